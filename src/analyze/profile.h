@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * profile - recordings aggregated and named: what every report and exporter reads.
+ *
+ * A profile is made of one or more recordings.  Its columns are (recording, event)
+ * pairs; functions are shared between recordings (same image name and function name),
+ * frames are places in functions with file, line and inlining.  Samples that pass the
+ * filter are summed per distinct stack.  Immutable once loaded; borrowed pointers.
+ */
+#ifndef DWELL_ANALYZE_PROFILE_H
+#define DWELL_ANALYZE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "store/recording.h"
+#include "sym/symbolizer.h"
+
+struct profile;
+
+struct profile_options {
+	const char *filter;	      /* filter expression, or NULL */
+	const char *const *events;    /* NULL-terminated names; NULL: all */
+	bool no_inline;
+	const struct sym_options *sym; /* or NULL */
+};
+
+struct profile_column {
+	uint32_t source; /* index of the recording */
+	uint32_t event;	 /* event id in it */
+	const char *name; /* event name; unique among the columns of one source */
+	const char *unit, *experiment, *collected_by;
+	uint64_t period;
+	uint64_t total_weight, total_count; /* after the filter */
+};
+
+struct profile_function {
+	const char *name;     /* demangled, as shown */
+	const char *linkage;  /* or NULL */
+	const char *image;    /* short name: libc.so.6, [kernel], [jit] node */
+	const char *image_path;
+	const char *decl_file; /* or NULL */
+	uint32_t decl_line;
+	uint64_t start, size; /* link-time; 0 unknown */
+	uint32_t sym_image, sym_function;
+	uint8_t kind;	      /* enum image_kind */
+	bool is_resolved;
+};
+
+/* One line of a stack as shown: an inlined function is a frame of its own. */
+struct profile_frame {
+	uint32_t function;
+	uint32_t line, column; /* 0 unknown */
+	const char *file;      /* or NULL */
+	uint64_t address;      /* link-time address in the image */
+	bool is_inlined;       /* inlined into the next outer frame */
+	bool is_return;
+};
+
+must_use int profile_load(const char *const *paths, size_t n, const struct profile_options *o,
+			  struct profile **ret, struct err *e);
+void profile_free(struct profile *p);
+void profile_freep(struct profile **p);
+
+size_t profile_n_sources(const struct profile *p);
+const struct recording *profile_source(const struct profile *p, size_t i);
+size_t profile_n_columns(const struct profile *p);
+const struct profile_column *profile_column(const struct profile *p, size_t i);
+uint32_t profile_n_functions(const struct profile *p);
+const struct profile_function *profile_function(const struct profile *p, uint32_t id);
+struct symbolizer *profile_symbolizer(const struct profile *p);
+
+/* Every distinct stack that has weight: frames outermost first (inlined ones
+ * expanded), weights and counts one per column.  A stack may be empty (n 0). */
+typedef int profile_stack_fn(void *ctx, const struct profile_frame *frames, size_t n,
+			     const uint64_t *weights, const uint64_t *counts, struct err *e);
+must_use int profile_each_stack(const struct profile *p, profile_stack_fn *fn, void *ctx,
+				struct err *e);
+
+/* Every sample that passes the filter, in file order, with its expanded stack. */
+struct profile_sample {
+	uint32_t column, cpu, count;
+	uint64_t time_ns, weight;
+	const struct model_thread *thread;
+	const struct model_process *process;
+	const struct profile_frame *frames; /* outermost first */
+	size_t n_frames;
+};
+
+typedef int profile_sample_fn(void *ctx, const struct profile_sample *s, struct err *e);
+must_use int profile_each_sample(const struct profile *p, profile_sample_fn *fn, void *ctx,
+				 struct err *e);
+
+#endif

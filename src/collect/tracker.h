@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tracker - who runs what where: turns raw observations into stored samples.
+ *
+ * Sources (perf rings, the timer runtime in the target) report forks, execs, mappings and samples
+ * in time order; the tracker keeps every process' address space, opens each image
+ * once by build-id while the file is there, unwinds at once, interns the stack and
+ * writes the sample.  So exited processes still have names.  One thread.
+ */
+#ifndef DWELL_COLLECT_TRACKER_H
+#define DWELL_COLLECT_TRACKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "store/writer.h"
+#include "unwind/offline.h"
+
+struct tracker;
+
+struct tracker *tracker_new(struct writer *w);
+void tracker_free(struct tracker *t);
+void tracker_freep(struct tracker **t);
+
+void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		  uint32_t parent_pid, uint32_t parent_tid); /* pid == parent_pid: a thread */
+void tracker_exec(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		  const char *comm);
+void tracker_comm(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		  const char *comm);
+void tracker_exit(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid);
+void tracker_exit_status(struct tracker *t, uint32_t pid, int status);
+
+struct tracker_mmap {
+	uint64_t start, end, file_offset;
+	const char *path;
+	const uint8_t *build_id; /* or NULL: read from the file */
+	size_t build_id_size;
+	uint64_t inode; /* 0 unknown */
+	bool is_exec;
+};
+
+void tracker_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
+		  const struct tracker_mmap *m);
+/* Learn a process that already runs from /proc: its threads, names, mappings. */
+must_use int tracker_snapshot(struct tracker *t, uint64_t time_ns, uint32_t pid,
+			      struct err *e);
+
+struct tracker_sample {
+	uint64_t time_ns, weight;
+	uint32_t event, pid, tid, cpu, count;
+	const uint64_t *kernel_pcs; /* innermost first; [0] is exact */
+	size_t n_kernel;
+	/* The user part: to be unwound (regs set), or pcs as the target unwound them. */
+	const struct unwind_regs *regs;
+	struct unwind_memory memory;
+	const uint64_t *user_pcs; /* innermost first */
+	const uint8_t *user_exact; /* bit i: user_pcs[i] is no return address */
+	size_t n_user;
+	enum unwind_stop stop; /* of user_pcs */
+	bool is_pc_only;
+};
+
+/* Returns the stored stack id (0 when nothing was known). */
+uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s);
+/* The stack alone, for a weight that is known only later (blocked time). */
+uint32_t tracker_stack(struct tracker *t, const struct tracker_sample *s);
+/* Thread id in the recording, made when new. */
+uint32_t tracker_thread(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid);
+
+/* How many stacks ended for each reason; index enum unwind_stop. */
+const uint64_t *tracker_stops(const struct tracker *t);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * recording - a recording opened for reading.
+ *
+ * Dictionaries are loaded; samples and trace events are streamed block by block with
+ * pread, so memory follows the number of distinct things, not the length of the file.
+ * A file that is cut or damaged opens up to there and says so.  Immutable once open:
+ * the block readers may be called from several threads, each with its own buffer.
+ */
+#ifndef DWELL_STORE_RECORDING_H
+#define DWELL_STORE_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/own.h"
+#include "store/model.h"
+
+struct recording;
+
+must_use int recording_open(const char *path, struct recording **ret, struct err *e);
+void recording_free(struct recording *r);
+void recording_freep(struct recording **r);
+
+const char *recording_path(const struct recording *r);
+/* One line about where and how the file is damaged or unfinished, or NULL. */
+const char *recording_damage(const struct recording *r);
+/* The recorder ended in order (a closing index was found). */
+bool recording_is_complete(const struct recording *r);
+uint64_t recording_bytes(const struct recording *r);
+
+/* Dictionaries.  Borrowed pointers; an id out of range gives "" or NULL. */
+const char *recording_string(const struct recording *r, uint32_t id);
+const char *recording_info(const struct recording *r, const char *key); /* NULL absent */
+size_t recording_info_count(const struct recording *r);
+void recording_info_at(const struct recording *r, size_t i, const char **key,
+		       const char **value);
+
+uint32_t recording_n_images(const struct recording *r);
+uint32_t recording_n_locations(const struct recording *r);
+uint32_t recording_n_stacks(const struct recording *r); /* the empty stack included */
+uint32_t recording_n_processes(const struct recording *r);
+uint32_t recording_n_threads(const struct recording *r);
+uint32_t recording_n_events(const struct recording *r);
+uint32_t recording_n_mappings(const struct recording *r);
+uint32_t recording_n_intervals(const struct recording *r);
+uint32_t recording_n_facts(const struct recording *r);
+uint32_t recording_n_trace_types(const struct recording *r);
+
+const struct model_image *recording_image(const struct recording *r, uint32_t id);
+const struct model_process *recording_process(const struct recording *r, uint32_t id);
+const struct model_thread *recording_thread(const struct recording *r, uint32_t id);
+const struct model_event *recording_event(const struct recording *r, uint32_t id);
+const struct model_mapping *recording_mapping(const struct recording *r, uint32_t i);
+const struct model_interval *recording_interval(const struct recording *r, uint32_t i);
+const struct model_fact *recording_fact(const struct recording *r, uint32_t i);
+const struct model_trace_type *recording_trace_type(const struct recording *r, uint32_t id);
+/* Whole arrays, for passes over everything.  Every parent is smaller than its child,
+ * every id in them is in range: checked on opening. */
+const struct model_location *recording_locations(const struct recording *r);
+const struct model_stack *recording_stacks(const struct recording *r);
+
+/* The value of a fact, or false. */
+bool recording_find_fact(const struct recording *r, enum fact_kind kind, const char *name,
+			 uint32_t event, uint32_t process, uint64_t *ret);
+
+enum sample_column {
+	SAMPLE_TIME = 1,
+	SAMPLE_EVENT = 2,
+	SAMPLE_THREAD = 4,
+	SAMPLE_CPU = 8,
+	SAMPLE_STACK = 16,
+	SAMPLE_COUNT = 32,
+	SAMPLE_WEIGHT = 64,
+	SAMPLE_ALL = 127,
+};
+
+/* Columns not asked for are NULL.  Zero-initialise, reuse, release with _fini. */
+struct sample_block {
+	size_t n;
+	const uint64_t *time_ns, *weight;
+	const uint32_t *event, *thread, *cpu, *stack, *count;
+	struct buf raw, stored, columns; /* the block's memory */
+};
+
+void sample_block_fini(struct sample_block *b);
+size_t recording_n_sample_blocks(const struct recording *r);
+/* Samples of block i: all ids in range.  Time range of a block lets a filter skip it. */
+must_use int recording_read_samples(const struct recording *r, size_t i,
+				    unsigned columns /* enum sample_column */,
+				    struct sample_block *b, struct err *e);
+void recording_sample_block_range(const struct recording *r, size_t i, uint64_t *from_ns,
+				  uint64_t *to_ns, size_t *n);
+
+/* Trace events, in file order. */
+typedef int recording_trace_fn(void *ctx, const struct model_trace *t, struct err *e);
+must_use int recording_each_trace(const struct recording *r, recording_trace_fn *fn, void *ctx,
+				  struct err *e);
+
+size_t recording_n_blobs(const struct recording *r);
+const struct model_blob *recording_blob(const struct recording *r, size_t i);
+must_use int recording_read_blob(const struct recording *r, size_t i, struct buf *ret,
+				 struct err *e);
+
+#endif

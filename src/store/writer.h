@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * writer - makes a recording: interns, batches, and appends whole checksummed blocks.
+ *
+ * What was flushed survives SIGKILL at any byte.  Interning is in memory and cannot
+ * fail; the first failure to write is kept (writer_failed), the file is cut back to its
+ * last whole block, later data is counted as lost and the caller goes on.  One thread.
+ */
+#ifndef DWELL_STORE_WRITER_H
+#define DWELL_STORE_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "store/model.h"
+
+struct writer;
+
+struct writer_options {
+	uint64_t max_bytes; /* stop growing there (a stated loss); 0: no limit */
+	bool no_time;	    /* aggregate samples that differ only in time */
+	uint32_t uid, gid;  /* owner of the file */
+	bool has_owner;
+};
+
+/* Creates the file with mode 0600; an existing file is replaced only when it is a
+ * recording or empty. */
+must_use int writer_create(const char *path, const struct writer_options *options,
+			   struct writer **ret, struct err *e);
+/* Flush, write the index and close.  Frees the writer also on failure. */
+must_use int writer_close(struct writer *w, struct err *e);
+void writer_free(struct writer *w); /* drop without the final flush */
+void writer_freep(struct writer **w);
+
+/* Dictionaries: same content, same id. */
+uint32_t writer_string(struct writer *w, const char *s);
+uint32_t writer_strn(struct writer *w, const char *s, size_t n);
+uint32_t writer_image(struct writer *w, const struct model_image *image);
+uint32_t writer_location(struct writer *w, uint32_t image, uint64_t offset, uint32_t flags);
+uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location);
+
+/* Always new. */
+uint32_t writer_event(struct writer *w, const struct model_event *event);
+uint32_t writer_process(struct writer *w, const struct model_process *process);
+uint32_t writer_thread(struct writer *w, const struct model_thread *thread);
+uint32_t writer_trace_type(struct writer *w, const struct model_trace_type *type);
+/* What is known now of an older one (its end, its name); the last update wins. */
+const struct model_process *writer_process_get(const struct writer *w, uint32_t id);
+const struct model_thread *writer_thread_get(const struct writer *w, uint32_t id);
+void writer_process_update(struct writer *w, uint32_t id, const struct model_process *process);
+void writer_thread_update(struct writer *w, uint32_t id, const struct model_thread *thread);
+
+/* Data. */
+void writer_sample(struct writer *w, const struct model_sample *sample);
+void writer_trace(struct writer *w, const struct model_trace *trace);
+void writer_mapping(struct writer *w, const struct model_mapping *mapping);
+void writer_interval(struct writer *w, const struct model_interval *interval);
+void writer_fact(struct writer *w, const struct model_fact *fact);
+/* Text about the recording: "command", "host", "experiments", "comment" …; the last
+ * one of a key wins.  Keys are listed in docs/format.md. */
+void writer_info(struct writer *w, const char *key, const char *value);
+/* Keep a file inside; written at once, in pieces, compressed. */
+must_use int writer_blob(struct writer *w, const struct model_blob *blob, const void *data,
+			 struct err *e);
+
+/* All that was taken so far becomes whole blocks on disk (not fsynced). */
+must_use int writer_flush(struct writer *w, struct err *e);
+/* Flush when the batch is large or was begun more than a second ago. */
+must_use int writer_tick(struct writer *w, uint64_t now_ns, struct err *e);
+/* The first failure, or NULL. */
+const struct err *writer_failed(const struct writer *w);
+uint64_t writer_bytes(const struct writer *w);
+uint64_t writer_lost_samples(const struct writer *w);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * symbolizer - places in images to functions, files, lines and inlined call chains.
+ *
+ * Addresses are resolved in bulk, each distinct one once; nothing is forked; what has
+ * no name says why.  Strings and functions are owned by the symbolizer and live as
+ * long as it.  One thread (it may use more inside).
+ */
+#ifndef DWELL_SYM_SYMBOLIZER_H
+#define DWELL_SYM_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/own.h"
+
+struct symbolizer;
+
+enum sym_image_kind { /* the same numbers as enum image_kind of the store */
+	SYM_ELF = 0,
+	SYM_KERNEL = 1,
+	SYM_MODULE = 2,
+	SYM_VDSO = 3,
+	SYM_JIT = 4,
+	SYM_ANON = 5,
+	SYM_UNKNOWN = 6,
+	SYM_TRUNCATED = 7,
+};
+
+struct sym_image_ref {
+	enum sym_image_kind kind;
+	const char *path;      /* as the target saw it */
+	const char *host_path; /* where the recorder opened it, or NULL / "" */
+	const uint8_t *build_id;
+	size_t build_id_size;
+	uint32_t pid; /* JIT */
+	uint64_t base; /* kernel, module */
+};
+
+/* A file kept inside the recording (archived image, kallsyms, JIT map, source):
+ * fills *ret and returns true, or returns false. */
+typedef bool sym_blob_fn(void *ctx, const struct sym_image_ref *image, const char *kind,
+			 const char *name, struct buf *ret);
+
+struct sym_options {
+	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
+	const char *sysroot;	       /* look for images below it, or NULL */
+	bool no_inline, no_debuginfod, keep_mangled;
+	sym_blob_fn *blob;
+	void *blob_ctx;
+};
+
+enum sym_source { /* how an image's names were found, best first */
+	SYM_FROM_DEBUG_INFO,
+	SYM_FROM_SYMTAB,
+	SYM_FROM_MINI_DEBUG, /* .gnu_debugdata */
+	SYM_FROM_DYNSYM,
+	SYM_FROM_BOUNDS, /* only function bounds from .eh_frame: fn@offset */
+	SYM_FROM_KALLSYMS,
+	SYM_FROM_PERF_MAP,
+	SYM_FROM_JITDUMP,
+	SYM_FROM_NOTHING,
+};
+
+struct sym_function {
+	const char *name;      /* demangled; never NULL; "[unresolved]"-like when none */
+	const char *linkage;   /* as in the symbol table, or NULL */
+	const char *decl_file; /* or NULL */
+	uint32_t decl_line;
+	uint32_t image;	       /* sym image id */
+	uint64_t start, size;  /* link-time address; 0 when only inlined or unknown */
+	bool is_resolved;      /* false: name only describes the place */
+};
+
+struct sym_frame {
+	uint32_t function;
+	uint32_t line, column; /* 0 unknown */
+	const char *file;      /* or NULL; interned: equal text, equal pointer */
+	bool is_inlined;       /* inlined into the next frame */
+};
+
+struct sym_result {
+	uint32_t first_frame, n_frames; /* innermost inlined function first; n >= 1 */
+	uint64_t address;		/* link-time (ELF) address of the offset */
+};
+
+struct symbolizer *symbolizer_new(const struct sym_options *options);
+void symbolizer_free(struct symbolizer *s);
+void symbolizer_freep(struct symbolizer **s);
+
+/* Same image (by build-id, else by path and kind), same id. */
+uint32_t symbolizer_image(struct symbolizer *s, const struct sym_image_ref *ref);
+/* offsets as in the store's locations; is_return[i]: look up the call before it. */
+void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *offsets,
+			const bool *is_return, size_t n, struct sym_result *ret);
+
+const struct sym_function *symbolizer_function(const struct symbolizer *s, uint32_t id);
+uint32_t symbolizer_n_functions(const struct symbolizer *s);
+const struct sym_frame *symbolizer_frame(const struct symbolizer *s, uint32_t i);
+
+/* Quality of an image, for the reports' last lines. */
+enum sym_source symbolizer_image_source(struct symbolizer *s, uint32_t image);
+const char *symbolizer_image_path(const struct symbolizer *s, uint32_t image);
+/* Why names or lines are missing and what to do ("build-id differs from the file",
+ * "no debug information: install libc6-dbg or set DEBUGINFOD_URLS"), or NULL. */
+const char *symbolizer_image_problem(struct symbolizer *s, uint32_t image);
+
+/* For annotate: the function's bytes and its line rows, by link-time address. */
+struct sym_line_row {
+	uint64_t address, end;
+	const char *file;
+	uint32_t line, column;
+};
+
+must_use int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, size_t size,
+			     struct buf *ret, struct err *e);
+must_use int symbolizer_lines(struct symbolizer *s, uint32_t image, uint64_t address, size_t size,
+			      struct sym_line_row **ret, size_t *ret_n, struct err *e);
+/* Text of a source file (archived, as recorded, or below source_dirs). */
+must_use int symbolizer_source(struct symbolizer *s, uint32_t image, const char *file,
+			       struct buf *ret, struct err *e);
+/* Functions whose demangled name equals or, if none does, contains the text. */
+size_t symbolizer_find_functions(struct symbolizer *s, uint32_t image, const char *text,
+				 uint32_t *ret_ids, size_t max);
+
+#endif

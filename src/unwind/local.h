@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * local - walk the stack of the calling thread, inside the target.
+ *
+ * Async-signal-safe and freestanding: no allocation, no lock, no libc call but
+ * _dl_find_object where there is one.  Rows are interpreted lazily per frame and kept
+ * in the caller's per-thread cache, which also holds the thread's last stack: once a
+ * frame matches it, the rest is verified by loads instead of unwound.
+ */
+#ifndef DWELL_UNWIND_LOCAL_H
+#define DWELL_UNWIND_LOCAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/stop.h"
+
+#define UNWIND_LOCAL_DEPTH_MAX 1024
+
+/* Size of the zeroed per-thread memory that unwind_local() needs. */
+size_t unwind_local_cache_bytes(void);
+
+struct unwind_local_cache;
+
+/* Modules loaded now; call again after dlopen (where _dl_find_object is absent).
+ * Not async-signal-safe. */
+void unwind_local_refresh(void);
+
+/* Walk from a signal's ucontext (or, NULL, from the caller of this function).
+ * stack_lo/hi bound what may be read; outside of it reads are guarded.  pcs[0] is the
+ * innermost; bit i of exact[] set when pcs[i] is an interrupted instruction and not a
+ * return address.  Returns the number of frames. */
+size_t unwind_local(struct unwind_local_cache *cache, const void *ucontext, uintptr_t stack_lo,
+		    uintptr_t stack_hi, uintptr_t *pcs,
+		    uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
+		    enum unwind_stop *ret_stop);
+
+#endif
