@@ -22,15 +22,15 @@
 struct profile;
 
 struct profile_options {
-	const char *filter;	      /* filter expression, or NULL */
-	const char *const *events;    /* NULL-terminated names; NULL: all */
+	const char *filter;	   /* filter expression, or NULL */
+	const char *const *events; /* NULL-terminated names; NULL: all */
 	bool no_inline;
 	const struct sym_options *sym; /* or NULL */
 };
 
 struct profile_column {
-	uint32_t source; /* index of the recording */
-	uint32_t event;	 /* event id in it */
+	uint32_t source;  /* index of the recording */
+	uint32_t event;	  /* event id in it */
 	const char *name; /* event name; unique among the columns of one source */
 	const char *unit, *experiment, *collected_by;
 	uint64_t period;
@@ -38,15 +38,15 @@ struct profile_column {
 };
 
 struct profile_function {
-	const char *name;     /* demangled, as shown */
-	const char *linkage;  /* or NULL */
-	const char *image;    /* short name: libc.so.6, [kernel], [jit] node */
+	const char *name;    /* demangled, as shown */
+	const char *linkage; /* or NULL */
+	const char *image;   /* short name: libc.so.6, [kernel], [jit] node */
 	const char *image_path;
 	const char *decl_file; /* or NULL */
 	uint32_t decl_line;
 	uint64_t start, size; /* link-time; 0 unknown */
 	uint32_t sym_image, sym_function;
-	uint8_t kind;	      /* enum image_kind */
+	uint8_t kind; /* enum image_kind */
 	bool is_resolved;
 };
 
@@ -60,8 +60,9 @@ struct profile_frame {
 	bool is_return;
 };
 
-must_use int profile_load(const char *const *paths, size_t n, const struct profile_options *o,
-			  struct profile **ret, struct err *e);
+must_use int profile_load(const char *const *paths, size_t n,
+			  const struct profile_options *o, struct profile **ret,
+			  struct err *e);
 void profile_free(struct profile *p);
 void profile_freep(struct profile **p);
 
@@ -76,7 +77,8 @@ struct symbolizer *profile_symbolizer(const struct profile *p);
 /* Every distinct stack that has weight: frames outermost first (inlined ones
  * expanded), weights and counts one per column.  A stack may be empty (n 0). */
 typedef int profile_stack_fn(void *ctx, const struct profile_frame *frames, size_t n,
-			     const uint64_t *weights, const uint64_t *counts, struct err *e);
+			     const uint64_t *weights, const uint64_t *counts,
+			     struct err *e);
 must_use int profile_each_stack(const struct profile *p, profile_stack_fn *fn, void *ctx,
 				struct err *e);
 
@@ -91,7 +93,7 @@ struct profile_sample {
 };
 
 typedef int profile_sample_fn(void *ctx, const struct profile_sample *s, struct err *e);
-must_use int profile_each_sample(const struct profile *p, profile_sample_fn *fn, void *ctx,
-				 struct err *e);
+must_use int profile_each_sample(const struct profile *p, profile_sample_fn *fn,
+				 void *ctx, struct err *e);
 
 #endif

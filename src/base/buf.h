@@ -28,7 +28,8 @@ void buf_uleb(struct buf *b, uint64_t v);
 void buf_sleb(struct buf *b, int64_t v);
 void buf_zigzag(struct buf *b, int64_t v);
 void buf_puts(struct buf *b, const char *s);
-void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_printf(struct buf *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* The text so far, terminated (the terminator is not counted in size). */
 const char *buf_str(struct buf *b);
 

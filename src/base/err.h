@@ -21,8 +21,8 @@ enum err_code {
 };
 
 struct err {
-	int code;    /* enum err_code, 0 when unset */
-	int os;	     /* errno of an ERR_OS, else 0 */
+	int code; /* enum err_code, 0 when unset */
+	int os;	  /* errno of an ERR_OS, else 0 */
 	char text[500];
 };
 

@@ -13,16 +13,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define own(fn)	  __attribute__((cleanup(fn)))
-#define must_use  __attribute__((warn_unused_result))
-#define unused	  __attribute__((unused))
+#define own(fn)	 __attribute__((cleanup(fn)))
+#define must_use __attribute__((warn_unused_result))
+#define unused	 __attribute__((unused))
 
 /* Give the pointer away: the variable becomes NULL, the value is returned. */
-#define steal(pp)                               \
-	({                                      \
-		__typeof__(*(pp)) stolen_ = *(pp); \
-		*(pp) = NULL;                   \
-		stolen_;                        \
+#define steal(pp)                                                                        \
+	({                                                                               \
+		__typeof__(*(pp)) stolen_ = *(pp);                                       \
+		*(pp) = NULL;                                                            \
+		stolen_;                                                                 \
 	})
 
 /* Same for a file descriptor: the variable becomes -1. */

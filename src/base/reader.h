@@ -61,15 +61,15 @@ static inline void reader_seek(struct reader *r, size_t offset)
 		r->at = r->start + offset;
 }
 
-#define READER_FIXED(name, type)                              \
-	static inline type reader_##name(struct reader *r)    \
-	{                                                     \
-		const uint8_t *p = reader_bytes(r, sizeof(type)); \
-		type v = 0;                                   \
-                                                              \
-		if (p)                                        \
-			memcpy(&v, p, sizeof(v));             \
-		return v;                                     \
+#define READER_FIXED(name, type)                                                         \
+	static inline type reader_##name(struct reader *r)                               \
+	{                                                                                \
+		const uint8_t *p = reader_bytes(r, sizeof(type));                        \
+		type v = 0;                                                              \
+                                                                                         \
+		if (p)                                                                   \
+			memcpy(&v, p, sizeof(v));                                        \
+		return v;                                                                \
 	}
 
 /* Little endian, as all supported machines are. */

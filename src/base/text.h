@@ -17,16 +17,16 @@
 
 #define TEXT_MAX 40
 
-char *text_duration(char *s, uint64_t ns);	       /* 1.43 s, 12.5 ms, 250 us */
-char *text_size(char *s, uint64_t bytes);	       /* 312 B, 4.2 KB, 1.1 GB */
-char *text_count(char *s, uint64_t n);		       /* 1,234,567 */
-char *text_pct(char *s, double part, double whole);    /* 12.3 %, 0.01 % */
+char *text_duration(char *s, uint64_t ns);	    /* 1.43 s, 12.5 ms, 250 us */
+char *text_size(char *s, uint64_t bytes);	    /* 312 B, 4.2 KB, 1.1 GB */
+char *text_count(char *s, uint64_t n);		    /* 1,234,567 */
+char *text_pct(char *s, double part, double whole); /* 12.3 %, 0.01 % */
 /* A value of an event in its unit ("ns", "bytes", else a count). */
 char *text_value(char *s, uint64_t value, const char *unit);
 
 /* "500us", "10ms", "1s", "1.5m", "2h"; a bare number is in default_unit ("ms"). */
-must_use int text_parse_duration(const char *s, const char *default_unit, uint64_t *ret_ns,
-				 struct err *e);
+must_use int text_parse_duration(const char *s, const char *default_unit,
+				 uint64_t *ret_ns, struct err *e);
 /* "64K", "10MB", "1G"; powers of 1024; a bare number is bytes. */
 must_use int text_parse_size(const char *s, uint64_t *ret_bytes, struct err *e);
 must_use int text_parse_u64(const char *s, uint64_t *ret, struct err *e); /* also 0x… */

@@ -25,12 +25,12 @@ struct command_example {
 
 struct command {
 	const char *name;
-	const char *usage;   /* after the name: "[options] -- COMMAND…" */
-	const char *summary; /* one line without a full stop */
+	const char *usage;	 /* after the name: "[options] -- COMMAND…" */
+	const char *summary;	 /* one line without a full stop */
 	const char *description; /* paragraphs for help and man page */
 	const struct option_spec *const *options; /* NULL-terminated list of tables */
 	const struct command_example *examples;	  /* ends with .line NULL */
-	bool stop_early; /* options end at the first operand */
+	bool stop_early;			  /* options end at the first operand */
 	const char *group; /* "record", "report", "other": for the overview */
 	/* Returns an exit code, or a negative enum err_code with e set. */
 	int (*run)(struct options *o, struct err *e);

@@ -18,19 +18,19 @@
 enum option_kind {
 	OPTION_FLAG,
 	OPTION_STRING,
-	OPTION_LIST,	 /* may be repeated, and takes commas */
-	OPTION_REPEAT,	 /* may be repeated, commas are part of the value */
+	OPTION_LIST,   /* may be repeated, and takes commas */
+	OPTION_REPEAT, /* may be repeated, commas are part of the value */
 	OPTION_U64,
 	OPTION_DURATION, /* ns; bare numbers in .unit */
 	OPTION_SIZE,
-	OPTION_CHOICE,	 /* one of .choices */
+	OPTION_CHOICE, /* one of .choices */
 };
 
 struct option_spec {
 	const char *name; /* long name without dashes */
 	char short_name;  /* 0: none */
 	enum option_kind kind;
-	const char *arg;  /* shown for the value: "FILE" */
+	const char *arg;   /* shown for the value: "FILE" */
 	uint64_t min, max; /* of numbers; max 0: no limit */
 	const char *unit;
 	const char *choices;	  /* "a|b|c" */
@@ -38,14 +38,18 @@ struct option_spec {
 	const char *text;	  /* one sentence */
 };
 
-#define OPTION_END { .name = NULL }
+#define OPTION_END                                                                       \
+	{                                                                                \
+		.name = NULL                                                             \
+	}
 
 struct options;
 
 /* Parse argv[1..]; stops at the first operand when stop_early (commands that run
  * another command), always at "--".  tables: NULL-terminated list of spec arrays. */
-must_use int options_parse(const struct option_spec *const *tables, bool stop_early, int argc,
-			   char *const *argv, struct options **ret, struct err *e);
+must_use int options_parse(const struct option_spec *const *tables, bool stop_early,
+			   int argc, char *const *argv, struct options **ret,
+			   struct err *e);
 void options_free(struct options *o);
 void options_freep(struct options **o);
 

@@ -2,8 +2,8 @@
  *
  * tracker - who runs what where: turns raw observations into stored samples.
  *
- * Sources (perf rings, the timer runtime in the target) report forks, execs, mappings and samples
- * in time order; the tracker keeps every process' address space, opens each image
+ * Sources (perf rings, the timer runtime in the target) report forks, execs, mappings and
+ * samples in time order; the tracker keeps every process' address space, opens each image
  * once by build-id while the file is there, unwinds at once, interns the stack and
  * writes the sample.  So exited processes still have names.  One thread.
  */
@@ -26,7 +26,8 @@ void tracker_free(struct tracker *t);
 void tracker_freep(struct tracker **t);
 
 void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
-		  uint32_t parent_pid, uint32_t parent_tid); /* pid == parent_pid: a thread */
+		  uint32_t parent_pid,
+		  uint32_t parent_tid); /* pid == parent_pid: a thread */
 void tracker_exec(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
 		  const char *comm);
 void tracker_comm(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
@@ -57,7 +58,7 @@ struct tracker_sample {
 	/* The user part: to be unwound (regs set), or pcs as the target unwound them. */
 	const struct unwind_regs *regs;
 	struct unwind_memory memory;
-	const uint64_t *user_pcs; /* innermost first */
+	const uint64_t *user_pcs;  /* innermost first */
 	const uint8_t *user_exact; /* bit i: user_pcs[i] is no return address */
 	size_t n_user;
 	enum unwind_stop stop; /* of user_pcs */

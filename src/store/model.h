@@ -37,13 +37,14 @@ enum image_flag {
 
 struct model_image {
 	uint32_t path; /* string: as the target saw it; [kernel], [vdso], [jit] … */
-	uint32_t host_path; /* string: where the recorder opened it, if other (mount ns) */
-	uint8_t kind;	    /* enum image_kind */
-	uint8_t flags;	    /* enum image_flag */
+	uint32_t
+		host_path; /* string: where the recorder opened it, if other (mount ns) */
+	uint8_t kind;	   /* enum image_kind */
+	uint8_t flags;	   /* enum image_flag */
 	uint8_t build_id_size; /* 0: none */
 	uint8_t build_id[MODEL_BUILD_ID_MAX];
-	uint32_t pid;	 /* of a JIT or anonymous image, else 0 */
-	uint64_t base;	 /* kernel, module: address of offset 0 when recorded */
+	uint32_t pid;  /* of a JIT or anonymous image, else 0 */
+	uint64_t base; /* kernel, module: address of offset 0 when recorded */
 	uint64_t size_bytes, mtime_s; /* of the file, 0 unknown */
 };
 
@@ -59,7 +60,7 @@ struct model_location {
 
 /* A frame in its calling context; the parent is the caller. */
 struct model_stack {
-	uint32_t parent;   /* stack id, 0: this is the outermost frame */
+	uint32_t parent; /* stack id, 0: this is the outermost frame */
 	uint32_t location;
 };
 
@@ -100,10 +101,10 @@ enum event_flag {
 
 /* What is counted: a column of the reports. */
 struct model_event {
-	uint32_t name;	      /* string: cpu-time, blocked-time, faults … */
-	uint32_t unit;	      /* string: ns, bytes, count */
-	uint32_t experiment;  /* string: usertime … */
-	uint32_t source;      /* string: how it was collected: perf cpu-clock, timer … */
+	uint32_t name;	     /* string: cpu-time, blocked-time, faults … */
+	uint32_t unit;	     /* string: ns, bytes, count */
+	uint32_t experiment; /* string: usertime … */
+	uint32_t source;     /* string: how it was collected: perf cpu-clock, timer … */
 	uint32_t description; /* string */
 	uint32_t flags;	      /* enum event_flag */
 	uint64_t period;      /* weight of one count in unit; 0: varies */
@@ -120,7 +121,7 @@ struct model_sample {
 enum column_type {
 	COLUMN_U64 = 0,
 	COLUMN_I64 = 1,
-	COLUMN_STRING = 2,   /* string id */
+	COLUMN_STRING = 2, /* string id */
 	COLUMN_ADDRESS = 3,
 	COLUMN_DURATION = 4, /* ns */
 	COLUMN_BYTES = 5,
@@ -170,12 +171,12 @@ struct model_fact {
 
 enum blob_kind {
 	BLOB_KALLSYMS = 0,
-	BLOB_JIT_MAP = 1,  /* perf-PID.map, name tells */
+	BLOB_JIT_MAP = 1, /* perf-PID.map, name tells */
 	BLOB_JIT_DUMP = 2,
-	BLOB_ELF = 3,	   /* an archived image */
-	BLOB_DEBUG = 4,	   /* its separate debug file */
-	BLOB_SOURCE = 5,   /* name = path as in the debug information */
-	BLOB_MODULES = 6,  /* /proc/modules */
+	BLOB_ELF = 3,	  /* an archived image */
+	BLOB_DEBUG = 4,	  /* its separate debug file */
+	BLOB_SOURCE = 5,  /* name = path as in the debug information */
+	BLOB_MODULES = 6, /* /proc/modules */
 };
 
 /* A file kept inside the recording. */

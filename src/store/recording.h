@@ -57,7 +57,8 @@ const struct model_event *recording_event(const struct recording *r, uint32_t id
 const struct model_mapping *recording_mapping(const struct recording *r, uint32_t i);
 const struct model_interval *recording_interval(const struct recording *r, uint32_t i);
 const struct model_fact *recording_fact(const struct recording *r, uint32_t i);
-const struct model_trace_type *recording_trace_type(const struct recording *r, uint32_t id);
+const struct model_trace_type *recording_trace_type(const struct recording *r,
+						    uint32_t id);
 /* Whole arrays, for passes over everything.  Every parent is smaller than its child,
  * every id in them is in range: checked on opening. */
 const struct model_location *recording_locations(const struct recording *r);
@@ -97,8 +98,8 @@ void recording_sample_block_range(const struct recording *r, size_t i, uint64_t 
 
 /* Trace events, in file order. */
 typedef int recording_trace_fn(void *ctx, const struct model_trace *t, struct err *e);
-must_use int recording_each_trace(const struct recording *r, recording_trace_fn *fn, void *ctx,
-				  struct err *e);
+must_use int recording_each_trace(const struct recording *r, recording_trace_fn *fn,
+				  void *ctx, struct err *e);
 
 size_t recording_n_blobs(const struct recording *r);
 const struct model_blob *recording_blob(const struct recording *r, size_t i);

@@ -38,7 +38,8 @@ void writer_freep(struct writer **w);
 uint32_t writer_string(struct writer *w, const char *s);
 uint32_t writer_strn(struct writer *w, const char *s, size_t n);
 uint32_t writer_image(struct writer *w, const struct model_image *image);
-uint32_t writer_location(struct writer *w, uint32_t image, uint64_t offset, uint32_t flags);
+uint32_t writer_location(struct writer *w, uint32_t image, uint64_t offset,
+			 uint32_t flags);
 uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location);
 
 /* Always new. */
@@ -49,8 +50,10 @@ uint32_t writer_trace_type(struct writer *w, const struct model_trace_type *type
 /* What is known now of an older one (its end, its name); the last update wins. */
 const struct model_process *writer_process_get(const struct writer *w, uint32_t id);
 const struct model_thread *writer_thread_get(const struct writer *w, uint32_t id);
-void writer_process_update(struct writer *w, uint32_t id, const struct model_process *process);
-void writer_thread_update(struct writer *w, uint32_t id, const struct model_thread *thread);
+void writer_process_update(struct writer *w, uint32_t id,
+			   const struct model_process *process);
+void writer_thread_update(struct writer *w, uint32_t id,
+			  const struct model_thread *thread);
 
 /* Data. */
 void writer_sample(struct writer *w, const struct model_sample *sample);
@@ -62,8 +65,8 @@ void writer_fact(struct writer *w, const struct model_fact *fact);
  * one of a key wins.  Keys are listed in docs/format.md. */
 void writer_info(struct writer *w, const char *key, const char *value);
 /* Keep a file inside; written at once, in pieces, compressed. */
-must_use int writer_blob(struct writer *w, const struct model_blob *blob, const void *data,
-			 struct err *e);
+must_use int writer_blob(struct writer *w, const struct model_blob *blob,
+			 const void *data, struct err *e);
 
 /* All that was taken so far becomes whole blocks on disk (not fsynced). */
 must_use int writer_flush(struct writer *w, struct err *e);

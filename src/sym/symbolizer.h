@@ -20,14 +20,14 @@
 struct symbolizer;
 
 enum sym_image_kind { /* the same numbers as enum image_kind of the store */
-	SYM_ELF = 0,
-	SYM_KERNEL = 1,
-	SYM_MODULE = 2,
-	SYM_VDSO = 3,
-	SYM_JIT = 4,
-	SYM_ANON = 5,
-	SYM_UNKNOWN = 6,
-	SYM_TRUNCATED = 7,
+		      SYM_ELF = 0,
+		      SYM_KERNEL = 1,
+		      SYM_MODULE = 2,
+		      SYM_VDSO = 3,
+		      SYM_JIT = 4,
+		      SYM_ANON = 5,
+		      SYM_UNKNOWN = 6,
+		      SYM_TRUNCATED = 7,
 };
 
 struct sym_image_ref {
@@ -36,7 +36,7 @@ struct sym_image_ref {
 	const char *host_path; /* where the recorder opened it, or NULL / "" */
 	const uint8_t *build_id;
 	size_t build_id_size;
-	uint32_t pid; /* JIT */
+	uint32_t pid;  /* JIT */
 	uint64_t base; /* kernel, module */
 };
 
@@ -54,15 +54,15 @@ struct sym_options {
 };
 
 enum sym_source { /* how an image's names were found, best first */
-	SYM_FROM_DEBUG_INFO,
-	SYM_FROM_SYMTAB,
-	SYM_FROM_MINI_DEBUG, /* .gnu_debugdata */
-	SYM_FROM_DYNSYM,
-	SYM_FROM_BOUNDS, /* only function bounds from .eh_frame: fn@offset */
-	SYM_FROM_KALLSYMS,
-	SYM_FROM_PERF_MAP,
-	SYM_FROM_JITDUMP,
-	SYM_FROM_NOTHING,
+		  SYM_FROM_DEBUG_INFO,
+		  SYM_FROM_SYMTAB,
+		  SYM_FROM_MINI_DEBUG, /* .gnu_debugdata */
+		  SYM_FROM_DYNSYM,
+		  SYM_FROM_BOUNDS, /* only function bounds from .eh_frame: fn@offset */
+		  SYM_FROM_KALLSYMS,
+		  SYM_FROM_PERF_MAP,
+		  SYM_FROM_JITDUMP,
+		  SYM_FROM_NOTHING,
 };
 
 struct sym_function {
@@ -70,9 +70,9 @@ struct sym_function {
 	const char *linkage;   /* as in the symbol table, or NULL */
 	const char *decl_file; /* or NULL */
 	uint32_t decl_line;
-	uint32_t image;	       /* sym image id */
-	uint64_t start, size;  /* link-time address; 0 when only inlined or unknown */
-	bool is_resolved;      /* false: name only describes the place */
+	uint32_t image;	      /* sym image id */
+	uint64_t start, size; /* link-time address; 0 when only inlined or unknown */
+	bool is_resolved;     /* false: name only describes the place */
 };
 
 struct sym_frame {
@@ -115,10 +115,11 @@ struct sym_line_row {
 	uint32_t line, column;
 };
 
-must_use int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, size_t size,
-			     struct buf *ret, struct err *e);
-must_use int symbolizer_lines(struct symbolizer *s, uint32_t image, uint64_t address, size_t size,
-			      struct sym_line_row **ret, size_t *ret_n, struct err *e);
+must_use int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address,
+			     size_t size, struct buf *ret, struct err *e);
+must_use int symbolizer_lines(struct symbolizer *s, uint32_t image, uint64_t address,
+			      size_t size, struct sym_line_row **ret, size_t *ret_n,
+			      struct err *e);
 /* Text of a source file (archived, as recorded, or below source_dirs). */
 must_use int symbolizer_source(struct symbolizer *s, uint32_t image, const char *file,
 			       struct buf *ret, struct err *e);

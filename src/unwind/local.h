@@ -31,8 +31,8 @@ void unwind_local_refresh(void);
  * stack_lo/hi bound what may be read; outside of it reads are guarded.  pcs[0] is the
  * innermost; bit i of exact[] set when pcs[i] is an interrupted instruction and not a
  * return address.  Returns the number of frames. */
-size_t unwind_local(struct unwind_local_cache *cache, const void *ucontext, uintptr_t stack_lo,
-		    uintptr_t stack_hi, uintptr_t *pcs,
+size_t unwind_local(struct unwind_local_cache *cache, const void *ucontext,
+		    uintptr_t stack_lo, uintptr_t stack_hi, uintptr_t *pcs,
 		    uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
 		    enum unwind_stop *ret_stop);
 

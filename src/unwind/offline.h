@@ -75,8 +75,9 @@ struct unwind_frame {
 
 /* Innermost first; returns the number of frames (at least 1). */
 size_t unwind_offline(const struct unwind_regs *regs, const struct unwind_memory *memory,
-		      unwind_find_map_fn *find_map, void *ctx, struct unwind_frame *frames,
-		      size_t max, enum unwind_stop *ret_stop);
+		      unwind_find_map_fn *find_map, void *ctx,
+		      struct unwind_frame *frames, size_t max,
+		      enum unwind_stop *ret_stop);
 
 /* Text of a reason, for reports: "copied stack too short". */
 const char *unwind_stop_text(enum unwind_stop stop);
