@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/experiment.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define EXPERIMENT(name) extern const struct experiment experiment_##name;
+#include "collect/experiments.def"
+#undef EXPERIMENT
+
+const struct experiment *const experiments[] = {
+#define EXPERIMENT(name) &experiment_##name,
+#include "collect/experiments.def"
+#undef EXPERIMENT
+	NULL
+};
+
+static const struct experiment *find_exact(const char *name)
+{
+	for (size_t i = 0; experiments[i]; i++)
+		if (!strcmp(experiments[i]->name, name))
+			return experiments[i];
+	return NULL;
+}
+
+static const struct experiment *find_variant(const char *name, uint64_t *interval)
+{
+	const struct experiment *x = find_exact(name);
+
+	if (x) {
+		*interval = x->on;
+		return x;
+	}
+	if (name[0] != 'f' && name[0] != 's')
+		return NULL;
+	x = find_exact(name + 1);
+	if (!x || !x->has_variants)
+		return NULL;
+	*interval = name[0] == 'f' ? x->hi : x->lo;
+	return x;
+}
+
+static const char *nearest(const char *name)
+{
+	const char *best = NULL;
+	size_t least = 4;
+
+	for (size_t i = 0; experiments[i]; i++) {
+		size_t d = text_distance(name, experiments[i]->name);
+
+		if (d < least) {
+			least = d;
+			best = experiments[i]->name;
+		}
+	}
+	return best;
+}
+
+int experiment_find(const char *name, struct experiment_choice *ret, struct err *e)
+{
+	uint64_t interval;
+	const struct experiment *x = find_variant(name, &interval);
+
+	if (!x) {
+		const char *best = nearest(name);
+
+		if (best)
+			return err_set(e, ERR_USAGE,
+				       "no experiment '%.40s'; did you mean '%s'?", name,
+				       best);
+		return err_set(e, ERR_USAGE,
+			       "no experiment '%.40s'; 'dwell list' shows them all",
+			       name);
+	}
+	*ret = (struct experiment_choice){ .experiment = x, .interval = interval };
+	snprintf(ret->name, sizeof(ret->name), "%s", name);
+	return 0;
+}
+
+static int refuse_range(const struct experiment_choice *c, const char *text,
+			struct err *e)
+{
+	char lo[TEXT_MAX], hi[TEXT_MAX];
+
+	return err_set(e, ERR_USAGE, "interval '%.40s' of %s is not within %s and %s",
+		       text, c->name,
+		       text_value(lo, c->experiment->min, c->experiment->unit),
+		       text_value(hi, c->experiment->max, c->experiment->unit));
+}
+
+int experiment_set_interval(struct experiment_choice *c, const char *text, struct err *e)
+{
+	const struct experiment *x = c->experiment;
+	const struct {
+		const char *name;
+		uint64_t interval;
+	} named[] = { { "on", x->on }, { "hi", x->hi }, { "lo", x->lo } };
+	uint64_t v;
+
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		if (!strcmp(named[i].name, text)) {
+			c->interval = named[i].interval;
+			return 0;
+		}
+	}
+
+	int rc = !strcmp(x->unit, "ns") ? text_parse_duration(text, "ms", &v, e)
+					: text_parse_u64(text, &v, e);
+
+	if (rc < 0)
+		return err_in(e, rc, "interval");
+	if (v < x->min || v > x->max)
+		return refuse_range(c, text, e);
+	c->interval = v;
+	return 0;
+}
+
+int experiment_set_frequency(struct experiment_choice *c, uint64_t hz, struct err *e)
+{
+	const struct experiment *x = c->experiment;
+
+	if (strcmp(x->unit, "ns") != 0)
+		return err_set(e, ERR_USAGE,
+			       "%s counts events: give it an interval (-i), not a "
+			       "frequency",
+			       c->name);
+
+	uint64_t v = hz ? 1000000000 / hz : 0;
+
+	if (v < x->min || v > x->max)
+		return err_set(e, ERR_USAGE,
+			       "frequency %llu of %s is not within 1 and %llu",
+			       (unsigned long long)hz, c->name,
+			       (unsigned long long)(1000000000 / x->min));
+	c->interval = v;
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * experiment - the menu of measurements, one const struct per kind.
+ *
+ * An experiment says what is observed and what columns come of it; how it is observed
+ * is a source's business (collect/source.h).  The names that a user may give are the
+ * struct's name and, where it has a faster and a slower variant, "f" and "s" + name.
+ */
+#ifndef DWELL_COLLECT_EXPERIMENT_H
+#define DWELL_COLLECT_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+/* What makes a sample. */
+enum experiment_trigger {
+	EXPERIMENT_CPU_TIME,	/* every interval of CPU time of a thread */
+	EXPERIMENT_THREAD_TIME, /* the same, and every wait of a thread from end to end */
+	EXPERIMENT_FAULTS,	/* every Nth page fault */
+};
+
+#define EXPERIMENT_EVENTS_MAX 3
+
+/* One column that an experiment fills. */
+struct experiment_event {
+	const char *name, *unit, *description;
+	uint32_t flags;	  /* enum event_flag, besides EVENT_EXACT of interval 1 */
+	bool is_periodic; /* one count weighs an interval */
+};
+
+/* Roles of the columns: indices into experiment.events. */
+enum { EXPERIMENT_CPU = 0, EXPERIMENT_BLOCKED = 1, EXPERIMENT_WAIT_CPU = 2 };
+enum { EXPERIMENT_MINOR_FAULTS = 0, EXPERIMENT_MAJOR_FAULTS = 1 };
+
+struct experiment {
+	const char *name, *summary;
+	enum experiment_trigger trigger;
+	bool is_pc_only;
+	bool has_variants; /* f… and s… */
+	const char *unit;  /* of the interval: "ns", or "count" */
+	/* Intervals named on, hi and lo; hi is also that of f…, lo that of s…. */
+	uint64_t on, hi, lo;
+	uint64_t min, max;
+	struct experiment_event events[EXPERIMENT_EVENTS_MAX];
+	unsigned n_events;
+};
+
+/* All of them, by name; NULL-terminated. */
+extern const struct experiment *const experiments[];
+
+#define EXPERIMENT_NAME_MAX 32
+
+/* What a user asked for: an experiment and the interval its name implies. */
+struct experiment_choice {
+	const struct experiment *experiment;
+	char name[EXPERIMENT_NAME_MAX]; /* as asked for: "fusertime" */
+	uint64_t interval;		/* in experiment->unit */
+};
+
+/* "fusertime" → usertime at its hi interval.  An unknown name is ERR_USAGE and the
+ * text names the nearest one. */
+must_use int experiment_find(const char *name, struct experiment_choice *ret,
+			     struct err *e);
+/* -i: "on", "hi", "lo", "500us", a bare number of milliseconds, or of counts. */
+must_use int experiment_set_interval(struct experiment_choice *c, const char *text,
+				     struct err *e);
+/* -F: per second of CPU time. */
+must_use int experiment_set_frequency(struct experiment_choice *c, uint64_t hz,
+				      struct err *e);
+
+#endif

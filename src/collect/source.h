@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * source - who makes the observations: perf_event, or timers inside the target.
+ *
+ * The session asks the sources in order which can feed an experiment here, opens each
+ * once with the plans it feeds, and polls and drains it; a source hands what it sees to
+ * the tracker in time order.  One thread.
+ */
+#ifndef DWELL_COLLECT_SOURCE_H
+#define DWELL_COLLECT_SOURCE_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/experiment.h"
+#include "collect/tracker.h"
+#include "store/writer.h"
+
+enum scope_kind {
+	SCOPE_LAUNCH,	 /* a program that we start */
+	SCOPE_PROCESSES, /* running ones: pids, all their threads */
+	SCOPE_THREADS,	 /* single threads: pids are thread ids */
+	SCOPE_CPUS,	 /* everything that runs on some CPUs */
+};
+
+/* What is observed. */
+struct scope {
+	enum scope_kind kind;
+	const pid_t *pids;
+	size_t n_pids;
+	const uint32_t *cpus; /* of SCOPE_CPUS */
+	size_t n_cpus;
+	bool follow_children; /* descendants too; threads always are */
+	bool may_pause;	      /* pause() will be called */
+	const char *program;  /* SCOPE_LAUNCH: the file that will be run, NULL unknown */
+};
+
+/* An experiment that will be fed: what the user asked for, made definite. */
+struct plan {
+	struct experiment_choice choice;
+	bool trace; /* every event with its fields, besides the stacks */
+	const struct source_ops *source;
+	uint32_t events[EXPERIMENT_EVENTS_MAX]; /* ids in the recording */
+};
+
+/* Changes to the environment of the launched program (collect/launch.h). */
+struct launch_env;
+
+struct source {
+	const struct source_ops *ops;
+};
+
+/* What source_ops.open() gets; all borrowed, and alive until free(). */
+struct source_context {
+	const struct scope *scope;
+	const struct plan *plans;
+	size_t n_plans; /* a source feeds those whose .source is its own */
+	struct tracker *tracker;
+	struct writer *writer;
+};
+
+/* What was delivered, for the closing lines; the same is stored as facts. */
+struct source_stats {
+	uint64_t samples, lost, throttled;
+	uint64_t cpu_ns;	     /* CPU time that the samples of all plans' first
+				      * CPU-time column stand for */
+	uint64_t user_ns, system_ns; /* its parts */
+	uint64_t counted_cpu_ns;     /* exact CPU time of what was observed, 0 unknown */
+};
+
+struct source_ops {
+	const char *name;    /* "perf", "timer" */
+	const char *summary; /* "kernel perf_event sampling" */
+	/* 0 when this source can feed x on this scope here and now; else *e says why not
+	 * and what to do about it, in one line. */
+	int (*probe)(const struct experiment *x, const struct scope *scope,
+		     struct err *e);
+	/* Smallest interval it can deliver and the grid it is rounded to (0: none), in
+	 * x->unit. */
+	void (*range)(const struct experiment *x, uint64_t *ret_min,
+		      uint64_t *ret_resolution);
+	/* How column i of x is collected: "perf cpu-clock"; stored with the event. */
+	const char *(*how)(const struct experiment *x, unsigned i);
+	int (*open)(const struct source_context *c, struct source **ret, struct err *e);
+	/* Before a launch: what the program's environment must say.  NULL: nothing. */
+	int (*prepare)(struct source *s, struct launch_env *env, struct err *e);
+	/* Launched: pid waits before its exec, observe from the exec on.  Otherwise
+	 * (pid 0) observe the scope from now on. */
+	int (*start)(struct source *s, pid_t pid, struct err *e);
+	/* Descriptors to poll for reading; at most max, returns how many. */
+	size_t (*fds)(const struct source *s, struct pollfd *fds, size_t max);
+	/* Hand over what has arrived; everything when is_final. */
+	int (*drain)(struct source *s, bool is_final, struct err *e);
+	void (*pause)(struct source *s, bool is_paused);
+	/* Nothing is observed any more; drain(final) follows. */
+	void (*stop)(struct source *s);
+	/* After the last drain: store rates and losses as facts. */
+	void (*finish)(struct source *s, struct source_stats *ret);
+	void (*free)(struct source *s);
+};
+
+/* In order of preference; NULL-terminated. */
+extern const struct source_ops *const sources[];
+
+/* The first source that can feed x, or NULL with every source's reason in *e. */
+const struct source_ops *source_choose(const struct experiment *x,
+				       const struct scope *scope, struct err *e);
+const struct source_ops *source_find(const char *name);
+
+#endif
