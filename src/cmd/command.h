@@ -36,9 +36,20 @@ struct command {
 	int (*run)(struct options *o, struct err *e);
 };
 
+/* By name, NULL-terminated. */
 extern const struct command *const commands[];
 
-/* Set by main(): the terminal's columns (80 when not a terminal) and colour. */
+const struct command *command_find(const char *name); /* NULL: no such command */
+const char *command_nearest(const char *misspelt);    /* NULL: nothing like it */
+/* What every command takes (--help, --color) before its own tables, NULL-terminated;
+ * tables is filled. */
+#define COMMAND_TABLES 16
+void command_tables(const struct command *c, const struct option_spec **tables);
+/* argv[0] is the command's name.  Returns the exit code, messages printed. */
+int command_main(const struct command *c, int argc, char **argv);
+
+/* The terminal's columns ($COLUMNS, else what it says, else 80), and whether colour
+ * is wanted: --color, else a terminal without $NO_COLOR. */
 struct terminal {
 	unsigned width;
 	bool colour, is_tty;

@@ -65,4 +65,7 @@ int options_argc(const struct options *o);
 char *const *options_argv(const struct options *o); /* NULL-terminated */
 bool options_had_dashes(const struct options *o);   /* "--" was given */
 
+/* The name most like word in a NULL-terminated list, or NULL when none is near. */
+const char *option_nearest(const char *word, const char *const *names);
+
 #endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+
+#define GAP	    2  /* columns between columns */
+#define ELASTIC_MIN 16 /* an elastic column is never narrower than this... */
+#define TITLE_LINES 2
+
+#define BOLD  "\033[1m"
+#define DIM   "\033[2m"
+#define PLAIN "\033[0m"
+
+struct row {
+	const char **cells; /* as many as there are columns; NULL: empty */
+	unsigned n;	    /* how many were given */
+	bool is_rule, is_strong;
+};
+
+struct table {
+	struct arena texts;
+	struct table_column *columns;
+	unsigned n_columns;
+	VEC(struct row) rows;
+};
+
+struct table *table_new(const struct table_column *columns, unsigned n)
+{
+	struct table *t = xcalloc(1, sizeof(*t));
+
+	t->columns = xmemdup(columns, n * sizeof(*columns));
+	t->n_columns = n;
+	return t;
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	arena_fini(&t->texts);
+	vec_fini(&t->rows);
+	free(t->columns);
+	free(t);
+}
+
+void table_freep(struct table **t)
+{
+	table_free(*t);
+}
+
+void table_row(struct table *t)
+{
+	struct row *r = vec_push(&t->rows);
+
+	r->cells = arena_alloc(&t->texts, t->n_columns * sizeof(*r->cells));
+}
+
+static struct row *last_row(struct table *t)
+{
+	assert(t->rows.n && !t->rows.at[t->rows.n - 1].is_rule);
+	return &t->rows.at[t->rows.n - 1];
+}
+
+void table_cell(struct table *t, const char *text)
+{
+	struct row *r = last_row(t);
+	size_t cap = strlen(text) * 4 + 1; /* every byte may become \xNN */
+	own(freep) char *safe = xcalloc(1, cap);
+
+	assert(r->n < t->n_columns);
+	r->cells[r->n++] = arena_strdup(&t->texts, text_printable(safe, cap, text));
+}
+
+void table_cellf(struct table *t, const char *fmt, ...)
+{
+	own(freep) char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = xstrdup("");
+	va_end(ap);
+	table_cell(t, text);
+}
+
+void table_strong(struct table *t)
+{
+	last_row(t)->is_strong = true;
+}
+
+void table_rule(struct table *t)
+{
+	vec_push(&t->rows)->is_rule = true;
+}
+
+/* Line i (from the bottom, so that short titles sit on the rule) of a title. */
+static const char *title_line(const char *title, unsigned from_bottom, int *len)
+{
+	const char *newline = title ? strchr(title, '\n') : NULL;
+
+	if (!title || (from_bottom && !newline)) {
+		*len = 0;
+		return "";
+	}
+	if (from_bottom) {
+		*len = (int)(newline - title);
+		return title;
+	}
+	title = newline ? newline + 1 : title;
+	*len = (int)strlen(title);
+	return title;
+}
+
+static size_t title_width(const char *title)
+{
+	size_t widest = 0;
+
+	for (unsigned line = 0; line < TITLE_LINES; line++) {
+		int len;
+		const char *s = title_line(title, line, &len);
+		own(freep) char *text = xstrndup(s, (size_t)len);
+
+		if (text_width(text) > widest)
+			widest = text_width(text);
+	}
+	return widest;
+}
+
+static size_t natural_width(const struct table *t, unsigned column, bool no_header)
+{
+	const struct table_column *c = &t->columns[column];
+	size_t width = no_header ? 0 : title_width(c->title);
+
+	if (width < c->min_width)
+		width = c->min_width;
+	vec_each(r, &t->rows) {
+		size_t w = !r->is_rule && r->cells[column] ? text_width(r->cells[column])
+							   : 0;
+
+		if (w > width)
+			width = w;
+	}
+	return width;
+}
+
+/* Every column's width; the elastic one gives way when the terminal is too narrow. */
+static size_t layout(const struct table *t, const struct table_style *style,
+		     size_t *widths)
+{
+	size_t total = t->n_columns ? (t->n_columns - 1) * (size_t)GAP : 0;
+
+	for (unsigned i = 0; i < t->n_columns; i++)
+		total += widths[i] = natural_width(t, i, style->no_header);
+	if (!style->width || total <= style->width)
+		return total;
+	for (unsigned i = 0; i < t->n_columns; i++) {
+		if (!t->columns[i].is_elastic)
+			continue;
+
+		size_t excess = total - style->width;
+		size_t least = t->columns[i].min_width > ELASTIC_MIN
+				       ? t->columns[i].min_width
+				       : ELASTIC_MIN;
+		size_t want = widths[i] > excess + least ? widths[i] - excess : least;
+
+		if (want < widths[i]) {
+			total -= widths[i] - want;
+			widths[i] = want;
+		}
+	}
+	return total;
+}
+
+static void pad(FILE *out, size_t n)
+{
+	fprintf(out, "%*s", (int)n, "");
+}
+
+/* The byte at which the first `columns` columns of s end. */
+static size_t cut_at(const char *s, size_t columns)
+{
+	size_t n = strlen(s), at = 0;
+	char one[5] = "";
+
+	while (at < n) {
+		size_t len = utf8_length(s + at, n - at);
+
+		len = len ? len : 1;
+		memcpy(one, s + at, len);
+		one[len] = '\0';
+
+		size_t w = text_width(one);
+
+		if (w > columns)
+			break;
+		columns -= w;
+		at += len;
+	}
+	return at;
+}
+
+/* Head and tail of s around an ellipsis, as wide as `width` or one less. */
+static size_t print_cut(FILE *out, const char *s, size_t width)
+{
+	size_t keep = width - 1, head = cut_at(s, (keep + 1) / 2), total = text_width(s);
+	size_t skip = cut_at(s, total - keep / 2);
+	own(freep) char *front = xstrndup(s, head);
+
+	/* A wide character on the border may have pushed the tail's start back. */
+	if (text_width(s + skip) > keep / 2)
+		skip += utf8_length(s + skip, strlen(s + skip));
+	fprintf(out, "%s…%s", front, s + skip);
+	return text_width(front) + 1 + text_width(s + skip);
+}
+
+static void print_cell(FILE *out, const struct table_column *c, const char *s,
+		       size_t width, bool is_last)
+{
+	size_t w = text_width(s);
+	size_t before = c->align == TABLE_RIGHT && w < width ? width - w : 0;
+
+	pad(out, before);
+	if (w > width)
+		w = print_cut(out, s, width);
+	else
+		fputs(s, out);
+	if (!is_last)
+		pad(out, width > before + w ? width - before - w : 0);
+}
+
+/* The number of columns up to the last one that has something to show. */
+static unsigned last_shown(unsigned n, const char *const *cells)
+{
+	while (n && (!cells[n - 1] || !*cells[n - 1]))
+		n--;
+	return n;
+}
+
+static void print_cells(const struct table *t, const size_t *widths,
+			const char *const *cells, FILE *out)
+{
+	unsigned n = last_shown(t->n_columns, cells);
+
+	for (unsigned i = 0; i < n; i++) {
+		if (i)
+			pad(out, GAP);
+		print_cell(out, &t->columns[i], cells[i] ? cells[i] : "", widths[i],
+			   i + 1 == n);
+	}
+}
+
+static void print_rule(size_t total, const struct table_style *style, FILE *out)
+{
+	fputs(style->colour ? DIM : "", out);
+	for (size_t i = 0; i < total; i++)
+		fputs("─", out);
+	fputs(style->colour ? PLAIN "\n" : "\n", out);
+}
+
+static void print_line(const struct table *t, const size_t *widths,
+		       const char *const *cells, bool is_strong, FILE *out)
+{
+	if (is_strong)
+		fputs(BOLD, out);
+	print_cells(t, widths, cells, out);
+	fputs(is_strong ? PLAIN "\n" : "\n", out);
+}
+
+static void print_header(const struct table *t, const size_t *widths, size_t total,
+			 const struct table_style *style, FILE *out)
+{
+	own(freep) char **titles = xcalloc(t->n_columns, sizeof(*titles));
+
+	for (unsigned line = TITLE_LINES; line--;) {
+		bool has_text = false;
+
+		for (unsigned i = 0; i < t->n_columns; i++) {
+			int len;
+			const char *s = title_line(t->columns[i].title, line, &len);
+
+			titles[i] = xstrndup(s, (size_t)len);
+			has_text |= len > 0;
+		}
+		if (has_text)
+			print_line(t, widths, (const char *const *)titles, style->colour,
+				   out);
+		for (unsigned i = 0; i < t->n_columns; i++)
+			free(titles[i]);
+	}
+	print_rule(total, style, out);
+}
+
+void table_print(const struct table *t, const struct table_style *style, FILE *out)
+{
+	own(freep) size_t *widths = xcalloc(t->n_columns, sizeof(*widths));
+	size_t total = layout(t, style, widths);
+
+	if (style->width && total > style->width)
+		total = style->width;
+	if (!style->no_header)
+		print_header(t, widths, total, style, out);
+	vec_each(r, &t->rows) {
+		if (r->is_rule)
+			print_rule(total, style, out);
+		else
+			print_line(t, widths, r->cells, style->colour && r->is_strong,
+				   out);
+	}
+}

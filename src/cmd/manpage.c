@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/manpage.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cmd/help.h"
+
+/* Running text: what roff would take for a request or an escape is made harmless. */
+static void put_text(FILE *out, const char *s, size_t n)
+{
+	bool at_start = true;
+
+	for (size_t i = 0; i < n; i++) {
+		char c = s[i];
+
+		if (at_start && (c == '.' || c == '\''))
+			fputs("\\&", out);
+		at_start = c == '\n';
+		if (c == '\\')
+			fputs("\\e", out);
+		else if (c == '-')
+			fputs("\\-", out);
+		else
+			fputc(c, out);
+		/* A new sentence begins a new line, for the right space after it. */
+		if (c == '.' && i + 2 < n && s[i + 1] == ' ' &&
+		    isupper((unsigned char)s[i + (s[i + 2] == ' ' ? 3 : 2)])) {
+			fputc('\n', out);
+			i += s[i + 2] == ' ' ? 2 : 1;
+			at_start = true;
+		}
+	}
+	fputc('\n', out);
+}
+
+/* A quoted macro argument; "\&" keeps a word such as "-" from being a delimiter. */
+static void put_word(FILE *out, const char *s, size_t n)
+{
+	fputs(" \"", out);
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '"')
+			fputs("\\(dq", out);
+		else if (s[i] == '\\')
+			fputs("\\e", out);
+		else if (s[i] == '-')
+			fputs("\\-", out);
+		else
+			fputc(s[i], out);
+	}
+	fputs("\"", out);
+}
+
+static void put_paragraphs(FILE *out, const char *s)
+{
+	while (*s) {
+		const char *gap = strstr(s, "\n\n");
+		size_t n = gap ? (size_t)(gap - s) : strlen(s);
+
+		if (*s == ' ') {
+			fputs(".Bd -literal\n", out);
+			put_text(out, s, n);
+			fputs(".Ed\n", out);
+		} else {
+			fputs(".Pp\n", out);
+			put_text(out, s, n);
+		}
+		s += gap ? n + 2 : n;
+	}
+}
+
+static void put_option(FILE *out, const struct option_spec *s)
+{
+	const char *arg = help_option_arg(s);
+	struct buf text = { 0 };
+
+	fputs(".It", out);
+	if (s->short_name)
+		fprintf(out, " Fl %c ,", s->short_name);
+	fputs(" Fl", out);
+
+	struct buf name = { 0 };
+
+	buf_printf(&name, "-%s", s->name);
+	put_word(out, buf_str(&name), name.size);
+	buf_fini(&name);
+	if (arg) {
+		fputs(" Ar", out);
+		put_word(out, arg, strlen(arg));
+	}
+	fputc('\n', out);
+	help_option_text(s, &text);
+	buf_puts(&text, ".");
+	put_text(out, buf_str(&text), text.size);
+	buf_fini(&text);
+}
+
+static void put_options(FILE *out, const struct command *c)
+{
+	const struct option_spec *tables[COMMAND_TABLES];
+
+	fputs(".Ss Options\n.Bl -tag -width Ds\n", out);
+	command_tables(c, tables);
+	for (size_t i = 0; tables[i]; i++)
+		for (const struct option_spec *s = tables[i]; s->name; s++)
+			put_option(out, s);
+	fputs(".El\n", out);
+}
+
+static void put_exit_status(FILE *out)
+{
+	fputs(".Sh EXIT STATUS\n"
+	      ".Bl -tag -width Ds\n"
+	      ".It 0\nSuccess.\n"
+	      ".It 1\nBad input or a failed operation; one line on the standard error "
+	      "says which.\n"
+	      ".It 2\nThe command line was not understood.\n"
+	      ".El\n"
+	      ".Pp\n"
+	      ".Nm dwell run\n"
+	      "ends with the exit status of the program it ran, 128 plus the signal's "
+	      "number when a\n"
+	      "signal killed it, 126 when it could not be executed and 127 when it was "
+	      "not found.\n",
+	      out);
+}
+
+static void put_examples(FILE *out, const struct command *c)
+{
+	if (!c->examples || !c->examples->line)
+		return;
+	fputs(".Sh EXAMPLES\n", out);
+	for (const struct command_example *x = c->examples; x->line; x++) {
+		if (x != c->examples)
+			fputs(".Pp\n", out);
+		put_text(out, x->text, strlen(x->text));
+		fputs(".Pp\n.Dl", out);
+		put_word(out, x->line, strlen(x->line));
+		fputc('\n', out);
+	}
+}
+
+/* mdoc has its titles in capitals. */
+static void upper(char *s)
+{
+	for (; *s; s++)
+		*s = (char)toupper((unsigned char)*s);
+}
+
+static void put_name(FILE *out, const char *name, const char *summary)
+{
+	char title[64];
+
+	snprintf(title, sizeof(title), "%s", name);
+	upper(title);
+	fprintf(out,
+		".\\\" Made from the option tables by 'dwell help \\-\\-man'.\n"
+		".Dd %s\n.Dt %s 1\n.Os\n.Sh NAME\n.Nm %s\n.Nd ",
+		DWELL_DATE, title, name);
+	put_text(out, summary, strlen(summary));
+}
+
+static void write_command(const struct command *c, FILE *out)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "dwell-%s", c->name);
+	put_name(out, name, c->summary);
+	fprintf(out, ".Sh SYNOPSIS\n.Nm dwell %s\n", c->name);
+	put_text(out, c->usage, strlen(c->usage));
+	fputs(".Sh DESCRIPTION\n", out);
+	put_text(out, c->summary, strlen(c->summary));
+	if (c->description)
+		put_paragraphs(out, c->description);
+	put_options(out, c);
+	put_exit_status(out);
+	put_examples(out, c);
+	fputs(".Sh SEE ALSO\n.Xr dwell 1\n", out);
+}
+
+static void put_command_list(FILE *out)
+{
+	for (const struct help_group *g = help_groups; g->name; g++) {
+		fprintf(out, ".Ss %s\n.Bl -tag -width annotate\n", g->title);
+		for (const struct command *const *c = commands; *c; c++) {
+			if (strcmp((*c)->group, g->name) != 0)
+				continue;
+			fprintf(out, ".It Ic %s\n", (*c)->name);
+			put_text(out, (*c)->summary, strlen((*c)->summary));
+		}
+		fputs(".El\n", out);
+	}
+}
+
+static void write_overview(FILE *out)
+{
+	put_name(out, "dwell", help_purpose + strlen("dwell "));
+	fputs(".Sh SYNOPSIS\n.Nm dwell\n.Ar command\n.Op Ar options\n.Sh DESCRIPTION\n",
+	      out);
+	put_text(out, help_purpose, strlen(help_purpose));
+	put_command_list(out);
+	put_exit_status(out);
+	fputs(".Sh SEE ALSO\n", out);
+	for (const struct command *const *c = commands; *c; c++)
+		fprintf(out, ".Xr dwell-%s 1%s\n", (*c)->name, c[1] ? " ," : "");
+}
+
+void manpage_write(const struct command *c, FILE *out)
+{
+	if (c)
+		write_command(c, out);
+	else
+		write_overview(out);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/own.h"
+#include "base/text.h"
+
+static const struct table_column columns[] = {
+	{ .title = "CPU\ntime", .align = TABLE_RIGHT },
+	{ .title = "share", .align = TABLE_RIGHT, .min_width = 7 },
+	{ .title = "function", .is_elastic = true },
+	{ .title = "image" },
+};
+
+static struct table *sample(void)
+{
+	struct table *t = table_new(columns, 4);
+
+	table_row(t);
+	table_strong(t);
+	table_cell(t, "12.5 s");
+	table_cell(t, "100.0 %");
+	table_cell(t, "<total>");
+	table_rule(t);
+	table_row(t);
+	table_cell(t, "1.50 ms");
+	table_cellf(t, "%.1f %%", 0.5);
+	table_cell(t, "std::map<int, std::string>::find");
+	table_cell(t, "prog");
+	return t;
+}
+
+static char *print(const struct table *t, const struct table_style *style)
+{
+	char *text = NULL;
+	size_t size;
+	own(fclosep) FILE *f = open_memstream(&text, &size);
+
+	table_print(t, style, f);
+	fflush(f);
+	return text;
+}
+
+static void a_table_is_aligned_and_has_no_trailing_blanks(void **state)
+{
+	own(table_freep) struct table *t = sample();
+	own(freep) char *text = print(t, &(struct table_style){ .width = 0 });
+
+	(void)state;
+	assert_string_equal(text,
+			    "    CPU\n"
+			    "   time    share  function                          image\n"
+			    "─────────────────────────────────────────────────────────\n"
+			    " 12.5 s  100.0 %  <total>\n"
+			    "─────────────────────────────────────────────────────────\n"
+			    "1.50 ms    0.5 %  std::map<int, std::string>::find  prog\n");
+}
+
+static void the_elastic_column_gives_way_in_its_middle(void **state)
+{
+	own(table_freep) struct table *t = sample();
+	own(freep) char *text =
+		print(t, &(struct table_style){ .width = 45, .no_header = true });
+
+	(void)state;
+	assert_string_equal(text, " 12.5 s  100.0 %  <total>\n"
+				  "─────────────────────────────────────────────\n"
+				  "1.50 ms    0.5 %  std::map<i…ing>::find  prog\n");
+}
+
+static void colour_only_when_asked_for(void **state)
+{
+	own(table_freep) struct table *t = sample();
+	own(freep) char *plain = print(t, &(struct table_style){ .width = 80 });
+	own(freep) char *coloured =
+		print(t, &(struct table_style){ .width = 80, .colour = true });
+
+	(void)state;
+	assert_null(strchr(plain, '\033'));
+	assert_non_null(strstr(coloured, "\033[1m 12.5 s  100.0 %  <total>\033[0m\n"));
+}
+
+static void wide_characters_keep_the_columns_straight(void **state)
+{
+	own(table_freep) struct table *t = table_new(columns + 2, 2);
+	static const struct table_style style = { .width = 30, .no_header = true };
+
+	(void)state;
+	table_row(t);
+	table_cell(t, "日本語日本語日本語日本語日本語");
+	table_cell(t, "a");
+	table_row(t);
+	table_cell(t, "grüße");
+	table_cell(t, "b");
+
+	own(freep) char *text = print(t, &style);
+	size_t first_end = strcspn(text, "\n");
+
+	assert_non_null(strstr(text, "…"));
+	text[first_end] = '\0';
+	text[strlen(text + first_end + 1) + first_end] = '\0';
+	assert_int_equal(text_width(text), 30);
+	assert_int_equal(text_width(text + first_end + 1), 30);
+}
+
+static void every_width_is_kept_when_there_is_room_for_the_least(void **state)
+{
+	own(table_freep) struct table *t = sample();
+
+	(void)state;
+	for (unsigned width = 45; width < 70; width++) {
+		own(freep) char *text = print(t, &(struct table_style){ .width = width });
+
+		for (char *s = text, *end; (end = strchr(s, '\n')); s = end + 1) {
+			*end = '\0';
+			assert_true(text_width(s) <= width);
+		}
+	}
+}
+
+static void cells_cannot_control_the_terminal(void **state)
+{
+	own(table_freep) struct table *t = table_new(columns + 2, 2);
+
+	(void)state;
+	table_row(t);
+	table_cell(t, "a\033[31mb\n");
+
+	own(freep) char *text = print(t, &(struct table_style){ .no_header = true });
+
+	assert_string_equal(text, "a\\x1b[31mb\\x0a\n");
+}
+
+static void an_empty_table_is_its_header(void **state)
+{
+	own(table_freep) struct table *t = table_new(columns + 2, 2);
+	own(freep) char *text = print(t, &(struct table_style){ .width = 80 });
+
+	(void)state;
+	assert_string_equal(text, "function  image\n───────────────\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_table_is_aligned_and_has_no_trailing_blanks),
+		cmocka_unit_test(the_elastic_column_gives_way_in_its_middle),
+		cmocka_unit_test(colour_only_when_asked_for),
+		cmocka_unit_test(wide_characters_keep_the_columns_straight),
+		cmocka_unit_test(every_width_is_kept_when_there_is_room_for_the_least),
+		cmocka_unit_test(cells_cannot_control_the_terminal),
+		cmocka_unit_test(an_empty_table_is_its_header),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
