@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * workload - what the workloads share: work that takes a known number of steps.
+ *
+ * A step is one turn of a linear congruential generator, whose result depends on the
+ * one before, so that neither the compiler nor the CPU can skip or overlap any.
+ */
+#ifndef DWELL_TESTS_WORKLOAD_H
+#define DWELL_TESTS_WORKLOAD_H
+
+#include <stdlib.h>
+
+/* A function that must stay one, with its own frame on the stack. */
+#define NOINLINE __attribute__((noinline, noclone))
+
+static inline __attribute__((always_inline)) unsigned long workload_steps(unsigned long x,
+									  long n)
+{
+	while (n-- > 0)
+		x = x * 6364136223846793005UL + 1442695040888963407UL;
+	return x;
+}
+
+static inline unsigned workload_random(unsigned long *x)
+{
+	*x = workload_steps(*x, 1);
+	return (unsigned)(*x >> 33);
+}
+
+/* The nth word of the command line as a number. */
+static inline long workload_arg(int argc, char **argv, int n, long otherwise)
+{
+	return argc > n ? atol(argv[n]) : otherwise;
+}
+
+#endif
