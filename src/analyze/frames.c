@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/frames.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/names.h"
+#include "base/mem.h"
+
+/* The locations of one image, as the symbolizer wants them. */
+struct batch {
+	uint32_t *locations; /* all used ones, sorted by image */
+	uint32_t *ends;	     /* [image]: where its part ends */
+	uint64_t *offsets;
+	bool *is_return;
+	struct sym_result *results;
+};
+
+static void batch_fini(struct batch *b)
+{
+	free(b->locations);
+	free(b->ends);
+	free(b->offsets);
+	free(b->is_return);
+	free(b->results);
+}
+
+/* A counting sort: locations by image, in the order of their ids. */
+static void sort_locations(struct batch *b, const struct source *s, const bool *is_used)
+{
+	uint32_t n_images = recording_n_images(s->recording), total = 0;
+
+	b->ends = xcalloc(n_images + 1, sizeof(*b->ends));
+	for (uint32_t l = 0; l < s->n_locations; l++)
+		if (!is_used || is_used[l])
+			b->ends[s->locations[l].image]++;
+	for (uint32_t i = 0; i < n_images; i++) {
+		uint32_t n = b->ends[i];
+
+		b->ends[i] = total;
+		total += n;
+	}
+	b->locations = xcalloc(total + 1, sizeof(*b->locations));
+	b->offsets = xcalloc(total + 1, sizeof(*b->offsets));
+	b->is_return = xcalloc(total + 1, sizeof(*b->is_return));
+	b->results = xcalloc(total + 1, sizeof(*b->results));
+	for (uint32_t l = 0; l < s->n_locations; l++) {
+		const struct model_location *loc = &s->locations[l];
+
+		if (is_used && !is_used[l])
+			continue;
+
+		uint32_t at = b->ends[loc->image]++;
+
+		b->locations[at] = l;
+		b->offsets[at] = loc->offset;
+		b->is_return[at] = loc->flags & LOCATION_RETURN;
+	}
+}
+
+static uint32_t sym_image_of(struct profile *p, const struct source *s, uint32_t image)
+{
+	const struct model_image *m = recording_image(s->recording, image);
+
+	return symbolizer_image(
+		p->symbolizer,
+		&(struct sym_image_ref){
+			.kind = (enum sym_image_kind)m->kind,
+			.path = recording_string(s->recording, m->path),
+			.host_path = recording_string(s->recording, m->host_path),
+			.build_id = m->build_id_size ? m->build_id : NULL,
+			.build_id_size = m->build_id_size,
+			.pid = m->pid,
+			.base = m->base,
+		});
+}
+
+/* JIT code is named by the program it ran in: the same program in two recordings is
+ * one image, whatever its pid. */
+static const char *short_name(struct profile *p, const struct source *s, uint32_t image)
+{
+	const struct model_image *m = recording_image(s->recording, image);
+	const char *path = recording_string(s->recording, m->path);
+	char text[64];
+
+	if (m->kind != IMAGE_JIT)
+		return arena_strdup(&p->strings, names_base(path));
+	for (uint32_t i = recording_n_processes(s->recording); i-- > 0;) {
+		const struct model_process *proc = recording_process(s->recording, i);
+
+		if (proc->pid != m->pid)
+			continue;
+		snprintf(text, sizeof(text), "[jit] %.40s",
+			 recording_string(s->recording, proc->comm));
+		return arena_strdup(&p->strings, text);
+	}
+	return "[jit]";
+}
+
+static uint64_t name_key(const char *image, const char *name)
+{
+	return hash_pair(hash_bytes(image, strlen(image)),
+			 hash_bytes(name, strlen(name)));
+}
+
+static uint32_t find_function(const struct profile *p, uint64_t key, const char *image,
+			      const char *name)
+{
+	const uint64_t *first = map_find(&p->functions_by_name, key);
+
+	for (uint64_t id = first ? *first : 0; id; id = p->same_hash.at[id - 1]) {
+		const struct profile_function *f = &p->functions.at[id - 1];
+
+		if (strcmp(f->name, name) == 0 && strcmp(f->image, image) == 0)
+			return (uint32_t)id - 1;
+	}
+	return MODEL_NONE;
+}
+
+static uint32_t add_function(struct profile *p, uint64_t key, const char *image,
+			     uint32_t sym_id, uint8_t kind)
+{
+	const struct sym_function *f = symbolizer_function(p->symbolizer, sym_id);
+	uint64_t *first = map_slot(&p->functions_by_name, key, NULL);
+
+	*vec_push(&p->functions) = (struct profile_function){
+		.name = f->name,
+		.linkage = f->linkage,
+		.image = image,
+		.image_path = symbolizer_image_path(p->symbolizer, f->image),
+		.decl_file = f->decl_file,
+		.decl_line = f->decl_line,
+		.start = f->start,
+		.size = f->size,
+		.sym_image = f->image,
+		.sym_function = sym_id,
+		.kind = kind,
+		.is_resolved = f->is_resolved,
+	};
+	*vec_push(&p->same_hash) = (uint32_t)*first;
+	*first = p->functions.n;
+	return (uint32_t)p->functions.n - 1;
+}
+
+static uint32_t function_of(struct profile *p, uint32_t sym_id, const char *image,
+			    uint8_t kind)
+{
+	while (p->function_of_sym.n <= sym_id)
+		*vec_push(&p->function_of_sym) = MODEL_NONE;
+	if (p->function_of_sym.at[sym_id] != MODEL_NONE)
+		return p->function_of_sym.at[sym_id];
+
+	const char *name = symbolizer_function(p->symbolizer, sym_id)->name;
+	uint64_t key = name_key(image, name);
+	uint32_t id = find_function(p, key, image, name);
+
+	if (id == MODEL_NONE)
+		id = add_function(p, key, image, sym_id, kind);
+	p->function_of_sym.at[sym_id] = id;
+	return id;
+}
+
+/* The symbolizer gives the innermost frame first; a stack is read from outside in. */
+static void take_result(struct profile *p, struct source *s, uint32_t location,
+			const struct sym_result *r, const char *image)
+{
+	uint8_t kind = recording_image(s->recording, s->locations[location].image)->kind;
+	bool is_return = s->locations[location].flags & LOCATION_RETURN;
+
+	s->first_frame[location] = (uint32_t)p->frames.n;
+	s->n_frames[location] = r->n_frames;
+	for (uint32_t i = r->n_frames; i-- > 0;) {
+		const struct sym_frame *f =
+			symbolizer_frame(p->symbolizer, r->first_frame + i);
+
+		*vec_push(&p->frames) = (struct profile_frame){
+			.function = function_of(p, f->function, image, kind),
+			.line = f->line,
+			.column = f->column,
+			.file = f->file,
+			.address = r->address,
+			.is_inlined = f->is_inlined,
+			.is_return = is_return,
+		};
+	}
+}
+
+static const char *image_name(struct profile *p, const struct source *s, uint32_t image,
+			      uint32_t sym_image)
+{
+	while (p->image_names.n <= sym_image)
+		*vec_push(&p->image_names) = NULL;
+	if (!p->image_names.at[sym_image])
+		p->image_names.at[sym_image] = short_name(p, s, image);
+	return p->image_names.at[sym_image];
+}
+
+void frames_resolve(struct profile *p, struct source *s, const bool *is_used)
+{
+	uint32_t n_images = recording_n_images(s->recording), from = 0;
+	own(batch_fini) struct batch b = { 0 };
+
+	sort_locations(&b, s, is_used);
+	for (uint32_t i = 0; i < n_images; from = b.ends[i++]) {
+		uint32_t n = b.ends[i] - from;
+
+		if (!n)
+			continue;
+
+		uint32_t sym = sym_image_of(p, s, i);
+		const char *name = image_name(p, s, i, sym);
+
+		symbolizer_resolve(p->symbolizer, sym, b.offsets + from,
+				   b.is_return + from, n, b.results + from);
+		for (uint32_t k = from; k < from + n; k++)
+			take_result(p, s, b.locations[k], &b.results[k], name);
+	}
+}

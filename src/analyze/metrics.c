@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/profile_data.h"
+#include "analyze/stack_path.h"
+#include "analyze/walk.h"
+#include "base/mem.h"
+
+void metrics_fini(struct metrics *m)
+{
+	free(m->exclusive);
+	free(m->inclusive);
+	free(m->exclusive_counts);
+	*m = (struct metrics){ 0 };
+}
+
+/* Walking down, `running` is what was counted so far.  A row's outermost occurrence
+ * notes it on the way in; on the way out the difference is what lies below, counted
+ * once however often the row occurs in between. */
+struct pass {
+	const struct source *source;
+	struct metrics *to;
+	const uint32_t *row_of_frame;
+	uint32_t *depth;  /* [row]: occurrences on the path */
+	uint64_t *before; /* [row * n + column]: running when it was entered */
+	uint64_t *running;
+	uint32_t n, first; /* columns of this source */
+};
+
+static void enter(struct pass *p, uint32_t stack)
+{
+	uint32_t n_frames, first = source_frames(p->source, stack, &n_frames);
+	const uint64_t *weights = source_weights(p->source, stack);
+	const uint64_t *counts = source_counts(p->source, stack);
+	uint32_t row = MODEL_NONE;
+
+	for (uint32_t i = first; i < first + n_frames; i++) {
+		row = p->row_of_frame[i];
+		if (row == MODEL_NONE || p->depth[row]++)
+			continue;
+		for (uint32_t c = 0; c < p->n; c++)
+			p->before[(size_t)row * p->n + c] = p->running[c];
+	}
+	for (uint32_t c = 0; weights && c < p->n; c++) {
+		p->running[c] += weights[c];
+		if (row == MODEL_NONE)
+			continue;
+
+		size_t at = (size_t)row * p->to->n_columns + p->first + c;
+
+		p->to->exclusive[at] += weights[c];
+		p->to->exclusive_counts[at] += counts[c];
+	}
+}
+
+static void leave(struct pass *p, uint32_t stack)
+{
+	uint32_t n_frames, first = source_frames(p->source, stack, &n_frames);
+
+	for (uint32_t i = first; i < first + n_frames; i++) {
+		uint32_t row = p->row_of_frame[i];
+
+		if (row == MODEL_NONE || --p->depth[row])
+			continue;
+
+		size_t at = (size_t)row * p->to->n_columns + p->first;
+
+		for (uint32_t c = 0; c < p->n; c++)
+			p->to->inclusive[at + c] +=
+				p->running[c] - p->before[(size_t)row * p->n + c];
+	}
+}
+
+static void sum_source(struct pass *p)
+{
+	struct walk w = walk_over(p->source);
+
+	for (enum walk_step step; (step = walk_next(&w)) != WALK_END;) {
+		if (step == WALK_ENTER)
+			enter(p, w.stack);
+		else
+			leave(p, w.stack);
+	}
+}
+
+static uint32_t *functions_as_rows(const struct profile *p)
+{
+	uint32_t *rows = xcalloc(p->frames.n + 1, sizeof(*rows));
+
+	for (size_t i = 0; i < p->frames.n; i++)
+		rows[i] = p->frames.at[i].function;
+	return rows;
+}
+
+void metrics_sum(struct metrics *ret, const struct profile *p,
+		 const uint32_t *row_of_frame, size_t n_rows)
+{
+	own(freep) uint32_t *functions = NULL;
+
+	if (!row_of_frame) {
+		row_of_frame = functions = functions_as_rows(p);
+		n_rows = p->functions.n;
+	}
+
+	size_t n_columns = p->columns.n, n_values = n_rows * n_columns + 1;
+	own(freep) uint32_t *depth = xcalloc(n_rows + 1, sizeof(*depth));
+	own(freep) uint64_t *before = xcalloc(n_values, sizeof(*before));
+	own(freep) uint64_t *running = xcalloc(n_columns + 1, sizeof(*running));
+
+	*ret = (struct metrics){
+		.n_rows = n_rows,
+		.n_columns = n_columns,
+		.exclusive = xcalloc(n_values, sizeof(uint64_t)),
+		.inclusive = xcalloc(n_values, sizeof(uint64_t)),
+		.exclusive_counts = xcalloc(n_values, sizeof(uint64_t)),
+	};
+	for (size_t i = 0; i < p->n_sources; i++) {
+		const struct source *s = &p->sources[i];
+		struct pass pass = { .source = s,
+				     .to = ret,
+				     .row_of_frame = row_of_frame,
+				     .depth = depth,
+				     .before = before,
+				     .running = running,
+				     .n = s->n_columns,
+				     .first = s->first_column };
+
+		memset(running, 0, n_columns * sizeof(*running));
+		sum_source(&pass);
+	}
+}
+
+/* Edges by function while they are being summed. */
+struct edges {
+	struct map index; /* function to position + 1 */
+	VEC(uint32_t) functions;
+	VEC(uint64_t) values;
+	size_t n_columns;
+};
+
+static uint64_t *edge_values(struct edges *e, uint32_t function)
+{
+	uint64_t *at = map_slot(&e->index, function, NULL);
+
+	if (!*at) {
+		*vec_push(&e->functions) = function;
+		*at = e->functions.n;
+		for (size_t c = 0; c < e->n_columns; c++)
+			*vec_push(&e->values) = 0;
+	}
+	return e->values.at + (*at - 1) * e->n_columns;
+}
+
+static void edges_fini(struct edges *e)
+{
+	map_fini(&e->index);
+	vec_fini(&e->functions);
+	vec_fini(&e->values);
+}
+
+struct attribution {
+	struct metrics_butterfly *to;
+	struct edges callers, callees;
+	struct stack_path path;
+	VEC(size_t) occurrences; /* positions of the function on the path */
+	uint32_t function;
+};
+
+static void add(uint64_t *to, const uint64_t *weights, size_t n)
+{
+	for (size_t c = 0; c < n; c++)
+		to[c] += weights[c];
+}
+
+static void attribute_stack(struct attribution *a, const struct source *s,
+			    const uint64_t *weights)
+{
+	size_t at = a->occurrences.at[a->occurrences.n - 1], f = s->first_column;
+	const struct profile_frame *frames = a->path.frames.at;
+	uint32_t caller = at ? frames[at - 1].function : METRICS_TOTAL;
+
+	add(a->to->inclusive + f, weights, s->n_columns);
+	add(edge_values(&a->callers, caller) + f, weights, s->n_columns);
+	if (at + 1 == a->path.frames.n)
+		add(a->to->exclusive + f, weights, s->n_columns);
+	else
+		add(edge_values(&a->callees, frames[at + 1].function) + f, weights,
+		    s->n_columns);
+}
+
+static void attribute_enter(struct attribution *a, const struct profile *p,
+			    const struct source *s, uint32_t stack)
+{
+	size_t from = a->path.frames.n;
+	const uint64_t *weights = source_weights(s, stack);
+
+	stack_path_enter(&a->path, p, s, stack);
+	for (size_t i = from; i < a->path.frames.n; i++)
+		if (a->path.frames.at[i].function == a->function)
+			*vec_push(&a->occurrences) = i;
+	if (weights && a->occurrences.n)
+		attribute_stack(a, s, weights);
+}
+
+static void attribute_leave(struct attribution *a, const struct source *s, uint32_t stack)
+{
+	stack_path_leave(&a->path, s, stack);
+	while (a->occurrences.n &&
+	       a->occurrences.at[a->occurrences.n - 1] >= a->path.frames.n)
+		a->occurrences.n--;
+}
+
+static void attribute_source(struct attribution *a, const struct profile *p,
+			     const struct source *s)
+{
+	struct walk w = walk_over(s);
+
+	for (enum walk_step step; (step = walk_next(&w)) != WALK_END;) {
+		if (step == WALK_ENTER)
+			attribute_enter(a, p, s, w.stack);
+		else
+			attribute_leave(a, s, w.stack);
+	}
+}
+
+static struct metrics_edge *edges_take(const struct edges *e, uint64_t *values)
+{
+	struct metrics_edge *edges = xcalloc(e->functions.n + 1, sizeof(*edges));
+
+	if (e->values.n)
+		memcpy(values, e->values.at, e->values.n * sizeof(*values));
+	for (size_t i = 0; i < e->functions.n; i++)
+		edges[i] = (struct metrics_edge){ e->functions.at[i],
+						  values + i * e->n_columns };
+	return edges;
+}
+
+void metrics_attribute(struct metrics_butterfly *ret, const struct profile *p,
+		       uint32_t function)
+{
+	size_t n = p->columns.n;
+	struct attribution a = { .to = ret,
+				 .function = function,
+				 .callers.n_columns = n,
+				 .callees.n_columns = n };
+
+	*ret = (struct metrics_butterfly){
+		.n_columns = n,
+		.exclusive = xcalloc(n + 1, sizeof(uint64_t)),
+		.inclusive = xcalloc(n + 1, sizeof(uint64_t)),
+	};
+	for (size_t i = 0; i < p->n_sources; i++)
+		attribute_source(&a, p, &p->sources[i]);
+	ret->values =
+		xcalloc(a.callers.values.n + a.callees.values.n + 1, sizeof(uint64_t));
+	ret->n_callers = a.callers.functions.n;
+	ret->n_callees = a.callees.functions.n;
+	ret->callers = edges_take(&a.callers, ret->values);
+	ret->callees = edges_take(&a.callees, ret->values + a.callers.values.n);
+	edges_fini(&a.callers);
+	edges_fini(&a.callees);
+	stack_path_fini(&a.path);
+	vec_fini(&a.occurrences);
+}
+
+void metrics_butterfly_fini(struct metrics_butterfly *b)
+{
+	free(b->exclusive);
+	free(b->inclusive);
+	free(b->callers);
+	free(b->callees);
+	free(b->values);
+	*b = (struct metrics_butterfly){ 0 };
+}

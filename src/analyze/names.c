@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+const char *names_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (path[0] == '[' || !slash || !slash[1])
+		return path;
+	return slash + 1;
+}
+
+/* The parameter list is the last parenthesis at depth 0 that is not part of
+ * "operator()" or of "(anonymous namespace)". */
+size_t names_without_parameters(const char *name)
+{
+	size_t n = strlen(name), cut = n;
+	int angle = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (name[i] == '<')
+			angle++;
+		else if (name[i] == '>' && angle && (i == 0 || name[i - 1] != '-'))
+			angle--;
+		if (name[i] != '(' || angle || i == 0)
+			continue;
+		if (strncmp(name + i, "(anonymous", 10) == 0)
+			continue;
+		if (i >= 8 && strncmp(name + i - 8, "operator(", 9) == 0)
+			continue;
+		if (name[i - 1] == ':')
+			continue;
+		cut = i;
+		break;
+	}
+	return cut;
+}
+
+bool names_is_function(const char *have, const char *want)
+{
+	size_t n = strlen(want);
+
+	return strcmp(have, want) == 0 ||
+	       (names_without_parameters(have) == n && strncmp(have, want, n) == 0);
+}
+
+bool names_is_file(const char *have, const char *want)
+{
+	size_t have_n = strlen(have), want_n = strlen(want);
+
+	if (!want_n || want_n > have_n || strcmp(have + have_n - want_n, want) != 0)
+		return false;
+	return have_n == want_n || want[0] == '/' || have[have_n - want_n - 1] == '/';
+}
+
+/* Replace the contents of template brackets deeper than `depth` by an ellipsis. */
+static void elide_templates(char *dst, size_t cap, const char *src, int depth)
+{
+	size_t n = 0;
+	int at = 0;
+
+	for (const char *s = src; *s && n + 8 < cap; s++) {
+		bool opens = *s == '<' && s[1] != '<' && s[1] != '=' &&
+			     (s < src + 8 || strncmp(s - 8, "operator", 8) != 0);
+		bool closes = *s == '>' && at > 0 && s[-1] != '-';
+
+		if (closes)
+			at--;
+		if (at <= depth)
+			dst[n++] = *s;
+		if (opens && at++ == depth) {
+			memcpy(dst + n, "…", 3);
+			n += 3;
+		}
+	}
+	dst[n] = '\0';
+}
+
+static bool fits(const char *s, size_t width)
+{
+	return text_width(s) <= width;
+}
+
+/* Bytes of the first `columns` characters. */
+static size_t bytes_of(const char *s, size_t columns)
+{
+	size_t i = 0;
+
+	while (s[i] && columns--) {
+		i++;
+		while (((unsigned char)s[i] & 0xc0) == 0x80)
+			i++;
+	}
+	return i;
+}
+
+/* Keep a third of the beginning and two thirds of the end: the end names the
+ * function, the beginning its home. */
+static void cut_middle(char *dst, size_t cap, const char *src, size_t width)
+{
+	size_t columns = text_width(src);
+	size_t head = width > 3 ? (width - 1) / 3 : 0;
+	size_t tail = width > head + 1 ? width - head - 1 : 0;
+	size_t head_bytes = bytes_of(src, head);
+	size_t tail_at = bytes_of(src, columns - tail);
+
+	snprintf(dst, cap, "%.*s…%s", (int)head_bytes, src, src + tail_at);
+}
+
+char *names_shorten(char *dst, size_t cap, const char *name, size_t width)
+{
+	char work[1024], shown[1024];
+
+	text_printable(shown, sizeof(shown), name);
+	snprintf(dst, cap, "%s", shown);
+	if (fits(dst, width))
+		return dst;
+	shown[names_without_parameters(shown)] = '\0';
+	snprintf(dst, cap, "%s", shown);
+	for (int depth = 2; depth >= 0 && !fits(dst, width); depth--) {
+		elide_templates(work, sizeof(work), shown, depth);
+		snprintf(dst, cap, "%s", work);
+	}
+	if (fits(dst, width))
+		return dst;
+	snprintf(work, sizeof(work), "%s", dst);
+	cut_middle(dst, cap, work, width);
+	return dst;
+}

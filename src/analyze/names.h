@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * names - function and image names as people write them.
+ */
+#ifndef DWELL_ANALYZE_NAMES_H
+#define DWELL_ANALYZE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The last component of a path; a name in brackets is kept whole. */
+const char *names_base(const char *path);
+/* Bytes of a demangled name without its parameter list: "ns::f<int>(long)" gives the
+ * length of "ns::f<int>". */
+size_t names_without_parameters(const char *name);
+/* `want` is the whole name, or the whole name without parameters. */
+bool names_is_function(const char *have, const char *want);
+/* `want` is the path or its last components. */
+bool names_is_file(const char *have, const char *want);
+/* Fit a demangled name into `width` columns: parameters go first, then template
+ * arguments from the innermost out, then the middle.  Writes at most cap bytes. */
+char *names_shorten(char *dst, size_t cap, const char *name, size_t width);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/blobs.h"
+#include "analyze/frames.h"
+#include "analyze/profile_data.h"
+#include "analyze/stream.h"
+#include "base/mem.h"
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	symbolizer_free(p->symbolizer);
+	for (size_t i = 0; i < p->n_sources; i++)
+		source_fini(&p->sources[i]);
+	free(p->sources);
+	vec_fini(&p->columns);
+	vec_fini(&p->functions);
+	vec_fini(&p->frames);
+	vec_fini(&p->function_of_sym);
+	vec_fini(&p->image_names);
+	vec_fini(&p->same_hash);
+	map_fini(&p->functions_by_name);
+	arena_fini(&p->strings);
+	filter_free(p->filter);
+	free(p);
+}
+
+void profile_freep(struct profile **p)
+{
+	profile_free(*p);
+}
+
+static bool is_selected(const struct profile_options *o, const char *name)
+{
+	if (!o->events || !o->events[0])
+		return true;
+	for (size_t i = 0; o->events[i]; i++)
+		if (strcmp(o->events[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Two experiments of one recording may count the same event: then the column is
+ * called after both. */
+static const char *column_name(struct profile *p, const struct source *s,
+			       const struct model_event *ev)
+{
+	const struct recording *r = s->recording;
+	const char *name = recording_string(r, ev->name);
+	uint32_t same = 0;
+
+	for (uint32_t i = 0; i < recording_n_events(r); i++)
+		same += recording_event(r, i)->name == ev->name;
+	if (same < 2)
+		return name;
+
+	own(freep) char *both =
+		xasprintf("%s:%s", recording_string(r, ev->experiment), name);
+
+	return arena_strdup(&p->strings, both);
+}
+
+static void add_columns(struct profile *p, uint32_t source,
+			const struct profile_options *o)
+{
+	struct source *s = &p->sources[source];
+	const struct recording *r = s->recording;
+	uint32_t n = recording_n_events(r);
+
+	s->first_column = (uint32_t)p->columns.n;
+	s->column_of_event = xcalloc(n ? n : 1, sizeof(uint32_t));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_event *ev = recording_event(r, i);
+		const char *name = column_name(p, s, ev);
+
+		s->column_of_event[i] = MODEL_NONE;
+		if (!is_selected(o, name) &&
+		    !is_selected(o, recording_string(r, ev->name)))
+			continue;
+		s->column_of_event[i] = s->n_columns++;
+		*vec_push(&p->columns) = (struct profile_column){
+			.source = source,
+			.event = i,
+			.name = name,
+			.unit = recording_string(r, ev->unit),
+			.experiment = recording_string(r, ev->experiment),
+			.collected_by = recording_string(r, ev->source),
+			.period = ev->period,
+		};
+	}
+}
+
+static int no_such_event(const struct profile *p, const char *name, struct err *e)
+{
+	struct err list = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_sources; i++) {
+		const struct recording *r = p->sources[i].recording;
+
+		for (uint32_t k = 0; k < recording_n_events(r) && n < 300; k++) {
+			const char *have =
+				recording_string(r, recording_event(r, k)->name);
+
+			if (strstr(list.text, have))
+				continue;
+			n += (size_t)snprintf(list.text + n, sizeof(list.text) - n,
+					      "%s%.60s", n ? ", " : "", have);
+		}
+	}
+	return err_set(e, ERR_USAGE, "no event '%.80s' in the recording: it has %s", name,
+		       n ? list.text : "none");
+}
+
+static int check_events(const struct profile *p, const struct profile_options *o,
+			struct err *e)
+{
+	for (size_t i = 0; o->events && o->events[i]; i++) {
+		bool found = false;
+
+		for (size_t c = 0; c < p->columns.n && !found; c++) {
+			const char *name = p->columns.at[c].name;
+			const char *colon = strchr(name, ':');
+
+			found = strcmp(name, o->events[i]) == 0 ||
+				(colon && strcmp(colon + 1, o->events[i]) == 0);
+		}
+		if (!found)
+			return no_such_event(p, o->events[i], e);
+	}
+	return 0;
+}
+
+struct sum {
+	struct source *source;
+	struct profile_column *columns;
+};
+
+/* The inner loop over all samples: no hashing, no calls. */
+static int sum_block(void *ctx, const struct sample_block *b, const uint8_t *keep,
+		     struct err *e unused)
+{
+	struct sum *sum = ctx;
+	struct source *s = sum->source;
+
+	for (size_t i = 0; i < b->n; i++) {
+		uint32_t column = s->column_of_event[b->event[i]];
+
+		if (column == MODEL_NONE || (keep && !keep[i]))
+			continue;
+
+		size_t at = (size_t)source_slot(s, b->stack[i]) * s->n_columns + column;
+
+		s->weights[at] += b->weight[i];
+		s->counts[at] += b->count[i];
+		sum->columns[column].total_weight += b->weight[i];
+		sum->columns[column].total_count += b->count[i];
+	}
+	return 0;
+}
+
+static int sum_samples(struct profile *p, struct source *s, struct err *e)
+{
+	struct sum sum = { s, p->columns.at + s->first_column };
+	own(filter_binding_freep) struct filter_binding *filter = NULL;
+
+	if (!s->n_columns)
+		return 0;
+	if (p->filter)
+		filter = filter_bind(p->filter, p, s);
+	return stream_samples(s, filter,
+			      SAMPLE_EVENT | SAMPLE_STACK | SAMPLE_COUNT | SAMPLE_WEIGHT,
+			      sum_block, &sum, e);
+}
+
+static int load_source(struct profile *p, struct source *s, struct err *e)
+{
+	bool early = p->filter && filter_needs_frames(p->filter);
+
+	if (early)
+		frames_resolve(p, s, NULL);
+
+	int rc = sum_samples(p, s, e);
+
+	if (rc < 0)
+		return rc;
+	source_link(s);
+	if (early)
+		return 0;
+
+	own(freep) bool *is_used = xcalloc(s->n_locations + 1, sizeof(bool));
+
+	source_mark_locations(s, is_used);
+	frames_resolve(p, s, is_used);
+	return 0;
+}
+
+static void start_symbolizer(struct profile *p, const struct profile_options *o)
+{
+	struct sym_options sym = o->sym ? *o->sym : (struct sym_options){ 0 };
+
+	sym.no_inline = sym.no_inline || o->no_inline;
+	if (!sym.blob) {
+		sym.blob = blobs_find;
+		sym.blob_ctx = p;
+	}
+	p->symbolizer = symbolizer_new(&sym);
+}
+
+int profile_load(const char *const *paths, size_t n, const struct profile_options *o,
+		 struct profile **ret, struct err *e)
+{
+	own(profile_freep) struct profile *p = xcalloc(1, sizeof(*p));
+	struct profile_options none = { 0 };
+	int rc = 0;
+
+	o = o ? o : &none;
+	if (o->filter && (rc = filter_parse(o->filter, &p->filter, e)) < 0)
+		return rc;
+	p->sources = xcalloc(n ? n : 1, sizeof(*p->sources));
+	for (; p->n_sources < n && rc == 0; p->n_sources++) {
+		rc = source_open(&p->sources[p->n_sources], paths[p->n_sources], e);
+		if (rc == 0)
+			add_columns(p, (uint32_t)p->n_sources, o);
+	}
+	if (rc == 0)
+		rc = check_events(p, o, e);
+	if (rc < 0)
+		return rc;
+	start_symbolizer(p, o);
+	for (size_t i = 0; i < p->n_sources && rc == 0; i++)
+		rc = load_source(p, &p->sources[i], e);
+	if (rc < 0)
+		return rc;
+	*ret = steal(&p);
+	return 0;
+}
+
+size_t profile_n_sources(const struct profile *p)
+{
+	return p->n_sources;
+}
+
+const struct recording *profile_source(const struct profile *p, size_t i)
+{
+	return p->sources[i].recording;
+}
+
+size_t profile_n_columns(const struct profile *p)
+{
+	return p->columns.n;
+}
+
+const struct profile_column *profile_column(const struct profile *p, size_t i)
+{
+	return &p->columns.at[i];
+}
+
+uint32_t profile_n_functions(const struct profile *p)
+{
+	return (uint32_t)p->functions.n;
+}
+
+const struct profile_function *profile_function(const struct profile *p, uint32_t id)
+{
+	return &p->functions.at[id];
+}
+
+struct symbolizer *profile_symbolizer(const struct profile *p)
+{
+	return p->symbolizer;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * profile_data - the inside of a profile, shared by the modules of this layer.
+ *
+ * Reports and exporters use profile.h; this is for what computes over all frames.
+ */
+#ifndef DWELL_ANALYZE_PROFILE_DATA_H
+#define DWELL_ANALYZE_PROFILE_DATA_H
+
+#include "analyze/filter.h"
+#include "analyze/profile.h"
+#include "analyze/source.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+struct profile {
+	struct source *sources;
+	size_t n_sources;
+	VEC(struct profile_column) columns;
+	VEC(struct profile_function) functions;
+	VEC(struct profile_frame) frames; /* each location's, outermost first */
+	VEC(uint32_t) function_of_sym;	  /* symbolizer's id to ours; MODEL_NONE unset */
+	VEC(const char *) image_names;	  /* by symbolizer's image id; NULL unset */
+	struct map functions_by_name;	  /* hash of image and name to first id + 1 */
+	VEC(uint32_t) same_hash;	  /* chain of functions with one hash, id + 1 */
+	struct arena strings;
+	struct symbolizer *symbolizer;
+	struct filter *filter; /* or NULL */
+};
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/source.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void source_fini(struct source *s)
+{
+	recording_free(s->recording);
+	free(s->column_of_event);
+	free(s->slot_of_stack);
+	free(s->weights);
+	free(s->counts);
+	free(s->first_frame);
+	free(s->n_frames);
+	free(s->first_child);
+	free(s->next_sibling);
+	*s = (struct source){ 0 };
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* Time 0 is where the first process began, else the first sample: a recording says
+ * no more than that when it was attached to something older. */
+static void learn_span(struct source *s)
+{
+	const struct recording *r = s->recording;
+	uint64_t first_sample = 0;
+
+	for (size_t i = 0; i < recording_n_sample_blocks(r); i++) {
+		uint64_t from, to;
+		size_t n;
+
+		recording_sample_block_range(r, i, &from, &to, &n);
+		if (!n)
+			continue;
+		first_sample = earlier(first_sample, from);
+		if (to > s->end_ns)
+			s->end_ns = to;
+	}
+	for (uint32_t i = 0; i < recording_n_processes(r); i++) {
+		const struct model_process *p = recording_process(r, i);
+
+		s->start_ns = earlier(s->start_ns, p->start_ns);
+		if (p->end_ns > s->end_ns)
+			s->end_ns = p->end_ns;
+	}
+	if (!s->start_ns || (first_sample && first_sample < s->start_ns))
+		s->start_ns = first_sample;
+	if (s->end_ns < s->start_ns)
+		s->end_ns = s->start_ns;
+}
+
+int source_open(struct source *s, const char *path, struct err *e)
+{
+	int rc = recording_open(path, &s->recording, e);
+
+	if (rc < 0)
+		return rc;
+	s->stacks = recording_stacks(s->recording);
+	s->locations = recording_locations(s->recording);
+	s->n_stacks = recording_n_stacks(s->recording);
+	s->n_locations = recording_n_locations(s->recording);
+	s->slot_of_stack = xcalloc(s->n_stacks ? s->n_stacks : 1, sizeof(uint32_t));
+	s->first_frame = xcalloc(s->n_locations ? s->n_locations : 1, sizeof(uint32_t));
+	s->n_frames = xcalloc(s->n_locations ? s->n_locations : 1, sizeof(uint32_t));
+	learn_span(s);
+	return 0;
+}
+
+uint32_t source_slot(struct source *s, uint32_t stack)
+{
+	if (s->slot_of_stack[stack])
+		return s->slot_of_stack[stack] - 1;
+	if (s->n_slots == s->cap_slots) {
+		size_t cap = s->cap_slots ? s->cap_slots + s->cap_slots / 2 : 1024;
+		size_t each = s->n_columns * sizeof(uint64_t);
+
+		s->weights = xrealloc(s->weights, cap, each);
+		s->counts = xrealloc(s->counts, cap, each);
+		s->cap_slots = cap;
+	}
+
+	uint32_t slot = (uint32_t)s->n_slots++;
+
+	for (uint32_t c = 0; c < s->n_columns; c++) {
+		s->weights[(size_t)slot * s->n_columns + c] = 0;
+		s->counts[(size_t)slot * s->n_columns + c] = 0;
+	}
+	s->slot_of_stack[stack] = slot + 1;
+	return slot;
+}
+
+/* A parent's id is smaller than its children's, so going down from the last stack
+ * every child is linked before its parent is looked at. */
+void source_link(struct source *s)
+{
+	s->first_child = xcalloc(s->n_stacks ? s->n_stacks : 1, sizeof(uint32_t));
+	s->next_sibling = xcalloc(s->n_stacks ? s->n_stacks : 1, sizeof(uint32_t));
+	for (uint32_t i = s->n_stacks; i-- > 1;) {
+		if (!s->slot_of_stack[i] && !s->first_child[i])
+			continue;
+
+		uint32_t parent = s->stacks[i].parent;
+
+		s->next_sibling[i] = s->first_child[parent];
+		s->first_child[parent] = i;
+	}
+}
+
+void source_mark_locations(const struct source *s, bool *is_used)
+{
+	for (uint32_t i = 1; i < s->n_stacks; i++)
+		if (s->slot_of_stack[i] || s->first_child[i])
+			is_used[s->stacks[i].location] = true;
+}

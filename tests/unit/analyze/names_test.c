@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/names.h"
+#include "base/own.h"
+
+static void a_name_without_parameters_ends_before_them(void **state unused)
+{
+	static const struct {
+		const char *name, *want;
+	} t[] = {
+		{ "main", "main" },
+		{ "f(int, char*)", "f" },
+		{ "ns::f<int (*)(long)>(double) const", "ns::f<int (*)(long)>" },
+		{ "A::operator()(int) const", "A::operator()" },
+		{ "(anonymous namespace)::f(int)", "(anonymous namespace)::f" },
+		{ "n::(anonymous namespace)::f(int)", "n::(anonymous namespace)::f" },
+		{ "A::operator->() const", "A::operator->" },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		assert_int_equal(names_without_parameters(t[i].name), strlen(t[i].want));
+}
+
+static void functions_and_files_are_found_by_the_short_form(void **state unused)
+{
+	assert_true(names_is_function("f(int)", "f"));
+	assert_true(names_is_function("f(int)", "f(int)"));
+	assert_false(names_is_function("ff(int)", "f"));
+	assert_true(names_is_file("/usr/src/a.c", "a.c"));
+	assert_true(names_is_file("/usr/src/a.c", "src/a.c"));
+	assert_true(names_is_file("/usr/src/a.c", "/usr/src/a.c"));
+	assert_false(names_is_file("/usr/src/ba.c", "a.c"));
+	assert_string_equal(names_base("/usr/lib/libc.so.6"), "libc.so.6");
+	assert_string_equal(names_base("[kernel]"), "[kernel]");
+}
+
+static void
+a_long_name_loses_parameters_then_templates_then_its_middle(void **state unused)
+{
+	static const char name[] =
+		"std::map<std::string, std::vector<int>>::insert(std::pair<int, int>)";
+	static const struct {
+		size_t width;
+		const char *want;
+	} t[] = {
+		{ 80, name },
+		{ 60, "std::map<std::string, std::vector<int>>::insert" },
+		{ 45, "std::map<std::string, std::vector<…>>::insert" },
+		{ 25, "std::map<…>::insert" },
+		{ 12, "std…::insert" },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char s[200];
+
+		names_shorten(s, sizeof(s), name, t[i].width);
+		assert_string_equal(s, t[i].want);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_without_parameters_ends_before_them),
+		cmocka_unit_test(functions_and_files_are_found_by_the_short_form),
+		cmocka_unit_test(
+			a_long_name_loses_parameters_then_templates_then_its_middle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
