@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/offline.h"
+
+#include "unwind/step.h"
+#include "unwind/unwind_image.h"
+
+/* A stack address this far above the copied bytes was cut off rather than wrong. */
+#define STACK_MAX_BYTES (UINT64_C(64) << 20)
+
+struct walk {
+	const struct abi *abi;
+	const struct stack_memory *memory;
+	unwind_find_map_fn *find_map;
+	void *find_ctx;
+	struct unwind_regs regs;
+	struct step step;
+	bool is_exact; /* pc is an interrupted instruction */
+	bool is_full;  /* carries all registers */
+};
+
+static enum step_result step_found(struct walk *w, struct unwind_image *image,
+				   uint64_t vaddr)
+{
+	struct unwind_image_rules found;
+
+	if (!unwind_image_find(image, vaddr, &found))
+		return step_stop(&w->step, UNWIND_NO_TABLE);
+	return step_rules(w->abi, found.section, &found.fde, &found.rules, &w->regs,
+			  w->memory, &w->step);
+}
+
+/* Is addr code behind a call instruction?  Code that cannot be read is believed. */
+static bool is_behind_call(const struct walk *w, uint64_t addr)
+{
+	uint8_t bytes[8];
+	uint64_t word;
+
+	if (!w->find_map(w->find_ctx, addr))
+		return false;
+	if (!stack_memory_word(w->memory, addr - 8, &word))
+		return true;
+	memcpy(bytes, &word, 8);
+	return step_is_call(w->abi, bytes + 8, 8);
+}
+
+/* Code without a table.  In a file that has one, such code is hand-written and keeps
+ * no frame pointer; elsewhere (JIT) the chain is the only way. */
+static enum step_result step_unknown(struct walk *w, const struct unwind_map *map)
+{
+	struct unwind_regs before = w->regs;
+	bool has_table = map->image && unwind_image_has_table(map->image);
+	enum step_result rc;
+
+	if (has_table && !w->memory->read)
+		return step_stop(&w->step, UNWIND_NO_TABLE);
+	if (has_table && w->is_exact) {
+		rc = step_leaf(w->abi, &w->regs, w->memory, &w->step);
+		if (rc == STEP_RETURN && is_behind_call(w, w->regs.r[w->abi->pc]))
+			return rc;
+		w->regs = before;
+	}
+	rc = step_frame_pointer(w->abi, &w->regs, w->memory, &w->step);
+	if (rc == STEP_RETURN && w->regs.r[w->abi->pc] &&
+	    !is_behind_call(w, w->regs.r[w->abi->pc]))
+		return step_stop(&w->step, UNWIND_NO_TABLE);
+	return rc;
+}
+
+static inline __attribute__((always_inline)) enum step_result
+step(struct walk *w, const struct unwind_map *map, const struct abi *abi)
+{
+	struct unwind_image *image = map->image;
+	uint64_t vaddr;
+
+	if (!image || unwind_image_arch(image) != abi->arch ||
+	    !unwind_image_vaddr(image, map, w->regs.r[abi->pc] - !w->is_exact, &vaddr))
+		return step_unknown(w, map);
+
+	const struct cfa_row *row = unwind_image_row(image, vaddr);
+
+	if (__builtin_expect(step_is_simple(row) && !w->is_full, 1))
+		return step_row(abi, row, &w->regs, w->memory, &w->step);
+	switch (row->kind) {
+	case CFA_ROW_NONE:
+		return step_unknown(w, map);
+	case CFA_ROW_END:
+		return step_stop(&w->step, UNWIND_END);
+	case CFA_ROW_SIGNAL:
+		return step_signal(abi, &w->regs, w->memory, &w->step);
+	default:
+		return step_found(w, image, vaddr);
+	}
+}
+
+static enum unwind_stop stop_of(const struct walk *w, enum step_result rc)
+{
+	const struct stack_memory *m = w->memory;
+
+	if (rc == STEP_NEEDS_ALL)
+		return UNWIND_BAD_RULE;
+	if (w->step.stop == UNWIND_BAD_MEMORY && w->step.fault >= m->addr &&
+	    w->step.fault - m->addr < STACK_MAX_BYTES)
+		return UNWIND_STACK_SHORT;
+	return w->step.stop;
+}
+
+/* Returns the number of frames; *ret_rc says how the last step ended. */
+static inline __attribute__((always_inline)) size_t
+walk_on(struct walk *w, const struct abi *abi, struct unwind_frame *frames, size_t max,
+	enum step_result *ret_rc)
+{
+	const struct unwind_map *map = w->find_map(w->find_ctx, w->regs.r[abi->pc]);
+	size_t n = 0;
+
+	for (;;) {
+		uint64_t pc = w->regs.r[abi->pc];
+		enum step_result rc;
+
+		frames[n++] = (struct unwind_frame){ pc, map, !w->is_exact };
+		*ret_rc = STEP_STOP;
+		if (!map) {
+			w->step.stop = UNWIND_NO_MAP;
+			return n;
+		}
+		rc = *ret_rc = step(w, map, abi);
+		if (rc != STEP_RETURN && rc != STEP_SIGNAL)
+			return n;
+		*ret_rc = STEP_STOP;
+		w->is_exact = rc == STEP_SIGNAL;
+		pc = w->regs.r[abi->pc];
+		if (!pc && !w->is_exact) {
+			w->step.stop = UNWIND_END;
+			return n;
+		}
+		if (n == max) {
+			w->step.stop = UNWIND_LIMIT;
+			return n;
+		}
+		if (pc - map->start >= map->end - map->start)
+			map = w->find_map(w->find_ctx, pc);
+		if (!map && !w->is_exact) {
+			w->step.stop = UNWIND_NO_MAP; /* not code: not a frame */
+			return n;
+		}
+	}
+}
+
+static size_t walk(struct walk *w, struct unwind_frame *frames, size_t max,
+		   enum step_result *ret_rc)
+{
+	if (w->abi->arch == UNWIND_AARCH64)
+		return walk_on(w, &abi_aarch64, frames, max, ret_rc);
+	return walk_on(w, &abi_x86_64, frames, max, ret_rc);
+}
+
+size_t unwind_offline(const struct unwind_regs *regs, const struct unwind_memory *memory,
+		      unwind_find_map_fn *find_map, void *ctx,
+		      struct unwind_frame *frames, size_t max, enum unwind_stop *ret_stop)
+{
+	struct stack_memory m = { memory->stack, memory->stack_addr, memory->stack_size,
+				  memory->read, memory->ctx };
+	struct walk w = { .abi = abi_of(regs->arch),
+			  .memory = &m,
+			  .find_map = find_map,
+			  .find_ctx = ctx,
+			  .regs = *regs,
+			  .is_exact = true };
+	enum step_result rc;
+	size_t n;
+
+	if (!max) {
+		*ret_stop = UNWIND_LIMIT;
+		return 0;
+	}
+	n = walk(&w, frames, max, &rc);
+	if (rc == STEP_NEEDS_ALL) {
+		w.regs = *regs;
+		w.is_exact = w.is_full = true;
+		n = walk(&w, frames, max, &rc);
+	}
+	*ret_stop = stop_of(&w, rc);
+	return n;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/offline.h"
+
+static const char *const texts[UNWIND_N_STOPS] = {
+	[UNWIND_END] = "complete",
+	[UNWIND_NO_MAP] = "address outside every mapping",
+	[UNWIND_NO_TABLE] = "no unwind table and no frame pointer",
+	[UNWIND_BAD_RULE] = "unwind rule that cannot be evaluated",
+	[UNWIND_BAD_MEMORY] = "unreadable stack address",
+	[UNWIND_STACK_SHORT] = "copied stack too short",
+	[UNWIND_LIMIT] = "depth limit",
+	[UNWIND_NO_PROGRESS] = "stack pointer did not rise",
+};
+
+const char *unwind_stop_text(enum unwind_stop stop)
+{
+	return (unsigned)stop < UNWIND_N_STOPS ? texts[stop] : "unknown reason";
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * unwind_image - the unwind tables of one ELF file, and the rows found in them.
+ *
+ * What offline.h declares of struct unwind_image, plus what the walker and the table
+ * compiler need of it.  Rows are cached inside: one thread at a time.
+ */
+#ifndef DWELL_UNWIND_UNWIND_IMAGE_H
+#define DWELL_UNWIND_UNWIND_IMAGE_H
+
+#include "unwind/cfa_row.h"
+#include "unwind/offline.h"
+
+/* Where a rule was found; borrowed from the image. */
+struct unwind_image_rules {
+	const struct cfi_section *section;
+	struct cfi_fde fde;
+	struct cfa_rules rules;
+};
+
+enum unwind_arch unwind_image_arch(const struct unwind_image *image);
+/* Has it any table?  If not, its code is presumed to keep frame pointers. */
+bool unwind_image_has_table(const struct unwind_image *image);
+
+/* Address in the file's own address space of a pc inside the mapping. */
+bool unwind_image_vaddr(const struct unwind_image *image, const struct unwind_map *map,
+			uint64_t pc, uint64_t *ret);
+
+/* The row at a vaddr, CFA_ROW_NONE when no table covers it.  The pointer is good until
+ * the next call on this image. */
+const struct cfa_row *unwind_image_row(struct unwind_image *image, uint64_t vaddr);
+
+/* The same, interpreted afresh. */
+bool unwind_image_find(const struct unwind_image *image, uint64_t vaddr,
+		       struct unwind_image_rules *ret);
+
+/* The tables, .eh_frame first, in order of code address: fde i of n covers code up to
+ * the start of fde i + 1 at most.  For compiling tables. */
+size_t unwind_image_n_tables(const struct unwind_image *image);
+size_t unwind_image_n_fdes(const struct unwind_image *image, size_t table);
+const struct cfi_section *unwind_image_section(const struct unwind_image *image,
+					       size_t table);
+/* False when the record is malformed. */
+bool unwind_image_fde(const struct unwind_image *image, size_t table, size_t i,
+		      struct cfi_fde *ret);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <alloca.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "oracle.h"
+#include "self_maps.h"
+#include "unwind/offline.h"
+
+static struct self_maps maps;
+static volatile uint64_t stack_top; /* read by the signal handler */
+
+static struct {
+	struct unwind_frame frames[ORACLE_MAX];
+	uint64_t pcs[ORACLE_MAX];
+	size_t n, n_pcs;
+	enum unwind_stop stop;
+} got;
+
+static void walk_both(int sig, siginfo_t *info, void *context)
+{
+	struct unwind_regs regs = oracle_regs(context);
+	uint64_t low = regs.r[UNWIND_X86_64_RSP] - 128;
+	struct unwind_memory memory = { .stack = (const uint8_t *)low,
+					.stack_addr = low,
+					.stack_size = stack_top - low };
+
+	(void)sig;
+	(void)info;
+	got.n = unwind_offline(&regs, &memory, self_maps_find, &maps, got.frames,
+			       ORACLE_MAX, &got.stop);
+	got.n_pcs = oracle_walk(context, got.pcs);
+}
+
+static void check_same(size_t at_least)
+{
+	assert_int_equal(got.n, got.n_pcs);
+	for (size_t i = 0; i < got.n; i++)
+		assert_int_equal(got.frames[i].pc, got.pcs[i]);
+	assert_true(got.n >= at_least);
+	assert_int_equal(got.stop, UNWIND_END);
+	assert_false(got.frames[0].is_return);
+	assert_true(got.frames[1].is_return);
+}
+
+static __attribute__((noinline)) int leaf(int x)
+{
+	/* raise() is declared never to call back: the handler reads our statics */
+	__asm__ volatile("" ::: "memory");
+	raise(SIGUSR1);
+	__asm__ volatile("" ::: "memory");
+	return x + 1;
+}
+
+static __attribute__((noinline)) int deep(int n)
+{
+	int v = n ? deep(n - 1) : leaf(n);
+
+	__asm__ volatile("" : "+r"(v)); /* or the recursion becomes a loop */
+	return v;
+}
+
+static void a_deep_stack_is_walked_whole(void **state)
+{
+	(void)state;
+	deep(200);
+	check_same(200);
+}
+
+static int compare(const void *a, const void *b)
+{
+	if (!got.n)
+		leaf(1);
+	return *(const int *)a - *(const int *)b;
+}
+
+static void a_callback_from_a_library_is_walked(void **state)
+{
+	int v[] = { 3, 1, 2, 5, 4 };
+
+	(void)state;
+	got.n = 0;
+	qsort(v, 5, sizeof(v[0]), compare);
+	check_same(5);
+}
+
+/* Over-aligned locals and alloca make the compiler realign the stack (DRAP). */
+static __attribute__((noinline)) int realigned(int n)
+{
+	_Alignas(64) char local[64];
+	char *p = alloca((size_t)n);
+
+	memset(local, n, sizeof(local));
+	memset(p, n, (size_t)n);
+	return leaf(n) + local[n % 64] + p[n / 2];
+}
+
+static void a_realigned_frame_is_walked(void **state)
+{
+	(void)state;
+	realigned(100);
+	check_same(4);
+}
+
+static __attribute__((noinline)) void in_handler(int sig)
+{
+	(void)sig;
+	leaf(2);
+}
+
+static void a_signal_frame_is_walked(void **state)
+{
+	struct sigaction sa = { .sa_handler = in_handler };
+
+	(void)state;
+	sigaction(SIGUSR2, &sa, NULL);
+	raise(SIGUSR2);
+	check_same(6);
+}
+
+static void *in_thread(void *arg)
+{
+	uint64_t saved = stack_top;
+	pthread_attr_t attr;
+	void *low;
+	size_t size;
+
+	(void)arg;
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstack(&attr, &low, &size);
+	pthread_attr_destroy(&attr);
+	stack_top = (uint64_t)low + size;
+	deep(10);
+	stack_top = saved;
+	return NULL;
+}
+
+static void a_thread_ends_at_clone(void **state)
+{
+	pthread_t t;
+
+	(void)state;
+	assert_int_equal(pthread_create(&t, NULL, in_thread, NULL), 0);
+	pthread_join(t, NULL);
+	check_same(12);
+}
+
+static void a_short_copy_is_said_to_be_short(void **state)
+{
+	uint64_t saved = stack_top;
+
+	(void)state;
+	stack_top = (uint64_t)__builtin_frame_address(0) - 256;
+	deep(100);
+	stack_top = saved;
+	assert_int_equal(got.stop, UNWIND_STACK_SHORT);
+	assert_true(got.n > 10 && got.n < got.n_pcs);
+	for (size_t i = 0; i < got.n; i++)
+		assert_int_equal(got.frames[i].pc, got.pcs[i]);
+}
+
+static int set_up(void **state)
+{
+	struct sigaction sa = { .sa_sigaction = walk_both, .sa_flags = SA_SIGINFO };
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[512];
+	unsigned long low, high;
+
+	(void)state;
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "[stack]") && sscanf(line, "%lx-%lx", &low, &high) == 2)
+			stack_top = high;
+	if (f)
+		fclose(f);
+	sigaction(SIGUSR1, &sa, NULL);
+	self_maps_read(&maps);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	self_maps_fini(&maps);
+	return 0;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_deep_stack_is_walked_whole),
+		cmocka_unit_test(a_callback_from_a_library_is_walked),
+		cmocka_unit_test(a_realigned_frame_is_walked),
+		cmocka_unit_test(a_signal_frame_is_walked),
+		cmocka_unit_test(a_thread_ends_at_clone),
+		cmocka_unit_test(a_short_copy_is_said_to_be_short),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
