@@ -22,7 +22,7 @@ struct bound {
 
 struct filter_binding {
 	const struct filter *filter;
-	const struct source *source;
+	const struct input *source;
 	struct bound *bounds; /* parallel to the filter's nodes */
 	uint8_t *masks[FILTER_MAX_NODES];
 	size_t mask_cap;
@@ -98,7 +98,7 @@ static uint64_t add_capped(uint64_t a, uint64_t b)
 }
 
 static void bind_time(struct bound *b, const struct filter_node *n,
-		      const struct filter_subject *like, const struct source *source)
+		      const struct filter_subject *like, const struct input *source)
 {
 	struct filter_subject s = *like;
 
@@ -138,7 +138,7 @@ static bool frame_passes(const struct filter_node *n, const struct profile *p,
 }
 
 static void bind_stacks(struct bound *b, const struct filter_node *n,
-			const struct profile *p, const struct source *s)
+			const struct profile *p, const struct input *s)
 {
 	bool is_leaf = n->field->scope == FILTER_BY_LEAF;
 	own(freep) uint8_t *locations = xcalloc(s->n_locations ? s->n_locations : 1, 1);
@@ -193,7 +193,7 @@ static void bind_node(struct filter_binding *f, size_t i, const struct profile *
 }
 
 struct filter_binding *filter_bind(const struct filter *f, const struct profile *p,
-				   const struct source *s)
+				   const struct input *s)
 {
 	struct filter_binding *b = xcalloc(1, sizeof(*b));
 

@@ -18,7 +18,7 @@
 struct filter;
 struct filter_binding;
 struct profile;
-struct source;
+struct input;
 
 /* The message of a refusal tells the character and what was expected. */
 must_use int filter_parse(const char *text, struct filter **ret, struct err *e);
@@ -29,7 +29,7 @@ bool filter_needs_frames(const struct filter *f);
 
 /* Borrows the filter, the profile and the source. */
 struct filter_binding *filter_bind(const struct filter *f, const struct profile *p,
-				   const struct source *s);
+				   const struct input *s);
 void filter_binding_free(struct filter_binding *b);
 void filter_binding_freep(struct filter_binding **b);
 

@@ -27,7 +27,7 @@ static void batch_fini(struct batch *b)
 }
 
 /* A counting sort: locations by image, in the order of their ids. */
-static void sort_locations(struct batch *b, const struct source *s, const bool *is_used)
+static void sort_locations(struct batch *b, const struct input *s, const bool *is_used)
 {
 	uint32_t n_images = recording_n_images(s->recording), total = 0;
 
@@ -59,7 +59,7 @@ static void sort_locations(struct batch *b, const struct source *s, const bool *
 	}
 }
 
-static uint32_t sym_image_of(struct profile *p, const struct source *s, uint32_t image)
+static uint32_t sym_image_of(struct profile *p, const struct input *s, uint32_t image)
 {
 	const struct model_image *m = recording_image(s->recording, image);
 
@@ -78,7 +78,7 @@ static uint32_t sym_image_of(struct profile *p, const struct source *s, uint32_t
 
 /* JIT code is named by the program it ran in: the same program in two recordings is
  * one image, whatever its pid. */
-static const char *short_name(struct profile *p, const struct source *s, uint32_t image)
+static const char *short_name(struct profile *p, const struct input *s, uint32_t image)
 {
 	const struct model_image *m = recording_image(s->recording, image);
 	const char *path = recording_string(s->recording, m->path);
@@ -162,7 +162,7 @@ static uint32_t function_of(struct profile *p, uint32_t sym_id, const char *imag
 }
 
 /* The symbolizer gives the innermost frame first; a stack is read from outside in. */
-static void take_result(struct profile *p, struct source *s, uint32_t location,
+static void take_result(struct profile *p, struct input *s, uint32_t location,
 			const struct sym_result *r, const char *image)
 {
 	uint8_t kind = recording_image(s->recording, s->locations[location].image)->kind;
@@ -186,7 +186,7 @@ static void take_result(struct profile *p, struct source *s, uint32_t location,
 	}
 }
 
-static const char *image_name(struct profile *p, const struct source *s, uint32_t image,
+static const char *image_name(struct profile *p, const struct input *s, uint32_t image,
 			      uint32_t sym_image)
 {
 	while (p->image_names.n <= sym_image)
@@ -196,7 +196,7 @@ static const char *image_name(struct profile *p, const struct source *s, uint32_
 	return p->image_names.at[sym_image];
 }
 
-void frames_resolve(struct profile *p, struct source *s, const bool *is_used)
+void frames_resolve(struct profile *p, struct input *s, const bool *is_used)
 {
 	uint32_t n_images = recording_n_images(s->recording), from = 0;
 	own(batch_fini) struct batch b = { 0 };

@@ -10,6 +10,6 @@
 #include "analyze/profile_data.h"
 
 /* Resolve the locations that are used (NULL: all), image by image. */
-void frames_resolve(struct profile *p, struct source *s, const bool *is_used);
+void frames_resolve(struct profile *p, struct input *s, const bool *is_used);
 
 #endif

@@ -21,7 +21,7 @@ void metrics_fini(struct metrics *m)
  * notes it on the way in; on the way out the difference is what lies below, counted
  * once however often the row occurs in between. */
 struct pass {
-	const struct source *source;
+	const struct input *source;
 	struct metrics *to;
 	const uint32_t *row_of_frame;
 	uint32_t *depth;  /* [row]: occurrences on the path */
@@ -32,9 +32,9 @@ struct pass {
 
 static void enter(struct pass *p, uint32_t stack)
 {
-	uint32_t n_frames, first = source_frames(p->source, stack, &n_frames);
-	const uint64_t *weights = source_weights(p->source, stack);
-	const uint64_t *counts = source_counts(p->source, stack);
+	uint32_t n_frames, first = input_frames(p->source, stack, &n_frames);
+	const uint64_t *weights = input_weights(p->source, stack);
+	const uint64_t *counts = input_counts(p->source, stack);
 	uint32_t row = MODEL_NONE;
 
 	for (uint32_t i = first; i < first + n_frames; i++) {
@@ -58,7 +58,7 @@ static void enter(struct pass *p, uint32_t stack)
 
 static void leave(struct pass *p, uint32_t stack)
 {
-	uint32_t n_frames, first = source_frames(p->source, stack, &n_frames);
+	uint32_t n_frames, first = input_frames(p->source, stack, &n_frames);
 
 	for (uint32_t i = first; i < first + n_frames; i++) {
 		uint32_t row = p->row_of_frame[i];
@@ -118,7 +118,7 @@ void metrics_sum(struct metrics *ret, const struct profile *p,
 		.exclusive_counts = xcalloc(n_values, sizeof(uint64_t)),
 	};
 	for (size_t i = 0; i < p->n_sources; i++) {
-		const struct source *s = &p->sources[i];
+		const struct input *s = &p->sources[i];
 		struct pass pass = { .source = s,
 				     .to = ret,
 				     .row_of_frame = row_of_frame,
@@ -175,7 +175,7 @@ static void add(uint64_t *to, const uint64_t *weights, size_t n)
 		to[c] += weights[c];
 }
 
-static void attribute_stack(struct attribution *a, const struct source *s,
+static void attribute_stack(struct attribution *a, const struct input *s,
 			    const uint64_t *weights)
 {
 	size_t at = a->occurrences.at[a->occurrences.n - 1], f = s->first_column;
@@ -192,10 +192,10 @@ static void attribute_stack(struct attribution *a, const struct source *s,
 }
 
 static void attribute_enter(struct attribution *a, const struct profile *p,
-			    const struct source *s, uint32_t stack)
+			    const struct input *s, uint32_t stack)
 {
 	size_t from = a->path.frames.n;
-	const uint64_t *weights = source_weights(s, stack);
+	const uint64_t *weights = input_weights(s, stack);
 
 	stack_path_enter(&a->path, p, s, stack);
 	for (size_t i = from; i < a->path.frames.n; i++)
@@ -205,7 +205,7 @@ static void attribute_enter(struct attribution *a, const struct profile *p,
 		attribute_stack(a, s, weights);
 }
 
-static void attribute_leave(struct attribution *a, const struct source *s, uint32_t stack)
+static void attribute_leave(struct attribution *a, const struct input *s, uint32_t stack)
 {
 	stack_path_leave(&a->path, s, stack);
 	while (a->occurrences.n &&
@@ -214,7 +214,7 @@ static void attribute_leave(struct attribution *a, const struct source *s, uint3
 }
 
 static void attribute_source(struct attribution *a, const struct profile *p,
-			     const struct source *s)
+			     const struct input *s)
 {
 	struct walk w = walk_over(s);
 

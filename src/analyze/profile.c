@@ -16,7 +16,7 @@ void profile_free(struct profile *p)
 		return;
 	symbolizer_free(p->symbolizer);
 	for (size_t i = 0; i < p->n_sources; i++)
-		source_fini(&p->sources[i]);
+		input_fini(&p->sources[i]);
 	free(p->sources);
 	vec_fini(&p->columns);
 	vec_fini(&p->functions);
@@ -47,7 +47,7 @@ static bool is_selected(const struct profile_options *o, const char *name)
 
 /* Two experiments of one recording may count the same event: then the column is
  * called after both. */
-static const char *column_name(struct profile *p, const struct source *s,
+static const char *column_name(struct profile *p, const struct input *s,
 			       const struct model_event *ev)
 {
 	const struct recording *r = s->recording;
@@ -68,7 +68,7 @@ static const char *column_name(struct profile *p, const struct source *s,
 static void add_columns(struct profile *p, uint32_t source,
 			const struct profile_options *o)
 {
-	struct source *s = &p->sources[source];
+	struct input *s = &p->sources[source];
 	const struct recording *r = s->recording;
 	uint32_t n = recording_n_events(r);
 
@@ -137,7 +137,7 @@ static int check_events(const struct profile *p, const struct profile_options *o
 }
 
 struct sum {
-	struct source *source;
+	struct input *source;
 	struct profile_column *columns;
 };
 
@@ -146,7 +146,7 @@ static int sum_block(void *ctx, const struct sample_block *b, const uint8_t *kee
 		     struct err *e unused)
 {
 	struct sum *sum = ctx;
-	struct source *s = sum->source;
+	struct input *s = sum->source;
 
 	for (size_t i = 0; i < b->n; i++) {
 		uint32_t column = s->column_of_event[b->event[i]];
@@ -154,7 +154,7 @@ static int sum_block(void *ctx, const struct sample_block *b, const uint8_t *kee
 		if (column == MODEL_NONE || (keep && !keep[i]))
 			continue;
 
-		size_t at = (size_t)source_slot(s, b->stack[i]) * s->n_columns + column;
+		size_t at = (size_t)input_slot(s, b->stack[i]) * s->n_columns + column;
 
 		s->weights[at] += b->weight[i];
 		s->counts[at] += b->count[i];
@@ -164,7 +164,7 @@ static int sum_block(void *ctx, const struct sample_block *b, const uint8_t *kee
 	return 0;
 }
 
-static int sum_samples(struct profile *p, struct source *s, struct err *e)
+static int sum_samples(struct profile *p, struct input *s, struct err *e)
 {
 	struct sum sum = { s, p->columns.at + s->first_column };
 	own(filter_binding_freep) struct filter_binding *filter = NULL;
@@ -178,7 +178,7 @@ static int sum_samples(struct profile *p, struct source *s, struct err *e)
 			      sum_block, &sum, e);
 }
 
-static int load_source(struct profile *p, struct source *s, struct err *e)
+static int load_source(struct profile *p, struct input *s, struct err *e)
 {
 	bool early = p->filter && filter_needs_frames(p->filter);
 
@@ -189,13 +189,13 @@ static int load_source(struct profile *p, struct source *s, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	source_link(s);
+	input_link(s);
 	if (early)
 		return 0;
 
 	own(freep) bool *is_used = xcalloc(s->n_locations + 1, sizeof(bool));
 
-	source_mark_locations(s, is_used);
+	input_mark_locations(s, is_used);
 	frames_resolve(p, s, is_used);
 	return 0;
 }
@@ -224,7 +224,7 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 		return rc;
 	p->sources = xcalloc(n ? n : 1, sizeof(*p->sources));
 	for (; p->n_sources < n && rc == 0; p->n_sources++) {
-		rc = source_open(&p->sources[p->n_sources], paths[p->n_sources], e);
+		rc = input_open(&p->sources[p->n_sources], paths[p->n_sources], e);
 		if (rc == 0)
 			add_columns(p, (uint32_t)p->n_sources, o);
 	}

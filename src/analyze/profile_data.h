@@ -9,13 +9,13 @@
 
 #include "analyze/filter.h"
 #include "analyze/profile.h"
-#include "analyze/source.h"
+#include "analyze/input.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
 
 struct profile {
-	struct source *sources;
+	struct input *sources;
 	size_t n_sources;
 	VEC(struct profile_column) columns;
 	VEC(struct profile_function) functions;

@@ -11,9 +11,9 @@ struct spread {
 	size_t n;
 };
 
-static void spread_set(struct spread *to, const struct source *s, uint32_t stack)
+static void spread_set(struct spread *to, const struct input *s, uint32_t stack)
 {
-	const uint64_t *w = source_weights(s, stack), *c = source_counts(s, stack);
+	const uint64_t *w = input_weights(s, stack), *c = input_counts(s, stack);
 
 	for (size_t i = 0; i < to->n; i++) {
 		size_t own_column = i - s->first_column;
@@ -24,7 +24,7 @@ static void spread_set(struct spread *to, const struct source *s, uint32_t stack
 	}
 }
 
-static int each_of_source(const struct profile *p, const struct source *s,
+static int each_of_source(const struct profile *p, const struct input *s,
 			  struct spread *spread, profile_stack_fn *fn, void *ctx,
 			  struct err *e)
 {
@@ -38,7 +38,7 @@ static int each_of_source(const struct profile *p, const struct source *s,
 			continue;
 		}
 		stack_path_enter(&path, p, s, w.stack);
-		if (!source_weights(s, w.stack))
+		if (!input_weights(s, w.stack))
 			continue;
 		spread_set(spread, s, w.stack);
 		rc = fn(ctx, path.frames.at, path.frames.n, spread->weights,
@@ -62,7 +62,7 @@ int profile_each_stack(const struct profile *p, profile_stack_fn *fn, void *ctx,
 
 struct each_sample {
 	const struct profile *profile;
-	const struct source *source;
+	const struct input *source;
 	struct stack_path path;
 	uint32_t path_of; /* the stack the path was filled for */
 	profile_sample_fn *fn;
@@ -123,7 +123,7 @@ int profile_each_sample(const struct profile *p, profile_sample_fn *fn, void *ct
 	for (size_t i = 0; i < p->n_sources && rc == 0; i++) {
 		/* A block that cannot be read was counted when the profile was
 		 * loaded: count into a copy. */
-		struct source s = p->sources[i];
+		struct input s = p->sources[i];
 		own(filter_binding_freep) struct filter_binding *filter =
 			p->filter ? filter_bind(p->filter, p, &s) : NULL;
 		own(each_sample_fini) struct each_sample each = {

@@ -10,9 +10,9 @@ void stack_path_fini(struct stack_path *path)
 }
 
 void stack_path_enter(struct stack_path *path, const struct profile *p,
-		      const struct source *s, uint32_t stack)
+		      const struct input *s, uint32_t stack)
 {
-	uint32_t n, first = source_frames(s, stack, &n);
+	uint32_t n, first = input_frames(s, stack, &n);
 
 	if (!n)
 		return;
@@ -22,16 +22,16 @@ void stack_path_enter(struct stack_path *path, const struct profile *p,
 	path->frames.n += n;
 }
 
-void stack_path_leave(struct stack_path *path, const struct source *s, uint32_t stack)
+void stack_path_leave(struct stack_path *path, const struct input *s, uint32_t stack)
 {
 	uint32_t n;
 
-	source_frames(s, stack, &n);
+	input_frames(s, stack, &n);
 	path->frames.n -= n;
 }
 
 void stack_path_fill(struct stack_path *path, const struct profile *p,
-		     const struct source *s, uint32_t stack)
+		     const struct input *s, uint32_t stack)
 {
 	vec_clear(&path->frames);
 	vec_clear(&path->scratch);

@@ -17,9 +17,9 @@ struct stack_path {
 
 void stack_path_fini(struct stack_path *path);
 void stack_path_enter(struct stack_path *path, const struct profile *p,
-		      const struct source *s, uint32_t stack);
-void stack_path_leave(struct stack_path *path, const struct source *s, uint32_t stack);
+		      const struct input *s, uint32_t stack);
+void stack_path_leave(struct stack_path *path, const struct input *s, uint32_t stack);
 void stack_path_fill(struct stack_path *path, const struct profile *p,
-		     const struct source *s, uint32_t stack);
+		     const struct input *s, uint32_t stack);
 
 #endif

@@ -16,7 +16,7 @@ struct half {
 };
 
 struct stream {
-	struct source *source;
+	struct input *source;
 	unsigned columns;
 	size_t *blocks, n_blocks; /* those worth reading */
 	struct half halves[2];
@@ -51,7 +51,7 @@ static void *decode(void *arg)
 	return NULL;
 }
 
-static void note_bad_block(struct source *s, const struct err *e)
+static void note_bad_block(struct input *s, const struct err *e)
 {
 	if (!s->n_bad_blocks++)
 		snprintf(s->bad_block, sizeof(s->bad_block), "%.150s", e->text);
@@ -136,8 +136,8 @@ static int use_in_turn(struct stream *st, const struct filter_binding *filter,
 	return rc;
 }
 
-int stream_samples(struct source *s, const struct filter_binding *filter,
-		   unsigned columns, stream_fn *fn, void *ctx, struct err *e)
+int stream_samples(struct input *s, const struct filter_binding *filter, unsigned columns,
+		   stream_fn *fn, void *ctx, struct err *e)
 {
 	struct stream st = { .source = s, .columns = columns };
 	pthread_t thread;

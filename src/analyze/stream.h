@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 #include "analyze/filter.h"
-#include "analyze/source.h"
+#include "analyze/input.h"
 
 /* keep[i] tells whether sample i passes; NULL: all do. */
 typedef int stream_fn(void *ctx, const struct sample_block *block, const uint8_t *keep,
 		      struct err *e);
 
-must_use int stream_samples(struct source *s, const struct filter_binding *filter,
+must_use int stream_samples(struct input *s, const struct filter_binding *filter,
 			    unsigned columns, stream_fn *fn, void *ctx, struct err *e);
 
 #endif

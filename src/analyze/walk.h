@@ -11,17 +11,17 @@
 #ifndef DWELL_ANALYZE_WALK_H
 #define DWELL_ANALYZE_WALK_H
 
-#include "analyze/source.h"
+#include "analyze/input.h"
 
 enum walk_step { WALK_END, WALK_ENTER, WALK_LEAVE };
 
 struct walk {
-	const struct source *source;
+	const struct input *source;
 	uint32_t stack;
 	enum walk_step last;
 };
 
-static inline struct walk walk_over(const struct source *s)
+static inline struct walk walk_over(const struct input *s)
 {
 	return (struct walk){ .source = s, .last = WALK_END };
 }
@@ -34,7 +34,7 @@ static inline enum walk_step walk_enter(struct walk *w, uint32_t stack)
 
 static inline enum walk_step walk_next(struct walk *w)
 {
-	const struct source *s = w->source;
+	const struct input *s = w->source;
 
 	if (!s->n_stacks)
 		return WALK_END;

@@ -15,7 +15,7 @@ void launch_env_init(struct launch_env *env)
 
 void launch_env_fini(struct launch_env *env)
 {
-	vec_each (v, &env->vars)
+	vec_each(v, &env->vars)
 		free(*v);
 	vec_fini(&env->vars);
 }

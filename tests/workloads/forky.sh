@@ -8,10 +8,10 @@ n=${1:-200}
 sum=0
 for ((i = 0; i < n; i++)); do
 	/bin/true
-	x=$(echo "$i")
+	x=$(printf %s "$i")
 	sum=$((sum + x))
 done
 for ((i = 0; i < n / 4; i++)); do
-	echo "a b c" | /usr/bin/tr a-z A-Z | /bin/cat >/dev/null
+	echo "a b c" | /usr/bin/tr '[:lower:]' '[:upper:]' | /bin/cat >/dev/null
 done
 echo $sum

@@ -86,9 +86,9 @@ static uint32_t add_path(struct build *b, const char *path)
 static void finish(struct build *b, const struct fixture_stack *stacks,
 		   const uint32_t *ids, size_t n)
 {
-	struct source *s = b->p->sources;
+	struct input *s = b->p->sources;
 
-	*s = (struct source){
+	*s = (struct input){
 		.stacks = b->stacks.at,
 		.locations = b->locations.at,
 		.n_stacks = (uint32_t)b->stacks.n,
@@ -99,14 +99,14 @@ static void finish(struct build *b, const struct fixture_stack *stacks,
 		.n_frames = b->n_frames.at,
 	};
 	for (size_t i = 0; i < n; i++) {
-		uint32_t slot = source_slot(s, ids[i]);
+		uint32_t slot = input_slot(s, ids[i]);
 
 		s->weights[slot] += stacks[i].weight;
 		s->counts[slot]++;
 		b->p->columns.at[0].total_weight += stacks[i].weight;
 		b->p->columns.at[0].total_count++;
 	}
-	source_link(s);
+	input_link(s);
 	vec_fini(&b->texts);
 }
 
@@ -115,7 +115,7 @@ struct profile *fixture_profile(const struct fixture_stack *stacks, size_t n)
 	struct build b = { .p = xcalloc(1, sizeof(struct profile)) };
 	own(freep) uint32_t *ids = xcalloc(n + 1, sizeof(uint32_t));
 
-	b.p->sources = xcalloc(1, sizeof(struct source));
+	b.p->sources = xcalloc(1, sizeof(struct input));
 	b.p->n_sources = 1;
 	*vec_push(&b.p->columns) =
 		(struct profile_column){ .name = "cpu-time", .unit = "ns" };
@@ -128,7 +128,7 @@ struct profile *fixture_profile(const struct fixture_stack *stacks, size_t n)
 
 void fixture_free(struct profile *p)
 {
-	struct source *s = p->sources;
+	struct input *s = p->sources;
 
 	free((void *)(uintptr_t)s->stacks);
 	free((void *)(uintptr_t)s->locations);

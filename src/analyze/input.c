@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyze/source.h"
+#include "analyze/input.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-void source_fini(struct source *s)
+void input_fini(struct input *s)
 {
 	recording_free(s->recording);
 	free(s->column_of_event);
@@ -16,7 +16,7 @@ void source_fini(struct source *s)
 	free(s->n_frames);
 	free(s->first_child);
 	free(s->next_sibling);
-	*s = (struct source){ 0 };
+	*s = (struct input){ 0 };
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -26,7 +26,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 /* Time 0 is where the first process began, else the first sample: a recording says
  * no more than that when it was attached to something older. */
-static void learn_span(struct source *s)
+static void learn_span(struct input *s)
 {
 	const struct recording *r = s->recording;
 	uint64_t first_sample = 0;
@@ -55,7 +55,7 @@ static void learn_span(struct source *s)
 		s->end_ns = s->start_ns;
 }
 
-int source_open(struct source *s, const char *path, struct err *e)
+int input_open(struct input *s, const char *path, struct err *e)
 {
 	int rc = recording_open(path, &s->recording, e);
 
@@ -72,7 +72,7 @@ int source_open(struct source *s, const char *path, struct err *e)
 	return 0;
 }
 
-uint32_t source_slot(struct source *s, uint32_t stack)
+uint32_t input_slot(struct input *s, uint32_t stack)
 {
 	if (s->slot_of_stack[stack])
 		return s->slot_of_stack[stack] - 1;
@@ -97,7 +97,7 @@ uint32_t source_slot(struct source *s, uint32_t stack)
 
 /* A parent's id is smaller than its children's, so going down from the last stack
  * every child is linked before its parent is looked at. */
-void source_link(struct source *s)
+void input_link(struct input *s)
 {
 	s->first_child = xcalloc(s->n_stacks ? s->n_stacks : 1, sizeof(uint32_t));
 	s->next_sibling = xcalloc(s->n_stacks ? s->n_stacks : 1, sizeof(uint32_t));
@@ -112,7 +112,7 @@ void source_link(struct source *s)
 	}
 }
 
-void source_mark_locations(const struct source *s, bool *is_used)
+void input_mark_locations(const struct input *s, bool *is_used)
 {
 	for (uint32_t i = 1; i < s->n_stacks; i++)
 		if (s->slot_of_stack[i] || s->first_child[i])

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * source - one recording of a profile, its samples summed per distinct stack.
+ * input - one recording of a profile, its samples summed per distinct stack.
  *
  * Flat arrays indexed by the recording's own ids: a stack that was seen has a slot, a
  * slot holds one weight and one count per column of this recording.  Links turn the
  * stacks that carry weight into a tree that can be walked down.  Owned by the profile;
  * written while it is loaded, read-only afterwards.
  */
-#ifndef DWELL_ANALYZE_SOURCE_H
-#define DWELL_ANALYZE_SOURCE_H
+#ifndef DWELL_ANALYZE_INPUT_H
+#define DWELL_ANALYZE_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #include "store/recording.h"
 
-struct source {
+struct input {
 	struct recording *recording;
 	const struct model_stack *stacks;
 	const struct model_location *locations;
@@ -40,25 +40,25 @@ struct source {
 	char bad_block[160];	   /* what was wrong with the first of them */
 };
 
-void source_fini(struct source *s);
+void input_fini(struct input *s);
 /* Opens the file and learns its time span. */
-must_use int source_open(struct source *s, const char *path, struct err *e);
+must_use int input_open(struct input *s, const char *path, struct err *e);
 /* The slot of a stack, made when it has none. */
-uint32_t source_slot(struct source *s, uint32_t stack);
+uint32_t input_slot(struct input *s, uint32_t stack);
 /* Build the links, after the samples were summed. */
-void source_link(struct source *s);
+void input_link(struct input *s);
 /* is_used[location]: it is on a stack that carries weight.  Needs the links. */
-void source_mark_locations(const struct source *s, bool *is_used);
+void input_mark_locations(const struct input *s, bool *is_used);
 
 /* Weights of a stack by column of this source, or NULL. */
-static inline const uint64_t *source_weights(const struct source *s, uint32_t stack)
+static inline const uint64_t *input_weights(const struct input *s, uint32_t stack)
 {
 	uint32_t slot = s->slot_of_stack[stack];
 
 	return slot ? s->weights + (size_t)(slot - 1) * s->n_columns : NULL;
 }
 
-static inline const uint64_t *source_counts(const struct source *s, uint32_t stack)
+static inline const uint64_t *input_counts(const struct input *s, uint32_t stack)
 {
 	uint32_t slot = s->slot_of_stack[stack];
 
@@ -66,7 +66,7 @@ static inline const uint64_t *source_counts(const struct source *s, uint32_t sta
 }
 
 /* The frames a stack's own location adds: first and number; none for the empty stack. */
-static inline uint32_t source_frames(const struct source *s, uint32_t stack, uint32_t *n)
+static inline uint32_t input_frames(const struct input *s, uint32_t stack, uint32_t *n)
 {
 	uint32_t location = s->stacks[stack].location;
 

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""An injected library exports only dwell_* and what it wraps.  usage: exports.py SOURCE-ROOT BUILD-ROOT
+
+What it wraps is a function of the C library; what it needs is nothing else, and no
+sanitizer's run-time library."""
+import glob
+import os
+import re
+import subprocess
+
+import lint
+
+ALLOWED_NEEDED = re.compile(r'^(libc\.so\.6|ld-linux.*|linux-vdso.*)$')
+
+
+def dynamic_names(path):
+    out = subprocess.run(['nm', '-D', '--defined-only', path], capture_output=True, text=True,
+                         check=True).stdout
+    return {line.split()[-1].partition('@')[0] for line in out.splitlines()
+            if line.split()[-2] != 'A'}
+
+
+def libc_path():
+    out = subprocess.run(['ldd', '/bin/true'], capture_output=True, text=True, check=True).stdout
+    return re.search(r'libc\.so\.6 => (\S+)', out).group(1)
+
+
+def findings():
+    libraries = glob.glob(os.path.join(lint.build_dir(), 'src/inject/*.so'))
+    libc = dynamic_names(libc_path()) if libraries else set()
+    for path in libraries:
+        name = os.path.basename(path)
+        for symbol in sorted(dynamic_names(path)):
+            if not symbol.startswith('dwell_') and symbol not in libc:
+                yield f'{name}: exports {symbol}'
+        out = subprocess.run(['readelf', '-d', path], capture_output=True, text=True,
+                             check=True).stdout
+        for needed in re.findall(r'NEEDED.*\[(.+)\]', out):
+            if not ALLOWED_NEEDED.match(needed):
+                yield f'{name}: needs {needed}'
+
+
+lint.finish(list(findings()), 'hide it: static, or visibility hidden')
