@@ -41,7 +41,8 @@ struct sym_image_ref {
 };
 
 /* A file kept inside the recording (archived image, kallsyms, JIT map, source):
- * fills *ret and returns true, or returns false. */
+ * fills *ret and returns true, or returns false.  Kinds: "elf", "debug", "kallsyms",
+ * "modules", "jit-map", "jit-dump", "source"; name NULL: whatever there is. */
 typedef bool sym_blob_fn(void *ctx, const struct sym_image_ref *image, const char *kind,
 			 const char *name, struct buf *ret);
 

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "sym/function_bounds.h"
+#include "sym/image.h"
+#include "sym/inflate.h"
+#include "sym/locate.h"
+#include "sym/plt.h"
+#include "sym/symtab.h"
+
+#define VDSO_BYTES_MAX (64 * 1024)
+
+struct state {
+	struct locate_result files;
+	struct object *mini; /* .gnu_debugdata */
+	struct symtab *symbols;
+	struct arena names; /* made up for the symbol table */
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The vDSO of this process, when it is the one that was recorded. */
+static struct object *own_vdso(const struct image *im)
+{
+	const uint8_t *base = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	own(buf_fini) struct buf bytes = { 0 };
+	own(object_freep) struct object *o = NULL;
+	struct object_bytes id;
+	const ElfW(Ehdr) * header;
+	size_t size;
+
+	if (!base)
+		return NULL;
+	header = (const void *)base;
+	size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	if (size > VDSO_BYTES_MAX)
+		return NULL;
+	buf_add(&bytes, base, size);
+	if (object_over(&bytes, im->ref.path, &o, NULL) < 0)
+		return NULL;
+	id = object_build_id(o);
+	if (im->ref.build_id_size && (id.size != im->ref.build_id_size ||
+				      memcmp(id.data, im->ref.build_id, id.size) != 0))
+		return NULL;
+	return steal(&o);
+}
+
+static void find_files(struct image *im, struct state *s)
+{
+	locate_image(im, &s->files);
+	if (!s->files.binary && im->ref.kind == SYM_VDSO)
+		s->files.binary = own_vdso(im);
+}
+
+static bool add_mini_debug(struct state *s)
+{
+	struct object_bytes packed = object_named(s->files.binary, ".gnu_debugdata");
+	own(buf_fini) struct buf plain = { 0 };
+
+	if (!packed.size)
+		return false;
+	plain.data = inflate_xz(packed.data, packed.size, &plain.size);
+	plain.cap = plain.size;
+	if (!plain.data ||
+	    object_over(&plain, object_path(s->files.binary), &s->mini, NULL) < 0)
+		return false;
+	return symtab_add_section(s->symbols, s->mini, ".symtab") > 0;
+}
+
+static enum sym_source add_tables(struct state *s)
+{
+	struct object *binary = s->files.binary;
+	size_t n = symtab_add_section(s->symbols, binary, ".symtab");
+
+	if (!n && s->files.debug && s->files.debug != binary)
+		n = symtab_add_section(s->symbols, s->files.debug, ".symtab");
+	if (n)
+		return SYM_FROM_SYMTAB;
+
+	size_t dynamic = symtab_add_section(s->symbols, binary, ".dynsym");
+
+	if (add_mini_debug(s))
+		return SYM_FROM_MINI_DEBUG;
+	return dynamic ? SYM_FROM_DYNSYM : SYM_FROM_NOTHING;
+}
+
+static enum sym_source read_symbols(struct state *s)
+{
+	struct object *binary = s->files.binary;
+	enum sym_source source;
+
+	s->symbols = symtab_new();
+	symtab_add_ranges(s->symbols, binary);
+	source = add_tables(s);
+	plt_add_symbols(s->symbols, binary, &s->names);
+	symtab_finish(s->symbols);
+	if (source != SYM_FROM_SYMTAB &&
+	    function_bounds_add(s->symbols, binary, &s->names)) {
+		symtab_finish(s->symbols);
+		if (source == SYM_FROM_NOTHING)
+			source = SYM_FROM_BOUNDS;
+	}
+	return source;
+}
+
+/* What the user can do for names and lines. */
+static void advise(struct image *im, const struct state *s)
+{
+	const char *name = base_name(im->ref.path);
+	bool is_libc =
+		strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libm.so", 7) == 0 ||
+		strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "libpthread", 10) == 0;
+
+	if (!s->files.binary)
+		buf_printf(&im->problem,
+			   s->files.is_replaced
+				   ? "replaced since it was recorded (the build-id "
+				     "differs): keep the old file, or archive the "
+				     "recording while it is there"
+				   : "not found: use the machine it was recorded on, "
+				     "archive the recording there, or give its files as "
+				     "the sysroot");
+	else if (im->ref.kind == SYM_VDSO)
+		return;
+	else if (is_libc)
+		buf_puts(&im->problem, "no debug information: install libc6-dbg or set "
+				       "DEBUGINFOD_URLS");
+	else if (strncmp(im->ref.path, "/usr/", 5) == 0 ||
+		 strncmp(im->ref.path, "/lib", 4) == 0)
+		buf_puts(&im->problem, "no debug information: install its -dbg or "
+				       "-dbgsym package or set DEBUGINFOD_URLS");
+	else
+		buf_puts(&im->problem, "no debug information: compile with -g");
+}
+
+static void open_object(struct image *im)
+{
+	struct state *s = xcalloc(1, sizeof(*s));
+
+	im->state = s;
+	im->source = SYM_FROM_NOTHING;
+	find_files(im, s);
+	if (s->files.binary)
+		im->source = read_symbols(s);
+	if (im->source != SYM_FROM_DEBUG_INFO)
+		advise(im, s);
+}
+
+static void close_object(struct image *im)
+{
+	struct state *s = im->state;
+
+	symtab_free(s->symbols);
+	object_free(s->mini);
+	locate_fini(&s->files);
+	arena_fini(&s->names);
+	free(s);
+}
+
+static bool object_address(struct image *im, uint64_t offset, uint64_t *ret)
+{
+	const struct state *s = im->state;
+
+	return s->files.binary && object_to_address(s->files.binary, offset, ret);
+}
+
+static uint32_t enter(struct image *im, const struct symtab_symbol *symbol)
+{
+	own(freep) char *plain = NULL;
+	const char *at = strchr(symbol->name, '@');
+	struct function_key key = {
+		.image = im->id,
+		.linkage = symbol->name,
+		.start = symbol->address,
+		.size = symbol->end - symbol->address,
+		.identity = symbol->address,
+	};
+
+	if (function_bounds_is_synthetic(symbol->name))
+		return function_table_add_place(im->functions, im->id, symbol->name);
+	/* memcpy@@GLIBC_2.14 is memcpy to a reader; memcpy@plt is not. */
+	if (at && strcmp(at, "@plt") != 0)
+		key.linkage = plain = xstrndup(symbol->name, (size_t)(at - symbol->name));
+	return function_table_add(im->functions, &key);
+}
+
+static void object_resolve(struct image *im, const uint64_t *addresses, size_t n,
+			   struct image_place *ret)
+{
+	const struct state *s = im->state;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct symtab_symbol *symbol =
+			s->symbols ? symtab_find(s->symbols, addresses[i]) : NULL;
+
+		ret[i] = symbol ? image_plain_place(im, enter(im, symbol))
+				: (struct image_place){ 0 };
+	}
+}
+
+static int object_code(struct image *im, uint64_t address, size_t size, struct buf *ret,
+		       struct err *e)
+{
+	const struct state *s = im->state;
+
+	if (!s->files.binary)
+		return err_set(e, ERR_UNSUPPORTED, "%s: %s", im->ref.path,
+			       buf_str(&im->problem));
+	if (!object_read(s->files.binary, address, size, ret))
+		return err_set(e, ERR_FORMAT, "%s: no bytes at address 0x%llx",
+			       im->ref.path, (unsigned long long)address);
+	return 0;
+}
+
+const struct image_ops object_image_ops = {
+	.open = open_object,
+	.close = close_object,
+	.address = object_address,
+	.resolve = object_resolve,
+	.code = object_code,
+};

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sym/symbolizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "sym/function_table.h"
+#include "sym/image.h"
+#include "sym/source_file.h"
+
+struct symbolizer {
+	struct sym_options options;
+	VEC(struct image *) images;
+	struct function_table *functions;
+};
+
+/* One address of a question: sorting these keeps the walks over tables sequential. */
+struct lookup {
+	uint64_t address;
+	uint32_t index;
+};
+
+struct symbolizer *symbolizer_new(const struct sym_options *options)
+{
+	struct symbolizer *s = xcalloc(1, sizeof(*s));
+
+	if (options)
+		s->options = *options;
+	s->functions = function_table_new(s->options.keep_mangled);
+	return s;
+}
+
+static void free_image(struct image *im)
+{
+	if (im->is_open && im->ops)
+		im->ops->close(im);
+	free((void *)im->ref.path);
+	free((void *)im->ref.host_path);
+	free((void *)im->ref.build_id);
+	buf_fini(&im->problem);
+	free(im);
+}
+
+void symbolizer_free(struct symbolizer *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->images.n; i++)
+		free_image(s->images.at[i]);
+	vec_fini(&s->images);
+	function_table_free(s->functions);
+	free(s);
+}
+
+void symbolizer_freep(struct symbolizer **s)
+{
+	symbolizer_free(*s);
+}
+
+static bool is_same_image(const struct sym_image_ref *a, const struct sym_image_ref *b)
+{
+	if (a->kind != b->kind || a->pid != b->pid)
+		return false;
+	if (a->build_id_size || b->build_id_size)
+		return a->build_id_size == b->build_id_size &&
+		       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+	return strcmp(a->path ? a->path : "", b->path ? b->path : "") == 0;
+}
+
+static const struct image_ops *ops_of(enum sym_image_kind kind)
+{
+	static const struct image_ops *const ops[] = {
+		[SYM_ELF] = &object_image_ops,	  [SYM_KERNEL] = &kernel_image_ops,
+		[SYM_MODULE] = &kernel_image_ops, [SYM_VDSO] = &object_image_ops,
+		[SYM_JIT] = &jit_image_ops,
+	};
+
+	return (size_t)kind < sizeof(ops) / sizeof(ops[0]) ? ops[kind] : NULL;
+}
+
+uint32_t symbolizer_image(struct symbolizer *s, const struct sym_image_ref *ref)
+{
+	struct image *im;
+
+	for (size_t i = 0; i < s->images.n; i++)
+		if (is_same_image(&s->images.at[i]->ref, ref))
+			return (uint32_t)i;
+	im = xcalloc(1, sizeof(*im));
+	im->ref = *ref;
+	im->ref.path = xstrdup(ref->path ? ref->path : "");
+	im->ref.host_path = xstrdup(ref->host_path ? ref->host_path : "");
+	im->ref.build_id =
+		ref->build_id_size ? xmemdup(ref->build_id, ref->build_id_size) : NULL;
+	im->id = (uint32_t)s->images.n;
+	im->ops = ops_of(ref->kind);
+	im->options = &s->options;
+	im->functions = s->functions;
+	im->source = SYM_FROM_NOTHING;
+	*vec_push(&s->images) = im;
+	return im->id;
+}
+
+static struct image *open_image(struct symbolizer *s, uint32_t id)
+{
+	struct image *im = id < s->images.n ? s->images.at[id] : NULL;
+
+	if (im && !im->is_open) {
+		im->is_open = true;
+		if (im->ops)
+			im->ops->open(im);
+	}
+	return im;
+}
+
+static int compare_lookups(const void *a, const void *b)
+{
+	const struct lookup *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* What stands for code that has no name. */
+static uint32_t unnamed(struct image *im)
+{
+	const char *path = im->ref.path, *slash = strrchr(path, '/');
+	own(freep) char *text = NULL;
+
+	switch (im->ref.kind) {
+	case SYM_ANON:
+		return function_table_add_place(im->functions, im->id,
+						"[anonymous code]");
+	case SYM_UNKNOWN:
+		return function_table_add_place(im->functions, im->id, "[unmapped]");
+	case SYM_TRUNCATED:
+		return function_table_add_place(im->functions, im->id, "[truncated]");
+	default:
+		break;
+	}
+	path = slash ? slash + 1 : path;
+	text = xasprintf(*path == '[' ? "%s" : "[%s]", *path ? path : "unresolved");
+	return function_table_add_place(im->functions, im->id, text);
+}
+
+/* Distinct addresses are resolved together, then spread over all that asked. */
+static void resolve_sorted(struct image *im, const struct lookup *lookups, size_t n,
+			   struct sym_result *ret)
+{
+	own(freep) uint64_t *addresses = xcalloc(n + 1, sizeof(*addresses));
+	own(freep) struct image_place *places = xcalloc(n + 1, sizeof(*places));
+	size_t n_distinct = 0;
+	struct image_place nowhere = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		if (!n_distinct || addresses[n_distinct - 1] != lookups[i].address)
+			addresses[n_distinct++] = lookups[i].address;
+	im->ops->resolve(im, addresses, n_distinct, places);
+	for (size_t i = 0, k = 0; i < n; i++) {
+		while (addresses[k] != lookups[i].address)
+			k++;
+		if (!places[k].n_frames) {
+			if (!nowhere.n_frames)
+				nowhere = image_plain_place(im, unnamed(im));
+			places[k] = nowhere;
+		}
+		ret[lookups[i].index].first_frame = places[k].first_frame;
+		ret[lookups[i].index].n_frames = places[k].n_frames;
+	}
+}
+
+void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *offsets,
+			const bool *is_return, size_t n, struct sym_result *ret)
+{
+	struct image *im = open_image(s, image);
+	own(freep) struct lookup *lookups = xcalloc(n + 1, sizeof(*lookups));
+	size_t n_lookups = 0;
+
+	for (size_t i = 0; im && i < n; i++) {
+		uint64_t address = offsets[i];
+
+		if (!im->ops ||
+		    (im->ops->address && !im->ops->address(im, offsets[i], &address))) {
+			struct image_place p = image_plain_place(im, unnamed(im));
+
+			ret[i] = (struct sym_result){ p.first_frame, p.n_frames,
+						      offsets[i] };
+			continue;
+		}
+		ret[i].address = address;
+		lookups[n_lookups++] =
+			(struct lookup){ address - (is_return && is_return[i] && address),
+					 (uint32_t)i };
+	}
+	if (!n_lookups)
+		return;
+	qsort(lookups, n_lookups, sizeof(*lookups), compare_lookups);
+	resolve_sorted(im, lookups, n_lookups, ret);
+}
+
+const struct sym_function *symbolizer_function(const struct symbolizer *s, uint32_t id)
+{
+	return function_table_get(s->functions, id);
+}
+
+uint32_t symbolizer_n_functions(const struct symbolizer *s)
+{
+	return function_table_count(s->functions);
+}
+
+const struct sym_frame *symbolizer_frame(const struct symbolizer *s, uint32_t i)
+{
+	return function_table_frame(s->functions, i);
+}
+
+enum sym_source symbolizer_image_source(struct symbolizer *s, uint32_t image)
+{
+	const struct image *im = open_image(s, image);
+
+	return im ? im->source : SYM_FROM_NOTHING;
+}
+
+const char *symbolizer_image_path(const struct symbolizer *s, uint32_t image)
+{
+	return image < s->images.n ? s->images.at[image]->ref.path : "";
+}
+
+const char *symbolizer_image_problem(struct symbolizer *s, uint32_t image)
+{
+	struct image *im = open_image(s, image);
+
+	return im && im->problem.size ? buf_str(&im->problem) : NULL;
+}
+
+int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, size_t size,
+		    struct buf *ret, struct err *e)
+{
+	struct image *im = open_image(s, image);
+
+	if (!im || !im->ops || !im->ops->code)
+		return err_set(e, ERR_UNSUPPORTED, "%s: its code is not at hand",
+			       symbolizer_image_path(s, image));
+	return im->ops->code(im, address, size, ret, e);
+}
+
+int symbolizer_lines(struct symbolizer *s, uint32_t image, uint64_t address, size_t size,
+		     struct sym_line_row **ret, size_t *ret_n, struct err *e)
+{
+	struct image *im = open_image(s, image);
+
+	if (!im || !im->ops || !im->ops->lines)
+		return err_set(e, ERR_UNSUPPORTED, "%s: no line information",
+			       symbolizer_image_path(s, image));
+	return im->ops->lines(im, address, size, ret, ret_n, e);
+}
+
+int symbolizer_source(struct symbolizer *s, uint32_t image, const char *file,
+		      struct buf *ret, struct err *e)
+{
+	struct image *im = open_image(s, image);
+
+	if (!im)
+		return err_set(e, ERR_USAGE, "no such image");
+	return source_file_read(im, file, ret, e);
+}
+
+size_t symbolizer_find_functions(struct symbolizer *s, uint32_t image, const char *text,
+				 uint32_t *ret_ids, size_t max)
+{
+	struct image *im = open_image(s, image);
+	size_t n = 0;
+
+	if (!im)
+		return 0;
+	if (im->ops && im->ops->enter_functions)
+		im->ops->enter_functions(im, text);
+	for (int is_part = 0; is_part < 2 && !n; is_part++) {
+		for (uint32_t i = 0; i < symbolizer_n_functions(s) && n < max; i++) {
+			const struct sym_function *f = symbolizer_function(s, i);
+
+			if (f->image == image && (is_part ? strstr(f->name, text) != NULL
+							  : strcmp(f->name, text) == 0))
+				ret_ids[n++] = i;
+		}
+	}
+	return n;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/own.h"
+#include "sym/object.h"
+#include "sym/symbolizer.h"
+
+/* Offset in the file of this program of an address in its memory. */
+static uint64_t file_offset(const void *p)
+{
+	own(fclosep) FILE *f = fopen("/proc/self/maps", "re");
+	unsigned long start, end, offset;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 &&
+		    (unsigned long)p >= start && (unsigned long)p < end)
+			return (unsigned long)p - start + offset;
+	return 0;
+}
+
+__attribute__((noinline)) static void here(void **state)
+{
+	__asm__ volatile("" ::"r"(state));
+}
+
+static const char *name_of(struct symbolizer *s, const struct sym_image_ref *ref,
+			   uint64_t offset)
+{
+	uint32_t image = symbolizer_image(s, ref);
+	struct sym_result result;
+	bool is_return = false;
+
+	symbolizer_resolve(s, image, &offset, &is_return, 1, &result);
+	return symbolizer_function(s, symbolizer_frame(s, result.first_frame)->function)
+		->name;
+}
+
+static void a_function_of_this_program_is_named(void **state)
+{
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
+	struct sym_image_ref ref = { .kind = SYM_ELF, .path = "/proc/self/exe" };
+
+	here(state);
+	assert_string_equal(name_of(s, &ref, file_offset((void *)here)), "here");
+}
+
+static void another_build_id_is_never_used(void **state)
+{
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
+	struct sym_image_ref ref = { .kind = SYM_ELF,
+				     .path = "/proc/self/exe",
+				     .build_id = (const uint8_t *)"01234567890123456789",
+				     .build_id_size = 20 };
+	uint32_t image = symbolizer_image(s, &ref);
+
+	(void)state;
+	assert_string_equal(name_of(s, &ref, file_offset((void *)here)), "[exe]");
+	assert_int_equal(symbolizer_image_source(s, image), SYM_FROM_NOTHING);
+	assert_non_null(strstr(symbolizer_image_problem(s, image), "build-id differs"));
+}
+
+static void what_has_no_image_says_so(void **state)
+{
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
+	static const struct {
+		enum sym_image_kind kind;
+		const char *want;
+	} t[] = {
+		{ SYM_ANON, "[anonymous code]" },
+		{ SYM_UNKNOWN, "[unmapped]" },
+		{ SYM_TRUNCATED, "[truncated]" },
+		{ SYM_ELF, "[no such file]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct sym_image_ref ref = { .kind = t[i].kind,
+					     .path = "/none/no such file" };
+
+		assert_string_equal(name_of(s, &ref, 1234), t[i].want);
+	}
+}
+
+static bool jit_blob(void *ctx, const struct sym_image_ref *image, const char *kind,
+		     const char *name, struct buf *ret)
+{
+	(void)ctx, (void)image, (void)name;
+	if (strcmp(kind, "jit-map") != 0)
+		return false;
+	buf_puts(ret, "1000 100 LazyCompile:*fib /srv/app.js:3\n"
+		      "2000 100 JS:~ node:internal:1\n"
+		      "3000 80 Interpreter\n");
+	return true;
+}
+
+static void generated_code_is_named_by_the_map_in_the_recording(void **state)
+{
+	struct sym_options options = { .blob = jit_blob };
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(&options);
+	struct sym_image_ref ref = { .kind = SYM_JIT, .path = "[jit]", .pid = 1 };
+
+	(void)state;
+	assert_string_equal(name_of(s, &ref, 0x1010), "fib /srv/app.js:3");
+	assert_string_equal(name_of(s, &ref, 0x2010), "(anonymous) node:internal:1");
+	assert_string_equal(name_of(s, &ref, 0x3010), "Interpreter");
+	assert_string_equal(name_of(s, &ref, 0x9010), "[jit]");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_of_this_program_is_named),
+		cmocka_unit_test(another_build_id_is_never_used),
+		cmocka_unit_test(what_has_no_image_says_so),
+		cmocka_unit_test(generated_code_is_named_by_the_map_in_the_recording),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
