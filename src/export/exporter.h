@@ -8,9 +8,12 @@
 #ifndef DWELL_EXPORT_EXPORTER_H
 #define DWELL_EXPORT_EXPORTER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "analyze/profile.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/own.h"
 
@@ -23,11 +26,26 @@ struct export_options {
 struct exporter {
 	const char *name, *suffix, *mime, *summary;
 	bool is_binary;
+	/* Writes to out and leaves it open.  A profile without columns is written as
+	 * an empty file of the format. */
 	int (*write)(const struct profile *p, const struct export_options *o, FILE *out,
 		     struct err *e);
 };
 
 /* NULL-terminated, in the order of exporters.def. */
 extern const struct exporter *const exporters[];
+
+const struct exporter *exporter_find(const char *name); /* NULL: none */
+
+/* The columns that a format for several events writes: [*first, *first + n). */
+size_t exporter_columns(const struct profile *p, const struct export_options *o,
+			size_t *first);
+/* The event's name, with the recording's when another recording has that event too. */
+const char *exporter_column_label(const struct profile *p, size_t column,
+				  struct buf *text);
+/* The title asked for, else what was recorded. */
+const char *exporter_title(const struct profile *p, const struct export_options *o);
+/* What a failed write to the stream becomes; 0 when none failed. */
+must_use int exporter_finish(FILE *out, struct err *e);
 
 #endif

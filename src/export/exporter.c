@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/exporter.h"
+
+#include <string.h>
+
+#define EXPORTER(stem) extern const struct exporter export_##stem;
+#include "export/exporters.def"
+#undef EXPORTER
+
+const struct exporter *const exporters[] = {
+#define EXPORTER(stem) &export_##stem,
+#include "export/exporters.def"
+#undef EXPORTER
+	NULL,
+};
+
+const struct exporter *exporter_find(const char *name)
+{
+	for (size_t i = 0; exporters[i]; i++)
+		if (strcmp(exporters[i]->name, name) == 0)
+			return exporters[i];
+	return NULL;
+}
+
+size_t exporter_columns(const struct profile *p, const struct export_options *o,
+			size_t *first)
+{
+	size_t n = profile_n_columns(p);
+
+	*first = o->has_column ? o->column : 0;
+	if (*first >= n)
+		return 0;
+	return o->has_column ? 1 : n;
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_in_other_sources(const struct profile *p, const struct profile_column *c)
+{
+	for (size_t i = 0; i < profile_n_columns(p); i++) {
+		const struct profile_column *other = profile_column(p, i);
+
+		if (other->source != c->source && strcmp(other->name, c->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+const char *exporter_column_label(const struct profile *p, size_t column,
+				  struct buf *text)
+{
+	const struct profile_column *c = profile_column(p, column);
+
+	buf_clear(text);
+	buf_puts(text, c->name);
+	if (is_in_other_sources(p, c)) {
+		const struct recording *r = profile_source(p, c->source);
+
+		buf_printf(text, " (%s)", file_name(recording_path(r)));
+	}
+	return buf_str(text);
+}
+
+const char *exporter_title(const struct profile *p, const struct export_options *o)
+{
+	const char *command;
+
+	if (o->title)
+		return o->title;
+	if (profile_n_sources(p) == 0)
+		return "dwell";
+	command = recording_info(profile_source(p, 0), "command");
+	return command && *command ? command
+				   : file_name(recording_path(profile_source(p, 0)));
+}
+
+int exporter_finish(FILE *out, struct err *e)
+{
+	if (fflush(out) != 0 || ferror(out))
+		return err_os(e, "cannot write");
+	return 0;
+}

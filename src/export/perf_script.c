@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * perf_script - every sample as `perf script` prints it.
+ *
+ * For what reads that text: stackcollapse-perf.pl, the Firefox Profiler, speedscope.
+ * The period of a sample is its weight.  Consumers count lines or sum periods, so
+ * observations merged into one sample are written one by one, sharing its weight.
+ */
+#include <inttypes.h>
+
+#include "export/exporter.h"
+#include "export/plain_text.h"
+
+struct script {
+	const struct profile *p;
+	FILE *out;
+	const struct export_options *o;
+	struct buf label;
+};
+
+static void script_fini(struct script *s)
+{
+	buf_fini(&s->label);
+}
+
+static const char *thread_name(const struct script *s, const struct profile_sample *x)
+{
+	const struct recording *r =
+		profile_source(s->p, profile_column(s->p, x->column)->source);
+	const char *name = "";
+
+	if (x->thread)
+		name = recording_string(r, x->thread->name);
+	if (!*name && x->process)
+		name = recording_string(r, x->process->comm);
+	return *name ? name : "[unknown]";
+}
+
+static void put_header(struct script *s, const struct profile_sample *x, uint64_t period)
+{
+	uint32_t pid = x->process ? x->process->pid : 0;
+	uint32_t tid = x->thread ? x->thread->tid : pid;
+
+	plain_text_put(s->out, thread_name(s, x), 0, NULL);
+	fprintf(s->out, " %7" PRIu32 "/%-7" PRIu32, pid, tid);
+	if (x->cpu != MODEL_NONE)
+		fprintf(s->out, " [%03" PRIu32 "]", x->cpu);
+	fprintf(s->out, " %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " ",
+		x->time_ns / 1000000000, x->time_ns / 1000 % 1000000, period);
+	plain_text_put(s->out, exporter_column_label(s->p, x->column, &s->label), ' ',
+		       "_");
+	fputs(": \n", s->out);
+}
+
+static void put_frame(struct script *s, const struct profile_frame *frame)
+{
+	const struct profile_function *f = profile_function(s->p, frame->function);
+
+	fprintf(s->out, "\t%16" PRIx64 " ", frame->address);
+	plain_text_put(s->out, f->is_resolved ? f->name : "[unknown]", 0, NULL);
+	if (frame->is_inlined) {
+		fputs(" (inlined)\n", s->out);
+		return;
+	}
+	if (f->is_resolved && f->start && frame->address >= f->start)
+		fprintf(s->out, "+0x%" PRIx64, frame->address - f->start);
+	fputs(" (", s->out);
+	plain_text_put(s->out, f->image_path ? f->image_path : f->image, 0, NULL);
+	fputs(")\n", s->out);
+}
+
+static int write_sample(void *ctx, const struct profile_sample *x, struct err *e)
+{
+	struct script *s = ctx;
+	uint32_t count = x->count ? x->count : 1;
+
+	if (s->o->has_column && x->column != s->o->column)
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t share = x->weight / count + (i < x->weight % count);
+
+		put_header(s, x, share);
+		for (size_t k = x->n_frames; k-- > 0;)
+			put_frame(s, &x->frames[k]);
+		fputc('\n', s->out);
+	}
+	return ferror(s->out) ? err_os(e, "cannot write") : 0;
+}
+
+static int perf_script_write(const struct profile *p, const struct export_options *o,
+			     FILE *out, struct err *e)
+{
+	own(script_fini) struct script s = { .p = p, .out = out, .o = o };
+	int rc = profile_each_sample(p, write_sample, &s, e);
+
+	return rc < 0 ? rc : exporter_finish(out, e);
+}
+
+const struct exporter export_perf_script = {
+	.name = "perf-script",
+	.suffix = "perf.txt",
+	.mime = "text/plain",
+	.summary = "every sample as `perf script` prints it",
+	.write = perf_script_write,
+};
