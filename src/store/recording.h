@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "store/model.h"
+#include "store/sample_block.h"
 
 struct recording;
 
@@ -68,26 +69,6 @@ const struct model_stack *recording_stacks(const struct recording *r);
 bool recording_find_fact(const struct recording *r, enum fact_kind kind, const char *name,
 			 uint32_t event, uint32_t process, uint64_t *ret);
 
-enum sample_column {
-	SAMPLE_TIME = 1,
-	SAMPLE_EVENT = 2,
-	SAMPLE_THREAD = 4,
-	SAMPLE_CPU = 8,
-	SAMPLE_STACK = 16,
-	SAMPLE_COUNT = 32,
-	SAMPLE_WEIGHT = 64,
-	SAMPLE_ALL = 127,
-};
-
-/* Columns not asked for are NULL.  Zero-initialise, reuse, release with _fini. */
-struct sample_block {
-	size_t n;
-	const uint64_t *time_ns, *weight;
-	const uint32_t *event, *thread, *cpu, *stack, *count;
-	struct buf raw, stored, columns; /* the block's memory */
-};
-
-void sample_block_fini(struct sample_block *b);
 size_t recording_n_sample_blocks(const struct recording *r);
 /* Samples of block i: all ids in range.  Time range of a block lets a filter skip it. */
 must_use int recording_read_samples(const struct recording *r, size_t i,

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/block_list.h"
+
+#include <inttypes.h>
+
+#include "store/format.h"
+
+#define END_BYTES (BLOCK_HEADER_BYTES + 8) /* the last block: the index' offset */
+
+void block_list_fini(struct block_list *l)
+{
+	vec_fini(&l->blocks);
+}
+
+/* The offset of the index (0: there is none), or an error: the file has no end block. */
+static int read_end(const struct block_source *s, uint64_t *ret)
+{
+	struct buf stored = { 0 }, raw = { 0 };
+	struct reader r;
+
+	if (s->size < FORMAT_HEADER_BYTES + END_BYTES)
+		return ERR_FORMAT;
+
+	int rc = block_source_payload(s, s->size - END_BYTES, FORMAT_END, &stored, &raw,
+				      &r, NULL);
+
+	if (rc == 0) {
+		*ret = reader_u64le(&r);
+		rc = r.bad ? ERR_FORMAT : 0;
+	}
+	buf_fini(&stored);
+	buf_fini(&raw);
+	return rc;
+}
+
+static bool read_entry(struct reader *r, uint64_t *end, struct block_place *ret)
+{
+	size_t size = reader_count(r, 1);
+	const uint8_t *bytes = reader_bytes(r, size);
+	struct reader entry = reader_over(bytes, size);
+	uint64_t kind = reader_uleb(&entry);
+	uint64_t offset = reader_uleb(&entry);
+	uint64_t stored_size = reader_uleb(&entry);
+	uint64_t n = reader_uleb(&entry);
+
+	/* Without gaps: an index that leaves out blocks is a wrong one. */
+	if (r->bad || entry.bad || kind > UINT16_MAX || offset != *end ||
+	    stored_size > FORMAT_BLOCK_MAX)
+		return false;
+	*end = offset + BLOCK_HEADER_BYTES + stored_size;
+	*ret = (struct block_place){ offset, (uint32_t)kind, (uint32_t)stored_size, n };
+	return true;
+}
+
+static bool read_index(struct block_list *l, const struct block_source *s,
+		       uint64_t index_off)
+{
+	own(buf_fini) struct buf stored = { 0 };
+	own(buf_fini) struct buf raw = { 0 };
+	uint64_t end = FORMAT_HEADER_BYTES;
+	struct block_place place;
+	struct reader r;
+	bool is_good = true;
+
+	if (index_off > s->size ||
+	    block_source_payload(s, index_off, FORMAT_INDEX, &stored, &raw, &r, NULL) < 0)
+		return false;
+	while (reader_left(&r) && is_good) {
+		is_good = read_entry(&r, &end, &place) && end <= index_off;
+		*vec_push(&l->blocks) = place;
+	}
+	is_good = is_good && end == index_off;
+	if (!is_good)
+		vec_clear(&l->blocks);
+	return is_good;
+}
+
+/* What follows off cannot be understood: go on at the next intact header. */
+static int resync(const struct block_source *s, struct damage *damage, uint64_t *off,
+		  struct err *e)
+{
+	uint64_t next;
+	int rc = block_source_find(s, *off + 1, &next, e);
+
+	if (rc < 0)
+		return rc;
+	damage_note(damage,
+		    "damaged at byte %" PRIu64 ": %" PRIu64 " bytes make no sense", *off,
+		    next - *off);
+	*off = next;
+	return 0;
+}
+
+static int scan(struct block_list *l, const struct block_source *s, struct damage *damage,
+		struct err *e)
+{
+	uint64_t off = FORMAT_HEADER_BYTES;
+	struct block_header h;
+
+	l->whole_bytes = off < s->size ? off : s->size;
+	while (s->size - l->whole_bytes >= BLOCK_HEADER_BYTES && off < s->size) {
+		if (s->size - off < BLOCK_HEADER_BYTES)
+			break; /* cut inside a header */
+
+		int rc = block_source_header(s, off, &h, e);
+
+		if (rc == ERR_FORMAT)
+			rc = resync(s, damage, &off, e);
+		else if (rc == 0 && h.stored_size > s->size - off - BLOCK_HEADER_BYTES)
+			break; /* cut inside a payload */
+		else if (rc == 0) {
+			*vec_push(&l->blocks) =
+				(struct block_place){ off, h.kind, h.stored_size, 0 };
+			off += BLOCK_HEADER_BYTES + h.stored_size;
+			l->whole_bytes = off;
+		}
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int block_list_read(struct block_list *l, const struct block_source *s,
+		    struct damage *damage, struct err *e)
+{
+	uint64_t index_off = 0;
+
+	l->is_closed = read_end(s, &index_off) == 0;
+	if (l->is_closed && index_off && read_index(l, s, index_off)) {
+		l->whole_bytes = s->size;
+		return 0;
+	}
+	if (l->is_closed && index_off)
+		damage_note(damage, "damaged at byte %" PRIu64 ": the index", index_off);
+	return scan(l, s, damage, e);
+}

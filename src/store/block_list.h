@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * block_list - where the blocks of a recording are.
+ *
+ * From the closing index when the file has one, else by walking the headers, around
+ * damage where the next block can be found again.
+ */
+#ifndef DWELL_STORE_BLOCK_LIST_H
+#define DWELL_STORE_BLOCK_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "base/vec.h"
+#include "store/block_source.h"
+#include "store/damage.h"
+
+struct block_place {
+	uint64_t offset;
+	uint32_t kind, stored_size;
+	uint64_t n; /* rows as the index has it; 0 unknown */
+};
+
+struct block_list {
+	VEC(struct block_place) blocks; /* in file order */
+	bool is_closed;			/* the recorder ended in order */
+	uint64_t whole_bytes;		/* end of the last whole block */
+};
+
+must_use int block_list_read(struct block_list *l, const struct block_source *s,
+			     struct damage *damage, struct err *e);
+void block_list_fini(struct block_list *l);
+
+#endif

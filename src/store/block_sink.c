@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/block_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/crc32c.h"
+#include "base/mem.h"
+#include "store/block_header.h"
+
+static int check_replaceable(const char *path, struct err *e)
+{
+	own(closep) int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	uint8_t head[FORMAT_HEADER_BYTES];
+	struct stat st;
+	int is_whole;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return err_os(e, "cannot replace '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_USAGE, "'%s' exists and is not a regular file",
+			       path);
+	if (st.st_size == 0)
+		return 0;
+
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+
+	if (n < 0)
+		return err_os(e, "cannot read '%s'", path);
+	if (format_header_check(head, (size_t)n, &is_whole, NULL) == ERR_FORMAT)
+		return err_set(e, ERR_USAGE,
+			       "'%s' exists and is not a recording: not overwritten",
+			       path);
+	return 0;
+}
+
+/* The old file is unlinked, not truncated: who reads it goes on reading it. */
+static int open_new(const char *path, struct err *e)
+{
+	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+	int fd = open(path, flags, 0600);
+
+	if (fd < 0 && errno == EEXIST) {
+		int rc = check_replaceable(path, e);
+
+		if (rc < 0)
+			return rc;
+		if (unlink(path) != 0)
+			return err_os(e, "cannot replace '%s'", path);
+		fd = open(path, flags, 0600);
+	}
+	if (fd < 0)
+		return err_os(e, "cannot create '%s'", path);
+	return fd;
+}
+
+static int write_all(struct block_sink *s, const void *data, size_t size, struct err *e)
+{
+	const uint8_t *p = data;
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n =
+			pwrite(s->fd, p + done, size - done, (off_t)(s->offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			if (n == 0)
+				errno = ENOSPC;
+
+			int rc = err_os(e, "cannot write '%s'", s->path);
+
+			if (ftruncate(s->fd, (off_t)s->offset) != 0)
+				return rc; /* the reader drops half a block, too */
+			return rc;
+		}
+		done += (size_t)n;
+	}
+	s->offset += size;
+	return 0;
+}
+
+int block_sink_create(struct block_sink *s, const char *path, struct err *e)
+{
+	uint8_t head[FORMAT_HEADER_BYTES];
+	int fd = open_new(path, e);
+
+	if (fd < 0)
+		return fd;
+	*s = (struct block_sink){ .fd = fd, .path = xstrdup(path) };
+	format_header_encode(head);
+
+	int rc = write_all(s, head, sizeof(head), e);
+
+	if (rc < 0) {
+		unlink(path);
+		block_sink_fini(s);
+	}
+	return rc;
+}
+
+void block_sink_fini(struct block_sink *s)
+{
+	if (!s->path)
+		return;
+	closep(&s->fd);
+	free(s->path);
+	buf_fini(&s->out);
+	squeeze_fini(&s->squeeze);
+	vec_fini(&s->entries);
+	*s = (struct block_sink){ .fd = -1 };
+}
+
+static int append(struct block_sink *s, const struct block_header *h, const void *payload,
+		  struct err *e)
+{
+	buf_clear(&s->out);
+	block_header_encode(h, s->offset, buf_reserve(&s->out, BLOCK_HEADER_BYTES));
+	s->out.size += BLOCK_HEADER_BYTES;
+	buf_add(&s->out, payload, h->stored_size);
+	return write_all(s, s->out.data, s->out.size, e);
+}
+
+int block_sink_append(struct block_sink *s, enum format_kind kind,
+		      const struct buf *payload, const struct format_summary *summary,
+		      bool is_dense, struct err *e)
+{
+	const struct buf *stored = payload;
+	struct block_header h = { .kind = (uint16_t)kind };
+
+	if (payload->size > FORMAT_BLOCK_MAX)
+		return err_set(e, ERR_LIMIT, "a block of %zu bytes is too large",
+			       payload->size);
+	if (!is_dense && squeeze_pack(&s->squeeze, payload->data, payload->size)) {
+		h.flags = FORMAT_ZSTD;
+		stored = &s->squeeze.packed;
+	}
+	h.raw_size = (uint32_t)payload->size;
+	h.stored_size = (uint32_t)stored->size;
+	h.payload_crc = crc32c(0, stored->data, stored->size);
+
+	struct block_entry entry = {
+		.offset = s->offset,
+		.stored_size = h.stored_size,
+		.kind = kind,
+	};
+
+	if (summary)
+		entry.summary = *summary;
+
+	int rc = append(s, &h, stored->data, e);
+
+	if (rc == 0)
+		*vec_push(&s->entries) = entry;
+	return rc;
+}
+
+static void encode_entry(struct buf *out, const struct block_entry *b)
+{
+	struct buf record = { 0 };
+
+	buf_uleb(&record, b->kind);
+	buf_uleb(&record, b->offset);
+	buf_uleb(&record, b->stored_size);
+	buf_uleb(&record, b->summary.n);
+	buf_uleb(&record, b->summary.from_ns);
+	buf_uleb(&record, b->summary.to_ns);
+	buf_uleb(out, record.size);
+	buf_add(out, record.data, record.size);
+	buf_fini(&record);
+}
+
+int block_sink_finish(struct block_sink *s, struct err *e)
+{
+	own(buf_fini) struct buf index = { 0 };
+	own(buf_fini) struct buf end = { 0 };
+	uint64_t index_off = s->offset;
+
+	vec_each(b, &s->entries)
+		encode_entry(&index, b);
+	if (index.size > FORMAT_BLOCK_MAX) {
+		index_off = 0; /* readers scan the headers instead */
+	} else {
+		int rc = block_sink_append(s, FORMAT_INDEX, &index, NULL, false, e);
+
+		if (rc < 0)
+			return rc;
+	}
+	buf_u64le(&end, index_off);
+	return block_sink_append(s, FORMAT_END, &end, NULL, true, e);
+}
+
+int block_sink_close(struct block_sink *s, struct err *e)
+{
+	int fd = steal_fd(&s->fd);
+
+	if (fd >= 0 && close(fd) != 0)
+		return err_os(e, "cannot write '%s'", s->path);
+	return 0;
+}

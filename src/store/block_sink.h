@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * block_sink - appends whole blocks to a file and remembers where they are.
+ *
+ * One write per block; when it fails the file is cut back to the last whole block, so
+ * that what was there stays readable.  Owns the descriptor.
+ */
+#ifndef DWELL_STORE_BLOCK_SINK_H
+#define DWELL_STORE_BLOCK_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/own.h"
+#include "base/vec.h"
+#include "store/format.h"
+#include "store/squeeze.h"
+
+struct block_entry {
+	uint64_t offset; /* of the block's header */
+	uint32_t stored_size;
+	uint32_t kind; /* enum format_kind */
+	struct format_summary summary;
+};
+
+struct block_sink {
+	int fd;
+	uint64_t offset; /* end of the last whole block */
+	char *path;
+	struct buf out;
+	struct squeeze squeeze;
+	VEC(struct block_entry) entries;
+};
+
+/* A new file of mode 0600 with its header.  What exists is replaced only when it is a
+ * recording or empty. */
+must_use int block_sink_create(struct block_sink *s, const char *path, struct err *e);
+void block_sink_fini(struct block_sink *s);
+/* summary NULL: none.  is_dense: its parts are compressed already. */
+must_use int block_sink_append(struct block_sink *s, enum format_kind kind,
+			       const struct buf *payload,
+			       const struct format_summary *summary, bool is_dense,
+			       struct err *e);
+/* The closing index and the end block. */
+must_use int block_sink_finish(struct block_sink *s, struct err *e);
+/* Closes the descriptor: some file systems report a failed write only here. */
+must_use int block_sink_close(struct block_sink *s, struct err *e);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/damage.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void damage_note(struct damage *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (d->n_findings++)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(d->first, sizeof(d->first), fmt, ap);
+	va_end(ap);
+}
+
+static void append(struct damage *d, size_t *at, const char *fmt, uint64_t n)
+{
+	if (!n || *at >= sizeof(d->line))
+		return;
+
+	int more = snprintf(d->line + *at, sizeof(d->line) - *at, fmt, n);
+
+	*at += more > 0 ? (size_t)more : 0;
+}
+
+const char *damage_line(struct damage *d, bool is_closed, uint64_t whole_bytes)
+{
+	size_t at = 0;
+
+	if (!d->n_findings && is_closed)
+		return NULL;
+	d->line[0] = '\0';
+	if (d->n_findings) {
+		at = (size_t)snprintf(d->line, sizeof(d->line), "%s", d->first);
+		append(d, &at, ", and in %" PRIu64 " more places", d->n_findings - 1);
+		append(d, &at, ", %" PRIu64 " samples cannot be read", d->n_samples);
+	} else {
+		snprintf(d->line, sizeof(d->line),
+			 "unfinished: the recorder did not end in order; complete up to "
+			 "byte %" PRIu64,
+			 whole_bytes);
+	}
+	return d->line;
+}

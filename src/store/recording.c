@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/recording.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/blob_piece.h"
+#include "store/block_list.h"
+#include "store/block_source.h"
+#include "store/column_set.h"
+#include "store/damage.h"
+#include "store/dictionary.h"
+#include "store/trace_batch.h"
+
+struct data_block {
+	uint64_t offset;
+	struct format_summary summary;
+};
+
+struct piece_place {
+	uint64_t block_off; /* of its block in the file */
+	uint64_t offset;    /* of its first byte in the blob */
+	uint32_t blob, raw_size;
+};
+
+struct recording {
+	struct block_source source;
+	struct block_list list;
+	struct damage damage;
+	const char *damage_line;
+	struct dictionary dictionary;
+	VEC(struct data_block) samples;
+	VEC(struct data_block) traces;
+	VEC(struct piece_place) pieces; /* by blob, then offset */
+	struct buf stored, raw;		/* while loading */
+};
+
+/* Loading. */
+
+static const char *take_data(struct recording *r, const struct block_place *b,
+			     struct reader payload)
+{
+	struct column_set s;
+
+	if (!column_set_parse(payload.at, reader_left(&payload), &s))
+		return "content";
+	if (!column_set_is_known(&s, r->dictionary.n))
+		return "references";
+
+	struct data_block block = { b->offset, s.head.summary };
+
+	if (b->kind == FORMAT_SAMPLES)
+		*vec_push(&r->samples) = block;
+	else
+		*vec_push(&r->traces) = block;
+	return NULL;
+}
+
+static const char *take_piece(struct recording *r, const struct block_place *b,
+			      struct reader payload)
+{
+	struct blob_piece p;
+
+	if (!blob_piece_parse(payload.at, reader_left(&payload), &p))
+		return "content";
+	if (p.blob >= r->dictionary.n[FORMAT_BLOBS])
+		return "references";
+	*vec_push(&r->pieces) =
+		(struct piece_place){ b->offset, p.offset, p.blob, p.raw_size };
+	return NULL;
+}
+
+static const char *take(struct recording *r, const struct block_place *b,
+			struct reader payload)
+{
+	if (b->kind == FORMAT_SAMPLES || b->kind == FORMAT_TRACES)
+		return take_data(r, b, payload);
+	if (b->kind == FORMAT_BLOB_PIECE)
+		return take_piece(r, b, payload);
+	return dictionary_apply(&r->dictionary, b->kind, payload);
+}
+
+static bool is_of_interest(unsigned kind)
+{
+	return dictionary_has_kind(kind) || kind == FORMAT_SAMPLES ||
+	       kind == FORMAT_TRACES || kind == FORMAT_BLOB_PIECE;
+}
+
+/* Every block is verified once, so that what a report will read is known to be whole
+ * before its first number is shown. */
+static int load_block(struct recording *r, const struct block_place *b, struct err *e)
+{
+	struct err why = { 0 };
+	struct reader payload;
+	int rc = block_source_payload(&r->source, b->offset, b->kind, &r->stored, &r->raw,
+				      &payload, &why);
+
+	if (rc == ERR_OS) {
+		if (e)
+			*e = why;
+		return rc;
+	}
+
+	const char *refused = rc == 0 ? take(r, b, payload) : NULL;
+
+	if (rc < 0)
+		damage_note(&r->damage, "%s", why.text);
+	else if (refused)
+		damage_note(&r->damage,
+			    "damaged at byte %" PRIu64 ": %s of a block of %s", b->offset,
+			    refused, format_kind_name(b->kind));
+	if ((rc < 0 || refused) && b->kind == FORMAT_SAMPLES)
+		r->damage.n_samples += b->n;
+	return 0;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct piece_place *x = a, *y = b;
+
+	if (x->blob != y->blob)
+		return x->blob < y->blob ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int load(struct recording *r, struct err *e)
+{
+	int rc = block_list_read(&r->list, &r->source, &r->damage, e);
+
+	if (!r->source.has_whole_header)
+		damage_note(&r->damage, "damaged at byte 0: the file header");
+	for (size_t i = 0; i < r->list.blocks.n && rc == 0; i++)
+		if (is_of_interest(r->list.blocks.at[i].kind))
+			rc = load_block(r, &r->list.blocks.at[i], e);
+	if (r->pieces.n)
+		qsort(r->pieces.at, r->pieces.n, sizeof(*r->pieces.at), compare_pieces);
+	buf_fini(&r->stored);
+	buf_fini(&r->raw);
+	dictionary_trim(&r->dictionary);
+	return rc;
+}
+
+int recording_open(const char *path, struct recording **ret, struct err *e)
+{
+	own(recording_freep) struct recording *r = xcalloc(1, sizeof(*r));
+	int rc = block_source_open(&r->source, path, e);
+
+	if (rc < 0)
+		return rc;
+	dictionary_init(&r->dictionary, r->source.size);
+	rc = load(r, e);
+	if (rc < 0)
+		return err_in(e, rc, path);
+	r->damage_line = damage_line(&r->damage, r->list.is_closed, r->list.whole_bytes);
+	*ret = steal(&r);
+	return 0;
+}
+
+void recording_free(struct recording *r)
+{
+	if (!r)
+		return;
+	block_source_fini(&r->source);
+	block_list_fini(&r->list);
+	dictionary_fini(&r->dictionary);
+	vec_fini(&r->samples);
+	vec_fini(&r->traces);
+	vec_fini(&r->pieces);
+	buf_fini(&r->stored);
+	buf_fini(&r->raw);
+	free(r);
+}
+
+void recording_freep(struct recording **r)
+{
+	recording_free(*r);
+}
+
+const char *recording_path(const struct recording *r)
+{
+	return r->source.path;
+}
+
+const char *recording_damage(const struct recording *r)
+{
+	return r->damage_line;
+}
+
+bool recording_is_complete(const struct recording *r)
+{
+	return r->list.is_closed;
+}
+
+uint64_t recording_bytes(const struct recording *r)
+{
+	return r->source.size;
+}
+
+/* Dictionaries. */
+
+const char *recording_string(const struct recording *r, uint32_t id)
+{
+	return id < r->dictionary.strings.n ? r->dictionary.strings.at[id] : "";
+}
+
+const char *recording_info(const struct recording *r, const char *key)
+{
+	uint32_t id = intern_find(r->dictionary.info_keys, key, strlen(key));
+
+	return id && id != UINT32_MAX ? r->dictionary.infos.at[id - 1] : NULL;
+}
+
+size_t recording_info_count(const struct recording *r)
+{
+	return r->dictionary.infos.n;
+}
+
+void recording_info_at(const struct recording *r, size_t i, const char **key,
+		       const char **value)
+{
+	*key = intern_get(r->dictionary.info_keys, (uint32_t)i + 1);
+	*value = i < r->dictionary.infos.n ? r->dictionary.infos.at[i] : "";
+}
+
+#define COUNT(things, kind)                                                              \
+	uint32_t recording_n_##things(const struct recording *r)                         \
+	{                                                                                \
+		return r->dictionary.n[kind];                                            \
+	}
+
+COUNT(images, FORMAT_IMAGES)
+COUNT(locations, FORMAT_LOCATIONS)
+COUNT(stacks, FORMAT_STACKS)
+COUNT(processes, FORMAT_PROCESSES)
+COUNT(threads, FORMAT_THREADS)
+COUNT(events, FORMAT_EVENTS)
+COUNT(mappings, FORMAT_MAPPINGS)
+COUNT(intervals, FORMAT_INTERVALS)
+COUNT(facts, FORMAT_FACTS)
+COUNT(trace_types, FORMAT_TRACE_TYPES)
+
+#define ITEM(thing, kind)                                                                \
+	const struct model_##thing *recording_##thing(const struct recording *r,         \
+						      uint32_t id)                       \
+	{                                                                                \
+		return record_list_get(&r->dictionary.lists[kind], id);                  \
+	}
+
+ITEM(image, FORMAT_IMAGES)
+ITEM(process, FORMAT_PROCESSES)
+ITEM(thread, FORMAT_THREADS)
+ITEM(event, FORMAT_EVENTS)
+ITEM(mapping, FORMAT_MAPPINGS)
+ITEM(interval, FORMAT_INTERVALS)
+ITEM(fact, FORMAT_FACTS)
+ITEM(trace_type, FORMAT_TRACE_TYPES)
+
+const struct model_location *recording_locations(const struct recording *r)
+{
+	return r->dictionary.locations.at;
+}
+
+const struct model_stack *recording_stacks(const struct recording *r)
+{
+	return r->dictionary.stacks.at;
+}
+
+bool recording_find_fact(const struct recording *r, enum fact_kind kind, const char *name,
+			 uint32_t event, uint32_t process, uint64_t *ret)
+{
+	for (uint32_t i = recording_n_facts(r); i-- > 0;) {
+		const struct model_fact *f = recording_fact(r, i);
+
+		if (f->kind == kind && f->event == event && f->process == process &&
+		    strcmp(recording_string(r, f->name), name) == 0) {
+			*ret = f->value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Samples. */
+
+size_t recording_n_sample_blocks(const struct recording *r)
+{
+	return r->samples.n;
+}
+
+void recording_sample_block_range(const struct recording *r, size_t i, uint64_t *from_ns,
+				  uint64_t *to_ns, size_t *n)
+{
+	const struct format_summary *s = &r->samples.at[i].summary;
+
+	*from_ns = s->from_ns;
+	*to_ns = s->to_ns;
+	*n = (size_t)s->n;
+}
+
+/* The verified content of a data block that was fine when the recording was opened. */
+static int read_data(const struct recording *r, const struct data_block *d, unsigned kind,
+		     struct buf *stored, struct buf *raw, struct column_set *ret,
+		     struct err *e)
+{
+	struct reader payload;
+	int rc = block_source_payload(&r->source, d->offset, kind, stored, raw, &payload,
+				      e);
+
+	if (rc < 0)
+		return err_in(e, rc, r->source.path);
+	if (!column_set_parse(payload.at, reader_left(&payload), ret) ||
+	    ret->head.summary.n != d->summary.n)
+		return err_set(e, ERR_FORMAT, "%s: changed at byte %" PRIu64,
+			       r->source.path, d->offset);
+	return 0;
+}
+
+int recording_read_samples(const struct recording *r, size_t i, unsigned columns,
+			   struct sample_block *b, struct err *e)
+{
+	const struct data_block *d = &r->samples.at[i];
+	struct column_set s;
+	int rc = read_data(r, d, FORMAT_SAMPLES, &b->stored, &b->raw, &s, e);
+
+	b->n = 0;
+	if (rc < 0)
+		return rc;
+	if (!sample_block_decode(b, &s, columns, r->dictionary.n))
+		return err_set(e, ERR_FORMAT, "%s: wrong samples at byte %" PRIu64,
+			       r->source.path, d->offset);
+	return 0;
+}
+
+/* Trace events. */
+
+static bool is_trace_known(const struct recording *r, const struct model_trace *t)
+{
+	const struct model_trace_type *type = recording_trace_type(r, t->trace_type);
+
+	if (!type || t->thread >= recording_n_threads(r) ||
+	    t->stack >= recording_n_stacks(r))
+		return false;
+	for (uint32_t i = 0; i < type->n_columns; i++)
+		if (type->columns[i].type == COLUMN_STRING &&
+		    t->values[i] >= r->dictionary.n[FORMAT_STRINGS])
+			return false;
+	return true;
+}
+
+static int each_of_block(const struct recording *r, const struct data_block *d,
+			 const struct trace_batch *batch, recording_trace_fn *fn,
+			 void *ctx, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < batch->rows.n && rc == 0; i++) {
+		if (!is_trace_known(r, &batch->rows.at[i]))
+			return err_set(e, ERR_FORMAT,
+				       "%s: wrong trace events at byte %" PRIu64,
+				       r->source.path, d->offset);
+		rc = fn(ctx, &batch->rows.at[i], e);
+	}
+	return rc;
+}
+
+int recording_each_trace(const struct recording *r, recording_trace_fn *fn, void *ctx,
+			 struct err *e)
+{
+	own(buf_fini) struct buf stored = { 0 };
+	own(buf_fini) struct buf raw = { 0 };
+	own(trace_batch_fini) struct trace_batch batch = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < r->traces.n && rc == 0; i++) {
+		const struct data_block *d = &r->traces.at[i];
+		struct column_set s;
+
+		rc = read_data(r, d, FORMAT_TRACES, &stored, &raw, &s, e);
+		if (rc == 0 && !trace_batch_decode(&batch, &s, &raw))
+			rc = err_set(e, ERR_FORMAT,
+				     "%s: wrong trace events at byte %" PRIu64,
+				     r->source.path, d->offset);
+		if (rc == 0)
+			rc = each_of_block(r, d, &batch, fn, ctx, e);
+	}
+	return rc;
+}
+
+/* Files inside. */
+
+size_t recording_n_blobs(const struct recording *r)
+{
+	return r->dictionary.n[FORMAT_BLOBS];
+}
+
+const struct model_blob *recording_blob(const struct recording *r, size_t i)
+{
+	return i < recording_n_blobs(r)
+		       ? record_list_get(&r->dictionary.lists[FORMAT_BLOBS], (uint32_t)i)
+		       : NULL;
+}
+
+static size_t first_piece(const struct recording *r, uint32_t blob)
+{
+	size_t low = 0, high = r->pieces.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (r->pieces.at[middle].blob < blob)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* All pieces are there, one after the other. */
+static bool is_blob_whole(const struct recording *r, uint32_t blob, uint64_t size)
+{
+	uint64_t end = 0;
+
+	for (size_t i = first_piece(r, blob);
+	     i < r->pieces.n && r->pieces.at[i].blob == blob; i++) {
+		if (r->pieces.at[i].offset != end)
+			return false;
+		end += r->pieces.at[i].raw_size;
+	}
+	return end == size && size <= r->dictionary.max_bytes;
+}
+
+static int read_piece(const struct recording *r, const struct piece_place *place,
+		      struct buf *stored, struct buf *ret, struct err *e)
+{
+	own(buf_fini) struct buf raw = { 0 };
+	struct blob_piece p;
+	struct reader payload;
+	int rc = block_source_payload(&r->source, place->block_off, FORMAT_BLOB_PIECE,
+				      stored, &raw, &payload, e);
+
+	if (rc < 0)
+		return err_in(e, rc, r->source.path);
+	if (!blob_piece_parse(payload.at, reader_left(&payload), &p) ||
+	    p.raw_size != place->raw_size || !blob_piece_append(&p, ret))
+		return err_set(e, ERR_FORMAT, "%s: wrong file content at byte %" PRIu64,
+			       r->source.path, place->block_off);
+	return 0;
+}
+
+int recording_read_blob(const struct recording *r, size_t i, struct buf *ret,
+			struct err *e)
+{
+	const struct model_blob *blob = recording_blob(r, i);
+	own(buf_fini) struct buf stored = { 0 };
+	int rc = 0;
+
+	if (!blob || !is_blob_whole(r, (uint32_t)i, blob->size_bytes))
+		return err_set(e, ERR_FORMAT, "%s: the file '%s' in it is not whole",
+			       r->source.path,
+			       blob ? recording_string(r, blob->name) : "");
+	buf_clear(ret);
+	for (size_t p = first_piece(r, (uint32_t)i);
+	     p < r->pieces.n && r->pieces.at[p].blob == i && rc == 0; p++)
+		rc = read_piece(r, &r->pieces.at[p], &stored, ret, e);
+	return rc;
+}
