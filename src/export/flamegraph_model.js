@@ -61,6 +61,7 @@ const sourceParent = (() => {
 		parent[node] = depth ? path[depth - 1] : -1;
 	});
 	return parent;
+})();
 
 // Heaviest first, what was merged last; equal ones by name, so that the picture is
 // the same every time.

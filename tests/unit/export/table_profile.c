@@ -1,14 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "table_profile.h"
 
-size_t profile_n_sources(const struct profile *p)
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/writer.h"
+
+/* A recording without samples, for the names in it. */
+static struct recording *source;
+static uint32_t worker_name;
+
+static void write_source(const char *path)
 {
-	return p->source ? 1 : 0;
+	struct writer *w = NULL;
+
+	assert_int_equal(writer_create(path, NULL, &w, NULL), 0);
+	worker_name = writer_string(w, "worker");
+	assert_int_equal(writer_close(w, NULL), 0);
 }
 
-const struct recording *profile_source(const struct profile *p, unused size_t i)
+static void open_source(void)
 {
-	return p->source;
+	char path[] = "/tmp/table_profile.XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	write_source(path);
+	assert_int_equal(recording_open(path, &source, NULL), 0);
+	unlink(path);
+}
+
+__attribute__((destructor)) static void close_source(void)
+{
+	recording_free(source);
+}
+
+size_t profile_n_sources(unused const struct profile *p)
+{
+	return 1;
+}
+
+const struct recording *profile_source(unused const struct profile *p, unused size_t i)
+{
+	if (!source)
+		open_source();
+	return source;
 }
 
 size_t profile_n_columns(const struct profile *p)
@@ -70,7 +110,7 @@ static int give_sample(const struct profile *p, size_t stack, uint32_t column,
 		       profile_sample_fn *fn, void *ctx, struct err *e)
 {
 	static const struct model_process process = { .pid = 100 };
-	static const struct model_thread thread = { .tid = 101 };
+	static struct model_thread thread = { .tid = 101 };
 	struct profile_frame frames[TABLE_FRAMES_MAX];
 	const struct table_stack *s = &p->stacks[stack];
 	struct profile_sample x = {
@@ -85,6 +125,8 @@ static int give_sample(const struct profile *p, size_t stack, uint32_t column,
 		.n_frames = s->n,
 	};
 
+	profile_source(p, 0);
+	thread.name = worker_name;
 	table_profile_frames(s, frames);
 	return s->counts[column] ? fn(ctx, &x, e) : 0;
 }
@@ -182,3 +224,22 @@ const struct profile table_profile_example = {
 	.stacks = stacks,
 	.n_stacks = sizeof(stacks) / sizeof(stacks[0]),
 };
+
+char *table_profile_export(const struct profile *p, const char *name,
+			   const struct export_options *o, size_t *ret_size)
+{
+	const struct exporter *x = exporter_find(name);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct err e = { 0 };
+
+	assert_non_null(x);
+	assert_non_null(out);
+	if (x->write(p, o, out, &e) < 0)
+		fail_msg("%s: %s", name, e.text);
+	fclose(out);
+	if (ret_size)
+		*ret_size = size;
+	return text;
+}

@@ -9,6 +9,7 @@
 #define DWELL_TABLE_PROFILE_H
 
 #include "analyze/profile.h"
+#include "export/exporter.h"
 
 #define TABLE_FRAMES_MAX  8
 #define TABLE_COLUMNS_MAX 3
@@ -28,13 +29,18 @@ struct profile {
 	uint32_t n_functions;
 	const struct table_stack *stacks; /* each also is a sample per column */
 	size_t n_stacks;
-	struct recording *source; /* or NULL */
 };
 
-/* Frame i of a stack is at address 0x1000 * (function + 1) + i, line 10 + i. */
+/* Samples are of thread "worker" (101) of process 100.  Frame i of a stack is at address
+ * 0x1000 * (function + 1) + i, line 10 + i. */
 void table_profile_frames(const struct table_stack *s, struct profile_frame *ret);
 /* The example of every test: main calls work and read; kernel, inlined and hostile
  * names, recursion, two events. */
 extern const struct profile table_profile_example;
+
+/* What the exporter of that name writes, terminated; the caller frees.  Fails the
+ * test when it fails. */
+char *table_profile_export(const struct profile *p, const char *name,
+			   const struct export_options *o, size_t *ret_size);
 
 #endif
