@@ -23,7 +23,8 @@ size_t unwind_local_cache_bytes(void);
 
 struct unwind_local_cache;
 
-/* Modules loaded now; call again after dlopen (where _dl_find_object is absent).
+/* Modules loaded now; call again after dlopen (needed where _dl_find_object is absent)
+ * and after dlclose (needed always: what caches know of its code is forgotten).
  * Not async-signal-safe. */
 void unwind_local_refresh(void);
 
@@ -35,5 +36,9 @@ size_t unwind_local(struct unwind_local_cache *cache, const void *ucontext,
 		    uintptr_t stack_lo, uintptr_t stack_hi, uintptr_t *pcs,
 		    uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
 		    enum unwind_stop *ret_stop);
+
+/* How many of the outermost frames of the last walk are the very activations that ended
+ * the walk before it: whoever keeps ids of stack prefixes need not look them up again. */
+size_t unwind_local_unchanged(const struct unwind_local_cache *cache);
 
 #endif

@@ -112,12 +112,14 @@ static enum step_result evaluate_cfa(struct evaluation *e, const struct cfa_rule
 	}
 }
 
-static bool is_progress(const struct abi *abi, const struct cfi_fde *fde, uint64_t cfa,
-			uint64_t sp, bool ra_in_register)
+/* A frame is at least its return address, unless a register holds that: leaves of
+ * aarch64, vfork. */
+static bool is_progress(const struct cfi_fde *fde, uint64_t cfa, uint64_t sp,
+			bool ra_in_register)
 {
 	if (fde->is_signal_frame || cfa > sp)
 		return true;
-	return cfa == sp && abi->has_link_register && ra_in_register;
+	return cfa == sp && ra_in_register;
 }
 
 enum step_result step_rules(const struct abi *abi, const struct cfi_section *section,
@@ -128,19 +130,19 @@ enum step_result step_rules(const struct abi *abi, const struct cfi_section *sec
 	struct evaluation e = { section, m, g, 0, g->r[abi->sp] - abi->red_zone };
 	struct unwind_regs next = { .arch = g->arch };
 	const struct cfa_rule *ra = &rules->reg[fde->ra];
-	bool ra_in_register = ra->kind == CFA_SAME;
+	bool ra_in_register = ra->kind == CFA_SAME || ra->kind == CFA_REGISTER;
 	uint64_t pc;
 	enum step_result rc;
 
 	s->pc_slot = s->fp_slot = s->cfa_slot = 0;
 	if (ra->kind == CFA_UNDEFINED)
 		return step_stop(s, UNWIND_END);
-	if (ra_in_register && !abi->has_link_register)
+	if (ra->kind == CFA_SAME && !abi->has_link_register)
 		return step_stop(s, UNWIND_BAD_RULE);
 	rc = evaluate_cfa(&e, &rules->cfa, s);
 	if (rc != STEP_RETURN)
 		return rc;
-	if (!is_progress(abi, fde, e.cfa, g->r[abi->sp], ra_in_register))
+	if (!is_progress(fde, e.cfa, g->r[abi->sp], ra_in_register))
 		return step_stop(s, UNWIND_NO_PROGRESS);
 	rc = apply(&e, fde->ra, ra, s, &pc);
 	if (rc != STEP_RETURN)

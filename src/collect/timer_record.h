@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * timer_record - one record of the sampler in the target (wire/sampler.h), parsed.
+ *
+ * The bytes come from a process that nobody vouches for.  Stacks are differences from
+ * the same slot's previous one, so records of one ring go through one timer_stacks in
+ * their order.
+ */
+#ifndef DWELL_COLLECT_TIMER_RECORD_H
+#define DWELL_COLLECT_TIMER_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/own.h"
+#include "base/vec.h"
+#include "wire/sampler.h"
+
+#define TIMER_RECORD_PATH_MAX 4096
+
+struct timer_record {
+	enum wire_sampler_kind kind;
+	union {
+		struct wire_sampler_start start;
+		struct wire_sampler_module module;
+		struct wire_sampler_thread thread;
+		struct wire_sampler_sample sample;
+	};
+	char comm[17];			      /* of a start and a thread */
+	char path[TIMER_RECORD_PATH_MAX + 1]; /* of a start and a module */
+	uint64_t pcs[WIRE_SAMPLER_DEPTH_MAX]; /* of a sample, innermost first */
+	uint8_t exact[WIRE_SAMPLER_DEPTH_MAX / 8];
+};
+
+/* The last stack of each slot. */
+struct timer_record_stacks {
+	struct map index; /* slot → place in at */
+	VEC(struct timer_stack *) at;
+};
+
+void timer_record_stacks_fini(struct timer_record_stacks *s);
+
+/* Parse the payload of a record; *ret is wholly set only on success. */
+must_use int timer_record_parse(struct timer_record_stacks *stacks, unsigned kind,
+				const void *payload, size_t size,
+				struct timer_record *ret, struct err *e);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/timer_ring.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+struct timer_ring {
+	int fd;
+	struct wire_sampler_ring header;
+	uint64_t bytes, tail;
+	uint64_t damaged;
+	struct timer_record_stacks stacks;
+};
+
+/* Size of the committed record at the front of bytes, 0 when there is none. */
+static size_t committed(const uint8_t *bytes, size_t size, uint64_t position,
+			uint64_t *ret_word)
+{
+	uint32_t payload;
+
+	if (size < 8)
+		return 0;
+	memcpy(ret_word, bytes, 8);
+	payload = *ret_word >> 32 & 0xffff;
+	if (*ret_word !=
+		    wire_sampler_commit(position, payload, *ret_word >> 48 & 0xffff) ||
+	    payload > WIRE_SAMPLER_PAYLOAD_MAX ||
+	    wire_sampler_record_bytes(payload) > size)
+		return 0;
+	return wire_sampler_record_bytes(payload);
+}
+
+size_t timer_ring_walk(struct timer_record_stacks *stacks, const uint8_t *bytes,
+		       size_t size, uint64_t position, bool is_final, timer_ring_fn *fn,
+		       void *ctx, uint64_t *damaged)
+{
+	own(freep) struct timer_record *record = xcalloc(1, sizeof(*record));
+	size_t at = 0;
+
+	while (at + 8 <= size) {
+		uint64_t word;
+		size_t n = committed(bytes + at, size - at, position + at, &word);
+
+		if (!n && !is_final)
+			break;
+		if (n && timer_record_parse(stacks, word >> 48 & 0xffff, bytes + at + 8,
+					    word >> 32 & 0xffff, record, NULL) == 0)
+			fn(ctx, record);
+		else if (n)
+			++*damaged;
+		at += n ? n : 8;
+	}
+	return at;
+}
+
+static int read_header(struct timer_ring *r, struct err *e)
+{
+	ssize_t n = pread(r->fd, &r->header, sizeof(r->header), 0);
+
+	if (n < 0)
+		return err_os(e, "cannot read a ring");
+	if (n != sizeof(r->header))
+		return err_set(e, ERR_FORMAT, "a ring was cut short");
+	return 0;
+}
+
+static int check_header(struct timer_ring *r, const struct stat *st, uid_t owner,
+			struct err *e)
+{
+	uint64_t bytes = r->header.ring_bytes;
+
+	if (!S_ISREG(st->st_mode) || st->st_nlink != 1 || st->st_uid != owner)
+		return err_set(e, ERR_FORMAT, "not a ring of this recording");
+	if (!r->header.magic)
+		return err_set(e, ERR_UNSUPPORTED, "a ring is not ready");
+	if (r->header.magic != WIRE_SAMPLER_MAGIC ||
+	    r->header.version != WIRE_SAMPLER_VERSION || bytes < WIRE_SAMPLER_RING_MIN ||
+	    bytes > WIRE_SAMPLER_RING_MAX || (bytes & (bytes - 1)) ||
+	    (uint64_t)st->st_size < WIRE_SAMPLER_PAGE + bytes)
+		return err_set(e, ERR_FORMAT, "not a ring");
+	r->bytes = bytes;
+	return 0;
+}
+
+int timer_ring_open(int directory, const char *name, uid_t owner, struct timer_ring **ret,
+		    struct err *e)
+{
+	own(timer_ring_freep) struct timer_ring *r = xcalloc(1, sizeof(*r));
+	struct stat st;
+	int rc;
+
+	r->fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (r->fd < 0 || fstat(r->fd, &st) < 0)
+		return err_os(e, "cannot open ring '%s'", name);
+	/* Its pages may not all be there before the target has set the size. */
+	if (st.st_size == 0)
+		return err_set(e, ERR_UNSUPPORTED, "a ring is not ready");
+	rc = read_header(r, e);
+	if (rc == 0)
+		rc = check_header(r, &st, owner, e);
+	if (rc < 0)
+		return rc;
+	*ret = steal(&r);
+	return 0;
+}
+
+void timer_ring_free(struct timer_ring *r)
+{
+	if (!r)
+		return;
+	if (r->fd >= 0)
+		close(r->fd);
+	timer_record_stacks_fini(&r->stacks);
+	free(r);
+}
+
+void timer_ring_freep(struct timer_ring **r)
+{
+	timer_ring_free(*r);
+}
+
+/* [tail, tail + size) in one piece. */
+static int copy_out(struct timer_ring *r, uint8_t *to, size_t size, struct err *e)
+{
+	uint64_t off = r->tail & (r->bytes - 1);
+	size_t first = size < r->bytes - off ? size : (size_t)(r->bytes - off);
+
+	if (pread(r->fd, to, first, (off_t)(WIRE_SAMPLER_PAGE + off)) != (ssize_t)first ||
+	    pread(r->fd, to + first, size - first, WIRE_SAMPLER_PAGE) !=
+		    (ssize_t)(size - first))
+		return err_set(e, ERR_FORMAT, "a ring was cut short");
+	return 0;
+}
+
+int timer_ring_drain(struct timer_ring *r, bool is_final, timer_ring_fn *fn, void *ctx,
+		     struct err *e)
+{
+	int rc = read_header(r, e);
+	uint64_t size = r->header.head - r->tail;
+
+	if (rc < 0)
+		return rc;
+	if (size > r->bytes || size % 8)
+		return err_set(e, ERR_FORMAT, "a ring was overwritten");
+	/* What the records say was stored before the head that promised them. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!size)
+		return 0;
+
+	own(freep) uint8_t *copy = xcalloc(1, size);
+
+	rc = copy_out(r, copy, (size_t)size, e);
+	if (rc < 0)
+		return rc;
+	r->tail += timer_ring_walk(&r->stacks, copy, (size_t)size, r->tail, is_final, fn,
+				   ctx, &r->damaged);
+	if (pwrite(r->fd, &r->tail, sizeof(r->tail),
+		   offsetof(struct wire_sampler_ring, tail)) != sizeof(r->tail))
+		return err_os(e, "cannot write a ring");
+	return 0;
+}
+
+const struct wire_sampler_ring *timer_ring_header(const struct timer_ring *r)
+{
+	return &r->header;
+}
+
+uint64_t timer_ring_damaged(const struct timer_ring *r)
+{
+	return r->damaged;
+}
+
+void timer_ring_request(struct timer_ring *r, uint32_t what)
+{
+	/* A target that cannot be written to any more needs no request. */
+	if (pwrite(r->fd, &what, sizeof(what),
+		   offsetof(struct wire_sampler_ring, request)) < 0)
+		return;
+}

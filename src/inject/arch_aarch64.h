@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * arch_aarch64 - included by inject/arch.h only.
+ */
+#ifndef DWELL_INJECT_ARCH_AARCH64_H
+#define DWELL_INJECT_ARCH_AARCH64_H
+#if defined(__aarch64__)
+
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+static inline long arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+}
+
+static inline uintptr_t arch_thread_pointer(void)
+{
+	uintptr_t tp;
+
+	__asm__("mrs %0, tpidr_el0" : "=r"(tp));
+	return tp;
+}
+
+/* The kernel provides the return path in the vDSO. */
+#define ARCH_HAS_RESTORER    0
+#define arch_restorer	     NULL
+#define ARCH_RESTORER_DEFINE struct arch_restorer_is_in_the_vdso
+
+static inline uintptr_t arch_pc(const ucontext_t *uc)
+{
+	return uc->uc_mcontext.pc;
+}
+
+static inline uintptr_t arch_sp(const ucontext_t *uc)
+{
+	return uc->uc_mcontext.sp;
+}
+
+/* The result overwrites the first argument in x0, so no call can be made again. */
+static inline int arch_interrupted(const ucontext_t *uc)
+{
+	(void)uc;
+	return -1;
+}
+
+static inline void arch_call_again(ucontext_t *uc, int nr)
+{
+	(void)uc;
+	(void)nr;
+}
+
+#endif
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * arch_x86_64 - included by inject/arch.h only.
+ */
+#ifndef DWELL_INJECT_ARCH_X86_64_H
+#define DWELL_INJECT_ARCH_X86_64_H
+#if defined(__x86_64__)
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+static inline long arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline uintptr_t arch_thread_pointer(void)
+{
+	uintptr_t tp;
+
+	__asm__("mov %%fs:0, %0" : "=r"(tp));
+	return tp;
+}
+
+#define ARCH_HAS_RESTORER 1
+
+/* The bytes by which unwinders know a signal frame: mov $15, %rax; syscall. */
+__attribute__((visibility("hidden"))) extern const char arch_restorer[];
+
+#define ARCH_RESTORER_DEFINE                                                             \
+	__asm__(".text\n"                                                                \
+		".balign 16\n"                                                           \
+		".hidden arch_restorer\n"                                                \
+		".globl arch_restorer\n"                                                 \
+		".type arch_restorer, @function\n"                                       \
+		"nop\n"                                                                  \
+		"arch_restorer:\n"                                                       \
+		".byte 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05\n"                    \
+		".size arch_restorer, . - arch_restorer\n")
+
+static inline uintptr_t arch_pc(const ucontext_t *uc)
+{
+	return (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline uintptr_t arch_sp(const ucontext_t *uc)
+{
+	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
+}
+
+/* The instruction leaves its own return address in rcx; the number is overwritten by
+ * the result, but nearly every caller loads it by the instruction before. */
+static inline int arch_interrupted(const ucontext_t *uc)
+{
+	const greg_t *r = uc->uc_mcontext.gregs;
+	const uint8_t *pc = (const uint8_t *)r[REG_RIP];
+	uint32_t nr;
+
+	if (r[REG_RAX] != -EINTR || r[REG_RCX] != r[REG_RIP])
+		return -1;
+	if (((uintptr_t)pc & 4095) < 7 || pc[-2] != 0x0f || pc[-1] != 0x05 ||
+	    pc[-7] != 0xb8) /* mov $nr, %eax */
+		return -1;
+	memcpy(&nr, pc - 6, sizeof(nr));
+	return nr < 4096 ? (int)nr : -1;
+}
+
+static inline void arch_call_again(ucontext_t *uc, int nr)
+{
+	uc->uc_mcontext.gregs[REG_RAX] = nr;
+	uc->uc_mcontext.gregs[REG_RIP] -= 2;
+}
+
+#endif
+#endif

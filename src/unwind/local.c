@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/local.h"
+
+#include "unwind/last_stack.h"
+#include "unwind/local_guard.h"
+#include "unwind/local_modules.h"
+#include "unwind/step.h"
+
+#define CACHE_BITS 10
+#define CACHE_ROWS (1u << CACHE_BITS)
+
+_Static_assert(UNWIND_LOCAL_DEPTH_MAX <= LAST_STACK_MAX, "every walk fits");
+
+static const struct abi *const abi = ABI_NATIVE;
+
+/* key is written last and cleared first, so that a walk in a nested signal never sees
+ * half a row; nested walks do not write. */
+struct cached_row {
+	uint64_t key; /* address looked up, 0 when empty */
+	struct cfa_row row;
+};
+
+struct unwind_local_cache {
+	uintptr_t busy_sp; /* of the walk under way, 0 when none */
+	uint32_t generation;
+	struct cached_row rows[CACHE_ROWS];
+	struct last_stack last;
+};
+
+struct walk {
+	struct unwind_local_cache *cache; /* NULL: must not be used */
+	bool is_owner;			  /* may write to the cache */
+	bool is_full;			  /* carries all registers */
+	bool is_exact;			  /* pc is an interrupted instruction */
+	uint64_t stack_lo, stack_hi;
+	bool has_module; /* of the frame the walk stands on */
+	bool is_plain;	 /* the last step was by a simple row */
+	struct cfa_row row;
+	struct unwind_regs regs;
+	struct stack_memory memory;
+	struct local_guard guard;
+	struct step step;
+	uintptr_t *pcs;
+	uint8_t *exact;
+	size_t n, max;
+	size_t cursor; /* in the last stack */
+};
+
+static void fence(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+size_t unwind_local_cache_bytes(void)
+{
+	return sizeof(struct unwind_local_cache);
+}
+
+void unwind_local_refresh(void)
+{
+	local_modules_refresh();
+}
+
+size_t unwind_local_unchanged(const struct unwind_local_cache *cache)
+{
+	return cache->last.n_unchanged;
+}
+
+/* Of the stack, what is at or above sp is mapped and may be read directly; the rest of
+ * the main thread's stack need not even exist yet. */
+static void open_window(struct walk *w)
+{
+	uint64_t low = w->regs.r[abi->sp] - abi->red_zone;
+
+	w->memory.size = 0;
+	if (low < w->stack_lo || low >= w->stack_hi)
+		return;
+	w->memory.addr = low;
+	w->memory.bytes = (const uint8_t *)(uintptr_t)low;
+	w->memory.size = w->stack_hi - low;
+}
+
+static struct cached_row *cache_slot(const struct walk *w, uint64_t pc)
+{
+	uint64_t hash = pc * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &w->cache->rows[hash >> (64 - CACHE_BITS)];
+}
+
+static void cache_put(const struct walk *w, uint64_t pc, const struct cfa_row *row)
+{
+	struct cached_row *slot;
+
+	if (!w->cache || !w->is_owner)
+		return;
+	slot = cache_slot(w, pc);
+	__atomic_store_n(&slot->key, 0, __ATOMIC_RELAXED);
+	fence();
+	slot->row = *row;
+	fence();
+	__atomic_store_n(&slot->key, pc, __ATOMIC_RELAXED);
+}
+
+static bool interpret(uint64_t pc, struct cfi_section *section, struct cfi_fde *fde,
+		      struct cfa_rules *rules)
+{
+	struct local_module module;
+
+	return local_modules_find(pc, &module) &&
+	       local_modules_fde(&module, pc, section, fde) &&
+	       cfa_program_at(section, fde, pc, rules);
+}
+
+/* False when pc is in no module.  A module's code without FDE is CFA_ROW_NONE. */
+static __attribute__((noinline)) bool make_row(const struct walk *w, uint64_t pc,
+					       struct cfa_row *ret)
+{
+	struct local_module module;
+	struct cfi_section section;
+	struct cfi_fde fde;
+	struct cfa_rules rules;
+
+	if (!local_modules_find(pc, &module))
+		return false;
+	*ret = (struct cfa_row){ .kind = CFA_ROW_NONE };
+	if (local_modules_fde(&module, pc, &section, &fde) &&
+	    cfa_program_at(&section, &fde, pc, &rules))
+		*ret = cfa_row_from(&section, &fde, &rules);
+	cache_put(w, pc, ret);
+	return true;
+}
+
+static inline bool find_row(const struct walk *w, uint64_t pc, struct cfa_row *ret)
+{
+	if (__builtin_expect(w->cache != NULL, 1)) {
+		const struct cached_row *slot = cache_slot(w, pc);
+
+		if (__builtin_expect(__atomic_load_n(&slot->key, __ATOMIC_RELAXED) == pc,
+				     1)) {
+			fence();
+			*ret = slot->row;
+			fence();
+			if (__atomic_load_n(&slot->key, __ATOMIC_RELAXED) == pc)
+				return true;
+		}
+	}
+	return make_row(w, pc, ret);
+}
+
+static __attribute__((noinline)) enum step_result step_interpreted(struct walk *w,
+								   uint64_t pc)
+{
+	struct cfi_section section;
+	struct cfi_fde fde;
+	struct cfa_rules rules;
+
+	if (!interpret(pc, &section, &fde, &rules))
+		return step_stop(&w->step, UNWIND_NO_TABLE);
+	return step_rules(abi, &section, &fde, &rules, &w->regs, &w->memory, &w->step);
+}
+
+static bool is_behind_call(struct walk *w, uint64_t addr)
+{
+	uint8_t bytes[8];
+	uint64_t word;
+
+	if (addr < 4096 || !local_guard_word(&w->guard, addr - 8, &word))
+		return false;
+	memcpy(bytes, &word, 8);
+	return step_is_call(abi, bytes + 8, 8);
+}
+
+static bool is_trampoline(struct walk *w, uint64_t pc)
+{
+	uint64_t words[2];
+
+	return local_guard_word(&w->guard, pc, &words[0]) &&
+	       local_guard_word(&w->guard, pc + 8, &words[1]) &&
+	       memcmp(words, abi->trampoline_code, abi->trampoline_code_size) == 0;
+}
+
+/* The row of the frame the walk stands on.  False when that is no frame: a return
+ * address that is in no module and not behind a call. */
+static inline bool look_up(struct walk *w)
+{
+	uint64_t pc = w->regs.r[abi->pc];
+
+	w->has_module = find_row(w, pc - !w->is_exact, &w->row);
+	return w->has_module || w->is_exact || is_behind_call(w, pc);
+}
+
+/* Code without a table.  In a module that is hand-written code, usually a leaf; at
+ * address 0 it is a call through a null pointer.  Elsewhere it is JIT code: if that
+ * keeps no frame pointer we stop rather than guess. */
+static __attribute__((noinline)) enum step_result step_unknown(struct walk *w)
+{
+	struct unwind_regs before = w->regs;
+	uint64_t pc = w->regs.r[abi->pc], word;
+	enum step_result rc;
+
+	if (is_trampoline(w, pc))
+		return step_signal(abi, &w->regs, &w->memory, &w->step);
+	if (w->is_exact && (w->has_module || !local_guard_word(&w->guard, pc, &word))) {
+		rc = step_leaf(abi, &w->regs, &w->memory, &w->step);
+		if (rc == STEP_RETURN && is_behind_call(w, w->regs.r[abi->pc]))
+			return rc;
+		w->regs = before;
+	}
+	rc = step_frame_pointer(abi, &w->regs, &w->memory, &w->step);
+	if (rc == STEP_RETURN && w->regs.r[abi->pc] &&
+	    !is_behind_call(w, w->regs.r[abi->pc]))
+		return step_stop(&w->step, UNWIND_NO_TABLE);
+	return rc;
+}
+
+static __attribute__((noinline)) enum step_result step_special(struct walk *w)
+{
+	if (!w->has_module || w->row.kind == CFA_ROW_NONE)
+		return step_unknown(w);
+	if (w->row.kind == CFA_ROW_END)
+		return step_stop(&w->step, UNWIND_END);
+	if (w->row.kind == CFA_ROW_SIGNAL)
+		return step_signal(abi, &w->regs, &w->memory, &w->step);
+	return step_interpreted(w, w->regs.r[abi->pc] - !w->is_exact);
+}
+
+static inline void emit(struct walk *w, uint64_t pc)
+{
+	if (__builtin_expect(w->is_exact, 0))
+		w->exact[w->n / 8] |= (uint8_t)(1u << w->n % 8);
+	w->pcs[w->n++] = (uintptr_t)pc;
+}
+
+static void copy_kept(struct walk *w, size_t from, size_t to)
+{
+	const struct last_stack *l = &w->cache->last;
+
+	for (size_t i = from; i-- > to;)
+		w->pcs[w->n++] = (uintptr_t)l->frame[i].pc;
+}
+
+/* Go on from a kept frame. */
+static void resume_at(struct walk *w, const struct last_frame *f)
+{
+	w->regs.r[abi->sp] = f->sp;
+	w->regs.r[abi->pc] = f->pc;
+	w->regs.r[abi->fp] = f->fp;
+	look_up(w);
+}
+
+/* The walk stands on a frame it reached by a step: remember it, and when it is a kept
+ * one go on to the outermost frame that still holds.  STEP_STOP when that is the end. */
+static inline enum step_result use_last(struct walk *w)
+{
+	struct last_stack *l = &w->cache->last;
+	bool is_plain = w->is_plain && (w->regs.valid & abi_bit(abi->fp));
+	struct last_frame f = { .sp = is_plain ? w->regs.r[abi->sp] : 0,
+				.pc = w->regs.r[abi->pc],
+				.fp = w->regs.r[abi->fp],
+				.pc_slot = is_plain ? w->step.pc_slot : 0,
+				.fp_slot = w->step.fp_slot,
+				.cfa_slot = w->step.cfa_slot };
+	size_t from, to;
+
+	last_stack_push(l, &f);
+	if (!f.sp || !last_stack_match(l, &f, &w->cursor))
+		return STEP_RETURN;
+	from = w->cursor;
+	to = last_stack_verify(l, from, w->max - w->n, &w->memory, abi->pc_mask);
+	copy_kept(w, from, to);
+	if (!to && l->is_complete) {
+		last_stack_commit(l, from, true);
+		l->n_unchanged++; /* the matching frame itself */
+		return step_stop(&w->step, UNWIND_END);
+	}
+	if (to != from) {
+		last_stack_take(l, from, to);
+		w->cursor = to;
+		resume_at(w, &l->frame[to]);
+	}
+	return STEP_RETURN;
+}
+
+/* The stack as walked is what the next walk is compared with. */
+static void keep_last(struct walk *w, enum step_result rc)
+{
+	struct last_stack *l = &w->cache->last;
+
+	if (rc == STEP_STOP && w->step.stop != UNWIND_LIMIT)
+		last_stack_commit(l, 0, !w->is_plain && w->step.stop == UNWIND_END);
+	else
+		l->n = l->n_fresh = l->n_unchanged = 0;
+}
+
+static inline enum step_result step(struct walk *w)
+{
+	w->is_plain = w->has_module && step_is_simple(&w->row);
+	if (__builtin_expect(w->is_plain && !w->is_full, 1))
+		return step_row(abi, &w->row, &w->regs, &w->memory, &w->step);
+	w->is_plain = false;
+	return step_special(w);
+}
+
+/* Is there a frame where the step led? */
+static inline bool arrive(struct walk *w, enum step_result rc)
+{
+	w->is_exact = rc == STEP_SIGNAL;
+	if (w->is_exact)
+		open_window(w);
+	if (!w->regs.r[abi->pc] && !w->is_exact)
+		w->step.stop = UNWIND_END;
+	else if (!look_up(w))
+		w->step.stop = UNWIND_NO_MAP;
+	else if (w->n == w->max)
+		w->step.stop = UNWIND_LIMIT;
+	else
+		return true;
+	return false;
+}
+
+static enum step_result walk(struct walk *w)
+{
+	bool use_cache = w->cache && w->is_owner && !w->is_full;
+	enum step_result rc;
+
+	w->cursor = use_cache ? last_stack_begin(&w->cache->last) : 0;
+	look_up(w);
+	emit(w, w->regs.r[abi->pc]);
+	for (;;) {
+		rc = step(w);
+		if (rc != STEP_RETURN && rc != STEP_SIGNAL)
+			break;
+		if (!arrive(w, rc)) {
+			w->is_plain = true; /* not by the rule of the last frame */
+			rc = STEP_STOP;
+			break;
+		}
+		emit(w, w->regs.r[abi->pc]);
+		if (!use_cache)
+			continue;
+		rc = use_last(w);
+		if (rc == STEP_STOP)
+			return rc;
+	}
+	if (use_cache)
+		keep_last(w, rc);
+	return rc;
+}
+
+static void regs_from_context(struct walk *w, const void *ucontext)
+{
+	struct unwind_regs *g = &w->regs;
+	const uint8_t *context = ucontext;
+
+	w->is_exact = true;
+	g->arch = abi->arch;
+	g->valid = 0;
+	for (unsigned i = 0; i < UNWIND_N_REGS; i++) {
+		if (!abi->context[i])
+			continue;
+		memcpy(&g->r[i], context + abi->context[i], 8);
+		g->valid |= abi_bit(i);
+	}
+}
+
+/* Registers at this very place, as the table of the enclosing function has them. */
+static inline __attribute__((always_inline)) void regs_here(struct unwind_regs *g)
+{
+	g->arch = abi->arch;
+	g->valid = abi->callee_saved | abi_bit(abi->sp) | abi_bit(abi->pc);
+#if defined(__x86_64__)
+	__asm__ volatile("movq %%rbx, 24(%0)\n\t"
+			 "movq %%rbp, 48(%0)\n\t"
+			 "movq %%rsp, 56(%0)\n\t"
+			 "movq %%r12, 96(%0)\n\t"
+			 "movq %%r13, 104(%0)\n\t"
+			 "movq %%r14, 112(%0)\n\t"
+			 "movq %%r15, 120(%0)\n\t"
+			 "leaq 0f(%%rip), %%rax\n"
+			 "0:\tmovq %%rax, 128(%0)"
+			 :
+			 : "r"(g->r)
+			 : "rax", "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile("stp x19, x20, [%0, 152]\n\t"
+			 "stp x21, x22, [%0, 168]\n\t"
+			 "stp x23, x24, [%0, 184]\n\t"
+			 "stp x25, x26, [%0, 200]\n\t"
+			 "stp x27, x28, [%0, 216]\n\t"
+			 "str x29, [%0, 232]\n\t"
+			 "mov x9, sp\n\t"
+			 "adr x10, .\n\t"
+			 "stp x9, x10, [%0, 248]"
+			 :
+			 : "r"(g->r)
+			 : "x9", "x10", "memory");
+#endif
+}
+
+/* Take the cache for this walk.  A walk under way on this stack further out than we are
+ * is what our signal interrupted; else it was left by longjmp. */
+static void take_cache(struct walk *w, struct unwind_local_cache *cache, uintptr_t here)
+{
+	uintptr_t busy = cache->busy_sp;
+	uint32_t generation = local_modules_generation();
+	bool same_stack = busy >= w->stack_lo && busy < w->stack_hi &&
+			  here >= w->stack_lo && here < w->stack_hi;
+
+	w->is_owner = !busy || (same_stack && here >= busy);
+	w->cache = cache;
+	if (w->is_owner) {
+		cache->busy_sp = here;
+		fence();
+	}
+	if (cache->generation == generation)
+		return;
+	if (!w->is_owner) {
+		w->cache = NULL;
+		return;
+	}
+	memset(cache->rows, 0, sizeof(cache->rows));
+	cache->last.n = 0;
+	cache->generation = generation;
+}
+
+static void drop_cache(const struct walk *w, struct unwind_local_cache *cache)
+{
+	fence();
+	if (w->is_owner)
+		cache->busy_sp = 0;
+}
+
+static void prepare(struct walk *w, uintptr_t stack_lo, uintptr_t stack_hi,
+		    uintptr_t *pcs, uint8_t *exact, size_t max)
+{
+	w->stack_lo = stack_lo;
+	w->stack_hi = stack_hi;
+	w->pcs = pcs;
+	w->exact = exact;
+	w->max = max < UNWIND_LOCAL_DEPTH_MAX ? max : UNWIND_LOCAL_DEPTH_MAX;
+	w->is_full = false;
+	w->guard.page = 0;
+	w->memory.read = local_guard_word;
+	w->memory.ctx = &w->guard;
+	memset(exact, 0, (w->max + 7) / 8);
+}
+
+/* From the caller of a function with a frame pointer whose frame this is. */
+static void regs_of_caller(struct walk *w, const uint64_t *frame)
+{
+	w->regs.arch = abi->arch;
+	w->regs.valid = abi_bit(abi->fp) | abi_bit(abi->sp) | abi_bit(abi->pc);
+	w->regs.r[abi->fp] = frame[0];
+	w->regs.r[abi->pc] = frame[1];
+	w->regs.r[abi->sp] = (uintptr_t)(frame + 2);
+	w->is_exact = false;
+}
+
+static enum step_result walk_from(struct walk *w)
+{
+	w->n = 0;
+	open_window(w);
+	return walk(w);
+}
+
+/* From registers taken inside a function to those of its caller. */
+static void leave_frame(struct walk *w)
+{
+	w->is_exact = true;
+	open_window(w);
+	look_up(w);
+	step(w);
+	w->is_exact = false;
+}
+
+/* Kept out of line so that its frame can be stepped over. */
+size_t __attribute__((noinline))
+unwind_local(struct unwind_local_cache *cache, const void *ucontext, uintptr_t stack_lo,
+	     uintptr_t stack_hi, uintptr_t *pcs,
+	     uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
+	     enum unwind_stop *ret_stop)
+{
+	struct walk w;
+	uint64_t *frame = __builtin_frame_address(0);
+	enum step_result rc = STEP_NEEDS_ALL;
+
+	*ret_stop = UNWIND_LIMIT;
+	if (!max)
+		return 0;
+	prepare(&w, stack_lo, stack_hi, pcs, exact, max);
+	take_cache(&w, cache, (uintptr_t)frame);
+	if (ucontext) {
+		regs_from_context(&w, ucontext);
+		rc = walk_from(&w);
+	} else if (!abi->has_link_register) {
+		regs_of_caller(&w, frame);
+		rc = walk_from(&w);
+	} else {
+		regs_here(&w.regs);
+		leave_frame(&w);
+		rc = walk_from(&w);
+	}
+	if (rc == STEP_NEEDS_ALL) {
+		w.is_full = true;
+		if (ucontext) {
+			regs_from_context(&w, ucontext);
+		} else {
+			regs_here(&w.regs);
+			leave_frame(&w);
+		}
+		rc = walk_from(&w);
+	}
+	drop_cache(&w, cache);
+	*ret_stop = rc == STEP_NEEDS_ALL ? UNWIND_BAD_RULE : w.step.stop;
+	return w.n;
+}

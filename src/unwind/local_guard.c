@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/local_guard.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#define PAGE_BYTES UINT64_C(4096) /* the smallest of any kernel */
+
+/* No libc: its wrapper sets errno and is not ours to call from the target. */
+static long probe(uint64_t addr)
+{
+#if defined(__x86_64__)
+	register long size __asm__("r10") = 8;
+	long rc = SYS_rt_sigprocmask;
+
+	__asm__ volatile("syscall"
+			 : "+a"(rc)
+			 : "D"(~0ul), "S"(addr), "d"(0ul), "r"(size)
+			 : "rcx", "r11", "memory");
+	return rc;
+#elif defined(__aarch64__)
+	register long x0 __asm__("x0") = -1;
+	register uint64_t x1 __asm__("x1") = addr;
+	register long x2 __asm__("x2") = 0;
+	register long x3 __asm__("x3") = 8;
+	register long x8 __asm__("x8") = SYS_rt_sigprocmask;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(x1), "r"(x2), "r"(x3), "r"(x8)
+			 : "memory");
+	return x0;
+#else
+#error "no system call for this architecture"
+#endif
+}
+
+bool local_guard_word(void *ctx, uint64_t addr, uint64_t *ret)
+{
+	struct local_guard *guard = ctx;
+	uint64_t page = addr & ~(PAGE_BYTES - 1);
+	bool is_inside = addr - page <= PAGE_BYTES - 8;
+
+	if (!is_inside || page != guard->page) {
+		if (!addr || probe(addr) != -EINVAL)
+			return false;
+		if (is_inside)
+			guard->page = page;
+	}
+	memcpy(ret, (const void *)(uintptr_t)addr, 8);
+	return true;
+}

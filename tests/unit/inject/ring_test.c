@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collect/timer_ring.h"
+#include "inject/ring.h"
+
+#define BYTES WIRE_SAMPLER_RING_MIN
+
+struct seen {
+	unsigned n;
+	uint64_t last_time_ns;
+	char path[TIMER_RECORD_PATH_MAX + 1];
+};
+
+static void note(void *ctx, const struct timer_record *record)
+{
+	struct seen *s = ctx;
+
+	s->n++;
+	if (record->kind == WIRE_SAMPLER_THREAD)
+		s->last_time_ns = record->thread.time_ns;
+	else
+		strcpy(s->path, record->path);
+}
+
+static bool write_thread(struct ring *r, uint64_t time_ns)
+{
+	struct wire_sampler_thread t = { .time_ns = time_ns, .tid = 7, .comm = "worker" };
+
+	return ring_write(r, WIRE_SAMPLER_THREAD, &t, sizeof(t), NULL, 0);
+}
+
+/* A ring as the target makes it, opened as the recorder does. */
+struct both {
+	char directory[40];
+	struct ring target;
+	struct timer_ring *recorder;
+};
+
+static int open_both(void **state)
+{
+	struct both *b = calloc(1, sizeof(*b));
+	char path[100];
+	FILE *list;
+
+	strcpy(b->directory, "/tmp/dwell-ring-XXXXXX");
+	if (!mkdtemp(b->directory) || !ring_create(&b->target, b->directory, BYTES, 77))
+		return -1;
+	b->target.header->magic = WIRE_SAMPLER_MAGIC;
+	snprintf(path, sizeof(path), "ls %s", b->directory);
+	list = popen(path, "r");
+	if (!list || !fgets(path, sizeof(path), list))
+		return -1;
+	pclose(list);
+	path[strcspn(path, "\n")] = 0;
+	*state = b;
+
+	int directory = open(b->directory, O_DIRECTORY);
+	int rc = timer_ring_open(directory, path, geteuid(), &b->recorder, NULL);
+
+	close(directory);
+	return rc;
+}
+
+static int close_both(void **state)
+{
+	struct both *b = *state;
+	char command[100];
+
+	timer_ring_free(b->recorder);
+	ring_unmap(&b->target);
+	snprintf(command, sizeof(command), "rm -r %s", b->directory);
+	if (system(command) != 0)
+		return -1;
+	free(b);
+	return 0;
+}
+
+static void records_pass_through_many_laps(void **state)
+{
+	struct both *b = *state;
+	struct seen s = { 0 };
+	unsigned sent = 0;
+
+	for (unsigned round = 0; round < 400; round++) {
+		for (unsigned i = 0; i < round % 50; i++)
+			assert_true(write_thread(&b->target, ++sent));
+		assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+		assert_int_equal(s.n, sent);
+		assert_int_equal(s.last_time_ns, sent);
+	}
+}
+
+static void a_full_ring_refuses_and_goes_on_when_there_is_room(void **state)
+{
+	struct both *b = *state;
+	struct seen s = { 0 };
+	unsigned sent = 0;
+
+	while (write_thread(&b->target, sent + 1))
+		sent++;
+	assert_int_equal(sent, BYTES / 48);
+	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+	assert_int_equal(s.n, sent);
+	assert_true(write_thread(&b->target, 1));
+}
+
+static void a_record_that_wraps_around_is_whole(void **state)
+{
+	struct both *b = *state;
+	struct seen s = { 0 };
+	struct wire_sampler_start start = { .pid = 77 };
+
+	for (unsigned i = 0; i < BYTES / 48; i++)
+		write_thread(&b->target, 1);
+	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+	assert_true(ring_write(&b->target, WIRE_SAMPLER_START, &start, sizeof(start),
+			       "/usr/bin/a_rather_long_name_of_a_program", 40));
+	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+	assert_string_equal(s.path, "/usr/bin/a_rather_long_name_of_a_program");
+}
+
+static void a_record_that_was_never_finished_is_waited_for_then_passed_over(void **state)
+{
+	struct both *b = *state;
+	struct seen s = { 0 };
+
+	write_thread(&b->target, 1);
+	memset(b->target.data, 0, 8); /* killed before its last store */
+	write_thread(&b->target, 2);
+	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+	assert_int_equal(s.n, 0);
+	assert_int_equal(timer_ring_drain(b->recorder, true, note, &s, NULL), 0);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.last_time_ns, 2);
+}
+
+static void a_ring_that_is_cut_short_or_overwritten_is_an_error(void **state)
+{
+	struct both *b = *state;
+	struct seen s = { 0 };
+	struct err e = { 0 };
+
+	b->target.header->head = 3 * BYTES;
+	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, &e), ERR_FORMAT);
+	b->target.header->head = 0;
+	write_thread(&b->target, 1);
+	for (unsigned i = 0; i < 40; i++)
+		b->target.data[8 + i] = 0xff; /* a payload of any bytes still parses */
+	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, &e), 0);
+}
+
+int main(void)
+{
+#define IN_BOTH(f) cmocka_unit_test_setup_teardown(f, open_both, close_both)
+	const struct CMUnitTest tests[] = {
+		IN_BOTH(records_pass_through_many_laps),
+		IN_BOTH(a_full_ring_refuses_and_goes_on_when_there_is_room),
+		IN_BOTH(a_record_that_wraps_around_is_whole),
+		IN_BOTH(a_record_that_was_never_finished_is_waited_for_then_passed_over),
+		IN_BOTH(a_ring_that_is_cut_short_or_overwritten_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
