@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/profile_data.h"
-#include "analyze/stack_path.h"
+#include "analyze/frame_path.h"
 #include "analyze/walk.h"
 #include "base/mem.h"
 
@@ -164,7 +164,7 @@ static void edges_fini(struct edges *e)
 struct attribution {
 	struct metrics_butterfly *to;
 	struct edges callers, callees;
-	struct stack_path path;
+	struct frame_path path;
 	VEC(size_t) occurrences; /* positions of the function on the path */
 	uint32_t function;
 };
@@ -197,7 +197,7 @@ static void attribute_enter(struct attribution *a, const struct profile *p,
 	size_t from = a->path.frames.n;
 	const uint64_t *weights = input_weights(s, stack);
 
-	stack_path_enter(&a->path, p, s, stack);
+	frame_path_enter(&a->path, p, s, stack);
 	for (size_t i = from; i < a->path.frames.n; i++)
 		if (a->path.frames.at[i].function == a->function)
 			*vec_push(&a->occurrences) = i;
@@ -207,7 +207,7 @@ static void attribute_enter(struct attribution *a, const struct profile *p,
 
 static void attribute_leave(struct attribution *a, const struct input *s, uint32_t stack)
 {
-	stack_path_leave(&a->path, s, stack);
+	frame_path_leave(&a->path, s, stack);
 	while (a->occurrences.n &&
 	       a->occurrences.at[a->occurrences.n - 1] >= a->path.frames.n)
 		a->occurrences.n--;
@@ -262,7 +262,7 @@ void metrics_attribute(struct metrics_butterfly *ret, const struct profile *p,
 	ret->callees = edges_take(&a.callees, ret->values + a.callers.values.n);
 	edges_fini(&a.callers);
 	edges_fini(&a.callees);
-	stack_path_fini(&a.path);
+	frame_path_fini(&a.path);
 	vec_fini(&a.occurrences);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/profile_data.h"
-#include "analyze/stack_path.h"
+#include "analyze/frame_path.h"
 #include "analyze/stream.h"
 #include "analyze/walk.h"
 #include "base/mem.h"
@@ -28,16 +28,16 @@ static int each_of_source(const struct profile *p, const struct input *s,
 			  struct spread *spread, profile_stack_fn *fn, void *ctx,
 			  struct err *e)
 {
-	own(stack_path_fini) struct stack_path path = { 0 };
+	own(frame_path_fini) struct frame_path path = { 0 };
 	struct walk w = walk_over(s);
 	int rc = 0;
 
 	for (enum walk_step step; rc >= 0 && (step = walk_next(&w)) != WALK_END;) {
 		if (step == WALK_LEAVE) {
-			stack_path_leave(&path, s, w.stack);
+			frame_path_leave(&path, s, w.stack);
 			continue;
 		}
-		stack_path_enter(&path, p, s, w.stack);
+		frame_path_enter(&path, p, s, w.stack);
 		if (!input_weights(s, w.stack))
 			continue;
 		spread_set(spread, s, w.stack);
@@ -63,7 +63,7 @@ int profile_each_stack(const struct profile *p, profile_stack_fn *fn, void *ctx,
 struct each_sample {
 	const struct profile *profile;
 	const struct input *source;
-	struct stack_path path;
+	struct frame_path path;
 	uint32_t path_of; /* the stack the path was filled for */
 	profile_sample_fn *fn;
 	void *ctx;
@@ -71,7 +71,7 @@ struct each_sample {
 
 static void each_sample_fini(struct each_sample *each)
 {
-	stack_path_fini(&each->path);
+	frame_path_fini(&each->path);
 }
 
 static int pass_on(struct each_sample *each, const struct sample_block *b, size_t i,
@@ -81,7 +81,7 @@ static int pass_on(struct each_sample *each, const struct sample_block *b, size_
 	const struct model_thread *thread = recording_thread(r, b->thread[i]);
 
 	if (each->path_of != b->stack[i]) {
-		stack_path_fill(&each->path, each->profile, each->source, b->stack[i]);
+		frame_path_fill(&each->path, each->profile, each->source, b->stack[i]);
 		each->path_of = b->stack[i];
 	}
 	return each->fn(

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyze/stack_path.h"
+#include "analyze/frame_path.h"
 
 #include <string.h>
 
-void stack_path_fini(struct stack_path *path)
+void frame_path_fini(struct frame_path *path)
 {
 	vec_fini(&path->frames);
 	vec_fini(&path->scratch);
 }
 
-void stack_path_enter(struct stack_path *path, const struct profile *p,
+void frame_path_enter(struct frame_path *path, const struct profile *p,
 		      const struct input *s, uint32_t stack)
 {
 	uint32_t n, first = input_frames(s, stack, &n);
@@ -22,7 +22,7 @@ void stack_path_enter(struct stack_path *path, const struct profile *p,
 	path->frames.n += n;
 }
 
-void stack_path_leave(struct stack_path *path, const struct input *s, uint32_t stack)
+void frame_path_leave(struct frame_path *path, const struct input *s, uint32_t stack)
 {
 	uint32_t n;
 
@@ -30,7 +30,7 @@ void stack_path_leave(struct stack_path *path, const struct input *s, uint32_t s
 	path->frames.n -= n;
 }
 
-void stack_path_fill(struct stack_path *path, const struct profile *p,
+void frame_path_fill(struct frame_path *path, const struct profile *p,
 		     const struct input *s, uint32_t stack)
 {
 	vec_clear(&path->frames);
@@ -38,5 +38,5 @@ void stack_path_fill(struct stack_path *path, const struct profile *p,
 	for (; stack; stack = s->stacks[stack].parent)
 		*vec_push(&path->scratch) = stack;
 	while (path->scratch.n)
-		stack_path_enter(path, p, s, path->scratch.at[--path->scratch.n]);
+		frame_path_enter(path, p, s, path->scratch.at[--path->scratch.n]);
 }

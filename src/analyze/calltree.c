@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/calltree.h"
+
+#include <stdlib.h>
+
+#include "analyze/profile_data.h"
+#include "analyze/walk.h"
+#include "base/mem.h"
+
+/* A place in a source's stacks that belongs to a node. */
+struct place {
+	uint32_t function;
+	uint32_t source, stack;
+	uint32_t frame;	 /* index within the stack's own frames */
+	uint32_t origin; /* going up: the stack that has the weight */
+};
+
+typedef VEC(struct place) place_vec;
+
+struct build {
+	const struct profile *p;
+	const struct calltree_options *o;
+	struct calltree *t;
+	uint64_t **totals; /* [source]: weight in and below a stack, by own column */
+	place_vec *places; /* [node], released once it is opened */
+	VEC(struct calltree_node) nodes;
+	VEC(uint64_t) inclusive;
+	VEC(uint64_t) exclusive;
+	place_vec next; /* scratch: the places one step on */
+};
+
+static const struct input *source_of(const struct build *b, const struct place *at)
+{
+	return &b->p->sources[at->source];
+}
+
+/* A parent has a smaller id than its child: one pass from the end adds everything up. */
+static uint64_t *sum_below(const struct input *s)
+{
+	uint32_t n = s->n_columns;
+	uint64_t *totals = xcalloc((size_t)s->n_stacks * n + 1, sizeof(*totals));
+
+	for (uint32_t i = s->n_stacks; i-- > 0;) {
+		const uint64_t *w = input_weights(s, i);
+		uint32_t parent = s->stacks[i].parent;
+
+		for (uint32_t c = 0; c < n; c++) {
+			uint64_t *at = totals + (size_t)i * n + c;
+
+			*at += w ? w[c] : 0;
+			if (i)
+				totals[(size_t)parent * n + c] += *at;
+		}
+	}
+	return totals;
+}
+
+static void add_values(uint64_t *to, const uint64_t *from, const struct input *s)
+{
+	for (uint32_t c = 0; from && c < s->n_columns; c++)
+		to[s->first_column + c] += from[c];
+}
+
+static const uint64_t *inclusive_of(const struct build *b, const struct place *at)
+{
+	const struct input *s = source_of(b, at);
+
+	if (b->o->bottom_up)
+		return input_weights(s, at->origin);
+	return b->totals[at->source] + (size_t)at->stack * s->n_columns;
+}
+
+static void push_place(struct build *b, const struct place *like, uint32_t stack,
+		       uint32_t frame)
+{
+	uint32_t n, first = input_frames(source_of(b, like), stack, &n);
+	struct place *to = vec_push(&b->next);
+
+	*to = *like;
+	to->stack = stack;
+	to->frame = frame;
+	to->function = b->p->frames.at[first + frame].function;
+}
+
+/* Into the first frame at or below a stack: the stack itself when it has frames. */
+static void push_children(struct build *b, const struct place *at)
+{
+	const struct input *s = source_of(b, at);
+
+	for (uint32_t c = s->first_child[at->stack]; c; c = s->next_sibling[c]) {
+		uint32_t n;
+
+		input_frames(s, c, &n);
+		if (n)
+			push_place(b, at, c, 0);
+	}
+}
+
+/* One step down from a place; what is counted at the place itself is exclusive. */
+static void step_down(struct build *b, const struct place *at, uint64_t *exclusive)
+{
+	const struct input *s = source_of(b, at);
+	uint32_t n;
+
+	input_frames(s, at->stack, &n);
+	if (n && at->frame + 1 < n) {
+		push_place(b, at, at->stack, at->frame + 1);
+		return;
+	}
+	add_values(exclusive, input_weights(s, at->stack), s);
+	push_children(b, at);
+}
+
+static void step_up(struct build *b, const struct place *at, uint64_t *exclusive)
+{
+	const struct input *s = source_of(b, at);
+	uint32_t stack = at->stack, n;
+
+	if (at->frame) {
+		push_place(b, at, stack, at->frame - 1);
+		return;
+	}
+	while ((stack = s->stacks[stack].parent)) {
+		input_frames(s, stack, &n);
+		if (n) {
+			push_place(b, at, stack, n - 1);
+			return;
+		}
+	}
+	add_values(exclusive, input_weights(s, at->origin), s);
+}
+
+static int by_function(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+static uint32_t add_node(struct build *b, uint32_t parent, uint32_t function)
+{
+	bool is_root = !b->nodes.n;
+
+	*vec_push(&b->nodes) = (struct calltree_node){
+		.function = function,
+		.parent = parent,
+		.depth = is_root ? 0 : b->nodes.at[parent].depth + 1,
+	};
+	for (size_t c = 0; c < b->t->n_columns; c++) {
+		*vec_push(&b->inclusive) = 0;
+		*vec_push(&b->exclusive) = 0;
+	}
+	return (uint32_t)b->nodes.n - 1;
+}
+
+/* All places of one function, found next to each other in b->next. */
+struct group {
+	size_t from, to;
+	uint64_t weight; /* in the column of the order */
+};
+
+typedef VEC(struct group) group_vec;
+
+static uint64_t weight_of(const struct build *b, size_t from, size_t to)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = from; i < to; i++) {
+		const struct place *at = &b->next.at[i];
+		const struct input *s = source_of(b, at);
+		size_t c = b->o->column;
+
+		if (c >= s->first_column && c < (size_t)s->first_column + s->n_columns)
+			sum += inclusive_of(b, at)[c - s->first_column];
+	}
+	return sum;
+}
+
+static void find_groups(struct build *b, group_vec *groups)
+{
+	if (b->next.n)
+		qsort(b->next.at, b->next.n, sizeof(b->next.at[0]), by_function);
+	for (size_t i = 0, k; i < b->next.n; i = k) {
+		for (k = i;
+		     k < b->next.n && b->next.at[k].function == b->next.at[i].function;)
+			k++;
+		*vec_push(groups) = (struct group){ i, k, weight_of(b, i, k) };
+	}
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->from < y->from ? -1 : 1;
+}
+
+static void step_all(struct build *b, uint32_t node, const place_vec *places)
+{
+	uint64_t *exclusive = b->exclusive.at + node * b->t->n_columns;
+
+	vec_clear(&b->next);
+	for (size_t i = 0; i < places->n; i++) {
+		if (b->o->bottom_up)
+			step_up(b, &places->at[i], exclusive);
+		else
+			step_down(b, &places->at[i], exclusive);
+	}
+}
+
+/* A child that is the function itself again: its places become the node's own and are
+ * stepped on until only other functions are left. */
+static void fold_recursion(struct build *b, uint32_t node)
+{
+	uint32_t function = b->nodes.at[node].function;
+	place_vec others = { 0 }, again = { 0 };
+
+	for (;;) {
+		vec_clear(&again);
+		for (size_t i = 0; i < b->next.n; i++) {
+			bool is_same = b->next.at[i].function == function;
+
+			if (is_same)
+				*vec_push(&again) = b->next.at[i];
+			else
+				*vec_push(&others) = b->next.at[i];
+		}
+		if (!again.n)
+			break;
+		b->nodes.at[node].n_folded++;
+		step_all(b, node, &again);
+	}
+	vec_fini(&again);
+	vec_fini(&b->next);
+	b->next = others;
+}
+
+static bool is_inlined_place(const struct build *b, const struct place *at)
+{
+	uint32_t n, first = input_frames(source_of(b, at), at->stack, &n);
+
+	return b->p->frames.at[first + at->frame].is_inlined;
+}
+
+static void add_child(struct build *b, uint32_t parent, const struct group *g)
+{
+	uint32_t id = add_node(b, parent, b->next.at[g->from].function);
+	bool all_inlined = true;
+
+	b->places = xrealloc(b->places, id + 1, sizeof(*b->places));
+	b->places[id] = (place_vec){ 0 };
+	for (size_t i = g->from; i < g->to; i++) {
+		const struct place *at = &b->next.at[i];
+
+		add_values(b->inclusive.at + id * b->t->n_columns, inclusive_of(b, at),
+			   source_of(b, at));
+		*vec_push(&b->places[id]) = *at;
+		all_inlined = all_inlined && is_inlined_place(b, at);
+	}
+	b->nodes.at[id].is_inlined = all_inlined;
+	b->nodes.at[parent].n_children++;
+}
+
+static bool is_shown(const struct build *b, uint32_t parent, const struct group *g)
+{
+	return g->weight && g->weight >= b->o->min_weight &&
+	       (!b->o->max_depth || b->nodes.at[parent].depth < b->o->max_depth) &&
+	       b->nodes.n < CALLTREE_MAX_NODES;
+}
+
+static void open_node(struct build *b, uint32_t node)
+{
+	group_vec groups = { 0 };
+	place_vec places = b->places[node];
+
+	b->places[node] = (place_vec){ 0 };
+	step_all(b, node, &places);
+	vec_fini(&places);
+	if (b->nodes.at[node].function != MODEL_NONE)
+		fold_recursion(b, node);
+	find_groups(b, &groups);
+	if (groups.n)
+		qsort(groups.at, groups.n, sizeof(groups.at[0]), heaviest_first);
+	b->nodes.at[node].first_child = (uint32_t)b->nodes.n;
+	vec_each(g, &groups) {
+		if (is_shown(b, node, g)) {
+			add_child(b, node, g);
+		} else if (g->weight) {
+			b->nodes.at[node].n_hidden++;
+			b->nodes.at[node].hidden += g->weight;
+		}
+	}
+	vec_fini(&groups);
+}
+
+static void add_root_place(struct build *b, struct place at)
+{
+	const struct input *s = source_of(b, &at);
+
+	*vec_push(&b->places[0]) = at;
+	add_values(b->inclusive.at, inclusive_of(b, &at), s);
+}
+
+/* Where the function is entered for the first time, or with `bottom_up` its innermost
+ * occurrence in every stack that has weight. */
+static void add_focus(struct build *b, uint32_t source)
+{
+	const struct input *s = &b->p->sources[source];
+	struct walk w = walk_over(s);
+	VEC(struct place) found = { 0 }; /* occurrences on the path */
+
+	for (enum walk_step step; (step = walk_next(&w)) != WALK_END;) {
+		uint32_t n, first = input_frames(s, w.stack, &n);
+
+		if (step == WALK_LEAVE) {
+			while (found.n && found.at[found.n - 1].stack == w.stack)
+				found.n--;
+			continue;
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			if (b->p->frames.at[first + i].function != b->o->function)
+				continue;
+			*vec_push(&found) = (struct place){ b->o->function, source,
+							    w.stack, i, w.stack };
+			if (!b->o->bottom_up && found.n == 1)
+				add_root_place(b, found.at[0]);
+		}
+		if (b->o->bottom_up && found.n && input_weights(s, w.stack)) {
+			struct place at = found.at[found.n - 1];
+
+			at.origin = w.stack;
+			add_root_place(b, at);
+		}
+	}
+	vec_fini(&found);
+}
+
+/* Everything: down from the empty stack, or up from every stack that has weight.  Going
+ * up, the first step must land on the leaf itself, so the root's places are "below" it.
+ */
+static void add_everything(struct build *b, uint32_t source)
+{
+	const struct input *s = &b->p->sources[source];
+
+	if (!b->o->bottom_up) {
+		if (s->n_stacks)
+			add_root_place(b, (struct place){ MODEL_NONE, source, 0, 0, 0 });
+		return;
+	}
+	for (uint32_t i = 0; i < s->n_stacks; i++) {
+		uint32_t n;
+
+		if (!input_weights(s, i))
+			continue;
+		input_frames(s, i, &n);
+		add_root_place(b, (struct place){ MODEL_NONE, source, i, n, i });
+	}
+}
+
+static void release(struct build *b)
+{
+	for (size_t i = 0; i < b->p->n_sources; i++)
+		free(b->totals[i]);
+	free(b->totals);
+	for (size_t i = 0; i < b->nodes.n; i++)
+		vec_fini(&b->places[i]);
+	free(b->places);
+	vec_fini(&b->next);
+}
+
+void calltree_build(struct calltree *ret, const struct profile *p,
+		    const struct calltree_options *o)
+{
+	struct build b = { .p = p, .o = o, .t = ret };
+	bool has_focus = o->function != MODEL_NONE;
+
+	*ret = (struct calltree){ .n_columns = p->columns.n };
+	b.totals = xcalloc(p->n_sources + 1, sizeof(*b.totals));
+	for (size_t i = 0; i < p->n_sources && !o->bottom_up; i++)
+		b.totals[i] = sum_below(&p->sources[i]);
+	b.places = xcalloc(1, sizeof(*b.places));
+	add_node(&b, 0, o->function);
+	for (uint32_t i = 0; i < p->n_sources; i++) {
+		if (has_focus)
+			add_focus(&b, i);
+		else
+			add_everything(&b, i);
+	}
+	for (uint32_t i = 0; i < b.nodes.n; i++)
+		open_node(&b, i);
+	ret->is_cut = b.nodes.n >= CALLTREE_MAX_NODES;
+	release(&b);
+	ret->nodes = b.nodes.at;
+	ret->n_nodes = b.nodes.n;
+	ret->inclusive = b.inclusive.at;
+	ret->exclusive = b.exclusive.at;
+}
+
+void calltree_fini(struct calltree *t)
+{
+	free(t->nodes);
+	free(t->inclusive);
+	free(t->exclusive);
+	*t = (struct calltree){ 0 };
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/listing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/metrics.h"
+#include "analyze/names.h"
+#include "analyze/profile_data.h"
+#include "base/intern.h"
+#include "base/mem.h"
+
+/* Rows while they are found; the key of a row is a few numbers, interned as bytes. */
+struct finder {
+	const struct profile *p;
+	struct intern *keys; /* id - 1 is the row */
+	VEC(struct listing_row) rows;
+	uint32_t *row_of_frame;
+};
+
+struct row_key {
+	uint64_t a, b, c;
+};
+
+static uint32_t find_row(struct finder *f, struct row_key key, struct listing_row row)
+{
+	uint32_t id = intern_add(f->keys, (const char *)&key, sizeof(key)) - 1;
+
+	if (id == f->rows.n)
+		*vec_push(&f->rows) = row;
+	return id;
+}
+
+/* Files are interned by the symbolizer: the pointer is the file. */
+static uint32_t line_row(struct finder *f, const struct profile_frame *frame,
+			 uint32_t function)
+{
+	uint32_t line = frame->file ? frame->line : 0;
+
+	return find_row(f, (struct row_key){ (uintptr_t)frame->file, line, function },
+			(struct listing_row){ .file = frame->file,
+					      .line = line,
+					      .address = frame->address,
+					      .function = function });
+}
+
+static void find_lines(struct finder *f, uint32_t function)
+{
+	for (size_t i = 0; i < f->p->frames.n; i++) {
+		const struct profile_frame *frame = &f->p->frames.at[i];
+
+		if (frame->function == function)
+			f->row_of_frame[i] = line_row(f, frame, MODEL_NONE);
+	}
+}
+
+/* A location's frames follow each other, the function whose body it is first: what is
+ * inlined there belongs to the same instruction. */
+static void find_instructions(struct finder *f, uint32_t function)
+{
+	uint32_t row = MODEL_NONE;
+
+	for (size_t i = 0; i < f->p->frames.n; i++) {
+		const struct profile_frame *frame = &f->p->frames.at[i];
+
+		if (!frame->is_inlined)
+			row = frame->function != function
+				      ? MODEL_NONE
+				      : find_row(f,
+						 (struct row_key){ frame->address,
+								   frame->is_return, 0 },
+						 (struct listing_row){
+							 .file = frame->file,
+							 .line = frame->line,
+							 .address = frame->address,
+							 .is_return = frame->is_return,
+							 .function = MODEL_NONE });
+		f->row_of_frame[i] = row;
+	}
+}
+
+/* What was inlined right into a line of the function. */
+static void find_inlined(struct finder *f, uint32_t function)
+{
+	for (size_t i = 1; i < f->p->frames.n; i++) {
+		const struct profile_frame *frame = &f->p->frames.at[i];
+		const struct profile_frame *outer = &f->p->frames.at[i - 1];
+
+		if (frame->is_inlined && outer->function == function)
+			f->row_of_frame[i] = line_row(f, outer, frame->function);
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct listing_row *x = a, *y = b;
+	int files = strcmp(x->file ? x->file : "", y->file ? y->file : "");
+
+	if (files)
+		return files;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->inclusive[0] > y->inclusive[0] ? -1 : 1;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct listing_row *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (int)x->is_return - (int)y->is_return;
+}
+
+static void make_rows(struct listing_rows *ret, const struct profile *p,
+		      uint32_t function, void (*find)(struct finder *, uint32_t),
+		      int (*order)(const void *, const void *))
+{
+	struct finder f = { .p = p, .keys = intern_new() };
+	struct metrics m;
+	size_t n = p->columns.n;
+
+	f.row_of_frame = xcalloc(p->frames.n + 1, sizeof(uint32_t));
+	for (size_t i = 0; i < p->frames.n; i++)
+		f.row_of_frame[i] = MODEL_NONE;
+	find(&f, function);
+	metrics_sum(&m, p, f.row_of_frame, f.rows.n);
+	*ret = (struct listing_rows){
+		.n = f.rows.n,
+		.rows = xcalloc(f.rows.n + 1, sizeof(*ret->rows)),
+		.values = xcalloc(2 * f.rows.n * n + 1, sizeof(uint64_t)),
+	};
+	for (size_t i = 0; i < ret->n; i++) {
+		ret->rows[i] = f.rows.at[i];
+		ret->rows[i].exclusive = ret->values + 2 * i * n;
+		ret->rows[i].inclusive = ret->values + (2 * i + 1) * n;
+		memcpy(ret->rows[i].exclusive, m.exclusive + i * n, n * sizeof(uint64_t));
+		memcpy(ret->rows[i].inclusive, m.inclusive + i * n, n * sizeof(uint64_t));
+	}
+	if (ret->n)
+		qsort(ret->rows, ret->n, sizeof(*ret->rows), order);
+	metrics_fini(&m);
+	intern_free(f.keys);
+	vec_fini(&f.rows);
+	free(f.row_of_frame);
+}
+
+void listing_make(struct listing *ret, const struct profile *p, uint32_t function)
+{
+	*ret = (struct listing){ .n_columns = p->columns.n };
+	make_rows(&ret->lines, p, function, find_lines, by_place);
+	make_rows(&ret->instructions, p, function, find_instructions, by_address);
+	make_rows(&ret->inlined, p, function, find_inlined, by_place);
+}
+
+static void rows_fini(struct listing_rows *r)
+{
+	free(r->rows);
+	free(r->values);
+}
+
+void listing_fini(struct listing *l)
+{
+	rows_fini(&l->lines);
+	rows_fini(&l->instructions);
+	rows_fini(&l->inlined);
+	*l = (struct listing){ 0 };
+}
+
+static bool is_exactly(const struct profile_function *f, const char *name)
+{
+	return names_is_function(f->name, name) ||
+	       (f->linkage && strcmp(f->linkage, name) == 0);
+}
+
+struct candidate {
+	uint32_t id;
+	double weight;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->id < y->id ? -1 : 1;
+}
+
+/* Columns have units of their own: shares are added up. */
+static double weight_of(const struct profile *p, const struct metrics *m, uint32_t id)
+{
+	double sum = 0;
+
+	for (size_t c = 0; c < m->n_columns; c++)
+		if (p->columns.at[c].total_weight)
+			sum += (double)m->inclusive[id * m->n_columns + c] /
+			       (double)p->columns.at[c].total_weight;
+	return sum;
+}
+
+size_t listing_find(const struct profile *p, const char *name, uint32_t **ret)
+{
+	VEC(struct candidate) found = { 0 };
+	struct metrics m;
+
+	metrics_sum(&m, p, NULL, 0);
+	for (uint32_t i = 0; i < p->functions.n; i++)
+		if (is_exactly(&p->functions.at[i], name))
+			*vec_push(&found) = (struct candidate){ i, weight_of(p, &m, i) };
+	if (!found.n && name[0])
+		for (uint32_t i = 0; i < p->functions.n; i++)
+			if (strstr(p->functions.at[i].name, name))
+				*vec_push(&found) =
+					(struct candidate){ i, weight_of(p, &m, i) };
+	metrics_fini(&m);
+
+	size_t n = found.n;
+
+	if (n)
+		qsort(found.at, n, sizeof(found.at[0]), heaviest_first);
+	*ret = xcalloc(n + 1, sizeof(**ret));
+	for (size_t i = 0; i < n; i++)
+		(*ret)[i] = found.at[i].id;
+	vec_fini(&found);
+	return n;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * listing - where inside one function the weight is: by source line, by address, and
+ * by what was inlined into each of its lines.
+ *
+ * Lines are of the function wherever it was inlined; addresses only of its own body.
+ */
+#ifndef DWELL_ANALYZE_LISTING_H
+#define DWELL_ANALYZE_LISTING_H
+
+#include "analyze/profile.h"
+
+struct listing_row {
+	const char *file;  /* of a line; NULL unknown */
+	uint32_t line;	   /* 0 unknown */
+	uint64_t address;  /* of an instruction: what was stored for the frame */
+	bool is_return;	   /* the call before the address */
+	uint32_t function; /* of an inlined row: what was inlined at the line */
+	uint64_t *exclusive, *inclusive; /* by column */
+};
+
+struct listing_rows {
+	struct listing_row *rows; /* by file and line, or by address */
+	size_t n;
+	uint64_t *values;
+};
+
+struct listing {
+	size_t n_columns;
+	struct listing_rows lines, instructions, inlined;
+};
+
+void listing_make(struct listing *ret, const struct profile *p, uint32_t function);
+void listing_fini(struct listing *l);
+
+/* The functions that a name means: exactly, or without parameters, or by linkage name,
+ * else those that contain it.  The heaviest (inclusive, over all columns) first; the
+ * caller frees *ret. */
+size_t listing_find(const struct profile *p, const char *name, uint32_t **ret);
+
+#endif

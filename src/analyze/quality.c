@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/quality.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/profile_data.h"
+#include "base/mem.h"
+
+static const char *const stop_texts[] = {
+	[UNWIND_END] = "complete",
+	[UNWIND_NO_MAP] = "outside every mapping",
+	[UNWIND_NO_TABLE] = "no unwind table",
+	[UNWIND_BAD_RULE] = "unknown unwind rule",
+	[UNWIND_BAD_MEMORY] = "unreadable memory",
+	[UNWIND_STACK_SHORT] = "copied stack too short",
+	[UNWIND_LIMIT] = "depth limit",
+	[UNWIND_NO_PROGRESS] = "no progress",
+};
+
+const char *quality_stop_text(unsigned reason)
+{
+	return reason < UNWIND_N_STOPS ? stop_texts[reason] : "unknown reason";
+}
+
+/* The reason why the stacks below a root ended early; UNWIND_END: they did not. */
+static unsigned root_reason(const struct input *s, uint32_t root)
+{
+	const struct model_location *l = &s->locations[s->stacks[root].location];
+
+	if (recording_image(s->recording, l->image)->kind != IMAGE_TRUNCATED)
+		return UNWIND_END;
+	return l->offset && l->offset < UNWIND_N_STOPS ? (unsigned)l->offset
+						       : UNWIND_NO_TABLE;
+}
+
+/* A stack inherits the reason of its outermost frame; parents come first. */
+static void measure_truncated(struct quality *q, const struct input *s)
+{
+	own(freep) uint8_t *reason = xcalloc(s->n_stacks + 1, 1);
+
+	for (uint32_t i = 1; i < s->n_stacks; i++) {
+		const uint64_t *w = input_weights(s, i);
+		uint32_t parent = s->stacks[i].parent;
+
+		reason[i] = parent ? reason[parent] : (uint8_t)root_reason(s, i);
+		for (uint32_t c = 0; w && reason[i] && c < s->n_columns; c++) {
+			q->columns[s->first_column + c].truncated += w[c];
+			q->columns[s->first_column + c].truncated_by[reason[i]] += w[c];
+		}
+	}
+}
+
+/* Weights without a name, by the symbolizer's image. */
+struct unresolved {
+	struct map row_of_image; /* row + 1 */
+	VEC(uint32_t) functions; /* [row]: one of them */
+	VEC(uint64_t) weights;	 /* [row * n_columns + column] */
+};
+
+static uint64_t *row_weights(struct unresolved *u, const struct profile *p,
+			     uint32_t function)
+{
+	uint64_t *row =
+		map_slot(&u->row_of_image, p->functions.at[function].sym_image, NULL);
+
+	if (!*row) {
+		*vec_push(&u->functions) = function;
+		*row = u->functions.n;
+		for (size_t c = 0; c < p->columns.n; c++)
+			*vec_push(&u->weights) = 0;
+	}
+	return u->weights.at + (*row - 1) * p->columns.n;
+}
+
+static void measure_unresolved(struct quality *q, struct unresolved *u,
+			       const struct profile *p, const struct input *s)
+{
+	for (uint32_t i = 1; i < s->n_stacks; i++) {
+		const uint64_t *w = input_weights(s, i);
+		uint32_t n, first = input_frames(s, i, &n);
+
+		if (!w || !n)
+			continue;
+
+		uint32_t id = p->frames.at[first + n - 1].function;
+		const struct profile_function *f = &p->functions.at[id];
+
+		if (f->is_resolved || f->kind == IMAGE_TRUNCATED)
+			continue;
+
+		uint64_t *row = row_weights(u, p, id);
+
+		for (uint32_t c = 0; c < s->n_columns; c++) {
+			q->columns[s->first_column + c].unresolved += w[c];
+			row[s->first_column + c] += w[c];
+		}
+	}
+}
+
+static double share(const struct quality *q, const struct quality_image *i)
+{
+	uint64_t total = q->columns[i->column].total;
+
+	return total ? (double)i->weight / (double)total : 0;
+}
+
+static int heaviest_first(const void *a, const void *b, void *q)
+{
+	double x = share(q, a), y = share(q, b);
+
+	return x > y ? -1 : x < y;
+}
+
+static void take_images(struct quality *q, const struct unresolved *u,
+			const struct profile *p)
+{
+	q->n_images = u->functions.n;
+	q->images = xcalloc(q->n_images + 1, sizeof(*q->images));
+	for (size_t i = 0; i < q->n_images; i++) {
+		const struct profile_function *f = &p->functions.at[u->functions.at[i]];
+		struct quality_image *to = &q->images[i];
+
+		to->image = f->image;
+		to->problem = symbolizer_image_problem(p->symbolizer, f->sym_image);
+		for (size_t c = 0; c < q->n_columns; c++) {
+			struct quality_image other = *to;
+
+			other.column = c;
+			other.weight = u->weights.at[i * q->n_columns + c];
+			if (c == 0 || share(q, &other) > share(q, to))
+				*to = other;
+		}
+	}
+	qsort_r(q->images, q->n_images, sizeof(*q->images), heaviest_first, q);
+}
+
+static uint64_t fact(const struct recording *r, enum fact_kind kind, const char *name,
+		     bool *ret_known)
+{
+	uint64_t v = 0;
+	bool known = recording_find_fact(r, kind, name, MODEL_NONE, MODEL_NONE, &v);
+
+	if (ret_known)
+		*ret_known = known;
+	return known ? v : 0;
+}
+
+/* Losses may be told in all or by event and process. */
+static uint64_t sum_losses(const struct recording *r, const char *name)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < recording_n_facts(r); i++) {
+		const struct model_fact *f = recording_fact(r, i);
+
+		if (f->kind == FACT_LOSS &&
+		    strcmp(recording_string(r, f->name), name) == 0)
+			sum += f->value;
+	}
+	return sum;
+}
+
+static void measure_source(struct quality_source *q, const struct profile *p, size_t i)
+{
+	const struct input *s = &p->sources[i];
+	const struct recording *r = s->recording;
+	bool has_user, has_system;
+
+	q->lost_samples = sum_losses(r, "lost-samples");
+	q->self_cpu_ns = fact(r, FACT_SELF, "cpu-time", NULL);
+	q->wall_ns = fact(r, FACT_TARGET, "wall-time", NULL);
+	q->used_ns = fact(r, FACT_TARGET, "user-time", &has_user) +
+		     fact(r, FACT_TARGET, "system-time", &has_system);
+	q->damage = recording_damage(r);
+	q->is_complete = recording_is_complete(r);
+	q->n_bad_blocks = s->n_bad_blocks;
+	q->bad_block = s->n_bad_blocks ? s->bad_block : NULL;
+	for (uint32_t c = 0; c < s->n_columns && !p->filter; c++) {
+		const struct profile_column *column = &p->columns.at[s->first_column + c];
+		const struct model_event *ev = recording_event(r, column->event);
+
+		/* Of several experiments that sample CPU time the first is compared. */
+		if (strcmp(recording_string(r, ev->name), "cpu-time") != 0 || q->has_cpu)
+			continue;
+		q->has_cpu = has_user && has_system;
+		q->sampled_ns = column->total_weight;
+	}
+}
+
+void quality_measure(struct quality *ret, const struct profile *p)
+{
+	struct unresolved u = { 0 };
+
+	*ret = (struct quality){
+		.columns = xcalloc(p->columns.n + 1, sizeof(*ret->columns)),
+		.sources = xcalloc(p->n_sources + 1, sizeof(*ret->sources)),
+		.n_columns = p->columns.n,
+		.n_sources = p->n_sources,
+	};
+	for (size_t c = 0; c < p->columns.n; c++)
+		ret->columns[c].total = p->columns.at[c].total_weight;
+	for (size_t i = 0; i < p->n_sources; i++) {
+		measure_truncated(ret, &p->sources[i]);
+		measure_unresolved(ret, &u, p, &p->sources[i]);
+		measure_source(&ret->sources[i], p, i);
+	}
+	take_images(ret, &u, p);
+	map_fini(&u.row_of_image);
+	vec_fini(&u.functions);
+	vec_fini(&u.weights);
+}
+
+void quality_fini(struct quality *q)
+{
+	free(q->columns);
+	free(q->sources);
+	free(q->images);
+	*q = (struct quality){ 0 };
+}
+
+bool quality_is_damaged(const struct quality *q)
+{
+	for (size_t i = 0; i < q->n_sources; i++)
+		if (q->sources[i].damage || q->sources[i].n_bad_blocks)
+			return true;
+	return false;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * quality - what a profile does not hold: lost, cut off, without a name, not read.
+ *
+ * Computed once per report and shown at its end.  Nothing is rescaled: gaps are told.
+ */
+#ifndef DWELL_ANALYZE_QUALITY_H
+#define DWELL_ANALYZE_QUALITY_H
+
+#include "analyze/profile.h"
+#include "unwind/stop.h"
+
+/* An image with samples that have no function name. */
+struct quality_image {
+	const char *image;
+	const char *problem; /* why, and what to do; or NULL */
+	uint64_t weight;     /* in the column where its share is largest ... */
+	size_t column;	     /* ... which is this one */
+};
+
+struct quality_column {
+	uint64_t total, truncated, unresolved;
+	uint64_t truncated_by[UNWIND_N_STOPS]; /* by reason */
+};
+
+struct quality_source {
+	uint64_t lost_samples;
+	bool has_cpu;		      /* CPU time was sampled, and the rusage is known */
+	uint64_t sampled_ns, used_ns; /* before the filter */
+	uint64_t self_cpu_ns;	      /* the profiler's own; 0 unknown */
+	uint64_t wall_ns;	      /* of the target; 0 unknown */
+	const char *damage;	      /* one line, or NULL */
+	bool is_complete;
+	size_t n_bad_blocks;
+	const char *bad_block; /* what was wrong with the first, or NULL */
+};
+
+struct quality {
+	struct quality_column *columns;
+	struct quality_source *sources;
+	struct quality_image *images; /* heaviest first */
+	size_t n_columns, n_sources, n_images;
+};
+
+void quality_measure(struct quality *ret, const struct profile *p);
+void quality_fini(struct quality *q);
+/* Something could not be read: reports still print, but do not end well. */
+bool quality_is_damaged(const struct quality *q);
+/* "the copied part of the stack ended". */
+const char *quality_stop_text(unsigned reason);
+
+#endif

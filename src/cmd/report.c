@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/report_options.h"
+#include "cmd/row_report.h"
+
+static const struct option_spec own_options[] = {
+	{ .name = "by",
+	  .kind = OPTION_CHOICE,
+	  .arg = "WHAT",
+	  .choices = "function|image|file|line|instruction|stack|mode|thread|process|"
+		     "command|cpu|interval|event",
+	  .default_text = "function",
+	  .text = "What the rows are" },
+	OPTION_END,
+};
+
+static int run(struct options *o, struct err *e)
+{
+	const char *by = options_str(o, "by");
+
+	return row_report_run(o, dimension_find(by ? by : "function"), e);
+}
+
+static const struct option_spec *const tables[] = { own_options, report_options_rows,
+						    report_options_input,
+						    report_options_output, NULL };
+
+static const struct command_example examples[] = {
+	{ "dwell report", "the functions of the newest recording here" },
+	{ "dwell report --by thread a.dwell", "the threads of a recording" },
+	{ "dwell report --filter 'time in 1s..2s && mode == kernel'",
+	  "what the kernel did for the program in that second" },
+	{ "dwell report before.dwell after.dwell", "two recordings side by side" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_report = {
+	.name = "report",
+	.usage = "[options] [RECORDING…]",
+	.summary = "Show where the time went, by function or anything else",
+	.description =
+		"Prints exclusive values (spent in the function itself) and inclusive "
+		"ones "
+		"(spent in it and in what it called; each function once per stack, so "
+		"recursion is not counted twice) of every event, heaviest first.\n\n"
+		"Without a file the newest recording (*.dwell) of the current directory "
+		"is "
+		"read. Several recordings are shown side by side.\n\n"
+		"The last lines tell what was lost, what was truncated and what has no "
+		"name, and how the sampled CPU time compares with what the system says "
+		"was "
+		"used. When a recording is damaged, what can be read is reported and the "
+		"exit code is 1.",
+	.options = tables,
+	.examples = examples,
+	.group = "report",
+	.run = run,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * report_json - the frame that every report's JSON has.
+ *
+ *	{"report": …, "sources": […], "events": […], "total": {EVENT: n},
+ *	 "rows": [ … ], "quality": { … }}
+ *
+ * Values are in the event's unit.  An event is called by its name, and by NAME@N where
+ * several recordings have one of that name (N counts the sources from 1).
+ */
+#ifndef DWELL_CMD_REPORT_JSON_H
+#define DWELL_CMD_REPORT_JSON_H
+
+#include "base/json.h"
+#include "cmd/report_profile.h"
+
+/* Up to and including the opening of "rows". */
+void report_json_begin(struct json *j, const struct report *r, const char *name,
+		       FILE *out);
+/* Closes "rows" and the report. */
+void report_json_end(struct json *j, const struct report *r);
+/* "key": {EVENT: n, …}; the values of all columns. */
+void report_json_values(struct json *j, const struct report *r, const char *key,
+			const uint64_t *values);
+/* "name", "image" and so on of a function. */
+void report_json_function(struct json *j, const struct report *r, uint32_t function);
+
+#endif

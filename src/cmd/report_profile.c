@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/report_profile.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyze/listing.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "cmd/report_value.h"
+
+static void newest_recording(char **ret)
+{
+	time_t newest = 0;
+	glob_t found;
+
+	if (glob("*.dwell", 0, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct stat st;
+
+		if (stat(found.gl_pathv[i], &st) != 0 || !S_ISREG(st.st_mode) ||
+		    (*ret && st.st_mtime <= newest))
+			continue;
+		newest = st.st_mtime;
+		free(*ret);
+		*ret = xstrdup(found.gl_pathv[i]);
+	}
+	globfree(&found);
+}
+
+static int choose_paths(struct report *r, char *const *files, struct err *e)
+{
+	size_t n = 0;
+
+	while (files[n])
+		n++;
+	r->paths = xcalloc(n + 2, sizeof(*r->paths));
+	for (size_t i = 0; i < n; i++)
+		r->paths[i] = files[i];
+	r->n_paths = n;
+	if (n)
+		return 0;
+	newest_recording(&r->newest);
+	if (!r->newest)
+		return err_set(e, ERR_USAGE,
+			       "no recording (*.dwell) here: make one with 'dwell run -- "
+			       "COMMAND', or name a file");
+	r->paths[r->n_paths++] = r->newest;
+	return 0;
+}
+
+static const char **take_list(const struct options *o, const char *name)
+{
+	size_t n = options_count(o, name);
+	const char **list = NULL;
+
+	if (!n)
+		return NULL;
+	list = xcalloc(n + 1, sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		list[i] = options_at(o, name, i);
+	return list;
+}
+
+static int take_pct(const struct options *o, const char *name, double *ret, struct err *e)
+{
+	const char *s = options_str(o, name);
+
+	return s ? report_value_parse_pct(s, ret, e) : 0;
+}
+
+static int take_ranking(struct report *r, const struct options *o, size_t default_limit,
+			struct err *e)
+{
+	int rc = take_pct(o, "min", &r->ranking.min_pct, e);
+
+	if (rc == 0)
+		rc = take_pct(o, "cumulative", &r->ranking.cumulative, e);
+	r->ranking.limit = options_u64(o, "limit", r->json ? 0 : default_limit);
+	if (!options_has(o, "limit") && options_has(o, "cumulative"))
+		r->ranking.limit = 0;
+	return rc;
+}
+
+static int find_column(const struct report *r, const char *event, size_t *ret,
+		       struct err *e)
+{
+	for (size_t i = 0; i < profile_n_columns(r->profile); i++) {
+		if (strcmp(profile_column(r->profile, i)->name, event) != 0)
+			continue;
+		*ret = i;
+		return 0;
+	}
+	return err_set(e, ERR_USAGE, "no event '%.80s' to sort by", event);
+}
+
+static int take_sort(struct report *r, const struct options *o, struct err *e)
+{
+	const char *key = options_str(o, "sort");
+	size_t n = key ? strcspn(key, ":") : 0;
+
+	if (!key)
+		return 0;
+	if (n == 9 && strncmp(key, "inclusive", n) == 0)
+		r->sort_inclusive = true;
+	else if (n == 4 && strncmp(key, "name", n) == 0)
+		r->sort_name = true;
+	else if (n != 9 || strncmp(key, "exclusive", n) != 0)
+		return err_set(e, ERR_USAGE,
+			       "cannot sort by '%.40s': exclusive, inclusive or name",
+			       key);
+	return key[n] ? find_column(r, key + n + 1, &r->sort_column, e) : 0;
+}
+
+static int load(struct report *r, const struct options *o, struct err *e)
+{
+	struct profile_options p = { .filter = r->filter,
+				     .events = r->events,
+				     .no_inline = options_has(o, "no-inline"),
+				     .sym = &r->sym };
+	int rc;
+
+	r->sym.debug_dirs = r->debug_dirs;
+	r->sym.sysroot = options_str(o, "sysroot");
+	r->sym.keep_mangled = options_has(o, "mangled");
+	r->sym.no_debuginfod = options_has(o, "no-debuginfod");
+	rc = profile_load(r->paths, r->n_paths, &p, &r->profile, e);
+	if (rc < 0)
+		return rc;
+	quality_measure(&r->quality, r->profile);
+	return 0;
+}
+
+int report_profile_open(const struct options *o, char *const *files, bool has_rows,
+			size_t default_limit, struct report *ret, struct err *e)
+{
+	struct report r = {
+		.events = take_list(o, "event"),
+		.debug_dirs = take_list(o, "debug-dir"),
+		.filter = options_str(o, "filter"),
+		.json = options_has(o, "json"),
+		.width = (unsigned)options_u64(o, "width", command_terminal()->width),
+	};
+	int rc = choose_paths(&r, files, e);
+
+	if (rc == 0 && has_rows)
+		rc = take_ranking(&r, o, default_limit, e);
+	if (rc == 0)
+		rc = load(&r, o, e);
+	if (rc == 0 && has_rows)
+		rc = take_sort(&r, o, e);
+	if (rc < 0) {
+		report_profile_close(&r);
+		return rc;
+	}
+	*ret = r;
+	return 0;
+}
+
+void report_profile_close(struct report *r)
+{
+	quality_fini(&r->quality);
+	profile_free(r->profile);
+	free(r->events);
+	free(r->debug_dirs);
+	free(r->paths);
+	free(r->newest);
+	*r = (struct report){ 0 };
+}
+
+bool report_profile_is_file(const char *operand)
+{
+	size_t n = strlen(operand);
+	struct stat st;
+
+	return (n > 6 && strcmp(operand + n - 6, ".dwell") == 0) ||
+	       (strchr(operand, '/') && stat(operand, &st) == 0);
+}
+
+/* The resolved function most like a misspelt name. */
+static const char *nearest(const struct profile *p, const char *name)
+{
+	const char *best = NULL;
+	size_t least = strlen(name) / 2 + 1;
+
+	for (uint32_t i = 0; i < profile_n_functions(p); i++) {
+		const char *have = profile_function(p, i)->name;
+		size_t d = strlen(have) < 200 ? text_distance(name, have) : least;
+
+		if (d < least) {
+			least = d;
+			best = have;
+		}
+	}
+	return best;
+}
+
+static int no_function(const struct report *r, const char *name, struct err *e)
+{
+	const char *near = strlen(name) < 200 ? nearest(r->profile, name) : NULL;
+	char safe[200];
+
+	if (near)
+		return err_set(e, ERR_USAGE,
+			       "no function '%.100s' in the profile: did you mean '%s'?",
+			       name, text_printable(safe, sizeof(safe), near));
+	return err_set(e, ERR_USAGE,
+		       "no function '%.100s' in the profile ('dwell report' lists them)",
+		       name);
+}
+
+int report_profile_find_function(const struct report *r, const char *name, uint32_t *ret,
+				 char *other_text, size_t cap, struct err *e)
+{
+	own(freep) uint32_t *found = NULL;
+	size_t n = listing_find(r->profile, name, &found), at = 0;
+
+	other_text[0] = '\0';
+	if (!n)
+		return no_function(r, name, e);
+	*ret = found[0];
+	for (size_t i = 1; i < n && i < 4 && at + 1 < cap; i++) {
+		const struct profile_function *f = profile_function(r->profile, found[i]);
+		char safe[120];
+
+		text_printable(safe, sizeof(safe), f->name);
+		at += (size_t)snprintf(other_text + at, cap - at, "%s%s (%s)",
+				       i > 1 ? ", " : "", safe, f->image);
+	}
+	if (n > 4 && at + 1 < cap)
+		snprintf(other_text + at, cap - at, " and %zu more", n - 4);
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * report_profile - a report command's options turned into a loaded profile.
+ *
+ * A command prints its rows between the head and the quality (report_text.h) or inside
+ * the frame (report_json.h).
+ */
+#ifndef DWELL_CMD_REPORT_PROFILE_H
+#define DWELL_CMD_REPORT_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/profile.h"
+#include "analyze/quality.h"
+#include "analyze/ranking.h"
+#include "cmd/option.h"
+
+struct report {
+	struct profile *profile;
+	struct quality quality;
+	struct sym_options sym;
+	const char **events, **debug_dirs, **paths; /* NULL-terminated */
+	size_t n_paths;
+	char *newest; /* the file found when none was named */
+	const char *filter;
+	bool json;
+	unsigned width;
+
+	/* of report_options_rows */
+	struct ranking_options ranking; /* total is the command's to set */
+	size_t sort_column;
+	bool sort_inclusive, sort_name;
+};
+
+/* files: NULL-terminated, may be empty.  default_limit: rows shown in a text; JSON has
+ * all unless --limit is given. */
+must_use int report_profile_open(const struct options *o, char *const *files,
+				 bool has_rows, size_t default_limit, struct report *ret,
+				 struct err *e);
+void report_profile_close(struct report *r);
+
+/* Whether an operand names a recording rather than a function. */
+bool report_profile_is_file(const char *operand);
+/* The function meant by a name; other_text tells in one line what else matched. */
+must_use int report_profile_find_function(const struct report *r, const char *name,
+					  uint32_t *ret, char *other_text, size_t cap,
+					  struct err *e);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/report_table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/names.h"
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+#define GAP	   2
+#define MAX_COLUMN 40
+#define LEAST_NAME 12
+#define NAME_BYTES 2048
+
+struct column {
+	const char *title;
+	unsigned share; /* 0: a number */
+};
+
+struct row {
+	const char **cells;
+	unsigned n;
+	bool is_strong;
+};
+
+struct report_table {
+	struct arena texts;
+	struct column columns[MAX_COLUMN];
+	unsigned n_columns, width;
+	bool colour;
+	VEC(struct row) rows;
+};
+
+struct report_table *report_table_new(unsigned width, bool colour)
+{
+	struct report_table *t = xcalloc(1, sizeof(*t));
+
+	t->width = width;
+	t->colour = colour;
+	return t;
+}
+
+void report_table_free(struct report_table *t)
+{
+	if (!t)
+		return;
+	arena_fini(&t->texts);
+	vec_fini(&t->rows);
+	free(t);
+}
+
+void report_table_freep(struct report_table **t)
+{
+	report_table_free(*t);
+}
+
+static void add_column(struct report_table *t, const char *title, unsigned share)
+{
+	assert(t->n_columns < MAX_COLUMN && !t->rows.n);
+	t->columns[t->n_columns++] =
+		(struct column){ arena_strdup(&t->texts, title), share };
+}
+
+void report_table_number(struct report_table *t, const char *title)
+{
+	add_column(t, title, 0);
+}
+
+void report_table_name(struct report_table *t, const char *title, unsigned share)
+{
+	add_column(t, title, share);
+}
+
+void report_table_row(struct report_table *t, bool is_strong)
+{
+	*vec_push(&t->rows) = (struct row){
+		.cells = arena_alloc(&t->texts, t->n_columns * sizeof(char *)),
+		.is_strong = is_strong,
+	};
+}
+
+void report_table_cell(struct report_table *t, const char *text)
+{
+	struct row *r = &t->rows.at[t->rows.n - 1];
+
+	assert(r->n < t->n_columns);
+	r->cells[r->n++] = arena_strdup(&t->texts, text ? text : "");
+}
+
+static size_t title_width(const char *title)
+{
+	const char *newline = strchr(title, '\n');
+	size_t below = text_width(newline ? newline + 1 : title);
+
+	if (!newline)
+		return below;
+
+	own(freep) char *above = xstrndup(title, (size_t)(newline - title));
+
+	return text_width(above) > below ? text_width(above) : below;
+}
+
+static size_t natural_width(const struct report_table *t, unsigned column)
+{
+	size_t widest = title_width(t->columns[column].title);
+
+	vec_each(r, &t->rows) {
+		size_t w = column < r->n ? text_width(r->cells[column]) : 0;
+
+		if (w > widest)
+			widest = w;
+	}
+	return widest;
+}
+
+size_t report_table_numbers_width(const struct report_table *t)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < t->n_columns; i++)
+		if (!t->columns[i].share)
+			sum += natural_width(t, i) + GAP;
+	return sum;
+}
+
+/* Names take their natural width when all fit; else each gets its share of the room,
+ * and what a short one leaves goes to the others. */
+static void share_room(const struct report_table *t, size_t room, size_t *widths)
+{
+	unsigned shares = 0;
+	bool settled[MAX_COLUMN] = { false }, again = true;
+
+	for (unsigned i = 0; i < t->n_columns; i++)
+		shares += t->columns[i].share;
+	while (again && shares) {
+		again = false;
+		for (unsigned i = 0; i < t->n_columns; i++) {
+			unsigned share = t->columns[i].share;
+			size_t natural = share ? natural_width(t, i) : 0;
+
+			if (!share || settled[i] || natural > room * share / shares)
+				continue;
+			widths[i] = natural;
+			settled[i] = again = true;
+			room -= natural;
+			shares -= share;
+		}
+	}
+	for (unsigned i = 0; i < t->n_columns; i++) {
+		size_t part = shares ? room * t->columns[i].share / shares : 0;
+
+		if (t->columns[i].share && !settled[i])
+			widths[i] = part > LEAST_NAME ? part : LEAST_NAME;
+	}
+}
+
+static void print_cell(struct table *to, const char *text, size_t width)
+{
+	char name[NAME_BYTES];
+
+	if (width)
+		text = names_shorten(name, sizeof(name), text, width);
+	table_cell(to, text);
+}
+
+void report_table_print(const struct report_table *t, FILE *out)
+{
+	struct table_column columns[MAX_COLUMN] = { 0 };
+	size_t widths[MAX_COLUMN] = { 0 }, numbers = report_table_numbers_width(t);
+	unsigned n_names = 0;
+
+	for (unsigned i = 0; i < t->n_columns; i++) {
+		n_names += t->columns[i].share != 0;
+		columns[i].title = t->columns[i].title;
+		columns[i].align = t->columns[i].share ? TABLE_LEFT : TABLE_RIGHT;
+	}
+
+	size_t gaps = n_names ? (n_names - 1) * GAP : 0;
+
+	share_room(t, t->width > numbers + gaps ? t->width - numbers - gaps : 0, widths);
+
+	own(table_freep) struct table *to = table_new(columns, t->n_columns);
+
+	vec_each(r, &t->rows) {
+		table_row(to);
+		for (unsigned i = 0; i < r->n; i++)
+			print_cell(to, r->cells[i], widths[i]);
+		if (r->is_strong)
+			table_strong(to);
+	}
+	table_print(to, &(struct table_style){ .width = t->width, .colour = t->colour },
+		    out);
+}

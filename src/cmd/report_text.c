@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/report_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyze/names.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "cmd/report_value.h"
+
+#define LABEL 14 /* columns before the text of a quality line */
+
+static const char *bold(bool on)
+{
+	return !command_terminal()->colour ? "" : on ? "\033[1m" : "\033[0m";
+}
+
+static void put_safe(struct buf *b, const char *s)
+{
+	char safe[1000];
+
+	buf_puts(b, text_printable(safe, sizeof(safe), s));
+}
+
+static uint64_t wall_ns(const struct report *r, size_t source)
+{
+	const struct recording *rec = profile_source(r->profile, source);
+	uint64_t from = UINT64_MAX, to = 0, a, b;
+	size_t n;
+
+	if (r->quality.sources[source].wall_ns)
+		return r->quality.sources[source].wall_ns;
+	for (size_t i = 0; i < recording_n_sample_blocks(rec); i++) {
+		recording_sample_block_range(rec, i, &a, &b, &n);
+		from = n && a < from ? a : from;
+		to = n && b > to ? b : to;
+	}
+	return from < to ? to - from : 0;
+}
+
+/* "12.31 s of cpu-time (1,231 samples, one each 10 ms, perf cpu-clock)". */
+static void put_column(struct buf *b, const struct profile_column *c)
+{
+	char value[TEXT_MAX], count[TEXT_MAX], period[TEXT_MAX];
+
+	buf_printf(b, "%s of %s (%s sample%s",
+		   text_value(value, c->total_weight, c->unit), c->name,
+		   text_count(count, c->total_count), c->total_count == 1 ? "" : "s");
+	if (c->period > 1)
+		buf_printf(b, ", one each %s", text_value(period, c->period, c->unit));
+	if (c->collected_by[0]) {
+		buf_puts(b, ", ");
+		put_safe(b, c->collected_by);
+	}
+	buf_puts(b, ")");
+}
+
+static void put_count(struct buf *b, uint32_t n, const char *one, const char *many)
+{
+	char s[TEXT_MAX];
+
+	if (b->size)
+		buf_puts(b, ", ");
+	buf_printf(b, "%s %s", text_count(s, n), n == 1 ? one : many);
+}
+
+static void put_line(FILE *out, const struct report *r, const char *indent, struct buf *b)
+{
+	const char *s = buf_str(b);
+	size_t indent_width = text_width(indent);
+	char cut[1200];
+
+	if (text_width(s) + indent_width > r->width)
+		s = names_shorten(cut, sizeof(cut), s, r->width - indent_width);
+	fprintf(out, "%s%s\n", indent, s);
+	buf_clear(b);
+}
+
+static void put_source(const struct report *r, size_t i, FILE *out)
+{
+	const struct recording *rec = profile_source(r->profile, i);
+	const char *command = recording_info(rec, "command");
+	const char *comment = recording_info(rec, "comment");
+	const char *host = recording_info(rec, "host");
+	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
+
+	if (profile_n_sources(r->profile) > 1)
+		buf_printf(&b, "[%zu] ", i + 1);
+	put_safe(&b, command ? command : recording_path(rec));
+	fputs(bold(true), out);
+	put_line(out, r, "", &b);
+	fputs(bold(false), out);
+
+	if (wall_ns(r, i))
+		buf_printf(&b, "%s", text_duration(s, wall_ns(r, i)));
+	put_count(&b, recording_n_processes(rec), "process", "processes");
+	put_count(&b, recording_n_threads(rec), "thread", "threads");
+	if (host) {
+		buf_puts(&b, ", on ");
+		put_safe(&b, host);
+	}
+	if (command) {
+		buf_puts(&b, ", ");
+		put_safe(&b, recording_path(rec));
+	}
+	put_line(out, r, "  ", &b);
+	if (comment) {
+		put_safe(&b, comment);
+		put_line(out, r, "  ", &b);
+	}
+	for (size_t c = 0; c < profile_n_columns(r->profile); c++) {
+		const struct profile_column *column = profile_column(r->profile, c);
+
+		if (column->source != i)
+			continue;
+		put_column(&b, column);
+		put_line(out, r, "  ", &b);
+	}
+}
+
+void report_text_head(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	for (size_t i = 0; i < profile_n_sources(r->profile); i++)
+		put_source(r, i, out);
+	if (r->filter) {
+		buf_puts(&b, "only where ");
+		put_safe(&b, r->filter);
+		put_line(out, r, "  ", &b);
+	}
+	fputc('\n', out);
+}
+
+void report_text_column(const struct report *r, size_t column, struct buf *ret)
+{
+	const struct profile_column *c = profile_column(r->profile, column);
+
+	if (profile_n_sources(r->profile) > 1)
+		buf_printf(ret, "[%u] ", c->source + 1);
+	buf_puts(ret, c->name);
+}
+
+/* A line under its label, wrapped at spaces below itself. */
+static void put_labelled(const struct report *r, const char *label, struct buf *text,
+			 FILE *out)
+{
+	const char *s = buf_str(text);
+	size_t room = r->width > LABEL + 20 ? r->width - LABEL : 20;
+
+	fprintf(out, "  %-*s", LABEL - 2, label);
+	for (size_t at = 0; *s;) {
+		size_t n = strcspn(s, " ");
+		own(freep) char *word = strndup(s, n);
+		size_t width = word ? text_width(word) : n;
+
+		if (at && at + 1 + width > room) {
+			fprintf(out, "\n%*s", LABEL, "");
+			at = 0;
+		}
+		at += fprintf(out, "%s", at ? " " : "") > 0;
+		fwrite(s, 1, n, out);
+		at += width;
+		s += n + (s[n] == ' ');
+	}
+	fputc('\n', out);
+	buf_clear(text);
+}
+
+static void put_share(struct buf *b, const struct report *r, size_t column, uint64_t part)
+{
+	char s[TEXT_MAX];
+
+	if (b->size)
+		buf_puts(b, "; ");
+	buf_printf(b, "%s of ",
+		   text_pct(s, (double)part, (double)r->quality.columns[column].total));
+	report_text_column(r, column, b);
+}
+
+static void put_lost(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	uint64_t lost = 0, taken = 0;
+	char s[TEXT_MAX], pct[TEXT_MAX];
+
+	for (size_t i = 0; i < r->quality.n_sources; i++)
+		lost += r->quality.sources[i].lost_samples;
+	for (size_t i = 0; i < profile_n_columns(r->profile); i++)
+		taken += profile_column(r->profile, i)->total_count;
+	if (!lost)
+		buf_puts(&b, "nothing");
+	else
+		buf_printf(&b, "%s samples, %s of what was taken", text_count(s, lost),
+			   text_pct(pct, (double)lost, (double)(lost + taken)));
+	put_labelled(r, "lost", &b, out);
+}
+
+static void put_truncated(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	for (size_t c = 0; c < r->quality.n_columns; c++) {
+		const struct quality_column *q = &r->quality.columns[c];
+		const char *separator = ": ";
+		char s[TEXT_MAX];
+
+		if (!q->truncated)
+			continue;
+		put_share(&b, r, c, q->truncated);
+		for (unsigned i = 0; i < UNWIND_N_STOPS; i++) {
+			if (!q->truncated_by[i])
+				continue;
+			buf_printf(&b, "%s%s %s", separator, quality_stop_text(i),
+				   text_pct(s, (double)q->truncated_by[i],
+					    (double)q->total));
+			separator = ", ";
+		}
+	}
+	if (!b.size)
+		buf_puts(&b, "nothing: every stack reaches its outermost frame");
+	put_labelled(r, "truncated", &b, out);
+}
+
+static void put_unresolved(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
+
+	for (size_t c = 0; c < r->quality.n_columns; c++)
+		if (r->quality.columns[c].unresolved)
+			put_share(&b, r, c, r->quality.columns[c].unresolved);
+	if (!b.size)
+		buf_puts(&b, "nothing: every sample has a function");
+	put_labelled(r, "unresolved", &b, out);
+	for (size_t i = 0; i < r->quality.n_images && i < 4; i++) {
+		const struct quality_image *q = &r->quality.images[i];
+
+		if (!q->weight)
+			break;
+		put_safe(&b, q->image);
+		buf_printf(&b, " %s",
+			   text_pct(s, (double)q->weight,
+				    (double)r->quality.columns[q->column].total));
+		if (q->problem) {
+			buf_puts(&b, ": ");
+			put_safe(&b, q->problem);
+		}
+		put_labelled(r, "", &b, out);
+	}
+}
+
+static void put_cpu(const struct report *r, const struct quality_source *q, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char sampled[TEXT_MAX], used[TEXT_MAX];
+
+	if (!q->has_cpu || !q->used_ns)
+		return;
+
+	double gap =
+		100 * ((double)q->sampled_ns - (double)q->used_ns) / (double)q->used_ns;
+
+	buf_printf(&b, "%s sampled, %s used by rusage (%+.1f %%)",
+		   text_duration(sampled, q->sampled_ns), text_duration(used, q->used_ns),
+		   fabs(gap) < 0.05 ? 0.0 : gap);
+	put_labelled(r, "cpu time", &b, out);
+}
+
+static void put_self(const struct report *r, const struct quality_source *q, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char cpu[TEXT_MAX], pct[TEXT_MAX];
+
+	if (!q->self_cpu_ns)
+		return;
+	buf_printf(&b, "%s of CPU", text_duration(cpu, q->self_cpu_ns));
+	if (q->used_ns)
+		buf_printf(&b, ", %s of the program's",
+			   text_pct(pct, (double)q->self_cpu_ns, (double)q->used_ns));
+	put_labelled(r, "profiler", &b, out);
+}
+
+static void put_damage(const struct report *r, size_t i, FILE *out)
+{
+	const struct quality_source *q = &r->quality.sources[i];
+	own(buf_fini) struct buf b = { 0 };
+
+	if (q->damage) {
+		put_safe(&b, q->damage);
+		put_labelled(r, "damaged", &b, out);
+	} else if (!q->is_complete) {
+		buf_puts(&b, "the recording was not ended in order: what was written "
+			     "until then is here");
+		put_labelled(r, "unfinished", &b, out);
+	}
+	if (q->n_bad_blocks) {
+		buf_printf(&b,
+			   "%zu block%s of samples could not be read: ", q->n_bad_blocks,
+			   q->n_bad_blocks == 1 ? "" : "s");
+		put_safe(&b, q->bad_block);
+		put_labelled(r, "damaged", &b, out);
+	}
+}
+
+void report_text_quality(const struct report *r, FILE *out)
+{
+	fputc('\n', out);
+	put_lost(r, out);
+	put_truncated(r, out);
+	put_unresolved(r, out);
+	for (size_t i = 0; i < r->quality.n_sources; i++) {
+		put_cpu(r, &r->quality.sources[i], out);
+		put_self(r, &r->quality.sources[i], out);
+		put_damage(r, i, out);
+	}
+}
+
+void report_text_next(const char *const *lines, size_t n, FILE *out)
+{
+	fputs("\nNext: ", out);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%sdwell %s%s", i ? "  ·  " : "", bold(true), lines[i],
+			bold(false));
+	fputc('\n', out);
+}
+
+void report_text_quoted(struct buf *to, const char *name)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/+-@%,";
+
+	if (name[0] && strspn(name, plain) == strlen(name)) {
+		buf_puts(to, name);
+		return;
+	}
+	buf_u8(to, '\'');
+	for (; *name; name++) {
+		if (*name == '\'')
+			buf_puts(to, "'\\''");
+		else
+			buf_u8(to, (uint8_t)*name);
+	}
+	buf_u8(to, '\'');
+}

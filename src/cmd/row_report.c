@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/row_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/grouping.h"
+#include "analyze/names.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "cmd/report_json.h"
+#include "cmd/report_profile.h"
+#include "cmd/report_table.h"
+#include "cmd/report_text.h"
+#include "cmd/report_value.h"
+
+#define DEFAULT_LIMIT 30
+#define LEAST_NAMES   36 /* what numbers leave to the names at least */
+#define HOT_PCT	      10 /* a row with this share is shown bold */
+
+/* What of every column is shown; narrower when it does not fit. */
+enum detail { EXCLUSIVE_ONLY, PERCENT_ONLY, WITHOUT_INCLUSIVE_VALUE, EVERYTHING };
+
+struct view {
+	const struct report *r;
+	const struct dimension *d;
+	struct grouping *g;
+	const struct metrics *m;
+	struct ranking_row *rows;
+	size_t n_shown, n_nonzero;
+	size_t n_columns; /* shown side by side */
+	enum detail detail;
+};
+
+static uint64_t total_of(const struct view *v, size_t column)
+{
+	return profile_column(v->r->profile, column)->total_weight;
+}
+
+/* Whether a dimension has a second name beside the row's own. */
+static bool has_image(const struct view *v)
+{
+	return v->d->scope == DIMENSION_FRAME && strcmp(v->d->name, "image") != 0 &&
+	       strcmp(v->d->name, "file") != 0;
+}
+
+static bool has_function(const struct view *v)
+{
+	return strcmp(v->d->name, "line") == 0 || strcmp(v->d->name, "instruction") == 0;
+}
+
+static void order_rows(struct view *v)
+{
+	const struct report *r = v->r;
+	struct ranking_options o = r->ranking;
+	size_t n = v->m->n_rows, c = r->sort_column;
+
+	v->rows = xcalloc(n + 1, sizeof(*v->rows));
+	if (!v->m->n_columns)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = i * v->m->n_columns + c;
+		uint64_t exclusive = v->m->exclusive[at], inclusive = v->m->inclusive[at];
+
+		v->rows[i].id = i;
+		v->rows[i].value = r->sort_inclusive ? inclusive : exclusive;
+		v->rows[i].tie = r->sort_inclusive ? exclusive : inclusive;
+		v->n_nonzero += exclusive || inclusive;
+	}
+	o.total = total_of(v, c);
+	v->n_shown = ranking_order(v->rows, n, &o);
+}
+
+static void add_titles(const struct view *v, struct report_table *t)
+{
+	for (size_t c = 0; c < v->n_columns; c++) {
+		own(buf_fini) struct buf name = { 0 }, title = { 0 };
+
+		report_text_column(v->r, c, &name);
+		buf_printf(&title, "%s\n%s",
+			   profile_n_columns(v->r->profile) > 1 ? buf_str(&name) : "",
+			   grouping_has_inclusive(v->g) ? "Exclusive" : "Value");
+		if (v->detail != PERCENT_ONLY)
+			report_table_number(t, buf_str(&title));
+		report_table_number(t, v->detail == PERCENT_ONLY ? buf_str(&title) : "%");
+		if (v->detail == EXCLUSIVE_ONLY)
+			continue;
+		if (v->detail == EVERYTHING)
+			report_table_number(t, "Inclusive");
+		report_table_number(t, v->detail == EVERYTHING ? "%" : "Inclusive");
+	}
+	if (has_function(v)) {
+		report_table_name(t, v->d->title, 2);
+		report_table_name(t, "Function", 3);
+	} else {
+		report_table_name(t, v->d->title, 3);
+	}
+	if (has_image(v))
+		report_table_name(t, "Image", 1);
+}
+
+static void put_numbers(const struct view *v, struct report_table *t, size_t row)
+{
+	char s[TEXT_MAX];
+
+	for (size_t c = 0; c < v->n_columns; c++) {
+		const struct profile_column *column = profile_column(v->r->profile, c);
+		struct report_scale scale =
+			report_value_scale(column->total_weight, column->unit);
+		size_t at = row * v->m->n_columns + c;
+		uint64_t exclusive = v->m->exclusive[at], inclusive = v->m->inclusive[at];
+		uint64_t total = column->total_weight;
+
+		if (v->detail != PERCENT_ONLY)
+			report_table_cell(t, report_value_text(s, exclusive, &scale));
+		report_table_cell(t, report_value_pct(s, exclusive, total));
+		if (v->detail == EXCLUSIVE_ONLY)
+			continue;
+		if (v->detail == EVERYTHING)
+			report_table_cell(t, report_value_text(s, inclusive, &scale));
+		report_table_cell(t, report_value_pct(s, inclusive, total));
+	}
+}
+
+static bool is_hot(const struct view *v, size_t row)
+{
+	size_t at = row * v->m->n_columns + v->r->sort_column;
+
+	return v->m->exclusive[at] * 100 >= HOT_PCT * total_of(v, v->r->sort_column);
+}
+
+static void put_row(const struct view *v, struct report_table *t, size_t row)
+{
+	struct dimension_label label;
+
+	grouping_label(v->g, row, &label);
+	report_table_row(t, is_hot(v, row));
+	put_numbers(v, t, row);
+	report_table_cell(t, buf_str(&label.name));
+	if (has_function(v))
+		report_table_cell(
+			t,
+			label.function == MODEL_NONE
+				? ""
+				: profile_function(v->r->profile, label.function)->name);
+	if (has_image(v))
+		report_table_cell(t, label.image);
+	grouping_label_fini(&label);
+}
+
+static struct report_table *make_table(const struct view *v)
+{
+	struct report_table *t =
+		report_table_new(v->r->width, command_terminal()->colour);
+
+	add_titles(v, t);
+	for (size_t i = 0; i < v->n_shown; i++)
+		put_row(v, t, v->rows[i].id);
+	return t;
+}
+
+/* The most detail, then the most columns, that leave the names their room. */
+static struct report_table *fit_table(struct view *v)
+{
+	size_t n = profile_n_columns(v->r->profile);
+	bool has_inclusive = grouping_has_inclusive(v->g);
+
+	for (v->n_columns = n; v->n_columns > 0; v->n_columns--) {
+		for (int d = EVERYTHING; d >= EXCLUSIVE_ONLY; d--) {
+			v->detail = has_inclusive ? (enum detail)d : EXCLUSIVE_ONLY;
+			if (has_inclusive && d == EXCLUSIVE_ONLY && n > 0)
+				continue;
+
+			struct report_table *t = make_table(v);
+			size_t numbers = report_table_numbers_width(t);
+
+			if (numbers + LEAST_NAMES <= v->r->width ||
+			    (v->n_columns == 1 && d <= PERCENT_ONLY))
+				return t;
+			report_table_free(t);
+			if (!has_inclusive)
+				break;
+		}
+	}
+	v->n_columns = n;
+	return make_table(v);
+}
+
+static void put_rest(const struct view *v, FILE *out)
+{
+	size_t hidden = v->n_nonzero - v->n_shown, c = v->r->sort_column;
+	size_t n = profile_n_columns(v->r->profile);
+	char count[TEXT_MAX], pct[TEXT_MAX];
+	uint64_t sum = 0;
+
+	for (size_t i = v->n_shown; i < v->m->n_rows; i++)
+		sum += v->m->exclusive[v->rows[i].id * v->m->n_columns + c];
+	if (hidden)
+		fprintf(out, "… %s more with %s of %s (--limit 0 shows all)\n",
+			text_count(count, hidden),
+			text_pct(pct, (double)sum, (double)total_of(v, c)),
+			profile_column(v->r->profile, c)->name);
+	if (v->n_columns < n)
+		fprintf(out, "… %zu more event%s do not fit: use --width or --event\n",
+			n - v->n_columns, n - v->n_columns == 1 ? "" : "s");
+}
+
+static void put_next(const struct view *v, FILE *out)
+{
+	own(buf_fini) struct buf annotate = { 0 }, callers = { 0 };
+	struct dimension_label label;
+
+	if (!v->n_shown || v->d->scope != DIMENSION_FRAME)
+		return;
+	grouping_label(v->g, v->rows[0].id, &label);
+
+	uint32_t f = label.function;
+
+	grouping_label_fini(&label);
+	if (f == MODEL_NONE)
+		return;
+
+	const char *full = profile_function(v->r->profile, f)->name;
+	own(freep) char *name = xstrndup(full, names_without_parameters(full));
+	char safe[300];
+
+	text_printable(safe, sizeof(safe), name);
+	buf_puts(&annotate, "annotate ");
+	report_text_quoted(&annotate, safe);
+	buf_puts(&callers, "callers ");
+	report_text_quoted(&callers, safe);
+
+	const char *next[] = { buf_str(&annotate), buf_str(&callers), "tree" };
+
+	report_text_next(next, 3, out);
+}
+
+static void print_text(struct view *v, FILE *out)
+{
+	report_text_head(v->r, out);
+	if (!v->n_shown) {
+		fputs("No samples.\n", out);
+	} else {
+		own(report_table_freep) struct report_table *t = fit_table(v);
+
+		report_table_print(t, out);
+		put_rest(v, out);
+	}
+	report_text_quality(v->r, out);
+	put_next(v, out);
+}
+
+static void put_json_row(struct json *j, const struct view *v, size_t row)
+{
+	size_t at = row * v->m->n_columns;
+	struct dimension_label label;
+
+	grouping_label(v->g, row, &label);
+	json_object(j);
+	json_key_str(j, "name", buf_str(&label.name));
+	if (label.image)
+		json_key_str(j, "image", label.image);
+	if (has_function(v) && label.function != MODEL_NONE)
+		json_key_str(j, "function",
+			     profile_function(v->r->profile, label.function)->name);
+	if (label.file)
+		json_key_str(j, "file", label.file);
+	if (label.line)
+		json_key_u64(j, "line", label.line);
+	if (label.address)
+		json_key_u64(j, "address", label.address);
+	report_json_values(j, v->r, "exclusive", v->m->exclusive + at);
+	report_json_values(j, v->r, "inclusive", v->m->inclusive + at);
+	report_json_values(j, v->r, "samples", v->m->exclusive_counts + at);
+	json_object_end(j);
+	grouping_label_fini(&label);
+}
+
+static void print_json(const struct view *v, FILE *out)
+{
+	struct json j;
+
+	report_json_begin(&j, v->r, v->d->name, out);
+	for (size_t i = 0; i < v->n_shown; i++)
+		put_json_row(&j, v, v->rows[i].id);
+	report_json_end(&j, v->r);
+}
+
+int row_report_run(struct options *o, const struct dimension *d, struct err *e)
+{
+	own(report_profile_close) struct report r = { 0 };
+	struct view v = { .r = &r, .d = d };
+	int rc = report_profile_open(o, options_argv(o), true, DEFAULT_LIMIT, &r, e);
+
+	if (rc == 0)
+		rc = grouping_make(r.profile, d, &v.g, e);
+	if (rc < 0)
+		return rc;
+	v.m = grouping_metrics(v.g);
+	order_rows(&v);
+	if (r.json)
+		print_json(&v, stdout);
+	else
+		print_text(&v, stdout);
+	free(v.rows);
+	grouping_free(v.g);
+	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * row_report - a report whose rows are one dimension: report, lines and pcs are this.
+ */
+#ifndef DWELL_CMD_ROW_REPORT_H
+#define DWELL_CMD_ROW_REPORT_H
+
+#include "analyze/dimension.h"
+#include "cmd/option.h"
+
+/* Returns an exit code, or a negative enum err_code. */
+int row_report_run(struct options *o, const struct dimension *d, struct err *e);
+
+#endif
