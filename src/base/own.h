@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The clean-up is a use, which clang does not count as one. */
-#define own(fn)	 __attribute__((cleanup(fn), __unused__))
+#define own(fn)	 __attribute__((cleanup(fn)))
 #define must_use __attribute__((warn_unused_result))
 #define unused	 __attribute__((unused))
 

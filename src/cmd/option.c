@@ -347,6 +347,11 @@ int options_parse(const struct option_spec *const *tables, bool stop_early, int 
 	return 0;
 }
 
+bool options_knows(const struct options *o, const char *name)
+{
+	return find_long(o->tables, name, strlen(name)) != NULL;
+}
+
 /* The nth value of an option, or NULL. */
 static const struct value *nth_value(const struct options *o, const char *name,
 				     size_t nth)

@@ -53,6 +53,8 @@ must_use int options_parse(const struct option_spec *const *tables, bool stop_ea
 void options_free(struct options *o);
 void options_freep(struct options **o);
 
+/* Whether the tables have it at all, for code that serves several commands. */
+bool options_knows(const struct options *o, const char *name);
 /* By long name, which must be in the tables (asserted). */
 bool options_has(const struct options *o, const char *name);
 const char *options_str(const struct options *o, const char *name); /* NULL unset */

@@ -143,10 +143,16 @@ int report_profile_open(const struct options *o, char *const *files, bool has_ro
 		.events = take_list(o, "event"),
 		.debug_dirs = take_list(o, "debug-dir"),
 		.filter = options_str(o, "filter"),
-		.json = options_has(o, "json"),
-		.width = (unsigned)options_u64(o, "width", command_terminal()->width),
+		.width = command_terminal()->width,
 	};
-	int rc = choose_paths(&r, files, e);
+	int rc;
+
+	/* Exports and archives read a profile but print no report. */
+	if (options_knows(o, "json")) {
+		r.json = options_has(o, "json");
+		r.width = (unsigned)options_u64(o, "width", r.width);
+	}
+	rc = choose_paths(&r, files, e);
 
 	if (rc == 0 && has_rows)
 		rc = take_ranking(&r, o, default_limit, e);

@@ -160,6 +160,6 @@ const struct exporter export_csv = {
 	.name = "csv",
 	.suffix = "csv",
 	.mime = "text/csv",
-	.summary = "functions x events as comma-separated values, for spreadsheets",
+	.summary = "functions x events, for spreadsheets",
 	.write = csv_write,
 };

@@ -17,15 +17,19 @@
 #include "base/err.h"
 #include "base/own.h"
 
+struct quality;
+
 struct export_options {
 	size_t column;	   /* the event, for formats that hold one */
 	bool has_column;   /* false: all events where the format can, else the first */
 	const char *title; /* or NULL */
+	const struct quality *quality; /* what the profile lacks, or NULL */
 };
 
 struct exporter {
 	const char *name, *suffix, *mime, *summary;
 	bool is_binary;
+	bool is_one_event; /* a file holds one event */
 	/* Writes to out and leaves it open.  A profile without columns is written as
 	 * an empty file of the format. */
 	int (*write)(const struct profile *p, const struct export_options *o, FILE *out,

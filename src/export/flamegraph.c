@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "analyze/quality.h"
 #include "base/intern.h"
 #include "base/json.h"
 #include "base/map.h"
@@ -142,12 +143,35 @@ static void put_columns(struct page *g)
 	json_array_end(&g->j);
 }
 
+/* Per column: [truncated, unresolved], in its unit. */
+static void put_quality(struct page *g)
+{
+	const struct quality *q = g->o->quality;
+	uint64_t lost = 0;
+
+	json_key(&g->j, "quality");
+	json_array(&g->j);
+	for (size_t i = 0; q && i < g->tree->n_columns; i++) {
+		const struct quality_column *c = &q->columns[g->tree->first_column + i];
+
+		json_array(&g->j);
+		json_u64(&g->j, c->truncated);
+		json_u64(&g->j, c->unresolved);
+		json_array_end(&g->j);
+	}
+	json_array_end(&g->j);
+	for (size_t i = 0; q && i < q->n_sources; i++)
+		lost += q->sources[i].lost_samples;
+	json_key_u64(&g->j, "lost", lost);
+}
+
 static void put_data(struct page *g)
 {
 	json_object(&g->j);
 	json_key_str(&g->j, "title", exporter_title(g->p, g->o));
 	json_key_double(&g->j, "prunedBelow", g->pruned_below);
 	put_columns(g);
+	put_quality(g);
 	put_nodes(g);
 	put_frames(g);
 	put_strings(g);
@@ -260,6 +284,6 @@ const struct exporter export_flamegraph = {
 	.name = "flamegraph",
 	.suffix = "html",
 	.mime = "text/html",
-	.summary = "one self-contained page to search and zoom, for any browser",
+	.summary = "a page to search and zoom, for any browser",
 	.write = flamegraph_write,
 };

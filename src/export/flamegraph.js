@@ -190,6 +190,14 @@ function showAbout() {
 	document.documentElement.dataset.total = c ? c.total : 0;
 }
 
+function showQuality() {
+	const [truncated, unresolved] = data.quality[state.column] || [0, 0];
+	byId("quality").hidden = data.quality.length === 0;
+	byId("quality").textContent = `Lost samples: ${data.lost ? data.lost.toLocaleString("en-US") : "none"} · ` +
+		`stacks cut off: ${formatShare(truncated, column().total)} · ` +
+		`without a symbol: ${formatShare(unresolved, column().total)}`;
+}
+
 function showPruned() {
 	const small = data.frame.reduce((sum, frame, node) =>
 		sum + (frames[frame].kind === KIND_SMALL ? data.self[state.column][node] : 0), 0);
@@ -238,6 +246,7 @@ function showTree(path) {
 	byId("bottom-up").setAttribute("aria-pressed", state.isBottomUp);
 	byId("flip").setAttribute("aria-pressed", state.isFlipped);
 	showAbout();
+	showQuality();
 	showPruned();
 	showLegend();
 	search();

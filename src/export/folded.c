@@ -55,6 +55,7 @@ const struct exporter export_folded = {
 	.name = "folded",
 	.suffix = "folded",
 	.mime = "text/plain",
-	.summary = "one stack a line with its weight, for flamegraph.pl and others",
+	.summary = "a line per stack, for flamegraph.pl",
+	.is_one_event = true,
 	.write = folded_write,
 };

@@ -82,6 +82,8 @@ static int write_sample(void *ctx, const struct profile_sample *x, struct err *e
 		put_header(s, x, share);
 		for (size_t k = x->n_frames; k-- > 0;)
 			put_frame(s, &x->frames[k]);
+		if (x->n_frames == 0)
+			fputs("\t               0 [unknown] ([unknown])\n", s->out);
 		fputc('\n', s->out);
 	}
 	return ferror(s->out) ? err_os(e, "cannot write") : 0;

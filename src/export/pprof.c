@@ -189,7 +189,8 @@ static uint64_t mapping_id(struct pprof *w, const struct profile_function *f)
 	if (is_new) {
 		*slot = w->mappings.n;
 		init_mapping(w->p, vec_push(&w->mappings),
-			     f->image_path ? f->image_path : f->image);
+			     f->kind == IMAGE_ELF && f->image_path ? f->image_path
+								   : f->image);
 	}
 	return *slot + 1;
 }
@@ -463,7 +464,7 @@ const struct exporter export_pprof = {
 	.name = "pprof",
 	.suffix = "pb.gz",
 	.mime = "application/gzip",
-	.summary = "protocol buffer for `go tool pprof`, Pyroscope, Parca and others",
+	.summary = "for `go tool pprof`, Pyroscope, Parca",
 	.is_binary = true,
 	.write = pprof_write,
 };

@@ -19,6 +19,8 @@
 #define SPEEDSCOPE_MAX_SAMPLES 500000
 #define SPEEDSCOPE_MAX_LINES   500
 
+#define NO_STACK UINT32_MAX /* in place of a function */
+
 struct run { /* equal neighbours */
 	uint32_t stack;
 	uint64_t weight;
@@ -87,7 +89,10 @@ static uint32_t stack_number(struct speedscope *s, const struct profile_frame *f
 	vec_clear(&s->path);
 	for (size_t i = 0; i < n; i++)
 		*vec_push(&s->path) = frame_number(s, frames[i].function);
-	return intern_add(s->stacks, (const char *)s->path.at, n * sizeof(*s->path.at));
+	if (n == 0) /* speedscope forgets the weight of a sample without frames */
+		*vec_push(&s->path) = frame_number(s, NO_STACK);
+	return intern_add(s->stacks, (const char *)s->path.at,
+			  s->path.n * sizeof(*s->path.at));
 }
 
 static struct line *find_line(struct speedscope *s, uint32_t column,
@@ -160,22 +165,30 @@ static const char *unit_name(const char *unit)
 	return strcmp(unit, "bytes") == 0 ? "bytes" : "none";
 }
 
+static void put_frame(struct speedscope *s, uint32_t function)
+{
+	json_object(&s->j);
+	if (function == NO_STACK) {
+		json_key_str(&s->j, "name", "[no stack]");
+	} else {
+		const struct profile_function *f = profile_function(s->p, function);
+
+		json_key_str(&s->j, "name", f->name);
+		json_key_str(&s->j, "file", f->decl_file ? f->decl_file : f->image);
+		if (f->decl_file && f->decl_line)
+			json_key_u64(&s->j, "line", f->decl_line);
+	}
+	json_object_end(&s->j);
+}
+
 static void put_frames(struct speedscope *s)
 {
 	json_key(&s->j, "shared");
 	json_object(&s->j);
 	json_key(&s->j, "frames");
 	json_array(&s->j);
-	vec_each(function, &s->frames) {
-		const struct profile_function *f = profile_function(s->p, *function);
-
-		json_object(&s->j);
-		json_key_str(&s->j, "name", f->name);
-		json_key_str(&s->j, "file", f->decl_file ? f->decl_file : f->image);
-		if (f->decl_file && f->decl_line)
-			json_key_u64(&s->j, "line", f->decl_line);
-		json_object_end(&s->j);
-	}
+	for (size_t i = 0; i < s->frames.n; i++)
+		put_frame(s, s->frames.at[i]);
 	json_array_end(&s->j);
 	json_object_end(&s->j);
 }
@@ -287,6 +300,6 @@ const struct exporter export_speedscope = {
 	.name = "speedscope",
 	.suffix = "speedscope.json",
 	.mime = "application/json",
-	.summary = "JSON for speedscope.app, per thread in the order of time",
+	.summary = "JSON for speedscope.app, in order of time",
 	.write = speedscope_write,
 };

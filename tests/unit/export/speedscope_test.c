@@ -18,7 +18,7 @@ static void a_thread_is_a_profile_per_event(unused void **state)
 	assert_non_null(strstr(
 		text, "{\"type\":\"sampled\",\"name\":\"cpu-time, worker 100/101\","
 		      "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":37000001,"
-		      "\"samples\":[[0],[0,1],[0,1,2],[0,1,1],[0,3,4],[0,5],[0,6],[]],"
+		      "\"samples\":[[0],[0,1],[0,1,2],[0,1,1],[0,3,4],[0,5],[0,6],[7]],"
 		      "\"weights\":[2000000,3000000,20000001,4000000,1000000,5000000,"
 		      "1000000,1000000]}"));
 	assert_non_null(strstr(text, "\"unit\":\"none\",\"startValue\":0,\"endValue\":7,"
