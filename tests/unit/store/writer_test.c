@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/writer.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/map.h"
+#include "store/recording.h"
+
+#define N_KILLS 25
+
+static char path[64];
+
+static int make_path(void **state)
+{
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/dwell-writer-%d.dwell", getpid());
+	unlink(path);
+	return 0;
+}
+
+static int remove_path(void **state)
+{
+	(void)state;
+	unlink(path);
+	return 0;
+}
+
+static struct writer *create(const struct writer_options *o)
+{
+	struct writer *w = NULL;
+
+	if (writer_create(path, o, &w, NULL) < 0)
+		_exit(9);
+	writer_process(w, &(struct model_process){ .parent = MODEL_NONE,
+						   .exec_of = MODEL_NONE,
+						   .comm = writer_string(w, "x") });
+	writer_thread(w, &(struct model_thread){ .tid = 1 });
+	writer_event(w, &(struct model_event){ .name = writer_string(w, "cpu-time") });
+	writer_image(w, &(struct model_image){ .path = writer_string(w, "/bin/x") });
+	return w;
+}
+
+/* Nothing that could be compressed. */
+static uint64_t weight_of(uint64_t i)
+{
+	return hash_u64(i) >> 32;
+}
+
+/* The i-th sample is known from i alone; every now and then its stack is a new one. */
+static void add_sample(struct writer *w, uint64_t i)
+{
+	uint32_t stack = writer_stack(w, 0, writer_location(w, 0, i / 64, 0));
+
+	stack = writer_stack(w, stack, writer_location(w, 0, i % 7, 0));
+	writer_sample(w, &(struct model_sample){ .time_ns = i,
+						 .weight = weight_of(i),
+						 .stack = stack,
+						 .count = 1 });
+}
+
+static void check_sample(const struct recording *r, const struct sample_block *b,
+			 size_t k, uint64_t i)
+{
+	const struct model_stack *s = recording_stacks(r);
+	const struct model_location *l = recording_locations(r);
+	uint32_t inner = b->stack[k];
+
+	if (b->time_ns[k] != i || b->weight[k] != weight_of(i) ||
+	    l[s[inner].location].offset != i % 7 ||
+	    l[s[s[inner].parent].location].offset != i / 64)
+		fail_msg("sample %" PRIu64 " is another one", i);
+}
+
+/* The samples in the file are the first ones that were written; how many. */
+static uint64_t check_samples(const struct recording *r)
+{
+	own(sample_block_fini) struct sample_block b = { 0 };
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < recording_n_sample_blocks(r); i++) {
+		assert_int_equal(recording_read_samples(r, i, SAMPLE_ALL, &b, NULL), 0);
+		for (size_t k = 0; k < b.n; k++)
+			check_sample(r, &b, k, n++);
+	}
+	return n;
+}
+
+static struct recording *open_it(void)
+{
+	struct recording *r = NULL;
+	struct err e = { 0 };
+
+	if (recording_open(path, &r, &e) < 0)
+		fail_msg("%s", e.text);
+	return r;
+}
+
+/* Writes until it is killed, small blocks and large ones. */
+static void write_for_ever(int ready)
+{
+	struct writer *w = create(NULL);
+
+	if (write(ready, "x", 1) != 1)
+		_exit(9);
+	for (uint64_t i = 0;; i++) {
+		add_sample(w, i);
+		if (i % 1000 < i / 5000 && writer_flush(w, NULL) < 0)
+			_exit(9);
+	}
+}
+
+static void kill_a_writer_after(long ns)
+{
+	int ready[2];
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+
+	pid_t pid = fork();
+
+	if (pid == 0)
+		write_for_ever(ready[1]);
+	assert_true(pid > 0);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void what_was_flushed_survives_sigkill(void **state)
+{
+	uint64_t total = 0;
+
+	(void)state;
+	for (long i = 0; i < N_KILLS; i++) {
+		unlink(path);
+		kill_a_writer_after(i * i * 20011 + i * 7919);
+
+		own(recording_freep) struct recording *r = open_it();
+
+		assert_false(recording_is_complete(r));
+		assert_non_null(strstr(recording_damage(r), "unfinished"));
+		total += check_samples(r);
+	}
+	assert_true(total > 0);
+}
+
+/* In a child, as the limit stays: 0, or the number of the check that failed. */
+static int fill_the_disk(rlim_t max)
+{
+	struct err e = { 0 };
+	struct stat st;
+
+	signal(SIGXFSZ, SIG_IGN);
+
+	struct writer *w = create(NULL);
+
+	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){ max, max }) != 0)
+		return 1;
+	for (uint64_t i = 0; i < 400000; i++)
+		add_sample(w, i);
+	if (!writer_failed(w) || writer_lost_samples(w) == 0)
+		return 2;
+	if (stat(path, &st) != 0 || (uint64_t)st.st_size != writer_bytes(w))
+		return 3;
+	if (writer_flush(w, &e) != ERR_OS || !strstr(e.text, "cannot write"))
+		return 4;
+	if (writer_blob(w, &(struct model_blob){ .size_bytes = 1 }, "x", &e) != ERR_OS)
+		return 5;
+	e.code = 0;
+	return writer_close(w, &e) == ERR_OS && e.code == ERR_OS ? 0 : 6;
+}
+
+static void a_full_disk_keeps_what_was_written(void **state)
+{
+	(void)state;
+	for (rlim_t max = 200000; max < 1000000; max += 123456) {
+		int status;
+
+		unlink(path);
+
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(fill_the_disk(max));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+
+		own(recording_freep) struct recording *r = open_it();
+		uint64_t lost = 0;
+		uint64_t kept = check_samples(r);
+
+		assert_true(recording_bytes(r) <= max);
+		assert_true(kept < 400000);
+		/* What was left of the disk was enough to say what is missing. */
+		if (recording_is_complete(r)) {
+			assert_true(recording_find_fact(r, FACT_LOSS, "unwritten-samples",
+							MODEL_NONE, MODEL_NONE, &lost));
+			assert_int_equal(kept + lost, 400000);
+		} else {
+			assert_non_null(recording_damage(r));
+		}
+	}
+}
+
+static void the_largest_size_is_kept_and_the_rest_is_a_stated_loss(void **state)
+{
+	const struct writer_options o = { .max_bytes = 300000 };
+	struct writer *w = create(&o);
+	uint64_t lost = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 300000; i++) {
+		add_sample(w, i);
+		if (i % 5000 == 0)
+			assert_int_equal(writer_flush(w, NULL), 0);
+	}
+	assert_null(writer_failed(w));
+	assert_true(writer_lost_samples(w) > 0);
+	assert_int_equal(
+		writer_blob(w, &(struct model_blob){ .size_bytes = 1 }, "x", NULL),
+		ERR_LIMIT);
+	assert_int_equal(writer_close(w, NULL), 0);
+
+	own(recording_freep) struct recording *r = open_it();
+
+	assert_null(recording_damage(r));
+	assert_true(recording_bytes(r) <= o.max_bytes);
+	assert_true(recording_find_fact(r, FACT_LOSS, "unwritten-samples", MODEL_NONE,
+					MODEL_NONE, &lost));
+	assert_int_equal(check_samples(r) + lost, 300000);
+}
+
+static void a_tick_writes_what_waited_for_a_second(void **state)
+{
+	struct writer *w = create(NULL);
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(writer_flush(w, NULL), 0);
+	before = writer_bytes(w);
+	assert_int_equal(writer_tick(w, 5000000000, NULL), 0);
+	add_sample(w, 0);
+	assert_int_equal(writer_tick(w, 9000000000, NULL), 0);
+	assert_int_equal(writer_tick(w, 9999999999, NULL), 0);
+	assert_int_equal(writer_bytes(w), before);
+	assert_int_equal(writer_tick(w, 10000000000, NULL), 0);
+	assert_true(writer_bytes(w) > before);
+
+	own(recording_freep) struct recording *r = open_it();
+
+	assert_int_equal(check_samples(r), 1);
+	assert_int_equal(writer_close(w, NULL), 0);
+}
+
+static void the_owner_is_who_called(void **state)
+{
+	const struct writer_options o = { .has_owner = true,
+					  .uid = getuid() ? getuid() : 12345,
+					  .gid = getgid() ? getgid() : 12345 };
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(writer_close(create(&o), NULL), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_uid, o.uid);
+	assert_int_equal(st.st_gid, o.gid);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_flushed_survives_sigkill),
+		TEST(a_full_disk_keeps_what_was_written),
+		TEST(the_largest_size_is_kept_and_the_rest_is_a_stated_loss),
+		TEST(a_tick_writes_what_waited_for_a_second),
+		TEST(the_owner_is_who_called),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
