@@ -8,9 +8,18 @@
 #ifndef DWELL_SYM_IMAGE_H
 #define DWELL_SYM_IMAGE_H
 
+#include <elf.h>
+
 #include "base/buf.h"
 #include "sym/function_table.h"
 #include "sym/symbolizer.h"
+
+/* What the machine that reports runs: likely what recorded, when nothing tells. */
+#if defined(__aarch64__)
+#define IMAGE_MACHINE_HERE EM_AARCH64
+#else
+#define IMAGE_MACHINE_HERE EM_X86_64
+#endif
 
 struct image_ops;
 
@@ -39,6 +48,8 @@ struct image_ops {
 	/* Addresses ascend and are distinct; one place each. */
 	void (*resolve)(struct image *im, const uint64_t *addresses, size_t n,
 			struct image_place *ret);
+	/* EM_… of its code, 0 unknown; NULL: as here. */
+	unsigned (*machine)(struct image *im);
 	int (*code)(struct image *im, uint64_t address, size_t size, struct buf *ret,
 		    struct err *e);
 	int (*lines)(struct image *im, uint64_t address, size_t size,

@@ -209,6 +209,13 @@ static void object_resolve(struct image *im, const uint64_t *addresses, size_t n
 	}
 }
 
+static unsigned machine_of(struct image *im)
+{
+	const struct state *s = im->state;
+
+	return s->files.binary ? object_machine(s->files.binary) : 0;
+}
+
 static int object_code(struct image *im, uint64_t address, size_t size, struct buf *ret,
 		       struct err *e)
 {
@@ -228,5 +235,6 @@ const struct image_ops object_image_ops = {
 	.close = close_object,
 	.address = object_address,
 	.resolve = object_resolve,
+	.machine = machine_of,
 	.code = object_code,
 };

@@ -220,6 +220,14 @@ enum sym_source symbolizer_image_source(struct symbolizer *s, uint32_t image)
 	return im ? im->source : SYM_FROM_NOTHING;
 }
 
+unsigned symbolizer_machine(struct symbolizer *s, uint32_t image)
+{
+	struct image *im = open_image(s, image);
+	unsigned machine = im && im->ops && im->ops->machine ? im->ops->machine(im) : 0;
+
+	return machine ? machine : IMAGE_MACHINE_HERE;
+}
+
 const char *symbolizer_image_path(const struct symbolizer *s, uint32_t image)
 {
 	return image < s->images.n ? s->images.at[image]->ref.path : "";

@@ -104,6 +104,8 @@ const struct sym_frame *symbolizer_frame(const struct symbolizer *s, uint32_t i)
 
 /* Quality of an image, for the reports' last lines. */
 enum sym_source symbolizer_image_source(struct symbolizer *s, uint32_t image);
+/* EM_… of <elf.h>: whose instructions the code of the image is. */
+unsigned symbolizer_machine(struct symbolizer *s, uint32_t image);
 const char *symbolizer_image_path(const struct symbolizer *s, uint32_t image);
 /* Why names or lines are missing and what to do ("build-id differs from the file",
  * "no debug information: install libc6-dbg or set DEBUGINFOD_URLS"), or NULL. */
