@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define own(fn)	 __attribute__((cleanup(fn)))
+/* The clean-up is a use, which clang does not count as one. */
+#define own(fn)	 __attribute__((cleanup(fn), __unused__))
 #define must_use __attribute__((warn_unused_result))
 #define unused	 __attribute__((unused))
 

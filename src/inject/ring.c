@@ -111,6 +111,8 @@ static uint64_t copy_in(struct ring *r, uint64_t at, const void *from, size_t si
 	uint64_t off = at & (r->bytes - 1);
 	size_t first = size < r->bytes - off ? size : (size_t)(r->bytes - off);
 
+	if (!size) /* then from may be NULL */
+		return at;
 	memcpy(r->data + off, from, first);
 	memcpy(r->data, (const char *)from + first, size - first);
 	return at + size;

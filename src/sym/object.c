@@ -75,7 +75,7 @@ static bool fetch(const struct object *o, uint64_t offset, size_t size, void *re
 
 	if (!in_file(o, offset, size))
 		return false;
-	if (o->fd < 0) {
+	if (o->fd < 0 && size) {
 		memcpy(ret, o->memory.data + offset, size);
 		return true;
 	}

@@ -7,6 +7,8 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "sym/debug_info.h"
+#include "sym/demangle.h"
 #include "sym/function_bounds.h"
 #include "sym/image.h"
 #include "sym/inflate.h"
@@ -21,6 +23,7 @@ struct state {
 	struct object *mini; /* .gnu_debugdata */
 	struct symtab *symbols;
 	struct arena names; /* made up for the symbol table */
+	struct debug_info *debug;
 };
 
 static const char *base_name(const char *path)
@@ -114,6 +117,16 @@ static enum sym_source read_symbols(struct state *s)
 	return source;
 }
 
+static void open_debug(struct image *im, struct state *s)
+{
+	struct object *o = s->files.debug;
+
+	if (!s->files.binary || !o)
+		return;
+	s->debug = debug_info_open(o, locate_alternate(im, o), im, s->symbols);
+	im->source = SYM_FROM_DEBUG_INFO;
+}
+
 /* What the user can do for names and lines. */
 static void advise(struct image *im, const struct state *s)
 {
@@ -153,6 +166,7 @@ static void open_object(struct image *im)
 	find_files(im, s);
 	if (s->files.binary)
 		im->source = read_symbols(s);
+	open_debug(im, s);
 	if (im->source != SYM_FROM_DEBUG_INFO)
 		advise(im, s);
 }
@@ -161,6 +175,7 @@ static void close_object(struct image *im)
 {
 	struct state *s = im->state;
 
+	debug_info_free(s->debug);
 	symtab_free(s->symbols);
 	object_free(s->mini);
 	locate_fini(&s->files);
@@ -200,10 +215,19 @@ static void object_resolve(struct image *im, const uint64_t *addresses, size_t n
 {
 	const struct state *s = im->state;
 
+	if (s->debug)
+		debug_info_resolve(s->debug, addresses, n, ret);
+	if (s->debug && debug_info_missing(s->debug) && !im->problem.size)
+		buf_printf(&im->problem,
+			   "split debug information is missing (%s): keep the .dwo "
+			   "files or the .dwp next to the program",
+			   debug_info_missing(s->debug));
 	for (size_t i = 0; i < n; i++) {
-		const struct symtab_symbol *symbol =
-			s->symbols ? symtab_find(s->symbols, addresses[i]) : NULL;
+		const struct symtab_symbol *symbol;
 
+		if (ret[i].n_frames)
+			continue;
+		symbol = s->symbols ? symtab_find(s->symbols, addresses[i]) : NULL;
 		ret[i] = symbol ? image_plain_place(im, enter(im, symbol))
 				: (struct image_place){ 0 };
 	}
@@ -230,6 +254,39 @@ static int object_code(struct image *im, uint64_t address, size_t size, struct b
 	return 0;
 }
 
+static int object_lines(struct image *im, uint64_t address, size_t size,
+			struct sym_line_row **ret, size_t *ret_n, struct err *e)
+{
+	const struct state *s = im->state;
+
+	if (!s->debug)
+		return err_set(e, ERR_UNSUPPORTED, "%s: %s", im->ref.path,
+			       im->problem.size ? buf_str(&im->problem)
+						: "no line information");
+	*ret_n = debug_info_lines(s->debug, address, size, ret);
+	return 0;
+}
+
+/* Readable names are made only to be compared; what matches is entered. */
+static void object_enter_functions(struct image *im, const char *text)
+{
+	const struct state *s = im->state;
+	size_t n_symbols = s->symbols ? symtab_count(s->symbols) : 0, n = 0;
+	own(freep) uint64_t *addresses = xcalloc(n_symbols + 1, sizeof(*addresses));
+	own(freep) struct image_place *places = xcalloc(n_symbols + 1, sizeof(*places));
+	own(buf_fini) struct buf name = { 0 };
+
+	for (size_t i = 0; i < n_symbols; i++) {
+		const struct symtab_symbol *symbol = symtab_at(s->symbols, i);
+		bool is_mangled = demangle_name(symbol->name, &name);
+
+		if (strstr(is_mangled ? buf_str(&name) : symbol->name, text))
+			addresses[n++] = symbol->address;
+	}
+	/* As samples there would be, so that each function is one id. */
+	object_resolve(im, addresses, n, places);
+}
+
 const struct image_ops object_image_ops = {
 	.open = open_object,
 	.close = close_object,
@@ -237,4 +294,6 @@ const struct image_ops object_image_ops = {
 	.resolve = object_resolve,
 	.machine = machine_of,
 	.code = object_code,
+	.lines = object_lines,
+	.enter_functions = object_enter_functions,
 };

@@ -20,6 +20,7 @@ struct symtab {
 	VEC(struct symtab_symbol) symbols;
 	VEC(struct range) ranges;
 	uint64_t *max_end; /* [i]: the largest end of symbols 0..i */
+	size_t n_finished; /* those that can be found; later ones are not sorted in */
 };
 
 struct symtab *symtab_new(void)
@@ -237,6 +238,7 @@ void symtab_finish(struct symtab *t)
 	close_open(t);
 	free(t->max_end);
 	t->max_end = xcalloc(t->symbols.n + 1, sizeof(*t->max_end));
+	t->n_finished = t->symbols.n;
 	for (size_t i = 0; i < t->symbols.n; i++) {
 		if (t->symbols.at[i].end > max)
 			max = t->symbols.at[i].end;
@@ -246,7 +248,7 @@ void symtab_finish(struct symtab *t)
 
 const struct symtab_symbol *symtab_find(const struct symtab *t, uint64_t address)
 {
-	size_t low = 0, high = t->symbols.n;
+	size_t low = 0, high = t->n_finished;
 	const struct symtab_symbol *open = NULL;
 
 	while (low < high) { /* the first that begins after the address */

@@ -11,7 +11,11 @@
 #include <stdlib.h>
 
 /* A function that must stay one, with its own frame on the stack. */
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 static inline __attribute__((always_inline)) unsigned long workload_steps(unsigned long x,
 									  long n)

@@ -39,10 +39,10 @@ static char *print(const struct table *t, const struct table_style *style)
 {
 	char *text = NULL;
 	size_t size;
-	own(fclosep) FILE *f = open_memstream(&text, &size);
+	FILE *f = open_memstream(&text, &size);
 
 	table_print(t, style, f);
-	fflush(f);
+	fclose(f); /* only then text is where it stays */
 	return text;
 }
 
