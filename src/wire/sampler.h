@@ -50,9 +50,25 @@ struct wire_sampler_control {
 	uint64_t interval_ns; /* of CPU time of a thread */
 	uint64_t ring_bytes;  /* a power of two */
 	uint64_t n_refused;   /* process images that could not make a ring */
+	uint64_t carry_ns;    /* CPU time of ended processes, not yet in a sample */
 };
 
-_Static_assert(sizeof(struct wire_sampler_control) == 48, "layout");
+_Static_assert(sizeof(struct wire_sampler_control) == 56, "layout");
+
+/* In the control file behind its page, by pid modulo their number: how far the CPU
+ * time of a process' main thread is in samples, for the image that it may exec. */
+#define WIRE_SAMPLER_N_ACCOUNTS 1024
+
+struct wire_sampler_account {
+	uint32_t pid, pad;
+	int64_t ns; /* negative: time carried over from others is not yet in samples */
+};
+
+_Static_assert(sizeof(struct wire_sampler_account) == 16, "layout");
+
+#define WIRE_SAMPLER_CONTROL_BYTES                                                       \
+	(WIRE_SAMPLER_PAGE +                                                             \
+	 WIRE_SAMPLER_N_ACCOUNTS * sizeof(struct wire_sampler_account))
 
 /* What the recorder asks of one process; done at its next sample. */
 enum wire_sampler_request {

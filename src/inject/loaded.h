@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * loaded - what the dynamic linker has mapped, read in place.
+ *
+ * The headers belong to objects that the linker itself has accepted; nothing here
+ * calls libc or the kernel.
+ */
+#ifndef DWELL_INJECT_LOADED_H
+#define DWELL_INJECT_LOADED_H
+
+#include <elf.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct loaded {
+	const ElfW(Phdr) * phdrs;
+	size_t n_phdrs;
+	uintptr_t bias;
+};
+
+/* From an ELF header in memory; n_phdrs is 0 when it is none. */
+struct loaded loaded_at(const void *elf);
+
+/* The default definition of a dynamic symbol, or NULL. */
+void *loaded_symbol(const struct loaded *m, const char *name);
+
+/* The GNU build-id; returns its size, 0 when there is none or it exceeds max. */
+size_t loaded_build_id(const struct loaded *m, uint8_t *ret, size_t max);
+
+#endif

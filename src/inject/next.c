@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/next.h"
+
+#include <stdbool.h>
+
+#include "inject/loaded.h"
+
+__attribute__((weak)) extern __typeof__(dl_iterate_phdr) dl_iterate_phdr;
+
+/* An address inside this library. */
+__attribute__((visibility("hidden"))) extern const char __ehdr_start[];
+
+struct search {
+	const char *name;
+	bool is_behind; /* this library was passed */
+	void *found;
+};
+
+static int visit(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct search *s = ctx;
+	struct loaded m = { info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr };
+
+	(void)size;
+	if (info->dlpi_addr == (uintptr_t)__ehdr_start)
+		s->is_behind = true;
+	else if (s->is_behind)
+		s->found = loaded_symbol(&m, s->name);
+	return s->found != NULL;
+}
+
+void *next_symbol(const char *name)
+{
+	struct search s = { .name = name };
+
+	if (dl_iterate_phdr)
+		dl_iterate_phdr(visit, &s);
+	return s.found;
+}

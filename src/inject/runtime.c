@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/runtime.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+
+#include "inject/environment.h"
+#include "inject/loaded.h"
+#include "inject/modules.h"
+#include "inject/tick.h"
+#include "inject/vdso.h"
+
+ARCH_RESTORER_DEFINE;
+
+/* What the C library may or may not have. */
+__attribute__((weak)) extern char **__environ;
+__attribute__((weak)) extern const char *gnu_get_libc_version(void);
+__attribute__((weak)) extern __typeof__(getauxval) getauxval;
+__attribute__((weak)) extern int __register_atfork(void (*prepare)(void),
+						   void (*parent)(void),
+						   void (*child)(void), void *object);
+__attribute__((weak)) extern int
+pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+
+__attribute__((visibility("hidden"))) extern const char __ehdr_start[];
+
+struct runtime runtime;
+
+#define SIGNAL_GLIBC 32
+#define SIGNAL_MUSL  33
+
+/* The main thread's stack may grow down to here whatever its limit becomes. */
+#define MAIN_STACK_BYTES (UINT64_C(64) << 20)
+/* Thread-local storage lies between a thread's first frame and its stack's end. */
+#define STACK_SLACK_BYTES (64 << 10)
+#define ABOVE_FRAME_BYTES 256
+
+static void get_comm(char comm[16])
+{
+	memset(comm, 0, 16);
+	sys_call(SYS_prctl, PR_GET_NAME, comm, 0, 0, 0, 0);
+}
+
+void runtime_tell_thread(struct slot *s, enum wire_sampler_kind kind, uint64_t cpu_ns)
+{
+	struct wire_sampler_thread r = {
+		.time_ns = vdso_now_ns(),
+		.cpu_ns = cpu_ns,
+		.tid = (uint32_t)s->tid,
+	};
+
+	if (s->thread_pointer && s->thread_pointer == arch_thread_pointer())
+		get_comm(r.comm);
+	ring_write(&runtime.ring, kind, &r, sizeof(r), NULL, 0);
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+}
+
+/* The kernel's clock id of a thread's CPU time. */
+static clockid_t thread_clock(int tid)
+{
+	return (clockid_t)(~(unsigned)tid << 3 | 6);
+}
+
+void runtime_arm(struct slot *s, int tid, enum account_kind kind)
+{
+	struct sys_sigevent event = {
+		.value = TICK_MARK | s->index,
+		.signal = runtime.signal,
+		.notify = SYS_SIGEV_THREAD_ID,
+		.tid = tid,
+	};
+	struct itimerspec when;
+
+	s->tid = tid;
+	when.it_interval = timespec_of(runtime.control->interval_ns);
+	when.it_value =
+		timespec_of(account_open(s, kind, sys_clock_ns(thread_clock(tid))));
+	s->current = 0;
+	s->has_previous = false;
+	if (sys_timer_create(thread_clock(tid), &event, &s->timer) < 0) {
+		ring_count(&runtime.ring.header->n_threads_refused, 1);
+		return;
+	}
+	s->is_armed = true;
+	sys_timer_set(s->timer, &when);
+	ring_count(&runtime.ring.header->n_threads, 1);
+}
+
+void runtime_disarm(struct slot *s)
+{
+	if (!s->is_armed)
+		return;
+	s->is_armed = false;
+	sys_timer_delete(s->timer);
+	ring_count(&runtime.ring.header->n_threads, (uint64_t)-1);
+}
+
+void runtime_thread_enter(struct slot *s, uintptr_t frame, size_t stack_bytes)
+{
+	size_t slack =
+		stack_bytes / 2 < STACK_SLACK_BYTES ? stack_bytes / 2 : STACK_SLACK_BYTES;
+
+	s->thread_pointer = arch_thread_pointer();
+	s->stack_hi = frame + ABOVE_FRAME_BYTES;
+	s->stack_lo = stack_bytes < frame ? frame - stack_bytes + slack : frame;
+	runtime_arm(s, sys_gettid(), ACCOUNT_THREAD);
+	runtime_tell_thread(s, WIRE_SAMPLER_THREAD, 0);
+}
+
+void runtime_thread_leave(struct slot *s)
+{
+	uint64_t cpu_ns;
+
+	runtime_disarm(s);
+	cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	account_close(s, cpu_ns);
+	runtime_tell_thread(s, WIRE_SAMPLER_LEAVE, cpu_ns);
+	slot_free(s);
+}
+
+static void install_handler(unsigned long flags)
+{
+	struct sys_sigaction action = {
+		.handler = (void *)tick_handle,
+		.flags = flags | SA_SIGINFO | SA_RESTART | SA_ONSTACK |
+			 (ARCH_HAS_RESTORER ? SYS_SA_RESTORER : 0),
+		.restorer = arch_restorer,
+		.mask = ~UINT64_C(0),
+	};
+	uint64_t signal_bit = UINT64_C(1) << (runtime.signal - 1);
+
+	sys_signal_action(runtime.signal, &action, NULL);
+	sys_signal_mask(SIG_UNBLOCK, &signal_bit, NULL);
+}
+
+void runtime_keep_signal(void)
+{
+	struct sys_sigaction now;
+
+	if (!runtime.is_on || sys_signal_action(runtime.signal, NULL, &now) < 0 ||
+	    now.handler == (void *)tick_handle)
+		return;
+	runtime.chained = now;
+	install_handler(0);
+}
+
+static void tell_start(enum wire_sampler_origin origin)
+{
+	struct wire_sampler_start r = {
+		.time_ns = runtime.ring.header->start_ns,
+		.pid = (uint32_t)runtime.pid,
+		.ppid = runtime.ring.header->ppid,
+		.origin = origin,
+		.signal = (uint32_t)runtime.signal,
+	};
+	char path[1024];
+	long n = sys_readlink("/proc/self/exe", path, sizeof(path));
+
+	get_comm(r.comm);
+	ring_write(&runtime.ring, WIRE_SAMPLER_START, &r, sizeof(r), path,
+		   n > 0 ? (size_t)n : 0);
+}
+
+/* A ring for this process; the recorder looks at it once the magic is there. */
+static bool open_ring(enum wire_sampler_origin origin)
+{
+	if (!ring_create(&runtime.ring, runtime.directory, runtime.control->ring_bytes,
+			 runtime.pid)) {
+		ring_count(&runtime.control->n_refused, 1);
+		return false;
+	}
+	tell_start(origin);
+	__atomic_store_n(&runtime.ring.header->magic, WIRE_SAMPLER_MAGIC,
+			 __ATOMIC_RELEASE);
+	return true;
+}
+
+/* In the child of fork: one thread, no timers, the parent's memory. */
+static void forked(void)
+{
+	struct slot *mine = slot_mine();
+
+	if (!runtime.is_on)
+		return;
+	runtime.pid = sys_getpid();
+	ring_unmap(&runtime.ring);
+	account_forget();
+	slot_after_fork(mine);
+	runtime.is_on = runtime.control->flags & WIRE_SAMPLER_FOLLOW &&
+			!runtime.control->is_stopped && open_ring(WIRE_SAMPLER_FORK);
+	if (!runtime.is_on)
+		return;
+	if (!mine)
+		mine = slot_new();
+	if (mine)
+		runtime_arm(mine, runtime.pid, ACCOUNT_MAIN);
+}
+
+void runtime_check_fork(void)
+{
+	if (runtime.is_on && runtime.pid != sys_getpid())
+		forked();
+}
+
+static bool open_control(const char *directory)
+{
+	char path[WIRE_SAMPLER_DIRECTORY_MAX + sizeof("/" WIRE_SAMPLER_CONTROL)];
+	size_t n = strlen(directory);
+	int fd;
+
+	if (n >= WIRE_SAMPLER_DIRECTORY_MAX)
+		return false;
+	memcpy(runtime.directory, directory, n + 1);
+	memcpy(path, directory, n);
+	memcpy(path + n, "/" WIRE_SAMPLER_CONTROL, sizeof("/" WIRE_SAMPLER_CONTROL));
+	fd = sys_open(path, O_RDWR | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	runtime.control = sys_map(WIRE_SAMPLER_CONTROL_BYTES, MAP_SHARED, fd);
+	sys_close(fd);
+	return runtime.control && runtime.control->magic == WIRE_SAMPLER_MAGIC &&
+	       runtime.control->version == WIRE_SAMPLER_VERSION &&
+	       runtime.control->interval_ns && !runtime.control->is_stopped;
+}
+
+/* stack_hi: something that the kernel put above the first frame. */
+static void arm_main_thread(uintptr_t stack_hi)
+{
+	struct slot *s = slot_new();
+
+	if (!s)
+		return;
+	s->thread_pointer = arch_thread_pointer();
+	s->stack_hi = stack_hi;
+	s->stack_lo = stack_hi ? stack_hi - MAIN_STACK_BYTES : 0;
+	runtime_arm(s, runtime.pid, ACCOUNT_MAIN);
+}
+
+/* Frames of this library are nobody's business. */
+static void find_own_text(void)
+{
+	struct loaded m = loaded_at(__ehdr_start);
+
+	for (size_t i = 0; i < m.n_phdrs; i++) {
+		if (m.phdrs[i].p_type != PT_LOAD || !(m.phdrs[i].p_flags & PF_X))
+			continue;
+		runtime.text_lo = m.bias + m.phdrs[i].p_vaddr;
+		runtime.text_hi = runtime.text_lo + m.phdrs[i].p_memsz;
+	}
+}
+
+static void begin(void)
+{
+	const void *vdso = getauxval ? (const void *)getauxval(AT_SYSINFO_EHDR) : NULL;
+
+	runtime.pid = sys_getpid();
+	runtime.signal = gnu_get_libc_version ? SIGNAL_GLIBC : SIGNAL_MUSL;
+	find_own_text();
+	vdso_init(vdso);
+	if (!open_ring(WIRE_SAMPLER_EXEC))
+		return;
+	runtime.is_on = true;
+	unwind_local_refresh();
+	modules_start(&runtime.ring, vdso);
+	install_handler(0);
+	if (__register_atfork)
+		__register_atfork(NULL, NULL, forked, NULL);
+	else if (pthread_atfork)
+		pthread_atfork(NULL, NULL, forked);
+	arm_main_thread(getauxval ? getauxval(AT_RANDOM) : 0);
+}
+
+/* glibc passes the environment to constructors, musl does not. */
+__attribute__((constructor)) static void start(int argc, char **argv, char **env)
+{
+	const char *directory;
+
+	(void)argc;
+	(void)argv;
+	if (!gnu_get_libc_version)
+		env = &__environ ? __environ : NULL;
+	directory = environment_get(env, WIRE_SAMPLER_ENV);
+	if (!directory || runtime.control || !open_control(directory))
+		return;
+	begin();
+	if (!(runtime.control->flags & WIRE_SAMPLER_FOLLOW))
+		environment_forget(env, WIRE_SAMPLER_ENV, runtime.directory);
+}
+
+/* Threads that are still there go with the process: what they used is carried on. */
+__attribute__((destructor)) static void end(void)
+{
+	struct slot *s;
+
+	if (!runtime.is_on || runtime.pid != sys_getpid())
+		return;
+	runtime.is_on = false;
+	for (uint32_t i = 0; (s = slot_at(i)); i++)
+		if (s->is_used && s->is_armed)
+			account_close(s, sys_clock_ns(thread_clock(s->tid)));
+	account_exit();
+}
