@@ -2,34 +2,63 @@
 #include "cmd/manpage.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cmd/help.h"
 
-/* Running text: what roff would take for a request or an escape is made harmless. */
-static void put_text(FILE *out, const char *s, size_t n)
+#define FILL 64 /* a line of text is broken at the first blank after this */
+
+static void put_char(FILE *out, char c)
+{
+	if (c == '\\')
+		fputs("\\e", out);
+	else if (c == '-')
+		fputs("\\-", out);
+	else
+		fputc(c, out);
+}
+
+/* As it is; what roff would take for a request is made harmless. */
+static void put_literal(FILE *out, const char *s, size_t n)
 {
 	bool at_start = true;
 
 	for (size_t i = 0; i < n; i++) {
-		char c = s[i];
-
-		if (at_start && (c == '.' || c == '\''))
+		if (at_start && (s[i] == '.' || s[i] == '\''))
 			fputs("\\&", out);
-		at_start = c == '\n';
-		if (c == '\\')
-			fputs("\\e", out);
-		else if (c == '-')
-			fputs("\\-", out);
-		else
-			fputc(c, out);
-		/* A new sentence begins a new line, for the right space after it. */
-		if (c == '.' && i + 2 < n && s[i + 1] == ' ' &&
-		    isupper((unsigned char)s[i + (s[i + 2] == ' ' ? 3 : 2)])) {
+		put_char(out, s[i]);
+		at_start = s[i] == '\n';
+	}
+	fputc('\n', out);
+}
+
+/* A new sentence begins a new line, for the right space after it. */
+static bool ends_sentence(const char *s, const char *end)
+{
+	const char *next = s + strspn(s, " ");
+
+	return s[-1] == '.' && next < end && isupper((unsigned char)*next);
+}
+
+/* Running text, broken into lines. */
+static void put_text(FILE *out, const char *s, size_t n)
+{
+	const char *end = s + n, *line = s;
+
+	while (s < end) {
+		bool is_blank = *s == ' ' || *s == '\n';
+
+		if (s == line && (*s == '.' || *s == '\''))
+			fputs("\\&", out);
+		if (is_blank && s > line && (s - line > FILL || ends_sentence(s, end))) {
 			fputc('\n', out);
-			i += s[i + 2] == ' ' ? 2 : 1;
-			at_start = true;
+			s += strspn(s, " \n");
+			line = s;
+			continue;
 		}
+		put_char(out, is_blank ? ' ' : *s);
+		s++;
 	}
 	fputc('\n', out);
 }
@@ -59,7 +88,7 @@ static void put_paragraphs(FILE *out, const char *s)
 
 		if (*s == ' ') {
 			fputs(".Bd -literal\n", out);
-			put_text(out, s, n);
+			put_literal(out, s, n);
 			fputs(".Ed\n", out);
 		} else {
 			fputs(".Pp\n", out);
@@ -109,20 +138,23 @@ static void put_options(FILE *out, const struct command *c)
 
 static void put_exit_status(FILE *out)
 {
+	static const char of_run[] = "ends with the exit status of the program it ran, "
+				     "128 plus the signal's number "
+				     "when a signal killed it, 126 when it could not be "
+				     "executed and 127 when it was "
+				     "not found.";
+
 	fputs(".Sh EXIT STATUS\n"
 	      ".Bl -tag -width Ds\n"
 	      ".It 0\nSuccess.\n"
-	      ".It 1\nBad input or a failed operation; one line on the standard error "
+	      ".It 1\nBad input or a failed operation; one line on the standard error\n"
 	      "says which.\n"
 	      ".It 2\nThe command line was not understood.\n"
 	      ".El\n"
 	      ".Pp\n"
-	      ".Nm dwell run\n"
-	      "ends with the exit status of the program it ran, 128 plus the signal's "
-	      "number when a\n"
-	      "signal killed it, 126 when it could not be executed and 127 when it was "
-	      "not found.\n",
+	      ".Nm dwell run\n",
 	      out);
+	put_text(out, of_run, strlen(of_run));
 }
 
 static void put_examples(FILE *out, const struct command *c)
@@ -181,14 +213,19 @@ static void write_command(const struct command *c, FILE *out)
 static void put_command_list(FILE *out)
 {
 	for (const struct help_group *g = help_groups; g->name; g++) {
-		fprintf(out, ".Ss %s\n.Bl -tag -width annotate\n", g->title);
+		bool is_first = true;
+
 		for (const struct command *const *c = commands; *c; c++) {
 			if (strcmp((*c)->group, g->name) != 0)
 				continue;
+			if (is_first)
+				fprintf(out, ".Ss %s\n.Bl -tag -width annotate\n",
+					g->title);
+			is_first = false;
 			fprintf(out, ".It Ic %s\n", (*c)->name);
 			put_text(out, (*c)->summary, strlen((*c)->summary));
 		}
-		fputs(".El\n", out);
+		fputs(is_first ? "" : ".El\n", out);
 	}
 }
 
