@@ -2,6 +2,7 @@
 #include "analyze/calltree.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/profile_data.h"
 #include "analyze/walk.h"
@@ -26,6 +27,8 @@ struct build {
 	VEC(struct calltree_node) nodes;
 	VEC(uint64_t) inclusive;
 	VEC(uint64_t) exclusive;
+	VEC(uint64_t) hidden;
+	uint64_t *sums; /* scratch: a group's weights by column */
 	place_vec next; /* scratch: the places one step on */
 };
 
@@ -149,6 +152,7 @@ static uint32_t add_node(struct build *b, uint32_t parent, uint32_t function)
 	for (size_t c = 0; c < b->t->n_columns; c++) {
 		*vec_push(&b->inclusive) = 0;
 		*vec_push(&b->exclusive) = 0;
+		*vec_push(&b->hidden) = 0;
 	}
 	return (uint32_t)b->nodes.n - 1;
 }
@@ -157,23 +161,34 @@ static uint32_t add_node(struct build *b, uint32_t parent, uint32_t function)
 struct group {
 	size_t from, to;
 	uint64_t weight; /* in the column of the order */
+	double share;	 /* the largest of its shares of the columns */
 };
 
 typedef VEC(struct group) group_vec;
 
-static uint64_t weight_of(const struct build *b, size_t from, size_t to)
+/* The weights of a group by column, in b->sums. */
+static void sum_group(struct build *b, size_t from, size_t to)
 {
-	uint64_t sum = 0;
+	memset(b->sums, 0, b->t->n_columns * sizeof(*b->sums));
+	for (size_t i = from; i < to; i++)
+		add_values(b->sums, inclusive_of(b, &b->next.at[i]),
+			   source_of(b, &b->next.at[i]));
+}
 
-	for (size_t i = from; i < to; i++) {
-		const struct place *at = &b->next.at[i];
-		const struct input *s = source_of(b, at);
-		size_t c = b->o->column;
+static struct group make_group(struct build *b, size_t from, size_t to)
+{
+	struct group g = { .from = from, .to = to };
 
-		if (c >= s->first_column && c < (size_t)s->first_column + s->n_columns)
-			sum += inclusive_of(b, at)[c - s->first_column];
+	sum_group(b, from, to);
+	for (size_t c = 0; c < b->t->n_columns; c++) {
+		double total = (double)b->p->columns.at[c].total_weight;
+		double share = total > 0 ? (double)b->sums[c] / total : 0;
+
+		g.share = share > g.share ? share : g.share;
 	}
-	return sum;
+	if (b->t->n_columns)
+		g.weight = b->sums[b->o->column];
+	return g;
 }
 
 static void find_groups(struct build *b, group_vec *groups)
@@ -184,7 +199,7 @@ static void find_groups(struct build *b, group_vec *groups)
 		for (k = i;
 		     k < b->next.n && b->next.at[k].function == b->next.at[i].function;)
 			k++;
-		*vec_push(groups) = (struct group){ i, k, weight_of(b, i, k) };
+		*vec_push(groups) = make_group(b, i, k);
 	}
 }
 
@@ -194,6 +209,8 @@ static int heaviest_first(const void *a, const void *b)
 
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
 	return x->from < y->from ? -1 : 1;
 }
 
@@ -265,9 +282,19 @@ static void add_child(struct build *b, uint32_t parent, const struct group *g)
 
 static bool is_shown(const struct build *b, uint32_t parent, const struct group *g)
 {
-	return g->weight && g->weight >= b->o->min_weight &&
+	return g->share >= b->o->min_share &&
 	       (!b->o->max_depth || b->nodes.at[parent].depth < b->o->max_depth) &&
 	       b->nodes.n < CALLTREE_MAX_NODES;
+}
+
+static void hide(struct build *b, uint32_t parent, const struct group *g)
+{
+	uint64_t *hidden = b->hidden.at + parent * b->t->n_columns;
+
+	sum_group(b, g->from, g->to);
+	b->nodes.at[parent].n_hidden++;
+	for (size_t c = 0; c < b->t->n_columns; c++)
+		hidden[c] += b->sums[c];
 }
 
 static void open_node(struct build *b, uint32_t node)
@@ -285,12 +312,12 @@ static void open_node(struct build *b, uint32_t node)
 		qsort(groups.at, groups.n, sizeof(groups.at[0]), heaviest_first);
 	b->nodes.at[node].first_child = (uint32_t)b->nodes.n;
 	vec_each(g, &groups) {
-		if (is_shown(b, node, g)) {
+		if (g->share <= 0)
+			continue;
+		if (is_shown(b, node, g))
 			add_child(b, node, g);
-		} else if (g->weight) {
-			b->nodes.at[node].n_hidden++;
-			b->nodes.at[node].hidden += g->weight;
-		}
+		else
+			hide(b, node, g);
 	}
 	vec_fini(&groups);
 }
@@ -368,6 +395,7 @@ static void release(struct build *b)
 		vec_fini(&b->places[i]);
 	free(b->places);
 	vec_fini(&b->next);
+	free(b->sums);
 }
 
 void calltree_build(struct calltree *ret, const struct profile *p,
@@ -381,6 +409,7 @@ void calltree_build(struct calltree *ret, const struct profile *p,
 	for (size_t i = 0; i < p->n_sources && !o->bottom_up; i++)
 		b.totals[i] = sum_below(&p->sources[i]);
 	b.places = xcalloc(1, sizeof(*b.places));
+	b.sums = xcalloc(p->columns.n + 1, sizeof(*b.sums));
 	add_node(&b, 0, o->function);
 	for (uint32_t i = 0; i < p->n_sources; i++) {
 		if (has_focus)
@@ -396,6 +425,7 @@ void calltree_build(struct calltree *ret, const struct profile *p,
 	ret->n_nodes = b.nodes.n;
 	ret->inclusive = b.inclusive.at;
 	ret->exclusive = b.exclusive.at;
+	ret->hidden = b.hidden.at;
 }
 
 void calltree_fini(struct calltree *t)
@@ -403,5 +433,6 @@ void calltree_fini(struct calltree *t)
 	free(t->nodes);
 	free(t->inclusive);
 	free(t->exclusive);
+	free(t->hidden);
 	*t = (struct calltree){ 0 };
 }

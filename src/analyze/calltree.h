@@ -16,10 +16,10 @@
 
 struct calltree_options {
 	bool bottom_up;
-	uint32_t function;   /* only stacks through it, from there on; MODEL_NONE: all */
-	size_t column;	     /* the column that min_weight and the order are about */
-	uint64_t min_weight; /* lighter children are only counted */
-	unsigned max_depth;  /* 0: no limit */
+	uint32_t function; /* only stacks through it, from there on; MODEL_NONE: all */
+	size_t column;	   /* decides the order of children */
+	double min_share; /* children below this share of every column are only counted */
+	unsigned max_depth; /* 0: no limit */
 };
 
 struct calltree_node {
@@ -30,14 +30,14 @@ struct calltree_node {
 	unsigned n_folded; /* further levels of direct recursion in this node */
 	unsigned n_hidden; /* children that were too light or too deep */
 	bool is_inlined;   /* into its parent (or, bottom-up, its child is in it) */
-	uint64_t hidden;   /* their weight in the column */
 };
 
 struct calltree {
 	struct calltree_node *nodes;
 	size_t n_nodes, n_columns;
-	/* [node * n_columns + column]; going up, exclusive is what has no caller. */
-	uint64_t *inclusive, *exclusive;
+	/* [node * n_columns + column]; going up, exclusive is what has no caller;
+	 * hidden is the sum of the children that are only counted. */
+	uint64_t *inclusive, *exclusive, *hidden;
 	bool is_cut; /* CALLTREE_MAX_NODES was reached */
 };
 

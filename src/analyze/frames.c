@@ -84,7 +84,7 @@ static const char *short_name(struct profile *p, const struct input *s, uint32_t
 	const char *path = recording_string(s->recording, m->path);
 	char text[64];
 
-	if (m->kind != IMAGE_JIT)
+	if (m->kind != IMAGE_JIT || path[0] != '[')
 		return arena_strdup(&p->strings, names_base(path));
 	for (uint32_t i = recording_n_processes(s->recording); i-- > 0;) {
 		const struct model_process *proc = recording_process(s->recording, i);

@@ -39,16 +39,32 @@ static uint64_t wall_ns(const struct report *r, size_t source)
 	return from < to ? to - from : 0;
 }
 
+/* Intervals are round numbers and are shown so: "10 ms", not "10.0 ms". */
+static void put_period(struct buf *b, const struct profile_column *c)
+{
+	char s[TEXT_MAX];
+	bool is_time = strcmp(c->unit, "ns") == 0;
+
+	if (is_time && c->period % 1000000 == 0)
+		buf_printf(b, "%llu ms", (unsigned long long)c->period / 1000000);
+	else if (is_time && c->period % 1000 == 0)
+		buf_printf(b, "%llu us", (unsigned long long)c->period / 1000);
+	else
+		buf_puts(b, text_value(s, c->period, c->unit));
+}
+
 /* "12.31 s of cpu-time (1,231 samples, one each 10 ms, perf cpu-clock)". */
 static void put_column(struct buf *b, const struct profile_column *c)
 {
-	char value[TEXT_MAX], count[TEXT_MAX], period[TEXT_MAX];
+	char value[TEXT_MAX], count[TEXT_MAX];
 
 	buf_printf(b, "%s of %s (%s sample%s",
 		   text_value(value, c->total_weight, c->unit), c->name,
 		   text_count(count, c->total_count), c->total_count == 1 ? "" : "s");
-	if (c->period > 1)
-		buf_printf(b, ", one each %s", text_value(period, c->period, c->unit));
+	if (c->period > 1) {
+		buf_puts(b, ", one each ");
+		put_period(b, c);
+	}
 	if (c->collected_by[0]) {
 		buf_puts(b, ", ");
 		put_safe(b, c->collected_by);
@@ -77,21 +93,13 @@ static void put_line(FILE *out, const struct report *r, const char *indent, stru
 	buf_clear(b);
 }
 
-static void put_source(const struct report *r, size_t i, FILE *out)
+static void put_circumstances(const struct report *r, size_t i, FILE *out)
 {
 	const struct recording *rec = profile_source(r->profile, i);
-	const char *command = recording_info(rec, "command");
 	const char *comment = recording_info(rec, "comment");
 	const char *host = recording_info(rec, "host");
 	own(buf_fini) struct buf b = { 0 };
 	char s[TEXT_MAX];
-
-	if (profile_n_sources(r->profile) > 1)
-		buf_printf(&b, "[%zu] ", i + 1);
-	put_safe(&b, command ? command : recording_path(rec));
-	fputs(bold(true), out);
-	put_line(out, r, "", &b);
-	fputs(bold(false), out);
 
 	if (wall_ns(r, i))
 		buf_printf(&b, "%s", text_duration(s, wall_ns(r, i)));
@@ -101,7 +109,7 @@ static void put_source(const struct report *r, size_t i, FILE *out)
 		buf_puts(&b, ", on ");
 		put_safe(&b, host);
 	}
-	if (command) {
+	if (recording_info(rec, "command")) {
 		buf_puts(&b, ", ");
 		put_safe(&b, recording_path(rec));
 	}
@@ -110,6 +118,21 @@ static void put_source(const struct report *r, size_t i, FILE *out)
 		put_safe(&b, comment);
 		put_line(out, r, "  ", &b);
 	}
+}
+
+static void put_source(const struct report *r, size_t i, FILE *out)
+{
+	const struct recording *rec = profile_source(r->profile, i);
+	const char *command = recording_info(rec, "command");
+	own(buf_fini) struct buf b = { 0 };
+
+	if (profile_n_sources(r->profile) > 1)
+		buf_printf(&b, "[%zu] ", i + 1);
+	put_safe(&b, command ? command : recording_path(rec));
+	fputs(bold(true), out);
+	put_line(out, r, "", &b);
+	fputs(bold(false), out);
+	put_circumstances(r, i, out);
 	for (size_t c = 0; c < profile_n_columns(r->profile); c++) {
 		const struct profile_column *column = profile_column(r->profile, c);
 
@@ -305,12 +328,35 @@ static void put_damage(const struct report *r, size_t i, FILE *out)
 	}
 }
 
-void report_text_quality(const struct report *r, FILE *out)
+static bool is_complete(const struct report *r)
 {
-	fputc('\n', out);
+	for (size_t i = 0; i < r->quality.n_sources; i++)
+		if (r->quality.sources[i].lost_samples)
+			return false;
+	for (size_t c = 0; c < r->quality.n_columns; c++)
+		if (r->quality.columns[c].truncated || r->quality.columns[c].unresolved)
+			return false;
+	return true;
+}
+
+static void put_gaps(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	if (is_complete(r)) {
+		buf_puts(&b, "nothing lost, truncated or unresolved");
+		put_labelled(r, "complete", &b, out);
+		return;
+	}
 	put_lost(r, out);
 	put_truncated(r, out);
 	put_unresolved(r, out);
+}
+
+void report_text_quality(const struct report *r, FILE *out)
+{
+	fputc('\n', out);
+	put_gaps(r, out);
 	for (size_t i = 0; i < r->quality.n_sources; i++) {
 		put_cpu(r, &r->quality.sources[i], out);
 		put_self(r, &r->quality.sources[i], out);

@@ -16,7 +16,7 @@
 #include "cmd/report_value.h"
 
 #define DEFAULT_LIMIT 30
-#define LEAST_NAMES   36 /* what numbers leave to the names at least */
+#define LEAST_NAMES   34 /* what numbers leave to the names at least */
 #define HOT_PCT	      10 /* a row with this share is shown bold */
 
 /* What of every column is shown; narrower when it does not fit. */
@@ -50,6 +50,22 @@ static bool has_function(const struct view *v)
 	return strcmp(v->d->name, "line") == 0 || strcmp(v->d->name, "instruction") == 0;
 }
 
+/* A row's largest share of the columns, so that what is 0 in the order's own column
+ * still comes before what is nothing at all. */
+static uint64_t largest_share(const struct view *v, size_t row)
+{
+	double largest = 0;
+
+	for (size_t c = 0; c < v->m->n_columns; c++) {
+		double total = (double)total_of(v, c);
+		double value = (double)v->m->inclusive[row * v->m->n_columns + c];
+
+		if (total > 0 && value / total > largest)
+			largest = value / total;
+	}
+	return (uint64_t)(largest * 1e12);
+}
+
 static void order_rows(struct view *v)
 {
 	const struct report *r = v->r;
@@ -60,13 +76,14 @@ static void order_rows(struct view *v)
 	if (!v->m->n_columns)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		size_t at = i * v->m->n_columns + c;
-		uint64_t exclusive = v->m->exclusive[at], inclusive = v->m->inclusive[at];
+		const uint64_t *values =
+			r->sort_inclusive ? v->m->inclusive : v->m->exclusive;
 
-		v->rows[i].id = i;
-		v->rows[i].value = r->sort_inclusive ? inclusive : exclusive;
-		v->rows[i].tie = r->sort_inclusive ? exclusive : inclusive;
-		v->n_nonzero += exclusive || inclusive;
+		v->rows[i] =
+			(struct ranking_row){ .id = i,
+					      .value = values[i * v->m->n_columns + c],
+					      .tie = largest_share(v, i) };
+		v->n_nonzero += v->rows[i].tie != 0;
 	}
 	o.total = total_of(v, c);
 	v->n_shown = ranking_order(v->rows, n, &o);
@@ -80,7 +97,9 @@ static void add_titles(const struct view *v, struct report_table *t)
 		report_text_column(v->r, c, &name);
 		buf_printf(&title, "%s\n%s",
 			   profile_n_columns(v->r->profile) > 1 ? buf_str(&name) : "",
-			   grouping_has_inclusive(v->g) ? "Exclusive" : "Value");
+			   !grouping_has_inclusive(v->g) ? "Value"
+			   : v->detail == PERCENT_ONLY	 ? "Excl."
+							 : "Exclusive");
 		if (v->detail != PERCENT_ONLY)
 			report_table_number(t, buf_str(&title));
 		report_table_number(t, v->detail == PERCENT_ONLY ? buf_str(&title) : "%");
@@ -88,7 +107,7 @@ static void add_titles(const struct view *v, struct report_table *t)
 			continue;
 		if (v->detail == EVERYTHING)
 			report_table_number(t, "Inclusive");
-		report_table_number(t, v->detail == EVERYTHING ? "%" : "Inclusive");
+		report_table_number(t, v->detail == EVERYTHING ? "%" : "Incl.");
 	}
 	if (has_function(v)) {
 		report_table_name(t, v->d->title, 2);
@@ -202,8 +221,8 @@ static void put_rest(const struct view *v, FILE *out)
 			text_pct(pct, (double)sum, (double)total_of(v, c)),
 			profile_column(v->r->profile, c)->name);
 	if (v->n_columns < n)
-		fprintf(out, "… %zu more event%s do not fit: use --width or --event\n",
-			n - v->n_columns, n - v->n_columns == 1 ? "" : "s");
+		fprintf(out, "… %zu more event%s not fit: use --width or --event\n",
+			n - v->n_columns, n - v->n_columns == 1 ? " does" : "s do");
 }
 
 static void put_next(const struct view *v, FILE *out)

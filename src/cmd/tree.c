@@ -39,7 +39,6 @@ struct view {
 	const struct report *r;
 	struct calltree tree;
 	bool bottom_up;
-	uint64_t total; /* of the column of the order, in the root */
 	struct report_table *table;
 	struct buf guides; /* what is drawn left of a node's children */
 };
@@ -105,15 +104,13 @@ static void put_hidden(struct view *v, uint32_t id)
 {
 	const struct calltree_node *n = &v->tree.nodes[id];
 	size_t n_columns = v->tree.n_columns;
-	own(freep) uint64_t *rest = xcalloc(n_columns + 1, sizeof(*rest));
 	own(freep) uint64_t *zero = xcalloc(n_columns + 1, sizeof(*zero));
 	own(buf_fini) struct buf text = { 0 };
 
-	rest[v->r->sort_column] = n->hidden;
 	buf_printf(&text, "%s└ … %u other%s", buf_str(&v->guides), n->n_hidden,
 		   n->n_hidden == 1 ? "" : "s");
 	report_table_row(v->table, false);
-	put_numbers(v, rest, zero);
+	put_numbers(v, v->tree.hidden + id * n_columns, zero);
 	report_table_cell(v->table, buf_str(&text));
 	report_table_cell(v->table, "");
 }
@@ -124,8 +121,15 @@ static bool is_chain(const struct view *v, uint32_t id)
 {
 	const struct calltree_node *n = &v->tree.nodes[id];
 
-	return n->n_children == 1 && !n->n_hidden && id != 0 &&
-	       exclusive_of(v, id)[v->r->sort_column] * 1000 < v->total;
+	if (n->n_children != 1 || n->n_hidden || id == 0)
+		return false;
+	for (size_t c = 0; c < v->tree.n_columns; c++) {
+		uint64_t total = profile_column(v->r->profile, c)->total_weight;
+
+		if (exclusive_of(v, id)[c] * 1000 > total)
+			return false;
+	}
+	return true;
 }
 
 static void put_children(struct view *v, uint32_t id);
@@ -186,7 +190,10 @@ static void print_text(struct view *v, const char *others, FILE *out)
 	add_titles(v);
 	put_node(v, 0, "");
 	put_children(v, 0);
-	report_table_print(v->table, out);
+	if (v->tree.n_nodes > 1 || v->tree.nodes[0].function != MODEL_NONE)
+		report_table_print(v->table, out);
+	else
+		fputs("No samples.\n", out);
 	if (v->tree.is_cut)
 		fputs("… the tree is too large to be shown whole: raise --min\n", out);
 	report_text_quality(v->r, out);
@@ -214,7 +221,8 @@ static void put_json_node(struct json *j, const struct view *v, uint32_t id)
 	report_json_values(j, v->r, "exclusive", exclusive_of(v, id));
 	if (n->n_hidden) {
 		json_key_u64(j, "hidden_children", n->n_hidden);
-		json_key_u64(j, "hidden_weight", n->hidden);
+		report_json_values(j, v->r, "hidden",
+				   v->tree.hidden + id * v->tree.n_columns);
 	}
 	json_object_end(j);
 }
@@ -229,17 +237,14 @@ static void print_json(const struct view *v, FILE *out)
 	report_json_end(&j, v->r);
 }
 
-static int take_limits(const struct options *o, const struct report *r,
-		       struct calltree_options *to, struct err *e)
+static int take_limits(const struct options *o, struct calltree_options *to,
+		       struct err *e)
 {
 	double pct = DEFAULT_MIN_PCT;
 	const char *min = options_str(o, "min");
 	int rc = min ? report_value_parse_pct(min, &pct, e) : 0;
-	uint64_t total = profile_n_columns(r->profile)
-				 ? profile_column(r->profile, 0)->total_weight
-				 : 0;
 
-	to->min_weight = (uint64_t)((double)total * pct / 100);
+	to->min_share = pct / 100;
 	to->max_depth = (unsigned)options_u64(o, "depth", DEFAULT_DEPTH);
 	to->bottom_up = options_has(o, "bottom-up");
 	return rc;
@@ -256,7 +261,7 @@ static int run(struct options *o, struct err *e)
 	int rc = report_profile_open(o, operands + has_function, false, 0, &r, e);
 
 	if (rc == 0)
-		rc = take_limits(o, &r, &tree, e);
+		rc = take_limits(o, &tree, e);
 	if (rc == 0 && has_function)
 		rc = report_profile_find_function(&r, operands[0], &tree.function, others,
 						  sizeof(others), e);
@@ -264,7 +269,6 @@ static int run(struct options *o, struct err *e)
 		return rc;
 	calltree_build(&v.tree, r.profile, &tree);
 	v.bottom_up = tree.bottom_up;
-	v.total = v.tree.n_columns ? inclusive_of(&v, 0)[r.sort_column] : 0;
 	if (r.json)
 		print_json(&v, stdout);
 	else

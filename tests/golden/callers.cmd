@@ -1,0 +1,1 @@
+dwell callers C example.dwell

@@ -1,0 +1,1 @@
+dwell callers --json C example.dwell

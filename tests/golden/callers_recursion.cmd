@@ -1,0 +1,1 @@
+dwell callers parse server.dwell --width 100

@@ -1,0 +1,1 @@
+dwell lines example.dwell

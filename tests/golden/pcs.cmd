@@ -1,0 +1,1 @@
+dwell pcs -n 3 example.dwell

@@ -1,0 +1,1 @@
+dwell report empty.dwell; dwell tree empty.dwell; dwell report --by thread empty.dwell

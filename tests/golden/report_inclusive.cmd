@@ -1,0 +1,1 @@
+dwell report --sort inclusive --cumulative 90 example.dwell

@@ -1,0 +1,1 @@
+dwell report --json -n 2 example.dwell

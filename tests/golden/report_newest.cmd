@@ -1,0 +1,1 @@
+mkdir -p newest && cd newest && cp ../example.dwell . && dwell report -n 1 | head -2

@@ -1,0 +1,1 @@
+dwell report --width 160 server.dwell

@@ -1,0 +1,1 @@
+dwell tree example.dwell

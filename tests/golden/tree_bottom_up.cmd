@@ -1,0 +1,1 @@
+dwell tree --bottom-up --min 15 example.dwell

@@ -1,0 +1,1 @@
+dwell tree --json --min 20 example.dwell

@@ -1,0 +1,1 @@
+dwell tree server.dwell --width 120 --min 2%
