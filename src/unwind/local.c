@@ -4,6 +4,7 @@
 #include "unwind/last_stack.h"
 #include "unwind/local_guard.h"
 #include "unwind/local_modules.h"
+#include "unwind/no_table.h"
 #include "unwind/step.h"
 
 #define CACHE_BITS 10
@@ -159,24 +160,23 @@ static __attribute__((noinline)) enum step_result step_interpreted(struct walk *
 	return step_rules(abi, &section, &fde, &rules, &w->regs, &w->memory, &w->step);
 }
 
-static bool is_behind_call(struct walk *w, uint64_t addr)
+static bool is_any_code(void *ctx, uint64_t addr)
 {
-	uint8_t bytes[8];
-	uint64_t word;
-
-	if (addr < 4096 || !local_guard_word(&w->guard, addr - 8, &word))
-		return false;
-	memcpy(bytes, &word, 8);
-	return step_is_call(abi, bytes + 8, 8);
+	(void)ctx;
+	(void)addr;
+	return true; /* reading it tells */
 }
 
-static bool is_trampoline(struct walk *w, uint64_t pc)
+static struct no_table_code code_of(struct walk *w)
 {
-	uint64_t words[2];
+	return (struct no_table_code){ local_guard_word, is_any_code, &w->guard };
+}
 
-	return local_guard_word(&w->guard, pc, &words[0]) &&
-	       local_guard_word(&w->guard, pc + 8, &words[1]) &&
-	       memcmp(words, abi->trampoline_code, abi->trampoline_code_size) == 0;
+static __attribute__((noinline)) bool is_return(struct walk *w, uint64_t addr)
+{
+	struct no_table_code code = code_of(w);
+
+	return no_table_is_return(abi, &code, addr);
 }
 
 /* The row of the frame the walk stands on.  False when that is no frame: a return
@@ -186,31 +186,16 @@ static inline bool look_up(struct walk *w)
 	uint64_t pc = w->regs.r[abi->pc];
 
 	w->has_module = find_row(w, pc - !w->is_exact, &w->row);
-	return w->has_module || w->is_exact || is_behind_call(w, pc);
+	return w->has_module || w->is_exact || is_return(w, pc);
 }
 
-/* Code without a table.  In a module that is hand-written code, usually a leaf; at
- * address 0 it is a call through a null pointer.  Elsewhere it is JIT code: if that
- * keeps no frame pointer we stop rather than guess. */
 static __attribute__((noinline)) enum step_result step_unknown(struct walk *w)
 {
-	struct unwind_regs before = w->regs;
-	uint64_t pc = w->regs.r[abi->pc], word;
-	enum step_result rc;
+	struct no_table_code code = code_of(w);
+	struct no_table_frame frame = { .is_exact = w->is_exact,
+					.has_table = w->has_module };
 
-	if (is_trampoline(w, pc))
-		return step_signal(abi, &w->regs, &w->memory, &w->step);
-	if (w->is_exact && (w->has_module || !local_guard_word(&w->guard, pc, &word))) {
-		rc = step_leaf(abi, &w->regs, &w->memory, &w->step);
-		if (rc == STEP_RETURN && is_behind_call(w, w->regs.r[abi->pc]))
-			return rc;
-		w->regs = before;
-	}
-	rc = step_frame_pointer(abi, &w->regs, &w->memory, &w->step);
-	if (rc == STEP_RETURN && w->regs.r[abi->pc] &&
-	    !is_behind_call(w, w->regs.r[abi->pc]))
-		return step_stop(&w->step, UNWIND_NO_TABLE);
-	return rc;
+	return no_table_step(abi, &code, &frame, &w->regs, &w->memory, &w->step);
 }
 
 static __attribute__((noinline)) enum step_result step_special(struct walk *w)
@@ -439,7 +424,7 @@ static void prepare(struct walk *w, uintptr_t stack_lo, uintptr_t stack_hi,
 	w->exact = exact;
 	w->max = max < UNWIND_LOCAL_DEPTH_MAX ? max : UNWIND_LOCAL_DEPTH_MAX;
 	w->is_full = false;
-	w->guard.page = 0;
+	w->guard.page = LOCAL_GUARD_NO_PAGE;
 	w->memory.read = local_guard_word;
 	w->memory.ctx = &w->guard;
 	memset(exact, 0, (w->max + 7) / 8);

@@ -43,7 +43,7 @@ bool local_guard_word(void *ctx, uint64_t addr, uint64_t *ret)
 	bool is_inside = addr - page <= PAGE_BYTES - 8;
 
 	if (!is_inside || page != guard->page) {
-		if (!addr || probe(addr) != -EINVAL)
+		if (probe(addr) != -EINVAL)
 			return false;
 		if (is_inside)
 			guard->page = page;

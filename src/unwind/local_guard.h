@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define LOCAL_GUARD_NO_PAGE UINT64_MAX
+
 struct local_guard {
-	uint64_t page; /* known to be readable, 0 for none */
+	uint64_t page; /* known to be readable; LOCAL_GUARD_NO_PAGE at first */
 };
 
 /* A stack_memory read(); ctx is a struct local_guard, good for one walk. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/offline.h"
 
+#include "unwind/no_table.h"
 #include "unwind/step.h"
 #include "unwind/unwind_image.h"
 
@@ -29,41 +30,31 @@ static enum step_result step_found(struct walk *w, struct unwind_image *image,
 			  w->memory, &w->step);
 }
 
-/* Is addr code behind a call instruction?  Code that cannot be read is believed. */
-static bool is_behind_call(const struct walk *w, uint64_t addr)
+static bool is_mapped(void *ctx, uint64_t addr)
 {
-	uint8_t bytes[8];
-	uint64_t word;
+	const struct walk *w = ctx;
 
-	if (!w->find_map(w->find_ctx, addr))
-		return false;
-	if (!stack_memory_word(w->memory, addr - 8, &word))
-		return true;
-	memcpy(bytes, &word, 8);
-	return step_is_call(w->abi, bytes + 8, 8);
+	return w->find_map(w->find_ctx, addr) != NULL;
 }
 
-/* Code without a table.  In a file that has one, such code is hand-written and keeps
- * no frame pointer; elsewhere (JIT) the chain is the only way. */
+static bool read_memory(void *ctx, uint64_t addr, uint64_t *ret)
+{
+	const struct walk *w = ctx;
+
+	return w->memory->read(w->memory->ctx, addr, ret);
+}
+
 static enum step_result step_unknown(struct walk *w, const struct unwind_map *map)
 {
-	struct unwind_regs before = w->regs;
-	bool has_table = map->image && unwind_image_has_table(map->image);
-	enum step_result rc;
+	struct no_table_code code = { .read = w->memory->read ? read_memory : NULL,
+				      .is_code = is_mapped,
+				      .ctx = w };
+	struct no_table_frame frame = {
+		.is_exact = w->is_exact,
+		.has_table = map->image && unwind_image_has_table(map->image),
+	};
 
-	if (has_table && !w->memory->read)
-		return step_stop(&w->step, UNWIND_NO_TABLE);
-	if (has_table && w->is_exact) {
-		rc = step_leaf(w->abi, &w->regs, w->memory, &w->step);
-		if (rc == STEP_RETURN && is_behind_call(w, w->regs.r[w->abi->pc]))
-			return rc;
-		w->regs = before;
-	}
-	rc = step_frame_pointer(w->abi, &w->regs, w->memory, &w->step);
-	if (rc == STEP_RETURN && w->regs.r[w->abi->pc] &&
-	    !is_behind_call(w, w->regs.r[w->abi->pc]))
-		return step_stop(&w->step, UNWIND_NO_TABLE);
-	return rc;
+	return no_table_step(w->abi, &code, &frame, &w->regs, w->memory, &w->step);
 }
 
 static inline __attribute__((always_inline)) enum step_result

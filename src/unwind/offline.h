@@ -18,7 +18,8 @@
 #include "unwind/registers.h"
 #include "unwind/stop.h"
 
-/* The copied stack, and optionally a way to read what is not in it. */
+/* The copied stack, and optionally a way to read what is not in it.  With read() also
+ * hand-written code that no table covers is walked out of: its code is looked at. */
 struct unwind_memory {
 	const uint8_t *stack;
 	uint64_t stack_addr; /* address of stack[0] */

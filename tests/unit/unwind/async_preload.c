@@ -26,12 +26,19 @@
 #define MAX_NOTES 12
 #define N_SAMPLES 64
 
-enum verdict { EQUAL, EARLY, LONGER, WRONG, N_VERDICTS };
+enum verdict {
+	EQUAL,
+	EARLY,	/* we stop where libunwind goes on */
+	LONGER, /* libunwind stops where we go on */
+	WRONG,	/* a different frame */
+	ASTRAY, /* libunwind goes on to what is no code: the stack is being rewritten */
+	N_VERDICTS
+};
 
 struct note {
 	enum verdict verdict;
 	enum unwind_stop stop;
-	uint64_t last, own, theirs;
+	uint64_t first, last, own, theirs;
 };
 
 struct walker {
@@ -69,13 +76,18 @@ static void judge(struct walker *w, const uint64_t *own, size_t n, const uint64_
 	while (k < n && k < m && own[k] == theirs[k])
 		k++;
 	verdict = k == n && k == m ? EQUAL : k == n ? EARLY : k == m ? LONGER : WRONG;
+	if (k < m && !self_maps_find(&maps, theirs[k]))
+		verdict = ASTRAY;
 	w->n[verdict]++;
 	w->frames += n;
 	if (verdict == EQUAL || w->n_notes == MAX_NOTES)
 		return;
-	w->notes[w->n_notes++] =
-		(struct note){ verdict, stop, k ? own[k - 1] : 0, k < n ? own[k] : 0,
-			       k < m ? theirs[k] : 0 };
+	w->notes[w->n_notes++] = (struct note){ verdict,
+						stop,
+						own[0],
+						k ? own[k - 1] : 0,
+						k < n ? own[k] : 0,
+						k < m ? theirs[k] : 0 };
 }
 
 static bool in_known_code(const uint64_t *pcs, size_t n)
@@ -105,13 +117,24 @@ static void copy_sample(const ucontext_t *uc, const uint64_t *theirs, size_t m)
 	__atomic_store_n(&n_copied, n_copied + 1, __ATOMIC_RELEASE);
 }
 
+/* Only code: the stack has moved on since the sample. */
+static bool read_code(void *ctx, uint64_t addr, uint64_t *ret)
+{
+	(void)ctx;
+	if (!self_maps_find(&maps, addr) || !self_maps_find(&maps, addr + 7))
+		return false;
+	memcpy(ret, (const void *)addr, sizeof(*ret));
+	return true;
+}
+
 static void walk_offline(const struct sample *s)
 {
 	static struct unwind_frame frames[ORACLE_MAX];
 	static uint64_t pcs[ORACLE_MAX];
 	struct unwind_memory memory = { .stack = s->stack,
 					.stack_addr = s->low,
-					.stack_size = s->size };
+					.stack_size = s->size,
+					.read = read_code };
 	enum unwind_stop stop;
 	size_t n;
 
@@ -250,19 +273,25 @@ static __attribute__((constructor)) void start(void)
 
 static void report(FILE *out, const struct walker *w)
 {
-	static const char *const verdicts[] = { "equal", "early", "longer", "WRONG" };
-	uint64_t n = w->n[EQUAL] + w->n[EARLY] + w->n[LONGER] + w->n[WRONG];
+	static const char *const verdicts[] = { "equal", "early", "longer", "WRONG",
+						"astray" };
+	uint64_t n = 0;
+
+	for (int i = 0; i < N_VERDICTS; i++)
+		n += w->n[i];
 
 	fprintf(out,
 		"%s %s samples %" PRIu64 " equal %" PRIu64 " early %" PRIu64
-		" longer %" PRIu64 " wrong %" PRIu64 " depth %.1f\n",
+		" longer %" PRIu64 " wrong %" PRIu64 " astray %" PRIu64 " depth %.1f\n",
 		program_invocation_short_name, w->name, n, w->n[EQUAL], w->n[EARLY],
-		w->n[LONGER], w->n[WRONG], n ? (double)w->frames / (double)n : 0);
+		w->n[LONGER], w->n[WRONG], w->n[ASTRAY],
+		n ? (double)w->frames / (double)n : 0);
 	for (size_t i = 0; i < w->n_notes; i++) {
 		const struct note *note = &w->notes[i];
 
-		fprintf(out, "  %s: behind %s", verdicts[note->verdict],
-			self_maps_where(&maps, note->last));
+		fprintf(out, "  %s: in %s", verdicts[note->verdict],
+			self_maps_where(&maps, note->first));
+		fprintf(out, " behind %s", self_maps_where(&maps, note->last));
 		fprintf(out, " ours %s", self_maps_where(&maps, note->own));
 		fprintf(out, " theirs %s (%s)\n", self_maps_where(&maps, note->theirs),
 			unwind_stop_text(note->stop));

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/no_table.h"
+
+/* A call that lands this close in front of pc called the function pc is in. */
+#define FUNCTION_MAX_BYTES (64 << 10)
+#define CODE_BYTES	   32
+#define EPILOGUE_MAX	   10
+
+static bool read_code(const struct no_table_code *code, uint64_t addr, uint8_t *ret,
+		      unsigned n)
+{
+	for (unsigned i = 0; i < n; i += 8) {
+		uint64_t word;
+
+		if (!code->read || !code->read(code->ctx, addr + i, &word))
+			return false;
+		memcpy(ret + i, &word, 8);
+	}
+	return true;
+}
+
+bool no_table_is_return(const struct abi *abi, const struct no_table_code *code,
+			uint64_t addr)
+{
+	uint8_t bytes[8];
+
+	if (addr < sizeof(bytes) || !code->is_code(code->ctx, addr))
+		return false;
+	if (!code->read)
+		return true;
+	return read_code(code, addr - 8, bytes, 8) && step_is_call(abi, bytes + 8, 8);
+}
+
+static bool is_trampoline(const struct abi *abi, const struct no_table_code *code,
+			  uint64_t pc)
+{
+	uint8_t bytes[16];
+
+	return read_code(code, pc, bytes, sizeof(bytes)) &&
+	       memcmp(bytes, abi->trampoline_code, abi->trampoline_code_size) == 0;
+}
+
+static int32_t read_i32(const uint8_t *p)
+{
+	int32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Where jmp or call *disp(%rip), whose operand ends at `next`, leads. */
+static bool through_slot(const struct no_table_code *code, uint64_t next, int32_t disp,
+			 uint64_t *ret)
+{
+	return code->read(code->ctx, next + (uint64_t)(int64_t)disp, ret);
+}
+
+/* A PLT entry leads on to where its slot points. */
+static void follow_plt(const struct no_table_code *code, uint64_t *target)
+{
+	uint8_t bytes[16];
+	unsigned at = 0;
+
+	if (!read_code(code, *target, bytes, sizeof(bytes)))
+		return;
+	if (memcmp(bytes, "\xf3\x0f\x1e\xfa", 4) == 0) /* endbr64 */
+		at = 4;
+	if (bytes[at] == 0xf2) /* bnd */
+		at++;
+	if (bytes[at] == 0xff && bytes[at + 1] == 0x25)
+		through_slot(code, *target + at + 6, read_i32(bytes + at + 2), target);
+}
+
+/* The target of the call that returns to ra, when its bytes tell. */
+static bool call_target(const struct abi *abi, const struct no_table_code *code,
+			uint64_t ra, uint64_t *ret)
+{
+	uint8_t bytes[8];
+
+	if (!read_code(code, ra - 8, bytes, 8))
+		return false;
+	if (abi->has_link_register) {
+		uint32_t insn = (uint32_t)read_i32(bytes + 4);
+
+		*ret = ra - 4 + (uint64_t)((int64_t)((int32_t)(insn << 6) >> 6) * 4);
+		return insn >> 26 == 0x25;
+	}
+	if (bytes[3] == 0xe8) {
+		*ret = ra + (uint64_t)(int64_t)read_i32(bytes + 4);
+		follow_plt(code, ret);
+		return true;
+	}
+	return bytes[2] == 0xff && bytes[3] == 0x15 &&
+	       through_slot(code, ra, read_i32(bytes + 4), ret);
+}
+
+static bool was_called_from(const struct abi *abi, const struct no_table_code *code,
+			    uint64_t ra, uint64_t pc)
+{
+	uint64_t target;
+
+	return call_target(abi, code, ra, &target) && pc - target < FUNCTION_MAX_BYTES;
+}
+
+/* At these instructions nothing has been put between sp and the return address but
+ * what was pushed. */
+static bool is_entry(const uint8_t *p)
+{
+	if (memcmp(p, "\xf3\x0f\x1e\xfa", 4) == 0) /* endbr64 */
+		return true;
+	if (p[0] == 0x48 && (p[1] == 0x83 || p[1] == 0x81) && p[2] == 0xec)
+		return true; /* sub $n, %rsp */
+	return (p[0] & 0xf8) == 0x50 ||
+	       (p[0] == 0x41 && (p[1] & 0xf8) == 0x50); /* push */
+}
+
+/* What straight-line code up to `ret` does to sp and rbp. */
+struct epilogue {
+	uint64_t sp;
+	uint64_t fp_slot; /* 0: rbp is not restored */
+	const struct unwind_regs *g;
+	bool is_done, is_bad;
+};
+
+/* One instruction; returns its size. */
+static unsigned run_epilogue(struct epilogue *e, const uint8_t *p)
+{
+	if (p[0] == 0xc3 || ((p[0] == 0xf3 || p[0] == 0xf2) && p[1] == 0xc3)) {
+		e->is_done = true;
+		return 1;
+	}
+	if ((p[0] & 0xf8) == 0x58) { /* pop */
+		if (p[0] == 0x5d)
+			e->fp_slot = e->sp;
+		e->is_bad |= p[0] == 0x5c;
+		e->sp += 8;
+		return 1;
+	}
+	if (p[0] == 0x41 && (p[1] & 0xf8) == 0x58) {
+		e->sp += 8;
+		return 2;
+	}
+	if (p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xc4) {
+		e->sp += (uint64_t)(int8_t)p[3];
+		return 4;
+	}
+	if (p[0] == 0x48 && p[1] == 0x81 && p[2] == 0xc4) {
+		e->sp += (uint64_t)(int64_t)read_i32(p + 3);
+		return 7;
+	}
+	if (p[0] == 0xc5 && p[1] == 0xf8 && p[2] == 0x77) /* vzeroupper */
+		return 3;
+	if (p[0] == 0xe8) /* call: returns with sp as it was */
+		return 5;
+	if (p[0] == 0xc6 &&
+	    p[1] == 0x05) /* movb $n, disp(%rip), in __do_global_dtors_aux */
+		return 7;
+	if (p[0] == 0xc9 && (e->g->valid & abi_bit(UNWIND_X86_64_RBP)) && !e->fp_slot) {
+		e->fp_slot = e->g->r[UNWIND_X86_64_RBP]; /* leave */
+		e->sp = e->fp_slot + 8;
+		return 1;
+	}
+	e->is_bad = true;
+	return 0;
+}
+
+static enum step_result step_epilogue(const struct abi *abi, const uint8_t *bytes,
+				      struct unwind_regs *g, const struct stack_memory *m,
+				      struct step *s)
+{
+	struct epilogue e = { .sp = g->r[abi->sp], .g = g };
+	unsigned at = 0;
+	uint64_t pc, fp = g->r[abi->fp];
+
+	for (unsigned n = 0; n < EPILOGUE_MAX && !e.is_done; n++) {
+		if (at > CODE_BYTES - 8)
+			return step_stop(s, UNWIND_NO_TABLE);
+		at += run_epilogue(&e, bytes + at);
+		if (e.is_bad)
+			return step_stop(s, UNWIND_NO_TABLE);
+	}
+	if (!e.is_done || e.sp < g->r[abi->sp])
+		return step_stop(s, UNWIND_NO_TABLE);
+	if (!stack_memory_word(m, e.sp, &pc))
+		return step_fault(s, e.sp);
+	if (e.fp_slot && !stack_memory_word(m, e.fp_slot, &fp))
+		return step_fault(s, e.fp_slot);
+	g->r[abi->fp] = fp;
+	g->r[abi->sp] = e.sp + 8;
+	g->r[abi->pc] = pc;
+	g->valid &= abi_bit(abi->fp) | abi_bit(abi->sp) | abi_bit(abi->pc);
+	return STEP_RETURN;
+}
+
+/* Each way leaves g as it was when it does not apply. */
+static bool try_epilogue(const struct abi *abi, const struct no_table_code *code,
+			 struct unwind_regs *g, const struct stack_memory *m,
+			 struct step *s)
+{
+	struct unwind_regs next = *g;
+	uint8_t bytes[CODE_BYTES];
+
+	if (abi->has_link_register ||
+	    !read_code(code, g->r[abi->pc], bytes, sizeof(bytes)) ||
+	    step_epilogue(abi, bytes, &next, m, s) != STEP_RETURN ||
+	    !no_table_is_return(abi, code, next.r[abi->pc]))
+		return false;
+	*g = next;
+	return true;
+}
+
+static bool try_leaf(const struct abi *abi, const struct no_table_code *code,
+		     struct unwind_regs *g, const struct stack_memory *m, struct step *s)
+{
+	struct unwind_regs next = *g;
+	uint64_t pc = g->r[abi->pc];
+	uint8_t bytes[8];
+	bool is_readable = read_code(code, pc, bytes, sizeof(bytes));
+
+	if (step_leaf(abi, &next, m, s) != STEP_RETURN ||
+	    !no_table_is_return(abi, code, next.r[abi->pc]))
+		return false;
+	/* a pc that is no code was called through a bad pointer */
+	if (is_readable && !(is_entry(bytes) && !abi->has_link_register) &&
+	    !was_called_from(abi, code, next.r[abi->pc], pc))
+		return false;
+	*g = next;
+	return true;
+}
+
+static bool try_frame_pointer(const struct abi *abi, const struct no_table_code *code,
+			      struct unwind_regs *g, const struct stack_memory *m,
+			      struct step *s)
+{
+	struct unwind_regs next = *g;
+
+	if (step_frame_pointer(abi, &next, m, s) != STEP_RETURN ||
+	    !was_called_from(abi, code, next.r[abi->pc], g->r[abi->pc]))
+		return false;
+	*g = next;
+	return true;
+}
+
+static enum step_result step_jit(const struct abi *abi, const struct no_table_code *code,
+				 struct unwind_regs *g, const struct stack_memory *m,
+				 struct step *s)
+{
+	enum step_result rc = step_frame_pointer(abi, g, m, s);
+
+	if (rc == STEP_RETURN && g->r[abi->pc] &&
+	    !no_table_is_return(abi, code, g->r[abi->pc]))
+		return step_stop(s, UNWIND_NO_TABLE);
+	return rc;
+}
+
+enum step_result no_table_step(const struct abi *abi, const struct no_table_code *code,
+			       const struct no_table_frame *frame, struct unwind_regs *g,
+			       const struct stack_memory *m, struct step *s)
+{
+	uint64_t pc = g->r[abi->pc], word;
+	bool is_code = !code->read || code->read(code->ctx, pc, &word);
+
+	if (is_trampoline(abi, code, pc))
+		return step_signal(abi, g, m, s);
+	if (!frame->has_table && is_code)
+		return step_jit(abi, code, g, m, s);
+	if (code->read && ((is_code && try_epilogue(abi, code, g, m, s)) ||
+			   (frame->is_exact && try_leaf(abi, code, g, m, s)) ||
+			   (is_code && try_frame_pointer(abi, code, g, m, s))))
+		return STEP_RETURN;
+	return step_stop(s, UNWIND_NO_TABLE);
+}
