@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/cpus.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/procfs.h"
+
+void cpus_fini(struct cpus *c)
+{
+	vec_fini(&c->ids);
+}
+
+static bool parse_number(const char **s, uint32_t *ret)
+{
+	uint32_t v = 0;
+
+	if (!isdigit((unsigned char)**s))
+		return false;
+	for (; isdigit((unsigned char)**s); (*s)++) {
+		v = v * 10 + (uint32_t)(**s - '0');
+		if (v >= CPUS_MAX)
+			return false;
+	}
+	*ret = v;
+	return true;
+}
+
+static bool parse_range(struct cpus *c, const char **s)
+{
+	uint32_t first, last;
+
+	if (!parse_number(s, &first))
+		return false;
+	last = first;
+	if (**s == '-') {
+		(*s)++;
+		if (!parse_number(s, &last) || last < first)
+			return false;
+	}
+	if (c->ids.n && first <= c->ids.at[c->ids.n - 1])
+		return false; /* ascending: so the list cannot explode either */
+	for (uint32_t id = first; id <= last; id++)
+		*vec_push(&c->ids) = id;
+	return true;
+}
+
+int cpus_parse(struct cpus *c, const char *list, struct err *e)
+{
+	const char *s = list;
+
+	vec_clear(&c->ids);
+	while (parse_range(c, &s)) {
+		if (*s == '\0' || (*s == '\n' && s[1] == '\0'))
+			return 0;
+		if (*s++ != ',')
+			break;
+	}
+	return err_set(e, ERR_FORMAT, "'%.60s' is no ascending list of CPUs (like 0-3,5)",
+		       list);
+}
+
+int cpus_online(struct cpus *c, struct err *e)
+{
+	char text[4096];
+	const char *path = "/sys/devices/system/cpu/online";
+	int rc = procfs_read_text(path, text, sizeof(text), e);
+
+	if (rc == 0)
+		return cpus_parse(c, text, e);
+
+	/* No sysfs in this container: the C library may know the number. */
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (n < 1)
+		return rc;
+	vec_clear(&c->ids);
+	for (long i = 0; i < n && i < CPUS_MAX; i++)
+		*vec_push(&c->ids) = (uint32_t)i;
+	return 0;
+}
+
+void cpus_model_name(char *s, size_t cap)
+{
+	own(fclosep) FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[512];
+
+	snprintf(s, cap, "unknown");
+	while (f && fgets(line, sizeof(line), f)) {
+		char *colon = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) != 0 || !colon)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(s, cap, "%s", colon + 1 + strspn(colon + 1, " \t"));
+		return;
+	}
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cpus - the CPUs of this machine.
+ */
+#ifndef DWELL_HOST_CPUS_H
+#define DWELL_HOST_CPUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "base/vec.h"
+
+#define CPUS_MAX 65536
+
+struct cpus {
+	VEC(uint32_t) ids; /* ascending */
+};
+
+void cpus_fini(struct cpus *c);
+/* "0-3,5\n" as the kernel and --cpu write it. */
+must_use int cpus_parse(struct cpus *c, const char *list, struct err *e);
+/* Those that are online now. */
+must_use int cpus_online(struct cpus *c, struct err *e);
+
+/* "Intel(R) Xeon(R) …", "unknown" when the kernel does not say. */
+void cpus_model_name(char *s, size_t cap);
+
+#endif

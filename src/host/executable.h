@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * executable - what a file is that is being mapped or run, from its ELF headers.
+ */
+#ifndef DWELL_HOST_EXECUTABLE_H
+#define DWELL_HOST_EXECUTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+#define EXECUTABLE_BUILD_ID_MAX 32
+
+struct executable {
+	bool is_64bit, is_native; /* native: this machine's architecture */
+	bool is_static;		  /* a program without a dynamic linker */
+	bool is_setid; /* runs as another user or group, or with capabilities */
+	uint8_t build_id[EXECUTABLE_BUILD_ID_MAX];
+	size_t build_id_size; /* 0: none */
+	uint64_t size_bytes, inode;
+	int64_t mtime_s;
+};
+
+/* fd is borrowed.  ERR_FORMAT when it is no ELF file; size, inode and mtime are set
+ * also then. */
+must_use int executable_probe(int fd, struct executable *ret, struct err *e);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/privilege.h"
+
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/procfs.h"
+
+static uint64_t effective_caps(void)
+{
+	char text[4096];
+
+	if (procfs_read_text("/proc/self/status", text, sizeof(text), NULL) < 0)
+		return 0;
+
+	const char *line = strstr(text, "\nCapEff:");
+
+	return line ? strtoull(line + 8, NULL, 16) : 0;
+}
+
+static bool has_cap(uint64_t caps, unsigned cap)
+{
+	return caps >> cap & 1;
+}
+
+static int64_t setting(const char *path, int64_t otherwise)
+{
+	int64_t v;
+
+	return procfs_read_i64(path, &v, NULL) < 0 ? otherwise : v;
+}
+
+void privilege_read(struct privilege *p)
+{
+	uint64_t caps = effective_caps();
+
+	*p = (struct privilege){
+		/* No such file: the kernel was built without perf_event. */
+		.paranoid = setting("/proc/sys/kernel/perf_event_paranoid", 4),
+		.kptr_restrict = setting("/proc/sys/kernel/kptr_restrict", 0),
+		.mlock_kb = setting("/proc/sys/kernel/perf_event_mlock_kb", 516),
+		.may_perfmon = has_cap(caps, CAP_SYS_ADMIN) || has_cap(caps, CAP_PERFMON),
+		.may_ptrace = has_cap(caps, CAP_SYS_PTRACE),
+		.may_lock = has_cap(caps, CAP_IPC_LOCK),
+		.is_root = geteuid() == 0,
+	};
+}
+
+int privilege_check(const struct privilege *p, enum privilege_level level, struct err *e)
+{
+	/* Highest setting that still allows it; 3 and 4 are Debian's and Ubuntu's
+	 * additions: no perf_event_open at all. */
+	static const struct {
+		int64_t paranoid;
+		const char *what;
+	} limits[] = {
+		[PRIVILEGE_OWN_USER] = { 2, "perf_event_open" },
+		[PRIVILEGE_OWN_KERNEL] = { 1, "observing the kernel" },
+		[PRIVILEGE_MACHINE] = { 0, "observing whole CPUs" },
+	};
+
+	if (p->may_perfmon || p->paranoid <= limits[level].paranoid)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "%s is forbidden to you: kernel.perf_event_paranoid is %lld; use "
+		       "sudo, or 'sysctl kernel.perf_event_paranoid=%lld' as root",
+		       limits[level].what, (long long)p->paranoid,
+		       (long long)limits[level].paranoid);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * procfs - what /proc tells of processes and threads.
+ *
+ * A process may vanish between any two calls: that is an error like any other, and
+ * callers take it for granted.
+ */
+#ifndef DWELL_HOST_PROCFS_H
+#define DWELL_HOST_PROCFS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/own.h"
+#include "base/vec.h"
+
+/* A whole file into memory, at most max bytes. */
+must_use int procfs_read(const char *path, size_t max, struct buf *ret, struct err *e);
+/* A short file as a terminated string, cut at cap. */
+must_use int procfs_read_text(const char *path, char *s, size_t cap, struct err *e);
+must_use int procfs_read_i64(const char *path, int64_t *ret, struct err *e);
+
+struct procfs_stat {
+	char comm[64];
+	char state;
+	uint32_t ppid;
+	uint64_t user_ns, system_ns; /* CPU time */
+	uint64_t start_ns;	     /* since boot */
+};
+
+/* The text of /proc/PID/stat or of a task's. */
+must_use int procfs_parse_stat(const char *text, struct procfs_stat *ret, struct err *e);
+must_use int procfs_stat(pid_t pid, struct procfs_stat *ret, struct err *e);
+must_use int procfs_task_stat(pid_t pid, pid_t tid, struct procfs_stat *ret,
+			      struct err *e);
+
+struct procfs_ids {
+	VEC(pid_t) ids;
+};
+
+void procfs_ids_fini(struct procfs_ids *ids);
+must_use int procfs_processes(struct procfs_ids *ret, struct err *e);
+must_use int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e);
+/* The process of a thread. */
+must_use int procfs_process_of(pid_t tid, pid_t *ret, struct err *e);
+
+/* Arguments joined by spaces; "" of a kernel thread. */
+must_use int procfs_cmdline(pid_t pid, char *s, size_t cap, struct err *e);
+must_use int procfs_exe(pid_t pid, char *s, size_t cap, struct err *e);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/cpus.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void lists_of_cpus_are_ascending_ranges(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc;
+		size_t n;
+		uint32_t last;
+	} t[] = {
+		{ "0", 0, 1, 0 },
+		{ "0-3,5\n", 0, 5, 5 },
+		{ "7,8-9", 0, 3, 9 },
+		{ "", ERR_FORMAT, 0, 0 },
+		{ "3-1", ERR_FORMAT, 0, 0 },
+		{ "1,1", ERR_FORMAT, 0, 0 },
+		{ "0-70000", ERR_FORMAT, 0, 0 },
+		{ "0-3,", ERR_FORMAT, 0, 0 },
+		{ "0;1", ERR_FORMAT, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct cpus c = { 0 };
+
+		assert_int_equal(cpus_parse(&c, t[i].text, NULL), t[i].rc);
+		if (t[i].rc == 0) {
+			assert_int_equal(c.ids.n, t[i].n);
+			assert_int_equal(c.ids.at[c.ids.n - 1], t[i].last);
+		}
+		cpus_fini(&c);
+	}
+}
+
+static void some_cpu_is_online(void **state)
+{
+	struct cpus c = { 0 };
+
+	(void)state;
+	assert_int_equal(cpus_online(&c, NULL), 0);
+	assert_true(c.ids.n > 0);
+	cpus_fini(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_of_cpus_are_ascending_ranges),
+		cmocka_unit_test(some_cpu_is_online),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/procfs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void a_name_may_hold_parentheses_and_spaces(void **state)
+{
+	struct procfs_stat s;
+
+	(void)state;
+	assert_int_equal(
+		procfs_parse_stat("17 (a) S 1) R 5 17 17 0 -1 0 0 0 0 0 250 50 0 0 "
+				  "20 0 1 0 4200 1 1",
+				  &s, NULL),
+		0);
+	assert_string_equal(s.comm, "a) S 1");
+	assert_int_equal(s.state, 'R');
+	assert_int_equal(s.ppid, 5);
+	assert_int_equal(s.user_ns, 2500000000);
+	assert_int_equal(s.system_ns, 500000000);
+	assert_int_equal(s.start_ns, 42000000000);
+}
+
+static void a_short_line_is_refused_with_a_reason(void **state)
+{
+	static const char *const bad[] = { "", "1 (x", "1 )x(", "1 (x) R 2 3" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct procfs_stat s;
+		struct err e = { 0 };
+
+		assert_int_equal(procfs_parse_stat(bad[i], &s, &e), ERR_FORMAT);
+		assert_true(e.text[0]);
+	}
+}
+
+static void we_find_ourselves(void **state)
+{
+	struct procfs_ids ids = { 0 };
+	struct procfs_stat s;
+	pid_t pid;
+	char text[4096];
+
+	(void)state;
+	assert_int_equal(procfs_stat(getpid(), &s, NULL), 0);
+	assert_int_equal(s.ppid, getppid());
+	assert_int_equal(procfs_tasks(getpid(), &ids, NULL), 0);
+	assert_int_equal(ids.ids.at[0], getpid());
+	assert_int_equal(procfs_process_of(getpid(), &pid, NULL), 0);
+	assert_int_equal(pid, getpid());
+	assert_int_equal(procfs_exe(getpid(), text, sizeof(text), NULL), 0);
+	assert_non_null(strstr(text, "procfs_test"));
+	assert_int_equal(procfs_cmdline(getpid(), text, sizeof(text), NULL), 0);
+	procfs_ids_fini(&ids);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_may_hold_parentheses_and_spaces),
+		cmocka_unit_test(a_short_line_is_refused_with_a_reason),
+		cmocka_unit_test(we_find_ourselves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
