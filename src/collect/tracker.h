@@ -25,6 +25,10 @@ struct tracker *tracker_new(struct writer *w);
 void tracker_free(struct tracker *t);
 void tracker_freep(struct tracker **t);
 
+/* Keep only samples of the first program and of those whose name or command line
+ * matches the extended regular expression. */
+must_use int tracker_follow_only(struct tracker *t, const char *regex, struct err *e);
+
 void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
 		  uint32_t parent_pid,
 		  uint32_t parent_tid); /* pid == parent_pid: a thread */
@@ -69,10 +73,17 @@ struct tracker_sample {
 uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s);
 /* The stack alone, for a weight that is known only later (blocked time). */
 uint32_t tracker_stack(struct tracker *t, const struct tracker_sample *s);
+/* A sample with such a stack: of s only time, weight, event, count and whose it is. */
+void tracker_add(struct tracker *t, const struct tracker_sample *s, uint32_t stack);
 /* Thread id in the recording, made when new. */
 uint32_t tracker_thread(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid);
 
 /* How many stacks ended for each reason; index enum unwind_stop. */
 const uint64_t *tracker_stops(const struct tracker *t);
+/* Id in the recording of the program that the process runs now, MODEL_NONE unknown. */
+uint32_t tracker_process_id(const struct tracker *t, uint32_t pid);
+
+/* The recording ends: keep the kernel's symbols and the maps of JIT compilers. */
+must_use int tracker_finish(struct tracker *t, struct err *e);
 
 #endif

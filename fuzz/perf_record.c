@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Records of a perf ring: the first byte chooses what the sample holds, the rest is one
+ * record.  What is parsed stays inside the record.
+ */
+#include "collect/perf_record.h"
+
+#include <stdlib.h>
+
+static void check_inside(const void *p, size_t n, const uint8_t *data, size_t size)
+{
+	const uint8_t *b = p;
+
+	if (p && (b < data || n > size || b + n > data + size))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct perf_record_sample sample;
+	struct perf_record r;
+	uint64_t type = PERF_RECORD_BASE;
+
+	if (!size)
+		return 0;
+	if (data[0] & 1)
+		type |= PERF_RECORD_STACK;
+	if (data[0] & 2)
+		type |= PERF_RECORD_ADDR;
+	data++;
+	size--;
+	perf_record_time(data, size);
+	if (perf_record_parse(data, size, &r) && r.type == PERF_RECORD_MMAP2) {
+		if (!r.mmap.path || r.mmap.build_id_size > 20)
+			abort();
+		check_inside(r.mmap.path, 1, data, size);
+		check_inside(r.mmap.build_id, r.mmap.build_id_size, data, size);
+	}
+	if (perf_record_parse_sample(data, size, type, &sample)) {
+		if (sample.n_kernel > PERF_RECORD_CHAIN_MAX)
+			abort();
+		check_inside(sample.stack, sample.stack_size, data, size);
+	}
+	return 0;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/record_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/text.h"
+#include "cmd/command.h"
+#include "cmd/record_summary.h"
+#include "collect/session_signals.h"
+
+const struct option_spec record_options[] = {
+	{ .name = "experiment",
+	  .short_name = 'e',
+	  .kind = OPTION_LIST,
+	  .arg = "NAME",
+	  .default_text = "usertime",
+	  .text = "What to measure; several share one recording" },
+	{ .name = "interval",
+	  .short_name = 'i',
+	  .kind = OPTION_STRING,
+	  .arg = "TIME|N",
+	  .default_text = "the experiment's own",
+	  .text = "Time (or count of events) between samples: on, hi, lo, 500us, 1ms" },
+	{ .name = "frequency",
+	  .short_name = 'F',
+	  .kind = OPTION_U64,
+	  .arg = "HZ",
+	  .min = 1,
+	  .max = 100000,
+	  .text = "The same as samples per second of CPU time" },
+	{ .name = "output",
+	  .short_name = 'o',
+	  .kind = OPTION_STRING,
+	  .arg = "FILE",
+	  .default_text = "PROGRAM.EXPERIMENT.PID.dwell",
+	  .text = "The recording" },
+	{ .name = "duration",
+	  .short_name = 'd',
+	  .kind = OPTION_DURATION,
+	  .arg = "TIME",
+	  .unit = "s",
+	  .text = "Stop recording after that time; the program goes on" },
+	{ .name = "delay",
+	  .kind = OPTION_DURATION,
+	  .arg = "TIME",
+	  .unit = "s",
+	  .text = "Begin to take samples after that time" },
+	{ .name = "pause", .kind = OPTION_FLAG, .text = "Begin paused; see --toggle" },
+	{ .name = "toggle",
+	  .kind = OPTION_STRING,
+	  .arg = "SIGNAL",
+	  .text = "This signal to dwell pauses and resumes" },
+	{ .name = "mark",
+	  .kind = OPTION_STRING,
+	  .arg = "SIGNAL",
+	  .text = "This signal to dwell marks the moment in the recording" },
+	{ .name = "follow",
+	  .kind = OPTION_STRING,
+	  .arg = "on|off|REGEX",
+	  .default_text = "on",
+	  .text = "Record descendants: all, none, or those whose name or command line "
+		  "matches" },
+	{ .name = "trace",
+	  .kind = OPTION_FLAG,
+	  .text = "Keep every event with its fields (faults: the address)" },
+	{ .name = "source",
+	  .kind = OPTION_STRING,
+	  .arg = "NAME",
+	  .default_text = "the best that is available",
+	  .text = "How to observe, see 'dwell list'" },
+	{ .name = "max-size",
+	  .kind = OPTION_SIZE,
+	  .arg = "SIZE",
+	  .text = "Let the recording grow no larger; what does not fit counts as lost" },
+	{ .name = "comment",
+	  .kind = OPTION_STRING,
+	  .arg = "TEXT",
+	  .text = "Keep a remark in the recording" },
+	{ .name = "dry-run",
+	  .short_name = 'n',
+	  .kind = OPTION_FLAG,
+	  .text = "Print every setting and record nothing" },
+	{ .name = "quiet",
+	  .short_name = 'q',
+	  .kind = OPTION_FLAG,
+	  .text = "Print nothing at the end" },
+	OPTION_END,
+};
+
+static int take_choice(const struct options *o, const char *name,
+		       struct session_settings *ret, struct err *e)
+{
+	const char *interval = options_str(o, "interval");
+	uint64_t hz = options_u64(o, "frequency", 0);
+
+	if (ret->n_choices == SESSION_EXPERIMENTS_MAX)
+		return err_set(e, ERR_USAGE, "at most %d experiments at a time",
+			       SESSION_EXPERIMENTS_MAX);
+
+	struct experiment_choice *c = &ret->choices[ret->n_choices++];
+	int rc = experiment_find(name, c, e);
+
+	if (rc == 0 && interval)
+		rc = experiment_set_interval(c, interval, e);
+	if (rc == 0 && hz)
+		rc = experiment_set_frequency(c, hz, e);
+	return rc;
+}
+
+static int take_experiments(const struct options *o, struct session_settings *ret,
+			    struct err *e)
+{
+	size_t n = options_count(o, "experiment");
+	int rc = 0;
+
+	if (options_has(o, "interval") && options_has(o, "frequency"))
+		return err_set(e, ERR_USAGE, "give either -i or -F, not both");
+	if (!n)
+		return take_choice(o, "usertime", ret, e);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = take_choice(o, options_at(o, "experiment", i), ret, e);
+	return rc;
+}
+
+static int take_signal(const struct options *o, const char *option, int *ret,
+		       struct err *e)
+{
+	const char *name = options_str(o, option);
+
+	return name ? session_signals_parse(name, ret, e) : 0;
+}
+
+int record_options_take(const struct options *o, struct session_settings *ret,
+			struct err *e)
+{
+	*ret = (struct session_settings){
+		.trace = options_has(o, "trace"),
+		.follow = options_str(o, "follow"),
+		.source = options_str(o, "source"),
+		.duration_ns = options_u64(o, "duration", 0),
+		.delay_ns = options_u64(o, "delay", 0),
+		.starts_paused = options_has(o, "pause"),
+		.output = options_str(o, "output"),
+		.max_bytes = options_u64(o, "max-size", 0),
+		.comment = options_str(o, "comment"),
+		.version = DWELL_VERSION,
+	};
+
+	int rc = take_experiments(o, ret, e);
+
+	if (rc == 0)
+		rc = take_signal(o, "toggle", &ret->toggle_signal, e);
+	if (rc == 0)
+		rc = take_signal(o, "mark", &ret->mark_signal, e);
+	if (rc == 0 && ret->toggle_signal && ret->toggle_signal == ret->mark_signal)
+		rc = err_set(e, ERR_USAGE, "--toggle and --mark need different signals");
+	if (rc == 0 && ret->starts_paused && !ret->toggle_signal)
+		rc = err_set(e, ERR_USAGE,
+			     "--pause needs --toggle SIGNAL, or nothing would ever be "
+			     "recorded");
+	return rc;
+}
+
+static void print_line(void *ctx, const char *name, const char *value)
+{
+	char safe[4096];
+
+	(void)ctx;
+	printf("%-20s %s\n", name, text_printable(safe, sizeof(safe), value));
+}
+
+/* The codes that a shell gives. */
+static int program_exit_code(const struct session_outcome *o)
+{
+	if (!o->was_launched)
+		return o->was_interrupted ? 128 + 15 : EXIT_OK;
+	if (WIFSIGNALED(o->status))
+		return 128 + WTERMSIG(o->status);
+	return WEXITSTATUS(o->status);
+}
+
+static int exec_failure_code(const struct session_outcome *o, const struct err *e)
+{
+	fprintf(stderr, "dwell run: %s\n", e->text);
+	return o->exec_errno == ENOENT ? 127 : 126;
+}
+
+int record_options_run(const struct options *o, const struct session_settings *settings,
+		       struct err *e)
+{
+	own(session_freep) struct session *s = NULL;
+	struct session_outcome outcome = { 0 };
+	int rc = session_new(settings, &s, e);
+
+	if (rc < 0)
+		return rc;
+	if (options_has(o, "dry-run")) {
+		session_describe(s, print_line, NULL);
+		return EXIT_OK;
+	}
+	rc = session_run(s, &outcome, e);
+	if (outcome.is_exec_failure)
+		return exec_failure_code(&outcome, e);
+	if (rc < 0)
+		return rc;
+	if (!options_has(o, "quiet"))
+		record_summary_print(settings, &outcome, stderr);
+	return settings->kind == SCOPE_LAUNCH ? program_exit_code(&outcome) : EXIT_OK;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/record_summary.h"
+
+#include "base/text.h"
+
+/* "1.43 s of CPU sampled, 1.44 s by the kernel's account" */
+static void print_time(const struct session_outcome *o, FILE *out)
+{
+	char sampled[TEXT_MAX], counted[TEXT_MAX];
+	uint64_t account =
+		o->has_rusage ? o->user_ns + o->system_ns : o->stats.counted_cpu_ns;
+
+	if (!o->stats.cpu_ns && !account)
+		return;
+	fprintf(out, ", %s of CPU time", text_duration(sampled, o->stats.cpu_ns));
+	if (account)
+		fprintf(out, " (%s by the kernel's account)",
+			text_duration(counted, account));
+}
+
+static void print_losses(const struct session_outcome *o, FILE *out)
+{
+	char n[TEXT_MAX], share[TEXT_MAX];
+
+	if (o->stats.lost)
+		fprintf(out,
+			"dwell: lost %s records: the recorder was too slow; try a "
+			"longer interval (-i)\n",
+			text_count(n, o->stats.lost));
+	if (o->stats.throttled)
+		fprintf(out,
+			"dwell: the kernel throttled sampling %s times (see "
+			"kernel.perf_event_max_sample_rate)\n",
+			text_count(n, o->stats.throttled));
+	if (o->n_truncated)
+		fprintf(out, "dwell: %s stacks (%s) are cut short\n",
+			text_count(n, o->n_truncated),
+			text_pct(share, (double)o->n_truncated, (double)o->n_stacks));
+	if (o->write_failure.code)
+		fprintf(out, "dwell: the recording ends early: %s\n",
+			o->write_failure.text);
+	if (!o->stats.samples)
+		fputs("dwell: no sample was taken: the program used less CPU time than "
+		      "one "
+		      "interval; try a shorter one (-i 100us)\n",
+		      out);
+}
+
+void record_summary_print(const struct session_settings *x,
+			  const struct session_outcome *o, FILE *out)
+{
+	char path[PATH_MAX + 64], samples[TEXT_MAX], bytes[TEXT_MAX], wall[TEXT_MAX];
+
+	(void)x;
+	text_printable(path, sizeof(path), o->path);
+	fprintf(out, "dwell: %s: %s samples", path,
+		text_count(samples, o->stats.samples));
+	print_time(o, out);
+	fprintf(out, " in %s, %s\n", text_duration(wall, o->wall_ns),
+		text_size(bytes, o->bytes));
+	print_losses(o, out);
+	if (!o->was_launched && x->kind == SCOPE_LAUNCH)
+		fputs("dwell: the program goes on without being recorded\n", out);
+	fprintf(out, "dwell: next: dwell report %s\n", path);
+}

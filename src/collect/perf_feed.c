@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/perf_feed.h"
+
+#include "collect/perf_regs.h"
+
+void perf_feed_fini(struct perf_feed *f)
+{
+	map_fini(&f->trace_types);
+}
+
+static void take_switch(struct perf_feed *f, const struct perf_record *r)
+{
+	if (!f->waits)
+		return;
+	if (r->misc & PERF_RECORD_MISC_SWITCH_OUT)
+		perf_waits_out(f->waits, r->time_ns, r->pid, r->tid, r->cpu,
+			       r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+	else
+		perf_waits_in(f->waits, r->time_ns, r->tid);
+}
+
+static void take_fork(struct perf_feed *f, const struct perf_record *r)
+{
+	tracker_fork(f->tracker, r->time_ns, r->task.pid, r->task.tid, r->task.ppid,
+		     r->task.ptid);
+	if (f->waits)
+		perf_waits_fork(f->waits, r->time_ns, r->task.pid, r->task.tid);
+	if (f->forked)
+		map_slot(f->forked, r->task.tid, NULL);
+}
+
+static void take_exit(struct perf_feed *f, const struct perf_record *r)
+{
+	if (f->waits)
+		perf_waits_exit(f->waits, r->time_ns, r->task.tid);
+	tracker_exit(f->tracker, r->time_ns, r->task.pid, r->task.tid);
+}
+
+static void take_mmap(struct perf_feed *f, const struct perf_record *r)
+{
+	if (r->mmap.pid == UINT32_MAX) /* the kernel's own text */
+		return;
+	tracker_mmap(f->tracker, r->time_ns, r->mmap.pid,
+		     &(struct tracker_mmap){ .start = r->mmap.addr,
+					     .end = r->mmap.addr + r->mmap.length,
+					     .file_offset = r->mmap.file_offset,
+					     .path = r->mmap.path,
+					     .build_id = r->mmap.build_id,
+					     .build_id_size = r->mmap.build_id_size,
+					     .inode = r->mmap.inode,
+					     .is_exec = true });
+}
+
+static void take_comm(struct perf_feed *f, const struct perf_record *r)
+{
+	if (r->misc & PERF_RECORD_MISC_COMM_EXEC)
+		tracker_exec(f->tracker, r->time_ns, r->comm.pid, r->comm.tid,
+			     r->comm.name);
+	else
+		tracker_comm(f->tracker, r->time_ns, r->comm.pid, r->comm.tid,
+			     r->comm.name);
+}
+
+static bool is_kernel_mode(const struct perf_record *r)
+{
+	return (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
+/* What of the body the tracker can use. */
+static void fill_stack(const struct perf_feed *f, const struct perf_record *r,
+		       const struct perf_stream *stream, struct tracker_sample *ret)
+{
+	const struct perf_record_sample *b = &f->sample;
+	bool has_stack = stream->attr.sample_type & PERF_SAMPLE_STACK_USER;
+
+	ret->is_pc_only = !has_stack;
+	ret->kernel_pcs = b->kernel_pcs;
+	ret->n_kernel = b->n_kernel;
+	if (!has_stack && is_kernel_mode(r)) {
+		ret->kernel_pcs = &b->ip;
+		ret->n_kernel = 1;
+	} else if (!has_stack || b->is_32bit) {
+		ret->user_pcs = is_kernel_mode(r) ? NULL : &b->ip;
+		ret->n_user = !is_kernel_mode(r);
+		ret->stop = has_stack ? UNWIND_NO_TABLE : UNWIND_END;
+	} else if (b->has_regs) {
+		ret->regs = &b->regs;
+		ret->memory = (struct unwind_memory){
+			.stack = b->stack,
+			.stack_addr = perf_regs_sp(&b->regs),
+			.stack_size = b->stack_size,
+		};
+	}
+}
+
+static void count_sample(struct perf_feed *f, const struct perf_record *r,
+			 struct perf_stream *stream, uint64_t weight)
+{
+	stream->samples++;
+	f->stats.samples++;
+	if (stream->spec->config != PERF_COUNT_SW_CPU_CLOCK)
+		return;
+	/* Several experiments may sample CPU time: one of them stands for it. */
+	if (stream->plan != f->cpu_plan)
+		return;
+	f->stats.cpu_ns += weight;
+	if (is_kernel_mode(r))
+		f->stats.system_ns += weight;
+	else
+		f->stats.user_ns += weight;
+}
+
+/* The address of each fault, when every event is wanted. */
+static void trace_fault(struct perf_feed *f, const struct tracker_sample *sample,
+			uint32_t stack)
+{
+	bool is_new;
+	uint64_t *type = map_slot(&f->trace_types, sample->event, &is_new);
+
+	if (is_new) {
+		struct model_trace_type t = { .event = sample->event, .n_columns = 1 };
+
+		t.columns[0].name = writer_string(f->writer, "address");
+		t.columns[0].type = COLUMN_ADDRESS;
+		*type = writer_trace_type(f->writer, &t);
+	}
+	writer_trace(f->writer,
+		     &(struct model_trace){
+			     .time_ns = sample->time_ns,
+			     .trace_type = (uint32_t)*type,
+			     .thread = tracker_thread(f->tracker, sample->time_ns,
+						      sample->pid, sample->tid),
+			     .cpu = sample->cpu,
+			     .stack = stack,
+			     .values = { f->sample.addr } });
+}
+
+static void take_sample(struct perf_feed *f, const struct perf_record *r,
+			const void *record, size_t size)
+{
+	struct perf_stream *stream = perf_files_stream(f->files, r->id);
+
+	if (!stream || !stream->plan ||
+	    !perf_record_parse_sample(record, size, stream->attr.sample_type, &f->sample))
+		return;
+
+	struct tracker_sample sample = {
+		.time_ns = r->time_ns,
+		.weight = stream->attr.sample_period,
+		.event = stream->plan->events[stream->spec->column],
+		.pid = r->pid,
+		.tid = r->tid,
+		.cpu = f->sample.cpu,
+		.count = 1,
+	};
+
+	fill_stack(f, r, stream, &sample);
+	if (stream->spec->role == PERF_STREAM_SWITCH) {
+		stream->samples++;
+		perf_waits_stack(f->waits, r->pid, r->tid,
+				 tracker_stack(f->tracker, &sample));
+		return;
+	}
+	count_sample(f, r, stream, sample.weight);
+
+	uint32_t stack = tracker_sample(f->tracker, &sample);
+
+	if (stream->attr.sample_type & PERF_SAMPLE_ADDR)
+		trace_fault(f, &sample, stack);
+}
+
+void perf_feed_take(void *ctx, const void *record, size_t size)
+{
+	struct perf_feed *f = ctx;
+	struct perf_record r;
+
+	if (!perf_record_parse(record, size, &r))
+		return;
+	switch (r.type) {
+	case PERF_RECORD_SAMPLE:
+		take_sample(f, &r, record, size);
+		break;
+	case PERF_RECORD_MMAP2:
+		take_mmap(f, &r);
+		break;
+	case PERF_RECORD_COMM:
+		take_comm(f, &r);
+		break;
+	case PERF_RECORD_FORK:
+		take_fork(f, &r);
+		break;
+	case PERF_RECORD_EXIT:
+		take_exit(f, &r);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		take_switch(f, &r);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		f->stats.lost += r.lost.n;
+		break;
+	case PERF_RECORD_THROTTLE:
+		f->stats.throttled++;
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * perf_feed - what perf records mean: hands each to the tracker.
+ */
+#ifndef DWELL_COLLECT_PERF_FEED_H
+#define DWELL_COLLECT_PERF_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "collect/perf_files.h"
+#include "collect/perf_record.h"
+#include "collect/perf_waits.h"
+#include "collect/source.h"
+#include "collect/tracker.h"
+
+struct perf_feed {
+	struct tracker *tracker;
+	struct writer *writer;
+	struct perf_files *files;
+	struct perf_waits *waits;    /* NULL: not asked for; owned by the source */
+	const struct plan *cpu_plan; /* the plan whose CPU time stats add up, or NULL */
+	struct map trace_types;	     /* event in the recording → its trace type */
+	struct map *forked;	     /* NULL, or where to note new thread ids */
+	struct source_stats stats;
+	struct perf_record_sample sample; /* the one being taken */
+};
+
+void perf_feed_fini(struct perf_feed *f);
+/* A perf_merge_fn; ctx is the feed. */
+void perf_feed_take(void *ctx, const void *record, size_t size);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/perf_files.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "host/privilege.h"
+
+#define RING_MAX	  ((size_t)8 << 20)
+#define RING_MIN	  ((size_t)64 << 10)
+#define RINGS_MAX	  ((size_t)128 << 20) /* all CPUs together */
+#define RING_LOCKED_LIMIT ((size_t)512 << 10) /* of users without CAP_IPC_LOCK */
+
+size_t perf_files_ring_bytes(size_t n_cpus)
+{
+	struct privilege p;
+	size_t bytes = RING_MAX;
+
+	while (bytes > RING_LOCKED_LIMIT && bytes * n_cpus > RINGS_MAX)
+		bytes /= 2;
+	privilege_read(&p);
+	if (!p.may_lock && p.paranoid >= 0 && bytes > RING_LOCKED_LIMIT)
+		bytes = RING_LOCKED_LIMIT;
+	return bytes;
+}
+
+void perf_files_init(struct perf_files *f, const struct cpus *cpus, size_t ring_bytes)
+{
+	*f = (struct perf_files){ .ring_bytes = ring_bytes };
+	vec_reserve(&f->cpus, cpus->ids.n);
+	for (size_t i = 0; i < cpus->ids.n; i++)
+		*vec_push(&f->cpus) =
+			(struct perf_cpu){ .id = cpus->ids.at[i], .fd = -1 };
+}
+
+void perf_files_fini(struct perf_files *f)
+{
+	vec_each(c, &f->cpus)
+		perf_ring_unmap(&c->ring);
+	vec_each(x, &f->files)
+		closep(&x->fd);
+	perf_merge_fini(&f->merge);
+	map_fini(&f->ids);
+	vec_fini(&f->cpus);
+	vec_fini(&f->files);
+	vec_fini(&f->streams);
+}
+
+static int attach_ring(struct perf_files *f, struct perf_cpu *c, int fd, struct err *e)
+{
+	if (c->fd >= 0) {
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->fd) != 0)
+			return err_os(e, "cannot share the ring of CPU %u", c->id);
+		return 0;
+	}
+
+	int rc = perf_ring_map(&c->ring, fd, f->ring_bytes, RING_MIN, e);
+
+	if (rc < 0)
+		return rc;
+	c->fd = fd;
+	perf_merge_add(&f->merge, &c->ring);
+	return 0;
+}
+
+static int add_file(struct perf_files *f, uint32_t stream, pid_t tid, struct perf_cpu *c,
+		    struct err *e)
+{
+	own(closep) int fd = perf_stream_open(&f->streams.at[stream], tid, (int)c->id, e);
+	uint64_t id;
+
+	if (fd < 0)
+		return fd;
+
+	int rc = attach_ring(f, c, fd, e);
+
+	if (rc < 0)
+		return rc;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+		return err_os(e, "cannot identify an event");
+	*map_slot(&f->ids, id, NULL) = stream;
+	*vec_push(&f->files) =
+		(struct perf_file){ .fd = steal_fd(&fd), .stream = stream };
+	return 0;
+}
+
+int perf_files_open(struct perf_files *f, pid_t tid, struct err *e)
+{
+	size_t n_open = 0;
+	struct err why = { 0 };
+
+	vec_each(c, &f->cpus) {
+		for (uint32_t i = 0; i < f->streams.n; i++) {
+			int rc = add_file(f, i, tid, c, &why);
+
+			if (rc < 0 && why.os != ENODEV) {
+				if (e)
+					*e = why;
+				return rc;
+			}
+			n_open += rc == 0;
+		}
+	}
+	if (n_open)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED, "no CPU could be observed: %.400s", why.text);
+}
+
+struct perf_stream *perf_files_stream(struct perf_files *f, uint64_t id)
+{
+	const uint64_t *i = map_find(&f->ids, id);
+
+	return i ? &f->streams.at[*i] : NULL;
+}
+
+void perf_files_enable(struct perf_files *f, bool is_enabled)
+{
+	vec_each(x, &f->files)
+		if (f->streams.at[x->stream].spec->role != PERF_STREAM_SIDEBAND)
+			ioctl(x->fd,
+			      is_enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+			      0);
+}
+
+void perf_files_disable_all(struct perf_files *f)
+{
+	vec_each(x, &f->files)
+		ioctl(x->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+uint64_t perf_files_count(const struct perf_files *f, uint32_t stream)
+{
+	uint64_t sum = 0, v;
+
+	for (size_t i = 0; i < f->files.n; i++) {
+		const struct perf_file *x = &f->files.at[i];
+
+		if (x->stream == stream && read(x->fd, &v, sizeof(v)) == sizeof(v))
+			sum += v;
+	}
+	return sum;
+}
+
+size_t perf_files_poll(const struct perf_files *f, struct pollfd *fds, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->cpus.n && n < max; i++) {
+		const struct perf_cpu *c = &f->cpus.at[i];
+
+		if (c->fd >= 0 && !c->is_hung_up)
+			fds[n++] = (struct pollfd){ .fd = c->fd, .events = POLLIN };
+	}
+	return n;
+}
+
+void perf_files_check_hang_ups(struct perf_files *f)
+{
+	vec_each(c, &f->cpus) {
+		struct pollfd p = { .fd = c->fd, .events = POLLIN };
+
+		if (c->fd >= 0 && !c->is_hung_up && poll(&p, 1, 0) > 0)
+			c->is_hung_up = (p.revents & POLLHUP) != 0;
+	}
+}
+
+bool perf_files_is_pressed(struct perf_files *f)
+{
+	vec_each(c, &f->cpus) {
+		if (!c->ring.page)
+			continue;
+		perf_ring_refresh(&c->ring);
+		if (perf_ring_used(&c->ring) > c->ring.size / 2)
+			return true;
+	}
+	return false;
+}

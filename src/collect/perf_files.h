@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * perf_files - the open perf events of a recording and the rings they write to.
+ *
+ * One ring per CPU: the first event on a CPU owns it, the others redirect to it.
+ */
+#ifndef DWELL_COLLECT_PERF_FILES_H
+#define DWELL_COLLECT_PERF_FILES_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/own.h"
+#include "base/vec.h"
+#include "collect/perf_merge.h"
+#include "collect/perf_ring.h"
+#include "collect/perf_stream.h"
+#include "host/cpus.h"
+
+struct perf_file {
+	int fd;
+	uint32_t stream;
+};
+
+struct perf_cpu {
+	uint32_t id;
+	int fd; /* owns the ring, -1: none yet */
+	bool is_hung_up;
+	struct perf_ring ring;
+};
+
+struct perf_files {
+	VEC(struct perf_stream) streams; /* [0] carries the side band */
+	VEC(struct perf_file) files;
+	VEC(struct perf_cpu) cpus;
+	struct map ids; /* event id → index of the stream */
+	struct perf_merge merge;
+	size_t ring_bytes;
+};
+
+/* The rings that this user may have for so many CPUs. */
+size_t perf_files_ring_bytes(size_t n_cpus);
+void perf_files_init(struct perf_files *f, const struct cpus *cpus, size_t ring_bytes);
+void perf_files_fini(struct perf_files *f);
+
+/* Every stream on every CPU for a thread (-1: all threads).  A CPU that went offline is
+ * skipped; a thread that is gone gives ERR_OS with ESRCH. */
+must_use int perf_files_open(struct perf_files *f, pid_t tid, struct err *e);
+/* NULL: not one of ours. */
+struct perf_stream *perf_files_stream(struct perf_files *f, uint64_t id);
+/* Begin or end sampling; the side band goes on. */
+void perf_files_enable(struct perf_files *f, bool is_enabled);
+void perf_files_disable_all(struct perf_files *f);
+/* Sum of what the events of a stream have counted, children included. */
+uint64_t perf_files_count(const struct perf_files *f, uint32_t stream);
+
+size_t perf_files_poll(const struct perf_files *f, struct pollfd *fds, size_t max);
+/* Rings whose owner ended would wake poll() for ever. */
+void perf_files_check_hang_ups(struct perf_files *f);
+/* Is some ring filled beyond half? */
+bool perf_files_is_pressed(struct perf_files *f);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/perf_regs.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* perf's number of a register (asm/perf_regs.h) and DWARF's, ascending in perf's. */
+struct reg {
+	uint8_t perf, dwarf;
+};
+
+#if defined(__x86_64__)
+#define NATIVE_ARCH UNWIND_X86_64
+#define NATIVE_SP   UNWIND_X86_64_RSP
+#define NATIVE_PC   UNWIND_X86_64_PC
+static const struct reg regs_table[] = {
+	{ 0, 0 },   { 1, 3 },	{ 2, 2 },   { 3, 1 },	{ 4, 4 },   { 5, 5 },
+	{ 6, 6 },   { 7, 7 },	{ 8, 16 },  { 16, 8 },	{ 17, 9 },  { 18, 10 },
+	{ 19, 11 }, { 20, 12 }, { 21, 13 }, { 22, 14 }, { 23, 15 },
+};
+#elif defined(__aarch64__)
+#define NATIVE_ARCH UNWIND_AARCH64
+#define NATIVE_SP   UNWIND_AARCH64_SP
+#define NATIVE_PC   UNWIND_AARCH64_PC
+static const struct reg regs_table[] = {
+	{ 0, 0 },   { 1, 1 },	{ 2, 2 },   { 3, 3 },	{ 4, 4 },   { 5, 5 },
+	{ 6, 6 },   { 7, 7 },	{ 8, 8 },   { 9, 9 },	{ 10, 10 }, { 11, 11 },
+	{ 12, 12 }, { 13, 13 }, { 14, 14 }, { 15, 15 }, { 16, 16 }, { 17, 17 },
+	{ 18, 18 }, { 19, 19 }, { 20, 20 }, { 21, 21 }, { 22, 22 }, { 23, 23 },
+	{ 24, 24 }, { 25, 25 }, { 26, 26 }, { 27, 27 }, { 28, 28 }, { 29, 29 },
+	{ 30, 30 }, { 31, 31 }, { 32, 32 },
+};
+#else
+#error "no register table for this architecture"
+#endif
+
+#define N_REGS (sizeof(regs_table) / sizeof(regs_table[0]))
+
+uint64_t perf_regs_mask(void)
+{
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < N_REGS; i++)
+		mask |= UINT64_C(1) << regs_table[i].perf;
+	return mask;
+}
+
+unsigned perf_regs_count(void)
+{
+	return N_REGS;
+}
+
+void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret)
+{
+	ret->arch = NATIVE_ARCH;
+	ret->valid = 0;
+	for (size_t i = 0; i < N_REGS; i++) {
+		memcpy(&ret->r[regs_table[i].dwarf], values + 8 * i, 8);
+		ret->valid |= UINT64_C(1) << regs_table[i].dwarf;
+	}
+}
+
+uint64_t perf_regs_sp(const struct unwind_regs *regs)
+{
+	return regs->r[NATIVE_SP];
+}
+
+uint64_t perf_regs_pc(const struct unwind_regs *regs)
+{
+	return regs->r[NATIVE_PC];
+}

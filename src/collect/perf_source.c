@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/source.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "collect/perf_feed.h"
+#include "collect/perf_files.h"
+#include "host/clock.h"
+#include "host/privilege.h"
+#include "host/procfs.h"
+
+extern const struct source_ops perf_source;
+
+#define STREAMS_MAX 16
+/* From taking a record's time to its being visible: some instructions, but a virtual
+ * CPU may stand still in between. */
+#define LATE_NS 5000000
+
+struct perf {
+	struct source base;
+	struct source_context context;
+	struct perf_files files;
+	struct perf_feed feed;
+	struct map followed; /* tids that are observed, while attaching */
+	bool is_paused, no_kernel;
+	uint64_t stopped_ns;
+};
+
+/* What must be allowed for the experiment's numbers to be whole: time in the kernel
+ * belongs to CPU time, and switches happen there. */
+static enum privilege_level needed(const struct experiment *x, const struct scope *scope)
+{
+	if (scope->kind == SCOPE_CPUS)
+		return PRIVILEGE_MACHINE;
+	return x->trigger == EXPERIMENT_FAULTS ? PRIVILEGE_OWN_USER
+					       : PRIVILEGE_OWN_KERNEL;
+}
+
+static int try_open(const struct experiment *x, const struct scope *scope, bool no_kernel,
+		    struct err *e)
+{
+	const struct perf_stream_spec *specs[STREAMS_MAX];
+	size_t n = perf_stream_specs(x, specs, STREAMS_MAX);
+	struct plan plan = { .choice = { .experiment = x, .interval = x->on } };
+	struct scope own = { .kind = SCOPE_THREADS, .may_pause = true };
+	struct perf_stream_settings settings = { .scope = &own,
+						 .no_kernel = no_kernel,
+						 .starts_paused = true,
+						 .ring_bytes = 1 << 20 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct perf_stream s;
+		bool is_machine = scope->kind == SCOPE_CPUS;
+
+		perf_stream_init(&s, specs[i], &plan, i == 0, &settings);
+
+		own(closep) int fd =
+			perf_stream_open(&s, is_machine ? -1 : 0, is_machine ? 0 : -1, e);
+
+		if (fd < 0)
+			return fd;
+	}
+	return 0;
+}
+
+static int perf_probe(const struct experiment *x, const struct scope *scope,
+		      struct err *e)
+{
+	struct privilege p;
+
+	privilege_read(&p);
+
+	enum privilege_level level = needed(x, scope);
+	int rc = privilege_check(&p, level, e);
+
+	if (rc < 0)
+		return rc;
+	return try_open(x, scope, privilege_check(&p, PRIVILEGE_OWN_KERNEL, NULL) < 0, e);
+}
+
+static void perf_range(const struct experiment *x, uint64_t *ret_min,
+		       uint64_t *ret_resolution)
+{
+	bool is_time = !strcmp(x->unit, "ns");
+
+	/* The kernel's hrtimer takes no shorter period than 10 us. */
+	*ret_min = is_time ? 10000 : 1;
+	*ret_resolution = is_time ? 1 : 0;
+}
+
+static const char *perf_how(const struct experiment *x, unsigned column)
+{
+	const struct perf_stream_spec *specs[STREAMS_MAX];
+	size_t n = perf_stream_specs(x, specs, STREAMS_MAX);
+
+	for (size_t i = 0; i < n; i++)
+		if (specs[i]->column == column)
+			return specs[i]->how;
+	return x->trigger == EXPERIMENT_THREAD_TIME ? "perf context-switches" : "perf";
+}
+
+/* Setting up. */
+
+static void perf_free(struct source *source)
+{
+	struct perf *s = (struct perf *)source;
+
+	perf_files_fini(&s->files);
+	perf_waits_free(s->feed.waits);
+	perf_feed_fini(&s->feed);
+	map_fini(&s->followed);
+	free(s);
+}
+
+static void add_stream(struct perf *s, const struct perf_stream_spec *spec,
+		       const struct plan *plan,
+		       const struct perf_stream_settings *settings)
+{
+	bool is_first = s->files.streams.n == 0;
+
+	perf_stream_init(vec_push(&s->files.streams), spec, plan, is_first, settings);
+}
+
+static void add_streams(struct perf *s, const struct perf_stream_settings *settings)
+{
+	const struct perf_stream_spec *specs[STREAMS_MAX];
+
+	/* Records of the side band stop with their event: one that may be paused
+	 * cannot carry it. */
+	if (settings->scope->may_pause)
+		add_stream(s, &perf_stream_sideband, NULL, settings);
+	for (size_t i = 0; i < s->context.n_plans; i++) {
+		const struct plan *plan = &s->context.plans[i];
+
+		if (plan->source != &perf_source)
+			continue;
+
+		size_t n = perf_stream_specs(plan->choice.experiment, specs, STREAMS_MAX);
+
+		for (size_t j = 0; j < n; j++)
+			add_stream(s, specs[j], plan, settings);
+	}
+}
+
+static void init_feed(struct perf *s)
+{
+	struct perf_feed *f = &s->feed;
+
+	f->tracker = s->context.tracker;
+	f->writer = s->context.writer;
+	f->files = &s->files;
+	for (size_t i = 0; i < s->context.n_plans; i++) {
+		const struct plan *p = &s->context.plans[i];
+
+		if (p->source != &perf_source ||
+		    p->choice.experiment->trigger == EXPERIMENT_FAULTS)
+			continue;
+		if (!f->cpu_plan)
+			f->cpu_plan = p;
+		if (!f->waits && p->choice.experiment->trigger == EXPERIMENT_THREAD_TIME)
+			f->waits =
+				perf_waits_new(f->tracker, p->events[EXPERIMENT_BLOCKED],
+					       p->events[EXPERIMENT_WAIT_CPU]);
+	}
+}
+
+static int choose_cpus(const struct scope *scope, struct cpus *cpus, struct err *e)
+{
+	if (scope->kind != SCOPE_CPUS || !scope->n_cpus)
+		return cpus_online(cpus, e);
+	for (size_t i = 0; i < scope->n_cpus; i++)
+		*vec_push(&cpus->ids) = scope->cpus[i];
+	return 0;
+}
+
+static int perf_open(const struct source_context *c, struct source **ret, struct err *e)
+{
+	struct cpus cpus = { 0 };
+	struct privilege privilege;
+	int rc = choose_cpus(c->scope, &cpus, e);
+
+	if (rc < 0) {
+		cpus_fini(&cpus);
+		return rc;
+	}
+
+	struct perf *s = xcalloc(1, sizeof(*s));
+
+	s->base.ops = &perf_source;
+	s->context = *c;
+	privilege_read(&privilege);
+	s->no_kernel = privilege_check(&privilege, PRIVILEGE_OWN_KERNEL, NULL) < 0;
+	perf_files_init(&s->files, &cpus, perf_files_ring_bytes(cpus.ids.n));
+	init_feed(s);
+	cpus_fini(&cpus);
+	*ret = &s->base;
+	return 0;
+}
+
+/* Starting: a program that we launch, or what runs already. */
+
+static int open_streams(struct perf *s, struct err *e)
+{
+	struct perf_stream_settings settings = {
+		.scope = s->context.scope,
+		.no_kernel = s->no_kernel,
+		.has_switches = s->feed.waits != NULL,
+		.starts_paused = s->is_paused,
+		.ring_bytes = s->files.ring_bytes,
+	};
+
+	add_streams(s, &settings);
+	if (s->files.streams.n)
+		return 0;
+	return err_set(e, ERR_USAGE, "no experiment for perf");
+}
+
+/* Open a running thread, unless a fork record told that it is observed as somebody's
+ * child. */
+static int attach_thread(struct perf *s, pid_t tid, bool *ret_is_new, struct err *e)
+{
+	struct err why = { 0 };
+	bool is_new;
+
+	map_slot(&s->followed, (uint64_t)tid, &is_new);
+	if (!is_new)
+		return 0;
+
+	int rc = perf_files_open(&s->files, tid, &why);
+
+	if (rc == 0)
+		*ret_is_new = true;
+	if (rc < 0 && why.os == ESRCH) /* it ended meanwhile */
+		return 0;
+	if (rc < 0 && e)
+		*e = why;
+	return rc;
+}
+
+static void drain_up_to(struct perf *s, uint64_t horizon_ns)
+{
+	perf_merge_drain(&s->files.merge, horizon_ns, perf_feed_take, &s->feed);
+}
+
+static int attach_tasks(struct perf *s, pid_t pid, bool *ret_is_new, struct err *e)
+{
+	struct procfs_ids tids = { 0 };
+	int rc = procfs_tasks(pid, &tids, e);
+
+	drain_up_to(s, UINT64_MAX);
+	for (size_t i = 0; rc == 0 && i < tids.ids.n; i++)
+		rc = attach_thread(s, tids.ids.at[i], ret_is_new, e);
+	procfs_ids_fini(&tids);
+	return rc;
+}
+
+/* Threads may be born while we go through them: until a round finds no new one. */
+static int attach_process(struct perf *s, pid_t pid, struct err *e)
+{
+	bool is_new = true;
+	int rc = 0;
+
+	for (unsigned round = 0; is_new && rc == 0 && round < 100; round++) {
+		is_new = false;
+		rc = attach_tasks(s, pid, &is_new, e);
+	}
+	return rc;
+}
+
+static void begin_wait(struct perf *s, uint64_t now_ns, pid_t pid, pid_t tid)
+{
+	struct procfs_stat stat;
+
+	if (procfs_task_stat(pid, tid, &stat, NULL) == 0 && stat.state != 'R')
+		perf_waits_begin(s->feed.waits, now_ns, (uint32_t)pid, (uint32_t)tid,
+				 true);
+}
+
+static int snapshot(struct perf *s, pid_t pid, struct err *e)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	struct procfs_ids tids = { 0 };
+	int rc = tracker_snapshot(s->context.tracker, now_ns, (uint32_t)pid, e);
+
+	if (rc == 0 && s->feed.waits && procfs_tasks(pid, &tids, NULL) == 0)
+		vec_each(tid, &tids.ids)
+			begin_wait(s, now_ns, pid, *tid);
+	procfs_ids_fini(&tids);
+	return rc;
+}
+
+static int attach_processes(struct perf *s, struct err *e)
+{
+	const struct scope *scope = s->context.scope;
+	int rc = 0;
+
+	s->feed.forked = &s->followed;
+	for (size_t i = 0; i < scope->n_pids && rc == 0; i++) {
+		rc = attach_process(s, scope->pids[i], e);
+		if (rc == 0)
+			rc = snapshot(s, scope->pids[i], e);
+	}
+	s->feed.forked = NULL;
+	return rc;
+}
+
+static int attach_threads(struct perf *s, struct err *e)
+{
+	const struct scope *scope = s->context.scope;
+	int rc = 0;
+
+	for (size_t i = 0; i < scope->n_pids && rc == 0; i++) {
+		pid_t pid;
+
+		rc = procfs_process_of(scope->pids[i], &pid, e);
+		if (rc == 0)
+			rc = perf_files_open(&s->files, scope->pids[i], e);
+		if (rc == 0)
+			rc = snapshot(s, pid, e);
+	}
+	return rc;
+}
+
+static int attach_machine(struct perf *s, struct err *e)
+{
+	struct procfs_ids pids = { 0 };
+	int rc = perf_files_open(&s->files, -1, e);
+
+	if (rc == 0)
+		rc = procfs_processes(&pids, e);
+	for (size_t i = 0; rc == 0 && i < pids.ids.n; i++)
+		if (snapshot(s, pids.ids.at[i], NULL) < 0)
+			continue; /* it ended meanwhile */
+	procfs_ids_fini(&pids);
+	return rc;
+}
+
+static int perf_start(struct source *source, pid_t pid, struct err *e)
+{
+	struct perf *s = (struct perf *)source;
+	int rc = open_streams(s, e);
+
+	if (rc < 0)
+		return rc;
+	switch (s->context.scope->kind) {
+	case SCOPE_LAUNCH:
+		return perf_files_open(&s->files, pid, e);
+	case SCOPE_PROCESSES:
+		return attach_processes(s, e);
+	case SCOPE_THREADS:
+		return attach_threads(s, e);
+	case SCOPE_CPUS:
+		return attach_machine(s, e);
+	}
+	return 0;
+}
+
+/* Running. */
+
+static size_t perf_fds(const struct source *source, struct pollfd *fds, size_t max)
+{
+	return perf_files_poll(&((const struct perf *)source)->files, fds, max);
+}
+
+static int perf_drain(struct source *source, bool is_final, struct err *e)
+{
+	struct perf *s = (struct perf *)source;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	(void)e;
+	/* Better a record out of order than one lost. */
+	if (is_final || perf_files_is_pressed(&s->files))
+		drain_up_to(s, UINT64_MAX);
+	else
+		drain_up_to(s, now_ns - LATE_NS);
+	perf_files_check_hang_ups(&s->files);
+	if (is_final && s->feed.waits)
+		perf_waits_finish(s->feed.waits, s->stopped_ns);
+	return 0;
+}
+
+static void perf_pause(struct source *source, bool is_paused)
+{
+	struct perf *s = (struct perf *)source;
+
+	s->is_paused = is_paused;
+	if (!s->files.files.n)
+		return; /* not started */
+	perf_files_enable(&s->files, !is_paused);
+	if (s->feed.waits) {
+		drain_up_to(s, UINT64_MAX);
+		perf_waits_pause(s->feed.waits, clock_monotonic_ns(), is_paused);
+	}
+}
+
+static void perf_stop(struct source *source)
+{
+	struct perf *s = (struct perf *)source;
+
+	perf_files_disable_all(&s->files);
+	s->stopped_ns = clock_monotonic_ns();
+}
+
+static void fact(const struct perf *s, enum fact_kind kind, const char *name,
+		 const char *unit, uint32_t event, uint64_t value)
+{
+	struct writer *w = s->context.writer;
+
+	writer_fact(w, &(struct model_fact){ .kind = kind,
+					     .name = writer_string(w, name),
+					     .unit = writer_string(w, unit),
+					     .event = event,
+					     .process = MODEL_NONE,
+					     .value = value });
+}
+
+static void finish_stream(struct perf *s, uint32_t i)
+{
+	const struct perf_stream *x = &s->files.streams.at[i];
+
+	if (x->spec->role != PERF_STREAM_SAMPLE)
+		return;
+
+	uint32_t event = x->plan->events[x->spec->column];
+	uint64_t counted = perf_files_count(&s->files, i);
+
+	fact(s, FACT_RATE, "requested-period", x->plan->choice.experiment->unit, event,
+	     x->attr.sample_period);
+	fact(s, FACT_RATE, "delivered", "count", event, x->samples);
+	fact(s, FACT_RATE, "counted", x->plan->choice.experiment->unit, event, counted);
+	if (x->plan == s->feed.cpu_plan && s->context.scope->kind != SCOPE_CPUS)
+		s->feed.stats.counted_cpu_ns = counted;
+}
+
+static void perf_finish(struct source *source, struct source_stats *ret)
+{
+	struct perf *s = (struct perf *)source;
+	struct source_stats *stats = &s->feed.stats;
+
+	for (uint32_t i = 0; i < s->files.streams.n; i++)
+		finish_stream(s, i);
+	fact(s, FACT_LOSS, "lost-samples", "count", MODEL_NONE, stats->lost);
+	fact(s, FACT_LOSS, "throttled", "count", MODEL_NONE, stats->throttled);
+	*ret = *stats;
+}
+
+const struct source_ops perf_source = {
+	.name = "perf",
+	.summary = "perf_event: the kernel samples, nothing runs in the program",
+	.probe = perf_probe,
+	.range = perf_range,
+	.how = perf_how,
+	.open = perf_open,
+	.start = perf_start,
+	.fds = perf_fds,
+	.drain = perf_drain,
+	.pause = perf_pause,
+	.stop = perf_stop,
+	.finish = perf_finish,
+	.free = perf_free,
+};

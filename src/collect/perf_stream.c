@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/perf_stream.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/perf_record.h"
+#include "collect/perf_regs.h"
+
+/* Bytes of user stack in a sample.  The kernel copies what there is but takes the whole
+ * size out of the ring, so a small ring cannot have large samples.  The most that fits a
+ * record's 16-bit size is what is left of 64 KB after registers and kernel frames. */
+#define DUMP_FULL   63488
+#define DUMP_SMALL  16384
+#define DUMP_SWITCH 8192 /* blocked stacks are shallow, and there are many */
+#define RING_FULL   (4u << 20)
+
+#define CPU_CLOCK_HOW "perf cpu-clock"
+
+static const struct perf_stream_spec specs[] = {
+	{ EXPERIMENT_CPU_TIME, PERF_STREAM_SAMPLE, EXPERIMENT_CPU,
+	  PERF_COUNT_SW_CPU_CLOCK, false, CPU_CLOCK_HOW },
+	{ EXPERIMENT_THREAD_TIME, PERF_STREAM_SAMPLE, EXPERIMENT_CPU,
+	  PERF_COUNT_SW_CPU_CLOCK, false, CPU_CLOCK_HOW },
+	{ EXPERIMENT_THREAD_TIME, PERF_STREAM_SWITCH, EXPERIMENT_BLOCKED,
+	  PERF_COUNT_SW_CONTEXT_SWITCHES, false, "perf context-switches" },
+	{ EXPERIMENT_FAULTS, PERF_STREAM_SAMPLE, EXPERIMENT_MINOR_FAULTS,
+	  PERF_COUNT_SW_PAGE_FAULTS_MIN, true, "perf minor-faults" },
+	{ EXPERIMENT_FAULTS, PERF_STREAM_SAMPLE, EXPERIMENT_MAJOR_FAULTS,
+	  PERF_COUNT_SW_PAGE_FAULTS_MAJ, true, "perf major-faults" },
+};
+
+const struct perf_stream_spec perf_stream_sideband = {
+	.role = PERF_STREAM_SIDEBAND,
+	.config = PERF_COUNT_SW_DUMMY,
+	.how = "perf dummy",
+};
+
+size_t perf_stream_specs(const struct experiment *x, const struct perf_stream_spec **ret,
+			 size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
+		if (specs[i].trigger == x->trigger && n < max)
+			ret[n++] = &specs[i];
+	return n;
+}
+
+static uint32_t dump_size(const struct perf_stream_spec *spec, size_t ring_bytes)
+{
+	if (ring_bytes < RING_FULL)
+		return spec->role == PERF_STREAM_SWITCH ? DUMP_SWITCH : DUMP_SMALL;
+	return spec->role == PERF_STREAM_SWITCH ? DUMP_SWITCH : DUMP_FULL;
+}
+
+static void want_stack(struct perf_event_attr *a, uint32_t dump_bytes)
+{
+	a->sample_type |= PERF_RECORD_STACK;
+	a->exclude_callchain_user = 1; /* the user part is unwound from the copy */
+	a->sample_regs_user = perf_regs_mask();
+	a->sample_stack_user = dump_bytes;
+}
+
+static void want_sideband(struct perf_event_attr *a, bool has_switches)
+{
+	a->mmap = 1;
+	a->mmap2 = 1;
+	a->build_id = 1;
+	a->comm = 1;
+	a->comm_exec = 1;
+	a->task = 1;
+	a->context_switch = has_switches;
+}
+
+static void set_scope(struct perf_event_attr *a, const struct scope *scope,
+		      bool may_begin)
+{
+	switch (scope->kind) {
+	case SCOPE_LAUNCH:
+		a->disabled = 1;
+		a->enable_on_exec = may_begin;
+		a->inherit = 1;
+		a->inherit_thread = !scope->follow_children;
+		break;
+	case SCOPE_PROCESSES:
+		a->disabled = !may_begin;
+		a->inherit = 1;
+		a->inherit_thread = !scope->follow_children;
+		break;
+	case SCOPE_THREADS:
+		a->disabled = !may_begin;
+		break;
+	case SCOPE_CPUS:
+		a->disabled = !may_begin;
+		/* Idle samples are neither reliable nor anybody's time. */
+		a->exclude_idle = 1;
+		break;
+	}
+}
+
+void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec,
+		      const struct plan *plan, bool is_tracking,
+		      const struct perf_stream_settings *settings)
+{
+	struct perf_event_attr *a = &s->attr;
+	bool is_sample = spec->role != PERF_STREAM_SIDEBAND;
+
+	*s = (struct perf_stream){ .spec = spec, .plan = plan };
+	a->size = sizeof(*a);
+	a->type = PERF_TYPE_SOFTWARE;
+	a->config = spec->config;
+	a->sample_period = spec->role == PERF_STREAM_SAMPLE ? plan->choice.interval : 1;
+	a->sample_type = PERF_RECORD_BASE;
+	a->sample_id_all = 1;
+	a->use_clockid = 1;
+	a->clockid = CLOCK_MONOTONIC;
+	a->watermark = 1;
+	a->wakeup_watermark = (uint32_t)(settings->ring_bytes / 4);
+	a->exclude_kernel = settings->no_kernel;
+	a->exclude_hv = 1;
+	if (is_sample && !plan->choice.experiment->is_pc_only)
+		want_stack(a, dump_size(spec, settings->ring_bytes));
+	if (is_sample && spec->has_addr && plan->trace)
+		a->sample_type |= PERF_RECORD_ADDR;
+	if (is_tracking)
+		want_sideband(a, settings->has_switches);
+	set_scope(a, settings->scope, !is_sample || !settings->starts_paused);
+}
+
+static int sys_perf_event_open(struct perf_event_attr *a, pid_t tid, int cpu)
+{
+	return (int)syscall(SYS_perf_event_open, a, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int perf_stream_open(struct perf_stream *s, pid_t tid, int cpu, struct err *e)
+{
+	int fd = sys_perf_event_open(&s->attr, tid, cpu);
+
+	if (fd < 0 && errno == EINVAL && s->attr.build_id) {
+		s->attr.build_id = 0; /* before Linux 5.12 */
+		fd = sys_perf_event_open(&s->attr, tid, cpu);
+	}
+	if (fd >= 0)
+		return fd;
+	if (errno == EMFILE)
+		return err_os(e, "more threads and CPUs than this process may open "
+				 "descriptors for (see 'ulimit -n')");
+	return err_os(e, "cannot open %s for thread %d on CPU %d", s->spec->how, tid,
+		      cpu);
+}

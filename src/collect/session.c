@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "collect/launch.h"
+#include "collect/session_notes.h"
+#include "collect/session_signals.h"
+#include "host/clock.h"
+#include "host/procfs.h"
+
+#define TICK_NS	    100000000 /* how long data may wait for us */
+#define SOURCES_MAX 4
+#define FDS_MAX	    4096
+
+struct session {
+	struct session_settings settings;
+	struct scope scope;
+	struct launch_env env;
+	struct launch_user user;
+	struct plan plans[SESSION_EXPERIMENTS_MAX];
+	struct launch launch;
+	struct writer *writer;
+	struct tracker *tracker;
+	struct source *sources[SOURCES_MAX];
+	size_t n_sources;
+	struct session_signals signals;
+	VEC(int) pidfds; /* of the processes whose end ends the recording */
+	uint64_t start_ns, end_ns, delay_end_ns;
+	bool is_paused, is_over;
+	struct session_outcome outcome;
+};
+
+/* Making the settings definite. */
+
+static void set_scope(struct session *s)
+{
+	const struct session_settings *x = &s->settings;
+
+	s->scope = (struct scope){
+		.kind = x->kind,
+		.pids = x->pids,
+		.n_pids = x->n_pids,
+		.cpus = x->cpus,
+		.n_cpus = x->n_cpus,
+		.follow_children = !x->follow || strcmp(x->follow, "off") != 0,
+		.may_pause = x->starts_paused || x->toggle_signal || x->delay_ns,
+		.program = x->argv ? x->argv[0] : NULL,
+	};
+}
+
+static int choose_source(struct session *s, struct plan *p, struct err *e)
+{
+	const char *name = s->settings.source;
+	const struct experiment *x = p->choice.experiment;
+
+	if (!name) {
+		p->source = source_choose(x, &s->scope, e);
+		return p->source ? 0 : ERR_UNSUPPORTED;
+	}
+	p->source = source_find(name);
+	if (!p->source)
+		return err_set(e, ERR_USAGE, "there is no source '%.40s'", name);
+
+	int rc = p->source->probe(x, &s->scope, e);
+
+	return rc < 0 ? err_in(e, rc, x->name) : 0;
+}
+
+int session_new(const struct session_settings *settings, struct session **ret,
+		struct err *e)
+{
+	own(session_freep) struct session *s = xcalloc(1, sizeof(*s));
+	int rc = 0;
+
+	s->settings = *settings;
+	s->launch = (struct launch){ .gate = -1, .report = -1 };
+	s->signals.fd = -1;
+	launch_env_init(&s->env);
+	set_scope(s);
+	if (settings->user)
+		rc = launch_user_find(settings->user, &s->user, &s->env, e);
+	for (size_t i = 0; i < settings->n_choices && rc == 0; i++) {
+		s->plans[i].choice = settings->choices[i];
+		s->plans[i].trace = settings->trace;
+		rc = choose_source(s, &s->plans[i], e);
+	}
+	if (rc < 0)
+		return rc;
+	*ret = steal(&s);
+	return 0;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	launch_abandon(&s->launch);
+	for (size_t i = 0; i < s->n_sources; i++)
+		s->sources[i]->ops->free(s->sources[i]);
+	vec_each(fd, &s->pidfds)
+		closep(fd);
+	vec_fini(&s->pidfds);
+	session_signals_fini(&s->signals);
+	tracker_free(s->tracker);
+	writer_free(s->writer);
+	launch_env_fini(&s->env);
+	free(s);
+}
+
+void session_freep(struct session **s)
+{
+	session_free(*s);
+}
+
+void session_describe(const struct session *s, session_line_fn *fn, void *ctx)
+{
+	session_notes_describe(&s->settings, &s->scope, s->plans, fn, ctx);
+}
+
+/* Opening what records. */
+
+static int create_file(struct session *s, struct err *e)
+{
+	struct writer_options options = { .max_bytes = s->settings.max_bytes };
+	struct session_outcome *o = &s->outcome;
+
+	session_notes_path(&s->settings, s->launch.pid, o->path, sizeof(o->path));
+	session_notes_owner(&options);
+	return writer_create(o->path, &options, &s->writer, e);
+}
+
+static void add_events(struct session *s)
+{
+	for (size_t i = 0; i < s->settings.n_choices; i++)
+		session_notes_events(s->writer, &s->plans[i]);
+}
+
+static int follow_only(struct session *s, struct err *e)
+{
+	const char *follow = s->settings.follow;
+
+	if (!follow || !strcmp(follow, "on") || !strcmp(follow, "off"))
+		return 0;
+	return tracker_follow_only(s->tracker, follow, e);
+}
+
+static bool is_open(const struct session *s, const struct source_ops *ops)
+{
+	for (size_t i = 0; i < s->n_sources; i++)
+		if (s->sources[i]->ops == ops)
+			return true;
+	return false;
+}
+
+static int open_sources(struct session *s, struct err *e)
+{
+	struct source_context c = { .scope = &s->scope,
+				    .plans = s->plans,
+				    .n_plans = s->settings.n_choices,
+				    .tracker = s->tracker,
+				    .writer = s->writer };
+
+	for (size_t i = 0; i < c.n_plans; i++) {
+		const struct source_ops *ops = s->plans[i].source;
+
+		if (is_open(s, ops))
+			continue;
+
+		int rc = ops->open(&c, &s->sources[s->n_sources], e);
+
+		if (rc < 0)
+			return rc;
+
+		struct source *source = s->sources[s->n_sources++];
+
+		rc = ops->prepare ? ops->prepare(source, &s->env, e) : 0;
+		if (rc < 0)
+			return rc;
+		if (s->is_paused)
+			ops->pause(source, true);
+	}
+	return 0;
+}
+
+static int open_all(struct session *s, struct err *e)
+{
+	int rc = create_file(s, e);
+
+	if (rc < 0)
+		return rc;
+	s->tracker = tracker_new(s->writer);
+	s->is_paused = s->settings.starts_paused || s->settings.delay_ns;
+	add_events(s);
+	rc = follow_only(s, e);
+	return rc < 0 ? rc : open_sources(s, e);
+}
+
+/* Starting. */
+
+/* Only what is ours: the program was forked before. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int start_sources(struct session *s, struct err *e)
+{
+	for (size_t i = 0; i < s->n_sources; i++) {
+		int rc = s->sources[i]->ops->start(s->sources[i], s->launch.pid, e);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int watch(struct session *s, pid_t pid, struct err *e)
+{
+	int fd = pidfd_open(pid, 0);
+
+	if (fd < 0)
+		return err_os(e, "cannot watch process %d", pid);
+	*vec_push(&s->pidfds) = fd;
+	return 0;
+}
+
+static int watch_all(struct session *s, struct err *e)
+{
+	const struct session_settings *x = &s->settings;
+	int rc = 0;
+
+	if (x->kind == SCOPE_LAUNCH)
+		return watch(s, s->launch.pid, e);
+	for (size_t i = 0; i < x->n_pids && rc == 0; i++) {
+		pid_t pid = x->pids[i];
+
+		if (x->kind == SCOPE_THREADS)
+			rc = procfs_process_of(pid, &pid, e);
+		if (rc == 0)
+			rc = watch(s, pid, e);
+	}
+	return rc;
+}
+
+static int start_all(struct session *s, struct err *e)
+{
+	const struct session_settings *x = &s->settings;
+	int rc = session_signals_init(&s->signals, x->kind == SCOPE_LAUNCH,
+				      x->toggle_signal, x->mark_signal, e);
+
+	if (rc < 0)
+		return rc;
+	raise_file_limit();
+	rc = watch_all(s, e);
+	if (rc == 0)
+		rc = start_sources(s, e);
+	if (rc < 0)
+		return rc;
+	s->start_ns = clock_monotonic_ns();
+	session_notes_begin(s->writer, x, s->plans, s->start_ns);
+	if (x->kind != SCOPE_LAUNCH)
+		return 0;
+	rc = launch_go(&s->launch, &s->env, x->argv[0], e);
+	if (rc < 0) {
+		s->outcome.is_exec_failure = true;
+		s->outcome.exec_errno = e ? e->os : 0;
+		unlink(s->outcome.path);
+	}
+	return rc;
+}
+
+/* Running. */
+
+static void set_paused(struct session *s, bool is_paused)
+{
+	s->is_paused = is_paused;
+	for (size_t i = 0; i < s->n_sources; i++)
+		s->sources[i]->ops->pause(s->sources[i], is_paused);
+}
+
+static void take_signals(struct session *s)
+{
+	for (;;) {
+		switch (session_signals_next(&s->signals)) {
+		case SESSION_SIGNAL_NONE:
+			return;
+		case SESSION_SIGNAL_END:
+			s->outcome.was_interrupted = true;
+			s->is_over = true;
+			break;
+		case SESSION_SIGNAL_TOGGLE:
+			set_paused(s, !s->is_paused);
+			break;
+		case SESSION_SIGNAL_MARK:
+			session_notes_mark(s->writer, clock_monotonic_ns());
+			break;
+		}
+	}
+}
+
+/* The program's end, or that of every process attached to. */
+static void check_targets(struct session *s)
+{
+	size_t n_alive = 0;
+
+	vec_each(fd, &s->pidfds) {
+		struct pollfd p = { .fd = *fd, .events = POLLIN };
+
+		n_alive += poll(&p, 1, 0) == 0;
+	}
+	if (s->pidfds.n && !n_alive)
+		s->is_over = true;
+}
+
+static size_t poll_set(const struct session *s, struct pollfd *fds)
+{
+	size_t n = 0;
+
+	fds[n++] = (struct pollfd){ .fd = s->signals.fd, .events = POLLIN };
+	/* One is enough to wake up for: the others are looked at then or at a tick. */
+	for (size_t i = 0; i < s->pidfds.n && i < 1; i++)
+		fds[n++] = (struct pollfd){ .fd = s->pidfds.at[i], .events = POLLIN };
+	for (size_t i = 0; i < s->n_sources; i++)
+		n += s->sources[i]->ops->fds(s->sources[i], fds + n, FDS_MAX - n);
+	return n;
+}
+
+static uint64_t wait_ns(const struct session *s, uint64_t now_ns)
+{
+	uint64_t until[] = { s->end_ns, s->delay_end_ns };
+	uint64_t wait = TICK_NS;
+
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t left = until[i] > now_ns ? until[i] - now_ns : 0;
+
+		if (until[i] && left < wait)
+			wait = left;
+	}
+	return wait;
+}
+
+static void check_times(struct session *s, uint64_t now_ns)
+{
+	if (s->delay_end_ns && now_ns >= s->delay_end_ns) {
+		s->delay_end_ns = 0;
+		if (!s->settings.starts_paused)
+			set_paused(s, false);
+	}
+	if (s->end_ns && now_ns >= s->end_ns)
+		s->is_over = true;
+}
+
+static int drain(struct session *s, bool is_final, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < s->n_sources; i++) {
+		int one =
+			s->sources[i]->ops->drain(s->sources[i], is_final, rc ? NULL : e);
+
+		rc = rc ? rc : one;
+	}
+	return rc;
+}
+
+static int run_loop(struct session *s, struct err *e)
+{
+	own(freep) struct pollfd *fds = xcalloc(FDS_MAX, sizeof(*fds));
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (s->settings.duration_ns)
+		s->end_ns = now_ns + s->settings.duration_ns;
+	if (s->settings.delay_ns)
+		s->delay_end_ns = now_ns + s->settings.delay_ns;
+	while (!s->is_over) {
+		uint64_t wait = wait_ns(s, now_ns);
+		struct timespec t = { .tv_sec = (time_t)(wait / 1000000000),
+				      .tv_nsec = (long)(wait % 1000000000) };
+
+		if (ppoll(fds, poll_set(s, fds), &t, NULL) < 0 && errno != EINTR)
+			return err_os(e, "cannot wait for data");
+
+		int rc = drain(s, false, e);
+
+		if (rc < 0)
+			return rc;
+		now_ns = clock_monotonic_ns();
+		/* A full disk ends the file, not the program: the writer keeps the
+		 * failure, it is told at the end. */
+		if (writer_tick(s->writer, now_ns, NULL) < 0)
+			s->outcome.write_failure = *writer_failed(s->writer);
+		take_signals(s);
+		check_times(s, now_ns);
+		check_targets(s);
+	}
+	return 0;
+}
+
+/* Ending. */
+
+static void reap(struct session *s)
+{
+	struct session_outcome *o = &s->outcome;
+	struct rusage u = { 0 };
+
+	if (s->settings.kind != SCOPE_LAUNCH)
+		return;
+	/* Told to end, or out of time: the program goes on without us. */
+	pid_t pid = wait4(s->launch.pid, &o->status, WNOHANG, &u);
+
+	o->was_launched = pid == s->launch.pid;
+	if (!o->was_launched)
+		return;
+	session_notes_rusage(s->writer, &u, o);
+	tracker_exit_status(s->tracker, (uint32_t)s->launch.pid, o->status);
+}
+
+static void stop_sources(struct session *s)
+{
+	for (size_t i = 0; i < s->n_sources; i++)
+		s->sources[i]->ops->stop(s->sources[i]);
+	s->outcome.wall_ns = clock_monotonic_ns() - s->start_ns;
+}
+
+static void add_stats(struct source_stats *sum, const struct source_stats *x)
+{
+	sum->samples += x->samples;
+	sum->lost += x->lost;
+	sum->throttled += x->throttled;
+	if (sum->cpu_ns) /* one source's CPU time is all of it */
+		return;
+	sum->cpu_ns = x->cpu_ns;
+	sum->user_ns = x->user_ns;
+	sum->system_ns = x->system_ns;
+	sum->counted_cpu_ns = x->counted_cpu_ns;
+}
+
+static int finish_all(struct session *s, struct err *e)
+{
+	struct session_outcome *o = &s->outcome;
+	int rc = drain(s, true, e);
+
+	reap(s);
+	for (size_t i = 0; i < s->n_sources; i++) {
+		struct source_stats stats = { 0 };
+
+		s->sources[i]->ops->finish(s->sources[i], &stats);
+		add_stats(&o->stats, &stats);
+	}
+
+	int rc2 = tracker_finish(s->tracker, rc ? NULL : e);
+
+	if (writer_flush(s->writer, NULL) < 0)
+		o->write_failure = *writer_failed(s->writer);
+	session_notes_end(s->writer, s->tracker, o);
+	rc = rc ? rc : rc2;
+	rc2 = writer_close(steal(&s->writer), rc ? NULL : e);
+	return rc ? rc : rc2;
+}
+
+int session_run(struct session *s, struct session_outcome *ret, struct err *e)
+{
+	int rc = 0, rc2;
+
+	if (s->settings.kind == SCOPE_LAUNCH)
+		rc = launch_begin(&s->launch, s->settings.argv,
+				  s->settings.user ? &s->user : NULL, e);
+	if (rc == 0)
+		rc = open_all(s, e);
+	if (rc == 0) {
+		rc = start_all(s, e);
+		if (rc < 0 && !s->outcome.is_exec_failure)
+			unlink(s->outcome.path);
+	}
+	if (rc < 0) {
+		*ret = s->outcome;
+		return rc;
+	}
+	rc = run_loop(s, e);
+	stop_sources(s);
+	rc2 = finish_all(s, rc ? NULL : e);
+	*ret = s->outcome;
+	return rc ? rc : rc2;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * session - one recording from settings to the closed file.
+ *
+ * session_new() makes everything definite (which source feeds which experiment, where
+ * the file goes), so that a dry run can show it; session_run() records.
+ */
+#ifndef DWELL_COLLECT_SESSION_H
+#define DWELL_COLLECT_SESSION_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/experiment.h"
+#include "collect/source.h"
+
+#define SESSION_EXPERIMENTS_MAX 8
+
+/* What the user wants.  All borrowed; they outlive the session. */
+struct session_settings {
+	struct experiment_choice choices[SESSION_EXPERIMENTS_MAX];
+	size_t n_choices;
+	bool trace;
+	bool wants_jit; /* set the flags that make run-time compilers name their code */
+
+	enum scope_kind kind;
+	char *const *argv; /* of SCOPE_LAUNCH, NULL-terminated */
+	const char *user;  /* run as; NULL: as ourselves */
+	const pid_t *pids;
+	size_t n_pids;
+	const uint32_t *cpus;
+	size_t n_cpus;
+	const char *follow; /* "on" (also NULL), "off", or a regular expression */
+	const char *source; /* use this one; NULL: the best */
+
+	uint64_t duration_ns, delay_ns; /* 0: none */
+	bool starts_paused;
+	int toggle_signal, mark_signal; /* 0: none */
+
+	const char *output;	       /* NULL: PROGRAM.EXPERIMENT.PID.dwell */
+	uint64_t max_bytes;	       /* 0: no limit */
+	const char *comment, *options; /* as typed; NULL: none */
+	const char *version;
+};
+
+/* What came of it. */
+struct session_outcome {
+	char path[PATH_MAX];
+	bool was_launched, is_exec_failure, was_interrupted;
+	int status;	/* of the program, as from wait(2) */
+	int exec_errno; /* of is_exec_failure */
+	uint64_t wall_ns;
+	bool has_rusage;
+	uint64_t user_ns, system_ns; /* of the program by the kernel's account */
+	struct source_stats stats;
+	uint64_t self_cpu_ns, self_max_rss_bytes, bytes;
+	uint64_t n_stacks, n_truncated; /* stacks walked, and those that ended early */
+	struct err write_failure;	/* .code 0: none; the recording ends there */
+};
+
+struct session;
+
+must_use int session_new(const struct session_settings *settings, struct session **ret,
+			 struct err *e);
+void session_free(struct session *s);
+void session_freep(struct session **s);
+
+/* Every setting in words, for a dry run. */
+typedef void session_line_fn(void *ctx, const char *name, const char *value);
+void session_describe(const struct session *s, session_line_fn *fn, void *ctx);
+
+/* Records until the program ends, the time is over or a signal says so.  Even a failure
+ * after the start keeps what was taken. */
+must_use int session_run(struct session *s, struct session_outcome *ret, struct err *e);
+
+#endif

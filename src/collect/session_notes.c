@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/session_notes.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "host/clock.h"
+#include "host/cpus.h"
+#include "host/procfs.h"
+
+static void join_experiments(const struct session_settings *x, char separator,
+			     struct buf *ret)
+{
+	for (size_t i = 0; i < x->n_choices; i++) {
+		if (i)
+			buf_u8(ret, (uint8_t)separator);
+		buf_puts(ret, x->choices[i].name);
+	}
+}
+
+/* What the recording is named after. */
+static void program_name(const struct session_settings *x, char *s, size_t cap)
+{
+	struct procfs_stat stat;
+	const char *name = "system";
+
+	if (x->kind == SCOPE_LAUNCH)
+		name = x->argv[0];
+	else if (x->n_pids && procfs_stat(x->pids[0], &stat, NULL) == 0)
+		name = stat.comm;
+	else if (x->n_pids)
+		name = "process";
+	if (x->kind == SCOPE_LAUNCH && strrchr(name, '/'))
+		name = strrchr(name, '/') + 1;
+	snprintf(s, cap, "%.100s", *name ? name : "program");
+	for (char *c = s; *c; c++)
+		if (*c == '/' || (unsigned char)*c < ' ')
+			*c = '_';
+}
+
+void session_notes_path(const struct session_settings *x, pid_t pid, char *s, size_t cap)
+{
+	struct buf names = { 0 };
+	char program[128];
+
+	if (x->output) {
+		snprintf(s, cap, "%s", x->output);
+		return;
+	}
+	program_name(x, program, sizeof(program));
+	join_experiments(x, '+', &names);
+	if (x->kind != SCOPE_LAUNCH)
+		pid = x->n_pids ? x->pids[0] : getpid();
+	snprintf(s, cap, "%s.%s.%d.dwell", program, buf_str(&names), pid);
+	buf_fini(&names);
+}
+
+static bool env_id(const char *name, uint32_t *ret)
+{
+	const char *text = getenv(name);
+	uint64_t v;
+
+	if (!text || text_parse_u64(text, &v, NULL) < 0 || v >= UINT32_MAX)
+		return false;
+	*ret = (uint32_t)v;
+	return true;
+}
+
+void session_notes_owner(struct writer_options *options)
+{
+	options->has_owner = geteuid() == 0 && env_id("SUDO_UID", &options->uid) &&
+			     env_id("SUDO_GID", &options->gid);
+}
+
+static void describe_plans(const struct session_settings *x, const struct plan *plans,
+			   session_line_fn *fn, void *ctx)
+{
+	for (size_t i = 0; i < x->n_choices; i++) {
+		const struct experiment *k = plans[i].choice.experiment;
+		char interval[TEXT_MAX], line[256];
+
+		text_value(interval, plans[i].choice.interval, k->unit);
+		snprintf(line, sizeof(line), "%s, every %s, by %s", plans[i].choice.name,
+			 interval, plans[i].source->how(k, 0));
+		fn(ctx, "experiment", line);
+	}
+}
+
+static void describe_scope(const struct session_settings *x, session_line_fn *fn,
+			   void *ctx)
+{
+	struct buf b = { 0 };
+
+	switch (x->kind) {
+	case SCOPE_LAUNCH:
+		for (char *const *a = x->argv; *a; a++)
+			buf_printf(&b, "%s%s", a == x->argv ? "" : " ", *a);
+		fn(ctx, "command", buf_str(&b));
+		break;
+	case SCOPE_PROCESSES:
+	case SCOPE_THREADS:
+		for (size_t i = 0; i < x->n_pids; i++)
+			buf_printf(&b, "%s%d", i ? ", " : "", x->pids[i]);
+		fn(ctx, x->kind == SCOPE_THREADS ? "threads" : "processes", buf_str(&b));
+		break;
+	case SCOPE_CPUS:
+		for (size_t i = 0; i < x->n_cpus; i++)
+			buf_printf(&b, "%s%u", i ? ", " : "", x->cpus[i]);
+		fn(ctx, "CPUs", x->n_cpus ? buf_str(&b) : "all");
+		break;
+	}
+	buf_fini(&b);
+}
+
+static void describe_time(const struct session_settings *x, session_line_fn *fn,
+			  void *ctx)
+{
+	char text[TEXT_MAX];
+
+	fn(ctx, "duration",
+	   x->duration_ns	     ? text_duration(text, x->duration_ns)
+	   : x->kind == SCOPE_LAUNCH ? "until the command ends"
+	   : x->kind == SCOPE_CPUS   ? "until interrupted"
+				     : "until it ends or interrupted");
+	fn(ctx, "delay", x->delay_ns ? text_duration(text, x->delay_ns) : "none");
+	fn(ctx, "starts paused", x->starts_paused ? "yes" : "no");
+	fn(ctx, "toggle signal",
+	   x->toggle_signal ? sigabbrev_np(x->toggle_signal) : "none");
+	fn(ctx, "mark signal", x->mark_signal ? sigabbrev_np(x->mark_signal) : "none");
+}
+
+void session_notes_describe(const struct session_settings *x, const struct scope *scope,
+			    const struct plan *plans, session_line_fn *fn, void *ctx)
+{
+	char path[PATH_MAX], size[TEXT_MAX];
+	struct writer_options owner = { 0 };
+
+	(void)scope;
+	describe_plans(x, plans, fn, ctx);
+	describe_scope(x, fn, ctx);
+	fn(ctx, "run as", x->user ? x->user : "yourself");
+	fn(ctx, "follow descendants", x->follow ? x->follow : "on");
+	fn(ctx, "every event kept", x->trace ? "yes" : "no");
+	describe_time(x, fn, ctx);
+	session_notes_path(x, 0, path, sizeof(path));
+	if (!x->output && x->kind == SCOPE_LAUNCH)
+		snprintf(strrchr(path, '0'), 10, "PID.dwell");
+	fn(ctx, "recording", path);
+	fn(ctx, "size limit", x->max_bytes ? text_size(size, x->max_bytes) : "none");
+	session_notes_owner(&owner);
+	fn(ctx, "owned by", owner.has_owner ? getenv("SUDO_UID") : "yourself");
+	fn(ctx, "comment", x->comment ? x->comment : "");
+}
+
+/* In the recording. */
+
+void session_notes_events(struct writer *w, struct plan *plan)
+{
+	const struct experiment *x = plan->choice.experiment;
+
+	for (unsigned i = 0; i < x->n_events; i++) {
+		const struct experiment_event *ev = &x->events[i];
+		struct model_event m = {
+			.name = writer_string(w, ev->name),
+			.unit = writer_string(w, ev->unit),
+			.experiment = writer_string(w, plan->choice.name),
+			.source = writer_string(w, plan->source->how(x, i)),
+			.description = writer_string(w, ev->description),
+			.flags = ev->flags,
+			.period = ev->is_periodic ? plan->choice.interval : 0,
+		};
+
+		if (!(m.flags & (EVENT_SAMPLED | EVENT_EXACT)))
+			m.flags |=
+				plan->choice.interval == 1 ? EVENT_EXACT : EVENT_SAMPLED;
+		plan->events[i] = writer_event(w, &m);
+	}
+}
+
+static void note_start_time(struct writer *w, uint64_t start_ns)
+{
+	char text[64];
+	uint64_t real = clock_read_ns(CLOCK_REALTIME);
+	time_t seconds = (time_t)(real / 1000000000);
+	struct tm tm;
+
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S%z", localtime_r(&seconds, &tm));
+	writer_info(w, "start-time", text);
+	/* Both clocks at the same moment: times in the recording become dates. */
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)start_ns);
+	writer_info(w, "start-monotonic-ns", text);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)real);
+	writer_info(w, "start-realtime-ns", text);
+}
+
+static void note_machine(struct writer *w)
+{
+	struct utsname u;
+	struct cpus cpus = { 0 };
+	char text[256];
+
+	if (uname(&u) == 0) {
+		writer_info(w, "host", u.nodename);
+		writer_info(w, "kernel", u.release);
+		writer_info(w, "arch", u.machine);
+	}
+	cpus_model_name(text, sizeof(text));
+	writer_info(w, "cpu", text);
+	if (cpus_online(&cpus, NULL) == 0) {
+		snprintf(text, sizeof(text), "%zu", cpus.ids.n);
+		writer_info(w, "cpus", text);
+	}
+	cpus_fini(&cpus);
+}
+
+static void note_line(void *ctx, const char *name, const char *value)
+{
+	struct buf *b = ctx;
+
+	buf_printf(b, "%s%s: %s", b->size ? "\n" : "", name, value);
+}
+
+void session_notes_begin(struct writer *w, const struct session_settings *x,
+			 const struct plan *plans, uint64_t start_ns)
+{
+	struct buf b = { 0 };
+	char cwd[PATH_MAX];
+
+	join_experiments(x, ',', &b);
+	writer_info(w, "experiments", buf_str(&b));
+	buf_clear(&b);
+	for (char *const *a = x->argv; a && *a; a++)
+		buf_printf(&b, "%s%s", a == x->argv ? "" : " ", *a);
+	writer_info(w, "command", buf_str(&b));
+	buf_clear(&b);
+	describe_plans(x, plans, note_line, &b);
+	describe_scope(x, note_line, &b);
+	describe_time(x, note_line, &b);
+	writer_info(w, "settings", buf_str(&b));
+	buf_fini(&b);
+	if (x->options)
+		writer_info(w, "options", x->options);
+	if (x->comment)
+		writer_info(w, "comment", x->comment);
+	if (x->version)
+		writer_info(w, "dwell-version", x->version);
+	if (getcwd(cwd, sizeof(cwd)))
+		writer_info(w, "directory", cwd);
+	note_start_time(w, start_ns);
+	note_machine(w);
+}
+
+void session_notes_mark(struct writer *w, uint64_t now_ns)
+{
+	writer_interval(w,
+			&(struct model_interval){ .from_ns = now_ns,
+						  .to_ns = now_ns,
+						  .name = writer_string(w, "mark"),
+						  .cause = writer_string(w, "signal") });
+}
+
+static void fact(struct writer *w, enum fact_kind kind, const char *name,
+		 const char *unit, uint64_t value)
+{
+	writer_fact(w, &(struct model_fact){ .kind = kind,
+					     .name = writer_string(w, name),
+					     .unit = writer_string(w, unit),
+					     .event = MODEL_NONE,
+					     .process = MODEL_NONE,
+					     .value = value });
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+static uint64_t not_negative(long v)
+{
+	return v > 0 ? (uint64_t)v : 0;
+}
+
+void session_notes_rusage(struct writer *w, const struct rusage *u,
+			  struct session_outcome *o)
+{
+	o->has_rusage = true;
+	o->user_ns = timeval_ns(u->ru_utime);
+	o->system_ns = timeval_ns(u->ru_stime);
+	fact(w, FACT_TARGET, "user-time", "ns", o->user_ns);
+	fact(w, FACT_TARGET, "system-time", "ns", o->system_ns);
+	fact(w, FACT_TARGET, "max-rss", "bytes", not_negative(u->ru_maxrss) * 1024);
+	fact(w, FACT_TARGET, "minor-faults", "count", not_negative(u->ru_minflt));
+	fact(w, FACT_TARGET, "major-faults", "count", not_negative(u->ru_majflt));
+	fact(w, FACT_TARGET, "voluntary-switches", "count", not_negative(u->ru_nvcsw));
+	fact(w, FACT_TARGET, "involuntary-switches", "count", not_negative(u->ru_nivcsw));
+}
+
+static void note_self(struct writer *w, struct session_outcome *o)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_SELF, &u) != 0)
+		return;
+	o->self_cpu_ns = timeval_ns(u.ru_utime) + timeval_ns(u.ru_stime);
+	o->self_max_rss_bytes = not_negative(u.ru_maxrss) * 1024;
+	o->bytes = writer_bytes(w);
+	fact(w, FACT_SELF, "cpu-time", "ns", o->self_cpu_ns);
+	fact(w, FACT_SELF, "max-rss", "bytes", o->self_max_rss_bytes);
+	fact(w, FACT_SELF, "bytes", "bytes", o->bytes);
+}
+
+void session_notes_end(struct writer *w, const struct tracker *t,
+		       struct session_outcome *o)
+{
+	const uint64_t *stops = tracker_stops(t);
+
+	for (unsigned i = 0; i < UNWIND_N_STOPS; i++) {
+		o->n_stacks += stops[i];
+		o->n_truncated += i == UNWIND_END ? 0 : stops[i];
+	}
+	fact(w, FACT_TARGET, "wall-time", "ns", o->wall_ns);
+	if (o->was_launched)
+		fact(w, FACT_TARGET, "exit-status", "count", (uint64_t)o->status);
+	fact(w, FACT_TARGET, "sampled-user-time", "ns", o->stats.user_ns);
+	fact(w, FACT_TARGET, "sampled-system-time", "ns", o->stats.system_ns);
+	if (o->stats.counted_cpu_ns)
+		fact(w, FACT_TARGET, "counted-cpu-time", "ns", o->stats.counted_cpu_ns);
+	fact(w, FACT_RATE, "stacks", "count", o->n_stacks);
+	fact(w, FACT_LOSS, "truncated-stacks", "count", o->n_truncated);
+	note_self(w, o);
+}

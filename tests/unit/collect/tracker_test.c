@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/tracker.h"
+
+#include <stdio.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/recording.h"
+
+/* Pids that no running process has, so that nothing is learnt from /proc. */
+#define PID 0x7ffffff0u
+
+struct fixture {
+	char path[64];
+	struct writer *writer;
+	struct tracker *tracker;
+	uint32_t event;
+};
+
+static void begin(struct fixture *f)
+{
+	snprintf(f->path, sizeof(f->path), "/tmp/tracker_test.%d.dwell", getpid());
+	assert_int_equal(
+		writer_create(f->path, &(struct writer_options){ 0 }, &f->writer, NULL),
+		0);
+	f->tracker = tracker_new(f->writer);
+	f->event =
+		writer_event(f->writer, &(struct model_event){ .flags = EVENT_SAMPLED });
+}
+
+static void finish(struct fixture *f, struct recording **ret)
+{
+	struct err e = { 0 };
+
+	assert_int_equal(tracker_finish(f->tracker, NULL), 0);
+	tracker_free(f->tracker);
+	assert_int_equal(writer_close(f->writer, NULL), 0);
+	if (recording_open(f->path, ret, &e) < 0)
+		fail_msg("%s", e.text);
+	unlink(f->path);
+}
+
+static void map_code(struct fixture *f, uint32_t pid, uint64_t start, const char *path)
+{
+	tracker_mmap(f->tracker, 5, pid,
+		     &(struct tracker_mmap){ .start = start,
+					     .end = start + 0x1000,
+					     .file_offset = 0x100,
+					     .path = path,
+					     .inode = 1,
+					     .is_exec = true });
+}
+
+static uint32_t sample(struct fixture *f, uint32_t pid, const uint64_t *pcs, size_t n,
+		       enum unwind_stop stop)
+{
+	return tracker_sample(f->tracker, &(struct tracker_sample){ .time_ns = 10,
+								    .weight = 7,
+								    .event = f->event,
+								    .pid = pid,
+								    .tid = pid,
+								    .count = 1,
+								    .user_pcs = pcs,
+								    .n_user = n,
+								    .stop = stop });
+}
+
+static const struct model_location *location(const struct recording *r, uint32_t stack)
+{
+	return &recording_locations(r)[recording_stacks(r)[stack].location];
+}
+
+static const char *path_of(const struct recording *r, const struct model_location *l)
+{
+	return recording_string(r, recording_image(r, l->image)->path);
+}
+
+static void stacks_are_places_in_images_under_their_callers(void **state)
+{
+	static const uint64_t pcs[] = { 0x1010, 0x2020, 0x9999 };
+	struct fixture f;
+	struct recording *r;
+
+	(void)state;
+	begin(&f);
+	tracker_exec(f.tracker, 1, PID, PID, "prog");
+	map_code(&f, PID, 0x1000, "/no/such/lib");
+	map_code(&f, PID, 0x2000, "/no/such/prog");
+
+	uint32_t stack = sample(&f, PID, pcs, 3, UNWIND_BAD_RULE);
+
+	assert_int_equal(sample(&f, PID, pcs, 3, UNWIND_BAD_RULE), stack);
+	assert_int_equal(tracker_stops(f.tracker)[UNWIND_BAD_RULE], 2);
+	finish(&f, &r);
+
+	const struct model_location *l = location(r, stack);
+
+	assert_string_equal(path_of(r, l), "/no/such/lib");
+	assert_int_equal(l->offset, 0x110);
+	assert_int_equal(l->flags, 0);
+	stack = recording_stacks(r)[stack].parent;
+	l = location(r, stack);
+	assert_string_equal(path_of(r, l), "/no/such/prog");
+	assert_int_equal(l->flags, LOCATION_RETURN);
+	stack = recording_stacks(r)[stack].parent;
+	assert_int_equal(recording_image(r, location(r, stack)->image)->kind,
+			 IMAGE_UNKNOWN);
+	stack = recording_stacks(r)[stack].parent;
+	assert_int_equal(recording_image(r, location(r, stack)->image)->kind,
+			 IMAGE_TRUNCATED);
+	assert_int_equal(location(r, stack)->offset, UNWIND_BAD_RULE);
+	assert_int_equal(recording_stacks(r)[stack].parent, 0);
+	recording_free(r);
+}
+
+static void a_child_has_its_parents_code_until_it_execs(void **state)
+{
+	static const uint64_t pc = 0x1010;
+	struct fixture f;
+	struct recording *r;
+	uint32_t stacks[3];
+
+	(void)state;
+	begin(&f);
+	tracker_exec(f.tracker, 1, PID, PID, "parent");
+	map_code(&f, PID, 0x1000, "/no/such/a");
+	tracker_fork(f.tracker, 6, PID + 1, PID + 1, PID, PID);
+	stacks[0] = sample(&f, PID + 1, &pc, 1, UNWIND_END);
+	tracker_exec(f.tracker, 7, PID + 1, PID + 1, "child");
+	map_code(&f, PID + 1, 0x1000, "/no/such/b");
+	stacks[1] = sample(&f, PID + 1, &pc, 1, UNWIND_END);
+	stacks[2] = sample(&f, PID, &pc, 1, UNWIND_END);
+	tracker_exit(f.tracker, 8, PID + 1, PID + 1);
+	tracker_exit_status(f.tracker, PID + 1, 256);
+	finish(&f, &r);
+
+	assert_string_equal(path_of(r, location(r, stacks[0])), "/no/such/a");
+	assert_string_equal(path_of(r, location(r, stacks[1])), "/no/such/b");
+	assert_int_equal(stacks[2], stacks[0]);
+	assert_int_equal(recording_n_processes(r), 3);
+
+	const struct model_process *p = recording_process(r, 2);
+
+	assert_int_equal(p->exec_of, 1);
+	assert_int_equal(p->parent, 0);
+	assert_int_equal(p->end_ns, 8);
+	assert_int_equal(p->exit_status, 256);
+	assert_string_equal(recording_string(r, p->exe), "/no/such/b");
+	assert_string_equal(recording_string(r, recording_process(r, 1)->comm), "parent");
+	assert_int_equal(recording_process(r, 1)->end_ns, 7);
+	recording_free(r);
+}
+
+static void many_short_lives_are_forgotten_one_by_one(void **state)
+{
+	static const uint64_t pc = 0x1010;
+	struct fixture f;
+	struct recording *r;
+
+	(void)state;
+	begin(&f);
+	tracker_exec(f.tracker, 1, 1000000000, 1000000000, "parent");
+	map_code(&f, 1000000000, 0x1000, "/no/such/a");
+	for (uint32_t i = 1; i <= 5000; i++) {
+		uint32_t pid = 1000000000 + i;
+
+		tracker_fork(f.tracker, 6, pid, pid, 1000000000, 1000000000);
+		tracker_fork(f.tracker, 6, pid, pid + 100000, pid, pid);
+		tracker_exit(f.tracker, 7, pid, pid + 100000);
+		tracker_exit(f.tracker, 7, pid, pid);
+		sample(&f, pid, &pc, 1, UNWIND_END); /* late, but still known */
+	}
+	finish(&f, &r);
+	assert_int_equal(recording_n_processes(r), 5001);
+	assert_int_equal(recording_n_threads(r), 10001);
+	recording_free(r);
+}
+
+static void only_what_is_to_be_followed_is_kept(void **state)
+{
+	static const uint64_t pc = 0x1010;
+	struct fixture f;
+	struct recording *r;
+	struct err e = { 0 };
+
+	(void)state;
+	begin(&f);
+	assert_int_equal(tracker_follow_only(f.tracker, "(", &e), ERR_USAGE);
+	assert_int_equal(tracker_follow_only(f.tracker, "^cc1$", &e), 0);
+	tracker_exec(f.tracker, 1, PID, PID, "make");
+	assert_int_not_equal(sample(&f, PID, &pc, 1, UNWIND_END), 0);
+	tracker_fork(f.tracker, 2, PID + 1, PID + 1, PID, PID);
+	tracker_exec(f.tracker, 2, PID + 1, PID + 1, "as");
+	assert_int_equal(sample(&f, PID + 1, &pc, 1, UNWIND_END), 0);
+	tracker_exec(f.tracker, 3, PID + 1, PID + 1, "cc1");
+	assert_int_not_equal(sample(&f, PID + 1, &pc, 1, UNWIND_END), 0);
+	finish(&f, &r);
+	recording_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_are_places_in_images_under_their_callers),
+		cmocka_unit_test(a_child_has_its_parents_code_until_it_execs),
+		cmocka_unit_test(many_short_lives_are_forgotten_one_by_one),
+		cmocka_unit_test(only_what_is_to_be_followed_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
