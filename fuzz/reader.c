@@ -32,6 +32,7 @@ static void check_uleb(uint64_t v)
 
 static void step(struct reader *r)
 {
+	const uint8_t *bytes;
 	const char *s;
 	size_t n;
 
@@ -58,7 +59,8 @@ static void step(struct reader *r)
 		break;
 	case 6:
 		n = reader_u8(r);
-		check(!reader_bytes(r, n) == r->bad);
+		bytes = reader_bytes(r, n);
+		check(!bytes == r->bad);
 		break;
 	default:
 		reader_u32le(r);

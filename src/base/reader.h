@@ -39,7 +39,7 @@ static inline size_t reader_offset(const struct reader *r)
 /* n bytes in place, or NULL. */
 static inline const uint8_t *reader_bytes(struct reader *r, size_t n)
 {
-	if (n > reader_left(r)) {
+	if (r->bad || n > reader_left(r)) {
 		r->bad = true;
 		return NULL;
 	}

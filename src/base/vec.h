@@ -36,7 +36,7 @@ void *vec_grow(void *at, size_t *cap, size_t need, size_t size);
 		&(v)->at[(v)->n++];                                                      \
 	})
 #define vec_each(p, v)                                                                   \
-	for (__typeof__((v)->at + 0) p = (v)->at; p < (v)->at + (v)->n; p++)
+	for (__typeof__((v)->at + 0) p = (v)->at; (v)->n && p < (v)->at + (v)->n; p++)
 #define vec_clear(v) ((v)->n = 0)
 #define vec_fini(v)                                                                      \
 	do {                                                                             \

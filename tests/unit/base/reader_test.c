@@ -32,6 +32,7 @@ static void failure_sticks_and_keeps_the_offset(void **state)
 	assert_int_equal(reader_offset(&r), 3);
 	assert_int_equal(reader_u8(&r), 0);
 	assert_null(reader_bytes(&r, 1));
+	assert_null(reader_bytes(&r, 0));
 	assert_int_equal(reader_left(&r), 0);
 	reader_seek(&r, 0);
 	assert_true(r.bad);
