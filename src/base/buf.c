@@ -21,7 +21,7 @@ void buf_clear(struct buf *b)
 
 uint8_t *buf_reserve(struct buf *b, size_t n)
 {
-	if (n > b->cap - b->size) {
+	if (!b->data || n > b->cap - b->size) {
 		size_t cap = b->cap ? b->cap * 2 : 256;
 
 		while (cap - b->size < n)

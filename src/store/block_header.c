@@ -35,15 +35,15 @@ bool block_header_decode(const uint8_t in[BLOCK_HEADER_BYTES], uint64_t file_off
 			 struct block_header *ret)
 {
 	struct reader r = reader_over(in, BLOCK_HEADER_BYTES);
-	const uint8_t *seen = reader_bytes(&r, sizeof(marker));
 	struct block_header h;
 
+	reader_skip(&r, sizeof(marker));
 	h.kind = reader_u16le(&r);
 	h.flags = reader_u16le(&r);
 	h.stored_size = reader_u32le(&r);
 	h.raw_size = reader_u32le(&r);
 	h.payload_crc = reader_u32le(&r);
-	if (memcmp(seen, marker, sizeof(marker)) != 0 ||
+	if (memcmp(in, marker, sizeof(marker)) != 0 ||
 	    reader_u32le(&r) != header_crc(in, file_off))
 		return false;
 	if (h.stored_size > FORMAT_BLOCK_MAX || h.raw_size > FORMAT_BLOCK_MAX)

@@ -58,7 +58,7 @@ static bool read_index(struct block_list *l, const struct block_source *s,
 	own(buf_fini) struct buf stored = { 0 };
 	own(buf_fini) struct buf raw = { 0 };
 	uint64_t end = FORMAT_HEADER_BYTES;
-	struct block_place place;
+	struct block_place place = { 0 };
 	struct reader r;
 	bool is_good = true;
 

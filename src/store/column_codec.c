@@ -246,12 +246,16 @@ INLINE void read_fixed(struct reader *r, size_t n, struct column_out *o)
 	uint64_t min = reader_uleb(r);
 	unsigned width = reader_u8(r);
 
-	if (width < 1 || width > 8 || n > reader_left(r) / width) {
+	if (width < 1 || width > 8) {
 		r->bad = true;
 		return;
 	}
 
-	const uint8_t *p = reader_bytes(r, n * width);
+	const uint8_t *p = reader_bytes(r, n * width); /* n is at most 1 << 17 */
+
+	if (!p)
+		return;
+
 	const uint64_t mask = ~UINT64_C(0) >> (64 - 8 * width);
 	/* Whole words as long as eight bytes are there. */
 	size_t fast = n * width >= 8 ? (n * width - 8) / width + 1 : 0;

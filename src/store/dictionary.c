@@ -197,7 +197,7 @@ static const char *apply_locations(struct dictionary *d, unsigned kind, struct r
 	size_t n = d->locations.n;
 	const char *why = check_rows(d, &s, n, sizeof(struct model_location));
 
-	if (why)
+	if (why || !s.head.summary.n)
 		return why;
 	vec_reserve(&d->locations, n + (size_t)s.head.summary.n);
 	why = read_locations(d, &s, d->locations.at + n);
@@ -242,7 +242,7 @@ static const char *apply_stacks(struct dictionary *d, unsigned kind, struct read
 	size_t n = d->stacks.n;
 	const char *why = check_rows(d, &s, n, sizeof(struct model_stack));
 
-	if (why)
+	if (why || !s.head.summary.n)
 		return why;
 	vec_reserve(&d->stacks, n + (size_t)s.head.summary.n);
 	why = read_stacks(d, &s, n, d->stacks.at + n);

@@ -425,7 +425,7 @@ static void state_losses(struct writer *w)
 
 int writer_close(struct writer *w, struct err *e)
 {
-	own(writer_freep) struct writer *owned = w;
+	own(writer_freep) unused struct writer *owned = w;
 	int rc = writer_flush(w, e);
 
 	/* Even after a failure: a disk too full for data may have room for the loss. */
