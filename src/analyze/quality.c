@@ -167,7 +167,8 @@ static void measure_source(struct quality_source *q, const struct profile *p, si
 	const struct recording *r = s->recording;
 	bool has_user, has_system;
 
-	q->lost_samples = sum_losses(r, "lost-samples");
+	q->lost_samples =
+		sum_losses(r, "lost-samples") + sum_losses(r, "unwritten-samples");
 	q->self_cpu_ns = fact(r, FACT_SELF, "cpu-time", NULL);
 	q->wall_ns = fact(r, FACT_TARGET, "wall-time", NULL);
 	q->used_ns = fact(r, FACT_TARGET, "user-time", &has_user) +

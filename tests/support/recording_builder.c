@@ -637,7 +637,7 @@ struct writer *recording_builder_writer(struct recording_builder *b)
 
 int recording_builder_close(struct recording_builder *b, struct err *e)
 {
-	own(recording_builder_freep) struct recording_builder *owned = b;
+	own(recording_builder_freep) unused struct recording_builder *owned = b;
 	int rc = named_images_keep(&b->images, e);
 
 	if (rc == 0 && b->is_unfinished)
