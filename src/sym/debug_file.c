@@ -22,6 +22,7 @@ static const char *const section_names[DEBUG_N_SECTIONS] = {
 	[DEBUG_RNGLISTS] = ".debug_rnglists",
 	[DEBUG_ADDR] = ".debug_addr",
 	[DEBUG_STR_OFFSETS] = ".debug_str_offsets",
+	[DEBUG_ARANGES] = ".debug_aranges",
 };
 
 static struct abbrev_table *table_at(struct debug_file *f, uint64_t offset,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sym/aranges.h"
 #include "sym/die_name.h"
 #include "sym/form.h"
 #include "sym/inline_tree.h"
@@ -120,12 +121,27 @@ static void deal_functions(struct question *q, const struct debug_unit *u)
 	inline_tree_fini(&tree);
 }
 
+static bool deal_arange(void *ctx, struct debug_unit *u, uint64_t start, uint64_t end)
+{
+	struct question *q = ctx;
+
+	q->current = (uint32_t)(u - q->d->file->units.at);
+	return range_list_one(u, start, end, deal_range, q);
+}
+
+static bool needs_functions(const struct debug_unit *u)
+{
+	return !u->is_partial && u->abbrevs && !u->has_ranges && !u->high_pc &&
+	       !u->split_name;
+}
+
 static void deal(struct question *q)
 {
 	struct debug_file *f = q->d->file;
 
 	q->work = q->n * 256 + f->sections[DEBUG_RANGES].size +
-		  f->sections[DEBUG_RNGLISTS].size + f->sections[DEBUG_INFO].size;
+		  f->sections[DEBUG_RNGLISTS].size + f->sections[DEBUG_INFO].size +
+		  f->sections[DEBUG_ARANGES].size;
 	for (size_t i = 0; i < f->units.n && q->work; i++) {
 		const struct debug_unit *u = &f->units.at[i];
 
@@ -136,10 +152,16 @@ static void deal(struct question *q)
 			range_list_each(u, u->ranges, u->is_range_index, deal_range, q);
 		else if (u->high_pc)
 			range_list_one(u, u->low_pc, u->high_pc, deal_range, q);
-		else if (!u->split_name && q->work > u->end - u->root) {
-			deal_functions(q, u);
-			q->work -= u->end - u->root;
-		}
+	}
+	aranges_each(f, deal_arange, q);
+	for (size_t i = 0; i < f->units.n; i++) {
+		const struct debug_unit *u = &f->units.at[i];
+
+		q->current = (uint32_t)i;
+		if (!needs_functions(u) || q->work < u->end - u->root)
+			continue;
+		q->work -= u->end - u->root;
+		deal_functions(q, u);
 	}
 }
 
@@ -302,9 +324,13 @@ static uint32_t inlined_function(struct debug_info *d, struct debug_unit *u,
  * functions of their own in the code, though one entry describes them all. */
 static bool is_variant(const char *symbol, const char *name)
 {
-	size_t n = strlen(name);
+	return strchr(symbol, '.') && !strchr(name, '.');
+}
 
-	return strncmp(symbol, name, n) == 0 && symbol[n] == '.';
+/* Local functions of C++ have linkage names only in the symbol table. */
+static bool is_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
 static uint32_t outer_function(struct debug_info *d, struct debug_unit *u, uint64_t entry,
@@ -323,7 +349,8 @@ static uint32_t outer_function(struct debug_info *d, struct debug_unit *u, uint6
 		return (uint32_t)*memo - 1;
 	die_name_find(u, entry, &name);
 	linkage = name.linkage ? name.linkage : name.name;
-	if (symbol && (!linkage || is_variant(symbol->name, linkage)))
+	if (symbol && (!linkage || is_variant(symbol->name, linkage) ||
+		       (!name.linkage && is_mangled(symbol->name))))
 		linkage = symbol->name;
 	id = linkage ? enter_named(d, &name, linkage, symbol) : unnamed(d);
 	*memo = id + 1;
@@ -478,8 +505,8 @@ size_t debug_info_lines(struct debug_info *d, uint64_t address, size_t size,
 			continue;
 		if (u->has_ranges)
 			range_list_each(u, u->ranges, u->is_range_index, touches, &l);
-		else
-			range_list_one(u, u->low_pc, u->high_pc, touches, &l);
+		else /* its lines tell better than its bounds where it is */
+			touches(&l, address, address + size);
 	}
 	if (l.rows.n)
 		qsort(l.rows.at, l.rows.n, sizeof(*l.rows.at), compare_rows);
