@@ -20,34 +20,31 @@
 
 static volatile unsigned long sink;
 
-static inline __attribute__((always_inline)) void work(double units)
-{
-	sink = workload_steps(sink | 1, (long)(units * 1e6));
-}
+#define WORK(units) (sink = WORKLOAD_STEPS(sink | 1, (long)((units)*1e6)))
 
 /* The increments keep the calls from becoming jumps. */
 NOINLINE static void G(double units)
 {
-	work(units);
+	WORK(units);
 	sink++;
 }
 
 NOINLINE static void F(double units)
 {
-	work(units * 0.5);
+	WORK(units * 0.5);
 	G(units * 0.5);
 	sink++;
 }
 
 NOINLINE static void E(double units)
 {
-	work(units);
+	WORK(units);
 	sink++;
 }
 
 NOINLINE static void C(double units)
 {
-	work(units * 0.2);
+	WORK(units * 0.2);
 	E(units * 0.4);
 	F(units * 0.4);
 	sink++;
@@ -62,7 +59,7 @@ NOINLINE static void A(void)
 NOINLINE static void B(void)
 {
 	C(7.5);
-	work(5);
+	WORK(5);
 	C(7.5);
 	sink++;
 }
@@ -73,7 +70,7 @@ int main(int argc, char **argv)
 
 	for (long i = 0; i < repeat; i++) {
 		A();
-		work(2);
+		WORK(2);
 		B();
 	}
 	printf("%lu\n", (unsigned long)sink);

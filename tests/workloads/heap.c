@@ -22,7 +22,7 @@ static unsigned long seed = 12345;
 
 NOINLINE static void compute(long steps)
 {
-	sink = workload_steps(sink | 1, steps);
+	sink = WORKLOAD_STEPS(sink | 1, steps);
 }
 
 /* Touches both ends, as real code would. */

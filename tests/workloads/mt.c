@@ -26,7 +26,7 @@ static struct {
 
 NOINLINE static unsigned long spin(long n, unsigned long x)
 {
-	return workload_steps(x, n);
+	return WORKLOAD_STEPS(x, n);
 }
 
 NOINLINE static void inside(void)

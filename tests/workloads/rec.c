@@ -20,7 +20,7 @@ static volatile unsigned long sink;
 
 NOINLINE static void spin(long n)
 {
-	sink = workload_steps(sink | 1, n);
+	sink = WORKLOAD_STEPS(sink | 1, n);
 }
 
 NOINLINE static void odd(int depth);

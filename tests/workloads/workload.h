@@ -10,24 +10,28 @@
 
 #include <stdlib.h>
 
-/* A function that must stay one, with its own frame on the stack. */
+/* A function that must stay one: with its own code, even when another has the same, and
+ * its own frame on the stack. */
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))
 #else
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noipa))
 #endif
 
-static inline __attribute__((always_inline)) unsigned long workload_steps(unsigned long x,
-									  long n)
-{
-	while (n-- > 0)
-		x = x * 6364136223846793005UL + 1442695040888963407UL;
-	return x;
-}
+/* A macro, so that the steps belong to the function in which they stand and not to one
+ * that was inlined there. */
+#define WORKLOAD_STEPS(from, count)                                                      \
+	({                                                                               \
+		unsigned long x_ = (from);                                               \
+                                                                                         \
+		for (long n_ = (count); n_ > 0; n_--)                                    \
+			x_ = x_ * 6364136223846793005UL + 1442695040888963407UL;         \
+		x_;                                                                      \
+	})
 
 static inline unsigned workload_random(unsigned long *x)
 {
-	*x = workload_steps(*x, 1);
+	*x = WORKLOAD_STEPS(*x, 1);
 	return (unsigned)(*x >> 33);
 }
 
