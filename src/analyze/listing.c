@@ -55,27 +55,29 @@ static void find_lines(struct finder *f, uint32_t function)
 }
 
 /* A location's frames follow each other, the function whose body it is first: what is
- * inlined there belongs to the same instruction. */
+ * inlined there belongs to the same instruction, and the innermost says what it is. */
 static void find_instructions(struct finder *f, uint32_t function)
 {
 	uint32_t row = MODEL_NONE;
 
 	for (size_t i = 0; i < f->p->frames.n; i++) {
 		const struct profile_frame *frame = &f->p->frames.at[i];
+		struct row_key key = { frame->address, frame->is_return, 0 };
 
 		if (!frame->is_inlined)
 			row = frame->function != function
 				      ? MODEL_NONE
-				      : find_row(f,
-						 (struct row_key){ frame->address,
-								   frame->is_return, 0 },
+				      : find_row(f, key,
 						 (struct listing_row){
-							 .file = frame->file,
-							 .line = frame->line,
 							 .address = frame->address,
-							 .is_return = frame->is_return,
-							 .function = MODEL_NONE });
+							 .is_return = frame->is_return });
 		f->row_of_frame[i] = row;
+		if (row == MODEL_NONE)
+			continue;
+		f->rows.at[row].file = frame->file;
+		f->rows.at[row].line = frame->line;
+		f->rows.at[row].function =
+			frame->is_inlined ? frame->function : MODEL_NONE;
 	}
 }
 

@@ -15,7 +15,7 @@ struct listing_row {
 	uint32_t line;	   /* 0 unknown */
 	uint64_t address;  /* of an instruction: what was stored for the frame */
 	bool is_return;	   /* the call before the address */
-	uint32_t function; /* of an inlined row: what was inlined at the line */
+	uint32_t function; /* what was inlined there; MODEL_NONE: nothing */
 	uint64_t *exclusive, *inclusive; /* by column */
 };
 

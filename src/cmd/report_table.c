@@ -20,6 +20,7 @@
 struct column {
 	const char *title;
 	unsigned share; /* 0: a number */
+	bool is_text;	/* cut at the end, not shortened as a name */
 };
 
 struct row {
@@ -59,21 +60,27 @@ void report_table_freep(struct report_table **t)
 	report_table_free(*t);
 }
 
-static void add_column(struct report_table *t, const char *title, unsigned share)
+static void add_column(struct report_table *t, const char *title, unsigned share,
+		       bool is_text)
 {
 	assert(t->n_columns < MAX_COLUMN && !t->rows.n);
 	t->columns[t->n_columns++] =
-		(struct column){ arena_strdup(&t->texts, title), share };
+		(struct column){ arena_strdup(&t->texts, title), share, is_text };
 }
 
 void report_table_number(struct report_table *t, const char *title)
 {
-	add_column(t, title, 0);
+	add_column(t, title, 0, false);
 }
 
 void report_table_name(struct report_table *t, const char *title, unsigned share)
 {
-	add_column(t, title, share);
+	add_column(t, title, share, false);
+}
+
+void report_table_text(struct report_table *t, const char *title, unsigned share)
+{
+	add_column(t, title, share, true);
 }
 
 void report_table_row(struct report_table *t, bool is_strong)
@@ -159,11 +166,29 @@ static void share_room(const struct report_table *t, size_t room, size_t *widths
 	}
 }
 
-static void print_cell(struct table *to, const char *text, size_t width)
+/* The first columns of a text and an ellipsis. */
+static void cut_end(char *dst, size_t cap, const char *text, size_t width)
+{
+	size_t n = 0;
+
+	text_printable(dst, cap, text);
+	if (text_width(dst) <= width)
+		return;
+	for (size_t columns = 0; dst[n] && columns + 1 < width; columns++)
+		for (n++; ((unsigned char)dst[n] & 0xc0) == 0x80;)
+			n++;
+	snprintf(dst + n, cap - n, "…");
+}
+
+static void print_cell(struct table *to, const struct column *c, const char *text,
+		       size_t width)
 {
 	char name[NAME_BYTES];
 
-	if (width)
+	if (c->is_text) {
+		cut_end(name, sizeof(name) - 4, text, width);
+		text = name;
+	} else if (width)
 		text = names_shorten(name, sizeof(name), text, width);
 	table_cell(to, text);
 }
@@ -189,7 +214,7 @@ void report_table_print(const struct report_table *t, FILE *out)
 	vec_each(r, &t->rows) {
 		table_row(to);
 		for (unsigned i = 0; i < r->n; i++)
-			print_cell(to, r->cells[i], widths[i]);
+			print_cell(to, &t->columns[i], r->cells[i], widths[i]);
 		if (r->is_strong)
 			table_strong(to);
 	}

@@ -18,9 +18,11 @@ struct report_table;
 struct report_table *report_table_new(unsigned width, bool colour);
 void report_table_free(struct report_table *t);
 void report_table_freep(struct report_table **t);
-/* Columns, from the left.  The names of larger share give way last. */
+/* Columns, from the left.  The names of larger share give way last; a text is cut at its
+ * end. */
 void report_table_number(struct report_table *t, const char *title);
 void report_table_name(struct report_table *t, const char *title, unsigned share);
+void report_table_text(struct report_table *t, const char *title, unsigned share);
 void report_table_row(struct report_table *t, bool is_strong);
 void report_table_cell(struct report_table *t, const char *text);
 /* Columns that the numbers take, the gaps after them included. */

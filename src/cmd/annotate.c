@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/annotate_code.h"
+#include "cmd/annotate_source.h"
+#include "cmd/annotate_view.h"
+#include "cmd/command.h"
+#include "cmd/report_json.h"
+#include "cmd/report_options.h"
+#include "cmd/report_text.h"
+
+static const struct option_spec own_options[] = {
+	{ .name = "show",
+	  .kind = OPTION_CHOICE,
+	  .arg = "WHAT",
+	  .choices = "source|asm|mixed",
+	  .default_text = "source where it is at hand, else asm",
+	  .text = "Source lines, instructions, or instructions below their lines" },
+	{ .name = "all",
+	  .kind = OPTION_FLAG,
+	  .text = "Also the parts of the function that have no samples" },
+	{ .name = "intel", .kind = OPTION_FLAG, .text = "Intel's syntax for x86" },
+	OPTION_END,
+};
+
+/* "work  (server)  /src/work.c:12" and its sums. */
+static void put_function(const struct annotate_view *v, FILE *out)
+{
+	const struct profile_function *f = profile_function(v->r->profile, v->function);
+	char safe[600], value[TEXT_MAX], share[TEXT_MAX];
+
+	fprintf(out, "%s", text_printable(safe, sizeof(safe), f->name));
+	fprintf(out, "  in %s", text_printable(safe, sizeof(safe), f->image));
+	if (f->decl_file)
+		fprintf(out, ", %s:%u", text_printable(safe, sizeof(safe), f->decl_file),
+			f->decl_line);
+	fputc('\n', out);
+	for (size_t c = 0; c < v->totals.n_columns; c++) {
+		const struct profile_column *column = profile_column(v->r->profile, c);
+
+		if (!v->totals.inclusive[c])
+			continue;
+		fprintf(out, "  %s of %s exclusive",
+			text_value(value, v->totals.exclusive[c], column->unit),
+			column->name);
+		fprintf(out, ", %s inclusive",
+			text_value(value, v->totals.inclusive[c], column->unit));
+		fprintf(out, " (%s of all); shares below are of the latter\n",
+			text_pct(share, (double)v->totals.inclusive[c],
+				 (double)column->total_weight));
+	}
+	fputc('\n', out);
+}
+
+static void print_text(const struct annotate_view *v, const char *show,
+		       const char *others, FILE *out)
+{
+	report_text_head(v->r, out);
+	put_function(v, out);
+	if (others[0])
+		fprintf(out, "Also matching, not shown: %s\n\n", others);
+	if (!show)
+		show = annotate_source_is_available(v) ? "source" : "asm";
+	if (strcmp(show, "source") == 0)
+		annotate_source_print(v, out);
+	else
+		annotate_code_print(v, strcmp(show, "mixed") == 0, out);
+	report_text_quality(v->r, out);
+}
+
+static void print_json(const struct annotate_view *v, FILE *out)
+{
+	struct json j;
+
+	report_json_begin(&j, v->r, "annotate", out);
+	json_object(&j);
+	report_json_function(&j, v->r, v->function);
+	report_json_values(&j, v->r, "exclusive", v->totals.exclusive);
+	report_json_values(&j, v->r, "inclusive", v->totals.inclusive);
+	annotate_source_json(v, &j);
+	annotate_code_json(v, &j);
+	json_object_end(&j);
+	report_json_end(&j, v->r);
+}
+
+static int run(struct options *o, struct err *e)
+{
+	own(report_profile_close) struct report r = { 0 };
+	struct annotate_view v;
+	char others[400];
+	uint32_t function;
+
+	if (options_argc(o) < 1)
+		return err_set(e, ERR_USAGE,
+			       "name a function: dwell annotate FUNCTION [RECORDING…]");
+
+	int rc = report_profile_open(o, options_argv(o) + 1, false, 0, &r, e);
+
+	if (rc == 0)
+		rc = report_profile_find_function(&r, options_argv(o)[0], &function,
+						  others, sizeof(others), e);
+	if (rc < 0)
+		return rc;
+	annotate_view_init(&v, &r, function);
+	v.all = options_has(o, "all");
+	v.is_intel = options_has(o, "intel");
+	if (r.json)
+		print_json(&v, stdout);
+	else
+		print_text(&v, options_str(o, "show"), others, stdout);
+	annotate_view_fini(&v);
+	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
+}
+
+static const struct option_spec *const tables[] = { own_options, report_options_input,
+						    report_options_output, NULL };
+
+static const struct command_example examples[] = {
+	{ "dwell annotate parse", "the source of parse with the time of every line" },
+	{ "dwell annotate --show mixed --all parse", "every instruction below its line" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_annotate = {
+	.name = "annotate",
+	.usage = "[options] FUNCTION [RECORDING…]",
+	.summary = "Show a function's source or code with the metrics of each line",
+	.description =
+		"Exclusive is what was spent on the line or instruction itself; "
+		"inclusive "
+		"adds what was spent in calls made from there. Lines are those of the "
+		"function wherever it was inlined; what was inlined into a line is named "
+		"below it. Lines with a tenth of the function's time or more are "
+		"marked.\n\n"
+		"Source is read from the recording (dwell archive), else from where the "
+		"compiler saw it. Without it the instructions are shown.",
+	.options = tables,
+	.examples = examples,
+	.group = "report",
+	.run = run,
+};
