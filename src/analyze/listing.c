@@ -147,12 +147,31 @@ static void make_rows(struct listing_rows *ret, const struct profile *p,
 	free(f.row_of_frame);
 }
 
+/* Any sampled place of the body tells how addresses and offsets are related. */
+static void find_code_delta(struct listing *l, const struct profile *p, uint32_t function)
+{
+	for (size_t i = 0; i < p->n_sources && !l->has_code_delta; i++) {
+		const struct input *s = &p->sources[i];
+
+		for (uint32_t k = 0; k < s->n_locations; k++) {
+			const struct profile_frame *f = &p->frames.at[s->first_frame[k]];
+
+			if (!s->n_frames[k] || f->function != function)
+				continue;
+			l->code_delta = f->address - s->locations[k].offset;
+			l->has_code_delta = true;
+			break;
+		}
+	}
+}
+
 void listing_make(struct listing *ret, const struct profile *p, uint32_t function)
 {
 	*ret = (struct listing){ .n_columns = p->columns.n };
 	make_rows(&ret->lines, p, function, find_lines, by_place);
 	make_rows(&ret->instructions, p, function, find_instructions, by_address);
 	make_rows(&ret->inlined, p, function, find_inlined, by_place);
+	find_code_delta(ret, p, function);
 }
 
 static void rows_fini(struct listing_rows *r)

@@ -28,6 +28,9 @@ struct listing_rows {
 struct listing {
 	size_t n_columns;
 	struct listing_rows lines, instructions, inlined;
+	/* Link-time address minus stored offset, in the function's own code. */
+	uint64_t code_delta;
+	bool has_code_delta;
 };
 
 void listing_make(struct listing *ret, const struct profile *p, uint32_t function);

@@ -15,30 +15,41 @@ const char *names_base(const char *path)
 	return slash + 1;
 }
 
-/* The parameter list is the last parenthesis at depth 0 that is not part of
- * "operator()" or of "(anonymous namespace)". */
+/* What may follow a parameter list: " const", " &&", " [clone .cold]" … */
+static bool is_qualifier(const char *s)
+{
+	return !*s || *s == ' ' || *s == '[';
+}
+
+/* Where the bracket that ends just before `end` was opened; `end` when nowhere. */
+static size_t opening(const char *name, size_t end)
+{
+	int depth = 0;
+
+	for (size_t i = end; i-- > 0;) {
+		depth += name[i] == ')';
+		depth -= name[i] == '(';
+		if (!depth)
+			return i;
+	}
+	return end;
+}
+
+/* The parameters are the last brackets, unless those are part of a name: the call
+ * operator's, or those of an enclosing function ("f(int)::{lambda()#1}"). */
 size_t names_without_parameters(const char *name)
 {
-	size_t n = strlen(name), cut = n;
-	int angle = 0;
+	const char *last = strrchr(name, ')');
+	size_t n = strlen(name);
 
-	for (size_t i = 0; i < n; i++) {
-		if (name[i] == '<')
-			angle++;
-		else if (name[i] == '>' && angle && (i == 0 || name[i - 1] != '-'))
-			angle--;
-		if (name[i] != '(' || angle || i == 0)
-			continue;
-		if (strncmp(name + i, "(anonymous", 10) == 0)
-			continue;
-		if (i >= 8 && strncmp(name + i - 8, "operator(", 9) == 0)
-			continue;
-		if (name[i - 1] == ':')
-			continue;
-		cut = i;
-		break;
-	}
-	return cut;
+	if (!last || !is_qualifier(last + 1))
+		return n;
+
+	size_t at = opening(name, (size_t)(last + 1 - name));
+	bool is_operator = at >= 8 && strncmp(name + at - 8, "operator", 8) == 0;
+	bool is_name = at == 0 || name[at - 1] == ':' || name[at - 1] == ' ';
+
+	return is_operator || is_name ? n : at;
 }
 
 bool names_is_function(const char *have, const char *want)

@@ -13,7 +13,8 @@
 #include "cmd/report_json.h"
 #include "insn/disasm.h"
 
-#define CONTEXT	       4	 /* instructions around one that has weight */
+#define CONTEXT	       4   /* instructions around one that has weight */
+#define WIDE	       100 /* columns from which the line is named beside the code */
 #define MAX_CODE_BYTES (4 << 20) /* of one function */
 
 struct line_of_code {
@@ -52,18 +53,40 @@ static const struct profile_function *function_of(const struct code *c)
 	return profile_function(c->v->r->profile, c->v->function);
 }
 
-/* Names of places in the function itself; calls out of it are the symbolizer's. */
-static bool name_address(void *ctx, uint64_t address, char *text, size_t cap)
+static void put_place(char *text, size_t cap, const char *function, uint64_t offset)
 {
-	const struct profile_function *f = function_of(ctx);
-
-	if (address < f->start || address >= f->start + f->size)
-		return false;
-
 	char name[80];
 
-	names_shorten(name, sizeof(name), f->name, 24);
-	snprintf(text, cap, "%s+0x%" PRIx64, name, address - f->start);
+	names_shorten(name, sizeof(name), function, 40);
+	if (offset)
+		snprintf(text, cap, "%s+0x%" PRIx64, name, offset);
+	else
+		snprintf(text, cap, "%s", name);
+}
+
+static bool name_address(void *ctx, uint64_t address, char *text, size_t cap)
+{
+	struct code *c = ctx;
+	const struct profile_function *f = function_of(c);
+	struct symbolizer *s = profile_symbolizer(c->v->r->profile);
+	uint64_t offset = address - c->v->listing.code_delta;
+	struct sym_result r;
+
+	if (address >= f->start && address < f->start + f->size) {
+		put_place(text, cap, f->name, address - f->start);
+		return true;
+	}
+	if (!c->v->listing.has_code_delta)
+		return false;
+	symbolizer_resolve(s, f->sym_image, &offset, &(bool){ false }, 1, &r);
+
+	const struct sym_frame *frame =
+		symbolizer_frame(s, r.first_frame + r.n_frames - 1);
+	const struct sym_function *to = symbolizer_function(s, frame->function);
+
+	if (!to->is_resolved || address < to->start)
+		return false;
+	put_place(text, cap, to->name, address - to->start);
 	return true;
 }
 
@@ -188,9 +211,12 @@ static void make_code(struct code *c, const struct annotate_view *v)
 	const struct profile_function *f = function_of(c);
 	struct symbolizer *s = profile_symbolizer(v->r->profile);
 
-	if (!f->start || !f->size || f->size > MAX_CODE_BYTES)
+	if (!f->start)
 		rc = err_set(&c->why, ERR_UNSUPPORTED,
-			     "it has no body of its own, or one of unknown size");
+			     "it is only inlined: annotate one of its callers ('dwell "
+			     "callers' names them)");
+	else if (!f->size || f->size > MAX_CODE_BYTES)
+		rc = err_set(&c->why, ERR_UNSUPPORTED, "its size is not known");
 	else
 		rc = symbolizer_code(s, f->sym_image, f->start, f->size, &bytes, &c->why);
 	if (rc == 0 && symbolizer_lines(s, f->sym_image, f->start, f->size, &c->line_rows,
@@ -248,9 +274,9 @@ static void put_instruction(const struct code *c, struct report_table *t,
 
 	snprintf(at, sizeof(at), "%" PRIx64, l->address);
 	buf_printf(&text, "%s%s", with_source ? "  " : "", l->text);
-	if (l->file && is_new_line && !with_source)
+	if (l->file && is_new_line && !with_source && c->v->r->width >= WIDE)
 		buf_printf(&text, "%*s  ; %s:%u",
-			   text.size < 40 ? 40 - (int)text.size : 0, "",
+			   text.size < 48 ? 48 - (int)text.size : 0, "",
 			   names_base(l->file), l->line);
 	if (l->inlined != MODEL_NONE && (is_new_line || l->exclusive))
 		buf_printf(&text, "  ← inlined %s",
@@ -289,7 +315,8 @@ void annotate_code_print(const struct annotate_view *v, bool with_source, FILE *
 	}
 	if (hidden)
 		annotate_view_gap(v, t, hidden);
-	report_table_print(t, out);
+	if (c.lines.n)
+		report_table_print(t, out);
 	if (c.why.text[0]) {
 		char safe[300];
 

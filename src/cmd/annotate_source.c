@@ -11,7 +11,7 @@
 
 #define CONTEXT	  3   /* lines shown around one that has weight */
 #define MAX_ABOVE 200 /* lines from the declaration to the first with weight */
-#define TAB	  8
+#define TAB	  4
 
 void annotate_source_fini(struct annotate_source *s)
 {

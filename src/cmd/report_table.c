@@ -23,8 +23,12 @@ struct column {
 	bool is_text;	/* cut at the end, not shortened as a name */
 };
 
+struct cell {
+	const char *before, *text, *after;
+};
+
 struct row {
-	const char **cells;
+	struct cell *cells;
 	unsigned n;
 	bool is_strong;
 };
@@ -86,17 +90,32 @@ void report_table_text(struct report_table *t, const char *title, unsigned share
 void report_table_row(struct report_table *t, bool is_strong)
 {
 	*vec_push(&t->rows) = (struct row){
-		.cells = arena_alloc(&t->texts, t->n_columns * sizeof(char *)),
+		.cells = arena_alloc(&t->texts, t->n_columns * sizeof(struct cell)),
 		.is_strong = is_strong,
 	};
 }
 
 void report_table_cell(struct report_table *t, const char *text)
 {
+	report_table_decorated(t, "", text, "");
+}
+
+void report_table_decorated(struct report_table *t, const char *before, const char *name,
+			    const char *after)
+{
 	struct row *r = &t->rows.at[t->rows.n - 1];
 
 	assert(r->n < t->n_columns);
-	r->cells[r->n++] = arena_strdup(&t->texts, text ? text : "");
+	r->cells[r->n++] = (struct cell){
+		.before = arena_strdup(&t->texts, before),
+		.text = arena_strdup(&t->texts, name ? name : ""),
+		.after = arena_strdup(&t->texts, after),
+	};
+}
+
+static size_t cell_width(const struct cell *c)
+{
+	return text_width(c->before) + text_width(c->text) + text_width(c->after);
 }
 
 static size_t title_width(const char *title)
@@ -117,7 +136,7 @@ static size_t natural_width(const struct report_table *t, unsigned column)
 	size_t widest = title_width(t->columns[column].title);
 
 	vec_each(r, &t->rows) {
-		size_t w = column < r->n ? text_width(r->cells[column]) : 0;
+		size_t w = column < r->n ? cell_width(&r->cells[column]) : 0;
 
 		if (w > widest)
 			widest = w;
@@ -180,17 +199,22 @@ static void cut_end(char *dst, size_t cap, const char *text, size_t width)
 	snprintf(dst + n, cap - n, "…");
 }
 
-static void print_cell(struct table *to, const struct column *c, const char *text,
+static void print_cell(struct table *to, const struct column *c, const struct cell *cell,
 		       size_t width)
 {
+	size_t fixed = text_width(cell->before) + text_width(cell->after);
 	char name[NAME_BYTES];
+	const char *text = cell->text;
 
 	if (c->is_text) {
 		cut_end(name, sizeof(name) - 4, text, width);
 		text = name;
-	} else if (width)
-		text = names_shorten(name, sizeof(name), text, width);
-	table_cell(to, text);
+	} else if (width) {
+		text = names_shorten(name, sizeof(name), text,
+				     width > fixed + LEAST_NAME ? width - fixed
+								: LEAST_NAME);
+	}
+	table_cellf(to, "%s%s%s", cell->before, text, cell->after);
 }
 
 void report_table_print(const struct report_table *t, FILE *out)
@@ -214,7 +238,7 @@ void report_table_print(const struct report_table *t, FILE *out)
 	vec_each(r, &t->rows) {
 		table_row(to);
 		for (unsigned i = 0; i < r->n; i++)
-			print_cell(to, &t->columns[i], r->cells[i], widths[i]);
+			print_cell(to, &t->columns[i], &r->cells[i], widths[i]);
 		if (r->is_strong)
 			table_strong(to);
 	}

@@ -25,6 +25,9 @@ void report_table_name(struct report_table *t, const char *title, unsigned share
 void report_table_text(struct report_table *t, const char *title, unsigned share);
 void report_table_row(struct report_table *t, bool is_strong);
 void report_table_cell(struct report_table *t, const char *text);
+/* A name with what is never shortened before and after it. */
+void report_table_decorated(struct report_table *t, const char *before, const char *name,
+			    const char *after);
 /* Columns that the numbers take, the gaps after them included. */
 size_t report_table_numbers_width(const struct report_table *t);
 void report_table_print(const struct report_table *t, FILE *out);

@@ -116,7 +116,7 @@ static void add_titles(const struct view *v, struct report_table *t)
 		report_table_name(t, v->d->title, 3);
 	}
 	if (has_image(v))
-		report_table_name(t, "Image", 1);
+		report_table_name(t, "Image", 2);
 }
 
 static void put_numbers(const struct view *v, struct report_table *t, size_t row)
@@ -225,6 +225,18 @@ static void put_rest(const struct view *v, FILE *out)
 			n - v->n_columns, n - v->n_columns == 1 ? " does" : "s do");
 }
 
+/* The row shown that has most itself: the one to look into. */
+static size_t hottest_row(const struct view *v)
+{
+	size_t n = v->m->n_columns, c = v->r->sort_column, best = v->rows[0].id;
+
+	for (size_t i = 1; i < v->n_shown; i++)
+		if (v->m->exclusive[v->rows[i].id * n + c] >
+		    v->m->exclusive[best * n + c])
+			best = v->rows[i].id;
+	return best;
+}
+
 static void put_next(const struct view *v, FILE *out)
 {
 	own(buf_fini) struct buf annotate = { 0 }, callers = { 0 };
@@ -232,7 +244,7 @@ static void put_next(const struct view *v, FILE *out)
 
 	if (!v->n_shown || v->d->scope != DIMENSION_FRAME)
 		return;
-	grouping_label(v->g, v->rows[0].id, &label);
+	grouping_label(v->g, hottest_row(v), &label);
 
 	uint32_t f = label.function;
 

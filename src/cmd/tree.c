@@ -83,16 +83,16 @@ static void put_numbers(const struct view *v, const uint64_t *inclusive,
 static void put_node(struct view *v, uint32_t id, const char *branch)
 {
 	const struct calltree_node *n = &v->tree.nodes[id];
-	own(buf_fini) struct buf text = { 0 };
+	own(buf_fini) struct buf before = { 0 }, after = { 0 };
 
-	buf_printf(&text, "%s%s%s", buf_str(&v->guides), branch, name_of(v, id));
-	if (n->is_inlined)
-		buf_puts(&text, " (inlined)");
+	buf_printf(&before, "%s%s%s", buf_str(&v->guides), branch,
+		   n->is_inlined ? "↳ " : "");
 	if (n->n_folded)
-		buf_printf(&text, " (recursive, %u deep)", n->n_folded + 1);
+		buf_printf(&after, " (recursive, %u deep)", n->n_folded + 1);
 	report_table_row(v->table, false);
 	put_numbers(v, inclusive_of(v, id), exclusive_of(v, id));
-	report_table_cell(v->table, buf_str(&text));
+	report_table_decorated(v->table, buf_str(&before), name_of(v, id),
+			       buf_str(&after));
 	report_table_cell(v->table,
 			  n->function == MODEL_NONE
 				  ? ""
@@ -149,10 +149,31 @@ static void put_subtree(struct view *v, uint32_t id, const char *branch,
 	v->guides.size = before;
 }
 
+/* The rest of a branch that has no room left to its right. */
+static void put_deeper(struct view *v, uint32_t id)
+{
+	size_t n_columns = v->tree.n_columns;
+	own(freep) uint64_t *rest = xcalloc(n_columns + 1, sizeof(*rest));
+	own(freep) uint64_t *zero = xcalloc(n_columns + 1, sizeof(*zero));
+	own(buf_fini) struct buf text = { 0 };
+
+	for (size_t c = 0; c < n_columns; c++)
+		rest[c] = inclusive_of(v, id)[c] - exclusive_of(v, id)[c];
+	buf_printf(&text, "%s└ … deeper: dwell tree ", buf_str(&v->guides));
+	report_table_row(v->table, false);
+	put_numbers(v, rest, zero);
+	report_table_decorated(v->table, buf_str(&text), name_of(v, id), "");
+	report_table_cell(v->table, "");
+}
+
 static void put_children(struct view *v, uint32_t id)
 {
 	const struct calltree_node *n = &v->tree.nodes[id];
 
+	if (n->n_children && text_width(buf_str(&v->guides)) >= v->r->width / 4) {
+		put_deeper(v, id);
+		return;
+	}
 	for (uint32_t i = 0; i < n->n_children; i++) {
 		bool is_last = i + 1 == n->n_children && !n->n_hidden;
 
@@ -175,10 +196,10 @@ static void add_titles(const struct view *v)
 			report_table_number(v->table, "Excl.");
 	}
 	report_table_name(v->table,
-			  v->bottom_up ? "Function, and its callers below"
-				       : "Function, and what it calls below",
+			  v->bottom_up ? "Function, its callers below (↳ inlined)"
+				       : "Function, what it calls below (↳ inlined)",
 			  5);
-	report_table_name(v->table, "Image", 1);
+	report_table_name(v->table, "Image", 2);
 }
 
 static void print_text(struct view *v, const char *others, FILE *out)

@@ -21,6 +21,12 @@ static void a_name_without_parameters_ends_before_them(void **state unused)
 		{ "(anonymous namespace)::f(int)", "(anonymous namespace)::f" },
 		{ "n::(anonymous namespace)::f(int)", "n::(anonymous namespace)::f" },
 		{ "A::operator->() const", "A::operator->" },
+		{ "A::operator()", "A::operator()" },
+		{ "f(int)::{lambda(auto)#1}::operator()(int) const",
+		  "f(int)::{lambda(auto)#1}::operator()" },
+		{ "f(int)::{lambda()#1}", "f(int)::{lambda()#1}" },
+		{ "f(int (*)(char)) [clone .cold]", "f" },
+		{ "<T as core::fmt::Debug>::fmt", "<T as core::fmt::Debug>::fmt" },
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
