@@ -13,6 +13,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "export/exporter.h"
 #include "export/gzip.h"
@@ -402,12 +403,17 @@ static int write_period(struct pprof *w, struct err *e)
 static int write_facts(struct pprof *w, const struct export_options *o, struct err *e)
 {
 	const struct recording *r;
-	uint64_t wall_ns = 0;
+	const char *start;
+	uint64_t wall_ns = 0, start_ns;
 	int rc = write_comment(w, exporter_title(w->p, o), e);
 
 	if (rc < 0 || profile_n_sources(w->p) == 0)
 		return rc;
 	r = profile_source(w->p, 0);
+	start = recording_info(r, "start-realtime-ns");
+	if (start && text_parse_u64(start, &start_ns, NULL) == 0 &&
+	    (rc = emit_u64(w, PROFILE_TIME_NANOS, start_ns, e)) < 0)
+		return rc;
 	recording_find_fact(r, FACT_TARGET, "wall-time", MODEL_NONE, MODEL_NONE,
 			    &wall_ns);
 	return emit_u64(w, PROFILE_DURATION_NANOS, wall_ns, e);
