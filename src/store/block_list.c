@@ -33,22 +33,27 @@ static int read_end(const struct block_source *s, uint64_t *ret)
 	return rc;
 }
 
-static bool read_entry(struct reader *r, uint64_t *end, struct block_place *ret)
+static bool read_entry(struct reader *r, uint64_t *end, struct format_entry *ret)
 {
 	size_t size = reader_count(r, 1);
 	const uint8_t *bytes = reader_bytes(r, size);
 	struct reader entry = reader_over(bytes, size);
 	uint64_t kind = reader_uleb(&entry);
-	uint64_t offset = reader_uleb(&entry);
-	uint64_t stored_size = reader_uleb(&entry);
-	uint64_t n = reader_uleb(&entry);
 
+	ret->kind = (uint32_t)kind;
+	ret->offset = reader_uleb(&entry);
+
+	uint64_t stored_size = reader_uleb(&entry);
+
+	ret->stored_size = (uint32_t)stored_size;
+	ret->summary.n = reader_uleb(&entry);
+	ret->summary.from_ns = reader_uleb(&entry);
+	ret->summary.to_ns = reader_uleb(&entry);
 	/* Without gaps: an index that leaves out blocks is a wrong one. */
-	if (r->bad || entry.bad || kind > UINT16_MAX || offset != *end ||
+	if (r->bad || entry.bad || kind > UINT16_MAX || ret->offset != *end ||
 	    stored_size > FORMAT_BLOCK_MAX)
 		return false;
-	*end = offset + BLOCK_HEADER_BYTES + stored_size;
-	*ret = (struct block_place){ offset, (uint32_t)kind, (uint32_t)stored_size, n };
+	*end = ret->offset + BLOCK_HEADER_BYTES + stored_size;
 	return true;
 }
 
@@ -58,7 +63,7 @@ static bool read_index(struct block_list *l, const struct block_source *s,
 	own(buf_fini) struct buf stored = { 0 };
 	own(buf_fini) struct buf raw = { 0 };
 	uint64_t end = FORMAT_HEADER_BYTES;
-	struct block_place place = { 0 };
+	struct format_entry place = { 0 };
 	struct reader r;
 	bool is_good = true;
 
@@ -73,6 +78,22 @@ static bool read_index(struct block_list *l, const struct block_source *s,
 	if (!is_good)
 		vec_clear(&l->blocks);
 	return is_good;
+}
+
+/* The index does not list itself and the end block. */
+static void add_closing(struct block_list *l, const struct block_source *s,
+			uint64_t index_off)
+{
+	uint64_t end_off = s->size - END_BYTES;
+
+	*vec_push(&l->blocks) = (struct format_entry){ index_off,
+						       (uint32_t)(end_off - index_off -
+								  BLOCK_HEADER_BYTES),
+						       FORMAT_INDEX,
+						       { 0 } };
+	*vec_push(&l->blocks) = (struct format_entry){
+		end_off, END_BYTES - BLOCK_HEADER_BYTES, FORMAT_END, { 0 }
+	};
 }
 
 /* What follows off cannot be understood: go on at the next intact header. */
@@ -109,8 +130,9 @@ static int scan(struct block_list *l, const struct block_source *s, struct damag
 		else if (rc == 0 && h.stored_size > s->size - off - BLOCK_HEADER_BYTES)
 			break; /* cut inside a payload */
 		else if (rc == 0) {
-			*vec_push(&l->blocks) =
-				(struct block_place){ off, h.kind, h.stored_size, 0 };
+			*vec_push(&l->blocks) = (struct format_entry){
+				off, h.stored_size, h.kind, { 0 }
+			};
 			off += BLOCK_HEADER_BYTES + h.stored_size;
 			l->whole_bytes = off;
 		}
@@ -127,6 +149,7 @@ int block_list_read(struct block_list *l, const struct block_source *s,
 
 	l->is_closed = read_end(s, &index_off) == 0;
 	if (l->is_closed && index_off && read_index(l, s, index_off)) {
+		add_closing(l, s, index_off);
 		l->whole_bytes = s->size;
 		return 0;
 	}

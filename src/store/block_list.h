@@ -17,17 +17,12 @@
 #include "base/vec.h"
 #include "store/block_source.h"
 #include "store/damage.h"
-
-struct block_place {
-	uint64_t offset;
-	uint32_t kind, stored_size;
-	uint64_t n; /* rows as the index has it; 0 unknown */
-};
+#include "store/format.h"
 
 struct block_list {
-	VEC(struct block_place) blocks; /* in file order */
-	bool is_closed;			/* the recorder ended in order */
-	uint64_t whole_bytes;		/* end of the last whole block */
+	VEC(struct format_entry) blocks; /* in file order */
+	bool is_closed;			 /* the recorder ended in order */
+	uint64_t whole_bytes;		 /* end of the last whole block */
 };
 
 must_use int block_list_read(struct block_list *l, const struct block_source *s,

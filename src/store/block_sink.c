@@ -102,6 +102,31 @@ int block_sink_create(struct block_sink *s, const char *path, struct err *e)
 	return rc;
 }
 
+int block_sink_continue(struct block_sink *s, const char *path,
+			const struct format_entry *blocks, size_t n, struct err *e)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_os(e, "cannot open '%s' for writing", path);
+	*s = (struct block_sink){ .fd = fd,
+				  .path = xstrdup(path),
+				  .offset = FORMAT_HEADER_BYTES };
+	vec_reserve(&s->entries, n);
+	for (size_t i = 0; i < n; i++)
+		*vec_push(&s->entries) = blocks[i];
+	if (n)
+		s->offset = blocks[n - 1].offset + BLOCK_HEADER_BYTES +
+			    blocks[n - 1].stored_size;
+	if (ftruncate(fd, (off_t)s->offset) == 0)
+		return 0;
+
+	int rc = err_os(e, "cannot write '%s'", path);
+
+	block_sink_fini(s);
+	return rc;
+}
+
 void block_sink_fini(struct block_sink *s)
 {
 	if (!s->path)
@@ -142,7 +167,7 @@ int block_sink_append(struct block_sink *s, enum format_kind kind,
 	h.stored_size = (uint32_t)stored->size;
 	h.payload_crc = crc32c(0, stored->data, stored->size);
 
-	struct block_entry entry = {
+	struct format_entry entry = {
 		.offset = s->offset,
 		.stored_size = h.stored_size,
 		.kind = kind,
@@ -158,7 +183,7 @@ int block_sink_append(struct block_sink *s, enum format_kind kind,
 	return rc;
 }
 
-static void encode_entry(struct buf *out, const struct block_entry *b)
+static void encode_entry(struct buf *out, const struct format_entry *b)
 {
 	struct buf record = { 0 };
 

@@ -19,25 +19,22 @@
 #include "store/format.h"
 #include "store/squeeze.h"
 
-struct block_entry {
-	uint64_t offset; /* of the block's header */
-	uint32_t stored_size;
-	uint32_t kind; /* enum format_kind */
-	struct format_summary summary;
-};
-
 struct block_sink {
 	int fd;
 	uint64_t offset; /* end of the last whole block */
 	char *path;
 	struct buf out;
 	struct squeeze squeeze;
-	VEC(struct block_entry) entries;
+	VEC(struct format_entry) entries;
 };
 
 /* A new file of mode 0600 with its header.  What exists is replaced only when it is a
  * recording or empty. */
 must_use int block_sink_create(struct block_sink *s, const char *path, struct err *e);
+/* Goes on behind the last of these blocks; what is behind it is cut off. */
+must_use int block_sink_continue(struct block_sink *s, const char *path,
+				 const struct format_entry *blocks, size_t n,
+				 struct err *e);
 void block_sink_fini(struct block_sink *s);
 /* summary NULL: none.  is_dense: its parts are compressed already. */
 must_use int block_sink_append(struct block_sink *s, enum format_kind kind,

@@ -89,6 +89,14 @@ struct format_summary {
 	uint64_t first;		 /* id of the first row of a dictionary block */
 };
 
+/* A block's place in the file, as the index has it. */
+struct format_entry {
+	uint64_t offset; /* of the block's header */
+	uint32_t stored_size;
+	uint32_t kind;		       /* enum format_kind */
+	struct format_summary summary; /* zeros when found without an index */
+};
+
 void format_header_encode(uint8_t out[FORMAT_HEADER_BYTES]);
 /* 0, or why this is no recording that can be read.  *ret_is_whole is false when the
  * magic is right but the checksum is not. */

@@ -39,7 +39,7 @@ struct recording {
 
 /* Loading. */
 
-static const char *take_data(struct recording *r, const struct block_place *b,
+static const char *take_data(struct recording *r, const struct format_entry *b,
 			     struct reader payload)
 {
 	struct column_set s;
@@ -58,7 +58,7 @@ static const char *take_data(struct recording *r, const struct block_place *b,
 	return NULL;
 }
 
-static const char *take_piece(struct recording *r, const struct block_place *b,
+static const char *take_piece(struct recording *r, const struct format_entry *b,
 			      struct reader payload)
 {
 	struct blob_piece p;
@@ -72,7 +72,7 @@ static const char *take_piece(struct recording *r, const struct block_place *b,
 	return NULL;
 }
 
-static const char *take(struct recording *r, const struct block_place *b,
+static const char *take(struct recording *r, const struct format_entry *b,
 			struct reader payload)
 {
 	if (b->kind == FORMAT_SAMPLES || b->kind == FORMAT_TRACES)
@@ -90,7 +90,7 @@ static bool is_of_interest(unsigned kind)
 
 /* Every block is verified once, so that what a report will read is known to be whole
  * before its first number is shown. */
-static int load_block(struct recording *r, const struct block_place *b, struct err *e)
+static int load_block(struct recording *r, const struct format_entry *b, struct err *e)
 {
 	struct err why = { 0 };
 	struct reader payload;
@@ -112,7 +112,7 @@ static int load_block(struct recording *r, const struct block_place *b, struct e
 			    "damaged at byte %" PRIu64 ": %s of a block of %s", b->offset,
 			    refused, format_kind_name(b->kind));
 	if ((rc < 0 || refused) && b->kind == FORMAT_SAMPLES)
-		r->damage.n_samples += b->n;
+		r->damage.n_samples += b->summary.n;
 	return 0;
 }
 
@@ -465,4 +465,21 @@ int recording_read_blob(const struct recording *r, size_t i, struct buf *ret,
 	     p < r->pieces.n && r->pieces.at[p].blob == i && rc == 0; p++)
 		rc = read_piece(r, &r->pieces.at[p], &stored, ret, e);
 	return rc;
+}
+
+/* For the writer. */
+
+const struct dictionary *recording_dictionary(const struct recording *r)
+{
+	return &r->dictionary;
+}
+
+const struct block_list *recording_blocks(const struct recording *r)
+{
+	return &r->list;
+}
+
+bool recording_is_sound(const struct recording *r)
+{
+	return !r->damage.n_findings;
 }

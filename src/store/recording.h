@@ -20,6 +20,8 @@
 #include "store/model.h"
 #include "store/sample_block.h"
 
+struct block_list;
+struct dictionary;
 struct recording;
 
 must_use int recording_open(const char *path, struct recording **ret, struct err *e);
@@ -86,5 +88,11 @@ size_t recording_n_blobs(const struct recording *r);
 const struct model_blob *recording_blob(const struct recording *r, size_t i);
 must_use int recording_read_blob(const struct recording *r, size_t i, struct buf *ret,
 				 struct err *e);
+
+/* For the writer that goes on with it. */
+const struct dictionary *recording_dictionary(const struct recording *r);
+const struct block_list *recording_blocks(const struct recording *r);
+/* Nothing is damaged, though the recorder may not have ended in order. */
+bool recording_is_sound(const struct recording *r);
 
 #endif

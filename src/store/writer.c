@@ -8,10 +8,13 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "store/blob_piece.h"
+#include "store/block_list.h"
 #include "store/block_sink.h"
 #include "store/column_set.h"
+#include "store/dictionary.h"
 #include "store/location_table.h"
 #include "store/record_list.h"
+#include "store/recording.h"
 #include "store/sample_batch.h"
 #include "store/stack_table.h"
 #include "store/trace_batch.h"
@@ -51,6 +54,13 @@ static const enum format_kind record_kinds[] = {
 
 #define N_RECORD_KINDS (sizeof(record_kinds) / sizeof(record_kinds[0]))
 
+/* Nobody asks for these again. */
+static void settle_records(struct writer *w, enum format_kind kind)
+{
+	record_list_settle(&w->lists[kind],
+			   kind == FORMAT_MAPPINGS || kind == FORMAT_INTERVALS);
+}
+
 static int set_owner(struct writer *w, struct err *e)
 {
 	const struct writer_options *o = &w->options;
@@ -60,10 +70,9 @@ static int set_owner(struct writer *w, struct err *e)
 	return err_os(e, "cannot give '%s' to user %u", w->sink.path, o->uid);
 }
 
-int writer_create(const char *path, const struct writer_options *options,
-		  struct writer **ret, struct err *e)
+static struct writer *new_writer(const struct writer_options *options)
 {
-	own(writer_freep) struct writer *w = xcalloc(1, sizeof(*w));
+	struct writer *w = xcalloc(1, sizeof(*w));
 
 	w->options = options ? *options : (struct writer_options){ 0 };
 	w->samples.is_merged = w->options.no_time;
@@ -73,7 +82,13 @@ int writer_create(const char *path, const struct writer_options *options,
 	w->fact_keys = intern_new();
 	for (size_t i = 0; i < N_RECORD_KINDS; i++)
 		record_list_init(&w->lists[record_kinds[i]], record_kinds[i]);
+	return w;
+}
 
+int writer_create(const char *path, const struct writer_options *options,
+		  struct writer **ret, struct err *e)
+{
+	own(writer_freep) struct writer *w = new_writer(options);
 	int rc = block_sink_create(&w->sink, path, e);
 
 	if (rc < 0)
@@ -83,6 +98,86 @@ int writer_create(const char *path, const struct writer_options *options,
 		unlink(path);
 		return rc;
 	}
+	*ret = steal(&w);
+	return 0;
+}
+
+/* Each entry must get the id again that it had: content that is there twice, which this
+ * writer never makes, would not. */
+static bool adopt_strings(struct writer *w, const struct dictionary *d)
+{
+	for (uint32_t i = 0; i < d->n[FORMAT_STRINGS]; i++)
+		if (writer_string(w, d->strings.at[i]) != i)
+			return false;
+	w->n_strings_written = d->n[FORMAT_STRINGS];
+	return true;
+}
+
+static bool adopt_records(struct writer *w, const struct dictionary *d,
+			  enum format_kind kind)
+{
+	const struct record_list *from = &d->lists[kind];
+	struct record_list *to = &w->lists[kind];
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		const void *item = record_list_get(from, i);
+
+		if (kind == FORMAT_IMAGES)
+			writer_image(w, item);
+		else if (kind == FORMAT_FACTS)
+			writer_fact(w, item);
+		else
+			record_list_add(to, item);
+	}
+	settle_records(w, kind);
+	return to->n == from->n;
+}
+
+static bool adopt_frames(struct writer *w, const struct dictionary *d)
+{
+	for (uint32_t i = 0; i < d->n[FORMAT_LOCATIONS]; i++)
+		if (location_table_add(&w->locations, &d->locations.at[i]) != i)
+			return false;
+	for (uint32_t i = 1; i < d->n[FORMAT_STACKS]; i++) {
+		const struct model_stack *s = &d->stacks.at[i];
+
+		if (stack_table_add(&w->stacks, s->parent, s->location) != i)
+			return false;
+	}
+	location_table_settle(&w->locations);
+	stack_table_settle(&w->stacks);
+	return true;
+}
+
+static bool adopt(struct writer *w, const struct dictionary *d)
+{
+	bool is_good = adopt_strings(w, d);
+
+	for (size_t i = 0; i < N_RECORD_KINDS && is_good; i++)
+		is_good = adopt_records(w, d, record_kinds[i]);
+	return is_good && adopt_frames(w, d);
+}
+
+int writer_continue(const char *path, struct writer **ret, struct err *e)
+{
+	own(recording_freep) struct recording *r = NULL;
+	own(writer_freep) struct writer *w = new_writer(NULL);
+	int rc = recording_open(path, &r, e);
+
+	if (rc < 0)
+		return rc;
+	if (!recording_is_sound(r))
+		return err_set(e, ERR_FORMAT, "cannot add to '%s': %s", path,
+			       recording_damage(r));
+	if (!adopt(w, recording_dictionary(r)))
+		return err_set(e, ERR_UNSUPPORTED, "cannot add to '%s': foreign writer",
+			       path);
+
+	const struct block_list *list = recording_blocks(r);
+
+	rc = block_sink_continue(&w->sink, path, list->blocks.at, list->blocks.n, e);
+	if (rc < 0)
+		return rc;
 	*ret = steal(&w);
 	return 0;
 }
@@ -193,7 +288,7 @@ static int append_records(struct writer *w, enum format_kind kind, struct err *e
 		if (rc < 0)
 			return rc;
 	}
-	record_list_settle(l, kind == FORMAT_MAPPINGS || kind == FORMAT_INTERVALS);
+	settle_records(w, kind);
 	return 0;
 }
 

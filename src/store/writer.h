@@ -29,6 +29,9 @@ struct writer_options {
  * recording or empty. */
 must_use int writer_create(const char *path, const struct writer_options *options,
 			   struct writer **ret, struct err *e);
+/* Goes on with a recording that is not damaged: all its ids are known and stay, and what
+ * is new is added behind.  For keeping files in it later on. */
+must_use int writer_continue(const char *path, struct writer **ret, struct err *e);
 /* Flush, write the index and close.  Frees the writer also on failure. */
 must_use int writer_close(struct writer *w, struct err *e);
 void writer_free(struct writer *w); /* drop without the final flush */

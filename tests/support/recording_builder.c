@@ -523,6 +523,12 @@ static int blob_line(struct recording_builder *b, const struct words *w, struct 
 	return rc < 0 ? rc : writer_blob(b->writer, &blob, content.data, e);
 }
 
+static int flush_line(struct recording_builder *b, const struct words *w, struct err *e)
+{
+	(void)w;
+	return writer_flush(b->writer, e);
+}
+
 static int unfinished_line(struct recording_builder *b, const struct words *w,
 			   struct err *e)
 {
@@ -539,6 +545,7 @@ static const struct directive {
 	{ "blob", blob_line },
 	{ "event", event_line },
 	{ "fact", fact_line },
+	{ "flush", flush_line },
 	{ "function", function_line },
 	{ "image", image_line },
 	{ "interval", interval_line },

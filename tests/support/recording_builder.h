@@ -43,6 +43,8 @@
  *  info KEY the value up to the end of the line
  *  blob kallsyms|jit-map|jit-dump|elf|debug|source|modules NAME file=PATH|text=X
  *	[image=IMAGE]
+ *  flush
+ *	What was said so far becomes blocks of its own.
  *  unfinished
  *	The recorder was killed here: no index is written.
  */

@@ -280,6 +280,80 @@ static void the_owner_is_who_called(void **state)
 	assert_int_equal(st.st_gid, o.gid);
 }
 
+static void continue_it(void)
+{
+	struct writer *w = NULL;
+	struct err e = { 0 };
+
+	if (writer_continue(path, &w, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_int_equal(writer_string(w, "cpu-time"), 2);
+	for (uint64_t i = 5000; i < 9000; i++)
+		add_sample(w, i);
+	writer_info(w, "comment", "again");
+	assert_int_equal(writer_blob(w,
+				     &(struct model_blob){ .image = 0, .size_bytes = 5 },
+				     "bytes", NULL),
+			 0);
+	assert_int_equal(writer_close(w, NULL), 0);
+
+	own(recording_freep) struct recording *r = open_it();
+
+	assert_null(recording_damage(r));
+	assert_int_equal(check_samples(r), 9000);
+	assert_int_equal(recording_n_events(r), 1);
+	assert_int_equal(recording_n_images(r), 1);
+	assert_int_equal(recording_n_blobs(r), 1);
+	assert_string_equal(recording_info(r, "comment"), "again");
+}
+
+static void more_can_be_added_to_a_closed_recording(void **state)
+{
+	struct writer *w = create(NULL);
+
+	(void)state;
+	for (uint64_t i = 0; i < 5000; i++)
+		add_sample(w, i);
+	assert_int_equal(writer_close(w, NULL), 0);
+	continue_it();
+}
+
+static void more_can_be_added_to_an_unfinished_recording(void **state)
+{
+	struct writer *w = create(NULL);
+	struct stat st;
+
+	(void)state;
+	for (uint64_t i = 0; i < 5000; i++)
+		add_sample(w, i);
+	assert_int_equal(writer_flush(w, NULL), 0);
+	writer_info(w, "half", "a block");
+	assert_int_equal(writer_flush(w, NULL), 0);
+	writer_free(w);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(truncate(path, st.st_size - 3), 0);
+	continue_it();
+}
+
+static void nothing_is_added_to_what_is_damaged_or_foreign(void **state)
+{
+	struct writer *w = NULL;
+	struct err e = { 0 };
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(writer_close(create(NULL), NULL), 0);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	fseek(f, 50, SEEK_SET);
+	fputs("damage", f);
+	fclose(f);
+	assert_int_equal(writer_continue(path, &w, &e), ERR_FORMAT);
+	assert_non_null(strstr(e.text, "damaged at byte"));
+	assert_int_equal(writer_continue("/dev/null", &w, &e), ERR_USAGE);
+	assert_null(w);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
@@ -289,6 +363,9 @@ int main(void)
 		TEST(the_largest_size_is_kept_and_the_rest_is_a_stated_loss),
 		TEST(a_tick_writes_what_waited_for_a_second),
 		TEST(the_owner_is_who_called),
+		TEST(more_can_be_added_to_a_closed_recording),
+		TEST(more_can_be_added_to_an_unfinished_recording),
+		TEST(nothing_is_added_to_what_is_damaged_or_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
