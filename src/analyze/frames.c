@@ -59,23 +59,6 @@ static void sort_locations(struct batch *b, const struct input *s, const bool *i
 	}
 }
 
-static uint32_t sym_image_of(struct profile *p, const struct input *s, uint32_t image)
-{
-	const struct model_image *m = recording_image(s->recording, image);
-
-	return symbolizer_image(
-		p->symbolizer,
-		&(struct sym_image_ref){
-			.kind = (enum sym_image_kind)m->kind,
-			.path = recording_string(s->recording, m->path),
-			.host_path = recording_string(s->recording, m->host_path),
-			.build_id = m->build_id_size ? m->build_id : NULL,
-			.build_id_size = m->build_id_size,
-			.pid = m->pid,
-			.base = m->base,
-		});
-}
-
 /* JIT code is named by the program it ran in: the same program in two recordings is
  * one image, whatever its pid. */
 static const char *short_name(struct profile *p, const struct input *s, uint32_t image)
@@ -208,7 +191,7 @@ void frames_resolve(struct profile *p, struct input *s, const bool *is_used)
 		if (!n)
 			continue;
 
-		uint32_t sym = sym_image_of(p, s, i);
+		uint32_t sym = profile_sym_image(p, (size_t)(s - p->sources), i);
 		const char *name = image_name(p, s, i, sym);
 
 		symbolizer_resolve(p->symbolizer, sym, b.offsets + from,

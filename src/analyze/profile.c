@@ -275,3 +275,21 @@ struct symbolizer *profile_symbolizer(const struct profile *p)
 {
 	return p->symbolizer;
 }
+
+uint32_t profile_sym_image(const struct profile *p, size_t source, uint32_t image)
+{
+	const struct input *s = &p->sources[source];
+	const struct model_image *m = recording_image(s->recording, image);
+
+	return symbolizer_image(
+		p->symbolizer,
+		&(struct sym_image_ref){
+			.kind = (enum sym_image_kind)m->kind,
+			.path = recording_string(s->recording, m->path),
+			.host_path = recording_string(s->recording, m->host_path),
+			.build_id = m->build_id_size ? m->build_id : NULL,
+			.build_id_size = m->build_id_size,
+			.pid = m->pid,
+			.base = m->base,
+		});
+}

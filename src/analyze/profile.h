@@ -73,6 +73,8 @@ const struct profile_column *profile_column(const struct profile *p, size_t i);
 uint32_t profile_n_functions(const struct profile *p);
 const struct profile_function *profile_function(const struct profile *p, uint32_t id);
 struct symbolizer *profile_symbolizer(const struct profile *p);
+/* The symbolizer's id of a recording's image. */
+uint32_t profile_sym_image(const struct profile *p, size_t source, uint32_t image);
 
 /* Every distinct stack that has weight: frames outermost first (inlined ones
  * expanded), weights and counts one per column.  A stack may be empty (n 0). */

@@ -240,6 +240,16 @@ const char *symbolizer_image_problem(struct symbolizer *s, uint32_t image)
 	return im && im->problem.size ? buf_str(&im->problem) : NULL;
 }
 
+void symbolizer_image_files(struct symbolizer *s, uint32_t image, const char **ret_binary,
+			    const char **ret_debug)
+{
+	struct image *im = open_image(s, image);
+
+	*ret_binary = *ret_debug = NULL;
+	if (im && im->ops && im->ops->files)
+		im->ops->files(im, ret_binary, ret_debug);
+}
+
 int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, size_t size,
 		    struct buf *ret, struct err *e)
 {

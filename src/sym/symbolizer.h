@@ -111,6 +111,11 @@ const char *symbolizer_image_path(const struct symbolizer *s, uint32_t image);
  * "no debug information: install libc6-dbg or set DEBUGINFOD_URLS"), or NULL. */
 const char *symbolizer_image_problem(struct symbolizer *s, uint32_t image);
 
+/* The files the names come from, NULL where there is none or it is kept inside the
+ * recording: the binary, and a debug file beside it.  For archives. */
+void symbolizer_image_files(struct symbolizer *s, uint32_t image, const char **ret_binary,
+			    const char **ret_debug);
+
 /* For annotate: the function's bytes and its line rows, by link-time address. */
 struct sym_line_row {
 	uint64_t address, end;
