@@ -39,6 +39,23 @@ static const ElfW(Phdr) * find_phdr(const struct loaded *m, uint32_t type)
 	return NULL;
 }
 
+struct loaded loaded_by_phdrs(const void *phdrs, size_t n)
+{
+	struct loaded m = { .phdrs = phdrs, .n_phdrs = phdrs ? n : 0 };
+	const ElfW(Phdr) *self = find_phdr(&m, PT_PHDR);
+
+	if (self)
+		m.bias = (uintptr_t)phdrs - self->p_vaddr;
+	return m;
+}
+
+uintptr_t loaded_start(const struct loaded *m)
+{
+	const ElfW(Phdr) *first = find_phdr(m, PT_LOAD);
+
+	return first ? (m->bias + first->p_vaddr) & ~(uintptr_t)4095 : 0;
+}
+
 /* glibc relocates the pointers of the dynamic section, musl and the vDSO do not. */
 static const void *pointer(const struct loaded *m, const ElfW(Dyn) * d)
 {

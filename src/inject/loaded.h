@@ -22,6 +22,11 @@ struct loaded {
 /* From an ELF header in memory; n_phdrs is 0 when it is none. */
 struct loaded loaded_at(const void *elf);
 
+/* From program headers as the kernel tells of them. */
+struct loaded loaded_by_phdrs(const void *phdrs, size_t n);
+/* Where its first segment begins, 0 when there is none. */
+uintptr_t loaded_start(const struct loaded *m);
+
 /* The default definition of a dynamic symbol, or NULL. */
 void *loaded_symbol(const struct loaded *m, const char *name);
 

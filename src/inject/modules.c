@@ -53,17 +53,6 @@ static int tell_listed(struct dl_phdr_info *info, size_t size, void *ring)
 	return 0;
 }
 
-void modules_start(struct ring *ring, const void *vdso)
-{
-	struct loaded m = loaded_at(vdso);
-
-	vdso_elf = vdso;
-	if (m.n_phdrs)
-		tell(ring, &m, "[vdso]");
-	if (!_dl_find_object && dl_iterate_phdr)
-		dl_iterate_phdr(tell_listed, ring);
-}
-
 static size_t known_at(uintptr_t start)
 {
 	size_t i = (start >> 12) * UINT64_C(0x9e3779b97f4a7c15) >> 52;
@@ -83,6 +72,8 @@ static bool tell_object(struct ring *ring, const struct dl_find_object *o)
 	size_t i = known_at(start);
 	struct loaded m;
 
+	if (i < N_KNOWN && known[i].start == start && !known[i].what)
+		known[i].what = what; /* told at start */
 	if (i < N_KNOWN && known[i].start == start && known[i].what == what)
 		return true;
 	if (o->dlfo_map_start == vdso_elf)
@@ -95,6 +86,22 @@ static bool tell_object(struct ring *ring, const struct dl_find_object *o)
 		__atomic_store_n(&known[i].start, start, __ATOMIC_RELEASE);
 	}
 	return true;
+}
+
+void modules_start(struct ring *ring, const struct loaded *program, const void *vdso)
+{
+	struct loaded m = loaded_at(vdso);
+	uintptr_t start = loaded_start(program);
+	size_t i = known_at(start);
+
+	vdso_elf = vdso;
+	/* First, as the recorder takes the first one for the program. */
+	if (start && tell(ring, program, "") && i < N_KNOWN)
+		known[i].start = start;
+	if (m.n_phdrs)
+		tell(ring, &m, "[vdso]");
+	if (!_dl_find_object && dl_iterate_phdr)
+		dl_iterate_phdr(tell_listed, ring);
 }
 
 bool modules_tell(struct ring *ring, const uintptr_t *pcs, size_t n)

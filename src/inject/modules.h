@@ -14,10 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "inject/loaded.h"
 #include "inject/ring.h"
 
 /* At start and not from a signal handler.  vdso may be NULL. */
-void modules_start(struct ring *ring, const void *vdso);
+void modules_start(struct ring *ring, const struct loaded *program, const void *vdso);
 /* Tell what holds these pcs; false when the ring is full. */
 bool modules_tell(struct ring *ring, const uintptr_t *pcs, size_t n);
 

@@ -254,9 +254,16 @@ static void find_own_text(void)
 	}
 }
 
+static uintptr_t auxiliary(unsigned long type)
+{
+	return getauxval ? getauxval(type) : 0;
+}
+
 static void begin(void)
 {
-	const void *vdso = getauxval ? (const void *)getauxval(AT_SYSINFO_EHDR) : NULL;
+	const void *vdso = (const void *)auxiliary(AT_SYSINFO_EHDR);
+	struct loaded program =
+		loaded_by_phdrs((const void *)auxiliary(AT_PHDR), auxiliary(AT_PHNUM));
 
 	runtime.pid = sys_getpid();
 	runtime.signal = gnu_get_libc_version ? SIGNAL_GLIBC : SIGNAL_MUSL;
@@ -266,13 +273,13 @@ static void begin(void)
 		return;
 	runtime.is_on = true;
 	unwind_local_refresh();
-	modules_start(&runtime.ring, vdso);
+	modules_start(&runtime.ring, &program, vdso);
 	install_handler(0);
 	if (__register_atfork)
 		__register_atfork(NULL, NULL, forked, NULL);
 	else if (pthread_atfork)
 		pthread_atfork(NULL, NULL, forked);
-	arm_main_thread(getauxval ? getauxval(AT_RANDOM) : 0);
+	arm_main_thread(auxiliary(AT_RANDOM));
 }
 
 /* glibc passes the environment to constructors, musl does not. */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/timer_directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "wire/sampler_library.h"
+
+#define LIBRARY "libdwell-sampler.so"
+
+/* What $PLATFORM can be, and the name itself for musl, which does not expand it. */
+static const char *const platforms[] = {
+#if defined(__x86_64__)
+	"x86_64", "haswell", "xeon_phi",
+#elif defined(__aarch64__)
+	"aarch64",
+#endif
+	"$PLATFORM", NULL
+};
+static const char *const platforms_32bit[] = {
+#if defined(__x86_64__)
+	"i386", "i486", "i586", "i686",
+#elif defined(__aarch64__)
+	"v7l", "v8l",
+#endif
+	NULL
+};
+
+/* In memory where possible; code must be allowed to run from there. */
+static int make_somewhere(struct timer_directory *d, struct err *e)
+{
+	const char *const places[] = { "/dev/shm", getenv("XDG_RUNTIME_DIR"), "/tmp" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct statvfs fs;
+		int n;
+
+		if (!places[i] || statvfs(places[i], &fs) < 0 || fs.f_flag & ST_NOEXEC)
+			continue;
+		n = snprintf(d->path, sizeof(d->path), "%s/dwell-%d-XXXXXX", places[i],
+			     (int)getpid());
+		if (n > 0 && (size_t)n < sizeof(d->path) && mkdtemp(d->path))
+			return 0;
+	}
+	d->path[0] = 0;
+	return err_set(
+		e, ERR_OS,
+		"no place for the sampler: /dev/shm and /tmp are missing, read-only "
+		"or mounted noexec");
+}
+
+static int write_file(const struct timer_directory *d, const char *name, const void *data,
+		      size_t size, struct err *e)
+{
+	own(closep) int fd =
+		openat(d->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		return err_os(e, "cannot write '%s/%s'", d->path, name);
+	return 0;
+}
+
+static int add_library(const struct timer_directory *d, const char *folder,
+		       const char *const *names, const void *data, size_t size,
+		       struct err *e)
+{
+	char path[64];
+	int rc;
+
+	if (!size)
+		return 0;
+	if (mkdirat(d->fd, folder, 0700) < 0)
+		return err_os(e, "cannot make '%s/%s'", d->path, folder);
+	snprintf(path, sizeof(path), "%s/" LIBRARY, folder);
+	rc = write_file(d, path, data, size, e);
+	for (; rc == 0 && *names; names++)
+		if (symlinkat(folder, d->fd, *names) < 0)
+			rc = err_os(e, "cannot make '%s/%s'", d->path, *names);
+	return rc;
+}
+
+static int add_control(struct timer_directory *d, const struct wire_sampler_control *c,
+		       struct err *e)
+{
+	d->control_fd = openat(d->fd, WIRE_SAMPLER_CONTROL,
+			       O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (d->control_fd < 0 ||
+	    posix_fallocate(d->control_fd, 0, WIRE_SAMPLER_CONTROL_BYTES) != 0 ||
+	    pwrite(d->control_fd, c, sizeof(*c), 0) != sizeof(*c))
+		return err_os(e, "cannot write '%s/" WIRE_SAMPLER_CONTROL "'", d->path);
+	return 0;
+}
+
+int timer_directory_make(struct timer_directory *d,
+			 const struct wire_sampler_control *control, struct err *e)
+{
+	int rc;
+
+	*d = (struct timer_directory){ .fd = -1, .control_fd = -1, .owner = geteuid() };
+	rc = make_somewhere(d, e);
+	if (rc < 0)
+		return rc;
+	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->fd < 0)
+		return err_os(e, "cannot open '%s'", d->path);
+	rc = add_library(d, "lib", platforms, sampler_library, sampler_library_size, e);
+	if (rc == 0)
+		rc = add_library(d, "lib32", platforms_32bit, sampler_library_32bit,
+				 sampler_library_32bit_size, e);
+	return rc == 0 ? add_control(d, control, e) : rc;
+}
+
+int timer_directory_give(struct timer_directory *d, uid_t uid, gid_t gid, struct err *e)
+{
+	static const char *const names[] = { WIRE_SAMPLER_CONTROL,
+					     "lib/" LIBRARY,
+					     "lib32/" LIBRARY,
+					     "lib",
+					     "lib32",
+					     "." };
+
+	if (uid == d->owner)
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (fchownat(d->fd, names[i], uid, gid, AT_SYMLINK_NOFOLLOW) < 0 &&
+		    errno != ENOENT)
+			return err_os(e, "cannot give '%s/%s' away", d->path, names[i]);
+	d->owner = uid;
+	return 0;
+}
+
+void timer_directory_preload(const struct timer_directory *d, char *ret)
+{
+	snprintf(ret, TIMER_DIRECTORY_PRELOAD_MAX, "%s/$PLATFORM/" LIBRARY, d->path);
+}
+
+/* Files and links only, and nothing behind a link: the folders are ours, what is in
+ * them may not be. */
+static void empty(int fd, const char *prefix)
+{
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *x;
+
+	if (!dir)
+		return;
+	while ((x = readdir(dir)))
+		if (!strncmp(x->d_name, prefix, strlen(prefix)) &&
+		    strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
+			unlinkat(dirfd(dir), x->d_name, 0);
+	closedir(dir);
+}
+
+static void remove_all(const struct timer_directory *d)
+{
+	static const char *const folders[] = { "lib", "lib32" };
+
+	for (size_t i = 0; i < 2; i++) {
+		empty(openat(d->fd, folders[i],
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+		      "");
+		unlinkat(d->fd, folders[i], AT_REMOVEDIR);
+	}
+	empty(dup(d->fd), "");
+	rmdir(d->path);
+}
+
+void timer_directory_remove(struct timer_directory *d, bool is_used)
+{
+	if (!d->path[0])
+		return;
+	if (is_used)
+		empty(dup(d->fd), WIRE_SAMPLER_RING_PREFIX);
+	else
+		remove_all(d);
+	close(d->fd);
+	if (d->control_fd >= 0)
+		close(d->control_fd);
+	d->path[0] = 0;
+}

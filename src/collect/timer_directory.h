@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * timer_directory - where recorder and targets meet (wire/sampler.h).
+ *
+ * A private directory in memory with the control file and the library; the library's
+ * folder is named by $PLATFORM, which the dynamic linker of each kind of program
+ * expands for itself.
+ */
+#ifndef DWELL_COLLECT_TIMER_DIRECTORY_H
+#define DWELL_COLLECT_TIMER_DIRECTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "wire/sampler.h"
+
+struct timer_directory {
+	char path[WIRE_SAMPLER_DIRECTORY_MAX]; /* "": none */
+	int fd;
+	uid_t owner;
+	int control_fd; /* written by pwrite: the target may cut the file */
+};
+
+must_use int timer_directory_make(struct timer_directory *d,
+				  const struct wire_sampler_control *control,
+				  struct err *e);
+/* Hand it to the user as whom the target runs. */
+must_use int timer_directory_give(struct timer_directory *d, uid_t uid, gid_t gid,
+				  struct err *e);
+/* What LD_PRELOAD must name; cap TIMER_DIRECTORY_PRELOAD_MAX. */
+#define TIMER_DIRECTORY_PRELOAD_MAX (WIRE_SAMPLER_DIRECTORY_MAX + 48)
+void timer_directory_preload(const struct timer_directory *d, char *ret);
+/* is_used: programs that go on without us may still start others, whose dynamic linker
+ * would complain about a library that is gone: it stays. */
+void timer_directory_remove(struct timer_directory *d, bool is_used);
+
+#endif

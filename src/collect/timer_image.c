@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/timer_image.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "host/proc_maps.h"
+#include "host/procfs.h"
+
+#define MAPS_MAX      ((size_t)64 << 20)
+#define LOOK_NS	      UINT64_C(1000000000)
+#define EXEC_NS	      UINT64_C(100000000)
+#define SCAN_NS	      UINT64_C(50000000)
+#define SCAN_PAUSE_NS UINT64_C(10000000000)
+
+struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_totals *totals)
+{
+	struct timer_image *m = xcalloc(1, sizeof(*m));
+	const struct wire_sampler_ring *h = timer_ring_header(ring);
+
+	m->ring = ring;
+	m->totals = totals;
+	m->pid = h->pid;
+	m->ppid = h->ppid;
+	m->start_ns = h->start_ns;
+	m->scan_pause_ns = SCAN_NS;
+	totals->n_images++;
+	return m;
+}
+
+void timer_image_free(struct timer_image *m)
+{
+	if (!m)
+		return;
+	timer_ring_free(m->ring);
+	vec_fini(&m->ranges);
+	vec_fini(&m->tids);
+	map_fini(&m->shares);
+	free(m);
+}
+
+/* Where code is. */
+
+static bool is_known(const struct timer_image *m, uint64_t pc)
+{
+	vec_each(r, &m->ranges)
+		if (pc >= r->start && pc < r->end)
+			return true;
+	return false;
+}
+
+static void add_mapping(struct timer_image *m, uint64_t time_ns,
+			const struct tracker_mmap *map)
+{
+	*vec_push(&m->ranges) = (struct timer_range){ map->start, map->end };
+	tracker_mmap(m->totals->tracker, time_ns, m->pid, map);
+}
+
+/* Code that the target cannot name: of run-time compilers, of modules loaded by a C
+ * library without _dl_find_object. */
+static void look_at_maps(struct timer_image *m, uint64_t now_ns)
+{
+	struct buf text = { 0 };
+	struct proc_map map;
+	char path[64];
+
+	m->has_outside = false;
+	m->looked_ns = now_ns;
+	snprintf(path, sizeof(path), "/proc/%u/maps", m->pid);
+	if (procfs_read(path, MAPS_MAX, &text, NULL) == 0) {
+		const char *at = buf_str(&text), *end = at + text.size;
+
+		while (proc_maps_next(&at, end, &map))
+			if (map.is_exec && !is_known(m, map.start))
+				add_mapping(m, now_ns,
+					    &(struct tracker_mmap){
+						    .start = map.start,
+						    .end = map.end,
+						    .file_offset = map.file_offset,
+						    .path = map.path,
+						    .inode = map.inode,
+						    .is_exec = true });
+	}
+	buf_fini(&text);
+}
+
+/* A path that the program gave its dynamic linker is relative to where it was then. */
+static const char *whole_path(const struct timer_image *m, const char *path,
+			      uint64_t start, struct proc_map *map)
+{
+	struct buf text = { 0 };
+	char name[64];
+
+	if (path[0] == '/' || path[0] == '[')
+		return path;
+	if (!path[0])
+		return m->exe;
+	snprintf(name, sizeof(name), "/proc/%u/maps", m->pid);
+	map->path[0] = 0;
+	if (procfs_read(name, MAPS_MAX, &text, NULL) == 0) {
+		const char *at = buf_str(&text), *end = at + text.size;
+
+		while (proc_maps_next(&at, end, map) && map->start != start)
+			map->path[0] = 0;
+	}
+	buf_fini(&text);
+	return map->path[0] ? map->path : path;
+}
+
+/* Records. */
+
+static struct timer_image *image_of(const struct timer_totals *t, uint32_t pid)
+{
+	const uint64_t *p = map_find(t->known, pid);
+
+	return p ? (struct timer_image *)(uintptr_t)*p : NULL;
+}
+
+static void take_start(struct timer_image *m, const struct timer_record *r)
+{
+	struct tracker *t = m->totals->tracker;
+	const struct timer_image *parent = image_of(m->totals, m->ppid);
+	bool is_new, is_fork = r->start.origin == WIRE_SAMPLER_FORK;
+
+	*map_slot(m->totals->known, m->pid, &is_new) = (uintptr_t)m;
+	strcpy(m->exe, r->path);
+	if (parent && is_fork)
+		vec_each(x, &parent->ranges)
+			*vec_push(&m->ranges) = *x;
+	if (parent && (is_new || is_fork))
+		tracker_fork(t, m->start_ns, m->pid, m->pid, m->ppid, m->ppid);
+	if (r->start.origin == WIRE_SAMPLER_EXEC)
+		tracker_exec(t, m->start_ns, m->pid, m->pid, r->comm);
+	*vec_push(&m->tids) = m->pid;
+}
+
+static void take_module(struct timer_image *m, const struct timer_record *r)
+{
+	const struct wire_sampler_module *x = &r->module;
+	own(freep) struct proc_map *map = xcalloc(1, sizeof(*map));
+
+	add_mapping(
+		m, x->time_ns,
+		&(struct tracker_mmap){ .start = x->start,
+					.end = x->end,
+					.file_offset = x->file_offset,
+					.path = whole_path(m, r->path, x->start, map),
+					.build_id = x->build_id_size ? x->build_id : NULL,
+					.build_id_size = x->build_id_size,
+					.is_exec = true });
+}
+
+static void take_thread(struct timer_image *m, const struct timer_record *r)
+{
+	const struct wire_sampler_thread *x = &r->thread;
+	struct tracker *t = m->totals->tracker;
+
+	if (r->kind == WIRE_SAMPLER_THREAD) {
+		tracker_fork(t, x->time_ns, m->pid, x->tid, m->pid, m->pid);
+		*vec_push(&m->tids) = x->tid;
+	}
+	if (r->comm[0] && x->tid != m->pid)
+		tracker_comm(t, x->time_ns, m->pid, x->tid, r->comm);
+	if (r->kind != WIRE_SAMPLER_LEAVE)
+		return;
+	tracker_exit(t, x->time_ns, m->pid, x->tid);
+	vec_each(tid, &m->tids) {
+		if (*tid != x->tid)
+			continue;
+		*tid = m->tids.at[--m->tids.n];
+		break;
+	}
+}
+
+/* Plans with a longer interval than the timers' get every nth. */
+static uint32_t share_of(struct timer_image *m, size_t plan, uint32_t tid, uint64_t count)
+{
+	uint64_t ratio = m->totals->plans[plan].choice.interval / m->totals->interval_ns;
+	uint64_t *rest;
+
+	if (ratio <= 1)
+		return (uint32_t)count;
+	rest = map_slot(&m->shares, (uint64_t)plan << 32 | tid, NULL);
+	*rest += count;
+	count = *rest / ratio;
+	*rest %= ratio;
+	return (uint32_t)count;
+}
+
+static void look_for_outside(struct timer_image *m, const struct timer_record *r)
+{
+	uint32_t n = (uint32_t)r->sample.n_frames - r->sample.n_shared;
+
+	for (uint32_t i = 0; i < n && !m->has_outside; i++)
+		m->has_outside = !is_known(m, r->pcs[i] - (i > 0));
+	if (m->has_outside && r->sample.time_ns > m->looked_ns + LOOK_NS)
+		look_at_maps(m, r->sample.time_ns);
+}
+
+static void take_sample(struct timer_image *m, const struct timer_record *r)
+{
+	const struct wire_sampler_sample *x = &r->sample;
+	struct timer_totals *totals = m->totals;
+	struct tracker_sample s = { .time_ns = x->time_ns,
+				    .pid = m->pid,
+				    .tid = x->tid,
+				    .cpu = x->cpu,
+				    .user_pcs = r->pcs,
+				    .user_exact = r->exact,
+				    .n_user = x->n_frames,
+				    .stop = x->stop };
+
+	look_for_outside(m, r);
+	totals->sampled += x->count;
+	for (size_t i = 0; i < totals->n_plans; i++) {
+		const struct plan *p = &totals->plans[i];
+
+		if (p->source != totals->ops)
+			continue;
+		s.count = share_of(m, i, x->tid, x->count);
+		s.weight = s.count * p->choice.interval;
+		s.event = p->events[EXPERIMENT_CPU];
+		s.is_pc_only = p->choice.experiment->is_pc_only;
+		if (s.count)
+			tracker_sample(totals->tracker, &s);
+	}
+}
+
+static void take(void *ctx, const struct timer_record *r)
+{
+	struct timer_image *m = ctx;
+
+	switch (r->kind) {
+	case WIRE_SAMPLER_START:
+		take_start(m, r);
+		break;
+	case WIRE_SAMPLER_MODULE:
+		take_module(m, r);
+		break;
+	case WIRE_SAMPLER_THREAD:
+	case WIRE_SAMPLER_LEAVE:
+		take_thread(m, r);
+		break;
+	case WIRE_SAMPLER_SAMPLE:
+		take_sample(m, r);
+		break;
+	}
+}
+
+void timer_image_drain(struct timer_image *m, bool is_final)
+{
+	/* A ring that its owner has spoilt costs that process' samples only. */
+	if (timer_ring_drain(m->ring, is_final, take, m, NULL) < 0)
+		m->totals->damaged++;
+}
+
+void timer_image_end(struct timer_image *m, uint64_t now_ns, bool has_exited)
+{
+	const struct wire_sampler_ring *h = timer_ring_header(m->ring);
+	struct timer_totals *t = m->totals;
+
+	if (m->is_over)
+		return;
+	timer_image_drain(m, true);
+	m->is_over = true;
+	t->n_signals += h->n_signals;
+	t->n_intervals += h->n_intervals;
+	t->n_dropped += h->n_dropped;
+	t->handler_ns += h->handler_ns;
+	t->n_threads_refused += h->n_threads_refused;
+	t->damaged += timer_ring_damaged(m->ring);
+	for (size_t i = 0; has_exited && i < m->tids.n; i++)
+		tracker_exit(t->tracker, now_ns, m->pid, m->tids.at[i]);
+	if (image_of(t, m->pid) == m)
+		map_remove(t->known, m->pid);
+}
+
+/* The process in /proc. */
+
+void timer_image_seccomp(uint32_t pid, char *ret, size_t cap)
+{
+	char path[64], text[4096], *at;
+
+	ret[0] = 0;
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	if (procfs_read_text(path, text, sizeof(text), NULL) < 0)
+		return;
+	at = strstr(text, "\nSeccomp:"); /* the number of filters is the next line */
+	if (at)
+		snprintf(ret, cap, "%.*s", (int)strcspn(at, "_") + 20, at);
+}
+
+/* Threads that no hook in the target has seen.  It may not make the system calls for
+ * it once it has restricted them. */
+static void check_threads(struct timer_image *m, uint64_t now_ns)
+{
+	struct stat st;
+	char path[64], seccomp[64];
+
+	if (now_ns < m->scan_ns)
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/task", m->pid);
+	if (stat(path, &st) < 0 ||
+	    st.st_nlink - 2 == timer_ring_header(m->ring)->n_threads) {
+		m->scan_ns = now_ns + SCAN_NS;
+		m->scan_pause_ns = SCAN_NS;
+		return;
+	}
+	timer_image_seccomp(m->pid, seccomp, sizeof(seccomp));
+	if (!strcmp(seccomp, m->totals->seccomp))
+		timer_ring_request(m->ring, WIRE_SAMPLER_SCAN);
+	m->scan_ns = now_ns + m->scan_pause_ns;
+	if (m->scan_pause_ns < SCAN_PAUSE_NS)
+		m->scan_pause_ns *= 2;
+}
+
+static void note_not_followed(struct timer_image *m, uint64_t now_ns, const char *exe)
+{
+	struct writer *w = m->totals->writer;
+	const char *base = strrchr(exe, '/');
+	struct model_process model;
+	uint32_t id;
+
+	tracker_exec(m->totals->tracker, now_ns, m->pid, m->pid, base ? base + 1 : exe);
+	id = tracker_process_id(m->totals->tracker, m->pid);
+	model = *writer_process_get(w, id);
+	model.exe = writer_string(w, exe);
+	model.flags |= PROCESS_NOT_FOLLOWED;
+	model.note =
+		writer_string(w, "a static, 32-bit or set-user-id program: the sampler "
+				 "cannot be loaded into it");
+	writer_process_update(w, id, &model);
+	m->totals->n_not_followed++;
+}
+
+/* A new image makes its ring within moments; one that has none after a while will not
+ * have one. */
+static bool check_exe(struct timer_image *m, uint64_t now_ns)
+{
+	char exe[4096] = "?";
+
+	if (!m->exe[0])
+		return true;
+	if (procfs_exe((pid_t)m->pid, exe, sizeof(exe), NULL) == 0 &&
+	    !strcmp(exe, m->exe))
+		return true;
+	if (!m->other_exe_ns)
+		m->other_exe_ns = now_ns;
+	if (now_ns - m->other_exe_ns < EXEC_NS)
+		return true;
+	if (kill((pid_t)m->pid, 0) == 0 || errno == EPERM)
+		note_not_followed(m, now_ns, exe);
+	return false;
+}
+
+bool timer_image_check(struct timer_image *m, uint64_t now_ns)
+{
+	if (kill((pid_t)m->pid, 0) < 0 && errno == ESRCH)
+		return false;
+	if (!check_exe(m, now_ns))
+		return false;
+	check_threads(m, now_ns);
+	return true;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * timer_image - one program image that the sampler runs in, and its ring.
+ *
+ * exec makes another image with the same pid.  Hands what the ring says to the tracker,
+ * and finds out in /proc what the target cannot say.
+ */
+#ifndef DWELL_COLLECT_TIMER_IMAGE_H
+#define DWELL_COLLECT_TIMER_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "collect/source.h"
+#include "collect/timer_ring.h"
+
+/* Sums over all images, and what they need of the source. */
+struct timer_totals {
+	struct tracker *tracker;
+	struct writer *writer;
+	const struct plan *plans;
+	size_t n_plans;
+	const struct source_ops *ops;
+	uint64_t interval_ns;
+	struct map *known; /* pid → its newest image, a pointer */
+	char seccomp[64];  /* our own restrictions, as in /proc/self/status */
+	/* of images that have ended */
+	uint64_t n_signals, n_intervals, n_dropped, handler_ns, n_threads_refused;
+	uint64_t n_images, damaged, n_not_followed;
+	uint64_t sampled; /* intervals in samples */
+};
+
+struct timer_range {
+	uint64_t start, end;
+};
+
+struct timer_image {
+	struct timer_ring *ring;
+	struct timer_totals *totals;
+	uint32_t pid, ppid;
+	uint64_t start_ns;
+	char exe[TIMER_RECORD_PATH_MAX + 1];
+	VEC(struct timer_range) ranges; /* code that the tracker knows */
+	VEC(uint32_t) tids;
+	struct map shares; /* tid → intervals not yet in a sample, for coarser plans */
+	bool has_outside;  /* a pc in none of the ranges was seen */
+	bool is_over;
+	uint64_t looked_ns, other_exe_ns, scan_ns, scan_pause_ns;
+};
+
+struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_totals *totals);
+void timer_image_free(struct timer_image *m);
+
+/* Take what has come.  is_final: nobody writes any more. */
+void timer_image_drain(struct timer_image *m, bool is_final);
+/* Is its process there, running this image?  When it runs another one into which the
+ * sampler could not be loaded, the recording says so. */
+bool timer_image_check(struct timer_image *m, uint64_t now_ns);
+/* The process has ended, or another image follows. */
+void timer_image_end(struct timer_image *m, uint64_t now_ns, bool has_exited);
+
+/* The restrictions on a process' system calls, as text to compare. */
+void timer_image_seccomp(uint32_t pid, char *ret, size_t cap);
+
+#endif

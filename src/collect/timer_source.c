@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * timer_source - CPU time sampled by timers inside the target (inject/).
+ *
+ * What an ordinary user has where perf_event is forbidden, as it is on stock Debian and
+ * Ubuntu.  The timers expire at the kernel's tick only; what an expiry stands for is
+ * counted exactly.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "collect/launch_env.h"
+#include "collect/source.h"
+#include "collect/timer_directory.h"
+#include "collect/timer_image.h"
+#include "host/clock.h"
+#include "host/cpus.h"
+#include "host/executable.h"
+
+extern const struct source_ops timer_source;
+
+#define RING_BYTES_MIN (UINT64_C(64) << 10)
+#define RING_BYTES_MAX (UINT64_C(1) << 20)
+
+struct timer {
+	struct source base;
+	struct source_context context;
+	struct timer_directory directory;
+	struct wire_sampler_control control;
+	struct timer_totals totals;
+	struct map known;
+	VEC(struct timer_image *) images; /* that run, oldest first */
+	uint64_t children_ns; /* CPU time of ended children before the start */
+};
+
+/* What is possible. */
+
+static int find_program(const char *name, char *path, size_t cap)
+{
+	const char *dirs = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return snprintf(path, cap, "%s", name) < (int)cap ? 0 : -1;
+	while (dirs && *dirs) {
+		size_t n = strcspn(dirs, ":");
+
+		if (snprintf(path, cap, "%.*s/%s", (int)n, dirs, name) < (int)cap &&
+		    access(path, X_OK) == 0)
+			return 0;
+		dirs += n + (dirs[n] == ':');
+	}
+	return -1;
+}
+
+/* Programs into which the dynamic linker loads nothing. */
+static int check_program(const char *name, struct err *e)
+{
+	char path[PATH_MAX];
+	struct executable x;
+
+	if (!name || find_program(name, path, sizeof(path)) < 0)
+		return 0;
+
+	own(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || executable_probe(fd, &x, NULL) < 0)
+		return 0; /* a script: its interpreter will be looked at by the kernel */
+	if (x.is_static)
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"'%s' is statically linked, nothing can be loaded into it; "
+			"as root, perf_event observes it",
+			name);
+	if (x.is_setid && geteuid() != 0)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "'%s' runs as another user: only root can observe it",
+			       name);
+	if (!x.is_64bit)
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"'%s' is a 32-bit program; as root, perf_event observes it",
+			name);
+	return 0;
+}
+
+static int timer_probe(const struct experiment *x, const struct scope *scope,
+		       struct err *e)
+{
+	if (x->trigger == EXPERIMENT_THREAD_TIME)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "waits are seen by the kernel only: needs perf_event, for "
+			       "all users with 'sysctl kernel.perf_event_paranoid=1'");
+	if (x->trigger != EXPERIMENT_CPU_TIME)
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"page faults are seen by the kernel only: needs perf_event");
+	if (scope->kind != SCOPE_LAUNCH)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "the sampler is loaded when a program starts: use 'dwell "
+			       "run', or attach as root");
+	return check_program(scope->program, e);
+}
+
+static uint64_t tick_ns(void)
+{
+	struct timespec t;
+
+	if (clock_getres(CLOCK_REALTIME_COARSE, &t) < 0)
+		return 10000000;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void timer_range(const struct experiment *x, uint64_t *ret_min,
+			uint64_t *ret_resolution)
+{
+	(void)x;
+	*ret_min = tick_ns();
+	*ret_resolution = tick_ns();
+}
+
+static const char *timer_how(const struct experiment *x, unsigned column)
+{
+	(void)x;
+	(void)column;
+	return "timers in the program";
+}
+
+/* Setting up. */
+
+static uint64_t smallest_interval(const struct source_context *c)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == &timer_source &&
+		    (!ns || c->plans[i].choice.interval < ns))
+			ns = c->plans[i].choice.interval;
+	return ns ? ns : 10000000;
+}
+
+/* A CPU makes a sample a tick, some hundred bytes each; room for a second of that. */
+static uint64_t ring_bytes(void)
+{
+	struct cpus cpus = { 0 };
+	uint64_t bytes = RING_BYTES_MIN, n = 1;
+
+	if (cpus_online(&cpus, NULL) == 0)
+		n = cpus.ids.n;
+	cpus_fini(&cpus);
+	while (bytes < RING_BYTES_MAX && bytes < n * (RING_BYTES_MIN / 2))
+		bytes *= 2;
+	return bytes;
+}
+
+static uint64_t children_ns(void)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u) < 0)
+		return 0;
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000 +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
+static void write_control(const struct timer *s, size_t at, uint32_t value)
+{
+	if (pwrite(s->directory.control_fd, &value, sizeof(value), (off_t)at) < 0)
+		return; /* the target's loss */
+}
+
+static void timer_free(struct source *source)
+{
+	struct timer *s = (struct timer *)source;
+	bool is_used = false;
+
+	vec_each(m, &s->images) {
+		is_used |= !(*m)->is_over || kill((pid_t)(*m)->pid, 0) == 0;
+		timer_image_free(*m);
+	}
+	vec_fini(&s->images);
+	map_fini(&s->known);
+	timer_directory_remove(&s->directory, is_used);
+	free(s);
+}
+
+static int timer_open(const struct source_context *c, struct source **ret, struct err *e)
+{
+	struct timer *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->base.ops = &timer_source;
+	s->context = *c;
+	s->control = (struct wire_sampler_control){
+		.magic = WIRE_SAMPLER_MAGIC,
+		.version = WIRE_SAMPLER_VERSION,
+		.flags = c->scope->follow_children ? WIRE_SAMPLER_FOLLOW : 0,
+		.interval_ns = smallest_interval(c),
+		.ring_bytes = ring_bytes(),
+	};
+	s->totals = (struct timer_totals){ .tracker = c->tracker,
+					   .writer = c->writer,
+					   .plans = c->plans,
+					   .n_plans = c->n_plans,
+					   .ops = &timer_source,
+					   .interval_ns = s->control.interval_ns,
+					   .known = &s->known };
+	timer_image_seccomp((uint32_t)getpid(), s->totals.seccomp,
+			    sizeof(s->totals.seccomp));
+	rc = timer_directory_make(&s->directory, &s->control, e);
+	if (rc < 0) {
+		timer_free(&s->base);
+		return rc;
+	}
+	*ret = &s->base;
+	return 0;
+}
+
+static int timer_prepare(struct source *source, struct launch_env *env, struct err *e)
+{
+	const struct timer *s = (const struct timer *)source;
+	const char *others = launch_env_get(env, "LD_PRELOAD");
+	char ours[TIMER_DIRECTORY_PRELOAD_MAX];
+
+	(void)e;
+	timer_directory_preload(&s->directory, ours);
+
+	own(freep) char *preload = xasprintf("%s%s%s", ours, others && *others ? ":" : "",
+					     others ? others : "");
+
+	launch_env_set(env, "LD_PRELOAD", preload);
+	launch_env_set(env, WIRE_SAMPLER_ENV, s->directory.path);
+	return 0;
+}
+
+static int timer_start(struct source *source, pid_t pid, struct err *e)
+{
+	struct timer *s = (struct timer *)source;
+	char path[64];
+	struct stat st;
+
+	s->children_ns = children_ns();
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st) < 0)
+		return err_os(e, "cannot look at process %d", (int)pid);
+	return timer_directory_give(&s->directory, st.st_uid, st.st_gid, e);
+}
+
+/* Running. */
+
+static size_t timer_fds(const struct source *source, struct pollfd *fds, size_t max)
+{
+	(void)source;
+	(void)fds;
+	(void)max;
+	return 0; /* rings are looked at every time the session wakes up */
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct timer_image *const *x = a, *const *y = b;
+
+	return ((*x)->start_ns > (*y)->start_ns) - ((*x)->start_ns < (*y)->start_ns);
+}
+
+static bool open_ring(struct timer *s, int dir, const char *name)
+{
+	own(timer_ring_freep) struct timer_ring *ring = NULL;
+	int rc = timer_ring_open(dir, name, s->directory.owner, &ring, NULL);
+
+	if (rc == ERR_UNSUPPORTED) /* the target is making it */
+		return false;
+	unlinkat(dir, name, 0);
+	if (rc < 0) {
+		s->totals.damaged++;
+		return false;
+	}
+	*vec_push(&s->images) = timer_image_new(steal(&ring), &s->totals);
+	return true;
+}
+
+/* New images, behind those that are known, in the order in which they started. */
+static void find_rings(struct timer *s)
+{
+	DIR *dir = fdopendir(openat(s->directory.fd, ".", O_RDONLY | O_CLOEXEC));
+	size_t n_before = s->images.n;
+	struct dirent *x;
+
+	if (!dir)
+		return;
+	while ((x = readdir(dir)))
+		if (!strncmp(x->d_name, WIRE_SAMPLER_RING_PREFIX,
+			     sizeof(WIRE_SAMPLER_RING_PREFIX) - 1))
+			open_ring(s, dirfd(dir), x->d_name);
+	closedir(dir);
+	if (s->images.n > n_before)
+		qsort(s->images.at + n_before, s->images.n - n_before,
+		      sizeof(*s->images.at), by_start);
+}
+
+/* An image whose process has exec'ed another ends before that one is taken. */
+static void end_replaced(struct timer *s, uint64_t now_ns)
+{
+	struct map last = { 0 };
+
+	for (size_t i = s->images.n; i-- > 0;) {
+		bool is_new;
+
+		map_slot(&last, s->images.at[i]->pid, &is_new);
+		if (!is_new)
+			timer_image_end(s->images.at[i], now_ns, false);
+	}
+	map_fini(&last);
+}
+
+static void drop_ended(struct timer *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->images.n; i++) {
+		if (s->images.at[i]->is_over)
+			timer_image_free(s->images.at[i]);
+		else
+			s->images.at[n++] = s->images.at[i];
+	}
+	s->images.n = n;
+}
+
+static int timer_drain(struct source *source, bool is_final, struct err *e)
+{
+	struct timer *s = (struct timer *)source;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	(void)e;
+	find_rings(s);
+	end_replaced(s, now_ns);
+	for (size_t i = 0; i < s->images.n; i++) {
+		struct timer_image *m = s->images.at[i];
+		/* Ask before, so that an image that has ended has written everything. */
+		bool is_there = m->is_over || timer_image_check(m, now_ns);
+
+		if (!m->is_over)
+			timer_image_drain(m, false);
+		if (!is_there || is_final)
+			timer_image_end(m, now_ns, !is_there);
+	}
+	if (!is_final)
+		drop_ended(s);
+	return 0;
+}
+
+static void timer_pause(struct source *source, bool is_paused)
+{
+	write_control((struct timer *)source,
+		      offsetof(struct wire_sampler_control, is_paused), is_paused);
+}
+
+static void timer_stop(struct source *source)
+{
+	write_control((struct timer *)source,
+		      offsetof(struct wire_sampler_control, is_stopped), 1);
+}
+
+/* What came of it. */
+
+static void fact(const struct timer *s, enum fact_kind kind, const char *name,
+		 const char *unit, uint32_t event, uint64_t value)
+{
+	struct writer *w = s->context.writer;
+
+	writer_fact(w, &(struct model_fact){ .kind = kind,
+					     .name = writer_string(w, name),
+					     .unit = writer_string(w, unit),
+					     .event = event,
+					     .process = MODEL_NONE,
+					     .value = value });
+}
+
+static uint64_t n_refused(const struct timer *s)
+{
+	uint64_t n;
+
+	if (pread(s->directory.control_fd, &n, sizeof(n),
+		  offsetof(struct wire_sampler_control, n_refused)) != sizeof(n))
+		return 0;
+	return n;
+}
+
+static void finish_losses(const struct timer *s)
+{
+	const struct timer_totals *t = &s->totals;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} losses[] = {
+		{ "lost-samples", t->n_dropped },
+		{ "not-followed", t->n_not_followed },
+		{ "processes-without-ring", n_refused(s) },
+		{ "threads-without-timer", t->n_threads_refused },
+		{ "damaged-records", t->damaged },
+	};
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		if (losses[i].value || i == 0)
+			fact(s, FACT_LOSS, losses[i].name, "count", MODEL_NONE,
+			     losses[i].value);
+}
+
+static void timer_finish(struct source *source, struct source_stats *ret)
+{
+	struct timer *s = (struct timer *)source;
+	const struct timer_totals *t = &s->totals;
+
+	for (size_t i = 0; i < t->n_plans; i++) {
+		if (t->plans[i].source != &timer_source)
+			continue;
+		fact(s, FACT_RATE, "requested-period", "ns", t->plans[i].events[0],
+		     t->plans[i].choice.interval);
+		fact(s, FACT_RATE, "delivered", "count", t->plans[i].events[0],
+		     t->n_signals);
+	}
+	fact(s, FACT_RATE, "timer-tick", "ns", MODEL_NONE, tick_ns());
+	fact(s, FACT_RATE, "timer-overruns", "count", MODEL_NONE,
+	     t->n_intervals - t->n_signals);
+	fact(s, FACT_SELF, "time-in-target", "ns", MODEL_NONE, t->handler_ns);
+	finish_losses(s);
+	*ret = (struct source_stats){
+		.samples = t->n_signals,
+		.lost = t->n_dropped,
+		.cpu_ns = t->sampled * t->interval_ns,
+		.counted_cpu_ns = children_ns() - s->children_ns,
+	};
+}
+
+const struct source_ops timer_source = {
+	.name = "timer",
+	.summary = "CPU-time timers inside the program: needs no privilege",
+	.probe = timer_probe,
+	.range = timer_range,
+	.how = timer_how,
+	.open = timer_open,
+	.prepare = timer_prepare,
+	.start = timer_start,
+	.fds = timer_fds,
+	.drain = timer_drain,
+	.pause = timer_pause,
+	.stop = timer_stop,
+	.finish = timer_finish,
+	.free = timer_free,
+};
