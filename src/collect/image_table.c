@@ -221,7 +221,8 @@ static void add_image(struct image_table *t, uint32_t pid, const struct tracker_
 		.fd = fd,
 		.traits = { .is_32bit = fd >= 0 && !x.is_64bit,
 			    .is_static = fd >= 0 && x.is_static,
-			    .is_setid = fd >= 0 && x.is_setid },
+			    .is_setid = fd >= 0 && x.is_setid,
+			    .entry_offset = x.entry_offset },
 	};
 }
 

@@ -443,6 +443,8 @@ static void perf_finish(struct source *source, struct source_stats *ret)
 		finish_stream(s, i);
 	fact(s, FACT_LOSS, "lost-samples", "count", MODEL_NONE, stats->lost);
 	fact(s, FACT_LOSS, "throttled", "count", MODEL_NONE, stats->throttled);
+	if (s->feed.waits)
+		stats->samples += perf_waits_count(s->feed.waits);
 	*ret = *stats;
 }
 

@@ -19,6 +19,7 @@ struct perf_waits {
 	uint32_t events[3]; /* by enum wait_kind */
 	struct map threads; /* tid → struct wait * */
 	uint64_t paused_ns; /* since when, 0: counting */
+	uint64_t n_charged;
 };
 
 struct perf_waits *perf_waits_new(struct tracker *t, uint32_t blocked_event,
@@ -68,7 +69,8 @@ static struct wait *ensure(struct perf_waits *w, uint32_t pid, uint32_t tid)
 /* Charge the wait up to now; it may go on. */
 static void charge(struct perf_waits *w, struct wait *x, uint64_t time_ns)
 {
-	if (x->kind != WAIT_NONE && !w->paused_ns && time_ns > x->since_ns)
+	if (x->kind != WAIT_NONE && !w->paused_ns && time_ns > x->since_ns) {
+		w->n_charged++;
 		tracker_add(w->tracker,
 			    &(struct tracker_sample){ .time_ns = x->since_ns,
 						      .weight = time_ns - x->since_ns,
@@ -78,6 +80,7 @@ static void charge(struct perf_waits *w, struct wait *x, uint64_t time_ns)
 						      .cpu = x->cpu,
 						      .count = 1 },
 			    x->stack);
+	}
 	x->since_ns = time_ns;
 }
 
@@ -150,4 +153,9 @@ void perf_waits_pause(struct perf_waits *w, uint64_t time_ns, bool is_paused)
 void perf_waits_finish(struct perf_waits *w, uint64_t time_ns)
 {
 	charge_all(w, time_ns);
+}
+
+uint64_t perf_waits_count(const struct perf_waits *w)
+{
+	return w->n_charged;
 }

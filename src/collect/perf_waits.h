@@ -35,5 +35,7 @@ void perf_waits_exit(struct perf_waits *w, uint64_t time_ns, uint32_t tid);
 void perf_waits_pause(struct perf_waits *w, uint64_t time_ns, bool is_paused);
 /* The recording ends: charge what has not ended. */
 void perf_waits_finish(struct perf_waits *w, uint64_t time_ns);
+/* Waits that were charged. */
+uint64_t perf_waits_count(const struct perf_waits *w);
 
 #endif

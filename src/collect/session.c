@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "collect/jit_flags.h"
 #include "collect/launch.h"
 #include "collect/session_notes.h"
 #include "collect/session_signals.h"
@@ -88,6 +89,8 @@ int session_new(const struct session_settings *settings, struct session **ret,
 	s->signals.fd = -1;
 	launch_env_init(&s->env);
 	set_scope(s);
+	if (settings->wants_jit)
+		jit_flags_set(&s->env);
 	if (settings->user)
 		rc = launch_user_find(settings->user, &s->user, &s->env, e);
 	for (size_t i = 0; i < settings->n_choices && rc == 0; i++) {
@@ -200,6 +203,8 @@ static int open_all(struct session *s, struct err *e)
 	if (rc < 0)
 		return rc;
 	s->tracker = tracker_new(s->writer);
+	if (s->settings.wants_jit)
+		tracker_expect_jit(s->tracker);
 	s->is_paused = s->settings.starts_paused || s->settings.delay_ns;
 	add_events(s);
 	rc = follow_only(s, e);

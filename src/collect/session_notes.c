@@ -148,6 +148,7 @@ void session_notes_describe(const struct session_settings *x, const struct scope
 	describe_scope(x, fn, ctx);
 	fn(ctx, "run as", x->user ? x->user : "yourself");
 	fn(ctx, "follow descendants", x->follow ? x->follow : "on");
+	fn(ctx, "flags for JIT names", x->wants_jit ? "set" : "not set");
 	fn(ctx, "every event kept", x->trace ? "yes" : "no");
 	describe_time(x, fn, ctx);
 	session_notes_path(x, 0, path, sizeof(path));

@@ -17,9 +17,11 @@
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
-#define DEPTH_MAX    8192
-#define MAPS_MAX     ((size_t)64 << 20)
-#define DEAD_MAX     512 /* exited threads kept for samples that come late */
+#define DEPTH_MAX 8192
+#define MAPS_MAX  ((size_t)64 << 20)
+#define DEAD_MAX  512 /* exited threads kept for samples that come late */
+/* The entry code of a program has no unwind table, and needs none. */
+#define ENTRY_BYTES  128
 #define JIT_RETRY_NS 100000000
 
 /* Ids of stack steps that are no plain pc: they must not equal LOCATION_RETURN. */
@@ -53,7 +55,7 @@ struct tracker {
 	VEC(uint32_t) dead;	       /* thread ids, oldest first */
 	uint32_t unknown_image, truncated_image;
 	regex_t follow;
-	bool has_follow, had_program;
+	bool has_follow, had_program, expects_jit;
 	uint64_t stops[UNWIND_N_STOPS];
 	struct unwind_frame frames[DEPTH_MAX];
 };
@@ -122,6 +124,11 @@ int tracker_follow_only(struct tracker *t, const char *regex, struct err *e)
 	}
 	t->has_follow = true;
 	return 0;
+}
+
+void tracker_expect_jit(struct tracker *t)
+{
+	t->expects_jit = true;
 }
 
 /* Who there is. */
@@ -288,6 +295,7 @@ static struct process *replace_program(struct tracker *t, uint64_t time_ns, uint
 				       struct model_process *model)
 {
 	struct process *old = find_process(t, pid);
+	struct procfs_stat stat;
 
 	model->parent = model->exec_of = MODEL_NONE;
 	if (old) {
@@ -299,6 +307,8 @@ static struct process *replace_program(struct tracker *t, uint64_t time_ns, uint
 		past.end_ns = time_ns;
 		writer_process_update(t->writer, old->id, &past);
 	}
+	if (!old && procfs_stat((pid_t)pid, &stat, NULL) == 0)
+		model->ppid = stat.ppid;
 	jit_files_forget(t->jit, pid);
 	return add_process(t, pid, address_space_new(), model);
 }
@@ -340,6 +350,13 @@ void tracker_comm(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 	writer_process_update(t->writer, th->process->id, &process);
 }
 
+/* Some compilers write their map when they end (java). */
+static void find_jit_map(struct tracker *t, const struct process *p)
+{
+	if (p->code_is_jit && jit_files_has(t->jit, p->pid))
+		jit_files_set_image(t->jit, p->pid, p->code_image);
+}
+
 /* Samples may still arrive that were taken before: keep the newest of the dead. */
 static void bury(struct tracker *t, struct thread *th)
 {
@@ -376,6 +393,7 @@ void tracker_exit(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 	thread.end_ns = time_ns;
 	writer_thread_update(t->writer, th->id, &thread);
 	if (p->n_alive == 1) {
+		find_jit_map(t, p);
 		process.end_ns = time_ns;
 		writer_process_update(t->writer, p->id, &process);
 	}
@@ -555,7 +573,7 @@ static uint32_t code_image(struct tracker *t, struct process *p, uint64_t time_n
 
 	if (!p->code_is_jit && (is_new || time_ns >= p->jit_retry_ns)) {
 		p->jit_retry_ns = time_ns + JIT_RETRY_NS;
-		p->code_is_jit = jit_files_has(t->jit, p->pid);
+		p->code_is_jit = jit_files_has(t->jit, p->pid) || t->expects_jit;
 		is_new |= p->code_is_jit;
 	}
 	if (!is_new)
@@ -626,6 +644,36 @@ static void add_step(struct builder *b, uint64_t pc, uint32_t flags)
 	b->stack = stack;
 }
 
+/* The outermost frame is where the kernel started the program. */
+static bool is_entry(const struct tracker *t, const struct unwind_frame *frame)
+{
+	const struct unwind_map *m = frame->map;
+
+	if (!m || m->user == IMAGE_TABLE_ANONYMOUS)
+		return false;
+
+	uint64_t entry = image_table_traits(t->images, (uint32_t)m->user).entry_offset;
+
+	return entry && frame->pc - m->start + m->file_offset - entry < ENTRY_BYTES;
+}
+
+static size_t unwind_frames(struct tracker *t, struct process *p,
+			    const struct tracker_sample *s, enum unwind_stop *stop)
+{
+	struct find_map_context c = { .tracker = t, .process = p };
+	size_t n = unwind_offline(s->regs, &s->memory, find_map, &c, t->frames, DEPTH_MAX,
+				  stop);
+
+	if (*stop != UNWIND_END && n && is_entry(t, &t->frames[n - 1]))
+		*stop = UNWIND_END;
+	/* During an exec the registers are still those of the program that is gone. */
+	if (n == 1 && !t->frames[0].map && s->n_kernel) {
+		*stop = UNWIND_END;
+		return 0;
+	}
+	return n;
+}
+
 /* User frames into t->frames, innermost first. */
 static size_t take_user_frames(struct tracker *t, struct process *p,
 			       const struct tracker_sample *s, enum unwind_stop *stop)
@@ -633,12 +681,8 @@ static size_t take_user_frames(struct tracker *t, struct process *p,
 	size_t n = s->n_user < DEPTH_MAX ? s->n_user : DEPTH_MAX;
 
 	*stop = s->stop;
-	if (s->regs && !s->is_pc_only) {
-		struct find_map_context c = { .tracker = t, .process = p };
-
-		return unwind_offline(s->regs, &s->memory, find_map, &c, t->frames,
-				      DEPTH_MAX, stop);
-	}
+	if (s->regs && !s->is_pc_only)
+		return unwind_frames(t, p, s, stop);
 	for (size_t i = 0; i < n; i++) {
 		bool is_exact =
 			i == 0 || (s->user_exact && s->user_exact[i / 8] >> i % 8 & 1);
@@ -723,6 +767,11 @@ const uint64_t *tracker_stops(const struct tracker *t)
 
 int tracker_finish(struct tracker *t, struct err *e)
 {
+	for (size_t i = 0; i < t->processes.cap; i++)
+		if (t->processes.at[i].used)
+			find_jit_map(
+				t, (struct process *)(uintptr_t)t->processes.at[i].value);
+
 	int rc = kernel_frames_keep_symbols(t->kernel, e);
 	int rc2 = jit_files_keep(t->jit, rc ? NULL : e);
 

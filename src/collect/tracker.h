@@ -69,6 +69,9 @@ struct tracker_sample {
 	bool is_pc_only;
 };
 
+/* Code in memory is a compiler's, also before its map is there. */
+void tracker_expect_jit(struct tracker *t);
+
 /* Returns the stored stack id (0 when nothing was known). */
 uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s);
 /* The stack alone, for a weight that is known only later (blocked time). */

@@ -23,7 +23,7 @@
 
 struct segment {
 	uint32_t type;
-	uint64_t offset, size;
+	uint64_t offset, addr, size;
 };
 
 /* Where the fields of the two classes are. */
@@ -34,11 +34,13 @@ static struct segment read_segment(struct reader r, bool is_64bit)
 	if (is_64bit) {
 		reader_skip(&r, 4);
 		s.offset = reader_u64le(&r);
-		reader_skip(&r, 16);
+		s.addr = reader_u64le(&r);
+		reader_skip(&r, 8);
 		s.size = reader_u64le(&r);
 	} else {
 		s.offset = reader_u32le(&r);
-		reader_skip(&r, 8);
+		s.addr = reader_u32le(&r);
+		reader_skip(&r, 4);
 		s.size = reader_u32le(&r);
 	}
 	return s;
@@ -55,28 +57,35 @@ static void take_notes(int fd, const struct segment *s, struct executable *x)
 						      sizeof(x->build_id));
 }
 
-static void take_segments(int fd, uint64_t phoff, uint16_t phentsize, uint16_t phnum,
-			  struct executable *x)
+/* What the ELF header says of the rest. */
+struct headers {
+	uint64_t entry, phoff;
+	uint16_t phentsize, phnum;
+};
+
+static void take_segments(int fd, const struct headers *h, struct executable *x)
 {
 	uint8_t headers[HEADERS_MAX];
 	bool has_interpreter = false;
 
-	if (phentsize < (x->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+	if (h->phentsize < (x->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
 		return;
 
-	ssize_t n = pread(fd, headers, sizeof(headers), (off_t)phoff);
+	ssize_t n = pread(fd, headers, sizeof(headers), (off_t)h->phoff);
 	struct reader r = reader_over(headers, n > 0 ? (size_t)n : 0);
 
-	for (unsigned i = 0; i < phnum; i++) {
-		const uint8_t *entry = reader_bytes(&r, phentsize);
+	for (unsigned i = 0; i < h->phnum; i++) {
+		const uint8_t *entry = reader_bytes(&r, h->phentsize);
 
 		if (!entry)
 			break;
 
 		struct segment s =
-			read_segment(reader_over(entry, phentsize), x->is_64bit);
+			read_segment(reader_over(entry, h->phentsize), x->is_64bit);
 
 		has_interpreter |= s.type == PT_INTERP;
+		if (s.type == PT_LOAD && h->entry && h->entry - s.addr < s.size)
+			x->entry_offset = h->entry - s.addr + s.offset;
 		if (s.type == PT_NOTE)
 			take_notes(fd, &s, x);
 	}
@@ -98,18 +107,18 @@ static int parse_headers(int fd, struct executable *x, struct err *e)
 
 	uint16_t machine = reader_u16le(&r);
 
-	reader_seek(&r, x->is_64bit ? 32 : 28);
+	struct headers hs;
 
-	uint64_t phoff = x->is_64bit ? reader_u64le(&r) : reader_u32le(&r);
-
+	reader_seek(&r, 24);
+	hs.entry = x->is_64bit ? reader_u64le(&r) : reader_u32le(&r);
+	hs.phoff = x->is_64bit ? reader_u64le(&r) : reader_u32le(&r);
 	reader_seek(&r, x->is_64bit ? 54 : 42);
-
-	uint16_t phentsize = reader_u16le(&r), phnum = reader_u16le(&r);
-
+	hs.phentsize = reader_u16le(&r);
+	hs.phnum = reader_u16le(&r);
 	if (r.bad || h[EI_DATA] != ELFDATA2LSB)
 		return err_set(e, ERR_FORMAT, "damaged ELF header");
 	x->is_native = x->is_64bit && machine == NATIVE_MACHINE;
-	take_segments(fd, phoff, phentsize, phnum, x);
+	take_segments(fd, &hs, x);
 	return 0;
 }
 

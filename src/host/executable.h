@@ -19,7 +19,8 @@ struct executable {
 	bool is_static;		  /* a program without a dynamic linker */
 	bool is_setid; /* runs as another user or group, or with capabilities */
 	uint8_t build_id[EXECUTABLE_BUILD_ID_MAX];
-	size_t build_id_size; /* 0: none */
+	size_t build_id_size;  /* 0: none */
+	uint64_t entry_offset; /* in the file, of the first instruction; 0: none */
 	uint64_t size_bytes, inode;
 	int64_t mtime_s;
 };
