@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "collect/counter.h"
+#include "collect/source.h"
+
+extern const struct command cmd_list;
+
+static const struct option_spec list_options[] = {
+	OPTION_END,
+};
+
+/* The two situations in which sources differ. */
+static const struct {
+	const char *title;
+	struct scope scope;
+} situations[] = {
+	{ "of a program you run", { .kind = SCOPE_LAUNCH, .follow_children = true } },
+	{ "of a running process", { .kind = SCOPE_PROCESSES, .follow_children = true } },
+	{ "of the whole machine", { .kind = SCOPE_CPUS } },
+};
+
+static void interval_text(char *s, size_t cap, const struct experiment *x,
+			  const struct source_ops *source)
+{
+	char min[TEXT_MAX], max[TEXT_MAX], grid[TEXT_MAX], on[TEXT_MAX];
+	uint64_t least, resolution;
+
+	source->range(x, &least, &resolution);
+	if (least < x->min)
+		least = x->min;
+	snprintf(s, cap, "%s, from %s to %s", text_value(on, x->on, x->unit),
+		 text_value(min, least, x->unit), text_value(max, x->max, x->unit));
+	if (resolution > 1000) {
+		size_t n = strlen(s);
+
+		snprintf(s + n, cap - n, " in steps of %s",
+			 text_value(grid, resolution, x->unit));
+	}
+}
+
+static void print_experiment(const struct experiment *x)
+{
+	printf("%s%s\n  %s\n", x->name, x->has_variants ? ", f…, s…" : "", x->summary);
+	for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
+		struct err why = { 0 };
+		const struct source_ops *source =
+			source_choose(x, &situations[i].scope, &why);
+		char interval[4 * TEXT_MAX];
+
+		if (!source) {
+			printf("  %s: %s\n", situations[i].title, why.text);
+			continue;
+		}
+		interval_text(interval, sizeof(interval), x, source);
+		printf("  %s: by %s; every %s\n", situations[i].title, source->how(x, 0),
+		       interval);
+	}
+}
+
+static void print_sources(void)
+{
+	puts("\nSources, in order of preference");
+	for (size_t i = 0; sources[i]; i++)
+		printf("  %-10s %s\n", sources[i]->name, sources[i]->summary);
+}
+
+static void print_counters(void)
+{
+	static const struct table_column columns[] = {
+		{ .title = "Counter" },
+		{ .title = "Here" },
+		{ .title = "What it counts, or why it is not here", .is_elastic = true },
+	};
+	struct table_style style = { .width = command_terminal()->width,
+				     .colour = command_terminal()->colour };
+	own(table_freep) struct table *t = table_new(columns, 3);
+
+	for (const struct counter *c = counters; c->name; c++) {
+		struct err why = { 0 };
+		bool is_here = counter_probe(c, &why) == 0;
+
+		table_row(t);
+		table_cell(t, c->name);
+		table_cell(t, is_here ? "yes" : "no");
+		table_cell(t, is_here ? c->description : why.text);
+	}
+	puts("");
+	table_print(t, &style, stdout);
+}
+
+static int run_list(struct options *o, struct err *e)
+{
+	if (options_argc(o))
+		return err_set(e, ERR_USAGE, "'%.60s' is too much: list takes no names",
+			       options_argv(o)[0]);
+	puts("Experiments (dwell run -e NAME, dwell attach -e NAME)\n");
+	for (size_t i = 0; experiments[i]; i++)
+		print_experiment(experiments[i]);
+	print_sources();
+	print_counters();
+	return EXIT_OK;
+}
+
+const struct command cmd_list = {
+	.name = "list",
+	.usage = "",
+	.summary = "show every experiment and counter, and what is available here",
+	.description =
+		"For each experiment: how it is collected on this machine for this user, "
+		"its usual interval and the range that -i takes. What is unavailable is "
+		"shown with the reason and with what to do about it.",
+	.options = (const struct option_spec *const[]){ list_options, NULL },
+	.examples = (const struct command_example[]){ { "dwell list", "all there is" },
+						      { NULL, NULL } },
+	.group = "record",
+	.run = run_list,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/counter.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "host/privilege.h"
+
+#define CACHE(cache, op, result)                                                         \
+	((cache) | (uint64_t)PERF_COUNT_HW_CACHE_OP_##op << 8 |                          \
+	 (uint64_t)PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+
+#define SOFTWARE(n, u, config, dflt, text)                                               \
+	{                                                                                \
+		n, u, text, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, dflt             \
+	}
+#define HARDWARE(n, config, dflt, text)                                                  \
+	{                                                                                \
+		n, "count", text, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, dflt       \
+	}
+#define CACHE_MISSES(n, cache, text)                                                     \
+	{                                                                                \
+		n, "count", text, PERF_TYPE_HW_CACHE,                                    \
+			CACHE(PERF_COUNT_HW_CACHE_##cache, READ, MISS), false            \
+	}
+
+const struct counter counters[] = {
+	SOFTWARE("task-clock", "ns", TASK_CLOCK, true, "CPU time of the threads"),
+	SOFTWARE("cpu-clock", "ns", CPU_CLOCK, false, "CPU time by the CPU's clock"),
+	SOFTWARE("context-switches", "count", CONTEXT_SWITCHES, true,
+		 "times a thread left its CPU"),
+	SOFTWARE("cpu-migrations", "count", CPU_MIGRATIONS, true,
+		 "times a thread changed its CPU"),
+	SOFTWARE("page-faults", "count", PAGE_FAULTS, true, "page faults of both kinds"),
+	SOFTWARE("minor-faults", "count", PAGE_FAULTS_MIN, false,
+		 "page faults served from memory"),
+	SOFTWARE("major-faults", "count", PAGE_FAULTS_MAJ, false,
+		 "page faults that waited for input"),
+	SOFTWARE("alignment-faults", "count", ALIGNMENT_FAULTS, false,
+		 "unaligned accesses that the kernel repaired"),
+	SOFTWARE("emulation-faults", "count", EMULATION_FAULTS, false,
+		 "instructions that the kernel emulated"),
+	HARDWARE("cycles", CPU_CYCLES, true, "clock cycles of the core"),
+	HARDWARE("instructions", INSTRUCTIONS, true, "instructions retired"),
+	HARDWARE("branches", BRANCH_INSTRUCTIONS, true, "branches retired"),
+	HARDWARE("branch-misses", BRANCH_MISSES, true, "branches predicted wrongly"),
+	HARDWARE("cache-references", CACHE_REFERENCES, false,
+		 "accesses to the last-level cache"),
+	HARDWARE("cache-misses", CACHE_MISSES, false, "last-level cache misses"),
+	HARDWARE("bus-cycles", BUS_CYCLES, false, "clock cycles of the bus"),
+	HARDWARE("ref-cycles", REF_CPU_CYCLES, false, "cycles at the nominal frequency"),
+	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND, false,
+		 "cycles without an instruction to issue"),
+	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND, false,
+		 "cycles without room to issue"),
+	CACHE_MISSES("l1d-misses", L1D, "first-level data cache read misses"),
+	CACHE_MISSES("l1i-misses", L1I, "first-level instruction cache misses"),
+	CACHE_MISSES("llc-misses", LL, "last-level cache read misses"),
+	CACHE_MISSES("dtlb-misses", DTLB, "data translations not in the buffer"),
+	CACHE_MISSES("itlb-misses", ITLB, "code translations not in the buffer"),
+	CACHE_MISSES("node-misses", NODE, "reads from another node's memory"),
+	{ NULL, NULL, NULL, 0, 0, false },
+};
+
+/* Names that a perf user's fingers know. */
+static const struct {
+	const char *alias, *name;
+} aliases[] = {
+	{ "faults", "page-faults" },
+	{ "cs", "context-switches" },
+	{ "migrations", "cpu-migrations" },
+	{ "cpu-cycles", "cycles" },
+	{ "branch-instructions", "branches" },
+	{ "L1-dcache-load-misses", "l1d-misses" },
+	{ "L1-icache-load-misses", "l1i-misses" },
+	{ "LLC-load-misses", "llc-misses" },
+	{ "dTLB-load-misses", "dtlb-misses" },
+	{ "iTLB-load-misses", "itlb-misses" },
+};
+
+static const struct counter *find_exact(const char *name)
+{
+	for (const struct counter *c = counters; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+const struct counter *counter_find(const char *name, struct err *e)
+{
+	const struct counter *found = find_exact(name), *nearest = NULL;
+	size_t least = 4;
+
+	for (size_t i = 0; !found && i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (!strcmp(aliases[i].alias, name))
+			found = find_exact(aliases[i].name);
+	if (found)
+		return found;
+	for (const struct counter *c = counters; c->name; c++) {
+		size_t d = text_distance(c->name, name);
+
+		if (d < least) {
+			least = d;
+			nearest = c;
+		}
+	}
+	if (nearest)
+		err_set(e, ERR_USAGE, "no counter '%.40s'; did you mean '%s'?", name,
+			nearest->name);
+	else
+		err_set(e, ERR_USAGE, "no counter '%.40s'; 'dwell list' shows them all",
+			name);
+	return NULL;
+}
+
+static struct perf_event_attr make_attr(const struct counter *c)
+{
+	struct privilege p;
+	struct perf_event_attr a = { .size = sizeof(a),
+				     .type = c->type,
+				     .config = c->config,
+				     .disabled = 1,
+				     .inherit = 1,
+				     .enable_on_exec = 1,
+				     .exclude_hv = 1,
+				     .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+						    PERF_FORMAT_TOTAL_TIME_RUNNING };
+
+	privilege_read(&p);
+	a.exclude_kernel = privilege_check(&p, PRIVILEGE_OWN_KERNEL, NULL) < 0;
+	return a;
+}
+
+int counter_open(const struct counter *c, int pid, struct err *e)
+{
+	struct perf_event_attr a = make_attr(c);
+	struct privilege p;
+	int fd = (int)syscall(SYS_perf_event_open, &a, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "not offered by this CPU or virtual machine");
+	privilege_read(&p);
+	if ((errno == EACCES || errno == EPERM) &&
+	    privilege_check(&p, PRIVILEGE_OWN_USER, e) < 0)
+		return ERR_UNSUPPORTED;
+	return err_os(e, "perf_event_open refuses it");
+}
+
+int counter_probe(const struct counter *c, struct err *e)
+{
+	own(closep) int fd = counter_open(c, 0, e);
+
+	return fd < 0 ? fd : 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * counter - what the kernel and the CPU can count, by well-known names.
+ */
+#ifndef DWELL_COLLECT_COUNTER_H
+#define DWELL_COLLECT_COUNTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+struct counter {
+	const char *name, *unit, *description;
+	uint32_t type; /* enum perf_type_id */
+	uint64_t config;
+	bool in_default; /* counted when none is asked for */
+};
+
+/* Ends with .name NULL. */
+extern const struct counter counters[];
+
+/* Also perf's own spellings ("faults", "cs").  Unknown: NULL, and ERR_USAGE in *e names
+ * the nearest. */
+const struct counter *counter_find(const char *name, struct err *e);
+/* 0 when it can be counted here, else why not and what to do. */
+must_use int counter_probe(const struct counter *c, struct err *e);
+/* Opens it for a process and all it will start, counting from its exec on.  Returns the
+ * descriptor; reads give value, time enabled, time running. */
+must_use int counter_open(const struct counter *c, int pid, struct err *e);
+
+#endif
