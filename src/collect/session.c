@@ -456,9 +456,18 @@ static void add_stats(struct source_stats *sum, const struct source_stats *x)
 	sum->counted_cpu_ns = x->counted_cpu_ns;
 }
 
+/* A file that cannot be written any more is told at the end: the program is none the
+ * wiser, and what was taken before remains. */
+static void keep_write_failure(struct session *s, int rc, const struct err *why)
+{
+	if (rc < 0 && !s->outcome.write_failure.code)
+		s->outcome.write_failure = *why;
+}
+
 static int finish_all(struct session *s, struct err *e)
 {
 	struct session_outcome *o = &s->outcome;
+	struct err why = { 0 };
 	int rc = drain(s, true, e);
 
 	reap(s);
@@ -468,15 +477,11 @@ static int finish_all(struct session *s, struct err *e)
 		s->sources[i]->ops->finish(s->sources[i], &stats);
 		add_stats(&o->stats, &stats);
 	}
-
-	int rc2 = tracker_finish(s->tracker, rc ? NULL : e);
-
-	if (writer_flush(s->writer, NULL) < 0)
-		o->write_failure = *writer_failed(s->writer);
+	keep_write_failure(s, tracker_finish(s->tracker, &why), &why);
+	keep_write_failure(s, writer_flush(s->writer, &why), &why);
 	session_notes_end(s->writer, s->tracker, o);
-	rc = rc ? rc : rc2;
-	rc2 = writer_close(steal(&s->writer), rc ? NULL : e);
-	return rc ? rc : rc2;
+	keep_write_failure(s, writer_close(steal(&s->writer), &why), &why);
+	return rc;
 }
 
 int session_run(struct session *s, struct session_outcome *ret, struct err *e)

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Records programs with a known truth and checks what the recording says, and that the
+programs are none the wiser.  usage: record.py DWELL WORKLOAD_DIR PROGRAM_DIR"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+DWELL, WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[1:4])
+DIR = tempfile.mkdtemp(prefix='dwell-record-')
+FILE = os.path.join(DIR, 'x.dwell')
+
+
+class Skip(Exception):
+    pass
+
+
+def workload(name):
+    return os.path.join(WORKLOADS, name)
+
+
+def program(name):
+    return os.path.join(PROGRAMS, 'e2e-' + name)
+
+
+def dwell(*args, **more):
+    return subprocess.run([DWELL, *args], capture_output=True, text=True, timeout=120,
+                          **more)
+
+
+def run(*args, options=(), **more):
+    if os.path.exists(FILE):
+        os.unlink(FILE)
+    return dwell('run', '-o', FILE, *options, '--', *args, **more)
+
+
+def report(*args):
+    p = dwell('report', '--json', '--limit', '0', *args, FILE)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def fact(r, name, kind='target'):
+    return next((f['value'] for f in r['quality']['facts']
+                 if f['name'] == name and f['kind'] == kind), None)
+
+
+def share(r, function, column, event='cpu-time'):
+    total = r['total'][event]
+    return sum(row[column].get(event, 0) for row in r['rows']
+               if row['name'] == function) / total
+
+
+def close(got, want, tolerance, what):
+    assert abs(got - want) <= tolerance, f'{what}: {got} is not {want} ± {tolerance}'
+
+
+def used_ns(r):
+    return fact(r, 'user-time') + fact(r, 'system-time')
+
+
+def shares_of_a_known_call_tree():
+    p = run(workload('cpu'), '30', options=['-i', '1ms'])
+    assert p.returncode == 0, p.stderr
+    r = report()
+    # What a function does itself is inlined into it from workload.h.
+    for name, percent in (('E', 31.25), ('G', 15.6), ('B', 62.5), ('C', 78.1),
+                          ('F', 31.25), ('A', 31.25), ('main', 100)):
+        close(100 * share(r, name, 'inclusive'), percent, 3, name)
+    assert r['quality']['lost'] == 0
+
+
+def cpu_seconds_are_those_of_the_kernel():
+    for interval in ('10ms', '1ms', '200us'):
+        run(workload('cpu'), '20', options=['-i', interval])
+        r = report()
+        period = r['events'][0]['period']
+        close(r['total']['cpu-time'], used_ns(r),
+              max(0.01 * used_ns(r), 2 * period) + 5e6, interval)
+
+
+def every_thread_is_there_with_its_cpu_time():
+    run(workload('mt'), '3000', options=['-i', '1ms'])
+    r = report()
+    # One interval per thread and CPU may be missing.
+    close(r['total']['cpu-time'], used_ns(r), 0.01 * used_ns(r) + 10e6, 'mt')
+    close(share(r, 'worker', 'inclusive'), 1, 0.1, 'worker')
+    assert len(report('--by', 'thread')['rows']) >= 4
+
+
+def stacks_of_a_thousand_frames_are_complete():
+    run(workload('rec'), '200', options=['-i', '1ms'])
+    r = report()
+    close(share(r, 'main', 'inclusive'), 1, 0.02, 'main')
+    assert fact(r, 'truncated-stacks', 'loss') <= 1
+
+
+def waits_are_charged_to_where_they_happen():
+    p = run(program('wait'), options=['-e', 'totaltime', '-i', '1ms'])
+    assert p.returncode == 0, p.stderr
+    r = report()
+    blocked = {row['name']: row['inclusive'].get('blocked-time', 0) / 1e6
+               for row in r['rows']}
+    for name, ms in (('do_sleep', 200), ('do_poll', 150), ('hold', 250), ('want', 250)):
+        close(blocked.get(name, 0), ms, 0.1 * ms + 20, name)
+    close(r['total']['cpu-time'] / 1e6, 200, 20, 'CPU time')
+
+
+def the_three_times_of_a_thread_are_its_wall_time():
+    run(program('wait'), options=['-e', 'totaltime', '-i', '1ms'])
+    rows = report('--by', 'thread')['rows']
+    wall = fact(report(), 'wall-time')
+    sums = [sum(row['exclusive'].values()) for row in rows]
+    close(max(sums), wall, 0.02 * wall + 5e6, 'main thread')
+
+
+def faults_are_counted_exactly():
+    p = run(workload('cpu'), '1', options=['-e', 'faults'])
+    assert p.returncode == 0, p.stderr
+    r = report()
+    total = sum(r['total'].values())
+    kernel = fact(r, 'minor-faults') + fact(r, 'major-faults')
+    # The kernel's account begins before the exec.
+    assert 0 < total <= kernel, (total, kernel)
+
+
+def pcsamp_and_usertime_share_one_recording():
+    run(workload('cpu'), '10', options=['-e', 'pcsamp,usertime', '-i', '1ms'])
+    r = report()
+    names = [e['experiment'] for e in r['events']]
+    assert names == ['pcsamp', 'usertime'], names
+    totals = list(r['total'].values())
+    close(totals[0], totals[1], 0.05 * totals[0], 'both')
+
+
+def exit_codes_are_those_of_a_shell():
+    assert run('sh', '-c', 'exit 7').returncode == 7
+    assert run('sh', '-c', 'kill -9 $$').returncode == 137
+    p = run('/no/such/program')
+    assert p.returncode == 127 and 'No such file' in p.stderr, p.stderr
+    assert run('/etc/passwd').returncode == 126
+    assert not os.path.exists(FILE)
+
+
+def the_program_sees_no_difference():
+    plain = subprocess.run([program('self'), 'a b'], capture_output=True, text=True,
+                           cwd='/')
+    seen = run(program('self'), 'a b', cwd='/')
+    assert seen.stdout == plain.stdout, (plain.stdout, seen.stdout)
+
+
+def closed_descriptors_stay_closed():
+    shell = f'exec {program("self")} 3>&1 >&3 <&- 2>&-'
+    plain = subprocess.run(['sh', '-c', shell], capture_output=True, text=True)
+    seen = run('sh', '-c', shell)
+    assert seen.stdout == plain.stdout, (plain.stdout, seen.stdout)
+
+
+def what_was_taken_before_a_kill_remains():
+    p = subprocess.Popen([DWELL, 'run', '-q', '-i', '1ms', '-o', FILE, '--', 'sh', '-c',
+                          f'{workload("cpu")} 10; kill -9 $$'], stdout=subprocess.DEVNULL)
+    assert p.wait(60) == 137
+    assert share(report(), 'E', 'inclusive') > 0.2
+
+
+def a_killed_recorder_leaves_a_readable_file():
+    p = subprocess.Popen([DWELL, 'run', '-q', '-i', '1ms', '-o', FILE, '--',
+                          workload('cpu'), '100'], stdout=subprocess.DEVNULL)
+    time.sleep(2.5)
+    p.send_signal(signal.SIGKILL)
+    p.wait()
+    assert report()['total']['cpu-time'] > 1e8
+
+
+def a_terminated_recorder_closes_the_file_and_lets_the_program_go_on():
+    p = subprocess.Popen([DWELL, 'run', '-o', FILE, '--', 'sleep', '3'],
+                         stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    p.send_signal(signal.SIGTERM)
+    _, err = p.communicate(timeout=20)
+    assert p.returncode == 143 and 'goes on' in err, (p.returncode, err)
+    assert report() is not None
+
+
+def ten_thousand_forks():
+    p = run(program('storm'), 'forks', '10000')
+    assert p.returncode == 0 and p.stdout == '10000 done\n', p
+    assert report()['quality']['lost'] == 0
+
+
+def a_thousand_threads():
+    p = run(program('storm'), 'threads', '1000', options=['-i', '1ms'])
+    assert p.returncode == 0 and p.stdout == '1000 done\n', p
+    r = report()
+    assert r['quality']['lost'] == 0
+    assert share(r, 'spin', 'inclusive') > 0.4, 'spin'
+
+
+def attach_sees_all_threads_of_a_running_process():
+    target = subprocess.Popen([workload('mt'), '20000'], stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(0.2)
+        p = dwell('attach', '-i', '1ms', '-d', '0.5', '-o', FILE, '-p', str(target.pid))
+        assert p.returncode == 0, p.stderr
+        r = report()
+        close(share(r, 'worker', 'inclusive'), 1, 0.15, 'worker')
+        assert len(report('--by', 'thread')['rows']) >= 3
+    finally:
+        target.kill()
+        target.wait()
+
+
+def attach_ends_with_the_process():
+    target = subprocess.Popen(['sleep', '0.5'])
+    p = subprocess.Popen([DWELL, 'attach', '-q', '-o', FILE, '-p', str(target.pid)])
+    target.wait()
+    assert p.wait(20) == 0
+
+
+def follow_off_leaves_descendants_out():
+    script = f'{workload("cpu")} 5; :'
+    run('sh', '-c', script, options=['-i', '1ms', '--follow', 'off'])
+    assert not any(row['name'] == 'E' for row in report()['rows'])
+    run('sh', '-c', script, options=['-i', '1ms', '--follow', '^cpu$'])
+    assert any(row['name'] == 'E' for row in report()['rows'])
+
+
+def a_delay_leaves_the_beginning_out():
+    run('sh', '-c', f'{workload("cpu")} 5; sleep 2',
+        options=['-i', '1ms', '--delay', '1.5s'])
+    assert report()['total'].get('cpu-time', 0) < 5e7
+
+
+def a_dry_run_records_nothing():
+    p = run('true', options=['-n'])
+    assert p.returncode == 0 and 'usertime' in p.stdout and not os.path.exists(FILE), p
+
+
+def the_default_name_says_program_experiment_and_pid():
+    p = dwell('run', '--', 'sh', '-c', 'echo $$', cwd=DIR)
+    assert os.path.exists(os.path.join(DIR, f'sh.usertime.{p.stdout.strip()}.dwell')), p
+
+
+def a_full_disk_does_not_disturb_the_program():
+    if not os.path.exists('/dev/full'):
+        raise Skip('no /dev/full')
+    p = run(workload('cpu'), '5', options=['-i', '100us', '--max-size', '8K'])
+    assert p.returncode == 0, p
+    p = subprocess.run(['sh', '-c', f'ulimit -f 1; exec {DWELL} run -i 100us -o {FILE} '
+                        f'-- {workload("cpu")} 5'], capture_output=True, text=True)
+    assert p.returncode == 0 and p.stdout.strip().isdigit(), p
+
+
+def count_counts():
+    p = dwell('count', '-e', 'task-clock,page-faults,cycles', '-r', '2', '--',
+              workload('cpu'), '2')
+    assert p.returncode == 0 and 'page-faults' in p.stderr and '±' in p.stderr, p
+
+
+def list_names_every_experiment():
+    out = dwell('list').stdout
+    assert all(x in out for x in ('pcsamp', 'usertime', 'totaltime', 'faults', 'cycles'))
+
+
+TESTS = [f for f in list(globals().values())
+         if callable(f) and getattr(f, '__module__', '') == '__main__' and
+         f.__name__ not in ('Skip', 'workload', 'program', 'dwell', 'run', 'report', 'fact',
+                            'share', 'close', 'used_ns')]
+
+
+def main():
+    if dwell('run', '--source', 'perf', '-n', '--', 'true').returncode != 0:
+        print('1..0 # SKIP perf_event_open is not permitted here')
+        return 0
+    print(f'1..{len(TESTS)}')
+    failed = 0
+    for i, test in enumerate(TESTS, 1):
+        name = test.__name__.replace('_', ' ')
+        try:
+            test()
+            print(f'ok {i} - {name}', flush=True)
+        except Skip as why:
+            print(f'ok {i} - {name} # SKIP {why}', flush=True)
+        except Exception as why:  # the test's own words
+            failed += 1
+            print(f'not ok {i} - {name}\n# {type(why).__name__}: {str(why)[:2000]}',
+                  flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Known waits: main burns 200 ms of CPU, sleeps 200 ms and polls 150 ms; one thread holds
+ * a mutex for 250 ms, another waits 200 ms of them for it.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned long sink;
+
+static long cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+__attribute__((noinline)) void do_spin(int ms)
+{
+	while (cpu_ms() < ms)
+		for (int i = 0; i < 100000; i++)
+			sink += (unsigned long)i;
+}
+
+__attribute__((noinline)) void do_sleep(void)
+{
+	usleep(200000);
+	sink++;
+}
+
+__attribute__((noinline)) void do_poll(void)
+{
+	poll(NULL, 0, 150);
+	sink++;
+}
+
+__attribute__((noinline)) void *hold(void *x)
+{
+	pthread_mutex_lock(&mutex);
+	usleep(250000);
+	pthread_mutex_unlock(&mutex);
+	return x;
+}
+
+__attribute__((noinline)) void *want(void *x)
+{
+	usleep(50000);
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	return x;
+}
+
+int main(void)
+{
+	pthread_t a, b;
+
+	pthread_create(&a, NULL, hold, NULL);
+	pthread_create(&b, NULL, want, NULL);
+	do_spin(200);
+	do_sleep();
+	do_poll();
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return 0;
+}
