@@ -125,6 +125,8 @@ static bool deal_arange(void *ctx, struct debug_unit *u, uint64_t start, uint64_
 {
 	struct question *q = ctx;
 
+	if (u->is_partial || !u->abbrevs)
+		return true;
 	q->current = (uint32_t)(u - q->d->file->units.at);
 	return range_list_one(u, start, end, deal_range, q);
 }
