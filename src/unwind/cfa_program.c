@@ -320,6 +320,7 @@ bool cfa_program_rows(const struct cfi_section *s, const struct cfi_fde *fde,
 	r.fde = fde;
 	r.pc = r.next_pc = fde->start;
 	memset(&r.now, 0, sizeof(r.now));
+	r.initial = r.now; /* a CIE may try to restore */
 	if (!run_initial(&r))
 		return false;
 	start(&r, &fde->program);

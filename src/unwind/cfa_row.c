@@ -170,6 +170,8 @@ struct cfa_row cfa_row_from(const struct cfi_section *s, const struct cfi_fde *f
 		return complex_row;
 	if (rules->reg[abi->ra].kind == CFA_UNDEFINED)
 		return (struct cfa_row){ .kind = CFA_ROW_END };
+	if (!fde->is_signal_frame && rules->reg[abi->sp].kind != CFA_SAME)
+		return complex_row; /* the caller's sp is not the CFA */
 	if (fde->is_signal_frame)
 		return is_kernel_frame(s, abi, rules)
 			       ? (struct cfa_row){ .kind = CFA_ROW_SIGNAL,

@@ -9,7 +9,9 @@
 #ifndef DWELL_UNWIND_CFA_ROW_H
 #define DWELL_UNWIND_CFA_ROW_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "unwind/abi.h"
 #include "unwind/cfa_program.h"
@@ -39,6 +41,13 @@ struct cfa_row {
 };
 
 _Static_assert(sizeof(struct cfa_row) == 16, "part of the table format");
+
+/* The same rules, wherever they start. */
+static inline bool cfa_row_is_same(const struct cfa_row *a, const struct cfa_row *b)
+{
+	return memcmp((const char *)a + sizeof(a->pc), (const char *)b + sizeof(b->pc),
+		      sizeof(*a) - sizeof(a->pc)) == 0;
+}
 
 /* Compile the rules of an FDE (they may refer to expressions in s). */
 struct cfa_row cfa_row_from(const struct cfi_section *s, const struct cfi_fde *fde,

@@ -144,6 +144,8 @@ enum step_result step_rules(const struct abi *abi, const struct cfi_section *sec
 		return rc;
 	if (!is_progress(fde, e.cfa, g->r[abi->sp], ra_in_register))
 		return step_stop(s, UNWIND_NO_PROGRESS);
+	if (e.cfa & 7)
+		return step_stop(s, UNWIND_BAD_RULE);
 	rc = apply(&e, fde->ra, ra, s, &pc);
 	if (rc != STEP_RETURN)
 		return rc;

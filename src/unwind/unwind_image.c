@@ -259,17 +259,27 @@ const struct cfi_section *unwind_image_section(const struct unwind_image *image,
 	return &image->tables[table].section;
 }
 
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 bool unwind_image_fde(const struct unwind_image *image, size_t table, size_t i,
-		      struct cfi_fde *ret)
+		      struct unwind_image_fde *ret)
 {
 	const struct table *t = &image->tables[table];
 
-	if (!entry_fde(t, i, ret))
+	if (!entry_fde(t, i, &ret->fde))
 		return false;
-	if (i + 1 < t->n && entry_start(t, i + 1) < ret->end)
-		ret->end = entry_start(t, i + 1);
-	if (ret->start < entry_start(t, i))
-		ret->start = entry_start(t, i);
+	ret->start = max_u64(ret->fde.start, entry_start(t, i));
+	ret->end = ret->fde.end;
+	if (i + 1 < t->n)
+		ret->end = min_u64(ret->end, entry_start(t, i + 1));
 	return ret->start < ret->end;
 }
 
@@ -303,11 +313,6 @@ static bool find_load(const struct unwind_image *image, uint64_t vaddr, uint64_t
 		return true;
 	}
 	return false;
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* .eh_frame as the running program finds it: by PT_GNU_EH_FRAME.  Its end is not

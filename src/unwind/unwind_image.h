@@ -34,14 +34,20 @@ const struct cfa_row *unwind_image_row(struct unwind_image *image, uint64_t vadd
 bool unwind_image_find(const struct unwind_image *image, uint64_t vaddr,
 		       struct unwind_image_rules *ret);
 
-/* The tables, .eh_frame first, in order of code address: fde i of n covers code up to
- * the start of fde i + 1 at most.  For compiling tables. */
+/* The tables, .eh_frame first; their FDEs in order of code address.  For compiling. */
 size_t unwind_image_n_tables(const struct unwind_image *image);
 size_t unwind_image_n_fdes(const struct unwind_image *image, size_t table);
 const struct cfi_section *unwind_image_section(const struct unwind_image *image,
 					       size_t table);
-/* False when the record is malformed. */
+
+/* An FDE and the part of its code in which lookups find it rather than the next one. */
+struct unwind_image_fde {
+	struct cfi_fde fde;
+	uint64_t start, end;
+};
+
+/* False when the record is malformed or nothing is left of its code. */
 bool unwind_image_fde(const struct unwind_image *image, size_t table, size_t i,
-		      struct cfi_fde *ret);
+		      struct unwind_image_fde *ret);
 
 #endif
