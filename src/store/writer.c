@@ -304,6 +304,18 @@ static int append_explanations(struct writer *w, struct err *e)
 	return rc;
 }
 
+/* A block of data, unless the largest size is reached: then there is no more data in this
+ * recording, and nothing that would refer to what is missing. */
+static int append_data_block(struct writer *w, enum format_kind kind,
+			     const struct format_summary *summary, struct err *e)
+{
+	const uint64_t max = w->options.max_bytes;
+
+	if (max && w->sink.offset + w->payload.size + CLOSING_BYTES > max)
+		w->is_full = true;
+	return w->is_full ? 0 : append(w, kind, summary, true, e);
+}
+
 static uint64_t *reserve_rows(struct writer *w, size_t n)
 {
 	vec_reserve(&w->column, n);
@@ -330,7 +342,7 @@ static int append_location_rows(struct writer *w, size_t first, size_t n, struct
 	for (size_t i = 0; i < n; i++)
 		column[i] = rows[i].offset;
 	column_set_add(&w->payload, LOCATION_COLUMN_OFFSET, column, n, &w->sink.squeeze);
-	return append(w, FORMAT_LOCATIONS, &head.summary, true, e);
+	return append_data_block(w, FORMAT_LOCATIONS, &head.summary, e);
 }
 
 static int append_stack_rows(struct writer *w, size_t i0, uint64_t first, size_t n,
@@ -352,7 +364,7 @@ static int append_stack_rows(struct writer *w, size_t i0, uint64_t first, size_t
 	for (size_t i = 0; i < n; i++)
 		column[i] = rows[i].location;
 	column_set_add(&w->payload, STACK_COLUMN_LOCATION, column, n, &w->sink.squeeze);
-	return append(w, FORMAT_STACKS, &head.summary, true, e);
+	return append_data_block(w, FORMAT_STACKS, &head.summary, e);
 }
 
 static size_t rows_of_block(size_t left)
@@ -382,15 +394,6 @@ static int append_frames(struct writer *w, struct err *e)
 	return rc;
 }
 
-static bool has_room(struct writer *w)
-{
-	const uint64_t max = w->options.max_bytes;
-
-	if (max && w->sink.offset + w->payload.size + CLOSING_BYTES > max)
-		w->is_full = true;
-	return !w->is_full;
-}
-
 static int append_samples(struct writer *w, struct err *e)
 {
 	struct format_summary summary;
@@ -399,12 +402,10 @@ static int append_samples(struct writer *w, struct err *e)
 		return 0;
 	buf_clear(&w->payload);
 	sample_batch_encode(&w->samples, &w->sink.squeeze, &w->payload, &summary);
-	if (!has_room(w))
-		return 0;
 
-	int rc = append(w, FORMAT_SAMPLES, &summary, true, e);
+	int rc = append_data_block(w, FORMAT_SAMPLES, &summary, e);
 
-	if (rc == 0)
+	if (rc == 0 && !w->is_full)
 		sample_batch_clear(&w->samples);
 	return rc;
 }
@@ -417,22 +418,16 @@ static int append_traces(struct writer *w, struct err *e)
 		return 0;
 	buf_clear(&w->payload);
 	trace_batch_encode(&w->traces, &w->sink.squeeze, &w->payload, &summary);
-	if (!has_room(w))
-		return 0;
 
-	int rc = append(w, FORMAT_TRACES, &summary, true, e);
+	int rc = append_data_block(w, FORMAT_TRACES, &summary, e);
 
-	if (rc == 0)
+	if (rc == 0 && !w->is_full)
 		trace_batch_clear(&w->traces);
 	return rc;
 }
 
 static int append_data(struct writer *w, struct err *e)
 {
-	buf_clear(&w->payload);
-	if (!has_room(w))
-		return 0;
-
 	int rc = append_frames(w, e);
 
 	if (rc == 0)

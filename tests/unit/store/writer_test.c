@@ -244,6 +244,27 @@ static void the_largest_size_is_kept_and_the_rest_is_a_stated_loss(void **state)
 	assert_int_equal(check_samples(r) + lost, 300000);
 }
 
+static void new_stacks_do_not_exceed_the_largest_size(void **state)
+{
+	const struct writer_options o = { .max_bytes = 300000 };
+	struct writer *w = create(&o);
+
+	(void)state;
+	add_sample(w, 0);
+	assert_int_equal(writer_flush(w, NULL), 0);
+	for (uint32_t i = 1; i < 500000; i++)
+		writer_stack(w, hash_u64(i) % i % 9,
+			     writer_location(w, 0, hash_u64(i), 0));
+	add_sample(w, 1);
+	assert_int_equal(writer_close(w, NULL), 0);
+
+	own(recording_freep) struct recording *r = open_it();
+
+	assert_null(recording_damage(r));
+	assert_true(recording_bytes(r) <= o.max_bytes);
+	assert_int_equal(check_samples(r), 1);
+}
+
 static void a_tick_writes_what_waited_for_a_second(void **state)
 {
 	struct writer *w = create(NULL);
@@ -361,6 +382,7 @@ int main(void)
 		TEST(what_was_flushed_survives_sigkill),
 		TEST(a_full_disk_keeps_what_was_written),
 		TEST(the_largest_size_is_kept_and_the_rest_is_a_stated_loss),
+		TEST(new_stacks_do_not_exceed_the_largest_size),
 		TEST(a_tick_writes_what_waited_for_a_second),
 		TEST(the_owner_is_who_called),
 		TEST(more_can_be_added_to_a_closed_recording),
