@@ -22,6 +22,7 @@
 #include "oracle.h"
 #include "self_maps.h"
 #include "unwind/local.h"
+#include "unwind/unwind_image.h"
 
 #define MAX_NOTES 12
 #define N_SAMPLES 64
@@ -32,6 +33,7 @@ enum verdict {
 	LONGER, /* libunwind stops where we go on */
 	WRONG,	/* a different frame */
 	ASTRAY, /* libunwind goes on to what is no code: the stack is being rewritten */
+	GUESS,	/* libunwind follows rbp out of code that has no table */
 	N_VERDICTS
 };
 
@@ -67,6 +69,18 @@ static volatile sig_atomic_t is_busy;
 static timer_t timer;
 static pid_t owner;
 
+/* Does a table cover the frame?  Reads no cache, allocates nothing. */
+static bool has_rule(uint64_t pc, bool is_return)
+{
+	const struct unwind_map *map = self_maps_find(&maps, pc);
+	struct unwind_image_rules found;
+	uint64_t vaddr;
+
+	return map && map->image &&
+	       unwind_image_vaddr(map->image, map, pc - is_return, &vaddr) &&
+	       unwind_image_find(map->image, vaddr, &found);
+}
+
 static void judge(struct walker *w, const uint64_t *own, size_t n, const uint64_t *theirs,
 		  size_t m, enum unwind_stop stop)
 {
@@ -78,6 +92,8 @@ static void judge(struct walker *w, const uint64_t *own, size_t n, const uint64_
 	verdict = k == n && k == m ? EQUAL : k == n ? EARLY : k == m ? LONGER : WRONG;
 	if (k < m && !self_maps_find(&maps, theirs[k]))
 		verdict = ASTRAY;
+	if (verdict == WRONG && k && !has_rule(own[k - 1], k > 1))
+		verdict = GUESS;
 	w->n[verdict]++;
 	w->frames += n;
 	if (verdict == EQUAL || w->n_notes == MAX_NOTES)
@@ -273,8 +289,8 @@ static __attribute__((constructor)) void start(void)
 
 static void report(FILE *out, const struct walker *w)
 {
-	static const char *const verdicts[] = { "equal", "early", "longer", "WRONG",
-						"astray" };
+	static const char *const verdicts[] = { "equal", "early",  "longer",
+						"WRONG", "astray", "guess" };
 	uint64_t n = 0;
 
 	for (int i = 0; i < N_VERDICTS; i++)
@@ -282,9 +298,10 @@ static void report(FILE *out, const struct walker *w)
 
 	fprintf(out,
 		"%s %s samples %" PRIu64 " equal %" PRIu64 " early %" PRIu64
-		" longer %" PRIu64 " wrong %" PRIu64 " astray %" PRIu64 " depth %.1f\n",
+		" longer %" PRIu64 " wrong %" PRIu64 " astray %" PRIu64 " guess %" PRIu64
+		" depth %.1f\n",
 		program_invocation_short_name, w->name, n, w->n[EQUAL], w->n[EARLY],
-		w->n[LONGER], w->n[WRONG], w->n[ASTRAY],
+		w->n[LONGER], w->n[WRONG], w->n[ASTRAY], w->n[GUESS],
 		n ? (double)w->frames / (double)n : 0);
 	for (size_t i = 0; i < w->n_notes; i++) {
 		const struct note *note = &w->notes[i];
