@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyze/grouping.h"
+#include "analyze/listing.h"
+#include "analyze/profile.h"
+#include "analyze/quality.h"
+#include "recording_builder.h"
+
+static char path[64], other[64];
+
+static int make_paths(void **state unused)
+{
+	snprintf(path, sizeof(path), "/tmp/dwell-profile-%d.dwell", getpid());
+	snprintf(other, sizeof(other), "/tmp/dwell-profile-%d-2.dwell", getpid());
+	return 0;
+}
+
+static int remove_paths(void **state unused)
+{
+	unlink(path);
+	unlink(other);
+	return 0;
+}
+
+static const char server[] =
+	"process 200 server start=1000000000 end=3000000000\n"
+	"thread 200 201 worker\n"
+	"event cpu-time unit=ns period=1000000 flags=sampled\n"
+	"interval 1000000000 2000000000 first\n"
+	"interval 2000000000 3000000000 second\n"
+	"use event=cpu-time pid=200 tid=200 time=1000000000 step=100000000 cpu=0\n"
+	"\"main;parse(char const*)\" 40\n"
+	"\"main;parse(char const*);read_[k]\" 20\n"
+	"use event=cpu-time pid=200 tid=201 time=2000000000 step=100000000 cpu=1\n"
+	"start;libx.so!hash 30\n"
+	"[truncated:5];hash 8\n"
+	"[unknown]+0x10 2\n";
+
+static struct profile *load(const char *text, const char *filter)
+{
+	struct profile *p = NULL;
+	const char *paths[] = { path };
+	struct err e = { 0 };
+
+	recording_builder_write(path, text);
+	if (profile_load(paths, 1, &(struct profile_options){ .filter = filter }, &p,
+			 &e) < 0)
+		fail_msg("%s", e.text);
+	return p;
+}
+
+static uint64_t total(const char *filter)
+{
+	own(profile_freep) struct profile *p = load(server, filter);
+
+	return profile_column(p, 0)->total_count;
+}
+
+static void every_field_of_the_filter_selects(void **state unused)
+{
+	static const struct {
+		const char *filter;
+		uint64_t want;
+	} t[] = {
+		{ NULL, 100 },
+		{ "thread == worker", 40 },
+		{ "thread == 201", 40 },
+		{ "tid != 201", 60 },
+		{ "process == server", 100 },
+		{ "pid == 1", 0 },
+		{ "command =~ ^serv", 100 },
+		{ "cpu == 1", 40 },
+		{ "cpu < 1", 60 },
+		{ "event == cpu-time", 100 },
+		{ "time < 1s", 60 },
+		{ "time in 1s..1050ms", 30 },
+		{ "time in 1s..", 40 },
+		{ "interval == first", 60 },
+		{ "interval == 2", 40 },
+		{ "interval != second", 60 },
+		{ "function == parse", 60 },
+		{ "function == 'parse(char const*)'", 60 },
+		{ "function != parse", 40 },
+		{ "leaf == parse", 40 },
+		{ "leaf == read && function == main", 20 },
+		{ "image == libx.so", 30 },
+		{ "mode == kernel", 20 },
+		{ "mode == user", 80 },
+		{ "weight >= 30000000", 70 },
+		{ "function =~ '^par' || thread == worker", 100 },
+		{ "!(function =~ '^par') && !(leaf == hash)", 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		if (total(t[i].filter) != t[i].want)
+			fail_msg("%s: %llu, not %llu", t[i].filter,
+				 (unsigned long long)total(t[i].filter),
+				 (unsigned long long)t[i].want);
+}
+
+static uint64_t row_value(const struct profile *p, const char *by, const char *name)
+{
+	own(grouping_freep) struct grouping *g = NULL;
+	uint64_t value = UINT64_MAX;
+
+	assert_int_equal(grouping_make(p, dimension_find(by), &g, NULL), 0);
+	for (size_t i = 0; i < grouping_n_rows(g); i++) {
+		const struct metrics *m = grouping_metrics(g);
+		struct dimension_label label;
+
+		grouping_label(g, i, &label);
+		if (strcmp(buf_str(&label.name), name) == 0)
+			value = m->exclusive[i * m->n_columns];
+		grouping_label_fini(&label);
+	}
+	return value;
+}
+
+static void every_dimension_gives_the_sums(void **state unused)
+{
+	static const struct {
+		const char *by, *name;
+		uint64_t want;
+	} t[] = {
+		{ "function", "parse(char const*)", 40 },
+		{ "image", "[kernel]", 20 },
+		{ "image", "libx.so", 30 },
+		{ "thread", "worker  tid 201  of server pid 200", 40 },
+		{ "process", "server  pid 200", 100 },
+		{ "command", "server", 100 },
+		{ "cpu", "cpu 0", 60 },
+		{ "interval", "2  second", 40 },
+		{ "event", "cpu-time", 100 },
+		{ "mode", "kernel", 20 },
+		{ "stack", "read < parse(char const*) < main", 20 },
+	};
+	own(profile_freep) struct profile *p = load(server, NULL);
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		if (row_value(p, t[i].by, t[i].name) != t[i].want * 1000000)
+			fail_msg("%s %s: %llu", t[i].by, t[i].name,
+				 (unsigned long long)row_value(p, t[i].by, t[i].name));
+}
+
+static void quality_tells_what_is_cut_off_and_what_has_no_name(void **state unused)
+{
+	own(profile_freep) struct profile *p = load(server, NULL);
+	struct quality q;
+
+	quality_measure(&q, p);
+	assert_int_equal(q.columns[0].total, 100000000);
+	assert_int_equal(q.columns[0].truncated, 8000000);
+	assert_int_equal(q.columns[0].truncated_by[UNWIND_STACK_SHORT], 8000000);
+	assert_int_equal(q.columns[0].unresolved, 2000000);
+	assert_int_equal(q.n_images, 1);
+	assert_string_equal(q.images[0].image, "[unknown]");
+	assert_false(quality_is_damaged(&q));
+	quality_fini(&q);
+}
+
+struct samples {
+	uint64_t n, weight, last_ns;
+	size_t deepest;
+};
+
+static int count_sample(void *ctx, const struct profile_sample *s, struct err *e unused)
+{
+	struct samples *to = ctx;
+
+	to->n += s->count;
+	to->weight += s->weight;
+	to->last_ns = s->time_ns;
+	to->deepest = s->n_frames > to->deepest ? s->n_frames : to->deepest;
+	assert_non_null(s->thread);
+	assert_int_equal(s->process->pid, 200);
+	return 0;
+}
+
+static int count_stack(void *ctx, const struct profile_frame *frames unused, size_t n,
+		       const uint64_t *weights, const uint64_t *counts,
+		       struct err *e unused)
+{
+	struct samples *to = ctx;
+
+	to->n += counts[0];
+	to->weight += weights[0];
+	to->deepest = n > to->deepest ? n : to->deepest;
+	return 0;
+}
+
+static void stacks_and_samples_add_up_to_the_total(void **state unused)
+{
+	own(profile_freep) struct profile *p = load(server, "thread != worker");
+	struct samples samples = { 0 }, stacks = { 0 };
+
+	assert_int_equal(profile_each_sample(p, count_sample, &samples, NULL), 0);
+	assert_int_equal(profile_each_stack(p, count_stack, &stacks, NULL), 0);
+	assert_int_equal(samples.n, 60);
+	assert_int_equal(samples.weight, 60000000);
+	assert_int_equal(samples.deepest, 3);
+	assert_int_equal(samples.last_ns, 1100000000);
+	assert_int_equal(stacks.n, 60);
+	assert_int_equal(stacks.weight, 60000000);
+	assert_int_equal(stacks.deepest, 3);
+}
+
+static void two_recordings_share_functions_of_one_name(void **state unused)
+{
+	const char *paths[] = { path, other };
+	own(profile_freep) struct profile *p = NULL;
+	size_t n = 0;
+
+	recording_builder_write(path, "process 1 a\nmain;f 10\n");
+	recording_builder_write(other, "process 9 a\nmain;x 5\nmain;f 7\n");
+	assert_int_equal(profile_load(paths, 2, NULL, &p, NULL), 0);
+	assert_int_equal(profile_n_sources(p), 2);
+	assert_int_equal(profile_n_columns(p), 2);
+	for (uint32_t i = 0; i < profile_n_functions(p); i++)
+		n += strcmp(profile_function(p, i)->name, "f") == 0;
+	assert_int_equal(n, 1);
+	assert_int_equal(profile_column(p, 0)->total_count, 10);
+	assert_int_equal(profile_column(p, 1)->total_count, 12);
+}
+
+static void a_function_is_found_by_what_people_call_it(void **state unused)
+{
+	own(profile_freep) struct profile *p = load(server, NULL);
+	static const struct {
+		const char *name, *found;
+		size_t n;
+	} t[] = {
+		{ "parse", "parse(char const*)", 1 },
+		{ "parse(char const*)", "parse(char const*)", 1 },
+		{ "pars", "parse(char const*)", 1 },
+		{ "ma", "main", 1 },
+		{ "a", "main", 4 },
+		{ "nowhere", NULL, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(freep) uint32_t *ids = NULL;
+
+		if (!t[i].n) {
+			assert_int_equal(listing_find(p, t[i].name, &ids), 0);
+			continue;
+		}
+		assert_true(listing_find(p, t[i].name, &ids) >= t[i].n);
+		if (t[i].n == 1)
+			assert_string_equal(profile_function(p, ids[0])->name,
+					    t[i].found);
+	}
+}
+
+static void a_missing_event_names_those_there_are(void **state unused)
+{
+	const char *paths[] = { path }, *events[] = { "cycles", NULL };
+	own(profile_freep) struct profile *p = NULL;
+	struct err e = { 0 };
+
+	recording_builder_write(path, "main 1\n");
+	assert_int_equal(profile_load(paths, 1,
+				      &(struct profile_options){ .events = events }, &p,
+				      &e),
+			 ERR_USAGE);
+	assert_string_equal(e.text,
+			    "no event 'cycles' in the recording: it has cpu-time");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_field_of_the_filter_selects),
+		cmocka_unit_test(every_dimension_gives_the_sums),
+		cmocka_unit_test(quality_tells_what_is_cut_off_and_what_has_no_name),
+		cmocka_unit_test(stacks_and_samples_add_up_to_the_total),
+		cmocka_unit_test(two_recordings_share_functions_of_one_name),
+		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
+		cmocka_unit_test(a_missing_event_names_those_there_are),
+	};
+
+	return cmocka_run_group_tests(tests, make_paths, remove_paths);
+}
