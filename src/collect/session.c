@@ -20,9 +20,10 @@
 #include "host/clock.h"
 #include "host/procfs.h"
 
-#define TICK_NS	    100000000 /* how long data may wait for us */
-#define SOURCES_MAX 4
-#define FDS_MAX	    4096
+#define TICK_NS	      100000000 /* how long data may wait for us */
+#define RECORDER_NICE (-15)
+#define SOURCES_MAX   4
+#define FDS_MAX	      4096
 
 struct session {
 	struct session_settings settings;
@@ -213,7 +214,14 @@ static int open_all(struct session *s, struct err *e)
 
 /* Starting. */
 
-/* Only what is ours: the program was forked before. */
+/* Data that is not fetched in time is lost, and it comes when the machine is busy.  Best
+ * effort: needs CAP_SYS_NICE.  Only ours, as the limit below: the program was forked
+ * before. */
+static void raise_priority(void)
+{
+	setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
+}
+
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -271,6 +279,7 @@ static int start_all(struct session *s, struct err *e)
 
 	if (rc < 0)
 		return rc;
+	raise_priority();
 	raise_file_limit();
 	rc = watch_all(s, e);
 	if (rc == 0)
