@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "host/kernel.h"
+#include "host/kernel_cache.h"
 #include "host/procfs.h"
 
 #define KALLSYMS_MAX ((size_t)256 << 20)
@@ -25,6 +26,7 @@ struct kernel_frames {
 	bool is_read; /* reading names and addresses of the kernel waits for a use */
 	VEC(struct module) modules;
 	struct map seen; /* pc → 0 */
+	bool has_seen_module;
 };
 
 struct kernel_frames *kernel_frames_new(struct writer *w)
@@ -109,8 +111,10 @@ uint32_t kernel_frames_location(struct kernel_frames *k, uint64_t pc, uint32_t f
 	for (size_t i = 0; i < k->modules.n; i++) {
 		const struct module *m = &k->modules.at[i];
 
-		if (pc - m->start < m->end - m->start)
+		if (pc - m->start < m->end - m->start) {
+			k->has_seen_module = true;
 			return writer_location(k->writer, m->image, pc - m->start, flags);
+		}
 	}
 	return writer_location(k->writer, k->image, pc - k->kernel.stext, flags);
 }
@@ -120,6 +124,14 @@ static int compare_u64(const void *a, const void *b)
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
+}
+
+/* Modules come and go: their symbols are not in the cache. */
+static int read_symbols(const struct kernel_frames *k, struct buf *ret)
+{
+	if (k->has_seen_module)
+		return procfs_read("/proc/kallsyms", KALLSYMS_MAX, ret, NULL);
+	return kernel_cache_symbols(ret, NULL);
 }
 
 int kernel_frames_keep_symbols(struct kernel_frames *k, struct err *e)
@@ -135,7 +147,7 @@ int kernel_frames_keep_symbols(struct kernel_frames *k, struct err *e)
 		if (k->seen.at[i].used)
 			addrs[n++] = k->seen.at[i].key;
 	qsort(addrs, n, sizeof(*addrs), compare_u64);
-	if (procfs_read("/proc/kallsyms", KALLSYMS_MAX, &all, NULL) == 0)
+	if (read_symbols(k, &all) == 0)
 		kernel_select_symbols((char *)all.data, all.size, addrs, n, &some);
 	if (some.size)
 		rc = writer_blob(k->writer,

@@ -113,9 +113,15 @@ static bool is_code(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-static void print_symbol(const struct kernel_symbol *s, struct buf *ret)
+void kernel_print_symbol(const struct kernel_symbol *s, struct buf *ret)
 {
-	buf_printf(ret, "%016llx %c ", (unsigned long long)s->addr, s->type);
+	uint8_t *p = buf_reserve(ret, 19);
+
+	for (unsigned i = 0; i < 16; i++)
+		p[i] = (uint8_t) "0123456789abcdef"[s->addr >> (60 - 4 * i) & 15];
+	p[16] = p[18] = ' ';
+	p[17] = (uint8_t)s->type;
+	ret->size += 19;
 	buf_add(ret, s->name, s->name_size);
 	if (s->module) {
 		buf_puts(ret, "\t[");
@@ -144,5 +150,5 @@ void kernel_select_symbols(const char *text, size_t size, const uint64_t *addrs,
 	/* An address without one shares that of the address before. */
 	for (size_t i = 0; i < n_addrs; i++)
 		if (nearest[i].name)
-			print_symbol(&nearest[i], ret);
+			kernel_print_symbol(&nearest[i], ret);
 }

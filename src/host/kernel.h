@@ -37,6 +37,9 @@ struct kernel_symbol {
 /* The next well-formed line, or false at the end. */
 bool kernel_next_symbol(const char **text, const char *end, struct kernel_symbol *ret);
 
+/* As a line of /proc/kallsyms. */
+void kernel_print_symbol(const struct kernel_symbol *s, struct buf *ret);
+
 /* Of all symbols, write the lines of those that addresses fall into (sorted, unique),
  * so that a recording can name them anywhere later. */
 void kernel_select_symbols(const char *text, size_t size, const uint64_t *addrs,
