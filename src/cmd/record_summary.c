@@ -32,6 +32,10 @@ static void print_losses(const struct session_outcome *o, FILE *out)
 			"dwell: the kernel throttled sampling %s times (see "
 			"kernel.perf_event_max_sample_rate)\n",
 			text_count(n, o->stats.throttled));
+	if (o->stats.is_user_only)
+		fputs("dwell: time in the kernel is not in it: 'sysctl "
+		      "kernel.perf_event_paranoid=1' as root would allow it\n",
+		      out);
 	if (o->n_truncated)
 		fprintf(out, "dwell: %s stacks (%s) are cut short\n",
 			text_count(n, o->n_truncated),

@@ -29,13 +29,16 @@ struct perf {
 };
 
 /* What must be allowed for the experiment's numbers to be whole: time in the kernel
- * belongs to CPU time, and switches happen there. */
+ * belongs to CPU time, and switches happen there.  But a running process has no other
+ * source: its user part is better than nothing, and the recording says so. */
 static enum privilege_level needed(const struct experiment *x, const struct scope *scope)
 {
 	if (scope->kind == SCOPE_CPUS)
 		return PRIVILEGE_MACHINE;
-	return x->trigger == EXPERIMENT_FAULTS ? PRIVILEGE_OWN_USER
-					       : PRIVILEGE_OWN_KERNEL;
+	if (x->trigger == EXPERIMENT_FAULTS ||
+	    (x->trigger == EXPERIMENT_CPU_TIME && scope->kind != SCOPE_LAUNCH))
+		return PRIVILEGE_OWN_USER;
+	return PRIVILEGE_OWN_KERNEL;
 }
 
 static int try_open(const struct experiment *x, const struct scope *scope, bool no_kernel,
@@ -442,6 +445,9 @@ static void perf_finish(struct source *source, struct source_stats *ret)
 	for (uint32_t i = 0; i < s->files.streams.n; i++)
 		finish_stream(s, i);
 	fact(s, FACT_LOSS, "lost-samples", "count", MODEL_NONE, stats->lost);
+	if (s->no_kernel)
+		fact(s, FACT_LOSS, "kernel-not-observed", "count", MODEL_NONE, 1);
+	stats->is_user_only = s->no_kernel;
 	fact(s, FACT_LOSS, "throttled", "count", MODEL_NONE, stats->throttled);
 	if (s->feed.waits)
 		stats->samples += perf_waits_count(s->feed.waits);

@@ -457,6 +457,7 @@ static void add_stats(struct source_stats *sum, const struct source_stats *x)
 	sum->samples += x->samples;
 	sum->lost += x->lost;
 	sum->throttled += x->throttled;
+	sum->is_user_only |= x->is_user_only;
 	if (sum->cpu_ns) /* one source's CPU time is all of it */
 		return;
 	sum->cpu_ns = x->cpu_ns;

@@ -70,6 +70,7 @@ struct source_stats {
 	uint64_t cpu_ns;	     /* CPU time that the samples of all plans' first
 				      * CPU-time column stand for */
 	uint64_t user_ns, system_ns; /* its parts */
+	bool is_user_only;	     /* the kernel's part could not be observed */
 	uint64_t counted_cpu_ns;     /* exact CPU time of what was observed, 0 unknown */
 };
 
