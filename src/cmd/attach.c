@@ -106,7 +106,7 @@ static int run_attach(struct options *o, struct err *e)
 const struct command cmd_attach = {
 	.name = "attach",
 	.usage = "[options] -p PID",
-	.summary = "record a running process, or the machine, for a while",
+	.summary = "Record a running process, or the machine, for a while",
 	.description =
 		"Records processes that already run, until they end, the time of -d is "
 		"over, or you press Ctrl-C. The processes are not stopped and nothing is "

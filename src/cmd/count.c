@@ -264,7 +264,7 @@ static int run_count(struct options *o, struct err *e)
 const struct command cmd_count = {
 	.name = "count",
 	.usage = "[options] -- COMMAND [ARGUMENT]…",
-	.summary = "count events of a program, without a profile",
+	.summary = "Count events of a program, without a profile",
 	.description =
 		"Runs COMMAND and prints totals of events, its descendants included. A "
 		"counter that this machine or this user cannot have is named with the "

@@ -108,8 +108,8 @@ static int run_list(struct options *o, struct err *e)
 
 const struct command cmd_list = {
 	.name = "list",
-	.usage = "",
-	.summary = "show every experiment and counter, and what is available here",
+	.usage = "[options]",
+	.summary = "Show every experiment and counter, and what is available here",
 	.description =
 		"For each experiment: how it is collected on this machine for this user, "
 		"its usual interval and the range that -i takes. What is unavailable is "

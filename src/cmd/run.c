@@ -36,7 +36,7 @@ static int run_run(struct options *o, struct err *e)
 const struct command cmd_run = {
 	.name = "run",
 	.usage = "[options] -- COMMAND [ARGUMENT]…",
-	.summary = "record a program and all its descendants",
+	.summary = "Record a program and all its descendants",
 	.description =
 		"Runs COMMAND as it is, with your terminal, files and environment, and "
 		"records where it and its descendants spend their time. The exit code is "

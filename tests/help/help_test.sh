@@ -30,7 +30,7 @@ skip() {
 }
 
 options_of_help() {
-	"$dwell" help "$1" | sed -n 's/^  .*  *--\([a-z0-9-]*\).*/\1/p; s/^      --\([a-z0-9-]*\).*/\1/p' | sort -u
+	"$dwell" help "$1" | sed -nE 's/^  (-., |    )--([a-z0-9-]*).*/\2/p' | sort -u
 }
 
 options_of_man() {
@@ -90,6 +90,8 @@ for c in "${commands[@]}"; do
 	verdict "help $c fits in 80 columns"
 	grep -qw "$c" <<<"$("$dwell")"
 	verdict "the overview names $c"
+	"$dwell" help "$c" | sed -n 3p | grep -q '^[A-Z].*[^.]$'
+	verdict "the summary of $c is a sentence without its full stop"
 done
 
 for page in "" "${commands[@]}"; do
