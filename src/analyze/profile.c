@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/profile.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,7 +179,43 @@ static int sum_samples(struct profile *p, struct input *s, struct err *e)
 			      sum_block, &sum, e);
 }
 
-static int load_source(struct profile *p, struct input *s, struct err *e)
+struct summing {
+	struct profile *p;
+	struct input *s;
+	struct err err;
+	int rc;
+};
+
+static void *sum_in_thread(void *arg)
+{
+	struct summing *sum = arg;
+
+	sum->rc = sum_samples(sum->p, sum->s, &sum->err);
+	return NULL;
+}
+
+/* Without a choice of samples every place is on some stack with weight: names are
+ * looked up while the samples are being summed. */
+static int load_all(struct profile *p, struct input *s, struct err *e)
+{
+	struct summing sum = { .p = p, .s = s };
+	pthread_t thread;
+	bool has_thread = pthread_create(&thread, NULL, sum_in_thread, &sum) == 0;
+
+	frames_resolve(p, s, NULL);
+	if (has_thread)
+		pthread_join(thread, NULL);
+	else
+		sum_in_thread(&sum);
+	if (sum.rc < 0)
+		return err_set(e, sum.rc, "%s", sum.err.text);
+	input_link(s);
+	return 0;
+}
+
+/* Only places that samples which pass can be in; all of them when the filter itself
+ * asks for names. */
+static int load_chosen(struct profile *p, struct input *s, struct err *e)
 {
 	bool early = p->filter && filter_needs_frames(p->filter);
 
@@ -234,7 +271,8 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 		return rc;
 	start_symbolizer(p, o);
 	for (size_t i = 0; i < p->n_sources && rc == 0; i++)
-		rc = load_source(p, &p->sources[i], e);
+		rc = p->filter || o->events ? load_chosen(p, &p->sources[i], e)
+					    : load_all(p, &p->sources[i], e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&p);

@@ -211,6 +211,12 @@ static int no_function(const struct report *r, const char *name, struct err *e)
 	const char *near = strlen(name) < 200 ? nearest(r->profile, name) : NULL;
 	char safe[200];
 
+	if (quality_is_damaged(&r->quality))
+		return err_set(
+			e, ERR_FORMAT,
+			"no function '%.100s' in what could be read of the damaged "
+			"recording",
+			name);
 	if (near)
 		return err_set(e, ERR_USAGE,
 			       "no function '%.100s' in the profile: did you mean '%s'?",
