@@ -235,6 +235,51 @@ static void a_handler_on_another_stack_is_walked_through(void **state)
 	sigaltstack(&off, NULL);
 }
 
+/* A frame whose CFA is in rbx, as ld.so's resolver has it: the callees must be asked
+ * where they saved that. */
+void on_rbx(void (*fn)(void));
+__asm__(".text\n"
+	".type on_rbx, @function\n"
+	"on_rbx:\n"
+	".cfi_startproc\n"
+	"push %rbx\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset 3, -16\n"
+	"mov %rsp, %rbx\n"
+	".cfi_def_cfa 3, 16\n"
+	"sub $256, %rsp\n"
+	"and $-64, %rsp\n"
+	"call *%rdi\n"
+	"mov %rbx, %rsp\n"
+	".cfi_def_cfa 7, 16\n"
+	"pop %rbx\n"
+	".cfi_def_cfa_offset 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size on_rbx, . - on_rbx\n");
+
+static __attribute__((noinline)) void clobber_rbx(void)
+{
+	__asm__ volatile("xor %%ebx, %%ebx" : : : "rbx");
+	inner();
+	__asm__ volatile("xor %%ebx, %%ebx" : : : "rbx");
+}
+
+static void a_frame_on_another_register_is_walked(void **state)
+{
+	(void)state;
+	inner = walk_twice;
+	on_rbx(clobber_rbx);
+	assert_true(got.n > 6);
+	handle_by(walk_both, SIGUSR1, 0);
+	inner = signal_self;
+	on_rbx(clobber_rbx);
+	check_same(7);
+	/* and an ordinary stack after it */
+	inner = walk_twice;
+	deep(10);
+}
+
 static void *in_thread(void *arg)
 {
 	uintptr_t lo = stack_lo, hi = stack_hi;
@@ -307,6 +352,7 @@ int main(void)
 		cmocka_unit_test(a_signal_context_is_walked),
 		cmocka_unit_test(an_alternate_stack_is_walked_to_the_thread),
 		cmocka_unit_test(a_handler_on_another_stack_is_walked_through),
+		cmocka_unit_test(a_frame_on_another_register_is_walked),
 		cmocka_unit_test(a_thread_ends_at_clone),
 		cmocka_unit_test(the_depth_is_limited),
 		cmocka_unit_test(a_refresh_forgets_what_was_cached),

@@ -125,6 +125,43 @@ static void a_signal_frame_is_walked(void **state)
 	check_same(6);
 }
 
+/* A frame whose CFA is in rbx, as ld.so's resolver has it: the callees must be asked
+ * where they saved that. */
+void on_rbx(void (*fn)(void));
+__asm__(".text\n"
+	".type on_rbx, @function\n"
+	"on_rbx:\n"
+	".cfi_startproc\n"
+	"push %rbx\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset 3, -16\n"
+	"mov %rsp, %rbx\n"
+	".cfi_def_cfa 3, 16\n"
+	"sub $256, %rsp\n"
+	"and $-64, %rsp\n"
+	"call *%rdi\n"
+	"mov %rbx, %rsp\n"
+	".cfi_def_cfa 7, 16\n"
+	"pop %rbx\n"
+	".cfi_def_cfa_offset 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size on_rbx, . - on_rbx\n");
+
+static __attribute__((noinline)) void clobber_rbx(void)
+{
+	__asm__ volatile("xor %%ebx, %%ebx" : : : "rbx");
+	leaf(3);
+	__asm__ volatile("xor %%ebx, %%ebx" : : : "rbx");
+}
+
+static void a_frame_on_another_register_is_walked(void **state)
+{
+	(void)state;
+	on_rbx(clobber_rbx);
+	check_same(7);
+}
+
 static void *in_thread(void *arg)
 {
 	uint64_t saved = stack_top;
@@ -198,6 +235,7 @@ int main(void)
 		cmocka_unit_test(a_callback_from_a_library_is_walked),
 		cmocka_unit_test(a_realigned_frame_is_walked),
 		cmocka_unit_test(a_signal_frame_is_walked),
+		cmocka_unit_test(a_frame_on_another_register_is_walked),
 		cmocka_unit_test(a_thread_ends_at_clone),
 		cmocka_unit_test(a_short_copy_is_said_to_be_short),
 	};
