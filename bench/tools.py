@@ -16,8 +16,7 @@ class Answer:
 
 
 class Tool:
-    """name; missing: why it cannot be used here, or None; stacks: it has callers."""
-    stacks = True
+    """name; missing: why it cannot be used here, or None."""
     suffix = ""
 
     def __init__(self, name, missing=None):
@@ -47,11 +46,13 @@ class Dwell(Tool):
         if not text:
             return Answer()
         report = json.loads(text)
-        rows = [(r["name"], r["exclusive"].get("cpu-time", 0), r["inclusive"].get("cpu-time", 0))
-                for r in report["rows"]]
-        return Answer(report["total"].get("cpu-time", 0) / 1e9, report["events"][0]["samples"],
-                      report["quality"]["lost"],
-                      {name: ex / 1e9 for name, ex, _ in rows}, {name: inc / 1e9 for name, _, inc in rows})
+        answer = Answer(report["total"].get("cpu-time", 0) / 1e9, report["events"][0]["samples"],
+                        report["quality"]["lost"])
+        for row in report["rows"]:      # a name may be in several images
+            for metric in ("exclusive", "inclusive"):
+                seconds = getattr(answer, metric)
+                seconds[row["name"]] = seconds.get(row["name"], 0) + row[metric].get("cpu-time", 0) / 1e9
+        return answer
 
     def facts(self, out):
         report = json.loads(measure.text_of([self.dwell, "report", "--json", out]) or "{}")

@@ -57,12 +57,14 @@ static void put_frame(struct script *s, const struct profile_frame *frame)
 	const struct profile_function *f = profile_function(s->p, frame->function);
 
 	fprintf(s->out, "\t%16" PRIx64 " ", frame->address);
-	plain_text_put(s->out, f->is_resolved ? f->name : "[unknown]", 0, NULL);
+	/* Where only its bounds are known a function still has a name of its own. */
+	plain_text_put(s->out, f->is_resolved || f->start ? f->name : "[unknown]", 0,
+		       NULL);
 	if (frame->is_inlined) {
 		fputs(" (inlined)\n", s->out);
 		return;
 	}
-	if (f->is_resolved && f->start && frame->address >= f->start)
+	if (f->start && frame->address >= f->start)
 		fprintf(s->out, "+0x%" PRIx64, frame->address - f->start);
 	fputs(" (", s->out);
 	plain_text_put(s->out, f->image_path ? f->image_path : f->image, 0, NULL);
