@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/perf_record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "collect/perf_regs.h"
+
+/* A record of the kernel's layout, with the trailer that all but samples have. */
+static void begin(struct buf *b, uint32_t type, uint16_t misc)
+{
+	buf_clear(b);
+	buf_u32le(b, type);
+	buf_u16le(b, misc);
+	buf_u16le(b, 0);
+}
+
+static void seal(struct buf *b)
+{
+	b->data[6] = (uint8_t)b->size;
+	b->data[7] = (uint8_t)(b->size >> 8);
+}
+
+static void finish(struct buf *b)
+{
+	buf_u32le(b, 10); /* pid, tid */
+	buf_u32le(b, 11);
+	buf_u64le(b, 777); /* time */
+	buf_u32le(b, 3);   /* cpu */
+	buf_u32le(b, 0);
+	buf_u64le(b, 42); /* id */
+	seal(b);
+}
+
+static void a_mapping_carries_its_build_id(void **state)
+{
+	struct buf b = { 0 };
+	struct perf_record r;
+
+	(void)state;
+	begin(&b, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+	buf_u32le(&b, 10);
+	buf_u32le(&b, 11);
+	buf_u64le(&b, 0x1000);
+	buf_u64le(&b, 0x2000);
+	buf_u64le(&b, 0x3000);
+	buf_u32le(&b, 20);
+	buf_add(&b, "abcdefghijklmnopqrst", 20);
+	buf_u32le(&b, 5);
+	buf_u32le(&b, 2);
+	buf_add(&b, "/lib/x\0\0", 8);
+	finish(&b);
+	assert_true(perf_record_parse(b.data, b.size, &r));
+	assert_int_equal(r.time_ns, 777);
+	assert_int_equal(perf_record_time(b.data, b.size), 777);
+	assert_int_equal(r.id, 42);
+	assert_int_equal(r.mmap.addr, 0x1000);
+	assert_int_equal(r.mmap.length, 0x2000);
+	assert_int_equal(r.mmap.file_offset, 0x3000);
+	assert_int_equal(r.mmap.build_id_size, 20);
+	assert_memory_equal(r.mmap.build_id, "abcdefghijklmnopqrst", 20);
+	assert_string_equal(r.mmap.path, "/lib/x");
+	for (size_t n = 0; n < b.size; n++)
+		assert_false(perf_record_parse(b.data, n, &r));
+	buf_fini(&b);
+}
+
+static void a_name_without_end_is_refused(void **state)
+{
+	struct buf b = { 0 };
+	struct perf_record r;
+
+	(void)state;
+	begin(&b, PERF_RECORD_COMM, 0);
+	buf_u64le(&b, 10);
+	buf_add(&b, "noendnoe", 8);
+	finish(&b); /* zero bytes of the trailer are not its end */
+	assert_false(perf_record_parse(b.data, b.size, &r));
+	buf_fini(&b);
+}
+
+static void add_sample_head(struct buf *b)
+{
+	begin(b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	buf_u64le(b, 42);     /* identifier */
+	buf_u64le(b, 0x1234); /* ip */
+	buf_u32le(b, 10);
+	buf_u32le(b, 11);
+	buf_u64le(b, 777);
+	buf_u32le(b, 3); /* cpu */
+	buf_u32le(b, 0);
+}
+
+static void a_sample_carries_kernel_frames_registers_and_stack(void **state)
+{
+	static struct perf_record_sample s;
+	struct buf b = { 0 };
+
+	(void)state;
+	add_sample_head(&b);
+	buf_u64le(&b, 4);
+	buf_u64le(&b, (uint64_t)PERF_CONTEXT_KERNEL);
+	buf_u64le(&b, 0xffffffff81000010);
+	buf_u64le(&b, (uint64_t)PERF_CONTEXT_USER);
+	buf_u64le(&b, 0x1234);
+	buf_u64le(&b, PERF_SAMPLE_REGS_ABI_64);
+	for (unsigned i = 0; i < perf_regs_count(); i++)
+		buf_u64le(&b, 100 + i);
+	buf_u64le(&b, 16);
+	buf_add(&b, "0123456789abcdef", 16);
+	buf_u64le(&b, 8); /* only so much was copied */
+	seal(&b);
+	assert_true(perf_record_parse_sample(b.data, b.size,
+					     PERF_RECORD_BASE | PERF_RECORD_STACK, &s));
+	assert_int_equal(s.ip, 0x1234);
+	assert_int_equal(s.cpu, 3);
+	assert_int_equal(s.n_kernel, 1);
+	assert_int_equal(s.kernel_pcs[0], 0xffffffff81000010);
+	assert_true(s.has_regs);
+	assert_int_equal(s.stack_size, 8);
+	assert_memory_equal(s.stack, "01234567", 8);
+	for (size_t n = 0; n < b.size; n++)
+		assert_false(perf_record_parse_sample(
+			b.data, n, PERF_RECORD_BASE | PERF_RECORD_STACK, &s));
+	buf_fini(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_mapping_carries_its_build_id),
+		cmocka_unit_test(a_name_without_end_is_refused),
+		cmocka_unit_test(a_sample_carries_kernel_frames_registers_and_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
