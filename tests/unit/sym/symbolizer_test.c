@@ -51,6 +51,58 @@ static void a_function_of_this_program_is_named(void **state)
 	assert_string_equal(name_of(s, &ref, file_offset((void *)here)), "here");
 }
 
+static void its_code_lines_and_source_are_at_hand(void **state)
+{
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
+	struct sym_image_ref ref = { .kind = SYM_ELF, .path = "/proc/self/exe" };
+	uint32_t image = symbolizer_image(s, &ref), ids[4];
+	own(buf_fini) struct buf code = { 0 }, source = { 0 };
+	own(freep) struct sym_line_row *rows = NULL;
+	const struct sym_function *f;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(symbolizer_image_source(s, image), SYM_FROM_DEBUG_INFO);
+	assert_int_equal(symbolizer_find_functions(s, image, "here", ids, 4), 1);
+	f = symbolizer_function(s, ids[0]);
+	assert_string_equal(f->name, "here");
+	assert_true(f->is_resolved && f->size > 0 && f->decl_line > 0);
+	assert_int_equal(symbolizer_code(s, image, f->start, f->size, &code, NULL), 0);
+	assert_int_equal(code.size, f->size);
+	assert_memory_equal(code.data, (const void *)here, f->size);
+	assert_int_equal(symbolizer_lines(s, image, f->start, f->size, &rows, &n, NULL),
+			 0);
+	assert_true(n > 0 && rows[0].address <= f->start);
+	assert_true(rows[n - 1].end >= f->start + f->size);
+	for (size_t i = 0; i < n; i++)
+		assert_true(rows[i].line >= f->decl_line &&
+			    rows[i].line < f->decl_line + 5);
+	assert_int_equal(symbolizer_source(s, image, rows[0].file, &source, NULL), 0);
+	assert_non_null(strstr(buf_str(&source), "its_code_lines_and_source"));
+	assert_int_equal(symbolizer_find_functions(s, image, "no such name", ids, 4), 0);
+}
+
+static void a_return_address_is_looked_up_at_the_call(void **state)
+{
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
+	struct sym_image_ref ref = { .kind = SYM_ELF, .path = "/proc/self/exe" };
+	uint32_t image = symbolizer_image(s, &ref), id;
+	struct sym_result result[2];
+	bool is_return[2] = { true, false };
+	uint64_t offsets[2];
+
+	(void)state;
+	assert_int_equal(symbolizer_find_functions(s, image, "here", &id, 1), 1);
+	/* Behind the last instruction begins another function. */
+	offsets[0] = file_offset((void *)here) + symbolizer_function(s, id)->size;
+	offsets[1] = file_offset((void *)here);
+	symbolizer_resolve(s, image, offsets, is_return, 2, result);
+	assert_int_equal(symbolizer_frame(s, result[0].first_frame)->function, id);
+	assert_int_equal(symbolizer_frame(s, result[1].first_frame)->function, id);
+	assert_int_equal(result[0].address - result[1].address,
+			 symbolizer_function(s, id)->size);
+}
+
 static void another_build_id_is_never_used(void **state)
 {
 	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
@@ -117,6 +169,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_of_this_program_is_named),
+		cmocka_unit_test(its_code_lines_and_source_are_at_hand),
+		cmocka_unit_test(a_return_address_is_looked_up_at_the_call),
 		cmocka_unit_test(another_build_id_is_never_used),
 		cmocka_unit_test(what_has_no_image_says_so),
 		cmocka_unit_test(generated_code_is_named_by_the_map_in_the_recording),
