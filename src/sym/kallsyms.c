@@ -136,6 +136,14 @@ uint64_t kallsyms_stext(const struct kallsyms *k)
 	return k->stext;
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* Names of the linker script for where parts of the code begin and end. */
 static bool is_marker(const char *name)
 {
 	static const char *const markers[] = { "_stext", "_text", "_etext", "_sinittext",
@@ -144,7 +152,12 @@ static bool is_marker(const char *name)
 	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
 		if (strcmp(name, markers[i]) == 0)
 			return true;
-	return false;
+	return ends_with(name, "_text_start");
+}
+
+bool kallsyms_is_end(const char *name)
+{
+	return strncmp(name, "__", 2) == 0 && ends_with(name, "_text_end");
 }
 
 static struct symtab *make_table(const struct kallsyms *k, uint32_t module)
@@ -160,7 +173,10 @@ static struct symtab *make_table(const struct kallsyms *k, uint32_t module)
 			continue;
 		low = l->address < low ? l->address : low;
 		high = l->address > high ? l->address : high;
-		symtab_add(t, l->address, 0, l->is_global, name);
+		if (kallsyms_is_end(name))
+			symtab_add_weak(t, l->address, 0, name);
+		else
+			symtab_add(t, l->address, 0, l->is_global, name);
 	}
 	if (low > high)
 		low = high = 0;

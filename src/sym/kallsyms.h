@@ -27,6 +27,8 @@ void kallsyms_freep(struct kallsyms **k);
 bool kallsyms_is_hidden(const struct kallsyms *k);
 /* Address of _stext, or 0. */
 uint64_t kallsyms_stext(const struct kallsyms *k);
+/* "__entry_text_end": no function, but where one ends. */
+bool kallsyms_is_end(const char *name);
 /* The functions of a module ("ext4"), or of the kernel itself (NULL); borrowed. */
 const struct symtab *kallsyms_table(struct kallsyms *k, const char *module);
 
