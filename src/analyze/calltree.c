@@ -18,12 +18,18 @@ struct place {
 
 typedef VEC(struct place) place_vec;
 
+/* Children of the stacks of a source; 0 ends a list. */
+struct links {
+	uint32_t *first_child, *next_sibling;
+};
+
 struct build {
 	const struct profile *p;
 	const struct calltree_options *o;
 	struct calltree *t;
-	uint64_t **totals; /* [source]: weight in and below a stack, by own column */
-	place_vec *places; /* [node], released once it is opened */
+	struct links *links; /* [source], going down */
+	uint64_t **totals;   /* [source]: weight in and below a stack, by own column */
+	place_vec *places;   /* [node], released once it is opened */
 	VEC(struct calltree_node) nodes;
 	VEC(uint64_t) inclusive;
 	VEC(uint64_t) exclusive;
@@ -58,6 +64,20 @@ static uint64_t *sum_below(const struct input *s)
 	return totals;
 }
 
+static struct links link_children(const struct input *s)
+{
+	struct links l = { xcalloc(s->n_stacks + 1, sizeof(uint32_t)),
+			   xcalloc(s->n_stacks + 1, sizeof(uint32_t)) };
+
+	for (size_t i = s->n_ordered; i-- > 1;) {
+		uint32_t stack = s->order[i], parent = s->stacks[stack].parent;
+
+		l.next_sibling[stack] = l.first_child[parent];
+		l.first_child[parent] = stack;
+	}
+	return l;
+}
+
 static void add_values(uint64_t *to, const uint64_t *from, const struct input *s)
 {
 	for (uint32_t c = 0; from && c < s->n_columns; c++)
@@ -90,7 +110,9 @@ static void push_children(struct build *b, const struct place *at)
 {
 	const struct input *s = source_of(b, at);
 
-	for (uint32_t c = s->first_child[at->stack]; c; c = s->next_sibling[c]) {
+	const struct links *l = &b->links[at->source];
+
+	for (uint32_t c = l->first_child[at->stack]; c; c = l->next_sibling[c]) {
 		uint32_t n;
 
 		input_frames(s, c, &n);
@@ -388,9 +410,13 @@ static void add_everything(struct build *b, uint32_t source)
 
 static void release(struct build *b)
 {
-	for (size_t i = 0; i < b->p->n_sources; i++)
+	for (size_t i = 0; i < b->p->n_sources; i++) {
 		free(b->totals[i]);
+		free(b->links[i].first_child);
+		free(b->links[i].next_sibling);
+	}
 	free(b->totals);
+	free(b->links);
 	for (size_t i = 0; i < b->nodes.n; i++)
 		vec_fini(&b->places[i]);
 	free(b->places);
@@ -406,8 +432,11 @@ void calltree_build(struct calltree *ret, const struct profile *p,
 
 	*ret = (struct calltree){ .n_columns = p->columns.n };
 	b.totals = xcalloc(p->n_sources + 1, sizeof(*b.totals));
-	for (size_t i = 0; i < p->n_sources && !o->bottom_up; i++)
+	b.links = xcalloc(p->n_sources + 1, sizeof(*b.links));
+	for (size_t i = 0; i < p->n_sources && !o->bottom_up; i++) {
 		b.totals[i] = sum_below(&p->sources[i]);
+		b.links[i] = link_children(&p->sources[i]);
+	}
 	b.places = xcalloc(1, sizeof(*b.places));
 	b.sums = xcalloc(p->columns.n + 1, sizeof(*b.sums));
 	add_node(&b, 0, o->function);

@@ -2,6 +2,7 @@
 #include "analyze/input.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -10,12 +11,10 @@ void input_fini(struct input *s)
 	recording_free(s->recording);
 	free(s->column_of_event);
 	free(s->slot_of_stack);
-	free(s->weights);
-	free(s->counts);
+	free(s->values);
 	free(s->first_frame);
 	free(s->n_frames);
-	free(s->first_child);
-	free(s->next_sibling);
+	free(s->order);
 	*s = (struct input){ 0 };
 }
 
@@ -78,43 +77,49 @@ uint32_t input_slot(struct input *s, uint32_t stack)
 		return s->slot_of_stack[stack] - 1;
 	if (s->n_slots == s->cap_slots) {
 		size_t cap = s->cap_slots ? s->cap_slots + s->cap_slots / 2 : 1024;
-		size_t each = s->n_columns * sizeof(uint64_t);
 
-		s->weights = xrealloc(s->weights, cap, each);
-		s->counts = xrealloc(s->counts, cap, each);
+		s->values = xrealloc(s->values, cap, 2 * s->n_columns * sizeof(uint64_t));
 		s->cap_slots = cap;
 	}
 
 	uint32_t slot = (uint32_t)s->n_slots++;
 
-	for (uint32_t c = 0; c < s->n_columns; c++) {
-		s->weights[(size_t)slot * s->n_columns + c] = 0;
-		s->counts[(size_t)slot * s->n_columns + c] = 0;
-	}
+	memset(s->values + (size_t)slot * 2 * s->n_columns, 0,
+	       2 * s->n_columns * sizeof(uint64_t));
 	s->slot_of_stack[stack] = slot + 1;
 	return slot;
 }
 
-/* A parent's id is smaller than its children's, so going down from the last stack
- * every child is linked before its parent is looked at. */
-void input_link(struct input *s)
+/* A parent's id is smaller than its children's.  So one pass down from the last stack
+ * counts what is below each, and one pass up gives each its place: a stack's entry is
+ * its size until it has been placed, then where its next child goes.  Both passes touch
+ * memory in an order known beforehand. */
+void input_order(struct input *s)
 {
-	s->first_child = xcalloc(s->n_stacks ? s->n_stacks : 1, sizeof(uint32_t));
-	s->next_sibling = xcalloc(s->n_stacks ? s->n_stacks : 1, sizeof(uint32_t));
+	own(freep) uint32_t *at = xcalloc(s->n_stacks + 1, sizeof(*at));
+
 	for (uint32_t i = s->n_stacks; i-- > 1;) {
-		if (!s->slot_of_stack[i] && !s->first_child[i])
+		if (!s->slot_of_stack[i] && !at[i])
 			continue;
+		at[i]++;
+		at[s->stacks[i].parent] += at[i];
+	}
+	s->n_ordered = s->n_stacks ? at[0] + 1 : 0;
+	s->order = xcalloc(s->n_ordered + 1, sizeof(*s->order));
+	at[0] = 1;
+	for (uint32_t i = 1; i < s->n_stacks; i++) {
+		uint32_t size = at[i], place = at[s->stacks[i].parent];
 
-		uint32_t parent = s->stacks[i].parent;
-
-		s->next_sibling[i] = s->first_child[parent];
-		s->first_child[parent] = i;
+		if (!size)
+			continue;
+		at[s->stacks[i].parent] += size;
+		at[i] = place + 1;
+		s->order[place] = i;
 	}
 }
 
 void input_mark_locations(const struct input *s, bool *is_used)
 {
-	for (uint32_t i = 1; i < s->n_stacks; i++)
-		if (s->slot_of_stack[i] || s->first_child[i])
-			is_used[s->stacks[i].location] = true;
+	for (size_t i = 1; i < s->n_ordered; i++)
+		is_used[s->stacks[s->order[i]].location] = true;
 }

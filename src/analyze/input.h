@@ -3,9 +3,9 @@
  * input - one recording of a profile, its samples summed per distinct stack.
  *
  * Flat arrays indexed by the recording's own ids: a stack that was seen has a slot, a
- * slot holds one weight and one count per column of this recording.  Links turn the
- * stacks that carry weight into a tree that can be walked down.  Owned by the profile;
- * written while it is loaded, read-only afterwards.
+ * slot holds one weight and one count per column of this recording.  An order puts the
+ * stacks that carry weight depth first, so that passes over the tree do not chase
+ * pointers.  Owned by the profile; written while it is loaded, read-only afterwards.
  */
 #ifndef DWELL_ANALYZE_INPUT_H
 #define DWELL_ANALYZE_INPUT_H
@@ -27,13 +27,15 @@ struct input {
 
 	uint32_t *slot_of_stack; /* slot + 1; 0: nothing was counted there */
 	size_t n_slots, cap_slots;
-	uint64_t *weights, *counts; /* [slot * n_columns + column] */
+	uint64_t *values; /* of a slot: n_columns weights, then as many counts */
 
 	/* Frames of a location, outermost first, in the profile's frame array. */
 	uint32_t *first_frame, *n_frames;
 
-	/* The tree of stacks with weight in or below them; 0 ends a list. */
-	uint32_t *first_child, *next_sibling;
+	/* The stacks with weight in or below them, every parent right before what is
+	 * below it; the empty stack is the first. */
+	uint32_t *order;
+	size_t n_ordered;
 
 	uint64_t start_ns, end_ns; /* of the recording; start is time 0 for people */
 	size_t n_bad_blocks;	   /* blocks that could not be read */
@@ -45,9 +47,9 @@ void input_fini(struct input *s);
 must_use int input_open(struct input *s, const char *path, struct err *e);
 /* The slot of a stack, made when it has none. */
 uint32_t input_slot(struct input *s, uint32_t stack);
-/* Build the links, after the samples were summed. */
-void input_link(struct input *s);
-/* is_used[location]: it is on a stack that carries weight.  Needs the links. */
+/* Put the stacks in order, after the samples were summed. */
+void input_order(struct input *s);
+/* is_used[location]: it is on a stack that carries weight.  Needs the order. */
 void input_mark_locations(const struct input *s, bool *is_used);
 
 /* Weights of a stack by column of this source, or NULL. */
@@ -55,14 +57,14 @@ static inline const uint64_t *input_weights(const struct input *s, uint32_t stac
 {
 	uint32_t slot = s->slot_of_stack[stack];
 
-	return slot ? s->weights + (size_t)(slot - 1) * s->n_columns : NULL;
+	return slot ? s->values + (size_t)(slot - 1) * 2 * s->n_columns : NULL;
 }
 
 static inline const uint64_t *input_counts(const struct input *s, uint32_t stack)
 {
-	uint32_t slot = s->slot_of_stack[stack];
+	const uint64_t *weights = input_weights(s, stack);
 
-	return slot ? s->counts + (size_t)(slot - 1) * s->n_columns : NULL;
+	return weights ? weights + s->n_columns : NULL;
 }
 
 /* The frames a stack's own location adds: first and number; none for the empty stack. */

@@ -18,39 +18,52 @@ enum walk_step { WALK_END, WALK_ENTER, WALK_LEAVE };
 struct walk {
 	const struct input *source;
 	uint32_t stack;
-	enum walk_step last;
+	size_t next; /* in the order */
+	bool is_left;
 };
 
 static inline struct walk walk_over(const struct input *s)
 {
-	return (struct walk){ .source = s, .last = WALK_END };
+	return (struct walk){ .source = s };
 }
 
-static inline enum walk_step walk_enter(struct walk *w, uint32_t stack)
+/* The order is known, so what a stack needs is asked for some stacks ahead. */
+static inline void walk_prefetch(const struct input *s, size_t next)
 {
-	w->stack = stack;
-	return w->last = WALK_ENTER;
+	enum { AHEAD = 12 };
+
+	if (next + 2 * AHEAD < s->n_ordered) {
+		__builtin_prefetch(&s->stacks[s->order[next + 2 * AHEAD]]);
+		__builtin_prefetch(&s->slot_of_stack[s->order[next + 2 * AHEAD]]);
+
+		uint32_t near = s->order[next + AHEAD];
+
+		__builtin_prefetch(&s->first_frame[s->stacks[near].location]);
+		__builtin_prefetch(&s->n_frames[s->stacks[near].location]);
+		__builtin_prefetch(input_weights(s, near));
+	}
 }
 
 static inline enum walk_step walk_next(struct walk *w)
 {
 	const struct input *s = w->source;
 
-	if (!s->n_stacks)
-		return WALK_END;
-	if (w->last == WALK_END)
-		return walk_enter(w, 0);
-	if (w->last == WALK_ENTER) {
-		if (s->first_child[w->stack])
-			return walk_enter(w, s->first_child[w->stack]);
-		return w->last = WALK_LEAVE;
+	if (w->is_left) {
+		if (w->stack == 0)
+			return WALK_END;
+		w->stack = s->stacks[w->stack].parent;
+		w->is_left = false;
 	}
-	if (w->stack == 0)
+	if (w->next < s->n_ordered &&
+	    (w->next == 0 || s->stacks[s->order[w->next]].parent == w->stack)) {
+		w->stack = s->order[w->next];
+		walk_prefetch(s, w->next++);
+		return WALK_ENTER;
+	}
+	if (!s->n_ordered)
 		return WALK_END;
-	if (s->next_sibling[w->stack])
-		return walk_enter(w, s->next_sibling[w->stack]);
-	w->stack = s->stacks[w->stack].parent;
-	return w->last = WALK_LEAVE;
+	w->is_left = true;
+	return WALK_LEAVE;
 }
 
 #endif

@@ -101,12 +101,12 @@ static void finish(struct build *b, const struct fixture_stack *stacks,
 	for (size_t i = 0; i < n; i++) {
 		uint32_t slot = input_slot(s, ids[i]);
 
-		s->weights[slot] += stacks[i].weight;
-		s->counts[slot]++;
+		s->values[2 * slot] += stacks[i].weight;
+		s->values[2 * slot + 1]++;
 		b->p->columns.at[0].total_weight += stacks[i].weight;
 		b->p->columns.at[0].total_count++;
 	}
-	input_link(s);
+	input_order(s);
 	vec_fini(&b->texts);
 }
 
@@ -133,12 +133,10 @@ void fixture_free(struct profile *p)
 	free((void *)(uintptr_t)s->stacks);
 	free((void *)(uintptr_t)s->locations);
 	free(s->slot_of_stack);
-	free(s->weights);
-	free(s->counts);
+	free(s->values);
 	free(s->first_frame);
 	free(s->n_frames);
-	free(s->first_child);
-	free(s->next_sibling);
+	free(s->order);
 	free(s);
 	vec_fini(&p->columns);
 	vec_fini(&p->functions);
