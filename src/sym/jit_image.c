@@ -84,7 +84,8 @@ static void close_jit(struct image *im)
 /* Compilers write what they like; only what would not be one name is cut off. */
 static const char *clean_name(const char *name, struct buf *text)
 {
-	static const char *const kinds[] = { "LazyCompile:", "Function:", "JS:" };
+	static const char *const kinds[] = { "LazyCompile:", "Function:", "Script:",
+					     "Eval:", "JS:" };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		size_t n = strlen(kinds[i]);

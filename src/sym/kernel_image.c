@@ -168,8 +168,9 @@ static void kernel_resolve(struct image *im, const uint64_t *addresses, size_t n
 		const struct symtab_symbol *symbol =
 			s->table ? symtab_find(s->table, addresses[i]) : NULL;
 
-		ret[i] = symbol ? image_plain_place(im, enter(im, symbol))
-				: (struct image_place){ 0 };
+		ret[i] = symbol && !kallsyms_is_end(symbol->name)
+				 ? image_plain_place(im, enter(im, symbol))
+				 : (struct image_place){ 0 };
 	}
 }
 

@@ -46,6 +46,24 @@ static void functions_reach_to_the_next_one(void **state)
 	assert_false(kallsyms_is_hidden(k));
 }
 
+/* The entry code of the kernel is padded to two megabytes. */
+static void a_part_ends_where_its_marker_is(void **state)
+{
+	own(kallsyms_freep) struct kallsyms *k =
+		over("ffffffff81000000 T __entry_text_start\n"
+		     "ffffffff81000000 t first\n"
+		     "ffffffff81000100 T __entry_text_end\n"
+		     "ffffffff81000200 T __other_text_end\n"
+		     "ffffffff81000200 t next\n");
+	const struct symtab *kernel = kallsyms_table(k, NULL);
+
+	(void)state;
+	assert_string_equal(symtab_find(kernel, 0xffffffff81000000)->name, "first");
+	assert_string_equal(symtab_find(kernel, 0xffffffff810000ff)->name, "first");
+	assert_true(kallsyms_is_end(symtab_find(kernel, 0xffffffff81000100)->name));
+	assert_string_equal(symtab_find(kernel, 0xffffffff81000200)->name, "next");
+}
+
 static void hidden_addresses_name_nothing(void **state)
 {
 	own(kallsyms_freep) struct kallsyms *k = over("0000000000000000 T _stext\n"
@@ -71,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_reach_to_the_next_one),
+		cmocka_unit_test(a_part_ends_where_its_marker_is),
 		cmocka_unit_test(hidden_addresses_name_nothing),
 		cmocka_unit_test(lines_that_make_no_sense_are_passed_over),
 	};
