@@ -7,15 +7,17 @@
  *	arch_thread_pointer()	distinct for each thread of a process
  *	arch_restorer		what sigreturn needs, if ARCH_HAS_RESTORER
  *	arch_pc(), arch_sp()	of an interrupted context
- *	arch_interrupted()	the number of the system call that the context has just
- *				left with EINTR, or -1 when it did not or cannot be told
- *	arch_call_again()	let that context make the call once more
+ *	arch_call()		where an interrupted context stands
+ *	arch_call_number()	of ARCH_CALL_INTERRUPTED; -1 when it cannot be told
+ *	arch_call_again()	an interrupted call is made once more
+ *	arch_call_fail()	a call about to be made again fails with EINTR
  */
 #ifndef DWELL_INJECT_ARCH_H
 #define DWELL_INJECT_ARCH_H
 
 #include <ucontext.h>
 
+#include "inject/arch_call.h"
 #if defined(__x86_64__)
 #include "inject/arch_x86_64.h"
 #elif defined(__aarch64__)

@@ -6,9 +6,12 @@
 #define DWELL_INJECT_ARCH_AARCH64_H
 #if defined(__aarch64__)
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
+
+#include "inject/arch_call.h"
 
 static inline long arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -50,8 +53,22 @@ static inline uintptr_t arch_sp(const ucontext_t *uc)
 	return uc->uc_mcontext.sp;
 }
 
+#define ARCH_SVC 0xd4000001u /* svc #0 */
+
+/* A context that stands at the instruction without having made the call looks the same
+ * as one set back to make it again; to fail it is right in both cases, as it is only
+ * done when another signal is pending. */
+static inline enum arch_call arch_call(const ucontext_t *uc)
+{
+	const uint32_t *pc = (const uint32_t *)uc->uc_mcontext.pc;
+
+	if ((long)uc->uc_mcontext.regs[0] == -EINTR && pc[-1] == ARCH_SVC)
+		return ARCH_CALL_INTERRUPTED;
+	return *pc == ARCH_SVC ? ARCH_CALL_AGAIN : ARCH_CALL_NONE;
+}
+
 /* The result overwrites the first argument in x0, so no call can be made again. */
-static inline int arch_interrupted(const ucontext_t *uc)
+static inline int arch_call_number(const ucontext_t *uc)
 {
 	(void)uc;
 	return -1;
@@ -61,6 +78,12 @@ static inline void arch_call_again(ucontext_t *uc, int nr)
 {
 	(void)uc;
 	(void)nr;
+}
+
+static inline void arch_call_fail(ucontext_t *uc)
+{
+	uc->uc_mcontext.regs[0] = (unsigned long long)-EINTR;
+	uc->uc_mcontext.pc += 4;
 }
 
 #endif

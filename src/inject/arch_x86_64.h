@@ -11,6 +11,8 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "inject/arch_call.h"
+
 static inline long arch_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
@@ -59,16 +61,27 @@ static inline uintptr_t arch_sp(const ucontext_t *uc)
 	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
 }
 
-/* The instruction leaves its own return address in rcx; the number is overwritten by
- * the result, but nearly every caller loads it by the instruction before. */
-static inline int arch_interrupted(const ucontext_t *uc)
+/* The instruction leaves its own return address in rcx, so registers tell a call that
+ * has just returned, or that the kernel has set back to be made again. */
+static inline enum arch_call arch_call(const ucontext_t *uc)
 {
 	const greg_t *r = uc->uc_mcontext.gregs;
 	const uint8_t *pc = (const uint8_t *)r[REG_RIP];
+
+	if (r[REG_RCX] == r[REG_RIP] && r[REG_RAX] == -EINTR)
+		return ARCH_CALL_INTERRUPTED;
+	if (r[REG_RCX] == r[REG_RIP] + 2 && pc[0] == 0x0f && pc[1] == 0x05)
+		return ARCH_CALL_AGAIN;
+	return ARCH_CALL_NONE;
+}
+
+/* The number is overwritten by the result, but nearly every caller loads it by the
+ * instruction before. */
+static inline int arch_call_number(const ucontext_t *uc)
+{
+	const uint8_t *pc = (const uint8_t *)uc->uc_mcontext.gregs[REG_RIP];
 	uint32_t nr;
 
-	if (r[REG_RAX] != -EINTR || r[REG_RCX] != r[REG_RIP])
-		return -1;
 	if (((uintptr_t)pc & 4095) < 7 || pc[-2] != 0x0f || pc[-1] != 0x05 ||
 	    pc[-7] != 0xb8) /* mov $nr, %eax */
 		return -1;
@@ -80,6 +93,12 @@ static inline void arch_call_again(ucontext_t *uc, int nr)
 {
 	uc->uc_mcontext.gregs[REG_RAX] = nr;
 	uc->uc_mcontext.gregs[REG_RIP] -= 2;
+}
+
+static inline void arch_call_fail(ucontext_t *uc)
+{
+	uc->uc_mcontext.gregs[REG_RAX] = -EINTR;
+	uc->uc_mcontext.gregs[REG_RIP] += 2;
 }
 
 #endif

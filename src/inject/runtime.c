@@ -8,6 +8,7 @@
 #include "inject/environment.h"
 #include "inject/loaded.h"
 #include "inject/modules.h"
+#include "inject/restart.h"
 #include "inject/tick.h"
 #include "inject/vdso.h"
 
@@ -269,6 +270,7 @@ static void begin(void)
 	runtime.signal = gnu_get_libc_version ? SIGNAL_GLIBC : SIGNAL_MUSL;
 	find_own_text();
 	vdso_init(vdso);
+	restart_init();
 	if (!open_ring(WIRE_SAMPLER_EXEC))
 		return;
 	runtime.is_on = true;

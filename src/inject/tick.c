@@ -98,7 +98,7 @@ void tick_handle(int signal, siginfo_t *info, void *context)
 		pass_on(signal, info, context);
 		return;
 	}
-	restart_interrupted(context);
+	restart_settle(context, signal);
 	if (!header || !s->is_armed || !runtime.is_on || runtime.control->is_stopped)
 		return;
 

@@ -2,8 +2,9 @@
  *
  * tick - the signal handler: one sample.
  *
- * Makes no system call (a program may have forbidden them to itself), takes no lock,
- * allocates nothing and uses little stack: it may run on a small alternate one.
+ * Makes no system call (a program may have forbidden them to itself) unless it comes
+ * just as one ends, and then only about signals; takes no lock, allocates nothing and
+ * uses little stack: it may run on a small alternate one.
  */
 #ifndef DWELL_INJECT_TICK_H
 #define DWELL_INJECT_TICK_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +33,7 @@ static void an_interrupted_wait_is_made_again(void **state)
 	ucontext_t uc = behind_call(SYS_epoll_wait, -EINTR);
 
 	(void)state;
-	restart_interrupted(&uc);
+	restart_alone(&uc);
 	assert_int_equal(uc.uc_mcontext.gregs[REG_RIP], (greg_t)(code + 25));
 	assert_int_equal(uc.uc_mcontext.gregs[REG_RAX], SYS_epoll_wait);
 }
@@ -41,7 +42,7 @@ static void stays(ucontext_t uc)
 {
 	greg_t result = uc.uc_mcontext.gregs[REG_RAX];
 
-	restart_interrupted(&uc);
+	restart_alone(&uc);
 	assert_int_equal(uc.uc_mcontext.gregs[REG_RAX], result);
 	assert_int_equal(uc.uc_mcontext.gregs[REG_RIP], (greg_t)(code + 27));
 }
@@ -57,7 +58,26 @@ static void everything_else_stays_as_it_is(void **state)
 	elsewhere.uc_mcontext.gregs[REG_RCX] = 0; /* not just behind the instruction */
 	stays(elsewhere);
 }
+
+static void a_call_that_another_signal_ended_fails_unless_that_one_restarts(void **state)
+{
+	ucontext_t uc = behind_call(SYS_read, SYS_read);
+
+	(void)state;
+	uc.uc_mcontext.gregs[REG_RIP] -= 2; /* as the kernel sets it back */
+	restart_for_other(&uc, SA_RESTART);
+	assert_int_equal(uc.uc_mcontext.gregs[REG_RAX], SYS_read);
+	restart_for_other(&uc, 0);
+	assert_int_equal(uc.uc_mcontext.gregs[REG_RAX], -EINTR);
+	assert_int_equal(uc.uc_mcontext.gregs[REG_RIP], (greg_t)(code + 27));
+}
 #else
+static void a_call_that_another_signal_ended_fails_unless_that_one_restarts(void **state)
+{
+	(void)state;
+	skip();
+}
+
 static void an_interrupted_wait_is_made_again(void **state)
 {
 	(void)state;
@@ -71,11 +91,24 @@ static void everything_else_stays_as_it_is(void **state)
 }
 #endif
 
+static void kernels_that_interrupt_early_are_known_by_release(void **state)
+{
+	(void)state;
+	assert_true(restart_is_early("4.19.0-27-amd64"));
+	assert_true(restart_is_early("5.10.0-29-amd64"));
+	assert_false(restart_is_early("5.11.0"));
+	assert_false(restart_is_early("6.1.0-26-amd64"));
+	assert_false(restart_is_early("10.0"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_interrupted_wait_is_made_again),
 		cmocka_unit_test(everything_else_stays_as_it_is),
+		cmocka_unit_test(
+			a_call_that_another_signal_ended_fails_unless_that_one_restarts),
+		cmocka_unit_test(kernels_that_interrupt_early_are_known_by_release),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
