@@ -167,6 +167,8 @@ int row_table_new(enum unwind_arch arch, uint64_t base, const struct cfa_row *ro
 			return err_set(e, ERR_FORMAT, "unwind rows out of order");
 	if (n > MAX_ROWS)
 		return err_set(e, ERR_LIMIT, "too many unwind rows");
+	if (n && base + rows[n - 1].pc < base)
+		return err_set(e, ERR_FORMAT, "unwind rows beyond the address space");
 
 	struct row_table *t = xcalloc(1, sizeof(*t));
 
