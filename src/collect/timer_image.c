@@ -40,6 +40,7 @@ void timer_image_free(struct timer_image *m)
 	vec_fini(&m->ranges);
 	vec_fini(&m->tids);
 	map_fini(&m->shares);
+	map_fini(&m->strangers);
 	free(m);
 }
 
@@ -318,23 +319,57 @@ static void check_threads(struct timer_image *m, uint64_t now_ns)
 		m->scan_pause_ns *= 2;
 }
 
-static void note_not_followed(struct timer_image *m, uint64_t now_ns, const char *exe)
+static void note_not_followed(struct timer_totals *t, uint64_t now_ns, uint32_t pid,
+			      const char *exe)
 {
-	struct writer *w = m->totals->writer;
 	const char *base = strrchr(exe, '/');
 	struct model_process model;
 	uint32_t id;
 
-	tracker_exec(m->totals->tracker, now_ns, m->pid, m->pid, base ? base + 1 : exe);
-	id = tracker_process_id(m->totals->tracker, m->pid);
-	model = *writer_process_get(w, id);
-	model.exe = writer_string(w, exe);
+	tracker_exec(t->tracker, now_ns, pid, pid, base ? base + 1 : exe);
+	id = tracker_process_id(t->tracker, pid);
+	model = *writer_process_get(t->writer, id);
+	model.exe = writer_string(t->writer, exe);
 	model.flags |= PROCESS_NOT_FOLLOWED;
-	model.note =
-		writer_string(w, "a static, 32-bit or set-user-id program: the sampler "
-				 "cannot be loaded into it");
-	writer_process_update(w, id, &model);
-	m->totals->n_not_followed++;
+	model.note = writer_string(
+		t->writer, "a static, 32-bit or set-user-id program, or one with a "
+			   "cleared environment: the sampler is not in it");
+	writer_process_update(t->writer, id, &model);
+	t->n_not_followed++;
+}
+
+/* A child without a ring: seen for the first time, or for long enough to be sure? */
+static void check_child(struct timer_image *m, uint64_t now_ns, uint32_t pid)
+{
+	char exe[4096] = "?";
+	uint64_t *first;
+	bool is_new;
+
+	if (map_find(m->totals->known, pid))
+		return;
+	first = map_slot(&m->strangers, pid, &is_new);
+	if (is_new)
+		*first = now_ns;
+	if (!*first || now_ns - *first < EXEC_NS)
+		return;
+	*first = 0; /* said once */
+	if (procfs_exe((pid_t)pid, exe, sizeof(exe), NULL) == 0 && !strcmp(exe, m->exe))
+		return; /* a fork by a bare system call: nothing was exec'ed */
+	tracker_fork(m->totals->tracker, now_ns, pid, pid, m->pid, m->pid);
+	note_not_followed(m->totals, now_ns, pid, exe);
+}
+
+static void check_children(struct timer_image *m, uint64_t now_ns)
+{
+	char path[64], text[4096], *at = text;
+
+	if (!m->totals->follows)
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/children", m->pid, m->pid);
+	if (procfs_read_text(path, text, sizeof(text), NULL) < 0)
+		return;
+	for (unsigned long pid; (pid = strtoul(at, &at, 10)) && pid <= UINT32_MAX;)
+		check_child(m, now_ns, (uint32_t)pid);
 }
 
 /* A new image makes its ring within moments; one that has none after a while will not
@@ -353,7 +388,7 @@ static bool check_exe(struct timer_image *m, uint64_t now_ns)
 	if (now_ns - m->other_exe_ns < EXEC_NS)
 		return true;
 	if (kill((pid_t)m->pid, 0) == 0 || errno == EPERM)
-		note_not_followed(m, now_ns, exe);
+		note_not_followed(m->totals, now_ns, m->pid, exe);
 	return false;
 }
 
@@ -364,5 +399,6 @@ bool timer_image_check(struct timer_image *m, uint64_t now_ns)
 	if (!check_exe(m, now_ns))
 		return false;
 	check_threads(m, now_ns);
+	check_children(m, now_ns);
 	return true;
 }

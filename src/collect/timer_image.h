@@ -24,6 +24,7 @@ struct timer_totals {
 	size_t n_plans;
 	const struct source_ops *ops;
 	uint64_t interval_ns;
+	bool follows;	   /* children too */
 	struct map *known; /* pid → its newest image, a pointer */
 	char seccomp[64];  /* our own restrictions, as in /proc/self/status */
 	/* of images that have ended */
@@ -46,6 +47,7 @@ struct timer_image {
 	VEC(uint32_t) tids;
 	struct map shares; /* tid → intervals not yet in a sample, for coarser plans */
 	bool has_outside;  /* a pc in none of the ranges was seen */
+	struct map strangers; /* children without a ring → since when, 0: said */
 	bool is_over;
 	uint64_t looked_ns, other_exe_ns, scan_ns, scan_pause_ns;
 };

@@ -213,6 +213,7 @@ static int timer_open(const struct source_context *c, struct source **ret, struc
 					   .n_plans = c->n_plans,
 					   .ops = &timer_source,
 					   .interval_ns = s->control.interval_ns,
+					   .follows = c->scope->follow_children,
 					   .known = &s->known };
 	timer_image_seccomp((uint32_t)getpid(), s->totals.seccomp,
 			    sizeof(s->totals.seccomp));
