@@ -127,16 +127,21 @@ static int compare_u64(const void *a, const void *b)
 }
 
 /* Modules come and go: their symbols are not in the cache. */
-static int read_symbols(const struct kernel_frames *k, struct buf *ret)
+static void select_symbols(const struct kernel_frames *k, const uint64_t *addrs, size_t n,
+			   struct buf *ret)
 {
-	if (k->has_seen_module)
-		return procfs_read("/proc/kallsyms", KALLSYMS_MAX, ret, NULL);
-	return kernel_cache_symbols(ret, NULL);
+	struct buf all = { 0 };
+
+	if (!k->has_seen_module && kernel_cache_symbols(&all, NULL) == 0)
+		kernel_select_sorted((char *)all.data, all.size, addrs, n, ret);
+	else if (procfs_read("/proc/kallsyms", KALLSYMS_MAX, &all, NULL) == 0)
+		kernel_select_symbols((char *)all.data, all.size, addrs, n, ret);
+	buf_fini(&all);
 }
 
 int kernel_frames_keep_symbols(struct kernel_frames *k, struct err *e)
 {
-	struct buf all = { 0 }, some = { 0 };
+	struct buf some = { 0 };
 	own(freep) uint64_t *addrs = xcalloc(k->seen.n + 1, sizeof(*addrs));
 	size_t n = 0;
 	int rc = 0;
@@ -147,8 +152,7 @@ int kernel_frames_keep_symbols(struct kernel_frames *k, struct err *e)
 		if (k->seen.at[i].used)
 			addrs[n++] = k->seen.at[i].key;
 	qsort(addrs, n, sizeof(*addrs), compare_u64);
-	if (read_symbols(k, &all) == 0)
-		kernel_select_symbols((char *)all.data, all.size, addrs, n, &some);
+	select_symbols(k, addrs, n, &some);
 	if (some.size)
 		rc = writer_blob(k->writer,
 				 &(struct model_blob){
@@ -157,7 +161,6 @@ int kernel_frames_keep_symbols(struct kernel_frames *k, struct err *e)
 					 .image = k->image,
 					 .size_bytes = some.size },
 				 some.data, e);
-	buf_fini(&all);
 	buf_fini(&some);
 	return rc;
 }

@@ -152,3 +152,43 @@ void kernel_select_symbols(const char *text, size_t size, const uint64_t *addrs,
 		if (nearest[i].name)
 			kernel_print_symbol(&nearest[i], ret);
 }
+
+/* The first symbol that begins a line at or after byte at. */
+static bool symbol_after(const char *text, size_t size, size_t at,
+			 struct kernel_symbol *ret)
+{
+	const char *p = text + at, *end = text + size;
+
+	if (at && p[-1] != '\n') {
+		p = memchr(p, '\n', (size_t)(end - p));
+		if (!p)
+			return false;
+		p++;
+	}
+	return kernel_next_symbol(&p, end, ret);
+}
+
+void kernel_select_sorted(const char *text, size_t size, const uint64_t *addrs,
+			  size_t n_addrs, struct buf *ret)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < n_addrs; i++) {
+		size_t lo = 0, hi = size;
+		struct kernel_symbol s, best = { 0 };
+
+		while (lo < hi) {
+			size_t mid = lo + (hi - lo) / 2;
+
+			if (symbol_after(text, size, mid, &s) && s.addr <= addrs[i]) {
+				best = s;
+				lo = (size_t)(s.name + s.name_size - text);
+			} else {
+				hi = mid;
+			}
+		}
+		if (best.name && best.addr != last)
+			kernel_print_symbol(&best, ret);
+		last = best.name ? best.addr : last;
+	}
+}

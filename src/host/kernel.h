@@ -44,5 +44,8 @@ void kernel_print_symbol(const struct kernel_symbol *s, struct buf *ret);
  * so that a recording can name them anywhere later. */
 void kernel_select_symbols(const char *text, size_t size, const uint64_t *addrs,
 			   size_t n_addrs, struct buf *ret);
+/* The same of lines that ascend by address, without reading them all. */
+void kernel_select_sorted(const char *text, size_t size, const uint64_t *addrs,
+			  size_t n_addrs, struct buf *ret);
 
 #endif

@@ -44,6 +44,28 @@ static void only_symbols_that_were_seen_are_kept(void **state)
 	buf_fini(&b);
 }
 
+static void sorted_lines_are_searched_to_the_same_end(void **state)
+{
+	static const char sorted[] = "0000000000001000 T first\n"
+				     "0000000000002000 t second_with_a_long_name\n"
+				     "0000000000003000 T third\n"
+				     "0000000000004000 T fourth\n";
+	static const uint64_t seen[][2] = { { 0x500, 0xfff },	{ 0x1000, 0x1fff },
+					    { 0x2000, 0x2001 }, { 0x3fff, 0x4000 },
+					    { 0x4001, 0x9000 }, { 0x1fff, 0x3000 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+		struct buf a = { 0 }, b = { 0 };
+
+		kernel_select_symbols(sorted, strlen(sorted), seen[i], 2, &a);
+		kernel_select_sorted(sorted, strlen(sorted), seen[i], 2, &b);
+		assert_string_equal(buf_str(&a), buf_str(&b));
+		buf_fini(&a);
+		buf_fini(&b);
+	}
+}
+
 static void the_running_kernel_is_known(void **state)
 {
 	struct kernel k;
@@ -58,6 +80,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(symbols_are_read_line_by_line),
 		cmocka_unit_test(only_symbols_that_were_seen_are_kept),
+		cmocka_unit_test(sorted_lines_are_searched_to_the_same_end),
 		cmocka_unit_test(the_running_kernel_is_known),
 	};
 
