@@ -132,9 +132,9 @@ static void select_symbols(const struct kernel_frames *k, const uint64_t *addrs,
 {
 	struct buf all = { 0 };
 
-	if (!k->has_seen_module && kernel_cache_symbols(&all, NULL) == 0)
-		kernel_select_sorted((char *)all.data, all.size, addrs, n, ret);
-	else if (procfs_read("/proc/kallsyms", KALLSYMS_MAX, &all, NULL) == 0)
+	if (!k->has_seen_module && kernel_cache_select(addrs, n, ret, NULL) == 0)
+		return;
+	if (procfs_read("/proc/kallsyms", KALLSYMS_MAX, &all, NULL) == 0)
 		kernel_select_symbols((char *)all.data, all.size, addrs, n, ret);
 	buf_fini(&all);
 }

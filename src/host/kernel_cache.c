@@ -15,27 +15,90 @@
 
 #define KALLSYMS_MAX ((size_t)256 << 20)
 
+#define LINE_MAX_BYTES 1024
+#define WINDOW_BYTES   8192
+
 /* Ours and nobody else's: a planted file would rename the kernel's functions. */
-static bool is_private(const char *path)
+static bool is_private(int fd, size_t *ret_size)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	if (fstat(fd, &st) != 0)
+		return false;
+	*ret_size = (size_t)st.st_size;
+	return S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
 	       !(st.st_mode & (S_IRWXG | S_IRWXO));
 }
 
-static bool read_cache(const char *path, const char *boot_id, struct buf *ret)
+/* The descriptor of a cache of this boot, or -1. */
+static int open_cache(const char *path, const char *boot_id, size_t *ret_size)
 {
+	own(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	size_t n = strlen(boot_id);
+	char head[64];
 
-	if (!is_private(path) || procfs_read(path, KALLSYMS_MAX, ret, NULL) < 0 ||
-	    ret->size <= n || memcmp(ret->data, boot_id, n) != 0) {
-		buf_clear(ret);
+	if (fd < 0 || n > sizeof(head) || !is_private(fd, ret_size) ||
+	    pread(fd, head, n, 0) != (ssize_t)n || memcmp(head, boot_id, n) != 0)
+		return -1;
+	return steal_fd(&fd);
+}
+
+/* The first whole line behind byte at: its symbol's address and where it begins. */
+static bool line_behind(int fd, size_t at, uint64_t *ret_addr, size_t *ret_at)
+{
+	char window[2 * LINE_MAX_BYTES];
+	ssize_t n = pread(fd, window, sizeof(window), (off_t)at);
+	const char *p = n > 0 ? memchr(window, '\n', (size_t)n) : NULL;
+	struct kernel_symbol s;
+
+	if (!p || memchr(p + 1, '\n', (size_t)(window + n - p - 1)) == NULL)
 		return false;
-	}
-	memmove(ret->data, ret->data + n, ret->size - n);
-	ret->size -= n;
+	*ret_at = at + (size_t)(p + 1 - window);
+	p++;
+	if (!kernel_next_symbol(&p, window + n, &s))
+		return false;
+	*ret_addr = s.addr;
 	return true;
+}
+
+/* Bisect the file, not a copy of it: its 5 MB would cost more than the search. */
+static void select_one(int fd, size_t lo, size_t hi, uint64_t addr, struct buf *ret)
+{
+	char window[WINDOW_BYTES + LINE_MAX_BYTES];
+
+	while (hi - lo > WINDOW_BYTES) {
+		size_t mid = lo + (hi - lo) / 2, line;
+		uint64_t at;
+
+		if (line_behind(fd, mid, &at, &line) && at <= addr)
+			lo = line;
+		else
+			hi = mid;
+	}
+
+	ssize_t n = pread(fd, window, hi - lo + LINE_MAX_BYTES, (off_t)lo);
+
+	if (n > 0)
+		kernel_select_sorted(window, (size_t)n, &addr, 1, ret);
+}
+
+static void select_from_cache(int fd, size_t begin, size_t size, const uint64_t *addrs,
+			      size_t n, struct buf *ret)
+{
+	size_t last = 0, last_size = 0; /* the line before, in ret */
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = ret->size;
+
+		select_one(fd, begin, size, addrs[i], ret);
+		if (ret->size - at == last_size &&
+		    !memcmp(ret->data + at, ret->data + last, last_size)) {
+			ret->size = at;
+			continue;
+		}
+		last = at;
+		last_size = ret->size - at;
+	}
 }
 
 static void write_cache(const char *path, const char *boot_id, const struct buf *symbols)
@@ -71,20 +134,27 @@ static void take_functions(const char *text, size_t size, struct buf *ret)
 	}
 }
 
-int kernel_cache_symbols_in(const char *path, const char *boot_id, const char *kallsyms,
-			    struct buf *ret, struct err *e)
+int kernel_cache_select_in(const char *path, const char *boot_id, const char *kallsyms,
+			   const uint64_t *addrs, size_t n, struct buf *ret,
+			   struct err *e)
 {
-	struct buf all = { 0 };
+	struct buf all = { 0 }, functions = { 0 };
+	size_t size = 0;
+	own(closep) int fd = path ? open_cache(path, boot_id, &size) : -1;
 
-	if (path && read_cache(path, boot_id, ret))
+	if (fd >= 0) {
+		select_from_cache(fd, strlen(boot_id), size, addrs, n, ret);
 		return 0;
+	}
 
 	int rc = procfs_read(kallsyms, KALLSYMS_MAX, &all, e);
 
 	if (rc == 0)
-		take_functions((const char *)all.data, all.size, ret);
-	if (rc == 0 && path && ret->size)
-		write_cache(path, boot_id, ret);
+		take_functions((const char *)all.data, all.size, &functions);
+	if (rc == 0 && path && functions.size)
+		write_cache(path, boot_id, &functions);
+	kernel_select_sorted((const char *)functions.data, functions.size, addrs, n, ret);
+	buf_fini(&functions);
 	buf_fini(&all);
 	return rc;
 }
@@ -108,13 +178,13 @@ static bool cache_path(char *s, size_t cap)
 	return true;
 }
 
-int kernel_cache_symbols(struct buf *ret, struct err *e)
+int kernel_cache_select(const uint64_t *addrs, size_t n, struct buf *ret, struct err *e)
 {
 	char path[PATH_MAX], boot_id[64];
 	bool has_cache = cache_path(path, sizeof(path)) &&
 			 procfs_read_text("/proc/sys/kernel/random/boot_id", boot_id,
 					  sizeof(boot_id), NULL) == 0;
 
-	return kernel_cache_symbols_in(has_cache ? path : NULL, has_cache ? boot_id : "",
-				       "/proc/kallsyms", ret, e);
+	return kernel_cache_select_in(has_cache ? path : NULL, has_cache ? boot_id : "",
+				      "/proc/kallsyms", addrs, n, ret, e);
 }

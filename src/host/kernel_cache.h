@@ -9,16 +9,20 @@
 #ifndef DWELL_HOST_KERNEL_CACHE_H
 #define DWELL_HOST_KERNEL_CACHE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/own.h"
 
-/* Lines as in /proc/kallsyms, ascending by address: of functions of the kernel without
- * its modules.  A cache that cannot be used or written is no error. */
-must_use int kernel_cache_symbols(struct buf *ret, struct err *e);
-/* The same with the cache's file named (NULL: none), for tests. */
-must_use int kernel_cache_symbols_in(const char *path, const char *boot_id,
-				     const char *kallsyms, struct buf *ret,
-				     struct err *e);
+/* As kernel_select_symbols() of the functions of the kernel without its modules; addrs
+ * ascend.  A cache that cannot be used or written is no error. */
+must_use int kernel_cache_select(const uint64_t *addrs, size_t n, struct buf *ret,
+				 struct err *e);
+/* The same with the files named (path NULL: no cache), for tests. */
+must_use int kernel_cache_select_in(const char *path, const char *boot_id,
+				    const char *kallsyms, const uint64_t *addrs, size_t n,
+				    struct buf *ret, struct err *e);
 
 #endif

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "host/kernel.h"
+
 #define FUNCTIONS                                                                        \
 	"0000000000001000 T first\n"                                                     \
 	"0000000000002000 t second\n"
@@ -27,7 +29,10 @@ static void expect(const char *boot_id, const char *want)
 {
 	struct buf b = { 0 };
 
-	assert_int_equal(kernel_cache_symbols_in(cache, boot_id, source, &b, NULL), 0);
+	static const uint64_t addrs[] = { 0x1001, 0x1002, 0x2fff, 0x6000 };
+
+	assert_int_equal(
+		kernel_cache_select_in(cache, boot_id, source, addrs, 4, &b, NULL), 0);
 	assert_string_equal(buf_str(&b), want);
 	buf_fini(&b);
 }
@@ -44,6 +49,30 @@ static void functions_are_kept_until_the_next_boot(void **state)
 	expect("two\n", "0000000000005000 T moved\n");
 }
 
+static void a_long_cache_is_searched_to_the_right_line(void **state)
+{
+	struct buf text = { 0 }, want = { 0 }, b = { 0 };
+	uint64_t addrs[50];
+
+	(void)state;
+	for (unsigned i = 0; i < 5000; i++)
+		buf_printf(&text, "%016x T function_%0*u\n", 0x1000 + 16 * i, i % 40, i);
+	write_source(buf_str(&text));
+	for (unsigned i = 0; i < 50; i++)
+		addrs[i] = 0x1000 + 1600 * i + 7;
+	kernel_select_sorted(buf_str(&text), text.size, addrs, 50, &want);
+	for (unsigned pass = 0; pass < 2; pass++) { /* without and with the cache */
+		buf_clear(&b);
+		assert_int_equal(kernel_cache_select_in(cache, "long\n", source, addrs,
+							50, &b, NULL),
+				 0);
+		assert_string_equal(buf_str(&b), buf_str(&want));
+	}
+	buf_fini(&text);
+	buf_fini(&want);
+	buf_fini(&b);
+}
+
 static void a_cache_that_others_may_write_is_not_trusted(void **state)
 {
 	(void)state;
@@ -58,6 +87,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_kept_until_the_next_boot),
+		cmocka_unit_test(a_long_cache_is_searched_to_the_right_line),
 		cmocka_unit_test(a_cache_that_others_may_write_is_not_trusted),
 	};
 
