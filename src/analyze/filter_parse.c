@@ -49,13 +49,18 @@ static int parse_number(const struct filter_field *field, const char *text, uint
 			      : text_parse_u64(text, ret, e);
 }
 
-/* "a{1000}{1000}" would take the regex compiler down with it. */
+/* The regex compiler copies what '+' and '{' repeat, so that each of them can double
+ * what it needs: "a++++…" and "a{1000}{1000}" would take all memory. */
 static bool is_bomb(const char *pattern)
 {
 	const char *brace = strchr(pattern, '{');
+	unsigned n_plus = 0;
 
-	return strlen(pattern) > FILTER_MAX_PATTERN ||
-	       (brace && (strchr(brace + 1, '{') || strtoul(brace + 1, NULL, 10) > 64));
+	for (const char *s = pattern; *s; s++)
+		n_plus += *s == '+';
+	return strlen(pattern) > FILTER_MAX_PATTERN || n_plus > FILTER_MAX_PLUS ||
+	       (brace && (strchr(brace + 1, '{') || strtoul(brace + 1, NULL, 10) > 64 ||
+			  n_plus > 2));
 }
 
 static int set_regex(struct filter_node *node, const char *text, struct err *e)

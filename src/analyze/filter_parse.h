@@ -17,6 +17,7 @@
 #define FILTER_MAX_DEPTH   32
 #define FILTER_MAX_NODES   256
 #define FILTER_MAX_PATTERN 200
+#define FILTER_MAX_PLUS	   8 /* '+' in one pattern */
 
 enum filter_node_kind { FILTER_AND, FILTER_OR, FILTER_NOT, FILTER_TEST };
 
