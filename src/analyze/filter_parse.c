@@ -54,13 +54,14 @@ static int parse_number(const struct filter_field *field, const char *text, uint
 static bool is_bomb(const char *pattern)
 {
 	const char *brace = strchr(pattern, '{');
+	const char *comma = brace ? strchr(brace, ',') : NULL;
 	unsigned n_plus = 0;
 
 	for (const char *s = pattern; *s; s++)
 		n_plus += *s == '+';
 	return strlen(pattern) > FILTER_MAX_PATTERN || n_plus > FILTER_MAX_PLUS ||
 	       (brace && (strchr(brace + 1, '{') || strtoul(brace + 1, NULL, 10) > 64 ||
-			  n_plus > 2));
+			  (comma && strtoul(comma + 1, NULL, 10) > 64) || n_plus > 2));
 }
 
 static int set_regex(struct filter_node *node, const char *text, struct err *e)

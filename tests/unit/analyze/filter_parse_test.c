@@ -54,6 +54,7 @@ static void a_refusal_tells_the_place_and_what_was_expected(void **state unused)
 		{ "cpu in 2", "expected '..' at the end" },
 		{ "leaf =~ '('", "bad pattern '(': Unmatched ( or \\(" },
 		{ "leaf =~ 'a{9999}'", "the pattern is too large" },
+		{ "leaf =~ 'a{1,9999}'", "the pattern is too large" },
 		{ "leaf =~ 'a+++++++++++++'", "the pattern is too large" },
 	};
 
