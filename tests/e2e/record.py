@@ -170,8 +170,11 @@ def what_was_taken_before_a_kill_remains():
 
 def a_killed_recorder_leaves_a_readable_file():
     p = subprocess.Popen([DWELL, 'run', '-q', '-i', '1ms', '-o', FILE, '--',
-                          workload('cpu'), '100'], stdout=subprocess.DEVNULL)
-    time.sleep(3)
+                          workload('cpu'), '300'], stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 30
+    # On a busy machine it takes a while until there is something to lose.
+    while time.monotonic() < end and not (os.path.exists(FILE) and os.path.getsize(FILE) > 3000):
+        time.sleep(0.2)
     p.send_signal(signal.SIGKILL)
     p.wait()
     # Unfinished, so the exit code says so; what was taken is there.
