@@ -169,6 +169,8 @@ def what_was_taken_before_a_kill_remains():
 
 
 def a_killed_recorder_leaves_a_readable_file():
+    if os.path.exists(FILE): # of the case before
+        os.unlink(FILE)
     p = subprocess.Popen([DWELL, 'run', '-q', '-i', '1ms', '-o', FILE, '--',
                           workload('cpu'), '300'], stdout=subprocess.DEVNULL)
     end = time.monotonic() + 30
