@@ -160,16 +160,17 @@ static __attribute__((noinline)) enum step_result step_interpreted(struct walk *
 	return step_rules(abi, &section, &fde, &rules, &w->regs, &w->memory, &w->step);
 }
 
-static bool is_any_code(void *ctx, uint64_t addr)
+/* What can be read may be code. */
+static bool is_readable(void *ctx, uint64_t addr)
 {
-	(void)ctx;
-	(void)addr;
-	return true; /* reading it tells */
+	uint64_t word;
+
+	return local_guard_word(ctx, addr, &word);
 }
 
 static struct no_table_code code_of(struct walk *w)
 {
-	return (struct no_table_code){ local_guard_word, is_any_code, &w->guard };
+	return (struct no_table_code){ local_guard_word, is_readable, &w->guard };
 }
 
 static __attribute__((noinline)) bool is_return(struct walk *w, uint64_t addr)
@@ -192,8 +193,11 @@ static inline bool look_up(struct walk *w)
 static __attribute__((noinline)) enum step_result step_unknown(struct walk *w)
 {
 	struct no_table_code code = code_of(w);
-	struct no_table_frame frame = { .is_exact = w->is_exact,
-					.has_table = w->has_module };
+	uint64_t pc = w->regs.r[abi->pc] - !w->is_exact;
+	struct no_table_frame frame = {
+		.is_exact = w->is_exact,
+		.is_hand_written = w->has_module && !local_modules_is_hole(pc),
+	};
 
 	return no_table_step(abi, &code, &frame, &w->regs, &w->memory, &w->step);
 }

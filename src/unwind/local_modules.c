@@ -5,6 +5,7 @@
 
 #include "unwind/abi.h"
 #include "unwind/eh_hdr.h"
+#include "unwind/no_table.h"
 
 #define MAX_MODULES 512
 
@@ -116,27 +117,58 @@ static const uint8_t *bytes_at(uint64_t addr)
 	return (const uint8_t *)(uintptr_t)addr;
 }
 
+/* The table of a module: its section, and its index when there is one. */
+static bool open_table(const struct local_module *module, struct eh_hdr *ret_hdr,
+		       struct cfi_section *ret)
+{
+	uint64_t at = module->eh_frame_hdr;
+
+	if (!at || !eh_hdr_parse(bytes_at(at), module->end - at, at, ret_hdr))
+		return false;
+	if (ret_hdr->eh_frame < module->start || ret_hdr->eh_frame >= module->end)
+		return false;
+	/* its end is written nowhere; a terminating record is there instead */
+	*ret = (struct cfi_section){ .bytes = bytes_at(ret_hdr->eh_frame),
+				     .size = module->end - ret_hdr->eh_frame,
+				     .addr = ret_hdr->eh_frame,
+				     .data_addr = at,
+				     .arch = ABI_NATIVE->arch };
+	return true;
+}
+
+static bool read_entry(const struct cfi_section *section, const struct eh_hdr *h,
+		       size_t i, struct cfi_fde *ret)
+{
+	size_t next;
+
+	return cfi_read(section, eh_hdr_fde(h, i) - h->eh_frame, ret, &next) == CFI_FDE;
+}
+
 bool local_modules_fde(const struct local_module *module, uint64_t pc,
 		       struct cfi_section *ret_section, struct cfi_fde *ret)
 {
-	uint64_t at = module->eh_frame_hdr;
 	struct eh_hdr h;
-	size_t i, next;
+	size_t i;
 
-	if (!at || !eh_hdr_parse(bytes_at(at), module->end - at, at, &h))
+	if (!open_table(module, &h, ret_section))
 		return false;
-	if (h.eh_frame < module->start || h.eh_frame >= module->end)
-		return false;
-	/* its end is written nowhere; a terminating record is there instead */
-	*ret_section = (struct cfi_section){ .bytes = bytes_at(h.eh_frame),
-					     .size = module->end - h.eh_frame,
-					     .addr = h.eh_frame,
-					     .data_addr = at,
-					     .arch = ABI_NATIVE->arch };
 	if (!h.entries)
 		return cfi_scan(ret_section, pc, ret);
-	return eh_hdr_find(&h, pc, &i) &&
-	       cfi_read(ret_section, eh_hdr_fde(&h, i) - h.eh_frame, ret, &next) ==
-		       CFI_FDE &&
+	return eh_hdr_find(&h, pc, &i) && read_entry(ret_section, &h, i, ret) &&
 	       pc >= ret->start && pc < ret->end;
+}
+
+bool local_modules_is_hole(uint64_t pc)
+{
+	struct local_module module;
+	struct cfi_section section;
+	struct cfi_fde before;
+	struct eh_hdr h;
+	size_t i;
+
+	if (!local_modules_find(pc, &module) || !open_table(&module, &h, &section) ||
+	    !h.entries || !eh_hdr_find(&h, pc, &i) || i + 1 >= h.n_entries ||
+	    !read_entry(&section, &h, i, &before))
+		return false;
+	return before.end <= pc && no_table_is_hole(before.end, eh_hdr_start(&h, i + 1));
 }

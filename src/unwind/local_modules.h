@@ -29,4 +29,8 @@ uint32_t local_modules_generation(void);
 bool local_modules_fde(const struct local_module *module, uint64_t pc,
 		       struct cfi_section *ret_section, struct cfi_fde *ret);
 
+/* Is pc, which no FDE covers, in a hole of its module's table as no_table means it?
+ * Only between two FDEs: where the code ends is not known here. */
+bool local_modules_is_hole(uint64_t pc);
+
 #endif

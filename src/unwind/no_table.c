@@ -12,23 +12,32 @@ static bool read_code(const struct no_table_code *code, uint64_t addr, uint8_t *
 	for (unsigned i = 0; i < n; i += 8) {
 		uint64_t word;
 
-		if (!code->read || !code->read(code->ctx, addr + i, &word))
+		if (!code->read(code->ctx, addr + i, &word))
 			return false;
 		memcpy(ret + i, &word, 8);
 	}
 	return true;
 }
 
-bool no_table_is_return(const struct abi *abi, const struct no_table_code *code,
-			uint64_t addr)
+enum answer { NO, PERHAPS, YES };
+
+/* Perhaps: it is in code that cannot be read. */
+static enum answer is_return(const struct abi *abi, const struct no_table_code *code,
+			     uint64_t addr)
 {
 	uint8_t bytes[8];
 
 	if (addr < sizeof(bytes) || !code->is_code(code->ctx, addr))
-		return false;
-	if (!code->read)
-		return true;
-	return read_code(code, addr - 8, bytes, 8) && step_is_call(abi, bytes + 8, 8);
+		return NO;
+	if (!read_code(code, addr - 8, bytes, 8))
+		return PERHAPS;
+	return step_is_call(abi, bytes + 8, 8) ? YES : NO;
+}
+
+bool no_table_is_return(const struct abi *abi, const struct no_table_code *code,
+			uint64_t addr)
+{
+	return is_return(abi, code, addr) != NO;
 }
 
 static bool is_trampoline(const struct abi *abi, const struct no_table_code *code,
@@ -220,10 +229,10 @@ static bool try_leaf(const struct abi *abi, const struct no_table_code *code,
 	if (step_leaf(abi, &next, m, s) != STEP_RETURN ||
 	    !no_table_is_return(abi, code, next.r[abi->pc]))
 		return false;
-	/* a pc that is no code was called through a bad pointer */
-	if (is_readable && !(is_entry(bytes) && !abi->has_link_register) &&
-	    !was_called_from(abi, code, next.r[abi->pc], pc))
-		return false;
+	if (is_readable ? !(is_entry(bytes) && !abi->has_link_register) &&
+				  !was_called_from(abi, code, next.r[abi->pc], pc)
+			: code->is_code(code->ctx, pc))
+		return false; /* what is no code was called through a bad pointer */
 	*g = next;
 	return true;
 }
@@ -241,32 +250,101 @@ static bool try_frame_pointer(const struct abi *abi, const struct no_table_code 
 	return true;
 }
 
-static enum step_result step_jit(const struct abi *abi, const struct no_table_code *code,
-				 struct unwind_regs *g, const struct stack_memory *m,
-				 struct step *s)
+/* At the first instruction (0), behind the push of the frame record (1), or elsewhere.
+ * The record is then at sp, though the frame pointer is still the caller's. */
+static int place_in_prologue(const struct abi *abi, const struct no_table_code *code,
+			     uint64_t pc)
 {
-	enum step_result rc = step_frame_pointer(abi, g, m, s);
+	static const uint8_t x86[] = { 0x55, 0x48, 0x89, 0xe5 }; /* push; mov */
+	static const uint8_t arm_move[] = { 0xfd, 0x03, 0x00, 0x91 };
+	uint8_t bytes[16];
 
-	if (rc == STEP_RETURN && g->r[abi->pc] &&
-	    !no_table_is_return(abi, code, g->r[abi->pc]))
+	if (!read_code(code, pc - 8, bytes, sizeof(bytes)))
+		return -1;
+	if (!abi->has_link_register) {
+		if (memcmp(bytes + 8, x86, 4) == 0)
+			return 0;
+		return memcmp(bytes + 7, x86, 4) == 0 ? 1 : -1;
+	}
+	for (int i = 0; i < 2; i++) {
+		uint32_t store = (uint32_t)read_i32(bytes + 8 - 4 * i);
+
+		/* stp x29, x30, [sp, #-n]! */
+		if ((store & 0xffe07fff) == 0xa9a07bfd &&
+		    memcmp(bytes + 12 - 4 * i, arm_move, 4) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static bool try_prologue(const struct abi *abi, const struct no_table_code *code,
+			 struct unwind_regs *g, const struct stack_memory *m,
+			 struct step *s)
+{
+	int place = place_in_prologue(abi, code, g->r[abi->pc]);
+	struct unwind_regs next = *g;
+	enum step_result rc = STEP_STOP;
+
+	if (place == 0)
+		rc = step_leaf(abi, &next, m, s);
+	if (place == 1) {
+		next.r[abi->fp] = g->r[abi->sp];
+		next.valid |= abi_bit(abi->fp);
+		rc = step_frame_pointer(abi, &next, m, s);
+	}
+	if (rc != STEP_RETURN || !no_table_is_return(abi, code, next.r[abi->pc]))
+		return false;
+	*g = next;
+	return true;
+}
+
+/* Frame pointers rise, up to a caller that uses the register for something else: such a
+ * one must have a call in front of the return address. */
+static enum step_result step_chain(const struct abi *abi,
+				   const struct no_table_code *code,
+				   struct unwind_regs *g, const struct stack_memory *m,
+				   struct step *s)
+{
+	struct unwind_regs next = *g;
+	enum step_result rc = step_frame_pointer(abi, &next, m, s);
+	uint64_t fp = next.r[abi->fp], pc = next.r[abi->pc];
+	enum answer answer;
+
+	if (rc != STEP_RETURN)
+		return rc;
+	answer = pc ? is_return(abi, code, pc) : PERHAPS;
+	if (answer == NO || (answer == PERHAPS && fp && fp <= g->r[abi->fp]))
 		return step_stop(s, UNWIND_NO_TABLE);
-	return rc;
+	*g = next;
+	return STEP_RETURN;
+}
+
+/* A compiler's code that keeps frame pointers. */
+static enum step_result step_compiled(const struct abi *abi,
+				      const struct no_table_code *code, bool is_exact,
+				      struct unwind_regs *g, const struct stack_memory *m,
+				      struct step *s)
+{
+	if (is_exact &&
+	    (try_prologue(abi, code, g, m, s) || try_epilogue(abi, code, g, m, s)))
+		return STEP_RETURN;
+	return step_chain(abi, code, g, m, s);
 }
 
 enum step_result no_table_step(const struct abi *abi, const struct no_table_code *code,
 			       const struct no_table_frame *frame, struct unwind_regs *g,
 			       const struct stack_memory *m, struct step *s)
 {
-	uint64_t pc = g->r[abi->pc], word;
-	bool is_code = !code->read || code->read(code->ctx, pc, &word);
+	uint64_t pc = g->r[abi->pc];
+	bool is_code = code->is_code(code->ctx, pc);
 
 	if (is_trampoline(abi, code, pc))
 		return step_signal(abi, g, m, s);
-	if (!frame->has_table && is_code)
-		return step_jit(abi, code, g, m, s);
-	if (code->read && ((is_code && try_epilogue(abi, code, g, m, s)) ||
-			   (frame->is_exact && try_leaf(abi, code, g, m, s)) ||
-			   (is_code && try_frame_pointer(abi, code, g, m, s))))
+	if (!frame->is_hand_written && is_code)
+		return step_compiled(abi, code, frame->is_exact, g, m, s);
+	if ((is_code && try_epilogue(abi, code, g, m, s)) ||
+	    (frame->is_exact && try_leaf(abi, code, g, m, s)) ||
+	    (is_code && try_frame_pointer(abi, code, g, m, s)))
 		return STEP_RETURN;
 	return step_stop(s, UNWIND_NO_TABLE);
 }

@@ -6,6 +6,10 @@
  * hand-written, and its frame pointer may be anybody's: there a step is made only when
  * the code itself proves it (an epilogue, an entry, a call that leads here).  What
  * cannot be proved ends the walk: a missing frame is better than a wrong one.
+ *
+ * Nobody writes a quarter of a megabyte by hand, though: a hole of that size in a table
+ * is what another compiler put there (V8's builtins in node, 1.6 MB; Go next to C), and
+ * walked like JIT code.
  * Freestanding.
  */
 #ifndef DWELL_UNWIND_NO_TABLE_H
@@ -17,16 +21,24 @@
 #include "unwind/step.h"
 
 struct no_table_code {
-	/* Eight bytes of the program's memory; NULL: only the stack is known. */
+	/* Eight bytes of code; false when they cannot be had. */
 	bool (*read)(void *ctx, uint64_t addr, uint64_t *ret);
 	bool (*is_code)(void *ctx, uint64_t addr);
 	void *ctx;
 };
 
 struct no_table_frame {
-	bool is_exact;	/* pc is an interrupted instruction */
-	bool has_table; /* other code of its file has one */
+	bool is_exact;	      /* pc is an interrupted instruction */
+	bool is_hand_written; /* other code of its file has a table */
 };
+
+#define NO_TABLE_HOLE_BYTES (256u << 10)
+
+/* Is what lies between two FDEs more than people write in assembly? */
+static inline bool no_table_is_hole(uint64_t start, uint64_t end)
+{
+	return start < end && end - start >= NO_TABLE_HOLE_BYTES;
+}
 
 enum step_result no_table_step(const struct abi *abi, const struct no_table_code *code,
 			       const struct no_table_frame *frame, struct unwind_regs *g,

@@ -37,21 +37,36 @@ static bool is_mapped(void *ctx, uint64_t addr)
 	return w->find_map(w->find_ctx, addr) != NULL;
 }
 
-static bool read_memory(void *ctx, uint64_t addr, uint64_t *ret)
+/* From the file, which is there when the process is gone. */
+static bool read_code(void *ctx, uint64_t addr, uint64_t *ret)
 {
 	const struct walk *w = ctx;
+	const struct unwind_map *map = w->find_map(w->find_ctx, addr);
+	uint64_t vaddr;
 
-	return w->memory->read(w->memory->ctx, addr, ret);
+	if (map && map->image && unwind_image_vaddr(map->image, map, addr, &vaddr) &&
+	    unwind_image_code(map->image, vaddr, ret))
+		return true;
+	return w->memory->read && w->memory->read(w->memory->ctx, addr, ret);
+}
+
+/* Code without a table keeps frame pointers when its file has no table at all, or none
+ * for much of it. */
+static bool is_hand_written(const struct walk *w, const struct unwind_map *map)
+{
+	uint64_t vaddr, pc = w->regs.r[w->abi->pc] - !w->is_exact;
+
+	return map->image && unwind_image_has_table(map->image) &&
+	       !(unwind_image_vaddr(map->image, map, pc, &vaddr) &&
+		 unwind_image_is_hole(map->image, vaddr));
 }
 
 static enum step_result step_unknown(struct walk *w, const struct unwind_map *map)
 {
-	struct no_table_code code = { .read = w->memory->read ? read_memory : NULL,
-				      .is_code = is_mapped,
-				      .ctx = w };
+	struct no_table_code code = { .read = read_code, .is_code = is_mapped, .ctx = w };
 	struct no_table_frame frame = {
 		.is_exact = w->is_exact,
-		.has_table = map->image && unwind_image_has_table(map->image),
+		.is_hand_written = is_hand_written(w, map),
 	};
 
 	return no_table_step(w->abi, &code, &frame, &w->regs, w->memory, &w->step);

@@ -18,8 +18,8 @@
 #include "unwind/registers.h"
 #include "unwind/stop.h"
 
-/* The copied stack, and optionally a way to read what is not in it.  With read() also
- * hand-written code that no table covers is walked out of: its code is looked at. */
+/* The copied stack, and optionally a way to read what is not in it: code is read from
+ * its file, but code in memory is only looked at with read(). */
 struct unwind_memory {
 	const uint8_t *stack;
 	uint64_t stack_addr; /* address of stack[0] */
@@ -32,8 +32,8 @@ struct unwind_memory {
 struct unwind_image;
 
 /* Reads .eh_frame_hdr, .eh_frame, .debug_frame (unless compressed) and the PT_LOADs of
- * an ELF file; fd is borrowed.  A file without any table still opens: its frames
- * are walked by frame pointers. */
+ * an ELF file; fd is borrowed (a duplicate is kept for reading code).  A file without any
+ * table still opens: its frames are walked by frame pointers. */
 must_use int unwind_image_open(int fd, const char *name, struct unwind_image **ret,
 			       struct err *e);
 /* The same from bytes (vDSO, archives); borrowed until freed. */

@@ -180,8 +180,6 @@ enum step_result step_frame_pointer(const struct abi *abi, struct unwind_regs *g
 		return step_fault(s, fp);
 	if (!stack_memory_word(m, fp + 8, &pc))
 		return step_fault(s, fp + 8);
-	if (next_fp && next_fp <= fp)
-		return step_stop(s, UNWIND_NO_TABLE);
 	g->r[abi->pc] = pc & abi->pc_mask;
 	g->r[abi->sp] = fp + 16;
 	g->r[abi->fp] = next_fp;

@@ -137,7 +137,7 @@ enum step_result step_rules(const struct abi *abi, const struct cfi_section *sec
 			    struct step *s);
 
 /* Where there is no table: by the frame record that fp points to.  The caller must
- * check that the new pc is code. */
+ * check that the new pc is code; the new fp is whatever the caller keeps in it. */
 enum step_result step_frame_pointer(const struct abi *abi, struct unwind_regs *g,
 				    const struct stack_memory *m, struct step *s);
 

@@ -7,7 +7,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/reader.h"
+#include "unwind/code_bytes.h"
 #include "unwind/eh_hdr.h"
+#include "unwind/no_table.h"
 
 #define MAX_LOADS	64
 #define MAX_SECTIONS	65536
@@ -45,6 +47,7 @@ struct unwind_image {
 	size_t n_loads;
 	struct table tables[MAX_TABLES];
 	size_t n_tables;
+	struct code_bytes code;
 	void *hdr_bytes; /* owned */
 	struct cached_row *cache;
 	size_t n_cache, n_replaced;
@@ -80,6 +83,16 @@ static const uint8_t *source_bytes(const struct source *src, uint64_t off, uint6
 	}
 	*ret_owned = p;
 	return steal(&p);
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 static void table_fini(struct table *t)
@@ -175,6 +188,37 @@ bool unwind_image_find(const struct unwind_image *image, uint64_t vaddr,
 	return false;
 }
 
+/* The part of a hole around vaddr that a table leaves. */
+static void narrow_hole(const struct table *t, uint64_t vaddr, uint64_t *start,
+			uint64_t *end)
+{
+	struct cfi_fde before;
+	size_t i, next = 0;
+
+	if (entry_find(t, vaddr, &i)) {
+		next = i + 1;
+		if (entry_fde(t, i, &before) && before.end <= vaddr)
+			*start = max_u64(*start, before.end);
+	}
+	if (next < t->n)
+		*end = min_u64(*end, entry_start(t, next));
+}
+
+bool unwind_image_is_hole(const struct unwind_image *image, uint64_t vaddr)
+{
+	for (size_t i = 0; i < image->n_loads; i++) {
+		const struct load *l = &image->loads[i];
+		uint64_t start = l->vaddr, end = l->vaddr + l->file_size;
+
+		if (vaddr - l->vaddr >= l->file_size)
+			continue;
+		for (size_t k = 0; k < image->n_tables; k++)
+			narrow_hole(&image->tables[k], vaddr, &start, &end);
+		return no_table_is_hole(start, end);
+	}
+	return false;
+}
+
 static struct cached_row *cache_slot(struct unwind_image *image, uint64_t vaddr)
 {
 	return &image->cache[hash_u64(vaddr) & (image->n_cache - 1)];
@@ -259,16 +303,6 @@ const struct cfi_section *unwind_image_section(const struct unwind_image *image,
 	return &image->tables[table].section;
 }
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 bool unwind_image_fde(const struct unwind_image *image, size_t table, size_t i,
 		      struct unwind_image_fde *ret)
 {
@@ -281,22 +315,6 @@ bool unwind_image_fde(const struct unwind_image *image, size_t table, size_t i,
 	if (i + 1 < t->n)
 		ret->end = min_u64(ret->end, entry_start(t, i + 1));
 	return ret->start < ret->end;
-}
-
-static bool add_table(struct unwind_image *image, const struct table *table)
-{
-	struct table *t = &image->tables[image->n_tables];
-
-	*t = *table;
-	if (t->hdr.entries && eh_hdr_is_sorted(&t->hdr))
-		t->n = t->hdr.n_entries;
-	else
-		index_section(t);
-	if (t->n)
-		image->n_tables++;
-	else
-		table_fini(t);
-	return t->n != 0;
 }
 
 /* File offset of a vaddr and the bytes that follow in its segment. */
@@ -313,6 +331,30 @@ static bool find_load(const struct unwind_image *image, uint64_t vaddr, uint64_t
 		return true;
 	}
 	return false;
+}
+
+bool unwind_image_code(struct unwind_image *image, uint64_t vaddr, uint64_t *ret)
+{
+	uint64_t off, left;
+
+	return find_load(image, vaddr, &off, &left) && left >= 8 &&
+	       code_bytes_word(&image->code, off, ret);
+}
+
+static bool add_table(struct unwind_image *image, const struct table *table)
+{
+	struct table *t = &image->tables[image->n_tables];
+
+	*t = *table;
+	if (t->hdr.entries && eh_hdr_is_sorted(&t->hdr))
+		t->n = t->hdr.n_entries;
+	else
+		index_section(t);
+	if (t->n)
+		image->n_tables++;
+	else
+		table_fini(t);
+	return t->n != 0;
 }
 
 /* .eh_frame as the running program finds it: by PT_GNU_EH_FRAME.  Its end is not
@@ -490,6 +532,7 @@ static int image_new(const struct source *src, struct unwind_image **ret, struct
 	cache_resize(image, MIN_CACHE_ROWS);
 	read_loads(image, &f);
 	read_tables(image, &f, src);
+	code_bytes_init(&image->code, src->fd, src->bytes, src->size);
 	*ret = image;
 	return 0;
 }
@@ -522,6 +565,7 @@ void unwind_image_free(struct unwind_image *image)
 		return;
 	for (size_t i = 0; i < image->n_tables; i++)
 		table_fini(&image->tables[i]);
+	code_bytes_fini(&image->code);
 	free(image->hdr_bytes);
 	free(image->cache);
 	free(image);

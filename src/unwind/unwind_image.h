@@ -34,6 +34,12 @@ const struct cfa_row *unwind_image_row(struct unwind_image *image, uint64_t vadd
 bool unwind_image_find(const struct unwind_image *image, uint64_t vaddr,
 		       struct unwind_image_rules *ret);
 
+/* Is a vaddr, which no table covers, in a hole of the tables as no_table means it? */
+bool unwind_image_is_hole(const struct unwind_image *image, uint64_t vaddr);
+
+/* Eight bytes of the file's code. */
+bool unwind_image_code(struct unwind_image *image, uint64_t vaddr, uint64_t *ret);
+
 /* The tables, .eh_frame first; their FDEs in order of code address.  For compiling. */
 size_t unwind_image_n_tables(const struct unwind_image *image);
 size_t unwind_image_n_fdes(const struct unwind_image *image, size_t table);

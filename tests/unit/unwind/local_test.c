@@ -14,6 +14,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
+#include "hole.h"
 #include "oracle.h"
 #include "unwind/local.h"
 
@@ -326,6 +327,46 @@ static void a_refresh_forgets_what_was_cached(void **state)
 	deep(5);
 }
 
+static void a_hole_in_the_table_is_walked_by_frame_pointers(void **state)
+{
+	void (*volatile not_inlined)(void) = signal_self;
+	uint64_t caller_of_this;
+	size_t n;
+
+	(void)state;
+	handle_by(walk_both, SIGUSR1, 0);
+	not_inlined();
+	n = got.n;
+	caller_of_this = got.pcs[n - 5];
+	hole_call(signal_self);
+	assert_int_equal(got.stop, UNWIND_END);
+	assert_int_equal(got.n, n + 1);
+	assert_int_equal(got.pcs[n - 4], caller_of_this);
+}
+
+static volatile int n_steps, n_right;
+
+static void count_right(int sig, siginfo_t *info, void *context)
+{
+	const ucontext_t *c = context;
+	uint64_t pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
+
+	if (pc < (uint64_t)hole_steps || pc >= (uint64_t)hole_steps_end)
+		return;
+	walk_both(sig, info, context);
+	n_steps++;
+	n_right += got.stop == UNWIND_END && got.pcs[1] == (uint64_t)hole_returned;
+}
+
+static void every_instruction_in_a_hole_has_its_caller(void **state)
+{
+	(void)state;
+	handle_by(count_right, SIGTRAP, 0);
+	hole_step();
+	assert_int_equal(n_steps, HOLE_N_STEPS);
+	assert_int_equal(n_right, HOLE_N_STEPS);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -354,6 +395,8 @@ int main(void)
 		cmocka_unit_test(a_handler_on_another_stack_is_walked_through),
 		cmocka_unit_test(a_frame_on_another_register_is_walked),
 		cmocka_unit_test(a_thread_ends_at_clone),
+		cmocka_unit_test(a_hole_in_the_table_is_walked_by_frame_pointers),
+		cmocka_unit_test(every_instruction_in_a_hole_has_its_caller),
 		cmocka_unit_test(the_depth_is_limited),
 		cmocka_unit_test(a_refresh_forgets_what_was_cached),
 	};

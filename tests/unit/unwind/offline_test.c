@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "hole.h"
 #include "oracle.h"
 #include "self_maps.h"
 #include "unwind/offline.h"
@@ -203,6 +204,51 @@ static void a_short_copy_is_said_to_be_short(void **state)
 		assert_int_equal(got.frames[i].pc, got.pcs[i]);
 }
 
+static __attribute__((noinline)) void call_leaf(void)
+{
+	leaf(3);
+}
+
+static void a_hole_in_the_table_is_walked_by_frame_pointers(void **state)
+{
+	uint64_t caller_of_this;
+	size_t n;
+
+	(void)state;
+	call_leaf();
+	n = got.n;
+	caller_of_this = got.frames[n - 5].pc;
+	hole_call(call_leaf);
+	assert_int_equal(got.stop, UNWIND_END);
+	assert_int_equal(got.n, n + 1);
+	assert_int_equal(got.frames[n - 4].pc, caller_of_this);
+}
+
+static volatile int n_steps, n_right;
+
+static void count_right(int sig, siginfo_t *info, void *context)
+{
+	struct unwind_regs regs = oracle_regs(context);
+	uint64_t pc = regs.r[UNWIND_X86_64_PC];
+
+	if (pc < (uint64_t)hole_steps || pc >= (uint64_t)hole_steps_end)
+		return;
+	walk_both(sig, info, context);
+	n_steps++;
+	n_right += got.stop == UNWIND_END && got.frames[1].pc == (uint64_t)hole_returned;
+}
+
+static void every_instruction_in_a_hole_has_its_caller(void **state)
+{
+	struct sigaction sa = { .sa_sigaction = count_right, .sa_flags = SA_SIGINFO };
+
+	(void)state;
+	sigaction(SIGTRAP, &sa, NULL);
+	hole_step();
+	assert_int_equal(n_steps, HOLE_N_STEPS);
+	assert_int_equal(n_right, HOLE_N_STEPS);
+}
+
 static int set_up(void **state)
 {
 	struct sigaction sa = { .sa_sigaction = walk_both, .sa_flags = SA_SIGINFO };
@@ -237,6 +283,8 @@ int main(void)
 		cmocka_unit_test(a_signal_frame_is_walked),
 		cmocka_unit_test(a_frame_on_another_register_is_walked),
 		cmocka_unit_test(a_thread_ends_at_clone),
+		cmocka_unit_test(a_hole_in_the_table_is_walked_by_frame_pointers),
+		cmocka_unit_test(every_instruction_in_a_hole_has_its_caller),
 		cmocka_unit_test(a_short_copy_is_said_to_be_short),
 	};
 
