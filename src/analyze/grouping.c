@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/derived.h"
 #include "analyze/profile_data.h"
 #include "analyze/stream.h"
 #include "base/mem.h"
@@ -149,6 +150,8 @@ static int group_samples(struct grouping *g, const struct profile *p, struct err
 					    SAMPLE_WEIGHT,
 				    sum_block, &sum, e);
 	}
+	derived_sum_rows(p, g->weights.at, g->weights.n / (p->columns.n + !p->columns.n));
+	derived_sum_rows(p, g->counts.at, g->counts.n / (p->columns.n + !p->columns.n));
 	take_sums(g);
 	return rc;
 }

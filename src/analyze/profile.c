@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/blobs.h"
+#include "analyze/derived.h"
 #include "analyze/frames.h"
 #include "analyze/profile_data.h"
 #include "analyze/stream.h"
@@ -81,12 +82,14 @@ static void add_columns(struct profile *p, uint32_t source,
 
 		s->column_of_event[i] = MODEL_NONE;
 		if (!is_selected(o, name) &&
-		    !is_selected(o, recording_string(r, ev->name)))
+		    !is_selected(o, recording_string(r, ev->name)) &&
+		    !derived_needs_event(r, ev, o))
 			continue;
 		s->column_of_event[i] = s->n_columns++;
 		*vec_push(&p->columns) = (struct profile_column){
 			.source = source,
 			.event = i,
+			.whole = MODEL_NONE,
 			.name = name,
 			.unit = recording_string(r, ev->unit),
 			.experiment = recording_string(r, ev->experiment),
@@ -94,28 +97,35 @@ static void add_columns(struct profile *p, uint32_t source,
 			.period = ev->period,
 		};
 	}
+	derived_add_columns(p, source, o);
+}
+
+/* Names once each, as far as there is room. */
+static void list_name(struct err *list, const char *name)
+{
+	size_t n = strlen(list->text);
+
+	if (n < 300 && !strstr(list->text, name))
+		snprintf(list->text + n, sizeof(list->text) - n, "%s%.60s", n ? ", " : "",
+			 name);
 }
 
 static int no_such_event(const struct profile *p, const char *name, struct err *e)
 {
 	struct err list = { 0 };
-	size_t n = 0;
+	const char *whole;
 
 	for (size_t i = 0; i < p->n_sources; i++) {
 		const struct recording *r = p->sources[i].recording;
 
-		for (uint32_t k = 0; k < recording_n_events(r) && n < 300; k++) {
-			const char *have =
-				recording_string(r, recording_event(r, k)->name);
-
-			if (strstr(list.text, have))
-				continue;
-			n += (size_t)snprintf(list.text + n, sizeof(list.text) - n,
-					      "%s%.60s", n ? ", " : "", have);
-		}
+		for (size_t k = 0; (whole = derived_name(r, k)); k++)
+			list_name(&list, whole);
+		for (uint32_t k = 0; k < recording_n_events(r); k++)
+			list_name(&list,
+				  recording_string(r, recording_event(r, k)->name));
 	}
 	return err_set(e, ERR_USAGE, "no event '%.80s' in the recording: it has %s", name,
-		       n ? list.text : "none");
+		       list.text[0] ? list.text : "none");
 }
 
 static int check_events(const struct profile *p, const struct profile_options *o,
@@ -188,9 +198,13 @@ static int sum_samples(struct profile *p, struct input *s, struct err *e)
 		return 0;
 	if (p->filter)
 		filter = filter_bind(p->filter, p, s);
-	return stream_samples(s, filter,
-			      SAMPLE_EVENT | SAMPLE_STACK | SAMPLE_COUNT | SAMPLE_WEIGHT,
-			      sum_block, &sum, e);
+
+	int rc = stream_samples(
+		s, filter, SAMPLE_EVENT | SAMPLE_STACK | SAMPLE_COUNT | SAMPLE_WEIGHT,
+		sum_block, &sum, e);
+
+	derived_sum_stacks(p, s);
+	return rc;
 }
 
 struct summing {

@@ -30,7 +30,8 @@ struct profile_options {
 
 struct profile_column {
 	uint32_t source;  /* index of the recording */
-	uint32_t event;	  /* event id in it */
+	uint32_t event;	  /* event id in it; MODEL_NONE: the sum of its parts */
+	uint32_t whole;	  /* the column that this one is a part of, or MODEL_NONE */
 	const char *name; /* event name; unique among the columns of one source */
 	const char *unit, *experiment, *collected_by;
 	uint64_t period;

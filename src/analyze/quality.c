@@ -181,6 +181,8 @@ static void measure_source(struct quality_source *q, const struct profile *p, si
 		const struct profile_column *column = &p->columns.at[s->first_column + c];
 		const struct model_event *ev = recording_event(r, column->event);
 
+		if (!ev)
+			continue;
 		/* Of several experiments that sample CPU time the first is compared. */
 		if (strcmp(recording_string(r, ev->name), "cpu-time") != 0 || q->has_cpu)
 			continue;

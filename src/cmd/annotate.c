@@ -37,7 +37,8 @@ static void put_function(const struct annotate_view *v, FILE *out)
 		fprintf(out, ", %s:%u", text_printable(safe, sizeof(safe), f->decl_file),
 			f->decl_line);
 	fputc('\n', out);
-	for (size_t c = 0; c < v->totals.n_columns; c++) {
+	for (size_t i = 0; i < v->r->n_shown; i++) {
+		size_t c = v->r->shown[i];
 		const struct profile_column *column = profile_column(v->r->profile, c);
 
 		if (!v->totals.inclusive[c])

@@ -28,7 +28,7 @@ void annotate_view_fini(struct annotate_view *v)
 /* One event has room for its values; several are shown as shares. */
 static bool has_values(const struct annotate_view *v)
 {
-	return profile_n_columns(v->r->profile) == 1;
+	return v->r->n_shown == 1;
 }
 
 struct report_table *annotate_view_table(const struct annotate_view *v, const char *at,
@@ -37,10 +37,10 @@ struct report_table *annotate_view_table(const struct annotate_view *v, const ch
 	struct report_table *t =
 		report_table_new(v->r->width, command_terminal()->colour);
 
-	for (size_t c = 0; c < profile_n_columns(v->r->profile); c++) {
+	for (size_t i = 0; i < v->r->n_shown; i++) {
 		own(buf_fini) struct buf name = { 0 };
 
-		report_text_column(v->r, c, &name);
+		report_text_column(v->r, v->r->shown[i], &name);
 		buf_puts(&name, "\nExcl.");
 		if (has_values(v))
 			report_table_number(t, "Excl.");
@@ -70,7 +70,8 @@ void annotate_view_row(const struct annotate_view *v, struct report_table *t,
 	char s[TEXT_MAX];
 
 	report_table_row(t, hot);
-	for (size_t c = 0; c < profile_n_columns(v->r->profile); c++) {
+	for (size_t i = 0; i < v->r->n_shown; i++) {
+		size_t c = v->r->shown[i];
 		const struct profile_column *column = profile_column(v->r->profile, c);
 		struct report_scale scale =
 			report_value_scale(v->totals.inclusive[c], column->unit);

@@ -61,7 +61,8 @@ static void put_values(const struct view *v, struct report_table *t,
 {
 	char s[TEXT_MAX];
 
-	for (size_t c = 0; c < v->b.n_columns; c++) {
+	for (size_t i = 0; i < v->r->n_shown; i++) {
+		size_t c = v->r->shown[i];
 		const struct profile_column *column = profile_column(v->r->profile, c);
 		struct report_scale scale =
 			report_value_scale(column->total_weight, column->unit);
@@ -109,10 +110,10 @@ static void put_edges(const struct view *v, struct report_table *t, const char *
 
 static void add_titles(const struct view *v, struct report_table *t)
 {
-	for (size_t c = 0; c < v->b.n_columns; c++) {
+	for (size_t i = 0; i < v->r->n_shown; i++) {
 		own(buf_fini) struct buf name = { 0 };
 
-		report_text_column(v->r, c, &name);
+		report_text_column(v->r, v->r->shown[i], &name);
 		report_table_number(t, buf_str(&name));
 		report_table_number(t, "%");
 	}

@@ -64,6 +64,10 @@ static void put_events(struct json *j, const struct report *r)
 		json_key_str(j, "unit", c->unit);
 		json_key_str(j, "experiment", c->experiment);
 		json_key_str(j, "collected_by", c->collected_by);
+		if (c->whole != MODEL_NONE) {
+			event_key(r, c->whole, name, sizeof(name));
+			json_key_str(j, "part_of", name);
+		}
 		json_key_u64(j, "source", c->source);
 		json_key_u64(j, "period", c->period);
 		json_key_u64(j, "samples", c->total_count);

@@ -117,6 +117,37 @@ static int take_sort(struct report *r, const struct options *o, struct err *e)
 	return key[n] ? find_column(r, key + n + 1, &r->sort_column, e) : 0;
 }
 
+/* Recordings side by side have the same columns even where one has nothing. */
+static bool has_weight(const struct profile *p, const struct profile_column *c)
+{
+	for (size_t i = 0; i < profile_n_columns(p); i++) {
+		const struct profile_column *other = profile_column(p, i);
+
+		if (other->total_weight && strcmp(other->name, c->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void choose_columns(struct report *r)
+{
+	size_t n = profile_n_columns(r->profile);
+
+	r->shown = xcalloc(n + 1, sizeof(*r->shown));
+	for (size_t i = 0; i < n; i++) {
+		const struct profile_column *c = profile_column(r->profile, i);
+
+		if (c->whole == MODEL_NONE && has_weight(r->profile, c))
+			r->shown[r->n_shown++] = i;
+	}
+	if (!r->n_shown && n)
+		r->n_shown = 1;
+	r->sort_column = r->shown[0];
+	for (size_t i = r->n_shown; i-- > 0;)
+		if (profile_column(r->profile, r->shown[i])->total_weight)
+			r->sort_column = r->shown[i];
+}
+
 static int load(struct report *r, const struct options *o, struct err *e)
 {
 	struct profile_options p = { .filter = r->filter,
@@ -133,6 +164,7 @@ static int load(struct report *r, const struct options *o, struct err *e)
 	if (rc < 0)
 		return rc;
 	quality_measure(&r->quality, r->profile);
+	choose_columns(r);
 	return 0;
 }
 
@@ -176,6 +208,7 @@ void report_profile_close(struct report *r)
 	free(r->debug_dirs);
 	free(r->paths);
 	free(r->newest);
+	free(r->shown);
 	*r = (struct report){ 0 };
 }
 

@@ -27,9 +27,13 @@ struct report {
 	bool json;
 	unsigned width;
 
+	/* The columns that tables have, those with nothing in them and those that are
+	 * a part of another left out. */
+	size_t *shown, n_shown;
+
 	/* of report_options_rows */
 	struct ranking_options ranking; /* total is the command's to set */
-	size_t sort_column;
+	size_t sort_column;		/* without --sort the first that is shown */
 	bool sort_inclusive, sort_name;
 };
 

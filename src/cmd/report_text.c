@@ -53,14 +53,28 @@ static void put_period(struct buf *b, const struct profile_column *c)
 		buf_puts(b, text_value(s, c->period, c->unit));
 }
 
+static bool is_exact(const struct report *r, const struct profile_column *c)
+{
+	const struct model_event *ev =
+		recording_event(profile_source(r->profile, c->source), c->event);
+
+	return ev && ev->flags & EVENT_EXACT && c->period <= 1;
+}
+
 /* "12.31 s of cpu-time (1,231 samples, one each 10 ms, perf cpu-clock)". */
-static void put_column(struct buf *b, const struct profile_column *c)
+static void put_column(struct buf *b, const struct report *r,
+		       const struct profile_column *c)
 {
 	char value[TEXT_MAX], count[TEXT_MAX];
+	bool is_count = strcmp(c->unit, "count") == 0;
 
-	buf_printf(b, "%s of %s (%s sample%s",
-		   text_value(value, c->total_weight, c->unit), c->name,
-		   text_count(count, c->total_count), c->total_count == 1 ? "" : "s");
+	buf_printf(b, "%s %s%s (", text_value(value, c->total_weight, c->unit),
+		   is_count ? "" : "of ", c->name);
+	if (is_count && c->total_count == c->total_weight)
+		buf_puts(b, is_exact(r, c) ? "every one" : "one sample each");
+	else
+		buf_printf(b, "%s sample%s", text_count(count, c->total_count),
+			   c->total_count == 1 ? "" : "s");
 	if (c->period > 1) {
 		buf_puts(b, ", one each ");
 		put_period(b, c);
@@ -120,6 +134,36 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 	}
 }
 
+static bool is_whole(const struct report *r, size_t column)
+{
+	for (size_t i = 0; i < profile_n_columns(r->profile); i++)
+		if (profile_column(r->profile, i)->whole == column)
+			return true;
+	return false;
+}
+
+/* How the parts of a whole were collected is said of each. */
+static void put_columns(const struct report *r, size_t source, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char value[TEXT_MAX];
+
+	for (size_t c = 0; c < profile_n_columns(r->profile); c++) {
+		const struct profile_column *column = profile_column(r->profile, c);
+		bool is_shown = column->total_weight || c == r->shown[0];
+
+		if (column->source != source || !is_shown)
+			continue;
+		if (is_whole(r, c))
+			buf_printf(&b, "%s of %s, the sum of",
+				   text_value(value, column->total_weight, column->unit),
+				   column->name);
+		else
+			put_column(&b, r, column);
+		put_line(out, r, column->whole == MODEL_NONE ? "  " : "    ", &b);
+	}
+}
+
 static void put_source(const struct report *r, size_t i, FILE *out)
 {
 	const struct recording *rec = profile_source(r->profile, i);
@@ -133,14 +177,7 @@ static void put_source(const struct report *r, size_t i, FILE *out)
 	put_line(out, r, "", &b);
 	fputs(bold(false), out);
 	put_circumstances(r, i, out);
-	for (size_t c = 0; c < profile_n_columns(r->profile); c++) {
-		const struct profile_column *column = profile_column(r->profile, c);
-
-		if (column->source != i)
-			continue;
-		put_column(&b, column);
-		put_line(out, r, "  ", &b);
-	}
+	put_columns(r, i, out);
 }
 
 void report_text_head(const struct report *r, FILE *out)
@@ -212,7 +249,8 @@ static void put_lost(const struct report *r, FILE *out)
 	for (size_t i = 0; i < r->quality.n_sources; i++)
 		lost += r->quality.sources[i].lost_samples;
 	for (size_t i = 0; i < profile_n_columns(r->profile); i++)
-		taken += profile_column(r->profile, i)->total_count;
+		if (profile_column(r->profile, i)->whole == MODEL_NONE)
+			taken += profile_column(r->profile, i)->total_count;
 	if (!lost)
 		buf_puts(&b, "nothing");
 	else
@@ -230,7 +268,7 @@ static void put_truncated(const struct report *r, FILE *out)
 		const char *separator = ": ";
 		char s[TEXT_MAX];
 
-		if (!q->truncated)
+		if (!q->truncated || profile_column(r->profile, c)->whole != MODEL_NONE)
 			continue;
 		put_share(&b, r, c, q->truncated);
 		for (unsigned i = 0; i < UNWIND_N_STOPS; i++) {
@@ -253,7 +291,8 @@ static void put_unresolved(const struct report *r, FILE *out)
 	char s[TEXT_MAX];
 
 	for (size_t c = 0; c < r->quality.n_columns; c++)
-		if (r->quality.columns[c].unresolved)
+		if (r->quality.columns[c].unresolved &&
+		    profile_column(r->profile, c)->whole == MODEL_NONE)
 			put_share(&b, r, c, r->quality.columns[c].unresolved);
 	if (!b.size)
 		buf_puts(&b, "nothing: every sample has a function");

@@ -64,6 +64,19 @@ char *report_value_pct(char *s, uint64_t part, uint64_t whole)
 	return s;
 }
 
+char *report_value_whole_pct(char *s, uint64_t part, uint64_t whole)
+{
+	double pct = whole ? 100.0 * (double)part / (double)whole : 0;
+
+	if (part == 0)
+		snprintf(s, TEXT_MAX, "–");
+	else if (pct < 0.5)
+		snprintf(s, TEXT_MAX, "<1 %%");
+	else
+		snprintf(s, TEXT_MAX, "%.0f %%", pct);
+	return s;
+}
+
 int report_value_parse_pct(const char *s, double *ret, struct err *e)
 {
 	char *end;

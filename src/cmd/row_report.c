@@ -17,6 +17,7 @@
 
 #define DEFAULT_LIMIT 30
 #define LEAST_NAMES   34 /* what numbers leave to the names at least */
+#define LEAST_BESIDE  28 /* and the parts of a whole beside them */
 #define HOT_PCT	      10 /* a row with this share is shown bold */
 
 /* What of every column is shown; narrower when it does not fit. */
@@ -56,7 +57,8 @@ static uint64_t largest_share(const struct view *v, size_t row)
 {
 	double largest = 0;
 
-	for (size_t c = 0; c < v->m->n_columns; c++) {
+	for (size_t i = 0; i < v->r->n_shown; i++) {
+		size_t c = v->r->shown[i];
 		double total = (double)total_of(v, c);
 		double value = (double)v->m->inclusive[row * v->m->n_columns + c];
 
@@ -89,25 +91,66 @@ static void order_rows(struct view *v)
 	v->n_shown = ranking_order(v->rows, n, &o);
 }
 
+/* Whether a column is shown as a share of its whole: not when it is nothing or all. */
+static bool is_part_of(const struct view *v, size_t column, size_t whole)
+{
+	const struct profile_column *c = profile_column(v->r->profile, column);
+
+	return c->whole == whole && c->total_weight &&
+	       c->total_weight < total_of(v, whole);
+}
+
+/* "cpu-time" of total-time is cpu; of two words each has its line. */
+static void add_part_titles(const struct view *v, struct report_table *t, size_t whole)
+{
+	const char *before = "of it";
+
+	for (size_t c = 0; c < v->m->n_columns; c++) {
+		const char *name = profile_column(v->r->profile, c)->name;
+		size_t n = strlen(name);
+		own(buf_fini) struct buf title = { 0 };
+
+		if (!is_part_of(v, c, whole))
+			continue;
+		if (n > 5 && strcmp(name + n - 5, "-time") == 0)
+			n -= 5;
+
+		const char *hyphen = memchr(name, '-', n);
+		size_t word = hyphen ? (size_t)(hyphen - name) : 0;
+
+		buf_printf(&title, "%.*s\n%.*s", hyphen ? (int)word : (int)strlen(before),
+			   hyphen ? name : before, hyphen ? (int)(n - word - 1) : (int)n,
+			   hyphen ? hyphen + 1 : name);
+		report_table_number(t, buf_str(&title));
+		before = "";
+	}
+}
+
+/* Where there is one event only, the head has said which. */
+static bool is_named(const struct view *v)
+{
+	return v->r->n_shown > 1 || profile_n_sources(v->r->profile) > 1 ||
+	       profile_column(v->r->profile, v->r->shown[0])->event == MODEL_NONE;
+}
+
 static void add_titles(const struct view *v, struct report_table *t)
 {
-	for (size_t c = 0; c < v->n_columns; c++) {
+	for (size_t i = 0; i < v->n_columns; i++) {
 		own(buf_fini) struct buf name = { 0 }, title = { 0 };
 
-		report_text_column(v->r, c, &name);
-		buf_printf(&title, "%s\n%s",
-			   profile_n_columns(v->r->profile) > 1 ? buf_str(&name) : "",
+		report_text_column(v->r, v->r->shown[i], &name);
+		buf_printf(&title, "%s\n%s", is_named(v) ? buf_str(&name) : "",
 			   !grouping_has_inclusive(v->g) ? "Value"
 			   : v->detail == PERCENT_ONLY	 ? "Excl."
 							 : "Exclusive");
 		if (v->detail != PERCENT_ONLY)
 			report_table_number(t, buf_str(&title));
 		report_table_number(t, v->detail == PERCENT_ONLY ? buf_str(&title) : "%");
-		if (v->detail == EXCLUSIVE_ONLY)
-			continue;
 		if (v->detail == EVERYTHING)
 			report_table_number(t, "Inclusive");
-		report_table_number(t, v->detail == EVERYTHING ? "%" : "Incl.");
+		if (v->detail != EXCLUSIVE_ONLY)
+			report_table_number(t, v->detail == EVERYTHING ? "%" : "Incl.");
+		add_part_titles(v, t, v->r->shown[i]);
 	}
 	if (has_function(v)) {
 		report_table_name(t, v->d->title, 2);
@@ -119,26 +162,39 @@ static void add_titles(const struct view *v, struct report_table *t)
 		report_table_name(t, "Image", 2);
 }
 
+/* How a row splits, its callees included: what waits does so in the kernel, and who
+ * made it wait is asked. */
+static void put_parts(const struct view *v, struct report_table *t, size_t row,
+		      size_t whole)
+{
+	const uint64_t *at = v->m->inclusive + row * v->m->n_columns;
+	char s[TEXT_MAX];
+
+	for (size_t c = 0; c < v->m->n_columns; c++)
+		if (is_part_of(v, c, whole))
+			report_table_cell(t, report_value_whole_pct(s, at[c], at[whole]));
+}
+
 static void put_numbers(const struct view *v, struct report_table *t, size_t row)
 {
 	char s[TEXT_MAX];
 
-	for (size_t c = 0; c < v->n_columns; c++) {
+	for (size_t i = 0; i < v->n_columns; i++) {
+		size_t c = v->r->shown[i], at = row * v->m->n_columns + c;
 		const struct profile_column *column = profile_column(v->r->profile, c);
 		struct report_scale scale =
 			report_value_scale(column->total_weight, column->unit);
-		size_t at = row * v->m->n_columns + c;
 		uint64_t exclusive = v->m->exclusive[at], inclusive = v->m->inclusive[at];
 		uint64_t total = column->total_weight;
 
 		if (v->detail != PERCENT_ONLY)
 			report_table_cell(t, report_value_text(s, exclusive, &scale));
 		report_table_cell(t, report_value_pct(s, exclusive, total));
-		if (v->detail == EXCLUSIVE_ONLY)
-			continue;
 		if (v->detail == EVERYTHING)
 			report_table_cell(t, report_value_text(s, inclusive, &scale));
-		report_table_cell(t, report_value_pct(s, inclusive, total));
+		if (v->detail != EXCLUSIVE_ONLY)
+			report_table_cell(t, report_value_pct(s, inclusive, total));
+		put_parts(v, t, row, c);
 	}
 }
 
@@ -179,10 +235,18 @@ static struct report_table *make_table(const struct view *v)
 	return t;
 }
 
+static size_t least_names(const struct view *v)
+{
+	for (size_t c = 0; c < v->m->n_columns; c++)
+		if (profile_column(v->r->profile, c)->whole != MODEL_NONE)
+			return LEAST_BESIDE;
+	return LEAST_NAMES;
+}
+
 /* The most detail, then the most columns, that leave the names their room. */
 static struct report_table *fit_table(struct view *v)
 {
-	size_t n = profile_n_columns(v->r->profile);
+	size_t n = v->r->n_shown;
 	bool has_inclusive = grouping_has_inclusive(v->g);
 
 	for (v->n_columns = n; v->n_columns > 0; v->n_columns--) {
@@ -194,7 +258,7 @@ static struct report_table *fit_table(struct view *v)
 			struct report_table *t = make_table(v);
 			size_t numbers = report_table_numbers_width(t);
 
-			if (numbers + LEAST_NAMES <= v->r->width ||
+			if (numbers + least_names(v) <= v->r->width ||
 			    (v->n_columns == 1 && d <= PERCENT_ONLY))
 				return t;
 			report_table_free(t);
@@ -209,7 +273,7 @@ static struct report_table *fit_table(struct view *v)
 static void put_rest(const struct view *v, FILE *out)
 {
 	size_t hidden = v->n_nonzero - v->n_shown, c = v->r->sort_column;
-	size_t n = profile_n_columns(v->r->profile);
+	size_t n = v->r->n_shown;
 	char count[TEXT_MAX], pct[TEXT_MAX];
 	uint64_t sum = 0;
 

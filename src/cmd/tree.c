@@ -65,7 +65,8 @@ static void put_numbers(const struct view *v, const uint64_t *inclusive,
 {
 	char s[TEXT_MAX];
 
-	for (size_t c = 0; c < v->tree.n_columns; c++) {
+	for (size_t i = 0; i < v->r->n_shown; i++) {
+		size_t c = v->r->shown[i];
 		const struct profile_column *column = profile_column(v->r->profile, c);
 		struct report_scale scale =
 			report_value_scale(column->total_weight, column->unit);
@@ -186,10 +187,10 @@ static void put_children(struct view *v, uint32_t id)
 
 static void add_titles(const struct view *v)
 {
-	for (size_t c = 0; c < v->tree.n_columns; c++) {
+	for (size_t i = 0; i < v->r->n_shown; i++) {
 		own(buf_fini) struct buf name = { 0 };
 
-		report_text_column(v->r, c, &name);
+		report_text_column(v->r, v->r->shown[i], &name);
 		report_table_number(v->table, buf_str(&name));
 		report_table_number(v->table, "%");
 		if (!v->bottom_up)
@@ -288,6 +289,7 @@ static int run(struct options *o, struct err *e)
 						  sizeof(others), e);
 	if (rc < 0)
 		return rc;
+	tree.column = r.sort_column;
 	calltree_build(&v.tree, r.profile, &tree);
 	v.bottom_up = tree.bottom_up;
 	if (r.json)

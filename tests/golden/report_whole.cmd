@@ -1,0 +1,7 @@
+# The sum of the events of one experiment, alone, with one of its parts and without.
+dwell report --event total-time --limit 2 server.dwell
+dwell report --event total-time,cpu-time --limit 2 server.dwell | sed -n '4,11p'
+dwell report --event blocked-time --limit 2 server.dwell | sed -n '4,8p'
+dwell report --sort inclusive:blocked-time --limit 3 server.dwell | sed -n '8,13p'
+dwell report --event total-time,cpu-time --json server.dwell | tr '{' '\n' | grep -A1 part_of
+dwell report --event total server.dwell
