@@ -22,6 +22,8 @@
 #define STRING_MAX_BYTES (1u << 20) /* longer ones are cut */
 #define CHUNK_BYTES	 (1u << 20) /* of records and strings per block */
 #define FLUSH_AFTER_NS	 UINT64_C(1000000000)
+/* A recorder that is killed early leaves at least what runs, and where it began. */
+#define FIRST_FLUSH_AFTER_NS UINT64_C(200000000)
 /* Merged samples gain from waiting; this much of them a SIGKILL may take. */
 #define MERGED_FLUSH_AFTER_NS (10 * FLUSH_AFTER_NS)
 /* Kept free below max_bytes for the closing facts, names and index. */
@@ -40,6 +42,7 @@ struct writer {
 	struct buf infos, payload, key;
 	VEC(uint64_t) column;
 	uint64_t began_ns; /* when the first tick saw unwritten data; 0: none did */
+	bool has_flushed;
 	uint64_t lost_samples, lost_traces;
 	struct err failure;
 	bool has_failed, is_full;
@@ -460,6 +463,7 @@ int writer_flush(struct writer *w, struct err *e)
 	int rc = 0;
 
 	w->began_ns = 0;
+	w->has_flushed = true;
 	if (!w->has_failed)
 		rc = append_explanations(w, e);
 	if (rc == 0 && !w->has_failed && !w->is_full)
@@ -480,6 +484,8 @@ int writer_tick(struct writer *w, uint64_t now_ns, struct err *e)
 {
 	uint64_t wait = w->options.no_time ? MERGED_FLUSH_AFTER_NS : FLUSH_AFTER_NS;
 
+	if (!w->has_flushed)
+		wait = FIRST_FLUSH_AFTER_NS;
 	if (w->has_failed)
 		return failed(w, e);
 	if (!has_batch(w))

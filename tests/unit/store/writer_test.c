@@ -287,6 +287,20 @@ static void a_tick_writes_what_waited_for_a_second(void **state)
 	assert_int_equal(writer_close(w, NULL), 0);
 }
 
+static void the_first_data_does_not_wait_that_long(void **state)
+{
+	struct writer *w = create(NULL);
+	uint64_t before = writer_bytes(w);
+
+	(void)state;
+	add_sample(w, 0);
+	assert_int_equal(writer_tick(w, 5000000000, NULL), 0);
+	assert_int_equal(writer_bytes(w), before);
+	assert_int_equal(writer_tick(w, 5200000000, NULL), 0);
+	assert_true(writer_bytes(w) > before);
+	assert_int_equal(writer_close(w, NULL), 0);
+}
+
 static void the_owner_is_who_called(void **state)
 {
 	const struct writer_options o = { .has_owner = true,
@@ -384,6 +398,7 @@ int main(void)
 		TEST(the_largest_size_is_kept_and_the_rest_is_a_stated_loss),
 		TEST(new_stacks_do_not_exceed_the_largest_size),
 		TEST(a_tick_writes_what_waited_for_a_second),
+		TEST(the_first_data_does_not_wait_that_long),
 		TEST(the_owner_is_who_called),
 		TEST(more_can_be_added_to_a_closed_recording),
 		TEST(more_can_be_added_to_an_unfinished_recording),
