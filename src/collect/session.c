@@ -501,6 +501,8 @@ int session_run(struct session *s, struct session_outcome *ret, struct err *e)
 	if (s->settings.kind == SCOPE_LAUNCH)
 		rc = launch_begin(&s->launch, s->settings.argv,
 				  s->settings.user ? &s->user : NULL, e);
+	/* What is ignored stays so across an exec: not before the program's fork. */
+	session_signals_ignore();
 	if (rc == 0)
 		rc = open_all(s, e);
 	if (rc == 0) {

@@ -14,6 +14,12 @@ static bool is_end(const struct session_signals *s, int signal)
 	return !s->is_launched && (signal == SIGINT || signal == SIGQUIT);
 }
 
+void session_signals_ignore(void)
+{
+	signal(SIGXFSZ, SIG_IGN); /* a full file is an error of write() */
+	signal(SIGPIPE, SIG_IGN);
+}
+
 int session_signals_init(struct session_signals *s, bool is_launched, int toggle,
 			 int mark, struct err *e)
 {
@@ -31,8 +37,6 @@ int session_signals_init(struct session_signals *s, bool is_launched, int toggle
 	if (mark)
 		sigaddset(&set, mark);
 	signal(SIGCHLD, SIG_DFL); /* an inherited SIG_IGN would reap for us */
-	signal(SIGXFSZ, SIG_IGN); /* a full file is an error of write() */
-	signal(SIGPIPE, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &set, &s->old_mask) != 0)
 		return err_os(e, "cannot block signals");
 	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -29,6 +29,9 @@ enum session_signal {
 	SESSION_SIGNAL_MARK,
 };
 
+/* A full disk and a reader that has gone are told by write(), not by death.  Before the
+ * first byte is written. */
+void session_signals_ignore(void);
 must_use int session_signals_init(struct session_signals *s, bool is_launched, int toggle,
 				  int mark, struct err *e);
 void session_signals_fini(struct session_signals *s);

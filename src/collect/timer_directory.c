@@ -55,13 +55,29 @@ static int make_somewhere(struct timer_directory *d, struct err *e)
 		"or mounted noexec");
 }
 
+/* All of it: what a limit cuts off gives its reason at the next write. */
+static bool write_all(int fd, const uint8_t *p, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
 static int write_file(const struct timer_directory *d, const char *name, const void *data,
 		      size_t size, struct err *e)
 {
 	own(closep) int fd =
 		openat(d->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+	if (fd < 0 || !write_all(fd, data, size))
 		return err_os(e, "cannot write '%s/%s'", d->path, name);
 	return 0;
 }

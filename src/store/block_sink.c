@@ -20,8 +20,7 @@ static int check_replaceable(const char *path, struct err *e)
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return err_os(e, "cannot replace '%s'", path);
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, ERR_USAGE, "'%s' exists and is not a regular file",
-			       path);
+		return err_set(e, ERR_OS, "'%s' exists and is not a regular file", path);
 	if (st.st_size == 0)
 		return 0;
 
@@ -30,7 +29,7 @@ static int check_replaceable(const char *path, struct err *e)
 	if (n < 0)
 		return err_os(e, "cannot read '%s'", path);
 	if (format_header_check(head, (size_t)n, &is_whole, NULL) == ERR_FORMAT)
-		return err_set(e, ERR_USAGE,
+		return err_set(e, ERR_OS,
 			       "'%s' exists and is not a recording: not overwritten",
 			       path);
 	return 0;

@@ -20,9 +20,9 @@ static int check_file(struct block_source *s, struct err *e)
 	if (fstat(s->fd, &st) != 0)
 		return err_os(e, "cannot read '%s'", s->path);
 	if (S_ISDIR(st.st_mode))
-		return err_set(e, ERR_USAGE, "'%s' is a directory", s->path);
+		return err_set(e, ERR_FORMAT, "'%s' is a directory", s->path);
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, ERR_USAGE, "'%s' is not a regular file", s->path);
+		return err_set(e, ERR_FORMAT, "'%s' is not a regular file", s->path);
 	if (st.st_size == 0)
 		return err_set(e, ERR_FORMAT, "'%s' is empty", s->path);
 	s->size = (uint64_t)st.st_size;

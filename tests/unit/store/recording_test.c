@@ -354,13 +354,13 @@ static void only_a_recording_or_an_empty_file_is_replaced(void **state)
 
 	(void)state;
 	put_file("my thesis");
-	assert_int_equal(writer_create(path, NULL, &w, &e), ERR_USAGE);
+	assert_int_equal(writer_create(path, NULL, &w, &e), ERR_OS);
 	assert_non_null(strstr(e.text, "not a recording"));
 	assert_null(w);
 	put_file("");
 	finish(create(NULL));
 	finish(create(NULL));
-	assert_int_equal(writer_create("/tmp", NULL, &w, &e), ERR_USAGE);
+	assert_int_equal(writer_create("/tmp", NULL, &w, &e), ERR_OS);
 	assert_int_equal(writer_create("/no/such/dir/x", NULL, &w, &e), ERR_OS);
 }
 
@@ -389,10 +389,10 @@ static void what_is_no_recording_is_refused_in_one_line(void **state)
 		if (!strstr(e.text, t[i].want) || !strstr(e.text, path))
 			fail_msg("%s", e.text);
 	}
-	assert_int_equal(recording_open("/tmp", &r, &e), ERR_USAGE);
+	assert_int_equal(recording_open("/tmp", &r, &e), ERR_FORMAT);
 	assert_non_null(strstr(e.text, "is a directory"));
 	assert_int_equal(recording_open("/no/such/file", &r, &e), ERR_OS);
-	assert_int_equal(recording_open("/dev/null", &r, &e), ERR_USAGE);
+	assert_int_equal(recording_open("/dev/null", &r, &e), ERR_FORMAT);
 	assert_null(r);
 }
 

@@ -385,7 +385,7 @@ static void nothing_is_added_to_what_is_damaged_or_foreign(void **state)
 	fclose(f);
 	assert_int_equal(writer_continue(path, &w, &e), ERR_FORMAT);
 	assert_non_null(strstr(e.text, "damaged at byte"));
-	assert_int_equal(writer_continue("/dev/null", &w, &e), ERR_USAGE);
+	assert_int_equal(writer_continue("/dev/null", &w, &e), ERR_FORMAT);
 	assert_null(w);
 }
 

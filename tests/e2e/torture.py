@@ -1,0 +1,635 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hard days: programs that die, hide, detach and run out of everything, recorders that
+are killed, recordings that are damaged.  The program's output, errors and exit code are
+those it has alone; what was taken remains; every refusal is one line.
+usage: torture.py DWELL WORKLOAD_DIR PROGRAM_DIR"""
+import json
+import os
+import pty
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+DWELL, WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[1:4])
+DIR = tempfile.mkdtemp(prefix='dwell-torture-')
+FILE = os.path.join(DIR, 'x.dwell')
+CPU = os.path.join(WORKLOADS, 'cpu')
+STORM = os.path.join(PROGRAMS, 'e2e-storm')
+VICTIM = os.path.join(PROGRAMS, 'e2e-victim')
+STATIC = os.path.join(PROGRAMS, 'e2e-victim-static')
+VICTIM32 = os.path.join(PROGRAMS, 'e2e-victim32')
+IS_ROOT = os.geteuid() == 0
+
+
+class Skip(Exception):
+    pass
+
+
+def dwell(*args, **more):
+    return subprocess.run([DWELL, *args], capture_output=True, timeout=60,
+                          **{'stdin': subprocess.DEVNULL, **more})
+
+
+def is_available(experiment, source):
+    return dwell('run', '-n', '-e', experiment, '--source', source, '--',
+                 'true').returncode == 0
+
+
+WAYS = [(e, s) for e in ('usertime', 'pcsamp', 'totaltime', 'faults')
+        for s in ('perf', 'timer') if is_available(e, s)]
+CPU_WAYS = [w for w in WAYS if w[0] == 'usertime']
+
+
+def remove(path):
+    if os.path.lexists(path):
+        os.unlink(path)
+
+
+def options(way, *more):
+    experiment, source = way
+    interval = [] if experiment == 'faults' else ['-i', '1ms']
+    return ['run', '-q', '-e', experiment, '--source', source, *interval, *more]
+
+
+def report(path=FILE):
+    p = dwell('report', '--json', '--limit', '0', path)
+    assert p.returncode == 0, (p.stdout, p.stderr)
+    return json.loads(p.stdout)
+
+
+def report_part(path=FILE):
+    """Readable, and it tells that something is missing."""
+    p = dwell('report', '--json', '--limit', '0', path)
+    r = json.loads(p.stdout)
+    damage = r['quality']['sources'][0]['damage']
+    if p.returncode == 0:
+        assert damage is None and r['quality']['lost'] > 0, r
+    else:
+        assert p.returncode == 1 and damage.startswith('unfinished'), p
+    return r
+
+
+def same(*args, ways=None, data=b'', **more):
+    """Output, errors and exit code are the same with and without, in every way."""
+    plain = subprocess.run(args, input=data, capture_output=True, timeout=60, **more)
+    code = plain.returncode if plain.returncode >= 0 else 128 - plain.returncode
+    for way in ways or WAYS:
+        remove(FILE)
+        seen = subprocess.run([DWELL, *options(way), '-o', FILE, '--', *args], input=data,
+                              capture_output=True, timeout=60, **more)
+        assert (seen.returncode, seen.stdout, seen.stderr) == \
+            (code, plain.stdout, plain.stderr), (way, code, plain, seen)
+        report()
+
+
+def ordinary_programs_are_the_same():
+    same('sh', '-c', 'echo out; echo err >&2; exit 3')
+    same('sort', '-r', data=b'b\na\nc\n' * 1000)
+    same('sh', '-c', 'seq 1 20000 | sort -rn | md5sum; exit 4')
+    same('cat', '/no/such/file')
+
+
+def killed_programs_say_by_what():
+    for number in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM,
+                   signal.SIGINT, signal.SIGUSR1):
+        same(VICTIM, 'die', str(int(number)), ways=WAYS if number == 9 else CPU_WAYS)
+    same(VICTIM, 'overflow', ways=CPU_WAYS)
+
+
+def interrupted_calls_are_interrupted_by_the_program_only():
+    same(VICTIM, 'interrupted')
+
+
+def children_end_as_they_do():
+    same(VICTIM, 'children')
+
+
+def timers_of_the_program_go_on():
+    same(VICTIM, 'timers')
+
+
+def thousands_of_forks():
+    same(STORM, 'forks', '3000', ways=CPU_WAYS)
+    same(STORM, 'forks', '200')
+
+
+def a_thousand_threads():
+    same(STORM, 'threads', '1000', ways=CPU_WAYS)
+    same(STORM, 'threads', '50')
+
+
+def set_user_id_programs():
+    same('su', '--version')
+    same('sh', '-c', 'su --help; passwd --help')
+
+
+def static_programs():
+    same(STATIC, 'children', ways=[w for w in WAYS if w[1] == 'perf'])
+    same('sh', '-c', f'{STATIC} children; {STATIC} timers')
+
+
+def a_static_program_is_refused_by_timers():
+    p = dwell('run', '--source', 'timer', '-o', FILE, '--', STATIC)
+    assert p.returncode == 1 and one_line(p.stderr) and b'static' in p.stderr, p
+
+
+def programs_of_32_bits():
+    if not os.path.exists(VICTIM32):
+        raise Skip('the compiler makes none')
+    same(VICTIM32, ways=[w for w in WAYS if w[1] == 'perf'])
+    same('sh', '-c', f'{VICTIM32}; echo $?')
+
+
+def a_deleted_directory():
+    same(VICTIM, 'directory')
+
+
+def a_directory_deleted_before():
+    path = os.path.join(DIR, 'gone')
+    os.mkdir(path)
+    script = f'cd {path} && rmdir {path} && exec '
+    for way in WAYS:
+        p = subprocess.run(['sh', '-c', script + ' '.join(
+            [DWELL, *options(way), '-o', FILE, '--', 'sh', '-c', '"echo here"'])],
+            capture_output=True, timeout=60)
+        assert (p.returncode, p.stdout) == (0, b'here\n'), p
+        os.mkdir(path)
+
+
+def closed_descriptors():
+    same(VICTIM, 'descriptors')
+
+
+def limits_are_the_programs_own():
+    for limit in ('ulimit -n 16', 'ulimit -n 16; ulimit -f 1000', 'ulimit -v 2000000',
+                  'ulimit -u 3000', 'ulimit -l 0', 'ulimit -s 256'):
+        plain = subprocess.run(['sh', '-c', f'{limit}; exec {VICTIM} limits'],
+                               capture_output=True, timeout=60)
+        for way in WAYS:
+            p = subprocess.run(['sh', '-c', f'{limit}; exec {DWELL} ' + ' '.join(
+                options(way)) + f' -o {FILE} -- {VICTIM} limits'], capture_output=True,
+                timeout=60)
+            assert (p.returncode, p.stdout) == (0, plain.stdout), (limit, way, plain, p)
+
+
+def no_file_may_be_written():
+    proof = os.path.join(DIR, 'proof')
+    p = subprocess.run(['sh', '-c', f'ulimit -f 0; exec {DWELL} run -o {FILE} -- '
+                        f'mkdir {proof}'], capture_output=True, timeout=60)
+    assert p.returncode == 1 and one_line(p.stderr) and b'too large' in p.stderr, p
+    assert not os.path.exists(proof)
+
+
+def few_descriptors_in_the_program():
+    same('sh', '-c', f'ulimit -n 16; exec {VICTIM} limits')
+
+
+def mounted(size):
+    if not IS_ROOT:
+        raise Skip('needs root, to mount a small file system')
+    path = tempfile.mkdtemp(dir=DIR)
+    p = subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size}', 'none', path],
+                       capture_output=True)
+    if p.returncode:
+        raise Skip('mounting is not permitted here')
+    return path
+
+
+def a_full_disk():
+    path = mounted('256k')
+    try:
+        for way in WAYS:
+            file = os.path.join(path, 'x.dwell')
+            filler = os.path.join(path, 'filler')
+            script = f'{CPU} 2; cat /dev/zero >{filler} 2>/dev/null; {CPU} 4; exit 6'
+            quiet = [o for o in options(way) if o != '-q']
+            p = dwell(*quiet, '--trace', '-o', file, '--', 'sh', '-c', script)
+            assert p.returncode == 6, (way, p)
+            ends_early = b'recording ends early' in p.stderr
+            assert not ends_early or b'No space left' in p.stderr, (way, p)
+            (report_part if ends_early else report)(file)
+            remove(file)
+            remove(filler)
+    finally:
+        subprocess.run(['umount', path])
+
+
+def a_disk_full_from_the_beginning():
+    path = mounted('4k')
+    try:
+        with open(os.path.join(path, 'filler'), 'wb') as f:
+            try:
+                f.write(bytes(65536))
+                f.flush()
+            except OSError:
+                pass
+    except OSError:
+        pass
+    try:
+        for way in WAYS:
+            p = dwell('run', *options(way)[2:], '-o', os.path.join(path, 'x.dwell'), '--',
+                      'sh', '-c', 'echo here; exit 6')
+            assert p.returncode in (1, 6) and b'No space left' in p.stderr, (way, p)
+            assert p.stdout == (b'here\n' if p.returncode == 6 else b''), (way, p)
+    finally:
+        subprocess.run(['umount', path])
+
+
+def recording_limits():
+    for limit in ('-f 1', '-f 16'):
+        for way in WAYS:
+            remove(FILE)
+            p = subprocess.run(['sh', '-c', f'ulimit {limit}; exec {DWELL} run ' +
+                                ' '.join(options(way)[2:]) +
+                                f' --trace -o {FILE} -- {CPU} 5'], capture_output=True,
+                               timeout=60)
+            if way[1] == 'timer' and p.returncode == 1:
+                assert one_line(p.stderr) and b'too large' in p.stderr, (limit, way, p)
+                continue  # the sampler's own file is larger than that
+            assert p.returncode == 0 and p.stdout.strip().isdigit(), (limit, way, p)
+            ends_early = b'recording ends early' in p.stderr
+            assert not ends_early or b'File too large' in p.stderr, (way, p)
+            (report_part if ends_early else report)()
+
+
+def wait_for(what, seconds=10):
+    end = time.time() + seconds
+    while not what():
+        assert time.time() < end, 'it never happened'
+        time.sleep(0.02)
+
+
+def has(path, text):
+    return os.path.exists(path) and text in open(path).read()
+
+
+def started(way, *args, **more):
+    """dwell on the victim, which has said that it is ready."""
+    remove(FILE)
+    p = subprocess.Popen([DWELL, *options(way), '-o', FILE, '--', VICTIM, *args],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+    assert p.stdout.readline() == b'ready\n'
+    return p
+
+
+def a_killed_recorder():
+    for way in WAYS:
+        mark = os.path.join(DIR, 'mark')
+        remove(mark)
+        p = started(way, 'goes-on', mark)
+        time.sleep(0.45)
+        p.kill()
+        p.wait()
+        wait_for(lambda: has(mark, 'went on'))
+        r = report_part()
+        assert sum(r['total'].values()) > 0, (way, r)
+        p.stdout.close()
+        p.stderr.close()
+
+
+def a_terminated_recorder():
+    for way in CPU_WAYS:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            mark = os.path.join(DIR, 'mark')
+            remove(mark)
+            p = started(way, 'goes-on', mark)
+            time.sleep(0.1)
+            p.send_signal(number)
+            p.communicate(timeout=10)
+            assert p.returncode in (128 + 15, 128 + number), p.returncode
+            wait_for(lambda: has(mark, 'went on'))
+            report()
+
+
+def an_interrupt_reaches_the_program_once():
+    """Ctrl-C on a terminal: to the whole group, once."""
+    for way in WAYS:
+        remove(FILE)
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(DWELL, [DWELL, *options(way), '-o', FILE, '--', VICTIM,
+                             'interrupts'])
+        seen = b''
+        while b'ready' not in seen:
+            seen += os.read(terminal, 4096)
+        os.write(terminal, b'\x03')
+        try:
+            while True:
+                more = os.read(terminal, 4096)
+                if not more:
+                    break
+                seen += more
+        except OSError:
+            pass
+        _, status = os.waitpid(pid, 0)
+        os.close(terminal)
+        assert b'interrupted 1\r\n' in seen and os.waitstatus_to_exitcode(status) == 0, \
+            (way, seen, status)
+        report()
+
+
+def an_interrupt_to_the_recorder_alone_is_not_the_programs():
+    for way in CPU_WAYS:
+        p = started(way, 'interrupts')
+        p.send_signal(signal.SIGINT)
+        out, _ = p.communicate(timeout=10)
+        assert p.returncode == 0 and out == b'interrupted 0\n', (way, out, p.returncode)
+
+
+def a_stopped_program():
+    for way in CPU_WAYS:
+        same('sh', '-c', '(sleep 0.2; kill -CONT $$) & kill -STOP $$; echo resumed',
+             ways=[way])
+
+
+def a_program_that_outlives_its_parent():
+    for way in WAYS:
+        mark = os.path.join(DIR, 'mark')
+        remove(mark)
+        begin = time.time()
+        p = dwell(*options(way), '-o', FILE, '--', VICTIM, 'daemon', mark)
+        assert (p.returncode, p.stdout, p.stderr) == (0, b'', b''), (way, p)
+        assert time.time() - begin < 5
+        wait_for(lambda: has(mark, 'the daemon is done'))
+        report()
+
+
+def programs_that_cannot_run():
+    text = os.path.join(DIR, 'text')
+    with open(text, 'w') as f:
+        f.write('no program')
+    os.chmod(text, 0o644)
+    for way in WAYS:
+        for name, code in (('/no/such/program', 127), ('no-such-program', 127),
+                           (text, 126), (DIR, 126)):
+            remove(FILE)
+            p = dwell(*options(way), '-o', FILE, '--', name)
+            assert p.returncode == code and one_line(p.stderr), (way, name, p)
+            assert not os.path.exists(FILE), (way, name)
+
+
+def recordings_that_cannot_be_written():
+    proof = os.path.join(DIR, 'proof')
+    for path in ('/no/such/directory/x', '/proc/x', DIR):
+        p = dwell('run', '-o', path, '--', 'touch', proof)
+        assert p.returncode == 1 and one_line(p.stderr) and path.encode() in p.stderr, p
+        assert not os.path.exists(proof), path
+
+
+def one_line(text):
+    return text.count(b'\n') == 1 and text.startswith(b'dwell') and len(text) < 500
+
+
+# Damage.
+
+REPORTS = ('report', 'callers', 'tree', 'annotate', 'lines', 'pcs', 'cat', 'archive',
+           'flamegraph', 'folded', 'pprof', 'speedscope', 'perf-script', 'csv')
+
+
+def read_command(command, path):
+    if command in ('flamegraph', 'folded', 'pprof', 'speedscope', 'perf-script', 'csv'):
+        return ['export', '-o', os.path.join(DIR, 'out'), command, path]
+    if command == 'callers' or command == 'annotate':
+        return [command, 'main', path]
+    if command == 'archive':
+        return [command, '-o', os.path.join(DIR, 'out.dwell'), path]
+    return [command, path]
+
+
+def read_all(path, may_succeed):
+    for command in REPORTS:
+        begin = time.time()
+        p = dwell(*read_command(command, path))
+        took = time.time() - begin
+        what = (command, path, p.returncode, p.stderr[-500:])
+        assert p.returncode in ((0, 1) if may_succeed else (1,)), what
+        assert took < 2, (took, *what)
+        if p.returncode == 1 and not may_succeed:
+            assert one_line(p.stderr), what
+            assert os.path.basename(path).encode() in p.stderr, what
+
+
+def recorded():
+    path = os.path.join(DIR, 'whole.dwell')
+    if not os.path.exists(path):
+        p = dwell('run', '-i', '1ms', '-e', 'usertime', '-o', path, '--', CPU, '5')
+        assert p.returncode == 0, p
+    return path
+
+
+def things_that_are_no_recordings():
+    empty = os.path.join(DIR, 'empty')
+    open(empty, 'w').close()
+    sparse = os.path.join(DIR, 'sparse')
+    with open(sparse, 'wb') as f:
+        f.truncate(10 << 30)
+    noise = os.path.join(DIR, 'noise')
+    with open(noise, 'wb') as f:
+        f.write(random.Random(1).randbytes(100000))
+    fifo = os.path.join(DIR, 'fifo')
+    if not os.path.exists(fifo):
+        os.mkfifo(fifo)
+    for path in (empty, sparse, noise, fifo, DIR, '/dev/null', '/dev/zero', CPU,
+                 '/proc/self/maps'):
+        read_all(path, False)
+
+
+def a_recording_with_ten_gigabytes_of_nothing_behind():
+    path = os.path.join(DIR, 'tail.dwell')
+    shutil.copy(recorded(), path)
+    os.truncate(path, 10 << 30)
+    read_all(path, True)
+
+
+def truncated_recordings():
+    data = open(recorded(), 'rb').read()
+    path = os.path.join(DIR, 'short.dwell')
+    chance = random.Random(2)
+    for n in [1, 7, 16, len(data) - 1] + [chance.randrange(len(data)) for _ in range(4)]:
+        with open(path, 'wb') as f:
+            f.write(data[:n])
+        read_all(path, True)
+
+
+def flipped_recordings():
+    data = bytearray(open(recorded(), 'rb').read())
+    path = os.path.join(DIR, 'flipped.dwell')
+    chance = random.Random(3)
+    for _ in range(8):
+        at = chance.randrange(len(data))
+        data[at] ^= 1 << chance.randrange(8)
+        with open(path, 'wb') as f:
+            f.write(data)
+        data[at] = open(recorded(), 'rb').read()[at]
+        read_all(path, True)
+
+
+# Attaching.
+
+def attach(*args, **more):
+    remove(FILE)
+    return dwell('attach', '-q', '-i', '1ms', '-o', FILE, *args, **more)
+
+
+def spawned(*args):
+    return subprocess.Popen(args, stdout=subprocess.DEVNULL)
+
+
+def attach_to_threads_that_run():
+    target = spawned(os.path.join(WORKLOADS, 'mt'), '20000')
+    try:
+        time.sleep(0.2)
+        p = attach('-p', str(target.pid), '-d', '0.5s')
+        assert (p.returncode, p.stderr) == (0, b''), p
+        assert report()['total']['cpu-time'] > 1e8
+        p = attach('-t', str(target.pid), '-d', '0.3s')
+        assert (p.returncode, p.stderr) == (0, b''), p
+        assert target.poll() is None
+    finally:
+        target.kill()
+        target.wait()
+
+
+def attach_to_what_ends_meanwhile():
+    for _ in range(3):
+        target = spawned('sleep', '0.05')
+        begin = time.time()
+        p = attach('-p', str(target.pid), '-d', '5s')
+        assert p.returncode in (0, 1) and time.time() - begin < 3, p
+        assert p.returncode == 0 or one_line(p.stderr), p
+        target.wait()
+
+
+def attach_to_nobody():
+    for args in (('-p', '4194303'), ('-t', '4194303'), ('-p', '0'), ('-p', 'x')):
+        p = attach(*args, '-d', '1s')
+        assert p.returncode in (1, 2) and one_line(p.stderr), p
+        assert not os.path.exists(FILE), args
+
+
+def attach_to_the_machine():
+    if not IS_ROOT:
+        raise Skip('needs root')
+    for args in (('-a',), ('--cpu', '0')):
+        target = spawned(CPU, '300')
+        p = attach(*args, '-d', '0.5s')
+        target.kill()
+        target.wait()
+        assert (p.returncode, p.stderr) == (0, b''), p
+        assert report()['total']['cpu-time'] > 1e8
+    p = attach('--cpu', '4000', '-d', '1s')
+    assert p.returncode in (1, 2) and one_line(p.stderr), p
+
+
+# Other users.
+
+def public_directory():
+    path = tempfile.mkdtemp(dir=DIR)
+    os.chmod(DIR, 0o755)
+    os.chmod(path, 0o777)
+    for program in (DWELL, VICTIM, CPU):
+        shutil.copy(program, path)
+    return path
+
+
+def run_as_another_user():
+    if not IS_ROOT:
+        raise Skip('needs root')
+    path = public_directory()
+    file = os.path.join(path, 'x.dwell')
+    for way in WAYS:
+        p = dwell(*options(way), '-u', 'nobody', '-o', file, '--', 'sh', '-c',
+                  'id -un; id -gn; echo $HOME')
+        assert p.returncode == 0 and p.stdout.startswith(b'nobody\n'), (way, p)
+        st = os.stat(file)
+        assert (st.st_uid, st.st_mode & 0o777) == (0, 0o600), (way, st)
+        os.unlink(file)
+    env = {**os.environ, 'SUDO_UID': '65534', 'SUDO_GID': '65534'}
+    for way in CPU_WAYS:
+        p = dwell(*options(way), '-o', file, '--', CPU, '1', env=env)
+        st = os.stat(file)
+        assert (st.st_uid, st.st_gid, st.st_mode & 0o777) == (65534, 65534, 0o600), st
+        os.unlink(file)
+
+
+def strangers_are_refused():
+    if not IS_ROOT or not shutil.which('setpriv'):
+        raise Skip('needs root and setpriv')
+    path = public_directory()
+    as_user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--']
+    target = spawned('sleep', '30')
+    try:
+        p = subprocess.run([*as_user, os.path.join(path, 'dwell'), 'attach', '-d', '1s',
+                            '-o', os.path.join(path, 'a.dwell'), '-p', str(target.pid)],
+                           capture_output=True, timeout=20, cwd=path)
+        assert p.returncode == 1 and one_line(p.stderr), p
+        assert not os.path.exists(os.path.join(path, 'a.dwell'))
+    finally:
+        target.kill()
+        target.wait()
+    for args in (('su', '--version'), ('./e2e-victim', 'interrupted'),
+                 ('./e2e-victim', 'children'), ('sh', '-c', 'su --help')):
+        plain = subprocess.run([*as_user, *args], capture_output=True, cwd=path)
+        p = subprocess.run([*as_user, './dwell', 'run', '-q', '-i', '1ms', '-o', 'u.dwell',
+                            '--', *args], capture_output=True, timeout=20, cwd=path)
+        if args[0] == 'su' and p.returncode == 1:
+            assert one_line(p.stderr), p
+            continue
+        assert (p.returncode, p.stdout, p.stderr) == \
+            (plain.returncode, plain.stdout, plain.stderr), (args, plain, p)
+
+
+def nothing_is_left_behind():
+    mine = [n for n in os.listdir('/dev/shm') if n.startswith('dwell-')]
+    for name in mine:
+        pid = name.split('-')[1]
+        assert os.path.exists(f'/proc/{pid}'), mine
+
+
+TESTS = [ordinary_programs_are_the_same, killed_programs_say_by_what,
+         interrupted_calls_are_interrupted_by_the_program_only, children_end_as_they_do,
+         timers_of_the_program_go_on, thousands_of_forks, a_thousand_threads,
+         set_user_id_programs, static_programs, a_static_program_is_refused_by_timers,
+         programs_of_32_bits, a_deleted_directory, a_directory_deleted_before,
+         closed_descriptors, limits_are_the_programs_own, no_file_may_be_written,
+         few_descriptors_in_the_program,
+         a_full_disk, a_disk_full_from_the_beginning, recording_limits,
+         a_killed_recorder, a_terminated_recorder, an_interrupt_reaches_the_program_once,
+         an_interrupt_to_the_recorder_alone_is_not_the_programs, a_stopped_program,
+         a_program_that_outlives_its_parent, programs_that_cannot_run,
+         recordings_that_cannot_be_written, things_that_are_no_recordings,
+         a_recording_with_ten_gigabytes_of_nothing_behind, truncated_recordings,
+         flipped_recordings, attach_to_threads_that_run, attach_to_what_ends_meanwhile,
+         attach_to_nobody, attach_to_the_machine, run_as_another_user,
+         strangers_are_refused]
+
+
+def main():
+    only = sys.argv[4:]
+    tests = [t for t in TESTS if not only or t.__name__ in only]
+    print(f'1..{len(tests)}')
+    failed = 0
+    for i, test in enumerate(tests, 1):
+        name = test.__name__.replace('_', ' ')
+        begin = time.time()
+        try:
+            test()
+            print(f'ok {i} - {name}', flush=True)
+        except Skip as why:
+            print(f'ok {i} - {name} # SKIP {why}', flush=True)
+        except Exception as why:  # the test's own words
+            failed += 1
+            text = str(why)[:2000].replace('\n', '\n# ')
+            print(f'not ok {i} - {name}\n# {type(why).__name__}: {text}', flush=True)
+        print(f'# {time.time() - begin:.1f} s', flush=True)
+    shutil.rmtree(DIR, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
