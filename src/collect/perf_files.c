@@ -8,14 +8,15 @@
 #include "host/privilege.h"
 
 #define RING_MAX	  ((size_t)8 << 20)
+#define RING_BURSTS	  ((size_t)32 << 20) /* when every event is a sample */
 #define RING_MIN	  ((size_t)64 << 10)
 #define RINGS_MAX	  ((size_t)128 << 20) /* all CPUs together */
 #define RING_LOCKED_LIMIT ((size_t)512 << 10) /* of users without CAP_IPC_LOCK */
 
-size_t perf_files_ring_bytes(size_t n_cpus)
+size_t perf_files_ring_bytes(size_t n_cpus, bool has_bursts)
 {
 	struct privilege p;
-	size_t bytes = RING_MAX;
+	size_t bytes = has_bursts ? RING_BURSTS : RING_MAX;
 
 	while (bytes > RING_LOCKED_LIMIT && bytes * n_cpus > RINGS_MAX)
 		bytes /= 2;

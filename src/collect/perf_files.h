@@ -43,8 +43,9 @@ struct perf_files {
 	size_t ring_bytes;
 };
 
-/* The rings that this user may have for so many CPUs. */
-size_t perf_files_ring_bytes(size_t n_cpus);
+/* The rings that this user may have for so many CPUs.  has_bursts: samples come faster
+ * than they are unwound, for a while. */
+size_t perf_files_ring_bytes(size_t n_cpus, bool has_bursts);
 void perf_files_init(struct perf_files *f, const struct cpus *cpus, size_t ring_bytes);
 void perf_files_fini(struct perf_files *f);
 

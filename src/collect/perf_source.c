@@ -178,6 +178,16 @@ static int choose_cpus(const struct scope *scope, struct cpus *cpus, struct err 
 	return 0;
 }
 
+/* Page faults with their stacks: a program makes most of them while it starts. */
+static bool has_bursts(const struct source_context *c)
+{
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == &perf_source &&
+		    c->plans[i].choice.experiment->trigger == EXPERIMENT_FAULTS)
+			return true;
+	return false;
+}
+
 static int perf_open(const struct source_context *c, struct source **ret, struct err *e)
 {
 	struct cpus cpus = { 0 };
@@ -195,7 +205,8 @@ static int perf_open(const struct source_context *c, struct source **ret, struct
 	s->context = *c;
 	privilege_read(&privilege);
 	s->no_kernel = privilege_check(&privilege, PRIVILEGE_OWN_KERNEL, NULL) < 0;
-	perf_files_init(&s->files, &cpus, perf_files_ring_bytes(cpus.ids.n));
+	perf_files_init(&s->files, &cpus,
+			perf_files_ring_bytes(cpus.ids.n, has_bursts(c)));
 	init_feed(s);
 	cpus_fini(&cpus);
 	*ret = &s->base;

@@ -15,8 +15,11 @@
  * record's 16-bit size is what is left of 64 KB after registers and kernel frames. */
 #define DUMP_FULL   63488
 #define DUMP_SMALL  16384
-#define DUMP_SWITCH 8192 /* blocked stacks are shallow, and there are many */
+#define DUMP_SWITCH 8192  /* blocked stacks are shallow, and there are many */
+#define DUMP_FAULT  32768 /* a starting program makes thousands in a few ms */
 #define RING_FULL   (4u << 20)
+/* Waking up costs some microseconds, waking up late costs samples. */
+#define WAKE_UP_BYTES (1u << 20)
 
 #define CPU_CLOCK_HOW "perf cpu-clock"
 
@@ -52,9 +55,17 @@ size_t perf_stream_specs(const struct experiment *x, const struct perf_stream_sp
 
 static uint32_t dump_size(const struct perf_stream_spec *spec, size_t ring_bytes)
 {
+	if (spec->role == PERF_STREAM_SWITCH)
+		return DUMP_SWITCH;
 	if (ring_bytes < RING_FULL)
-		return spec->role == PERF_STREAM_SWITCH ? DUMP_SWITCH : DUMP_SMALL;
-	return spec->role == PERF_STREAM_SWITCH ? DUMP_SWITCH : DUMP_FULL;
+		return DUMP_SMALL;
+	return spec->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ? DUMP_FAULT : DUMP_FULL;
+}
+
+static uint32_t wake_up_bytes(size_t ring_bytes)
+{
+	return ring_bytes / 4 < WAKE_UP_BYTES ? (uint32_t)(ring_bytes / 4)
+					      : WAKE_UP_BYTES;
 }
 
 static void want_stack(struct perf_event_attr *a, uint32_t dump_bytes)
@@ -119,7 +130,7 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 	a->use_clockid = 1;
 	a->clockid = CLOCK_MONOTONIC;
 	a->watermark = 1;
-	a->wakeup_watermark = (uint32_t)(settings->ring_bytes / 4);
+	a->wakeup_watermark = wake_up_bytes(settings->ring_bytes);
 	a->exclude_kernel = settings->no_kernel;
 	a->exclude_hv = 1;
 	if (is_sample && !plan->choice.experiment->is_pc_only)
