@@ -18,6 +18,15 @@ static const char *const stop_texts[] = {
 	[UNWIND_NO_PROGRESS] = "no progress",
 };
 
+const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
+	{ "not-followed", "child processes that could not be followed", true },
+	{ "processes-without-ring", "processes without a buffer for samples", true },
+	{ "threads-without-timer", "threads without a timer", true },
+	{ "damaged-records", "damaged records from the program", true },
+	{ "throttled", "times that the kernel throttled sampling", true },
+	{ "kernel-not-observed", "time in the kernel, which was not permitted", false },
+};
+
 const char *quality_stop_text(unsigned reason)
 {
 	return reason < UNWIND_N_STOPS ? stop_texts[reason] : "unknown reason";
@@ -169,6 +178,8 @@ static void measure_source(struct quality_source *q, const struct profile *p, si
 
 	q->lost_samples =
 		sum_losses(r, "lost-samples") + sum_losses(r, "unwritten-samples");
+	for (size_t g = 0; g < QUALITY_N_GAPS; g++)
+		q->gaps[g] = sum_losses(r, quality_gaps[g].fact);
 	q->self_cpu_ns = fact(r, FACT_SELF, "cpu-time", NULL);
 	q->wall_ns = fact(r, FACT_TARGET, "wall-time", NULL);
 	q->used_ns = fact(r, FACT_TARGET, "user-time", &has_user) +
@@ -220,6 +231,25 @@ void quality_fini(struct quality *q)
 	free(q->sources);
 	free(q->images);
 	*q = (struct quality){ 0 };
+}
+
+static bool is_source_complete(const struct quality_source *s)
+{
+	for (size_t g = 0; g < QUALITY_N_GAPS; g++)
+		if (s->gaps[g])
+			return false;
+	return !s->lost_samples && !s->damage && s->is_complete && !s->n_bad_blocks;
+}
+
+bool quality_is_complete(const struct quality *q)
+{
+	for (size_t i = 0; i < q->n_sources; i++)
+		if (!is_source_complete(&q->sources[i]))
+			return false;
+	for (size_t c = 0; c < q->n_columns; c++)
+		if (q->columns[c].truncated || q->columns[c].unresolved)
+			return false;
+	return true;
 }
 
 bool quality_is_damaged(const struct quality *q)

@@ -23,8 +23,20 @@ struct quality_column {
 	uint64_t truncated_by[UNWIND_N_STOPS]; /* by reason */
 };
 
+/* What the recorder could not see at all: no sample tells of it. */
+#define QUALITY_N_GAPS 6
+
+struct quality_gap {
+	const char *fact; /* FACT_LOSS of the recording */
+	const char *text; /* "processes without a buffer" */
+	bool is_counted;  /* else the number says yes or no */
+};
+
+extern const struct quality_gap quality_gaps[QUALITY_N_GAPS];
+
 struct quality_source {
 	uint64_t lost_samples;
+	uint64_t gaps[QUALITY_N_GAPS];
 	bool has_cpu;		      /* CPU time was sampled, and the rusage is known */
 	uint64_t sampled_ns, used_ns; /* before the filter */
 	uint64_t self_cpu_ns;	      /* the profiler's own; 0 unknown */
@@ -46,6 +58,8 @@ void quality_measure(struct quality *ret, const struct profile *p);
 void quality_fini(struct quality *q);
 /* Something could not be read: reports still print, but do not end well. */
 bool quality_is_damaged(const struct quality *q);
+/* Is everything here that the target did, with its whole stack and names? */
+bool quality_is_complete(const struct quality *q);
 /* "the copied part of the stack ended". */
 const char *quality_stop_text(unsigned reason);
 

@@ -367,26 +367,36 @@ static void put_damage(const struct report *r, size_t i, FILE *out)
 	}
 }
 
-static bool is_complete(const struct report *r)
+static void put_unseen(const struct report *r, FILE *out)
 {
-	for (size_t i = 0; i < r->quality.n_sources; i++)
-		if (r->quality.sources[i].lost_samples)
-			return false;
-	for (size_t c = 0; c < r->quality.n_columns; c++)
-		if (r->quality.columns[c].truncated || r->quality.columns[c].unresolved)
-			return false;
-	return true;
+	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
+
+	for (unsigned g = 0; g < QUALITY_N_GAPS; g++) {
+		uint64_t n = 0;
+
+		for (size_t i = 0; i < r->quality.n_sources; i++)
+			n += r->quality.sources[i].gaps[g];
+		if (!n)
+			continue;
+		buf_printf(&b, "%s%s", b.size ? "; " : "", quality_gaps[g].text);
+		if (quality_gaps[g].is_counted)
+			buf_printf(&b, ": %s", text_count(s, n));
+	}
+	if (b.size)
+		put_labelled(r, "not seen", &b, out);
 }
 
 static void put_gaps(const struct report *r, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 };
 
-	if (is_complete(r)) {
+	if (quality_is_complete(&r->quality)) {
 		buf_puts(&b, "nothing lost, truncated or unresolved");
 		put_labelled(r, "complete", &b, out);
 		return;
 	}
+	put_unseen(r, out);
 	put_lost(r, out);
 	put_truncated(r, out);
 	put_unresolved(r, out);

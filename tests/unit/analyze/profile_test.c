@@ -163,7 +163,33 @@ static void quality_tells_what_is_cut_off_and_what_has_no_name(void **state unus
 	assert_int_equal(q.n_images, 1);
 	assert_string_equal(q.images[0].image, "[unknown]");
 	assert_false(quality_is_damaged(&q));
+	assert_false(quality_is_complete(&q));
 	quality_fini(&q);
+}
+
+static bool is_complete(const char *spec)
+{
+	own(profile_freep) struct profile *p = load(spec, NULL);
+	struct quality q;
+
+	quality_measure(&q, p);
+
+	bool is = quality_is_complete(&q);
+
+	quality_fini(&q);
+	return is;
+}
+
+static void what_was_not_seen_is_not_complete(void **state)
+{
+	(void)state;
+	assert_true(is_complete("main;work 10\n"));
+	assert_true(is_complete("main;work 10\nfact loss throttled 0\n"));
+	assert_false(is_complete("main;work 10\nfact loss lost-samples 1\n"));
+	assert_false(is_complete("main;work 10\nfact loss not-followed 1\n"));
+	assert_false(is_complete("main;work 10\nfact loss processes-without-ring 1\n"));
+	assert_false(is_complete("main;work 10\nfact loss kernel-not-observed 1\n"));
+	assert_false(is_complete("main;work 10\nunfinished\n"));
 }
 
 struct samples {
@@ -280,6 +306,7 @@ int main(void)
 		cmocka_unit_test(every_field_of_the_filter_selects),
 		cmocka_unit_test(every_dimension_gives_the_sums),
 		cmocka_unit_test(quality_tells_what_is_cut_off_and_what_has_no_name),
+		cmocka_unit_test(what_was_not_seen_is_not_complete),
 		cmocka_unit_test(stacks_and_samples_add_up_to_the_total),
 		cmocka_unit_test(two_recordings_share_functions_of_one_name),
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
