@@ -168,9 +168,18 @@ static bool is_readable(void *ctx, uint64_t addr)
 	return local_guard_word(ctx, addr, &word);
 }
 
+static bool is_in_module(void *ctx, uint64_t addr)
+{
+	struct local_module module;
+
+	(void)ctx;
+	return local_modules_find(addr, &module);
+}
+
 static struct no_table_code code_of(struct walk *w)
 {
-	return (struct no_table_code){ local_guard_word, is_readable, &w->guard };
+	return (struct no_table_code){ local_guard_word, is_readable, is_in_module,
+				       &w->guard };
 }
 
 static __attribute__((noinline)) bool is_return(struct walk *w, uint64_t addr)
@@ -181,13 +190,14 @@ static __attribute__((noinline)) bool is_return(struct walk *w, uint64_t addr)
 }
 
 /* The row of the frame the walk stands on.  False when that is no frame: a return
- * address that is in no module and not behind a call. */
+ * address that is in no module and not behind a call, though a table led to it. */
 static inline bool look_up(struct walk *w)
 {
 	uint64_t pc = w->regs.r[abi->pc];
+	bool was_proved = !w->has_module;
 
 	w->has_module = find_row(w, pc - !w->is_exact, &w->row);
-	return w->has_module || w->is_exact || is_return(w, pc);
+	return w->has_module || w->is_exact || was_proved || is_return(w, pc);
 }
 
 static __attribute__((noinline)) enum step_result step_unknown(struct walk *w)
@@ -428,6 +438,7 @@ static void prepare(struct walk *w, uintptr_t stack_lo, uintptr_t stack_hi,
 	w->exact = exact;
 	w->max = max < UNWIND_LOCAL_DEPTH_MAX ? max : UNWIND_LOCAL_DEPTH_MAX;
 	w->is_full = false;
+	w->has_module = true;
 	w->guard.page = LOCAL_GUARD_NO_PAGE;
 	w->memory.read = local_guard_word;
 	w->memory.ctx = &w->guard;

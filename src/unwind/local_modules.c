@@ -117,19 +117,30 @@ static const uint8_t *bytes_at(uint64_t addr)
 	return (const uint8_t *)(uintptr_t)addr;
 }
 
+/* Of a program whose segments do not adjoin, each is found as a module of its own. */
+static bool find_table(const struct local_module *module, struct local_module *ret)
+{
+	uint64_t at = module->eh_frame_hdr;
+
+	*ret = *module;
+	return at && ((at >= ret->start && at < ret->end) ||
+		      (local_modules_find(at, ret) && at >= ret->start && at < ret->end));
+}
+
 /* The table of a module: its section, and its index when there is one. */
 static bool open_table(const struct local_module *module, struct eh_hdr *ret_hdr,
 		       struct cfi_section *ret)
 {
 	uint64_t at = module->eh_frame_hdr;
+	struct local_module in;
 
-	if (!at || !eh_hdr_parse(bytes_at(at), module->end - at, at, ret_hdr))
-		return false;
-	if (ret_hdr->eh_frame < module->start || ret_hdr->eh_frame >= module->end)
+	if (!find_table(module, &in) ||
+	    !eh_hdr_parse(bytes_at(at), in.end - at, at, ret_hdr) ||
+	    ret_hdr->eh_frame < in.start || ret_hdr->eh_frame >= in.end)
 		return false;
 	/* its end is written nowhere; a terminating record is there instead */
 	*ret = (struct cfi_section){ .bytes = bytes_at(ret_hdr->eh_frame),
-				     .size = module->end - ret_hdr->eh_frame,
+				     .size = in.end - ret_hdr->eh_frame,
 				     .addr = ret_hdr->eh_frame,
 				     .data_addr = at,
 				     .arch = ABI_NATIVE->arch };

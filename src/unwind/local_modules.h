@@ -14,7 +14,7 @@
 #include "unwind/cfi.h"
 
 struct local_module {
-	uint64_t start, end;
+	uint64_t start, end;   /* or those of one segment */
 	uint64_t eh_frame_hdr; /* its address, 0 without a table */
 };
 

@@ -3,8 +3,10 @@
 
 /* A call that lands this close in front of pc called the function pc is in. */
 #define FUNCTION_MAX_BYTES (64 << 10)
-#define CODE_BYTES	   32
-#define EPILOGUE_MAX	   10
+/* The code of one JIT compiler lies this close together (Java's default: 240 MB). */
+#define JIT_MAX_BYTES (256 << 20)
+#define CODE_BYTES    32
+#define EPILOGUE_MAX  10
 
 static bool read_code(const struct no_table_code *code, uint64_t addr, uint8_t *ret,
 		      unsigned n)
@@ -298,6 +300,15 @@ static bool try_prologue(const struct abi *abi, const struct no_table_code *code
 	return true;
 }
 
+/* Interpreters push the address where a callee is to go on themselves (Java's): no call
+ * is in front of it. */
+static bool is_same_jit(const struct no_table_code *code, uint64_t pc, uint64_t from)
+{
+	return pc - from + JIT_MAX_BYTES < 2 * (uint64_t)JIT_MAX_BYTES &&
+	       code->is_code(code->ctx, pc) && !code->is_in_file(code->ctx, pc) &&
+	       !code->is_in_file(code->ctx, from);
+}
+
 /* Frame pointers rise, up to a caller that uses the register for something else: such a
  * one must have a call in front of the return address. */
 static enum step_result step_chain(const struct abi *abi,
@@ -313,6 +324,8 @@ static enum step_result step_chain(const struct abi *abi,
 	if (rc != STEP_RETURN)
 		return rc;
 	answer = pc ? is_return(abi, code, pc) : PERHAPS;
+	if (answer == NO && is_same_jit(code, pc, g->r[abi->pc]))
+		answer = PERHAPS;
 	if (answer == NO || (answer == PERHAPS && fp && fp <= g->r[abi->fp]))
 		return step_stop(s, UNWIND_NO_TABLE);
 	*g = next;

@@ -24,6 +24,7 @@ struct no_table_code {
 	/* Eight bytes of code; false when they cannot be had. */
 	bool (*read)(void *ctx, uint64_t addr, uint64_t *ret);
 	bool (*is_code)(void *ctx, uint64_t addr);
+	bool (*is_in_file)(void *ctx, uint64_t addr);
 	void *ctx;
 };
 

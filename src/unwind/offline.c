@@ -37,6 +37,14 @@ static bool is_mapped(void *ctx, uint64_t addr)
 	return w->find_map(w->find_ctx, addr) != NULL;
 }
 
+static bool is_in_file(void *ctx, uint64_t addr)
+{
+	const struct walk *w = ctx;
+	const struct unwind_map *map = w->find_map(w->find_ctx, addr);
+
+	return map && map->image;
+}
+
 /* From the file, which is there when the process is gone. */
 static bool read_code(void *ctx, uint64_t addr, uint64_t *ret)
 {
@@ -63,7 +71,10 @@ static bool is_hand_written(const struct walk *w, const struct unwind_map *map)
 
 static enum step_result step_unknown(struct walk *w, const struct unwind_map *map)
 {
-	struct no_table_code code = { .read = read_code, .is_code = is_mapped, .ctx = w };
+	struct no_table_code code = { .read = read_code,
+				      .is_code = is_mapped,
+				      .is_in_file = is_in_file,
+				      .ctx = w };
 	struct no_table_frame frame = {
 		.is_exact = w->is_exact,
 		.is_hand_written = is_hand_written(w, map),
