@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/metrics.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@
 #include "analyze/frame_path.h"
 #include "analyze/walk.h"
 #include "base/mem.h"
+
+#define MANY_STACKS 4096 /* worth a second thread */
 
 void metrics_fini(struct metrics *m)
 {
@@ -17,9 +20,38 @@ void metrics_fini(struct metrics *m)
 	*m = (struct metrics){ 0 };
 }
 
+static struct metrics metrics_of(size_t n_rows, size_t n_columns)
+{
+	size_t n = n_rows * n_columns + 1;
+
+	return (struct metrics){
+		.n_rows = n_rows,
+		.n_columns = n_columns,
+		.exclusive = xcalloc(n, sizeof(uint64_t)),
+		.inclusive = xcalloc(n, sizeof(uint64_t)),
+		.exclusive_counts = xcalloc(n, sizeof(uint64_t)),
+	};
+}
+
+static void add(uint64_t *to, const uint64_t *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] += from[i];
+}
+
+static void add_metrics(struct metrics *to, const struct metrics *from)
+{
+	size_t n = to->n_rows * to->n_columns;
+
+	add(to->exclusive, from->exclusive, n);
+	add(to->inclusive, from->inclusive, n);
+	add(to->exclusive_counts, from->exclusive_counts, n);
+}
+
 /* Walking down, `running` is what was counted so far.  A row's outermost occurrence
  * notes it on the way in; on the way out the difference is what lies below, counted
- * once however often the row occurs in between. */
+ * once however often the row occurs in between.  So differences may be taken over any
+ * part of the order: those of all parts add up. */
 struct pass {
 	const struct input *source;
 	struct metrics *to;
@@ -28,13 +60,37 @@ struct pass {
 	uint64_t *before; /* [row * n + column]: running when it was entered */
 	uint64_t *running;
 	uint32_t n, first; /* columns of this source */
+	size_t from, end;  /* its part of the order */
 };
 
-static void enter(struct pass *p, uint32_t stack)
+static struct pass pass_over(const struct input *s, size_t from, size_t end,
+			     const uint32_t *row_of_frame, struct metrics *to)
+{
+	return (struct pass){
+		.source = s,
+		.to = to,
+		.row_of_frame = row_of_frame,
+		.depth = xcalloc(to->n_rows + 1, sizeof(uint32_t)),
+		.before = xcalloc(to->n_rows * s->n_columns + 1, sizeof(uint64_t)),
+		.running = xcalloc(s->n_columns + 1, sizeof(uint64_t)),
+		.n = s->n_columns,
+		.first = s->first_column,
+		.from = from,
+		.end = end,
+	};
+}
+
+static void pass_fini(struct pass *p)
+{
+	free(p->depth);
+	free(p->before);
+	free(p->running);
+}
+
+/* The innermost row, MODEL_NONE when there is none. */
+static uint32_t enter_frames(struct pass *p, uint32_t stack)
 {
 	uint32_t n_frames, first = input_frames(p->source, stack, &n_frames);
-	const uint64_t *weights = input_weights(p->source, stack);
-	const uint64_t *counts = input_counts(p->source, stack);
 	uint32_t row = MODEL_NONE;
 
 	for (uint32_t i = first; i < first + n_frames; i++) {
@@ -44,6 +100,15 @@ static void enter(struct pass *p, uint32_t stack)
 		for (uint32_t c = 0; c < p->n; c++)
 			p->before[(size_t)row * p->n + c] = p->running[c];
 	}
+	return row;
+}
+
+static void enter(struct pass *p, uint32_t stack)
+{
+	const uint64_t *weights = input_weights(p->source, stack);
+	const uint64_t *counts = input_counts(p->source, stack);
+	uint32_t row = enter_frames(p, stack);
+
 	for (uint32_t c = 0; weights && c < p->n; c++) {
 		p->running[c] += weights[c];
 		if (row == MODEL_NONE)
@@ -74,16 +139,55 @@ static void leave(struct pass *p, uint32_t stack)
 	}
 }
 
-static void sum_source(struct pass *p)
+static void *sum_part(void *arg)
 {
-	struct walk w = walk_over(p->source);
+	struct pass *p = arg;
+	struct walk w = walk_over_part(p->source, p->from, p->end);
 
+	/* What is above was not counted yet, so it does not matter in which order. */
+	for (uint32_t above = w.stack; above; above = p->source->stacks[above].parent)
+		enter_frames(p, above);
 	for (enum walk_step step; (step = walk_next(&w)) != WALK_END;) {
 		if (step == WALK_ENTER)
 			enter(p, w.stack);
 		else
 			leave(p, w.stack);
 	}
+	return NULL;
+}
+
+/* The second half of many stacks in a thread and with sums of its own. */
+static void sum_halves(struct metrics *to, const struct input *s,
+		       const uint32_t *row_of_frame)
+{
+	struct metrics other = metrics_of(to->n_rows, to->n_columns);
+	size_t middle = s->n_ordered / 2;
+	own(pass_fini) struct pass first = pass_over(s, 0, middle, row_of_frame, to);
+	own(pass_fini) struct pass second =
+		pass_over(s, middle, s->n_ordered, row_of_frame, &other);
+	pthread_t thread;
+	bool has_thread = pthread_create(&thread, NULL, sum_part, &second) == 0;
+
+	sum_part(&first);
+	if (has_thread)
+		pthread_join(thread, NULL);
+	else
+		sum_part(&second);
+	add_metrics(to, &other);
+	metrics_fini(&other);
+}
+
+static void sum_source(struct metrics *to, const struct input *s,
+		       const uint32_t *row_of_frame)
+{
+	if (s->n_ordered >= MANY_STACKS) {
+		sum_halves(to, s, row_of_frame);
+		return;
+	}
+
+	own(pass_fini) struct pass all = pass_over(s, 0, s->n_ordered, row_of_frame, to);
+
+	sum_part(&all);
 }
 
 static uint32_t *functions_as_rows(const struct profile *p)
@@ -105,32 +209,9 @@ void metrics_sum(struct metrics *ret, const struct profile *p,
 		n_rows = p->functions.n;
 	}
 
-	size_t n_columns = p->columns.n, n_values = n_rows * n_columns + 1;
-	own(freep) uint32_t *depth = xcalloc(n_rows + 1, sizeof(*depth));
-	own(freep) uint64_t *before = xcalloc(n_values, sizeof(*before));
-	own(freep) uint64_t *running = xcalloc(n_columns + 1, sizeof(*running));
-
-	*ret = (struct metrics){
-		.n_rows = n_rows,
-		.n_columns = n_columns,
-		.exclusive = xcalloc(n_values, sizeof(uint64_t)),
-		.inclusive = xcalloc(n_values, sizeof(uint64_t)),
-		.exclusive_counts = xcalloc(n_values, sizeof(uint64_t)),
-	};
-	for (size_t i = 0; i < p->n_sources; i++) {
-		const struct input *s = &p->sources[i];
-		struct pass pass = { .source = s,
-				     .to = ret,
-				     .row_of_frame = row_of_frame,
-				     .depth = depth,
-				     .before = before,
-				     .running = running,
-				     .n = s->n_columns,
-				     .first = s->first_column };
-
-		memset(running, 0, n_columns * sizeof(*running));
-		sum_source(&pass);
-	}
+	*ret = metrics_of(n_rows, p->columns.n);
+	for (size_t i = 0; i < p->n_sources; i++)
+		sum_source(ret, &p->sources[i], row_of_frame);
 }
 
 /* Edges by function while they are being summed. */
@@ -168,12 +249,6 @@ struct attribution {
 	VEC(size_t) occurrences; /* positions of the function on the path */
 	uint32_t function;
 };
-
-static void add(uint64_t *to, const uint64_t *weights, size_t n)
-{
-	for (size_t c = 0; c < n; c++)
-		to[c] += weights[c];
-}
 
 static void attribute_stack(struct attribution *a, const struct input *s,
 			    const uint64_t *weights)

@@ -221,6 +221,8 @@ static void *sum_in_thread(void *arg)
 	struct summing *sum = arg;
 
 	sum->rc = sum_samples(sum->p, sum->s, &sum->err);
+	if (sum->rc >= 0)
+		input_order(sum->s);
 	return NULL;
 }
 
@@ -239,7 +241,6 @@ static int load_all(struct profile *p, struct input *s, struct err *e)
 		sum_in_thread(&sum);
 	if (sum.rc < 0)
 		return err_set(e, sum.rc, "%s", sum.err.text);
-	input_order(s);
 	return 0;
 }
 

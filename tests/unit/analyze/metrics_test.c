@@ -297,6 +297,40 @@ static void random_trees_agree_with_the_definitions(void **state unused)
 	}
 }
 
+/* Every stack of LEVELS functions of N_NAMES, the first of weight 1, the next of 2 … */
+static void more_stacks_than_one_thread_sums_keep_the_sums(void **state unused)
+{
+	enum { N_NAMES = 8, LEVELS = 4, N_ALL = 4096 };
+	own(freep) struct fixture_stack *stacks = xcalloc(N_ALL, sizeof(*stacks));
+	own(freep) char(*texts)[16] = xcalloc(N_ALL, sizeof(*texts));
+	uint64_t exclusive[N_NAMES] = { 0 }, inclusive[N_NAMES] = { 0 };
+	struct metrics m;
+
+	for (unsigned i = 0; i < N_ALL; i++) {
+		unsigned on_stack = 0;
+
+		for (unsigned level = 0; level < LEVELS; level++) {
+			unsigned name = i >> 3 * (LEVELS - 1 - level) & (N_NAMES - 1);
+
+			texts[i][2 * level] = (char)('A' + name);
+			texts[i][2 * level + 1] = level + 1 < LEVELS ? ';' : '\0';
+			on_stack |= 1u << name;
+		}
+		stacks[i] = (struct fixture_stack){ texts[i], i + 1 };
+		exclusive[i % N_NAMES] += i + 1;
+		for (unsigned name = 0; name < N_NAMES; name++)
+			inclusive[name] += on_stack & 1u << name ? i + 1 : 0;
+	}
+
+	own(fixture_freep) struct profile *p = fixture_profile(stacks, N_ALL);
+
+	metrics_sum(&m, p, NULL, 0);
+	for (unsigned name = 0; name < N_NAMES; name++)
+		check_function(p, &m, (char[2]){ (char)('A' + name) }, exclusive[name],
+			       inclusive[name]);
+	metrics_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +343,7 @@ int main(void)
 		cmocka_unit_test(inlined_frames_are_callers_and_callees_too),
 		cmocka_unit_test(a_stack_without_frames_is_only_in_the_total),
 		cmocka_unit_test(random_trees_agree_with_the_definitions),
+		cmocka_unit_test(more_stacks_than_one_thread_sums_keep_the_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
