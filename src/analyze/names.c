@@ -123,6 +123,54 @@ static void cut_middle(char *dst, size_t cap, const char *src, size_t width)
 	snprintf(dst, cap, "%.*s…%s", (int)head_bytes, src, src + tail_at);
 }
 
+/* "libpython3.11.so.1.0": the end is what says least. */
+static bool is_library(const char *name)
+{
+	return strstr(name, ".so") && !strpbrk(name, ": </");
+}
+
+static void cut_end(char *dst, size_t cap, const char *src, size_t width)
+{
+	snprintf(dst, cap, "%.*s…", (int)bytes_of(src, width ? width - 1 : 0), src);
+}
+
+/* Where the last scope operator outside brackets begins that leaves `width`; NULL when
+ * none does. */
+static const char *outer_scope(const char *src, size_t width)
+{
+	int depth = 0;
+
+	for (const char *s = src; *s; s++) {
+		depth += *s == '(' || *s == '<' || *s == '{';
+		depth -= *s == ')' || *s == '}' || (*s == '>' && s > src && s[-1] != '-');
+		if (depth == 0 && s > src && s[0] == ':' && s[1] == ':' && fits(s, width))
+			return s;
+	}
+	return NULL;
+}
+
+/* "…::Parser::next": whole inner scopes, unless that leaves much room unused. */
+static void cut_scopes(char *dst, size_t cap, const char *src, size_t width)
+{
+	size_t columns = text_width(src), room = width > 1 ? width - 1 : 0;
+	const char *scope = outer_scope(src, room);
+
+	if (!scope || text_width(scope) * 3 < room * 2)
+		scope = src + bytes_of(src, columns - room);
+	snprintf(dst, cap, "…%s", scope);
+}
+
+/* What stands in brackets is no function but a remark, which reads from its start. */
+static void cut(char *dst, size_t cap, const char *src, size_t width)
+{
+	if (is_library(src) || src[0] == '[')
+		cut_end(dst, cap, src, width);
+	else if (strstr(src, "::"))
+		cut_scopes(dst, cap, src, width);
+	else
+		cut_middle(dst, cap, src, width);
+}
+
 char *names_shorten(char *dst, size_t cap, const char *name, size_t width)
 {
 	char work[1024], shown[1024];
@@ -140,6 +188,6 @@ char *names_shorten(char *dst, size_t cap, const char *name, size_t width)
 	if (fits(dst, width))
 		return dst;
 	snprintf(work, sizeof(work), "%s", dst);
-	cut_middle(dst, cap, work, width);
+	cut(dst, cap, work, width);
 	return dst;
 }

@@ -59,13 +59,37 @@ a_long_name_loses_parameters_then_templates_then_its_middle(void **state unused)
 		{ 60, "std::map<std::string, std::vector<int>>::insert" },
 		{ 45, "std::map<std::string, std::vector<…>>::insert" },
 		{ 25, "std::map<…>::insert" },
-		{ 12, "std…::insert" },
+		{ 12, "…::insert" },
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		char s[200];
 
 		names_shorten(s, sizeof(s), name, t[i].width);
+		assert_string_equal(s, t[i].want);
+	}
+}
+
+static void what_says_most_of_a_long_name_is_kept(void **state unused)
+{
+	static const struct {
+		const char *name;
+		size_t width;
+		const char *want;
+	} t[] = {
+		{ "libpython3.11.so.1.0", 17, "libpython3.11.so…" },
+		{ "v8::internal::CodeSerializer::Serialize", 30,
+		  "…::CodeSerializer::Serialize" },
+		{ "v8::internal::CodeSerializer::Serialize", 15, "…::Serialize" },
+		{ "v8::internal::CodeSerializer::Serialize", 10, "…Serialize" },
+		{ "int n::A<int>::f(int)", 8, "…A<…>::f" },
+		{ "x86_64-linux-gnu-as", 12, "x86…x-gnu-as" },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char s[200];
+
+		names_shorten(s, sizeof(s), t[i].name, t[i].width);
 		assert_string_equal(s, t[i].want);
 	}
 }
@@ -77,6 +101,7 @@ int main(void)
 		cmocka_unit_test(functions_and_files_are_found_by_the_short_form),
 		cmocka_unit_test(
 			a_long_name_loses_parameters_then_templates_then_its_middle),
+		cmocka_unit_test(what_says_most_of_a_long_name_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
