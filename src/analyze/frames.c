@@ -7,6 +7,7 @@
 
 #include "analyze/names.h"
 #include "base/mem.h"
+#include "unwind/offline.h"
 
 /* The locations of one image, as the symbolizer wants them. */
 struct batch {
@@ -126,6 +127,28 @@ static uint32_t add_function(struct profile *p, uint64_t key, const char *image,
 	return (uint32_t)p->functions.n - 1;
 }
 
+/* Where stacks end early is called after why they do. */
+static uint32_t truncated_function(struct profile *p, uint32_t sym_id, const char *image,
+				   uint64_t reason)
+{
+	char name[100];
+
+	if (!reason || reason >= UNWIND_N_STOPS)
+		snprintf(name, sizeof(name), "%s", image);
+	else
+		snprintf(name, sizeof(name), "[truncated: %s]",
+			 unwind_stop_text((enum unwind_stop)reason));
+
+	uint64_t key = name_key(image, name);
+	uint32_t id = find_function(p, key, image, name);
+
+	if (id == MODEL_NONE) {
+		id = add_function(p, key, image, sym_id, IMAGE_TRUNCATED);
+		p->functions.at[id].name = arena_strdup(&p->strings, name);
+	}
+	return id;
+}
+
 static uint32_t function_of(struct profile *p, uint32_t sym_id, const char *image,
 			    uint8_t kind)
 {
@@ -158,7 +181,10 @@ static void take_result(struct profile *p, struct input *s, uint32_t location,
 			symbolizer_frame(p->symbolizer, r->first_frame + i);
 
 		*vec_push(&p->frames) = (struct profile_frame){
-			.function = function_of(p, f->function, image, kind),
+			.function = kind == IMAGE_TRUNCATED
+					    ? truncated_function(p, f->function, image,
+								 r->address)
+					    : function_of(p, f->function, image, kind),
 			.line = f->line,
 			.column = f->column,
 			.file = f->file,

@@ -7,17 +7,6 @@
 #include "analyze/profile_data.h"
 #include "base/mem.h"
 
-static const char *const stop_texts[] = {
-	[UNWIND_END] = "complete",
-	[UNWIND_NO_MAP] = "outside every mapping",
-	[UNWIND_NO_TABLE] = "no unwind table",
-	[UNWIND_BAD_RULE] = "unknown unwind rule",
-	[UNWIND_BAD_MEMORY] = "unreadable memory",
-	[UNWIND_STACK_SHORT] = "copied stack too short",
-	[UNWIND_LIMIT] = "depth limit",
-	[UNWIND_NO_PROGRESS] = "no progress",
-};
-
 const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	{ "not-followed", "child processes that could not be followed", true },
 	{ "processes-without-ring", "processes without a buffer for samples", true },
@@ -26,11 +15,6 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	{ "throttled", "times that the kernel throttled sampling", true },
 	{ "kernel-not-observed", "time in the kernel, which was not permitted", false },
 };
-
-const char *quality_stop_text(unsigned reason)
-{
-	return reason < UNWIND_N_STOPS ? stop_texts[reason] : "unknown reason";
-}
 
 /* The reason why the stacks below a root ended early; UNWIND_END: they did not. */
 static unsigned root_reason(const struct input *s, uint32_t root)
@@ -170,6 +154,36 @@ static uint64_t sum_losses(const struct recording *r, const char *name)
 	return sum;
 }
 
+static bool rate_fact(const struct recording *r, const char *name, uint32_t event,
+		      uint64_t *ret)
+{
+	return recording_find_fact(r, FACT_RATE, name, event, MODEL_NONE, ret);
+}
+
+/* What was to come follows from the clock itself, or from the intervals that a timer
+ * says it missed. */
+static void measure_rate(struct quality_rate *ret, const struct recording *r,
+			 uint32_t event)
+{
+	const struct model_event *ev = recording_event(r, event);
+	struct quality_rate rate = { 0 };
+	uint64_t counted, overruns;
+
+	if (!ev || strcmp(recording_string(r, ev->unit), "ns") != 0 ||
+	    !rate_fact(r, "requested-period", event, &rate.asked_ns) || !rate.asked_ns ||
+	    !rate_fact(r, "delivered", event, &rate.delivered))
+		return;
+	if (rate_fact(r, "counted", event, &counted))
+		rate.expected = counted / rate.asked_ns;
+	else if (rate_fact(r, "timer-overruns", MODEL_NONE, &overruns))
+		rate.expected = rate.delivered + overruns;
+	else
+		return;
+	rate_fact(r, "timer-tick", MODEL_NONE, &rate.tick_ns);
+	rate.is_throttled = sum_losses(r, "throttled") > 0;
+	*ret = rate;
+}
+
 static void measure_source(struct quality_source *q, const struct profile *p, size_t i)
 {
 	const struct input *s = &p->sources[i];
@@ -212,8 +226,13 @@ void quality_measure(struct quality *ret, const struct profile *p)
 		.n_columns = p->columns.n,
 		.n_sources = p->n_sources,
 	};
-	for (size_t c = 0; c < p->columns.n; c++)
-		ret->columns[c].total = p->columns.at[c].total_weight;
+	for (size_t c = 0; c < p->columns.n; c++) {
+		const struct profile_column *column = &p->columns.at[c];
+
+		ret->columns[c].total = column->total_weight;
+		measure_rate(&ret->columns[c].rate, p->sources[column->source].recording,
+			     column->event);
+	}
 	for (size_t i = 0; i < p->n_sources; i++) {
 		measure_truncated(ret, &p->sources[i]);
 		measure_unresolved(ret, &u, p, &p->sources[i]);

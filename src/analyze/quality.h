@@ -18,7 +18,15 @@ struct quality_image {
 	size_t column;	     /* ... which is this one */
 };
 
+/* How often a sampled clock was to be read and how often it was; asked_ns 0 unknown. */
+struct quality_rate {
+	uint64_t asked_ns, expected, delivered;
+	uint64_t tick_ns; /* of the system's timers where they were used, else 0 */
+	bool is_throttled;
+};
+
 struct quality_column {
+	struct quality_rate rate;
 	uint64_t total, truncated, unresolved;
 	uint64_t truncated_by[UNWIND_N_STOPS]; /* by reason */
 };
@@ -60,7 +68,5 @@ void quality_fini(struct quality *q);
 bool quality_is_damaged(const struct quality *q);
 /* Is everything here that the target did, with its whole stack and names? */
 bool quality_is_complete(const struct quality *q);
-/* "the copied part of the stack ended". */
-const char *quality_stop_text(unsigned reason);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "unwind/offline.h"
+
 static void event_key(const struct report *r, size_t column, char *key, size_t cap)
 {
 	const struct profile_column *c = profile_column(r->profile, column);
@@ -119,7 +121,7 @@ static void put_truncated(struct json *j, const struct report *r)
 		json_key_u64(j, "total", q->truncated);
 		for (unsigned i = 0; i < UNWIND_N_STOPS; i++)
 			if (q->truncated_by[i])
-				json_key_u64(j, quality_stop_text(i), q->truncated_by[i]);
+				json_key_u64(j, unwind_stop_text(i), q->truncated_by[i]);
 		json_object_end(j);
 	}
 	json_object_end(j);

@@ -8,8 +8,12 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/report_value.h"
+#include "unwind/offline.h"
 
-#define LABEL 14 /* columns before the text of a quality line */
+#define LABEL		14  /* columns before the text of a quality line */
+#define MANY_IMAGES	3   /* without names are listed */
+#define LEAST_PER_MILLE 5   /* and only with this share */
+#define FEW_SAMPLES	100 /* say nothing about a rate */
 
 static const char *bold(bool on)
 {
@@ -274,7 +278,7 @@ static void put_truncated(const struct report *r, FILE *out)
 		for (unsigned i = 0; i < UNWIND_N_STOPS; i++) {
 			if (!q->truncated_by[i])
 				continue;
-			buf_printf(&b, "%s%s %s", separator, quality_stop_text(i),
+			buf_printf(&b, "%s%s %s", separator, unwind_stop_text(i),
 				   text_pct(s, (double)q->truncated_by[i],
 					    (double)q->total));
 			separator = ", ";
@@ -285,10 +289,76 @@ static void put_truncated(const struct report *r, FILE *out)
 	put_labelled(r, "truncated", &b, out);
 }
 
+/* Images with a share worth a word, heaviest first: at most MANY_IMAGES. */
+static size_t count_notable(const struct report *r)
+{
+	const struct quality *q = &r->quality;
+	size_t n = 0;
+
+	while (n < q->n_images && n < MANY_IMAGES &&
+	       q->images[n].weight * 1000 >=
+		       LEAST_PER_MILLE * q->columns[q->images[n].column].total)
+		n++;
+	return n;
+}
+
+static bool is_same_problem(const struct quality_image *a, const struct quality_image *b)
+{
+	return a->problem && b->problem && strcmp(a->problem, b->problem) == 0;
+}
+
+/* The images of one problem with their shares, then what to do about it; returns how
+ * many there were. */
+static size_t put_problem(const struct report *r, const struct quality_image *first,
+			  size_t n, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	size_t i = 0;
+	char s[TEXT_MAX];
+
+	for (; i < n && (!i || is_same_problem(&first[i], first)); i++) {
+		uint64_t total = r->quality.columns[first[i].column].total;
+
+		buf_puts(&b, i ? ", " : "");
+		put_safe(&b, first[i].image);
+		buf_printf(&b, " %s",
+			   text_pct(s, (double)first[i].weight, (double)total));
+	}
+	if (first->problem) {
+		buf_puts(&b, ": ");
+		put_safe(&b, first->problem);
+	}
+	put_labelled(r, "", &b, out);
+	return i;
+}
+
+/* The rest in one line; what they have adds up in one event only. */
+static void put_other_images(const struct report *r, size_t shown, FILE *out)
+{
+	const struct quality *q = &r->quality;
+	own(buf_fini) struct buf b = { 0 };
+	uint64_t sum = 0;
+	size_t n = 0;
+	char s[TEXT_MAX];
+
+	for (size_t i = shown; i < q->n_images; i++) {
+		n += q->images[i].weight > 0;
+		sum += q->images[i].weight;
+	}
+	if (!n)
+		return;
+	buf_printf(&b, "%zu more image%s", n, n == 1 ? "" : "s");
+	if (r->n_shown == 1)
+		buf_printf(
+			&b, " %s",
+			text_pct(s, (double)sum, (double)q->columns[r->shown[0]].total));
+	put_labelled(r, "", &b, out);
+}
+
 static void put_unresolved(const struct report *r, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 };
-	char s[TEXT_MAX];
+	size_t n = count_notable(r);
 
 	for (size_t c = 0; c < r->quality.n_columns; c++)
 		if (r->quality.columns[c].unresolved &&
@@ -296,22 +366,45 @@ static void put_unresolved(const struct report *r, FILE *out)
 			put_share(&b, r, c, r->quality.columns[c].unresolved);
 	if (!b.size)
 		buf_puts(&b, "nothing: every sample has a function");
+	else if (!n)
+		buf_printf(&b, ", in %zu image%s", r->quality.n_images,
+			   r->quality.n_images == 1 ? "" : "s");
 	put_labelled(r, "unresolved", &b, out);
-	for (size_t i = 0; i < r->quality.n_images && i < 4; i++) {
-		const struct quality_image *q = &r->quality.images[i];
+	for (size_t i = 0; i < n;)
+		i += put_problem(r, &r->quality.images[i], n - i, out);
+	if (n)
+		put_other_images(r, n, out);
+}
 
-		if (!q->weight)
-			break;
-		put_safe(&b, q->image);
-		buf_printf(&b, " %s",
-			   text_pct(s, (double)q->weight,
-				    (double)r->quality.columns[q->column].total));
-		if (q->problem) {
-			buf_puts(&b, ": ");
-			put_safe(&b, q->problem);
-		}
-		put_labelled(r, "", &b, out);
+/* "250 Hz of 1,000 Hz asked", where sampling did not keep up. */
+static void put_rate(const struct report *r, size_t column, FILE *out)
+{
+	const struct quality_rate *rate = &r->quality.columns[column].rate;
+	own(buf_fini) struct buf b = { 0 };
+	char got[TEXT_MAX], asked[TEXT_MAX], tick[TEXT_MAX];
+
+	if (!rate->asked_ns || rate->expected < FEW_SAMPLES ||
+	    rate->delivered * 100 >= rate->expected * 99)
+		return;
+
+	double hz = 1e9 / (double)rate->asked_ns;
+
+	if (r->n_shown > 1) {
+		report_text_column(r, column, &b);
+		buf_puts(&b, ": ");
 	}
+	buf_printf(&b, "%s Hz of %s Hz asked",
+		   text_count(got, (uint64_t)(hz * (double)rate->delivered /
+						      (double)rate->expected +
+					      0.5)),
+		   text_count(asked, (uint64_t)(hz + 0.5)));
+	if (rate->tick_ns > rate->asked_ns)
+		buf_printf(&b, ": CPU timers tick at CONFIG_HZ (%s); times are exact",
+			   text_duration(tick, rate->tick_ns));
+	else if (rate->is_throttled)
+		buf_puts(&b, ": the kernel throttled sampling (see "
+			     "kernel.perf_event_max_sample_rate)");
+	put_labelled(r, "rate", &b, out);
 }
 
 static void put_cpu(const struct report *r, const struct quality_source *q, FILE *out)
@@ -406,6 +499,8 @@ void report_text_quality(const struct report *r, FILE *out)
 {
 	fputc('\n', out);
 	put_gaps(r, out);
+	for (size_t c = 0; c < r->quality.n_columns; c++)
+		put_rate(r, c, out);
 	for (size_t i = 0; i < r->quality.n_sources; i++) {
 		put_cpu(r, &r->quality.sources[i], out);
 		put_self(r, &r->quality.sources[i], out);

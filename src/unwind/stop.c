@@ -3,13 +3,13 @@
 
 static const char *const texts[UNWIND_N_STOPS] = {
 	[UNWIND_END] = "complete",
-	[UNWIND_NO_MAP] = "address outside every mapping",
-	[UNWIND_NO_TABLE] = "no unwind table and no frame pointer",
-	[UNWIND_BAD_RULE] = "unwind rule that cannot be evaluated",
-	[UNWIND_BAD_MEMORY] = "unreadable stack address",
+	[UNWIND_NO_MAP] = "outside every mapping",
+	[UNWIND_NO_TABLE] = "no unwind table",
+	[UNWIND_BAD_RULE] = "unknown unwind rule",
+	[UNWIND_BAD_MEMORY] = "unreadable memory",
 	[UNWIND_STACK_SHORT] = "copied stack too short",
 	[UNWIND_LIMIT] = "depth limit",
-	[UNWIND_NO_PROGRESS] = "stack pointer did not rise",
+	[UNWIND_NO_PROGRESS] = "no progress",
 };
 
 const char *unwind_stop_text(enum unwind_stop stop)
