@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/inflate.h"
 #include "base/mem.h"
 #include "base/reader.h"
-#include "sym/inflate.h"
 
 /* One core file's worth of segments is plausible, a million is an attack. */
 #define SEGMENTS_MAX 65535

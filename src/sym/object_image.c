@@ -6,12 +6,12 @@
 #include <sys/auxv.h>
 
 #include "base/arena.h"
+#include "base/inflate.h"
 #include "base/mem.h"
 #include "sym/debug_info.h"
 #include "sym/demangle.h"
 #include "sym/function_bounds.h"
 #include "sym/image.h"
-#include "sym/inflate.h"
 #include "sym/locate.h"
 #include "sym/plt.h"
 #include "sym/symtab.h"

@@ -5,8 +5,8 @@
  * A stream that ends early, is damaged or wants to grow beyond a plausible ratio gives
  * NULL.  No state, any thread.
  */
-#ifndef DWELL_SYM_INFLATE_H
-#define DWELL_SYM_INFLATE_H
+#ifndef DWELL_BASE_INFLATE_H
+#define DWELL_BASE_INFLATE_H
 
 #include <stddef.h>
 #include <stdint.h>

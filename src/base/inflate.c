@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sym/inflate.h"
+#include "base/inflate.h"
 
 #include <lzma.h>
 #include <stdbool.h>
