@@ -3,7 +3,8 @@
 """An injected library exports only dwell_* and what it wraps.  usage: exports.py SOURCE-ROOT BUILD-ROOT
 
 What it wraps is a function of the C library; what it needs is nothing else, and no
-sanitizer's run-time library."""
+sanitizer's run-time library.  What it calls there it can do without, and asks for in no
+particular version: so it loads with any C library."""
 import glob
 import os
 import re
@@ -26,6 +27,19 @@ def libc_path():
     return re.search(r'libc\.so\.6 => (\S+)', out).group(1)
 
 
+def hard_references(path):
+    """What would keep a library from loading where a symbol or its version is not."""
+    out = subprocess.run(['nm', '-D', '--undefined-only', path], capture_output=True,
+                         text=True, check=True).stdout
+    for kind, symbol in (line.split()[-2:] for line in out.splitlines()):
+        if kind not in 'wv' or '@' in symbol:
+            yield f'{symbol} must be weak and without version'
+    out = subprocess.run(['readelf', '-dW', path], capture_output=True, text=True,
+                         check=True).stdout
+    if '(VERNEED)' in out:
+        yield 'must need no version of a library'
+
+
 def findings():
     libraries = glob.glob(os.path.join(lint.build_dir(), 'src/inject/*.so'))
     libc = dynamic_names(libc_path()) if libraries else set()
@@ -39,6 +53,7 @@ def findings():
         for needed in re.findall(r'NEEDED.*\[(.+)\]', out):
             if not ALLOWED_NEEDED.match(needed):
                 yield f'{name}: needs {needed}'
+        yield from (f'{name}: {what}' for what in hard_references(path))
 
 
 lint.finish(list(findings()), 'hide it: static, or visibility hidden')
