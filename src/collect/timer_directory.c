@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "collect/timer_leftovers.h"
 #include "wire/sampler_library.h"
 
 #define LIBRARY "libdwell-sampler.so"
@@ -43,10 +44,12 @@ static int make_somewhere(struct timer_directory *d, struct err *e)
 
 		if (!places[i] || statvfs(places[i], &fs) < 0 || fs.f_flag & ST_NOEXEC)
 			continue;
-		n = snprintf(d->path, sizeof(d->path), "%s/dwell-%d-XXXXXX", places[i],
-			     (int)getpid());
-		if (n > 0 && (size_t)n < sizeof(d->path) && mkdtemp(d->path))
+		n = snprintf(d->path, sizeof(d->path), "%s/" TIMER_LEFTOVERS_NAME,
+			     places[i], (int)getpid());
+		if (n > 0 && (size_t)n < sizeof(d->path) && mkdtemp(d->path)) {
+			timer_leftovers_remove(places[i]);
 			return 0;
+		}
 	}
 	d->path[0] = 0;
 	return err_set(
