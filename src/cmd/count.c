@@ -123,10 +123,14 @@ static uint64_t whole(double v)
 /* "2 a run of 1.2 s" as a rate, where it says more than the count. */
 static void rate_cell(struct table *t, const struct counter *k, double value, double wall)
 {
-	if (wall <= 0)
+	char rate[TEXT_MAX];
+
+	if (wall <= 0 || value <= 0)
 		table_cell(t, "");
 	else if (!strcmp(k->unit, "ns"))
 		table_cellf(t, "%.3f CPUs used", value / wall);
+	else if (value / wall * 1e9 >= 100)
+		table_cellf(t, "%s /s", text_count(rate, whole(value / wall * 1e9)));
 	else
 		table_cellf(t, "%.1f /s", value / wall * 1e9);
 }
@@ -144,7 +148,8 @@ static void counter_row(const struct count *c, size_t i, double wall, struct tab
 	if (!is_counted) {
 		table_cell(t, "–");
 		table_cell(t, k->name);
-		table_cell(t, "");
+		if (c->n_runs > 1)
+			table_cell(t, "");
 		table_cell(t, counter_probe(k, &why) < 0 ? why.text : "not counted");
 		return;
 	}
@@ -152,8 +157,6 @@ static void counter_row(const struct count *c, size_t i, double wall, struct tab
 	table_cell(t, k->name);
 	if (c->n_runs > 1)
 		table_cellf(t, "± %.2f %%", 100 * s.relative);
-	else
-		table_cell(t, "");
 	if (v->on_share < 1)
 		table_cellf(t, "counted %.0f %% of the time, scaled", 100 * v->on_share);
 	else
@@ -175,14 +178,19 @@ static void time_row(const struct count *c, struct table *t, const char *name,
 
 static void print_counts(const struct count *c)
 {
-	static const struct table_column columns[] = {
+	static const struct table_column once[] = {
 		{ .title = "Count", .align = TABLE_RIGHT, .min_width = 14 },
+		{ .title = "Event" },
+		{ .title = "", .is_elastic = true },
+	}, repeated[] = {
+		{ .title = "Count", .align = TABLE_RIGHT, .min_width = 8 },
 		{ .title = "Event" },
 		{ .title = "Spread", .align = TABLE_RIGHT },
 		{ .title = "", .is_elastic = true },
 	};
 	struct table_style style = { .width = command_terminal()->width };
-	own(table_freep) struct table *t = table_new(columns, 4);
+	own(table_freep) struct table *t =
+		c->n_runs > 1 ? table_new(repeated, 4) : table_new(once, 3);
 	own(freep) double *times = xcalloc(3 * c->n_runs, sizeof(*times));
 
 	for (size_t r = 0; r < c->n_runs; r++) {

@@ -43,23 +43,38 @@ static void interval_text(char *s, size_t cap, const struct experiment *x,
 	}
 }
 
+/* How it is collected in a situation, or why it cannot be. */
+static void situation_text(char *s, size_t cap, const struct experiment *x,
+			   const struct scope *scope)
+{
+	struct err why = { 0 };
+	const struct source_ops *source = source_choose(x, scope, &why);
+	char interval[4 * TEXT_MAX];
+
+	if (!source) {
+		snprintf(s, cap, "%s", why.text);
+		return;
+	}
+	interval_text(interval, sizeof(interval), x, source);
+	snprintf(s, cap, "by %s; every %s", source->how(x, 0), interval);
+}
+
+/* What is the same in every situation is said once. */
 static void print_experiment(const struct experiment *x)
 {
-	printf("%s%s\n  %s\n", x->name, x->has_variants ? ", f…, s…" : "", x->summary);
-	for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
-		struct err why = { 0 };
-		const struct source_ops *source =
-			source_choose(x, &situations[i].scope, &why);
-		char interval[4 * TEXT_MAX];
+	enum { N = sizeof(situations) / sizeof(situations[0]) };
+	char texts[N][600];
+	bool is_same = true;
 
-		if (!source) {
-			printf("  %s: %s\n", situations[i].title, why.text);
-			continue;
-		}
-		interval_text(interval, sizeof(interval), x, source);
-		printf("  %s: by %s; every %s\n", situations[i].title, source->how(x, 0),
-		       interval);
+	printf("%s%s\n  %s\n", x->name, x->has_variants ? ", f…, s…" : "", x->summary);
+	for (size_t i = 0; i < N; i++) {
+		situation_text(texts[i], sizeof(texts[i]), x, &situations[i].scope);
+		is_same = is_same && strcmp(texts[i], texts[0]) == 0;
 	}
+	if (is_same)
+		printf("  %s\n", texts[0]);
+	for (size_t i = 0; i < N && !is_same; i++)
+		printf("  %s: %s\n", situations[i].title, texts[i]);
 }
 
 static void print_sources(void)
@@ -98,7 +113,9 @@ static int run_list(struct options *o, struct err *e)
 	if (options_argc(o))
 		return err_set(e, ERR_USAGE, "'%.60s' is too much: list takes no names",
 			       options_argv(o)[0]);
-	puts("Experiments (dwell run -e NAME, dwell attach -e NAME)\n");
+	puts("Experiments (dwell run -e NAME, dwell attach -e NAME; f… samples ten "
+	     "times\n"
+	     "as often, s… a tenth)\n");
 	for (size_t i = 0; experiments[i]; i++)
 		print_experiment(experiments[i]);
 	print_sources();
