@@ -46,9 +46,9 @@ static void put_function(const struct annotate_view *v, FILE *out)
 		fprintf(out, "  %s of %s exclusive",
 			text_value(value, v->totals.exclusive[c], column->unit),
 			column->name);
-		fprintf(out, ", %s inclusive",
+		fprintf(out, ", %s inclusive: ",
 			text_value(value, v->totals.inclusive[c], column->unit));
-		fprintf(out, " (%s of all); shares below are of the latter\n",
+		fprintf(out, "%s of all, 100 %% here\n",
 			text_pct(share, (double)v->totals.inclusive[c],
 				 (double)column->total_weight));
 	}

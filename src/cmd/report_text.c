@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "analyze/names.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/report_value.h"
 #include "unwind/offline.h"
 
-#define LABEL		14  /* columns before the text of a quality line */
+#define LABEL		14 /* columns before the text of a quality line */
+#define MANY_COMMANDS	3
 #define MANY_IMAGES	3   /* without names are listed */
 #define LEAST_PER_MILLE 5   /* and only with this share */
 #define FEW_SAMPLES	100 /* say nothing about a rate */
@@ -111,6 +113,47 @@ static void put_line(FILE *out, const struct report *r, const char *indent, stru
 	buf_clear(b);
 }
 
+static struct map_entry *take_most(struct map *n_by_name)
+{
+	struct map_entry *most = NULL;
+
+	for (size_t i = 0; i < n_by_name->cap; i++) {
+		struct map_entry *at = &n_by_name->at[i];
+
+		if (at->used && at->value &&
+		    (!most || at->value > most->value ||
+		     (at->value == most->value && at->key < most->key)))
+			most = at;
+	}
+	return most;
+}
+
+/* The names that most processes have: "31 bash, 30 sort, 3 others". */
+static void put_commands(const struct report *r, const struct recording *rec, FILE *out)
+{
+	own(map_fini) struct map n_by_name = { 0 };
+	own(buf_fini) struct buf b = { 0 };
+	uint32_t rest = recording_n_processes(rec);
+
+	for (uint32_t i = 0; i < rest; i++)
+		++*map_slot(&n_by_name, recording_process(rec, i)->comm, NULL);
+	if (n_by_name.n < 2)
+		return;
+	for (unsigned k = 0; k < MANY_COMMANDS && rest; k++) {
+		struct map_entry *most = take_most(&n_by_name);
+		char name[100];
+
+		text_printable(name, sizeof(name),
+			       recording_string(rec, (uint32_t)most->key));
+		put_count(&b, (uint32_t)most->value, name, name);
+		rest -= (uint32_t)most->value;
+		most->value = 0;
+	}
+	if (rest)
+		put_count(&b, rest, "other", "others");
+	put_line(out, r, "  ", &b);
+}
+
 static void put_circumstances(const struct report *r, size_t i, FILE *out)
 {
 	const struct recording *rec = profile_source(r->profile, i);
@@ -132,6 +175,7 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 		put_safe(&b, recording_path(rec));
 	}
 	put_line(out, r, "  ", &b);
+	put_commands(r, rec, out);
 	if (comment) {
 		put_safe(&b, comment);
 		put_line(out, r, "  ", &b);

@@ -18,6 +18,7 @@
 #define DEFAULT_LIMIT 30
 #define LEAST_NAMES   34 /* what numbers leave to the names at least */
 #define LEAST_BESIDE  28 /* and the parts of a whole beside them */
+#define LEAST_THREE   40 /* that, to three columns of names */
 #define HOT_PCT	      10 /* a row with this share is shown bold */
 
 /* What of every column is shown; narrower when it does not fit. */
@@ -239,7 +240,7 @@ static size_t least_names(const struct view *v)
 {
 	for (size_t c = 0; c < v->m->n_columns; c++)
 		if (profile_column(v->r->profile, c)->whole != MODEL_NONE)
-			return LEAST_BESIDE;
+			return has_function(v) ? LEAST_THREE : LEAST_BESIDE;
 	return LEAST_NAMES;
 }
 
