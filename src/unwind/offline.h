@@ -31,9 +31,9 @@ struct unwind_memory {
 /* The unwind information of one file; lookups are cached inside. */
 struct unwind_image;
 
-/* Reads .eh_frame_hdr, .eh_frame, .debug_frame (unless compressed) and the PT_LOADs of
- * an ELF file; fd is borrowed (a duplicate is kept for reading code).  A file without any
- * table still opens: its frames are walked by frame pointers. */
+/* Reads .eh_frame_hdr, .eh_frame, .debug_frame (also of .gnu_debugdata) and the PT_LOADs
+ * of an ELF file; fd is borrowed (a duplicate is kept for reading code).  A file without
+ * any table still opens: its frames are walked by frame pointers. */
 must_use int unwind_image_open(int fd, const char *name, struct unwind_image **ret,
 			       struct err *e);
 /* The same from bytes (vDSO, archives); borrowed until freed. */

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <sys/stat.h>
 
+#include "base/inflate.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/reader.h"
@@ -11,12 +12,16 @@
 #include "unwind/eh_hdr.h"
 #include "unwind/no_table.h"
 
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2 /* glibc 2.37 */
+#endif
+
 #define MAX_LOADS	64
 #define MAX_SECTIONS	65536
 #define MAX_TABLE_BYTES (1u << 30)
 #define MIN_CACHE_ROWS	64
 #define MAX_CACHE_ROWS	8192
-#define MAX_TABLES	2 /* .eh_frame, .debug_frame */
+#define MAX_TABLES	2 /* .eh_frame or that of .gnu_debugdata, .debug_frame */
 
 struct load {
 	uint64_t off, vaddr, file_size;
@@ -49,6 +54,7 @@ struct unwind_image {
 	size_t n_tables;
 	struct code_bytes code;
 	void *hdr_bytes; /* owned */
+	void *mini;	 /* owned: the file in .gnu_debugdata, or NULL */
 	struct cached_row *cache;
 	size_t n_cache, n_replaced;
 };
@@ -381,6 +387,28 @@ static void add_by_header(struct unwind_image *image, const struct source *src,
 		add_table(image, &t);
 }
 
+static const uint8_t *inflated(const struct source *src, const Elf64_Shdr *sh,
+			       uint64_t *ret_size, void **ret_owned)
+{
+	void *packed_owned;
+	const uint8_t *packed =
+		source_bytes(src, sh->sh_offset, sh->sh_size, &packed_owned);
+	own(freep) void *to_free = packed_owned;
+	Elf64_Chdr ch;
+
+	if (!packed || sh->sh_size <= sizeof(ch))
+		return NULL;
+	memcpy(&ch, packed, sizeof(ch));
+	if (ch.ch_size > MAX_TABLE_BYTES ||
+	    (ch.ch_type != ELFCOMPRESS_ZLIB && ch.ch_type != ELFCOMPRESS_ZSTD))
+		return NULL;
+	*ret_size = ch.ch_size;
+	*ret_owned =
+		inflate_new(ch.ch_type == ELFCOMPRESS_ZLIB ? INFLATE_ZLIB : INFLATE_ZSTD,
+			    packed + sizeof(ch), sh->sh_size - sizeof(ch), ch.ch_size);
+	return *ret_owned;
+}
+
 static void add_section(struct unwind_image *image, const struct source *src,
 			const Elf64_Shdr *sh, bool is_debug_frame)
 {
@@ -389,10 +417,12 @@ static void add_section(struct unwind_image *image, const struct source *src,
 					.size = sh->sh_size,
 					.is_debug_frame = is_debug_frame } };
 
-	if (sh->sh_type == SHT_NOBITS || (sh->sh_flags & SHF_COMPRESSED) ||
-	    image->n_tables == MAX_TABLES)
+	if (sh->sh_type == SHT_NOBITS || image->n_tables == MAX_TABLES)
 		return;
-	t.section.bytes = source_bytes(src, sh->sh_offset, sh->sh_size, &t.owned);
+	if (sh->sh_flags & SHF_COMPRESSED)
+		t.section.bytes = inflated(src, sh, &t.section.size, &t.owned);
+	else
+		t.section.bytes = source_bytes(src, sh->sh_offset, sh->sh_size, &t.owned);
 	if (t.section.bytes)
 		add_table(image, &t);
 }
@@ -502,6 +532,35 @@ static void read_loads(struct unwind_image *image, const struct elf_file *f)
 						       f->ph[i].p_filesz };
 }
 
+/* .debug_frame of the small file that distributions pack into stripped ones.  Unpacking
+ * takes its time and most of them hold only symbols: for those without another table. */
+static void add_from_mini(struct unwind_image *image, const struct elf_file *outer,
+			  const struct source *outer_src)
+{
+	own(elf_file_fini) struct elf_file f = { 0 };
+	struct source src = { .fd = -1, .name = outer_src->name };
+	const Elf64_Shdr *sh = find_section(outer, ".gnu_debugdata");
+	void *packed_owned = NULL;
+	const uint8_t *packed = NULL;
+	size_t size;
+
+	if (sh && sh->sh_type != SHT_NOBITS)
+		packed = source_bytes(outer_src, sh->sh_offset, sh->sh_size,
+				      &packed_owned);
+	if (packed)
+		image->mini = inflate_xz(packed, sh->sh_size, &size);
+	free(packed_owned);
+	if (!image->mini)
+		return;
+	src.bytes = image->mini;
+	src.size = size;
+	if (read_elf(&f, &src, NULL) < 0)
+		return;
+	sh = find_section(&f, ".debug_frame");
+	if (sh && f.eh.e_machine == outer->eh.e_machine)
+		add_section(image, &src, sh, true);
+}
+
 static void read_tables(struct unwind_image *image, const struct elf_file *f,
 			const struct source *src)
 {
@@ -516,6 +575,8 @@ static void read_tables(struct unwind_image *image, const struct elf_file *f,
 		add_section(image, src, eh_frame, false);
 	if (debug_frame)
 		add_section(image, src, debug_frame, true);
+	if (!image->n_tables)
+		add_from_mini(image, f, src);
 }
 
 static int image_new(const struct source *src, struct unwind_image **ret, struct err *e)
@@ -567,6 +628,7 @@ void unwind_image_free(struct unwind_image *image)
 		table_fini(&image->tables[i]);
 	code_bytes_fini(&image->code);
 	free(image->hdr_bytes);
+	free(image->mini);
 	free(image->cache);
 	free(image);
 }
