@@ -19,7 +19,7 @@
 #define DUMP_FAULT  32768 /* a starting program makes thousands in a few ms */
 #define RING_FULL   (4u << 20)
 /* Waking up costs some microseconds, waking up late costs samples. */
-#define WAKE_UP_BYTES (1u << 20)
+#define WAKE_UP_BYTES (2u << 20)
 
 #define CPU_CLOCK_HOW "perf cpu-clock"
 
