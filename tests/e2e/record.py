@@ -115,7 +115,8 @@ def the_three_times_of_a_thread_are_its_wall_time():
     run(program('wait'), options=['-e', 'totaltime', '-i', '1ms'])
     rows = report('--by', 'thread')['rows']
     wall = fact(report(), 'wall-time')
-    sums = [sum(row['exclusive'].values()) for row in rows]
+    sums = [sum(v for event, v in row['exclusive'].items() if event != 'total-time')
+            for row in rows]
     close(max(sums), wall, 0.02 * wall + 5e6, 'main thread')
 
 
