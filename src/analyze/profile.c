@@ -221,8 +221,6 @@ static void *sum_in_thread(void *arg)
 	struct summing *sum = arg;
 
 	sum->rc = sum_samples(sum->p, sum->s, &sum->err);
-	if (sum->rc >= 0)
-		input_order(sum->s);
 	return NULL;
 }
 
@@ -255,11 +253,9 @@ static int load_chosen(struct profile *p, struct input *s, struct err *e)
 
 	int rc = sum_samples(p, s, e);
 
-	if (rc < 0)
+	if (rc < 0 || early)
 		return rc;
 	input_order(s);
-	if (early)
-		return 0;
 
 	own(freep) bool *is_used = xcalloc(s->n_locations + 1, sizeof(bool));
 
@@ -306,6 +302,11 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 					    : load_all(p, &p->sources[i], e);
 	if (rc < 0)
 		return rc;
+	/* The files behind the names and the order take most memory: one at a time. */
+	symbolizer_close_images(p->symbolizer);
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (!p->sources[i].order)
+			input_order(&p->sources[i]);
 	*ret = steal(&p);
 	return 0;
 }

@@ -53,10 +53,10 @@ struct profile_function {
 
 /* One line of a stack as shown: an inlined function is a frame of its own. */
 struct profile_frame {
+	const char *file; /* or NULL */
+	uint64_t address; /* link-time address in the image */
 	uint32_t function;
 	uint32_t line, column; /* 0 unknown */
-	const char *file;      /* or NULL */
-	uint64_t address;      /* link-time address in the image */
 	bool is_inlined;       /* inlined into the next outer frame */
 	bool is_return;
 };

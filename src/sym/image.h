@@ -29,6 +29,7 @@ struct image {
 	const struct image_ops *ops;
 	void *state; /* of the ops */
 	bool is_open;
+	bool is_known; /* it was open: source and problem are set */
 	enum sym_source source;
 	struct buf problem; /* text, empty: none */
 	const struct sym_options *options;

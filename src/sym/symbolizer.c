@@ -32,10 +32,16 @@ struct symbolizer *symbolizer_new(const struct sym_options *options)
 	return s;
 }
 
-static void free_image(struct image *im)
+static void close_image(struct image *im)
 {
 	if (im->is_open && im->ops)
 		im->ops->close(im);
+	im->is_open = false;
+}
+
+static void free_image(struct image *im)
+{
+	close_image(im);
 	free((void *)im->ref.path);
 	free((void *)im->ref.host_path);
 	free((void *)im->ref.build_id);
@@ -107,11 +113,26 @@ static struct image *open_image(struct symbolizer *s, uint32_t id)
 	struct image *im = id < s->images.n ? s->images.at[id] : NULL;
 
 	if (im && !im->is_open) {
-		im->is_open = true;
+		im->is_open = im->is_known = true;
+		buf_clear(&im->problem);
 		if (im->ops)
 			im->ops->open(im);
 	}
 	return im;
+}
+
+/* An image whose source and problem are known. */
+static struct image *known_image(struct symbolizer *s, uint32_t id)
+{
+	bool is_known = id < s->images.n && s->images.at[id]->is_known;
+
+	return is_known ? s->images.at[id] : open_image(s, id);
+}
+
+void symbolizer_close_images(struct symbolizer *s)
+{
+	for (size_t i = 0; i < s->images.n; i++)
+		close_image(s->images.at[i]);
 }
 
 static int compare_lookups(const void *a, const void *b)
@@ -215,7 +236,7 @@ const struct sym_frame *symbolizer_frame(const struct symbolizer *s, uint32_t i)
 
 enum sym_source symbolizer_image_source(struct symbolizer *s, uint32_t image)
 {
-	const struct image *im = open_image(s, image);
+	struct image *im = known_image(s, image);
 
 	return im ? im->source : SYM_FROM_NOTHING;
 }
@@ -235,7 +256,7 @@ const char *symbolizer_image_path(const struct symbolizer *s, uint32_t image)
 
 const char *symbolizer_image_problem(struct symbolizer *s, uint32_t image)
 {
-	struct image *im = open_image(s, image);
+	struct image *im = known_image(s, image);
 
 	return im && im->problem.size ? buf_str(&im->problem) : NULL;
 }

@@ -77,9 +77,9 @@ struct sym_function {
 };
 
 struct sym_frame {
+	const char *file; /* or NULL; interned: equal text, equal pointer */
 	uint32_t function;
 	uint32_t line, column; /* 0 unknown */
-	const char *file;      /* or NULL; interned: equal text, equal pointer */
 	bool is_inlined;       /* inlined into the next frame */
 };
 
@@ -97,6 +97,9 @@ uint32_t symbolizer_image(struct symbolizer *s, const struct sym_image_ref *ref)
 /* offsets as in the store's locations; is_return[i]: look up the call before it. */
 void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *offsets,
 			const bool *is_return, size_t n, struct sym_result *ret);
+/* Give back what the files of all images take in memory.  Functions and frames stay; an
+ * image that is asked for more is opened again. */
+void symbolizer_close_images(struct symbolizer *s);
 
 const struct sym_function *symbolizer_function(const struct symbolizer *s, uint32_t id);
 uint32_t symbolizer_n_functions(const struct symbolizer *s);

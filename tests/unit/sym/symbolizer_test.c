@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "base/own.h"
 #include "sym/object.h"
 #include "sym/symbolizer.h"
@@ -103,6 +104,34 @@ static void a_return_address_is_looked_up_at_the_call(void **state)
 			 symbolizer_function(s, id)->size);
 }
 
+static void a_closed_image_keeps_its_names_and_opens_again(void **state)
+{
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
+	struct sym_image_ref ref = { .kind = SYM_ELF, .path = "/proc/self/exe" };
+	struct sym_image_ref gone = { .kind = SYM_ELF, .path = "/nowhere/prog" };
+	uint64_t offset = file_offset((void *)here);
+	const char *before, *after;
+
+	(void)state;
+	before = name_of(s, &ref, offset);
+	name_of(s, &gone, 0);
+	for (int i = 0; i < 2; i++) {
+		symbolizer_close_images(s);
+		assert_string_equal(before, "here");
+		assert_int_equal(symbolizer_image_source(s, symbolizer_image(s, &ref)),
+				 SYM_FROM_DEBUG_INFO);
+	}
+	after = name_of(s, &ref, offset);
+	assert_ptr_equal(before, after);
+
+	own(freep) char *problem =
+		xstrdup(symbolizer_image_problem(s, symbolizer_image(s, &gone)));
+
+	name_of(s, &gone, 0);
+	assert_string_equal(symbolizer_image_problem(s, symbolizer_image(s, &gone)),
+			    problem);
+}
+
 static void another_build_id_is_never_used(void **state)
 {
 	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
@@ -171,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_function_of_this_program_is_named),
 		cmocka_unit_test(its_code_lines_and_source_are_at_hand),
 		cmocka_unit_test(a_return_address_is_looked_up_at_the_call),
+		cmocka_unit_test(a_closed_image_keeps_its_names_and_opens_again),
 		cmocka_unit_test(another_build_id_is_never_used),
 		cmocka_unit_test(what_has_no_image_says_so),
 		cmocka_unit_test(generated_code_is_named_by_the_map_in_the_recording),
