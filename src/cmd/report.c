@@ -42,9 +42,13 @@ const struct command cmd_report = {
 	.summary = "Show where the time went, by function or anything else",
 	.description =
 		"Prints exclusive values (spent in the function itself) and inclusive "
-		"ones "
-		"(spent in it and in what it called; each function once per stack, so "
-		"recursion is not counted twice) of every event, heaviest first.\n\n"
+		"ones (spent in it and in what it called; each function once per stack, "
+		"so recursion is not counted twice) of every event, heaviest first. "
+		"Events with nothing in them are left out.\n\n"
+		"The events of totaltime are the parts of total-time, which the rows "
+		"show "
+		"and are ordered by; beside it stands how a row's inclusive total-time "
+		"splits, in percent. --event NAME shows one of them alone.\n\n"
 		"Without a file the newest recording (*.dwell) of the current directory "
 		"is "
 		"read. Several recordings are shown side by side.\n\n"

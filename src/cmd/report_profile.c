@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/report_profile.h"
 
+#include <errno.h>
 #include <glob.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analyze/listing.h"
 #include "base/mem.h"
@@ -117,6 +120,26 @@ static int take_sort(struct report *r, const struct options *o, struct err *e)
 	return key[n] ? find_column(r, key + n + 1, &r->sort_column, e) : 0;
 }
 
+/* Recordings are made for their owner's eyes: whoever else tries is told whose. */
+static int tell_owner(const struct report *r, int rc, struct err *e)
+{
+	for (size_t i = 0; i < r->n_paths; i++) {
+		const struct passwd *owner;
+		struct stat st;
+
+		if (access(r->paths[i], R_OK) == 0 || stat(r->paths[i], &st) != 0)
+			continue;
+		owner = getpwuid(st.st_uid);
+		if (owner && st.st_uid != geteuid())
+			return err_set(e, rc,
+				       "cannot open '%s': permission denied: it is %s's "
+				       "(mode %03o)",
+				       r->paths[i], owner->pw_name,
+				       (unsigned)st.st_mode & 0777);
+	}
+	return rc;
+}
+
 /* Recordings side by side have the same columns even where one has nothing. */
 static bool has_weight(const struct profile *p, const struct profile_column *c)
 {
@@ -162,7 +185,7 @@ static int load(struct report *r, const struct options *o, struct err *e)
 	r->sym.no_debuginfod = options_has(o, "no-debuginfod");
 	rc = profile_load(r->paths, r->n_paths, &p, &r->profile, e);
 	if (rc < 0)
-		return rc;
+		return e->os == EACCES ? tell_owner(r, rc, e) : rc;
 	quality_measure(&r->quality, r->profile);
 	choose_columns(r);
 	return 0;

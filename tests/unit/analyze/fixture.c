@@ -117,8 +117,9 @@ struct profile *fixture_profile(const struct fixture_stack *stacks, size_t n)
 
 	b.p->sources = xcalloc(1, sizeof(struct input));
 	b.p->n_sources = 1;
-	*vec_push(&b.p->columns) =
-		(struct profile_column){ .name = "cpu-time", .unit = "ns" };
+	*vec_push(&b.p->columns) = (struct profile_column){ .name = "cpu-time",
+							    .unit = "ns",
+							    .whole = MODEL_NONE };
 	vec_push(&b.stacks);
 	for (size_t i = 0; i < n; i++)
 		ids[i] = add_path(&b, stacks[i].path);

@@ -300,6 +300,60 @@ static void a_missing_event_names_those_there_are(void **state unused)
 			    "no event 'cycles' in the recording: it has cpu-time");
 }
 
+/* The sum over all rows of a dimension in one column. */
+static uint64_t row_column(const struct profile *p, const char *by, size_t column)
+{
+	own(grouping_freep) struct grouping *g = NULL;
+	const struct metrics *m;
+	struct err e = { 0 };
+	uint64_t sum = 0;
+
+	assert_int_equal(grouping_make(p, dimension_find(by), &g, &e), 0);
+	m = grouping_metrics(g);
+	for (size_t i = 0; i < m->n_rows; i++)
+		sum += m->exclusive[i * m->n_columns + column];
+	return sum;
+}
+
+/* The columns that a choice of events gives: "name=weight" each. */
+static void assert_columns(const char *const *events, const char *want)
+{
+	const char *paths[] = { path };
+	own(profile_freep) struct profile *p = NULL;
+	char have[300] = "";
+	struct err e = { 0 };
+
+	if (profile_load(paths, 1, &(struct profile_options){ .events = events }, &p,
+			 &e) < 0)
+		fail_msg("%s", e.text);
+	for (size_t i = 0, n = 0; i < profile_n_columns(p); i++)
+		n += (size_t)snprintf(
+			have + n, sizeof(have) - n, "%s=%llu ",
+			profile_column(p, i)->name,
+			(unsigned long long)profile_column(p, i)->total_weight);
+	assert_string_equal(have, want);
+	if (profile_column(p, 0)->event == MODEL_NONE)
+		assert_int_equal(row_column(p, "thread", 0), 75);
+}
+
+static void the_parts_of_a_whole_add_up_to_a_column(void **state unused)
+{
+	static const char *const alone[] = { "total-time", NULL };
+	static const char *const part[] = { "blocked", NULL };
+	static const char *const both[] = { "cpu", "total-time", NULL };
+
+	recording_builder_write(
+		path,
+		"event faults unit=count period=1 experiment=faults\n"
+		"event cpu unit=ns period=1 experiment=totaltime\n"
+		"event blocked unit=ns period=1 experiment=totaltime\n"
+		"main;f 30 event=cpu\nmain;g 45 event=blocked\nmain 3 event=faults\n");
+	assert_columns(NULL, "faults=3 total-time=75 cpu=30 blocked=45 ");
+	assert_columns(alone, "total-time=75 ");
+	assert_columns(part, "blocked=45 ");
+	assert_columns(both, "total-time=75 cpu=30 blocked=45 ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +365,7 @@ int main(void)
 		cmocka_unit_test(two_recordings_share_functions_of_one_name),
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
 		cmocka_unit_test(a_missing_event_names_those_there_are),
+		cmocka_unit_test(the_parts_of_a_whole_add_up_to_a_column),
 	};
 
 	return cmocka_run_group_tests(tests, make_paths, remove_paths);
