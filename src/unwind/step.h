@@ -116,8 +116,13 @@ step_row(const struct abi *abi, const struct cfa_row *row, struct unwind_regs *g
 	} else if (row->save[1] != CFA_ROW_SAME) {
 		s->fp_slot = base + (uint64_t)((int64_t)row->save[1] * 8);
 		fp_valid = 0;
-		if (s->fp_slot >= floor && stack_memory_word(m, s->fp_slot, &fp))
+		if (s->fp_slot >= floor && stack_memory_word(m, s->fp_slot, &fp)) {
 			fp_valid = abi_bit(abi->fp);
+		} else if (s->fp_slot >= floor && s->fp_slot < sp) {
+			/* popped: tables still name the slot, copies start at sp */
+			fp_valid = g->valid & abi_bit(abi->fp);
+			s->fp_slot = 0;
+		}
 	}
 	g->r[abi->fp] = fp;
 	g->r[abi->sp] = cfa;

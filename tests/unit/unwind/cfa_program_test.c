@@ -273,6 +273,26 @@ static void a_register_below_sp_is_read_within_the_red_zone(void **state)
 	assert_false(g.valid & abi_bit(UNWIND_X86_64_RBP));
 }
 
+static void a_popped_register_is_kept_when_the_copy_starts_at_sp(void **state)
+{
+	uint64_t stack[4] = { 0x4444 };
+	struct stack_memory m = { (const uint8_t *)stack, 0x6080, sizeof(stack), NULL,
+				  NULL };
+	struct cfa_row row = { .kind = CFA_ROW_CFA, .reg = 7, .offset = 8 };
+	struct unwind_regs g = { .valid = 0x1ffff };
+	struct step s;
+
+	(void)state;
+	memset(row.save, CFA_ROW_SAME, sizeof(row.save));
+	row.save[0] = -1;
+	row.save[1] = -2;
+	g.r[7] = 0x6080;
+	g.r[UNWIND_X86_64_RBP] = 0x1111;
+	assert_int_equal(step_row(&abi_x86_64, &row, &g, &m, &s), STEP_RETURN);
+	assert_int_equal(g.r[UNWIND_X86_64_RBP], 0x1111);
+	assert_true(g.valid & abi_bit(UNWIND_X86_64_RBP));
+}
+
 static void expressions_are_evaluated_within_bounds(void **state)
 {
 	static const struct {
@@ -380,6 +400,7 @@ int main(void)
 		cmocka_unit_test(a_signed_return_address_is_stripped),
 		cmocka_unit_test(a_leaf_returns_by_its_link_register_once),
 		cmocka_unit_test(a_register_below_sp_is_read_within_the_red_zone),
+		cmocka_unit_test(a_popped_register_is_kept_when_the_copy_starts_at_sp),
 		cmocka_unit_test(expressions_are_evaluated_within_bounds),
 		cmocka_unit_test(damaged_programs_are_refused),
 		cmocka_unit_test(the_index_finds_the_last_start_at_or_before),
