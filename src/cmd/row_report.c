@@ -17,8 +17,8 @@
 
 #define DEFAULT_LIMIT 30
 #define LEAST_NAMES   34 /* what numbers leave to the names at least */
-#define LEAST_BESIDE  28 /* and the parts of a whole beside them */
-#define LEAST_THREE   40 /* that, to three columns of names */
+#define LEAST_TIGHT   28 /* when there would be fewer columns else */
+#define LEAST_THREE   40 /* and that to three columns of names */
 #define HOT_PCT	      10 /* a row with this share is shown bold */
 
 /* What of every column is shown; narrower when it does not fit. */
@@ -33,6 +33,7 @@ struct view {
 	size_t n_shown, n_nonzero;
 	size_t n_columns; /* shown side by side */
 	enum detail detail;
+	bool has_parts; /* of wholes are shown beside them */
 };
 
 static uint64_t total_of(const struct view *v, size_t column)
@@ -97,7 +98,7 @@ static bool is_part_of(const struct view *v, size_t column, size_t whole)
 {
 	const struct profile_column *c = profile_column(v->r->profile, column);
 
-	return c->whole == whole && c->total_weight &&
+	return v->has_parts && c->whole == whole && c->total_weight &&
 	       c->total_weight < total_of(v, whole);
 }
 
@@ -236,38 +237,52 @@ static struct report_table *make_table(const struct view *v)
 	return t;
 }
 
+/* Names give way to another column, or to the parts of one, before those are left out. */
 static size_t least_names(const struct view *v)
 {
-	for (size_t c = 0; c < v->m->n_columns; c++)
-		if (profile_column(v->r->profile, c)->whole != MODEL_NONE)
-			return has_function(v) ? LEAST_THREE : LEAST_BESIDE;
-	return LEAST_NAMES;
+	bool is_tight = v->detail == PERCENT_ONLY;
+
+	for (size_t c = 0; c < v->m->n_columns && v->has_parts; c++)
+		is_tight |= profile_column(v->r->profile, c)->whole != MODEL_NONE;
+	if (!is_tight)
+		return LEAST_NAMES;
+	return has_function(v) ? LEAST_THREE : LEAST_TIGHT;
 }
 
-/* The most detail, then the most columns, that leave the names their room. */
+/* The most detail with which the numbers leave the names their room, or NULL. */
+static struct report_table *fit_detail(struct view *v)
+{
+	bool has_inclusive = grouping_has_inclusive(v->g);
+	int most = has_inclusive ? EVERYTHING : EXCLUSIVE_ONLY;
+	int least = has_inclusive ? PERCENT_ONLY : EXCLUSIVE_ONLY;
+
+	for (int d = most; d >= least; d--) {
+		bool is_last = v->n_columns == 1 && d == least;
+
+		v->detail = (enum detail)d;
+
+		struct report_table *t = make_table(v);
+
+		if (is_last ||
+		    report_table_numbers_width(t) + least_names(v) <= v->r->width)
+			return t;
+		report_table_free(t);
+	}
+	return NULL;
+}
+
+/* The most columns with their parts; rather all columns without. */
 static struct report_table *fit_table(struct view *v)
 {
-	size_t n = v->r->n_shown;
-	bool has_inclusive = grouping_has_inclusive(v->g);
+	struct report_table *t = NULL;
 
-	for (v->n_columns = n; v->n_columns > 0; v->n_columns--) {
-		for (int d = EVERYTHING; d >= EXCLUSIVE_ONLY; d--) {
-			v->detail = has_inclusive ? (enum detail)d : EXCLUSIVE_ONLY;
-			if (has_inclusive && d == EXCLUSIVE_ONLY && n > 0)
-				continue;
-
-			struct report_table *t = make_table(v);
-			size_t numbers = report_table_numbers_width(t);
-
-			if (numbers + least_names(v) <= v->r->width ||
-			    (v->n_columns == 1 && d <= PERCENT_ONLY))
-				return t;
-			report_table_free(t);
-			if (!has_inclusive)
-				break;
-		}
+	for (v->n_columns = v->r->n_shown; v->n_columns > 0; v->n_columns--) {
+		v->has_parts = true;
+		t = fit_detail(v);
+		v->has_parts = t != NULL;
+		if (t || (t = fit_detail(v)))
+			return t;
 	}
-	v->n_columns = n;
 	return make_table(v);
 }
 

@@ -5,3 +5,4 @@ dwell report --event blocked-time --limit 2 server.dwell | sed -n '4,8p'
 dwell report --sort inclusive:blocked-time --limit 3 server.dwell | sed -n '8,13p'
 dwell report --event total-time,cpu-time --json server.dwell | tr '{' '\n' | grep -A1 part_of
 dwell report --event total server.dwell
+COLUMNS=80 dwell report --limit 3 server.dwell server.dwell | sed -n "11,17p"
