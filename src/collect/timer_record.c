@@ -112,6 +112,10 @@ static void parse_frames(struct reader *r, struct timer_record *ret, uint32_t n)
 static void share_frames(const struct timer_stack *previous, struct timer_record *ret)
 {
 	uint32_t n = ret->sample.n_frames, n_shared = ret->sample.n_shared;
+
+	if (!n_shared)
+		return;
+
 	const struct timer_frame *f = previous->frames + (previous->n - n_shared);
 
 	for (uint32_t i = n - n_shared; i < n; i++, f++) {

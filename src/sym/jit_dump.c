@@ -220,8 +220,12 @@ bool jit_dump_find_line(const struct jit_dump *d, const struct code_piece *piece
 			uint64_t address, struct jit_dump_line *ret)
 {
 	const struct code *code = &d->codes.at[piece->user];
-	const struct row *rows = d->rows.at + code->first_row;
 	size_t low = 0, high = code->n_rows;
+
+	if (!code->n_rows)
+		return false;
+
+	const struct row *rows = d->rows.at + code->first_row;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;

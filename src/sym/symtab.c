@@ -222,7 +222,7 @@ static void close_open(struct symtab *t)
 
 		if (!s->is_open)
 			continue;
-		s->end = range ? range->end : s->address + 1;
+		s->end = range ? range->end : s->address + (s->address < UINT64_MAX);
 		if (i + 1 < t->symbols.n && s[1].address < s->end)
 			s->end = s[1].address;
 	}

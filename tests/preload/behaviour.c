@@ -328,10 +328,6 @@ static void children_behave(void)
 
 static void descriptors_are_its_own(void)
 {
-	int n = 0;
-
-	for (int fd = 3; fd < 1000; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
 	for (int fd = 3; fd < 1000; fd++)
 		close(fd);
 	if (chdir("/") < 0)
