@@ -217,11 +217,13 @@ def ten_thousand_forks():
 
 
 def a_thousand_threads():
-    p = run(program('storm'), 'threads', '1000', options=['-i', '1ms'])
+    storm = program('storm'), 'threads', '1000'
+    p = run(*storm, options=['-i', '1ms'])
     assert p.returncode == 0 and p.stdout == '1000 done\n', p
-    r = report()
-    assert r['quality']['lost'] == 0
-    assert share(r, 'spin', 'inclusive') > 0.4, 'spin'
+    assert report()['quality']['lost'] == 0
+    # Threads of half a millisecond are met only by chance at that rate.
+    run(*storm, options=['-i', '400us'])
+    assert share(report(), 'spin', 'inclusive') > 0.4, 'spin'
 
 
 def attach_sees_all_threads_of_a_running_process():
