@@ -6,58 +6,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/map.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "collect/address_space.h"
 #include "collect/image_table.h"
 #include "collect/jit_files.h"
 #include "collect/kernel_frames.h"
-#include "collect/stack_path.h"
+#include "collect/roster.h"
+#include "collect/stack_builder.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
-#define DEPTH_MAX 8192
-#define MAPS_MAX  ((size_t)64 << 20)
-#define DEAD_MAX  512 /* exited threads kept for samples that come late */
-/* The entry code of a program has no unwind table, and needs none. */
-#define ENTRY_BYTES  128
-#define JIT_RETRY_NS 100000000
-
-/* Ids of stack steps that are no plain pc: they must not equal LOCATION_RETURN. */
-enum { STEP_KERNEL = 2, STEP_TRUNCATED = 4 };
-
-struct process {
-	uint32_t pid, id;
-	struct address_space *space;
-	struct thread *threads; /* linked by .next */
-	unsigned n_alive;
-	bool has_exe, is_followed;
-	uint32_t code_image; /* JIT or anonymous code, MODEL_NONE not needed yet */
-	bool code_is_jit;
-	uint64_t jit_retry_ns;
-};
-
-struct thread {
-	uint32_t tid, id;
-	bool has_exited;
-	struct process *process;
-	struct thread *next; /* of the process */
-	struct stack_path path;
-};
+#define MAPS_MAX ((size_t)64 << 20)
 
 struct tracker {
 	struct writer *writer;
 	struct image_table *images;
 	struct kernel_frames *kernel;
 	struct jit_files *jit;
-	struct map processes, threads; /* pid, tid → pointer */
-	VEC(uint32_t) dead;	       /* thread ids, oldest first */
-	uint32_t unknown_image, truncated_image;
+	struct roster roster;
+	struct stack_builder stacks;
 	regex_t follow;
-	bool has_follow, had_program, expects_jit;
-	uint64_t stops[UNWIND_N_STOPS];
-	struct unwind_frame frames[DEPTH_MAX];
+	bool has_follow, had_program;
 };
 
 struct tracker *tracker_new(struct writer *w)
@@ -68,37 +37,19 @@ struct tracker *tracker_new(struct writer *w)
 	t->images = image_table_new(w);
 	t->kernel = kernel_frames_new(w);
 	t->jit = jit_files_new(w);
-	t->unknown_image = t->truncated_image = MODEL_NONE;
+	t->roster.writer = t->stacks.writer = w;
+	t->stacks.images = t->images;
+	t->stacks.kernel = t->kernel;
+	t->stacks.jit = t->jit;
+	t->stacks.unknown_image = t->stacks.truncated_image = MODEL_NONE;
 	return t;
-}
-
-static void free_thread(struct thread *th)
-{
-	stack_path_fini(&th->path);
-	free(th);
-}
-
-static void free_process(struct process *p)
-{
-	for (struct thread *th = p->threads, *next; th; th = next) {
-		next = th->next;
-		free_thread(th);
-	}
-	address_space_unref(p->space);
-	free(p);
 }
 
 void tracker_free(struct tracker *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->processes.cap; i++)
-		if (t->processes.at[i].used)
-			free_process(
-				(struct process *)(uintptr_t)t->processes.at[i].value);
-	map_fini(&t->threads);
-	map_fini(&t->processes);
-	vec_fini(&t->dead);
+	roster_fini(&t->roster);
 	if (t->has_follow)
 		regfree(&t->follow);
 	jit_files_free(t->jit);
@@ -128,87 +79,26 @@ int tracker_follow_only(struct tracker *t, const char *regex, struct err *e)
 
 void tracker_expect_jit(struct tracker *t)
 {
-	t->expects_jit = true;
+	t->stacks.expects_jit = true;
 }
 
 /* Who there is. */
 
-static struct process *find_process(const struct tracker *t, uint32_t pid)
+static struct roster_process *add_process(struct tracker *t, uint32_t pid,
+					  struct address_space *space,
+					  const struct model_process *model)
 {
-	const uint64_t *p = map_find(&t->processes, pid);
+	struct roster_process *p = roster_add_process(&t->roster, pid, space, model);
 
-	return p ? (struct process *)(uintptr_t)*p : NULL;
-}
-
-static struct thread *find_thread(const struct tracker *t, uint32_t tid)
-{
-	const uint64_t *p = map_find(&t->threads, tid);
-
-	return p ? (struct thread *)(uintptr_t)*p : NULL;
-}
-
-static void drop_thread(struct tracker *t, struct thread *th)
-{
-	struct thread **link = &th->process->threads;
-
-	while (*link != th)
-		link = &(*link)->next;
-	*link = th->next;
-	th->process->n_alive -= !th->has_exited;
-	map_remove(&t->threads, th->tid);
-	free_thread(th);
-}
-
-static void drop_process(struct tracker *t, struct process *p)
-{
-	while (p->threads)
-		drop_thread(t, p->threads);
-	map_remove(&t->processes, p->pid);
-	free_process(p);
-}
-
-/* A process with nothing mapped yet; space is taken over. */
-static struct process *add_process(struct tracker *t, uint32_t pid,
-				   struct address_space *space,
-				   const struct model_process *model)
-{
-	struct process *p = xcalloc(1, sizeof(*p)), *old = find_process(t, pid);
-
-	if (old)
-		drop_process(t, old);
-	p->pid = pid;
-	p->id = writer_process(t->writer, model);
-	p->space = space;
 	p->is_followed = !t->has_follow || !t->had_program;
-	p->code_image = MODEL_NONE;
-	*map_slot(&t->processes, pid, NULL) = (uintptr_t)p;
 	return p;
 }
 
-static struct thread *add_thread(struct tracker *t, uint64_t time_ns, struct process *p,
-				 uint32_t tid, uint32_t name)
-{
-	struct thread *th = xcalloc(1, sizeof(*th)), *old = find_thread(t, tid);
-
-	if (old)
-		drop_thread(t, old);
-	th->tid = tid;
-	th->process = p;
-	th->next = p->threads;
-	p->threads = th;
-	th->id = writer_thread(t->writer, &(struct model_thread){ .process = p->id,
-								  .tid = tid,
-								  .name = name,
-								  .start_ns = time_ns });
-	p->n_alive++;
-	*map_slot(&t->threads, tid, NULL) = (uintptr_t)th;
-	return th;
-}
-
-static struct process *unknown_process(struct tracker *t, uint64_t time_ns, uint32_t pid)
+static struct roster_process *unknown_process(struct tracker *t, uint64_t time_ns,
+					      uint32_t pid)
 {
 	if (tracker_snapshot(t, time_ns, pid, NULL) == 0)
-		return find_process(t, pid);
+		return roster_find_process(&t->roster, pid);
 	return add_process(t, pid, address_space_new(),
 			   &(struct model_process){ .pid = pid,
 						    .parent = MODEL_NONE,
@@ -217,27 +107,29 @@ static struct process *unknown_process(struct tracker *t, uint64_t time_ns, uint
 						    .start_ns = time_ns });
 }
 
-static struct process *ensure_process(struct tracker *t, uint64_t time_ns, uint32_t pid)
+static struct roster_process *ensure_process(struct tracker *t, uint64_t time_ns,
+					     uint32_t pid)
 {
-	struct process *p = find_process(t, pid);
+	struct roster_process *p = roster_find_process(&t->roster, pid);
 
 	return p ? p : unknown_process(t, time_ns, pid);
 }
 
-static struct thread *ensure_thread(struct tracker *t, uint64_t time_ns, uint32_t pid,
-				    uint32_t tid)
+static struct roster_thread *ensure_thread(struct tracker *t, uint64_t time_ns,
+					   uint32_t pid, uint32_t tid)
 {
-	struct thread *th = find_thread(t, tid);
+	struct roster_thread *th = roster_find_thread(&t->roster, tid);
 
 	if (th && th->process->pid == pid)
 		return th;
 
-	struct process *p = ensure_process(t, time_ns, pid);
+	struct roster_process *p = ensure_process(t, time_ns, pid);
 
-	th = find_thread(t, tid); /* a snapshot may have found it */
+	th = roster_find_thread(&t->roster, tid); /* a snapshot may have found it */
 	if (th && th->process == p)
 		return th;
-	return add_thread(t, time_ns, p, tid, writer_process_get(t->writer, p->id)->comm);
+	return roster_add_thread(&t->roster, time_ns, p, tid,
+				 writer_process_get(t->writer, p->id)->comm);
 }
 
 uint32_t tracker_thread(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid)
@@ -247,7 +139,7 @@ uint32_t tracker_thread(struct tracker *t, uint64_t time_ns, uint32_t pid, uint3
 
 uint32_t tracker_process_id(const struct tracker *t, uint32_t pid)
 {
-	const struct process *p = find_process(t, pid);
+	const struct roster_process *p = roster_find_process(&t->roster, pid);
 
 	return p ? p->id : MODEL_NONE;
 }
@@ -259,15 +151,16 @@ void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 {
 	(void)parent_tid;
 	if (pid == parent_pid) {
-		struct process *p = ensure_process(t, time_ns, pid);
+		struct roster_process *p = ensure_process(t, time_ns, pid);
 
-		if (!find_thread(t, tid) || find_thread(t, tid)->process != p)
-			add_thread(t, time_ns, p, tid,
-				   writer_process_get(t->writer, p->id)->comm);
+		if (!roster_find_thread(&t->roster, tid) ||
+		    roster_find_thread(&t->roster, tid)->process != p)
+			roster_add_thread(&t->roster, time_ns, p, tid,
+					  writer_process_get(t->writer, p->id)->comm);
 		return;
 	}
 
-	struct process *parent = ensure_process(t, time_ns, parent_pid);
+	struct roster_process *parent = ensure_process(t, time_ns, parent_pid);
 	struct model_process model = *writer_process_get(t->writer, parent->id);
 
 	model.pid = pid;
@@ -278,11 +171,12 @@ void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 	model.start_ns = time_ns;
 	model.end_ns = 0;
 
-	struct process *p = add_process(t, pid, address_space_ref(parent->space), &model);
+	struct roster_process *p =
+		add_process(t, pid, address_space_ref(parent->space), &model);
 
 	p->has_exe = true;
 	p->is_followed = parent->is_followed;
-	add_thread(t, time_ns, p, tid, model.comm);
+	roster_add_thread(&t->roster, time_ns, p, tid, model.comm);
 }
 
 static bool matches(const struct tracker *t, const char *comm, const char *cmdline)
@@ -291,10 +185,10 @@ static bool matches(const struct tracker *t, const char *comm, const char *cmdli
 	       regexec(&t->follow, cmdline, 0, NULL, 0) == 0;
 }
 
-static struct process *replace_program(struct tracker *t, uint64_t time_ns, uint32_t pid,
-				       struct model_process *model)
+static struct roster_process *replace_program(struct tracker *t, uint64_t time_ns,
+					      uint32_t pid, struct model_process *model)
 {
-	struct process *old = find_process(t, pid);
+	struct roster_process *old = roster_find_process(&t->roster, pid);
 	struct procfs_stat stat;
 
 	model->parent = model->exec_of = MODEL_NONE;
@@ -325,18 +219,18 @@ void tracker_exec(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 	model.comm = writer_string(t->writer, comm);
 	model.cmdline = writer_string(t->writer, cmdline);
 
-	struct process *p = replace_program(t, time_ns, pid, &model);
+	struct roster_process *p = replace_program(t, time_ns, pid, &model);
 
 	if (t->has_follow && t->had_program)
 		p->is_followed = matches(t, comm, cmdline);
 	t->had_program = true;
-	add_thread(t, time_ns, p, tid, model.comm);
+	roster_add_thread(&t->roster, time_ns, p, tid, model.comm);
 }
 
 void tracker_comm(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
 		  const char *comm)
 {
-	struct thread *th = ensure_thread(t, time_ns, pid, tid);
+	struct roster_thread *th = ensure_thread(t, time_ns, pid, tid);
 	struct model_thread model = *writer_thread_get(t->writer, th->id);
 
 	model.name = writer_string(t->writer, comm);
@@ -351,42 +245,20 @@ void tracker_comm(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 }
 
 /* Some compilers write their map when they end (java). */
-static void find_jit_map(struct tracker *t, const struct process *p)
+static void find_jit_map(struct tracker *t, const struct roster_process *p)
 {
 	if (p->code_is_jit && jit_files_has(t->jit, p->pid))
 		jit_files_set_image(t->jit, p->pid, p->code_image);
 }
 
-/* Samples may still arrive that were taken before: keep the newest of the dead. */
-static void bury(struct tracker *t, struct thread *th)
-{
-	th->has_exited = true;
-	th->process->n_alive--;
-	*vec_push(&t->dead) = th->tid;
-	if (t->dead.n < 2 * DEAD_MAX)
-		return;
-	for (size_t i = 0; i < DEAD_MAX; i++) {
-		struct thread *old = find_thread(t, t->dead.at[i]);
-		struct process *p = old ? old->process : NULL;
-
-		if (!old || !old->has_exited)
-			continue; /* the id was used again */
-		drop_thread(t, old);
-		if (!p->threads)
-			drop_process(t, p);
-	}
-	t->dead.n -= DEAD_MAX;
-	memmove(t->dead.at, t->dead.at + DEAD_MAX, t->dead.n * sizeof(*t->dead.at));
-}
-
 void tracker_exit(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid)
 {
-	struct thread *th = find_thread(t, tid);
+	struct roster_thread *th = roster_find_thread(&t->roster, tid);
 
 	if (!th || th->process->pid != pid || th->has_exited)
 		return;
 
-	struct process *p = th->process;
+	struct roster_process *p = th->process;
 	struct model_thread thread = *writer_thread_get(t->writer, th->id);
 	struct model_process process = *writer_process_get(t->writer, p->id);
 
@@ -397,12 +269,12 @@ void tracker_exit(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 		process.end_ns = time_ns;
 		writer_process_update(t->writer, p->id, &process);
 	}
-	bury(t, th);
+	roster_bury(&t->roster, th);
 }
 
 void tracker_exit_status(struct tracker *t, uint32_t pid, int status)
 {
-	const struct process *p = find_process(t, pid);
+	const struct roster_process *p = roster_find_process(&t->roster, pid);
 
 	if (!p)
 		return;
@@ -415,7 +287,7 @@ void tracker_exit_status(struct tracker *t, uint32_t pid, int status)
 
 /* The first file mapped after an exec is the program: name it and say what limits the
  * view of it. */
-static void take_exe(struct tracker *t, struct process *p, uint32_t image)
+static void take_exe(struct tracker *t, struct roster_process *p, uint32_t image)
 {
 	struct model_process model = *writer_process_get(t->writer, p->id);
 	struct image_table_traits traits = image_table_traits(t->images, image);
@@ -441,7 +313,7 @@ void tracker_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
 	if (!m->is_exec || m->start >= m->end)
 		return;
 
-	struct process *p = ensure_process(t, time_ns, pid);
+	struct roster_process *p = ensure_process(t, time_ns, pid);
 	uint32_t image = image_table_of(t->images, pid, m);
 	bool is_vdso = !strcmp(m->path, "[vdso]");
 
@@ -490,7 +362,8 @@ static void snapshot_maps(struct tracker *t, uint64_t time_ns, uint32_t pid)
 	buf_fini(&text);
 }
 
-static void snapshot_threads(struct tracker *t, uint64_t time_ns, struct process *p)
+static void snapshot_threads(struct tracker *t, uint64_t time_ns,
+			     struct roster_process *p)
 {
 	struct procfs_ids tids = { 0 };
 	struct procfs_stat stat;
@@ -499,10 +372,10 @@ static void snapshot_threads(struct tracker *t, uint64_t time_ns, struct process
 	for (size_t i = 0; rc == 0 && i < tids.ids.n; i++) {
 		pid_t tid = tids.ids.at[i];
 
-		if (!find_thread(t, (uint32_t)tid) &&
+		if (!roster_find_thread(&t->roster, (uint32_t)tid) &&
 		    procfs_task_stat((pid_t)p->pid, tid, &stat, NULL) == 0)
-			add_thread(t, time_ns, p, (uint32_t)tid,
-				   writer_string(t->writer, stat.comm));
+			roster_add_thread(&t->roster, time_ns, p, (uint32_t)tid,
+					  writer_string(t->writer, stat.comm));
 	}
 	procfs_ids_fini(&tids);
 }
@@ -529,7 +402,7 @@ int tracker_snapshot(struct tracker *t, uint64_t time_ns, uint32_t pid, struct e
 				       .cmdline = writer_string(t->writer, cmdline),
 				       .exit_status = -1,
 				       .start_ns = time_ns };
-	struct process *p = add_process(t, pid, address_space_new(), &model);
+	struct roster_process *p = add_process(t, pid, address_space_new(), &model);
 
 	p->has_exe = exe[0] != '\0';
 	snapshot_threads(t, time_ns, p);
@@ -537,197 +410,13 @@ int tracker_snapshot(struct tracker *t, uint64_t time_ns, uint32_t pid, struct e
 	return 0;
 }
 
-/* Stacks. */
-
-struct find_map_context {
-	struct tracker *tracker;
-	struct process *process;
-};
-
-static const struct unwind_map *find_map(void *ctx, uint64_t pc)
-{
-	struct find_map_context *c = ctx;
-	struct unwind_map *m = address_space_find(c->process->space, pc);
-
-	if (m && !m->image && m->user != IMAGE_TABLE_ANONYMOUS)
-		m->image = image_table_unwind(c->tracker->images, (uint32_t)m->user);
-	return m;
-}
-
-static uint32_t pseudo_image(struct tracker *t, uint32_t *image, enum image_kind kind,
-			     const char *name)
-{
-	if (*image == MODEL_NONE)
-		*image = writer_image(
-			t->writer,
-			&(struct model_image){ .path = writer_string(t->writer, name),
-					       .kind = (uint8_t)kind });
-	return *image;
-}
-
-/* The image of code that no file explains.  A compiler writes its map at its first
- * function, so ask again until there is one. */
-static uint32_t code_image(struct tracker *t, struct process *p, uint64_t time_ns)
-{
-	bool is_new = p->code_image == MODEL_NONE;
-
-	if (!p->code_is_jit && (is_new || time_ns >= p->jit_retry_ns)) {
-		p->jit_retry_ns = time_ns + JIT_RETRY_NS;
-		p->code_is_jit = jit_files_has(t->jit, p->pid) || t->expects_jit;
-		is_new |= p->code_is_jit;
-	}
-	if (!is_new)
-		return p->code_image;
-
-	p->code_image = writer_image(
-		t->writer,
-		&(struct model_image){
-			.path = writer_string(t->writer,
-					      p->code_is_jit ? "[jit]" : "[anon]"),
-			.kind = p->code_is_jit ? IMAGE_JIT : IMAGE_ANON,
-			.pid = p->pid });
-	if (p->code_is_jit)
-		jit_files_set_image(t->jit, p->pid, p->code_image);
-	return p->code_image;
-}
-
-static uint32_t user_location(struct tracker *t, struct process *p, uint64_t time_ns,
-			      uint64_t pc, uint32_t flags)
-{
-	const struct unwind_map *m = address_space_find(p->space, pc);
-
-	if (!m && flags && pc)
-		m = address_space_find(p->space, pc - 1);
-	if (!m)
-		return writer_location(
-			t->writer,
-			pseudo_image(t, &t->unknown_image, IMAGE_UNKNOWN, "[unknown]"),
-			pc, flags);
-	if (m->user == IMAGE_TABLE_ANONYMOUS)
-		return writer_location(t->writer, code_image(t, p, time_ns), pc, flags);
-	return writer_location(t->writer, image_table_id(t->images, (uint32_t)m->user),
-			       pc - m->start + m->file_offset, flags);
-}
-
-/* A stack being built inwards along the thread's last one. */
-struct builder {
-	struct tracker *tracker;
-	struct thread *thread;
-	uint64_t time_ns;
-	size_t i;
-	uint32_t stack;
-};
-
-static void add_step(struct builder *b, uint64_t pc, uint32_t flags)
-{
-	struct tracker *t = b->tracker;
-	uint32_t stack = stack_path_match(&b->thread->path, b->i, pc, flags);
-	uint32_t location;
-
-	if (stack == UINT32_MAX) {
-		if (flags & STEP_TRUNCATED)
-			location = writer_location(t->writer,
-						   pseudo_image(t, &t->truncated_image,
-								IMAGE_TRUNCATED,
-								"[truncated]"),
-						   pc, 0);
-		else if (flags & STEP_KERNEL)
-			location = kernel_frames_location(t->kernel, pc,
-							  flags & LOCATION_RETURN);
-		else
-			location = user_location(t, b->thread->process, b->time_ns, pc,
-						 flags);
-		stack = writer_stack(t->writer, b->stack, location);
-		stack_path_push(&b->thread->path, pc, flags, stack);
-	}
-	b->i++;
-	b->stack = stack;
-}
-
-/* The outermost frame is where the kernel started the program. */
-static bool is_entry(const struct tracker *t, const struct unwind_frame *frame)
-{
-	const struct unwind_map *m = frame->map;
-
-	if (!m || m->user == IMAGE_TABLE_ANONYMOUS)
-		return false;
-
-	uint64_t entry = image_table_traits(t->images, (uint32_t)m->user).entry_offset;
-
-	return entry && frame->pc - m->start + m->file_offset - entry < ENTRY_BYTES;
-}
-
-static size_t unwind_frames(struct tracker *t, struct process *p,
-			    const struct tracker_sample *s, enum unwind_stop *stop)
-{
-	struct find_map_context c = { .tracker = t, .process = p };
-	size_t n = unwind_offline(s->regs, &s->memory, find_map, &c, t->frames, DEPTH_MAX,
-				  stop);
-
-	if (*stop != UNWIND_END && n && is_entry(t, &t->frames[n - 1]))
-		*stop = UNWIND_END;
-	/* During an exec the registers are still those of the program that is gone. */
-	if (n == 1 && !t->frames[0].map && s->n_kernel) {
-		*stop = UNWIND_END;
-		return 0;
-	}
-	return n;
-}
-
-/* User frames into t->frames, innermost first. */
-static size_t take_user_frames(struct tracker *t, struct process *p,
-			       const struct tracker_sample *s, enum unwind_stop *stop)
-{
-	size_t n = s->n_user < DEPTH_MAX ? s->n_user : DEPTH_MAX;
-
-	*stop = s->stop;
-	if (s->regs && !s->is_pc_only)
-		return unwind_frames(t, p, s, stop);
-	for (size_t i = 0; i < n; i++) {
-		bool is_exact =
-			i == 0 || (s->user_exact && s->user_exact[i / 8] >> i % 8 & 1);
-
-		t->frames[i] = (struct unwind_frame){ .pc = s->user_pcs[i],
-						      .is_return = !is_exact };
-	}
-	if (n < s->n_user)
-		*stop = UNWIND_LIMIT;
-	return n;
-}
-
-static uint32_t build_stack(struct tracker *t, struct thread *th,
-			    const struct tracker_sample *s)
-{
-	enum unwind_stop stop;
-	size_t n = take_user_frames(t, th->process, s, &stop);
-	size_t n_kernel = s->n_kernel;
-	struct builder b = { .tracker = t, .thread = th, .time_ns = s->time_ns };
-
-	if (s->is_pc_only) { /* one frame: the kernel's when it was there */
-		n_kernel = n_kernel ? 1 : 0;
-		n = n_kernel ? 0 : n ? 1 : 0;
-		stop = UNWIND_END;
-	}
-	stack_path_begin(&th->path, address_space_version(th->process->space));
-	if (n && !s->is_pc_only)
-		t->stops[stop < UNWIND_N_STOPS ? stop : UNWIND_BAD_RULE]++;
-	if (n && stop != UNWIND_END)
-		add_step(&b, stop, STEP_TRUNCATED);
-	for (size_t i = n; i-- > 0;)
-		add_step(&b, t->frames[i].pc,
-			 t->frames[i].is_return ? LOCATION_RETURN : 0);
-	for (size_t i = n_kernel; i-- > 0;)
-		add_step(&b, s->kernel_pcs[i],
-			 STEP_KERNEL | (i ? (uint32_t)LOCATION_RETURN : 0));
-	return b.stack;
-}
-
 uint32_t tracker_stack(struct tracker *t, const struct tracker_sample *s)
 {
-	return build_stack(t, ensure_thread(t, s->time_ns, s->pid, s->tid), s);
+	return stack_builder_build(&t->stacks,
+				   ensure_thread(t, s->time_ns, s->pid, s->tid), s);
 }
 
-static void write_sample(struct tracker *t, const struct thread *th,
+static void write_sample(struct tracker *t, const struct roster_thread *th,
 			 const struct tracker_sample *s, uint32_t stack)
 {
 	writer_sample(t->writer, &(struct model_sample){ .time_ns = s->time_ns,
@@ -741,12 +430,12 @@ static void write_sample(struct tracker *t, const struct thread *th,
 
 uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s)
 {
-	struct thread *th = ensure_thread(t, s->time_ns, s->pid, s->tid);
+	struct roster_thread *th = ensure_thread(t, s->time_ns, s->pid, s->tid);
 
 	if (!th->process->is_followed)
 		return 0;
 
-	uint32_t stack = build_stack(t, th, s);
+	uint32_t stack = stack_builder_build(&t->stacks, th, s);
 
 	write_sample(t, th, s, stack);
 	return stack;
@@ -754,7 +443,7 @@ uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s)
 
 void tracker_add(struct tracker *t, const struct tracker_sample *s, uint32_t stack)
 {
-	struct thread *th = ensure_thread(t, s->time_ns, s->pid, s->tid);
+	struct roster_thread *th = ensure_thread(t, s->time_ns, s->pid, s->tid);
 
 	if (th->process->is_followed)
 		write_sample(t, th, s, stack);
@@ -762,15 +451,16 @@ void tracker_add(struct tracker *t, const struct tracker_sample *s, uint32_t sta
 
 const uint64_t *tracker_stops(const struct tracker *t)
 {
-	return t->stops;
+	return t->stacks.stops;
 }
 
 int tracker_finish(struct tracker *t, struct err *e)
 {
-	for (size_t i = 0; i < t->processes.cap; i++)
-		if (t->processes.at[i].used)
-			find_jit_map(
-				t, (struct process *)(uintptr_t)t->processes.at[i].value);
+	for (size_t i = 0; i < t->roster.processes.cap; i++)
+		if (t->roster.processes.at[i].used)
+			find_jit_map(t, (struct roster_process *)(uintptr_t)
+						t->roster.processes.at[i]
+							.value);
 
 	int rc = kernel_frames_keep_symbols(t->kernel, e);
 	int rc2 = jit_files_keep(t->jit, rc ? NULL : e);

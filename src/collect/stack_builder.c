@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/stack_builder.h"
+
+#include "collect/address_space.h"
+#include "collect/image_table.h"
+#include "collect/jit_files.h"
+#include "collect/kernel_frames.h"
+#include "collect/roster.h"
+#include "collect/tracker.h"
+
+/* The entry code of a program has no unwind table, and needs none. */
+#define ENTRY_BYTES  128
+#define JIT_RETRY_NS 100000000
+
+/* Ids of stack steps that are no plain pc: they must not equal LOCATION_RETURN. */
+enum { STEP_KERNEL = 2, STEP_TRUNCATED = 4 };
+
+struct find_map_context {
+	struct stack_builder *builder;
+	struct roster_process *process;
+};
+
+static const struct unwind_map *find_map(void *ctx, uint64_t pc)
+{
+	struct find_map_context *c = ctx;
+	struct unwind_map *m = address_space_find(c->process->space, pc);
+
+	if (m && !m->image && m->user != IMAGE_TABLE_ANONYMOUS)
+		m->image = image_table_unwind(c->builder->images, (uint32_t)m->user);
+	return m;
+}
+
+static uint32_t pseudo_image(struct stack_builder *b, uint32_t *image,
+			     enum image_kind kind, const char *name)
+{
+	if (*image == MODEL_NONE)
+		*image = writer_image(
+			b->writer,
+			&(struct model_image){ .path = writer_string(b->writer, name),
+					       .kind = (uint8_t)kind });
+	return *image;
+}
+
+/* The image of code that no file explains.  A compiler writes its map at its first
+ * function, so ask again until there is one. */
+static uint32_t code_image(struct stack_builder *b, struct roster_process *p,
+			   uint64_t time_ns)
+{
+	bool is_new = p->code_image == MODEL_NONE;
+
+	if (!p->code_is_jit && (is_new || time_ns >= p->jit_retry_ns)) {
+		p->jit_retry_ns = time_ns + JIT_RETRY_NS;
+		p->code_is_jit = jit_files_has(b->jit, p->pid) || b->expects_jit;
+		is_new |= p->code_is_jit;
+	}
+	if (!is_new)
+		return p->code_image;
+
+	p->code_image = writer_image(
+		b->writer,
+		&(struct model_image){
+			.path = writer_string(b->writer,
+					      p->code_is_jit ? "[jit]" : "[anon]"),
+			.kind = p->code_is_jit ? IMAGE_JIT : IMAGE_ANON,
+			.pid = p->pid });
+	if (p->code_is_jit)
+		jit_files_set_image(b->jit, p->pid, p->code_image);
+	return p->code_image;
+}
+
+static uint32_t user_location(struct stack_builder *b, struct roster_process *p,
+			      uint64_t time_ns, uint64_t pc, uint32_t flags)
+{
+	const struct unwind_map *m = address_space_find(p->space, pc);
+
+	if (!m && flags && pc)
+		m = address_space_find(p->space, pc - 1);
+	if (!m)
+		return writer_location(
+			b->writer,
+			pseudo_image(b, &b->unknown_image, IMAGE_UNKNOWN, "[unknown]"),
+			pc, flags);
+	if (m->user == IMAGE_TABLE_ANONYMOUS)
+		return writer_location(b->writer, code_image(b, p, time_ns), pc, flags);
+	return writer_location(b->writer, image_table_id(b->images, (uint32_t)m->user),
+			       pc - m->start + m->file_offset, flags);
+}
+
+/* A stack that grows inwards along the thread's last one. */
+struct growth {
+	struct stack_builder *builder;
+	struct roster_thread *thread;
+	uint64_t time_ns;
+	size_t i;
+	uint32_t stack;
+};
+
+static void add_step(struct growth *g, uint64_t pc, uint32_t flags)
+{
+	struct stack_builder *b = g->builder;
+	uint32_t stack = stack_path_match(&g->thread->path, g->i, pc, flags);
+	uint32_t location;
+
+	if (stack == UINT32_MAX) {
+		if (flags & STEP_TRUNCATED)
+			location = writer_location(b->writer,
+						   pseudo_image(b, &b->truncated_image,
+								IMAGE_TRUNCATED,
+								"[truncated]"),
+						   pc, 0);
+		else if (flags & STEP_KERNEL)
+			location = kernel_frames_location(b->kernel, pc,
+							  flags & LOCATION_RETURN);
+		else
+			location = user_location(b, g->thread->process, g->time_ns, pc,
+						 flags);
+		stack = writer_stack(b->writer, g->stack, location);
+		stack_path_push(&g->thread->path, pc, flags, stack);
+	}
+	g->i++;
+	g->stack = stack;
+}
+
+/* The outermost frame is where the kernel started the program. */
+static bool is_entry(const struct stack_builder *b, const struct unwind_frame *frame)
+{
+	const struct unwind_map *m = frame->map;
+
+	if (!m || m->user == IMAGE_TABLE_ANONYMOUS)
+		return false;
+
+	uint64_t entry = image_table_traits(b->images, (uint32_t)m->user).entry_offset;
+
+	return entry && frame->pc - m->start + m->file_offset - entry < ENTRY_BYTES;
+}
+
+static size_t unwind_frames(struct stack_builder *b, struct roster_process *p,
+			    const struct tracker_sample *s, enum unwind_stop *stop)
+{
+	struct find_map_context c = { .builder = b, .process = p };
+	size_t n = unwind_offline(s->regs, &s->memory, find_map, &c, b->frames,
+				  STACK_BUILDER_DEPTH_MAX, stop);
+
+	if (*stop != UNWIND_END && n && is_entry(b, &b->frames[n - 1]))
+		*stop = UNWIND_END;
+	/* During an exec the registers are still those of the program that is gone. */
+	if (n == 1 && !b->frames[0].map && s->n_kernel) {
+		*stop = UNWIND_END;
+		return 0;
+	}
+	return n;
+}
+
+/* User frames into b->frames, innermost first. */
+static size_t take_user_frames(struct stack_builder *b, struct roster_process *p,
+			       const struct tracker_sample *s, enum unwind_stop *stop)
+{
+	size_t n =
+		s->n_user < STACK_BUILDER_DEPTH_MAX ? s->n_user : STACK_BUILDER_DEPTH_MAX;
+
+	*stop = s->stop;
+	if (s->regs && !s->is_pc_only)
+		return unwind_frames(b, p, s, stop);
+	for (size_t i = 0; i < n; i++) {
+		bool is_exact =
+			i == 0 || (s->user_exact && s->user_exact[i / 8] >> i % 8 & 1);
+
+		b->frames[i] = (struct unwind_frame){ .pc = s->user_pcs[i],
+						      .is_return = !is_exact };
+	}
+	if (n < s->n_user)
+		*stop = UNWIND_LIMIT;
+	return n;
+}
+
+uint32_t stack_builder_build(struct stack_builder *b, struct roster_thread *th,
+			     const struct tracker_sample *s)
+{
+	enum unwind_stop stop;
+	size_t n = take_user_frames(b, th->process, s, &stop);
+	size_t n_kernel = s->n_kernel;
+	struct growth g = { .builder = b, .thread = th, .time_ns = s->time_ns };
+
+	if (s->is_pc_only) { /* one frame: the kernel's when it was there */
+		n_kernel = n_kernel ? 1 : 0;
+		n = n_kernel ? 0 : n ? 1 : 0;
+		stop = UNWIND_END;
+	}
+	stack_path_begin(&th->path, address_space_version(th->process->space));
+	if (n && !s->is_pc_only)
+		b->stops[stop < UNWIND_N_STOPS ? stop : UNWIND_BAD_RULE]++;
+	if (n && stop != UNWIND_END)
+		add_step(&g, stop, STEP_TRUNCATED);
+	for (size_t i = n; i-- > 0;)
+		add_step(&g, b->frames[i].pc,
+			 b->frames[i].is_return ? LOCATION_RETURN : 0);
+	for (size_t i = n_kernel; i-- > 0;)
+		add_step(&g, s->kernel_pcs[i],
+			 STEP_KERNEL | (i ? (uint32_t)LOCATION_RETURN : 0));
+	return g.stack;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stack_builder - a sample's registers and memory, or pcs, as a stored stack.
+ *
+ * Unwinds at once, while the process' mappings are those of the sample; finds each pc's
+ * image and interns the frames from the outermost inwards along the thread's last stack.
+ * The tables are borrowed.
+ */
+#ifndef DWELL_COLLECT_STACK_BUILDER_H
+#define DWELL_COLLECT_STACK_BUILDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/writer.h"
+#include "unwind/offline.h"
+
+#define STACK_BUILDER_DEPTH_MAX 8192
+
+struct image_table;
+struct jit_files;
+struct kernel_frames;
+struct roster_thread;
+struct tracker_sample;
+
+struct stack_builder {
+	struct writer *writer;
+	struct image_table *images;
+	struct kernel_frames *kernel;
+	struct jit_files *jit;
+	bool expects_jit;			 /* code in memory is a compiler's */
+	uint32_t unknown_image, truncated_image; /* MODEL_NONE not needed yet */
+	uint64_t stops[UNWIND_N_STOPS]; /* how many stacks ended for each reason */
+	struct unwind_frame frames[STACK_BUILDER_DEPTH_MAX];
+};
+
+/* Id in the recording of the sample's stack; 0 when nothing was known. */
+uint32_t stack_builder_build(struct stack_builder *b, struct roster_thread *th,
+			     const struct tracker_sample *s);
+
+#endif
