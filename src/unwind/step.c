@@ -68,27 +68,38 @@ static enum step_result from_register(const struct evaluation *e, unsigned reg,
 	return STEP_RETURN;
 }
 
+/* Where a rule says that the register was saved. */
+static enum step_result slot(const struct evaluation *e, const struct cfa_rule *rule,
+			     struct step *s, uint64_t *ret)
+{
+	if (rule->kind == CFA_AT_EXPR)
+		return expression(e, rule, &e->cfa, s, ret);
+	if (rule->kind != CFA_AT)
+		return step_stop(s, UNWIND_BAD_RULE);
+	*ret = e->cfa + (uint64_t)(int64_t)rule->value;
+	return STEP_RETURN;
+}
+
 /* The value a rule gives to register reg in the caller. */
 static enum step_result apply(const struct evaluation *e, unsigned reg,
 			      const struct cfa_rule *rule, struct step *s, uint64_t *ret)
 {
-	uint64_t addr = e->cfa + (uint64_t)(int64_t)rule->value;
 	enum step_result rc;
+	uint64_t addr;
 
 	switch (rule->kind) {
 	case CFA_SAME:
 		return from_register(e, reg, ret);
 	case CFA_REGISTER:
 		return from_register(e, rule->reg, ret);
-	case CFA_AT:
-		return load(e, addr, s, ret);
 	case CFA_IS:
-		*ret = addr;
+		*ret = e->cfa + (uint64_t)(int64_t)rule->value;
 		return STEP_RETURN;
 	case CFA_IS_EXPR:
 		return expression(e, rule, &e->cfa, s, ret);
+	case CFA_AT:
 	case CFA_AT_EXPR:
-		rc = expression(e, rule, &e->cfa, s, &addr);
+		rc = slot(e, rule, s, &addr);
 		return rc == STEP_RETURN ? load(e, addr, s, ret) : rc;
 	default:
 		return step_stop(s, UNWIND_BAD_RULE);
@@ -110,6 +121,32 @@ static enum step_result evaluate_cfa(struct evaluation *e, const struct cfa_rule
 	default:
 		return step_stop(s, UNWIND_BAD_RULE);
 	}
+}
+
+/* A slot between the red zone and sp has been popped: tables name it until the function
+ * returns, the register holds the value again, and copies of a stack start at sp. */
+static bool is_popped(const struct evaluation *e, const struct abi *abi,
+		      const struct cfa_rule *rule)
+{
+	struct step ignored;
+	uint64_t addr;
+
+	return slot(e, rule, &ignored, &addr) == STEP_RETURN && addr >= e->floor &&
+	       addr < e->regs->r[abi->sp];
+}
+
+/* A register of the caller; false when it cannot be known. */
+static bool recover(const struct evaluation *e, const struct abi *abi, unsigned reg,
+		    const struct cfa_rule *rule, uint64_t *ret)
+{
+	struct step ignored;
+
+	/* what a call may destroy is known again only by an explicit rule */
+	if (rule->kind == CFA_SAME && !(abi->callee_saved & abi_bit(reg)))
+		return false;
+	if (apply(e, reg, rule, &ignored, ret) == STEP_RETURN)
+		return true;
+	return is_popped(e, abi, rule) && from_register(e, reg, ret) == STEP_RETURN;
 }
 
 /* A frame is at least its return address, unless a register holds that: leaves of
@@ -150,16 +187,9 @@ enum step_result step_rules(const struct abi *abi, const struct cfi_section *sec
 	if (rc != STEP_RETURN)
 		return rc;
 	next.r[abi->sp] = e.cfa;
-	for (unsigned i = 0; i < UNWIND_N_REGS; i++) {
-		const struct cfa_rule *rule = &rules->reg[i];
-		struct step ignored;
-
-		/* what a call may destroy is known again only by an explicit rule */
-		if (rule->kind == CFA_SAME && !(abi->callee_saved & abi_bit(i)))
-			continue;
-		if (apply(&e, i, rule, &ignored, &next.r[i]) == STEP_RETURN)
+	for (unsigned i = 0; i < UNWIND_N_REGS; i++)
+		if (recover(&e, abi, i, &rules->reg[i], &next.r[i]))
 			next.valid |= abi_bit(i);
-	}
 	next.r[abi->pc] = pc & abi->pc_mask;
 	next.valid |= abi_bit(abi->sp) | abi_bit(abi->pc);
 	if (abi->has_link_register && !fde->is_signal_frame)

@@ -293,6 +293,38 @@ static void a_popped_register_is_kept_when_the_copy_starts_at_sp(void **state)
 	assert_true(g.valid & abi_bit(UNWIND_X86_64_RBP));
 }
 
+/* What the fast way gives, the full one gives, and for every register. */
+static void all_popped_registers_are_kept_by_the_full_rules(void **state)
+{
+	static const uint8_t at_base[] = { 0x76, 0x70 }; /* rbp - 16 */
+	uint64_t stack[4] = { 0x4444 };
+	struct stack_memory m = { (const uint8_t *)stack, 0x6080, sizeof(stack), NULL,
+				  NULL };
+	struct cfi_section section = { .bytes = at_base, .size = sizeof(at_base) };
+	struct cfi_fde fde = { .ra = 16 };
+	struct cfa_rules rules = { .cfa = {
+					   .kind = CFA_REGISTER, .reg = 7, .value = 8 } };
+	struct unwind_regs g = { .valid = 0x1ffff };
+	struct step s;
+
+	(void)state;
+	rules.reg[16] = (struct cfa_rule){ .kind = CFA_AT, .value = -8 };
+	rules.reg[6] = (struct cfa_rule){ .kind = CFA_AT_EXPR, .expr_size = 2 };
+	rules.reg[3] = (struct cfa_rule){ .kind = CFA_AT, .value = -16 };
+	rules.reg[12] = (struct cfa_rule){ .kind = CFA_AT, .value = -160 };
+	g.r[7] = 0x6080;
+	g.r[6] = 0x6078;
+	g.r[3] = 0x3333;
+	g.r[12] = 0xcccc;
+	assert_int_equal(step_rules(&abi_x86_64, &section, &fde, &rules, &g, &m, &s),
+			 STEP_RETURN);
+	assert_int_equal(g.r[UNWIND_X86_64_PC], 0x4444);
+	assert_int_equal(g.r[6], 0x6078);
+	assert_int_equal(g.r[3], 0x3333);
+	assert_true(g.valid & abi_bit(6) && g.valid & abi_bit(3));
+	assert_false(g.valid & abi_bit(12)); /* beyond the red zone: gone */
+}
+
 static void expressions_are_evaluated_within_bounds(void **state)
 {
 	static const struct {
@@ -401,6 +433,7 @@ int main(void)
 		cmocka_unit_test(a_leaf_returns_by_its_link_register_once),
 		cmocka_unit_test(a_register_below_sp_is_read_within_the_red_zone),
 		cmocka_unit_test(a_popped_register_is_kept_when_the_copy_starts_at_sp),
+		cmocka_unit_test(all_popped_registers_are_kept_by_the_full_rules),
 		cmocka_unit_test(expressions_are_evaluated_within_bounds),
 		cmocka_unit_test(damaged_programs_are_refused),
 		cmocka_unit_test(the_index_finds_the_last_start_at_or_before),
