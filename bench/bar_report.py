@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """BAR 15: how long a report on a very large recording takes."""
 import json
-import re
 
 import big_program
 import measure
@@ -56,33 +55,35 @@ def peer_row(bench, tool, program, report):
         "wall s": f"> {PEER_TIMEOUT_S}" if made.timed_out else made.wall_s,
         "CPU s": made.cpu_s,
         "memory MB": made.max_rss_mb,
-        "samples": samples_of(tool, out),
+        "samples": tool.samples(out)[0] or None,
         "file MB": measure.size_of(out) / 1e6,
     }
 
 
-def samples_of(tool, out):
-    if not tool.name.startswith("perf"):
-        return None
-    found = re.search(r"SAMPLE events:\s+(\d+)", measure.text_of(["perf", "report", "--stats", "-i", out]))
-    return int(found[1]) if found else None
+REPORTS = {"perf dwarf": ["perf", "report", "--stdio", "-i"],
+           "gprofng": ["gprofng", "display", "text", "-functions"]}
 
 
-def run(bench):
-    size = SHORT if bench.is_short else FULL
-    program = big_program.build(bench.build / "bench", size["parts"], size["steps"])
-    row = our_row(bench, size, make_recording(bench, size, program))
-    reports = {"perf dwarf": ["perf", "report", "--stdio", "-i"],
-               "gprofng": ["gprofng", "display", "text", "-functions"]}
-    rows = [row] + [peer_row(bench, t, program, reports[t.name]) for t in bench.tools if t.name in reports]
-    is_whole = abs(row["samples read %"] - 100) < 1e-6
-    return {
-        "bar": 15,
-        "what": "a report of functions, inlined calls included, on a very large recording",
-        "notes": [f"{size['samples']:,} samples, {size['stacks']:,} stacks, {size['places']:,} addresses of a "
-                  f"{measure.size_of(program) / 1e6:.0f} MB program; dwell's caches empty",
-                  f"the others report on {PEER_SECONDS} s of a real run of the program at 1 kHz"],
-        "rows": rows,
-        "verdicts": [("<= 1 s", row["wall s"] <= 1 and is_whole, f"{row['wall s']:.2f} s"),
-                     ("<= 200 MB", row["memory MB"] <= 200, f"{row['memory MB']:.0f} MB")],
-    }
+class Bar:
+    what = "a report of functions, inlined calls included, on a very large recording"
+
+    def __init__(self, bench):
+        self.bench, self.size = bench, SHORT if bench.is_short else FULL
+        self.program = big_program.build(bench.build / "bench", self.size["parts"], self.size["steps"])
+        size = self.size
+        self.notes = [f"{size['samples']:,} samples, {size['stacks']:,} stacks, {size['places']:,} addresses of a "
+                      f"{measure.size_of(self.program) / 1e6:.0f} MB program; dwell's caches empty",
+                      f"the others report on {PEER_SECONDS} s of a real run of the program at 1 kHz"]
+
+    def rows(self):
+        yield our_row(self.bench, self.size, make_recording(self.bench, self.size, self.program))
+        for tool in self.bench.tools:
+            if tool.name in REPORTS:
+                yield peer_row(self.bench, tool, self.program, REPORTS[tool.name])
+
+    @staticmethod
+    def verdicts(rows):
+        ours = rows[0]
+        is_whole = abs(ours["samples read %"] - 100) < 1e-6
+        yield "<= 1 s", ours["wall s"] <= 1 and is_whole, f"{ours['wall s']:.2f} s"
+        yield "<= 200 MB", ours["memory MB"] <= 200, f"{ours['memory MB']:.0f} MB"

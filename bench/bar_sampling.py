@@ -26,7 +26,7 @@ class Cost:
         self._record(command)       # the one that is read
         self.target_cpu_s, self.target_wall_s = bench.usage()
         self.bytes = measure.size_of(self.out)
-        self.answer = tool.answer(self.out)
+        self.samples, self.lost = tool.samples(self.out)
 
     def _record(self, command):
         self.bench.remove(self.out)
@@ -34,12 +34,12 @@ class Cost:
 
     def delivered_pct(self):
         """Samples taken of those that the target's CPU time asks for."""
-        if not self.answer.samples:
+        if not self.samples:
             return None
-        return 100 * self.answer.samples * self.interval_us / 1e6 / self.target_cpu_s
+        return 100 * self.samples * self.interval_us / 1e6 / self.target_cpu_s
 
     def us_per_sample(self):
-        return 1e6 * self.extra_cpu_s / self.answer.samples if self.answer.samples else None
+        return 1e6 * self.extra_cpu_s / self.samples if self.samples else None
 
 
 def floor_us(bench):
@@ -56,8 +56,9 @@ def floor_us(bench):
 def row_of(bench, tool):
     if tool.missing:
         return {"tool": tool.name, "CPU ratio": tool.missing}
-    slow, fast = Cost(bench, tool, INTERVAL_US), Cost(bench, tool, FAST_INTERVAL_US)
-    exclusive, inclusive = truth.deviation(slow.answer)
+    slow = Cost(bench, tool, INTERVAL_US)
+    exclusive, inclusive = truth.deviation(tool.answer(slow.out))
+    fast = Cost(bench, tool, FAST_INTERVAL_US)
     return {
         "tool": tool.name,
         "CPU ratio": slow.cpu_ratio,
@@ -67,36 +68,35 @@ def row_of(bench, tool):
         "KB/s": slow.bytes / 1000 / slow.target_wall_s,
         "delivered %": slow.delivered_pct(),
         "fast delivered %": fast.delivered_pct(),
-        "lost": slow.answer.lost,
+        "lost": slow.lost,
         "excl. off (points)": exclusive,
         "incl. off (points)": inclusive,
     }
 
 
-def verdicts(row, floor):
-    if row.get("delivered %") is None:
-        yield "dwell", None, "no samples"
-        return
-    above = row["us/sample"] - (floor or 0)
-    counts = row["delivered %"] >= 99 and row["lost"] == 0 and row["incl. off (points)"] <= 1
-    yield "cost counts", counts, "delivers >= 99 %, loses nothing, within 1 point of the truth"
-    yield "CPU <= 1.01, or <= 4 us a sample above the floor", row["CPU ratio"] <= 1.01 or above <= 4, \
-        f"{row['CPU ratio']:.3f}, {above:.2f} us"
-    yield "< 20 KB/s", row["KB/s"] < 20, f"{row['KB/s']:.1f}"
-    yield "start-up <= 30 ms", row["start-up ms"] <= 30, f"{row['start-up ms']:.1f}"
+class Bar:
+    what = "sampling a program of -O2 code without frame pointers at 1 kHz, with stacks"
 
+    def __init__(self, bench):
+        self.bench, self.floor = bench, floor_us(bench)
+        floor = "no measure: perf_event_open is not allowed" if self.floor is None else f"{self.floor:.2f} us"
+        self.notes = [f"{bench.n_pairs} pairs of `cpu {bench.rounds}`; CPU of tool and target less the tool's start-up",
+                      f"us/sample: at {INTERVAL_US // FAST_INTERVAL_US} times the rate; the floor, an event nobody "
+                      f"reads, takes {floor}",
+                      "off: largest difference from the known shares; a missing caller counts in full"]
 
-def run(bench):
-    floor = floor_us(bench)
-    rows = [row_of(bench, tool) for tool in bench.tools]
-    return {
-        "bar": 1,
-        "what": "sampling a program of -O2 code without frame pointers at 1 kHz, with stacks",
-        "notes": [f"{bench.n_pairs} pairs of `cpu {bench.rounds}`; CPU of tool and target less the tool's start-up",
-                  f"us/sample: at {1000 // FAST_INTERVAL_US} times the rate; the floor, an event nobody reads, takes "
-                  + (f"{floor:.2f} us" if floor is not None else "no measure: perf_event_open is not allowed"),
-                  "off: largest difference from the known shares; a missing caller counts in full"],
-        "floor_us": floor,
-        "rows": rows,
-        "verdicts": list(verdicts(rows[0], floor)),
-    }
+    def rows(self):
+        return (row_of(self.bench, tool) for tool in self.bench.tools)
+
+    def verdicts(self, rows):
+        row = rows[0]
+        if row.get("delivered %") is None:
+            yield "dwell", None, "no samples"
+            return
+        above = row["us/sample"] - (self.floor or 0)
+        counts = row["delivered %"] >= 99 and row["lost"] == 0 and row["incl. off (points)"] <= 1
+        yield "cost counts", counts, "delivers >= 99 %, loses nothing, within 1 point of the truth"
+        yield "CPU <= 1.01, or <= 4 us a sample above the floor", row["CPU ratio"] <= 1.01 or above <= 4, \
+            f"{row['CPU ratio']:.3f}, {above:.2f} us"
+        yield "< 20 KB/s", row["KB/s"] < 20, f"{row['KB/s']:.1f}"
+        yield "start-up <= 30 ms", row["start-up ms"] <= 30, f"{row['start-up ms']:.1f}"

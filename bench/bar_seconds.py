@@ -15,7 +15,7 @@ def row_of(bench, tool, workload, interval_us):
     for _ in range(bench.n_pairs):
         bench.remove(out)
         measure.Run(tool.record(out, interval_us, words))
-        used, reported = bench.usage()[0], tool.answer(out).seconds
+        used, reported = bench.usage()[0], tool.seconds(out)
         ratios.append(reported / used)
         gaps.append(abs(reported - used) / (interval_us / 1e6) / WORKLOADS[workload])
     return {**row, "reported / used": measure.median(ratios), "worst %": max(100 * abs(r - 1) for r in ratios),
@@ -33,13 +33,17 @@ def verdict(rows):
     return "within 1 % or one interval a thread", not wrong, text or f"all {len(rows)} rows"
 
 
-def run(bench):
-    rows = [row_of(bench, tool, workload, interval_us) for workload in WORKLOADS
-            for interval_us in INTERVALS_US for tool in bench.tools]
-    return {
-        "bar": 2,
-        "what": "CPU seconds reported beside the seconds used (rusage of the program itself)",
-        "notes": [f"medians of {bench.n_pairs} runs each; cpu has one thread, mt five"],
-        "rows": rows,
-        "verdicts": [verdict([r for r in rows if r["tool"].startswith("dwell")])],
-    }
+class Bar:
+    what = "CPU seconds reported beside the seconds used (rusage of the program itself)"
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.notes = [f"medians of {bench.n_pairs} runs each; cpu has one thread, mt five"]
+
+    def rows(self):
+        return (row_of(self.bench, tool, workload, interval_us) for workload in WORKLOADS
+                for interval_us in INTERVALS_US for tool in self.bench.tools)
+
+    @staticmethod
+    def verdicts(rows):
+        yield verdict([r for r in rows if r["tool"].startswith("dwell")])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results as one aligned table per bar."""
 
+WIDTH_OF_NAMES, WIDTH_OF_NUMBERS = 13, 8
+
 
 def number(value):
     """Ratios and counts as people compare them."""
@@ -17,16 +19,36 @@ def number(value):
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
-def print_bar(bar):
-    print(f"\nBAR {bar['bar']}: {bar['what']}")
-    for line in bar.get("notes", []):
-        print("  " + line)
-    columns = list(bar["rows"][0])
-    cells = [columns] + [[number(row.get(c)) for c in columns] for row in bar["rows"]]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
-    for n, row in enumerate(cells):
-        print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))))
-        if n == 0:
-            print("  " + "-" * (sum(widths) + 2 * (len(widths) - 1)))
-    for name, is_met, text in bar["verdicts"]:
-        print(f"  {'met   ' if is_met else 'MISSED' if is_met is False else '–     '}  {name}: {text}")
+class Table:
+    """Prints each row as soon as it is known: a bench takes many minutes."""
+
+    def __init__(self, out):
+        self.out, self.columns, self.widths = out, None, []
+
+    def say(self, line):
+        self.out.write(line + "\n")
+        self.out.flush()
+
+    def begin(self, bar, what, notes):
+        self.say(f"\nBAR {bar}: {what}")
+        for line in notes:
+            self.say("  " + line)
+        self.columns = None
+
+    def row(self, row):
+        if self.columns is None:
+            self._head(list(row))
+        self._line([number(row.get(c)) for c in self.columns])
+
+    def verdict(self, name, is_met, text):
+        self.say(f"  {'met   ' if is_met else 'MISSED' if is_met is False else '–     '}  {name}: {text}")
+
+    def _head(self, columns):
+        self.columns = columns
+        self.widths = [max(len(c), WIDTH_OF_NAMES if i == 0 else WIDTH_OF_NUMBERS) for i, c in enumerate(columns)]
+        self._line(columns)
+        self.say("  " + "-" * (sum(self.widths) + 2 * (len(self.widths) - 1)))
+
+    def _line(self, cells):
+        aligned = [c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, self.widths))]
+        self.say("  " + "  ".join(aligned).rstrip())

@@ -8,11 +8,10 @@ import measure
 
 
 class Answer:
-    """What a profile says: seconds of CPU time, samples, and shares by function."""
+    """What a profile says: seconds of CPU time, in all and by function."""
 
-    def __init__(self, seconds=0.0, samples=0, lost=0, exclusive=None, inclusive=None):
-        self.seconds, self.samples, self.lost = seconds, samples, lost
-        self.exclusive, self.inclusive = exclusive or {}, inclusive or {}     # in seconds
+    def __init__(self, seconds=0.0):
+        self.seconds, self.exclusive, self.inclusive = seconds, {}, {}
 
 
 class Tool:
@@ -28,6 +27,15 @@ class Tool:
     def answer(self, out):
         raise NotImplementedError
 
+    def seconds(self, out):
+        """CPU seconds alone: where the shares take long to read."""
+        return self.answer(out).seconds
+
+    def samples(self, out):
+        """(taken, lost); 0 where the tool does not say."""
+        del out
+        return 0, 0
+
 
 class Dwell(Tool):
     suffix = ".dwell"
@@ -42,21 +50,23 @@ class Dwell(Tool):
                 "--", *command]
 
     def answer(self, out):
-        text = measure.text_of([self.dwell, "report", "--json", "--no-inline", "-e", "cpu-time", out])
-        if not text:
+        report = self._report(out)
+        if not report:
             return Answer()
-        report = json.loads(text)
-        answer = Answer(report["total"].get("cpu-time", 0) / 1e9, report["events"][0]["samples"],
-                        report["quality"]["lost"])
+        answer = Answer(report["total"].get("cpu-time", 0) / 1e9)
         for row in report["rows"]:      # a name may be in several images
             for metric in ("exclusive", "inclusive"):
                 seconds = getattr(answer, metric)
                 seconds[row["name"]] = seconds.get(row["name"], 0) + row[metric].get("cpu-time", 0) / 1e9
         return answer
 
-    def facts(self, out):
-        report = json.loads(measure.text_of([self.dwell, "report", "--json", out]) or "{}")
-        return {(f["kind"], f["name"]): f["value"] for f in report.get("quality", {}).get("facts", [])}
+    def samples(self, out):
+        report = self._report(out)
+        return (report["events"][0]["samples"], report["quality"]["lost"]) if report else (0, 0)
+
+    def _report(self, out):
+        text = measure.text_of([self.dwell, "report", "--json", "--no-inline", "-e", "cpu-time", out])
+        return json.loads(text) if text else None
 
 
 class Perf(Tool):
@@ -73,7 +83,7 @@ class Perf(Tool):
     def answer(self, out):
         """Sums the samples' periods by function; the format is one sample a paragraph."""
         text = measure.text_of(["perf", "script", "--no-inline", "-F", "event,period,ip,sym", "-i", out])
-        answer = Answer(lost=self._lost(out))
+        answer = Answer()
         for paragraph in text.split("\n\n"):
             head, *frames = paragraph.strip("\n").split("\n")
             period = re.match(r"\s*(\d+)\s", head)
@@ -82,18 +92,19 @@ class Perf(Tool):
             seconds = int(period[1]) / 1e9
             names = [f.split(None, 1)[1] if len(f.split(None, 1)) > 1 else "?" for f in frames]
             answer.seconds += seconds
-            answer.samples += 1
             for name in set(names):
                 answer.inclusive[name] = answer.inclusive.get(name, 0) + seconds
             if names:
                 answer.exclusive[names[0]] = answer.exclusive.get(names[0], 0) + seconds
         return answer
 
-    @staticmethod
-    def _lost(out):
+    def seconds(self, out):
+        return sum(map(int, measure.text_of(["perf", "script", "-F", "period", "-i", out]).split())) / 1e9
+
+    def samples(self, out):
         stats = measure.text_of(["perf", "report", "--stats", "-i", out])
-        found = re.search(r"LOST events:\s+(\d+)", stats)
-        return int(found[1]) if found else 0
+        found = [re.search(rf"{kind} events:\s+(\d+)", stats) for kind in ("SAMPLE", "LOST")]
+        return tuple(int(f[1]) if f else 0 for f in found)
 
 
 class Gprofng(Tool):
