@@ -16,6 +16,8 @@
 #include "store/format.h"
 #include "store/recording.h"
 
+#define SEALED_RAW_BYTES (1u << 16) /* clearing megabytes finds nothing */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(bool is_true)
@@ -125,7 +127,8 @@ static void seal(uint8_t *data, size_t size)
 		h.kind %= FORMAT_N_KINDS + 1;
 		h.flags &= FORMAT_ZSTD;
 		h.stored_size = h.stored_size < left ? h.stored_size : (uint32_t)left;
-		h.raw_size %= FORMAT_BLOCK_MAX + 1;
+		if (h.raw_size <= FORMAT_BLOCK_MAX) /* else refused as it is */
+			h.raw_size %= SEALED_RAW_BYTES;
 		h.payload_crc = crc32c(0, payload, h.stored_size);
 		block_header_encode(&h, off, data + off);
 		off += BLOCK_HEADER_BYTES + h.stored_size;
