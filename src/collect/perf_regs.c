@@ -60,6 +60,14 @@ void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret)
 	}
 }
 
+void perf_regs_blocked(uint64_t sp, uint64_t pc, struct unwind_regs *ret)
+{
+	*ret = (struct unwind_regs){ .arch = NATIVE_ARCH };
+	ret->r[NATIVE_SP] = sp;
+	ret->r[NATIVE_PC] = pc;
+	ret->valid = UINT64_C(1) << NATIVE_SP | UINT64_C(1) << NATIVE_PC;
+}
+
 uint64_t perf_regs_sp(const struct unwind_regs *regs)
 {
 	return regs->r[NATIVE_SP];

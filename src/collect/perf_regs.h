@@ -15,6 +15,8 @@ uint64_t perf_regs_mask(void);
 unsigned perf_regs_count(void); /* bits in the mask */
 /* Values in the order of the mask, as the kernel writes them. */
 void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret);
+/* Those of a thread of which no others are known. */
+void perf_regs_blocked(uint64_t sp, uint64_t pc, struct unwind_regs *ret);
 uint64_t perf_regs_sp(const struct unwind_regs *regs);
 uint64_t perf_regs_pc(const struct unwind_regs *regs);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "collect/perf_blocked.h"
 #include "collect/perf_feed.h"
 #include "collect/perf_files.h"
 #include "host/clock.h"
@@ -23,7 +24,8 @@ struct perf {
 	struct source_context context;
 	struct perf_files files;
 	struct perf_feed feed;
-	struct map followed; /* tids that are observed, while attaching */
+	struct perf_blocked *blocked; /* while attaching, NULL: nobody asks */
+	struct map followed;	      /* tids that are observed, while attaching */
 	bool is_paused, no_kernel;
 	uint64_t stopped_ns;
 };
@@ -283,25 +285,13 @@ static int attach_process(struct perf *s, pid_t pid, struct err *e)
 	return rc;
 }
 
-static void begin_wait(struct perf *s, uint64_t now_ns, pid_t pid, pid_t tid)
-{
-	struct procfs_stat stat;
-
-	if (procfs_task_stat(pid, tid, &stat, NULL) == 0 && stat.state != 'R')
-		perf_waits_begin(s->feed.waits, now_ns, (uint32_t)pid, (uint32_t)tid,
-				 true);
-}
-
 static int snapshot(struct perf *s, pid_t pid, struct err *e)
 {
-	uint64_t now_ns = clock_monotonic_ns();
-	struct procfs_ids tids = { 0 };
-	int rc = tracker_snapshot(s->context.tracker, now_ns, (uint32_t)pid, e);
+	int rc = tracker_snapshot(s->context.tracker, clock_monotonic_ns(), (uint32_t)pid,
+				  e);
 
-	if (rc == 0 && s->feed.waits && procfs_tasks(pid, &tids, NULL) == 0)
-		vec_each(tid, &tids.ids)
-			begin_wait(s, now_ns, pid, *tid);
-	procfs_ids_fini(&tids);
+	if (rc == 0 && s->blocked)
+		perf_blocked_begin(s->blocked, pid);
 	return rc;
 }
 
@@ -351,6 +341,20 @@ static int attach_machine(struct perf *s, struct err *e)
 	return rc;
 }
 
+static int attach(struct perf *s, struct err *e)
+{
+	switch (s->context.scope->kind) {
+	case SCOPE_PROCESSES:
+		return attach_processes(s, e);
+	case SCOPE_THREADS:
+		return attach_threads(s, e);
+	case SCOPE_CPUS:
+		return attach_machine(s, e);
+	default:
+		return 0;
+	}
+}
+
 static int perf_start(struct source *source, pid_t pid, struct err *e)
 {
 	struct perf *s = (struct perf *)source;
@@ -358,17 +362,18 @@ static int perf_start(struct source *source, pid_t pid, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	switch (s->context.scope->kind) {
-	case SCOPE_LAUNCH:
+	if (s->context.scope->kind == SCOPE_LAUNCH)
 		return perf_files_open(&s->files, pid, e);
-	case SCOPE_PROCESSES:
-		return attach_processes(s, e);
-	case SCOPE_THREADS:
-		return attach_threads(s, e);
-	case SCOPE_CPUS:
-		return attach_machine(s, e);
-	}
-	return 0;
+
+	own(perf_blocked_freep) struct perf_blocked *blocked = NULL;
+
+	if (s->feed.waits)
+		blocked = perf_blocked_new(s->context.tracker, s->feed.waits,
+					   !s->no_kernel);
+	s->blocked = blocked;
+	rc = attach(s, e);
+	s->blocked = NULL;
+	return rc;
 }
 
 /* Running. */

@@ -114,7 +114,7 @@ static enum unwind_stop stop_of(const struct walk *w, enum step_result rc)
 	const struct stack_memory *m = w->memory;
 
 	if (rc == STEP_NEEDS_ALL)
-		return UNWIND_BAD_RULE;
+		return UNWIND_NO_REGISTER;
 	if (w->step.stop == UNWIND_BAD_MEMORY && w->step.fault >= m->addr &&
 	    w->step.fault - m->addr < STACK_MAX_BYTES)
 		return UNWIND_STACK_SHORT;

@@ -10,6 +10,7 @@ static const char *const texts[UNWIND_N_STOPS] = {
 	[UNWIND_STACK_SHORT] = "copied stack too short",
 	[UNWIND_LIMIT] = "depth limit",
 	[UNWIND_NO_PROGRESS] = "no progress",
+	[UNWIND_NO_REGISTER] = "unknown register",
 };
 
 const char *unwind_stop_text(enum unwind_stop stop)

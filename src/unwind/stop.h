@@ -16,6 +16,7 @@ enum unwind_stop {
 	UNWIND_STACK_SHORT = 5, /* the copied part of the stack ended */
 	UNWIND_LIMIT = 6,	/* the depth limit */
 	UNWIND_NO_PROGRESS = 7, /* the stack pointer did not rise */
+	UNWIND_NO_REGISTER = 8, /* a rule needs a register that nobody knows */
 	UNWIND_N_STOPS
 };
 

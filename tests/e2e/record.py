@@ -240,6 +240,36 @@ def attach_sees_all_threads_of_a_running_process():
         target.wait()
 
 
+def switch_counts(pid):
+    """How often each thread has left its CPU."""
+    counts = {}
+    for tid in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{tid}/status', encoding='ascii') as f:
+            counts[tid] = [line for line in f if 'ctxt_switches' in line]
+    return counts
+
+
+def attach_sees_where_blocked_threads_wait_without_waking_them():
+    target = subprocess.Popen([program('asleep')], stdout=subprocess.PIPE, text=True)
+    try:
+        target.stdout.readline()
+        time.sleep(0.3)
+        before = switch_counts(target.pid)
+        p = dwell('attach', '-e', 'totaltime', '-d', '0.5', '-o', FILE,
+                  '-p', str(target.pid))
+        assert p.returncode == 0, p.stderr
+        assert switch_counts(target.pid) == before
+        r = report()
+        for name in ('wait_condition', 'wait_input', 'wait_deep'):
+            close(share(r, name, 'inclusive', 'blocked-time'), 0.25, 0.02, name)
+        close(share(r, 'main', 'inclusive', 'blocked-time'), 0.25, 0.02, 'main')
+        close(r['total']['blocked-time'] / fact(r, 'wall-time'), 4, 0.4, 'four threads')
+        assert fact(r, 'truncated-stacks', 'loss') == 0
+    finally:
+        target.kill()
+        target.wait()
+
+
 def attach_ends_with_the_process():
     target = subprocess.Popen(['sleep', '0.5'])
     p = subprocess.Popen([DWELL, 'attach', '-q', '-o', FILE, '-p', str(target.pid)])
@@ -295,7 +325,7 @@ def list_names_every_experiment():
 TESTS = [f for f in list(globals().values())
          if callable(f) and getattr(f, '__module__', '') == '__main__' and
          f.__name__ not in ('Skip', 'workload', 'program', 'dwell', 'run', 'report', 'fact',
-                            'share', 'close', 'used_ns')]
+                            'share', 'close', 'used_ns', 'switch_counts')]
 
 
 def main():
