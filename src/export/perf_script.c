@@ -7,6 +7,7 @@
  * observations merged into one sample are written one by one, sharing its weight.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "export/exporter.h"
 #include "export/plain_text.h"
@@ -16,11 +17,14 @@ struct script {
 	FILE *out;
 	const struct export_options *o;
 	struct buf label;
+	struct buf header, text; /* of the sample being written */
 };
 
 static void script_fini(struct script *s)
 {
 	buf_fini(&s->label);
+	buf_fini(&s->header);
+	buf_fini(&s->text);
 }
 
 static const char *thread_name(const struct script *s, const struct profile_sample *x)
@@ -38,37 +42,51 @@ static const char *thread_name(const struct script *s, const struct profile_samp
 
 static void put_header(struct script *s, const struct profile_sample *x, uint64_t period)
 {
+	struct buf *b = &s->header;
 	uint32_t pid = x->process ? x->process->pid : 0;
 	uint32_t tid = x->thread ? x->thread->tid : pid;
 
-	plain_text_put(s->out, thread_name(s, x), 0, NULL);
-	fprintf(s->out, " %7" PRIu32 "/%-7" PRIu32, pid, tid);
+	buf_clear(b);
+	plain_text_add(b, thread_name(s, x), 0, NULL);
+	buf_printf(b, " %7" PRIu32 "/%-7" PRIu32, pid, tid);
 	if (x->cpu != MODEL_NONE)
-		fprintf(s->out, " [%03" PRIu32 "]", x->cpu);
-	fprintf(s->out, " %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " ",
-		x->time_ns / 1000000000, x->time_ns / 1000 % 1000000, period);
-	plain_text_put(s->out, exporter_column_label(s->p, x->column, &s->label), ' ',
-		       "_");
-	fputs(": \n", s->out);
+		buf_printf(b, " [%03" PRIu32 "]", x->cpu);
+	buf_printf(b, " %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " ",
+		   x->time_ns / 1000000000, x->time_ns / 1000 % 1000000, period);
+	plain_text_add(b, exporter_column_label(s->p, x->column, &s->label), ' ', "_");
+	buf_puts(b, ": \n");
+	fwrite(b->data, 1, b->size, s->out);
 }
 
-static void put_frame(struct script *s, const struct profile_frame *frame)
+/* As "\t%16x ", which a long file has for every frame of every sample. */
+static void add_address(struct buf *b, uint64_t address)
 {
+	uint8_t *to = buf_reserve(b, 18);
+
+	memset(to, ' ', 18);
+	to[0] = '\t';
+	for (size_t i = 16; address || i == 16; address >>= 4)
+		to[i--] = (uint8_t) "0123456789abcdef"[address & 15];
+	b->size += 18;
+}
+
+static void add_frame(struct script *s, const struct profile_frame *frame)
+{
+	struct buf *b = &s->text;
 	const struct profile_function *f = profile_function(s->p, frame->function);
 
-	fprintf(s->out, "\t%16" PRIx64 " ", frame->address);
+	add_address(b, frame->address);
 	/* Where only its bounds are known a function still has a name of its own. */
-	plain_text_put(s->out, f->is_resolved || f->start ? f->name : "[unknown]", 0,
-		       NULL);
+	plain_text_add(b, f->is_resolved || f->start ? f->name : "[unknown]", 0, NULL);
 	if (frame->is_inlined) {
-		fputs(" (inlined)\n", s->out);
+		buf_puts(b, " (inlined)\n");
 		return;
 	}
 	if (f->start && frame->address >= f->start)
-		fprintf(s->out, "+0x%" PRIx64, frame->address - f->start);
-	fputs(" (", s->out);
-	plain_text_put(s->out, f->image_path ? f->image_path : f->image, 0, NULL);
-	fputs(")\n", s->out);
+		buf_printf(b, "+0x%" PRIx64, frame->address - f->start);
+	buf_puts(b, " (");
+	plain_text_add(b, f->image_path ? f->image_path : f->image, 0, NULL);
+	buf_puts(b, ")\n");
 }
 
 static int write_sample(void *ctx, const struct profile_sample *x, struct err *e)
@@ -78,15 +96,15 @@ static int write_sample(void *ctx, const struct profile_sample *x, struct err *e
 
 	if (s->o->has_column && x->column != s->o->column)
 		return 0;
+	buf_clear(&s->text);
+	for (size_t k = x->n_frames; k-- > 0;)
+		add_frame(s, &x->frames[k]);
+	if (x->n_frames == 0)
+		buf_puts(&s->text, "\t               0 [unknown] ([unknown])\n");
+	buf_u8(&s->text, '\n');
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t share = x->weight / count + (i < x->weight % count);
-
-		put_header(s, x, share);
-		for (size_t k = x->n_frames; k-- > 0;)
-			put_frame(s, &x->frames[k]);
-		if (x->n_frames == 0)
-			fputs("\t               0 [unknown] ([unknown])\n", s->out);
-		fputc('\n', s->out);
+		put_header(s, x, x->weight / count + (i < x->weight % count));
+		fwrite(s->text.data, 1, s->text.size, s->out);
 	}
 	return ferror(s->out) ? err_os(e, "cannot write") : 0;
 }

@@ -16,11 +16,27 @@ static bool is_control(const char *s, size_t len)
 	       (len == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0);
 }
 
+/* How many bytes from s on go as they are. */
+static size_t plain_run(const char *s, char reserved)
+{
+	size_t n = 0;
+
+	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != reserved)
+		n++;
+	return n;
+}
+
 void plain_text_add(struct buf *b, const char *s, char reserved, const char *instead)
 {
-	size_t left = strlen(s);
+	for (size_t left = strlen(s); left;) {
+		size_t run = plain_run(s, reserved);
 
-	while (left) {
+		buf_add(b, s, run);
+		s += run;
+		left -= run;
+		if (!left)
+			break;
+
 		size_t valid = utf8_length(s, left);
 		size_t len = valid ? valid : 1;
 
