@@ -327,7 +327,7 @@ static void open_node(struct build *b, uint32_t node)
 	b->places[node] = (place_vec){ 0 };
 	step_all(b, node, &places);
 	vec_fini(&places);
-	if (b->nodes.at[node].function != MODEL_NONE)
+	if (b->nodes.at[node].function != MODEL_NONE && !b->o->keep_recursion)
 		fold_recursion(b, node);
 	find_groups(b, &groups);
 	if (groups.n)

@@ -19,7 +19,8 @@ struct calltree_options {
 	uint32_t function; /* only stacks through it, from there on; MODEL_NONE: all */
 	size_t column;	   /* decides the order of children */
 	double min_share; /* children below this share of every column are only counted */
-	unsigned max_depth; /* 0: no limit */
+	unsigned max_depth;  /* 0: no limit */
+	bool keep_recursion; /* a level of direct recursion is a node of its own */
 };
 
 struct calltree_node {

@@ -179,8 +179,10 @@ static void take_result(struct profile *p, struct input *s, uint32_t location,
 	for (uint32_t i = r->n_frames; i-- > 0;) {
 		const struct sym_frame *f =
 			symbolizer_frame(p->symbolizer, r->first_frame + i);
+		uint32_t id = (uint32_t)p->frames.n;
 
 		*vec_push(&p->frames) = (struct profile_frame){
+			.id = id,
 			.function = kind == IMAGE_TRUNCATED
 					    ? truncated_function(p, f->function, image,
 								 r->address)

@@ -55,6 +55,7 @@ struct profile_function {
 struct profile_frame {
 	const char *file; /* or NULL */
 	uint64_t address; /* link-time address in the image */
+	uint32_t id;	  /* small numbers: the same for the same place on every stack */
 	uint32_t function;
 	uint32_t line, column; /* 0 unknown */
 	bool is_inlined;       /* inlined into the next outer frame */
@@ -77,15 +78,20 @@ struct symbolizer *profile_symbolizer(const struct profile *p);
 /* The symbolizer's id of a recording's image. */
 uint32_t profile_sym_image(const struct profile *p, size_t source, uint32_t image);
 
-/* Every distinct stack that has weight: frames outermost first (inlined ones
- * expanded), weights and counts one per column.  A stack may be empty (n 0). */
-typedef int profile_stack_fn(void *ctx, const struct profile_frame *frames, size_t n,
-			     const uint64_t *weights, const uint64_t *counts,
-			     struct err *e);
+struct profile_stack {
+	const struct profile_frame *frames; /* outermost first, inlined ones expanded */
+	size_t n;			    /* may be 0 */
+	size_t n_same; /* so many of the first frames are those of the call before */
+	const uint64_t *weights, *counts; /* one per column */
+};
+
+/* Every distinct stack that has weight, those with the same callers together. */
+typedef int profile_stack_fn(void *ctx, const struct profile_stack *s, struct err *e);
 must_use int profile_each_stack(const struct profile *p, profile_stack_fn *fn, void *ctx,
 				struct err *e);
 
-/* Every sample that passes the filter, in file order, with its expanded stack. */
+/* Every sample that passes the filter, in file order, with its expanded stack, until
+ * the callback returns something else than 0: a negative result is this function's. */
 struct profile_sample {
 	uint32_t column, cpu, count;
 	uint64_t time_ns, weight;

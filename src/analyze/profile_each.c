@@ -29,20 +29,26 @@ static int each_of_source(const struct profile *p, const struct input *s,
 			  struct err *e)
 {
 	own(frame_path_fini) struct frame_path path = { 0 };
+	struct profile_stack stack = { .weights = spread->weights,
+				       .counts = spread->counts };
 	struct walk w = walk_over(s);
 	int rc = 0;
 
 	for (enum walk_step step; rc >= 0 && (step = walk_next(&w)) != WALK_END;) {
 		if (step == WALK_LEAVE) {
 			frame_path_leave(&path, s, w.stack);
+			if (stack.n_same > path.frames.n)
+				stack.n_same = path.frames.n;
 			continue;
 		}
 		frame_path_enter(&path, p, s, w.stack);
 		if (!input_weights(s, w.stack))
 			continue;
 		spread_set(spread, s, w.stack);
-		rc = fn(ctx, path.frames.at, path.frames.n, spread->weights,
-			spread->counts, e);
+		stack.frames = path.frames.at;
+		stack.n = path.frames.n;
+		rc = fn(ctx, &stack, e);
+		stack.n_same = stack.n;
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -106,13 +112,13 @@ static int pass_block_on(void *ctx, const struct sample_block *b, const uint8_t 
 	struct each_sample *each = ctx;
 	int rc = 0;
 
-	for (size_t i = 0; i < b->n && rc >= 0; i++) {
+	for (size_t i = 0; i < b->n && rc == 0; i++) {
 		uint32_t column = each->source->column_of_event[b->event[i]];
 
 		if (column != MODEL_NONE && (!keep || keep[i]))
 			rc = pass_on(each, b, i, column, e);
 	}
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 int profile_each_sample(const struct profile *p, profile_sample_fn *fn, void *ctx,
@@ -132,5 +138,5 @@ int profile_each_sample(const struct profile *p, profile_sample_fn *fn, void *ct
 
 		rc = stream_samples(&s, filter, SAMPLE_ALL, pass_block_on, &each, e);
 	}
-	return rc;
+	return rc < 0 ? rc : 0;
 }

@@ -81,7 +81,7 @@ static int use_all(struct stream *st, const struct filter_binding *filter, strea
 	size_t cap = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < st->n_blocks && rc >= 0; i++) {
+	for (size_t i = 0; i < st->n_blocks && rc == 0; i++) {
 		struct half *h = &st->halves[i % 2];
 
 		pthread_mutex_lock(&st->lock);
@@ -91,7 +91,7 @@ static int use_all(struct stream *st, const struct filter_binding *filter, strea
 		rc = use(st, h, filter, &keep, &cap, fn, ctx, e);
 		pthread_mutex_lock(&st->lock);
 		h->is_full = false;
-		st->stop = rc < 0;
+		st->stop = rc != 0;
 		pthread_cond_broadcast(&st->changed);
 		pthread_mutex_unlock(&st->lock);
 	}
@@ -128,7 +128,7 @@ static int use_in_turn(struct stream *st, const struct filter_binding *filter,
 	size_t cap = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < st->n_blocks && rc >= 0; i++) {
+	for (size_t i = 0; i < st->n_blocks && rc == 0; i++) {
 		h->rc = recording_read_samples(st->source->recording, st->blocks[i],
 					       st->columns, &h->block, &h->err);
 		rc = use(st, h, filter, &keep, &cap, fn, ctx, e);

@@ -14,7 +14,8 @@
 #include "analyze/filter.h"
 #include "analyze/input.h"
 
-/* keep[i] tells whether sample i passes; NULL: all do. */
+/* keep[i] tells whether sample i passes; NULL: all do.  Any result but 0 ends the stream
+ * and is its result. */
 typedef int stream_fn(void *ctx, const struct sample_block *block, const uint8_t *keep,
 		      struct err *e);
 

@@ -114,14 +114,12 @@ static int put_source(struct archive *a, const struct profile_frame *f, struct e
 	return put(a, BLOB_SOURCE, f->file, MODEL_NONE, &text, e);
 }
 
-static int put_sources(void *ctx, const struct profile_frame *frames, size_t n,
-		       const uint64_t *weights unused, const uint64_t *counts unused,
-		       struct err *e)
+static int put_sources(void *ctx, const struct profile_stack *s, struct err *e)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = put_source(ctx, &frames[i], e);
+	for (size_t i = s->n_same; i < s->n && rc == 0; i++)
+		rc = put_source(ctx, &s->frames[i], e);
 	return rc;
 }
 

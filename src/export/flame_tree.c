@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/flame_tree.h"
 
-#include <string.h>
-
+#include "analyze/calltree.h"
 #include "base/mem.h"
 
-static struct flame_tree *new_tree(size_t first, size_t n_columns)
-{
-	struct flame_tree *t = xcalloc(1, sizeof(*t));
-
-	t->first_column = first;
-	t->n_columns = n_columns;
-	vec_push(&t->nodes);
-	vec_push(&t->frames);
-	for (size_t i = 0; i < n_columns; i++)
-		vec_push(&t->self);
-	return t;
-}
+const double flame_tree_shares[] = { 0.01,   0.005,  0.002,   0.001, 0.0005,
+				     0.0002, 0.0001, 0.00005, 0 };
+const size_t flame_tree_n_shares =
+	sizeof(flame_tree_shares) / sizeof(flame_tree_shares[0]);
 
 void flame_tree_free(struct flame_tree *t)
 {
@@ -25,7 +16,6 @@ void flame_tree_free(struct flame_tree *t)
 	vec_fini(&t->nodes);
 	vec_fini(&t->frames);
 	vec_fini(&t->self);
-	map_fini(&t->child_of);
 	map_fini(&t->frame_of);
 	free(t);
 }
@@ -48,130 +38,98 @@ static uint32_t find_frame(struct flame_tree *t, uint32_t function, bool is_inli
 	return (uint32_t)*slot;
 }
 
-static uint32_t find_child(struct flame_tree *t, uint32_t parent, uint32_t frame)
+static uint32_t add_node(struct flame_tree *t, uint32_t parent, uint32_t frame,
+			 const uint64_t *self)
 {
-	bool is_new;
-	uint64_t *slot = map_slot(&t->child_of, (uint64_t)parent << 32 | frame, &is_new);
-
-	if (is_new) {
-		*slot = t->nodes.n;
-		*vec_push(&t->nodes) = (struct flame_node){ parent, frame };
-		for (size_t i = 0; i < t->n_columns; i++)
-			vec_push(&t->self);
-	}
-	return (uint32_t)*slot;
-}
-
-static void add_self(struct flame_tree *t, uint32_t node, const uint64_t *weights)
-{
+	*vec_push(&t->nodes) = (struct flame_node){ parent, frame };
 	for (size_t i = 0; i < t->n_columns; i++)
-		t->self.at[node * t->n_columns + i] += weights[i];
+		*vec_push(&t->self) = self ? self[i] : 0;
+	return (uint32_t)t->nodes.n - 1;
 }
 
-static bool is_zero(const uint64_t *weights, size_t n)
+/* The tree's own columns of what is indexed by a calltree's node; NULL: all are 0. */
+static const uint64_t *columns_of(const struct flame_tree *t, const struct calltree *from,
+				  const uint64_t *values, size_t node)
 {
-	for (size_t i = 0; i < n; i++)
-		if (weights[i])
-			return false;
-	return true;
+	values += node * from->n_columns + t->first_column;
+	for (size_t i = 0; i < t->n_columns; i++)
+		if (values[i])
+			return values;
+	return NULL;
 }
 
-static int add_stack(void *ctx, const struct profile_frame *frames, size_t n,
-		     const uint64_t *weights, unused const uint64_t *counts,
-		     unused struct err *e)
+static void add_root(struct flame_tree *t, const struct calltree *from)
 {
-	struct flame_tree *t = ctx;
-	uint32_t node = 0;
+	const uint64_t *nowhere = columns_of(t, from, from->exclusive, 0);
 
-	weights += t->first_column;
-	if (is_zero(weights, t->n_columns))
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		node = find_child(
-			t, node, find_frame(t, frames[i].function, frames[i].is_inlined));
-	if (n == 0)
-		node = find_child(t, 0, find_frame(t, FLAME_TREE_NOWHERE, false));
-	add_self(t, node, weights);
-	return 0;
+	vec_push(&t->frames);
+	add_node(t, 0, 0, NULL);
+	if (nowhere)
+		add_node(t, 0, find_frame(t, FLAME_TREE_NOWHERE, false), nowhere);
 }
 
-int flame_tree_new(const struct profile *p, size_t first, size_t n,
-		   struct flame_tree **ret, struct err *e)
+static void add_nodes(struct flame_tree *t, const struct calltree *from)
 {
-	own(flame_tree_freep) struct flame_tree *t = new_tree(first, n);
+	own(freep) uint32_t *node_of = xcalloc(from->n_nodes, sizeof(*node_of));
 
-	if (n) {
-		int rc = profile_each_stack(p, add_stack, t, e);
+	add_root(t, from);
+	for (size_t i = 0; i < from->n_nodes; i++) {
+		const struct calltree_node *n = &from->nodes[i];
+		const uint64_t *small = columns_of(t, from, from->hidden, i);
 
-		if (rc < 0)
-			return rc;
+		if (i && columns_of(t, from, from->inclusive, i))
+			node_of[i] = add_node(t, node_of[n->parent],
+					      find_frame(t, n->function, n->is_inlined),
+					      columns_of(t, from, from->exclusive, i));
+		if (!small)
+			continue;
+		add_node(t, node_of[i], find_frame(t, FLAME_TREE_SMALL, false), small);
 	}
-	*ret = steal(&t);
-	return 0;
 }
 
-uint64_t *flame_tree_inclusive(const struct flame_tree *t)
+static bool has_hidden(const struct calltree *from)
 {
-	size_t n = t->n_columns;
-	uint64_t *sum = xcalloc(t->nodes.n * n + 1, sizeof(*sum));
-
-	if (n)
-		memcpy(sum, t->self.at, t->nodes.n * n * sizeof(*sum));
-	for (size_t i = t->nodes.n; i-- > 1;)
-		for (size_t c = 0; c < n; c++)
-			sum[t->nodes.at[i].parent * n + c] += sum[i * n + c];
-	return sum;
-}
-
-static bool is_kept(const struct flame_tree *t, const uint64_t *inclusive, size_t node,
-		    double share)
-{
-	for (size_t c = 0; c < t->n_columns; c++) {
-		uint64_t weight = inclusive[node * t->n_columns + c];
-
-		if (weight && (double)weight >= share * (double)inclusive[c])
+	for (size_t i = 0; i < from->n_nodes; i++)
+		if (from->nodes[i].n_hidden)
 			return true;
-	}
-	return node == 0;
+	return false;
 }
 
-size_t flame_tree_count(const struct flame_tree *t, const uint64_t *inclusive,
-			double share)
+struct flame_tree *flame_tree_new(const struct profile *p, size_t first, size_t n,
+				  double share)
 {
-	size_t n = 0;
+	struct calltree_options o = { .function = MODEL_NONE,
+				      .column = first,
+				      .min_share = share,
+				      .keep_recursion = true };
+	struct flame_tree *t = xcalloc(1, sizeof(*t));
+	own(calltree_fini) struct calltree from;
 
-	for (size_t i = 0; i < t->nodes.n; i++)
-		n += is_kept(t, inclusive, i, share);
-	return n;
+	t->first_column = first;
+	t->n_columns = n;
+	calltree_build(&from, p, &o);
+	add_nodes(t, &from);
+	t->share = has_hidden(&from) ? share : 0;
+	return t;
 }
 
-struct flame_tree *flame_tree_prune(const struct flame_tree *t, const uint64_t *inclusive,
-				    double share)
+struct flame_tree *flame_tree_fit(const struct profile *p, size_t first, size_t n,
+				  size_t max_nodes)
 {
-	struct flame_tree *kept = new_tree(t->first_column, t->n_columns);
-	/* Where a node went; what is pruned goes where its nearest kept ancestor puts
-	 * the small ones. */
-	own(freep) uint32_t *place = xcalloc(t->nodes.n, sizeof(*place));
+	struct flame_tree *best = NULL;
 
-	for (size_t i = 1; i < t->nodes.n; i++) {
-		const struct flame_node *node = &t->nodes.at[i];
-		const struct flame_frame *frame = &t->frames.at[node->frame];
-		uint32_t parent = place[node->parent];
+	for (size_t i = 0; i < flame_tree_n_shares; i++) {
+		own(flame_tree_freep) struct flame_tree *t =
+			flame_tree_new(p, first, n, flame_tree_shares[i]);
 
-		if (kept->frames.at[kept->nodes.at[parent].frame].function ==
-		    FLAME_TREE_PRUNED)
-			place[i] = parent;
-		else if (is_kept(t, inclusive, i, share))
-			place[i] = find_child(
-				kept, parent,
-				find_frame(kept, frame->function, frame->is_inlined));
-		else
-			place[i] = find_child(kept, parent,
-					      find_frame(kept, FLAME_TREE_PRUNED, false));
+		if (best && t->nodes.n > max_nodes)
+			break;
+		flame_tree_free(best);
+		best = steal(&t);
+		if (best->share == 0)
+			break;
 	}
-	for (size_t i = 0; i < t->nodes.n; i++)
-		add_self(kept, place[i], t->self.at + i * t->n_columns);
-	return kept;
+	return best;
 }
 
 /* How many nodes are at and below each. */

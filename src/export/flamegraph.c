@@ -12,7 +12,6 @@
 #include "analyze/quality.h"
 #include "base/intern.h"
 #include "base/json.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "export/exporter.h"
 #include "export/flame_tree.h"
@@ -22,16 +21,10 @@
 /* What a node costs at least; saves trying trees that cannot fit. */
 #define FLAMEGRAPH_NODE_BYTES 8
 
-static const double prune_shares[] = {
-	0, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01,
-};
-#define N_PRUNE_SHARES (sizeof(prune_shares) / sizeof(prune_shares[0]))
-
 struct page {
 	const struct profile *p;
 	const struct export_options *o;
 	const struct flame_tree *tree;
-	double pruned_below; /* share of the whole, 0: nothing was pruned */
 	struct intern *strings;
 	struct json j;
 	uint32_t *order, *depth; /* the tree's nodes as they are written */
@@ -78,7 +71,7 @@ static void put_frames(struct page *g)
 	for (size_t i = 1; i < g->tree->frames.n; i++) {
 		const struct flame_frame *frame = &g->tree->frames.at[i];
 
-		if (frame->function == FLAME_TREE_PRUNED)
+		if (frame->function == FLAME_TREE_SMALL)
 			put_pseudo_frame(g, "[small frames]", 101);
 		else if (frame->function == FLAME_TREE_NOWHERE)
 			put_pseudo_frame(g, "[no stack]", 102);
@@ -169,7 +162,7 @@ static void put_data(struct page *g)
 {
 	json_object(&g->j);
 	json_key_str(&g->j, "title", exporter_title(g->p, g->o));
-	json_key_double(&g->j, "prunedBelow", g->pruned_below);
+	json_key_double(&g->j, "prunedBelow", g->tree->share);
 	put_columns(g);
 	put_quality(g);
 	put_nodes(g);
@@ -221,58 +214,57 @@ static int make_data(struct page *g, struct buf *ret, struct err *e)
 	return rc;
 }
 
-/* The data without what is below the share; *ret stays empty when that is known to
- * be larger than max without making it. */
-static int make_pruned(const struct page *whole, const uint64_t *inclusive, double share,
-		       size_t max, struct buf *ret, struct err *e)
+/* The data of one tree into *ret, if it is at most max bytes or ret is empty.  *is_last:
+ * there is no larger tree that fits. */
+static int try_tree(const struct profile *p, const struct export_options *o,
+		    const struct flame_tree *tree, size_t max, struct buf *ret,
+		    bool *is_last, struct err *e)
 {
-	size_t n = flame_tree_count(whole->tree, inclusive, share);
+	own(page_fini) struct page g = { .p = p, .o = o, .tree = tree };
+	own(buf_fini) struct buf data = { 0 };
+	bool is_first = ret->size == 0;
 
-	buf_clear(ret);
-	if (n * FLAMEGRAPH_NODE_BYTES > max)
+	*is_last = true;
+	if (!is_first && tree->nodes.n * FLAMEGRAPH_NODE_BYTES > max)
 		return 0;
 
-	own(flame_tree_freep) struct flame_tree *tree =
-		flame_tree_prune(whole->tree, inclusive, share);
-	own(page_fini) struct page g = { .p = whole->p, .o = whole->o, .tree = tree };
+	int rc = make_data(&g, &data, e);
 
-	g.pruned_below = n < whole->tree->nodes.n ? share : 0;
-	return make_data(&g, ret, e);
+	if (rc < 0 || (!is_first && data.size > max))
+		return rc;
+	buf_fini(ret);
+	*ret = data;
+	data = (struct buf){ 0 };
+	*is_last = tree->share == 0;
+	return 0;
 }
 
 /* As much of the tree as fits; the coarsest is taken as it is. */
-static int fit_data(const struct page *whole, struct buf *ret, struct err *e)
+static int fit_data(const struct profile *p, const struct export_options *o,
+		    struct buf *ret, struct err *e)
 {
-	own(freep) uint64_t *inclusive = flame_tree_inclusive(whole->tree);
+	size_t first, n = exporter_columns(p, o, &first);
 	size_t max = FLAMEGRAPH_MAX_BYTES - strlen(flamegraph_page_head) -
 		     strlen(flamegraph_page_tail);
+	bool is_last = false;
+	int rc = 0;
 
-	for (size_t i = 0; i < N_PRUNE_SHARES; i++) {
-		bool is_last = i + 1 == N_PRUNE_SHARES;
-		int rc = make_pruned(whole, inclusive, prune_shares[i],
-				     is_last ? SIZE_MAX : max, ret, e);
+	for (size_t i = 0; i < flame_tree_n_shares && !is_last && rc == 0; i++) {
+		own(flame_tree_freep) struct flame_tree *tree =
+			flame_tree_new(p, first, n, flame_tree_shares[i]);
 
-		if (rc < 0)
-			return rc;
-		if (ret->size > 0 && ret->size <= max)
-			break;
+		rc = try_tree(p, o, tree, max, ret, &is_last, e);
 	}
-	return 0;
+	return rc;
 }
 
 static int flamegraph_write(const struct profile *p, const struct export_options *o,
 			    FILE *out, struct err *e)
 {
-	own(flame_tree_freep) struct flame_tree *tree = NULL;
 	own(buf_fini) struct buf data = { 0 };
-	struct page whole = { .p = p, .o = o };
-	size_t first, n = exporter_columns(p, o, &first);
-	int rc;
+	int rc = fit_data(p, o, &data, e);
 
-	if ((rc = flame_tree_new(p, first, n, &tree, e)) < 0)
-		return rc;
-	whole.tree = tree;
-	if ((rc = fit_data(&whole, &data, e)) < 0)
+	if (rc < 0)
 		return rc;
 	fputs(flamegraph_page_head, out);
 	fwrite(data.data, 1, data.size, out);

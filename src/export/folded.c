@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 
+#include "base/vec.h"
 #include "export/exporter.h"
 #include "export/plain_text.h"
 
@@ -15,32 +16,50 @@ struct folding {
 	const struct profile *p;
 	FILE *out;
 	size_t column;
+	struct buf line;  /* the frames of the current stack */
+	VEC(size_t) ends; /* of each frame in it */
 };
 
-static int write_stack(void *ctx, const struct profile_frame *frames, size_t n,
-		       const uint64_t *weights, unused const uint64_t *counts,
-		       unused struct err *e)
+static void folding_fini(struct folding *f)
+{
+	buf_fini(&f->line);
+	vec_fini(&f->ends);
+}
+
+/* What the line has in common with the one before is there already. */
+static void set_line(struct folding *f, const struct profile_stack *s)
+{
+	f->ends.n = s->n_same;
+	f->line.size = s->n_same ? f->ends.at[s->n_same - 1] : 0;
+	for (size_t i = s->n_same; i < s->n; i++) {
+		if (i)
+			buf_u8(&f->line, ';');
+		plain_text_add(&f->line,
+			       profile_function(f->p, s->frames[i].function)->name, ';',
+			       ":");
+		*vec_push(&f->ends) = f->line.size;
+	}
+}
+
+static int write_stack(void *ctx, const struct profile_stack *s, struct err *e)
 {
 	struct folding *f = ctx;
 
-	if (!weights[f->column])
+	set_line(f, s);
+	if (!s->weights[f->column])
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			fputc(';', f->out);
-		plain_text_put(f->out, profile_function(f->p, frames[i].function)->name,
-			       ';', ":");
-	}
-	if (n == 0)
+	if (s->n)
+		fwrite(f->line.data, 1, f->line.size, f->out);
+	else
 		fputs("[no stack]", f->out);
-	fprintf(f->out, " %" PRIu64 "\n", weights[f->column]);
-	return 0;
+	fprintf(f->out, " %" PRIu64 "\n", s->weights[f->column]);
+	return ferror(f->out) ? err_os(e, "cannot write") : 0;
 }
 
 static int folded_write(const struct profile *p, const struct export_options *o,
 			FILE *out, struct err *e)
 {
-	struct folding f = { .p = p, .out = out };
+	own(folding_fini) struct folding f = { .p = p, .out = out };
 
 	if (exporter_columns(p, o, &f.column) > 0) {
 		int rc = profile_each_stack(p, write_stack, &f, e);

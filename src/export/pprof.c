@@ -54,6 +54,12 @@ struct mapping {
 	char build_id[2 * MODEL_BUILD_ID_MAX + 1];
 };
 
+/* A location on a stack. */
+struct place {
+	uint64_t id;
+	size_t end; /* frames up to and with those that are inlined there */
+};
+
 struct pprof {
 	const struct profile *p;
 	struct gzip *gz;
@@ -68,7 +74,9 @@ struct pprof {
 		const char *file; /* where a line of it was seen, or NULL */
 	} * functions;
 	bool has_no_stack;
-	VEC(uint64_t) ids; /* of the stack being written, leaf first */
+	VEC(uint64_t) location_of_frame; /* by the outermost frame's id; 0: not yet */
+	VEC(struct place) places;	 /* of the current stack, outermost first */
+	VEC(uint64_t) numbers;		 /* scratch: to be packed */
 	struct buf message, part, label, text;
 };
 
@@ -80,7 +88,9 @@ static void pprof_fini(struct pprof *w)
 	map_fini(&w->mapping_of);
 	vec_fini(&w->mappings);
 	free(w->functions);
-	vec_fini(&w->ids);
+	vec_fini(&w->location_of_frame);
+	vec_fini(&w->places);
+	vec_fini(&w->numbers);
 	buf_fini(&w->message);
 	buf_fini(&w->part);
 	buf_fini(&w->label);
@@ -234,7 +244,8 @@ static void encode_line(struct pprof *w, const struct profile_frame *f)
 }
 
 /* frames: one place with what is inlined there, outermost first. */
-static uint64_t location_id(struct pprof *w, const struct profile_frame *frames, size_t n)
+static uint64_t add_location(struct pprof *w, const struct profile_frame *frames,
+			     size_t n)
 {
 	const struct profile_frame *outer = &frames[0];
 	const struct profile_function *f = profile_function(w->p, outer->function);
@@ -253,6 +264,17 @@ static uint64_t location_id(struct pprof *w, const struct profile_frame *frames,
 	return intern_add(w->locations, (const char *)w->message.data, w->message.size);
 }
 
+static uint64_t location_id(struct pprof *w, const struct profile_frame *frames, size_t n)
+{
+	uint32_t id = frames[0].id;
+
+	while (w->location_of_frame.n <= id)
+		vec_push(&w->location_of_frame);
+	if (!w->location_of_frame.at[id])
+		w->location_of_frame.at[id] = add_location(w, frames, n);
+	return w->location_of_frame.at[id];
+}
+
 /* Consumers drop a sample without a location: a place that says so. */
 static uint64_t no_stack_id(struct pprof *w)
 {
@@ -264,41 +286,52 @@ static uint64_t no_stack_id(struct pprof *w)
 	return intern_add(w->locations, (const char *)w->message.data, w->message.size);
 }
 
-static void collect_locations(struct pprof *w, const struct profile_frame *frames,
-			      size_t n)
+/* What the stack shares with the one before has its places already. */
+static void set_places(struct pprof *w, const struct profile_stack *s)
 {
-	vec_clear(&w->ids);
-	if (n == 0)
-		*vec_push(&w->ids) = no_stack_id(w);
-	while (n) {
-		size_t first = n - 1;
+	size_t first, end;
 
-		while (first > 0 && frames[first].is_inlined)
-			first--;
-		*vec_push(&w->ids) = location_id(w, frames + first, n - first);
-		n = first;
+	while (w->places.n && w->places.at[w->places.n - 1].end > s->n_same)
+		w->places.n--;
+	first = w->places.n ? w->places.at[w->places.n - 1].end : 0;
+	for (; first < s->n; first = end) {
+		for (end = first + 1; end < s->n && s->frames[end].is_inlined;)
+			end++;
+		*vec_push(&w->places) =
+			(struct place){ location_id(w, s->frames + first, end - first),
+					end };
 	}
 }
 
-static int write_sample(void *ctx, const struct profile_frame *frames, size_t n,
-			const uint64_t *weights, const uint64_t *counts, struct err *e)
+/* Leaf first. */
+static void encode_places(struct pprof *w)
+{
+	vec_clear(&w->numbers);
+	for (size_t i = w->places.n; i-- > 0;)
+		*vec_push(&w->numbers) = w->places.at[i].id;
+	if (w->places.n == 0)
+		*vec_push(&w->numbers) = no_stack_id(w);
+	buf_clear(&w->message);
+	protobuf_packed(&w->message, SAMPLE_LOCATION_IDS, w->numbers.at, w->numbers.n);
+}
+
+static int write_sample(void *ctx, const struct profile_stack *s, struct err *e)
 {
 	struct pprof *w = ctx;
 	uint64_t any = 0;
 
+	set_places(w, s);
 	for (size_t i = w->first_column; i < w->first_column + w->n_columns; i++)
-		any |= weights[i] | counts[i];
+		any |= s->weights[i] | s->counts[i];
 	if (!any)
 		return 0;
-	collect_locations(w, frames, n);
-	buf_clear(&w->message);
-	protobuf_packed(&w->message, SAMPLE_LOCATION_IDS, w->ids.at, w->ids.n);
-	vec_clear(&w->ids);
+	encode_places(w);
+	vec_clear(&w->numbers);
 	for (size_t i = w->first_column; i < w->first_column + w->n_columns; i++) {
-		*vec_push(&w->ids) = counts[i];
-		*vec_push(&w->ids) = weights[i];
+		*vec_push(&w->numbers) = s->counts[i];
+		*vec_push(&w->numbers) = s->weights[i];
 	}
-	protobuf_packed(&w->message, SAMPLE_VALUES, w->ids.at, w->ids.n);
+	protobuf_packed(&w->message, SAMPLE_VALUES, w->numbers.at, w->numbers.n);
 	return emit(w, PROFILE_SAMPLE, &w->message, e);
 }
 

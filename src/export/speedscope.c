@@ -4,7 +4,7 @@
  *
  * One "sampled" profile per event and thread in the order of time, so that its
  * timeline means something; equal neighbours are joined.  A recording too long for a
- * browser becomes one profile per event of its distinct stacks.
+ * browser becomes one profile per event of its calling contexts, the small ones merged.
  */
 #include <string.h>
 
@@ -14,12 +14,12 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "export/exporter.h"
+#include "export/flame_tree.h"
 
 /* Above these the profile would be slow to load or to choose from. */
 #define SPEEDSCOPE_MAX_SAMPLES 500000
 #define SPEEDSCOPE_MAX_LINES   500
-
-#define NO_STACK UINT32_MAX /* in place of a function */
+#define SPEEDSCOPE_MAX_STACKS  50000
 
 struct run { /* equal neighbours */
 	uint32_t stack;
@@ -45,6 +45,7 @@ struct speedscope {
 	struct map line_of; /* (thread, column) -> index into lines */
 	size_t n_samples;
 	bool is_too_long;
+	double share; /* below which calling contexts were merged, or 0 */
 	VEC(uint32_t) path;
 	struct json j;
 	struct buf label;
@@ -83,6 +84,12 @@ static uint32_t frame_number(struct speedscope *s, uint32_t function)
 	return (uint32_t)*slot;
 }
 
+static uint32_t intern_path(struct speedscope *s)
+{
+	return intern_add(s->stacks, (const char *)s->path.at,
+			  s->path.n * sizeof(*s->path.at));
+}
+
 static uint32_t stack_number(struct speedscope *s, const struct profile_frame *frames,
 			     size_t n)
 {
@@ -90,9 +97,8 @@ static uint32_t stack_number(struct speedscope *s, const struct profile_frame *f
 	for (size_t i = 0; i < n; i++)
 		*vec_push(&s->path) = frame_number(s, frames[i].function);
 	if (n == 0) /* speedscope forgets the weight of a sample without frames */
-		*vec_push(&s->path) = frame_number(s, NO_STACK);
-	return intern_add(s->stacks, (const char *)s->path.at,
-			  s->path.n * sizeof(*s->path.at));
+		*vec_push(&s->path) = frame_number(s, FLAME_TREE_NOWHERE);
+	return intern_path(s);
 }
 
 static struct line *find_line(struct speedscope *s, uint32_t column,
@@ -130,12 +136,12 @@ static int add_sample(void *ctx, const struct profile_sample *x, unused struct e
 {
 	struct speedscope *s = ctx;
 
-	if (s->is_too_long || !is_wanted(s, x->column))
+	if (!is_wanted(s, x->column))
 		return 0;
 	if (++s->n_samples > SPEEDSCOPE_MAX_SAMPLES ||
 	    s->lines.n > SPEEDSCOPE_MAX_LINES) {
 		s->is_too_long = true;
-		return 0;
+		return 1;
 	}
 
 	struct line *line = find_line(s, x->column, x->thread);
@@ -145,17 +151,40 @@ static int add_sample(void *ctx, const struct profile_sample *x, unused struct e
 	return 0;
 }
 
-static int add_stack(void *ctx, const struct profile_frame *frames, size_t n,
-		     const uint64_t *weights, unused const uint64_t *counts,
-		     unused struct err *e)
+/* What weighs something itself, as a stack of its own. */
+static void add_node(struct speedscope *s, const struct flame_tree *t, size_t node)
 {
-	struct speedscope *s = ctx;
+	uint32_t stack;
 
-	for (uint32_t i = 0; i < profile_n_columns(s->p); i++)
-		if (is_wanted(s, i) && weights[i])
-			add_run(find_line(s, i, NULL), stack_number(s, frames, n),
-				weights[i]);
-	return 0;
+	vec_clear(&s->path);
+	for (size_t i = node; i; i = t->nodes.at[i].parent)
+		*vec_push(&s->path) =
+			frame_number(s, t->frames.at[t->nodes.at[i].frame].function);
+	for (size_t i = 0; i < s->path.n / 2; i++) {
+		uint32_t *a = &s->path.at[i], *b = &s->path.at[s->path.n - 1 - i], x = *a;
+
+		*a = *b;
+		*b = x;
+	}
+	stack = intern_path(s);
+	for (size_t c = 0; c < t->n_columns; c++) {
+		uint64_t self = t->self.at[node * t->n_columns + c];
+
+		if (self)
+			add_run(find_line(s, (uint32_t)(t->first_column + c), NULL),
+				stack, self);
+	}
+}
+
+static void add_tree(struct speedscope *s)
+{
+	size_t first, n = exporter_columns(s->p, s->o, &first);
+	own(flame_tree_freep) struct flame_tree *t =
+		flame_tree_fit(s->p, first, n, SPEEDSCOPE_MAX_STACKS);
+
+	s->share = t->share;
+	for (size_t i = 1; i < t->nodes.n; i++)
+		add_node(s, t, i);
 }
 
 static const char *unit_name(const char *unit)
@@ -168,8 +197,10 @@ static const char *unit_name(const char *unit)
 static void put_frame(struct speedscope *s, uint32_t function)
 {
 	json_object(&s->j);
-	if (function == NO_STACK) {
+	if (function == FLAME_TREE_NOWHERE) {
 		json_key_str(&s->j, "name", "[no stack]");
+	} else if (function == FLAME_TREE_SMALL) {
+		json_key_str(&s->j, "name", "[small frames]");
 	} else {
 		const struct profile_function *f = profile_function(s->p, function);
 
@@ -200,7 +231,10 @@ static void put_line_name(struct speedscope *s, const struct line *line)
 		profile_source(s->p, profile_column(s->p, line->column)->source);
 	own(freep) char *name = NULL;
 
-	if (!line->thread)
+	if (!line->thread && s->share > 0)
+		name = xasprintf("%s, all threads, what is below %g %% merged", event,
+				 100 * s->share);
+	else if (!line->thread)
 		name = xasprintf("%s, all threads", event);
 	else
 		name = xasprintf(
@@ -273,6 +307,35 @@ static void put_file(struct speedscope *s)
 	json_object_end(&s->j);
 }
 
+static size_t n_recorded(const struct recording *r)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < recording_n_sample_blocks(r); i++) {
+		uint64_t from, to;
+		size_t n;
+
+		recording_sample_block_range(r, i, &from, &to, &n);
+		sum += n;
+	}
+	return sum;
+}
+
+/* Whether there are clearly too many: no more than were recorded, no more than were
+ * counted after the filter. */
+static bool is_too_long(const struct speedscope *s)
+{
+	size_t first, n = exporter_columns(s->p, s->o, &first), recorded = 0;
+	uint64_t counted = 0;
+
+	for (size_t i = 0; i < profile_n_sources(s->p); i++)
+		recorded += n_recorded(profile_source(s->p, i));
+	for (size_t i = first; i < first + n; i++)
+		if (profile_column(s->p, i)->event != MODEL_NONE)
+			counted += profile_column(s->p, i)->total_count;
+	return recorded > SPEEDSCOPE_MAX_SAMPLES && counted > SPEEDSCOPE_MAX_SAMPLES;
+}
+
 static int speedscope_write(const struct profile *p, const struct export_options *o,
 			    FILE *out, struct err *e)
 {
@@ -281,14 +344,13 @@ static int speedscope_write(const struct profile *p, const struct export_options
 
 	s.stacks = intern_new();
 	json_init(&s.j, out);
-	rc = profile_each_sample(p, add_sample, &s, e);
+	s.is_too_long = is_too_long(&s);
+	rc = s.is_too_long ? 0 : profile_each_sample(p, add_sample, &s, e);
 	if (rc < 0)
 		return rc;
 	if (s.is_too_long) {
 		clear_lines(&s);
-		rc = profile_each_stack(p, add_stack, &s, e);
-		if (rc < 0)
-			return rc;
+		add_tree(&s);
 	}
 	if (s.lines.n)
 		qsort(s.lines.at, s.lines.n, sizeof(*s.lines.at), compare_lines);

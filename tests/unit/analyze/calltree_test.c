@@ -103,6 +103,16 @@ static void direct_recursion_is_one_node(void **state unused)
 		   NULL, "-:10{r:7*2{main:7/7} x:3{r:3*1{main:3/3}}}");
 }
 
+static void recursion_can_be_kept_as_it_was(void **state unused)
+{
+	static const struct fixture_stack stacks[] = { { "main;r;r;r", 5 },
+						       { "main;r", 2 } };
+
+	check_tree(stacks, N(stacks),
+		   &(struct calltree_options){ .keep_recursion = true }, NULL,
+		   "-:7{main:7{r:7/2{r:5{r:5/5}}}}");
+}
+
 static void mutual_recursion_keeps_its_levels(void **state unused)
 {
 	static const struct fixture_stack stacks[] = { { "a;b;a;b", 4 }, { "a;b", 1 } };
@@ -142,6 +152,7 @@ int main(void)
 		cmocka_unit_test(a_focus_keeps_only_stacks_through_the_function),
 		cmocka_unit_test(what_is_too_light_or_too_deep_is_counted),
 		cmocka_unit_test(direct_recursion_is_one_node),
+		cmocka_unit_test(recursion_can_be_kept_as_it_was),
 		cmocka_unit_test(mutual_recursion_keeps_its_levels),
 		cmocka_unit_test(inlined_frames_are_nodes_and_say_so),
 		cmocka_unit_test(empty_stacks_are_the_roots_own),

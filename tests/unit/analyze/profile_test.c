@@ -210,16 +210,56 @@ static int count_sample(void *ctx, const struct profile_sample *s, struct err *e
 	return 0;
 }
 
-static int count_stack(void *ctx, const struct profile_frame *frames unused, size_t n,
-		       const uint64_t *weights, const uint64_t *counts,
-		       struct err *e unused)
+static int count_stack(void *ctx, const struct profile_stack *s, struct err *e unused)
 {
 	struct samples *to = ctx;
 
-	to->n += counts[0];
-	to->weight += weights[0];
-	to->deepest = n > to->deepest ? n : to->deepest;
+	to->n += s->counts[0];
+	to->weight += s->weights[0];
+	to->deepest = s->n > to->deepest ? s->n : to->deepest;
 	return 0;
+}
+
+static int stop_at_third(void *ctx, const struct profile_sample *s unused,
+			 struct err *e unused)
+{
+	return ++*(int *)ctx == 3;
+}
+
+static void the_samples_end_when_the_callback_has_enough(void **state unused)
+{
+	own(profile_freep) struct profile *p = load(server, NULL);
+	int n = 0;
+
+	assert_int_equal(profile_each_sample(p, stop_at_third, &n, NULL), 0);
+	assert_int_equal(n, 3);
+}
+
+struct followed {
+	struct profile_frame frames[16];
+	size_t n, n_kept;
+};
+
+static int follow_path(void *ctx, const struct profile_stack *s, struct err *e unused)
+{
+	struct followed *f = ctx;
+
+	assert_true(s->n <= 16 && s->n_same <= s->n && s->n_same <= f->n);
+	f->n_kept += s->n_same;
+	memcpy(f->frames + s->n_same, s->frames + s->n_same,
+	       (s->n - s->n_same) * sizeof(*s->frames));
+	f->n = s->n;
+	assert_memory_equal(f->frames, s->frames, s->n * sizeof(*s->frames));
+	return 0;
+}
+
+static void a_stack_tells_what_it_shares_with_the_one_before(void **state unused)
+{
+	own(profile_freep) struct profile *p = load(server, NULL);
+	struct followed f = { 0 };
+
+	assert_int_equal(profile_each_stack(p, follow_path, &f, NULL), 0);
+	assert_true(f.n_kept > 0);
 }
 
 static void stacks_and_samples_add_up_to_the_total(void **state unused)
@@ -362,6 +402,8 @@ int main(void)
 		cmocka_unit_test(quality_tells_what_is_cut_off_and_what_has_no_name),
 		cmocka_unit_test(what_was_not_seen_is_not_complete),
 		cmocka_unit_test(stacks_and_samples_add_up_to_the_total),
+		cmocka_unit_test(the_samples_end_when_the_callback_has_enough),
+		cmocka_unit_test(a_stack_tells_what_it_shares_with_the_one_before),
 		cmocka_unit_test(two_recordings_share_functions_of_one_name),
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
 		cmocka_unit_test(a_missing_event_names_those_there_are),

@@ -5,7 +5,6 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
 #include "table_profile.h"
 
 #define MAX_BYTES 1000000
@@ -56,44 +55,11 @@ static void totals_are_those_of_the_profile(unused void **state)
 	assert_non_null(strstr(text, "\"prunedBelow\":0,"));
 }
 
-/* N stacks of different functions below one. */
-static void make_wide(struct profile *p, uint32_t n)
-{
-	struct profile_function *f = xcalloc(n + 1, sizeof(*f));
-	struct table_stack *s = xcalloc(n, sizeof(*s));
-	struct profile_column *c = xcalloc(1, sizeof(*c));
-
-	for (uint32_t i = 0; i <= n; i++)
-		f[i] = (struct profile_function){
-			.name = xasprintf("a_function_with_a_long_name_%u", i),
-			.image = "wide",
-			.is_resolved = true,
-		};
-	for (uint32_t i = 0; i < n; i++)
-		s[i] = (struct table_stack){ 2, { n, i }, { 0 }, { 1 + i }, { 1 } };
-	*c = (struct profile_column){ .name = "cpu-time",
-				      .unit = "ns",
-				      .experiment = "usertime",
-				      .total_weight = (uint64_t)n * (n + 1) / 2,
-				      .total_count = n };
-	*p = (struct profile){ c, 1, f, n + 1, s, n };
-}
-
-static void free_wide(struct profile *p)
-{
-	for (uint32_t i = 0; i < p->n_functions; i++)
-		free((void *)(uintptr_t)p->functions[i].name);
-	free((void *)(uintptr_t)p->functions);
-	free((void *)(uintptr_t)p->stacks);
-	free((void *)(uintptr_t)p->columns);
-}
-
 static void a_large_profile_is_pruned_to_a_megabyte_and_says_so(unused void **state)
 {
-	own(free_wide) struct profile wide;
+	own(table_profile_wide_fini) struct table_profile wide =
+		table_profile_wide(50000);
 	size_t size;
-
-	make_wide(&wide, 50000);
 
 	own(freep) char *text =
 		table_profile_export(&wide, "flamegraph", &hostile, &size);

@@ -17,6 +17,7 @@ static void stacks_are_lines_with_their_weight(unused void **state)
 
 	assert_string_equal(
 		text,
+		"[no stack] 1000000\n"
 		"main 2000000\n"
 		"main;work(std::vector<int, std::allocator<int> > const&) 3000000\n"
 		"main;work(std::vector<int, std::allocator<int> > const&);step "
@@ -25,8 +26,7 @@ static void stacks_are_lines_with_their_weight(unused void **state)
 		"work(std::vector<int, std::allocator<int> > const&) 4000000\n"
 		"main;read;vfs_read 1000000\n"
 		"main;</script><img src=x onerror=alert(1)>:a\\x0ab\"c\\x1b[2J 5000000\n"
-		"main;[unresolved] 1000000\n"
-		"[no stack] 1000000\n");
+		"main;[unresolved] 1000000\n");
 }
 
 static void stacks_without_the_event_are_left_out(unused void **state)

@@ -42,12 +42,29 @@ static void only_the_event_asked_for_is_written(unused void **state)
 	assert_null(strstr(text, "\"step\""));
 }
 
+static void
+what_is_too_long_for_a_browser_becomes_its_calling_contexts(unused void **state)
+{
+	own(table_profile_wide_fini) struct table_profile wide =
+		table_profile_wide(500001);
+	size_t size;
+	own(freep) char *text = table_profile_export(&wide, "speedscope", &all, &size);
+
+	assert_non_null(
+		strstr(text, "\"cpu-time, all threads, what is below 0.005 % merged\""));
+	assert_non_null(strstr(text, "\"[small frames]\""));
+	assert_non_null(strstr(text, "\"endValue\":125000750001,"));
+	assert_true(size < 1000000);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_is_a_profile_per_event),
 		cmocka_unit_test(hostile_names_are_escaped),
 		cmocka_unit_test(only_the_event_asked_for_is_written),
+		cmocka_unit_test(
+			what_is_too_long_for_a_browser_becomes_its_calling_contexts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

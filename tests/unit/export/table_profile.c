@@ -7,142 +7,191 @@
 
 #include <cmocka.h>
 
+#include "analyze/profile_data.h"
+#include "base/mem.h"
 #include "store/writer.h"
 
-/* A recording without samples, for the names in it. */
-static struct recording *source;
-static uint32_t worker_name;
+/* What is being made: a recording with the stacks, and the profile that reads it. */
+struct build {
+	const struct table_profile *t;
+	struct profile *p;
+	struct writer *w;
+	uint32_t image, thread;
+	uint32_t *events, *stacks; /* ids in the recording, by place in the table */
+	/* By location: its first frame and their number, in the profile. */
+	VEC(uint32_t) first_frame;
+	VEC(uint32_t) n_frames;
+};
 
-static void write_source(const char *path)
+static void build_fini(struct build *b)
 {
-	struct writer *w = NULL;
-
-	assert_int_equal(writer_create(path, NULL, &w, NULL), 0);
-	worker_name = writer_string(w, "worker");
-	assert_int_equal(writer_close(w, NULL), 0);
+	free(b->events);
+	free(b->stacks);
+	vec_fini(&b->first_frame);
+	vec_fini(&b->n_frames);
 }
 
-static void open_source(void)
+static void write_thread(struct build *b)
 {
+	struct model_process process = { .pid = 100,
+					 .parent = MODEL_NONE,
+					 .exec_of = MODEL_NONE };
+	struct model_image image = { .path = writer_string(b->w, "/opt/example") };
+	struct model_thread thread = { .tid = 101,
+				       .name = writer_string(b->w, "worker") };
+
+	b->image = writer_image(b->w, &image);
+	thread.process = writer_process(b->w, &process);
+	b->thread = writer_thread(b->w, &thread);
+}
+
+static void write_events(struct build *b)
+{
+	b->events = xcalloc(b->t->n_columns + 1, sizeof(*b->events));
+	for (size_t i = 0; i < b->t->n_columns; i++) {
+		const struct profile_column *c = &b->t->columns[i];
+
+		b->events[i] =
+			writer_event(b->w, &(struct model_event){
+						   .name = writer_string(b->w, c->name),
+						   .unit = writer_string(b->w, c->unit),
+						   .period = c->period,
+					   });
+	}
+}
+
+static void add_frames(struct build *b, const struct table_stack *s, size_t from,
+		       size_t to, uint64_t address)
+{
+	for (size_t i = from; i < to; i++) {
+		uint32_t id = (uint32_t)b->p->frames.n;
+
+		*vec_push(&b->p->frames) = (struct profile_frame){
+			.file = "/src/example.c",
+			.address = address,
+			.id = id,
+			.function = s->functions[i],
+			.line = (uint32_t)(10 + i),
+			.is_inlined = i > from,
+			.is_return = to < s->n,
+		};
+	}
+}
+
+/* The place of frames [from, to) of a stack, the later ones inlined into the first. */
+static uint32_t add_location(struct build *b, const struct table_stack *s, size_t from,
+			     size_t to)
+{
+	uint64_t address = 0x1000 * (uint64_t)(s->functions[from] + 1) + from;
+	/* What is inlined there makes it another place. */
+	uint64_t offset = address | (uint64_t)(to - from) << 32;
+	uint32_t id =
+		writer_location(b->w, b->image, offset, to < s->n ? LOCATION_RETURN : 0);
+
+	if (id < b->first_frame.n)
+		return id;
+	assert_int_equal(id, b->first_frame.n);
+	*vec_push(&b->first_frame) = (uint32_t)b->p->frames.n;
+	*vec_push(&b->n_frames) = (uint32_t)(to - from);
+	add_frames(b, s, from, to, address);
+	return id;
+}
+
+static uint32_t add_stack(struct build *b, const struct table_stack *s)
+{
+	uint32_t stack = 0;
+
+	for (size_t from = 0, to; from < s->n; from = to) {
+		for (to = from + 1; to < s->n && s->is_inlined[to];)
+			to++;
+		stack = writer_stack(b->w, stack, add_location(b, s, from, to));
+	}
+	return stack;
+}
+
+static void write_samples(struct build *b, size_t i)
+{
+	const struct table_stack *s = &b->t->stacks[i];
+
+	b->stacks[i] = add_stack(b, s);
+	for (size_t c = 0; c < b->t->n_columns; c++)
+		if (s->counts[c])
+			writer_sample(b->w, &(struct model_sample){
+						    .time_ns = 5000000000 + i * 1000000,
+						    .weight = s->weights[c],
+						    .event = b->events[c],
+						    .thread = b->thread,
+						    .cpu = 1,
+						    .stack = b->stacks[i],
+						    .count = (uint32_t)s->counts[c],
+					    });
+}
+
+static void write_recording(struct build *b, const char *path)
+{
+	assert_int_equal(writer_create(path, NULL, &b->w, NULL), 0);
+	write_thread(b);
+	write_events(b);
+	b->stacks = xcalloc(b->t->n_stacks + 1, sizeof(*b->stacks));
+	for (size_t i = 0; i < b->t->n_stacks; i++)
+		write_samples(b, i);
+	assert_int_equal(writer_close(b->w, NULL), 0);
+}
+
+static void take_columns(struct build *b, struct input *s)
+{
+	s->n_columns = (uint32_t)b->t->n_columns;
+	s->column_of_event = xcalloc(s->n_columns + 1, sizeof(uint32_t));
+	for (uint32_t i = 0; i < s->n_columns; i++) {
+		s->column_of_event[i] = i;
+		*vec_push(&b->p->columns) = b->t->columns[i];
+		b->p->columns.at[i].whole = MODEL_NONE;
+	}
+}
+
+/* As if the symbolizer had named the places. */
+static void take_names(struct build *b, struct input *s)
+{
+	assert_int_equal(s->n_locations, b->first_frame.n);
+	for (uint32_t i = 0; i < s->n_locations; i++) {
+		s->first_frame[i] = b->first_frame.at[i];
+		s->n_frames[i] = b->n_frames.at[i];
+	}
+	for (uint32_t i = 0; i < b->t->n_functions; i++)
+		*vec_push(&b->p->functions) = b->t->functions[i];
+}
+
+static void take_sums(struct build *b, struct input *s)
+{
+	for (size_t i = 0; i < b->t->n_stacks; i++) {
+		size_t slot = input_slot(s, b->stacks[i]);
+		uint64_t *values = s->values + slot * 2 * s->n_columns;
+
+		for (size_t c = 0; c < s->n_columns; c++) {
+			values[c] += b->t->stacks[i].weights[c];
+			values[s->n_columns + c] += b->t->stacks[i].counts[c];
+		}
+	}
+	input_order(s);
+}
+
+struct profile *table_profile_load(const struct table_profile *t)
+{
+	own(build_fini) struct build b = { .t = t, .p = xcalloc(1, sizeof(*b.p)) };
 	char path[] = "/tmp/table_profile.XXXXXX";
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
 	close(fd);
-	write_source(path);
-	assert_int_equal(recording_open(path, &source, NULL), 0);
+	b.p->sources = xcalloc(1, sizeof(*b.p->sources));
+	b.p->n_sources = 1;
+	write_recording(&b, path);
+	assert_int_equal(input_open(b.p->sources, path, NULL), 0);
 	unlink(path);
-}
-
-__attribute__((destructor)) static void close_source(void)
-{
-	recording_free(source);
-}
-
-size_t profile_n_sources(unused const struct profile *p)
-{
-	return 1;
-}
-
-const struct recording *profile_source(unused const struct profile *p, unused size_t i)
-{
-	if (!source)
-		open_source();
-	return source;
-}
-
-size_t profile_n_columns(const struct profile *p)
-{
-	return p->n_columns;
-}
-
-const struct profile_column *profile_column(const struct profile *p, size_t i)
-{
-	return &p->columns[i];
-}
-
-uint32_t profile_n_functions(const struct profile *p)
-{
-	return p->n_functions;
-}
-
-const struct profile_function *profile_function(const struct profile *p, uint32_t id)
-{
-	return &p->functions[id];
-}
-
-void table_profile_frames(const struct table_stack *s, struct profile_frame *ret)
-{
-	for (uint32_t i = 0; i < s->n; i++) {
-		/* What is inlined is at the address of what it is inlined into. */
-		uint64_t address = s->is_inlined[i] ? ret[i - 1].address
-						    : 0x1000 * (s->functions[i] + 1) + i;
-
-		ret[i] = (struct profile_frame){
-			.function = s->functions[i],
-			.line = 10 + i,
-			.file = "/src/example.c",
-			.address = address,
-			.is_inlined = s->is_inlined[i],
-			.is_return = i + 1 < s->n,
-		};
-	}
-}
-
-int profile_each_stack(const struct profile *p, profile_stack_fn *fn, void *ctx,
-		       struct err *e)
-{
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		struct profile_frame frames[TABLE_FRAMES_MAX];
-		const struct table_stack *s = &p->stacks[i];
-
-		table_profile_frames(s, frames);
-
-		int rc = fn(ctx, frames, s->n, s->weights, s->counts, e);
-
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static int give_sample(const struct profile *p, size_t stack, uint32_t column,
-		       profile_sample_fn *fn, void *ctx, struct err *e)
-{
-	static const struct model_process process = { .pid = 100 };
-	static struct model_thread thread = { .tid = 101 };
-	struct profile_frame frames[TABLE_FRAMES_MAX];
-	const struct table_stack *s = &p->stacks[stack];
-	struct profile_sample x = {
-		.column = column,
-		.cpu = 1,
-		.count = (uint32_t)s->counts[column],
-		.time_ns = 5000000000 + stack * 1000000,
-		.weight = s->weights[column],
-		.thread = &thread,
-		.process = &process,
-		.frames = frames,
-		.n_frames = s->n,
-	};
-
-	profile_source(p, 0);
-	thread.name = worker_name;
-	table_profile_frames(s, frames);
-	return s->counts[column] ? fn(ctx, &x, e) : 0;
-}
-
-int profile_each_sample(const struct profile *p, profile_sample_fn *fn, void *ctx,
-			struct err *e)
-{
-	for (size_t i = 0; i < p->n_stacks; i++) {
-		for (uint32_t c = 0; c < p->n_columns; c++) {
-			int rc = give_sample(p, i, c, fn, ctx, e);
-
-			if (rc < 0)
-				return rc;
-		}
-	}
-	return 0;
+	take_columns(&b, b.p->sources);
+	take_names(&b, b.p->sources);
+	take_sums(&b, b.p->sources);
+	return b.p;
 }
 
 /* The symbols that the example's functions stand for. */
@@ -216,7 +265,7 @@ static const struct profile_column columns[] = {
 	  .total_count = 7 },
 };
 
-const struct profile table_profile_example = {
+const struct table_profile table_profile_example = {
 	.columns = columns,
 	.n_columns = 2,
 	.functions = functions,
@@ -225,9 +274,41 @@ const struct profile table_profile_example = {
 	.n_stacks = sizeof(stacks) / sizeof(stacks[0]),
 };
 
-char *table_profile_export(const struct profile *p, const char *name,
+struct table_profile table_profile_wide(uint32_t n)
+{
+	struct profile_function *f = xcalloc(n + 1, sizeof(*f));
+	struct table_stack *s = xcalloc(n, sizeof(*s));
+	struct profile_column *c = xcalloc(1, sizeof(*c));
+
+	for (uint32_t i = 0; i <= n; i++)
+		f[i] = (struct profile_function){
+			.name = xasprintf("a_function_with_a_long_name_%u", i),
+			.image = "wide",
+			.is_resolved = true,
+		};
+	for (uint32_t i = 0; i < n; i++)
+		s[i] = (struct table_stack){ 2, { n, i }, { 0 }, { 1 + i }, { 1 } };
+	*c = (struct profile_column){ .name = "cpu-time",
+				      .unit = "ns",
+				      .experiment = "usertime",
+				      .total_weight = (uint64_t)n * (n + 1) / 2,
+				      .total_count = n };
+	return (struct table_profile){ c, 1, f, n + 1, s, n };
+}
+
+void table_profile_wide_fini(struct table_profile *p)
+{
+	for (uint32_t i = 0; i < p->n_functions; i++)
+		free((void *)(uintptr_t)p->functions[i].name);
+	free((void *)(uintptr_t)p->functions);
+	free((void *)(uintptr_t)p->stacks);
+	free((void *)(uintptr_t)p->columns);
+}
+
+char *table_profile_export(const struct table_profile *t, const char *name,
 			   const struct export_options *o, size_t *ret_size)
 {
+	own(profile_freep) struct profile *p = table_profile_load(t);
 	const struct exporter *x = exporter_find(name);
 	char *text = NULL;
 	size_t size = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * table_profile - a profile given as tables, in the place of analyze/profile.c.
+ * table_profile - a profile given as tables.
  *
- * Exporters know a profile only by analyze/profile.h, so a test that links this can
- * give them any frame: inlined, hostile, unresolved, deep.  One profile at a time.
+ * The stacks become a recording and a profile reads it; only its names are the table's
+ * instead of the symbolizer's, so that a test can have any frame: inlined, hostile,
+ * unresolved.
  */
 #ifndef DWELL_TABLE_PROFILE_H
 #define DWELL_TABLE_PROFILE_H
@@ -22,7 +23,7 @@ struct table_stack {
 	uint64_t counts[TABLE_COLUMNS_MAX];
 };
 
-struct profile {
+struct table_profile {
 	const struct profile_column *columns;
 	size_t n_columns;
 	const struct profile_function *functions;
@@ -32,15 +33,21 @@ struct profile {
 };
 
 /* Samples are of thread "worker" (101) of process 100.  Frame i of a stack is at address
- * 0x1000 * (function + 1) + i, line 10 + i. */
-void table_profile_frames(const struct table_stack *s, struct profile_frame *ret);
+ * 0x1000 * (function + 1) + i, line 10 + i; what is inlined is at the address of what it
+ * is inlined into.  Borrows the tables. */
+struct profile *table_profile_load(const struct table_profile *t);
 /* The example of every test: main calls work and read; kernel, inlined and hostile
  * names, recursion, two events. */
-extern const struct profile table_profile_example;
+extern const struct table_profile table_profile_example;
+
+/* n stacks of one sample each, of different functions below one; the first is the
+ * lightest. */
+struct table_profile table_profile_wide(uint32_t n);
+void table_profile_wide_fini(struct table_profile *t);
 
 /* What the exporter of that name writes, terminated; the caller frees.  Fails the
  * test when it fails. */
-char *table_profile_export(const struct profile *p, const char *name,
+char *table_profile_export(const struct table_profile *t, const char *name,
 			   const struct export_options *o, size_t *ret_size);
 
 #endif
