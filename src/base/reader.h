@@ -21,9 +21,11 @@ struct reader {
 
 static inline struct reader reader_over(const void *data, size_t size)
 {
-	const uint8_t *p = data;
+	/* an absent section is NULL, on which C allows no arithmetic, not even + 0 */
+	static const uint8_t nothing[1];
+	const uint8_t *p = data ? data : nothing;
 
-	return (struct reader){ .start = p, .at = p, .end = p ? p + size : p };
+	return (struct reader){ .start = p, .at = p, .end = data ? p + size : p };
 }
 
 static inline size_t reader_left(const struct reader *r)

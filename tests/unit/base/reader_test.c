@@ -44,6 +44,10 @@ static void nothing_can_be_read_from_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(reader_left(&r), 0);
+	reader_seek(&r, 0);
+	assert_non_null(reader_bytes(&r, 0));
+	assert_int_equal(reader_offset(&r), 0);
+	assert_false(r.bad);
 	assert_null(reader_cstr(&r));
 	assert_true(r.bad);
 }
