@@ -232,6 +232,39 @@ static void parse_units(struct debug_file *f)
 			*vec_push(&f->units) = u;
 }
 
+static bool has_code_unit(struct object_bytes b)
+{
+	struct reader r = reader_over(b.data, b.size);
+	struct debug_unit u;
+
+	while (reader_left(&r) && parse_unit(NULL, &r, &u))
+		if (!u.is_partial)
+			return true;
+	return false;
+}
+
+/* gcc writes each type unit of a .dwo to a section of its own; all are called the same,
+ * and the last is that of the compile unit. */
+static struct object_bytes split_info(struct object *o)
+{
+	uint64_t left = object_size(o); /* sections of damaged files overlap */
+
+	for (size_t i = object_n_sections(o); i-- > 0;) {
+		const struct object_section *s = object_section(o, i);
+		struct object_bytes b;
+
+		if (strcmp(s->name, ".debug_info.dwo") != 0)
+			continue;
+		if (s->size > left)
+			break;
+		left -= s->size;
+		b = object_contents(o, s);
+		if (has_code_unit(b))
+			return b;
+	}
+	return object_named(o, ".debug_info.dwo");
+}
+
 static struct debug_file *open_sections(struct object *o, bool owns_object, bool is_split)
 {
 	struct debug_file *f = xcalloc(1, sizeof(*f));
@@ -247,6 +280,8 @@ static struct debug_file *open_sections(struct object *o, bool owns_object, bool
 			 is_split ? ".dwo" : "");
 		f->sections[i] = object_named(o, name);
 	}
+	if (is_split)
+		f->sections[DEBUG_INFO] = split_info(o);
 	parse_units(f);
 	return f;
 }

@@ -350,6 +350,11 @@ const char *object_path(const struct object *o)
 	return o->path;
 }
 
+uint64_t object_size(const struct object *o)
+{
+	return o->size;
+}
+
 bool object_is_64(const struct object *o)
 {
 	return o->is_64;

@@ -66,12 +66,23 @@ def separate(path):
     run(['objcopy', '--strip-debug', '--add-gnu-debuglink=' + path + '.debug', path])
 
 
-def package(path):
+def multi(path):
+    """What dwz finds twice in two files, in a third one, which the oracle does not read."""
+    shutil.copy(path, path + '.whole')
+    shutil.copy(path, path + '2')
+    run(['dwz', '-m', path + '.common', path, path + '2'])
+
+
+def package(path, tool='dwp'):
     """All .dwo in one .dwp; the .dwo go away."""
-    run(['dwp', '-e', path, '-o', path + '.dwp'])
+    run([tool, '-e', path, '-o', path + '.dwp'])
     for f in os.listdir('.'):
         if f.endswith('.dwo'):
             os.unlink(f)
+
+
+def llvm_package(path):
+    package(path, 'llvm-dwp')
 
 
 # name, compiler, flags, what is done afterwards, tools that takes
@@ -89,12 +100,28 @@ VARIANTS = [
     ('gcc split DWARF 4', 'g++', ['-gdwarf-4', '-gsplit-dwarf'], None, []),
     ('gcc split in a package', 'g++', ['-gdwarf-4', '-gsplit-dwarf'], package, ['dwp']),
     ('gcc dwz', 'g++', ['-g'], dwz, ['dwz']),
+    ('gcc dwz with a common file', 'g++', ['-g'], multi, ['dwz']),
+    ('gcc type units DWARF 4', 'g++', ['-gdwarf-4', '-fdebug-types-section'], None, []),
+    ('gcc type units DWARF 5', 'g++', ['-gdwarf-5', '-fdebug-types-section'], None, []),
+    ('gcc split type units', 'g++', ['-gdwarf-4', '-gsplit-dwarf', '-fdebug-types-section'], None, []),
+    ('gcc split type units 5', 'g++', ['-gdwarf-5', '-gsplit-dwarf', '-fdebug-types-section'], None, []),
+    ('gcc -O3, no frame pointers', 'g++', ['-g', '-O3', '-fomit-frame-pointer'], None, []),
+    ('gcc -Os', 'g++', ['-g', '-Os'], None, []),
+    ('gcc -g1', 'g++', ['-g1'], None, []),
     ('gcc compressed', 'g++', ['-g'], compress, []),
     ('gcc separate', 'g++', ['-g'], separate, []),
     ('gcc lld', 'g++', ['-g', '-fuse-ld=lld'], None, ['ld.lld']),
     ('clang DWARF 5', 'clang++', ['-gdwarf-5'], None, ['clang++']),
     ('clang DWARF 4', 'clang++', ['-gdwarf-4'], None, ['clang++']),
     ('clang split DWARF 5', 'clang++', ['-gdwarf-5', '-gsplit-dwarf'], None, ['clang++']),
+    ('clang split in a package 5', 'clang++', ['-gdwarf-5', '-gsplit-dwarf'], llvm_package, ['clang++', 'llvm-dwp']),
+    ('clang split, inlining in the skeleton', 'clang++', ['-gdwarf-5', '-gsplit-dwarf', '-fsplit-dwarf-inlining'],
+     None, ['clang++']),
+    ('clang type units', 'clang++', ['-gdwarf-5', '-fdebug-types-section'], None, ['clang++']),
+    ('clang type units 4', 'clang++', ['-gdwarf-4', '-fdebug-types-section'], None, ['clang++']),
+    ('clang thin link-time optimisation', 'clang++', ['-g', '-flto=thin', '-fuse-ld=lld'], None, ['clang++', 'ld.lld']),
+    ('clang lines only', 'clang++', ['-gline-tables-only'], None, ['clang++']),
+    ('clang 2', 'clang++', ['-gdwarf-2'], None, ['clang++']),
 ]
 
 
@@ -164,7 +191,8 @@ def compare(path, program, oracle):
     addresses = code_addresses(path)
     text = ''.join(f'{a:#x}\n' for a in addresses)
     mine = frames(run([program, path], input=text))
-    theirs = frames(run([oracle, '--inlines', '--functions=linkage', '--no-demangle', '-e', path],
+    whole = path + '.whole' if os.path.exists(path + '.whole') else path
+    theirs = frames(run([oracle, '--inlines', '--functions=linkage', '--no-demangle', '-e', whole],
                         input=text))
     alias = aliases(path)
     wrong = [(a, m, t) for a, m, t in zip(addresses, mine, theirs) if not same(m, t, alias)]
