@@ -51,10 +51,12 @@ static const char *symbol_name(struct object *o, uint64_t index)
 }
 
 /* jmp *slot(%rip), perhaps behind endbr64 and with a bnd prefix. */
-static bool slot_x86_64(const uint8_t *code, size_t n, uint64_t address, uint64_t *ret)
+static bool slot_x86_64(const uint8_t *code, size_t n, uint64_t address, uint64_t got,
+			uint64_t *ret)
 {
 	int32_t offset;
 
+	(void)got;
 	for (size_t i = 0; i + 6 <= n && i <= 6; i++) {
 		if (code[i] != 0xff || code[i + 1] != 0x25)
 			continue;
@@ -65,24 +67,31 @@ static bool slot_x86_64(const uint8_t *code, size_t n, uint64_t address, uint64_
 	return false;
 }
 
-/* jmp *slot; position-independent stubs (jmp *slot(%ebx)) name no slot by themselves. */
-static bool slot_i386(const uint8_t *code, size_t n, uint64_t address, uint64_t *ret)
+/* jmp *slot, or in position-independent stubs jmp *offset(%ebx) from the GOT on. */
+static bool slot_i386(const uint8_t *code, size_t n, uint64_t address, uint64_t got,
+		      uint64_t *ret)
 {
-	uint32_t slot;
-
 	(void)address;
-	if (n < 6 || code[0] != 0xff || code[1] != 0x25)
-		return false;
-	memcpy(&slot, code + 2, 4);
-	*ret = slot;
-	return true;
+	for (size_t i = 0; i + 6 <= n && i <= 5; i++) {
+		bool is_relative = code[i + 1] == 0xa3;
+		uint32_t slot;
+
+		if (code[i] != 0xff || (code[i + 1] != 0x25 && !is_relative))
+			continue;
+		memcpy(&slot, code + i + 2, 4);
+		*ret = (uint32_t)(slot + (is_relative ? got : 0));
+		return true;
+	}
+	return false;
 }
 
 /* adrp x16, page; ldr x17, [x16, #offset], perhaps behind bti c. */
-static bool slot_aarch64(const uint8_t *code, size_t n, uint64_t address, uint64_t *ret)
+static bool slot_aarch64(const uint8_t *code, size_t n, uint64_t address, uint64_t got,
+			 uint64_t *ret)
 {
 	uint32_t adrp, ldr;
 
+	(void)got;
 	for (size_t i = 0; i + 8 <= n && i <= 4; i += 4) {
 		memcpy(&adrp, code + i, 4);
 		memcpy(&ldr, code + i + 4, 4);
@@ -99,7 +108,9 @@ static bool slot_aarch64(const uint8_t *code, size_t n, uint64_t address, uint64
 	return false;
 }
 
-typedef bool slot_fn(const uint8_t *code, size_t n, uint64_t address, uint64_t *ret);
+/* The slot that the stub at an address jumps by; got is what i386 keeps in %ebx. */
+typedef bool slot_fn(const uint8_t *code, size_t n, uint64_t address, uint64_t got,
+		     uint64_t *ret);
 
 static slot_fn *decoder_of(const struct object *o)
 {
@@ -133,11 +144,21 @@ static void add_stub(struct symtab *t, struct object *o, struct arena *names,
 	symtab_add_weak(t, address, size, text);
 }
 
+/* _GLOBAL_OFFSET_TABLE_; linkers that merge the two tables keep only .got. */
+static uint64_t got_address(const struct object *o)
+{
+	const struct object_section *s = object_find(o, ".got.plt");
+
+	s = s ? s : object_find(o, ".got");
+	return s ? s->address : 0;
+}
+
 static void add_stubs(struct symtab *t, struct object *o, struct arena *names,
 		      const struct object_section *s, const struct map *slots)
 {
 	struct object_bytes code = object_contents(o, s);
 	slot_fn *decode = decoder_of(o);
+	uint64_t got = got_address(o);
 	size_t each = s && strcmp(s->name, ".plt.got") == 0 ? 8 : STUB_BYTES;
 	uint64_t slot;
 
@@ -148,7 +169,7 @@ static void add_stubs(struct symtab *t, struct object *o, struct arena *names,
 		size_t n = code.size - at < each ? code.size - at : each;
 		const uint64_t *symbol;
 
-		if (!decode(code.data + at, n, s->address + at, &slot))
+		if (!decode(code.data + at, n, s->address + at, got, &slot))
 			continue;
 		symbol = map_find(slots, slot);
 		if (symbol)
