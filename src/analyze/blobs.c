@@ -9,7 +9,8 @@ static const char *const kind_names[] = {
 	[BLOB_KALLSYMS] = "kallsyms", [BLOB_JIT_MAP] = "jit-map",
 	[BLOB_JIT_DUMP] = "jit-dump", [BLOB_ELF] = "elf",
 	[BLOB_DEBUG] = "debug",	      [BLOB_SOURCE] = "source",
-	[BLOB_MODULES] = "modules",
+	[BLOB_MODULES] = "modules",   [BLOB_ALTERNATE] = "alternate",
+	[BLOB_SPLIT] = "split",	      [BLOB_PACKAGE] = "package",
 };
 
 const char *blobs_kind_name(uint8_t kind)

@@ -54,19 +54,41 @@ static int put(struct archive *a, uint32_t kind, const char *name, uint32_t imag
 			   bytes->data, e);
 }
 
-static int put_file(struct archive *a, uint32_t kind, const char *path, uint32_t image,
-		    uint64_t *count, struct err *e)
-{
-	own(buf_fini) struct buf bytes = { 0 };
+/* What the symbolizer calls a kind of file. */
+static const struct {
+	const char *name;
+	uint32_t kind;
+} file_kinds[] = {
+	{ "elf", BLOB_ELF },
+	{ "debug", BLOB_DEBUG },
+	{ "alternate", BLOB_ALTERNATE },
+	{ "split", BLOB_SPLIT },
+	{ "package", BLOB_PACKAGE },
+};
 
-	if (!path)
-		return 0;
+struct image_files {
+	struct archive *a;
+	struct err *e;
+	uint32_t image;
+	int rc;
+};
+
+static void put_file(void *ctx, const char *kind, const char *name, const char *path)
+{
+	struct image_files *f = ctx;
+	own(buf_fini) struct buf bytes = { 0 };
+	size_t i = 0;
+
+	if (f->rc < 0)
+		return;
 	if (!read_whole(path, &bytes)) {
-		a->n_missing++;
-		return 0;
+		f->a->n_missing++;
+		return;
 	}
-	++*count;
-	return put(a, kind, path, image, &bytes, e);
+	while (strcmp(file_kinds[i].name, kind) != 0)
+		i++;
+	++*(file_kinds[i].kind == BLOB_ELF ? &f->a->n_images : &f->a->n_debug);
+	f->rc = put(f->a, file_kinds[i].kind, name, f->image, &bytes, f->e);
 }
 
 /* Only images that samples are in. */
@@ -76,22 +98,16 @@ static int put_images(struct archive *a, struct err *e)
 	own(freep) bool *is_used = xcalloc(n + 1, sizeof(bool));
 	const struct model_location *l = recording_locations(a->recording);
 	struct symbolizer *s = profile_symbolizer(a->r->profile);
-	int rc = 0;
+	struct image_files f = { .a = a, .e = e };
 
 	for (uint32_t i = 0; i < recording_n_locations(a->recording); i++)
 		is_used[l[i].image] = true;
-	for (uint32_t i = 0; i < n && rc == 0; i++) {
-		const char *binary, *debug;
-
-		if (!is_used[i])
-			continue;
-		symbolizer_image_files(s, profile_sym_image(a->r->profile, 0, i), &binary,
-				       &debug);
-		rc = put_file(a, BLOB_ELF, binary, i, &a->n_images, e);
-		if (rc == 0)
-			rc = put_file(a, BLOB_DEBUG, debug, i, &a->n_debug, e);
-	}
-	return rc;
+	for (f.image = 0; f.image < n && f.rc == 0; f.image++)
+		if (is_used[f.image])
+			symbolizer_each_file(s,
+					     profile_sym_image(a->r->profile, 0, f.image),
+					     put_file, &f);
+	return f.rc;
 }
 
 static int put_source(struct archive *a, const struct profile_frame *f, struct err *e)

@@ -177,6 +177,10 @@ enum blob_kind {
 	BLOB_DEBUG = 4,	  /* its separate debug file */
 	BLOB_SOURCE = 5,  /* name = path as in the debug information */
 	BLOB_MODULES = 6, /* /proc/modules */
+	/* Beside the debug file of an image: */
+	BLOB_ALTERNATE = 7, /* what dwz moved out of it */
+	BLOB_SPLIT = 8,	    /* a .dwo; name = path as in the debug information */
+	BLOB_PACKAGE = 9,   /* a .dwp: many .dwo in one */
 };
 
 /* A file kept inside the recording. */

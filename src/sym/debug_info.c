@@ -61,7 +61,7 @@ struct debug_info *debug_info_open(struct object *debug, struct object *alternat
 
 	d->image = im;
 	d->symbols = symbols;
-	d->splits = split_unit_new(object_path(debug), im->options->sysroot);
+	d->splits = split_unit_new(im, object_path(debug));
 	d->file = debug_file_open(
 		debug, false, alternate ? debug_file_open(alternate, true, NULL) : NULL);
 	return d;
@@ -75,6 +75,16 @@ void debug_info_free(struct debug_info *d)
 	debug_file_free(d->file);
 	map_fini(&d->functions);
 	free(d);
+}
+
+void debug_info_each_file(struct debug_info *d, sym_file_fn *visit, void *ctx)
+{
+	const struct debug_file *alternate = d->file->alternate;
+
+	if (alternate)
+		visit(ctx, "alternate", object_path(alternate->object),
+		      object_path(alternate->object));
+	split_unit_each_file(d->splits, d->file, visit, ctx);
 }
 
 const char *debug_info_missing(const struct debug_info *d)

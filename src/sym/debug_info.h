@@ -26,6 +26,8 @@ void debug_info_resolve(struct debug_info *d, const uint64_t *addresses, size_t 
 /* Rows of all units, for the caller to free; sorted by address. */
 size_t debug_info_lines(struct debug_info *d, uint64_t address, size_t size,
 			struct sym_line_row **ret);
+/* The files beside the debug file: dwz's, .dwo, .dwp. */
+void debug_info_each_file(struct debug_info *d, sym_file_fn *visit, void *ctx);
 /* A .dwo file that was named but is not there, or NULL. */
 const char *debug_info_missing(const struct debug_info *d);
 

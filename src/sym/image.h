@@ -51,8 +51,8 @@ struct image_ops {
 			struct image_place *ret);
 	/* EM_… of its code, 0 unknown; NULL: as here. */
 	unsigned (*machine)(struct image *im);
-	/* Paths of the binary and of a debug file beside it, as symbolizer.h says. */
-	void (*files)(struct image *im, const char **ret_binary, const char **ret_debug);
+	/* The files that were found, wherever. */
+	void (*each_file)(struct image *im, sym_file_fn *visit, void *ctx);
 	int (*code)(struct image *im, uint64_t address, size_t size, struct buf *ret,
 		    struct err *e);
 	int (*lines)(struct image *im, uint64_t address, size_t size,

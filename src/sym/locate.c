@@ -11,8 +11,6 @@
 #include "base/reader.h"
 #include "sym/debug_server.h"
 
-#define BLOB_IS_WHOLE NULL
-
 static const char *const default_debug_dirs[] = { "/usr/lib/debug", NULL };
 
 static const char *const *debug_dirs(const struct image *im)
@@ -50,16 +48,23 @@ static struct object *try_path(const char *path, struct object_bytes build_id,
 	return NULL;
 }
 
+struct object *locate_blob(const struct image *im, const char *kind, const char *name)
+{
+	own(buf_fini) struct buf bytes = { 0 };
+	struct object *o = NULL;
+
+	if (!image_blob(im, kind, name, &bytes) ||
+	    object_over(&bytes, im->ref.path, &o, NULL) < 0)
+		return NULL;
+	return o;
+}
+
 static struct object *try_blob(const struct image *im, const char *kind,
 			       struct object_bytes build_id)
 {
-	own(buf_fini) struct buf bytes = { 0 };
-	own(object_freep) struct object *o = NULL;
+	own(object_freep) struct object *o = locate_blob(im, kind, NULL);
 
-	if (!image_blob(im, kind, BLOB_IS_WHOLE, &bytes) ||
-	    object_over(&bytes, im->ref.path, &o, NULL) < 0 || !is_wanted(o, build_id))
-		return NULL;
-	return steal(&o);
+	return o && is_wanted(o, build_id) ? steal(&o) : NULL;
 }
 
 /* DIR/.build-id/ab/cdef…SUFFIX in each debug directory. */
@@ -233,7 +238,9 @@ struct object *locate_alternate(const struct image *im, struct object *o)
 					? xstrdup(name)
 					: xasprintf("%.*s%s", n, object_path(o), name);
 
-	alternate = try_path(path, id, NULL);
+	alternate = try_blob(im, "alternate", id);
+	if (!alternate)
+		alternate = try_path(path, id, NULL);
 	if (!alternate)
 		alternate = try_build_id(im, id, ".debug");
 	return alternate ? alternate : try_server(im, DEBUG_SERVER_DEBUG, id);

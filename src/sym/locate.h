@@ -24,6 +24,8 @@ struct locate_result {
 
 void locate_image(const struct image *im, struct locate_result *ret);
 void locate_fini(struct locate_result *r);
+/* A file that the recording keeps, or NULL; name NULL: whatever there is. */
+struct object *locate_blob(const struct image *im, const char *kind, const char *name);
 /* The file that .gnu_debugaltlink of an object names (dwz), or NULL. */
 struct object *locate_alternate(const struct image *im, struct object *o);
 /* Has debug information of its own. */

@@ -240,20 +240,17 @@ static unsigned machine_of(struct image *im)
 	return s->files.binary ? object_machine(s->files.binary) : 0;
 }
 
-/* What was read from the recording bears the image's path, which may be another file
- * here: only what the disk has counts. */
-static void object_files(struct image *im, const char **ret_binary,
-			 const char **ret_debug)
+static void each_file(struct image *im, sym_file_fn *visit, void *ctx)
 {
 	const struct state *s = im->state;
-	struct buf kept = { 0 };
+	const struct object *binary = s->files.binary, *debug = s->files.debug;
 
-	if (s->files.binary && !image_blob(im, "elf", NULL, &kept))
-		*ret_binary = object_path(s->files.binary);
-	if (s->files.debug && s->files.debug != s->files.binary &&
-	    !image_blob(im, "debug", NULL, &kept))
-		*ret_debug = object_path(s->files.debug);
-	buf_fini(&kept);
+	if (binary)
+		visit(ctx, "elf", object_path(binary), object_path(binary));
+	if (debug && debug != binary)
+		visit(ctx, "debug", object_path(debug), object_path(debug));
+	if (s->debug)
+		debug_info_each_file(s->debug, visit, ctx);
 }
 
 static int object_code(struct image *im, uint64_t address, size_t size, struct buf *ret,
@@ -309,7 +306,7 @@ const struct image_ops object_image_ops = {
 	.address = object_address,
 	.resolve = object_resolve,
 	.machine = machine_of,
-	.files = object_files,
+	.each_file = each_file,
 	.code = object_code,
 	.lines = object_lines,
 	.enter_functions = object_enter_functions,

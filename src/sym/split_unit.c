@@ -2,9 +2,16 @@
 #include "sym/split_unit.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "sym/locate.h"
+
+#define CANDIDATES 3
+#define NONE	   UINT64_MAX
 
 /* Section numbers of a package's index, before and in DWARF 5. */
 static const enum debug_section parts_4[] = {
@@ -19,18 +26,31 @@ static const enum debug_section parts_5[] = {
 };
 
 struct split_units {
-	const char *binary_path, *sysroot;
+	const struct image *image;
+	const char *debug_path;
 	VEC(struct debug_file *) files;
+	struct map by_name; /* hash of a .dwo's name -> index of its file + 1, or NONE */
 	struct debug_file *package;
 	bool is_package_tried;
 };
 
-struct split_units *split_unit_new(const char *binary_path, const char *sysroot)
+/* Where a file may be, best first; NULL where there is no such place. */
+struct places {
+	char *path[CANDIDATES];
+};
+
+static void places_fini(struct places *p)
+{
+	for (int i = 0; i < CANDIDATES; i++)
+		free(p->path[i]);
+}
+
+struct split_units *split_unit_new(const struct image *im, const char *debug_path)
 {
 	struct split_units *s = xcalloc(1, sizeof(*s));
 
-	s->binary_path = binary_path;
-	s->sysroot = sysroot;
+	s->image = im;
+	s->debug_path = debug_path;
 	return s;
 }
 
@@ -41,19 +61,74 @@ void split_unit_free(struct split_units *s)
 	for (size_t i = 0; i < s->files.n; i++)
 		debug_file_free(s->files.at[i]);
 	vec_fini(&s->files);
+	map_fini(&s->by_name);
 	free(s);
 }
 
-static struct debug_file *open_file(struct split_units *s, const char *path)
+static struct places package_places(const struct split_units *s)
+{
+	const struct sym_image_ref *ref = &s->image->ref;
+	const char *sysroot = s->image->options->sysroot;
+	struct places p = { 0 };
+
+	p.path[0] = xasprintf("%s.dwp", s->debug_path);
+	if (sysroot)
+		p.path[1] = xasprintf("%s%s.dwp", sysroot, ref->path);
+	p.path[2] = xasprintf("%s.dwp", ref->path);
+	return p;
+}
+
+/* What the debug information calls the file: where the compiler put it. */
+static char *split_name(const struct debug_unit *skeleton)
+{
+	const char *name = skeleton->split_name;
+
+	return *name == '/' || !skeleton->directory
+		       ? xstrdup(name)
+		       : xasprintf("%s/%s", skeleton->directory, name);
+}
+
+static struct places file_places(const struct split_units *s,
+				 const struct debug_unit *skeleton, const char *name)
+{
+	const char *sysroot = s->image->options->sysroot;
+	const char *binary = s->image->ref.path, *end = strrchr(binary, '/');
+	const char *slash = strrchr(skeleton->split_name, '/');
+	struct places p = { 0 };
+
+	if (sysroot)
+		p.path[0] = xasprintf("%s%s", sysroot, name);
+	p.path[1] = xstrdup(name);
+	if (end)
+		p.path[2] = xasprintf("%.*s/%s", (int)(end - binary), binary,
+				      slash ? slash + 1 : skeleton->split_name);
+	return p;
+}
+
+/* The first of the places that opens as an ELF file. */
+static struct object *open_first(const struct places *p)
 {
 	struct object *o = NULL;
-	struct debug_file *f;
 
-	if (object_open(path, &o, NULL) < 0)
+	for (int i = 0; i < CANDIDATES; i++)
+		if (p->path[i] && object_open(p->path[i], &o, NULL) == 0)
+			return o;
+	return NULL;
+}
+
+static const char *first_readable(const struct places *p)
+{
+	for (int i = 0; i < CANDIDATES; i++)
+		if (p->path[i] && access(p->path[i], R_OK) == 0)
+			return p->path[i];
+	return NULL;
+}
+
+static struct debug_file *take(struct split_units *s, struct object *o)
+{
+	if (!o)
 		return NULL;
-	f = debug_file_open_split(o);
-	*vec_push(&s->files) = f;
-	return f;
+	return *vec_push(&s->files) = debug_file_open_split(o);
 }
 
 /* Ties both together; the root can be read only now that the bases are known. */
@@ -157,26 +232,36 @@ static struct debug_unit *find_in_package(struct debug_file *f,
 	return adopt(u, skeleton) ? u : NULL;
 }
 
+static struct debug_file *open_package(struct split_units *s)
+{
+	own(places_fini) struct places p = package_places(s);
+	struct object *o = locate_blob(s->image, "package", NULL);
+
+	return take(s, o ? o : open_first(&p));
+}
+
 static struct debug_unit *try_package(struct split_units *s, struct debug_unit *skeleton)
 {
 	if (!s->is_package_tried) {
-		own(freep) char *path = xasprintf("%s.dwp", s->binary_path);
-
 		s->is_package_tried = true;
-		s->package = open_file(s, path);
+		s->package = open_package(s);
 	}
 	return s->package ? find_in_package(s->package, skeleton) : NULL;
 }
 
-static struct debug_unit *try_file(struct split_units *s, struct debug_unit *skeleton,
-				   const char *root)
+/* Link-time optimisation puts several units into one file. */
+static struct debug_unit *try_file(struct split_units *s, struct debug_unit *skeleton)
 {
-	bool is_absolute = *skeleton->split_name == '/' || !skeleton->directory;
-	own(freep) char *path =
-		xasprintf("%s%s%s%s", root, is_absolute ? "" : skeleton->directory,
-			  is_absolute ? "" : "/", skeleton->split_name);
+	own(freep) char *name = split_name(skeleton);
+	uint64_t *slot = map_slot(&s->by_name, hash_bytes(name, strlen(name)), NULL);
 
-	return find_in_file(open_file(s, path), skeleton);
+	if (!*slot) {
+		own(places_fini) struct places p = file_places(s, skeleton, name);
+		struct object *o = locate_blob(s->image, "split", name);
+
+		*slot = take(s, o ? o : open_first(&p)) ? s->files.n : NONE;
+	}
+	return *slot == NONE ? NULL : find_in_file(s->files.at[*slot - 1], skeleton);
 }
 
 struct debug_unit *split_unit_find(struct split_units *s, struct debug_unit *skeleton)
@@ -185,9 +270,45 @@ struct debug_unit *split_unit_find(struct split_units *s, struct debug_unit *ske
 		return skeleton->split;
 	skeleton->is_split_tried = true;
 	skeleton->split = try_package(s, skeleton);
-	if (!skeleton->split && s->sysroot)
-		skeleton->split = try_file(s, skeleton, s->sysroot);
 	if (!skeleton->split)
-		skeleton->split = try_file(s, skeleton, "");
+		skeleton->split = try_file(s, skeleton);
 	return skeleton->split;
+}
+
+static bool has_skeleton(const struct debug_file *f)
+{
+	for (size_t i = 0; i < f->units.n; i++)
+		if (f->units.at[i].split_name)
+			return true;
+	return false;
+}
+
+void split_unit_each_file(struct split_units *s, const struct debug_file *skeletons,
+			  sym_file_fn *visit, void *ctx)
+{
+	own(places_fini) struct places package = package_places(s);
+	own(map_fini) struct map seen = { 0 };
+	const char *path = first_readable(&package);
+
+	if (!has_skeleton(skeletons))
+		return;
+	if (path) {
+		visit(ctx, "package", path, path);
+		return;
+	}
+	for (size_t i = 0; i < skeletons->units.n; i++) {
+		const struct debug_unit *u = &skeletons->units.at[i];
+		own(freep) char *name = u->split_name ? split_name(u) : NULL;
+		own(places_fini) struct places p = { 0 };
+		bool is_new = false;
+
+		if (name)
+			map_slot(&seen, hash_bytes(name, strlen(name)), &is_new);
+		if (!is_new)
+			continue;
+		p = file_places(s, u, name);
+		path = first_readable(&p);
+		if (path)
+			visit(ctx, "split", name, path);
+	}
 }

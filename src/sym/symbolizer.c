@@ -261,14 +261,33 @@ const char *symbolizer_image_problem(struct symbolizer *s, uint32_t image)
 	return im && im->problem.size ? buf_str(&im->problem) : NULL;
 }
 
-void symbolizer_image_files(struct symbolizer *s, uint32_t image, const char **ret_binary,
-			    const char **ret_debug)
+struct visit {
+	const struct image *image;
+	sym_file_fn *fn;
+	void *ctx;
+};
+
+/* What was read from the recording bears the image's path, which may be another file
+ * here: only what the disk has counts. */
+static void visit_unless_kept(void *ctx, const char *kind, const char *name,
+			      const char *path)
+{
+	const struct visit *v = ctx;
+	const char *of_image = strcmp(kind, "split") == 0 ? name : NULL;
+	own(buf_fini) struct buf kept = { 0 };
+
+	if (!image_blob(v->image, kind, of_image, &kept))
+		v->fn(v->ctx, kind, name, path);
+}
+
+void symbolizer_each_file(struct symbolizer *s, uint32_t image, sym_file_fn *visit,
+			  void *ctx)
 {
 	struct image *im = open_image(s, image);
+	struct visit v = { im, visit, ctx };
 
-	*ret_binary = *ret_debug = NULL;
-	if (im && im->ops && im->ops->files)
-		im->ops->files(im, ret_binary, ret_debug);
+	if (im && im->ops && im->ops->each_file)
+		im->ops->each_file(im, visit_unless_kept, &v);
 }
 
 int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, size_t size,

@@ -41,8 +41,9 @@ struct sym_image_ref {
 };
 
 /* A file kept inside the recording (archived image, kallsyms, JIT map, source):
- * fills *ret and returns true, or returns false.  Kinds: "elf", "debug", "kallsyms",
- * "modules", "jit-map", "jit-dump", "source"; name NULL: whatever there is. */
+ * fills *ret and returns true, or returns false.  Kinds: "elf", "debug", "alternate"
+ * (dwz), "package" (.dwp), "split" (.dwo), "kallsyms", "modules", "jit-map", "jit-dump",
+ * "source"; name NULL: whatever there is. */
 typedef bool sym_blob_fn(void *ctx, const struct sym_image_ref *image, const char *kind,
 			 const char *name, struct buf *ret);
 
@@ -114,10 +115,13 @@ const char *symbolizer_image_path(const struct symbolizer *s, uint32_t image);
  * "no debug information: install libc6-dbg or set DEBUGINFOD_URLS"), or NULL. */
 const char *symbolizer_image_problem(struct symbolizer *s, uint32_t image);
 
-/* The files the names come from, NULL where there is none or it is kept inside the
- * recording: the binary, and a debug file beside it.  For archives. */
-void symbolizer_image_files(struct symbolizer *s, uint32_t image, const char **ret_binary,
-			    const char **ret_debug);
+/* Every file on disk that the names and lines of an image may come from, but what is
+ * kept inside the recording already: by kind and name sym_blob_fn asks for it again.
+ * For archives. */
+typedef void sym_file_fn(void *ctx, const char *kind, const char *name, const char *path);
+
+void symbolizer_each_file(struct symbolizer *s, uint32_t image, sym_file_fn *visit,
+			  void *ctx);
 
 /* For annotate: the function's bytes and its line rows, by link-time address. */
 struct sym_line_row {

@@ -65,7 +65,8 @@ static const char *const blob_kinds[] = {
 	[BLOB_KALLSYMS] = "kallsyms", [BLOB_JIT_MAP] = "jit-map",
 	[BLOB_JIT_DUMP] = "jit-dump", [BLOB_ELF] = "elf",
 	[BLOB_DEBUG] = "debug",	      [BLOB_SOURCE] = "source",
-	[BLOB_MODULES] = "modules",
+	[BLOB_MODULES] = "modules",   [BLOB_ALTERNATE] = "alternate",
+	[BLOB_SPLIT] = "split",	      [BLOB_PACKAGE] = "package",
 };
 static const char *const event_flags[] = { "sampled", "exact", "pc-only" };
 
