@@ -7,9 +7,10 @@
 #include "cmd/annotate_source.h"
 #include "cmd/annotate_view.h"
 #include "cmd/command.h"
+#include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_options.h"
-#include "cmd/report_text.h"
+#include "cmd/report_quality.h"
 
 static const struct option_spec own_options[] = {
 	{ .name = "show",
@@ -58,7 +59,7 @@ static void put_function(const struct annotate_view *v, FILE *out)
 static void print_text(const struct annotate_view *v, const char *show,
 		       const char *others, FILE *out)
 {
-	report_text_head(v->r, out);
+	report_head_print(v->r, out);
 	put_function(v, out);
 	if (others[0])
 		fprintf(out, "Also matching, not shown: %s\n\n", others);
@@ -68,7 +69,7 @@ static void print_text(const struct annotate_view *v, const char *show,
 		annotate_source_print(v, out);
 	else
 		annotate_code_print(v, strcmp(show, "mixed") == 0, out);
-	report_text_quality(v->r, out);
+	report_quality_print(v->r, out);
 }
 
 static void print_json(const struct annotate_view *v, FILE *out)

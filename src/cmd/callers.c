@@ -6,9 +6,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_options.h"
 #include "cmd/report_profile.h"
+#include "cmd/report_quality.h"
 #include "cmd/report_table.h"
 #include "cmd/report_text.h"
 #include "cmd/report_value.h"
@@ -128,7 +130,7 @@ static void print_text(const struct view *v, const char *others, FILE *out)
 		report_table_new(v->r->width, command_terminal()->colour);
 	const char *name = name_of(v, v->function), *image = image_of(v, v->function);
 
-	report_text_head(v->r, out);
+	report_head_print(v->r, out);
 	if (others[0])
 		fprintf(out, "Also matching, not shown: %s\n\n", others);
 	add_titles(v, t);
@@ -139,7 +141,7 @@ static void print_text(const struct view *v, const char *others, FILE *out)
 	put_line(v, t, "itself", v->b.exclusive, name, image);
 	put_edges(v, t, "callee", v->b.callees, v->b.n_callees);
 	report_table_print(t, out);
-	report_text_quality(v->r, out);
+	report_quality_print(v->r, out);
 }
 
 static void put_json_edges(struct json *j, const struct view *v, const char *key,

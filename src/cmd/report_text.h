@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * report_text - the head and the foot of every report.
+ * report_text - lines of a report that fit its width and are safe to print.
  */
 #ifndef DWELL_CMD_REPORT_TEXT_H
 #define DWELL_CMD_REPORT_TEXT_H
@@ -11,10 +11,16 @@
 #include "base/buf.h"
 #include "cmd/report_profile.h"
 
-/* What was recorded, when and how: two to four lines and an empty one. */
-void report_text_head(const struct report *r, FILE *out);
-/* What is not in the profile, always. */
-void report_text_quality(const struct report *r, FILE *out);
+/* What begins or ends bold text on a terminal with colours. */
+const char *report_text_bold(bool on);
+/* Text from a recording. */
+void report_text_safe(struct buf *b, const char *s);
+/* The text in one line, shortened to the width; clears it. */
+void report_text_line(FILE *out, const struct report *r, const char *indent,
+		      struct buf *b);
+/* The text under its label, wrapped at spaces below itself; clears it. */
+void report_text_labelled(const struct report *r, const char *label, struct buf *text,
+			  FILE *out);
 /* A line of what to try next; each line is a command without "dwell ". */
 void report_text_next(const char *const *lines, size_t n, FILE *out);
 /* A name in quotes when a shell needs them. */

@@ -9,8 +9,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_profile.h"
+#include "cmd/report_quality.h"
 #include "cmd/report_table.h"
 #include "cmd/report_text.h"
 #include "cmd/report_value.h"
@@ -349,7 +351,7 @@ static void put_next(const struct view *v, FILE *out)
 
 static void print_text(struct view *v, FILE *out)
 {
-	report_text_head(v->r, out);
+	report_head_print(v->r, out);
 	if (!v->n_shown) {
 		fputs("No samples.\n", out);
 	} else {
@@ -358,7 +360,7 @@ static void print_text(struct view *v, FILE *out)
 		report_table_print(t, out);
 		put_rest(v, out);
 	}
-	report_text_quality(v->r, out);
+	report_quality_print(v->r, out);
 	put_next(v, out);
 }
 

@@ -7,9 +7,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_options.h"
 #include "cmd/report_profile.h"
+#include "cmd/report_quality.h"
 #include "cmd/report_table.h"
 #include "cmd/report_text.h"
 #include "cmd/report_value.h"
@@ -206,7 +208,7 @@ static void add_titles(const struct view *v)
 static void print_text(struct view *v, const char *others, FILE *out)
 {
 	v->table = report_table_new(v->r->width, command_terminal()->colour);
-	report_text_head(v->r, out);
+	report_head_print(v->r, out);
 	if (others[0])
 		fprintf(out, "Also matching, not shown: %s\n\n", others);
 	add_titles(v);
@@ -218,7 +220,7 @@ static void print_text(struct view *v, const char *others, FILE *out)
 		fputs("No samples.\n", out);
 	if (v->tree.is_cut)
 		fputs("… the tree is too large to be shown whole: raise --min\n", out);
-	report_text_quality(v->r, out);
+	report_quality_print(v->r, out);
 	report_table_free(v->table);
 	buf_fini(&v->guides);
 }

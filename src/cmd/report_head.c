@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/report_head.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "base/text.h"
+#include "cmd/report_text.h"
+
+#define MANY_COMMANDS 3
+
+static uint64_t wall_ns(const struct report *r, size_t source)
+{
+	const struct recording *rec = profile_source(r->profile, source);
+	uint64_t from = UINT64_MAX, to = 0, a, b;
+	size_t n;
+
+	if (r->quality.sources[source].wall_ns)
+		return r->quality.sources[source].wall_ns;
+	for (size_t i = 0; i < recording_n_sample_blocks(rec); i++) {
+		recording_sample_block_range(rec, i, &a, &b, &n);
+		from = n && a < from ? a : from;
+		to = n && b > to ? b : to;
+	}
+	return from < to ? to - from : 0;
+}
+
+/* Intervals are round numbers and are shown so: "10 ms", not "10.0 ms". */
+static void put_period(struct buf *b, const struct profile_column *c)
+{
+	char s[TEXT_MAX];
+	bool is_time = strcmp(c->unit, "ns") == 0;
+
+	if (is_time && c->period % 1000000 == 0)
+		buf_printf(b, "%llu ms", (unsigned long long)c->period / 1000000);
+	else if (is_time && c->period % 1000 == 0)
+		buf_printf(b, "%llu us", (unsigned long long)c->period / 1000);
+	else
+		buf_puts(b, text_value(s, c->period, c->unit));
+}
+
+static bool is_exact(const struct report *r, const struct profile_column *c)
+{
+	const struct model_event *ev =
+		recording_event(profile_source(r->profile, c->source), c->event);
+
+	return ev && ev->flags & EVENT_EXACT && c->period <= 1;
+}
+
+/* "12.31 s of cpu-time (1,231 samples, one each 10 ms, perf cpu-clock)". */
+static void put_column(struct buf *b, const struct report *r,
+		       const struct profile_column *c)
+{
+	char value[TEXT_MAX], count[TEXT_MAX];
+	bool is_count = strcmp(c->unit, "count") == 0;
+
+	buf_printf(b, "%s %s%s (", text_value(value, c->total_weight, c->unit),
+		   is_count ? "" : "of ", c->name);
+	if (is_count && c->total_count == c->total_weight)
+		buf_puts(b, is_exact(r, c) ? "every one" : "one sample each");
+	else
+		buf_printf(b, "%s sample%s", text_count(count, c->total_count),
+			   c->total_count == 1 ? "" : "s");
+	if (c->period > 1) {
+		buf_puts(b, ", one each ");
+		put_period(b, c);
+	}
+	if (c->collected_by[0]) {
+		buf_puts(b, ", ");
+		report_text_safe(b, c->collected_by);
+	}
+	buf_puts(b, ")");
+}
+
+static void put_count(struct buf *b, uint32_t n, const char *one, const char *many)
+{
+	char s[TEXT_MAX];
+
+	if (b->size)
+		buf_puts(b, ", ");
+	buf_printf(b, "%s %s", text_count(s, n), n == 1 ? one : many);
+}
+
+static struct map_entry *take_most(struct map *n_by_name)
+{
+	struct map_entry *most = NULL;
+
+	for (size_t i = 0; i < n_by_name->cap; i++) {
+		struct map_entry *at = &n_by_name->at[i];
+
+		if (at->used && at->value &&
+		    (!most || at->value > most->value ||
+		     (at->value == most->value && at->key < most->key)))
+			most = at;
+	}
+	return most;
+}
+
+/* The names that most processes have: "31 bash, 30 sort, 3 others". */
+static void put_commands(const struct report *r, const struct recording *rec, FILE *out)
+{
+	own(map_fini) struct map n_by_name = { 0 };
+	own(buf_fini) struct buf b = { 0 };
+	uint32_t rest = recording_n_processes(rec);
+
+	for (uint32_t i = 0; i < rest; i++)
+		++*map_slot(&n_by_name, recording_process(rec, i)->comm, NULL);
+	if (n_by_name.n < 2)
+		return;
+	for (unsigned k = 0; k < MANY_COMMANDS && rest; k++) {
+		struct map_entry *most = take_most(&n_by_name);
+		char name[100];
+
+		text_printable(name, sizeof(name),
+			       recording_string(rec, (uint32_t)most->key));
+		put_count(&b, (uint32_t)most->value, name, name);
+		rest -= (uint32_t)most->value;
+		most->value = 0;
+	}
+	if (rest)
+		put_count(&b, rest, "other", "others");
+	report_text_line(out, r, "  ", &b);
+}
+
+static void put_circumstances(const struct report *r, size_t i, FILE *out)
+{
+	const struct recording *rec = profile_source(r->profile, i);
+	const char *comment = recording_info(rec, "comment");
+	const char *host = recording_info(rec, "host");
+	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
+
+	if (wall_ns(r, i))
+		buf_printf(&b, "%s", text_duration(s, wall_ns(r, i)));
+	put_count(&b, recording_n_processes(rec), "process", "processes");
+	put_count(&b, recording_n_threads(rec), "thread", "threads");
+	if (host) {
+		buf_puts(&b, ", on ");
+		report_text_safe(&b, host);
+	}
+	if (recording_info(rec, "command")) {
+		buf_puts(&b, ", ");
+		report_text_safe(&b, recording_path(rec));
+	}
+	report_text_line(out, r, "  ", &b);
+	put_commands(r, rec, out);
+	if (comment) {
+		report_text_safe(&b, comment);
+		report_text_line(out, r, "  ", &b);
+	}
+}
+
+static bool is_whole(const struct report *r, size_t column)
+{
+	for (size_t i = 0; i < profile_n_columns(r->profile); i++)
+		if (profile_column(r->profile, i)->whole == column)
+			return true;
+	return false;
+}
+
+/* How the parts of a whole were collected is said of each. */
+static void put_columns(const struct report *r, size_t source, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char value[TEXT_MAX];
+
+	for (size_t c = 0; c < profile_n_columns(r->profile); c++) {
+		const struct profile_column *column = profile_column(r->profile, c);
+		bool is_shown = column->total_weight || c == r->shown[0];
+
+		if (column->source != source || !is_shown)
+			continue;
+		if (is_whole(r, c))
+			buf_printf(&b, "%s of %s, the sum of",
+				   text_value(value, column->total_weight, column->unit),
+				   column->name);
+		else
+			put_column(&b, r, column);
+		report_text_line(out, r, column->whole == MODEL_NONE ? "  " : "    ", &b);
+	}
+}
+
+static void put_source(const struct report *r, size_t i, FILE *out)
+{
+	const struct recording *rec = profile_source(r->profile, i);
+	const char *command = recording_info(rec, "command");
+	own(buf_fini) struct buf b = { 0 };
+
+	if (profile_n_sources(r->profile) > 1)
+		buf_printf(&b, "[%zu] ", i + 1);
+	report_text_safe(&b, command ? command : recording_path(rec));
+	fputs(report_text_bold(true), out);
+	report_text_line(out, r, "", &b);
+	fputs(report_text_bold(false), out);
+	put_circumstances(r, i, out);
+	put_columns(r, i, out);
+}
+
+void report_head_print(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	for (size_t i = 0; i < profile_n_sources(r->profile); i++)
+		put_source(r, i, out);
+	if (r->filter) {
+		buf_puts(&b, "only where ");
+		report_text_safe(&b, r->filter);
+		report_text_line(out, r, "  ", &b);
+	}
+	fputc('\n', out);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/report_quality.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/report_text.h"
+#include "unwind/offline.h"
+
+#define MANY_IMAGES	3   /* without names are listed */
+#define LEAST_PER_MILLE 5   /* and only with this share */
+#define FEW_SAMPLES	100 /* say nothing about a rate */
+
+static void put_share(struct buf *b, const struct report *r, size_t column, uint64_t part)
+{
+	char s[TEXT_MAX];
+
+	if (b->size)
+		buf_puts(b, "; ");
+	buf_printf(b, "%s of ",
+		   text_pct(s, (double)part, (double)r->quality.columns[column].total));
+	report_text_column(r, column, b);
+}
+
+static void put_lost(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	uint64_t lost = 0, taken = 0;
+	char s[TEXT_MAX], pct[TEXT_MAX];
+
+	for (size_t i = 0; i < r->quality.n_sources; i++)
+		lost += r->quality.sources[i].lost_samples;
+	for (size_t i = 0; i < profile_n_columns(r->profile); i++)
+		if (profile_column(r->profile, i)->whole == MODEL_NONE)
+			taken += profile_column(r->profile, i)->total_count;
+	if (!lost)
+		buf_puts(&b, "nothing");
+	else
+		buf_printf(&b, "%s samples, %s of what was taken", text_count(s, lost),
+			   text_pct(pct, (double)lost, (double)(lost + taken)));
+	report_text_labelled(r, "lost", &b, out);
+}
+
+static void put_truncated(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	for (size_t c = 0; c < r->quality.n_columns; c++) {
+		const struct quality_column *q = &r->quality.columns[c];
+		const char *separator = ": ";
+		char s[TEXT_MAX];
+
+		if (!q->truncated || profile_column(r->profile, c)->whole != MODEL_NONE)
+			continue;
+		put_share(&b, r, c, q->truncated);
+		for (unsigned i = 0; i < UNWIND_N_STOPS; i++) {
+			if (!q->truncated_by[i])
+				continue;
+			buf_printf(&b, "%s%s %s", separator, unwind_stop_text(i),
+				   text_pct(s, (double)q->truncated_by[i],
+					    (double)q->total));
+			separator = ", ";
+		}
+	}
+	if (!b.size)
+		buf_puts(&b, "nothing: every stack reaches its outermost frame");
+	report_text_labelled(r, "truncated", &b, out);
+}
+
+/* Images with a share worth a word, heaviest first: at most MANY_IMAGES. */
+static size_t count_notable(const struct report *r)
+{
+	const struct quality *q = &r->quality;
+	size_t n = 0;
+
+	while (n < q->n_images && n < MANY_IMAGES &&
+	       q->images[n].weight * 1000 >=
+		       LEAST_PER_MILLE * q->columns[q->images[n].column].total)
+		n++;
+	return n;
+}
+
+static bool is_same_problem(const struct quality_image *a, const struct quality_image *b)
+{
+	return a->problem && b->problem && strcmp(a->problem, b->problem) == 0;
+}
+
+/* The images of one problem with their shares, then what to do about it; returns how
+ * many there were. */
+static size_t put_problem(const struct report *r, const struct quality_image *first,
+			  size_t n, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	size_t i = 0;
+	char s[TEXT_MAX];
+
+	for (; i < n && (!i || is_same_problem(&first[i], first)); i++) {
+		uint64_t total = r->quality.columns[first[i].column].total;
+
+		buf_puts(&b, i ? ", " : "");
+		report_text_safe(&b, first[i].image);
+		buf_printf(&b, " %s",
+			   text_pct(s, (double)first[i].weight, (double)total));
+	}
+	if (first->problem) {
+		buf_puts(&b, ": ");
+		report_text_safe(&b, first->problem);
+	}
+	report_text_labelled(r, "", &b, out);
+	return i;
+}
+
+/* The rest in one line; what they have adds up in one event only. */
+static void put_other_images(const struct report *r, size_t shown, FILE *out)
+{
+	const struct quality *q = &r->quality;
+	own(buf_fini) struct buf b = { 0 };
+	uint64_t sum = 0;
+	size_t n = 0;
+	char s[TEXT_MAX];
+
+	for (size_t i = shown; i < q->n_images; i++) {
+		n += q->images[i].weight > 0;
+		sum += q->images[i].weight;
+	}
+	if (!n)
+		return;
+	buf_printf(&b, "%zu more image%s", n, n == 1 ? "" : "s");
+	if (r->n_shown == 1)
+		buf_printf(
+			&b, " %s",
+			text_pct(s, (double)sum, (double)q->columns[r->shown[0]].total));
+	report_text_labelled(r, "", &b, out);
+}
+
+static void put_unresolved(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	size_t n = count_notable(r);
+
+	for (size_t c = 0; c < r->quality.n_columns; c++)
+		if (r->quality.columns[c].unresolved &&
+		    profile_column(r->profile, c)->whole == MODEL_NONE)
+			put_share(&b, r, c, r->quality.columns[c].unresolved);
+	if (!b.size)
+		buf_puts(&b, "nothing: every sample has a function");
+	else if (!n)
+		buf_printf(&b, ", in %zu image%s", r->quality.n_images,
+			   r->quality.n_images == 1 ? "" : "s");
+	report_text_labelled(r, "unresolved", &b, out);
+	for (size_t i = 0; i < n;)
+		i += put_problem(r, &r->quality.images[i], n - i, out);
+	if (n)
+		put_other_images(r, n, out);
+}
+
+/* "250 Hz of 1,000 Hz asked", where sampling did not keep up. */
+static void put_rate(const struct report *r, size_t column, FILE *out)
+{
+	const struct quality_rate *rate = &r->quality.columns[column].rate;
+	own(buf_fini) struct buf b = { 0 };
+	char got[TEXT_MAX], asked[TEXT_MAX], tick[TEXT_MAX];
+
+	if (!rate->asked_ns || rate->expected < FEW_SAMPLES ||
+	    rate->delivered * 100 >= rate->expected * 99)
+		return;
+
+	double hz = 1e9 / (double)rate->asked_ns;
+
+	if (r->n_shown > 1) {
+		report_text_column(r, column, &b);
+		buf_puts(&b, ": ");
+	}
+	buf_printf(&b, "%s Hz of %s Hz asked",
+		   text_count(got, (uint64_t)(hz * (double)rate->delivered /
+						      (double)rate->expected +
+					      0.5)),
+		   text_count(asked, (uint64_t)(hz + 0.5)));
+	if (rate->tick_ns > rate->asked_ns)
+		buf_printf(&b, ": CPU timers tick at CONFIG_HZ (%s); times are exact",
+			   text_duration(tick, rate->tick_ns));
+	else if (rate->is_throttled)
+		buf_puts(&b, ": the kernel throttled sampling (see "
+			     "kernel.perf_event_max_sample_rate)");
+	report_text_labelled(r, "rate", &b, out);
+}
+
+static void put_cpu(const struct report *r, const struct quality_source *q, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char sampled[TEXT_MAX], used[TEXT_MAX];
+
+	if (!q->has_cpu || !q->used_ns)
+		return;
+
+	double gap =
+		100 * ((double)q->sampled_ns - (double)q->used_ns) / (double)q->used_ns;
+
+	buf_printf(&b, "%s sampled, %s used by rusage (%+.1f %%)",
+		   text_duration(sampled, q->sampled_ns), text_duration(used, q->used_ns),
+		   fabs(gap) < 0.05 ? 0.0 : gap);
+	report_text_labelled(r, "cpu time", &b, out);
+}
+
+static void put_self(const struct report *r, const struct quality_source *q, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char cpu[TEXT_MAX], pct[TEXT_MAX];
+
+	if (!q->self_cpu_ns)
+		return;
+	buf_printf(&b, "%s of CPU", text_duration(cpu, q->self_cpu_ns));
+	if (q->used_ns)
+		buf_printf(&b, ", %s of the program's",
+			   text_pct(pct, (double)q->self_cpu_ns, (double)q->used_ns));
+	report_text_labelled(r, "profiler", &b, out);
+}
+
+static void put_damage(const struct report *r, size_t i, FILE *out)
+{
+	const struct quality_source *q = &r->quality.sources[i];
+	own(buf_fini) struct buf b = { 0 };
+
+	if (q->damage) {
+		report_text_safe(&b, q->damage);
+		report_text_labelled(r, "damaged", &b, out);
+	} else if (!q->is_complete) {
+		buf_puts(&b, "the recording was not ended in order: what was written "
+			     "until then is here");
+		report_text_labelled(r, "unfinished", &b, out);
+	}
+	if (q->n_bad_blocks) {
+		buf_printf(&b,
+			   "%zu block%s of samples could not be read: ", q->n_bad_blocks,
+			   q->n_bad_blocks == 1 ? "" : "s");
+		report_text_safe(&b, q->bad_block);
+		report_text_labelled(r, "damaged", &b, out);
+	}
+}
+
+static void put_unseen(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
+
+	for (unsigned g = 0; g < QUALITY_N_GAPS; g++) {
+		uint64_t n = 0;
+
+		for (size_t i = 0; i < r->quality.n_sources; i++)
+			n += r->quality.sources[i].gaps[g];
+		if (!n)
+			continue;
+		buf_printf(&b, "%s%s", b.size ? "; " : "", quality_gaps[g].text);
+		if (quality_gaps[g].is_counted)
+			buf_printf(&b, ": %s", text_count(s, n));
+	}
+	if (b.size)
+		report_text_labelled(r, "not seen", &b, out);
+}
+
+static void put_gaps(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	if (quality_is_complete(&r->quality)) {
+		buf_puts(&b, "nothing lost, truncated or unresolved");
+		report_text_labelled(r, "complete", &b, out);
+		return;
+	}
+	put_unseen(r, out);
+	put_lost(r, out);
+	put_truncated(r, out);
+	put_unresolved(r, out);
+}
+
+void report_quality_print(const struct report *r, FILE *out)
+{
+	fputc('\n', out);
+	put_gaps(r, out);
+	for (size_t c = 0; c < r->quality.n_columns; c++)
+		put_rate(r, c, out);
+	for (size_t i = 0; i < r->quality.n_sources; i++) {
+		put_cpu(r, &r->quality.sources[i], out);
+		put_self(r, &r->quality.sources[i], out);
+		put_damage(r, i, out);
+	}
+}
