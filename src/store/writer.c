@@ -5,64 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/intern.h"
 #include "base/mem.h"
 #include "store/blob_piece.h"
-#include "store/block_list.h"
-#include "store/block_sink.h"
-#include "store/column_set.h"
-#include "store/dictionary.h"
-#include "store/location_table.h"
-#include "store/record_list.h"
-#include "store/recording.h"
-#include "store/sample_batch.h"
-#include "store/stack_table.h"
-#include "store/trace_batch.h"
+#include "store/writer_data.h"
 
 #define STRING_MAX_BYTES (1u << 20) /* longer ones are cut */
-#define CHUNK_BYTES	 (1u << 20) /* of records and strings per block */
-#define FLUSH_AFTER_NS	 UINT64_C(1000000000)
-/* A recorder that is killed early leaves at least what runs, and where it began. */
-#define FIRST_FLUSH_AFTER_NS UINT64_C(200000000)
-/* Merged samples gain from waiting; this much of them a SIGKILL may take. */
-#define MERGED_FLUSH_AFTER_NS (10 * FLUSH_AFTER_NS)
-/* Kept free below max_bytes for the closing facts, names and index. */
-#define CLOSING_BYTES (64u << 10)
-
-struct writer {
-	struct writer_options options;
-	struct block_sink sink;
-	struct intern *strings, *image_keys, *fact_keys;
-	uint32_t n_strings_written;
-	struct record_list lists[FORMAT_N_KINDS];
-	struct location_table locations;
-	struct stack_table stacks;
-	struct sample_batch samples;
-	struct trace_batch traces;
-	struct buf infos, payload, key;
-	VEC(uint64_t) column;
-	uint64_t began_ns; /* when the first tick saw unwritten data; 0: none did */
-	bool has_flushed;
-	uint64_t lost_samples, lost_traces;
-	struct err failure;
-	bool has_failed, is_full;
-};
-
-/* Written in this order, so that a block refers only to what is before it. */
-static const enum format_kind record_kinds[] = {
-	FORMAT_IMAGES,	  FORMAT_PROCESSES,   FORMAT_THREADS,
-	FORMAT_EVENTS,	  FORMAT_TRACE_TYPES, FORMAT_MAPPINGS,
-	FORMAT_INTERVALS, FORMAT_FACTS,	      FORMAT_BLOBS,
-};
-
-#define N_RECORD_KINDS (sizeof(record_kinds) / sizeof(record_kinds[0]))
-
-/* Nobody asks for these again. */
-static void settle_records(struct writer *w, enum format_kind kind)
-{
-	record_list_settle(&w->lists[kind],
-			   kind == FORMAT_MAPPINGS || kind == FORMAT_INTERVALS);
-}
 
 static int set_owner(struct writer *w, struct err *e)
 {
@@ -73,7 +20,7 @@ static int set_owner(struct writer *w, struct err *e)
 	return err_os(e, "cannot give '%s' to user %u", w->sink.path, o->uid);
 }
 
-static struct writer *new_writer(const struct writer_options *options)
+struct writer *writer_new(const struct writer_options *options)
 {
 	struct writer *w = xcalloc(1, sizeof(*w));
 
@@ -83,15 +30,16 @@ static struct writer *new_writer(const struct writer_options *options)
 	w->n_strings_written = 1; /* "" goes without saying */
 	w->image_keys = intern_new();
 	w->fact_keys = intern_new();
-	for (size_t i = 0; i < N_RECORD_KINDS; i++)
-		record_list_init(&w->lists[record_kinds[i]], record_kinds[i]);
+	for (size_t i = 0; i < WRITER_N_RECORD_KINDS; i++)
+		record_list_init(&w->lists[writer_record_kinds[i]],
+				 writer_record_kinds[i]);
 	return w;
 }
 
 int writer_create(const char *path, const struct writer_options *options,
 		  struct writer **ret, struct err *e)
 {
-	own(writer_freep) struct writer *w = new_writer(options);
+	own(writer_freep) struct writer *w = writer_new(options);
 	int rc = block_sink_create(&w->sink, path, e);
 
 	if (rc < 0)
@@ -105,92 +53,12 @@ int writer_create(const char *path, const struct writer_options *options,
 	return 0;
 }
 
-/* Each entry must get the id again that it had: content that is there twice, which this
- * writer never makes, would not. */
-static bool adopt_strings(struct writer *w, const struct dictionary *d)
-{
-	for (uint32_t i = 0; i < d->n[FORMAT_STRINGS]; i++)
-		if (writer_string(w, d->strings.at[i]) != i)
-			return false;
-	w->n_strings_written = d->n[FORMAT_STRINGS];
-	return true;
-}
-
-static bool adopt_records(struct writer *w, const struct dictionary *d,
-			  enum format_kind kind)
-{
-	const struct record_list *from = &d->lists[kind];
-	struct record_list *to = &w->lists[kind];
-
-	for (uint32_t i = 0; i < from->n; i++) {
-		const void *item = record_list_get(from, i);
-
-		if (kind == FORMAT_IMAGES)
-			writer_image(w, item);
-		else if (kind == FORMAT_FACTS)
-			writer_fact(w, item);
-		else
-			record_list_add(to, item);
-	}
-	settle_records(w, kind);
-	return to->n == from->n;
-}
-
-static bool adopt_frames(struct writer *w, const struct dictionary *d)
-{
-	for (uint32_t i = 0; i < d->n[FORMAT_LOCATIONS]; i++)
-		if (location_table_add(&w->locations, &d->locations.at[i]) != i)
-			return false;
-	for (uint32_t i = 1; i < d->n[FORMAT_STACKS]; i++) {
-		const struct model_stack *s = &d->stacks.at[i];
-
-		if (stack_table_add(&w->stacks, s->parent, s->location) != i)
-			return false;
-	}
-	location_table_settle(&w->locations);
-	stack_table_settle(&w->stacks);
-	return true;
-}
-
-static bool adopt(struct writer *w, const struct dictionary *d)
-{
-	bool is_good = adopt_strings(w, d);
-
-	for (size_t i = 0; i < N_RECORD_KINDS && is_good; i++)
-		is_good = adopt_records(w, d, record_kinds[i]);
-	return is_good && adopt_frames(w, d);
-}
-
-int writer_continue(const char *path, struct writer **ret, struct err *e)
-{
-	own(recording_freep) struct recording *r = NULL;
-	own(writer_freep) struct writer *w = new_writer(NULL);
-	int rc = recording_open(path, &r, e);
-
-	if (rc < 0)
-		return rc;
-	if (!recording_is_sound(r))
-		return err_set(e, ERR_FORMAT, "cannot add to '%s': %s", path,
-			       recording_damage(r));
-	if (!adopt(w, recording_dictionary(r)))
-		return err_set(e, ERR_UNSUPPORTED, "cannot add to '%s': foreign writer",
-			       path);
-
-	const struct block_list *list = recording_blocks(r);
-
-	rc = block_sink_continue(&w->sink, path, list->blocks.at, list->blocks.n, e);
-	if (rc < 0)
-		return rc;
-	*ret = steal(&w);
-	return 0;
-}
-
 void writer_free(struct writer *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; i < N_RECORD_KINDS; i++)
-		record_list_fini(&w->lists[record_kinds[i]]);
+	for (size_t i = 0; i < WRITER_N_RECORD_KINDS; i++)
+		record_list_fini(&w->lists[writer_record_kinds[i]]);
 	intern_free(w->strings);
 	intern_free(w->image_keys);
 	intern_free(w->fact_keys);
@@ -209,290 +77,6 @@ void writer_free(struct writer *w)
 void writer_freep(struct writer **w)
 {
 	writer_free(*w);
-}
-
-/* Appending.  The payload under construction is w->payload. */
-
-static int append(struct writer *w, enum format_kind kind,
-		  const struct format_summary *summary, bool is_dense, struct err *e)
-{
-	struct err failure = { 0 };
-	int rc = block_sink_append(&w->sink, kind, &w->payload, summary, is_dense,
-				   &failure);
-
-	if (rc < 0 && !w->has_failed) {
-		w->has_failed = true;
-		w->failure = failure;
-	}
-	if (rc < 0 && e)
-		*e = failure;
-	return rc;
-}
-
-static int append_infos(struct writer *w, struct err *e)
-{
-	if (!w->infos.size)
-		return 0;
-	buf_clear(&w->payload);
-	buf_add(&w->payload, w->infos.data, w->infos.size);
-
-	int rc = append(w, FORMAT_INFO, NULL, false, e);
-
-	if (rc == 0)
-		buf_clear(&w->infos);
-	return rc;
-}
-
-static uint32_t encode_strings(struct writer *w, uint32_t i)
-{
-	uint8_t first[10];
-	struct buf head = { .data = first, .cap = sizeof(first) };
-
-	buf_clear(&w->payload);
-	buf_uleb(&head, i);
-	buf_uleb(&w->payload, head.size);
-	buf_add(&w->payload, head.data, head.size);
-	for (; i < intern_count(w->strings) && w->payload.size < CHUNK_BYTES; i++) {
-		buf_uleb(&w->payload, intern_len(w->strings, i));
-		buf_add(&w->payload, intern_get(w->strings, i),
-			intern_len(w->strings, i));
-	}
-	return i;
-}
-
-static int append_strings(struct writer *w, struct err *e)
-{
-	while (w->n_strings_written < intern_count(w->strings)) {
-		uint32_t next = encode_strings(w, w->n_strings_written);
-		struct format_summary summary = { .n = next - w->n_strings_written,
-						  .first = w->n_strings_written };
-		int rc = append(w, FORMAT_STRINGS, &summary, false, e);
-
-		if (rc < 0)
-			return rc;
-		w->n_strings_written = next;
-	}
-	return 0;
-}
-
-static int append_records(struct writer *w, enum format_kind kind, struct err *e)
-{
-	struct record_list *l = &w->lists[kind];
-
-	for (size_t i = 0; i < l->changed.n;) {
-		size_t was = i;
-
-		buf_clear(&w->payload);
-		i = record_list_encode(l, i, CHUNK_BYTES, &w->payload);
-
-		struct format_summary summary = { .n = i - was };
-		int rc = append(w, kind, &summary, false, e);
-
-		if (rc < 0)
-			return rc;
-	}
-	settle_records(w, kind);
-	return 0;
-}
-
-/* What is small and explains the rest: also written when there is no room for data. */
-static int append_explanations(struct writer *w, struct err *e)
-{
-	int rc = append_infos(w, e);
-
-	if (rc == 0)
-		rc = append_strings(w, e);
-	for (size_t i = 0; i < N_RECORD_KINDS && rc == 0; i++)
-		rc = append_records(w, record_kinds[i], e);
-	return rc;
-}
-
-/* A block of data, unless the largest size is reached: then there is no more data in this
- * recording, and nothing that would refer to what is missing. */
-static int append_data_block(struct writer *w, enum format_kind kind,
-			     const struct format_summary *summary, struct err *e)
-{
-	const uint64_t max = w->options.max_bytes;
-
-	if (max && w->sink.offset + w->payload.size + CLOSING_BYTES > max)
-		w->is_full = true;
-	return w->is_full ? 0 : append(w, kind, summary, true, e);
-}
-
-static uint64_t *reserve_rows(struct writer *w, size_t n)
-{
-	vec_reserve(&w->column, n);
-	return w->column.at;
-}
-
-static int append_location_rows(struct writer *w, size_t first, size_t n, struct err *e)
-{
-	const struct model_location *rows = w->locations.all.at + first;
-	uint64_t *column = reserve_rows(w, n);
-	struct column_set_head head = {
-		.summary = { .n = n, .first = first },
-		.n_images = w->lists[FORMAT_IMAGES].n,
-	};
-
-	buf_clear(&w->payload);
-	column_set_begin(&w->payload, &head);
-	for (size_t i = 0; i < n; i++)
-		column[i] = rows[i].image;
-	column_set_add(&w->payload, LOCATION_COLUMN_IMAGE, column, n, &w->sink.squeeze);
-	for (size_t i = 0; i < n; i++)
-		column[i] = rows[i].flags;
-	column_set_add(&w->payload, LOCATION_COLUMN_FLAGS, column, n, &w->sink.squeeze);
-	for (size_t i = 0; i < n; i++)
-		column[i] = rows[i].offset;
-	column_set_add(&w->payload, LOCATION_COLUMN_OFFSET, column, n, &w->sink.squeeze);
-	return append_data_block(w, FORMAT_LOCATIONS, &head.summary, e);
-}
-
-static int append_stack_rows(struct writer *w, size_t i0, uint64_t first, size_t n,
-			     struct err *e)
-{
-	const struct model_stack *rows = w->stacks.fresh.at + i0;
-	uint64_t *column = reserve_rows(w, n);
-	struct column_set_head head = {
-		.summary = { .n = n, .first = first },
-		.n_locations = (uint32_t)w->locations.all.n,
-	};
-
-	buf_clear(&w->payload);
-	column_set_begin(&w->payload, &head);
-	/* A new node mostly hangs below the one before it. */
-	for (size_t i = 0; i < n; i++)
-		column[i] = first + i - 1 - rows[i].parent;
-	column_set_add(&w->payload, STACK_COLUMN_DISTANCE, column, n, &w->sink.squeeze);
-	for (size_t i = 0; i < n; i++)
-		column[i] = rows[i].location;
-	column_set_add(&w->payload, STACK_COLUMN_LOCATION, column, n, &w->sink.squeeze);
-	return append_data_block(w, FORMAT_STACKS, &head.summary, e);
-}
-
-static size_t rows_of_block(size_t left)
-{
-	return left < FORMAT_ROWS_MAX ? left : FORMAT_ROWS_MAX;
-}
-
-static int append_frames(struct writer *w, struct err *e)
-{
-	struct location_table *l = &w->locations;
-	struct stack_table *s = &w->stacks;
-	uint64_t first = s->n - s->fresh.n + 1;
-	int rc = 0;
-
-	for (size_t i = l->n_settled, n; i < l->all.n && rc == 0; i += n) {
-		n = rows_of_block(l->all.n - i);
-		rc = append_location_rows(w, i, n, e);
-	}
-	if (rc == 0)
-		location_table_settle(l);
-	for (size_t i = 0, n; i < s->fresh.n && rc == 0; i += n) {
-		n = rows_of_block(s->fresh.n - i);
-		rc = append_stack_rows(w, i, first + i, n, e);
-	}
-	if (rc == 0)
-		stack_table_settle(s);
-	return rc;
-}
-
-static int append_samples(struct writer *w, struct err *e)
-{
-	struct format_summary summary;
-
-	if (!w->samples.rows.n)
-		return 0;
-	buf_clear(&w->payload);
-	sample_batch_encode(&w->samples, &w->sink.squeeze, &w->payload, &summary);
-
-	int rc = append_data_block(w, FORMAT_SAMPLES, &summary, e);
-
-	if (rc == 0 && !w->is_full)
-		sample_batch_clear(&w->samples);
-	return rc;
-}
-
-static int append_traces(struct writer *w, struct err *e)
-{
-	struct format_summary summary;
-
-	if (!w->traces.rows.n)
-		return 0;
-	buf_clear(&w->payload);
-	trace_batch_encode(&w->traces, &w->sink.squeeze, &w->payload, &summary);
-
-	int rc = append_data_block(w, FORMAT_TRACES, &summary, e);
-
-	if (rc == 0 && !w->is_full)
-		trace_batch_clear(&w->traces);
-	return rc;
-}
-
-static int append_data(struct writer *w, struct err *e)
-{
-	int rc = append_frames(w, e);
-
-	if (rc == 0)
-		rc = append_samples(w, e);
-	if (rc == 0)
-		rc = append_traces(w, e);
-	return rc;
-}
-
-/* Whatever data is still here has no place any more. */
-static void drop_data(struct writer *w)
-{
-	w->lost_samples += w->samples.n_taken;
-	w->lost_traces += w->traces.rows.n;
-	sample_batch_clear(&w->samples);
-	trace_batch_clear(&w->traces);
-	location_table_settle(&w->locations);
-	stack_table_settle(&w->stacks);
-}
-
-static int failed(const struct writer *w, struct err *e)
-{
-	if (e)
-		*e = w->failure;
-	return w->failure.code;
-}
-
-int writer_flush(struct writer *w, struct err *e)
-{
-	int rc = 0;
-
-	w->began_ns = 0;
-	w->has_flushed = true;
-	if (!w->has_failed)
-		rc = append_explanations(w, e);
-	if (rc == 0 && !w->has_failed && !w->is_full)
-		rc = append_data(w, e);
-	if (w->has_failed || w->is_full)
-		drop_data(w);
-	return w->has_failed ? failed(w, e) : 0;
-}
-
-static bool has_batch(const struct writer *w)
-{
-	return w->samples.rows.n || w->traces.rows.n || w->infos.size ||
-	       w->lists[FORMAT_FACTS].changed.n || w->lists[FORMAT_PROCESSES].changed.n ||
-	       w->lists[FORMAT_THREADS].changed.n || w->lists[FORMAT_INTERVALS].changed.n;
-}
-
-int writer_tick(struct writer *w, uint64_t now_ns, struct err *e)
-{
-	uint64_t wait = w->options.no_time ? MERGED_FLUSH_AFTER_NS : FLUSH_AFTER_NS;
-
-	if (!w->has_flushed)
-		wait = FIRST_FLUSH_AFTER_NS;
-	if (w->has_failed)
-		return failed(w, e);
-	if (!has_batch(w))
-		return 0;
-	if (!w->began_ns)
-		w->began_ns = now_ns;
-	return now_ns - w->began_ns >= wait ? writer_flush(w, e) : 0;
 }
 
 static void state_losses(struct writer *w)
@@ -526,7 +110,7 @@ int writer_close(struct writer *w, struct err *e)
 
 	/* Even after a failure: a disk too full for data may have room for the loss. */
 	state_losses(w);
-	if (append_explanations(w, rc < 0 ? NULL : e) < 0)
+	if (writer_append_explanations(w, rc < 0 ? NULL : e) < 0)
 		return w->failure.code;
 	if (block_sink_finish(&w->sink, rc < 0 ? NULL : e) < 0)
 		return rc < 0 ? rc : ERR_OS;
@@ -704,7 +288,7 @@ void writer_info(struct writer *w, const char *key, const char *value)
 	add_text(&w->key, value ? value : "");
 	buf_uleb(&w->infos, w->key.size);
 	buf_add(&w->infos, w->key.data, w->key.size);
-	flush_if_full(w, w->infos.size >= CHUNK_BYTES);
+	flush_if_full(w, w->infos.size >= WRITER_CHUNK_BYTES);
 }
 
 static int append_pieces(struct writer *w, uint32_t id, const uint8_t *data,
@@ -717,7 +301,7 @@ static int append_pieces(struct writer *w, uint32_t id, const uint8_t *data,
 		buf_clear(&w->payload);
 		blob_piece_encode(id, at, data + at, (size_t)n, &w->sink.squeeze,
 				  &w->payload);
-		rc = append(w, FORMAT_BLOB_PIECE, NULL, true, e);
+		rc = writer_append(w, FORMAT_BLOB_PIECE, NULL, true, e);
 	}
 	return rc;
 }
@@ -728,15 +312,15 @@ int writer_blob(struct writer *w, const struct model_blob *blob, const void *dat
 	const uint64_t max = w->options.max_bytes;
 
 	if (w->has_failed)
-		return failed(w, e);
+		return writer_failure(w, e);
 	if (w->is_full ||
-	    (max && w->sink.offset + blob->size_bytes + CLOSING_BYTES > max))
+	    (max && w->sink.offset + blob->size_bytes + WRITER_CLOSING_BYTES > max))
 		return err_set(e, ERR_LIMIT,
 			       "'%s' reached its largest size: a file is not kept in it",
 			       w->sink.path);
 
 	uint32_t id = record_list_add(&w->lists[FORMAT_BLOBS], blob);
-	int rc = append_explanations(w, e);
+	int rc = writer_append_explanations(w, e);
 
 	return rc < 0 ? rc : append_pieces(w, id, data, blob->size_bytes, e);
 }
