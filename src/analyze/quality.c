@@ -13,6 +13,7 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	{ "threads-without-timer", "threads without a timer", true },
 	{ "damaged-records", "damaged records from the program", true },
 	{ "throttled", "times that the kernel throttled sampling", true },
+	{ "unsampled-threads", "threads that ended before their first sample", true },
 	{ "kernel-not-observed", "time in the kernel, which was not permitted", false },
 };
 

@@ -3,8 +3,16 @@
 
 #include "collect/perf_regs.h"
 
+static perf_tails_fn take_tail;
+
+void perf_feed_follow_clocks(struct perf_feed *f)
+{
+	f->tails = perf_tails_new(take_tail, f);
+}
+
 void perf_feed_fini(struct perf_feed *f)
 {
+	perf_tails_free(f->tails);
 	map_fini(&f->trace_types);
 }
 
@@ -23,16 +31,26 @@ static void take_fork(struct perf_feed *f, const struct perf_record *r)
 {
 	tracker_fork(f->tracker, r->time_ns, r->task.pid, r->task.tid, r->task.ppid,
 		     r->task.ptid);
+	if (f->tails)
+		perf_tails_fork(f->tails, r->task.tid);
 	if (f->waits)
 		perf_waits_fork(f->waits, r->time_ns, r->task.pid, r->task.tid);
 	if (f->forked)
 		map_slot(f->forked, r->task.tid, NULL);
 }
 
+static void end_thread(struct perf_feed *f, const struct perf_record *r)
+{
+	if (f->tails && !perf_tails_exit(f->tails, r->task.tid))
+		f->n_unsampled += tracker_is_followed(f->tracker, r->time_ns, r->task.pid,
+						      r->task.tid);
+}
+
 static void take_exit(struct perf_feed *f, const struct perf_record *r)
 {
 	if (f->waits)
 		perf_waits_exit(f->waits, r->time_ns, r->task.tid);
+	end_thread(f, r);
 	tracker_exit(f->tracker, r->time_ns, r->task.pid, r->task.tid);
 }
 
@@ -93,21 +111,24 @@ static void fill_stack(const struct perf_feed *f, const struct perf_record *r,
 	}
 }
 
-static void count_sample(struct perf_feed *f, const struct perf_record *r,
-			 struct perf_stream *stream, uint64_t weight)
+static bool is_cpu_clock(const struct perf_stream *stream)
 {
-	stream->samples++;
-	f->stats.samples++;
-	if (stream->spec->config != PERF_COUNT_SW_CPU_CLOCK)
-		return;
+	return stream->spec->config == PERF_COUNT_SW_CPU_CLOCK;
+}
+
+static void count_sample(struct perf_feed *f, struct perf_stream *stream,
+			 const struct model_sample *s, bool is_kernel)
+{
+	stream->samples += s->count;
+	f->stats.samples += s->count;
 	/* Several experiments may sample CPU time: one of them stands for it. */
-	if (stream->plan != f->cpu_plan)
+	if (!is_cpu_clock(stream) || stream->plan != f->cpu_plan)
 		return;
-	f->stats.cpu_ns += weight;
-	if (is_kernel_mode(r))
-		f->stats.system_ns += weight;
+	f->stats.cpu_ns += s->weight;
+	if (is_kernel)
+		f->stats.system_ns += s->weight;
 	else
-		f->stats.user_ns += weight;
+		f->stats.user_ns += s->weight;
 }
 
 /* The address of each fault, when every event is wanted. */
@@ -135,15 +156,10 @@ static void trace_fault(struct perf_feed *f, const struct tracker_sample *sample
 			     .values = { f->sample.addr } });
 }
 
-static void take_sample(struct perf_feed *f, const struct perf_record *r,
-			const void *record, size_t size)
+static struct tracker_sample sample_of(const struct perf_feed *f,
+				       const struct perf_record *r,
+				       const struct perf_stream *stream)
 {
-	struct perf_stream *stream = perf_files_stream(f->files, r->id);
-
-	if (!stream || !stream->plan ||
-	    !perf_record_parse_sample(record, size, stream->attr.sample_type, &f->sample))
-		return;
-
 	struct tracker_sample sample = {
 		.time_ns = r->time_ns,
 		.weight = stream->attr.sample_period,
@@ -155,18 +171,95 @@ static void take_sample(struct perf_feed *f, const struct perf_record *r,
 	};
 
 	fill_stack(f, r, stream, &sample);
-	if (stream->spec->role == PERF_STREAM_SWITCH) {
-		stream->samples++;
-		perf_waits_stack(f->waits, r->pid, r->tid,
-				 tracker_stack(f->tracker, &sample));
-		return;
-	}
-	count_sample(f, r, stream, sample.weight);
+	return sample;
+}
 
-	uint32_t stack = tracker_sample(f->tracker, &sample);
+static void take_own(struct perf_feed *f, const struct perf_record *r,
+		     struct perf_stream *stream)
+{
+	struct tracker_sample s = sample_of(f, r, stream);
+	struct model_sample model = { .weight = s.weight, .count = 1 };
+
+	count_sample(f, stream, &model, is_kernel_mode(r));
+	if (f->tails && is_cpu_clock(stream))
+		perf_tails_own(f->tails, r->tid, s.event, s.cpu);
+
+	uint32_t stack = tracker_sample(f->tracker, &s);
 
 	if (stream->attr.sample_type & PERF_SAMPLE_ADDR)
-		trace_fault(f, &sample, stack);
+		trace_fault(f, &s, stack);
+}
+
+static void take_switch_stack(struct perf_feed *f, const struct perf_record *r,
+			      struct perf_stream *stream)
+{
+	struct tracker_sample s = sample_of(f, r, stream);
+
+	stream->samples++;
+	perf_waits_stack(f->waits, r->pid, r->tid, tracker_stack(f->tracker, &s));
+}
+
+/* Whoever ran on the CPU, so most of it is not for us. */
+static void take_grid(struct perf_feed *f, const struct perf_record *r,
+		      struct perf_stream *stream)
+{
+	uint64_t interval = stream->plan->choice.interval;
+	uint64_t weight = perf_stream_grid_weight(interval);
+	struct perf_tail tail = { .is_kernel = is_kernel_mode(r),
+				  .is_coarse = weight > interval };
+	struct tracker_sample s = sample_of(f, r, stream);
+
+	if (hash_u64(r->time_ns) % weight >= stream->attr.sample_period)
+		return; /* one too many: the grid is faster than that */
+	s.weight = weight;
+	s.count = (uint32_t)(weight / interval);
+	if (!tracker_is_followed(f->tracker, r->time_ns, r->pid, r->tid) ||
+	    (tail.is_coarse && !perf_tails_is_unsampled(f->tails, r->tid, s.event)))
+		return;
+	tracker_draft(f->tracker, &s, &tail.draft);
+	perf_tails_add(f->tails, r->tid, &tail);
+}
+
+/* The stream of a thread's own clock, when the tail's is the grid's. */
+static struct perf_stream *own_stream(struct perf_feed *f, uint32_t event)
+{
+	vec_each(s, &f->files->streams)
+		if (s->spec->role == PERF_STREAM_SAMPLE &&
+		    s->plan->events[s->spec->column] == event)
+			return s;
+	return NULL;
+}
+
+static void take_tail(void *ctx, const struct perf_tail *tail)
+{
+	struct perf_feed *f = ctx;
+	const struct model_sample *s = &tail->draft.sample;
+
+	count_sample(f, own_stream(f, s->event), s, tail->is_kernel);
+	tracker_write(f->tracker, &tail->draft);
+}
+
+static void take_sample(struct perf_feed *f, const struct perf_record *r,
+			const void *record, size_t size)
+{
+	struct perf_stream *stream = perf_files_stream(f->files, r->id);
+
+	if (!stream || !stream->plan ||
+	    !perf_record_parse_sample(record, size, stream->attr.sample_type, &f->sample))
+		return;
+	switch (stream->spec->role) {
+	case PERF_STREAM_SAMPLE:
+		take_own(f, r, stream);
+		break;
+	case PERF_STREAM_SWITCH:
+		take_switch_stack(f, r, stream);
+		break;
+	case PERF_STREAM_GRID:
+		take_grid(f, r, stream);
+		break;
+	case PERF_STREAM_SIDEBAND:
+		break;
+	}
 }
 
 void perf_feed_take(void *ctx, const void *record, size_t size)

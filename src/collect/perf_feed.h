@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "collect/perf_files.h"
 #include "collect/perf_record.h"
+#include "collect/perf_tails.h"
 #include "collect/perf_waits.h"
 #include "collect/source.h"
 #include "collect/tracker.h"
@@ -21,6 +22,8 @@ struct perf_feed {
 	struct writer *writer;
 	struct perf_files *files;
 	struct perf_waits *waits;    /* NULL: not asked for; owned by the source */
+	struct perf_tails *tails;    /* NULL: threads have no clocks */
+	uint64_t n_unsampled;	     /* threads that ended without any sample */
 	const struct plan *cpu_plan; /* the plan whose CPU time stats add up, or NULL */
 	struct map trace_types;	     /* event in the recording → its trace type */
 	struct map *forked;	     /* NULL, or where to note new thread ids */
@@ -28,6 +31,8 @@ struct perf_feed {
 	struct perf_record_sample sample; /* the one being taken */
 };
 
+/* CPU time is sampled by clocks of the threads: keep account of what these missed. */
+void perf_feed_follow_clocks(struct perf_feed *f);
 void perf_feed_fini(struct perf_feed *f);
 /* A perf_merge_fn; ctx is the feed. */
 void perf_feed_take(void *ctx, const void *record, size_t size);

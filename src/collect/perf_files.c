@@ -86,13 +86,21 @@ static int add_file(struct perf_files *f, uint32_t stream, pid_t tid, struct per
 	return 0;
 }
 
-int perf_files_open(struct perf_files *f, pid_t tid, struct err *e)
+static bool is_grid_stream(const struct perf_files *f, uint32_t stream)
+{
+	return f->streams.at[stream].spec->role == PERF_STREAM_GRID;
+}
+
+static int open_streams(struct perf_files *f, pid_t tid, bool is_grid, struct err *e)
 {
 	size_t n_open = 0;
 	struct err why = { 0 };
 
 	vec_each(c, &f->cpus) {
 		for (uint32_t i = 0; i < f->streams.n; i++) {
+			if (is_grid != is_grid_stream(f, i) || (is_grid && c->fd < 0))
+				continue;
+
 			int rc = add_file(f, i, tid, c, &why);
 
 			if (rc < 0 && why.os != ENODEV) {
@@ -106,6 +114,22 @@ int perf_files_open(struct perf_files *f, pid_t tid, struct err *e)
 	if (n_open)
 		return 0;
 	return err_set(e, ERR_UNSUPPORTED, "no CPU could be observed: %.400s", why.text);
+}
+
+int perf_files_open(struct perf_files *f, pid_t tid, struct err *e)
+{
+	return open_streams(f, tid, false, e);
+}
+
+/* All or none: half a grid would see half of the time. */
+int perf_files_open_grid(struct perf_files *f, struct err *e)
+{
+	size_t n = f->files.n;
+	int rc = open_streams(f, -1, true, e);
+
+	while (rc < 0 && f->files.n > n)
+		closep(&f->files.at[--f->files.n].fd);
+	return rc;
 }
 
 struct perf_stream *perf_files_stream(struct perf_files *f, uint64_t id)

@@ -52,6 +52,8 @@ void perf_files_fini(struct perf_files *f);
 /* Every stream on every CPU for a thread (-1: all threads).  A CPU that went offline is
  * skipped; a thread that is gone gives ERR_OS with ESRCH. */
 must_use int perf_files_open(struct perf_files *f, pid_t tid, struct err *e);
+/* The streams that are PERF_STREAM_GRID, which perf_files_open() leaves out. */
+must_use int perf_files_open_grid(struct perf_files *f, struct err *e);
 /* NULL: not one of ours. */
 struct perf_stream *perf_files_stream(struct perf_files *f, uint64_t id);
 /* Begin or end sampling; the side band goes on. */

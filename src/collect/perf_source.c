@@ -26,7 +26,7 @@ struct perf {
 	struct perf_feed feed;
 	struct perf_blocked *blocked; /* while attaching, NULL: nobody asks */
 	struct map followed;	      /* tids that are observed, while attaching */
-	bool is_paused, no_kernel;
+	bool is_paused, no_kernel, has_grid;
 	uint64_t stopped_ns;
 };
 
@@ -128,6 +128,11 @@ static void add_stream(struct perf *s, const struct perf_stream_spec *spec,
 	perf_stream_init(vec_push(&s->files.streams), spec, plan, is_first, settings);
 }
 
+static bool is_cpu_time(const struct plan *plan)
+{
+	return plan->choice.experiment->trigger != EXPERIMENT_FAULTS;
+}
+
 static void add_streams(struct perf *s, const struct perf_stream_settings *settings)
 {
 	const struct perf_stream_spec *specs[STREAMS_MAX];
@@ -146,6 +151,8 @@ static void add_streams(struct perf *s, const struct perf_stream_settings *setti
 
 		for (size_t j = 0; j < n; j++)
 			add_stream(s, specs[j], plan, settings);
+		if (s->has_grid && is_cpu_time(plan))
+			add_stream(s, &perf_stream_grid, plan, settings);
 	}
 }
 
@@ -159,8 +166,7 @@ static void init_feed(struct perf *s)
 	for (size_t i = 0; i < s->context.n_plans; i++) {
 		const struct plan *p = &s->context.plans[i];
 
-		if (p->source != &perf_source ||
-		    p->choice.experiment->trigger == EXPERIMENT_FAULTS)
+		if (p->source != &perf_source || !is_cpu_time(p))
 			continue;
 		if (!f->cpu_plan)
 			f->cpu_plan = p;
@@ -169,6 +175,8 @@ static void init_feed(struct perf *s)
 				perf_waits_new(f->tracker, p->events[EXPERIMENT_BLOCKED],
 					       p->events[EXPERIMENT_WAIT_CPU]);
 	}
+	if (f->cpu_plan && s->context.scope->kind != SCOPE_CPUS)
+		perf_feed_follow_clocks(f);
 }
 
 static int choose_cpus(const struct scope *scope, struct cpus *cpus, struct err *e)
@@ -188,6 +196,12 @@ static bool has_bursts(const struct source_context *c)
 		    c->plans[i].choice.experiment->trigger == EXPERIMENT_FAULTS)
 			return true;
 	return false;
+}
+
+/* Do the threads come and go? */
+static bool wants_grid(const struct scope *scope)
+{
+	return scope->kind == SCOPE_LAUNCH || scope->kind == SCOPE_PROCESSES;
 }
 
 static int perf_open(const struct source_context *c, struct source **ret, struct err *e)
@@ -210,6 +224,8 @@ static int perf_open(const struct source_context *c, struct source **ret, struct
 	perf_files_init(&s->files, &cpus,
 			perf_files_ring_bytes(cpus.ids.n, has_bursts(c)));
 	init_feed(s);
+	s->has_grid = s->feed.tails && wants_grid(c->scope) &&
+		      privilege_check(&privilege, PRIVILEGE_MACHINE, NULL) == 0;
 	cpus_fini(&cpus);
 	*ret = &s->base;
 	return 0;
@@ -355,13 +371,8 @@ static int attach(struct perf *s, struct err *e)
 	}
 }
 
-static int perf_start(struct source *source, pid_t pid, struct err *e)
+static int start_scope(struct perf *s, pid_t pid, struct err *e)
 {
-	struct perf *s = (struct perf *)source;
-	int rc = open_streams(s, e);
-
-	if (rc < 0)
-		return rc;
 	if (s->context.scope->kind == SCOPE_LAUNCH)
 		return perf_files_open(&s->files, pid, e);
 
@@ -371,8 +382,23 @@ static int perf_start(struct source *source, pid_t pid, struct err *e)
 		blocked = perf_blocked_new(s->context.tracker, s->feed.waits,
 					   !s->no_kernel);
 	s->blocked = blocked;
-	rc = attach(s, e);
+
+	int rc = attach(s, e);
+
 	s->blocked = NULL;
+	return rc;
+}
+
+static int perf_start(struct source *source, pid_t pid, struct err *e)
+{
+	struct perf *s = (struct perf *)source;
+	int rc = open_streams(s, e);
+
+	if (rc == 0)
+		rc = start_scope(s, pid, e);
+	/* Better without short threads than without the recording. */
+	if (rc == 0 && s->has_grid && perf_files_open_grid(&s->files, NULL) < 0)
+		s->has_grid = false;
 	return rc;
 }
 
@@ -397,6 +423,8 @@ static int perf_drain(struct source *source, bool is_final, struct err *e)
 	perf_files_check_hang_ups(&s->files);
 	if (is_final && s->feed.waits)
 		perf_waits_finish(s->feed.waits, s->stopped_ns);
+	if (is_final && s->feed.tails)
+		perf_tails_finish(s->feed.tails);
 	return 0;
 }
 
@@ -463,6 +491,9 @@ static void perf_finish(struct source *source, struct source_stats *ret)
 	fact(s, FACT_LOSS, "lost-samples", "count", MODEL_NONE, stats->lost);
 	if (s->no_kernel)
 		fact(s, FACT_LOSS, "kernel-not-observed", "count", MODEL_NONE, 1);
+	if (s->feed.tails && !s->has_grid)
+		fact(s, FACT_LOSS, "unsampled-threads", "count", MODEL_NONE,
+		     s->feed.n_unsampled);
 	stats->is_user_only = s->no_kernel;
 	fact(s, FACT_LOSS, "throttled", "count", MODEL_NONE, stats->throttled);
 	if (s->feed.waits)

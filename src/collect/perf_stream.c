@@ -21,6 +21,14 @@
 /* Waking up costs some microseconds, waking up late costs samples. */
 #define WAKE_UP_BYTES (2u << 20)
 
+/* The grid runs also while others do, so it is slow. */
+#define GRID_MIN_NS 10000000
+/* Somewhat faster than its samples weigh, and some are left out for it: what is done
+ * every few milliseconds, the scheduler's ticks first of all, must not keep in step with
+ * it. 9.528 ms are 2.382 ticks of 4 ms, as far from every simple ratio as can be. */
+#define GRID_PART    9528
+#define GRID_PART_OF 10000
+
 #define CPU_CLOCK_HOW "perf cpu-clock"
 
 static const struct perf_stream_spec specs[] = {
@@ -41,6 +49,18 @@ const struct perf_stream_spec perf_stream_sideband = {
 	.config = PERF_COUNT_SW_DUMMY,
 	.how = "perf dummy",
 };
+
+const struct perf_stream_spec perf_stream_grid = {
+	.role = PERF_STREAM_GRID,
+	.column = EXPERIMENT_CPU,
+	.config = PERF_COUNT_SW_CPU_CLOCK,
+	.how = "perf cpu-clock per CPU",
+};
+
+uint64_t perf_stream_grid_weight(uint64_t interval_ns)
+{
+	return (GRID_MIN_NS + interval_ns - 1) / interval_ns * interval_ns;
+}
 
 size_t perf_stream_specs(const struct experiment *x, const struct perf_stream_spec **ret,
 			 size_t max)
@@ -87,6 +107,13 @@ static void want_sideband(struct perf_event_attr *a, bool has_switches)
 	a->context_switch = has_switches;
 }
 
+static void set_machine(struct perf_event_attr *a, bool may_begin)
+{
+	a->disabled = !may_begin;
+	/* Idle samples are neither reliable nor anybody's time. */
+	a->exclude_idle = 1;
+}
+
 static void set_scope(struct perf_event_attr *a, const struct scope *scope,
 		      bool may_begin)
 {
@@ -106,10 +133,21 @@ static void set_scope(struct perf_event_attr *a, const struct scope *scope,
 		a->disabled = !may_begin;
 		break;
 	case SCOPE_CPUS:
-		a->disabled = !may_begin;
-		/* Idle samples are neither reliable nor anybody's time. */
-		a->exclude_idle = 1;
+		set_machine(a, may_begin);
 		break;
+	}
+}
+
+static uint64_t period_of(const struct perf_stream_spec *spec, const struct plan *plan)
+{
+	switch (spec->role) {
+	case PERF_STREAM_SAMPLE:
+		return plan->choice.interval;
+	case PERF_STREAM_GRID:
+		return perf_stream_grid_weight(plan->choice.interval) / GRID_PART_OF *
+		       GRID_PART;
+	default:
+		return 1;
 	}
 }
 
@@ -118,13 +156,14 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 		      const struct perf_stream_settings *settings)
 {
 	struct perf_event_attr *a = &s->attr;
+	bool may_begin = spec->role == PERF_STREAM_SIDEBAND || !settings->starts_paused;
 	bool is_sample = spec->role != PERF_STREAM_SIDEBAND;
 
 	*s = (struct perf_stream){ .spec = spec, .plan = plan };
 	a->size = sizeof(*a);
 	a->type = PERF_TYPE_SOFTWARE;
 	a->config = spec->config;
-	a->sample_period = spec->role == PERF_STREAM_SAMPLE ? plan->choice.interval : 1;
+	a->sample_period = period_of(spec, plan);
 	a->sample_type = PERF_RECORD_BASE;
 	a->sample_id_all = 1;
 	a->use_clockid = 1;
@@ -139,7 +178,10 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 		a->sample_type |= PERF_RECORD_ADDR;
 	if (is_tracking)
 		want_sideband(a, settings->has_switches);
-	set_scope(a, settings->scope, !is_sample || !settings->starts_paused);
+	if (spec->role == PERF_STREAM_GRID)
+		set_machine(a, may_begin);
+	else
+		set_scope(a, settings->scope, may_begin);
 }
 
 static int sys_perf_event_open(struct perf_event_attr *a, pid_t tid, int cpu)

@@ -22,6 +22,7 @@ enum perf_stream_role {
 	PERF_STREAM_SAMPLE,   /* each record weighs a period */
 	PERF_STREAM_SWITCH,   /* the stack with which a thread leaves its CPU */
 	PERF_STREAM_SIDEBAND, /* no samples: forks, execs, mappings, switches */
+	PERF_STREAM_GRID,     /* whatever runs on a CPU, seldom (collect/perf_tails.h) */
 };
 
 struct perf_stream_spec {
@@ -56,7 +57,12 @@ struct perf_stream_settings {
 void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec,
 		      const struct plan *plan, bool is_tracking,
 		      const struct perf_stream_settings *settings);
-extern const struct perf_stream_spec perf_stream_sideband;
+extern const struct perf_stream_spec perf_stream_sideband, perf_stream_grid;
+
+/* CPU time that a sample of the grid beside a clock with that interval stands for: a
+ * whole number of intervals.  Its period is a little less, so one of weight / period
+ * samples counts. */
+uint64_t perf_stream_grid_weight(uint64_t interval_ns);
 
 /* perf_event_open for a thread (-1: all) on a CPU.  Features that an older kernel does
  * not have are dropped from attr.  Returns the descriptor or a negative enum err_code. */

@@ -110,9 +110,10 @@ struct roster_thread *roster_add_thread(struct roster *r, uint64_t time_ns,
 }
 
 /* Samples may still arrive that were taken before: keep the newest of the dead. */
-void roster_bury(struct roster *r, struct roster_thread *th)
+void roster_bury(struct roster *r, struct roster_thread *th, uint64_t time_ns)
 {
 	th->has_exited = true;
+	th->exit_ns = time_ns;
 	th->process->n_alive--;
 	*vec_push(&r->dead) = th->tid;
 	if (r->dead.n < 2 * DEAD_MAX)

@@ -33,6 +33,7 @@ struct roster_process {
 struct roster_thread {
 	uint32_t tid, id;
 	bool has_exited;
+	uint64_t exit_ns;
 	struct roster_process *process;
 	struct roster_thread *next; /* of the process */
 	struct stack_path path;
@@ -58,6 +59,6 @@ struct roster_thread *roster_add_thread(struct roster *r, uint64_t time_ns,
 					struct roster_process *p, uint32_t tid,
 					uint32_t name);
 /* The thread has exited. */
-void roster_bury(struct roster *r, struct roster_thread *th);
+void roster_bury(struct roster *r, struct roster_thread *th, uint64_t time_ns);
 
 #endif

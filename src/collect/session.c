@@ -154,6 +154,8 @@ static int follow_only(struct session *s, struct err *e)
 {
 	const char *follow = s->settings.follow;
 
+	if (!s->scope.follow_children)
+		tracker_leave_children(s->tracker);
 	if (!follow || !strcmp(follow, "on") || !strcmp(follow, "off"))
 		return 0;
 	return tracker_follow_only(s->tracker, follow, e);

@@ -174,7 +174,7 @@ static size_t take_user_frames(struct stack_builder *b, struct roster_process *p
 }
 
 uint32_t stack_builder_build(struct stack_builder *b, struct roster_thread *th,
-			     const struct tracker_sample *s)
+			     const struct tracker_sample *s, unsigned *ret_stop)
 {
 	enum unwind_stop stop;
 	size_t n = take_user_frames(b, th->process, s, &stop);
@@ -187,8 +187,9 @@ uint32_t stack_builder_build(struct stack_builder *b, struct roster_thread *th,
 		stop = UNWIND_END;
 	}
 	stack_path_begin(&th->path, address_space_version(th->process->space));
+	*ret_stop = UNWIND_N_STOPS;
 	if (n && !s->is_pc_only)
-		b->stops[stop < UNWIND_N_STOPS ? stop : UNWIND_BAD_RULE]++;
+		*ret_stop = stop < UNWIND_N_STOPS ? stop : UNWIND_BAD_RULE;
 	if (n && stop != UNWIND_END)
 		add_step(&g, stop, STEP_TRUNCATED);
 	for (size_t i = n; i-- > 0;)

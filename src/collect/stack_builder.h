@@ -30,12 +30,12 @@ struct stack_builder {
 	struct jit_files *jit;
 	bool expects_jit;			 /* code in memory is a compiler's */
 	uint32_t unknown_image, truncated_image; /* MODEL_NONE not needed yet */
-	uint64_t stops[UNWIND_N_STOPS]; /* how many stacks ended for each reason */
 	struct unwind_frame frames[STACK_BUILDER_DEPTH_MAX];
 };
 
-/* Id in the recording of the sample's stack; 0 when nothing was known. */
+/* Id in the recording of the sample's stack; 0 when nothing was known.  *ret_stop: enum
+ * unwind_stop, UNWIND_N_STOPS when there was no user stack to be walked. */
 uint32_t stack_builder_build(struct stack_builder *b, struct roster_thread *th,
-			     const struct tracker_sample *s);
+			     const struct tracker_sample *s, unsigned *ret_stop);
 
 #endif

@@ -17,6 +17,9 @@
 #include "host/procfs.h"
 
 #define MAPS_MAX ((size_t)64 << 20)
+/* From telling that it exits to being gone, other threads may run; an id is not used
+ * again as soon. */
+#define EXIT_MAX_NS 100000000
 
 struct tracker {
 	struct writer *writer;
@@ -26,7 +29,8 @@ struct tracker {
 	struct roster roster;
 	struct stack_builder stacks;
 	regex_t follow;
-	bool has_follow, had_program;
+	bool has_follow, had_program, leaves_children;
+	uint64_t stops[UNWIND_N_STOPS];
 };
 
 struct tracker *tracker_new(struct writer *w)
@@ -75,6 +79,11 @@ int tracker_follow_only(struct tracker *t, const char *regex, struct err *e)
 	}
 	t->has_follow = true;
 	return 0;
+}
+
+void tracker_leave_children(struct tracker *t)
+{
+	t->leaves_children = true;
 }
 
 void tracker_expect_jit(struct tracker *t)
@@ -175,7 +184,7 @@ void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 		add_process(t, pid, address_space_ref(parent->space), &model);
 
 	p->has_exe = true;
-	p->is_followed = parent->is_followed;
+	p->is_followed = parent->is_followed && !t->leaves_children;
 	roster_add_thread(&t->roster, time_ns, p, tid, model.comm);
 }
 
@@ -189,6 +198,7 @@ static struct roster_process *replace_program(struct tracker *t, uint64_t time_n
 					      uint32_t pid, struct model_process *model)
 {
 	struct roster_process *old = roster_find_process(&t->roster, pid);
+	bool was_left = old && !old->is_followed;
 	struct procfs_stat stat;
 
 	model->parent = model->exec_of = MODEL_NONE;
@@ -204,7 +214,12 @@ static struct roster_process *replace_program(struct tracker *t, uint64_t time_n
 	if (!old && procfs_stat((pid_t)pid, &stat, NULL) == 0)
 		model->ppid = stat.ppid;
 	jit_files_forget(t->jit, pid);
-	return add_process(t, pid, address_space_new(), model);
+
+	struct roster_process *p = add_process(t, pid, address_space_new(), model);
+
+	if (t->leaves_children && was_left)
+		p->is_followed = false;
+	return p;
 }
 
 void tracker_exec(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
@@ -269,7 +284,7 @@ void tracker_exit(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 		process.end_ns = time_ns;
 		writer_process_update(t->writer, p->id, &process);
 	}
-	roster_bury(&t->roster, th);
+	roster_bury(&t->roster, th, time_ns);
 }
 
 void tracker_exit_status(struct tracker *t, uint32_t pid, int status)
@@ -410,22 +425,40 @@ int tracker_snapshot(struct tracker *t, uint64_t time_ns, uint32_t pid, struct e
 	return 0;
 }
 
+static void count_stop(struct tracker *t, unsigned stop)
+{
+	if (stop < UNWIND_N_STOPS)
+		t->stops[stop]++;
+}
+
 uint32_t tracker_stack(struct tracker *t, const struct tracker_sample *s)
 {
-	return stack_builder_build(&t->stacks,
-				   ensure_thread(t, s->time_ns, s->pid, s->tid), s);
+	unsigned stop;
+	uint32_t stack = stack_builder_build(
+		&t->stacks, ensure_thread(t, s->time_ns, s->pid, s->tid), s, &stop);
+
+	count_stop(t, stop);
+	return stack;
+}
+
+static struct model_sample model_of(const struct roster_thread *th,
+				    const struct tracker_sample *s, uint32_t stack)
+{
+	return (struct model_sample){ .time_ns = s->time_ns,
+				      .weight = s->weight,
+				      .event = s->event,
+				      .thread = th->id,
+				      .cpu = s->cpu,
+				      .stack = stack,
+				      .count = s->count };
 }
 
 static void write_sample(struct tracker *t, const struct roster_thread *th,
 			 const struct tracker_sample *s, uint32_t stack)
 {
-	writer_sample(t->writer, &(struct model_sample){ .time_ns = s->time_ns,
-							 .weight = s->weight,
-							 .event = s->event,
-							 .thread = th->id,
-							 .cpu = s->cpu,
-							 .stack = stack,
-							 .count = s->count });
+	struct model_sample model = model_of(th, s, stack);
+
+	writer_sample(t->writer, &model);
 }
 
 uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s)
@@ -435,8 +468,10 @@ uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s)
 	if (!th->process->is_followed)
 		return 0;
 
-	uint32_t stack = stack_builder_build(&t->stacks, th, s);
+	unsigned stop;
+	uint32_t stack = stack_builder_build(&t->stacks, th, s, &stop);
 
+	count_stop(t, stop);
 	write_sample(t, th, s, stack);
 	return stack;
 }
@@ -449,9 +484,34 @@ void tracker_add(struct tracker *t, const struct tracker_sample *s, uint32_t sta
 		write_sample(t, th, s, stack);
 }
 
+bool tracker_is_followed(const struct tracker *t, uint64_t time_ns, uint32_t pid,
+			 uint32_t tid)
+{
+	const struct roster_thread *th = roster_find_thread(&t->roster, tid);
+
+	if (!th || th->process->pid != pid || !th->process->is_followed)
+		return false;
+	return !th->has_exited || time_ns < th->exit_ns + EXIT_MAX_NS;
+}
+
+void tracker_draft(struct tracker *t, const struct tracker_sample *s,
+		   struct tracker_draft *ret)
+{
+	struct roster_thread *th = ensure_thread(t, s->time_ns, s->pid, s->tid);
+	uint32_t stack = stack_builder_build(&t->stacks, th, s, &ret->stop);
+
+	ret->sample = model_of(th, s, stack);
+}
+
+void tracker_write(struct tracker *t, const struct tracker_draft *d)
+{
+	count_stop(t, d->stop);
+	writer_sample(t->writer, &d->sample);
+}
+
 const uint64_t *tracker_stops(const struct tracker *t)
 {
-	return t->stacks.stops;
+	return t->stops;
 }
 
 int tracker_finish(struct tracker *t, struct err *e)

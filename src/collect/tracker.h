@@ -29,6 +29,9 @@ void tracker_freep(struct tracker **t);
  * matches the extended regular expression. */
 must_use int tracker_follow_only(struct tracker *t, const char *regex, struct err *e);
 
+/* Keep no sample of a process that is forked, whatever it runs. */
+void tracker_leave_children(struct tracker *t);
+
 void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
 		  uint32_t parent_pid,
 		  uint32_t parent_tid); /* pid == parent_pid: a thread */
@@ -78,6 +81,22 @@ uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s);
 uint32_t tracker_stack(struct tracker *t, const struct tracker_sample *s);
 /* A sample with such a stack: of s only time, weight, event, count and whose it is. */
 void tracker_add(struct tracker *t, const struct tracker_sample *s, uint32_t stack);
+
+/* A sample that may turn out not to be wanted: its stack is built now, while the mappings
+ * are right. */
+struct tracker_draft {
+	struct model_sample sample;
+	unsigned stop; /* enum unwind_stop, UNWIND_N_STOPS: nothing was walked */
+};
+
+/* Of a thread that was told of before, at most is about to be gone, and whose process is
+ * followed.  Does not look into /proc. */
+bool tracker_is_followed(const struct tracker *t, uint64_t time_ns, uint32_t pid,
+			 uint32_t tid);
+void tracker_draft(struct tracker *t, const struct tracker_sample *s,
+		   struct tracker_draft *ret);
+void tracker_write(struct tracker *t, const struct tracker_draft *d);
+
 /* Thread id in the recording, made when new. */
 uint32_t tracker_thread(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid);
 

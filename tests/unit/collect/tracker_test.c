@@ -202,6 +202,77 @@ static void only_what_is_to_be_followed_is_kept(void **state)
 	recording_free(r);
 }
 
+static void children_can_be_left(void **state)
+{
+	static const uint64_t pc = 0x1010;
+	struct fixture f;
+	struct recording *r;
+
+	(void)state;
+	begin(&f);
+	tracker_leave_children(f.tracker);
+	tracker_exec(f.tracker, 1, PID, PID, "sh");
+	tracker_fork(f.tracker, 2, PID + 1, PID + 1, PID, PID);
+	tracker_fork(f.tracker, 2, PID, PID + 2, PID, PID);
+	assert_true(tracker_is_followed(f.tracker, 2, PID, PID + 2));
+	assert_int_equal(sample(&f, PID + 1, &pc, 1, UNWIND_END), 0);
+	tracker_exec(f.tracker, 3, PID + 1, PID + 1, "ls");
+	assert_false(tracker_is_followed(f.tracker, 3, PID + 1, PID + 1));
+	finish(&f, &r);
+	recording_free(r);
+}
+
+static void a_thread_is_followed_until_it_must_be_gone(void **state)
+{
+	struct fixture f;
+	struct recording *r;
+
+	(void)state;
+	begin(&f);
+	assert_false(tracker_is_followed(f.tracker, 1, (uint32_t)getpid(),
+					 (uint32_t)getpid())); /* nobody told */
+	tracker_exec(f.tracker, 1, PID, PID, "sh");
+	tracker_exit(f.tracker, 5, PID, PID);
+	assert_true(tracker_is_followed(f.tracker, 6, PID, PID));
+	assert_false(tracker_is_followed(f.tracker, 2000000000, PID, PID));
+	finish(&f, &r);
+	recording_free(r);
+}
+
+static void a_draft_is_nothing_until_it_is_written(void **state)
+{
+	static const uint64_t pc = 0x1010;
+	const struct tracker_sample s = { .time_ns = 9,
+					  .pid = PID,
+					  .tid = PID,
+					  .user_pcs = &pc,
+					  .n_user = 1,
+					  .weight = 30,
+					  .count = 3 };
+	struct tracker_draft kept, dropped;
+	struct fixture f;
+	struct recording *r;
+	struct sample_block b = { 0 };
+
+	(void)state;
+	begin(&f);
+	tracker_exec(f.tracker, 1, PID, PID, "sh");
+	tracker_draft(f.tracker, &s, &kept);
+	tracker_draft(f.tracker, &s, &dropped);
+	assert_int_equal(tracker_stops(f.tracker)[UNWIND_END], 0);
+	tracker_exec(f.tracker, 10, PID, PID, "ls"); /* it stays the shell's */
+	tracker_write(f.tracker, &kept);
+	assert_int_equal(tracker_stops(f.tracker)[UNWIND_END], 1);
+	finish(&f, &r);
+	assert_int_equal(recording_n_sample_blocks(r), 1);
+	assert_int_equal(recording_read_samples(r, 0, SAMPLE_ALL, &b, NULL), 0);
+	assert_int_equal(b.n, 1);
+	assert_int_equal(b.weight[0], 30);
+	assert_int_equal(b.thread[0], 0);
+	sample_block_fini(&b);
+	recording_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +280,9 @@ int main(void)
 		cmocka_unit_test(a_child_has_its_parents_code_until_it_execs),
 		cmocka_unit_test(many_short_lives_are_forgotten_one_by_one),
 		cmocka_unit_test(only_what_is_to_be_followed_is_kept),
+		cmocka_unit_test(children_can_be_left),
+		cmocka_unit_test(a_thread_is_followed_until_it_must_be_gone),
+		cmocka_unit_test(a_draft_is_nothing_until_it_is_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
