@@ -177,7 +177,7 @@ const struct abbrev *abbrev_find(const struct abbrev_table *t, uint64_t code)
 const struct abbrev_attr *abbrev_attrs(const struct abbrev_table *t,
 				       const struct abbrev *a)
 {
-	return t->attrs.at + a->first_attr;
+	return a->n_attrs ? t->attrs.at + a->first_attr : NULL;
 }
 
 /* Signed or not, and however wide: the reader's numbers end at 64 bits. */
@@ -226,10 +226,8 @@ static void skip_step(struct abbrev_sizes sizes, struct abbrev_step step,
 
 void abbrev_skip(const struct abbrev_table *t, const struct abbrev *a, struct reader *r)
 {
-	const struct abbrev_step *step = t->steps.at + a->first_step;
-
 	for (uint32_t i = 0; i < a->n_steps; i++)
-		skip_step(t->sizes, step[i], r, 0);
+		skip_step(t->sizes, t->steps.at[a->first_step + i], r, 0);
 }
 
 void abbrev_skip_form(struct abbrev_sizes sizes, uint64_t form, struct reader *r)
