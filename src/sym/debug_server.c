@@ -2,6 +2,7 @@
 #include "sym/debug_server.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
@@ -70,25 +71,50 @@ static bool is_configured(void)
 	return urls && *urls;
 }
 
-char *debug_server_find(enum debug_server_kind kind, const uint8_t *build_id, size_t size)
+static const char *problem_of(int code, uint64_t now)
 {
-	const struct library *lib = is_configured() ? load() : NULL;
+	if (now >= deadline_ns || code == -ETIME || code == -ETIMEDOUT)
+		return "the debug servers were too slow: fetch it with debuginfod-find "
+		       "and report again";
+	if (code == -ENOENT)
+		return "the debug servers do not have it";
+	return "the debug servers in DEBUGINFOD_URLS cannot be reached";
+}
+
+char *debug_server_find(enum debug_server_kind kind, const uint8_t *build_id, size_t size,
+			const char **ret_problem)
+{
 	const uint64_t budget = DEBUG_SERVER_SECONDS * NS_PER_S;
-	struct client *c = lib && spent_ns < budget ? lib->begin() : NULL;
+	const struct library *lib;
+	uint64_t begin = now_ns();
+	struct client *c;
 	char *path = NULL;
-	uint64_t begin;
 	int fd;
 
+	if (!is_configured())
+		return NULL;
+	lib = load();
+	if (!lib) {
+		*ret_problem =
+			"debug servers need libdebuginfod1, which is not installed";
+		return NULL;
+	}
+	if (spent_ns >= budget) {
+		*ret_problem = problem_of(-ETIME, begin);
+		return NULL;
+	}
+	c = lib->begin();
 	if (!c)
 		return NULL;
-	begin = now_ns();
 	deadline_ns = begin + budget - spent_ns;
 	lib->set_progress(c, stop_late);
 	fd = lib->find[kind](c, build_id, (int)size, &path);
 	lib->end(c);
 	spent_ns += now_ns() - begin;
-	if (fd < 0)
+	if (fd < 0) {
+		*ret_problem = problem_of(fd, now_ns());
 		return NULL;
+	}
 	close(fd);
 	return path;
 }

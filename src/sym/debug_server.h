@@ -18,8 +18,9 @@
 
 enum debug_server_kind { DEBUG_SERVER_BINARY, DEBUG_SERVER_DEBUG };
 
-/* Path of the local copy, to be freed, or NULL. */
-char *debug_server_find(enum debug_server_kind kind, const uint8_t *build_id,
-			size_t size);
+/* Path of the local copy, to be freed, or NULL; then *ret_problem says why servers that
+ * are configured did not help, and is left alone when none is. */
+char *debug_server_find(enum debug_server_kind kind, const uint8_t *build_id, size_t size,
+			const char **ret_problem);
 
 #endif

@@ -88,18 +88,18 @@ static struct object *try_build_id(const struct image *im, struct object_bytes i
 }
 
 static struct object *try_server(const struct image *im, enum debug_server_kind kind,
-				 struct object_bytes id)
+				 struct object_bytes id, const char **problem)
 {
 	own(freep) char *path = NULL;
 
 	if (im->options->no_debuginfod || !id.size)
 		return NULL;
-	path = debug_server_find(kind, id.data, id.size);
+	path = debug_server_find(kind, id.data, id.size, problem);
 	return try_path(path, id, NULL);
 }
 
 static struct object *find_binary(const struct image *im, struct object_bytes id,
-				  bool *is_other)
+				  bool *is_other, const char **problem)
 {
 	const char *sysroot = im->options->sysroot;
 	own(freep) char *below =
@@ -111,7 +111,7 @@ static struct object *find_binary(const struct image *im, struct object_bytes id
 		o = try_path(candidates[i], id, is_other);
 	if (!o)
 		o = try_build_id(im, id, "");
-	return o ? o : try_server(im, DEBUG_SERVER_BINARY, id);
+	return o ? o : try_server(im, DEBUG_SERVER_BINARY, id, problem);
 }
 
 struct debug_link {
@@ -185,7 +185,7 @@ static struct object *find_by_link(const struct image *im, struct object *binary
 }
 
 static struct object *find_debug(const struct image *im, struct object *binary,
-				 struct object_bytes id)
+				 struct object_bytes id, const char **problem)
 {
 	struct object *o = NULL;
 
@@ -196,7 +196,7 @@ static struct object *find_debug(const struct image *im, struct object *binary,
 		o = try_build_id(im, id, ".debug");
 	if (!o && binary)
 		o = find_by_link(im, binary, id);
-	return o ? o : try_server(im, DEBUG_SERVER_DEBUG, id);
+	return o ? o : try_server(im, DEBUG_SERVER_DEBUG, id, problem);
 }
 
 void locate_image(const struct image *im, struct locate_result *ret)
@@ -205,11 +205,11 @@ void locate_image(const struct image *im, struct locate_result *ret)
 	bool is_other = false;
 
 	*ret = (struct locate_result){ 0 };
-	ret->binary = find_binary(im, id, &is_other);
+	ret->binary = find_binary(im, id, &is_other, &ret->server_problem);
 	ret->is_replaced = !ret->binary && is_other;
 	if (!id.size && ret->binary)
 		id = object_build_id(ret->binary);
-	ret->debug = find_debug(im, ret->binary, id);
+	ret->debug = find_debug(im, ret->binary, id, &ret->server_problem);
 }
 
 void locate_fini(struct locate_result *r)
@@ -230,6 +230,7 @@ struct object *locate_alternate(const struct image *im, struct object *o)
 	const char *slash = strrchr(object_path(o), '/');
 	int n = slash ? (int)(slash - object_path(o)) + 1 : 0;
 	struct object *alternate;
+	const char *problem;
 
 	if (!name || !*name || !id.size)
 		return NULL;
@@ -243,5 +244,5 @@ struct object *locate_alternate(const struct image *im, struct object *o)
 		alternate = try_path(path, id, NULL);
 	if (!alternate)
 		alternate = try_build_id(im, id, ".debug");
-	return alternate ? alternate : try_server(im, DEBUG_SERVER_DEBUG, id);
+	return alternate ? alternate : try_server(im, DEBUG_SERVER_DEBUG, id, &problem);
 }

@@ -17,9 +17,10 @@
 #include "sym/object.h"
 
 struct locate_result {
-	struct object *binary; /* or NULL */
-	struct object *debug;  /* has .debug_info; may be the binary; or NULL */
-	bool is_replaced;      /* there is a file at the path, but another one */
+	struct object *binary;	    /* or NULL */
+	struct object *debug;	    /* has .debug_info; may be the binary; or NULL */
+	bool is_replaced;	    /* there is a file at the path, but another one */
+	const char *server_problem; /* why debug servers did not help; NULL: not asked */
 };
 
 void locate_image(const struct image *im, struct locate_result *ret);

@@ -127,34 +127,47 @@ static void open_debug(struct image *im, struct state *s)
 	im->source = SYM_FROM_DEBUG_INFO;
 }
 
+static bool is_libc(const char *name)
+{
+	static const char *const names[] = { "libc.so.", "libm.so.", "ld-linux",
+					     "libpthread" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static void advise_debug(struct image *im, const char *server_problem)
+{
+	const char *path = im->ref.path, *remedy = "compile with -g";
+	bool is_packaged = is_libc(base_name(path)) || strncmp(path, "/usr/", 5) == 0 ||
+			   strncmp(path, "/lib", 4) == 0;
+
+	if (is_packaged)
+		remedy = is_libc(base_name(path)) ? "install libc6-dbg"
+						  : "install its -dbg or -dbgsym package";
+	buf_printf(&im->problem, "no debug information: %s", remedy);
+	if (server_problem)
+		buf_printf(&im->problem, " (%s)", server_problem);
+	else if (is_packaged)
+		buf_puts(&im->problem, " or set DEBUGINFOD_URLS");
+}
+
 /* What the user can do for names and lines. */
 static void advise(struct image *im, const struct state *s)
 {
-	const char *name = base_name(im->ref.path);
-	bool is_libc =
-		strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libm.so", 7) == 0 ||
-		strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "libpthread", 10) == 0;
-
-	if (!s->files.binary)
-		buf_printf(&im->problem,
-			   s->files.is_replaced
-				   ? "replaced since it was recorded (the build-id "
-				     "differs): keep the old file, or archive the "
-				     "recording while it is there"
-				   : "not found: use the machine it was recorded on, "
-				     "archive the recording there, or give its files as "
-				     "the sysroot");
-	else if (im->ref.kind == SYM_VDSO)
-		return;
-	else if (is_libc)
-		buf_puts(&im->problem, "no debug information: install libc6-dbg or set "
-				       "DEBUGINFOD_URLS");
-	else if (strncmp(im->ref.path, "/usr/", 5) == 0 ||
-		 strncmp(im->ref.path, "/lib", 4) == 0)
-		buf_puts(&im->problem, "no debug information: install its -dbg or "
-				       "-dbgsym package or set DEBUGINFOD_URLS");
-	else
-		buf_puts(&im->problem, "no debug information: compile with -g");
+	if (!s->files.binary && s->files.is_replaced)
+		buf_puts(
+			&im->problem,
+			"replaced since it was recorded (the build-id differs): keep the "
+			"old file, or archive the recording while it is there");
+	else if (!s->files.binary)
+		buf_puts(&im->problem,
+			 "not found: use the machine it was recorded on, archive the "
+			 "recording there, or give its files as the sysroot");
+	else if (im->ref.kind != SYM_VDSO)
+		advise_debug(im, s->files.server_problem);
 }
 
 static void open_object(struct image *im)

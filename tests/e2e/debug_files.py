@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Records programs whose debug information is elsewhere: kept by an archive, or at a
+debug server.  usage: debug_files.py DWELL"""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+DWELL = os.path.abspath(sys.argv[1])
+DIR = tempfile.mkdtemp(prefix='dwell-debug-')
+SOURCE = '''#include <time.h>
+static inline __attribute__((always_inline)) unsigned long mix(unsigned long x)
+{
+	for (int i = 0; i < 1000000; i++)
+		x = x * 6364136223846793005u + 1442695040888963407u;
+	return x;
+}
+__attribute__((noinline)) static unsigned long work(unsigned long x)
+{
+	return mix(x) + 1;
+}
+int main(void)
+{
+	volatile unsigned long x = 1;
+
+	for (clock_t end = clock() + CLOCKS_PER_SEC / 4; clock() < end;)
+		x = work(x);
+	return 0;
+}
+'''
+LOOP_LINES = ('spin.c:4', 'spin.c:5')
+
+
+class Skip(Exception):
+    pass
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Skip(f'no {program} here')
+
+
+def shell(command, where):
+    subprocess.run(command, shell=True, cwd=where, check=True, timeout=120,
+                   stdout=subprocess.DEVNULL)
+
+
+def built(name, commands):
+    """A directory where SOURCE was built to ./spin by shell commands."""
+    where = os.path.join(DIR, name)
+    os.mkdir(where)
+    with open(os.path.join(where, 'spin.c'), 'w', encoding='utf-8') as f:
+        f.write(SOURCE)
+    shell(commands, where)
+    return where
+
+
+def record(where):
+    subprocess.run([DWELL, 'run', '-q', '-i', '2ms', '-o', 'x.dwell', '--', './spin'],
+                   cwd=where, check=True, timeout=60, capture_output=True)
+
+
+def environment(where, **more):
+    env = {k: v for k, v in os.environ.items() if not k.startswith('DEBUGINFOD')}
+    return {**env, 'DEBUGINFOD_CACHE_PATH': os.path.join(where, 'cache'), **more}
+
+
+def report(where, *args, file='x.dwell', **env):
+    p = subprocess.run([DWELL, 'report', '--limit', '0', *args, file], cwd=where,
+                       capture_output=True, text=True, timeout=60, env=environment(where, **env))
+    assert p.returncode == 0, p.stderr
+    return p.stdout
+
+
+def share(where, by, *names, **more):
+    """Exclusive share of the program's time by the report's own account."""
+    r = json.loads(report(where, '--json', '--by', by, **more))
+    return sum(row['exclusive'].get('cpu-time', 0) for row in r['rows']
+               if row['name'] in names) / r['total']['cpu-time']
+
+
+def check_inlined(where, **more):
+    got = share(where, 'function', 'mix', **more)
+    assert got > 0.9, f'{got:.2f} of the time is in mix'
+    got = share(where, 'line', *LOOP_LINES, **more)
+    assert got > 0.9, f'{got:.2f} of the time is on the lines of its loop'
+
+
+def check_archive(where, *gone):
+    """An archive answers when the files it was made of are gone."""
+    record(where)
+    check_inlined(where)
+    subprocess.run([DWELL, 'archive', '-o', 'kept.dwell', 'x.dwell'], cwd=where, check=True,
+                   timeout=60, capture_output=True, env=environment(where))
+    for name in ('spin', *gone):
+        os.unlink(os.path.join(where, name))
+    check_inlined(where, file='kept.dwell')
+
+
+def an_archive_keeps_split_files():
+    need('gcc')
+    where = built('split', 'gcc -O2 -g -gsplit-dwarf -c spin.c && gcc spin.o -o spin')
+    check_archive(where, 'spin.dwo')
+
+
+def an_archive_keeps_a_package_of_split_files():
+    need('gcc', 'dwp')
+    where = built('package', 'gcc -O2 -gdwarf-4 -gsplit-dwarf -c spin.c && gcc spin.o -o spin'
+                  ' && dwp -e spin -o spin.dwp && rm spin.dwo')
+    check_archive(where, 'spin.dwp')
+
+
+def an_archive_keeps_what_dwz_shares():
+    need('gcc', 'dwz')
+    where = built('shared', 'gcc -O2 -g spin.c -o spin -Wl,--build-id && cp spin other && '
+                  'dwz -m common spin other')
+    check_archive(where, 'common')
+
+
+def split_files_are_found_next_to_the_program():
+    need('gcc')
+    where = built('moved', 'mkdir made there && cd made && gcc -O2 -g -gsplit-dwarf -c ../spin.c '
+                  '&& gcc spin.o -o spin && mv spin spin.dwo ../there')
+    where = os.path.join(where, 'there')
+    record(where)
+    check_inlined(where)
+
+
+def stripped(name):
+    """A program that is recorded without names; those are in DIRECTORY/served."""
+    need('gcc', 'objcopy')
+    where = built(name, 'gcc -O2 -g spin.c -o spin -Wl,--build-id && mkdir served && '
+                  'objcopy --only-keep-debug spin served/spin.debug && strip spin')
+    record(where)
+    return where
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    """debuginfod over one directory, ready to answer."""
+
+    def __init__(self, directory):
+        need('debuginfod')
+        self.port = free_port()
+        self.log = os.path.join(directory, 'server.log')
+        with open(self.log, 'w', encoding='utf-8') as log:
+            self.process = subprocess.Popen(
+                ['debuginfod', '-v', '-F', directory, '-p', str(self.port), '-d', ':memory:'],
+                stdout=log, stderr=log)
+
+    def is_ready(self):
+        try:
+            with urllib.request.urlopen(self.url() + '/metrics', timeout=5) as f:
+                text = f.read().decode()
+        except OSError:
+            return False
+        return all(state in text for state in (
+            'thread_work_total{role="traverse"} 1', 'thread_work_pending{role="scan"} 0',
+            'thread_busy{role="scan"} 0'))
+
+    def __enter__(self):
+        end = time.monotonic() + 30
+        while not self.is_ready():
+            assert time.monotonic() < end, self.text()
+            time.sleep(0.1)
+        return self
+
+    def __exit__(self, *unused):
+        self.process.terminate()
+        self.process.wait(10)
+
+    def text(self):
+        with open(self.log, encoding='utf-8', errors='replace') as f:
+            return f.read()
+
+    def n_questions(self):
+        return self.text().count('GET /buildid/')
+
+    def url(self):
+        return f'http://127.0.0.1:{self.port}'
+
+
+def names_and_lines_come_from_a_debug_server():
+    where = stripped('served')
+    with Server(os.path.join(where, 'served')) as server:
+        got = share(where, 'function', 'mix')
+        assert got == 0, f'mix is known without a server: {got:.2f}'
+        check_inlined(where, DEBUGINFOD_URLS=server.url())
+        assert server.n_questions() > 0
+    # from now on without it, by what was fetched
+    check_inlined(where, DEBUGINFOD_URLS=server.url())
+
+
+def a_debug_server_is_asked_only_when_configured():
+    where = stripped('unasked')
+    with Server(os.path.join(where, 'served')) as server:
+        report(where)
+        report(where, DEBUGINFOD_URLS='')
+        report(where, '--no-debuginfod', DEBUGINFOD_URLS=server.url())
+        assert server.n_questions() == 0, server.text()
+        assert 'servers' not in report(where)
+
+
+def what_no_server_has_is_said_in_a_line():
+    where = stripped('missing')
+    os.unlink(os.path.join(where, 'served', 'spin.debug'))
+    with Server(os.path.join(where, 'served')) as server:
+        text = report(where, DEBUGINFOD_URLS=server.url())
+    assert ' '.join(text.split()).count('the debug servers do not have it') == 1, text
+
+
+def a_dead_debug_server_holds_nothing_up():
+    where = stripped('dead')
+    begin = time.monotonic()
+    text = report(where, DEBUGINFOD_URLS=f'http://127.0.0.1:{free_port()}')
+    took = time.monotonic() - begin
+    assert took < 5, f'the report took {took:.1f} s'
+    assert ' '.join(text.split()).count('cannot be reached') == 1, text
+
+
+def a_silent_debug_server_is_given_up():
+    where = stripped('silent')
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        s.listen(8)  # the kernel answers, nobody else
+        begin = time.monotonic()
+        text = report(where, DEBUGINFOD_URLS=f'http://127.0.0.1:{s.getsockname()[1]}')
+        took = time.monotonic() - begin
+    assert took < 15, f'the report took {took:.1f} s'
+    assert ' '.join(text.split()).count('the debug servers were too slow') == 1, text
+
+
+TESTS = [
+    an_archive_keeps_split_files,
+    an_archive_keeps_a_package_of_split_files,
+    an_archive_keeps_what_dwz_shares,
+    split_files_are_found_next_to_the_program,
+    names_and_lines_come_from_a_debug_server,
+    a_debug_server_is_asked_only_when_configured,
+    what_no_server_has_is_said_in_a_line,
+    a_dead_debug_server_holds_nothing_up,
+    a_silent_debug_server_is_given_up,
+]
+
+
+def main():
+    print(f'1..{len(TESTS)}')
+    failed = 0
+    for i, test in enumerate(TESTS, 1):
+        name = test.__name__.replace('_', ' ')
+        try:
+            test()
+            print(f'ok {i} - {name}', flush=True)
+        except Skip as why:
+            print(f'ok {i} - {name} # SKIP {why}', flush=True)
+        except Exception as why:  # the test's own words
+            failed += 1
+            print(f'not ok {i} - {name}')
+            for line in f'{type(why).__name__}: {why}'[:3000].splitlines():
+                print(f'# {line}', flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    try:
+        sys.exit(main())
+    finally:
+        shutil.rmtree(DIR, ignore_errors=True)
