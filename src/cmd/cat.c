@@ -48,15 +48,24 @@ static const char *word(const char *const *words, size_t n, size_t i)
 
 #define WORD(words, i) word(words, sizeof(words) / sizeof((words)[0]), i)
 
+/* Each line of the value is one of its own. */
 static int cat_info(const struct recording *r, struct err *e unused)
 {
 	for (size_t i = 0; i < recording_info_count(r); i++) {
 		const char *key, *value;
+		size_t n;
 
 		recording_info_at(r, i, &key, &value);
-		printf("info");
-		put_text(key, value);
-		putchar('\n');
+		do {
+			n = strcspn(value, "\n");
+
+			own(freep) char *line = xstrndup(value, n);
+
+			printf("info");
+			put_text(key, line);
+			putchar('\n');
+			value += n;
+		} while (*value++);
 	}
 	return 0;
 }

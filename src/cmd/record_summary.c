@@ -12,6 +12,11 @@ static void print_time(const struct session_outcome *o, FILE *out)
 
 	if (!o->stats.cpu_ns && !account)
 		return;
+	if (!o->stats.cpu_ns) { /* nothing that was recorded samples it */
+		fprintf(out, ", %s of CPU time by the kernel's account",
+			text_duration(counted, account));
+		return;
+	}
 	fprintf(out, ", %s of CPU time", text_duration(sampled, o->stats.cpu_ns));
 	if (account)
 		fprintf(out, " (%s by the kernel's account)",
@@ -37,9 +42,10 @@ static void print_losses(const struct session_outcome *o, FILE *out)
 		      "kernel.perf_event_paranoid=1' as root would allow it\n",
 		      out);
 	if (o->n_truncated)
-		fprintf(out, "dwell: %s stacks (%s) are cut short\n",
-			text_count(n, o->n_truncated),
-			text_pct(share, (double)o->n_truncated, (double)o->n_stacks));
+		fprintf(out, "dwell: %s stack%s (%s) %s cut short\n",
+			text_count(n, o->n_truncated), o->n_truncated == 1 ? "" : "s",
+			text_pct(share, (double)o->n_truncated, (double)o->n_stacks),
+			o->n_truncated == 1 ? "is" : "are");
 	if (o->write_failure.code)
 		fprintf(out, "dwell: the recording ends early: %s\n",
 			o->write_failure.text);
@@ -57,8 +63,8 @@ void record_summary_print(const struct session_settings *x,
 
 	(void)x;
 	text_printable(path, sizeof(path), o->path);
-	fprintf(out, "dwell: %s: %s samples", path,
-		text_count(samples, o->stats.samples));
+	fprintf(out, "dwell: %s: %s sample%s", path,
+		text_count(samples, o->stats.samples), o->stats.samples == 1 ? "" : "s");
 	print_time(o, out);
 	fprintf(out, " in %s, %s\n", text_duration(wall, o->wall_ns),
 		text_size(bytes, o->bytes));
