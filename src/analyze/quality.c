@@ -106,6 +106,12 @@ static int heaviest_first(const void *a, const void *b, void *q)
 	return x > y ? -1 : x < y;
 }
 
+/* Parts are told with their whole. */
+static bool is_shown(const struct profile *p, size_t column)
+{
+	return p->columns.at[column].whole == MODEL_NONE;
+}
+
 static void take_images(struct quality *q, const struct unresolved *u,
 			const struct profile *p)
 {
@@ -122,7 +128,7 @@ static void take_images(struct quality *q, const struct unresolved *u,
 
 			other.column = c;
 			other.weight = u->weights.at[i * q->n_columns + c];
-			if (c == 0 || share(q, &other) > share(q, to))
+			if (c == 0 || (is_shown(p, c) && share(q, &other) > share(q, to)))
 				*to = other;
 		}
 	}
@@ -214,6 +220,7 @@ static void measure_source(struct quality_source *q, const struct profile *p, si
 			continue;
 		q->has_cpu = has_user && has_system;
 		q->sampled_ns = column->total_weight;
+		q->period_ns = column->period;
 	}
 }
 

@@ -47,6 +47,7 @@ struct quality_source {
 	uint64_t gaps[QUALITY_N_GAPS];
 	bool has_cpu;		      /* CPU time was sampled, and the rusage is known */
 	uint64_t sampled_ns, used_ns; /* before the filter */
+	uint64_t period_ns;	      /* of those samples; 0: varies */
 	uint64_t self_cpu_ns;	      /* the profiler's own; 0 unknown */
 	uint64_t wall_ns;	      /* of the target; 0 unknown */
 	const char *damage;	      /* one line, or NULL */

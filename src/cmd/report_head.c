@@ -3,11 +3,15 @@
 
 #include <string.h>
 
+#include "analyze/waits.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cmd/report_text.h"
 
-#define MANY_COMMANDS 3
+#define MANY_COMMANDS  3
+#define MANY_WAITS     3
+#define LEAST_WAIT_PCT 5
 
 static uint64_t wall_ns(const struct report *r, size_t source)
 {
@@ -158,6 +162,39 @@ static bool is_whole(const struct report *r, size_t column)
 	return false;
 }
 
+/* "43.2 % in read, called by load_page (server)" */
+static void put_wait(struct buf *b, const struct report *r, const struct wait *w,
+		     uint64_t total)
+{
+	char pct[TEXT_MAX];
+
+	buf_printf(b, "%s in ", text_pct(pct, (double)w->weight, (double)total));
+	report_text_safe(b, profile_function(r->profile, w->function)->name);
+	if (w->caller == MODEL_NONE)
+		return;
+	buf_puts(b, ", called by ");
+	report_text_safe(b, profile_function(r->profile, w->caller)->name);
+	buf_puts(b, " (");
+	report_text_safe(b, profile_function(r->profile, w->caller)->image);
+	buf_puts(b, ")");
+}
+
+/* The table says of them only that they ended in the scheduler. */
+static void put_waits(const struct report *r, size_t column, FILE *out)
+{
+	uint64_t total = profile_column(r->profile, column)->total_weight;
+	own(freep) struct wait *waits = NULL;
+	size_t n = waits_find(r->profile, column, &waits);
+	own(buf_fini) struct buf b = { 0 };
+
+	for (size_t i = 0; i < n && i < MANY_WAITS; i++) {
+		if (waits[i].weight * 100 < LEAST_WAIT_PCT * total)
+			break;
+		put_wait(&b, r, &waits[i], total);
+		report_text_line(out, r, "      ", &b);
+	}
+}
+
 /* How the parts of a whole were collected is said of each. */
 static void put_columns(const struct report *r, size_t source, FILE *out)
 {
@@ -177,7 +214,27 @@ static void put_columns(const struct report *r, size_t source, FILE *out)
 		else
 			put_column(&b, r, column);
 		report_text_line(out, r, column->whole == MODEL_NONE ? "  " : "    ", &b);
+		if (waits_is_column(column))
+			put_waits(r, c, out);
 	}
+}
+
+/* In one line, whatever scripts it is given: "python3 -c import os print(1)". */
+static void put_command(struct buf *b, const char *command)
+{
+	own(freep) char *line = xstrdup(command);
+	char *to = line;
+
+	for (const char *s = command; *s; s++) {
+		bool is_space = strchr(" \t\r\n", *s);
+
+		if (!is_space)
+			*to++ = *s;
+		else if (to > line && to[-1] != ' ')
+			*to++ = ' ';
+	}
+	*to = '\0';
+	report_text_safe(b, line);
 }
 
 static void put_source(const struct report *r, size_t i, FILE *out)
@@ -188,7 +245,7 @@ static void put_source(const struct report *r, size_t i, FILE *out)
 
 	if (profile_n_sources(r->profile) > 1)
 		buf_printf(&b, "[%zu] ", i + 1);
-	report_text_safe(&b, command ? command : recording_path(rec));
+	put_command(&b, command ? command : recording_path(rec));
 	fputs(report_text_bold(true), out);
 	report_text_line(out, r, "", &b);
 	fputs(report_text_bold(false), out);

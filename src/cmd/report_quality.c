@@ -11,6 +11,8 @@
 #define MANY_IMAGES	3   /* without names are listed */
 #define LEAST_PER_MILLE 5   /* and only with this share */
 #define FEW_SAMPLES	100 /* say nothing about a rate */
+#define FEW_TO_COMPARE	20  /* nor by how much CPU time differs */
+#define WIDE_GAP_PCT	5   /* needs a word */
 
 static void put_share(struct buf *b, const struct report *r, size_t column, uint64_t part)
 {
@@ -186,8 +188,20 @@ static void put_rate(const struct report *r, size_t column, FILE *out)
 	report_text_labelled(r, "rate", &b, out);
 }
 
-static void put_cpu(const struct report *r, const struct quality_source *q, FILE *out)
+/* Whether what is missing may be the rest that each process leaves behind its last
+ * sample. */
+static bool is_spread_thin(const struct report *r, size_t source, double gap)
 {
+	const struct quality_source *q = &r->quality.sources[source];
+	const struct recording *rec = profile_source(r->profile, source);
+	double rest = (double)q->period_ns * recording_n_processes(rec);
+
+	return gap < -WIDE_GAP_PCT && rest > (double)(q->used_ns - q->sampled_ns);
+}
+
+static void put_cpu(const struct report *r, size_t source, FILE *out)
+{
+	const struct quality_source *q = &r->quality.sources[source];
 	own(buf_fini) struct buf b = { 0 };
 	char sampled[TEXT_MAX], used[TEXT_MAX];
 
@@ -197,9 +211,16 @@ static void put_cpu(const struct report *r, const struct quality_source *q, FILE
 	double gap =
 		100 * ((double)q->sampled_ns - (double)q->used_ns) / (double)q->used_ns;
 
-	buf_printf(&b, "%s sampled, %s used by rusage (%+.1f %%)",
-		   text_duration(sampled, q->sampled_ns), text_duration(used, q->used_ns),
-		   fabs(gap) < 0.05 ? 0.0 : gap);
+	buf_printf(&b, "%s sampled, %s used by rusage",
+		   text_duration(sampled, q->sampled_ns),
+		   text_duration(used, q->used_ns));
+	if (q->used_ns < FEW_TO_COMPARE * q->period_ns)
+		buf_puts(&b, ": too short to compare, try a shorter interval (-i)");
+	else
+		buf_printf(&b, " (%+.1f %%)", fabs(gap) < 0.05 ? 0.0 : gap);
+	if (q->used_ns >= FEW_TO_COMPARE * q->period_ns && is_spread_thin(r, source, gap))
+		buf_puts(&b, ": many processes were shorter than the interval, try a "
+			     "shorter one (-i)");
 	report_text_labelled(r, "cpu time", &b, out);
 }
 
@@ -281,7 +302,7 @@ void report_quality_print(const struct report *r, FILE *out)
 	for (size_t c = 0; c < r->quality.n_columns; c++)
 		put_rate(r, c, out);
 	for (size_t i = 0; i < r->quality.n_sources; i++) {
-		put_cpu(r, &r->quality.sources[i], out);
+		put_cpu(r, i, out);
 		put_self(r, &r->quality.sources[i], out);
 		put_damage(r, i, out);
 	}

@@ -6,6 +6,7 @@
 
 #include "analyze/grouping.h"
 #include "analyze/names.h"
+#include "analyze/waits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
@@ -319,18 +320,47 @@ static size_t hottest_row(const struct view *v)
 	return best;
 }
 
+/* Where most of what waits does so; MODEL_NONE when that is less than a third of all. */
+static uint32_t main_wait(const struct view *v)
+{
+	const struct profile *p = v->r->profile;
+	uint64_t total = total_of(v, v->r->sort_column);
+
+	for (size_t c = 0; c < profile_n_columns(p); c++) {
+		const struct profile_column *column = profile_column(p, c);
+		own(freep) struct wait *waits = NULL;
+
+		if (!waits_is_column(column) || column->total_weight * 3 < total ||
+		    (c != v->r->sort_column && column->whole != v->r->sort_column))
+			continue;
+		if (waits_find(p, c, &waits))
+			return waits[0].function;
+	}
+	return MODEL_NONE;
+}
+
+static uint32_t function_to_try(const struct view *v)
+{
+	uint32_t f = main_wait(v);
+	struct dimension_label label;
+
+	if (f != MODEL_NONE)
+		return f;
+	grouping_label(v->g, hottest_row(v), &label);
+	f = label.function;
+	grouping_label_fini(&label);
+	return f;
+}
+
 static void put_next(const struct view *v, FILE *out)
 {
 	own(buf_fini) struct buf annotate = { 0 }, callers = { 0 };
-	struct dimension_label label;
 
 	if (!v->n_shown || v->d->scope != DIMENSION_FRAME)
 		return;
-	grouping_label(v->g, hottest_row(v), &label);
 
-	uint32_t f = label.function;
+	uint32_t f = function_to_try(v);
 
-	grouping_label_fini(&label);
 	if (f == MODEL_NONE)
 		return;
 

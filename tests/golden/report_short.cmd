@@ -1,0 +1,1 @@
+dwell report short.dwell
