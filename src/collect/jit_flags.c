@@ -11,7 +11,8 @@
 static const struct {
 	const char *variable, *flags;
 } jit_flags[] = {
-	{ "NODE_OPTIONS", "--perf-basic-prof" },
+	/* Without the last words it would leave a log in the directory, too. */
+	{ "NODE_OPTIONS", "--perf-basic-prof-only-functions" },
 	{ "JAVA_TOOL_OPTIONS",
 	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer "
 	  "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
