@@ -226,6 +226,22 @@ static int timer_open(const struct source_context *c, struct source **ret, struc
 	return 0;
 }
 
+/* The address sanitizer insists on being first of all libraries, unless told. */
+#define ASAN_ANY_ORDER "verify_asan_link_order=0"
+
+static void permit_preload(struct launch_env *env)
+{
+	const char *options = launch_env_get(env, "ASAN_OPTIONS");
+
+	if (options && strstr(options, "verify_asan_link_order"))
+		return;
+
+	own(freep) char *with = xasprintf("%s%s" ASAN_ANY_ORDER, options ? options : "",
+					  options && *options ? ":" : "");
+
+	launch_env_set(env, "ASAN_OPTIONS", with);
+}
+
 static int timer_prepare(struct source *source, struct launch_env *env, struct err *e)
 {
 	const struct timer *s = (const struct timer *)source;
@@ -240,6 +256,7 @@ static int timer_prepare(struct source *source, struct launch_env *env, struct e
 
 	launch_env_set(env, "LD_PRELOAD", preload);
 	launch_env_set(env, WIRE_SAMPLER_ENV, s->directory.path);
+	permit_preload(env);
 	return 0;
 }
 
