@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cmd/archive_copy.h"
 #include "cmd/command.h"
+#include "cmd/output_file.h"
 #include "cmd/report_options.h"
 #include "cmd/report_profile.h"
 
@@ -204,12 +205,16 @@ static int run(struct options *o, struct err *e)
 			       output);
 	a.recording = profile_source(r.profile, 0);
 	rc = writer_create(output, NULL, &a.w, e);
-	if (rc == 0)
-		rc = write_archive(&a, e);
 	if (rc < 0)
 		return rc;
+	rc = write_archive(&a, e);
+	if (rc < 0) {
+		output_file_discard(output);
+		return rc;
+	}
 	tell(&a, output);
-	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
+	rc = report_profile_check_whole(&r, e);
+	return rc < 0 ? rc : EXIT_OK;
 }
 
 static const struct option_spec own_options[] = {

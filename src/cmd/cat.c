@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/output_file.h"
 #include "store/recording.h"
 
 /* One line per thing: the section's name, the thing's id, then KEY=VALUE. */
@@ -370,6 +371,7 @@ static int run(struct options *o, struct err *e)
 	own(recording_freep) struct recording *r = NULL;
 	int rc = check_sections(o, e);
 
+	output_file_allow_failure();
 	if (rc == 0 && options_argc(o) != 1)
 		rc = err_set(e, ERR_USAGE, "name one recording: dwell cat FILE.dwell");
 	if (rc == 0)

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/output_file.h"
 #include "cmd/report_options.h"
 #include "cmd/report_profile.h"
 #include "export/exporter.h"
@@ -158,8 +159,10 @@ static int write_file(const struct exporter *x, const struct profile *p,
 	if (!out)
 		return err_os(e, "cannot create '%s'", path);
 	rc = x->write(p, o, out, e);
-	if (rc < 0)
+	if (rc < 0) {
+		output_file_discard(path);
 		return err_in(e, rc, path);
+	}
 	tell_written(x, p, path);
 	return 0;
 }
@@ -193,7 +196,8 @@ static int export_run(struct options *o, struct err *e)
 	    (rc = report_profile_open(o, words + 1, false, 0, &r, e)) < 0 ||
 	    (rc = write_format(x, o, &r, e)) < 0)
 		return rc;
-	return EXIT_OK;
+	rc = report_profile_check_whole(&r, e);
+	return rc < 0 ? rc : EXIT_OK;
 }
 
 static const struct command_example examples[] = {

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/output_file.h"
 #include "cmd/report_value.h"
 
 static void newest_recording(char **ret)
@@ -202,6 +203,7 @@ int report_profile_open(const struct options *o, char *const *files, bool has_ro
 	};
 	int rc;
 
+	output_file_allow_failure();
 	/* Exports and archives read a profile but print no report. */
 	if (options_knows(o, "json")) {
 		r.json = options_has(o, "json");
@@ -260,6 +262,20 @@ static const char *nearest(const struct profile *p, const char *name)
 		}
 	}
 	return best;
+}
+
+int report_profile_check_whole(const struct report *r, struct err *e)
+{
+	for (size_t i = 0; i < r->quality.n_sources; i++) {
+		const struct quality_source *q = &r->quality.sources[i];
+		const char *why = q->damage ? q->damage : q->bad_block;
+
+		if (q->damage || q->n_bad_blocks)
+			return err_set(e, ERR_FORMAT,
+				       "%.200s: %.200s; what could be read was written",
+				       r->paths[i], why ? why : "damaged");
+	}
+	return 0;
 }
 
 static int no_function(const struct report *r, const char *name, struct err *e)

@@ -44,6 +44,9 @@ must_use int report_profile_open(const struct options *o, char *const *files,
 				 struct err *e);
 void report_profile_close(struct report *r);
 
+/* What was written is what could be read: an error that tells what could not. */
+must_use int report_profile_check_whole(const struct report *r, struct err *e);
+
 /* Whether an operand names a recording rather than a function. */
 bool report_profile_is_file(const char *operand);
 /* The function meant by a name; other_text tells in one line what else matched. */
