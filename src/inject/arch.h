@@ -7,6 +7,7 @@
  *	arch_thread_pointer()	distinct for each thread of a process
  *	arch_restorer		what sigreturn needs, if ARCH_HAS_RESTORER
  *	arch_pc(), arch_sp()	of an interrupted context
+ *	arch_call_on()		call a function on another stack, given its upper end
  *	arch_call()		where an interrupted context stands
  *	arch_call_number()	of ARCH_CALL_INTERRUPTED; -1 when it cannot be told
  *	arch_call_again()	an interrupted call is made once more

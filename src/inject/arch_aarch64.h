@@ -53,6 +53,26 @@ static inline uintptr_t arch_sp(const ucontext_t *uc)
 	return uc->uc_mcontext.sp;
 }
 
+static inline void arch_call_on(void *stack, void (*f)(void *), void *arg)
+{
+	register void *x0 __asm__("x0") = arg;
+	register void *x1 __asm__("x1") = stack;
+	register void (*x2)(void *) __asm__("x2") = f;
+
+	__asm__ volatile("mov x19, sp\n\t"
+			 "mov sp, x1\n\t"
+			 "blr x2\n\t"
+			 "mov sp, x19"
+			 : "+r"(x0), "+r"(x1), "+r"(x2)
+			 :
+			 : "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
+			   "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x30", "v0",
+			   "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10",
+			   "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19",
+			   "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28",
+			   "v29", "v30", "v31", "memory", "cc");
+}
+
 #define ARCH_SVC 0xd4000001u /* svc #0 */
 
 /* A context that stands at the instruction without having made the call looks the same

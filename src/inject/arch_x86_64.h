@@ -61,6 +61,20 @@ static inline uintptr_t arch_sp(const ucontext_t *uc)
 	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
 }
 
+static inline void arch_call_on(void *stack, void (*f)(void *), void *arg)
+{
+	__asm__ volatile("mov %%rsp, %%rbx\n\t"
+			 "mov %[stack], %%rsp\n\t"
+			 "call *%[f]\n\t"
+			 "mov %%rbx, %%rsp"
+			 : "+D"(arg), [f] "+a"(f), [stack] "+c"(stack)
+			 :
+			 : "rbx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1",
+			   "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+			   "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory",
+			   "cc");
+}
+
 /* The instruction leaves its own return address in rcx, so registers tell a call that
  * has just returned, or that the kernel has set back to be made again. */
 static inline enum arch_call arch_call(const ucontext_t *uc)

@@ -9,6 +9,7 @@
 #include "inject/loaded.h"
 #include "inject/modules.h"
 #include "inject/restart.h"
+#include "inject/sandbox.h"
 #include "inject/tick.h"
 #include "inject/vdso.h"
 
@@ -117,6 +118,10 @@ void runtime_thread_leave(struct slot *s)
 {
 	uint64_t cpu_ns;
 
+	if (sandbox_is_on()) { /* the timer ends with the thread */
+		s->is_armed = false;
+		return;
+	}
 	runtime_disarm(s);
 	cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	account_close(s, cpu_ns);
@@ -143,7 +148,8 @@ void runtime_keep_signal(void)
 {
 	struct sys_sigaction now;
 
-	if (!runtime.is_on || sys_signal_action(runtime.signal, NULL, &now) < 0 ||
+	if (!runtime.is_on || sandbox_is_on() ||
+	    sys_signal_action(runtime.signal, NULL, &now) < 0 ||
 	    now.handler == (void *)tick_handle)
 		return;
 	runtime.chained = now;
@@ -159,7 +165,7 @@ static void tell_start(enum wire_sampler_origin origin)
 		.origin = origin,
 		.signal = (uint32_t)runtime.signal,
 	};
-	char path[1024];
+	static char path[1024]; /* fork may be called on a small stack */
 	long n = sys_readlink("/proc/self/exe", path, sizeof(path));
 
 	get_comm(r.comm);
@@ -188,6 +194,10 @@ static void forked(void)
 
 	if (!runtime.is_on)
 		return;
+	if (sandbox_is_on()) {
+		runtime.is_on = false;
+		return;
+	}
 	runtime.pid = sys_getpid();
 	ring_unmap(&runtime.ring);
 	account_forget();
@@ -204,7 +214,7 @@ static void forked(void)
 
 void runtime_check_fork(void)
 {
-	if (runtime.is_on && runtime.pid != sys_getpid())
+	if (runtime.is_on && !sandbox_is_on() && runtime.pid != sys_getpid())
 		forked();
 }
 
@@ -271,6 +281,7 @@ static void begin(void)
 	find_own_text();
 	vdso_init(vdso);
 	restart_init();
+	sandbox_init();
 	if (!open_ring(WIRE_SAMPLER_EXEC))
 		return;
 	runtime.is_on = true;
@@ -306,7 +317,7 @@ __attribute__((destructor)) static void end(void)
 {
 	struct slot *s;
 
-	if (!runtime.is_on || runtime.pid != sys_getpid())
+	if (!runtime.is_on || sandbox_is_on() || runtime.pid != sys_getpid())
 		return;
 	runtime.is_on = false;
 	for (uint32_t i = 0; (s = slot_at(i)); i++)

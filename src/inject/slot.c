@@ -18,10 +18,13 @@ static size_t round_up(size_t n, size_t to)
 	return (n + to - 1) & ~(to - 1);
 }
 
+#define HANDLER_STACK_BYTES (32 << 10)
+
 static struct slot *map_slot(void)
 {
 	size_t cache_at = round_up(sizeof(struct slot), 64);
-	size_t size = round_up(cache_at + unwind_local_cache_bytes(), 4096);
+	size_t size = round_up(cache_at + unwind_local_cache_bytes(), 4096) +
+		      HANDLER_STACK_BYTES;
 	struct slot *s;
 
 	if (table.n == SLOT_MAX)
@@ -30,6 +33,7 @@ static struct slot *map_slot(void)
 	if (!s)
 		return NULL;
 	s->cache = (void *)((char *)s + cache_at);
+	s->handler_stack = (char *)s + size;
 	s->index = table.n;
 	table.at[table.n] = s;
 	__atomic_store_n(&table.n, table.n + 1, __ATOMIC_RELEASE);

@@ -41,6 +41,8 @@ struct slot {
 	struct stack_delta_frames frames[2];
 	uint8_t encoded[WIRE_SAMPLER_DEPTH_MAX * 10];
 	struct unwind_local_cache *cache;
+	/* Where the signal handler works: the thread's own stack may be small. */
+	void *handler_stack; /* its upper end */
 };
 
 /* A slot that nobody uses, or NULL.  Not from a signal handler. */

@@ -10,6 +10,7 @@
 
 #include "inject/next.h"
 #include "inject/runtime.h"
+#include "inject/sandbox.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -54,6 +55,10 @@ static struct slot *slot_for(const pthread_attr_t *attr, void *(*start)(void *),
 	struct slot *s;
 
 	runtime_check_fork();
+	if (runtime.is_on && sandbox_is_on()) {
+		ring_count(&runtime.ring.header->n_threads_refused, 1);
+		return NULL;
+	}
 	s = runtime.is_on ? slot_new() : NULL;
 	if (!s)
 		return NULL;

@@ -8,6 +8,7 @@
 #include "inject/modules.h"
 #include "inject/restart.h"
 #include "inject/runtime.h"
+#include "inject/sandbox.h"
 #include "inject/vdso.h"
 
 typedef void handler_fn(int signal, siginfo_t *info, void *context);
@@ -89,29 +90,46 @@ static void obey(struct slot *s)
 		adopt_threads();
 }
 
-void tick_handle(int signal, siginfo_t *info, void *context)
+/* What the signal brought; handled on the slot's own stack. */
+struct tick {
+	struct slot *slot;
+	const siginfo_t *info;
+	ucontext_t *context;
+};
+
+static void handle(void *arg)
 {
-	struct slot *s = slot_of(info);
+	const struct tick *t = arg;
+	struct slot *s = t->slot;
 	struct wire_sampler_ring *header = runtime.ring.header;
 
-	if (!s) {
-		pass_on(signal, info, context);
-		return;
-	}
-	restart_settle(context, signal);
+	if (!sandbox_is_on())
+		restart_settle(t->context, runtime.signal);
 	if (!header || !s->is_armed || !runtime.is_on || runtime.control->is_stopped)
 		return;
 
 	uint64_t now = vdso_now_ns();
-	uint64_t signalled = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
+	uint64_t signalled =
+		1 + (uint64_t)(t->info->si_overrun > 0 ? t->info->si_overrun : 0);
 	uint32_t count = (uint32_t)account_tick(s, signalled);
 
 	if (runtime.control->is_paused)
 		return;
 	ring_count(&header->n_signals, 1);
 	ring_count(&header->n_intervals, count);
-	take(s, context, count, now);
-	if (__atomic_load_n(&header->request, __ATOMIC_RELAXED))
+	take(s, t->context, count, now);
+	if (!sandbox_is_on() && __atomic_load_n(&header->request, __ATOMIC_RELAXED))
 		obey(s);
 	ring_count(&header->handler_ns, vdso_now_ns() - now);
+}
+
+/* An alternate signal stack may have room for the signal's frame and little else. */
+void tick_handle(int signal, siginfo_t *info, void *context)
+{
+	struct tick t = { slot_of(info), info, context };
+
+	if (t.slot)
+		arch_call_on(t.slot->handler_stack, handle, &t);
+	else
+		pass_on(signal, info, context);
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/sandbox.h"
+
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+
+#include "inject/next.h"
+#include "inject/runtime.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef int prctl_fn(int option, unsigned long a, unsigned long b, unsigned long c,
+		     unsigned long d);
+typedef long syscall_fn(long nr, long a, long b, long c, long d, long e, long f);
+
+/* Variadic in the headers, which makes no difference to the caller. */
+EXPORT prctl_fn sandbox_prctl __asm__("prctl");
+EXPORT syscall_fn sandbox_syscall __asm__("syscall");
+
+static prctl_fn *next_prctl;
+static syscall_fn *next_syscall;
+static bool is_on;
+
+bool sandbox_is_on(void)
+{
+	return is_on;
+}
+
+void sandbox_init(void)
+{
+	if (!next_prctl)
+		next_prctl = (prctl_fn *)next_symbol("prctl");
+	if (!next_syscall)
+		next_syscall = (syscall_fn *)next_symbol("syscall");
+}
+
+/* Even the clock of the vDSO is out of bounds: strict mode forbids rdtsc. */
+static struct slot *stop_this_thread(void)
+{
+	struct slot *s = slot_mine();
+
+	if (!s || !s->is_armed)
+		return NULL;
+	runtime_disarm(s);
+	account_close(s, sys_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+	return s;
+}
+
+struct restriction {
+	bool was_on;
+	struct slot *stopped;
+};
+
+static struct restriction enter(bool is_strict)
+{
+	struct restriction r = { .was_on = is_on };
+
+	if (!runtime.is_on || is_on)
+		return r;
+	if (is_strict)
+		r.stopped = stop_this_thread();
+	is_on = true;
+	return r;
+}
+
+static void settle(const struct restriction *r, bool has_failed)
+{
+	if (!runtime.is_on || r->was_on)
+		return;
+	is_on = !has_failed;
+	if (r->stopped && has_failed)
+		runtime_arm(r->stopped, r->stopped->tid, ACCOUNT_LATE);
+	else if (r->stopped)
+		ring_count(&runtime.ring.header->n_threads_refused, 1);
+}
+
+int sandbox_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
+		  unsigned long d)
+{
+	sandbox_init();
+	if (option != PR_SET_SECCOMP)
+		return next_prctl(option, a, b, c, d);
+
+	struct restriction r = enter(a == SECCOMP_MODE_STRICT);
+	int rc = next_prctl(option, a, b, c, d);
+
+	settle(&r, rc < 0);
+	return rc;
+}
+
+long sandbox_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+	sandbox_init();
+	if (nr != SYS_seccomp && (nr != SYS_prctl || a != PR_SET_SECCOMP))
+		return next_syscall(nr, a, b, c, d, e, f);
+
+	bool is_strict = nr == SYS_seccomp ? a == SECCOMP_SET_MODE_STRICT
+					   : b == SECCOMP_MODE_STRICT;
+	struct restriction r = enter(is_strict);
+	long rc = next_syscall(nr, a, b, c, d, e, f);
+
+	settle(&r, rc < 0);
+	return rc;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sandbox - a program that restricts its own system calls (seccomp) is left alone.
+ *
+ * What it forbids may end it, so from then on this library makes no system call there:
+ * threads that have their timer go on being sampled, new ones and children are not.
+ */
+#ifndef DWELL_INJECT_SANDBOX_H
+#define DWELL_INJECT_SANDBOX_H
+
+#include <stdbool.h>
+
+/* Whether this process, or one that it was forked from, has restricted its calls. */
+bool sandbox_is_on(void);
+/* Look up what the wrappers hide, while it is safe to. */
+void sandbox_init(void);
+
+#endif
