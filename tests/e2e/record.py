@@ -168,20 +168,6 @@ def exit_codes_are_those_of_a_shell():
     assert not os.path.exists(FILE)
 
 
-def the_program_sees_no_difference():
-    plain = subprocess.run([program('self'), 'a b'], capture_output=True, text=True,
-                           cwd='/')
-    seen = run(program('self'), 'a b', cwd='/')
-    assert seen.stdout == plain.stdout, (plain.stdout, seen.stdout)
-
-
-def closed_descriptors_stay_closed():
-    shell = f'exec {program("self")} 3>&1 >&3 <&- 2>&-'
-    plain = subprocess.run(['sh', '-c', shell], capture_output=True, text=True)
-    seen = run('sh', '-c', shell)
-    assert seen.stdout == plain.stdout, (plain.stdout, seen.stdout)
-
-
 def what_was_taken_before_a_kill_remains():
     p = subprocess.Popen([DWELL, 'run', '-q', '-i', '1ms', '-o', FILE, '--', 'sh', '-c',
                           f'{workload("cpu")} 10; kill -9 $$'], stdout=subprocess.DEVNULL)

@@ -49,7 +49,7 @@ static void waits_are_not_interrupted(void)
 
 	if (pipe(pipes) < 0)
 		exit(1);
-	for (int i = 0; i < 200000; i++) {
+	for (int i = 0; i < 50000; i++) {
 		struct pollfd p = { pipes[0], POLLIN, 0 };
 		struct timeval none = { 0, 0 };
 
@@ -83,9 +83,11 @@ static void its_own_profiling_signal_arrives(void)
 {
 	struct itimerval every = { { 0, 5000 }, { 0, 5000 } }, never = { 0 };
 
+	n_prof = 0;
 	signal(SIGPROF, on_prof);
 	setitimer(ITIMER_PROF, &every, NULL);
-	burn(50);
+	for (int i = 0; i < 100 && !n_prof; i++)
+		burn(30);
 	setitimer(ITIMER_PROF, &never, NULL);
 	signal(SIGPROF, SIG_DFL);
 	printf("SIGPROF %d\n", n_prof);
@@ -119,7 +121,7 @@ static void every_alarm_interrupts(void)
 	for (int i = 0; i < 1000; i++)
 		many[i] = (struct pollfd){ pipes[0], POLLIN, 0 };
 	sigaction(SIGALRM, &action, NULL);
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 1000; i++) {
 		setitimer(ITIMER_REAL, &once, NULL);
 		slept_on += poll(many, 1000, 500) == 0;
 	}
