@@ -171,6 +171,18 @@ static void cut(char *dst, size_t cap, const char *src, size_t width)
 		cut_middle(dst, cap, src, width);
 }
 
+char *names_cut_end(char *dst, size_t cap, const char *text, size_t width)
+{
+	char shown[1024];
+
+	text_printable(shown, sizeof(shown), text);
+	if (fits(shown, width))
+		snprintf(dst, cap, "%s", shown);
+	else
+		cut_end(dst, cap, shown, width);
+	return dst;
+}
+
 char *names_shorten(char *dst, size_t cap, const char *name, size_t width)
 {
 	char work[1024], shown[1024];

@@ -20,5 +20,7 @@ bool names_is_file(const char *have, const char *want);
 /* Fit a demangled name into `width` columns: parameters go first, then template
  * arguments from the innermost out, then the middle.  Writes at most cap bytes. */
 char *names_shorten(char *dst, size_t cap, const char *name, size_t width);
+/* The same for other text, which is read from its start. */
+char *names_cut_end(char *dst, size_t cap, const char *text, size_t width);
 
 #endif

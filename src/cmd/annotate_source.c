@@ -180,7 +180,6 @@ static void put_file(const struct annotate_view *v, const struct annotate_source
 			put_inlined(v, t, s->file, line);
 	}
 	report_table_print(t, out);
-	fputc('\n', out);
 }
 
 /* Lines of a file that is not at hand: numbers only. */
@@ -206,7 +205,6 @@ static void put_numbers(const struct annotate_view *v, const struct annotate_sou
 
 		fprintf(out, "  %s\n", text_printable(safe, sizeof(safe), why));
 	}
-	fputc('\n', out);
 }
 
 void annotate_source_print(const struct annotate_view *v, FILE *out)
@@ -220,6 +218,8 @@ void annotate_source_print(const struct annotate_view *v, FILE *out)
 		struct err why = { 0 };
 
 		end = end_of_file(lines, i);
+		if (i)
+			fputc('\n', out);
 		if (rows->file && annotate_source_load(&s, v, rows->file, &why)) {
 			/* Line 0, the compiler's own, comes first: it has no place. */
 			size_t skip = rows->line == 0 && end - i > 1;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyze/names.h"
 #include "analyze/waits.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -126,6 +127,14 @@ static void put_commands(const struct report *r, const struct recording *rec, FI
 	report_text_line(out, r, "  ", &b);
 }
 
+/* What is behind the last slash is the last to go. */
+static void put_path(struct buf *b, const char *path, size_t width)
+{
+	size_t used = text_width(buf_str(b)) + strlen("  ");
+
+	report_text_safe(b, used + text_width(path) > width ? names_base(path) : path);
+}
+
 static void put_circumstances(const struct report *r, size_t i, FILE *out)
 {
 	const struct recording *rec = profile_source(r->profile, i);
@@ -144,7 +153,7 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 	}
 	if (recording_info(rec, "command")) {
 		buf_puts(&b, ", ");
-		report_text_safe(&b, recording_path(rec));
+		put_path(&b, recording_path(rec), r->width);
 	}
 	report_text_line(out, r, "  ", &b);
 	put_commands(r, rec, out);
@@ -162,6 +171,13 @@ static bool is_whole(const struct report *r, size_t column)
 	return false;
 }
 
+static void put_short(struct buf *b, const char *name, size_t width)
+{
+	char s[1000];
+
+	buf_puts(b, names_shorten(s, sizeof(s), name, width));
+}
+
 /* "43.2 % in read, called by load_page (server)" */
 static void put_wait(struct buf *b, const struct report *r, const struct wait *w,
 		     uint64_t total)
@@ -169,11 +185,11 @@ static void put_wait(struct buf *b, const struct report *r, const struct wait *w
 	char pct[TEXT_MAX];
 
 	buf_printf(b, "%s in ", text_pct(pct, (double)w->weight, (double)total));
-	report_text_safe(b, profile_function(r->profile, w->function)->name);
+	put_short(b, profile_function(r->profile, w->function)->name, r->width / 3);
 	if (w->caller == MODEL_NONE)
 		return;
 	buf_puts(b, ", called by ");
-	report_text_safe(b, profile_function(r->profile, w->caller)->name);
+	put_short(b, profile_function(r->profile, w->caller)->name, r->width / 3);
 	buf_puts(b, " (");
 	report_text_safe(b, profile_function(r->profile, w->caller)->image);
 	buf_puts(b, ")");

@@ -29,7 +29,7 @@ void report_text_line(FILE *out, const struct report *r, const char *indent,
 	char cut[1200];
 
 	if (text_width(s) + indent_width > r->width)
-		s = names_shorten(cut, sizeof(cut), s, r->width - indent_width);
+		s = names_cut_end(cut, sizeof(cut), s, r->width - indent_width);
 	fprintf(out, "%s%s\n", indent, s);
 	buf_clear(b);
 }
@@ -68,12 +68,28 @@ void report_text_labelled(const struct report *r, const char *label, struct buf 
 	buf_clear(text);
 }
 
-void report_text_next(const char *const *lines, size_t n, FILE *out)
+/* A command is never cut: it is there to be copied. */
+void report_text_next(const struct report *r, const char *const *lines, size_t n,
+		      FILE *out)
 {
-	fputs("\nNext: ", out);
-	for (size_t i = 0; i < n; i++)
-		fprintf(out, "%s%sdwell %s%s", i ? "  ·  " : "", report_text_bold(true),
-			lines[i], report_text_bold(false));
+	static const char title[] = "Next: ", between[] = "  ·  ";
+	size_t at = text_width(title);
+
+	fprintf(out, "\n%s", title);
+	for (size_t i = 0; i < n; i++) {
+		size_t width = strlen("dwell ") + text_width(lines[i]);
+
+		if (i && at + text_width(between) + width > r->width) {
+			fprintf(out, "\n%*s", (int)text_width(title), "");
+			at = text_width(title);
+		} else if (i) {
+			fputs(between, out);
+			at += text_width(between);
+		}
+		fprintf(out, "%sdwell %s%s", report_text_bold(true), lines[i],
+			report_text_bold(false));
+		at += width;
+	}
 	fputc('\n', out);
 }
 

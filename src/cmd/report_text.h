@@ -15,14 +15,15 @@
 const char *report_text_bold(bool on);
 /* Text from a recording. */
 void report_text_safe(struct buf *b, const char *s);
-/* The text in one line, shortened to the width; clears it. */
+/* The text in one line, cut at the width; clears it. */
 void report_text_line(FILE *out, const struct report *r, const char *indent,
 		      struct buf *b);
 /* The text under its label, wrapped at spaces below itself; clears it. */
 void report_text_labelled(const struct report *r, const char *label, struct buf *text,
 			  FILE *out);
 /* A line of what to try next; each line is a command without "dwell ". */
-void report_text_next(const char *const *lines, size_t n, FILE *out);
+void report_text_next(const struct report *r, const char *const *lines, size_t n,
+		      FILE *out);
 /* A name in quotes when a shell needs them. */
 void report_text_quoted(struct buf *to, const char *name);
 /* "[2] cpu-time" when columns of several recordings are side by side. */

@@ -376,7 +376,7 @@ static void put_next(const struct view *v, FILE *out)
 
 	const char *next[] = { buf_str(&annotate), buf_str(&callers), "tree" };
 
-	report_text_next(next, 3, out);
+	report_text_next(v->r, next, 3, out);
 }
 
 static void print_text(struct view *v, FILE *out)

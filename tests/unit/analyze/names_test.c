@@ -94,10 +94,22 @@ static void what_says_most_of_a_long_name_is_kept(void **state unused)
 	}
 }
 
+static void text_is_cut_at_its_end(void **state unused)
+{
+	char s[64];
+
+	assert_string_equal(names_cut_end(s, sizeof(s), "python3 -c print(1)", 30),
+			    "python3 -c print(1)");
+	assert_string_equal(names_cut_end(s, sizeof(s), "python3 -c print(1)", 12),
+			    "python3 -c …");
+	assert_string_equal(names_cut_end(s, sizeof(s), "a\033b", 30), "a\\x1bb");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_without_parameters_ends_before_them),
+		cmocka_unit_test(text_is_cut_at_its_end),
 		cmocka_unit_test(functions_and_files_are_found_by_the_short_form),
 		cmocka_unit_test(
 			a_long_name_loses_parameters_then_templates_then_its_middle),
