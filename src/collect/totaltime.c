@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collect/experiment.h"
-#include "store/model.h"
+#include "collect/experiment_cpu.h"
 
 extern const struct experiment experiment_totaltime;
 
@@ -9,21 +8,12 @@ const struct experiment experiment_totaltime = {
 	.name = "totaltime",
 	.summary = "where wall-clock time goes in every thread, running or blocked",
 	.trigger = EXPERIMENT_THREAD_TIME,
-	.has_variants = true,
-	.unit = "ns",
-	.on = 10000000,
-	.hi = 1000000,
-	.lo = 100000000,
-	.min = 10000,
-	.max = UINT64_C(10000000000),
+	EXPERIMENT_CPU_INTERVALS,
 	.n_events = 3,
 	.events = {
 		[EXPERIMENT_CPU] = {
-			.name = "cpu-time",
-			.unit = "ns",
-			.description = "CPU time, user and system",
+			EXPERIMENT_CPU_COLUMN,
 			.flags = EVENT_SAMPLED,
-			.is_periodic = true,
 		},
 		[EXPERIMENT_BLOCKED] = {
 			.name = "blocked-time",
