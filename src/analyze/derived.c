@@ -37,19 +37,9 @@ const char *derived_name(const struct recording *r, size_t i)
 	return NULL;
 }
 
-static bool is_wanted(const struct profile_options *o, const char *name)
-{
-	if (!o->events || !o->events[0])
-		return true;
-	for (size_t i = 0; o->events[i]; i++)
-		if (strcmp(o->events[i], name) == 0)
-			return true;
-	return false;
-}
-
 static bool is_named(const struct profile_options *o, const char *name)
 {
-	return o->events && o->events[0] && is_wanted(o, name);
+	return o->events && o->events[0] && profile_wants_event(o, name);
 }
 
 bool derived_needs_event(const struct recording *r, const struct model_event *ev,
@@ -133,7 +123,7 @@ void derived_add_columns(struct profile *p, uint32_t source,
 			 const struct profile_options *o)
 {
 	for (size_t k = 0; k < N_WHOLES; k++)
-		if (is_wanted(o, wholes[k].name) &&
+		if (profile_wants_event(o, wholes[k].name) &&
 		    has_parts(p->sources[source].recording, &wholes[k]))
 			add_whole(p, source, &wholes[k]);
 }

@@ -37,7 +37,7 @@ void profile_freep(struct profile **p)
 	profile_free(*p);
 }
 
-static bool is_selected(const struct profile_options *o, const char *name)
+bool profile_wants_event(const struct profile_options *o, const char *name)
 {
 	if (!o->events || !o->events[0])
 		return true;
@@ -81,8 +81,8 @@ static void add_columns(struct profile *p, uint32_t source,
 		const char *name = column_name(p, s, ev);
 
 		s->column_of_event[i] = MODEL_NONE;
-		if (!is_selected(o, name) &&
-		    !is_selected(o, recording_string(r, ev->name)) &&
+		if (!profile_wants_event(o, name) &&
+		    !profile_wants_event(o, recording_string(r, ev->name)) &&
 		    !derived_needs_event(r, ev, o))
 			continue;
 		s->column_of_event[i] = s->n_columns++;

@@ -29,4 +29,7 @@ struct profile {
 	struct filter *filter; /* or NULL */
 };
 
+/* All events are, unless some are named. */
+bool profile_wants_event(const struct profile_options *o, const char *name);
+
 #endif

@@ -51,30 +51,28 @@ char *report_value_text(char *s, uint64_t value, const struct report_scale *scal
 	return s;
 }
 
-char *report_value_pct(char *s, uint64_t part, uint64_t whole)
+/* What is there is never shown as 0: least is the smallest number of so many decimals. */
+static char *put_pct(char *s, uint64_t part, uint64_t whole, int decimals, double least)
 {
 	double pct = whole ? 100.0 * (double)part / (double)whole : 0;
 
 	if (part == 0)
 		snprintf(s, TEXT_MAX, "–");
-	else if (pct < 0.05)
-		snprintf(s, TEXT_MAX, "<0.1 %%");
+	else if (pct < least / 2)
+		snprintf(s, TEXT_MAX, "<%.*f %%", decimals, least);
 	else
-		snprintf(s, TEXT_MAX, "%.1f %%", pct);
+		snprintf(s, TEXT_MAX, "%.*f %%", decimals, pct);
 	return s;
+}
+
+char *report_value_pct(char *s, uint64_t part, uint64_t whole)
+{
+	return put_pct(s, part, whole, 1, 0.1);
 }
 
 char *report_value_whole_pct(char *s, uint64_t part, uint64_t whole)
 {
-	double pct = whole ? 100.0 * (double)part / (double)whole : 0;
-
-	if (part == 0)
-		snprintf(s, TEXT_MAX, "–");
-	else if (pct < 0.5)
-		snprintf(s, TEXT_MAX, "<1 %%");
-	else
-		snprintf(s, TEXT_MAX, "%.0f %%", pct);
-	return s;
+	return put_pct(s, part, whole, 0, 1);
 }
 
 int report_value_parse_pct(const char *s, double *ret, struct err *e)
