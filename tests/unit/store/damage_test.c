@@ -23,6 +23,7 @@
 #include "store/block_header.h"
 #include "store/format.h"
 #include "store/recording.h"
+#include "scratch_file.h"
 
 /* One of each thing; samples before and after dictionaries grow. */
 static const char everything[] = "info command cc1 -O2\n"
@@ -43,22 +44,8 @@ static const char everything[] = "info command cc1 -O2\n"
 				 "main;g;h 5\n"
 				 "main;f;h 7\n";
 
-static char path[64], copy_path[64];
-
-static int make_path(void **state)
-{
-	(void)state;
-	snprintf(path, sizeof(path), "/tmp/dwell-damage-%d.dwell", getpid());
-	unlink(path);
-	return 0;
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	unlink(path);
-	return 0;
-}
+static const char *const path = scratch_file_path;
+static char copy_path[64];
 
 static uint8_t *read_all(size_t *ret_n)
 {
@@ -503,7 +490,8 @@ static void a_file_that_shrinks_is_an_error(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+#define TEST(name)                                                                       \
+	cmocka_unit_test_setup_teardown(name, scratch_file_make, scratch_file_remove)
 	const struct CMUnitTest tests[] = {
 		TEST(a_file_cut_anywhere_is_whole_up_to_there),
 		TEST(every_flipped_bit_is_found),

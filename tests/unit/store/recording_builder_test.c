@@ -8,22 +8,9 @@
 #include <cmocka.h>
 
 #include "store/recording.h"
+#include "scratch_file.h"
 
-static char path[64];
-
-static int make_path(void **state)
-{
-	(void)state;
-	snprintf(path, sizeof(path), "/tmp/dwell-builder-%d.dwell", getpid());
-	return 0;
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	unlink(path);
-	return 0;
-}
+static const char *const path = scratch_file_path;
 
 static struct recording *build(const char *text)
 {
@@ -154,7 +141,8 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+#define TEST(name)                                                                       \
+	cmocka_unit_test_setup_teardown(name, scratch_file_make, scratch_file_remove)
 	const struct CMUnitTest tests[] = {
 		TEST(a_line_of_frames_is_a_sample),
 		TEST(functions_are_named_by_a_map_inside),

@@ -12,25 +12,11 @@
 
 #include "base/mem.h"
 #include "store/writer.h"
+#include "scratch_file.h"
 
 #define N_SAMPLES 150000
 
-static char path[64];
-
-static int make_path(void **state)
-{
-	(void)state;
-	snprintf(path, sizeof(path), "/tmp/dwell-recording-%d.dwell", getpid());
-	unlink(path);
-	return 0;
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	unlink(path);
-	return 0;
-}
+static const char *const path = scratch_file_path;
 
 static struct writer *create(const struct writer_options *o)
 {
@@ -398,7 +384,8 @@ static void what_is_no_recording_is_refused_in_one_line(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+#define TEST(name)                                                                       \
+	cmocka_unit_test_setup_teardown(name, scratch_file_make, scratch_file_remove)
 	const struct CMUnitTest tests[] = {
 		TEST(the_dictionaries_come_back_as_written),
 		TEST(equal_content_is_stored_once),

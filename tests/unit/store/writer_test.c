@@ -16,25 +16,11 @@
 
 #include "base/map.h"
 #include "store/recording.h"
+#include "scratch_file.h"
 
 #define N_KILLS 25
 
-static char path[64];
-
-static int make_path(void **state)
-{
-	(void)state;
-	snprintf(path, sizeof(path), "/tmp/dwell-writer-%d.dwell", getpid());
-	unlink(path);
-	return 0;
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	unlink(path);
-	return 0;
-}
+static const char *const path = scratch_file_path;
 
 static struct writer *create(const struct writer_options *o)
 {
@@ -399,7 +385,8 @@ static void nothing_is_added_to_what_is_damaged_or_foreign(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+#define TEST(name)                                                                       \
+	cmocka_unit_test_setup_teardown(name, scratch_file_make, scratch_file_remove)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_flushed_survives_sigkill),
 		TEST(a_full_disk_keeps_what_was_written),

@@ -236,28 +236,7 @@ static void a_handler_on_another_stack_is_walked_through(void **state)
 	sigaltstack(&off, NULL);
 }
 
-/* A frame whose CFA is in rbx, as ld.so's resolver has it: the callees must be asked
- * where they saved that. */
-void on_rbx(void (*fn)(void));
-__asm__(".text\n"
-	".type on_rbx, @function\n"
-	"on_rbx:\n"
-	".cfi_startproc\n"
-	"push %rbx\n"
-	".cfi_def_cfa_offset 16\n"
-	".cfi_offset 3, -16\n"
-	"mov %rsp, %rbx\n"
-	".cfi_def_cfa 3, 16\n"
-	"sub $256, %rsp\n"
-	"and $-64, %rsp\n"
-	"call *%rdi\n"
-	"mov %rbx, %rsp\n"
-	".cfi_def_cfa 7, 16\n"
-	"pop %rbx\n"
-	".cfi_def_cfa_offset 8\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size on_rbx, . - on_rbx\n");
+void on_rbx(void (*fn)(void)); /* on_rbx.S */
 
 static __attribute__((noinline)) void clobber_rbx(void)
 {
