@@ -239,7 +239,8 @@ static void write_overview(FILE *out)
 	put_exit_status(out);
 	fputs(".Sh SEE ALSO\n", out);
 	for (const struct command *const *c = commands; *c; c++)
-		fprintf(out, ".Xr dwell-%s 1%s\n", (*c)->name, c[1] ? " ," : "");
+		fprintf(out, ".Xr dwell-%s 1 ,\n", (*c)->name);
+	fputs(".Xr dwell-format 5\n", out);
 }
 
 void manpage_write(const struct command *c, FILE *out)

@@ -105,6 +105,17 @@ for page in "" "${commands[@]}"; do
 	fi
 done
 
+root=$(dirname "$0")/../..
+"$root/scripts/format-page" "$dwell" "$root/docs/format.md" >"$work/format.5" 2>"$work/why"
+verdict "the manual page of the format is made of docs/format.md"
+if command -v mandoc >/dev/null; then
+	mandoc -T lint -W style "$work/format.5" | grep -v 'referenced manual not found' >"$work/why"
+	[ ! -s "$work/why" ]
+	verdict "the manual page of the format is well-formed"
+else
+	skip "the manual page of the format is well-formed" "mandoc is not installed"
+fi
+
 bash -n "$work/dwell.bash" 2>"$work/why"
 verdict "the bash completion is a script"
 for shell in fish zsh; do
