@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/own.h"
 #include "base/vec.h"
 #include "sym/demangle.h"
 
@@ -138,11 +139,26 @@ static uint32_t find_or_create(struct function_table *t, const struct function_k
 	return (uint32_t)*same - 1;
 }
 
+/* memcpy@@GLIBC_2.14 is memcpy to a reader; memcpy@plt is another function. */
+static char *without_version(const char *linkage)
+{
+	const char *at = strchr(linkage, '@');
+
+	if (!at || at == linkage || strcmp(at, "@plt") == 0)
+		return NULL;
+	return xstrndup(linkage, (size_t)(at - linkage));
+}
+
 uint32_t function_table_add(struct function_table *t, const struct function_key *key)
 {
-	uint32_t id = find_or_create(t, key);
+	own(freep) char *plain = without_version(key->linkage);
+	struct function_key k = *key;
+	uint32_t id;
 
-	complete(t->functions.at[id], key);
+	if (plain)
+		k.linkage = plain;
+	id = find_or_create(t, &k);
+	complete(t->functions.at[id], &k);
 	return id;
 }
 

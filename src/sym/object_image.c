@@ -205,8 +205,6 @@ static bool object_address(struct image *im, uint64_t offset, uint64_t *ret)
 
 static uint32_t enter(struct image *im, const struct symtab_symbol *symbol)
 {
-	own(freep) char *plain = NULL;
-	const char *at = strchr(symbol->name, '@');
 	struct function_key key = {
 		.image = im->id,
 		.linkage = symbol->name,
@@ -217,9 +215,6 @@ static uint32_t enter(struct image *im, const struct symtab_symbol *symbol)
 
 	if (function_bounds_is_synthetic(symbol->name))
 		return function_table_add_place(im->functions, im->id, symbol->name);
-	/* memcpy@@GLIBC_2.14 is memcpy to a reader; memcpy@plt is not. */
-	if (at && strcmp(at, "@plt") != 0)
-		key.linkage = plain = xstrndup(symbol->name, (size_t)(at - symbol->name));
 	return function_table_add(im->functions, &key);
 }
 
