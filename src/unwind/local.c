@@ -148,18 +148,6 @@ static inline bool find_row(const struct walk *w, uint64_t pc, struct cfa_row *r
 	return make_row(w, pc, ret);
 }
 
-static __attribute__((noinline)) enum step_result step_interpreted(struct walk *w,
-								   uint64_t pc)
-{
-	struct cfi_section section;
-	struct cfi_fde fde;
-	struct cfa_rules rules;
-
-	if (!interpret(pc, &section, &fde, &rules))
-		return step_stop(&w->step, UNWIND_NO_TABLE);
-	return step_rules(abi, &section, &fde, &rules, &w->regs, &w->memory, &w->step);
-}
-
 /* What can be read may be code. */
 static bool is_readable(void *ctx, uint64_t addr)
 {
@@ -187,6 +175,22 @@ static __attribute__((noinline)) bool is_return(struct walk *w, uint64_t addr)
 	struct no_table_code code = code_of(w);
 
 	return no_table_is_return(abi, &code, addr);
+}
+
+static __attribute__((noinline)) enum step_result step_interpreted(struct walk *w,
+								   uint64_t pc)
+{
+	struct cfi_section section;
+	struct cfi_fde fde;
+	struct cfa_rules rules;
+	enum step_result rc;
+
+	if (!interpret(pc, &section, &fde, &rules))
+		return step_stop(&w->step, UNWIND_NO_TABLE);
+	rc = step_rules(abi, &section, &fde, &rules, &w->regs, &w->memory, &w->step);
+	if (rc == STEP_RETURN && w->step.is_presumed && !is_return(w, w->regs.r[abi->pc]))
+		return step_stop(&w->step, UNWIND_NO_REGISTER);
+	return rc;
 }
 
 /* The row of the frame the walk stands on.  False when that is no frame: a return

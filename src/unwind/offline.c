@@ -19,17 +19,6 @@ struct walk {
 	bool is_full;  /* carries all registers */
 };
 
-static enum step_result step_found(struct walk *w, struct unwind_image *image,
-				   uint64_t vaddr)
-{
-	struct unwind_image_rules found;
-
-	if (!unwind_image_find(image, vaddr, &found))
-		return step_stop(&w->step, UNWIND_NO_TABLE);
-	return step_rules(w->abi, found.section, &found.fde, &found.rules, &w->regs,
-			  w->memory, &w->step);
-}
-
 static bool is_mapped(void *ctx, uint64_t addr)
 {
 	const struct walk *w = ctx;
@@ -58,6 +47,33 @@ static bool read_code(void *ctx, uint64_t addr, uint64_t *ret)
 	return w->memory->read && w->memory->read(w->memory->ctx, addr, ret);
 }
 
+static struct no_table_code code_of(struct walk *w)
+{
+	return (struct no_table_code){ read_code, is_mapped, is_in_file, w };
+}
+
+static bool is_return(struct walk *w)
+{
+	struct no_table_code code = code_of(w);
+
+	return no_table_is_return(w->abi, &code, w->regs.r[w->abi->pc]);
+}
+
+static enum step_result step_found(struct walk *w, struct unwind_image *image,
+				   uint64_t vaddr)
+{
+	struct unwind_image_rules found;
+	enum step_result rc;
+
+	if (!unwind_image_find(image, vaddr, &found))
+		return step_stop(&w->step, UNWIND_NO_TABLE);
+	rc = step_rules(w->abi, found.section, &found.fde, &found.rules, &w->regs,
+			w->memory, &w->step);
+	if (rc == STEP_RETURN && w->step.is_presumed && !is_return(w))
+		return step_stop(&w->step, UNWIND_NO_REGISTER);
+	return rc;
+}
+
 /* Code without a table keeps frame pointers when its file has no table at all, or none
  * for much of it. */
 static bool is_hand_written(const struct walk *w, const struct unwind_map *map)
@@ -71,10 +87,7 @@ static bool is_hand_written(const struct walk *w, const struct unwind_map *map)
 
 static enum step_result step_unknown(struct walk *w, const struct unwind_map *map)
 {
-	struct no_table_code code = { .read = read_code,
-				      .is_code = is_mapped,
-				      .is_in_file = is_in_file,
-				      .ctx = w };
+	struct no_table_code code = code_of(w);
 	struct no_table_frame frame = {
 		.is_exact = w->is_exact,
 		.is_hand_written = is_hand_written(w, map),

@@ -14,9 +14,14 @@ enum unwind_arch { UNWIND_X86_64, UNWIND_AARCH64 };
 /* Registers by DWARF number: x86-64 0-15 and 16 = pc; aarch64 0-30, 31 = sp, 32 = pc. */
 #define UNWIND_N_REGS 33
 
+/* In valid, bit i of general register i: r[i] was known in a frame further in, and no
+ * rule says that it changed since, but a call may destroy it. */
+#define UNWIND_PRESUMED(i) (UINT64_C(1) << (UNWIND_N_REGS + (i)))
+#define UNWIND_N_PRESUMED  (64 - UNWIND_N_REGS)
+
 struct unwind_regs {
 	enum unwind_arch arch;
-	uint64_t valid; /* bit i: r[i] is known */
+	uint64_t valid; /* bit i: r[i] is known; see also UNWIND_PRESUMED */
 	uint64_t r[UNWIND_N_REGS];
 };
 

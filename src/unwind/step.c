@@ -106,6 +106,15 @@ static enum step_result apply(const struct evaluation *e, unsigned reg,
 	}
 }
 
+/* Which of the registers that a call may destroy may be asked for all the same. */
+static uint64_t presumed(const struct unwind_regs *g, unsigned reg)
+{
+	if (reg >= UNWIND_N_PRESUMED)
+		return 0;
+	return g->valid & (abi_bit(reg) | UNWIND_PRESUMED(reg)) ? UNWIND_PRESUMED(reg)
+								: 0;
+}
+
 static enum step_result evaluate_cfa(struct evaluation *e, const struct cfa_rule *rule,
 				     struct step *s)
 {
@@ -114,6 +123,11 @@ static enum step_result evaluate_cfa(struct evaluation *e, const struct cfa_rule
 	switch (rule->kind) {
 	case CFA_REGISTER:
 		rc = from_register(e, rule->reg, &e->cfa);
+		if (rc == STEP_NEEDS_ALL && presumed(e->regs, rule->reg)) {
+			s->is_presumed = true;
+			e->cfa = e->regs->r[rule->reg];
+			rc = STEP_RETURN;
+		}
 		e->cfa += (uint64_t)(int64_t)rule->value;
 		return rc;
 	case CFA_IS_EXPR:
@@ -135,18 +149,22 @@ static bool is_popped(const struct evaluation *e, const struct abi *abi,
 	       addr < e->regs->r[abi->sp];
 }
 
-/* A register of the caller; false when it cannot be known. */
-static bool recover(const struct evaluation *e, const struct abi *abi, unsigned reg,
-		    const struct cfa_rule *rule, uint64_t *ret)
+/* A register of the caller: its bit in `valid`, 0 when it cannot be known. */
+static uint64_t recover(const struct evaluation *e, const struct abi *abi, unsigned reg,
+			const struct cfa_rule *rule, uint64_t *ret)
 {
 	struct step ignored;
 
 	/* what a call may destroy is known again only by an explicit rule */
-	if (rule->kind == CFA_SAME && !(abi->callee_saved & abi_bit(reg)))
-		return false;
+	if (rule->kind == CFA_SAME && !(abi->callee_saved & abi_bit(reg))) {
+		*ret = e->regs->r[reg];
+		return presumed(e->regs, reg);
+	}
 	if (apply(e, reg, rule, &ignored, ret) == STEP_RETURN)
-		return true;
-	return is_popped(e, abi, rule) && from_register(e, reg, ret) == STEP_RETURN;
+		return abi_bit(reg);
+	if (is_popped(e, abi, rule) && from_register(e, reg, ret) == STEP_RETURN)
+		return abi_bit(reg);
+	return 0;
 }
 
 /* A frame is at least its return address, unless a register holds that: leaves of
@@ -172,6 +190,7 @@ enum step_result step_rules(const struct abi *abi, const struct cfi_section *sec
 	enum step_result rc;
 
 	s->pc_slot = s->fp_slot = s->cfa_slot = 0;
+	s->is_presumed = false;
 	if (ra->kind == CFA_UNDEFINED)
 		return step_stop(s, UNWIND_END);
 	if (ra->kind == CFA_SAME && !abi->has_link_register)
@@ -186,14 +205,14 @@ enum step_result step_rules(const struct abi *abi, const struct cfi_section *sec
 	rc = apply(&e, fde->ra, ra, s, &pc);
 	if (rc != STEP_RETURN)
 		return rc;
-	next.r[abi->sp] = e.cfa;
 	for (unsigned i = 0; i < UNWIND_N_REGS; i++)
-		if (recover(&e, abi, i, &rules->reg[i], &next.r[i]))
-			next.valid |= abi_bit(i);
+		next.valid |= recover(&e, abi, i, &rules->reg[i], &next.r[i]);
+	if (!(next.valid & abi_bit(abi->sp)))
+		next.r[abi->sp] = e.cfa;
 	next.r[abi->pc] = pc & abi->pc_mask;
 	next.valid |= abi_bit(abi->sp) | abi_bit(abi->pc);
 	if (abi->has_link_register && !fde->is_signal_frame)
-		next.valid &= ~abi_bit(abi->ra);
+		next.valid &= ~(abi_bit(abi->ra) | UNWIND_PRESUMED(abi->ra));
 	*g = next;
 	return fde->is_signal_frame ? STEP_SIGNAL : STEP_RETURN;
 }

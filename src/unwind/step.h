@@ -30,6 +30,9 @@ struct step {
 	uint64_t fault; /* of UNWIND_BAD_MEMORY: the address */
 	/* Where the new values were read, 0: not from memory. */
 	uint64_t pc_slot, fp_slot, cfa_slot;
+	/* The CFA is by a register that calls may destroy: hand-written code calls what
+	 * spares it.  The caller must check that the new pc is code behind a call. */
+	bool is_presumed;
 };
 
 static inline enum step_result step_stop(struct step *s, enum unwind_stop stop)

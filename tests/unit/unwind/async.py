@@ -4,7 +4,8 @@
 usage: async.py PRELOAD-LIBRARY SOURCE-ROOT
 
 Compilers, interpreters and a C++ program with exceptions run under async_preload.  Not
-one frame may differ; at most one stack in a thousand may end earlier than libunwind's."""
+one frame may differ; at most one stack in a thousand of each program (or one of few) may
+end earlier than libunwind's."""
 import os
 import re
 import shutil
@@ -38,6 +39,15 @@ def programs(source, work):
     yield [exceptions]
     yield ['gcc', *compile_c]
     yield ['clang', *compile_c]
+    without_fp = os.path.join(work, 'without_fp')
+    if shutil.which('clang++'):
+        subprocess.run(['clang++', '-O3', '-fomit-frame-pointer', os.path.join(here, 'exceptions.cpp'),
+                        '-o', without_fp], check=True, timeout=60)
+        yield [without_fp]
+    # Hand-written assembly: frames of its own, helpers that spare what calls may destroy.
+    for cipher in ('aes-256-gcm', 'chacha20-poly1305'):
+        yield ['openssl', 'speed', '-seconds', '1', '-bytes', '8192', '-evp', cipher]
+    yield ['openssl', 'speed', '-seconds', '1', 'rsa2048', 'ecdsap256']
     yield [os.path.realpath(sys.executable), '-c', PYTHON]
     yield ['perl', '-e', PERL]
 
@@ -50,12 +60,13 @@ def run(argv, preload, out):
     open(out, 'w').close()
     env = dict(os.environ, LD_PRELOAD=preload, UNWIND_ASYNC_OUT=out)
     try:
-        done = subprocess.run(argv, env=env, stdout=subprocess.DEVNULL, timeout=30, check=False)
+        done = subprocess.run(argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              timeout=30, check=False)
     except subprocess.TimeoutExpired:
         print('#', argv[0], 'hung in libunwind')  # it blocks on a descriptor clang closed
         return []
     if done.returncode:
-        print('#', argv[0], 'failed with', done.returncode)
+        print('#', argv[0], 'failed with', done.returncode, done.stderr.decode()[-1000:])
         return None
     with open(out) as f:
         return f.read().splitlines()
@@ -76,8 +87,9 @@ def main():
                     total += int(m[3])
                     early += int(m[5])
                     wrong += int(m[7])
+                    failed += int(m[5]) > max(1, int(m[3]) * MAX_EARLY)
     print(f'# {total} stacks, {wrong} wrong, {early} early')
-    if failed or wrong or early > total * MAX_EARLY or total < MIN_SAMPLES:
+    if failed or wrong or total < MIN_SAMPLES:
         print('not ok 1 - stacks of interrupted programs equal libunwind')
         return 1
     print('ok 1 - stacks of interrupted programs equal libunwind')

@@ -325,6 +325,42 @@ static void all_popped_registers_are_kept_by_the_full_rules(void **state)
 	assert_false(g.valid & abi_bit(12)); /* beyond the red zone: gone */
 }
 
+/* A frame of 16 bytes at sp, then one whose CFA is rax + 8, as OpenSSL's are. */
+static void a_register_that_calls_may_destroy_is_presumed_to_be_spared(void **state)
+{
+	uint64_t stack[8] = { [1] = 0x4444, [5] = 0x5555 };
+	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
+				  NULL };
+	struct cfi_section section = { 0 };
+	struct cfi_fde fde = { .ra = 16 };
+	struct cfa_rules inner = {
+		.cfa = { .kind = CFA_REGISTER, .reg = 7, .value = 16 }
+	};
+	struct cfa_rules outer = { .cfa = {
+					   .kind = CFA_REGISTER, .reg = 0, .value = 8 } };
+	struct unwind_regs g = { .valid = 0x1ffff };
+	struct step s;
+
+	(void)state;
+	inner.reg[16] = outer.reg[16] = (struct cfa_rule){ .kind = CFA_AT, .value = -8 };
+	g.r[7] = 0x6000;
+	g.r[0] = 0x6028;
+	assert_int_equal(step_rules(&abi_x86_64, &section, &fde, &inner, &g, &m, &s),
+			 STEP_RETURN);
+	assert_false(s.is_presumed);
+	assert_false(g.valid & abi_bit(0));
+	assert_int_equal(g.r[7], 0x6010);
+	assert_int_equal(step_rules(&abi_x86_64, &section, &fde, &outer, &g, &m, &s),
+			 STEP_RETURN);
+	assert_true(s.is_presumed); /* the walk must check the new pc */
+	assert_int_equal(g.r[UNWIND_X86_64_PC], 0x5555);
+	assert_int_equal(g.r[7], 0x6030);
+	/* nowhere known: no frame is made up */
+	g.valid = abi_bit(7) | abi_bit(16);
+	assert_int_equal(step_rules(&abi_x86_64, &section, &fde, &outer, &g, &m, &s),
+			 STEP_NEEDS_ALL);
+}
+
 static void expressions_are_evaluated_within_bounds(void **state)
 {
 	static const struct {
@@ -434,6 +470,8 @@ int main(void)
 		cmocka_unit_test(a_register_below_sp_is_read_within_the_red_zone),
 		cmocka_unit_test(a_popped_register_is_kept_when_the_copy_starts_at_sp),
 		cmocka_unit_test(all_popped_registers_are_kept_by_the_full_rules),
+		cmocka_unit_test(
+			a_register_that_calls_may_destroy_is_presumed_to_be_spared),
 		cmocka_unit_test(expressions_are_evaluated_within_bounds),
 		cmocka_unit_test(damaged_programs_are_refused),
 		cmocka_unit_test(the_index_finds_the_last_start_at_or_before),
