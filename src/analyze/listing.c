@@ -220,26 +220,35 @@ static double weight_of(const struct profile *p, const struct metrics *m, uint32
 	return sum;
 }
 
+/* One alone needs no weight. */
+static void order_candidates(const struct profile *p, struct candidate *found, size_t n)
+{
+	struct metrics m;
+
+	if (n < 2)
+		return;
+	metrics_sum(&m, p, NULL, 0);
+	for (size_t i = 0; i < n; i++)
+		found[i].weight = weight_of(p, &m, found[i].id);
+	metrics_fini(&m);
+	qsort(found, n, sizeof(*found), heaviest_first);
+}
+
 size_t listing_find(const struct profile *p, const char *name, uint32_t **ret)
 {
 	VEC(struct candidate) found = { 0 };
-	struct metrics m;
 
-	metrics_sum(&m, p, NULL, 0);
 	for (uint32_t i = 0; i < p->functions.n; i++)
 		if (is_exactly(&p->functions.at[i], name))
-			*vec_push(&found) = (struct candidate){ i, weight_of(p, &m, i) };
+			*vec_push(&found) = (struct candidate){ i, 0 };
 	if (!found.n && name[0])
 		for (uint32_t i = 0; i < p->functions.n; i++)
 			if (strstr(p->functions.at[i].name, name))
-				*vec_push(&found) =
-					(struct candidate){ i, weight_of(p, &m, i) };
-	metrics_fini(&m);
+				*vec_push(&found) = (struct candidate){ i, 0 };
 
 	size_t n = found.n;
 
-	if (n)
-		qsort(found.at, n, sizeof(found.at[0]), heaviest_first);
+	order_candidates(p, found.at, n);
 	*ret = xcalloc(n + 1, sizeof(**ret));
 	for (size_t i = 0; i < n; i++)
 		(*ret)[i] = found.at[i].id;

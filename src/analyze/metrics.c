@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyze/profile_data.h"
-#include "analyze/frame_path.h"
 #include "analyze/walk.h"
 #include "base/mem.h"
 
@@ -210,7 +209,7 @@ void metrics_sum(struct metrics *ret, const struct profile *p,
 	}
 
 	*ret = metrics_of(n_rows, p->columns.n);
-	for (size_t i = 0; i < p->n_sources; i++)
+	for (size_t i = 0; i < p->n_sources && n_rows; i++)
 		sum_source(ret, &p->sources[i], row_of_frame);
 }
 
@@ -245,7 +244,8 @@ static void edges_fini(struct edges *e)
 struct attribution {
 	struct metrics_butterfly *to;
 	struct edges callers, callees;
-	struct frame_path path;
+	const uint32_t *function_of_frame;
+	VEC(uint32_t) path;	 /* functions, outermost first */
 	VEC(size_t) occurrences; /* positions of the function on the path */
 	uint32_t function;
 };
@@ -254,48 +254,48 @@ static void attribute_stack(struct attribution *a, const struct input *s,
 			    const uint64_t *weights)
 {
 	size_t at = a->occurrences.at[a->occurrences.n - 1], f = s->first_column;
-	const struct profile_frame *frames = a->path.frames.at;
-	uint32_t caller = at ? frames[at - 1].function : METRICS_TOTAL;
+	uint32_t caller = at ? a->path.at[at - 1] : METRICS_TOTAL;
 
 	add(a->to->inclusive + f, weights, s->n_columns);
 	add(edge_values(&a->callers, caller) + f, weights, s->n_columns);
-	if (at + 1 == a->path.frames.n)
+	if (at + 1 == a->path.n)
 		add(a->to->exclusive + f, weights, s->n_columns);
 	else
-		add(edge_values(&a->callees, frames[at + 1].function) + f, weights,
+		add(edge_values(&a->callees, a->path.at[at + 1]) + f, weights,
 		    s->n_columns);
 }
 
-static void attribute_enter(struct attribution *a, const struct profile *p,
-			    const struct input *s, uint32_t stack)
+static void attribute_enter(struct attribution *a, const struct input *s, uint32_t stack)
 {
-	size_t from = a->path.frames.n;
 	const uint64_t *weights = input_weights(s, stack);
+	uint32_t n, first = input_frames(s, stack, &n);
 
-	frame_path_enter(&a->path, p, s, stack);
-	for (size_t i = from; i < a->path.frames.n; i++)
-		if (a->path.frames.at[i].function == a->function)
-			*vec_push(&a->occurrences) = i;
+	for (uint32_t i = first; i < first + n; i++) {
+		if (a->function_of_frame[i] == a->function)
+			*vec_push(&a->occurrences) = a->path.n;
+		*vec_push(&a->path) = a->function_of_frame[i];
+	}
 	if (weights && a->occurrences.n)
 		attribute_stack(a, s, weights);
 }
 
 static void attribute_leave(struct attribution *a, const struct input *s, uint32_t stack)
 {
-	frame_path_leave(&a->path, s, stack);
-	while (a->occurrences.n &&
-	       a->occurrences.at[a->occurrences.n - 1] >= a->path.frames.n)
+	uint32_t n;
+
+	input_frames(s, stack, &n);
+	a->path.n -= n;
+	while (a->occurrences.n && a->occurrences.at[a->occurrences.n - 1] >= a->path.n)
 		a->occurrences.n--;
 }
 
-static void attribute_source(struct attribution *a, const struct profile *p,
-			     const struct input *s)
+static void attribute_source(struct attribution *a, const struct input *s)
 {
 	struct walk w = walk_over(s);
 
 	for (enum walk_step step; (step = walk_next(&w)) != WALK_END;) {
 		if (step == WALK_ENTER)
-			attribute_enter(a, p, s, w.stack);
+			attribute_enter(a, s, w.stack);
 		else
 			attribute_leave(a, s, w.stack);
 	}
@@ -317,8 +317,10 @@ void metrics_attribute(struct metrics_butterfly *ret, const struct profile *p,
 		       uint32_t function)
 {
 	size_t n = p->columns.n;
+	own(freep) uint32_t *functions = functions_as_rows(p);
 	struct attribution a = { .to = ret,
 				 .function = function,
+				 .function_of_frame = functions,
 				 .callers.n_columns = n,
 				 .callees.n_columns = n };
 
@@ -328,7 +330,7 @@ void metrics_attribute(struct metrics_butterfly *ret, const struct profile *p,
 		.inclusive = xcalloc(n + 1, sizeof(uint64_t)),
 	};
 	for (size_t i = 0; i < p->n_sources; i++)
-		attribute_source(&a, p, &p->sources[i]);
+		attribute_source(&a, &p->sources[i]);
 	ret->values =
 		xcalloc(a.callers.values.n + a.callees.values.n + 1, sizeof(uint64_t));
 	ret->n_callers = a.callers.functions.n;
@@ -337,7 +339,7 @@ void metrics_attribute(struct metrics_butterfly *ret, const struct profile *p,
 	ret->callees = edges_take(&a.callees, ret->values + a.callers.values.n);
 	edges_fini(&a.callers);
 	edges_fini(&a.callees);
-	frame_path_fini(&a.path);
+	vec_fini(&a.path);
 	vec_fini(&a.occurrences);
 }
 
