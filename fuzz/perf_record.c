@@ -6,6 +6,9 @@
 #include "collect/perf_record.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "collect/perf_pieces.h"
 
 static void check_inside(const void *p, size_t n, const uint8_t *data, size_t size)
 {
@@ -13,6 +16,23 @@ static void check_inside(const void *p, size_t n, const uint8_t *data, size_t si
 
 	if (p && (b < data || n > size || b + n > data + size))
 		abort();
+}
+
+/* What of a piece can be read was in it. */
+static void take_pieces(const struct perf_record_sample *s)
+{
+	struct perf_pieces p;
+	uint64_t addr = 0, word;
+
+	perf_pieces_init(&p, 2);
+	perf_pieces_take(&p, s->cpu, s->raw, s->raw_size);
+	if (s->raw_size >= 8)
+		memcpy(&addr, s->raw, 8);
+	if (perf_pieces_begin(&p, s->cpu, addr) &&
+	    perf_pieces_read(&p, addr + s->raw_size, &word))
+		abort();
+	perf_pieces_end(&p, s->cpu);
+	perf_pieces_fini(&p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -27,6 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		type |= PERF_RECORD_STACK;
 	if (data[0] & 2)
 		type |= PERF_RECORD_ADDR;
+	if (data[0] & 4)
+		type |= PERF_SAMPLE_RAW;
 	data++;
 	size--;
 	perf_record_time(data, size);
@@ -40,6 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (sample.n_kernel > PERF_RECORD_CHAIN_MAX)
 			abort();
 		check_inside(sample.stack, sample.stack_size, data, size);
+		check_inside(sample.raw, sample.raw_size, data, size);
+		take_pieces(&sample);
 	}
 	return 0;
 }

@@ -3,6 +3,9 @@
 
 #include "collect/perf_regs.h"
 
+/* No stack pointer. */
+#define NOT_WALKED UINT64_MAX
+
 static perf_tails_fn take_tail;
 
 void perf_feed_follow_clocks(struct perf_feed *f)
@@ -156,8 +159,35 @@ static void trace_fault(struct perf_feed *f, const struct tracker_sample *sample
 			     .values = { f->sample.addr } });
 }
 
-static struct tracker_sample sample_of(const struct perf_feed *f,
-				       const struct perf_record *r,
+/* Let the walk go on beyond what perf copied, and ask where the stack ends. */
+static void begin_deep(struct perf_feed *f, struct tracker_sample *sample)
+{
+	struct unwind_memory *m = &sample->memory;
+
+	f->stack_end = NOT_WALKED;
+	if (!f->files->deep || !sample->regs)
+		return;
+
+	struct perf_pieces *pieces = perf_deep_pieces(f->files->deep);
+
+	m->end = &f->stack_end;
+	if (perf_pieces_begin(pieces, sample->cpu,
+			      m->stack_addr + PERF_DEEP_SKIP_BYTES)) {
+		m->read = perf_pieces_read;
+		m->ctx = pieces;
+	}
+}
+
+static void end_deep(struct perf_feed *f, uint32_t tid)
+{
+	if (!f->files->deep)
+		return;
+	perf_pieces_end(perf_deep_pieces(f->files->deep), f->sample.cpu);
+	if (f->stack_end != NOT_WALKED)
+		perf_deep_learn(f->files->deep, tid, f->stack_end);
+}
+
+static struct tracker_sample sample_of(struct perf_feed *f, const struct perf_record *r,
 				       const struct perf_stream *stream)
 {
 	struct tracker_sample sample = {
@@ -171,6 +201,7 @@ static struct tracker_sample sample_of(const struct perf_feed *f,
 	};
 
 	fill_stack(f, r, stream, &sample);
+	begin_deep(f, &sample);
 	return sample;
 }
 
@@ -239,14 +270,9 @@ static void take_tail(void *ctx, const struct perf_tail *tail)
 	tracker_write(f->tracker, &tail->draft);
 }
 
-static void take_sample(struct perf_feed *f, const struct perf_record *r,
-			const void *record, size_t size)
+static void take_by_role(struct perf_feed *f, const struct perf_record *r,
+			 struct perf_stream *stream)
 {
-	struct perf_stream *stream = perf_files_stream(f->files, r->id);
-
-	if (!stream || !stream->plan ||
-	    !perf_record_parse_sample(record, size, stream->attr.sample_type, &f->sample))
-		return;
 	switch (stream->spec->role) {
 	case PERF_STREAM_SAMPLE:
 		take_own(f, r, stream);
@@ -258,7 +284,25 @@ static void take_sample(struct perf_feed *f, const struct perf_record *r,
 		take_grid(f, r, stream);
 		break;
 	case PERF_STREAM_SIDEBAND:
+	case PERF_STREAM_DEEP:
 		break;
+	}
+}
+
+static void take_sample(struct perf_feed *f, const struct perf_record *r,
+			const void *record, size_t size)
+{
+	struct perf_stream *stream = perf_files_stream(f->files, r->id);
+
+	if (!stream ||
+	    !perf_record_parse_sample(record, size, stream->attr.sample_type, &f->sample))
+		return;
+	if (stream->spec->role == PERF_STREAM_DEEP) {
+		perf_pieces_take(perf_deep_pieces(f->files->deep), f->sample.cpu,
+				 f->sample.raw, f->sample.raw_size);
+	} else if (stream->plan) {
+		take_by_role(f, r, stream);
+		end_deep(f, r->tid);
 	}
 }
 
@@ -292,6 +336,8 @@ void perf_feed_take(void *ctx, const void *record, size_t size)
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		f->stats.lost += r.lost.n;
+		if (f->files->deep)
+			perf_pieces_forget(perf_deep_pieces(f->files->deep));
 		break;
 	case PERF_RECORD_THROTTLE:
 		f->stats.throttled++;

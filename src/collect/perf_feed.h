@@ -29,6 +29,7 @@ struct perf_feed {
 	struct map *forked;	     /* NULL, or where to note new thread ids */
 	struct source_stats stats;
 	struct perf_record_sample sample; /* the one being taken */
+	uint64_t stack_end;		  /* where its walk ended (perf_deep.h) */
 };
 
 /* CPU time is sampled by clocks of the threads: keep account of what these missed. */

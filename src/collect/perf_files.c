@@ -31,14 +31,18 @@ void perf_files_init(struct perf_files *f, const struct cpus *cpus, size_t ring_
 	*f = (struct perf_files){ .ring_bytes = ring_bytes };
 	vec_reserve(&f->cpus, cpus->ids.n);
 	for (size_t i = 0; i < cpus->ids.n; i++)
-		*vec_push(&f->cpus) =
-			(struct perf_cpu){ .id = cpus->ids.at[i], .fd = -1 };
+		*vec_push(&f->cpus) = (struct perf_cpu){ .id = cpus->ids.at[i],
+							 .fd = -1,
+							 .deep_fd = -1 };
 }
 
 void perf_files_fini(struct perf_files *f)
 {
-	vec_each(c, &f->cpus)
+	vec_each(c, &f->cpus) {
 		perf_ring_unmap(&c->ring);
+		closep(&c->deep_fd);
+	}
+	perf_deep_free(f->deep);
 	vec_each(x, &f->files)
 		closep(&x->fd);
 	perf_merge_fini(&f->merge);
@@ -46,6 +50,39 @@ void perf_files_fini(struct perf_files *f)
 	vec_fini(&f->cpus);
 	vec_fini(&f->files);
 	vec_fini(&f->streams);
+}
+
+static int note_id(struct perf_files *f, int fd, uint32_t stream, struct err *e)
+{
+	uint64_t id;
+
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
+		return err_os(e, "cannot identify an event");
+	*map_slot(&f->ids, id, NULL) = stream;
+	return 0;
+}
+
+/* The pieces of deep stacks go to the ring of their samples. */
+static int open_deep(struct perf_files *f, struct perf_cpu *c, int ring_fd, struct err *e)
+{
+	uint32_t i = 0;
+
+	while (i < f->streams.n && f->streams.at[i].spec->role != PERF_STREAM_DEEP)
+		i++;
+	if (i == f->streams.n)
+		return 0;
+
+	own(closep) int fd = perf_stream_open(&f->streams.at[i], -1, (int)c->id, e);
+	int rc = fd < 0 ? fd : note_id(f, fd, i, e);
+
+	if (rc < 0)
+		return rc;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) != 0)
+		return err_os(e, "cannot share the ring of CPU %u", c->id);
+	rc = perf_deep_set_output(f->deep, c->id, fd, e);
+	if (rc == 0)
+		c->deep_fd = steal_fd(&fd);
+	return rc;
 }
 
 static int attach_ring(struct perf_files *f, struct perf_cpu *c, int fd, struct err *e)
@@ -58,8 +95,12 @@ static int attach_ring(struct perf_files *f, struct perf_cpu *c, int fd, struct 
 
 	int rc = perf_ring_map(&c->ring, fd, f->ring_bytes, RING_MIN, e);
 
-	if (rc < 0)
+	if (rc == 0)
+		rc = open_deep(f, c, fd, e);
+	if (rc < 0) {
+		perf_ring_unmap(&c->ring);
 		return rc;
+	}
 	c->fd = fd;
 	perf_merge_add(&f->merge, &c->ring);
 	return 0;
@@ -68,19 +109,20 @@ static int attach_ring(struct perf_files *f, struct perf_cpu *c, int fd, struct 
 static int add_file(struct perf_files *f, uint32_t stream, pid_t tid, struct perf_cpu *c,
 		    struct err *e)
 {
-	own(closep) int fd = perf_stream_open(&f->streams.at[stream], tid, (int)c->id, e);
-	uint64_t id;
+	struct perf_stream *s = &f->streams.at[stream];
+	own(closep) int fd = perf_stream_open(s, tid, (int)c->id, e);
 
 	if (fd < 0)
 		return fd;
 
 	int rc = attach_ring(f, c, fd, e);
 
+	if (rc == 0)
+		rc = note_id(f, fd, stream, e);
+	if (rc == 0 && f->deep && s->attr.sample_stack_user)
+		rc = perf_deep_attach(f->deep, fd, e);
 	if (rc < 0)
 		return rc;
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
-		return err_os(e, "cannot identify an event");
-	*map_slot(&f->ids, id, NULL) = stream;
 	*vec_push(&f->files) =
 		(struct perf_file){ .fd = steal_fd(&fd), .stream = stream };
 	return 0;
@@ -98,6 +140,8 @@ static int open_streams(struct perf_files *f, pid_t tid, bool is_grid, struct er
 
 	vec_each(c, &f->cpus) {
 		for (uint32_t i = 0; i < f->streams.n; i++) {
+			if (f->streams.at[i].spec->role == PERF_STREAM_DEEP)
+				continue; /* once per CPU, not per thread */
 			if (is_grid != is_grid_stream(f, i) || (is_grid && c->fd < 0))
 				continue;
 

@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "base/own.h"
 #include "base/vec.h"
+#include "collect/perf_deep.h"
 #include "collect/perf_merge.h"
 #include "collect/perf_ring.h"
 #include "collect/perf_stream.h"
@@ -29,7 +30,8 @@ struct perf_file {
 
 struct perf_cpu {
 	uint32_t id;
-	int fd; /* owns the ring, -1: none yet */
+	int fd;	     /* owns the ring, -1: none yet */
+	int deep_fd; /* what perf_deep writes to, -1: none */
 	bool is_hung_up;
 	struct perf_ring ring;
 };
@@ -41,6 +43,7 @@ struct perf_files {
 	struct map ids; /* event id → index of the stream */
 	struct perf_merge merge;
 	size_t ring_bytes;
+	struct perf_deep *deep; /* NULL: stacks are as deep as perf copies; owned */
 };
 
 /* The rings that this user may have for so many CPUs.  has_bursts: samples come faster

@@ -213,6 +213,14 @@ static void parse_stack(struct reader *r, struct perf_record_sample *ret)
 	ret->stack_size = (size_t)(copied < size ? copied : size);
 }
 
+static void parse_raw(struct reader *r, struct perf_record_sample *ret)
+{
+	uint32_t size = reader_u32le(r);
+
+	ret->raw = reader_bytes(r, size);
+	ret->raw_size = ret->raw ? size : 0;
+}
+
 bool perf_record_parse_sample(const void *record, size_t size, uint64_t sample_type,
 			      struct perf_record_sample *ret)
 {
@@ -222,8 +230,8 @@ bool perf_record_parse_sample(const void *record, size_t size, uint64_t sample_t
 	ret->addr = 0;
 	ret->n_kernel = 0;
 	ret->has_regs = ret->is_32bit = false;
-	ret->stack = NULL;
-	ret->stack_size = 0;
+	ret->stack = ret->raw = NULL;
+	ret->stack_size = ret->raw_size = 0;
 	if (!read_header(&r, &h))
 		return false;
 	ret->ip = read_base(&r).ip;
@@ -233,6 +241,8 @@ bool perf_record_parse_sample(const void *record, size_t size, uint64_t sample_t
 	reader_skip(&r, 4);
 	if (sample_type & PERF_SAMPLE_CALLCHAIN)
 		parse_chain(&r, ret);
+	if (sample_type & PERF_SAMPLE_RAW)
+		parse_raw(&r, ret);
 	if (sample_type & PERF_SAMPLE_REGS_USER)
 		parse_regs(&r, ret);
 	if (sample_type & PERF_SAMPLE_STACK_USER)

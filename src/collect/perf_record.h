@@ -34,6 +34,8 @@ struct perf_record_sample {
 	struct unwind_regs regs;
 	const uint8_t *stack;
 	size_t stack_size;
+	const uint8_t *raw; /* NULL: none */
+	size_t raw_size;
 };
 
 struct perf_record {

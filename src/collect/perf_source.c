@@ -18,6 +18,10 @@ extern const struct source_ops perf_source;
 /* From taking a record's time to its being visible: some instructions, but a virtual
  * CPU may stand still in between. */
 #define LATE_NS 5000000
+/* Of deep stacks: a sample's share per millisecond of its interval. */
+#define DEEP_BYTES (256u << 10)
+#define DEEP_MIN   (64u << 10)
+#define DEEP_MAX   (1u << 20)
 
 struct perf {
 	struct source base;
@@ -154,6 +158,29 @@ static void add_streams(struct perf *s, const struct perf_stream_settings *setti
 		if (s->has_grid && is_cpu_time(plan))
 			add_stream(s, &perf_stream_grid, plan, settings);
 	}
+	if (s->files.deep)
+		add_stream(s, &perf_stream_deep, NULL, settings);
+}
+
+/* How much of a stack each sample may take: what the recorder can read in time. */
+static uint32_t deep_bytes(const struct source_context *c)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < c->n_plans; i++) {
+		const struct experiment_choice *x = &c->plans[i].choice;
+		uint64_t one = DEEP_BYTES;
+
+		if (c->plans[i].source != &perf_source || x->experiment->is_pc_only)
+			continue;
+		if (!strcmp(x->experiment->unit, "ns"))
+			one = x->interval * DEEP_BYTES / 1000000;
+		if (!bytes || one < bytes)
+			bytes = one;
+	}
+	if (bytes && bytes < DEEP_MIN)
+		return DEEP_MIN;
+	return bytes < DEEP_MAX ? (uint32_t)bytes : DEEP_MAX;
 }
 
 static void init_feed(struct perf *s)
@@ -216,6 +243,7 @@ static int perf_open(const struct source_context *c, struct source **ret, struct
 	}
 
 	struct perf *s = xcalloc(1, sizeof(*s));
+	uint32_t deep = deep_bytes(c);
 
 	s->base.ops = &perf_source;
 	s->context = *c;
@@ -223,6 +251,9 @@ static int perf_open(const struct source_context *c, struct source **ret, struct
 	s->no_kernel = privilege_check(&privilege, PRIVILEGE_OWN_KERNEL, NULL) < 0;
 	perf_files_init(&s->files, &cpus,
 			perf_files_ring_bytes(cpus.ids.n, has_bursts(c)));
+	/* Not everybody may: then what perf copies must do. */
+	if (deep && perf_deep_new(deep, &s->files.deep, NULL) < 0)
+		s->files.deep = NULL;
 	init_feed(s);
 	s->has_grid = s->feed.tails && wants_grid(c->scope) &&
 		      privilege_check(&privilege, PRIVILEGE_MACHINE, NULL) == 0;
@@ -240,6 +271,7 @@ static int open_streams(struct perf *s, struct err *e)
 		.no_kernel = s->no_kernel,
 		.has_switches = s->feed.waits != NULL,
 		.starts_paused = s->is_paused,
+		.has_deep = s->files.deep != NULL,
 		.ring_bytes = s->files.ring_bytes,
 	};
 

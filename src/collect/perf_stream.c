@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/perf_deep.h"
 #include "collect/perf_record.h"
 #include "collect/perf_regs.h"
 
@@ -62,6 +63,12 @@ uint64_t perf_stream_grid_weight(uint64_t interval_ns)
 	return (GRID_MIN_NS + interval_ns - 1) / interval_ns * interval_ns;
 }
 
+const struct perf_stream_spec perf_stream_deep = {
+	.role = PERF_STREAM_DEEP,
+	.config = PERF_COUNT_SW_BPF_OUTPUT,
+	.how = "perf bpf-output",
+};
+
 size_t perf_stream_specs(const struct experiment *x, const struct perf_stream_spec **ret,
 			 size_t max)
 {
@@ -73,11 +80,14 @@ size_t perf_stream_specs(const struct experiment *x, const struct perf_stream_sp
 	return n;
 }
 
-static uint32_t dump_size(const struct perf_stream_spec *spec, size_t ring_bytes)
+static uint32_t dump_size(const struct perf_stream_spec *spec,
+			  const struct perf_stream_settings *settings)
 {
+	if (settings->has_deep)
+		return PERF_DEEP_SKIP_BYTES;
 	if (spec->role == PERF_STREAM_SWITCH)
 		return DUMP_SWITCH;
-	if (ring_bytes < RING_FULL)
+	if (settings->ring_bytes < RING_FULL)
 		return DUMP_SMALL;
 	return spec->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ? DUMP_FAULT : DUMP_FULL;
 }
@@ -157,7 +167,7 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 {
 	struct perf_event_attr *a = &s->attr;
 	bool may_begin = spec->role == PERF_STREAM_SIDEBAND || !settings->starts_paused;
-	bool is_sample = spec->role != PERF_STREAM_SIDEBAND;
+	bool is_sample = plan != NULL;
 
 	*s = (struct perf_stream){ .spec = spec, .plan = plan };
 	a->size = sizeof(*a);
@@ -173,12 +183,14 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 	a->exclude_kernel = settings->no_kernel;
 	a->exclude_hv = 1;
 	if (is_sample && !plan->choice.experiment->is_pc_only)
-		want_stack(a, dump_size(spec, settings->ring_bytes));
+		want_stack(a, dump_size(spec, settings));
 	if (is_sample && spec->has_addr && plan->trace)
 		a->sample_type |= PERF_RECORD_ADDR;
 	if (is_tracking)
 		want_sideband(a, settings->has_switches);
-	if (spec->role == PERF_STREAM_GRID)
+	if (spec->role == PERF_STREAM_DEEP)
+		a->sample_type |= PERF_SAMPLE_RAW;
+	else if (spec->role == PERF_STREAM_GRID)
 		set_machine(a, may_begin);
 	else
 		set_scope(a, settings->scope, may_begin);

@@ -23,6 +23,7 @@ enum perf_stream_role {
 	PERF_STREAM_SWITCH,   /* the stack with which a thread leaves its CPU */
 	PERF_STREAM_SIDEBAND, /* no samples: forks, execs, mappings, switches */
 	PERF_STREAM_GRID,     /* whatever runs on a CPU, seldom (collect/perf_tails.h) */
+	PERF_STREAM_DEEP,     /* pieces of deep stacks, of all threads (perf_deep) */
 };
 
 struct perf_stream_spec {
@@ -40,7 +41,7 @@ size_t perf_stream_specs(const struct experiment *x, const struct perf_stream_sp
 
 struct perf_stream {
 	const struct perf_stream_spec *spec;
-	const struct plan *plan; /* NULL of PERF_STREAM_SIDEBAND */
+	const struct plan *plan; /* NULL: not of an experiment */
 	struct perf_event_attr attr;
 	uint64_t samples;
 };
@@ -50,6 +51,7 @@ struct perf_stream_settings {
 	bool no_kernel;	   /* the user may not observe it */
 	bool has_switches; /* thread switches are wanted in the side band */
 	bool starts_paused;
+	bool has_deep; /* what is not copied comes from perf_deep */
 	size_t ring_bytes;
 };
 
@@ -57,7 +59,8 @@ struct perf_stream_settings {
 void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec,
 		      const struct plan *plan, bool is_tracking,
 		      const struct perf_stream_settings *settings);
-extern const struct perf_stream_spec perf_stream_sideband, perf_stream_grid;
+extern const struct perf_stream_spec perf_stream_sideband, perf_stream_grid,
+	perf_stream_deep;
 
 /* CPU time that a sample of the grid beside a clock with that interval stands for: a
  * whole number of intervals.  Its period is a little less, so one of weight / period

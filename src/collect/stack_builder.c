@@ -143,6 +143,8 @@ static size_t unwind_frames(struct stack_builder *b, struct roster_process *p,
 
 	if (*stop != UNWIND_END && n && is_entry(b, &b->frames[n - 1]))
 		*stop = UNWIND_END;
+	if (*stop != UNWIND_END && s->memory.end)
+		*s->memory.end = 0;
 	/* During an exec the registers are still those of the program that is gone. */
 	if (n == 1 && !b->frames[0].map && s->n_kernel) {
 		*stop = UNWIND_END;

@@ -209,5 +209,7 @@ size_t unwind_offline(const struct unwind_regs *regs, const struct unwind_memory
 		n = walk(&w, frames, max, &rc);
 	}
 	*ret_stop = stop_of(&w, rc);
+	if (memory->end)
+		*memory->end = w.regs.r[w.abi->sp];
 	return n;
 }

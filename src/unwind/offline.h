@@ -26,6 +26,9 @@ struct unwind_memory {
 	size_t stack_size;
 	bool (*read)(void *ctx, uint64_t addr, uint64_t *ret); /* or NULL */
 	void *ctx;
+	/* NULL, or where to put the last frame's stack pointer: that of the outermost one
+	 * of a complete walk. */
+	uint64_t *end;
 };
 
 /* The unwind information of one file; lookups are cached inside. */

@@ -120,6 +120,18 @@ def stacks_of_a_thousand_frames_are_complete():
     assert fact(r, 'truncated-stacks', 'loss') <= 1
 
 
+def stacks_beyond_what_perf_copies_are_complete():
+    if os.geteuid() != 0:
+        raise Skip('only root may load BPF programs')
+    run(program('deep'), '800', '15000', options=['-i', '1ms'])
+    r = report()
+    assert fact(r, 'stacks', 'rate') > 100
+    assert fact(r, 'truncated-stacks', 'loss') <= 1
+    spin = {name: share(r, name, 'inclusive') for name in ('shorter', 'longer')}
+    close(sum(spin.values()), 1, 0.01, 'both')
+    close(spin['shorter'], 0.32, 0.08, 'shorter')
+
+
 def waits_are_charged_to_where_they_happen():
     p = run(program('wait'), options=['-e', 'totaltime', '-i', '1ms'])
     assert p.returncode == 0, p.stderr

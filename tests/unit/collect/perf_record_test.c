@@ -130,12 +130,35 @@ static void a_sample_carries_kernel_frames_registers_and_stack(void **state)
 	buf_fini(&b);
 }
 
+static void raw_bytes_are_those_of_the_record(void **state)
+{
+	static struct perf_record_sample s;
+	struct buf b = { 0 };
+
+	(void)state;
+	add_sample_head(&b);
+	buf_u32le(&b, 12);
+	buf_add(&b, "0123456789ab", 12);
+	seal(&b);
+	assert_true(perf_record_parse_sample(b.data, b.size,
+					     PERF_RECORD_BASE | PERF_SAMPLE_RAW, &s));
+	assert_int_equal(s.raw_size, 12);
+	assert_memory_equal(s.raw, "0123456789ab", 12);
+	assert_true(perf_record_parse_sample(b.data, b.size, PERF_RECORD_BASE, &s));
+	assert_null(s.raw);
+	for (size_t n = 0; n < b.size; n++)
+		assert_false(perf_record_parse_sample(
+			b.data, n, PERF_RECORD_BASE | PERF_SAMPLE_RAW, &s));
+	buf_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mapping_carries_its_build_id),
 		cmocka_unit_test(a_name_without_end_is_refused),
 		cmocka_unit_test(a_sample_carries_kernel_frames_registers_and_stack),
+		cmocka_unit_test(raw_bytes_are_those_of_the_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

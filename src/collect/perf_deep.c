@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/perf_deep.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "collect/perf_deep_code.h"
+
+#define THREADS_MAX 16384
+#define FILES_MIN   256
+/* Of the outermost frame: what a walk may look at above its stack pointer. */
+#define END_BYTES 64
+
+struct perf_deep {
+	int bases, scratch, output, program;
+	uint32_t n_cpus;
+	struct perf_pieces pieces;
+	struct map known; /* thread → what the program knows as its end */
+};
+
+static int sys_bpf(enum bpf_cmd cmd, union bpf_attr *attr)
+{
+	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+static int create_map(enum bpf_map_type type, uint32_t key_size, uint32_t value_size,
+		      uint32_t n, struct err *e)
+{
+	union bpf_attr a = { .map_type = type,
+			     .key_size = key_size,
+			     .value_size = value_size,
+			     .max_entries = n };
+	int fd = sys_bpf(BPF_MAP_CREATE, &a);
+
+	return fd < 0 ? err_os(e, "cannot create a BPF map") : fd;
+}
+
+static int load(const struct perf_deep *d, uint32_t limit_bytes, struct err *e)
+{
+	struct bpf_insn code[PERF_DEEP_CODE_MAX];
+	struct perf_deep_code_input in = { .bases = d->bases,
+					   .scratch = d->scratch,
+					   .output = d->output,
+					   .skip_bytes = PERF_DEEP_SKIP_BYTES,
+					   .limit_bytes = limit_bytes };
+	union bpf_attr a = { .prog_type = BPF_PROG_TYPE_PERF_EVENT,
+			     .insn_cnt = (uint32_t)perf_deep_code(&in, code),
+			     .insns = (uintptr_t)code,
+			     .license = (uintptr_t) "Dual BSD/GPL" };
+
+	memcpy(a.prog_name, "dwell_deep", sizeof("dwell_deep"));
+
+	int fd = sys_bpf(BPF_PROG_LOAD, &a);
+
+	return fd < 0 ? err_os(e, "cannot load a BPF program") : fd;
+}
+
+static int create_maps(struct perf_deep *d, struct err *e)
+{
+	d->bases = create_map(BPF_MAP_TYPE_LRU_HASH, sizeof(uint32_t), sizeof(uint64_t),
+			      THREADS_MAX, e);
+	if (d->bases < 0)
+		return d->bases;
+	d->scratch = create_map(BPF_MAP_TYPE_ARRAY, sizeof(uint32_t),
+				sizeof(struct perf_deep_piece), d->n_cpus, e);
+	if (d->scratch < 0)
+		return d->scratch;
+	d->output = create_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, sizeof(uint32_t),
+			       sizeof(uint32_t), d->n_cpus, e);
+	return d->output;
+}
+
+static void perf_deep_freep(struct perf_deep **d)
+{
+	perf_deep_free(*d);
+}
+
+/* Every descriptor counts where there are so few: events come first. */
+static int check_files(struct err *e)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_max >= FILES_MIN)
+		return 0;
+	return err_set(e, ERR_LIMIT, "less than %d descriptors (see 'ulimit -n')",
+		       FILES_MIN);
+}
+
+int perf_deep_new(uint32_t limit_bytes, struct perf_deep **ret, struct err *e)
+{
+	own(perf_deep_freep) struct perf_deep *d = xcalloc(1, sizeof(*d));
+	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	d->bases = d->scratch = d->output = d->program = -1;
+	d->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
+	perf_pieces_init(&d->pieces, d->n_cpus);
+
+	int rc = check_files(e);
+
+	if (rc == 0)
+		rc = create_maps(d, e);
+	if (rc < 0)
+		return rc;
+	d->program = load(d, limit_bytes, e);
+	if (d->program < 0)
+		return d->program;
+	*ret = steal(&d);
+	return 0;
+}
+
+void perf_deep_free(struct perf_deep *d)
+{
+	if (!d)
+		return;
+	perf_pieces_fini(&d->pieces);
+	closep(&d->bases);
+	closep(&d->scratch);
+	closep(&d->output);
+	closep(&d->program);
+	map_fini(&d->known);
+	free(d);
+}
+
+int perf_deep_set_output(struct perf_deep *d, uint32_t cpu, int fd, struct err *e)
+{
+	union bpf_attr a = { .map_fd = (uint32_t)d->output,
+			     .key = (uintptr_t)&cpu,
+			     .value = (uintptr_t)&fd };
+
+	if (sys_bpf(BPF_MAP_UPDATE_ELEM, &a) < 0)
+		return err_os(e, "cannot direct a BPF program's output");
+	return 0;
+}
+
+int perf_deep_attach(struct perf_deep *d, int fd, struct err *e)
+{
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, d->program) != 0)
+		return err_os(e, "cannot run a BPF program at an event");
+	return 0;
+}
+
+struct perf_pieces *perf_deep_pieces(struct perf_deep *d)
+{
+	return &d->pieces;
+}
+
+/* A stack whose end the walk did not reach: all that can be had from now on. */
+void perf_deep_learn(struct perf_deep *d, uint32_t tid, uint64_t end)
+{
+	uint64_t *known = map_slot(&d->known, tid, NULL);
+	uint64_t base = end ? end + END_BYTES : UINT64_MAX;
+	union bpf_attr a = { .map_fd = (uint32_t)d->bases,
+			     .key = (uintptr_t)&tid,
+			     .value = (uintptr_t)&base };
+
+	if (*known == base)
+		return;
+	*known = base;
+	sys_bpf(BPF_MAP_UPDATE_ELEM, &a);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * perf_deep - the outer part of stacks that are deeper than perf copies.
+ *
+ * A record of perf has 16 bits for its size, so a copied stack ends at 63 KB.  Where the
+ * user may load BPF programs, one of ours runs at every sample and puts what lies beyond
+ * into records in front of it (perf_deep_code).  The pieces are of the sample's moment:
+ * nothing is guessed.  Where a thread's stack ends is learned from its complete stacks,
+ * so that no more than the stack is copied.
+ */
+#ifndef DWELL_COLLECT_PERF_DEEP_H
+#define DWELL_COLLECT_PERF_DEEP_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/perf_pieces.h"
+
+/* What perf copies itself of every stack. */
+#define PERF_DEEP_SKIP_BYTES 8192u
+
+struct perf_deep;
+
+/* limit_bytes: what a sample may take beyond PERF_DEEP_SKIP_BYTES, at most 1 MB.  Fails
+ * where the kernel or the user's rights do not allow it. */
+must_use int perf_deep_new(uint32_t limit_bytes, struct perf_deep **ret, struct err *e);
+void perf_deep_free(struct perf_deep *d); /* NULL ok */
+
+/* The event that the pieces of a CPU are written to. */
+must_use int perf_deep_set_output(struct perf_deep *d, uint32_t cpu, int fd,
+				  struct err *e);
+/* Run at the samples of an event. */
+must_use int perf_deep_attach(struct perf_deep *d, int fd, struct err *e);
+
+/* Where the pieces go when their records are read. */
+struct perf_pieces *perf_deep_pieces(struct perf_deep *d);
+/* A stack of the thread was walked; end: the outermost frame's stack pointer, 0: the walk
+ * did not reach it. */
+void perf_deep_learn(struct perf_deep *d, uint32_t tid, uint64_t end);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause */
+#include "collect/perf_deep_code.h"
+
+#include <assert.h>
+
+/* Of the stack pointer in struct pt_regs. */
+#if defined(__x86_64__)
+#define SP_OFFSET 152
+#elif defined(__aarch64__)
+#define SP_OFFSET 248
+#else
+#error "where does pt_regs keep the stack pointer?"
+#endif
+
+#define PAGE 4096
+/* Of the frame: the thread's id, the CPU, the loop's counter, is
+ * the stack's end unknown? */
+#define SLOT_TID     (-4)
+#define SLOT_CPU     (-8)
+#define SLOT_ROUND   (-16)
+#define SLOT_UNKNOWN (-24)
+
+#define PIECE_ADDR   offsetof(struct perf_deep_piece, addr)
+#define PIECE_SIZE   offsetof(struct perf_deep_piece, size)
+#define PIECE_WANTED offsetof(struct perf_deep_piece, wanted)
+#define PIECE_BYTES  offsetof(struct perf_deep_piece, bytes)
+
+enum label {
+	LABEL_PIECE,
+	LABEL_PIECE_FITS,
+	LABEL_PAGE,
+	LABEL_NEXT_PAGE,
+	LABEL_PAGE_FITS,
+	LABEL_FULL,
+	LABEL_FLUSH,
+	LABEL_END,
+	N_LABELS
+};
+
+struct assembler {
+	struct bpf_insn *code;
+	size_t n;
+	size_t at[N_LABELS];
+	struct {
+		size_t insn;
+		enum label to;
+	} jumps[32];
+	size_t n_jumps;
+};
+
+static void emit(struct assembler *a, uint8_t op, uint8_t dst, uint8_t src, int16_t off,
+		 int32_t imm)
+{
+	assert(a->n < PERF_DEEP_CODE_MAX);
+	a->code[a->n++] = (struct bpf_insn){ .code = op,
+					     .dst_reg = dst & 15,
+					     .src_reg = src & 15,
+					     .off = off,
+					     .imm = imm };
+}
+
+static void set(struct assembler *a, uint8_t dst, int32_t imm)
+{
+	emit(a, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, imm);
+}
+
+static void move(struct assembler *a, uint8_t dst, uint8_t src)
+{
+	emit(a, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
+}
+
+static void add(struct assembler *a, uint8_t dst, uint8_t src)
+{
+	emit(a, BPF_ALU64 | BPF_ADD | BPF_X, dst, src, 0, 0);
+}
+
+static void add_imm(struct assembler *a, uint8_t dst, int32_t imm)
+{
+	emit(a, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, imm);
+}
+
+static void load(struct assembler *a, uint8_t dst, uint8_t base, int16_t off)
+{
+	emit(a, BPF_LDX | BPF_MEM | BPF_DW, dst, base, off, 0);
+}
+
+static void store(struct assembler *a, uint8_t base, int16_t off, uint8_t src)
+{
+	emit(a, BPF_STX | BPF_MEM | BPF_DW, base, src, off, 0);
+}
+
+static void store_32(struct assembler *a, uint8_t base, int16_t off, uint8_t src)
+{
+	emit(a, BPF_STX | BPF_MEM | BPF_W, base, src, off, 0);
+}
+
+static void call(struct assembler *a, int32_t helper)
+{
+	emit(a, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
+}
+
+static void load_map(struct assembler *a, uint8_t dst, int fd)
+{
+	emit(a, BPF_LD | BPF_DW | BPF_IMM, dst, BPF_PSEUDO_MAP_FD, 0, fd);
+	emit(a, 0, 0, 0, 0, 0);
+}
+
+static void label(struct assembler *a, enum label l)
+{
+	a->at[l] = a->n;
+}
+
+static void jump(struct assembler *a, uint8_t op, uint8_t dst, uint8_t src, int32_t imm,
+		 enum label to)
+{
+	assert(a->n_jumps < sizeof(a->jumps) / sizeof(a->jumps[0]));
+	a->jumps[a->n_jumps].insn = a->n;
+	a->jumps[a->n_jumps++].to = to;
+	emit(a, BPF_JMP | op, dst, src, 0, imm);
+}
+
+/* dst = the value of a key on the stack, or NULL in r0. */
+static void look_up(struct assembler *a, int map, int16_t key)
+{
+	load_map(a, BPF_REG_1, map);
+	move(a, BPF_REG_2, BPF_REG_10);
+	add_imm(a, BPF_REG_2, key);
+	call(a, BPF_FUNC_map_lookup_elem);
+}
+
+/* r6 = the context, r7 = the first address to copy. */
+static void find_stack(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	move(a, BPF_REG_6, BPF_REG_1);
+	call(a, BPF_FUNC_get_current_pid_tgid);
+	store_32(a, BPF_REG_10, SLOT_TID, BPF_REG_0);
+	call(a, BPF_FUNC_get_current_task_btf);
+	move(a, BPF_REG_1, BPF_REG_0);
+	call(a, BPF_FUNC_task_pt_regs);
+	load(a, BPF_REG_7, BPF_REG_0, SP_OFFSET);
+	add_imm(a, BPF_REG_7, (int32_t)in->skip_bytes);
+}
+
+/* r8 = the first address not to copy.  A stack whose end is unknown begins page by page,
+ * because a copy that fails costs as much as it is large, and most are shallow. */
+static void find_end(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	set(a, BPF_REG_1, 1);
+	store(a, BPF_REG_10, SLOT_UNKNOWN, BPF_REG_1);
+	look_up(a, in->bases, SLOT_TID);
+	move(a, BPF_REG_8, BPF_REG_7);
+	add_imm(a, BPF_REG_8, (int32_t)in->limit_bytes);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_PAGE);
+	load(a, BPF_REG_1, BPF_REG_0, 0);
+	move(a, BPF_REG_2, BPF_REG_7);
+	add_imm(a, BPF_REG_2, -(int32_t)in->skip_bytes);
+	/* the stack pointer is beyond the end: it is on another stack */
+	jump(a, BPF_JGE | BPF_X, BPF_REG_2, BPF_REG_1, 0, LABEL_PAGE);
+	jump(a, BPF_JGE | BPF_X, BPF_REG_7, BPF_REG_1, 0, LABEL_END);
+	set(a, BPF_REG_2, 0);
+	store(a, BPF_REG_10, SLOT_UNKNOWN, BPF_REG_2);
+	jump(a, BPF_JGE | BPF_X, BPF_REG_1, BPF_REG_8, 0, LABEL_PIECE);
+	move(a, BPF_REG_8, BPF_REG_1);
+}
+
+/* r9 = the CPU's scratch piece. */
+static void find_scratch(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	call(a, BPF_FUNC_get_smp_processor_id);
+	store_32(a, BPF_REG_10, SLOT_CPU, BPF_REG_0);
+	set(a, BPF_REG_1, 0);
+	store(a, BPF_REG_10, SLOT_ROUND, BPF_REG_1);
+	look_up(a, in->scratch, SLOT_CPU);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_END);
+	move(a, BPF_REG_9, BPF_REG_0);
+}
+
+static void write_piece(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	move(a, BPF_REG_1, BPF_REG_6);
+	load_map(a, BPF_REG_2, in->output);
+	/* BPF_F_CURRENT_CPU */
+	emit(a, BPF_ALU | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, -1);
+	move(a, BPF_REG_4, BPF_REG_9);
+	load(a, BPF_REG_5, BPF_REG_9, PIECE_SIZE);
+	jump(a, BPF_JGT | BPF_K, BPF_REG_5, 0, PERF_DEEP_CODE_PIECE_BYTES, LABEL_END);
+	add_imm(a, BPF_REG_5, PIECE_BYTES);
+	call(a, BPF_FUNC_perf_event_output);
+}
+
+/* r2 = the smaller of it and what is wanted from r7 on, 1 to max; also in the piece.
+ * The way through memory makes the verifier forget how it came about: else it goes
+ * through the rest once for each. */
+static void limit_size(struct assembler *a, int32_t max, enum label done, enum label fits)
+{
+	jump(a, BPF_JGE | BPF_X, BPF_REG_7, BPF_REG_8, 0, done);
+	move(a, BPF_REG_3, BPF_REG_8);
+	emit(a, BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_3, BPF_REG_7, 0, 0);
+	jump(a, BPF_JGE | BPF_X, BPF_REG_3, BPF_REG_2, 0, fits);
+	move(a, BPF_REG_2, BPF_REG_3);
+	label(a, fits);
+	store(a, BPF_REG_9, PIECE_WANTED, BPF_REG_2);
+	load(a, BPF_REG_2, BPF_REG_9, PIECE_WANTED);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_2, 0, 0, done);
+	jump(a, BPF_JGT | BPF_K, BPF_REG_2, 0, max, LABEL_END);
+}
+
+/* if (++*slot < rounds) goto to */
+static void again(struct assembler *a, int16_t slot, uint32_t rounds, enum label to)
+{
+	load(a, BPF_REG_1, BPF_REG_10, slot);
+	add_imm(a, BPF_REG_1, 1);
+	store(a, BPF_REG_10, slot, BPF_REG_1);
+	jump(a, BPF_JLT | BPF_K, BPF_REG_1, 0, (int32_t)rounds, to);
+}
+
+/* Whole pieces, as long as they can be read. */
+static void copy_pieces(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	label(a, LABEL_PIECE);
+	set(a, BPF_REG_2, PERF_DEEP_CODE_PIECE_BYTES);
+	limit_size(a, PERF_DEEP_CODE_PIECE_BYTES, LABEL_END, LABEL_PIECE_FITS);
+	move(a, BPF_REG_1, BPF_REG_9);
+	add_imm(a, BPF_REG_1, PIECE_BYTES);
+	move(a, BPF_REG_3, BPF_REG_7);
+	call(a, BPF_FUNC_probe_read_user);
+	jump(a, BPF_JNE | BPF_K, BPF_REG_0, 0, 0, LABEL_PAGE);
+	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_7);
+	load(a, BPF_REG_1, BPF_REG_9, PIECE_WANTED);
+	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
+	add(a, BPF_REG_7, BPF_REG_1);
+	write_piece(a, in);
+	again(a, SLOT_ROUND, in->limit_bytes / PERF_DEEP_CODE_PIECE_BYTES + 1,
+	      LABEL_PIECE);
+	jump(a, BPF_JA, 0, 0, 0, LABEL_END);
+}
+
+/* The piece that cannot be read as a whole: the pages before the first that is not
+ * there. */
+static void copy_pages(struct assembler *a)
+{
+	label(a, LABEL_PAGE);
+	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_7);
+	set(a, BPF_REG_1, 0);
+	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
+	store(a, BPF_REG_10, SLOT_ROUND, BPF_REG_1);
+	label(a, LABEL_NEXT_PAGE);
+	move(a, BPF_REG_3, BPF_REG_7);
+	emit(a, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_3, 0, 0, PAGE - 1);
+	set(a, BPF_REG_2, PAGE);
+	emit(a, BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_2, BPF_REG_3, 0, 0);
+	limit_size(a, PAGE, LABEL_FLUSH, LABEL_PAGE_FITS);
+	load(a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
+	jump(a, BPF_JGT | BPF_K, BPF_REG_1, 0, PERF_DEEP_CODE_PIECE_BYTES - PAGE,
+	     LABEL_FULL);
+	add(a, BPF_REG_1, BPF_REG_9);
+	add_imm(a, BPF_REG_1, PIECE_BYTES);
+	move(a, BPF_REG_3, BPF_REG_7);
+	add(a, BPF_REG_7, BPF_REG_2);
+	call(a, BPF_FUNC_probe_read_user);
+	jump(a, BPF_JNE | BPF_K, BPF_REG_0, 0, 0, LABEL_FLUSH);
+	load(a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
+	load(a, BPF_REG_2, BPF_REG_9, PIECE_WANTED);
+	add(a, BPF_REG_1, BPF_REG_2);
+	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
+	/* the first one may be a part */
+	again(a, SLOT_ROUND, PERF_DEEP_CODE_PIECE_BYTES / PAGE + 1, LABEL_NEXT_PAGE);
+}
+
+/* A full piece of pages: the stack is deep, go on in pieces. */
+static void go_on(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	label(a, LABEL_FULL);
+	load(a, BPF_REG_1, BPF_REG_10, SLOT_UNKNOWN);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, LABEL_FLUSH);
+	set(a, BPF_REG_1, 0);
+	store(a, BPF_REG_10, SLOT_UNKNOWN, BPF_REG_1);
+	store(a, BPF_REG_10, SLOT_ROUND, BPF_REG_1);
+	write_piece(a, in);
+	jump(a, BPF_JA, 0, 0, 0, LABEL_PIECE);
+}
+
+static void resolve(struct assembler *a)
+{
+	for (size_t i = 0; i < a->n_jumps; i++) {
+		size_t from = a->jumps[i].insn, to = a->at[a->jumps[i].to];
+
+		a->code[from].off = (int16_t)((int64_t)to - (int64_t)from - 1);
+	}
+}
+
+size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *ret)
+{
+	struct assembler a = { .code = ret };
+
+	find_stack(&a, in);
+	find_scratch(&a, in);
+	find_end(&a, in);
+	copy_pieces(&a, in);
+	copy_pages(&a);
+	go_on(&a, in);
+	label(&a, LABEL_FLUSH);
+	load(&a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
+	jump(&a, BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, LABEL_END);
+	write_piece(&a, in);
+	label(&a, LABEL_END);
+	set(&a, BPF_REG_0, 1); /* perf writes its sample */
+	emit(&a, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	resolve(&a);
+	return a.n;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause
+ *
+ * perf_deep_code - the BPF program that copies the outer part of a deep stack.
+ *
+ * It runs at a sample, before perf writes it, and writes records of `struct
+ * perf_deep_piece` for what lies above the part that perf itself will copy: up to the
+ * known end of the thread's stack, or as far as it can be read and the limit allows.
+ */
+#ifndef DWELL_COLLECT_PERF_DEEP_CODE_H
+#define DWELL_COLLECT_PERF_DEEP_CODE_H
+
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A record has 16 bits for its size. */
+#define PERF_DEEP_CODE_PIECE_BYTES (14u * 4096)
+#define PERF_DEEP_CODE_MAX	   160 /* instructions */
+
+/* What the program writes, and its scratch memory. */
+struct perf_deep_piece {
+	uint64_t addr; /* of bytes[0] */
+	uint64_t size;
+	uint64_t wanted; /* the program's own: of the copy that is tried */
+	uint8_t bytes[PERF_DEEP_CODE_PIECE_BYTES];
+};
+
+struct perf_deep_code_input {
+	int bases;   /* a hash: thread id (32 bits) → where its stack ends (64 bits), or
+		      * UINT64_MAX: somewhere above what was copied */
+	int scratch; /* an array with a struct perf_deep_piece for each CPU */
+	int output;  /* an array of perf events, one per CPU */
+	uint32_t skip_bytes;  /* what perf copies, from the stack pointer on */
+	uint32_t limit_bytes; /* beyond that */
+};
+
+/* Returns the number of instructions, at most PERF_DEEP_CODE_MAX. */
+size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *ret);
+
+#endif

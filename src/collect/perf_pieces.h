@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * perf_pieces - the memory above a copied stack, from the records in front of its sample.
+ *
+ * On each CPU the pieces that follow each other belong to the sample that comes next.
+ */
+#ifndef DWELL_COLLECT_PERF_PIECES_H
+#define DWELL_COLLECT_PERF_PIECES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct perf_pieces_cpu {
+	uint64_t addr; /* of bytes[0] */
+	struct buf bytes;
+};
+
+struct perf_pieces {
+	struct perf_pieces_cpu *cpus;
+	uint32_t n_cpus;
+	const struct perf_pieces_cpu *current; /* NULL: no sample is being taken */
+};
+
+void perf_pieces_init(struct perf_pieces *p, uint32_t n_cpus);
+void perf_pieces_fini(struct perf_pieces *p);
+
+/* A struct perf_deep_piece as it was written. */
+void perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece,
+		      size_t size);
+/* The sample of some may be missing: all are nobody's. */
+void perf_pieces_forget(struct perf_pieces *p);
+
+/* A sample of a CPU came, of which perf copied the stack up to addr: is there more?  It
+ * is read with perf_pieces_read() until perf_pieces_end(), which is due in any case. */
+bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t addr);
+/* For struct unwind_memory; ctx is the struct perf_pieces. */
+bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret);
+void perf_pieces_end(struct perf_pieces *p, uint32_t cpu);
+
+#endif

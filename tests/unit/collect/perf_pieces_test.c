@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/perf_pieces.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void take(struct perf_pieces *p, uint32_t cpu, uint64_t addr, const char *words)
+{
+	struct buf b = { 0 };
+
+	buf_u64le(&b, addr);
+	buf_u64le(&b, strlen(words));
+	buf_u64le(&b, 0);
+	buf_puts(&b, words);
+	buf_puts(&b, "padding");
+	perf_pieces_take(p, cpu, b.data, b.size);
+	buf_fini(&b);
+}
+
+static bool reads(struct perf_pieces *p, uint64_t addr, const char *want)
+{
+	uint64_t word;
+
+	return perf_pieces_read(p, addr, &word) && memcmp(&word, want, 8) == 0;
+}
+
+static void pieces_continue_the_next_sample_of_their_cpu(void **state)
+{
+	struct perf_pieces p;
+	uint64_t word;
+
+	(void)state;
+	perf_pieces_init(&p, 2);
+	take(&p, 1, 0x1000, "01234567");
+	take(&p, 1, 0x1008, "89abcdef");
+	assert_false(perf_pieces_begin(&p, 0, 0x1000));
+	assert_false(perf_pieces_begin(&p, 2, 0x1000));
+	assert_true(perf_pieces_begin(&p, 1, 0x1000));
+	assert_true(reads(&p, 0x1000, "01234567"));
+	assert_true(reads(&p, 0x1004, "456789ab"));
+	assert_true(reads(&p, 0x1008, "89abcdef"));
+	assert_false(perf_pieces_read(&p, 0x1009, &word));
+	assert_false(perf_pieces_read(&p, 0xfff, &word));
+	perf_pieces_end(&p, 1);
+	assert_false(perf_pieces_read(&p, 0x1000, &word));
+	assert_false(perf_pieces_begin(&p, 1, 0x1000));
+	perf_pieces_fini(&p);
+}
+
+static void pieces_of_another_stack_are_not_used(void **state)
+{
+	struct perf_pieces p;
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	take(&p, 0, 0x1000, "01234567");
+	assert_false(perf_pieces_begin(&p, 0, 0x2000));
+	take(&p, 0, 0x2000, "89abcdef");
+	assert_false(perf_pieces_begin(&p, 0, 0x1000));
+	assert_true(perf_pieces_begin(&p, 0, 0x2000));
+	assert_true(reads(&p, 0x2000, "89abcdef"));
+	perf_pieces_fini(&p);
+}
+
+static void a_lost_sample_takes_its_pieces_along(void **state)
+{
+	struct perf_pieces p;
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	take(&p, 0, 0x1000, "01234567");
+	perf_pieces_forget(&p);
+	assert_false(perf_pieces_begin(&p, 0, 0x1000));
+	perf_pieces_fini(&p);
+}
+
+static void a_piece_that_claims_more_than_it_holds_is_none(void **state)
+{
+	static const uint64_t damaged[] = { 0x1000, 9, 0, 0 };
+	struct perf_pieces p;
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	perf_pieces_take(&p, 0, damaged, sizeof(damaged));
+	perf_pieces_take(&p, 0, damaged, 12);
+	assert_false(perf_pieces_begin(&p, 0, 0x1000));
+	perf_pieces_fini(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pieces_continue_the_next_sample_of_their_cpu),
+		cmocka_unit_test(pieces_of_another_stack_are_not_used),
+		cmocka_unit_test(a_lost_sample_takes_its_pieces_along),
+		cmocka_unit_test(a_piece_that_claims_more_than_it_holds_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
