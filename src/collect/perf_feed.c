@@ -103,7 +103,7 @@ static void fill_stack(const struct perf_feed *f, const struct perf_record *r,
 	} else if (!has_stack || b->is_32bit) {
 		ret->user_pcs = is_kernel_mode(r) ? NULL : &b->ip;
 		ret->n_user = !is_kernel_mode(r);
-		ret->stop = has_stack ? UNWIND_NO_TABLE : UNWIND_END;
+		ret->stop = has_stack ? UNWIND_32BIT : UNWIND_END;
 	} else if (b->has_regs) {
 		ret->regs = &b->regs;
 		ret->memory = (struct unwind_memory){

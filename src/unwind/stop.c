@@ -11,6 +11,7 @@ static const char *const texts[UNWIND_N_STOPS] = {
 	[UNWIND_LIMIT] = "depth limit",
 	[UNWIND_NO_PROGRESS] = "no progress",
 	[UNWIND_NO_REGISTER] = "unknown register",
+	[UNWIND_32BIT] = "32-bit code",
 };
 
 const char *unwind_stop_text(enum unwind_stop stop)

@@ -17,6 +17,7 @@ enum unwind_stop {
 	UNWIND_LIMIT = 6,	/* the depth limit */
 	UNWIND_NO_PROGRESS = 7, /* the stack pointer did not rise */
 	UNWIND_NO_REGISTER = 8, /* a rule needs a register that nobody knows */
+	UNWIND_32BIT = 9,	/* code of 32 bits: only the interrupted place is known */
 	UNWIND_N_STOPS
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Records programs whose debug information is elsewhere: kept by an archive, or at a
-debug server.  usage: debug_files.py DWELL"""
+debug server; or of another word size.  usage: debug_files.py DWELL"""
 import json
 import os
 import shutil
@@ -80,8 +80,8 @@ def report(where, *args, file='x.dwell', **env):
 
 
 def share(where, by, *names, **more):
-    """Exclusive share of the program's time by the report's own account."""
-    r = json.loads(report(where, '--json', '--by', by, **more))
+    """Exclusive share of the program's own time: a busy kernel is not the question."""
+    r = json.loads(report(where, '--json', '--by', by, '--filter', 'mode == user', **more))
     return sum(row['exclusive'].get('cpu-time', 0) for row in r['rows']
                if row['name'] in names) / r['total']['cpu-time']
 
@@ -131,6 +131,21 @@ def split_files_are_found_next_to_the_program():
     where = os.path.join(where, 'there')
     record(where)
     check_inlined(where)
+
+
+def a_32_bit_program_has_names_and_lines():
+    """What only perf's samples show; its callers are not known, and that is said."""
+    need('gcc')
+    try:
+        where = built('narrow', 'gcc -m32 -O2 -g spin.c -o spin 2>/dev/null')
+    except subprocess.CalledProcessError as e:
+        raise Skip('no 32-bit C library here') from e
+    if subprocess.run([DWELL, 'run', '--source', 'perf', '-n', '--', 'true'],
+                      capture_output=True).returncode:
+        raise Skip('no perf here')
+    record(where)
+    check_inlined(where)
+    assert '32-bit code' in report(where), report(where)
 
 
 def stripped(name):
@@ -247,6 +262,7 @@ TESTS = [
     an_archive_keeps_a_package_of_split_files,
     an_archive_keeps_what_dwz_shares,
     split_files_are_found_next_to_the_program,
+    a_32_bit_program_has_names_and_lines,
     names_and_lines_come_from_a_debug_server,
     a_debug_server_is_asked_only_when_configured,
     what_no_server_has_is_said_in_a_line,
