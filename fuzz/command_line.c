@@ -8,6 +8,8 @@
 #include "base/vec.h"
 #include "cmd/option.h"
 
+#define MAX_EVENTS 64 /* each is found by walking over those before */
+
 #define check(what)                                                                      \
 	do {                                                                             \
 		if (!(what))                                                             \
@@ -29,13 +31,14 @@ static const struct option_spec specs[] = {
 static void check_options(const struct options *o, int argc)
 {
 	const char *sort = options_str(o, "sort");
+	size_t n_events = options_count(o, "event");
 
 	check(options_argc(o) < argc && !options_argv(o)[options_argc(o)]);
 	if (options_has(o, "limit"))
 		check(options_u64(o, "limit", 0) - 1 < 1000);
 	check(options_u64(o, "max-size", 4096) >= 4096);
 	check(!sort || strcmp(sort, "name") == 0 || strcmp(sort, "time") == 0);
-	for (size_t i = 0; i < options_count(o, "event"); i++)
+	for (size_t i = 0; i < n_events && i < MAX_EVENTS; i++)
 		check(options_at(o, "event", i)[0] &&
 		      !strchr(options_at(o, "event", i), ','));
 }
