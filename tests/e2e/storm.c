@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * storm forks N: N children that end at once.  storm threads N: N threads at a time.
+ * storm handoffs N: two threads, each on a CPU of its own, that wake each other N times
+ * and do nothing else.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +51,52 @@ static void threads(int n)
 	free(ids);
 }
 
+static int to_other[2], to_main[2];
+
+static void stay_on(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+static void *answer(void *x)
+{
+	char c;
+
+	stay_on(1);
+	while (read(to_other[0], &c, 1) == 1)
+		if (write(to_main[1], &c, 1) != 1)
+			break;
+	return x;
+}
+
+static void handoffs(int n)
+{
+	pthread_t other;
+	char c = 0;
+
+	stay_on(0);
+	if (pipe(to_other) != 0 || pipe(to_main) != 0 ||
+	    pthread_create(&other, NULL, answer, NULL) != 0)
+		exit(1);
+	for (int i = 0; i < n; i++)
+		if (write(to_other[1], &c, 1) != 1 || read(to_main[0], &c, 1) != 1)
+			exit(1);
+	close(to_other[1]);
+	pthread_join(other, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc > 2 ? atoi(argv[2]) : 100;
 
 	if (argc > 1 && !strcmp(argv[1], "threads"))
 		threads(n);
+	else if (argc > 1 && !strcmp(argv[1], "handoffs"))
+		handoffs(n);
 	else
 		forks(n);
 	printf("%d done\n", n);
