@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/record_summary.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "base/text.h"
+#include "collect/experiment.h"
 
 /* "1.43 s of CPU sampled, 1.44 s by the kernel's account" */
 static void print_time(const struct session_outcome *o, FILE *out)
@@ -21,6 +25,19 @@ static void print_time(const struct session_outcome *o, FILE *out)
 	if (account)
 		fprintf(out, " (%s by the kernel's account)",
 			text_duration(counted, account));
+}
+
+/* Why there is nothing, and what would give something. */
+static void print_nothing(const struct session_settings *x, FILE *out)
+{
+	bool is_time = false;
+
+	for (size_t i = 0; i < x->n_choices; i++)
+		is_time |= !strcmp(x->choices[i].experiment->unit, "ns");
+	fputs(is_time ? "dwell: no sample was taken: the program used less CPU time than "
+			"one interval; try a shorter one (-i 100us)\n"
+		      : "dwell: no sample was taken: none of it happened meanwhile\n",
+	      out);
 }
 
 static void print_losses(const struct session_outcome *o, FILE *out)
@@ -49,11 +66,6 @@ static void print_losses(const struct session_outcome *o, FILE *out)
 	if (o->write_failure.code)
 		fprintf(out, "dwell: the recording ends early: %s\n",
 			o->write_failure.text);
-	if (!o->stats.samples)
-		fputs("dwell: no sample was taken: the program used less CPU time than "
-		      "one "
-		      "interval; try a shorter one (-i 100us)\n",
-		      out);
 }
 
 void record_summary_print(const struct session_settings *x,
@@ -61,7 +73,6 @@ void record_summary_print(const struct session_settings *x,
 {
 	char path[PATH_MAX + 64], samples[TEXT_MAX], bytes[TEXT_MAX], wall[TEXT_MAX];
 
-	(void)x;
 	text_printable(path, sizeof(path), o->path);
 	fprintf(out, "dwell: %s: %s sample%s", path,
 		text_count(samples, o->stats.samples), o->stats.samples == 1 ? "" : "s");
@@ -69,6 +80,8 @@ void record_summary_print(const struct session_settings *x,
 	fprintf(out, " in %s, %s\n", text_duration(wall, o->wall_ns),
 		text_size(bytes, o->bytes));
 	print_losses(o, out);
+	if (!o->stats.samples)
+		print_nothing(x, out);
 	if (!o->was_launched && x->kind == SCOPE_LAUNCH)
 		fputs("dwell: the program goes on without being recorded\n", out);
 	fprintf(out, "dwell: next: dwell report %s\n", path);

@@ -97,17 +97,14 @@ static int timer_probe(const struct experiment *x, const struct scope *scope,
 		       struct err *e)
 {
 	if (x->trigger == EXPERIMENT_THREAD_TIME)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "waits are seen by the kernel only: needs perf_event, for "
-			       "all users with 'sysctl kernel.perf_event_paranoid=1'");
+		return err_set(e, ERR_UNSUPPORTED, "waits are seen by the kernel only");
 	if (x->trigger != EXPERIMENT_CPU_TIME)
-		return err_set(
-			e, ERR_UNSUPPORTED,
-			"page faults are seen by the kernel only: needs perf_event");
+		return err_set(e, ERR_UNSUPPORTED,
+			       "page faults are seen by the kernel only");
 	if (scope->kind != SCOPE_LAUNCH)
 		return err_set(e, ERR_UNSUPPORTED,
-			       "the sampler is loaded when a program starts: use 'dwell "
-			       "run', or attach as root");
+			       "is loaded when a program starts: 'dwell run' needs no "
+			       "rights");
 	return check_program(scope->program, e);
 }
 
