@@ -14,6 +14,8 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	{ "damaged-records", "damaged records from the program", true },
 	{ "throttled", "times that the kernel throttled sampling", true },
 	{ "unsampled-threads", "threads that ended before their first sample", true },
+	{ "cpu-changes", "times that a CPU came or went, and up to 0.1 s of it each",
+	  true },
 	{ "kernel-not-observed", "time in the kernel, which was not permitted", false },
 };
 

@@ -72,7 +72,14 @@ static int open_deep(struct perf_files *f, struct perf_cpu *c, int ring_fd, stru
 	if (i == f->streams.n)
 		return 0;
 
-	own(closep) int fd = perf_stream_open(&f->streams.at[i], -1, (int)c->id, e);
+	struct err why = { 0 };
+	own(closep) int fd = perf_stream_open(&f->streams.at[i], -1, (int)c->id, &why);
+
+	if (fd < 0 && why.os == ENODEV) /* it may come online */
+		return 0;
+	if (fd < 0 && e)
+		*e = why;
+
 	int rc = fd < 0 ? fd : note_id(f, fd, i, e);
 
 	if (rc < 0)
@@ -80,9 +87,11 @@ static int open_deep(struct perf_files *f, struct perf_cpu *c, int ring_fd, stru
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) != 0)
 		return err_os(e, "cannot share the ring of CPU %u", c->id);
 	rc = perf_deep_set_output(f->deep, c->id, fd, e);
-	if (rc == 0)
-		c->deep_fd = steal_fd(&fd);
-	return rc;
+	if (rc < 0)
+		return rc;
+	closep(&c->deep_fd);
+	c->deep_fd = steal_fd(&fd);
+	return 0;
 }
 
 static int attach_ring(struct perf_files *f, struct perf_cpu *c, int fd, struct err *e)
@@ -174,6 +183,46 @@ int perf_files_open_grid(struct perf_files *f, struct err *e)
 	while (rc < 0 && f->files.n > n)
 		closep(&f->files.at[--f->files.n].fd);
 	return rc;
+}
+
+static int reopen_streams(struct perf_files *f, struct perf_cpu *c, bool is_machine,
+			  struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < f->streams.n && rc == 0; i++) {
+		enum perf_stream_role role = f->streams.at[i].spec->role;
+
+		if (role == PERF_STREAM_DEEP && c->fd >= 0)
+			rc = open_deep(f, c, c->fd, e);
+		else if (role == PERF_STREAM_GRID ? c->fd >= 0 : is_machine)
+			rc = add_file(f, i, -1, c, e);
+	}
+	return rc;
+}
+
+int perf_files_reopen(struct perf_files *f, uint32_t cpu, bool is_machine, struct err *e)
+{
+	vec_each(c, &f->cpus) {
+		size_t n = f->files.n;
+
+		if (c->id != cpu)
+			continue;
+
+		bool had_ring = c->fd >= 0;
+		int rc = reopen_streams(f, c, is_machine, e);
+
+		/* All or none, or a second try would open some twice. */
+		while (rc < 0 && had_ring && f->files.n > n)
+			closep(&f->files.at[--f->files.n].fd);
+		if (is_machine && f->files.n > n) {
+			/* the one that had the ring ended with the CPU */
+			c->fd = f->files.at[n].fd;
+			c->is_hung_up = false;
+		}
+		return rc;
+	}
+	return 0;
 }
 
 struct perf_stream *perf_files_stream(struct perf_files *f, uint64_t id)

@@ -57,6 +57,10 @@ void perf_files_fini(struct perf_files *f);
 must_use int perf_files_open(struct perf_files *f, pid_t tid, struct err *e);
 /* The streams that are PERF_STREAM_GRID, which perf_files_open() leaves out. */
 must_use int perf_files_open_grid(struct perf_files *f, struct err *e);
+/* A CPU came online: what is opened for whole CPUs ended when it went, if it was there
+ * before.  is_machine: so was everything. */
+must_use int perf_files_reopen(struct perf_files *f, uint32_t cpu, bool is_machine,
+			       struct err *e);
 /* NULL: not one of ours. */
 struct perf_stream *perf_files_stream(struct perf_files *f, uint64_t id);
 /* Begin or end sampling; the side band goes on. */

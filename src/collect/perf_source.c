@@ -8,6 +8,7 @@
 #include "collect/perf_blocked.h"
 #include "collect/perf_feed.h"
 #include "collect/perf_files.h"
+#include "collect/perf_hotplug.h"
 #include "host/clock.h"
 #include "host/privilege.h"
 #include "host/procfs.h"
@@ -28,6 +29,7 @@ struct perf {
 	struct source_context context;
 	struct perf_files files;
 	struct perf_feed feed;
+	struct perf_hotplug hotplug;
 	struct perf_blocked *blocked; /* while attaching, NULL: nobody asks */
 	struct map followed;	      /* tids that are observed, while attaching */
 	bool is_paused, no_kernel, has_grid;
@@ -117,6 +119,7 @@ static void perf_free(struct source *source)
 	struct perf *s = (struct perf *)source;
 
 	perf_files_fini(&s->files);
+	perf_hotplug_fini(&s->hotplug);
 	perf_waits_free(s->feed.waits);
 	perf_feed_fini(&s->feed);
 	map_fini(&s->followed);
@@ -209,7 +212,7 @@ static void init_feed(struct perf *s)
 static int choose_cpus(const struct scope *scope, struct cpus *cpus, struct err *e)
 {
 	if (scope->kind != SCOPE_CPUS || !scope->n_cpus)
-		return cpus_online(cpus, e);
+		return cpus_present(cpus, e);
 	for (size_t i = 0; i < scope->n_cpus; i++)
 		*vec_push(&cpus->ids) = scope->cpus[i];
 	return 0;
@@ -453,6 +456,9 @@ static int perf_drain(struct source *source, bool is_final, struct err *e)
 	else
 		drain_up_to(s, now_ns - LATE_NS);
 	perf_files_check_hang_ups(&s->files);
+	if (!is_final && perf_hotplug_check(&s->hotplug, now_ns, &s->files,
+					    s->context.scope->kind == SCOPE_CPUS))
+		perf_files_enable(&s->files, !s->is_paused);
 	if (is_final && s->feed.waits)
 		perf_waits_finish(s->feed.waits, s->stopped_ns);
 	if (is_final && s->feed.tails)
@@ -528,6 +534,9 @@ static void perf_finish(struct source *source, struct source_stats *ret)
 		     s->feed.n_unsampled);
 	stats->is_user_only = s->no_kernel;
 	fact(s, FACT_LOSS, "throttled", "count", MODEL_NONE, stats->throttled);
+	if (s->hotplug.n_changes)
+		fact(s, FACT_LOSS, "cpu-changes", "count", MODEL_NONE,
+		     s->hotplug.n_changes);
 	if (s->feed.waits)
 		stats->samples += perf_waits_count(s->feed.waits);
 	*ret = *stats;

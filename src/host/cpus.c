@@ -63,10 +63,9 @@ int cpus_parse(struct cpus *c, const char *list, struct err *e)
 		       list);
 }
 
-int cpus_online(struct cpus *c, struct err *e)
+static int read_cpus(const char *path, struct cpus *c, struct err *e)
 {
 	char text[4096];
-	const char *path = "/sys/devices/system/cpu/online";
 	int rc = procfs_read_text(path, text, sizeof(text), e);
 
 	if (rc == 0)
@@ -81,6 +80,24 @@ int cpus_online(struct cpus *c, struct err *e)
 	for (long i = 0; i < n && i < CPUS_MAX; i++)
 		*vec_push(&c->ids) = (uint32_t)i;
 	return 0;
+}
+
+int cpus_online(struct cpus *c, struct err *e)
+{
+	return read_cpus("/sys/devices/system/cpu/online", c, e);
+}
+
+int cpus_present(struct cpus *c, struct err *e)
+{
+	return read_cpus("/sys/devices/system/cpu/present", c, e);
+}
+
+bool cpus_has(const struct cpus *c, uint32_t id)
+{
+	vec_each(x, &c->ids)
+		if (*x == id)
+			return true;
+	return false;
 }
 
 void cpus_model_name(char *s, size_t cap)

@@ -5,6 +5,7 @@
 #ifndef DWELL_HOST_CPUS_H
 #define DWELL_HOST_CPUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ void cpus_fini(struct cpus *c);
 must_use int cpus_parse(struct cpus *c, const char *list, struct err *e);
 /* Those that are online now. */
 must_use int cpus_online(struct cpus *c, struct err *e);
+/* Those that are there, online or not. */
+must_use int cpus_present(struct cpus *c, struct err *e);
+bool cpus_has(const struct cpus *c, uint32_t id);
 
 /* "Intel(R) Xeon(R) …", "unknown" when the kernel does not say. */
 void cpus_model_name(char *s, size_t cap);

@@ -50,11 +50,27 @@ static void some_cpu_is_online(void **state)
 	cpus_fini(&c);
 }
 
+static void cpus_online_are_present(void **state)
+{
+	struct cpus online = { 0 }, present = { 0 };
+
+	(void)state;
+	assert_int_equal(cpus_online(&online, NULL), 0);
+	assert_int_equal(cpus_present(&present, NULL), 0);
+	assert_true(online.ids.n > 0);
+	vec_each(id, &online.ids)
+		assert_true(cpus_has(&present, *id));
+	assert_false(cpus_has(&present, CPUS_MAX));
+	cpus_fini(&online);
+	cpus_fini(&present);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_of_cpus_are_ascending_ranges),
 		cmocka_unit_test(some_cpu_is_online),
+		cmocka_unit_test(cpus_online_are_present),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * perf_hotplug - CPUs that come online while a recording goes on.
+ *
+ * A thread's events are open on every CPU that is there, online or not, and go on when it
+ * returns.  An event of a whole CPU ends when the CPU goes, so it is opened again.
+ */
+#ifndef DWELL_COLLECT_PERF_HOTPLUG_H
+#define DWELL_COLLECT_PERF_HOTPLUG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collect/perf_files.h"
+#include "host/cpus.h"
+
+struct perf_hotplug {
+	struct cpus online; /* as of the last look */
+	uint64_t next_ns;   /* of the next one */
+	uint64_t n_changes;
+};
+
+void perf_hotplug_fini(struct perf_hotplug *h);
+/* Looks now and then; is_machine: the recording is of whole CPUs.  True: events were
+ * opened. */
+bool perf_hotplug_check(struct perf_hotplug *h, uint64_t now_ns, struct perf_files *f,
+			bool is_machine);
+
+#endif
