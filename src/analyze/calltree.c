@@ -27,9 +27,9 @@ struct build {
 	const struct profile *p;
 	const struct calltree_options *o;
 	struct calltree *t;
-	struct links *links; /* [source], going down */
-	uint64_t **totals;   /* [source]: weight in and below a stack, by own column */
-	place_vec *places;   /* [node], released once it is opened */
+	struct links *links;   /* [source], going down */
+	uint64_t **totals;     /* [source]: weight in and below a stack, by own column */
+	VEC(place_vec) places; /* [node], released once it is opened */
 	VEC(struct calltree_node) nodes;
 	VEC(uint64_t) inclusive;
 	VEC(uint64_t) exclusive;
@@ -288,14 +288,13 @@ static void add_child(struct build *b, uint32_t parent, const struct group *g)
 	uint32_t id = add_node(b, parent, b->next.at[g->from].function);
 	bool all_inlined = true;
 
-	b->places = xrealloc(b->places, id + 1, sizeof(*b->places));
-	b->places[id] = (place_vec){ 0 };
+	vec_push(&b->places);
 	for (size_t i = g->from; i < g->to; i++) {
 		const struct place *at = &b->next.at[i];
 
 		add_values(b->inclusive.at + id * b->t->n_columns, inclusive_of(b, at),
 			   source_of(b, at));
-		*vec_push(&b->places[id]) = *at;
+		*vec_push(&b->places.at[id]) = *at;
 		all_inlined = all_inlined && is_inlined_place(b, at);
 	}
 	b->nodes.at[id].is_inlined = all_inlined;
@@ -322,9 +321,9 @@ static void hide(struct build *b, uint32_t parent, const struct group *g)
 static void open_node(struct build *b, uint32_t node)
 {
 	group_vec groups = { 0 };
-	place_vec places = b->places[node];
+	place_vec places = b->places.at[node];
 
-	b->places[node] = (place_vec){ 0 };
+	b->places.at[node] = (place_vec){ 0 };
 	step_all(b, node, &places);
 	vec_fini(&places);
 	if (b->nodes.at[node].function != MODEL_NONE && !b->o->keep_recursion)
@@ -348,7 +347,7 @@ static void add_root_place(struct build *b, struct place at)
 {
 	const struct input *s = source_of(b, &at);
 
-	*vec_push(&b->places[0]) = at;
+	*vec_push(&b->places.at[0]) = at;
 	add_values(b->inclusive.at, inclusive_of(b, &at), s);
 }
 
@@ -418,8 +417,8 @@ static void release(struct build *b)
 	free(b->totals);
 	free(b->links);
 	for (size_t i = 0; i < b->nodes.n; i++)
-		vec_fini(&b->places[i]);
-	free(b->places);
+		vec_fini(&b->places.at[i]);
+	vec_fini(&b->places);
 	vec_fini(&b->next);
 	free(b->sums);
 }
@@ -437,7 +436,7 @@ void calltree_build(struct calltree *ret, const struct profile *p,
 		b.totals[i] = sum_below(&p->sources[i]);
 		b.links[i] = link_children(&p->sources[i]);
 	}
-	b.places = xcalloc(1, sizeof(*b.places));
+	vec_push(&b.places);
 	b.sums = xcalloc(p->columns.n + 1, sizeof(*b.sums));
 	add_node(&b, 0, o->function);
 	for (uint32_t i = 0; i < p->n_sources; i++) {

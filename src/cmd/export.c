@@ -217,7 +217,10 @@ const struct command cmd_export = {
 		"Writes the samples of one or more recordings (the newest one when no "
 		"file is named) in a format that other tools read. Without a FORMAT it "
 		"lists the formats. Totals are those of 'dwell report' with the same "
-		"--event and --filter.",
+		"--event and --filter.\n\n"
+		"What a browser loads is kept small: flamegraph and, for long "
+		"recordings, speedscope merge what is below a share that they name; "
+		"the other formats hold everything.",
 	.options = options,
 	.examples = examples,
 	.group = "report",
