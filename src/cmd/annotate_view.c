@@ -76,15 +76,15 @@ void annotate_view_row(const struct annotate_view *v, struct report_table *t,
 		struct report_scale scale =
 			report_value_scale(v->totals.inclusive[c], column->unit);
 		uint64_t whole = v->totals.inclusive[c];
-		bool has_any = exclusive && (exclusive[c] || inclusive[c]);
+		uint64_t itself = exclusive ? exclusive[c] : 0;
+		uint64_t with_callees = inclusive ? inclusive[c] : 0;
+		bool has_any = itself || with_callees;
 
 		if (has_values(v))
 			report_table_cell(
-				t, has_any ? report_value_text(s, exclusive[c], &scale)
-					   : "");
-		report_table_cell(t, has_any ? report_value_pct(s, exclusive[c], whole)
-					     : "");
-		report_table_cell(t, has_any ? report_value_pct(s, inclusive[c], whole)
+				t, has_any ? report_value_text(s, itself, &scale) : "");
+		report_table_cell(t, has_any ? report_value_pct(s, itself, whole) : "");
+		report_table_cell(t, has_any ? report_value_pct(s, with_callees, whole)
 					     : "");
 	}
 	report_table_cell(t, at);

@@ -72,14 +72,11 @@ static const char *nearest_format(const char *word)
 	return best;
 }
 
-static int choose_format(const char *word, const struct exporter **ret, struct err *e)
+static int no_format(const char *word, struct err *e)
 {
 	const char *near;
 	char safe[100];
 
-	*ret = exporter_find(word);
-	if (*ret)
-		return 0;
 	if (report_profile_is_file(word))
 		return err_set(e, ERR_USAGE,
 			       "the format comes first: dwell export flamegraph %s",
@@ -192,8 +189,10 @@ static int export_run(struct options *o, struct err *e)
 		list_formats();
 		return EXIT_OK;
 	}
-	if ((rc = choose_format(words[0], &x, e)) < 0 ||
-	    (rc = report_profile_open(o, words + 1, false, 0, &r, e)) < 0 ||
+	x = exporter_find(words[0]);
+	if (!x)
+		return no_format(words[0], e);
+	if ((rc = report_profile_open(o, words + 1, false, 0, &r, e)) < 0 ||
 	    (rc = write_format(x, o, &r, e)) < 0)
 		return rc;
 	rc = report_profile_check_whole(&r, e);

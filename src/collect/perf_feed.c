@@ -265,8 +265,10 @@ static void take_tail(void *ctx, const struct perf_tail *tail)
 {
 	struct perf_feed *f = ctx;
 	const struct model_sample *s = &tail->draft.sample;
+	struct perf_stream *own = own_stream(f, s->event);
 
-	count_sample(f, own_stream(f, s->event), s, tail->is_kernel);
+	if (own)
+		count_sample(f, own, s, tail->is_kernel);
 	tracker_write(f->tracker, &tail->draft);
 }
 

@@ -194,7 +194,7 @@ static void encode_field(const struct layout_field *f, const uint8_t *item,
 void layout_encode(const struct layout *l, uint32_t id, const void *item, struct buf *out)
 {
 	size_t start = out->size;
-	uint8_t length[10];
+	uint8_t length[10] = { 0 };
 
 	buf_uleb(out, id);
 	for (size_t i = 0; i < l->n_fields; i++)

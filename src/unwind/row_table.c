@@ -90,6 +90,7 @@ static int add_table(struct rows *r, const struct unwind_image *image, size_t ta
 		if (work / WORK_FACTOR > r->section->size || r->n > MAX_ROWS)
 			return err_set(e, ERR_LIMIT,
 				       "unwind index names code repeatedly");
+		/* cppcheck-suppress autoVariables ; used while its rows are walked */
 		r->fde = &f;
 		cfa_program_rows(r->section, &f.fde, visit_row, r);
 	}
