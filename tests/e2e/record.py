@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from shlex import quote
 
 DWELL, WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[1:4])
 DIR = tempfile.mkdtemp(prefix='dwell-record-')
@@ -182,7 +183,7 @@ def exit_codes_are_those_of_a_shell():
 
 def what_was_taken_before_a_kill_remains():
     p = subprocess.Popen([DWELL, 'run', '-q', '-i', '1ms', '-o', FILE, '--', 'sh', '-c',
-                          f'{workload("cpu")} 10; kill -9 $$'], stdout=subprocess.DEVNULL)
+                          f'{quote(workload("cpu"))} 10; kill -9 $$'], stdout=subprocess.DEVNULL)
     assert p.wait(60) == 137
     assert share(report(), 'E', 'inclusive') > 0.2
 
@@ -289,7 +290,7 @@ def attach_ends_with_the_process():
 
 
 def follow_off_leaves_descendants_out():
-    script = f'{workload("cpu")} 5; :'
+    script = f'{quote(workload("cpu"))} 5; :'
     run('sh', '-c', script, options=['-i', '1ms', '--follow', 'off'])
     assert not any(row['name'] == 'E' for row in report()['rows'])
     run('sh', '-c', script, options=['-i', '1ms', '--follow', '^cpu$'])
@@ -298,7 +299,7 @@ def follow_off_leaves_descendants_out():
 
 def a_delay_leaves_the_beginning_out():
     # 45 ms of work: done before the delay ends, also where others have the CPUs.
-    run('sh', '-c', f'{workload("cpu")} 1; sleep 2',
+    run('sh', '-c', f'{quote(workload("cpu"))} 1; sleep 2',
         options=['-i', '1ms', '--delay', '1.5s'])
     assert report()['total'].get('cpu-time', 0) < 5e6
 
@@ -318,8 +319,8 @@ def a_full_disk_does_not_disturb_the_program():
         raise Skip('no /dev/full')
     p = run(workload('cpu'), '5', options=['-i', '100us', '--max-size', '8K'])
     assert p.returncode == 0, p
-    p = subprocess.run(['sh', '-c', f'ulimit -f 1; exec {DWELL} run -i 100us -o {FILE} '
-                        f'-- {workload("cpu")} 5'], capture_output=True, text=True)
+    p = subprocess.run(['sh', '-c', f'ulimit -f 1; exec {quote(DWELL)} run -i 100us -o {FILE} '
+                        f'-- {quote(workload("cpu"))} 5'], capture_output=True, text=True)
     assert p.returncode == 0 and p.stdout.strip().isdigit(), p
 
 

@@ -8,12 +8,14 @@ import json
 import os
 import pty
 import select
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from shlex import quote
 
 DWELL, WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[1:4])
 DIR = tempfile.mkdtemp(prefix='dwell-torture-')
@@ -82,8 +84,8 @@ def a_directory_deleted_before():
     os.mkdir(path)
     script = f'cd {path} && rmdir {path} && exec '
     for way in WAYS:
-        p = subprocess.run(['sh', '-c', script + ' '.join(
-            [DWELL, *options(way), '-o', FILE, '--', 'sh', '-c', '"echo here"'])],
+        p = subprocess.run(['sh', '-c', script + shlex.join(
+            [DWELL, *options(way), '-o', FILE, '--', 'sh', '-c', 'echo here'])],
             capture_output=True, timeout=60)
         assert (p.returncode, p.stdout) == (0, b'here\n'), p
         os.mkdir(path)
@@ -92,18 +94,18 @@ def a_directory_deleted_before():
 def limits_are_the_programs_own():
     for limit in ('ulimit -n 16', 'ulimit -n 16; ulimit -f 1000', 'ulimit -v 2000000',
                   'ulimit -u 3000', 'ulimit -l 0', 'ulimit -s 256'):
-        plain = subprocess.run(['sh', '-c', f'{limit}; exec {VICTIM} limits'],
+        plain = subprocess.run(['sh', '-c', f'{limit}; exec {quote(VICTIM)} limits'],
                                capture_output=True, timeout=60)
         for way in WAYS:
-            p = subprocess.run(['sh', '-c', f'{limit}; exec {DWELL} ' + ' '.join(
-                options(way)) + f' -o {FILE} -- {VICTIM} limits'], capture_output=True,
+            p = subprocess.run(['sh', '-c', f'{limit}; exec {quote(DWELL)} ' + ' '.join(
+                options(way)) + f' -o {FILE} -- {quote(VICTIM)} limits'], capture_output=True,
                 timeout=60)
             assert (p.returncode, p.stdout) == (0, plain.stdout), (limit, way, plain, p)
 
 
 def no_file_may_be_written():
     proof = os.path.join(DIR, 'proof')
-    p = subprocess.run(['sh', '-c', f'ulimit -f 0; exec {DWELL} run -o {FILE} -- '
+    p = subprocess.run(['sh', '-c', f'ulimit -f 0; exec {quote(DWELL)} run -o {FILE} -- '
                         f'mkdir {proof}'], capture_output=True, timeout=60)
     assert p.returncode == 1 and one_line(p.stderr) and b'too large' in p.stderr, p
     assert not os.path.exists(proof)
@@ -122,11 +124,12 @@ def mounted(size):
 
 def a_full_disk():
     path = mounted('256k')
+    cpu = quote(CPU)
     try:
         for way in WAYS:
             file = os.path.join(path, 'x.dwell')
             filler = os.path.join(path, 'filler')
-            script = f'{CPU} 2; cat /dev/zero >{filler} 2>/dev/null; {CPU} 4; exit 6'
+            script = f'{cpu} 2; cat /dev/zero >{filler} 2>/dev/null; {cpu} 4; exit 6'
             quiet = [o for o in options(way) if o != '-q']
             p = dwell(*quiet, '--trace', '-o', file, '--', 'sh', '-c', script)
             assert p.returncode == 6, (way, p)
@@ -164,9 +167,9 @@ def recording_limits():
     for limit in ('-f 1', '-f 16'):
         for way in CPU_WAYS:
             remove(FILE)
-            p = subprocess.run(['sh', '-c', f'ulimit {limit}; exec {DWELL} run ' +
+            p = subprocess.run(['sh', '-c', f'ulimit {limit}; exec {quote(DWELL)} run ' +
                                 ' '.join(options(way)[2:]) +
-                                f' --trace -o {FILE} -- {CPU} 5'], capture_output=True,
+                                f' --trace -o {FILE} -- {quote(CPU)} 5'], capture_output=True,
                                timeout=60)
             if way[1] == 'timer' and p.returncode == 1:
                 assert one_line(p.stderr) and b'too large' in p.stderr, (limit, way, p)
@@ -286,7 +289,8 @@ def a_stop_from_the_terminal_stops_both():
         pid, terminal = pty.fork()
         if pid == 0:
             os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
-        command = ' '.join([DWELL, *options(way), '-o', FILE, '--', VICTIM, 'goes-on', mark])
+        command = shlex.join([DWELL, *options(way), '-o', FILE, '--', VICTIM, 'goes-on',
+                              mark])
         os.write(terminal, f'PS1=; {command}; echo code $?\n'.encode())
         read_until(terminal, b'ready\r\n')
         os.write(terminal, b'\x1a')
@@ -358,13 +362,20 @@ def spawned(*args):
     return subprocess.Popen(args, stdout=subprocess.DEVNULL)
 
 
+def counted_ns(r):
+    """The CPU time by the kernel's own count while it was sampled."""
+    return next(f['value'] for f in r['quality']['facts'] if f['name'] == 'counted-cpu-time')
+
+
 def attach_to_threads_that_run():
     target = spawned(os.path.join(WORKLOADS, 'mt'), '20000')
     try:
         time.sleep(0.2)
         p = attach('-p', str(target.pid), '-d', '0.5s')
         assert (p.returncode, p.stderr) == (0, b''), p
-        assert report()['total']['cpu-time'] > 1e8
+        r = report()
+        seen, counted = r['total']['cpu-time'], counted_ns(r)
+        assert abs(seen - counted) <= 0.05 * counted + 5e6 < counted, (seen, counted)
         p = attach('-t', str(target.pid), '-d', '0.3s')
         assert (p.returncode, p.stderr) == (0, b''), p
         assert target.poll() is None

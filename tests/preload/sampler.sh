@@ -16,7 +16,7 @@ finish() {
 
 if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
 	echo "1..0 # SKIP needs root, to become an ordinary user"
-	exit 77
+	exit 0
 fi
 dir=$(mktemp -d)
 trap finish EXIT

@@ -42,7 +42,8 @@ void self_maps_read(struct self_maps *m)
 		char perms[5], path[4000] = "";
 		uint64_t start, end, off;
 
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %3999s",
+		if (sscanf(line,
+			   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %3999[^\n]",
 			   &start, &end, perms, &off, path) < 4 ||
 		    perms[2] != 'x')
 			continue;
