@@ -72,11 +72,17 @@ static void take_mmap(struct perf_feed *f, const struct perf_record *r)
 					     .is_exec = true });
 }
 
+static void take_exec(struct perf_feed *f, const struct perf_record *r)
+{
+	tracker_exec(f->tracker, r->time_ns, r->comm.pid, r->comm.tid, r->comm.name);
+	if (f->tails)
+		perf_tails_exec(f->tails, r->comm.tid);
+}
+
 static void take_comm(struct perf_feed *f, const struct perf_record *r)
 {
 	if (r->misc & PERF_RECORD_MISC_COMM_EXEC)
-		tracker_exec(f->tracker, r->time_ns, r->comm.pid, r->comm.tid,
-			     r->comm.name);
+		take_exec(f, r);
 	else
 		tracker_comm(f->tracker, r->time_ns, r->comm.pid, r->comm.tid,
 			     r->comm.name);

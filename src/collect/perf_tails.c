@@ -137,6 +137,14 @@ void perf_tails_fork(struct perf_tails *t, uint32_t tid)
 	forget(t, tid);
 }
 
+void perf_tails_exec(struct perf_tails *t, uint32_t tid)
+{
+	const struct thread_tails *th = find(t, tid);
+
+	if (th && th->has_exited)
+		forget(t, tid);
+}
+
 static void forget_oldest(struct perf_tails *t)
 {
 	for (size_t i = 0; i < EXITED_MAX; i++) {

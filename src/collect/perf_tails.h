@@ -41,6 +41,9 @@ bool perf_tails_is_unsampled(const struct perf_tails *t, uint32_t tid, uint32_t 
 void perf_tails_add(struct perf_tails *t, uint32_t tid, const struct perf_tail *tail);
 /* The id is a new thread's. */
 void perf_tails_fork(struct perf_tails *t, uint32_t tid);
+/* The thread runs another program.  One that is not the leader takes the leader's id for
+ * it, after the leader's exit. */
+void perf_tails_exec(struct perf_tails *t, uint32_t tid);
 /* The clocks of the thread end; the thread still works some time at its own end.  True
  * when something of it was sampled. */
 bool perf_tails_exit(struct perf_tails *t, uint32_t tid);

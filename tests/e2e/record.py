@@ -89,6 +89,14 @@ def cpu_seconds_are_those_of_the_kernel():
               max(0.01 * used_ns(r), 2 * period) + 5e6, interval)
 
 
+def a_program_that_a_thread_execs_is_counted_once():
+    run(program('storm'), 'exec', workload('cpu'), '20')
+    r = report()
+    period = r['events'][0]['period']
+    close(r['total']['cpu-time'], used_ns(r), 0.02 * used_ns(r) + 3 * period, 'exec')
+    close(share(r, 'main', 'inclusive'), 1, 0.1, 'main')
+
+
 def switches(r):
     return fact(r, 'voluntary-switches') + fact(r, 'involuntary-switches')
 

@@ -2,7 +2,7 @@
  *
  * storm forks N: N children that end at once.  storm threads N: N threads at a time.
  * storm handoffs N: two threads, each on a CPU of its own, that wake each other N times
- * and do nothing else.
+ * and do nothing else.  storm exec PROGRAM ARG...: in a thread that is not the leader.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -89,10 +89,29 @@ static void handoffs(int n)
 	pthread_join(other, NULL);
 }
 
+static void *exec_there(void *argv)
+{
+	char **args = argv;
+
+	execv(args[0], args);
+	exit(1);
+}
+
+static void exec_in_thread(char **argv)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, exec_there, argv) == 0)
+		pthread_join(other, NULL);
+	exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc > 2 ? atoi(argv[2]) : 100;
 
+	if (argc > 2 && !strcmp(argv[1], "exec"))
+		exec_in_thread(argv + 2);
 	if (argc > 1 && !strcmp(argv[1], "threads"))
 		threads(n);
 	else if (argc > 1 && !strcmp(argv[1], "handoffs"))

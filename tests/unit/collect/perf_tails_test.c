@@ -140,6 +140,38 @@ static void a_thread_that_was_never_met_is_told(void **state)
 	perf_tails_free(f.tails);
 }
 
+/* Else each of its own samples would stand beside one of the grid's. */
+static void a_thread_that_execs_in_place_of_its_leader_lives(void **state)
+{
+	struct fixture f = { 0 };
+
+	(void)state;
+	f.tails = perf_tails_new(note, &f);
+	perf_tails_own(f.tails, TID, EVENT, 0);
+	perf_tails_exit(f.tails, TID);
+	perf_tails_exec(f.tails, TID);
+	add(&f, TID, 0, 1, false);
+	assert_int_equal(f.n, 0);
+	perf_tails_own(f.tails, TID, EVENT, 0);
+	perf_tails_finish(f.tails);
+	assert_int_equal(f.n, 0);
+	perf_tails_free(f.tails);
+}
+
+static void a_leader_that_execs_keeps_what_is_open(void **state)
+{
+	struct fixture f = { 0 };
+
+	(void)state;
+	f.tails = perf_tails_new(note, &f);
+	add(&f, TID, 0, 1, false);
+	perf_tails_exec(f.tails, TID);
+	assert_int_equal(f.n, 0);
+	perf_tails_exit(f.tails, TID);
+	assert_int_equal(f.stacks, 1 << 1);
+	perf_tails_free(f.tails);
+}
+
 /* A clock that never gets far enough, and threads that never end, must not fill memory;
  * nothing gets lost by it. */
 static void what_is_kept_is_bounded(void **state)
@@ -170,6 +202,8 @@ int main(void)
 		cmocka_unit_test(work_after_the_clocks_end_is_sampled_at_once),
 		cmocka_unit_test(a_thread_id_that_is_used_again_begins_anew),
 		cmocka_unit_test(a_thread_that_was_never_met_is_told),
+		cmocka_unit_test(a_thread_that_execs_in_place_of_its_leader_lives),
+		cmocka_unit_test(a_leader_that_execs_keeps_what_is_open),
 		cmocka_unit_test(what_is_kept_is_bounded),
 	};
 
