@@ -151,7 +151,7 @@ static bool is_blocked(pid_t pid, pid_t tid)
 	return procfs_task_stat(pid, tid, &stat, NULL) == 0 && stat.state != 'R';
 }
 
-static void begin(struct perf_blocked *b, pid_t pid, pid_t tid)
+void perf_blocked_begin(struct perf_blocked *b, pid_t pid, pid_t tid)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 	uint32_t stack = 0;
@@ -166,12 +166,12 @@ static void begin(struct perf_blocked *b, pid_t pid, pid_t tid)
 	perf_waits_stack(b->waits, (uint32_t)pid, (uint32_t)tid, stack);
 }
 
-void perf_blocked_begin(struct perf_blocked *b, pid_t pid)
+void perf_blocked_begin_all(struct perf_blocked *b, pid_t pid)
 {
 	struct procfs_ids tids = { 0 };
 
 	if (procfs_tasks(pid, &tids, NULL) == 0)
 		vec_each(tid, &tids.ids)
-			begin(b, pid, *tid);
+			perf_blocked_begin(b, pid, *tid);
 	procfs_ids_fini(&tids);
 }

@@ -25,7 +25,9 @@ struct perf_blocked *perf_blocked_new(struct tracker *t, struct perf_waits *w,
 void perf_blocked_free(struct perf_blocked *b);
 void perf_blocked_freep(struct perf_blocked **b);
 
-/* Begin the waits of a process' threads; the tracker knows its mappings. */
-void perf_blocked_begin(struct perf_blocked *b, pid_t pid);
+/* Begin the wait of a thread, if it does wait, or those of a whole process; the tracker
+ * knows the process' mappings. */
+void perf_blocked_begin(struct perf_blocked *b, pid_t pid, pid_t tid);
+void perf_blocked_begin_all(struct perf_blocked *b, pid_t pid);
 
 #endif

@@ -338,11 +338,16 @@ static int attach_process(struct perf *s, pid_t pid, struct err *e)
 
 static int snapshot(struct perf *s, pid_t pid, struct err *e)
 {
-	int rc = tracker_snapshot(s->context.tracker, clock_monotonic_ns(), (uint32_t)pid,
-				  e);
+	return tracker_snapshot(s->context.tracker, clock_monotonic_ns(), (uint32_t)pid,
+				e);
+}
+
+static int snapshot_with_waits(struct perf *s, pid_t pid, struct err *e)
+{
+	int rc = snapshot(s, pid, e);
 
 	if (rc == 0 && s->blocked)
-		perf_blocked_begin(s->blocked, pid);
+		perf_blocked_begin_all(s->blocked, pid);
 	return rc;
 }
 
@@ -355,7 +360,7 @@ static int attach_processes(struct perf *s, struct err *e)
 	for (size_t i = 0; i < scope->n_pids && rc == 0; i++) {
 		rc = attach_process(s, scope->pids[i], e);
 		if (rc == 0)
-			rc = snapshot(s, scope->pids[i], e);
+			rc = snapshot_with_waits(s, scope->pids[i], e);
 	}
 	s->feed.forked = NULL;
 	return rc;
@@ -374,6 +379,9 @@ static int attach_threads(struct perf *s, struct err *e)
 			rc = perf_files_open(&s->files, scope->pids[i], e);
 		if (rc == 0)
 			rc = snapshot(s, pid, e);
+		/* The others of its process are not observed: nor are their waits. */
+		if (rc == 0 && s->blocked)
+			perf_blocked_begin(s->blocked, pid, scope->pids[i]);
 	}
 	return rc;
 }
@@ -386,7 +394,7 @@ static int attach_machine(struct perf *s, struct err *e)
 	if (rc == 0)
 		rc = procfs_processes(&pids, e);
 	for (size_t i = 0; rc == 0 && i < pids.ids.n; i++)
-		if (snapshot(s, pids.ids.at[i], NULL) < 0)
+		if (snapshot_with_waits(s, pids.ids.at[i], NULL) < 0)
 			continue; /* it ended meanwhile */
 	procfs_ids_fini(&pids);
 	return rc;

@@ -290,6 +290,21 @@ def attach_sees_where_blocked_threads_wait_without_waking_them():
         target.wait()
 
 
+def attach_to_a_thread_tells_of_no_other():
+    target = subprocess.Popen([program('asleep')], stdout=subprocess.PIPE, text=True)
+    try:
+        target.stdout.readline()
+        time.sleep(0.3)
+        tid = max(os.listdir(f'/proc/{target.pid}/task'), key=int)
+        p = dwell('attach', '-e', 'totaltime', '-d', '0.5', '-o', FILE, '-t', tid)
+        assert p.returncode == 0, p.stderr
+        r = report()
+        close(r['total']['blocked-time'] / fact(r, 'wall-time'), 1, 0.1, 'one thread')
+    finally:
+        target.kill()
+        target.wait()
+
+
 def attach_ends_with_the_process():
     target = subprocess.Popen(['sleep', '0.5'])
     p = subprocess.Popen([DWELL, 'attach', '-q', '-o', FILE, '-p', str(target.pid)])
