@@ -322,6 +322,14 @@ static void take_exe(struct tracker *t, struct roster_process *p, uint32_t image
 	writer_process_update(t->writer, p->id, &model);
 }
 
+static bool is_mapped(struct address_space *space, const struct unwind_map *map)
+{
+	const struct unwind_map *old = address_space_find(space, map->start);
+
+	return old && old->start == map->start && old->end == map->end &&
+	       old->file_offset == map->file_offset && old->user == map->user;
+}
+
 void tracker_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
 		  const struct tracker_mmap *m)
 {
@@ -331,15 +339,16 @@ void tracker_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
 	struct roster_process *p = ensure_process(t, time_ns, pid);
 	uint32_t image = image_table_of(t->images, pid, m);
 	bool is_vdso = !strcmp(m->path, "[vdso]");
+	struct unwind_map map = { .start = m->start,
+				  .end = m->end,
+				  .file_offset = is_vdso ? 0 : m->file_offset,
+				  .user = image };
 
-	if (jit_files_note_mapping(t->jit, pid, m->path))
-		return; /* a marker, not code */
+	/* A marker is no code; a snapshot may tell what a record has told. */
+	if (jit_files_note_mapping(t->jit, pid, m->path) || is_mapped(p->space, &map))
+		return;
 	p->space = address_space_writable(p->space);
-	address_space_add(p->space, &(struct unwind_map){
-					    .start = m->start,
-					    .end = m->end,
-					    .file_offset = is_vdso ? 0 : m->file_offset,
-					    .user = image });
+	address_space_add(p->space, &map);
 	if (image == IMAGE_TABLE_ANONYMOUS)
 		return;
 	writer_mapping(t->writer,
@@ -395,7 +404,7 @@ static void snapshot_threads(struct tracker *t, uint64_t time_ns,
 	procfs_ids_fini(&tids);
 }
 
-int tracker_snapshot(struct tracker *t, uint64_t time_ns, uint32_t pid, struct err *e)
+static int add_running(struct tracker *t, uint64_t time_ns, uint32_t pid, struct err *e)
 {
 	char cmdline[4096], exe[4096];
 	struct procfs_stat stat;
@@ -417,9 +426,21 @@ int tracker_snapshot(struct tracker *t, uint64_t time_ns, uint32_t pid, struct e
 				       .cmdline = writer_string(t->writer, cmdline),
 				       .exit_status = -1,
 				       .start_ns = time_ns };
-	struct roster_process *p = add_process(t, pid, address_space_new(), &model);
 
-	p->has_exe = exe[0] != '\0';
+	add_process(t, pid, address_space_new(), &model)->has_exe = exe[0] != '\0';
+	return 0;
+}
+
+/* A process that is known already, from records that came while it was attached to,
+ * stays the same one: what the records could not tell is added. */
+int tracker_snapshot(struct tracker *t, uint64_t time_ns, uint32_t pid, struct err *e)
+{
+	struct roster_process *p = roster_find_process(&t->roster, pid);
+	int rc = p && p->n_alive ? 0 : add_running(t, time_ns, pid, e);
+
+	if (rc < 0)
+		return rc;
+	p = roster_find_process(&t->roster, pid);
 	snapshot_threads(t, time_ns, p);
 	snapshot_maps(t, time_ns, pid);
 	return 0;

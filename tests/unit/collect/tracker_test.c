@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -239,6 +240,34 @@ static void a_thread_is_followed_until_it_must_be_gone(void **state)
 	recording_free(r);
 }
 
+/* Samples come while its threads are attached to one by one, before it is looked at as a
+ * whole. */
+static void a_running_process_is_one_however_often_it_is_looked_at(void **state)
+{
+	struct fixture f;
+	struct recording *r;
+	uint32_t pid = (uint32_t)getpid(), n_mappings;
+
+	(void)state;
+	begin(&f);
+	assert_int_equal(tracker_snapshot(f.tracker, 1, pid, NULL), 0);
+	assert_int_equal(tracker_process_id(f.tracker, pid), 0);
+	assert_int_equal(tracker_thread(f.tracker, 2, pid, pid), 0);
+	assert_int_equal(tracker_snapshot(f.tracker, 3, pid, NULL), 0);
+	assert_int_equal(tracker_process_id(f.tracker, pid), 0);
+	finish(&f, &r);
+	assert_int_equal(recording_n_processes(r), 1);
+	assert_int_equal(recording_n_threads(r), 1);
+	n_mappings = recording_n_mappings(r);
+	recording_free(r);
+
+	begin(&f);
+	assert_int_equal(tracker_snapshot(f.tracker, 1, pid, NULL), 0);
+	finish(&f, &r);
+	assert_int_equal(recording_n_mappings(r), n_mappings);
+	recording_free(r);
+}
+
 static void a_draft_is_nothing_until_it_is_written(void **state)
 {
 	static const uint64_t pc = 0x1010;
@@ -282,6 +311,7 @@ int main(void)
 		cmocka_unit_test(only_what_is_to_be_followed_is_kept),
 		cmocka_unit_test(children_can_be_left),
 		cmocka_unit_test(a_thread_is_followed_until_it_must_be_gone),
+		cmocka_unit_test(a_running_process_is_one_however_often_it_is_looked_at),
 		cmocka_unit_test(a_draft_is_nothing_until_it_is_written),
 	};
 
