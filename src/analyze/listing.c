@@ -243,7 +243,7 @@ size_t listing_find(const struct profile *p, const char *name, uint32_t **ret)
 			*vec_push(&found) = (struct candidate){ i, 0 };
 	if (!found.n && name[0])
 		for (uint32_t i = 0; i < p->functions.n; i++)
-			if (strstr(p->functions.at[i].name, name))
+			if (names_is_part(p->functions.at[i].name, name))
 				*vec_push(&found) = (struct candidate){ i, 0 };
 
 	size_t n = found.n;

@@ -60,6 +60,27 @@ bool names_is_function(const char *have, const char *want)
 	       (names_without_parameters(have) == n && strncmp(have, want, n) == 0);
 }
 
+bool names_is_part(const char *have, const char *want)
+{
+	static const char ellipsis[] = "…";
+	char piece[1024];
+
+	for (;;) {
+		const char *end = strstr(want, ellipsis);
+		size_t n = end ? (size_t)(end - want) : strlen(want);
+
+		if (n >= sizeof(piece))
+			return false;
+		memcpy(piece, want, n);
+		piece[n] = '\0';
+		have = strstr(have, piece);
+		if (!have || !end)
+			return have;
+		have += n;
+		want = end + sizeof(ellipsis) - 1;
+	}
+}
+
 bool names_is_file(const char *have, const char *want)
 {
 	size_t have_n = strlen(have), want_n = strlen(want);

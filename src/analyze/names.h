@@ -15,6 +15,9 @@ const char *names_base(const char *path);
 size_t names_without_parameters(const char *name);
 /* `want` is the whole name, or the whole name without parameters. */
 bool names_is_function(const char *have, const char *want);
+/* `want` is a part of the name; an ellipsis in it stands for anything, so that a name
+ * that was shortened for a table finds the whole one. */
+bool names_is_part(const char *have, const char *want);
 /* `want` is the path or its last components. */
 bool names_is_file(const char *have, const char *want);
 /* Fit a demangled name into `width` columns: parameters go first, then template

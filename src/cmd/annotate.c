@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/names.h"
 #include "base/text.h"
 #include "cmd/annotate_code.h"
 #include "cmd/annotate_source.h"
@@ -32,7 +33,7 @@ static void put_function(const struct annotate_view *v, FILE *out)
 	const struct profile_function *f = profile_function(v->r->profile, v->function);
 	char safe[600], value[TEXT_MAX], share[TEXT_MAX];
 
-	fprintf(out, "%s", text_printable(safe, sizeof(safe), f->name));
+	fprintf(out, "%s", names_shorten(safe, sizeof(safe), f->name, v->r->width));
 	fprintf(out, "  in %s", text_printable(safe, sizeof(safe), f->image));
 	if (f->decl_file)
 		fprintf(out, ", %s:%u", text_printable(safe, sizeof(safe), f->decl_file),

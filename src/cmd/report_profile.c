@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analyze/listing.h"
+#include "analyze/names.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
@@ -312,7 +313,7 @@ int report_profile_find_function(const struct report *r, const char *name, uint3
 		const struct profile_function *f = profile_function(r->profile, found[i]);
 		char safe[120];
 
-		text_printable(safe, sizeof(safe), f->name);
+		names_shorten(safe, sizeof(safe), f->name, 40);
 		at += (size_t)snprintf(other_text + at, cap - at, "%s%s (%s)",
 				       i > 1 ? ", " : "", safe, f->image);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/grouping.h"
+#include "analyze/listing.h"
 #include "analyze/names.h"
 #include "analyze/waits.h"
 #include "base/mem.h"
@@ -352,6 +353,33 @@ static uint32_t function_to_try(const struct view *v)
 	return f;
 }
 
+static bool is_found_by(const struct view *v, const char *name, uint32_t function)
+{
+	own(freep) uint32_t *found = NULL;
+	size_t n = listing_find(v->r->profile, name, &found);
+
+	return n && found[0] == function;
+}
+
+/* What to type for a function: its name, or when that takes more than a line the
+ * shortened one if it finds the same function. */
+static char *name_to_type(const struct view *v, uint32_t function)
+{
+	const char *full = profile_function(v->r->profile, function)->name;
+	size_t n = names_without_parameters(full), cap = 4 * strlen(full) + 1;
+	size_t room = v->r->width - strlen("Next: dwell annotate ''");
+	own(freep) char *name = xstrndup(full, n);
+	char *safe = xcalloc(1, cap);
+
+	if (text_width(name) > room) {
+		names_shorten(safe, cap, name, room);
+		if (is_found_by(v, safe, function))
+			return safe;
+	}
+	text_printable(safe, cap, name);
+	return safe;
+}
+
 static void put_next(const struct view *v, FILE *out)
 {
 	own(buf_fini) struct buf annotate = { 0 }, callers = { 0 };
@@ -364,15 +392,12 @@ static void put_next(const struct view *v, FILE *out)
 	if (f == MODEL_NONE)
 		return;
 
-	const char *full = profile_function(v->r->profile, f)->name;
-	own(freep) char *name = xstrndup(full, names_without_parameters(full));
-	char safe[300];
+	own(freep) char *name = name_to_type(v, f);
 
-	text_printable(safe, sizeof(safe), name);
 	buf_puts(&annotate, "annotate ");
-	report_text_quoted(&annotate, safe);
+	report_text_quoted(&annotate, name);
 	buf_puts(&callers, "callers ");
-	report_text_quoted(&callers, safe);
+	report_text_quoted(&callers, name);
 
 	const char *next[] = { buf_str(&annotate), buf_str(&callers), "tree" };
 

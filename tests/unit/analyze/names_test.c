@@ -46,6 +46,18 @@ static void functions_and_files_are_found_by_the_short_form(void **state unused)
 	assert_string_equal(names_base("[kernel]"), "[kernel]");
 }
 
+static void a_shortened_name_finds_the_whole_one(void **state unused)
+{
+	static const char name[] = "std::map<std::string, int>::insert(int)";
+
+	assert_true(names_is_part(name, "map"));
+	assert_true(names_is_part(name, "std::map<…>::insert"));
+	assert_true(names_is_part(name, "…::insert"));
+	assert_true(names_is_part(name, "…"));
+	assert_false(names_is_part(name, "insert…map"));
+	assert_false(names_is_part(name, "std::map<…>::erase"));
+}
+
 static void
 a_long_name_loses_parameters_then_templates_then_its_middle(void **state unused)
 {
@@ -113,6 +125,7 @@ int main(void)
 		cmocka_unit_test(functions_and_files_are_found_by_the_short_form),
 		cmocka_unit_test(
 			a_long_name_loses_parameters_then_templates_then_its_middle),
+		cmocka_unit_test(a_shortened_name_finds_the_whole_one),
 		cmocka_unit_test(what_says_most_of_a_long_name_is_kept),
 	};
 
