@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/record_summary.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/text.h"
 #include "collect/experiment.h"
@@ -34,10 +36,16 @@ static void print_nothing(const struct session_settings *x, FILE *out)
 
 	for (size_t i = 0; i < x->n_choices; i++)
 		is_time |= !strcmp(x->choices[i].experiment->unit, "ns");
-	fputs(is_time ? "dwell: no sample was taken: the program used less CPU time than "
-			"one interval; try a shorter one (-i 100us)\n"
-		      : "dwell: no sample was taken: none of it happened meanwhile\n",
-	      out);
+	if (!is_time)
+		fputs("dwell: no sample was taken: none of it happened meanwhile\n", out);
+	else if (x->kind == SCOPE_LAUNCH)
+		fputs("dwell: no sample was taken: the program used less CPU time than "
+		      "one interval; try a shorter one (-i 100us)\n",
+		      out);
+	else
+		fputs("dwell: no sample was taken: there was less CPU time than one "
+		      "interval; -e totaltime tells where threads wait\n",
+		      out);
 }
 
 static void print_losses(const struct session_outcome *o, FILE *out)
@@ -68,12 +76,23 @@ static void print_losses(const struct session_outcome *o, FILE *out)
 			o->write_failure.text);
 }
 
+/* As a shell says it: not of what users or readers of a pipe end. */
+static void print_signal(const struct session_outcome *o, FILE *out)
+{
+	int signal = WIFSIGNALED(o->status) ? WTERMSIG(o->status) : 0;
+
+	if (o->was_launched && signal && signal != SIGINT && signal != SIGPIPE)
+		fprintf(out, "dwell: the program was ended by signal %d: %s\n", signal,
+			strsignal(signal));
+}
+
 void record_summary_print(const struct session_settings *x,
 			  const struct session_outcome *o, FILE *out)
 {
 	char path[PATH_MAX + 64], samples[TEXT_MAX], bytes[TEXT_MAX], wall[TEXT_MAX];
 
 	text_printable(path, sizeof(path), o->path);
+	print_signal(o, out);
 	fprintf(out, "dwell: %s: %s sample%s", path,
 		text_count(samples, o->stats.samples), o->stats.samples == 1 ? "" : "s");
 	print_time(o, out);

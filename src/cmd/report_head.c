@@ -135,6 +135,17 @@ static void put_path(struct buf *b, const char *path, size_t width)
 	report_text_safe(b, used + text_width(path) > width ? names_base(path) : path);
 }
 
+/* What was recorded; NULL when the recording does not tell. */
+static const char *subject(const struct recording *rec)
+{
+	const char *command = recording_info(rec, "command");
+	const char *target = recording_info(rec, "target");
+
+	if (command && command[0])
+		return command;
+	return target && target[0] ? target : NULL;
+}
+
 static void put_circumstances(const struct report *r, size_t i, FILE *out)
 {
 	const struct recording *rec = profile_source(r->profile, i);
@@ -151,7 +162,7 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 		buf_puts(&b, ", on ");
 		report_text_safe(&b, host);
 	}
-	if (recording_info(rec, "command")) {
+	if (subject(rec)) {
 		buf_puts(&b, ", ");
 		put_path(&b, recording_path(rec), r->width);
 	}
@@ -256,12 +267,12 @@ static void put_command(struct buf *b, const char *command)
 static void put_source(const struct report *r, size_t i, FILE *out)
 {
 	const struct recording *rec = profile_source(r->profile, i);
-	const char *command = recording_info(rec, "command");
+	const char *what = subject(rec);
 	own(buf_fini) struct buf b = { 0 };
 
 	if (profile_n_sources(r->profile) > 1)
 		buf_printf(&b, "[%zu] ", i + 1);
-	put_command(&b, command ? command : recording_path(rec));
+	put_command(&b, what ? what : recording_path(rec));
 	fputs(report_text_bold(true), out);
 	report_text_line(out, r, "", &b);
 	fputs(report_text_bold(false), out);

@@ -94,6 +94,18 @@ static void describe_plans(const struct session_settings *x, const struct plan *
 	}
 }
 
+static void list_ids(const struct session_settings *x, struct buf *ret)
+{
+	for (size_t i = 0; i < x->n_pids; i++)
+		buf_printf(ret, "%s%d", i ? ", " : "", x->pids[i]);
+}
+
+static void list_cpus(const struct session_settings *x, struct buf *ret)
+{
+	for (size_t i = 0; i < x->n_cpus; i++)
+		buf_printf(ret, "%s%u", i ? ", " : "", x->cpus[i]);
+}
+
 static void describe_scope(const struct session_settings *x, session_line_fn *fn,
 			   void *ctx)
 {
@@ -107,13 +119,11 @@ static void describe_scope(const struct session_settings *x, session_line_fn *fn
 		break;
 	case SCOPE_PROCESSES:
 	case SCOPE_THREADS:
-		for (size_t i = 0; i < x->n_pids; i++)
-			buf_printf(&b, "%s%d", i ? ", " : "", x->pids[i]);
+		list_ids(x, &b);
 		fn(ctx, x->kind == SCOPE_THREADS ? "threads" : "processes", buf_str(&b));
 		break;
 	case SCOPE_CPUS:
-		for (size_t i = 0; i < x->n_cpus; i++)
-			buf_printf(&b, "%s%u", i ? ", " : "", x->cpus[i]);
+		list_cpus(x, &b);
 		fn(ctx, "CPUs", x->n_cpus ? buf_str(&b) : "all");
 		break;
 	}
@@ -222,6 +232,37 @@ static void note_machine(struct writer *w)
 	cpus_fini(&cpus);
 }
 
+/* What reports say where a command would stand: "process 1234 (server)". */
+static void note_target(struct writer *w, const struct session_settings *x)
+{
+	const char *one = x->kind == SCOPE_THREADS ? "thread" : "process";
+	const char *many = x->kind == SCOPE_THREADS ? "threads" : "processes";
+	struct procfs_stat stat;
+	struct buf b = { 0 };
+
+	if (x->kind == SCOPE_CPUS) {
+		buf_puts(&b, x->n_cpus ? "CPU " : "the whole machine");
+		list_cpus(x, &b);
+	} else {
+		buf_printf(&b, "%s ", x->n_pids == 1 ? one : many);
+		list_ids(x, &b);
+	}
+	if (x->n_pids == 1 && procfs_stat(x->pids[0], &stat, NULL) == 0)
+		buf_printf(&b, " (%s)", stat.comm);
+	writer_info(w, "target", buf_str(&b));
+	buf_fini(&b);
+}
+
+static void note_command(struct writer *w, const struct session_settings *x)
+{
+	struct buf b = { 0 };
+
+	for (char *const *a = x->argv; *a; a++)
+		buf_printf(&b, "%s%s", a == x->argv ? "" : " ", *a);
+	writer_info(w, "command", buf_str(&b));
+	buf_fini(&b);
+}
+
 static void note_line(void *ctx, const char *name, const char *value)
 {
 	struct buf *b = ctx;
@@ -237,10 +278,10 @@ void session_notes_begin(struct writer *w, const struct session_settings *x,
 
 	join_experiments(x, ',', &b);
 	writer_info(w, "experiments", buf_str(&b));
-	buf_clear(&b);
-	for (char *const *a = x->argv; a && *a; a++)
-		buf_printf(&b, "%s%s", a == x->argv ? "" : " ", *a);
-	writer_info(w, "command", buf_str(&b));
+	if (x->kind == SCOPE_LAUNCH)
+		note_command(w, x);
+	else
+		note_target(w, x);
 	buf_clear(&b);
 	describe_plans(x, plans, note_line, &b);
 	describe_scope(x, note_line, &b);

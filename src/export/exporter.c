@@ -68,15 +68,18 @@ const char *exporter_column_label(const struct profile *p, size_t column,
 
 const char *exporter_title(const struct profile *p, const struct export_options *o)
 {
-	const char *command;
+	const struct recording *r;
+	const char *what;
 
 	if (o->title)
 		return o->title;
 	if (profile_n_sources(p) == 0)
 		return "dwell";
-	command = recording_info(profile_source(p, 0), "command");
-	return command && *command ? command
-				   : file_name(recording_path(profile_source(p, 0)));
+	r = profile_source(p, 0);
+	what = recording_info(r, "command");
+	if (!what || !*what)
+		what = recording_info(r, "target");
+	return what && *what ? what : file_name(recording_path(r));
 }
 
 int exporter_finish(FILE *out, struct err *e)

@@ -196,6 +196,13 @@ def what_was_taken_before_a_kill_remains():
     assert share(report(), 'E', 'inclusive') > 0.2
 
 
+def a_signal_that_ends_the_program_is_told():
+    p = run('sh', '-c', 'kill -SEGV $$')
+    assert p.returncode == 139 and 'ended by signal 11' in p.stderr, (p.returncode, p.stderr)
+    p = run('sh', '-c', 'kill -INT $$')
+    assert p.returncode == 130 and 'signal' not in p.stderr, (p.returncode, p.stderr)
+
+
 def a_killed_recorder_leaves_a_readable_file():
     if os.path.exists(FILE): # of the case before
         os.unlink(FILE)
@@ -252,6 +259,8 @@ def attach_sees_all_threads_of_a_running_process():
         time.sleep(0.2)
         p = dwell('attach', '-i', '1ms', '-d', '0.5', '-o', FILE, '-p', str(target.pid))
         assert p.returncode == 0, p.stderr
+        title = dwell('report', FILE).stdout.splitlines()[0]
+        assert title == f'process {target.pid} (mt)', title
         r = report()
         close(share(r, 'worker', 'inclusive'), 1, 0.15, 'worker')
         assert len(report('--by', 'thread')['rows']) >= 3
