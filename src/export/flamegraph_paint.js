@@ -154,22 +154,6 @@ function assignColours() {
 const FONT = '12px ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace';
 let letterWidth = 7.2;
 
-// Less important parts of a long C++ or Rust name go first.
-function shorten(name, letters) {
-	if (name.length <= letters)
-		return name;
-	let s = name;
-	for (let before = ""; before !== s && s.length > letters;) {
-		before = s;
-		s = s.replace(/\([^()…]+\)/, "(…)");
-	}
-	for (let before = ""; before !== s && s.length > letters;) {
-		before = s;
-		s = s.replace(/<[^<>…]+>/, "<…>").replace(/<…(?:[^<>]*<…>)+[^<>]*>/, "<…>");
-	}
-	return s.length <= letters ? s : letters > 2 ? s.slice(0, letters - 1) + "…" : "";
-}
-
 function paintMarks(frame, x, y, w, h, isMatch) {
 	if (frame.isKernel) {
 		brush.fillStyle = theme.hatch;
