@@ -57,5 +57,5 @@ void plain_text_put(FILE *out, const char *s, char reserved, const char *instead
 	own(buf_fini) struct buf b = { 0 };
 
 	plain_text_add(&b, s, reserved, instead);
-	fwrite(b.data, 1, b.size, out);
+	fputs(buf_str(&b), out); /* a NUL is escaped like all that is not printed */
 }

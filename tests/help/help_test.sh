@@ -106,7 +106,8 @@ for page in "" "${commands[@]}"; do
 done
 
 root=$(dirname "$0")/../..
-"$root/scripts/format-page" "$dwell" "$root/docs/format.md" >"$work/format.5" 2>"$work/why"
+"$dwell" help --man >"$work/dwell.1"
+"$root/scripts/format-page" "$work/dwell.1" "$root/docs/format.md" >"$work/format.5" 2>"$work/why"
 verdict "the manual page of the format is made of docs/format.md"
 if command -v mandoc >/dev/null; then
 	mandoc -T lint -W style "$work/format.5" | grep -v 'referenced manual not found' >"$work/why"
