@@ -176,6 +176,20 @@ static void time_row(const struct count *c, struct table *t, const char *name,
 		table_cellf(t, "± %.2f %%", 100 * s.relative);
 }
 
+/* Clocks run on in the kernel; of the rest its part is missing. */
+static void print_limits(const struct count *c)
+{
+	bool has_both = false;
+
+	for (size_t i = 0; i < c->n; i++)
+		has_both |= c->runs[0].values[i].is_counted &&
+			    strcmp(c->counters[i]->unit, "ns") != 0;
+	if (has_both && counter_is_user_only())
+		fputs("Only what happened outside the kernel is counted: the rest needs "
+		      "root or\nkernel.perf_event_paranoid=1.\n",
+		      c->out);
+}
+
 static void print_counts(const struct count *c)
 {
 	static const struct table_column once[] = {
@@ -211,6 +225,7 @@ static void print_counts(const struct count *c)
 	if (c->n_runs > 1)
 		fprintf(c->out, "Means of %zu runs; spread is the standard error.\n",
 			c->n_runs);
+	print_limits(c);
 }
 
 static int exit_code(const struct counting_run *r)

@@ -19,6 +19,10 @@
 	{                                                                                \
 		n, u, text, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, dflt             \
 	}
+#define KERNELS_OWN(n, config, text)                                                     \
+	{                                                                                \
+		n, "count", text, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, true, true \
+	}
 #define HARDWARE(n, config, dflt, text)                                                  \
 	{                                                                                \
 		n, "count", text, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, dflt       \
@@ -32,10 +36,8 @@
 const struct counter counters[] = {
 	SOFTWARE("task-clock", "ns", TASK_CLOCK, true, "CPU time of the threads"),
 	SOFTWARE("cpu-clock", "ns", CPU_CLOCK, false, "CPU time by the CPU's clock"),
-	SOFTWARE("context-switches", "count", CONTEXT_SWITCHES, true,
-		 "times a thread left its CPU"),
-	SOFTWARE("cpu-migrations", "count", CPU_MIGRATIONS, true,
-		 "times a thread changed its CPU"),
+	KERNELS_OWN("context-switches", CONTEXT_SWITCHES, "times a thread left its CPU"),
+	KERNELS_OWN("cpu-migrations", CPU_MIGRATIONS, "times a thread changed its CPU"),
 	SOFTWARE("page-faults", "count", PAGE_FAULTS, true, "page faults of both kinds"),
 	SOFTWARE("minor-faults", "count", PAGE_FAULTS_MIN, false,
 		 "page faults served from memory"),
@@ -64,7 +66,7 @@ const struct counter counters[] = {
 	CACHE_MISSES("dtlb-misses", DTLB, "data translations not in the buffer"),
 	CACHE_MISSES("itlb-misses", ITLB, "code translations not in the buffer"),
 	CACHE_MISSES("node-misses", NODE, "reads from another node's memory"),
-	{ NULL, NULL, NULL, 0, 0, false },
+	{ NULL, NULL, NULL, 0, 0, false, false },
 };
 
 /* Names that a perf user's fingers know. */
@@ -118,9 +120,16 @@ const struct counter *counter_find(const char *name, struct err *e)
 	return NULL;
 }
 
-static struct perf_event_attr make_attr(const struct counter *c)
+bool counter_is_user_only(void)
 {
 	struct privilege p;
+
+	privilege_read(&p);
+	return privilege_check(&p, PRIVILEGE_OWN_KERNEL, NULL) < 0;
+}
+
+static struct perf_event_attr make_attr(const struct counter *c)
+{
 	struct perf_event_attr a = { .size = sizeof(a),
 				     .type = c->type,
 				     .config = c->config,
@@ -131,8 +140,7 @@ static struct perf_event_attr make_attr(const struct counter *c)
 				     .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 						    PERF_FORMAT_TOTAL_TIME_RUNNING };
 
-	privilege_read(&p);
-	a.exclude_kernel = privilege_check(&p, PRIVILEGE_OWN_KERNEL, NULL) < 0;
+	a.exclude_kernel = counter_is_user_only();
 	return a;
 }
 
@@ -140,8 +148,12 @@ int counter_open(const struct counter *c, int pid, struct err *e)
 {
 	struct perf_event_attr a = make_attr(c);
 	struct privilege p;
-	int fd = (int)syscall(SYS_perf_event_open, &a, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd;
 
+	if (c->in_kernel && a.exclude_kernel) /* would be opened, and count nothing */
+		return err_set(e, ERR_UNSUPPORTED,
+			       "needs root or kernel.perf_event_paranoid=1");
+	fd = (int)syscall(SYS_perf_event_open, &a, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV)

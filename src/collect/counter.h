@@ -16,6 +16,7 @@ struct counter {
 	uint32_t type; /* enum perf_type_id */
 	uint64_t config;
 	bool in_default; /* counted when none is asked for */
+	bool in_kernel; /* happens there only: nothing is left of it without the kernel */
 };
 
 /* Ends with .name NULL. */
@@ -26,6 +27,8 @@ extern const struct counter counters[];
 const struct counter *counter_find(const char *name, struct err *e);
 /* 0 when it can be counted here, else why not and what to do. */
 must_use int counter_probe(const struct counter *c, struct err *e);
+/* Of what happens on both sides, is only what happens outside the kernel counted? */
+bool counter_is_user_only(void);
 /* Opens it for a process and all it will start, counting from its exec on.  Returns the
  * descriptor; reads give value, time enabled, time running. */
 must_use int counter_open(const struct counter *c, int pid, struct err *e);

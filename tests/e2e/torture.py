@@ -446,6 +446,22 @@ def run_as_another_user():
         os.unlink(file)
 
 
+def a_user_who_may_not_see_the_kernel_counts_no_zeros():
+    """Switches happen in the kernel: without it they are not counted, which is not 0."""
+    if not IS_ROOT or not shutil.which('setpriv'):
+        raise Skip('needs root and setpriv')
+    path = public_directory()
+    with open('/proc/sys/kernel/perf_event_paranoid', encoding='ascii') as f:
+        if int(f.read()) < 2:
+            raise Skip('users may see the kernel here')
+    p = subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--',
+                        './dwell', 'count', 'sleep', '0.1'],
+                       capture_output=True, text=True, timeout=20, cwd=path)
+    line = next(x for x in p.stderr.splitlines() if 'context-switches' in x)
+    assert line.split()[0] == '–' and 'paranoid' in line, p.stderr
+    assert 'outside the kernel' in p.stderr, p.stderr
+
+
 def strangers_are_refused():
     if not IS_ROOT or not shutil.which('setpriv'):
         raise Skip('needs root and setpriv')
@@ -514,7 +530,8 @@ TESTS = [a_static_program_is_refused_by_timers, a_directory_deleted_before,
          a_stop_from_the_terminal_stops_both, a_program_that_outlives_its_parent,
          programs_that_cannot_run, recordings_that_cannot_be_written,
          attach_to_threads_that_run, attach_to_what_ends_meanwhile, attach_to_nobody,
-         attach_to_the_machine, run_as_another_user, strangers_are_refused,
+         attach_to_the_machine, run_as_another_user,
+         a_user_who_may_not_see_the_kernel_counts_no_zeros, strangers_are_refused,
          what_a_killed_recorder_leaves_is_removed_by_the_next]
 
 
