@@ -68,6 +68,14 @@ static bool add_file(struct jit_files *j, uint32_t pid, enum blob_kind kind,
 	return true;
 }
 
+static bool is_known(struct jit_files *j, uint32_t pid, const char *name)
+{
+	vec_each(f, &j->files)
+		if (f->pid == pid && !f->is_past && !strcmp(f->name, name))
+			return true;
+	return false;
+}
+
 bool jit_files_note_mapping(struct jit_files *j, uint32_t pid, const char *path)
 {
 	const char *base = strrchr(path, '/');
@@ -77,6 +85,8 @@ bool jit_files_note_mapping(struct jit_files *j, uint32_t pid, const char *path)
 	if (!base || strncmp(base, "/jit-", 5) != 0 || n < 5 ||
 	    strcmp(path + n - 5, ".dump") != 0)
 		return false;
+	if (is_known(j, pid, base + 1))
+		return true;
 	snprintf(inside, sizeof(inside), "/proc/%u/root%s", pid, path);
 	return add_file(j, pid, BLOB_JIT_DUMP, inside) ||
 	       add_file(j, pid, BLOB_JIT_DUMP, path);

@@ -36,17 +36,20 @@ bool perf_hotplug_check(struct perf_hotplug *h, uint64_t now_ns, struct perf_fil
 			bool is_machine)
 {
 	struct cpus now = { 0 };
-	bool is_first = h->next_ns == 0, has_opened = false;
+	bool has_opened = false;
 
 	if (now_ns < h->next_ns)
 		return false;
 	h->next_ns = now_ns + LOOK_NS;
-	if (cpus_online(&now, NULL) == 0 && !is_first)
-		has_opened = take_change(h, &now, f, is_machine);
-	if (is_first) {
+	if (cpus_online(&now, NULL) < 0) {
+		cpus_fini(&now);
+		return false;
+	}
+	if (!h->online.ids.n) { /* the first look */
 		h->online = now;
 		return false;
 	}
+	has_opened = take_change(h, &now, f, is_machine);
 	cpus_fini(&now);
 	return has_opened;
 }
