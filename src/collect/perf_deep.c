@@ -14,7 +14,9 @@
 #include "collect/perf_deep_code.h"
 
 #define THREADS_MAX 16384
-#define FILES_MIN   256
+/* The kernel drops what was not used for long, and threads end, without telling. */
+#define KNOWN_MAX (THREADS_MAX / 4)
+#define FILES_MIN 256
 /* Of the outermost frame: what a walk may look at above its stack pointer. */
 #define END_BYTES 64
 
@@ -22,7 +24,7 @@ struct perf_deep {
 	int bases, scratch, output, program;
 	uint32_t n_cpus;
 	struct perf_pieces pieces;
-	struct map known; /* thread → what the program knows as its end */
+	struct map known; /* thread → what the program was told of its end */
 };
 
 static int sys_bpf(enum bpf_cmd cmd, union bpf_attr *attr)
@@ -93,13 +95,13 @@ static int check_files(struct err *e)
 		       FILES_MIN);
 }
 
-int perf_deep_new(uint32_t limit_bytes, struct perf_deep **ret, struct err *e)
+int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
+		  struct err *e)
 {
 	own(perf_deep_freep) struct perf_deep *d = xcalloc(1, sizeof(*d));
-	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	d->bases = d->scratch = d->output = d->program = -1;
-	d->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
+	d->n_cpus = n_cpus;
 	perf_pieces_init(&d->pieces, d->n_cpus);
 
 	int rc = check_files(e);
@@ -154,6 +156,9 @@ struct perf_pieces *perf_deep_pieces(struct perf_deep *d)
 /* A stack whose end the walk did not reach: all that can be had from now on. */
 void perf_deep_learn(struct perf_deep *d, uint32_t tid, uint64_t end)
 {
+	if (d->known.n >= KNOWN_MAX)
+		map_clear(&d->known);
+
 	uint64_t *known = map_slot(&d->known, tid, NULL);
 	uint64_t base = end ? end + END_BYTES : UINT64_MAX;
 	union bpf_attr a = { .map_fd = (uint32_t)d->bases,

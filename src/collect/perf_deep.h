@@ -22,9 +22,11 @@
 
 struct perf_deep;
 
-/* limit_bytes: what a sample may take beyond PERF_DEEP_SKIP_BYTES, at most 1 MB.  Fails
- * where the kernel or the user's rights do not allow it. */
-must_use int perf_deep_new(uint32_t limit_bytes, struct perf_deep **ret, struct err *e);
+/* n_cpus: beyond the highest id; limit_bytes: what a sample may take beyond
+ * PERF_DEEP_SKIP_BYTES, at most 1 MB.  Fails where the kernel or the user's rights do not
+ * allow it. */
+must_use int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
+			   struct err *e);
 void perf_deep_free(struct perf_deep *d); /* NULL ok */
 
 /* The event that the pieces of a CPU are written to. */

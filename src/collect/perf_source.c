@@ -234,6 +234,18 @@ static bool wants_grid(const struct scope *scope)
 	return scope->kind == SCOPE_LAUNCH || scope->kind == SCOPE_PROCESSES;
 }
 
+/* There may be holes between them. */
+static uint32_t n_cpu_ids(void)
+{
+	struct cpus present = { 0 };
+	uint32_t n = 1;
+
+	if (cpus_present(&present, NULL) == 0)
+		n = present.ids.at[present.ids.n - 1] + 1;
+	cpus_fini(&present);
+	return n;
+}
+
 static int perf_open(const struct source_context *c, struct source **ret, struct err *e)
 {
 	struct cpus cpus = { 0 };
@@ -255,7 +267,7 @@ static int perf_open(const struct source_context *c, struct source **ret, struct
 	perf_files_init(&s->files, &cpus,
 			perf_files_ring_bytes(cpus.ids.n, has_bursts(c)));
 	/* Not everybody may: then what perf copies must do. */
-	if (deep && perf_deep_new(deep, &s->files.deep, NULL) < 0)
+	if (deep && perf_deep_new(n_cpu_ids(), deep, &s->files.deep, NULL) < 0)
 		s->files.deep = NULL;
 	init_feed(s);
 	s->has_grid = s->feed.tails && wants_grid(c->scope) &&
