@@ -49,6 +49,31 @@ static enum privilege_level needed(const struct experiment *x, const struct scop
 	return PRIVILEGE_OWN_KERNEL;
 }
 
+/* A thread that leaves a CPU which is observed may go on at one that is not. */
+static int check_waits(const struct experiment *x, const struct scope *scope,
+		       struct err *e)
+{
+	struct cpus online = { 0 };
+	bool has_all = true;
+
+	if (x->trigger != EXPERIMENT_THREAD_TIME || scope->kind != SCOPE_CPUS ||
+	    !scope->n_cpus || cpus_online(&online, NULL) < 0)
+		return 0;
+	vec_each(cpu, &online.ids) {
+		size_t i = 0;
+
+		while (i < scope->n_cpus && scope->cpus[i] != *cpu)
+			i++;
+		has_all &= i < scope->n_cpus;
+	}
+	cpus_fini(&online);
+	if (has_all)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "waits are not known of some CPUs only: observe all of them (-a), "
+		       "or only CPU time (-e usertime)");
+}
+
 static int try_open(const struct experiment *x, const struct scope *scope, bool no_kernel,
 		    struct err *e)
 {
@@ -84,8 +109,10 @@ static int perf_probe(const struct experiment *x, const struct scope *scope,
 	privilege_read(&p);
 
 	enum privilege_level level = needed(x, scope);
-	int rc = privilege_check(&p, level, e);
+	int rc = check_waits(x, scope, e);
 
+	if (rc == 0)
+		rc = privilege_check(&p, level, e);
 	if (rc < 0)
 		return rc;
 	return try_open(x, scope, privilege_check(&p, PRIVILEGE_OWN_KERNEL, NULL) < 0, e);
@@ -530,12 +557,16 @@ static void finish_stream(struct perf *s, uint32_t i)
 
 	uint32_t event = x->plan->events[x->spec->column];
 	uint64_t counted = perf_files_count(&s->files, i);
+	bool is_machine = s->context.scope->kind == SCOPE_CPUS;
 
 	fact(s, FACT_RATE, "requested-period", x->plan->choice.experiment->unit, event,
 	     x->attr.sample_period);
 	fact(s, FACT_RATE, "delivered", "count", event, x->samples);
+	/* The clock of a CPU goes on while it idles, and no sample is due then. */
+	if (is_machine && is_cpu_time(x->plan))
+		return;
 	fact(s, FACT_RATE, "counted", x->plan->choice.experiment->unit, event, counted);
-	if (x->plan == s->feed.cpu_plan && s->context.scope->kind != SCOPE_CPUS)
+	if (x->plan == s->feed.cpu_plan)
 		s->feed.stats.counted_cpu_ns = counted;
 }
 

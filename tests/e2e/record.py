@@ -314,6 +314,17 @@ def attach_to_a_thread_tells_of_no_other():
         target.wait()
 
 
+def a_machine_has_no_account_of_its_own():
+    """The clock of a CPU also counts what it idles, where no sample is due."""
+    if not may_observe_machine():
+        raise Skip('only with a view of the whole machine')
+    assert dwell('attach', '-a', '-d', '0.2', '-o', FILE).returncode == 0
+    assert fact(report(), 'counted', 'rate') is None
+    if os.cpu_count() > 1:
+        p = dwell('attach', '-e', 'totaltime', '--cpu', '0', '-d', '0.2', '-o', FILE)
+        assert p.returncode == 1 and 'waits are not known' in p.stderr, p.stderr
+
+
 def attach_ends_with_the_process():
     target = subprocess.Popen(['sleep', '0.5'])
     p = subprocess.Popen([DWELL, 'attach', '-q', '-o', FILE, '-p', str(target.pid)])
