@@ -93,17 +93,15 @@ static int run(struct options *o, struct err *e)
 	own(report_profile_close) struct report r = { 0 };
 	struct annotate_view v;
 	char others[400];
+	const char *name;
 	uint32_t function;
-
-	if (options_argc(o) < 1)
-		return err_set(e, ERR_USAGE,
-			       "name a function: dwell annotate FUNCTION [RECORDING…]");
-
-	int rc = report_profile_open(o, options_argv(o) + 1, false, 0, &r, e);
+	int rc = report_profile_take_function(o, "annotate", &name, e);
 
 	if (rc == 0)
-		rc = report_profile_find_function(&r, options_argv(o)[0], &function,
-						  others, sizeof(others), e);
+		rc = report_profile_open(o, options_argv(o) + 1, false, 0, &r, e);
+	if (rc == 0)
+		rc = report_profile_find_function(&r, name, &function, others,
+						  sizeof(others), e);
 	if (rc < 0)
 		return rc;
 	annotate_view_init(&v, &r, function);

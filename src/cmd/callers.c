@@ -184,16 +184,15 @@ static int run(struct options *o, struct err *e)
 	own(report_profile_close) struct report r = { 0 };
 	struct view v = { .r = &r };
 	char others[400];
-
-	if (options_argc(o) < 1)
-		return err_set(e, ERR_USAGE,
-			       "name a function: dwell callers FUNCTION [RECORDING…]");
-
-	int rc = report_profile_open(o, options_argv(o) + 1, true, DEFAULT_LIMIT, &r, e);
+	const char *name;
+	int rc = report_profile_take_function(o, "callers", &name, e);
 
 	if (rc == 0)
-		rc = report_profile_find_function(&r, options_argv(o)[0], &v.function,
-						  others, sizeof(others), e);
+		rc = report_profile_open(o, options_argv(o) + 1, true, DEFAULT_LIMIT, &r,
+					 e);
+	if (rc == 0)
+		rc = report_profile_find_function(&r, name, &v.function, others,
+						  sizeof(others), e);
 	if (rc < 0)
 		return rc;
 	metrics_attribute(&v.b, r.profile, v.function);

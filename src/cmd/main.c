@@ -5,14 +5,40 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
+#include "cmd/report_profile.h"
+
+/* What other profilers call it. */
+static const struct {
+	const char *word, *here;
+} elsewhere[] = {
+	{ "collect", "run" },	    { "diff", "report A.dwell B.dwell" },
+	{ "record", "run" },	    { "script", "export perf-script" },
+	{ "stat", "count" },	    { "top", "attach -a -d 5" },
+	{ "version", "--version" },
+};
+
+static const char *meant(const char *word)
+{
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+		if (strcmp(elsewhere[i].word, word) == 0)
+			return elsewhere[i].here;
+	return command_nearest(word);
+}
 
 static int unknown(const char *word)
 {
-	const char *near = command_nearest(word);
+	const char *near = meant(word);
 	char safe[256];
 
-	fprintf(stderr, "dwell: unknown command '%s'",
-		text_printable(safe, sizeof(safe), word));
+	text_printable(safe, sizeof(safe), word);
+	if (report_profile_is_file(word)) {
+		fprintf(stderr,
+			"dwell: the command comes first: dwell report %s (see 'dwell "
+			"help')\n",
+			safe);
+		return EXIT_USAGE;
+	}
+	fprintf(stderr, "dwell: unknown command '%s'", safe);
 	if (near)
 		fprintf(stderr, "; did you mean 'dwell %s'?", near);
 	fputs(" (see 'dwell help')\n", stderr);

@@ -247,6 +247,26 @@ bool report_profile_is_file(const char *operand)
 	       (strchr(operand, '/') && stat(operand, &st) == 0);
 }
 
+int report_profile_take_function(const struct options *o, const char *command,
+				 const char **ret, struct err *e)
+{
+	char *const *operands = options_argv(o);
+	char file[200], function[100];
+
+	if (!operands[0] || (!operands[1] && report_profile_is_file(operands[0])))
+		return err_set(e, ERR_USAGE,
+			       "name a function: dwell %s FUNCTION [RECORDING…]",
+			       command);
+	if (operands[1] && report_profile_is_file(operands[0]) &&
+	    !report_profile_is_file(operands[1]))
+		return err_set(e, ERR_USAGE, "the function comes first: dwell %s %s %s",
+			       command,
+			       text_printable(function, sizeof(function), operands[1]),
+			       text_printable(file, sizeof(file), operands[0]));
+	*ret = operands[0];
+	return 0;
+}
+
 /* The resolved function most like a misspelt name. */
 static const char *nearest(const struct profile *p, const char *name)
 {

@@ -49,6 +49,9 @@ must_use int report_profile_check_whole(const struct report *r, struct err *e);
 
 /* Whether an operand names a recording rather than a function. */
 bool report_profile_is_file(const char *operand);
+/* The first operand of a command about one function, which a recording may follow. */
+must_use int report_profile_take_function(const struct options *o, const char *command,
+					  const char **ret, struct err *e);
 /* The function meant by a name; other_text tells in one line what else matched. */
 must_use int report_profile_find_function(const struct report *r, const char *name,
 					  uint32_t *ret, char *other_text, size_t cap,

@@ -11,3 +11,9 @@ dwell callers; echo $?
 dwell callers pars server.dwell > /dev/null; echo $?
 dwell callers mian example.dwell; echo $?
 dwell cat --section nonsense example.dwell; echo $?
+dwell annotate example.dwell main; echo $?
+dwell callers example.dwell; echo $?
+dwell example.dwell; echo $?
+dwell record -- true; echo $?
+dwell stat -- true; echo $?
+dwell reprot; echo $?
