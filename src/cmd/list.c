@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cmd/command.h"
@@ -19,9 +20,9 @@ static const struct {
 	const char *title;
 	struct scope scope;
 } situations[] = {
-	{ "of a program you run", { .kind = SCOPE_LAUNCH, .follow_children = true } },
-	{ "of a running process", { .kind = SCOPE_PROCESSES, .follow_children = true } },
-	{ "of the whole machine", { .kind = SCOPE_CPUS } },
+	{ "of a program you run:", { .kind = SCOPE_LAUNCH, .follow_children = true } },
+	{ "of a running process:", { .kind = SCOPE_PROCESSES, .follow_children = true } },
+	{ "of the whole machine:", { .kind = SCOPE_CPUS } },
 };
 
 static void interval_text(char *s, size_t cap, const struct experiment *x,
@@ -59,6 +60,32 @@ static void situation_text(char *s, size_t cap, const struct experiment *x,
 	snprintf(s, cap, "by %s; every %s", source->how(x, 0), interval);
 }
 
+/* Reasons are long: filled into lines that begin below the first one's text. */
+static void print_filled(const char *title, const char *text)
+{
+	size_t width = command_terminal()->width, at = 2 + text_width(title);
+	bool begins_line = !title[0];
+
+	printf("  %s", title);
+	while (*text) {
+		size_t n = strcspn(text, " ");
+		own(freep) char *word = xstrndup(text, n);
+
+		if (!begins_line && at + 1 + text_width(word) > width) {
+			fputs("\n    ", stdout);
+			at = 4;
+		} else if (!begins_line) {
+			putchar(' ');
+			at++;
+		}
+		begins_line = false;
+		fputs(word, stdout);
+		at += text_width(word);
+		text += n + (text[n] == ' ');
+	}
+	putchar('\n');
+}
+
 /* What is the same in every situation is said once. */
 static void print_experiment(const struct experiment *x)
 {
@@ -72,9 +99,9 @@ static void print_experiment(const struct experiment *x)
 		is_same = is_same && strcmp(texts[i], texts[0]) == 0;
 	}
 	if (is_same)
-		printf("  %s\n", texts[0]);
+		print_filled("", texts[0]);
 	for (size_t i = 0; i < N && !is_same; i++)
-		printf("  %s: %s\n", situations[i].title, texts[i]);
+		print_filled(situations[i].title, texts[i]);
 }
 
 static void print_sources(void)

@@ -376,7 +376,9 @@ def count_counts():
 
 
 def list_names_every_experiment():
-    out = dwell('list').stdout
+    out = dwell('list', env={**os.environ, 'COLUMNS': '60'}).stdout
+    assert all(len(line) <= 76 for line in out.splitlines()), out
+    assert '  by perf' in out or '  of a program you run: ' in out, out
     assert all(x in out for x in ('pcsamp', 'usertime', 'totaltime', 'faults', 'cycles'))
 
 
