@@ -3,7 +3,7 @@
  * perf_stream - one kind of perf event that an experiment needs, opened many times.
  *
  * A stream is opened per CPU and, when attached, per thread; all of them report under
- * ids that perf_stream_find() leads back to it.
+ * ids that perf_files_stream() leads back to it.
  */
 #ifndef DWELL_COLLECT_PERF_STREAM_H
 #define DWELL_COLLECT_PERF_STREAM_H
