@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/proc_wait.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -132,8 +133,15 @@ static void memory_is_copied_up_to_where_it_ends(void **state)
 	char copy[sizeof(text)];
 
 	(void)state;
-	assert_int_equal(proc_wait_memory(getpid(), (uintptr_t)text, copy, sizeof(copy)),
-			 sizeof(copy));
+	errno = 0;
+
+	size_t n = proc_wait_memory(getpid(), (uintptr_t)text, copy, sizeof(copy));
+
+	if (n == 0 && errno == ENOSYS) { /* emulators lack the call */
+		print_message("skipped: no process_vm_readv here\n");
+		skip();
+	}
+	assert_int_equal(n, sizeof(copy));
 	assert_string_equal(copy, text);
 	assert_int_equal(proc_wait_memory(getpid(), 16, copy, sizeof(copy)), 0);
 }
