@@ -406,6 +406,7 @@ def attach_to_the_machine():
         raise Skip('needs root')
     for args in (('-a',), ('--cpu', '0')):
         target = spawned(CPU, '300')
+        os.sched_setaffinity(target.pid, {0})
         p = attach(*args, '-d', '0.5s')
         target.kill()
         target.wait()
