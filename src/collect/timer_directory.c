@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +14,8 @@
 #include "collect/timer_leftovers.h"
 #include "wire/sampler_library.h"
 
-#define LIBRARY "libdwell-sampler.so"
+#define LIBRARY	      "libdwell-sampler.so"
+#define N_RINGS_FIRST 32
 
 /* What $PLATFORM can be, and the name itself for musl, which does not expand it. */
 static const char *const platforms[] = {
@@ -116,6 +118,20 @@ static int add_control(struct timer_directory *d, const struct wire_sampler_cont
 	return 0;
 }
 
+void timer_directory_add_rings(struct timer_directory *d)
+{
+	uint32_t n = d->n_rings ? d->n_rings * 2 : N_RINGS_FIRST;
+	uint64_t at = wire_sampler_ring_at(d->n_rings, d->ring_bytes);
+
+	if (n > WIRE_SAMPLER_N_RINGS_MAX ||
+	    posix_fallocate(d->control_fd, (off_t)at,
+			    (off_t)(wire_sampler_ring_at(n, d->ring_bytes) - at)) != 0 ||
+	    pwrite(d->control_fd, &n, sizeof(n),
+		   offsetof(struct wire_sampler_control, n_rings)) != sizeof(n))
+		return;
+	d->n_rings = n;
+}
+
 int timer_directory_make(struct timer_directory *d,
 			 const struct wire_sampler_control *control, struct err *e)
 {
@@ -132,7 +148,12 @@ int timer_directory_make(struct timer_directory *d,
 	if (rc == 0)
 		rc = add_library(d, "lib32", platforms_32bit, sampler_library_32bit,
 				 sampler_library_32bit_size, e);
-	return rc == 0 ? add_control(d, control, e) : rc;
+	d->ring_bytes = control->ring_bytes;
+	if (rc == 0)
+		rc = add_control(d, control, e);
+	if (rc == 0)
+		timer_directory_add_rings(d);
+	return rc;
 }
 
 int timer_directory_give(struct timer_directory *d, uid_t uid, gid_t gid, struct err *e)
@@ -189,14 +210,32 @@ static void remove_all(const struct timer_directory *d)
 	rmdir(d->path);
 }
 
+/* Memory of rings that nobody has claimed, and now nobody will. */
+static void drop_free_rings(const struct timer_directory *d)
+{
+	uint8_t claims[WIRE_SAMPLER_N_RINGS_MAX];
+
+	if (pread(d->control_fd, claims, sizeof(claims),
+		  offsetof(struct wire_sampler_control, claims)) != sizeof(claims))
+		return;
+	for (uint32_t i = 0; i < d->n_rings; i++)
+		if (claims[i] == WIRE_SAMPLER_FREE &&
+		    fallocate(d->control_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			      (off_t)wire_sampler_ring_at(i, d->ring_bytes),
+			      (off_t)(WIRE_SAMPLER_PAGE + d->ring_bytes)) < 0)
+			return;
+}
+
 void timer_directory_remove(struct timer_directory *d, bool is_used)
 {
 	if (!d->path[0])
 		return;
-	if (is_used)
+	if (is_used) {
+		drop_free_rings(d);
 		empty(dup(d->fd), WIRE_SAMPLER_RING_PREFIX);
-	else
+	} else {
 		remove_all(d);
+	}
 	close(d->fd);
 	if (d->control_fd >= 0)
 		close(d->control_fd);

@@ -22,6 +22,8 @@ struct timer_directory {
 	int fd;
 	uid_t owner;
 	int control_fd; /* written by pwrite: the target may cut the file */
+	uint64_t ring_bytes;
+	uint32_t n_rings; /* in the control file */
 };
 
 must_use int timer_directory_make(struct timer_directory *d,
@@ -30,6 +32,9 @@ must_use int timer_directory_make(struct timer_directory *d,
 /* Hand it to the user as whom the target runs. */
 must_use int timer_directory_give(struct timer_directory *d, uid_t uid, gid_t gid,
 				  struct err *e);
+/* Add rings to the control file, as many as there are; at first some.  A system that has
+ * no memory for more goes on with those. */
+void timer_directory_add_rings(struct timer_directory *d);
 /* What LD_PRELOAD must name; cap TIMER_DIRECTORY_PRELOAD_MAX. */
 #define TIMER_DIRECTORY_PRELOAD_MAX (WIRE_SAMPLER_DIRECTORY_MAX + 48)
 void timer_directory_preload(const struct timer_directory *d, char *ret);

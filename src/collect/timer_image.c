@@ -121,6 +121,20 @@ static struct timer_image *image_of(const struct timer_totals *t, uint32_t pid)
 	return p ? (struct timer_image *)(uintptr_t)*p : NULL;
 }
 
+/* Its first module will name it too, but that comes with its first sample. */
+static void name_program(const struct timer_image *m)
+{
+	struct writer *w = m->totals->writer;
+	uint32_t id = tracker_process_id(m->totals->tracker, m->pid);
+	struct model_process model;
+
+	if (!m->exe[0])
+		return;
+	model = *writer_process_get(w, id);
+	model.exe = writer_string(w, m->exe);
+	writer_process_update(w, id, &model);
+}
+
 static void take_start(struct timer_image *m, const struct timer_record *r)
 {
 	struct tracker *t = m->totals->tracker;
@@ -134,8 +148,10 @@ static void take_start(struct timer_image *m, const struct timer_record *r)
 			*vec_push(&m->ranges) = *x;
 	if (parent && (is_new || is_fork))
 		tracker_fork(t, m->start_ns, m->pid, m->pid, m->ppid, m->ppid);
-	if (r->start.origin == WIRE_SAMPLER_EXEC)
+	if (r->start.origin == WIRE_SAMPLER_EXEC) {
 		tracker_exec(t, m->start_ns, m->pid, m->pid, r->comm);
+		name_program(m);
+	}
 	*vec_push(&m->tids) = m->pid;
 }
 

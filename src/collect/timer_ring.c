@@ -2,6 +2,7 @@
 #include "collect/timer_ring.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,9 @@
 
 struct timer_ring {
 	int fd;
+	bool is_claimed; /* of the control file, whose fd is borrowed */
+	uint32_t claim;
+	off_t base; /* of the header in the file */
 	struct wire_sampler_ring header;
 	uint64_t bytes, tail;
 	uint64_t damaged;
@@ -60,7 +64,7 @@ size_t timer_ring_walk(struct timer_record_stacks *stacks, const uint8_t *bytes,
 
 static int read_header(struct timer_ring *r, struct err *e)
 {
-	ssize_t n = pread(r->fd, &r->header, sizeof(r->header), 0);
+	ssize_t n = pread(r->fd, &r->header, sizeof(r->header), r->base);
 
 	if (n < 0)
 		return err_os(e, "cannot read a ring");
@@ -69,19 +73,16 @@ static int read_header(struct timer_ring *r, struct err *e)
 	return 0;
 }
 
-static int check_header(struct timer_ring *r, const struct stat *st, uid_t owner,
-			struct err *e)
+static int check_header(struct timer_ring *r, uint64_t file_bytes, struct err *e)
 {
 	uint64_t bytes = r->header.ring_bytes;
 
-	if (!S_ISREG(st->st_mode) || st->st_nlink != 1 || st->st_uid != owner)
-		return err_set(e, ERR_FORMAT, "not a ring of this recording");
 	if (!r->header.magic)
 		return err_set(e, ERR_UNSUPPORTED, "a ring is not ready");
 	if (r->header.magic != WIRE_SAMPLER_MAGIC ||
 	    r->header.version != WIRE_SAMPLER_VERSION || bytes < WIRE_SAMPLER_RING_MIN ||
 	    bytes > WIRE_SAMPLER_RING_MAX || (bytes & (bytes - 1)) ||
-	    (uint64_t)st->st_size < WIRE_SAMPLER_PAGE + bytes)
+	    file_bytes < WIRE_SAMPLER_PAGE + bytes)
 		return err_set(e, ERR_FORMAT, "not a ring");
 	r->bytes = bytes;
 	return 0;
@@ -101,19 +102,56 @@ int timer_ring_open(int directory, const char *name, uid_t owner, struct timer_r
 	if (st.st_size == 0)
 		return err_set(e, ERR_UNSUPPORTED, "a ring is not ready");
 	rc = read_header(r, e);
+	if (rc == 0 && (!S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_uid != owner))
+		return err_set(e, ERR_FORMAT, "not a ring of this recording");
 	if (rc == 0)
-		rc = check_header(r, &st, owner, e);
+		rc = check_header(r, (uint64_t)st.st_size, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&r);
 	return 0;
 }
 
+int timer_ring_open_claimed(int control_fd, uint32_t i, uint64_t ring_bytes,
+			    struct timer_ring **ret, struct err *e)
+{
+	own(timer_ring_freep) struct timer_ring *r = xcalloc(1, sizeof(*r));
+	int rc;
+
+	r->fd = control_fd;
+	r->is_claimed = true;
+	r->claim = i;
+	r->base = (off_t)wire_sampler_ring_at(i, ring_bytes);
+	rc = read_header(r, e);
+	if (rc == 0)
+		rc = check_header(r, WIRE_SAMPLER_PAGE + ring_bytes, e);
+	if (rc < 0)
+		return rc;
+	r->tail = r->header.tail;
+	*ret = steal(&r);
+	return 0;
+}
+
+/* Positions go on where the last owner may have written. */
+void timer_ring_give_back(struct timer_ring *r)
+{
+	struct wire_sampler_ring clean = { 0 };
+	uint8_t state = WIRE_SAMPLER_FREE;
+
+	if (!r->is_claimed)
+		return;
+	clean.head = clean.tail = (r->header.head + r->bytes) & ~UINT64_C(7);
+	if (pwrite(r->fd, &clean, sizeof(clean), r->base) == sizeof(clean) &&
+	    pwrite(r->fd, &state, 1,
+		   (off_t)(offsetof(struct wire_sampler_control, claims) + r->claim)) < 0)
+		return; /* it stays taken */
+}
+
 void timer_ring_free(struct timer_ring *r)
 {
 	if (!r)
 		return;
-	if (r->fd >= 0)
+	if (r->fd >= 0 && !r->is_claimed)
 		close(r->fd);
 	timer_record_stacks_fini(&r->stacks);
 	free(r);
@@ -130,9 +168,11 @@ static int copy_out(struct timer_ring *r, uint8_t *to, size_t size, struct err *
 	uint64_t off = r->tail & (r->bytes - 1);
 	size_t first = size < r->bytes - off ? size : (size_t)(r->bytes - off);
 
-	if (pread(r->fd, to, first, (off_t)(WIRE_SAMPLER_PAGE + off)) != (ssize_t)first ||
-	    pread(r->fd, to + first, size - first, WIRE_SAMPLER_PAGE) !=
-		    (ssize_t)(size - first))
+	off_t data = r->base + WIRE_SAMPLER_PAGE;
+
+	if (pread(r->fd, to, first, data + (off_t)off) != (ssize_t)first ||
+	    (size > first &&
+	     pread(r->fd, to + first, size - first, data) != (ssize_t)(size - first)))
 		return err_set(e, ERR_FORMAT, "a ring was cut short");
 	return 0;
 }
@@ -159,10 +199,18 @@ int timer_ring_drain(struct timer_ring *r, bool is_final, timer_ring_fn *fn, voi
 		return rc;
 	r->tail += timer_ring_walk(&r->stacks, copy, (size_t)size, r->tail, is_final, fn,
 				   ctx, &r->damaged);
+	if (is_final) /* nobody needs the room */
+		return 0;
 	if (pwrite(r->fd, &r->tail, sizeof(r->tail),
-		   offsetof(struct wire_sampler_ring, tail)) != sizeof(r->tail))
+		   r->base + (off_t)offsetof(struct wire_sampler_ring, tail)) !=
+	    sizeof(r->tail))
 		return err_os(e, "cannot write a ring");
 	return 0;
+}
+
+uint32_t timer_ring_claim(const struct timer_ring *r)
+{
+	return r->is_claimed ? r->claim : WIRE_SAMPLER_N_RINGS_MAX;
 }
 
 const struct wire_sampler_ring *timer_ring_header(const struct timer_ring *r)
@@ -179,6 +227,6 @@ void timer_ring_request(struct timer_ring *r, uint32_t what)
 {
 	/* A target that cannot be written to any more needs no request. */
 	if (pwrite(r->fd, &what, sizeof(what),
-		   offsetof(struct wire_sampler_ring, request)) < 0)
+		   r->base + (off_t)offsetof(struct wire_sampler_ring, request)) < 0)
 		return;
 }

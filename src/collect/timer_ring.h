@@ -31,6 +31,13 @@ size_t timer_ring_walk(struct timer_record_stacks *stacks, const uint8_t *bytes,
 /* ERR_UNSUPPORTED while the target still prepares the file. */
 must_use int timer_ring_open(int directory, const char *name, uid_t owner,
 			     struct timer_ring **ret, struct err *e);
+/* One of the control file's, which must stay open. */
+must_use int timer_ring_open_claimed(int control_fd, uint32_t i, uint64_t ring_bytes,
+				     struct timer_ring **ret, struct err *e);
+/* Its process is gone: what it claimed is free again. */
+void timer_ring_give_back(struct timer_ring *r);
+/* Which of the control file's, or WIRE_SAMPLER_N_RINGS_MAX: a file of its own. */
+uint32_t timer_ring_claim(const struct timer_ring *r);
 void timer_ring_free(struct timer_ring *r);
 void timer_ring_freep(struct timer_ring **r);
 

@@ -39,7 +39,8 @@ struct timer {
 	struct wire_sampler_control control;
 	struct timer_totals totals;
 	struct map known;
-	VEC(struct timer_image *) images; /* that run, oldest first */
+	bool is_open[WIRE_SAMPLER_N_RINGS_MAX + 1]; /* the rings that are claimed */
+	VEC(struct timer_image *) images;	    /* that run, oldest first */
 	uint64_t children_ns; /* CPU time of ended children before the start */
 };
 
@@ -303,6 +304,41 @@ static bool open_ring(struct timer *s, int dir, const char *name)
 	return true;
 }
 
+static void open_claimed(struct timer *s, uint32_t i)
+{
+	own(timer_ring_freep) struct timer_ring *ring = NULL;
+	int rc = timer_ring_open_claimed(s->directory.control_fd, i,
+					 s->control.ring_bytes, &ring, NULL);
+
+	if (rc == ERR_UNSUPPORTED) /* the target is at it */
+		return;
+	s->is_open[i] = true;
+	if (rc < 0)
+		s->totals.damaged++;
+	else
+		*vec_push(&s->images) = timer_image_new(steal(&ring), &s->totals);
+}
+
+/* More are made before they run out: a process without one makes a file of its own. */
+static void find_claimed(struct timer *s)
+{
+	uint8_t claims[WIRE_SAMPLER_N_RINGS_MAX];
+	uint32_t n_claimed = 0;
+
+	if (pread(s->directory.control_fd, claims, sizeof(claims),
+		  offsetof(struct wire_sampler_control, claims)) != sizeof(claims))
+		return;
+	for (uint32_t i = 0; i < s->directory.n_rings; i++) {
+		if (claims[i] != WIRE_SAMPLER_CLAIMED)
+			continue;
+		n_claimed++;
+		if (!s->is_open[i])
+			open_claimed(s, i);
+	}
+	if (n_claimed > s->directory.n_rings / 2)
+		timer_directory_add_rings(&s->directory);
+}
+
 /* New images, behind those that are known, in the order in which they started. */
 static void find_rings(struct timer *s)
 {
@@ -310,13 +346,13 @@ static void find_rings(struct timer *s)
 	size_t n_before = s->images.n;
 	struct dirent *x;
 
-	if (!dir)
-		return;
-	while ((x = readdir(dir)))
+	find_claimed(s);
+	while (dir && (x = readdir(dir)))
 		if (!strncmp(x->d_name, WIRE_SAMPLER_RING_PREFIX,
 			     sizeof(WIRE_SAMPLER_RING_PREFIX) - 1))
 			open_ring(s, dirfd(dir), x->d_name);
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 	if (s->images.n > n_before)
 		qsort(s->images.at + n_before, s->images.n - n_before,
 		      sizeof(*s->images.at), by_start);
@@ -342,10 +378,15 @@ static void drop_ended(struct timer *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->images.n; i++) {
-		if (s->images.at[i]->is_over)
-			timer_image_free(s->images.at[i]);
-		else
-			s->images.at[n++] = s->images.at[i];
+		struct timer_image *m = s->images.at[i];
+
+		if (!m->is_over) {
+			s->images.at[n++] = m;
+			continue;
+		}
+		timer_ring_give_back(m->ring);
+		s->is_open[timer_ring_claim(m->ring)] = false;
+		timer_image_free(m);
 	}
 	s->images.n = n;
 }
@@ -363,7 +404,7 @@ static int timer_drain(struct source *source, bool is_final, struct err *e)
 		/* Ask before, so that an image that has ended has written everything. */
 		bool is_there = m->is_over || timer_image_check(m, now_ns);
 
-		if (!m->is_over)
+		if (is_there && !m->is_over)
 			timer_image_drain(m, false);
 		if (!is_there || is_final)
 			timer_image_end(m, now_ns, !is_there);

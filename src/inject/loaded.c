@@ -64,15 +64,11 @@ static const void *pointer(const struct loaded *m, const ElfW(Dyn) * d)
 	return (const void *)(p < m->bias ? p + m->bias : p);
 }
 
-static struct tables find_tables(const struct loaded *m)
+static struct tables find_tables(const struct loaded *m, const ElfW(Dyn) * dynamic)
 {
-	const ElfW(Phdr) *dynamic = find_phdr(m, PT_DYNAMIC);
 	struct tables t = { 0 };
 
-	if (!dynamic)
-		return t;
-	for (const ElfW(Dyn) *d = (const void *)(m->bias + dynamic->p_vaddr);
-	     d->d_tag != DT_NULL; d++) {
+	for (const ElfW(Dyn) *d = dynamic; d && d->d_tag != DT_NULL; d++) {
 		if (d->d_tag == DT_SYMTAB)
 			t.symbols = pointer(m, d);
 		else if (d->d_tag == DT_STRTAB)
@@ -123,9 +119,10 @@ static void *by_gnu_hash(const struct loaded *m, const struct tables *t, const c
 	return NULL;
 }
 
-void *loaded_symbol(const struct loaded *m, const char *name)
+static void *find_symbol(const struct loaded *m, const ElfW(Dyn) * dynamic,
+			 const char *name)
 {
-	struct tables t = find_tables(m);
+	struct tables t = find_tables(m, dynamic);
 
 	if (!t.symbols || !t.strings)
 		return NULL;
@@ -138,6 +135,20 @@ void *loaded_symbol(const struct loaded *m, const char *name)
 			return p;
 	}
 	return NULL;
+}
+
+void *loaded_symbol(const struct loaded *m, const char *name)
+{
+	const ElfW(Phdr) *p = find_phdr(m, PT_DYNAMIC);
+
+	return p ? find_symbol(m, (const void *)(m->bias + p->p_vaddr), name) : NULL;
+}
+
+void *loaded_linked_symbol(const struct link_map *map, const char *name)
+{
+	struct loaded m = { .bias = map->l_addr };
+
+	return find_symbol(&m, map->l_ld, name);
 }
 
 static size_t note_build_id(const uint8_t *at, size_t left, uint8_t *ret, size_t max)

@@ -29,6 +29,7 @@ uintptr_t loaded_start(const struct loaded *m);
 
 /* The default definition of a dynamic symbol, or NULL. */
 void *loaded_symbol(const struct loaded *m, const char *name);
+void *loaded_linked_symbol(const struct link_map *map, const char *name);
 
 /* The GNU build-id; returns its size, 0 when there is none or it exceeds max. */
 size_t loaded_build_id(const struct loaded *m, uint8_t *ret, size_t max);

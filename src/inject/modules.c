@@ -88,7 +88,7 @@ static bool tell_object(struct ring *ring, const struct dl_find_object *o)
 	return true;
 }
 
-void modules_start(struct ring *ring, const struct loaded *program, const void *vdso)
+bool modules_begin(struct ring *ring, const struct loaded *program, const void *vdso)
 {
 	struct loaded m = loaded_at(vdso);
 	uintptr_t start = loaded_start(program);
@@ -96,10 +96,17 @@ void modules_start(struct ring *ring, const struct loaded *program, const void *
 
 	vdso_elf = vdso;
 	/* First, as the recorder takes the first one for the program. */
-	if (start && tell(ring, program, "") && i < N_KNOWN)
+	if (start && !tell(ring, program, ""))
+		return false;
+	if (m.n_phdrs && !tell(ring, &m, "[vdso]"))
+		return false;
+	if (start && i < N_KNOWN)
 		known[i].start = start;
-	if (m.n_phdrs)
-		tell(ring, &m, "[vdso]");
+	return true;
+}
+
+void modules_list(struct ring *ring)
+{
 	if (!_dl_find_object && dl_iterate_phdr)
 		dl_iterate_phdr(tell_listed, ring);
 }

@@ -5,7 +5,8 @@
  * With _dl_find_object (glibc 2.35) that happens when a frame of the object is first
  * seen, from the signal handler, without a lock or a system call; it needs nothing at
  * start and sees dlopen.  Elsewhere all objects are told at start, and what is loaded
- * later the recorder finds in /proc.
+ * later the recorder finds in /proc.  The program itself and the vDSO come before all
+ * others, with the first sample where that is possible.
  */
 #ifndef DWELL_INJECT_MODULES_H
 #define DWELL_INJECT_MODULES_H
@@ -17,8 +18,11 @@
 #include "inject/loaded.h"
 #include "inject/ring.h"
 
-/* At start and not from a signal handler.  vdso may be NULL. */
-void modules_start(struct ring *ring, const struct loaded *program, const void *vdso);
+/* Tell the program and the vDSO, which may be NULL; false when the ring is full.  Again
+ * does no harm. */
+bool modules_begin(struct ring *ring, const struct loaded *program, const void *vdso);
+/* At start, not from a signal handler: all others where samples cannot tell them. */
+void modules_list(struct ring *ring);
 /* Tell what holds these pcs; false when the ring is full. */
 bool modules_tell(struct ring *ring, const uintptr_t *pcs, size_t n);
 

@@ -3,13 +3,19 @@
  * next - the definition that a wrapper of ours hides.
  *
  * Looked up by hand: dlsym is missing where libdl is not linked, may allocate, and
- * may itself be wrapped by somebody else.
+ * may itself be wrapped by somebody else.  Where there is _dl_find_object (glibc 2.35)
+ * the list of objects is reached without a lock, so a lookup may happen anywhere and
+ * can wait until a wrapper is called; elsewhere it takes the dynamic linker's.
  */
 #ifndef DWELL_INJECT_NEXT_H
 #define DWELL_INJECT_NEXT_H
 
+#include <stdbool.h>
+
 /* The default definition of name in the objects loaded behind this library, in load
- * order, or NULL.  Not from a signal handler. */
+ * order, or NULL. */
 void *next_symbol(const char *name);
+/* Then look up at start what may be called from a signal handler or a forked child. */
+bool next_needs_lock(void);
 
 #endif

@@ -61,6 +61,17 @@ void ring_over(struct ring *r, void *memory, uint64_t bytes)
 	r->header = memory;
 	r->data = (uint8_t *)memory + WIRE_SAMPLER_PAGE;
 	r->bytes = bytes;
+	r->start_ns = r->header->start_ns;
+}
+
+static void begin(struct ring *r, void *memory, uint64_t bytes, int pid, uint64_t now)
+{
+	ring_over(r, memory, bytes);
+	r->header->version = WIRE_SAMPLER_VERSION;
+	r->header->ring_bytes = bytes;
+	r->header->pid = (uint32_t)pid;
+	r->header->ppid = (uint32_t)sys_getppid();
+	r->header->start_ns = r->start_ns = now;
 }
 
 bool ring_create(struct ring *r, const char *directory, uint64_t bytes, int pid)
@@ -74,12 +85,48 @@ bool ring_create(struct ring *r, const char *directory, uint64_t bytes, int pid)
 
 	if (!p)
 		return false;
-	ring_over(r, p, bytes);
-	r->header->version = WIRE_SAMPLER_VERSION;
-	r->header->ring_bytes = bytes;
-	r->header->pid = (uint32_t)pid;
-	r->header->ppid = (uint32_t)sys_getppid();
-	r->header->start_ns = now;
+	begin(r, p, bytes, pid, now);
+	return true;
+}
+
+/* Every process begins to search elsewhere, so that they seldom meet. */
+static bool take_free(struct wire_sampler_control *control, uint32_t pid, uint32_t *ret)
+{
+	uint32_t n = control->n_rings;
+
+	if (n > WIRE_SAMPLER_N_RINGS_MAX)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = (pid + i) % n;
+		uint8_t was = WIRE_SAMPLER_FREE;
+
+		if (__atomic_compare_exchange_n(&control->claims[at], &was,
+						WIRE_SAMPLER_CLAIMED, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+			*ret = at;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool ring_claim(struct ring *r, struct wire_sampler_control *control, int control_fd,
+		int pid)
+{
+	uint64_t bytes = control->ring_bytes;
+	uint32_t i;
+	void *p;
+
+	if (!take_free(control, (uint32_t)pid, &i))
+		return false;
+	p = sys_map_at(WIRE_SAMPLER_PAGE + bytes, MAP_SHARED, control_fd,
+		       wire_sampler_ring_at(i, bytes));
+	if (!p) {
+		__atomic_store_n(&control->claims[i], WIRE_SAMPLER_FREE,
+				 __ATOMIC_RELEASE);
+		return false;
+	}
+	begin(r, p, bytes, pid, sys_clock_ns(CLOCK_MONOTONIC));
 	return true;
 }
 
@@ -123,7 +170,7 @@ bool ring_write(struct ring *r, enum wire_sampler_kind kind, const void *head,
 {
 	uint32_t size = (uint32_t)(head_size + tail_size);
 
-	if (!r->header || size > WIRE_SAMPLER_PAYLOAD_MAX)
+	if (!ring_is_ours(r) || size > WIRE_SAMPLER_PAYLOAD_MAX)
 		return false;
 
 	uint64_t at = reserve(r, wire_sampler_record_bytes(size));

@@ -18,8 +18,12 @@ struct ring {
 	struct wire_sampler_ring *header; /* NULL: none */
 	uint8_t *data;
 	uint64_t bytes;
+	uint64_t start_ns; /* the header's while the ring is ours */
 };
 
+/* Claim one of the control file's rings and map it; false when none is free. */
+bool ring_claim(struct ring *r, struct wire_sampler_control *control, int control_fd,
+		int pid);
 /* Make the file of this process in directory and map it.  Fails when the pages cannot
  * all be had now, because touching them later must never fail. */
 bool ring_create(struct ring *r, const char *directory, uint64_t bytes, int pid);
@@ -30,6 +34,14 @@ void ring_over(struct ring *r, void *memory, uint64_t bytes);
 /* Append a record of two pieces; false when there is no room. */
 bool ring_write(struct ring *r, enum wire_sampler_kind kind, const void *head,
 		size_t head_size, const void *tail, size_t tail_size);
+
+/* The recorder, who may know us by another pid, can take us for dead and give the ring
+ * away. */
+static inline bool ring_is_ours(const struct ring *r)
+{
+	return r->header &&
+	       __atomic_load_n(&r->header->start_ns, __ATOMIC_RELAXED) == r->start_ns;
+}
 
 static inline void ring_count(uint64_t *counter, uint64_t n)
 {

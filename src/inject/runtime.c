@@ -8,6 +8,7 @@
 #include "inject/environment.h"
 #include "inject/loaded.h"
 #include "inject/modules.h"
+#include "inject/next.h"
 #include "inject/restart.h"
 #include "inject/sandbox.h"
 #include "inject/tick.h"
@@ -165,19 +166,37 @@ static void tell_start(enum wire_sampler_origin origin)
 		.origin = origin,
 		.signal = (uint32_t)runtime.signal,
 	};
-	static char path[1024]; /* fork may be called on a small stack */
-	long n = sys_readlink("/proc/self/exe", path, sizeof(path));
+	static char path[1024]; /* a forked child runs the same program */
+	static long n;
 
+	if (origin == WIRE_SAMPLER_EXEC)
+		n = sys_readlink("/proc/self/exe", path, sizeof(path));
 	get_comm(r.comm);
 	ring_write(&runtime.ring, WIRE_SAMPLER_START, &r, sizeof(r), path,
 		   n > 0 ? (size_t)n : 0);
 }
 
-/* A ring for this process; the recorder looks at it once the magic is there. */
-static bool open_ring(enum wire_sampler_origin origin)
+static int open_control_file(void)
 {
-	if (!ring_create(&runtime.ring, runtime.directory, runtime.control->ring_bytes,
-			 runtime.pid)) {
+	char path[WIRE_SAMPLER_DIRECTORY_MAX + sizeof("/" WIRE_SAMPLER_CONTROL)];
+	size_t n = strlen(runtime.directory);
+
+	memcpy(path, runtime.directory, n);
+	memcpy(path + n, "/" WIRE_SAMPLER_CONTROL, sizeof("/" WIRE_SAMPLER_CONTROL));
+	return sys_open(path, O_RDWR | O_CLOEXEC, 0);
+}
+
+/* A ring for this process; the recorder looks at it once the magic is there.
+ * control_fd is closed. */
+static bool open_ring(enum wire_sampler_origin origin, int control_fd)
+{
+	bool is_claimed = control_fd >= 0 && ring_claim(&runtime.ring, runtime.control,
+							control_fd, runtime.pid);
+
+	if (control_fd >= 0)
+		sys_close(control_fd);
+	if (!is_claimed && !ring_create(&runtime.ring, runtime.directory,
+					runtime.control->ring_bytes, runtime.pid)) {
 		ring_count(&runtime.control->n_refused, 1);
 		return false;
 	}
@@ -203,7 +222,8 @@ static void forked(void)
 	account_forget();
 	slot_after_fork(mine);
 	runtime.is_on = runtime.control->flags & WIRE_SAMPLER_FOLLOW &&
-			!runtime.control->is_stopped && open_ring(WIRE_SAMPLER_FORK);
+			!runtime.control->is_stopped &&
+			open_ring(WIRE_SAMPLER_FORK, open_control_file());
 	if (!runtime.is_on)
 		return;
 	if (!mine)
@@ -218,25 +238,25 @@ void runtime_check_fork(void)
 		forked();
 }
 
-static bool open_control(const char *directory)
+/* Gives the file back open, or -1. */
+static int open_control(const char *directory)
 {
-	char path[WIRE_SAMPLER_DIRECTORY_MAX + sizeof("/" WIRE_SAMPLER_CONTROL)];
 	size_t n = strlen(directory);
 	int fd;
 
 	if (n >= WIRE_SAMPLER_DIRECTORY_MAX)
-		return false;
+		return -1;
 	memcpy(runtime.directory, directory, n + 1);
-	memcpy(path, directory, n);
-	memcpy(path + n, "/" WIRE_SAMPLER_CONTROL, sizeof("/" WIRE_SAMPLER_CONTROL));
-	fd = sys_open(path, O_RDWR | O_CLOEXEC, 0);
+	fd = open_control_file();
 	if (fd < 0)
-		return false;
+		return -1;
 	runtime.control = sys_map(WIRE_SAMPLER_CONTROL_BYTES, MAP_SHARED, fd);
+	if (runtime.control && runtime.control->magic == WIRE_SAMPLER_MAGIC &&
+	    runtime.control->version == WIRE_SAMPLER_VERSION &&
+	    runtime.control->interval_ns && !runtime.control->is_stopped)
+		return fd;
 	sys_close(fd);
-	return runtime.control && runtime.control->magic == WIRE_SAMPLER_MAGIC &&
-	       runtime.control->version == WIRE_SAMPLER_VERSION &&
-	       runtime.control->interval_ns && !runtime.control->is_stopped;
+	return -1;
 }
 
 /* stack_hi: something that the kernel put above the first frame. */
@@ -270,23 +290,45 @@ static uintptr_t auxiliary(unsigned long type)
 	return getauxval ? getauxval(type) : 0;
 }
 
-static void begin(void)
+/* What only a sample needs, and no system call does: reading it from memory costs more
+ * page faults than most of the rest of a short program's life.  Two threads may be at it
+ * at once; both find the same. */
+bool runtime_prepare(void)
 {
-	const void *vdso = (const void *)auxiliary(AT_SYSINFO_EHDR);
-	struct loaded program =
-		loaded_by_phdrs((const void *)auxiliary(AT_PHDR), auxiliary(AT_PHNUM));
+	const void *vdso;
+	struct loaded program;
 
-	runtime.pid = sys_getpid();
-	runtime.signal = gnu_get_libc_version ? SIGNAL_GLIBC : SIGNAL_MUSL;
+	if (__atomic_load_n(&runtime.is_prepared, __ATOMIC_ACQUIRE))
+		return true;
+	vdso = (const void *)auxiliary(AT_SYSINFO_EHDR);
+	program = loaded_by_phdrs((const void *)auxiliary(AT_PHDR), auxiliary(AT_PHNUM));
 	find_own_text();
 	vdso_init(vdso);
-	restart_init();
+	if (!modules_begin(&runtime.ring, &program, vdso))
+		return false;
+	__atomic_store_n(&runtime.is_prepared, true, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* What takes the dynamic linker's lock cannot wait for a signal handler. */
+static void prepare_locked(void)
+{
 	sandbox_init();
-	if (!open_ring(WIRE_SAMPLER_EXEC))
+	unwind_local_refresh();
+	if (runtime_prepare())
+		modules_list(&runtime.ring);
+}
+
+static void begin(int control_fd)
+{
+	runtime.pid = sys_getpid();
+	runtime.signal = gnu_get_libc_version ? SIGNAL_GLIBC : SIGNAL_MUSL;
+	restart_init();
+	if (!open_ring(WIRE_SAMPLER_EXEC, control_fd))
 		return;
 	runtime.is_on = true;
-	unwind_local_refresh();
-	modules_start(&runtime.ring, &program, vdso);
+	if (next_needs_lock())
+		prepare_locked();
 	install_handler(0);
 	if (__register_atfork)
 		__register_atfork(NULL, NULL, forked, NULL);
@@ -299,15 +341,19 @@ static void begin(void)
 __attribute__((constructor)) static void start(int argc, char **argv, char **env)
 {
 	const char *directory;
+	int control_fd;
 
 	(void)argc;
 	(void)argv;
 	if (!gnu_get_libc_version)
 		env = &__environ ? __environ : NULL;
 	directory = environment_get(env, WIRE_SAMPLER_ENV);
-	if (!directory || runtime.control || !open_control(directory))
+	if (!directory || runtime.control)
 		return;
-	begin();
+	control_fd = open_control(directory);
+	if (control_fd < 0)
+		return;
+	begin(control_fd);
 	if (!(runtime.control->flags & WIRE_SAMPLER_FOLLOW))
 		environment_forget(env, WIRE_SAMPLER_ENV, runtime.directory);
 }

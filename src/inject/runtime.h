@@ -28,12 +28,15 @@ struct runtime {
 	struct wire_sampler_control *control;
 	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
 	struct ring ring;
-	uintptr_t text_lo, text_hi;   /* this library */
+	bool is_prepared;	      /* the first sample was near */
+	uintptr_t text_lo, text_hi;   /* this library, when prepared */
 	struct sys_sigaction chained; /* the C library's handler of the signal */
 };
 
 extern struct runtime runtime;
 
+/* Before a sample, in the signal handler; false when the ring has no room for it. */
+bool runtime_prepare(void);
 /* In the thread itself, before and after what it runs. */
 void runtime_thread_enter(struct slot *s, uintptr_t frame, size_t stack_bytes);
 void runtime_thread_leave(struct slot *s);

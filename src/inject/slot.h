@@ -38,11 +38,12 @@ struct slot {
 	/* Two stacks in turn: the previous sample's and the one being taken. */
 	unsigned current;
 	bool has_previous;
-	struct stack_delta_frames frames[2];
-	uint8_t encoded[WIRE_SAMPLER_DEPTH_MAX * 10];
 	struct unwind_local_cache *cache;
 	/* Where the signal handler works: the thread's own stack may be small. */
 	void *handler_stack; /* its upper end */
+	/* Last, on pages that a thread without samples never touches. */
+	struct stack_delta_frames frames[2];
+	uint8_t encoded[WIRE_SAMPLER_DEPTH_MAX * 10];
 };
 
 /* A slot that nobody uses, or NULL.  Not from a signal handler. */

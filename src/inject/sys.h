@@ -72,11 +72,16 @@ static inline int sys_fallocate(int fd, uint64_t size)
 }
 
 /* NULL on failure. */
-static inline void *sys_map(size_t size, int flags, int fd)
+static inline void *sys_map_at(size_t size, int flags, int fd, uint64_t off)
 {
-	long p = sys_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+	long p = sys_call(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, flags, fd, off);
 
 	return p < 0 && p > -4096 ? NULL : (void *)p;
+}
+
+static inline void *sys_map(size_t size, int flags, int fd)
+{
+	return sys_map_at(size, flags, fd, 0);
 }
 
 static inline void sys_unmap(void *p, size_t size)

@@ -61,6 +61,12 @@ static bool write_sample(struct slot *s, struct stack_delta_frames *f, uint32_t 
 			  stack_delta_encode(f, n_shared, s->encoded));
 }
 
+static void lose(struct slot *s, uint32_t count)
+{
+	s->has_previous = false;
+	ring_count(&runtime.ring.header->n_dropped, count);
+}
+
 static void take(struct slot *s, const ucontext_t *uc, uint32_t count, uint64_t now)
 {
 	struct stack_delta_frames *f = &s->frames[s->current];
@@ -73,8 +79,7 @@ static void take(struct slot *s, const ucontext_t *uc, uint32_t count, uint64_t 
 		s->has_previous = true;
 		s->current = !s->current;
 	} else {
-		s->has_previous = false;
-		ring_count(&runtime.ring.header->n_dropped, count);
+		lose(s, count);
 	}
 }
 
@@ -105,9 +110,11 @@ static void handle(void *arg)
 
 	if (!sandbox_is_on())
 		restart_settle(t->context, runtime.signal);
-	if (!header || !s->is_armed || !runtime.is_on || runtime.control->is_stopped)
+	if (!s->is_armed || !runtime.is_on || runtime.control->is_stopped ||
+	    !ring_is_ours(&runtime.ring))
 		return;
 
+	bool is_prepared = runtime_prepare();
 	uint64_t now = vdso_now_ns();
 	uint64_t signalled =
 		1 + (uint64_t)(t->info->si_overrun > 0 ? t->info->si_overrun : 0);
@@ -117,7 +124,10 @@ static void handle(void *arg)
 		return;
 	ring_count(&header->n_signals, 1);
 	ring_count(&header->n_intervals, count);
-	take(s, t->context, count, now);
+	if (is_prepared)
+		take(s, t->context, count, now);
+	else
+		lose(s, count);
 	if (!sandbox_is_on() && __atomic_load_n(&header->request, __ATOMIC_RELAXED))
 		obey(s);
 	ring_count(&header->handler_ns, vdso_now_ns() - now);

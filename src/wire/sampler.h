@@ -3,9 +3,10 @@
  * sampler - what the sampler in the target and the recorder say to each other.
  *
  * The recorder makes a private directory with one control file.  Each process image
- * makes one ring file there: a header page, then a ring of records.  Many threads
- * write (from signal handlers), the recorder alone reads.  Both sides map or pread
- * the same bytes; the files outlive both, so nothing written is lost by SIGKILL.
+ * has one ring: a header page, then a ring of records.  It claims one of those in the
+ * control file, whose memory is there already, or makes a file when all are taken.  Many
+ * threads write (from signal handlers), the recorder alone reads.  Both sides map or
+ * pread the same bytes; the files outlive both, so nothing written is lost by SIGKILL.
  *
  * A record is a commit word, a payload, and padding to 8 bytes; it may wrap around.
  * The commit word is stored last and holds the record's own position, so bytes of an
@@ -46,14 +47,24 @@ struct wire_sampler_control {
 	uint32_t flags; /* enum wire_sampler_flag */
 	uint32_t is_paused;
 	uint32_t is_stopped;
-	uint32_t reserved;
+	uint32_t n_rings;     /* in this file, ready to be claimed; grows */
 	uint64_t interval_ns; /* of CPU time of a thread */
 	uint64_t ring_bytes;  /* a power of two */
 	uint64_t n_refused;   /* process images that could not make a ring */
 	uint64_t carry_ns;    /* CPU time of ended processes, not yet in a sample */
+			      /* Of each ring: enum wire_sampler_claim. */
+#define WIRE_SAMPLER_N_RINGS_MAX 256
+	uint8_t claims[WIRE_SAMPLER_N_RINGS_MAX];
 };
 
-_Static_assert(sizeof(struct wire_sampler_control) == 56, "layout");
+_Static_assert(sizeof(struct wire_sampler_control) == 56 + WIRE_SAMPLER_N_RINGS_MAX,
+	       "layout");
+
+/* A target takes a free one by compare-and-swap, the recorder alone gives it back. */
+enum wire_sampler_claim {
+	WIRE_SAMPLER_FREE = 0,
+	WIRE_SAMPLER_CLAIMED = 1,
+};
 
 /* In the control file behind its page, by pid modulo their number: how far the CPU
  * time of a process' main thread is in samples, for the image that it may exec. */
@@ -70,13 +81,21 @@ _Static_assert(sizeof(struct wire_sampler_account) == 16, "layout");
 	(WIRE_SAMPLER_PAGE +                                                             \
 	 WIRE_SAMPLER_N_ACCOUNTS * sizeof(struct wire_sampler_account))
 
+/* Where a ring of the control file begins, with its header. */
+static inline uint64_t wire_sampler_ring_at(uint32_t i, uint64_t ring_bytes)
+{
+	return WIRE_SAMPLER_CONTROL_BYTES + i * (WIRE_SAMPLER_PAGE + ring_bytes);
+}
+
 /* What the recorder asks of one process; done at its next sample. */
 enum wire_sampler_request {
 	WIRE_SAMPLER_SCAN = 1, /* look for threads that have no timer yet */
 	WIRE_SAMPLER_QUIT = 2, /* this process is not wanted */
 };
 
-/* First page of a ring file.  magic is stored last when the file is made. */
+/* First page of a ring.  magic is stored last when it is made or claimed.  In a ring that
+ * had another owner positions go on from there, so that what is left of it never looks
+ * committed; start_ns tells that it has another owner now. */
 struct wire_sampler_ring {
 	uint32_t magic, version;
 	uint64_t ring_bytes;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -159,6 +160,53 @@ static void a_ring_that_is_cut_short_or_overwritten_is_an_error(void **state)
 	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, &e), 0);
 }
 
+/* A ring of the control file, claimed and opened, given back, and claimed again. */
+static void what_an_earlier_owner_left_in_a_claimed_ring_is_never_read(void **state)
+{
+	char path[] = "/tmp/dwell-control-XXXXXX";
+	int fd = mkstemp(path);
+	struct wire_sampler_control *control;
+	struct ring target = { 0 }, old = { 0 };
+	struct timer_ring *recorder;
+	struct seen s = { 0 };
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, (off_t)wire_sampler_ring_at(1, BYTES)), 0);
+	control = mmap(NULL, WIRE_SAMPLER_CONTROL_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, fd, 0);
+	assert_true(control != MAP_FAILED);
+	control->ring_bytes = BYTES;
+	assert_false(ring_claim(&old, control, fd, 77)); /* there is none */
+	control->n_rings = 1;
+	assert_true(ring_claim(&old, control, fd, 77));
+	assert_false(ring_claim(&target, control, fd, 78)); /* it is taken */
+	assert_int_equal(timer_ring_open_claimed(fd, 0, BYTES, &recorder, NULL),
+			 ERR_UNSUPPORTED); /* it is not ready */
+	old.header->magic = WIRE_SAMPLER_MAGIC;
+	assert_int_equal(timer_ring_open_claimed(fd, 0, BYTES, &recorder, NULL), 0);
+	assert_true(write_thread(&old, 1) && write_thread(&old, 2));
+	assert_int_equal(timer_ring_drain(recorder, true, note, &s, NULL), 0);
+	assert_int_equal(s.n, 2);
+	timer_ring_give_back(recorder);
+	timer_ring_free(recorder);
+	assert_false(write_thread(&old, 3)); /* it is not ours any more */
+
+	assert_true(ring_claim(&target, control, fd, 78));
+	target.header->magic = WIRE_SAMPLER_MAGIC;
+	assert_int_equal(timer_ring_open_claimed(fd, 0, BYTES, &recorder, NULL), 0);
+	target.header->head += 96; /* killed before it stored anything */
+	assert_int_equal(timer_ring_drain(recorder, true, note, &s, NULL), 0);
+	assert_int_equal(s.n, 2);
+	assert_false(write_thread(&old, 3));
+
+	timer_ring_free(recorder);
+	ring_unmap(&old);
+	ring_unmap(&target);
+	munmap(control, WIRE_SAMPLER_CONTROL_BYTES);
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 #define IN_BOTH(f) cmocka_unit_test_setup_teardown(f, open_both, close_both)
@@ -168,6 +216,8 @@ int main(void)
 		IN_BOTH(a_record_that_wraps_around_is_whole),
 		IN_BOTH(a_record_that_was_never_finished_is_waited_for_then_passed_over),
 		IN_BOTH(a_ring_that_is_cut_short_or_overwritten_is_an_error),
+		cmocka_unit_test(
+			what_an_earlier_owner_left_in_a_claimed_ring_is_never_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
