@@ -234,24 +234,42 @@ static void order_candidates(const struct profile *p, struct candidate *found, s
 	qsort(found, n, sizeof(*found), heaviest_first);
 }
 
-size_t listing_find(const struct profile *p, const char *name, uint32_t **ret)
+struct candidates {
+	VEC(struct candidate) all;
+};
+
+static struct candidates candidates_of(const struct profile *p, const char *name)
 {
-	VEC(struct candidate) found = { 0 };
+	struct candidates found = { 0 };
 
 	for (uint32_t i = 0; i < p->functions.n; i++)
 		if (is_exactly(&p->functions.at[i], name))
-			*vec_push(&found) = (struct candidate){ i, 0 };
-	if (!found.n && name[0])
+			*vec_push(&found.all) = (struct candidate){ i, 0 };
+	if (!found.all.n && name[0])
 		for (uint32_t i = 0; i < p->functions.n; i++)
 			if (names_is_part(p->functions.at[i].name, name))
-				*vec_push(&found) = (struct candidate){ i, 0 };
+				*vec_push(&found.all) = (struct candidate){ i, 0 };
+	return found;
+}
 
-	size_t n = found.n;
+bool listing_means(const struct profile *p, const char *name, uint32_t function)
+{
+	struct candidates found = candidates_of(p, name);
+	bool is_it = found.all.n == 1 && found.all.at[0].id == function;
 
-	order_candidates(p, found.at, n);
+	vec_fini(&found.all);
+	return is_it;
+}
+
+size_t listing_find(const struct profile *p, const char *name, uint32_t **ret)
+{
+	struct candidates found = candidates_of(p, name);
+	size_t n = found.all.n;
+
+	order_candidates(p, found.all.at, n);
 	*ret = xcalloc(n + 1, sizeof(**ret));
 	for (size_t i = 0; i < n; i++)
-		(*ret)[i] = found.at[i].id;
-	vec_fini(&found);
+		(*ret)[i] = found.all.at[i].id;
+	vec_fini(&found.all);
 	return n;
 }

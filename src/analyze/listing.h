@@ -41,5 +41,7 @@ void listing_fini(struct listing *l);
  * it, an ellipsis standing for anything.  The heaviest (inclusive, over all columns)
  * first; the caller frees *ret. */
 size_t listing_find(const struct profile *p, const char *name, uint32_t **ret);
+/* Does the name mean this function and no other?  Weighs nothing. */
+bool listing_means(const struct profile *p, const char *name, uint32_t function);
 
 #endif

@@ -353,16 +353,8 @@ static uint32_t function_to_try(const struct view *v)
 	return f;
 }
 
-static bool is_found_by(const struct view *v, const char *name, uint32_t function)
-{
-	own(freep) uint32_t *found = NULL;
-	size_t n = listing_find(v->r->profile, name, &found);
-
-	return n && found[0] == function;
-}
-
 /* What to type for a function: its name, or when that takes more than a line the
- * shortened one if it finds the same function. */
+ * shortened one if it means no other function. */
 static char *name_to_type(const struct view *v, uint32_t function)
 {
 	const char *full = profile_function(v->r->profile, function)->name;
@@ -373,7 +365,7 @@ static char *name_to_type(const struct view *v, uint32_t function)
 
 	if (text_width(name) > room) {
 		names_shorten(safe, cap, name, room);
-		if (is_found_by(v, safe, function))
+		if (listing_means(v->r->profile, safe, function))
 			return safe;
 	}
 	text_printable(safe, cap, name);
