@@ -47,23 +47,40 @@ missing() {
 	done <"$root/scripts/packages"
 }
 
+# admitted WORD...: whether this user may install the packages WORD...; asks for the
+# password where sudo does, so that apt's output need not be seen.
+admitted() {
+	[ "$(id -u)" != 0 ] || return 0
+	local advice="as root: apt-get install $*"
+	command -v sudo >/dev/null || die "neither root nor sudo; $advice"
+	sudo -n true 2>/dev/null || sudo -v || die "sudo does not let you; $advice"
+}
+
+# apt_get NAME WORD...: its output goes to a log, of which only the complaints are shown.
+apt_get() {
+	local log=$logs/$1.log
+	shift
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" </dev/null >"$log" 2>&1 &&
+		return
+	grep -E '^(E|Err|dpkg):' "$log" | tail -n 3 >&2
+	return 1
+}
+
 # install GROUP...: what is missing, and nothing when nothing is.
 install() {
 	local packages
-	command -v dpkg-query >/dev/null || die "this script knows Debian's packages only; see scripts/packages"
+	if ! command -v dpkg-query >/dev/null; then
+		say "packages: not Debian; building with what is here (scripts/packages says what is needed)"
+		return
+	fi
 	mapfile -t packages < <(missing "$@")
 	if [ ${#packages[@]} = 0 ]; then
 		say "packages: all installed"
 		return
 	fi
 	say "packages: installing ${packages[*]}"
-	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
-		die "neither root nor sudo; as root: apt-get install ${packages[*]}"
-	fi
-	export DEBIAN_FRONTEND=noninteractive
-	quietly apt-update as_root apt-get -q update ||
-		say "apt-get update failed; trying with the lists there are"
-	quietly apt-install as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get -q -y --no-install-recommends install "${packages[@]}" ||
-		die "cannot install: ${packages[*]}"
+	admitted "${packages[@]}"
+	apt_get apt-update update || say "apt-get update failed; trying with the lists there are"
+	apt_get apt-install --no-install-recommends install "${packages[@]}" ||
+		die "cannot install packages (all of it in $logs/apt-install.log); as root: apt-get install ${packages[*]}"
 }
