@@ -4,7 +4,7 @@
 # Sourced with $root (the source tree) and $logs (a directory) set.
 : "${root:?}" "${logs:?}"
 
-if [ -t 1 ] && [ -z "$NO_COLOR" ]; then
+if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
 	bold=$'\033[1m' plain=$'\033[0m'
 else
 	bold='' plain=''
@@ -27,6 +27,16 @@ quietly() {
 	printf '%s failed; the end of %s:\n' "$*" "$log" >&2
 	tail -n 25 "$log" >&2
 	return 1
+}
+
+# writable DIRECTORY: make it, or say whose it is, as after a run as root.
+writable() {
+	mkdir -p "$1" 2>/dev/null && [ -w "$1" ] && return
+	local there=$1
+	while [ ! -e "$there" ]; do
+		there=$(dirname "$there")
+	done
+	die "cannot write to $there, which belongs to $(stat -c %U "$there")"
 }
 
 as_root() {
