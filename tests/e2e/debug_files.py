@@ -4,16 +4,14 @@
 debug server; or of another word size.  usage: debug_files.py DWELL"""
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 
-DWELL = os.path.abspath(sys.argv[1])
-DIR = tempfile.mkdtemp(prefix='dwell-debug-')
+from harness import DIR, DWELL, TESTS, Skip, need, run_all, test
+
 SOURCE = '''#include <time.h>
 static inline __attribute__((always_inline)) unsigned long mix(unsigned long x)
 {
@@ -35,16 +33,6 @@ int main(void)
 }
 '''
 LOOP_LINES = ('spin.c:4', 'spin.c:5')
-
-
-class Skip(Exception):
-    pass
-
-
-def need(*programs):
-    for program in programs:
-        if not shutil.which(program):
-            raise Skip(f'no {program} here')
 
 
 def shell(command, where):
@@ -104,12 +92,14 @@ def check_archive(where, *gone):
     check_inlined(where, file='kept.dwell')
 
 
+@test
 def an_archive_keeps_split_files():
     need('gcc')
     where = built('split', 'gcc -O2 -g -gsplit-dwarf -c spin.c && gcc spin.o -o spin')
     check_archive(where, 'spin.dwo')
 
 
+@test
 def an_archive_keeps_a_package_of_split_files():
     need('gcc', 'dwp')
     where = built('package', 'gcc -O2 -gdwarf-4 -gsplit-dwarf -c spin.c && gcc spin.o -o spin'
@@ -117,6 +107,7 @@ def an_archive_keeps_a_package_of_split_files():
     check_archive(where, 'spin.dwp')
 
 
+@test
 def an_archive_keeps_what_dwz_shares():
     need('gcc', 'dwz')
     where = built('shared', 'gcc -O2 -g spin.c -o spin -Wl,--build-id && cp spin other && '
@@ -124,6 +115,7 @@ def an_archive_keeps_what_dwz_shares():
     check_archive(where, 'common')
 
 
+@test
 def split_files_are_found_next_to_the_program():
     need('gcc')
     where = built('moved', 'mkdir made there && cd made && gcc -O2 -g -gsplit-dwarf -c ../spin.c '
@@ -133,6 +125,7 @@ def split_files_are_found_next_to_the_program():
     check_inlined(where)
 
 
+@test
 def a_32_bit_program_has_names_and_lines():
     """What only perf's samples show; its callers are not known, and that is said."""
     need('gcc')
@@ -207,6 +200,7 @@ class Server:
         return f'http://127.0.0.1:{self.port}'
 
 
+@test
 def names_and_lines_come_from_a_debug_server():
     where = stripped('served')
     with Server(os.path.join(where, 'served')) as server:
@@ -218,6 +212,7 @@ def names_and_lines_come_from_a_debug_server():
     check_inlined(where, DEBUGINFOD_URLS=server.url())
 
 
+@test
 def a_debug_server_is_asked_only_when_configured():
     where = stripped('unasked')
     with Server(os.path.join(where, 'served')) as server:
@@ -228,6 +223,7 @@ def a_debug_server_is_asked_only_when_configured():
         assert 'servers' not in report(where)
 
 
+@test
 def what_no_server_has_is_said_in_a_line():
     where = stripped('missing')
     os.unlink(os.path.join(where, 'served', 'spin.debug'))
@@ -236,6 +232,7 @@ def what_no_server_has_is_said_in_a_line():
     assert ' '.join(text.split()).count('the debug servers do not have it') == 1, text
 
 
+@test
 def a_dead_debug_server_holds_nothing_up():
     where = stripped('dead')
     begin = time.monotonic()
@@ -245,6 +242,7 @@ def a_dead_debug_server_holds_nothing_up():
     assert ' '.join(text.split()).count('cannot be reached') == 1, text
 
 
+@test
 def a_silent_debug_server_is_given_up():
     where = stripped('silent')
     with socket.socket() as s:
@@ -257,40 +255,5 @@ def a_silent_debug_server_is_given_up():
     assert ' '.join(text.split()).count('the debug servers were too slow') == 1, text
 
 
-TESTS = [
-    an_archive_keeps_split_files,
-    an_archive_keeps_a_package_of_split_files,
-    an_archive_keeps_what_dwz_shares,
-    split_files_are_found_next_to_the_program,
-    a_32_bit_program_has_names_and_lines,
-    names_and_lines_come_from_a_debug_server,
-    a_debug_server_is_asked_only_when_configured,
-    what_no_server_has_is_said_in_a_line,
-    a_dead_debug_server_holds_nothing_up,
-    a_silent_debug_server_is_given_up,
-]
-
-
-def main():
-    print(f'1..{len(TESTS)}')
-    failed = 0
-    for i, test in enumerate(TESTS, 1):
-        name = test.__name__.replace('_', ' ')
-        try:
-            test()
-            print(f'ok {i} - {name}', flush=True)
-        except Skip as why:
-            print(f'ok {i} - {name} # SKIP {why}', flush=True)
-        except Exception as why:  # the test's own words
-            failed += 1
-            print(f'not ok {i} - {name}')
-            for line in f'{type(why).__name__}: {why}'[:3000].splitlines():
-                print(f'# {line}', flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == '__main__':
-    try:
-        sys.exit(main())
-    finally:
-        shutil.rmtree(DIR, ignore_errors=True)
+    sys.exit(run_all(TESTS))

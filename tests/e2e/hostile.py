@@ -3,19 +3,21 @@
 """What is no recording, or no longer one, or cannot be written out: every command that
 reads says so in one line and fails, or shows what is left; it never dies or hangs.
 usage: hostile.py DWELL WORKLOAD_DIR [WORD...]     WORD: only the cases whose name contains it"""
-import concurrent.futures
 import ctypes
+import functools
 import os
 import random
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-DWELL, WORKLOADS = (os.path.abspath(p) for p in sys.argv[1:3])
+from harness import DIR, DWELL, Skip, run_all, skip_all
+
+WORKLOADS = os.path.abspath(sys.argv[2])
+WHOLE = os.path.join(DIR, 'whole.dwell')
 SECONDS = 10  # a hang, on a busy machine too
 
 FORMATS = 'flamegraph', 'folded', 'pprof', 'speedscope', 'perf-script', 'csv'
@@ -34,10 +36,6 @@ COMMANDS = [
     ('archive', '-o', '{out}', '{file}'),
     *(('export', '-o', '{out}', name, '{file}') for name in FORMATS),
 ]
-
-
-class Skip(Exception):
-    pass
 
 
 def bytes_of(path):
@@ -279,20 +277,6 @@ CASES = [(name, refused, make) for name, make in NO_RECORDINGS] + \
          ('no descriptors at all', closed_descriptors, None)]
 
 
-def result(case):
-    i, (name, check, how) = case
-    path = os.path.join(DIR, f'case{i}.dwell')
-    begin = time.time()
-    try:
-        check(path, how)
-        return f'ok {i} - {name}\n# {time.time() - begin:.1f} s', 0
-    except Skip as why:
-        return f'ok {i} - {name} # SKIP {why}', 0
-    except Exception as why:  # the check's own words
-        text = str(why)[:2000].replace('\n', '\n# ')
-        return f'not ok {i} - {name}\n# {type(why).__name__}: {text}', 1
-
-
 def let_modes_count():
     """What root starts here may not read what its mode forbids."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -314,23 +298,12 @@ def main():
     try:
         record()
     except Skip as why:
-        print(f'1..0 # SKIP {why}')
-        return 0
+        return skip_all(why)
     let_modes_count()
-    cases = [c for c in CASES if not sys.argv[3:] or any(w in c[0] for w in sys.argv[3:])]
-    print(f'1..{len(cases)}')
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for line, has_failed in pool.map(result, enumerate(cases, 1)):
-            print(line, flush=True)
-            failed += has_failed
-    return 1 if failed else 0
+    tests = [(name, functools.partial(check, os.path.join(DIR, f'case{i}.dwell'), how))
+             for i, (name, check, how) in enumerate(CASES)]
+    return run_all(tests, os.cpu_count(), sys.argv[3:])
 
 
 if __name__ == '__main__':
-    DIR = tempfile.mkdtemp(prefix='dwell-hostile-')
-    WHOLE = os.path.join(DIR, 'whole.dwell')
-    try:
-        sys.exit(main())
-    finally:
-        shutil.rmtree(DIR, ignore_errors=True)
+    sys.exit(main())

@@ -2,23 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records programs with a known truth and checks what the recording says, and that the
 programs are none the wiser.  usage: record.py DWELL WORKLOAD_DIR PROGRAM_DIR"""
-import json
+import functools
 import os
-import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from shlex import quote
 
-DWELL, WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[1:4])
-DIR = tempfile.mkdtemp(prefix='dwell-record-')
+import harness
+from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, fact, may_record, run_all, skip_all, test
+
+WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
 FILE = os.path.join(DIR, 'x.dwell')
-
-
-class Skip(Exception):
-    pass
 
 
 def workload(name):
@@ -29,11 +25,6 @@ def program(name):
     return os.path.join(PROGRAMS, 'e2e-' + name)
 
 
-def dwell(*args, **more):
-    return subprocess.run([DWELL, *args], capture_output=True, text=True, timeout=120,
-                          **more)
-
-
 def run(*args, options=(), **more):
     if os.path.exists(FILE):
         os.unlink(FILE)
@@ -41,20 +32,11 @@ def run(*args, options=(), **more):
 
 
 def report(*args, code=0):
-    p = dwell('report', '--json', '--limit', '0', *args, FILE)
-    assert p.returncode == code, (p.returncode, p.stderr)
-    return json.loads(p.stdout)
-
-
-def fact(r, name, kind='target'):
-    return next((f['value'] for f in r['quality']['facts']
-                 if f['name'] == name and f['kind'] == kind), None)
+    return harness.report(FILE, *args, code=code)
 
 
 def share(r, function, column, event='cpu-time'):
-    total = r['total'][event]
-    return sum(row[column].get(event, 0) for row in r['rows']
-               if row['name'] == function) / total
+    return harness.total_of(r, function, column, event) / r['total'][event]
 
 
 def close(got, want, tolerance, what):
@@ -69,6 +51,7 @@ def may_observe_machine():
     return dwell('attach', '-a', '-d', '0.01', '-o', os.path.join(DIR, 'all')).returncode == 0
 
 
+@test
 def shares_of_a_known_call_tree():
     p = run(workload('cpu'), '30', options=['-i', '1ms'])
     assert p.returncode == 0, p.stderr
@@ -80,6 +63,7 @@ def shares_of_a_known_call_tree():
     assert r['quality']['lost'] == 0
 
 
+@test
 def cpu_seconds_are_those_of_the_kernel():
     for interval in ('10ms', '1ms', '200us'):
         run(workload('cpu'), '20', options=['-i', interval])
@@ -89,6 +73,7 @@ def cpu_seconds_are_those_of_the_kernel():
               max(0.01 * used_ns(r), 2 * period) + 5e6, interval)
 
 
+@test
 def a_program_that_a_thread_execs_is_counted_once():
     run(program('storm'), 'exec', workload('cpu'), '20')
     r = report()
@@ -101,6 +86,7 @@ def switches(r):
     return fact(r, 'voluntary-switches') + fact(r, 'involuntary-switches')
 
 
+@functools.cache
 def unclocked_ns_of_a_switch():
     """What rusage charges for a switch while no event of a thread can be on: the kernel
     begins with a thread's account before the switch and with its events after it (a
@@ -111,17 +97,22 @@ def unclocked_ns_of_a_switch():
     return max(0, used_ns(r) - r['total']['cpu-time']) / switches(r)
 
 
+def check_sum_of_mt(r, want, n_switches):
+    """One interval per thread and CPU may be missing."""
+    missing = 5 * os.cpu_count() * 1e6 + n_switches * unclocked_ns_of_a_switch()
+    close(r['total']['cpu-time'], want, 0.01 * want + missing, 'mt')
+
+
+@test
 def every_thread_is_there_with_its_cpu_time():
-    price = unclocked_ns_of_a_switch()
     run(workload('mt'), '3000', options=['-i', '1ms'])
     r = report()
-    # One interval per thread and CPU may be missing.
-    missing = 5 * os.cpu_count() * 1e6 + switches(r) * price
-    close(r['total']['cpu-time'], used_ns(r), 0.01 * used_ns(r) + missing, 'mt')
     close(share(r, 'worker', 'inclusive'), 1, 0.1, 'worker')
     assert len(report('--by', 'thread')['rows']) >= 4
+    check_sum_of_mt(r, used_ns(r), switches(r))
 
 
+@test
 def stacks_of_a_thousand_frames_are_complete():
     run(workload('rec'), '200', options=['-i', '1ms'])
     r = report()
@@ -129,8 +120,9 @@ def stacks_of_a_thousand_frames_are_complete():
     assert fact(r, 'truncated-stacks', 'loss') <= 1
 
 
+@test
 def stacks_beyond_what_perf_copies_are_complete():
-    if os.geteuid() != 0:
+    if not IS_ROOT:
         raise Skip('only root may load BPF programs')
     run(program('deep'), '800', '15000', options=['-i', '1ms'])
     r = report()
@@ -141,6 +133,7 @@ def stacks_beyond_what_perf_copies_are_complete():
     close(spin['shorter'], 0.32, 0.08, 'shorter')
 
 
+@test
 def waits_are_charged_to_where_they_happen():
     p = run(program('wait'), options=['-e', 'totaltime', '-i', '1ms'])
     assert p.returncode == 0, p.stderr
@@ -152,6 +145,7 @@ def waits_are_charged_to_where_they_happen():
     close(r['total']['cpu-time'] / 1e6, 200, 20, 'CPU time')
 
 
+@test
 def the_three_times_of_a_thread_are_its_wall_time():
     run(program('wait'), options=['-e', 'totaltime', '-i', '1ms'])
     rows = report('--by', 'thread')['rows']
@@ -161,6 +155,7 @@ def the_three_times_of_a_thread_are_its_wall_time():
     close(max(sums), wall, 0.02 * wall + 5e6, 'main thread')
 
 
+@test
 def faults_are_counted_exactly():
     p = run(workload('cpu'), '1', options=['-e', 'faults'])
     assert p.returncode == 0, p.stderr
@@ -171,6 +166,7 @@ def faults_are_counted_exactly():
     assert 0 < total <= kernel, (total, kernel)
 
 
+@test
 def pcsamp_and_usertime_share_one_recording():
     run(workload('cpu'), '10', options=['-e', 'pcsamp,usertime', '-i', '1ms'])
     r = report()
@@ -180,6 +176,7 @@ def pcsamp_and_usertime_share_one_recording():
     close(totals[0], totals[1], 0.05 * totals[0], 'both')
 
 
+@test
 def exit_codes_are_those_of_a_shell():
     assert run('sh', '-c', 'exit 7').returncode == 7
     assert run('sh', '-c', 'kill -9 $$').returncode == 137
@@ -189,6 +186,7 @@ def exit_codes_are_those_of_a_shell():
     assert not os.path.exists(FILE)
 
 
+@test
 def what_was_taken_before_a_kill_remains():
     p = subprocess.Popen([DWELL, 'run', '-q', '-i', '1ms', '-o', FILE, '--', 'sh', '-c',
                           f'{quote(workload("cpu"))} 10; kill -9 $$'], stdout=subprocess.DEVNULL)
@@ -196,6 +194,7 @@ def what_was_taken_before_a_kill_remains():
     assert share(report(), 'E', 'inclusive') > 0.2
 
 
+@test
 def a_signal_that_ends_the_program_is_told():
     p = run('sh', '-c', 'kill -SEGV $$')
     assert p.returncode == 139 and 'ended by signal 11' in p.stderr, (p.returncode, p.stderr)
@@ -203,6 +202,7 @@ def a_signal_that_ends_the_program_is_told():
     assert p.returncode == 130 and 'signal' not in p.stderr, (p.returncode, p.stderr)
 
 
+@test
 def a_killed_recorder_leaves_a_readable_file():
     if os.path.exists(FILE): # of the case before
         os.unlink(FILE)
@@ -218,6 +218,7 @@ def a_killed_recorder_leaves_a_readable_file():
     assert report(code=1)['total']['cpu-time'] > 1e8
 
 
+@test
 def a_terminated_recorder_closes_the_file_and_lets_the_program_go_on():
     p = subprocess.Popen([DWELL, 'run', '-o', FILE, '--', 'sleep', '3'],
                          stderr=subprocess.PIPE, text=True)
@@ -228,12 +229,14 @@ def a_terminated_recorder_closes_the_file_and_lets_the_program_go_on():
     assert report() is not None
 
 
+@test
 def ten_thousand_forks():
     p = run(program('storm'), 'forks', '10000')
     assert p.returncode == 0 and p.stdout == '10000 done\n', p
     assert report()['quality']['lost'] == 0
 
 
+@test
 def a_thousand_threads():
     p = run(program('storm'), 'threads', '1000', options=['-i', '1ms'])
     assert p.returncode == 0 and p.stdout == '1000 done\n', p
@@ -242,6 +245,7 @@ def a_thousand_threads():
     assert share(r, 'spin', 'inclusive') > 0.4, 'spin'
 
 
+@test
 def processes_shorter_than_the_interval_are_sampled():
     if not may_observe_machine():
         raise Skip('only with a view of the whole machine')
@@ -253,11 +257,23 @@ def processes_shorter_than_the_interval_are_sampled():
     assert any(row['name'] == 'true' for row in report('--by', 'command')['rows'])
 
 
+def switch_counts(pid):
+    """How often each thread has left its CPU."""
+    counts = {}
+    for tid in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{tid}/status', encoding='ascii') as f:
+            counts[tid] = sum(int(line.split()[1]) for line in f if 'ctxt_switches' in line)
+    return counts
+
+
+@test
 def attach_sees_all_threads_of_a_running_process():
     target = subprocess.Popen([workload('mt'), '20000'], stdout=subprocess.DEVNULL)
     try:
         time.sleep(0.2)
+        before = sum(switch_counts(target.pid).values())
         p = dwell('attach', '-i', '1ms', '-d', '0.5', '-o', FILE, '-p', str(target.pid))
+        n_switches = sum(switch_counts(target.pid).values()) - before
         assert p.returncode == 0, p.stderr
         title = dwell('report', FILE).stdout.splitlines()[0]
         assert title == f'process {target.pid} (mt)', title
@@ -267,17 +283,10 @@ def attach_sees_all_threads_of_a_running_process():
     finally:
         target.kill()
         target.wait()
+    check_sum_of_mt(r, fact(r, 'counted-cpu-time'), n_switches)
 
 
-def switch_counts(pid):
-    """How often each thread has left its CPU."""
-    counts = {}
-    for tid in os.listdir(f'/proc/{pid}/task'):
-        with open(f'/proc/{pid}/task/{tid}/status', encoding='ascii') as f:
-            counts[tid] = [line for line in f if 'ctxt_switches' in line]
-    return counts
-
-
+@test
 def attach_sees_where_blocked_threads_wait_without_waking_them():
     target = subprocess.Popen([program('asleep')], stdout=subprocess.PIPE, text=True)
     try:
@@ -299,6 +308,7 @@ def attach_sees_where_blocked_threads_wait_without_waking_them():
         target.wait()
 
 
+@test
 def attach_to_a_thread_tells_of_no_other():
     target = subprocess.Popen([program('asleep')], stdout=subprocess.PIPE, text=True)
     try:
@@ -314,6 +324,7 @@ def attach_to_a_thread_tells_of_no_other():
         target.wait()
 
 
+@test
 def a_machine_has_no_account_of_its_own():
     """The clock of a CPU also counts what it idles, where no sample is due."""
     if not may_observe_machine():
@@ -325,6 +336,7 @@ def a_machine_has_no_account_of_its_own():
         assert p.returncode == 1 and 'waits are not known' in p.stderr, p.stderr
 
 
+@test
 def attach_ends_with_the_process():
     target = subprocess.Popen(['sleep', '0.5'])
     p = subprocess.Popen([DWELL, 'attach', '-q', '-o', FILE, '-p', str(target.pid)])
@@ -332,6 +344,7 @@ def attach_ends_with_the_process():
     assert p.wait(20) == 0
 
 
+@test
 def follow_off_leaves_descendants_out():
     script = f'{quote(workload("cpu"))} 5; :'
     run('sh', '-c', script, options=['-i', '1ms', '--follow', 'off'])
@@ -340,6 +353,7 @@ def follow_off_leaves_descendants_out():
     assert any(row['name'] == 'E' for row in report()['rows'])
 
 
+@test
 def a_delay_leaves_the_beginning_out():
     # 45 ms of work: done before the delay ends, also where others have the CPUs.
     run('sh', '-c', f'{quote(workload("cpu"))} 1; sleep 2',
@@ -349,16 +363,19 @@ def a_delay_leaves_the_beginning_out():
     assert report()['total'].get('cpu-time', 0) < 5e7
 
 
+@test
 def a_dry_run_records_nothing():
     p = run('true', options=['-n'])
     assert p.returncode == 0 and 'usertime' in p.stdout and not os.path.exists(FILE), p
 
 
+@test
 def the_default_name_says_program_experiment_and_pid():
     p = dwell('run', '--', 'sh', '-c', 'echo $$', cwd=DIR)
     assert os.path.exists(os.path.join(DIR, f'sh.usertime.{p.stdout.strip()}.dwell')), p
 
 
+@test
 def a_full_disk_does_not_disturb_the_program():
     if not os.path.exists('/dev/full'):
         raise Skip('no /dev/full')
@@ -369,12 +386,14 @@ def a_full_disk_does_not_disturb_the_program():
     assert p.returncode == 0 and p.stdout.strip().isdigit(), p
 
 
+@test
 def count_counts():
     p = dwell('count', '-e', 'task-clock,page-faults,cycles', '-r', '2', '--',
               workload('cpu'), '2')
     assert p.returncode == 0 and 'page-faults' in p.stderr and '±' in p.stderr, p
 
 
+@test
 def list_names_every_experiment():
     out = dwell('list', env={**os.environ, 'COLUMNS': '60'}).stdout
     assert all(len(line) <= 76 for line in out.splitlines()), out
@@ -382,32 +401,6 @@ def list_names_every_experiment():
     assert all(x in out for x in ('pcsamp', 'usertime', 'totaltime', 'faults', 'cycles'))
 
 
-TESTS = [f for f in list(globals().values())
-         if callable(f) and getattr(f, '__module__', '') == '__main__' and
-         f.__name__ not in ('Skip', 'workload', 'program', 'dwell', 'run', 'report', 'fact',
-                            'share', 'close', 'used_ns', 'switch_counts', 'may_observe_machine',
-                            'switches', 'unclocked_ns_of_a_switch')]
-
-
-def main():
-    if dwell('run', '--source', 'perf', '-n', '--', 'true').returncode != 0:
-        print('1..0 # SKIP perf_event_open is not permitted here')
-        return 0
-    print(f'1..{len(TESTS)}')
-    failed = 0
-    for i, test in enumerate(TESTS, 1):
-        name = test.__name__.replace('_', ' ')
-        try:
-            test()
-            print(f'ok {i} - {name}', flush=True)
-        except Skip as why:
-            print(f'ok {i} - {name} # SKIP {why}', flush=True)
-        except Exception as why:  # the test's own words
-            failed += 1
-            print(f'not ok {i} - {name}\n# {type(why).__name__}: {str(why)[:2000]}',
-                  flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run_all(TESTS) if may_record('perf') else
+             skip_all('perf_event_open is not permitted here'))

@@ -17,31 +17,23 @@ import tempfile
 import time
 from shlex import quote
 
-DWELL, WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[1:4])
-DIR = tempfile.mkdtemp(prefix='dwell-torture-')
+import harness
+from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, may_record, run_all, test
+
+WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
 FILE = os.path.join(DIR, 'x.dwell')
 CPU = os.path.join(WORKLOADS, 'cpu')
 VICTIM = os.path.join(PROGRAMS, 'e2e-victim')
 STATIC = os.path.join(PROGRAMS, 'e2e-victim-static')
-IS_ROOT = os.geteuid() == 0
-
-
-class Skip(Exception):
-    pass
 
 
 def dwell(*args, **more):
-    return subprocess.run([DWELL, *args], capture_output=True, timeout=60,
-                          **{'stdin': subprocess.DEVNULL, **more})
-
-
-def is_available(experiment, source):
-    return dwell('run', '-n', '-e', experiment, '--source', source, '--',
-                 'true').returncode == 0
+    """Its output as the bytes that it is."""
+    return harness.dwell(*args, **{'text': False, 'stdin': subprocess.DEVNULL, **more})
 
 
 WAYS = [(e, s) for e in ('usertime', 'pcsamp', 'totaltime', 'faults')
-        for s in ('perf', 'timer') if is_available(e, s)]
+        for s in ('perf', 'timer') if may_record(s, e)]
 CPU_WAYS = [w for w in WAYS if w[0] == 'usertime']
 
 
@@ -57,9 +49,7 @@ def options(way, *more):
 
 
 def report(path=FILE):
-    p = dwell('report', '--json', '--limit', '0', path)
-    assert p.returncode == 0, (p.stdout, p.stderr)
-    return json.loads(p.stdout)
+    return harness.report(path)
 
 
 def report_part(path=FILE):
@@ -74,11 +64,13 @@ def report_part(path=FILE):
     return r
 
 
+@test
 def a_static_program_is_refused_by_timers():
     p = dwell('run', '--source', 'timer', '-o', FILE, '--', STATIC)
     assert p.returncode == 1 and one_line(p.stderr) and b'static' in p.stderr, p
 
 
+@test
 def a_directory_deleted_before():
     path = os.path.join(DIR, 'gone')
     os.mkdir(path)
@@ -91,6 +83,7 @@ def a_directory_deleted_before():
         os.mkdir(path)
 
 
+@test
 def limits_are_the_programs_own():
     for limit in ('ulimit -n 16', 'ulimit -n 16; ulimit -f 1000', 'ulimit -v 2000000',
                   'ulimit -u 3000', 'ulimit -l 0', 'ulimit -s 256'):
@@ -103,6 +96,7 @@ def limits_are_the_programs_own():
             assert (p.returncode, p.stdout) == (0, plain.stdout), (limit, way, plain, p)
 
 
+@test
 def no_file_may_be_written():
     proof = os.path.join(DIR, 'proof')
     p = subprocess.run(['sh', '-c', f'ulimit -f 0; exec {quote(DWELL)} run -o {FILE} -- '
@@ -122,6 +116,7 @@ def mounted(size):
     return path
 
 
+@test
 def a_full_disk():
     path = mounted('256k')
     cpu = quote(CPU)
@@ -142,6 +137,7 @@ def a_full_disk():
         subprocess.run(['umount', path])
 
 
+@test
 def a_disk_full_from_the_beginning():
     path = mounted('4k')
     try:
@@ -163,6 +159,7 @@ def a_disk_full_from_the_beginning():
         subprocess.run(['umount', path])
 
 
+@test
 def recording_limits():
     for limit in ('-f 1', '-f 16'):
         for way in CPU_WAYS:
@@ -200,6 +197,7 @@ def started(way, *args, **more):
     return p
 
 
+@test
 def a_killed_recorder():
     for way in [w for w in WAYS if w[0] in ('usertime', 'totaltime')]:
         mark = os.path.join(DIR, 'mark')
@@ -220,6 +218,7 @@ def only_child(pid):
         return int(f.read())
 
 
+@test
 def a_killed_recorder_and_program():
     for way in [w for w in WAYS if w[0] in ('usertime', 'totaltime')]:
         p = started(way, 'goes-on', os.path.join(DIR, 'mark'))
@@ -228,10 +227,11 @@ def a_killed_recorder_and_program():
         os.kill(program, signal.SIGKILL)
         p.kill()
         p.communicate(timeout=10)
-        r = json.loads(dwell('report', '--json', FILE).stdout)
+        r = report_part()
         assert sum(r['total'].values()) > 0, (way, r)
 
 
+@test
 def a_terminated_recorder():
     for way in CPU_WAYS:
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -246,6 +246,7 @@ def a_terminated_recorder():
             report()
 
 
+@test
 def an_interrupt_reaches_the_program_once():
     """Ctrl-C on a terminal: to the whole group, once."""
     for way in WAYS:
@@ -280,6 +281,7 @@ def read_until(terminal, text):
         seen += os.read(terminal, 4096)
 
 
+@test
 def a_stop_from_the_terminal_stops_both():
     """Ctrl-Z and fg, under a shell with job control."""
     for way in WAYS:
@@ -305,6 +307,7 @@ def a_stop_from_the_terminal_stops_both():
         report()
 
 
+@test
 def an_interrupt_to_the_recorder_alone_is_not_the_programs():
     for way in CPU_WAYS:
         p = started(way, 'interrupts')
@@ -313,6 +316,7 @@ def an_interrupt_to_the_recorder_alone_is_not_the_programs():
         assert p.returncode == 0 and out == b'interrupted 0\n', (way, out, p.returncode)
 
 
+@test
 def a_program_that_outlives_its_parent():
     for way in WAYS:
         mark = os.path.join(DIR, 'mark')
@@ -325,6 +329,7 @@ def a_program_that_outlives_its_parent():
         report()
 
 
+@test
 def programs_that_cannot_run():
     text = os.path.join(DIR, 'text')
     with open(text, 'w') as f:
@@ -339,6 +344,7 @@ def programs_that_cannot_run():
             assert not os.path.exists(FILE), (way, name)
 
 
+@test
 def recordings_that_cannot_be_written():
     proof = os.path.join(DIR, 'proof')
     for path in ('/no/such/directory/x', '/proc/x', DIR):
@@ -362,28 +368,22 @@ def spawned(*args):
     return subprocess.Popen(args, stdout=subprocess.DEVNULL)
 
 
-def counted_ns(r):
-    """The CPU time by the kernel's own count while it was sampled."""
-    return next(f['value'] for f in r['quality']['facts'] if f['name'] == 'counted-cpu-time')
-
-
+@test
 def attach_to_threads_that_run():
     target = spawned(os.path.join(WORKLOADS, 'mt'), '20000')
     try:
         time.sleep(0.2)
-        p = attach('-p', str(target.pid), '-d', '0.5s')
-        assert (p.returncode, p.stderr) == (0, b''), p
-        r = report()
-        seen, counted = r['total']['cpu-time'], counted_ns(r)
-        assert abs(seen - counted) <= 0.05 * counted + 5e6 < counted, (seen, counted)
-        p = attach('-t', str(target.pid), '-d', '0.3s')
-        assert (p.returncode, p.stderr) == (0, b''), p
-        assert target.poll() is None
+        for whom in ('-p', '-t'):
+            p = attach(whom, str(target.pid), '-d', '0.3s')
+            assert (p.returncode, p.stderr) == (0, b''), p
+            assert target.poll() is None
+            report()
     finally:
         target.kill()
         target.wait()
 
 
+@test
 def attach_to_what_ends_meanwhile():
     for _ in range(3):
         target = spawned('sleep', '0.05')
@@ -394,6 +394,7 @@ def attach_to_what_ends_meanwhile():
         target.wait()
 
 
+@test
 def attach_to_nobody():
     for args in (('-p', '4194303'), ('-t', '4194303'), ('-p', '0'), ('-p', 'x')):
         p = attach(*args, '-d', '1s')
@@ -401,6 +402,7 @@ def attach_to_nobody():
         assert not os.path.exists(FILE), args
 
 
+@test
 def attach_to_the_machine():
     if not IS_ROOT:
         raise Skip('needs root')
@@ -427,6 +429,7 @@ def public_directory():
     return path
 
 
+@test
 def run_as_another_user():
     if not IS_ROOT:
         raise Skip('needs root')
@@ -447,6 +450,7 @@ def run_as_another_user():
         os.unlink(file)
 
 
+@test
 def a_user_who_may_not_see_the_kernel_counts_no_zeros():
     """Switches happen in the kernel: without it they are not counted, which is not 0."""
     if not IS_ROOT or not shutil.which('setpriv'):
@@ -463,6 +467,7 @@ def a_user_who_may_not_see_the_kernel_counts_no_zeros():
     assert 'outside the kernel' in p.stderr, p.stderr
 
 
+@test
 def strangers_are_refused():
     if not IS_ROOT or not shutil.which('setpriv'):
         raise Skip('needs root and setpriv')
@@ -500,6 +505,7 @@ def record_true(way):
     assert (p.returncode, p.stderr) == (0, b''), p
 
 
+@test
 def what_a_killed_recorder_leaves_is_removed_by_the_next():
     way = ('usertime', 'timer')
     if way not in WAYS or not os.path.isdir('/dev/shm'):
@@ -522,41 +528,5 @@ def what_a_killed_recorder_leaves_is_removed_by_the_next():
     p.stderr.close()
 
 
-TESTS = [a_static_program_is_refused_by_timers, a_directory_deleted_before,
-         limits_are_the_programs_own, no_file_may_be_written, a_full_disk,
-         a_disk_full_from_the_beginning, recording_limits, a_killed_recorder,
-         a_killed_recorder_and_program, a_terminated_recorder,
-         an_interrupt_reaches_the_program_once,
-         an_interrupt_to_the_recorder_alone_is_not_the_programs,
-         a_stop_from_the_terminal_stops_both, a_program_that_outlives_its_parent,
-         programs_that_cannot_run, recordings_that_cannot_be_written,
-         attach_to_threads_that_run, attach_to_what_ends_meanwhile, attach_to_nobody,
-         attach_to_the_machine, run_as_another_user,
-         a_user_who_may_not_see_the_kernel_counts_no_zeros, strangers_are_refused,
-         what_a_killed_recorder_leaves_is_removed_by_the_next]
-
-
-def main():
-    only = sys.argv[4:]
-    tests = [t for t in TESTS if not only or t.__name__ in only]
-    print(f'1..{len(tests)}')
-    failed = 0
-    for i, test in enumerate(tests, 1):
-        name = test.__name__.replace('_', ' ')
-        begin = time.time()
-        try:
-            test()
-            print(f'ok {i} - {name}', flush=True)
-        except Skip as why:
-            print(f'ok {i} - {name} # SKIP {why}', flush=True)
-        except Exception as why:  # the test's own words
-            failed += 1
-            text = str(why)[:2000].replace('\n', '\n# ')
-            print(f'not ok {i} - {name}\n# {type(why).__name__}: {text}', flush=True)
-        print(f'# {time.time() - begin:.1f} s', flush=True)
-    shutil.rmtree(DIR, ignore_errors=True)
-    return 1 if failed else 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run_all(TESTS, words=sys.argv[4:]))

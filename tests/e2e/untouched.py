@@ -6,7 +6,7 @@ root and as an ordinary user to whom the kernel gives nothing.
 usage: untouched.py DWELL WORKLOAD_DIR PROGRAM_DIR WORKLOAD_SOURCES [WORD...]
 WORD: only the rows whose name contains it"""
 import collections
-import concurrent.futures
+import functools
 import os
 import re
 import shlex
@@ -14,10 +14,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
-DWELL, WORKLOADS, PROGRAMS, SOURCES = (os.path.abspath(p) for p in sys.argv[1:5])
-IS_ROOT = os.geteuid() == 0
+import harness
+from harness import DIR, IS_ROOT, Skip, run_all, skip_all
+
+DWELL, WORKLOADS, PROGRAMS, SOURCES = (harness.DWELL,
+                                       *(os.path.abspath(p) for p in sys.argv[2:5]))
 PARANOID = '/proc/sys/kernel/perf_event_paranoid'
 NOBODY = 65534
 
@@ -153,10 +155,6 @@ ROWS = [
 ]
 
 
-class Skip(Exception):
-    pass
-
-
 def as_user(user, command):
     if user == 'root' or not IS_ROOT:
         return command
@@ -242,18 +240,6 @@ def check(row, ways):
         raise AssertionError('\n'.join(found))
 
 
-def result(row, ways):
-    begin = time.time()
-    try:
-        check(row, ways)
-        return 'ok', '', time.time() - begin
-    except Skip as why:
-        return 'ok', f' # SKIP {why}', time.time() - begin
-    except Exception as why:  # the row's own words
-        text = f'{type(why).__name__}: {why}'[:3000].replace('\n', '\n# ')
-        return 'not ok', f'\n# {text}', time.time() - begin
-
-
 def public_copies():
     """Where an ordinary user may run them, as build directories are often private."""
     global DWELL, WORKLOADS, PROGRAMS, SOURCES
@@ -290,31 +276,20 @@ def forbid_perf():
 
 
 def main():
-    rows = [r for r in ROWS if not sys.argv[5:] or any(w in r.name for w in sys.argv[5:])]
     public_copies()
     before = forbid_perf()
-    failed = 0
     try:
         ways = find_ways(DIR)
         if not ways:
-            print('1..0 # SKIP nothing can be recorded here')
-            return 0
-        print(f'1..{len(rows)}\n# ways: ' + ', '.join(' '.join(w) for w in ways))
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            results = pool.map(lambda row: result(row, ways), rows)
-            for i, (row, (verdict, text, seconds)) in enumerate(zip(rows, results), 1):
-                failed += verdict != 'ok'
-                print(f'{verdict} {i} - {row.name}{text}\n# {seconds:.1f} s', flush=True)
+            return skip_all('nothing can be recorded here')
+        print('# ways: ' + ', '.join(' '.join(w) for w in ways))
+        return run_all([(row.name, functools.partial(check, row, ways)) for row in ROWS],
+                       os.cpu_count(), sys.argv[5:])
     finally:
         if before:
             with open(PARANOID, 'w', encoding='ascii') as f:
                 f.write(before)
-    return 1 if failed else 0
 
 
 if __name__ == '__main__':
-    DIR = tempfile.mkdtemp(prefix='dwell-untouched-')
-    try:
-        sys.exit(main())
-    finally:
-        shutil.rmtree(DIR, ignore_errors=True)
+    sys.exit(main())

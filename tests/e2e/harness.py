@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end-to-end tests share: their results in the Test Anything Protocol, a directory
+of their own, running dwell and reading what it reports.  A test file's first argument is
+the path of dwell."""
+import atexit
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+DWELL = os.path.abspath(sys.argv[1])
+DIR = tempfile.mkdtemp(
+    prefix=f'dwell-{os.path.splitext(os.path.basename(sys.argv[0]))[0]}-')
+IS_ROOT = os.geteuid() == 0
+TESTS = []
+atexit.register(shutil.rmtree, DIR, ignore_errors=True)
+
+
+class Skip(Exception):
+    """Raised by a test that cannot run here, with the reason."""
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Skip(f'no {program} here')
+
+
+def test(function):
+    """Decorates a test, whose name is the sentence that it checks."""
+    TESTS.append((function.__name__.replace('_', ' '), function))
+    return function
+
+
+def outcome(function):
+    """The verdict, and what stands behind the test's name."""
+    begin = time.time()
+    try:
+        function()
+    except Skip as why:
+        return 'ok', f' # SKIP {why}'
+    except Exception as why:  # the test's own words
+        text = f'{type(why).__name__}: {why}'[:3000].replace('\n', '\n# ')
+        return 'not ok', f'\n# {text}'
+    return 'ok', f'\n# {time.time() - begin:.1f} s'
+
+
+def outcomes(tests, jobs):
+    functions = [function for _, function in tests]
+    if jobs == 1:  # in the main thread, where signals may be handled
+        yield from map(outcome, functions)
+        return
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(outcome, functions)
+
+
+def run_all(tests, jobs=1, words=()):
+    """Runs (name, function) pairs, only those with one of the words in their names when
+    there are words; the exit code."""
+    tests = [t for t in tests if not words or any(w in t[0] for w in words)]
+    print(f'1..{len(tests)}', flush=True)
+    failed = 0
+    for i, ((name, _), (verdict, text)) in enumerate(zip(tests, outcomes(tests, jobs)), 1):
+        print(f'{verdict} {i} - {name}{text}', flush=True)
+        failed += verdict != 'ok'
+    return 1 if failed else 0
+
+
+def skip_all(why):
+    print(f'1..0 # SKIP {why}')
+    return 0
+
+
+def dwell(*args, **more):
+    return subprocess.run([DWELL, *args],
+                          **{'capture_output': True, 'text': True, 'timeout': 120, **more})
+
+
+def may_record(source, experiment='usertime'):
+    return dwell('run', '-n', '-e', experiment, '--source', source, '--',
+                 'true').returncode == 0
+
+
+def report(path, *args, code=0):
+    p = dwell('report', '--json', '--limit', '0', *args, path)
+    assert p.returncode == code, (p.returncode, p.stderr)
+    return json.loads(p.stdout)
+
+
+def fact(r, name, kind='target'):
+    """What a recording knows besides its samples."""
+    return next((f['value'] for f in r['quality']['facts']
+                 if f['name'] == name and f['kind'] == kind), None)
+
+
+def total_of(r, name, column, event='cpu-time'):
+    """What was measured in the functions of a name, or below them."""
+    return sum(row[column].get(event, 0) for row in r['rows']
+               if row['name'].split('@')[0] == name)
