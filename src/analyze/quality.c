@@ -205,6 +205,7 @@ static void measure_source(struct quality_source *q, const struct profile *p, si
 		q->gaps[g] = sum_losses(r, quality_gaps[g].fact);
 	q->self_cpu_ns = fact(r, FACT_SELF, "cpu-time", NULL);
 	q->wall_ns = fact(r, FACT_TARGET, "wall-time", NULL);
+	q->stolen_ns = fact(r, FACT_TARGET, "stolen-time", NULL);
 	q->used_ns = fact(r, FACT_TARGET, "user-time", &has_user) +
 		     fact(r, FACT_TARGET, "system-time", &has_system);
 	q->damage = recording_damage(r);

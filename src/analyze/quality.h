@@ -50,6 +50,7 @@ struct quality_source {
 	uint64_t period_ns;	      /* of those samples; 0: varies */
 	uint64_t self_cpu_ns;	      /* the profiler's own; 0 unknown */
 	uint64_t wall_ns;	      /* of the target; 0 unknown */
+	uint64_t stolen_ns;	      /* that a hypervisor took of all CPUs meanwhile */
 	const char *damage;	      /* one line, or NULL */
 	bool is_complete;
 	size_t n_bad_blocks;

@@ -13,6 +13,7 @@
 #define FEW_SAMPLES	100 /* say nothing about a rate */
 #define FEW_TO_COMPARE	20  /* nor by how much CPU time differs */
 #define WIDE_GAP_PCT	5   /* needs a word */
+#define STOLEN_GAP_PCT	0.5 /* worth one, where the cause is known */
 
 static void put_share(struct buf *b, const struct report *r, size_t column, uint64_t part)
 {
@@ -199,11 +200,17 @@ static bool is_spread_thin(const struct report *r, size_t source, double gap)
 	return gap < -WIDE_GAP_PCT && rest > (double)(q->used_ns - q->sampled_ns);
 }
 
+/* Clocks go on while a hypervisor has the CPU, the account of threads does not. */
+static bool is_stolen(const struct quality_source *q, double gap)
+{
+	return gap >= STOLEN_GAP_PCT && q->stolen_ns;
+}
+
 static void put_cpu(const struct report *r, size_t source, FILE *out)
 {
 	const struct quality_source *q = &r->quality.sources[source];
 	own(buf_fini) struct buf b = { 0 };
-	char sampled[TEXT_MAX], used[TEXT_MAX];
+	char sampled[TEXT_MAX], used[TEXT_MAX], stolen[TEXT_MAX];
 
 	if (!q->has_cpu || !q->used_ns)
 		return;
@@ -214,13 +221,20 @@ static void put_cpu(const struct report *r, size_t source, FILE *out)
 	buf_printf(&b, "%s sampled, %s used by rusage",
 		   text_duration(sampled, q->sampled_ns),
 		   text_duration(used, q->used_ns));
-	if (q->used_ns < FEW_TO_COMPARE * q->period_ns)
+	if (q->used_ns < FEW_TO_COMPARE * q->period_ns) {
 		buf_puts(&b, ": too short to compare, try a shorter interval (-i)");
-	else
-		buf_printf(&b, " (%+.1f %%)", fabs(gap) < 0.05 ? 0.0 : gap);
-	if (q->used_ns >= FEW_TO_COMPARE * q->period_ns && is_spread_thin(r, source, gap))
+		report_text_labelled(r, "cpu time", &b, out);
+		return;
+	}
+	buf_printf(&b, " (%+.1f %%)", fabs(gap) < 0.05 ? 0.0 : gap);
+	if (is_spread_thin(r, source, gap))
 		buf_puts(&b, ": many processes were shorter than the interval, try a "
 			     "shorter one (-i)");
+	else if (is_stolen(q, gap))
+		buf_printf(&b,
+			   ": the hypervisor took up to %s meanwhile, which rusage "
+			   "leaves out",
+			   text_duration(stolen, q->stolen_ns));
 	report_text_labelled(r, "cpu time", &b, out);
 }
 

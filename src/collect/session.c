@@ -39,6 +39,7 @@ struct session {
 	struct session_signals signals;
 	VEC(int) pidfds; /* of the processes whose end ends the recording */
 	uint64_t start_ns, end_ns, delay_end_ns;
+	uint64_t stolen_ns; /* since boot, at the start */
 	bool is_paused, is_over;
 	struct session_outcome outcome;
 };
@@ -273,6 +274,14 @@ static int watch_all(struct session *s, struct err *e)
 	return rc;
 }
 
+/* 0 where it is not told. */
+static uint64_t stolen_ns(void)
+{
+	uint64_t ns = 0;
+
+	return procfs_stolen_ns(&ns, NULL) == 0 ? ns : 0;
+}
+
 static int start_all(struct session *s, struct err *e)
 {
 	const struct session_settings *x = &s->settings;
@@ -289,6 +298,7 @@ static int start_all(struct session *s, struct err *e)
 	if (rc < 0)
 		return rc;
 	s->start_ns = clock_monotonic_ns();
+	s->stolen_ns = stolen_ns();
 	session_notes_begin(s->writer, x, s->plans, s->start_ns);
 	if (x->kind != SCOPE_LAUNCH)
 		return 0;
@@ -452,6 +462,7 @@ static void stop_sources(struct session *s)
 	for (size_t i = 0; i < s->n_sources; i++)
 		s->sources[i]->ops->stop(s->sources[i]);
 	s->outcome.wall_ns = clock_monotonic_ns() - s->start_ns;
+	s->outcome.stolen_ns = stolen_ns() - s->stolen_ns;
 }
 
 static void add_stats(struct source_stats *sum, const struct source_stats *x)

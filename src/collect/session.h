@@ -55,6 +55,7 @@ struct session_outcome {
 	int status;	/* of the program, as from wait(2) */
 	int exec_errno; /* of is_exec_failure */
 	uint64_t wall_ns;
+	uint64_t stolen_ns; /* by the hypervisor, of all CPUs, meanwhile */
 	bool has_rusage;
 	uint64_t user_ns, system_ns; /* of the program by the kernel's account */
 	struct source_stats stats;

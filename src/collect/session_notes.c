@@ -369,6 +369,8 @@ void session_notes_end(struct writer *w, const struct tracker *t,
 		o->n_truncated += i == UNWIND_END ? 0 : stops[i];
 	}
 	fact(w, FACT_TARGET, "wall-time", "ns", o->wall_ns);
+	if (o->stolen_ns)
+		fact(w, FACT_TARGET, "stolen-time", "ns", o->stolen_ns);
 	if (o->was_launched)
 		fact(w, FACT_TARGET, "exit-status", "count", (uint64_t)o->status);
 	fact(w, FACT_TARGET, "sampled-user-time", "ns", o->stats.user_ns);

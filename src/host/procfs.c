@@ -138,6 +138,24 @@ int procfs_task_stat(pid_t pid, pid_t tid, struct procfs_stat *ret, struct err *
 	return read_stat(path, ret, e);
 }
 
+int procfs_parse_stolen_ns(const char *text, uint64_t *ret, struct err *e)
+{
+	unsigned long long ticks;
+
+	if (sscanf(text, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+		return err_set(e, ERR_FORMAT, "no stolen time in a line of all CPUs");
+	*ret = ticks_ns(ticks);
+	return 0;
+}
+
+int procfs_stolen_ns(uint64_t *ret, struct err *e)
+{
+	char text[256]; /* all CPUs are the first line */
+	int rc = procfs_read_text("/proc/stat", text, sizeof(text), e);
+
+	return rc < 0 ? rc : procfs_parse_stolen_ns(text, ret, e);
+}
+
 void procfs_ids_fini(struct procfs_ids *ids)
 {
 	vec_fini(&ids->ids);

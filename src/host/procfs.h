@@ -37,6 +37,11 @@ must_use int procfs_stat(pid_t pid, struct procfs_stat *ret, struct err *e);
 must_use int procfs_task_stat(pid_t pid, pid_t tid, struct procfs_stat *ret,
 			      struct err *e);
 
+/* CPU time of this machine that its hypervisor gave to others, since boot and of all
+ * CPUs, by the text of /proc/stat. */
+must_use int procfs_parse_stolen_ns(const char *text, uint64_t *ret, struct err *e);
+must_use int procfs_stolen_ns(uint64_t *ret, struct err *e);
+
 struct procfs_ids {
 	VEC(pid_t) ids;
 };

@@ -40,6 +40,22 @@ static void a_short_line_is_refused_with_a_reason(void **state)
 	}
 }
 
+static void stolen_time_is_that_of_all_cpus(void **state)
+{
+	uint64_t ns = 0;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(procfs_parse_stolen_ns("cpu  9 8 7 6 5 4 3 250 2 1\n"
+						"cpu0 9 8 7 6 5 4 3 17 2 1\n",
+						&ns, NULL),
+			 0);
+	assert_int_equal(ns, 2500000000);
+	assert_int_equal(procfs_parse_stolen_ns("cpu  9 8 7 6 5 4 3\n", &ns, &e),
+			 ERR_FORMAT);
+	assert_int_equal(procfs_stolen_ns(&ns, NULL), 0);
+}
+
 static void we_find_ourselves(void **state)
 {
 	struct procfs_ids ids = { 0 };
@@ -65,6 +81,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_may_hold_parentheses_and_spaces),
 		cmocka_unit_test(a_short_line_is_refused_with_a_reason),
+		cmocka_unit_test(stolen_time_is_that_of_all_cpus),
 		cmocka_unit_test(we_find_ourselves),
 	};
 
