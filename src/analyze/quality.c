@@ -16,6 +16,11 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	{ "unsampled-threads", "threads that ended before their first sample", true },
 	{ "cpu-changes", "times that a CPU came or went, and up to 0.1 s of it each",
 	  true },
+	{ "shallow-cpus",
+	  "CPUs where BPF could not copy the outer part of deep stacks, which end at "
+	  "what "
+	  "perf copies",
+	  true },
 	{ "kernel-not-observed", "time in the kernel, which was not permitted", false },
 };
 

@@ -32,7 +32,7 @@ struct quality_column {
 };
 
 /* What the recorder could not see at all: no sample tells of it. */
-#define QUALITY_N_GAPS 8
+#define QUALITY_N_GAPS 9
 
 struct quality_gap {
 	const char *fact; /* FACT_LOSS of the recording */

@@ -63,24 +63,11 @@ static int note_id(struct perf_files *f, int fd, uint32_t stream, struct err *e)
 }
 
 /* The pieces of deep stacks go to the ring of their samples. */
-static int open_deep(struct perf_files *f, struct perf_cpu *c, int ring_fd, struct err *e)
+static int open_deep(struct perf_files *f, struct perf_cpu *c, uint32_t stream,
+		     int ring_fd, struct err *e)
 {
-	uint32_t i = 0;
-
-	while (i < f->streams.n && f->streams.at[i].spec->role != PERF_STREAM_DEEP)
-		i++;
-	if (i == f->streams.n)
-		return 0;
-
-	struct err why = { 0 };
-	own(closep) int fd = perf_stream_open(&f->streams.at[i], -1, (int)c->id, &why);
-
-	if (fd < 0 && why.os == ENODEV) /* it may come online */
-		return 0;
-	if (fd < 0 && e)
-		*e = why;
-
-	int rc = fd < 0 ? fd : note_id(f, fd, i, e);
+	own(closep) int fd = perf_stream_open(&f->streams.at[stream], -1, (int)c->id, e);
+	int rc = fd < 0 ? fd : note_id(f, fd, stream, e);
 
 	if (rc < 0)
 		return rc;
@@ -94,6 +81,34 @@ static int open_deep(struct perf_files *f, struct perf_cpu *c, int ring_fd, stru
 	return 0;
 }
 
+/* ERR_OS with ENODEV: the CPU is offline.  All else will not get better. */
+static int add_deep(struct perf_files *f, struct perf_cpu *c, int ring_fd, struct err *e)
+{
+	struct err why = { 0 };
+	uint32_t i = 0;
+
+	while (i < f->streams.n && f->streams.at[i].spec->role != PERF_STREAM_DEEP)
+		i++;
+	if (i == f->streams.n || c->is_shallow)
+		return 0;
+
+	int rc = open_deep(f, c, i, ring_fd, &why);
+
+	c->is_shallow = rc < 0 && why.os != ENODEV;
+	if (rc < 0 && e)
+		*e = why;
+	return rc;
+}
+
+/* What an offline CPU cannot have yet is opened when it comes online. */
+static int begin_deep(struct perf_files *f, struct perf_cpu *c, int ring_fd,
+		      struct err *e)
+{
+	int rc = add_deep(f, c, ring_fd, e);
+
+	return c->is_shallow ? rc : 0;
+}
+
 static int attach_ring(struct perf_files *f, struct perf_cpu *c, int fd, struct err *e)
 {
 	if (c->fd >= 0) {
@@ -105,7 +120,7 @@ static int attach_ring(struct perf_files *f, struct perf_cpu *c, int fd, struct 
 	int rc = perf_ring_map(&c->ring, fd, f->ring_bytes, RING_MIN, e);
 
 	if (rc == 0)
-		rc = open_deep(f, c, fd, e);
+		rc = begin_deep(f, c, fd, e);
 	if (rc < 0) {
 		perf_ring_unmap(&c->ring);
 		return rc;
@@ -115,26 +130,58 @@ static int attach_ring(struct perf_files *f, struct perf_cpu *c, int fd, struct 
 	return 0;
 }
 
-static int add_file(struct perf_files *f, uint32_t stream, pid_t tid, struct perf_cpu *c,
-		    struct err *e)
+static int attach_deep(struct perf_files *f, struct perf_cpu *c, int fd, struct err *e)
+{
+	int rc = perf_deep_attach(f->deep, fd, e);
+
+	c->is_shallow = rc < 0;
+	return rc;
+}
+
+static int open_event(struct perf_stream *s, pid_t tid, const struct perf_cpu *c,
+		      struct err *e)
+{
+	struct perf_stream shallow = *s;
+
+	if (!c->is_shallow)
+		return perf_stream_open(s, tid, (int)c->id, e);
+	shallow.attr.sample_stack_user = s->dump_bytes;
+	return perf_stream_open(&shallow, tid, (int)c->id, e);
+}
+
+/* The ring last: the event that owns it stays. */
+static int open_file(struct perf_files *f, uint32_t stream, pid_t tid, struct perf_cpu *c,
+		     struct err *e)
 {
 	struct perf_stream *s = &f->streams.at[stream];
-	own(closep) int fd = perf_stream_open(s, tid, (int)c->id, e);
+	own(closep) int fd = open_event(s, tid, c, e);
 
 	if (fd < 0)
 		return fd;
 
-	int rc = attach_ring(f, c, fd, e);
+	int rc = note_id(f, fd, stream, e);
 
+	if (rc == 0 && f->deep && s->dump_bytes && !c->is_shallow)
+		rc = attach_deep(f, c, fd, e);
 	if (rc == 0)
-		rc = note_id(f, fd, stream, e);
-	if (rc == 0 && f->deep && s->attr.sample_stack_user)
-		rc = perf_deep_attach(f->deep, fd, e);
+		rc = attach_ring(f, c, fd, e);
 	if (rc < 0)
 		return rc;
 	*vec_push(&f->files) =
 		(struct perf_file){ .fd = steal_fd(&fd), .stream = stream };
 	return 0;
+}
+
+static int add_file(struct perf_files *f, uint32_t stream, pid_t tid, struct perf_cpu *c,
+		    struct err *e)
+{
+	bool was_shallow = c->is_shallow;
+	int rc = open_file(f, stream, tid, c, e);
+
+	/* Once more, for it had asked perf for a small part of the stack. */
+	if (rc < 0 && c->is_shallow && !was_shallow)
+		rc = open_file(f, stream, tid, c, e);
+	return rc;
 }
 
 static bool is_grid_stream(const struct perf_files *f, uint32_t stream)
@@ -185,6 +232,14 @@ int perf_files_open_grid(struct perf_files *f, struct err *e)
 	return rc;
 }
 
+/* A CPU that says that it is online may not be it yet: then it is tried again. */
+static int reopen_deep(struct perf_files *f, struct perf_cpu *c, struct err *e)
+{
+	int rc = add_deep(f, c, c->fd, e);
+
+	return c->is_shallow ? 0 : rc;
+}
+
 static int reopen_streams(struct perf_files *f, struct perf_cpu *c, bool is_machine,
 			  struct err *e)
 {
@@ -193,36 +248,62 @@ static int reopen_streams(struct perf_files *f, struct perf_cpu *c, bool is_mach
 	for (uint32_t i = 0; i < f->streams.n && rc == 0; i++) {
 		enum perf_stream_role role = f->streams.at[i].spec->role;
 
-		if (role == PERF_STREAM_DEEP && c->fd >= 0)
-			rc = open_deep(f, c, c->fd, e);
-		else if (role == PERF_STREAM_GRID ? c->fd >= 0 : is_machine)
+		if (role == PERF_STREAM_DEEP)
+			continue; /* comes with the ring */
+		if (role == PERF_STREAM_GRID ? c->fd >= 0 : is_machine)
 			rc = add_file(f, i, -1, c, e);
 	}
 	return rc;
 }
 
-int perf_files_reopen(struct perf_files *f, uint32_t cpu, bool is_machine, struct err *e)
+/* Or a second try would open some twice. */
+static void close_from(struct perf_files *f, size_t n, struct perf_cpu *c, bool had_ring)
 {
-	vec_each(c, &f->cpus) {
-		size_t n = f->files.n;
+	if (!had_ring && c->fd >= 0) {
+		perf_merge_remove(&f->merge, &c->ring);
+		perf_ring_unmap(&c->ring);
+		c->fd = -1;
+	}
+	while (f->files.n > n)
+		closep(&f->files.at[--f->files.n].fd);
+}
 
-		if (c->id != cpu)
-			continue;
+static int reopen(struct perf_files *f, struct perf_cpu *c, bool is_machine,
+		  struct err *e)
+{
+	size_t n = f->files.n;
+	bool had_ring = c->fd >= 0;
+	int rc = had_ring ? reopen_deep(f, c, e) : 0;
 
-		bool had_ring = c->fd >= 0;
-		int rc = reopen_streams(f, c, is_machine, e);
-
-		/* All or none, or a second try would open some twice. */
-		while (rc < 0 && had_ring && f->files.n > n)
-			closep(&f->files.at[--f->files.n].fd);
-		if (is_machine && f->files.n > n) {
-			/* the one that had the ring ended with the CPU */
-			c->fd = f->files.at[n].fd;
-			c->is_hung_up = false;
-		}
+	if (rc == 0)
+		rc = reopen_streams(f, c, is_machine, e);
+	if (rc < 0) {
+		close_from(f, n, c, had_ring);
 		return rc;
 	}
+	if (is_machine && f->files.n > n) {
+		/* the one that had the ring ended with the CPU */
+		c->fd = f->files.at[n].fd;
+		c->is_hung_up = false;
+	}
 	return 0;
+}
+
+int perf_files_reopen(struct perf_files *f, uint32_t cpu, bool is_machine, struct err *e)
+{
+	vec_each(c, &f->cpus)
+		if (c->id == cpu)
+			return reopen(f, c, is_machine, e);
+	return 0;
+}
+
+size_t perf_files_n_shallow(const struct perf_files *f)
+{
+	size_t n = 0;
+
+	vec_each(c, &f->cpus)
+		n += c->is_shallow;
+	return n;
 }
 
 struct perf_stream *perf_files_stream(struct perf_files *f, uint64_t id)

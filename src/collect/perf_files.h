@@ -33,6 +33,7 @@ struct perf_cpu {
 	int fd;	     /* owns the ring, -1: none yet */
 	int deep_fd; /* what perf_deep writes to, -1: none */
 	bool is_hung_up;
+	bool is_shallow; /* perf_deep could not be had: perf copies all that it can */
 	struct perf_ring ring;
 };
 
@@ -53,12 +54,14 @@ void perf_files_init(struct perf_files *f, const struct cpus *cpus, size_t ring_
 void perf_files_fini(struct perf_files *f);
 
 /* Every stream on every CPU for a thread (-1: all threads).  A CPU that went offline is
- * skipped; a thread that is gone gives ERR_OS with ESRCH. */
+ * skipped; a thread that is gone gives ERR_OS with ESRCH.  Stacks beyond what perf copies
+ * are not worth a recording: a CPU that cannot have them does without. */
 must_use int perf_files_open(struct perf_files *f, pid_t tid, struct err *e);
 /* The streams that are PERF_STREAM_GRID, which perf_files_open() leaves out. */
 must_use int perf_files_open_grid(struct perf_files *f, struct err *e);
 /* A CPU came online: what is opened for whole CPUs ended when it went, if it was there
- * before.  is_machine: so was everything. */
+ * before.  is_machine: so was everything.  On failure nothing is open that was not, and
+ * it may be tried again. */
 must_use int perf_files_reopen(struct perf_files *f, uint32_t cpu, bool is_machine,
 			       struct err *e);
 /* NULL: not one of ours. */
@@ -72,6 +75,8 @@ uint64_t perf_files_count(const struct perf_files *f, uint32_t stream);
 size_t perf_files_poll(const struct perf_files *f, struct pollfd *fds, size_t max);
 /* Rings whose owner ended would wake poll() for ever. */
 void perf_files_check_hang_ups(struct perf_files *f);
+/* CPUs whose stacks end where perf's copy does, though others' do not. */
+size_t perf_files_n_shallow(const struct perf_files *f);
 /* Is some ring filled beyond half? */
 bool perf_files_is_pressed(struct perf_files *f);
 

@@ -17,6 +17,16 @@ void perf_merge_add(struct perf_merge *m, struct perf_ring *ring)
 	vec_reserve(&m->heap, m->rings.n);
 }
 
+void perf_merge_remove(struct perf_merge *m, const struct perf_ring *ring)
+{
+	size_t n = 0;
+
+	vec_each(r, &m->rings)
+		if (*r != ring)
+			m->rings.at[n++] = *r;
+	m->rings.n = n;
+}
+
 static void swap_heads(struct perf_merge_head *a, struct perf_merge_head *b)
 {
 	struct perf_merge_head old = *a;

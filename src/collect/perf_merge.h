@@ -30,6 +30,7 @@ typedef void perf_merge_fn(void *ctx, const void *record, size_t size);
 
 void perf_merge_fini(struct perf_merge *m);
 void perf_merge_add(struct perf_merge *m, struct perf_ring *ring);
+void perf_merge_remove(struct perf_merge *m, const struct perf_ring *ring);
 /* Calls fn for every record up to horizon_ns. */
 void perf_merge_drain(struct perf_merge *m, uint64_t horizon_ns, perf_merge_fn *fn,
 		      void *ctx);

@@ -585,6 +585,9 @@ static void perf_finish(struct source *source, struct source_stats *ret)
 		     s->feed.n_unsampled);
 	stats->is_user_only = s->no_kernel;
 	fact(s, FACT_LOSS, "throttled", "count", MODEL_NONE, stats->throttled);
+	if (perf_files_n_shallow(&s->files))
+		fact(s, FACT_LOSS, "shallow-cpus", "count", MODEL_NONE,
+		     perf_files_n_shallow(&s->files));
 	if (s->hotplug.n_changes)
 		fact(s, FACT_LOSS, "cpu-changes", "count", MODEL_NONE,
 		     s->hotplug.n_changes);

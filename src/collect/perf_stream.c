@@ -83,8 +83,6 @@ size_t perf_stream_specs(const struct experiment *x, const struct perf_stream_sp
 static uint32_t dump_size(const struct perf_stream_spec *spec,
 			  const struct perf_stream_settings *settings)
 {
-	if (settings->has_deep)
-		return PERF_DEEP_SKIP_BYTES;
 	if (spec->role == PERF_STREAM_SWITCH)
 		return DUMP_SWITCH;
 	if (settings->ring_bytes < RING_FULL)
@@ -98,12 +96,15 @@ static uint32_t wake_up_bytes(size_t ring_bytes)
 					      : WAKE_UP_BYTES;
 }
 
-static void want_stack(struct perf_event_attr *a, uint32_t dump_bytes)
+static void want_stack(struct perf_stream *s, uint32_t dump_bytes, bool has_deep)
 {
+	struct perf_event_attr *a = &s->attr;
+
+	s->dump_bytes = dump_bytes;
 	a->sample_type |= PERF_RECORD_STACK;
 	a->exclude_callchain_user = 1; /* the user part is unwound from the copy */
 	a->sample_regs_user = perf_regs_mask();
-	a->sample_stack_user = dump_bytes;
+	a->sample_stack_user = has_deep ? PERF_DEEP_SKIP_BYTES : dump_bytes;
 }
 
 static void want_sideband(struct perf_event_attr *a, bool has_switches)
@@ -183,7 +184,7 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 	a->exclude_kernel = settings->no_kernel;
 	a->exclude_hv = 1;
 	if (is_sample && !plan->choice.experiment->is_pc_only)
-		want_stack(a, dump_size(spec, settings));
+		want_stack(s, dump_size(spec, settings), settings->has_deep);
 	if (is_sample && spec->has_addr && plan->trace)
 		a->sample_type |= PERF_RECORD_ADDR;
 	if (is_tracking)

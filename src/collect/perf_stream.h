@@ -43,6 +43,7 @@ struct perf_stream {
 	const struct perf_stream_spec *spec;
 	const struct plan *plan; /* NULL: not of an experiment */
 	struct perf_event_attr attr;
+	uint32_t dump_bytes; /* of a stack, where perf_deep does not go on; 0: none */
 	uint64_t samples;
 };
 

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perf_fixture.h"
+
+#include <alloca.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collect/perf_record.h"
+#include "host/clock.h"
+
+#define RING_BYTES ((size_t)4 << 20)
+
+static void skip_because(const struct err *e)
+{
+	print_message("# %s\n", e->text);
+	skip();
+}
+
+void perf_fixture_init(struct perf_fixture *f, enum scope_kind kind)
+{
+	struct err e = { 0 };
+
+	*f = (struct perf_fixture){ .scope.kind = kind };
+	assert_int_equal(experiment_find("usertime", &f->plan.choice, NULL), 0);
+	f->plan.choice.interval = 1000000;
+	if (source_find("perf")->probe(f->plan.choice.experiment, &f->scope, &e) < 0)
+		skip_because(&e);
+	assert_int_equal(cpus_online(&f->cpus, NULL), 0);
+	assert_true(f->cpus.ids.at[f->cpus.ids.n - 1] < PERF_FIXTURE_CPUS);
+	f->settings = (struct perf_stream_settings){
+		.scope = &f->scope,
+		.no_kernel = geteuid() != 0,
+		.ring_bytes = RING_BYTES,
+	};
+	perf_files_init(&f->files, &f->cpus, RING_BYTES);
+}
+
+void perf_fixture_fini(struct perf_fixture *f)
+{
+	perf_files_fini(&f->files);
+	cpus_fini(&f->cpus);
+}
+
+static void add(struct perf_fixture *f, const struct perf_stream_spec *spec,
+		const struct plan *plan)
+{
+	bool is_first = f->files.streams.n == 0;
+
+	perf_stream_init(vec_push(&f->files.streams), spec, plan, is_first, &f->settings);
+}
+
+void perf_fixture_add_samples(struct perf_fixture *f)
+{
+	const struct perf_stream_spec *specs[4];
+	size_t n = perf_stream_specs(f->plan.choice.experiment, specs, 4);
+
+	for (size_t i = 0; i < n; i++)
+		add(f, specs[i], &f->plan);
+}
+
+void perf_fixture_add_deep(struct perf_fixture *f, uint32_t n_cpus)
+{
+	struct err e = { 0 };
+
+	if (perf_deep_new(n_cpus, 1 << 20, &f->files.deep, &e) < 0)
+		skip_because(&e);
+	f->settings.has_deep = true;
+	perf_fixture_add_samples(f);
+	add(f, &perf_stream_deep, NULL);
+}
+
+void perf_fixture_break(struct perf_fixture *f, uint32_t stream)
+{
+	f->files.streams.at[stream].attr.type = 0x7fffffff;
+}
+
+void perf_fixture_mend(struct perf_fixture *f, uint32_t stream)
+{
+	f->files.streams.at[stream].attr.type = PERF_TYPE_SOFTWARE;
+}
+
+void perf_fixture_pin(uint32_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+void perf_fixture_work(uint64_t ns, size_t stack_bytes)
+{
+	volatile char *below = alloca(stack_bytes + 1);
+	uint64_t end_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	/* What was never written to cannot be copied. */
+	for (size_t i = 0; i <= stack_bytes; i++)
+		below[i] = 1;
+	while (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		below[0]++;
+}
+
+struct drain {
+	struct perf_files *files;
+	struct perf_fixture_seen *seen;
+};
+
+static void take(void *ctx, const void *record, size_t size)
+{
+	static struct perf_record_sample s;
+	struct drain *d = ctx;
+	struct perf_fixture_seen *seen = d->seen;
+	struct perf_record r;
+
+	assert_true(perf_record_parse(record, size, &r));
+	seen->is_out_of_order |= r.time_ns < seen->last_time_ns;
+	seen->last_time_ns = r.time_ns;
+	if (r.type != PERF_RECORD_SAMPLE)
+		return;
+
+	const struct perf_stream *stream = perf_files_stream(d->files, r.id);
+
+	if (!stream) {
+		seen->n_unknown++;
+		return;
+	}
+	assert_true(perf_record_parse_sample(record, size, stream->attr.sample_type, &s));
+	assert_true(s.cpu < PERF_FIXTURE_CPUS);
+	if (stream->spec->role == PERF_STREAM_DEEP)
+		return;
+	seen->n++;
+	seen->on[s.cpu]++;
+	if (s.stack_size > seen->deepest[s.cpu])
+		seen->deepest[s.cpu] = s.stack_size;
+}
+
+void perf_fixture_drain(struct perf_fixture *f, struct perf_fixture_seen *seen)
+{
+	struct drain d = { &f->files, seen };
+
+	perf_merge_drain(&f->files.merge, UINT64_MAX, take, &d);
+}
