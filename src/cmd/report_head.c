@@ -86,6 +86,45 @@ static void put_count(struct buf *b, uint32_t n, const char *one, const char *ma
 	buf_printf(b, "%s %s", text_count(s, n), n == 1 ? one : many);
 }
 
+/* exec makes another record of the same process: which records went on as another. */
+static bool *replaced_by_exec(const struct recording *rec)
+{
+	uint32_t n = recording_n_processes(rec);
+	bool *is_replaced = xcalloc(n + 1, sizeof(bool));
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t old = recording_process(rec, i)->exec_of;
+
+		if (old < n)
+			is_replaced[old] = true;
+	}
+	return is_replaced;
+}
+
+static uint32_t count_processes(const struct recording *rec, const bool *is_replaced)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < recording_n_processes(rec); i++)
+		n += !is_replaced[i];
+	return n;
+}
+
+/* Over an exec the first thread goes on, the others end. */
+static uint32_t count_threads(const struct recording *rec, const bool *is_replaced)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < recording_n_threads(rec); i++) {
+		const struct model_thread *t = recording_thread(rec, i);
+
+		n += t->process >= recording_n_processes(rec) ||
+		     !is_replaced[t->process] ||
+		     t->tid != recording_process(rec, t->process)->pid;
+	}
+	return n;
+}
+
 static struct map_entry *take_most(struct map *n_by_name)
 {
 	struct map_entry *most = NULL;
@@ -102,14 +141,16 @@ static struct map_entry *take_most(struct map *n_by_name)
 }
 
 /* The names that most processes have: "31 bash, 30 sort, 3 others". */
-static void put_commands(const struct report *r, const struct recording *rec, FILE *out)
+static void put_commands(const struct report *r, const struct recording *rec,
+			 const bool *is_replaced, FILE *out)
 {
 	own(map_fini) struct map n_by_name = { 0 };
 	own(buf_fini) struct buf b = { 0 };
-	uint32_t rest = recording_n_processes(rec);
+	uint32_t rest = count_processes(rec, is_replaced);
 
-	for (uint32_t i = 0; i < rest; i++)
-		++*map_slot(&n_by_name, recording_process(rec, i)->comm, NULL);
+	for (uint32_t i = 0; i < recording_n_processes(rec); i++)
+		if (!is_replaced[i])
+			++*map_slot(&n_by_name, recording_process(rec, i)->comm, NULL);
 	if (n_by_name.n < 2)
 		return;
 	for (unsigned k = 0; k < MANY_COMMANDS && rest; k++) {
@@ -151,13 +192,14 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 	const struct recording *rec = profile_source(r->profile, i);
 	const char *comment = recording_info(rec, "comment");
 	const char *host = recording_info(rec, "host");
+	own(freep) bool *is_replaced = replaced_by_exec(rec);
 	own(buf_fini) struct buf b = { 0 };
 	char s[TEXT_MAX];
 
 	if (wall_ns(r, i))
 		buf_printf(&b, "%s", text_duration(s, wall_ns(r, i)));
-	put_count(&b, recording_n_processes(rec), "process", "processes");
-	put_count(&b, recording_n_threads(rec), "thread", "threads");
+	put_count(&b, count_processes(rec, is_replaced), "process", "processes");
+	put_count(&b, count_threads(rec, is_replaced), "thread", "threads");
 	if (host) {
 		buf_puts(&b, ", on ");
 		report_text_safe(&b, host);
@@ -167,7 +209,7 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 		put_path(&b, recording_path(rec), r->width);
 	}
 	report_text_line(out, r, "  ", &b);
-	put_commands(r, rec, out);
+	put_commands(r, rec, is_replaced, out);
 	if (comment) {
 		report_text_safe(&b, comment);
 		report_text_line(out, r, "  ", &b);

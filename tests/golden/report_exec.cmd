@@ -1,0 +1,1 @@
+dwell report --by process exec.dwell
