@@ -107,6 +107,14 @@ static double unit_factor(const struct unit *units, const char *s)
 	return 0;
 }
 
+static int not_a_number(const char *s, struct err *e)
+{
+	bool is_negative = s[0] == '-' && isdigit((unsigned char)s[1]);
+
+	return err_set(e, ERR_USAGE, "'%.40s' is %s", s,
+		       is_negative ? "negative" : "not a number");
+}
+
 /* A decimal number (no sign, exponent or "inf") and where its unit begins. */
 static int parse_number(const char *s, double *ret, const char **unit, struct err *e)
 {
@@ -114,7 +122,7 @@ static int parse_number(const char *s, double *ret, const char **unit, struct er
 	char *end;
 
 	if (!isdigit((unsigned char)s[0]) || len >= TEXT_MAX)
-		return err_set(e, ERR_USAGE, "'%.40s' is not a number", s);
+		return not_a_number(s, e);
 
 	char digits[TEXT_MAX];
 
@@ -122,7 +130,7 @@ static int parse_number(const char *s, double *ret, const char **unit, struct er
 	digits[len] = '\0';
 	*ret = strtod(digits, &end);
 	if (*end)
-		return err_set(e, ERR_USAGE, "'%.40s' is not a number", s);
+		return not_a_number(s, e);
 	*unit = s + len + strspn(s + len, " ");
 	return 0;
 }
@@ -180,13 +188,13 @@ int text_parse_u64(const char *s, uint64_t *ret, struct err *e)
 	char *end;
 
 	if (!isxdigit((unsigned char)s[is_hex ? 2 : 0]))
-		return err_set(e, ERR_USAGE, "'%.40s' is not a number", s);
+		return not_a_number(s, e);
 	errno = 0;
 
 	unsigned long long v = strtoull(s, &end, is_hex ? 16 : 10);
 
 	if (*end)
-		return err_set(e, ERR_USAGE, "'%.40s' is not a number", s);
+		return not_a_number(s, e);
 	if (errno == ERANGE)
 		return err_set(e, ERR_USAGE, "'%.40s' is too large", s);
 	*ret = v;

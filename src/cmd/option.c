@@ -23,6 +23,8 @@ struct options {
 	bool had_dashes;
 };
 
+#define SPELL_MAX 80
+
 struct cursor {
 	int argc, at;
 	char *const *argv;
@@ -142,6 +144,16 @@ static int check_choice(const struct option_spec *s, const char *text, struct er
 	return rc;
 }
 
+/* "--limit (-n)": as it may have been typed. */
+static char *spell(char *text, size_t cap, const struct option_spec *s)
+{
+	int n = snprintf(text, cap, "--%s", s->name);
+
+	if (s->short_name)
+		snprintf(text + n, cap - (size_t)n, " (-%c)", s->short_name);
+	return text;
+}
+
 /* A limit as the user would have written it. */
 static char *show_number(char *text, const struct option_spec *s, uint64_t v)
 {
@@ -155,13 +167,18 @@ static char *show_number(char *text, const struct option_spec *s, uint64_t v)
 
 static int check_range(const struct option_spec *s, uint64_t v, struct err *e)
 {
-	char limit[TEXT_MAX];
+	char limit[TEXT_MAX], name[SPELL_MAX];
 
+	if (v < s->min && s->min == 1)
+		return err_set(e, ERR_USAGE, "%s: must be more than 0",
+			       spell(name, sizeof(name), s));
 	if (v < s->min)
-		return err_set(e, ERR_USAGE, "--%s: must be at least %s", s->name,
+		return err_set(e, ERR_USAGE, "%s: must be at least %s",
+			       spell(name, sizeof(name), s),
 			       show_number(limit, s, s->min));
 	if (s->max && v > s->max)
-		return err_set(e, ERR_USAGE, "--%s: must be at most %s", s->name,
+		return err_set(e, ERR_USAGE, "%s: must be at most %s",
+			       spell(name, sizeof(name), s),
 			       show_number(limit, s, s->max));
 	return 0;
 }
@@ -169,7 +186,7 @@ static int check_range(const struct option_spec *s, uint64_t v, struct err *e)
 static int parse_value(const struct option_spec *s, const char *text, uint64_t *number,
 		       struct err *e)
 {
-	char where[80];
+	char where[SPELL_MAX];
 	int rc;
 
 	switch (s->kind) {
@@ -187,10 +204,8 @@ static int parse_value(const struct option_spec *s, const char *text, uint64_t *
 	default:
 		return 0;
 	}
-	if (rc < 0) {
-		snprintf(where, sizeof(where), "--%s", s->name);
-		return err_in(e, rc, where);
-	}
+	if (rc < 0)
+		return err_in(e, rc, spell(where, sizeof(where), s));
 	return check_range(s, *number, e);
 }
 
@@ -260,10 +275,12 @@ static bool take_negative(struct options *o, const char *name, size_t n)
 static int value_of(struct options *o, const struct option_spec *s, const char *attached,
 		    struct cursor *c, struct err *e)
 {
+	char name[SPELL_MAX];
+
 	if (!attached && c->at < c->argc)
 		attached = c->argv[c->at++];
 	if (!attached)
-		return err_set(e, ERR_USAGE, "--%s needs %s", s->name,
+		return err_set(e, ERR_USAGE, "%s needs %s", spell(name, sizeof(name), s),
 			       s->arg ? s->arg : "a value");
 	return take_value(o, s, attached, e);
 }
