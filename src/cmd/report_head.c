@@ -312,8 +312,7 @@ static void put_source(const struct report *r, size_t i, FILE *out)
 	const char *what = subject(rec);
 	own(buf_fini) struct buf b = { 0 };
 
-	if (profile_n_sources(r->profile) > 1)
-		buf_printf(&b, "[%zu] ", i + 1);
+	report_text_source(r, i, &b);
 	put_command(&b, what ? what : recording_path(rec));
 	fputs(report_text_bold(true), out);
 	report_text_line(out, r, "", &b);

@@ -8,12 +8,14 @@
 #include "cmd/report_text.h"
 #include "unwind/offline.h"
 
-#define MANY_IMAGES	3   /* without names are listed */
-#define LEAST_PER_MILLE 5   /* and only with this share */
-#define FEW_SAMPLES	100 /* say nothing about a rate */
-#define FEW_TO_COMPARE	20  /* nor by how much CPU time differs */
-#define WIDE_GAP_PCT	5   /* needs a word */
-#define STOLEN_GAP_PCT	0.5 /* worth one, where the cause is known */
+#define MANY_IMAGES	3	   /* without names are listed */
+#define LEAST_PER_MILLE 5	   /* and only with this share */
+#define FEW_SAMPLES	100	   /* say nothing about a rate */
+#define FEW_TO_COMPARE	20	   /* nor by how much CPU time differs */
+#define WIDE_GAP_PCT	5	   /* needs a word */
+#define LONG_ENOUGH_NS	1000000000 /* of a program, to compare the profiler's time */
+#define SMALL_SELF_PCT	5	   /* needs no length of the program */
+#define STOLEN_GAP_PCT	0.5	   /* worth one, where the cause is known */
 
 static void put_share(struct buf *b, const struct report *r, size_t column, uint64_t part)
 {
@@ -26,22 +28,36 @@ static void put_share(struct buf *b, const struct report *r, size_t column, uint
 	report_text_column(r, column, b);
 }
 
+static uint64_t taken(const struct report *r, size_t source)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < profile_n_columns(r->profile); i++) {
+		const struct profile_column *c = profile_column(r->profile, i);
+
+		n += c->source == source && c->whole == MODEL_NONE ? c->total_count : 0;
+	}
+	return n;
+}
+
 static void put_lost(const struct report *r, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 };
-	uint64_t lost = 0, taken = 0;
 	char s[TEXT_MAX], pct[TEXT_MAX];
 
-	for (size_t i = 0; i < r->quality.n_sources; i++)
-		lost += r->quality.sources[i].lost_samples;
-	for (size_t i = 0; i < profile_n_columns(r->profile); i++)
-		if (profile_column(r->profile, i)->whole == MODEL_NONE)
-			taken += profile_column(r->profile, i)->total_count;
-	if (!lost)
+	for (size_t i = 0; i < r->quality.n_sources; i++) {
+		uint64_t lost = r->quality.sources[i].lost_samples;
+
+		if (!lost)
+			continue;
+		buf_puts(&b, b.size ? "; " : "");
+		report_text_source(r, i, &b);
+		buf_printf(&b, "%s sample%s, %s of what was taken", text_count(s, lost),
+			   lost == 1 ? "" : "s",
+			   text_pct(pct, (double)lost, (double)(lost + taken(r, i))));
+	}
+	if (!b.size)
 		buf_puts(&b, "nothing");
-	else
-		buf_printf(&b, "%s samples, %s of what was taken", text_count(s, lost),
-			   text_pct(pct, (double)lost, (double)(lost + taken)));
 	report_text_labelled(r, "lost", &b, out);
 }
 
@@ -218,6 +234,7 @@ static void put_cpu(const struct report *r, size_t source, FILE *out)
 	double gap =
 		100 * ((double)q->sampled_ns - (double)q->used_ns) / (double)q->used_ns;
 
+	report_text_source(r, source, &b);
 	buf_printf(&b, "%s sampled, %s used by rusage",
 		   text_duration(sampled, q->sampled_ns),
 		   text_duration(used, q->used_ns));
@@ -238,17 +255,30 @@ static void put_cpu(const struct report *r, size_t source, FILE *out)
 	report_text_labelled(r, "cpu time", &b, out);
 }
 
-static void put_self(const struct report *r, const struct quality_source *q, FILE *out)
+/* Starting and ending cost the same however little the program does: beside next to
+ * nothing a share says nothing. */
+static bool is_comparable(const struct quality_source *q)
 {
+	return q->used_ns >= LONG_ENOUGH_NS ||
+	       q->self_cpu_ns * 100 <= SMALL_SELF_PCT * q->used_ns;
+}
+
+static void put_self(const struct report *r, size_t source, FILE *out)
+{
+	const struct quality_source *q = &r->quality.sources[source];
 	own(buf_fini) struct buf b = { 0 };
-	char cpu[TEXT_MAX], pct[TEXT_MAX];
+	char cpu[TEXT_MAX], used[TEXT_MAX];
 
 	if (!q->self_cpu_ns)
 		return;
+	report_text_source(r, source, &b);
 	buf_printf(&b, "%s of CPU", text_duration(cpu, q->self_cpu_ns));
-	if (q->used_ns)
+	if (q->used_ns && is_comparable(q))
 		buf_printf(&b, ", %s of the program's",
-			   text_pct(pct, (double)q->self_cpu_ns, (double)q->used_ns));
+			   text_pct(used, (double)q->self_cpu_ns, (double)q->used_ns));
+	else if (q->used_ns)
+		buf_printf(&b, ", start and end included; the program %s",
+			   text_duration(used, q->used_ns));
 	report_text_labelled(r, "profiler", &b, out);
 }
 
@@ -258,14 +288,17 @@ static void put_damage(const struct report *r, size_t i, FILE *out)
 	own(buf_fini) struct buf b = { 0 };
 
 	if (q->damage) {
+		report_text_source(r, i, &b);
 		report_text_safe(&b, q->damage);
 		report_text_labelled(r, "damaged", &b, out);
 	} else if (!q->is_complete) {
+		report_text_source(r, i, &b);
 		buf_puts(&b, "the recording was not ended in order: what was written "
 			     "until then is here");
 		report_text_labelled(r, "unfinished", &b, out);
 	}
 	if (q->n_bad_blocks) {
+		report_text_source(r, i, &b);
 		buf_printf(&b,
 			   "%zu block%s of samples could not be read: ", q->n_bad_blocks,
 			   q->n_bad_blocks == 1 ? "" : "s");
@@ -274,19 +307,21 @@ static void put_damage(const struct report *r, size_t i, FILE *out)
 	}
 }
 
-static void put_unseen(const struct report *r, FILE *out)
+static void put_unseen(const struct report *r, size_t source, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 };
 	char s[TEXT_MAX];
 
 	for (unsigned g = 0; g < QUALITY_N_GAPS; g++) {
-		uint64_t n = 0;
+		uint64_t n = r->quality.sources[source].gaps[g];
 
-		for (size_t i = 0; i < r->quality.n_sources; i++)
-			n += r->quality.sources[i].gaps[g];
 		if (!n)
 			continue;
-		buf_printf(&b, "%s%s", b.size ? "; " : "", quality_gaps[g].text);
+		if (b.size)
+			buf_puts(&b, "; ");
+		else
+			report_text_source(r, source, &b);
+		buf_puts(&b, quality_gaps[g].text);
 		if (quality_gaps[g].is_counted)
 			buf_printf(&b, ": %s", text_count(s, n));
 	}
@@ -303,7 +338,8 @@ static void put_gaps(const struct report *r, FILE *out)
 		report_text_labelled(r, "complete", &b, out);
 		return;
 	}
-	put_unseen(r, out);
+	for (size_t i = 0; i < r->quality.n_sources; i++)
+		put_unseen(r, i, out);
 	put_lost(r, out);
 	put_truncated(r, out);
 	put_unresolved(r, out);
@@ -317,7 +353,7 @@ void report_quality_print(const struct report *r, FILE *out)
 		put_rate(r, c, out);
 	for (size_t i = 0; i < r->quality.n_sources; i++) {
 		put_cpu(r, i, out);
-		put_self(r, &r->quality.sources[i], out);
+		put_self(r, i, out);
 		put_damage(r, i, out);
 	}
 }

@@ -34,12 +34,17 @@ void report_text_line(FILE *out, const struct report *r, const char *indent,
 	buf_clear(b);
 }
 
+void report_text_source(const struct report *r, size_t source, struct buf *ret)
+{
+	if (profile_n_sources(r->profile) > 1)
+		buf_printf(ret, "[%zu] ", source + 1);
+}
+
 void report_text_column(const struct report *r, size_t column, struct buf *ret)
 {
 	const struct profile_column *c = profile_column(r->profile, column);
 
-	if (profile_n_sources(r->profile) > 1)
-		buf_printf(ret, "[%u] ", c->source + 1);
+	report_text_source(r, c->source, ret);
 	buf_puts(ret, c->name);
 }
 

@@ -26,6 +26,8 @@ void report_text_next(const struct report *r, const char *const *lines, size_t n
 		      FILE *out);
 /* A name in quotes when a shell needs them. */
 void report_text_quoted(struct buf *to, const char *name);
+/* "[2] " when there are several recordings. */
+void report_text_source(const struct report *r, size_t source, struct buf *ret);
 /* "[2] cpu-time" when columns of several recordings are side by side. */
 void report_text_column(const struct report *r, size_t column, struct buf *ret);
 
