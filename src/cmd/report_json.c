@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/waits.h"
+#include "base/mem.h"
 #include "unwind/offline.h"
 
 static void event_key(const struct report *r, size_t column, char *key, size_t cap)
@@ -199,11 +201,58 @@ static void put_facts(struct json *j, const struct report *r)
 	json_array_end(j);
 }
 
+static void put_wait(struct json *j, const struct report *r, size_t column,
+		     const struct wait *w)
+{
+	const struct profile_function *f = profile_function(r->profile, w->function);
+	char event[200];
+
+	event_key(r, column, event, sizeof(event));
+	json_object(j);
+	json_key_str(j, "event", event);
+	json_key_str(j, "name", f->name);
+	json_key_str(j, "image", f->image);
+	if (w->caller != MODEL_NONE) {
+		f = profile_function(r->profile, w->caller);
+		json_key_str(j, "caller", f->name);
+		json_key_str(j, "caller_image", f->image);
+	}
+	json_key_u64(j, "weight", w->weight);
+	json_object_end(j);
+}
+
+/* What the text tells below the events of threads that wait. */
+static void put_waits(struct json *j, const struct report *r)
+{
+	json_key(j, "waits");
+	json_array(j);
+	for (size_t c = 0; c < profile_n_columns(r->profile); c++) {
+		own(freep) struct wait *waits = NULL;
+		size_t n = 0;
+
+		if (waits_is_column(profile_column(r->profile, c)))
+			n = waits_find(r->profile, c, &waits);
+		for (size_t i = 0; i < n; i++)
+			put_wait(j, r, c, &waits[i]);
+	}
+	json_array_end(j);
+}
+
+static bool has_waits(const struct report *r)
+{
+	for (size_t c = 0; c < profile_n_columns(r->profile); c++)
+		if (waits_is_column(profile_column(r->profile, c)))
+			return true;
+	return false;
+}
+
 void report_json_end(struct json *j, const struct report *r)
 {
 	uint64_t lost = 0;
 
 	json_array_end(j);
+	if (has_waits(r))
+		put_waits(j, r);
 	json_key(j, "quality");
 	json_object(j);
 	for (size_t i = 0; i < r->quality.n_sources; i++)

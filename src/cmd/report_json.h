@@ -3,7 +3,10 @@
  * report_json - the frame that every report's JSON has.
  *
  *	{"report": …, "sources": […], "events": […], "total": {EVENT: n},
- *	 "rows": [ … ], "quality": { … }}
+ *	 "rows": [ … ], "waits": [ … ], "quality": { … }}
+ *
+ * "waits" is there when an event is of threads that wait: the innermost call outside the
+ * kernel, who called it, and how long.
  *
  * Values are in the event's unit.  An event is called by its name, and by NAME@N where
  * several recordings have one of that name (N counts the sources from 1).
