@@ -214,17 +214,24 @@ static void again(struct assembler *a, int16_t slot, uint32_t rounds, enum label
 	jump(a, BPF_JLT | BPF_K, BPF_REG_1, 0, (int32_t)rounds, to);
 }
 
+/* bytes[r1] and on = the r2 bytes at r7. */
+static void read_stack(struct assembler *a, enum label failed)
+{
+	add(a, BPF_REG_1, BPF_REG_9);
+	add_imm(a, BPF_REG_1, PIECE_BYTES);
+	move(a, BPF_REG_3, BPF_REG_7);
+	call(a, BPF_FUNC_probe_read_user);
+	jump(a, BPF_JNE | BPF_K, BPF_REG_0, 0, 0, failed);
+}
+
 /* Whole pieces, as long as they can be read. */
 static void copy_pieces(struct assembler *a, const struct perf_deep_code_input *in)
 {
 	label(a, LABEL_PIECE);
 	set(a, BPF_REG_2, PERF_DEEP_CODE_PIECE_BYTES);
 	limit_size(a, PERF_DEEP_CODE_PIECE_BYTES, LABEL_END, LABEL_PIECE_FITS);
-	move(a, BPF_REG_1, BPF_REG_9);
-	add_imm(a, BPF_REG_1, PIECE_BYTES);
-	move(a, BPF_REG_3, BPF_REG_7);
-	call(a, BPF_FUNC_probe_read_user);
-	jump(a, BPF_JNE | BPF_K, BPF_REG_0, 0, 0, LABEL_PAGE);
+	set(a, BPF_REG_1, 0);
+	read_stack(a, LABEL_PAGE);
 	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_7);
 	load(a, BPF_REG_1, BPF_REG_9, PIECE_WANTED);
 	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
@@ -253,14 +260,10 @@ static void copy_pages(struct assembler *a)
 	load(a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
 	jump(a, BPF_JGT | BPF_K, BPF_REG_1, 0, PERF_DEEP_CODE_PIECE_BYTES - PAGE,
 	     LABEL_FULL);
-	add(a, BPF_REG_1, BPF_REG_9);
-	add_imm(a, BPF_REG_1, PIECE_BYTES);
-	move(a, BPF_REG_3, BPF_REG_7);
-	add(a, BPF_REG_7, BPF_REG_2);
-	call(a, BPF_FUNC_probe_read_user);
-	jump(a, BPF_JNE | BPF_K, BPF_REG_0, 0, 0, LABEL_FLUSH);
+	read_stack(a, LABEL_FLUSH);
 	load(a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
 	load(a, BPF_REG_2, BPF_REG_9, PIECE_WANTED);
+	add(a, BPF_REG_7, BPF_REG_2);
 	add(a, BPF_REG_1, BPF_REG_2);
 	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
 	/* the first one may be a part */
