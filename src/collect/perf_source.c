@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "collect/facts.h"
 #include "collect/perf_blocked.h"
 #include "collect/perf_feed.h"
 #include "collect/perf_files.h"
@@ -535,22 +536,10 @@ static void perf_stop(struct source *source)
 	s->stopped_ns = clock_monotonic_ns();
 }
 
-static void fact(const struct perf *s, enum fact_kind kind, const char *name,
-		 const char *unit, uint32_t event, uint64_t value)
-{
-	struct writer *w = s->context.writer;
-
-	writer_fact(w, &(struct model_fact){ .kind = kind,
-					     .name = writer_string(w, name),
-					     .unit = writer_string(w, unit),
-					     .event = event,
-					     .process = MODEL_NONE,
-					     .value = value });
-}
-
 static void finish_stream(struct perf *s, uint32_t i)
 {
 	const struct perf_stream *x = &s->files.streams.at[i];
+	struct writer *w = s->context.writer;
 
 	if (x->spec->role != PERF_STREAM_SAMPLE)
 		return;
@@ -559,15 +548,34 @@ static void finish_stream(struct perf *s, uint32_t i)
 	uint64_t counted = perf_files_count(&s->files, i);
 	bool is_machine = s->context.scope->kind == SCOPE_CPUS;
 
-	fact(s, FACT_RATE, "requested-period", x->plan->choice.experiment->unit, event,
-	     x->attr.sample_period);
-	fact(s, FACT_RATE, "delivered", "count", event, x->samples);
+	facts_add_for(w, event, FACT_RATE, "requested-period",
+		      x->plan->choice.experiment->unit, x->attr.sample_period);
+	facts_add_for(w, event, FACT_RATE, "delivered", "count", x->samples);
 	/* The clock of a CPU goes on while it idles, and no sample is due then. */
 	if (is_machine && is_cpu_time(x->plan))
 		return;
-	fact(s, FACT_RATE, "counted", x->plan->choice.experiment->unit, event, counted);
+	facts_add_for(w, event, FACT_RATE, "counted", x->plan->choice.experiment->unit,
+		      counted);
 	if (x->plan == s->feed.cpu_plan)
 		s->feed.stats.counted_cpu_ns = counted;
+}
+
+static void finish_losses(const struct perf *s)
+{
+	const struct source_stats *stats = &s->feed.stats;
+	size_t n_shallow = perf_files_n_shallow(&s->files);
+	struct writer *w = s->context.writer;
+
+	facts_loss(w, "lost-samples", stats->lost);
+	facts_loss(w, "throttled", stats->throttled);
+	if (s->no_kernel)
+		facts_loss(w, "kernel-not-observed", 1);
+	if (s->feed.tails && !s->has_grid)
+		facts_loss(w, "unsampled-threads", s->feed.n_unsampled);
+	if (n_shallow)
+		facts_loss(w, "shallow-cpus", n_shallow);
+	if (s->hotplug.n_changes)
+		facts_loss(w, "cpu-changes", s->hotplug.n_changes);
 }
 
 static void perf_finish(struct source *source, struct source_stats *ret)
@@ -577,20 +585,8 @@ static void perf_finish(struct source *source, struct source_stats *ret)
 
 	for (uint32_t i = 0; i < s->files.streams.n; i++)
 		finish_stream(s, i);
-	fact(s, FACT_LOSS, "lost-samples", "count", MODEL_NONE, stats->lost);
-	if (s->no_kernel)
-		fact(s, FACT_LOSS, "kernel-not-observed", "count", MODEL_NONE, 1);
-	if (s->feed.tails && !s->has_grid)
-		fact(s, FACT_LOSS, "unsampled-threads", "count", MODEL_NONE,
-		     s->feed.n_unsampled);
+	finish_losses(s);
 	stats->is_user_only = s->no_kernel;
-	fact(s, FACT_LOSS, "throttled", "count", MODEL_NONE, stats->throttled);
-	if (perf_files_n_shallow(&s->files))
-		fact(s, FACT_LOSS, "shallow-cpus", "count", MODEL_NONE,
-		     perf_files_n_shallow(&s->files));
-	if (s->hotplug.n_changes)
-		fact(s, FACT_LOSS, "cpu-changes", "count", MODEL_NONE,
-		     s->hotplug.n_changes);
 	if (s->feed.waits)
 		stats->samples += perf_waits_count(s->feed.waits);
 	*ret = *stats;

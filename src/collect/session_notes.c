@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "collect/facts.h"
 #include "host/clock.h"
 #include "host/cpus.h"
 #include "host/procfs.h"
@@ -309,17 +310,6 @@ void session_notes_mark(struct writer *w, uint64_t now_ns)
 						  .cause = writer_string(w, "signal") });
 }
 
-static void fact(struct writer *w, enum fact_kind kind, const char *name,
-		 const char *unit, uint64_t value)
-{
-	writer_fact(w, &(struct model_fact){ .kind = kind,
-					     .name = writer_string(w, name),
-					     .unit = writer_string(w, unit),
-					     .event = MODEL_NONE,
-					     .process = MODEL_NONE,
-					     .value = value });
-}
-
 static uint64_t timeval_ns(struct timeval t)
 {
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
@@ -336,13 +326,15 @@ void session_notes_rusage(struct writer *w, const struct rusage *u,
 	o->has_rusage = true;
 	o->user_ns = timeval_ns(u->ru_utime);
 	o->system_ns = timeval_ns(u->ru_stime);
-	fact(w, FACT_TARGET, "user-time", "ns", o->user_ns);
-	fact(w, FACT_TARGET, "system-time", "ns", o->system_ns);
-	fact(w, FACT_TARGET, "max-rss", "bytes", not_negative(u->ru_maxrss) * 1024);
-	fact(w, FACT_TARGET, "minor-faults", "count", not_negative(u->ru_minflt));
-	fact(w, FACT_TARGET, "major-faults", "count", not_negative(u->ru_majflt));
-	fact(w, FACT_TARGET, "voluntary-switches", "count", not_negative(u->ru_nvcsw));
-	fact(w, FACT_TARGET, "involuntary-switches", "count", not_negative(u->ru_nivcsw));
+	facts_add(w, FACT_TARGET, "user-time", "ns", o->user_ns);
+	facts_add(w, FACT_TARGET, "system-time", "ns", o->system_ns);
+	facts_add(w, FACT_TARGET, "max-rss", "bytes", not_negative(u->ru_maxrss) * 1024);
+	facts_add(w, FACT_TARGET, "minor-faults", "count", not_negative(u->ru_minflt));
+	facts_add(w, FACT_TARGET, "major-faults", "count", not_negative(u->ru_majflt));
+	facts_add(w, FACT_TARGET, "voluntary-switches", "count",
+		  not_negative(u->ru_nvcsw));
+	facts_add(w, FACT_TARGET, "involuntary-switches", "count",
+		  not_negative(u->ru_nivcsw));
 }
 
 static void note_self(struct writer *w, struct session_outcome *o)
@@ -354,9 +346,9 @@ static void note_self(struct writer *w, struct session_outcome *o)
 	o->self_cpu_ns = timeval_ns(u.ru_utime) + timeval_ns(u.ru_stime);
 	o->self_max_rss_bytes = not_negative(u.ru_maxrss) * 1024;
 	o->bytes = writer_bytes(w);
-	fact(w, FACT_SELF, "cpu-time", "ns", o->self_cpu_ns);
-	fact(w, FACT_SELF, "max-rss", "bytes", o->self_max_rss_bytes);
-	fact(w, FACT_SELF, "bytes", "bytes", o->bytes);
+	facts_add(w, FACT_SELF, "cpu-time", "ns", o->self_cpu_ns);
+	facts_add(w, FACT_SELF, "max-rss", "bytes", o->self_max_rss_bytes);
+	facts_add(w, FACT_SELF, "bytes", "bytes", o->bytes);
 }
 
 void session_notes_end(struct writer *w, const struct tracker *t,
@@ -368,16 +360,17 @@ void session_notes_end(struct writer *w, const struct tracker *t,
 		o->n_stacks += stops[i];
 		o->n_truncated += i == UNWIND_END ? 0 : stops[i];
 	}
-	fact(w, FACT_TARGET, "wall-time", "ns", o->wall_ns);
+	facts_add(w, FACT_TARGET, "wall-time", "ns", o->wall_ns);
 	if (o->stolen_ns)
-		fact(w, FACT_TARGET, "stolen-time", "ns", o->stolen_ns);
+		facts_add(w, FACT_TARGET, "stolen-time", "ns", o->stolen_ns);
 	if (o->was_launched)
-		fact(w, FACT_TARGET, "exit-status", "count", (uint64_t)o->status);
-	fact(w, FACT_TARGET, "sampled-user-time", "ns", o->stats.user_ns);
-	fact(w, FACT_TARGET, "sampled-system-time", "ns", o->stats.system_ns);
+		facts_add(w, FACT_TARGET, "exit-status", "count", (uint64_t)o->status);
+	facts_add(w, FACT_TARGET, "sampled-user-time", "ns", o->stats.user_ns);
+	facts_add(w, FACT_TARGET, "sampled-system-time", "ns", o->stats.system_ns);
 	if (o->stats.counted_cpu_ns)
-		fact(w, FACT_TARGET, "counted-cpu-time", "ns", o->stats.counted_cpu_ns);
-	fact(w, FACT_RATE, "stacks", "count", o->n_stacks);
-	fact(w, FACT_LOSS, "truncated-stacks", "count", o->n_truncated);
+		facts_add(w, FACT_TARGET, "counted-cpu-time", "ns",
+			  o->stats.counted_cpu_ns);
+	facts_add(w, FACT_RATE, "stacks", "count", o->n_stacks);
+	facts_loss(w, "truncated-stacks", o->n_truncated);
 	note_self(w, o);
 }

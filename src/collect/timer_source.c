@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collect/facts.h"
 #include "collect/launch_env.h"
 #include "collect/source.h"
 #include "collect/timer_directory.h"
@@ -428,19 +429,6 @@ static void timer_stop(struct source *source)
 
 /* What came of it. */
 
-static void fact(const struct timer *s, enum fact_kind kind, const char *name,
-		 const char *unit, uint32_t event, uint64_t value)
-{
-	struct writer *w = s->context.writer;
-
-	writer_fact(w, &(struct model_fact){ .kind = kind,
-					     .name = writer_string(w, name),
-					     .unit = writer_string(w, unit),
-					     .event = event,
-					     .process = MODEL_NONE,
-					     .value = value });
-}
-
 static uint64_t n_refused(const struct timer *s)
 {
 	uint64_t n;
@@ -467,27 +455,26 @@ static void finish_losses(const struct timer *s)
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
 		if (losses[i].value || i == 0)
-			fact(s, FACT_LOSS, losses[i].name, "count", MODEL_NONE,
-			     losses[i].value);
+			facts_loss(s->context.writer, losses[i].name, losses[i].value);
 }
 
 static void timer_finish(struct source *source, struct source_stats *ret)
 {
 	struct timer *s = (struct timer *)source;
 	const struct timer_totals *t = &s->totals;
+	struct writer *w = s->context.writer;
 
 	for (size_t i = 0; i < t->n_plans; i++) {
 		if (t->plans[i].source != &timer_source)
 			continue;
-		fact(s, FACT_RATE, "requested-period", "ns", t->plans[i].events[0],
-		     t->plans[i].choice.interval);
-		fact(s, FACT_RATE, "delivered", "count", t->plans[i].events[0],
-		     t->n_signals);
+		facts_add_for(w, t->plans[i].events[0], FACT_RATE, "requested-period",
+			      "ns", t->plans[i].choice.interval);
+		facts_add_for(w, t->plans[i].events[0], FACT_RATE, "delivered", "count",
+			      t->n_signals);
 	}
-	fact(s, FACT_RATE, "timer-tick", "ns", MODEL_NONE, tick_ns());
-	fact(s, FACT_RATE, "timer-overruns", "count", MODEL_NONE,
-	     t->n_intervals - t->n_signals);
-	fact(s, FACT_SELF, "time-in-target", "ns", MODEL_NONE, t->handler_ns);
+	facts_add(w, FACT_RATE, "timer-tick", "ns", tick_ns());
+	facts_add(w, FACT_RATE, "timer-overruns", "count", t->n_intervals - t->n_signals);
+	facts_add(w, FACT_SELF, "time-in-target", "ns", t->handler_ns);
 	finish_losses(s);
 	*ret = (struct source_stats){
 		.samples = t->n_signals,
