@@ -213,13 +213,13 @@ static void remove_all(const struct timer_directory *d)
 /* Memory of rings that nobody has claimed, and now nobody will. */
 static void drop_free_rings(const struct timer_directory *d)
 {
-	uint8_t claims[WIRE_SAMPLER_N_RINGS_MAX];
+	uint32_t claims[WIRE_SAMPLER_N_RINGS_MAX];
 
 	if (pread(d->control_fd, claims, sizeof(claims),
 		  offsetof(struct wire_sampler_control, claims)) != sizeof(claims))
 		return;
 	for (uint32_t i = 0; i < d->n_rings; i++)
-		if (claims[i] == WIRE_SAMPLER_FREE &&
+		if (!claims[i] &&
 		    fallocate(d->control_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			      (off_t)wire_sampler_ring_at(i, d->ring_bytes),
 			      (off_t)(WIRE_SAMPLER_PAGE + d->ring_bytes)) < 0)

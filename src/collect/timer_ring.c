@@ -112,16 +112,22 @@ int timer_ring_open(int directory, const char *name, uid_t owner, struct timer_r
 	return 0;
 }
 
+static struct timer_ring claimed(int control_fd, uint32_t i, uint64_t ring_bytes)
+{
+	return (struct timer_ring){ .fd = control_fd,
+				    .is_claimed = true,
+				    .claim = i,
+				    .bytes = ring_bytes,
+				    .base = (off_t)wire_sampler_ring_at(i, ring_bytes) };
+}
+
 int timer_ring_open_claimed(int control_fd, uint32_t i, uint64_t ring_bytes,
 			    struct timer_ring **ret, struct err *e)
 {
 	own(timer_ring_freep) struct timer_ring *r = xcalloc(1, sizeof(*r));
 	int rc;
 
-	r->fd = control_fd;
-	r->is_claimed = true;
-	r->claim = i;
-	r->base = (off_t)wire_sampler_ring_at(i, ring_bytes);
+	*r = claimed(control_fd, i, ring_bytes);
 	rc = read_header(r, e);
 	if (rc == 0)
 		rc = check_header(r, WIRE_SAMPLER_PAGE + ring_bytes, e);
@@ -136,15 +142,24 @@ int timer_ring_open_claimed(int control_fd, uint32_t i, uint64_t ring_bytes,
 void timer_ring_give_back(struct timer_ring *r)
 {
 	struct wire_sampler_ring clean = { 0 };
-	uint8_t state = WIRE_SAMPLER_FREE;
+	uint32_t nobody = 0;
 
 	if (!r->is_claimed)
 		return;
 	clean.head = clean.tail = (r->header.head + r->bytes) & ~UINT64_C(7);
 	if (pwrite(r->fd, &clean, sizeof(clean), r->base) == sizeof(clean) &&
-	    pwrite(r->fd, &state, 1,
-		   (off_t)(offsetof(struct wire_sampler_control, claims) + r->claim)) < 0)
+	    pwrite(r->fd, &nobody, sizeof(nobody),
+		   (off_t)(offsetof(struct wire_sampler_control, claims) +
+			   r->claim * sizeof(nobody))) < 0)
 		return; /* it stays taken */
+}
+
+void timer_ring_reclaim(int control_fd, uint32_t i, uint64_t ring_bytes)
+{
+	struct timer_ring r = claimed(control_fd, i, ring_bytes);
+
+	if (read_header(&r, NULL) == 0)
+		timer_ring_give_back(&r);
 }
 
 void timer_ring_free(struct timer_ring *r)

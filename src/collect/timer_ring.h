@@ -36,6 +36,8 @@ must_use int timer_ring_open_claimed(int control_fd, uint32_t i, uint64_t ring_b
 				     struct timer_ring **ret, struct err *e);
 /* Its process is gone: what it claimed is free again. */
 void timer_ring_give_back(struct timer_ring *r);
+/* The same of one that was never opened. */
+void timer_ring_reclaim(int control_fd, uint32_t i, uint64_t ring_bytes);
 /* Which of the control file's, or WIRE_SAMPLER_N_RINGS_MAX: a file of its own. */
 uint32_t timer_ring_claim(const struct timer_ring *r);
 void timer_ring_free(struct timer_ring *r);

@@ -22,6 +22,7 @@
 #include "collect/facts.h"
 #include "collect/launch_env.h"
 #include "collect/source.h"
+#include "collect/timer_claims.h"
 #include "collect/timer_directory.h"
 #include "collect/timer_image.h"
 #include "host/clock.h"
@@ -40,8 +41,8 @@ struct timer {
 	struct wire_sampler_control control;
 	struct timer_totals totals;
 	struct map known;
-	bool is_open[WIRE_SAMPLER_N_RINGS_MAX + 1]; /* the rings that are claimed */
-	VEC(struct timer_image *) images;	    /* that run, oldest first */
+	struct timer_claims claims;
+	VEC(struct timer_image *) images; /* that run, oldest first */
 	uint64_t children_ns; /* CPU time of ended children before the start */
 };
 
@@ -289,65 +290,36 @@ static int by_start(const void *a, const void *b)
 	return ((*x)->start_ns > (*y)->start_ns) - ((*x)->start_ns < (*y)->start_ns);
 }
 
-static bool open_ring(struct timer *s, int dir, const char *name)
+/* NULL: one that is none. */
+static void add_image(void *source, struct timer_ring *ring)
 {
-	own(timer_ring_freep) struct timer_ring *ring = NULL;
-	int rc = timer_ring_open(dir, name, s->directory.owner, &ring, NULL);
+	struct timer *s = source;
 
-	if (rc == ERR_UNSUPPORTED) /* the target is making it */
-		return false;
-	unlinkat(dir, name, 0);
-	if (rc < 0) {
-		s->totals.damaged++;
-		return false;
-	}
-	*vec_push(&s->images) = timer_image_new(steal(&ring), &s->totals);
-	return true;
-}
-
-static void open_claimed(struct timer *s, uint32_t i)
-{
-	own(timer_ring_freep) struct timer_ring *ring = NULL;
-	int rc = timer_ring_open_claimed(s->directory.control_fd, i,
-					 s->control.ring_bytes, &ring, NULL);
-
-	if (rc == ERR_UNSUPPORTED) /* the target is at it */
-		return;
-	s->is_open[i] = true;
-	if (rc < 0)
-		s->totals.damaged++;
+	if (ring)
+		*vec_push(&s->images) = timer_image_new(ring, &s->totals);
 	else
-		*vec_push(&s->images) = timer_image_new(steal(&ring), &s->totals);
+		s->totals.damaged++;
 }
 
-/* More are made before they run out: a process without one makes a file of its own. */
-static void find_claimed(struct timer *s)
+static void open_ring(struct timer *s, int dir, const char *name)
 {
-	uint8_t claims[WIRE_SAMPLER_N_RINGS_MAX];
-	uint32_t n_claimed = 0;
+	struct timer_ring *ring = NULL;
 
-	if (pread(s->directory.control_fd, claims, sizeof(claims),
-		  offsetof(struct wire_sampler_control, claims)) != sizeof(claims))
+	if (timer_ring_open(dir, name, s->directory.owner, &ring, NULL) ==
+	    ERR_UNSUPPORTED) /* the target is making it */
 		return;
-	for (uint32_t i = 0; i < s->directory.n_rings; i++) {
-		if (claims[i] != WIRE_SAMPLER_CLAIMED)
-			continue;
-		n_claimed++;
-		if (!s->is_open[i])
-			open_claimed(s, i);
-	}
-	if (n_claimed > s->directory.n_rings / 2)
-		timer_directory_add_rings(&s->directory);
+	unlinkat(dir, name, 0);
+	add_image(s, ring);
 }
 
 /* New images, behind those that are known, in the order in which they started. */
-static void find_rings(struct timer *s)
+static void find_rings(struct timer *s, uint64_t now_ns)
 {
 	DIR *dir = fdopendir(openat(s->directory.fd, ".", O_RDONLY | O_CLOEXEC));
 	size_t n_before = s->images.n;
 	struct dirent *x;
 
-	find_claimed(s);
+	timer_claims_look(&s->claims, &s->directory, now_ns, add_image, s);
 	while (dir && (x = readdir(dir)))
 		if (!strncmp(x->d_name, WIRE_SAMPLER_RING_PREFIX,
 			     sizeof(WIRE_SAMPLER_RING_PREFIX) - 1))
@@ -385,8 +357,7 @@ static void drop_ended(struct timer *s)
 			s->images.at[n++] = m;
 			continue;
 		}
-		timer_ring_give_back(m->ring);
-		s->is_open[timer_ring_claim(m->ring)] = false;
+		timer_claims_give_back(&s->claims, m->ring);
 		timer_image_free(m);
 	}
 	s->images.n = n;
@@ -398,7 +369,7 @@ static int timer_drain(struct source *source, bool is_final, struct err *e)
 	uint64_t now_ns = clock_monotonic_ns();
 
 	(void)e;
-	find_rings(s);
+	find_rings(s, now_ns);
 	end_replaced(s, now_ns);
 	for (size_t i = 0; i < s->images.n; i++) {
 		struct timer_image *m = s->images.at[i];

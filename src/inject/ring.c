@@ -98,10 +98,9 @@ static bool take_free(struct wire_sampler_control *control, uint32_t pid, uint32
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = (pid + i) % n;
-		uint8_t was = WIRE_SAMPLER_FREE;
+		uint32_t was = 0;
 
-		if (__atomic_compare_exchange_n(&control->claims[at], &was,
-						WIRE_SAMPLER_CLAIMED, false,
+		if (__atomic_compare_exchange_n(&control->claims[at], &was, pid, false,
 						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 			*ret = at;
 			return true;
@@ -122,8 +121,7 @@ bool ring_claim(struct ring *r, struct wire_sampler_control *control, int contro
 	p = sys_map_at(WIRE_SAMPLER_PAGE + bytes, MAP_SHARED, control_fd,
 		       wire_sampler_ring_at(i, bytes));
 	if (!p) {
-		__atomic_store_n(&control->claims[i], WIRE_SAMPLER_FREE,
-				 __ATOMIC_RELEASE);
+		__atomic_store_n(&control->claims[i], 0, __ATOMIC_RELEASE);
 		return false;
 	}
 	begin(r, p, bytes, pid, sys_clock_ns(CLOCK_MONOTONIC));
