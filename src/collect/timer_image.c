@@ -38,7 +38,7 @@ void timer_image_free(struct timer_image *m)
 		return;
 	timer_ring_free(m->ring);
 	vec_fini(&m->ranges);
-	vec_fini(&m->tids);
+	map_fini(&m->threads);
 	map_fini(&m->shares);
 	map_fini(&m->strangers);
 	free(m);
@@ -152,7 +152,7 @@ static void take_start(struct timer_image *m, const struct timer_record *r)
 		tracker_exec(t, m->start_ns, m->pid, m->pid, r->comm);
 		name_program(m);
 	}
-	*vec_push(&m->tids) = m->pid;
+	*map_slot(&m->threads, m->pid, NULL) = m->is_sampled;
 }
 
 static void take_module(struct timer_image *m, const struct timer_record *r)
@@ -171,6 +171,15 @@ static void take_module(struct timer_image *m, const struct timer_record *r)
 					.is_exec = true });
 }
 
+/* The others will have stood for its CPU time (inject/account.h), but it is not seen. */
+static void end_thread(struct timer_image *m, uint32_t tid)
+{
+	const uint64_t *is_sampled = map_find(&m->threads, tid);
+
+	m->totals->n_unsampled += is_sampled && !*is_sampled;
+	map_remove(&m->threads, tid);
+}
+
 static void take_thread(struct timer_image *m, const struct timer_record *r)
 {
 	const struct wire_sampler_thread *x = &r->thread;
@@ -178,19 +187,14 @@ static void take_thread(struct timer_image *m, const struct timer_record *r)
 
 	if (r->kind == WIRE_SAMPLER_THREAD) {
 		tracker_fork(t, x->time_ns, m->pid, x->tid, m->pid, m->pid);
-		*vec_push(&m->tids) = x->tid;
+		*map_slot(&m->threads, x->tid, NULL) = false;
 	}
 	if (r->comm[0] && x->tid != m->pid)
 		tracker_comm(t, x->time_ns, m->pid, x->tid, r->comm);
 	if (r->kind != WIRE_SAMPLER_LEAVE)
 		return;
 	tracker_exit(t, x->time_ns, m->pid, x->tid);
-	vec_each(tid, &m->tids) {
-		if (*tid != x->tid)
-			continue;
-		*tid = m->tids.at[--m->tids.n];
-		break;
-	}
+	end_thread(m, x->tid);
 }
 
 /* Plans with a longer interval than the timers' get every nth. */
@@ -232,6 +236,7 @@ static void take_sample(struct timer_image *m, const struct timer_record *r)
 				    .stop = x->stop };
 
 	look_for_outside(m, r);
+	*map_slot(&m->threads, x->tid, NULL) = true;
 	totals->sampled += x->count;
 	for (size_t i = 0; i < totals->n_plans; i++) {
 		const struct plan *p = &totals->plans[i];
@@ -275,25 +280,65 @@ void timer_image_drain(struct timer_image *m, bool is_final)
 		m->totals->damaged++;
 }
 
-void timer_image_end(struct timer_image *m, uint64_t now_ns, bool has_exited)
+static void add_totals(struct timer_totals *t, const struct timer_ring *ring)
 {
-	const struct wire_sampler_ring *h = timer_ring_header(m->ring);
-	struct timer_totals *t = m->totals;
+	const struct wire_sampler_ring *h = timer_ring_header(ring);
 
-	if (m->is_over)
-		return;
-	timer_image_drain(m, true);
-	m->is_over = true;
 	t->n_signals += h->n_signals;
 	t->n_intervals += h->n_intervals;
 	t->n_dropped += h->n_dropped;
 	t->handler_ns += h->handler_ns;
 	t->n_threads_refused += h->n_threads_refused;
-	t->damaged += timer_ring_damaged(m->ring);
-	for (size_t i = 0; has_exited && i < m->tids.n; i++)
-		tracker_exit(t->tracker, now_ns, m->pid, m->tids.at[i]);
-	if (image_of(t, m->pid) == m)
-		map_remove(t->known, m->pid);
+	t->damaged += timer_ring_damaged(ring);
+}
+
+/* Once: nobody writes any more. */
+static bool finish(struct timer_image *m)
+{
+	if (m->is_over)
+		return false;
+	timer_image_drain(m, true);
+	m->is_over = true;
+	add_totals(m->totals, m->ring);
+	if (image_of(m->totals, m->pid) == m)
+		map_remove(m->totals->known, m->pid);
+	return true;
+}
+
+static void count_unsampled(const struct timer_image *m, uint32_t except)
+{
+	for (size_t i = 0; i < m->threads.cap; i++) {
+		const struct map_entry *x = &m->threads.at[i];
+
+		m->totals->n_unsampled += x->used && x->key != except && !x->value;
+	}
+}
+
+static void exit_threads(const struct timer_image *m, uint64_t now_ns)
+{
+	for (size_t i = 0; i < m->threads.cap; i++)
+		if (m->threads.at[i].used)
+			tracker_exit(m->totals->tracker, now_ns, m->pid,
+				     (uint32_t)m->threads.at[i].key);
+}
+
+void timer_image_end(struct timer_image *m, uint64_t now_ns, bool has_exited)
+{
+	if (!finish(m) || !has_exited)
+		return;
+	count_unsampled(m, 0);
+	exit_threads(m, now_ns);
+}
+
+void timer_image_replace(struct timer_image *m, struct timer_image *next)
+{
+	const uint64_t *is_sampled;
+
+	if (!finish(m))
+		return;
+	count_unsampled(m, m->pid);
+	is_sampled = map_find(&m->threads, m->pid);
+	next->is_sampled = is_sampled && *is_sampled;
 }
 
 /* The process in /proc. */

@@ -30,7 +30,8 @@ struct timer_totals {
 	/* of images that have ended */
 	uint64_t n_signals, n_intervals, n_dropped, handler_ns, n_threads_refused;
 	uint64_t n_images, damaged, n_not_followed;
-	uint64_t sampled; /* intervals in samples */
+	uint64_t n_unsampled; /* threads that ended without a sample */
+	uint64_t sampled;     /* intervals in samples */
 };
 
 struct timer_range {
@@ -44,7 +45,8 @@ struct timer_image {
 	uint64_t start_ns;
 	char exe[TIMER_RECORD_PATH_MAX + 1];
 	VEC(struct timer_range) ranges; /* code that the tracker knows */
-	VEC(uint32_t) tids;
+	struct map threads;		/* tid → was it sampled? */
+	bool is_sampled;		/* the main thread, in an image before this one */
 	struct map shares; /* tid → intervals not yet in a sample, for coarser plans */
 	bool has_outside;  /* a pc in none of the ranges was seen */
 	struct map strangers; /* children without a ring → since when, 0: said */
@@ -60,8 +62,10 @@ void timer_image_drain(struct timer_image *m, bool is_final);
 /* Is its process there, running this image?  When it runs another one into which the
  * sampler could not be loaded, the recording says so. */
 bool timer_image_check(struct timer_image *m, uint64_t now_ns);
-/* The process has ended, or another image follows. */
+/* Its process has ended, or is not observed any more. */
 void timer_image_end(struct timer_image *m, uint64_t now_ns, bool has_exited);
+/* Its process runs another image, next, in the main thread. */
+void timer_image_replace(struct timer_image *m, struct timer_image *next);
 
 /* The restrictions on a process' system calls, as text to compare. */
 void timer_image_seccomp(uint32_t pid, char *ret, size_t cap);

@@ -332,18 +332,19 @@ static void find_rings(struct timer *s, uint64_t now_ns)
 }
 
 /* An image whose process has exec'ed another ends before that one is taken. */
-static void end_replaced(struct timer *s, uint64_t now_ns)
+static void end_replaced(struct timer *s)
 {
-	struct map last = { 0 };
+	struct map newest = { 0 };
 
 	for (size_t i = s->images.n; i-- > 0;) {
-		bool is_new;
+		struct timer_image *m = s->images.at[i];
+		uint64_t *next = map_slot(&newest, m->pid, NULL);
 
-		map_slot(&last, s->images.at[i]->pid, &is_new);
-		if (!is_new)
-			timer_image_end(s->images.at[i], now_ns, false);
+		if (*next)
+			timer_image_replace(m, (struct timer_image *)(uintptr_t)*next);
+		*next = (uintptr_t)m;
 	}
-	map_fini(&last);
+	map_fini(&newest);
 }
 
 static void drop_ended(struct timer *s)
@@ -370,7 +371,7 @@ static int timer_drain(struct source *source, bool is_final, struct err *e)
 
 	(void)e;
 	find_rings(s, now_ns);
-	end_replaced(s, now_ns);
+	end_replaced(s);
 	for (size_t i = 0; i < s->images.n; i++) {
 		struct timer_image *m = s->images.at[i];
 		/* Ask before, so that an image that has ended has written everything. */
@@ -421,6 +422,7 @@ static void finish_losses(const struct timer *s)
 		{ "not-followed", t->n_not_followed },
 		{ "processes-without-ring", n_refused(s) },
 		{ "threads-without-timer", t->n_threads_refused },
+		{ "unsampled-threads", t->n_unsampled },
 		{ "damaged-records", t->damaged },
 	};
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/timer_image.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "inject/ring.h"
+
+/* No running process has it. */
+#define PID 0x7ffffff0
+
+struct fixture {
+	char directory[40];
+	struct writer *writer;
+	struct map known;
+	struct timer_totals totals;
+};
+
+/* An image as the recorder has it, and its ring as the target does. */
+struct both {
+	struct ring target;
+	struct timer_image *image;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	char path[60];
+
+	strcpy(f->directory, "/tmp/dwell-image-XXXXXX");
+	if (!mkdtemp(f->directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/x.dwell", f->directory);
+	if (writer_create(path, &(struct writer_options){ 0 }, &f->writer, NULL) < 0)
+		return -1;
+	f->totals.writer = f->writer;
+	f->totals.tracker = tracker_new(f->writer);
+	f->totals.known = &f->known;
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	char command[100];
+
+	tracker_free(f->totals.tracker);
+	writer_free(f->writer);
+	map_fini(&f->known);
+	snprintf(command, sizeof(command), "rm -r %s", f->directory);
+	free(f);
+	return system(command);
+}
+
+static void tell_thread(struct both *b, enum wire_sampler_kind kind, uint32_t tid)
+{
+	struct wire_sampler_thread t = { .tid = tid };
+
+	assert_true(ring_write(&b->target, kind, &t, sizeof(t), NULL, 0));
+}
+
+static void sample(struct both *b, uint32_t tid)
+{
+	static const uint8_t exact_0x1000[] = { 0x81, 0x80, 0x01 };
+	struct wire_sampler_sample s = {
+		.tid = tid, .count = 1, .n_frames = 1, .slot = tid & 15
+	};
+
+	assert_true(ring_write(&b->target, WIRE_SAMPLER_SAMPLE, &s, sizeof(s),
+			       exact_0x1000, sizeof(exact_0x1000)));
+}
+
+static void start(struct fixture *f, struct both *b, const char *program)
+{
+	struct wire_sampler_start s = { .pid = PID };
+	struct timer_ring *ring;
+	char command[100], name[100];
+	int directory;
+	FILE *list;
+
+	assert_true(ring_create(&b->target, f->directory, WIRE_SAMPLER_RING_MIN, PID));
+	assert_true(ring_write(&b->target, WIRE_SAMPLER_START, &s, sizeof(s), program,
+			       strlen(program)));
+	b->target.header->magic = WIRE_SAMPLER_MAGIC;
+	snprintf(command, sizeof(command), "cd %s; ls ring.*", f->directory);
+	list = popen(command, "r");
+	assert_non_null(fgets(name, sizeof(name), list));
+	pclose(list);
+	name[strcspn(name, "\n")] = 0;
+	directory = open(f->directory, O_DIRECTORY);
+	assert_int_equal(timer_ring_open(directory, name, geteuid(), &ring, NULL), 0);
+	unlinkat(directory, name, 0);
+	close(directory);
+	b->image = timer_image_new(ring, &f->totals);
+}
+
+static void stop(struct both *b)
+{
+	timer_image_free(b->image);
+	ring_unmap(&b->target);
+}
+
+static void threads_that_end_without_a_sample_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct both b;
+
+	start(f, &b, "/bin/x");
+	sample(&b, PID);
+	for (uint32_t tid = PID + 1; tid <= PID + 4; tid++)
+		tell_thread(&b, WIRE_SAMPLER_THREAD, tid);
+	sample(&b, PID + 1);
+	tell_thread(&b, WIRE_SAMPLER_LEAVE, PID + 1);
+	tell_thread(&b, WIRE_SAMPLER_LEAVE, PID + 2);
+	timer_image_drain(b.image, false);
+	assert_int_equal(f->totals.n_unsampled, 1);
+	sample(&b, PID + 3); /* and goes with its process, as does the fourth */
+	timer_image_end(b.image, 1, true);
+	assert_int_equal(f->totals.n_unsampled, 2);
+	assert_int_equal(f->totals.sampled, 3);
+	stop(&b);
+}
+
+static void threads_that_outlive_the_recording_are_not(void **state)
+{
+	struct fixture *f = *state;
+	struct both b;
+
+	start(f, &b, "/bin/x");
+	tell_thread(&b, WIRE_SAMPLER_THREAD, PID + 1);
+	timer_image_end(b.image, 1, false);
+	assert_int_equal(f->totals.n_unsampled, 0);
+	stop(&b);
+}
+
+static void an_exec_ends_all_threads_but_the_main_one(void **state)
+{
+	struct fixture *f = *state;
+	struct both old, new;
+
+	start(f, &old, "/bin/x");
+	sample(&old, PID);
+	tell_thread(&old, WIRE_SAMPLER_THREAD, PID + 1);
+	start(f, &new, "/bin/y");
+	timer_image_replace(old.image, new.image);
+	assert_int_equal(f->totals.n_unsampled, 1);
+	timer_image_end(new.image, 1, true);
+	assert_int_equal(f->totals.n_unsampled, 1); /* it was sampled before */
+	stop(&old);
+	stop(&new);
+}
+
+int main(void)
+{
+#define WITH_TRACKER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		WITH_TRACKER(threads_that_end_without_a_sample_are_counted),
+		WITH_TRACKER(threads_that_outlive_the_recording_are_not),
+		WITH_TRACKER(an_exec_ends_all_threads_but_the_main_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
