@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/profile_data.h"
+#include "sym/image_ref.h"
 
 static const char *const kind_names[] = {
 	[BLOB_KALLSYMS] = "kallsyms", [BLOB_JIT_MAP] = "jit-map",
@@ -18,40 +19,94 @@ const char *blobs_kind_name(uint8_t kind)
 	return kind < sizeof(kind_names) / sizeof(kind_names[0]) ? kind_names[kind] : "";
 }
 
-/* An image is the same by build-id, else by path; a JIT map by process. */
-static bool is_image(const struct recording *r, uint32_t id,
-		     const struct sym_image_ref *ref)
+/* Files of one kind that may be of the same image; image NULL: of none.  The symbols of
+ * modules are among the kernel's. */
+static uint64_t key_of(const char *kind, const struct sym_image_ref *image)
 {
-	const struct model_image *m = recording_image(r, id);
+	uint64_t of_image = !image			 ? 0
+			    : image_ref_is_kernel(image) ? 1
+							 : image_ref_hash(image);
 
-	if (!m || (unsigned)m->kind != (unsigned)ref->kind || m->pid != ref->pid)
+	return hash_pair(hash_bytes(kind, strlen(kind)), of_image);
+}
+
+static void index_one(struct profile *p, uint32_t source, uint32_t blob)
+{
+	const struct model_blob *b = recording_blob(p->sources[source].recording, blob);
+	struct sym_image_ref ref = { 0 };
+	uint64_t *first;
+
+	if (b->image != MODEL_NONE)
+		ref = profile_image_ref(p, source, b->image);
+	first = map_slot(
+		&p->blobs_by_key,
+		key_of(blobs_kind_name(b->kind), b->image == MODEL_NONE ? NULL : &ref),
+		NULL);
+	*vec_push(&p->blobs) = (struct profile_blob){ source, blob, (uint32_t)*first };
+	*first = p->blobs.n;
+}
+
+/* From the end, so that of several the first is found first. */
+void blobs_index(struct profile *p)
+{
+	for (uint32_t i = (uint32_t)p->n_sources; i-- > 0;) {
+		size_t n = recording_n_blobs(p->sources[i].recording);
+
+		for (uint32_t k = (uint32_t)n; k-- > 0;)
+			index_one(p, i, k);
+	}
+}
+
+struct wanted {
+	const struct sym_image_ref *image;
+	const char *kind, *name; /* name NULL: any */
+	bool is_own;		 /* in the image's recording, else in the others */
+};
+
+static bool is_wanted(const struct profile *p, const struct profile_blob *at,
+		      const struct wanted *w)
+{
+	const struct recording *r = p->sources[at->source].recording;
+	const struct model_blob *b = recording_blob(r, at->blob);
+
+	if ((at->source == w->image->recording) != w->is_own ||
+	    strcmp(blobs_kind_name(b->kind), w->kind) != 0 ||
+	    (w->name && strcmp(recording_string(r, b->name), w->name) != 0))
 		return false;
-	if (ref->build_id_size || m->build_id_size)
-		return ref->build_id_size == m->build_id_size &&
-		       memcmp(ref->build_id, m->build_id, m->build_id_size) == 0;
-	return strcmp(recording_string(r, m->path), ref->path) == 0;
+	if (b->image == MODEL_NONE)
+		return true;
+
+	struct sym_image_ref ref = profile_image_ref(p, at->source, b->image);
+
+	return image_ref_is_kernel(&ref) ? image_ref_is_kernel(w->image)
+					 : image_ref_is_same(&ref, w->image);
+}
+
+static const struct profile_blob *find(const struct profile *p, const struct wanted *w,
+				       const struct sym_image_ref *image)
+{
+	const uint64_t *first = map_find(&p->blobs_by_key, key_of(w->kind, image));
+
+	for (uint64_t i = first ? *first : 0; i; i = p->blobs.at[i - 1].next)
+		if (is_wanted(p, &p->blobs.at[i - 1], w))
+			return &p->blobs.at[i - 1];
+	return NULL;
 }
 
 bool blobs_find(void *ctx, const struct sym_image_ref *image, const char *kind,
 		const char *name, struct buf *ret)
 {
 	const struct profile *p = ctx;
+	struct wanted w = { image, kind, name, true };
+	const struct profile_blob *at = find(p, &w, image);
 
-	for (size_t i = 0; i < p->n_sources; i++) {
-		const struct recording *r = p->sources[i].recording;
-
-		for (size_t k = 0; k < recording_n_blobs(r); k++) {
-			const struct model_blob *b = recording_blob(r, k);
-
-			if (strcmp(blobs_kind_name(b->kind), kind) != 0)
-				continue;
-			if (name && strcmp(recording_string(r, b->name), name) != 0)
-				continue;
-			if (b->image != MODEL_NONE && image &&
-			    !is_image(r, b->image, image))
-				continue;
-			return recording_read_blob(r, k, ret, NULL) == 0;
-		}
+	if (!at)
+		at = find(p, &w, NULL);
+	if (!at && image_ref_is_file(image)) {
+		w.is_own = false;
+		at = find(p, &w, image);
+		at = at ? at : find(p, &w, NULL);
 	}
-	return false;
+	return at && recording_read_blob(p->sources[at->source].recording, at->blob, ret,
+					 NULL) == 0;
 }

@@ -60,26 +60,35 @@ static void sort_locations(struct batch *b, const struct input *s, const bool *i
 	}
 }
 
+/* The last process of each pid, + 1. */
+static void map_pids(struct map *ret, const struct recording *r)
+{
+	for (uint32_t i = 0; i < recording_n_processes(r); i++)
+		*map_slot(ret, recording_process(r, i)->pid, NULL) = i + UINT64_C(1);
+}
+
 /* JIT code is named by the program it ran in: the same program in two recordings is
  * one image, whatever its pid. */
-static const char *short_name(struct profile *p, const struct input *s, uint32_t image)
+static const char *short_name(struct profile *p, const struct input *s, uint32_t image,
+			      struct map *pids)
 {
 	const struct model_image *m = recording_image(s->recording, image);
 	const char *path = recording_string(s->recording, m->path);
+	const uint64_t *process;
 	char text[64];
 
 	if (m->kind != IMAGE_JIT || path[0] != '[')
 		return arena_strdup(&p->strings, names_base(path));
-	for (uint32_t i = recording_n_processes(s->recording); i-- > 0;) {
-		const struct model_process *proc = recording_process(s->recording, i);
-
-		if (proc->pid != m->pid)
-			continue;
-		snprintf(text, sizeof(text), "[jit] %.40s",
-			 recording_string(s->recording, proc->comm));
-		return arena_strdup(&p->strings, text);
-	}
-	return "[jit]";
+	if (!pids->n)
+		map_pids(pids, s->recording);
+	process = map_find(pids, m->pid);
+	if (!process)
+		return "[jit]";
+	snprintf(text, sizeof(text), "[jit] %.40s",
+		 recording_string(
+			 s->recording,
+			 recording_process(s->recording, (uint32_t)*process - 1)->comm));
+	return arena_strdup(&p->strings, text);
 }
 
 static uint64_t name_key(const char *image, const char *name)
@@ -198,12 +207,12 @@ static void take_result(struct profile *p, struct input *s, uint32_t location,
 }
 
 static const char *image_name(struct profile *p, const struct input *s, uint32_t image,
-			      uint32_t sym_image)
+			      uint32_t sym_image, struct map *pids)
 {
 	while (p->image_names.n <= sym_image)
 		*vec_push(&p->image_names) = NULL;
 	if (!p->image_names.at[sym_image])
-		p->image_names.at[sym_image] = short_name(p, s, image);
+		p->image_names.at[sym_image] = short_name(p, s, image, pids);
 	return p->image_names.at[sym_image];
 }
 
@@ -211,6 +220,7 @@ void frames_resolve(struct profile *p, struct input *s, const bool *is_used)
 {
 	uint32_t n_images = recording_n_images(s->recording), from = 0;
 	own(batch_fini) struct batch b = { 0 };
+	own(map_fini) struct map pids = { 0 };
 
 	sort_locations(&b, s, is_used);
 	for (uint32_t i = 0; i < n_images; from = b.ends[i++]) {
@@ -220,7 +230,7 @@ void frames_resolve(struct profile *p, struct input *s, const bool *is_used)
 			continue;
 
 		uint32_t sym = profile_sym_image(p, (size_t)(s - p->sources), i);
-		const char *name = image_name(p, s, i, sym);
+		const char *name = image_name(p, s, i, sym, &pids);
 
 		symbolizer_resolve(p->symbolizer, sym, b.offsets + from,
 				   b.is_return + from, n, b.results + from);

@@ -27,6 +27,8 @@ void profile_free(struct profile *p)
 	vec_fini(&p->image_names);
 	vec_fini(&p->same_hash);
 	map_fini(&p->functions_by_name);
+	map_fini(&p->blobs_by_key);
+	vec_fini(&p->blobs);
 	arena_fini(&p->strings);
 	filter_free(p->filter);
 	free(p);
@@ -296,6 +298,7 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 		rc = check_events(p, o, e);
 	if (rc < 0)
 		return rc;
+	blobs_index(p);
 	start_symbolizer(p, o);
 	for (size_t i = 0; i < p->n_sources && rc == 0; i++)
 		rc = p->filter || o->events ? load_chosen(p, &p->sources[i], e)
@@ -346,20 +349,29 @@ struct symbolizer *profile_symbolizer(const struct profile *p)
 	return p->symbolizer;
 }
 
+struct sym_image_ref profile_image_ref(const struct profile *p, size_t source,
+				       uint32_t image)
+{
+	const struct recording *r = p->sources[source].recording;
+	const struct model_image *m = recording_image(r, image);
+
+	return (struct sym_image_ref){
+		.kind = (enum sym_image_kind)m->kind,
+		.path = recording_string(r, m->path),
+		.host_path = recording_string(r, m->host_path),
+		.build_id = m->build_id_size ? m->build_id : NULL,
+		.build_id_size = m->build_id_size,
+		.pid = m->pid,
+		.recording = (uint32_t)source,
+		.base = m->base,
+		.size_bytes = m->size_bytes,
+		.mtime_s = m->mtime_s,
+	};
+}
+
 uint32_t profile_sym_image(const struct profile *p, size_t source, uint32_t image)
 {
-	const struct input *s = &p->sources[source];
-	const struct model_image *m = recording_image(s->recording, image);
+	struct sym_image_ref ref = profile_image_ref(p, source, image);
 
-	return symbolizer_image(
-		p->symbolizer,
-		&(struct sym_image_ref){
-			.kind = (enum sym_image_kind)m->kind,
-			.path = recording_string(s->recording, m->path),
-			.host_path = recording_string(s->recording, m->host_path),
-			.build_id = m->build_id_size ? m->build_id : NULL,
-			.build_id_size = m->build_id_size,
-			.pid = m->pid,
-			.base = m->base,
-		});
+	return symbolizer_image(p->symbolizer, &ref);
 }

@@ -14,6 +14,12 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+/* A file kept inside a recording. */
+struct profile_blob {
+	uint32_t source, blob;
+	uint32_t next; /* with the same key, + 1; 0: none */
+};
+
 struct profile {
 	struct input *sources;
 	size_t n_sources;
@@ -24,6 +30,8 @@ struct profile {
 	VEC(const char *) image_names;	  /* by symbolizer's image id; NULL unset */
 	struct map functions_by_name;	  /* hash of image and name to first id + 1 */
 	VEC(uint32_t) same_hash;	  /* chain of functions with one hash, id + 1 */
+	struct map blobs_by_key;	  /* of kind and image to the first of them + 1 */
+	VEC(struct profile_blob) blobs;
 	struct arena strings;
 	struct symbolizer *symbolizer;
 	struct filter *filter; /* or NULL */
@@ -31,5 +39,8 @@ struct profile {
 
 /* All events are, unless some are named. */
 bool profile_wants_event(const struct profile_options *o, const char *name);
+/* An image of a recording as the symbolizer knows it; borrows from the recording. */
+struct sym_image_ref profile_image_ref(const struct profile *p, size_t source,
+				       uint32_t image);
 
 #endif

@@ -4,15 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "sym/function_table.h"
 #include "sym/image.h"
+#include "sym/image_ref.h"
 #include "sym/source_file.h"
 
 struct symbolizer {
 	struct sym_options options;
 	VEC(struct image *) images;
+	struct map by_ref; /* hash of its reference -> image + 1 */
 	struct function_table *functions;
 };
 
@@ -56,6 +59,7 @@ void symbolizer_free(struct symbolizer *s)
 	for (size_t i = 0; i < s->images.n; i++)
 		free_image(s->images.at[i]);
 	vec_fini(&s->images);
+	map_fini(&s->by_ref);
 	function_table_free(s->functions);
 	free(s);
 }
@@ -63,16 +67,6 @@ void symbolizer_free(struct symbolizer *s)
 void symbolizer_freep(struct symbolizer **s)
 {
 	symbolizer_free(*s);
-}
-
-static bool is_same_image(const struct sym_image_ref *a, const struct sym_image_ref *b)
-{
-	if (a->kind != b->kind || a->pid != b->pid)
-		return false;
-	if (a->build_id_size || b->build_id_size)
-		return a->build_id_size == b->build_id_size &&
-		       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
-	return strcmp(a->path ? a->path : "", b->path ? b->path : "") == 0;
 }
 
 static const struct image_ops *ops_of(enum sym_image_kind kind)
@@ -86,14 +80,10 @@ static const struct image_ops *ops_of(enum sym_image_kind kind)
 	return (size_t)kind < sizeof(ops) / sizeof(ops[0]) ? ops[kind] : NULL;
 }
 
-uint32_t symbolizer_image(struct symbolizer *s, const struct sym_image_ref *ref)
+static struct image *add_image(struct symbolizer *s, const struct sym_image_ref *ref)
 {
-	struct image *im;
+	struct image *im = xcalloc(1, sizeof(*im));
 
-	for (size_t i = 0; i < s->images.n; i++)
-		if (is_same_image(&s->images.at[i]->ref, ref))
-			return (uint32_t)i;
-	im = xcalloc(1, sizeof(*im));
 	im->ref = *ref;
 	im->ref.path = xstrdup(ref->path ? ref->path : "");
 	im->ref.host_path = xstrdup(ref->host_path ? ref->host_path : "");
@@ -104,8 +94,20 @@ uint32_t symbolizer_image(struct symbolizer *s, const struct sym_image_ref *ref)
 	im->options = &s->options;
 	im->functions = s->functions;
 	im->source = SYM_FROM_NOTHING;
-	*vec_push(&s->images) = im;
-	return im->id;
+	return *vec_push(&s->images) = im;
+}
+
+uint32_t symbolizer_image(struct symbolizer *s, const struct sym_image_ref *ref)
+{
+	/* Images that happen to hash alike step aside. */
+	for (uint64_t hash = image_ref_hash(ref);; hash++) {
+		uint64_t *slot = map_slot(&s->by_ref, hash, NULL);
+
+		if (!*slot)
+			*slot = add_image(s, ref)->id + UINT64_C(1);
+		if (image_ref_is_same(&s->images.at[*slot - 1]->ref, ref))
+			return (uint32_t)*slot - 1;
+	}
 }
 
 static struct image *open_image(struct symbolizer *s, uint32_t id)

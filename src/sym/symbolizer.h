@@ -36,8 +36,12 @@ struct sym_image_ref {
 	const char *host_path; /* where the recorder opened it, or NULL / "" */
 	const uint8_t *build_id;
 	size_t build_id_size;
-	uint32_t pid;  /* JIT */
-	uint64_t base; /* kernel, module */
+	uint32_t pid;	    /* JIT */
+	uint32_t recording; /* number of the recording that it is in */
+	uint64_t base;	    /* kernel, module */
+	/* Of the file when it was recorded, 0 unknown: without build-id they tell whether
+	 * it was replaced since. */
+	uint64_t size_bytes, mtime_s;
 };
 
 /* A file kept inside the recording (archived image, kallsyms, JIT map, source):
@@ -93,7 +97,7 @@ struct symbolizer *symbolizer_new(const struct sym_options *options);
 void symbolizer_free(struct symbolizer *s);
 void symbolizer_freep(struct symbolizer **s);
 
-/* Same image (by build-id, else by path and kind), same id. */
+/* Same image (see image_ref.h), same id. */
 uint32_t symbolizer_image(struct symbolizer *s, const struct sym_image_ref *ref);
 /* offsets as in the store's locations; is_return[i]: look up the call before it. */
 void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *offsets,

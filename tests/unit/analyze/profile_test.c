@@ -296,6 +296,57 @@ static void two_recordings_share_functions_of_one_name(void **state unused)
 	assert_int_equal(profile_column(p, 1)->total_count, 12);
 }
 
+static uint64_t function_column(const struct profile *p, const char *name, size_t column)
+{
+	own(grouping_freep) struct grouping *g = NULL;
+	uint64_t sum = 0;
+
+	assert_int_equal(grouping_make(p, dimension_find("function"), &g, NULL), 0);
+	for (size_t i = 0; i < grouping_n_rows(g); i++) {
+		const struct metrics *m = grouping_metrics(g);
+		struct dimension_label label;
+
+		grouping_label(g, i, &label);
+		if (strcmp(buf_str(&label.name), name) == 0)
+			sum += m->exclusive[i * m->n_columns + column];
+		grouping_label_fini(&label);
+	}
+	return sum;
+}
+
+/* A recording keeps the names of its own samples only, and in containers programs have
+ * the same pid each time. */
+static void each_recording_has_the_names_that_it_keeps(void **state unused)
+{
+	const char *paths[] = { path, other };
+	own(profile_freep) struct profile *p = NULL;
+
+	recording_builder_write(path, "process 7 node\nuse pid=7 tid=7\n"
+				      "main;old 3\nmain;read_[k] 4\n");
+	recording_builder_write(other, "process 7 node\nuse pid=7 tid=7\n"
+				       "start;new 5\nstart;write_[k] 6\n");
+	assert_int_equal(profile_load(paths, 2, NULL, &p, NULL), 0);
+	assert_int_equal(function_column(p, "old", 0), 3000000);
+	assert_int_equal(function_column(p, "read", 0), 4000000);
+	assert_int_equal(function_column(p, "old", 1), 0);
+	assert_int_equal(function_column(p, "read", 1), 0);
+	assert_int_equal(function_column(p, "new", 1), 5000000);
+	assert_int_equal(function_column(p, "write", 1), 6000000);
+}
+
+static void the_names_of_modules_are_kept_among_the_kernels(void **state unused)
+{
+	own(profile_freep) struct profile *p =
+		load("image k [kernel] kind=kernel base=0xffffffff81000000\n"
+		     "image m [nosuch] kind=module base=0xffffffffc0000000\n"
+		     "blob kallsyms kallsyms image=k "
+		     "text=\"ffffffffc0000100 t of_module [nosuch]\"\n"
+		     "main;m+0x120 7\n",
+		     NULL);
+
+	assert_int_equal(function_column(p, "of_module", 0), 7000000);
+}
+
 static void a_function_is_found_by_what_people_call_it(void **state unused)
 {
 	own(profile_freep) struct profile *p = load(server, NULL);
@@ -405,6 +456,8 @@ int main(void)
 		cmocka_unit_test(the_samples_end_when_the_callback_has_enough),
 		cmocka_unit_test(a_stack_tells_what_it_shares_with_the_one_before),
 		cmocka_unit_test(two_recordings_share_functions_of_one_name),
+		cmocka_unit_test(each_recording_has_the_names_that_it_keeps),
+		cmocka_unit_test(the_names_of_modules_are_kept_among_the_kernels),
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
 		cmocka_unit_test(a_missing_event_names_those_there_are),
 		cmocka_unit_test(the_parts_of_a_whole_add_up_to_a_column),
