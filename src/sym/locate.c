@@ -98,6 +98,18 @@ static struct object *try_server(const struct image *im, enum debug_server_kind 
 	return try_path(path, id, NULL);
 }
 
+/* What the recorder saw of a file without build-id tells it from a later one at its
+ * path; copies have times of their own. */
+static bool is_unchanged(const struct image *im, const struct object *o, bool is_copy)
+{
+	const struct sym_image_ref *ref = &im->ref;
+
+	if (ref->build_id_size || !ref->size_bytes)
+		return true;
+	return object_size(o) == ref->size_bytes &&
+	       (is_copy || !ref->mtime_s || object_mtime_s(o) == ref->mtime_s);
+}
+
 static struct object *find_binary(const struct image *im, struct object_bytes id,
 				  bool *is_other, const char **problem)
 {
@@ -107,8 +119,14 @@ static struct object *find_binary(const struct image *im, struct object_bytes id
 	const char *candidates[] = { below, im->ref.host_path, im->ref.path };
 	struct object *o = try_blob(im, "elf", id);
 
-	for (size_t i = 0; !o && i < sizeof(candidates) / sizeof(candidates[0]); i++)
+	for (size_t i = 0; !o && i < sizeof(candidates) / sizeof(candidates[0]); i++) {
 		o = try_path(candidates[i], id, is_other);
+		if (!o || is_unchanged(im, o, candidates[i] == below))
+			continue;
+		*is_other = true;
+		object_free(o);
+		o = NULL;
+	}
 	if (!o)
 		o = try_build_id(im, id, "");
 	return o ? o : try_server(im, DEBUG_SERVER_BINARY, id, problem);

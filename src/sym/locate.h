@@ -5,8 +5,9 @@
  * Order for the binary: kept in the recording, where the recorder opened it, below the
  * sysroot, its path, .build-id directories, debuginfod.  For debug information: the
  * binary itself, the recording, .build-id directories, .gnu_debuglink, debuginfod.
- * When the build-id of the image is known nothing else is accepted; without one a
- * debug file must have the checksum that .gnu_debuglink states.
+ * When the build-id of the image is known nothing else is accepted; without one the
+ * binary must have the size and time that it had, and a debug file the checksum that
+ * .gnu_debuglink states.
  */
 #ifndef DWELL_SYM_LOCATE_H
 #define DWELL_SYM_LOCATE_H

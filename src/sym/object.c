@@ -24,7 +24,7 @@ struct object {
 	char *path;
 	int fd;		   /* -1: all of it is in memory */
 	struct buf memory; /* else empty */
-	uint64_t size;
+	uint64_t size, mtime_s;
 	bool is_64;
 	unsigned machine;
 	struct object_segment *segments;
@@ -320,6 +320,7 @@ int object_open(const char *path, struct object **ret, struct err *e)
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, ERR_FORMAT, "%s: not a regular file", path);
 	o->size = (uint64_t)st.st_size;
+	o->mtime_s = (uint64_t)st.st_mtime;
 
 	int rc = parse(o, e);
 
@@ -353,6 +354,11 @@ const char *object_path(const struct object *o)
 uint64_t object_size(const struct object *o)
 {
 	return o->size;
+}
+
+uint64_t object_mtime_s(const struct object *o)
+{
+	return o->mtime_s;
 }
 
 bool object_is_64(const struct object *o)

@@ -47,7 +47,9 @@ void object_free(struct object *o);
 void object_freep(struct object **o);
 
 const char *object_path(const struct object *o);
-uint64_t object_size(const struct object *o); /* of the file */
+uint64_t object_size(const struct object *o);
+/* When the file was last written; 0 when it is in memory. */
+uint64_t object_mtime_s(const struct object *o); /* of the file */
 bool object_is_64(const struct object *o);
 unsigned object_machine(const struct object *o); /* EM_… */
 struct object_bytes object_build_id(const struct object *o);

@@ -158,10 +158,11 @@ static void advise_debug(struct image *im, const char *server_problem)
 static void advise(struct image *im, const struct state *s)
 {
 	if (!s->files.binary && s->files.is_replaced)
-		buf_puts(
-			&im->problem,
-			"replaced since it was recorded (the build-id differs): keep the "
-			"old file, or archive the recording while it is there");
+		buf_printf(&im->problem,
+			   "replaced since it was recorded (%s): keep the old file, or "
+			   "archive the recording while it is there",
+			   im->ref.build_id_size ? "the build-id differs"
+						 : "its size or time differs");
 	else if (!s->files.binary)
 		buf_puts(&im->problem,
 			 "not found: use the machine it was recorded on, archive the "

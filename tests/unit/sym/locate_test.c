@@ -230,6 +230,33 @@ static void another_build_at_the_path_is_told_from_none(void **state)
 	locate_fini(&found);
 }
 
+static void check_replaced(const struct place *p, bool want)
+{
+	own(locate_fini) struct locate_result found;
+
+	locate_image(&p->image, &found);
+	assert_true(want == !found.binary && want == found.is_replaced);
+}
+
+static void without_build_id_another_size_or_time_is_another_file(void **state)
+{
+	struct place *p = *state;
+	struct stat st;
+
+	put_program(p, NULL, NULL, NULL, 0);
+	assert_int_equal(stat(p->program, &st), 0);
+	check_replaced(p, false); /* nothing is known of it */
+	p->image.ref.size_bytes = (uint64_t)st.st_size;
+	p->image.ref.mtime_s = (uint64_t)st.st_mtime;
+	check_replaced(p, false);
+	p->image.ref.mtime_s++;
+	check_replaced(p, true);
+	p->options.sysroot = "/"; /* where files have times of their own */
+	check_replaced(p, false);
+	p->image.ref.size_bytes++;
+	check_replaced(p, true);
+}
+
 static void a_sysroot_goes_before_this_machine(void **state)
 {
 	struct place *p = *state;
@@ -322,6 +349,7 @@ int main(void)
 		IN_PLACE(without_build_id_the_checksum_decides),
 		IN_PLACE(a_link_never_leaves_its_directories),
 		IN_PLACE(another_build_at_the_path_is_told_from_none),
+		IN_PLACE(without_build_id_another_size_or_time_is_another_file),
 		IN_PLACE(a_sysroot_goes_before_this_machine),
 		IN_PLACE(an_alternate_link_is_relative_to_the_file_that_has_it),
 		IN_PLACE(what_the_recording_keeps_goes_first_if_it_is_the_right_one),
