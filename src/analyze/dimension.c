@@ -289,16 +289,17 @@ static void stack_label(const struct dimension_context *c, uint64_t key,
 		.name = #what, .title = head, .summary = about,                          \
 		.scope = DIMENSION_FRAME, .frame_key = what##_key, .label = what##_label \
 	}
-#define STACK(what, head, about, show)                                                   \
+#define STACK(what, head, about, own, show)                                              \
 	{                                                                                \
 		.name = #what, .title = head, .summary = about,                          \
-		.scope = DIMENSION_STACK, .stack_key = what##_key, .label = show         \
-	}
-#define SAMPLE(what, head, about, needs, show)                                           \
-	{                                                                                \
-		.name = #what, .title = head, .summary = about,                          \
-		.scope = DIMENSION_SAMPLE, .columns = needs, .sample_key = what##_key,   \
+		.scope = DIMENSION_STACK, .is_per_source = own, .stack_key = what##_key, \
 		.label = show                                                            \
+	}
+#define SAMPLE(what, head, about, needs, own, show)                                      \
+	{                                                                                \
+		.name = #what, .title = head, .summary = about,                          \
+		.scope = DIMENSION_SAMPLE, .columns = needs, .is_per_source = own,       \
+		.sample_key = what##_key, .label = show                                  \
 	}
 
 const struct dimension dimensions[] = {
@@ -307,16 +308,16 @@ const struct dimension dimensions[] = {
 	FRAME(file, "Source file", "source files"),
 	FRAME(line, "Line", "source lines"),
 	FRAME(instruction, "Address", "instructions"),
-	STACK(stack, "Stack", "distinct stacks", stack_label),
-	STACK(mode, "Mode", "user code and kernel", text_label),
-	SAMPLE(thread, "Thread", "threads", SAMPLE_THREAD, thread_label),
-	SAMPLE(process, "Process", "processes", SAMPLE_THREAD, process_label),
+	STACK(stack, "Stack", "distinct stacks", true, stack_label),
+	STACK(mode, "Mode", "user code and kernel", false, text_label),
+	SAMPLE(thread, "Thread", "threads", SAMPLE_THREAD, true, thread_label),
+	SAMPLE(process, "Process", "processes", SAMPLE_THREAD, true, process_label),
 	SAMPLE(command, "Command", "programs, over all their processes", SAMPLE_THREAD,
-	       text_label),
-	SAMPLE(cpu, "CPU", "processors", SAMPLE_CPU, cpu_label),
-	SAMPLE(interval, "Interval", "intervals between marks", SAMPLE_TIME,
+	       false, text_label),
+	SAMPLE(cpu, "CPU", "processors", SAMPLE_CPU, false, cpu_label),
+	SAMPLE(interval, "Interval", "intervals between marks", SAMPLE_TIME, true,
 	       interval_label),
-	SAMPLE(event, "Event", "events", SAMPLE_EVENT, text_label),
+	SAMPLE(event, "Event", "events", SAMPLE_EVENT, false, text_label),
 	{ .name = NULL },
 };
 

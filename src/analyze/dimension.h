@@ -32,7 +32,8 @@ enum dimension_scope { DIMENSION_FRAME, DIMENSION_STACK, DIMENSION_SAMPLE };
 struct dimension {
 	const char *name, *title, *summary;
 	enum dimension_scope scope;
-	unsigned columns; /* of the samples, enum sample_column */
+	bool is_per_source; /* no two recordings have a row in common */
+	unsigned columns;   /* of the samples, enum sample_column */
 	uint64_t (*frame_key)(struct dimension_context *c, const struct profile_frame *f);
 	uint64_t (*stack_key)(struct dimension_context *c, uint32_t source,
 			      uint32_t stack);

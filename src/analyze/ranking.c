@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/ranking.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +15,14 @@ static int heaviest_first(const void *a, const void *b)
 	if (x->name && y->name && strcmp(x->name, y->name) != 0)
 		return strcmp(x->name, y->name);
 	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct ranking_row *x = a, *y = b;
+	int names = x->name && y->name ? strcmp(x->name, y->name) : 0;
+
+	return names ? names : heaviest_first(a, b);
 }
 
 size_t ranking_order(struct ranking_row *rows, size_t n, const struct ranking_options *o)
@@ -36,5 +43,7 @@ size_t ranking_order(struct ranking_row *rows, size_t n, const struct ranking_op
 			break;
 		sum += value;
 	}
+	if (o->by_name && shown)
+		qsort(rows, shown, sizeof(*rows), by_name);
 	return shown;
 }

@@ -5,6 +5,7 @@
 #ifndef DWELL_ANALYZE_RANKING_H
 #define DWELL_ANALYZE_RANKING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@ struct ranking_options {
 	double min_pct;	   /* of the total; smaller rows are left out */
 	double cumulative; /* stop when the rows shown make up this share; 0: never */
 	uint64_t total;	   /* what the percentages are of */
+	bool by_name;	   /* the rows that the above leave */
 };
 
 /* A row with its value in the order's column; `tie` decides between equals. */

@@ -54,6 +54,7 @@ static size_t order_edges(const struct view *v, const struct metrics_edge *edges
 			rows[i].tie |= edges[i].values[c];
 	}
 	o.total = v->b.inclusive[v->r->sort_column];
+	o.by_name = v->r->order == REPORT_ORDER_NAME;
 	*ret = rows;
 	return ranking_order(rows, n, &o);
 }
@@ -190,6 +191,9 @@ static int run(struct options *o, struct err *e)
 	if (rc == 0)
 		rc = report_profile_open(o, options_argv(o) + 1, true, DEFAULT_LIMIT, &r,
 					 e);
+	if (rc == 0 && report_profile_orders_changes(&r))
+		rc = err_set(e, ERR_USAGE,
+			     "callers are not compared: see 'dwell report'");
 	if (rc == 0)
 		rc = report_profile_find_function(&r, name, &v.function, others,
 						  sizeof(others), e);

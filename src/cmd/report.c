@@ -32,7 +32,7 @@ static const struct command_example examples[] = {
 	{ "dwell report --by thread a.dwell", "the threads of a recording" },
 	{ "dwell report --filter 'time in 1s..2s && mode == kernel'",
 	  "what the kernel did for the program in that second" },
-	{ "dwell report before.dwell after.dwell", "two recordings side by side" },
+	{ "dwell report before.dwell after.dwell", "what got slower and what faster" },
 	{ NULL, NULL },
 };
 
@@ -54,7 +54,13 @@ const struct command cmd_report = {
 		"and who called them.\n\n"
 		"Without a file the newest recording (*.dwell) of the current directory "
 		"is "
-		"read. Several recordings are shown side by side.\n\n"
+		"read. Several recordings that have an event in common are compared by "
+		"it: the values of each, how they differ from the first's, and the "
+		"ratio, "
+		"the largest change first. A change marked ~ is no more than chance may "
+		"make of so few samples; that two runs differ anyway it does not know. "
+		"Rows that no two recordings can share (threads, processes, stacks) and "
+		"recordings without a common event are shown side by side.\n\n"
 		"The last lines tell what was lost, what was truncated and what has no "
 		"name, and how the sampled CPU time compares with what the system says "
 		"was "

@@ -18,16 +18,22 @@ static void event_key(const struct report *r, size_t column, char *key, size_t c
 	snprintf(key, cap, same > 1 ? "%s@%u" : "%s", c->name, c->source + 1);
 }
 
-void report_json_values(struct json *j, const struct report *r, const char *key,
-			const uint64_t *values)
+void report_json_event(struct json *j, const struct report *r, size_t column)
 {
 	char name[200];
 
+	event_key(r, column, name, sizeof(name));
+	json_key(j, name);
+}
+
+void report_json_values(struct json *j, const struct report *r, const char *key,
+			const uint64_t *values)
+{
 	json_key(j, key);
 	json_object(j);
 	for (size_t i = 0; i < profile_n_columns(r->profile); i++) {
-		event_key(r, i, name, sizeof(name));
-		json_key_u64(j, name, values[i]);
+		report_json_event(j, r, i);
+		json_u64(j, values[i]);
 	}
 	json_object_end(j);
 }

@@ -22,6 +22,8 @@ void report_json_begin(struct json *j, const struct report *r, const char *name,
 		       FILE *out);
 /* Closes "rows" and the report. */
 void report_json_end(struct json *j, const struct report *r);
+/* The key EVENT of a column. */
+void report_json_event(struct json *j, const struct report *r, size_t column);
 /* "key": {EVENT: n, …}; the values of all columns. */
 void report_json_values(struct json *j, const struct report *r, const char *key,
 			const uint64_t *values);

@@ -40,7 +40,8 @@ const struct option_spec report_options_rows[] = {
 	  .kind = OPTION_STRING,
 	  .arg = "KEY[:EVENT]",
 	  .default_text = "exclusive, by the first event",
-	  .text = "Order by KEY: exclusive, inclusive or name" },
+	  .text = "Order by KEY: exclusive, inclusive or name; of several recordings "
+		  "change (the default there), inclusive-change or ratio" },
 	{ .name = "limit",
 	  .short_name = 'n',
 	  .kind = OPTION_U64,

@@ -104,22 +104,42 @@ static int find_column(const struct report *r, const char *event, size_t *ret,
 	return err_set(e, ERR_USAGE, "no event '%.80s' to sort by", event);
 }
 
+static const char *const order_names[] = {
+	[REPORT_ORDER_EXCLUSIVE] = "exclusive",
+	[REPORT_ORDER_INCLUSIVE] = "inclusive",
+	[REPORT_ORDER_NAME] = "name",
+	[REPORT_ORDER_CHANGE] = "change",
+	[REPORT_ORDER_INCLUSIVE_CHANGE] = "inclusive-change",
+	[REPORT_ORDER_RATIO] = "ratio",
+};
+
 static int take_sort(struct report *r, const struct options *o, struct err *e)
 {
 	const char *key = options_str(o, "sort");
-	size_t n = key ? strcspn(key, ":") : 0;
+	size_t n = key ? strcspn(key, ":") : 0, i = 0;
+	size_t n_orders = sizeof(order_names) / sizeof(order_names[0]);
 
 	if (!key)
 		return 0;
-	if (n == 9 && strncmp(key, "inclusive", n) == 0)
-		r->sort_inclusive = true;
-	else if (n == 4 && strncmp(key, "name", n) == 0)
-		r->sort_name = true;
-	else if (n != 9 || strncmp(key, "exclusive", n) != 0)
-		return err_set(e, ERR_USAGE,
-			       "cannot sort by '%.40s': exclusive, inclusive or name",
-			       key);
+	while (i < n_orders &&
+	       (strlen(order_names[i]) != n || strncmp(key, order_names[i], n) != 0))
+		i++;
+	if (i == n_orders)
+		return err_set(
+			e, ERR_USAGE,
+			"cannot sort by '%.40s': exclusive, inclusive, name, or of "
+			"several recordings change, inclusive-change, ratio",
+			key);
+	r->order = (enum report_order)i;
+	r->has_order = true;
 	return key[n] ? find_column(r, key + n + 1, &r->sort_column, e) : 0;
+}
+
+bool report_profile_orders_changes(const struct report *r)
+{
+	return r->order == REPORT_ORDER_CHANGE ||
+	       r->order == REPORT_ORDER_INCLUSIVE_CHANGE ||
+	       r->order == REPORT_ORDER_RATIO;
 }
 
 /* Recordings are made for their owner's eyes: whoever else tries is told whose. */

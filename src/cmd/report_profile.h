@@ -16,6 +16,15 @@
 #include "analyze/ranking.h"
 #include "cmd/option.h"
 
+enum report_order {
+	REPORT_ORDER_EXCLUSIVE,
+	REPORT_ORDER_INCLUSIVE,
+	REPORT_ORDER_NAME,
+	REPORT_ORDER_CHANGE, /* these compare recordings */
+	REPORT_ORDER_INCLUSIVE_CHANGE,
+	REPORT_ORDER_RATIO,
+};
+
 struct report {
 	struct profile *profile;
 	struct quality quality;
@@ -34,7 +43,8 @@ struct report {
 	/* of report_options_rows */
 	struct ranking_options ranking; /* total is the command's to set */
 	size_t sort_column;		/* without --sort the first that is shown */
-	bool sort_inclusive, sort_name;
+	enum report_order order;
+	bool has_order; /* it was asked for */
 };
 
 /* files: NULL-terminated, may be empty.  default_limit: rows shown in a text; JSON has
@@ -43,6 +53,9 @@ must_use int report_profile_open(const struct options *o, char *const *files,
 				 bool has_rows, size_t default_limit, struct report *ret,
 				 struct err *e);
 void report_profile_close(struct report *r);
+
+/* Whether the rows' order compares recordings. */
+bool report_profile_orders_changes(const struct report *r);
 
 /* What was written is what could be read: an error that tells what could not. */
 must_use int report_profile_check_whole(const struct report *r, struct err *e);

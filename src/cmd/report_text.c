@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/names.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
 
@@ -73,6 +74,22 @@ void report_text_labelled(const struct report *r, const char *label, struct buf 
 	buf_clear(text);
 }
 
+/* Of the newest recording no command needs the name. */
+static char *with_recordings(const struct report *r, const char *line)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	buf_puts(&b, line);
+	for (size_t i = 0; i < r->n_paths && !r->newest; i++) {
+		own(freep) char *safe = xcalloc(4, strlen(r->paths[i]) + 1);
+
+		text_printable(safe, 4 * (strlen(r->paths[i]) + 1), r->paths[i]);
+		buf_puts(&b, " ");
+		report_text_quoted(&b, safe);
+	}
+	return xstrdup(buf_str(&b));
+}
+
 /* A command is never cut: it is there to be copied. */
 void report_text_next(const struct report *r, const char *const *lines, size_t n,
 		      FILE *out)
@@ -82,7 +99,8 @@ void report_text_next(const struct report *r, const char *const *lines, size_t n
 
 	fprintf(out, "\n%s", title);
 	for (size_t i = 0; i < n; i++) {
-		size_t width = strlen("dwell ") + text_width(lines[i]);
+		own(freep) char *line = with_recordings(r, lines[i]);
+		size_t width = strlen("dwell ") + text_width(line);
 
 		if (i && at + text_width(between) + width > r->width) {
 			fprintf(out, "\n%*s", (int)text_width(title), "");
@@ -91,7 +109,7 @@ void report_text_next(const struct report *r, const char *const *lines, size_t n
 			fputs(between, out);
 			at += text_width(between);
 		}
-		fprintf(out, "%sdwell %s%s", report_text_bold(true), lines[i],
+		fprintf(out, "%sdwell %s%s", report_text_bold(true), line,
 			report_text_bold(false));
 		at += width;
 	}

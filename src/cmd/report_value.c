@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/report_value.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,35 @@ char *report_value_text(char *s, uint64_t value, const struct report_scale *scal
 	else
 		snprintf(s, TEXT_MAX, "%.*f %s", scale->decimals,
 			 (double)value / scale->divisor, scale->unit);
+	return s;
+}
+
+char *report_value_change(char *s, int64_t delta, const struct report_scale *scale)
+{
+	uint64_t size = delta < 0 ? -(uint64_t)delta : (uint64_t)delta;
+	char value[TEXT_MAX];
+
+	report_value_text(value, size, scale);
+	snprintf(s, TEXT_MAX, "%s%.*s",
+		 delta < 0 ? "-"
+		 : delta   ? "+"
+			   : "",
+		 TEXT_MAX - 2, value);
+	return s;
+}
+
+char *report_value_ratio(char *s, double ratio)
+{
+	if (isnan(ratio))
+		snprintf(s, TEXT_MAX, "–");
+	else if (isinf(ratio) || ratio == 0)
+		snprintf(s, TEXT_MAX, ratio == 0 ? "gone" : "new");
+	else
+		snprintf(s, TEXT_MAX, "%.*f×",
+			 ratio < 10    ? 2
+			 : ratio < 100 ? 1
+				       : 0,
+			 ratio);
 	return s;
 }
 

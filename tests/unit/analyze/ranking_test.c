@@ -61,12 +61,25 @@ static void equal_rows_are_ordered_by_name(void **state unused)
 	assert_int_equal(rows[0].id, 1);
 }
 
+static void by_name_orders_the_rows_that_are_shown(void **state unused)
+{
+	struct ranking_row rows[] = { { .id = 0, .value = 1, .name = "a" },
+				      { .id = 1, .value = 3, .name = "c" },
+				      { .id = 2, .value = 2, .name = "b" } };
+	struct ranking_options o = { .total = 6, .limit = 2, .by_name = true };
+
+	assert_int_equal(ranking_order(rows, 3, &o), 2);
+	assert_int_equal(rows[0].id, 2);
+	assert_int_equal(rows[1].id, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heaviest_is_first_and_nothing_is_never_shown),
 		cmocka_unit_test(limits_cut_by_number_share_and_cumulative_share),
 		cmocka_unit_test(equal_rows_are_ordered_by_name),
+		cmocka_unit_test(by_name_orders_the_rows_that_are_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

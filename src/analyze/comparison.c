@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/comparison.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The column of a source that counts what another column does, or SIZE_MAX. */
+static size_t counterpart(const struct profile *p, size_t column, size_t source,
+			  const size_t *shown, size_t n_shown)
+{
+	const struct profile_column *want = profile_column(p, column);
+
+	for (size_t i = 0; i < n_shown; i++) {
+		const struct profile_column *c = profile_column(p, shown[i]);
+
+		if (c->source == source && strcmp(c->name, want->name) == 0 &&
+		    strcmp(c->unit, want->unit) == 0)
+			return shown[i];
+	}
+	return SIZE_MAX;
+}
+
+static bool add_event(struct comparison *c, const struct profile *p, size_t column,
+		      const size_t *shown, size_t n_shown)
+{
+	size_t *to = c->columns + c->n_events * c->n_sources;
+
+	for (size_t i = 0; i < c->n_sources; i++) {
+		to[i] = counterpart(p, column, i, shown, n_shown);
+		if (to[i] == SIZE_MAX)
+			return false;
+	}
+	return true;
+}
+
+void comparison_find(struct comparison *ret, const struct profile *p, const size_t *shown,
+		     size_t n_shown)
+{
+	struct comparison c = { .n_sources = profile_n_sources(p) };
+
+	c.columns = xcalloc(n_shown * c.n_sources + 1, sizeof(*c.columns));
+	for (size_t i = 0; i < n_shown && c.n_sources > 1; i++)
+		if (profile_column(p, shown[i])->source == 0)
+			c.n_events += add_event(&c, p, shown[i], shown, n_shown);
+	*ret = c;
+}
+
+void comparison_fini(struct comparison *c)
+{
+	free(c->columns);
+	*c = (struct comparison){ 0 };
+}
+
+size_t comparison_column(const struct comparison *c, size_t event, size_t source)
+{
+	return c->columns[event * c->n_sources + source];
+}
+
+static bool is_sampled(const struct profile_column *c)
+{
+	return c->event != MODEL_NONE && c->period > 1 && c->total_count;
+}
+
+/* Of a value that is a number of samples of nearly the same weight each; of all samples
+ * there are, the number is certain. */
+static double variance(const struct profile_column *c, uint64_t value)
+{
+	double each = (double)c->total_weight / (double)c->total_count;
+
+	return (double)value * each * (1 - (double)value / (double)c->total_weight);
+}
+
+struct comparison_change comparison_of(const struct profile *p, size_t before_column,
+				       uint64_t before, size_t after_column,
+				       uint64_t after)
+{
+	const struct profile_column *b = profile_column(p, before_column);
+	const struct profile_column *a = profile_column(p, after_column);
+	struct comparison_change change = {
+		.delta = (int64_t)(after - before),
+		.ratio = before	 ? (double)after / (double)before
+			 : after ? (double)INFINITY
+				 : (double)NAN,
+	};
+
+	if (is_sampled(a) && is_sampled(b))
+		change.is_chance = (double)change.delta * (double)change.delta <=
+				   4 * (variance(b, before) + variance(a, after));
+	return change;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/comparison.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "fixture.h"
+
+#define MS 1000000ull
+
+/* Two recordings, each with an event "time"; the second has another one. */
+static struct profile *profile_of(uint64_t period)
+{
+	static const struct profile_column columns[] = {
+		{ .source = 0, .name = "time", .unit = "ns" },
+		{ .source = 1, .name = "faults", .unit = "count" },
+		{ .source = 1, .name = "time", .unit = "ns" },
+	};
+	struct profile *p = xcalloc(1, sizeof(*p));
+
+	p->n_sources = 2;
+	for (size_t i = 0; i < 3; i++) {
+		struct profile_column *c = vec_push(&p->columns);
+
+		*c = columns[i];
+		c->period = period;
+		c->whole = MODEL_NONE;
+		c->total_count = 1000;
+		c->total_weight = 1000 * MS;
+	}
+	return p;
+}
+
+static void profile_fini(struct profile **p)
+{
+	vec_fini(&(*p)->columns);
+	free(*p);
+}
+
+static void an_event_is_compared_when_all_recordings_have_it(void **state unused)
+{
+	static const size_t shown[] = { 0, 1, 2 };
+	own(profile_fini) struct profile *p = profile_of(MS);
+	own(comparison_fini) struct comparison c = { 0 };
+
+	comparison_find(&c, p, shown, 3);
+	assert_int_equal(c.n_events, 1);
+	assert_int_equal(comparison_column(&c, 0, 0), 0);
+	assert_int_equal(comparison_column(&c, 0, 1), 2);
+}
+
+static void a_recording_alone_is_not_compared(void **state unused)
+{
+	static const size_t shown[] = { 0 };
+	own(profile_fini) struct profile *p = profile_of(MS);
+	own(comparison_fini) struct comparison c = { 0 };
+
+	p->n_sources = 1;
+	comparison_find(&c, p, shown, 1);
+	assert_int_equal(c.n_events, 0);
+}
+
+/* Of 100 samples the standard error is about 9.5, of two such values 13.4. */
+static void what_so_few_samples_may_do_by_chance_is_told(void **state unused)
+{
+	static const struct {
+		uint64_t period, before, after;
+		bool is_chance;
+	} t[] = {
+		{ MS, 100, 100, true },	 { MS, 100, 125, true },
+		{ MS, 100, 130, false }, { MS, 100, 72, false },
+		{ MS, 0, 3, true },	 { MS, 0, 6, false },
+		{ 1, 100, 101, false }, /* each one was seen */
+		{ MS, 1000, 999, true }, { MS, 1000, 990, false },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(profile_fini) struct profile *p = profile_of(t[i].period);
+		struct comparison_change c =
+			comparison_of(p, 0, t[i].before * MS, 2, t[i].after * MS);
+
+		assert_int_equal(c.delta, ((int64_t)t[i].after - (int64_t)t[i].before) *
+						  (int64_t)MS);
+		assert_int_equal(c.is_chance, t[i].is_chance);
+	}
+}
+
+static void ratios_tell_what_is_new_and_what_is_gone(void **state unused)
+{
+	own(profile_fini) struct profile *p = profile_of(MS);
+
+	assert_true(comparison_of(p, 0, 2, 2, 3).ratio == 1.5);
+	assert_true(comparison_of(p, 0, 2, 2, 0).ratio == 0);
+	assert_true(isinf(comparison_of(p, 0, 0, 2, 3).ratio));
+	assert_true(isnan(comparison_of(p, 0, 0, 2, 0).ratio));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_event_is_compared_when_all_recordings_have_it),
+		cmocka_unit_test(a_recording_alone_is_not_compared),
+		cmocka_unit_test(what_so_few_samples_may_do_by_chance_is_told),
+		cmocka_unit_test(ratios_tell_what_is_new_and_what_is_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
