@@ -235,7 +235,8 @@ def a_terminated_recorder_closes_the_file_and_lets_the_program_go_on():
 def ten_thousand_forks():
     p = run(program('storm'), 'forks', '10000')
     assert p.returncode == 0 and p.stdout == '10000 done\n', p
-    assert report()['quality']['lost'] == 0
+    r = report()
+    assert r['quality']['lost'] == 0, [f for f in r['quality']['facts'] if f['kind'] == 'loss']
 
 
 @test
