@@ -197,13 +197,19 @@ def started(way, *args, **more):
     return p
 
 
+def has_samples():
+    """Whether a recording that is being made holds samples that nobody can take back."""
+    p = dwell('report', '--json', FILE)
+    return p.stdout and sum(json.loads(p.stdout)['total'].values()) > 0
+
+
 @test
 def a_killed_recorder():
     for way in [w for w in WAYS if w[0] in ('usertime', 'totaltime')]:
         mark = os.path.join(DIR, 'mark')
         remove(mark)
         p = started(way, 'goes-on', mark)
-        time.sleep(0.45)
+        wait_for(has_samples)
         p.kill()
         p.wait()
         wait_for(lambda: has(mark, 'went on'))
@@ -223,7 +229,8 @@ def a_killed_recorder_and_program():
     for way in [w for w in WAYS if w[0] in ('usertime', 'totaltime')]:
         p = started(way, 'goes-on', os.path.join(DIR, 'mark'))
         program = only_child(p.pid)
-        time.sleep(0.45)
+        wait_for(has_samples)
+        p.send_signal(signal.SIGSTOP)  # so that it cannot end in order meanwhile
         os.kill(program, signal.SIGKILL)
         p.kill()
         p.communicate(timeout=10)

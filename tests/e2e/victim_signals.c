@@ -34,7 +34,7 @@ static void goes_on(const char *path)
 
 	puts("ready");
 	fflush(stdout);
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 20; i++) {
 		burn(30);
 		sleep_ms(50);
 	}
