@@ -7,10 +7,8 @@
 
 #include <string.h>
 
-#include "unwind/cfa_expr.h"
 #include "unwind/cfa_row.h"
 #include "unwind/eh_hdr.h"
-#include "unwind/step.h"
 
 #define ADDR 0x1000 /* of the section */
 #define CODE 0x9000 /* of the function */
@@ -211,195 +209,119 @@ static void an_aarch64_frame_saves_relative_to_its_base(void **state)
 	assert_int_equal(row.save[1], 0);
 }
 
-static void a_signed_return_address_is_stripped(void **state)
-{
-	uint64_t stack[4] = { 0x7000, UINT64_C(0x12ab000000004444), 0, 0 };
-	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
-				  NULL };
-	struct cfa_row row = { .kind = CFA_ROW_BASE, .reg = 31, .offset = 32 };
-	struct unwind_regs g = { .arch = UNWIND_AARCH64,
-				 .valid = abi_bit(31) | abi_bit(32) };
-	struct step s;
-
-	(void)state;
-	memset(row.save, CFA_ROW_SAME, sizeof(row.save));
-	row.save[0] = 1;
-	row.save[1] = 0;
-	g.r[31] = 0x6000;
-	assert_int_equal(step_row(&abi_aarch64, &row, &g, &m, &s), STEP_RETURN);
-	assert_int_equal(g.r[UNWIND_AARCH64_PC], 0x4444);
-	assert_int_equal(g.r[UNWIND_AARCH64_SP], 0x6020);
-	assert_int_equal(g.r[UNWIND_AARCH64_FP], 0x7000);
-}
-
-static void a_leaf_returns_by_its_link_register_once(void **state)
-{
-	struct stack_memory m = { .addr = 0x6000 };
-	struct cfa_row row = { .kind = CFA_ROW_BASE, .reg = 31 };
-	struct unwind_regs g = { .arch = UNWIND_AARCH64,
-				 .valid = abi_bit(30) | abi_bit(31) | abi_bit(32) };
-	struct step s;
-
-	(void)state;
-	memset(row.save, CFA_ROW_SAME, sizeof(row.save));
-	g.r[30] = 0x4444;
-	g.r[31] = 0x6000;
-	assert_int_equal(step_row(&abi_aarch64, &row, &g, &m, &s), STEP_RETURN);
-	assert_int_equal(g.r[UNWIND_AARCH64_PC], 0x4444);
-	assert_int_equal(step_row(&abi_aarch64, &row, &g, &m, &s), STEP_STOP);
-	assert_int_equal(s.stop, UNWIND_NO_PROGRESS);
-}
-
-static void a_register_below_sp_is_read_within_the_red_zone(void **state)
-{
-	uint64_t stack[40] = { [16] = 0x4444, [15] = 0x1111 };
-	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
-				  NULL };
-	struct cfa_row row = { .kind = CFA_ROW_CFA, .reg = 7, .offset = 8 };
-	struct unwind_regs g = { .valid = 0x1ffff };
-	struct step s;
-
-	(void)state;
-	memset(row.save, CFA_ROW_SAME, sizeof(row.save));
-	row.save[0] = -1;
-	row.save[1] = -2; /* an epilogue behind `pop %rbp` */
-	g.r[7] = 0x6080;
-	assert_int_equal(step_row(&abi_x86_64, &row, &g, &m, &s), STEP_RETURN);
-	assert_int_equal(g.r[UNWIND_X86_64_PC], 0x4444);
-	assert_int_equal(g.r[UNWIND_X86_64_RBP], 0x1111);
-	row.save[1] = -20; /* beyond it: clobbered */
-	g.r[7] = 0x6080;
-	assert_int_equal(step_row(&abi_x86_64, &row, &g, &m, &s), STEP_RETURN);
-	assert_false(g.valid & abi_bit(UNWIND_X86_64_RBP));
-}
-
-static void a_popped_register_is_kept_when_the_copy_starts_at_sp(void **state)
-{
-	uint64_t stack[4] = { 0x4444 };
-	struct stack_memory m = { (const uint8_t *)stack, 0x6080, sizeof(stack), NULL,
-				  NULL };
-	struct cfa_row row = { .kind = CFA_ROW_CFA, .reg = 7, .offset = 8 };
-	struct unwind_regs g = { .valid = 0x1ffff };
-	struct step s;
-
-	(void)state;
-	memset(row.save, CFA_ROW_SAME, sizeof(row.save));
-	row.save[0] = -1;
-	row.save[1] = -2;
-	g.r[7] = 0x6080;
-	g.r[UNWIND_X86_64_RBP] = 0x1111;
-	assert_int_equal(step_row(&abi_x86_64, &row, &g, &m, &s), STEP_RETURN);
-	assert_int_equal(g.r[UNWIND_X86_64_RBP], 0x1111);
-	assert_true(g.valid & abi_bit(UNWIND_X86_64_RBP));
-}
-
-/* What the fast way gives, the full one gives, and for every register. */
-static void all_popped_registers_are_kept_by_the_full_rules(void **state)
-{
-	static const uint8_t at_base[] = { 0x76, 0x70 }; /* rbp - 16 */
-	uint64_t stack[4] = { 0x4444 };
-	struct stack_memory m = { (const uint8_t *)stack, 0x6080, sizeof(stack), NULL,
-				  NULL };
-	struct cfi_section section = { .bytes = at_base, .size = sizeof(at_base) };
-	struct cfi_fde fde = { .ra = 16 };
-	struct cfa_rules rules = { .cfa = {
-					   .kind = CFA_REGISTER, .reg = 7, .value = 8 } };
-	struct unwind_regs g = { .valid = 0x1ffff };
-	struct step s;
-
-	(void)state;
-	rules.reg[16] = (struct cfa_rule){ .kind = CFA_AT, .value = -8 };
-	rules.reg[6] = (struct cfa_rule){ .kind = CFA_AT_EXPR, .expr_size = 2 };
-	rules.reg[3] = (struct cfa_rule){ .kind = CFA_AT, .value = -16 };
-	rules.reg[12] = (struct cfa_rule){ .kind = CFA_AT, .value = -160 };
-	g.r[7] = 0x6080;
-	g.r[6] = 0x6078;
-	g.r[3] = 0x3333;
-	g.r[12] = 0xcccc;
-	assert_int_equal(step_rules(&abi_x86_64, &section, &fde, &rules, &g, &m, &s),
-			 STEP_RETURN);
-	assert_int_equal(g.r[UNWIND_X86_64_PC], 0x4444);
-	assert_int_equal(g.r[6], 0x6078);
-	assert_int_equal(g.r[3], 0x3333);
-	assert_true(g.valid & abi_bit(6) && g.valid & abi_bit(3));
-	assert_false(g.valid & abi_bit(12)); /* beyond the red zone: gone */
-}
-
-/* A frame of 16 bytes at sp, then one whose CFA is rax + 8, as OpenSSL's are. */
-static void a_register_that_calls_may_destroy_is_presumed_to_be_spared(void **state)
-{
-	uint64_t stack[8] = { [1] = 0x4444, [5] = 0x5555 };
-	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
-				  NULL };
-	struct cfi_section section = { 0 };
-	struct cfi_fde fde = { .ra = 16 };
-	struct cfa_rules inner = {
-		.cfa = { .kind = CFA_REGISTER, .reg = 7, .value = 16 }
-	};
-	struct cfa_rules outer = { .cfa = {
-					   .kind = CFA_REGISTER, .reg = 0, .value = 8 } };
-	struct unwind_regs g = { .valid = 0x1ffff };
-	struct step s;
-
-	(void)state;
-	inner.reg[16] = outer.reg[16] = (struct cfa_rule){ .kind = CFA_AT, .value = -8 };
-	g.r[7] = 0x6000;
-	g.r[0] = 0x6028;
-	assert_int_equal(step_rules(&abi_x86_64, &section, &fde, &inner, &g, &m, &s),
-			 STEP_RETURN);
-	assert_false(s.is_presumed);
-	assert_false(g.valid & abi_bit(0));
-	assert_int_equal(g.r[7], 0x6010);
-	assert_int_equal(step_rules(&abi_x86_64, &section, &fde, &outer, &g, &m, &s),
-			 STEP_RETURN);
-	assert_true(s.is_presumed); /* the walk must check the new pc */
-	assert_int_equal(g.r[UNWIND_X86_64_PC], 0x5555);
-	assert_int_equal(g.r[7], 0x6030);
-	/* nowhere known: no frame is made up */
-	g.valid = abi_bit(7) | abi_bit(16);
-	assert_int_equal(step_rules(&abi_x86_64, &section, &fde, &outer, &g, &m, &s),
-			 STEP_NEEDS_ALL);
-}
-
-static void expressions_are_evaluated_within_bounds(void **state)
+/* Each instruction that gives rbx (3) a rule; data alignment is -8. */
+static void every_register_instruction_gives_its_rule(void **state)
 {
 	static const struct {
 		const char *bytes;
 		size_t size;
-		enum cfa_expr_result result;
-		uint64_t value;
+		enum cfa_rule_kind kind;
+		int32_t value;
+		uint8_t reg;
 	} t[] = {
-		{ "\x33\x34\x22", 3, CFA_EXPR_OK, 7 },		  /* 3 + 4 */
-		{ "\x33\x34\x1c", 3, CFA_EXPR_OK, (uint64_t)-1 }, /* 3 - 4 */
-		{ "\x77\x08", 2, CFA_EXPR_OK, 0x6008 },		  /* rsp + 8 */
-		{ "\x77\x08\x06", 3, CFA_EXPR_OK, 0x2222 },	  /* *(rsp + 8) */
-		{ "\x09\xff\x19", 3, CFA_EXPR_OK, 1 },		  /* abs -1 */
-		{ "\x31\x30\x1b", 3, CFA_EXPR_BAD, 0 },		  /* 1 / 0 */
-		{ "\x22", 1, CFA_EXPR_BAD, 0 },			  /* nothing to add */
-		{ "", 0, CFA_EXPR_BAD, 0 },
-		{ "\x0e\x01", 2, CFA_EXPR_BAD, 0 },		   /* cut constant */
-		{ "\x2f\xfd\xff", 3, CFA_EXPR_BAD, 0 },		   /* jumps to itself */
-		{ "\x73\x00", 2, CFA_EXPR_NO_VALUE, 0 },	   /* rbx is not known */
-		{ "\x30\x06", 2, CFA_EXPR_MEMORY, 0 },		   /* *0 */
-		{ "\x31\x28\x01\x00\x35\x33", 6, CFA_EXPR_OK, 3 }, /* taken branch */
-		{ "\x50", 1, CFA_EXPR_BAD, 0 }, /* DW_OP_reg0 is no value */
+		{ "\x83\x02", 2, CFA_AT, -16, 0 },
+		{ "\x05\x03\x02", 3, CFA_AT, -16, 0 },	    /* offset_extended */
+		{ "\x11\x03\x7e", 3, CFA_AT, 16, 0 },	    /* offset_extended_sf */
+		{ "\x2f\x03\x02", 3, CFA_AT, 16, 0 },	    /* negative_offset */
+		{ "\x14\x03\x02", 3, CFA_IS, -16, 0 },	    /* val_offset */
+		{ "\x15\x03\x7e", 3, CFA_IS, 16, 0 },	    /* val_offset_sf */
+		{ "\x09\x03\x0c", 3, CFA_REGISTER, 0, 12 }, /* register */
+		{ "\x09\x03\x63", 3, CFA_UNDEFINED, 0, 0 }, /* in one not carried */
+		{ "\x07\x03", 2, CFA_UNDEFINED, 0, 0 },
+		{ "\x83\x02\x08\x03", 4, CFA_SAME, 0, 0 },
+		{ "\x83\x02\x06\x03", 4, CFA_SAME, 0, 0 }, /* restore_extended */
+		{ "\x83\x02\xc3", 3, CFA_SAME, 0, 0 },	   /* restore */
 	};
-	uint64_t stack[2] = { 0x1111, 0x2222 };
-	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
-				  NULL };
-	struct unwind_regs g = { .valid = abi_bit(7) };
-	struct cfa_expr_input in = { &g, &m, NULL };
 
 	(void)state;
-	g.r[7] = 0x6000;
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		uint64_t v = 0;
+		struct cfi_fde fde;
+		struct table table;
+		struct cfa_rule rule;
 
-		assert_int_equal(
-			cfa_expr_eval((const uint8_t *)t[i].bytes, t[i].size, &in, &v),
-			t[i].result);
-		if (t[i].result == CFA_EXPR_OK)
-			assert_int_equal(v, t[i].value);
+		assemble(&table, UNWIND_X86_64, "zR", X86_INITIAL, 5, t[i].bytes,
+			 t[i].size);
+		rule = rules_at(&table, CODE, &fde).reg[3];
+		assert_int_equal(rule.kind, t[i].kind);
+		assert_int_equal(rule.value, t[i].value);
+		assert_int_equal(rule.reg, t[i].reg);
+	}
+}
+
+static void expressions_are_kept_by_their_place(void **state)
+{
+	struct table t;
+	struct cfi_fde fde;
+	struct cfa_rules rules;
+
+	(void)state;
+	ASSEMBLE(&t, UNWIND_X86_64, "zR", X86_INITIAL,
+		 "\x10\x03\x02\x76\x68"	  /* rbx at rbp - 24 */
+		 "\x16\x0c\x02\x77\x08"); /* r12 is rsp + 8 */
+	rules = rules_at(&t, CODE, &fde);
+	assert_int_equal(rules.reg[3].kind, CFA_AT_EXPR);
+	assert_int_equal(rules.reg[3].expr_size, 2);
+	assert_memory_equal(t.bytes + rules.reg[3].value, "\x76\x68", 2);
+	assert_int_equal(rules.reg[12].kind, CFA_IS_EXPR);
+	assert_memory_equal(t.bytes + rules.reg[12].value, "\x77\x08", 2);
+}
+
+static void every_cfa_instruction_gives_its_rule(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+		uint8_t reg;
+		int32_t value;
+	} t[] = {
+		{ "\x0c\x06\x10", 3, 6, 16 },
+		{ "\x12\x06\x7e", 3, 6, 16 }, /* def_cfa_sf: -2 times -8 */
+		{ "\x0d\x06", 2, 6, 8 },
+		{ "\x0e\x20", 2, 7, 32 },
+		{ "\x13\x7c", 2, 7, 32 }, /* def_cfa_offset_sf */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct cfi_fde fde;
+		struct table table;
+		struct cfa_rule cfa;
+
+		assemble(&table, UNWIND_X86_64, "zR", X86_INITIAL, 5, t[i].bytes,
+			 t[i].size);
+		cfa = rules_at(&table, CODE, &fde).cfa;
+		assert_int_equal(cfa.kind, CFA_REGISTER);
+		assert_int_equal(cfa.reg, t[i].reg);
+		assert_int_equal(cfa.value, t[i].value);
+	}
+}
+
+/* Each way to move on, by 0x20: the rule behind holds from there. */
+static void every_advance_moves_the_place(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+	} t[] = {
+		{ "\x60", 1 },	   /* advance_loc */
+		{ "\x02\x20", 2 }, /* by one byte, two, four */
+		{ "\x03\x20\x00", 3 },
+		{ "\x04\x20\x00\x00\x00", 5 },
+		{ "\x01\x20\x90\x00\x00", 5 }, /* set_loc */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct cfi_fde fde;
+		struct table table;
+		char program[8];
+
+		memcpy(program, t[i].bytes, t[i].size);
+		memcpy(program + t[i].size, "\x0e\x28", 2);
+		assemble(&table, UNWIND_X86_64, "zR", X86_INITIAL, 5, program,
+			 t[i].size + 2);
+		assert_int_equal(rules_at(&table, CODE + 0x1f, &fde).cfa.value, 8);
+		assert_int_equal(rules_at(&table, CODE + 0x20, &fde).cfa.value, 40);
 	}
 }
 
@@ -411,10 +333,15 @@ static void damaged_programs_are_refused(void **state)
 	} t[] = {
 		{ "\x0b", 1 }, /* recall without remember */
 		{ "\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a\x0a", 9 }, /* nested too deep */
-		{ "\x0f\x7f", 2 },     /* expression beyond the end */
-		{ "\x3f", 1 },	       /* unknown instruction */
-		{ "\x0c\x63\x08", 3 }, /* CFA in register 99 */
-		{ "\x04\x01", 2 },     /* cut operand */
+		{ "\x0f\x7f", 2 },		       /* expression beyond the end */
+		{ "\x3f", 1 },			       /* unknown instruction */
+		{ "\x0c\x63\x08", 3 },		       /* CFA in register 99 */
+		{ "\x04\x01", 2 },		       /* cut operand */
+		{ "\x0c\x07\xff\xff\xff\xff\x0f", 7 }, /* offsets beyond 31 bits, */
+		{ "\x83\xff\xff\xff\xff\x0f", 6 },     /* with their factor, */
+		{ "\x83\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 10 }, /* beyond 63 */
+		{ "\x83\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11 },
+		{ "\x0f\x01\x77\x0e\x08", 5 }, /* an offset for a CFA without register */
 	};
 
 	(void)state;
@@ -465,14 +392,10 @@ int main(void)
 		cmocka_unit_test(the_linkers_plt_expression_is_a_row),
 		cmocka_unit_test(an_undefined_return_address_is_the_end),
 		cmocka_unit_test(an_aarch64_frame_saves_relative_to_its_base),
-		cmocka_unit_test(a_signed_return_address_is_stripped),
-		cmocka_unit_test(a_leaf_returns_by_its_link_register_once),
-		cmocka_unit_test(a_register_below_sp_is_read_within_the_red_zone),
-		cmocka_unit_test(a_popped_register_is_kept_when_the_copy_starts_at_sp),
-		cmocka_unit_test(all_popped_registers_are_kept_by_the_full_rules),
-		cmocka_unit_test(
-			a_register_that_calls_may_destroy_is_presumed_to_be_spared),
-		cmocka_unit_test(expressions_are_evaluated_within_bounds),
+		cmocka_unit_test(every_register_instruction_gives_its_rule),
+		cmocka_unit_test(expressions_are_kept_by_their_place),
+		cmocka_unit_test(every_cfa_instruction_gives_its_rule),
+		cmocka_unit_test(every_advance_moves_the_place),
 		cmocka_unit_test(damaged_programs_are_refused),
 		cmocka_unit_test(the_index_finds_the_last_start_at_or_before),
 	};
