@@ -19,6 +19,8 @@
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
+#define PATH_SIZE 4096
+
 struct image {
 	uint32_t id;
 	char *path;
@@ -145,23 +147,42 @@ out:
 	return fd;
 }
 
+static bool name_of_open_file(int fd, char name[static PATH_SIZE])
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+
+	ssize_t n = readlink(link, name, PATH_SIZE - 1);
+
+	if (n <= 0)
+		return false;
+	name[n] = '\0';
+	return true;
+}
+
+/* Dynamic linkers name a library as they found it, mostly by a link (libz.so.1), the
+ * kernel by its file (libz.so.1.2.13): the file's, so that recordings compare. */
+static uint32_t file_path(struct image_table *t, int fd, const char *path,
+			  const char *host_path)
+{
+	char real[PATH_SIZE];
+	bool is_link = fd >= 0 && !*host_path && name_of_open_file(fd, real) &&
+		       real[0] == '/' && access(real, F_OK) == 0;
+
+	return writer_string(t->writer, is_link ? real : path);
+}
+
 /* Under /proc a found file's name dies with the process: say where it really is, if it
  * can be reached from here. */
 static uint32_t lasting_path(struct image_table *t, int fd, const char *host_path,
 			     const struct executable *x)
 {
-	char link[64], real[4096];
+	char real[PATH_SIZE];
 	struct executable again;
 
-	if (!*host_path || fd < 0)
+	if (!*host_path || fd < 0 || !name_of_open_file(fd, real))
 		return 0;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-
-	ssize_t n = readlink(link, real, sizeof(real) - 1);
-
-	if (n <= 0)
-		return 0;
-	real[n] = '\0';
 
 	own(closep) int reopened = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
@@ -194,13 +215,14 @@ static void describe(struct model_image *model, const struct tracker_mmap *m,
 static void add_image(struct image_table *t, uint32_t pid, const struct tracker_mmap *m,
 		      const char *path, bool is_deleted)
 {
-	struct model_image model = { .path = writer_string(t->writer, path) };
+	struct model_image model = { 0 };
 	struct executable x = { 0 };
-	char host_path[4200] = "";
+	char host_path[PATH_SIZE + 100] = "";
 	int fd;
 
 	if (!strcmp(path, "[vdso]")) {
 		model.kind = IMAGE_VDSO;
+		model.path = writer_string(t->writer, path);
 		fd = open_vdso();
 		if (fd >= 0 && executable_probe(fd, &x, NULL) < 0)
 			x.is_64bit = true;
@@ -209,6 +231,7 @@ static void add_image(struct image_table *t, uint32_t pid, const struct tracker_
 	} else {
 		model.kind = IMAGE_ELF;
 		fd = find_file(pid, m, path, &x, host_path, sizeof(host_path));
+		model.path = file_path(t, fd, path, host_path);
 		model.host_path = lasting_path(t, fd, host_path, &x);
 	}
 	if (is_deleted || (fd < 0 && model.kind == IMAGE_ELF))
