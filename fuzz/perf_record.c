@@ -28,7 +28,7 @@ static void take_pieces(const struct perf_record_sample *s)
 	perf_pieces_take(&p, s->cpu, s->raw, s->raw_size);
 	if (s->raw_size >= 8)
 		memcpy(&addr, s->raw, 8);
-	if (perf_pieces_begin(&p, s->cpu, addr) &&
+	if (perf_pieces_begin(&p, s->cpu, addr, addr) &&
 	    perf_pieces_read(&p, addr + s->raw_size, &word))
 		abort();
 	perf_pieces_end(&p, s->cpu);

@@ -20,6 +20,13 @@
 /* Of the outermost frame: what a walk may look at above its stack pointer. */
 #define END_BYTES 64
 
+/* Of the psABI; other architectures have none. */
+#if defined(__x86_64__)
+#define PERF_DEEP_RED_BYTES 128
+#else
+#define PERF_DEEP_RED_BYTES 0
+#endif
+
 struct perf_deep {
 	int bases, scratch, output, program;
 	uint32_t n_cpus;
@@ -50,6 +57,7 @@ static int load(const struct perf_deep *d, uint32_t limit_bytes, struct err *e)
 	struct perf_deep_code_input in = { .bases = d->bases,
 					   .scratch = d->scratch,
 					   .output = d->output,
+					   .red_bytes = PERF_DEEP_RED_BYTES,
 					   .skip_bytes = PERF_DEEP_SKIP_BYTES,
 					   .limit_bytes = limit_bytes };
 	union bpf_attr a = { .prog_type = BPF_PROG_TYPE_PERF_EVENT,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * perf_deep - the outer part of stacks that are deeper than perf copies.
+ * perf_deep - the parts of stacks that perf does not copy.
  *
  * A record of perf has 16 bits for its size, so a copied stack ends at 63 KB.  Where the
  * user may load BPF programs, one of ours runs at every sample and puts what lies beyond
  * into records in front of it (perf_deep_code).  The pieces are of the sample's moment:
  * nothing is guessed.  Where a thread's stack ends is learned from its complete stacks,
- * so that no more than the stack is copied.
+ * so that no more than the stack is copied.  The red zone, which perf never copies, is
+ * copied always: OpenSSL's SHA-2, for one, has its frame's address there.
  */
 #ifndef DWELL_COLLECT_PERF_DEEP_H
 #define DWELL_COLLECT_PERF_DEEP_H

@@ -26,6 +26,7 @@
 #define PIECE_BYTES  offsetof(struct perf_deep_piece, bytes)
 
 enum label {
+	LABEL_STACK,
 	LABEL_PIECE,
 	LABEL_PIECE_FITS,
 	LABEL_PAGE,
@@ -188,6 +189,25 @@ static void write_piece(struct assembler *a, const struct perf_deep_code_input *
 	call(a, BPF_FUNC_perf_event_output);
 }
 
+/* What leaf functions keep below the stack pointer: hand-written ones have even the
+ * frame's address there. */
+static void copy_red_zone(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	if (!in->red_bytes)
+		return;
+	move(a, BPF_REG_1, BPF_REG_9);
+	add_imm(a, BPF_REG_1, PIECE_BYTES);
+	set(a, BPF_REG_2, (int32_t)in->red_bytes);
+	move(a, BPF_REG_3, BPF_REG_7);
+	add_imm(a, BPF_REG_3, -(int32_t)(in->skip_bytes + in->red_bytes));
+	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_3);
+	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_2);
+	call(a, BPF_FUNC_probe_read_user);
+	jump(a, BPF_JNE | BPF_K, BPF_REG_0, 0, 0, LABEL_STACK);
+	write_piece(a, in);
+	label(a, LABEL_STACK);
+}
+
 /* r2 = the smaller of it and what is wanted from r7 on, 1 to max; also in the piece.
  * The way through memory makes the verifier forget how it came about: else it goes
  * through the rest once for each. */
@@ -298,6 +318,7 @@ size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *re
 
 	find_stack(&a, in);
 	find_scratch(&a, in);
+	copy_red_zone(&a, in);
 	find_end(&a, in);
 	copy_pieces(&a, in);
 	copy_pages(&a);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause
  *
- * perf_deep_code - the BPF program that copies the outer part of a deep stack.
+ * perf_deep_code - the BPF program that copies what perf leaves out of a stack.
  *
  * It runs at a sample, before perf writes it, and writes records of `struct
  * perf_deep_piece` for what lies above the part that perf itself will copy: up to the
  * known end of the thread's stack, or as far as it can be read and the limit allows.
+ * Before them comes the red zone below the stack pointer, where there is one.
  */
 #ifndef DWELL_COLLECT_PERF_DEEP_CODE_H
 #define DWELL_COLLECT_PERF_DEEP_CODE_H
@@ -15,7 +16,7 @@
 
 /* A record has 16 bits for its size. */
 #define PERF_DEEP_CODE_PIECE_BYTES (14u * 4096)
-#define PERF_DEEP_CODE_MAX	   160 /* instructions */
+#define PERF_DEEP_CODE_MAX	   180 /* instructions */
 
 /* What the program writes, and its scratch memory. */
 struct perf_deep_piece {
@@ -30,6 +31,7 @@ struct perf_deep_code_input {
 		      * UINT64_MAX: somewhere above what was copied */
 	int scratch; /* an array with a struct perf_deep_piece for each CPU */
 	int output;  /* an array of perf events, one per CPU */
+	uint32_t red_bytes;   /* below the stack pointer, 0: none */
 	uint32_t skip_bytes;  /* what perf copies, from the stack pointer on */
 	uint32_t limit_bytes; /* beyond that */
 };

@@ -177,7 +177,7 @@ static void begin_deep(struct perf_feed *f, struct tracker_sample *sample)
 	struct perf_pieces *pieces = perf_deep_pieces(f->files->deep);
 
 	m->end = &f->stack_end;
-	if (perf_pieces_begin(pieces, sample->cpu,
+	if (perf_pieces_begin(pieces, sample->cpu, m->stack_addr,
 			      m->stack_addr + PERF_DEEP_SKIP_BYTES)) {
 		m->read = perf_pieces_read;
 		m->ctx = pieces;

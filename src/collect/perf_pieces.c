@@ -13,12 +13,34 @@ void perf_pieces_init(struct perf_pieces *p, uint32_t n_cpus)
 	p->cpus = xcalloc(n_cpus, sizeof(*p->cpus));
 }
 
+static void clear(struct perf_pieces_cpu *c)
+{
+	buf_clear(&c->runs[0].bytes);
+	buf_clear(&c->runs[1].bytes);
+}
+
 void perf_pieces_fini(struct perf_pieces *p)
 {
-	for (uint32_t i = 0; i < p->n_cpus; i++)
-		buf_fini(&p->cpus[i].bytes);
+	for (uint32_t i = 0; i < p->n_cpus; i++) {
+		buf_fini(&p->cpus[i].runs[0].bytes);
+		buf_fini(&p->cpus[i].runs[1].bytes);
+	}
 	free(p->cpus);
 	*p = (struct perf_pieces){ 0 };
+}
+
+/* The newest run, if this address continues it, else a new one in place of the oldest. */
+static struct perf_pieces_run *run_for(struct perf_pieces_cpu *c, uint64_t addr)
+{
+	struct perf_pieces_run *newest = &c->runs[1], oldest = c->runs[0];
+
+	if (newest->bytes.size && newest->addr + newest->bytes.size == addr)
+		return newest;
+	c->runs[0] = *newest;
+	*newest = oldest;
+	buf_clear(&newest->bytes);
+	newest->addr = addr;
+	return newest;
 }
 
 void perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, size_t size)
@@ -32,45 +54,51 @@ void perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, si
 
 	if (r.bad || cpu >= p->n_cpus)
 		return;
-
-	struct perf_pieces_cpu *c = &p->cpus[cpu];
-
-	if (c->bytes.size && addr != c->addr + c->bytes.size)
-		buf_clear(&c->bytes);
-	if (!c->bytes.size)
-		c->addr = addr;
-	buf_add(&c->bytes, bytes, (size_t)n);
+	buf_add(&run_for(&p->cpus[cpu], addr)->bytes, bytes, (size_t)n);
 }
 
 void perf_pieces_forget(struct perf_pieces *p)
 {
 	for (uint32_t i = 0; i < p->n_cpus; i++)
-		buf_clear(&p->cpus[i].bytes);
+		clear(&p->cpus[i]);
 }
 
-bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t addr)
+/* The lower one is written first. */
+bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp, uint64_t end)
 {
-	p->current = NULL;
-	if (cpu < p->n_cpus && p->cpus[cpu].bytes.size && p->cpus[cpu].addr == addr)
-		p->current = &p->cpus[cpu];
-	return p->current != NULL;
+	p->below = p->above = NULL;
+	if (cpu >= p->n_cpus)
+		return false;
+
+	const struct perf_pieces_run *run = &p->cpus[cpu].runs[1];
+
+	if (run->bytes.size && run->addr == end)
+		p->above = run--;
+	if (run->bytes.size && run->addr + run->bytes.size == sp)
+		p->below = run;
+	return p->below || p->above;
+}
+
+static bool read_run(const struct perf_pieces_run *run, uint64_t addr, uint64_t *ret)
+{
+	uint64_t off = run ? addr - run->addr : 0;
+
+	if (!run || off >= run->bytes.size || run->bytes.size - off < sizeof(*ret))
+		return false;
+	memcpy(ret, run->bytes.data + off, sizeof(*ret));
+	return true;
 }
 
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret)
 {
 	const struct perf_pieces *p = ctx;
-	const struct perf_pieces_cpu *c = p->current;
-	uint64_t off = c ? addr - c->addr : 0;
 
-	if (!c || off >= c->bytes.size || c->bytes.size - off < sizeof(*ret))
-		return false;
-	memcpy(ret, c->bytes.data + off, sizeof(*ret));
-	return true;
+	return read_run(p->above, addr, ret) || read_run(p->below, addr, ret);
 }
 
 void perf_pieces_end(struct perf_pieces *p, uint32_t cpu)
 {
-	p->current = NULL;
+	p->below = p->above = NULL;
 	if (cpu < p->n_cpus)
-		buf_clear(&p->cpus[cpu].bytes);
+		clear(&p->cpus[cpu]);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * perf_pieces - the memory above a copied stack, from the records in front of its sample.
+ * perf_pieces - the memory around a copied stack, from the records in front of its
+ * sample.
  *
- * On each CPU the pieces that follow each other belong to the sample that comes next.
+ * On each CPU the pieces belong to the sample that comes next.  Those that continue each
+ * other are one run: one may end at the stack pointer, one begin where perf's copy ends.
  */
 #ifndef DWELL_COLLECT_PERF_PIECES_H
 #define DWELL_COLLECT_PERF_PIECES_H
@@ -13,15 +15,19 @@
 
 #include "base/buf.h"
 
-struct perf_pieces_cpu {
+struct perf_pieces_run {
 	uint64_t addr; /* of bytes[0] */
 	struct buf bytes;
+};
+
+struct perf_pieces_cpu {
+	struct perf_pieces_run runs[2]; /* the newer is the second */
 };
 
 struct perf_pieces {
 	struct perf_pieces_cpu *cpus;
 	uint32_t n_cpus;
-	const struct perf_pieces_cpu *current; /* NULL: no sample is being taken */
+	const struct perf_pieces_run *below, *above; /* of the current sample, or NULL */
 };
 
 void perf_pieces_init(struct perf_pieces *p, uint32_t n_cpus);
@@ -33,9 +39,10 @@ void perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece,
 /* The sample of some may be missing: all are nobody's. */
 void perf_pieces_forget(struct perf_pieces *p);
 
-/* A sample of a CPU came, of which perf copied the stack up to addr: is there more?  It
- * is read with perf_pieces_read() until perf_pieces_end(), which is due in any case. */
-bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t addr);
+/* A sample of a CPU came, of which perf copied the stack from sp to end: is there more?
+ * It is read with perf_pieces_read() until perf_pieces_end(), which is due in any case.
+ */
+bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp, uint64_t end);
 /* For struct unwind_memory; ctx is the struct perf_pieces. */
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret);
 void perf_pieces_end(struct perf_pieces *p, uint32_t cpu);

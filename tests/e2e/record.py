@@ -136,6 +136,18 @@ def stacks_beyond_what_perf_copies_are_complete():
 
 
 @test
+def a_frame_whose_address_is_in_the_red_zone_has_callers():
+    if not os.path.exists(program('redzone')):
+        raise Skip('only x86-64 has a red zone')
+    if not IS_ROOT and may_record('perf'):
+        raise Skip('perf does not copy it, and only root may load BPF programs')
+    run(program('redzone'), '300000000', options=['-i', '1ms'])
+    r = report()
+    assert share(r, 'redzone_spin', 'exclusive') > 0.9, r['rows'][:3]
+    close(share(r, 'main', 'inclusive'), share(r, 'redzone_spin', 'inclusive'), 0.01, 'main')
+
+
+@test
 def waits_are_charged_to_where_they_happen():
     p = run(program('wait'), options=['-e', 'totaltime', '-i', '1ms'])
     assert p.returncode == 0, p.stderr

@@ -37,9 +37,9 @@ static void pieces_continue_the_next_sample_of_their_cpu(void **state)
 	perf_pieces_init(&p, 2);
 	take(&p, 1, 0x1000, "01234567");
 	take(&p, 1, 0x1008, "89abcdef");
-	assert_false(perf_pieces_begin(&p, 0, 0x1000));
-	assert_false(perf_pieces_begin(&p, 2, 0x1000));
-	assert_true(perf_pieces_begin(&p, 1, 0x1000));
+	assert_false(perf_pieces_begin(&p, 0, 0x1000 - 0x100, 0x1000));
+	assert_false(perf_pieces_begin(&p, 2, 0x1000 - 0x100, 0x1000));
+	assert_true(perf_pieces_begin(&p, 1, 0x1000 - 0x100, 0x1000));
 	assert_true(reads(&p, 0x1000, "01234567"));
 	assert_true(reads(&p, 0x1004, "456789ab"));
 	assert_true(reads(&p, 0x1008, "89abcdef"));
@@ -47,7 +47,32 @@ static void pieces_continue_the_next_sample_of_their_cpu(void **state)
 	assert_false(perf_pieces_read(&p, 0xfff, &word));
 	perf_pieces_end(&p, 1);
 	assert_false(perf_pieces_read(&p, 0x1000, &word));
-	assert_false(perf_pieces_begin(&p, 1, 0x1000));
+	assert_false(perf_pieces_begin(&p, 1, 0x1000 - 0x100, 0x1000));
+	perf_pieces_fini(&p);
+}
+
+static void a_red_zone_and_what_is_above_the_copy_are_both_there(void **state)
+{
+	struct perf_pieces p;
+	uint64_t word;
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	take(&p, 0, 0x0ff0, "0123456789abcdef");
+	assert_true(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
+	assert_true(reads(&p, 0x0ff8, "89abcdef"));
+	assert_false(perf_pieces_read(&p, 0x2000, &word));
+	perf_pieces_end(&p, 0);
+
+	take(&p, 0, 0x0ff8, "01234567");
+	take(&p, 0, 0x2000, "89abcdef");
+	take(&p, 0, 0x2008, "ghijklmn");
+	assert_true(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
+	assert_true(reads(&p, 0x0ff8, "01234567"));
+	assert_true(reads(&p, 0x2004, "cdefghij"));
+	assert_false(perf_pieces_read(&p, 0x1000, &word));
+	perf_pieces_end(&p, 0);
+	assert_false(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
 	perf_pieces_fini(&p);
 }
 
@@ -58,10 +83,10 @@ static void pieces_of_another_stack_are_not_used(void **state)
 	(void)state;
 	perf_pieces_init(&p, 1);
 	take(&p, 0, 0x1000, "01234567");
-	assert_false(perf_pieces_begin(&p, 0, 0x2000));
+	assert_false(perf_pieces_begin(&p, 0, 0x2000 - 0x100, 0x2000));
 	take(&p, 0, 0x2000, "89abcdef");
-	assert_false(perf_pieces_begin(&p, 0, 0x1000));
-	assert_true(perf_pieces_begin(&p, 0, 0x2000));
+	assert_false(perf_pieces_begin(&p, 0, 0x1000 - 0x100, 0x1000));
+	assert_true(perf_pieces_begin(&p, 0, 0x2000 - 0x100, 0x2000));
 	assert_true(reads(&p, 0x2000, "89abcdef"));
 	perf_pieces_fini(&p);
 }
@@ -74,7 +99,7 @@ static void a_lost_sample_takes_its_pieces_along(void **state)
 	perf_pieces_init(&p, 1);
 	take(&p, 0, 0x1000, "01234567");
 	perf_pieces_forget(&p);
-	assert_false(perf_pieces_begin(&p, 0, 0x1000));
+	assert_false(perf_pieces_begin(&p, 0, 0x1000 - 0x100, 0x1000));
 	perf_pieces_fini(&p);
 }
 
@@ -87,7 +112,7 @@ static void a_piece_that_claims_more_than_it_holds_is_none(void **state)
 	perf_pieces_init(&p, 1);
 	perf_pieces_take(&p, 0, damaged, sizeof(damaged));
 	perf_pieces_take(&p, 0, damaged, 12);
-	assert_false(perf_pieces_begin(&p, 0, 0x1000));
+	assert_false(perf_pieces_begin(&p, 0, 0x1000 - 0x100, 0x1000));
 	perf_pieces_fini(&p);
 }
 
@@ -95,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_continue_the_next_sample_of_their_cpu),
+		cmocka_unit_test(a_red_zone_and_what_is_above_the_copy_are_both_there),
 		cmocka_unit_test(pieces_of_another_stack_are_not_used),
 		cmocka_unit_test(a_lost_sample_takes_its_pieces_along),
 		cmocka_unit_test(a_piece_that_claims_more_than_it_holds_is_none),
