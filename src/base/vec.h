@@ -25,9 +25,9 @@
 void *vec_grow(void *at, size_t *cap, size_t need, size_t size);
 
 #define vec_reserve(v, count)                                                            \
-	((v)->at = (count) > (v)->cap                                                    \
-			   ? vec_grow((v)->at, &(v)->cap, (count), sizeof(*(v)->at))     \
-			   : (v)->at)
+	((v)->at = (count) > (v)->cap ? vec_grow((v)->at, &(v)->cap, (count),            \
+						 sizeof(__typeof__(*(v)->at)))           \
+				      : (v)->at)
 /* A pointer to one more, zeroed element. */
 #define vec_push(v)                                                                      \
 	({                                                                               \

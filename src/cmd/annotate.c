@@ -102,7 +102,7 @@ static int run(struct options *o, struct err *e)
 	if (rc == 0)
 		rc = report_profile_find_function(&r, name, &function, others,
 						  sizeof(others), e);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	annotate_view_init(&v, &r, function);
 	v.all = options_has(o, "all");

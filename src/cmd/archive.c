@@ -189,11 +189,13 @@ static int run(struct options *o, struct err *e)
 {
 	own(report_profile_close) struct report r = { 0 };
 	own(archive_fini) struct archive a = { .r = &r };
-	int rc = options_argc(o) > 1
-			 ? err_set(e, ERR_USAGE, "one recording at a time")
-			 : report_profile_open(o, options_argv(o), false, 0, &r, e);
 
-	if (rc < 0)
+	if (options_argc(o) > 1)
+		return err_set(e, ERR_USAGE, "one recording at a time");
+
+	int rc = report_profile_open(o, options_argv(o), false, 0, &r, e);
+
+	if (rc != 0)
 		return rc;
 
 	own(freep) char *made = default_output(r.paths[0]);

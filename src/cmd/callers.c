@@ -197,7 +197,7 @@ static int run(struct options *o, struct err *e)
 	if (rc == 0)
 		rc = report_profile_find_function(&r, name, &v.function, others,
 						  sizeof(others), e);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	metrics_attribute(&v.b, r.profile, v.function);
 	if (r.json)

@@ -151,6 +151,8 @@ static void set_scope(struct perf_event_attr *a, const struct scope *scope,
 
 static uint64_t period_of(const struct perf_stream_spec *spec, const struct plan *plan)
 {
+	if (!plan)
+		return 1;
 	switch (spec->role) {
 	case PERF_STREAM_SAMPLE:
 		return plan->choice.interval;

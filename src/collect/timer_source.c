@@ -328,7 +328,7 @@ static void find_rings(struct timer *s, uint64_t now_ns)
 		closedir(dir);
 	if (s->images.n > n_before)
 		qsort(s->images.at + n_before, s->images.n - n_before,
-		      sizeof(*s->images.at), by_start);
+		      sizeof(struct timer_image *), by_start);
 }
 
 /* An image whose process has exec'ed another ends before that one is taken. */

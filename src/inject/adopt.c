@@ -38,7 +38,7 @@ static size_t read_status(const char *name)
 	int fd;
 	long size;
 
-	memcpy(path + at, name, n);
+	memcpy(path + at, name, n + 1);
 	memcpy(path + at + n, "/status", sizeof("/status"));
 	fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)

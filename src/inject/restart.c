@@ -42,7 +42,7 @@ bool restart_is_early(const char *release)
 
 void restart_init(void)
 {
-	struct utsname name;
+	struct utsname name = { 0 };
 
 	interrupts_early = sys_call(SYS_uname, &name, 0, 0, 0, 0, 0) == 0 &&
 			   restart_is_early(name.release);
@@ -85,7 +85,7 @@ static bool find_other(const ucontext_t *uc, int signal, struct sys_sigaction *r
 
 void restart_settle(ucontext_t *uc, int signal)
 {
-	struct sys_sigaction other;
+	struct sys_sigaction other = { 0 };
 	enum arch_call call = arch_call(uc);
 
 	if (call == ARCH_CALL_NONE ||

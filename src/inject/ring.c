@@ -26,7 +26,7 @@ static void make_path(char *path, const char *directory, uint32_t pid, uint64_t 
 /* Beyond RLIMIT_FSIZE the kernel would not only refuse but send SIGXFSZ. */
 static int allocate(int fd, uint64_t size)
 {
-	struct rlimit old, more;
+	struct rlimit old = { 0 }, more;
 
 	if (sys_rlimit(RLIMIT_FSIZE, NULL, &old) < 0 || old.rlim_max < size)
 		return -1;

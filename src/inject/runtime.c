@@ -147,7 +147,7 @@ static void install_handler(unsigned long flags)
 
 void runtime_keep_signal(void)
 {
-	struct sys_sigaction now;
+	struct sys_sigaction now = { 0 };
 
 	if (!runtime.is_on || sandbox_is_on() ||
 	    sys_signal_action(runtime.signal, NULL, &now) < 0 ||

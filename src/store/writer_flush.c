@@ -268,17 +268,15 @@ int writer_failure(const struct writer *w, struct err *e)
 
 int writer_flush(struct writer *w, struct err *e)
 {
-	int rc = 0;
+	int rc = w->has_failed ? writer_failure(w, e) : writer_append_explanations(w, e);
 
 	w->began_ns = 0;
 	w->has_flushed = true;
-	if (!w->has_failed)
-		rc = writer_append_explanations(w, e);
-	if (rc == 0 && !w->has_failed && !w->is_full)
+	if (rc == 0 && !w->is_full)
 		rc = append_data(w, e);
-	if (w->has_failed || w->is_full)
+	if (rc < 0 || w->is_full)
 		drop_data(w);
-	return w->has_failed ? writer_failure(w, e) : 0;
+	return rc;
 }
 
 static bool has_batch(const struct writer *w)

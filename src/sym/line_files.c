@@ -61,7 +61,7 @@ static size_t parse_formats(struct reader *r, struct entry_format *formats)
 		formats[i].attr =
 			(struct abbrev_attr){ .form = (uint16_t)reader_uleb(r) };
 	}
-	return n;
+	return r->bad ? 0 : n;
 }
 
 static struct entry parse_entry(const struct line_files *f, struct reader *r,

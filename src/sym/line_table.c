@@ -120,7 +120,7 @@ static void run_program(struct run *run)
 	run->r = reader_over(f->program, (size_t)(f->program_end - f->program));
 	reset(run);
 	while (reader_left(&run->r)) {
-		uint8_t op = *run->r.at++;
+		uint8_t op = reader_u8(&run->r);
 
 		if (op < f->opcode_base) {
 			standard(run, op);

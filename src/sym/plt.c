@@ -156,16 +156,20 @@ static uint64_t got_address(const struct object *o)
 static void add_stubs(struct symtab *t, struct object *o, struct arena *names,
 		      const struct object_section *s, const struct map *slots)
 {
-	struct object_bytes code = object_contents(o, s);
 	slot_fn *decode = decoder_of(o);
 	uint64_t got = got_address(o);
-	size_t each = s && strcmp(s->name, ".plt.got") == 0 ? 8 : STUB_BYTES;
 	uint64_t slot;
+
+	if (!s || !decode)
+		return;
+
+	struct object_bytes code = object_contents(o, s);
+	size_t each = strcmp(s->name, ".plt.got") == 0 ? 8 : STUB_BYTES;
 
 	/* Only .plt.got has short stubs, and only without endbr64. */
 	if (each == 8 && code.size >= 8 && code.data[0] == 0xf3)
 		each = STUB_BYTES;
-	for (size_t at = 0; decode && at < code.size; at += each) {
+	for (size_t at = 0; at < code.size; at += each) {
 		size_t n = code.size - at < each ? code.size - at : each;
 		const uint64_t *symbol;
 

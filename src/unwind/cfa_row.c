@@ -124,22 +124,35 @@ static struct cfa_row pack_plt(const struct abi *abi, const struct cfa_rules *ru
 	return row;
 }
 
+/* What linkers write for .plt: rsp + 8 + ((pc & 15 >= literal) << 3). */
+static bool match_plt(const struct cfi_section *s, const struct cfa_rule *rule,
+		      uint8_t *ret_boundary)
+{
+	struct eh_cursor c = eh_cursor_over(s->bytes + rule->value, rule->expr_size, 0);
+	const uint8_t *head = eh_cursor_bytes(&c, 6);
+	uint8_t literal = eh_cursor_u8(&c);
+	const uint8_t *tail = eh_cursor_bytes(&c, 4);
+
+	if (!head || !tail || eh_cursor_left(&c) ||
+	    memcmp(head, "\x77\x08\x80\x00\x3f\x1a", 6) != 0 ||
+	    memcmp(tail, "\x2a\x33\x24\x22", 4) != 0 || literal < 0x30 || literal > 0x3f)
+		return false;
+	*ret_boundary = literal - 0x30;
+	return true;
+}
+
 static struct cfa_row pack_expression(const struct cfi_section *s, const struct abi *abi,
 				      const struct cfa_rules *rules)
 {
-	const uint8_t *bytes = s->bytes + rules->cfa.value;
 	unsigned reg;
 	int64_t offset;
+	uint8_t boundary;
 
 	if (match_breg(s, &rules->cfa, true, &reg, &offset) && offset < OFFSET_LIMIT &&
 	    offset >= -OFFSET_LIMIT)
 		return pack_indirect(s, abi, rules, reg, offset);
-	/* What linkers write for .plt: rsp + 8 + ((pc & 15 >= literal) << 3). */
-	if (rules->cfa.expr_size == 11 && !abi->has_link_register &&
-	    memcmp(bytes, "\x77\x08\x80\x00\x3f\x1a", 6) == 0 &&
-	    memcmp(bytes + 7, "\x2a\x33\x24\x22", 4) == 0 && bytes[6] >= 0x30 &&
-	    bytes[6] <= 0x3f)
-		return pack_plt(abi, rules, bytes[6] - 0x30);
+	if (!abi->has_link_register && match_plt(s, &rules->cfa, &boundary))
+		return pack_plt(abi, rules, boundary);
 	return complex_row;
 }
 

@@ -356,8 +356,7 @@ static void regs_from_context(struct walk *w, const void *ucontext)
 	const uint8_t *context = ucontext;
 
 	w->is_exact = true;
-	g->arch = abi->arch;
-	g->valid = 0;
+	*g = (struct unwind_regs){ .arch = abi->arch };
 	for (unsigned i = 0; i < UNWIND_N_REGS; i++) {
 		if (!abi->context[i])
 			continue;
@@ -369,8 +368,10 @@ static void regs_from_context(struct walk *w, const void *ucontext)
 /* Registers at this very place, as the table of the enclosing function has them. */
 static inline __attribute__((always_inline)) void regs_here(struct unwind_regs *g)
 {
-	g->arch = abi->arch;
-	g->valid = abi->callee_saved | abi_bit(abi->sp) | abi_bit(abi->pc);
+	*g = (struct unwind_regs){
+		.arch = abi->arch,
+		.valid = abi->callee_saved | abi_bit(abi->sp) | abi_bit(abi->pc),
+	};
 #if defined(__x86_64__)
 	__asm__ volatile("movq %%rbx, 24(%0)\n\t"
 			 "movq %%rbp, 48(%0)\n\t"
@@ -444,8 +445,7 @@ static void prepare(struct walk *w, uintptr_t stack_lo, uintptr_t stack_hi,
 	w->is_full = false;
 	w->has_module = true;
 	w->guard.page = LOCAL_GUARD_NO_PAGE;
-	w->memory.read = local_guard_word;
-	w->memory.ctx = &w->guard;
+	w->memory = (struct stack_memory){ .read = local_guard_word, .ctx = &w->guard };
 	memset(exact, 0, (w->max + 7) / 8);
 }
 

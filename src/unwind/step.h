@@ -55,17 +55,18 @@ static inline bool step_is_simple(const struct cfa_row *row)
 }
 
 /* The CFA of a simple row; *ret_base is what save slots are relative to. */
-static inline enum step_result step_cfa(const struct cfa_row *row,
+static inline enum step_result step_cfa(const struct abi *abi, const struct cfa_row *row,
 					const struct unwind_regs *g,
 					const struct stack_memory *m, struct step *s,
 					uint64_t *ret_cfa, uint64_t *ret_base)
 {
-	unsigned reg = row->reg;
-	uint64_t base = g->r[reg], cfa = base + (uint64_t)(int64_t)row->offset;
+	uint64_t base, cfa;
 
 	s->cfa_slot = 0;
-	if (__builtin_expect(!(g->valid & abi_bit(reg)), 0))
+	if (__builtin_expect(!(g->valid & abi_bit(row->reg)), 0))
 		return STEP_NEEDS_ALL;
+	base = g->r[row->reg];
+	cfa = base + (uint64_t)(int64_t)row->offset;
 	*ret_base = base;
 	if (__builtin_expect(row->kind == CFA_ROW_CFA, 1)) {
 		*ret_base = cfa;
@@ -74,9 +75,9 @@ static inline enum step_result step_cfa(const struct cfa_row *row,
 		if (!stack_memory_word(m, cfa, &cfa))
 			return step_fault(s, s->cfa_slot);
 	} else if (row->kind == CFA_ROW_PLT) {
-		uint64_t pc = g->r[UNWIND_X86_64_PC];
+		bool is_pushed = (g->r[abi->pc] & 15) >= (uint32_t)row->offset;
 
-		cfa = base + 8 + ((pc & 15) >= (uint32_t)row->offset ? 8 : 0);
+		cfa = base + 8 + (is_pushed ? 8 : 0);
 		*ret_base = cfa;
 	}
 	*ret_cfa = cfa;
@@ -92,7 +93,7 @@ step_row(const struct abi *abi, const struct cfa_row *row, struct unwind_regs *g
 	uint64_t sp = g->r[abi->sp], fp = g->r[abi->fp], floor = sp - abi->red_zone;
 	uint64_t cfa, base, pc;
 	uint64_t fp_valid = g->valid & abi_bit(abi->fp);
-	enum step_result rc = step_cfa(row, g, m, s, &cfa, &base);
+	enum step_result rc = step_cfa(abi, row, g, m, s, &cfa, &base);
 
 	if (__builtin_expect(rc != STEP_RETURN, 0))
 		return rc;

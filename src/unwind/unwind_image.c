@@ -542,7 +542,7 @@ static void add_from_mini(struct unwind_image *image, const struct elf_file *out
 	const Elf64_Shdr *sh = find_section(outer, ".gnu_debugdata");
 	void *packed_owned = NULL;
 	const uint8_t *packed = NULL;
-	size_t size;
+	size_t size = 0;
 
 	if (sh && sh->sh_type != SHT_NOBITS)
 		packed = source_bytes(outer_src, sh->sh_offset, sh->sh_size,
