@@ -246,8 +246,12 @@ void annotate_source_json(const struct annotate_view *v, struct json *j)
 			json_object(j);
 			json_key_str(j, "file", row->file);
 			json_key_u64(j, "line", row->line);
-			if (row->function != MODEL_NONE)
+			if (row->function != MODEL_NONE) {
+				json_key(j, "function");
+				json_object(j);
 				report_json_function(j, v->r, row->function);
+				json_object_end(j);
+			}
 			report_json_values(j, v->r, "exclusive", row->exclusive);
 			report_json_values(j, v->r, "inclusive", row->inclusive);
 			json_object_end(j);
