@@ -69,6 +69,7 @@ def load(url):
         done = subprocess.run(
             [browser, *FLAGS, "--user-data-dir=" + profile, "--virtual-time-budget=3000",
              "--dump-dom", url],
-            capture_output=True, timeout=60, env={**os.environ, "LC_ALL": "C.UTF-8"}, check=False)
+            capture_output=True, timeout=60, check=False,
+            env={**os.environ, "LC_ALL": "C.UTF-8", "HOME": profile})
     console = [line for line in done.stderr.decode(errors="replace").splitlines() if "CONSOLE" in line]
     return Page(done.stdout.decode(errors="replace"), console)
