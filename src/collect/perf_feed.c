@@ -354,3 +354,8 @@ void perf_feed_take(void *ctx, const void *record, size_t size)
 		break;
 	}
 }
+
+void perf_feed_drain(struct perf_feed *f, uint64_t horizon_ns)
+{
+	perf_merge_drain(&f->files->merge, horizon_ns, perf_feed_take, f);
+}

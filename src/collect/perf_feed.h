@@ -35,7 +35,9 @@ struct perf_feed {
 /* CPU time is sampled by clocks of the threads: keep account of what these missed. */
 void perf_feed_follow_clocks(struct perf_feed *f);
 void perf_feed_fini(struct perf_feed *f);
-/* A perf_merge_fn; ctx is the feed. */
+/* Take what is older than the horizon from all rings. */
+void perf_feed_drain(struct perf_feed *f, uint64_t horizon_ns);
+/* One record; a perf_merge_fn, ctx is the feed. */
 void perf_feed_take(void *ctx, const void *record, size_t size);
 
 #endif

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/source.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "collect/facts.h"
-#include "collect/perf_blocked.h"
+#include "collect/perf_attach.h"
 #include "collect/perf_feed.h"
 #include "collect/perf_files.h"
 #include "collect/perf_hotplug.h"
+#include "collect/perf_probe.h"
 #include "host/clock.h"
 #include "host/privilege.h"
-#include "host/procfs.h"
 
 extern const struct source_ops perf_source;
 
-#define STREAMS_MAX 16
 /* From taking a record's time to its being visible: some instructions, but a virtual
  * CPU may stand still in between. */
 #define LATE_NS 5000000
@@ -31,93 +29,9 @@ struct perf {
 	struct perf_files files;
 	struct perf_feed feed;
 	struct perf_hotplug hotplug;
-	struct perf_blocked *blocked; /* while attaching, NULL: nobody asks */
-	struct map followed;	      /* tids that are observed, while attaching */
 	bool is_paused, no_kernel, has_grid;
 	uint64_t stopped_ns;
 };
-
-/* What must be allowed for the experiment's numbers to be whole: time in the kernel
- * belongs to CPU time, and switches happen there.  But a running process has no other
- * source: its user part is better than nothing, and the recording says so. */
-static enum privilege_level needed(const struct experiment *x, const struct scope *scope)
-{
-	if (scope->kind == SCOPE_CPUS)
-		return PRIVILEGE_MACHINE;
-	if (x->trigger == EXPERIMENT_FAULTS ||
-	    (x->trigger == EXPERIMENT_CPU_TIME && scope->kind != SCOPE_LAUNCH))
-		return PRIVILEGE_OWN_USER;
-	return PRIVILEGE_OWN_KERNEL;
-}
-
-/* A thread that leaves a CPU which is observed may go on at one that is not. */
-static int check_waits(const struct experiment *x, const struct scope *scope,
-		       struct err *e)
-{
-	struct cpus online = { 0 };
-	bool has_all = true;
-
-	if (x->trigger != EXPERIMENT_THREAD_TIME || scope->kind != SCOPE_CPUS ||
-	    !scope->n_cpus || cpus_online(&online, NULL) < 0)
-		return 0;
-	vec_each(cpu, &online.ids) {
-		size_t i = 0;
-
-		while (i < scope->n_cpus && scope->cpus[i] != *cpu)
-			i++;
-		has_all &= i < scope->n_cpus;
-	}
-	cpus_fini(&online);
-	if (has_all)
-		return 0;
-	return err_set(e, ERR_UNSUPPORTED,
-		       "waits are not known of some CPUs only: observe all of them (-a), "
-		       "or only CPU time (-e usertime)");
-}
-
-static int try_open(const struct experiment *x, const struct scope *scope, bool no_kernel,
-		    struct err *e)
-{
-	const struct perf_stream_spec *specs[STREAMS_MAX];
-	size_t n = perf_stream_specs(x, specs, STREAMS_MAX);
-	struct plan plan = { .choice = { .experiment = x, .interval = x->on } };
-	struct scope own = { .kind = SCOPE_THREADS, .may_pause = true };
-	struct perf_stream_settings settings = { .scope = &own,
-						 .no_kernel = no_kernel,
-						 .starts_paused = true,
-						 .ring_bytes = 1 << 20 };
-
-	for (size_t i = 0; i < n; i++) {
-		struct perf_stream s;
-		bool is_machine = scope->kind == SCOPE_CPUS;
-
-		perf_stream_init(&s, specs[i], &plan, i == 0, &settings);
-
-		own(closep) int fd =
-			perf_stream_open(&s, is_machine ? -1 : 0, is_machine ? 0 : -1, e);
-
-		if (fd < 0)
-			return fd;
-	}
-	return 0;
-}
-
-static int perf_probe(const struct experiment *x, const struct scope *scope,
-		      struct err *e)
-{
-	struct privilege p;
-
-	privilege_read(&p);
-
-	enum privilege_level level = needed(x, scope);
-	int rc = check_waits(x, scope, e);
-
-	if (rc == 0)
-		rc = privilege_check(&p, level, e);
-	if (rc < 0)
-		return rc;
-	return try_open(x, scope, privilege_check(&p, PRIVILEGE_OWN_KERNEL, NULL) < 0, e);
-}
 
 static void perf_range(const struct experiment *x, uint64_t *ret_min,
 		       uint64_t *ret_resolution)
@@ -131,8 +45,8 @@ static void perf_range(const struct experiment *x, uint64_t *ret_min,
 
 static const char *perf_how(const struct experiment *x, unsigned column)
 {
-	const struct perf_stream_spec *specs[STREAMS_MAX];
-	size_t n = perf_stream_specs(x, specs, STREAMS_MAX);
+	const struct perf_stream_spec *specs[PERF_STREAM_SPECS_MAX];
+	size_t n = perf_stream_specs(x, specs, PERF_STREAM_SPECS_MAX);
 
 	for (size_t i = 0; i < n; i++)
 		if (specs[i]->column == column)
@@ -150,7 +64,6 @@ static void perf_free(struct source *source)
 	perf_hotplug_fini(&s->hotplug);
 	perf_waits_free(s->feed.waits);
 	perf_feed_fini(&s->feed);
-	map_fini(&s->followed);
 	free(s);
 }
 
@@ -170,7 +83,7 @@ static bool is_cpu_time(const struct plan *plan)
 
 static void add_streams(struct perf *s, const struct perf_stream_settings *settings)
 {
-	const struct perf_stream_spec *specs[STREAMS_MAX];
+	const struct perf_stream_spec *specs[PERF_STREAM_SPECS_MAX];
 
 	/* Records of the side band stop with their event: one that may be paused
 	 * cannot carry it. */
@@ -182,7 +95,8 @@ static void add_streams(struct perf *s, const struct perf_stream_settings *setti
 		if (plan->source != &perf_source)
 			continue;
 
-		size_t n = perf_stream_specs(plan->choice.experiment, specs, STREAMS_MAX);
+		size_t n = perf_stream_specs(plan->choice.experiment, specs,
+					     PERF_STREAM_SPECS_MAX);
 
 		for (size_t j = 0; j < n; j++)
 			add_stream(s, specs[j], plan, settings);
@@ -324,152 +238,11 @@ static int open_streams(struct perf *s, struct err *e)
 	return err_set(e, ERR_USAGE, "no experiment for perf");
 }
 
-/* Open a running thread, unless a fork record told that it is observed as somebody's
- * child. */
-static int attach_thread(struct perf *s, pid_t tid, bool *ret_is_new, struct err *e)
-{
-	struct err why = { 0 };
-	bool is_new;
-
-	map_slot(&s->followed, (uint64_t)tid, &is_new);
-	if (!is_new)
-		return 0;
-
-	int rc = perf_files_open(&s->files, tid, &why);
-
-	if (rc == 0)
-		*ret_is_new = true;
-	if (rc < 0 && why.os == ESRCH) /* it ended meanwhile */
-		return 0;
-	if (rc < 0 && e)
-		*e = why;
-	return rc;
-}
-
-static void drain_up_to(struct perf *s, uint64_t horizon_ns)
-{
-	perf_merge_drain(&s->files.merge, horizon_ns, perf_feed_take, &s->feed);
-}
-
-static int attach_tasks(struct perf *s, pid_t pid, bool *ret_is_new, struct err *e)
-{
-	struct procfs_ids tids = { 0 };
-	int rc = procfs_tasks(pid, &tids, e);
-
-	drain_up_to(s, UINT64_MAX);
-	for (size_t i = 0; rc == 0 && i < tids.ids.n; i++)
-		rc = attach_thread(s, tids.ids.at[i], ret_is_new, e);
-	procfs_ids_fini(&tids);
-	return rc;
-}
-
-/* Threads may be born while we go through them: until a round finds no new one. */
-static int attach_process(struct perf *s, pid_t pid, struct err *e)
-{
-	bool is_new = true;
-	int rc = 0;
-
-	for (unsigned round = 0; is_new && rc == 0 && round < 100; round++) {
-		is_new = false;
-		rc = attach_tasks(s, pid, &is_new, e);
-	}
-	return rc;
-}
-
-static int snapshot(struct perf *s, pid_t pid, struct err *e)
-{
-	return tracker_snapshot(s->context.tracker, clock_monotonic_ns(), (uint32_t)pid,
-				e);
-}
-
-static int snapshot_with_waits(struct perf *s, pid_t pid, struct err *e)
-{
-	int rc = snapshot(s, pid, e);
-
-	if (rc == 0 && s->blocked)
-		perf_blocked_begin_all(s->blocked, pid);
-	return rc;
-}
-
-static int attach_processes(struct perf *s, struct err *e)
-{
-	const struct scope *scope = s->context.scope;
-	int rc = 0;
-
-	s->feed.forked = &s->followed;
-	for (size_t i = 0; i < scope->n_pids && rc == 0; i++) {
-		rc = attach_process(s, scope->pids[i], e);
-		if (rc == 0)
-			rc = snapshot_with_waits(s, scope->pids[i], e);
-	}
-	s->feed.forked = NULL;
-	return rc;
-}
-
-static int attach_threads(struct perf *s, struct err *e)
-{
-	const struct scope *scope = s->context.scope;
-	int rc = 0;
-
-	for (size_t i = 0; i < scope->n_pids && rc == 0; i++) {
-		pid_t pid;
-
-		rc = procfs_process_of(scope->pids[i], &pid, e);
-		if (rc == 0)
-			rc = perf_files_open(&s->files, scope->pids[i], e);
-		if (rc == 0)
-			rc = snapshot(s, pid, e);
-		/* The others of its process are not observed: nor are their waits. */
-		if (rc == 0 && s->blocked)
-			perf_blocked_begin(s->blocked, pid, scope->pids[i]);
-	}
-	return rc;
-}
-
-static int attach_machine(struct perf *s, struct err *e)
-{
-	struct procfs_ids pids = { 0 };
-	int rc = perf_files_open(&s->files, -1, e);
-
-	if (rc == 0)
-		rc = procfs_processes(&pids, e);
-	for (size_t i = 0; rc == 0 && i < pids.ids.n; i++)
-		if (snapshot_with_waits(s, pids.ids.at[i], NULL) < 0)
-			continue; /* it ended meanwhile */
-	procfs_ids_fini(&pids);
-	return rc;
-}
-
-static int attach(struct perf *s, struct err *e)
-{
-	switch (s->context.scope->kind) {
-	case SCOPE_PROCESSES:
-		return attach_processes(s, e);
-	case SCOPE_THREADS:
-		return attach_threads(s, e);
-	case SCOPE_CPUS:
-		return attach_machine(s, e);
-	default:
-		return 0;
-	}
-}
-
 static int start_scope(struct perf *s, pid_t pid, struct err *e)
 {
 	if (s->context.scope->kind == SCOPE_LAUNCH)
 		return perf_files_open(&s->files, pid, e);
-
-	own(perf_blocked_freep) struct perf_blocked *blocked = NULL;
-
-	if (s->feed.waits)
-		blocked = perf_blocked_new(s->context.tracker, s->feed.waits,
-					   !s->no_kernel);
-	s->blocked = blocked;
-
-	int rc = attach(s, e);
-
-	s->blocked = NULL;
-	return rc;
+	return perf_attach(&s->feed, s->context.scope, !s->no_kernel, e);
 }
 
 static int perf_start(struct source *source, pid_t pid, struct err *e)
@@ -500,9 +273,9 @@ static int perf_drain(struct source *source, bool is_final, struct err *e)
 	(void)e;
 	/* Better a record out of order than one lost. */
 	if (is_final || perf_files_is_pressed(&s->files))
-		drain_up_to(s, UINT64_MAX);
+		perf_feed_drain(&s->feed, UINT64_MAX);
 	else
-		drain_up_to(s, now_ns - LATE_NS);
+		perf_feed_drain(&s->feed, now_ns - LATE_NS);
 	perf_files_check_hang_ups(&s->files);
 	if (!is_final && perf_hotplug_check(&s->hotplug, now_ns, &s->files,
 					    s->context.scope->kind == SCOPE_CPUS))
@@ -523,7 +296,7 @@ static void perf_pause(struct source *source, bool is_paused)
 		return; /* not started */
 	perf_files_enable(&s->files, !is_paused);
 	if (s->feed.waits) {
-		drain_up_to(s, UINT64_MAX);
+		perf_feed_drain(&s->feed, UINT64_MAX);
 		perf_waits_pause(s->feed.waits, clock_monotonic_ns(), is_paused);
 	}
 }

@@ -35,6 +35,8 @@ struct perf_stream_spec {
 	const char *how;
 };
 
+#define PERF_STREAM_SPECS_MAX 16 /* of one experiment */
+
 /* Those of an experiment: returns how many, at most max. */
 size_t perf_stream_specs(const struct experiment *x, const struct perf_stream_spec **ret,
 			 size_t max);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/perf_attach.h"
+
+#include <errno.h>
+
+#include "base/map.h"
+#include "collect/perf_blocked.h"
+#include "host/clock.h"
+#include "host/procfs.h"
+
+/* More would be a program that makes threads faster than they can be opened. */
+#define ROUNDS_MAX 100
+
+struct attach {
+	struct perf_feed *feed;
+	const struct scope *scope;
+	struct perf_blocked *blocked; /* NULL: nobody asks */
+	struct map followed;	      /* tids that are observed */
+};
+
+/* Open a running thread, unless a fork record told that it is observed as somebody's
+ * child. */
+static int open_thread(struct attach *a, pid_t tid, bool *ret_is_new, struct err *e)
+{
+	struct err why = { 0 };
+	bool is_new;
+
+	map_slot(&a->followed, (uint64_t)tid, &is_new);
+	if (!is_new)
+		return 0;
+
+	int rc = perf_files_open(a->feed->files, tid, &why);
+
+	if (rc == 0)
+		*ret_is_new = true;
+	if (rc < 0 && why.os == ESRCH) /* it ended meanwhile */
+		return 0;
+	if (rc < 0 && e)
+		*e = why;
+	return rc;
+}
+
+static int open_tasks(struct attach *a, pid_t pid, bool *ret_is_new, struct err *e)
+{
+	struct procfs_ids tids = { 0 };
+	int rc = procfs_tasks(pid, &tids, e);
+
+	perf_feed_drain(a->feed, UINT64_MAX);
+	for (size_t i = 0; rc == 0 && i < tids.ids.n; i++)
+		rc = open_thread(a, tids.ids.at[i], ret_is_new, e);
+	procfs_ids_fini(&tids);
+	return rc;
+}
+
+/* Until a round finds no new one. */
+static int open_process(struct attach *a, pid_t pid, struct err *e)
+{
+	bool is_new = true;
+	int rc = 0;
+
+	for (unsigned round = 0; is_new && rc == 0 && round < ROUNDS_MAX; round++) {
+		is_new = false;
+		rc = open_tasks(a, pid, &is_new, e);
+	}
+	return rc;
+}
+
+static int snapshot(struct attach *a, pid_t pid, struct err *e)
+{
+	return tracker_snapshot(a->feed->tracker, clock_monotonic_ns(), (uint32_t)pid, e);
+}
+
+static int snapshot_with_waits(struct attach *a, pid_t pid, struct err *e)
+{
+	int rc = snapshot(a, pid, e);
+
+	if (rc == 0 && a->blocked)
+		perf_blocked_begin_all(a->blocked, pid);
+	return rc;
+}
+
+static int attach_processes(struct attach *a, struct err *e)
+{
+	int rc = 0;
+
+	a->feed->forked = &a->followed;
+	for (size_t i = 0; i < a->scope->n_pids && rc == 0; i++) {
+		rc = open_process(a, a->scope->pids[i], e);
+		if (rc == 0)
+			rc = snapshot_with_waits(a, a->scope->pids[i], e);
+	}
+	a->feed->forked = NULL;
+	return rc;
+}
+
+static int attach_threads(struct attach *a, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < a->scope->n_pids && rc == 0; i++) {
+		pid_t pid, tid = a->scope->pids[i];
+
+		rc = procfs_process_of(tid, &pid, e);
+		if (rc == 0)
+			rc = perf_files_open(a->feed->files, tid, e);
+		if (rc == 0)
+			rc = snapshot(a, pid, e);
+		/* The others of its process are not observed: nor are their waits. */
+		if (rc == 0 && a->blocked)
+			perf_blocked_begin(a->blocked, pid, tid);
+	}
+	return rc;
+}
+
+static int attach_machine(struct attach *a, struct err *e)
+{
+	struct procfs_ids pids = { 0 };
+	int rc = perf_files_open(a->feed->files, -1, e);
+
+	if (rc == 0)
+		rc = procfs_processes(&pids, e);
+	for (size_t i = 0; rc == 0 && i < pids.ids.n; i++)
+		if (snapshot_with_waits(a, pids.ids.at[i], NULL) < 0)
+			continue; /* it ended meanwhile */
+	procfs_ids_fini(&pids);
+	return rc;
+}
+
+static int attach(struct attach *a, struct err *e)
+{
+	switch (a->scope->kind) {
+	case SCOPE_PROCESSES:
+		return attach_processes(a, e);
+	case SCOPE_THREADS:
+		return attach_threads(a, e);
+	case SCOPE_CPUS:
+		return attach_machine(a, e);
+	default:
+		return 0;
+	}
+}
+
+int perf_attach(struct perf_feed *feed, const struct scope *scope, bool has_kernel,
+		struct err *e)
+{
+	own(perf_blocked_freep) struct perf_blocked *blocked = NULL;
+	struct attach a = { .feed = feed, .scope = scope };
+
+	if (feed->waits)
+		blocked = perf_blocked_new(feed->tracker, feed->waits, has_kernel);
+	a.blocked = blocked;
+
+	int rc = attach(&a, e);
+
+	map_fini(&a.followed);
+	return rc;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/timer_probe.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/executable.h"
+
+static int find_program(const char *name, char *path, size_t cap)
+{
+	const char *dirs = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return snprintf(path, cap, "%s", name) < (int)cap ? 0 : -1;
+	while (dirs && *dirs) {
+		size_t n = strcspn(dirs, ":");
+
+		if (snprintf(path, cap, "%.*s/%s", (int)n, dirs, name) < (int)cap &&
+		    access(path, X_OK) == 0)
+			return 0;
+		dirs += n + (dirs[n] == ':');
+	}
+	return -1;
+}
+
+/* Programs into which the dynamic linker loads nothing. */
+static int check_program(const char *name, struct err *e)
+{
+	char path[PATH_MAX];
+	struct executable x;
+
+	if (!name || find_program(name, path, sizeof(path)) < 0)
+		return 0;
+
+	own(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || executable_probe(fd, &x, NULL) < 0)
+		return 0; /* a script: its interpreter will be looked at by the kernel */
+	if (x.is_static)
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"'%s' is statically linked, nothing can be loaded into it; "
+			"as root, perf_event observes it",
+			name);
+	if (x.is_setid && geteuid() != 0)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "'%s' runs as another user: only root can observe it",
+			       name);
+	if (!x.is_64bit)
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"'%s' is a 32-bit program; as root, perf_event observes it",
+			name);
+	return 0;
+}
+
+int timer_probe(const struct experiment *x, const struct scope *scope, struct err *e)
+{
+	if (x->trigger == EXPERIMENT_THREAD_TIME)
+		return err_set(e, ERR_UNSUPPORTED, "waits are seen by the kernel only");
+	if (x->trigger != EXPERIMENT_CPU_TIME)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "page faults are seen by the kernel only");
+	if (scope->kind != SCOPE_LAUNCH)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "is loaded when a program starts: 'dwell run' needs no "
+			       "rights");
+	return check_program(scope->program, e);
+}

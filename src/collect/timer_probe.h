@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * timer_probe - can the sampler be loaded into a program, and does it suffice?
+ */
+#ifndef DWELL_COLLECT_TIMER_PROBE_H
+#define DWELL_COLLECT_TIMER_PROBE_H
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/source.h"
+
+/* As source_ops.probe. */
+must_use int timer_probe(const struct experiment *x, const struct scope *scope,
+			 struct err *e);
+
+#endif
