@@ -161,19 +161,23 @@ struct perf_pieces *perf_deep_pieces(struct perf_deep *d)
 	return &d->pieces;
 }
 
-/* A stack whose end the walk did not reach: all that can be had from now on. */
+/* A stack whose end the walk did not reach: all that can be had from now on.  Nothing is
+ * told at a thread's first sample, for that of a short one is its last, and telling costs
+ * as much as what the program does without. */
 void perf_deep_learn(struct perf_deep *d, uint32_t tid, uint64_t end)
 {
+	bool is_first;
+
 	if (d->known.n >= KNOWN_MAX)
 		map_clear(&d->known);
 
-	uint64_t *known = map_slot(&d->known, tid, NULL);
+	uint64_t *known = map_slot(&d->known, tid, &is_first);
 	uint64_t base = end ? end + END_BYTES : UINT64_MAX;
 	union bpf_attr a = { .map_fd = (uint32_t)d->bases,
 			     .key = (uintptr_t)&tid,
 			     .value = (uintptr_t)&base };
 
-	if (*known == base)
+	if (is_first || *known == base)
 		return;
 	*known = base;
 	sys_bpf(BPF_MAP_UPDATE_ELEM, &a);
