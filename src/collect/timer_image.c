@@ -453,6 +453,17 @@ static bool check_exe(struct timer_image *m, uint64_t now_ns)
 	return false;
 }
 
+bool timer_image_has_exited(const struct timer_image *m)
+{
+	struct procfs_ids tids = { 0 };
+	struct procfs_stat stat;
+	bool has_others = procfs_tasks((pid_t)m->pid, &tids, NULL) == 0 && tids.ids.n > 1;
+
+	procfs_ids_fini(&tids);
+	return !has_others &&
+	       (procfs_stat((pid_t)m->pid, &stat, NULL) < 0 || stat.state == 'Z');
+}
+
 bool timer_image_check(struct timer_image *m, uint64_t now_ns)
 {
 	if (kill((pid_t)m->pid, 0) < 0 && errno == ESRCH)

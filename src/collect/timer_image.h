@@ -62,6 +62,8 @@ void timer_image_drain(struct timer_image *m, bool is_final);
 /* Is its process there, running this image?  When it runs another one into which the
  * sampler could not be loaded, the recording says so. */
 bool timer_image_check(struct timer_image *m, uint64_t now_ns);
+/* Has its process ended, though perhaps nobody has waited for it yet? */
+bool timer_image_has_exited(const struct timer_image *m);
 /* Its process has ended, or is not observed any more. */
 void timer_image_end(struct timer_image *m, uint64_t now_ns, bool has_exited);
 /* Its process runs another image, next, in the main thread. */

@@ -314,7 +314,8 @@ static int timer_drain(struct source *source, bool is_final, struct err *e)
 		if (is_there && !m->is_over)
 			timer_image_drain(m, false);
 		if (!is_there || is_final)
-			timer_image_end(m, now_ns, !is_there);
+			timer_image_end(m, now_ns,
+					!is_there || timer_image_has_exited(m));
 	}
 	if (!is_final)
 		drop_ended(s);

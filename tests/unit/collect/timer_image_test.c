@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -79,15 +80,15 @@ static void sample(struct both *b, uint32_t tid)
 			       exact_0x1000, sizeof(exact_0x1000)));
 }
 
-static void start(struct fixture *f, struct both *b, const char *program)
+static void start_as(struct fixture *f, struct both *b, pid_t pid, const char *program)
 {
-	struct wire_sampler_start s = { .pid = PID };
+	struct wire_sampler_start s = { .pid = (uint32_t)pid };
 	struct timer_ring *ring;
 	char command[100], name[100];
 	int directory;
 	FILE *list;
 
-	assert_true(ring_create(&b->target, f->directory, WIRE_SAMPLER_RING_MIN, PID));
+	assert_true(ring_create(&b->target, f->directory, WIRE_SAMPLER_RING_MIN, pid));
 	assert_true(ring_write(&b->target, WIRE_SAMPLER_START, &s, sizeof(s), program,
 			       strlen(program)));
 	b->target.header->magic = WIRE_SAMPLER_MAGIC;
@@ -101,6 +102,11 @@ static void start(struct fixture *f, struct both *b, const char *program)
 	unlinkat(directory, name, 0);
 	close(directory);
 	b->image = timer_image_new(ring, &f->totals);
+}
+
+static void start(struct fixture *f, struct both *b, const char *program)
+{
+	start_as(f, b, PID, program);
 }
 
 static void stop(struct both *b)
@@ -159,6 +165,28 @@ static void an_exec_ends_all_threads_but_the_main_one(void **state)
 	stop(&new);
 }
 
+static void a_process_that_nobody_has_waited_for_has_exited(void **state)
+{
+	struct fixture *f = *state;
+	struct both child, mine, none;
+	siginfo_t info;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	start_as(f, &child, pid, "/bin/x");
+	start_as(f, &mine, getpid(), "/bin/x");
+	start(f, &none, "/bin/x");
+	assert_true(timer_image_has_exited(child.image));
+	assert_false(timer_image_has_exited(mine.image));
+	assert_true(timer_image_has_exited(none.image));
+	waitpid(pid, NULL, 0);
+	stop(&child);
+	stop(&mine);
+	stop(&none);
+}
+
 int main(void)
 {
 #define WITH_TRACKER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -166,6 +194,7 @@ int main(void)
 		WITH_TRACKER(threads_that_end_without_a_sample_are_counted),
 		WITH_TRACKER(threads_that_outlive_the_recording_are_not),
 		WITH_TRACKER(an_exec_ends_all_threads_but_the_main_one),
+		WITH_TRACKER(a_process_that_nobody_has_waited_for_has_exited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
