@@ -25,10 +25,14 @@ enum encoding {
 	PE_OMIT = 0xff,
 };
 
+/* What every linker takes for the program's first instruction. */
+static const char entry_name[] = "_start";
+
 struct frames {
 	struct object_bytes bytes;
 	uint64_t address; /* of the section */
 	bool is_64;
+	uint64_t entry;	      /* of the program, 0: none */
 	struct map encodings; /* CIE offset -> pointer encoding of its functions */
 };
 
@@ -132,13 +136,18 @@ static bool is_covered(const struct symtab *t, uint64_t address)
 	return s && !(s->is_open && s->address != address);
 }
 
-static bool add_function(struct symtab *t, struct arena *names, uint64_t start,
-			 uint64_t size)
+static bool add_function(struct frames *f, struct symtab *t, struct arena *names,
+			 uint64_t start, uint64_t size)
 {
 	char text[40];
 
 	if (!size || is_covered(t, start))
 		return false;
+	if (f->entry && start == f->entry) {
+		symtab_add_weak(t, start, size, entry_name);
+		f->entry = 0;
+		return true;
+	}
 	snprintf(text, sizeof(text), "fn@0x%" PRIx64, start);
 	symtab_add_weak(t, start, size, arena_strdup(names, text));
 	return true;
@@ -161,7 +170,7 @@ static bool parse_fde(struct frames *f, struct reader *r, size_t cie, struct sym
 		start += here;
 	if (!f->is_64)
 		start &= UINT32_MAX;
-	return !r->bad && add_function(t, names, start, size);
+	return !r->bad && add_function(f, t, names, start, size);
 }
 
 size_t function_bounds_add(struct symtab *t, struct object *o, struct arena *names)
@@ -172,6 +181,7 @@ size_t function_bounds_add(struct symtab *t, struct object *o, struct arena *nam
 	size_t n = 0;
 
 	f.address = s ? s->address : 0;
+	object_entry(o, &f.entry);
 	while (reader_left(&r) > 4) {
 		uint32_t length = reader_u32le(&r);
 		size_t at = reader_offset(&r);
@@ -187,6 +197,11 @@ size_t function_bounds_add(struct symtab *t, struct object *o, struct arena *nam
 			n += parse_fde(&f, &entry, at - back, t, names);
 	}
 	map_fini(&f.encodings);
+	/* Start code in assembly may have no unwind table. */
+	if (f.entry && !is_covered(t, f.entry)) {
+		symtab_add_weak(t, f.entry, 0, entry_name);
+		n++;
+	}
 	return n;
 }
 

@@ -3,7 +3,8 @@
  * function_bounds - where functions begin and end, from the unwind table.
  *
  * A stripped program still carries one .eh_frame entry per function; its bounds are
- * better than nothing: samples of one function stay together under "fn@0x1a2b".
+ * better than nothing: samples of one function stay together under "fn@0x1a2b".  Only
+ * where the program begins is it known what the function is called.
  */
 #ifndef DWELL_SYM_FUNCTION_BOUNDS_H
 #define DWELL_SYM_FUNCTION_BOUNDS_H

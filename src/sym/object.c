@@ -24,8 +24,8 @@ struct object {
 	char *path;
 	int fd;		   /* -1: all of it is in memory */
 	struct buf memory; /* else empty */
-	uint64_t size, mtime_s;
-	bool is_64;
+	uint64_t size, mtime_s, entry;
+	bool is_64, is_fixed; /* ET_EXEC */
 	unsigned machine;
 	struct object_segment *segments;
 	size_t n_segments;
@@ -122,10 +122,11 @@ static int parse_header(struct object *o, struct header *h, struct err *e)
 	if (bytes[EI_DATA] != ELFDATA2LSB)
 		return err_set(e, ERR_UNSUPPORTED, "%s: big-endian ELF file", o->path);
 	o->is_64 = bytes[EI_CLASS] == ELFCLASS64;
-	reader_skip(&r, EI_NIDENT + 2);
+	reader_skip(&r, EI_NIDENT);
+	o->is_fixed = reader_u16le(&r) == ET_EXEC;
 	o->machine = reader_u16le(&r);
 	reader_skip(&r, 4);
-	word(o, &r); /* entry */
+	o->entry = word(o, &r);
 	h->ph_offset = word(o, &r);
 	h->sh_offset = word(o, &r);
 	reader_skip(&r, 4 + 2);
@@ -369,6 +370,31 @@ bool object_is_64(const struct object *o)
 unsigned object_machine(const struct object *o)
 {
 	return o->machine;
+}
+
+/* Position-independent programs are shared objects to the ELF header. */
+static bool is_pie(struct object *o)
+{
+	struct object_bytes b = object_named(o, ".dynamic");
+	struct reader r = reader_over(b.data, b.size);
+
+	while (reader_left(&r)) {
+		uint64_t tag = word(o, &r), value = word(o, &r);
+
+		if (r.bad || tag == DT_NULL)
+			break;
+		if (tag == DT_FLAGS_1)
+			return value & DF_1_PIE;
+	}
+	return false;
+}
+
+bool object_entry(struct object *o, uint64_t *ret)
+{
+	if (!o->entry || !(o->is_fixed || is_pie(o)))
+		return false;
+	*ret = o->entry;
+	return true;
 }
 
 struct object_bytes object_build_id(const struct object *o)

@@ -70,6 +70,8 @@ struct object_bytes object_named(struct object *o, const char *name);
 bool object_to_address(const struct object *o, uint64_t offset, uint64_t *ret);
 /* Appends up to size bytes of memory at a link-time address; how many there were. */
 size_t object_read(struct object *o, uint64_t address, size_t size, struct buf *ret);
+/* Where a program begins; false when it is a library, whose entry means nothing. */
+bool object_entry(struct object *o, uint64_t *ret);
 /* Lowest address of code; anything the debug information places below was discarded. */
 uint64_t object_code_start(const struct object *o);
 

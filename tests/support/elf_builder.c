@@ -59,7 +59,8 @@ void elf_builder_write(const struct elf_builder *b, struct buf *ret)
 {
 	Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN,
+		.e_type = b->type ? b->type : ET_DYN,
+		.e_entry = b->entry,
 		.e_machine = b->machine ? b->machine : EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(header),

@@ -27,6 +27,8 @@ struct elf_builder_section {
 
 struct elf_builder {
 	uint16_t machine; /* 0: x86-64 */
+	uint16_t type;	  /* 0: ET_DYN */
+	uint64_t entry;
 	VEC(struct elf_builder_section) sections;
 	struct buf note;
 };
