@@ -21,6 +21,9 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  "what "
 	  "perf copies",
 	  true },
+	[QUALITY_GAP_RUNNING] = { "running-processes",
+				  "processes that went on after the program had ended",
+				  true },
 	{ "kernel-not-observed", "time in the kernel, which was not permitted", false },
 };
 

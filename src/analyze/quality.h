@@ -32,7 +32,8 @@ struct quality_column {
 };
 
 /* What the recorder could not see at all: no sample tells of it. */
-#define QUALITY_N_GAPS 9
+#define QUALITY_N_GAPS	    10
+#define QUALITY_GAP_RUNNING 8 /* no rusage has those processes */
 
 struct quality_gap {
 	const char *fact; /* FACT_LOSS of the recording */

@@ -76,6 +76,23 @@ static void print_losses(const struct session_outcome *o, FILE *out)
 			o->write_failure.text);
 }
 
+/* The recording ends with the program, what it left behind does not. */
+static void print_running(const struct session_outcome *o, FILE *out)
+{
+	char n[TEXT_MAX];
+
+	if (o->n_running == 1)
+		fprintf(out,
+			"dwell: a process it started goes on without being recorded: "
+			"dwell attach -p %u\n",
+			o->running_pid);
+	else if (o->n_running)
+		fprintf(out,
+			"dwell: %s processes it started go on without being recorded, one "
+			"of them is %u\n",
+			text_count(n, o->n_running), o->running_pid);
+}
+
 /* As a shell says it: not of what users or readers of a pipe end. */
 static void print_signal(const struct session_outcome *o, FILE *out)
 {
@@ -103,5 +120,6 @@ void record_summary_print(const struct session_settings *x,
 		print_nothing(x, out);
 	if (!o->was_launched && x->kind == SCOPE_LAUNCH)
 		fputs("dwell: the program goes on without being recorded\n", out);
+	print_running(o, out);
 	fprintf(out, "dwell: next: dwell report %s\n", path);
 }

@@ -238,6 +238,11 @@ static void put_cpu(const struct report *r, size_t source, FILE *out)
 	buf_printf(&b, "%s sampled, %s used by rusage",
 		   text_duration(sampled, q->sampled_ns),
 		   text_duration(used, q->used_ns));
+	if (q->gaps[QUALITY_GAP_RUNNING]) {
+		buf_puts(&b, ", which leaves out processes that went on");
+		report_text_labelled(r, "cpu time", &b, out);
+		return;
+	}
 	if (q->used_ns < FEW_TO_COMPARE * q->period_ns) {
 		buf_puts(&b, ": too short to compare, try a shorter interval (-i)");
 		report_text_labelled(r, "cpu time", &b, out);
@@ -273,10 +278,12 @@ static void put_self(const struct report *r, size_t source, FILE *out)
 		return;
 	report_text_source(r, source, &b);
 	buf_printf(&b, "%s of CPU", text_duration(cpu, q->self_cpu_ns));
-	if (q->used_ns && is_comparable(q))
+	bool has_account = q->used_ns && !q->gaps[QUALITY_GAP_RUNNING];
+
+	if (has_account && is_comparable(q))
 		buf_printf(&b, ", %s of the program's",
 			   text_pct(used, (double)q->self_cpu_ns, (double)q->used_ns));
-	else if (q->used_ns)
+	else if (has_account)
 		buf_printf(&b, ", start and end included; the program %s",
 			   text_duration(used, q->used_ns));
 	report_text_labelled(r, "profiler", &b, out);

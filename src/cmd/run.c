@@ -44,7 +44,10 @@ const struct command cmd_run = {
 		"found and 126 when it could not be run.\n\n"
 		"Interrupting from the terminal interrupts the command; dwell keeps what "
 		"was taken. A signal TERM to dwell closes the recording and leaves the "
-		"command running.",
+		"command running. The recording ends with the command: processes that it "
+		"leaves behind, such as daemons, are recorded until then and named at "
+		"the "
+		"end.",
 	.options =
 		(const struct option_spec *const[]){ record_options, run_options, NULL },
 	.examples =

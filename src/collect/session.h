@@ -61,6 +61,8 @@ struct session_outcome {
 	struct source_stats stats;
 	uint64_t self_cpu_ns, self_max_rss_bytes, bytes;
 	uint64_t n_stacks, n_truncated; /* stacks walked, and those that ended early */
+	unsigned n_running;		/* processes that outlive the program ... */
+	uint32_t running_pid;		/* ... and one of them */
 	struct err write_failure;	/* .code 0: none; the recording ends there */
 };
 

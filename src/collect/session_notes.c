@@ -363,8 +363,11 @@ void session_notes_end(struct writer *w, const struct tracker *t,
 	facts_add(w, FACT_TARGET, "wall-time", "ns", o->wall_ns);
 	if (o->stolen_ns)
 		facts_add(w, FACT_TARGET, "stolen-time", "ns", o->stolen_ns);
-	if (o->was_launched)
+	if (o->was_launched) {
 		facts_add(w, FACT_TARGET, "exit-status", "count", (uint64_t)o->status);
+		o->n_running = tracker_running(t, &o->running_pid);
+		facts_loss(w, "running-processes", o->n_running);
+	}
 	facts_add(w, FACT_TARGET, "sampled-user-time", "ns", o->stats.user_ns);
 	facts_add(w, FACT_TARGET, "sampled-system-time", "ns", o->stats.system_ns);
 	if (o->stats.counted_cpu_ns)

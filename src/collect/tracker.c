@@ -535,6 +535,31 @@ const uint64_t *tracker_stops(const struct tracker *t)
 	return t->stops;
 }
 
+/* Not all sources tell of an exit. */
+static bool is_running(const struct roster_process *p)
+{
+	struct procfs_stat stat;
+
+	return p->is_followed && p->n_alive &&
+	       procfs_stat((pid_t)p->pid, &stat, NULL) == 0 && !strchr("ZX", stat.state);
+}
+
+unsigned tracker_running(const struct tracker *t, uint32_t *ret_pid)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < t->roster.processes.cap; i++) {
+		const struct map_entry *at = &t->roster.processes.at[i];
+		const struct roster_process *p = (void *)(uintptr_t)at->value;
+
+		if (!at->used || !is_running(p))
+			continue;
+		*ret_pid = p->pid;
+		n++;
+	}
+	return n;
+}
+
 int tracker_finish(struct tracker *t, struct err *e)
 {
 	for (size_t i = 0; i < t->roster.processes.cap; i++)

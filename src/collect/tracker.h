@@ -105,6 +105,9 @@ const uint64_t *tracker_stops(const struct tracker *t);
 /* Id in the recording of the program that the process runs now, MODEL_NONE unknown. */
 uint32_t tracker_process_id(const struct tracker *t, uint32_t pid);
 
+/* How many followed processes still run; *ret_pid is one of them. */
+unsigned tracker_running(const struct tracker *t, uint32_t *ret_pid);
+
 /* The recording ends: keep the kernel's symbols and the maps of JIT compilers. */
 must_use int tracker_finish(struct tracker *t, struct err *e);
 
