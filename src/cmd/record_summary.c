@@ -88,7 +88,8 @@ static void print_running(const struct session_outcome *o, FILE *out)
 			o->running_pid);
 	else if (o->n_running)
 		fprintf(out,
-			"dwell: %s processes it started go on without being recorded, one "
+			"dwell: %s processes it started go on without being recorded, "
+			"one "
 			"of them is %u\n",
 			text_count(n, o->n_running), o->running_pid);
 }
@@ -121,5 +122,7 @@ void record_summary_print(const struct session_settings *x,
 	if (!o->was_launched && x->kind == SCOPE_LAUNCH)
 		fputs("dwell: the program goes on without being recorded\n", out);
 	print_running(o, out);
+	if (o->jit_refusal)
+		fprintf(out, "dwell: --jit: %s\n", o->jit_refusal);
 	fprintf(out, "dwell: next: dwell report %s\n", path);
 }

@@ -12,7 +12,9 @@ static const struct option_spec run_options[] = {
 	  .text = "Run the command as that user (needs root); the recording is yours" },
 	{ .name = "jit",
 	  .kind = OPTION_FLAG,
-	  .text = "Ask node, java and python for the names of their compiled code" },
+	  .text = "Ask node, java and python (since 3.12) for the names of their "
+		  "compiled "
+		  "code" },
 	OPTION_END,
 };
 

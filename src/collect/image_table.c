@@ -308,3 +308,8 @@ struct image_table_traits image_table_traits(const struct image_table *t, uint32
 {
 	return t->images.at[image].traits;
 }
+
+uint32_t image_table_count(const struct image_table *t)
+{
+	return (uint32_t)t->images.n;
+}

@@ -39,5 +39,7 @@ struct image_table_traits {
 	uint64_t entry_offset; /* where the kernel starts it, 0 unknown */
 };
 struct image_table_traits image_table_traits(const struct image_table *t, uint32_t image);
+/* Ids are less than this. */
+uint32_t image_table_count(const struct image_table *t);
 
 #endif

@@ -2,6 +2,8 @@
 #include "collect/jit_flags.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/own.h"
@@ -16,6 +18,7 @@ static const struct {
 	{ "JAVA_TOOL_OPTIONS",
 	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer "
 	  "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
+	/* Since 3.12. */
 	{ "PYTHONPERFSUPPORT", "1" },
 };
 
@@ -28,4 +31,28 @@ void jit_flags_set(struct launch_env *env)
 
 		launch_env_set(env, jit_flags[i].variable, value);
 	}
+}
+
+/* The minor version in "python3.11" or "libpython3.11.so.1.0", or -1. */
+static int python_minor(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	int minor, n = 0;
+
+	if (strncmp(name, "lib", 3) == 0)
+		name += 3;
+	if (sscanf(name, "python3.%2d%n", &minor, &n) != 1 ||
+	    (name[n] && strncmp(name + n, ".so", 3) != 0))
+		return -1;
+	return minor;
+}
+
+const char *jit_flags_refusal(const char *path)
+{
+	int minor = python_minor(path);
+
+	return minor >= 0 && minor < 12
+		       ? "python names its functions since 3.12, this one is older: its "
+			 "interpreter is shown instead"
+		       : NULL;
 }

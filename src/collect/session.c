@@ -502,6 +502,8 @@ static int finish_all(struct session *s, struct err *e)
 	}
 	keep_write_failure(s, tracker_finish(s->tracker, &why), &why);
 	keep_write_failure(s, writer_flush(s->writer, &why), &why);
+	if (s->settings.wants_jit)
+		o->jit_refusal = tracker_jit_refusal(s->tracker);
 	session_notes_end(s->writer, s->tracker, o);
 	keep_write_failure(s, writer_close(steal(&s->writer), &why), &why);
 	return rc;

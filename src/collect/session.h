@@ -63,6 +63,7 @@ struct session_outcome {
 	uint64_t n_stacks, n_truncated; /* stacks walked, and those that ended early */
 	unsigned n_running;		/* processes that outlive the program ... */
 	uint32_t running_pid;		/* ... and one of them */
+	const char *jit_refusal;	/* what --jit could not do, or NULL */
 	struct err write_failure;	/* .code 0: none; the recording ends there */
 };
 

@@ -10,6 +10,7 @@
 #include "collect/address_space.h"
 #include "collect/image_table.h"
 #include "collect/jit_files.h"
+#include "collect/jit_flags.h"
 #include "collect/kernel_frames.h"
 #include "collect/roster.h"
 #include "collect/stack_builder.h"
@@ -533,6 +534,17 @@ void tracker_write(struct tracker *t, const struct tracker_draft *d)
 const uint64_t *tracker_stops(const struct tracker *t)
 {
 	return t->stops;
+}
+
+const char *tracker_jit_refusal(const struct tracker *t)
+{
+	for (uint32_t i = 0; i < image_table_count(t->images); i++) {
+		const char *why = jit_flags_refusal(image_table_path(t->images, i));
+
+		if (why)
+			return why;
+	}
+	return NULL;
 }
 
 /* Not all sources tell of an exit. */

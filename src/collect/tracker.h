@@ -105,6 +105,9 @@ const uint64_t *tracker_stops(const struct tracker *t);
 /* Id in the recording of the program that the process runs now, MODEL_NONE unknown. */
 uint32_t tracker_process_id(const struct tracker *t, uint32_t pid);
 
+/* Why an image that was mapped does not tell the names of its compiled code although it
+ * was asked to; NULL when all do. */
+const char *tracker_jit_refusal(const struct tracker *t);
 /* How many followed processes still run; *ret_pid is one of them. */
 unsigned tracker_running(const struct tracker *t, uint32_t *ret_pid);
 
