@@ -31,6 +31,18 @@ static bool is_kernel(const struct profile_function *f)
 	return f->kind == IMAGE_KERNEL || f->kind == IMAGE_MODULE;
 }
 
+/* The C library wraps system calls in layers that nobody called by name: what was called
+ * is pthread_cond_wait, not __futex_abstimed_wait_common64. */
+static bool is_libc(const struct profile_function *f)
+{
+	static const char *const names[] = { "libc.so", "libc-2", "libpthread" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(f->image, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 static void add(struct finding *f, uint32_t function, uint32_t caller, uint64_t weight)
 {
 	uint64_t *at = map_slot(&f->index, (uint64_t)function << 32 | caller, NULL);
@@ -56,6 +68,8 @@ static int add_stack(void *ctx, const struct profile_stack *s, unused struct err
 		if (strcmp(function_at(f, s, caller - 1)->image,
 			   function_at(f, s, at - 1)->image) != 0)
 			break;
+	if (caller && is_libc(function_at(f, s, at - 1)))
+		at = caller + 1;
 	add(f, s->frames[at - 1].function,
 	    caller ? s->frames[caller - 1].function : MODEL_NONE, weight);
 	return 0;

@@ -4,7 +4,8 @@
  *
  * A thread that waits is always inside the scheduler, which says nothing.  What says
  * something is the innermost function outside the kernel and, as that mostly is a system
- * call's wrapper in a library, the function of another image that called into it.
+ * call's wrapper in a library, the function of another image that called into it.  Of the
+ * C library the function that was called is named, not the layers below it.
  */
 #ifndef DWELL_ANALYZE_WAITS_H
 #define DWELL_ANALYZE_WAITS_H
@@ -15,7 +16,8 @@
 #include "analyze/profile.h"
 
 struct wait {
-	uint32_t function; /* the innermost outside the kernel */
+	uint32_t function; /* the innermost outside the kernel, or libc's that was called
+			    */
 	uint32_t caller;   /* the innermost of another image before it; MODEL_NONE */
 	uint64_t weight;
 };

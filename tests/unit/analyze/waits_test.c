@@ -12,7 +12,8 @@
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Functions in capitals are the kernel's, those with a _ the library's. */
+/* Functions in capitals are the kernel's, those with a _ the C library's and those with a
+ * . another one's. */
 static struct profile *profile_of(const struct fixture_stack *stacks, size_t n)
 {
 	struct profile *p = fixture_profile(stacks, n);
@@ -24,6 +25,8 @@ static struct profile *profile_of(const struct fixture_stack *stacks, size_t n)
 			f->kind = IMAGE_TRUNCATED;
 		else if (strchr(f->name, '_'))
 			f->image = "libc.so.6";
+		else if (strchr(f->name, '.'))
+			f->image = "libevent-2.1.so.7";
 	}
 	return p;
 }
@@ -47,9 +50,24 @@ a_wait_is_of_the_library_call_and_of_who_called_the_library(void **state unused)
 	own(fixture_freep) struct profile *p = profile_of(stacks, N(stacks));
 	own(freep) struct wait *waits = NULL;
 
-	assert_int_equal(waits_find(p, 0, &waits), 2);
+	assert_int_equal(waits_find(p, 0, &waits), 3);
 	check_wait(p, &waits[0], "sys_poll", "idle", 9);
-	check_wait(p, &waits[1], "sys_read", "load", 7);
+	check_wait(p, &waits[1], "sys_read", "load", 4);
+	check_wait(p, &waits[2], "stdio_read", "load", 3);
+}
+
+static void in_another_library_the_innermost_function_tells_where(void **state unused)
+{
+	static const struct fixture_stack stacks[] = {
+		{ "main;ev.loop;ev.dispatch;FAULT;SCHEDULE", 5 },
+		{ "main;ev.loop;ev.dispatch;sys_poll;sys_cancel;SYSCALL", 4 },
+	};
+	own(fixture_freep) struct profile *p = profile_of(stacks, N(stacks));
+	own(freep) struct wait *waits = NULL;
+
+	assert_int_equal(waits_find(p, 0, &waits), 2);
+	check_wait(p, &waits[0], "ev.dispatch", "main", 5);
+	check_wait(p, &waits[1], "sys_poll", "ev.dispatch", 4);
 }
 
 static void a_page_fault_is_of_the_function_itself(void **state unused)
@@ -79,6 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_wait_is_of_the_library_call_and_of_who_called_the_library),
+		cmocka_unit_test(in_another_library_the_innermost_function_tells_where),
 		cmocka_unit_test(a_page_fault_is_of_the_function_itself),
 		cmocka_unit_test(what_has_no_place_outside_the_kernel_is_left_out),
 	};
