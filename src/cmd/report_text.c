@@ -15,6 +15,12 @@ const char *report_text_bold(bool on)
 	return !command_terminal()->colour ? "" : on ? "\033[1m" : "\033[0m";
 }
 
+void report_text_nothing(const struct report *r, FILE *out)
+{
+	fputs(r->filter ? "No samples that the filter lets pass.\n" : "No samples.\n",
+	      out);
+}
+
 void report_text_safe(struct buf *b, const char *s)
 {
 	char safe[1000];

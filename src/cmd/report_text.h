@@ -11,6 +11,8 @@
 #include "base/buf.h"
 #include "cmd/report_profile.h"
 
+/* Instead of rows, when there are none. */
+void report_text_nothing(const struct report *r, FILE *out);
 /* What begins or ends bold text on a terminal with colours. */
 const char *report_text_bold(bool on);
 /* Text from a recording. */

@@ -201,7 +201,7 @@ static void print_text(struct row_view *v, FILE *out)
 {
 	report_head_print(v->r, out);
 	if (!v->n_shown)
-		fputs("No samples.\n", out);
+		report_text_nothing(v->r, out);
 	else if (v->comparison.n_events)
 		compare_table_print(v, out);
 	else

@@ -217,7 +217,7 @@ static void print_text(struct view *v, const char *others, FILE *out)
 	if (v->tree.n_nodes > 1 || v->tree.nodes[0].function != MODEL_NONE)
 		report_table_print(v->table, out);
 	else
-		fputs("No samples.\n", out);
+		report_text_nothing(v->r, out);
 	if (v->tree.is_cut)
 		fputs("… the tree is too large to be shown whole: raise --min\n", out);
 	report_quality_print(v->r, out);

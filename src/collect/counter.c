@@ -69,10 +69,11 @@ const struct counter counters[] = {
 	{ NULL, NULL, NULL, 0, 0, false, false },
 };
 
-/* Names that a perf user's fingers know. */
+/* Names that a perf user's fingers know, and dwell's own. */
 static const struct {
 	const char *alias, *name;
 } aliases[] = {
+	{ "cpu-time", "task-clock" }, /* as experiments call it */
 	{ "faults", "page-faults" },
 	{ "cs", "context-switches" },
 	{ "migrations", "cpu-migrations" },
