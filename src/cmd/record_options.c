@@ -23,7 +23,8 @@ const struct option_spec record_options[] = {
 	  .kind = OPTION_STRING,
 	  .arg = "TIME|N",
 	  .default_text = "the experiment's own",
-	  .text = "Time (or count of events) between samples: on, hi, lo, 500us, 1ms" },
+	  .text = "Time (or count of events) between samples: on, hi, lo, 500us, 1ms; a "
+		  "time is for the experiments that sample time" },
 	{ .name = "frequency",
 	  .short_name = 'F',
 	  .kind = OPTION_U64,
@@ -92,23 +93,51 @@ const struct option_spec record_options[] = {
 	OPTION_END,
 };
 
-static int take_choice(const struct options *o, const char *name,
-		       struct session_settings *ret, struct err *e)
+static int take_choice(const char *name, struct session_settings *ret, struct err *e)
 {
-	const char *interval = options_str(o, "interval");
-	uint64_t hz = options_u64(o, "frequency", 0);
-
 	if (ret->n_choices == SESSION_EXPERIMENTS_MAX)
 		return err_set(e, ERR_USAGE, "at most %d experiments at a time",
 			       SESSION_EXPERIMENTS_MAX);
+	return experiment_find(name, &ret->choices[ret->n_choices++], e);
+}
 
-	struct experiment_choice *c = &ret->choices[ret->n_choices++];
-	int rc = experiment_find(name, c, e);
+static bool samples_time(const struct experiment_choice *c)
+{
+	return strcmp(c->experiment->unit, "ns") == 0;
+}
 
-	if (rc == 0 && interval)
-		rc = experiment_set_interval(c, interval, e);
-	if (rc == 0 && hz)
-		rc = experiment_set_frequency(c, hz, e);
+static bool has_time_unit(const char *interval)
+{
+	uint64_t v;
+
+	return text_parse_u64(interval, &v, NULL) < 0 &&
+	       text_parse_duration(interval, "ms", &v, NULL) == 0;
+}
+
+/* A time or a frequency is meant for what samples time, when there is something that
+ * does; what counts events then keeps its own interval. */
+static int take_interval(const struct options *o, struct session_settings *ret,
+			 struct err *e)
+{
+	const char *interval = options_str(o, "interval");
+	uint64_t hz = options_u64(o, "frequency", 0);
+	bool is_time = hz || (interval && has_time_unit(interval)), has_time = false;
+	int rc = 0;
+
+	if (interval && hz)
+		return err_set(e, ERR_USAGE, "give either -i or -F, not both");
+	for (size_t i = 0; i < ret->n_choices; i++)
+		has_time |= samples_time(&ret->choices[i]);
+	for (size_t i = 0; i < ret->n_choices && rc == 0; i++) {
+		struct experiment_choice *c = &ret->choices[i];
+
+		if (is_time && has_time && !samples_time(c))
+			continue;
+		if (interval)
+			rc = experiment_set_interval(c, interval, e);
+		if (rc == 0 && hz)
+			rc = experiment_set_frequency(c, hz, e);
+	}
 	return rc;
 }
 
@@ -116,15 +145,11 @@ static int take_experiments(const struct options *o, struct session_settings *re
 			    struct err *e)
 {
 	size_t n = options_count(o, "experiment");
-	int rc = 0;
+	int rc = n ? 0 : take_choice("usertime", ret, e);
 
-	if (options_has(o, "interval") && options_has(o, "frequency"))
-		return err_set(e, ERR_USAGE, "give either -i or -F, not both");
-	if (!n)
-		return take_choice(o, "usertime", ret, e);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = take_choice(o, options_at(o, "experiment", i), ret, e);
-	return rc;
+		rc = take_choice(options_at(o, "experiment", i), ret, e);
+	return rc == 0 ? take_interval(o, ret, e) : rc;
 }
 
 static int take_signal(const struct options *o, const char *option, int *ret,

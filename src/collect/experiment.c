@@ -90,6 +90,21 @@ static int refuse_range(const struct experiment_choice *c, const char *text,
 		       text_value(hi, c->experiment->max, c->experiment->unit));
 }
 
+static int refuse_text(const struct experiment_choice *c, const char *text, int rc,
+		       struct err *e)
+{
+	char where[80];
+	uint64_t v;
+
+	if (strcmp(c->experiment->unit, "ns") != 0 &&
+	    text_parse_duration(text, "ms", &v, NULL) == 0)
+		return err_set(e, ERR_USAGE,
+			       "%s counts events: its interval is a number, not '%.40s'",
+			       c->name, text);
+	snprintf(where, sizeof(where), "interval of %s", c->name);
+	return err_in(e, rc, where);
+}
+
 int experiment_set_interval(struct experiment_choice *c, const char *text, struct err *e)
 {
 	const struct experiment *x = c->experiment;
@@ -110,7 +125,7 @@ int experiment_set_interval(struct experiment_choice *c, const char *text, struc
 					: text_parse_u64(text, &v, e);
 
 	if (rc < 0)
-		return err_in(e, rc, "interval");
+		return refuse_text(c, text, rc, e);
 	if (v < x->min || v > x->max)
 		return refuse_range(c, text, e);
 	c->interval = v;

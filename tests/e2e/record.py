@@ -379,6 +379,15 @@ def a_delay_leaves_the_beginning_out():
 
 
 @test
+def a_time_between_samples_is_not_for_events():
+    if not may_record('perf', 'faults'):
+        raise Skip('faults may not be recorded here')
+    p = run('true', options=['-n', '-e', 'usertime,faults', '-i', '3ms'])
+    assert p.returncode == 0, p
+    assert 'usertime, every 3.00 ms' in p.stdout and 'faults, every 1,' in p.stdout, p
+
+
+@test
 def a_dry_run_records_nothing():
     p = run('true', options=['-n'])
     assert p.returncode == 0 and 'usertime' in p.stdout and not os.path.exists(FILE), p

@@ -45,6 +45,20 @@ static void an_unknown_name_gets_a_suggestion(void **state)
 	assert_non_null(strstr(e.text, "dwell list"));
 }
 
+static void a_time_is_no_interval_of_events(void **state)
+{
+	struct experiment_choice c;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(experiment_find("faults", &c, NULL), 0);
+	assert_int_equal(experiment_set_interval(&c, "1ms", &e), ERR_USAGE);
+	assert_string_equal(e.text,
+			    "faults counts events: its interval is a number, not '1ms'");
+	assert_int_equal(experiment_set_interval(&c, "-1", &e), ERR_USAGE);
+	assert_string_equal(e.text, "interval of faults: '-1' is negative");
+}
+
 static void intervals_have_names_units_and_limits(void **state)
 {
 	static const struct {
@@ -92,6 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(f_and_s_name_faster_and_slower_variants),
 		cmocka_unit_test(an_unknown_name_gets_a_suggestion),
+		cmocka_unit_test(a_time_is_no_interval_of_events),
 		cmocka_unit_test(intervals_have_names_units_and_limits),
 		cmocka_unit_test(a_frequency_is_an_interval_of_time_only),
 	};
