@@ -119,7 +119,7 @@ static void kill_a_writer_after(long ns)
 		write_for_ever(ready[1]);
 	assert_true(pid > 0);
 	assert_int_equal(read(ready[0], &c, 1), 1);
-	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+	nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(ready[0]);
@@ -147,7 +147,7 @@ static void what_was_flushed_survives_sigkill(void **state)
 	for (long i = 0; i < N_KILLS; i++)
 		total += samples_of_a_writer_killed_after(i * i * 20011 + i * 7919);
 	/* An emulated or busy CPU may not have got that far in a few milliseconds. */
-	for (long ms = 32; !total && ms < 1000; ms *= 2)
+	for (long ms = 32; !total && ms < 20000; ms *= 2)
 		total += samples_of_a_writer_killed_after(ms * 1000000);
 	assert_true(total > 0);
 }

@@ -8,6 +8,7 @@
 #include <alloca.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hole.h"
@@ -222,6 +223,8 @@ static void every_instruction_in_a_hole_has_its_caller(void **state)
 	struct sigaction sa = { .sa_sigaction = count_right, .sa_flags = SA_SIGINFO };
 
 	(void)state;
+	if (getenv("DWELL_MEMCHECK"))
+		skip(); /* valgrind sends no SIGTRAP per instruction */
 	sigaction(SIGTRAP, &sa, NULL);
 	hole_step();
 	assert_int_equal(n_steps, HOLE_N_STEPS);
