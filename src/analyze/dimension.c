@@ -24,7 +24,7 @@ static void function_label(const struct dimension_context *c, uint64_t key unuse
 {
 	const struct profile_function *fn = function_of(c, f);
 
-	buf_puts(&ret->name, fn->name);
+	buf_puts(&ret->name, fn->label);
 	ret->image = fn->image;
 	ret->file = fn->decl_file;
 	ret->line = fn->decl_line;

@@ -50,7 +50,7 @@ static bool subject_passes(const struct filter_node *n, const struct filter_subj
 
 	const char *text;
 
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < FILTER_FIELD_TEXTS; i++)
 		if ((text = n->field->text(s, i)) && text_passes(n, text))
 			return true;
 	return false;

@@ -82,9 +82,9 @@ static const char *function_text(const struct filter_subject *s, unsigned i)
 {
 	const struct profile_function *f =
 		profile_function(s->profile, s->frame->function);
-	const char *texts[] = { f->name, f->linkage };
+	const char *texts[FILTER_FIELD_TEXTS] = { f->name, f->linkage, f->label };
 
-	return i < 2 ? texts[i] : NULL;
+	return texts[i];
 }
 
 static const char *image_text(const struct filter_subject *s, unsigned i)

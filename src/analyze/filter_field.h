@@ -22,6 +22,8 @@ enum filter_scope {
 	FILTER_BY_LEAF,	 /* the innermost frame */
 };
 
+#define FILTER_FIELD_TEXTS 3
+
 /* What a test is applied to. */
 struct filter_subject {
 	const struct recording *recording;
@@ -34,8 +36,8 @@ struct filter_field {
 	const char *name;
 	enum filter_scope scope;
 	bool is_time; /* numbers are durations since the start of the recording */
-	/* The texts to compare with: called with i = 0, 1 … until NULL.  The pointer
-	 * stands for the text (same text, same pointer is not required). */
+	/* The texts to compare with, for i below FILTER_FIELD_TEXTS; NULL: no such one.
+	 * The first one's pointer stands for all (the same text may have several). */
 	const char *(*text)(const struct filter_subject *s, unsigned i);
 	bool (*number)(const struct filter_subject *s, uint64_t *ret);
 	/* Equality of texts where it is more than strcmp; NULL: strcmp. */

@@ -97,18 +97,83 @@ static uint64_t name_key(const char *image, const char *name)
 			 hash_bytes(name, strlen(name)));
 }
 
+static uint64_t sharing_key(uint32_t function, uint32_t sym_image)
+{
+	return (uint64_t)function << 32 | sym_image;
+}
+
+/* Functions of one image that are called the same down to the linker's name are several:
+ * static ones of C.  Else they read the same only, like the variants of a constructor,
+ * and to people are one. */
+static bool has_namesake(const struct profile *p, uint32_t id,
+			 const struct sym_function *f)
+{
+	const uint64_t *known = map_find(&p->shared_by, sharing_key(id, f->image));
+	const struct sym_function *other =
+		known ? symbolizer_function(p->symbolizer, (uint32_t)*known) : NULL;
+
+	return other && other->linkage && f->linkage &&
+	       strcmp(other->linkage, f->linkage) == 0;
+}
+
+/* Whose name says all may move from file to file. */
+static bool may_be_in(const struct sym_function *f, const char *file)
+{
+	bool is_mangled = f->linkage && strcmp(f->linkage, f->name) != 0;
+
+	return is_mangled || !file || !f->decl_file ||
+	       strcmp(names_base(file), names_base(f->decl_file)) == 0;
+}
+
+/* Of several that it may be the one at its address, else the first. */
 static uint32_t find_function(const struct profile *p, uint64_t key, const char *image,
-			      const char *name)
+			      const char *name, const struct sym_function *sym)
 {
 	const uint64_t *first = map_find(&p->functions_by_name, key);
+	uint32_t found = MODEL_NONE;
 
 	for (uint64_t id = first ? *first : 0; id; id = p->same_hash.at[id - 1]) {
 		const struct profile_function *f = &p->functions.at[id - 1];
 
-		if (strcmp(f->name, name) == 0 && strcmp(f->image, image) == 0)
-			return (uint32_t)id - 1;
+		if (strcmp(f->name, name) != 0 || strcmp(f->image, image) != 0 ||
+		    has_namesake(p, (uint32_t)id - 1, sym) ||
+		    !may_be_in(sym, f->decl_file))
+			continue;
+		found = (uint32_t)id - 1;
+		if (f->start && f->start == sym->start)
+			break;
 	}
-	return MODEL_NONE;
+	return found;
+}
+
+static void label_with_place(struct profile *p, struct profile_function *f)
+{
+	own(freep) char *label =
+		f->decl_file
+			? xasprintf("%s (%s:%u)", f->name, names_base(f->decl_file),
+				    f->decl_line)
+			: xasprintf("%s (0x%llx)", f->name, (unsigned long long)f->start);
+
+	f->label = arena_strdup(&p->strings, label);
+}
+
+/* The newest function and those before it of the same name and image. */
+static void tell_apart(struct profile *p)
+{
+	struct profile_function *f = &p->functions.at[p->functions.n - 1];
+
+	for (uint64_t id = p->same_hash.at[p->functions.n - 1]; id;
+	     id = p->same_hash.at[id - 1]) {
+		struct profile_function *other = &p->functions.at[id - 1];
+
+		if (strcmp(f->name, other->name) != 0 ||
+		    strcmp(f->image, other->image) != 0)
+			continue;
+		if (f->label == f->name)
+			label_with_place(p, f);
+		if (other->label == other->name)
+			label_with_place(p, other);
+	}
 }
 
 static uint32_t add_function(struct profile *p, uint64_t key, const char *image,
@@ -119,6 +184,7 @@ static uint32_t add_function(struct profile *p, uint64_t key, const char *image,
 
 	*vec_push(&p->functions) = (struct profile_function){
 		.name = f->name,
+		.label = f->name,
 		.linkage = f->linkage,
 		.image = image,
 		.image_path = symbolizer_image_path(p->symbolizer, f->image),
@@ -148,12 +214,14 @@ static uint32_t truncated_function(struct profile *p, uint32_t sym_id, const cha
 		snprintf(name, sizeof(name), "[truncated: %s]",
 			 unwind_stop_text((enum unwind_stop)reason));
 
+	const struct sym_function *sym = symbolizer_function(p->symbolizer, sym_id);
 	uint64_t key = name_key(image, name);
-	uint32_t id = find_function(p, key, image, name);
+	uint32_t id = find_function(p, key, image, name, sym);
 
 	if (id == MODEL_NONE) {
 		id = add_function(p, key, image, sym_id, IMAGE_TRUNCATED);
-		p->functions.at[id].name = arena_strdup(&p->strings, name);
+		p->functions.at[id].name = p->functions.at[id].label =
+			arena_strdup(&p->strings, name);
 	}
 	return id;
 }
@@ -166,12 +234,15 @@ static uint32_t function_of(struct profile *p, uint32_t sym_id, const char *imag
 	if (p->function_of_sym.at[sym_id] != MODEL_NONE)
 		return p->function_of_sym.at[sym_id];
 
-	const char *name = symbolizer_function(p->symbolizer, sym_id)->name;
-	uint64_t key = name_key(image, name);
-	uint32_t id = find_function(p, key, image, name);
+	const struct sym_function *sym = symbolizer_function(p->symbolizer, sym_id);
+	uint64_t key = name_key(image, sym->name);
+	uint32_t id = find_function(p, key, image, sym->name, sym);
 
-	if (id == MODEL_NONE)
+	if (id == MODEL_NONE) {
 		id = add_function(p, key, image, sym_id, kind);
+		tell_apart(p);
+	}
+	*map_slot(&p->shared_by, sharing_key(id, sym->image), NULL) = sym_id;
 	p->function_of_sym.at[sym_id] = id;
 	return id;
 }

@@ -190,7 +190,7 @@ void listing_fini(struct listing *l)
 
 static bool is_exactly(const struct profile_function *f, const char *name)
 {
-	return names_is_function(f->name, name) ||
+	return names_is_function(f->name, name) || strcmp(f->label, name) == 0 ||
 	       (f->linkage && strcmp(f->linkage, name) == 0);
 }
 

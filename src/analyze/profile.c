@@ -27,6 +27,7 @@ void profile_free(struct profile *p)
 	vec_fini(&p->image_names);
 	vec_fini(&p->same_hash);
 	map_fini(&p->functions_by_name);
+	map_fini(&p->shared_by);
 	map_fini(&p->blobs_by_key);
 	vec_fini(&p->blobs);
 	arena_fini(&p->strings);

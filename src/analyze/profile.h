@@ -3,9 +3,10 @@
  * profile - recordings aggregated and named: what every report and exporter reads.
  *
  * A profile is made of one or more recordings.  Its columns are (recording, event)
- * pairs; functions are shared between recordings (same image name and function name),
- * frames are places in functions with file, line and inlining.  Samples that pass the
- * filter are summed per distinct stack.  Immutable once loaded; borrowed pointers.
+ * pairs; functions are shared between recordings (same image name and function name, of
+ * several in one image the one from the same source file), frames are places in functions
+ * with file, line and inlining.  Samples that pass the filter are summed per distinct
+ * stack.  Immutable once loaded; borrowed pointers.
  */
 #ifndef DWELL_ANALYZE_PROFILE_H
 #define DWELL_ANALYZE_PROFILE_H
@@ -39,7 +40,8 @@ struct profile_column {
 };
 
 struct profile_function {
-	const char *name;    /* demangled, as shown */
+	const char *name;    /* demangled */
+	const char *label;   /* the same, with its place if others are called so, too */
 	const char *linkage; /* or NULL */
 	const char *image;   /* short name: libc.so.6, [kernel], [jit] node */
 	const char *image_path;

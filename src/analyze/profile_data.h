@@ -30,7 +30,8 @@ struct profile {
 	VEC(const char *) image_names;	  /* by symbolizer's image id; NULL unset */
 	struct map functions_by_name;	  /* hash of image and name to first id + 1 */
 	VEC(uint32_t) same_hash;	  /* chain of functions with one hash, id + 1 */
-	struct map blobs_by_key;	  /* of kind and image to the first of them + 1 */
+	struct map shared_by;	 /* function << 32 | symbolizer's image to its function */
+	struct map blobs_by_key; /* of kind and image to the first of them + 1 */
 	VEC(struct profile_blob) blobs;
 	struct arena strings;
 	struct symbolizer *symbolizer;

@@ -27,7 +27,7 @@ static const char *name_of(const struct view *v, uint32_t function)
 {
 	return function == METRICS_TOTAL
 		       ? "<total>"
-		       : profile_function(v->r->profile, function)->name;
+		       : profile_function(v->r->profile, function)->label;
 }
 
 static const char *image_of(const struct view *v, uint32_t function)

@@ -353,7 +353,7 @@ int report_profile_find_function(const struct report *r, const char *name, uint3
 		const struct profile_function *f = profile_function(r->profile, found[i]);
 		char safe[120];
 
-		names_shorten(safe, sizeof(safe), f->name, 40);
+		names_shorten(safe, sizeof(safe), f->label, 40);
 		at += (size_t)snprintf(other_text + at, cap - at, "%s%s (%s)",
 				       i > 1 ? ", " : "", safe, f->image);
 	}

@@ -158,7 +158,7 @@ static uint32_t function_to_try(const struct row_view *v)
  * shortened one if it means no other function. */
 static char *name_to_type(const struct row_view *v, uint32_t function)
 {
-	const char *full = profile_function(v->r->profile, function)->name;
+	const char *full = profile_function(v->r->profile, function)->label;
 	size_t n = names_without_parameters(full), cap = 4 * strlen(full) + 1;
 	size_t room = v->r->width - strlen("Next: dwell annotate ''");
 	own(freep) char *name = xstrndup(full, n);

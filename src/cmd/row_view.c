@@ -52,7 +52,7 @@ void row_view_put_names(const struct row_view *v, struct report_table *t, size_t
 			t,
 			label.function == MODEL_NONE
 				? ""
-				: profile_function(v->r->profile, label.function)->name);
+				: profile_function(v->r->profile, label.function)->label);
 	if (has_image(v))
 		report_table_cell(t, label.image);
 	grouping_label_fini(&label);

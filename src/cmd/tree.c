@@ -59,7 +59,7 @@ static const char *name_of(const struct view *v, uint32_t node)
 {
 	uint32_t f = v->tree.nodes[node].function;
 
-	return f == MODEL_NONE ? "<total>" : profile_function(v->r->profile, f)->name;
+	return f == MODEL_NONE ? "<total>" : profile_function(v->r->profile, f)->label;
 }
 
 static void put_numbers(const struct view *v, const uint64_t *inclusive,

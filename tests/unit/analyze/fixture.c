@@ -25,8 +25,12 @@ static uint32_t add_function(struct profile *p, const char *name, size_t n)
 		if (strlen(p->functions.at[i].name) == n &&
 		    memcmp(p->functions.at[i].name, name, n) == 0)
 			return i;
+
+	char *own_name = arena_strndup(&p->strings, name, n);
+
 	*vec_push(&p->functions) = (struct profile_function){
-		.name = arena_strndup(&p->strings, name, n),
+		.name = own_name,
+		.label = own_name,
 		.image = "prog",
 		.image_path = "/bin/prog",
 		.is_resolved = true,

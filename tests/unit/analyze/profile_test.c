@@ -57,11 +57,16 @@ static struct profile *load(const char *text, const char *filter)
 	return p;
 }
 
-static uint64_t total(const char *filter)
+static uint64_t load_total(const char *text, const char *filter)
 {
-	own(profile_freep) struct profile *p = load(server, filter);
+	own(profile_freep) struct profile *p = load(text, filter);
 
 	return profile_column(p, 0)->total_count;
+}
+
+static uint64_t total(const char *filter)
+{
+	return load_total(server, filter);
 }
 
 static void every_field_of_the_filter_selects(void **state unused)
@@ -334,6 +339,38 @@ static void each_recording_has_the_names_that_it_keeps(void **state unused)
 	assert_int_equal(function_column(p, "write", 1), 6000000);
 }
 
+/* As static functions of C are: one in the other is no recursion. */
+static void
+functions_of_one_image_that_are_called_the_same_stay_apart(void **state unused)
+{
+	static const char both[] =
+		"image k [kernel] kind=kernel base=0xffffffff81000000\n"
+		"function k show 0x1000 0x100\n"
+		"function k show 0x2000 0x100\n"
+		"main;k+0x1010 3\nmain;k+0x1010;k+0x2010 4\n";
+	const char *paths[] = { path, other };
+	own(profile_freep) struct profile *p = NULL;
+	uint32_t ids[4], n = 0;
+
+	recording_builder_write(path, both);
+	recording_builder_write(other, both);
+	assert_int_equal(profile_load(paths, 2, NULL, &p, NULL), 0);
+	for (uint32_t i = 0; i < profile_n_functions(p); i++)
+		if (strcmp(profile_function(p, i)->name, "show") == 0 && n < 4)
+			ids[n++] = i;
+	assert_int_equal(n, 2); /* in two recordings the same two */
+	assert_string_equal(profile_function(p, ids[0])->label,
+			    "show (0xffffffff81001000)");
+	assert_int_equal(load_total(both, "function == show"), 7);
+	assert_int_equal(load_total(both, "leaf == 'show (0xffffffff81002000)'"), 4);
+	for (size_t column = 0; column < 2; column++) {
+		assert_int_equal(function_column(p, "show (0xffffffff81001000)", column),
+				 3000000);
+		assert_int_equal(function_column(p, "show (0xffffffff81002000)", column),
+				 4000000);
+	}
+}
+
 static void the_names_of_modules_are_kept_among_the_kernels(void **state unused)
 {
 	own(profile_freep) struct profile *p =
@@ -457,6 +494,8 @@ int main(void)
 		cmocka_unit_test(a_stack_tells_what_it_shares_with_the_one_before),
 		cmocka_unit_test(two_recordings_share_functions_of_one_name),
 		cmocka_unit_test(each_recording_has_the_names_that_it_keeps),
+		cmocka_unit_test(
+			functions_of_one_image_that_are_called_the_same_stay_apart),
 		cmocka_unit_test(the_names_of_modules_are_kept_among_the_kernels),
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
 		cmocka_unit_test(a_missing_event_names_those_there_are),
