@@ -287,7 +287,8 @@ static uint64_t identity_of(const struct die_name *name, const char *decl_file)
 static uint32_t enter_named(struct debug_info *d, const struct die_name *name,
 			    const char *linkage, const struct symtab_symbol *symbol)
 {
-	const char *decl_file = file_path(d, name->unit, name->decl_file);
+	const char *decl_file =
+		name->has_decl_file ? file_path(d, name->unit, name->decl_file) : NULL;
 	struct function_key key = {
 		.image = d->image->id,
 		.linkage = linkage,

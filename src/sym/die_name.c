@@ -27,6 +27,17 @@ static struct origin follow(struct debug_unit *u, const struct form_value *v)
 	return (struct origin){ f ? debug_file_unit(f, v->v) : NULL, v->v };
 }
 
+static void take_file(struct debug_unit *u, uint64_t file, struct die_name *ret)
+{
+	bool is_file = file || u->version >= 5;
+
+	if (ret->has_decl_file || !is_file)
+		return;
+	ret->has_decl_file = true;
+	ret->unit = u;
+	ret->decl_file = file;
+}
+
 /* Fills what is still missing; where to look on. */
 static struct origin read_entry(struct debug_unit *u, uint64_t entry,
 				struct die_name *ret)
@@ -53,10 +64,7 @@ static struct origin read_entry(struct debug_unit *u, uint64_t entry,
 				ret->name = form_string(u, &v);
 			break;
 		case DW_AT_decl_file:
-			if (!ret->decl_file) {
-				ret->unit = u;
-				ret->decl_file = v.v;
-			}
+			take_file(u, v.v, ret);
 			break;
 		case DW_AT_decl_line:
 			if (!ret->decl_line)

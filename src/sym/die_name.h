@@ -14,7 +14,8 @@
 struct die_name {
 	const char *linkage, *name; /* NULL: none; borrowed from the file */
 	struct debug_unit *unit;    /* whose file numbers decl_file counts in */
-	uint64_t decl_file;
+	uint64_t decl_file;	    /* from DWARF 5 on 0 is a file, too */
+	bool has_decl_file;
 	uint32_t decl_line;
 };
 
