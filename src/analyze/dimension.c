@@ -202,7 +202,8 @@ static void cpu_label(const struct dimension_context *c unused, uint64_t key,
 static uint64_t interval_key(struct dimension_context *c, uint32_t source,
 			     const struct sample_block *b, size_t i)
 {
-	const struct recording *r = profile_source(c->profile, source);
+	const struct input *s = &c->profile->sources[source];
+	const struct recording *r = s->recording;
 	uint32_t low = 0, high = recording_n_intervals(r);
 
 	while (low < high) {
@@ -213,8 +214,8 @@ static uint64_t interval_key(struct dimension_context *c, uint32_t source,
 		else
 			high = mid;
 	}
-	while (low-- > 0)
-		if (b->time_ns[i] < recording_interval(r, low)->to_ns)
+	while (low && b->time_ns[i] < s->interval_ends[low - 1])
+		if (b->time_ns[i] < recording_interval(r, --low)->to_ns)
 			return pack(source, low);
 	return pack(source, MODEL_NONE);
 }

@@ -15,6 +15,7 @@ void input_fini(struct input *s)
 	free(s->first_frame);
 	free(s->n_frames);
 	free(s->order);
+	free(s->interval_ends);
 	*s = (struct input){ 0 };
 }
 
@@ -54,6 +55,20 @@ static void learn_span(struct input *s)
 		s->end_ns = s->start_ns;
 }
 
+static void learn_interval_ends(struct input *s)
+{
+	uint32_t n = recording_n_intervals(s->recording);
+	uint64_t latest = 0;
+
+	s->interval_ends = xcalloc(n + 1, sizeof(*s->interval_ends));
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t end = recording_interval(s->recording, i)->to_ns;
+
+		latest = end > latest ? end : latest;
+		s->interval_ends[i] = latest;
+	}
+}
+
 int input_open(struct input *s, const char *path, struct err *e)
 {
 	int rc = recording_open(path, &s->recording, e);
@@ -68,6 +83,7 @@ int input_open(struct input *s, const char *path, struct err *e)
 	s->first_frame = xcalloc(s->n_locations ? s->n_locations : 1, sizeof(uint32_t));
 	s->n_frames = xcalloc(s->n_locations ? s->n_locations : 1, sizeof(uint32_t));
 	learn_span(s);
+	learn_interval_ends(s);
 	return 0;
 }
 

@@ -37,6 +37,7 @@ struct input {
 	uint32_t *order;
 	size_t n_ordered;
 
+	uint64_t *interval_ends;   /* [i]: the latest end of the intervals 0 … i */
 	uint64_t start_ns, end_ns; /* of the recording; start is time 0 for people */
 	size_t n_bad_blocks;	   /* blocks that could not be read */
 	char bad_block[160];	   /* what was wrong with the first of them */

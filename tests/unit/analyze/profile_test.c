@@ -34,6 +34,7 @@ static const char server[] =
 	"process 200 server start=1000000000 end=3000000000\n"
 	"thread 200 201 worker\n"
 	"event cpu-time unit=ns period=1000000 flags=sampled\n"
+	"interval 0 10 early\n"
 	"interval 1000000000 2000000000 first\n"
 	"interval 2000000000 3000000000 second\n"
 	"use event=cpu-time pid=200 tid=200 time=1000000000 step=100000000 cpu=0\n"
@@ -89,7 +90,7 @@ static void every_field_of_the_filter_selects(void **state unused)
 		{ "time in 1s..1050ms", 30 },
 		{ "time in 1s..", 40 },
 		{ "interval == first", 60 },
-		{ "interval == 2", 40 },
+		{ "interval == 3", 40 },
 		{ "interval != second", 60 },
 		{ "function == parse", 60 },
 		{ "function == 'parse(char const*)'", 60 },
@@ -142,7 +143,8 @@ static void every_dimension_gives_the_sums(void **state unused)
 		{ "process", "server  pid 200", 100 },
 		{ "command", "server", 100 },
 		{ "cpu", "cpu 0", 60 },
-		{ "interval", "2  second", 40 },
+		{ "interval", "2  first", 60 },
+		{ "interval", "3  second", 40 },
 		{ "event", "cpu-time", 100 },
 		{ "mode", "kernel", 20 },
 		{ "stack", "read < parse(char const*) < main", 20 },
