@@ -13,6 +13,8 @@
 /* Rows while they are found; the key of a row is a few numbers, interned as bytes. */
 struct finder {
 	const struct profile *p;
+	const uint8_t
+		*is_in_code; /* [frame]: its address is one of the function's image */
 	struct intern *keys; /* id - 1 is the row */
 	VEC(struct listing_row) rows;
 	uint32_t *row_of_frame;
@@ -65,7 +67,7 @@ static void find_instructions(struct finder *f, uint32_t function)
 		struct row_key key = { frame->address, frame->is_return, 0 };
 
 		if (!frame->is_inlined)
-			row = frame->function != function
+			row = frame->function != function || !f->is_in_code[i]
 				      ? MODEL_NONE
 				      : find_row(f, key,
 						 (struct listing_row){
@@ -115,10 +117,11 @@ static int by_address(const void *a, const void *b)
 }
 
 static void make_rows(struct listing_rows *ret, const struct profile *p,
-		      uint32_t function, void (*find)(struct finder *, uint32_t),
+		      const uint8_t *is_in_code, uint32_t function,
+		      void (*find)(struct finder *, uint32_t),
 		      int (*order)(const void *, const void *))
 {
-	struct finder f = { .p = p, .keys = intern_new() };
+	struct finder f = { .p = p, .is_in_code = is_in_code, .keys = intern_new() };
 	struct metrics m;
 	size_t n = p->columns.n;
 
@@ -147,8 +150,39 @@ static void make_rows(struct listing_rows *ret, const struct profile *p,
 	free(f.row_of_frame);
 }
 
+/* Of one source: its frames in an image of the symbolizer. */
+static void mark_frames(const struct profile *p, size_t source, uint32_t sym_image,
+			uint8_t *is_in_code)
+{
+	const struct input *s = &p->sources[source];
+	uint32_t n_images = recording_n_images(s->recording);
+	own(freep) bool *is_it = xcalloc(n_images + 1, sizeof(bool));
+
+	for (uint32_t i = 0; i < n_images; i++)
+		is_it[i] = profile_sym_image(p, source, i) == sym_image;
+	for (uint32_t k = 0; k < s->n_locations; k++)
+		if (s->n_frames[k] && is_it[s->locations[k].image])
+			memset(is_in_code + s->first_frame[k], 1, s->n_frames[k]);
+}
+
+static bool has_other_build(const struct profile *p, size_t source,
+			    const uint8_t *is_in_code, uint32_t function)
+{
+	const struct input *s = &p->sources[source];
+
+	for (uint32_t k = 0; k < s->n_locations; k++) {
+		uint32_t i = s->first_frame[k];
+
+		if (s->n_frames[k] && p->frames.at[i].function == function &&
+		    !is_in_code[i])
+			return true;
+	}
+	return false;
+}
+
 /* Any sampled place of the body tells how addresses and offsets are related. */
-static void find_code_delta(struct listing *l, const struct profile *p, uint32_t function)
+static void find_code_delta(struct listing *l, const struct profile *p,
+			    const uint8_t *is_in_code, uint32_t function)
 {
 	for (size_t i = 0; i < p->n_sources && !l->has_code_delta; i++) {
 		const struct input *s = &p->sources[i];
@@ -156,7 +190,8 @@ static void find_code_delta(struct listing *l, const struct profile *p, uint32_t
 		for (uint32_t k = 0; k < s->n_locations; k++) {
 			const struct profile_frame *f = &p->frames.at[s->first_frame[k]];
 
-			if (!s->n_frames[k] || f->function != function)
+			if (!s->n_frames[k] || f->function != function ||
+			    !is_in_code[s->first_frame[k]])
 				continue;
 			l->code_delta = f->address - s->locations[k].offset;
 			l->has_code_delta = true;
@@ -167,11 +202,19 @@ static void find_code_delta(struct listing *l, const struct profile *p, uint32_t
 
 void listing_make(struct listing *ret, const struct profile *p, uint32_t function)
 {
+	own(freep) uint8_t *is_in_code = xcalloc(p->frames.n + 1, 1);
+
 	*ret = (struct listing){ .n_columns = p->columns.n };
-	make_rows(&ret->lines, p, function, find_lines, by_place);
-	make_rows(&ret->instructions, p, function, find_instructions, by_address);
-	make_rows(&ret->inlined, p, function, find_inlined, by_place);
-	find_code_delta(ret, p, function);
+	ret->has_other_build = xcalloc(p->n_sources + 1, sizeof(bool));
+	for (size_t i = 0; i < p->n_sources; i++)
+		mark_frames(p, i, p->functions.at[function].sym_image, is_in_code);
+	for (size_t i = 0; i < p->n_sources; i++)
+		ret->has_other_build[i] = has_other_build(p, i, is_in_code, function);
+	make_rows(&ret->lines, p, is_in_code, function, find_lines, by_place);
+	make_rows(&ret->instructions, p, is_in_code, function, find_instructions,
+		  by_address);
+	make_rows(&ret->inlined, p, is_in_code, function, find_inlined, by_place);
+	find_code_delta(ret, p, is_in_code, function);
 }
 
 static void rows_fini(struct listing_rows *r)
@@ -185,6 +228,7 @@ void listing_fini(struct listing *l)
 	rows_fini(&l->lines);
 	rows_fini(&l->instructions);
 	rows_fini(&l->inlined);
+	free(l->has_other_build);
 	*l = (struct listing){ 0 };
 }
 

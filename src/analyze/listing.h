@@ -3,7 +3,8 @@
  * listing - where inside one function the weight is: by source line, by address, and
  * by what was inlined into each of its lines.
  *
- * Lines are of the function wherever it was inlined; addresses only of its own body.
+ * Lines are of the function wherever it was inlined; addresses only of its own body, in
+ * the image that the profile names for it: another build has others.
  */
 #ifndef DWELL_ANALYZE_LISTING_H
 #define DWELL_ANALYZE_LISTING_H
@@ -28,6 +29,7 @@ struct listing_rows {
 struct listing {
 	size_t n_columns;
 	struct listing_rows lines, instructions, inlined;
+	bool *has_other_build; /* [source]: it has the function in another image, too */
 	/* Link-time address minus stored offset, in the function's own code. */
 	uint64_t code_delta;
 	bool has_code_delta;

@@ -8,6 +8,7 @@
 #include "analyze/names.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cmd/report_text.h"
 #include "base/vec.h"
 #include "cmd/annotate_source.h"
 #include "cmd/report_json.h"
@@ -284,6 +285,22 @@ static void put_instruction(const struct code *c, struct report_table *t,
 	annotate_view_row(c->v, t, l->exclusive, l->inclusive, at, buf_str(&text));
 }
 
+static void put_other_builds(const struct annotate_view *v, FILE *out)
+{
+	const struct profile_function *f = profile_function(v->r->profile, v->function);
+
+	for (size_t i = 0; i < profile_n_sources(v->r->profile); i++) {
+		own(buf_fini) struct buf b = { 0 };
+
+		if (!v->listing.has_other_build[i])
+			continue;
+		report_text_source(v->r, i, &b);
+		buf_puts(&b, "Not in this code: samples of another build of ");
+		report_text_safe(&b, f->image);
+		fprintf(out, "  %s\n", buf_str(&b));
+	}
+}
+
 void annotate_code_print(const struct annotate_view *v, bool with_source, FILE *out)
 {
 	own(code_fini) struct code c;
@@ -317,6 +334,7 @@ void annotate_code_print(const struct annotate_view *v, bool with_source, FILE *
 		annotate_view_gap(v, t, hidden);
 	if (c.lines.n)
 		report_table_print(t, out);
+	put_other_builds(v, out);
 	if (c.why.text[0]) {
 		char safe[300];
 

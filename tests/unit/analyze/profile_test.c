@@ -143,8 +143,8 @@ static void every_dimension_gives_the_sums(void **state unused)
 		{ "process", "server  pid 200", 100 },
 		{ "command", "server", 100 },
 		{ "cpu", "cpu 0", 60 },
-		{ "interval", "2  first", 60 },
 		{ "interval", "3  second", 40 },
+		{ "interval", "2  first", 60 },
 		{ "event", "cpu-time", 100 },
 		{ "mode", "kernel", 20 },
 		{ "stack", "read < parse(char const*) < main", 20 },
@@ -373,6 +373,30 @@ functions_of_one_image_that_are_called_the_same_stay_apart(void **state unused)
 	}
 }
 
+/* Another build has another code: its addresses mean nothing in this one. */
+static void a_listing_has_the_addresses_of_one_build(void **state unused)
+{
+	const char *paths[] = { path, other };
+	own(profile_freep) struct profile *p = NULL;
+	own(freep) uint32_t *ids = NULL;
+	struct listing l;
+
+	recording_builder_write(path, "image x /nowhere/two build-id=aa01\n"
+				      "main;x+0x10 3\n");
+	recording_builder_write(other, "image x /nowhere/two build-id=bb02\n"
+				       "main;x+0x20 5\n");
+	assert_int_equal(profile_load(paths, 2, NULL, &p, NULL), 0);
+	assert_int_equal(listing_find(p, "[two]", &ids), 1);
+	listing_make(&l, p, ids[0]);
+	assert_int_equal(l.instructions.n, 1);
+	assert_int_equal(l.instructions.rows[0].address, 0x10);
+	assert_int_equal(l.instructions.rows[0].exclusive[0], 3000000);
+	assert_int_equal(l.instructions.rows[0].exclusive[1], 0);
+	assert_false(l.has_other_build[0]);
+	assert_true(l.has_other_build[1]);
+	listing_fini(&l);
+}
+
 static void the_names_of_modules_are_kept_among_the_kernels(void **state unused)
 {
 	own(profile_freep) struct profile *p =
@@ -498,6 +522,7 @@ int main(void)
 		cmocka_unit_test(each_recording_has_the_names_that_it_keeps),
 		cmocka_unit_test(
 			functions_of_one_image_that_are_called_the_same_stay_apart),
+		cmocka_unit_test(a_listing_has_the_addresses_of_one_build),
 		cmocka_unit_test(the_names_of_modules_are_kept_among_the_kernels),
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
 		cmocka_unit_test(a_missing_event_names_those_there_are),
