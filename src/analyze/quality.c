@@ -171,6 +171,44 @@ static uint64_t sum_losses(const struct recording *r, const char *name)
 	return sum;
 }
 
+static bool is_known_loss(const char *name)
+{
+	/* Shown elsewhere: among what was lost, and with the stacks themselves. */
+	static const char *const others[] = { "lost-samples", "unwritten-samples",
+					      "truncated-stacks" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(name, others[i]) == 0)
+			return true;
+	for (size_t i = 0; i < QUALITY_N_GAPS; i++)
+		if (strcmp(name, quality_gaps[i].fact) == 0)
+			return true;
+	return false;
+}
+
+static void add_loss(struct quality_source *q, const char *name, uint64_t n)
+{
+	for (size_t i = 0; i < q->n_others; i++) {
+		if (strcmp(q->others[i].name, name) != 0)
+			continue;
+		q->others[i].n += n;
+		return;
+	}
+	q->others[q->n_others++] = (struct quality_loss){ name, n };
+}
+
+static void measure_other_losses(struct quality_source *q, const struct recording *r)
+{
+	q->others = xcalloc(recording_n_facts(r) + 1, sizeof(*q->others));
+	for (uint32_t i = 0; i < recording_n_facts(r); i++) {
+		const struct model_fact *f = recording_fact(r, i);
+		const char *name = recording_string(r, f->name);
+
+		if (f->kind == FACT_LOSS && f->value && !is_known_loss(name))
+			add_loss(q, name, f->value);
+	}
+}
+
 static bool rate_fact(const struct recording *r, const char *name, uint32_t event,
 		      uint64_t *ret)
 {
@@ -211,6 +249,7 @@ static void measure_source(struct quality_source *q, const struct profile *p, si
 		sum_losses(r, "lost-samples") + sum_losses(r, "unwritten-samples");
 	for (size_t g = 0; g < QUALITY_N_GAPS; g++)
 		q->gaps[g] = sum_losses(r, quality_gaps[g].fact);
+	measure_other_losses(q, r);
 	q->self_cpu_ns = fact(r, FACT_SELF, "cpu-time", NULL);
 	q->wall_ns = fact(r, FACT_TARGET, "wall-time", NULL);
 	q->stolen_ns = fact(r, FACT_TARGET, "stolen-time", NULL);
@@ -265,6 +304,8 @@ void quality_measure(struct quality *ret, const struct profile *p)
 
 void quality_fini(struct quality *q)
 {
+	for (size_t i = 0; i < q->n_sources; i++)
+		free(q->sources[i].others);
 	free(q->columns);
 	free(q->sources);
 	free(q->images);
@@ -276,7 +317,8 @@ static bool is_source_complete(const struct quality_source *s)
 	for (size_t g = 0; g < QUALITY_N_GAPS; g++)
 		if (s->gaps[g])
 			return false;
-	return !s->lost_samples && !s->damage && s->is_complete && !s->n_bad_blocks;
+	return !s->lost_samples && !s->n_others && !s->damage && s->is_complete &&
+	       !s->n_bad_blocks;
 }
 
 bool quality_is_complete(const struct quality *q)

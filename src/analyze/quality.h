@@ -43,9 +43,17 @@ struct quality_gap {
 
 extern const struct quality_gap quality_gaps[QUALITY_N_GAPS];
 
+/* A loss that a later recorder states and that there are no words for here. */
+struct quality_loss {
+	const char *name;
+	uint64_t n;
+};
+
 struct quality_source {
 	uint64_t lost_samples;
 	uint64_t gaps[QUALITY_N_GAPS];
+	struct quality_loss *others;
+	size_t n_others;
 	bool has_cpu;		      /* CPU time was sampled, and the rusage is known */
 	uint64_t sampled_ns, used_ns; /* before the filter */
 	uint64_t period_ns;	      /* of those samples; 0: varies */

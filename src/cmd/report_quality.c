@@ -314,24 +314,31 @@ static void put_damage(const struct report *r, size_t i, FILE *out)
 	}
 }
 
-static void put_unseen(const struct report *r, size_t source, FILE *out)
+static void put_gap(const struct report *r, size_t source, struct buf *b,
+		    const char *text, const uint64_t *n)
 {
-	own(buf_fini) struct buf b = { 0 };
 	char s[TEXT_MAX];
 
-	for (unsigned g = 0; g < QUALITY_N_GAPS; g++) {
-		uint64_t n = r->quality.sources[source].gaps[g];
+	if (b->size)
+		buf_puts(b, "; ");
+	else
+		report_text_source(r, source, b);
+	report_text_safe(b, text);
+	if (n)
+		buf_printf(b, ": %s", text_count(s, *n));
+}
 
-		if (!n)
-			continue;
-		if (b.size)
-			buf_puts(&b, "; ");
-		else
-			report_text_source(r, source, &b);
-		buf_puts(&b, quality_gaps[g].text);
-		if (quality_gaps[g].is_counted)
-			buf_printf(&b, ": %s", text_count(s, n));
-	}
+static void put_unseen(const struct report *r, size_t source, FILE *out)
+{
+	const struct quality_source *q = &r->quality.sources[source];
+	own(buf_fini) struct buf b = { 0 };
+
+	for (unsigned g = 0; g < QUALITY_N_GAPS; g++)
+		if (q->gaps[g])
+			put_gap(r, source, &b, quality_gaps[g].text,
+				quality_gaps[g].is_counted ? &q->gaps[g] : NULL);
+	for (size_t i = 0; i < q->n_others; i++)
+		put_gap(r, source, &b, q->others[i].name, &q->others[i].n);
 	if (b.size)
 		report_text_labelled(r, "not seen", &b, out);
 }

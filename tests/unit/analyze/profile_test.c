@@ -196,6 +196,9 @@ static void what_was_not_seen_is_not_complete(void **state)
 	assert_false(is_complete("main;work 10\nfact loss not-followed 1\n"));
 	assert_false(is_complete("main;work 10\nfact loss processes-without-ring 1\n"));
 	assert_false(is_complete("main;work 10\nfact loss kernel-not-observed 1\n"));
+	assert_false(is_complete("main;work 10\nfact loss of-tomorrow 1\n"));
+	assert_true(is_complete("main;work 10\nfact loss of-tomorrow 0\n"));
+	assert_true(is_complete("main;work 10\nfact loss truncated-stacks 1\n"));
 	assert_false(is_complete("main;work 10\nunfinished\n"));
 }
 
