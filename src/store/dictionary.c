@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "store/column_set.h"
+#include "store/model.h"
 
 /* What a kind may take in memory: generous for small files, and no more than what
  * honest ones of that size ever take for large ones. */
@@ -54,7 +55,9 @@ static const char *add_string(struct dictionary *d, struct reader *r)
 
 	if (!s)
 		return malformed;
-	if (d->text.total_bytes + n + (d->strings.n + 1) * STRING_OVERHEAD > d->max_bytes)
+	if (d->text.total_bytes + n + (d->strings.n + 1) * STRING_OVERHEAD >
+		    d->max_bytes ||
+	    d->strings.n >= MODEL_NONE)
 		return too_much;
 	*vec_push(&d->strings) = n ? arena_strndup(&d->text, (const char *)s, n) : "";
 	return NULL;
@@ -134,7 +137,8 @@ static const char *check_rows(const struct dictionary *d, const struct column_se
 		return gap;
 	if (!column_set_is_known(s, d->n))
 		return unknown_ids;
-	if ((n + s->head.summary.n) * size > d->max_bytes)
+	if ((n + s->head.summary.n) * size > d->max_bytes ||
+	    n + s->head.summary.n > MODEL_NONE)
 		return too_much;
 	return NULL;
 }
