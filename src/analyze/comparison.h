@@ -3,7 +3,8 @@
  * comparison - what changed from the first of several recordings to each of the others.
  *
  * Only events that all of them have can be compared.  Functions are the same when their
- * names and those of their images are, so that two builds of a program compare.
+ * names, those of their images and, where known, those of their source files are, so that
+ * two builds of a program compare.
  */
 #ifndef DWELL_ANALYZE_COMPARISON_H
 #define DWELL_ANALYZE_COMPARISON_H
