@@ -146,7 +146,7 @@ static void take_start(struct timer_image *m, const struct timer_record *r)
 	if (parent && is_fork)
 		vec_each(x, &parent->ranges)
 			*vec_push(&m->ranges) = *x;
-	if (parent && (is_new || is_fork))
+	if (parent && (is_fork || (is_new && !m->has_past)))
 		tracker_fork(t, m->start_ns, m->pid, m->pid, m->ppid, m->ppid);
 	if (r->start.origin == WIRE_SAMPLER_EXEC) {
 		tracker_exec(t, m->start_ns, m->pid, m->pid, r->comm);
@@ -337,6 +337,7 @@ void timer_image_replace(struct timer_image *m, struct timer_image *next)
 	if (!finish(m))
 		return;
 	count_unsampled(m, m->pid);
+	next->has_past = true;
 	is_sampled = map_find(&m->threads, m->pid);
 	next->is_sampled = is_sampled && *is_sampled;
 }

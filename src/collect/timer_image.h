@@ -46,7 +46,8 @@ struct timer_image {
 	char exe[TIMER_RECORD_PATH_MAX + 1];
 	VEC(struct timer_range) ranges; /* code that the tracker knows */
 	struct map threads;		/* tid → was it sampled? */
-	bool is_sampled;		/* the main thread, in an image before this one */
+	bool has_past;	   /* the process ran another image before this one */
+	bool is_sampled;   /* the main thread, in an image before this one */
 	struct map shares; /* tid → intervals not yet in a sample, for coarser plans */
 	bool has_outside;  /* a pc in none of the ranges was seen */
 	struct map strangers; /* children without a ring → since when, 0: said */

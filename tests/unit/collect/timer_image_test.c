@@ -80,9 +80,10 @@ static void sample(struct both *b, uint32_t tid)
 			       exact_0x1000, sizeof(exact_0x1000)));
 }
 
-static void start_as(struct fixture *f, struct both *b, pid_t pid, const char *program)
+static void start_from(struct fixture *f, struct both *b, uint32_t origin, pid_t pid,
+		       const char *program)
 {
-	struct wire_sampler_start s = { .pid = (uint32_t)pid };
+	struct wire_sampler_start s = { .pid = (uint32_t)pid, .origin = origin };
 	struct timer_ring *ring;
 	char command[100], name[100];
 	int directory;
@@ -102,6 +103,11 @@ static void start_as(struct fixture *f, struct both *b, pid_t pid, const char *p
 	unlinkat(directory, name, 0);
 	close(directory);
 	b->image = timer_image_new(ring, &f->totals);
+}
+
+static void start_as(struct fixture *f, struct both *b, pid_t pid, const char *program)
+{
+	start_from(f, b, WIRE_SAMPLER_EXEC, pid, program);
 }
 
 static void start(struct fixture *f, struct both *b, const char *program)
@@ -165,6 +171,29 @@ static void an_exec_ends_all_threads_but_the_main_one(void **state)
 	stop(&new);
 }
 
+static void a_child_that_execs_was_forked_once(void **state)
+{
+	struct fixture *f = *state;
+	struct both parent, child, next;
+	uint32_t id;
+
+	start_as(f, &parent, getppid(), "/bin/sh");
+	timer_image_drain(parent.image, false);
+	start_from(f, &child, WIRE_SAMPLER_FORK, PID, "/bin/sh");
+	start(f, &next, "/bin/y");
+	timer_image_replace(child.image, next.image);
+	timer_image_drain(next.image, false);
+
+	id = tracker_process_id(f->totals.tracker, PID);
+	assert_int_equal(id, 2); /* the shell, its copy, the program */
+	assert_int_equal(writer_process_get(f->writer, id)->exec_of, 1);
+	timer_image_end(next.image, 1, true);
+	timer_image_end(parent.image, 1, true);
+	stop(&parent);
+	stop(&child);
+	stop(&next);
+}
+
 static void a_process_that_nobody_has_waited_for_has_exited(void **state)
 {
 	struct fixture *f = *state;
@@ -194,6 +223,7 @@ int main(void)
 		WITH_TRACKER(threads_that_end_without_a_sample_are_counted),
 		WITH_TRACKER(threads_that_outlive_the_recording_are_not),
 		WITH_TRACKER(an_exec_ends_all_threads_but_the_main_one),
+		WITH_TRACKER(a_child_that_execs_was_forked_once),
 		WITH_TRACKER(a_process_that_nobody_has_waited_for_has_exited),
 	};
 
