@@ -52,8 +52,9 @@ static void put_lost(const struct report *r, FILE *out)
 			continue;
 		buf_puts(&b, b.size ? "; " : "");
 		report_text_source(r, i, &b);
-		buf_printf(&b, "%s sample%s, %s of what was taken", text_count(s, lost),
-			   lost == 1 ? "" : "s",
+		/* What a ring had no room for may also have told of a process. */
+		buf_printf(&b, "up to %s sample%s, %s of what was taken",
+			   text_count(s, lost), lost == 1 ? "" : "s",
 			   text_pct(pct, (double)lost, (double)(lost + taken(r, i))));
 	}
 	if (!b.size)
