@@ -5,12 +5,14 @@ those it has alone, bit by bit, for every program below in every way of recordin
 root and as an ordinary user to whom the kernel gives nothing.
 usage: untouched.py DWELL WORKLOAD_DIR PROGRAM_DIR WORKLOAD_SOURCES [WORD...]
 WORD: only the rows whose name contains it"""
+import atexit
 import collections
 import functools
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -262,33 +264,38 @@ def public_copies():
                         os.path.join(SOURCES, 'J.java')], timeout=120)
 
 
+def set_paranoid(value):
+    with open(PARANOID, 'w', encoding='ascii') as f:
+        f.write(value)
+
+
 def forbid_perf():
-    """As stock Debian does to ordinary users; returns what was there before."""
+    """As stock Debian does to ordinary users, until this program ends or is told to."""
     if not IS_ROOT:
-        return None
+        return
     with open(PARANOID, encoding='ascii') as f:
         before = f.read()
     if int(before) >= 3:
-        return None
-    with open(PARANOID, 'w', encoding='ascii') as f:
-        f.write('3')
-    return before
+        return
+
+    def give_up(*unused):
+        set_paranoid(before)
+        os._exit(1)  # without waiting for what runs
+
+    atexit.register(set_paranoid, before)
+    signal.signal(signal.SIGTERM, give_up)
+    set_paranoid('3')
 
 
 def main():
     public_copies()
-    before = forbid_perf()
-    try:
-        ways = find_ways(DIR)
-        if not ways:
-            return skip_all('nothing can be recorded here')
-        print('# ways: ' + ', '.join(' '.join(w) for w in ways))
-        return run_all([(row.name, functools.partial(check, row, ways)) for row in ROWS],
-                       os.cpu_count(), sys.argv[5:])
-    finally:
-        if before:
-            with open(PARANOID, 'w', encoding='ascii') as f:
-                f.write(before)
+    forbid_perf()
+    ways = find_ways(DIR)
+    if not ways:
+        return skip_all('nothing can be recorded here')
+    print('# ways: ' + ', '.join(' '.join(w) for w in ways))
+    return run_all([(row.name, functools.partial(check, row, ways)) for row in ROWS],
+                   os.cpu_count(), sys.argv[5:])
 
 
 if __name__ == '__main__':
