@@ -20,15 +20,9 @@
 /* Of the outermost frame: what a walk may look at above its stack pointer. */
 #define END_BYTES 64
 
-/* Of the psABI; other architectures have none. */
-#if defined(__x86_64__)
-#define PERF_DEEP_RED_BYTES 128
-#else
-#define PERF_DEEP_RED_BYTES 0
-#endif
-
 struct perf_deep {
-	int bases, scratch, output, program;
+	int bases, wishes, scratch, output, program;
+	bool wants_red_zone;
 	uint32_t n_cpus;
 	struct perf_pieces pieces;
 	struct map known; /* thread → what the program was told of its end */
@@ -55,9 +49,10 @@ static int load(const struct perf_deep *d, uint32_t limit_bytes, struct err *e)
 {
 	struct bpf_insn code[PERF_DEEP_CODE_MAX];
 	struct perf_deep_code_input in = { .bases = d->bases,
+					   .wishes = d->wishes,
 					   .scratch = d->scratch,
 					   .output = d->output,
-					   .red_bytes = PERF_DEEP_RED_BYTES,
+					   .red_bytes = PERF_PIECES_RED_BYTES,
 					   .skip_bytes = PERF_DEEP_SKIP_BYTES,
 					   .limit_bytes = limit_bytes };
 	union bpf_attr a = { .prog_type = BPF_PROG_TYPE_PERF_EVENT,
@@ -78,6 +73,10 @@ static int create_maps(struct perf_deep *d, struct err *e)
 			      THREADS_MAX, e);
 	if (d->bases < 0)
 		return d->bases;
+	d->wishes =
+		create_map(BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(uint64_t), 1, e);
+	if (d->wishes < 0)
+		return d->wishes;
 	d->scratch = create_map(BPF_MAP_TYPE_ARRAY, sizeof(uint32_t),
 				sizeof(struct perf_deep_piece), d->n_cpus, e);
 	if (d->scratch < 0)
@@ -108,7 +107,7 @@ int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
 {
 	own(perf_deep_freep) struct perf_deep *d = xcalloc(1, sizeof(*d));
 
-	d->bases = d->scratch = d->output = d->program = -1;
+	d->bases = d->wishes = d->scratch = d->output = d->program = -1;
 	d->n_cpus = n_cpus;
 	perf_pieces_init(&d->pieces, d->n_cpus);
 
@@ -131,6 +130,7 @@ void perf_deep_free(struct perf_deep *d)
 		return;
 	perf_pieces_fini(&d->pieces);
 	closep(&d->bases);
+	closep(&d->wishes);
 	closep(&d->scratch);
 	closep(&d->output);
 	closep(&d->program);
@@ -180,5 +180,19 @@ void perf_deep_learn(struct perf_deep *d, uint32_t tid, uint64_t end)
 	if (is_first || *known == base)
 		return;
 	*known = base;
+	sys_bpf(BPF_MAP_UPDATE_ELEM, &a);
+}
+
+void perf_deep_want_red_zone(struct perf_deep *d)
+{
+	uint32_t key = 0;
+	uint64_t yes = 1;
+	union bpf_attr a = { .map_fd = (uint32_t)d->wishes,
+			     .key = (uintptr_t)&key,
+			     .value = (uintptr_t)&yes };
+
+	if (d->wants_red_zone)
+		return;
+	d->wants_red_zone = true;
 	sys_bpf(BPF_MAP_UPDATE_ELEM, &a);
 }

@@ -7,7 +7,8 @@
  * into records in front of it (perf_deep_code).  The pieces are of the sample's moment:
  * nothing is guessed.  Where a thread's stack ends is learned from its complete stacks,
  * so that no more than the stack is copied.  The red zone, which perf never copies, is
- * copied always: OpenSSL's SHA-2, for one, has its frame's address there.
+ * copied from the first walk on that looked for it, for it costs as much as all the rest:
+ * OpenSSL's SHA-2, for one, has its frame's address there.
  */
 #ifndef DWELL_COLLECT_PERF_DEEP_H
 #define DWELL_COLLECT_PERF_DEEP_H
@@ -41,5 +42,7 @@ struct perf_pieces *perf_deep_pieces(struct perf_deep *d);
 /* A stack of the thread was walked; end: the outermost frame's stack pointer, 0: the walk
  * did not reach it. */
 void perf_deep_learn(struct perf_deep *d, uint32_t tid, uint64_t end);
+/* A walk missed it: copy it from now on, of all threads. */
+void perf_deep_want_red_zone(struct perf_deep *d);
 
 #endif

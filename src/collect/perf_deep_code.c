@@ -195,6 +195,10 @@ static void copy_red_zone(struct assembler *a, const struct perf_deep_code_input
 {
 	if (!in->red_bytes)
 		return;
+	look_up(a, in->wishes, SLOT_ROUND); /* its first round is 0 */
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_STACK);
+	load(a, BPF_REG_1, BPF_REG_0, 0);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, LABEL_STACK);
 	move(a, BPF_REG_1, BPF_REG_9);
 	add_imm(a, BPF_REG_1, PIECE_BYTES);
 	set(a, BPF_REG_2, (int32_t)in->red_bytes);

@@ -27,10 +27,11 @@ struct perf_deep_piece {
 };
 
 struct perf_deep_code_input {
-	int bases;   /* a hash: thread id (32 bits) → where its stack ends (64 bits), or
-		      * UINT64_MAX: somewhere above what was copied */
-	int scratch; /* an array with a struct perf_deep_piece for each CPU */
-	int output;  /* an array of perf events, one per CPU */
+	int bases;  /* a hash: thread id (32 bits) → where its stack ends (64 bits), or
+		     * UINT64_MAX: somewhere above what was copied */
+	int wishes; /* an array of one: not 0 if the red zone is to be copied (64 bits) */
+	int scratch;	      /* an array with a struct perf_deep_piece for each CPU */
+	int output;	      /* an array of perf events, one per CPU */
 	uint32_t red_bytes;   /* below the stack pointer, 0: none */
 	uint32_t skip_bytes;  /* what perf copies, from the stack pointer on */
 	uint32_t limit_bytes; /* beyond that */

@@ -177,18 +177,18 @@ static void begin_deep(struct perf_feed *f, struct tracker_sample *sample)
 	struct perf_pieces *pieces = perf_deep_pieces(f->files->deep);
 
 	m->end = &f->stack_end;
-	if (perf_pieces_begin(pieces, sample->cpu, m->stack_addr,
-			      m->stack_addr + PERF_DEEP_SKIP_BYTES)) {
-		m->read = perf_pieces_read;
-		m->ctx = pieces;
-	}
+	m->read = perf_pieces_read;
+	m->ctx = pieces;
+	perf_pieces_begin(pieces, sample->cpu, m->stack_addr,
+			  m->stack_addr + PERF_DEEP_SKIP_BYTES);
 }
 
 static void end_deep(struct perf_feed *f, uint32_t tid)
 {
 	if (!f->files->deep)
 		return;
-	perf_pieces_end(perf_deep_pieces(f->files->deep), f->sample.cpu);
+	if (perf_pieces_end(perf_deep_pieces(f->files->deep), f->sample.cpu))
+		perf_deep_want_red_zone(f->files->deep);
 	if (f->stack_end != NOT_WALKED)
 		perf_deep_learn(f->files->deep, tid, f->stack_end);
 }

@@ -67,6 +67,7 @@ void perf_pieces_forget(struct perf_pieces *p)
 bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp, uint64_t end)
 {
 	p->below = p->above = NULL;
+	p->sp = sp;
 	if (cpu >= p->n_cpus)
 		return false;
 
@@ -91,14 +92,22 @@ static bool read_run(const struct perf_pieces_run *run, uint64_t addr, uint64_t 
 
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret)
 {
-	const struct perf_pieces *p = ctx;
+	struct perf_pieces *p = ctx;
 
-	return read_run(p->above, addr, ret) || read_run(p->below, addr, ret);
+	if (read_run(p->above, addr, ret) || read_run(p->below, addr, ret))
+		return true;
+	p->is_red_missed |= addr < p->sp && p->sp - addr <= PERF_PIECES_RED_BYTES;
+	return false;
 }
 
-void perf_pieces_end(struct perf_pieces *p, uint32_t cpu)
+bool perf_pieces_end(struct perf_pieces *p, uint32_t cpu)
 {
+	bool is_red_missed = p->is_red_missed;
+
 	p->below = p->above = NULL;
+	p->sp = 0;
+	p->is_red_missed = false;
 	if (cpu < p->n_cpus)
 		clear(&p->cpus[cpu]);
+	return is_red_missed;
 }

@@ -15,6 +15,13 @@
 
 #include "base/buf.h"
 
+/* Of the psABI: what a leaf function may use below its stack pointer. */
+#if defined(__x86_64__)
+#define PERF_PIECES_RED_BYTES 128
+#else
+#define PERF_PIECES_RED_BYTES 0
+#endif
+
 struct perf_pieces_run {
 	uint64_t addr; /* of bytes[0] */
 	struct buf bytes;
@@ -28,6 +35,8 @@ struct perf_pieces {
 	struct perf_pieces_cpu *cpus;
 	uint32_t n_cpus;
 	const struct perf_pieces_run *below, *above; /* of the current sample, or NULL */
+	uint64_t sp;
+	bool is_red_missed; /* a word below sp was asked for and is not there */
 };
 
 void perf_pieces_init(struct perf_pieces *p, uint32_t n_cpus);
@@ -45,6 +54,7 @@ void perf_pieces_forget(struct perf_pieces *p);
 bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp, uint64_t end);
 /* For struct unwind_memory; ctx is the struct perf_pieces. */
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret);
-void perf_pieces_end(struct perf_pieces *p, uint32_t cpu);
+/* Whether the red zone was asked for in vain. */
+bool perf_pieces_end(struct perf_pieces *p, uint32_t cpu);
 
 #endif

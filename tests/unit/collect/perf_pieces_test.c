@@ -62,7 +62,7 @@ static void a_red_zone_and_what_is_above_the_copy_are_both_there(void **state)
 	assert_true(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
 	assert_true(reads(&p, 0x0ff8, "89abcdef"));
 	assert_false(perf_pieces_read(&p, 0x2000, &word));
-	perf_pieces_end(&p, 0);
+	assert_false(perf_pieces_end(&p, 0));
 
 	take(&p, 0, 0x0ff8, "01234567");
 	take(&p, 0, 0x2000, "89abcdef");
@@ -73,6 +73,27 @@ static void a_red_zone_and_what_is_above_the_copy_are_both_there(void **state)
 	assert_false(perf_pieces_read(&p, 0x1000, &word));
 	perf_pieces_end(&p, 0);
 	assert_false(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
+	perf_pieces_fini(&p);
+}
+
+static void a_red_zone_that_is_missed_is_told_once(void **state)
+{
+	struct perf_pieces p;
+	uint64_t word;
+
+	(void)state;
+	if (!PERF_PIECES_RED_BYTES)
+		skip();
+	perf_pieces_init(&p, 1);
+	assert_false(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
+	assert_false(perf_pieces_read(&p, 0x1000 - PERF_PIECES_RED_BYTES, &word));
+	assert_true(perf_pieces_end(&p, 0));
+	assert_false(perf_pieces_end(&p, 0));
+
+	assert_false(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
+	assert_false(perf_pieces_read(&p, 0x1000 - PERF_PIECES_RED_BYTES - 8, &word));
+	assert_false(perf_pieces_read(&p, 0x2000, &word));
+	assert_false(perf_pieces_end(&p, 0));
 	perf_pieces_fini(&p);
 }
 
@@ -121,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_continue_the_next_sample_of_their_cpu),
 		cmocka_unit_test(a_red_zone_and_what_is_above_the_copy_are_both_there),
+		cmocka_unit_test(a_red_zone_that_is_missed_is_told_once),
 		cmocka_unit_test(pieces_of_another_stack_are_not_used),
 		cmocka_unit_test(a_lost_sample_takes_its_pieces_along),
 		cmocka_unit_test(a_piece_that_claims_more_than_it_holds_is_none),
