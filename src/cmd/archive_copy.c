@@ -48,6 +48,9 @@ static void copy_processes(const struct recording *r, struct writer *w)
 		p.exe = text(r, w, p.exe);
 		p.cmdline = text(r, w, p.cmdline);
 		p.note = text(r, w, p.note);
+		p.cgroup = text(r, w, p.cgroup);
+		p.host = text(r, w, p.host);
+		p.epoch = text(r, w, p.epoch);
 		writer_process(w, &p);
 	}
 	for (uint32_t i = 0; i < recording_n_threads(r); i++) {

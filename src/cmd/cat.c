@@ -103,6 +103,9 @@ static int cat_processes(const struct recording *r, struct err *e unused)
 		put_string(r, "exe", p->exe);
 		put_string(r, "cmdline", p->cmdline);
 		put_string(r, "note", p->note);
+		put_string(r, "cgroup", p->cgroup);
+		put_string(r, "host", p->host);
+		put_string(r, "epoch", p->epoch);
 		put_number("start_ns", p->start_ns);
 		put_number("end_ns", p->end_ns);
 		if (p->exit_status != -1)

@@ -54,6 +54,9 @@ static const struct layout_field process_fields[] = {
 	INT(model_process, exit_status),
 	UINT(model_process, start_ns),
 	UINT(model_process, end_ns),
+	STRING(model_process, cgroup),
+	STRING(model_process, host),
+	STRING(model_process, epoch),
 };
 
 static const struct layout_field thread_fields[] = {

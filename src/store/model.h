@@ -68,7 +68,9 @@ enum process_flag {
 	PROCESS_NOT_FOLLOWED = 1, /* note says why: setuid, static, 32-bit … */
 };
 
-/* One program image of one process: exec begins another with the same pid. */
+/* One program image of one process: exec begins another with the same pid.  Pid 0: all
+ * processes of this command, executable and cgroup, which a database does not tell apart.
+ */
 struct model_process {
 	uint32_t pid, ppid;
 	uint32_t parent;  /* process id of who forked it, MODEL_NONE unknown */
@@ -78,6 +80,10 @@ struct model_process {
 	uint32_t flags;		     /* enum process_flag */
 	int32_t exit_status;	     /* as from wait(2); -1 unknown */
 	uint64_t start_ns, end_ns;   /* 0 unknown */
+	uint32_t cgroup; /* string: path below the root of its hierarchy, "" unknown */
+	/* strings: where and when it ran, in what was merged of several hosts or epochs;
+	 * "": as the info of the recording says */
+	uint32_t host, epoch;
 };
 
 struct model_thread {

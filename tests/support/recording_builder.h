@@ -29,7 +29,7 @@
  *	[flags=sampled,exact,pc-only]
  *	With none declared: cpu-time, ns, 1000000, usertime, test, sampled.
  *  process PID COMM [ppid=N] [parent=PID] [exec-of=PID] [exe=PATH] [cmdline=X] [note=X]
- *	[not-followed] [exit=STATUS] [start=NS] [end=NS]
+ *	[cgroup=PATH] [host=X] [epoch=X] [not-followed] [exit=STATUS] [start=NS] [end=NS]
  *	With none declared: 1000 test.  A process begins with a thread of its pid.
  *  thread PID TID [NAME] [start=NS] [end=NS]
  *  image NAME PATH [kind=elf|kernel|module|vdso|jit|anon|unknown] [host=PATH]

@@ -75,7 +75,8 @@ static void everything_of_the_model_can_be_said(void **state)
 	own(recording_freep) struct recording *r =
 		build("info command cc1 -O2\n"
 		      "event faults unit=count period=1 flags=exact\n"
-		      "process 10 cc1 exe=/usr/bin/cc1 \"cmdline=cc1 -O2\" exit=3\n"
+		      "process 10 cc1 exe=/usr/bin/cc1 \"cmdline=cc1 -O2\" exit=3 "
+		      "cgroup=/system.slice/make.service host=ant epoch=7\n"
 		      "thread 10 11 worker\n"
 		      "image a /usr/bin/a build-id=abcd deleted\n"
 		      "map 10 a 0x400000 0x500000 0x1000\n"
@@ -92,6 +93,10 @@ static void everything_of_the_model_can_be_said(void **state)
 	assert_string_equal(recording_string(r, recording_process(r, 0)->cmdline),
 			    "cc1 -O2");
 	assert_int_equal(recording_process(r, 0)->exit_status, 3);
+	assert_string_equal(recording_string(r, recording_process(r, 0)->cgroup),
+			    "/system.slice/make.service");
+	assert_string_equal(recording_string(r, recording_process(r, 0)->host), "ant");
+	assert_string_equal(recording_string(r, recording_process(r, 0)->epoch), "7");
 	assert_string_equal(recording_string(r, recording_thread(r, 1)->name), "worker");
 	assert_int_equal(recording_image(r, 0)->flags, IMAGE_DELETED);
 	assert_int_equal(recording_mapping(r, 0)->end, 0x500000);
