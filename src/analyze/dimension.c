@@ -134,6 +134,21 @@ static void thread_label(const struct dimension_context *c, uint64_t key,
 			   p->pid);
 }
 
+static void thread_shared(const struct dimension_context *c, uint64_t key,
+			  struct buf *ret)
+{
+	uint32_t id;
+	const struct recording *r = unpack(c, key, &id);
+	const struct model_thread *t = recording_thread(r, id);
+	const struct model_process *p = t ? recording_process(r, t->process) : NULL;
+	const char *name = t ? recording_string(r, t->name) : "(unknown thread)";
+	const char *comm = p ? recording_string(r, p->comm) : name;
+
+	buf_puts(ret, name);
+	if (strcmp(comm, name) != 0)
+		buf_printf(ret, "  of %s", comm);
+}
+
 static const struct model_process *process_of(const struct recording *r, uint32_t thread)
 {
 	const struct model_thread *t = recording_thread(r, thread);
@@ -163,6 +178,18 @@ static void process_label(const struct dimension_context *c, uint64_t key,
 	buf_printf(&ret->name, "%s  pid %u", recording_string(r, p->comm), p->pid);
 	if (p->cmdline)
 		buf_printf(&ret->name, "  %s", recording_string(r, p->cmdline));
+}
+
+static void process_shared(const struct dimension_context *c, uint64_t key,
+			   struct buf *ret)
+{
+	uint32_t id;
+	const struct recording *r = unpack(c, key, &id);
+	const struct model_process *p = recording_process(r, id);
+
+	buf_puts(ret, p ? recording_string(r, p->comm) : "(unknown process)");
+	if (p && p->cmdline)
+		buf_printf(ret, "  %s", recording_string(r, p->cmdline));
 }
 
 static uint64_t command_key(struct dimension_context *c, uint32_t source,
@@ -235,6 +262,21 @@ static void interval_label(const struct dimension_context *c, uint64_t key,
 		buf_printf(&ret->name, "  %s", recording_string(r, v->name));
 }
 
+static void interval_shared(const struct dimension_context *c, uint64_t key,
+			    struct buf *ret)
+{
+	uint32_t id;
+	const struct recording *r = unpack(c, key, &id);
+	const struct model_interval *v = recording_interval(r, id);
+
+	if (!v)
+		buf_puts(ret, "(between intervals)");
+	else if (v->name)
+		buf_puts(ret, recording_string(r, v->name));
+	else
+		buf_printf(ret, "%u", id + 1);
+}
+
 static uint64_t event_key(struct dimension_context *c, uint32_t source,
 			  const struct sample_block *b, size_t i)
 {
@@ -269,6 +311,25 @@ static uint64_t stack_key(struct dimension_context *c unused, uint32_t source,
 }
 
 /* As people read a backtrace, innermost first. */
+static void put_path(const struct dimension_context *c, const struct frame_path *path,
+		     struct buf *ret)
+{
+	if (!path->frames.n)
+		buf_puts(ret, "(empty stack)");
+	for (size_t i = path->frames.n; i-- > 0;)
+		buf_printf(ret, "%s%s", function_of(c, &path->frames.at[i])->name,
+			   i ? " < " : "");
+}
+
+static void stack_shared(const struct dimension_context *c, uint64_t key, struct buf *ret)
+{
+	own(frame_path_fini) struct frame_path path = { 0 };
+
+	frame_path_fill(&path, c->profile, &c->profile->sources[key >> 32],
+			(uint32_t)key);
+	put_path(c, &path, ret);
+}
+
 static void stack_label(const struct dimension_context *c, uint64_t key,
 			const struct profile_frame *f unused, struct dimension_label *ret)
 {
@@ -276,11 +337,9 @@ static void stack_label(const struct dimension_context *c, uint64_t key,
 
 	frame_path_fill(&path, c->profile, &c->profile->sources[key >> 32],
 			(uint32_t)key);
+	put_path(c, &path, &ret->name);
 	if (!path.frames.n)
-		return buf_puts(&ret->name, "(empty stack)");
-	for (size_t i = path.frames.n; i-- > 0;)
-		buf_printf(&ret->name, "%s%s", function_of(c, &path.frames.at[i])->name,
-			   i ? " < " : "");
+		return;
 	ret->function = path.frames.at[path.frames.n - 1].function;
 	ret->image = profile_function(c->profile, ret->function)->image;
 }
@@ -290,16 +349,16 @@ static void stack_label(const struct dimension_context *c, uint64_t key,
 		.name = #what, .title = head, .summary = about,                          \
 		.scope = DIMENSION_FRAME, .frame_key = what##_key, .label = what##_label \
 	}
-#define STACK(what, head, about, own, show)                                              \
+#define STACK(what, head, about, shared, show)                                           \
 	{                                                                                \
 		.name = #what, .title = head, .summary = about,                          \
-		.scope = DIMENSION_STACK, .is_per_source = own, .stack_key = what##_key, \
-		.label = show                                                            \
+		.scope = DIMENSION_STACK, .shared_name = shared,                         \
+		.stack_key = what##_key, .label = show                                   \
 	}
-#define SAMPLE(what, head, about, needs, own, show)                                      \
+#define SAMPLE(what, head, about, needs, shared, show)                                   \
 	{                                                                                \
 		.name = #what, .title = head, .summary = about,                          \
-		.scope = DIMENSION_SAMPLE, .columns = needs, .is_per_source = own,       \
+		.scope = DIMENSION_SAMPLE, .columns = needs, .shared_name = shared,      \
 		.sample_key = what##_key, .label = show                                  \
 	}
 
@@ -309,16 +368,17 @@ const struct dimension dimensions[] = {
 	FRAME(file, "Source file", "source files"),
 	FRAME(line, "Line", "source lines"),
 	FRAME(instruction, "Address", "instructions"),
-	STACK(stack, "Stack", "distinct stacks", true, stack_label),
-	STACK(mode, "Mode", "user code and kernel", false, text_label),
-	SAMPLE(thread, "Thread", "threads", SAMPLE_THREAD, true, thread_label),
-	SAMPLE(process, "Process", "processes", SAMPLE_THREAD, true, process_label),
+	STACK(stack, "Stack", "distinct stacks", stack_shared, stack_label),
+	STACK(mode, "Mode", "user code and kernel", NULL, text_label),
+	SAMPLE(thread, "Thread", "threads", SAMPLE_THREAD, thread_shared, thread_label),
+	SAMPLE(process, "Process", "processes", SAMPLE_THREAD, process_shared,
+	       process_label),
 	SAMPLE(command, "Command", "programs, over all their processes", SAMPLE_THREAD,
-	       false, text_label),
-	SAMPLE(cpu, "CPU", "processors", SAMPLE_CPU, false, cpu_label),
-	SAMPLE(interval, "Interval", "intervals between marks", SAMPLE_TIME, true,
-	       interval_label),
-	SAMPLE(event, "Event", "events", SAMPLE_EVENT, false, text_label),
+	       NULL, text_label),
+	SAMPLE(cpu, "CPU", "processors", SAMPLE_CPU, NULL, cpu_label),
+	SAMPLE(interval, "Interval", "intervals between marks", SAMPLE_TIME,
+	       interval_shared, interval_label),
+	SAMPLE(event, "Event", "events", SAMPLE_EVENT, NULL, text_label),
 	{ .name = NULL },
 };
 

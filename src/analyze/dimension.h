@@ -32,17 +32,25 @@ enum dimension_scope { DIMENSION_FRAME, DIMENSION_STACK, DIMENSION_SAMPLE };
 struct dimension {
 	const char *name, *title, *summary;
 	enum dimension_scope scope;
-	bool is_per_source; /* no two recordings have a row in common */
-	unsigned columns;   /* of the samples, enum sample_column */
+	unsigned columns; /* of the samples, enum sample_column */
 	uint64_t (*frame_key)(struct dimension_context *c, const struct profile_frame *f);
 	uint64_t (*stack_key)(struct dimension_context *c, uint32_t source,
 			      uint32_t stack);
 	uint64_t (*sample_key)(struct dimension_context *c, uint32_t source,
 			       const struct sample_block *b, size_t i);
+	/* Of a key that one recording only can have: what makes rows of several
+	 * recordings the same one.  NULL: keys are shared anyway. */
+	void (*shared_name)(const struct dimension_context *c, uint64_t key,
+			    struct buf *ret);
 	/* `frame` is one that has the key, NULL outside DIMENSION_FRAME. */
 	void (*label)(const struct dimension_context *c, uint64_t key,
 		      const struct profile_frame *frame, struct dimension_label *ret);
 };
+
+/* The names, for options. */
+#define DIMENSION_NAMES                                                                  \
+	"function|image|file|line|instruction|stack|mode|thread|process|command|cpu|"    \
+	"interval|event"
 
 extern const struct dimension dimensions[]; /* ends with .name NULL */
 

@@ -18,6 +18,8 @@ struct grouping {
 	const struct dimension *dimension;
 	struct dimension_context context;
 	struct metrics metrics;
+	bool is_shared;	       /* keys are those of shared names */
+	struct map shared_key; /* of a recording's own key, + 1 */
 	struct map row_of_key; /* row + 1 */
 	VEC(struct row) rows;
 	VEC(uint64_t) weights; /* while samples are summed: [row * n_columns + column] */
@@ -34,6 +36,23 @@ static uint32_t row_of(struct grouping *g, uint64_t key)
 		*row = g->rows.n;
 	}
 	return (uint32_t)*row - 1;
+}
+
+/* What several recordings may have in common, composed once for each of their keys. */
+static uint64_t shared(struct grouping *g, uint64_t key)
+{
+	if (!g->is_shared)
+		return key;
+
+	uint64_t *known = map_slot(&g->shared_key, key, NULL);
+
+	if (!*known) {
+		own(buf_fini) struct buf name = { 0 };
+
+		g->dimension->shared_name(&g->context, key, &name);
+		*known = intern_str(g->context.texts, buf_str(&name)) + UINT64_C(1);
+	}
+	return *known - 1;
 }
 
 static void group_frames(struct grouping *g, const struct profile *p)
@@ -94,7 +113,8 @@ static void group_stacks(struct grouping *g, const struct profile *p)
 			if (!w)
 				continue;
 
-			uint64_t key = g->dimension->stack_key(&g->context, k, i);
+			uint64_t key =
+				shared(g, g->dimension->stack_key(&g->context, k, i));
 			size_t at = value_at(g, row_of(g, key), s->first_column);
 
 			for (uint32_t c = 0; c < s->n_columns; c++) {
@@ -124,7 +144,8 @@ static int sum_block(void *ctx, const struct sample_block *b, const uint8_t *kee
 		if (column == MODEL_NONE || (keep && !keep[i]))
 			continue;
 
-		uint64_t key = g->dimension->sample_key(&g->context, sum->id, b, i);
+		uint64_t key =
+			shared(g, g->dimension->sample_key(&g->context, sum->id, b, i));
 		size_t at =
 			value_at(g, row_of(g, key), sum->source->first_column + column);
 
@@ -156,13 +177,14 @@ static int group_samples(struct grouping *g, const struct profile *p, struct err
 	return rc;
 }
 
-int grouping_make(const struct profile *p, const struct dimension *d,
-		  struct grouping **ret, struct err *e)
+static int make(const struct profile *p, const struct dimension *d, bool is_shared,
+		struct grouping **ret, struct err *e)
 {
 	own(grouping_freep) struct grouping *g = xcalloc(1, sizeof(*g));
 	int rc = 0;
 
 	g->dimension = d;
+	g->is_shared = is_shared;
 	g->context = (struct dimension_context){ p, intern_new() };
 	if (d->scope == DIMENSION_FRAME)
 		group_frames(g, p);
@@ -176,12 +198,25 @@ int grouping_make(const struct profile *p, const struct dimension *d,
 	return 0;
 }
 
+int grouping_make(const struct profile *p, const struct dimension *d,
+		  struct grouping **ret, struct err *e)
+{
+	return make(p, d, false, ret, e);
+}
+
+int grouping_make_shared(const struct profile *p, const struct dimension *d,
+			 struct grouping **ret, struct err *e)
+{
+	return make(p, d, d->shared_name, ret, e);
+}
+
 void grouping_free(struct grouping *g)
 {
 	if (!g)
 		return;
 	intern_free(g->context.texts);
 	metrics_fini(&g->metrics);
+	map_fini(&g->shared_key);
 	map_fini(&g->row_of_key);
 	vec_fini(&g->rows);
 	vec_fini(&g->weights);
@@ -215,8 +250,12 @@ void grouping_label(const struct grouping *g, size_t row, struct dimension_label
 	const struct profile *p = g->context.profile;
 
 	*ret = (struct dimension_label){ .function = MODEL_NONE };
-	g->dimension->label(&g->context, r->key,
-			    r->frame == MODEL_NONE ? NULL : &p->frames.at[r->frame], ret);
+	if (g->is_shared)
+		buf_puts(&ret->name, intern_get(g->context.texts, (uint32_t)r->key));
+	else
+		g->dimension->label(
+			&g->context, r->key,
+			r->frame == MODEL_NONE ? NULL : &p->frames.at[r->frame], ret);
 	buf_str(&ret->name);
 }
 

@@ -13,6 +13,10 @@ struct grouping;
 /* Borrows the profile. */
 must_use int grouping_make(const struct profile *p, const struct dimension *d,
 			   struct grouping **ret, struct err *e);
+/* Rows that one recording only can have, such as processes, are the same in several when
+ * they are called so; what tells them apart inside one is left out of their names. */
+must_use int grouping_make_shared(const struct profile *p, const struct dimension *d,
+				  struct grouping **ret, struct err *e);
 void grouping_free(struct grouping *g);
 void grouping_freep(struct grouping **g);
 

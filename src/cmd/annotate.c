@@ -98,7 +98,7 @@ static int run(struct options *o, struct err *e)
 	int rc = report_profile_take_function(o, "annotate", &name, e);
 
 	if (rc == 0)
-		rc = report_profile_open(o, options_argv(o) + 1, false, 0, &r, e);
+		rc = report_profile_open(o, options_argv(o) + 1, NULL, &r, e);
 	if (rc == 0)
 		rc = report_profile_find_function(&r, name, &function, others,
 						  sizeof(others), e);

@@ -193,7 +193,7 @@ static int run(struct options *o, struct err *e)
 	if (options_argc(o) > 1)
 		return err_set(e, ERR_USAGE, "one recording at a time");
 
-	int rc = report_profile_open(o, options_argv(o), false, 0, &r, e);
+	int rc = report_profile_open(o, options_argv(o), NULL, &r, e);
 
 	if (rc != 0)
 		return rc;

@@ -15,7 +15,12 @@
 #include "cmd/report_text.h"
 #include "cmd/report_value.h"
 
-#define DEFAULT_LIMIT 15
+enum { BY_NAME = 2 };
+
+/* What is attributed has no other order: the first two choose an event only. */
+static const char *const orders[] = { "exclusive", "inclusive", [BY_NAME] = "name",
+				      NULL };
+static const struct report_rows edge_rows = { .orders = orders, .limit = 15 };
 
 struct view {
 	const struct report *r;
@@ -54,7 +59,7 @@ static size_t order_edges(const struct view *v, const struct metrics_edge *edges
 			rows[i].tie |= edges[i].values[c];
 	}
 	o.total = v->b.inclusive[v->r->sort_column];
-	o.by_name = v->r->order == REPORT_ORDER_NAME;
+	o.by_name = v->r->order == BY_NAME;
 	*ret = rows;
 	return ranking_order(rows, n, &o);
 }
@@ -189,11 +194,7 @@ static int run(struct options *o, struct err *e)
 	int rc = report_profile_take_function(o, "callers", &name, e);
 
 	if (rc == 0)
-		rc = report_profile_open(o, options_argv(o) + 1, true, DEFAULT_LIMIT, &r,
-					 e);
-	if (rc == 0 && report_profile_orders_changes(&r))
-		rc = err_set(e, ERR_USAGE,
-			     "callers are not compared: see 'dwell report'");
+		rc = report_profile_open(o, options_argv(o) + 1, &edge_rows, &r, e);
 	if (rc == 0)
 		rc = report_profile_find_function(&r, name, &v.function, others,
 						  sizeof(others), e);
@@ -208,7 +209,8 @@ static int run(struct options *o, struct err *e)
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }
 
-static const struct option_spec *const tables[] = { report_options_rows,
+static const struct option_spec *const tables[] = { report_options_sort,
+						    report_options_rows,
 						    report_options_input,
 						    report_options_output, NULL };
 

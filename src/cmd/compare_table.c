@@ -44,11 +44,6 @@ static struct comparison_change change_of(const struct row_view *v, struct pair 
 			     values[pair.after]);
 }
 
-static const uint64_t *row_values(const struct row_view *v, size_t row, bool is_inclusive)
-{
-	return (is_inclusive ? v->m->inclusive : v->m->exclusive) + row * v->m->n_columns;
-}
-
 /* The event that --sort names, else the first. */
 static size_t order_event(const struct row_view *v)
 {
@@ -59,27 +54,27 @@ static size_t order_event(const struct row_view *v)
 }
 
 /* What chance may have done is no change. */
-static uint64_t weight_of(const struct row_view *v, struct pair pair, size_t row)
+static uint64_t weight_of(struct comparison_change c, bool is_ratio)
 {
-	bool is_inclusive = v->r->order == REPORT_ORDER_INCLUSIVE_CHANGE;
-	struct comparison_change c = change_of(v, pair, row_values(v, row, is_inclusive));
-
 	if (c.is_chance || c.delta == 0)
 		return 0;
-	if (v->r->order != REPORT_ORDER_RATIO)
+	if (!is_ratio)
 		return (uint64_t)llabs(c.delta);
 	if (isinf(c.ratio) || c.ratio == 0)
 		return UINT32_MAX;
 	return (uint64_t)(fabs(log2(c.ratio)) * 1e6);
 }
 
-uint64_t compare_table_weight(const struct row_view *v, size_t row)
+uint64_t compare_table_weight(const struct row_view *v, size_t row, bool is_inclusive,
+			      bool is_ratio)
 {
+	const uint64_t *values = row_view_values(v, row, is_inclusive);
 	size_t event = order_event(v);
 	uint64_t most = 0;
 
 	for (size_t i = 1; i < v->comparison.n_sources; i++) {
-		uint64_t w = weight_of(v, pair_of(v, event, i), row);
+		struct comparison_change c = change_of(v, pair_of(v, event, i), values);
+		uint64_t w = weight_of(c, is_ratio);
 
 		most = w > most ? w : most;
 	}
@@ -199,7 +194,7 @@ static void put_total(const struct row_view *v, struct report_table *t, size_t n
 static bool is_large(const struct row_view *v, size_t row)
 {
 	struct pair pair = pair_of(v, order_event(v), 1);
-	struct comparison_change c = change_of(v, pair, row_values(v, row, false));
+	struct comparison_change c = change_of(v, pair, row_view_values(v, row, false));
 
 	return !c.is_chance && (uint64_t)llabs(c.delta) * 100 >=
 				       LARGE_PCT * row_view_total(v, pair.before);
@@ -217,8 +212,8 @@ static struct report_table *make_table(const struct row_view *v, size_t n_events
 		size_t row = v->rows[i].id;
 
 		report_table_row(t, is_large(v, row));
-		put_values(v, t, n_events, d, row_values(v, row, false),
-			   row_values(v, row, true));
+		put_values(v, t, n_events, d, row_view_values(v, row, false),
+			   row_view_values(v, row, true));
 		row_view_put_names(v, t, row);
 	}
 	return t;
@@ -245,7 +240,7 @@ static bool has_chance(const struct row_view *v)
 	for (size_t i = 0; i < v->n_shown; i++)
 		for (size_t k = 1; k < v->comparison.n_sources; k++)
 			if (change_of(v, pair_of(v, 0, k),
-				      row_values(v, v->rows[i].id, false))
+				      row_view_values(v, v->rows[i].id, false))
 				    .is_chance)
 				return true;
 	return false;
@@ -259,7 +254,7 @@ static void put_rest(const struct row_view *v, FILE *out)
 	int64_t sum = 0;
 
 	for (size_t i = v->n_shown; i < v->m->n_rows; i++)
-		sum += change_of(v, pair, row_values(v, v->rows[i].id, false)).delta;
+		sum += change_of(v, pair, row_view_values(v, v->rows[i].id, false)).delta;
 	if (v->n_nonzero > v->n_shown)
 		fprintf(out, "… %s more with %s in all (--limit 0 shows all)\n",
 			text_count(count, v->n_nonzero - v->n_shown),
@@ -290,7 +285,7 @@ struct json_field {
 static void put_json_field(const struct row_view *v, struct json *j, size_t row,
 			   const struct json_field *f)
 {
-	const uint64_t *values = row_values(v, row, f->is_inclusive);
+	const uint64_t *values = row_view_values(v, row, f->is_inclusive);
 
 	json_key(j, f->key);
 	json_object(j);
@@ -318,9 +313,8 @@ static void put_json_chance(const struct row_view *v, struct json *j, size_t row
 			struct pair pair = pair_of(v, e, i);
 
 			report_json_event(j, v->r, pair.after);
-			json_bool(
-				j,
-				change_of(v, pair, row_values(v, row, false)).is_chance);
+			json_bool(j, change_of(v, pair, row_view_values(v, row, false))
+					     .is_chance);
 		}
 	}
 	json_object_end(j);

@@ -13,7 +13,8 @@
 
 /* By what a row is ordered: the largest of its changes, 0 when chance may have made it.
  */
-uint64_t compare_table_weight(const struct row_view *v, size_t row);
+uint64_t compare_table_weight(const struct row_view *v, size_t row, bool is_inclusive,
+			      bool is_ratio);
 void compare_table_print(const struct row_view *v, FILE *out);
 /* "exclusive_change", "exclusive_ratio" and so on of one row. */
 void compare_table_json(const struct row_view *v, struct json *j, size_t row);

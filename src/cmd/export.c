@@ -192,7 +192,7 @@ static int export_run(struct options *o, struct err *e)
 	x = exporter_find(words[0]);
 	if (!x)
 		return no_format(words[0], e);
-	if ((rc = report_profile_open(o, words + 1, false, 0, &r, e)) < 0 ||
+	if ((rc = report_profile_open(o, words + 1, NULL, &r, e)) < 0 ||
 	    (rc = write_format(x, o, &r, e)) < 0)
 		return rc;
 	rc = report_profile_check_whole(&r, e);

@@ -9,8 +9,7 @@ static const struct option_spec own_options[] = {
 	{ .name = "by",
 	  .kind = OPTION_CHOICE,
 	  .arg = "WHAT",
-	  .choices = "function|image|file|line|instruction|stack|mode|thread|process|"
-		     "command|cpu|interval|event",
+	  .choices = DIMENSION_NAMES,
 	  .default_text = "function",
 	  .text = "What the rows are" },
 	OPTION_END,
@@ -23,16 +22,17 @@ static int run(struct options *o, struct err *e)
 	return row_report_run(o, dimension_find(by ? by : "function"), e);
 }
 
-static const struct option_spec *const tables[] = { own_options, report_options_rows,
-						    report_options_input,
-						    report_options_output, NULL };
+static const struct option_spec *const tables[] = {
+	own_options,	      report_options_sort,   report_options_rows,
+	report_options_input, report_options_output, NULL
+};
 
 static const struct command_example examples[] = {
 	{ "dwell report", "the functions of the newest recording here" },
 	{ "dwell report --by thread a.dwell", "the threads of a recording" },
 	{ "dwell report --filter 'time in 1s..2s && mode == kernel'",
 	  "what the kernel did for the program in that second" },
-	{ "dwell report before.dwell after.dwell", "what got slower and what faster" },
+	{ "dwell report a.dwell b.dwell", "two recordings side by side" },
 	{ NULL, NULL },
 };
 
@@ -53,17 +53,8 @@ const struct command cmd_report = {
 		"head names the innermost calls outside the kernel that waited longest, "
 		"and who called them.\n\n"
 		"Without a file the newest recording (*.dwell) of the current directory "
-		"is "
-		"read. Several recordings that have an event in common are compared by "
-		"it: the values of each, how they differ from the first's, and the "
-		"ratio, "
-		"the largest change first. A change marked ~ is no more than chance may "
-		"make of so few samples; that two runs differ anyway it does not know. "
-		"Functions of two builds are the same when their names, their images' "
-		"names "
-		"and their source files' names are. "
-		"Rows that no two recordings can share (threads, processes, stacks) and "
-		"recordings without a common event are shown side by side.\n\n"
+		"is read. Several are shown side by side: 'dwell diff' compares two, "
+		"'dwell stats' tells how much many of them differ.\n\n"
 		"The last lines tell what was lost, what was truncated and what has no "
 		"name, and how the sampled CPU time compares with what the system says "
 		"was "

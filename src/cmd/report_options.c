@@ -34,14 +34,17 @@ const struct option_spec report_options_input[] = {
 	OPTION_END,
 };
 
-const struct option_spec report_options_rows[] = {
+const struct option_spec report_options_sort[] = {
 	{ .name = "sort",
 	  .short_name = 's',
 	  .kind = OPTION_STRING,
 	  .arg = "KEY[:EVENT]",
 	  .default_text = "exclusive, by the first event",
-	  .text = "Order by KEY: exclusive, inclusive or name; of several recordings "
-		  "change (the default there), inclusive-change or ratio" },
+	  .text = "Order by KEY: exclusive, inclusive or name" },
+	OPTION_END,
+};
+
+const struct option_spec report_options_rows[] = {
 	{ .name = "limit",
 	  .short_name = 'n',
 	  .kind = OPTION_U64,

@@ -8,7 +8,8 @@
 #include "cmd/option.h"
 
 extern const struct option_spec report_options_input[];	 /* what is read */
-extern const struct option_spec report_options_rows[];	 /* which rows, what order */
+extern const struct option_spec report_options_sort[];	 /* in what order */
+extern const struct option_spec report_options_rows[];	 /* which rows */
 extern const struct option_spec report_options_output[]; /* --json, --width */
 
 #endif

@@ -79,17 +79,19 @@ static int take_pct(const struct options *o, const char *name, double *ret, stru
 	return s ? report_value_parse_pct(s, ret, e) : 0;
 }
 
-static int take_ranking(struct report *r, const struct options *o, size_t default_limit,
-			struct err *e)
+static int take_ranking(struct report *r, const struct options *o,
+			const struct report_rows *rows, struct err *e)
 {
-	int rc = take_pct(o, "min", &r->ranking.min_pct, e);
+	int rc;
 
-	if (rc == 0)
-		rc = take_pct(o, "cumulative", &r->ranking.cumulative, e);
-	r->ranking.limit = options_u64(o, "limit", r->json ? 0 : default_limit);
+	r->ranking.min_pct = r->json ? 0 : rows->min_pct;
+	r->ranking.limit = options_u64(o, "limit", r->json ? 0 : rows->limit);
+	rc = take_pct(o, "min", &r->ranking.min_pct, e);
+	if (rc < 0 || !options_knows(o, "cumulative"))
+		return rc;
 	if (!options_has(o, "limit") && options_has(o, "cumulative"))
 		r->ranking.limit = 0;
-	return rc;
+	return take_pct(o, "cumulative", &r->ranking.cumulative, e);
 }
 
 static int find_column(const struct report *r, const char *event, size_t *ret,
@@ -104,42 +106,36 @@ static int find_column(const struct report *r, const char *event, size_t *ret,
 	return err_set(e, ERR_USAGE, "no event '%.80s' to sort by", event);
 }
 
-static const char *const order_names[] = {
-	[REPORT_ORDER_EXCLUSIVE] = "exclusive",
-	[REPORT_ORDER_INCLUSIVE] = "inclusive",
-	[REPORT_ORDER_NAME] = "name",
-	[REPORT_ORDER_CHANGE] = "change",
-	[REPORT_ORDER_INCLUSIVE_CHANGE] = "inclusive-change",
-	[REPORT_ORDER_RATIO] = "ratio",
-};
+/* The keys in words: "exclusive, inclusive, name". */
+static void list_orders(const char *const *orders, char *text, size_t cap)
+{
+	size_t at = 0;
 
-static int take_sort(struct report *r, const struct options *o, struct err *e)
+	text[0] = '\0';
+	for (size_t i = 0; orders[i] && at + 1 < cap; i++)
+		at += (size_t)snprintf(text + at, cap - at, "%s%s", i ? ", " : "",
+				       orders[i]);
+}
+
+static int take_sort(struct report *r, const struct options *o, const char *const *orders,
+		     struct err *e)
 {
 	const char *key = options_str(o, "sort");
-	size_t n = key ? strcspn(key, ":") : 0, i = 0;
-	size_t n_orders = sizeof(order_names) / sizeof(order_names[0]);
+	size_t n = key ? strcspn(key, ":") : 0;
+	unsigned i = 0;
+	char known[200];
 
 	if (!key)
 		return 0;
-	while (i < n_orders &&
-	       (strlen(order_names[i]) != n || strncmp(key, order_names[i], n) != 0))
+	while (orders[i] && (strlen(orders[i]) != n || strncmp(key, orders[i], n) != 0))
 		i++;
-	if (i == n_orders)
-		return err_set(
-			e, ERR_USAGE,
-			"cannot sort by '%.40s': exclusive, inclusive, name, or of "
-			"several recordings change, inclusive-change, ratio",
-			key);
-	r->order = (enum report_order)i;
+	if (!orders[i]) {
+		list_orders(orders, known, sizeof(known));
+		return err_set(e, ERR_USAGE, "cannot sort by '%.40s': %s", key, known);
+	}
+	r->order = i;
 	r->has_order = true;
 	return key[n] ? find_column(r, key + n + 1, &r->sort_column, e) : 0;
-}
-
-bool report_profile_orders_changes(const struct report *r)
-{
-	return r->order == REPORT_ORDER_CHANGE ||
-	       r->order == REPORT_ORDER_INCLUSIVE_CHANGE ||
-	       r->order == REPORT_ORDER_RATIO;
 }
 
 /* Recordings are made for their owner's eyes: whoever else tries is told whose. */
@@ -213,8 +209,8 @@ static int load(struct report *r, const struct options *o, struct err *e)
 	return 0;
 }
 
-int report_profile_open(const struct options *o, char *const *files, bool has_rows,
-			size_t default_limit, struct report *ret, struct err *e)
+int report_profile_open(const struct options *o, char *const *files,
+			const struct report_rows *rows, struct report *ret, struct err *e)
 {
 	struct report r = {
 		.events = take_list(o, "event"),
@@ -232,12 +228,12 @@ int report_profile_open(const struct options *o, char *const *files, bool has_ro
 	}
 	rc = choose_paths(&r, files, e);
 
-	if (rc == 0 && has_rows)
-		rc = take_ranking(&r, o, default_limit, e);
+	if (rc == 0 && rows)
+		rc = take_ranking(&r, o, rows, e);
 	if (rc == 0)
 		rc = load(&r, o, e);
-	if (rc == 0 && has_rows)
-		rc = take_sort(&r, o, e);
+	if (rc == 0 && rows)
+		rc = take_sort(&r, o, rows->orders, e);
 	if (rc < 0) {
 		report_profile_close(&r);
 		return rc;

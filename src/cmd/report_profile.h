@@ -16,13 +16,12 @@
 #include "analyze/ranking.h"
 #include "cmd/option.h"
 
-enum report_order {
-	REPORT_ORDER_EXCLUSIVE,
-	REPORT_ORDER_INCLUSIVE,
-	REPORT_ORDER_NAME,
-	REPORT_ORDER_CHANGE, /* these compare recordings */
-	REPORT_ORDER_INCLUSIVE_CHANGE,
-	REPORT_ORDER_RATIO,
+/* What a command's rows may be ordered by, and which of them are shown. */
+struct report_rows {
+	const char *const *orders; /* keys of --sort, NULL-terminated; the first is what
+				    * is done without */
+	size_t limit;	/* rows in a text; JSON has all, unless --limit is given */
+	double min_pct; /* --min in a text */
 };
 
 struct report {
@@ -43,19 +42,15 @@ struct report {
 	/* of report_options_rows */
 	struct ranking_options ranking; /* total is the command's to set */
 	size_t sort_column;		/* without --sort the first that is shown */
-	enum report_order order;
-	bool has_order; /* it was asked for */
+	unsigned order;			/* index of report_rows.orders */
+	bool has_order;			/* it was asked for */
 };
 
-/* files: NULL-terminated, may be empty.  default_limit: rows shown in a text; JSON has
- * all unless --limit is given. */
+/* files: NULL-terminated, may be empty; rows: NULL for what has none. */
 must_use int report_profile_open(const struct options *o, char *const *files,
-				 bool has_rows, size_t default_limit, struct report *ret,
+				 const struct report_rows *rows, struct report *ret,
 				 struct err *e);
 void report_profile_close(struct report *r);
-
-/* Whether the rows' order compares recordings. */
-bool report_profile_orders_changes(const struct report *r);
 
 /* What was written is what could be read: an error that tells what could not. */
 must_use int report_profile_check_whole(const struct report *r, struct err *e);

@@ -4,6 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
+int row_view_open(struct row_view *v, bool is_shared, struct err *e)
+{
+	const struct profile *p = v->r->profile;
+	int rc = is_shared ? grouping_make_shared(p, v->d, &v->g, e)
+			   : grouping_make(p, v->d, &v->g, e);
+
+	if (rc < 0)
+		return rc;
+	v->m = grouping_metrics(v->g);
+	v->rows = xcalloc(v->m->n_rows + 1, sizeof(*v->rows));
+	for (size_t i = 0; i < v->m->n_rows; i++)
+		v->rows[i].id = i;
+	return 0;
+}
+
 void row_view_fini(struct row_view *v)
 {
 	grouping_free(v->g);
@@ -15,6 +32,37 @@ void row_view_fini(struct row_view *v)
 uint64_t row_view_total(const struct row_view *v, size_t column)
 {
 	return profile_column(v->r->profile, column)->total_weight;
+}
+
+const uint64_t *row_view_values(const struct row_view *v, size_t row, bool is_inclusive)
+{
+	return (is_inclusive ? v->m->inclusive : v->m->exclusive) + row * v->m->n_columns;
+}
+
+uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_inclusive)
+{
+	const uint64_t *values = row_view_values(v, row, is_inclusive);
+	double largest = 0;
+
+	for (size_t i = 0; i < v->r->n_shown; i++) {
+		size_t c = v->r->shown[i];
+		double total = (double)row_view_total(v, c);
+
+		if (total > 0 && (double)values[c] / total > largest)
+			largest = (double)values[c] / total;
+	}
+	return (uint64_t)(largest * 1e12);
+}
+
+void row_view_name_rows(struct row_view *v)
+{
+	for (size_t i = 0; i < v->m->n_rows; i++) {
+		struct dimension_label label;
+
+		grouping_label(v->g, v->rows[i].id, &label);
+		v->rows[i].name = arena_strdup(&v->names, buf_str(&label.name));
+		grouping_label_fini(&label);
+	}
 }
 
 /* Whether a dimension has a second name beside the row's own. */
@@ -55,5 +103,25 @@ void row_view_put_names(const struct row_view *v, struct report_table *t, size_t
 				: profile_function(v->r->profile, label.function)->label);
 	if (has_image(v))
 		report_table_cell(t, label.image);
+	grouping_label_fini(&label);
+}
+
+void row_view_json_names(const struct row_view *v, struct json *j, size_t row)
+{
+	struct dimension_label label;
+
+	grouping_label(v->g, row, &label);
+	json_key_str(j, "name", buf_str(&label.name));
+	if (label.image)
+		json_key_str(j, "image", label.image);
+	if (row_view_has_function(v) && label.function != MODEL_NONE)
+		json_key_str(j, "function",
+			     profile_function(v->r->profile, label.function)->name);
+	if (label.file)
+		json_key_str(j, "file", label.file);
+	if (label.line)
+		json_key_u64(j, "line", label.line);
+	if (label.address)
+		json_key_u64(j, "address", label.address);
 	grouping_label_fini(&label);
 }

@@ -2,8 +2,8 @@
  *
  * row_view - the rows of a report by one dimension, and what they are called.
  *
- * Shared by the tables that show them: one recording's values (row_report.c) and what
- * changed between several (compare_table.h).
+ * Shared by the commands that show them: values (row_report.c), what changed between two
+ * recordings (diff.c) and how much many differ (stats.c).
  */
 #ifndef DWELL_CMD_ROW_VIEW_H
 #define DWELL_CMD_ROW_VIEW_H
@@ -14,6 +14,7 @@
 #include "analyze/comparison.h"
 #include "analyze/grouping.h"
 #include "base/arena.h"
+#include "base/json.h"
 #include "cmd/report_profile.h"
 #include "cmd/report_table.h"
 
@@ -28,8 +29,17 @@ struct row_view {
 	struct comparison comparison; /* n_events 0: nothing is compared */
 };
 
+/* Fills v->g, v->m and the rows' ids, of the report and dimension already in v.  Shared:
+ * threads, processes and the like of several recordings are one row when called so. */
+must_use int row_view_open(struct row_view *v, bool is_shared, struct err *e);
 void row_view_fini(struct row_view *v);
 
+/* By column of the profile. */
+const uint64_t *row_view_values(const struct row_view *v, size_t row, bool is_inclusive);
+/* A row's largest share of the columns shown, of 1e12. */
+uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_inclusive);
+/* Names of all rows, to order them by. */
+void row_view_name_rows(struct row_view *v);
 /* Of a column of the profile, over all rows. */
 uint64_t row_view_total(const struct row_view *v, size_t column);
 /* Whether rows have the function beside their own name. */
@@ -37,5 +47,8 @@ bool row_view_has_function(const struct row_view *v);
 /* The columns of names, right of the numbers. */
 void row_view_add_names(const struct row_view *v, struct report_table *t);
 void row_view_put_names(const struct row_view *v, struct report_table *t, size_t row);
+
+/* "name", "image" and what else says which row it is. */
+void row_view_json_names(const struct row_view *v, struct json *j, size_t row);
 
 #endif

@@ -282,7 +282,7 @@ static int run(struct options *o, struct err *e)
 	struct calltree_options tree = { .function = MODEL_NONE };
 	struct view v = { .r = &r };
 	char others[400] = "";
-	int rc = report_profile_open(o, operands + has_function, false, 0, &r, e);
+	int rc = report_profile_open(o, operands + has_function, NULL, &r, e);
 
 	if (rc == 0)
 		rc = take_limits(o, &tree, e);

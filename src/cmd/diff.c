@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "cmd/command.h"
+#include "cmd/compare_table.h"
+#include "cmd/report_head.h"
+#include "cmd/report_json.h"
+#include "cmd/report_options.h"
+#include "cmd/report_quality.h"
+#include "cmd/report_text.h"
+#include "cmd/row_next.h"
+
+static const struct option_spec own_options[] = {
+	{ .name = "by",
+	  .kind = OPTION_CHOICE,
+	  .arg = "WHAT",
+	  .choices = DIMENSION_NAMES,
+	  .default_text = "function",
+	  .text = "What the rows are" },
+	{ .name = "sort",
+	  .short_name = 's',
+	  .kind = OPTION_STRING,
+	  .arg = "KEY[:EVENT]",
+	  .default_text = "change, of the first event",
+	  .text = "Order by KEY: change, inclusive-change, ratio, exclusive, inclusive "
+		  "or "
+		  "name" },
+	OPTION_END,
+};
+
+enum order { CHANGE, INCLUSIVE_CHANGE, RATIO, EXCLUSIVE, INCLUSIVE, NAME };
+
+static const char *const orders[] = { [CHANGE] = "change",
+				      [INCLUSIVE_CHANGE] = "inclusive-change",
+				      [RATIO] = "ratio",
+				      [EXCLUSIVE] = "exclusive",
+				      [INCLUSIVE] = "inclusive",
+				      [NAME] = "name",
+				      NULL };
+static const struct report_rows shown_rows = { .orders = orders, .limit = 30 };
+
+static bool orders_changes(const struct row_view *v)
+{
+	return v->r->order <= RATIO;
+}
+
+/* What has not changed is ordered by what it has itself. */
+static void weigh_row(struct row_view *v, size_t row)
+{
+	struct ranking_row *to = &v->rows[row];
+	unsigned order = v->r->order;
+
+	if (orders_changes(v)) {
+		uint64_t inclusive = row_view_largest_share(v, row, true);
+
+		to->value = compare_table_weight(v, row, order == INCLUSIVE_CHANGE,
+						 order == RATIO);
+		to->tie = row_view_largest_share(v, row, false) + (inclusive > 0);
+	} else {
+		to->value =
+			row_view_values(v, row, order == INCLUSIVE)[v->r->sort_column];
+		to->tie = row_view_largest_share(v, row, true);
+	}
+}
+
+static void order_rows(struct row_view *v)
+{
+	struct ranking_options o = v->r->ranking;
+
+	for (size_t i = 0; i < v->m->n_rows; i++) {
+		weigh_row(v, i);
+		v->n_nonzero += v->rows[i].tie != 0;
+		o.total += orders_changes(v) ? v->rows[i].value : 0;
+	}
+	if (!orders_changes(v))
+		o.total = row_view_total(v, v->r->sort_column);
+	o.by_name = v->r->order == NAME;
+	if (o.by_name)
+		row_view_name_rows(v);
+	v->n_shown = ranking_order(v->rows, v->m->n_rows, &o);
+}
+
+static void print_text(const struct row_view *v, FILE *out)
+{
+	report_head_print(v->r, out);
+	if (v->n_shown)
+		compare_table_print(v, out);
+	else
+		report_text_nothing(v->r, out);
+	report_quality_print(v->r, out);
+	if (v->n_shown)
+		row_next_print(v, v->rows[0].id, out);
+}
+
+static void put_json_row(struct json *j, const struct row_view *v, size_t row)
+{
+	size_t at = row * v->m->n_columns;
+
+	json_object(j);
+	row_view_json_names(v, j, row);
+	report_json_values(j, v->r, "exclusive", v->m->exclusive + at);
+	report_json_values(j, v->r, "inclusive", v->m->inclusive + at);
+	report_json_values(j, v->r, "samples", v->m->exclusive_counts + at);
+	compare_table_json(v, j, row);
+	json_object_end(j);
+}
+
+static void print_json(const struct row_view *v, FILE *out)
+{
+	struct json j;
+
+	report_json_begin(&j, v->r, "diff", out);
+	for (size_t i = 0; i < v->n_shown; i++)
+		put_json_row(&j, v, v->rows[i].id);
+	report_json_end(&j, v->r);
+}
+
+static int open_rows(struct row_view *v, struct report *r, struct err *e)
+{
+	comparison_find(&v->comparison, r->profile, r->shown, r->n_shown);
+	if (!v->comparison.n_events)
+		return err_set(e, ERR_USAGE,
+			       "nothing to compare: the recordings have no event in "
+			       "common");
+	return row_view_open(v, true, e);
+}
+
+static int run(struct options *o, struct err *e)
+{
+	const char *by = options_str(o, "by");
+	own(report_profile_close) struct report r = { 0 };
+	own(row_view_fini) struct row_view v = {
+		.r = &r, .d = dimension_find(by ? by : "function")
+	};
+	int rc;
+
+	if (options_argc(o) < 2)
+		return err_set(e, ERR_USAGE, "name two recordings: dwell diff A B");
+	rc = report_profile_open(o, options_argv(o), &shown_rows, &r, e);
+	if (rc == 0)
+		rc = open_rows(&v, &r, e);
+	if (rc < 0)
+		return rc;
+	order_rows(&v);
+	if (r.json)
+		print_json(&v, stdout);
+	else
+		print_text(&v, stdout);
+	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
+}
+
+static const struct option_spec *const tables[] = { own_options, report_options_rows,
+						    report_options_input,
+						    report_options_output, NULL };
+
+static const struct command_example examples[] = {
+	{ "dwell diff before.dwell after.dwell", "what got slower and what faster" },
+	{ "dwell diff --by line before.dwell after.dwell", "in which lines" },
+	{ "dwell diff --sort ratio --min 1% before.dwell after.dwell",
+	  "what changed most for what it is" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.usage = "[options] RECORDING RECORDING…",
+	.summary = "Show what changed from one recording to another",
+	.description =
+		"Compares recordings by the events that all of them have: the values of "
+		"each, how they differ from the first's, and the ratio, the largest "
+		"change first. A change marked ~ is no more than chance may make of so "
+		"few samples; that two runs differ anyway it does not know: 'dwell "
+		"stats' "
+		"of several runs tells.\n\n"
+		"Functions of two builds are the same when their names, their images' "
+		"names and their source files' names are. Threads, processes and "
+		"intervals are the same when they are called so, whatever their numbers.",
+	.options = tables,
+	.examples = examples,
+	.group = "report",
+	.run = run,
+};

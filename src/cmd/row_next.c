@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/row_next.h"
+
+#include <string.h>
+
+#include "analyze/listing.h"
+#include "analyze/names.h"
+#include "analyze/waits.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cmd/report_text.h"
+
+/* Where most of what waits does so; MODEL_NONE when that is less than a third of all. */
+static uint32_t main_wait(const struct row_view *v)
+{
+	const struct profile *p = v->r->profile;
+	uint64_t total = row_view_total(v, v->r->sort_column);
+
+	for (size_t c = 0; c < profile_n_columns(p); c++) {
+		const struct profile_column *column = profile_column(p, c);
+		own(freep) struct wait *waits = NULL;
+
+		if (!waits_is_column(column) || column->total_weight * 3 < total ||
+		    (c != v->r->sort_column && column->whole != v->r->sort_column))
+			continue;
+		if (waits_find(p, c, &waits))
+			return waits[0].function;
+	}
+	return MODEL_NONE;
+}
+
+static uint32_t function_to_try(const struct row_view *v, size_t row)
+{
+	uint32_t f = main_wait(v);
+	struct dimension_label label;
+
+	if (f != MODEL_NONE)
+		return f;
+	grouping_label(v->g, row, &label);
+	f = label.function;
+	grouping_label_fini(&label);
+	return f;
+}
+
+/* What to type for a function: its name, or when that takes more than a line the
+ * shortened one if it means no other function. */
+static char *name_to_type(const struct row_view *v, uint32_t function)
+{
+	const char *full = profile_function(v->r->profile, function)->label;
+	size_t n = names_without_parameters(full), cap = 4 * strlen(full) + 1;
+	size_t room = v->r->width - strlen("Next: dwell annotate ''");
+	own(freep) char *name = xstrndup(full, n);
+	char *safe = xcalloc(1, cap);
+
+	if (text_width(name) > room) {
+		names_shorten(safe, cap, name, room);
+		if (listing_means(v->r->profile, safe, function))
+			return safe;
+	}
+	text_printable(safe, cap, name);
+	return safe;
+}
+
+void row_next_print(const struct row_view *v, size_t row, FILE *out)
+{
+	own(buf_fini) struct buf annotate = { 0 }, callers = { 0 };
+
+	if (v->d->scope != DIMENSION_FRAME)
+		return;
+
+	uint32_t f = function_to_try(v, row);
+
+	if (f == MODEL_NONE)
+		return;
+
+	own(freep) char *name = name_to_type(v, f);
+
+	buf_puts(&annotate, "annotate ");
+	report_text_quoted(&annotate, name);
+	buf_puts(&callers, "callers ");
+	report_text_quoted(&callers, name);
+
+	const char *next[] = { buf_str(&annotate), buf_str(&callers), "tree" };
+
+	report_text_next(v->r, next, 3, out);
+}

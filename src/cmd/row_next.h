@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * row_next - what to type next, below a report's rows.
+ */
+#ifndef DWELL_CMD_ROW_NEXT_H
+#define DWELL_CMD_ROW_NEXT_H
+
+#include <stdio.h>
+
+#include "cmd/row_view.h"
+
+/* row: the one to look into, unless most time is waited for elsewhere.  Nothing where
+ * rows are no code. */
+void row_next_print(const struct row_view *v, size_t row, FILE *out);
+
+#endif
