@@ -59,18 +59,22 @@ size_t comparison_column(const struct comparison *c, size_t event, size_t source
 	return c->columns[event * c->n_sources + source];
 }
 
-static bool is_sampled(const struct profile_column *c)
+double comparison_sample_weight(const struct profile_column *c)
 {
-	return c->event != MODEL_NONE && c->period > 1 && c->total_count;
+	if (c->event == MODEL_NONE || c->period <= 1)
+		return 0;
+	return c->total_count ? (double)c->total_weight / (double)c->total_count
+			      : (double)c->period;
 }
 
 /* Of a value that is a number of samples of nearly the same weight each; of all samples
  * there are, the number is certain. */
 static double variance(const struct profile_column *c, uint64_t value)
 {
-	double each = (double)c->total_weight / (double)c->total_count;
-
-	return (double)value * each * (1 - (double)value / (double)c->total_weight);
+	if (!c->total_weight)
+		return 0;
+	return (double)value * comparison_sample_weight(c) *
+	       (1 - (double)value / (double)c->total_weight);
 }
 
 struct comparison_change comparison_of(const struct profile *p, size_t before_column,
@@ -86,7 +90,7 @@ struct comparison_change comparison_of(const struct profile *p, size_t before_co
 				 : (double)NAN,
 	};
 
-	if (is_sampled(a) && is_sampled(b))
+	if (comparison_sample_weight(a) > 0 && comparison_sample_weight(b) > 0)
 		change.is_chance = (double)change.delta * (double)change.delta <=
 				   4 * (variance(b, before) + variance(a, after));
 	return change;

@@ -27,6 +27,9 @@ void comparison_find(struct comparison *ret, const struct profile *p, const size
 void comparison_fini(struct comparison *c);
 size_t comparison_column(const struct comparison *c, size_t event, size_t source);
 
+/* What a sample of a column weighs on average; 0: its values are no estimates. */
+double comparison_sample_weight(const struct profile_column *c);
+
 struct comparison_change {
 	int64_t delta;	/* after less before */
 	double ratio;	/* after by before; infinite from nothing, NAN of nothing */

@@ -360,6 +360,16 @@ static void put_gaps(const struct report *r, FILE *out)
 	put_unresolved(r, out);
 }
 
+void report_quality_print_gaps(const struct report *r, FILE *out)
+{
+	fputc('\n', out);
+	put_gaps(r, out);
+	for (size_t c = 0; c < r->quality.n_columns; c++)
+		put_rate(r, c, out);
+	for (size_t i = 0; i < r->quality.n_sources; i++)
+		put_damage(r, i, out);
+}
+
 void report_quality_print(const struct report *r, FILE *out)
 {
 	fputc('\n', out);

@@ -9,6 +9,8 @@
 
 #include "cmd/report_profile.h"
 
+/* Without what each recording cost and how its CPU time compares. */
+void report_quality_print_gaps(const struct report *r, FILE *out);
 void report_quality_print(const struct report *r, FILE *out);
 
 #endif

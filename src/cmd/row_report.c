@@ -35,7 +35,7 @@ static void order_rows(struct row_view *v)
 	o.total = row_view_total(v, c);
 	o.by_name = v->r->order == NAME;
 	if (o.by_name)
-		row_view_name_rows(v);
+		row_view_name_rows(v, v->m->n_rows);
 	v->n_shown = ranking_order(v->rows, v->m->n_rows, &o);
 }
 

@@ -54,9 +54,9 @@ uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_in
 	return (uint64_t)(largest * 1e12);
 }
 
-void row_view_name_rows(struct row_view *v)
+void row_view_name_rows(struct row_view *v, size_t n)
 {
-	for (size_t i = 0; i < v->m->n_rows; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct dimension_label label;
 
 		grouping_label(v->g, v->rows[i].id, &label);

@@ -38,8 +38,8 @@ void row_view_fini(struct row_view *v);
 const uint64_t *row_view_values(const struct row_view *v, size_t row, bool is_inclusive);
 /* A row's largest share of the columns shown, of 1e12. */
 uint64_t row_view_largest_share(const struct row_view *v, size_t row, bool is_inclusive);
-/* Names of all rows, to order them by. */
-void row_view_name_rows(struct row_view *v);
+/* Names of the first n of v->rows, to order them by. */
+void row_view_name_rows(struct row_view *v, size_t n);
 /* Of a column of the profile, over all rows. */
 uint64_t row_view_total(const struct row_view *v, size_t column);
 /* Whether rows have the function beside their own name. */
