@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/no_table.h"
 
+#include "unwind/code_path.h"
+
 /* A call that lands this close in front of pc called the function pc is in. */
 #define FUNCTION_MAX_BYTES (64 << 10)
 /* The code of one JIT compiler lies this close together (Java's default: 240 MB). */
 #define JIT_MAX_BYTES (256 << 20)
-#define CODE_BYTES    32
-#define EPILOGUE_MAX  10
+
+/* How far to look for the function's end. */
+struct way_limits {
+	unsigned steps, branches;
+};
+
+/* Of code that keeps frame pointers, but not up to its very end. */
+static const struct way_limits epilogue = { 10, 0 };
+/* Of code that was written by hand: its loops are long. */
+static const struct way_limits whole_function = { 2048, 6 };
 
 static bool read_code(const struct no_table_code *code, uint64_t addr, uint8_t *ret,
 		      unsigned n)
@@ -125,95 +135,18 @@ static bool is_entry(const uint8_t *p)
 	       (p[0] == 0x41 && (p[1] & 0xf8) == 0x50); /* push */
 }
 
-/* What straight-line code up to `ret` does to sp and rbp. */
-struct epilogue {
-	uint64_t sp;
-	uint64_t fp_slot; /* 0: rbp is not restored */
-	const struct unwind_regs *g;
-	bool is_done, is_bad;
-};
-
-/* One instruction; returns its size. */
-static unsigned run_epilogue(struct epilogue *e, const uint8_t *p)
-{
-	if (p[0] == 0xc3 || ((p[0] == 0xf3 || p[0] == 0xf2) && p[1] == 0xc3)) {
-		e->is_done = true;
-		return 1;
-	}
-	if ((p[0] & 0xf8) == 0x58) { /* pop */
-		if (p[0] == 0x5d)
-			e->fp_slot = e->sp;
-		e->is_bad |= p[0] == 0x5c;
-		e->sp += 8;
-		return 1;
-	}
-	if (p[0] == 0x41 && (p[1] & 0xf8) == 0x58) {
-		e->sp += 8;
-		return 2;
-	}
-	if (p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xc4) {
-		e->sp += (uint64_t)(int8_t)p[3];
-		return 4;
-	}
-	if (p[0] == 0x48 && p[1] == 0x81 && p[2] == 0xc4) {
-		e->sp += (uint64_t)(int64_t)read_i32(p + 3);
-		return 7;
-	}
-	if (p[0] == 0xc5 && p[1] == 0xf8 && p[2] == 0x77) /* vzeroupper */
-		return 3;
-	if (p[0] == 0xe8) /* call: returns with sp as it was */
-		return 5;
-	if (p[0] == 0xc6 &&
-	    p[1] == 0x05) /* movb $n, disp(%rip), in __do_global_dtors_aux */
-		return 7;
-	if (p[0] == 0xc9 && (e->g->valid & abi_bit(UNWIND_X86_64_RBP)) && !e->fp_slot) {
-		e->fp_slot = e->g->r[UNWIND_X86_64_RBP]; /* leave */
-		e->sp = e->fp_slot + 8;
-		return 1;
-	}
-	e->is_bad = true;
-	return 0;
-}
-
-static enum step_result step_epilogue(const struct abi *abi, const uint8_t *bytes,
-				      struct unwind_regs *g, const struct stack_memory *m,
-				      struct step *s)
-{
-	struct epilogue e = { .sp = g->r[abi->sp], .g = g };
-	unsigned at = 0;
-	uint64_t pc, fp = g->r[abi->fp];
-
-	for (unsigned n = 0; n < EPILOGUE_MAX && !e.is_done; n++) {
-		if (at > CODE_BYTES - 8)
-			return step_stop(s, UNWIND_NO_TABLE);
-		at += run_epilogue(&e, bytes + at);
-		if (e.is_bad)
-			return step_stop(s, UNWIND_NO_TABLE);
-	}
-	if (!e.is_done || e.sp < g->r[abi->sp])
-		return step_stop(s, UNWIND_NO_TABLE);
-	if (!stack_memory_word(m, e.sp, &pc))
-		return step_fault(s, e.sp);
-	if (e.fp_slot && !stack_memory_word(m, e.fp_slot, &fp))
-		return step_fault(s, e.fp_slot);
-	g->r[abi->fp] = fp;
-	g->r[abi->sp] = e.sp + 8;
-	g->r[abi->pc] = pc;
-	g->valid &= abi_bit(abi->fp) | abi_bit(abi->sp) | abi_bit(abi->pc);
-	return STEP_RETURN;
-}
-
 /* Each way leaves g as it was when it does not apply. */
-static bool try_epilogue(const struct abi *abi, const struct no_table_code *code,
-			 struct unwind_regs *g, const struct stack_memory *m,
-			 struct step *s)
+static bool try_code_path(const struct abi *abi, const struct no_table_code *code,
+			  const struct way_limits *limits, struct unwind_regs *g,
+			  const struct stack_memory *m, struct step *s)
 {
+	struct code_path_input in = { code->read, code->ctx, g->r[abi->pc], limits->steps,
+				      limits->branches };
 	struct unwind_regs next = *g;
-	uint8_t bytes[CODE_BYTES];
+	struct code_path path;
 
-	if (abi->has_link_register ||
-	    !read_code(code, g->r[abi->pc], bytes, sizeof(bytes)) ||
-	    step_epilogue(abi, bytes, &next, m, s) != STEP_RETURN ||
+	if (abi->has_link_register || !code_path_find(&in, &path) ||
+	    code_path_step(&path, &next, m, s) != STEP_RETURN ||
 	    !no_table_is_return(abi, code, next.r[abi->pc]))
 		return false;
 	*g = next;
@@ -332,16 +265,24 @@ static enum step_result step_chain(const struct abi *abi,
 	return STEP_RETURN;
 }
 
-/* A compiler's code that keeps frame pointers. */
+/* A compiler's code that keeps frame pointers, or what has the size of it. */
 static enum step_result step_compiled(const struct abi *abi,
 				      const struct no_table_code *code, bool is_exact,
 				      struct unwind_regs *g, const struct stack_memory *m,
 				      struct step *s)
 {
+	bool is_in_file = code->is_in_file(code->ctx, g->r[abi->pc]);
+	enum step_result rc;
+
 	if (is_exact &&
-	    (try_prologue(abi, code, g, m, s) || try_epilogue(abi, code, g, m, s)))
+	    (try_prologue(abi, code, g, m, s) ||
+	     try_code_path(abi, code, is_in_file ? &whole_function : &epilogue, g, m, s)))
 		return STEP_RETURN;
-	return step_chain(abi, code, g, m, s);
+	rc = step_chain(abi, code, g, m, s);
+	if (rc == STEP_STOP && !is_exact && is_in_file &&
+	    try_code_path(abi, code, &whole_function, g, m, s))
+		return STEP_RETURN;
+	return rc;
 }
 
 enum step_result no_table_step(const struct abi *abi, const struct no_table_code *code,
@@ -355,7 +296,7 @@ enum step_result no_table_step(const struct abi *abi, const struct no_table_code
 		return step_signal(abi, g, m, s);
 	if (!frame->is_hand_written && is_code)
 		return step_compiled(abi, code, frame->is_exact, g, m, s);
-	if ((is_code && try_epilogue(abi, code, g, m, s)) ||
+	if ((is_code && try_code_path(abi, code, &whole_function, g, m, s)) ||
 	    (frame->is_exact && try_leaf(abi, code, g, m, s)) ||
 	    (is_code && try_frame_pointer(abi, code, g, m, s)))
 		return STEP_RETURN;

@@ -4,12 +4,14 @@
  *
  * JIT code is walked by its frame pointers.  In a file that has tables, code without is
  * hand-written, and its frame pointer may be anybody's: there a step is made only when
- * the code itself proves it (an epilogue, an entry, a call that leads here).  What
+ * the code itself proves it (by where it will return to, an entry, a call that leads
+ * here).  What
  * cannot be proved ends the walk: a missing frame is better than a wrong one.
  *
- * Nobody writes a quarter of a megabyte by hand, though: a hole of that size in a table
- * is what another compiler put there (V8's builtins in node, 1.6 MB; Go next to C), and
- * walked like JIT code.
+ * Hardly anybody writes a quarter of a megabyte by hand, though: a hole of that size in a
+ * table is what another compiler put there (V8's builtins in node, 1.6 MB; Go next to C),
+ * and walked like JIT code where the code ahead does not tell where it returns to.
+ * (Except for those who write video codecs: libx264 has a megabyte of assembly.)
  * Freestanding.
  */
 #ifndef DWELL_UNWIND_NO_TABLE_H

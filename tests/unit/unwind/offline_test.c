@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "by_hand.h"
 #include "hole.h"
 #include "oracle.h"
 #include "self_maps.h"
@@ -231,6 +233,58 @@ static void every_instruction_in_a_hole_has_its_caller(void **state)
 	assert_int_equal(n_right, HOLE_N_STEPS);
 }
 
+static volatile int n_wrong, n_early;
+
+static void check_by_hand(int sig, siginfo_t *info, void *context)
+{
+	struct unwind_regs regs = oracle_regs(context);
+	uint64_t pc = regs.r[UNWIND_X86_64_PC];
+
+	if (pc < (uint64_t)by_hand_start || pc >= (uint64_t)by_hand_end)
+		return;
+	n_steps++;
+	walk_both(sig, info, context);
+	for (size_t i = 0; i < got.n; i++) {
+		uint64_t at = got.frames[i].pc;
+
+		if (at == (uint64_t)by_hand_returned) {
+			n_right += got.stop == UNWIND_END;
+			return;
+		}
+		/* the helper's caller is one of these */
+		n_wrong += at < (uint64_t)by_hand_start || at >= (uint64_t)by_hand_end ||
+			   i > 1;
+	}
+	n_early++;
+}
+
+static void every_instruction_of_what_was_written_by_hand_has_its_caller(void **state)
+{
+	static const struct {
+		void (*f)(void);
+		int n_early;
+	} t[] = {
+		{ by_hand_help, 0 }, { by_hand_1, 0 }, { by_hand_2, 0 }, { by_hand_3, 0 },
+		{ by_hand_4, 0 },    { by_hand_5, 0 }, { by_hand_6, 0 }, { by_hand_7, 0 },
+		{ by_hand_8, 0 },    { by_hand_9, 4 }, /* where it jumps is not in its
+							  code */
+	};
+	struct sigaction sa = { .sa_sigaction = check_by_hand, .sa_flags = SA_SIGINFO };
+
+	(void)state;
+	if (getenv("DWELL_MEMCHECK"))
+		skip(); /* valgrind sends no SIGTRAP per instruction */
+	sigaction(SIGTRAP, &sa, NULL);
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		n_steps = n_right = n_wrong = n_early = 0;
+		by_hand_step(t[i].f);
+		assert_int_equal(n_wrong, 0);
+		assert_int_equal(n_early, t[i].n_early);
+		assert_int_equal(n_right, n_steps - n_early);
+		assert_in_range(n_right, 1, INT_MAX);
+	}
+}
+
 static int set_up(void **state)
 {
 	struct sigaction sa = { .sa_sigaction = walk_both, .sa_flags = SA_SIGINFO };
@@ -267,6 +321,8 @@ int main(void)
 		cmocka_unit_test(a_thread_ends_at_clone),
 		cmocka_unit_test(a_hole_in_the_table_is_walked_by_frame_pointers),
 		cmocka_unit_test(every_instruction_in_a_hole_has_its_caller),
+		cmocka_unit_test(
+			every_instruction_of_what_was_written_by_hand_has_its_caller),
 		cmocka_unit_test(a_short_copy_is_said_to_be_short),
 	};
 
