@@ -123,3 +123,9 @@ uint32_t intern_count(const struct intern *in)
 {
 	return (uint32_t)in->texts.n;
 }
+
+size_t intern_bytes(const struct intern *in)
+{
+	return in->bytes.total_bytes + in->texts.cap * sizeof(*in->texts.at) +
+	       in->cap * sizeof(*in->slots);
+}

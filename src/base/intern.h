@@ -23,5 +23,6 @@ uint32_t intern_find(const struct intern *in, const char *s, size_t n);
 const char *intern_get(const struct intern *in, uint32_t id); /* "" when unknown */
 size_t intern_len(const struct intern *in, uint32_t id);
 uint32_t intern_count(const struct intern *in);
+size_t intern_bytes(const struct intern *in); /* the memory it has */
 
 #endif

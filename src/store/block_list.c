@@ -49,6 +49,11 @@ static bool read_entry(struct reader *r, uint64_t *end, struct format_entry *ret
 	ret->summary.n = reader_uleb(&entry);
 	ret->summary.from_ns = reader_uleb(&entry);
 	ret->summary.to_ns = reader_uleb(&entry);
+	if (reader_left(&entry)) {
+		ret->summary.event = (uint32_t)reader_uleb(&entry);
+		ret->summary.first_image = (uint32_t)reader_uleb(&entry);
+		ret->summary.last_image = (uint32_t)reader_uleb(&entry);
+	}
 	/* Without gaps: an index that leaves out blocks is a wrong one. */
 	if (r->bad || entry.bad || kind > UINT16_MAX || ret->offset != *end ||
 	    stored_size > FORMAT_BLOCK_MAX)

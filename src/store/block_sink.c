@@ -192,6 +192,11 @@ static void encode_entry(struct buf *out, const struct format_entry *b)
 	buf_uleb(&record, b->summary.n);
 	buf_uleb(&record, b->summary.from_ns);
 	buf_uleb(&record, b->summary.to_ns);
+	if (b->summary.event || b->summary.first_image) {
+		buf_uleb(&record, b->summary.event);
+		buf_uleb(&record, b->summary.first_image);
+		buf_uleb(&record, b->summary.last_image);
+	}
 	buf_uleb(out, record.size);
 	buf_add(out, record.data, record.size);
 	buf_fini(&record);

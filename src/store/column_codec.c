@@ -162,8 +162,42 @@ static void write_palette(const uint64_t *v, size_t n, struct palette *palette,
 	out->size += n;
 }
 
+/* Gaps of all sizes: how many bits each takes is worth compressing, the bits are not. */
+static void write_bits(const uint64_t *v, size_t n, bool is_delta,
+		       struct squeeze *squeeze, struct buf *out)
+{
+	own(buf_fini) struct buf lengths = { 0 };
+	own(buf_fini) struct buf bits = { 0 };
+	unsigned n_pending = 0;
+	uint8_t pending = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = v[i] - (is_delta && i ? v[i - 1] : 0);
+		unsigned length = x ? 64 - (unsigned)__builtin_clzll(x) : 0;
+
+		buf_u8(&lengths, (uint8_t)length);
+		for (unsigned k = 0; k + 1 < length; k++) {
+			pending |= (uint8_t)((x >> k & 1) << n_pending);
+			if (++n_pending < 8)
+				continue;
+			buf_u8(&bits, pending);
+			pending = 0;
+			n_pending = 0;
+		}
+	}
+	if (n_pending)
+		buf_u8(&bits, pending);
+
+	bool is_packed = squeeze_pack(squeeze, lengths.data, lengths.size);
+	const struct buf *front = is_packed ? &squeeze->packed : &lengths;
+
+	buf_uleb(out, front->size);
+	buf_add(out, front->data, front->size);
+	buf_add(out, bits.data, bits.size);
+}
+
 static void write_column(enum column_codec codec, const uint64_t *v, size_t n,
-			 struct measure *m, struct buf *out)
+			 struct measure *m, struct squeeze *squeeze, struct buf *out)
 {
 	switch (codec) {
 	case COLUMN_CODEC_CONSTANT:
@@ -183,34 +217,71 @@ static void write_column(enum column_codec codec, const uint64_t *v, size_t n,
 	case COLUMN_CODEC_RUNS:
 		write_runs(v, n, out);
 		break;
+	case COLUMN_CODEC_BITS:
+	case COLUMN_CODEC_DELTA_BITS:
+		write_bits(v, n, codec == COLUMN_CODEC_DELTA_BITS, squeeze, out);
+		break;
 	default:
 		write_palette(v, n, &m->palette, out);
 		break;
 	}
 }
 
-void column_codec_encode(const uint64_t *values, size_t n, struct squeeze *squeeze,
-			 struct buf *out)
+/* The codec byte, the length and the bytes, compressed where that pays. */
+static void encode_as(enum column_codec codec, const uint64_t *values, size_t n,
+		      struct measure *m, struct squeeze *squeeze, struct buf *out)
 {
 	own(buf_fini) struct buf bytes = { 0 };
-	struct measure m;
-	uint8_t codec = COLUMN_CODEC_CONSTANT;
 
-	if (n) {
-		measure(values, n, &m);
-		codec = (uint8_t)choose(&m, n);
-		write_column(codec, values, n, &m, &bytes);
-	}
-	if (squeeze_pack(squeeze, bytes.data, bytes.size)) {
-		buf_u8(out, codec | COLUMN_CODEC_ZSTD);
+	if (n)
+		write_column(codec, values, n, m, squeeze, &bytes);
+	if (codec < COLUMN_CODEC_BITS && squeeze_pack(squeeze, bytes.data, bytes.size)) {
+		buf_u8(out, (uint8_t)codec | COLUMN_CODEC_ZSTD);
 		buf_uleb(out, squeeze->packed.size + uleb_bytes(bytes.size));
 		buf_uleb(out, bytes.size);
 		buf_add(out, squeeze->packed.data, squeeze->packed.size);
 		return;
 	}
-	buf_u8(out, codec);
+	buf_u8(out, (uint8_t)codec);
 	buf_uleb(out, bytes.size);
 	buf_add(out, bytes.data, bytes.size);
+}
+
+static void encode_smallest(const uint64_t *values, size_t n, struct measure *m,
+			    struct squeeze *squeeze, struct buf *out)
+{
+	struct buf best = { 0 }, tried = { 0 };
+
+	for (unsigned codec = COLUMN_CODEC_FIXED; codec < COLUMN_CODEC_N; codec++) {
+		if (codec == COLUMN_CODEC_PALETTE && m->palette.is_over)
+			continue;
+		buf_clear(&tried);
+		encode_as(codec, values, n, m, squeeze, &tried);
+		if (best.size && tried.size >= best.size)
+			continue;
+
+		struct buf worse = best;
+
+		best = tried;
+		tried = worse;
+	}
+	buf_add(out, best.data, best.size);
+	buf_fini(&best);
+	buf_fini(&tried);
+}
+
+void column_codec_encode(const uint64_t *values, size_t n, struct squeeze *squeeze,
+			 struct buf *out)
+{
+	struct measure m = { 0 };
+
+	if (n)
+		measure(values, n, &m);
+	if (n && m.n_runs > 1 && squeeze->level)
+		encode_smallest(values, n, &m, squeeze, out);
+	else
+		encode_as(n ? choose(&m, n) : COLUMN_CODEC_CONSTANT, values, n, &m,
+			  squeeze, out);
 }
 
 /* Where decoded values go.  Always inlined with a constant is_wide, so that each
@@ -340,7 +411,61 @@ INLINE void read_palette(struct reader *r, size_t n, struct column_out *o)
 		r->bad = true;
 }
 
-INLINE bool read_column(unsigned codec, struct reader r, size_t n, struct column_out o)
+struct bit_reader {
+	const uint8_t *at;
+	size_t n_bits, next;
+};
+
+/* The low bits of a value, of which the highest is not stored. */
+INLINE uint64_t read_value(struct bit_reader *b, unsigned length, bool *is_bad)
+{
+	uint64_t v = length ? UINT64_C(1) << (length - 1) : 0;
+
+	if (length > 64 || (length && b->n_bits - b->next < length - 1)) {
+		*is_bad = true;
+		return 0;
+	}
+	for (unsigned k = 0; k + 1 < length; k++, b->next++)
+		v |= (uint64_t)(b->at[b->next / 8] >> b->next % 8 & 1) << k;
+	return v;
+}
+
+/* scratch: the lengths, when they are compressed. */
+INLINE void read_bits(struct reader *r, size_t n, bool is_delta, struct column_out *o,
+		      struct buf *scratch)
+{
+	size_t size = reader_count(r, 1);
+	const uint8_t *lengths = reader_bytes(r, size);
+	size_t n_bytes = reader_left(r);
+	const uint8_t *bytes = reader_bytes(r, n_bytes);
+	struct bit_reader bits = { bytes, n_bytes * 8, 0 };
+	uint64_t v = 0;
+
+	if (!lengths || !bytes) {
+		r->bad = true;
+		return;
+	}
+	if (size != n) {
+		uint8_t *raw = buf_reserve(scratch, n);
+
+		if (!squeeze_unpack(lengths, size, raw, n)) {
+			r->bad = true;
+			return;
+		}
+		lengths = raw;
+	}
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		uint64_t x = read_value(&bits, lengths[i], &r->bad);
+
+		v = is_delta ? v + x : x;
+		put(o, i, v);
+	}
+	if ((bits.next + 7) / 8 != n_bytes)
+		r->bad = true;
+}
+
+INLINE bool read_column(unsigned codec, struct reader r, size_t n, struct column_out o,
+			struct buf *scratch)
 {
 	switch (codec) {
 	case COLUMN_CODEC_CONSTANT:
@@ -361,20 +486,28 @@ INLINE bool read_column(unsigned codec, struct reader r, size_t n, struct column
 	case COLUMN_CODEC_PALETTE:
 		read_palette(&r, n, &o);
 		break;
+	case COLUMN_CODEC_BITS:
+		read_bits(&r, n, false, &o, scratch);
+		break;
+	case COLUMN_CODEC_DELTA_BITS:
+		read_bits(&r, n, true, &o, scratch);
+		break;
 	default:
 		return false;
 	}
 	return !r.bad && !reader_left(&r) && !o.high;
 }
 
-static bool read_narrow(unsigned codec, struct reader r, size_t n, void *out)
+static bool read_narrow(unsigned codec, struct reader r, size_t n, void *out,
+			struct buf *scratch)
 {
-	return read_column(codec, r, n, (struct column_out){ out, false, 0 });
+	return read_column(codec, r, n, (struct column_out){ out, false, 0 }, scratch);
 }
 
-static bool read_wide(unsigned codec, struct reader r, size_t n, void *out)
+static bool read_wide(unsigned codec, struct reader r, size_t n, void *out,
+		      struct buf *scratch)
 {
-	return read_column(codec, r, n, (struct column_out){ out, true, 0 });
+	return read_column(codec, r, n, (struct column_out){ out, true, 0 }, scratch);
 }
 
 /* The most that any codec takes for n values: two varints each, and a palette. */
@@ -401,8 +534,12 @@ bool column_codec_decode(unsigned codec, const uint8_t *data, size_t size, size_
 
 		if (!squeeze_unpack(r.at, reader_left(&r), p, (size_t)raw))
 			return false;
+		if ((codec & ~(unsigned)COLUMN_CODEC_ZSTD) >= COLUMN_CODEC_BITS)
+			return false; /* has its own: its bits do not compress */
 		r = reader_over(p, (size_t)raw);
 		codec &= ~(unsigned)COLUMN_CODEC_ZSTD;
-	}
-	return is_wide ? read_wide(codec, r, n, out) : read_narrow(codec, r, n, out);
+	} else
+		buf_clear(scratch);
+	return is_wide ? read_wide(codec, r, n, out, scratch)
+		       : read_narrow(codec, r, n, out, scratch);
 }

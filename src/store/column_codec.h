@@ -17,18 +17,22 @@
 
 /* Stored: never renumber. */
 enum column_codec {
-	COLUMN_CODEC_CONSTANT = 0, /* the value */
-	COLUMN_CODEC_FIXED = 1,	   /* lowest value, width in bytes, the differences to
-				    * the lowest */
-	COLUMN_CODEC_VARINT = 2,   /* each value as uleb */
-	COLUMN_CODEC_DELTA = 3,	   /* each difference to the previous one, zigzag */
-	COLUMN_CODEC_RUNS = 4,	   /* (value, length) */
-	COLUMN_CODEC_PALETTE = 5,  /* up to 256 values, then a byte for each row */
+	COLUMN_CODEC_CONSTANT = 0,   /* the value */
+	COLUMN_CODEC_FIXED = 1,	     /* lowest value, width in bytes, the differences to
+				      * the lowest */
+	COLUMN_CODEC_VARINT = 2,     /* each value as uleb */
+	COLUMN_CODEC_DELTA = 3,	     /* each difference to the previous one, zigzag */
+	COLUMN_CODEC_RUNS = 4,	     /* (value, length) */
+	COLUMN_CODEC_PALETTE = 5,    /* up to 256 values, then a byte for each row */
+	COLUMN_CODEC_BITS = 6,	     /* the length of each value in bits, as a zstd frame;
+				      * then the bits below the highest */
+	COLUMN_CODEC_DELTA_BITS = 7, /* the same of differences that ascend */
 	COLUMN_CODEC_N,
 	COLUMN_CODEC_ZSTD = 0x80, /* the raw size, then one zstd frame */
 };
 
-/* Appends the codec byte, the length of what follows, and the bytes. */
+/* Appends the codec byte, the length of what follows, and the bytes.  When the squeeze
+ * has a level, size matters more than time: every codec is tried. */
 void column_codec_encode(const uint64_t *values, size_t n, struct squeeze *squeeze,
 			 struct buf *out);
 

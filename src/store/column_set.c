@@ -94,6 +94,13 @@ static bool find_column(const struct column_set *s, unsigned id, struct column *
 	return !r.bad;
 }
 
+bool column_set_has(const struct column_set *s, unsigned id)
+{
+	struct column c;
+
+	return find_column(s, id, &c) && c.data;
+}
+
 bool column_set_u32(const struct column_set *s, unsigned id, uint32_t absent,
 		    uint32_t *out, struct buf *scratch)
 {

@@ -37,6 +37,7 @@ void column_set_add(struct buf *out, unsigned id, const uint64_t *values, size_t
 bool column_set_parse(const uint8_t *payload, size_t size, struct column_set *ret);
 /* The rows refer only to what is known (counts by enum format_kind). */
 bool column_set_is_known(const struct column_set *s, const uint32_t n[FORMAT_N_KINDS]);
+bool column_set_has(const struct column_set *s, unsigned id);
 /* Column `id` into out; absent: `absent` in every row.  False: malformed. */
 bool column_set_u32(const struct column_set *s, unsigned id, uint32_t absent,
 		    uint32_t *out, struct buf *scratch);

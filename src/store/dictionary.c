@@ -212,23 +212,56 @@ static const char *apply_locations(struct dictionary *d, unsigned kind, struct r
 	return NULL;
 }
 
+/* Depth first: up from the row before.  All walks together are no longer than the rows
+ * are many and the first row is deep, as each row is at most one deeper. */
+static const char *climb(struct dictionary *d, size_t first, const uint32_t *up, size_t n,
+			 struct model_stack *rows)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = (uint32_t)(first + i - 1);
+
+		if (up[i] > FORMAT_UP_MAX)
+			return unknown_ids;
+		for (uint32_t k = 0; k < up[i]; k++) {
+			if (!at)
+				return unknown_ids;
+			at = d->stacks.at[at].parent;
+		}
+		rows[i].parent = at;
+	}
+	return NULL;
+}
+
+static const char *read_parents(struct dictionary *d, const struct column_set *s,
+				size_t first, struct model_stack *rows)
+{
+	size_t n = (size_t)s->head.summary.n;
+	bool is_known = true, has_up = column_set_has(s, STACK_COLUMN_UP);
+	const uint32_t *column =
+		column_u32(d, s, has_up ? STACK_COLUMN_UP : STACK_COLUMN_DISTANCE);
+
+	if (!column)
+		return malformed;
+	if (has_up)
+		return climb(d, first, column, n, rows);
+	for (size_t i = 0; i < n; i++) {
+		is_known &= column[i] < first + i;
+		rows[i].parent = (uint32_t)(first + i - 1 - column[i]);
+	}
+	return is_known ? NULL : unknown_ids;
+}
+
 static const char *read_stacks(struct dictionary *d, const struct column_set *s,
 			       size_t first, struct model_stack *rows)
 {
 	size_t n = (size_t)s->head.summary.n;
 	const uint32_t n_locations = d->n[FORMAT_LOCATIONS];
-	const uint32_t *column = column_u32(d, s, STACK_COLUMN_DISTANCE);
+	const char *why = read_parents(d, s, first, rows);
+	const uint32_t *column = why ? NULL : column_u32(d, s, STACK_COLUMN_LOCATION);
 	bool is_known = true;
 
 	if (!column)
-		return malformed;
-	for (size_t i = 0; i < n; i++) {
-		is_known &= column[i] < first + i;
-		rows[i].parent = (uint32_t)(first + i - 1 - column[i]);
-	}
-	column = column_u32(d, s, STACK_COLUMN_LOCATION);
-	if (!column)
-		return malformed;
+		return why ? why : malformed;
 	for (size_t i = 0; i < n; i++) {
 		is_known &= column[i] < n_locations;
 		rows[i].location = column[i];

@@ -22,6 +22,7 @@
 /* Limits that bound what a hostile file can make a reader do. */
 #define FORMAT_BLOCK_MAX  (16u << 20) /* stored and raw bytes of one block */
 #define FORMAT_ROWS_MAX	  (1u << 17)  /* rows of one columnar block */
+#define FORMAT_UP_MAX	  4096	      /* levels that a stack is above the one before */
 #define FORMAT_PIECE_MAX  (1u << 20)  /* raw bytes of one piece of a blob */
 #define FORMAT_RESYNC_MAX (64u << 20) /* how far a reader looks for the next block */
 
@@ -53,7 +54,12 @@ enum format_flag {
 };
 
 /* Columns of the columnar blocks. */
-enum format_stack_column { STACK_COLUMN_DISTANCE = 0, STACK_COLUMN_LOCATION = 1 };
+enum format_stack_column {
+	STACK_COLUMN_DISTANCE = 0,
+	STACK_COLUMN_LOCATION = 1,
+	/* instead of the distance: how many callers of the row before are none of this */
+	STACK_COLUMN_UP = 2,
+};
 
 enum format_location_column {
 	LOCATION_COLUMN_IMAGE = 0,
@@ -69,7 +75,9 @@ enum format_sample_column { /* bit numbers of enum sample_column */
 			    SAMPLE_COLUMN_STACK = 4,
 			    SAMPLE_COLUMN_COUNT = 5,
 			    SAMPLE_COLUMN_WEIGHT = 6,
-			    SAMPLE_N_COLUMNS
+			    SAMPLE_N_COLUMNS,
+			    /* instead of the weight: that of one count */
+			    SAMPLE_COLUMN_COUNT_WEIGHT = 7,
 };
 
 enum format_trace_column {
@@ -87,6 +95,9 @@ struct format_summary {
 	uint64_t n;		 /* rows */
 	uint64_t from_ns, to_ns; /* of data blocks */
 	uint64_t first;		 /* id of the first row of a dictionary block */
+	/* Of blocks that hold one event, or the innermost frames (samples) or places
+	 * (locations) of a range of images: ids + 1, 0 when nothing is said. */
+	uint32_t event, first_image, last_image;
 };
 
 /* A block's place in the file, as the index has it. */

@@ -107,7 +107,10 @@ static void gather(struct sample_batch *b, const struct sample_field *f)
 static struct column_set_head describe(struct sample_batch *b)
 {
 	struct column_set_head h = { .summary = { .n = b->rows.n,
-						  .from_ns = UINT64_MAX } };
+						  .from_ns = UINT64_MAX,
+						  .event = b->of_event,
+						  .first_image = b->first_image,
+						  .last_image = b->last_image } };
 
 	vec_each(s, &b->rows) {
 		if (s->time_ns < h.summary.from_ns)
@@ -124,16 +127,39 @@ static struct column_set_head describe(struct sample_batch *b)
 	return h;
 }
 
+/* Merged samples mostly weigh their count times the event's period. */
+static bool count_weight(const struct sample_batch *b, uint64_t *ret)
+{
+	uint64_t each =
+		b->rows.at[0].count ? b->rows.at[0].weight / b->rows.at[0].count : 0;
+
+	vec_each(s, &b->rows)
+		if (s->weight != s->count * each)
+			return false;
+	*ret = each;
+	return true;
+}
+
 void sample_batch_encode(struct sample_batch *b, struct squeeze *squeeze, struct buf *out,
 			 struct format_summary *ret)
 {
 	struct column_set_head head = describe(b);
 
-	vec_reserve(&b->column, b->rows.n);
+	uint64_t each = 0;
+	bool is_even = b->is_merged && count_weight(b, &each);
+
+	vec_reserve(&b->column, b->rows.n + 1);
 	column_set_begin(out, &head);
 	for (unsigned id = 0; id < SAMPLE_N_COLUMNS; id++) {
 		if (id == SAMPLE_COLUMN_TIME && b->is_merged)
 			continue;
+		if (id == SAMPLE_COLUMN_WEIGHT && is_even) {
+			for (size_t i = 0; i < b->rows.n; i++)
+				b->column.at[i] = each;
+			column_set_add(out, SAMPLE_COLUMN_COUNT_WEIGHT, b->column.at,
+				       b->rows.n, squeeze);
+			continue;
+		}
 		gather(b, &fields[id]);
 		column_set_add(out, id, b->column.at, b->rows.n, squeeze);
 	}

@@ -21,6 +21,8 @@
 
 struct sample_batch {
 	bool is_merged;
+	/* What the index is to say of the block: ids + 1, 0: nothing. */
+	uint32_t of_event, first_image, last_image;
 	uint64_t n_taken; /* samples, not rows: what is lost when this is dropped */
 	VEC(struct model_sample) rows;
 	uint32_t *slots; /* merged: row + 1, 0: free */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/own.h"
 #include "store/column_set.h"
 #include "store/model.h"
 
@@ -50,6 +51,22 @@ static bool are_below(const uint32_t *ids, size_t n, uint32_t limit)
 	return !n || highest < limit;
 }
 
+/* Weights that are said per count; a block that has none of them says nothing. */
+static bool read_even_weights(const struct column_set *s, struct buf *scratch,
+			      uint64_t *weights)
+{
+	size_t n = (size_t)s->head.summary.n;
+	own(buf_fini) struct buf counts = { 0 };
+	uint32_t *count = (uint32_t *)buf_reserve(&counts, n * sizeof(*count) + 1);
+
+	if (!column_set_u64(s, SAMPLE_COLUMN_COUNT_WEIGHT, 0, weights, scratch) ||
+	    !column_set_u32(s, SAMPLE_COLUMN_COUNT, 1, count, scratch))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		weights[i] *= count[i];
+	return true;
+}
+
 static bool read_column(struct sample_block *b, const struct column_set *s,
 			const struct field *f, uint8_t *out,
 			const uint32_t known[FORMAT_N_KINDS])
@@ -57,6 +74,9 @@ static bool read_column(struct sample_block *b, const struct column_set *s,
 	size_t n = (size_t)s->head.summary.n;
 
 	memcpy((uint8_t *)b + f->at, &out, sizeof(out));
+	if (f->id == SAMPLE_COLUMN_WEIGHT && !column_set_has(s, SAMPLE_COLUMN_WEIGHT) &&
+	    column_set_has(s, SAMPLE_COLUMN_COUNT_WEIGHT))
+		return read_even_weights(s, &b->raw, (uint64_t *)out);
 	if (f->is_wide)
 		return column_set_u64(s, f->id, f->absent, (uint64_t *)out, &b->raw);
 	if (!column_set_u32(s, f->id, f->absent, (uint32_t *)out, &b->raw))

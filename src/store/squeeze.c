@@ -3,8 +3,7 @@
 
 #include <zstd.h>
 
-/* Fast: the recorder runs beside what it measures. */
-#define LEVEL 1
+#define FAST_LEVEL 1
 /* Below this a frame's own header eats the gain. */
 #define WORTH_TRYING_BYTES 64
 
@@ -29,7 +28,8 @@ bool squeeze_pack(struct squeeze *s, const void *data, size_t size)
 	buf_clear(&s->packed);
 
 	uint8_t *out = buf_reserve(&s->packed, bound);
-	size_t n = ZSTD_compressCCtx(s->zstd, out, bound, data, size, LEVEL);
+	size_t n = ZSTD_compressCCtx(s->zstd, out, bound, data, size,
+				     s->level ? s->level : FAST_LEVEL);
 
 	/* An eighth is what it must save to be worth every reader's time. */
 	if (ZSTD_isError(n) || n + size / 8 > size)

@@ -16,6 +16,7 @@
 
 struct squeeze {
 	void *zstd; /* ZSTD_CCtx */
+	int level;  /* of zstd; 0: fast, as beside a program that is measured */
 	struct buf packed;
 };
 

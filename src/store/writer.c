@@ -44,6 +44,7 @@ int writer_create(const char *path, const struct writer_options *options,
 
 	if (rc < 0)
 		return rc;
+	w->sink.squeeze.level = w->options.level;
 	rc = set_owner(w, e);
 	if (rc < 0) {
 		unlink(path);

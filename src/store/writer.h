@@ -23,6 +23,7 @@ struct writer_options {
 	bool no_time;	    /* aggregate samples that differ only in time */
 	uint32_t uid, gid;  /* owner of the file */
 	bool has_owner;
+	int level; /* of zstd; 0: fast */
 };
 
 /* Creates the file with mode 0600; an existing file is replaced only when it is a

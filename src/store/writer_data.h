@@ -52,6 +52,16 @@ void writer_settle_records(struct writer *w, enum format_kind kind);
 must_use int writer_append(struct writer *w, enum format_kind kind,
 			   const struct format_summary *summary, bool is_dense,
 			   struct err *e);
+/* Blocks of what the caller has numbered; of locations summary says how many, from which
+ * id on, and of which images. */
+must_use int writer_append_locations(struct writer *w, const struct model_location *rows,
+				     const struct format_summary *summary, struct err *e);
+/* ups: how many levels above the row before each one's parent is, or NULL. */
+must_use int writer_append_stacks(struct writer *w, const struct model_stack *rows,
+				  const uint32_t *ups,
+				  const struct format_summary *summary,
+				  uint32_t n_locations, struct err *e);
+must_use int writer_append_samples(struct writer *w, struct err *e); /* the batch */
 /* What is small and explains the rest: also written when there is no room for data. */
 must_use int writer_append_explanations(struct writer *w, struct err *e);
 /* The failure that was kept, as a result. */

@@ -133,12 +133,13 @@ static uint64_t *reserve_rows(struct writer *w, size_t n)
 	return w->column.at;
 }
 
-static int append_location_rows(struct writer *w, size_t first, size_t n, struct err *e)
+int writer_append_locations(struct writer *w, const struct model_location *rows,
+			    const struct format_summary *summary, struct err *e)
 {
-	const struct model_location *rows = w->locations.all.at + first;
+	size_t n = (size_t)summary->n;
 	uint64_t *column = reserve_rows(w, n);
 	struct column_set_head head = {
-		.summary = { .n = n, .first = first },
+		.summary = *summary,
 		.n_images = w->lists[FORMAT_IMAGES].n,
 	};
 
@@ -156,22 +157,21 @@ static int append_location_rows(struct writer *w, size_t first, size_t n, struct
 	return append_data_block(w, FORMAT_LOCATIONS, &head.summary, e);
 }
 
-static int append_stack_rows(struct writer *w, size_t i0, uint64_t first, size_t n,
-			     struct err *e)
+int writer_append_stacks(struct writer *w, const struct model_stack *rows,
+			 const uint32_t *ups, const struct format_summary *summary,
+			 uint32_t n_locations, struct err *e)
 {
-	const struct model_stack *rows = w->stacks.fresh.at + i0;
+	size_t n = (size_t)summary->n;
 	uint64_t *column = reserve_rows(w, n);
-	struct column_set_head head = {
-		.summary = { .n = n, .first = first },
-		.n_locations = (uint32_t)w->locations.all.n,
-	};
+	struct column_set_head head = { .summary = *summary, .n_locations = n_locations };
 
 	buf_clear(&w->payload);
 	column_set_begin(&w->payload, &head);
 	/* A new node mostly hangs below the one before it. */
 	for (size_t i = 0; i < n; i++)
-		column[i] = first + i - 1 - rows[i].parent;
-	column_set_add(&w->payload, STACK_COLUMN_DISTANCE, column, n, &w->sink.squeeze);
+		column[i] = ups ? ups[i] : summary->first + i - 1 - rows[i].parent;
+	column_set_add(&w->payload, ups ? STACK_COLUMN_UP : STACK_COLUMN_DISTANCE, column,
+		       n, &w->sink.squeeze);
 	for (size_t i = 0; i < n; i++)
 		column[i] = rows[i].location;
 	column_set_add(&w->payload, STACK_COLUMN_LOCATION, column, n, &w->sink.squeeze);
@@ -192,22 +192,29 @@ static int append_frames(struct writer *w, struct err *e)
 
 	for (size_t i = l->n_settled, n; i < l->all.n && rc == 0; i += n) {
 		n = rows_of_block(l->all.n - i);
-		rc = append_location_rows(w, i, n, e);
+
+		struct format_summary summary = { .n = n, .first = i };
+
+		rc = writer_append_locations(w, l->all.at + i, &summary, e);
 	}
 	if (rc == 0)
 		location_table_settle(l);
 	for (size_t i = 0, n; i < s->fresh.n && rc == 0; i += n) {
 		n = rows_of_block(s->fresh.n - i);
-		rc = append_stack_rows(w, i, first + i, n, e);
+
+		struct format_summary summary = { .n = n, .first = first + i };
+
+		rc = writer_append_stacks(w, s->fresh.at + i, NULL, &summary,
+					  (uint32_t)l->all.n, e);
 	}
 	if (rc == 0)
 		stack_table_settle(s);
 	return rc;
 }
 
-static int append_samples(struct writer *w, struct err *e)
+int writer_append_samples(struct writer *w, struct err *e)
 {
-	struct format_summary summary;
+	struct format_summary summary = { 0 };
 
 	if (!w->samples.rows.n)
 		return 0;
@@ -242,7 +249,7 @@ static int append_data(struct writer *w, struct err *e)
 	int rc = append_frames(w, e);
 
 	if (rc == 0)
-		rc = append_samples(w, e);
+		rc = writer_append_samples(w, e);
 	if (rc == 0)
 		rc = append_traces(w, e);
 	return rc;

@@ -97,8 +97,28 @@ def palette(b, n):
     return [values[i] for i in b.take(n)]
 
 
+def bits(b, n):
+    front = b.take(b.uleb())
+    lengths = front if len(front) == n else inflate(front, n)
+    stream, rows = int.from_bytes(b.take(b.left()), 'little'), []
+    for length in lengths:
+        below = max(length - 1, 0)
+        rows.append((1 << below if length else 0) | stream & (1 << below) - 1)
+        stream >>= below
+    assert stream == 0
+    return rows
+
+
+def delta_bits(b, n):
+    rows, value = [], 0
+    for difference in bits(b, n):
+        value = value + difference & MASK
+        rows.append(value)
+    return rows
+
+
 CODECS = [lambda b, n: [b.uleb()] * n, fixed, lambda b, n: [b.uleb() for _ in range(n)], delta,
-          runs, palette]
+          runs, palette, bits, delta_bits]
 
 
 def column(codec, b, n):
@@ -178,14 +198,21 @@ class Recording:
         assert first == len(self.stacks)
         for i in range(n):
             distance, location = (found[k][i] if k in found else 0 for k in range(2))
-            self.stacks.append((first + i - 1 - distance, location))
+            parent = first + i - 1 - distance
+            if 2 in found:
+                parent = first + i - 1
+                for _ in range(found[2][i]):
+                    parent = self.stacks[parent][0]
+            self.stacks.append((parent, location))
 
     def add_samples(self, b):
         n, _, found = columns(b)
         for i in range(n):
             event = found[1][i] if 1 in found else 0
-            self.weights[event] += found[6][i] if 6 in found else 0
-            self.counts[event] += found[5][i] if 5 in found else 1
+            count = found[5][i] if 5 in found else 1
+            weight = count * found[7][i] if 7 in found else 0
+            self.weights[event] += found[6][i] if 6 in found else weight
+            self.counts[event] += count
             self.frames(found[4][i] if 4 in found else 0)
 
     def frames(self, stack):

@@ -111,12 +111,14 @@ static void every_column_comes_back(void **state)
 {
 	static const uint64_t masks[] = { UINT64_MAX, UINT32_MAX, 0xffffff, 0xff };
 	own(squeeze_fini) struct squeeze squeeze = { 0 };
+	own(squeeze_fini) struct squeeze thorough = { .level = 9 };
 
 	(void)state;
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
 		for (size_t m = 0; m < sizeof(masks) / sizeof(masks[0]); m++)
 			for (size_t n = 0; n < N_MAX; n = n < 20 ? n + 1 : n * 3)
-				check_shape(shapes[s], n, masks[m], &squeeze);
+				check_shape(shapes[s], n, masks[m],
+					    m % 2 ? &squeeze : &thorough);
 }
 
 static size_t encoded_size(shape_fn *shape, size_t n)
@@ -142,6 +144,25 @@ static void the_codec_fits_the_values(void **state)
 	assert_true(encoded_size(wild, 10000) < 80100);
 }
 
+/* Of ascending places with gaps of all sizes the bits are worth nothing more than what
+ * they say: about the logarithm of the mean gap. */
+static void gaps_take_little_more_than_their_bits(void **state)
+{
+	own(squeeze_fini) struct squeeze thorough = { .level = 9 };
+	own(buf_fini) struct buf bytes = { 0 };
+	own(freep) uint64_t *in = xcalloc(N_MAX, 8);
+	uint64_t at = 0;
+
+	(void)state;
+	for (size_t i = 0; i < N_MAX; i++) {
+		at += 1 + (hash_u64(i) % 1024 >> hash_u64(~i) % 8);
+		in[i] = at;
+	}
+	column_codec_encode(in, N_MAX, &thorough, &bytes);
+	assert_int_equal(bytes.data[0], COLUMN_CODEC_DELTA_BITS);
+	assert_true(bytes.size < N_MAX * 9 / 8);
+}
+
 static void malformed_columns_are_refused(void **state)
 {
 	static const struct {
@@ -164,6 +185,12 @@ static void malformed_columns_are_refused(void **state)
 		{ COLUMN_CODEC_PALETTE, "\x00\x00", 2, 1 },
 		{ COLUMN_CODEC_ZSTD, "\xff\xff\xff\xff\x7f", 5, 2 }, /* too large */
 		{ COLUMN_CODEC_ZSTD, "\x04zstd", 5, 2 },
+		{ COLUMN_CODEC_BITS, "\x02\x01\x41", 3, 2 },	     /* 65 bits */
+		{ COLUMN_CODEC_BITS, "\x02\x02\x09\x01", 4, 2 },     /* too few bits */
+		{ COLUMN_CODEC_BITS, "\x02\x02\x02\x01\x00", 5, 2 }, /* too many */
+		{ COLUMN_CODEC_BITS, "\x03\x02\x02\x01\x00", 5, 2 }, /* no frame */
+		{ COLUMN_CODEC_BITS, "\x02\x01", 2, 2 },
+		{ COLUMN_CODEC_BITS | COLUMN_CODEC_ZSTD, "\x02\x02\x02\x01", 4, 2 },
 	};
 	uint32_t out[8];
 	own(buf_fini) struct buf scratch = { 0 };
@@ -180,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_column_comes_back),
 		cmocka_unit_test(the_codec_fits_the_values),
+		cmocka_unit_test(gaps_take_little_more_than_their_bits),
 		cmocka_unit_test(malformed_columns_are_refused),
 	};
 

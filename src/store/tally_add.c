@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A recording added to a tally: each dictionary's ids are translated once, then the
+ * samples are added block by block.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/recording.h"
+#include "store/tally_data.h"
+
+struct adding {
+	struct tally *t;
+	const struct recording *r;
+	struct tally_fold fold;
+	/* Ids of the recording to those of the tally. */
+	uint32_t *image, *process, *thread, *event, *location, *stack;
+};
+
+static void adding_fini(struct adding *a)
+{
+	free(a->image);
+	free(a->process);
+	free(a->thread);
+	free(a->event);
+	free(a->location);
+	free(a->stack);
+}
+
+static uint32_t text(const struct adding *a, uint32_t id)
+{
+	return tally_string(a->t, recording_string(a->r, id));
+}
+
+static uint32_t *ids(size_t n)
+{
+	return xcalloc(n + 1, sizeof(uint32_t));
+}
+
+static void add_images(struct adding *a)
+{
+	uint32_t n = recording_n_images(a->r);
+
+	a->image = ids(n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct model_image m = *recording_image(a->r, i);
+
+		m.path = text(a, m.path);
+		m.host_path = text(a, m.host_path);
+		a->image[i] = tally_image(a->t, &m);
+	}
+}
+
+static void add_events(struct adding *a)
+{
+	uint32_t n = recording_n_events(a->r);
+
+	a->event = ids(n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct model_event ev = *recording_event(a->r, i);
+
+		ev.name = text(a, ev.name);
+		ev.unit = text(a, ev.unit);
+		ev.experiment = text(a, ev.experiment);
+		ev.source = text(a, ev.source);
+		ev.description = text(a, ev.description);
+		a->event[i] = tally_event(a->t, &ev);
+	}
+}
+
+/* What is left of a process when all of its kind are one. */
+static void fold_process(struct model_process *p)
+{
+	p->pid = p->ppid = 0;
+	p->cmdline = p->note = 0;
+	p->start_ns = p->end_ns = 0;
+	p->exit_status = -1;
+}
+
+static const char *info(const struct recording *r, const char *key)
+{
+	const char *value = recording_info(r, key);
+
+	return value ? value : "";
+}
+
+static void add_processes(struct adding *a)
+{
+	uint32_t n = recording_n_processes(a->r);
+
+	a->process = ids(n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct model_process p = *recording_process(a->r, i);
+
+		p.comm = text(a, p.comm);
+		p.exe = text(a, p.exe);
+		p.cmdline = text(a, p.cmdline);
+		p.note = text(a, p.note);
+		p.cgroup = text(a, p.cgroup);
+		p.host = text(a, p.host);
+		p.epoch = text(a, p.epoch);
+		if (a->fold.origin && !p.host)
+			p.host = tally_string(a->t, info(a->r, "host"));
+		if (a->fold.origin && !p.epoch)
+			p.epoch = tally_string(a->t, info(a->r, "epoch"));
+		if (a->fold.processes)
+			fold_process(&p);
+		a->process[i] = tally_process(a->t, &p);
+	}
+}
+
+static void add_threads(struct adding *a)
+{
+	uint32_t n = recording_n_threads(a->r);
+
+	a->thread = ids(n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct model_thread t = *recording_thread(a->r, i);
+
+		t.process = a->process[t.process];
+		t.name = text(a, t.name);
+		if (a->fold.threads) {
+			t.tid = 0;
+			t.start_ns = t.end_ns = 0;
+		}
+		a->thread[i] = tally_thread(a->t, &t);
+	}
+}
+
+static void add_frames(struct adding *a)
+{
+	const struct model_location *l = recording_locations(a->r);
+	const struct model_stack *s = recording_stacks(a->r);
+	uint32_t n_locations = recording_n_locations(a->r);
+	uint32_t n_stacks = recording_n_stacks(a->r);
+
+	a->location = ids(n_locations);
+	for (uint32_t i = 0; i < n_locations; i++)
+		a->location[i] = tally_location(a->t, a->image[l[i].image], l[i].offset,
+						l[i].flags);
+	a->stack = ids(n_stacks);
+	for (uint32_t i = 1; i < n_stacks; i++)
+		a->stack[i] = tally_stack(a->t, a->stack[s[i].parent],
+					  a->location[s[i].location]);
+}
+
+static void add_facts(struct adding *a)
+{
+	for (uint32_t i = 0; i < recording_n_facts(a->r); i++) {
+		struct model_fact f = *recording_fact(a->r, i);
+
+		f.name = text(a, f.name);
+		f.unit = text(a, f.unit);
+		if (f.event != MODEL_NONE)
+			f.event = a->event[f.event];
+		if (f.process != MODEL_NONE)
+			f.process = a->process[f.process];
+		tally_fact(a->t, &f);
+	}
+}
+
+static bool is_wanted(const struct adding *a, uint32_t stack)
+{
+	if (!a->fold.images)
+		return true;
+	return stack &&
+	       a->fold.images[recording_locations(
+				      a->r)[recording_stacks(a->r)[stack].location]
+				      .image];
+}
+
+static void add_block(struct adding *a, const struct sample_block *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		if (!is_wanted(a, b->stack[i]))
+			continue;
+		tally_sample(a->t, &(struct model_sample){
+					   .weight = b->weight[i],
+					   .event = a->event[b->event[i]],
+					   .thread = a->thread[b->thread[i]],
+					   .cpu = a->fold.cpus ? MODEL_NONE : b->cpu[i],
+					   .stack = a->stack[b->stack[i]],
+					   .count = b->count[i],
+				   });
+	}
+}
+
+static int add_samples(struct adding *a, struct err *e)
+{
+	own(sample_block_fini) struct sample_block b = { 0 };
+
+	for (size_t i = 0; i < recording_n_sample_blocks(a->r); i++) {
+		int rc =
+			recording_read_samples(a->r, i, SAMPLE_ALL & ~SAMPLE_TIME, &b, e);
+
+		if (rc < 0)
+			return rc;
+		add_block(a, &b);
+	}
+	return 0;
+}
+
+static int add_blobs(struct adding *a, struct err *e)
+{
+	own(buf_fini) struct buf data = { 0 };
+
+	for (size_t i = 0; i < recording_n_blobs(a->r); i++) {
+		struct model_blob blob = *recording_blob(a->r, i);
+		int rc = recording_read_blob(a->r, i, &data, e);
+
+		if (rc < 0)
+			return rc;
+		blob.name = text(a, blob.name);
+		if (blob.image != MODEL_NONE)
+			blob.image = a->image[blob.image];
+		tally_blob(a->t, &blob, data.data);
+	}
+	return 0;
+}
+
+int tally_add_recording(struct tally *t, const struct recording *r,
+			const struct tally_fold *fold, struct err *e)
+{
+	own(adding_fini) struct adding a = { .t = t, .r = r };
+
+	if (fold)
+		a.fold = *fold;
+	add_images(&a);
+	add_events(&a);
+	add_processes(&a);
+	add_threads(&a);
+	add_frames(&a);
+	add_facts(&a);
+
+	int rc = add_samples(&a, e);
+
+	return rc < 0 ? rc : add_blobs(&a, e);
+}
