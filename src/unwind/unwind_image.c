@@ -339,6 +339,14 @@ static bool find_load(const struct unwind_image *image, uint64_t vaddr, uint64_t
 	return false;
 }
 
+bool unwind_image_file_offset(const struct unwind_image *image, uint64_t vaddr,
+			      uint64_t *ret)
+{
+	uint64_t left;
+
+	return find_load(image, vaddr, ret, &left);
+}
+
 bool unwind_image_code(struct unwind_image *image, uint64_t vaddr, uint64_t *ret)
 {
 	uint64_t off, left;

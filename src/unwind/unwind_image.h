@@ -26,6 +26,10 @@ bool unwind_image_has_table(const struct unwind_image *image);
 bool unwind_image_vaddr(const struct unwind_image *image, const struct unwind_map *map,
 			uint64_t pc, uint64_t *ret);
 
+/* Where in the file the byte at a vaddr is. */
+bool unwind_image_file_offset(const struct unwind_image *image, uint64_t vaddr,
+			      uint64_t *ret);
+
 /* The row at a vaddr, CFA_ROW_NONE when no table covers it.  The pointer is good until
  * the next call on this image. */
 const struct cfa_row *unwind_image_row(struct unwind_image *image, uint64_t vaddr);
