@@ -12,6 +12,7 @@ static const char *const texts[UNWIND_N_STOPS] = {
 	[UNWIND_NO_PROGRESS] = "no progress",
 	[UNWIND_NO_REGISTER] = "unknown register",
 	[UNWIND_32BIT] = "32-bit code",
+	[UNWIND_NOT_LOADED] = "unwind table not loaded yet",
 };
 
 const char *unwind_stop_text(enum unwind_stop stop)

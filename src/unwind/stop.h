@@ -18,6 +18,7 @@ enum unwind_stop {
 	UNWIND_NO_PROGRESS = 7, /* the stack pointer did not rise */
 	UNWIND_NO_REGISTER = 8, /* a rule needs a register that nobody knows */
 	UNWIND_32BIT = 9,	/* code of 32 bits: only the interrupted place is known */
+	UNWIND_NOT_LOADED = 10, /* the rules of the code were not at hand yet */
 	UNWIND_N_STOPS
 };
 

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * mapping - which file is mapped at an address of the current process.
+ *
+ * The kernel's tree of mappings is read as its own lockless lookups do: the programs run
+ * with interrupts off, which keeps freed nodes in place, and what is found must hold the
+ * address and be of the process.  What was found is kept per CPU and believed again only
+ * while the kernel's own record of the mapping says the same.
+ */
+#ifndef DWELL_COLLECT_BPF_MAPPING_BPF_H
+#define DWELL_COLLECT_BPF_MAPPING_BPF_H
+
+#include "collect/bpf/kernel.bpf.h"
+#include "wire/stack_record.h"
+#include "wire/stack_rows.h"
+
+#define MAPPING_DEPTH_MAX  8
+#define MAPPING_CACHE_SETS 1024 /* per CPU, a power of two */
+#define MAPPING_NODE_MASK  255
+/* A root that is a node has these low bits, and is no small number. */
+#define MAPPING_ROOT_BITS  2
+#define MAPPING_NODE_MIN   4096
+#define MAPPING_TYPE_SHIFT 3
+#define MAPPING_TYPE_MASK  15
+#define MAPPING_PAGE_SHIFT 12
+
+struct mapping {
+	uint64_t mm, vma;
+	uint64_t start, end;
+	uint64_t file;	 /* struct file *, 0: none */
+	uint64_t offset; /* of start in the file */
+	uint64_t is_code;
+	uint32_t image; /* STACK_RECORD_UNMAPPED: no file */
+	uint32_t zero;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MAPPING_CACHE_SETS);
+	__type(key, uint32_t);
+	__type(value, struct mapping);
+} mapping_cache SEC(".maps");
+
+struct file_key {
+	uint64_t inode;
+	uint32_t device, generation;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STACK_ROWS_IMAGES_MAX);
+	__type(key, struct file_key);
+	__type(value, uint32_t);
+} mapping_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STACK_ROWS_IMAGES_MAX);
+	__type(key, uint32_t);
+	__type(value, struct stack_image);
+} images SEC(".maps");
+
+/* The first number that no file has yet. */
+uint32_t mapping_next_image = STACK_RECORD_FILES;
+
+/* The first pivot that is not below addr; unused ones are 0. */
+static __always_inline uint32_t mapping_slot(const unsigned long *pivots, uint32_t n,
+					     uint64_t addr)
+{
+	uint32_t at = n;
+
+	for (uint32_t i = n; i-- > 0;)
+		if (pivots[i] >= addr || (i && !pivots[i]))
+			at = i;
+	return at;
+}
+
+/* The child of a node, or the mapping in a leaf. */
+__noinline uint64_t mapping_descend(uint64_t entry, uint64_t addr)
+{
+	uint64_t node = entry & ~(uint64_t)MAPPING_NODE_MASK, slot = 0;
+	uint32_t type = entry >> MAPPING_TYPE_SHIFT & MAPPING_TYPE_MASK, at;
+	unsigned long pivots[15];
+
+	if (type == bpf_core_enum_value(enum maple_type, maple_arange_64)) {
+		const struct maple_arange_64 *n = (const void *)node;
+
+		if (bpf_probe_read_kernel(pivots, 9 * 8, &n->pivot))
+			return 0;
+		at = mapping_slot(pivots, 9, addr);
+		bpf_probe_read_kernel(&slot, 8, (const char *)&n->slot + 8 * at);
+	} else {
+		const struct maple_range_64 *n = (const void *)node;
+
+		if (bpf_probe_read_kernel(pivots, sizeof(pivots), &n->pivot))
+			return 0;
+		at = mapping_slot(pivots, 15, addr);
+		bpf_probe_read_kernel(&slot, 8, (const char *)&n->slot + 8 * at);
+	}
+	return slot;
+}
+
+static __always_inline bool mapping_is_root(uint64_t entry)
+{
+	return (entry & 3) == MAPPING_ROOT_BITS && entry > MAPPING_NODE_MIN;
+}
+
+static __always_inline bool mapping_is_leaf(uint64_t entry)
+{
+	return (entry >> MAPPING_TYPE_SHIFT & MAPPING_TYPE_MASK) <=
+	       bpf_core_enum_value(enum maple_type, maple_leaf_64);
+}
+
+/* struct vm_area_struct * at addr, or 0. */
+static __always_inline uint64_t mapping_find_vma(struct mm_struct *mm, uint64_t addr)
+{
+	uint64_t entry = (uint64_t)BPF_CORE_READ(mm, mm_mt.ma_root);
+
+	if (!mapping_is_root(entry))
+		return entry; /* a tree of one */
+	for (uint32_t depth = 0; depth < MAPPING_DEPTH_MAX; depth++) {
+		bool is_leaf = mapping_is_leaf(entry);
+
+		entry = mapping_descend(entry, addr);
+		if (is_leaf)
+			return entry;
+		if (entry <= MAPPING_NODE_MIN)
+			return 0;
+	}
+	return 0;
+}
+
+static __always_inline bool mapping_is_current(const struct mapping *m)
+{
+	struct vm_area_struct *vma = (void *)m->vma;
+
+	return BPF_CORE_READ(vma, vm_start) == m->start &&
+	       BPF_CORE_READ(vma, vm_end) == m->end &&
+	       (uint64_t)BPF_CORE_READ(vma, vm_mm) == m->mm &&
+	       (uint64_t)BPF_CORE_READ(vma, vm_file) == m->file;
+}
+
+static __always_inline uint32_t mapping_add_file(const struct file_key *key)
+{
+	uint32_t image = __sync_fetch_and_add(&mapping_next_image, 1);
+
+	if (image >= STACK_ROWS_IMAGES_MAX ||
+	    bpf_map_update_elem(&mapping_files, key, &image, BPF_NOEXIST))
+		return STACK_RECORD_UNMAPPED;
+	return image;
+}
+
+static __always_inline struct file_key mapping_file_key(struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct file_key key = {
+		.inode = BPF_CORE_READ(inode, i_ino),
+		.device = BPF_CORE_READ(inode, i_sb, s_dev),
+		.generation = BPF_CORE_READ(inode, i_generation),
+	};
+
+	return key;
+}
+
+static __always_inline uint32_t mapping_known_image(struct file *file)
+{
+	struct file_key key = mapping_file_key(file);
+	uint32_t *known = bpf_map_lookup_elem(&mapping_files, &key);
+
+	return known ? *known : STACK_RECORD_UNMAPPED;
+}
+
+static __always_inline uint32_t mapping_image(struct file *file)
+{
+	struct file_key key = mapping_file_key(file);
+	uint32_t *known = bpf_map_lookup_elem(&mapping_files, &key);
+
+	return known ? *known : mapping_add_file(&key);
+}
+
+/* Fill in what is mapped at addr; false when nothing is. */
+static __always_inline bool mapping_read(struct mapping *m, struct mm_struct *mm,
+					 uint64_t addr)
+{
+	struct vm_area_struct *vma = (void *)mapping_find_vma(mm, addr);
+
+	if (!vma)
+		return false;
+	m->mm = (uint64_t)mm;
+	m->vma = (uint64_t)vma;
+	m->start = BPF_CORE_READ(vma, vm_start);
+	m->end = BPF_CORE_READ(vma, vm_end);
+	if (addr < m->start || addr >= m->end || BPF_CORE_READ(vma, vm_mm) != mm) {
+		m->vma = 0;
+		return false;
+	}
+	m->is_code = BPF_CORE_READ(vma, vm_flags) & VM_EXEC;
+	m->file = (uint64_t)BPF_CORE_READ(vma, vm_file);
+	m->offset = BPF_CORE_READ(vma, vm_pgoff) << MAPPING_PAGE_SHIFT;
+	m->image = STACK_RECORD_UNMAPPED;
+	if (m->file) {
+		m->image = mapping_image((struct file *)m->file);
+	} else if ((uint64_t)BPF_CORE_READ(mm, context.vdso) == m->start) {
+		m->image = STACK_RECORD_VDSO;
+		m->offset = 0;
+	}
+	return true;
+}
+
+/* What is mapped at addr, or NULL; good until the next call. */
+static __always_inline struct mapping *mapping_at(struct mm_struct *mm, uint64_t addr)
+{
+	uint32_t key = ((addr >> 16) ^ ((uint64_t)mm >> 6)) & (MAPPING_CACHE_SETS - 1);
+	struct mapping *m = bpf_map_lookup_elem(&mapping_cache, &key);
+
+	if (!m)
+		return NULL;
+	if (m->vma && m->mm == (uint64_t)mm && addr >= m->start && addr < m->end &&
+	    mapping_is_current(m))
+		return m;
+	return mapping_read(m, mm, addr) ? m : NULL;
+}
+
+#endif

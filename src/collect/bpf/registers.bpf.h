@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * registers - the registers that a stack walk starts from, by architecture.
+ */
+#ifndef DWELL_COLLECT_BPF_REGISTERS_BPF_H
+#define DWELL_COLLECT_BPF_REGISTERS_BPF_H
+
+#include "collect/bpf/kernel.bpf.h"
+#include "wire/stack_rows.h"
+
+#if defined(__TARGET_ARCH_x86)
+
+struct registers {
+	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	uint64_t orig_ax, ip, cs, flags, sp, ss;
+};
+
+#define REGISTERS_HAS_LINK 0
+#define REGISTERS_RED_ZONE 128
+#define REGISTERS_PC_MASK  (~UINT64_C(0))
+/* What the kernel pushed for a signal, from the stack pointer in the trampoline. */
+#define REGISTERS_CONTEXT_PC 168
+#define REGISTERS_CONTEXT_SP 160
+#define REGISTERS_CONTEXT_SAVED                                                          \
+	{                                                                                \
+		0, 120, 128, 72, 80, 88, 96, 0                                           \
+	}
+
+static __always_inline bool registers_are_user(const struct registers *r)
+{
+	return r->cs & 3;
+}
+
+static __always_inline bool registers_are_32bit(const struct registers *r)
+{
+	return r->cs == 0x23;
+}
+
+static __always_inline uint64_t registers_pc(const struct registers *r)
+{
+	return r->ip;
+}
+
+static __always_inline uint64_t registers_sp(const struct registers *r)
+{
+	return r->sp;
+}
+
+/* What a row can save, in its order. */
+static __always_inline void registers_saved(const struct registers *r,
+					    uint64_t saved[STACK_ROWS_N_SAVES])
+{
+	saved[0] = 0;
+	saved[1] = r->bp;
+	saved[2] = r->bx;
+	saved[3] = r->r12;
+	saved[4] = r->r13;
+	saved[5] = r->r14;
+	saved[6] = r->r15;
+	saved[7] = 0;
+}
+
+/* By DWARF's number, of those that a row cannot save; 0: unknown. */
+static __always_inline uint64_t registers_other(const struct registers *r, uint32_t n)
+{
+	switch (n) {
+	case 0:
+		return r->ax;
+	case 1:
+		return r->dx;
+	case 2:
+		return r->cx;
+	case 4:
+		return r->si;
+	case 5:
+		return r->di;
+	case 8:
+		return r->r8;
+	case 9:
+		return r->r9;
+	case 10:
+		return r->r10;
+	case 11:
+		return r->r11;
+	default:
+		return 0;
+	}
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+struct registers {
+	uint64_t x[31], sp, pc, pstate;
+};
+
+#define REGISTERS_HAS_LINK     1
+#define REGISTERS_RED_ZONE     0
+#define REGISTERS_PC_MASK      ((UINT64_C(1) << 48) - 1)
+/* What the kernel pushed for a signal: siginfo_t, and a ucontext_t with x0 at 184. */
+#define REGISTERS_CONTEXT_X(n) (128 + 184 + 8 * (n))
+#define REGISTERS_CONTEXT_PC   REGISTERS_CONTEXT_X(32)
+#define REGISTERS_CONTEXT_SP   REGISTERS_CONTEXT_X(31)
+#define REGISTERS_CONTEXT_SAVED                                                          \
+	{                                                                                \
+		REGISTERS_CONTEXT_X(30), REGISTERS_CONTEXT_X(29),                        \
+			REGISTERS_CONTEXT_X(19), REGISTERS_CONTEXT_X(20),                \
+			REGISTERS_CONTEXT_X(21), REGISTERS_CONTEXT_X(22),                \
+			REGISTERS_CONTEXT_X(23), REGISTERS_CONTEXT_X(24)                 \
+	}
+
+static __always_inline bool registers_are_user(const struct registers *r)
+{
+	return (r->pstate & 0xf) == 0;
+}
+
+static __always_inline bool registers_are_32bit(const struct registers *r)
+{
+	return r->pstate & 0x10;
+}
+
+static __always_inline uint64_t registers_pc(const struct registers *r)
+{
+	return r->pc & REGISTERS_PC_MASK;
+}
+
+static __always_inline uint64_t registers_sp(const struct registers *r)
+{
+	return r->sp;
+}
+
+static __always_inline void registers_saved(const struct registers *r,
+					    uint64_t saved[STACK_ROWS_N_SAVES])
+{
+	saved[0] = r->x[30];
+	saved[1] = r->x[29];
+	saved[2] = r->x[19];
+	saved[3] = r->x[20];
+	saved[4] = r->x[21];
+	saved[5] = r->x[22];
+	saved[6] = r->x[23];
+	saved[7] = r->x[24];
+}
+
+static __always_inline uint64_t registers_other(const struct registers *r, uint32_t n)
+{
+	return n < 31 ? r->x[n & 31] : 0;
+}
+
+#else
+#error "no registers of this architecture"
+#endif
+
+#endif

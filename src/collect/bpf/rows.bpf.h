@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * rows - unwind rules by place in a file, as wire/stack_rows.h lays them out.
+ */
+#ifndef DWELL_COLLECT_BPF_ROWS_BPF_H
+#define DWELL_COLLECT_BPF_ROWS_BPF_H
+
+#include "collect/bpf/kernel.bpf.h"
+#include "wire/stack_rows.h"
+
+struct stack_rows_page {
+	uint32_t words[STACK_ROWS_PAGE_WORDS];
+};
+
+struct stack_rows_pool {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STACK_ROWS_POOL_PAGES);
+	__type(key, uint32_t);
+	__type(value, struct stack_rows_page);
+} stack_rows_template SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, STACK_ROWS_POOLS_MAX);
+	__type(key, uint32_t);
+	__array(values, struct stack_rows_pool);
+} pools SEC(".maps") = { .values = { &stack_rows_template } };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STACK_ROWS_RULES_MAX);
+	__type(key, uint32_t);
+	__type(value, struct stack_rule);
+} rules SEC(".maps");
+
+static __always_inline struct stack_rows_page *rows_page(uint32_t page)
+{
+	uint32_t pool = page / STACK_ROWS_POOL_PAGES;
+	uint32_t at = page % STACK_ROWS_POOL_PAGES;
+	void *pages = bpf_map_lookup_elem(&pools, &pool);
+
+	return pages ? bpf_map_lookup_elem(pages, &at) : NULL;
+}
+
+/* The number of the rule in force at a pc: of the rows behind `first`, the last that
+ * does not start after it. */
+__noinline int rows_search(struct stack_rows_page *page, uint32_t first, uint32_t pc)
+{
+	uint32_t at = 0, n;
+
+	if (!page)
+		return 0;
+	pc &= STACK_ROWS_BLOCK_BYTES - 1;
+	n = page->words[first % STACK_ROWS_PAGE_WORDS];
+	for (uint32_t bit = STACK_ROWS_PAGE_WORDS / 2; bit; bit /= 2) {
+		uint32_t next = at + bit;
+		uint32_t word = page->words[(first + 1 + next) % STACK_ROWS_PAGE_WORDS];
+
+		if (next < n && (word & 0xffff) <= pc)
+			at = next;
+	}
+	return page->words[(first + 1 + at) % STACK_ROWS_PAGE_WORDS] >> 16;
+}
+
+/* The number of the rule at an offset in the file of an image. */
+static __always_inline uint32_t rows_rule(uint32_t index_page, uint32_t first_block,
+					  uint32_t n_blocks, uint64_t offset)
+{
+	uint64_t block = (offset >> STACK_ROWS_BLOCK_SHIFT) - first_block;
+	struct stack_rows_page *page;
+	uint32_t entry;
+
+	if (block >= n_blocks)
+		return 0;
+	page = rows_page(index_page + (uint32_t)(block / STACK_ROWS_PAGE_WORDS));
+	if (!page)
+		return 0;
+	entry = page->words[block % STACK_ROWS_PAGE_WORDS];
+	if (!entry)
+		return 0;
+	page = rows_page(entry >> 16);
+	return page ? (uint32_t)rows_search(page, entry & 0xffff, (uint32_t)offset) : 0;
+}
+
+#endif

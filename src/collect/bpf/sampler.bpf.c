@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * sampler - at each event: who runs, in which stack; counted here.
+ *
+ * The table and the rings are described in wire/stack_record.h.  What differs between
+ * set-ups is constant when the program is loaded, so that nothing is asked per sample.
+ */
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/registers.bpf.h"
+#include "collect/bpf/walk.bpf.h"
+#include "wire/stack_record.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* The only argument of the program, as the kernel lays it out. */
+struct bpf_perf_event_data {
+	struct registers regs;
+	uint64_t sample_period, addr;
+};
+
+/* Set before loading. */
+const volatile bool is_flat = false;	   /* the innermost frame only */
+const volatile bool has_threads = false;   /* threads are told apart */
+const volatile bool has_processes = false; /* so are processes of one name */
+const volatile uint32_t n_sets = 1;	   /* of a table, a power of two */
+const volatile uint32_t wake_bytes = 1;	   /* of a ring: the collector is woken */
+
+/* 0 or 1: the table that is filled. */
+uint32_t active_table = 0;
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} ring_template SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__array(values, struct ring);
+} rings SEC(".maps") = { .values = { &ring_template } };
+
+/* Of CPU c, table t: set i at (c * 2 + t) * n_sets + i. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct stack_record_set);
+} table SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct stack_record_stats);
+} stats SEC(".maps");
+
+struct scratch {
+	struct walk walk;
+	struct stack_record_image image;
+	uint32_t next_way;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+static __always_inline uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * WALK_HASH_FACTOR;
+	return hash ^ hash >> 29;
+}
+
+/* The user registers, wherever the kernel keeps them; false: there are none. */
+static __always_inline bool take_registers(struct bpf_perf_event_data *ctx,
+					   struct task_struct *task, struct registers *to)
+{
+	if (registers_are_user(&ctx->regs)) {
+		__builtin_memcpy(to, &ctx->regs, sizeof(*to));
+		return true;
+	}
+	return bpf_probe_read_kernel(to, sizeof(*to), (void *)bpf_task_pt_regs(task)) ==
+		       0 &&
+	       registers_are_user(to);
+}
+
+static __always_inline void walk_user(struct scratch *s, struct mm_struct *mm)
+{
+	struct walk *w = &s->walk;
+
+	w->mm = (uint64_t)mm;
+	w->pc = registers_pc(&w->registers);
+	w->sp = registers_sp(&w->registers);
+	registers_saved(&w->registers, w->saved);
+	w->is_saved = w->is_lost = 0;
+	w->map.start = w->map.end = 0;
+	w->is_exact = 1;
+	w->depth_max = is_flat ? 1 : STACK_RECORD_USER_MAX;
+	w->stop = WALK_LIMIT;
+	if (registers_are_32bit(&w->registers))
+		w->depth_max = 1;
+	bpf_loop(STACK_RECORD_USER_MAX + 1, walk_step, &w, 0);
+	if (is_flat)
+		w->stop = WALK_END;
+	else if (registers_are_32bit(&w->registers))
+		w->stop = WALK_32BIT;
+}
+
+static __always_inline void take_kernel(struct bpf_perf_event_data *ctx,
+					struct scratch *s)
+{
+	struct walk *w = &s->walk;
+	long size = bpf_get_stack(ctx, w->record.frames,
+				  is_flat ? 8 : STACK_RECORD_KERNEL_MAX * 8, 0);
+
+	w->n_kernel = size > 0 ? (uint32_t)size / 8 : 0;
+	for (uint32_t i = 0; i < STACK_RECORD_KERNEL_MAX; i++) {
+		if (i >= w->n_kernel)
+			break;
+		w->hash = mix(w->hash, w->record.frames[i]);
+	}
+}
+
+static __always_inline void take_names(struct scratch *s, struct task_struct *task)
+{
+	struct stack_record *r = &s->walk.record;
+	uint64_t ids = bpf_get_current_pid_tgid(), hash = s->walk.hash;
+	struct task_struct *leader = task->group_leader;
+
+	r->pid = ids >> 32;
+	r->tid = (uint32_t)ids;
+	r->cgroup = bpf_get_current_cgroup_id();
+	bpf_probe_read_kernel(r->comm, sizeof(r->comm), &leader->comm);
+	hash = mix(hash, ((uint64_t *)r->comm)[0]);
+	hash = mix(hash, ((uint64_t *)r->comm)[1]);
+	hash = mix(hash, r->cgroup);
+	if (has_processes || s->walk.has_address)
+		hash = mix(hash, r->pid);
+	if (has_threads) {
+		bpf_get_current_comm(r->thread_comm, sizeof(r->thread_comm));
+		hash = mix(hash, ids);
+	}
+	hash = mix(hash, r->event);
+	r->key = hash ? hash : 1;
+}
+
+static __always_inline void put(struct stack_record_stats *st, void *ring, void *data,
+				uint64_t size, bool is_urgent)
+{
+	uint64_t flags = BPF_RB_NO_WAKEUP;
+
+	if (is_urgent || bpf_ringbuf_query(ring, 0) >= wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	if (bpf_ringbuf_output(ring, data, size, flags))
+		st->lost++;
+}
+
+/* The file that the process was started from; no image is made of it alone. */
+static __always_inline uint32_t executable(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+	struct file *file = mm ? BPF_CORE_READ(mm, exe_file) : NULL;
+
+	return file ? mapping_known_image(file) : STACK_RECORD_UNMAPPED;
+}
+
+/* Tell what the key stands for: its frames behind each other. */
+static __always_inline bool put_stack(void *ring, struct scratch *s, uint32_t filled)
+{
+	struct stack_record *r = &s->walk.record;
+	uint64_t size, flags = BPF_RB_NO_WAKEUP;
+
+	r->kind = STACK_RECORD_STACK;
+	r->table = filled;
+	r->flags = (has_processes ? STACK_RECORD_IS_PROCESS : 0) |
+		   (has_threads ? STACK_RECORD_IS_THREAD : 0);
+	r->exe = executable();
+	r->time_ns = bpf_ktime_get_ns();
+	r->n_kernel = s->walk.n_kernel;
+	r->n_user = s->walk.n;
+	r->stop = s->walk.stop;
+	size = __builtin_offsetof(struct stack_record, frames) +
+	       8 * (s->walk.n_kernel + s->walk.n);
+	if (size > sizeof(*r))
+		size = sizeof(*r);
+	if (bpf_ringbuf_query(ring, 0) >= wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	return bpf_ringbuf_output(ring, r, size, flags) == 0;
+}
+
+/* The sample did not find its key in the set: it takes a slot, if all can be told. */
+static __always_inline void miss(struct stack_record_stats *st, void *ring,
+				 struct scratch *s, struct stack_record_set *set,
+				 uint32_t filled)
+{
+	struct stack_record_count out = { .kind = STACK_RECORD_COUNT, .table = filled };
+	struct stack_record_slot *slot;
+	uint32_t way = s->next_way;
+
+	for (uint32_t i = 0; i < STACK_RECORD_WAYS; i++)
+		if (!set->slots[i].count)
+			way = i;
+	way %= STACK_RECORD_WAYS;
+	slot = &set->slots[way];
+	if (!put_stack(ring, s, filled)) {
+		st->lost++;
+		return;
+	}
+	if (slot->count) {
+		out.key = slot->key;
+		out.count = slot->count;
+		s->next_way++;
+		st->evicted++;
+		put(st, ring, &out, sizeof(out), false);
+	}
+	slot->key = s->walk.record.key;
+	slot->event = s->walk.record.event;
+	slot->count = 1;
+}
+
+static __always_inline void count(struct stack_record_stats *st, void *ring,
+				  struct scratch *s, uint32_t cpu)
+{
+	uint64_t key = s->walk.record.key;
+	uint32_t filled = active_table & 1;
+	uint32_t at = (cpu * 2 + filled) * n_sets + ((key >> 32) & (n_sets - 1));
+	struct stack_record_set *set = bpf_map_lookup_elem(&table, &at);
+
+	if (!set)
+		return;
+	for (uint32_t i = 0; i < STACK_RECORD_WAYS; i++)
+		if (set->slots[i].key == key && set->slots[i].count) {
+			set->slots[i].count++;
+			st->hits++;
+			return;
+		}
+	miss(st, ring, s, set, filled);
+}
+
+static __always_inline void put_image(struct stack_record_stats *st, void *ring,
+				      struct scratch *s)
+{
+	struct stack_record_image *r = &s->image;
+	struct walk *w = &s->walk;
+	struct file *file = (void *)w->wanted_file;
+	struct inode *inode;
+
+	if (!w->wanted_image)
+		return;
+	r->kind = STACK_RECORD_IMAGE;
+	r->image = w->wanted_image;
+	r->pid = s->walk.record.pid;
+	r->start = w->wanted_start;
+	r->end = w->wanted_end;
+	r->file_offset = w->wanted_offset;
+	r->inode = 0;
+	r->name[0] = '\0';
+	if (file) {
+		inode = BPF_CORE_READ(file, f_inode);
+		r->inode = BPF_CORE_READ(inode, i_ino);
+		r->device = BPF_CORE_READ(inode, i_sb, s_dev);
+		r->generation = BPF_CORE_READ(inode, i_generation);
+		bpf_probe_read_kernel_str(
+			r->name, sizeof(r->name),
+			BPF_CORE_READ(file, f_path.dentry, d_name.name));
+	}
+	put(st, ring, r, sizeof(*r), true);
+}
+
+SEC("perf_event")
+int sample(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint32_t zero = 0, cpu = bpf_get_smp_processor_id();
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
+	struct stack_record_stats *st = bpf_map_lookup_elem(&stats, &cpu);
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct mm_struct *mm;
+
+	if (!s || !st || !ring)
+		return 0;
+	st->samples++;
+	s->walk.n_kernel = s->walk.n = s->walk.stop = s->walk.has_address =
+		s->walk.wanted_image = 0;
+	s->walk.hash = 0;
+	s->walk.record.event = 0;
+	if (!registers_are_user(&ctx->regs))
+		take_kernel(ctx, s);
+	mm = task->mm;
+	if (mm && !(task->flags & PF_KTHREAD) && !(is_flat && s->walk.n_kernel) &&
+	    take_registers(ctx, task, &s->walk.registers)) {
+		walk_user(s, mm);
+		st->stops[s->walk.stop & 15]++;
+	}
+	take_names(s, task);
+	count(st, ring, s, cpu);
+	put_image(st, ring, s);
+	return 0;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * walk - the user stack of the current thread, by the rules of its files.
+ *
+ * Frame by frame: the mapping of the pc, the file's rule there, and the caller's stack
+ * pointer and pc.  Other registers are not read where they were saved but remembered by
+ * place, for few frames ask for one.
+ */
+#ifndef DWELL_COLLECT_BPF_WALK_BPF_H
+#define DWELL_COLLECT_BPF_WALK_BPF_H
+
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/mapping.bpf.h"
+#include "collect/bpf/registers.bpf.h"
+#include "collect/bpf/rows.bpf.h"
+#include "collect/bpf/walk_state.bpf.h"
+#include "wire/stack_record.h"
+#include "wire/stack_rows.h"
+
+#define WALK_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+/* Ask for the rules of the mapping's file, once. */
+static __always_inline void walk_want(struct walk *w, struct stack_image *image)
+{
+	if (image->state != STACK_IMAGE_NEW || w->wanted_image)
+		return;
+	image->state = STACK_IMAGE_REQUESTED;
+	w->wanted_image = w->map.image;
+	w->wanted_start = w->map.start;
+	w->wanted_end = w->map.end;
+	w->wanted_offset = w->map.offset;
+	w->wanted_file = w->map.file;
+}
+
+/* Learn what is mapped at the pc, if it is not what was at the last. */
+static __always_inline bool walk_map(struct walk *w, uint64_t pc)
+{
+	struct stack_image *image;
+	struct mapping *m;
+	uint32_t key;
+
+	if (pc >= w->map.start && pc < w->map.end)
+		return true;
+	m = mapping_at((struct mm_struct *)w->mm, pc);
+	if (!m || !m->is_code)
+		return false;
+	w->map = *m;
+	w->image_state = STACK_IMAGE_NO_ROWS;
+	key = m->image;
+	image = key ? bpf_map_lookup_elem(&images, &key) : NULL;
+	if (!image)
+		return true;
+	walk_want(w, image);
+	if (!image->is_used)
+		image->is_used = 1;
+	w->index_page = image->index_page;
+	w->first_block = image->first_block;
+	w->n_blocks = image->n_blocks;
+	w->image_state = image->state;
+	return true;
+}
+
+static __always_inline uint64_t walk_frame(struct walk *w)
+{
+	uint64_t exact = w->is_exact ? STACK_RECORD_EXACT : 0;
+	uint64_t image = w->map.image, offset;
+
+	if (image == STACK_RECORD_UNMAPPED) {
+		w->has_address = 1;
+		image = STACK_RECORD_ADDRESS | (w->pc >> STACK_RECORD_OFFSET_BITS & 15);
+		offset = w->pc;
+	} else {
+		offset = w->pc - w->map.start + w->map.offset;
+	}
+	return image << STACK_RECORD_IMAGE_SHIFT | exact | (offset & STACK_RECORD_OFFSET);
+}
+
+/* The frame that a signal interrupted. */
+static __always_inline long walk_signal(struct walk *w)
+{
+	static const uint16_t at[] = REGISTERS_CONTEXT_SAVED;
+	uint64_t pc, sp;
+
+	if (!walk_read(w->sp + REGISTERS_CONTEXT_PC, &pc) ||
+	    !walk_read(w->sp + REGISTERS_CONTEXT_SP, &sp))
+		return walk_stop(w, WALK_BAD_MEMORY);
+	for (uint32_t i = 0; i < STACK_ROWS_N_SAVES; i++)
+		w->saved[i] = w->sp + at[i];
+	w->is_saved = 0xff;
+	w->is_lost = 0;
+	w->pc = pc & REGISTERS_PC_MASK;
+	w->sp = sp;
+	w->is_exact = 1;
+	return 0;
+}
+
+/* By the frame record that the frame pointer points to. */
+static __always_inline long walk_frame_pointer(struct walk *w)
+{
+	uint64_t fp, record[2];
+
+	if (!walk_saved(w, STACK_RULE_FP, &fp))
+		return walk_stop(w, WALK_NO_TABLE);
+	if (!fp)
+		return walk_stop(w, WALK_END);
+	if (fp < w->sp || (fp & 7))
+		return walk_stop(w, WALK_NO_TABLE);
+	if (bpf_probe_read_user(record, sizeof(record), (const void *)fp))
+		return walk_stop(w, WALK_BAD_MEMORY);
+	w->saved[STACK_RULE_FP] = record[0];
+	w->is_saved &= ~(UINT64_C(1) << STACK_RULE_FP);
+	w->is_lost |= ~(UINT64_C(1) << STACK_RULE_FP | 1);
+	w->pc = record[1] & REGISTERS_PC_MASK;
+	w->sp = fp + sizeof(record);
+	w->is_exact = 0;
+	return 0;
+}
+
+static __always_inline bool walk_cfa(struct walk *w, const struct stack_rule *r,
+				     uint64_t *ret_cfa, uint64_t *ret_base)
+{
+	uint64_t base, cfa;
+
+	if (!walk_register(w, r->reg, &base))
+		return false;
+	cfa = base + (int64_t)r->offset;
+	*ret_base = base;
+	if (r->kind == STACK_RULE_CFA) {
+		*ret_base = cfa;
+	} else if (r->kind == STACK_RULE_INDIRECT) {
+		if (!walk_read(cfa, &cfa))
+			return false;
+	} else if (r->kind == STACK_RULE_PLT) {
+		cfa = base + 8 + ((w->pc & 15) >= (uint32_t)r->offset ? 8 : 0);
+		*ret_base = cfa;
+	}
+	*ret_cfa = cfa;
+	return true;
+}
+
+static __always_inline void walk_saves(struct walk *w, const struct stack_rule *r,
+				       uint64_t base)
+{
+	for (uint32_t i = 1; i < STACK_ROWS_N_SAVES; i++) {
+		int8_t save = r->save[i];
+		uint64_t bit = UINT64_C(1) << i, at = base + (int64_t)save * 8;
+
+		if (save == STACK_RULE_SAME)
+			continue;
+		if (save == STACK_RULE_LOST) {
+			w->is_lost |= bit;
+		} else if (at + REGISTERS_RED_ZONE >= w->sp) {
+			w->saved[i] = at;
+			w->is_saved |= bit;
+			w->is_lost &= ~bit;
+		}
+	}
+}
+
+/* To the caller's registers by a row that is simple. */
+static __always_inline long walk_row(struct walk *w, const struct stack_rule *r)
+{
+	bool is_in_link = REGISTERS_HAS_LINK && r->save[0] == STACK_RULE_SAME;
+	uint64_t cfa, base, pc;
+
+	if (!walk_cfa(w, r, &cfa, &base))
+		return walk_stop(w, WALK_NO_REGISTER);
+	if (cfa < w->sp || (cfa == w->sp && !is_in_link))
+		return walk_stop(w, WALK_NO_PROGRESS);
+	if (cfa & 7)
+		return walk_stop(w, WALK_BAD_RULE);
+	if (is_in_link) {
+		if (!w->is_exact || !walk_saved(w, 0, &pc))
+			return walk_stop(w, WALK_NO_PROGRESS);
+	} else {
+		uint64_t at = (r->kind == STACK_RULE_INDIRECT ? cfa : base) +
+			      (int64_t)r->save[0] * 8;
+
+		if (!walk_read(at, &pc))
+			return walk_stop(w, WALK_BAD_MEMORY);
+	}
+	walk_saves(w, r, base);
+	w->pc = pc & REGISTERS_PC_MASK;
+	w->sp = cfa;
+	w->is_exact = 0;
+	return 0;
+}
+
+static __always_inline long walk_by_rule(struct walk *w, uint64_t offset)
+{
+	uint32_t number = rows_rule(w->index_page, w->first_block, w->n_blocks, offset);
+	struct stack_rule *r = bpf_map_lookup_elem(&rules, &number);
+
+	if (!r)
+		return walk_stop(w, WALK_BAD_RULE);
+	switch (r->kind) {
+	case STACK_RULE_END:
+		return walk_stop(w, WALK_END);
+	case STACK_RULE_NONE:
+		return walk_stop(w, WALK_NO_TABLE);
+	case STACK_RULE_COMPLEX:
+		return walk_stop(w, WALK_BAD_RULE);
+	case STACK_RULE_SIGNAL:
+		return walk_signal(w);
+	case STACK_RULE_FRAME:
+		return walk_frame_pointer(w);
+	default:
+		return walk_row(w, r);
+	}
+}
+
+/* One frame; 1 ends the walk. */
+static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
+{
+	struct walk *w = *ctx;
+	uint64_t pc, frame;
+
+	if (w->n >= w->depth_max || w->n >= STACK_RECORD_USER_MAX)
+		return walk_stop(w, WALK_LIMIT);
+	if (!w->pc && w->n)
+		return walk_stop(w, WALK_END);
+	pc = w->pc - !w->is_exact;
+	if (!walk_map(w, pc)) {
+		w->map.image = STACK_RECORD_UNMAPPED;
+		w->map.start = w->map.end = 0;
+		if (w->n) /* not code: not a frame */
+			return walk_stop(w, WALK_NO_MAP);
+		w->stop = WALK_NO_MAP;
+	}
+	frame = walk_frame(w);
+	w->record.frames[(w->n_kernel + w->n++) % STACK_RECORD_FRAMES_MAX] = frame;
+	w->hash = (w->hash ^ frame) * WALK_HASH_FACTOR;
+	w->hash ^= w->hash >> 29;
+	if (!w->map.end)
+		return walk_stop(w, WALK_NO_MAP);
+	if (w->image_state == STACK_IMAGE_READY)
+		return walk_by_rule(w, pc - w->map.start + w->map.offset);
+	if (w->image_state == STACK_IMAGE_NO_ROWS)
+		return walk_frame_pointer(w);
+	return walk_stop(w, WALK_NOT_LOADED);
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * walk_state - how far a stack walk is: the registers of a frame, and what they hold.
+ */
+#ifndef DWELL_COLLECT_BPF_WALK_STATE_BPF_H
+#define DWELL_COLLECT_BPF_WALK_STATE_BPF_H
+
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/mapping.bpf.h"
+#include "collect/bpf/registers.bpf.h"
+#include "wire/stack_record.h"
+#include "wire/stack_rows.h"
+
+/* As enum unwind_stop. */
+enum walk_stop {
+	WALK_END = 0,
+	WALK_NO_MAP = 1,
+	WALK_NO_TABLE = 2,
+	WALK_BAD_RULE = 3,
+	WALK_BAD_MEMORY = 4,
+	WALK_LIMIT = 6,
+	WALK_NO_PROGRESS = 7,
+	WALK_NO_REGISTER = 8,
+	WALK_32BIT = 9,
+	WALK_NOT_LOADED = 10,
+};
+
+/* In memory, so that the verifier need not follow every value. */
+struct walk {
+	uint64_t mm;
+	uint64_t pc, sp;
+	uint64_t saved[STACK_ROWS_N_SAVES]; /* values, or where they are */
+	uint64_t is_saved;		    /* bit i: saved[i] is an address */
+	uint64_t is_lost;
+	struct mapping map; /* of the last pc */
+	uint64_t hash;
+	uint32_t image_state, index_page, first_block, n_blocks; /* of map.image */
+	uint32_t n, stop, is_exact, has_address;
+	uint32_t wanted_image; /* one whose rules are not there yet, or 0 */
+	uint32_t depth_max;
+	uint64_t wanted_start, wanted_end, wanted_offset, wanted_file;
+	struct registers registers;
+	uint32_t n_kernel, zero;    /* frames of the kernel, in front of the user's */
+	struct stack_record record; /* its frames are filled in */
+};
+
+static __always_inline bool walk_read(uint64_t addr, uint64_t *ret)
+{
+	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr) == 0;
+}
+
+/* The value of a register that rows can save. */
+static __always_inline bool walk_saved(struct walk *w, uint32_t i, uint64_t *ret)
+{
+	i %= STACK_ROWS_N_SAVES;
+	if (w->is_lost >> i & 1)
+		return false;
+	*ret = w->saved[i];
+	if (w->is_saved >> i & 1) {
+		if (!walk_read(*ret, ret))
+			return false;
+		w->saved[i] = *ret;
+		w->is_saved &= ~(UINT64_C(1) << i);
+	}
+	return true;
+}
+
+static __always_inline bool walk_register(struct walk *w, uint32_t reg, uint64_t *ret)
+{
+	if (reg == STACK_RULE_SP) {
+		*ret = w->sp;
+		return true;
+	}
+	if (reg < STACK_RULE_OTHER)
+		return walk_saved(w, reg, ret);
+	if (!w->is_exact || w->n != 1)
+		return false;
+	*ret = registers_other(&w->registers, reg - STACK_RULE_OTHER);
+	return *ret != 0;
+}
+
+static __always_inline long walk_stop(struct walk *w, uint32_t stop)
+{
+	w->stop = stop;
+	return 1;
+}
+
+#endif

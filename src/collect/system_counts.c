@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/system_counts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "collect/jit_files.h"
+#include "collect/kernel_frames.h"
+#include "collect/system_images.h"
+#include "host/procfs.h"
+
+/* The entry code of a program has no unwind table, and needs none. */
+#define ENTRY_BYTES	 128
+#define CGROUP_TEXT_MAX	 65536
+#define CGROUPS_KEPT_MAX 65536
+
+/* A key of this drain: where its record is, and what was counted. */
+struct counted {
+	size_t at;
+	uint64_t count;
+};
+
+/* Who ran, as the recording has it. */
+struct class_key {
+	uint64_t cgroup;
+	char comm[16], thread_comm[16];
+	uint32_t exe, pid, tid, zero;
+};
+
+/* Of one of the kernel's tables, since it was drained last. */
+struct keys {
+	struct map at; /* key → index of counted */
+	VEC(struct counted) counted;
+	struct buf records;
+};
+
+struct system_counts {
+	struct system_images *images;
+	struct writer *writer;
+	uint32_t event;
+	uint64_t period;
+	struct kernel_frames *kernel;
+	struct jit_files *jit;
+	struct keys tables[2];
+	/* Of the recording. */
+	struct intern *classes; /* struct class_key; id - 1 is the place in threads */
+	VEC(uint32_t) threads;
+	struct map code_images; /* pid → image of code without a file */
+	uint32_t unknown, truncated;
+	/* For good. */
+	struct map cgroups; /* id → place in cgroup_names */
+	struct intern *cgroup_names;
+	struct system_counts_stats stats;
+};
+
+struct system_counts *system_counts_new(struct system_images *images)
+{
+	struct system_counts *c = xcalloc(1, sizeof(*c));
+
+	c->images = images;
+	c->cgroup_names = intern_new();
+	return c;
+}
+
+static void end_recording(struct system_counts *c)
+{
+	kernel_frames_free(c->kernel);
+	jit_files_free(c->jit);
+	intern_free(c->classes);
+	vec_fini(&c->threads);
+	map_fini(&c->code_images);
+	c->kernel = NULL;
+	c->jit = NULL;
+	c->classes = NULL;
+	c->writer = NULL;
+}
+
+void system_counts_free(struct system_counts *c)
+{
+	if (!c)
+		return;
+	end_recording(c);
+	for (unsigned i = 0; i < 2; i++) {
+		map_fini(&c->tables[i].at);
+		vec_fini(&c->tables[i].counted);
+		buf_fini(&c->tables[i].records);
+	}
+	map_fini(&c->cgroups);
+	intern_free(c->cgroup_names);
+	free(c);
+}
+
+void system_counts_freep(struct system_counts **c)
+{
+	system_counts_free(*c);
+}
+
+void system_counts_begin(struct system_counts *c, struct writer *w, uint32_t event,
+			 uint64_t period)
+{
+	end_recording(c);
+	c->writer = w;
+	c->event = event;
+	c->period = period;
+	c->kernel = kernel_frames_new(w);
+	c->jit = jit_files_new(w);
+	c->classes = intern_new();
+	c->unknown = c->truncated = MODEL_NONE;
+	system_images_begin(c->images, w);
+}
+
+void system_counts_stack(struct system_counts *c, const struct stack_record *r)
+{
+	struct keys *k = &c->tables[r->table & 1];
+	bool is_new;
+	uint64_t *at = map_slot(&k->at, r->key, &is_new);
+
+	if (!is_new) /* told again, after it had left the table */
+		return;
+	*at = k->counted.n;
+	*vec_push(&k->counted) = (struct counted){ .at = k->records.size };
+	buf_add(&k->records, r,
+		offsetof(struct stack_record, frames) +
+			8 * ((size_t)r->n_kernel + r->n_user));
+}
+
+void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
+			 uint32_t count)
+{
+	struct keys *k = &c->tables[table];
+	const uint64_t *at = map_find(&k->at, key);
+
+	if (at)
+		k->counted.at[*at].count += count;
+	else
+		c->stats.strays += count;
+}
+
+static uint32_t pseudo_image(struct system_counts *c, uint32_t *image,
+			     enum image_kind kind, const char *name)
+{
+	if (*image == MODEL_NONE)
+		*image = writer_image(
+			c->writer,
+			&(struct model_image){ .path = writer_string(c->writer, name),
+					       .kind = (uint8_t)kind });
+	return *image;
+}
+
+/* Code that no file explains is of one process. */
+static uint32_t code_image(struct system_counts *c, uint32_t pid)
+{
+	bool is_new, is_jit;
+	uint64_t *slot = map_slot(&c->code_images, pid, &is_new);
+
+	if (!is_new)
+		return (uint32_t)*slot;
+	is_jit = jit_files_has(c->jit, pid);
+	*slot = writer_image(
+		c->writer,
+		&(struct model_image){
+			.path = writer_string(c->writer, is_jit ? "[jit]" : "[anon]"),
+			.kind = is_jit ? IMAGE_JIT : IMAGE_ANON,
+			.pid = pid });
+	if (is_jit)
+		jit_files_set_image(c->jit, pid, (uint32_t)*slot);
+	return (uint32_t)*slot;
+}
+
+static uint32_t user_location(struct system_counts *c, const struct stack_record *r,
+			      uint64_t frame)
+{
+	uint32_t flags = frame & STACK_RECORD_EXACT ? 0 : LOCATION_RETURN;
+	uint32_t image = (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT);
+	uint64_t offset = frame & STACK_RECORD_OFFSET;
+
+	if (image < STACK_RECORD_ADDRESS)
+		return writer_location(c->writer, system_images_id(c->images, image),
+				       offset, flags);
+	offset |= (uint64_t)(image - STACK_RECORD_ADDRESS) << STACK_RECORD_OFFSET_BITS;
+	if (r->stop == UNWIND_NO_MAP && r->n_user == 1)
+		return writer_location(
+			c->writer,
+			pseudo_image(c, &c->unknown, IMAGE_UNKNOWN, "[unknown]"), offset,
+			flags);
+	return writer_location(c->writer, code_image(c, r->pid), offset, flags);
+}
+
+/* The outermost frame is where the kernel started the program, or its linker. */
+static bool is_entry(const struct system_counts *c, uint64_t frame)
+{
+	uint32_t image = (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT);
+	uint64_t entry = system_images_entry(c->images, image);
+
+	return entry && (frame & STACK_RECORD_OFFSET) - entry < ENTRY_BYTES;
+}
+
+/* An exec leaves the registers of the program that is gone. */
+static bool is_exec(const struct stack_record *r)
+{
+	return r->n_kernel && r->n_user == 1 && r->stop == UNWIND_NO_MAP;
+}
+
+static uint32_t push(struct system_counts *c, uint32_t stack, uint32_t location)
+{
+	return writer_stack(c->writer, stack, location);
+}
+
+static uint32_t build_stack(struct system_counts *c, const struct stack_record *r,
+			    uint64_t count)
+{
+	const uint64_t *user = r->frames + r->n_kernel;
+	uint32_t n_user = is_exec(r) ? 0 : r->n_user, stack = 0;
+	uint32_t stop = r->stop < UNWIND_N_STOPS ? r->stop : UNWIND_BAD_RULE;
+
+	if (n_user && is_entry(c, user[n_user - 1]))
+		stop = UNWIND_END;
+	if (n_user)
+		c->stats.stops[stop] += count;
+	if (n_user && stop != UNWIND_END)
+		stack = push(c, stack,
+			     writer_location(c->writer,
+					     pseudo_image(c, &c->truncated,
+							  IMAGE_TRUNCATED, "[truncated]"),
+					     stop, 0));
+	for (uint32_t i = n_user; i-- > 0;)
+		stack = push(c, stack, user_location(c, r, user[i]));
+	for (uint32_t i = r->n_kernel; i-- > 0;)
+		stack = push(c, stack,
+			     kernel_frames_location(c->kernel, r->frames[i],
+						    i ? LOCATION_RETURN : 0));
+	return stack;
+}
+
+/* "0::/system.slice/x.service" of a process, while it is there. */
+static uint32_t cgroup_name(struct system_counts *c, const struct stack_record *r)
+{
+	bool is_new;
+	uint64_t *slot = map_slot(&c->cgroups, r->cgroup, &is_new);
+	struct buf text = { 0 };
+	char path[64];
+
+	if (!is_new && *slot)
+		return (uint32_t)*slot;
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", r->pid);
+	if (procfs_read(path, CGROUP_TEXT_MAX, &text, NULL) == 0) {
+		buf_u8(&text, 0);
+
+		char *line = strstr((char *)text.data, "0::"), *end;
+
+		if (line && (end = strchr(line, '\n')))
+			*slot = intern_add(c->cgroup_names, line + 3,
+					   (size_t)(end - line - 3));
+	}
+	buf_fini(&text);
+	return (uint32_t)*slot;
+}
+
+static uint32_t add_thread(struct system_counts *c, const struct stack_record *r,
+			   const struct class_key *k)
+{
+	struct writer *w = c->writer;
+	const char *exe = k->exe ? system_images_path(c->images, k->exe) : NULL;
+	struct model_process process = {
+		.pid = k->pid,
+		.parent = MODEL_NONE,
+		.exec_of = MODEL_NONE,
+		.comm = writer_strn(w, k->comm, strnlen(k->comm, sizeof(k->comm))),
+		.exe = writer_string(w, exe),
+		.cgroup =
+			writer_string(w, intern_get(c->cgroup_names, cgroup_name(c, r))),
+		.exit_status = -1,
+	};
+	struct model_thread thread = {
+		.process = writer_process(w, &process),
+		.tid = k->tid,
+		.name = writer_strn(w, k->thread_comm,
+				    strnlen(k->thread_comm, sizeof(k->thread_comm))),
+	};
+
+	return writer_thread(w, &thread);
+}
+
+/* Is some frame the address of code that no file explains? */
+static bool has_address(const struct stack_record *r)
+{
+	for (uint32_t i = 0; i < r->n_user; i++)
+		if (r->frames[r->n_kernel + i] >> STACK_RECORD_IMAGE_SHIFT >=
+		    STACK_RECORD_ADDRESS)
+			return true;
+	return false;
+}
+
+static uint32_t thread_of(struct system_counts *c, const struct stack_record *r)
+{
+	struct class_key k = { .cgroup = r->cgroup, .exe = r->exe };
+	uint32_t id;
+
+	memcpy(k.comm, r->comm, sizeof(k.comm));
+	if (r->flags & STACK_RECORD_IS_THREAD) {
+		memcpy(k.thread_comm, r->thread_comm, sizeof(k.thread_comm));
+		k.tid = r->tid;
+	}
+	if (r->flags & STACK_RECORD_IS_PROCESS || has_address(r))
+		k.pid = r->pid;
+	id = intern_add(c->classes, (const char *)&k, sizeof(k));
+	if (id > c->threads.n)
+		*vec_push(&c->threads) = add_thread(c, r, &k);
+	return c->threads.at[id - 1];
+}
+
+void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns)
+{
+	struct keys *keys = &c->tables[table];
+
+	vec_each(k, &keys->counted) {
+		const struct stack_record *r = (const void *)(keys->records.data + k->at);
+
+		if (!k->count)
+			continue;
+		writer_sample(c->writer, &(struct model_sample){
+						 .time_ns = now_ns,
+						 .weight = k->count * c->period,
+						 .event = c->event,
+						 .thread = thread_of(c, r),
+						 .stack = build_stack(c, r, k->count),
+						 .count = (uint32_t)k->count });
+		c->stats.samples += k->count;
+	}
+	map_clear(&keys->at);
+	keys->counted.n = 0;
+	buf_clear(&keys->records);
+}
+
+int system_counts_end(struct system_counts *c, struct err *e)
+{
+	int rc = kernel_frames_keep_symbols(c->kernel, e);
+	int rc2 = jit_files_keep(c->jit, rc ? NULL : e);
+
+	end_recording(c);
+	return rc ? rc : rc2;
+}
+
+const struct system_counts_stats *system_counts_stats(const struct system_counts *c)
+{
+	return &c->stats;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/system_rows.h"
+
+#include <bpf/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+
+#define PAGE_BYTES   ((size_t)STACK_ROWS_PAGE_WORDS * sizeof(uint32_t))
+#define POOL_BYTES   (STACK_ROWS_POOL_PAGES * PAGE_BYTES)
+#define PAGES_MAX    (STACK_ROWS_POOLS_MAX * STACK_ROWS_POOL_PAGES)
+#define COOLING_NS   UINT64_C(1000000000)
+#define RULES_BYTES  (STACK_ROWS_RULES_MAX * sizeof(struct stack_rule))
+#define IMAGES_BYTES (STACK_ROWS_IMAGES_MAX * sizeof(struct stack_image))
+
+enum page_state { PAGE_ABSENT = 0, PAGE_FREE, PAGE_USED, PAGE_COOLING };
+
+/* A loaded image. */
+struct loaded {
+	uint32_t image, first_page, n_pages;
+	uint64_t used_ns;
+};
+
+struct cooling {
+	uint32_t first_page, n_pages;
+	uint64_t since_ns;
+};
+
+struct pool {
+	int fd;
+	uint32_t *words;
+};
+
+struct system_rows {
+	struct stack_rule *rules;
+	struct stack_image *images;
+	int pools_fd;
+	struct pool pools[STACK_ROWS_POOLS_MAX];
+	uint32_t n_pools, max_pools;
+	uint8_t pages[PAGES_MAX]; /* enum page_state */
+	struct row_pack_rules rule_set;
+	VEC(struct loaded) loaded;
+	VEC(struct cooling) cooling;
+	uint64_t now_ns;
+};
+
+static void *map_memory(int fd, size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
+		    struct system_rows **ret, struct err *e)
+{
+	own(system_rows_freep) struct system_rows *r = xcalloc(1, sizeof(*r));
+	size_t pools = (limit_bytes + POOL_BYTES - 1) / POOL_BYTES;
+
+	r->pools_fd = maps->pools;
+	r->max_pools =
+		(uint32_t)(pools < STACK_ROWS_POOLS_MAX ? pools : STACK_ROWS_POOLS_MAX);
+	r->rules = map_memory(maps->rules, RULES_BYTES);
+	r->images = map_memory(maps->images, IMAGES_BYTES);
+	if (!r->rules || !r->images)
+		return err_os(e, "cannot map a BPF map");
+	row_pack_rules_init(&r->rule_set, r->rules);
+	*ret = steal(&r);
+	return 0;
+}
+
+void system_rows_free(struct system_rows *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < r->n_pools; i++) {
+		munmap(r->pools[i].words, POOL_BYTES);
+		closep(&r->pools[i].fd);
+	}
+	if (r->rules)
+		munmap(r->rules, RULES_BYTES);
+	if (r->images)
+		munmap(r->images, IMAGES_BYTES);
+	if (r->rule_set.seen)
+		row_pack_rules_fini(&r->rule_set);
+	vec_fini(&r->loaded);
+	vec_fini(&r->cooling);
+	free(r);
+}
+
+void system_rows_freep(struct system_rows **r)
+{
+	system_rows_free(*r);
+}
+
+static int add_pool(struct system_rows *r, struct err *e)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
+	struct pool *p = &r->pools[r->n_pools];
+	uint32_t at = r->n_pools;
+	own(closep) int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rows", sizeof(uint32_t),
+					    PAGE_BYTES, STACK_ROWS_POOL_PAGES, &o);
+
+	if (fd < 0)
+		return err_os(e, "cannot create a BPF map");
+	p->words = map_memory(fd, POOL_BYTES);
+	if (!p->words)
+		return err_os(e, "cannot map a BPF map");
+	if (bpf_map_update_elem(r->pools_fd, &at, &fd, BPF_ANY) < 0) {
+		munmap(p->words, POOL_BYTES);
+		return err_os(e, "cannot add to a BPF map");
+	}
+	p->fd = steal_fd(&fd);
+	r->n_pools++;
+	memset(r->pages + (size_t)at * STACK_ROWS_POOL_PAGES, PAGE_FREE,
+	       STACK_ROWS_POOL_PAGES);
+	if (!at)
+		r->pages[0] = PAGE_USED; /* page 0 of an index says: nothing */
+	return 0;
+}
+
+/* The first of n free pages behind each other, or 0. */
+static uint32_t find_pages(const struct system_rows *r, uint32_t n)
+{
+	uint32_t end = r->n_pools * STACK_ROWS_POOL_PAGES, run = 0;
+
+	for (uint32_t i = 0; i < end; i++) {
+		run = r->pages[i] == PAGE_FREE ? run + 1 : 0;
+		if (run == n)
+			return i + 1 - n;
+	}
+	return 0;
+}
+
+static void mark(struct system_rows *r, uint32_t first, uint32_t n, enum page_state s)
+{
+	memset(r->pages + first, s, n);
+}
+
+static size_t longest_unused(const struct system_rows *r)
+{
+	size_t at = 0;
+
+	for (size_t i = 1; i < r->loaded.n; i++)
+		if (r->loaded.at[i].used_ns < r->loaded.at[at].used_ns)
+			at = i;
+	return at;
+}
+
+static void unload(struct system_rows *r, size_t i)
+{
+	struct loaded *l = &r->loaded.at[i];
+
+	__atomic_store_n(&r->images[l->image].state, STACK_IMAGE_NEW, __ATOMIC_SEQ_CST);
+	mark(r, l->first_page, l->n_pages, PAGE_COOLING);
+	*vec_push(&r->cooling) = (struct cooling){ .first_page = l->first_page,
+						   .n_pages = l->n_pages,
+						   .since_ns = r->now_ns };
+	*l = r->loaded.at[--r->loaded.n];
+}
+
+/* Room for n pages: what is free, more memory, or another time. */
+static int take_pages(struct system_rows *r, uint32_t n, uint32_t *ret, struct err *e)
+{
+	uint32_t first, unloaded = 0;
+
+	while (!(first = find_pages(r, n)) && r->n_pools < r->max_pools) {
+		int rc = add_pool(r, e);
+
+		if (rc < 0)
+			return rc;
+	}
+	if (first) {
+		mark(r, first, n, PAGE_USED);
+		*ret = first;
+		return 0;
+	}
+	while (r->loaded.n && unloaded < n) {
+		size_t i = longest_unused(r);
+
+		unloaded += r->loaded.at[i].n_pages;
+		unload(r, i);
+	}
+	return err_set(e, ERR_LIMIT, "the unwind rows of the images in use need more");
+}
+
+static void copy_pages(struct system_rows *r, uint32_t first, const struct row_pack *p)
+{
+	for (uint32_t i = 0; i < row_pack_n_pages(p); i++) {
+		uint32_t page = first + i;
+		uint32_t *to = r->pools[page / STACK_ROWS_POOL_PAGES].words +
+			       page % STACK_ROWS_POOL_PAGES * STACK_ROWS_PAGE_WORDS;
+
+		memcpy(to, p->words.at + (size_t)i * STACK_ROWS_PAGE_WORDS, PAGE_BYTES);
+	}
+}
+
+static void publish(struct system_rows *r, uint32_t image, enum stack_image_state state)
+{
+	__atomic_store_n(&r->images[image].state, state, __ATOMIC_RELEASE);
+}
+
+void system_rows_set_none(struct system_rows *r, uint32_t image)
+{
+	publish(r, image, STACK_IMAGE_NO_ROWS);
+}
+
+static int place(struct system_rows *r, uint32_t image, struct row_pack *p, struct err *e)
+{
+	struct stack_image *to = &r->images[image];
+	uint32_t n = row_pack_n_pages(p), first = 0;
+	int rc = take_pages(r, n, &first, e);
+
+	if (rc < 0) {
+		publish(r, image, STACK_IMAGE_NEW);
+		return rc;
+	}
+	row_pack_move(p, first);
+	copy_pages(r, first, p);
+	to->index_page = first;
+	to->first_block = p->first_block;
+	to->n_blocks = p->n_blocks;
+	publish(r, image, STACK_IMAGE_READY);
+	*vec_push(&r->loaded) = (struct loaded){
+		.image = image, .first_page = first, .n_pages = n, .used_ns = r->now_ns
+	};
+	return 0;
+}
+
+int system_rows_load(struct system_rows *r, uint32_t image, const struct row_table *t,
+		     const struct unwind_image *file, struct err *e)
+{
+	own(row_pack_fini) struct row_pack p = { 0 };
+	int rc = row_pack_build(t, file, &r->rule_set, &p, e);
+
+	if (rc < 0 || !p.n_blocks) {
+		system_rows_set_none(r, image);
+		return rc;
+	}
+	return place(r, image, &p, e);
+}
+
+static void reclaim(struct system_rows *r)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->cooling.n; i++) {
+		struct cooling *c = &r->cooling.at[i];
+
+		if (r->now_ns - c->since_ns < COOLING_NS)
+			r->cooling.at[kept++] = *c;
+		else
+			mark(r, c->first_page, c->n_pages, PAGE_FREE);
+	}
+	r->cooling.n = kept;
+}
+
+void system_rows_tick(struct system_rows *r, uint64_t now_ns)
+{
+	r->now_ns = now_ns;
+	for (size_t i = 0; i < r->loaded.n; i++) {
+		struct loaded *l = &r->loaded.at[i];
+
+		if (__atomic_exchange_n(&r->images[l->image].is_used, 0,
+					__ATOMIC_RELAXED))
+			l->used_ns = now_ns;
+	}
+	reclaim(r);
+}
+
+size_t system_rows_bytes(const struct system_rows *r)
+{
+	return r->n_pools * POOL_BYTES + RULES_BYTES + IMAGES_BYTES;
+}
+
+size_t system_rows_n_loaded(const struct system_rows *r)
+{
+	return r->loaded.n;
+}

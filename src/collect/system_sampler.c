@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/system_sampler.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "sampler.skel.h"
+
+#define DEFAULT_SETS	   2048
+#define DEFAULT_RING_BYTES ((size_t)1 << 20)
+/* Longer than any program runs: nobody adds to a table any more that was left before. */
+#define GRACE_NS	 1000000
+#define JITTER_PER_MILLE 100
+
+struct cpu_event {
+	uint32_t cpu;
+	int fd;
+	struct bpf_link *link;
+};
+
+struct system_sampler {
+	struct system_sampler_settings settings;
+	struct system_sampler_sink sink;
+	struct sampler *skeleton;
+	struct ring_buffer *rings;
+	uint32_t n_cpus; /* that CPU numbers are below */
+	struct stack_record_set *table;
+	struct stack_record_stats *stats;
+	VEC(struct cpu_event) events;
+	uint64_t seed;
+};
+
+/* libbpf's own words go nowhere: what is wrong is in its results. */
+static int be_quiet(unused enum libbpf_print_level level, unused const char *format,
+		    unused va_list args)
+{
+	return 0;
+}
+
+static size_t table_bytes(const struct system_sampler *s)
+{
+	return (size_t)s->n_cpus * 2 * s->settings.n_sets *
+	       sizeof(struct stack_record_set);
+}
+
+static size_t stats_bytes(const struct system_sampler *s)
+{
+	return (size_t)s->n_cpus * sizeof(struct stack_record_stats);
+}
+
+static int handle(void *ctx, void *data, size_t size)
+{
+	struct system_sampler *s = ctx;
+	const struct stack_record_count *c = data;
+	const struct stack_record *r = data;
+
+	/* The kernel's side made it: sizes are as they were written. */
+	if (size < sizeof(uint64_t))
+		return 0;
+	if (c->kind == STACK_RECORD_COUNT && size >= sizeof(*c))
+		s->sink.count(s->sink.ctx, c->table & 1, c->key, c->count);
+	else if (c->kind == STACK_RECORD_STACK &&
+		 size >= offsetof(struct stack_record, frames) &&
+		 size >= offsetof(struct stack_record, frames) +
+				 8 * ((size_t)r->n_kernel + r->n_user))
+		s->sink.stack(s->sink.ctx, r);
+	else if (c->kind == STACK_RECORD_IMAGE &&
+		 size >= sizeof(struct stack_record_image))
+		s->sink.image(s->sink.ctx, data);
+	return 0;
+}
+
+static int add_ring(struct system_sampler *s, uint32_t cpu, struct err *e)
+{
+	own(closep) int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0,
+					    (uint32_t)s->settings.ring_bytes, NULL);
+	int rc = 0;
+
+	if (fd < 0)
+		return err_os(e, "cannot create a BPF ring");
+	if (bpf_map_update_elem(bpf_map__fd(s->skeleton->maps.rings), &cpu, &fd,
+				BPF_ANY) < 0)
+		return err_os(e, "cannot add a BPF ring");
+	if (!s->rings)
+		s->rings = ring_buffer__new(fd, handle, s, NULL);
+	else
+		rc = ring_buffer__add(s->rings, fd, handle, s);
+	if (!s->rings || rc < 0)
+		return err_os(e, "cannot map a BPF ring");
+	return 0;
+}
+
+static void configure(struct system_sampler *s)
+{
+	struct sampler *k = s->skeleton;
+
+	k->rodata->is_flat = s->settings.is_flat;
+	k->rodata->has_threads = s->settings.has_threads;
+	k->rodata->has_processes = s->settings.has_processes;
+	k->rodata->n_sets = s->settings.n_sets;
+	k->rodata->wake_bytes = (uint32_t)(s->settings.ring_bytes / 2);
+	bpf_map__set_max_entries(k->maps.rings, s->n_cpus);
+	bpf_map__set_max_entries(k->maps.table, s->n_cpus * 2 * s->settings.n_sets);
+	bpf_map__set_max_entries(k->maps.stats, s->n_cpus);
+}
+
+static int load(struct system_sampler *s, struct err *e)
+{
+	libbpf_set_print(be_quiet);
+	s->skeleton = sampler__open();
+	if (!s->skeleton)
+		return err_os(e, "cannot open the BPF programs");
+	configure(s);
+	if (sampler__load(s->skeleton) != 0)
+		return err_os(e, "cannot load the BPF programs");
+	s->table = mmap(NULL, table_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED,
+			bpf_map__fd(s->skeleton->maps.table), 0);
+	s->stats = mmap(NULL, stats_bytes(s), PROT_READ, MAP_SHARED,
+			bpf_map__fd(s->skeleton->maps.stats), 0);
+	if (s->table == MAP_FAILED || s->stats == MAP_FAILED)
+		return err_os(e, "cannot map a BPF map");
+	return 0;
+}
+
+int system_sampler_new(const struct system_sampler_settings *settings,
+		       const struct system_sampler_sink *sink,
+		       struct system_sampler **ret, struct err *e)
+{
+	own(system_sampler_freep) struct system_sampler *s = xcalloc(1, sizeof(*s));
+	const struct cpus *cpus = settings->cpus;
+	int rc;
+
+	s->settings = *settings;
+	s->sink = *sink;
+	s->seed = settings->period_ns;
+	s->n_cpus = cpus->ids.at[cpus->ids.n - 1] + 1;
+	if (!s->settings.n_sets)
+		s->settings.n_sets = DEFAULT_SETS;
+	if (!s->settings.ring_bytes)
+		s->settings.ring_bytes = DEFAULT_RING_BYTES;
+	rc = load(s, e);
+	for (size_t i = 0; rc == 0 && i < cpus->ids.n; i++)
+		rc = add_ring(s, cpus->ids.at[i], e);
+	if (rc < 0)
+		return rc;
+	*ret = steal(&s);
+	return 0;
+}
+
+void system_sampler_free(struct system_sampler *s)
+{
+	if (!s)
+		return;
+	system_sampler_stop(s);
+	vec_fini(&s->events);
+	ring_buffer__free(s->rings);
+	if (s->table && s->table != MAP_FAILED)
+		munmap(s->table, table_bytes(s));
+	if (s->stats && s->stats != MAP_FAILED)
+		munmap(s->stats, stats_bytes(s));
+	sampler__destroy(s->skeleton);
+	free(s);
+}
+
+void system_sampler_freep(struct system_sampler **s)
+{
+	system_sampler_free(*s);
+}
+
+void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps *ret)
+{
+	ret->pools = bpf_map__fd(s->skeleton->maps.pools);
+	ret->rules = bpf_map__fd(s->skeleton->maps.rules);
+	ret->images = bpf_map__fd(s->skeleton->maps.images);
+}
+
+static int open_event(struct system_sampler *s, uint32_t cpu, struct err *e)
+{
+	/* Idle time is nobody's, and its samples do not always arrive. */
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_CPU_CLOCK,
+					.sample_period = s->settings.period_ns,
+					.exclude_idle = 1 };
+	own(closep) int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+					  PERF_FLAG_FD_CLOEXEC);
+	struct bpf_link *link;
+
+	if (fd < 0)
+		return err_os(e, "cannot open an event on CPU %u", cpu);
+	link = bpf_program__attach_perf_event(s->skeleton->progs.sample, fd);
+	if (!link)
+		return err_os(e, "cannot attach a BPF program on CPU %u", cpu);
+	*vec_push(&s->events) = (struct cpu_event){ cpu, steal_fd(&fd), link };
+	return 0;
+}
+
+int system_sampler_start(struct system_sampler *s, struct err *e)
+{
+	const struct cpus *cpus = s->settings.cpus;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < cpus->ids.n; i++)
+		rc = open_event(s, cpus->ids.at[i], e);
+	return rc;
+}
+
+int system_sampler_fd(const struct system_sampler *s)
+{
+	return ring_buffer__epoll_fd(s->rings);
+}
+
+void system_sampler_fetch(struct system_sampler *s)
+{
+	ring_buffer__consume(s->rings);
+}
+
+static void drain_set(struct system_sampler *s, unsigned table,
+		      struct stack_record_set *set)
+{
+	for (unsigned i = 0; i < STACK_RECORD_WAYS; i++) {
+		struct stack_record_slot *slot = &set->slots[i];
+
+		if (!slot->count)
+			continue;
+		s->sink.count(s->sink.ctx, table, slot->key, slot->count);
+		*slot = (struct stack_record_slot){ 0 };
+	}
+}
+
+unsigned system_sampler_drain(struct system_sampler *s)
+{
+	uint32_t left = s->skeleton->bss->active_table & 1;
+	struct timespec grace = { .tv_nsec = GRACE_NS };
+
+	__atomic_store_n(&s->skeleton->bss->active_table, !left, __ATOMIC_SEQ_CST);
+	nanosleep(&grace, NULL);
+	system_sampler_fetch(s);
+	for (size_t c = 0; c < s->settings.cpus->ids.n; c++) {
+		size_t first = ((size_t)s->settings.cpus->ids.at[c] * 2 + left) *
+			       s->settings.n_sets;
+
+		for (size_t i = 0; i < s->settings.n_sets; i++)
+			drain_set(s, left, &s->table[first + i]);
+	}
+	return left;
+}
+
+static uint64_t draw(struct system_sampler *s)
+{
+	s->seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	uint64_t x = s->seed;
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+void system_sampler_jitter(struct system_sampler *s)
+{
+	uint64_t mean = s->settings.period_ns;
+	uint64_t span = mean * JITTER_PER_MILLE / 1000;
+
+	if (s->settings.is_fixed || !span)
+		return;
+	vec_each(ev, &s->events) {
+		uint64_t period = mean - span + draw(s) % (2 * span + 1);
+
+		ioctl(ev->fd, PERF_EVENT_IOC_PERIOD, &period);
+	}
+}
+
+void system_sampler_pause(struct system_sampler *s, bool is_paused)
+{
+	vec_each(ev, &s->events)
+		ioctl(ev->fd, is_paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE,
+		      0);
+}
+
+void system_sampler_stop(struct system_sampler *s)
+{
+	vec_each(ev, &s->events) {
+		bpf_link__destroy(ev->link);
+	}
+	s->events.n = 0;
+}
+
+void system_sampler_stats(const struct system_sampler *s, struct stack_record_stats *ret)
+{
+	*ret = (struct stack_record_stats){ 0 };
+	for (uint32_t c = 0; c < s->n_cpus; c++) {
+		const uint64_t *from = (const uint64_t *)&s->stats[c];
+		uint64_t *to = (uint64_t *)ret;
+
+		for (size_t i = 0; i < sizeof(*ret) / sizeof(*to); i++)
+			to[i] += from[i];
+	}
+}
+
+size_t system_sampler_bytes(const struct system_sampler *s)
+{
+	return table_bytes(s) + stats_bytes(s) +
+	       s->settings.cpus->ids.n * s->settings.ring_bytes;
+}

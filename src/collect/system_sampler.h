@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * system_sampler - samples of whole CPUs, counted in the kernel by stack.
+ *
+ * BPF programs at a clock event of each CPU walk the stacks and count them
+ * (wire/stack_record.h); this loads them, and fetches what they counted.  One thread.
+ */
+#ifndef DWELL_COLLECT_SYSTEM_SAMPLER_H
+#define DWELL_COLLECT_SYSTEM_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/system_rows.h"
+#include "host/cpus.h"
+#include "wire/stack_record.h"
+
+struct system_sampler;
+
+struct system_sampler_settings {
+	const struct cpus *cpus;
+	uint64_t period_ns; /* on average */
+	bool is_fixed;	    /* every period is the same */
+	bool is_flat;	    /* innermost frames only */
+	bool has_threads;   /* threads are told apart */
+	bool has_processes; /* processes of one name are told apart */
+	uint32_t n_sets;    /* of each CPU's tables, a power of two; 0: by default */
+	size_t ring_bytes;  /* of each CPU, a power of two; 0: by default */
+};
+
+/* Who hears of what was counted.  Of each table, a key's stack is told before its counts;
+ * a drain ends the keys of one table. */
+struct system_sampler_sink {
+	void *ctx;
+	void (*image)(void *ctx, const struct stack_record_image *r);
+	void (*stack)(void *ctx, const struct stack_record *r);
+	void (*count)(void *ctx, unsigned table, uint64_t key, uint32_t count);
+};
+
+/* ERR_UNSUPPORTED and why when the kernel does not let us. */
+must_use int system_sampler_new(const struct system_sampler_settings *settings,
+				const struct system_sampler_sink *sink,
+				struct system_sampler **ret, struct err *e);
+void system_sampler_free(struct system_sampler *s);
+void system_sampler_freep(struct system_sampler **s);
+
+/* For system_rows_new(). */
+void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps *ret);
+
+/* Begin. */
+must_use int system_sampler_start(struct system_sampler *s, struct err *e);
+/* Readable when there is something to fetch at once. */
+int system_sampler_fd(const struct system_sampler *s);
+/* What the rings hold: images that were met, stacks. */
+void system_sampler_fetch(struct system_sampler *s);
+/* And all counts of the table that was filled so far, which is returned: from now on it
+ * is the other's turn. */
+unsigned system_sampler_drain(struct system_sampler *s);
+/* Draw the next periods. */
+void system_sampler_jitter(struct system_sampler *s);
+/* Samples are taken, or not. */
+void system_sampler_pause(struct system_sampler *s, bool is_paused);
+/* No more samples. */
+void system_sampler_stop(struct system_sampler *s);
+
+/* Sums over the CPUs. */
+void system_sampler_stats(const struct system_sampler *s, struct stack_record_stats *ret);
+/* Memory of the maps and rings, without the rows. */
+size_t system_sampler_bytes(const struct system_sampler *s);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stack_record - what the kernel's side of the sampler tells the collector.
+ *
+ * Each CPU counts samples in a table of sets, a cache line each: the key stands for the
+ * stack and for who ran.  What a key stands for is told once, when it enters the table;
+ * what leaves the table early is told with its count.  The collector reads the rest from
+ * the table, of which there are two: while it empties one, the other is filled.
+ *
+ * Freestanding; shared with BPF programs.
+ */
+#ifndef DWELL_WIRE_STACK_RECORD_H
+#define DWELL_WIRE_STACK_RECORD_H
+
+#include <stdint.h>
+
+#define STACK_RECORD_WAYS	4
+#define STACK_RECORD_KERNEL_MAX 64
+#define STACK_RECORD_USER_MAX	192
+#define STACK_RECORD_FRAMES_MAX (STACK_RECORD_KERNEL_MAX + STACK_RECORD_USER_MAX)
+
+/* Of a table. */
+struct stack_record_slot {
+	uint64_t key; /* 0: free */
+	uint32_t count;
+	uint32_t event;
+};
+
+struct stack_record_set {
+	struct stack_record_slot slots[STACK_RECORD_WAYS];
+};
+
+_Static_assert(sizeof(struct stack_record_set) == 64, "a cache line");
+
+enum stack_record_kind {
+	STACK_RECORD_STACK = 1, /* struct stack_record */
+	STACK_RECORD_COUNT = 2, /* struct stack_record_count */
+	STACK_RECORD_IMAGE = 3, /* struct stack_record_image */
+};
+
+/* A frame of the user part: image, whether it is exact (not a return address) and the
+ * offset in the image's file.  Code that no file explains has its address instead. */
+#define STACK_RECORD_OFFSET_BITS 43
+#define STACK_RECORD_EXACT	 (UINT64_C(1) << STACK_RECORD_OFFSET_BITS)
+#define STACK_RECORD_OFFSET	 (STACK_RECORD_EXACT - 1)
+#define STACK_RECORD_IMAGE_SHIFT 44
+#define STACK_RECORD_ADDRESS	 0xffff0 /* image: + the address' bits above the offset's */
+/* Images that are no file. */
+#define STACK_RECORD_UNMAPPED 0 /* the frame is an address nobody maps */
+#define STACK_RECORD_VDSO     1
+#define STACK_RECORD_FILES    2 /* the first that is one */
+
+enum stack_record_flag {
+	STACK_RECORD_IS_PROCESS = 1, /* its pid matters */
+	STACK_RECORD_IS_THREAD = 2,  /* so do its tid and thread_comm */
+};
+
+struct stack_record {
+	uint16_t kind;
+	uint16_t table; /* where the key is counted */
+	uint32_t event;
+	uint64_t key;
+	uint64_t time_ns;
+	uint32_t pid, tid; /* of the first that had it */
+	uint64_t cgroup;
+	char comm[16];	      /* of the process */
+	char thread_comm[16]; /* of the thread, where threads are told apart */
+	uint32_t exe;	      /* image */
+	uint8_t n_kernel, n_user;
+	uint8_t stop;				  /* enum unwind_stop of the user part */
+	uint8_t flags;				  /* enum stack_record_flag */
+	uint64_t frames[STACK_RECORD_FRAMES_MAX]; /* the kernel's, then the user's */
+};
+
+struct stack_record_count {
+	uint16_t kind;
+	uint16_t table;
+	uint32_t count;
+	uint64_t key;
+};
+
+#define STACK_RECORD_NAME_BYTES 64
+
+/* A file that is met for the first time, or whose rules are wanted again. */
+struct stack_record_image {
+	uint16_t kind;
+	uint16_t zero16;
+	uint32_t image;
+	uint64_t inode;
+	uint32_t device, generation;
+	uint32_t pid, zero;
+	uint64_t start, end, file_offset;   /* a mapping of it in pid */
+	char name[STACK_RECORD_NAME_BYTES]; /* the last part of its path */
+};
+
+/* Per CPU. */
+struct stack_record_stats {
+	uint64_t samples, hits, evicted;
+	uint64_t lost; /* samples that could not be told: the ring was full */
+	uint64_t images_refused;
+	uint64_t stops[16]; /* user stacks walked, by enum unwind_stop */
+	uint64_t pad[11];
+};
+
+_Static_assert(sizeof(struct stack_record_stats) == 256, "layout");
+
+#endif

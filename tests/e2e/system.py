@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel's side of the sampler: whole machine, stacks walked in the kernel.  What it
+says of programs is compared with a known truth, with the kernel's own accounts, and with
+the stacks that the perf source walks at the same time.
+usage: system.py DWELL WORKLOAD_DIR PROGRAM_DIR"""
+import contextlib
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, test
+
+WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
+FILE = os.path.join(DIR, 'system.dwell')
+
+
+def workload(name):
+    return os.path.join(WORKLOADS, name)
+
+
+@contextlib.contextmanager
+def recording(*options, path=FILE, source='system'):
+    """Everything that runs inside is recorded; ends when it is done."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    child = subprocess.Popen([DWELL, 'attach', '-a', '--source', source, '-o', path, *options],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.time() + 60
+    while not (os.path.exists(path) and os.path.getsize(path) > 64):
+        assert child.poll() is None, child.stderr.read()
+        assert time.time() < deadline, 'it does not begin'
+        time.sleep(0.02)
+    time.sleep(1)  # what runs already is met, and its rules are loaded
+    try:
+        yield child
+    finally:
+        child.send_signal(signal.SIGINT)
+        child.wait(60)
+
+
+def of(pid, path=FILE, *options):
+    """The report of one process."""
+    return harness.report(path, '--filter', f'process == {pid}', *options)
+
+
+def total(r):
+    return r['total']['cpu-time']
+
+
+def share(r, function, column='exclusive'):
+    return harness.total_of(r, function, column, 'cpu-time') / total(r)
+
+
+def spawn(*args, **more):
+    return subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+
+
+def used_ns(child):
+    """Waits for it; its CPU time by the kernel's account."""
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    return (usage.ru_utime + usage.ru_stime) * 1e9
+
+
+def truncated(r):
+    """{reason: ns} of the stacks that ended early, rules that came late left out."""
+    why = r['quality']['truncated'].get('cpu-time', {})
+    return {k: v for k, v in why.items() if k != 'total' and 'not loaded' not in k}
+
+
+@test
+def shares_of_a_known_call_tree():
+    with recording('-F', '5200'):
+        child = spawn(workload('cpu'), '60')
+        used = used_ns(child)
+    r = of(child.pid)
+    assert abs(total(r) / used - 1) < 0.03, f'{total(r) / 1e6} ms sampled, {used / 1e6} ms used'
+    for name, exclusive, inclusive in (('main', 2, 32), ('A', 0, 10), ('B', 5, 20), ('C', 5, 25),
+                                       ('E', 10, 10), ('F', 5, 10), ('G', 5, 5)):
+        assert abs(share(r, name) - exclusive / 32) < 0.02, name
+        assert abs(share(r, name, 'inclusive') - inclusive / 32) < 0.02, name
+    assert not truncated(r), truncated(r)
+    assert r['quality']['lost'] == 0
+
+
+@test
+def stacks_are_those_of_the_other_unwinder():
+    need('gcc', 'python3')
+    source = os.path.join(DIR, 'big.c')
+    with open(source, 'w', encoding='utf-8') as f:
+        f.write('#include <stdio.h>\n#include <stdlib.h>\n' + ''.join(
+            f'int f{i}(int *a, int n) {{ int s = {i}; for (int k = 0; k < n; k++) '
+            f's += a[k] * (s ^ k) % {i + 3}; return s; }}\n' for i in range(800)))
+    cc1 = subprocess.run(['gcc', '-print-prog-name=cc1'], capture_output=True, text=True,
+                         check=True).stdout.strip()
+    programs = ([cc1, '-quiet', '-O2', '-o', '/dev/null', source],
+                ['python3', '-c', 'def f(n): return n if n < 2 else f(n - 1) + f(n - 2)\nf(29)'],
+                [workload('cxx')])
+    other = os.path.join(DIR, 'perf.dwell')
+    for args in programs:
+        with recording('-i', '0.5ms'), recording('-i', '0.5ms', path=other, source='perf'):
+            child = spawn(*args)
+            assert child.wait(120) == 0
+        mine, theirs = (by_function(child.pid, path) for path in (FILE, other))
+        for name in {*mine[0], *theirs[0]}:
+            p, q = (x[0].get(name, 0) for x in (mine, theirs))
+            if max(p, q) >= 0.05:
+                chance = 5 * math.sqrt(max(p, q) * (1 - min(p, q)) * (1 / mine[1] + 1 / theirs[1]))
+                assert abs(p - q) < chance + 0.005, (
+                    f'{args[0]}: {name}: {p:.3f}, by perf {q:.3f} of {theirs[1]}')
+
+
+def by_function(pid, path):
+    """({(function, image): inclusive share}, samples) of a process."""
+    r = of(pid, path)
+    return ({(row['name'], row['image']): row['inclusive']['cpu-time'] / total(r)
+             for row in r['rows']}, sum(row['samples']['cpu-time'] for row in r['rows']))
+
+
+@test
+def files_that_are_gone_have_their_names():
+    gone = os.path.join(DIR, 'gone')
+    shutil.copy(workload('cpu'), gone)
+    with recording('-F', '1000'):
+        child = spawn(gone, '30')
+        time.sleep(0.3)
+        os.unlink(gone)
+        child.wait(60)
+    r = of(child.pid, FILE, '--by', 'image')
+    assert any(row['name'].startswith('gone') for row in r['rows']), r['rows']
+
+
+@test
+def code_of_another_mount_namespace_is_found():
+    need('unshare')
+    place = os.path.join(DIR, 'inside')
+    os.mkdir(place)
+    script = (f'mount -t tmpfs none {place} && cp {workload("cpu")} {place}/boxed && '
+              f'exec {place}/boxed 30')
+    with recording('-F', '1000'):
+        child = spawn('unshare', '-m', 'sh', '-c', script)
+        child.wait(60)
+    assert child.returncode == 0
+    r = of(child.pid, FILE, '--by', 'image')
+    boxed = [row for row in r['rows'] if 'boxed' in row['name']]
+    assert boxed and boxed[0]['exclusive']['cpu-time'] / total(r) > 0.9, r['rows'][:5]
+    assert sum(truncated(r).values()) < 0.01 * total(r), truncated(r)
+
+
+@test
+def compiled_code_has_its_names():
+    need('node')
+    script = 'function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\nfib(36);'
+    with recording('-F', '1000'):
+        child = spawn('node', '--perf-basic-prof', '--interpreted-frames-native-stack', '-e', script,
+                      cwd=DIR)
+        child.wait(120)
+    r = of(child.pid)
+    fib = sum(row['exclusive']['cpu-time'] for row in r['rows'] if 'fib' in row['name'])
+    assert fib / total(r) > 0.5, r['rows'][:5]
+
+
+@test
+def every_process_of_a_storm_is_counted():
+    with recording('-F', '5200'):
+        begin = os.times()
+        for _ in range(200):
+            spawn('/bin/true').wait(60)
+        end = os.times()
+    used = (end.children_user + end.children_system - begin.children_user
+            - begin.children_system) * 1e9
+    r = harness.report(FILE, '--filter', 'command == true')
+    # The fork's own part is under our name, and ticks are all that os.times() knows.
+    assert 0.3 * used < total(r) < 1.3 * used, f'{total(r) / 1e6} of {used / 1e6} ms'
+    assert r['quality']['lost'] == 0
+
+
+@test
+def a_killed_recorder_leaves_what_it_had():
+    with recording('-F', '1000') as recorder:
+        child = spawn(workload('cpu'), '120')
+        time.sleep(3)
+        recorder.kill()
+        recorder.wait(60)
+        child.kill()
+        child.wait(60)
+    r = harness.report(FILE, '--filter', 'command == cpu', code=1)
+    assert total(r) > 1e9, r
+
+
+@test
+def flat_profiles_have_the_place_alone():
+    with recording('-e', 'pcsamp', '-F', '5200'):
+        child = spawn(workload('cpu'), '30')
+        used_ns(child)
+    r = of(child.pid)
+    assert abs(share(r, 'E') - 10 / 32) < 0.02
+    assert share(r, 'main', 'inclusive') < 3 / 32
+
+
+@test
+def an_ordinary_user_is_told_what_it_takes():
+    need('runuser')
+    p = subprocess.run(['runuser', '-u', 'nobody', '--', DWELL, 'attach', '-a', '--source', 'system',
+                        '-d', '0.1', '-o', '/tmp/none.dwell'], capture_output=True, text=True,
+                       timeout=60, check=False)
+    assert p.returncode == 1 and re.search('permitted|root', p.stderr), p.stderr
+
+
+def main():
+    if not IS_ROOT:
+        return skip_all('only root may load BPF programs')
+    p = dwell('attach', '-a', '--source', 'system', '-d', '0.01', '-o', os.path.join(DIR, 'probe'))
+    if p.returncode != 0:
+        return skip_all(p.stderr.strip().splitlines()[-1])
+    return run_all(TESTS, words=sys.argv[4:])
+
+
+sys.exit(main())
