@@ -22,13 +22,15 @@ static void check_inside(const void *p, size_t n, const uint8_t *data, size_t si
 static void take_pieces(const struct perf_record_sample *s)
 {
 	struct perf_pieces p;
-	uint64_t addr = 0, word;
+	uint64_t sp = 0, addr = 0, word;
 
 	perf_pieces_init(&p, 2);
 	perf_pieces_take(&p, s->cpu, s->raw, s->raw_size);
-	if (s->raw_size >= 8)
-		memcpy(&addr, s->raw, 8);
-	if (perf_pieces_begin(&p, s->cpu, addr, addr) &&
+	if (s->raw_size >= 16) {
+		memcpy(&sp, s->raw, 8);
+		memcpy(&addr, s->raw + 8, 8);
+	}
+	if (perf_pieces_begin(&p, s->cpu, sp) &&
 	    perf_pieces_read(&p, addr + s->raw_size, &word))
 		abort();
 	perf_pieces_end(&p, s->cpu);

@@ -161,9 +161,9 @@ struct perf_pieces *perf_deep_pieces(struct perf_deep *d)
 	return &d->pieces;
 }
 
-/* A stack whose end the walk did not reach: all that can be had from now on.  Nothing is
- * told at a thread's first sample, for that of a short one is its last, and telling costs
- * as much as what the program does without. */
+/* A stack whose end the walk did not reach: all that can be had from now on, beyond gaps,
+ * too.  An end is not told at a thread's first sample, for that of a short one is its
+ * last, and telling costs as much as what the program does without. */
 void perf_deep_learn(struct perf_deep *d, uint32_t tid, uint64_t end)
 {
 	bool is_first;
@@ -177,7 +177,7 @@ void perf_deep_learn(struct perf_deep *d, uint32_t tid, uint64_t end)
 			     .key = (uintptr_t)&tid,
 			     .value = (uintptr_t)&base };
 
-	if (is_first || *known == base)
+	if ((is_first && end) || (!is_first && *known == base))
 		return;
 	*known = base;
 	sys_bpf(BPF_MAP_UPDATE_ELEM, &a);

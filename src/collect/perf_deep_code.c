@@ -13,13 +13,19 @@
 #endif
 
 #define PAGE 4096
-/* Of the frame: the thread's id, the CPU, the loop's counter, is
- * the stack's end unknown? */
+/* Pages to try after a piece that cannot be read as a whole, be they there or not: each
+ * that is not costs as much as a fault. */
+#define PAGES_MAX 20
+/* Of the frame: the thread's id, the CPU, the loop's counter, is the stack's end unknown?
+ * A page's address, and what is read of it to see whether it is there. */
 #define SLOT_TID     (-4)
 #define SLOT_CPU     (-8)
 #define SLOT_ROUND   (-16)
 #define SLOT_UNKNOWN (-24)
+#define SLOT_PAGE    (-32)
+#define SLOT_WORD    (-40)
 
+#define PIECE_SP     offsetof(struct perf_deep_piece, sp)
 #define PIECE_ADDR   offsetof(struct perf_deep_piece, addr)
 #define PIECE_SIZE   offsetof(struct perf_deep_piece, size)
 #define PIECE_WANTED offsetof(struct perf_deep_piece, wanted)
@@ -27,12 +33,17 @@
 
 enum label {
 	LABEL_STACK,
+	LABEL_COPY,
 	LABEL_PIECE,
 	LABEL_PIECE_FITS,
 	LABEL_PAGE,
+	LABEL_RUN,
 	LABEL_NEXT_PAGE,
 	LABEL_PAGE_FITS,
 	LABEL_FULL,
+	LABEL_KNOWN,
+	LABEL_GAP,
+	LABEL_NO_RUN,
 	LABEL_FLUSH,
 	LABEL_END,
 	N_LABELS
@@ -45,7 +56,7 @@ struct assembler {
 	struct {
 		size_t insn;
 		enum label to;
-	} jumps[32];
+	} jumps[40];
 	size_t n_jumps;
 };
 
@@ -160,8 +171,26 @@ static void find_end(struct assembler *a, const struct perf_deep_code_input *in)
 	jump(a, BPF_JGE | BPF_X, BPF_REG_7, BPF_REG_1, 0, LABEL_END);
 	set(a, BPF_REG_2, 0);
 	store(a, BPF_REG_10, SLOT_UNKNOWN, BPF_REG_2);
-	jump(a, BPF_JGE | BPF_X, BPF_REG_1, BPF_REG_8, 0, LABEL_PIECE);
+	jump(a, BPF_JGE | BPF_X, BPF_REG_1, BPF_REG_8, 0, LABEL_COPY);
 	move(a, BPF_REG_8, BPF_REG_1);
+}
+
+/* r7 = the page behind the first one above the stack pointer, when that is not there:
+ * perf's copy ends before it. */
+static void find_begin(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	label(a, LABEL_COPY);
+	move(a, BPF_REG_3, BPF_REG_7);
+	add_imm(a, BPF_REG_3, PAGE - (int32_t)in->skip_bytes);
+	emit(a, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_3, 0, 0, -PAGE);
+	store(a, BPF_REG_10, SLOT_PAGE, BPF_REG_3);
+	move(a, BPF_REG_1, BPF_REG_10);
+	add_imm(a, BPF_REG_1, SLOT_WORD);
+	set(a, BPF_REG_2, 1);
+	call(a, BPF_FUNC_probe_read_user);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_PIECE);
+	load(a, BPF_REG_7, BPF_REG_10, SLOT_PAGE);
+	add_imm(a, BPF_REG_7, PAGE);
 }
 
 /* r9 = the CPU's scratch piece. */
@@ -174,6 +203,9 @@ static void find_scratch(struct assembler *a, const struct perf_deep_code_input 
 	look_up(a, in->scratch, SLOT_CPU);
 	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_END);
 	move(a, BPF_REG_9, BPF_REG_0);
+	move(a, BPF_REG_1, BPF_REG_7);
+	add_imm(a, BPF_REG_1, -(int32_t)in->skip_bytes);
+	store(a, BPF_REG_9, PIECE_SP, BPF_REG_1);
 }
 
 static void write_piece(struct assembler *a, const struct perf_deep_code_input *in)
@@ -267,14 +299,16 @@ static void copy_pieces(struct assembler *a, const struct perf_deep_code_input *
 }
 
 /* The piece that cannot be read as a whole: the pages before the first that is not
- * there. */
+ * there, and those behind it if the stack goes on. */
 static void copy_pages(struct assembler *a)
 {
 	label(a, LABEL_PAGE);
+	set(a, BPF_REG_1, 0);
+	store(a, BPF_REG_10, SLOT_ROUND, BPF_REG_1);
+	label(a, LABEL_RUN);
 	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_7);
 	set(a, BPF_REG_1, 0);
 	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
-	store(a, BPF_REG_10, SLOT_ROUND, BPF_REG_1);
 	label(a, LABEL_NEXT_PAGE);
 	move(a, BPF_REG_3, BPF_REG_7);
 	emit(a, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_3, 0, 0, PAGE - 1);
@@ -284,27 +318,47 @@ static void copy_pages(struct assembler *a)
 	load(a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
 	jump(a, BPF_JGT | BPF_K, BPF_REG_1, 0, PERF_DEEP_CODE_PIECE_BYTES - PAGE,
 	     LABEL_FULL);
-	read_stack(a, LABEL_FLUSH);
+	read_stack(a, LABEL_GAP);
 	load(a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
 	load(a, BPF_REG_2, BPF_REG_9, PIECE_WANTED);
 	add(a, BPF_REG_7, BPF_REG_2);
 	add(a, BPF_REG_1, BPF_REG_2);
 	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
-	/* the first one may be a part */
-	again(a, SLOT_ROUND, PERF_DEEP_CODE_PIECE_BYTES / PAGE + 1, LABEL_NEXT_PAGE);
+	again(a, SLOT_ROUND, PAGES_MAX, LABEL_NEXT_PAGE);
+	jump(a, BPF_JA, 0, 0, 0, LABEL_FLUSH);
 }
 
-/* A full piece of pages: the stack is deep, go on in pieces. */
+/* A full piece of pages: the stack is deep.  One whose end was unknown had no gap so far:
+ * go on in pieces. */
 static void go_on(struct assembler *a, const struct perf_deep_code_input *in)
 {
 	label(a, LABEL_FULL);
+	write_piece(a, in);
 	load(a, BPF_REG_1, BPF_REG_10, SLOT_UNKNOWN);
-	jump(a, BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, LABEL_FLUSH);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, LABEL_KNOWN);
 	set(a, BPF_REG_1, 0);
 	store(a, BPF_REG_10, SLOT_UNKNOWN, BPF_REG_1);
 	store(a, BPF_REG_10, SLOT_ROUND, BPF_REG_1);
-	write_piece(a, in);
 	jump(a, BPF_JA, 0, 0, 0, LABEL_PIECE);
+	label(a, LABEL_KNOWN);
+	again(a, SLOT_ROUND, PAGES_MAX, LABEL_RUN);
+	jump(a, BPF_JA, 0, 0, 0, LABEL_END);
+}
+
+/* The page at r7 is not there: where the stack's end is unknown, this may be it. */
+static void skip_page(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	label(a, LABEL_GAP);
+	load(a, BPF_REG_1, BPF_REG_10, SLOT_UNKNOWN);
+	jump(a, BPF_JNE | BPF_K, BPF_REG_1, 0, 0, LABEL_FLUSH);
+	load(a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, LABEL_NO_RUN);
+	write_piece(a, in);
+	label(a, LABEL_NO_RUN);
+	emit(a, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_7, 0, 0, -PAGE);
+	add_imm(a, BPF_REG_7, PAGE);
+	again(a, SLOT_ROUND, PAGES_MAX, LABEL_RUN);
+	jump(a, BPF_JA, 0, 0, 0, LABEL_END);
 }
 
 static void resolve(struct assembler *a)
@@ -324,9 +378,11 @@ size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *re
 	find_scratch(&a, in);
 	copy_red_zone(&a, in);
 	find_end(&a, in);
+	find_begin(&a, in);
 	copy_pieces(&a, in);
 	copy_pages(&a);
 	go_on(&a, in);
+	skip_page(&a, in);
 	label(&a, LABEL_FLUSH);
 	load(&a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
 	jump(&a, BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, LABEL_END);

@@ -5,7 +5,9 @@
  * It runs at a sample, before perf writes it, and writes records of `struct
  * perf_deep_piece` for what lies above the part that perf itself will copy: up to the
  * known end of the thread's stack, or as far as it can be read and the limit allows.
- * Before them comes the red zone below the stack pointer, where there is one.
+ * Pages that were never touched are left out: large frames have such in their middle,
+ * and perf's own copy ends at one.  Before them comes the red zone below the stack
+ * pointer, where there is one.
  */
 #ifndef DWELL_COLLECT_PERF_DEEP_CODE_H
 #define DWELL_COLLECT_PERF_DEEP_CODE_H
@@ -16,10 +18,11 @@
 
 /* A record has 16 bits for its size. */
 #define PERF_DEEP_CODE_PIECE_BYTES (14u * 4096)
-#define PERF_DEEP_CODE_MAX	   180 /* instructions */
+#define PERF_DEEP_CODE_MAX	   200 /* instructions */
 
 /* What the program writes, and its scratch memory. */
 struct perf_deep_piece {
+	uint64_t sp;   /* of the sample that it belongs to */
 	uint64_t addr; /* of bytes[0] */
 	uint64_t size;
 	uint64_t wanted; /* the program's own: of the copy that is tried */

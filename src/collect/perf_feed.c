@@ -179,8 +179,7 @@ static void begin_deep(struct perf_feed *f, struct tracker_sample *sample)
 	m->end = &f->stack_end;
 	m->read = perf_pieces_read;
 	m->ctx = pieces;
-	perf_pieces_begin(pieces, sample->cpu, m->stack_addr,
-			  m->stack_addr + PERF_DEEP_SKIP_BYTES);
+	perf_pieces_begin(pieces, sample->cpu, m->stack_addr);
 }
 
 static void end_deep(struct perf_feed *f, uint32_t tid)

@@ -15,46 +15,59 @@ void perf_pieces_init(struct perf_pieces *p, uint32_t n_cpus)
 
 static void clear(struct perf_pieces_cpu *c)
 {
-	buf_clear(&c->runs[0].bytes);
-	buf_clear(&c->runs[1].bytes);
+	buf_clear(&c->bytes);
+	c->n_runs = 0;
 }
 
 void perf_pieces_fini(struct perf_pieces *p)
 {
-	for (uint32_t i = 0; i < p->n_cpus; i++) {
-		buf_fini(&p->cpus[i].runs[0].bytes);
-		buf_fini(&p->cpus[i].runs[1].bytes);
-	}
+	for (uint32_t i = 0; i < p->n_cpus; i++)
+		buf_fini(&p->cpus[i].bytes);
 	free(p->cpus);
 	*p = (struct perf_pieces){ 0 };
 }
 
-/* The newest run, if this address continues it, else a new one in place of the oldest. */
+/* The newest run, if this address continues it, else a new one; NULL: there are too many.
+ */
 static struct perf_pieces_run *run_for(struct perf_pieces_cpu *c, uint64_t addr)
 {
-	struct perf_pieces_run *newest = &c->runs[1], oldest = c->runs[0];
+	struct perf_pieces_run *newest = c->n_runs ? &c->runs[c->n_runs - 1] : NULL;
 
-	if (newest->bytes.size && newest->addr + newest->bytes.size == addr)
+	if (newest && newest->addr + newest->size == addr)
 		return newest;
-	c->runs[0] = *newest;
-	*newest = oldest;
-	buf_clear(&newest->bytes);
-	newest->addr = addr;
+	if (c->n_runs == PERF_PIECES_RUNS_MAX)
+		return NULL;
+	newest = &c->runs[c->n_runs++];
+	*newest = (struct perf_pieces_run){ .addr = addr, .off = c->bytes.size };
 	return newest;
+}
+
+static void add(struct perf_pieces_cpu *c, uint64_t sp, uint64_t addr,
+		const uint8_t *bytes, size_t size)
+{
+	struct perf_pieces_run *run;
+
+	if (c->sp != sp) /* those before it are of a sample that never came */
+		clear(c);
+	c->sp = sp;
+	run = run_for(c, addr);
+	if (!run)
+		return;
+	buf_add(&c->bytes, bytes, size);
+	run->size += size;
 }
 
 void perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, size_t size)
 {
 	struct reader r = reader_over(piece, size);
-	uint64_t addr = reader_u64le(&r), n = reader_u64le(&r);
+	uint64_t sp = reader_u64le(&r), addr = reader_u64le(&r), n = reader_u64le(&r);
 
 	reader_skip(&r, sizeof(uint64_t)); /* the program's own */
 
 	const uint8_t *bytes = reader_bytes(&r, n <= size ? (size_t)n : SIZE_MAX);
 
-	if (r.bad || cpu >= p->n_cpus)
-		return;
-	buf_add(&run_for(&p->cpus[cpu], addr)->bytes, bytes, (size_t)n);
+	if (!r.bad && cpu < p->n_cpus)
+		add(&p->cpus[cpu], sp, addr, bytes, (size_t)n);
 }
 
 void perf_pieces_forget(struct perf_pieces *p)
@@ -63,39 +76,30 @@ void perf_pieces_forget(struct perf_pieces *p)
 		clear(&p->cpus[i]);
 }
 
-/* The lower one is written first. */
-bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp, uint64_t end)
+bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp)
 {
-	p->below = p->above = NULL;
+	p->current = NULL;
 	p->sp = sp;
-	if (cpu >= p->n_cpus)
-		return false;
-
-	const struct perf_pieces_run *run = &p->cpus[cpu].runs[1];
-
-	if (run->bytes.size && run->addr == end)
-		p->above = run--;
-	if (run->bytes.size && run->addr + run->bytes.size == sp)
-		p->below = run;
-	return p->below || p->above;
-}
-
-static bool read_run(const struct perf_pieces_run *run, uint64_t addr, uint64_t *ret)
-{
-	uint64_t off = run ? addr - run->addr : 0;
-
-	if (!run || off >= run->bytes.size || run->bytes.size - off < sizeof(*ret))
-		return false;
-	memcpy(ret, run->bytes.data + off, sizeof(*ret));
-	return true;
+	if (cpu < p->n_cpus && p->cpus[cpu].n_runs && p->cpus[cpu].sp == sp)
+		p->current = &p->cpus[cpu];
+	return p->current;
 }
 
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret)
 {
 	struct perf_pieces *p = ctx;
 
-	if (read_run(p->above, addr, ret) || read_run(p->below, addr, ret))
+	/* should a sample with this stack pointer be missing, the newest are this one's
+	 */
+	for (unsigned i = p->current ? p->current->n_runs : 0; i-- > 0;) {
+		const struct perf_pieces_run *run = &p->current->runs[i];
+		uint64_t off = addr - run->addr;
+
+		if (off >= run->size || run->size - off < sizeof(*ret))
+			continue;
+		memcpy(ret, p->current->bytes.data + run->off + off, sizeof(*ret));
 		return true;
+	}
 	p->is_red_missed |= addr < p->sp && p->sp - addr <= PERF_PIECES_RED_BYTES;
 	return false;
 }
@@ -104,7 +108,7 @@ bool perf_pieces_end(struct perf_pieces *p, uint32_t cpu)
 {
 	bool is_red_missed = p->is_red_missed;
 
-	p->below = p->above = NULL;
+	p->current = NULL;
 	p->sp = 0;
 	p->is_red_missed = false;
 	if (cpu < p->n_cpus)

@@ -3,8 +3,9 @@
  * perf_pieces - the memory around a copied stack, from the records in front of its
  * sample.
  *
- * On each CPU the pieces belong to the sample that comes next.  Those that continue each
- * other are one run: one may end at the stack pointer, one begin where perf's copy ends.
+ * On each CPU the pieces belong to the sample that comes next, and say what its stack
+ * pointer is.  Those that continue each other are one run; between runs there may be
+ * memory that could not be read.
  */
 #ifndef DWELL_COLLECT_PERF_PIECES_H
 #define DWELL_COLLECT_PERF_PIECES_H
@@ -22,19 +23,24 @@
 #define PERF_PIECES_RED_BYTES 0
 #endif
 
+#define PERF_PIECES_RUNS_MAX 40
+
 struct perf_pieces_run {
-	uint64_t addr; /* of bytes[0] */
-	struct buf bytes;
+	uint64_t addr;	  /* of the first byte */
+	size_t off, size; /* in bytes */
 };
 
 struct perf_pieces_cpu {
-	struct perf_pieces_run runs[2]; /* the newer is the second */
+	uint64_t sp; /* of the sample that they belong to */
+	struct buf bytes;
+	struct perf_pieces_run runs[PERF_PIECES_RUNS_MAX];
+	unsigned n_runs;
 };
 
 struct perf_pieces {
 	struct perf_pieces_cpu *cpus;
 	uint32_t n_cpus;
-	const struct perf_pieces_run *below, *above; /* of the current sample, or NULL */
+	const struct perf_pieces_cpu *current; /* of the current sample, or NULL */
 	uint64_t sp;
 	bool is_red_missed; /* a word below sp was asked for and is not there */
 };
@@ -48,10 +54,9 @@ void perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece,
 /* The sample of some may be missing: all are nobody's. */
 void perf_pieces_forget(struct perf_pieces *p);
 
-/* A sample of a CPU came, of which perf copied the stack from sp to end: is there more?
- * It is read with perf_pieces_read() until perf_pieces_end(), which is due in any case.
- */
-bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp, uint64_t end);
+/* A sample of a CPU came, whose stack begins at sp: are there pieces of it?  They are
+ * read with perf_pieces_read() until perf_pieces_end(), which is due in any case. */
+bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp);
 /* For struct unwind_memory; ctx is the struct perf_pieces. */
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret);
 /* Whether the red zone was asked for in vain. */

@@ -14,11 +14,6 @@
 
 #define RSP X86_OP_RSP
 #define RBP X86_OP_RBP
-/* What a call may destroy. */
-#define VOLATILE_REGS                                                                    \
-	(1u << X86_OP_RAX | 1u << X86_OP_RCX | 1u << X86_OP_RDX | 1u << X86_OP_RSI |     \
-	 1u << X86_OP_RDI | 0xfu << 8)
-
 struct store {
 	struct code_path_value addr, value;
 };
@@ -274,7 +269,8 @@ static enum way call(struct search *q, const struct x86_op *op)
 {
 	if (op->opcode == 0xe8 && op->imm == 0)
 		return DEAD; /* to have the address of what follows */
-	forget(&q->now, VOLATILE_REGS);
+	/* code written by hand calls what spares the registers that it goes on to use */
+	forget(&q->now, 1u << X86_OP_RAX);
 	q->now.is_after_call = true;
 	return ON;
 }
@@ -404,13 +400,14 @@ bool code_path_find(const struct code_path_input *in, struct code_path *ret)
 }
 
 /* Returns 0, or the address that could not be read; *ret_known is false for a value that
- * is not known. */
+ * is not known.  also: bits in `valid` that will do. */
 static uint64_t evaluate(struct code_path_value v, const struct unwind_regs *g,
-			 const struct stack_memory *m, bool *ret_known, uint64_t *ret)
+			 uint64_t also, const struct stack_memory *m, bool *ret_known,
+			 uint64_t *ret)
 {
 	uint64_t value;
 
-	*ret_known = v.reg < X86_OP_N_REGS && (g->valid & abi_bit(v.reg));
+	*ret_known = v.reg < X86_OP_N_REGS && (g->valid & (abi_bit(v.reg) | also));
 	if (!*ret_known)
 		return 0;
 	value = g->r[v.reg] + (uint64_t)(int64_t)v.add[0];
@@ -426,13 +423,29 @@ static uint64_t evaluate(struct code_path_value v, const struct unwind_regs *g,
 	return 0;
 }
 
+/* What a call may destroy is presumed only: a loop that was left at once on the way may
+ * have changed it, too. */
+static void give_registers(const struct code_path *path, const struct unwind_regs *g,
+			   const struct stack_memory *m, struct unwind_regs *next)
+{
+	for (unsigned i = 0; i < X86_OP_N_REGS; i++) {
+		bool is_saved = abi_x86_64.callee_saved & abi_bit(i), is_known;
+		uint64_t also = is_saved ? 0 : UNWIND_PRESUMED(path->regs[i].reg & 15);
+
+		evaluate(path->regs[i], g, also, m, &is_known, &next->r[i]);
+		if (is_known)
+			next->valid |= is_saved ? abi_bit(i) : UNWIND_PRESUMED(i);
+	}
+}
+
 enum step_result code_path_step(const struct code_path *path, struct unwind_regs *g,
 				const struct stack_memory *m, struct step *s)
 {
 	struct unwind_regs next = { .arch = g->arch };
 	uint64_t sp, pc, old = g->r[UNWIND_X86_64_RSP];
 	bool is_known;
-	uint64_t fault = evaluate(path->sp, g, m, &is_known, &sp);
+	uint64_t fault = evaluate(path->sp, g, UNWIND_PRESUMED(path->sp.reg & 15), m,
+				  &is_known, &sp);
 
 	s->pc_slot = s->fp_slot = s->cfa_slot = 0;
 	if (fault)
@@ -441,12 +454,8 @@ enum step_result code_path_step(const struct code_path *path, struct unwind_regs
 		return step_stop(s, UNWIND_NO_TABLE);
 	if (!stack_memory_word(m, sp, &pc))
 		return step_fault(s, sp);
-	for (unsigned i = 0; i < X86_OP_N_REGS; i++) {
-		evaluate(path->regs[i], g, m, &is_known, &next.r[i]);
-		/* a loop that was left at once may change what calls may destroy */
-		if (is_known && (abi_x86_64.callee_saved & abi_bit(i)))
-			next.valid |= abi_bit(i);
-	}
+	give_registers(path, g, m, &next);
+	next.valid &= ~UNWIND_PRESUMED(UNWIND_X86_64_RSP);
 	next.valid |= abi_bit(UNWIND_X86_64_RSP) | abi_bit(UNWIND_X86_64_PC);
 	next.r[UNWIND_X86_64_RSP] = sp + 8 + path->popped_bytes;
 	next.r[UNWIND_X86_64_PC] = pc;

@@ -5,8 +5,8 @@
  * JIT code is walked by its frame pointers.  In a file that has tables, code without is
  * hand-written, and its frame pointer may be anybody's: there a step is made only when
  * the code itself proves it (by where it will return to, an entry, a call that leads
- * here).  What
- * cannot be proved ends the walk: a missing frame is better than a wrong one.
+ * here).  What cannot be proved ends the walk: a missing frame is better than a wrong
+ * one.
  *
  * Hardly anybody writes a quarter of a megabyte by hand, though: a hole of that size in a
  * table is what another compiler put there (V8's builtins in node, 1.6 MB; Go next to C),

@@ -136,6 +136,18 @@ def stacks_beyond_what_perf_copies_are_complete():
 
 
 @test
+def stacks_with_pages_that_were_never_touched_are_complete():
+    if not IS_ROOT and may_record('perf'):
+        raise Skip('perf copies no more than what is before them')
+    run(program('gaps'), '200', options=['-i', '1ms'])
+    # By perf such pages are looked for once a stack of the thread was cut at one.
+    r = report('--filter', 'time > 0.5s')
+    assert r['total']['cpu-time'] > 2e8
+    close(share(r, 'thread', 'inclusive'), 1, 0.002, 'thread')
+    close(share(r, 'near', 'inclusive'), 0.5, 0.1, 'near')
+
+
+@test
 def a_frame_whose_address_is_in_the_red_zone_has_callers():
     if not os.path.exists(program('redzone')):
         raise Skip('only x86-64 has a red zone')

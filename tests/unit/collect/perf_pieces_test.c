@@ -8,10 +8,12 @@
 
 #include <cmocka.h>
 
-static void take(struct perf_pieces *p, uint32_t cpu, uint64_t addr, const char *words)
+static void take(struct perf_pieces *p, uint32_t cpu, uint64_t sp, uint64_t addr,
+		 const char *words)
 {
 	struct buf b = { 0 };
 
+	buf_u64le(&b, sp);
 	buf_u64le(&b, addr);
 	buf_u64le(&b, strlen(words));
 	buf_u64le(&b, 0);
@@ -28,18 +30,18 @@ static bool reads(struct perf_pieces *p, uint64_t addr, const char *want)
 	return perf_pieces_read(p, addr, &word) && memcmp(&word, want, 8) == 0;
 }
 
-static void pieces_continue_the_next_sample_of_their_cpu(void **state)
+static void pieces_belong_to_the_next_sample_of_their_cpu(void **state)
 {
 	struct perf_pieces p;
 	uint64_t word;
 
 	(void)state;
 	perf_pieces_init(&p, 2);
-	take(&p, 1, 0x1000, "01234567");
-	take(&p, 1, 0x1008, "89abcdef");
-	assert_false(perf_pieces_begin(&p, 0, 0x1000 - 0x100, 0x1000));
-	assert_false(perf_pieces_begin(&p, 2, 0x1000 - 0x100, 0x1000));
-	assert_true(perf_pieces_begin(&p, 1, 0x1000 - 0x100, 0x1000));
+	take(&p, 1, 0xf00, 0x1000, "01234567");
+	take(&p, 1, 0xf00, 0x1008, "89abcdef");
+	assert_false(perf_pieces_begin(&p, 0, 0xf00));
+	assert_false(perf_pieces_begin(&p, 2, 0xf00));
+	assert_true(perf_pieces_begin(&p, 1, 0xf00));
 	assert_true(reads(&p, 0x1000, "01234567"));
 	assert_true(reads(&p, 0x1004, "456789ab"));
 	assert_true(reads(&p, 0x1008, "89abcdef"));
@@ -47,32 +49,45 @@ static void pieces_continue_the_next_sample_of_their_cpu(void **state)
 	assert_false(perf_pieces_read(&p, 0xfff, &word));
 	perf_pieces_end(&p, 1);
 	assert_false(perf_pieces_read(&p, 0x1000, &word));
-	assert_false(perf_pieces_begin(&p, 1, 0x1000 - 0x100, 0x1000));
+	assert_false(perf_pieces_begin(&p, 1, 0xf00));
 	perf_pieces_fini(&p);
 }
 
-static void a_red_zone_and_what_is_above_the_copy_are_both_there(void **state)
+static void runs_with_gaps_between_them_are_all_there(void **state)
 {
 	struct perf_pieces p;
 	uint64_t word;
 
 	(void)state;
 	perf_pieces_init(&p, 1);
-	take(&p, 0, 0x0ff0, "0123456789abcdef");
-	assert_true(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
-	assert_true(reads(&p, 0x0ff8, "89abcdef"));
-	assert_false(perf_pieces_read(&p, 0x2000, &word));
-	assert_false(perf_pieces_end(&p, 0));
-
-	take(&p, 0, 0x0ff8, "01234567");
-	take(&p, 0, 0x2000, "89abcdef");
-	take(&p, 0, 0x2008, "ghijklmn");
-	assert_true(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
+	take(&p, 0, 0x1000, 0x0ff8, "01234567"); /* the red zone */
+	take(&p, 0, 0x1000, 0x2000, "89abcdef");
+	take(&p, 0, 0x1000, 0x2008, "ghijklmn");
+	take(&p, 0, 0x1000, 0x8000, "opqrstuv");
+	assert_true(perf_pieces_begin(&p, 0, 0x1000));
 	assert_true(reads(&p, 0x0ff8, "01234567"));
 	assert_true(reads(&p, 0x2004, "cdefghij"));
+	assert_true(reads(&p, 0x8000, "opqrstuv"));
 	assert_false(perf_pieces_read(&p, 0x1000, &word));
+	assert_false(perf_pieces_read(&p, 0x200c, &word)); /* half of it is in the gap */
 	perf_pieces_end(&p, 0);
-	assert_false(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
+	assert_false(perf_pieces_begin(&p, 0, 0x1000));
+	perf_pieces_fini(&p);
+}
+
+static void more_runs_than_there_is_room_for_are_left_out(void **state)
+{
+	struct perf_pieces p;
+	uint64_t word;
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	for (uint64_t i = 0; i < PERF_PIECES_RUNS_MAX + 2; i++)
+		take(&p, 0, 0x1000, 0x2000 + i * 0x1000, "01234567");
+	assert_true(perf_pieces_begin(&p, 0, 0x1000));
+	assert_true(reads(&p, 0x2000, "01234567"));
+	assert_true(reads(&p, 0x1000 + PERF_PIECES_RUNS_MAX * 0x1000, "01234567"));
+	assert_false(perf_pieces_read(&p, 0x2000 + PERF_PIECES_RUNS_MAX * 0x1000, &word));
 	perf_pieces_fini(&p);
 }
 
@@ -85,12 +100,12 @@ static void a_red_zone_that_is_missed_is_told_once(void **state)
 	if (!PERF_PIECES_RED_BYTES)
 		skip();
 	perf_pieces_init(&p, 1);
-	assert_false(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
+	assert_false(perf_pieces_begin(&p, 0, 0x1000));
 	assert_false(perf_pieces_read(&p, 0x1000 - PERF_PIECES_RED_BYTES, &word));
 	assert_true(perf_pieces_end(&p, 0));
 	assert_false(perf_pieces_end(&p, 0));
 
-	assert_false(perf_pieces_begin(&p, 0, 0x1000, 0x2000));
+	assert_false(perf_pieces_begin(&p, 0, 0x1000));
 	assert_false(perf_pieces_read(&p, 0x1000 - PERF_PIECES_RED_BYTES - 8, &word));
 	assert_false(perf_pieces_read(&p, 0x2000, &word));
 	assert_false(perf_pieces_end(&p, 0));
@@ -100,15 +115,29 @@ static void a_red_zone_that_is_missed_is_told_once(void **state)
 static void pieces_of_another_stack_are_not_used(void **state)
 {
 	struct perf_pieces p;
+	uint64_t word;
 
 	(void)state;
 	perf_pieces_init(&p, 1);
-	take(&p, 0, 0x1000, "01234567");
-	assert_false(perf_pieces_begin(&p, 0, 0x2000 - 0x100, 0x2000));
-	take(&p, 0, 0x2000, "89abcdef");
-	assert_false(perf_pieces_begin(&p, 0, 0x1000 - 0x100, 0x1000));
-	assert_true(perf_pieces_begin(&p, 0, 0x2000 - 0x100, 0x2000));
-	assert_true(reads(&p, 0x2000, "89abcdef"));
+	take(&p, 0, 0x1000, 0x3000, "01234567");
+	assert_false(perf_pieces_begin(&p, 0, 0x2000));
+	take(&p, 0, 0x2000, 0x4000, "89abcdef");
+	assert_true(perf_pieces_begin(&p, 0, 0x2000));
+	assert_true(reads(&p, 0x4000, "89abcdef"));
+	assert_false(perf_pieces_read(&p, 0x3000, &word));
+	perf_pieces_fini(&p);
+}
+
+static void of_a_sample_that_never_came_the_newer_piece_is_read(void **state)
+{
+	struct perf_pieces p;
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	take(&p, 0, 0x1000, 0x3000, "01234567");
+	take(&p, 0, 0x1000, 0x3000, "89abcdef");
+	assert_true(perf_pieces_begin(&p, 0, 0x1000));
+	assert_true(reads(&p, 0x3000, "89abcdef"));
 	perf_pieces_fini(&p);
 }
 
@@ -118,32 +147,34 @@ static void a_lost_sample_takes_its_pieces_along(void **state)
 
 	(void)state;
 	perf_pieces_init(&p, 1);
-	take(&p, 0, 0x1000, "01234567");
+	take(&p, 0, 0xf00, 0x1000, "01234567");
 	perf_pieces_forget(&p);
-	assert_false(perf_pieces_begin(&p, 0, 0x1000 - 0x100, 0x1000));
+	assert_false(perf_pieces_begin(&p, 0, 0xf00));
 	perf_pieces_fini(&p);
 }
 
 static void a_piece_that_claims_more_than_it_holds_is_none(void **state)
 {
-	static const uint64_t damaged[] = { 0x1000, 9, 0, 0 };
+	static const uint64_t damaged[] = { 0xf00, 0x1000, 9, 0, 0 };
 	struct perf_pieces p;
 
 	(void)state;
 	perf_pieces_init(&p, 1);
 	perf_pieces_take(&p, 0, damaged, sizeof(damaged));
-	perf_pieces_take(&p, 0, damaged, 12);
-	assert_false(perf_pieces_begin(&p, 0, 0x1000 - 0x100, 0x1000));
+	perf_pieces_take(&p, 0, damaged, 20);
+	assert_false(perf_pieces_begin(&p, 0, 0xf00));
 	perf_pieces_fini(&p);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pieces_continue_the_next_sample_of_their_cpu),
-		cmocka_unit_test(a_red_zone_and_what_is_above_the_copy_are_both_there),
+		cmocka_unit_test(pieces_belong_to_the_next_sample_of_their_cpu),
+		cmocka_unit_test(runs_with_gaps_between_them_are_all_there),
+		cmocka_unit_test(more_runs_than_there_is_room_for_are_left_out),
 		cmocka_unit_test(a_red_zone_that_is_missed_is_told_once),
 		cmocka_unit_test(pieces_of_another_stack_are_not_used),
+		cmocka_unit_test(of_a_sample_that_never_came_the_newer_piece_is_read),
 		cmocka_unit_test(a_lost_sample_takes_its_pieces_along),
 		cmocka_unit_test(a_piece_that_claims_more_than_it_holds_is_none),
 	};

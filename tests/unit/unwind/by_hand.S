@@ -7,7 +7,7 @@
 	.text
 	.globl by_hand_start, by_hand_end, by_hand_step, by_hand_returned, by_hand_help
 	.globl by_hand_1, by_hand_2, by_hand_3, by_hand_4, by_hand_5, by_hand_6, by_hand_7
-	.globl by_hand_8, by_hand_9
+	.globl by_hand_8, by_hand_9, by_hand_10
 	.type by_hand_step, @function
 	.p2align 4
 by_hand_start:
@@ -141,6 +141,16 @@ by_hand_9:			/* a table behind a jump, and what never returns */
 2:	push %rax
 	call by_hand_help
 	ud2
+
+	.p2align 4
+by_hand_10:			/* what is called is known to spare the old pointer */
+	mov %rsp, %rdx
+	sub $72, %rsp
+	and $-64, %rsp
+	call by_hand_help
+	call by_hand_help
+	mov %rdx, %rsp
+	ret
 by_hand_end:
 
 by_hand_step:

@@ -17,6 +17,7 @@ void by_hand_6(void);
 void by_hand_7(void);
 void by_hand_8(void);
 void by_hand_9(void);
+void by_hand_10(void);
 /* Calls f with a trap at each instruction. */
 void by_hand_step(void (*f)(void));
 
