@@ -68,14 +68,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct code code = { data, size };
 
 	for (size_t i = 0; i < size && i < MAX_STARTS; i++) {
-		struct code_path_input in = { read_code, &code, CODE_ADDR + i, 256, 6 };
-		struct code_path path;
+		struct code_path_input in = { read_code, &code, CODE_ADDR + i, 256, 16 };
+		struct code_paths paths;
 
 		check_op(data + i, size - i);
-		if (!code_path_find(&in, &path))
+		if (!code_path_find(&in, &paths))
 			continue;
-		check(path.sp.reg < X86_OP_N_REGS);
-		check_step(&path);
+		check(paths.n && paths.n <= CODE_PATH_MAX);
+		for (unsigned k = 0; k < paths.n; k++) {
+			check(paths.at[k].sp.reg < X86_OP_N_REGS);
+			check_step(&paths.at[k]);
+		}
 	}
 	return 0;
 }

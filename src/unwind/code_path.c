@@ -6,10 +6,10 @@
 #include "unwind/abi.h"
 #include "unwind/x86_op.h"
 
-#define N_STORES   8
-#define N_BRANCHES 6
-#define N_VISITED  48
-#define N_RETS	   2 /* that many must agree, when there are so many */
+#define N_STORES   6
+#define N_BRANCHES 16
+#define N_VISITED  96
+#define N_RETS	   3 /* are looked at, when there are so many */
 #define WINDOW	   64
 
 #define RSP X86_OP_RSP
@@ -341,27 +341,36 @@ static enum way step(struct search *q, uint16_t *popped)
 	return way;
 }
 
-/* A way to a ret: the first one, or one that must agree with it. */
-static void take_return(struct search *q, uint16_t popped, struct code_path *ret)
+/* Another way to where a first one led: what they leave different is not known. */
+static bool merge(struct code_path *path, const struct state *s, uint16_t popped)
+{
+	if (path->popped_bytes != popped || !are_equal(path->sp, s->regs[RSP]))
+		return false;
+	for (unsigned i = 0; i < X86_OP_N_REGS; i++)
+		if (!are_equal(path->regs[dwarf_number(i)], s->regs[i]))
+			path->regs[dwarf_number(i)] = unknown;
+	return true;
+}
+
+static void take_return(struct search *q, uint16_t popped, struct code_paths *ret)
 {
 	const struct state *s = &q->now;
+	struct code_path *path;
 
 	if (s->regs[RSP].reg >= X86_OP_N_REGS)
 		return; /* it is not known */
-	if (q->n_rets++ == 0) {
-		ret->sp = s->regs[RSP];
-		ret->popped_bytes = popped;
-		for (unsigned i = 0; i < X86_OP_N_REGS; i++)
-			ret->regs[dwarf_number(i)] = s->regs[i];
-		return;
-	}
-	q->is_refuted |= !are_equal(ret->sp, s->regs[RSP]) || ret->popped_bytes != popped;
+	q->n_rets++;
+	for (unsigned i = 0; i < ret->n; i++)
+		if (merge(&ret->at[i], s, popped))
+			return;
+	path = &ret->at[ret->n++];
+	path->sp = s->regs[RSP];
+	path->popped_bytes = popped;
 	for (unsigned i = 0; i < X86_OP_N_REGS; i++)
-		if (!are_equal(ret->regs[dwarf_number(i)], s->regs[i]))
-			ret->regs[dwarf_number(i)] = unknown;
+		path->regs[dwarf_number(i)] = s->regs[i];
 }
 
-static void follow(struct search *q, struct code_path *ret)
+static void follow(struct search *q, struct code_paths *ret)
 {
 	enum way way = ON;
 	uint16_t popped = 0;
@@ -385,9 +394,12 @@ static void begin(struct search *q, const struct code_path_input *in)
 		q->now.regs[i] = (struct code_path_value){ .reg = dwarf_number(i) };
 }
 
-bool code_path_find(const struct code_path_input *in, struct code_path *ret)
+bool code_path_find(const struct code_path_input *in, struct code_paths *ret)
 {
 	struct search q;
+
+	_Static_assert(N_RETS <= CODE_PATH_MAX, "each may be another");
+	ret->n = 0;
 
 	begin(&q, in);
 	follow(&q, ret);
@@ -396,7 +408,7 @@ bool code_path_find(const struct code_path_input *in, struct code_path *ret)
 		if (visit(&q))
 			follow(&q, ret);
 	}
-	return q.n_rets && !q.is_refuted;
+	return ret->n && !q.is_refuted;
 }
 
 /* Returns 0, or the address that could not be read; *ret_known is false for a value that

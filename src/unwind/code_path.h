@@ -5,8 +5,9 @@
  * Follows x86-64 code from an address on to the function's ret, both ways of each
  * branch, and knows then where the return address and the caller's registers are, as
  * sums and loads of what the registers hold now.  What is found holds for whatever the
- * code did before, and needs no table and no start of the function; it is given only
- * when all ways that were followed agree.  Freestanding; allocates nothing.
+ * code did before, and needs no table and no start of the function.  A way may go where
+ * the program never does: behind a call that does not come back.  So all that were found
+ * are given, and the stack tells which of them can be.  Freestanding; allocates nothing.
  */
 #ifndef DWELL_UNWIND_CODE_PATH_H
 #define DWELL_UNWIND_CODE_PATH_H
@@ -35,6 +36,14 @@ struct code_path {
 	uint16_t popped_bytes;		 /* by the ret, besides the return address */
 };
 
+#define CODE_PATH_MAX 3
+
+/* Those that differ in where the return address is. */
+struct code_paths {
+	struct code_path at[CODE_PATH_MAX];
+	unsigned n;
+};
+
 struct code_path_input {
 	/* Eight bytes of code; false when they cannot be had. */
 	bool (*read)(void *ctx, uint64_t addr, uint64_t *ret);
@@ -44,8 +53,8 @@ struct code_path_input {
 	unsigned branches_max; /* ways kept for later; 0: none but the straight one */
 };
 
-/* False: no ret was reached, or not by all in the same state. */
-bool code_path_find(const struct code_path_input *in, struct code_path *ret);
+/* False: no ret was reached, or one place in different states. */
+bool code_path_find(const struct code_path_input *in, struct code_paths *ret);
 
 /* Make g the caller's.  It must be checked that the new pc is code behind a call. */
 enum step_result code_path_step(const struct code_path *path, struct unwind_regs *g,

@@ -2,6 +2,7 @@
 #include "unwind/no_table.h"
 
 #include "unwind/code_path.h"
+#include "unwind/stack_end.h"
 
 /* A call that lands this close in front of pc called the function pc is in. */
 #define FUNCTION_MAX_BYTES (64 << 10)
@@ -16,7 +17,7 @@ struct way_limits {
 /* Of code that keeps frame pointers, but not up to its very end. */
 static const struct way_limits epilogue = { 10, 0 };
 /* Of code that was written by hand: its loops are long. */
-static const struct way_limits whole_function = { 2048, 6 };
+static const struct way_limits whole_function = { 2048, 16 };
 
 static bool read_code(const struct no_table_code *code, uint64_t addr, uint8_t *ret,
 		      unsigned n)
@@ -136,20 +137,34 @@ static bool is_entry(const uint8_t *p)
 }
 
 /* Each way leaves g as it was when it does not apply. */
+/* Along the one way that leads to a return address. */
 static bool try_code_path(const struct abi *abi, const struct no_table_code *code,
 			  const struct way_limits *limits, struct unwind_regs *g,
 			  const struct stack_memory *m, struct step *s)
 {
 	struct code_path_input in = { code->read, code->ctx, g->r[abi->pc], limits->steps,
 				      limits->branches };
-	struct unwind_regs next = *g;
-	struct code_path path;
+	struct unwind_regs next = *g, found;
+	struct code_paths paths;
+	unsigned n_found = 0;
 
-	if (abi->has_link_register || !code_path_find(&in, &path) ||
-	    code_path_step(&path, &next, m, s) != STEP_RETURN ||
-	    !no_table_is_return(abi, code, next.r[abi->pc]))
+	if (abi->has_link_register || !code_path_find(&in, &paths))
 		return false;
-	*g = next;
+	for (unsigned i = 0; i < paths.n; i++) {
+		next = *g;
+		if (code_path_step(&paths.at[i], &next, m, s) != STEP_RETURN) {
+			if (s->stop == UNWIND_BAD_MEMORY)
+				return false; /* it may be the one */
+			continue;
+		}
+		if (!no_table_is_return(abi, code, next.r[abi->pc]))
+			continue;
+		found = next;
+		n_found++;
+	}
+	if (n_found != 1)
+		return false;
+	*g = found;
 	return true;
 }
 
@@ -182,6 +197,23 @@ static bool try_frame_pointer(const struct abi *abi, const struct no_table_code 
 	    !was_called_from(abi, code, next.r[abi->pc], g->r[abi->pc]))
 		return false;
 	*g = next;
+	return true;
+}
+
+/* Out of a function that start code has called: what such a one calls last does not come
+ * back. */
+static bool try_start(const struct abi *abi, const struct no_table_code *code,
+		      struct unwind_regs *g, const struct stack_memory *m, struct step *s)
+{
+	uint64_t slot, pc;
+
+	if (!stack_end_find(abi, code, m, g->r[abi->sp], &slot) ||
+	    !stack_memory_word(m, slot, &pc))
+		return false;
+	s->pc_slot = s->fp_slot = s->cfa_slot = 0;
+	g->r[abi->pc] = pc;
+	g->r[abi->sp] = slot + 8;
+	g->valid = abi_bit(abi->sp) | abi_bit(abi->pc);
 	return true;
 }
 
@@ -294,6 +326,12 @@ enum step_result no_table_step(const struct abi *abi, const struct no_table_code
 
 	if (is_trampoline(abi, code, pc))
 		return step_signal(abi, g, m, s);
+	if (!frame->is_exact && is_code) {
+		if (stack_end_is(abi, code, pc))
+			return step_stop(s, UNWIND_END);
+		if (code->is_in_file(code->ctx, pc) && try_start(abi, code, g, m, s))
+			return STEP_RETURN;
+	}
 	if (!frame->is_hand_written && is_code)
 		return step_compiled(abi, code, frame->is_exact, g, m, s);
 	if ((is_code && try_code_path(abi, code, &whole_function, g, m, s)) ||

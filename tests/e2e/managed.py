@@ -48,6 +48,40 @@ def java_reaches_the_start_of_its_threads(source):
     check(r, 0.95, '_start', 'clone3', '__clone')
 
 
+SORT_C = r"""
+#include <pthread.h>
+#include <stdlib.h>
+static int numbers[50000];
+static int compare(const void *a, const void *b) { return *(int *)a - *(int *)b; }
+static void *sorter(void *arg)
+{
+	for (int k = 0; k < 25; k++) {
+		for (int i = 0; i < 50000; i++)
+			numbers[i] = rand();
+		qsort(numbers, 50000, sizeof(numbers[0]), compare);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	sorter(NULL);
+	return pthread_create(&t, NULL, sorter, NULL) || pthread_join(t, NULL);
+}
+"""
+
+
+def musl_reaches_the_start_of_programs_and_threads(source):
+    need('musl-gcc')
+    path = os.path.join(DIR, 'sort')
+    # a static program takes no sampler
+    for options in [['-static'], []] if source == 'perf' else [[]]:
+        subprocess.run(['musl-gcc', '-O2', '-x', 'c', '-', '-o', path, *options], check=True,
+                       input=SORT_C, text=True)
+        r = record(source, path)
+        check(r, 0.95, 'main', 'sorter')
+
+
 def by_source(test, source):
     if not may_record(source):
         raise Skip(f'no {source} here')
@@ -58,5 +92,6 @@ if __name__ == '__main__':
     sys.exit(run_all([(f'{test.__name__} by {source}'.replace('_', ' '),
                        functools.partial(by_source, test, source))
                       for test in (node_reaches_its_start_through_builtins,
-                                   java_reaches_the_start_of_its_threads)
+                                   java_reaches_the_start_of_its_threads,
+                                   musl_reaches_the_start_of_programs_and_threads)
                       for source in ('perf', 'timer')]))

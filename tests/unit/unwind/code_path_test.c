@@ -29,7 +29,8 @@ static bool read_code(void *ctx, uint64_t addr, uint64_t *ret)
 }
 
 /* Filled up with traps, at which a way ends. */
-static bool find(const char *bytes, size_t size, unsigned branches, struct code_path *ret)
+static bool find(const char *bytes, size_t size, unsigned branches,
+		 struct code_paths *ret)
 {
 	struct code code;
 	struct code_path_input in = { read_code, &code, CODE_ADDR, 100, branches };
@@ -47,15 +48,15 @@ static void pops_give_back_what_the_stack_holds(void **state)
 	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
 				  NULL };
 	struct unwind_regs g = { .valid = 0x1ffff };
-	struct code_path path;
+	struct code_paths paths;
 	struct step s;
 
 	(void)state;
 	/* add $8, %rsp; pop %rbp; ret */
-	assert_true(FIND("\x48\x83\xc4\x08\x5d\xc3", 0, &path));
+	assert_true(FIND("\x48\x83\xc4\x08\x5d\xc3", 0, &paths));
 	g.r[UNWIND_X86_64_RSP] = 0x6000;
 	g.r[3] = 33;
-	assert_int_equal(code_path_step(&path, &g, &m, &s), STEP_RETURN);
+	assert_int_equal(code_path_step(&paths.at[0], &g, &m, &s), STEP_RETURN);
 	assert_int_equal(g.r[UNWIND_X86_64_PC], 0x4444);
 	assert_int_equal(g.r[UNWIND_X86_64_RSP], 0x6018);
 	assert_int_equal(g.r[UNWIND_X86_64_RBP], 2);
@@ -69,21 +70,21 @@ static void the_stack_pointer_may_come_from_the_stack(void **state)
 	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
 				  NULL };
 	struct unwind_regs g = { .valid = 0x1ffff };
-	struct code_path path;
+	struct code_paths paths;
 	struct step s;
 
 	(void)state;
 	/* mov 8(%rsp), %rsp; pop %rbx; ret $16 */
-	assert_true(FIND("\x48\x8b\x64\x24\x08\x5b\xc2\x10\x00", 0, &path));
+	assert_true(FIND("\x48\x8b\x64\x24\x08\x5b\xc2\x10\x00", 0, &paths));
 	g.r[UNWIND_X86_64_RSP] = 0x6000;
-	assert_int_equal(code_path_step(&path, &g, &m, &s), STEP_RETURN);
+	assert_int_equal(code_path_step(&paths.at[0], &g, &m, &s), STEP_RETURN);
 	assert_int_equal(g.r[UNWIND_X86_64_PC], 0x4444);
 	assert_int_equal(g.r[UNWIND_X86_64_RSP], 0x6030);
 	assert_int_equal(g.r[3], 7);
 
 	m.size = 8;
 	g.r[UNWIND_X86_64_RSP] = 0x6000;
-	assert_int_equal(code_path_step(&path, &g, &m, &s), STEP_STOP);
+	assert_int_equal(code_path_step(&paths.at[0], &g, &m, &s), STEP_STOP);
 	assert_int_equal(s.stop, UNWIND_BAD_MEMORY);
 	assert_int_equal(s.fault, 0x6008);
 }
@@ -94,41 +95,45 @@ static void a_register_that_is_written_is_not_the_callers(void **state)
 	uint64_t stack[] = { 0x4444, 0 };
 	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
 				  NULL };
-	struct code_path path;
+	struct code_paths paths;
 	struct step s;
 
 	(void)state;
 	/* dec %ebp; ret */
-	assert_true(FIND("\xff\xcd\xc3", 0, &path));
+	assert_true(FIND("\xff\xcd\xc3", 0, &paths));
 	g.r[UNWIND_X86_64_RSP] = 0x6000;
-	assert_int_equal(code_path_step(&path, &g, &m, &s), STEP_RETURN);
+	assert_int_equal(code_path_step(&paths.at[0], &g, &m, &s), STEP_RETURN);
 	assert_false(g.valid & abi_bit(UNWIND_X86_64_RBP));
 	assert_true(g.valid & abi_bit(12));
 }
 
-static void ways_that_do_not_agree_prove_nothing(void **state)
+static void ways_that_do_not_agree_are_all_given(void **state)
 {
-	struct code_path path;
+	struct code_paths paths;
 
 	(void)state;
 	/* jz 1f; ret; 1: pop %rax; ret */
-	assert_false(FIND("\x74\x01\xc3\x58\xc3", 6, &path));
+	assert_true(FIND("\x74\x01\xc3\x58\xc3", 6, &paths));
+	assert_int_equal(paths.n, 2);
+	assert_int_equal(paths.at[0].sp.add[0], 0);
+	assert_int_equal(paths.at[1].sp.add[0], 8);
 	/* the same, but the straight way is all that is wanted */
-	assert_true(FIND("\x74\x01\xc3\x58\xc3", 0, &path));
+	assert_true(FIND("\x74\x01\xc3\x58\xc3", 0, &paths));
+	assert_int_equal(paths.n, 1);
 	/* jz 1f; push %rax; 1: jmp 1b: no end, and two depths at one place */
-	assert_false(FIND("\x74\x01\x50\xeb\xfe", 6, &path));
+	assert_false(FIND("\x74\x01\x50\xeb\xfe", 6, &paths));
 }
 
 static void a_register_that_ways_leave_different_is_unknown(void **state)
 {
-	struct code_path path;
+	struct code_paths paths;
 
 	(void)state;
 	/* jz 1f; pop %rbx; ret; 1: pop %rbp; ret */
-	assert_true(FIND("\x74\x02\x5b\xc3\x5d\xc3", 6, &path));
-	assert_int_equal(path.regs[3].reg, CODE_PATH_UNKNOWN);
-	assert_int_equal(path.regs[6].reg, CODE_PATH_UNKNOWN);
-	assert_int_equal(path.regs[12].reg, 12);
+	assert_true(FIND("\x74\x02\x5b\xc3\x5d\xc3", 6, &paths));
+	assert_int_equal(paths.at[0].regs[3].reg, CODE_PATH_UNKNOWN);
+	assert_int_equal(paths.at[0].regs[6].reg, CODE_PATH_UNKNOWN);
+	assert_int_equal(paths.at[0].regs[12].reg, 12);
 }
 
 static void what_cannot_be_followed_ends_a_way(void **state)
@@ -152,9 +157,9 @@ static void what_cannot_be_followed_ends_a_way(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		struct code_path path;
+		struct code_paths paths;
 
-		assert_false(find(t[i].bytes, t[i].size, 6, &path));
+		assert_false(find(t[i].bytes, t[i].size, 6, &paths));
 	}
 }
 
@@ -164,14 +169,14 @@ static void the_stack_cannot_shrink(void **state)
 	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
 				  NULL };
 	struct unwind_regs g = { .valid = 0x1ffff };
-	struct code_path path;
+	struct code_paths paths;
 	struct step s;
 
 	(void)state;
 	/* sub $8, %rsp; ret */
-	assert_true(FIND("\x48\x83\xec\x08\xc3", 0, &path));
+	assert_true(FIND("\x48\x83\xec\x08\xc3", 0, &paths));
 	g.r[UNWIND_X86_64_RSP] = 0x6008;
-	assert_int_equal(code_path_step(&path, &g, &m, &s), STEP_STOP);
+	assert_int_equal(code_path_step(&paths.at[0], &g, &m, &s), STEP_STOP);
 	assert_int_equal(s.stop, UNWIND_NO_TABLE);
 }
 
@@ -181,7 +186,7 @@ int main(void)
 		cmocka_unit_test(pops_give_back_what_the_stack_holds),
 		cmocka_unit_test(the_stack_pointer_may_come_from_the_stack),
 		cmocka_unit_test(a_register_that_is_written_is_not_the_callers),
-		cmocka_unit_test(ways_that_do_not_agree_prove_nothing),
+		cmocka_unit_test(ways_that_do_not_agree_are_all_given),
 		cmocka_unit_test(a_register_that_ways_leave_different_is_unknown),
 		cmocka_unit_test(what_cannot_be_followed_ends_a_way),
 		cmocka_unit_test(the_stack_cannot_shrink),

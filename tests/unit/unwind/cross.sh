@@ -11,8 +11,8 @@ command -v qemu-aarch64 >/dev/null || { echo "SKIP: no qemu-aarch64"; exit 77; }
 [ -e $sysroot/lib/libc.so.6 ] || { echo "SKIP: no aarch64 libc"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-core="cfa_expr cfa_program cfa_row cfi eh_hdr last_stack local local_guard local_modules
-no_table step"
+core="cfa_expr cfa_program cfa_row cfi code_path eh_hdr last_stack local local_guard
+local_modules no_table stack_end step x86_op"
 objects=
 for stem in $core; do
 	$cc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I"$src/src" -fno-omit-frame-pointer \
