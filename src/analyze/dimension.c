@@ -56,11 +56,19 @@ static void file_label(const struct dimension_context *c unused, uint64_t key un
 	ret->file = f->file;
 }
 
-/* Code without line information is one row per function. */
+/* Code without line information is one row per function.  What a later build only has
+ * may be on lines where the first has something else. */
 static uint64_t line_key(struct dimension_context *c, const struct profile_frame *f)
 {
 	if (!f->file || !f->line)
 		return f->function;
+	if (function_of(c, f)->is_later) {
+		const uint32_t place[] = { intern_str(c->texts, f->file), f->line,
+					   f->function };
+
+		return UINT64_C(1) << 63 |
+		       intern_add(c->texts, (const char *)place, sizeof(place));
+	}
 	return ((uint64_t)intern_str(c->texts, f->file) + 1) << 32 | f->line;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/image_names.h"
 #include "analyze/names.h"
 #include "base/mem.h"
 #include "unwind/offline.h"
@@ -78,7 +79,7 @@ static const char *short_name(struct profile *p, const struct input *s, uint32_t
 	char text[64];
 
 	if (m->kind != IMAGE_JIT || path[0] != '[')
-		return arena_strdup(&p->strings, names_base(path));
+		return arena_strdup(&p->strings, image_names_of(p, path));
 	if (!pids->n)
 		map_pids(pids, s->recording);
 	process = map_find(pids, m->pid);
@@ -125,6 +126,12 @@ static bool may_be_in(const struct sym_function *f, const char *file)
 	       strcmp(names_base(file), names_base(f->decl_file)) == 0;
 }
 
+/* What is only known by its place is another thing in another file. */
+static bool may_be_shared(const struct sym_function *f, uint32_t sym_image)
+{
+	return f->is_resolved || !f->start || f->image == sym_image;
+}
+
 /* Of several that it may be the one at its address, else the first. */
 static uint32_t find_function(const struct profile *p, uint64_t key, const char *image,
 			      const char *name, const struct sym_function *sym)
@@ -136,6 +143,7 @@ static uint32_t find_function(const struct profile *p, uint64_t key, const char 
 		const struct profile_function *f = &p->functions.at[id - 1];
 
 		if (strcmp(f->name, name) != 0 || strcmp(f->image, image) != 0 ||
+		    !may_be_shared(sym, f->sym_image) ||
 		    has_namesake(p, (uint32_t)id - 1, sym) ||
 		    !may_be_in(sym, f->decl_file))
 			continue;
@@ -162,6 +170,8 @@ static void tell_apart(struct profile *p)
 {
 	struct profile_function *f = &p->functions.at[p->functions.n - 1];
 
+	if (!f->is_resolved)
+		return;
 	for (uint64_t id = p->same_hash.at[p->functions.n - 1]; id;
 	     id = p->same_hash.at[id - 1]) {
 		struct profile_function *other = &p->functions.at[id - 1];
@@ -187,6 +197,7 @@ static uint32_t add_function(struct profile *p, uint64_t key, const char *image,
 		.label = f->name,
 		.linkage = f->linkage,
 		.image = image,
+		.own_image = image,
 		.image_path = symbolizer_image_path(p->symbolizer, f->image),
 		.decl_file = f->decl_file,
 		.decl_line = f->decl_line,
@@ -197,6 +208,7 @@ static uint32_t add_function(struct profile *p, uint64_t key, const char *image,
 		.kind = kind,
 		.is_resolved = f->is_resolved,
 	};
+	p->functions.at[p->functions.n - 1].same_as = (uint32_t)p->functions.n - 1;
 	*vec_push(&p->same_hash) = (uint32_t)*first;
 	*first = p->functions.n;
 	return (uint32_t)p->functions.n - 1;
@@ -260,13 +272,15 @@ static void take_result(struct profile *p, struct input *s, uint32_t location,
 		const struct sym_frame *f =
 			symbolizer_frame(p->symbolizer, r->first_frame + i);
 		uint32_t id = (uint32_t)p->frames.n;
+		uint32_t function =
+			kind == IMAGE_TRUNCATED
+				? truncated_function(p, f->function, image, r->address)
+				: function_of(p, f->function, image, kind);
 
 		*vec_push(&p->frames) = (struct profile_frame){
 			.id = id,
-			.function = kind == IMAGE_TRUNCATED
-					    ? truncated_function(p, f->function, image,
-								 r->address)
-					    : function_of(p, f->function, image, kind),
+			.function = function,
+			.own_function = function,
 			.line = f->line,
 			.column = f->column,
 			.file = f->file,

@@ -282,17 +282,26 @@ struct candidates {
 	VEC(struct candidate) all;
 };
 
+/* What was matched to another function is meant by either name. */
+static void add_candidate(struct candidates *to, const struct profile_function *f)
+{
+	for (size_t i = 0; i < to->all.n; i++)
+		if (to->all.at[i].id == f->same_as)
+			return;
+	*vec_push(&to->all) = (struct candidate){ f->same_as, 0 };
+}
+
 static struct candidates candidates_of(const struct profile *p, const char *name)
 {
 	struct candidates found = { 0 };
 
 	for (uint32_t i = 0; i < p->functions.n; i++)
 		if (is_exactly(&p->functions.at[i], name))
-			*vec_push(&found.all) = (struct candidate){ i, 0 };
+			add_candidate(&found, &p->functions.at[i]);
 	if (!found.all.n && name[0])
 		for (uint32_t i = 0; i < p->functions.n; i++)
 			if (names_is_part(p->functions.at[i].name, name))
-				*vec_push(&found.all) = (struct candidate){ i, 0 };
+				add_candidate(&found, &p->functions.at[i]);
 	return found;
 }
 

@@ -8,6 +8,8 @@
 #include "analyze/blobs.h"
 #include "analyze/derived.h"
 #include "analyze/frames.h"
+#include "analyze/image_names.h"
+#include "analyze/matching.h"
 #include "analyze/profile_data.h"
 #include "analyze/stream.h"
 #include "base/mem.h"
@@ -28,8 +30,10 @@ void profile_free(struct profile *p)
 	vec_fini(&p->same_hash);
 	map_fini(&p->functions_by_name);
 	map_fini(&p->shared_by);
+	map_fini(&p->image_labels);
 	map_fini(&p->blobs_by_key);
 	vec_fini(&p->blobs);
+	vec_fini(&p->matches);
 	arena_fini(&p->strings);
 	filter_free(p->filter);
 	free(p);
@@ -301,6 +305,7 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 		return rc;
 	blobs_index(p);
 	start_symbolizer(p, o);
+	image_names_choose(p);
 	for (size_t i = 0; i < p->n_sources && rc == 0; i++)
 		rc = p->filter || o->events ? load_chosen(p, &p->sources[i], e)
 					    : load_all(p, &p->sources[i], e);
@@ -311,6 +316,10 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (!p->sources[i].order)
 			input_order(&p->sources[i]);
+	if (o->is_compared && p->n_sources > 1) {
+		matching_apply(p, !o->no_guess);
+		symbolizer_close_images(p->symbolizer);
+	}
 	*ret = steal(&p);
 	return 0;
 }
@@ -343,6 +352,16 @@ uint32_t profile_n_functions(const struct profile *p)
 const struct profile_function *profile_function(const struct profile *p, uint32_t id)
 {
 	return &p->functions.at[id];
+}
+
+size_t profile_n_matches(const struct profile *p)
+{
+	return p->matches.n;
+}
+
+const struct profile_match *profile_match(const struct profile *p, size_t i)
+{
+	return &p->matches.at[i];
 }
 
 struct symbolizer *profile_symbolizer(const struct profile *p)

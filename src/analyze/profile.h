@@ -26,6 +26,8 @@ struct profile_options {
 	const char *filter;	   /* filter expression, or NULL */
 	const char *const *events; /* NULL-terminated names; NULL: all */
 	bool no_inline;
+	bool is_compared; /* match what is the same in several recordings: matching.h */
+	bool no_guess;	  /* by names only */
 	const struct sym_options *sym; /* or NULL */
 };
 
@@ -40,17 +42,28 @@ struct profile_column {
 };
 
 struct profile_function {
-	const char *name;    /* demangled */
-	const char *label;   /* the same, with its place if others are called so, too */
-	const char *linkage; /* or NULL */
-	const char *image;   /* short name: libc.so.6, [kernel], [jit] node */
+	const char *name;      /* demangled */
+	const char *label;     /* the same, with its place if others are called so, too */
+	const char *linkage;   /* or NULL */
+	const char *image;     /* short name: libc.so.6, [kernel], [jit] node */
+	const char *own_image; /* the same, before it was matched to another's */
 	const char *image_path;
 	const char *decl_file; /* or NULL */
 	uint32_t decl_line;
 	uint64_t start, size; /* link-time; 0 unknown */
 	uint32_t sym_image, sym_function;
-	uint8_t kind; /* enum image_kind */
+	uint32_t same_as; /* itself, or the function whose frames its own became */
+	uint8_t kind;	  /* enum image_kind */
 	bool is_resolved;
+	bool is_later; /* the first of several recordings that are compared has it not */
+};
+
+/* What was taken for the same though it is called otherwise, or is elsewhere. */
+struct profile_match {
+	uint32_t function, is;	      /* MODEL_NONE: of an image */
+	const char *image, *is_image; /* of a match of images */
+	const char *how;
+	bool is_guess;
 };
 
 /* One line of a stack as shown: an inlined function is a frame of its own. */
@@ -59,6 +72,7 @@ struct profile_frame {
 	uint64_t address; /* link-time address in the image */
 	uint32_t id;	  /* small numbers: the same for the same place on every stack */
 	uint32_t function;
+	uint32_t own_function; /* before it was matched to another recording's */
 	uint32_t line, column; /* 0 unknown */
 	bool is_inlined;       /* inlined into the next outer frame */
 	bool is_return;
@@ -76,6 +90,8 @@ size_t profile_n_columns(const struct profile *p);
 const struct profile_column *profile_column(const struct profile *p, size_t i);
 uint32_t profile_n_functions(const struct profile *p);
 const struct profile_function *profile_function(const struct profile *p, uint32_t id);
+size_t profile_n_matches(const struct profile *p);
+const struct profile_match *profile_match(const struct profile *p, size_t i);
 struct symbolizer *profile_symbolizer(const struct profile *p);
 /* The symbolizer's id of a recording's image. */
 uint32_t profile_sym_image(const struct profile *p, size_t source, uint32_t image);

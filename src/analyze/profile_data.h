@@ -31,8 +31,11 @@ struct profile {
 	struct map functions_by_name;	  /* hash of image and name to first id + 1 */
 	VEC(uint32_t) same_hash;	  /* chain of functions with one hash, id + 1 */
 	struct map shared_by;	 /* function << 32 | symbolizer's image to its function */
+	struct map image_labels; /* hash of a path to its label, where not the last
+				  * component: image_names.h */
 	struct map blobs_by_key; /* of kind and image to the first of them + 1 */
 	VEC(struct profile_blob) blobs;
+	VEC(struct profile_match) matches;
 	struct arena strings;
 	struct symbolizer *symbolizer;
 	struct filter *filter; /* or NULL */

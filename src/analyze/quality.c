@@ -87,7 +87,7 @@ static void measure_unresolved(struct quality *q, struct unresolved *u,
 		if (!w || !n)
 			continue;
 
-		uint32_t id = p->frames.at[first + n - 1].function;
+		uint32_t id = p->frames.at[first + n - 1].own_function;
 		const struct profile_function *f = &p->functions.at[id];
 
 		if (f->is_resolved || f->kind == IMAGE_TRUNCATED)
@@ -131,7 +131,7 @@ static void take_images(struct quality *q, const struct unresolved *u,
 		const struct profile_function *f = &p->functions.at[u->functions.at[i]];
 		struct quality_image *to = &q->images[i];
 
-		to->image = f->image;
+		to->image = f->own_image;
 		to->problem = symbolizer_image_problem(p->symbolizer, f->sym_image);
 		for (size_t c = 0; c < q->n_columns; c++) {
 			struct quality_image other = *to;

@@ -37,7 +37,9 @@ static const char *const orders[] = { [CHANGE] = "change",
 				      [INCLUSIVE] = "inclusive",
 				      [NAME] = "name",
 				      NULL };
-static const struct report_rows shown_rows = { .orders = orders, .limit = 30 };
+static const struct report_rows shown_rows = { .orders = orders,
+					       .limit = 30,
+					       .is_compared = true };
 
 static bool orders_changes(const struct row_view *v)
 {
@@ -51,11 +53,12 @@ static void weigh_row(struct row_view *v, size_t row)
 	unsigned order = v->r->order;
 
 	if (orders_changes(v)) {
-		uint64_t inclusive = row_view_largest_share(v, row, true);
+		bool is_inclusive = order == INCLUSIVE_CHANGE || v->r->json;
 
 		to->value = compare_table_weight(v, row, order == INCLUSIVE_CHANGE,
 						 order == RATIO);
-		to->tie = row_view_largest_share(v, row, false) + (inclusive > 0);
+		to->tie = row_view_largest_share(v, row, false);
+		to->tie += is_inclusive && row_view_largest_share(v, row, true);
 	} else {
 		to->value =
 			row_view_values(v, row, order == INCLUSIVE)[v->r->sort_column];
@@ -149,9 +152,10 @@ static int run(struct options *o, struct err *e)
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }
 
-static const struct option_spec *const tables[] = { own_options, report_options_rows,
-						    report_options_input,
-						    report_options_output, NULL };
+static const struct option_spec *const tables[] = {
+	own_options,	      report_options_match,  report_options_rows,
+	report_options_input, report_options_output, NULL
+};
 
 static const struct command_example examples[] = {
 	{ "dwell diff before.dwell after.dwell", "what got slower and what faster" },
@@ -172,9 +176,14 @@ const struct command cmd_diff = {
 		"few samples; that two runs differ anyway it does not know: 'dwell "
 		"stats' "
 		"of several runs tells.\n\n"
-		"Functions of two builds are the same when their names, their images' "
-		"names and their source files' names are. Threads, processes and "
-		"intervals are the same when they are called so, whatever their numbers.",
+		"Functions of two builds are matched by name, also where the image has "
+		"another version or the function moved to another source file or was "
+		"split by the compiler. What has no match by name is guessed by its "
+		"code, its callers and its callees; a guess is shown as old ≈ new, the "
+		"foot says why, and --no-guess does without. Lines are counted from "
+		"where their function begins. Threads, processes and intervals are the "
+		"same when they are called so, whatever their numbers.\n\n"
+		"docs/comparing.md tells all of it.",
 	.options = tables,
 	.examples = examples,
 	.group = "report",

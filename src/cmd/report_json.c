@@ -6,6 +6,7 @@
 
 #include "analyze/waits.h"
 #include "base/mem.h"
+#include "cmd/report_matches.h"
 #include "unwind/offline.h"
 
 static void event_key(const struct report *r, size_t column, char *key, size_t cap)
@@ -257,6 +258,8 @@ void report_json_end(struct json *j, const struct report *r)
 	uint64_t lost = 0;
 
 	json_array_end(j);
+	if (profile_n_matches(r->profile))
+		report_matches_json(j, r);
 	if (has_waits(r))
 		put_waits(j, r);
 	json_key(j, "quality");

@@ -44,6 +44,13 @@ const struct option_spec report_options_sort[] = {
 	OPTION_END,
 };
 
+const struct option_spec report_options_match[] = {
+	{ .name = "no-guess",
+	  .kind = OPTION_FLAG,
+	  .text = "Match functions by their names only, never by their shape" },
+	OPTION_END,
+};
+
 const struct option_spec report_options_rows[] = {
 	{ .name = "limit",
 	  .short_name = 'n',

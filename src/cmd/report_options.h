@@ -9,6 +9,7 @@
 
 extern const struct option_spec report_options_input[];	 /* what is read */
 extern const struct option_spec report_options_sort[];	 /* in what order */
+extern const struct option_spec report_options_match[];	 /* of several recordings */
 extern const struct option_spec report_options_rows[];	 /* which rows */
 extern const struct option_spec report_options_output[]; /* --json, --width */
 

@@ -189,11 +189,15 @@ static void choose_columns(struct report *r)
 			r->sort_column = r->shown[i];
 }
 
-static int load(struct report *r, const struct options *o, struct err *e)
+static int load(struct report *r, const struct options *o, bool is_compared,
+		struct err *e)
 {
 	struct profile_options p = { .filter = r->filter,
 				     .events = r->events,
 				     .no_inline = options_has(o, "no-inline"),
+				     .is_compared = is_compared,
+				     .no_guess = options_knows(o, "no-guess") &&
+						 options_has(o, "no-guess"),
 				     .sym = &r->sym };
 	int rc;
 
@@ -231,7 +235,7 @@ int report_profile_open(const struct options *o, char *const *files,
 	if (rc == 0 && rows)
 		rc = take_ranking(&r, o, rows, e);
 	if (rc == 0)
-		rc = load(&r, o, e);
+		rc = load(&r, o, rows && rows->is_compared, e);
 	if (rc == 0 && rows)
 		rc = take_sort(&r, o, rows->orders, e);
 	if (rc < 0) {

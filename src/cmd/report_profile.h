@@ -20,8 +20,9 @@
 struct report_rows {
 	const char *const *orders; /* keys of --sort, NULL-terminated; the first is what
 				    * is done without */
-	size_t limit;	/* rows in a text; JSON has all, unless --limit is given */
-	double min_pct; /* --min in a text */
+	size_t limit;	  /* rows in a text; JSON has all, unless --limit is given */
+	double min_pct;	  /* --min in a text */
+	bool is_compared; /* what is the same in several recordings is matched */
 };
 
 struct report {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cmd/report_matches.h"
 #include "cmd/report_text.h"
 #include "unwind/offline.h"
 
@@ -363,6 +364,7 @@ static void put_gaps(const struct report *r, FILE *out)
 void report_quality_print_gaps(const struct report *r, FILE *out)
 {
 	fputc('\n', out);
+	report_matches_print(r, out);
 	put_gaps(r, out);
 	for (size_t c = 0; c < r->quality.n_columns; c++)
 		put_rate(r, c, out);
@@ -373,6 +375,7 @@ void report_quality_print_gaps(const struct report *r, FILE *out)
 void report_quality_print(const struct report *r, FILE *out)
 {
 	fputc('\n', out);
+	report_matches_print(r, out);
 	put_gaps(r, out);
 	for (size_t c = 0; c < r->quality.n_columns; c++)
 		put_rate(r, c, out);

@@ -52,9 +52,9 @@ static const char *const orders[] = { [RANGE] = "range",
 				      [MAX] = "max",
 				      [NAME] = "name",
 				      NULL };
-static const struct report_rows shown_rows = { .orders = orders,
-					       .limit = 30,
-					       .min_pct = 0.1 };
+static const struct report_rows shown_rows = {
+	.orders = orders, .limit = 30, .min_pct = 0.1, .is_compared = true
+};
 
 /* A range that chance may have made comes after all others. */
 static uint64_t weight_of(unsigned order, const struct spread *r)
@@ -227,7 +227,8 @@ static int run(struct options *o, struct err *e)
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }
 
-static const struct option_spec *const tables[] = { own_options, report_options_input,
+static const struct option_spec *const tables[] = { own_options, report_options_match,
+						    report_options_input,
 						    report_options_output, NULL };
 
 static const struct command_example examples[] = {

@@ -174,6 +174,16 @@ uint32_t function_table_add_place(struct function_table *t, uint32_t image,
 	return (uint32_t)*slot - 1;
 }
 
+uint32_t function_table_add_bounds(struct function_table *t, uint32_t image,
+				   const char *name, uint64_t start, uint64_t size)
+{
+	uint32_t id = function_table_add_place(t, image, name);
+
+	t->functions.at[id]->start = start;
+	t->functions.at[id]->size = size;
+	return id;
+}
+
 const struct sym_function *function_table_get(const struct function_table *t, uint32_t id)
 {
 	return id < t->functions.n ? t->functions.at[id] : NULL;

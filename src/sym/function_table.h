@@ -34,6 +34,9 @@ uint32_t function_table_add(struct function_table *t, const struct function_key 
 /* A place without a function: "[libfoo.so]". */
 uint32_t function_table_add_place(struct function_table *t, uint32_t image,
 				  const char *name);
+/* Code between bounds without a name of its own: "fn@0x1a2b". */
+uint32_t function_table_add_bounds(struct function_table *t, uint32_t image,
+				   const char *name, uint64_t start, uint64_t size);
 const struct sym_function *function_table_get(const struct function_table *t,
 					      uint32_t id);
 uint32_t function_table_count(const struct function_table *t);

@@ -59,6 +59,8 @@ struct image_ops {
 		     struct sym_line_row **ret, size_t *ret_n, struct err *e);
 	/* Enter functions whose readable name contains the text into the table. */
 	void (*enter_functions)(struct image *im, const char *text);
+	/* How many functions the symbol table has of a linkage name. */
+	size_t (*count_symbols)(struct image *im, const char *name);
 };
 
 extern const struct image_ops object_image_ops; /* ELF files, the vDSO */

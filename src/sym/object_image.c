@@ -215,7 +215,8 @@ static uint32_t enter(struct image *im, const struct symtab_symbol *symbol)
 	};
 
 	if (function_bounds_is_synthetic(symbol->name))
-		return function_table_add_place(im->functions, im->id, symbol->name);
+		return function_table_add_bounds(im->functions, im->id, symbol->name,
+						 key.start, key.size);
 	return function_table_add(im->functions, &key);
 }
 
@@ -309,6 +310,16 @@ static void object_enter_functions(struct image *im, const char *text)
 	object_resolve(im, addresses, n, places);
 }
 
+static size_t object_count_symbols(struct image *im, const char *name)
+{
+	const struct state *s = im->state;
+	size_t n_symbols = s->symbols ? symtab_count(s->symbols) : 0, n = 0;
+
+	for (size_t i = 0; i < n_symbols; i++)
+		n += strcmp(symtab_at(s->symbols, i)->name, name) == 0;
+	return n;
+}
+
 const struct image_ops object_image_ops = {
 	.open = open_object,
 	.close = close_object,
@@ -319,4 +330,5 @@ const struct image_ops object_image_ops = {
 	.code = object_code,
 	.lines = object_lines,
 	.enter_functions = object_enter_functions,
+	.count_symbols = object_count_symbols,
 };

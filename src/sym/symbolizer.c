@@ -324,6 +324,14 @@ int symbolizer_source(struct symbolizer *s, uint32_t image, const char *file,
 	return source_file_read(im, file, ret, e);
 }
 
+size_t symbolizer_count_symbols(struct symbolizer *s, uint32_t image, const char *name)
+{
+	struct image *im = open_image(s, image);
+
+	return im && im->ops && im->ops->count_symbols ? im->ops->count_symbols(im, name)
+						       : 0;
+}
+
 size_t symbolizer_find_functions(struct symbolizer *s, uint32_t image, const char *text,
 				 uint32_t *ret_ids, size_t max)
 {

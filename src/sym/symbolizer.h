@@ -142,6 +142,8 @@ must_use int symbolizer_lines(struct symbolizer *s, uint32_t image, uint64_t add
 /* Text of a source file (archived, as recorded, or below source_dirs). */
 must_use int symbolizer_source(struct symbolizer *s, uint32_t image, const char *file,
 			       struct buf *ret, struct err *e);
+/* Functions that the linker knows by a name; 0 also where its table is not at hand. */
+size_t symbolizer_count_symbols(struct symbolizer *s, uint32_t image, const char *name);
 /* Functions whose demangled name equals or, if none does, contains the text. */
 size_t symbolizer_find_functions(struct symbolizer *s, uint32_t image, const char *text,
 				 uint32_t *ret_ids, size_t max);

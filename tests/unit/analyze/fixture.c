@@ -32,9 +32,11 @@ static uint32_t add_function(struct profile *p, const char *name, size_t n)
 		.name = own_name,
 		.label = own_name,
 		.image = "prog",
+		.own_image = "prog",
 		.image_path = "/bin/prog",
 		.is_resolved = true,
 	};
+	p->functions.at[p->functions.n - 1].same_as = (uint32_t)p->functions.n - 1;
 	return (uint32_t)p->functions.n - 1;
 }
 
@@ -51,8 +53,12 @@ static uint32_t add_location(struct build *b, const char *text, size_t n)
 		const char *end = memchr(s, '+', (size_t)(text + n - s));
 
 		end = end ? end : text + n;
+
+		uint32_t function = add_function(p, s, (size_t)(end - s));
+
 		*vec_push(&p->frames) = (struct profile_frame){
-			.function = add_function(p, s, (size_t)(end - s)),
+			.function = function,
+			.own_function = function,
 			.is_inlined = s != text,
 		};
 		s = end + (end < text + n);
