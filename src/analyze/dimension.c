@@ -136,7 +136,13 @@ static void thread_label(const struct dimension_context *c, uint64_t key,
 
 	if (!t)
 		return buf_puts(&ret->name, "(unknown thread)");
-	buf_printf(&ret->name, "%s  tid %u", recording_string(r, t->name), t->tid);
+	buf_puts(&ret->name, recording_string(r, t->name));
+	if (!t->tid && p) {
+		buf_printf(&ret->name, "%sof %s", t->name ? "  " : "",
+			   recording_string(r, p->comm));
+		return;
+	}
+	buf_printf(&ret->name, "  tid %u", t->tid);
 	if (p && p->pid != t->tid)
 		buf_printf(&ret->name, "  of %s pid %u", recording_string(r, p->comm),
 			   p->pid);
@@ -164,13 +170,40 @@ static const struct model_process *process_of(const struct recording *r, uint32_
 	return t ? recording_process(r, t->process) : NULL;
 }
 
+/* All processes of a command, as a database keeps them, are one row in whatever epoch
+ * and recording they are: its key is their text. */
+#define CLASS_KEY (UINT64_C(1) << 63)
+
+static bool is_class(const struct model_process *p)
+{
+	return p && !p->pid;
+}
+
+static void put_class(const struct recording *r, const struct model_process *p,
+		      struct buf *to)
+{
+	const char *exe = recording_string(r, p->exe);
+	const char *cgroup = recording_string(r, p->cgroup);
+
+	buf_puts(to, recording_string(r, p->comm));
+	if (*exe)
+		buf_printf(to, "  %s", exe);
+	if (*cgroup)
+		buf_printf(to, "  in %s", cgroup);
+}
+
 static uint64_t process_key(struct dimension_context *c, uint32_t source,
 			    const struct sample_block *b, size_t i)
 {
 	const struct recording *r = profile_source(c->profile, source);
 	const struct model_thread *t = recording_thread(r, b->thread[i]);
+	const struct model_process *p = t ? recording_process(r, t->process) : NULL;
+	own(buf_fini) struct buf text = { 0 };
 
-	return pack(source, t ? t->process : MODEL_NONE);
+	if (!is_class(p))
+		return pack(source, t ? t->process : MODEL_NONE);
+	put_class(r, p, &text);
+	return CLASS_KEY | intern_add(c->texts, (const char *)text.data, text.size);
 }
 
 static void process_label(const struct dimension_context *c, uint64_t key,
@@ -178,9 +211,13 @@ static void process_label(const struct dimension_context *c, uint64_t key,
 			  struct dimension_label *ret)
 {
 	uint32_t id;
-	const struct recording *r = unpack(c, key, &id);
-	const struct model_process *p = recording_process(r, id);
+	const struct recording *r;
+	const struct model_process *p;
 
+	if (key & CLASS_KEY)
+		return buf_puts(&ret->name, intern_get(c->texts, (uint32_t)key));
+	r = unpack(c, key, &id);
+	p = recording_process(r, id);
 	if (!p)
 		return buf_puts(&ret->name, "(unknown process)");
 	buf_printf(&ret->name, "%s  pid %u", recording_string(r, p->comm), p->pid);
@@ -192,9 +229,13 @@ static void process_shared(const struct dimension_context *c, uint64_t key,
 			   struct buf *ret)
 {
 	uint32_t id;
-	const struct recording *r = unpack(c, key, &id);
-	const struct model_process *p = recording_process(r, id);
+	const struct recording *r;
+	const struct model_process *p;
 
+	if (key & CLASS_KEY)
+		return buf_puts(ret, intern_get(c->texts, (uint32_t)key));
+	r = unpack(c, key, &id);
+	p = recording_process(r, id);
 	buf_puts(ret, p ? recording_string(r, p->comm) : "(unknown process)");
 	if (p && p->cmdline)
 		buf_printf(ret, "  %s", recording_string(r, p->cmdline));

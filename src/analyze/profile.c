@@ -296,8 +296,12 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 	p->sources = xcalloc(n ? n : 1, sizeof(*p->sources));
 	for (; p->n_sources < n && rc == 0; p->n_sources++) {
 		rc = input_open(&p->sources[p->n_sources], paths[p->n_sources], e);
-		if (rc == 0)
-			add_columns(p, (uint32_t)p->n_sources, o);
+		if (rc < 0)
+			break;
+		if (o->names)
+			recording_set_name(p->sources[p->n_sources].recording,
+					   o->names[p->n_sources]);
+		add_columns(p, (uint32_t)p->n_sources, o);
 	}
 	if (rc == 0)
 		rc = check_events(p, o, e);

@@ -29,6 +29,7 @@ struct profile_options {
 	bool is_compared; /* match what is the same in several recordings: matching.h */
 	bool no_guess;	  /* by names only */
 	const struct sym_options *sym; /* or NULL */
+	const char *const *names;      /* what the recordings are called; NULL: paths */
 };
 
 struct profile_column {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/report_options.h"
 
+#include "cmd/database_options.h"
+
 const struct option_spec report_options_input[] = {
 	{ .name = "event",
 	  .short_name = 'e',
@@ -31,6 +33,11 @@ const struct option_spec report_options_input[] = {
 	{ .name = "no-debuginfod",
 	  .kind = OPTION_FLAG,
 	  .text = "Do not ask debug servers, even when DEBUGINFOD_URLS is set" },
+	{ .name = "db",
+	  .kind = OPTION_STRING,
+	  .arg = "PATH",
+	  .text = "Read this database instead of a recording" },
+	DATABASE_OPTIONS_SELECT,
 	OPTION_END,
 };
 

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/output_file.h"
+#include "cmd/report_database.h"
 #include "cmd/report_value.h"
 
 static void newest_recording(char **ret)
@@ -38,8 +39,17 @@ static void newest_recording(char **ret)
 	globfree(&found);
 }
 
-static int choose_paths(struct report *r, char *const *files, struct err *e)
+/* Nothing but files is what it is; the rest is loaded. */
+static int open_databases(struct report *r, const struct options *o, struct err *e)
 {
+	r->database = xcalloc(1, sizeof(*r->database));
+	return report_database_open(r->database, o, r->paths, r->n_paths, e);
+}
+
+static int choose_paths(struct report *r, const struct options *o, char *const *files,
+			struct err *e)
+{
+	const char *db = options_str(o, "db");
 	size_t n = 0;
 
 	while (files[n])
@@ -48,15 +58,21 @@ static int choose_paths(struct report *r, char *const *files, struct err *e)
 	for (size_t i = 0; i < n; i++)
 		r->paths[i] = files[i];
 	r->n_paths = n;
-	if (n)
-		return 0;
+	if (db && n)
+		return err_set(e, ERR_USAGE,
+			       "--db and a recording: name the database as a recording "
+			       "to read both");
+	if (db)
+		r->n_paths = 1;
+	if (r->n_paths)
+		return open_databases(r, o, e);
 	newest_recording(&r->newest);
 	if (!r->newest)
 		return err_set(e, ERR_USAGE,
 			       "no recording (*.dwell) here: make one with 'dwell run -- "
 			       "COMMAND', or name a file");
 	r->paths[r->n_paths++] = r->newest;
-	return 0;
+	return open_databases(r, o, e);
 }
 
 static const char **take_list(const struct options *o, const char *name)
@@ -199,7 +215,14 @@ static int load(struct report *r, const struct options *o, bool is_compared,
 				     .no_guess = options_knows(o, "no-guess") &&
 						 options_has(o, "no-guess"),
 				     .sym = &r->sym };
+	own(freep) const char **names = xcalloc(r->n_paths + 1, sizeof(*names));
 	int rc;
+
+	for (size_t i = 0; i < r->n_paths; i++)
+		names[i] = r->paths[i];
+	if (r->database)
+		report_database_name(r->database, names);
+	p.names = names;
 
 	r->sym.debug_dirs = r->debug_dirs;
 	r->sym.sysroot = options_str(o, "sysroot");
@@ -208,7 +231,12 @@ static int load(struct report *r, const struct options *o, bool is_compared,
 	rc = profile_load(r->paths, r->n_paths, &p, &r->profile, e);
 	if (rc < 0)
 		return e->os == EACCES ? tell_owner(r, rc, e) : rc;
+	if (r->database)
+		report_database_name(r->database, r->paths);
 	quality_measure(&r->quality, r->profile);
+	for (size_t i = 0; r->database && i < r->n_paths; i++)
+		if (r->database->damage[i])
+			r->quality.sources[i].damage = r->database->damage[i];
 	choose_columns(r);
 	return 0;
 }
@@ -230,7 +258,7 @@ int report_profile_open(const struct options *o, char *const *files,
 		r.json = options_has(o, "json");
 		r.width = (unsigned)options_u64(o, "width", r.width);
 	}
-	rc = choose_paths(&r, files, e);
+	rc = choose_paths(&r, o, files, e);
 
 	if (rc == 0 && rows)
 		rc = take_ranking(&r, o, rows, e);
@@ -254,6 +282,9 @@ void report_profile_close(struct report *r)
 	free(r->debug_dirs);
 	free(r->paths);
 	free(r->newest);
+	if (r->database)
+		report_database_fini(r->database);
+	free(r->database);
 	free(r->shown);
 	*r = (struct report){ 0 };
 }

@@ -16,6 +16,8 @@
 #include "analyze/ranking.h"
 #include "cmd/option.h"
 
+struct report_database;
+
 /* What a command's rows may be ordered by, and which of them are shown. */
 struct report_rows {
 	const char *const *orders; /* keys of --sort, NULL-terminated; the first is what
@@ -31,7 +33,8 @@ struct report {
 	struct sym_options sym;
 	const char **events, **debug_dirs, **paths; /* NULL-terminated */
 	size_t n_paths;
-	char *newest; /* the file found when none was named */
+	char *newest;			  /* the file found when none was named */
+	struct report_database *database; /* parts of databases among them, or NULL */
 	const char *filter;
 	bool json;
 	unsigned width;

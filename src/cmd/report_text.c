@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/report_database.h"
 
 #define LABEL 14 /* columns before the text of a quality line */
 
@@ -87,6 +88,10 @@ static char *with_recordings(const struct report *r, const char *line)
 
 	buf_puts(&b, line);
 	for (size_t i = 0; i < r->n_paths && !r->newest; i++) {
+		if (r->database && r->database->said[i]) {
+			buf_puts(&b, r->database->said[i]);
+			continue;
+		}
 		own(freep) char *safe = xcalloc(4, strlen(r->paths[i]) + 1);
 
 		text_printable(safe, 4 * (strlen(r->paths[i]) + 1), r->paths[i]);

@@ -183,6 +183,14 @@ const char *recording_path(const struct recording *r)
 	return r->source.path;
 }
 
+void recording_set_name(struct recording *r, const char *name)
+{
+	char *copy = xstrdup(name);
+
+	free(r->source.path);
+	r->source.path = copy;
+}
+
 const char *recording_damage(const struct recording *r)
 {
 	return r->damage_line;

@@ -29,6 +29,8 @@ void recording_free(struct recording *r);
 void recording_freep(struct recording **r);
 
 const char *recording_path(const struct recording *r);
+/* What it is called instead, where the path says nothing to people. */
+void recording_set_name(struct recording *r, const char *name);
 /* One line about where and how the file is damaged or unfinished, or NULL. */
 const char *recording_damage(const struct recording *r);
 /* The recorder ended in order (a closing index was found). */

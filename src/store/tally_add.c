@@ -160,6 +160,71 @@ static void add_facts(struct adding *a)
 	}
 }
 
+/* Of several recordings: the earliest start, the latest end, what else they agree on; of
+ * the rest the last one's, but all hosts and epochs. */
+enum info_policy { INFO_LAST, INFO_EARLIEST, INFO_LATEST, INFO_LIST };
+
+static const struct {
+	const char *key;
+	enum info_policy policy;
+} info_policies[] = {
+	{ "start-time", INFO_EARLIEST }, { "start-realtime-ns", INFO_EARLIEST },
+	{ "end-time", INFO_LATEST },	 { "end-realtime-ns", INFO_LATEST },
+	{ "host", INFO_LIST },		 { "epoch", INFO_LIST },
+};
+
+static enum info_policy policy_of(const char *key)
+{
+	for (size_t i = 0; i < sizeof(info_policies) / sizeof(info_policies[0]); i++)
+		if (strcmp(info_policies[i].key, key) == 0)
+			return info_policies[i].policy;
+	return INFO_LAST;
+}
+
+/* "ant, bee" has "ant". */
+static bool list_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at += n)
+		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ','))
+			return n > 0;
+	return !n;
+}
+
+static void add_info(struct tally *t, const char *key, const char *value)
+{
+	const char *was = tally_info_get(t, key);
+	enum info_policy policy = policy_of(key);
+	own(freep) char *both = NULL;
+	int order;
+
+	if (was && policy == INFO_LIST) {
+		if (list_has(was, value))
+			return;
+		both = xasprintf("%s, %s", was, value);
+		value = both;
+	}
+	/* Texts of the same length, as times are, compare as numbers do. */
+	order = was ? strcmp(was, value) : 0;
+	if ((policy == INFO_EARLIEST && order < 0) ||
+	    (policy == INFO_LATEST && order > 0))
+		return;
+	tally_info(t, key, value);
+}
+
+static void add_infos(struct adding *a)
+{
+	for (size_t i = 0; i < recording_info_count(a->r); i++) {
+		const char *key, *value;
+
+		recording_info_at(a->r, i, &key, &value);
+		/* The clock of a boot says nothing of times that are not kept. */
+		if (strcmp(key, "start-monotonic-ns") != 0)
+			add_info(a->t, key, value);
+	}
+}
+
 static bool is_wanted(const struct adding *a, uint32_t stack)
 {
 	if (!a->fold.images)
@@ -226,6 +291,7 @@ int tally_add_recording(struct tally *t, const struct recording *r,
 
 	if (fold)
 		a.fold = *fold;
+	add_infos(&a);
 	add_images(&a);
 	add_events(&a);
 	add_processes(&a);
