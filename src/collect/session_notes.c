@@ -213,7 +213,7 @@ static void note_start_time(struct writer *w, uint64_t start_ns)
 	writer_info(w, "start-realtime-ns", text);
 }
 
-static void note_machine(struct writer *w)
+void session_notes_machine(struct writer *w)
 {
 	struct utsname u;
 	struct cpus cpus = { 0 };
@@ -298,7 +298,7 @@ void session_notes_begin(struct writer *w, const struct session_settings *x,
 	if (getcwd(cwd, sizeof(cwd)))
 		writer_info(w, "directory", cwd);
 	note_start_time(w, start_ns);
-	note_machine(w);
+	session_notes_machine(w);
 }
 
 void session_notes_mark(struct writer *w, uint64_t now_ns)

@@ -22,6 +22,8 @@ void session_notes_describe(const struct session_settings *x, const struct scope
 
 /* Declares the columns of a plan, and notes their ids in it. */
 void session_notes_events(struct writer *w, struct plan *plan);
+/* Host, kernel, CPUs. */
+void session_notes_machine(struct writer *w);
 void session_notes_begin(struct writer *w, const struct session_settings *x,
 			 const struct plan *plans, uint64_t start_ns);
 /* The user marks the end of an interval. */

@@ -51,6 +51,7 @@ struct system_counts {
 	/* Of the recording. */
 	struct intern *classes; /* struct class_key; id - 1 is the place in threads */
 	VEC(uint32_t) threads;
+	struct map exes;	/* hash of a class without it → image */
 	struct map code_images; /* pid → image of code without a file */
 	uint32_t unknown, truncated;
 	/* For good. */
@@ -74,6 +75,7 @@ static void end_recording(struct system_counts *c)
 	jit_files_free(c->jit);
 	intern_free(c->classes);
 	vec_fini(&c->threads);
+	map_fini(&c->exes);
 	map_fini(&c->code_images);
 	c->kernel = NULL;
 	c->jit = NULL;
@@ -297,6 +299,19 @@ static bool has_address(const struct stack_record *r)
 	return false;
 }
 
+/* A process that exits has no executable any more: it is the one that its name had. */
+static void remember_exe(struct system_counts *c, struct class_key *k)
+{
+	uint32_t exe = k->exe;
+	uint64_t *known;
+
+	k->exe = 0;
+	known = map_slot(&c->exes, hash_bytes(k, sizeof(*k)), NULL);
+	if (exe)
+		*known = exe;
+	k->exe = (uint32_t)*known;
+}
+
 static uint32_t thread_of(struct system_counts *c, const struct stack_record *r)
 {
 	struct class_key k = { .cgroup = r->cgroup, .exe = r->exe };
@@ -309,6 +324,7 @@ static uint32_t thread_of(struct system_counts *c, const struct stack_record *r)
 	}
 	if (r->flags & STACK_RECORD_IS_PROCESS || has_address(r))
 		k.pid = r->pid;
+	remember_exe(c, &k);
 	id = intern_add(c->classes, (const char *)&k, sizeof(k));
 	if (id > c->threads.n)
 		*vec_push(&c->threads) = add_thread(c, r, &k);
@@ -322,7 +338,9 @@ void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_n
 	vec_each(k, &keys->counted) {
 		const struct stack_record *r = (const void *)(keys->records.data + k->at);
 
-		if (!k->count)
+		if (!c->writer) /* the disk is full: there is no recording */
+			c->stats.strays += k->count;
+		if (!k->count || !c->writer)
 			continue;
 		writer_sample(c->writer, &(struct model_sample){
 						 .time_ns = now_ns,

@@ -4,6 +4,8 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "host/procfs.h"
@@ -68,4 +70,34 @@ int privilege_check(const struct privilege *p, enum privilege_level level, struc
 		       "sudo, or 'sysctl kernel.perf_event_paranoid=%lld' as root",
 		       limits[level].what, (long long)p->paranoid,
 		       (long long)limits[level].paranoid);
+}
+
+/* Numbers of linux/capability.h since 5.9. */
+static const unsigned observer_caps[] = {
+	1,  /* DAC_OVERRIDE: files of any owner below /proc/PID/root, the database */
+	2,  /* DAC_READ_SEARCH */
+	34, /* SYSLOG: addresses of the kernel's symbols */
+	19, /* SYS_PTRACE: maps of other users' processes */
+	38, /* PERFMON */
+	39, /* BPF */
+	40, /* CHECKPOINT_RESTORE: /proc/PID/map_files */
+};
+
+int privilege_drop_to_observer(struct err *e)
+{
+	struct __user_cap_header_struct header = { .version =
+							   _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+	uint64_t has = effective_caps(), keep = 0;
+
+	for (size_t i = 0; i < sizeof(observer_caps) / sizeof(observer_caps[0]); i++)
+		keep |= UINT64_C(1) << observer_caps[i];
+	keep &= has;
+	for (unsigned i = 0; i < 2; i++)
+		data[i].effective = data[i].permitted = (uint32_t)(keep >> 32 * i);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return err_os(e, "cannot forbid new privileges");
+	if (syscall(SYS_capset, &header, data) != 0)
+		return err_os(e, "cannot drop capabilities");
+	return 0;
 }

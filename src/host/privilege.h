@@ -35,4 +35,8 @@ enum privilege_level {
 must_use int privilege_check(const struct privilege *p, enum privilege_level level,
 			     struct err *e);
 
+/* Give up, for good, every capability but those that observing the whole machine takes;
+ * what is started later gets none.  For root. */
+must_use int privilege_drop_to_observer(struct err *e);
+
 #endif

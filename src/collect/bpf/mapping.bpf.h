@@ -151,7 +151,7 @@ static __always_inline uint32_t mapping_add_file(const struct file_key *key)
 	return image;
 }
 
-static __always_inline struct file_key mapping_file_key(struct file *file)
+static __always_inline uint32_t mapping_image(struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	struct file_key key = {
@@ -159,21 +159,6 @@ static __always_inline struct file_key mapping_file_key(struct file *file)
 		.device = BPF_CORE_READ(inode, i_sb, s_dev),
 		.generation = BPF_CORE_READ(inode, i_generation),
 	};
-
-	return key;
-}
-
-static __always_inline uint32_t mapping_known_image(struct file *file)
-{
-	struct file_key key = mapping_file_key(file);
-	uint32_t *known = bpf_map_lookup_elem(&mapping_files, &key);
-
-	return known ? *known : STACK_RECORD_UNMAPPED;
-}
-
-static __always_inline uint32_t mapping_image(struct file *file)
-{
-	struct file_key key = mapping_file_key(file);
 	uint32_t *known = bpf_map_lookup_elem(&mapping_files, &key);
 
 	return known ? *known : mapping_add_file(&key);

@@ -160,14 +160,14 @@ static __always_inline void put(struct stack_record_stats *st, void *ring, void 
 		st->lost++;
 }
 
-/* The file that the process was started from; no image is made of it alone. */
+/* The file that the process was started from. */
 static __always_inline uint32_t executable(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
 	struct file *file = mm ? BPF_CORE_READ(mm, exe_file) : NULL;
 
-	return file ? mapping_known_image(file) : STACK_RECORD_UNMAPPED;
+	return file ? mapping_image(file) : STACK_RECORD_UNMAPPED;
 }
 
 /* Tell what the key stands for: its frames behind each other. */

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "collect/control.h"
+
+extern const struct command cmd_ctl;
+
+static const struct option_spec ctl_options[] = {
+	{ .name = "socket",
+	  .kind = OPTION_STRING,
+	  .arg = "PATH",
+	  .default_text = CONTROL_SOCKET,
+	  .text = "The daemon's socket" },
+	{ .name = "json", .kind = OPTION_FLAG, .text = "Print JSON" },
+	OPTION_END,
+};
+
+/* The value of a name in "name=value" lines; "" when it is not there. */
+static void value_of(const char *lines, const char *name, char *value, size_t cap)
+{
+	size_t n = strlen(name);
+
+	*value = '\0';
+	for (const char *at = lines; at && *at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, name, n) == 0 && at[n] == '=') {
+			snprintf(value, cap, "%.*s", (int)strcspn(at + n + 1, "\n"),
+				 at + n + 1);
+			return;
+		}
+	}
+}
+
+static uint64_t number_of(const char *lines, const char *name)
+{
+	char text[64];
+
+	value_of(lines, name, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
+static void print_json(const char *lines)
+{
+	struct json j;
+
+	json_init(&j, stdout);
+	json_object(&j);
+	for (const char *at = lines; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		size_t name = strcspn(at, "="), line = strcspn(at, "\n");
+		own(freep) char *key = NULL;
+
+		if (name >= line)
+			continue;
+		key = strndup(at, name);
+		json_key(&j, key);
+		if (!strcmp(key, "label"))
+			json_strn(&j, at + name + 1, line - name - 1);
+		else
+			json_u64(&j, strtoull(at + name + 1, NULL, 10));
+	}
+	json_object_end(&j);
+	putchar('\n');
+}
+
+/* What a line of the status says, in words. */
+static void print_rate(const char *s)
+{
+	char samples[32], running[32], lost[32], period[32];
+	uint64_t n = number_of(s, "samples"), l = number_of(s, "lost");
+
+	printf("running     %s, pid %" PRIu64 ", epoch %" PRIu64,
+	       text_duration(running, number_of(s, "running-ns")), number_of(s, "pid"),
+	       number_of(s, "epoch"));
+	value_of(s, "label", period, sizeof(period));
+	printf("%s%s\n", *period ? ": " : "", period);
+	printf("samples     %s, one each %s of a CPU that is not idle\n",
+	       text_count(samples, n), text_duration(period, number_of(s, "period-ns")));
+	printf("lost        %s\n", l ? text_count(lost, l) : "nothing");
+}
+
+static void print_counting(const char *s)
+{
+	char unwalked[32], hits[32], images[32], gone[32], evicted[32];
+	uint64_t n = number_of(s, "samples");
+
+	printf("counted     %s in the kernel's tables, %s of the stacks left them "
+	       "early\n",
+	       text_pct(hits, (double)number_of(s, "hits"), (double)n),
+	       text_pct(evicted, (double)number_of(s, "evicted"),
+			(double)(n - number_of(s, "hits"))));
+	printf("stacks      %s met code whose unwind table was not loaded yet\n",
+	       text_pct(unwalked, (double)number_of(s, "not-loaded"), (double)n));
+	printf("images      %s with unwind tables, %s gone before they could be opened\n",
+	       text_count(images, number_of(s, "images")),
+	       text_count(gone, number_of(s, "images-gone")));
+}
+
+static void print_cost(const char *s)
+{
+	char cpu[32], rss[32], kernel[32];
+	uint64_t running = number_of(s, "running-ns");
+
+	printf("own cost    %s of a CPU in user space; %s resident, %s in the kernel\n",
+	       text_pct(cpu, (double)number_of(s, "cpu-ns"), (double)running),
+	       text_size(rss, number_of(s, "max-rss-bytes")),
+	       text_size(kernel, number_of(s, "kernel-bytes")));
+}
+
+static void print_growth(const char *s)
+{
+	char now[32], grown[32], week[32];
+	uint64_t running = number_of(s, "running-ns"), by = number_of(s, "grown-bytes");
+	double weeks = (double)running / (7 * 86400e9);
+
+	printf("database    %s, %s more since the start",
+	       text_size(now, number_of(s, "database-bytes")), text_size(grown, by));
+	if (running > UINT64_C(60000000000) && by)
+		printf("; a week like this, not merged, makes %s",
+		       text_size(week, (uint64_t)((double)by / weeks)));
+	printf("\n");
+	if (number_of(s, "failures"))
+		printf("            writing failed %" PRIu64 " times\n",
+		       number_of(s, "failures"));
+}
+
+static void print_status(const char *s)
+{
+	print_rate(s);
+	print_counting(s);
+	print_cost(s);
+	print_growth(s);
+}
+
+/* The words of the command line as one line. */
+static int join(const struct options *o, struct buf *ret, struct err *e)
+{
+	for (int i = 0; i < options_argc(o); i++)
+		buf_printf(ret, "%s%s", i ? " " : "", options_argv(o)[i]);
+	buf_u8(ret, 0);
+	if (strchr((char *)ret->data, '\n') || ret->size > CONTROL_REQUEST_MAX - 2)
+		return err_set(e, ERR_USAGE, "a label is one short line");
+	return 0;
+}
+
+static int ask(const struct options *o, struct buf *request, struct buf *answer,
+	       struct err *e)
+{
+	const char *socket = options_str(o, "socket");
+	int rc = join(o, request, e);
+
+	if (rc == 0)
+		rc = control_ask(socket ? socket : CONTROL_SOCKET, (char *)request->data,
+				 answer, e);
+	buf_u8(answer, 0);
+	return rc;
+}
+
+static bool is_verb(const char *word)
+{
+	static const char *const verbs[] = { "epoch", "flush", "label", "quit",
+					     "status" };
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (!strcmp(word, verbs[i]))
+			return true;
+	return false;
+}
+
+static int run_ctl(struct options *o, struct err *e)
+{
+	struct buf request = { 0 }, answer = { 0 };
+	int rc;
+
+	if (!options_argc(o) || !is_verb(options_argv(o)[0]))
+		return err_set(e, ERR_USAGE,
+			       "say what to do: status, flush, epoch [LABEL], label TEXT "
+			       "or quit");
+	rc = ask(o, &request, &answer, e);
+	if (rc == 0 && answer.size > 1 && options_has(o, "json"))
+		print_json((char *)answer.data);
+	else if (rc == 0 && answer.size > 1)
+		print_status((char *)answer.data);
+	buf_fini(&request);
+	buf_fini(&answer);
+	return rc < 0 ? rc : EXIT_OK;
+}
+
+const struct command cmd_ctl = {
+	.name = "ctl",
+	.usage = "[options] status|flush|epoch [LABEL]|label TEXT|quit",
+	.summary = "Ask the daemon, or tell it what to do",
+	.description =
+		"status: rates, losses, memory, what the daemon itself costs and how its "
+		"database grows.\n\n"
+		"flush: what was taken is in the database when the command returns.\n\n"
+		"epoch: the same, and a new epoch begins. label: names the epoch.\n\n"
+		"quit: flush, and end the daemon.",
+	.options = (const struct option_spec *const[]){ ctl_options, NULL },
+	.examples =
+		(const struct command_example[]){
+			{ "dwell ctl status", "is it well?" },
+			{ "dwell ctl epoch release-2.1", "what follows is told apart" },
+			{ NULL, NULL } },
+	.group = "record",
+	.run = run_ctl,
+};

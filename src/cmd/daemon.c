@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cmd/command.h"
+#include "collect/continuous.h"
+#include "collect/control.h"
+#include "collect/session_signals.h"
+#include "host/privilege.h"
+
+extern const struct command cmd_daemon;
+
+#define DEFAULT_DATABASE "/var/lib/dwell"
+#define DEFAULT_HZ	 5200
+#define DEFAULT_SEGMENT	 (UINT64_C(600) * 1000000000)
+#define TICK_MS		 100
+
+static const struct option_spec daemon_options[] = {
+	{ .name = "db",
+	  .kind = OPTION_STRING,
+	  .arg = "DIR",
+	  .default_text = DEFAULT_DATABASE,
+	  .text = "The database; several machines may share it" },
+	{ .name = "host",
+	  .kind = OPTION_STRING,
+	  .arg = "NAME",
+	  .default_text = "this machine's name",
+	  .text = "Write under that name" },
+	{ .name = "label",
+	  .kind = OPTION_STRING,
+	  .arg = "TEXT",
+	  .text = "Label of the epoch, if a new one is begun" },
+	{ .name = "frequency",
+	  .short_name = 'F',
+	  .kind = OPTION_U64,
+	  .arg = "HZ",
+	  .min = 1,
+	  .max = 100000,
+	  .default_text = "5200",
+	  .text = "Samples per second of each CPU that is not idle" },
+	{ .name = "fixed-period",
+	  .kind = OPTION_FLAG,
+	  .text = "Do not draw the time between samples anew all the time" },
+	{ .name = "flat", .kind = OPTION_FLAG, .text = "No stacks: the place alone" },
+	{ .name = "per-process",
+	  .kind = OPTION_FLAG,
+	  .text = "Tell processes of one name apart, by their pid" },
+	{ .name = "per-thread", .kind = OPTION_FLAG, .text = "Tell threads apart" },
+	{ .name = "merge",
+	  .kind = OPTION_DURATION,
+	  .arg = "TIME",
+	  .unit = "s",
+	  .min = 1000000000,
+	  .default_text = "10m",
+	  .text = "Put what was taken into the database that often" },
+	{ .name = "keep",
+	  .kind = OPTION_DURATION,
+	  .arg = "TIME",
+	  .unit = "s",
+	  .text = "Remove what is older" },
+	{ .name = "keep-size",
+	  .kind = OPTION_SIZE,
+	  .arg = "SIZE",
+	  .text = "Remove the oldest when there is more" },
+	{ .name = "socket",
+	  .kind = OPTION_STRING,
+	  .arg = "PATH",
+	  .default_text = CONTROL_SOCKET,
+	  .text = "Where 'dwell ctl' finds the daemon" },
+	OPTION_END,
+};
+
+struct daemon {
+	struct continuous *continuous;
+	struct control *control;
+	int signals;
+	bool is_over;
+	bool has_failed; /* told once, until it works again */
+};
+
+static void daemon_fini(struct daemon *d)
+{
+	closep(&d->signals);
+	control_free(d->control);
+	continuous_free(d->continuous);
+}
+
+static void take_settings(const struct options *o, struct continuous_settings *s)
+{
+	const char *database = options_str(o, "db");
+
+	*s = (struct continuous_settings){
+		.database = database ? database : DEFAULT_DATABASE,
+		.host = options_str(o, "host"),
+		.label = options_str(o, "label"),
+		.period_ns = 1000000000 / options_u64(o, "frequency", DEFAULT_HZ),
+		.is_fixed = options_has(o, "fixed-period"),
+		.is_flat = options_has(o, "flat"),
+		.has_processes = options_has(o, "per-process"),
+		.has_threads = options_has(o, "per-thread"),
+		.segment_ns = options_u64(o, "merge", DEFAULT_SEGMENT),
+		.retention = { .max_age_s =
+				       (int64_t)(options_u64(o, "keep", 0) / 1000000000),
+			       .max_bytes = options_u64(o, "keep-size", 0) },
+	};
+}
+
+static int take_signals(struct daemon *d, struct err *e)
+{
+	sigset_t set;
+
+	session_signals_ignore();
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	d->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return d->signals < 0 ? err_os(e, "cannot take signals") : 0;
+}
+
+static void status_line(struct buf *b, const char *name, uint64_t value)
+{
+	buf_printf(b, "%s=%" PRIu64 "\n", name, value);
+}
+
+/* Numbers by name, for 'dwell ctl status' to put into words. */
+static void print_status(const struct daemon *d, struct buf *b)
+{
+	struct continuous_status s;
+
+	continuous_status(d->continuous, &s);
+	status_line(b, "pid", (uint64_t)getpid());
+	status_line(b, "running-ns", s.running_ns);
+	status_line(b, "period-ns", s.period_ns);
+	status_line(b, "epoch", s.epoch);
+	buf_printf(b, "label=%s\n", s.label);
+	status_line(b, "samples", s.recorder.kernel.samples);
+	status_line(b, "hits", s.recorder.kernel.hits);
+	status_line(b, "evicted", s.recorder.kernel.evicted);
+	status_line(b, "lost", s.recorder.kernel.lost + s.recorder.counts.strays);
+	status_line(b, "no-mapping", s.recorder.counts.stops[UNWIND_NO_MAP]);
+	status_line(b, "not-loaded", s.recorder.counts.stops[UNWIND_NOT_LOADED]);
+	status_line(b, "stored", s.recorder.counts.samples);
+	status_line(b, "images", s.recorder.n_images);
+	status_line(b, "images-gone", s.recorder.n_gone);
+	status_line(b, "cpu-ns", s.cpu_ns);
+	status_line(b, "max-rss-bytes", s.max_rss_bytes);
+	status_line(b, "kernel-bytes", s.recorder.rows_bytes + s.recorder.other_bytes);
+	status_line(b, "database-bytes", s.database_bytes);
+	status_line(b, "grown-bytes",
+		    s.database_bytes > s.bytes_at_start
+			    ? s.database_bytes - s.bytes_at_start
+			    : 0);
+	status_line(b, "segments", s.n_segments);
+	status_line(b, "failures", s.n_failures);
+}
+
+/* What a client may ask for. */
+
+static int do_status(struct daemon *d, unused const char *rest, struct buf *answer,
+		     unused struct err *e)
+{
+	print_status(d, answer);
+	return 0;
+}
+
+static int do_flush(struct daemon *d, unused const char *rest, unused struct buf *answer,
+		    struct err *e)
+{
+	return continuous_flush(d->continuous, e);
+}
+
+static int do_epoch(struct daemon *d, const char *rest, unused struct buf *answer,
+		    struct err *e)
+{
+	return continuous_epoch(d->continuous, *rest ? rest : NULL, e);
+}
+
+static int do_label(struct daemon *d, const char *rest, unused struct buf *answer,
+		    struct err *e)
+{
+	return continuous_label(d->continuous, rest, e);
+}
+
+static int do_quit(struct daemon *d, unused const char *rest, unused struct buf *answer,
+		   struct err *e)
+{
+	d->is_over = true;
+	return continuous_stop(d->continuous, e);
+}
+
+static const struct {
+	const char *verb;
+	int (*run)(struct daemon *d, const char *rest, struct buf *answer, struct err *e);
+} requests[] = {
+	{ "epoch", do_epoch }, { "flush", do_flush },	{ "label", do_label },
+	{ "quit", do_quit },   { "status", do_status },
+};
+
+static int on_request(void *ctx, const char *verb, const char *rest, struct buf *answer,
+		      struct err *e)
+{
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		if (!strcmp(requests[i].verb, verb))
+			return requests[i].run(ctx, rest, answer, e);
+	return err_set(e, ERR_USAGE, "the daemon does not know '%.40s'", verb);
+}
+
+/* A full disk ends nothing: what was taken waits. */
+static void tell(struct daemon *d, int rc, const struct err *e)
+{
+	if (rc < 0 && !d->has_failed)
+		fprintf(stderr, "dwell daemon: %s\n", e->text);
+	d->has_failed = rc < 0;
+}
+
+static void on_signals(struct daemon *d)
+{
+	struct signalfd_siginfo info;
+	struct err e;
+
+	while (!d->is_over && read(d->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGHUP) {
+			tell(d, continuous_flush(d->continuous, &e), &e);
+			continue;
+		}
+		d->is_over = true;
+		tell(d, continuous_stop(d->continuous, &e), &e);
+	}
+}
+
+static void run(struct daemon *d)
+{
+	while (!d->is_over) {
+		struct pollfd fds[] = {
+			{ .fd = continuous_fd(d->continuous), .events = POLLIN },
+			{ .fd = d->signals, .events = POLLIN },
+			{ .fd = control_fd(d->control), .events = POLLIN },
+		};
+		struct err e;
+
+		if (poll(fds, 3, TICK_MS) < 0 && errno != EINTR)
+			return;
+		tell(d, continuous_work(d->continuous, &e), &e);
+		on_signals(d);
+		if (!d->is_over)
+			control_serve(d->control, on_request, d);
+	}
+}
+
+static int run_daemon(struct options *o, struct err *e)
+{
+	own(daemon_fini) struct daemon d = { .signals = -1 };
+	struct continuous_settings settings;
+	const char *socket = options_str(o, "socket");
+	int rc;
+
+	if (options_argc(o))
+		return err_set(e, ERR_USAGE, "'%.60s' is too much", options_argv(o)[0]);
+	take_settings(o, &settings);
+	rc = take_signals(&d, e);
+	if (rc == 0)
+		rc = control_listen(socket ? socket : CONTROL_SOCKET, &d.control, e);
+	if (rc == 0)
+		rc = continuous_new(&settings, &d.continuous, e);
+	if (rc == 0)
+		rc = privilege_drop_to_observer(e);
+	if (rc < 0)
+		return rc;
+	run(&d);
+	return d.has_failed ? EXIT_ERROR : EXIT_OK;
+}
+
+const struct command cmd_daemon = {
+	.name = "daemon",
+	.usage = "[options]",
+	.summary = "Profile the whole machine all the time, into a database",
+	.description =
+		"Samples every CPU, all processes and the kernel, with full stacks, "
+		"until "
+		"it is told to end ('dwell ctl quit', SIGTERM, Ctrl-C). Stacks are "
+		"walked "
+		"and counted in the kernel; every few minutes what was counted becomes "
+		"part of the database, and SIGHUP or 'dwell ctl flush' makes it so at "
+		"once. What a killed daemon had taken is in the database after the next "
+		"start. Processes are told apart by name, executable and cgroup.\n\n"
+		"It stays in the foreground, as service managers want it, and needs "
+		"root; "
+		"once it is at work it keeps only the privileges that observing takes.",
+	.options = (const struct option_spec *const[]){ daemon_options, NULL },
+	.examples =
+		(const struct command_example[]){
+			{ "dwell daemon", "as a service does" },
+			{ "dwell daemon --db /tmp/db --merge 1m -F 97", "seldom samples, "
+									"soon there" },
+			{ NULL, NULL } },
+	.group = "record",
+	.run = run_daemon,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * continuous - the whole machine, always, into a database.
+ *
+ * What is counted goes into an open recording beside the epochs; every few minutes that
+ * becomes a segment of the database.  A recording that a killed daemon left is taken over
+ * at the next start, so that nothing is lost.  The caller waits on the descriptor and
+ * calls continuous_work().  One thread.
+ */
+#ifndef DWELL_COLLECT_CONTINUOUS_H
+#define DWELL_COLLECT_CONTINUOUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/system_recorder.h"
+#include "store/database_writer.h"
+
+struct continuous;
+
+struct continuous_settings {
+	const char *database, *host; /* host NULL: this one's name */
+	const char *label;	     /* of an epoch that is begun, or NULL */
+	uint64_t period_ns;
+	bool is_fixed; /* every period is the same */
+	bool is_flat;  /* no stacks */
+	bool has_threads, has_processes;
+	uint64_t segment_ns; /* how often a segment is made */
+	struct database_retention retention;
+};
+
+struct continuous_status {
+	struct system_recorder_status recorder;
+	uint64_t running_ns, period_ns;
+	uint64_t cpu_ns, max_rss_bytes;		 /* the daemon's own */
+	uint64_t database_bytes, bytes_at_start; /* of this host */
+	uint64_t n_segments;			 /* written since the start */
+	uint32_t epoch;
+	const char *label;   /* borrowed */
+	uint64_t n_failures; /* segments that could not be written at once */
+};
+
+must_use int continuous_new(const struct continuous_settings *settings,
+			    struct continuous **ret, struct err *e);
+void continuous_free(struct continuous *c);
+void continuous_freep(struct continuous **c);
+
+int continuous_fd(const struct continuous *c);
+/* What is due.  A failure to write keeps what was taken and is tried again: it is told
+ * once, by the result. */
+must_use int continuous_work(struct continuous *c, struct err *e);
+
+/* What was taken so far is in the database when these return. */
+must_use int continuous_flush(struct continuous *c, struct err *e);
+must_use int continuous_epoch(struct continuous *c, const char *label, struct err *e);
+must_use int continuous_label(struct continuous *c, const char *label, struct err *e);
+/* The same, and nothing is taken any more. */
+must_use int continuous_stop(struct continuous *c, struct err *e);
+
+void continuous_status(const struct continuous *c, struct continuous_status *ret);
+
+#endif

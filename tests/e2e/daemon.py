@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The continuous profiler, its database and its controls.
+usage: daemon.py DWELL WORKLOAD_DIR"""
+import contextlib
+import glob
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, run_all, skip_all, test
+
+WORKLOADS = os.path.abspath(sys.argv[2])
+CPU = os.path.join(WORKLOADS, 'cpu')
+
+
+class Daemon:
+    """One that runs on a database of its own, or on one that is given."""
+
+    def __init__(self, *options, db=None, **more):
+        self.db = db or os.path.join(DIR, f'db{len(os.listdir(DIR))}')
+        self.socket = self.db + '.socket'
+        self.child = subprocess.Popen(
+            [DWELL, 'daemon', '--db', self.db, '--socket', self.socket, *options],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more)
+
+    def wait_until_ready(self):
+        deadline = time.time() + 60
+        while self.ctl('status').returncode:
+            assert self.child.poll() is None, self.child.stderr.read()
+            assert time.time() < deadline, 'it does not answer'
+            time.sleep(0.1)
+        time.sleep(1)  # what runs already is met
+        return self
+
+    def ctl(self, *words):
+        return dwell('ctl', '--socket', self.socket, *words)
+
+    def done(self, *words):
+        p = self.ctl(*words)
+        assert p.returncode == 0, p.stderr
+        return p.stdout
+
+    def status(self):
+        return json.loads(self.done('status', '--json'))
+
+    def segments(self, epoch='*'):
+        return sorted(glob.glob(f'{self.db}/*/{epoch}/*.dwell'))
+
+    def quit(self):
+        self.done('quit')
+        assert self.child.wait(30) == 0, self.child.stderr.read()
+
+
+@contextlib.contextmanager
+def daemon(*options, **more):
+    d = Daemon(*options, **more)
+    try:
+        yield d.wait_until_ready()
+    finally:
+        if d.child.poll() is None:
+            d.child.kill()
+            d.child.wait(30)
+
+
+def cpu_ns(path, command='cpu', code=0):
+    r = harness.report(path, '--filter', f'command == {command}', code=code)
+    return r['total']['cpu-time'], r
+
+
+def run_cpu(units=30):
+    """Runs for about a second; its CPU time."""
+    child = subprocess.Popen([CPU, str(units)], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    return (usage.ru_utime + usage.ru_stime) * 1e9
+
+
+def run_cpu_pid():
+    child = subprocess.Popen([CPU, '15'], stdout=subprocess.DEVNULL)
+    assert child.wait(60) == 0
+    return child.pid
+
+
+def sum_of(segments, command='cpu'):
+    return sum(cpu_ns(s, command)[0] for s in segments)
+
+
+@test
+def what_ran_is_in_the_database_after_a_flush():
+    with daemon() as d:
+        used = run_cpu() + run_cpu()
+        d.done('flush')
+        segments = d.segments()
+        got, r = cpu_ns(segments[-1])
+        assert abs(sum_of(segments) / used - 1) < 0.05, f'{got / 1e6} of {used / 1e6} ms'
+        # Two processes of one name are one class, with complete stacks.
+        inclusive = harness.total_of(r, 'main', 'inclusive')
+        assert inclusive > 0.98 * got, r['rows'][:5]
+        assert r['quality']['lost'] == 0
+        d.quit()
+
+
+@test
+def processes_are_told_apart_where_it_is_asked_for():
+    with daemon('--per-process') as d:
+        pids = {run_cpu_pid(), run_cpu_pid()}
+        d.done('flush')
+        r = harness.report(d.segments()[-1], '--by', 'process', '--filter', 'command == cpu')
+        rows = [row['name'].split()[-1] for row in r['rows']]
+        assert sorted(p for p in rows if int(p) in pids) == sorted(map(str, pids)), rows
+        d.quit()
+
+
+@test
+def epochs_and_labels_part_what_runs():
+    with daemon('--label', 'first') as d:
+        run_cpu()
+        d.done('epoch', 'the', 'second one')
+        one = run_cpu(15)
+        d.done('label', 'renamed')
+        assert d.status()['label'] == 'renamed'
+        d.quit()
+        assert 'label first' in open(f'{glob.glob(d.db + "/*")[0]}/0001/MANIFEST', encoding='utf-8').read()
+        assert abs(sum_of(d.segments('0002')) / one - 1) < 0.1
+
+
+@test
+def the_status_tells_rates_and_costs():
+    with daemon('-F', '1000') as d:
+        run_cpu()
+        s = d.status()
+        assert s['samples'] > 500 and s['lost'] == 0, s
+        assert s['samples'] <= 1.2e-9 * 1000 * s['running-ns'] * os.cpu_count(), s
+        assert 0 < s['max-rss-bytes'] < 100e6 and 0 < s['kernel-bytes'] < 60e6, s
+        text = d.done('status')
+        for word in ('running', 'samples', 'lost        nothing', 'own cost', 'database'):
+            assert word in text, text
+        assert max(map(len, text.splitlines())) <= 80, text
+        d.quit()
+
+
+@test
+def a_killed_daemon_loses_no_more_than_the_last_seconds():
+    with daemon() as d:
+        run_cpu(90)
+        time.sleep(2.5)
+        d.child.kill()
+        d.child.wait(30)
+        assert not d.segments()
+    with daemon(db=d.db) as again:
+        again.done('flush')
+        assert sum_of(again.segments()) > 1e9
+        again.quit()
+    assert not glob.glob(f'{d.db}/*/*.part')
+
+
+@test
+def a_second_daemon_on_the_same_database_is_refused():
+    with daemon() as d:
+        other = Daemon('--socket', os.path.join(DIR, 'other.socket'), db=d.db)
+        text = other.child.communicate(timeout=30)[1]
+        assert other.child.returncode == 1 and str(d.child.pid) in text, text
+        same = dwell('daemon', '--db', os.path.join(DIR, 'elsewhere'), '--socket', d.socket)
+        assert same.returncode == 2 and 'already' in same.stderr, same.stderr
+        d.quit()
+
+
+@test
+def signals_flush_and_end_it():
+    with daemon() as d:
+        run_cpu(15)
+        d.child.send_signal(signal.SIGHUP)
+        deadline = time.time() + 20
+        while not d.segments():
+            assert time.time() < deadline, 'SIGHUP did not flush'
+            time.sleep(0.1)
+        run_cpu(15)
+        d.child.send_signal(signal.SIGTERM)
+        assert d.child.wait(30) == 0
+        assert len(d.segments()) == 2, d.segments()
+        assert not os.path.exists(d.socket)
+
+
+@test
+def only_its_owner_may_speak_to_it_or_read_what_it_wrote():
+    with daemon() as d:
+        d.done('flush')
+        assert os.stat(d.socket).st_mode & 0o077 == 0
+        for path in (d.segments()[0], os.path.dirname(d.segments()[0])):
+            assert os.stat(path).st_mode & 0o077 == 0, path
+        d.quit()
+
+
+@test
+def it_keeps_no_privilege_that_it_does_not_need():
+    with daemon() as d:
+        status = open(f'/proc/{d.child.pid}/status', encoding='utf-8').read()
+        caps = int(re.search(r'CapPrm:\s*(\w+)', status)[1], 16)
+        assert not caps & (1 << 21 | 1 << 12 | 1 << 6 | 1 << 7), hex(caps)  # sys_admin, net_admin, set[gu]id
+        assert re.search(r'NoNewPrivs:\s*1', status)
+        # and yet names what it meets later: kernel symbols, files of others
+        run_cpu(15)
+        subprocess.run(['find', '/usr/share/doc', '-maxdepth', '1'], stdout=subprocess.DEVNULL, check=True)
+        d.done('flush')
+        r = harness.report(d.segments()[-1])
+        kernel = [row for row in r['rows'] if row['image'] == '[kernel]']
+        assert len(kernel) > 10 and not [row for row in kernel if row['name'] == '[kernel]'], kernel[:5]
+        d.quit()
+
+
+@test
+def a_full_disk_ends_nothing():
+    place = os.path.join(DIR, 'small')
+    os.mkdir(place)
+    subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=4m', 'none', place], check=True)
+    try:
+        with daemon('--merge', '1s', db=os.path.join(place, 'db')) as d:
+            filler = os.path.join(place, 'filler')
+            with contextlib.suppress(OSError), open(filler, 'wb') as f:
+                f.write(bytes(8 << 20))
+            run_cpu(60)
+            assert d.child.poll() is None
+            os.unlink(filler)
+            run_cpu(60)
+            d.done('flush')
+            assert d.status()['failures'] > 0
+            assert sum_of(d.segments()) > 5e8
+            d.quit()
+    finally:
+        subprocess.run(['umount', '-l', place], check=True)
+
+
+@test
+def thousands_of_processes_cost_no_memory():
+    with daemon('--merge', '5s') as d:
+        def storm(n):
+            for _ in range(n):
+                subprocess.run(['/bin/true'], check=True)
+            d.done('flush')
+            return resident(d.child.pid)
+        before = storm(300)
+        after = storm(1500)
+        assert after < before + 12e6, f'{before / 1e6} to {after / 1e6} MB'
+        d.quit()
+
+
+def resident(pid):
+    text = open(f'/proc/{pid}/statm', encoding='utf-8').read()
+    return int(text.split()[1]) * resource.getpagesize()
+
+
+@test
+def controls_without_a_daemon_say_so():
+    p = dwell('ctl', '--socket', os.path.join(DIR, 'nobody'), 'status')
+    assert p.returncode == 1 and 'no daemon' in p.stderr, p.stderr
+    p = dwell('ctl', 'fly')
+    assert p.returncode == 2 and 'status, flush' in p.stderr, p.stderr
+
+
+def main():
+    if not IS_ROOT:
+        return skip_all('only root may load BPF programs')
+    p = dwell('attach', '-a', '--source', 'system', '-d', '0.01', '-o', os.path.join(DIR, 'probe'))
+    if p.returncode != 0:
+        return skip_all(p.stderr.strip().splitlines()[-1])
+    return run_all(TESTS, words=sys.argv[3:])
+
+
+sys.exit(main())
