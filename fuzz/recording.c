@@ -109,6 +109,22 @@ static void check_recording(const char *path)
 			check(blob.size == recording_blob(r, i)->size_bytes);
 }
 
+/* A part of it, of which the index says where it is. */
+static void check_part(const char *path)
+{
+	const struct recording_part part = { .image = "a" };
+	own(recording_freep) struct recording *r = NULL;
+	struct err e = { 0 };
+
+	if (recording_open_part(path, &part, &r, &e) < 0) {
+		check_text(&e);
+		check(!r);
+		return;
+	}
+	check_dictionaries(r);
+	check_samples(r, SAMPLE_ALL);
+}
+
 /* Bytes become a chain of blocks with right checksums, sizes cut to what is there. */
 static void seal(uint8_t *data, size_t size)
 {
@@ -143,6 +159,7 @@ static void try_bytes(const uint8_t *data, size_t size)
 	check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	check_recording(path);
+	check_part(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -12,7 +12,9 @@
 
 #define MAX_PROBLEMS 5
 
-static const char *const words[] = { "since", "until", "host", "epoch", "label" };
+static const char *const words[] = {
+	"since", "until", "host", "epoch", "label", "image"
+};
 
 static const char **take_list(const struct options *o, const char *name)
 {
@@ -62,6 +64,7 @@ int database_options_take(const struct options *o, const char *path,
 	d.query.hosts = d.hosts;
 	d.query.epochs = d.epochs;
 	d.query.label = options_str(o, "label");
+	d.query.part.image = options_str(o, "image");
 	*ret = d;
 	return 0;
 }
@@ -83,7 +86,7 @@ static void say_word(struct buf *to, const char *name, const char *value)
 
 void database_options_say(const struct options *o, bool has_db, struct buf *to)
 {
-	static const char *const single[] = { "db", "since", "until", "label" };
+	static const char *const single[] = { "db", "since", "until", "label", "image" };
 	static const char *const lists[] = { "host", "epoch" };
 
 	for (size_t i = has_db ? 0 : 1; i < sizeof(single) / sizeof(single[0]); i++)

@@ -29,6 +29,11 @@
 		  .arg = "EPOCH",                                                        \
 		  .text = "Of a database only these epochs: a number, a label, last, "   \
 			  "or -1 for the newest of each host, -2 for the one before" },  \
+		{ .name = "image",                                                       \
+		  .kind = OPTION_STRING,                                                 \
+		  .arg = "NAME",                                                         \
+		  .text = "Of a database only samples taken in the image of that path "  \
+			  "or file name; nothing else is read" },                        \
 	{                                                                                \
 		.name = "label", .kind = OPTION_STRING, .arg = "LABEL",                  \
 		.text = "Of a database only epochs of that label"                        \

@@ -419,12 +419,13 @@ struct bit_reader {
 /* The low bits of a value, of which the highest is not stored. */
 INLINE uint64_t read_value(struct bit_reader *b, unsigned length, bool *is_bad)
 {
-	uint64_t v = length ? UINT64_C(1) << (length - 1) : 0;
-
 	if (length > 64 || (length && b->n_bits - b->next < length - 1)) {
 		*is_bad = true;
 		return 0;
 	}
+
+	uint64_t v = length ? UINT64_C(1) << (length - 1) : 0;
+
 	for (unsigned k = 0; k + 1 < length; k++, b->next++)
 		v |= (uint64_t)(b->at[b->next / 8] >> b->next % 8 & 1) << k;
 	return v;

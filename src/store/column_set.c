@@ -5,6 +5,12 @@
 
 void column_set_begin(struct buf *out, const struct column_set_head *head)
 {
+	column_set_begin_with(out, head, &(struct buf){ 0 });
+}
+
+void column_set_begin_with(struct buf *out, const struct column_set_head *head,
+			   const struct buf *more)
+{
 	own(buf_fini) struct buf record = { 0 };
 
 	buf_uleb(&record, head->summary.n);
@@ -17,6 +23,7 @@ void column_set_begin(struct buf *out, const struct column_set_head *head)
 	buf_uleb(&record, head->n_locations);
 	buf_uleb(&record, head->n_images);
 	buf_uleb(&record, head->n_trace_types);
+	buf_add(&record, more->data, more->size);
 	buf_uleb(out, record.size);
 	buf_add(out, record.data, record.size);
 }
@@ -54,6 +61,7 @@ bool column_set_parse(const uint8_t *payload, size_t size, struct column_set *re
 	ret->head.n_locations = read_bound(&h);
 	ret->head.n_images = read_bound(&h);
 	ret->head.n_trace_types = read_bound(&h);
+	ret->more = h;
 	ret->columns = r;
 	return !r.bad && !h.bad && ret->head.summary.n <= FORMAT_ROWS_MAX;
 }

@@ -26,10 +26,14 @@ struct column_set_head {
 
 struct column_set {
 	struct column_set_head head;
+	struct reader more; /* what the head says behind that */
 	struct reader columns;
 };
 
 void column_set_begin(struct buf *out, const struct column_set_head *head);
+/* The same, with more to say at the end of the head. */
+void column_set_begin_with(struct buf *out, const struct column_set_head *head,
+			   const struct buf *more);
 void column_set_add(struct buf *out, unsigned id, const uint64_t *values, size_t n,
 		    struct squeeze *squeeze);
 

@@ -231,19 +231,36 @@ int database_query_choose(const struct database_query *q, struct database_answer
 	return 0;
 }
 
+/* Of a recording the images that are wanted, by id; NULL: all. */
+static bool *wanted_images(const struct recording *r, const struct recording_part *part)
+{
+	uint32_t n = recording_n_images(r);
+	bool *wanted = part->image ? xcalloc((size_t)n + 1, sizeof(*wanted)) : NULL;
+
+	for (uint32_t i = 0; wanted && i < n; i++)
+		wanted[i] = recording_part_has_image(part, r, i);
+	return wanted;
+}
+
 /* What a damaged segment still has counts; what is no segment at all does not. */
-static int add_segment(struct database_answer *a, size_t i, struct tally *t,
-		       const struct tally_fold *fold, struct err *e)
+static int add_segment(const struct database_query *q, struct database_answer *a,
+		       size_t i, struct tally *t, struct tally_fold fold, struct err *e)
 {
 	own(recording_freep) struct recording *r = NULL;
+	own(freep) bool *images = NULL;
 	const char *path = a->database->segments.at[i].path;
 	struct err why = { 0 };
-	int rc = recording_open(path, &r, &why);
+	int rc = q->part.image ? recording_open_part(path, &q->part, &r, &why)
+			       : recording_open(path, &r, &why);
 
 	if (rc == 0 && recording_damage(r))
 		add_problem(a, path, recording_damage(r));
-	if (rc == 0)
-		rc = tally_add_recording(t, r, fold, &why);
+	if (rc == 0) {
+		fold.images = images = wanted_images(r, &q->part);
+		a->n_bytes += recording_bytes(r);
+		a->n_read_bytes += recording_read_bytes(r);
+		rc = tally_add_recording(t, r, &fold, &why);
+	}
 	if (rc == ERR_FORMAT || rc == ERR_UNSUPPORTED) {
 		add_problem(a, path, why.text);
 		return 0;
@@ -260,13 +277,14 @@ static bool has_several_epochs(const struct database_answer *a)
 	return s[a->chosen[0]].epoch != s[a->chosen[a->n_chosen - 1]].epoch;
 }
 
-static int add_chosen(struct database_answer *a, struct tally *t, struct err *e)
+static int add_chosen(const struct database_query *q, struct database_answer *a,
+		      struct tally *t, struct err *e)
 {
 	const struct tally_fold fold = { .origin = has_several_epochs(a) };
 	int rc = 0;
 
 	for (size_t i = 0; i < a->n_chosen && rc == 0; i++)
-		rc = add_segment(a, a->chosen[i], t, &fold, e);
+		rc = add_segment(q, a, a->chosen[i], t, fold, e);
 	return rc;
 }
 
@@ -282,7 +300,7 @@ int database_query_tally(const struct database_query *q, struct tally *t,
 		tally_clear(t);
 		rc = database_query_choose(q, &a, &why);
 		if (rc == 0)
-			rc = add_chosen(&a, t, &why);
+			rc = add_chosen(q, &a, t, &why);
 		if (rc == 0) {
 			*ret = a;
 			a = (struct database_answer){ .fd = -1 };
@@ -354,7 +372,7 @@ int database_query_load(const struct database_query *q, struct database_answer *
 	own(database_answer_fini) struct database_answer a = { .fd = -1 };
 	int rc;
 
-	if (load_one(q, ret))
+	if (!q->part.image && load_one(q, ret))
 		return 0;
 	rc = database_query_tally(q, t, &a, e);
 	if (rc == 0)

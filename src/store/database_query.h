@@ -17,26 +17,29 @@
 #include "base/own.h"
 #include "base/vec.h"
 #include "store/database.h"
+#include "store/recording.h"
 #include "store/tally.h"
 
 struct database_query {
 	const char *path;	  /* of the database, of a host's part or of an epoch */
 	int64_t since_s, until_s; /* 0: no limit */
 	/* NULL or NULL-terminated: any of them. */
-	const char *const *hosts;  /* names */
-	const char *const *epochs; /* 3, -1 or last (of each host), or a label */
-	const char *label;	   /* of the epoch, or NULL */
+	const char *const *hosts;   /* names */
+	const char *const *epochs;  /* 3, -1 or last (of each host), or a label */
+	const char *label;	    /* of the epoch, or NULL */
+	struct recording_part part; /* of each segment */
 };
 
 struct database_answer {
 	struct database *database;
-	size_t *chosen, n_chosen; /* segments of the database */
-	size_t n_cut;		  /* of these, segments that are partly outside */
-	int64_t from_s, to_s;	  /* of the chosen */
-	char *path;		  /* of the recording; NULL until loaded */
-	char *name;		  /* what it is called: "ant 0003" */
-	int fd;			  /* of the temporary recording, else -1 */
-	VEC(char *) problems;	  /* one line for each damaged thing */
+	size_t *chosen, n_chosen;	/* segments of the database */
+	size_t n_cut;			/* of these, segments that are partly outside */
+	int64_t from_s, to_s;		/* of the chosen */
+	uint64_t n_bytes, n_read_bytes; /* of the chosen; of what was read of them */
+	char *path;			/* of the recording; NULL until loaded */
+	char *name;			/* what it is called: "ant 0003" */
+	int fd;				/* of the temporary recording, else -1 */
+	VEC(char *) problems;		/* one line for each damaged thing */
 };
 
 /* Which segments; an error that tells what there is when nothing is chosen. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/dictionary.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "store/column_set.h"
 #include "store/model.h"
@@ -38,6 +40,7 @@ void dictionary_fini(struct dictionary *d)
 	vec_fini(&d->infos);
 	vec_fini(&d->locations);
 	vec_fini(&d->stacks);
+	vec_fini(&d->spine);
 	arena_fini(&d->text);
 	dictionary_trim(d);
 }
@@ -212,28 +215,52 @@ static const char *apply_locations(struct dictionary *d, unsigned kind, struct r
 	return NULL;
 }
 
-/* Depth first: up from the row before.  All walks together are no longer than the rows
- * are many and the first row is deep, as each row is at most one deeper. */
+/* Where the row before a block hangs: ids that ascend, with their locations.  In a
+ * part of a recording they become known here, else they must be what is known. */
+static const char *read_spine(struct dictionary *d, struct reader r, size_t first,
+			      bool is_part)
+{
+	size_t n = reader_count(&r, 2);
+	uint64_t id = 0;
+
+	vec_clear(&d->spine);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t parent = (uint32_t)id;
+		uint64_t step = reader_uleb(&r);
+		uint64_t location = reader_uleb(&r);
+
+		id += step;
+		if (r.bad || !step || step >= first || id >= first ||
+		    location >= d->n[FORMAT_LOCATIONS])
+			return malformed;
+
+		const struct model_stack s = { parent, (uint32_t)location };
+
+		if (is_part)
+			d->stacks.at[id] = s;
+		else if (memcmp(&d->stacks.at[id], &s, sizeof(s)) != 0)
+			return unknown_ids;
+		*vec_push(&d->spine) = (uint32_t)id;
+	}
+	return r.bad || id != first - 1 ? malformed : NULL;
+}
+
+/* Depth first: up from the row before. */
 static const char *climb(struct dictionary *d, size_t first, const uint32_t *up, size_t n,
 			 struct model_stack *rows)
 {
 	for (size_t i = 0; i < n; i++) {
-		uint32_t at = (uint32_t)(first + i - 1);
-
-		if (up[i] > FORMAT_UP_MAX)
+		if (up[i] > d->spine.n)
 			return unknown_ids;
-		for (uint32_t k = 0; k < up[i]; k++) {
-			if (!at)
-				return unknown_ids;
-			at = d->stacks.at[at].parent;
-		}
-		rows[i].parent = at;
+		d->spine.n -= up[i];
+		rows[i].parent = d->spine.n ? d->spine.at[d->spine.n - 1] : 0;
+		*vec_push(&d->spine) = (uint32_t)(first + i);
 	}
 	return NULL;
 }
 
 static const char *read_parents(struct dictionary *d, const struct column_set *s,
-				size_t first, struct model_stack *rows)
+				size_t first, bool is_part, struct model_stack *rows)
 {
 	size_t n = (size_t)s->head.summary.n;
 	bool is_known = true, has_up = column_set_has(s, STACK_COLUMN_UP);
@@ -242,8 +269,13 @@ static const char *read_parents(struct dictionary *d, const struct column_set *s
 
 	if (!column)
 		return malformed;
-	if (has_up)
-		return climb(d, first, column, n, rows);
+	if (has_up) {
+		const char *why = read_spine(d, s->more, first, is_part);
+
+		return why ? why : climb(d, first, column, n, rows);
+	}
+	if (is_part && first > 1)
+		return unknown_ids; /* they may be anywhere */
 	for (size_t i = 0; i < n; i++) {
 		is_known &= column[i] < first + i;
 		rows[i].parent = (uint32_t)(first + i - 1 - column[i]);
@@ -252,11 +284,11 @@ static const char *read_parents(struct dictionary *d, const struct column_set *s
 }
 
 static const char *read_stacks(struct dictionary *d, const struct column_set *s,
-			       size_t first, struct model_stack *rows)
+			       size_t first, bool is_part, struct model_stack *rows)
 {
 	size_t n = (size_t)s->head.summary.n;
 	const uint32_t n_locations = d->n[FORMAT_LOCATIONS];
-	const char *why = read_parents(d, s, first, rows);
+	const char *why = read_parents(d, s, first, is_part, rows);
 	const uint32_t *column = why ? NULL : column_u32(d, s, STACK_COLUMN_LOCATION);
 	bool is_known = true;
 
@@ -282,12 +314,52 @@ static const char *apply_stacks(struct dictionary *d, unsigned kind, struct read
 	if (why || !s.head.summary.n)
 		return why;
 	vec_reserve(&d->stacks, n + (size_t)s.head.summary.n);
-	why = read_stacks(d, &s, n, d->stacks.at + n);
+	why = read_stacks(d, &s, n, false, d->stacks.at + n);
 	if (why)
 		return why;
 	d->stacks.n = n + (size_t)s.head.summary.n;
 	d->n[kind] = (uint32_t)d->stacks.n;
 	return NULL;
+}
+
+bool dictionary_reserve(struct dictionary *d, unsigned kind, uint64_t n)
+{
+	bool is_stacks = kind == FORMAT_STACKS;
+	size_t size =
+		is_stacks ? sizeof(struct model_stack) : sizeof(struct model_location);
+
+	if (n > MODEL_NONE || n * size > d->max_bytes)
+		return false;
+	if (is_stacks) {
+		vec_reserve(&d->stacks, n + 1);
+		while (d->stacks.n < n)
+			vec_push(&d->stacks);
+	} else {
+		vec_reserve(&d->locations, n + 1);
+		while (d->locations.n < n)
+			vec_push(&d->locations);
+	}
+	d->n[kind] = (uint32_t)n;
+	return true;
+}
+
+const char *dictionary_place(struct dictionary *d, unsigned kind, struct reader r)
+{
+	struct column_set s;
+
+	if (!column_set_parse(r.at, reader_left(&r), &s))
+		return malformed;
+
+	uint64_t first = s.head.summary.first, n = s.head.summary.n;
+
+	if (first > d->n[kind] || n > d->n[kind] - first ||
+	    (kind == FORMAT_STACKS && !first))
+		return gap;
+	if (!column_set_is_known(&s, d->n))
+		return unknown_ids;
+	if (kind == FORMAT_STACKS)
+		return read_stacks(d, &s, (size_t)first, true, d->stacks.at + first);
+	return read_locations(d, &s, d->locations.at + first);
 }
 
 typedef const char *apply_fn(struct dictionary *d, unsigned kind, struct reader r);

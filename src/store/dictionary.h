@@ -32,6 +32,7 @@ struct dictionary {
 	struct record_list lists[FORMAT_N_KINDS];
 	VEC(struct model_location) locations;
 	VEC(struct model_stack) stacks;
+	VEC(uint32_t) spine; /* while stacks are read: the row before and its callers */
 	struct buf scratch, column;
 };
 
@@ -41,6 +42,10 @@ void dictionary_fini(struct dictionary *d);
 bool dictionary_has_kind(unsigned kind);
 /* NULL, or why the block was refused: a few words. */
 const char *dictionary_apply(struct dictionary *d, unsigned kind, struct reader r);
+/* For a part: room for n locations or stacks, all empty for now.  False: too many. */
+bool dictionary_reserve(struct dictionary *d, unsigned kind, uint64_t n);
+/* One block of them, at its place; what it needs of other blocks it says itself. */
+const char *dictionary_place(struct dictionary *d, unsigned kind, struct reader r);
 /* Memory for loading is released. */
 void dictionary_trim(struct dictionary *d);
 

@@ -22,7 +22,6 @@
 /* Limits that bound what a hostile file can make a reader do. */
 #define FORMAT_BLOCK_MAX  (16u << 20) /* stored and raw bytes of one block */
 #define FORMAT_ROWS_MAX	  (1u << 17)  /* rows of one columnar block */
-#define FORMAT_UP_MAX	  4096	      /* levels that a stack is above the one before */
 #define FORMAT_PIECE_MAX  (1u << 20)  /* raw bytes of one piece of a blob */
 #define FORMAT_RESYNC_MAX (64u << 20) /* how far a reader looks for the next block */
 

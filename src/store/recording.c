@@ -7,35 +7,9 @@
 
 #include "base/mem.h"
 #include "store/blob_piece.h"
-#include "store/block_list.h"
-#include "store/block_source.h"
 #include "store/column_set.h"
-#include "store/damage.h"
-#include "store/dictionary.h"
+#include "store/recording_data.h"
 #include "store/trace_batch.h"
-
-struct data_block {
-	uint64_t offset;
-	struct format_summary summary;
-};
-
-struct piece_place {
-	uint64_t block_off; /* of its block in the file */
-	uint64_t offset;    /* of its first byte in the blob */
-	uint32_t blob, raw_size;
-};
-
-struct recording {
-	struct block_source source;
-	struct block_list list;
-	struct damage damage;
-	const char *damage_line;
-	struct dictionary dictionary;
-	VEC(struct data_block) samples;
-	VEC(struct data_block) traces;
-	VEC(struct piece_place) pieces; /* by blob, then offset */
-	struct buf stored, raw;		/* while loading */
-};
 
 /* Loading. */
 
@@ -90,13 +64,14 @@ static bool is_of_interest(unsigned kind)
 
 /* Every block is verified once, so that what a report will read is known to be whole
  * before its first number is shown. */
-static int load_block(struct recording *r, const struct format_entry *b, struct err *e)
+int recording_load_block(struct recording *r, const struct format_entry *b, struct err *e)
 {
 	struct err why = { 0 };
 	struct reader payload;
 	int rc = block_source_payload(&r->source, b->offset, b->kind, &r->stored, &r->raw,
 				      &payload, &why);
 
+	r->n_read_bytes += b->stored_size;
 	if (rc == ERR_OS) {
 		if (e)
 			*e = why;
@@ -125,6 +100,16 @@ static int compare_pieces(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
+void recording_settle(struct recording *r)
+{
+	if (r->pieces.n)
+		qsort(r->pieces.at, r->pieces.n, sizeof(*r->pieces.at), compare_pieces);
+	buf_fini(&r->stored);
+	buf_fini(&r->raw);
+	dictionary_trim(&r->dictionary);
+	r->damage_line = damage_line(&r->damage, r->list.is_closed, r->list.whole_bytes);
+}
+
 static int load(struct recording *r, struct err *e)
 {
 	int rc = block_list_read(&r->list, &r->source, &r->damage, e);
@@ -133,12 +118,8 @@ static int load(struct recording *r, struct err *e)
 		damage_note(&r->damage, "damaged at byte 0: the file header");
 	for (size_t i = 0; i < r->list.blocks.n && rc == 0; i++)
 		if (is_of_interest(r->list.blocks.at[i].kind))
-			rc = load_block(r, &r->list.blocks.at[i], e);
-	if (r->pieces.n)
-		qsort(r->pieces.at, r->pieces.n, sizeof(*r->pieces.at), compare_pieces);
-	buf_fini(&r->stored);
-	buf_fini(&r->raw);
-	dictionary_trim(&r->dictionary);
+			rc = recording_load_block(r, &r->list.blocks.at[i], e);
+	recording_settle(r);
 	return rc;
 }
 
@@ -153,7 +134,6 @@ int recording_open(const char *path, struct recording **ret, struct err *e)
 	rc = load(r, e);
 	if (rc < 0)
 		return err_in(e, rc, path);
-	r->damage_line = damage_line(&r->damage, r->list.is_closed, r->list.whole_bytes);
 	*ret = steal(&r);
 	return 0;
 }
@@ -204,6 +184,11 @@ bool recording_is_complete(const struct recording *r)
 uint64_t recording_bytes(const struct recording *r)
 {
 	return r->source.size;
+}
+
+uint64_t recording_read_bytes(const struct recording *r)
+{
+	return r->n_read_bytes;
 }
 
 /* Dictionaries. */

@@ -25,6 +25,22 @@ struct dictionary;
 struct recording;
 
 must_use int recording_open(const char *path, struct recording **ret, struct err *e);
+
+/* What is wanted of a recording. */
+struct recording_part {
+	/* Samples whose innermost frame is in an image of this path or base name; NULL:
+	 * any. */
+	const char *image;
+	const char *event; /* name; NULL: any */
+};
+
+/* Reads, where the index tells, only the blocks that samples of that part may be in and
+ * what they refer to.  Other samples may be there as well.  Ids are those of the whole
+ * recording; locations and stacks that no sample which was read refers to are empty. */
+must_use int recording_open_part(const char *path, const struct recording_part *part,
+				 struct recording **ret, struct err *e);
+bool recording_part_has_image(const struct recording_part *part,
+			      const struct recording *r, uint32_t image);
 void recording_free(struct recording *r);
 void recording_freep(struct recording **r);
 
@@ -36,6 +52,8 @@ const char *recording_damage(const struct recording *r);
 /* The recorder ended in order (a closing index was found). */
 bool recording_is_complete(const struct recording *r);
 uint64_t recording_bytes(const struct recording *r);
+/* Bytes of the blocks that were read to open it. */
+uint64_t recording_read_bytes(const struct recording *r);
 
 /* Dictionaries.  Borrowed pointers; an id out of range gives "" or NULL. */
 const char *recording_string(const struct recording *r, uint32_t id);

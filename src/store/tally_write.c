@@ -16,7 +16,7 @@
 #define SMALL_ROWS 512
 
 /* Rows of a block of stacks: who wants a few of them reads no more than that. */
-#define STACK_ROWS (1u << 16)
+#define STACK_ROWS (1u << 14)
 
 struct tally_output {
 	const struct tally *t;
@@ -253,26 +253,41 @@ static int put_locations(struct tally_output *out, struct err *e)
 	return rc;
 }
 
-/* Levels from the row before to the parent: depth first the parent is above it.  False:
- * more than a reader goes. */
-static bool count_ups(const struct tally_output *out, uint32_t *ups)
+/* Levels from the row before to the parent: depth first the parent is above it. */
+static void count_ups(const struct tally_output *out, uint32_t *ups)
 {
 	for (size_t i = 0; i < out->stacks.n; i++) {
-		uint32_t at = (uint32_t)i, n = 0;
+		uint32_t at = (uint32_t)i;
 
 		while (at != out->stacks.at[i].parent) {
 			at = out->stacks.at[at - 1].parent;
-			n++;
+			ups[i]++;
 		}
-		if (n > FORMAT_UP_MAX)
-			return false;
-		ups[i] = n;
 	}
-	return true;
+}
+
+/* The row before a block and its callers, outermost first: with them a reader needs no
+ * other block to know the stacks of this one. */
+static void encode_spine(const struct tally_output *out, uint32_t id, struct buf *spine)
+{
+	VEC(uint32_t) ids = { 0 };
+	uint32_t last = 0;
+
+	buf_clear(spine);
+	for (; id; id = out->stacks.at[id - 1].parent)
+		*vec_push(&ids) = id;
+	buf_uleb(spine, ids.n);
+	for (size_t i = ids.n; i-- > 0;) {
+		buf_uleb(spine, ids.at[i] - last);
+		buf_uleb(spine, out->stacks.at[ids.at[i] - 1].location);
+		last = ids.at[i];
+	}
+	vec_fini(&ids);
 }
 
 static int put_stacks(struct tally_output *out, struct err *e)
 {
+	own(buf_fini) struct buf spine = { 0 };
 	const size_t n = out->o.stacks.n;
 	own(freep) uint32_t *ups = xcalloc(n + 1, sizeof(*ups));
 	int rc = 0;
@@ -287,16 +302,15 @@ static int put_stacks(struct tally_output *out, struct err *e)
 		};
 	}
 
-	bool has_ups = count_ups(out, ups);
-
+	count_ups(out, ups);
 	for (size_t i = 0, rows; i < n && rc == 0; i += rows) {
 		rows = n - i < STACK_ROWS ? n - i : STACK_ROWS;
 
 		struct format_summary summary = { .n = rows, .first = i + 1 };
 
-		rc = writer_append_stacks(out->w, out->stacks.at + i,
-					  has_ups ? ups + i : NULL, &summary,
-					  (uint32_t)out->o.locations.n, e);
+		encode_spine(out, (uint32_t)i, &spine);
+		rc = writer_append_stacks(out->w, out->stacks.at + i, ups + i, &spine,
+					  &summary, (uint32_t)out->o.locations.n, e);
 	}
 	return rc;
 }

@@ -56,9 +56,10 @@ must_use int writer_append(struct writer *w, enum format_kind kind,
  * id on, and of which images. */
 must_use int writer_append_locations(struct writer *w, const struct model_location *rows,
 				     const struct format_summary *summary, struct err *e);
-/* ups: how many levels above the row before each one's parent is, or NULL. */
+/* ups: how many levels above the row before each one's parent is, and spine: what that
+ * row hangs from; or both NULL. */
 must_use int writer_append_stacks(struct writer *w, const struct model_stack *rows,
-				  const uint32_t *ups,
+				  const uint32_t *ups, const struct buf *spine,
 				  const struct format_summary *summary,
 				  uint32_t n_locations, struct err *e);
 must_use int writer_append_samples(struct writer *w, struct err *e); /* the batch */

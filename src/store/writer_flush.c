@@ -158,15 +158,16 @@ int writer_append_locations(struct writer *w, const struct model_location *rows,
 }
 
 int writer_append_stacks(struct writer *w, const struct model_stack *rows,
-			 const uint32_t *ups, const struct format_summary *summary,
-			 uint32_t n_locations, struct err *e)
+			 const uint32_t *ups, const struct buf *spine,
+			 const struct format_summary *summary, uint32_t n_locations,
+			 struct err *e)
 {
 	size_t n = (size_t)summary->n;
 	uint64_t *column = reserve_rows(w, n);
 	struct column_set_head head = { .summary = *summary, .n_locations = n_locations };
 
 	buf_clear(&w->payload);
-	column_set_begin(&w->payload, &head);
+	column_set_begin_with(&w->payload, &head, spine ? spine : &(struct buf){ 0 });
 	/* A new node mostly hangs below the one before it. */
 	for (size_t i = 0; i < n; i++)
 		column[i] = ups ? ups[i] : summary->first + i - 1 - rows[i].parent;
@@ -204,7 +205,7 @@ static int append_frames(struct writer *w, struct err *e)
 
 		struct format_summary summary = { .n = n, .first = first + i };
 
-		rc = writer_append_stacks(w, s->fresh.at + i, NULL, &summary,
+		rc = writer_append_stacks(w, s->fresh.at + i, NULL, NULL, &summary,
 					  (uint32_t)l->all.n, e);
 	}
 	if (rc == 0)

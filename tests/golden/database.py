@@ -95,6 +95,10 @@ def one_epoch(rng):
     check_same(['--db', 'db'], want, BY_THREAD)
     check_same(['--db', 'db', '--epoch', 'last', '--host', 'ant'], want, BY_THREAD)
     check_same(['db/ant/0001'], want, BY_THREAD)
+    for row in numbers(['report', '--by', 'image'], ['whole.dwell'])['rows']:
+        if any(row['exclusive'].values()):
+            part = numbers(['report'], ['--db', 'db', '--image', row['name']])
+            assert part['total'] == row['exclusive'], row
     dwell('db', 'compact', 'db')
     assert len(os.listdir('db/ant/0001')) <= 3  # the first hour, what is left and MANIFEST
     check_same(['--db', 'db'], want, BY_THREAD)

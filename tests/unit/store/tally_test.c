@@ -311,6 +311,96 @@ static void stacks_of_any_depth_come_back(void **state)
 	assert_int_equal(total(r, NULL, &weight), 101);
 }
 
+/* 100 images with 1000 samples each, below one main; of the first image's samples some
+ * have callers in the last one. */
+static struct tally *many_images(void)
+{
+	struct tally *t = tally_new();
+	const struct model_process p = { .parent = MODEL_NONE, .exec_of = MODEL_NONE };
+	uint32_t main_stack, caller;
+
+	tally_event(t, &(struct model_event){ .name = tally_string(t, "e") });
+	tally_process(t, &p);
+	tally_thread(t, &(struct model_thread){ 0 });
+	for (uint32_t i = 0; i < 100; i++) {
+		own(freep) char *name = xasprintf("/lib/image%02u.so", i);
+
+		tally_image(t, &(struct model_image){ .path = tally_string(t, name) });
+	}
+	main_stack = tally_stack(t, 0, tally_location(t, 50, 1, 0));
+	caller = tally_stack(t, main_stack, tally_location(t, 99, 5, LOCATION_RETURN));
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t location =
+			tally_location(t, i % 100, i * UINT32_C(2654435761) >> 8, 0);
+		uint32_t parent = i % 500 ? main_stack : caller;
+
+		tally_sample(t, &(struct model_sample){
+					.stack = tally_stack(t, parent, location),
+					.count = 1 + i % 3,
+					.cpu = MODEL_NONE });
+	}
+	return t;
+}
+
+static void add_part(struct tally *t, const struct recording *r,
+		     const struct recording_part *part)
+{
+	own(freep) bool *images = xcalloc(recording_n_images(r) + 1, sizeof(bool));
+	const struct tally_fold fold = { .images = images };
+
+	for (uint32_t i = 0; i < recording_n_images(r); i++)
+		images[i] = recording_part_has_image(part, r, i);
+	assert_int_equal(tally_add_recording(t, r, &fold, NULL), 0);
+}
+
+static void one_image_is_read_without_the_rest(void **state)
+{
+	static const char *const names[] = { "image00.so", "image37.so",
+					     "/lib/image99.so", "image50.so", "none" };
+	own(tally_freep) struct tally *all = many_images();
+	own(recording_freep) struct recording *whole = written(all);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct recording_part part = { .image = names[i] };
+		own(recording_freep) struct recording *r = NULL;
+		own(tally_freep) struct tally *from_part = tally_new();
+		own(tally_freep) struct tally *from_whole = tally_new();
+		own(buf_fini) struct buf first = { 0 };
+		own(buf_fini) struct buf second = { 0 };
+
+		recording_free(written(all));
+		assert_int_equal(recording_open_part(path, &part, &r, NULL), 0);
+		assert_null(recording_damage(r));
+		if (recording_read_bytes(r) * 10 > recording_bytes(r))
+			fail_msg("%s: %u of %u bytes", names[i],
+				 (unsigned)recording_read_bytes(r),
+				 (unsigned)recording_bytes(r));
+		add_part(from_part, r, &part);
+		add_part(from_whole, whole, &part);
+		assert_int_equal(tally_n_rows(from_part) > 0,
+				 strcmp(names[i], "none") != 0);
+		recording_free(written(from_part));
+		read_file(&first);
+		recording_free(written(from_whole));
+		read_file(&second);
+		assert_int_equal(first.size, second.size);
+		assert_memory_equal(first.data, second.data, first.size);
+	}
+}
+
+static void of_an_ordinary_recording_a_part_is_all(void **state)
+{
+	const struct recording_part part = { .image = "cc1" };
+	own(recording_freep) struct recording *r = NULL;
+	uint64_t weight;
+
+	(void)state;
+	recording_builder_write(path, one);
+	assert_int_equal(recording_open_part(path, &part, &r, NULL), 0);
+	assert_int_equal(total(r, NULL, &weight), 6);
+}
+
 static void what_cannot_be_written_is_told(void **state)
 {
 	own(tally_freep) struct tally *t = tally_new();
@@ -336,6 +426,8 @@ int main(void)
 		TEST(an_empty_tally_is_a_recording),
 		TEST(files_inside_are_kept_once),
 		TEST(stacks_of_any_depth_come_back),
+		TEST(one_image_is_read_without_the_rest),
+		TEST(of_an_ordinary_recording_a_part_is_all),
 		TEST(what_cannot_be_written_is_told),
 	};
 
