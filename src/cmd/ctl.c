@@ -111,6 +111,12 @@ static void print_cost(const char *s)
 	       text_pct(cpu, (double)number_of(s, "cpu-ns"), (double)running),
 	       text_size(rss, number_of(s, "max-rss-bytes")),
 	       text_size(kernel, number_of(s, "kernel-bytes")));
+	if (number_of(s, "sample-ns-median"))
+		printf("            in the kernel half of the samples take %s or less, "
+		       "nine "
+		       "tenths %s\n",
+		       text_duration(cpu, number_of(s, "sample-ns-median")),
+		       text_duration(rss, number_of(s, "sample-ns-p90")));
 }
 
 static void print_growth(const char *s)

@@ -53,6 +53,9 @@ static const struct option_spec daemon_options[] = {
 	  .kind = OPTION_FLAG,
 	  .text = "Tell processes of one name apart, by their pid" },
 	{ .name = "per-thread", .kind = OPTION_FLAG, .text = "Tell threads apart" },
+	{ .name = "measure",
+	  .kind = OPTION_FLAG,
+	  .text = "Measure what samples take in the kernel, for 'dwell ctl status'" },
 	{ .name = "merge",
 	  .kind = OPTION_DURATION,
 	  .arg = "TIME",
@@ -104,6 +107,7 @@ static void take_settings(const struct options *o, struct continuous_settings *s
 		.is_fixed = options_has(o, "fixed-period"),
 		.is_flat = options_has(o, "flat"),
 		.has_processes = options_has(o, "per-process"),
+		.is_timed = options_has(o, "measure"),
 		.has_threads = options_has(o, "per-thread"),
 		.segment_ns = options_u64(o, "merge", DEFAULT_SEGMENT),
 		.retention = { .max_age_s =
@@ -131,6 +135,21 @@ static void status_line(struct buf *b, const char *name, uint64_t value)
 	buf_printf(b, "%s=%" PRIu64 "\n", name, value);
 }
 
+/* The cost that a part of all samples, in thousandths, does not exceed; 0: not known. */
+static uint64_t cost_ns(const struct stack_record_stats *k, uint64_t per_mille)
+{
+	uint64_t n = 0, sum = 0;
+
+	for (unsigned i = 0; i < STACK_RECORD_COST_STEPS; i++)
+		n += k->cost_steps[i];
+	for (unsigned i = 0; n && i < STACK_RECORD_COST_STEPS; i++) {
+		sum += k->cost_steps[i];
+		if (sum * 1000 >= n * per_mille)
+			return (i + 1) * STACK_RECORD_COST_NS;
+	}
+	return 0;
+}
+
 /* Numbers by name, for 'dwell ctl status' to put into words. */
 static void print_status(const struct daemon *d, struct buf *b)
 {
@@ -152,6 +171,8 @@ static void print_status(const struct daemon *d, struct buf *b)
 	status_line(b, "images", s.recorder.n_images);
 	status_line(b, "images-gone", s.recorder.n_gone);
 	status_line(b, "cpu-ns", s.cpu_ns);
+	status_line(b, "sample-ns-median", cost_ns(&s.recorder.kernel, 500));
+	status_line(b, "sample-ns-p90", cost_ns(&s.recorder.kernel, 900));
 	status_line(b, "max-rss-bytes", s.max_rss_bytes);
 	status_line(b, "kernel-bytes", s.recorder.rows_bytes + s.recorder.other_bytes);
 	status_line(b, "database-bytes", s.database_bytes);

@@ -223,6 +223,7 @@ static int start(struct continuous *c, struct err *e)
 					     .period_ns = c->settings.period_ns,
 					     .is_fixed = c->settings.is_fixed,
 					     .is_flat = c->settings.is_flat,
+					     .is_timed = c->settings.is_timed,
 					     .has_threads = c->settings.has_threads,
 					     .has_processes = c->settings.has_processes };
 	int rc = system_recorder_new(&s, &c->recorder, e);

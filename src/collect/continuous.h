@@ -27,6 +27,7 @@ struct continuous_settings {
 	bool is_fixed; /* every period is the same */
 	bool is_flat;  /* no stacks */
 	bool has_threads, has_processes;
+	bool is_timed;	     /* what samples take in the kernel is measured */
 	uint64_t segment_ns; /* how often a segment is made */
 	struct database_retention retention;
 };

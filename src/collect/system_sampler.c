@@ -106,6 +106,7 @@ static void configure(struct system_sampler *s)
 	struct sampler *k = s->skeleton;
 
 	k->rodata->is_flat = s->settings.is_flat;
+	k->rodata->is_timed = s->settings.is_timed;
 	k->rodata->has_threads = s->settings.has_threads;
 	k->rodata->has_processes = s->settings.has_processes;
 	k->rodata->n_sets = s->settings.n_sets;

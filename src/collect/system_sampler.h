@@ -25,6 +25,7 @@ struct system_sampler_settings {
 	uint64_t period_ns; /* on average */
 	bool is_fixed;	    /* every period is the same */
 	bool is_flat;	    /* innermost frames only */
+	bool is_timed;	    /* what samples take is measured */
 	bool has_threads;   /* threads are told apart */
 	bool has_processes; /* processes of one name are told apart */
 	uint32_t n_sets;    /* of each CPU's tables, a power of two; 0: by default */

@@ -93,15 +93,20 @@ struct stack_record_image {
 	char name[STACK_RECORD_NAME_BYTES]; /* the last part of its path */
 };
 
+/* Where the program times itself: quarters of a microsecond, the last: longer. */
+#define STACK_RECORD_COST_STEPS 32
+#define STACK_RECORD_COST_NS	256
+
 /* Per CPU. */
 struct stack_record_stats {
 	uint64_t samples, hits, evicted;
 	uint64_t lost; /* samples that could not be told: the ring was full */
 	uint64_t images_refused;
 	uint64_t stops[16]; /* user stacks walked, by enum unwind_stop */
+	uint64_t cost_steps[STACK_RECORD_COST_STEPS]; /* samples, by what they took */
 	uint64_t pad[11];
 };
 
-_Static_assert(sizeof(struct stack_record_stats) == 256, "layout");
+_Static_assert(sizeof(struct stack_record_stats) == 512, "layout");
 
 #endif

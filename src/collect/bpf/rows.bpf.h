@@ -44,6 +44,27 @@ static __always_inline struct stack_rows_page *rows_page(uint32_t page)
 	return pages ? bpf_map_lookup_elem(pages, &at) : NULL;
 }
 
+#define ROWS_CACHE_SLOTS 4096 /* per CPU, a power of two */
+
+/* The rule at a place that was looked up before: what calls where hardly changes. */
+struct rows_cached {
+	uint64_t place;
+	struct stack_rule rule;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, ROWS_CACHE_SLOTS);
+	__type(key, uint32_t);
+	__type(value, struct rows_cached);
+} rows_cache SEC(".maps");
+
+/* Which image has its rules where. */
+struct rows_image {
+	uint32_t state; /* enum stack_image_state */
+	uint32_t index_page, first_block, n_blocks;
+};
+
 /* The number of the rule in force at a pc: of the rows behind `first`, the last that
  * does not start after it. */
 __noinline int rows_search(struct stack_rows_page *page, uint32_t first, uint32_t pc)
@@ -56,25 +77,23 @@ __noinline int rows_search(struct stack_rows_page *page, uint32_t first, uint32_
 	n = page->words[first % STACK_ROWS_PAGE_WORDS];
 	for (uint32_t bit = STACK_ROWS_PAGE_WORDS / 2; bit; bit /= 2) {
 		uint32_t next = at + bit;
-		uint32_t word = page->words[(first + 1 + next) % STACK_ROWS_PAGE_WORDS];
 
-		if (next < n && (word & 0xffff) <= pc)
+		if (next < n && (page->words[(first + 1 + next) % STACK_ROWS_PAGE_WORDS] &
+				 0xffff) <= pc)
 			at = next;
 	}
 	return page->words[(first + 1 + at) % STACK_ROWS_PAGE_WORDS] >> 16;
 }
 
-/* The number of the rule at an offset in the file of an image. */
-static __always_inline uint32_t rows_rule(uint32_t index_page, uint32_t first_block,
-					  uint32_t n_blocks, uint64_t offset)
+static __always_inline uint32_t rows_find(const struct rows_image *image, uint64_t offset)
 {
-	uint64_t block = (offset >> STACK_ROWS_BLOCK_SHIFT) - first_block;
+	uint64_t block = (offset >> STACK_ROWS_BLOCK_SHIFT) - image->first_block;
 	struct stack_rows_page *page;
 	uint32_t entry;
 
-	if (block >= n_blocks)
+	if (block >= image->n_blocks)
 		return 0;
-	page = rows_page(index_page + (uint32_t)(block / STACK_ROWS_PAGE_WORDS));
+	page = rows_page(image->index_page + (uint32_t)(block / STACK_ROWS_PAGE_WORDS));
 	if (!page)
 		return 0;
 	entry = page->words[block % STACK_ROWS_PAGE_WORDS];
@@ -82,6 +101,29 @@ static __always_inline uint32_t rows_rule(uint32_t index_page, uint32_t first_bl
 		return 0;
 	page = rows_page(entry >> 16);
 	return page ? (uint32_t)rows_search(page, entry & 0xffff, (uint32_t)offset) : 0;
+}
+
+/* The rule at an offset in the file of an image, whose number is part of the place.  A
+ * place has the same rule for ever: a number is of one file. */
+static __always_inline struct stack_rule *rows_rule(const struct rows_image *image,
+						    uint64_t place, uint64_t offset)
+{
+	uint32_t slot = (place ^ place >> 12 ^ place >> 40) & (ROWS_CACHE_SLOTS - 1);
+	struct rows_cached *c = bpf_map_lookup_elem(&rows_cache, &slot);
+	struct stack_rule *rule;
+	uint32_t number;
+
+	if (!c)
+		return NULL;
+	if (c->place == place)
+		return &c->rule;
+	number = rows_find(image, offset);
+	rule = bpf_map_lookup_elem(&rules, &number);
+	if (!rule)
+		return NULL;
+	c->rule = *rule;
+	c->place = place;
+	return &c->rule;
 }
 
 #endif

@@ -22,6 +22,7 @@ struct bpf_perf_event_data {
 const volatile bool is_flat = false;	   /* the innermost frame only */
 const volatile bool has_threads = false;   /* threads are told apart */
 const volatile bool has_processes = false; /* so are processes of one name */
+const volatile bool is_timed = false;	   /* what a sample takes is measured */
 const volatile uint32_t n_sets = 1;	   /* of a table, a power of two */
 const volatile uint32_t wake_bytes = 1;	   /* of a ring: the collector is woken */
 
@@ -115,9 +116,15 @@ static __always_inline void take_kernel(struct bpf_perf_event_data *ctx,
 					struct scratch *s)
 {
 	struct walk *w = &s->walk;
-	long size = bpf_get_stack(ctx, w->record.frames,
-				  is_flat ? 8 : STACK_RECORD_KERNEL_MAX * 8, 0);
+	long size;
 
+	if (is_flat) {
+		w->n_kernel = 1;
+		w->record.frames[0] = registers_pc(&ctx->regs);
+		w->hash = mix(w->hash, w->record.frames[0]);
+		return;
+	}
+	size = bpf_get_stack(ctx, w->record.frames, STACK_RECORD_KERNEL_MAX * 8, 0);
 	w->n_kernel = size > 0 ? (uint32_t)size / 8 : 0;
 	for (uint32_t i = 0; i < STACK_RECORD_KERNEL_MAX; i++) {
 		if (i >= w->n_kernel)
@@ -273,6 +280,15 @@ static __always_inline void put_image(struct stack_record_stats *st, void *ring,
 	put(st, ring, r, sizeof(*r), true);
 }
 
+static __always_inline void note_cost(struct stack_record_stats *st, uint64_t begin_ns)
+{
+	uint64_t step = (bpf_ktime_get_ns() - begin_ns) / STACK_RECORD_COST_NS;
+
+	if (step >= STACK_RECORD_COST_STEPS)
+		step = STACK_RECORD_COST_STEPS - 1;
+	st->cost_steps[step & (STACK_RECORD_COST_STEPS - 1)]++;
+}
+
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
@@ -281,6 +297,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
 	struct stack_record_stats *st = bpf_map_lookup_elem(&stats, &cpu);
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	uint64_t begin_ns = is_timed ? bpf_ktime_get_ns() : 0;
 	struct mm_struct *mm;
 
 	if (!s || !st || !ring)
@@ -301,5 +318,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	take_names(s, task);
 	count(st, ring, s, cpu);
 	put_image(st, ring, s);
+	if (is_timed)
+		note_cost(st, begin_ns);
 	return 0;
 }

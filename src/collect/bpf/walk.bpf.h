@@ -45,7 +45,7 @@ static __always_inline bool walk_map(struct walk *w, uint64_t pc)
 	if (!m || !m->is_code)
 		return false;
 	w->map = *m;
-	w->image_state = STACK_IMAGE_NO_ROWS;
+	w->image.state = STACK_IMAGE_NO_ROWS;
 	key = m->image;
 	image = key ? bpf_map_lookup_elem(&images, &key) : NULL;
 	if (!image)
@@ -53,10 +53,10 @@ static __always_inline bool walk_map(struct walk *w, uint64_t pc)
 	walk_want(w, image);
 	if (!image->is_used)
 		image->is_used = 1;
-	w->index_page = image->index_page;
-	w->first_block = image->first_block;
-	w->n_blocks = image->n_blocks;
-	w->image_state = image->state;
+	w->image.index_page = image->index_page;
+	w->image.first_block = image->first_block;
+	w->image.n_blocks = image->n_blocks;
+	w->image.state = image->state;
 	return true;
 }
 
@@ -188,8 +188,8 @@ static __always_inline long walk_row(struct walk *w, const struct stack_rule *r)
 
 static __always_inline long walk_by_rule(struct walk *w, uint64_t offset)
 {
-	uint32_t number = rows_rule(w->index_page, w->first_block, w->n_blocks, offset);
-	struct stack_rule *r = bpf_map_lookup_elem(&rules, &number);
+	uint64_t place = (uint64_t)w->map.image << STACK_RECORD_IMAGE_SHIFT | offset;
+	struct stack_rule *r = rows_rule(&w->image, place, offset);
 
 	if (!r)
 		return walk_stop(w, WALK_BAD_RULE);
@@ -233,9 +233,9 @@ static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
 	w->hash ^= w->hash >> 29;
 	if (!w->map.end)
 		return walk_stop(w, WALK_NO_MAP);
-	if (w->image_state == STACK_IMAGE_READY)
+	if (w->image.state == STACK_IMAGE_READY)
 		return walk_by_rule(w, pc - w->map.start + w->map.offset);
-	if (w->image_state == STACK_IMAGE_NO_ROWS)
+	if (w->image.state == STACK_IMAGE_NO_ROWS)
 		return walk_frame_pointer(w);
 	return walk_stop(w, WALK_NOT_LOADED);
 }

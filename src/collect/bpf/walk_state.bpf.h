@@ -8,6 +8,7 @@
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/mapping.bpf.h"
 #include "collect/bpf/registers.bpf.h"
+#include "collect/bpf/rows.bpf.h"
 #include "wire/stack_record.h"
 #include "wire/stack_rows.h"
 
@@ -34,7 +35,7 @@ struct walk {
 	uint64_t is_lost;
 	struct mapping map; /* of the last pc */
 	uint64_t hash;
-	uint32_t image_state, index_page, first_block, n_blocks; /* of map.image */
+	struct rows_image image; /* map.image */
 	uint32_t n, stop, is_exact, has_address;
 	uint32_t wanted_image; /* one whose rules are not there yet, or 0 */
 	uint32_t depth_max;
