@@ -107,9 +107,9 @@ static void print_cost(const char *s)
 	char cpu[32], rss[32], kernel[32];
 	uint64_t running = number_of(s, "running-ns");
 
-	printf("own cost    %s of a CPU in user space; %s resident, %s in the kernel\n",
+	printf("own cost    %s of a CPU in user space; %s of memory, %s in the kernel\n",
 	       text_pct(cpu, (double)number_of(s, "cpu-ns"), (double)running),
-	       text_size(rss, number_of(s, "max-rss-bytes")),
+	       text_size(rss, number_of(s, "own-bytes")),
 	       text_size(kernel, number_of(s, "kernel-bytes")));
 	if (number_of(s, "sample-ns-median"))
 		printf("            in the kernel half of the samples take %s or less, "

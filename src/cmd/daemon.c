@@ -173,7 +173,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 	status_line(b, "cpu-ns", s.cpu_ns);
 	status_line(b, "sample-ns-median", cost_ns(&s.recorder.kernel, 500));
 	status_line(b, "sample-ns-p90", cost_ns(&s.recorder.kernel, 900));
-	status_line(b, "max-rss-bytes", s.max_rss_bytes);
+	status_line(b, "own-bytes", s.own_bytes);
 	status_line(b, "kernel-bytes", s.recorder.rows_bytes + s.recorder.other_bytes);
 	status_line(b, "database-bytes", s.database_bytes);
 	status_line(b, "grown-bytes",

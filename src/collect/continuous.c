@@ -15,6 +15,7 @@
 #include "collect/segment_job.h"
 #include "collect/session_notes.h"
 #include "host/clock.h"
+#include "host/procfs.h"
 #include "store/database.h"
 
 /* Beside the epochs; no reader of the database looks at it. */
@@ -47,14 +48,25 @@ static int64_t now_s(void)
 	return (int64_t)(clock_read_ns(CLOCK_REALTIME) / 1000000000);
 }
 
-static uint64_t own_cpu_ns(uint64_t *ret_max_rss_bytes)
+static uint64_t own_cpu_ns(void)
 {
 	struct rusage u = { 0 };
 
 	getrusage(RUSAGE_SELF, &u);
-	*ret_max_rss_bytes = (uint64_t)u.ru_maxrss * 1024;
 	return ((uint64_t)u.ru_utime.tv_sec + (uint64_t)u.ru_stime.tv_sec) * 1000000000 +
 	       ((uint64_t)u.ru_utime.tv_usec + (uint64_t)u.ru_stime.tv_usec) * 1000;
+}
+
+/* Without what is mapped of the kernel's maps, which is the kernel's. */
+static uint64_t own_bytes(void)
+{
+	char text[4096];
+	const char *line;
+
+	if (procfs_read_text("/proc/self/status", text, sizeof(text), NULL) < 0)
+		return 0;
+	line = strstr(text, "\nRssAnon:");
+	return line ? strtoull(line + strlen("\nRssAnon:"), NULL, 10) * 1024 : 0;
 }
 
 /* The open recording. */
@@ -334,7 +346,8 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 					   .n_segments = segment_job_n_segments(c->job),
 					   .n_failures = c->n_failures };
 	system_recorder_status(c->recorder, &ret->recorder);
-	ret->cpu_ns = own_cpu_ns(&ret->max_rss_bytes);
+	ret->cpu_ns = own_cpu_ns();
+	ret->own_bytes = own_bytes();
 	ret->epoch = m ? m->epoch : 0;
 	ret->label = m ? m->label : "";
 	ret->database_bytes = bytes_of(c);

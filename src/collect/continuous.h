@@ -35,7 +35,7 @@ struct continuous_settings {
 struct continuous_status {
 	struct system_recorder_status recorder;
 	uint64_t running_ns, period_ns;
-	uint64_t cpu_ns, max_rss_bytes;		 /* the daemon's own */
+	uint64_t cpu_ns, own_bytes;		 /* of the daemon itself, in user space */
 	uint64_t database_bytes, bytes_at_start; /* of this host */
 	uint64_t n_segments;			 /* written since the start */
 	uint32_t epoch;
