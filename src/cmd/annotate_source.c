@@ -254,6 +254,9 @@ void annotate_source_json(const struct annotate_view *v, struct json *j)
 			}
 			report_json_values(j, v->r, "exclusive", row->exclusive);
 			report_json_values(j, v->r, "inclusive", row->inclusive);
+			if (v->cells)
+				compare_cells_json(v->cells, j, "inclusive",
+						   row->inclusive);
 			json_object_end(j);
 		}
 		json_array_end(j);

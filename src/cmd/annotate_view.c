@@ -37,7 +37,9 @@ struct report_table *annotate_view_table(const struct annotate_view *v, const ch
 	struct report_table *t =
 		report_table_new(v->r->width, command_terminal()->colour);
 
-	for (size_t i = 0; i < v->r->n_shown; i++) {
+	if (v->cells)
+		compare_cells_titles(v->cells, t, "Inclusive");
+	for (size_t i = 0; i < v->r->n_shown && !v->cells; i++) {
 		own(buf_fini) struct buf name = { 0 };
 
 		report_text_column(v->r, v->r->shown[i], &name);
@@ -70,7 +72,9 @@ void annotate_view_row(const struct annotate_view *v, struct report_table *t,
 	char s[TEXT_MAX];
 
 	report_table_row(t, hot);
-	for (size_t i = 0; i < v->r->n_shown; i++) {
+	if (v->cells)
+		compare_cells_put(v->cells, t, inclusive);
+	for (size_t i = 0; i < v->r->n_shown && !v->cells; i++) {
 		size_t c = v->r->shown[i];
 		const struct profile_column *column = profile_column(v->r->profile, c);
 		struct report_scale scale =

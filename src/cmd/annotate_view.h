@@ -10,6 +10,7 @@
 #include "analyze/listing.h"
 #include "analyze/metrics.h"
 #include "base/json.h"
+#include "cmd/compare_cells.h"
 #include "cmd/report_profile.h"
 #include "cmd/report_table.h"
 
@@ -17,8 +18,9 @@ struct annotate_view {
 	const struct report *r;
 	uint32_t function;
 	struct listing listing;
-	struct metrics_butterfly totals; /* the function's own sums */
-	bool all;			 /* also what has no weight near it */
+	struct metrics_butterfly totals;   /* the function's own sums */
+	const struct compare_cells *cells; /* what changed; NULL: values are shown */
+	bool all;			   /* also what has no weight near it */
 	bool is_intel;
 };
 

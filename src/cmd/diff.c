@@ -3,12 +3,15 @@
 
 #include "cmd/command.h"
 #include "cmd/compare_table.h"
+#include "cmd/diff_views.h"
 #include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_options.h"
 #include "cmd/report_quality.h"
 #include "cmd/report_text.h"
 #include "cmd/row_next.h"
+
+#define DEFAULT_TREE_PCT 1.0
 
 static const struct option_spec own_options[] = {
 	{ .name = "by",
@@ -25,6 +28,17 @@ static const struct option_spec own_options[] = {
 	  .text = "Order by KEY: change, inclusive-change, ratio, exclusive, inclusive "
 		  "or "
 		  "name" },
+	{ .name = "callers",
+	  .kind = OPTION_STRING,
+	  .arg = "FUNCTION",
+	  .text = "Compare the callers and callees of FUNCTION" },
+	{ .name = "annotate",
+	  .kind = OPTION_STRING,
+	  .arg = "FUNCTION",
+	  .text = "Compare the source lines of FUNCTION" },
+	{ .name = "tree",
+	  .kind = OPTION_FLAG,
+	  .text = "Compare calling contexts; --min is 1 % unless it is given" },
 	OPTION_END,
 };
 
@@ -49,14 +63,16 @@ static bool orders_changes(const struct row_view *v)
 /* What has not changed is ordered by what it has itself. */
 static void weigh_row(struct row_view *v, size_t row)
 {
+	struct compare_cells cells = compare_table_cells(v);
 	struct ranking_row *to = &v->rows[row];
 	unsigned order = v->r->order;
 
 	if (orders_changes(v)) {
 		bool is_inclusive = order == INCLUSIVE_CHANGE || v->r->json;
 
-		to->value = compare_table_weight(v, row, order == INCLUSIVE_CHANGE,
-						 order == RATIO);
+		to->value = compare_cells_weight(
+			&cells, row_view_values(v, row, order == INCLUSIVE_CHANGE),
+			order == RATIO);
 		to->tie = row_view_largest_share(v, row, false);
 		to->tie += is_inclusive && row_view_largest_share(v, row, true);
 	} else {
@@ -92,11 +108,12 @@ static void print_text(const struct row_view *v, FILE *out)
 		report_text_nothing(v->r, out);
 	report_quality_print(v->r, out);
 	if (v->n_shown)
-		row_next_print(v, v->rows[0].id, out);
+		row_next_print(v, v->rows[0].id, true, out);
 }
 
 static void put_json_row(struct json *j, const struct row_view *v, size_t row)
 {
+	struct compare_cells cells = compare_table_cells(v);
 	size_t at = row * v->m->n_columns;
 
 	json_object(j);
@@ -104,7 +121,8 @@ static void put_json_row(struct json *j, const struct row_view *v, size_t row)
 	report_json_values(j, v->r, "exclusive", v->m->exclusive + at);
 	report_json_values(j, v->r, "inclusive", v->m->inclusive + at);
 	report_json_values(j, v->r, "samples", v->m->exclusive_counts + at);
-	compare_table_json(v, j, row);
+	compare_cells_json(&cells, j, "exclusive", v->m->exclusive + at);
+	compare_cells_json(&cells, j, "inclusive", v->m->inclusive + at);
 	json_object_end(j);
 }
 
@@ -118,14 +136,61 @@ static void print_json(const struct row_view *v, FILE *out)
 	report_json_end(&j, v->r);
 }
 
-static int open_rows(struct row_view *v, struct report *r, struct err *e)
+static int compare(struct row_view *v, const struct report *r, struct err *e)
 {
 	comparison_find(&v->comparison, r->profile, r->shown, r->n_shown);
-	if (!v->comparison.n_events)
-		return err_set(e, ERR_USAGE,
-			       "nothing to compare: the recordings have no event in "
-			       "common");
-	return row_view_open(v, true, e);
+	if (v->comparison.n_events)
+		return 0;
+	return err_set(e, ERR_USAGE,
+		       "nothing to compare: the recordings have no event in common");
+}
+
+static int show_rows(struct row_view *v, struct err *e)
+{
+	int rc = row_view_open(v, true, e);
+
+	if (rc < 0)
+		return rc;
+	order_rows(v);
+	if (v->r->json)
+		print_json(v, stdout);
+	else
+		print_text(v, stdout);
+	return 0;
+}
+
+/* One function's callers or lines. */
+static int show_function(const struct row_view *v, const char *name,
+			 void (*show)(const struct compare_cells *c, uint32_t function,
+				      const char *others),
+			 struct err *e)
+{
+	struct compare_cells cells = compare_table_cells(v);
+	uint32_t function;
+	char others[400];
+	int rc = report_profile_find_function(v->r, name, &function, others,
+					      sizeof(others), e);
+
+	if (rc == 0)
+		show(&cells, function, others);
+	return rc;
+}
+
+static int show(struct row_view *v, const struct options *o, struct err *e)
+{
+	const char *callers = options_str(o, "callers");
+	const char *annotate = options_str(o, "annotate");
+	struct compare_cells cells = compare_table_cells(v);
+
+	if (callers)
+		return show_function(v, callers, diff_views_callers, e);
+	if (annotate)
+		return show_function(v, annotate, diff_views_annotate, e);
+	if (!options_has(o, "tree"))
+		return show_rows(v, e);
+	diff_views_tree(&cells,
+			options_has(o, "min") ? v->r->ranking.min_pct : DEFAULT_TREE_PCT);
+	return 0;
 }
 
 static int run(struct options *o, struct err *e)
@@ -141,14 +206,11 @@ static int run(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE, "name two recordings: dwell diff A B");
 	rc = report_profile_open(o, options_argv(o), &shown_rows, &r, e);
 	if (rc == 0)
-		rc = open_rows(&v, &r, e);
+		rc = compare(&v, &r, e);
+	if (rc == 0)
+		rc = show(&v, o, e);
 	if (rc < 0)
 		return rc;
-	order_rows(&v);
-	if (r.json)
-		print_json(&v, stdout);
-	else
-		print_text(&v, stdout);
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }
 
@@ -160,6 +222,8 @@ static const struct option_spec *const tables[] = {
 static const struct command_example examples[] = {
 	{ "dwell diff before.dwell after.dwell", "what got slower and what faster" },
 	{ "dwell diff --by line before.dwell after.dwell", "in which lines" },
+	{ "dwell diff --callers malloc before.dwell after.dwell",
+	  "who calls it more than before" },
 	{ "dwell diff --sort ratio --min 1% before.dwell after.dwell",
 	  "what changed most for what it is" },
 	{ NULL, NULL },

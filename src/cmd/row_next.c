@@ -62,7 +62,7 @@ static char *name_to_type(const struct row_view *v, uint32_t function)
 	return safe;
 }
 
-void row_next_print(const struct row_view *v, size_t row, FILE *out)
+void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE *out)
 {
 	own(buf_fini) struct buf annotate = { 0 }, callers = { 0 };
 
@@ -76,12 +76,13 @@ void row_next_print(const struct row_view *v, size_t row, FILE *out)
 
 	own(freep) char *name = name_to_type(v, f);
 
-	buf_puts(&annotate, "annotate ");
+	buf_puts(&annotate, is_compared ? "diff --annotate " : "annotate ");
 	report_text_quoted(&annotate, name);
-	buf_puts(&callers, "callers ");
+	buf_puts(&callers, is_compared ? "diff --callers " : "callers ");
 	report_text_quoted(&callers, name);
 
-	const char *next[] = { buf_str(&annotate), buf_str(&callers), "tree" };
+	const char *next[] = { buf_str(&annotate), buf_str(&callers),
+			       is_compared ? "diff --tree" : "tree" };
 
 	report_text_next(v->r, next, 3, out);
 }

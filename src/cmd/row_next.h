@@ -10,7 +10,7 @@
 #include "cmd/row_view.h"
 
 /* row: the one to look into, unless most time is waited for elsewhere.  Nothing where
- * rows are no code. */
-void row_next_print(const struct row_view *v, size_t row, FILE *out);
+ * rows are no code.  Compared: by diff. */
+void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE *out);
 
 #endif

@@ -60,7 +60,7 @@ static void print_text(const struct row_view *v, FILE *out)
 		report_text_nothing(v->r, out);
 	report_quality_print(v->r, out);
 	if (v->n_shown)
-		row_next_print(v, hottest_row(v), out);
+		row_next_print(v, hottest_row(v), false, out);
 }
 
 static void put_json_row(struct json *j, const struct row_view *v, size_t row)
