@@ -250,6 +250,35 @@ static uint64_t command_key(struct dimension_context *c, uint32_t source,
 	return intern_str(c->texts, p ? recording_string(r, p->comm) : "");
 }
 
+static uint64_t cgroup_key(struct dimension_context *c, uint32_t source,
+			   const struct sample_block *b, size_t i)
+{
+	const struct recording *r = profile_source(c->profile, source);
+	const struct model_process *p = process_of(r, b->thread[i]);
+
+	return intern_str(c->texts, p ? recording_string(r, p->cgroup) : "");
+}
+
+static uint64_t host_key(struct dimension_context *c, uint32_t source,
+			 const struct sample_block *b, size_t i)
+{
+	const struct recording *r = profile_source(c->profile, source);
+	const struct model_process *p = process_of(r, b->thread[i]);
+
+	return intern_str(c->texts, p && p->host ? recording_string(r, p->host)
+						 : recording_info(r, "host"));
+}
+
+static uint64_t epoch_key(struct dimension_context *c, uint32_t source,
+			  const struct sample_block *b, size_t i)
+{
+	const struct recording *r = profile_source(c->profile, source);
+	const struct model_process *p = process_of(r, b->thread[i]);
+
+	return intern_str(c->texts, p && p->epoch ? recording_string(r, p->epoch)
+						  : recording_info(r, "epoch"));
+}
+
 static void text_label(const struct dimension_context *c, uint64_t key,
 		       const struct profile_frame *f unused, struct dimension_label *ret)
 {
@@ -424,7 +453,11 @@ const struct dimension dimensions[] = {
 	       process_label),
 	SAMPLE(command, "Command", "programs, over all their processes", SAMPLE_THREAD,
 	       NULL, text_label),
+	SAMPLE(cgroup, "Control group", "control groups, as of services and containers",
+	       SAMPLE_THREAD, NULL, text_label),
 	SAMPLE(cpu, "CPU", "processors", SAMPLE_CPU, NULL, cpu_label),
+	SAMPLE(host, "Host", "machines", SAMPLE_THREAD, NULL, text_label),
+	SAMPLE(epoch, "Epoch", "epochs of a database", SAMPLE_THREAD, NULL, text_label),
 	SAMPLE(interval, "Interval", "intervals between marks", SAMPLE_TIME,
 	       interval_shared, interval_label),
 	SAMPLE(event, "Event", "events", SAMPLE_EVENT, NULL, text_label),

@@ -49,8 +49,8 @@ struct dimension {
 
 /* The names, for options. */
 #define DIMENSION_NAMES                                                                  \
-	"function|image|file|line|instruction|stack|mode|thread|process|command|cpu|"    \
-	"interval|event"
+	"function|image|file|line|instruction|stack|mode|thread|process|command|"        \
+	"cgroup|cpu|host|epoch|interval|event"
 
 extern const struct dimension dimensions[]; /* ends with .name NULL */
 

@@ -51,6 +51,33 @@ static bool process_number(const struct filter_subject *s, uint64_t *ret)
 	return p != NULL;
 }
 
+static const char *cgroup_text(const struct filter_subject *s, unsigned i)
+{
+	const struct model_process *p = process_of(s);
+
+	return p && i == 0 ? recording_string(s->recording, p->cgroup) : NULL;
+}
+
+static const char *host_text(const struct filter_subject *s, unsigned i)
+{
+	const struct model_process *p = process_of(s);
+
+	if (i > 0)
+		return NULL;
+	return p && p->host ? recording_string(s->recording, p->host)
+			    : recording_info(s->recording, "host");
+}
+
+static const char *epoch_text(const struct filter_subject *s, unsigned i)
+{
+	const struct model_process *p = process_of(s);
+
+	if (i > 0)
+		return NULL;
+	return p && p->epoch ? recording_string(s->recording, p->epoch)
+			     : recording_info(s->recording, "epoch");
+}
+
 static const char *event_text(const struct filter_subject *s, unsigned i)
 {
 	const struct model_event *ev = recording_event(s->recording, s->id);
@@ -135,6 +162,11 @@ const struct filter_field filter_fields[] = {
 	{ "pid", FILTER_BY_THREAD, .number = process_number, .summary = "process id" },
 	{ "command", FILTER_BY_THREAD, .text = process_text, .equal = names_is_file,
 	  .summary = "name of the program a process runs" },
+	{ "cgroup", FILTER_BY_THREAD, .text = cgroup_text, .equal = names_is_file,
+	  .summary = "control group of a process: a service, a container" },
+	{ "host", FILTER_BY_THREAD, .text = host_text, .summary = "name of the machine" },
+	{ "epoch", FILTER_BY_THREAD, .text = epoch_text,
+	  .summary = "epoch of a database" },
 	{ "cpu", FILTER_BY_CPU, .summary = "number of the processor" },
 	{ "event", FILTER_BY_EVENT, .text = event_text, .summary = "name of the event" },
 	{ "experiment", FILTER_BY_EVENT, .text = experiment_text,

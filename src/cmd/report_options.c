@@ -13,7 +13,8 @@ const struct option_spec report_options_input[] = {
 	  .kind = OPTION_STRING,
 	  .arg = "EXPR",
 	  .text = "Only samples for which EXPR holds: \"thread == worker && time < 2s\"; "
-		  "fields are time, interval, thread, process, command, cpu, event, "
+		  "fields are time, interval, thread, process, command, cgroup, "
+		  "host, epoch, cpu, event, "
 		  "function, leaf, image, file, line, mode and more" },
 	{ .name = "no-inline",
 	  .kind = OPTION_FLAG,
