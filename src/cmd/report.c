@@ -22,16 +22,21 @@ static int run(struct options *o, struct err *e)
 	return row_report_run(o, dimension_find(by ? by : "function"), e);
 }
 
-static const struct option_spec *const tables[] = {
-	own_options,	      report_options_sort,   report_options_rows,
-	report_options_input, report_options_output, NULL
-};
+static const struct option_spec *const tables[] = { own_options,
+						    row_report_options,
+						    report_options_sort,
+						    report_options_rows,
+						    report_options_input,
+						    report_options_output,
+						    NULL };
 
 static const struct command_example examples[] = {
 	{ "dwell report", "the functions of the newest recording here" },
 	{ "dwell report --by thread a.dwell", "the threads of a recording" },
 	{ "dwell report --filter 'time in 1s..2s && mode == kernel'",
 	  "what the kernel did for the program in that second" },
+	{ "dwell report --event cycles,cache-misses --cum",
+	  "two events side by side, with how much the rows make up so far" },
 	{ "dwell report a.dwell b.dwell", "two recordings side by side" },
 	{ NULL, NULL },
 };

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "cmd/command.h"
 #include "cmd/report_head.h"
 #include "cmd/report_json.h"
@@ -18,6 +19,13 @@ static const char *const orders[] = {
 	[EXCLUSIVE] = "exclusive", [INCLUSIVE] = "inclusive", [NAME] = "name", NULL
 };
 static const struct report_rows shown_rows = { .orders = orders, .limit = 30 };
+
+const struct option_spec row_report_options[] = {
+	{ .name = "cum",
+	  .kind = OPTION_FLAG,
+	  .text = "Show of each event what a row and those above it make up" },
+	OPTION_END,
+};
 
 /* What is 0 in the order's own column still comes before what is nothing at all. */
 static void order_rows(struct row_view *v)
@@ -63,7 +71,8 @@ static void print_text(const struct row_view *v, FILE *out)
 		row_next_print(v, hottest_row(v), false, out);
 }
 
-static void put_json_row(struct json *j, const struct row_view *v, size_t row)
+static void put_json_row(struct json *j, const struct row_view *v, size_t row,
+			 uint64_t *sums)
 {
 	size_t at = row * v->m->n_columns;
 
@@ -72,23 +81,30 @@ static void put_json_row(struct json *j, const struct row_view *v, size_t row)
 	report_json_values(j, v->r, "exclusive", v->m->exclusive + at);
 	report_json_values(j, v->r, "inclusive", v->m->inclusive + at);
 	report_json_values(j, v->r, "samples", v->m->exclusive_counts + at);
+	for (size_t c = 0; c < v->m->n_columns; c++)
+		sums[c] += v->m->exclusive[at + c];
+	if (v->has_sums)
+		report_json_values(j, v->r, "cumulative", sums);
 	json_object_end(j);
 }
 
 static void print_json(const struct row_view *v, FILE *out)
 {
+	own(freep) uint64_t *sums = xcalloc(v->m->n_columns + 1, sizeof(*sums));
 	struct json j;
 
 	report_json_begin(&j, v->r, v->d->name, out);
 	for (size_t i = 0; i < v->n_shown; i++)
-		put_json_row(&j, v, v->rows[i].id);
+		put_json_row(&j, v, v->rows[i].id, sums);
 	report_json_end(&j, v->r);
 }
 
 int row_report_run(struct options *o, const struct dimension *d, struct err *e)
 {
 	own(report_profile_close) struct report r = { 0 };
-	own(row_view_fini) struct row_view v = { .r = &r, .d = d };
+	own(row_view_fini) struct row_view v = { .r = &r,
+						 .d = d,
+						 .has_sums = options_has(o, "cum") };
 	int rc = report_profile_open(o, options_argv(o), &shown_rows, &r, e);
 
 	if (rc == 0)

@@ -8,6 +8,9 @@
 #include "analyze/dimension.h"
 #include "cmd/option.h"
 
+/* What such a report takes beside report_options.h. */
+extern const struct option_spec row_report_options[];
+
 /* Returns an exit code, or a negative enum err_code. */
 int row_report_run(struct options *o, const struct dimension *d, struct err *e);
 

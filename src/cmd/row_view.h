@@ -26,6 +26,7 @@ struct row_view {
 	struct ranking_row *rows;
 	size_t n_shown, n_nonzero;
 	struct arena names;	      /* of the rows, where they are ordered by them */
+	bool has_sums;		      /* of rows and those above them are shown */
 	struct comparison comparison; /* n_events 0: nothing is compared */
 };
 

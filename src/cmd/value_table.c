@@ -23,6 +23,7 @@ struct fit {
 	size_t n_columns; /* shown side by side */
 	enum detail detail;
 	bool has_parts; /* of wholes are shown beside them */
+	uint64_t *sums; /* by column, of the rows so far; NULL: they are not shown */
 };
 
 /* Whether a column is shown as a share of its whole: not when it is nothing or all. */
@@ -83,6 +84,8 @@ static void add_titles(const struct fit *f, struct report_table *t)
 		if (f->detail != PERCENT_ONLY)
 			report_table_number(t, buf_str(&title));
 		report_table_number(t, f->detail == PERCENT_ONLY ? buf_str(&title) : "%");
+		if (f->sums)
+			report_table_number(t, "Cum.");
 		if (f->detail == EVERYTHING)
 			report_table_number(t, "Inclusive");
 		if (f->detail != EXCLUSIVE_ONLY)
@@ -122,6 +125,9 @@ static void put_numbers(const struct fit *f, struct report_table *t, size_t row)
 		if (f->detail != PERCENT_ONLY)
 			report_table_cell(t, report_value_text(s, exclusive, &scale));
 		report_table_cell(t, report_value_pct(s, exclusive, total));
+		if (f->sums)
+			report_table_cell(
+				t, report_value_pct(s, f->sums[c] += exclusive, total));
 		if (f->detail == EVERYTHING)
 			report_table_cell(t, report_value_text(s, inclusive, &scale));
 		if (f->detail != EXCLUSIVE_ONLY)
@@ -148,6 +154,10 @@ static void put_row(const struct fit *f, struct report_table *t, size_t row)
 static struct report_table *make_table(const struct fit *f)
 {
 	const struct row_view *v = f->v;
+
+	for (size_t c = 0; f->sums && c < v->m->n_columns; c++)
+		f->sums[c] = 0;
+
 	struct report_table *t =
 		report_table_new(v->r->width, command_terminal()->colour);
 
@@ -231,7 +241,9 @@ static void put_rest(const struct fit *f, FILE *out)
 
 void value_table_print(const struct row_view *v, FILE *out)
 {
-	struct fit f = { .v = v };
+	own(freep) uint64_t *sums =
+		v->has_sums ? xcalloc(v->m->n_columns + 1, sizeof(*sums)) : NULL;
+	struct fit f = { .v = v, .sums = sums };
 	own(report_table_freep) struct report_table *t = fit_table(&f);
 
 	report_table_print(t, out);
