@@ -3,30 +3,25 @@
 #include <string.h>
 
 #include "analyze/comparison.h"
+#include "analyze/fingerprint.h"
 #include "analyze/matching_data.h"
 #include "analyze/metrics.h"
 #include "analyze/walk.h"
 #include "base/mem.h"
-#include "insn/disasm.h"
 
-#define LEAST_SHARE	 0.001 /* of a recording: lighter functions are left alone */
-#define LEAST_SAMPLES	 8     /* of each recording that has it */
-#define MANY_FUNCTIONS	 300   /* are looked at: the heaviest */
-#define MANY_BYTES	 65536 /* of a function's code */
-#define FEW_INSTRUCTIONS 12    /* look like many others */
-#define SAME_CODE	 0.85  /* of both: enough alone */
-#define LIKE_CODE	 0.5   /* enough where its surroundings are the same */
-#define SAME_AROUND	 0.6
-#define LIKE_SIZE	 0.6 /* the smaller by the larger, where there is no code */
-#define CLEARLY		 0.1 /* better than any other */
-#define MANY_ROUNDS	 6   /* each may make others known */
-#define RUN		 3   /* instructions in a row are compared */
+#define LEAST_SHARE    0.001 /* of a recording: lighter functions are left alone */
+#define LEAST_SAMPLES  8     /* of each recording that has it */
+#define MANY_FUNCTIONS 300   /* are looked at: the heaviest */
+#define MANY_BYTES     65536 /* of a function's code */
+#define SAME_AROUND    0.6
+#define LIKE_SIZE      0.6 /* the smaller by the larger, where there is no code */
+#define CLEARLY	       0.1 /* better than any other */
+#define MANY_ROUNDS    6   /* each may make others known */
 
 struct shape {
 	uint32_t function;
 	double weight;
-	uint64_t *runs; /* sorted hashes of RUN mnemonics in a row */
-	size_t n_runs;
+	struct fingerprint code;
 	VEC(uint64_t) around; /* callers and callees, sorted */
 };
 
@@ -37,7 +32,7 @@ struct shapes {
 static void shapes_fini(struct shapes *s)
 {
 	vec_each(shape, &s->all) {
-		free(shape->runs);
+		fingerprint_fini(&shape->code);
 		vec_fini(&shape->around);
 	}
 	vec_fini(&s->all);
@@ -106,41 +101,17 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What is done, not with what: registers and addresses differ from build to build. */
-static void take_runs(struct shape *shape, struct disasm *d, const struct buf *code)
-{
-	uint64_t last[RUN] = { 0 };
-	size_t n = 0, cap = code->size;
-
-	shape->runs = xcalloc(cap + 1, sizeof(*shape->runs));
-	for (size_t at = 0, size; at < code->size; at += size) {
-		struct disasm_instruction in;
-
-		size = disasm_decode(d, code->data + at, code->size - at, at, &in);
-		if (!size)
-			break;
-		memmove(last, last + 1, sizeof(last) - sizeof(last[0]));
-		last[RUN - 1] = hash_bytes(in.mnemonic, strlen(in.mnemonic));
-		if (++n >= RUN)
-			shape->runs[shape->n_runs++] = hash_bytes(last, sizeof(last));
-	}
-	qsort(shape->runs, shape->n_runs, sizeof(*shape->runs), ascending);
-}
-
 /* Nothing is taken where the code is not at hand. */
 static void read_code(const struct matching *m, struct shape *shape)
 {
 	const struct profile_function *f = &m->p->functions.at[shape->function];
 	struct symbolizer *s = m->p->symbolizer;
-	struct disasm_options o = { .machine = symbolizer_machine(s, f->sym_image) };
-	own(disasm_freep) struct disasm *d = NULL;
 	own(buf_fini) struct buf code = { 0 };
 
-	if (!f->size || f->size > MANY_BYTES ||
-	    symbolizer_code(s, f->sym_image, f->start, f->size, &code, NULL) < 0 ||
-	    disasm_new(&o, &d, NULL) < 0)
-		return;
-	take_runs(shape, d, &code);
+	if (f->size && f->size <= MANY_BYTES &&
+	    symbolizer_code(s, f->sym_image, f->start, f->size, &code, NULL) == 0)
+		fingerprint_take(&shape->code, symbolizer_machine(s, f->sym_image),
+				 code.data, code.size);
 }
 
 /* Whoever is not matched yet is just somebody: later rounds know more. */
@@ -151,6 +122,13 @@ static uint32_t identity(const struct matching *m, uint32_t function)
 	return matching_is_open(m, function) ? SOMEBODY : function;
 }
 
+static bool is_of_kernel(const struct matching *m, uint32_t function)
+{
+	uint8_t kind = m->p->functions.at[function].kind;
+
+	return kind == IMAGE_KERNEL || kind == IMAGE_MODULE;
+}
+
 /* Who stands beside a function on the stacks: 1 a caller, 2 a callee. */
 static void add_neighbour(const struct matching *m, struct shapes *s,
 			  const struct map *shape_of, uint32_t function,
@@ -158,6 +136,9 @@ static void add_neighbour(const struct matching *m, struct shapes *s,
 {
 	const uint64_t *at = map_find(shape_of, function);
 
+	/* What interrupts a program, and its page faults, are anywhere. */
+	if (is_of_kernel(m, neighbour) && !is_of_kernel(m, function))
+		return;
 	if (at && neighbour != function)
 		*vec_push(&s->all.at[*at].around) =
 			(uint64_t)identity(m, neighbour) << 2 | side;
@@ -217,29 +198,9 @@ static void find_surroundings(const struct matching *m, struct shapes *s)
 		sort_around(shape);
 }
 
-/* Of two sorted lists: what both have, by what either has. */
-static double likeness(const uint64_t *a, size_t n, const uint64_t *b, size_t k)
-{
-	size_t i = 0, j = 0, both = 0;
-
-	while (i < n && j < k) {
-		if (a[i] == b[j]) {
-			both++;
-			i++;
-			j++;
-		} else if (a[i] < b[j]) {
-			i++;
-		} else {
-			j++;
-		}
-	}
-	return n + k ? (double)both / (double)(n + k - both) : 0;
-}
-
 struct likeness {
-	double code, around, size;
-	bool has_code;	/* at hand, of both */
-	bool is_long;	/* enough of it to tell functions apart */
+	struct fingerprint_likeness code;
+	double around, size;
 	size_t n_known; /* callers and callees of both that are matched */
 };
 
@@ -262,29 +223,31 @@ static struct likeness compare(const struct matching *m, const struct shape *a,
 	double y = (double)m->p->functions.at[b->function].size;
 
 	return (struct likeness){
-		.has_code = a->n_runs && b->n_runs,
-		.is_long = a->n_runs + RUN > FEW_INSTRUCTIONS &&
-			   b->n_runs + RUN > FEW_INSTRUCTIONS,
+		.code = fingerprint_compare(&a->code, &b->code),
+		.around = fingerprint_share(a->around.at, a->around.n, b->around.at,
+					    b->around.n, NULL),
 		.n_known = count_acquaintances(a, b),
-		.code = likeness(a->runs, a->n_runs, b->runs, b->n_runs),
-		.around = likeness(a->around.at, a->around.n, b->around.at, b->around.n),
 		.size = x && y ? (x < y ? x / y : y / x) : 0,
 	};
 }
 
+static bool is_around(const struct likeness *l)
+{
+	return l->n_known && l->around >= SAME_AROUND;
+}
+
 static bool is_enough(const struct likeness *l)
 {
-	bool is_around = l->n_known && l->around >= SAME_AROUND;
-
-	if (l->has_code)
-		return (l->is_long && l->code >= SAME_CODE) ||
-		       (l->code >= LIKE_CODE && is_around);
-	return is_around && l->n_known >= 2 && l->size >= LIKE_SIZE;
+	if (l->code.has_code)
+		return l->code.is_same || (l->code.is_like && is_around(l));
+	return is_around(l) && l->n_known >= 2 && l->size >= LIKE_SIZE;
 }
 
 static double score(const struct likeness *l)
 {
-	return (l->has_code ? 2 * l->code : l->size) + l->around;
+	double code = l->code.runs + l->code.numbers;
+
+	return (l->code.has_code ? code : l->size) + l->around;
 }
 
 /* Two functions of one image, one in each build, neither of which the other has. */
@@ -321,22 +284,29 @@ static struct shape *best_of(const struct matching *m, struct shapes *s,
 	return most >= second + CLEARLY ? best : NULL;
 }
 
+/* "92 % of the code, 80 % of the numbers in it and all callers and callees are the same"
+ */
+static void put_reason(const struct likeness *l, struct buf *ret)
+{
+	if (l->code.has_code)
+		buf_printf(ret, "%.0f %% of the code", 100 * l->code.runs);
+	if (l->code.n_numbers)
+		buf_printf(ret, ", %.0f %% of the numbers in it", 100 * l->code.numbers);
+	if (is_around(l))
+		buf_printf(ret, "%s%.0f %% of the callers and callees",
+			   ret->size ? ", " : "", 100 * l->around);
+	if (!l->code.has_code)
+		buf_printf(ret, " and %.0f %% of the size", 100 * l->size);
+	buf_puts(ret, " are the same");
+}
+
 static void unite(struct matching *m, const struct shape *is, const struct shape *shape)
 {
 	struct likeness l = compare(m, is, shape);
-	own(freep) char *how =
-		l.has_code && l.n_known && l.around >= SAME_AROUND
-			? xasprintf("%.0f %% of the code and %.0f %% of the callers and "
-				    "callees are the same",
-				    100 * l.code, 100 * l.around)
-		: l.has_code
-			? xasprintf("%.0f %% of the code is the same", 100 * l.code)
-			: xasprintf(
-				  "%.0f %% of the callers and callees are the same, the "
-				  "size is %.0f %%",
-				  100 * l.around, 100 * l.size);
+	own(buf_fini) struct buf how = { 0 };
 
-	matching_unite(m, shape->function, is->function, how, true);
+	put_reason(&l, &how);
+	matching_unite(m, shape->function, is->function, buf_str(&how), true);
 }
 
 static bool is_before(const struct matching *m, uint32_t a, uint32_t b)

@@ -121,8 +121,8 @@ def stacks_are_those_of_the_other_unwinder():
 def by_function(pid, path):
     """({(function, image): inclusive share}, samples) of a process."""
     r = of(pid, path)
-    return ({(row['name'], row['image']): row['inclusive']['cpu-time'] / total(r)
-             for row in r['rows']}, sum(row['samples']['cpu-time'] for row in r['rows']))
+    return ({(row['name'], os.path.basename(row['image'])):
+             row['inclusive']['cpu-time'] / total(r) for row in r['rows']}, sum(row['samples']['cpu-time'] for row in r['rows']))
 
 
 @test
