@@ -202,9 +202,12 @@ static int run(struct options *o, struct err *e)
 	};
 	int rc;
 
-	if (options_argc(o) < 2)
+	if (options_argc(o) < 2 && !options_has(o, "db"))
 		return err_set(e, ERR_USAGE, "name two recordings: dwell diff A B");
 	rc = report_profile_open(o, options_argv(o), &shown_rows, &r, e);
+	if (rc == 0 && r.n_paths < 2)
+		rc = err_set(e, ERR_USAGE,
+			     "nothing to compare: of the database one epoch is chosen");
 	if (rc == 0)
 		rc = compare(&v, &r, e);
 	if (rc == 0)
@@ -231,7 +234,7 @@ static const struct command_example examples[] = {
 
 const struct command cmd_diff = {
 	.name = "diff",
-	.usage = "[options] RECORDING RECORDING…",
+	.usage = "[options] [RECORDING RECORDING…]",
 	.summary = "Show what changed from one recording to another",
 	.description =
 		"Compares recordings by the events that all of them have: the values of "
@@ -247,6 +250,9 @@ const struct command cmd_diff = {
 		"foot says why, and --no-guess does without. Lines are counted from "
 		"where their function begins. Threads, processes and intervals are the "
 		"same when they are called so, whatever their numbers.\n\n"
+		"Of a database (--db) each epoch that --since, --epoch and the like "
+		"choose is "
+		"a recording; so is a directory of one.\n\n"
 		"docs/comparing.md tells all of it.",
 	.options = tables,
 	.examples = examples,

@@ -40,6 +40,30 @@ static char *damage_of(const struct database_answer *a)
 			 n - 1);
 }
 
+int report_database_split(struct report_database *d, const struct options *o,
+			  size_t *ret_n, struct err *e)
+{
+	own(database_options_fini) struct database_options chosen = { 0 };
+	own(database_answer_fini) struct database_answer a = { .fd = -1 };
+	int rc = database_options_take(o, NULL, &chosen, e);
+	size_t n = 0, last = SIZE_MAX;
+
+	if (rc == 0)
+		rc = database_query_choose(&chosen.query, &a, e);
+	if (rc < 0)
+		return rc;
+	d->epochs = xcalloc(a.n_chosen + 1, sizeof(*d->epochs));
+	for (size_t i = 0; i < a.n_chosen; i++) {
+		size_t epoch = a.database->segments.at[a.chosen[i]].epoch;
+
+		if (epoch != last)
+			d->epochs[n++] = xstrdup(a.database->epochs.at[epoch].path);
+		last = epoch;
+	}
+	*ret_n = n;
+	return 0;
+}
+
 /* path NULL: of --db */
 static int open_one(struct report_database *d, size_t i, const struct options *o,
 		    const char *path, struct err *e)
@@ -48,13 +72,20 @@ static int open_one(struct report_database *d, size_t i, const struct options *o
 	struct database_answer *a = &d->answers[i];
 	int rc = database_options_take(o, path, &chosen, e);
 
+	/* They have chosen the epoch already. */
+	if (d->epochs)
+		chosen.query.hosts = chosen.query.epochs = NULL;
+	if (d->epochs)
+		chosen.query.label = NULL;
 	if (rc == 0)
 		rc = database_query_load(&chosen.query, a, e);
 	if (rc < 0)
 		return rc;
 	database_options_tell_range(a);
 	d->damage[i] = damage_of(a);
-	d->said[i] = said_words(o, path);
+	d->said[i] = !d->epochs ? said_words(o, path)
+		     : i	? xstrdup("")
+				: said_words(o, NULL);
 	return 0;
 }
 
@@ -95,6 +126,9 @@ void report_database_fini(struct report_database *d)
 		free(d->said[i]);
 		free(d->damage[i]);
 	}
+	for (size_t i = 0; d->epochs && d->epochs[i]; i++)
+		free(d->epochs[i]);
+	free(d->epochs);
 	free(d->answers);
 	free(d->said);
 	free(d->damage);

@@ -14,8 +14,14 @@ struct report_database {
 	struct database_answer *answers; /* by recording; path NULL: it is a file */
 	char **said;			 /* the words for it in a command, or NULL */
 	char **damage;			 /* a line about it, or NULL */
+	char **epochs;			 /* directories, when each is a recording */
 	size_t n;
 };
+
+/* Each epoch that the options choose of --db becomes a recording: d->epochs.  Before
+ * report_database_open(), which then takes these as files. */
+must_use int report_database_split(struct report_database *d, const struct options *o,
+				   size_t *ret_n, struct err *e);
 
 /* files: the operands.  Sets d and the paths that are in databases. */
 must_use int report_database_open(struct report_database *d, const struct options *o,

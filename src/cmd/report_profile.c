@@ -42,12 +42,29 @@ static void newest_recording(char **ret)
 /* Nothing but files is what it is; the rest is loaded. */
 static int open_databases(struct report *r, const struct options *o, struct err *e)
 {
-	r->database = xcalloc(1, sizeof(*r->database));
+	if (!r->database)
+		r->database = xcalloc(1, sizeof(*r->database));
 	return report_database_open(r->database, o, r->paths, r->n_paths, e);
 }
 
+/* The epochs of --db, to be compared. */
+static int choose_epochs(struct report *r, const struct options *o, struct err *e)
+{
+	int rc;
+
+	r->database = xcalloc(1, sizeof(*r->database));
+	rc = report_database_split(r->database, o, &r->n_paths, e);
+	if (rc < 0)
+		return rc;
+	free(r->paths);
+	r->paths = xcalloc(r->n_paths + 2, sizeof(*r->paths));
+	for (size_t i = 0; i < r->n_paths; i++)
+		r->paths[i] = r->database->epochs[i];
+	return open_databases(r, o, e);
+}
+
 static int choose_paths(struct report *r, const struct options *o, char *const *files,
-			struct err *e)
+			bool is_compared, struct err *e)
 {
 	const char *db = options_str(o, "db");
 	size_t n = 0;
@@ -62,6 +79,8 @@ static int choose_paths(struct report *r, const struct options *o, char *const *
 		return err_set(e, ERR_USAGE,
 			       "--db and a recording: name the database as a recording "
 			       "to read both");
+	if (db && is_compared)
+		return choose_epochs(r, o, e);
 	if (db)
 		r->n_paths = 1;
 	if (r->n_paths)
@@ -258,7 +277,7 @@ int report_profile_open(const struct options *o, char *const *files,
 		r.json = options_has(o, "json");
 		r.width = (unsigned)options_u64(o, "width", r.width);
 	}
-	rc = choose_paths(&r, o, files, e);
+	rc = choose_paths(&r, o, files, rows && rows->is_compared, e);
 
 	if (rc == 0 && rows)
 		rc = take_ranking(&r, o, rows, e);

@@ -81,6 +81,24 @@ void report_text_labelled(const struct report *r, const char *label, struct buf 
 	buf_clear(text);
 }
 
+void report_text_recording(const struct report *r, size_t source, struct buf *ret)
+{
+	const char *path = r->paths[source];
+
+	if (r->database && r->database->epochs) {
+		path = r->database->epochs[source];
+	} else if (r->database && r->database->said[source]) {
+		buf_puts(ret, r->database->said[source]);
+		return;
+	}
+
+	own(freep) char *safe = xcalloc(4, strlen(path) + 1);
+
+	text_printable(safe, 4 * (strlen(path) + 1), path);
+	buf_puts(ret, " ");
+	report_text_quoted(ret, safe);
+}
+
 /* Of the newest recording no command needs the name. */
 static char *with_recordings(const struct report *r, const char *line)
 {
@@ -92,11 +110,7 @@ static char *with_recordings(const struct report *r, const char *line)
 			buf_puts(&b, r->database->said[i]);
 			continue;
 		}
-		own(freep) char *safe = xcalloc(4, strlen(r->paths[i]) + 1);
-
-		text_printable(safe, 4 * (strlen(r->paths[i]) + 1), r->paths[i]);
-		buf_puts(&b, " ");
-		report_text_quoted(&b, safe);
+		report_text_recording(r, i, &b);
 	}
 	return xstrdup(buf_str(&b));
 }

@@ -28,6 +28,8 @@ void report_text_next(const struct report *r, const char *const *lines, size_t n
 		      FILE *out);
 /* A name in quotes when a shell needs them. */
 void report_text_quoted(struct buf *to, const char *name);
+/* A recording as a word of a command, with a blank before it. */
+void report_text_recording(const struct report *r, size_t source, struct buf *ret);
 /* "[2] " when there are several recordings. */
 void report_text_source(const struct report *r, size_t source, struct buf *ret);
 /* "[2] cpu-time" when columns of several recordings are side by side. */

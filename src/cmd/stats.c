@@ -211,10 +211,13 @@ static int run(struct options *o, struct err *e)
 	};
 	int rc;
 
-	if (options_argc(o) < 2)
+	if (options_argc(o) < 2 && !options_has(o, "db"))
 		return err_set(e, ERR_USAGE,
 			       "name the recordings to compare: dwell stats R1 R2…");
 	rc = report_profile_open(o, options_argv(o), &shown_rows, &r, e);
+	if (rc == 0 && r.n_paths < 2)
+		rc = err_set(e, ERR_USAGE,
+			     "nothing to compare: of the database one epoch is chosen");
 	if (rc == 0)
 		rc = open_rows(&v, &r, e);
 	if (rc < 0)
@@ -234,13 +237,15 @@ static const struct option_spec *const tables[] = { own_options, report_options_
 static const struct command_example examples[] = {
 	{ "dwell stats run*.dwell", "which functions make runs of a program differ" },
 	{ "dwell stats --share run*.dwell", "the same of runs of different length" },
+	{ "dwell stats --db /var/lib/dwell --since 7d",
+	  "how the epochs of a week differ" },
 	{ "dwell stats --by image --sort sum run*.dwell", "the mean of each image" },
 	{ NULL, NULL },
 };
 
 const struct command cmd_stats = {
 	.name = "stats",
-	.usage = "[options] RECORDING RECORDING…",
+	.usage = "[options] [RECORDING RECORDING…]",
 	.summary = "Show how much many recordings differ, by function or anything else",
 	.description =
 		"Prints for every row over all recordings: the range, which is the "
@@ -254,6 +259,9 @@ const struct command cmd_stats = {
 		"is no more than that: by the numbers of samples, equal runs spread as "
 		"much in one of twenty cases or more (a chi-square test of equal rates). "
 		"Such rows come last.\n\n"
+		"Of a database (--db) each epoch that --since, --epoch and the like "
+		"choose is "
+		"a recording; so is a directory of one.\n\n"
 		"Runs that differ in total differ in most rows. --share scales each "
 		"recording to the mean total, so that rows stand out that take more "
 		"or less of a run than in others.",

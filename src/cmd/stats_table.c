@@ -304,14 +304,8 @@ void stats_table_print_next(const struct stats_view *v, FILE *out)
 
 	const size_t sets[] = { least, most };
 
-	for (unsigned i = 0; i < 2; i++) {
-		char safe[1000];
-
-		text_printable(safe, sizeof(safe),
-			       r->paths[column_of(v, sets[i])->source]);
-		buf_puts(&b, " ");
-		report_text_quoted(&b, safe);
-	}
+	for (unsigned i = 0; i < 2; i++)
+		report_text_recording(r, column_of(v, sets[i])->source, &b);
 	fprintf(out, "\nNext: %sdwell %s%s\n", report_text_bold(true), buf_str(&b),
 		report_text_bold(false));
 }
