@@ -34,14 +34,37 @@ bool matching_is_generic(const char *name)
 }
 
 /* The symbolizer's id of each image. */
-static uint32_t *builds_of(const struct profile *p, size_t source)
+static uint32_t *sym_images(const struct profile *p, size_t source)
 {
-	const struct recording *r = p->sources[source].recording;
-	uint32_t n = recording_n_images(r);
-	uint32_t *builds = xcalloc(n + 1, sizeof(*builds));
+	uint32_t n = recording_n_images(p->sources[source].recording);
+	uint32_t *ids = xcalloc(n + 1, sizeof(*ids));
 
 	for (uint32_t i = 0; i < n; i++)
-		builds[i] = profile_sym_image(p, source, i);
+		ids[i] = profile_sym_image(p, source, i);
+	return ids;
+}
+
+/* The same, but a kernel, whose addresses are other ones each time, is the same build
+ * when it says so. */
+static uint32_t *builds_of(const struct matching *m, size_t source, struct map *kernels)
+{
+	const struct recording *r = m->p->sources[source].recording;
+	uint32_t *builds = sym_images(m->p, source);
+
+	for (uint32_t i = 0; i < recording_n_images(r); i++) {
+		const struct model_image *image = recording_image(r, i);
+		const char *path = recording_string(r, image->path);
+		uint64_t id = hash_bytes(image->build_id, image->build_id_size);
+		uint64_t *known;
+
+		if (image->kind != IMAGE_KERNEL && image->kind != IMAGE_MODULE)
+			continue;
+		known = map_slot(kernels, hash_pair(id, hash_bytes(path, strlen(path))),
+				 NULL);
+		if (!*known)
+			*known = builds[i] + UINT64_C(1);
+		builds[i] = (uint32_t)*known - 1;
+	}
 	return builds;
 }
 
@@ -49,12 +72,13 @@ static uint32_t *builds_of(const struct profile *p, size_t source)
 static void find_functions(struct matching *m)
 {
 	struct profile *p = m->p;
+	own(map_fini) struct map kernels = { 0 };
 
 	m->is_in = xcalloc(p->functions.n * m->n_sources + 1, sizeof(bool));
 	m->build = xcalloc(p->functions.n * m->n_sources + 1, sizeof(uint32_t));
 	for (size_t i = 0; i < m->n_sources; i++) {
 		const struct input *s = &p->sources[i];
-		own(freep) uint32_t *builds = builds_of(p, i);
+		own(freep) uint32_t *builds = builds_of(m, i, &kernels);
 
 		for (uint32_t l = 0; l < s->n_locations; l++)
 			for (uint32_t k = 0; k < s->n_frames[l]; k++) {
@@ -307,7 +331,7 @@ static void rewrite_frames(struct matching *m)
 
 	for (size_t i = 0; i < m->n_sources; i++) {
 		const struct input *s = &p->sources[i];
-		own(freep) uint32_t *builds = builds_of(p, i);
+		own(freep) uint32_t *builds = sym_images(p, i);
 
 		for (uint32_t l = 0; l < s->n_locations; l++)
 			for (uint32_t k = 0; k < s->n_frames[l]; k++) {

@@ -132,6 +132,18 @@ static void a_renamed_function_is_guessed_by_its_surroundings(void **state unuse
 	assert_row(before, after, true, "!new_name 0 8\n");
 }
 
+/* One kernel has both, though only one was sampled in each. */
+static void functions_of_one_build_are_never_guessed(void **state unused)
+{
+	static const char before[] =
+		"main;sys_[k];old_[k] 10\nmain;sys_[k];old_[k];end_[k] 9\n";
+	static const char after[] =
+		"main;sys_[k];new_[k] 10\nmain;sys_[k];new_[k];end_[k] 9\n";
+
+	assert_row(before, after, false, "[kernel]!old 10 0\n");
+	assert_row(before, after, false, "[kernel]!new 0 10\n");
+}
+
 static void two_that_are_alike_are_not_guessed(void **state unused)
 {
 	static const char before[] = "main;old_name 10\nmain;gone 10\n";
@@ -200,6 +212,7 @@ int main(void)
 		cmocka_unit_test(a_recording_with_both_images_has_two),
 		cmocka_unit_test(clones_of_a_function_are_one_with_it),
 		cmocka_unit_test(a_renamed_function_is_guessed_by_its_surroundings),
+		cmocka_unit_test(functions_of_one_build_are_never_guessed),
 		cmocka_unit_test(two_that_are_alike_are_not_guessed),
 		cmocka_unit_test(a_match_is_found_by_either_name),
 		cmocka_unit_test(directories_tell_images_of_one_name_apart),
