@@ -59,6 +59,17 @@ size_t comparison_column(const struct comparison *c, size_t event, size_t source
 	return c->columns[event * c->n_sources + source];
 }
 
+double comparison_factor(const struct comparison *c, const struct profile *p,
+			 size_t event, size_t source)
+{
+	size_t first = comparison_column(c, event, 0);
+	double before = (double)profile_column(p, first)->total_weight;
+	double after = (double)profile_column(p, comparison_column(c, event, source))
+			       ->total_weight;
+
+	return c->is_share && source && after > 0 ? before / after : 1;
+}
+
 double comparison_sample_weight(const struct profile_column *c)
 {
 	if (c->event == MODEL_NONE || c->period <= 1)
@@ -79,19 +90,21 @@ static double variance(const struct profile_column *c, uint64_t value)
 
 struct comparison_change comparison_of(const struct profile *p, size_t before_column,
 				       uint64_t before, size_t after_column,
-				       uint64_t after)
+				       uint64_t after, double after_factor)
 {
 	const struct profile_column *b = profile_column(p, before_column);
 	const struct profile_column *a = profile_column(p, after_column);
+	uint64_t scaled = (uint64_t)llround((double)after * after_factor);
 	struct comparison_change change = {
-		.delta = (int64_t)(after - before),
-		.ratio = before	 ? (double)after / (double)before
-			 : after ? (double)INFINITY
-				 : (double)NAN,
+		.delta = (int64_t)(scaled - before),
+		.ratio = before	  ? (double)scaled / (double)before
+			 : scaled ? (double)INFINITY
+				  : (double)NAN,
 	};
 
 	if (comparison_sample_weight(a) > 0 && comparison_sample_weight(b) > 0)
 		change.is_chance = (double)change.delta * (double)change.delta <=
-				   4 * (variance(b, before) + variance(a, after));
+				   4 * (variance(b, before) +
+					variance(a, after) * after_factor * after_factor);
 	return change;
 }

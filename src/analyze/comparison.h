@@ -17,6 +17,7 @@
 
 struct comparison {
 	size_t n_sources, n_events;
+	bool is_share;	 /* all are scaled to the total of the first */
 	size_t *columns; /* of the profile: [event * n_sources + source] */
 };
 
@@ -26,6 +27,9 @@ void comparison_find(struct comparison *ret, const struct profile *p, const size
 		     size_t n_shown);
 void comparison_fini(struct comparison *c);
 size_t comparison_column(const struct comparison *c, size_t event, size_t source);
+/* What values of a source are multiplied by: 1 unless shares are compared. */
+double comparison_factor(const struct comparison *c, const struct profile *p,
+			 size_t event, size_t source);
 
 /* What a sample of a column weighs on average; 0: its values are no estimates. */
 double comparison_sample_weight(const struct profile_column *c);
@@ -40,6 +44,6 @@ struct comparison_change {
  * two runs differ anyway: what is no chance here may still be one there. */
 struct comparison_change comparison_of(const struct profile *p, size_t before_column,
 				       uint64_t before, size_t after_column,
-				       uint64_t after);
+				       uint64_t after, double after_factor);
 
 #endif

@@ -20,12 +20,18 @@ static const struct profile_column *at(const struct compare_cells *c, size_t sou
 	return profile_column(c->r->profile, column_of(c, source));
 }
 
+static double factor_of(const struct compare_cells *c, size_t source)
+{
+	return comparison_factor(c->comparison, c->r->profile, c->event, source);
+}
+
 struct comparison_change compare_cells_change(const struct compare_cells *c,
 					      size_t source, const uint64_t *values)
 {
 	size_t before = column_of(c, 0), after = column_of(c, source);
 
-	return comparison_of(c->r->profile, before, values[before], after, values[after]);
+	return comparison_of(c->r->profile, before, values[before], after, values[after],
+			     factor_of(c, source));
 }
 
 static uint64_t weight_of(struct comparison_change change, bool is_ratio)
@@ -128,18 +134,25 @@ void compare_cells_put(const struct compare_cells *c, struct report_table *t,
 		return;
 	}
 	for (size_t i = 0; i < c->comparison->n_sources; i++) {
+		double value = (double)values[column_of(c, i)] * factor_of(c, i);
+
 		if (c->has_values)
 			report_table_cell(
-				t, report_value_text(s, values[column_of(c, i)], &scale));
+				t,
+				report_value_text(s, (uint64_t)llround(value), &scale));
 		if (i)
 			put_change(c, t, i, values, &scale);
 	}
 }
 
-void compare_cells_print_legend(FILE *out)
+void compare_cells_print_notes(const struct compare_cells *c, bool has_chance, FILE *out)
 {
-	fputs("~ so few samples may differ as much by chance (two standard errors)\n",
-	      out);
+	if (c->comparison->is_share)
+		fputs("all scaled to the total of [1]: shares are compared\n", out);
+	if (has_chance)
+		fputs("~ so few samples may differ as much by chance (two standard "
+		      "errors)\n",
+		      out);
 }
 
 enum what { CHANGE, RATIO, CHANCE, N_WHATS };

@@ -36,8 +36,8 @@ struct comparison_change compare_cells_change(const struct compare_cells *c,
 uint64_t compare_cells_weight(const struct compare_cells *c, const uint64_t *values,
 			      bool is_ratio);
 bool compare_cells_is_chance(const struct compare_cells *c, const uint64_t *values);
-/* The legend of "~". */
-void compare_cells_print_legend(FILE *out);
+/* Below the table: what values are, and the legend of "~" where it is shown. */
+void compare_cells_print_notes(const struct compare_cells *c, bool has_chance, FILE *out);
 /* "KEY_change", "KEY_ratio" and "KEY_chance" of all events. */
 void compare_cells_json(const struct compare_cells *c, struct json *j, const char *key,
 			const uint64_t *values);

@@ -168,6 +168,7 @@ static void put_rest(const struct row_view *v, FILE *out)
 
 void compare_table_print(const struct row_view *v, FILE *out)
 {
+	struct compare_cells cells = compare_table_cells(v);
 	size_t n_events;
 	own(report_table_freep) struct report_table *t = fit_table(v, &n_events);
 
@@ -176,6 +177,5 @@ void compare_table_print(const struct row_view *v, FILE *out)
 	if (n_events < v->comparison.n_events)
 		fprintf(out, "… %zu more events do not fit: use --width or --event\n",
 			v->comparison.n_events - n_events);
-	if (has_chance(v))
-		compare_cells_print_legend(out);
+	compare_cells_print_notes(&cells, has_chance(v), out);
 }

@@ -28,6 +28,9 @@ static const struct option_spec own_options[] = {
 	  .text = "Order by KEY: change, inclusive-change, ratio, exclusive, inclusive "
 		  "or "
 		  "name" },
+	{ .name = "share",
+	  .kind = OPTION_FLAG,
+	  .text = "Compare shares: scale each recording to the first one's total" },
 	{ .name = "callers",
 	  .kind = OPTION_STRING,
 	  .arg = "FUNCTION",
@@ -210,6 +213,7 @@ static int run(struct options *o, struct err *e)
 			     "nothing to compare: of the database one epoch is chosen");
 	if (rc == 0)
 		rc = compare(&v, &r, e);
+	v.comparison.is_share = options_has(o, "share");
 	if (rc == 0)
 		rc = show(&v, o, e);
 	if (rc < 0)
@@ -243,6 +247,8 @@ const struct command cmd_diff = {
 		"few samples; that two runs differ anyway it does not know: 'dwell "
 		"stats' "
 		"of several runs tells.\n\n"
+		"Recordings of different length differ in every row: --share scales each "
+		"to the total of the first.\n\n"
 		"Functions of two builds are matched by name, also where the image has "
 		"another version or the function moved to another source file or was "
 		"split by the compiler. What has no match by name is guessed by its "

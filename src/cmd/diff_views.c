@@ -109,8 +109,7 @@ static void print_callers(const struct callers *v, const char *others, FILE *out
 	put_line(v, t, "itself", v->b.exclusive, v->function);
 	put_edges(v, t, "callee", v->b.callees, v->b.n_callees);
 	report_table_print(t, out);
-	if (has_chance(v))
-		compare_cells_print_legend(out);
+	compare_cells_print_notes(v->cells, has_chance(v), out);
 	report_quality_print(v->r, out);
 }
 
@@ -194,7 +193,7 @@ static void print_lines(const struct annotate_view *v, const char *others, FILE 
 	if (others[0])
 		fprintf(out, "Also matching, not shown: %s\n\n", others);
 	annotate_source_print(v, out);
-	compare_cells_print_legend(out);
+	compare_cells_print_notes(v->cells, true, out);
 	report_quality_print(v->r, out);
 }
 

@@ -200,8 +200,8 @@ void tree_view_print(struct tree_view *v, const char *others, FILE *out)
 		report_text_nothing(v->r, out);
 	if (v->tree.is_cut)
 		fputs("… the tree is too large to be shown whole: raise --min\n", out);
-	if (v->cells && has_chance(v))
-		compare_cells_print_legend(out);
+	if (v->cells)
+		compare_cells_print_notes(v->cells, has_chance(v), out);
 	report_quality_print(v->r, out);
 	report_table_free(v->table);
 	buf_fini(&v->guides);

@@ -83,7 +83,7 @@ static void what_so_few_samples_may_do_by_chance_is_told(void **state unused)
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		own(profile_fini) struct profile *p = profile_of(t[i].period);
 		struct comparison_change c =
-			comparison_of(p, 0, t[i].before * MS, 2, t[i].after * MS);
+			comparison_of(p, 0, t[i].before * MS, 2, t[i].after * MS, 1);
 
 		assert_int_equal(c.delta, ((int64_t)t[i].after - (int64_t)t[i].before) *
 						  (int64_t)MS);
@@ -95,10 +95,30 @@ static void ratios_tell_what_is_new_and_what_is_gone(void **state unused)
 {
 	own(profile_fini) struct profile *p = profile_of(MS);
 
-	assert_true(comparison_of(p, 0, 2, 2, 3).ratio == 1.5);
-	assert_true(comparison_of(p, 0, 2, 2, 0).ratio == 0);
-	assert_true(isinf(comparison_of(p, 0, 0, 2, 3).ratio));
-	assert_true(isnan(comparison_of(p, 0, 0, 2, 0).ratio));
+	assert_true(comparison_of(p, 0, 2, 2, 3, 1).ratio == 1.5);
+	assert_true(comparison_of(p, 0, 2, 2, 0, 1).ratio == 0);
+	assert_true(isinf(comparison_of(p, 0, 0, 2, 3, 1).ratio));
+	assert_true(isnan(comparison_of(p, 0, 0, 2, 0, 1).ratio));
+}
+
+/* Twice the total, and twice of it: nothing changed but the length. */
+static void shares_are_compared_at_the_total_of_the_first(void **state unused)
+{
+	static const size_t shown[] = { 0, 1, 2 };
+	own(profile_fini) struct profile *p = profile_of(MS);
+	own(comparison_fini) struct comparison c = { 0 };
+
+	p->columns.at[2].total_weight *= 2;
+	p->columns.at[2].total_count *= 2;
+	comparison_find(&c, p, shown, 3);
+	assert_true(comparison_factor(&c, p, 0, 1) == 1);
+	c.is_share = true;
+	assert_true(comparison_factor(&c, p, 0, 0) == 1);
+	assert_true(comparison_factor(&c, p, 0, 1) == 0.5);
+	assert_int_equal(comparison_of(p, 0, 100 * MS, 2, 200 * MS, 0.5).delta, 0);
+	/* The standard error of 200 halved is less than that of 100. */
+	assert_true(comparison_of(p, 0, 100 * MS, 2, 244 * MS, 0.5).is_chance);
+	assert_false(comparison_of(p, 0, 100 * MS, 2, 250 * MS, 0.5).is_chance);
 }
 
 int main(void)
@@ -107,6 +127,7 @@ int main(void)
 		cmocka_unit_test(an_event_is_compared_when_all_recordings_have_it),
 		cmocka_unit_test(a_recording_alone_is_not_compared),
 		cmocka_unit_test(what_so_few_samples_may_do_by_chance_is_told),
+		cmocka_unit_test(shares_are_compared_at_the_total_of_the_first),
 		cmocka_unit_test(ratios_tell_what_is_new_and_what_is_gone),
 	};
 
