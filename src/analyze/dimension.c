@@ -91,7 +91,7 @@ static uint64_t instruction_key(struct dimension_context *c,
 {
 	struct {
 		uint64_t image, address;
-	} place = { function_of(c, f)->sym_image, f->address };
+	} place = { f->build, f->address };
 
 	return intern_add(c->texts, (const char *)&place, sizeof(place));
 }

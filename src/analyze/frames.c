@@ -259,9 +259,18 @@ static uint32_t function_of(struct profile *p, uint32_t sym_id, const char *imag
 	return id;
 }
 
+/* A kernel is another image in each recording, though its addresses are the same. */
+static uint32_t build_of(const struct profile *p, uint32_t function, uint8_t kind,
+			 uint32_t sym_image)
+{
+	bool is_kernel = kind == IMAGE_KERNEL || kind == IMAGE_MODULE;
+
+	return is_kernel ? p->functions.at[function].sym_image : sym_image;
+}
+
 /* The symbolizer gives the innermost frame first; a stack is read from outside in. */
 static void take_result(struct profile *p, struct input *s, uint32_t location,
-			const struct sym_result *r, const char *image)
+			const struct sym_result *r, const char *image, uint32_t sym_image)
 {
 	uint8_t kind = recording_image(s->recording, s->locations[location].image)->kind;
 	bool is_return = s->locations[location].flags & LOCATION_RETURN;
@@ -281,6 +290,7 @@ static void take_result(struct profile *p, struct input *s, uint32_t location,
 			.id = id,
 			.function = function,
 			.own_function = function,
+			.build = build_of(p, function, kind, sym_image),
 			.line = f->line,
 			.column = f->column,
 			.file = f->file,
@@ -320,6 +330,6 @@ void frames_resolve(struct profile *p, struct input *s, const bool *is_used)
 		symbolizer_resolve(p->symbolizer, sym, b.offsets + from,
 				   b.is_return + from, n, b.results + from);
 		for (uint32_t k = from; k < from + n; k++)
-			take_result(p, s, b.locations[k], &b.results[k], name);
+			take_result(p, s, b.locations[k], &b.results[k], name, sym);
 	}
 }

@@ -74,6 +74,7 @@ struct profile_frame {
 	uint32_t id;	  /* small numbers: the same for the same place on every stack */
 	uint32_t function;
 	uint32_t own_function; /* before it was matched to another recording's */
+	uint32_t build;	       /* the symbolizer's image that the address is in */
 	uint32_t line, column; /* 0 unknown */
 	bool is_inlined;       /* inlined into the next outer frame */
 	bool is_return;

@@ -153,6 +153,15 @@ def lines_are_counted_from_where_their_function_begins():
 
 
 @test
+def instructions_of_two_builds_are_rows_of_their_own():
+    rows = [r for r in diff('--by', 'instruction')['rows'] if r['image'] == 'prog-1.0']
+    assert len(rows) > 4, rows
+    for row in rows:
+        both = [v for k, v in row['exclusive'].items() if k.startswith('cpu-time')]
+        assert min(both) == 0, row
+
+
+@test
 def stripped_builds_are_guessed_by_their_code():
     report = diff(before=True, after=True)
     heavy = [r for r in report['rows'] if r.get('image') == 'prog-1.0' and
