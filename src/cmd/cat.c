@@ -2,12 +2,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyze/blobs.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/database_options.h"
 #include "cmd/output_file.h"
 #include "store/recording.h"
 
@@ -342,6 +344,11 @@ static const struct option_spec own_options[] = {
 		  "mappings, "
 		  "locations, stacks, intervals, facts, blobs, samples, trace-types or "
 		  "traces" },
+	{ .name = "db",
+	  .kind = OPTION_STRING,
+	  .arg = "PATH",
+	  .text = "Read this database instead of a recording" },
+	DATABASE_OPTIONS_SELECT,
 	OPTION_END,
 };
 
@@ -369,21 +376,47 @@ static int check_sections(const struct options *o, struct err *e)
 	return 0;
 }
 
+/* A directory is a database, or a part of one. */
+static int open_input(const struct options *o, struct database_answer *a,
+		      struct recording **ret, struct err *e)
+{
+	own(database_options_fini) struct database_options d = { 0 };
+	const char *path = options_argv(o)[0];
+	struct stat st;
+	int rc;
+
+	if (options_argc(o) != (options_has(o, "db") ? 0 : 1))
+		return err_set(e, ERR_USAGE, "name one recording: dwell cat FILE.dwell");
+	if (path && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))) {
+		rc = database_options_take(o, NULL, &d, e);
+		return rc < 0 ? rc : recording_open(path, ret, e);
+	}
+	rc = database_options_take(o, path, &d, e);
+	if (rc == 0)
+		rc = database_query_load(&d.query, a, e);
+	if (rc < 0)
+		return rc;
+	database_options_tell_range(a);
+	database_options_tell_damage(a);
+	return recording_open(a->path, ret, e);
+}
+
 static int run(struct options *o, struct err *e)
 {
 	own(recording_freep) struct recording *r = NULL;
+	own(database_answer_fini) struct database_answer a = { .fd = -1 };
 	int rc = check_sections(o, e);
 
 	output_file_allow_failure();
-	if (rc == 0 && options_argc(o) != 1)
-		rc = err_set(e, ERR_USAGE, "name one recording: dwell cat FILE.dwell");
 	if (rc == 0)
-		rc = recording_open(options_argv(o)[0], &r, e);
+		rc = open_input(o, &a, &r, e);
 	for (size_t i = 0; i < N_SECTIONS && rc == 0; i++)
 		if (is_wanted(o, sections[i].name))
 			rc = sections[i].cat(r, e);
 	if (rc == 0 && recording_damage(r))
 		rc = err_set(e, ERR_FORMAT, "%s", recording_damage(r));
+	if (rc == 0 && a.problems.n)
+		rc = EXIT_ERROR;
 	return rc;
 }
 
@@ -397,7 +430,7 @@ static const struct command_example examples[] = {
 
 const struct command cmd_cat = {
 	.name = "cat",
-	.usage = "[--section NAME] RECORDING",
+	.usage = "[--section NAME] RECORDING|--db PATH",
 	.summary = "Print a recording's raw contents as text",
 	.description =
 		"One line per thing: its section, its id, then KEY=VALUE, texts in "

@@ -125,6 +125,27 @@ static uint32_t count_threads(const struct recording *rec, const bool *is_replac
 	return n;
 }
 
+/* Only kinds of processes are known, not each of them. */
+static bool is_folded(const struct recording *rec)
+{
+	for (uint32_t i = 0; i < recording_n_processes(rec); i++)
+		if (recording_process(rec, i)->pid)
+			return false;
+	return recording_n_processes(rec) > 0;
+}
+
+static void put_counts(struct buf *b, const struct recording *rec,
+		       const bool *is_replaced)
+{
+	if (is_folded(rec)) {
+		put_count(b, recording_n_processes(rec), "kind of process",
+			  "kinds of process");
+		return;
+	}
+	put_count(b, count_processes(rec, is_replaced), "process", "processes");
+	put_count(b, count_threads(rec, is_replaced), "thread", "threads");
+}
+
 static struct map_entry *take_most(struct map *n_by_name)
 {
 	struct map_entry *most = NULL;
@@ -198,8 +219,7 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 
 	if (wall_ns(r, i))
 		buf_printf(&b, "%s", text_duration(s, wall_ns(r, i)));
-	put_count(&b, count_processes(rec, is_replaced), "process", "processes");
-	put_count(&b, count_threads(rec, is_replaced), "thread", "threads");
+	put_counts(&b, rec, is_replaced);
 	if (host) {
 		buf_puts(&b, ", on ");
 		report_text_safe(&b, host);

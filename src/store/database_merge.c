@@ -16,9 +16,10 @@
 #include "store/durable.h"
 #include "store/recording.h"
 
-#define HOUR_S	   3600
-#define DAY_HOURS  24
-#define MAX_BYTES  (UINT64_C(64) << 20)
+#define HOUR_S	  3600
+#define DAY_HOURS 24
+/* Merging takes some 35 bytes of memory for each byte: half a gigabyte at most. */
+#define MAX_BYTES  (UINT64_C(16) << 20)
 #define PACK_LEVEL 12
 
 struct run {

@@ -54,7 +54,7 @@ must_use int database_writer_add(struct database_writer *w, struct tally *t,
  * has ended. */
 struct database_merge {
 	int64_t hour_s;	    /* 0: 3600 */
-	uint64_t max_bytes; /* of what is merged at once; 0: 64 MiB */
+	uint64_t max_bytes; /* of what is merged at once; 0: 16 MiB */
 	int level;	    /* of zstd, 0: 12 */
 };
 

@@ -5,6 +5,7 @@ dwell db ls db | sed 's/[0-9.]* K\{0,1\}B /SIZE /'
 COLUMNS=160 dwell db ls --host box db | sed 's/[0-9.]* K\{0,1\}B /SIZE /'
 dwell report --db db --epoch 1 --host box
 dwell report --db db --host box --by process --width 60
+dwell cat --section processes,events --db db --host box
 dwell diff db/unknown/0001 db/unknown/0002
 dwell db verify db | sed 's/, [0-9.]* KB/, SIZE/'
 echo junk > db/unknown/0001/notes.txt
