@@ -255,12 +255,15 @@ int continuous_new(const struct continuous_settings *settings, struct continuous
 	int rc = experiment_find(settings->is_flat ? "pcsamp" : "usertime",
 				 &c->plan.choice, e);
 
+	if (rc == 0)
+		rc = system_source.probe(c->plan.choice.experiment,
+					 &(struct scope){ .kind = SCOPE_CPUS }, e);
 	c->settings = *settings;
 	c->plan.choice.interval = settings->period_ns;
 	c->plan.source = &system_source;
 	c->started_ns = clock_monotonic_ns();
 	if (rc == 0)
-		rc = cpus_online(&c->cpus, e);
+		rc = cpus_present(&c->cpus, e);
 	if (rc == 0)
 		rc = open_database(c, e);
 	if (rc == 0)

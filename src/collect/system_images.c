@@ -17,10 +17,13 @@
 #include "unwind/offline.h"
 #include "unwind/row_table_file.h"
 
+#define MISSES_MAX 16
+
 struct system_image {
 	struct image_file file;
 	uint32_t id; /* in the recording, MODEL_NONE: not in it yet */
 	bool is_known;
+	unsigned n_missed; /* so many processes ended too early */
 };
 
 struct system_images {
@@ -120,6 +123,13 @@ static int get_rows(const struct image_file *f, struct unwind_image *u,
 	return row_table_build(u, ret, NULL);
 }
 
+/* Its process may have ended before we looked: the next one is asked, some times. */
+static bool is_worth_asking_again(struct system_image *i)
+{
+	return !i->file.is_found && i->file.kind == IMAGE_ELF &&
+	       i->n_missed++ < MISSES_MAX;
+}
+
 /* What has no table, or is no file of code, is walked by frame pointers. */
 static void load_rows(struct system_images *s, uint32_t image, const struct image_file *f)
 {
@@ -162,7 +172,10 @@ bool system_images_load(struct system_images *s)
 		return false;
 	image = s->wanted.at[--s->wanted.n];
 	i = &s->all.at[image];
-	load_rows(s, image, &i->file);
+	if (is_worth_asking_again(i))
+		system_rows_ask_again(s->rows, image);
+	else
+		load_rows(s, image, &i->file);
 	closep(&i->file.fd);
 	i->file.fd = -1;
 	return true;

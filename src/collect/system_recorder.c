@@ -90,6 +90,7 @@ static void drain(struct system_recorder *r, uint64_t now_ns)
 	unsigned table = system_sampler_drain(r->sampler);
 
 	r->drained_ns = now_ns;
+	system_sampler_follow(r->sampler);
 	system_counts_write(r->counts, table, now_ns);
 	system_rows_tick(r->rows, now_ns);
 }

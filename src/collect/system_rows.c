@@ -207,6 +207,11 @@ void system_rows_set_none(struct system_rows *r, uint32_t image)
 	publish(r, image, STACK_IMAGE_NO_ROWS);
 }
 
+void system_rows_ask_again(struct system_rows *r, uint32_t image)
+{
+	publish(r, image, STACK_IMAGE_NEW);
+}
+
 static int place(struct system_rows *r, uint32_t image, struct row_pack *p, struct err *e)
 {
 	struct stack_image *to = &r->images[image];

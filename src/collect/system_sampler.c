@@ -15,6 +15,8 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "host/clock.h"
+#include "unwind/stop.h"
 #include "sampler.skel.h"
 
 #define DEFAULT_SETS	   2048
@@ -22,6 +24,8 @@
 /* Longer than any program runs: nobody adds to a table any more that was left before. */
 #define GRACE_NS	 1000000
 #define JITTER_PER_MILLE 100
+#define CHECK_PERIOD_NS	 100000
+#define CHECK_NS	 10000000
 
 struct cpu_event {
 	uint32_t cpu;
@@ -39,6 +43,7 @@ struct system_sampler {
 	struct stack_record_stats *stats;
 	VEC(struct cpu_event) events;
 	uint64_t seed;
+	bool is_started;
 };
 
 /* libbpf's own words go nowhere: what is wrong is in its results. */
@@ -186,35 +191,109 @@ void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps
 	ret->images = bpf_map__fd(s->skeleton->maps.images);
 }
 
-static int open_event(struct system_sampler *s, uint32_t cpu, struct err *e)
+static int open_event(struct system_sampler *s, pid_t tid, int cpu, uint64_t period_ns,
+		      struct bpf_link **ret, int *ret_fd, struct err *e)
 {
 	/* Idle time is nobody's, and its samples do not always arrive. */
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
 					.size = sizeof(attr),
 					.config = PERF_COUNT_SW_CPU_CLOCK,
-					.sample_period = s->settings.period_ns,
+					.sample_period = period_ns,
 					.exclude_idle = 1 };
-	own(closep) int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+	own(closep) int fd = (int)syscall(SYS_perf_event_open, &attr, tid, cpu, -1,
 					  PERF_FLAG_FD_CLOEXEC);
-	struct bpf_link *link;
 
 	if (fd < 0)
-		return err_os(e, "cannot open an event on CPU %u", cpu);
-	link = bpf_program__attach_perf_event(s->skeleton->progs.sample, fd);
-	if (!link)
-		return err_os(e, "cannot attach a BPF program on CPU %u", cpu);
-	*vec_push(&s->events) = (struct cpu_event){ cpu, steal_fd(&fd), link };
+		return err_os(e, "cannot open an event");
+	*ret = bpf_program__attach_perf_event(s->skeleton->progs.sample, fd);
+	if (!*ret)
+		return err_os(e, "cannot attach a BPF program");
+	*ret_fd = steal_fd(&fd); /* the link's now */
 	return 0;
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+int system_sampler_check(struct system_sampler *s, struct err *e)
+{
+	struct stack_record_stats stats;
+	uint64_t begin_ns = thread_cpu_ns(), walked = 0;
+	struct bpf_link *link = NULL;
+	int fd, rc = open_event(s, 0, -1, CHECK_PERIOD_NS, &link, &fd, e);
+
+	if (rc < 0)
+		return rc;
+	while (thread_cpu_ns() - begin_ns < CHECK_NS)
+		;
+	bpf_link__destroy(link);
+	system_sampler_stats(s, &stats);
+	for (unsigned i = 0; i < UNWIND_N_STOPS; i++)
+		walked += stats.stops[i];
+	if (!walked)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "this kernel gives BPF programs no samples");
+	if (stats.stops[UNWIND_NO_MAP] == walked)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "this kernel keeps mappings in a way that dwell does not "
+			       "know");
+	return 0;
+}
+
+static struct cpu_event *find_event(struct system_sampler *s, uint32_t cpu)
+{
+	vec_each(ev, &s->events)
+		if (ev->cpu == cpu)
+			return ev;
+	return NULL;
+}
+
+static int open_cpu(struct system_sampler *s, uint32_t cpu, struct err *e)
+{
+	struct cpu_event ev = { .cpu = cpu };
+	int rc = open_event(s, -1, (int)cpu, s->settings.period_ns, &ev.link, &ev.fd, e);
+
+	if (rc == 0)
+		*vec_push(&s->events) = ev;
+	return rc;
 }
 
 int system_sampler_start(struct system_sampler *s, struct err *e)
 {
 	const struct cpus *cpus = s->settings.cpus;
-	int rc = 0;
+	struct cpus online = { 0 };
+	int rc = cpus_online(&online, e);
 
 	for (size_t i = 0; rc == 0 && i < cpus->ids.n; i++)
-		rc = open_event(s, cpus->ids.at[i], e);
+		if (cpus_has(&online, cpus->ids.at[i]))
+			rc = open_cpu(s, cpus->ids.at[i], e);
+	cpus_fini(&online);
+	s->is_started = rc == 0;
 	return rc;
+}
+
+void system_sampler_follow(struct system_sampler *s)
+{
+	const struct cpus *cpus = s->settings.cpus;
+	struct cpus online = { 0 };
+
+	if (!s->is_started || cpus_online(&online, NULL) < 0)
+		return;
+	for (size_t i = 0; i < cpus->ids.n; i++) {
+		uint32_t cpu = cpus->ids.at[i];
+		struct cpu_event *ev = find_event(s, cpu);
+		bool is_online = cpus_has(&online, cpu);
+
+		if (ev && !is_online) { /* its event ended with it */
+			bpf_link__destroy(ev->link);
+			*ev = s->events.at[--s->events.n];
+		} else if (!ev && is_online && open_cpu(s, cpu, NULL) < 0) {
+			continue; /* the next time */
+		}
+	}
+	cpus_fini(&online);
 }
 
 int system_sampler_fd(const struct system_sampler *s)
@@ -296,6 +375,7 @@ void system_sampler_stop(struct system_sampler *s)
 		bpf_link__destroy(ev->link);
 	}
 	s->events.n = 0;
+	s->is_started = false;
 }
 
 void system_sampler_stats(const struct system_sampler *s, struct stack_record_stats *ret)

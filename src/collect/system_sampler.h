@@ -51,8 +51,12 @@ void system_sampler_freep(struct system_sampler **s);
 /* For system_rows_new(). */
 void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps *ret);
 
-/* Begin. */
+/* Do the programs understand this kernel?  Samples this thread for some milliseconds. */
+must_use int system_sampler_check(struct system_sampler *s, struct err *e);
+/* Begin, on those of the CPUs that are online. */
 must_use int system_sampler_start(struct system_sampler *s, struct err *e);
+/* CPUs came or went. */
+void system_sampler_follow(struct system_sampler *s);
 /* Readable when there is something to fetch at once. */
 int system_sampler_fd(const struct system_sampler *s);
 /* What the rings hold: images that were met, stacks. */

@@ -38,6 +38,8 @@ static int system_probe(const struct experiment *x, const struct scope *scope,
 
 	if (rc == 0)
 		rc = system_sampler_new(&settings, &sink, &s, e);
+	if (rc == 0)
+		rc = system_sampler_check(s, e);
 	system_sampler_free(s);
 	cpus_fini(&cpus);
 	return rc;
@@ -82,7 +84,7 @@ static int take_cpus(struct system *s, struct err *e)
 	const struct scope *scope = s->context.scope;
 
 	if (!scope->n_cpus)
-		return cpus_online(&s->cpus, e);
+		return cpus_present(&s->cpus, e);
 	for (size_t i = 0; i < scope->n_cpus; i++)
 		*vec_push(&s->cpus.ids) = scope->cpus[i];
 	return 0;
