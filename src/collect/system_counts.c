@@ -182,15 +182,14 @@ static uint32_t user_location(struct system_counts *c, const struct stack_record
 	uint32_t image = (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT);
 	uint64_t offset = frame & STACK_RECORD_OFFSET;
 
+	if (image == STACK_RECORD_UNMAPPED)
+		return writer_location(
+			c->writer,
+			pseudo_image(c, &c->unknown, IMAGE_UNKNOWN, "[unknown]"), 0, 0);
 	if (image < STACK_RECORD_ADDRESS)
 		return writer_location(c->writer, system_images_id(c->images, image),
 				       offset, flags);
 	offset |= (uint64_t)(image - STACK_RECORD_ADDRESS) << STACK_RECORD_OFFSET_BITS;
-	if (r->stop == UNWIND_NO_MAP && r->n_user == 1)
-		return writer_location(
-			c->writer,
-			pseudo_image(c, &c->unknown, IMAGE_UNKNOWN, "[unknown]"), offset,
-			flags);
 	return writer_location(c->writer, code_image(c, r->pid), offset, flags);
 }
 
@@ -203,12 +202,6 @@ static bool is_entry(const struct system_counts *c, uint64_t frame)
 	return entry && (frame & STACK_RECORD_OFFSET) - entry < ENTRY_BYTES;
 }
 
-/* An exec leaves the registers of the program that is gone. */
-static bool is_exec(const struct stack_record *r)
-{
-	return r->n_kernel && r->n_user == 1 && r->stop == UNWIND_NO_MAP;
-}
-
 static uint32_t push(struct system_counts *c, uint32_t stack, uint32_t location)
 {
 	return writer_stack(c->writer, stack, location);
@@ -218,7 +211,7 @@ static uint32_t build_stack(struct system_counts *c, const struct stack_record *
 			    uint64_t count)
 {
 	const uint64_t *user = r->frames + r->n_kernel;
-	uint32_t n_user = is_exec(r) ? 0 : r->n_user, stack = 0;
+	uint32_t n_user = r->n_user, stack = 0;
 	uint32_t stop = r->stop < UNWIND_N_STOPS ? r->stop : UNWIND_BAD_RULE;
 
 	if (n_user && is_entry(c, user[n_user - 1]))

@@ -313,7 +313,8 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (mm && !(task->flags & PF_KTHREAD) && !(is_flat && s->walk.n_kernel) &&
 	    take_registers(ctx, task, &s->walk.registers)) {
 		walk_user(s, mm);
-		st->stops[s->walk.stop & 15]++;
+		if (s->walk.n)
+			st->stops[s->walk.stop & 15]++;
 	}
 	take_names(s, task);
 	count(st, ring, s, cpu);

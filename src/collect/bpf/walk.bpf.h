@@ -209,30 +209,40 @@ static __always_inline long walk_by_rule(struct walk *w, uint64_t offset)
 	}
 }
 
+static __always_inline void walk_push(struct walk *w, uint64_t frame)
+{
+	w->record.frames[(w->n_kernel + w->n++) % STACK_RECORD_FRAMES_MAX] = frame;
+	w->hash = (w->hash ^ frame) * WALK_HASH_FACTOR;
+	w->hash ^= w->hash >> 29;
+}
+
+/* Nobody maps the pc. */
+static __always_inline long walk_nowhere(struct walk *w)
+{
+	/* What is no code is no frame; and an exec leaves the registers of the program
+	 * that is gone. */
+	if (w->n)
+		return walk_stop(w, WALK_NO_MAP);
+	if (w->n_kernel)
+		return walk_stop(w, WALK_END);
+	walk_push(w, STACK_RECORD_EXACT);
+	return walk_stop(w, WALK_NO_MAP);
+}
+
 /* One frame; 1 ends the walk. */
 static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
 {
 	struct walk *w = *ctx;
-	uint64_t pc, frame;
+	uint64_t pc;
 
 	if (w->n >= w->depth_max || w->n >= STACK_RECORD_USER_MAX)
 		return walk_stop(w, WALK_LIMIT);
 	if (!w->pc && w->n)
 		return walk_stop(w, WALK_END);
 	pc = w->pc - !w->is_exact;
-	if (!walk_map(w, pc)) {
-		w->map.image = STACK_RECORD_UNMAPPED;
-		w->map.start = w->map.end = 0;
-		if (w->n) /* not code: not a frame */
-			return walk_stop(w, WALK_NO_MAP);
-		w->stop = WALK_NO_MAP;
-	}
-	frame = walk_frame(w);
-	w->record.frames[(w->n_kernel + w->n++) % STACK_RECORD_FRAMES_MAX] = frame;
-	w->hash = (w->hash ^ frame) * WALK_HASH_FACTOR;
-	w->hash ^= w->hash >> 29;
-	if (!w->map.end)
-		return walk_stop(w, WALK_NO_MAP);
+	if (!walk_map(w, pc))
+		return walk_nowhere(w);
+	walk_push(w, walk_frame(w));
 	if (w->image.state == STACK_IMAGE_READY)
 		return walk_by_rule(w, pc - w->map.start + w->map.offset);
 	if (w->image.state == STACK_IMAGE_NO_ROWS)
