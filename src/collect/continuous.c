@@ -22,7 +22,7 @@
 #define OPEN_RECORDING "open.dwell.part"
 /* An open recording is a segment's worth when it has grown to this, whatever the time:
  * its dictionaries are in memory. */
-#define OPEN_BYTES_MAX (UINT64_C(6) << 20)
+#define OPEN_BYTES_MAX (UINT64_C(2) << 20)
 
 extern const struct source_ops system_source;
 

@@ -30,7 +30,7 @@ struct system_recorder_status {
 	uint32_t n_gone;
 };
 
-#define SYSTEM_RECORDER_ROWS_BYTES ((size_t)32 << 20)
+#define SYSTEM_RECORDER_ROWS_BYTES ((size_t)24 << 20)
 #define SYSTEM_RECORDER_JITTER_NS  UINT64_C(100000000)
 #define SYSTEM_RECORDER_DRAIN_NS   UINT64_C(1000000000)
 

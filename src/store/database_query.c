@@ -175,7 +175,7 @@ static int nothing(const struct database_query *q, const struct database *d,
 	char a[MOMENT_MAX], b[MOMENT_MAX];
 
 	if (!d->segments.n)
-		return err_set(e, ERR_USAGE,
+		return err_set(e, ERR_FORMAT,
 			       "'%s' has no segments: it is no database, "
 			       "or nothing has been written yet",
 			       q->path);
