@@ -2,8 +2,10 @@
 #include "collect/perf_attach.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/map.h"
+#include "collect/facts.h"
 #include "collect/perf_blocked.h"
 #include "host/clock.h"
 #include "host/procfs.h"
@@ -16,6 +18,7 @@ struct attach {
 	const struct scope *scope;
 	struct perf_blocked *blocked; /* NULL: nobody asks */
 	struct map followed;	      /* tids that are observed */
+	uint64_t n_refused;	      /* descendants that could not be */
 };
 
 /* Open a running thread, unless a fork record told that it is observed as somebody's
@@ -79,6 +82,40 @@ static int snapshot_with_waits(struct attach *a, pid_t pid, struct err *e)
 	return rc;
 }
 
+/* One that may not be observed (another user's) does not spoil the rest. */
+static void attach_descendant(struct attach *a, pid_t pid)
+{
+	if (open_process(a, pid, NULL) == 0)
+		(void)!snapshot_with_waits(a, pid, NULL);
+	else
+		a->n_refused++;
+}
+
+/* Those that run already, but for this one, if it is a shell's: a child of one that is
+ * observed is observed by itself. */
+static int attach_descendants(struct attach *a, pid_t root, struct err *e)
+{
+	struct procfs_ids pids = { 0 };
+	bool is_new = true;
+	int rc = 0;
+
+	for (unsigned round = 0; is_new && rc == 0 && round < ROUNDS_MAX; round++) {
+		is_new = false;
+		rc = procfs_descendants(root, &pids, e);
+		perf_feed_drain(a->feed, UINT64_MAX);
+		for (size_t i = 0; rc == 0 && i < pids.ids.n; i++) {
+			pid_t pid = pids.ids.at[i];
+
+			if (map_find(&a->followed, (uint64_t)pid) || pid == getpid())
+				continue;
+			is_new = true;
+			attach_descendant(a, pid);
+		}
+	}
+	procfs_ids_fini(&pids);
+	return rc;
+}
+
 static int attach_processes(struct attach *a, struct err *e)
 {
 	int rc = 0;
@@ -89,7 +126,13 @@ static int attach_processes(struct attach *a, struct err *e)
 		if (rc == 0)
 			rc = snapshot_with_waits(a, a->scope->pids[i], e);
 	}
+	tracker_expect_descendants(a->feed->tracker);
+	for (size_t i = 0; i < a->scope->n_pids && rc == 0; i++)
+		if (a->scope->follow_children)
+			rc = attach_descendants(a, a->scope->pids[i], e);
 	a->feed->forked = NULL;
+	if (rc == 0 && a->n_refused)
+		facts_loss(a->feed->writer, "not-followed", a->n_refused);
 	return rc;
 }
 

@@ -3,7 +3,8 @@
  * perf_attach - perf events of what runs already.
  *
  * Threads are born while they are gone through: those whose parent is observed are told
- * of by the kernel, the others are found in a further round.
+ * of by the kernel, the others are found in a further round.  So it is with the
+ * descendants of a process, which a server's workers are.
  */
 #ifndef DWELL_COLLECT_PERF_ATTACH_H
 #define DWELL_COLLECT_PERF_ATTACH_H

@@ -82,6 +82,11 @@ int tracker_follow_only(struct tracker *t, const char *regex, struct err *e)
 	return 0;
 }
 
+void tracker_expect_descendants(struct tracker *t)
+{
+	t->had_program = true;
+}
+
 void tracker_leave_children(struct tracker *t)
 {
 	t->leaves_children = true;
@@ -428,7 +433,11 @@ static int add_running(struct tracker *t, uint64_t time_ns, uint32_t pid, struct
 				       .exit_status = -1,
 				       .start_ns = time_ns };
 
-	add_process(t, pid, address_space_new(), &model)->has_exe = exe[0] != '\0';
+	struct roster_process *p = add_process(t, pid, address_space_new(), &model);
+
+	p->has_exe = exe[0] != '\0';
+	if (!p->is_followed)
+		p->is_followed = matches(t, stat.comm, cmdline);
 	return 0;
 }
 

@@ -28,6 +28,9 @@ void tracker_freep(struct tracker **t);
 /* Keep only samples of the first program and of those whose name or command line
  * matches the extended regular expression. */
 must_use int tracker_follow_only(struct tracker *t, const char *regex, struct err *e);
+/* Those that were asked for by themselves are there: who is found from now on is a
+ * descendant. */
+void tracker_expect_descendants(struct tracker *t);
 
 /* Keep no sample of a process that is forked, whatever it runs. */
 void tracker_leave_children(struct tracker *t);

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,39 @@ static int list_ids(const char *path, struct procfs_ids *ret, struct err *e)
 int procfs_processes(struct procfs_ids *ret, struct err *e)
 {
 	return list_ids("/proc", ret, e);
+}
+
+/* Move the children of `parent` from the pairs of all to ret. */
+static void take_children(struct procfs_ids *pids, struct procfs_ids *parents,
+			  pid_t parent, struct procfs_ids *ret)
+{
+	for (size_t i = 0; i < pids->ids.n; i++) {
+		if (parents->ids.at[i] != parent)
+			continue;
+		*vec_push(&ret->ids) = pids->ids.at[i];
+		parents->ids.at[i] = -1; /* whatever the ids are, once is enough */
+	}
+}
+
+int procfs_descendants(pid_t pid, struct procfs_ids *ret, struct err *e)
+{
+	struct procfs_ids pids = { 0 }, parents = { 0 };
+	struct procfs_stat stat;
+	int rc = procfs_processes(&pids, e);
+
+	for (size_t i = 0; i < pids.ids.n; i++) {
+		bool is_there = procfs_stat(pids.ids.at[i], &stat, NULL) == 0;
+
+		*vec_push(&parents.ids) = is_there ? (pid_t)stat.ppid : -1;
+	}
+	vec_clear(&ret->ids);
+	if (rc == 0)
+		take_children(&pids, &parents, pid, ret);
+	for (size_t i = 0; i < ret->ids.n; i++)
+		take_children(&pids, &parents, ret->ids.at[i], ret);
+	procfs_ids_fini(&pids);
+	procfs_ids_fini(&parents);
+	return rc;
 }
 
 int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e)

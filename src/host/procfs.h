@@ -48,6 +48,8 @@ struct procfs_ids {
 
 void procfs_ids_fini(struct procfs_ids *ids);
 must_use int procfs_processes(struct procfs_ids *ret, struct err *e);
+/* The process's children, their children and so on, as they are while it looks. */
+must_use int procfs_descendants(pid_t pid, struct procfs_ids *ret, struct err *e);
 must_use int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e);
 /* The process of a thread. */
 must_use int procfs_process_of(pid_t tid, pid_t *ret, struct err *e);

@@ -316,6 +316,28 @@ def attach_sees_all_threads_of_a_running_process():
 
 
 @test
+def attach_sees_the_children_that_run_already_and_those_that_come():
+    spin = f'{workload("cpu")} 100000 >/dev/null & '
+    target = subprocess.Popen(['sh', '-c', f'{spin}sleep 1.5; {spin}wait'],
+                              start_new_session=True)
+    try:
+        time.sleep(0.3)
+        def children(*options):
+            p = dwell('attach', '-o', FILE, '-p', str(target.pid), *options)
+            assert p.returncode == 0, p.stderr
+            rows = report('--by', 'process', '--filter', 'command == cpu')['rows']
+            return len([row for row in rows if row['exclusive'].get('cpu-time')])
+
+        assert children('-d', '2.5') == 2
+        assert children('-d', '0.5', '--follow', 'cpu') == 2
+        assert children('-d', '0.5', '--follow', 'another') == 0
+        assert children('-d', '0.5', '--follow', 'off') == 0
+    finally:
+        os.killpg(target.pid, signal.SIGKILL)
+        target.wait()
+
+
+@test
 def attach_sees_where_blocked_threads_wait_without_waking_them():
     target = subprocess.Popen([program('asleep')], stdout=subprocess.PIPE, text=True)
     try:

@@ -3,8 +3,12 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -76,6 +80,45 @@ static void we_find_ourselves(void **state)
 	procfs_ids_fini(&ids);
 }
 
+static bool has(const struct procfs_ids *ids, pid_t pid)
+{
+	for (size_t i = 0; i < ids->ids.n; i++)
+		if (ids->ids.at[i] == pid)
+			return true;
+	return false;
+}
+
+static void descendants_are_children_and_their_children(void **state)
+{
+	struct procfs_ids ids = { 0 };
+	int grandchild[2];
+	pid_t child, inner = 0;
+
+	(void)state;
+	assert_int_equal(pipe(grandchild), 0);
+	child = fork();
+	if (child == 0) {
+		inner = fork();
+		if (inner != 0 && write(grandchild[1], &inner, sizeof(inner)) < 0)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(grandchild[0], &inner, sizeof(inner)), sizeof(inner));
+	assert_int_equal(procfs_descendants(getpid(), &ids, NULL), 0);
+	assert_true(has(&ids, child));
+	assert_true(has(&ids, inner));
+	assert_false(has(&ids, getpid()));
+	assert_int_equal(procfs_descendants(inner, &ids, NULL), 0);
+	assert_int_equal(ids.ids.n, 0);
+	kill(inner, SIGKILL);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(grandchild[0]);
+	close(grandchild[1]);
+	procfs_ids_fini(&ids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -83,6 +126,7 @@ int main(void)
 		cmocka_unit_test(a_short_line_is_refused_with_a_reason),
 		cmocka_unit_test(stolen_time_is_that_of_all_cpus),
 		cmocka_unit_test(we_find_ourselves),
+		cmocka_unit_test(descendants_are_children_and_their_children),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
