@@ -92,25 +92,18 @@ static int run(struct options *o, struct err *e)
 {
 	own(report_profile_close) struct report r = { 0 };
 	struct annotate_view v;
-	char others[400];
-	const char *name;
-	uint32_t function;
-	int rc = report_profile_take_function(o, "annotate", &name, e);
+	struct report_function f;
+	int rc = report_profile_open_function(o, "annotate", NULL, &r, &f, e);
 
-	if (rc == 0)
-		rc = report_profile_open(o, options_argv(o) + 1, NULL, &r, e);
-	if (rc == 0)
-		rc = report_profile_find_function(&r, name, &function, others,
-						  sizeof(others), e);
 	if (rc != 0)
 		return rc;
-	annotate_view_init(&v, &r, function);
+	annotate_view_init(&v, &r, f.id);
 	v.all = options_has(o, "all");
 	v.is_intel = options_has(o, "intel");
 	if (r.json)
 		print_json(&v, stdout);
 	else
-		print_text(&v, options_str(o, "show"), others, stdout);
+		print_text(&v, options_str(o, "show"), f.others, stdout);
 	annotate_view_fini(&v);
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }

@@ -189,22 +189,17 @@ static int run(struct options *o, struct err *e)
 {
 	own(report_profile_close) struct report r = { 0 };
 	struct view v = { .r = &r };
-	char others[400];
-	const char *name;
-	int rc = report_profile_take_function(o, "callers", &name, e);
+	struct report_function f;
+	int rc = report_profile_open_function(o, "callers", &edge_rows, &r, &f, e);
 
-	if (rc == 0)
-		rc = report_profile_open(o, options_argv(o) + 1, &edge_rows, &r, e);
-	if (rc == 0)
-		rc = report_profile_find_function(&r, name, &v.function, others,
-						  sizeof(others), e);
 	if (rc != 0)
 		return rc;
+	v.function = f.id;
 	metrics_attribute(&v.b, r.profile, v.function);
 	if (r.json)
 		print_json(&v, stdout);
 	else
-		print_text(&v, others, stdout);
+		print_text(&v, f.others, stdout);
 	metrics_butterfly_fini(&v.b);
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }

@@ -169,13 +169,11 @@ static int show_function(const struct row_view *v, const char *name,
 			 struct err *e)
 {
 	struct compare_cells cells = compare_table_cells(v);
-	uint32_t function;
-	char others[400];
-	int rc = report_profile_find_function(v->r, name, &function, others,
-					      sizeof(others), e);
+	struct report_function f;
+	int rc = report_profile_find_function(v->r, name, &f, e);
 
 	if (rc == 0)
-		show(&cells, function, others);
+		show(&cells, f.id, f.others);
 	return rc;
 }
 

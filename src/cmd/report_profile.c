@@ -317,8 +317,9 @@ bool report_profile_is_file(const char *operand)
 	       (strchr(operand, '/') && stat(operand, &st) == 0);
 }
 
-int report_profile_take_function(const struct options *o, const char *command,
-				 const char **ret, struct err *e)
+/* The first operand, which a recording may follow. */
+static int take_function(const struct options *o, const char *command, const char **ret,
+			 struct err *e)
 {
 	char *const *operands = options_argv(o);
 	char file[200], function[100];
@@ -389,25 +390,38 @@ static int no_function(const struct report *r, const char *name, struct err *e)
 		       name);
 }
 
-int report_profile_find_function(const struct report *r, const char *name, uint32_t *ret,
-				 char *other_text, size_t cap, struct err *e)
+int report_profile_find_function(const struct report *r, const char *name,
+				 struct report_function *ret, struct err *e)
 {
+	const size_t cap = sizeof(ret->others);
 	own(freep) uint32_t *found = NULL;
 	size_t n = listing_find(r->profile, name, &found), at = 0;
 
-	other_text[0] = '\0';
+	ret->others[0] = '\0';
 	if (!n)
 		return no_function(r, name, e);
-	*ret = found[0];
+	ret->id = found[0];
 	for (size_t i = 1; i < n && i < 4 && at + 1 < cap; i++) {
 		const struct profile_function *f = profile_function(r->profile, found[i]);
 		char safe[120];
 
 		names_shorten(safe, sizeof(safe), f->label, 40);
-		at += (size_t)snprintf(other_text + at, cap - at, "%s%s (%s)",
+		at += (size_t)snprintf(ret->others + at, cap - at, "%s%s (%s)",
 				       i > 1 ? ", " : "", safe, f->image);
 	}
 	if (n > 4 && at + 1 < cap)
-		snprintf(other_text + at, cap - at, " and %zu more", n - 4);
+		snprintf(ret->others + at, cap - at, " and %zu more", n - 4);
 	return 0;
+}
+
+int report_profile_open_function(const struct options *o, const char *command,
+				 const struct report_rows *rows, struct report *ret,
+				 struct report_function *f, struct err *e)
+{
+	const char *name;
+	int rc = take_function(o, command, &name, e);
+
+	if (rc == 0)
+		rc = report_profile_open(o, options_argv(o) + 1, rows, ret, e);
+	return rc == 0 ? report_profile_find_function(ret, name, f, e) : rc;
 }

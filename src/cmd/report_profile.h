@@ -61,12 +61,19 @@ must_use int report_profile_check_whole(const struct report *r, struct err *e);
 
 /* Whether an operand names a recording rather than a function. */
 bool report_profile_is_file(const char *operand);
-/* The first operand of a command about one function, which a recording may follow. */
-must_use int report_profile_take_function(const struct options *o, const char *command,
-					  const char **ret, struct err *e);
-/* The function meant by a name; other_text tells in one line what else matched. */
+/* The function meant by a name. */
+struct report_function {
+	uint32_t id;
+	char others[400]; /* one line: what else matched, "" for nothing */
+};
+
 must_use int report_profile_find_function(const struct report *r, const char *name,
-					  uint32_t *ret, char *other_text, size_t cap,
+					  struct report_function *ret, struct err *e);
+/* report_profile_open() for a command about one function: its operands are that and the
+ * recordings. */
+must_use int report_profile_open_function(const struct options *o, const char *command,
+					  const struct report_rows *rows,
+					  struct report *ret, struct report_function *f,
 					  struct err *e);
 
 #endif

@@ -45,25 +45,25 @@ static int run(struct options *o, struct err *e)
 	char *const *operands = options_argv(o);
 	bool has_function = operands[0] && !report_profile_is_file(operands[0]);
 	own(report_profile_close) struct report r = { 0 };
-	struct calltree_options tree = { .function = MODEL_NONE };
+	struct calltree_options tree = { 0 };
 	struct tree_view v = { .r = &r };
-	char others[400] = "";
+	struct report_function f = { .id = MODEL_NONE };
 	int rc = report_profile_open(o, operands + has_function, NULL, &r, e);
 
 	if (rc == 0)
 		rc = take_limits(o, &tree, e);
 	if (rc == 0 && has_function)
-		rc = report_profile_find_function(&r, operands[0], &tree.function, others,
-						  sizeof(others), e);
+		rc = report_profile_find_function(&r, operands[0], &f, e);
 	if (rc < 0)
 		return rc;
+	tree.function = f.id;
 	tree.column = r.sort_column;
 	calltree_build(&v.tree, r.profile, &tree);
 	v.bottom_up = tree.bottom_up;
 	if (r.json)
 		tree_view_json(&v, stdout);
 	else
-		tree_view_print(&v, others, stdout);
+		tree_view_print(&v, f.others, stdout);
 	calltree_fini(&v.tree);
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }
