@@ -48,24 +48,33 @@ static void a_leaf_returns_by_its_link_register_once(void **state)
 	assert_int_equal(s.stop, UNWIND_NO_PROGRESS);
 }
 
+/* Of a frame whose return address is at sp, with rbp saved at so many words from the CFA.
+ */
+static struct cfa_row popped_row(int8_t fp_slot)
+{
+	struct cfa_row row = { .kind = CFA_ROW_CFA, .reg = 7, .offset = 8 };
+
+	memset(row.save, CFA_ROW_SAME, sizeof(row.save));
+	row.save[0] = -1;
+	row.save[1] = fp_slot;
+	return row;
+}
+
 static void a_register_below_sp_is_read_within_the_red_zone(void **state)
 {
 	uint64_t stack[40] = { [16] = 0x4444, [15] = 0x1111 };
 	struct stack_memory m = { (const uint8_t *)stack, 0x6000, sizeof(stack), NULL,
 				  NULL };
-	struct cfa_row row = { .kind = CFA_ROW_CFA, .reg = 7, .offset = 8 };
+	struct cfa_row row = popped_row(-2); /* an epilogue behind `pop %rbp` */
 	struct unwind_regs g = { .valid = 0x1ffff };
 	struct step s;
 
 	(void)state;
-	memset(row.save, CFA_ROW_SAME, sizeof(row.save));
-	row.save[0] = -1;
-	row.save[1] = -2; /* an epilogue behind `pop %rbp` */
 	g.r[7] = 0x6080;
 	assert_int_equal(step_row(&abi_x86_64, &row, &g, &m, &s), STEP_RETURN);
 	assert_int_equal(g.r[UNWIND_X86_64_PC], 0x4444);
 	assert_int_equal(g.r[UNWIND_X86_64_RBP], 0x1111);
-	row.save[1] = -20; /* beyond it: clobbered */
+	row = popped_row(-20); /* beyond it: clobbered */
 	g.r[7] = 0x6080;
 	assert_int_equal(step_row(&abi_x86_64, &row, &g, &m, &s), STEP_RETURN);
 	assert_false(g.valid & abi_bit(UNWIND_X86_64_RBP));
@@ -76,14 +85,11 @@ static void a_popped_register_is_kept_when_the_copy_starts_at_sp(void **state)
 	uint64_t stack[4] = { 0x4444 };
 	struct stack_memory m = { (const uint8_t *)stack, 0x6080, sizeof(stack), NULL,
 				  NULL };
-	struct cfa_row row = { .kind = CFA_ROW_CFA, .reg = 7, .offset = 8 };
+	struct cfa_row row = popped_row(-2);
 	struct unwind_regs g = { .valid = 0x1ffff };
 	struct step s;
 
 	(void)state;
-	memset(row.save, CFA_ROW_SAME, sizeof(row.save));
-	row.save[0] = -1;
-	row.save[1] = -2;
 	g.r[7] = 0x6080;
 	g.r[UNWIND_X86_64_RBP] = 0x1111;
 	assert_int_equal(step_row(&abi_x86_64, &row, &g, &m, &s), STEP_RETURN);
