@@ -10,29 +10,10 @@ import sys
 import time
 import urllib.request
 
+import spinning
 from harness import DIR, DWELL, TESTS, Skip, need, run_all, test
 
-SOURCE = '''#include <time.h>
-static inline __attribute__((always_inline)) unsigned long mix(unsigned long x)
-{
-	for (int i = 0; i < 1000000; i++)
-		x = x * 6364136223846793005u + 1442695040888963407u;
-	return x;
-}
-__attribute__((noinline)) static unsigned long work(unsigned long x)
-{
-	return mix(x) + 1;
-}
-int main(void)
-{
-	volatile unsigned long x = 1;
-
-	for (clock_t end = clock() + CLOCKS_PER_SEC / 4; clock() < end;)
-		x = work(x);
-	return 0;
-}
-'''
-LOOP_LINES = ('spin.c:4', 'spin.c:5')
+LOOP_LINES = tuple(f'spin.c:{line}' for line in spinning.LOOP)
 
 
 def shell(command, where):
@@ -41,11 +22,11 @@ def shell(command, where):
 
 
 def built(name, commands):
-    """A directory where SOURCE was built to ./spin by shell commands."""
+    """A directory where the program was built to ./spin by shell commands."""
     where = os.path.join(DIR, name)
     os.mkdir(where)
     with open(os.path.join(where, 'spin.c'), 'w', encoding='utf-8') as f:
-        f.write(SOURCE)
+        f.write(spinning.source(4))
     shell(commands, where)
     return where
 

@@ -8,29 +8,9 @@ import re
 import subprocess
 import sys
 
+import spinning
 from harness import DIR, TESTS, Skip, dwell, may_record, need, run_all, test
 
-SOURCE = '''#include <time.h>
-static inline __attribute__((always_inline)) unsigned long mix(unsigned long x)
-{
-	for (int i = 0; i < 1000000; i++)
-		x = x * 6364136223846793005u + 1442695040888963407u;
-	return x;
-}
-__attribute__((noinline)) static unsigned long work(unsigned long x)
-{
-	return mix(x) + 1;
-}
-int main(void)
-{
-	volatile unsigned long x = 1;
-
-	for (clock_t end = clock() + CLOCKS_PER_SEC / 2; clock() < end;)
-		x = work(x);
-	return 0;
-}
-'''
-LOOP = (4, 5)
 FILE = os.path.join(DIR, 'x.dwell')
 USER = ('--filter', 'mode == user')
 
@@ -50,7 +30,7 @@ def build():
     if os.path.exists(FILE):
         return
     with open(os.path.join(DIR, 'spin.c'), 'w', encoding='utf-8') as f:
-        f.write(SOURCE)
+        f.write(spinning.source(2))
     shell('gcc -O2 -g spin.c -o spin')
     record('./spin', FILE)
 
@@ -124,7 +104,7 @@ def each_instruction_has_its_time_and_its_line():
     code = row['instructions']
     assert all(re.match(r'[a-z]', i['text']) and i['address'] for i in code), code
     assert [i['address'] for i in code] == sorted({i['address'] for i in code})
-    loop = [i for i in code if i.get('line') in LOOP and i.get('inlined') == 'mix']
+    loop = [i for i in code if i.get('line') in spinning.LOOP and i.get('inlined') == 'mix']
     measured = exclusive(i for i in loop if 'exclusive' in i)
     total = exclusive(i for i in code if 'exclusive' in i)
     assert loop and measured > 0.95 * total > 0, code
