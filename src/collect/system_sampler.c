@@ -20,7 +20,7 @@
 #include "sampler.skel.h"
 
 #define DEFAULT_SETS	   2048
-#define DEFAULT_RING_BYTES ((size_t)1 << 20)
+#define DEFAULT_RING_BYTES ((size_t)2 << 20)
 /* Longer than any program runs: nobody adds to a table any more that was left before. */
 #define GRACE_NS	 1000000
 #define JITTER_PER_MILLE 100
