@@ -49,8 +49,21 @@ static int parse_number(const struct filter_field *field, const char *text, uint
 			      : text_parse_u64(text, ret, e);
 }
 
+/* "a++++????": no one means it, and some of that takes minutes to compile. */
+static bool repeats_repetitions(const char *pattern)
+{
+	for (const char *s = pattern; *s; s++) {
+		size_t n = strspn(s, "+*?");
+
+		/* ".*?" is what users of other regular expressions write. */
+		if (n > 2 || (n == 2 && s[0] == '+' && s[1] == '+'))
+			return true;
+	}
+	return false;
+}
+
 /* The regex compiler copies what '+' and '{' repeat, so that each of them can double
- * what it needs: "a++++…" and "a{1000}{1000}" would take all memory. */
+ * what it needs: "(((a+)+)+)…" and "a{1000}{1000}" would take all memory. */
 static bool is_bomb(const char *pattern)
 {
 	const char *brace = strchr(pattern, '{');
@@ -60,6 +73,7 @@ static bool is_bomb(const char *pattern)
 	for (const char *s = pattern; *s; s++)
 		n_plus += *s == '+';
 	return strlen(pattern) > FILTER_MAX_PATTERN || n_plus > FILTER_MAX_PLUS ||
+	       repeats_repetitions(pattern) ||
 	       (brace && (strchr(brace + 1, '{') || strtoul(brace + 1, NULL, 10) > 64 ||
 			  (comma && strtoul(comma + 1, NULL, 10) > 64) || n_plus > 2));
 }

@@ -56,6 +56,8 @@ static void a_refusal_tells_the_place_and_what_was_expected(void **state unused)
 		{ "leaf =~ 'a{9999}'", "the pattern is too large" },
 		{ "leaf =~ 'a{1,9999}'", "the pattern is too large" },
 		{ "leaf =~ 'a+++++++++++++'", "the pattern is too large" },
+		{ "leaf =~ 'a++b'", "the pattern is too large" },
+		{ "leaf =~ 'F+?????]++'", "the pattern is too large" },
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
