@@ -90,8 +90,7 @@ static void print_counting(const char *s)
 	char unwalked[32], hits[32], images[32], gone[32], evicted[32];
 	uint64_t n = number_of(s, "samples");
 
-	printf("counted     %s in the kernel's tables, %s of the stacks left them "
-	       "early\n",
+	printf("counted     %s in the kernel's tables; of the rest %s left them early\n",
 	       text_pct(hits, (double)number_of(s, "hits"), (double)n),
 	       text_pct(evicted, (double)number_of(s, "evicted"),
 			(double)(n - number_of(s, "hits"))));
@@ -107,7 +106,7 @@ static void print_cost(const char *s)
 	char cpu[32], rss[32], kernel[32];
 	uint64_t running = number_of(s, "running-ns");
 
-	printf("own cost    %s of a CPU in user space; %s of memory, %s in the kernel\n",
+	printf("own cost    %s of a CPU in user space; memory %s, %s in the kernel\n",
 	       text_pct(cpu, (double)number_of(s, "cpu-ns"), (double)running),
 	       text_size(rss, number_of(s, "own-bytes")),
 	       text_size(kernel, number_of(s, "kernel-bytes")));

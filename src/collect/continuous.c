@@ -20,6 +20,8 @@
 
 /* Beside the epochs; no reader of the database looks at it. */
 #define OPEN_RECORDING "open.dwell.part"
+/* What a killed daemon loses. */
+#define FLUSH_NS UINT64_C(5000000000)
 /* An open recording is a segment's worth when it has grown to this, whatever the time:
  * its dictionaries are in memory. */
 #define OPEN_BYTES_MAX (UINT64_C(2) << 20)
@@ -35,7 +37,7 @@ struct continuous {
 	struct segment_job *job;
 	struct writer *open;
 	char *open_path;
-	uint64_t started_ns, opened_ns;
+	uint64_t started_ns, opened_ns, flushed_ns;
 	int64_t opened_s;
 	uint64_t n_failures, bytes_at_start;
 	/* Of the kernel's counters, what earlier segments told. */
@@ -83,7 +85,7 @@ static int open_recording(struct continuous *c, struct err *e)
 	writer_info(c->open, "experiments", c->plan.choice.name);
 	writer_info(c->open, "target", "the whole machine");
 	writer_info(c->open, "dwell-version", DWELL_VERSION);
-	c->opened_ns = clock_monotonic_ns();
+	c->opened_ns = c->flushed_ns = clock_monotonic_ns();
 	c->opened_s = now_s();
 	system_recorder_begin(c->recorder, c->open, c->plan.events[0]);
 	return 0;
@@ -329,7 +331,10 @@ int continuous_work(struct continuous *c, struct err *e)
 		return open_recording(c, e);
 	if (is_segment_due(c, now_ns))
 		return make_segment(c, e);
-	return writer_tick(c->open, now_ns, e);
+	if (now_ns - c->flushed_ns < FLUSH_NS)
+		return 0;
+	c->flushed_ns = now_ns;
+	return writer_flush(c->open, e);
 }
 
 int continuous_stop(struct continuous *c, struct err *e)

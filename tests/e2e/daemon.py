@@ -152,15 +152,17 @@ def the_status_tells_rates_and_costs():
 def a_killed_daemon_loses_no_more_than_the_last_seconds():
     with daemon() as d:
         run_cpu(90)
-        time.sleep(2.5)
+        time.sleep(7)
         d.child.kill()
         d.child.wait(30)
-        assert not d.segments()
+        assert not d.segments(), d.segments()
     with daemon(db=d.db) as again:
         again.done('flush')
-        assert sum_of(again.segments()) > 1e9
+        took = sum_of(again.segments())
+        assert took > 1e9, took
         again.quit()
-    assert not glob.glob(f'{d.db}/*/*.part')
+    left = glob.glob(f'{d.db}/*/*.part')
+    assert not left, left
 
 
 @test
