@@ -2,7 +2,6 @@
 #include "unwind/local_guard.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #define PAGE_BYTES UINT64_C(4096) /* the smallest of any kernel */
@@ -36,6 +35,16 @@ static long probe(uint64_t addr)
 #endif
 }
 
+struct unaligned {
+	uint64_t word;
+} __attribute__((packed, may_alias));
+
+/* Any memory that is there may be looked at, also what a sanitizer keeps for itself. */
+__attribute__((no_sanitize_address)) static uint64_t load(uint64_t addr)
+{
+	return ((const volatile struct unaligned *)(uintptr_t)addr)->word;
+}
+
 bool local_guard_word(void *ctx, uint64_t addr, uint64_t *ret)
 {
 	struct local_guard *guard = ctx;
@@ -48,6 +57,6 @@ bool local_guard_word(void *ctx, uint64_t addr, uint64_t *ret)
 		if (is_inside)
 			guard->page = page;
 	}
-	memcpy(ret, (const void *)(uintptr_t)addr, 8);
+	*ret = load(addr);
 	return true;
 }
