@@ -42,7 +42,7 @@ void dictionary_fini(struct dictionary *d);
 bool dictionary_has_kind(unsigned kind);
 /* NULL, or why the block was refused: a few words. */
 const char *dictionary_apply(struct dictionary *d, unsigned kind, struct reader r);
-/* For a part: room for n locations or stacks, all empty for now.  False: too many. */
+/* For a part: room for n locations or stacks, at first empty.  False: too many. */
 bool dictionary_reserve(struct dictionary *d, unsigned kind, uint64_t n);
 /* One block of them, at its place; what it needs of other blocks it says itself. */
 const char *dictionary_place(struct dictionary *d, unsigned kind, struct reader r);
