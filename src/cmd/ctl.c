@@ -99,6 +99,10 @@ static void print_counting(const char *s)
 	printf("images      %s with unwind tables, %s gone before they could be opened\n",
 	       text_count(images, number_of(s, "images")),
 	       text_count(gone, number_of(s, "images-gone")));
+	if (number_of(s, "images-unnumbered"))
+		printf("            there were more than can be told apart: their code "
+		       "counts as of\n            no file until the daemon is started "
+		       "again\n");
 }
 
 static void print_cost(const char *s)

@@ -170,6 +170,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 	status_line(b, "stored", s.recorder.counts.samples);
 	status_line(b, "images", s.recorder.n_images);
 	status_line(b, "images-gone", s.recorder.n_gone);
+	status_line(b, "images-unnumbered", s.recorder.n_unnumbered);
 	status_line(b, "cpu-ns", s.cpu_ns);
 	status_line(b, "sample-ns-median", cost_ns(&s.recorder.kernel, 500));
 	status_line(b, "sample-ns-p90", cost_ns(&s.recorder.kernel, 900));

@@ -5,11 +5,11 @@
 #include "collect/image_table.h"
 #include "collect/jit_files.h"
 #include "collect/kernel_frames.h"
+#include "collect/pseudo_image.h"
 #include "collect/roster.h"
 #include "collect/tracker.h"
+#include "host/executable.h"
 
-/* The entry code of a program has no unwind table, and needs none. */
-#define ENTRY_BYTES  128
 #define JIT_RETRY_NS 100000000
 
 /* Ids of stack steps that are no plain pc: they must not equal LOCATION_RETURN. */
@@ -28,17 +28,6 @@ static const struct unwind_map *find_map(void *ctx, uint64_t pc)
 	if (m && !m->image && m->user != IMAGE_TABLE_ANONYMOUS)
 		m->image = image_table_unwind(c->builder->images, (uint32_t)m->user);
 	return m;
-}
-
-static uint32_t pseudo_image(struct stack_builder *b, uint32_t *image,
-			     enum image_kind kind, const char *name)
-{
-	if (*image == MODEL_NONE)
-		*image = writer_image(
-			b->writer,
-			&(struct model_image){ .path = writer_string(b->writer, name),
-					       .kind = (uint8_t)kind });
-	return *image;
 }
 
 /* The image of code that no file explains.  A compiler writes its map at its first
@@ -76,10 +65,10 @@ static uint32_t user_location(struct stack_builder *b, struct roster_process *p,
 	if (!m && flags && pc)
 		m = address_space_find(p->space, pc - 1);
 	if (!m)
-		return writer_location(
-			b->writer,
-			pseudo_image(b, &b->unknown_image, IMAGE_UNKNOWN, "[unknown]"),
-			pc, flags);
+		return writer_location(b->writer,
+				       pseudo_image(b->writer, &b->unknown_image,
+						    IMAGE_UNKNOWN, "[unknown]"),
+				       pc, flags);
 	if (m->user == IMAGE_TABLE_ANONYMOUS)
 		return writer_location(b->writer, code_image(b, p, time_ns), pc, flags);
 	return writer_location(b->writer, image_table_id(b->images, (uint32_t)m->user),
@@ -103,11 +92,11 @@ static void add_step(struct growth *g, uint64_t pc, uint32_t flags)
 
 	if (stack == UINT32_MAX) {
 		if (flags & STEP_TRUNCATED)
-			location = writer_location(b->writer,
-						   pseudo_image(b, &b->truncated_image,
-								IMAGE_TRUNCATED,
-								"[truncated]"),
-						   pc, 0);
+			location = writer_location(
+				b->writer,
+				pseudo_image(b->writer, &b->truncated_image,
+					     IMAGE_TRUNCATED, "[truncated]"),
+				pc, 0);
 		else if (flags & STEP_KERNEL)
 			location = kernel_frames_location(b->kernel, pc,
 							  flags & LOCATION_RETURN);
@@ -131,7 +120,7 @@ static bool is_entry(const struct stack_builder *b, const struct unwind_frame *f
 
 	uint64_t entry = image_table_traits(b->images, (uint32_t)m->user).entry_offset;
 
-	return entry && frame->pc - m->start + m->file_offset - entry < ENTRY_BYTES;
+	return executable_is_entry(entry, frame->pc - m->start + m->file_offset);
 }
 
 static size_t unwind_frames(struct stack_builder *b, struct roster_process *p,

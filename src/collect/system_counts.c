@@ -12,13 +12,23 @@
 #include "base/vec.h"
 #include "collect/jit_files.h"
 #include "collect/kernel_frames.h"
+#include "collect/pseudo_image.h"
 #include "collect/system_images.h"
+#include "host/executable.h"
 #include "host/procfs.h"
 
-/* The entry code of a program has no unwind table, and needs none. */
-#define ENTRY_BYTES	 128
-#define CGROUP_TEXT_MAX	 65536
-#define CGROUPS_KEPT_MAX 65536
+_Static_assert((int)STACK_STOP_END == (int)UNWIND_END, "one numbering");
+_Static_assert((int)STACK_STOP_NO_MAP == (int)UNWIND_NO_MAP, "one numbering");
+_Static_assert((int)STACK_STOP_NO_TABLE == (int)UNWIND_NO_TABLE, "one numbering");
+_Static_assert((int)STACK_STOP_BAD_RULE == (int)UNWIND_BAD_RULE, "one numbering");
+_Static_assert((int)STACK_STOP_BAD_MEMORY == (int)UNWIND_BAD_MEMORY, "one numbering");
+_Static_assert((int)STACK_STOP_LIMIT == (int)UNWIND_LIMIT, "one numbering");
+_Static_assert((int)STACK_STOP_NO_PROGRESS == (int)UNWIND_NO_PROGRESS, "one numbering");
+_Static_assert((int)STACK_STOP_NO_REGISTER == (int)UNWIND_NO_REGISTER, "one numbering");
+_Static_assert((int)STACK_STOP_32BIT == (int)UNWIND_32BIT, "one numbering");
+_Static_assert((int)STACK_STOP_NOT_LOADED == (int)UNWIND_NOT_LOADED, "one numbering");
+
+#define CGROUP_TEXT_MAX 65536
 
 /* A key of this drain: where its record is, and what was counted. */
 struct counted {
@@ -54,9 +64,9 @@ struct system_counts {
 	struct map exes;	/* hash of a class without it → image */
 	struct map code_images; /* pid → image of code without a file */
 	uint32_t unknown, truncated;
-	/* For good. */
 	struct map cgroups; /* id → place in cgroup_names */
 	struct intern *cgroup_names;
+	/* For good. */
 	struct system_counts_stats stats;
 };
 
@@ -65,7 +75,6 @@ struct system_counts *system_counts_new(struct system_images *images)
 	struct system_counts *c = xcalloc(1, sizeof(*c));
 
 	c->images = images;
-	c->cgroup_names = intern_new();
 	return c;
 }
 
@@ -74,12 +83,14 @@ static void end_recording(struct system_counts *c)
 	kernel_frames_free(c->kernel);
 	jit_files_free(c->jit);
 	intern_free(c->classes);
+	map_fini(&c->cgroups);
+	intern_free(c->cgroup_names);
 	vec_fini(&c->threads);
 	map_fini(&c->exes);
 	map_fini(&c->code_images);
 	c->kernel = NULL;
 	c->jit = NULL;
-	c->classes = NULL;
+	c->classes = c->cgroup_names = NULL;
 	c->writer = NULL;
 }
 
@@ -93,8 +104,6 @@ void system_counts_free(struct system_counts *c)
 		vec_fini(&c->tables[i].counted);
 		buf_fini(&c->tables[i].records);
 	}
-	map_fini(&c->cgroups);
-	intern_free(c->cgroup_names);
 	free(c);
 }
 
@@ -113,6 +122,7 @@ void system_counts_begin(struct system_counts *c, struct writer *w, uint32_t eve
 	c->kernel = kernel_frames_new(w);
 	c->jit = jit_files_new(w);
 	c->classes = intern_new();
+	c->cgroup_names = intern_new();
 	c->unknown = c->truncated = MODEL_NONE;
 	system_images_begin(c->images, w);
 }
@@ -142,17 +152,6 @@ void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 		k->counted.at[*at].count += count;
 	else
 		c->stats.strays += count;
-}
-
-static uint32_t pseudo_image(struct system_counts *c, uint32_t *image,
-			     enum image_kind kind, const char *name)
-{
-	if (*image == MODEL_NONE)
-		*image = writer_image(
-			c->writer,
-			&(struct model_image){ .path = writer_string(c->writer, name),
-					       .kind = (uint8_t)kind });
-	return *image;
 }
 
 /* Code that no file explains is of one process. */
@@ -185,7 +184,8 @@ static uint32_t user_location(struct system_counts *c, const struct stack_record
 	if (image == STACK_RECORD_UNMAPPED)
 		return writer_location(
 			c->writer,
-			pseudo_image(c, &c->unknown, IMAGE_UNKNOWN, "[unknown]"), 0, 0);
+			pseudo_image(c->writer, &c->unknown, IMAGE_UNKNOWN, "[unknown]"),
+			0, 0);
 	if (image < STACK_RECORD_ADDRESS)
 		return writer_location(c->writer, system_images_id(c->images, image),
 				       offset, flags);
@@ -197,14 +197,9 @@ static uint32_t user_location(struct system_counts *c, const struct stack_record
 static bool is_entry(const struct system_counts *c, uint64_t frame)
 {
 	uint32_t image = (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT);
-	uint64_t entry = system_images_entry(c->images, image);
 
-	return entry && (frame & STACK_RECORD_OFFSET) - entry < ENTRY_BYTES;
-}
-
-static uint32_t push(struct system_counts *c, uint32_t stack, uint32_t location)
-{
-	return writer_stack(c->writer, stack, location);
+	return executable_is_entry(system_images_entry(c->images, image),
+				   frame & STACK_RECORD_OFFSET);
 }
 
 static uint32_t build_stack(struct system_counts *c, const struct stack_record *r,
@@ -219,17 +214,18 @@ static uint32_t build_stack(struct system_counts *c, const struct stack_record *
 	if (n_user)
 		c->stats.stops[stop] += count;
 	if (n_user && stop != UNWIND_END)
-		stack = push(c, stack,
-			     writer_location(c->writer,
-					     pseudo_image(c, &c->truncated,
-							  IMAGE_TRUNCATED, "[truncated]"),
-					     stop, 0));
+		stack = writer_stack(
+			c->writer, stack,
+			writer_location(c->writer,
+					pseudo_image(c->writer, &c->truncated,
+						     IMAGE_TRUNCATED, "[truncated]"),
+					stop, 0));
 	for (uint32_t i = n_user; i-- > 0;)
-		stack = push(c, stack, user_location(c, r, user[i]));
+		stack = writer_stack(c->writer, stack, user_location(c, r, user[i]));
 	for (uint32_t i = r->n_kernel; i-- > 0;)
-		stack = push(c, stack,
-			     kernel_frames_location(c->kernel, r->frames[i],
-						    i ? LOCATION_RETURN : 0));
+		stack = writer_stack(c->writer, stack,
+				     kernel_frames_location(c->kernel, r->frames[i],
+							    i ? LOCATION_RETURN : 0));
 	return stack;
 }
 

@@ -25,8 +25,6 @@ struct system_counts_stats {
 	uint64_t samples; /* put into recordings */
 	uint64_t strays;  /* counted under a key that nobody told of */
 	uint64_t stops[UNWIND_N_STOPS];
-	/* Of samples, the place where they were taken. */
-	uint64_t no_mapping, gone, anonymous;
 };
 
 struct system_counts *system_counts_new(struct system_images *images);

@@ -135,4 +135,5 @@ void system_recorder_status(const struct system_recorder *r,
 	ret->other_bytes = system_sampler_bytes(r->sampler);
 	ret->n_images = system_rows_n_loaded(r->rows);
 	ret->n_gone = system_images_n_gone(r->images);
+	ret->n_unnumbered = system_sampler_n_unnumbered(r->sampler);
 }

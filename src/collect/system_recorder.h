@@ -27,7 +27,7 @@ struct system_recorder_status {
 	struct system_counts_stats counts;
 	size_t rows_bytes, other_bytes; /* memory in the kernel */
 	size_t n_images;		/* with rows */
-	uint32_t n_gone;
+	uint32_t n_gone, n_unnumbered;
 };
 
 #define SYSTEM_RECORDER_ROWS_BYTES ((size_t)24 << 20)

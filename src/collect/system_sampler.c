@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "host/clock.h"
@@ -31,6 +32,7 @@ struct cpu_event {
 	uint32_t cpu;
 	int fd;
 	struct bpf_link *link;
+	uint64_t samples; /* when its period was drawn */
 };
 
 struct system_sampler {
@@ -43,7 +45,7 @@ struct system_sampler {
 	struct stack_record_stats *stats;
 	VEC(struct cpu_event) events;
 	uint64_t seed;
-	bool is_started;
+	bool is_started, is_paused;
 };
 
 /* libbpf's own words go nowhere: what is wrong is in its results. */
@@ -255,8 +257,11 @@ static int open_cpu(struct system_sampler *s, uint32_t cpu, struct err *e)
 	struct cpu_event ev = { .cpu = cpu };
 	int rc = open_event(s, -1, (int)cpu, s->settings.period_ns, &ev.link, &ev.fd, e);
 
-	if (rc == 0)
-		*vec_push(&s->events) = ev;
+	if (rc < 0)
+		return rc;
+	if (s->is_paused) /* attaching has enabled it */
+		ioctl(ev.fd, PERF_EVENT_IOC_DISABLE, 0);
+	*vec_push(&s->events) = ev;
 	return rc;
 }
 
@@ -337,17 +342,7 @@ unsigned system_sampler_drain(struct system_sampler *s)
 	return left;
 }
 
-static uint64_t draw(struct system_sampler *s)
-{
-	s->seed += UINT64_C(0x9e3779b97f4a7c15);
-
-	uint64_t x = s->seed;
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
+/* A CPU that took no sample since the last time is idle: leave it alone. */
 void system_sampler_jitter(struct system_sampler *s)
 {
 	uint64_t mean = s->settings.period_ns;
@@ -356,14 +351,19 @@ void system_sampler_jitter(struct system_sampler *s)
 	if (s->settings.is_fixed || !span)
 		return;
 	vec_each(ev, &s->events) {
-		uint64_t period = mean - span + draw(s) % (2 * span + 1);
+		uint64_t samples = s->stats[ev->cpu].samples, period;
 
+		if (samples == ev->samples)
+			continue;
+		ev->samples = samples;
+		period = mean - span + hash_u64(++s->seed) % (2 * span + 1);
 		ioctl(ev->fd, PERF_EVENT_IOC_PERIOD, &period);
 	}
 }
 
 void system_sampler_pause(struct system_sampler *s, bool is_paused)
 {
+	s->is_paused = is_paused;
 	vec_each(ev, &s->events)
 		ioctl(ev->fd, is_paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE,
 		      0);
@@ -388,6 +388,13 @@ void system_sampler_stats(const struct system_sampler *s, struct stack_record_st
 		for (size_t i = 0; i < sizeof(*ret) / sizeof(*to); i++)
 			to[i] += from[i];
 	}
+}
+
+uint32_t system_sampler_n_unnumbered(const struct system_sampler *s)
+{
+	uint32_t next = s->skeleton->data->mapping_next_image;
+
+	return next > STACK_ROWS_IMAGES_MAX ? next - STACK_ROWS_IMAGES_MAX : 0;
 }
 
 size_t system_sampler_bytes(const struct system_sampler *s)

@@ -73,6 +73,9 @@ void system_sampler_stop(struct system_sampler *s);
 
 /* Sums over the CPUs. */
 void system_sampler_stats(const struct system_sampler *s, struct stack_record_stats *ret);
+/* Times that a file could not be numbered, as there were too many: its code counts as of
+ * no file. */
+uint32_t system_sampler_n_unnumbered(const struct system_sampler *s);
 /* Memory of the maps and rings, without the rows. */
 size_t system_sampler_bytes(const struct system_sampler *s);
 

@@ -29,4 +29,13 @@ struct executable {
  * also then. */
 must_use int executable_probe(int fd, struct executable *ret, struct err *e);
 
+/* The entry code of a program has no unwind table, and needs none: a stack that ends
+ * there is complete. */
+#define EXECUTABLE_ENTRY_BYTES 128
+
+static inline bool executable_is_entry(uint64_t entry_offset, uint64_t offset)
+{
+	return entry_offset && offset - entry_offset < EXECUTABLE_ENTRY_BYTES;
+}
+
 #endif

@@ -22,8 +22,7 @@
 /* Of a table. */
 struct stack_record_slot {
 	uint64_t key; /* 0: free */
-	uint32_t count;
-	uint32_t event;
+	uint64_t count;
 };
 
 struct stack_record_set {
@@ -36,6 +35,20 @@ enum stack_record_kind {
 	STACK_RECORD_STACK = 1, /* struct stack_record */
 	STACK_RECORD_COUNT = 2, /* struct stack_record_count */
 	STACK_RECORD_IMAGE = 3, /* struct stack_record_image */
+};
+
+/* Why a walk of the user part ended: the numbers of enum unwind_stop. */
+enum stack_record_stop {
+	STACK_STOP_END = 0,
+	STACK_STOP_NO_MAP = 1,
+	STACK_STOP_NO_TABLE = 2,
+	STACK_STOP_BAD_RULE = 3,
+	STACK_STOP_BAD_MEMORY = 4,
+	STACK_STOP_LIMIT = 6,
+	STACK_STOP_NO_PROGRESS = 7,
+	STACK_STOP_NO_REGISTER = 8,
+	STACK_STOP_32BIT = 9,
+	STACK_STOP_NOT_LOADED = 10,
 };
 
 /* A frame of the user part: image, whether it is exact (not a return address) and the
@@ -58,9 +71,8 @@ enum stack_record_flag {
 struct stack_record {
 	uint16_t kind;
 	uint16_t table; /* where the key is counted */
-	uint32_t event;
+	uint32_t zero;
 	uint64_t key;
-	uint64_t time_ns;
 	uint32_t pid, tid; /* of the first that had it */
 	uint64_t cgroup;
 	char comm[16];	      /* of the process */
@@ -100,11 +112,10 @@ struct stack_record_image {
 /* Per CPU. */
 struct stack_record_stats {
 	uint64_t samples, hits, evicted;
-	uint64_t lost; /* samples that could not be told: the ring was full */
-	uint64_t images_refused;
-	uint64_t stops[16]; /* user stacks walked, by enum unwind_stop */
+	uint64_t lost;	    /* samples that could not be told: the ring was full */
+	uint64_t stops[16]; /* user stacks walked, by enum stack_record_stop */
 	uint64_t cost_steps[STACK_RECORD_COST_STEPS]; /* samples, by what they took */
-	uint64_t pad[11];
+	uint64_t pad[12];
 };
 
 _Static_assert(sizeof(struct stack_record_stats) == 512, "layout");

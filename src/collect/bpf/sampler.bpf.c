@@ -102,14 +102,14 @@ static __always_inline void walk_user(struct scratch *s, struct mm_struct *mm)
 	w->map.start = w->map.end = 0;
 	w->is_exact = 1;
 	w->depth_max = is_flat ? 1 : STACK_RECORD_USER_MAX;
-	w->stop = WALK_LIMIT;
+	w->stop = STACK_STOP_LIMIT;
 	if (registers_are_32bit(&w->registers))
 		w->depth_max = 1;
 	bpf_loop(STACK_RECORD_USER_MAX + 1, walk_step, &w, 0);
 	if (is_flat)
-		w->stop = WALK_END;
+		w->stop = STACK_STOP_END;
 	else if (registers_are_32bit(&w->registers))
-		w->stop = WALK_32BIT;
+		w->stop = STACK_STOP_32BIT;
 }
 
 static __always_inline void take_kernel(struct bpf_perf_event_data *ctx,
@@ -152,7 +152,6 @@ static __always_inline void take_names(struct scratch *s, struct task_struct *ta
 		bpf_get_current_comm(r->thread_comm, sizeof(r->thread_comm));
 		hash = mix(hash, ids);
 	}
-	hash = mix(hash, r->event);
 	r->key = hash ? hash : 1;
 }
 
@@ -188,7 +187,6 @@ static __always_inline bool put_stack(void *ring, struct scratch *s, uint32_t fi
 	r->flags = (has_processes ? STACK_RECORD_IS_PROCESS : 0) |
 		   (has_threads ? STACK_RECORD_IS_THREAD : 0);
 	r->exe = executable();
-	r->time_ns = bpf_ktime_get_ns();
 	r->n_kernel = s->walk.n_kernel;
 	r->n_user = s->walk.n;
 	r->stop = s->walk.stop;
@@ -227,7 +225,6 @@ static __always_inline void miss(struct stack_record_stats *st, void *ring,
 		put(st, ring, &out, sizeof(out), false);
 	}
 	slot->key = s->walk.record.key;
-	slot->event = s->walk.record.event;
 	slot->count = 1;
 }
 
@@ -306,7 +303,6 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->walk.n_kernel = s->walk.n = s->walk.stop = s->walk.has_address =
 		s->walk.wanted_image = 0;
 	s->walk.hash = 0;
-	s->walk.record.event = 0;
 	if (!registers_are_user(&ctx->regs))
 		take_kernel(ctx, s);
 	mm = task->mm;

@@ -83,7 +83,7 @@ static __always_inline long walk_signal(struct walk *w)
 
 	if (!walk_read(w->sp + REGISTERS_CONTEXT_PC, &pc) ||
 	    !walk_read(w->sp + REGISTERS_CONTEXT_SP, &sp))
-		return walk_stop(w, WALK_BAD_MEMORY);
+		return walk_stop(w, STACK_STOP_BAD_MEMORY);
 	for (uint32_t i = 0; i < STACK_ROWS_N_SAVES; i++)
 		w->saved[i] = w->sp + at[i];
 	w->is_saved = 0xff;
@@ -100,13 +100,13 @@ static __always_inline long walk_frame_pointer(struct walk *w)
 	uint64_t fp, record[2];
 
 	if (!walk_saved(w, STACK_RULE_FP, &fp))
-		return walk_stop(w, WALK_NO_TABLE);
+		return walk_stop(w, STACK_STOP_NO_TABLE);
 	if (!fp)
-		return walk_stop(w, WALK_END);
+		return walk_stop(w, STACK_STOP_END);
 	if (fp < w->sp || (fp & 7))
-		return walk_stop(w, WALK_NO_TABLE);
+		return walk_stop(w, STACK_STOP_NO_TABLE);
 	if (bpf_probe_read_user(record, sizeof(record), (const void *)fp))
-		return walk_stop(w, WALK_BAD_MEMORY);
+		return walk_stop(w, STACK_STOP_BAD_MEMORY);
 	w->saved[STACK_RULE_FP] = record[0];
 	w->is_saved &= ~(UINT64_C(1) << STACK_RULE_FP);
 	w->is_lost |= ~(UINT64_C(1) << STACK_RULE_FP | 1);
@@ -164,20 +164,20 @@ static __always_inline long walk_row(struct walk *w, const struct stack_rule *r)
 	uint64_t cfa, base, pc;
 
 	if (!walk_cfa(w, r, &cfa, &base))
-		return walk_stop(w, WALK_NO_REGISTER);
+		return walk_stop(w, STACK_STOP_NO_REGISTER);
 	if (cfa < w->sp || (cfa == w->sp && !is_in_link))
-		return walk_stop(w, WALK_NO_PROGRESS);
+		return walk_stop(w, STACK_STOP_NO_PROGRESS);
 	if (cfa & 7)
-		return walk_stop(w, WALK_BAD_RULE);
+		return walk_stop(w, STACK_STOP_BAD_RULE);
 	if (is_in_link) {
 		if (!w->is_exact || !walk_saved(w, 0, &pc))
-			return walk_stop(w, WALK_NO_PROGRESS);
+			return walk_stop(w, STACK_STOP_NO_PROGRESS);
 	} else {
 		uint64_t at = (r->kind == STACK_RULE_INDIRECT ? cfa : base) +
 			      (int64_t)r->save[0] * 8;
 
 		if (!walk_read(at, &pc))
-			return walk_stop(w, WALK_BAD_MEMORY);
+			return walk_stop(w, STACK_STOP_BAD_MEMORY);
 	}
 	walk_saves(w, r, base);
 	w->pc = pc & REGISTERS_PC_MASK;
@@ -192,14 +192,14 @@ static __always_inline long walk_by_rule(struct walk *w, uint64_t offset)
 	struct stack_rule *r = rows_rule(&w->image, place, offset);
 
 	if (!r)
-		return walk_stop(w, WALK_BAD_RULE);
+		return walk_stop(w, STACK_STOP_BAD_RULE);
 	switch (r->kind) {
 	case STACK_RULE_END:
-		return walk_stop(w, WALK_END);
+		return walk_stop(w, STACK_STOP_END);
 	case STACK_RULE_NONE:
-		return walk_stop(w, WALK_NO_TABLE);
+		return walk_stop(w, STACK_STOP_NO_TABLE);
 	case STACK_RULE_COMPLEX:
-		return walk_stop(w, WALK_BAD_RULE);
+		return walk_stop(w, STACK_STOP_BAD_RULE);
 	case STACK_RULE_SIGNAL:
 		return walk_signal(w);
 	case STACK_RULE_FRAME:
@@ -222,11 +222,11 @@ static __always_inline long walk_nowhere(struct walk *w)
 	/* What is no code is no frame; and an exec leaves the registers of the program
 	 * that is gone. */
 	if (w->n)
-		return walk_stop(w, WALK_NO_MAP);
+		return walk_stop(w, STACK_STOP_NO_MAP);
 	if (w->n_kernel)
-		return walk_stop(w, WALK_END);
+		return walk_stop(w, STACK_STOP_END);
 	walk_push(w, STACK_RECORD_EXACT);
-	return walk_stop(w, WALK_NO_MAP);
+	return walk_stop(w, STACK_STOP_NO_MAP);
 }
 
 /* One frame; 1 ends the walk. */
@@ -236,9 +236,9 @@ static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
 	uint64_t pc;
 
 	if (w->n >= w->depth_max || w->n >= STACK_RECORD_USER_MAX)
-		return walk_stop(w, WALK_LIMIT);
+		return walk_stop(w, STACK_STOP_LIMIT);
 	if (!w->pc && w->n)
-		return walk_stop(w, WALK_END);
+		return walk_stop(w, STACK_STOP_END);
 	pc = w->pc - !w->is_exact;
 	if (!walk_map(w, pc))
 		return walk_nowhere(w);
@@ -247,7 +247,7 @@ static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
 		return walk_by_rule(w, pc - w->map.start + w->map.offset);
 	if (w->image.state == STACK_IMAGE_NO_ROWS)
 		return walk_frame_pointer(w);
-	return walk_stop(w, WALK_NOT_LOADED);
+	return walk_stop(w, STACK_STOP_NOT_LOADED);
 }
 
 #endif

@@ -12,20 +12,6 @@
 #include "wire/stack_record.h"
 #include "wire/stack_rows.h"
 
-/* As enum unwind_stop. */
-enum walk_stop {
-	WALK_END = 0,
-	WALK_NO_MAP = 1,
-	WALK_NO_TABLE = 2,
-	WALK_BAD_RULE = 3,
-	WALK_BAD_MEMORY = 4,
-	WALK_LIMIT = 6,
-	WALK_NO_PROGRESS = 7,
-	WALK_NO_REGISTER = 8,
-	WALK_32BIT = 9,
-	WALK_NOT_LOADED = 10,
-};
-
 /* In memory, so that the verifier need not follow every value. */
 struct walk {
 	uint64_t mm;
