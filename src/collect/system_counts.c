@@ -288,23 +288,9 @@ static bool has_address(const struct stack_record *r)
 	return false;
 }
 
-/* A process that exits has no executable any more: it is the one that its name had. */
-static void remember_exe(struct system_counts *c, struct class_key *k)
-{
-	uint32_t exe = k->exe;
-	uint64_t *known;
-
-	k->exe = 0;
-	known = map_slot(&c->exes, hash_bytes(k, sizeof(*k)), NULL);
-	if (exe)
-		*known = exe;
-	k->exe = (uint32_t)*known;
-}
-
-static uint32_t thread_of(struct system_counts *c, const struct stack_record *r)
+static struct class_key class_of(const struct stack_record *r)
 {
 	struct class_key k = { .cgroup = r->cgroup, .exe = r->exe };
-	uint32_t id;
 
 	memcpy(k.comm, r->comm, sizeof(k.comm));
 	if (r->flags & STACK_RECORD_IS_THREAD) {
@@ -313,19 +299,54 @@ static uint32_t thread_of(struct system_counts *c, const struct stack_record *r)
 	}
 	if (r->flags & STACK_RECORD_IS_PROCESS || has_address(r))
 		k.pid = r->pid;
-	remember_exe(c, &k);
+	return k;
+}
+
+/* Where the executable of those that are the same otherwise is remembered. */
+static uint64_t *known_exe(struct system_counts *c, struct class_key k)
+{
+	k.exe = 0;
+	return map_slot(&c->exes, hash_bytes(&k, sizeof(k)), NULL);
+}
+
+static uint32_t thread_of(struct system_counts *c, const struct stack_record *r)
+{
+	struct class_key k = class_of(r);
+	uint32_t id;
+
+	/* A process that exits has no executable any more: it is the one it had. */
+	if (!k.exe)
+		k.exe = (uint32_t)*known_exe(c, k);
 	id = intern_add(c->classes, (const char *)&k, sizeof(k));
 	if (id > c->threads.n)
 		*vec_push(&c->threads) = add_thread(c, r, &k);
 	return c->threads.at[id - 1];
 }
 
+static const struct stack_record *record_of(const struct keys *keys,
+					    const struct counted *k)
+{
+	return (const void *)(keys->records.data + k->at);
+}
+
+/* Before any is looked up: of what two CPUs tell, a process' end can come first. */
+static void learn_exes(struct system_counts *c, const struct keys *keys)
+{
+	vec_each(k, &keys->counted) {
+		struct class_key key = class_of(record_of(keys, k));
+
+		if (key.exe)
+			*known_exe(c, key) = key.exe;
+	}
+}
+
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns)
 {
 	struct keys *keys = &c->tables[table];
 
+	learn_exes(c, keys);
 	vec_each(k, &keys->counted) {
-		const struct stack_record *r = (const void *)(keys->records.data + k->at);
+		const struct stack_record *r = record_of(keys, k);
 
 		if (!c->writer) /* the disk is full: there is no recording */
 			c->stats.strays += k->count;

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/system_counts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collect/system_images.h"
+#include "store/recording.h"
+
+#define PERIOD_NS 1000
+#define EXE	  7
+#define OTHER_EXE 8
+#define MAIN	  ((uint64_t)EXE << STACK_RECORD_IMAGE_SHIFT | STACK_RECORD_EXACT | 0x1000)
+
+/* Counts on their way into a recording; then what it holds. */
+struct fixture {
+	char path[64];
+	struct system_images *images;
+	struct system_counts *counts;
+	struct writer *writer;
+	struct recording *recording;
+	struct sample_block samples;
+};
+
+static void set_up(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	snprintf(f->path, sizeof(f->path), "/tmp/system_counts_test.XXXXXX");
+
+	own(closep) int fd = mkstemp(f->path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(
+		writer_create(f->path, &(struct writer_options){ 0 }, &f->writer, NULL),
+		0);
+	f->images = system_images_new(NULL);
+	f->counts = system_counts_new(f->images);
+	system_counts_begin(
+		f->counts, f->writer,
+		writer_event(f->writer,
+			     &(struct model_event){
+				     .name = writer_string(f->writer, "cpu-time"),
+				     .period = PERIOD_NS }),
+		PERIOD_NS);
+}
+
+/* Samples counted so far are in f->samples from now on. */
+static void finish(struct fixture *f)
+{
+	assert_int_equal(system_counts_end(f->counts, NULL), 0);
+	assert_int_equal(writer_close(f->writer, NULL), 0);
+	assert_int_equal(recording_open(f->path, &f->recording, NULL), 0);
+	if (recording_n_sample_blocks(f->recording))
+		assert_int_equal(recording_read_samples(f->recording, 0, SAMPLE_ALL,
+							&f->samples, NULL),
+				 0);
+}
+
+static void tear_down(struct fixture *f)
+{
+	sample_block_fini(&f->samples);
+	recording_free(f->recording);
+	system_counts_free(f->counts);
+	system_images_free(f->images);
+	unlink(f->path);
+}
+
+/* A process that runs main() of its executable. */
+static struct stack_record running(uint64_t key, uint32_t pid)
+{
+	struct stack_record r = { .kind = STACK_RECORD_STACK,
+				  .key = key,
+				  .pid = pid,
+				  .tid = pid,
+				  .comm = "prog",
+				  .exe = EXE,
+				  .n_user = 1,
+				  .stop = STACK_STOP_END,
+				  .frames = { MAIN } };
+	return r;
+}
+
+/* It has let go of its memory: the kernel knows its name alone. */
+static struct stack_record exiting(uint64_t key, uint32_t pid)
+{
+	struct stack_record r = { .kind = STACK_RECORD_STACK,
+				  .key = key,
+				  .pid = pid,
+				  .tid = pid,
+				  .comm = "prog",
+				  .n_kernel = 1,
+				  .frames = { UINT64_C(0xffffffff81000000) } };
+	return r;
+}
+
+static void count(struct fixture *f, const struct stack_record *r, uint32_t n)
+{
+	system_counts_stack(f->counts, r);
+	system_counts_count(f->counts, r->table, r->key, n);
+}
+
+static void a_key_is_one_sample_of_all_that_was_counted(void **state)
+{
+	struct stack_record r = running(1, 100);
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	count(&f, &r, 3);
+	system_counts_count(f.counts, 0, r.key, 4);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(f.samples.n, 1);
+	assert_int_equal(f.samples.count[0], 7);
+	assert_int_equal(f.samples.weight[0], 7 * PERIOD_NS);
+	assert_int_equal(system_counts_stats(f.counts)->samples, 7);
+	tear_down(&f);
+}
+
+static void what_nobody_told_of_is_a_stray(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	system_counts_count(f.counts, 0, 42, 5);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(system_counts_stats(f.counts)->strays, 5);
+	assert_int_equal(recording_n_sample_blocks(f.recording), 0);
+	tear_down(&f);
+}
+
+static void the_tables_are_apart(void **state)
+{
+	struct stack_record r = running(1, 100);
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	count(&f, &r, 1);
+	r.table = 1;
+	count(&f, &r, 2);
+	system_counts_write(f.counts, 1, 1);
+	assert_int_equal(system_counts_stats(f.counts)->samples, 2);
+	system_counts_write(f.counts, 0, 1);
+	assert_int_equal(system_counts_stats(f.counts)->samples, 3);
+	system_counts_write(f.counts, 0, 1);
+	assert_int_equal(system_counts_stats(f.counts)->samples, 3);
+	finish(&f);
+	tear_down(&f);
+}
+
+static void processes_of_one_name_and_executable_are_one_class(void **state)
+{
+	struct stack_record a = running(1, 100), b = running(2, 200);
+	struct stack_record other = running(3, 300);
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	other.exe = OTHER_EXE;
+	count(&f, &a, 1);
+	count(&f, &b, 1);
+	count(&f, &other, 1);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(recording_n_processes(f.recording), 2);
+	tear_down(&f);
+}
+
+static void processes_are_apart_where_their_pids_matter(void **state)
+{
+	struct stack_record a = running(1, 100), b = running(2, 200);
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	a.flags = b.flags = STACK_RECORD_IS_PROCESS;
+	count(&f, &a, 1);
+	count(&f, &b, 1);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(recording_n_processes(f.recording), 2);
+	assert_int_equal(recording_process(f.recording, 0)->pid, 100);
+	assert_int_equal(recording_process(f.recording, 1)->pid, 200);
+	tear_down(&f);
+}
+
+static void a_process_that_exits_is_the_one_that_ran(void **state)
+{
+	struct stack_record runs = running(1, 100), ends = exiting(2, 100);
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	runs.flags = ends.flags = STACK_RECORD_IS_PROCESS;
+	/* Its end, on another CPU, is told first. */
+	count(&f, &ends, 1);
+	count(&f, &runs, 1);
+	system_counts_write(f.counts, 0, 1);
+	ends.key = 3;
+	count(&f, &ends, 1);
+	system_counts_write(f.counts, 0, 2);
+	finish(&f);
+	assert_int_equal(recording_n_processes(f.recording), 1);
+	assert_int_equal(f.samples.n, 3);
+	tear_down(&f);
+}
+
+static void a_stack_that_was_cut_says_so(void **state)
+{
+	struct stack_record r = running(1, 100);
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	r.stop = STACK_STOP_BAD_MEMORY;
+	count(&f, &r, 2);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+
+	const struct model_stack *s = &recording_stacks(f.recording)[f.samples.stack[0]];
+	uint32_t below = recording_stacks(f.recording)[s->parent].location;
+	uint32_t image = recording_locations(f.recording)[below].image;
+
+	assert_int_equal(recording_image(f.recording, image)->kind, IMAGE_TRUNCATED);
+	assert_int_equal(system_counts_stats(f.counts)->stops[UNWIND_BAD_MEMORY], 2);
+	tear_down(&f);
+}
+
+static void without_a_recording_counts_are_told_as_strays(void **state)
+{
+	struct stack_record r = running(1, 100);
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	finish(&f);
+	count(&f, &r, 3);
+	system_counts_write(f.counts, 0, 1);
+	assert_int_equal(system_counts_stats(f.counts)->strays, 3);
+	tear_down(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_key_is_one_sample_of_all_that_was_counted),
+		cmocka_unit_test(what_nobody_told_of_is_a_stray),
+		cmocka_unit_test(the_tables_are_apart),
+		cmocka_unit_test(processes_of_one_name_and_executable_are_one_class),
+		cmocka_unit_test(processes_are_apart_where_their_pids_matter),
+		cmocka_unit_test(a_process_that_exits_is_the_one_that_ran),
+		cmocka_unit_test(a_stack_that_was_cut_says_so),
+		cmocka_unit_test(without_a_recording_counts_are_told_as_strays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
