@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/system_counts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/jit_files.h"
 #include "collect/kernel_frames.h"
 #include "collect/pseudo_image.h"
+#include "collect/system_classes.h"
 #include "collect/system_images.h"
 #include "host/executable.h"
-#include "host/procfs.h"
 
 _Static_assert((int)STACK_STOP_END == (int)UNWIND_END, "one numbering");
 _Static_assert((int)STACK_STOP_NO_MAP == (int)UNWIND_NO_MAP, "one numbering");
@@ -28,19 +25,10 @@ _Static_assert((int)STACK_STOP_NO_REGISTER == (int)UNWIND_NO_REGISTER, "one numb
 _Static_assert((int)STACK_STOP_32BIT == (int)UNWIND_32BIT, "one numbering");
 _Static_assert((int)STACK_STOP_NOT_LOADED == (int)UNWIND_NOT_LOADED, "one numbering");
 
-#define CGROUP_TEXT_MAX 65536
-
 /* A key of this drain: where its record is, and what was counted. */
 struct counted {
 	size_t at;
 	uint64_t count;
-};
-
-/* Who ran, as the recording has it. */
-struct class_key {
-	uint64_t cgroup;
-	char comm[16], thread_comm[16];
-	uint32_t exe, pid, tid, zero;
 };
 
 /* Of one of the kernel's tables, since it was drained last. */
@@ -52,6 +40,7 @@ struct keys {
 
 struct system_counts {
 	struct system_images *images;
+	struct system_classes *classes;
 	struct writer *writer;
 	uint32_t event;
 	uint64_t period;
@@ -59,13 +48,8 @@ struct system_counts {
 	struct jit_files *jit;
 	struct keys tables[2];
 	/* Of the recording. */
-	struct intern *classes; /* struct class_key; id - 1 is the place in threads */
-	VEC(uint32_t) threads;
-	struct map exes;	/* hash of a class without it → image */
 	struct map code_images; /* pid → image of code without a file */
 	uint32_t unknown, truncated;
-	struct map cgroups; /* id → place in cgroup_names */
-	struct intern *cgroup_names;
 	/* For good. */
 	struct system_counts_stats stats;
 };
@@ -75,6 +59,7 @@ struct system_counts *system_counts_new(struct system_images *images)
 	struct system_counts *c = xcalloc(1, sizeof(*c));
 
 	c->images = images;
+	c->classes = system_classes_new(images);
 	return c;
 }
 
@@ -82,15 +67,10 @@ static void end_recording(struct system_counts *c)
 {
 	kernel_frames_free(c->kernel);
 	jit_files_free(c->jit);
-	intern_free(c->classes);
-	map_fini(&c->cgroups);
-	intern_free(c->cgroup_names);
-	vec_fini(&c->threads);
-	map_fini(&c->exes);
+	system_classes_end(c->classes);
 	map_fini(&c->code_images);
 	c->kernel = NULL;
 	c->jit = NULL;
-	c->classes = c->cgroup_names = NULL;
 	c->writer = NULL;
 }
 
@@ -104,6 +84,7 @@ void system_counts_free(struct system_counts *c)
 		vec_fini(&c->tables[i].counted);
 		buf_fini(&c->tables[i].records);
 	}
+	system_classes_free(c->classes);
 	free(c);
 }
 
@@ -121,10 +102,9 @@ void system_counts_begin(struct system_counts *c, struct writer *w, uint32_t eve
 	c->period = period;
 	c->kernel = kernel_frames_new(w);
 	c->jit = jit_files_new(w);
-	c->classes = intern_new();
-	c->cgroup_names = intern_new();
 	c->unknown = c->truncated = MODEL_NONE;
 	system_images_begin(c->images, w);
+	system_classes_begin(c->classes, w);
 }
 
 void system_counts_stack(struct system_counts *c, const struct stack_record *r)
@@ -229,122 +209,18 @@ static uint32_t build_stack(struct system_counts *c, const struct stack_record *
 	return stack;
 }
 
-/* "0::/system.slice/x.service" of a process, while it is there. */
-static uint32_t cgroup_name(struct system_counts *c, const struct stack_record *r)
-{
-	bool is_new;
-	uint64_t *slot = map_slot(&c->cgroups, r->cgroup, &is_new);
-	struct buf text = { 0 };
-	char path[64];
-
-	if (!is_new && *slot)
-		return (uint32_t)*slot;
-	snprintf(path, sizeof(path), "/proc/%u/cgroup", r->pid);
-	if (procfs_read(path, CGROUP_TEXT_MAX, &text, NULL) == 0) {
-		buf_u8(&text, 0);
-
-		char *line = strstr((char *)text.data, "0::"), *end;
-
-		if (line && (end = strchr(line, '\n')))
-			*slot = intern_add(c->cgroup_names, line + 3,
-					   (size_t)(end - line - 3));
-	}
-	buf_fini(&text);
-	return (uint32_t)*slot;
-}
-
-static uint32_t add_thread(struct system_counts *c, const struct stack_record *r,
-			   const struct class_key *k)
-{
-	struct writer *w = c->writer;
-	const char *exe = k->exe ? system_images_path(c->images, k->exe) : NULL;
-	struct model_process process = {
-		.pid = k->pid,
-		.parent = MODEL_NONE,
-		.exec_of = MODEL_NONE,
-		.comm = writer_strn(w, k->comm, strnlen(k->comm, sizeof(k->comm))),
-		.exe = writer_string(w, exe),
-		.cgroup =
-			writer_string(w, intern_get(c->cgroup_names, cgroup_name(c, r))),
-		.exit_status = -1,
-	};
-	struct model_thread thread = {
-		.process = writer_process(w, &process),
-		.tid = k->tid,
-		.name = writer_strn(w, k->thread_comm,
-				    strnlen(k->thread_comm, sizeof(k->thread_comm))),
-	};
-
-	return writer_thread(w, &thread);
-}
-
-/* Is some frame the address of code that no file explains? */
-static bool has_address(const struct stack_record *r)
-{
-	for (uint32_t i = 0; i < r->n_user; i++)
-		if (r->frames[r->n_kernel + i] >> STACK_RECORD_IMAGE_SHIFT >=
-		    STACK_RECORD_ADDRESS)
-			return true;
-	return false;
-}
-
-static struct class_key class_of(const struct stack_record *r)
-{
-	struct class_key k = { .cgroup = r->cgroup, .exe = r->exe };
-
-	memcpy(k.comm, r->comm, sizeof(k.comm));
-	if (r->flags & STACK_RECORD_IS_THREAD) {
-		memcpy(k.thread_comm, r->thread_comm, sizeof(k.thread_comm));
-		k.tid = r->tid;
-	}
-	if (r->flags & STACK_RECORD_IS_PROCESS || has_address(r))
-		k.pid = r->pid;
-	return k;
-}
-
-/* Where the executable of those that are the same otherwise is remembered. */
-static uint64_t *known_exe(struct system_counts *c, struct class_key k)
-{
-	k.exe = 0;
-	return map_slot(&c->exes, hash_bytes(&k, sizeof(k)), NULL);
-}
-
-static uint32_t thread_of(struct system_counts *c, const struct stack_record *r)
-{
-	struct class_key k = class_of(r);
-	uint32_t id;
-
-	/* A process that exits has no executable any more: it is the one it had. */
-	if (!k.exe)
-		k.exe = (uint32_t)*known_exe(c, k);
-	id = intern_add(c->classes, (const char *)&k, sizeof(k));
-	if (id > c->threads.n)
-		*vec_push(&c->threads) = add_thread(c, r, &k);
-	return c->threads.at[id - 1];
-}
-
 static const struct stack_record *record_of(const struct keys *keys,
 					    const struct counted *k)
 {
 	return (const void *)(keys->records.data + k->at);
 }
 
-/* Before any is looked up: of what two CPUs tell, a process' end can come first. */
-static void learn_exes(struct system_counts *c, const struct keys *keys)
-{
-	vec_each(k, &keys->counted) {
-		struct class_key key = class_of(record_of(keys, k));
-
-		if (key.exe)
-			*known_exe(c, key) = key.exe;
-	}
-}
-
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns)
 {
 	struct keys *keys = &c->tables[table];
 
-	learn_exes(c, keys);
+	vec_each(k, &keys->counted)
+		system_classes_learn(c->classes, record_of(keys, k));
 	vec_each(k, &keys->counted) {
 		const struct stack_record *r = record_of(keys, k);
 
@@ -352,13 +228,14 @@ void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_n
 			c->stats.strays += k->count;
 		if (!k->count || !c->writer)
 			continue;
-		writer_sample(c->writer, &(struct model_sample){
-						 .time_ns = now_ns,
-						 .weight = k->count * c->period,
-						 .event = c->event,
-						 .thread = thread_of(c, r),
-						 .stack = build_stack(c, r, k->count),
-						 .count = (uint32_t)k->count });
+		writer_sample(c->writer,
+			      &(struct model_sample){
+				      .time_ns = now_ns,
+				      .weight = k->count * c->period,
+				      .event = c->event,
+				      .thread = system_classes_id(c->classes, r),
+				      .stack = build_stack(c, r, k->count),
+				      .count = (uint32_t)k->count });
 		c->stats.samples += k->count;
 	}
 	map_clear(&keys->at);

@@ -35,7 +35,7 @@ int system_recorder_new(const struct system_sampler_settings *settings,
 			struct system_recorder **ret, struct err *e)
 {
 	own(system_recorder_freep) struct system_recorder *r = xcalloc(1, sizeof(*r));
-	struct system_sampler_sink sink = {
+	struct system_sink sink = {
 		.ctx = r, .image = on_image, .stack = on_stack, .count = on_count
 	};
 	struct system_rows_maps maps;

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/system_rings.h"
 #include "collect/system_rows.h"
 #include "host/cpus.h"
 #include "wire/stack_record.h"
@@ -32,18 +33,9 @@ struct system_sampler_settings {
 	size_t ring_bytes;  /* of each CPU, a power of two; 0: by default */
 };
 
-/* Who hears of what was counted.  Of each table, a key's stack is told before its counts;
- * a drain ends the keys of one table. */
-struct system_sampler_sink {
-	void *ctx;
-	void (*image)(void *ctx, const struct stack_record_image *r);
-	void (*stack)(void *ctx, const struct stack_record *r);
-	void (*count)(void *ctx, unsigned table, uint64_t key, uint32_t count);
-};
-
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */
 must_use int system_sampler_new(const struct system_sampler_settings *settings,
-				const struct system_sampler_sink *sink,
+				const struct system_sink *sink,
 				struct system_sampler **ret, struct err *e);
 void system_sampler_free(struct system_sampler *s);
 void system_sampler_freep(struct system_sampler **s);

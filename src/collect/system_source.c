@@ -26,7 +26,7 @@ static int system_probe(const struct experiment *x, const struct scope *scope,
 	struct cpus cpus = { 0 };
 	struct system_sampler_settings settings = { .cpus = &cpus };
 	struct system_sampler *s = NULL;
-	struct system_sampler_sink sink = { 0 };
+	struct system_sink sink = { 0 };
 
 	if (scope->kind != SCOPE_CPUS)
 		return err_set(e, ERR_UNSUPPORTED,

@@ -7,7 +7,7 @@
  */
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/registers.bpf.h"
-#include "collect/bpf/walk.bpf.h"
+#include "collect/bpf/taking.bpf.h"
 #include "wire/stack_record.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -19,27 +19,11 @@ struct bpf_perf_event_data {
 };
 
 /* Set before loading. */
-const volatile bool is_flat = false;	   /* the innermost frame only */
-const volatile bool has_threads = false;   /* threads are told apart */
-const volatile bool has_processes = false; /* so are processes of one name */
-const volatile bool is_timed = false;	   /* what a sample takes is measured */
-const volatile uint32_t n_sets = 1;	   /* of a table, a power of two */
-const volatile uint32_t wake_bytes = 1;	   /* of a ring: the collector is woken */
+const volatile bool is_timed = false; /* what a sample takes is measured */
+const volatile uint32_t n_sets = 1;   /* of a table, a power of two */
 
 /* 0 or 1: the table that is filled. */
 uint32_t active_table = 0;
-
-struct ring {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-} ring_template SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__array(values, struct ring);
-} rings SEC(".maps") = { .values = { &ring_template } };
 
 /* Of CPU c, table t: set i at (c * 2 + t) * n_sets + i. */
 struct {
@@ -49,33 +33,6 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct stack_record_set);
 } table SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct stack_record_stats);
-} stats SEC(".maps");
-
-struct scratch {
-	struct walk walk;
-	struct stack_record_image image;
-	uint32_t next_way;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct scratch);
-} scratches SEC(".maps");
-
-static __always_inline uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * WALK_HASH_FACTOR;
-	return hash ^ hash >> 29;
-}
 
 /* The user registers, wherever the kernel keeps them; false: there are none. */
 static __always_inline bool take_registers(struct bpf_perf_event_data *ctx,
@@ -90,47 +47,18 @@ static __always_inline bool take_registers(struct bpf_perf_event_data *ctx,
 	       registers_are_user(to);
 }
 
-static __always_inline void walk_user(struct scratch *s, struct mm_struct *mm)
-{
-	struct walk *w = &s->walk;
-
-	w->mm = (uint64_t)mm;
-	w->pc = registers_pc(&w->registers);
-	w->sp = registers_sp(&w->registers);
-	registers_saved(&w->registers, w->saved);
-	w->is_saved = w->is_lost = 0;
-	w->map.start = w->map.end = 0;
-	w->is_exact = 1;
-	w->depth_max = is_flat ? 1 : STACK_RECORD_USER_MAX;
-	w->stop = STACK_STOP_LIMIT;
-	if (registers_are_32bit(&w->registers))
-		w->depth_max = 1;
-	bpf_loop(STACK_RECORD_USER_MAX + 1, walk_step, &w, 0);
-	if (is_flat)
-		w->stop = STACK_STOP_END;
-	else if (registers_are_32bit(&w->registers))
-		w->stop = STACK_STOP_32BIT;
-}
-
 static __always_inline void take_kernel(struct bpf_perf_event_data *ctx,
 					struct scratch *s)
 {
 	struct walk *w = &s->walk;
-	long size;
 
-	if (is_flat) {
-		w->n_kernel = 1;
-		w->record.frames[0] = registers_pc(&ctx->regs);
-		w->hash = mix(w->hash, w->record.frames[0]);
+	if (!is_flat) {
+		taking_kernel(ctx, s, 0);
 		return;
 	}
-	size = bpf_get_stack(ctx, w->record.frames, STACK_RECORD_KERNEL_MAX * 8, 0);
-	w->n_kernel = size > 0 ? (uint32_t)size / 8 : 0;
-	for (uint32_t i = 0; i < STACK_RECORD_KERNEL_MAX; i++) {
-		if (i >= w->n_kernel)
-			break;
-		w->hash = mix(w->hash, w->record.frames[i]);
-	}
+	w->n_kernel = 1;
+	w->record.frames[0] = registers_pc(&ctx->regs);
+	w->hash = taking_mix(w->hash, w->record.frames[0]);
 }
 
 static __always_inline void take_names(struct scratch *s, struct task_struct *task)
@@ -143,60 +71,16 @@ static __always_inline void take_names(struct scratch *s, struct task_struct *ta
 	r->tid = (uint32_t)ids;
 	r->cgroup = bpf_get_current_cgroup_id();
 	bpf_probe_read_kernel(r->comm, sizeof(r->comm), &leader->comm);
-	hash = mix(hash, ((uint64_t *)r->comm)[0]);
-	hash = mix(hash, ((uint64_t *)r->comm)[1]);
-	hash = mix(hash, r->cgroup);
+	hash = taking_mix(hash, ((uint64_t *)r->comm)[0]);
+	hash = taking_mix(hash, ((uint64_t *)r->comm)[1]);
+	hash = taking_mix(hash, r->cgroup);
 	if (has_processes || s->walk.has_address)
-		hash = mix(hash, r->pid);
+		hash = taking_mix(hash, r->pid);
 	if (has_threads) {
 		bpf_get_current_comm(r->thread_comm, sizeof(r->thread_comm));
-		hash = mix(hash, ids);
+		hash = taking_mix(hash, ids);
 	}
 	r->key = hash ? hash : 1;
-}
-
-static __always_inline void put(struct stack_record_stats *st, void *ring, void *data,
-				uint64_t size, bool is_urgent)
-{
-	uint64_t flags = BPF_RB_NO_WAKEUP;
-
-	if (is_urgent || bpf_ringbuf_query(ring, 0) >= wake_bytes)
-		flags = BPF_RB_FORCE_WAKEUP;
-	if (bpf_ringbuf_output(ring, data, size, flags))
-		st->lost++;
-}
-
-/* The file that the process was started from. */
-static __always_inline uint32_t executable(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
-	struct file *file = mm ? BPF_CORE_READ(mm, exe_file) : NULL;
-
-	return file ? mapping_image(file) : STACK_RECORD_UNMAPPED;
-}
-
-/* Tell what the key stands for: its frames behind each other. */
-static __always_inline bool put_stack(void *ring, struct scratch *s, uint32_t filled)
-{
-	struct stack_record *r = &s->walk.record;
-	uint64_t size, flags = BPF_RB_NO_WAKEUP;
-
-	r->kind = STACK_RECORD_STACK;
-	r->table = filled;
-	r->flags = (has_processes ? STACK_RECORD_IS_PROCESS : 0) |
-		   (has_threads ? STACK_RECORD_IS_THREAD : 0);
-	r->exe = executable();
-	r->n_kernel = s->walk.n_kernel;
-	r->n_user = s->walk.n;
-	r->stop = s->walk.stop;
-	size = __builtin_offsetof(struct stack_record, frames) +
-	       8 * (s->walk.n_kernel + s->walk.n);
-	if (size > sizeof(*r))
-		size = sizeof(*r);
-	if (bpf_ringbuf_query(ring, 0) >= wake_bytes)
-		flags = BPF_RB_FORCE_WAKEUP;
-	return bpf_ringbuf_output(ring, r, size, flags) == 0;
 }
 
 /* The sample did not find its key in the set: it takes a slot, if all can be told. */
@@ -213,7 +97,7 @@ static __always_inline void miss(struct stack_record_stats *st, void *ring,
 			way = i;
 	way %= STACK_RECORD_WAYS;
 	slot = &set->slots[way];
-	if (!put_stack(ring, s, filled)) {
+	if (!taking_put_stack(ring, s, bpf_get_current_task_btf(), filled)) {
 		st->lost++;
 		return;
 	}
@@ -222,7 +106,7 @@ static __always_inline void miss(struct stack_record_stats *st, void *ring,
 		out.count = slot->count;
 		s->next_way++;
 		st->evicted++;
-		put(st, ring, &out, sizeof(out), false);
+		taking_put(st, ring, &out, sizeof(out), false);
 	}
 	slot->key = s->walk.record.key;
 	slot->count = 1;
@@ -245,36 +129,6 @@ static __always_inline void count(struct stack_record_stats *st, void *ring,
 			return;
 		}
 	miss(st, ring, s, set, filled);
-}
-
-static __always_inline void put_image(struct stack_record_stats *st, void *ring,
-				      struct scratch *s)
-{
-	struct stack_record_image *r = &s->image;
-	struct walk *w = &s->walk;
-	struct file *file = (void *)w->wanted_file;
-	struct inode *inode;
-
-	if (!w->wanted_image)
-		return;
-	r->kind = STACK_RECORD_IMAGE;
-	r->image = w->wanted_image;
-	r->pid = s->walk.record.pid;
-	r->start = w->wanted_start;
-	r->end = w->wanted_end;
-	r->file_offset = w->wanted_offset;
-	r->inode = 0;
-	r->name[0] = '\0';
-	if (file) {
-		inode = BPF_CORE_READ(file, f_inode);
-		r->inode = BPF_CORE_READ(inode, i_ino);
-		r->device = BPF_CORE_READ(inode, i_sb, s_dev);
-		r->generation = BPF_CORE_READ(inode, i_generation);
-		bpf_probe_read_kernel_str(
-			r->name, sizeof(r->name),
-			BPF_CORE_READ(file, f_path.dentry, d_name.name));
-	}
-	put(st, ring, r, sizeof(*r), true);
 }
 
 static __always_inline void note_cost(struct stack_record_stats *st, uint64_t begin_ns)
@@ -308,13 +162,13 @@ int sample(struct bpf_perf_event_data *ctx)
 	mm = task->mm;
 	if (mm && !(task->flags & PF_KTHREAD) && !(is_flat && s->walk.n_kernel) &&
 	    take_registers(ctx, task, &s->walk.registers)) {
-		walk_user(s, mm);
+		taking_walk(s, mm);
 		if (s->walk.n)
 			st->stops[s->walk.stop & 15]++;
 	}
 	take_names(s, task);
 	count(st, ring, s, cpu);
-	put_image(st, ring, s);
+	taking_put_image(st, ring, s);
 	if (is_timed)
 		note_cost(st, begin_ns);
 	return 0;

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * taking - what every program does with a stack: takes it, and tells what it stands for.
+ *
+ * The rings are described in wire/stack_record.h.  Programs that take stacks run with
+ * interrupts off, so that none finds another's scratch in use.
+ */
+#ifndef DWELL_COLLECT_BPF_TAKING_BPF_H
+#define DWELL_COLLECT_BPF_TAKING_BPF_H
+
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/registers.bpf.h"
+#include "collect/bpf/walk.bpf.h"
+#include "wire/stack_record.h"
+
+/* Set before loading. */
+const volatile bool is_flat = false;	   /* the innermost frame only */
+const volatile bool has_threads = false;   /* threads are told apart */
+const volatile bool has_processes = false; /* so are processes of one name */
+const volatile uint32_t wake_bytes = 1;	   /* of a ring: the collector is woken */
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} ring_template SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__array(values, struct ring);
+} rings SEC(".maps") = { .values = { &ring_template } };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct stack_record_stats);
+} stats SEC(".maps");
+
+struct scratch {
+	struct walk walk;
+	struct stack_record_image image;
+	uint32_t next_way;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+static __always_inline uint64_t taking_mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * WALK_HASH_FACTOR;
+	return hash ^ hash >> 29;
+}
+
+static __always_inline void taking_walk(struct scratch *s, struct mm_struct *mm)
+{
+	struct walk *w = &s->walk;
+
+	w->mm = (uint64_t)mm;
+	w->pc = registers_pc(&w->registers);
+	w->sp = registers_sp(&w->registers);
+	registers_saved(&w->registers, w->saved);
+	w->is_saved = w->is_lost = 0;
+	w->map.start = w->map.end = 0;
+	w->is_exact = 1;
+	w->depth_max = is_flat ? 1 : STACK_RECORD_USER_MAX;
+	w->stop = STACK_STOP_LIMIT;
+	if (registers_are_32bit(&w->registers))
+		w->depth_max = 1;
+	bpf_loop(STACK_RECORD_USER_MAX + 1, walk_step, &w, 0);
+	if (is_flat)
+		w->stop = STACK_STOP_END;
+	else if (registers_are_32bit(&w->registers))
+		w->stop = STACK_STOP_32BIT;
+}
+
+static __always_inline void taking_kernel(void *ctx, struct scratch *s, uint64_t skip)
+{
+	struct walk *w = &s->walk;
+	long size =
+		bpf_get_stack(ctx, w->record.frames, STACK_RECORD_KERNEL_MAX * 8, skip);
+
+	w->n_kernel = size > 0 ? (uint32_t)size / 8 : 0;
+	for (uint32_t i = 0; i < STACK_RECORD_KERNEL_MAX; i++) {
+		if (i >= w->n_kernel)
+			break;
+		w->hash = taking_mix(w->hash, w->record.frames[i]);
+	}
+}
+
+static __always_inline void taking_put(struct stack_record_stats *st, void *ring,
+				       void *data, uint64_t size, bool is_urgent)
+{
+	uint64_t flags = BPF_RB_NO_WAKEUP;
+
+	if (is_urgent || bpf_ringbuf_query(ring, 0) >= wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	if (bpf_ringbuf_output(ring, data, size, flags))
+		st->lost++;
+}
+
+/* The file that the process was started from. */
+static __always_inline uint32_t taking_executable(struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct file *file = mm ? BPF_CORE_READ(mm, exe_file) : NULL;
+
+	return file ? mapping_image(file) : STACK_RECORD_UNMAPPED;
+}
+
+/* Tell what the key stands for: its frames behind each other. */
+static __always_inline bool taking_put_stack(void *ring, struct scratch *s,
+					     struct task_struct *task, uint32_t filled)
+{
+	struct stack_record *r = &s->walk.record;
+	uint64_t size, flags = BPF_RB_NO_WAKEUP;
+
+	r->kind = STACK_RECORD_STACK;
+	r->table = filled;
+	r->flags = (has_processes ? STACK_RECORD_IS_PROCESS : 0) |
+		   (has_threads ? STACK_RECORD_IS_THREAD : 0);
+	r->exe = taking_executable(task);
+	r->n_kernel = s->walk.n_kernel;
+	r->n_user = s->walk.n;
+	r->stop = s->walk.stop;
+	size = __builtin_offsetof(struct stack_record, frames) +
+	       8 * (s->walk.n_kernel + s->walk.n);
+	if (size > sizeof(*r))
+		size = sizeof(*r);
+	if (bpf_ringbuf_query(ring, 0) >= wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	return bpf_ringbuf_output(ring, r, size, flags) == 0;
+}
+
+static __always_inline void taking_put_image(struct stack_record_stats *st, void *ring,
+					     struct scratch *s)
+{
+	struct stack_record_image *r = &s->image;
+	struct walk *w = &s->walk;
+	struct file *file = (void *)w->wanted_file;
+	struct inode *inode;
+
+	if (!w->wanted_image)
+		return;
+	r->kind = STACK_RECORD_IMAGE;
+	r->image = w->wanted_image;
+	r->pid = s->walk.record.pid;
+	r->start = w->wanted_start;
+	r->end = w->wanted_end;
+	r->file_offset = w->wanted_offset;
+	r->inode = 0;
+	r->name[0] = '\0';
+	if (file) {
+		inode = BPF_CORE_READ(file, f_inode);
+		r->inode = BPF_CORE_READ(inode, i_ino);
+		r->device = BPF_CORE_READ(inode, i_sb, s_dev);
+		r->generation = BPF_CORE_READ(inode, i_generation);
+		bpf_probe_read_kernel_str(
+			r->name, sizeof(r->name),
+			BPF_CORE_READ(file, f_path.dentry, d_name.name));
+	}
+	taking_put(st, ring, r, sizeof(*r), true);
+}
+
+#endif

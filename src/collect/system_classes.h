@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * system_classes - who ran, as the recording has it: processes of one name, executable
+ * and cgroup are one class, where their pids do not matter.
+ *
+ * One thread.
+ */
+#ifndef DWELL_COLLECT_SYSTEM_CLASSES_H
+#define DWELL_COLLECT_SYSTEM_CLASSES_H
+
+#include <stdint.h>
+
+#include "base/own.h"
+#include "store/writer.h"
+#include "wire/stack_record.h"
+
+struct system_classes;
+struct system_images;
+
+/* The images are borrowed. */
+struct system_classes *system_classes_new(struct system_images *images);
+void system_classes_free(struct system_classes *c);
+void system_classes_freep(struct system_classes **c);
+
+/* Ids are of this recording from now on, until its end. */
+void system_classes_begin(struct system_classes *c, struct writer *w);
+void system_classes_end(struct system_classes *c);
+
+/* Before any is looked up: of what two CPUs tell, a process' end can come first, and then
+ * it has no executable any more. */
+void system_classes_learn(struct system_classes *c, const struct stack_record *r);
+/* Thread id in the recording. */
+uint32_t system_classes_id(struct system_classes *c, const struct stack_record *r);
+
+#endif

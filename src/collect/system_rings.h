@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * system_rings - a ring of each CPU, through which its BPF programs tell of stacks.
+ *
+ * One thread.
+ */
+#ifndef DWELL_COLLECT_SYSTEM_RINGS_H
+#define DWELL_COLLECT_SYSTEM_RINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "host/cpus.h"
+#include "wire/stack_record.h"
+
+/* Who hears of what was counted.  Of each table, a key's stack is told before its counts;
+ * a drain ends the keys of one table. */
+struct system_sink {
+	void *ctx;
+	void (*image)(void *ctx, const struct stack_record_image *r);
+	void (*stack)(void *ctx, const struct stack_record *r);
+	void (*count)(void *ctx, unsigned table, uint64_t key, uint32_t count);
+};
+
+struct system_rings;
+
+#define SYSTEM_RINGS_BYTES ((size_t)2 << 20)
+
+/* Rings of so many bytes, put into the map of rings by CPU. */
+must_use int system_rings_new(int map_fd, const struct cpus *cpus, size_t bytes,
+			      const struct system_sink *sink, struct system_rings **ret,
+			      struct err *e);
+void system_rings_free(struct system_rings *r);
+void system_rings_freep(struct system_rings **r);
+
+/* Readable when there is something to fetch at once. */
+int system_rings_fd(const struct system_rings *r);
+void system_rings_fetch(struct system_rings *r);
+
+/* libbpf's own words go nowhere: what is wrong is in its results. */
+void system_rings_silence_libbpf(void);
+
+/* Sums over the CPUs of the kernel's counters. */
+void system_rings_sum_stats(const struct stack_record_stats *stats, uint32_t n_cpus,
+			    struct stack_record_stats *ret);
+
+#endif
