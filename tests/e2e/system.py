@@ -184,6 +184,21 @@ def every_process_of_a_storm_is_counted():
 
 
 @test
+def a_new_program_has_no_frames_of_the_old_one():
+    # Its address space may well lie where one lay that is gone.
+    with recording('-F', '20000'):
+        loop = 'i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done'
+        assert spawn('bash', '-c', loop).wait(120) == 0
+    p = dwell('export', '-o', '-', 'folded', FILE, '--filter', 'command == true')
+    assert p.returncode == 0, p.stderr
+    # The old address space is gone before the kernel maps the program.
+    mapped = [line for line in p.stdout.splitlines() if ';load_elf_binary;elf_load;' in line]
+    assert len(mapped) > 10, len(mapped)
+    for line in mapped:
+        assert line.startswith('entry_SYSCALL'), line
+
+
+@test
 def a_killed_recorder_leaves_what_it_had():
     with recording('-F', '1000') as recorder:
         child = spawn(workload('cpu'), '120')

@@ -96,12 +96,26 @@ struct file {
 	struct path f_path;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct {
+	atomic_t refs;
+} refcount_t;
+
 struct vm_area_struct {
 	unsigned long vm_start, vm_end;
 	struct mm_struct *vm_mm;
 	unsigned long vm_flags;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
+	refcount_t vm_refcnt; /* 0: in no tree; since 6.15 */
+};
+
+/* From 6.4 to 6.14. */
+struct vm_area_struct___6_4 {
+	bool detached;
 };
 
 struct task_struct {

@@ -131,11 +131,24 @@ static __always_inline uint64_t mapping_find_vma(struct mm_struct *mm, uint64_t 
 	return 0;
 }
 
+/* Freed records keep what they say, and the next process may get the same mm: what was
+ * found there is to be believed only while the record is in use. */
+static __always_inline bool mapping_is_in_use(struct vm_area_struct *vma)
+{
+	struct vm_area_struct___6_4 *older = (void *)vma;
+
+	if (bpf_core_field_exists(vma->vm_refcnt))
+		return BPF_CORE_READ(vma, vm_refcnt.refs.counter) != 0;
+	if (bpf_core_field_exists(older->detached))
+		return !BPF_CORE_READ(older, detached);
+	return false;
+}
+
 static __always_inline bool mapping_is_current(const struct mapping *m)
 {
 	struct vm_area_struct *vma = (void *)m->vma;
 
-	return BPF_CORE_READ(vma, vm_start) == m->start &&
+	return mapping_is_in_use(vma) && BPF_CORE_READ(vma, vm_start) == m->start &&
 	       BPF_CORE_READ(vma, vm_end) == m->end &&
 	       (uint64_t)BPF_CORE_READ(vma, vm_mm) == m->mm &&
 	       (uint64_t)BPF_CORE_READ(vma, vm_file) == m->file;
