@@ -117,10 +117,9 @@ static int resync(const struct block_source *s, struct damage *damage, uint64_t 
 	return 0;
 }
 
-static int scan(struct block_list *l, const struct block_source *s, struct damage *damage,
-		struct err *e)
+static int scan(struct block_list *l, const struct block_source *s, uint64_t off,
+		struct damage *damage, struct err *e)
 {
-	uint64_t off = FORMAT_HEADER_BYTES;
 	struct block_header h;
 
 	l->whole_bytes = off < s->size ? off : s->size;
@@ -160,5 +159,21 @@ int block_list_read(struct block_list *l, const struct block_source *s,
 	}
 	if (l->is_closed && index_off)
 		damage_note(damage, "damaged at byte %" PRIu64 ": the index", index_off);
-	return scan(l, s, damage, e);
+	return scan(l, s, FORMAT_HEADER_BYTES, damage, e);
+}
+
+int block_list_follow(struct block_list *l, const struct block_source *s,
+		      struct damage *damage, struct err *e)
+{
+	uint64_t from = l->whole_bytes;
+	int rc;
+
+	if (from < FORMAT_HEADER_BYTES)
+		from = FORMAT_HEADER_BYTES;
+	if (s->size <= from)
+		return 0;
+	rc = scan(l, s, from, damage, e);
+	if (rc == 0 && l->blocks.n)
+		l->is_closed = l->blocks.at[l->blocks.n - 1].kind == FORMAT_END;
+	return rc;
 }

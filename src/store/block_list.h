@@ -27,6 +27,9 @@ struct block_list {
 
 must_use int block_list_read(struct block_list *l, const struct block_source *s,
 			     struct damage *damage, struct err *e);
+/* And what was appended since it was read: the source's size has grown. */
+must_use int block_list_follow(struct block_list *l, const struct block_source *s,
+			       struct damage *damage, struct err *e);
 void block_list_fini(struct block_list *l);
 
 #endif

@@ -63,6 +63,17 @@ int block_source_open(struct block_source *s, const char *path, struct err *e)
 	return rc;
 }
 
+int block_source_follow(struct block_source *s, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(s->fd, &st) != 0)
+		return err_os(e, "cannot read '%s'", s->path);
+	if ((uint64_t)st.st_size > s->size)
+		s->size = (uint64_t)st.st_size;
+	return s->has_whole_header ? 0 : check_header(s, e);
+}
+
 void block_source_fini(struct block_source *s)
 {
 	if (!s->path)

@@ -3,7 +3,7 @@
  * block_source - reads and verifies single blocks of a recording with pread.
  *
  * Never maps the file: one that shrinks while it is read is an error, not a signal.
- * Immutable once open; may be used from several threads.
+ * Immutable once open, unless it is followed; may be used from several threads.
  */
 #ifndef DWELL_STORE_BLOCK_SOURCE_H
 #define DWELL_STORE_BLOCK_SOURCE_H
@@ -21,12 +21,14 @@
 struct block_source {
 	int fd;
 	char *path;
-	uint64_t size; /* when opened */
+	uint64_t size; /* when opened, or followed last */
 	bool has_whole_header;
 };
 
 /* Opens a regular file that begins like a recording. */
 must_use int block_source_open(struct block_source *s, const char *path, struct err *e);
+/* Learns how far a file has grown that is still written. */
+must_use int block_source_follow(struct block_source *s, struct err *e);
 void block_source_fini(struct block_source *s);
 /* Exactly n bytes. */
 must_use int block_source_bytes(const struct block_source *s, uint64_t off, void *out,

@@ -21,7 +21,7 @@ static const char too_much[] = "size";
 void dictionary_init(struct dictionary *d, uint64_t file_bytes)
 {
 	*d = (struct dictionary){ .info_keys = intern_new() };
-	d->max_bytes = MEMORY_FLOOR + MEMORY_PER_FILE * file_bytes;
+	dictionary_grow(d, file_bytes);
 	for (unsigned kind = 0; kind < FORMAT_N_KINDS; kind++)
 		if (layout_of(kind))
 			record_list_init(&d->lists[kind], kind);
@@ -29,6 +29,11 @@ void dictionary_init(struct dictionary *d, uint64_t file_bytes)
 	d->n[FORMAT_STRINGS] = 1;
 	vec_push(&d->stacks);
 	d->n[FORMAT_STACKS] = 1;
+}
+
+void dictionary_grow(struct dictionary *d, uint64_t file_bytes)
+{
+	d->max_bytes = MEMORY_FLOOR + MEMORY_PER_FILE * file_bytes;
 }
 
 void dictionary_fini(struct dictionary *d)

@@ -37,6 +37,8 @@ struct dictionary {
 };
 
 void dictionary_init(struct dictionary *d, uint64_t file_bytes);
+/* The file has grown to that. */
+void dictionary_grow(struct dictionary *d, uint64_t file_bytes);
 void dictionary_fini(struct dictionary *d);
 /* The kind is one of a dictionary. */
 bool dictionary_has_kind(unsigned kind);

@@ -138,6 +138,21 @@ int recording_open(const char *path, struct recording **ret, struct err *e)
 	return 0;
 }
 
+int recording_follow(struct recording *r, struct err *e)
+{
+	size_t i = r->list.blocks.n;
+	int rc = block_source_follow(&r->source, e);
+
+	dictionary_grow(&r->dictionary, r->source.size);
+	if (rc == 0)
+		rc = block_list_follow(&r->list, &r->source, &r->damage, e);
+	for (; i < r->list.blocks.n && rc == 0; i++)
+		if (is_of_interest(r->list.blocks.at[i].kind))
+			rc = recording_load_block(r, &r->list.blocks.at[i], e);
+	recording_settle(r);
+	return rc < 0 ? err_in(e, rc, r->source.path) : 0;
+}
+
 void recording_free(struct recording *r)
 {
 	if (!r)

@@ -4,8 +4,9 @@
  *
  * Dictionaries are loaded; samples and trace events are streamed block by block with
  * pread, so memory follows the number of distinct things, not the length of the file.
- * A file that is cut or damaged opens up to there and says so.  Immutable once open:
- * the block readers may be called from several threads, each with its own buffer.
+ * A file that is cut or damaged opens up to there and says so.  Immutable once open,
+ * unless it is followed: the block readers may be called from several threads, each with
+ * its own buffer.
  */
 #ifndef DWELL_STORE_RECORDING_H
 #define DWELL_STORE_RECORDING_H
@@ -25,6 +26,11 @@ struct dictionary;
 struct recording;
 
 must_use int recording_open(const char *path, struct recording **ret, struct err *e);
+
+/* Reads what was appended since by a recorder that still writes: ids stay, samples come
+ * in blocks behind those that were there.  Arrays that were borrowed may move, and what
+ * is known of a process or thread may be replaced: nobody else may use it meanwhile. */
+must_use int recording_follow(struct recording *r, struct err *e);
 
 /* What is wanted of a recording. */
 struct recording_part {

@@ -382,6 +382,99 @@ static void what_is_no_recording_is_refused_in_one_line(void **state)
 	assert_null(r);
 }
 
+static uint64_t count_samples(const struct recording *r)
+{
+	struct sample_block b = { 0 };
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < recording_n_sample_blocks(r); i++) {
+		assert_int_equal(recording_read_samples(r, i, SAMPLE_STACK, &b, NULL), 0);
+		for (size_t k = 0; k < b.n; k++)
+			assert_true(b.stack[k] < recording_n_stacks(r));
+		n += b.n;
+	}
+	sample_block_fini(&b);
+	return n;
+}
+
+static void add_stacks(struct writer *w, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		add_sample(w, 1000 + i, writer_stack(w, 0, writer_location(w, 0, i, 0)));
+	assert_int_equal(writer_flush(w, NULL), 0);
+}
+
+static void who_reads_along_sees_what_is_appended(void **state)
+{
+	(void)state;
+
+	struct writer *w = create(NULL);
+
+	add_basics(w);
+	add_stacks(w, 0, 10);
+
+	own(recording_freep) struct recording *r = open_it();
+
+	assert_int_equal(count_samples(r), 10);
+	assert_int_equal(recording_follow(r, NULL), 0);
+	assert_int_equal(recording_n_sample_blocks(r), 1);
+	add_stacks(w, 5, 30);
+	writer_info(w, "comment", "later");
+	assert_int_equal(recording_follow(r, NULL), 0);
+	assert_int_equal(recording_n_sample_blocks(r), 2);
+	assert_int_equal(count_samples(r), 35);
+	assert_int_equal(recording_n_stacks(r), 31);
+	assert_false(recording_is_complete(r));
+	unlink(path); /* what is open goes on being read */
+	finish(w);
+	assert_int_equal(recording_follow(r, NULL), 0);
+	assert_true(recording_is_complete(r));
+	assert_string_equal(recording_info(r, "comment"), "later");
+	assert_null(recording_damage(r));
+}
+
+static void put_bytes(const void *bytes, size_t size, const char *mode)
+{
+	own(fclosep) FILE *f = fopen(path, mode);
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, size, f), size);
+}
+
+static void it_may_be_followed_at_any_byte(void **state)
+{
+	own(recording_freep) struct recording *r = NULL;
+	static uint8_t bytes[65536];
+	size_t size;
+
+	(void)state;
+
+	struct writer *w = create(NULL);
+
+	add_basics(w);
+	for (uint32_t i = 0; i < 20; i++)
+		add_stacks(w, 10 * i, 10 * i + 15);
+	finish(w);
+	{
+		own(fclosep) FILE *f = fopen(path, "rb");
+
+		size = fread(bytes, 1, sizeof(bytes), f);
+	}
+	assert_true(size > 4000 && size < sizeof(bytes));
+	put_bytes(bytes, 5, "wb");
+	for (size_t at = 5, n; at < size; at += n) {
+		n = size - at < 37 ? size - at : 37;
+		put_bytes(bytes + at, n, "ab");
+		if (!r)
+			r = open_it();
+		else
+			assert_int_equal(recording_follow(r, NULL), 0);
+	}
+	assert_null(recording_damage(r));
+	assert_true(recording_is_complete(r));
+	assert_int_equal(count_samples(r), 20 * 15);
+}
+
 int main(void)
 {
 #define TEST(name)                                                                       \
@@ -396,6 +489,8 @@ int main(void)
 		TEST(the_file_is_for_its_owner_only),
 		TEST(only_a_recording_or_an_empty_file_is_replaced),
 		TEST(what_is_no_recording_is_refused_in_one_line),
+		TEST(who_reads_along_sees_what_is_appended),
+		TEST(it_may_be_followed_at_any_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
