@@ -11,6 +11,7 @@
 #include <elf.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "sym/function_table.h"
 #include "sym/symbolizer.h"
 
@@ -34,6 +35,8 @@ struct image {
 	struct buf problem; /* text, empty: none */
 	const struct sym_options *options;
 	struct function_table *functions;
+	unsigned n_unused; /* calls of symbolizer_close_unused() since it was needed */
+	struct map places; /* offset << 1 | is_return → place in kept results */
 };
 
 struct image_place {

@@ -12,11 +12,17 @@
 #include "sym/image_ref.h"
 #include "sym/source_file.h"
 
+/* Calls of symbolizer_close_unused() that an image stays open for. */
+#define UNUSED_MAX 12
+/* Kept results; then they are forgotten, to be looked up anew. */
+#define KEPT_MAX (1u << 20)
+
 struct symbolizer {
 	struct sym_options options;
 	VEC(struct image *) images;
 	struct map by_ref; /* hash of its reference -> image + 1 */
 	struct function_table *functions;
+	VEC(struct sym_result) kept; /* of options.keeps_places */
 };
 
 /* One address of a question: sorting these keeps the walks over tables sequential. */
@@ -49,6 +55,7 @@ static void free_image(struct image *im)
 	free((void *)im->ref.host_path);
 	free((void *)im->ref.build_id);
 	buf_fini(&im->problem);
+	map_fini(&im->places);
 	free(im);
 }
 
@@ -59,6 +66,7 @@ void symbolizer_free(struct symbolizer *s)
 	for (size_t i = 0; i < s->images.n; i++)
 		free_image(s->images.at[i]);
 	vec_fini(&s->images);
+	vec_fini(&s->kept);
 	map_fini(&s->by_ref);
 	function_table_free(s->functions);
 	free(s);
@@ -114,6 +122,8 @@ static struct image *open_image(struct symbolizer *s, uint32_t id)
 {
 	struct image *im = id < s->images.n ? s->images.at[id] : NULL;
 
+	if (im)
+		im->n_unused = 0;
 	if (im && !im->is_open) {
 		im->is_open = im->is_known = true;
 		buf_clear(&im->problem);
@@ -135,6 +145,22 @@ void symbolizer_close_images(struct symbolizer *s)
 {
 	for (size_t i = 0; i < s->images.n; i++)
 		close_image(s->images.at[i]);
+}
+
+/* Compilers at run time put code where other code was. */
+static bool is_changing(const struct image *im)
+{
+	return im->ref.kind == SYM_JIT;
+}
+
+void symbolizer_close_unused(struct symbolizer *s)
+{
+	for (size_t i = 0; i < s->images.n; i++) {
+		struct image *im = s->images.at[i];
+
+		if (im->is_open && (is_changing(im) || im->n_unused++ >= UNUSED_MAX))
+			close_image(im);
+	}
 }
 
 static int compare_lookups(const void *a, const void *b)
@@ -192,8 +218,8 @@ static void resolve_sorted(struct image *im, const struct lookup *lookups, size_
 	}
 }
 
-void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *offsets,
-			const bool *is_return, size_t n, struct sym_result *ret)
+static void look_up(struct symbolizer *s, uint32_t image, const uint64_t *offsets,
+		    const bool *is_return, size_t n, struct sym_result *ret)
 {
 	struct image *im = open_image(s, image);
 	own(freep) struct lookup *lookups = xcalloc(n + 1, sizeof(*lookups));
@@ -219,6 +245,89 @@ void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *of
 		return;
 	qsort(lookups, n_lookups, sizeof(*lookups), compare_lookups);
 	resolve_sorted(im, lookups, n_lookups, ret);
+}
+
+static void forget_places(struct symbolizer *s)
+{
+	for (size_t i = 0; i < s->images.n; i++)
+		map_clear(&s->images.at[i]->places);
+	s->kept.n = 0;
+}
+
+/* Those that are not known yet, to be looked up together. */
+struct unknown {
+	uint64_t *offsets;
+	bool *is_return;
+	size_t *at; /* their places in the question */
+	size_t n;
+	struct sym_result *results;
+};
+
+static void unknown_fini(struct unknown *u)
+{
+	free(u->offsets);
+	free(u->is_return);
+	free(u->at);
+	free(u->results);
+}
+
+static uint64_t place_key(uint64_t offset, bool is_return)
+{
+	return offset << 1 | is_return;
+}
+
+static void take_known(struct symbolizer *s, const struct image *im,
+		       const uint64_t *offsets, const bool *is_return, size_t n,
+		       struct sym_result *ret, struct unknown *u)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool is_call = is_return && is_return[i];
+		const uint64_t *known =
+			map_find(&im->places, place_key(offsets[i], is_call));
+
+		if (known) {
+			ret[i] = s->kept.at[*known];
+			continue;
+		}
+		u->offsets[u->n] = offsets[i];
+		u->is_return[u->n] = is_call;
+		u->at[u->n++] = i;
+	}
+}
+
+static void look_up_kept(struct symbolizer *s, struct image *im, const uint64_t *offsets,
+			 const bool *is_return, size_t n, struct sym_result *ret)
+{
+	own(unknown_fini) struct unknown u = {
+		.offsets = xcalloc(n + 1, sizeof(*u.offsets)),
+		.is_return = xcalloc(n + 1, sizeof(*u.is_return)),
+		.at = xcalloc(n + 1, sizeof(*u.at)),
+		.results = xcalloc(n + 1, sizeof(*u.results)),
+	};
+
+	take_known(s, im, offsets, is_return, n, ret, &u);
+	if (!u.n)
+		return;
+	if (s->kept.n + u.n > KEPT_MAX)
+		forget_places(s);
+	look_up(s, im->id, u.offsets, u.is_return, u.n, u.results);
+	for (size_t i = 0; i < u.n; i++) {
+		ret[u.at[i]] = u.results[i];
+		*map_slot(&im->places, place_key(u.offsets[i], u.is_return[i]), NULL) =
+			s->kept.n;
+		*vec_push(&s->kept) = u.results[i];
+	}
+}
+
+void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *offsets,
+			const bool *is_return, size_t n, struct sym_result *ret)
+{
+	struct image *im = image < s->images.n ? s->images.at[image] : NULL;
+
+	if (im && s->options.keeps_places && !is_changing(im))
+		look_up_kept(s, im, offsets, is_return, n, ret);
+	else
+		look_up(s, image, offsets, is_return, n, ret);
 }
 
 const struct sym_function *symbolizer_function(const struct symbolizer *s, uint32_t id)

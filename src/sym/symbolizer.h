@@ -55,6 +55,9 @@ struct sym_options {
 	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
 	const char *sysroot;	       /* look for images below it, or NULL */
 	bool no_inline, no_debuginfod, keep_mangled;
+	/* Who asks for the same places again and again: what was found is kept, and
+	 * images stay open until symbolizer_close_unused(). */
+	bool keeps_places;
 	sym_blob_fn *blob;
 	void *blob_ctx;
 };
@@ -105,6 +108,9 @@ void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *of
 /* Give back what the files of all images take in memory.  Functions and frames stay; an
  * image that is asked for more is opened again. */
 void symbolizer_close_images(struct symbolizer *s);
+/* The same for images that nothing new was asked of since the last dozen calls, and for
+ * those whose names change while they run. */
+void symbolizer_close_unused(struct symbolizer *s);
 
 const struct sym_function *symbolizer_function(const struct symbolizer *s, uint32_t id);
 uint32_t symbolizer_n_functions(const struct symbolizer *s);

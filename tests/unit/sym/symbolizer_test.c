@@ -194,6 +194,64 @@ static void generated_code_is_named_by_the_map_in_the_recording(void **state)
 	assert_string_equal(name_of(s, &ref, 0x9010), "[jit]");
 }
 
+static const char *jit_text;
+
+static bool changing_blob(void *ctx, const struct sym_image_ref *image, const char *kind,
+			  const char *name, struct buf *ret)
+{
+	(void)ctx;
+	(void)image;
+	(void)name;
+	if (strcmp(kind, "jit-map") != 0)
+		return false;
+	buf_puts(ret, jit_text);
+	return true;
+}
+
+static uint32_t first_frame_of(struct symbolizer *s, uint32_t image, uint64_t offset)
+{
+	struct sym_result result[2] = { 0 };
+	uint64_t offsets[2] = { offset, offset };
+	bool is_return[2] = { false, false };
+
+	symbolizer_resolve(s, image, offsets, is_return, 2, result);
+	assert_int_equal(result[0].first_frame, result[1].first_frame);
+	return result[0].first_frame;
+}
+
+static void kept_places_are_looked_up_once(void **state)
+{
+	struct sym_options options = { .keeps_places = true };
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(&options);
+	struct sym_image_ref ref = { .kind = SYM_ELF, .path = "/proc/self/exe" };
+	uint32_t image = symbolizer_image(s, &ref);
+	uint64_t offset = file_offset((void *)here);
+	uint32_t first = first_frame_of(s, image, offset);
+
+	(void)state;
+	assert_string_equal(name_of(s, &ref, offset), "here");
+	for (int i = 0; i < 20; i++)
+		symbolizer_close_unused(s);
+	assert_int_equal(first_frame_of(s, image, offset), first);
+	/* And what is next to it still can be. */
+	assert_string_equal(name_of(s, &ref, file_offset((void *)first_frame_of)),
+			    "first_frame_of");
+}
+
+static void generated_code_is_looked_up_anew(void **state)
+{
+	struct sym_options options = { .keeps_places = true, .blob = changing_blob };
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(&options);
+	struct sym_image_ref ref = { .kind = SYM_JIT, .path = "[jit]", .pid = 1 };
+
+	(void)state;
+	jit_text = "1000 100 before\n";
+	assert_string_equal(name_of(s, &ref, 0x1010), "before");
+	jit_text = "1000 100 after\n";
+	symbolizer_close_unused(s);
+	assert_string_equal(name_of(s, &ref, 0x1010), "after");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +262,8 @@ int main(void)
 		cmocka_unit_test(another_build_id_is_never_used),
 		cmocka_unit_test(what_has_no_image_says_so),
 		cmocka_unit_test(generated_code_is_named_by_the_map_in_the_recording),
+		cmocka_unit_test(kept_places_are_looked_up_once),
+		cmocka_unit_test(generated_code_is_looked_up_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
