@@ -8,7 +8,8 @@
 
 void input_fini(struct input *s)
 {
-	recording_free(s->recording);
+	if (!s->is_borrowed)
+		recording_free(s->recording);
 	free(s->column_of_event);
 	free(s->slot_of_stack);
 	free(s->values);
@@ -69,12 +70,8 @@ static void learn_interval_ends(struct input *s)
 	}
 }
 
-int input_open(struct input *s, const char *path, struct err *e)
+static void learn(struct input *s)
 {
-	int rc = recording_open(path, &s->recording, e);
-
-	if (rc < 0)
-		return rc;
 	s->stacks = recording_stacks(s->recording);
 	s->locations = recording_locations(s->recording);
 	s->n_stacks = recording_n_stacks(s->recording);
@@ -84,7 +81,23 @@ int input_open(struct input *s, const char *path, struct err *e)
 	s->n_frames = xcalloc(s->n_locations ? s->n_locations : 1, sizeof(uint32_t));
 	learn_span(s);
 	learn_interval_ends(s);
-	return 0;
+}
+
+int input_open(struct input *s, const char *path, struct err *e)
+{
+	int rc = recording_open(path, &s->recording, e);
+
+	if (rc == 0)
+		learn(s);
+	return rc;
+}
+
+void input_borrow(struct input *s, struct recording *r, size_t first_block)
+{
+	*s = (struct input){ .recording = r,
+			     .is_borrowed = true,
+			     .first_block = first_block };
+	learn(s);
 }
 
 uint32_t input_slot(struct input *s, uint32_t stack)

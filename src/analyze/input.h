@@ -18,6 +18,8 @@
 
 struct input {
 	struct recording *recording;
+	bool is_borrowed;   /* the recording is */
+	size_t first_block; /* samples before it are left out */
 	const struct model_stack *stacks;
 	const struct model_location *locations;
 	uint32_t n_stacks, n_locations;
@@ -46,6 +48,8 @@ struct input {
 void input_fini(struct input *s);
 /* Opens the file and learns its time span. */
 must_use int input_open(struct input *s, const char *path, struct err *e);
+/* Of a recording that is open already. */
+void input_borrow(struct input *s, struct recording *r, size_t first_block);
 /* The slot of a stack, made when it has none. */
 uint32_t input_slot(struct input *s, uint32_t stack);
 /* Put the stacks in order, after the samples were summed. */

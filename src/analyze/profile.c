@@ -18,7 +18,8 @@ void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
-	symbolizer_free(p->symbolizer);
+	if (!p->is_live)
+		symbolizer_free(p->symbolizer);
 	for (size_t i = 0; i < p->n_sources; i++)
 		input_fini(&p->sources[i]);
 	free(p->sources);
@@ -283,6 +284,34 @@ static void start_symbolizer(struct profile *p, const struct profile_options *o)
 	p->symbolizer = symbolizer_new(&sym);
 }
 
+static int open_sources(struct profile *p, const char *const *paths, size_t n,
+			const struct profile_options *o, struct err *e)
+{
+	for (; p->n_sources < n; p->n_sources++) {
+		struct input *s = &p->sources[p->n_sources];
+		int rc = input_open(s, paths[p->n_sources], e);
+
+		if (rc < 0)
+			return rc;
+		if (o->names)
+			recording_set_name(s->recording, o->names[p->n_sources]);
+		add_columns(p, (uint32_t)p->n_sources, o);
+	}
+	return check_events(p, o, e);
+}
+
+/* The files behind the names and the order take most memory: one at a time. */
+static void order_all(struct profile *p)
+{
+	if (p->is_live)
+		symbolizer_close_unused(p->symbolizer);
+	else
+		symbolizer_close_images(p->symbolizer);
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (!p->sources[i].order)
+			input_order(&p->sources[i]);
+}
+
 int profile_load(const char *const *paths, size_t n, const struct profile_options *o,
 		 struct profile **ret, struct err *e)
 {
@@ -294,17 +323,7 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 	if (o->filter && (rc = filter_parse(o->filter, &p->filter, e)) < 0)
 		return rc;
 	p->sources = xcalloc(n ? n : 1, sizeof(*p->sources));
-	for (; p->n_sources < n && rc == 0; p->n_sources++) {
-		rc = input_open(&p->sources[p->n_sources], paths[p->n_sources], e);
-		if (rc < 0)
-			break;
-		if (o->names)
-			recording_set_name(p->sources[p->n_sources].recording,
-					   o->names[p->n_sources]);
-		add_columns(p, (uint32_t)p->n_sources, o);
-	}
-	if (rc == 0)
-		rc = check_events(p, o, e);
+	rc = open_sources(p, paths, n, o, e);
 	if (rc < 0)
 		return rc;
 	blobs_index(p);
@@ -315,15 +334,39 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 					    : load_all(p, &p->sources[i], e);
 	if (rc < 0)
 		return rc;
-	/* The files behind the names and the order take most memory: one at a time. */
-	symbolizer_close_images(p->symbolizer);
-	for (size_t i = 0; i < p->n_sources; i++)
-		if (!p->sources[i].order)
-			input_order(&p->sources[i]);
+	order_all(p);
 	if (o->is_compared && p->n_sources > 1) {
 		matching_apply(p, !o->no_guess);
 		symbolizer_close_images(p->symbolizer);
 	}
+	*ret = steal(&p);
+	return 0;
+}
+
+int profile_load_live(const struct profile_live *live, const struct profile_options *o,
+		      struct profile **ret, struct err *e)
+{
+	own(profile_freep) struct profile *p = xcalloc(1, sizeof(*p));
+	struct profile_options none = { 0 };
+	int rc = 0;
+
+	o = o ? o : &none;
+	if (o->filter && (rc = filter_parse(o->filter, &p->filter, e)) < 0)
+		return rc;
+	p->symbolizer = live->symbolizer;
+	p->is_live = true;
+	p->sources = xcalloc(1, sizeof(*p->sources));
+	p->n_sources = 1;
+	input_borrow(&p->sources[0], live->recording, live->first_block);
+	add_columns(p, 0, o);
+	rc = check_events(p, o, e);
+	if (rc < 0)
+		return rc;
+	image_names_choose(p);
+	rc = load_chosen(p, &p->sources[0], e);
+	if (rc < 0)
+		return rc;
+	order_all(p);
 	*ret = steal(&p);
 	return 0;
 }

@@ -83,6 +83,18 @@ struct profile_frame {
 must_use int profile_load(const char *const *paths, size_t n,
 			  const struct profile_options *o, struct profile **ret,
 			  struct err *e);
+/* One recording that goes on being written: its samples from a block on.  It and the
+ * symbolizer, which should keep places, are borrowed; whoever follows the recording frees
+ * the profile before. */
+struct profile_live {
+	struct recording *recording;
+	struct symbolizer *symbolizer;
+	size_t first_block;
+};
+
+must_use int profile_load_live(const struct profile_live *live,
+			       const struct profile_options *o, struct profile **ret,
+			       struct err *e);
 void profile_free(struct profile *p);
 void profile_freep(struct profile **p);
 

@@ -38,6 +38,7 @@ struct profile {
 	VEC(struct profile_match) matches;
 	struct arena strings;
 	struct symbolizer *symbolizer;
+	bool is_live;	       /* the symbolizer is borrowed */
 	struct filter *filter; /* or NULL */
 };
 

@@ -107,7 +107,7 @@ static void choose_blocks(struct stream *st, const struct filter_binding *filter
 	if (filter)
 		filter_time_range(filter, &from, &to);
 	st->blocks = xcalloc(n ? n : 1, sizeof(size_t));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = st->source->first_block; i < n; i++) {
 		uint64_t first, last;
 		size_t n_samples;
 

@@ -511,6 +511,37 @@ static void the_parts_of_a_whole_add_up_to_a_column(void **state unused)
 	assert_columns(both, "total-time=75 cpu=30 blocked=45 ");
 }
 
+static uint64_t live_total(struct recording *r, struct symbolizer *s, size_t first_block,
+			   const char *filter)
+{
+	own(profile_freep) struct profile *p = NULL;
+	struct profile_live live = { .recording = r,
+				     .symbolizer = s,
+				     .first_block = first_block };
+	struct profile_options o = { .filter = filter };
+	struct err e = { 0 };
+
+	if (profile_load_live(&live, &o, &p, &e) < 0)
+		fail_msg("%s", e.text);
+	return profile_column(p, 0)->total_count;
+}
+
+static void a_live_profile_begins_at_a_block(void **state unused)
+{
+	own(symbolizer_freep) struct symbolizer *s =
+		symbolizer_new(&(struct sym_options){ .keeps_places = true });
+	own(recording_freep) struct recording *r = NULL;
+
+	recording_builder_write(path, "main;a 3\nflush\nmain;b 5\nmain;a 1\nflush\n"
+				      "main;c 7\nunfinished\n");
+	assert_int_equal(recording_open(path, &r, NULL), 0);
+	assert_int_equal(live_total(r, s, 0, NULL), 16);
+	assert_int_equal(live_total(r, s, 1, NULL), 13);
+	assert_int_equal(live_total(r, s, 1, "mode == user"), 13);
+	assert_int_equal(live_total(r, s, 2, NULL), 7);
+	assert_int_equal(live_total(r, s, 3, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -530,6 +561,7 @@ int main(void)
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
 		cmocka_unit_test(a_missing_event_names_those_there_are),
 		cmocka_unit_test(the_parts_of_a_whole_add_up_to_a_column),
+		cmocka_unit_test(a_live_profile_begins_at_a_block),
 	};
 
 	return cmocka_run_group_tests(tests, make_paths, remove_paths);
