@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "collect/control.h"
+#include "collect/control_lines.h"
 
 extern const struct command cmd_ctl;
 
@@ -21,30 +22,6 @@ static const struct option_spec ctl_options[] = {
 	{ .name = "json", .kind = OPTION_FLAG, .text = "Print JSON" },
 	OPTION_END,
 };
-
-/* The value of a name in "name=value" lines; "" when it is not there. */
-static void value_of(const char *lines, const char *name, char *value, size_t cap)
-{
-	size_t n = strlen(name);
-
-	*value = '\0';
-	for (const char *at = lines; at && *at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (strncmp(at, name, n) == 0 && at[n] == '=') {
-			snprintf(value, cap, "%.*s", (int)strcspn(at + n + 1, "\n"),
-				 at + n + 1);
-			return;
-		}
-	}
-}
-
-static uint64_t number_of(const char *lines, const char *name)
-{
-	char text[64];
-
-	value_of(lines, name, text, sizeof(text));
-	return strtoull(text, NULL, 10);
-}
 
 static void print_json(const char *lines)
 {
@@ -73,33 +50,36 @@ static void print_json(const char *lines)
 static void print_rate(const char *s)
 {
 	char samples[32], running[32], lost[32], period[32];
-	uint64_t n = number_of(s, "samples"), l = number_of(s, "lost");
+	uint64_t n = control_lines_number(s, "samples"),
+		 l = control_lines_number(s, "lost");
 
 	printf("running     %s, pid %" PRIu64 ", epoch %" PRIu64,
-	       text_duration(running, number_of(s, "running-ns")), number_of(s, "pid"),
-	       number_of(s, "epoch"));
-	value_of(s, "label", period, sizeof(period));
+	       text_duration(running, control_lines_number(s, "running-ns")),
+	       control_lines_number(s, "pid"), control_lines_number(s, "epoch"));
+	control_lines_text(s, "label", period, sizeof(period));
 	printf("%s%s\n", *period ? ": " : "", period);
 	printf("samples     %s, one each %s of a CPU that is not idle\n",
-	       text_count(samples, n), text_duration(period, number_of(s, "period-ns")));
+	       text_count(samples, n),
+	       text_duration(period, control_lines_number(s, "period-ns")));
 	printf("lost        %s\n", l ? text_count(lost, l) : "nothing");
 }
 
 static void print_counting(const char *s)
 {
 	char unwalked[32], hits[32], images[32], gone[32], evicted[32];
-	uint64_t n = number_of(s, "samples");
+	uint64_t n = control_lines_number(s, "samples");
 
 	printf("counted     %s in the kernel's tables; of the rest %s left them early\n",
-	       text_pct(hits, (double)number_of(s, "hits"), (double)n),
-	       text_pct(evicted, (double)number_of(s, "evicted"),
-			(double)(n - number_of(s, "hits"))));
+	       text_pct(hits, (double)control_lines_number(s, "hits"), (double)n),
+	       text_pct(evicted, (double)control_lines_number(s, "evicted"),
+			(double)(n - control_lines_number(s, "hits"))));
 	printf("stacks      %s met code whose unwind table was not loaded yet\n",
-	       text_pct(unwalked, (double)number_of(s, "not-loaded"), (double)n));
+	       text_pct(unwalked, (double)control_lines_number(s, "not-loaded"),
+			(double)n));
 	printf("images      %s with unwind tables, %s gone before they could be opened\n",
-	       text_count(images, number_of(s, "images")),
-	       text_count(gone, number_of(s, "images-gone")));
-	if (number_of(s, "images-unnumbered"))
+	       text_count(images, control_lines_number(s, "images")),
+	       text_count(gone, control_lines_number(s, "images-gone")));
+	if (control_lines_number(s, "images-unnumbered"))
 		printf("            there were more than can be told apart: their code "
 		       "counts as of\n            no file until the daemon is started "
 		       "again\n");
@@ -108,35 +88,37 @@ static void print_counting(const char *s)
 static void print_cost(const char *s)
 {
 	char cpu[32], rss[32], kernel[32];
-	uint64_t running = number_of(s, "running-ns");
+	uint64_t running = control_lines_number(s, "running-ns");
 
 	printf("own cost    %s of a CPU in user space; memory %s, %s in the kernel\n",
-	       text_pct(cpu, (double)number_of(s, "cpu-ns"), (double)running),
-	       text_size(rss, number_of(s, "own-bytes")),
-	       text_size(kernel, number_of(s, "kernel-bytes")));
-	if (number_of(s, "sample-ns-median"))
+	       text_pct(cpu, (double)control_lines_number(s, "cpu-ns"), (double)running),
+	       text_size(rss, control_lines_number(s, "own-bytes")),
+	       text_size(kernel, control_lines_number(s, "kernel-bytes")));
+	if (control_lines_number(s, "sample-ns-median"))
 		printf("            in the kernel half of the samples take %s or less, "
 		       "nine "
 		       "tenths %s\n",
-		       text_duration(cpu, number_of(s, "sample-ns-median")),
-		       text_duration(rss, number_of(s, "sample-ns-p90")));
+		       text_duration(cpu, control_lines_number(s, "sample-ns-median")),
+		       text_duration(rss, control_lines_number(s, "sample-ns-p90")));
 }
 
 static void print_growth(const char *s)
 {
 	char now[32], grown[32], week[32];
-	uint64_t running = number_of(s, "running-ns"), by = number_of(s, "grown-bytes");
+	uint64_t running = control_lines_number(s, "running-ns"),
+		 by = control_lines_number(s, "grown-bytes");
 	double weeks = (double)running / (7 * 86400e9);
 
 	printf("database    %s, %s more since the start",
-	       text_size(now, number_of(s, "database-bytes")), text_size(grown, by));
+	       text_size(now, control_lines_number(s, "database-bytes")),
+	       text_size(grown, by));
 	if (running > UINT64_C(60000000000) && by)
 		printf("; a week like this, not merged, makes %s",
 		       text_size(week, (uint64_t)((double)by / weeks)));
 	printf("\n");
-	if (number_of(s, "failures"))
+	if (control_lines_number(s, "failures"))
 		printf("            writing failed %" PRIu64 " times\n",
-		       number_of(s, "failures"));
+		       control_lines_number(s, "failures"));
 }
 
 static void print_status(const char *s)

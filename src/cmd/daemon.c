@@ -12,6 +12,7 @@
 #include "cmd/command.h"
 #include "collect/continuous.h"
 #include "collect/control.h"
+#include "collect/control_lines.h"
 #include "collect/session_signals.h"
 #include "host/privilege.h"
 
@@ -130,11 +131,6 @@ static int take_signals(struct daemon *d, struct err *e)
 	return d->signals < 0 ? err_os(e, "cannot take signals") : 0;
 }
 
-static void status_line(struct buf *b, const char *name, uint64_t value)
-{
-	buf_printf(b, "%s=%" PRIu64 "\n", name, value);
-}
-
 /* The cost that a part of all samples, in thousandths, does not exceed; 0: not known. */
 static uint64_t cost_ns(const struct stack_record_stats *k, uint64_t per_mille)
 {
@@ -156,33 +152,34 @@ static void print_status(const struct daemon *d, struct buf *b)
 	struct continuous_status s;
 
 	continuous_status(d->continuous, &s);
-	status_line(b, "pid", (uint64_t)getpid());
-	status_line(b, "running-ns", s.running_ns);
-	status_line(b, "period-ns", s.period_ns);
-	status_line(b, "epoch", s.epoch);
-	buf_printf(b, "label=%s\n", s.label);
-	status_line(b, "samples", s.recorder.kernel.samples);
-	status_line(b, "hits", s.recorder.kernel.hits);
-	status_line(b, "evicted", s.recorder.kernel.evicted);
-	status_line(b, "lost", s.recorder.kernel.lost + s.recorder.counts.strays);
-	status_line(b, "no-mapping", s.recorder.counts.stops[UNWIND_NO_MAP]);
-	status_line(b, "not-loaded", s.recorder.counts.stops[UNWIND_NOT_LOADED]);
-	status_line(b, "stored", s.recorder.counts.samples);
-	status_line(b, "images", s.recorder.n_images);
-	status_line(b, "images-gone", s.recorder.n_gone);
-	status_line(b, "images-unnumbered", s.recorder.n_unnumbered);
-	status_line(b, "cpu-ns", s.cpu_ns);
-	status_line(b, "sample-ns-median", cost_ns(&s.recorder.kernel, 500));
-	status_line(b, "sample-ns-p90", cost_ns(&s.recorder.kernel, 900));
-	status_line(b, "own-bytes", s.own_bytes);
-	status_line(b, "kernel-bytes", s.recorder.rows_bytes + s.recorder.other_bytes);
-	status_line(b, "database-bytes", s.database_bytes);
-	status_line(b, "grown-bytes",
-		    s.database_bytes > s.bytes_at_start
-			    ? s.database_bytes - s.bytes_at_start
-			    : 0);
-	status_line(b, "segments", s.n_segments);
-	status_line(b, "failures", s.n_failures);
+	control_lines_add(b, "pid", (uint64_t)getpid());
+	control_lines_add(b, "running-ns", s.running_ns);
+	control_lines_add(b, "period-ns", s.period_ns);
+	control_lines_add(b, "epoch", s.epoch);
+	control_lines_add_text(b, "label", s.label);
+	control_lines_add(b, "samples", s.recorder.kernel.samples);
+	control_lines_add(b, "hits", s.recorder.kernel.hits);
+	control_lines_add(b, "evicted", s.recorder.kernel.evicted);
+	control_lines_add(b, "lost", s.recorder.kernel.lost + s.recorder.counts.strays);
+	control_lines_add(b, "no-mapping", s.recorder.counts.stops[UNWIND_NO_MAP]);
+	control_lines_add(b, "not-loaded", s.recorder.counts.stops[UNWIND_NOT_LOADED]);
+	control_lines_add(b, "stored", s.recorder.counts.samples);
+	control_lines_add(b, "images", s.recorder.n_images);
+	control_lines_add(b, "images-gone", s.recorder.n_gone);
+	control_lines_add(b, "images-unnumbered", s.recorder.n_unnumbered);
+	control_lines_add(b, "cpu-ns", s.cpu_ns);
+	control_lines_add(b, "sample-ns-median", cost_ns(&s.recorder.kernel, 500));
+	control_lines_add(b, "sample-ns-p90", cost_ns(&s.recorder.kernel, 900));
+	control_lines_add(b, "own-bytes", s.own_bytes);
+	control_lines_add(b, "kernel-bytes",
+			  s.recorder.rows_bytes + s.recorder.other_bytes);
+	control_lines_add(b, "database-bytes", s.database_bytes);
+	control_lines_add(b, "grown-bytes",
+			  s.database_bytes > s.bytes_at_start
+				  ? s.database_bytes - s.bytes_at_start
+				  : 0);
+	control_lines_add(b, "segments", s.n_segments);
+	control_lines_add(b, "failures", s.n_failures);
 }
 
 /* What a client may ask for. */
@@ -191,6 +188,27 @@ static int do_status(struct daemon *d, unused const char *rest, struct buf *answ
 		     unused struct err *e)
 {
 	print_status(d, answer);
+	return 0;
+}
+
+/* Where what was taken until now can be read, for 'dwell top'. */
+static int do_recent(struct daemon *d, unused const char *rest, struct buf *answer,
+		     struct err *e)
+{
+	struct continuous_recent r;
+	int rc = continuous_recent(d->continuous, &r, e);
+
+	if (rc < 0)
+		return rc;
+	control_lines_add_text(answer, "path", r.path);
+	control_lines_add(answer, "opened-ns", r.opened_ns);
+	control_lines_add(answer, "taken-ns", r.taken_ns);
+	control_lines_add(answer, "period-ns", r.period_ns);
+	control_lines_add(answer, "has-processes", r.has_processes);
+	control_lines_add(answer, "lost", r.lost);
+	control_lines_add(answer, "cpu-ns", r.cpu_ns);
+	control_lines_add(answer, "own-bytes", r.own_bytes);
+	control_lines_add(answer, "kernel-bytes", r.kernel_bytes);
 	return 0;
 }
 
@@ -224,7 +242,7 @@ static const struct {
 	int (*run)(struct daemon *d, const char *rest, struct buf *answer, struct err *e);
 } requests[] = {
 	{ "epoch", do_epoch }, { "flush", do_flush },	{ "label", do_label },
-	{ "quit", do_quit },   { "status", do_status },
+	{ "quit", do_quit },   { "recent", do_recent }, { "status", do_status },
 };
 
 static int on_request(void *ctx, const char *verb, const char *rest, struct buf *answer,

@@ -337,6 +337,34 @@ int continuous_work(struct continuous *c, struct err *e)
 	return writer_flush(c->open, e);
 }
 
+int continuous_recent(struct continuous *c, struct continuous_recent *ret, struct err *e)
+{
+	struct system_recorder_status st;
+	uint64_t now_ns = clock_monotonic_ns();
+	int rc = c->open ? 0 : open_recording(c, e);
+
+	if (rc < 0)
+		return rc;
+	system_recorder_drain(c->recorder, now_ns);
+	rc = writer_flush(c->open, e);
+	if (rc < 0)
+		return rc;
+	c->flushed_ns = now_ns;
+	system_recorder_status(c->recorder, &st);
+	*ret = (struct continuous_recent){
+		.path = c->open_path,
+		.opened_ns = c->opened_ns,
+		.taken_ns = now_ns,
+		.period_ns = c->settings.period_ns,
+		.lost = st.kernel.lost + st.counts.strays,
+		.cpu_ns = own_cpu_ns(),
+		.own_bytes = own_bytes(),
+		.kernel_bytes = st.rows_bytes + st.other_bytes,
+		.has_processes = c->settings.has_processes,
+	};
+	return 0;
+}
+
 int continuous_stop(struct continuous *c, struct err *e)
 {
 	system_recorder_stop(c->recorder);

@@ -43,6 +43,17 @@ struct continuous_status {
 	uint64_t n_failures; /* segments that could not be written at once */
 };
 
+/* What was taken lately: all of it from opened_ns to taken_ns is in the recording that is
+ * there now, which the next segment ends. */
+struct continuous_recent {
+	const char *path;	      /* borrowed */
+	uint64_t opened_ns, taken_ns; /* of the monotonic clock */
+	uint64_t period_ns, lost;
+	uint64_t cpu_ns, own_bytes; /* of the daemon itself, in user space */
+	uint64_t kernel_bytes;
+	bool has_processes; /* those of one name are told apart */
+};
+
 must_use int continuous_new(const struct continuous_settings *settings,
 			    struct continuous **ret, struct err *e);
 void continuous_free(struct continuous *c);
@@ -57,7 +68,10 @@ must_use int continuous_work(struct continuous *c, struct err *e);
 must_use int continuous_flush(struct continuous *c, struct err *e);
 must_use int continuous_epoch(struct continuous *c, const char *label, struct err *e);
 must_use int continuous_label(struct continuous *c, const char *label, struct err *e);
-/* The same, and nothing is taken any more. */
+/* What was taken so far is in the open recording, nothing else changes. */
+must_use int continuous_recent(struct continuous *c, struct continuous_recent *ret,
+			       struct err *e);
+/* The same as a flush, and nothing is taken any more. */
 must_use int continuous_stop(struct continuous *c, struct err *e);
 
 void continuous_status(const struct continuous *c, struct continuous_status *ret);

@@ -85,7 +85,7 @@ int system_recorder_fd(const struct system_recorder *r)
 	return system_sampler_fd(r->sampler);
 }
 
-static void drain(struct system_recorder *r, uint64_t now_ns)
+void system_recorder_drain(struct system_recorder *r, uint64_t now_ns)
 {
 	unsigned table = system_sampler_drain(r->sampler);
 
@@ -106,7 +106,7 @@ void system_recorder_work(struct system_recorder *r, uint64_t now_ns)
 		system_sampler_jitter(r->sampler);
 	}
 	if (now_ns - r->drained_ns >= SYSTEM_RECORDER_DRAIN_NS)
-		drain(r, now_ns);
+		system_recorder_drain(r, now_ns);
 }
 
 void system_recorder_pause(struct system_recorder *r, bool is_paused)
@@ -121,8 +121,8 @@ void system_recorder_stop(struct system_recorder *r)
 
 int system_recorder_end(struct system_recorder *r, uint64_t now_ns, struct err *e)
 {
-	drain(r, now_ns);
-	drain(r, now_ns);
+	system_recorder_drain(r, now_ns);
+	system_recorder_drain(r, now_ns);
 	return system_counts_end(r->counts, e);
 }
 

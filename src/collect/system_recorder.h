@@ -45,6 +45,8 @@ must_use int system_recorder_start(struct system_recorder *r, struct err *e);
 /* Readable when there is work. */
 int system_recorder_fd(const struct system_recorder *r);
 void system_recorder_work(struct system_recorder *r, uint64_t now_ns);
+/* What was counted until now is in the recording at once. */
+void system_recorder_drain(struct system_recorder *r, uint64_t now_ns);
 /* Samples are counted, or not. */
 void system_recorder_pause(struct system_recorder *r, bool is_paused);
 void system_recorder_stop(struct system_recorder *r);

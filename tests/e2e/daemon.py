@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -106,6 +107,38 @@ def what_ran_is_in_the_database_after_a_flush():
         inclusive = harness.total_of(r, 'main', 'inclusive')
         assert inclusive > 0.98 * got, r['rows'][:5]
         assert r['quality']['lost'] == 0
+        d.quit()
+
+
+def ask(d, request):
+    """What the daemon answers, by name."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(d.socket)
+        s.sendall(request.encode() + b'\n')
+        lines = b''.join(iter(lambda: s.recv(4096), b'')).decode().splitlines()
+    assert lines[0] == 'ok', lines
+    return dict(line.split('=', 1) for line in lines[1:])
+
+
+@test
+def what_was_taken_lately_can_be_read_along_and_is_still_the_databases():
+    with daemon() as d:
+        runs = []
+        for _ in range(3):
+            begin = time.monotonic_ns()
+            runs.append((begin, run_cpu()))
+            recent = ask(d, 'recent')
+            opened, taken = int(recent['opened-ns']), int(recent['taken-ns'])
+            assert opened < taken <= time.monotonic_ns(), recent
+            lost = int(recent['lost']) * int(recent['period-ns'])
+            # On a busy machine a segment is made meanwhile, and another recording begins.
+            least = sum(used for begin, used in runs if begin >= opened)
+            most = sum(used for _, used in runs)
+            got = cpu_ns(recent['path'], code=1)[0]  # 1: it is not complete yet
+            assert 0.95 * least - lost <= got <= 1.05 * most, f'{got} of {least} to {most}'
+        d.done('flush')
+        lost = d.status()['lost'] * int(recent['period-ns'])
+        assert 0.95 * most - lost <= sum_of(d.segments()) <= 1.05 * most
         d.quit()
 
 
