@@ -144,11 +144,17 @@ static void spawns(const char *arg)
 	printf("empty environment %x\n", exit_of(pid));
 }
 
-/* Outlives its parent in a session of its own and says so in a file. */
+/* Outlives its parent, in a session of its own, until it is told to end by a file; says
+ * so in another. */
 static void daemonise(const char *path)
 {
-	if (fork())
+	char end[4096];
+
+	snprintf(end, sizeof(end), "%s.end", path);
+	if (fork()) { /* that it is there when we end is certain */
+		wait(NULL);
 		return;
+	}
 	setsid();
 	if (fork())
 		_exit(0);
@@ -158,7 +164,8 @@ static void daemonise(const char *path)
 	for (int i = 0; i < 3; i++)
 		dup2(open("/dev/null", O_RDWR), i);
 	burn(50);
-	sleep_ms(300);
+	for (int i = 0; i < 3000 && access(end, F_OK) != 0; i++)
+		sleep_ms(10);
 	burn(50);
 	dprintf(fd, "the daemon is done, parent %s\n", getppid() == 1 ? "init" : "other");
 	_exit(0);
