@@ -100,6 +100,11 @@ static void print_cost(const char *s)
 		       "tenths %s\n",
 		       text_duration(cpu, control_lines_number(s, "sample-ns-median")),
 		       text_duration(rss, control_lines_number(s, "sample-ns-p90")));
+	if (control_lines_number(s, "hit-ns-mean"))
+		printf("            counting takes %s where the stack is in the table, "
+		       "else %s\n",
+		       text_duration(cpu, control_lines_number(s, "hit-ns-mean")),
+		       text_duration(rss, control_lines_number(s, "miss-ns-mean")));
 }
 
 static void print_growth(const char *s)

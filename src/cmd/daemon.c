@@ -146,6 +146,21 @@ static uint64_t cost_ns(const struct stack_record_stats *k, uint64_t per_mille)
 	return 0;
 }
 
+static void mean_line(struct buf *b, const char *name, uint64_t sum, uint64_t n)
+{
+	control_lines_add(b, name, n ? sum / n : 0);
+}
+
+/* What samples took in the kernel; all 0 unless that is measured. */
+static void print_costs(const struct stack_record_stats *k, struct buf *b)
+{
+	control_lines_add(b, "sample-ns-median", cost_ns(k, 500));
+	control_lines_add(b, "sample-ns-p90", cost_ns(k, 900));
+	mean_line(b, "sample-ns-mean", k->took_ns, k->samples);
+	mean_line(b, "hit-ns-mean", k->hit_ns, k->hits);
+	mean_line(b, "miss-ns-mean", k->miss_ns, k->samples - k->hits);
+}
+
 /* Numbers by name, for 'dwell ctl status' to put into words. */
 static void print_status(const struct daemon *d, struct buf *b)
 {
@@ -168,8 +183,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "images-gone", s.recorder.n_gone);
 	control_lines_add(b, "images-unnumbered", s.recorder.n_unnumbered);
 	control_lines_add(b, "cpu-ns", s.cpu_ns);
-	control_lines_add(b, "sample-ns-median", cost_ns(&s.recorder.kernel, 500));
-	control_lines_add(b, "sample-ns-p90", cost_ns(&s.recorder.kernel, 900));
+	print_costs(&s.recorder.kernel, b);
 	control_lines_add(b, "own-bytes", s.own_bytes);
 	control_lines_add(b, "kernel-bytes",
 			  s.recorder.rows_bytes + s.recorder.other_bytes);

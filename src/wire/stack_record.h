@@ -115,7 +115,10 @@ struct stack_record_stats {
 	uint64_t lost;	    /* samples that could not be told: the ring was full */
 	uint64_t stops[16]; /* user stacks walked, by enum stack_record_stop */
 	uint64_t cost_steps[STACK_RECORD_COST_STEPS]; /* samples, by what they took */
-	uint64_t pad[12];
+	/* In all, where the program times itself: samples; counting those whose key was
+	 * in the table, and the others. */
+	uint64_t took_ns, hit_ns, miss_ns;
+	uint64_t pad[9];
 };
 
 _Static_assert(sizeof(struct stack_record_stats) == 512, "layout");

@@ -182,6 +182,20 @@ def the_status_tells_rates_and_costs():
 
 
 @test
+def what_samples_cost_is_told_where_it_is_measured():
+    with daemon('--measure') as d:
+        run_cpu()
+        s = d.status()
+        assert 0 < s['hit-ns-mean'] < s['miss-ns-mean'], s
+        assert s['hit-ns-mean'] < s['sample-ns-mean'] < 1e6, s
+        assert 'in the table' in d.done('status')
+        d.quit()
+    with daemon() as d:
+        assert d.status()['sample-ns-mean'] == 0
+        d.quit()
+
+
+@test
 def a_killed_daemon_loses_no_more_than_the_last_seconds():
     with daemon() as d:
         run_cpu(90)

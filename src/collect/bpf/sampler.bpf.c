@@ -112,7 +112,8 @@ static __always_inline void miss(struct stack_record_stats *st, void *ring,
 	slot->count = 1;
 }
 
-static __always_inline void count(struct stack_record_stats *st, void *ring,
+/* True: it was there. */
+static __always_inline bool count(struct stack_record_stats *st, void *ring,
 				  struct scratch *s, uint32_t cpu)
 {
 	uint64_t key = s->walk.record.key;
@@ -121,20 +122,32 @@ static __always_inline void count(struct stack_record_stats *st, void *ring,
 	struct stack_record_set *set = bpf_map_lookup_elem(&table, &at);
 
 	if (!set)
-		return;
+		return false;
 	for (uint32_t i = 0; i < STACK_RECORD_WAYS; i++)
 		if (set->slots[i].key == key && set->slots[i].count) {
 			set->slots[i].count++;
 			st->hits++;
-			return;
+			return true;
 		}
 	miss(st, ring, s, set, filled);
+	return false;
 }
 
-static __always_inline void note_cost(struct stack_record_stats *st, uint64_t begin_ns)
+static __always_inline uint64_t now_ns(void)
 {
-	uint64_t step = (bpf_ktime_get_ns() - begin_ns) / STACK_RECORD_COST_NS;
+	return is_timed ? bpf_ktime_get_ns() : 0;
+}
 
+static __always_inline void note_cost(struct stack_record_stats *st, uint64_t begin_ns,
+				      uint64_t counting_ns, bool is_hit)
+{
+	uint64_t end_ns = now_ns(), step = (end_ns - begin_ns) / STACK_RECORD_COST_NS;
+
+	st->took_ns += end_ns - begin_ns;
+	if (is_hit)
+		st->hit_ns += end_ns - counting_ns;
+	else
+		st->miss_ns += end_ns - counting_ns;
 	if (step >= STACK_RECORD_COST_STEPS)
 		step = STACK_RECORD_COST_STEPS - 1;
 	st->cost_steps[step & (STACK_RECORD_COST_STEPS - 1)]++;
@@ -148,8 +161,9 @@ int sample(struct bpf_perf_event_data *ctx)
 	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
 	struct stack_record_stats *st = bpf_map_lookup_elem(&stats, &cpu);
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
-	uint64_t begin_ns = is_timed ? bpf_ktime_get_ns() : 0;
+	uint64_t begin_ns = now_ns(), counting_ns;
 	struct mm_struct *mm;
+	bool is_hit;
 
 	if (!s || !st || !ring)
 		return 0;
@@ -167,9 +181,10 @@ int sample(struct bpf_perf_event_data *ctx)
 			st->stops[s->walk.stop & 15]++;
 	}
 	take_names(s, task);
-	count(st, ring, s, cpu);
+	counting_ns = now_ns();
+	is_hit = count(st, ring, s, cpu);
 	taking_put_image(st, ring, s);
 	if (is_timed)
-		note_cost(st, begin_ns);
+		note_cost(st, begin_ns, counting_ns, is_hit);
 	return 0;
 }
