@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results as one aligned table per bar."""
 
-WIDTH_OF_NAMES, WIDTH_OF_NUMBERS = 13, 8
+WIDTH_OF_NAMES, WIDTH_OF_NUMBERS, WIDTH_OF_RANGES = 13, 8, 12
 
 
 def number(value):
@@ -29,8 +29,8 @@ class Table:
         self.out.write(line + "\n")
         self.out.flush()
 
-    def begin(self, bar, what, notes):
-        self.say(f"\nBAR {bar}: {what}")
+    def begin(self, title, what, notes):
+        self.say(f"\n{title}: {what}")
         for line in notes:
             self.say("  " + line)
         self.columns = None
@@ -45,7 +45,9 @@ class Table:
 
     def _head(self, columns):
         self.columns = columns
-        self.widths = [max(len(c), WIDTH_OF_NAMES if i == 0 else WIDTH_OF_NUMBERS) for i, c in enumerate(columns)]
+        least = [WIDTH_OF_NAMES if i == 0 else WIDTH_OF_RANGES if c.endswith("95 %") else WIDTH_OF_NUMBERS
+                 for i, c in enumerate(columns)]
+        self.widths = [max(len(c), w) for c, w in zip(columns, least)]
         self._line(columns)
         self.say("  " + "-" * (sum(self.widths) + 2 * (len(self.widths) - 1)))
 
