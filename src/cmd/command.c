@@ -21,6 +21,9 @@ const struct command *const commands[] = {
 	NULL
 };
 
+/* What dwell starts itself: no list shows it. */
+extern const struct command cmd_segments;
+
 static const struct option_spec common_options[] = {
 	{ .name = "color",
 	  .kind = OPTION_CHOICE,
@@ -65,7 +68,7 @@ const struct command *command_find(const char *name)
 	for (const struct command *const *c = commands; *c; c++)
 		if (strcmp((*c)->name, name) == 0)
 			return *c;
-	return NULL;
+	return strcmp(name, cmd_segments.name) == 0 ? &cmd_segments : NULL;
 }
 
 const char *command_nearest(const char *misspelt)

@@ -94,6 +94,10 @@ static void print_cost(const char *s)
 	       text_pct(cpu, (double)control_lines_number(s, "cpu-ns"), (double)running),
 	       text_size(rss, control_lines_number(s, "own-bytes")),
 	       text_size(kernel, control_lines_number(s, "kernel-bytes")));
+	printf("            the kernel's rings were looked at every %s at least;\n"
+	       "            making a segment took %s at most\n",
+	       text_duration(cpu, control_lines_number(s, "longest-gap-ns")),
+	       text_size(rss, control_lines_number(s, "segment-peak-bytes")));
 	if (control_lines_number(s, "sample-ns-median"))
 		printf("            in the kernel half of the samples take %s or less, "
 		       "nine "

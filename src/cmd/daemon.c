@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ extern const struct command cmd_daemon;
 #define DEFAULT_HZ	 5200
 #define DEFAULT_SEGMENT	 (UINT64_C(600) * 1000000000)
 #define TICK_MS		 100
+/* What is larger goes back to the system when it is freed: tables of large images. */
+#define MALLOC_LARGE (128 << 10)
 
 static const struct option_spec daemon_options[] = {
 	{ .name = "db",
@@ -110,6 +113,7 @@ static void take_settings(const struct options *o, struct continuous_settings *s
 		.has_processes = options_has(o, "per-process"),
 		.is_timed = options_has(o, "measure"),
 		.has_threads = options_has(o, "per-thread"),
+		.maker = "segments",
 		.segment_ns = options_u64(o, "merge", DEFAULT_SEGMENT),
 		.retention = { .max_age_s =
 				       (int64_t)(options_u64(o, "keep", 0) / 1000000000),
@@ -184,7 +188,9 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "images-unnumbered", s.recorder.n_unnumbered);
 	control_lines_add(b, "cpu-ns", s.cpu_ns);
 	print_costs(&s.recorder.kernel, b);
+	control_lines_add(b, "longest-gap-ns", s.recorder.longest_gap_ns);
 	control_lines_add(b, "own-bytes", s.own_bytes);
+	control_lines_add(b, "segment-peak-bytes", s.maker_peak_bytes);
 	control_lines_add(b, "kernel-bytes",
 			  s.recorder.rows_bytes + s.recorder.other_bytes);
 	control_lines_add(b, "database-bytes", s.database_bytes);
@@ -319,6 +325,7 @@ static int run_daemon(struct options *o, struct err *e)
 
 	if (options_argc(o))
 		return err_set(e, ERR_USAGE, "'%.60s' is too much", options_argv(o)[0]);
+	mallopt(M_MMAP_THRESHOLD, MALLOC_LARGE);
 	take_settings(o, &settings);
 	rc = take_signals(&d, e);
 	if (rc == 0)

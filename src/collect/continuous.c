@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/continuous.h"
 
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +16,10 @@
 #include "base/text.h"
 #include "collect/facts.h"
 #include "collect/segment_job.h"
+#include "collect/segment_maker.h"
 #include "collect/session_notes.h"
 #include "host/clock.h"
+#include "host/kernel.h"
 #include "host/procfs.h"
 #include "store/database.h"
 
@@ -25,6 +30,11 @@
 /* An open recording is a segment's worth when it has grown to this, whatever the time:
  * its dictionaries are in memory. */
 #define OPEN_BYTES_MAX (UINT64_C(2) << 20)
+/* A segment that could not be made is tried again then. */
+#define RETRY_NS UINT64_C(60000000000)
+#define TICK_MS	 100
+/* What empties the rings does not wait for those whose samples are in them. */
+#define DAEMON_NICE (-15)
 
 extern const struct source_ops system_source;
 
@@ -33,11 +43,13 @@ struct continuous {
 	struct cpus cpus;
 	struct plan plan;
 	struct system_recorder *recorder;
+	struct utsname machine;
 	struct database_writer *database;
 	struct segment_job *job;
 	struct writer *open;
 	char *open_path;
 	uint64_t started_ns, opened_ns, flushed_ns;
+	uint64_t retry_ns; /* segments are made then, though none is due; 0: not */
 	int64_t opened_s;
 	uint64_t n_failures, bytes_at_start;
 	/* Of the kernel's counters, what earlier segments told. */
@@ -50,28 +62,58 @@ static int64_t now_s(void)
 	return (int64_t)(clock_read_ns(CLOCK_REALTIME) / 1000000000);
 }
 
-static uint64_t own_cpu_ns(void)
+static uint64_t cpu_ns(const struct rusage *u)
 {
-	struct rusage u = { 0 };
+	return ((uint64_t)u->ru_utime.tv_sec + (uint64_t)u->ru_stime.tv_sec) *
+		       1000000000 +
+	       ((uint64_t)u->ru_utime.tv_usec + (uint64_t)u->ru_stime.tv_usec) * 1000;
+}
 
-	getrusage(RUSAGE_SELF, &u);
-	return ((uint64_t)u.ru_utime.tv_sec + (uint64_t)u.ru_stime.tv_sec) * 1000000000 +
-	       ((uint64_t)u.ru_utime.tv_usec + (uint64_t)u.ru_stime.tv_usec) * 1000;
+/* And of what makes segments. */
+static uint64_t own_cpu_ns(uint64_t *ret_maker_peak_bytes)
+{
+	struct rusage self = { 0 }, makers = { 0 };
+
+	getrusage(RUSAGE_SELF, &self);
+	getrusage(RUSAGE_CHILDREN, &makers);
+	if (ret_maker_peak_bytes)
+		*ret_maker_peak_bytes = (uint64_t)makers.ru_maxrss * 1024;
+	return cpu_ns(&self) + cpu_ns(&makers);
 }
 
 /* Without what is mapped of the kernel's maps, which is the kernel's. */
-static uint64_t own_bytes(void)
+static uint64_t bytes_in_memory(pid_t pid)
 {
-	char text[4096];
+	char path[64], text[4096];
 	const char *line;
 
-	if (procfs_read_text("/proc/self/status", text, sizeof(text), NULL) < 0)
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (procfs_read_text(path, text, sizeof(text), NULL) < 0)
 		return 0;
 	line = strstr(text, "\nRssAnon:");
 	return line ? strtoull(line + strlen("\nRssAnon:"), NULL, 10) * 1024 : 0;
 }
 
+static uint64_t own_bytes(const struct continuous *c)
+{
+	pid_t maker = segment_job_pid(c->job);
+
+	return bytes_in_memory(getpid()) + (maker ? bytes_in_memory(maker) : 0);
+}
+
 /* The open recording. */
+
+/* It can be told from all others, and whose kernel's addresses are in it. */
+static void name_recording(struct continuous *c)
+{
+	char text[KERNEL_BOOT_ID_MAX];
+
+	if (kernel_boot_id(text))
+		writer_info(c->open, SEGMENT_MAKER_BOOT, text);
+	if (procfs_read_text("/proc/sys/kernel/random/uuid", text, sizeof(text), NULL) ==
+	    0)
+		writer_info(c->open, DATABASE_WRITER_RECORDING, text);
+}
 
 static int open_recording(struct continuous *c, struct err *e)
 {
@@ -85,6 +127,7 @@ static int open_recording(struct continuous *c, struct err *e)
 	writer_info(c->open, "experiments", c->plan.choice.name);
 	writer_info(c->open, "target", "the whole machine");
 	writer_info(c->open, "dwell-version", DWELL_VERSION);
+	name_recording(c);
 	c->opened_ns = c->flushed_ns = clock_monotonic_ns();
 	c->opened_s = now_s();
 	system_recorder_begin(c->recorder, c->open, c->plan.events[0]);
@@ -113,7 +156,7 @@ static void note_numbers(struct continuous *c)
 static int close_recording(struct continuous *c, struct err *e)
 {
 	struct err why = { 0 };
-	int rc = system_recorder_end(c->recorder, clock_monotonic_ns(), &why), rc2;
+	int rc = system_recorder_end(c->recorder, clock_monotonic_ns(), false, &why), rc2;
 
 	note_numbers(c);
 	rc2 = writer_close(c->open, rc < 0 ? NULL : &why);
@@ -135,7 +178,8 @@ static int adopt(struct continuous *c, struct err *e)
 		return 0;
 	to_s = st.st_mtim.tv_sec;
 	from_s = to_s - (int64_t)(c->settings.segment_ns / 1000000000);
-	return segment_job_put(c->job, c->open_path, from_s, to_s, e);
+	return segment_job_put(database_writer_directory(c->database), c->open_path,
+			       from_s, to_s, e);
 }
 
 /* What was taken so far waits to become a segment; the next recording begins. */
@@ -146,10 +190,11 @@ static int turn(struct continuous *c, struct err *e)
 	int rc = close_recording(c, &why), rc2;
 
 	/* Also what could not be written in whole. */
-	rc2 = segment_job_put(c->job, c->open_path, c->opened_s,
-			      to_s > c->opened_s ? to_s : c->opened_s + 1,
+	rc2 = segment_job_put(database_writer_directory(c->database), c->open_path,
+			      c->opened_s, to_s > c->opened_s ? to_s : c->opened_s + 1,
 			      rc < 0 ? NULL : &why);
 	rc = rc < 0 ? rc : rc2;
+	malloc_trim(0); /* the dictionaries of what was closed */
 	if (c->is_started) {
 		rc2 = open_recording(c, rc < 0 ? NULL : &why);
 		rc = rc < 0 ? rc : rc2;
@@ -169,20 +214,51 @@ static int begin_epoch(struct continuous *c, const char *label, struct err *e)
 	return database_writer_begin(c->database, &m, e);
 }
 
-int continuous_flush(struct continuous *c, struct err *e)
+/* How making segments ended, which may be tried again. */
+static int note_result(struct continuous *c, int rc)
 {
-	int rc = segment_job_wait(c->job, e);
-
-	if (c->open)
-		rc = turn(c, rc < 0 ? NULL : e);
-	else if (c->is_started) /* it failed last time */
-		rc = open_recording(c, e);
-	if (rc == 0)
-		rc = segment_job_start(c->job, e);
-	if (rc == 0)
-		rc = segment_job_wait(c->job, e);
+	c->retry_ns = rc < 0 ? clock_monotonic_ns() + RETRY_NS : 0;
 	c->n_failures += rc < 0;
 	return rc;
+}
+
+/* Until nobody makes segments; samples go on. */
+static int wait_for_job(struct continuous *c, struct err *e)
+{
+	int rc = 0;
+
+	if (!segment_job_pid(c->job))
+		return 0;
+	while (!segment_job_poll(c->job, &rc, e)) {
+		struct pollfd fds[] = {
+			{ .fd = segment_job_fd(c->job), .events = POLLIN },
+			{ .fd = c->is_started ? continuous_fd(c) : -1, .events = POLLIN },
+		};
+
+		if (poll(fds, 2, TICK_MS) < 0 && errno != EINTR)
+			return err_os(e, "cannot wait");
+		if (c->is_started)
+			system_recorder_work(c->recorder, clock_monotonic_ns());
+	}
+	return note_result(c, rc);
+}
+
+/* What failed before is tried again with the rest. */
+int continuous_flush(struct continuous *c, struct err *e)
+{
+	int rc = wait_for_job(c, NULL);
+
+	if (c->open)
+		rc = turn(c, e);
+	else if (c->is_started) /* it failed last time */
+		rc = open_recording(c, e);
+	else
+		rc = 0;
+	if (rc == 0)
+		rc = segment_job_start(c->job, true, e);
+	if (rc < 0)
+		return note_result(c, rc);
+	return wait_for_job(c, e);
 }
 
 int continuous_epoch(struct continuous *c, const char *label, struct err *e)
@@ -194,7 +270,7 @@ int continuous_epoch(struct continuous *c, const char *label, struct err *e)
 
 int continuous_label(struct continuous *c, const char *label, struct err *e)
 {
-	int rc = segment_job_wait(c->job, e);
+	int rc = wait_for_job(c, e);
 
 	return rc < 0 ? rc : database_writer_label(c->database, label, e);
 }
@@ -213,18 +289,21 @@ static uint64_t bytes_of(const struct continuous *c)
 
 static int open_database(struct continuous *c, struct err *e)
 {
-	struct utsname u = { .nodename = "localhost" };
+	struct segment_job_settings job = { .command = c->settings.maker,
+					    .database = c->settings.database,
+					    .retention = c->settings.retention };
 	int rc;
 
-	uname(&u);
-	rc = database_writer_open(c->settings.database,
-				  c->settings.host ? c->settings.host : u.nodename,
-				  &c->database, e);
+	uname(&c->machine);
+	job.host = c->settings.host ? c->settings.host : c->machine.nodename;
+	rc = database_writer_open(job.database, job.host, &c->database, e);
 	if (rc < 0)
 		return rc;
 	c->open_path =
 		xasprintf("%s/" OPEN_RECORDING, database_writer_directory(c->database));
-	c->job = segment_job_new(c->database, &c->settings.retention);
+	job.lock = database_writer_lock(c->database);
+	c->job = segment_job_new(&job);
+	c->retry_ns = c->started_ns; /* what the last daemon left */
 	c->bytes_at_start = bytes_of(c);
 	if (!database_writer_continue(c->database))
 		rc = begin_epoch(c, c->settings.label, e);
@@ -242,6 +321,7 @@ static int start(struct continuous *c, struct err *e)
 					     .has_processes = c->settings.has_processes };
 	int rc = system_recorder_new(&s, &c->recorder, e);
 
+	setpriority(PRIO_PROCESS, 0, DAEMON_NICE); /* where it may */
 	if (rc == 0)
 		rc = open_recording(c, e);
 	if (rc == 0)
@@ -307,14 +387,20 @@ static bool is_segment_due(const struct continuous *c, uint64_t now_ns)
 	       writer_bytes(c->open) >= OPEN_BYTES_MAX;
 }
 
-static int make_segment(struct continuous *c, struct err *e)
+/* Of what waits. */
+static int make_segments(struct continuous *c, struct err *e)
+{
+	int rc = segment_job_start(c->job, false, e);
+
+	c->retry_ns = 0;
+	return rc < 0 ? note_result(c, rc) : 0;
+}
+
+static int end_segment(struct continuous *c, struct err *e)
 {
 	int rc = turn(c, e);
 
-	if (rc == 0)
-		rc = segment_job_start(c->job, e);
-	c->n_failures += rc < 0;
-	return rc;
+	return rc < 0 ? note_result(c, rc) : make_segments(c, e);
 }
 
 int continuous_work(struct continuous *c, struct err *e)
@@ -323,14 +409,14 @@ int continuous_work(struct continuous *c, struct err *e)
 	int rc = 0;
 
 	system_recorder_work(c->recorder, now_ns);
-	if (segment_job_poll(c->job, &rc, e) && rc < 0) {
-		c->n_failures++;
+	if (segment_job_poll(c->job, &rc, e) && note_result(c, rc) < 0)
 		return rc;
-	}
 	if (!c->open)
 		return open_recording(c, e);
 	if (is_segment_due(c, now_ns))
-		return make_segment(c, e);
+		return end_segment(c, e);
+	if (c->retry_ns && now_ns >= c->retry_ns)
+		return make_segments(c, e);
 	if (now_ns - c->flushed_ns < FLUSH_NS)
 		return 0;
 	c->flushed_ns = now_ns;
@@ -357,8 +443,8 @@ int continuous_recent(struct continuous *c, struct continuous_recent *ret, struc
 		.taken_ns = now_ns,
 		.period_ns = c->settings.period_ns,
 		.lost = st.kernel.lost + st.counts.strays,
-		.cpu_ns = own_cpu_ns(),
-		.own_bytes = own_bytes(),
+		.cpu_ns = own_cpu_ns(NULL),
+		.own_bytes = own_bytes(c),
 		.kernel_bytes = st.rows_bytes + st.other_bytes,
 		.has_processes = c->settings.has_processes,
 	};
@@ -382,8 +468,8 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 					   .n_segments = segment_job_n_segments(c->job),
 					   .n_failures = c->n_failures };
 	system_recorder_status(c->recorder, &ret->recorder);
-	ret->cpu_ns = own_cpu_ns();
-	ret->own_bytes = own_bytes();
+	ret->cpu_ns = own_cpu_ns(&ret->maker_peak_bytes);
+	ret->own_bytes = own_bytes(c);
 	ret->epoch = m ? m->epoch : 0;
 	ret->label = m ? m->label : "";
 	ret->database_bytes = bytes_of(c);

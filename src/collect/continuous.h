@@ -30,12 +30,14 @@ struct continuous_settings {
 	bool is_timed;	     /* what samples take in the kernel is measured */
 	uint64_t segment_ns; /* how often a segment is made */
 	struct database_retention retention;
+	const char *maker; /* command of this program that calls segment_maker_run() */
 };
 
 struct continuous_status {
 	struct system_recorder_status recorder;
 	uint64_t running_ns, period_ns;
-	uint64_t cpu_ns, own_bytes;		 /* of the daemon itself, in user space */
+	/* Of the daemon itself and of what makes its segments. */
+	uint64_t cpu_ns, own_bytes, maker_peak_bytes;
 	uint64_t database_bytes, bytes_at_start; /* of this host */
 	uint64_t n_segments;			 /* written since the start */
 	uint32_t epoch;

@@ -127,12 +127,17 @@ static int compare_u64(const void *a, const void *b)
 }
 
 /* Modules come and go: their symbols are not in the cache. */
-static void select_symbols(const struct kernel_frames *k, const uint64_t *addrs, size_t n,
-			   struct buf *ret)
+void kernel_frames_select(uint64_t *addrs, size_t n, bool has_module, struct buf *ret)
 {
 	struct buf all = { 0 };
+	size_t kept = 0;
 
-	if (!k->has_seen_module && kernel_cache_select(addrs, n, ret, NULL) == 0)
+	qsort(addrs, n, sizeof(*addrs), compare_u64);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || addrs[kept - 1] != addrs[i])
+			addrs[kept++] = addrs[i];
+	n = kept;
+	if (!has_module && kernel_cache_select(addrs, n, ret, NULL) == 0)
 		return;
 	if (procfs_read("/proc/kallsyms", KALLSYMS_MAX, &all, NULL) == 0)
 		kernel_select_symbols((char *)all.data, all.size, addrs, n, ret);
@@ -151,8 +156,7 @@ int kernel_frames_keep_symbols(struct kernel_frames *k, struct err *e)
 	for (size_t i = 0; i < k->seen.cap; i++)
 		if (k->seen.at[i].used)
 			addrs[n++] = k->seen.at[i].key;
-	qsort(addrs, n, sizeof(*addrs), compare_u64);
-	select_symbols(k, addrs, n, &some);
+	kernel_frames_select(addrs, n, k->has_seen_module, &some);
 	if (some.size)
 		rc = writer_blob(k->writer,
 				 &(struct model_blob){

@@ -8,8 +8,11 @@
 #ifndef DWELL_COLLECT_KERNEL_FRAMES_H
 #define DWELL_COLLECT_KERNEL_FRAMES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/own.h"
 #include "store/writer.h"
@@ -24,5 +27,7 @@ uint32_t kernel_frames_location(struct kernel_frames *k, uint64_t pc, uint32_t f
 /* Store the symbols of what was seen; nothing when nothing was, or when they are hidden
  * from this user. */
 must_use int kernel_frames_keep_symbols(struct kernel_frames *k, struct err *e);
+/* The lines of /proc/kallsyms that the addresses fall into; sorts them. */
+void kernel_frames_select(uint64_t *addrs, size_t n, bool has_module, struct buf *ret);
 
 #endif

@@ -2,52 +2,65 @@
 #include "collect/segment_job.h"
 
 #include <errno.h>
-#include <glob.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <malloc.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "store/recording.h"
-#include "store/tally.h"
+#include "collect/segment_maker.h"
 
-/* FROM-TO.closed.part, in seconds since 1970; no reader of the database looks at it. */
-#define WAITING_SUFFIX ".closed.part"
+#define TRIES	   3
+#define LAZY_NICE  10
+#define REPORT_MAX 65536
 
 struct segment_job {
-	struct database_writer *database;
-	struct database_retention retention;
-	pthread_t thread;
-	bool is_running;
-	bool is_done; /* set by the thread, atomically */
-	int rc;
-	struct err e;
+	struct segment_job_settings settings;
+	pid_t pid; /* 0: none */
+	int pipe;  /* what it has to say */
+	bool is_urgent;
+	unsigned n_tries;
+	struct buf report;
 	uint64_t n_segments;
 };
 
-struct segment_job *segment_job_new(struct database_writer *w,
-				    const struct database_retention *retention)
+struct segment_job *segment_job_new(const struct segment_job_settings *settings)
 {
 	struct segment_job *j = xcalloc(1, sizeof(*j));
 
-	j->database = w;
-	j->retention = *retention;
+	j->settings = *settings;
+	j->pipe = -1;
 	return j;
+}
+
+static void reap(struct segment_job *j, int *ret_status)
+{
+	while (waitpid(j->pid, ret_status, 0) < 0 && errno == EINTR)
+		;
+	closep(&j->pipe);
+	j->pipe = -1;
+	j->pid = 0;
 }
 
 void segment_job_free(struct segment_job *j)
 {
+	int status;
+
 	if (!j)
 		return;
-	if (j->is_running)
-		pthread_join(j->thread, NULL);
+	if (j->pid) {
+		kill(j->pid, SIGKILL);
+		reap(j, &status);
+	}
+	buf_fini(&j->report);
 	free(j);
 }
 
@@ -56,142 +69,144 @@ void segment_job_freep(struct segment_job **j)
 	segment_job_free(*j);
 }
 
-int segment_job_put(struct segment_job *j, const char *path, int64_t from_s, int64_t to_s,
+int segment_job_put(const char *directory, const char *path, int64_t from_s, int64_t to_s,
 		    struct err *e)
 {
-	own(freep) char *waiting =
-		xasprintf("%s/%" PRId64 "-%" PRId64 WAITING_SUFFIX,
-			  database_writer_directory(j->database), from_s, to_s);
+	own(freep) char *waiting = segment_maker_waiting(directory, from_s, to_s);
 
 	/* Of the same seconds there may be one that waits already. */
 	while (access(waiting, F_OK) == 0) {
 		free(waiting);
-		waiting =
-			xasprintf("%s/%" PRId64 "-%" PRId64 WAITING_SUFFIX,
-				  database_writer_directory(j->database), from_s, ++to_s);
+		waiting = segment_maker_waiting(directory, from_s, ++to_s);
 	}
 	if (rename(path, waiting) != 0)
 		return err_os(e, "cannot rename '%s'", path);
 	return 0;
 }
 
-static bool times_of(const char *path, int64_t *from_s, int64_t *to_s)
+/* In the child from here on. */
+
+static _Noreturn void become_maker(const struct segment_job *j, pid_t parent, int report)
 {
-	const char *name = strrchr(path, '/');
+	const struct segment_job_settings *s = &j->settings;
+	char lock[16], keep[32], keep_size[32];
+	const char *argv[] = { "dwell",	      s->command, "--db", s->database, "--host",
+			       s->host,	      "--lock",	  lock,	  "--keep",    keep,
+			       "--keep-size", keep_size,  NULL };
 
-	return name && sscanf(name, "/%" SCNd64 "-%" SCNd64, from_s, to_s) == 2 &&
-	       *from_s <= *to_s;
-}
-
-static int add(struct segment_job *j, const char *path, struct err *e)
-{
-	own(recording_freep) struct recording *r = NULL;
-	own(tally_freep) struct tally *t = tally_new();
-	int64_t from_s, to_s;
-	int rc;
-
-	if (!times_of(path, &from_s, &to_s))
-		return 0; /* nobody's here */
-	rc = recording_open(path, &r, e);
-	if (rc == 0)
-		rc = tally_add_recording(t, r, NULL, e);
-	if (rc == 0 && tally_n_samples(t)) {
-		rc = database_writer_add(j->database, t, from_s, to_s, e);
-		j->n_segments += rc == 0;
+	snprintf(lock, sizeof(lock), "%d", s->lock);
+	snprintf(keep, sizeof(keep), "%" PRId64, s->retention.max_age_s);
+	snprintf(keep_size, sizeof(keep_size), "%" PRIu64, s->retention.max_bytes);
+	/* It must not write when the next daemon does; and what it leaves half done, that
+	 * one finds. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
+	    dup2(report, STDOUT_FILENO) >= 0 && fcntl(s->lock, F_SETFD, 0) == 0) {
+		setpriority(PRIO_PROCESS, 0, j->is_urgent ? 0 : LAZY_NICE);
+		execv("/proc/self/exe", (char *const *)argv);
 	}
-	/* What cannot be read now will not be readable later. */
-	if (rc == 0 || rc == ERR_FORMAT)
-		unlink(path);
-	return rc == ERR_FORMAT ? 0 : rc;
+	_exit(127);
 }
 
-static int add_all(struct segment_job *j, struct err *e)
+/* In the daemon. */
+
+static int spawn(struct segment_job *j, struct err *e)
 {
-	own(freep) char *pattern =
-		xasprintf("%s/*" WAITING_SUFFIX, database_writer_directory(j->database));
-	glob_t found;
-	int rc = 0;
+	pid_t parent = getpid();
+	int fds[2];
 
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return 0;
-	for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
-		rc = add(j, found.gl_pathv[i], e);
-	globfree(&found);
-	return rc;
-}
-
-static int maintain(struct segment_job *j, struct err *e)
-{
-	struct database_merge m = { 0 };
-	int64_t now_s = (int64_t)time(NULL);
-	uint64_t n_removed;
-	bool did = true;
-	int rc = 0;
-
-	while (rc == 0 && did)
-		rc = database_writer_merge(j->database, &m, now_s, &did, e);
-	if (rc < 0)
-		return rc;
-	return database_writer_retain(j->database, &j->retention, now_s, &n_removed, e);
-}
-
-static void *run(void *ctx)
-{
-	struct segment_job *j = ctx;
-
-	j->rc = add_all(j, &j->e);
-	if (j->rc == 0)
-		j->rc = maintain(j, &j->e);
-	malloc_trim(0); /* a segment's dictionaries were in memory */
-	__atomic_store_n(&j->is_done, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-int segment_job_start(struct segment_job *j, struct err *e)
-{
-	sigset_t all, old;
-	int rc;
-
-	if (j->is_running)
-		return 0;
-	j->is_done = false;
-	j->e = (struct err){ 0 };
-	sigfillset(&all); /* signals are the daemon's own thread's business */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&j->thread, NULL, run, j);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc != 0) {
-		errno = rc;
-		return err_os(e, "cannot start a thread");
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return err_os(e, "cannot make a pipe");
+	j->pid = fork();
+	if (j->pid == 0)
+		become_maker(j, parent, fds[1]);
+	close(fds[1]);
+	if (j->pid < 0) {
+		j->pid = 0;
+		close(fds[0]);
+		return err_os(e, "cannot start a process");
 	}
-	j->is_running = true;
+	j->pipe = fds[0];
+	fcntl(j->pipe, F_SETFL, O_NONBLOCK);
+	j->n_tries++;
+	buf_clear(&j->report);
 	return 0;
 }
 
-static void finish(struct segment_job *j, int *ret_rc, struct err *e)
+int segment_job_start(struct segment_job *j, bool is_urgent, struct err *e)
 {
-	pthread_join(j->thread, NULL);
-	j->is_running = false;
-	*ret_rc = j->rc;
-	if (j->rc < 0 && e)
-		*e = j->e;
+	if (j->pid)
+		return 0;
+	j->is_urgent = is_urgent;
+	j->n_tries = 0;
+	return spawn(j, e);
+}
+
+pid_t segment_job_pid(const struct segment_job *j)
+{
+	return j->pid;
+}
+
+int segment_job_fd(const struct segment_job *j)
+{
+	return j->pipe;
+}
+
+/* False: it has more to say. */
+static bool read_report(struct segment_job *j)
+{
+	char piece[4096];
+	ssize_t n;
+
+	while ((n = read(j->pipe, piece, sizeof(piece))) > 0)
+		if (j->report.size < REPORT_MAX)
+			buf_add(&j->report, piece, (size_t)n);
+	return n == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+static int failure(int status, const char *error, struct err *e)
+{
+	if (error)
+		return err_set(e, ERR_OS, "%.*s", (int)strcspn(error, "\n"), error);
+	if (WIFSIGNALED(status))
+		return err_set(e, ERR_OS,
+			       "what makes segments was killed by signal %d; it is tried "
+			       "again later",
+			       WTERMSIG(status));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	return err_set(e, ERR_OS, "what makes segments ended with code %d",
+		       WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+/* What its lines say. */
+static int take_report(struct segment_job *j, int status, struct err *e)
+{
+	const char *error = NULL;
+
+	buf_u8(&j->report, 0);
+	for (const char *at = (const char *)j->report.data; *at;) {
+		if (text_starts(at, SEGMENT_MAKER_MADE "\n"))
+			j->n_segments++;
+		else if (text_starts(at, SEGMENT_MAKER_ERROR " "))
+			error = at + strlen(SEGMENT_MAKER_ERROR " ");
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	return failure(status, error, e);
 }
 
 bool segment_job_poll(struct segment_job *j, int *ret_rc, struct err *e)
 {
-	if (!j->is_running || !__atomic_load_n(&j->is_done, __ATOMIC_ACQUIRE))
+	int status = 0;
+
+	if (!j->pid || !read_report(j))
 		return false;
-	finish(j, ret_rc, e);
-	return true;
-}
-
-int segment_job_wait(struct segment_job *j, struct err *e)
-{
-	int rc = 0;
-
-	if (j->is_running)
-		finish(j, &rc, e);
-	return rc;
+	reap(j, &status);
+	*ret_rc = take_report(j, status, e);
+	if (*ret_rc == 0 || !WIFSIGNALED(status) || j->n_tries >= TRIES)
+		return true;
+	*ret_rc = spawn(j, e);
+	return *ret_rc < 0;
 }
 
 uint64_t segment_job_n_segments(const struct segment_job *j)

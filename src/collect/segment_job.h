@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * segment_job - makes segments of a database out of closed recordings, in a thread of
- * its own: that takes seconds, in which samples go on.
+ * segment_job - has segments of a database made out of closed recordings, by a process
+ * of its own: that takes seconds, in which samples go on, and memory that is gone with
+ * it.
  *
  * Closed recordings wait in the host's directory under names that tell their time; what
- * fails stays there for the next time, also for the next daemon.
+ * fails stays there for the next time, also for the next daemon.  The process is this
+ * program again (segment_maker.h); one that is killed is started again, some times.
  */
 #ifndef DWELL_COLLECT_SEGMENT_JOB_H
 #define DWELL_COLLECT_SEGMENT_JOB_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/own.h"
@@ -18,21 +21,30 @@
 
 struct segment_job;
 
-struct segment_job *segment_job_new(struct database_writer *w,
-				    const struct database_retention *retention);
-void segment_job_free(struct segment_job *j); /* waits */
+struct segment_job_settings {
+	const char *command;	     /* of this program, borrowed */
+	const char *database, *host; /* borrowed */
+	int lock;		     /* of the database's writer */
+	struct database_retention retention;
+};
+
+struct segment_job *segment_job_new(const struct segment_job_settings *settings);
+void segment_job_free(struct segment_job *j); /* what it is at is left for the next one */
 void segment_job_freep(struct segment_job **j);
 
-/* A recording that was closed, by its path: it waits from now on. */
-must_use int segment_job_put(struct segment_job *j, const char *path, int64_t from_s,
+/* A recording that was closed, by its path: it waits in the directory from now on. */
+must_use int segment_job_put(const char *directory, const char *path, int64_t from_s,
 			     int64_t to_s, struct err *e);
-/* Work on all that waits; then merge and remove what is due.  Nothing when a thread is at
- * it already.  Nobody else may use the database's writer until it has ended. */
-must_use int segment_job_start(struct segment_job *j, struct err *e);
+/* Work on all that waits; then merge and remove what is due.  Nothing when a process is
+ * at it already.  Until it has ended the database is its alone.  Unless it is urgent it
+ * takes what others leave of the CPUs. */
+must_use int segment_job_start(struct segment_job *j, bool is_urgent, struct err *e);
+/* The process that is at it; 0: none is. */
+pid_t segment_job_pid(const struct segment_job *j);
+/* Readable when it may have ended; -1: it is not running. */
+int segment_job_fd(const struct segment_job *j);
 /* Has it ended?  Then how. */
 bool segment_job_poll(struct segment_job *j, int *ret_rc, struct err *e);
-/* Until it has ended. */
-must_use int segment_job_wait(struct segment_job *j, struct err *e);
 
 uint64_t segment_job_n_segments(const struct segment_job *j);
 

@@ -243,9 +243,9 @@ void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_n
 	buf_clear(&keys->records);
 }
 
-int system_counts_end(struct system_counts *c, struct err *e)
+int system_counts_end(struct system_counts *c, bool has_symbols, struct err *e)
 {
-	int rc = kernel_frames_keep_symbols(c->kernel, e);
+	int rc = has_symbols ? kernel_frames_keep_symbols(c->kernel, e) : 0;
 	int rc2 = jit_files_keep(c->jit, rc ? NULL : e);
 
 	end_recording(c);

@@ -9,6 +9,7 @@
 #ifndef DWELL_COLLECT_SYSTEM_COUNTS_H
 #define DWELL_COLLECT_SYSTEM_COUNTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,8 +42,9 @@ void system_counts_begin(struct system_counts *c, struct writer *w, uint32_t eve
 			 uint64_t period);
 /* Everything counted in a table becomes samples of now; its keys are forgotten. */
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns);
-/* What names need goes into the recording: the kernel's symbols, maps of compilers. */
-must_use int system_counts_end(struct system_counts *c, struct err *e);
+/* What names need goes into the recording: maps of compilers, and the kernel's symbols
+ * unless somebody else sees to these. */
+must_use int system_counts_end(struct system_counts *c, bool has_symbols, struct err *e);
 
 const struct system_counts_stats *system_counts_stats(const struct system_counts *c);
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "collect/system_images.h"
 #include "collect/system_rows.h"
+#include "host/clock.h"
 
 struct system_recorder {
 	struct system_sampler *sampler;
@@ -14,6 +15,7 @@ struct system_recorder {
 	struct system_counts *counts;
 	uint64_t period_ns;
 	uint64_t jittered_ns, drained_ns;
+	uint64_t fetched_ns, longest_gap_ns;
 };
 
 static void on_image(void *ctx, const struct stack_record_image *r)
@@ -85,10 +87,21 @@ int system_recorder_fd(const struct system_recorder *r)
 	return system_sampler_fd(r->sampler);
 }
 
+/* The rings were emptied. */
+static void note_fetch(struct system_recorder *r)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (r->fetched_ns && now_ns - r->fetched_ns > r->longest_gap_ns)
+		r->longest_gap_ns = now_ns - r->fetched_ns;
+	r->fetched_ns = now_ns;
+}
+
 void system_recorder_drain(struct system_recorder *r, uint64_t now_ns)
 {
 	unsigned table = system_sampler_drain(r->sampler);
 
+	note_fetch(r);
 	r->drained_ns = now_ns;
 	system_sampler_follow(r->sampler);
 	system_counts_write(r->counts, table, now_ns);
@@ -98,9 +111,10 @@ void system_recorder_drain(struct system_recorder *r, uint64_t now_ns)
 void system_recorder_work(struct system_recorder *r, uint64_t now_ns)
 {
 	/* Rings are not to overflow while a large file is read. */
-	do
+	do {
 		system_sampler_fetch(r->sampler);
-	while (system_images_load(r->images));
+		note_fetch(r);
+	} while (system_images_load(r->images));
 	if (now_ns - r->jittered_ns >= SYSTEM_RECORDER_JITTER_NS) {
 		r->jittered_ns = now_ns;
 		system_sampler_jitter(r->sampler);
@@ -119,17 +133,19 @@ void system_recorder_stop(struct system_recorder *r)
 	system_sampler_stop(r->sampler);
 }
 
-int system_recorder_end(struct system_recorder *r, uint64_t now_ns, struct err *e)
+int system_recorder_end(struct system_recorder *r, uint64_t now_ns, bool has_symbols,
+			struct err *e)
 {
 	system_recorder_drain(r, now_ns);
 	system_recorder_drain(r, now_ns);
-	return system_counts_end(r->counts, e);
+	return system_counts_end(r->counts, has_symbols, e);
 }
 
 void system_recorder_status(const struct system_recorder *r,
 			    struct system_recorder_status *ret)
 {
 	system_sampler_stats(r->sampler, &ret->kernel);
+	ret->longest_gap_ns = r->longest_gap_ns;
 	ret->counts = *system_counts_stats(r->counts);
 	ret->rows_bytes = system_rows_bytes(r->rows);
 	ret->other_bytes = system_sampler_bytes(r->sampler);

@@ -28,6 +28,7 @@ struct system_recorder_status {
 	size_t rows_bytes, other_bytes; /* memory in the kernel */
 	size_t n_images;		/* with rows */
 	uint32_t n_gone, n_unnumbered;
+	uint64_t longest_gap_ns; /* in which nobody emptied the rings */
 };
 
 #define SYSTEM_RECORDER_ROWS_BYTES ((size_t)24 << 20)
@@ -50,9 +51,10 @@ void system_recorder_drain(struct system_recorder *r, uint64_t now_ns);
 /* Samples are counted, or not. */
 void system_recorder_pause(struct system_recorder *r, bool is_paused);
 void system_recorder_stop(struct system_recorder *r);
-/* What was counted so far is in the recording then, with what its names need. */
+/* What was counted so far is in the recording then, with what its names need; but for the
+ * kernel's symbols, if they are seen to elsewhere. */
 must_use int system_recorder_end(struct system_recorder *r, uint64_t now_ns,
-				 struct err *e);
+				 bool has_symbols, struct err *e);
 
 void system_recorder_status(const struct system_recorder *r,
 			    struct system_recorder_status *ret);

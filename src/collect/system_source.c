@@ -148,7 +148,7 @@ static int system_drain(struct source *source, bool is_final, struct err *e)
 	struct system *s = (struct system *)source;
 
 	if (is_final)
-		return system_recorder_end(s->recorder, clock_monotonic_ns(), e);
+		return system_recorder_end(s->recorder, clock_monotonic_ns(), true, e);
 	system_recorder_work(s->recorder, clock_monotonic_ns());
 	return 0;
 }

@@ -26,6 +26,15 @@ static uint64_t find_stext(void)
 	return 0;
 }
 
+bool kernel_boot_id(char ret[KERNEL_BOOT_ID_MAX])
+{
+	if (procfs_read_text("/proc/sys/kernel/random/boot_id", ret, KERNEL_BOOT_ID_MAX,
+			     NULL) < 0)
+		return false;
+	ret[strcspn(ret, "\n")] = '\0';
+	return *ret;
+}
+
 void kernel_read(struct kernel *k)
 {
 	struct utsname u;

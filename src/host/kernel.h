@@ -24,6 +24,10 @@ struct kernel {
 
 void kernel_read(struct kernel *k);
 
+#define KERNEL_BOOT_ID_MAX 64
+/* What tells this boot from all others; false: not known. */
+bool kernel_boot_id(char ret[KERNEL_BOOT_ID_MAX]);
+
 /* A line of /proc/kallsyms. */
 struct kernel_symbol {
 	uint64_t addr;

@@ -13,6 +13,7 @@
 #include "store/database_lock.h"
 #include "store/database_writer_data.h"
 #include "store/durable.h"
+#include "store/recording.h"
 
 #define SEGMENT_LEVEL 9 /* of zstd: a tenth smaller than the fast one, in a second */
 
@@ -61,18 +62,36 @@ static void learn_newest(struct database_writer *w, const struct database *d)
 		w->next_segment = d->segments.at[d->segments.n - 1].name.last + 1;
 }
 
-int database_writer_open(const char *path, const char *host, struct database_writer **ret,
-			 struct err *e)
+static struct database_writer *new_writer(const char *path, const char *host)
 {
-	own(database_writer_closep) struct database_writer *w = xcalloc(1, sizeof(*w));
-	own(database_freep) struct database *d = NULL;
+	struct database_writer *w = xcalloc(1, sizeof(*w));
 	own(freep) char *name = database_host_name(host);
 
 	w->lock = -1;
 	w->path = xstrdup(path);
 	w->host = xstrdup(host);
 	w->directory = xasprintf("%s/%s", path, name);
+	return w;
+}
 
+/* What there is; what is half done goes. */
+static int take_over(struct database_writer *w, struct err *e)
+{
+	own(database_freep) struct database *d = NULL;
+	int rc = database_writer_look(w, &d, e);
+
+	if (rc < 0)
+		return rc;
+	vec_each(leftover, &d->leftovers)
+		remove_leftover(*leftover);
+	learn_newest(w, d);
+	return 0;
+}
+
+int database_writer_open(const char *path, const char *host, struct database_writer **ret,
+			 struct err *e)
+{
+	own(database_writer_closep) struct database_writer *w = new_writer(path, host);
 	int rc = durable_directory(path, e);
 
 	if (rc == 0)
@@ -80,12 +99,23 @@ int database_writer_open(const char *path, const char *host, struct database_wri
 	if (rc == 0)
 		rc = database_lock_take(w->directory, &w->lock, e);
 	if (rc == 0)
-		rc = database_writer_look(w, &d, e);
+		rc = take_over(w, e);
 	if (rc < 0)
 		return rc;
-	vec_each(leftover, &d->leftovers)
-		remove_leftover(*leftover);
-	learn_newest(w, d);
+	*ret = steal(&w);
+	return 0;
+}
+
+int database_writer_open_locked(const char *path, const char *host, int lock,
+				struct database_writer **ret, struct err *e)
+{
+	own(database_writer_closep) struct database_writer *w = new_writer(path, host);
+	int rc;
+
+	w->lock = lock;
+	rc = take_over(w, e);
+	if (rc < 0)
+		return rc;
 	*ret = steal(&w);
 	return 0;
 }
@@ -208,6 +238,11 @@ const char *database_writer_directory(const struct database_writer *w)
 	return w->directory;
 }
 
+int database_writer_lock(const struct database_writer *w)
+{
+	return w->lock;
+}
+
 static void tell_seconds(struct tally *t, const char *key, int64_t s)
 {
 	char text[32];
@@ -252,9 +287,27 @@ int database_writer_put(struct database_writer *w, uint32_t epoch, struct tally 
 	return durable_commit(temporary, path, e);
 }
 
+/* Is the newest segment made of that recording?  Whoever made it was killed before the
+ * recording was removed. */
+static bool has_added(const struct database_writer *w, const char *recording)
+{
+	static const struct recording_part nothing = { .event = "" };
+	own(database_freep) struct database *d = NULL;
+	own(recording_freep) struct recording *r = NULL;
+	const char *newest;
+
+	if (database_open_host(w->path, w->host, &d, NULL) < 0 || !d->segments.n ||
+	    recording_open_part(d->segments.at[d->segments.n - 1].path, &nothing, &r,
+				NULL) < 0)
+		return false;
+	newest = recording_info(r, DATABASE_WRITER_RECORDING);
+	return newest && strcmp(newest, recording) == 0;
+}
+
 int database_writer_add(struct database_writer *w, struct tally *t, int64_t from_s,
 			int64_t to_s, struct err *e)
 {
+	const char *recording = tally_info_get(t, DATABASE_WRITER_RECORDING);
 	const struct segment_name name = {
 		.from_s = from_s,
 		.to_s = to_s < from_s ? from_s : to_s, /* the clock was set back */
@@ -265,6 +318,8 @@ int database_writer_add(struct database_writer *w, struct tally *t, int64_t from
 
 	if (!w->has_epoch)
 		return err_set(e, ERR_USAGE, "no epoch to add to in '%s'", w->directory);
+	if (recording && has_added(w, recording))
+		return 0;
 	rc = database_writer_put(w, w->manifest.epoch, t, &name, SEGMENT_LEVEL, e);
 	if (rc == 0)
 		w->next_segment++;

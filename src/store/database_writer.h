@@ -9,8 +9,8 @@
  *	database_writer_open, _continue or _begin, then again and again _add and now and
  *	then _merge and _retain; _begin or _end, _close.
  *
- * One thread.  _merge may run in a forked child, whose memory goes with it, while the
- * parent calls _add and nothing else.
+ * One thread.  Another process may be given the lock's descriptor and write instead
+ * (_open_locked) while this one leaves the database alone.
  */
 #ifndef DWELL_STORE_DATABASE_WRITER_H
 #define DWELL_STORE_DATABASE_WRITER_H
@@ -28,6 +28,9 @@ struct database_writer;
 /* Makes the directories; removes what a killed writer left half done. */
 must_use int database_writer_open(const char *path, const char *host,
 				  struct database_writer **ret, struct err *e);
+/* The same in another process of the one that holds the lock, whose descriptor it got. */
+must_use int database_writer_open_locked(const char *path, const char *host, int lock,
+					 struct database_writer **ret, struct err *e);
 void database_writer_close(struct database_writer *w);
 void database_writer_closep(struct database_writer **w);
 
@@ -43,9 +46,14 @@ must_use int database_writer_label(struct database_writer *w, const char *label,
 /* The epoch that is written, or NULL. */
 const struct manifest *database_writer_epoch(const struct database_writer *w);
 const char *database_writer_directory(const struct database_writer *w); /* of the host */
+int database_writer_lock(const struct database_writer *w); /* descriptor, borrowed */
+
+/* Info of a tally that was made of one recording: a name that no other one has. */
+#define DATABASE_WRITER_RECORDING "recording"
 
 /* What was counted from one moment to the other becomes a segment, on the disk when this
  * returns.  On failure nothing of it is there; the tally is as it was but for its info.
+ * A recording that the newest segment was made of is there already: nothing is added.
  */
 must_use int database_writer_add(struct database_writer *w, struct tally *t,
 				 int64_t from_s, int64_t to_s, struct err *e);

@@ -148,7 +148,8 @@ def processes_are_told_apart_where_it_is_asked_for():
         pids = {run_cpu_pid(), run_cpu_pid()}
         d.done('flush')
         r = harness.report(d.segments()[-1], '--by', 'process', '--filter', f'command == {NAME}')
-        rows = [row['name'].split()[-1] for row in r['rows']]
+        # Until an exec has named it, it is its parent's process in its own file.
+        rows = [row['name'].split()[-1] for row in r['rows'] if row['name'].startswith(NAME)]
         assert sorted(p for p in rows if int(p) in pids) == sorted(map(str, pids)), rows
         d.quit()
 
@@ -173,6 +174,7 @@ def the_status_tells_rates_and_costs():
         s = d.status()
         assert s['samples'] > 500 and s['lost'] == 0, s
         assert s['samples'] <= 1.2e-9 * 1000 * s['running-ns'] * os.cpu_count(), s
+        assert 0 < s['longest-gap-ns'] < s['running-ns'], s
         assert 0 < s['own-bytes'] < 100e6 and 0 < s['kernel-bytes'] < 60e6, s
         text = d.done('status')
         for word in ('running', 'samples', 'lost        nothing', 'own cost', 'database'):
@@ -210,6 +212,80 @@ def a_killed_daemon_loses_no_more_than_the_last_seconds():
         again.quit()
     left = glob.glob(f'{d.db}/*/*.part')
     assert not left, left
+
+
+def making(d, deadline):
+    """The process that makes segments, stopped; None when there was none until then."""
+    while time.time() < deadline:
+        for pid in open(f'/proc/{d.child.pid}/task/{d.child.pid}/children', encoding='utf-8').read().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGSTOP)
+                return int(pid)
+        time.sleep(0.001)
+    return None
+
+
+def killed(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+@test
+def making_segments_does_not_hold_up_the_daemon():
+    with daemon('--merge', '2s') as d:
+        pid = making(d, time.time() + 30)
+        assert pid, 'it makes no segments'
+        before = d.status()['stored']
+        run_cpu(60)
+        assert d.status()['stored'] > before + 1000
+        os.kill(pid, signal.SIGCONT)
+        d.quit()
+        assert sum_of(d.segments()) > 1e9
+
+
+@test
+def what_is_killed_making_segments_is_started_again_and_counts_once():
+    with daemon() as d:
+        used = run_cpu() + run_cpu()
+        flush = subprocess.Popen([DWELL, 'ctl', '--socket', d.socket, 'flush'])
+        for _ in range(2):
+            pid = making(d, time.time() + 30)
+            if pid:
+                killed(pid)
+        assert flush.wait(60) == 0
+        assert abs(sum_of(d.segments()) / used - 1) < 0.05
+        d.quit()
+    assert not glob.glob(f'{d.db}/*/*.part')
+
+
+@test
+def what_is_killed_again_and_again_is_told_and_waits():
+    with daemon() as d:
+        used = run_cpu()
+        flush = subprocess.Popen([DWELL, 'ctl', '--socket', d.socket, 'flush'], stderr=subprocess.PIPE, text=True)
+        while flush.poll() is None:
+            pid = making(d, time.time() + 0.1)
+            if pid:
+                killed(pid)
+        assert flush.returncode == 1 and 'killed by signal 9' in flush.stderr.read()
+        assert d.status()['failures'] == 1
+        d.done('flush')
+        assert abs(sum_of(d.segments()) / used - 1) < 0.05
+        d.quit()
+
+
+@test
+def what_makes_segments_dies_with_the_daemon():
+    with daemon('--merge', '2s') as d:
+        used = run_cpu(60)
+        pid = making(d, time.time() + 30)
+        d.child.kill()
+        d.child.wait(30)
+        with daemon(db=d.db) as again:
+            assert not os.path.exists(f'/proc/{pid}')
+            again.quit()
+        took = sum_of(d.segments())
+        assert used * 0.3 < took < used * 1.02, f'{took / 1e6} of {used / 1e6} ms'
 
 
 @test

@@ -54,7 +54,7 @@ static void set_up(struct fixture *f)
 /* Samples counted so far are in f->samples from now on. */
 static void finish(struct fixture *f)
 {
-	assert_int_equal(system_counts_end(f->counts, NULL), 0);
+	assert_int_equal(system_counts_end(f->counts, true, NULL), 0);
 	assert_int_equal(writer_close(f->writer, NULL), 0);
 	assert_int_equal(recording_open(f->path, &f->recording, NULL), 0);
 	if (recording_n_sample_blocks(f->recording))

@@ -188,6 +188,75 @@ static void the_lock_goes_with_its_holder(void **state)
 	close(ready[1]);
 }
 
+/* It holds the lock for a moment longer than the one that signed it. */
+static pid_t start_holder_with_child(int ready)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct database_writer *w = NULL;
+
+		if (database_writer_open(scratch_directory_path, "ant", &w, NULL) < 0 ||
+		    write(ready, "x", 1) != 1)
+			_exit(1);
+		if (fork() == 0) {
+			usleep(300000);
+			_exit(0);
+		}
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+static void a_writer_waits_for_a_child_of_one_that_was_killed(void **state)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	pid = start_holder_with_child(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	usleep(50000);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	database_writer_close(open_writer("ant"));
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void add_of_recording(struct database_writer *w, uint32_t number, const char *name)
+{
+	own(tally_freep) struct tally *t = numbered_tally(number);
+	struct err e = { 0 };
+
+	tally_info(t, DATABASE_WRITER_RECORDING, name);
+	if (database_writer_add(w, t, START, START + 600, &e) < 0)
+		fail_msg("%s", e.text);
+}
+
+static void a_recording_that_was_added_already_counts_once(void **state)
+{
+	own(database_writer_closep) struct database_writer *w = open_writer("ant");
+	struct database_writer *other = NULL;
+
+	(void)state;
+	begin(w, START, "");
+	add_of_recording(w, 1, "one");
+	add_of_recording(w, 2, "two");
+	assert_int_equal(database_writer_open_locked(scratch_directory_path, "ant",
+						     dup(database_writer_lock(w)), &other,
+						     NULL),
+			 0);
+	assert_true(database_writer_continue(other));
+	add_of_recording(other, 2, "two");
+	add_of_recording(other, 3, "three");
+	database_writer_close(other);
+	assert_each_once(0, 1, 3);
+}
+
 static void hours_that_have_passed_are_merged(void **state)
 {
 	own(database_writer_closep) struct database_writer *w = open_writer("ant");
@@ -425,6 +494,8 @@ int main(void)
 		TEST(an_epoch_goes_on_where_it_was_left),
 		TEST(a_second_writer_of_a_host_is_refused),
 		TEST(the_lock_goes_with_its_holder),
+		TEST(a_writer_waits_for_a_child_of_one_that_was_killed),
+		TEST(a_recording_that_was_added_already_counts_once),
 		TEST(hours_that_have_passed_are_merged),
 		TEST(an_epoch_that_has_ended_becomes_one_file),
 		TEST(inputs_and_result_count_once),

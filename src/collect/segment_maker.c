@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/segment_maker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "collect/segment_symbols.h"
+#include "store/durable.h"
+#include "store/recording.h"
+#include "store/tally.h"
+
+/* FROM-TO.closed.part, in seconds since 1970; no reader of the database looks at it. */
+#define WAITING_SUFFIX ".closed.part"
+#define OOM_SCORE      "1000"
+
+struct maker {
+	const struct segment_maker_settings *settings;
+	struct database_writer *database;
+	FILE *report;
+};
+
+char *segment_maker_waiting(const char *directory, int64_t from_s, int64_t to_s)
+{
+	return xasprintf("%s/%" PRId64 "-%" PRId64 WAITING_SUFFIX, directory, from_s,
+			 to_s);
+}
+
+void segment_maker_yield(void)
+{
+	own(closep) int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	/* Where it is not to be had the kernel chooses as it likes. */
+	if (fd >= 0 && write(fd, OOM_SCORE, strlen(OOM_SCORE)) < 0)
+		errno = 0;
+}
+
+static bool times_of(const char *path, int64_t *from_s, int64_t *to_s)
+{
+	const char *name = strrchr(path, '/');
+
+	return name && sscanf(name, "/%" SCNd64 "-%" SCNd64, from_s, to_s) == 2 &&
+	       *from_s <= *to_s;
+}
+
+/* *ret is empty when there is nothing in it to keep. */
+static int read_waiting(const char *path, struct tally **ret, struct err *e)
+{
+	own(recording_freep) struct recording *r = NULL;
+	own(tally_freep) struct tally *t = tally_new();
+	int rc = recording_open(path, &r, e);
+
+	if (rc == 0)
+		rc = tally_add_recording(t, r, NULL, e);
+	if (rc < 0)
+		return rc;
+	if (tally_n_samples(t))
+		segment_symbols_add(t, r);
+	*ret = steal(&t);
+	return 0;
+}
+
+/* The recording goes when the segment is safe. */
+static int remove_waiting(const struct maker *m, const char *path, struct err *e)
+{
+	if (unlink(path) != 0)
+		return err_os(e, "cannot remove '%s'", path);
+	return durable_sync(database_writer_directory(m->database), e);
+}
+
+static int add(struct maker *m, const char *path, struct err *e)
+{
+	own(tally_freep) struct tally *t = NULL;
+	int64_t from_s, to_s;
+	int rc;
+
+	if (!times_of(path, &from_s, &to_s))
+		return 0; /* nobody's here */
+	rc = read_waiting(path, &t, e);
+	/* What cannot be read now will not be readable later. */
+	if (rc == ERR_FORMAT)
+		return remove_waiting(m, path, e);
+	if (rc == 0 && tally_n_samples(t)) {
+		rc = database_writer_add(m->database, t, from_s, to_s, e);
+		if (rc == 0)
+			fputs(SEGMENT_MAKER_MADE "\n", m->report);
+	}
+	return rc < 0 ? rc : remove_waiting(m, path, e);
+}
+
+static int add_all(struct maker *m, struct err *e)
+{
+	own(freep) char *pattern =
+		xasprintf("%s/*" WAITING_SUFFIX, database_writer_directory(m->database));
+	glob_t found;
+	int rc = 0;
+
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return 0;
+	for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
+		rc = add(m, found.gl_pathv[i], e);
+	globfree(&found);
+	return rc;
+}
+
+static int maintain(struct maker *m, struct err *e)
+{
+	struct database_merge merge = { 0 };
+	int64_t now_s = (int64_t)time(NULL);
+	uint64_t n_removed;
+	bool did = true;
+	int rc = 0;
+
+	while (rc == 0 && did)
+		rc = database_writer_merge(m->database, &merge, now_s, &did, e);
+	if (rc < 0)
+		return rc;
+	return database_writer_retain(m->database, &m->settings->retention, now_s,
+				      &n_removed, e);
+}
+
+int segment_maker_run(const struct segment_maker_settings *settings, FILE *report,
+		      struct err *e)
+{
+	struct maker m = { .settings = settings, .report = report };
+	int rc = database_writer_open_locked(settings->database, settings->host,
+					     settings->lock, &m.database, e);
+
+	if (rc < 0)
+		return rc;
+	if (database_writer_continue(m.database))
+		rc = add_all(&m, e);
+	if (rc == 0)
+		rc = maintain(&m, e);
+	database_writer_close(m.database);
+	return rc;
+}

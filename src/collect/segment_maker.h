@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * segment_maker - makes segments of a database out of the recordings that wait, in a
+ * process that the daemon started for it (segment_job.h).
+ *
+ * It may be killed at any moment: what was not made is made the next time, and nothing
+ * is counted twice.  It writes lines for the daemon to read.
+ */
+#ifndef DWELL_COLLECT_SEGMENT_MAKER_H
+#define DWELL_COLLECT_SEGMENT_MAKER_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "store/database_writer.h"
+
+/* Its lines: one for each segment, and what went wrong in the last. */
+#define SEGMENT_MAKER_MADE  "made"
+#define SEGMENT_MAKER_ERROR "error"
+
+/* Info of a recording: the boot whose kernel its addresses are of. */
+#define SEGMENT_MAKER_BOOT "boot-id"
+
+struct segment_maker_settings {
+	const char *database, *host;
+	int lock; /* of the database's writer, inherited */
+	struct database_retention retention;
+};
+
+/* The path of a closed recording that waits; free it. */
+char *segment_maker_waiting(const char *directory, int64_t from_s, int64_t to_s);
+/* It does not matter when this process is killed or waits. */
+void segment_maker_yield(void);
+must_use int segment_maker_run(const struct segment_maker_settings *settings,
+			       FILE *report, struct err *e);
+
+#endif
