@@ -155,18 +155,19 @@ void system_classes_learn(struct system_classes *c, const struct stack_record *r
 {
 	struct class_key k = class_of(r);
 
-	if (k.exe)
+	if (k.exe && !(r->flags & STACK_RECORD_IS_EXEC))
 		*known_exe(c, k) = k.exe;
 }
 
 uint32_t system_classes_id(struct system_classes *c, const struct stack_record *r)
 {
 	struct class_key k = class_of(r);
-	uint32_t id;
+	uint32_t known = (uint32_t)*known_exe(c, k), id;
 
-	/* A process that exits has no executable any more: it is the one it had. */
-	if (!k.exe)
-		k.exe = (uint32_t)*known_exe(c, k);
+	/* A process that exits has no executable any more, and one that execs may have
+	 * one that its name is not of: it is the one it had. */
+	if (known && (!k.exe || r->flags & STACK_RECORD_IS_EXEC))
+		k.exe = known;
 	id = intern_add(c->keys, (const char *)&k, sizeof(k));
 	if (id > c->ids.n)
 		*vec_push(&c->ids) = add_thread(c, r, &k);

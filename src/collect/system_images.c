@@ -46,8 +46,7 @@ struct system_images *system_images_new(struct system_rows *rows)
 
 	s->rows = rows;
 	/* The one that no record tells of. */
-	system_images_meet(s, &(struct stack_record_image){ .image = STACK_RECORD_VDSO,
-							    .name = "[vdso]" });
+	system_images_meet(s, &(struct stack_record_image){ .image = STACK_RECORD_VDSO });
 	return s;
 }
 
@@ -74,19 +73,37 @@ static struct system_image *slot(struct system_images *s, uint32_t image)
 	return &s->all.at[image];
 }
 
-/* By what name the process maps it; its last part when the process is gone. */
+/* "c\0b\0a\0" is /a/b/c. */
+static void join_parts(const struct stack_record_image *r, char *path, size_t cap)
+{
+	size_t end = r->path_bytes, n = 0;
+
+	*path = '\0';
+	while (end && n < cap) {
+		size_t start = end - 1;
+
+		while (start && r->path[start - 1])
+			start--;
+		n += (size_t)snprintf(path + n, cap - n, "/%.*s", (int)(end - 1 - start),
+				      r->path + start);
+		end = start;
+	}
+}
+
+/* By what name the process maps it, as it is told when the process is gone. */
 static void name_of(const struct stack_record_image *r, char *path, size_t cap)
 {
 	char link[96];
-	ssize_t n;
+	ssize_t n = -1;
 
 	snprintf(link, sizeof(link), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, r->pid,
 		 r->start, r->end);
-	n = r->pid ? readlink(link, path, cap - 1) : -1;
+	if (r->end)
+		n = readlink(link, path, cap - 1);
 	if (n > 0)
 		path[n] = '\0';
 	else
-		snprintf(path, cap, "%.*s", (int)sizeof(r->name), r->name);
+		join_parts(r, path, cap);
 }
 
 static void find(struct image_file *file, const struct stack_record_image *r)
@@ -99,7 +116,10 @@ static void find(struct image_file *file, const struct stack_record_image *r)
 				  .inode = r->inode,
 				  .is_exec = true };
 
-	name_of(r, path, sizeof(path));
+	if (r->image == STACK_RECORD_VDSO)
+		strcpy(path, "[vdso]");
+	else
+		name_of(r, path, sizeof(path));
 	image_file_open(file, r->pid, &m);
 	if (!file->is_found && image_file_is_anonymous(path))
 		file->kind = IMAGE_ANON;

@@ -18,6 +18,7 @@ static int handle(void *ctx, void *data, size_t size)
 	const struct system_sink *sink = &((struct system_rings *)ctx)->sink;
 	const struct stack_record_count *c = data;
 	const struct stack_record *r = data;
+	const struct stack_record_image *i = data;
 
 	/* The kernel's side made it: sizes are as they were written. */
 	if (size < sizeof(uint64_t))
@@ -30,7 +31,8 @@ static int handle(void *ctx, void *data, size_t size)
 				 8 * ((size_t)r->n_kernel + r->n_user))
 		sink->stack(sink->ctx, r);
 	else if (c->kind == STACK_RECORD_IMAGE &&
-		 size >= sizeof(struct stack_record_image))
+		 size >= offsetof(struct stack_record_image, path) &&
+		 size >= offsetof(struct stack_record_image, path) + i->path_bytes)
 		sink->image(sink->ctx, data);
 	return 0;
 }

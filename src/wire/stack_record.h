@@ -66,6 +66,7 @@ enum stack_record_stop {
 enum stack_record_flag {
 	STACK_RECORD_IS_PROCESS = 1, /* its pid matters */
 	STACK_RECORD_IS_THREAD = 2,  /* so do its tid and thread_comm */
+	STACK_RECORD_IS_EXEC = 4,    /* the name may be the old, the executable the new */
 };
 
 struct stack_record {
@@ -91,18 +92,21 @@ struct stack_record_count {
 	uint64_t key;
 };
 
-#define STACK_RECORD_NAME_BYTES 64
+#define STACK_RECORD_PATH_BYTES 1024
+#define STACK_RECORD_PART_BYTES 256 /* of a path, its end included */
 
-/* A file that is met for the first time, or whose rules are wanted again. */
+/* A file that is met for the first time, or whose rules are wanted again.  No more of it
+ * is told than path_bytes. */
 struct stack_record_image {
 	uint16_t kind;
 	uint16_t zero16;
 	uint32_t image;
 	uint64_t inode;
 	uint32_t device, generation;
-	uint32_t pid, zero;
-	uint64_t start, end, file_offset;   /* a mapping of it in pid */
-	char name[STACK_RECORD_NAME_BYTES]; /* the last part of its path */
+	uint32_t pid, path_bytes;
+	uint64_t start, end, file_offset; /* a mapping of it in pid; 0: its executable */
+	/* The parts of its path, the last first, each ended by a zero. */
+	char path[STACK_RECORD_PATH_BYTES + STACK_RECORD_PART_BYTES];
 };
 
 /* Where the program times itself: quarters of a microsecond, the last: longer. */

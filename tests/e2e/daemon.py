@@ -143,6 +143,20 @@ def what_was_taken_lately_can_be_read_along_and_is_still_the_databases():
 
 
 @test
+def programs_of_a_moment_have_their_paths():
+    # A name of its own, and gone before anybody could look for it.
+    short = os.path.join(DIR, f'short{os.getpid()}')
+    shutil.copy('/bin/true', short)
+    with daemon('-F', '10000') as d:
+        subprocess.run(['bash', '-c', f'for i in $(seq 200); do {short}; done'], check=True)
+        d.done('flush')
+        r = harness.report(d.segments()[-1], '--by', 'process', '--filter',
+                           f'command == {os.path.basename(short)}')
+        assert [row['name'].split()[:2] for row in r['rows']] == [[os.path.basename(short), short]], r
+        d.quit()
+
+
+@test
 def processes_are_told_apart_where_it_is_asked_for():
     with daemon('--per-process') as d:
         pids = {run_cpu_pid(), run_cpu_pid()}

@@ -84,10 +84,22 @@ struct qstr {
 };
 
 struct dentry {
+	struct dentry *d_parent;
 	struct qstr d_name;
 };
 
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
 struct path {
+	struct vfsmount *mnt;
 	struct dentry *dentry;
 };
 
@@ -122,6 +134,7 @@ struct task_struct {
 	unsigned int flags;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
+	unsigned int in_execve : 1;
 	char comm[16];
 };
 

@@ -9,6 +9,7 @@
 #define DWELL_COLLECT_BPF_TAKING_BPF_H
 
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/path.bpf.h"
 #include "collect/bpf/registers.bpf.h"
 #include "collect/bpf/walk.bpf.h"
 #include "wire/stack_record.h"
@@ -105,13 +106,33 @@ static __always_inline void taking_put(struct stack_record_stats *st, void *ring
 		st->lost++;
 }
 
-/* The file that the process was started from. */
-static __always_inline uint32_t taking_executable(struct task_struct *task)
+/* The file that the process was started from; who that is is asked for as well. */
+static __always_inline uint32_t taking_executable(struct walk *w,
+						  struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct file *file = mm ? BPF_CORE_READ(mm, exe_file) : NULL;
+	struct mapping m = { .file = (uint64_t)file };
+	struct stack_image *image;
 
-	return file ? mapping_image(file) : STACK_RECORD_UNMAPPED;
+	if (!file)
+		return STACK_RECORD_UNMAPPED;
+	m.image = mapping_image(file);
+	image = bpf_map_lookup_elem(&images, &m.image);
+	if (image)
+		walk_want(w, image, &m);
+	return m.image;
+}
+
+static __always_inline uint8_t taking_flags(struct task_struct *task)
+{
+	uint8_t flags = (has_processes ? STACK_RECORD_IS_PROCESS : 0) |
+			(has_threads ? STACK_RECORD_IS_THREAD : 0);
+
+	if (bpf_core_field_exists(task->in_execve) &&
+	    BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+		flags |= STACK_RECORD_IS_EXEC;
+	return flags;
 }
 
 /* Tell what the key stands for: its frames behind each other. */
@@ -123,9 +144,8 @@ static __always_inline bool taking_put_stack(void *ring, struct scratch *s,
 
 	r->kind = STACK_RECORD_STACK;
 	r->table = filled;
-	r->flags = (has_processes ? STACK_RECORD_IS_PROCESS : 0) |
-		   (has_threads ? STACK_RECORD_IS_THREAD : 0);
-	r->exe = taking_executable(task);
+	r->flags = taking_flags(task);
+	r->exe = taking_executable(&s->walk, task);
 	r->n_kernel = s->walk.n_kernel;
 	r->n_user = s->walk.n;
 	r->stop = s->walk.stop;
@@ -145,6 +165,7 @@ static __always_inline void taking_put_image(struct stack_record_stats *st, void
 	struct walk *w = &s->walk;
 	struct file *file = (void *)w->wanted_file;
 	struct inode *inode;
+	uint64_t size;
 
 	if (!w->wanted_image)
 		return;
@@ -155,17 +176,18 @@ static __always_inline void taking_put_image(struct stack_record_stats *st, void
 	r->end = w->wanted_end;
 	r->file_offset = w->wanted_offset;
 	r->inode = 0;
-	r->name[0] = '\0';
+	r->path_bytes = 0;
 	if (file) {
 		inode = BPF_CORE_READ(file, f_inode);
 		r->inode = BPF_CORE_READ(inode, i_ino);
 		r->device = BPF_CORE_READ(inode, i_sb, s_dev);
 		r->generation = BPF_CORE_READ(inode, i_generation);
-		bpf_probe_read_kernel_str(
-			r->name, sizeof(r->name),
-			BPF_CORE_READ(file, f_path.dentry, d_name.name));
+		path_read(r, file);
 	}
-	taking_put(st, ring, r, sizeof(*r), true);
+	size = __builtin_offsetof(struct stack_record_image, path) + r->path_bytes;
+	if (size > sizeof(*r))
+		size = sizeof(*r);
+	taking_put(st, ring, r, size, true);
 }
 
 #endif

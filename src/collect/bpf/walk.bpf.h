@@ -20,16 +20,17 @@
 #define WALK_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 /* Ask for the rules of the mapping's file, once. */
-static __always_inline void walk_want(struct walk *w, struct stack_image *image)
+static __always_inline void walk_want(struct walk *w, struct stack_image *image,
+				      const struct mapping *m)
 {
 	if (image->state != STACK_IMAGE_NEW || w->wanted_image)
 		return;
 	image->state = STACK_IMAGE_REQUESTED;
-	w->wanted_image = w->map.image;
-	w->wanted_start = w->map.start;
-	w->wanted_end = w->map.end;
-	w->wanted_offset = w->map.offset;
-	w->wanted_file = w->map.file;
+	w->wanted_image = m->image;
+	w->wanted_start = m->start;
+	w->wanted_end = m->end;
+	w->wanted_offset = m->offset;
+	w->wanted_file = m->file;
 }
 
 /* Learn what is mapped at the pc, if it is not what was at the last. */
@@ -50,7 +51,7 @@ static __always_inline bool walk_map(struct walk *w, uint64_t pc)
 	image = key ? bpf_map_lookup_elem(&images, &key) : NULL;
 	if (!image)
 		return true;
-	walk_want(w, image);
+	walk_want(w, image, &w->map);
 	if (!image->is_used)
 		image->is_used = 1;
 	w->image.index_page = image->index_page;

@@ -215,6 +215,23 @@ static void a_process_that_exits_is_the_one_that_ran(void **state)
 	tear_down(&f);
 }
 
+static void a_process_that_execs_is_the_one_of_its_name(void **state)
+{
+	struct stack_record runs = running(1, 100), execs = running(2, 100);
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	execs.flags = STACK_RECORD_IS_EXEC;
+	execs.exe = OTHER_EXE;
+	count(&f, &execs, 1);
+	count(&f, &runs, 1);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(recording_n_processes(f.recording), 1);
+	tear_down(&f);
+}
+
 static void a_stack_that_was_cut_says_so(void **state)
 {
 	struct stack_record r = running(1, 100);
@@ -259,6 +276,7 @@ int main(void)
 		cmocka_unit_test(processes_of_one_name_and_executable_are_one_class),
 		cmocka_unit_test(processes_are_apart_where_their_pids_matter),
 		cmocka_unit_test(a_process_that_exits_is_the_one_that_ran),
+		cmocka_unit_test(a_process_that_execs_is_the_one_of_its_name),
 		cmocka_unit_test(a_stack_that_was_cut_says_so),
 		cmocka_unit_test(without_a_recording_counts_are_told_as_strays),
 	};
