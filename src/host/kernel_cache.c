@@ -61,43 +61,58 @@ static bool line_behind(int fd, size_t at, uint64_t *ret_addr, size_t *ret_at)
 	return true;
 }
 
-/* Bisect the file, not a copy of it: its 5 MB would cost more than the search. */
-static void select_one(int fd, size_t lo, size_t hi, uint64_t addr, struct buf *ret)
+/* A part of the file: begins with a line; the line behind its end has the address next.
+ */
+struct part {
+	size_t begin, end;
+	uint64_t next;
+};
+
+/* Cut off what cannot have the address: what lies before byte at, or behind. */
+static void cut(int fd, size_t at, uint64_t addr, struct part *p)
 {
-	char window[WINDOW_BYTES + LINE_MAX_BYTES];
+	uint64_t first = UINT64_MAX;
+	size_t line;
 
-	while (hi - lo > WINDOW_BYTES) {
-		size_t mid = lo + (hi - lo) / 2, line;
-		uint64_t at;
-
-		if (line_behind(fd, mid, &at, &line) && at <= addr)
-			lo = line;
-		else
-			hi = mid;
+	if (line_behind(fd, at, &first, &line) && first <= addr && line < p->end) {
+		p->begin = line;
+	} else {
+		p->end = at;
+		p->next = first;
 	}
-
-	ssize_t n = pread(fd, window, hi - lo + LINE_MAX_BYTES, (off_t)lo);
-
-	if (n > 0)
-		kernel_select_sorted(window, (size_t)n, &addr, 1, ret);
 }
 
+/* Go on from the part of a smaller address: first in growing steps, for kernel code that
+ * is used lies close together, then by halves. */
+static void find_part(int fd, size_t size, uint64_t addr, struct part *p)
+{
+	p->end = size;
+	p->next = UINT64_MAX;
+	for (size_t step = WINDOW_BYTES; p->end == size && step < size - p->begin;
+	     step *= 2)
+		cut(fd, p->begin + step, addr, p);
+	while (p->end - p->begin > WINDOW_BYTES)
+		cut(fd, p->begin + (p->end - p->begin) / 2, addr, p);
+}
+
+/* Bisect the file, not a copy of it: its 5 MB would cost more than the search. */
 static void select_from_cache(int fd, size_t begin, size_t size, const uint64_t *addrs,
 			      size_t n, struct buf *ret)
 {
-	size_t last = 0, last_size = 0; /* the line before, in ret */
+	char window[WINDOW_BYTES + LINE_MAX_BYTES];
+	struct part p = { .begin = begin };
 
-	for (size_t i = 0; i < n; i++) {
-		size_t at = ret->size;
+	for (size_t i = 0, k; i < n; i += k) {
+		find_part(fd, size, addrs[i], &p);
 
-		select_one(fd, begin, size, addrs[i], ret);
-		if (ret->size - at == last_size &&
-		    !memcmp(ret->data + at, ret->data + last, last_size)) {
-			ret->size = at;
-			continue;
-		}
-		last = at;
-		last_size = ret->size - at;
+		ssize_t got = pread(fd, window, p.end - p.begin + LINE_MAX_BYTES,
+				    (off_t)p.begin);
+
+		k = 1;
+		while (i + k < n && addrs[i + k] < p.next)
+			k++;
+		if (got > 0)
+			kernel_select_sorted(window, (size_t)got, addrs + i, k, ret);
 	}
 }
 

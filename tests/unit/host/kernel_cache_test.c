@@ -49,22 +49,25 @@ static void functions_are_kept_until_the_next_boot(void **state)
 	expect("two\n", "0000000000005000 T moved\n");
 }
 
+/* The first half of the addresses lies close together, the others far apart. */
 static void a_long_cache_is_searched_to_the_right_line(void **state)
 {
 	struct buf text = { 0 }, want = { 0 }, b = { 0 };
-	uint64_t addrs[50];
+	uint64_t addrs[100];
 
 	(void)state;
 	for (unsigned i = 0; i < 5000; i++)
 		buf_printf(&text, "%016x T function_%0*u\n", 0x1000 + 16 * i, i % 40, i);
 	write_source(buf_str(&text));
-	for (unsigned i = 0; i < 50; i++)
-		addrs[i] = 0x1000 + 1600 * i + 7;
-	kernel_select_sorted(buf_str(&text), text.size, addrs, 50, &want);
+	for (unsigned i = 0; i < 50; i++) {
+		addrs[i] = 0x1000 + 11 * i;
+		addrs[50 + i] = 0x1000 + 1600 * (i + 1) + 7;
+	}
+	kernel_select_sorted(buf_str(&text), text.size, addrs, 100, &want);
 	for (unsigned pass = 0; pass < 2; pass++) { /* without and with the cache */
 		buf_clear(&b);
 		assert_int_equal(kernel_cache_select_in(cache, "long\n", source, addrs,
-							50, &b, NULL),
+							100, &b, NULL),
 				 0);
 		assert_string_equal(buf_str(&b), buf_str(&want));
 	}
