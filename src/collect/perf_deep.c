@@ -53,7 +53,6 @@ static int load(const struct perf_deep *d, uint32_t limit_bytes, struct err *e)
 					   .scratch = d->scratch,
 					   .output = d->output,
 					   .red_bytes = PERF_PIECES_RED_BYTES,
-					   .skip_bytes = PERF_DEEP_SKIP_BYTES,
 					   .limit_bytes = limit_bytes };
 	union bpf_attr a = { .prog_type = BPF_PROG_TYPE_PERF_EVENT,
 			     .insn_cnt = (uint32_t)perf_deep_code(&in, code),

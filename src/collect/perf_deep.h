@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * perf_deep - the parts of stacks that perf does not copy.
+ * perf_deep - stacks copied as far as they go.
  *
- * A record of perf has 16 bits for its size, so a copied stack ends at 63 KB.  Where the
- * user may load BPF programs, one of ours runs at every sample and puts what lies beyond
- * into records in front of it (perf_deep_code).  The pieces are of the sample's moment:
- * nothing is guessed.  Where a thread's stack ends is learned from its complete stacks,
- * so that no more than the stack is copied.  The red zone, which perf never copies, is
- * copied from the first walk on that looked for it, for it costs as much as all the rest:
- * OpenSSL's SHA-2, for one, has its frame's address there.
+ * A record of perf has 16 bits for its size, so a copied stack ends at 63 KB; and what it
+ * is to hold is copied from every stack, be it used or not: at the main thread's, which
+ * is shallow, the copy runs into the stack's end, and the fault costs more than all the
+ * rest.  Where the user may load BPF programs, one of ours runs at every sample and puts
+ * the stack into records in front of it (perf_deep_code).  The pieces are of the sample's
+ * moment: nothing is guessed.  Where a thread's stack ends is learned from its complete
+ * stacks, so that no more than the stack is copied.  The red zone, which perf never
+ * copies, is copied from the first walk on that looked for it, for it costs as much as
+ * all the rest: OpenSSL's SHA-2, for one, has its frame's address there.
  */
 #ifndef DWELL_COLLECT_PERF_DEEP_H
 #define DWELL_COLLECT_PERF_DEEP_H
@@ -19,14 +21,13 @@
 #include "base/own.h"
 #include "collect/perf_pieces.h"
 
-/* What perf copies itself of every stack. */
-#define PERF_DEEP_SKIP_BYTES 8192u
+/* What perf copies itself of every stack: it cannot copy nothing. */
+#define PERF_DEEP_DUMP_BYTES 8u
 
 struct perf_deep;
 
-/* n_cpus: beyond the highest id; limit_bytes: what a sample may take beyond
- * PERF_DEEP_SKIP_BYTES, at most 1 MB.  Fails where the kernel or the user's rights do not
- * allow it. */
+/* n_cpus: beyond the highest id; limit_bytes: what a sample may take, at most
+ * 1 MB.  Fails where the kernel or the user's rights do not allow it. */
 must_use int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
 			   struct err *e);
 void perf_deep_free(struct perf_deep *d); /* NULL ok */

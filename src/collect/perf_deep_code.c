@@ -17,13 +17,11 @@
  * that is not costs as much as a fault. */
 #define PAGES_MAX 20
 /* Of the frame: the thread's id, the CPU, the loop's counter, is the stack's end unknown?
- * A page's address, and what is read of it to see whether it is there. */
+ * */
 #define SLOT_TID     (-4)
 #define SLOT_CPU     (-8)
 #define SLOT_ROUND   (-16)
 #define SLOT_UNKNOWN (-24)
-#define SLOT_PAGE    (-32)
-#define SLOT_WORD    (-40)
 
 #define PIECE_SP     offsetof(struct perf_deep_piece, sp)
 #define PIECE_ADDR   offsetof(struct perf_deep_piece, addr)
@@ -33,7 +31,6 @@
 
 enum label {
 	LABEL_STACK,
-	LABEL_COPY,
 	LABEL_PIECE,
 	LABEL_PIECE_FITS,
 	LABEL_PAGE,
@@ -140,8 +137,8 @@ static void look_up(struct assembler *a, int map, int16_t key)
 	call(a, BPF_FUNC_map_lookup_elem);
 }
 
-/* r6 = the context, r7 = the first address to copy. */
-static void find_stack(struct assembler *a, const struct perf_deep_code_input *in)
+/* r6 = the context, r7 = the stack pointer, where copying begins. */
+static void find_stack(struct assembler *a)
 {
 	move(a, BPF_REG_6, BPF_REG_1);
 	call(a, BPF_FUNC_get_current_pid_tgid);
@@ -150,7 +147,8 @@ static void find_stack(struct assembler *a, const struct perf_deep_code_input *i
 	move(a, BPF_REG_1, BPF_REG_0);
 	call(a, BPF_FUNC_task_pt_regs);
 	load(a, BPF_REG_7, BPF_REG_0, SP_OFFSET);
-	add_imm(a, BPF_REG_7, (int32_t)in->skip_bytes);
+	/* a thread of the kernel */
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_7, 0, 0, LABEL_END);
 }
 
 /* r8 = the first address not to copy.  A stack whose end is unknown begins page by page,
@@ -164,33 +162,12 @@ static void find_end(struct assembler *a, const struct perf_deep_code_input *in)
 	add_imm(a, BPF_REG_8, (int32_t)in->limit_bytes);
 	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_PAGE);
 	load(a, BPF_REG_1, BPF_REG_0, 0);
-	move(a, BPF_REG_2, BPF_REG_7);
-	add_imm(a, BPF_REG_2, -(int32_t)in->skip_bytes);
 	/* the stack pointer is beyond the end: it is on another stack */
-	jump(a, BPF_JGE | BPF_X, BPF_REG_2, BPF_REG_1, 0, LABEL_PAGE);
-	jump(a, BPF_JGE | BPF_X, BPF_REG_7, BPF_REG_1, 0, LABEL_END);
+	jump(a, BPF_JGE | BPF_X, BPF_REG_7, BPF_REG_1, 0, LABEL_PAGE);
 	set(a, BPF_REG_2, 0);
 	store(a, BPF_REG_10, SLOT_UNKNOWN, BPF_REG_2);
-	jump(a, BPF_JGE | BPF_X, BPF_REG_1, BPF_REG_8, 0, LABEL_COPY);
+	jump(a, BPF_JGE | BPF_X, BPF_REG_1, BPF_REG_8, 0, LABEL_PIECE);
 	move(a, BPF_REG_8, BPF_REG_1);
-}
-
-/* r7 = the page behind the first one above the stack pointer, when that is not there:
- * perf's copy ends before it. */
-static void find_begin(struct assembler *a, const struct perf_deep_code_input *in)
-{
-	label(a, LABEL_COPY);
-	move(a, BPF_REG_3, BPF_REG_7);
-	add_imm(a, BPF_REG_3, PAGE - (int32_t)in->skip_bytes);
-	emit(a, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_3, 0, 0, -PAGE);
-	store(a, BPF_REG_10, SLOT_PAGE, BPF_REG_3);
-	move(a, BPF_REG_1, BPF_REG_10);
-	add_imm(a, BPF_REG_1, SLOT_WORD);
-	set(a, BPF_REG_2, 1);
-	call(a, BPF_FUNC_probe_read_user);
-	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_PIECE);
-	load(a, BPF_REG_7, BPF_REG_10, SLOT_PAGE);
-	add_imm(a, BPF_REG_7, PAGE);
 }
 
 /* r9 = the CPU's scratch piece. */
@@ -203,9 +180,7 @@ static void find_scratch(struct assembler *a, const struct perf_deep_code_input 
 	look_up(a, in->scratch, SLOT_CPU);
 	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_END);
 	move(a, BPF_REG_9, BPF_REG_0);
-	move(a, BPF_REG_1, BPF_REG_7);
-	add_imm(a, BPF_REG_1, -(int32_t)in->skip_bytes);
-	store(a, BPF_REG_9, PIECE_SP, BPF_REG_1);
+	store(a, BPF_REG_9, PIECE_SP, BPF_REG_7);
 }
 
 static void write_piece(struct assembler *a, const struct perf_deep_code_input *in)
@@ -235,7 +210,7 @@ static void copy_red_zone(struct assembler *a, const struct perf_deep_code_input
 	add_imm(a, BPF_REG_1, PIECE_BYTES);
 	set(a, BPF_REG_2, (int32_t)in->red_bytes);
 	move(a, BPF_REG_3, BPF_REG_7);
-	add_imm(a, BPF_REG_3, -(int32_t)(in->skip_bytes + in->red_bytes));
+	add_imm(a, BPF_REG_3, -(int32_t)in->red_bytes);
 	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_3);
 	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_2);
 	call(a, BPF_FUNC_probe_read_user);
@@ -374,11 +349,10 @@ size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *re
 {
 	struct assembler a = { .code = ret };
 
-	find_stack(&a, in);
+	find_stack(&a);
 	find_scratch(&a, in);
 	copy_red_zone(&a, in);
 	find_end(&a, in);
-	find_begin(&a, in);
 	copy_pieces(&a, in);
 	copy_pages(&a);
 	go_on(&a, in);

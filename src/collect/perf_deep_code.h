@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause
  *
- * perf_deep_code - the BPF program that copies what perf leaves out of a stack.
+ * perf_deep_code - the BPF program that copies stacks.
  *
  * It runs at a sample, before perf writes it, and writes records of `struct
- * perf_deep_piece` for what lies above the part that perf itself will copy: up to the
- * known end of the thread's stack, or as far as it can be read and the limit allows.
- * Pages that were never touched are left out: large frames have such in their middle,
- * and perf's own copy ends at one.  Before them comes the red zone below the stack
+ * perf_deep_piece` for the stack: up to the known end of the thread's, or as far as it
+ * can be read and the limit allows.  Pages that were never touched are left out: large
+ * frames have such in their middle.  Before them comes the red zone below the stack
  * pointer, where there is one.
  */
 #ifndef DWELL_COLLECT_PERF_DEEP_CODE_H
@@ -36,8 +35,7 @@ struct perf_deep_code_input {
 	int scratch;	      /* an array with a struct perf_deep_piece for each CPU */
 	int output;	      /* an array of perf events, one per CPU */
 	uint32_t red_bytes;   /* below the stack pointer, 0: none */
-	uint32_t skip_bytes;  /* what perf copies, from the stack pointer on */
-	uint32_t limit_bytes; /* beyond that */
+	uint32_t limit_bytes; /* from the stack pointer on */
 };
 
 /* Returns the number of instructions, at most PERF_DEEP_CODE_MAX. */

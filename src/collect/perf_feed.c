@@ -165,7 +165,8 @@ static void trace_fault(struct perf_feed *f, const struct tracker_sample *sample
 			     .values = { f->sample.addr } });
 }
 
-/* Let the walk go on beyond what perf copied, and ask where the stack ends. */
+/* Let the walk read what was copied in front of the sample, and ask where the stack
+ * ends. */
 static void begin_deep(struct perf_feed *f, struct tracker_sample *sample)
 {
 	struct unwind_memory *m = &sample->memory;
@@ -175,11 +176,18 @@ static void begin_deep(struct perf_feed *f, struct tracker_sample *sample)
 		return;
 
 	struct perf_pieces *pieces = perf_deep_pieces(f->files->deep);
+	const uint8_t *stack;
+	size_t size;
 
 	m->end = &f->stack_end;
 	m->read = perf_pieces_read;
 	m->ctx = pieces;
 	perf_pieces_begin(pieces, sample->cpu, m->stack_addr);
+	stack = perf_pieces_stack(pieces, &size);
+	if (stack) {
+		m->stack = stack;
+		m->stack_size = size;
+	}
 }
 
 static void end_deep(struct perf_feed *f, uint32_t tid)

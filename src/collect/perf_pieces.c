@@ -85,6 +85,27 @@ bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp)
 	return p->current;
 }
 
+/* The newest run that holds the byte at addr, or NULL. */
+static const struct perf_pieces_run *run_with(const struct perf_pieces *p, uint64_t addr)
+{
+	for (unsigned i = p->current ? p->current->n_runs : 0; i-- > 0;)
+		if (addr - p->current->runs[i].addr < p->current->runs[i].size)
+			return &p->current->runs[i];
+	return NULL;
+}
+
+const uint8_t *perf_pieces_stack(const struct perf_pieces *p, size_t *ret_size)
+{
+	const struct perf_pieces_run *run = run_with(p, p->sp);
+	size_t off;
+
+	if (!run)
+		return NULL;
+	off = (size_t)(p->sp - run->addr);
+	*ret_size = run->size - off;
+	return p->current->bytes.data + run->off + off;
+}
+
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret)
 {
 	struct perf_pieces *p = ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * perf_pieces - the memory around a copied stack, from the records in front of its
+ * perf_pieces - a copied stack and what is around it, from the records in front of its
  * sample.
  *
  * On each CPU the pieces belong to the sample that comes next, and say what its stack
@@ -57,6 +57,8 @@ void perf_pieces_forget(struct perf_pieces *p);
 /* A sample of a CPU came, whose stack begins at sp: are there pieces of it?  They are
  * read with perf_pieces_read() until perf_pieces_end(), which is due in any case. */
 bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp);
+/* The bytes from sp on that are there in one run, and how many; NULL: none. */
+const uint8_t *perf_pieces_stack(const struct perf_pieces *p, size_t *ret_size);
 /* For struct unwind_memory; ctx is the struct perf_pieces. */
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret);
 /* Whether the red zone was asked for in vain. */

@@ -104,7 +104,7 @@ static void want_stack(struct perf_stream *s, uint32_t dump_bytes, bool has_deep
 	a->sample_type |= PERF_RECORD_STACK;
 	a->exclude_callchain_user = 1; /* the user part is unwound from the copy */
 	a->sample_regs_user = perf_regs_mask();
-	a->sample_stack_user = has_deep ? PERF_DEEP_SKIP_BYTES : dump_bytes;
+	a->sample_stack_user = has_deep ? PERF_DEEP_DUMP_BYTES : dump_bytes;
 }
 
 static void want_sideband(struct perf_event_attr *a, bool has_switches)

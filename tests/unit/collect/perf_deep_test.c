@@ -23,7 +23,7 @@ static bool is_jump(const struct bpf_insn *x)
 
 static void every_jump_leads_to_an_instruction(void **state)
 {
-	struct perf_deep_code_input in = { .skip_bytes = 8192, .limit_bytes = 1 << 20 };
+	struct perf_deep_code_input in = { .limit_bytes = 1 << 20 };
 	struct bpf_insn code[PERF_DEEP_CODE_MAX];
 	size_t n = perf_deep_code(&in, code);
 

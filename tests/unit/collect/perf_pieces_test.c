@@ -75,6 +75,32 @@ static void runs_with_gaps_between_them_are_all_there(void **state)
 	perf_pieces_fini(&p);
 }
 
+static void the_stack_is_the_run_that_the_stack_pointer_is_in(void **state)
+{
+	struct perf_pieces p;
+	const uint8_t *stack;
+	size_t size;
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	take(&p, 0, 0x1000, 0x0ff8, "01234567"); /* the red zone */
+	take(&p, 0, 0x1000, 0x1000, "89abcdef");
+	take(&p, 0, 0x1000, 0x1008, "ghijklmn");
+	take(&p, 0, 0x1000, 0x8000, "opqrstuv");
+	assert_null(perf_pieces_stack(&p, &size));
+	assert_true(perf_pieces_begin(&p, 0, 0x1000));
+	stack = perf_pieces_stack(&p, &size);
+	assert_non_null(stack);
+	assert_int_equal(size, 16);
+	assert_memory_equal(stack, "89abcdefghijklmn", 16);
+	perf_pieces_end(&p, 0);
+
+	take(&p, 0, 0x1000, 0x2000, "01234567"); /* its page is not there */
+	assert_true(perf_pieces_begin(&p, 0, 0x1000));
+	assert_null(perf_pieces_stack(&p, &size));
+	perf_pieces_fini(&p);
+}
+
 static void more_runs_than_there_is_room_for_are_left_out(void **state)
 {
 	struct perf_pieces p;
@@ -171,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_belong_to_the_next_sample_of_their_cpu),
 		cmocka_unit_test(runs_with_gaps_between_them_are_all_there),
+		cmocka_unit_test(the_stack_is_the_run_that_the_stack_pointer_is_in),
 		cmocka_unit_test(more_runs_than_there_is_room_for_are_left_out),
 		cmocka_unit_test(a_red_zone_that_is_missed_is_told_once),
 		cmocka_unit_test(pieces_of_another_stack_are_not_used),
