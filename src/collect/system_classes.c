@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/system_images.h"
-#include "host/procfs.h"
-
-#define CGROUP_TEXT_MAX 65536
+#include "host/cgroup_names.h"
 
 struct class_key {
 	uint64_t cgroup;
@@ -27,9 +24,9 @@ struct system_classes {
 	/* Of the recording. */
 	struct intern *keys; /* struct class_key; id - 1 is the place in ids */
 	VEC(uint32_t) ids;
-	struct map exes;    /* hash of a class without it → image */
-	struct map cgroups; /* id → place in cgroup_names */
-	struct intern *cgroup_names;
+	struct map exes; /* hash of a class without it → image */
+	/* For good. */
+	struct cgroup_names *cgroups;
 };
 
 struct system_classes *system_classes_new(struct system_images *images)
@@ -37,6 +34,7 @@ struct system_classes *system_classes_new(struct system_images *images)
 	struct system_classes *c = xcalloc(1, sizeof(*c));
 
 	c->images = images;
+	c->cgroups = cgroup_names_new();
 	return c;
 }
 
@@ -45,6 +43,7 @@ void system_classes_free(struct system_classes *c)
 	if (!c)
 		return;
 	system_classes_end(c);
+	cgroup_names_free(c->cgroups);
 	free(c);
 }
 
@@ -58,7 +57,6 @@ void system_classes_begin(struct system_classes *c, struct writer *w)
 	system_classes_end(c);
 	c->writer = w;
 	c->keys = intern_new();
-	c->cgroup_names = intern_new();
 }
 
 void system_classes_end(struct system_classes *c)
@@ -66,33 +64,7 @@ void system_classes_end(struct system_classes *c)
 	intern_free(c->keys);
 	vec_fini(&c->ids);
 	map_fini(&c->exes);
-	map_fini(&c->cgroups);
-	intern_free(c->cgroup_names);
-	c->keys = c->cgroup_names = NULL;
-}
-
-/* "0::/system.slice/x.service" of a process, while it is there. */
-static uint32_t cgroup_name(struct system_classes *c, const struct stack_record *r)
-{
-	bool is_new;
-	uint64_t *slot = map_slot(&c->cgroups, r->cgroup, &is_new);
-	struct buf text = { 0 };
-	char path[64];
-
-	if (!is_new && *slot)
-		return (uint32_t)*slot;
-	snprintf(path, sizeof(path), "/proc/%u/cgroup", r->pid);
-	if (procfs_read(path, CGROUP_TEXT_MAX, &text, NULL) == 0) {
-		buf_u8(&text, 0);
-
-		char *line = strstr((char *)text.data, "0::"), *end;
-
-		if (line && (end = strchr(line, '\n')))
-			*slot = intern_add(c->cgroup_names, line + 3,
-					   (size_t)(end - line - 3));
-	}
-	buf_fini(&text);
-	return (uint32_t)*slot;
+	c->keys = NULL;
 }
 
 static uint32_t add_thread(struct system_classes *c, const struct stack_record *r,
@@ -106,8 +78,8 @@ static uint32_t add_thread(struct system_classes *c, const struct stack_record *
 		.exec_of = MODEL_NONE,
 		.comm = writer_strn(w, k->comm, strnlen(k->comm, sizeof(k->comm))),
 		.exe = writer_string(w, exe),
-		.cgroup =
-			writer_string(w, intern_get(c->cgroup_names, cgroup_name(c, r))),
+		.cgroup = writer_string(
+			w, cgroup_names_find(c->cgroups, r->cgroup, (pid_t)r->pid)),
 		.exit_status = -1,
 	};
 	struct model_thread thread = {
