@@ -229,7 +229,8 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 		put_path(&b, recording_path(rec), r->width);
 	}
 	report_text_line(out, r, "  ", &b);
-	put_commands(r, rec, is_replaced, out);
+	if (!is_folded(rec)) /* how many kinds have a name says nothing */
+		put_commands(r, rec, is_replaced, out);
 	if (comment) {
 		report_text_safe(&b, comment);
 		report_text_line(out, r, "  ", &b);
