@@ -21,9 +21,10 @@ enum experiment_trigger {
 	EXPERIMENT_CPU_TIME,	/* every interval of CPU time of a thread */
 	EXPERIMENT_THREAD_TIME, /* the same, and every wait of a thread from end to end */
 	EXPERIMENT_FAULTS,	/* every Nth page fault */
+	EXPERIMENT_STATES,	/* every change of a thread's state */
 };
 
-#define EXPERIMENT_EVENTS_MAX 3
+#define EXPERIMENT_EVENTS_MAX 16
 
 /* One column that an experiment fills. */
 struct experiment_event {

@@ -79,6 +79,10 @@ int perf_probe(const struct experiment *x, const struct scope *scope, struct err
 	enum privilege_level level = needed(x, scope);
 	int rc = check_waits(x, scope, e);
 
+	if (x->trigger == EXPERIMENT_STATES)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "why a thread waits is no event of perf's");
+
 	if (rc == 0)
 		rc = privilege_check(&p, level, e);
 	if (rc < 0)

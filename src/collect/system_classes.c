@@ -18,13 +18,26 @@ struct class_key {
 	uint32_t exe, pid, tid, zero;
 };
 
+/* A thread while it runs one program. */
+struct known_thread {
+	uint32_t id, process;
+	uint32_t pid, exe;
+	uint64_t time_ns; /* of the record that the names are of */
+	char comm[16], thread_comm[16];
+};
+
 struct system_classes {
 	struct system_images *images;
 	struct writer *writer;
+	bool is_by_thread;
 	/* Of the recording. */
 	struct intern *keys; /* struct class_key; id - 1 is the place in ids */
 	VEC(uint32_t) ids;
 	struct map exes; /* hash of a class without it → image */
+	/* Places in known: of a tid that runs an image, and of its last under the image
+	 * 0. */
+	struct map places;
+	VEC(struct known_thread) known;
 	/* For good. */
 	struct cgroup_names *cgroups;
 };
@@ -52,10 +65,11 @@ void system_classes_freep(struct system_classes **c)
 	system_classes_free(*c);
 }
 
-void system_classes_begin(struct system_classes *c, struct writer *w)
+void system_classes_begin(struct system_classes *c, struct writer *w, bool is_by_thread)
 {
 	system_classes_end(c);
 	c->writer = w;
+	c->is_by_thread = is_by_thread;
 	c->keys = intern_new();
 }
 
@@ -64,32 +78,47 @@ void system_classes_end(struct system_classes *c)
 	intern_free(c->keys);
 	vec_fini(&c->ids);
 	map_fini(&c->exes);
+	map_fini(&c->places);
+	vec_fini(&c->known);
 	c->keys = NULL;
 }
 
-static uint32_t add_thread(struct system_classes *c, const struct stack_record *r,
-			   const struct class_key *k)
+static uint32_t name_of(struct system_classes *c, const char comm[16])
 {
-	struct writer *w = c->writer;
-	const char *exe = k->exe ? system_images_path(c->images, k->exe) : NULL;
+	return writer_strn(c->writer, comm, strnlen(comm, 16));
+}
+
+static uint32_t exe_name(struct system_classes *c, uint32_t exe)
+{
+	return writer_string(c->writer, exe ? system_images_path(c->images, exe) : NULL);
+}
+
+static uint32_t add_process(struct system_classes *c, const struct stack_record *r,
+			    uint32_t pid, uint32_t exe)
+{
 	struct model_process process = {
-		.pid = k->pid,
+		.pid = pid,
 		.parent = MODEL_NONE,
 		.exec_of = MODEL_NONE,
-		.comm = writer_strn(w, k->comm, strnlen(k->comm, sizeof(k->comm))),
-		.exe = writer_string(w, exe),
-		.cgroup = writer_string(
-			w, cgroup_names_find(c->cgroups, r->cgroup, (pid_t)r->pid)),
+		.comm = name_of(c, r->comm),
+		.exe = exe_name(c, exe),
+		.cgroup =
+			writer_string(c->writer, cgroup_names_find(c->cgroups, r->cgroup,
+								   (pid_t)r->pid)),
 		.exit_status = -1,
 	};
-	struct model_thread thread = {
-		.process = writer_process(w, &process),
-		.tid = k->tid,
-		.name = writer_strn(w, k->thread_comm,
-				    strnlen(k->thread_comm, sizeof(k->thread_comm))),
-	};
 
-	return writer_thread(w, &thread);
+	return writer_process(c->writer, &process);
+}
+
+static uint32_t add_class(struct system_classes *c, const struct stack_record *r,
+			  const struct class_key *k)
+{
+	struct model_thread thread = { .process = add_process(c, r, k->pid, k->exe),
+				       .tid = k->tid,
+				       .name = name_of(c, k->thread_comm) };
+
+	return writer_thread(c->writer, &thread);
 }
 
 /* Is some frame the address of code that no file explains? */
@@ -127,11 +156,11 @@ void system_classes_learn(struct system_classes *c, const struct stack_record *r
 {
 	struct class_key k = class_of(r);
 
-	if (k.exe && !(r->flags & STACK_RECORD_IS_EXEC))
+	if (!c->is_by_thread && k.exe && !(r->flags & STACK_RECORD_IS_EXEC))
 		*known_exe(c, k) = k.exe;
 }
 
-uint32_t system_classes_id(struct system_classes *c, const struct stack_record *r)
+static uint32_t class_id(struct system_classes *c, const struct stack_record *r)
 {
 	struct class_key k = class_of(r);
 	uint32_t known = (uint32_t)*known_exe(c, k), id;
@@ -142,6 +171,108 @@ uint32_t system_classes_id(struct system_classes *c, const struct stack_record *
 		k.exe = known;
 	id = intern_add(c->keys, (const char *)&k, sizeof(k));
 	if (id > c->ids.n)
-		*vec_push(&c->ids) = add_thread(c, r, &k);
+		*vec_push(&c->ids) = add_class(c, r, &k);
 	return c->ids.at[id - 1];
+}
+
+static uint64_t *place_of(struct system_classes *c, uint32_t tid, uint32_t exe)
+{
+	return map_slot(&c->places, (uint64_t)tid << 32 | exe, NULL);
+}
+
+/* One that ends has given its memory away, and has no executable any more: it is the last
+ * of that number.  What is met first may be its end. */
+static struct known_thread *find_thread(struct system_classes *c, uint32_t tid,
+					const struct stack_record *r)
+{
+	uint64_t place = *place_of(c, tid, r->exe);
+	uint64_t last = *place_of(c, tid, 0);
+	struct known_thread *k = place || !last ? NULL : &c->known.at[last - 1];
+
+	if (place)
+		k = &c->known.at[place - 1];
+	else if (k && r->exe && k->exe)
+		k = NULL;
+	return k && k->pid == r->pid ? k : NULL;
+}
+
+/* Its threads share it. */
+static uint32_t process_of(struct system_classes *c, const struct stack_record *r)
+{
+	const struct known_thread *leader = find_thread(c, r->pid, r);
+
+	return leader ? leader->process : add_process(c, r, r->pid, r->exe);
+}
+
+static void rename_thread(struct system_classes *c, struct known_thread *k,
+			  const struct stack_record *r)
+{
+	struct model_thread t = *writer_thread_get(c->writer, k->id);
+
+	memcpy(k->thread_comm, r->thread_comm, sizeof(k->thread_comm));
+	t.name = name_of(c, k->thread_comm);
+	writer_thread_update(c->writer, k->id, &t);
+}
+
+static void rename_process(struct system_classes *c, const struct known_thread *k)
+{
+	struct model_process p = *writer_process_get(c->writer, k->process);
+
+	p.comm = name_of(c, k->comm);
+	p.exe = exe_name(c, k->exe);
+	writer_process_update(c->writer, k->process, &p);
+}
+
+/* CPUs tell of it in any order: the names are the last, the executable is any. */
+static void know_better(struct system_classes *c, struct known_thread *k,
+			const struct stack_record *r)
+{
+	bool is_later = r->time_ns > k->time_ns, is_other = !k->exe && r->exe;
+
+	if (is_other) {
+		k->exe = r->exe;
+		*place_of(c, r->tid, r->exe) = *place_of(c, r->tid, 0);
+	}
+	if (is_later) {
+		k->time_ns = r->time_ns;
+		if (memcmp(k->thread_comm, r->thread_comm, sizeof(k->thread_comm)) != 0)
+			rename_thread(c, k, r);
+		is_other |= memcmp(k->comm, r->comm, sizeof(k->comm)) != 0;
+		memcpy(k->comm, r->comm, sizeof(k->comm));
+	}
+	if (is_other)
+		rename_process(c, k);
+}
+
+static uint32_t add_thread(struct system_classes *c, const struct stack_record *r)
+{
+	struct known_thread k = { .process = process_of(c, r),
+				  .pid = r->pid,
+				  .exe = r->exe,
+				  .time_ns = r->time_ns };
+	struct model_thread t = { .process = k.process,
+				  .tid = r->tid,
+				  .name = name_of(c, r->thread_comm) };
+
+	memcpy(k.comm, r->comm, sizeof(k.comm));
+	memcpy(k.thread_comm, r->thread_comm, sizeof(k.thread_comm));
+	k.id = writer_thread(c->writer, &t);
+	*vec_push(&c->known) = k;
+	*place_of(c, r->tid, r->exe) = *place_of(c, r->tid, 0) = c->known.n;
+	return k.id;
+}
+
+static uint32_t thread_id(struct system_classes *c, const struct stack_record *r)
+{
+	struct known_thread *k = find_thread(c, r->tid, r);
+
+	if (!k)
+		return add_thread(c, r);
+	know_better(c, k, r);
+	return k->id;
+}
+
+uint32_t system_classes_id(struct system_classes *c, const struct stack_record *r)
+{
+	return c->is_by_thread ? thread_id(c, r) : class_id(c, r);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * system_classes - who ran, as the recording has it: processes of one name, executable
- * and cgroup are one class, where their pids do not matter.
+ * and cgroup are one class, where their pids do not matter; or every thread by itself,
+ * under the names that it had last.
  *
  * One thread.
  */
 #ifndef DWELL_COLLECT_SYSTEM_CLASSES_H
 #define DWELL_COLLECT_SYSTEM_CLASSES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/own.h"
@@ -23,7 +25,7 @@ void system_classes_free(struct system_classes *c);
 void system_classes_freep(struct system_classes **c);
 
 /* Ids are of this recording from now on, until its end. */
-void system_classes_begin(struct system_classes *c, struct writer *w);
+void system_classes_begin(struct system_classes *c, struct writer *w, bool is_by_thread);
 void system_classes_end(struct system_classes *c);
 
 /* Before any is looked up: of what two CPUs tell, a process' end can come first, and then

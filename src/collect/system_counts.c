@@ -25,10 +25,11 @@ _Static_assert((int)STACK_STOP_NO_REGISTER == (int)UNWIND_NO_REGISTER, "one numb
 _Static_assert((int)STACK_STOP_32BIT == (int)UNWIND_32BIT, "one numbering");
 _Static_assert((int)STACK_STOP_NOT_LOADED == (int)UNWIND_NOT_LOADED, "one numbering");
 
-/* A key of this drain: where its record is, and what was counted. */
+/* A key: where its record is, and what was counted since the last drain. */
 struct counted {
 	size_t at;
-	uint64_t count;
+	uint64_t count, weight;
+	uint64_t n_waits, wait_ns; /* for a CPU, behind what the key stands for */
 };
 
 /* Of one of the kernel's tables, since it was drained last. */
@@ -42,8 +43,7 @@ struct system_counts {
 	struct system_images *images;
 	struct system_classes *classes;
 	struct writer *writer;
-	uint32_t event;
-	uint64_t period;
+	struct system_counts_events events;
 	struct kernel_frames *kernel;
 	struct jit_files *jit;
 	struct keys tables[2];
@@ -93,18 +93,17 @@ void system_counts_freep(struct system_counts **c)
 	system_counts_free(*c);
 }
 
-void system_counts_begin(struct system_counts *c, struct writer *w, uint32_t event,
-			 uint64_t period)
+void system_counts_begin(struct system_counts *c, struct writer *w,
+			 const struct system_counts_events *events)
 {
 	end_recording(c);
 	c->writer = w;
-	c->event = event;
-	c->period = period;
+	c->events = *events;
 	c->kernel = kernel_frames_new(w);
 	c->jit = jit_files_new(w);
 	c->unknown = c->truncated = MODEL_NONE;
 	system_images_begin(c->images, w);
-	system_classes_begin(c->classes, w);
+	system_classes_begin(c->classes, w, events->is_kept);
 }
 
 void system_counts_stack(struct system_counts *c, const struct stack_record *r)
@@ -128,10 +127,28 @@ void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 	struct keys *k = &c->tables[table];
 	const uint64_t *at = map_find(&k->at, key);
 
-	if (at)
-		k->counted.at[*at].count += count;
-	else
+	if (!at) {
 		c->stats.strays += count;
+		return;
+	}
+	k->counted.at[*at].count += count;
+	k->counted.at[*at].weight += count * c->events.period;
+}
+
+void system_counts_time(struct system_counts *c, uint64_t key,
+			const struct state_record_sum *more)
+{
+	struct keys *k = &c->tables[0];
+	const uint64_t *at = map_find(&k->at, key);
+
+	if (!at) {
+		c->stats.strays += more->count + more->n_waits;
+		return;
+	}
+	k->counted.at[*at].count += more->count;
+	k->counted.at[*at].weight += more->ns;
+	k->counted.at[*at].n_waits += more->n_waits;
+	k->counted.at[*at].wait_ns += more->wait_ns;
 }
 
 /* Code that no file explains is of one process. */
@@ -215,6 +232,29 @@ static const struct stack_record *record_of(const struct keys *keys,
 	return (const void *)(keys->records.data + k->at);
 }
 
+static void write_key(struct system_counts *c, const struct stack_record *r,
+		      const struct counted *k, uint64_t now_ns)
+{
+	struct model_sample sample = {
+		.time_ns = now_ns,
+		.weight = k->weight,
+		.event = c->events.ids[r->state % SYSTEM_COUNTS_EVENTS_MAX],
+		.thread = system_classes_id(c->classes, r),
+		.stack = build_stack(c, r, k->count),
+		.count = (uint32_t)k->count,
+	};
+
+	if (k->count)
+		writer_sample(c->writer, &sample);
+	c->stats.samples += k->count;
+	if (!k->n_waits)
+		return;
+	sample.weight = k->wait_ns;
+	sample.count = (uint32_t)k->n_waits;
+	sample.event = c->events.ids[STATE_RECORD_WAIT_CPU];
+	writer_sample(c->writer, &sample);
+}
+
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns)
 {
 	struct keys *keys = &c->tables[table];
@@ -222,22 +262,14 @@ void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_n
 	vec_each(k, &keys->counted)
 		system_classes_learn(c->classes, record_of(keys, k));
 	vec_each(k, &keys->counted) {
-		const struct stack_record *r = record_of(keys, k);
-
 		if (!c->writer) /* the disk is full: there is no recording */
 			c->stats.strays += k->count;
-		if (!k->count || !c->writer)
-			continue;
-		writer_sample(c->writer,
-			      &(struct model_sample){
-				      .time_ns = now_ns,
-				      .weight = k->count * c->period,
-				      .event = c->event,
-				      .thread = system_classes_id(c->classes, r),
-				      .stack = build_stack(c, r, k->count),
-				      .count = (uint32_t)k->count });
-		c->stats.samples += k->count;
+		else if (k->count || k->n_waits)
+			write_key(c, record_of(keys, k), k, now_ns);
+		*k = (struct counted){ .at = k->at };
 	}
+	if (c->events.is_kept)
+		return;
 	map_clear(&keys->at);
 	keys->counted.n = 0;
 	buf_clear(&keys->records);

@@ -3,8 +3,7 @@
  * system_counts - what the kernel counted, as samples of a recording.
  *
  * Between two drains, keys are remembered with what they stand for; then each that was
- * counted becomes one sample of a class of processes: those of one name, executable and
- * cgroup.  One thread.
+ * counted becomes one sample.  One thread.
  */
 #ifndef DWELL_COLLECT_SYSTEM_COUNTS_H
 #define DWELL_COLLECT_SYSTEM_COUNTS_H
@@ -18,9 +17,19 @@
 #include "store/writer.h"
 #include "unwind/stop.h"
 #include "wire/stack_record.h"
+#include "wire/state_record.h"
 
 struct system_counts;
 struct system_images;
+
+#define SYSTEM_COUNTS_EVENTS_MAX 16
+
+/* Of the recording, by the number that keys have. */
+struct system_counts_events {
+	uint32_t ids[SYSTEM_COUNTS_EVENTS_MAX];
+	uint64_t period; /* that a count stands for */
+	bool is_kept;	 /* keys are told once, and stay; of threads */
+};
 
 struct system_counts_stats {
 	uint64_t samples; /* put into recordings */
@@ -36,10 +45,13 @@ void system_counts_freep(struct system_counts **c);
 void system_counts_stack(struct system_counts *c, const struct stack_record *r);
 void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 			 uint32_t count);
+/* From the states: time since the last. */
+void system_counts_time(struct system_counts *c, uint64_t key,
+			const struct state_record_sum *more);
 
-/* Samples go into this recording from now on, as its event. */
-void system_counts_begin(struct system_counts *c, struct writer *w, uint32_t event,
-			 uint64_t period);
+/* Samples go into this recording from now on. */
+void system_counts_begin(struct system_counts *c, struct writer *w,
+			 const struct system_counts_events *events);
 /* Everything counted in a table becomes samples of now; its keys are forgotten. */
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns);
 /* What names need goes into the recording: maps of compilers, and the kernel's symbols

@@ -74,7 +74,9 @@ void system_recorder_freep(struct system_recorder **r)
 
 void system_recorder_begin(struct system_recorder *r, struct writer *w, uint32_t event)
 {
-	system_counts_begin(r->counts, w, event, r->period_ns);
+	struct system_counts_events events = { .ids = { event }, .period = r->period_ns };
+
+	system_counts_begin(r->counts, w, &events);
 }
 
 int system_recorder_start(struct system_recorder *r, struct err *e)

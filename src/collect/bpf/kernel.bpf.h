@@ -27,11 +27,21 @@ enum {
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
-enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_F_MMAPABLE = 1024, BPF_F_INNER_MAP = 4096 };
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_F_NO_PREALLOC = 1,
+	BPF_F_MMAPABLE = 1024,
+	BPF_F_INNER_MAP = 4096,
+};
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 enum { PF_KTHREAD = 0x00200000 };
 enum { VM_EXEC = 4 };
+/* Of a thread that leaves its CPU for good, or until it is let go on. */
+enum { TASK_STOPPED = 4, TASK_TRACED = 8, TASK_DEAD = 128 };
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -130,12 +140,37 @@ struct vm_area_struct___6_4 {
 	bool detached;
 };
 
+struct kernfs_node {
+	uint64_t id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct sched_entity {
+	uint64_t sum_exec_runtime;
+};
+
 struct task_struct {
+	unsigned int __state;
 	unsigned int flags;
+	int on_cpu;
+	struct sched_entity se;
 	struct mm_struct *mm;
+	int32_t pid, tgid;
 	struct task_struct *group_leader;
 	unsigned int in_execve : 1;
 	char comm[16];
+	struct css_set *cgroups;
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
 };
 
 #pragma clang attribute pop

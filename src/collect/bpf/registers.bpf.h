@@ -41,6 +41,18 @@ static __always_inline uint64_t registers_pc(const struct registers *r)
 	return r->ip;
 }
 
+/* Number of the system call that a thread is in, whose registers the kernel has kept;
+ * negative: it is in none. */
+static __always_inline int64_t registers_call(const void *kept)
+{
+	int64_t call = -1;
+
+	bpf_probe_read_kernel(&call, sizeof(call),
+			      (const char *)kept +
+				      __builtin_offsetof(struct registers, orig_ax));
+	return call;
+}
+
 static __always_inline uint64_t registers_sp(const struct registers *r)
 {
 	return r->sp;
@@ -121,6 +133,16 @@ static __always_inline bool registers_are_32bit(const struct registers *r)
 static __always_inline uint64_t registers_pc(const struct registers *r)
 {
 	return r->pc & REGISTERS_PC_MASK;
+}
+
+static __always_inline int64_t registers_call(const void *kept)
+{
+	int32_t call = -1;
+
+	/* Behind the registers and x0 as it was. */
+	bpf_probe_read_kernel(&call, sizeof(call),
+			      (const char *)kept + sizeof(struct registers) + 8);
+	return call;
 }
 
 static __always_inline uint64_t registers_sp(const struct registers *r)

@@ -46,9 +46,10 @@ struct scratch {
 	uint32_t next_way;
 };
 
+/* The first is for programs that run with interrupts off, the second for others. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2);
 	__type(key, uint32_t);
 	__type(value, struct scratch);
 } scratches SEC(".maps");

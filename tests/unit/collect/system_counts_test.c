@@ -29,8 +29,17 @@ struct fixture {
 	struct sample_block samples;
 };
 
-static void set_up(struct fixture *f)
+static uint32_t event_of(struct fixture *f, const char *name)
 {
+	return writer_event(f->writer,
+			    &(struct model_event){ .name = writer_string(f->writer, name),
+						   .period = PERIOD_NS });
+}
+
+static void set_up_as(struct fixture *f, bool is_kept)
+{
+	struct system_counts_events events = { .period = PERIOD_NS, .is_kept = is_kept };
+
 	memset(f, 0, sizeof(*f));
 	snprintf(f->path, sizeof(f->path), "/tmp/system_counts_test.XXXXXX");
 
@@ -42,13 +51,15 @@ static void set_up(struct fixture *f)
 		0);
 	f->images = system_images_new(NULL);
 	f->counts = system_counts_new(f->images);
-	system_counts_begin(
-		f->counts, f->writer,
-		writer_event(f->writer,
-			     &(struct model_event){
-				     .name = writer_string(f->writer, "cpu-time"),
-				     .period = PERIOD_NS }),
-		PERIOD_NS);
+	events.ids[STATE_RECORD_USER] = event_of(f, "first");
+	events.ids[STATE_RECORD_WAIT_CPU] = event_of(f, "wait-cpu");
+	events.ids[STATE_RECORD_SLEEP] = event_of(f, "sleep");
+	system_counts_begin(f->counts, f->writer, &events);
+}
+
+static void set_up(struct fixture *f)
+{
+	set_up_as(f, false);
 }
 
 /* Samples counted so far are in f->samples from now on. */
@@ -267,6 +278,116 @@ static void without_a_recording_counts_are_told_as_strays(void **state)
 	tear_down(&f);
 }
 
+static void times_are_of_the_state_and_of_the_wait_behind_it(void **state)
+{
+	struct stack_record r = running(1, 100);
+	struct state_record_sum sum = {
+		.ns = 500, .wait_ns = 70, .count = 3, .n_waits = 2
+	};
+	struct fixture f;
+
+	(void)state;
+	set_up_as(&f, true);
+	r.state = STATE_RECORD_SLEEP;
+	system_counts_stack(f.counts, &r);
+	system_counts_time(f.counts, r.key, &sum);
+	system_counts_write(f.counts, 0, 1);
+	/* The key stays; nothing of it came. */
+	system_counts_write(f.counts, 0, 2);
+	finish(&f);
+	assert_int_equal(f.samples.n, 2);
+	assert_int_equal(f.samples.weight[0], 500);
+	assert_int_equal(f.samples.count[0], 3);
+	assert_int_equal(f.samples.weight[1], 70);
+	assert_int_equal(f.samples.count[1], 2);
+	assert_int_not_equal(f.samples.event[0], f.samples.event[1]);
+	assert_int_equal(f.samples.stack[0], f.samples.stack[1]);
+	tear_down(&f);
+}
+
+static void time_of_an_unknown_key_is_a_stray(void **state)
+{
+	struct state_record_sum sum = { .ns = 500, .count = 3 };
+	struct fixture f;
+
+	(void)state;
+	set_up_as(&f, true);
+	system_counts_time(f.counts, 9, &sum);
+	assert_int_equal(system_counts_stats(f.counts)->strays, 3);
+	tear_down(&f);
+}
+
+/* A thread by itself, told at a time, under these names. */
+static struct stack_record thread_at(uint64_t key, uint64_t time_ns, const char *name,
+				     uint32_t exe)
+{
+	struct stack_record r = running(key, 100);
+
+	r.flags = STACK_RECORD_IS_PROCESS | STACK_RECORD_IS_THREAD;
+	r.time_ns = time_ns;
+	r.exe = exe;
+	snprintf(r.thread_comm, sizeof(r.thread_comm), "%s", name);
+	return r;
+}
+
+static const char *thread_name(struct fixture *f, uint32_t i)
+{
+	return recording_string(f->recording, recording_thread(f->recording, i)->name);
+}
+
+static void a_thread_has_the_name_that_it_had_last(void **state)
+{
+	struct stack_record first = thread_at(1, 10, "first", EXE);
+	struct stack_record last = thread_at(2, 30, "last", EXE);
+	struct stack_record between = thread_at(3, 20, "between", EXE);
+	struct fixture f;
+
+	(void)state;
+	set_up_as(&f, true);
+	count(&f, &first, 1);
+	count(&f, &last, 1);
+	count(&f, &between, 1);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(recording_n_threads(f.recording), 1);
+	assert_string_equal(thread_name(&f, 0), "last");
+	tear_down(&f);
+}
+
+static void a_thread_whose_end_is_told_first_is_one(void **state)
+{
+	struct stack_record ends = thread_at(1, 20, "prog", 0);
+	struct stack_record runs = thread_at(2, 10, "prog", EXE);
+	struct fixture f;
+
+	(void)state;
+	set_up_as(&f, true);
+	count(&f, &ends, 1);
+	count(&f, &runs, 1);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(recording_n_processes(f.recording), 1);
+	assert_int_equal(recording_n_threads(f.recording), 1);
+	tear_down(&f);
+}
+
+static void a_number_that_runs_another_program_is_another_thread(void **state)
+{
+	struct stack_record one = thread_at(1, 10, "one", EXE);
+	struct stack_record two = thread_at(2, 20, "two", OTHER_EXE);
+	struct fixture f;
+
+	(void)state;
+	set_up_as(&f, true);
+	count(&f, &one, 1);
+	count(&f, &two, 1);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(recording_n_processes(f.recording), 2);
+	assert_int_equal(recording_n_threads(f.recording), 2);
+	tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +400,11 @@ int main(void)
 		cmocka_unit_test(a_process_that_execs_is_the_one_of_its_name),
 		cmocka_unit_test(a_stack_that_was_cut_says_so),
 		cmocka_unit_test(without_a_recording_counts_are_told_as_strays),
+		cmocka_unit_test(times_are_of_the_state_and_of_the_wait_behind_it),
+		cmocka_unit_test(time_of_an_unknown_key_is_a_stray),
+		cmocka_unit_test(a_thread_has_the_name_that_it_had_last),
+		cmocka_unit_test(a_thread_whose_end_is_told_first_is_one),
+		cmocka_unit_test(a_number_that_runs_another_program_is_another_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * charging - the time of a thread to the states in which it was.
+ */
+#ifndef DWELL_COLLECT_BPF_CHARGING_BPF_H
+#define DWELL_COLLECT_BPF_CHARGING_BPF_H
+
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/taking.bpf.h"
+#include "collect/bpf/thread.bpf.h"
+#include "wire/state_record.h"
+
+/* What the clocks of a switch differ by is not the hypervisor's. */
+#define CHARGING_TAKEN_MIN_NS 20000
+
+/* Of CPU time in hand, what the scheduler's account says was not the thread's: `taken` of
+ * it at least since it began to run. */
+static __always_inline uint64_t charging_give_back(struct scratch *s,
+						   struct task_struct *task,
+						   struct thread *t, int64_t taken,
+						   uint64_t ns)
+{
+	int64_t owed = taken - t->taken_ns;
+
+	if (owed < CHARGING_TAKEN_MIN_NS)
+		return ns;
+	if (owed > (int64_t)ns)
+		owed = ns;
+	sums_charge(sums_find_bare(s, task, t, STATE_RECORD_TAKEN), owed);
+	t->taken_ns += owed;
+	return ns - owed;
+}
+
+/* Running has ended, by the clock and by the scheduler's account. */
+static __always_inline void charging_end_run(struct scratch *s, struct task_struct *task,
+					     struct thread *t, uint64_t now)
+{
+	int64_t taken;
+
+	t->pending_ns += thread_lap(t, now);
+	if (!t->began_ns) {
+		t->ran_ns = task->se.sum_exec_runtime;
+		return;
+	}
+	taken = now - t->began_ns - (task->se.sum_exec_runtime - t->ran_ns);
+	t->pending_ns = charging_give_back(s, task, t, taken, t->pending_ns);
+	t->taken_ns -= taken;
+	t->began_ns = 0;
+	t->ran_ns = task->se.sum_exec_runtime;
+}
+
+/* CPU time since the last sample is shared as what samples have seen. */
+static __always_inline void
+charging_share_pending(struct scratch *s, struct task_struct *task, struct thread *t)
+{
+	uint64_t seen = t->user_ns + t->system_ns, ns = t->pending_ns, user;
+
+	if (!ns)
+		return;
+	t->pending_ns = 0;
+	if (!seen) {
+		sums_charge(sums_find_bare(s, task, t,
+					   task->flags & PF_KTHREAD
+						   ? STATE_RECORD_SYSTEM
+						   : STATE_RECORD_UNACCOUNTED),
+			    ns);
+		return;
+	}
+	user = ns * ((t->user_ns << 10) / seen) >> 10;
+	sums_charge(t->user_sum, user);
+	sums_charge(t->system_sum, ns - user);
+}
+
+/* Waiting has ended, or is cut here. */
+static __always_inline void charging_end_wait(struct scratch *s, struct task_struct *task,
+					      struct thread *t, uint64_t now)
+{
+	uint64_t ns = thread_lap(t, now), wait = 0;
+
+	if (t->where == THREAD_UNKNOWN || t->where == THREAD_RUNS) {
+		sums_charge(sums_find_bare(s, task, t, STATE_RECORD_UNACCOUNTED), ns);
+		return;
+	}
+	if (t->where == THREAD_BLOCKED && t->woken_ns && now > t->woken_ns)
+		wait = now - t->woken_ns;
+	if (wait > ns)
+		wait = ns;
+	sums_charge(t->sum, ns - wait);
+	sums_charge_wait(t->sum, wait);
+}
+
+/* The thread left its CPU and that was not told, as some kernels hide the threads of
+ * their own: when it did, follows from the time that it has run by the scheduler's
+ * account. What it did since is for the caller to say. */
+static __always_inline void charging_left(struct task_struct *task, struct thread *t,
+					  uint64_t now)
+{
+	uint64_t from = from_ns, since = t->since_ns < from ? from : t->since_ns;
+	uint64_t then = (t->began_ns ? t->began_ns : since) + task->se.sum_exec_runtime -
+			t->ran_ns;
+
+	if (then < since)
+		then = since;
+	if (then > now)
+		then = now;
+	t->pending_ns += thread_lap(t, then);
+	t->ran_ns = task->se.sum_exec_runtime;
+	t->began_ns = 0;
+	t->woken_ns = 0;
+}
+
+static __always_inline void charging_enter(struct scratch *s, struct task_struct *task,
+					   struct thread *t, uint64_t now)
+{
+	/* That it had left was not told, or it was never met.  It was not asleep, or its
+	 * waking would have told. */
+	if (t->where <= THREAD_RUNS) {
+		if (t->where == THREAD_RUNS)
+			charging_left(task, t, now);
+		t->sum = sums_find_bare(s, task, t, STATE_RECORD_WAIT_CPU);
+		t->where = THREAD_WAITS;
+	}
+	charging_end_wait(s, task, t, now);
+	t->where = THREAD_RUNS;
+	t->woken_ns = 0;
+	t->began_ns = now;
+	t->ran_ns = t->seen_ns = task->se.sum_exec_runtime;
+}
+
+/* The switch to it was not told: when it was, follows in the same way. */
+static __always_inline void charging_enter_late(struct scratch *s,
+						struct task_struct *task,
+						struct thread *t, uint64_t now)
+{
+	uint64_t before = t->ran_ns, ran = task->se.sum_exec_runtime - before;
+	uint64_t then = now - ran;
+
+	if (ran > now || then < t->since_ns)
+		then = t->since_ns;
+	charging_enter(s, task, t, then);
+	t->ran_ns = before;
+}
+
+/* CPU time since the last sample.  The scheduler's account is brought up to date at its
+ * own ticks: when it has been since then, it is late by less than that. */
+static __always_inline uint64_t charging_unseen(struct scratch *s,
+						struct task_struct *task,
+						struct thread *t, uint64_t now)
+{
+	uint64_t lap = thread_lap(t, now), ns = t->pending_ns + lap;
+	uint64_t ran = task->se.sum_exec_runtime;
+
+	t->pending_ns = 0;
+	if (!t->began_ns || ran == t->seen_ns)
+		return ns;
+	t->seen_ns = ran;
+	return charging_give_back(s, task, t, now - t->began_ns - (ran - t->ran_ns) - lap,
+				  ns);
+}
+
+#endif

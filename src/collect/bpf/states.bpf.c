@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * states - in which state every thread is at every moment, and in which stack.
+ *
+ * A switch ends what the threads on both its sides did.  CPU time is exact; whether it
+ * was user's or system's is told by samples, each of which stands for all CPU time of the
+ * thread since its last one.  All programs but those over all threads run with interrupts
+ * off.
+ */
+#include "collect/bpf/blocking.bpf.h"
+#include "collect/bpf/charging.bpf.h"
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/taking.bpf.h"
+#include "collect/bpf/thread.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* As the kernel lays it out. */
+struct bpf_perf_event_data {
+	struct registers regs;
+	uint64_t sample_period, addr;
+};
+
+static __always_inline struct scratch *scratch_of(uint32_t which)
+{
+	return bpf_map_lookup_elem(&scratches, &which);
+}
+
+/* The kernel's part of the stack is taken already. */
+static __always_inline const void *take_user(struct scratch *s, struct task_struct *task,
+					     const struct registers *user)
+{
+	struct mm_struct *mm = task->mm;
+	const void *kept = (const void *)bpf_task_pt_regs(task);
+
+	if (!mm || task->flags & PF_KTHREAD)
+		return NULL;
+	if (bpf_probe_read_kernel(&s->walk.registers, sizeof(s->walk.registers),
+				  user ? (const void *)user : kept) ||
+	    !registers_are_user(&s->walk.registers))
+		return NULL;
+	taking_walk(s, mm);
+	return kept;
+}
+
+static __always_inline void want_image(struct scratch *s)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct stack_record_stats *st;
+	void *ring;
+
+	if (!s->walk.wanted_image)
+		return;
+	st = bpf_map_lookup_elem(&stats, &cpu);
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (st && ring)
+		taking_put_image(st, ring, s);
+}
+
+static __always_inline void leave(void *ctx, struct scratch *s, struct task_struct *task,
+				  struct thread *t, uint32_t state, uint64_t now)
+{
+	const void *kept;
+
+	if (t->where == THREAD_WAITS || t->where == THREAD_BLOCKED)
+		charging_enter_late(s, task, t, now);
+	charging_end_run(s, task, t, now);
+	if (state & TASK_DEAD) {
+		charging_share_pending(s, task, t);
+		t->where = THREAD_ENDED;
+		return;
+	}
+	sums_clear_stack(s);
+	blocking_take_kernel(ctx, s);
+	kept = take_user(s, task, NULL);
+	t->sum =
+		sums_find(s, task, t,
+			  state ? blocking_state(s, state, kept) : STATE_RECORD_WAIT_CPU);
+	want_image(s);
+	t->where = state ? THREAD_BLOCKED : THREAD_WAITS;
+}
+
+/* (is_preempted, previous, next, state of the previous) */
+SEC("tp_btf/sched_switch")
+int switched(uint64_t *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	uint32_t state = ctx[0] ? 0 : (uint32_t)ctx[3];
+	uint64_t now = bpf_ktime_get_ns();
+	struct scratch *s = scratch_of(0);
+	struct thread *t;
+
+	if (!s)
+		return 0;
+	t = thread_get(prev);
+	if (t)
+		leave(ctx, s, prev, t, state, now);
+	t = thread_get(next);
+	if (t)
+		charging_enter(s, next, t, now);
+	return 0;
+}
+
+/* Of a thread that sleeps: the kernel's part, which is all that can be seen. */
+static __always_inline void take_asleep(struct scratch *s, struct task_struct *task,
+					struct thread *t, uint32_t state)
+{
+	struct walk *w = &s->walk;
+	const void *kept = (const void *)bpf_task_pt_regs(task);
+	long size;
+
+	sums_clear_stack(s);
+	size = bpf_get_task_stack(task, w->record.frames, STACK_RECORD_KERNEL_MAX * 8, 0);
+	w->n_kernel = size > 0 ? (uint32_t)size / 8 : 0;
+	for (uint32_t i = 0; i < STACK_RECORD_KERNEL_MAX; i++) {
+		if (i >= w->n_kernel)
+			break;
+		w->hash = taking_mix(w->hash, w->record.frames[i]);
+	}
+	if (!task->mm || task->flags & PF_KTHREAD ||
+	    bpf_probe_read_kernel(&w->registers, sizeof(w->registers), kept))
+		kept = NULL;
+	t->sum = sums_find(s, task, t, blocking_state(s, state, kept));
+	t->where = THREAD_BLOCKED;
+}
+
+/* (task): it is another that wakes it, or an interrupt. */
+SEC("tp_btf/sched_waking")
+int woken(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *t = thread_get(task);
+	struct scratch *s = scratch_of(0);
+	uint64_t now = bpf_ktime_get_ns();
+
+	if (!t || !s)
+		return 0;
+	/* That it had left was not told, or it was never met. */
+	if (t->where <= THREAD_RUNS && !task->on_cpu) {
+		if (t->where == THREAD_RUNS)
+			charging_left(task, t, now);
+		take_asleep(s, task, t, task->__state);
+	}
+	t->woken_ns = now;
+	return 0;
+}
+
+/* (task): a thread begins, which the current one has made. */
+SEC("tp_btf/sched_wakeup_new")
+int began(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0], *maker = bpf_get_current_task_btf();
+	struct thread *t = thread_find(maker);
+	struct scratch *s = scratch_of(0);
+
+	if (!s || (!is_everybody && !t && !thread_is_told(maker)))
+		return 0;
+	if (!is_everybody && !is_following && task->tgid != maker->tgid)
+		return 0;
+	t = thread_add(task);
+	if (!t)
+		return 0;
+	t->since_ns = bpf_ktime_get_ns();
+	t->sum = sums_find_bare(s, task, t, STATE_RECORD_WAIT_CPU);
+	t->where = THREAD_WAITS;
+	return 0;
+}
+
+/* A process that is told begins with its program; any other has a new name. */
+SEC("tp_btf/sched_process_exec")
+int executed(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *t = thread_find(task);
+	uint32_t followed = THREAD_FOLLOWED;
+	int32_t tgid = task->tgid;
+
+	if (t) {
+		t->serial = __sync_fetch_and_add(&thread_next_serial, 1);
+		t->user_ns = t->system_ns = 0;
+		return 0;
+	}
+	if (!bpf_map_lookup_elem(&processes, &tgid))
+		return 0;
+	bpf_map_update_elem(&processes, &tgid, &followed, BPF_ANY);
+	t = thread_add(task);
+	if (!t)
+		return 0;
+	t->since_ns = bpf_ktime_get_ns();
+	t->where = THREAD_RUNS;
+	return 0;
+}
+
+SEC("perf_event")
+int sampled(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool is_user = registers_are_user(&ctx->regs);
+	struct scratch *s = scratch_of(0);
+	struct thread *t = thread_find(task);
+	uint64_t ns;
+	uint32_t sum;
+
+	if (!s || !t || t->where != THREAD_RUNS)
+		return 0;
+	ns = charging_unseen(s, task, t, bpf_ktime_get_ns());
+	if (!ns)
+		return 0;
+	sums_clear_stack(s);
+	if (!is_user)
+		taking_kernel(ctx, s, 0);
+	take_user(s, task, is_user ? &ctx->regs : NULL);
+	sum = sums_find(s, task, t, is_user ? STATE_RECORD_USER : STATE_RECORD_SYSTEM);
+	want_image(s);
+	sums_charge(sum, ns);
+	if (is_user) {
+		t->user_ns += ns;
+		t->user_sum = sum;
+	} else {
+		t->system_ns += ns;
+		t->system_sum = sum;
+	}
+	return 0;
+}
+
+/* Every thread that exists when the recording begins. */
+SEC("iter/task")
+int begin(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct scratch *s = scratch_of(1);
+	struct thread *t;
+
+	if (!task || !s || !thread_is_told(task) || thread_find(task))
+		return 0;
+	t = thread_add(task);
+	if (!t)
+		return 0;
+	t->ran_ns = task->se.sum_exec_runtime;
+	if (task->on_cpu) {
+		t->where = THREAD_RUNS;
+	} else if (task->__state) {
+		take_asleep(s, task, t, task->__state);
+	} else {
+		t->sum = sums_find_bare(s, task, t, STATE_RECORD_WAIT_CPU);
+		t->where = THREAD_WAITS;
+	}
+	return 0;
+}
+
+static __always_inline void find_left(struct scratch *s, struct task_struct *task,
+				      struct thread *t, uint64_t now)
+{
+	charging_left(task, t, now);
+	if (task->__state) {
+		take_asleep(s, task, t, task->__state);
+		return;
+	}
+	t->sum = sums_find_bare(s, task, t, STATE_RECORD_WAIT_CPU);
+	t->where = THREAD_WAITS;
+}
+
+/* What is under way is charged up to now. */
+SEC("iter/task")
+int cut(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct scratch *s = scratch_of(1);
+	uint64_t now = bpf_ktime_get_ns();
+	struct thread *t;
+
+	if (!task || !s)
+		return 0;
+	t = thread_find(task);
+	if (!t || t->where == THREAD_ENDED)
+		return 0;
+	if (t->where == THREAD_RUNS && task->on_cpu)
+		t->pending_ns += thread_lap(t, now);
+	else if (t->where == THREAD_RUNS)
+		find_left(s, task, t, now);
+	charging_share_pending(s, task, t);
+	if (t->where != THREAD_RUNS)
+		charging_end_wait(s, task, t, now);
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * thread - what is known of each thread that is followed, and which ones are.
+ *
+ * A thread runs, waits for a CPU, or is blocked; since when, is taken and set by one
+ * atomic exchange, so that every moment is charged once.
+ */
+#ifndef DWELL_COLLECT_BPF_THREAD_BPF_H
+#define DWELL_COLLECT_BPF_THREAD_BPF_H
+
+#include "collect/bpf/kernel.bpf.h"
+#include "wire/state_record.h"
+
+#define THREAD_PROCESSES_MAX 65536
+
+/* Set before loading. */
+const volatile bool is_everybody = false; /* not only processes that are told */
+const volatile bool is_following = false; /* children too */
+
+/* Nothing is charged that was before, or while it is 0. */
+uint64_t from_ns = 0;
+uint32_t thread_next_serial = 1;
+
+enum thread_where {
+	THREAD_UNKNOWN,
+	THREAD_RUNS,
+	THREAD_WAITS,
+	THREAD_BLOCKED,
+	THREAD_ENDED
+};
+
+struct thread {
+	uint64_t since_ns;
+	uint64_t began_ns; /* to run; 0: unknown */
+	uint64_t ran_ns;   /* of the scheduler's account, when it began to run, or left */
+	uint64_t seen_ns;  /* of it, at the last sample */
+	uint64_t woken_ns; /* the last time since then, 0: not */
+	uint64_t pending_ns; /* CPU time that no sample has seen yet */
+	int64_t taken_ns; /* charged as taken since it began; negative: owed from before
+			   */
+	uint64_t user_ns, system_ns;   /* that samples have seen */
+	uint32_t user_sum, system_sum; /* of the last samples */
+	uint32_t serial;	       /* of the program that the thread runs */
+	uint32_t where;		       /* enum thread_where */
+	uint32_t sum;		       /* of what it waits for */
+	uint32_t zero;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+enum thread_process { THREAD_BEFORE_EXEC = 0, THREAD_FOLLOWED = 1 };
+
+/* Of a process that is told. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREAD_PROCESSES_MAX);
+	__type(key, int32_t);
+	__type(value, uint32_t);
+} processes SEC(".maps");
+
+static __always_inline bool thread_is_told(struct task_struct *task)
+{
+	int32_t tgid = task->tgid;
+	uint32_t *process;
+
+	if (is_everybody)
+		return task->pid != 0;
+	process = bpf_map_lookup_elem(&processes, &tgid);
+	return process && *process == THREAD_FOLLOWED;
+}
+
+static __always_inline struct thread *thread_find(struct task_struct *task)
+{
+	return bpf_task_storage_get(&threads, task, 0, 0);
+}
+
+static __always_inline void thread_begin(struct thread *t, uint64_t since_ns,
+					 enum thread_where where)
+{
+	t->since_ns = since_ns;
+	t->where = where;
+	t->serial = __sync_fetch_and_add(&thread_next_serial, 1);
+}
+
+/* New: since the recording began, in a state that is not known. */
+static __always_inline struct thread *thread_add(struct task_struct *task)
+{
+	struct thread *t =
+		bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (t && !t->serial)
+		thread_begin(t, from_ns, THREAD_UNKNOWN);
+	return t;
+}
+
+static __always_inline struct thread *thread_get(struct task_struct *task)
+{
+	struct thread *t = thread_find(task);
+
+	if (t || !is_everybody || !task->pid)
+		return t;
+	return thread_add(task);
+}
+
+/* How long it has been as it was until then. */
+static __always_inline uint64_t thread_lap(struct thread *t, uint64_t now)
+{
+	uint64_t since = __sync_lock_test_and_set(&t->since_ns, now), from = from_ns;
+
+	if (!from)
+		return 0;
+	if (since < from)
+		since = from;
+	return now > since ? now - since : 0;
+}
+
+#endif

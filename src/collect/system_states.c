@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/system_states.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "collect/state_calls.h"
+#include "collect/state_code.h"
+#include "collect/system_clock.h"
+#include "host/clock.h"
+#include "states.skel.h"
+
+/* enum thread_process of the kernel's side. */
+enum { BEFORE_EXEC = 0, FOLLOWED = 1 };
+
+struct change {
+	uint32_t number;
+	struct state_record_sum more;
+};
+
+struct system_states {
+	struct system_states_settings settings;
+	struct system_states_sink sink;
+	struct states *skeleton;
+	struct system_rings *rings;
+	struct system_clock *clock;
+	uint32_t n_cpus; /* that CPU numbers are below */
+	const struct state_record_sum *sums;
+	const struct stack_record_stats *stats;
+	VEC(struct state_record_sum) known; /* by number, at the last drain */
+	VEC(struct change) changes;
+	bool is_paused, is_started;
+};
+
+#define SUMS_BYTES (STATE_RECORD_SUMS_MAX * sizeof(struct state_record_sum))
+
+static size_t stats_bytes(const struct system_states *s)
+{
+	return (size_t)s->n_cpus * sizeof(struct stack_record_stats);
+}
+
+static int configure(struct system_states *s, struct err *e)
+{
+	struct states *k = s->skeleton;
+	int rc = state_code_find(&k->rodata->scheduler_code, k->rodata->fault_code, e);
+
+	state_calls_fill(k->rodata->call_states);
+	k->rodata->has_threads = k->rodata->has_processes = true;
+	k->rodata->is_everybody = s->settings.is_everybody;
+	k->rodata->is_following = s->settings.follows_children;
+	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
+	bpf_map__set_max_entries(k->maps.rings, s->n_cpus);
+	bpf_map__set_max_entries(k->maps.stats, s->n_cpus);
+	return rc;
+}
+
+static int load(struct system_states *s, struct err *e)
+{
+	system_rings_silence_libbpf();
+	s->skeleton = states__open();
+	if (!s->skeleton)
+		return err_os(e, "cannot open the BPF programs");
+
+	int rc = configure(s, e);
+
+	if (rc < 0)
+		return rc;
+	if (states__load(s->skeleton) != 0)
+		return err_os(e, "cannot load the BPF programs");
+
+	void *sums = mmap(NULL, SUMS_BYTES, PROT_READ, MAP_SHARED,
+			  bpf_map__fd(s->skeleton->maps.sums), 0);
+	void *stats = mmap(NULL, stats_bytes(s), PROT_READ, MAP_SHARED,
+			   bpf_map__fd(s->skeleton->maps.stats), 0);
+
+	s->sums = sums == MAP_FAILED ? NULL : sums;
+	s->stats = stats == MAP_FAILED ? NULL : stats;
+	if (!s->sums || !s->stats)
+		return err_os(e, "cannot map a BPF map");
+	return 0;
+}
+
+int system_states_new(const struct system_states_settings *settings,
+		      const struct system_states_sink *sink, struct system_states **ret,
+		      struct err *e)
+{
+	own(system_states_freep) struct system_states *s = xcalloc(1, sizeof(*s));
+	const struct cpus *cpus = settings->cpus;
+	int rc;
+
+	s->settings = *settings;
+	s->sink = *sink;
+	s->clock = system_clock_new(cpus, settings->period_ns, false);
+	s->n_cpus = cpus->ids.at[cpus->ids.n - 1] + 1;
+	rc = load(s, e);
+	if (rc == 0)
+		rc = system_rings_new(bpf_map__fd(s->skeleton->maps.rings), cpus,
+				      SYSTEM_RINGS_BYTES, &sink->rings, &s->rings, e);
+	if (rc < 0)
+		return rc;
+	*ret = steal(&s);
+	return 0;
+}
+
+void system_states_free(struct system_states *s)
+{
+	if (!s)
+		return;
+	system_clock_free(s->clock);
+	system_rings_free(s->rings);
+	if (s->sums)
+		munmap((void *)s->sums, SUMS_BYTES);
+	if (s->stats)
+		munmap((void *)s->stats, stats_bytes(s));
+	states__destroy(s->skeleton);
+	vec_fini(&s->known);
+	vec_fini(&s->changes);
+	free(s);
+}
+
+void system_states_freep(struct system_states **s)
+{
+	system_states_free(*s);
+}
+
+void system_states_maps(const struct system_states *s, struct system_rows_maps *ret)
+{
+	ret->pools = bpf_map__fd(s->skeleton->maps.pools);
+	ret->rules = bpf_map__fd(s->skeleton->maps.rules);
+	ret->images = bpf_map__fd(s->skeleton->maps.images);
+}
+
+int system_states_follow(struct system_states *s, pid_t pid, bool awaits_exec,
+			 struct err *e)
+{
+	uint32_t process = awaits_exec ? BEFORE_EXEC : FOLLOWED;
+
+	if (bpf_map_update_elem(bpf_map__fd(s->skeleton->maps.processes), &pid, &process,
+				BPF_ANY) < 0)
+		return err_os(e, "cannot follow process %d", pid);
+	return 0;
+}
+
+/* Run a program for every thread that there is. */
+static int for_all_threads(struct bpf_program *program, struct err *e)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	own(closep) int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	char text[64];
+	ssize_t n = -1;
+
+	if (fd >= 0)
+		do
+			n = read(fd, text, sizeof(text));
+		while (n > 0);
+	bpf_link__destroy(link);
+	return n < 0 ? err_os(e, "cannot go through the threads") : 0;
+}
+
+static void set_from(struct system_states *s, uint64_t ns)
+{
+	__atomic_store_n(&s->skeleton->bss->from_ns, ns, __ATOMIC_SEQ_CST);
+}
+
+static int attach(struct system_states *s, struct err *e)
+{
+	struct states *k = s->skeleton;
+	struct {
+		struct bpf_program *program;
+		struct bpf_link **link;
+	} all[] = {
+		{ k->progs.executed, &k->links.executed },
+		{ k->progs.began, &k->links.began },
+		{ k->progs.woken, &k->links.woken },
+		{ k->progs.switched, &k->links.switched },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		*all[i].link = bpf_program__attach(all[i].program);
+		if (!*all[i].link)
+			return err_os(e, "cannot attach a BPF program");
+	}
+	return 0;
+}
+
+int system_states_start(struct system_states *s, struct err *e)
+{
+	int rc;
+
+	rc = attach(s, e);
+	if (rc == 0)
+		rc = for_all_threads(s->skeleton->progs.begin, e);
+	/* Where every thread is is known from here on. */
+	if (rc == 0 && !s->is_paused)
+		set_from(s, clock_monotonic_ns());
+	if (rc == 0)
+		rc = system_clock_start(s->clock, s->skeleton->progs.sampled, e);
+	s->is_started = rc == 0;
+	return rc;
+}
+
+int system_states_fd(const struct system_states *s)
+{
+	return system_rings_fd(s->rings);
+}
+
+void system_states_fetch(struct system_states *s)
+{
+	system_rings_fetch(s->rings);
+}
+
+static void note_change(struct system_states *s, uint32_t number)
+{
+	struct state_record_sum *old = &s->known.at[number], now;
+	const struct state_record_sum *sum = &s->sums[number];
+
+	now.ns = __atomic_load_n(&sum->ns, __ATOMIC_RELAXED);
+	now.wait_ns = __atomic_load_n(&sum->wait_ns, __ATOMIC_RELAXED);
+	now.count = __atomic_load_n(&sum->count, __ATOMIC_RELAXED);
+	now.n_waits = __atomic_load_n(&sum->n_waits, __ATOMIC_RELAXED);
+	if (now.ns == old->ns && now.wait_ns == old->wait_ns)
+		return;
+	*vec_push(&s->changes) = (struct change){
+		.number = number,
+		.more = { .ns = now.ns - old->ns,
+			  .wait_ns = now.wait_ns - old->wait_ns,
+			  .count = now.count - old->count,
+			  .n_waits = now.n_waits - old->n_waits },
+	};
+	*old = now;
+}
+
+/* Whatever has been charged has been told before: the rings are fetched last. */
+void system_states_drain(struct system_states *s)
+{
+	uint32_t n = __atomic_load_n(&s->skeleton->data->sums_next, __ATOMIC_SEQ_CST);
+
+	if (n > STATE_RECORD_SUMS_MAX)
+		n = STATE_RECORD_SUMS_MAX;
+	while (s->known.n < n)
+		*vec_push(&s->known) = (struct state_record_sum){ 0 };
+	s->changes.n = 0;
+	for (uint32_t i = 0; i < n; i++)
+		note_change(s, i);
+	system_states_fetch(s);
+	vec_each(c, &s->changes)
+		s->sink.time(s->sink.rings.ctx, c->number, &c->more);
+}
+
+void system_states_follow_cpus(struct system_states *s)
+{
+	system_clock_follow(s->clock);
+}
+
+void system_states_jitter(struct system_states *s)
+{
+	system_clock_jitter(s->clock, s->stats);
+}
+
+void system_states_pause(struct system_states *s, bool is_paused)
+{
+	s->is_paused = is_paused;
+	if (!s->is_started)
+		return;
+	if (is_paused && for_all_threads(s->skeleton->progs.cut, NULL) < 0)
+		return;
+	set_from(s, is_paused ? 0 : clock_monotonic_ns());
+}
+
+void system_states_stop(struct system_states *s)
+{
+	if (!s->is_started)
+		return;
+	s->is_started = false;
+	system_clock_stop(s->clock);
+	states__detach(s->skeleton);
+	if (for_all_threads(s->skeleton->progs.cut, NULL) < 0)
+		return;
+}
+
+void system_states_stats(const struct system_states *s, struct stack_record_stats *ret)
+{
+	system_rings_sum_stats(s->stats, s->n_cpus, ret);
+}

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The states of threads: compared with a planted schedule, with the kernel's accounts and
+with its trace of the same switches.
+usage: states.py DWELL WORKLOAD_DIR"""
+import collections
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+import switches
+from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, test
+
+WORKLOADS = os.path.abspath(sys.argv[2])
+FILE = os.path.join(DIR, 'states.dwell')
+MS = 1e6
+INTERVAL = 1 * MS  # of samples, on average
+CPU = ('user-cpu', 'system-cpu', 'unaccounted')
+
+Plan = collections.namedtuple('Plan', 'name tid planned least most run wait')
+
+
+def by_thread(path, *options):
+    """{tid: {state: ns}}"""
+    threads = collections.defaultdict(collections.Counter)
+    for row in harness.report(path, '--by', 'thread', *options)['rows']:
+        threads[int(re.search(r'tid (\d+)', row['name'])[1])].update(row['exclusive'])
+    return threads
+
+
+def run_states(*command, before=None):
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(FILE)
+    p = subprocess.run([DWELL, 'run', '-e', 'states', '-o', FILE, '--', *command],
+                       capture_output=True, text=True, timeout=120, check=False,
+                       preexec_fn=before)
+    assert p.returncode == 0, p.stderr
+    return p.stdout
+
+
+def cold_file():
+    """On a disk: what is in memory only has no cold pages."""
+    path = os.path.join(DIR, 'cold')
+    with open(path, 'wb') as f:
+        f.write(os.urandom(16 << 20))
+        os.fsync(f.fileno())
+    return path
+
+
+RECORDED = {}
+
+
+def planted():
+    """The schedule, and what was recorded of it; once."""
+    if not RECORDED:
+        with switches.traced() if switches.available() else (
+                contextlib.nullcontext((None, []))) as (before, lines):
+            out = run_states(os.path.join(WORKLOADS, 'states'), cold_file(), before=before)
+        RECORDED['trace'] = switches.threads_of(lines)
+        RECORDED['plans'] = [Plan(x[0], *map(int, x[1:])) for x in map(str.split, out.splitlines())]
+        RECORDED['threads'] = by_thread(FILE)
+    return [(p, RECORDED['threads'][p.tid]) for p in RECORDED['plans']]
+
+
+def live():
+    return [(p, t) for p, t in planted() if p.most]
+
+
+@test
+def sums_are_the_life_of_each_thread():
+    for p, t in live():
+        total = sum(t.values())
+        assert p.least <= total <= p.most, f'{p.name}: {total} of {p.least} to {p.most}'
+
+
+@test
+def planned_waits_are_in_their_states():
+    states = {'asleep': 'sleep', 'polling': 'io-wait', 'locked': 'user-lock', 'reading': 'io-wait',
+              'stopped': 'stopped', 'waiting': 'sleep'}
+    seen = set()
+    for p, t in planted():
+        if p.name not in states:
+            continue
+        seen.add(p.name)
+        found = t[states[p.name]]
+        # Who ends a wait may come late: the machine has other things to do.
+        assert p.planned - MS <= found, f'{p.name}: {found}'
+        assert found <= p.planned + (2 * MS if p.name in ('asleep', 'polling') else 500 * MS), (
+            f'{p.name}: {found}')
+        for state, ns in t.items():
+            if state not in (*CPU, states[p.name], 'wait-cpu', 'taken', 'other-wait'):
+                assert ns < 10 * MS, f'{p.name}: {ns} of {state}'
+    assert seen == set(states)
+
+
+@test
+def cpu_time_is_the_kernels():
+    for p, t in live():
+        if p.name in ('spinning', 'in-kernel'):
+            cpu = sum(t[s] for s in CPU)
+            assert abs(cpu / p.run - 1) < 0.01, f'{p.name}: {cpu}, by the kernel {p.run}'
+
+
+@test
+def cpu_time_and_waits_for_it_are_those_of_the_trace():
+    # The kernel's account of waits begins later than the wake-up, and its account of runs
+    # earlier than the switch, so that many short ones add up: its trace has both.
+    planted()
+    if not RECORDED['trace']:
+        raise Skip('the kernel gives no traces')
+    n = 0
+    for p, t in live():
+        trace = RECORDED['trace'][p.tid]
+        if not trace.is_whole:  # some kernels hide threads of their own, and their switches
+            continue
+        n += 1
+        cpu = sum(t[s] for s in CPU) + t['taken']
+        told = f'{p.name}: {t}, by the trace {vars(trace)}'
+        assert abs(cpu - trace.run) < 0.01 * trace.run + MS, told
+        assert abs(t['wait-cpu'] - trace.wait) < 0.01 * trace.wait + MS, told
+    assert n > len(live()) / 2, n
+
+
+@test
+def user_and_system_time_are_told_apart():
+    for p, t in live():
+        if p.name == 'spinning':
+            assert t['user-cpu'] > 0.85 * p.run, t
+        if p.name == 'in-kernel':
+            assert t['system-cpu'] > 0.85 * p.run, t
+
+
+@test
+def faults_are_those_of_the_program_or_the_kernel():
+    for p, t in live():
+        if p.name not in ('faulting', 'writing-cold'):
+            continue
+        if not t['data-fault'] + t['other-fault']:
+            raise Skip('the file has no cold pages here')
+        mine, other = (('data-fault', 'other-fault') if p.name == 'faulting'
+                       else ('other-fault', 'data-fault'))
+        assert t[mine] > 20 * t[other], t
+
+
+@test
+def next_to_nothing_is_unaccounted():
+    for p, t in live():
+        # A thread that no sample met has run for less than some of their intervals.
+        limit = 0.001 * p.least
+        if t['user-cpu'] + t['system-cpu'] == 0:
+            limit = max(limit, 3 * INTERVAL)
+        assert t['unaccounted'] <= limit, f'{p.name}: {t["unaccounted"]} of {p.least}'
+
+
+@test
+def waits_have_the_stacks_in_which_they_were():
+    r = planted() and harness.report(FILE, '--filter', 'thread == "locked"', '--event', 'user-lock')
+    functions = {row['name'].split('@')[0] for row in r['rows']}
+    assert any('futex' in f for f in functions), functions
+
+
+@test
+def code_that_is_not_there_is_a_text_fault():
+    need('gcc')  # its compiler is large: reading ahead does not fetch it whole
+    cc1 = subprocess.run(['gcc', '-print-prog-name=cc1'], capture_output=True, text=True,
+                         check=True).stdout.strip()
+    cold = os.path.join(DIR, 'program')
+    shutil.copy(cc1, cold)
+    with open(cold, 'rb') as f:
+        os.fsync(f.fileno())
+        os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    run_states(cold, '-quiet', '-o', '/dev/null', '/dev/null')
+    t = sum(by_thread(FILE).values(), collections.Counter())
+    faults = {s: t[s] for s in ('text-fault', 'data-fault', 'other-fault')}
+    if not sum(faults.values()):
+        raise Skip('the file has no cold pages here')
+    assert faults['text-fault'] > 0, faults
+
+
+@test
+def a_process_that_waits_already_is_met():
+    child = subprocess.Popen(['sleep', '60'])
+    time.sleep(0.2)
+    try:
+        p = dwell('attach', '-p', str(child.pid), '-e', 'states', '-d', '1', '-o', FILE)
+        assert p.returncode == 0, p.stderr
+    finally:
+        child.kill()
+        child.wait()
+    t = by_thread(FILE)[child.pid]
+    assert t['sleep'] > 0.98e9 and sum(t.values()) - t['sleep'] < 1 * MS, t
+
+
+@test
+def the_whole_machine_is_as_many_threads():
+    child = subprocess.Popen(['sleep', '60'])
+    time.sleep(0.2)
+    begun = time.time()
+    p = dwell('attach', '-a', '-e', 'states', '-d', '1', '-o', FILE)
+    most = time.time() - begun
+    child.send_signal(signal.SIGTERM)
+    child.wait()
+    assert p.returncode == 0, p.stderr
+    threads = by_thread(FILE)
+    assert threads[child.pid]['sleep'] > 0.98e9
+    for tid, t in threads.items():
+        # A number may have had several threads behind each other.
+        assert sum(t.values()) < most * 1e9, f'{tid}: {t}'
+
+
+@test
+def an_ordinary_user_is_told_what_it_takes():
+    need('runuser')
+    p = subprocess.run(['runuser', '-u', 'nobody', '--', DWELL, 'run', '-e', 'states', '-o',
+                        '/tmp/none.dwell', 'true'], capture_output=True, text=True, timeout=60,
+                       check=False)
+    assert p.returncode != 0 and 'states is not available here' in p.stderr, p.stderr
+    assert re.search('permitted|root', p.stderr), p.stderr
+
+
+def main():
+    if not IS_ROOT:
+        return skip_all('only root may load BPF programs')
+    p = dwell('run', '-e', 'states', '-o', os.path.join(DIR, 'probe'), 'true')
+    if p.returncode != 0:
+        return skip_all(p.stderr.strip().splitlines()[-1])
+    return run_all(TESTS, words=sys.argv[3:])
+
+
+sys.exit(main())
