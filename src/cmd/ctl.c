@@ -80,9 +80,8 @@ static void print_counting(const char *s)
 	       text_count(images, control_lines_number(s, "images")),
 	       text_count(gone, control_lines_number(s, "images-gone")));
 	if (control_lines_number(s, "images-unnumbered"))
-		printf("            there were more than can be told apart: their code "
-		       "counts as of\n            no file until the daemon is started "
-		       "again\n");
+		printf("            there were more at a time than can be told apart: "
+		       "their code counts\n            as of no file\n");
 }
 
 static void print_cost(const char *s)

@@ -186,6 +186,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "images", s.recorder.n_images);
 	control_lines_add(b, "images-gone", s.recorder.n_gone);
 	control_lines_add(b, "images-unnumbered", s.recorder.n_unnumbered);
+	control_lines_add(b, "images-again", s.recorder.n_again);
 	control_lines_add(b, "cpu-ns", s.cpu_ns);
 	print_costs(&s.recorder.kernel, b);
 	control_lines_add(b, "longest-gap-ns", s.recorder.longest_gap_ns);

@@ -21,6 +21,7 @@
 
 struct system_image {
 	struct image_file file;
+	uint32_t number;
 	uint32_t id; /* in the recording, MODEL_NONE: not in it yet */
 	bool is_known;
 	unsigned n_missed; /* so many processes ended too early */
@@ -29,8 +30,8 @@ struct system_image {
 struct system_images {
 	struct system_rows *rows;
 	struct writer *writer;
-	VEC(struct system_image) all;
-	VEC(uint32_t) wanted; /* their rows */
+	VEC(struct system_image) all; /* by their slots */
+	VEC(uint32_t) wanted;	      /* their rows */
 };
 
 static void forget(struct system_image *i)
@@ -68,9 +69,25 @@ void system_images_freep(struct system_images **s)
 
 static struct system_image *slot(struct system_images *s, uint32_t image)
 {
-	while (s->all.n <= image)
+	uint32_t at = STACK_ROWS_SLOT(image);
+	struct system_image *i;
+
+	while (s->all.n <= at)
 		*vec_push(&s->all) = (struct system_image){ .id = MODEL_NONE };
-	return &s->all.at[image];
+	i = &s->all.at[at];
+	if (i->number != image) {
+		forget(i);
+		*i = (struct system_image){ .number = image, .id = MODEL_NONE };
+	}
+	return i;
+}
+
+/* NULL: it is not known by that number. */
+static const struct system_image *find_slot(const struct system_images *s, uint32_t image)
+{
+	uint32_t at = STACK_ROWS_SLOT(image);
+
+	return at < s->all.n && s->all.at[at].number == image ? &s->all.at[at] : NULL;
 }
 
 /* "c\0b\0a\0" is /a/b/c. */
@@ -169,7 +186,7 @@ void system_images_meet(struct system_images *s, const struct stack_record_image
 	struct image_file file;
 	struct system_image *i;
 
-	if (r->image >= STACK_ROWS_IMAGES_MAX)
+	if (r->image >= STACK_ROWS_NUMBERS_MAX)
 		return;
 	i = slot(s, r->image);
 	find(&file, r);
@@ -191,7 +208,9 @@ bool system_images_load(struct system_images *s)
 	if (!s->wanted.n)
 		return false;
 	image = s->wanted.at[--s->wanted.n];
-	i = &s->all.at[image];
+	if (!find_slot(s, image))
+		return true;
+	i = slot(s, image);
 	if (is_worth_asking_again(i))
 		system_rows_ask_again(s->rows, image);
 	else
@@ -199,6 +218,14 @@ bool system_images_load(struct system_images *s)
 	closep(&i->file.fd);
 	i->file.fd = -1;
 	return true;
+}
+
+void system_images_forget(struct system_images *s, uint32_t image)
+{
+	if (!find_slot(s, image))
+		return;
+	forget(slot(s, image));
+	s->all.at[STACK_ROWS_SLOT(image)] = (struct system_image){ .id = MODEL_NONE };
 }
 
 void system_images_begin(struct system_images *s, struct writer *w)
@@ -225,12 +252,14 @@ uint32_t system_images_id(struct system_images *s, uint32_t image)
 
 uint64_t system_images_entry(const struct system_images *s, uint32_t image)
 {
-	return image < s->all.n ? s->all.at[image].file.executable.entry_offset : 0;
+	const struct system_image *i = find_slot(s, image);
+
+	return i && i->is_known ? i->file.executable.entry_offset : 0;
 }
 
 const char *system_images_path(const struct system_images *s, uint32_t image)
 {
-	const struct system_image *i = image < s->all.n ? &s->all.at[image] : NULL;
+	const struct system_image *i = find_slot(s, image);
 
 	if (!i || !i->is_known)
 		return NULL;

@@ -28,6 +28,9 @@ void system_images_meet(struct system_images *s, const struct stack_record_image
 /* Load the rows of one that wants them, which takes up to a second; false: none does. */
 bool system_images_load(struct system_images *s);
 
+/* Its number becomes another file's. */
+void system_images_forget(struct system_images *s, uint32_t image);
+
 /* Ids are of this recording from now on. */
 void system_images_begin(struct system_images *s, struct writer *w);
 /* Id in the recording. */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "collect/system_images.h"
+#include "collect/system_numbers.h"
 #include "collect/system_rows.h"
 #include "host/clock.h"
 
@@ -12,6 +13,7 @@ struct system_recorder {
 	struct system_sampler *sampler;
 	struct system_rows *rows;
 	struct system_images *images;
+	struct system_numbers *numbers;
 	struct system_counts *counts;
 	uint64_t period_ns;
 	uint64_t jittered_ns, drained_ns;
@@ -33,6 +35,23 @@ static void on_count(void *ctx, unsigned table, uint64_t key, uint32_t count)
 	system_counts_count(((struct system_recorder *)ctx)->counts, table, key, count);
 }
 
+static void on_forget(void *ctx, uint32_t number)
+{
+	struct system_recorder *r = ctx;
+
+	system_images_forget(r->images, number);
+	system_rows_forget(r->rows, number);
+}
+
+static int make_numbers(struct system_recorder *r, struct err *e)
+{
+	struct system_numbers_settings settings = { .ctx = r, .forget = on_forget };
+	struct system_numbers_maps maps;
+
+	system_sampler_numbers(r->sampler, &maps);
+	return system_numbers_new(&maps, &settings, &r->numbers, e);
+}
+
 int system_recorder_new(const struct system_sampler_settings *settings,
 			struct system_recorder **ret, struct err *e)
 {
@@ -47,6 +66,8 @@ int system_recorder_new(const struct system_sampler_settings *settings,
 		return rc;
 	system_sampler_maps(r->sampler, &maps);
 	rc = system_rows_new(&maps, SYSTEM_RECORDER_ROWS_BYTES, &r->rows, e);
+	if (rc == 0)
+		rc = make_numbers(r, e);
 	if (rc < 0)
 		return rc;
 	r->images = system_images_new(r->rows);
@@ -63,6 +84,7 @@ void system_recorder_free(struct system_recorder *r)
 	system_sampler_free(r->sampler);
 	system_counts_free(r->counts);
 	system_images_free(r->images);
+	system_numbers_free(r->numbers);
 	system_rows_free(r->rows);
 	free(r);
 }
@@ -108,6 +130,7 @@ void system_recorder_drain(struct system_recorder *r, uint64_t now_ns)
 	system_sampler_follow(r->sampler);
 	system_counts_write(r->counts, table, now_ns);
 	system_rows_tick(r->rows, now_ns);
+	system_numbers_tick(r->numbers, now_ns);
 }
 
 void system_recorder_work(struct system_recorder *r, uint64_t now_ns)
@@ -153,5 +176,6 @@ void system_recorder_status(const struct system_recorder *r,
 	ret->other_bytes = system_sampler_bytes(r->sampler);
 	ret->n_images = system_rows_n_loaded(r->rows);
 	ret->n_gone = system_images_n_gone(r->images);
+	ret->n_again = system_numbers_n_again(r->numbers);
 	ret->n_unnumbered = system_sampler_n_unnumbered(r->sampler);
 }

@@ -28,6 +28,7 @@ struct system_recorder_status {
 	size_t rows_bytes, other_bytes; /* memory in the kernel */
 	size_t n_images;		/* with rows */
 	uint32_t n_gone, n_unnumbered;
+	uint64_t n_again;	 /* images whose number had been another's */
 	uint64_t longest_gap_ns; /* in which nobody emptied the rings */
 };
 

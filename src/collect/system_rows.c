@@ -19,7 +19,8 @@ enum page_state { PAGE_ABSENT = 0, PAGE_FREE, PAGE_USED, PAGE_COOLING };
 
 /* A loaded image. */
 struct loaded {
-	uint32_t image, first_page, n_pages;
+	uint32_t image; /* its slot */
+	uint32_t first_page, n_pages;
 	uint64_t used_ns;
 };
 
@@ -199,7 +200,8 @@ static void copy_pages(struct system_rows *r, uint32_t first, const struct row_p
 
 static void publish(struct system_rows *r, uint32_t image, enum stack_image_state state)
 {
-	__atomic_store_n(&r->images[image].state, state, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->images[STACK_ROWS_SLOT(image)].state, state,
+			 __ATOMIC_RELEASE);
 }
 
 void system_rows_set_none(struct system_rows *r, uint32_t image)
@@ -214,7 +216,7 @@ void system_rows_ask_again(struct system_rows *r, uint32_t image)
 
 static int place(struct system_rows *r, uint32_t image, struct row_pack *p, struct err *e)
 {
-	struct stack_image *to = &r->images[image];
+	struct stack_image *to = &r->images[STACK_ROWS_SLOT(image)];
 	uint32_t n = row_pack_n_pages(p), first = 0;
 	int rc = take_pages(r, n, &first, e);
 
@@ -228,9 +230,10 @@ static int place(struct system_rows *r, uint32_t image, struct row_pack *p, stru
 	to->first_block = p->first_block;
 	to->n_blocks = p->n_blocks;
 	publish(r, image, STACK_IMAGE_READY);
-	*vec_push(&r->loaded) = (struct loaded){
-		.image = image, .first_page = first, .n_pages = n, .used_ns = r->now_ns
-	};
+	*vec_push(&r->loaded) = (struct loaded){ .image = STACK_ROWS_SLOT(image),
+						 .first_page = first,
+						 .n_pages = n,
+						 .used_ns = r->now_ns };
 	return 0;
 }
 
@@ -262,14 +265,25 @@ static void reclaim(struct system_rows *r)
 	r->cooling.n = kept;
 }
 
+void system_rows_forget(struct system_rows *r, uint32_t image)
+{
+	uint32_t at = STACK_ROWS_SLOT(image);
+
+	for (size_t i = r->loaded.n; i-- > 0;)
+		if (r->loaded.at[i].image == at)
+			unload(r, i);
+	publish(r, image, STACK_IMAGE_NEW);
+}
+
 void system_rows_tick(struct system_rows *r, uint64_t now_ns)
 {
 	r->now_ns = now_ns;
 	for (size_t i = 0; i < r->loaded.n; i++) {
 		struct loaded *l = &r->loaded.at[i];
 
-		if (__atomic_exchange_n(&r->images[l->image].is_used, 0,
-					__ATOMIC_RELAXED))
+		if (__atomic_fetch_and(&r->images[l->image].is_used, ~STACK_IMAGE_IS_USED,
+				       __ATOMIC_RELAXED) &
+		    STACK_IMAGE_IS_USED)
 			l->used_ns = now_ns;
 	}
 	reclaim(r);

@@ -37,6 +37,8 @@ must_use int system_rows_load(struct system_rows *r, uint32_t image,
 void system_rows_set_none(struct system_rows *r, uint32_t image);
 /* Its file was not to be had: the next process that maps it may do better. */
 void system_rows_ask_again(struct system_rows *r, uint32_t image);
+/* Its number becomes another file's. */
+void system_rows_forget(struct system_rows *r, uint32_t image);
 /* Note which were used; to be called now and then. */
 void system_rows_tick(struct system_rows *r, uint64_t now_ns);
 

@@ -123,6 +123,19 @@ void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps
 	ret->images = bpf_map__fd(s->skeleton->maps.images);
 }
 
+void system_sampler_numbers(const struct system_sampler *s,
+			    struct system_numbers_maps *ret)
+{
+	const struct sampler *k = s->skeleton;
+
+	ret->files = bpf_map__fd(k->maps.mapping_files);
+	ret->images = bpf_map__fd(k->maps.images);
+	ret->offers = bpf_map__fd(k->maps.mapping_offers);
+	ret->n_given = &k->data->mapping_next_image;
+	ret->n_taken = &k->bss->mapping_n_taken;
+	ret->n_offered = &k->bss->mapping_n_offered;
+}
+
 int system_sampler_check(struct system_sampler *s, struct err *e)
 {
 	struct stack_record_stats stats;
@@ -217,9 +230,7 @@ void system_sampler_stats(const struct system_sampler *s, struct stack_record_st
 
 uint32_t system_sampler_n_unnumbered(const struct system_sampler *s)
 {
-	uint32_t next = s->skeleton->data->mapping_next_image;
-
-	return next > STACK_ROWS_IMAGES_MAX ? next - STACK_ROWS_IMAGES_MAX : 0;
+	return s->skeleton->bss->mapping_n_unnumbered;
 }
 
 size_t system_sampler_bytes(const struct system_sampler *s)

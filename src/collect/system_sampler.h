@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "collect/system_rings.h"
+#include "collect/system_numbers.h"
 #include "collect/system_rows.h"
 #include "host/cpus.h"
 #include "wire/stack_record.h"
@@ -42,6 +43,9 @@ void system_sampler_freep(struct system_sampler **s);
 
 /* For system_rows_new(). */
 void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps *ret);
+/* For system_numbers_new(). */
+void system_sampler_numbers(const struct system_sampler *s,
+			    struct system_numbers_maps *ret);
 
 /* Do the programs understand this kernel?  Samples this thread for some milliseconds. */
 must_use int system_sampler_check(struct system_sampler *s, struct err *e);

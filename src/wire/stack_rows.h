@@ -69,12 +69,30 @@ enum stack_image_state {
 	STACK_IMAGE_NO_ROWS = 3, /* no file, or not one of code: frame pointers */
 };
 
+/* Files have numbers; each has a slot, where its image is.  When a slot is given to
+ * another file, that has another number: who still remembers the old one finds that the
+ * slot's generation is not the number's. */
+#define STACK_ROWS_GENERATIONS	      63
+#define STACK_ROWS_NUMBERS_MAX	      (STACK_ROWS_GENERATIONS * STACK_ROWS_IMAGES_MAX)
+#define STACK_ROWS_SLOT(number)	      ((uint32_t)(number) % STACK_ROWS_IMAGES_MAX)
+#define STACK_ROWS_GENERATION(number) ((uint32_t)(number) / STACK_ROWS_IMAGES_MAX)
+
+/* Since each of its readers looked last. */
+#define STACK_IMAGE_IS_USED 1u /* its rows */
+#define STACK_IMAGE_IS_MET  2u /* its number */
+
 struct stack_image {
 	uint32_t state;	     /* enum stack_image_state */
 	uint32_t index_page; /* of first_block; 1024 words a page */
 	uint32_t first_block, n_blocks;
-	uint32_t is_used; /* since the collector looked last */
-	uint32_t zero;
+	uint32_t is_used; /* STACK_IMAGE_IS_… */
+	uint32_t generation;
+};
+
+/* What tells a file from all others. */
+struct stack_rows_file {
+	uint64_t inode;
+	uint32_t device, generation;
 };
 
 _Static_assert(sizeof(struct stack_image) == 24, "layout");

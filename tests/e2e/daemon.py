@@ -232,9 +232,11 @@ def making(d, deadline):
     """The process that makes segments, stopped; None when there was none until then."""
     while time.time() < deadline:
         for pid in open(f'/proc/{d.child.pid}/task/{d.child.pid}/children', encoding='utf-8').read().split():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGSTOP)
-                return int(pid)
+            # Until it is another program it is a copy of the daemon.
+            with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+                if '\0segments\0' in open(f'/proc/{pid}/cmdline', encoding='utf-8').read():
+                    os.kill(int(pid), signal.SIGSTOP)
+                    return int(pid)
         time.sleep(0.001)
     return None
 

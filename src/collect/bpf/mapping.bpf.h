@@ -41,15 +41,10 @@ struct {
 	__type(value, struct mapping);
 } mapping_cache SEC(".maps");
 
-struct file_key {
-	uint64_t inode;
-	uint32_t device, generation;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, STACK_ROWS_IMAGES_MAX);
-	__type(key, struct file_key);
+	__type(key, struct stack_rows_file);
 	__type(value, uint32_t);
 } mapping_files SEC(".maps");
 
@@ -61,8 +56,21 @@ struct {
 	__type(value, struct stack_image);
 } images SEC(".maps");
 
-/* The first number that no file has yet. */
+/* The first number that no file had yet. */
 uint32_t mapping_next_image = STACK_RECORD_FILES;
+
+/* Numbers that may be given again: the collector writes them one behind the other. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STACK_ROWS_IMAGES_MAX);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} mapping_offers SEC(".maps");
+
+uint32_t mapping_n_offered = 0, mapping_n_taken = 0;
+uint32_t mapping_n_unnumbered = 0; /* times that there was none */
+#define MAPPING_TRIES 4		   /* CPUs take numbers at the same time */
 
 /* The first pivot that is not below addr; unused ones are 0. */
 static __always_inline uint32_t mapping_slot(const unsigned long *pivots, uint32_t n,
@@ -154,20 +162,55 @@ static __always_inline bool mapping_is_current(const struct mapping *m)
 	       (uint64_t)BPF_CORE_READ(vma, vm_file) == m->file;
 }
 
-static __always_inline uint32_t mapping_add_file(const struct file_key *key)
+/* One that was given before; 0: there is none. */
+__noinline uint32_t mapping_take_offer(void)
 {
-	uint32_t image = __sync_fetch_and_add(&mapping_next_image, 1);
+	for (uint32_t i = 0; i < MAPPING_TRIES; i++) {
+		uint32_t at = mapping_n_taken, slot = at % STACK_ROWS_IMAGES_MAX;
+		uint64_t *offer;
 
-	if (image >= STACK_ROWS_IMAGES_MAX ||
-	    bpf_map_update_elem(&mapping_files, key, &image, BPF_NOEXIST))
+		if (at == mapping_n_offered)
+			return 0;
+		offer = bpf_map_lookup_elem(&mapping_offers, &slot);
+		if (!offer)
+			return 0;
+		if (__sync_val_compare_and_swap(&mapping_n_taken, at, at + 1) == at)
+			return (uint32_t)*offer;
+	}
+	return 0;
+}
+
+static __always_inline uint32_t mapping_add_file(const struct stack_rows_file *key)
+{
+	uint32_t image = STACK_ROWS_IMAGES_MAX, *known;
+
+	if (mapping_next_image < STACK_ROWS_IMAGES_MAX)
+		image = __sync_fetch_and_add(&mapping_next_image, 1);
+	if (image >= STACK_ROWS_IMAGES_MAX)
+		image = mapping_take_offer();
+	if (!image) {
+		__sync_fetch_and_add(&mapping_n_unnumbered, 1);
 		return STACK_RECORD_UNMAPPED;
-	return image;
+	}
+	if (!bpf_map_update_elem(&mapping_files, key, &image, BPF_NOEXIST))
+		return image;
+	known = bpf_map_lookup_elem(&mapping_files, key); /* another CPU was first */
+	return known ? *known : STACK_RECORD_UNMAPPED;
+}
+
+/* Is the number still its file's? */
+static __always_inline bool mapping_is_numbered(const struct mapping *m)
+{
+	uint32_t slot = STACK_ROWS_SLOT(m->image);
+	struct stack_image *image = bpf_map_lookup_elem(&images, &slot);
+
+	return image && image->generation == STACK_ROWS_GENERATION(m->image);
 }
 
 static __always_inline uint32_t mapping_image(struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	struct file_key key = {
+	struct stack_rows_file key = {
 		.inode = BPF_CORE_READ(inode, i_ino),
 		.device = BPF_CORE_READ(inode, i_sb, s_dev),
 		.generation = BPF_CORE_READ(inode, i_generation),
@@ -215,7 +258,7 @@ static __always_inline struct mapping *mapping_at(struct mm_struct *mm, uint64_t
 	if (!m)
 		return NULL;
 	if (m->vma && m->mm == (uint64_t)mm && addr >= m->start && addr < m->end &&
-	    mapping_is_current(m))
+	    mapping_is_numbered(m) && mapping_is_current(m))
 		return m;
 	return mapping_read(m, mm, addr) ? m : NULL;
 }

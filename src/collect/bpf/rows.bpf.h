@@ -104,7 +104,8 @@ static __always_inline uint32_t rows_find(const struct rows_image *image, uint64
 }
 
 /* The rule at an offset in the file of an image, whose number is part of the place.  A
- * place has the same rule for ever: a number is of one file. */
+ * place has the same rule for ever: a number is of one file, until slots have gone
+ * through all generations. */
 static __always_inline struct stack_rule *rows_rule(const struct rows_image *image,
 						    uint64_t place, uint64_t offset)
 {

@@ -115,13 +115,18 @@ static __always_inline uint32_t taking_executable(struct walk *w,
 	struct file *file = mm ? BPF_CORE_READ(mm, exe_file) : NULL;
 	struct mapping m = { .file = (uint64_t)file };
 	struct stack_image *image;
+	uint32_t slot;
 
 	if (!file)
 		return STACK_RECORD_UNMAPPED;
 	m.image = mapping_image(file);
-	image = bpf_map_lookup_elem(&images, &m.image);
-	if (image)
+	slot = STACK_ROWS_SLOT(m.image);
+	image = m.image ? bpf_map_lookup_elem(&images, &slot) : NULL;
+	if (image) {
 		walk_want(w, image, &m);
+		if (!(image->is_used & STACK_IMAGE_IS_MET))
+			image->is_used |= STACK_IMAGE_IS_MET;
+	}
 	return m.image;
 }
 

@@ -47,13 +47,13 @@ static __always_inline bool walk_map(struct walk *w, uint64_t pc)
 		return false;
 	w->map = *m;
 	w->image.state = STACK_IMAGE_NO_ROWS;
-	key = m->image;
-	image = key ? bpf_map_lookup_elem(&images, &key) : NULL;
+	key = STACK_ROWS_SLOT(m->image);
+	image = m->image ? bpf_map_lookup_elem(&images, &key) : NULL;
 	if (!image)
 		return true;
 	walk_want(w, image, &w->map);
-	if (!image->is_used)
-		image->is_used = 1;
+	if (image->is_used != (STACK_IMAGE_IS_USED | STACK_IMAGE_IS_MET))
+		image->is_used = STACK_IMAGE_IS_USED | STACK_IMAGE_IS_MET;
 	w->image.index_page = image->index_page;
 	w->image.first_block = image->first_block;
 	w->image.n_blocks = image->n_blocks;
