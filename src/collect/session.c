@@ -31,6 +31,7 @@ struct session {
 	struct launch_env env;
 	struct launch_user user;
 	struct plan plans[SESSION_EXPERIMENTS_MAX];
+	char notice[512];
 	struct launch launch;
 	struct writer *writer;
 	struct tracker *tracker;
@@ -62,6 +63,21 @@ static void set_scope(struct session *s)
 	};
 }
 
+/* The kernel refused the source, as why says: another one that does the same. */
+static bool take_instead(struct session *s, struct plan *p, const struct err *why)
+{
+	const char *name = p->source->instead;
+	const struct source_ops *other = name ? source_find(name) : NULL;
+
+	if (!other || !why || other->probe(p->choice.experiment, &s->scope, NULL) < 0)
+		return false;
+	snprintf(s->notice, sizeof(s->notice),
+		 "source %s is refused (%.300s): %s does the same at a higher cost",
+		 p->source->name, why->text, name);
+	p->source = other;
+	return true;
+}
+
 static int choose_source(struct session *s, struct plan *p, struct err *e)
 {
 	const char *name = s->settings.source;
@@ -77,6 +93,8 @@ static int choose_source(struct session *s, struct plan *p, struct err *e)
 
 	int rc = p->source->probe(x, &s->scope, e);
 
+	if (rc == ERR_OS && take_instead(s, p, e))
+		return 0;
 	return rc < 0 ? err_in(e, rc, x->name) : 0;
 }
 
@@ -104,6 +122,11 @@ int session_new(const struct session_settings *settings, struct session **ret,
 		return rc;
 	*ret = steal(&s);
 	return 0;
+}
+
+const char *session_notice(const struct session *s)
+{
+	return *s->notice ? s->notice : NULL;
 }
 
 void session_free(struct session *s)
@@ -211,6 +234,8 @@ static int open_all(struct session *s, struct err *e)
 		tracker_expect_jit(s->tracker);
 	s->is_paused = s->settings.starts_paused || s->settings.delay_ns;
 	add_events(s);
+	if (*s->notice)
+		writer_info(s->writer, "notice", s->notice);
 	rc = follow_only(s, e);
 	return rc < 0 ? rc : open_sources(s, e);
 }

@@ -78,6 +78,9 @@ void session_freep(struct session **s);
 typedef void session_line_fn(void *ctx, const char *name, const char *value);
 void session_describe(const struct session *s, session_line_fn *fn, void *ctx);
 
+/* What is not as it was asked for, in one line; NULL: everything is. */
+const char *session_notice(const struct session *s);
+
 /* Records until the program ends, the time is over or a signal says so.  Even a failure
  * after the start keeps what was taken. */
 must_use int session_run(struct session *s, struct session_outcome *ret, struct err *e);

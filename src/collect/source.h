@@ -77,8 +77,10 @@ struct source_stats {
 struct source_ops {
 	const char *name;    /* "perf", "timer" */
 	const char *summary; /* "kernel perf_event sampling" */
+	const char *instead; /* the source that does the same when the kernel refuses this
+			      * one, or NULL */
 	/* 0 when this source can feed x on this scope here and now; else *e says why not
-	 * and what to do about it, in one line. */
+	 * and what to do about it, in one line.  ERR_OS: the kernel refuses it. */
 	int (*probe)(const struct experiment *x, const struct scope *scope,
 		     struct err *e);
 	/* Smallest interval it can deliver and the grid it is rounded to (0: none), in

@@ -42,7 +42,7 @@ static int system_probe(const struct experiment *x, const struct scope *scope,
 		rc = system_sampler_check(s, e);
 	system_sampler_free(s);
 	cpus_fini(&cpus);
-	return rc;
+	return rc < 0 ? ERR_OS : 0;
 }
 
 static void system_range(unused const struct experiment *x, uint64_t *ret_min,
@@ -183,6 +183,7 @@ static void system_finish(struct source *source, struct source_stats *ret)
 const struct source_ops system_source = {
 	.name = "system",
 	.summary = "whole CPUs, stacks walked and counted in the kernel (BPF)",
+	.instead = "perf",
 	.probe = system_probe,
 	.range = system_range,
 	.how = system_how,

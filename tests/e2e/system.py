@@ -228,6 +228,25 @@ def an_ordinary_user_is_told_what_it_takes():
     assert p.returncode == 1 and re.search('permitted|root', p.stderr), p.stderr
 
 
+@test
+def where_bpf_is_refused_perf_is_taken_and_it_is_told():
+    if not shutil.which('setpriv'):
+        raise Skip('needs setpriv')
+    less = ['setpriv', '--inh-caps=-sys_admin,-bpf,-net_admin', '--bounding-set=-sys_admin,-bpf,-net_admin', '--']
+    child = spawn(workload('cpu'), '60')
+    p = subprocess.run([*less, DWELL, 'attach', '-a', '--source', 'system', '-i', '5ms', '-d', '2', '-o', FILE],
+                       capture_output=True, text=True, timeout=120, check=False)
+    child.wait(120)
+    assert p.returncode == 0, p.stderr
+    assert 'source system is refused' in p.stderr and 'perf does the same' in p.stderr, p.stderr
+    r = of(child.pid)
+    assert share(r, 'main', 'inclusive') > 0.9, r['rows'][:5]
+    assert 'notice' in dwell('cat', '--section', 'info', FILE).stdout
+    # What is asked for otherwise is no refusal of the kernel's.
+    p = dwell('attach', '-p', str(os.getpid()), '--source', 'system', '-d', '0.1', '-o', FILE)
+    assert p.returncode == 1 and 'whole CPUs' in p.stderr, p.stderr
+
+
 def main():
     if not IS_ROOT:
         return skip_all('only root may load BPF programs')
