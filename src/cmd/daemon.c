@@ -23,6 +23,7 @@ extern const struct command cmd_daemon;
 #define DEFAULT_HZ	 5200
 #define DEFAULT_SEGMENT	 (UINT64_C(600) * 1000000000)
 #define TICK_MS		 100
+#define STACK_FRAMES_MAX 192 /* that the kernel's side walks */
 /* What is larger goes back to the system when it is freed: tables of large images. */
 #define MALLOC_LARGE (128 << 10)
 
@@ -53,6 +54,13 @@ static const struct option_spec daemon_options[] = {
 	  .kind = OPTION_FLAG,
 	  .text = "Do not draw the time between samples anew all the time" },
 	{ .name = "flat", .kind = OPTION_FLAG, .text = "No stacks: the place alone" },
+	{ .name = "depth",
+	  .kind = OPTION_U64,
+	  .arg = "N",
+	  .min = 1,
+	  .max = STACK_FRAMES_MAX,
+	  .default_text = "192",
+	  .text = "No more than that many frames of user code, from the innermost on" },
 	{ .name = "per-process",
 	  .kind = OPTION_FLAG,
 	  .text = "Tell processes of one name apart, by their pid" },
@@ -60,6 +68,14 @@ static const struct option_spec daemon_options[] = {
 	{ .name = "measure",
 	  .kind = OPTION_FLAG,
 	  .text = "Measure what samples take in the kernel, for 'dwell ctl status'" },
+	{ .name = "drain",
+	  .kind = OPTION_DURATION,
+	  .arg = "TIME",
+	  .unit = "s",
+	  .min = 100000000,
+	  .max = UINT64_C(60000000000),
+	  .default_text = "1s",
+	  .text = "Fetch what the kernel counted that often" },
 	{ .name = "merge",
 	  .kind = OPTION_DURATION,
 	  .arg = "TIME",
@@ -110,6 +126,8 @@ static void take_settings(const struct options *o, struct continuous_settings *s
 		.period_ns = 1000000000 / options_u64(o, "frequency", DEFAULT_HZ),
 		.is_fixed = options_has(o, "fixed-period"),
 		.is_flat = options_has(o, "flat"),
+		.depth = (uint32_t)options_u64(o, "depth", 0),
+		.drain_ns = options_u64(o, "drain", 0),
 		.has_processes = options_has(o, "per-process"),
 		.is_timed = options_has(o, "measure"),
 		.has_threads = options_has(o, "per-thread"),

@@ -316,6 +316,8 @@ static int start(struct continuous *c, struct err *e)
 					     .period_ns = c->settings.period_ns,
 					     .is_fixed = c->settings.is_fixed,
 					     .is_flat = c->settings.is_flat,
+					     .depth = c->settings.depth,
+					     .drain_ns = c->settings.drain_ns,
 					     .is_timed = c->settings.is_timed,
 					     .has_threads = c->settings.has_threads,
 					     .has_processes = c->settings.has_processes };
@@ -334,12 +336,16 @@ int continuous_new(const struct continuous_settings *settings, struct continuous
 		   struct err *e)
 {
 	own(continuous_freep) struct continuous *c = xcalloc(1, sizeof(*c));
+	struct err why = { 0 };
 	int rc = experiment_find(settings->is_flat ? "pcsamp" : "usertime",
 				 &c->plan.choice, e);
 
-	if (rc == 0)
-		rc = system_source.probe(c->plan.choice.experiment,
-					 &(struct scope){ .kind = SCOPE_CPUS }, e);
+	if (rc == 0 &&
+	    system_source.probe(c->plan.choice.experiment,
+				&(struct scope){ .kind = SCOPE_CPUS }, &why) < 0)
+		rc = err_set(e, ERR_OS,
+			     "%.300s; 'dwell attach -a --source perf' can do without",
+			     why.text);
 	c->settings = *settings;
 	c->plan.choice.interval = settings->period_ns;
 	c->plan.source = &system_source;

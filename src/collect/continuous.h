@@ -24,8 +24,10 @@ struct continuous_settings {
 	const char *database, *host; /* host NULL: this one's name */
 	const char *label;	     /* of an epoch that is begun, or NULL */
 	uint64_t period_ns;
-	bool is_fixed; /* every period is the same */
-	bool is_flat;  /* no stacks */
+	bool is_fixed;	   /* every period is the same */
+	bool is_flat;	   /* no stacks */
+	uint32_t depth;	   /* frames of user code; 0: all */
+	uint64_t drain_ns; /* how often the kernel's tables are emptied; 0: by default */
 	bool has_threads, has_processes;
 	bool is_timed;	     /* what samples take in the kernel is measured */
 	uint64_t segment_ns; /* how often a segment is made */

@@ -15,7 +15,7 @@ struct system_recorder {
 	struct system_images *images;
 	struct system_numbers *numbers;
 	struct system_counts *counts;
-	uint64_t period_ns;
+	uint64_t period_ns, drain_ns;
 	uint64_t jittered_ns, drained_ns;
 	uint64_t fetched_ns, longest_gap_ns;
 };
@@ -73,6 +73,7 @@ int system_recorder_new(const struct system_sampler_settings *settings,
 	r->images = system_images_new(r->rows);
 	r->counts = system_counts_new(r->images);
 	r->period_ns = settings->period_ns;
+	r->drain_ns = settings->drain_ns ? settings->drain_ns : SYSTEM_RECORDER_DRAIN_NS;
 	*ret = steal(&r);
 	return 0;
 }
@@ -144,7 +145,7 @@ void system_recorder_work(struct system_recorder *r, uint64_t now_ns)
 		r->jittered_ns = now_ns;
 		system_sampler_jitter(r->sampler);
 	}
-	if (now_ns - r->drained_ns >= SYSTEM_RECORDER_DRAIN_NS)
+	if (now_ns - r->drained_ns >= r->drain_ns)
 		system_recorder_drain(r, now_ns);
 }
 

@@ -43,6 +43,8 @@ static void configure(struct system_sampler *s)
 	struct sampler *k = s->skeleton;
 
 	k->rodata->is_flat = s->settings.is_flat;
+	if (s->settings.depth)
+		k->rodata->depth = s->settings.depth;
 	k->rodata->is_timed = s->settings.is_timed;
 	k->rodata->has_threads = s->settings.has_threads;
 	k->rodata->has_processes = s->settings.has_processes;

@@ -15,7 +15,7 @@ import sys
 import time
 
 import harness
-from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, run_all, skip_all, test
+from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
 
 # Others may run the workload at the same time: ours has a name of its own.
 NAME = f'cpu{os.getpid()}'
@@ -398,6 +398,28 @@ def own_memory(pid):
     """Its anonymous memory: what it maps of the kernel's maps is bounded by itself."""
     text = open(f'/proc/{pid}/status', encoding='utf-8').read()
     return int(re.search(r'RssAnon:\s*(\d+)', text)[1]) * 1024
+
+
+@test
+def stacks_are_no_deeper_than_asked_for():
+    with daemon('--depth', '1', '--drain', '300ms') as d:
+        used = run_cpu()
+        d.done('flush')
+        got, r = cpu_ns(d.segments()[-1])
+        assert abs(got / used - 1) < 0.05, f'{got / 1e6} of {used / 1e6} ms'
+        assert harness.total_of(r, 'main', 'inclusive') < 0.5 * got, r['rows'][:5]
+        d.quit()
+
+
+@test
+def where_bpf_is_refused_it_says_what_can_do_without():
+    if not shutil.which('setpriv'):
+        raise Skip('needs setpriv')
+    p = subprocess.run(['setpriv', '--inh-caps=-sys_admin,-bpf,-net_admin',
+                        '--bounding-set=-sys_admin,-bpf,-net_admin', '--', DWELL, 'daemon', '--db',
+                        os.path.join(DIR, 'refused'), '--socket', os.path.join(DIR, 'refused.socket')],
+                       capture_output=True, text=True, timeout=60, check=False)
+    assert p.returncode == 1 and '--source perf' in p.stderr, p.stderr
 
 
 @test

@@ -15,10 +15,11 @@
 #include "wire/stack_record.h"
 
 /* Set before loading. */
-const volatile bool is_flat = false;	   /* the innermost frame only */
-const volatile bool has_threads = false;   /* threads are told apart */
-const volatile bool has_processes = false; /* so are processes of one name */
-const volatile uint32_t wake_bytes = 1;	   /* of a ring: the collector is woken */
+const volatile bool is_flat = false;		       /* the innermost frame only */
+const volatile uint32_t depth = STACK_RECORD_USER_MAX; /* frames of user code */
+const volatile bool has_threads = false;	       /* threads are told apart */
+const volatile bool has_processes = false;	       /* so are processes of one name */
+const volatile uint32_t wake_bytes = 1; /* of a ring: the collector is woken */
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -71,7 +72,7 @@ static __always_inline void taking_walk(struct scratch *s, struct mm_struct *mm)
 	w->is_saved = w->is_lost = 0;
 	w->map.start = w->map.end = 0;
 	w->is_exact = 1;
-	w->depth_max = is_flat ? 1 : STACK_RECORD_USER_MAX;
+	w->depth_max = is_flat ? 1 : depth;
 	w->stop = STACK_STOP_LIMIT;
 	if (registers_are_32bit(&w->registers))
 		w->depth_max = 1;
