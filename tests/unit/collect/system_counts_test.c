@@ -313,6 +313,7 @@ static void time_of_an_unknown_key_is_a_stray(void **state)
 	(void)state;
 	set_up_as(&f, true);
 	system_counts_time(f.counts, 9, &sum);
+	finish(&f);
 	assert_int_equal(system_counts_stats(f.counts)->strays, 3);
 	tear_down(&f);
 }
