@@ -70,6 +70,17 @@ def used_ns(child):
     return (usage.ru_utime + usage.ru_stime) * 1e9
 
 
+def wait_for_cpu(child, ns):
+    """Until it has used so much; a loaded machine may need a while for it."""
+    deadline = time.time() + 120
+    while True:
+        with open(f'/proc/{child.pid}/schedstat', encoding='ascii') as f:
+            if int(f.read().split()[0]) >= ns:
+                return
+        assert time.time() < deadline, 'it does not run'
+        time.sleep(0.05)
+
+
 def truncated(r):
     """{reason: ns} of the stacks that ended early, rules that came late left out."""
     why = r['quality']['truncated'].get('cpu-time', {})
@@ -200,7 +211,7 @@ def a_new_program_has_no_frames_of_the_old_one():
 def a_killed_recorder_leaves_what_it_had():
     with recording('-F', '1000') as recorder:
         child = spawn(workload('cpu'), '120')
-        time.sleep(3)
+        wait_for_cpu(child, 3e9)
         recorder.kill()
         recorder.wait(60)
         child.kill()
