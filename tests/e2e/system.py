@@ -208,6 +208,17 @@ def a_new_program_has_no_frames_of_the_old_one():
 
 
 @test
+def code_that_is_mapped_where_other_code_was_is_told_apart():
+    with recording('-F', '5200'):
+        child = spawn(os.path.join(PROGRAMS, 'e2e-remap'))
+        used_ns(child)
+    r = of(child.pid)
+    first, second = share(r, 'first'), share(r, 'second')
+    assert first + second > 0.9, f'{first}, {second}'
+    assert abs(first / (first + second) - 0.25) < 0.03, f'{first}, {second}'
+
+
+@test
 def a_killed_recorder_leaves_what_it_had():
     with recording('-F', '1000') as recorder:
         child = spawn(workload('cpu'), '120')

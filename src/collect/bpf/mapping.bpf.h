@@ -159,7 +159,9 @@ static __always_inline bool mapping_is_current(const struct mapping *m)
 	return mapping_is_in_use(vma) && BPF_CORE_READ(vma, vm_start) == m->start &&
 	       BPF_CORE_READ(vma, vm_end) == m->end &&
 	       (uint64_t)BPF_CORE_READ(vma, vm_mm) == m->mm &&
-	       (uint64_t)BPF_CORE_READ(vma, vm_file) == m->file;
+	       (uint64_t)BPF_CORE_READ(vma, vm_file) == m->file &&
+	       (m->image == STACK_RECORD_VDSO ||
+		BPF_CORE_READ(vma, vm_pgoff) << MAPPING_PAGE_SHIFT == m->offset);
 }
 
 /* One that was given before; 0: there is none. */
