@@ -76,7 +76,10 @@ static __always_inline void taking_walk(struct scratch *s, struct mm_struct *mm)
 	w->stop = STACK_STOP_LIMIT;
 	if (registers_are_32bit(&w->registers))
 		w->depth_max = 1;
-	bpf_loop(STACK_RECORD_USER_MAX + 1, walk_step, &w, 0);
+	if (is_flat)
+		walk_step(0, &w);
+	else
+		bpf_loop(STACK_RECORD_USER_MAX + 1, walk_step, &w, 0);
 	if (is_flat)
 		w->stop = STACK_STOP_END;
 	else if (registers_are_32bit(&w->registers))

@@ -244,6 +244,8 @@ static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
 	if (!walk_map(w, pc))
 		return walk_nowhere(w);
 	walk_push(w, walk_frame(w));
+	if (w->depth_max == 1)
+		return walk_stop(w, STACK_STOP_END);
 	if (w->image.state == STACK_IMAGE_READY)
 		return walk_by_rule(w, pc - w->map.start + w->map.offset);
 	if (w->image.state == STACK_IMAGE_NO_ROWS)
