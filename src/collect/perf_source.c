@@ -287,6 +287,11 @@ static int perf_drain(struct source *source, bool is_final, struct err *e)
 	return 0;
 }
 
+static void perf_stats(const struct source *source, struct source_stats *ret)
+{
+	*ret = ((const struct perf *)source)->feed.stats;
+}
+
 static void perf_pause(struct source *source, bool is_paused)
 {
 	struct perf *s = (struct perf *)source;
@@ -375,6 +380,7 @@ const struct source_ops perf_source = {
 	.start = perf_start,
 	.fds = perf_fds,
 	.drain = perf_drain,
+	.stats = perf_stats,
 	.pause = perf_pause,
 	.stop = perf_stop,
 	.finish = perf_finish,

@@ -160,7 +160,8 @@ void session_describe(const struct session *s, session_line_fn *fn, void *ctx)
 
 static int create_file(struct session *s, struct err *e)
 {
-	struct writer_options options = { .max_bytes = s->settings.max_bytes };
+	struct writer_options options = { .max_bytes = s->settings.max_bytes,
+					  .no_time = s->settings.no_time };
 	struct session_outcome *o = &s->outcome;
 
 	session_notes_path(&s->settings, s->launch.pid, o->path, sizeof(o->path));
@@ -384,6 +385,9 @@ static size_t poll_set(const struct session *s, struct pollfd *fds)
 	size_t n = 0;
 
 	fds[n++] = (struct pollfd){ .fd = s->signals.fd, .events = POLLIN };
+	if (s->settings.company)
+		fds[n++] = (struct pollfd){ .fd = s->settings.company->fd,
+					    .events = POLLIN };
 	/* One is enough to wake up for: the others are looked at then or at a tick. */
 	for (size_t i = 0; i < s->pidfds.n && i < 1; i++)
 		fds[n++] = (struct pollfd){ .fd = s->pidfds.at[i], .events = POLLIN };
@@ -430,6 +434,15 @@ static int drain(struct session *s, bool is_final, struct err *e)
 	return rc;
 }
 
+static void serve_company(struct session *s)
+{
+	const struct session_company *c = s->settings.company;
+	struct pollfd asked = { .fd = c ? c->fd : -1, .events = POLLIN };
+
+	if (c && poll(&asked, 1, 0) > 0)
+		c->serve(c->ctx, s);
+}
+
 static int run_loop(struct session *s, struct err *e)
 {
 	own(freep) struct pollfd *fds = xcalloc(FDS_MAX, sizeof(*fds));
@@ -456,11 +469,59 @@ static int run_loop(struct session *s, struct err *e)
 		 * failure, it is told at the end. */
 		if (writer_tick(s->writer, now_ns, NULL) < 0)
 			s->outcome.write_failure = *writer_failed(s->writer);
+		serve_company(s);
 		take_signals(s);
 		check_times(s, now_ns);
 		check_targets(s);
 	}
 	return 0;
+}
+
+static void add_stats(struct source_stats *sum, const struct source_stats *x)
+{
+	sum->samples += x->samples;
+	sum->lost += x->lost;
+	sum->throttled += x->throttled;
+	sum->is_user_only |= x->is_user_only;
+	if (sum->cpu_ns) /* one source's CPU time is all of it */
+		return;
+	sum->cpu_ns = x->cpu_ns;
+	sum->user_ns = x->user_ns;
+	sum->system_ns = x->system_ns;
+	sum->counted_cpu_ns = x->counted_cpu_ns;
+}
+
+int session_sync(struct session *s, struct session_progress *ret, struct err *e)
+{
+	struct session_progress p = { .path = s->outcome.path,
+				      .how = s->plans[0].source->how(
+					      s->plans[0].choice.experiment, 0),
+				      .start_ns = s->start_ns };
+	int rc = drain(s, false, e);
+
+	p.taken_ns = clock_monotonic_ns();
+	for (size_t i = 0; i < s->n_sources && rc == 0; i++) {
+		const struct source_ops *ops = s->sources[i]->ops;
+		struct source_stats stats = { 0 };
+
+		if (ops->sync)
+			ops->sync(s->sources[i]);
+		if (ops->stats)
+			ops->stats(s->sources[i], &stats);
+		add_stats(&p.stats, &stats);
+	}
+	if (rc == 0)
+		rc = writer_flush(s->writer, e);
+	if (rc < 0)
+		return rc;
+	p.bytes = writer_bytes(s->writer);
+	*ret = p;
+	return 0;
+}
+
+void session_end(struct session *s)
+{
+	s->is_over = true;
 }
 
 /* Ending. */
@@ -488,20 +549,6 @@ static void stop_sources(struct session *s)
 		s->sources[i]->ops->stop(s->sources[i]);
 	s->outcome.wall_ns = clock_monotonic_ns() - s->start_ns;
 	s->outcome.stolen_ns = stolen_ns() - s->stolen_ns;
-}
-
-static void add_stats(struct source_stats *sum, const struct source_stats *x)
-{
-	sum->samples += x->samples;
-	sum->lost += x->lost;
-	sum->throttled += x->throttled;
-	sum->is_user_only |= x->is_user_only;
-	if (sum->cpu_ns) /* one source's CPU time is all of it */
-		return;
-	sum->cpu_ns = x->cpu_ns;
-	sum->user_ns = x->user_ns;
-	sum->system_ns = x->system_ns;
-	sum->counted_cpu_ns = x->counted_cpu_ns;
 }
 
 /* A file that cannot be written any more is told at the end: the program is none the

@@ -21,6 +21,16 @@
 
 #define SESSION_EXPERIMENTS_MAX 8
 
+struct session;
+
+/* Who reads the recording along while it is written: asks at a descriptor. */
+struct session_company {
+	int fd;
+	void *ctx;
+	/* The descriptor is readable. */
+	void (*serve)(void *ctx, struct session *s);
+};
+
 /* What the user wants.  All borrowed; they outlive the session. */
 struct session_settings {
 	struct experiment_choice choices[SESSION_EXPERIMENTS_MAX];
@@ -46,6 +56,8 @@ struct session_settings {
 	uint64_t max_bytes;	       /* 0: no limit */
 	const char *comment, *options; /* as typed; NULL: none */
 	const char *version;
+	bool no_time; /* samples that differ only in time are one */
+	const struct session_company *company; /* NULL: nobody */
 };
 
 /* What came of it. */
@@ -67,8 +79,6 @@ struct session_outcome {
 	struct err write_failure;	/* .code 0: none; the recording ends there */
 };
 
-struct session;
-
 must_use int session_new(const struct session_settings *settings, struct session **ret,
 			 struct err *e);
 void session_free(struct session *s);
@@ -84,5 +94,17 @@ const char *session_notice(const struct session *s);
 /* Records until the program ends, the time is over or a signal says so.  Even a failure
  * after the start keeps what was taken. */
 must_use int session_run(struct session *s, struct session_outcome *ret, struct err *e);
+
+/* For the company.  All that was observed until taken_ns is in the file then. */
+struct session_progress {
+	const char *path; /* borrowed */
+	const char *how;  /* the first experiment's first column is collected */
+	uint64_t start_ns, taken_ns, bytes;
+	struct source_stats stats;
+};
+
+must_use int session_sync(struct session *s, struct session_progress *ret, struct err *e);
+/* The recording ends, in order. */
+void session_end(struct session *s);
 
 #endif

@@ -99,6 +99,10 @@ struct source_ops {
 	size_t (*fds)(const struct source *s, struct pollfd *fds, size_t max);
 	/* Hand over what has arrived; everything when is_final. */
 	int (*drain)(struct source *s, bool is_final, struct err *e);
+	/* Also what the source would still have kept together; NULL: it keeps nothing. */
+	void (*sync)(struct source *s);
+	/* What was delivered so far; NULL: not known before the end. */
+	void (*stats)(const struct source *s, struct source_stats *ret);
 	void (*pause)(struct source *s, bool is_paused);
 	/* Nothing is observed any more; drain(final) follows. */
 	void (*stop)(struct source *s);

@@ -153,6 +153,24 @@ static int system_drain(struct source *source, bool is_final, struct err *e)
 	return 0;
 }
 
+static void system_sync(struct source *source)
+{
+	system_recorder_drain(((struct system *)source)->recorder, clock_monotonic_ns());
+}
+
+static void system_stats(const struct source *source, struct source_stats *ret)
+{
+	const struct system *s = (const struct system *)source;
+	struct system_recorder_status st;
+
+	system_recorder_status(s->recorder, &st);
+	*ret = (struct source_stats){
+		.samples = st.counts.samples,
+		.lost = st.kernel.lost + st.counts.strays,
+		.cpu_ns = st.counts.samples * s->plan->choice.interval,
+	};
+}
+
 static void system_pause(struct source *source, bool is_paused)
 {
 	system_recorder_pause(((struct system *)source)->recorder, is_paused);
@@ -168,16 +186,12 @@ static void system_finish(struct source *source, struct source_stats *ret)
 	struct system *s = (struct system *)source;
 	struct writer *w = s->context.writer;
 	uint32_t event = s->plan->events[0];
-	struct system_recorder_status st;
 
-	system_recorder_status(s->recorder, &st);
-	ret->samples += st.counts.samples;
-	ret->lost += st.kernel.lost + st.counts.strays;
-	ret->cpu_ns += st.counts.samples * s->plan->choice.interval;
+	system_stats(source, ret);
 	facts_add_for(w, event, FACT_RATE, "requested-period", "ns",
 		      s->plan->choice.interval);
-	facts_add_for(w, event, FACT_RATE, "delivered", "count", st.counts.samples);
-	facts_loss(w, "lost-samples", st.kernel.lost + st.counts.strays);
+	facts_add_for(w, event, FACT_RATE, "delivered", "count", ret->samples);
+	facts_loss(w, "lost-samples", ret->lost);
 }
 
 const struct source_ops system_source = {
@@ -191,6 +205,8 @@ const struct source_ops system_source = {
 	.start = system_start,
 	.fds = system_fds,
 	.drain = system_drain,
+	.sync = system_sync,
+	.stats = system_stats,
 	.pause = system_pause,
 	.stop = system_stop,
 	.finish = system_finish,
