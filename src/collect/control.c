@@ -12,8 +12,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "host/clock.h"
 
+/* For a whole request, and again for a whole answer. */
 #define CLIENT_PATIENCE_MS 1000
+#define NS_PER_MS	   UINT64_C(1000000)
+#define FOR_EVER	   UINT64_MAX
 #define BACKLOG		   8
 #define ANSWER_MAX	   (1u << 20)
 
@@ -53,6 +57,19 @@ static int make_directory(const char *path, struct err *e)
 	return 0;
 }
 
+/* Of a daemon that was killed; what is no socket is not ours to remove. */
+static int remove_old(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(e, ERR_USAGE, "'%s' is there and is no socket", path);
+	unlink(path);
+	return 0;
+}
+
 static int bind_to(int fd, const struct sockaddr_un *a, struct err *e)
 {
 	own(closep) int other = connect_to(a);
@@ -63,7 +80,9 @@ static int bind_to(int fd, const struct sockaddr_un *a, struct err *e)
 		return err_set(e, ERR_USAGE,
 			       "a daemon listens at '%s' already: 'dwell ctl status'",
 			       a->sun_path);
-	unlink(a->sun_path);
+	rc = remove_old(a->sun_path, e);
+	if (rc < 0)
+		return rc;
 	mask = umask(0177);
 	rc = bind(fd, (const struct sockaddr *)a, sizeof(*a));
 	umask(mask);
@@ -113,35 +132,61 @@ int control_fd(const struct control *c)
 	return c->fd;
 }
 
-/* A line, without its end; false when none comes in time. */
-static bool read_line(int fd, char line[CONTROL_REQUEST_MAX])
+static uint64_t soon_ns(void)
 {
-	size_t n = 0;
-
-	while (n < CONTROL_REQUEST_MAX - 1) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		ssize_t got;
-
-		if (poll(&p, 1, CLIENT_PATIENCE_MS) <= 0)
-			return false;
-		got = read(fd, line + n, CONTROL_REQUEST_MAX - 1 - n);
-		if (got <= 0)
-			return false;
-		n += (size_t)got;
-		line[n] = '\0';
-		if (memchr(line, '\n', n)) {
-			line[strcspn(line, "\n")] = '\0';
-			return true;
-		}
-	}
-	return false;
+	return clock_monotonic_ns() + CLIENT_PATIENCE_MS * NS_PER_MS;
 }
 
-static void write_all(int fd, const void *data, size_t size)
+static bool wait_for(int fd, short events, uint64_t deadline_ns)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (deadline_ns == FOR_EVER)
+		return poll(&p, 1, -1) > 0;
+	return now_ns < deadline_ns &&
+	       poll(&p, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1) > 0;
+}
+
+/* Until a line ends or there is no room for more of it; 0 bytes: nothing came in time. */
+static size_t read_line(int fd, char line[CONTROL_REQUEST_MAX])
+{
+	uint64_t deadline_ns = soon_ns();
+	size_t n = 0;
+
+	while (n < CONTROL_REQUEST_MAX && !memchr(line, '\n', n)) {
+		ssize_t got;
+
+		if (!wait_for(fd, POLLIN, deadline_ns))
+			return 0;
+		got = read(fd, line + n, CONTROL_REQUEST_MAX - n);
+		if (got <= 0)
+			return 0;
+		n += (size_t)got;
+	}
+	return n;
+}
+
+/* As a string, without its end. */
+static int take_request(char line[CONTROL_REQUEST_MAX], size_t n, struct err *e)
+{
+	char *end = memchr(line, '\n', n);
+
+	if (!end)
+		return err_set(e, ERR_USAGE,
+			       "a request is one line of less than %d bytes",
+			       CONTROL_REQUEST_MAX);
+	*end = '\0';
+	if (strlen(line) != (size_t)(end - line))
+		return err_set(e, ERR_USAGE, "a request is text");
+	return 0;
+}
+
+static void write_all(int fd, const void *data, size_t size, uint64_t deadline_ns)
 {
 	const char *at = data;
 
-	while (size) {
+	while (size && wait_for(fd, POLLOUT, deadline_ns)) {
 		ssize_t n = send(fd, at, size, MSG_NOSIGNAL);
 
 		if (n <= 0)
@@ -156,31 +201,34 @@ static void answer_client(int fd, control_fn *fn, void *ctx)
 	char line[CONTROL_REQUEST_MAX], *rest = line;
 	struct buf answer = { 0 };
 	struct err e = { 0 };
-	const char *verb;
+	size_t n = read_line(fd, line);
+	int rc;
 
-	if (!read_line(fd, line))
+	if (!n)
 		return;
-	verb = strsep(&rest, " ");
 	buf_puts(&answer, "ok\n");
-	if (fn(ctx, verb, rest ? rest : "", &answer, &e) < 0) {
+	rc = take_request(line, n, &e);
+	if (rc == 0) {
+		const char *verb = strsep(&rest, " ");
+
+		rc = fn(ctx, verb, rest ? rest : "", &answer, &e);
+	}
+	if (rc < 0) {
 		buf_clear(&answer);
 		buf_printf(&answer, "error %s\n", e.text);
 	}
-	write_all(fd, answer.data, answer.size);
+	write_all(fd, answer.data, answer.size, soon_ns());
 	buf_fini(&answer);
 }
 
 void control_serve(struct control *c, control_fn *fn, void *ctx)
 {
-	struct timeval patience = { .tv_sec = CLIENT_PATIENCE_MS / 1000 };
-
 	for (;;) {
-		own(closep) int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+		own(closep) int fd =
+			accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0)
 			return;
-		/* One that does not read its answer must not hold the daemon up. */
-		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 		answer_client(fd, fn, ctx);
 	}
 }
@@ -209,8 +257,8 @@ int control_ask(const char *path, const char *request, struct buf *answer, struc
 		return rc;
 	if (fd < 0)
 		return err_os(e, "no daemon at '%s'", path);
-	write_all(fd, request, strlen(request));
-	write_all(fd, "\n", 1);
+	write_all(fd, request, strlen(request), FOR_EVER);
+	write_all(fd, "\n", 1, FOR_EVER);
 	rc = read_answer(fd, &all, e);
 	if (rc == 0 && text_starts((char *)all.data, "ok\n")) {
 		buf_puts(answer, (char *)all.data + 3);
