@@ -5,7 +5,8 @@
  *
  *	usage: empty_machine PERIOD-NS
  *
- * Opens a cpu-clock event on each CPU, says "ready", and ends when stdin does.
+ * Opens a cpu-clock event on each CPU and says "ready"; "+" turns them on, "-" off,
+ * and it says so. Ends when stdin does.
  */
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
@@ -39,6 +40,7 @@ static int open_event(long cpu, uint64_t period_ns)
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = period_ns,
 		.exclude_idle = 1,
+		.disabled = 1,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
@@ -51,13 +53,27 @@ static int fail(const char *what)
 	return 1;
 }
 
+static void serve(const int *fds, long n)
+{
+	int c;
+
+	while ((c = getchar()) != EOF) {
+		for (long i = 0; i < n; i++)
+			ioctl(fds[i],
+			      c == '+' ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
+			      0);
+		puts(c == '+' ? "on" : "off");
+		fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t period_ns = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
-	int program;
+	int *fds = calloc((size_t)n, sizeof(*fds)), program;
 
-	if (!period_ns) {
+	if (!period_ns || !fds) {
 		fprintf(stderr, "usage: empty_machine PERIOD-NS\n");
 		return 2;
 	}
@@ -65,16 +81,14 @@ int main(int argc, char **argv)
 	if (program < 0)
 		return fail("cannot load a BPF program");
 	for (long i = 0; i < n; i++) {
-		int fd = open_event(i, period_ns);
-
-		if (fd < 0)
+		fds[i] = open_event(i, period_ns);
+		if (fds[i] < 0)
 			return fail("perf_event_open");
-		if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) != 0)
+		if (ioctl(fds[i], PERF_EVENT_IOC_SET_BPF, program) != 0)
 			return fail("cannot attach a BPF program");
 	}
 	puts("ready");
 	fflush(stdout);
-	while (getchar() != EOF)
-		;
+	serve(fds, n);
 	return 0;
 }

@@ -1,22 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the machine does while it is profiled.
 
-A load is a command with a fixed amount of work, a second or two of it, that ends by itself
-and reaps all its processes: their CPU time is that of the command."""
+A load is a command with a fixed amount of work, a tenth of a second or two, that ends by
+itself and reaps all its processes: their CPU time is that of the command.  It is run many
+times."""
+import pathlib
 import random
 import shlex
 import shutil
+import signal
 import socket
+import subprocess
+import time
 
 SERVED_BYTES = 16384
 
 
 class Load:
-    """name; what, in words; words(): the command; missing: why it cannot be run, or None.
-    has_work: its CPU time says how much slower it became."""
+    """name; what, in words; words: the command; missing: why it cannot be run, or None.
+    has_work: its CPU time says how much slower it became.  Between begin() and end() it
+    can be run."""
 
     def __init__(self, name, what, words, missing=None, has_work=True):
         self.name, self.what, self.words, self.missing, self.has_work = name, what, words, missing, has_work
+
+    def begin(self):
+        pass
+
+    def end(self):
+        pass
+
+    def helpers_s(self):
+        """CPU seconds until now of what begin() started."""
+        return 0.0
 
 
 def needs(*programs):
@@ -26,7 +42,7 @@ def needs(*programs):
 
 def text_file(bench, megabytes):
     """Words at random, the same each time: compresses as prose does."""
-    path = bench.scratch("text")
+    path = bench.scratch(f"text{megabytes}")
     if not path.exists():
         some = random.Random(1)
         words = ["".join(some.choices("etaoinshrdlu", k=some.randint(2, 9))) for _ in range(5000)]
@@ -37,7 +53,7 @@ def text_file(bench, megabytes):
 
 
 def xz(bench):
-    return Load("xz", "xz -9 of 1.5 MB of text", ["xz", "-9", "-T1", "-k", "-c", text_file(bench, 1.5)], needs("xz"))
+    return Load("xz", "xz -9 of 200 KB of text", ["xz", "-9", "-T1", "-k", "-c", text_file(bench, 0.2)], needs("xz"))
 
 
 SOURCE = """#include <stdio.h>
@@ -56,7 +72,7 @@ int f%d(char **words, int n)
 """
 
 
-def storm(bench, n=60):
+def storm(bench, n=6):
     """Each is gcc, cc1 and as, two at a time."""
     directory = bench.scratch("storm")
     if not directory.exists():
@@ -90,29 +106,42 @@ def free_port():
         return s.getsockname()[1]
 
 
-def server(bench, n=32000):
-    """nginx is told to end when the generator has ended, and waited for."""
-    directory, port = bench.scratch("server"), free_port()
-    directory.mkdir(exist_ok=True)
-    (directory / "conf").write_text(NGINX.format(directory, port), encoding="ascii")
-    (directory / "page").write_bytes(text_file(bench, 1.5).read_bytes()[:SERVED_BYTES])
-    script = (f"nginx -p {directory} -c {directory}/conf & server=$!; sleep 0.2; "
-              f"timeout 60 ab -q -k -n {n} -c 8 -H 'Accept-Encoding: gzip' http://127.0.0.1:{port}/page; code=$?; "
-              "kill -QUIT $server; wait $server; exit $code")
-    return Load("server", f"nginx, {n} requests for {SERVED_BYTES // 1024} KB that it compresses", ["sh", "-c", script],
-                needs("nginx", "ab"))
+class Server(Load):
+    """nginx is there as long as the load is; ab asks it."""
+
+    def __init__(self, bench, n=3000):
+        self.directory, port = bench.scratch("server"), free_port()
+        self.directory.mkdir(exist_ok=True)
+        (self.directory / "conf").write_text(NGINX.format(self.directory, port), encoding="ascii")
+        (self.directory / "page").write_bytes(text_file(bench, 0.2).read_bytes()[:SERVED_BYTES])
+        super().__init__("server", f"nginx, {n} requests for {SERVED_BYTES // 1024} KB that it compresses",
+                         ["timeout", "60", "ab", "-q", "-k", "-n", n, "-c", 8, "-H", "Accept-Encoding: gzip",
+                          f"http://127.0.0.1:{port}/page"], needs("nginx", "ab"))
+
+    def begin(self):
+        self.child = subprocess.Popen(["nginx", "-p", self.directory, "-c", self.directory / "conf"],
+                                      stderr=subprocess.DEVNULL)
+        time.sleep(0.5)
+
+    def helpers_s(self):
+        pids = pathlib.Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text(encoding="ascii").split()
+        return sum(int(pathlib.Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]) for pid in pids) / 1e9
+
+    def end(self):
+        self.child.send_signal(signal.SIGTERM)
+        self.child.wait(30)
 
 
 def make(bench):
     """All, in the order of the table."""
     own = bench.helper("machine_load")
     return [
-        Load("idle", "nothing for two seconds", ["sleep", "2"], has_work=False),
+        Load("idle", "nothing", ["sleep", "0.5"], has_work=False),
         xz(bench),
         storm(bench),
-        Load("switches", "two processes on one CPU that wake each other", [own, "switches", 200000]),
-        Load("sleepers", "1,000 processes that wake each 0.1 s", [own, "sleepers", 1000, 20]),
-        Load("memory", "a loop over more memory than caches hold, on each CPU", [own, "memory", 250]),
-        Load("parallel", "four threads, a lock and a barrier", [bench.workload("mt"), 8192]),
-        server(bench),
+        Load("switches", "two processes on one CPU that wake each other", [own, "switches", 15000]),
+        Load("sleepers", "1,000 processes that wake each 0.1 s", [own, "sleepers", 1000, 2]),
+        Load("memory", "a loop over more memory than caches hold, on each CPU", [own, "memory", 20]),
+        Load("parallel", "four threads, a lock and a barrier", [bench.workload("mt"), 600]),
+        Server(bench),
     ]

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """From measurements to rows: medians, intervals, and what the bars ask for."""
 import math
+import random
 
 import machine_tools
 import measure
 
 WEEK_MINUTES = 7 * 24 * 60
+RESAMPLES = 1000
 
 
 def interval(values, sure=0.95):
@@ -30,54 +32,62 @@ def pct(part, whole):
     return 100 * part / whole if whole else None
 
 
-def cost_s(m):
-    """Of the load and of who profiles it."""
-    return m["load_s"] + m["own_s"]
+def difference(mine, other, sure=0.95):
+    """Of two medians, and the interval of it, by drawing the values again."""
+    some, found = random.Random(1), []
+    for _ in range(RESAMPLES):
+        found.append(measure.median(some.choices(mine, k=len(mine))) - measure.median(some.choices(other, k=len(other))))
+    found.sort()
+    tail = int(RESAMPLES * (1 - sure) / 2)
+    return measure.median(mine) - measure.median(other), f"{found[tail]:.1f}..{found[-1 - tail]:.1f}"
 
 
-def expected(m):
-    return m["busy_s"] * 1e9 / machine_tools.PERIOD_NS
+class Turns:
+    """All groups of a load under a tool."""
+
+    def __init__(self, runs):
+        groups = [g for run in runs for g in run["groups"]]
+        self.n, self.own_s = len(groups), sum(run["own_s"] for run in runs)
+        self.on_s = sum(g[0] for g in groups)
+        # What it uses itself is spread over the load that it was on for.
+        share = self.own_s / self.on_s
+        self.cpu = [g[0] / g[2] + share for g in groups]
+        self.wall = [g[1] / g[3] for g in groups]
+        self.samples = sum(run["samples"] for run in runs) if "samples" in runs[0] else None
+        self.lost = sum(run["lost"] for run in runs) if "lost" in runs[0] else None
+        self.expected = (self.on_s + self.own_s) * 1e9 / machine_tools.PERIOD_NS
+
+    def us_per_sample(self):
+        extra_s = self.on_s * (measure.median(self.cpu) - 1) / measure.median(self.cpu)
+        return 1e6 * extra_s / (self.samples or self.expected)
 
 
-def by_round(measured, tool):
-    return {m["round"]: m for m in measured if m["tool"] == tool}
-
-
-def joined(mine, other):
-    """Pairs of the same round."""
-    return [(mine[i], other[i]) for i in mine if i in other]
-
-
-def slowdown_row(measured, tool, load):
-    mine, bare, floor = (by_round(measured, t) for t in (tool, "nobody", "empty event"))
-    beside_bare, beside_floor = joined(mine, bare), joined(mine, floor)
-    cpu = [cost_s(m) / cost_s(b) for m, b in beside_bare] if load.has_work else []
-    wall = [m["load_wall_s"] / b["load_wall_s"] for m, b in beside_bare] if load.has_work else []
-    over = [100 * (cost_s(m) / cost_s(f) - 1) for m, f in beside_floor] if load.has_work else []
-    each = list(mine.values())
-    extra = [1e6 * (cost_s(m) - cost_s(b)) / m.get("samples", expected(m)) for m, b in beside_bare] if load.has_work else []
+def slowdown_row(tool, turns, floor):
+    over, over_range = None, None
+    if floor and tool != "empty event":
+        over, over_range = difference([100 * c for c in turns.cpu], [100 * c for c in floor.cpu])
     return {
         "tool": tool,
-        "runs": len(each),
-        "CPU ratio": measure.median(cpu),
-        "CPU, 95 %": between(cpu),
-        "wall ratio": measure.median(wall),
-        "wall, 95 %": between(wall),
-        "over empty %": measure.median(over) if tool != "empty event" else None,
-        "over, 95 %": between(over, 1) if tool != "empty event" else None,
-        "us/sample": measure.median(extra),
-        "own CPU %": measure.median([pct(m["own_s"], m["wall_s"]) for m in each]),
-        "samples/s": round(measure.median([m["samples"] / m["wall_s"] for m in each])) if "samples" in each[0] else None,
-        "delivered %": measure.median([pct(m["samples"], expected(m)) for m in each]) if "samples" in each[0] else None,
-        "lost": sum(m["lost"] for m in each) if "lost" in each[0] else None,
+        "groups": turns.n,
+        "CPU ratio": measure.median(turns.cpu),
+        "CPU, 95 %": between(turns.cpu),
+        "wall ratio": measure.median(turns.wall),
+        "wall, 95 %": between(turns.wall),
+        "over empty %": over,
+        "over, 95 %": over_range,
+        "us/sample": turns.us_per_sample() if tool != "nobody" else None,
+        "own us": 1e6 * turns.own_s / turns.samples if turns.samples else None,
+        "samples": turns.samples,
+        "delivered %": pct(turns.samples, turns.expected) if turns.samples is not None else None,
+        "lost": turns.lost,
     }
 
 
-def slowdown(measured, load):
-    """A row for each tool but nobody."""
-    for tool in machine_tools.pairs_tools()[1:]:
-        if by_round(measured, tool.name):
-            yield slowdown_row(measured, tool.name, load)
+def slowdown(measured):
+    runs = {t.name: [m for m in measured if m["tool"] == t.name] for t in machine_tools.pairs_tools()}
+    turns = {name: Turns(of) for name, of in runs.items() if of}
+    for name, of in turns.items():
+        yield slowdown_row(name, of, turns.get("empty event"))
 
 
 def is_stripped(image):
@@ -105,10 +115,10 @@ def grown(m, name):
 
 def daemon(m):
     """The long run's row."""
-    samples, minutes = grown(m, "samples"), m["wall_s"] / 60
+    samples, seconds, own_ns = grown(m, "samples"), grown(m, "running-ns") / 1e9, grown(m, "cpu-ns")
     return {
         "tool": m["tool"],
-        "s": round(m["wall_s"]),
+        "s": round(seconds),
         "samples": samples,
         "lost": grown(m, "lost"),
         "unknown %": m["quality"].get("unknown"),
@@ -119,12 +129,13 @@ def daemon(m):
         "miss ns": m["end"]["miss-ns-mean"],
         "kernel us": m["end"]["sample-ns-mean"] / 1000,
         "p90 us": m["end"]["sample-ns-p90"] / 1000,
-        "daemon us": 1e6 * m["own_s"] / samples if samples else None,
+        "daemon us": own_ns / 1000 / samples if samples else None,
+        "own CPU %": own_ns / seconds / 1e7,
         "resident MB": m["resident"] / 1e6,
         "peak MB": m["resident_peak"] / 1e6,
         "maps, rings MB": m["maps"] / 1e6,
-        "KB/min": m["bytes"] / 1000 / minutes,
-        "MB/week": m["bytes"] / 1e6 / minutes * WEEK_MINUTES,
+        "KB/min": m["bytes"] / 1000 / seconds * 60,
+        "MB/week": m["bytes"] / 1e6 / seconds * 60 * WEEK_MINUTES,
     }
 
 

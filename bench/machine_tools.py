@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who profiles the machine: nobody, an event that nobody handles, perf, the daemon.
 
-Each is started, runs while the load does, and is stopped; what it says of the time
-between two moments (marks) counts, not its start and its end."""
+Each is started once and switched on and off around pieces of the load: on a machine that
+others use, too, only what was measured within a second can be compared."""
 import json
 import os
 import re
+import select
 import shutil
+import signal
 import subprocess
 import time
 
@@ -32,19 +34,27 @@ def wait_until(is_so, child, what):
 
 
 class Nobody:
-    """The bare load; also what the others inherit.  mark() is called when the load begins
-    and when it ends and gives numbers whose differences count."""
-    name, missing, learns = "nobody", None, False
+    """What the others inherit; under it on and off are the same, which tells what the
+    method itself cannot tell apart."""
+    name, missing = "nobody", None
 
     def start(self, bench):
+        """Ready, and off."""
         del bench
 
-    def mark(self):
-        return {"cpu_s": 0.0}
+    def settle(self, work):
+        """Before anything counts."""
 
-    def stop(self, begin, end):
-        """What is known of the time between two marks only afterwards."""
-        del begin, end
+    def switch(self, is_on):
+        """Done when it returns."""
+        del is_on
+
+    def own_s(self):
+        """CPU seconds of the profiler itself until now."""
+        return 0.0
+
+    def stop(self):
+        """{"samples": while it was on, "lost": …}, as far as it can tell."""
         return {}
 
 
@@ -54,10 +64,18 @@ class Floor(Nobody):
     def start(self, bench):
         self.child = subprocess.Popen([bench.helper("empty_machine"), str(PERIOD_NS)], stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, text=True)
-        if self.child.stdout.readline() != "ready\n":
+        self._expect("ready")
+
+    def _expect(self, word):
+        if self.child.stdout.readline() != word + "\n":
             raise RuntimeError("no empty event")
 
-    def stop(self, begin, end):
+    def switch(self, is_on):
+        self.child.stdin.write("+" if is_on else "-")
+        self.child.stdin.flush()
+        self._expect("on" if is_on else "off")
+
+    def stop(self):
         self.child.stdin.close()
         self.child.wait(PATIENCE_S)
         return {}
@@ -72,28 +90,38 @@ class Perf(Nobody):
         self.missing = None if shutil.which("perf") else "no perf"
 
     def start(self, bench):
-        self.out = bench.scratch("machine.data")
-        self.child = subprocess.Popen(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(HZ), "-k", "mono",
-                                       *self.words, "-o", self.out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: self.out.exists() and self.out.stat().st_size > 4096, self.child, "perf")
+        self.out, fifos = bench.scratch("machine.data"), [bench.scratch("control"), bench.scratch("answers")]
+        for path in fifos:
+            path.unlink(missing_ok=True)
+            os.mkfifo(path)
+        self.child = subprocess.Popen(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(HZ), "-D", "-1",
+                                       "--control", f"fifo:{fifos[0]},{fifos[1]}", *self.words, "-o", self.out],
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.control, self.answers = (os.open(path, os.O_RDWR) for path in fifos)
+        self.switch(False)
 
-    def mark(self):
-        return {"cpu_s": cpu_s_of(self.child.pid), "bytes": self.out.stat().st_size}
+    def switch(self, is_on):
+        os.write(self.control, b"enable\n" if is_on else b"disable\n")
+        ready, _, _ = select.select([self.answers], [], [], PATIENCE_S)
+        if not ready or not os.read(self.answers, 100).startswith(b"ack"):
+            raise RuntimeError("perf does not answer")
 
-    def stop(self, begin, end):
-        self.child.send_signal(2)
+    def own_s(self):
+        return cpu_s_of(self.child.pid)
+
+    def stop(self):
+        self.child.send_signal(signal.SIGINT)
         self.child.wait(PATIENCE_S)
-        found = {"samples": self._samples(begin["time_s"], end["time_s"]), "lost": self._lost()}
+        os.close(self.control)
+        os.close(self.answers)
+        found = {"samples": self._samples(), "lost": self._lost()}
         self.out.unlink()
         return found
 
-    def _samples(self, begin_s, end_s):
+    def _samples(self):
         """Of who ran: the idle task's are another matter."""
-        n = 0
-        for line in measure.text_of(["perf", "script", "--ns", "-F", "pid,time", "-i", self.out]).splitlines():
-            found = re.match(r"\s*(\d+)\s+(\d+\.\d+):", line)
-            n += bool(found and int(found[1]) and begin_s <= float(found[2]) < end_s)
-        return n
+        pids = measure.text_of(["perf", "script", "-F", "pid", "-i", self.out]).split()
+        return sum(pid != "0" for pid in pids)
 
     def _lost(self):
         stats = measure.text_of(["perf", "report", "--stats", "-i", self.out])
@@ -107,8 +135,6 @@ def bpf_maps():
 
 
 class Daemon(Nobody):
-    learns = True       # it reads each file that it meets once
-
     def __init__(self, is_flat, is_measured=False):
         self.name = "dwell flat" if is_flat else "dwell stacks"
         self.options = ["--flat"] * is_flat + ["--measure"] * is_measured
@@ -124,22 +150,34 @@ class Daemon(Nobody):
         self.maps_bytes = sum(n for i, n in bpf_maps().items() if i not in maps)
         self.pid = self.child.pid
 
+    def settle(self, work):
+        """It reads each file that it meets once."""
+        work()
+        self.switch(False)
+        self.samples_before = self.status()["samples"]
+
     def _ctl(self, *words):
         return measure.text_of([self.dwell, "ctl", "--socket", self.socket, *words])
 
-    def mark(self):
-        status = json.loads(self._ctl("--json", "status"))
-        return {**status, "cpu_s": status["cpu-ns"] / 1e9}
+    def status(self):
+        return json.loads(self._ctl("--json", "status"))
+
+    def switch(self, is_on):
+        self._ctl("resume" if is_on else "pause")
+
+    def own_s(self):
+        return self.status()["cpu-ns"] / 1e9
 
     def flush(self):
         """Bytes of the database, when all that was taken is in it."""
         self._ctl("flush")
         return measure.size_of(self.db)
 
-    def stop(self, begin, end):
+    def stop(self):
+        status = self.status()
         self._ctl("quit")
         self.child.wait(PATIENCE_S)
-        return {"samples": end["samples"] - begin["samples"], "lost": end["lost"] - begin["lost"]}
+        return {"samples": status["samples"] - self.samples_before, "lost": status["lost"]}
 
     def report(self, *options):
         text = measure.text_of([self.dwell, "report", "--json", "--no-inline", *options, "--db", self.db])
@@ -158,5 +196,5 @@ class Daemon(Nobody):
 
 
 def pairs_tools():
-    """In the order of the table; nobody first."""
+    """In the order of the table."""
     return [Nobody(), Floor(), Daemon(True), Daemon(False), Perf(False), Perf(True)]
