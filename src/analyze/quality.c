@@ -25,6 +25,10 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 				  "processes that went on after the program had ended",
 				  true },
 	{ "kernel-not-observed", "time in the kernel, which was not permitted", false },
+	{ "late-samples",
+	  "samples taken 32 us or more after their time, as interrupts were off: they "
+	  "count where these are turned on again",
+	  true },
 };
 
 /* The reason why the stacks below a root ended early; UNWIND_END: they did not. */

@@ -32,7 +32,7 @@ struct quality_column {
 };
 
 /* What the recorder could not see at all: no sample tells of it. */
-#define QUALITY_N_GAPS	    10
+#define QUALITY_N_GAPS	    11
 #define QUALITY_GAP_RUNNING 8 /* no rusage has those processes */
 
 struct quality_gap {

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/late_status.h"
 #include "collect/control.h"
 #include "collect/control_lines.h"
 
@@ -37,7 +38,7 @@ static void print_json(const char *lines)
 			continue;
 		key = strndup(at, name);
 		json_key(&j, key);
-		if (!strcmp(key, "label"))
+		if (!strcmp(key, "label") || !strcmp(key, "late-at"))
 			json_strn(&j, at + name + 1, line - name - 1);
 		else
 			json_u64(&j, strtoull(at + name + 1, NULL, 10));
@@ -61,6 +62,8 @@ static void print_rate(const char *s)
 	printf("samples     %s, one each %s of a CPU that is not idle\n",
 	       text_count(samples, n),
 	       text_duration(period, control_lines_number(s, "period-ns")));
+	if (control_lines_number(s, "paused"))
+		printf("            paused: none are taken until 'dwell ctl resume'\n");
 	printf("lost        %s\n", l ? text_count(lost, l) : "nothing");
 }
 
@@ -98,9 +101,8 @@ static void print_cost(const char *s)
 	       text_duration(cpu, control_lines_number(s, "longest-gap-ns")),
 	       text_size(rss, control_lines_number(s, "segment-peak-bytes")));
 	if (control_lines_number(s, "sample-ns-median"))
-		printf("            in the kernel half of the samples take %s or less, "
-		       "nine "
-		       "tenths %s\n",
+		printf("            in the kernel half of the samples take %s or less,\n"
+		       "            nine tenths %s\n",
 		       text_duration(cpu, control_lines_number(s, "sample-ns-median")),
 		       text_duration(rss, control_lines_number(s, "sample-ns-p90")));
 	if (control_lines_number(s, "hit-ns-mean"))
@@ -134,6 +136,7 @@ static void print_status(const char *s)
 	print_rate(s);
 	print_counting(s);
 	print_cost(s);
+	late_status_print(s, stdout);
 	print_growth(s);
 }
 
@@ -163,8 +166,8 @@ static int ask(const struct options *o, struct buf *request, struct buf *answer,
 
 static bool is_verb(const char *word)
 {
-	static const char *const verbs[] = { "epoch", "flush", "label", "quit",
-					     "status" };
+	static const char *const verbs[] = { "epoch", "flush",	"label", "pause",
+					     "quit",  "resume", "status" };
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (!strcmp(word, verbs[i]))
@@ -178,9 +181,10 @@ static int run_ctl(struct options *o, struct err *e)
 	int rc;
 
 	if (!options_argc(o) || !is_verb(options_argv(o)[0]))
-		return err_set(e, ERR_USAGE,
-			       "say what to do: status, flush, epoch [LABEL], label TEXT "
-			       "or quit");
+		return err_set(
+			e, ERR_USAGE,
+			"say what to do: status, flush, epoch [LABEL], label TEXT, "
+			"pause, resume or quit");
 	rc = ask(o, &request, &answer, e);
 	if (rc == 0 && answer.size > 1 && options_has(o, "json"))
 		print_json((char *)answer.data);
@@ -193,13 +197,14 @@ static int run_ctl(struct options *o, struct err *e)
 
 const struct command cmd_ctl = {
 	.name = "ctl",
-	.usage = "[options] status|flush|epoch [LABEL]|label TEXT|quit",
+	.usage = "[options] status|flush|epoch [LABEL]|label TEXT|pause|resume|quit",
 	.summary = "Ask the daemon, or tell it what to do",
 	.description =
 		"status: rates, losses, memory, what the daemon itself costs and how its "
 		"database grows.\n\n"
 		"flush: what was taken is in the database when the command returns.\n\n"
 		"epoch: the same, and a new epoch begins. label: names the epoch.\n\n"
+		"pause: no samples are taken until resume.\n\n"
 		"quit: flush, and end the daemon.",
 	.options = (const struct option_spec *const[]){ ctl_options, NULL },
 	.examples =

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/late_status.h"
 #include "collect/continuous.h"
 #include "collect/control.h"
 #include "collect/control_lines.h"
@@ -208,6 +209,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "cpu-ns", s.cpu_ns);
 	print_costs(&s.recorder.kernel, b);
 	control_lines_add(b, "longest-gap-ns", s.recorder.longest_gap_ns);
+	late_status_add(b, &s.recorder.late);
 	control_lines_add(b, "own-bytes", s.own_bytes);
 	control_lines_add(b, "segment-peak-bytes", s.maker_peak_bytes);
 	control_lines_add(b, "kernel-bytes",
@@ -219,6 +221,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 				  : 0);
 	control_lines_add(b, "segments", s.n_segments);
 	control_lines_add(b, "failures", s.n_failures);
+	control_lines_add(b, "paused", s.is_paused);
 }
 
 /* What a client may ask for. */
@@ -269,6 +272,20 @@ static int do_label(struct daemon *d, const char *rest, unused struct buf *answe
 	return continuous_label(d->continuous, rest, e);
 }
 
+static int do_pause(struct daemon *d, unused const char *rest, unused struct buf *answer,
+		    unused struct err *e)
+{
+	continuous_pause(d->continuous, true);
+	return 0;
+}
+
+static int do_resume(struct daemon *d, unused const char *rest, unused struct buf *answer,
+		     unused struct err *e)
+{
+	continuous_pause(d->continuous, false);
+	return 0;
+}
+
 static int do_quit(struct daemon *d, unused const char *rest, unused struct buf *answer,
 		   struct err *e)
 {
@@ -280,8 +297,9 @@ static const struct {
 	const char *verb;
 	int (*run)(struct daemon *d, const char *rest, struct buf *answer, struct err *e);
 } requests[] = {
-	{ "epoch", do_epoch }, { "flush", do_flush },	{ "label", do_label },
-	{ "quit", do_quit },   { "recent", do_recent }, { "status", do_status },
+	{ "epoch", do_epoch },	 { "flush", do_flush },	  { "label", do_label },
+	{ "pause", do_pause },	 { "quit", do_quit },	  { "recent", do_recent },
+	{ "resume", do_resume }, { "status", do_status },
 };
 
 static int on_request(void *ctx, const char *verb, const char *rest, struct buf *answer,

@@ -53,8 +53,8 @@ struct continuous {
 	int64_t opened_s;
 	uint64_t n_failures, bytes_at_start;
 	/* Of the kernel's counters, what earlier segments told. */
-	uint64_t lost_before, samples_before;
-	bool is_started;
+	uint64_t lost_before, samples_before, late_before;
+	bool is_started, is_paused;
 };
 
 static int64_t now_s(void)
@@ -148,8 +148,10 @@ static void note_numbers(struct continuous *c)
 	facts_add(c->open, FACT_TARGET, "wall-time", "ns",
 		  clock_monotonic_ns() - c->opened_ns);
 	facts_loss(c->open, "lost-samples", lost - c->lost_before);
+	facts_loss(c->open, "late-samples", st.late.n_late - c->late_before);
 	c->samples_before = st.counts.samples;
 	c->lost_before = lost;
+	c->late_before = st.late.n_late;
 }
 
 /* All that was counted is in the file, which ends in order. */
@@ -457,6 +459,12 @@ int continuous_recent(struct continuous *c, struct continuous_recent *ret, struc
 	return 0;
 }
 
+void continuous_pause(struct continuous *c, bool is_paused)
+{
+	c->is_paused = is_paused;
+	system_recorder_pause(c->recorder, is_paused);
+}
+
 int continuous_stop(struct continuous *c, struct err *e)
 {
 	system_recorder_stop(c->recorder);
@@ -476,6 +484,7 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 	system_recorder_status(c->recorder, &ret->recorder);
 	ret->cpu_ns = own_cpu_ns(&ret->maker_peak_bytes);
 	ret->own_bytes = own_bytes(c);
+	ret->is_paused = c->is_paused;
 	ret->epoch = m ? m->epoch : 0;
 	ret->label = m ? m->label : "";
 	ret->database_bytes = bytes_of(c);

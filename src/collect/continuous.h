@@ -45,6 +45,7 @@ struct continuous_status {
 	uint32_t epoch;
 	const char *label;   /* borrowed */
 	uint64_t n_failures; /* segments that could not be written at once */
+	bool is_paused;
 };
 
 /* What was taken lately: all of it from opened_ns to taken_ns is in the recording that is
@@ -75,6 +76,8 @@ must_use int continuous_label(struct continuous *c, const char *label, struct er
 /* What was taken so far is in the open recording, nothing else changes. */
 must_use int continuous_recent(struct continuous *c, struct continuous_recent *ret,
 			       struct err *e);
+/* Samples are taken, or not; the rest goes on. */
+void continuous_pause(struct continuous *c, bool is_paused);
 /* The same as a flush, and nothing is taken any more. */
 must_use int continuous_stop(struct continuous *c, struct err *e);
 

@@ -172,6 +172,7 @@ void system_recorder_status(const struct system_recorder *r,
 {
 	system_sampler_stats(r->sampler, &ret->kernel);
 	ret->longest_gap_ns = r->longest_gap_ns;
+	system_sampler_late(r->sampler, &ret->late);
 	ret->counts = *system_counts_stats(r->counts);
 	ret->rows_bytes = system_rows_bytes(r->rows);
 	ret->other_bytes = system_sampler_bytes(r->sampler);

@@ -25,6 +25,7 @@ struct system_recorder;
 struct system_recorder_status {
 	struct stack_record_stats kernel;
 	struct system_counts_stats counts;
+	struct system_late late;
 	size_t rows_bytes, other_bytes; /* memory in the kernel */
 	size_t n_images;		/* with rows */
 	uint32_t n_gone, n_unnumbered;

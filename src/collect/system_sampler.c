@@ -25,6 +25,7 @@ struct system_sampler {
 	uint32_t n_cpus; /* that CPU numbers are below */
 	struct stack_record_set *table;
 	struct stack_record_stats *stats;
+	struct stack_record_late *late;
 };
 
 static size_t table_bytes(const struct system_sampler *s)
@@ -36,6 +37,11 @@ static size_t table_bytes(const struct system_sampler *s)
 static size_t stats_bytes(const struct system_sampler *s)
 {
 	return (size_t)s->n_cpus * sizeof(struct stack_record_stats);
+}
+
+static size_t late_bytes(const struct system_sampler *s)
+{
+	return (size_t)s->n_cpus * sizeof(struct stack_record_late);
 }
 
 static void configure(struct system_sampler *s)
@@ -53,6 +59,7 @@ static void configure(struct system_sampler *s)
 	bpf_map__set_max_entries(k->maps.rings, s->n_cpus);
 	bpf_map__set_max_entries(k->maps.table, s->n_cpus * 2 * s->settings.n_sets);
 	bpf_map__set_max_entries(k->maps.stats, s->n_cpus);
+	bpf_map__set_max_entries(k->maps.late, s->n_cpus);
 }
 
 static int load(struct system_sampler *s, struct err *e)
@@ -68,7 +75,9 @@ static int load(struct system_sampler *s, struct err *e)
 			bpf_map__fd(s->skeleton->maps.table), 0);
 	s->stats = mmap(NULL, stats_bytes(s), PROT_READ, MAP_SHARED,
 			bpf_map__fd(s->skeleton->maps.stats), 0);
-	if (s->table == MAP_FAILED || s->stats == MAP_FAILED)
+	s->late = mmap(NULL, late_bytes(s), PROT_READ, MAP_SHARED,
+		       bpf_map__fd(s->skeleton->maps.late), 0);
+	if (s->table == MAP_FAILED || s->stats == MAP_FAILED || s->late == MAP_FAILED)
 		return err_os(e, "cannot map a BPF map");
 	return 0;
 }
@@ -109,6 +118,8 @@ void system_sampler_free(struct system_sampler *s)
 		munmap(s->table, table_bytes(s));
 	if (s->stats && s->stats != MAP_FAILED)
 		munmap(s->stats, stats_bytes(s));
+	if (s->late && s->late != MAP_FAILED)
+		munmap(s->late, late_bytes(s));
 	sampler__destroy(s->skeleton);
 	free(s);
 }
@@ -230,6 +241,11 @@ void system_sampler_stats(const struct system_sampler *s, struct stack_record_st
 	system_rings_sum_stats(s->stats, s->n_cpus, ret);
 }
 
+void system_sampler_late(const struct system_sampler *s, struct system_late *ret)
+{
+	system_late_sum(s->late, s->n_cpus, ret);
+}
+
 uint32_t system_sampler_n_unnumbered(const struct system_sampler *s)
 {
 	return s->skeleton->bss->mapping_n_unnumbered;
@@ -237,6 +253,6 @@ uint32_t system_sampler_n_unnumbered(const struct system_sampler *s)
 
 size_t system_sampler_bytes(const struct system_sampler *s)
 {
-	return table_bytes(s) + stats_bytes(s) +
+	return table_bytes(s) + stats_bytes(s) + late_bytes(s) +
 	       s->settings.cpus->ids.n * s->settings.ring_bytes;
 }

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/system_late.h"
 #include "collect/system_rings.h"
 #include "collect/system_numbers.h"
 #include "collect/system_rows.h"
@@ -71,6 +72,8 @@ void system_sampler_stop(struct system_sampler *s);
 
 /* Sums over the CPUs. */
 void system_sampler_stats(const struct system_sampler *s, struct stack_record_stats *ret);
+/* How late samples are, where that is measured. */
+void system_sampler_late(const struct system_sampler *s, struct system_late *ret);
 /* Times that a file could not be numbered, as there were too many: its code counts as of
  * no file. */
 uint32_t system_sampler_n_unnumbered(const struct system_sampler *s);

@@ -128,4 +128,27 @@ struct stack_record_stats {
 
 _Static_assert(sizeof(struct stack_record_stats) == 512, "layout");
 
+/* Where the program times itself, per CPU: how long after their time samples are taken.
+ * Step 0 is below half a microsecond, each further one reaches twice as far. */
+#define STACK_RECORD_LATE_STEP_NS UINT64_C(512)
+#define STACK_RECORD_LATE_STEPS	  16
+/* What the interrupt itself does not take, in virtual machines neither. */
+#define STACK_RECORD_LATE_NS	 UINT64_C(32000)
+#define STACK_RECORD_LATE_PLACES 64
+
+struct stack_record_late_place {
+	uint64_t pc, count;
+};
+
+struct stack_record_late {
+	uint64_t steps[STACK_RECORD_LATE_STEPS]; /* samples */
+	uint64_t late, late_ns; /* samples at least STACK_RECORD_LATE_NS late */
+	uint64_t late_user;	/* of these, in user code */
+	uint64_t pad[5];
+	/* Of the others, those in the kernel, where they come often. */
+	struct stack_record_late_place places[STACK_RECORD_LATE_PLACES];
+};
+
+_Static_assert(sizeof(struct stack_record_late) == 192 + 1024, "layout");
+
 #endif

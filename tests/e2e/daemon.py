@@ -15,60 +15,12 @@ import sys
 import time
 
 import harness
+from daemons import Daemon, daemon, own_memory
 from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
 
 # Others may run the workload at the same time: ours has a name of its own.
 NAME = f'cpu{os.getpid()}'
 CPU = os.path.join(DIR, NAME)
-
-
-class Daemon:
-    """One that runs on a database of its own, or on one that is given."""
-
-    def __init__(self, *options, db=None, **more):
-        self.db = db or os.path.join(DIR, f'db{len(os.listdir(DIR))}')
-        self.socket = self.db + '.socket'
-        self.child = subprocess.Popen(
-            [DWELL, 'daemon', '--db', self.db, '--socket', self.socket, *options],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more)
-
-    def wait_until_ready(self):
-        deadline = time.time() + 60
-        while self.ctl('status').returncode:
-            assert self.child.poll() is None, self.child.stderr.read()
-            assert time.time() < deadline, 'it does not answer'
-            time.sleep(0.1)
-        time.sleep(1)  # what runs already is met
-        return self
-
-    def ctl(self, *words):
-        return dwell('ctl', '--socket', self.socket, *words)
-
-    def done(self, *words):
-        p = self.ctl(*words)
-        assert p.returncode == 0, p.stderr
-        return p.stdout
-
-    def status(self):
-        return json.loads(self.done('status', '--json'))
-
-    def segments(self, epoch='*'):
-        return sorted(glob.glob(f'{self.db}/*/{epoch}/*.dwell'))
-
-    def quit(self):
-        self.done('quit')
-        assert self.child.wait(30) == 0, self.child.stderr.read()
-
-
-@contextlib.contextmanager
-def daemon(*options, **more):
-    d = Daemon(*options, **more)
-    try:
-        yield d.wait_until_ready()
-    finally:
-        if d.child.poll() is None:
-            d.child.kill()
-            d.child.wait(30)
 
 
 def cpu_ns(path, command=NAME, code=0):
@@ -194,6 +146,36 @@ def the_status_tells_rates_and_costs():
         for word in ('running', 'samples', 'lost        nothing', 'own cost', 'database'):
             assert word in text, text
         assert max(map(len, text.splitlines())) <= 80, text
+        d.quit()
+
+
+@test
+def a_paused_daemon_takes_no_samples():
+    with daemon() as d:
+        d.done('pause')
+        assert 'paused' in d.done('status')
+        before = d.status()['samples']
+        run_cpu()
+        assert d.status()['samples'] == before
+        d.done('resume')
+        used = run_cpu()
+        d.done('flush')
+        assert abs(sum_of(d.segments()) / used - 1) < 0.05
+        d.quit()
+
+
+@test
+def how_late_samples_are_is_told_where_it_is_measured():
+    with daemon('--measure') as d:
+        run_cpu()
+        s = d.status()
+        assert 0 < s['late-ns-median'] <= s['late-ns-p99'] <= s['late-ns-max'], s
+        assert s['late-user'] <= s['late'] < s['samples'] / 2, s
+        text = d.done('status')
+        assert 'within' in text and max(map(len, text.splitlines())) <= 80, text
+        d.done('flush')
+        text = dwell('report', '--db', d.db).stdout
+        assert ('32 us or more after their time' in text.replace('\n              ', ' ')) == (s['late'] > 0), text
         d.quit()
 
 
@@ -399,12 +381,6 @@ def thousands_of_processes_cost_no_memory():
         after = storm(1500)
         assert after < before + 12e6, f'{before / 1e6} to {after / 1e6} MB'
         d.quit()
-
-
-def own_memory(pid):
-    """Its anonymous memory: what it maps of the kernel's maps is bounded by itself."""
-    text = open(f'/proc/{pid}/status', encoding='utf-8').read()
-    return int(re.search(r'RssAnon:\s*(\d+)', text)[1]) * 1024
 
 
 @test

@@ -156,6 +156,27 @@ struct sched_entity {
 	uint64_t sum_exec_runtime;
 };
 
+struct timerqueue_node {
+	int64_t expires;
+};
+
+struct hrtimer {
+	struct timerqueue_node node;
+};
+
+struct hw_perf_event {
+	struct hrtimer hrtimer;
+};
+
+struct perf_event {
+	struct hw_perf_event hw;
+};
+
+/* What the argument of a program at an event is in truth. */
+struct bpf_perf_event_data_kern {
+	struct perf_event *event;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;

@@ -6,6 +6,7 @@
  * set-ups is constant when the program is loaded, so that nothing is asked per sample.
  */
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/late.bpf.h"
 #include "collect/bpf/registers.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "wire/stack_record.h"
@@ -184,7 +185,10 @@ int sample(struct bpf_perf_event_data *ctx)
 	counting_ns = now_ns();
 	is_hit = count(st, ring, s, cpu);
 	taking_put_image(st, ring, s);
-	if (is_timed)
+	if (is_timed) {
 		note_cost(st, begin_ns, counting_ns, is_hit);
+		late_note(ctx, cpu, begin_ns,
+			  registers_are_user(&ctx->regs) ? 0 : registers_pc(&ctx->regs));
+	}
 	return 0;
 }
