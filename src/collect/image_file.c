@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -53,12 +54,31 @@ static bool has_identity(int fd, const struct tracker_mmap *m, struct executable
 	return !m->inode || x->inode == m->inode;
 }
 
-static int open_if_same(const char *path, const struct tracker_mmap *m,
+/* Inode numbers repeat in other file systems, as in those of two containers.  The process
+ * itself knows, while it is there; what the kernel and stat(2) call a device is the same
+ * in most file systems, and a file that is not found is better than another one. */
+static bool is_on_device(int fd, uint32_t pid, const struct tracker_mmap *m)
+{
+	struct stat opened, mapped;
+	char link[96];
+
+	if (!m->device)
+		return true;
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid,
+		 m->start, m->end);
+	if (fstat(fd, &opened) != 0)
+		return false;
+	if (stat(link, &mapped) == 0)
+		return mapped.st_dev == opened.st_dev && mapped.st_ino == opened.st_ino;
+	return opened.st_dev == m->device;
+}
+
+static int open_if_same(const char *path, uint32_t pid, const struct tracker_mmap *m,
 			struct executable *x)
 {
 	own(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-	if (fd < 0 || !has_identity(fd, m, x))
+	if (fd < 0 || !has_identity(fd, m, x) || !is_on_device(fd, pid, m))
 		return -1;
 	return steal_fd(&fd);
 }
@@ -67,18 +87,18 @@ static int open_if_same(const char *path, const struct tracker_mmap *m,
 static int find_file(uint32_t pid, const struct tracker_mmap *m, const char *path,
 		     struct executable *x, char *host_path, size_t cap)
 {
-	int fd = open_if_same(path, m, x);
+	int fd = open_if_same(path, pid, m, x);
 
 	*host_path = '\0';
 	if (fd >= 0)
 		return fd;
 	snprintf(host_path, cap, "/proc/%u/root%s", pid, path);
-	fd = open_if_same(host_path, m, x);
+	fd = open_if_same(host_path, pid, m, x);
 	if (fd >= 0)
 		return fd;
 	snprintf(host_path, cap, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, m->start,
 		 m->end);
-	return open_if_same(host_path, m, x);
+	return open_if_same(host_path, pid, m, x);
 }
 
 /* The vDSO of 64-bit processes is the same in all of them: ours will do. */

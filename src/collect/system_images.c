@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -18,6 +19,9 @@
 #include "unwind/row_table_file.h"
 
 #define MISSES_MAX 16
+/* Of the kernel's own numbers of devices. */
+#define KERNEL_MINOR_BITS 20
+#define KERNEL_MINOR_MASK ((UINT32_C(1) << KERNEL_MINOR_BITS) - 1)
 
 struct system_image {
 	struct image_file file;
@@ -131,6 +135,8 @@ static void find(struct image_file *file, const struct stack_record_image *r)
 				  .file_offset = r->file_offset,
 				  .path = path,
 				  .inode = r->inode,
+				  .device = makedev(r->device >> KERNEL_MINOR_BITS,
+						    r->device & KERNEL_MINOR_MASK),
 				  .is_exec = true };
 
 	if (r->image == STACK_RECORD_VDSO)

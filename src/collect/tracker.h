@@ -50,7 +50,8 @@ struct tracker_mmap {
 	const char *path;
 	const uint8_t *build_id; /* or NULL: read from the file */
 	size_t build_id_size;
-	uint64_t inode; /* 0 unknown */
+	uint64_t inode;	 /* 0 unknown */
+	uint64_t device; /* as stat(2) tells it, 0 unknown */
 	bool is_exec;
 };
 
