@@ -126,6 +126,9 @@ static void print_growth(const char *s)
 		printf("; a week like this, not merged, makes %s",
 		       text_size(week, (uint64_t)((double)by / weeks)));
 	printf("\n");
+	if (control_lines_number(s, "symbols-bytes"))
+		printf("            beside it %s of symbols\n",
+		       text_size(now, control_lines_number(s, "symbols-bytes")));
 	if (control_lines_number(s, "failures"))
 		printf("            writing failed %" PRIu64 " times\n",
 		       control_lines_number(s, "failures"));

@@ -93,6 +93,11 @@ static const struct option_spec daemon_options[] = {
 	  .kind = OPTION_SIZE,
 	  .arg = "SIZE",
 	  .text = "Remove the oldest when there is more" },
+	{ .name = "keep-symbols",
+	  .kind = OPTION_SIZE,
+	  .arg = "SIZE",
+	  .text = "Keep the symbols of all programs and libraries that run, as much as "
+		  "that, so that functions have names when the files are gone" },
 	{ .name = "socket",
 	  .kind = OPTION_STRING,
 	  .arg = "PATH",
@@ -137,6 +142,7 @@ static void take_settings(const struct options *o, struct continuous_settings *s
 		.retention = { .max_age_s =
 				       (int64_t)(options_u64(o, "keep", 0) / 1000000000),
 			       .max_bytes = options_u64(o, "keep-size", 0) },
+		.symbols_max_bytes = options_u64(o, "keep-symbols", 0),
 	};
 }
 
@@ -215,6 +221,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "kernel-bytes",
 			  s.recorder.rows_bytes + s.recorder.other_bytes);
 	control_lines_add(b, "database-bytes", s.database_bytes);
+	control_lines_add(b, "symbols-bytes", s.symbols_bytes);
 	control_lines_add(b, "grown-bytes",
 			  s.database_bytes > s.bytes_at_start
 				  ? s.database_bytes - s.bytes_at_start

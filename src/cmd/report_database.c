@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/report_database.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -64,6 +65,25 @@ int report_database_split(struct report_database *d, const struct options *o,
 	return 0;
 }
 
+/* What the recorders of these epochs kept of files' symbols. */
+static void add_symbol_dirs(struct report_database *d, const struct database *from)
+{
+	size_t n = 0;
+
+	while (d->symbol_dirs && d->symbol_dirs[n])
+		n++;
+	d->symbol_dirs =
+		xrealloc(d->symbol_dirs, n + from->epochs.n + 1, sizeof(*d->symbol_dirs));
+	for (size_t i = 0; i < from->epochs.n; i++) {
+		const struct database_epoch *ep = &from->epochs.at[i];
+
+		if (!i || strcmp(ep->host, ep[-1].host) != 0)
+			d->symbol_dirs[n++] =
+				xasprintf("%s/../" DATABASE_SYMBOLS, ep->path);
+	}
+	d->symbol_dirs[n] = NULL;
+}
+
 /* path NULL: of --db */
 static int open_one(struct report_database *d, size_t i, const struct options *o,
 		    const char *path, struct err *e)
@@ -81,6 +101,7 @@ static int open_one(struct report_database *d, size_t i, const struct options *o
 		rc = database_query_load(&chosen.query, a, e);
 	if (rc < 0)
 		return rc;
+	add_symbol_dirs(d, a->database);
 	database_options_tell_range(a);
 	d->damage[i] = damage_of(a);
 	d->said[i] = !d->epochs ? said_words(o, path)
@@ -129,6 +150,9 @@ void report_database_fini(struct report_database *d)
 	for (size_t i = 0; d->epochs && d->epochs[i]; i++)
 		free(d->epochs[i]);
 	free(d->epochs);
+	for (size_t i = 0; d->symbol_dirs && d->symbol_dirs[i]; i++)
+		free(d->symbol_dirs[i]);
+	free(d->symbol_dirs);
 	free(d->answers);
 	free(d->said);
 	free(d->damage);

@@ -15,6 +15,7 @@ struct report_database {
 	char **said;			 /* the words for it in a command, or NULL */
 	char **damage;			 /* a line about it, or NULL */
 	char **epochs;			 /* directories, when each is a recording */
+	char **symbol_dirs;		 /* of its hosts, NULL-terminated */
 	size_t n;
 };
 

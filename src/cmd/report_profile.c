@@ -244,6 +244,8 @@ static int load(struct report *r, const struct options *o, bool is_compared,
 	p.names = names;
 
 	r->sym.debug_dirs = r->debug_dirs;
+	if (r->database)
+		r->sym.symbol_dirs = (const char *const *)r->database->symbol_dirs;
 	r->sym.sysroot = options_str(o, "sysroot");
 	r->sym.keep_mangled = options_has(o, "mangled");
 	r->sym.no_debuginfod = options_has(o, "no-debuginfod");

@@ -18,6 +18,7 @@
 #include "collect/segment_job.h"
 #include "collect/segment_maker.h"
 #include "collect/session_notes.h"
+#include "collect/symbol_store.h"
 #include "host/clock.h"
 #include "host/kernel.h"
 #include "host/procfs.h"
@@ -46,6 +47,7 @@ struct continuous {
 	struct utsname machine;
 	struct database_writer *database;
 	struct segment_job *job;
+	struct symbol_store *symbols; /* or NULL */
 	struct writer *open;
 	char *open_path;
 	uint64_t started_ns, opened_ns, flushed_ns;
@@ -312,6 +314,14 @@ static int open_database(struct continuous *c, struct err *e)
 	return rc < 0 ? rc : adopt(c, e);
 }
 
+static int open_symbols(struct continuous *c, struct err *e)
+{
+	own(freep) char *path =
+		xasprintf("%s/" DATABASE_SYMBOLS, database_writer_directory(c->database));
+
+	return symbol_store_new(path, c->settings.symbols_max_bytes, &c->symbols, e);
+}
+
 static int start(struct continuous *c, struct err *e)
 {
 	struct system_sampler_settings s = { .cpus = &c->cpus,
@@ -326,6 +336,10 @@ static int start(struct continuous *c, struct err *e)
 	int rc = system_recorder_new(&s, &c->recorder, e);
 
 	setpriority(PRIO_PROCESS, 0, DAEMON_NICE); /* where it may */
+	if (rc == 0 && c->settings.symbols_max_bytes)
+		rc = open_symbols(c, e);
+	if (rc == 0)
+		system_recorder_keep_symbols(c->recorder, c->symbols);
 	if (rc == 0)
 		rc = open_recording(c, e);
 	if (rc == 0)
@@ -371,6 +385,7 @@ void continuous_free(struct continuous *c)
 	system_recorder_free(c->recorder);
 	writer_free(c->open);
 	segment_job_free(c->job);
+	symbol_store_free(c->symbols);
 	database_writer_close(c->database);
 	cpus_fini(&c->cpus);
 	free(c->open_path);
@@ -488,5 +503,6 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 	ret->epoch = m ? m->epoch : 0;
 	ret->label = m ? m->label : "";
 	ret->database_bytes = bytes_of(c);
+	ret->symbols_bytes = c->symbols ? symbol_store_bytes(c->symbols) : 0;
 	ret->bytes_at_start = c->bytes_at_start;
 }

@@ -29,8 +29,9 @@ struct continuous_settings {
 	uint32_t depth;	   /* frames of user code; 0: all */
 	uint64_t drain_ns; /* how often the kernel's tables are emptied; 0: by default */
 	bool has_threads, has_processes;
-	bool is_timed;	     /* what samples take in the kernel is measured */
-	uint64_t segment_ns; /* how often a segment is made */
+	bool is_timed;		    /* what samples take in the kernel is measured */
+	uint64_t segment_ns;	    /* how often a segment is made */
+	uint64_t symbols_max_bytes; /* kept of what is met; 0: none */
 	struct database_retention retention;
 	const char *maker; /* command of this program that calls segment_maker_run() */
 };
@@ -41,6 +42,7 @@ struct continuous_status {
 	/* Of the daemon itself and of what makes its segments. */
 	uint64_t cpu_ns, own_bytes, maker_peak_bytes;
 	uint64_t database_bytes, bytes_at_start; /* of this host */
+	uint64_t symbols_bytes;			 /* beside them */
 	uint64_t n_segments;			 /* written since the start */
 	uint32_t epoch;
 	const char *label;   /* borrowed */

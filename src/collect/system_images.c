@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "collect/image_file.h"
+#include "collect/symbol_store.h"
 #include "collect/system_rows.h"
 #include "collect/tracker.h"
 #include "unwind/offline.h"
@@ -33,6 +34,7 @@ struct system_image {
 
 struct system_images {
 	struct system_rows *rows;
+	struct symbol_store *symbols; /* or NULL */
 	struct writer *writer;
 	VEC(struct system_image) all; /* by their slots */
 	VEC(uint32_t) wanted;	      /* their rows */
@@ -206,6 +208,11 @@ void system_images_meet(struct system_images *s, const struct stack_record_image
 	*vec_push(&s->wanted) = r->image;
 }
 
+void system_images_keep_symbols(struct system_images *s, struct symbol_store *symbols)
+{
+	s->symbols = symbols;
+}
+
 bool system_images_load(struct system_images *s)
 {
 	struct system_image *i;
@@ -221,6 +228,8 @@ bool system_images_load(struct system_images *s)
 		system_rows_ask_again(s->rows, image);
 	else
 		load_rows(s, image, &i->file);
+	if (s->symbols)
+		symbol_store_keep(s->symbols, &i->file);
 	closep(&i->file.fd);
 	i->file.fd = -1;
 	return true;

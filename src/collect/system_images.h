@@ -16,6 +16,7 @@
 #include "wire/stack_record.h"
 
 struct system_images;
+struct symbol_store;
 struct system_rows;
 
 struct system_images *system_images_new(struct system_rows *rows);
@@ -24,6 +25,9 @@ void system_images_freep(struct system_images **s);
 
 /* The kernel's side met it, or wants its rows again. */
 void system_images_meet(struct system_images *s, const struct stack_record_image *r);
+
+/* The symbols of what is met from now on are kept there, which is borrowed. */
+void system_images_keep_symbols(struct system_images *s, struct symbol_store *symbols);
 
 /* Load the rows of one that wants them, which takes up to a second; false: none does. */
 bool system_images_load(struct system_images *s);

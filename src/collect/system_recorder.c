@@ -78,6 +78,11 @@ int system_recorder_new(const struct system_sampler_settings *settings,
 	return 0;
 }
 
+void system_recorder_keep_symbols(struct system_recorder *r, struct symbol_store *symbols)
+{
+	system_images_keep_symbols(r->images, symbols);
+}
+
 void system_recorder_free(struct system_recorder *r)
 {
 	if (!r)

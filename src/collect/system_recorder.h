@@ -19,6 +19,7 @@
 #include "collect/system_sampler.h"
 #include "store/writer.h"
 
+struct symbol_store;
 struct system_recorder;
 
 /* Sums since the start. */
@@ -39,6 +40,9 @@ struct system_recorder_status {
 
 must_use int system_recorder_new(const struct system_sampler_settings *settings,
 				 struct system_recorder **ret, struct err *e);
+/* Before it starts: the symbols of what is met are kept there, which is borrowed. */
+void system_recorder_keep_symbols(struct system_recorder *r,
+				  struct symbol_store *symbols);
 void system_recorder_free(struct system_recorder *r);
 void system_recorder_freep(struct system_recorder **r);
 

@@ -24,6 +24,7 @@
 #include "store/segment_name.h"
 
 #define DATABASE_LOCK_FILE "lock"
+#define DATABASE_SYMBOLS   "symbols" /* of a host: a directory for debuggers */
 
 struct database_segment {
 	char *path;

@@ -67,8 +67,8 @@ static struct object *try_blob(const struct image *im, const char *kind,
 	return o && is_wanted(o, build_id) ? steal(&o) : NULL;
 }
 
-/* DIR/.build-id/ab/cdef…SUFFIX in each debug directory. */
-static struct object *try_build_id(const struct image *im, struct object_bytes id,
+/* DIR/.build-id/ab/cdef…SUFFIX in each of the directories. */
+static struct object *try_build_id(const char *const *dirs, struct object_bytes id,
 				   const char *suffix)
 {
 	struct object *o = NULL;
@@ -78,7 +78,7 @@ static struct object *try_build_id(const struct image *im, struct object_bytes i
 		return NULL;
 	for (size_t i = 0; i < id.size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id.data[i]);
-	for (const char *const *dir = debug_dirs(im); *dir && !o; dir++) {
+	for (const char *const *dir = dirs; dir && *dir && !o; dir++) {
 		own(freep) char *path =
 			xasprintf("%s/.build-id/%.2s/%s%s", *dir, hex, hex + 2, suffix);
 
@@ -128,8 +128,10 @@ static struct object *find_binary(const struct image *im, struct object_bytes id
 		o = NULL;
 	}
 	if (!o)
-		o = try_build_id(im, id, "");
-	return o ? o : try_server(im, DEBUG_SERVER_BINARY, id, problem);
+		o = try_build_id(debug_dirs(im), id, "");
+	if (!o)
+		o = try_server(im, DEBUG_SERVER_BINARY, id, problem);
+	return o ? o : try_build_id(im->options->symbol_dirs, id, "");
 }
 
 struct debug_link {
@@ -211,7 +213,7 @@ static struct object *find_debug(const struct image *im, struct object *binary,
 		return binary;
 	o = try_blob(im, "debug", id);
 	if (!o)
-		o = try_build_id(im, id, ".debug");
+		o = try_build_id(debug_dirs(im), id, ".debug");
 	if (!o && binary)
 		o = find_by_link(im, binary, id);
 	return o ? o : try_server(im, DEBUG_SERVER_DEBUG, id, problem);
@@ -261,6 +263,6 @@ struct object *locate_alternate(const struct image *im, struct object *o)
 	if (!alternate)
 		alternate = try_path(path, id, NULL);
 	if (!alternate)
-		alternate = try_build_id(im, id, ".debug");
+		alternate = try_build_id(debug_dirs(im), id, ".debug");
 	return alternate ? alternate : try_server(im, DEBUG_SERVER_DEBUG, id, &problem);
 }

@@ -537,8 +537,23 @@ bool object_to_address(const struct object *o, uint64_t offset, uint64_t *ret)
 	return false;
 }
 
+/* A file of symbols says where code is, and has none. */
+static bool is_left_out(const struct object *o, uint64_t address)
+{
+	for (size_t i = 0; i < o->n_sections; i++) {
+		const struct object_section *s = &o->sections[i];
+
+		if (s->type == SHT_NOBITS && object_section_is_code(s) &&
+		    address - s->address < s->size)
+			return true;
+	}
+	return false;
+}
+
 size_t object_read(struct object *o, uint64_t address, size_t size, struct buf *ret)
 {
+	if (is_left_out(o, address))
+		return 0;
 	for (size_t i = 0; i < o->n_segments; i++) {
 		const struct object_segment *s = &o->segments[i];
 		uint64_t at = address - s->address;

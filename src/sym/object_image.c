@@ -272,8 +272,8 @@ static int object_code(struct image *im, uint64_t address, size_t size, struct b
 		return err_set(e, ERR_UNSUPPORTED, "%s: %s", im->ref.path,
 			       buf_str(&im->problem));
 	if (!object_read(s->files.binary, address, size, ret))
-		return err_set(e, ERR_FORMAT, "%s: no bytes at address 0x%llx",
-			       im->ref.path, (unsigned long long)address);
+		return err_set(e, ERR_FORMAT, "%s has no code at address 0x%llx",
+			       object_path(s->files.binary), (unsigned long long)address);
 	return 0;
 }
 

@@ -53,7 +53,10 @@ typedef bool sym_blob_fn(void *ctx, const struct sym_image_ref *image, const cha
 
 struct sym_options {
 	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */
-	const char *sysroot;	       /* look for images below it, or NULL */
+	/* Where there are files of symbols by build-id, for binaries that are nowhere;
+	 * NULL-terminated, or NULL. */
+	const char *const *symbol_dirs;
+	const char *sysroot; /* look for images below it, or NULL */
 	bool no_inline, no_debuginfod, keep_mangled;
 	/* Who asks for the same places again and again: what was found is kept, and
 	 * images stay open until symbolizer_close_unused(). */

@@ -109,6 +109,25 @@ def programs_of_a_moment_have_their_paths():
 
 
 @test
+def functions_of_a_file_that_is_gone_have_names_when_symbols_are_kept():
+    for keep in ((), ('--keep-symbols', '100M')):
+        gone = os.path.join(DIR, f'gone{os.getpid()}')
+        shutil.copy(CPU, gone)
+        with daemon(*keep) as d:
+            subprocess.run([gone, '15'], check=True, stdout=subprocess.DEVNULL)
+            os.unlink(gone)
+            d.done('flush')
+            ours = ('--db', d.db, '--filter', f'command == {os.path.basename(gone)}')
+            p = dwell('report', *ours)
+            assert p.returncode == 0, p.stderr
+            assert bool(re.search(r'\bmain\b', p.stdout)) == bool(keep), p.stdout
+            if keep:  # names are all that is there: no code is made up
+                p = dwell('annotate', 'main', *ours)
+                assert 'has no code' in p.stdout and 'mov' not in p.stdout, p.stdout + p.stderr
+            d.quit()
+
+
+@test
 def processes_are_told_apart_where_it_is_asked_for():
     with daemon('--per-process') as d:
         pids = {run_cpu_pid(), run_cpu_pid()}
