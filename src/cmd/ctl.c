@@ -200,13 +200,15 @@ static int run_ctl(struct options *o, struct err *e)
 
 const struct command cmd_ctl = {
 	.name = "ctl",
-	.usage = "[options] status|flush|epoch [LABEL]|label TEXT|pause|resume|quit",
+	.usage = "[options] status|flush|epoch|label|pause|resume|quit [TEXT]",
 	.summary = "Ask the daemon, or tell it what to do",
 	.description =
 		"status: rates, losses, memory, what the daemon itself costs and how its "
 		"database grows.\n\n"
 		"flush: what was taken is in the database when the command returns.\n\n"
-		"epoch: the same, and a new epoch begins. label: names the epoch.\n\n"
+		"epoch [TEXT]: the same, and a new epoch of that label begins. label "
+		"TEXT: "
+		"names the epoch.\n\n"
 		"pause: no samples are taken until resume.\n\n"
 		"quit: flush, and end the daemon.",
 	.options = (const struct option_spec *const[]){ ctl_options, NULL },

@@ -13,8 +13,7 @@ extern const struct experiment experiment_states;
 /* Every moment of a thread is in one of the columns, by enum state_record_state. */
 const struct experiment experiment_states = {
 	.name = "states",
-	.summary = "which state every thread is in, at every moment: running, or what it "
-		   "waits for",
+	.summary = "what state each thread is in: running, or what it waits for",
 	.trigger = EXPERIMENT_STATES,
 	.has_variants = true,
 	.unit = "ns",

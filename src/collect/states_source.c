@@ -247,9 +247,7 @@ static void states_finish(struct source *source, struct source_stats *ret)
 
 const struct source_ops states_source = {
 	.name = "states",
-	.summary =
-		"switches of threads, their stacks walked and times summed in the kernel "
-		"(BPF)",
+	.summary = "switches of threads, timed and walked in the kernel (BPF)",
 	.probe = states_probe,
 	.range = states_range,
 	.how = states_how,
