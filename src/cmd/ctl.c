@@ -162,7 +162,7 @@ static int ask(const struct options *o, struct buf *request, struct buf *answer,
 
 	if (rc == 0)
 		rc = control_ask(socket ? socket : CONTROL_SOCKET, (char *)request->data,
-				 answer, e);
+				 0, answer, e);
 	buf_u8(answer, 0);
 	return rc;
 }

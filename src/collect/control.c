@@ -233,21 +233,28 @@ void control_serve(struct control *c, control_fn *fn, void *ctx)
 	}
 }
 
-static int read_answer(int fd, struct buf *answer, struct err *e)
+static int read_answer(int fd, struct buf *answer, uint64_t deadline_ns, struct err *e)
 {
 	char piece[4096];
-	ssize_t n;
+	ssize_t n = 1;
 
-	while ((n = read(fd, piece, sizeof(piece))) > 0 && answer->size < ANSWER_MAX)
-		buf_add(answer, piece, (size_t)n);
+	while (n > 0 && answer->size < ANSWER_MAX) {
+		if (!wait_for(fd, POLLIN, deadline_ns))
+			return err_set(e, ERR_OS, "the daemon is too busy to answer");
+		n = read(fd, piece, sizeof(piece));
+		buf_add(answer, piece, n > 0 ? (size_t)n : 0);
+	}
 	if (n < 0)
 		return err_os(e, "cannot read the daemon's answer");
 	buf_u8(answer, 0);
 	return 0;
 }
 
-int control_ask(const char *path, const char *request, struct buf *answer, struct err *e)
+int control_ask(const char *path, const char *request, unsigned patience_ms,
+		struct buf *answer, struct err *e)
 {
+	uint64_t deadline_ns =
+		patience_ms ? clock_monotonic_ns() + patience_ms * NS_PER_MS : FOR_EVER;
 	struct buf all = { 0 };
 	struct sockaddr_un a;
 	int rc = address_of(path, &a, e);
@@ -257,9 +264,9 @@ int control_ask(const char *path, const char *request, struct buf *answer, struc
 		return rc;
 	if (fd < 0)
 		return err_os(e, "no daemon at '%s'", path);
-	write_all(fd, request, strlen(request), FOR_EVER);
-	write_all(fd, "\n", 1, FOR_EVER);
-	rc = read_answer(fd, &all, e);
+	write_all(fd, request, strlen(request), deadline_ns);
+	write_all(fd, "\n", 1, deadline_ns);
+	rc = read_answer(fd, &all, deadline_ns, e);
 	if (rc == 0 && text_starts((char *)all.data, "ok\n")) {
 		buf_puts(answer, (char *)all.data + 3);
 	} else if (rc == 0) {

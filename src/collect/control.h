@@ -34,8 +34,8 @@ typedef int control_fn(void *ctx, const char *verb, const char *rest, struct buf
 /* Answer who is waiting; a client that says nothing is left alone. */
 void control_serve(struct control *c, control_fn *fn, void *ctx);
 
-/* The other end: the answer below "ok". */
-must_use int control_ask(const char *path, const char *request, struct buf *answer,
-			 struct err *e);
+/* The other end: the answer below "ok".  patience_ms 0: as long as it takes. */
+must_use int control_ask(const char *path, const char *request, unsigned patience_ms,
+			 struct buf *answer, struct err *e);
 
 #endif

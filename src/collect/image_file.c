@@ -54,18 +54,30 @@ static bool has_identity(int fd, const struct tracker_mmap *m, struct executable
 	return !m->inode || x->inode == m->inode;
 }
 
+#define LINK_SIZE 96
+
+/* To the mapped file itself, while the process is there; without a place it is the
+ * executable. */
+static void mapped_link(uint32_t pid, const struct tracker_mmap *m, char link[LINK_SIZE])
+{
+	if (m->end)
+		snprintf(link, LINK_SIZE, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid,
+			 m->start, m->end);
+	else
+		snprintf(link, LINK_SIZE, "/proc/%u/exe", pid);
+}
+
 /* Inode numbers repeat in other file systems, as in those of two containers.  The process
  * itself knows, while it is there; what the kernel and stat(2) call a device is the same
  * in most file systems, and a file that is not found is better than another one. */
 static bool is_on_device(int fd, uint32_t pid, const struct tracker_mmap *m)
 {
 	struct stat opened, mapped;
-	char link[96];
+	char link[LINK_SIZE];
 
 	if (!m->device)
 		return true;
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid,
-		 m->start, m->end);
+	mapped_link(pid, m, link);
 	if (fstat(fd, &opened) != 0)
 		return false;
 	if (stat(link, &mapped) == 0)
@@ -73,10 +85,23 @@ static bool is_on_device(int fd, uint32_t pid, const struct tracker_mmap *m)
 	return opened.st_dev == m->device;
 }
 
+/* The path is the process' choice: opening a device may start what it does. */
+static int open_regular(const char *path)
+{
+	own(closep) int handle = open(path, O_PATH | O_CLOEXEC);
+	char again[64];
+	struct stat st;
+
+	if (handle < 0 || fstat(handle, &st) != 0 || !S_ISREG(st.st_mode))
+		return -1;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", handle);
+	return open(again, O_RDONLY | O_CLOEXEC);
+}
+
 static int open_if_same(const char *path, uint32_t pid, const struct tracker_mmap *m,
 			struct executable *x)
 {
-	own(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	own(closep) int fd = open_regular(path);
 
 	if (fd < 0 || !has_identity(fd, m, x) || !is_on_device(fd, pid, m))
 		return -1;
@@ -96,8 +121,7 @@ static int find_file(uint32_t pid, const struct tracker_mmap *m, const char *pat
 	fd = open_if_same(host_path, pid, m, x);
 	if (fd >= 0)
 		return fd;
-	snprintf(host_path, cap, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, m->start,
-		 m->end);
+	mapped_link(pid, m, host_path);
 	return open_if_same(host_path, pid, m, x);
 }
 
@@ -164,7 +188,7 @@ static char *lasting_path(int fd, const char *host_path, const struct executable
 	if (!*host_path || fd < 0 || !name_of_open_file(fd, real))
 		return NULL;
 
-	own(closep) int reopened = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	own(closep) int reopened = open_regular(real);
 
 	if (reopened < 0)
 		return NULL;

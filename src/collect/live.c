@@ -17,7 +17,9 @@
 #include "collect/control_lines.h"
 #include "collect/live_recorder.h"
 
-#define REPORT_MAX 1024
+/* Keys wait meanwhile. */
+#define PATIENCE_MS 10000
+#define REPORT_MAX  1024
 /* How long what a recorder that has gone told last may take. */
 #define REPORT_PATIENCE_MS 2000
 
@@ -191,7 +193,7 @@ static void read_state(const char *lines, struct live_state *ret)
 int live_ask(struct live *l, struct live_state *ret, struct err *e)
 {
 	struct buf answer = { 0 };
-	int rc = control_ask(l->socket, "recent", &answer, e);
+	int rc = control_ask(l->socket, "recent", PATIENCE_MS, &answer, e);
 
 	if (rc == 0)
 		read_state(buf_str(&answer), ret);

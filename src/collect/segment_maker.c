@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/segment_maker.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,18 +95,28 @@ static int add(struct maker *m, const char *path, struct err *e)
 	return rc < 0 ? rc : remove_waiting(m, path, e);
 }
 
+static int is_waiting(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name), tail = strlen(WAITING_SUFFIX);
+
+	return n > tail && strcmp(entry->d_name + n - tail, WAITING_SUFFIX) == 0;
+}
+
 static int add_all(struct maker *m, struct err *e)
 {
-	own(freep) char *pattern =
-		xasprintf("%s/*" WAITING_SUFFIX, database_writer_directory(m->database));
-	glob_t found;
-	int rc = 0;
+	const char *directory = database_writer_directory(m->database);
+	struct dirent **found;
+	int n = scandir(directory, &found, is_waiting, alphasort), rc = 0;
 
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return 0;
-	for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
-		rc = add(m, found.gl_pathv[i], e);
-	globfree(&found);
+	if (n < 0)
+		return err_os(e, "cannot read '%s'", directory);
+	for (int i = 0; i < n; i++) {
+		own(freep) char *path = xasprintf("%s/%s", directory, found[i]->d_name);
+
+		rc = rc < 0 ? rc : add(m, path, e);
+		free(found[i]);
+	}
+	free(found);
 	return rc;
 }
 

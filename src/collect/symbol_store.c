@@ -18,8 +18,9 @@
 #include "store/durable.h"
 
 /* When there is too much, more than that goes, so that it is not looked for each time. */
-#define KEPT_OF_10 9
-#define NAME_SIZE  (sizeof(".build-id/ab/") + 2 * (size_t)MODEL_BUILD_ID_MAX)
+#define KEPT_OF_10   9
+#define LARGEST_PART 3 /* of the limit, that a single file may be */
+#define NAME_SIZE    (sizeof(".build-id/ab/") + 2 * (size_t)MODEL_BUILD_ID_MAX)
 
 struct symbol_store {
 	char *directory;
@@ -190,12 +191,13 @@ static int write_new(struct symbol_store *s, const struct image_file *file,
 	fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_os(e, "cannot write '%s'", temporary);
-	rc = symbol_file_write(file->fd, fd, e);
+	rc = symbol_file_write(file->fd, fd, s->max_bytes / LARGEST_PART, e);
 	if (rc == 0 && (fstat(fd, &st) < 0 || rename(temporary, path) < 0))
 		rc = err_os(e, "cannot write '%s'", path);
 	if (rc < 0)
 		unlink(temporary);
-	s->bytes += (uint64_t)st.st_size;
+	else
+		s->bytes += (uint64_t)st.st_size;
 	return rc;
 }
 

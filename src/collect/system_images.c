@@ -28,7 +28,7 @@ struct system_image {
 	struct image_file file;
 	uint32_t number;
 	uint32_t id; /* in the recording, MODEL_NONE: not in it yet */
-	bool is_known;
+	bool is_known, is_wanted;
 	unsigned n_missed; /* so many processes ended too early */
 };
 
@@ -205,7 +205,9 @@ void system_images_meet(struct system_images *s, const struct stack_record_image
 	} else {
 		image_file_fini(&file);
 	}
-	*vec_push(&s->wanted) = r->image;
+	if (!i->is_wanted) /* two CPUs may ask at once */
+		*vec_push(&s->wanted) = r->image;
+	i->is_wanted = true;
 }
 
 void system_images_keep_symbols(struct system_images *s, struct symbol_store *symbols)
@@ -224,6 +226,7 @@ bool system_images_load(struct system_images *s)
 	if (!find_slot(s, image))
 		return true;
 	i = slot(s, image);
+	i->is_wanted = false;
 	if (is_worth_asking_again(i))
 		system_rows_ask_again(s->rows, image);
 	else

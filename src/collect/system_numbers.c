@@ -175,7 +175,8 @@ static void reclaim_lost(struct system_numbers *n, const struct numbered *all,
 
 	for (size_t i = 0; i < count; i++)
 		has_owner[STACK_ROWS_SLOT(all[i].number)] = true;
-	for (uint32_t i = *n->maps.n_taken; i != *n->maps.n_offered; i++)
+	/* From where look() saw it: who took one since may not be in the list. */
+	for (uint32_t i = n->n_taken; i != *n->maps.n_offered; i++)
 		has_owner[STACK_ROWS_SLOT(n->offers[i % SLOTS])] = true;
 	for (uint32_t i = STACK_RECORD_FILES; i < n->n_given; i++)
 		if (!has_owner[i] && n->met_ns[i] &&

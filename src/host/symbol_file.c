@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -20,8 +19,7 @@
 
 struct symbol_file {
 	int from, to;
-	uint64_t size; /* of the file that is read */
-	uint64_t at;   /* bytes written */
+	uint64_t at; /* bytes written */
 	Elf64_Ehdr header;
 	Elf64_Phdr *segments;
 	Elf64_Shdr *sections;
@@ -76,13 +74,9 @@ static int read_header(struct symbol_file *f, struct err *e)
 {
 	Elf64_Ehdr *h = &f->header;
 	int rc = read_at(f, h, sizeof(*h), 0, e);
-	struct stat st;
 
 	if (rc < 0)
 		return rc;
-	if (fstat(f->from, &st) < 0)
-		return err_os(e, "cannot stat");
-	f->size = (uint64_t)st.st_size;
 	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
 		return err_set(e, ERR_FORMAT, "not an ELF file");
 	if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB)
@@ -203,9 +197,6 @@ static int put_section(struct symbol_file *f, Elf64_Shdr *s, struct err *e)
 	if (rc < 0)
 		return rc;
 	if (is_kept(f, s)) {
-		/* Sections that overlap could make any amount of a small file. */
-		if (s->sh_size > f->size || f->at > 2 * f->size)
-			return err_set(e, ERR_FORMAT, "the ELF file's sections overlap");
 		s->sh_offset = f->at;
 		return copy(f, offset, s->sh_size, e);
 	}
@@ -239,10 +230,34 @@ static int put_all(struct symbol_file *f, struct err *e)
 	return rc;
 }
 
-int symbol_file_write(int from, int to, struct err *e)
+/* Before anything is written: sections may be as large as they claim to be, and lie on
+ * each other. */
+static int check_size(const struct symbol_file *f, uint64_t max_bytes, struct err *e)
+{
+	uint64_t left = max_bytes;
+	size_t headers = sizeof(f->header) + f->header.e_phnum * sizeof(*f->segments) +
+			 (f->n_sections + 1) * (sizeof(*f->sections) + ALIGN);
+
+	for (size_t i = 0; i < f->n_sections; i++) {
+		const Elf64_Shdr *s = &f->sections[i];
+
+		if (!is_kept(f, s))
+			continue;
+		if (s->sh_size > left)
+			return err_set(e, ERR_UNSUPPORTED, "too many symbols");
+		left -= s->sh_size;
+	}
+	if (headers > left)
+		return err_set(e, ERR_UNSUPPORTED, "too many sections");
+	return 0;
+}
+
+int symbol_file_write(int from, int to, uint64_t max_bytes, struct err *e)
 {
 	own(fini) struct symbol_file f = { .from = from, .to = to };
 	int rc = read_headers(&f, e);
 
+	if (rc == 0)
+		rc = check_size(&f, max_bytes, e);
 	return rc < 0 ? rc : put_all(&f, e);
 }

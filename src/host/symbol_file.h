@@ -9,11 +9,13 @@
 #ifndef DWELL_HOST_SYMBOL_FILE_H
 #define DWELL_HOST_SYMBOL_FILE_H
 
+#include <stdint.h>
+
 #include "base/err.h"
 #include "base/own.h"
 
-/* Appends to an empty file.  ERR_FORMAT, ERR_UNSUPPORTED (32 bits): there are none to
- * be had.  Descriptors are borrowed. */
-must_use int symbol_file_write(int from, int to, struct err *e);
+/* Appends to an empty file no more than max_bytes.  ERR_FORMAT, ERR_UNSUPPORTED (32 bits,
+ * too large): there are none to be had.  Descriptors are borrowed. */
+must_use int symbol_file_write(int from, int to, uint64_t max_bytes, struct err *e);
 
 #endif

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 import time
 
 from harness import DIR, DWELL, dwell
@@ -15,7 +16,7 @@ class Daemon:
     """One that runs on a database of its own, or on one that is given."""
 
     def __init__(self, *options, db=None, **more):
-        self.db = db or os.path.join(DIR, f'db{len(os.listdir(DIR))}')
+        self.db = db or tempfile.mkdtemp(prefix='db', dir=DIR)
         self.socket = self.db + '.socket'
         self.child = subprocess.Popen(
             [DWELL, 'daemon', '--db', self.db, '--socket', self.socket, *options],

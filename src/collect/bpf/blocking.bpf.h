@@ -31,16 +31,18 @@ static __always_inline bool blocking_is_scheduler(uint64_t pc)
 static __always_inline void blocking_take_kernel(void *ctx, struct scratch *s)
 {
 	uint64_t *frames = s->walk.record.frames;
+	uint32_t skip = blocking_skip;
 
-	taking_kernel(ctx, s, blocking_skip);
+	taking_kernel(ctx, s, skip);
 	if (!s->walk.n_kernel || blocking_is_scheduler(frames[0]))
 		return;
 	for (uint32_t i = 1; i < BLOCKING_SKIP_MAX; i++) {
-		if (!blocking_is_scheduler(frames[i]))
+		if (i >= s->walk.n_kernel || !blocking_is_scheduler(frames[i]))
 			continue;
-		blocking_skip += i;
+		/* Other CPUs find the same at the same time. */
+		__sync_val_compare_and_swap(&blocking_skip, skip, skip + i);
 		s->walk.hash = 0;
-		taking_kernel(ctx, s, blocking_skip);
+		taking_kernel(ctx, s, skip + i);
 		return;
 	}
 }

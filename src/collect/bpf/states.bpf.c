@@ -44,20 +44,6 @@ static __always_inline const void *take_user(struct scratch *s, struct task_stru
 	return kept;
 }
 
-static __always_inline void want_image(struct scratch *s)
-{
-	uint32_t cpu = bpf_get_smp_processor_id();
-	struct stack_record_stats *st;
-	void *ring;
-
-	if (!s->walk.wanted_image)
-		return;
-	st = bpf_map_lookup_elem(&stats, &cpu);
-	ring = bpf_map_lookup_elem(&rings, &cpu);
-	if (st && ring)
-		taking_put_image(st, ring, s);
-}
-
 static __always_inline void leave(void *ctx, struct scratch *s, struct task_struct *task,
 				  struct thread *t, uint32_t state, uint64_t now)
 {
@@ -77,7 +63,7 @@ static __always_inline void leave(void *ctx, struct scratch *s, struct task_stru
 	t->sum =
 		sums_find(s, task, t,
 			  state ? blocking_state(s, state, kept) : STATE_RECORD_WAIT_CPU);
-	want_image(s);
+	sums_want_image(s, task);
 	t->where = state ? THREAD_BLOCKED : THREAD_WAITS;
 }
 
@@ -212,7 +198,7 @@ int sampled(struct bpf_perf_event_data *ctx)
 		taking_kernel(ctx, s, 0);
 	take_user(s, task, is_user ? &ctx->regs : NULL);
 	sum = sums_find(s, task, t, is_user ? STATE_RECORD_USER : STATE_RECORD_SYSTEM);
-	want_image(s);
+	sums_want_image(s, task);
 	sums_charge(sum, ns);
 	if (is_user) {
 		t->user_ns += ns;

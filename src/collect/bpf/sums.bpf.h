@@ -39,12 +39,30 @@ static __always_inline void sums_names(struct scratch *s, struct task_struct *ta
 	bpf_probe_read_kernel(r->thread_comm, sizeof(r->thread_comm), &task->comm);
 }
 
+/* Tell of the file whose rules the stack in the scratch wants, if one does. */
+static __noinline void sums_want_image(struct scratch *s, struct task_struct *task)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct stack_record_stats *st;
+	void *ring;
+
+	if (!s->walk.wanted_image)
+		return;
+	st = bpf_map_lookup_elem(&stats, &cpu);
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (!st || !ring)
+		return;
+	s->walk.record.pid = task->tgid;
+	taking_put_image(st, ring, s);
+}
+
 /* A number for what is in the scratch, or 0. */
 static __always_inline uint32_t sums_add(struct scratch *s, struct task_struct *task,
 					 uint64_t key)
 {
 	uint32_t cpu = bpf_get_smp_processor_id(), number;
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	bool is_told;
 
 	if (!ring || sums_next >= STATE_RECORD_SUMS_MAX)
 		return 0;
@@ -54,8 +72,9 @@ static __always_inline uint32_t sums_add(struct scratch *s, struct task_struct *
 	s->walk.record.key = number;
 	s->walk.record.time_ns = bpf_ktime_get_ns();
 	sums_names(s, task);
-	if (!taking_put_stack(ring, s, task, 0) ||
-	    bpf_map_update_elem(&sum_numbers, &key, &number, BPF_NOEXIST))
+	is_told = taking_put_stack(ring, s, task, 0);
+	sums_want_image(s, task); /* its executable */
+	if (!is_told || bpf_map_update_elem(&sum_numbers, &key, &number, BPF_NOEXIST))
 		return 0;
 	return number;
 }

@@ -33,6 +33,16 @@ static __always_inline void walk_want(struct walk *w, struct stack_image *image,
 	w->wanted_file = m->file;
 }
 
+/* It could not be told: the next who meets it asks. */
+static __always_inline void walk_want_again(const struct walk *w)
+{
+	uint32_t slot = STACK_ROWS_SLOT(w->wanted_image);
+	struct stack_image *image = bpf_map_lookup_elem(&images, &slot);
+
+	if (image)
+		image->state = STACK_IMAGE_NEW;
+}
+
 /* Learn what is mapped at the pc, if it is not what was at the last. */
 static __always_inline bool walk_map(struct walk *w, uint64_t pc)
 {
