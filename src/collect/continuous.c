@@ -22,6 +22,7 @@
 #include "host/clock.h"
 #include "host/kernel.h"
 #include "host/procfs.h"
+#include "host/self_cost.h"
 #include "store/database.h"
 
 /* Beside the epochs; no reader of the database looks at it. */
@@ -64,43 +65,17 @@ static int64_t now_s(void)
 	return (int64_t)(clock_read_ns(CLOCK_REALTIME) / 1000000000);
 }
 
-static uint64_t cpu_ns(const struct rusage *u)
-{
-	return ((uint64_t)u->ru_utime.tv_sec + (uint64_t)u->ru_stime.tv_sec) *
-		       1000000000 +
-	       ((uint64_t)u->ru_utime.tv_usec + (uint64_t)u->ru_stime.tv_usec) * 1000;
-}
-
 /* And of what makes segments. */
-static uint64_t own_cpu_ns(uint64_t *ret_maker_peak_bytes)
+static uint64_t own_cpu_ns(void)
 {
-	struct rusage self = { 0 }, makers = { 0 };
-
-	getrusage(RUSAGE_SELF, &self);
-	getrusage(RUSAGE_CHILDREN, &makers);
-	if (ret_maker_peak_bytes)
-		*ret_maker_peak_bytes = (uint64_t)makers.ru_maxrss * 1024;
-	return cpu_ns(&self) + cpu_ns(&makers);
-}
-
-/* Without what is mapped of the kernel's maps, which is the kernel's. */
-static uint64_t bytes_in_memory(pid_t pid)
-{
-	char path[64], text[4096];
-	const char *line;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (procfs_read_text(path, text, sizeof(text), NULL) < 0)
-		return 0;
-	line = strstr(text, "\nRssAnon:");
-	return line ? strtoull(line + strlen("\nRssAnon:"), NULL, 10) * 1024 : 0;
+	return self_cost_cpu_ns() + self_cost_children_cpu_ns();
 }
 
 static uint64_t own_bytes(const struct continuous *c)
 {
 	pid_t maker = segment_job_pid(c->job);
 
-	return bytes_in_memory(getpid()) + (maker ? bytes_in_memory(maker) : 0);
+	return self_cost_bytes() + (maker ? self_cost_bytes_of(maker) : 0);
 }
 
 /* The open recording. */
@@ -466,7 +441,7 @@ int continuous_recent(struct continuous *c, struct continuous_recent *ret, struc
 		.taken_ns = now_ns,
 		.period_ns = c->settings.period_ns,
 		.lost = st.kernel.lost + st.counts.strays,
-		.cpu_ns = own_cpu_ns(NULL),
+		.cpu_ns = own_cpu_ns(),
 		.own_bytes = own_bytes(c),
 		.kernel_bytes = st.rows_bytes + st.other_bytes,
 		.has_processes = c->settings.has_processes,
@@ -497,7 +472,8 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 					   .n_segments = segment_job_n_segments(c->job),
 					   .n_failures = c->n_failures };
 	system_recorder_status(c->recorder, &ret->recorder);
-	ret->cpu_ns = own_cpu_ns(&ret->maker_peak_bytes);
+	ret->cpu_ns = own_cpu_ns();
+	ret->maker_peak_bytes = self_cost_children_peak_bytes();
 	ret->own_bytes = own_bytes(c);
 	ret->is_paused = c->is_paused;
 	ret->epoch = m ? m->epoch : 0;

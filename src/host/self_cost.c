@@ -1,27 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/self_cost.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "host/procfs.h"
 
-uint64_t self_cost_cpu_ns(void)
+static uint64_t cpu_ns(int who)
 {
 	struct rusage u = { 0 };
 
-	getrusage(RUSAGE_SELF, &u);
+	getrusage(who, &u);
 	return ((uint64_t)u.ru_utime.tv_sec + (uint64_t)u.ru_stime.tv_sec) * 1000000000 +
 	       ((uint64_t)u.ru_utime.tv_usec + (uint64_t)u.ru_stime.tv_usec) * 1000;
 }
 
+uint64_t self_cost_cpu_ns(void)
+{
+	return cpu_ns(RUSAGE_SELF);
+}
+
+uint64_t self_cost_children_cpu_ns(void)
+{
+	return cpu_ns(RUSAGE_CHILDREN);
+}
+
+uint64_t self_cost_children_peak_bytes(void)
+{
+	struct rusage u = { 0 };
+
+	getrusage(RUSAGE_CHILDREN, &u);
+	return (uint64_t)u.ru_maxrss * 1024;
+}
+
 uint64_t self_cost_bytes(void)
 {
-	char text[4096];
+	return self_cost_bytes_of(getpid());
+}
+
+uint64_t self_cost_bytes_of(pid_t child)
+{
+	char path[64], text[4096];
 	const char *line;
 
-	if (procfs_read_text("/proc/self/status", text, sizeof(text), NULL) < 0)
+	snprintf(path, sizeof(path), "/proc/%d/status", child);
+	if (procfs_read_text(path, text, sizeof(text), NULL) < 0)
 		return 0;
 	line = strstr(text, "\nRssAnon:");
 	return line ? strtoull(line + strlen("\nRssAnon:"), NULL, 10) * 1024 : 0;
