@@ -90,6 +90,8 @@ def truncated(r):
 @test
 def shares_of_a_known_call_tree():
     with recording('-F', '5200'):
+        used_ns(spawn(workload('cpu'), '2'))  # it is met, and its rules are loaded
+        time.sleep(0.5)
         child = spawn(workload('cpu'), '60')
         used = used_ns(child)
     r = of(child.pid)
