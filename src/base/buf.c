@@ -19,16 +19,14 @@ void buf_clear(struct buf *b)
 	b->size = 0;
 }
 
-uint8_t *buf_reserve(struct buf *b, size_t n)
+uint8_t *buf_grow(struct buf *b, size_t n)
 {
-	if (!b->data || n > b->cap - b->size) {
-		size_t cap = b->cap ? b->cap * 2 : 256;
+	size_t cap = b->cap ? b->cap * 2 : 256;
 
-		while (cap - b->size < n)
-			cap *= 2;
-		b->data = xrealloc(b->data, cap, 1);
-		b->cap = cap;
-	}
+	while (cap - b->size < n)
+		cap *= 2;
+	b->data = xrealloc(b->data, cap, 1);
+	b->cap = cap;
 	return b->data + b->size;
 }
 
@@ -42,7 +40,8 @@ void buf_add(struct buf *b, const void *data, size_t n)
 
 void buf_u8(struct buf *b, uint8_t v)
 {
-	buf_add(b, &v, sizeof(v));
+	*buf_reserve(b, 1) = v;
+	b->size++;
 }
 
 void buf_u16le(struct buf *b, uint16_t v)

@@ -17,8 +17,12 @@ struct buf {
 
 void buf_fini(struct buf *b);
 void buf_clear(struct buf *b); /* keeps the memory */
+uint8_t *buf_grow(struct buf *b, size_t n);
 /* Room for n more bytes at the end, not yet counted in size. */
-uint8_t *buf_reserve(struct buf *b, size_t n);
+static inline uint8_t *buf_reserve(struct buf *b, size_t n)
+{
+	return b->data && n <= b->cap - b->size ? b->data + b->size : buf_grow(b, n);
+}
 void buf_add(struct buf *b, const void *data, size_t n);
 void buf_u8(struct buf *b, uint8_t v);
 void buf_u16le(struct buf *b, uint16_t v);

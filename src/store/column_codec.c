@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/own.h"
 #include "base/reader.h"
+#include "store/bits.h"
 
 #define PALETTE_MAX   256
 #define PALETTE_SLOTS 1024 /* power of two, at most a quarter full */
@@ -162,38 +163,45 @@ static void write_palette(const uint64_t *v, size_t n, struct palette *palette,
 	out->size += n;
 }
 
+static unsigned bits_of(uint64_t v)
+{
+	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
+}
+
+static uint64_t gap(const uint64_t *v, size_t i, bool is_delta)
+{
+	return v[i] - (is_delta && i ? v[i - 1] : 0);
+}
+
 /* Gaps of all sizes: how many bits each takes is worth compressing, the bits are not. */
 static void write_bits(const uint64_t *v, size_t n, bool is_delta,
 		       struct squeeze *squeeze, struct buf *out)
 {
 	own(buf_fini) struct buf lengths = { 0 };
-	own(buf_fini) struct buf bits = { 0 };
-	unsigned n_pending = 0;
-	uint8_t pending = 0;
+	own(buf_fini) struct buf bytes = { 0 };
+	uint8_t *length = buf_reserve(&lengths, n);
+	size_t n_bits = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t x = v[i] - (is_delta && i ? v[i - 1] : 0);
-		unsigned length = x ? 64 - (unsigned)__builtin_clzll(x) : 0;
-
-		buf_u8(&lengths, (uint8_t)length);
-		for (unsigned k = 0; k + 1 < length; k++) {
-			pending |= (uint8_t)((x >> k & 1) << n_pending);
-			if (++n_pending < 8)
-				continue;
-			buf_u8(&bits, pending);
-			pending = 0;
-			n_pending = 0;
-		}
+		length[i] = (uint8_t)bits_of(gap(v, i, is_delta));
+		n_bits += length[i] ? length[i] - 1u : 0;
 	}
-	if (n_pending)
-		buf_u8(&bits, pending);
+	lengths.size = n;
+
+	struct bits_writer bits = { .at = buf_reserve(&bytes,
+						      n_bits / 8 + 1 + BITS_SPARE) };
+
+	for (size_t i = 0; i < n; i++)
+		if (length[i])
+			bits_add(&bits, gap(v, i, is_delta), length[i] - 1u);
+	bytes.size = (n_bits + 7) / 8;
 
 	bool is_packed = squeeze_pack(squeeze, lengths.data, lengths.size);
 	const struct buf *front = is_packed ? &squeeze->packed : &lengths;
 
 	buf_uleb(out, front->size);
 	buf_add(out, front->data, front->size);
-	buf_add(out, bits.data, bits.size);
+	buf_add(out, bytes.data, bytes.size);
 }
 
 static void write_column(enum column_codec codec, const uint64_t *v, size_t n,
@@ -411,24 +419,16 @@ INLINE void read_palette(struct reader *r, size_t n, struct column_out *o)
 		r->bad = true;
 }
 
-struct bit_reader {
-	const uint8_t *at;
-	size_t n_bits, next;
-};
-
 /* The low bits of a value, of which the highest is not stored. */
-INLINE uint64_t read_value(struct bit_reader *b, unsigned length, bool *is_bad)
+INLINE uint64_t read_value(struct bits_reader *b, unsigned length, bool *is_bad)
 {
-	if (length > 64 || (length && b->n_bits - b->next < length - 1)) {
+	if (!length)
+		return 0;
+	if (length > 64 || bits_left(b) < length - 1) {
 		*is_bad = true;
 		return 0;
 	}
-
-	uint64_t v = length ? UINT64_C(1) << (length - 1) : 0;
-
-	for (unsigned k = 0; k + 1 < length; k++, b->next++)
-		v |= (uint64_t)(b->at[b->next / 8] >> b->next % 8 & 1) << k;
-	return v;
+	return UINT64_C(1) << (length - 1) | bits_take(b, length - 1);
 }
 
 /* scratch: the lengths, when they are compressed. */
@@ -439,7 +439,7 @@ INLINE void read_bits(struct reader *r, size_t n, bool is_delta, struct column_o
 	const uint8_t *lengths = reader_bytes(r, size);
 	size_t n_bytes = reader_left(r);
 	const uint8_t *bytes = reader_bytes(r, n_bytes);
-	struct bit_reader bits = { bytes, n_bytes * 8, 0 };
+	struct bits_reader bits = { bytes, n_bytes, 0 };
 	uint64_t v = 0;
 
 	if (!lengths || !bytes) {

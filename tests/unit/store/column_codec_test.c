@@ -70,8 +70,16 @@ static uint64_t wild(uint64_t i, uint64_t random)
 	return random;
 }
 
+/* Every length of bits there is, 0 and 64 too, as the codec of bits likes them best. */
+static uint64_t lengths(uint64_t i, uint64_t random)
+{
+	unsigned length = (unsigned)(i * 7 % 65);
+
+	return length ? (random | UINT64_C(1) << 63) >> (64 - length) : 0;
+}
+
 static shape_fn *const shapes[] = { constant, small, rising, falling, runs,
-				    few,      many,  skewed, wild };
+				    few,      many,  skewed, wild,    lengths };
 
 static bool decode(const struct buf *bytes, size_t n, bool is_wide, void *out)
 {
@@ -163,6 +171,20 @@ static void gaps_take_little_more_than_their_bits(void **state)
 	assert_true(bytes.size < N_MAX * 9 / 8);
 }
 
+static void bits_are_chosen_for_every_length(void **state)
+{
+	own(squeeze_fini) struct squeeze thorough = { .level = 9 };
+	own(buf_fini) struct buf bytes = { 0 };
+	own(freep) uint64_t *in = xcalloc(N_MAX, 8);
+
+	(void)state;
+	for (size_t i = 0; i < N_MAX; i++)
+		in[i] = lengths(i, hash_u64(i));
+	column_codec_encode(in, N_MAX, &thorough, &bytes);
+	assert_int_equal(bytes.data[0], COLUMN_CODEC_BITS);
+	check_shape(lengths, N_MAX, UINT64_MAX, &thorough);
+}
+
 static void malformed_columns_are_refused(void **state)
 {
 	static const struct {
@@ -208,6 +230,7 @@ int main(void)
 		cmocka_unit_test(every_column_comes_back),
 		cmocka_unit_test(the_codec_fits_the_values),
 		cmocka_unit_test(gaps_take_little_more_than_their_bits),
+		cmocka_unit_test(bits_are_chosen_for_every_length),
 		cmocka_unit_test(malformed_columns_are_refused),
 	};
 
