@@ -7,23 +7,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "collect/jit_files.h"
-#include "collect/kernel_frames.h"
-#include "collect/pseudo_image.h"
 #include "collect/system_classes.h"
 #include "collect/system_images.h"
-#include "host/executable.h"
-
-_Static_assert((int)STACK_STOP_END == (int)UNWIND_END, "one numbering");
-_Static_assert((int)STACK_STOP_NO_MAP == (int)UNWIND_NO_MAP, "one numbering");
-_Static_assert((int)STACK_STOP_NO_TABLE == (int)UNWIND_NO_TABLE, "one numbering");
-_Static_assert((int)STACK_STOP_BAD_RULE == (int)UNWIND_BAD_RULE, "one numbering");
-_Static_assert((int)STACK_STOP_BAD_MEMORY == (int)UNWIND_BAD_MEMORY, "one numbering");
-_Static_assert((int)STACK_STOP_LIMIT == (int)UNWIND_LIMIT, "one numbering");
-_Static_assert((int)STACK_STOP_NO_PROGRESS == (int)UNWIND_NO_PROGRESS, "one numbering");
-_Static_assert((int)STACK_STOP_NO_REGISTER == (int)UNWIND_NO_REGISTER, "one numbering");
-_Static_assert((int)STACK_STOP_32BIT == (int)UNWIND_32BIT, "one numbering");
-_Static_assert((int)STACK_STOP_NOT_LOADED == (int)UNWIND_NOT_LOADED, "one numbering");
+#include "collect/system_stacks.h"
 
 /* A key: where its record is, and what was counted since the last drain. */
 struct counted {
@@ -44,14 +30,9 @@ struct system_counts {
 	struct system_classes *classes;
 	struct writer *writer;
 	struct system_counts_events events;
-	struct kernel_frames *kernel;
-	struct jit_files *jit;
+	struct system_stacks *stacks; /* of the recording */
 	struct keys tables[2];
-	/* Of the recording. */
-	struct map code_images; /* pid → image of code without a file */
-	uint32_t unknown, truncated;
-	/* For good. */
-	struct system_counts_stats stats;
+	struct system_counts_stats stats; /* for good */
 };
 
 struct system_counts *system_counts_new(struct system_images *images)
@@ -65,12 +46,9 @@ struct system_counts *system_counts_new(struct system_images *images)
 
 static void end_recording(struct system_counts *c)
 {
-	kernel_frames_free(c->kernel);
-	jit_files_free(c->jit);
+	system_stacks_free(c->stacks);
 	system_classes_end(c->classes);
-	map_fini(&c->code_images);
-	c->kernel = NULL;
-	c->jit = NULL;
+	c->stacks = NULL;
 	c->writer = NULL;
 }
 
@@ -99,9 +77,7 @@ void system_counts_begin(struct system_counts *c, struct writer *w,
 	end_recording(c);
 	c->writer = w;
 	c->events = *events;
-	c->kernel = kernel_frames_new(w);
-	c->jit = jit_files_new(w);
-	c->unknown = c->truncated = MODEL_NONE;
+	c->stacks = system_stacks_new(c->images, w);
 	system_images_begin(c->images, w);
 	system_classes_begin(c->classes, w, events->is_kept);
 }
@@ -151,81 +127,6 @@ void system_counts_time(struct system_counts *c, uint64_t key,
 	k->counted.at[*at].wait_ns += more->wait_ns;
 }
 
-/* Code that no file explains is of one process. */
-static uint32_t code_image(struct system_counts *c, uint32_t pid)
-{
-	bool is_new, is_jit;
-	uint64_t *slot = map_slot(&c->code_images, pid, &is_new);
-
-	if (!is_new)
-		return (uint32_t)*slot;
-	is_jit = jit_files_has(c->jit, pid);
-	*slot = writer_image(
-		c->writer,
-		&(struct model_image){
-			.path = writer_string(c->writer, is_jit ? "[jit]" : "[anon]"),
-			.kind = is_jit ? IMAGE_JIT : IMAGE_ANON,
-			.pid = pid });
-	if (is_jit)
-		jit_files_set_image(c->jit, pid, (uint32_t)*slot);
-	return (uint32_t)*slot;
-}
-
-static uint32_t user_location(struct system_counts *c, const struct stack_record *r,
-			      uint64_t frame)
-{
-	uint32_t flags = frame & STACK_RECORD_EXACT ? 0 : LOCATION_RETURN;
-	uint32_t image = (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT);
-	uint64_t offset = frame & STACK_RECORD_OFFSET;
-
-	if (image == STACK_RECORD_UNMAPPED)
-		return writer_location(
-			c->writer,
-			pseudo_image(c->writer, &c->unknown, IMAGE_UNKNOWN, "[unknown]"),
-			0, 0);
-	if (image < STACK_RECORD_ADDRESS)
-		return writer_location(c->writer, system_images_id(c->images, image),
-				       offset, flags);
-	offset |= (uint64_t)(image - STACK_RECORD_ADDRESS) << STACK_RECORD_OFFSET_BITS;
-	return writer_location(c->writer, code_image(c, r->pid), offset, flags);
-}
-
-/* The outermost frame is where the kernel started the program, or its linker. */
-static bool is_entry(const struct system_counts *c, uint64_t frame)
-{
-	uint32_t image = (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT);
-
-	return executable_is_entry(system_images_entry(c->images, image),
-				   frame & STACK_RECORD_OFFSET);
-}
-
-static uint32_t build_stack(struct system_counts *c, const struct stack_record *r,
-			    uint64_t count)
-{
-	const uint64_t *user = r->frames + r->n_kernel;
-	uint32_t n_user = r->n_user, stack = 0;
-	uint32_t stop = r->stop < UNWIND_N_STOPS ? r->stop : UNWIND_BAD_RULE;
-
-	if (n_user && is_entry(c, user[n_user - 1]))
-		stop = UNWIND_END;
-	if (n_user)
-		c->stats.stops[stop] += count;
-	if (n_user && stop != UNWIND_END)
-		stack = writer_stack(
-			c->writer, stack,
-			writer_location(c->writer,
-					pseudo_image(c->writer, &c->truncated,
-						     IMAGE_TRUNCATED, "[truncated]"),
-					stop, 0));
-	for (uint32_t i = n_user; i-- > 0;)
-		stack = writer_stack(c->writer, stack, user_location(c, r, user[i]));
-	for (uint32_t i = r->n_kernel; i-- > 0;)
-		stack = writer_stack(c->writer, stack,
-				     kernel_frames_location(c->kernel, r->frames[i],
-							    i ? LOCATION_RETURN : 0));
-	return stack;
-}
-
 static const struct stack_record *record_of(const struct keys *keys,
 					    const struct counted *k)
 {
@@ -240,10 +141,13 @@ static void write_key(struct system_counts *c, const struct stack_record *r,
 		.weight = k->weight,
 		.event = c->events.ids[r->state % SYSTEM_COUNTS_EVENTS_MAX],
 		.thread = system_classes_id(c->classes, r),
-		.stack = build_stack(c, r, k->count),
 		.count = (uint32_t)k->count,
 	};
+	enum unwind_stop stop;
 
+	sample.stack = system_stacks_id(c->stacks, r, sample.thread, &stop);
+	if (stop != UNWIND_N_STOPS)
+		c->stats.stops[stop] += k->count;
 	if (k->count)
 		writer_sample(c->writer, &sample);
 	c->stats.samples += k->count;
@@ -277,11 +181,10 @@ void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_n
 
 int system_counts_end(struct system_counts *c, bool has_symbols, struct err *e)
 {
-	int rc = has_symbols ? kernel_frames_keep_symbols(c->kernel, e) : 0;
-	int rc2 = jit_files_keep(c->jit, rc ? NULL : e);
+	int rc = system_stacks_keep_names(c->stacks, has_symbols, e);
 
 	end_recording(c);
-	return rc ? rc : rc2;
+	return rc;
 }
 
 const struct system_counts_stats *system_counts_stats(const struct system_counts *c)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * system_stacks - stacks that the kernel's side told, as stacks of a recording.
+ *
+ * For one recording.  Those of one kind of process share most of their outer frames:
+ * what is as in the last one needs no look-up.  The images are borrowed.
+ */
+#ifndef DWELL_COLLECT_SYSTEM_STACKS_H
+#define DWELL_COLLECT_SYSTEM_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "store/writer.h"
+#include "unwind/stop.h"
+#include "wire/stack_record.h"
+
+struct system_images;
+struct system_stacks;
+
+struct system_stacks *system_stacks_new(struct system_images *images, struct writer *w);
+void system_stacks_free(struct system_stacks *s);
+void system_stacks_freep(struct system_stacks **s);
+
+/* Id in the recording; kind: a number that stacks have in common which are likely to
+ * begin alike.  *ret_stop: UNWIND_N_STOPS when there is no user part. */
+uint32_t system_stacks_id(struct system_stacks *s, const struct stack_record *r,
+			  uint32_t kind, enum unwind_stop *ret_stop);
+/* What names need goes into the recording: maps of compilers, and the kernel's symbols
+ * unless somebody else sees to these. */
+must_use int system_stacks_keep_names(struct system_stacks *s, bool has_symbols,
+				      struct err *e);
+
+#endif
