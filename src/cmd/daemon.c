@@ -201,25 +201,24 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "period-ns", s.period_ns);
 	control_lines_add(b, "epoch", s.epoch);
 	control_lines_add_text(b, "label", s.label);
-	control_lines_add(b, "samples", s.recorder.kernel.samples);
-	control_lines_add(b, "hits", s.recorder.kernel.hits);
-	control_lines_add(b, "evicted", s.recorder.kernel.evicted);
-	control_lines_add(b, "lost", s.recorder.kernel.lost + s.recorder.counts.strays);
-	control_lines_add(b, "no-mapping", s.recorder.counts.stops[UNWIND_NO_MAP]);
-	control_lines_add(b, "not-loaded", s.recorder.counts.stops[UNWIND_NOT_LOADED]);
-	control_lines_add(b, "stored", s.recorder.counts.samples);
-	control_lines_add(b, "images", s.recorder.n_images);
-	control_lines_add(b, "images-gone", s.recorder.n_gone);
-	control_lines_add(b, "images-unnumbered", s.recorder.n_unnumbered);
-	control_lines_add(b, "images-again", s.recorder.n_again);
+	control_lines_add(b, "samples", s.recorder.samples);
+	control_lines_add(b, "hits", s.recorder.counted.kernel.hits);
+	control_lines_add(b, "evicted", s.recorder.counted.kernel.evicted);
+	control_lines_add(b, "lost", s.recorder.lost);
+	control_lines_add(b, "no-mapping", s.recorder.stops[UNWIND_NO_MAP]);
+	control_lines_add(b, "not-loaded", s.recorder.stops[UNWIND_NOT_LOADED]);
+	control_lines_add(b, "stored", s.recorder.stored);
+	control_lines_add(b, "images", s.recorder.counted.n_images);
+	control_lines_add(b, "images-gone", s.recorder.counted.n_gone);
+	control_lines_add(b, "images-unnumbered", s.recorder.counted.n_unnumbered);
+	control_lines_add(b, "images-again", s.recorder.counted.n_again);
 	control_lines_add(b, "cpu-ns", s.cpu_ns);
-	print_costs(&s.recorder.kernel, b);
+	print_costs(&s.recorder.counted.kernel, b);
 	control_lines_add(b, "longest-gap-ns", s.recorder.longest_gap_ns);
-	late_status_add(b, &s.recorder.late);
+	late_status_add(b, &s.recorder.counted.late);
 	control_lines_add(b, "own-bytes", s.own_bytes);
 	control_lines_add(b, "segment-peak-bytes", s.maker_peak_bytes);
-	control_lines_add(b, "kernel-bytes",
-			  s.recorder.rows_bytes + s.recorder.other_bytes);
+	control_lines_add(b, "kernel-bytes", s.recorder.kernel_bytes);
 	control_lines_add(b, "database-bytes", s.database_bytes);
 	control_lines_add(b, "symbols-bytes", s.symbols_bytes);
 	control_lines_add(b, "grown-bytes",
@@ -344,14 +343,14 @@ static void on_signals(struct daemon *d)
 static void run(struct daemon *d)
 {
 	while (!d->is_over) {
-		struct pollfd fds[] = {
-			{ .fd = continuous_fd(d->continuous), .events = POLLIN },
+		struct pollfd fds[2 + RECORDER_FDS_MAX] = {
 			{ .fd = d->signals, .events = POLLIN },
 			{ .fd = control_fd(d->control), .events = POLLIN },
 		};
+		size_t n = continuous_fds(d->continuous, fds + 2, RECORDER_FDS_MAX);
 		struct err e;
 
-		if (poll(fds, 3, TICK_MS) < 0 && errno != EINTR)
+		if (poll(fds, 2 + n, TICK_MS) < 0 && errno != EINTR)
 			return;
 		tell(d, continuous_work(d->continuous, &e), &e);
 		on_signals(d);

@@ -44,7 +44,7 @@ struct continuous {
 	struct continuous_settings settings;
 	struct cpus cpus;
 	struct plan plan;
-	struct system_recorder *recorder;
+	struct recorder *recorder;
 	struct utsname machine;
 	struct database_writer *database;
 	struct segment_job *job;
@@ -55,8 +55,6 @@ struct continuous {
 	uint64_t retry_ns; /* segments are made then, though none is due; 0: not */
 	int64_t opened_s;
 	uint64_t n_failures, bytes_at_start;
-	/* Of the kernel's counters, what earlier segments told. */
-	uint64_t lost_before, samples_before, late_before;
 	bool is_started, is_paused;
 };
 
@@ -107,37 +105,18 @@ static int open_recording(struct continuous *c, struct err *e)
 	name_recording(c);
 	c->opened_ns = c->flushed_ns = clock_monotonic_ns();
 	c->opened_s = now_s();
-	system_recorder_begin(c->recorder, c->open, c->plan.events[0]);
+	c->recorder->ops->begin(c->recorder, c->open, &c->plan);
 	return 0;
-}
-
-static void note_numbers(struct continuous *c)
-{
-	struct system_recorder_status st;
-	uint64_t lost;
-
-	system_recorder_status(c->recorder, &st);
-	lost = st.kernel.lost + st.counts.strays;
-	facts_add_for(c->open, c->plan.events[0], FACT_RATE, "requested-period", "ns",
-		      c->settings.period_ns);
-	facts_add_for(c->open, c->plan.events[0], FACT_RATE, "delivered", "count",
-		      st.counts.samples - c->samples_before);
-	facts_add(c->open, FACT_TARGET, "wall-time", "ns",
-		  clock_monotonic_ns() - c->opened_ns);
-	facts_loss(c->open, "lost-samples", lost - c->lost_before);
-	facts_loss(c->open, "late-samples", st.late.n_late - c->late_before);
-	c->samples_before = st.counts.samples;
-	c->lost_before = lost;
-	c->late_before = st.late.n_late;
 }
 
 /* All that was counted is in the file, which ends in order. */
 static int close_recording(struct continuous *c, struct err *e)
 {
 	struct err why = { 0 };
-	int rc = system_recorder_end(c->recorder, clock_monotonic_ns(), false, &why), rc2;
+	uint64_t now_ns = clock_monotonic_ns();
+	int rc = c->recorder->ops->end(c->recorder, now_ns, false, &why), rc2;
 
-	note_numbers(c);
+	facts_add(c->open, FACT_TARGET, "wall-time", "ns", now_ns - c->opened_ns);
 	rc2 = writer_close(c->open, rc < 0 ? NULL : &why);
 	c->open = NULL;
 	if ((rc < 0 || rc2 < 0) && e)
@@ -201,6 +180,11 @@ static int note_result(struct continuous *c, int rc)
 	return rc;
 }
 
+static void work(struct continuous *c, uint64_t now_ns)
+{
+	c->recorder->ops->work(c->recorder, now_ns);
+}
+
 /* Until nobody makes segments; samples go on. */
 static int wait_for_job(struct continuous *c, struct err *e)
 {
@@ -209,15 +193,16 @@ static int wait_for_job(struct continuous *c, struct err *e)
 	if (!segment_job_pid(c->job))
 		return 0;
 	while (!segment_job_poll(c->job, &rc, e)) {
-		struct pollfd fds[] = {
-			{ .fd = segment_job_fd(c->job), .events = POLLIN },
-			{ .fd = c->is_started ? continuous_fd(c) : -1, .events = POLLIN },
+		struct pollfd fds[1 + RECORDER_FDS_MAX] = {
+			{ .fd = segment_job_fd(c->job), .events = POLLIN }
 		};
+		size_t n =
+			c->is_started ? continuous_fds(c, fds + 1, RECORDER_FDS_MAX) : 0;
 
-		if (poll(fds, 2, TICK_MS) < 0 && errno != EINTR)
+		if (poll(fds, 1 + n, TICK_MS) < 0 && errno != EINTR)
 			return err_os(e, "cannot wait");
 		if (c->is_started)
-			system_recorder_work(c->recorder, clock_monotonic_ns());
+			work(c, clock_monotonic_ns());
 	}
 	return note_result(c, rc);
 }
@@ -299,26 +284,27 @@ static int open_symbols(struct continuous *c, struct err *e)
 
 static int start(struct continuous *c, struct err *e)
 {
-	struct system_sampler_settings s = { .cpus = &c->cpus,
-					     .period_ns = c->settings.period_ns,
-					     .is_fixed = c->settings.is_fixed,
-					     .is_flat = c->settings.is_flat,
-					     .depth = c->settings.depth,
-					     .drain_ns = c->settings.drain_ns,
-					     .is_timed = c->settings.is_timed,
-					     .has_threads = c->settings.has_threads,
-					     .has_processes = c->settings.has_processes };
-	int rc = system_recorder_new(&s, &c->recorder, e);
+	struct recorder_settings s = { .cpus = &c->cpus,
+				       .period_ns = c->settings.period_ns,
+				       .is_fixed = c->settings.is_fixed,
+				       .is_flat = c->settings.is_flat,
+				       .depth = c->settings.depth,
+				       .drain_ns = c->settings.drain_ns,
+				       .is_timed = c->settings.is_timed,
+				       .has_threads = c->settings.has_threads,
+				       .has_processes = c->settings.has_processes };
+	int rc = 0;
 
 	setpriority(PRIO_PROCESS, 0, DAEMON_NICE); /* where it may */
-	if (rc == 0 && c->settings.symbols_max_bytes)
+	if (c->settings.symbols_max_bytes)
 		rc = open_symbols(c, e);
+	s.symbols = c->symbols;
 	if (rc == 0)
-		system_recorder_keep_symbols(c->recorder, c->symbols);
+		rc = system_recorder.open(&s, &c->recorder, e);
 	if (rc == 0)
 		rc = open_recording(c, e);
 	if (rc == 0)
-		rc = system_recorder_start(c->recorder, e);
+		rc = c->recorder->ops->start(c->recorder, e);
 	c->is_started = rc == 0;
 	return rc;
 }
@@ -357,7 +343,7 @@ void continuous_free(struct continuous *c)
 {
 	if (!c)
 		return;
-	system_recorder_free(c->recorder);
+	recorder_free(c->recorder);
 	writer_free(c->open);
 	segment_job_free(c->job);
 	symbol_store_free(c->symbols);
@@ -374,9 +360,9 @@ void continuous_freep(struct continuous **c)
 
 /* Running. */
 
-int continuous_fd(const struct continuous *c)
+size_t continuous_fds(const struct continuous *c, struct pollfd *fds, size_t max)
 {
-	return system_recorder_fd(c->recorder);
+	return c->recorder->ops->fds(c->recorder, fds, max);
 }
 
 static bool is_segment_due(const struct continuous *c, uint64_t now_ns)
@@ -406,7 +392,7 @@ int continuous_work(struct continuous *c, struct err *e)
 	uint64_t now_ns = clock_monotonic_ns();
 	int rc = 0;
 
-	system_recorder_work(c->recorder, now_ns);
+	work(c, now_ns);
 	if (segment_job_poll(c->job, &rc, e) && note_result(c, rc) < 0)
 		return rc;
 	if (!c->open)
@@ -423,27 +409,27 @@ int continuous_work(struct continuous *c, struct err *e)
 
 int continuous_recent(struct continuous *c, struct continuous_recent *ret, struct err *e)
 {
-	struct system_recorder_status st;
+	struct recorder_status st;
 	uint64_t now_ns = clock_monotonic_ns();
 	int rc = c->open ? 0 : open_recording(c, e);
 
 	if (rc < 0)
 		return rc;
-	system_recorder_drain(c->recorder, now_ns);
+	c->recorder->ops->drain(c->recorder, now_ns);
 	rc = writer_flush(c->open, e);
 	if (rc < 0)
 		return rc;
 	c->flushed_ns = now_ns;
-	system_recorder_status(c->recorder, &st);
+	c->recorder->ops->status(c->recorder, &st);
 	*ret = (struct continuous_recent){
 		.path = c->open_path,
 		.opened_ns = c->opened_ns,
 		.taken_ns = now_ns,
 		.period_ns = c->settings.period_ns,
-		.lost = st.kernel.lost + st.counts.strays,
+		.lost = st.lost,
 		.cpu_ns = own_cpu_ns(),
 		.own_bytes = own_bytes(c),
-		.kernel_bytes = st.rows_bytes + st.other_bytes,
+		.kernel_bytes = st.kernel_bytes,
 		.has_processes = c->settings.has_processes,
 	};
 	return 0;
@@ -452,12 +438,12 @@ int continuous_recent(struct continuous *c, struct continuous_recent *ret, struc
 void continuous_pause(struct continuous *c, bool is_paused)
 {
 	c->is_paused = is_paused;
-	system_recorder_pause(c->recorder, is_paused);
+	c->recorder->ops->pause(c->recorder, is_paused);
 }
 
 int continuous_stop(struct continuous *c, struct err *e)
 {
-	system_recorder_stop(c->recorder);
+	c->recorder->ops->stop(c->recorder);
 	c->is_started = false;
 	return continuous_flush(c, e);
 }
@@ -471,7 +457,7 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 					   .period_ns = c->settings.period_ns,
 					   .n_segments = segment_job_n_segments(c->job),
 					   .n_failures = c->n_failures };
-	system_recorder_status(c->recorder, &ret->recorder);
+	c->recorder->ops->status(c->recorder, &ret->recorder);
 	ret->cpu_ns = own_cpu_ns();
 	ret->maker_peak_bytes = self_cost_children_peak_bytes();
 	ret->own_bytes = own_bytes(c);

@@ -4,7 +4,7 @@
  *
  * What is counted goes into an open recording beside the epochs; every few minutes that
  * becomes a segment of the database.  A recording that a killed daemon left is taken over
- * at the next start, so that nothing is lost.  The caller waits on the descriptor and
+ * at the next start, so that nothing is lost.  The caller waits on the descriptors and
  * calls continuous_work().  One thread.
  */
 #ifndef DWELL_COLLECT_CONTINUOUS_H
@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/system_recorder.h"
+#include "collect/recorder.h"
 #include "store/database_writer.h"
 
 struct continuous;
@@ -37,7 +37,7 @@ struct continuous_settings {
 };
 
 struct continuous_status {
-	struct system_recorder_status recorder;
+	struct recorder_status recorder;
 	uint64_t running_ns, period_ns;
 	/* Of the daemon itself and of what makes its segments. */
 	uint64_t cpu_ns, own_bytes, maker_peak_bytes;
@@ -66,7 +66,8 @@ must_use int continuous_new(const struct continuous_settings *settings,
 void continuous_free(struct continuous *c);
 void continuous_freep(struct continuous **c);
 
-int continuous_fd(const struct continuous *c);
+/* Descriptors to poll for reading; at most max, returns how many. */
+size_t continuous_fds(const struct continuous *c, struct pollfd *fds, size_t max);
 /* What is due.  A failure to write keeps what was taken and is tried again: it is told
  * once, by the result. */
 must_use int continuous_work(struct continuous *c, struct err *e);

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collect/system_recorder.h"
+#include "collect/recorder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "collect/facts.h"
+#include "collect/system_counts.h"
 #include "collect/system_images.h"
 #include "collect/system_numbers.h"
 #include "collect/system_rows.h"
+#include "collect/system_sampler.h"
 #include "host/clock.h"
 
-struct system_recorder {
+#define ROWS_BYTES ((size_t)24 << 20)
+#define JITTER_NS  UINT64_C(100000000)
+#define DRAIN_NS   UINT64_C(1000000000)
+
+extern const struct source_ops system_source;
+
+/* Joins the sampler, the rows it walks by, the images it met and the counts. */
+struct system {
+	struct recorder base;
 	struct system_sampler *sampler;
 	struct system_rows *rows;
 	struct system_images *images;
@@ -18,171 +30,252 @@ struct system_recorder {
 	uint64_t period_ns, drain_ns;
 	uint64_t jittered_ns, drained_ns;
 	uint64_t fetched_ns, longest_gap_ns;
+	/* The recording, and of the sums what earlier ones told. */
+	struct writer *writer;
+	uint32_t event;
+	struct recorder_status before;
 };
 
 static void on_image(void *ctx, const struct stack_record_image *r)
 {
-	system_images_meet(((struct system_recorder *)ctx)->images, r);
+	system_images_meet(((struct system *)ctx)->images, r);
 }
 
 static void on_stack(void *ctx, const struct stack_record *r)
 {
-	system_counts_stack(((struct system_recorder *)ctx)->counts, r);
+	system_counts_stack(((struct system *)ctx)->counts, r);
 }
 
 static void on_count(void *ctx, unsigned table, uint64_t key, uint32_t count)
 {
-	system_counts_count(((struct system_recorder *)ctx)->counts, table, key, count);
+	system_counts_count(((struct system *)ctx)->counts, table, key, count);
 }
 
 static void on_forget(void *ctx, uint32_t number)
 {
-	struct system_recorder *r = ctx;
+	struct system *s = ctx;
 
-	system_images_forget(r->images, number);
-	system_rows_forget(r->rows, number);
+	system_images_forget(s->images, number);
+	system_rows_forget(s->rows, number);
 }
 
-static int make_numbers(struct system_recorder *r, struct err *e)
+/* Setting up. */
+
+static void system_free(struct recorder *r)
 {
-	struct system_numbers_settings settings = { .ctx = r, .forget = on_forget };
+	struct system *s = (struct system *)r;
+
+	system_sampler_free(s->sampler);
+	system_counts_free(s->counts);
+	system_images_free(s->images);
+	system_numbers_free(s->numbers);
+	system_rows_free(s->rows);
+	free(s);
+}
+
+static int make_numbers(struct system *s, struct err *e)
+{
+	struct system_numbers_settings settings = { .ctx = s, .forget = on_forget };
 	struct system_numbers_maps maps;
 
-	system_sampler_numbers(r->sampler, &maps);
-	return system_numbers_new(&maps, &settings, &r->numbers, e);
+	system_sampler_numbers(s->sampler, &maps);
+	return system_numbers_new(&maps, &settings, &s->numbers, e);
 }
 
-int system_recorder_new(const struct system_sampler_settings *settings,
-			struct system_recorder **ret, struct err *e)
+static int make_sampler(struct system *s, const struct recorder_settings *x,
+			struct err *e)
 {
-	own(system_recorder_freep) struct system_recorder *r = xcalloc(1, sizeof(*r));
+	struct system_sampler_settings settings = { .cpus = x->cpus,
+						    .period_ns = x->period_ns,
+						    .is_fixed = x->is_fixed,
+						    .is_flat = x->is_flat,
+						    .is_timed = x->is_timed,
+						    .has_threads = x->has_threads,
+						    .has_processes = x->has_processes,
+						    .depth = x->depth };
 	struct system_sink sink = {
-		.ctx = r, .image = on_image, .stack = on_stack, .count = on_count
+		.ctx = s, .image = on_image, .stack = on_stack, .count = on_count
 	};
+
+	return system_sampler_new(&settings, &sink, &s->sampler, e);
+}
+
+static int make(struct system *s, const struct recorder_settings *x, struct err *e)
+{
 	struct system_rows_maps maps;
-	int rc = system_sampler_new(settings, &sink, &r->sampler, e);
+	int rc = make_sampler(s, x, e);
 
 	if (rc < 0)
 		return rc;
-	system_sampler_maps(r->sampler, &maps);
-	rc = system_rows_new(&maps, SYSTEM_RECORDER_ROWS_BYTES, &r->rows, e);
+	system_sampler_maps(s->sampler, &maps);
+	rc = system_rows_new(&maps, ROWS_BYTES, &s->rows, e);
 	if (rc == 0)
-		rc = make_numbers(r, e);
+		rc = make_numbers(s, e);
 	if (rc < 0)
 		return rc;
-	r->images = system_images_new(r->rows);
-	r->counts = system_counts_new(r->images);
-	r->period_ns = settings->period_ns;
-	r->drain_ns = settings->drain_ns ? settings->drain_ns : SYSTEM_RECORDER_DRAIN_NS;
-	*ret = steal(&r);
+	s->images = system_images_new(s->rows);
+	system_images_keep_symbols(s->images, x->symbols);
+	s->counts = system_counts_new(s->images);
 	return 0;
 }
 
-void system_recorder_keep_symbols(struct system_recorder *r, struct symbol_store *symbols)
+static int system_open(const struct recorder_settings *x, struct recorder **ret,
+		       struct err *e)
 {
-	system_images_keep_symbols(r->images, symbols);
+	struct system *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->base.ops = &system_recorder;
+	s->period_ns = x->period_ns;
+	s->drain_ns = x->drain_ns ? x->drain_ns : DRAIN_NS;
+	rc = make(s, x, e);
+	if (rc < 0)
+		system_free(&s->base);
+	else
+		*ret = &s->base;
+	return rc;
 }
 
-void system_recorder_free(struct system_recorder *r)
+static void system_begin(struct recorder *r, struct writer *w, const struct plan *plan)
 {
-	if (!r)
-		return;
-	system_sampler_free(r->sampler);
-	system_counts_free(r->counts);
-	system_images_free(r->images);
-	system_numbers_free(r->numbers);
-	system_rows_free(r->rows);
-	free(r);
+	struct system *s = (struct system *)r;
+	struct system_counts_events events = { .ids = { plan->events[0] },
+					       .period = s->period_ns };
+
+	s->writer = w;
+	s->event = plan->events[0];
+	system_counts_begin(s->counts, w, &events);
 }
 
-void system_recorder_freep(struct system_recorder **r)
+static int system_start(struct recorder *r, struct err *e)
 {
-	system_recorder_free(*r);
+	return system_sampler_start(((struct system *)r)->sampler, e);
 }
 
-void system_recorder_begin(struct system_recorder *r, struct writer *w, uint32_t event)
-{
-	struct system_counts_events events = { .ids = { event }, .period = r->period_ns };
+/* Running. */
 
-	system_counts_begin(r->counts, w, &events);
-}
-
-int system_recorder_start(struct system_recorder *r, struct err *e)
+static size_t system_fds(const struct recorder *r, struct pollfd *fds, size_t max)
 {
-	return system_sampler_start(r->sampler, e);
-}
+	const struct system *s = (const struct system *)r;
 
-int system_recorder_fd(const struct system_recorder *r)
-{
-	return system_sampler_fd(r->sampler);
+	if (!max)
+		return 0;
+	fds[0] = (struct pollfd){ .fd = system_sampler_fd(s->sampler), .events = POLLIN };
+	return 1;
 }
 
 /* The rings were emptied. */
-static void note_fetch(struct system_recorder *r)
+static void note_fetch(struct system *s)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 
-	if (r->fetched_ns && now_ns - r->fetched_ns > r->longest_gap_ns)
-		r->longest_gap_ns = now_ns - r->fetched_ns;
-	r->fetched_ns = now_ns;
+	if (s->fetched_ns && now_ns - s->fetched_ns > s->longest_gap_ns)
+		s->longest_gap_ns = now_ns - s->fetched_ns;
+	s->fetched_ns = now_ns;
 }
 
-void system_recorder_drain(struct system_recorder *r, uint64_t now_ns)
+static void system_drain(struct recorder *r, uint64_t now_ns)
 {
-	unsigned table = system_sampler_drain(r->sampler);
+	struct system *s = (struct system *)r;
+	unsigned table = system_sampler_drain(s->sampler);
 
-	note_fetch(r);
-	r->drained_ns = now_ns;
-	system_sampler_follow(r->sampler);
-	system_counts_write(r->counts, table, now_ns);
-	system_rows_tick(r->rows, now_ns);
-	system_numbers_tick(r->numbers, now_ns);
+	note_fetch(s);
+	s->drained_ns = now_ns;
+	system_sampler_follow(s->sampler);
+	system_counts_write(s->counts, table, now_ns);
+	system_rows_tick(s->rows, now_ns);
+	system_numbers_tick(s->numbers, now_ns);
 }
 
-void system_recorder_work(struct system_recorder *r, uint64_t now_ns)
+static void system_work(struct recorder *r, uint64_t now_ns)
 {
+	struct system *s = (struct system *)r;
+
 	/* Rings are not to overflow while a large file is read. */
 	do {
-		system_sampler_fetch(r->sampler);
-		note_fetch(r);
-	} while (system_images_load(r->images));
-	if (now_ns - r->jittered_ns >= SYSTEM_RECORDER_JITTER_NS) {
-		r->jittered_ns = now_ns;
-		system_sampler_jitter(r->sampler);
+		system_sampler_fetch(s->sampler);
+		note_fetch(s);
+	} while (system_images_load(s->images));
+	if (now_ns - s->jittered_ns >= JITTER_NS) {
+		s->jittered_ns = now_ns;
+		system_sampler_jitter(s->sampler);
 	}
-	if (now_ns - r->drained_ns >= r->drain_ns)
-		system_recorder_drain(r, now_ns);
+	if (now_ns - s->drained_ns >= s->drain_ns)
+		system_drain(r, now_ns);
 }
 
-void system_recorder_pause(struct system_recorder *r, bool is_paused)
+static void system_pause(struct recorder *r, bool is_paused)
 {
-	system_sampler_pause(r->sampler, is_paused);
+	system_sampler_pause(((struct system *)r)->sampler, is_paused);
 }
 
-void system_recorder_stop(struct system_recorder *r)
+static void system_stop(struct recorder *r)
 {
-	system_sampler_stop(r->sampler);
+	system_sampler_stop(((struct system *)r)->sampler);
 }
 
-int system_recorder_end(struct system_recorder *r, uint64_t now_ns, bool has_symbols,
-			struct err *e)
+static void system_status(const struct recorder *r, struct recorder_status *ret)
 {
-	system_recorder_drain(r, now_ns);
-	system_recorder_drain(r, now_ns);
-	return system_counts_end(r->counts, has_symbols, e);
+	const struct system *s = (const struct system *)r;
+	const struct system_counts_stats *counts = system_counts_stats(s->counts);
+	struct recorder_counted *c = &ret->counted;
+
+	*ret = (struct recorder_status){ .is_counted = true };
+	system_sampler_stats(s->sampler, &c->kernel);
+	system_sampler_late(s->sampler, &c->late);
+	c->n_images = system_rows_n_loaded(s->rows);
+	c->n_gone = system_images_n_gone(s->images);
+	c->n_again = system_numbers_n_again(s->numbers);
+	c->n_unnumbered = system_sampler_n_unnumbered(s->sampler);
+	ret->samples = c->kernel.samples;
+	ret->stored = counts->samples;
+	ret->lost = c->kernel.lost + counts->strays;
+	memcpy(ret->stops, counts->stops, sizeof(ret->stops));
+	ret->longest_gap_ns = s->longest_gap_ns;
+	ret->kernel_bytes = system_rows_bytes(s->rows) + system_sampler_bytes(s->sampler);
 }
 
-void system_recorder_status(const struct system_recorder *r,
-			    struct system_recorder_status *ret)
+/* Since the last recording's end. */
+static void note_numbers(struct system *s)
 {
-	system_sampler_stats(r->sampler, &ret->kernel);
-	ret->longest_gap_ns = r->longest_gap_ns;
-	system_sampler_late(r->sampler, &ret->late);
-	ret->counts = *system_counts_stats(r->counts);
-	ret->rows_bytes = system_rows_bytes(r->rows);
-	ret->other_bytes = system_sampler_bytes(r->sampler);
-	ret->n_images = system_rows_n_loaded(r->rows);
-	ret->n_gone = system_images_n_gone(r->images);
-	ret->n_again = system_numbers_n_again(r->numbers);
-	ret->n_unnumbered = system_sampler_n_unnumbered(r->sampler);
+	const struct recorder_status *was = &s->before;
+	struct recorder_status st;
+
+	system_status(&s->base, &st);
+	facts_add_for(s->writer, s->event, FACT_RATE, "requested-period", "ns",
+		      s->period_ns);
+	facts_add_for(s->writer, s->event, FACT_RATE, "delivered", "count",
+		      st.stored - was->stored);
+	facts_loss(s->writer, "lost-samples", st.lost - was->lost);
+	if (st.counted.late.n_late > was->counted.late.n_late)
+		facts_loss(s->writer, "late-samples",
+			   st.counted.late.n_late - was->counted.late.n_late);
+	s->before = st;
 }
+
+static int system_end(struct recorder *r, uint64_t now_ns, bool has_symbols,
+		      struct err *e)
+{
+	struct system *s = (struct system *)r;
+
+	system_drain(r, now_ns);
+	system_drain(r, now_ns);
+	note_numbers(s);
+	s->writer = NULL;
+	return system_counts_end(s->counts, has_symbols, e);
+}
+
+const struct recorder_ops system_recorder = {
+	.source = &system_source,
+	.open = system_open,
+	.begin = system_begin,
+	.start = system_start,
+	.fds = system_fds,
+	.work = system_work,
+	.drain = system_drain,
+	.pause = system_pause,
+	.stop = system_stop,
+	.end = system_end,
+	.status = system_status,
+	.free = system_free,
+};

@@ -32,7 +32,6 @@ struct system_sampler_settings {
 	bool has_threads;   /* threads are told apart */
 	bool has_processes; /* processes of one name are told apart */
 	uint32_t depth;	    /* frames of user code; 0: as many as there may be */
-	uint64_t drain_ns;  /* how often what was counted is fetched; 0: by default */
 	uint32_t n_sets;    /* of each CPU's tables, a power of two; 0: by default */
 	size_t ring_bytes;  /* of each CPU, a power of two; 0: by default */
 };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "collect/facts.h"
-#include "collect/system_recorder.h"
+#include "collect/recorder.h"
+#include "collect/system_sampler.h"
 #include "host/clock.h"
 
 extern const struct source_ops system_source;
@@ -16,7 +16,7 @@ struct system {
 	struct source_context context;
 	const struct plan *plan;
 	struct cpus cpus;
-	struct system_recorder *recorder;
+	struct recorder *recorder;
 };
 
 /* What the programs can do: the CPU's time, of all that runs there. */
@@ -61,7 +61,7 @@ static void system_free(struct source *source)
 {
 	struct system *s = (struct system *)source;
 
-	system_recorder_free(s->recorder);
+	recorder_free(s->recorder);
 	cpus_fini(&s->cpus);
 	free(s);
 }
@@ -99,7 +99,7 @@ static int open_system(struct system *s, struct err *e)
 	if (rc < 0)
 		return rc;
 
-	struct system_sampler_settings settings = {
+	struct recorder_settings settings = {
 		.cpus = &s->cpus,
 		.period_ns = s->plan->choice.interval,
 		.is_flat = s->plan->choice.experiment->is_pc_only,
@@ -107,9 +107,9 @@ static int open_system(struct system *s, struct err *e)
 		.has_threads = true,
 	};
 
-	rc = system_recorder_new(&settings, &s->recorder, e);
+	rc = system_recorder.open(&settings, &s->recorder, e);
 	if (rc == 0)
-		system_recorder_begin(s->recorder, s->context.writer, s->plan->events[0]);
+		system_recorder.begin(s->recorder, s->context.writer, s->plan);
 	return rc;
 }
 
@@ -130,17 +130,12 @@ static int system_open(const struct source_context *c, struct source **ret, stru
 
 static int system_start(struct source *source, unused pid_t pid, struct err *e)
 {
-	return system_recorder_start(((struct system *)source)->recorder, e);
+	return system_recorder.start(((struct system *)source)->recorder, e);
 }
 
 static size_t system_fds(const struct source *source, struct pollfd *fds, size_t max)
 {
-	if (!max)
-		return 0;
-	fds[0] = (struct pollfd){ .fd = system_recorder_fd(
-					  ((const struct system *)source)->recorder),
-				  .events = POLLIN };
-	return 1;
+	return system_recorder.fds(((const struct system *)source)->recorder, fds, max);
 }
 
 static int system_drain(struct source *source, bool is_final, struct err *e)
@@ -148,50 +143,43 @@ static int system_drain(struct source *source, bool is_final, struct err *e)
 	struct system *s = (struct system *)source;
 
 	if (is_final)
-		return system_recorder_end(s->recorder, clock_monotonic_ns(), true, e);
-	system_recorder_work(s->recorder, clock_monotonic_ns());
+		return system_recorder.end(s->recorder, clock_monotonic_ns(), true, e);
+	system_recorder.work(s->recorder, clock_monotonic_ns());
 	return 0;
 }
 
 static void system_sync(struct source *source)
 {
-	system_recorder_drain(((struct system *)source)->recorder, clock_monotonic_ns());
+	system_recorder.drain(((struct system *)source)->recorder, clock_monotonic_ns());
 }
 
 static void system_stats(const struct source *source, struct source_stats *ret)
 {
 	const struct system *s = (const struct system *)source;
-	struct system_recorder_status st;
+	struct recorder_status st;
 
-	system_recorder_status(s->recorder, &st);
+	system_recorder.status(s->recorder, &st);
 	*ret = (struct source_stats){
-		.samples = st.counts.samples,
-		.lost = st.kernel.lost + st.counts.strays,
-		.cpu_ns = st.counts.samples * s->plan->choice.interval,
+		.samples = st.stored,
+		.lost = st.lost,
+		.cpu_ns = st.stored * s->plan->choice.interval,
 	};
 }
 
 static void system_pause(struct source *source, bool is_paused)
 {
-	system_recorder_pause(((struct system *)source)->recorder, is_paused);
+	system_recorder.pause(((struct system *)source)->recorder, is_paused);
 }
 
 static void system_stop(struct source *source)
 {
-	system_recorder_stop(((struct system *)source)->recorder);
+	system_recorder.stop(((struct system *)source)->recorder);
 }
 
+/* The recorder has told rates and losses at its end. */
 static void system_finish(struct source *source, struct source_stats *ret)
 {
-	struct system *s = (struct system *)source;
-	struct writer *w = s->context.writer;
-	uint32_t event = s->plan->events[0];
-
 	system_stats(source, ret);
-	facts_add_for(w, event, FACT_RATE, "requested-period", "ns",
-		      s->plan->choice.interval);
-	facts_add_for(w, event, FACT_RATE, "delivered", "count", ret->samples);
-	facts_loss(w, "lost-samples", ret->lost);
 }
 
 const struct source_ops system_source = {

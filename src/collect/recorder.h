@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * recorder - whole CPUs profiled into one recording after the other, by whoever can.
+ *
+ * A recording is begun, work is done now and then, and its end puts into it all that was
+ * taken; samples go on meanwhile, so between an end and the next begin nothing is missed.
+ * Each way to do it is one const struct, plug-ins that have no header.  One thread.
+ */
+#ifndef DWELL_COLLECT_RECORDER_H
+#define DWELL_COLLECT_RECORDER_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/source.h"
+#include "collect/system_late.h"
+#include "host/cpus.h"
+#include "store/writer.h"
+#include "unwind/stop.h"
+#include "wire/stack_record.h"
+
+struct recorder_ops;
+struct symbol_store;
+
+struct recorder {
+	const struct recorder_ops *ops;
+};
+
+/* All borrowed, and alive until free(). */
+struct recorder_settings {
+	const struct cpus *cpus;
+	uint64_t period_ns; /* on average */
+	bool is_fixed;	    /* every period is the same */
+	bool is_flat;	    /* innermost frames only */
+	bool is_timed;	    /* what samples take is measured */
+	bool has_threads;   /* threads are told apart */
+	bool has_processes; /* processes of one name are told apart */
+	uint32_t depth;	    /* frames of user code; 0: as many as there may be */
+	uint64_t drain_ns;  /* how often the kernel's counts are fetched; 0: by default */
+	struct symbol_store *symbols; /* of what is met are kept there; NULL: not */
+};
+
+/* What is known only of samples that the kernel counts. */
+struct recorder_counted {
+	struct stack_record_stats kernel;
+	struct system_late late;
+	size_t n_images; /* with rows */
+	uint32_t n_gone, n_unnumbered;
+	uint64_t n_again; /* images whose number had been another's */
+};
+
+/* Sums since the start. */
+struct recorder_status {
+	uint64_t samples; /* taken */
+	uint64_t stored;  /* put into recordings */
+	uint64_t lost;
+	uint64_t stops[UNWIND_N_STOPS];
+	uint64_t longest_gap_ns; /* in which nobody emptied the rings */
+	size_t kernel_bytes;	 /* memory there */
+	bool is_counted;	 /* in the kernel: the rest is known */
+	struct recorder_counted counted;
+};
+
+struct recorder_ops {
+	const struct source_ops *source; /* that does the same for a session */
+	int (*open)(const struct recorder_settings *s, struct recorder **ret,
+		    struct err *e);
+	/* Into this recording, as the events of the plan, from now on; both are borrowed
+	 * until the end. */
+	void (*begin)(struct recorder *r, struct writer *w, const struct plan *plan);
+	/* After the first begin(). */
+	int (*start)(struct recorder *r, struct err *e);
+	/* Descriptors to poll for reading; at most max, returns how many. */
+	size_t (*fds)(const struct recorder *r, struct pollfd *fds, size_t max);
+	void (*work)(struct recorder *r, uint64_t now_ns);
+	/* What was taken until now is in the recording at once. */
+	void (*drain)(struct recorder *r, uint64_t now_ns);
+	/* Samples are taken, or not; the rest goes on. */
+	void (*pause)(struct recorder *r, bool is_paused);
+	void (*stop)(struct recorder *r);
+	/* All that was taken is in the recording then, with its rates and losses as facts
+	 * and what its names need; but for the kernel's symbols, if they are seen to
+	 * elsewhere. */
+	int (*end)(struct recorder *r, uint64_t now_ns, bool has_symbols, struct err *e);
+	void (*status)(const struct recorder *r, struct recorder_status *ret);
+	void (*free)(struct recorder *r);
+};
+
+/* One for each CPU at most. */
+#define RECORDER_FDS_MAX 1024
+
+extern const struct recorder_ops system_recorder;
+
+void recorder_free(struct recorder *r);
+void recorder_freep(struct recorder **r);
+
+#endif
