@@ -8,30 +8,22 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/block_cut.h"
+#include "store/row_stream.h"
+#include "store/stack_stream.h"
 #include "store/tally_data.h"
 #include "store/writer_data.h"
-
-/* Images with fewer rows share a block with their neighbours: a block of its own takes a
- * hundred bytes. */
-#define SMALL_ROWS 512
-
-/* Rows of a block of stacks: who wants a few of them reads no more than that. */
-#define STACK_ROWS (1u << 14)
 
 struct tally_output {
 	const struct tally *t;
 	struct tally_order o;
 	struct writer *w;
-	VEC(struct model_location) locations;
-	VEC(struct model_stack) stacks;
 };
 
 static void output_fini(struct tally_output *out)
 {
 	tally_order_fini(&out->o);
 	writer_free(out->w);
-	vec_fini(&out->locations);
-	vec_fini(&out->stacks);
 }
 
 static uint32_t text(struct tally_output *out, uint32_t id)
@@ -199,185 +191,81 @@ static int put_blobs(struct tally_output *out, struct err *e)
 	return rc;
 }
 
-/* The rows from `from` on that make a block: of one image, or of several small ones.
- * image(i) is the rank of row i's. */
-static size_t rows_of_block(const struct tally_output *out, size_t from, size_t n,
-			    uint32_t (*image)(const struct tally_output *out, size_t i))
-{
-	size_t end = from;
-
-	while (end < n && end - from < SAMPLE_BATCH_MAX) {
-		size_t next = end + 1;
-
-		while (next < n && next - from < SAMPLE_BATCH_MAX &&
-		       image(out, next) == image(out, end))
-			next++;
-		if (end > from && next - from > SMALL_ROWS)
-			break; /* a large one begins its own */
-		end = next;
-		if (end - from >= SMALL_ROWS)
-			break;
-	}
-	return end - from;
-}
-
-static uint32_t location_image(const struct tally_output *out, size_t i)
-{
-	return out->locations.at[i].image;
-}
-
 static int put_locations(struct tally_output *out, struct err *e)
 {
 	const size_t n = out->o.locations.n;
+	own(freep) struct model_location *locations = xcalloc(n + 1, sizeof(*locations));
+	own(freep) uint32_t *images = xcalloc(n + 1, sizeof(*images));
 	int rc = 0;
 
-	vec_reserve(&out->locations, n + 1);
-	vec_each(id, &out->o.locations) {
-		struct model_location l = out->t->locations.all.at[*id];
-
-		l.image = out->o.image[l.image];
-		*vec_push(&out->locations) = l;
+	for (size_t i = 0; i < n; i++) {
+		locations[i] = out->t->locations.all.at[out->o.locations.at[i]];
+		locations[i].image = images[i] = out->o.image[locations[i].image];
 	}
 	for (size_t i = 0, rows; i < n && rc == 0; i += rows) {
-		rows = rows_of_block(out, i, n, location_image);
+		rows = block_cut(images + i, n - i);
 
 		struct format_summary summary = {
 			.n = rows,
 			.first = i,
-			.first_image = location_image(out, i) + 1,
-			.last_image = location_image(out, i + rows - 1) + 1,
+			.first_image = images[i] + 1,
+			.last_image = images[i + rows - 1] + 1,
 		};
 
-		rc = writer_append_locations(out->w, out->locations.at + i, &summary, e);
+		rc = writer_append_locations(out->w, locations + i, &summary, e);
 	}
 	return rc;
-}
-
-/* Levels from the row before to the parent: depth first the parent is above it. */
-static void count_ups(const struct tally_output *out, uint32_t *ups)
-{
-	for (size_t i = 0; i < out->stacks.n; i++) {
-		uint32_t at = (uint32_t)i;
-
-		while (at != out->stacks.at[i].parent) {
-			at = out->stacks.at[at - 1].parent;
-			ups[i]++;
-		}
-	}
-}
-
-/* The row before a block and its callers, outermost first: with them a reader needs no
- * other block to know the stacks of this one. */
-static void encode_spine(const struct tally_output *out, uint32_t id, struct buf *spine)
-{
-	VEC(uint32_t) ids = { 0 };
-	uint32_t last = 0;
-
-	buf_clear(spine);
-	for (; id; id = out->stacks.at[id - 1].parent)
-		*vec_push(&ids) = id;
-	buf_uleb(spine, ids.n);
-	for (size_t i = ids.n; i-- > 0;) {
-		buf_uleb(spine, ids.at[i] - last);
-		buf_uleb(spine, out->stacks.at[ids.at[i] - 1].location);
-		last = ids.at[i];
-	}
-	vec_fini(&ids);
 }
 
 static int put_stacks(struct tally_output *out, struct err *e)
 {
-	own(buf_fini) struct buf spine = { 0 };
-	const size_t n = out->o.stacks.n;
-	own(freep) uint32_t *ups = xcalloc(n + 1, sizeof(*ups));
+	const struct tally_order *o = &out->o;
+	own(stack_stream_fini) struct stack_stream stream = {
+		.writer = out->w,
+		.n_locations = (uint32_t)o->locations.n,
+	};
+	own(freep) uint32_t *depth = xcalloc(o->stacks.n + 1, sizeof(*depth));
 	int rc = 0;
 
-	vec_reserve(&out->stacks, n + 1);
-	vec_each(id, &out->o.stacks) {
-		const struct model_stack *s = &out->t->stacks.fresh.at[*id - 1];
+	for (uint32_t i = 0; i < o->stacks.n && rc == 0; i++) {
+		const struct model_stack *s =
+			&out->t->stacks.fresh.at[o->stacks.at[i] - 1];
 
-		*vec_push(&out->stacks) = (struct model_stack){
-			.parent = out->o.stack[s->parent],
-			.location = out->o.location[s->location],
-		};
+		depth[i + 1] = depth[o->stack[s->parent]] + 1;
+		rc = stack_stream_add(&stream, depth[i + 1], o->location[s->location], e);
 	}
-
-	count_ups(out, ups);
-	for (size_t i = 0, rows; i < n && rc == 0; i += rows) {
-		rows = n - i < STACK_ROWS ? n - i : STACK_ROWS;
-
-		struct format_summary summary = { .n = rows, .first = i + 1 };
-
-		encode_spine(out, (uint32_t)i, &spine);
-		rc = writer_append_stacks(out->w, out->stacks.at + i, ups + i, &spine,
-					  &summary, (uint32_t)out->o.locations.n, e);
-	}
-	return rc;
+	return rc == 0 ? stack_stream_end(&stream, e) : rc;
 }
 
-static uint32_t row_event(const struct tally_output *out, size_t i)
-{
-	const struct tally_row *row = &out->t->rows.at[out->o.rows.at[i]];
-
-	return out->o.event[out->t->groups.at[row->group].event];
-}
-
-static uint32_t row_image(const struct tally_output *out, size_t i)
-{
-	uint32_t image =
-		tally_leaf_image(out->t, out->t->rows.at[out->o.rows.at[i]].stack);
-
-	return image == MODEL_NONE ? MODEL_NONE : out->o.image[image];
-}
-
-static void put_sample(struct tally_output *out, uint32_t row)
+static int put_row(struct tally_output *out, struct row_stream *stream, uint32_t row,
+		   struct err *e)
 {
 	const struct tally_row *r = &out->t->rows.at[row];
 	const struct tally_group *g = &out->t->groups.at[r->group];
-	const struct model_sample s = {
-		.weight = tally_row_weight(out->t, row),
-		.event = out->o.event[g->event],
-		.thread = out->o.thread[g->thread],
-		.cpu = g->cpu,
-		.stack = out->o.stack[r->stack],
-		.count = r->count,
-	};
+	uint32_t image = tally_leaf_image(out->t, r->stack);
 
-	*vec_push(&out->w->samples.rows) = s;
-}
-
-/* Rows of one event, in blocks by image. */
-static int put_samples(struct tally_output *out, size_t from, size_t end, struct err *e)
-{
-	struct sample_batch *batch = &out->w->samples;
-	int rc = 0;
-
-	batch->of_event = row_event(out, from) + 1;
-	for (size_t i = from, rows; i < end && rc == 0; i += rows) {
-		rows = rows_of_block(out, i, end, row_image);
-		batch->first_image = row_image(out, i) + 1; /* of none: 0 */
-		batch->last_image = row_image(out, i + rows - 1) + 1;
-		for (size_t k = i; k < i + rows; k++)
-			put_sample(out, out->o.rows.at[k]);
-		rc = writer_append_samples(out->w, e);
-	}
-	return rc;
+	return row_stream_add(stream,
+			      &(struct model_sample){
+				      .weight = tally_row_weight(out->t, row),
+				      .event = out->o.event[g->event],
+				      .thread = out->o.thread[g->thread],
+				      .cpu = g->cpu,
+				      .stack = out->o.stack[r->stack],
+				      .count = r->count,
+			      },
+			      image == MODEL_NONE ? MODEL_NONE : out->o.image[image], e);
 }
 
 static int put_data(struct tally_output *out, struct err *e)
 {
-	const size_t n = out->o.rows.n;
+	own(row_stream_fini) struct row_stream stream = { .writer = out->w };
 	int rc = put_locations(out, e);
 
 	if (rc == 0)
 		rc = put_stacks(out, e);
-	for (size_t i = 0, end; i < n && rc == 0; i = end) {
-		end = i + 1;
-		while (end < n && row_event(out, end) == row_event(out, i))
-			end++;
-		rc = put_samples(out, i, end, e);
-	}
-	return rc;
+	for (size_t i = 0; i < out->o.rows.n && rc == 0; i++)
+		rc = put_row(out, &stream, out->o.rows.at[i], e);
+	return rc == 0 ? row_stream_end(&stream, e) : rc;
 }
 
 int tally_write(const struct tally *t, const char *path,
