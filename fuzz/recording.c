@@ -15,6 +15,7 @@
 #include "store/block_header.h"
 #include "store/format.h"
 #include "store/recording.h"
+#include "store/tally_merge.h"
 
 #define SEALED_RAW_BYTES (1u << 16) /* clearing megabytes finds nothing */
 
@@ -125,6 +126,27 @@ static void check_part(const char *path)
 	check_samples(r, SAMPLE_ALL);
 }
 
+/* With itself: what comes out is a recording without damage of twice the samples. */
+static void check_merge(const char *path)
+{
+	own(tally_merge_freep) struct tally_merge *m = tally_merge_new();
+	own(recording_freep) struct recording *r = NULL;
+	char merged[40];
+	struct err e = { 0 };
+	int rc = 0;
+
+	snprintf(merged, sizeof(merged), "/tmp/fuzz-merged.%d", (int)getpid());
+	for (int i = 0; i < 2 && rc == 0; i++)
+		rc = tally_merge_add(m, path, &e);
+	if (rc == 0)
+		rc = tally_merge_write(m, merged, NULL, &e);
+	if (rc < 0)
+		check_text(&e);
+	else
+		check(recording_open(merged, &r, &e) == 0 && !recording_damage(r));
+	unlink(merged);
+}
+
 /* Bytes become a chain of blocks with right checksums, sizes cut to what is there. */
 static void seal(uint8_t *data, size_t size)
 {
@@ -160,6 +182,7 @@ static void try_bytes(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	check_recording(path);
 	check_part(path);
+	check_merge(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

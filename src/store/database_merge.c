@@ -14,13 +14,14 @@
 #include "store/database.h"
 #include "store/database_writer_data.h"
 #include "store/durable.h"
-#include "store/recording.h"
+#include "store/tally_merge.h"
 
 #define HOUR_S	  3600
 #define DAY_HOURS 24
-/* Merging takes some 35 bytes of memory for each byte: half a gigabyte at most. */
-#define MAX_BYTES  (UINT64_C(16) << 20)
-#define PACK_LEVEL 12
+/* Merging takes some eight bytes of memory for each byte. */
+#define MAX_BYTES (UINT64_C(8) << 20)
+/* Of zstd: 12 takes twice as long for the last fiftieth. */
+#define PACK_LEVEL 9
 
 struct run {
 	size_t first, n; /* segments */
@@ -98,45 +99,37 @@ static bool find_due(const struct database_writer *w, const struct database *d,
 	return false;
 }
 
-/* *ret_is_bad: what can be read of it is less than all. */
-static int add_segment(struct tally *t, const char *path, bool *ret_is_bad, struct err *e)
+/* What is damaged stays as it is: the next plan goes around it. */
+static int give_up(struct database_writer *w, const struct tally_merge *t, int rc)
 {
-	own(recording_freep) struct recording *r = NULL;
-	int rc = recording_open(path, &r, e);
+	const char *culprit = tally_merge_culprit(t);
 
-	*ret_is_bad = rc == ERR_FORMAT || rc == ERR_UNSUPPORTED ||
-		      (rc == 0 && recording_damage(r));
-	if (rc < 0 || *ret_is_bad)
+	if ((rc != ERR_FORMAT && rc != ERR_UNSUPPORTED) || !culprit)
 		return rc;
-	rc = tally_add_recording(t, r, NULL, e);
-	*ret_is_bad = rc == ERR_FORMAT;
-	return rc;
+	*vec_push(&w->damaged) = xstrdup(culprit);
+	return 0;
 }
 
 static int merge_run(struct database_writer *w, const struct database *d,
 		     const struct run *run, int level, struct err *e)
 {
-	own(tally_freep) struct tally *t = tally_new();
+	own(tally_merge_freep) struct tally_merge *t = tally_merge_new();
 	const struct database_segment *first = &d->segments.at[run->first];
 	struct segment_name name = first->name;
+	int rc = 0;
 
-	for (size_t i = 0; i < run->n; i++) {
-		const struct database_segment *s = &first[i];
-		bool is_bad = false;
-		int rc = add_segment(t, s->path, &is_bad, e);
+	for (size_t i = 0; i < run->n && rc == 0; i++) {
+		const struct segment_name *next = &first[i].name;
 
-		if (is_bad) {
-			*vec_push(&w->damaged) = xstrdup(s->path);
-			return 0; /* the next plan goes around it */
-		}
-		if (rc < 0)
-			return rc;
-		name.last = s->name.last;
-		name.from_s = s->name.from_s < name.from_s ? s->name.from_s : name.from_s;
-		name.to_s = s->name.to_s > name.to_s ? s->name.to_s : name.to_s;
+		rc = tally_merge_add(t, first[i].path, e);
+		name.last = next->last;
+		name.from_s = next->from_s < name.from_s ? next->from_s : name.from_s;
+		name.to_s = next->to_s > name.to_s ? next->to_s : name.to_s;
 	}
-	return database_writer_put(w, d->epochs.at[first->epoch].number, t, &name, level,
-				   e);
+	if (rc == 0)
+		rc = database_writer_merged(w, d->epochs.at[first->epoch].number, t,
+					    &name, level, e);
+	return give_up(w, t, rc);
 }
 
 int database_writer_merge(struct database_writer *w, const struct database_merge *m,

@@ -14,6 +14,7 @@
 #include "store/database_writer_data.h"
 #include "store/durable.h"
 #include "store/recording.h"
+#include "store/tally_merge.h"
 
 /* Of zstd.  Beside what is observed, 9 takes four times as long for the last thirtieth;
  * what stays is packed when its hour has passed. */
@@ -268,10 +269,24 @@ static void describe(const struct database_writer *w, uint32_t epoch, struct tal
 	tell_seconds(t, "end-realtime-ns", name->to_s);
 }
 
-int database_writer_put(struct database_writer *w, uint32_t epoch, struct tally *t,
-			const struct segment_name *name, int level, struct err *e)
+/* Either of a tally, or of what is merged. */
+struct content {
+	struct tally *tally;
+	struct tally_merge *merge;
+};
+
+static int write_content(const struct content *c, const char *path, int level,
+			 struct err *e)
 {
 	const struct tally_write_options options = { .level = level };
+
+	return c->merge ? tally_merge_write(c->merge, path, &options, e)
+			: tally_write(c->tally, path, &options, e);
+}
+
+static int put(struct database_writer *w, uint32_t epoch, const struct content *c,
+	       const struct segment_name *name, int level, struct err *e)
+{
 	char file[SEGMENT_NAME_MAX];
 	own(freep) char *directory = epoch_directory(w, epoch);
 	own(freep) char *path =
@@ -279,14 +294,23 @@ int database_writer_put(struct database_writer *w, uint32_t epoch, struct tally 
 	own(freep) char *temporary = durable_temporary(path);
 	int rc;
 
-	describe(w, epoch, t, name);
+	describe(w, epoch, c->tally, name);
 	unlink(temporary);
-	rc = tally_write(t, temporary, &options, e);
+	rc = write_content(c, temporary, level, e);
 	if (rc < 0) {
 		unlink(temporary);
 		return rc;
 	}
 	return durable_commit(temporary, path, e);
+}
+
+int database_writer_merged(struct database_writer *w, uint32_t epoch,
+			   struct tally_merge *merge, const struct segment_name *name,
+			   int level, struct err *e)
+{
+	const struct content content = { tally_merge_front(merge), merge };
+
+	return put(w, epoch, &content, name, level, e);
 }
 
 /* Is the newest segment made of that recording?  Whoever made it was killed before the
@@ -322,7 +346,8 @@ int database_writer_add(struct database_writer *w, struct tally *t, int64_t from
 		return err_set(e, ERR_USAGE, "no epoch to add to in '%s'", w->directory);
 	if (recording && has_added(w, recording))
 		return 0;
-	rc = database_writer_put(w, w->manifest.epoch, t, &name, SEGMENT_LEVEL, e);
+	rc = put(w, w->manifest.epoch, &(struct content){ .tally = t }, &name,
+		 SEGMENT_LEVEL, e);
 	if (rc == 0)
 		w->next_segment++;
 	return rc;

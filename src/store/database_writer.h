@@ -62,8 +62,8 @@ must_use int database_writer_add(struct database_writer *w, struct tally *t,
  * has ended. */
 struct database_merge {
 	int64_t hour_s;	    /* 0: 3600 */
-	uint64_t max_bytes; /* of what is merged at once; 0: 16 MiB */
-	int level;	    /* of zstd, 0: 12 */
+	uint64_t max_bytes; /* of what is merged at once; 0: 8 MiB */
+	int level;	    /* of zstd, 0: 9 */
 };
 
 /* One merge that is due, the oldest first; *ret_did is false when there is none.  What

@@ -26,9 +26,12 @@ struct database_writer {
 /* What the host wrote so far; leftovers are removed. */
 must_use int database_writer_look(struct database_writer *w, struct database **ret,
 				  struct err *e);
-/* A segment of that name, durably. */
-must_use int database_writer_put(struct database_writer *w, uint32_t epoch,
-				 struct tally *t, const struct segment_name *name,
-				 int level, struct err *e);
+struct tally_merge;
+
+/* A segment of that name, durably, of what was merged. */
+must_use int database_writer_merged(struct database_writer *w, uint32_t epoch,
+				    struct tally_merge *merge,
+				    const struct segment_name *name, int level,
+				    struct err *e);
 
 #endif

@@ -50,6 +50,16 @@ void dictionary_fini(struct dictionary *d)
 	dictionary_trim(d);
 }
 
+void dictionary_forget(struct dictionary *d)
+{
+	uint32_t n[FORMAT_N_KINDS];
+
+	memcpy(n, d->n, sizeof(n));
+	dictionary_fini(d);
+	*d = (struct dictionary){ .max_bytes = d->max_bytes };
+	memcpy(d->n, n, sizeof(n));
+}
+
 void dictionary_trim(struct dictionary *d)
 {
 	buf_fini(&d->scratch);

@@ -40,6 +40,8 @@ void dictionary_init(struct dictionary *d, uint64_t file_bytes);
 /* The file has grown to that. */
 void dictionary_grow(struct dictionary *d, uint64_t file_bytes);
 void dictionary_fini(struct dictionary *d);
+/* All is released but the counts. */
+void dictionary_forget(struct dictionary *d);
 /* The kind is one of a dictionary. */
 bool dictionary_has_kind(unsigned kind);
 /* NULL, or why the block was refused: a few words. */

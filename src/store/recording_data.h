@@ -2,7 +2,8 @@
  *
  * recording_data - the inside of an open recording, shared by its parts.
  *
- * recording.c opens all of it and answers, recording_part.c opens a part.
+ * recording.c opens all of it and answers, recording_part.c and recording_front.c open a
+ * part.
  */
 #ifndef DWELL_STORE_RECORDING_DATA_H
 #define DWELL_STORE_RECORDING_DATA_H
@@ -42,6 +43,12 @@ struct recording {
  * system's. */
 must_use int recording_load_block(struct recording *r, const struct format_entry *b,
 				  struct err *e);
+/* Opens all of a recording that ended in order but its stacks and samples, which are
+ * known by where they are.  ERR_FORMAT: it is damaged, or did not end in order. */
+must_use int recording_open_front(const char *path, struct recording **ret,
+				  struct err *e);
+/* The memory of its dictionaries is released; how much was in them stays known. */
+void recording_forget(struct recording *r);
 /* After the last block. */
 void recording_settle(struct recording *r);
 

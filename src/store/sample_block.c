@@ -84,6 +84,15 @@ static bool read_column(struct sample_block *b, const struct column_set *s,
 	return !f->of || are_below((uint32_t *)out, n, known[f->of]);
 }
 
+static size_t row_bytes(unsigned columns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < SAMPLE_N_COLUMNS; i++)
+		n += columns & 1u << fields[i].id ? (fields[i].is_wide ? 8 : 4) : 0;
+	return n;
+}
+
 bool sample_block_decode(struct sample_block *b, const struct column_set *s,
 			 unsigned columns, const uint32_t n[FORMAT_N_KINDS])
 {
@@ -93,7 +102,7 @@ bool sample_block_decode(struct sample_block *b, const struct column_set *s,
 	b->n = 0;
 	buf_clear(&b->columns);
 
-	uint8_t *out = buf_reserve(&b->columns, n_rows * sizeof(struct model_sample) + 1);
+	uint8_t *out = buf_reserve(&b->columns, n_rows * row_bytes(columns) + 1);
 
 	for (size_t i = 0; i < SAMPLE_N_COLUMNS && is_good; i++) {
 		const struct field *f = &fields[i];

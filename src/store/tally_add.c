@@ -14,17 +14,23 @@ struct adding {
 	struct tally *t;
 	const struct recording *r;
 	struct tally_fold fold;
-	/* Ids of the recording to those of the tally. */
-	uint32_t *image, *process, *thread, *event, *location, *stack;
+	struct tally_translation to;
+	uint32_t *stack; /* as those */
 };
+
+void tally_translation_fini(struct tally_translation *to)
+{
+	free(to->image);
+	free(to->process);
+	free(to->thread);
+	free(to->event);
+	free(to->location);
+	*to = (struct tally_translation){ 0 };
+}
 
 static void adding_fini(struct adding *a)
 {
-	free(a->image);
-	free(a->process);
-	free(a->thread);
-	free(a->event);
-	free(a->location);
+	tally_translation_fini(&a->to);
 	free(a->stack);
 }
 
@@ -42,13 +48,13 @@ static void add_images(struct adding *a)
 {
 	uint32_t n = recording_n_images(a->r);
 
-	a->image = ids(n);
+	a->to.image = ids(n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct model_image m = *recording_image(a->r, i);
 
 		m.path = text(a, m.path);
 		m.host_path = text(a, m.host_path);
-		a->image[i] = tally_image(a->t, &m);
+		a->to.image[i] = tally_image(a->t, &m);
 	}
 }
 
@@ -56,7 +62,7 @@ static void add_events(struct adding *a)
 {
 	uint32_t n = recording_n_events(a->r);
 
-	a->event = ids(n);
+	a->to.event = ids(n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct model_event ev = *recording_event(a->r, i);
 
@@ -65,7 +71,7 @@ static void add_events(struct adding *a)
 		ev.experiment = text(a, ev.experiment);
 		ev.source = text(a, ev.source);
 		ev.description = text(a, ev.description);
-		a->event[i] = tally_event(a->t, &ev);
+		a->to.event[i] = tally_event(a->t, &ev);
 	}
 }
 
@@ -89,7 +95,7 @@ static void add_processes(struct adding *a)
 {
 	uint32_t n = recording_n_processes(a->r);
 
-	a->process = ids(n);
+	a->to.process = ids(n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct model_process p = *recording_process(a->r, i);
 
@@ -106,7 +112,7 @@ static void add_processes(struct adding *a)
 			p.epoch = tally_string(a->t, info(a->r, "epoch"));
 		if (a->fold.processes)
 			fold_process(&p);
-		a->process[i] = tally_process(a->t, &p);
+		a->to.process[i] = tally_process(a->t, &p);
 	}
 }
 
@@ -114,35 +120,40 @@ static void add_threads(struct adding *a)
 {
 	uint32_t n = recording_n_threads(a->r);
 
-	a->thread = ids(n);
+	a->to.thread = ids(n);
 	for (uint32_t i = 0; i < n; i++) {
 		struct model_thread t = *recording_thread(a->r, i);
 
-		t.process = a->process[t.process];
+		t.process = a->to.process[t.process];
 		t.name = text(a, t.name);
 		if (a->fold.threads) {
 			t.tid = 0;
 			t.start_ns = t.end_ns = 0;
 		}
-		a->thread[i] = tally_thread(a->t, &t);
+		a->to.thread[i] = tally_thread(a->t, &t);
 	}
 }
 
-static void add_frames(struct adding *a)
+static void add_locations(struct adding *a)
 {
 	const struct model_location *l = recording_locations(a->r);
-	const struct model_stack *s = recording_stacks(a->r);
 	uint32_t n_locations = recording_n_locations(a->r);
+
+	a->to.location = ids(n_locations);
+	for (uint32_t i = 0; i < n_locations; i++)
+		a->to.location[i] = tally_location(a->t, a->to.image[l[i].image],
+						   l[i].offset, l[i].flags);
+}
+
+static void add_stacks(struct adding *a)
+{
+	const struct model_stack *s = recording_stacks(a->r);
 	uint32_t n_stacks = recording_n_stacks(a->r);
 
-	a->location = ids(n_locations);
-	for (uint32_t i = 0; i < n_locations; i++)
-		a->location[i] = tally_location(a->t, a->image[l[i].image], l[i].offset,
-						l[i].flags);
 	a->stack = ids(n_stacks);
 	for (uint32_t i = 1; i < n_stacks; i++)
 		a->stack[i] = tally_stack(a->t, a->stack[s[i].parent],
-					  a->location[s[i].location]);
+					  a->to.location[s[i].location]);
 }
 
 static void add_facts(struct adding *a)
@@ -153,9 +164,9 @@ static void add_facts(struct adding *a)
 		f.name = text(a, f.name);
 		f.unit = text(a, f.unit);
 		if (f.event != MODEL_NONE)
-			f.event = a->event[f.event];
+			f.event = a->to.event[f.event];
 		if (f.process != MODEL_NONE)
-			f.process = a->process[f.process];
+			f.process = a->to.process[f.process];
 		tally_fact(a->t, &f);
 	}
 }
@@ -242,8 +253,8 @@ static void add_block(struct adding *a, const struct sample_block *b)
 			continue;
 		tally_sample(a->t, &(struct model_sample){
 					   .weight = b->weight[i],
-					   .event = a->event[b->event[i]],
-					   .thread = a->thread[b->thread[i]],
+					   .event = a->to.event[b->event[i]],
+					   .thread = a->to.thread[b->thread[i]],
 					   .cpu = a->fold.cpus ? MODEL_NONE : b->cpu[i],
 					   .stack = a->stack[b->stack[i]],
 					   .count = b->count[i],
@@ -278,28 +289,46 @@ static int add_blobs(struct adding *a, struct err *e)
 			return rc;
 		blob.name = text(a, blob.name);
 		if (blob.image != MODEL_NONE)
-			blob.image = a->image[blob.image];
+			blob.image = a->to.image[blob.image];
 		tally_blob(a->t, &blob, data.data);
 	}
 	return 0;
+}
+
+static int add_front(struct adding *a, struct err *e)
+{
+	add_infos(a);
+	add_images(a);
+	add_events(a);
+	add_processes(a);
+	add_threads(a);
+	add_locations(a);
+	add_facts(a);
+	return add_blobs(a, e);
+}
+
+int tally_add_front(struct tally *t, const struct recording *r,
+		    struct tally_translation *ret, struct err *e)
+{
+	own(adding_fini) struct adding a = { .t = t, .r = r };
+	int rc = add_front(&a, e);
+
+	*ret = a.to;
+	a.to = (struct tally_translation){ 0 };
+	return rc;
 }
 
 int tally_add_recording(struct tally *t, const struct recording *r,
 			const struct tally_fold *fold, struct err *e)
 {
 	own(adding_fini) struct adding a = { .t = t, .r = r };
+	int rc;
 
 	if (fold)
 		a.fold = *fold;
-	add_infos(&a);
-	add_images(&a);
-	add_events(&a);
-	add_processes(&a);
-	add_threads(&a);
-	add_frames(&a);
-	add_facts(&a);
-
-	int rc = add_samples(&a, e);
-
-	return rc < 0 ? rc : add_blobs(&a, e);
+	rc = add_front(&a, e);
+	if (rc < 0)
+		return rc;
+	add_stacks(&a);
+	return add_samples(&a, e);
 }

@@ -3,7 +3,7 @@
  * tally_data - the inside of a tally, shared by its parts.
  *
  * tally.c takes things in, tally_add.c whole recordings, tally_order.c finds the order
- * in which tally_write.c writes.
+ * in which tally_write.c writes.  tally_merge.c merges what these have written.
  */
 #ifndef DWELL_STORE_TALLY_DATA_H
 #define DWELL_STORE_TALLY_DATA_H
@@ -58,6 +58,16 @@ struct tally {
 
 extern const enum format_kind tally_lists[TALLY_N_LISTS];
 
+/* Ids of a recording to those of the tally. */
+struct tally_translation {
+	uint32_t *image, *process, *thread, *event, *location;
+};
+
+void tally_translation_fini(struct tally_translation *to);
+/* Everything of it but stacks and samples. */
+must_use int tally_add_front(struct tally *t, const struct recording *r,
+			     struct tally_translation *ret, struct err *e);
+
 struct tally_ids {
 	uint32_t *at;
 	size_t n, cap;
@@ -73,7 +83,24 @@ struct tally_order {
 };
 
 void tally_order_init(struct tally_order *o, const struct tally *t);
+/* Of a tally without stacks and rows: all that there is, is written. */
+void tally_order_init_front(struct tally_order *o, const struct tally *t);
 void tally_order_fini(struct tally_order *o);
+
+struct writer;
+
+/* A tally on its way into a file; set t and the order of o. */
+struct tally_output {
+	const struct tally *t;
+	struct tally_order o;
+	struct writer *w;
+};
+
+/* All but stacks and rows is written. */
+must_use int tally_output_begin(struct tally_output *out, const char *path,
+				const struct tally_write_options *o, struct err *e);
+void tally_output_fini(struct tally_output *out);
+
 /* The image of a stack's innermost frame; MODEL_NONE of the empty stack. */
 uint32_t tally_leaf_image(const struct tally *t, uint32_t stack);
 uint64_t tally_row_weight(const struct tally *t, uint32_t row);

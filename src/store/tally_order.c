@@ -275,10 +275,8 @@ static void rank_rows(const struct tally *t, struct tally_order *o)
 		*vec_push(&o->rows) = keys[i].row;
 }
 
-void tally_order_init(struct tally_order *o, const struct tally *t)
+static void init(struct tally_order *o, const struct tally *t)
 {
-	struct context c = { t, o };
-
 	*o = (struct tally_order){
 		.image = unused_ids(t->lists[FORMAT_IMAGES].n),
 		.process = unused_ids(t->lists[FORMAT_PROCESSES].n),
@@ -287,15 +285,38 @@ void tally_order_init(struct tally_order *o, const struct tally *t)
 		.location = unused_ids(t->locations.all.n),
 		.stack = unused_ids(t->stacks.n),
 	};
-	mark_used(t, o);
+}
+
+static void rank_front(struct tally_order *o, const struct tally *t)
+{
+	struct context c = { t, o };
+
 	rank_ids(&c, t->lists[FORMAT_IMAGES].n, &o->images, o->image, compare_images);
 	rank_ids(&c, t->lists[FORMAT_PROCESSES].n, &o->processes, o->process,
 		 compare_processes);
 	rank_ids(&c, t->lists[FORMAT_THREADS].n, &o->threads, o->thread, compare_threads);
 	rank_ids(&c, t->lists[FORMAT_EVENTS].n, &o->events, o->event, compare_events);
 	rank_ids(&c, t->locations.all.n, &o->locations, o->location, compare_locations);
+}
+
+void tally_order_init(struct tally_order *o, const struct tally *t)
+{
+	init(o, t);
+	mark_used(t, o);
+	rank_front(o, t);
 	rank_stacks(t, o);
 	rank_rows(t, o);
+}
+
+void tally_order_init_front(struct tally_order *o, const struct tally *t)
+{
+	init(o, t);
+	memset(o->image, 0, t->lists[FORMAT_IMAGES].n * sizeof(*o->image));
+	memset(o->process, 0, t->lists[FORMAT_PROCESSES].n * sizeof(*o->process));
+	memset(o->thread, 0, t->lists[FORMAT_THREADS].n * sizeof(*o->thread));
+	memset(o->event, 0, t->lists[FORMAT_EVENTS].n * sizeof(*o->event));
+	memset(o->location, 0, t->locations.all.n * sizeof(*o->location));
+	rank_front(o, t);
 }
 
 void tally_order_fini(struct tally_order *o)

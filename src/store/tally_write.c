@@ -14,13 +14,7 @@
 #include "store/tally_data.h"
 #include "store/writer_data.h"
 
-struct tally_output {
-	const struct tally *t;
-	struct tally_order o;
-	struct writer *w;
-};
-
-static void output_fini(struct tally_output *out)
+void tally_output_fini(struct tally_output *out)
 {
 	tally_order_fini(&out->o);
 	writer_free(out->w);
@@ -256,20 +250,18 @@ static int put_row(struct tally_output *out, struct row_stream *stream, uint32_t
 			      image == MODEL_NONE ? MODEL_NONE : out->o.image[image], e);
 }
 
-static int put_data(struct tally_output *out, struct err *e)
+static int put_rows(struct tally_output *out, struct err *e)
 {
 	own(row_stream_fini) struct row_stream stream = { .writer = out->w };
-	int rc = put_locations(out, e);
+	int rc = 0;
 
-	if (rc == 0)
-		rc = put_stacks(out, e);
 	for (size_t i = 0; i < out->o.rows.n && rc == 0; i++)
 		rc = put_row(out, &stream, out->o.rows.at[i], e);
 	return rc == 0 ? row_stream_end(&stream, e) : rc;
 }
 
-int tally_write(const struct tally *t, const char *path,
-		const struct tally_write_options *o, struct err *e)
+int tally_output_begin(struct tally_output *out, const char *path,
+		       const struct tally_write_options *o, struct err *e)
 {
 	const struct writer_options options = {
 		.no_time = true,
@@ -278,21 +270,32 @@ int tally_write(const struct tally *t, const char *path,
 		.gid = o ? o->gid : 0,
 		.has_owner = o && o->has_owner,
 	};
-	own(output_fini) struct tally_output out = { .t = t };
-	int rc = writer_create(path, &options, &out.w, e);
+	int rc = writer_create(path, &options, &out->w, e);
 
 	if (rc < 0)
 		return rc;
+	put_infos(out);
+	put_images(out);
+	put_processes(out);
+	put_events(out);
+	put_facts(out);
+	rc = put_blobs(out, e);
+	if (rc == 0)
+		rc = writer_flush(out->w, e);
+	return rc == 0 ? put_locations(out, e) : rc;
+}
+
+int tally_write(const struct tally *t, const char *path,
+		const struct tally_write_options *o, struct err *e)
+{
+	own(tally_output_fini) struct tally_output out = { .t = t };
+	int rc;
+
 	tally_order_init(&out.o, t);
-	put_infos(&out);
-	put_images(&out);
-	put_processes(&out);
-	put_events(&out);
-	put_facts(&out);
-	rc = put_blobs(&out, e);
+	rc = tally_output_begin(&out, path, o, e);
 	if (rc == 0)
-		rc = writer_flush(out.w, e);
+		rc = put_stacks(&out, e);
 	if (rc == 0)
-		rc = put_data(&out, e);
+		rc = put_rows(&out, e);
 	return rc == 0 ? writer_close(steal(&out.w), e) : rc;
 }
