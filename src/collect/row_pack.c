@@ -21,10 +21,13 @@ _Static_assert(STACK_RULE_SAME == CFA_ROW_SAME && STACK_RULE_LOST == CFA_ROW_LOS
 	       "one numbering");
 _Static_assert(STACK_ROWS_N_SAVES == ABI_N_SAVES, "one order of saved registers");
 
-/* An index of more would be a file of more than 16 GB. */
-#define BLOCKS_MAX   (1u << 22)
-#define ROWS_MAX     (STACK_ROWS_PAGE_WORDS - 1) /* of a block */
-#define RULE_COMPLEX 1
+#define ROWS_MAX   (STACK_ROWS_PAGE_WORDS - 1) /* of a block, or of a part of one */
+#define PART_BYTES (1u << STACK_ROWS_PART_SHIFT)
+/* Compiled rows whose rules' numbers are remembered; a power of two. */
+#define N_RECENT    512
+#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+_Static_assert(PART_BYTES <= ROWS_MAX, "a row a byte fits");
 
 /* From this offset in the file on the rule is in force. */
 struct change {
@@ -32,8 +35,19 @@ struct change {
 	uint32_t rule;
 };
 
+/* A compiled row's rule has this number. */
+struct recent {
+	struct cfa_row row;
+	bool is_used;
+	uint32_t rule;
+};
+
 struct changes {
 	VEC(struct change) all;
+	const struct unwind_image *image;
+	const struct abi *abi;
+	struct row_pack_rules *rules;
+	struct recent recent[N_RECENT];
 };
 
 static void changes_fini(struct changes *c)
@@ -41,14 +55,14 @@ static void changes_fini(struct changes *c)
 	vec_fini(&c->all);
 }
 
-static uint32_t rule_number(struct row_pack_rules *r, const struct stack_rule *rule)
+uint32_t row_pack_rules_number(struct row_pack_rules *r, const struct stack_rule *rule)
 {
 	uint32_t id = intern_find(r->seen, (const char *)rule, sizeof(*rule));
 
 	if (id != UINT32_MAX)
 		return id - 1;
 	if (r->n == STACK_ROWS_RULES_MAX)
-		return RULE_COMPLEX;
+		return ROW_PACK_RULE_COMPLEX;
 	id = intern_add(r->seen, (const char *)rule, sizeof(*rule));
 	r->at[id - 1] = *rule;
 	r->n++;
@@ -58,8 +72,8 @@ static uint32_t rule_number(struct row_pack_rules *r, const struct stack_rule *r
 void row_pack_rules_init(struct row_pack_rules *r, struct stack_rule *at)
 {
 	*r = (struct row_pack_rules){ .seen = intern_new(), .at = at };
-	rule_number(r, &(struct stack_rule){ .kind = STACK_RULE_NONE });
-	rule_number(r, &(struct stack_rule){ .kind = STACK_RULE_COMPLEX });
+	row_pack_rules_number(r, &(struct stack_rule){ .kind = STACK_RULE_NONE });
+	row_pack_rules_number(r, &(struct stack_rule){ .kind = STACK_RULE_COMPLEX });
 }
 
 void row_pack_rules_fini(struct row_pack_rules *r)
@@ -70,6 +84,7 @@ void row_pack_rules_fini(struct row_pack_rules *r)
 
 void row_pack_fini(struct row_pack *p)
 {
+	vec_fini(&p->rules);
 	vec_fini(&p->words);
 }
 
@@ -83,56 +98,69 @@ static uint8_t rule_register(const struct abi *abi, unsigned reg)
 	return (uint8_t)(STACK_RULE_OTHER + reg);
 }
 
-static uint32_t rule_of(struct row_pack_rules *rules, const struct abi *abi,
-			const struct cfa_row *row)
+static uint32_t rule_of(struct changes *c, const struct cfa_row *row)
 {
 	struct stack_rule r = { .kind = (uint8_t)row->kind };
 
 	/* What the other kinds have besides is not looked at: let them be equal. */
 	if (row->kind >= CFA_ROW_CFA && row->kind <= CFA_ROW_PLT) {
 		r.offset = row->offset;
-		r.reg = rule_register(abi, row->reg);
+		r.reg = rule_register(c->abi, row->reg);
 		memcpy(r.save, row->save, sizeof(r.save));
 	}
-	return rule_number(rules, &r);
+	return row_pack_rules_number(c->rules, &r);
+}
+
+/* Most rows of a file have one of some hundred rules. */
+static uint32_t rule_of_row(struct changes *c, const struct cfa_row *row)
+{
+	uint64_t bytes;
+	uint32_t first;
+	struct recent *r;
+
+	memcpy(&first, (const char *)row + sizeof(row->pc), sizeof(first));
+	memcpy(&bytes, row->save, sizeof(bytes));
+	r = &c->recent[((bytes ^ (uint64_t)first << 13) * HASH_FACTOR >> 32) % N_RECENT];
+	if (!r->is_used || !cfa_row_is_same(&r->row, row))
+		*r = (struct recent){ .row = *row,
+				      .is_used = true,
+				      .rule = rule_of(c, row) };
+	return r->rule;
 }
 
 /* What is in force where the tables say nothing. */
-static uint32_t rule_of_gap(struct row_pack_rules *rules,
-			    const struct unwind_image *image, uint64_t vaddr)
+static uint32_t rule_of_gap(struct changes *c, uint64_t vaddr)
 {
 	struct stack_rule r = { .kind = STACK_RULE_NONE };
 
-	if (unwind_image_is_hole(image, vaddr))
+	if (unwind_image_is_hole(c->image, vaddr))
 		r.kind = STACK_RULE_FRAME;
-	return rule_number(rules, &r);
+	return row_pack_rules_number(c->rules, &r);
 }
 
 /* The rows by offset in the file.  What is in no segment is not there. */
-static int collect(struct changes *c, const struct row_table *t,
-		   const struct unwind_image *image, struct row_pack_rules *rules,
-		   struct err *e)
+static int collect(struct changes *c, const struct row_table *t, struct err *e)
 {
-	const struct abi *abi = abi_of(row_table_arch(t));
 	uint64_t base = row_table_base(t), offset = 0, last = 0;
 	size_t n;
 	const struct cfa_row *rows = row_table_rows(t, &n);
 
+	vec_reserve(&c->all, n);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t vaddr = base + rows[i].pc;
 		bool is_gap = rows[i].kind == CFA_ROW_NONE;
 
 		if (is_gap && i)
 			offset += rows[i].pc - rows[i - 1].pc;
-		else if (!unwind_image_file_offset(image, vaddr, &offset))
+		else if (!unwind_image_file_offset(c->image, vaddr, &offset))
 			continue;
 		if (c->all.n && offset <= last)
 			return err_set(e, ERR_UNSUPPORTED, "segments out of order");
 		last = offset;
 		*vec_push(&c->all) =
 			(struct change){ .offset = offset,
-					 .rule = is_gap ? rule_of_gap(rules, image, vaddr)
-							: rule_of(rules, abi, &rows[i]) };
+					 .rule = is_gap ? rule_of_gap(c, vaddr)
+							: rule_of_row(c, &rows[i]) };
 	}
 	return 0;
 }
@@ -142,100 +170,282 @@ static uint64_t block_of(uint64_t offset)
 	return offset >> STACK_ROWS_BLOCK_SHIFT;
 }
 
+/* Changes that are left, and the rule in force before them. */
+struct rest {
+	const struct change *at, *end;
+	uint32_t rule;
+};
+
+/* Of a pack that is being built. */
+struct building {
+	struct row_pack *pack;
+	size_t at; /* the next free word */
+};
+
 /* Room for n words in one page, behind what is there. */
-static uint32_t *add_words(struct row_pack *p, size_t *at, size_t n, uint32_t *ret_entry)
+static uint32_t *add_words(struct building *b, size_t n, uint32_t *ret_entry)
 {
-	size_t left = STACK_ROWS_PAGE_WORDS - *at % STACK_ROWS_PAGE_WORDS;
+	size_t left = STACK_ROWS_PAGE_WORDS - b->at % STACK_ROWS_PAGE_WORDS;
 
 	if (n > left)
-		*at += left;
-	while (p->words.n < *at + n)
-		*vec_push(&p->words) = 0;
-	*ret_entry = STACK_ROWS_ENTRY(*at / STACK_ROWS_PAGE_WORDS,
-				      *at % STACK_ROWS_PAGE_WORDS);
-	*at += n;
-	return p->words.at + *at - n;
+		b->at += left;
+	while (b->pack->words.n < b->at + n)
+		*vec_push(&b->pack->words) = 0;
+	*ret_entry = STACK_ROWS_ENTRY(b->at / STACK_ROWS_PAGE_WORDS,
+				      b->at % STACK_ROWS_PAGE_WORDS);
+	b->at += n;
+	return b->pack->words.at + b->at - n;
 }
 
-/* Rows of a block: changes [from, to), begun by the rule that is in force before. */
-static void add_block(struct row_pack *p, size_t *at, uint64_t block, uint32_t before,
-		      const struct change *from, const struct change *to)
+static size_t n_before(const struct rest *r, uint64_t end)
 {
-	size_t n = (size_t)(to - from);
-	bool has_start = n && from->offset == block << STACK_ROWS_BLOCK_SHIFT;
-	uint32_t entry, *words;
+	const struct change *c = r->at;
 
-	/* Nobody's code changes its rules at every byte. */
-	if (n + !has_start > ROWS_MAX) {
-		before = RULE_COMPLEX;
-		n = 0;
-		has_start = false;
-	}
-	words = add_words(p, at, 1 + n + !has_start, &entry);
+	while (c < r->end && c->offset < end)
+		c++;
+	return (size_t)(c - r->at);
+}
+
+/* The rows of [start, end), of which there are not too many.  Returns where they are. */
+static uint32_t add_rows(struct building *b, struct rest *r, uint64_t start, uint64_t end)
+{
+	size_t n = n_before(r, end);
+	bool has_start = n && r->at->offset == start;
+	uint32_t entry, *words = add_words(b, 1 + n + !has_start, &entry);
+
 	*words++ = (uint32_t)n + !has_start;
 	if (!has_start)
-		*words++ = STACK_ROWS_ROW(before, 0);
+		*words++ = STACK_ROWS_ROW(r->rule, (uint32_t)start);
 	for (size_t i = 0; i < n; i++)
-		*words++ = STACK_ROWS_ROW(from[i].rule, (uint32_t)from[i].offset);
-	p->words.at[block - p->first_block] = entry;
+		*words++ = STACK_ROWS_ROW(r->at[i].rule, (uint32_t)r->at[i].offset);
+	if (n)
+		r->rule = r->at[n - 1].rule;
+	r->at += n;
+	return entry;
+}
+
+static uint32_t add_parts(struct building *b, struct rest *r, uint64_t start)
+{
+	uint32_t entry, part;
+	size_t at;
+
+	add_words(b, STACK_ROWS_PARTS, &entry);
+	at = b->at - STACK_ROWS_PARTS;
+	for (uint32_t i = 0; i < STACK_ROWS_PARTS; i++, start += PART_BYTES) {
+		part = add_rows(b, r, start, start + PART_BYTES);
+		b->pack->words.at[at + i] = part;
+	}
+	return entry | STACK_ROWS_SPLIT;
+}
+
+static uint32_t add_block(struct building *b, struct rest *r, uint64_t block)
+{
+	uint64_t start = block << STACK_ROWS_BLOCK_SHIFT;
+	uint64_t end = start + STACK_ROWS_BLOCK_BYTES;
+	size_t n = n_before(r, end);
+
+	if (!n && r->rule == ROW_PACK_RULE_NONE)
+		return 0;
+	return n < ROWS_MAX ? add_rows(b, r, start, end) : add_parts(b, r, start);
 }
 
 static void add_blocks(struct row_pack *p, const struct changes *c)
 {
-	size_t at = (size_t)p->n_index_pages * STACK_ROWS_PAGE_WORDS, i = 0;
-	uint32_t before = 0;
+	struct building b = { .pack = p, .at = p->words.n };
+	struct rest r = { .at = c->all.at, .end = c->all.at + c->all.n };
 
-	for (uint64_t b = p->first_block; b < p->first_block + p->n_blocks; b++) {
-		size_t from = i;
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		uint32_t entry = add_block(&b, &r, (uint64_t)p->first_block + i);
 
-		while (i < c->all.n && block_of(c->all.at[i].offset) == b)
-			i++;
-		if (i > from || before)
-			add_block(p, &at, b, before, c->all.at + from, c->all.at + i);
-		if (i > from)
-			before = c->all.at[i - 1].rule;
+		p->words.at[i] = entry;
 	}
 	while (p->words.n % STACK_ROWS_PAGE_WORDS)
 		*vec_push(&p->words) = 0;
 }
 
-int row_pack_build(const struct row_table *t, const struct unwind_image *image,
-		   struct row_pack_rules *rules, struct row_pack *ret, struct err *e)
+static int pack(const struct changes *c, struct row_pack *p, struct err *e)
 {
-	own(changes_fini) struct changes c = { 0 };
-	struct row_pack p = { 0 };
-	int rc = collect(&c, t, image, rules, e);
+	uint64_t first = block_of(c->all.at[0].offset);
+	uint64_t n = block_of(c->all.at[c->all.n - 1].offset) - first + 1;
 
-	if (rc < 0)
-		return rc;
-	if (!c.all.n) {
-		*ret = p;
-		return 0;
-	}
-
-	uint64_t first = block_of(c.all.at[0].offset);
-	uint64_t n = block_of(c.all.at[c.all.n - 1].offset) - first + 1;
-
-	if (first + n > BLOCKS_MAX)
+	if (first + n > ROW_PACK_BLOCKS_MAX)
 		return err_set(e, ERR_LIMIT, "code beyond 16 GB of the file");
-	p.first_block = (uint32_t)first;
-	p.n_blocks = (uint32_t)n;
-	p.n_index_pages =
-		(uint32_t)((n + STACK_ROWS_PAGE_WORDS - 1) / STACK_ROWS_PAGE_WORDS);
-	for (size_t i = 0; i < (size_t)p.n_index_pages * STACK_ROWS_PAGE_WORDS; i++)
-		*vec_push(&p.words) = 0;
-	add_blocks(&p, &c);
-	if (row_pack_n_pages(&p) > STACK_ROWS_POOLS_MAX * STACK_ROWS_POOL_PAGES / 2) {
-		row_pack_fini(&p);
+	p->first_block = (uint32_t)first;
+	p->n_blocks = (uint32_t)n;
+	p->n_index_pages = row_pack_n_index_pages(p->n_blocks);
+	vec_reserve(&p->words, n + 2 * c->all.n);
+	for (size_t i = 0; i < (size_t)p->n_index_pages * STACK_ROWS_PAGE_WORDS; i++)
+		*vec_push(&p->words) = 0;
+	add_blocks(p, c);
+	if (row_pack_n_pages(p) > ROW_PACK_PAGES_MAX)
 		return err_set(e, ERR_LIMIT, "too many unwind rows");
-	}
-	*ret = p;
+	for (uint32_t i = 0; i < c->rules->n; i++)
+		*vec_push(&p->rules) = c->rules->at[i];
 	return 0;
 }
 
-void row_pack_move(struct row_pack *p, uint32_t first_page)
+int row_pack_build(const struct row_table *t, const struct unwind_image *image,
+		   struct row_pack *ret, struct err *e)
 {
+	own(freep) struct stack_rule *at = xcalloc(STACK_ROWS_RULES_MAX, sizeof(*at));
+	own(row_pack_rules_fini) struct row_pack_rules rules = { 0 };
+	own(row_pack_fini) struct row_pack p = { 0 };
+	own(changes_fini) struct changes c = { .image = image,
+					       .abi = abi_of(row_table_arch(t)),
+					       .rules = &rules };
+	int rc;
+
+	row_pack_rules_init(&rules, at);
+	rc = collect(&c, t, e);
+	if (rc == 0 && c.all.n)
+		rc = pack(&c, &p, e);
+	if (rc < 0)
+		return rc;
+	*ret = p;
+	p = (struct row_pack){ 0 };
+	return 0;
+}
+
+/* Of a pack: every set of rows, in the order in which they lie. */
+
+static size_t place_of(uint32_t entry)
+{
+	return (size_t)(entry >> 16) * STACK_ROWS_PAGE_WORDS +
+	       entry % STACK_ROWS_PAGE_WORDS;
+}
+
+/* n words at a place, behind those before and in one page. */
+static const uint32_t *check_words(const struct row_pack *p, size_t *at, uint32_t entry,
+				   size_t n)
+{
+	size_t place = place_of(entry);
+
+	if ((entry & 0xffff & ~(STACK_ROWS_PAGE_WORDS - 1)) || place < *at ||
+	    place % STACK_ROWS_PAGE_WORDS + n > STACK_ROWS_PAGE_WORDS ||
+	    place + n > p->words.n)
+		return NULL;
+	*at = place + n;
+	return p->words.at + place;
+}
+
+static bool check_rows(const struct row_pack *p, size_t *at, uint32_t entry,
+		       uint32_t start, uint32_t end)
+{
+	const uint32_t *words = check_words(p, at, entry, 1);
+	size_t n = words ? *words : 0;
+	uint32_t next = start;
+
+	if (!n || n > ROWS_MAX || (*words & ~0xffffu))
+		return false;
+	*at -= 1;
+	words = check_words(p, at, entry, 1 + n);
+	for (size_t i = 1; words && i <= n; i++) {
+		uint32_t pc = words[i] & 0xffff;
+
+		if ((i == 1 ? pc != start : pc < next) || pc >= end ||
+		    words[i] >> 16 >= p->rules.n)
+			return false;
+		next = pc + 1;
+	}
+	return words != NULL;
+}
+
+static bool check_entry(const struct row_pack *p, size_t *at, uint32_t entry)
+{
+	const uint32_t *parts;
+
+	if (!(entry & STACK_ROWS_SPLIT))
+		return check_rows(p, at, entry, 0, STACK_ROWS_BLOCK_BYTES);
+	parts = check_words(p, at, entry & ~STACK_ROWS_SPLIT, STACK_ROWS_PARTS);
+	for (uint32_t i = 0; parts && i < STACK_ROWS_PARTS; i++)
+		if (!check_rows(p, at, parts[i], i * PART_BYTES, (i + 1) * PART_BYTES))
+			return false;
+	return parts != NULL;
+}
+
+static bool check_rule(const struct stack_rule *r)
+{
+	return r->kind <= STACK_RULE_FRAME && !r->zero[0] && !r->zero[1];
+}
+
+static bool check_rules(const struct row_pack *p)
+{
+	if (p->rules.n <= ROW_PACK_RULE_COMPLEX || p->rules.n > STACK_ROWS_RULES_MAX ||
+	    p->rules.at[ROW_PACK_RULE_NONE].kind != STACK_RULE_NONE ||
+	    p->rules.at[ROW_PACK_RULE_COMPLEX].kind != STACK_RULE_COMPLEX)
+		return false;
+	vec_each(r, &p->rules)
+		if (!check_rule(r))
+			return false;
+	return true;
+}
+
+static bool check_sizes(const struct row_pack *p)
+{
+	return p->n_blocks <= ROW_PACK_BLOCKS_MAX &&
+	       p->first_block <= ROW_PACK_BLOCKS_MAX - p->n_blocks &&
+	       p->n_index_pages == row_pack_n_index_pages(p->n_blocks) &&
+	       p->words.n % STACK_ROWS_PAGE_WORDS == 0 &&
+	       p->words.n / STACK_ROWS_PAGE_WORDS <= ROW_PACK_PAGES_MAX &&
+	       p->words.n / STACK_ROWS_PAGE_WORDS >= p->n_index_pages;
+}
+
+int row_pack_check(const struct row_pack *p, struct err *e)
+{
+	size_t at = (size_t)p->n_index_pages * STACK_ROWS_PAGE_WORDS;
+
+	if (!check_sizes(p) || (p->n_blocks && !check_rules(p)))
+		return err_set(e, ERR_FORMAT, "packed unwind rows are damaged");
 	for (uint32_t i = 0; i < p->n_blocks; i++)
-		if (p->words.at[i])
-			p->words.at[i] += first_page << 16;
+		if (p->words.at[i] && !check_entry(p, &at, p->words.at[i]))
+			return err_set(e, ERR_FORMAT,
+				       "packed unwind rows are damaged at block %u", i);
+	return 0;
+}
+
+static uint32_t *target(const struct row_pack_place *to, size_t place)
+{
+	return to->page(to->ctx,
+			to->first_page + (uint32_t)(place / STACK_ROWS_PAGE_WORDS)) +
+	       place % STACK_ROWS_PAGE_WORDS;
+}
+
+static void write_rows(const struct row_pack *p, const struct row_pack_place *to,
+		       uint32_t entry)
+{
+	size_t place = place_of(entry);
+	const uint32_t *words = p->words.at + place;
+	uint32_t *t = target(to, place);
+
+	t[0] = words[0];
+	for (uint32_t i = 1; i <= words[0]; i++)
+		t[i] = STACK_ROWS_ROW(to->numbers[words[i] >> 16], words[i]);
+}
+
+static void write_entry(const struct row_pack *p, const struct row_pack_place *to,
+			uint32_t entry)
+{
+	size_t place = place_of(entry);
+
+	if (!(entry & STACK_ROWS_SPLIT)) {
+		write_rows(p, to, entry);
+		return;
+	}
+	for (uint32_t i = 0; i < STACK_ROWS_PARTS; i++) {
+		uint32_t part = p->words.at[place + i];
+
+		target(to, place)[i] = part + (to->first_page << 16);
+		write_rows(p, to, part);
+	}
+}
+
+void row_pack_write(const struct row_pack *p, const struct row_pack_place *to)
+{
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		uint32_t entry = p->words.at[i];
+
+		*target(to, i) = entry ? entry + (to->first_page << 16) : 0;
+		if (entry)
+			write_entry(p, to, entry);
+	}
 }

@@ -2,8 +2,9 @@
  *
  * row_pack - a file's unwind rows in the form in which the kernel's side looks them up.
  *
- * The form is described in wire/stack_rows.h.  Rules are numbered over all files; a pack
- * is made of whole pages whose numbers start at 0, and is moved to where it will lie.
+ * The form is described in wire/stack_rows.h.  A pack is by itself: its rules are
+ * numbered from 0, and so are its pages; both are translated when it is written to where
+ * the kernel's side looks.
  */
 #ifndef DWELL_COLLECT_ROW_PACK_H
 #define DWELL_COLLECT_ROW_PACK_H
@@ -17,10 +18,17 @@
 #include "unwind/row_table.h"
 #include "wire/stack_rows.h"
 
+/* In every numbering of rules. */
+#define ROW_PACK_RULE_NONE    0
+#define ROW_PACK_RULE_COMPLEX 1
+
+#define ROW_PACK_BLOCKS_MAX (1u << 22) /* a file of 16 GB */
+#define ROW_PACK_PAGES_MAX  (STACK_ROWS_POOLS_MAX * STACK_ROWS_POOL_PAGES / 2)
+
 struct intern;
 struct unwind_image;
 
-/* The rules that occurred, each once.  Release with rule_set_fini(). */
+/* The rules that occurred, each once.  Release with row_pack_rules_fini(). */
 struct row_pack_rules {
 	struct intern *seen;
 	struct stack_rule *at; /* STACK_ROWS_RULES_MAX; borrowed */
@@ -30,11 +38,14 @@ struct row_pack_rules {
 /* at: where rules are put, zeroed. */
 void row_pack_rules_init(struct row_pack_rules *r, struct stack_rule *at);
 void row_pack_rules_fini(struct row_pack_rules *r);
+/* ROW_PACK_RULE_COMPLEX when there is no number left. */
+uint32_t row_pack_rules_number(struct row_pack_rules *r, const struct stack_rule *rule);
 
 struct row_pack {
 	uint32_t first_block, n_blocks;
 	uint32_t n_index_pages; /* the first ones */
-	VEC(uint32_t) words;	/* whole pages */
+	VEC(struct stack_rule) rules;
+	VEC(uint32_t) words; /* whole pages */
 };
 
 void row_pack_fini(struct row_pack *p);
@@ -42,12 +53,26 @@ static inline uint32_t row_pack_n_pages(const struct row_pack *p)
 {
 	return (uint32_t)(p->words.n / STACK_ROWS_PAGE_WORDS);
 }
+static inline uint32_t row_pack_n_index_pages(uint32_t n_blocks)
+{
+	return (n_blocks + STACK_ROWS_PAGE_WORDS - 1) / STACK_ROWS_PAGE_WORDS;
+}
 
 /* ret is initialised.  n_blocks 0: the file has no rows. */
 must_use int row_pack_build(const struct row_table *t, const struct unwind_image *image,
-			    struct row_pack_rules *rules, struct row_pack *ret,
-			    struct err *e);
-/* Its first page will be this one. */
-void row_pack_move(struct row_pack *p, uint32_t first_page);
+			    struct row_pack *ret, struct err *e);
+
+/* Is it as row_pack_build() makes them?  For what was read from a file. */
+must_use int row_pack_check(const struct row_pack *p, struct err *e);
+
+/* Where a pack is written to. */
+struct row_pack_place {
+	uint32_t first_page;
+	const uint32_t *numbers; /* of its rules there */
+	uint32_t *(*page)(void *ctx, uint32_t page);
+	void *ctx;
+};
+
+void row_pack_write(const struct row_pack *p, const struct row_pack_place *to);
 
 #endif

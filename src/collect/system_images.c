@@ -13,13 +13,16 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "collect/image_file.h"
+#include "collect/row_cache.h"
 #include "collect/symbol_store.h"
 #include "collect/system_rows.h"
 #include "collect/tracker.h"
 #include "unwind/offline.h"
-#include "unwind/row_table_file.h"
 
 #define MISSES_MAX 16
+#define KEY_SIZE   (2 * MODEL_BUILD_ID_MAX + 1)
+/* On disk: the rows of some ten thousand programs. */
+#define CACHE_BYTES (UINT64_C(256) << 20)
 /* Of the kernel's own numbers of devices. */
 #define KERNEL_MINOR_BITS 20
 #define KERNEL_MINOR_MASK ((UINT32_C(1) << KERNEL_MINOR_BITS) - 1)
@@ -32,12 +35,18 @@ struct system_image {
 	unsigned n_missed; /* so many processes ended too early */
 };
 
+struct image_numbers {
+	VEC(uint32_t) all;
+};
+
 struct system_images {
 	struct system_rows *rows;
+	struct row_cache *cache;
 	struct symbol_store *symbols; /* or NULL */
 	struct writer *writer;
-	VEC(struct system_image) all; /* by their slots */
-	VEC(uint32_t) wanted;	      /* their rows */
+	VEC(struct system_image) all;	 /* by their slots */
+	struct image_numbers wanted;	 /* their rows */
+	struct image_numbers uncompiled; /* those whose rows are not kept */
 };
 
 static void forget(struct system_image *i)
@@ -52,6 +61,7 @@ struct system_images *system_images_new(struct system_rows *rows)
 	struct system_images *s = xcalloc(1, sizeof(*s));
 
 	s->rows = rows;
+	s->cache = row_cache_new(NULL, CACHE_BYTES);
 	/* The one that no record tells of. */
 	system_images_meet(s, &(struct stack_record_image){ .image = STACK_RECORD_VDSO });
 	return s;
@@ -64,7 +74,9 @@ void system_images_free(struct system_images *s)
 	vec_each(i, &s->all)
 		forget(i);
 	vec_fini(&s->all);
-	vec_fini(&s->wanted);
+	vec_fini(&s->wanted.all);
+	vec_fini(&s->uncompiled.all);
+	row_cache_free(s->cache);
 	free(s);
 }
 
@@ -150,22 +162,15 @@ static void find(struct image_file *file, const struct stack_record_image *r)
 		file->kind = IMAGE_ANON;
 }
 
-static void hex(const struct image_file *f, char *s)
+static int compile(const struct image_file *f, struct row_pack *ret)
 {
-	*s = '\0';
-	for (size_t i = 0; i < f->build_id_size; i++)
-		sprintf(s + 2 * i, "%02x", f->build_id[i]);
-}
+	own(unwind_image_freep) struct unwind_image *u = NULL;
+	own(row_table_freep) struct row_table *t = NULL;
+	int rc = unwind_image_open(f->fd, f->name, &u, NULL);
 
-static int get_rows(const struct image_file *f, struct unwind_image *u,
-		    struct row_table **ret)
-{
-	char key[2 * MODEL_BUILD_ID_MAX + 1];
-
-	hex(f, key);
-	if (*key)
-		return row_table_file_get(u, NULL, key, ret, NULL);
-	return row_table_build(u, ret, NULL);
+	if (rc == 0)
+		rc = row_table_build(u, &t, NULL);
+	return rc < 0 ? rc : row_pack_build(t, u, ret, NULL);
 }
 
 /* Its process may have ended before we looked: the next one is asked, some times. */
@@ -175,18 +180,47 @@ static bool is_worth_asking_again(struct system_image *i)
 	       i->n_missed++ < MISSES_MAX;
 }
 
-/* What has no table, or is no file of code, is walked by frame pointers. */
-static void load_rows(struct system_images *s, uint32_t image, const struct image_file *f)
+static void key_of(const struct image_file *f, char key[KEY_SIZE])
 {
-	own(unwind_image_freep) struct unwind_image *u = NULL;
-	own(row_table_freep) struct row_table *t = NULL;
-	struct err why;
+	*key = '\0';
+	for (size_t i = 0; i < f->build_id_size; i++)
+		sprintf(key + 2 * i, "%02x", f->build_id[i]);
+}
 
-	if (f->fd < 0 || unwind_image_open(f->fd, f->name, &u, NULL) < 0 ||
-	    get_rows(f, u, &t) < 0)
-		system_rows_set_none(s->rows, image);
-	else if (system_rows_load(s->rows, image, t, u, &why) < 0)
+/* What has no table, or is no file of code, is walked by frame pointers. */
+static void place_rows(struct system_images *s, uint32_t image, struct row_pack *p)
+{
+	if (system_rows_load(s->rows, image, p, NULL) < 0)
 		return; /* it has said so to the kernel's side */
+}
+
+/* False: its rows are to be compiled. */
+static bool load_kept(struct system_images *s, uint32_t image, const struct image_file *f)
+{
+	own(row_pack_fini) struct row_pack p = { 0 };
+	char key[KEY_SIZE];
+
+	key_of(f, key);
+	if (!*key || !row_cache_find(s->cache, key, f->executable.layout, &p))
+		return false;
+	place_rows(s, image, &p);
+	return true;
+}
+
+static void compile_and_keep(struct system_images *s, uint32_t image,
+			     const struct image_file *f)
+{
+	own(row_pack_fini) struct row_pack p = { 0 };
+	char key[KEY_SIZE];
+
+	if (compile(f, &p) < 0) {
+		system_rows_set_none(s->rows, image);
+		return;
+	}
+	place_rows(s, image, &p);
+	key_of(f, key);
+	if (*key)
+		row_cache_keep(s->cache, key, f->executable.layout, &p);
 }
 
 void system_images_meet(struct system_images *s, const struct stack_record_image *r)
@@ -206,7 +240,7 @@ void system_images_meet(struct system_images *s, const struct stack_record_image
 		image_file_fini(&file);
 	}
 	if (!i->is_wanted) /* two CPUs may ask at once */
-		*vec_push(&s->wanted) = r->image;
+		*vec_push(&s->wanted.all) = r->image;
 	i->is_wanted = true;
 }
 
@@ -215,26 +249,53 @@ void system_images_keep_symbols(struct system_images *s, struct symbol_store *sy
 	s->symbols = symbols;
 }
 
-bool system_images_load(struct system_images *s)
+/* Nothing more will be read of it. */
+static void close_file(struct system_images *s, struct system_image *i)
 {
-	struct system_image *i;
-	uint32_t image;
-
-	if (!s->wanted.n)
-		return false;
-	image = s->wanted.at[--s->wanted.n];
-	if (!find_slot(s, image))
-		return true;
-	i = slot(s, image);
-	i->is_wanted = false;
-	if (is_worth_asking_again(i))
-		system_rows_ask_again(s->rows, image);
-	else
-		load_rows(s, image, &i->file);
 	if (s->symbols)
 		symbol_store_keep(s->symbols, &i->file);
 	closep(&i->file.fd);
 	i->file.fd = -1;
+	i->is_wanted = false;
+}
+
+/* NULL: it is nobody's any more. */
+static struct system_image *next_of(struct system_images *s, struct image_numbers *list)
+{
+	uint32_t image = list->all.at[--list->all.n];
+	struct system_image *i = find_slot(s, image) ? slot(s, image) : NULL;
+
+	return i && i->is_wanted ? i : NULL;
+}
+
+static void load_or_queue(struct system_images *s, struct system_image *i)
+{
+	if (is_worth_asking_again(i)) {
+		system_rows_ask_again(s->rows, i->number);
+	} else if (i->file.fd < 0) {
+		system_rows_set_none(s->rows, i->number);
+	} else if (!load_kept(s, i->number, &i->file)) {
+		*vec_push(&s->uncompiled.all) = i->number;
+		return;
+	}
+	close_file(s, i);
+}
+
+/* What is there in a moment does not wait for what is compiled. */
+bool system_images_load(struct system_images *s)
+{
+	bool is_kept = s->wanted.all.n != 0;
+	struct system_image *i;
+
+	if (!is_kept && !s->uncompiled.all.n)
+		return false;
+	i = next_of(s, is_kept ? &s->wanted : &s->uncompiled);
+	if (i && is_kept) {
+		load_or_queue(s, i);
+	} else if (i) {
+		compile_and_keep(s, i->number, &i->file);
+		close_file(s, i);
+	}
 	return true;
 }
 

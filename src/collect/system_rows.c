@@ -187,15 +187,24 @@ static int take_pages(struct system_rows *r, uint32_t n, uint32_t *ret, struct e
 	return err_set(e, ERR_LIMIT, "the unwind rows of the images in use need more");
 }
 
-static void copy_pages(struct system_rows *r, uint32_t first, const struct row_pack *p)
+static uint32_t *page_at(void *ctx, uint32_t page)
 {
-	for (uint32_t i = 0; i < row_pack_n_pages(p); i++) {
-		uint32_t page = first + i;
-		uint32_t *to = r->pools[page / STACK_ROWS_POOL_PAGES].words +
-			       page % STACK_ROWS_POOL_PAGES * STACK_ROWS_PAGE_WORDS;
+	const struct system_rows *r = ctx;
 
-		memcpy(to, p->words.at + (size_t)i * STACK_ROWS_PAGE_WORDS, PAGE_BYTES);
-	}
+	return r->pools[page / STACK_ROWS_POOL_PAGES].words +
+	       page % STACK_ROWS_POOL_PAGES * STACK_ROWS_PAGE_WORDS;
+}
+
+static void write_pages(struct system_rows *r, uint32_t first, const struct row_pack *p)
+{
+	own(freep) uint32_t *numbers = xcalloc(p->rules.n + 1, sizeof(*numbers));
+	struct row_pack_place to = {
+		.first_page = first, .numbers = numbers, .page = page_at, .ctx = r
+	};
+
+	for (size_t i = 0; i < p->rules.n; i++)
+		numbers[i] = row_pack_rules_number(&r->rule_set, &p->rules.at[i]);
+	row_pack_write(p, &to);
 }
 
 static void publish(struct system_rows *r, uint32_t image, enum stack_image_state state)
@@ -214,18 +223,23 @@ void system_rows_ask_again(struct system_rows *r, uint32_t image)
 	publish(r, image, STACK_IMAGE_NEW);
 }
 
-static int place(struct system_rows *r, uint32_t image, struct row_pack *p, struct err *e)
+int system_rows_load(struct system_rows *r, uint32_t image, const struct row_pack *p,
+		     struct err *e)
 {
 	struct stack_image *to = &r->images[STACK_ROWS_SLOT(image)];
 	uint32_t n = row_pack_n_pages(p), first = 0;
-	int rc = take_pages(r, n, &first, e);
+	int rc;
 
+	if (!p->n_blocks) {
+		system_rows_set_none(r, image);
+		return 0;
+	}
+	rc = take_pages(r, n, &first, e);
 	if (rc < 0) {
 		publish(r, image, STACK_IMAGE_NEW);
 		return rc;
 	}
-	row_pack_move(p, first);
-	copy_pages(r, first, p);
+	write_pages(r, first, p);
 	to->index_page = first;
 	to->first_block = p->first_block;
 	to->n_blocks = p->n_blocks;
@@ -235,19 +249,6 @@ static int place(struct system_rows *r, uint32_t image, struct row_pack *p, stru
 						 .n_pages = n,
 						 .used_ns = r->now_ns };
 	return 0;
-}
-
-int system_rows_load(struct system_rows *r, uint32_t image, const struct row_table *t,
-		     const struct unwind_image *file, struct err *e)
-{
-	own(row_pack_fini) struct row_pack p = { 0 };
-	int rc = row_pack_build(t, file, &r->rule_set, &p, e);
-
-	if (rc < 0 || !p.n_blocks) {
-		system_rows_set_none(r, image);
-		return rc;
-	}
-	return place(r, image, &p, e);
 }
 
 static void reclaim(struct system_rows *r)

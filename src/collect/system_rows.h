@@ -28,11 +28,10 @@ must_use int system_rows_new(const struct system_rows_maps *maps, size_t limit_b
 void system_rows_free(struct system_rows *r);
 void system_rows_freep(struct system_rows **r);
 
-/* Compile and place the rows of an image; from then on walks use them.  ERR_LIMIT: there
- * is no room now, and the image will be asked for again. */
+/* Place the rows of an image; from then on walks use them.  ERR_LIMIT: there is no room
+ * now, and the image will be asked for again. */
 must_use int system_rows_load(struct system_rows *r, uint32_t image,
-			      const struct row_table *t, const struct unwind_image *file,
-			      struct err *e);
+			      const struct row_pack *p, struct err *e);
 /* It has none: its code is walked by frame pointers. */
 void system_rows_set_none(struct system_rows *r, uint32_t image);
 /* Its file was not to be had: the next process that maps it may do better. */

@@ -7,6 +7,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/crc32c.h"
 #include "base/reader.h"
 #include "host/note.h"
 
@@ -57,6 +58,15 @@ static void take_notes(int fd, const struct segment *s, struct executable *x)
 						      sizeof(x->build_id));
 }
 
+static void take_load(const struct segment *s, uint64_t entry, struct executable *x)
+{
+	const uint64_t where[] = { s->offset, s->addr, s->size };
+
+	x->layout = crc32c(x->layout, where, sizeof(where));
+	if (entry && entry - s->addr < s->size)
+		x->entry_offset = entry - s->addr + s->offset;
+}
+
 /* What the ELF header says of the rest. */
 struct headers {
 	uint64_t entry, phoff;
@@ -84,8 +94,8 @@ static void take_segments(int fd, const struct headers *h, struct executable *x)
 			read_segment(reader_over(entry, h->phentsize), x->is_64bit);
 
 		has_interpreter |= s.type == PT_INTERP;
-		if (s.type == PT_LOAD && h->entry && h->entry - s.addr < s.size)
-			x->entry_offset = h->entry - s.addr + s.offset;
+		if (s.type == PT_LOAD)
+			take_load(&s, h->entry, x);
 		if (s.type == PT_NOTE)
 			take_notes(fd, &s, x);
 	}

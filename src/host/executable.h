@@ -20,6 +20,7 @@ struct executable {
 	bool is_setid; /* runs as another user or group, or with capabilities */
 	uint8_t build_id[EXECUTABLE_BUILD_ID_MAX];
 	size_t build_id_size;  /* 0: none */
+	uint32_t layout;       /* a checksum of where in the file what is loaded is */
 	uint64_t entry_offset; /* in the file, of the first instruction; 0: none */
 	uint64_t size_bytes, inode;
 	int64_t mtime_s;

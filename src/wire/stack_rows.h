@@ -5,7 +5,8 @@
  * Code is cut into blocks of 4 KB of its file.  An image's index has a word per block:
  * where, in which page, the block's rows start.  A row is the low bits of the first pc
  * that it covers and the number of its rule; the first row of a block covers its start.
- * Equal rules of all images are one entry of the table of rules.
+ * Equal rules of all images are one entry of the table of rules.  A block of more rows
+ * than a page holds is split: its word says where the words of its parts are.
  *
  * Freestanding; shared with BPF programs.
  */
@@ -23,9 +24,16 @@
 #define STACK_ROWS_RULES_MAX   65536
 #define STACK_ROWS_N_SAVES     8
 
+#define STACK_ROWS_PART_SHIFT 9 /* a row a byte fits a page */
+#define STACK_ROWS_PARTS      (1u << (STACK_ROWS_BLOCK_SHIFT - STACK_ROWS_PART_SHIFT))
+#define STACK_ROWS_PART(offset)                                                          \
+	((uint32_t)((offset) >> STACK_ROWS_PART_SHIFT) & (STACK_ROWS_PARTS - 1))
+
 /* An index word: page << 16 | first word in it, which is the number of rows, and the
  * rows are behind it.  0: the image has no rules for the block. */
 #define STACK_ROWS_ENTRY(page, first) ((uint32_t)(page) << 16 | (uint32_t)(first))
+/* In an index word: at that place are STACK_ROWS_PARTS such words, one of each part. */
+#define STACK_ROWS_SPLIT 0x8000u
 /* A row: rule << 16 | pc % block. */
 #define STACK_ROWS_ROW(rule, pc)                                                         \
 	((uint32_t)(rule) << 16 | ((pc) & (STACK_ROWS_BLOCK_BYTES - 1)))

@@ -159,6 +159,23 @@ def by_function(pid, path):
 
 
 @test
+def a_page_of_code_may_have_more_rules_than_a_block_of_rows():
+    dense = os.path.join(PROGRAMS, 'e2e-dense')
+    if not os.path.exists(dense):
+        raise Skip('for x86-64 alone')
+    with recording('-F', '1000'):
+        used_ns(spawn(dense, '0.5'))  # it is met, and its rules are loaded
+        time.sleep(0.5)
+        child = spawn(dense, '0.5')
+        used_ns(child)
+    r = of(child.pid)
+    assert not truncated(r), truncated(r)
+    late = sum(ended_early(r).values()) / total(r)
+    assert share(r, 'main', 'inclusive') + late > 0.97, r['rows'][:4]
+    assert share(r, 'main', 'inclusive') > 0.5, 'they were there before it began'
+
+
+@test
 def files_that_are_gone_have_their_names():
     gone = os.path.join(DIR, 'gone')
     shutil.copy(workload('cpu'), gone)

@@ -100,6 +100,11 @@ static __always_inline uint32_t rows_find(const struct rows_image *image, uint64
 	if (!entry)
 		return 0;
 	page = rows_page(entry >> 16);
+	if (page && (entry & STACK_ROWS_SPLIT)) {
+		entry = page->words[(entry + STACK_ROWS_PART(offset)) %
+				    STACK_ROWS_PAGE_WORDS];
+		page = rows_page(entry >> 16);
+	}
 	return page ? (uint32_t)rows_search(page, entry & 0xffff, (uint32_t)offset) : 0;
 }
 

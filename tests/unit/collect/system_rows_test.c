@@ -23,8 +23,7 @@ struct fixture {
 	struct system_rows_maps maps;
 	const struct stack_image *images;
 	struct system_rows *rows;
-	struct unwind_image *file;
-	struct row_table *table;
+	struct row_pack pack;
 };
 
 static int make_map(enum bpf_map_type type, uint32_t value_size, uint32_t n)
@@ -49,11 +48,14 @@ static int make_pools(void)
 static void open_table(struct fixture *f)
 {
 	own(fclosep) FILE *self = fopen("/proc/self/exe", "rb");
+	own(unwind_image_freep) struct unwind_image *file = NULL;
+	own(row_table_freep) struct row_table *table = NULL;
 	struct err e;
 
 	assert_non_null(self);
-	assert_int_equal(unwind_image_open(fileno(self), "self", &f->file, &e), 0);
-	assert_int_equal(row_table_build(f->file, &f->table, &e), 0);
+	assert_int_equal(unwind_image_open(fileno(self), "self", &file, &e), 0);
+	assert_int_equal(row_table_build(file, &table, &e), 0);
+	assert_int_equal(row_pack_build(table, file, &f->pack, &e), 0);
 }
 
 static void set_up(struct fixture *f, size_t limit_bytes)
@@ -81,8 +83,7 @@ static void set_up(struct fixture *f, size_t limit_bytes)
 static void tear_down(struct fixture *f)
 {
 	system_rows_free(f->rows);
-	row_table_free(f->table);
-	unwind_image_free(f->file);
+	row_pack_fini(&f->pack);
 	munmap((void *)(uintptr_t)f->images, STACK_ROWS_IMAGES_MAX * sizeof(*f->images));
 	closep(&f->maps.pools);
 	closep(&f->maps.rules);
@@ -93,7 +94,7 @@ static int load(struct fixture *f, uint32_t image)
 {
 	struct err e;
 
-	return system_rows_load(f->rows, image, f->table, f->file, &e);
+	return system_rows_load(f->rows, image, &f->pack, &e);
 }
 
 static uint32_t word(const struct fixture *f, uint32_t page, uint32_t at)

@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "unwind/row_table.h"
-#include "unwind/row_table_file.h"
 #include "unwind/unwind_image.h"
 
 static struct unwind_image *open_image(const char *path)
@@ -80,51 +79,6 @@ static void tables_equal_the_interpretation(void **state)
 	assert_true(n_found >= 2);
 }
 
-static void a_saved_table_is_loaded_again(void **state)
-{
-	char dir[] = "/tmp/row_table_test.XXXXXX";
-	own(unwind_image_freep) struct unwind_image *image = open_image("/proc/self/exe");
-	own(row_table_freep) struct row_table *built = NULL, *loaded = NULL,
-					      *again = NULL;
-	struct err e;
-	size_t n, m;
-
-	(void)state;
-	assert_non_null(mkdtemp(dir));
-
-	own(freep) char *deep = xasprintf("%s/a/b", dir);
-	own(freep) char *path = xasprintf("%s/key.rows", deep);
-
-	assert_int_equal(row_table_file_get(image, deep, "key", &built, &e), 0);
-	assert_int_equal(row_table_file_load(deep, "key", &loaded, &e), 0);
-
-	const struct cfa_row *a = row_table_rows(built, &n),
-			     *b = row_table_rows(loaded, &m);
-
-	assert_int_equal(n, m);
-	assert_memory_equal(a, b, n * sizeof(*a));
-	assert_int_equal(row_table_base(built), row_table_base(loaded));
-
-	/* a flipped bit is noticed, and the table made anew */
-	own(closep) int fd = open(path, O_RDWR);
-	char byte;
-
-	assert_int_equal(pread(fd, &byte, 1, 100), 1);
-	byte ^= 4;
-	assert_int_equal(pwrite(fd, &byte, 1, 100), 1);
-	row_table_free(loaded);
-	loaded = NULL;
-	assert_int_equal(row_table_file_load(deep, "key", &loaded, &e), ERR_FORMAT);
-	assert_non_null(strstr(e.text, "damaged"));
-	assert_int_equal(row_table_file_get(image, deep, "key", &again, &e), 0);
-	assert_int_equal(row_table_file_load(deep, "key", &loaded, &e), 0);
-	unlink(path);
-	rmdir(deep);
-	strrchr(deep, '/')[0] = '\0';
-	rmdir(deep);
-	rmdir(dir);
-}
-
 static void rows_out_of_order_are_refused(void **state)
 {
 	struct cfa_row rows[2] = { { .pc = 0 }, { .pc = 0 } };
@@ -151,7 +105,6 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_equal_the_interpretation),
-		cmocka_unit_test(a_saved_table_is_loaded_again),
 		cmocka_unit_test(rows_out_of_order_are_refused),
 		cmocka_unit_test(what_is_no_elf_file_is_refused),
 	};
