@@ -78,6 +78,8 @@ static const char *short_name(struct profile *p, const struct input *s, uint32_t
 	const uint64_t *process;
 	char text[64];
 
+	if (m->kind == IMAGE_LABEL)
+		return arena_strdup(&p->strings, path);
 	if (m->kind != IMAGE_JIT || path[0] != '[')
 		return arena_strdup(&p->strings, image_names_of(p, path));
 	if (!pids->n)

@@ -29,7 +29,8 @@ static bool is_missing(const struct matching *m, const struct matching_image *i)
 	for (size_t s = 0; s < m->n_sources; s++)
 		n += i->is_in[s];
 	return n && n < m->n_sources && i->kind != IMAGE_TRUNCATED &&
-	       i->kind != IMAGE_UNKNOWN && i->kind != IMAGE_ANON;
+	       i->kind != IMAGE_UNKNOWN && i->kind != IMAGE_LABEL &&
+	       i->kind != IMAGE_ANON;
 }
 
 static bool is_disjoint(const struct matching *m, const struct matching_image *a,

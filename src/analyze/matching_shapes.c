@@ -72,7 +72,8 @@ static bool is_candidate(const struct matching *m, uint32_t function)
 	const struct profile_function *f = &m->p->functions.at[function];
 
 	return matching_is_open(m, function) && f->kind != IMAGE_TRUNCATED &&
-	       f->kind != IMAGE_UNKNOWN && (f->start || f->size);
+	       f->kind != IMAGE_UNKNOWN && f->kind != IMAGE_LABEL &&
+	       (f->start || f->size);
 }
 
 static void find_candidates(const struct matching *m, struct shapes *ret)

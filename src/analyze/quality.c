@@ -94,7 +94,8 @@ static void measure_unresolved(struct quality *q, struct unresolved *u,
 		uint32_t id = p->frames.at[first + n - 1].own_function;
 		const struct profile_function *f = &p->functions.at[id];
 
-		if (f->is_resolved || f->kind == IMAGE_TRUNCATED)
+		if (f->is_resolved || f->kind == IMAGE_TRUNCATED ||
+		    f->kind == IMAGE_LABEL)
 			continue;
 
 		uint64_t *row = row_weights(u, p, id);

@@ -28,6 +28,8 @@ enum image_kind {
 	IMAGE_UNKNOWN = 6,   /* no mapping known at that address */
 	IMAGE_TRUNCATED = 7, /* pseudo: outermost frame of a stack that ended early;
 			      * offset = reason (enum unwind_stop) */
+	IMAGE_LABEL = 8, /* pseudo: no code, its path is what it says; frames inside of
+			  * it are another thread's */
 };
 
 enum image_flag {

@@ -184,6 +184,8 @@ static uint32_t unnamed(struct image *im)
 		return function_table_add_place(im->functions, im->id, "[unmapped]");
 	case SYM_TRUNCATED:
 		return function_table_add_place(im->functions, im->id, "[truncated]");
+	case SYM_LABEL: /* whole: names of threads have slashes */
+		return function_table_add_place(im->functions, im->id, path);
 	default:
 		break;
 	}

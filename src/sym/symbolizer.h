@@ -28,6 +28,7 @@ enum sym_image_kind { /* the same numbers as enum image_kind of the store */
 		      SYM_ANON = 5,
 		      SYM_UNKNOWN = 6,
 		      SYM_TRUNCATED = 7,
+		      SYM_LABEL = 8,
 };
 
 struct sym_image_ref {

@@ -49,6 +49,7 @@ static const char *const image_kinds[] = {
 	[IMAGE_MODULE] = "module",   [IMAGE_VDSO] = "vdso",
 	[IMAGE_JIT] = "jit",	     [IMAGE_ANON] = "anon",
 	[IMAGE_UNKNOWN] = "unknown", [IMAGE_TRUNCATED] = "truncated",
+	[IMAGE_LABEL] = "label",
 };
 static const char *const column_types[] = {
 	[COLUMN_U64] = "u64",		[COLUMN_I64] = "i64",
