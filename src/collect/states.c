@@ -5,12 +5,15 @@
 
 extern const struct experiment experiment_states;
 
-#define STATE(event_name, how, text)                                                     \
+#define COLUMN(event_name, event_unit, how, text)                                        \
 	{                                                                                \
-		.name = event_name, .unit = "ns", .description = text, .flags = how      \
+		.name = event_name, .unit = event_unit, .description = text,             \
+		.flags = how                                                             \
 	}
+#define STATE(event_name, how, text) COLUMN(event_name, "ns", how, text)
 
-/* Every moment of a thread is in one of the columns, by enum state_record_state. */
+/* Every moment of a thread is in one of the columns of states, by enum
+ * state_record_state; the others are of wake-ups. */
 const struct experiment experiment_states = {
 	.name = "states",
 	.summary = "what state each thread is in: running, or what it waits for",
@@ -22,7 +25,7 @@ const struct experiment experiment_states = {
 	.lo = 10000000,
 	.min = 10000,
 	.max = UINT64_C(1000000000),
-	.n_events = STATE_RECORD_N_STATES,
+	.n_events = STATE_RECORD_N_EVENTS,
 	.events = {
 		[STATE_RECORD_USER] = STATE("user-cpu", EVENT_SAMPLED,
 			"running, in the program; CPU time is exact, its parts are sampled"),
@@ -51,5 +54,11 @@ const struct experiment experiment_states = {
 			"interrupts where the kernel accounts for them"),
 		[STATE_RECORD_UNACCOUNTED] = STATE("unaccounted", EVENT_EXACT,
 			"in none of the other states: running, and ended before a sample"),
+		[STATE_RECORD_WAKEUPS] = COLUMN("wakeups", "count", EVENT_EXACT,
+			"waits that somebody ended, in the stacks of both"),
+		[STATE_RECORD_LATENCY] = STATE("wakeup-latency", EVENT_EXACT,
+			"from being woken to running, in the stacks of both"),
+		[STATE_RECORD_WOKEN] = STATE("woken-wait", EVENT_EXACT,
+			"waiting until woken, in the stacks of both"),
 	},
 };

@@ -17,8 +17,8 @@ extern const struct source_ops states_source;
 #define JITTER_NS  UINT64_C(100000000)
 #define DRAIN_NS   UINT64_C(1000000000)
 
-_Static_assert(STATE_RECORD_N_STATES <= EXPERIMENT_EVENTS_MAX, "a column of each state");
-_Static_assert(STATE_RECORD_N_STATES <= SYSTEM_COUNTS_EVENTS_MAX, "a key's event");
+_Static_assert(STATE_RECORD_N_EVENTS <= EXPERIMENT_EVENTS_MAX, "a column of each state");
+_Static_assert(STATE_RECORD_N_EVENTS <= SYSTEM_COUNTS_EVENTS_MAX, "a key's event");
 
 struct states_recording {
 	struct source base;
@@ -92,6 +92,11 @@ static void on_stack(void *ctx, const struct stack_record *r)
 	system_counts_stack(((struct states_recording *)ctx)->counts, r);
 }
 
+static void on_pair(void *ctx, const struct stack_record_pair *r)
+{
+	system_counts_pair(((struct states_recording *)ctx)->counts, r);
+}
+
 static void on_time(void *ctx, uint32_t number, const struct state_record_sum *more)
 {
 	struct states_recording *s = ctx;
@@ -126,7 +131,10 @@ static const struct plan *find_plan(const struct source_context *c)
 static int load(struct states_recording *s, struct err *e)
 {
 	struct system_states_sink sink = {
-		.rings = { .ctx = s, .image = on_image, .stack = on_stack },
+		.rings = { .ctx = s,
+			   .image = on_image,
+			   .stack = on_stack,
+			   .pair = on_pair },
 		.time = on_time,
 	};
 	struct system_states_settings settings = {
@@ -165,7 +173,8 @@ static int states_open(const struct source_context *c, struct source **ret, stru
 		states_free(&s->base);
 		return rc;
 	}
-	for (size_t i = 0; i < STATE_RECORD_N_STATES; i++)
+	events.code = system_states_code(s->states);
+	for (size_t i = 0; i < STATE_RECORD_N_EVENTS; i++)
 		events.ids[i] = s->plan->events[i];
 	system_counts_begin(s->counts, c->writer, &events);
 	*ret = &s->base;

@@ -10,10 +10,12 @@
 #include "collect/system_classes.h"
 #include "collect/system_images.h"
 #include "collect/system_stacks.h"
+#include "collect/waker_name.h"
 
 /* A key: where its record is, and what was counted since the last drain. */
 struct counted {
 	size_t at;
+	bool is_pair;
 	uint64_t count, weight;
 	uint64_t n_waits, wait_ns; /* for a CPU, behind what the key stands for */
 };
@@ -97,6 +99,20 @@ void system_counts_stack(struct system_counts *c, const struct stack_record *r)
 			8 * ((size_t)r->n_kernel + r->n_user));
 }
 
+void system_counts_pair(struct system_counts *c, const struct stack_record_pair *r)
+{
+	struct keys *k = &c->tables[0];
+	bool is_new;
+	uint64_t *at = map_slot(&k->at, r->key, &is_new);
+
+	if (!is_new)
+		return;
+	*at = k->counted.n;
+	*vec_push(&k->counted) =
+		(struct counted){ .at = k->records.size, .is_pair = true };
+	buf_add(&k->records, r, sizeof(*r));
+}
+
 void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 			 uint32_t count)
 {
@@ -159,18 +175,65 @@ static void write_key(struct system_counts *c, const struct stack_record *r,
 	writer_sample(c->writer, &sample);
 }
 
+/* The stack that a key stands for, NULL: none was told. */
+static const struct stack_record *stack_of(const struct keys *keys, uint64_t key)
+{
+	const uint64_t *at = map_find(&keys->at, key);
+	const struct counted *k = at ? &keys->counted.at[*at] : NULL;
+
+	return k && !k->is_pair ? record_of(keys, k) : NULL;
+}
+
+/* The waker's frames are inside of the waiter's, below a label that tells whose. */
+static void write_pair(struct system_counts *c, const struct keys *keys,
+		       const struct counted *k, uint64_t now_ns)
+{
+	const struct stack_record_pair *p = (const void *)(keys->records.data + k->at);
+	const struct stack_record *waiter = stack_of(keys, p->waiter);
+	const struct stack_record *waker = stack_of(keys, p->waker);
+	struct model_sample sample = { .time_ns = now_ns, .count = (uint32_t)k->count };
+	const uint64_t weights[] = { k->count, k->wait_ns, k->weight };
+	char name[WAKER_NAME_MAX];
+
+	if (!waiter || !waker) {
+		c->stats.strays += k->count;
+		return;
+	}
+	waker_name(c->events.code, waker, name);
+	sample.thread = system_classes_id(c->classes, waiter);
+	sample.stack =
+		system_stacks_pair_id(c->stacks, waiter, waker, name, sample.thread);
+	for (unsigned i = 0; i < sizeof(weights) / sizeof(weights[0]); i++) {
+		sample.event = c->events.ids[STATE_RECORD_WAKEUPS + i];
+		sample.weight = weights[i];
+		if (sample.weight)
+			writer_sample(c->writer, &sample);
+	}
+}
+
+static void write_counted(struct system_counts *c, const struct keys *keys,
+			  const struct counted *k, uint64_t now_ns)
+{
+	if (!k->count && !k->n_waits)
+		return;
+	if (!c->writer) /* the disk is full: there is no recording */
+		c->stats.strays += k->count;
+	else if (k->is_pair)
+		write_pair(c, keys, k, now_ns);
+	else
+		write_key(c, record_of(keys, k), k, now_ns);
+}
+
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns)
 {
 	struct keys *keys = &c->tables[table];
 
 	vec_each(k, &keys->counted)
-		system_classes_learn(c->classes, record_of(keys, k));
+		if (!k->is_pair)
+			system_classes_learn(c->classes, record_of(keys, k));
 	vec_each(k, &keys->counted) {
-		if (!c->writer) /* the disk is full: there is no recording */
-			c->stats.strays += k->count;
-		else if (k->count || k->n_waits)
-			write_key(c, record_of(keys, k), k, now_ns);
-		*k = (struct counted){ .at = k->at };
+		write_counted(c, keys, k, now_ns);
+		*k = (struct counted){ .at = k->at, .is_pair = k->is_pair };
 	}
 	if (c->events.is_kept)
 		return;

@@ -19,6 +19,7 @@
 #include "wire/stack_record.h"
 #include "wire/state_record.h"
 
+struct state_code;
 struct system_counts;
 struct system_images;
 
@@ -29,6 +30,8 @@ struct system_counts_events {
 	uint32_t ids[SYSTEM_COUNTS_EVENTS_MAX];
 	uint64_t period; /* that a count stands for */
 	bool is_kept;	 /* keys are told once, and stay; of threads */
+	/* How wakers are called; borrowed. */
+	const struct state_code *code;
 };
 
 struct system_counts_stats {
@@ -45,7 +48,8 @@ void system_counts_freep(struct system_counts **c);
 void system_counts_stack(struct system_counts *c, const struct stack_record *r);
 void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 			 uint32_t count);
-/* From the states: time since the last. */
+/* From the states: what is of two stacks; time since the last. */
+void system_counts_pair(struct system_counts *c, const struct stack_record_pair *r);
 void system_counts_time(struct system_counts *c, uint64_t key,
 			const struct state_record_sum *more);
 

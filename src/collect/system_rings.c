@@ -34,6 +34,9 @@ static int handle(void *ctx, void *data, size_t size)
 		 size >= offsetof(struct stack_record_image, path) &&
 		 size >= offsetof(struct stack_record_image, path) + i->path_bytes)
 		sink->image(sink->ctx, data);
+	else if (c->kind == STACK_RECORD_PAIR &&
+		 size >= sizeof(struct stack_record_pair) && sink->pair)
+		sink->pair(sink->ctx, data);
 	return 0;
 }
 

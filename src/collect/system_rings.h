@@ -22,6 +22,7 @@ struct system_sink {
 	void (*image)(void *ctx, const struct stack_record_image *r);
 	void (*stack)(void *ctx, const struct stack_record *r);
 	void (*count)(void *ctx, unsigned table, uint64_t key, uint32_t count);
+	void (*pair)(void *ctx, const struct stack_record_pair *r); /* of states only */
 };
 
 struct system_rings;

@@ -31,6 +31,7 @@ _Static_assert((int)STACK_STOP_NOT_LOADED == (int)UNWIND_NOT_LOADED, "one number
 #define STEP_KERNEL	 UINT32_MAX
 #define STEP_KERNEL_LEAF (UINT32_MAX - 1)
 #define STEP_TRUNCATED	 (UINT32_MAX - 2)
+#define STEP_LABEL	 (UINT32_MAX - 3)
 
 struct system_stacks {
 	struct system_images *images;
@@ -38,6 +39,7 @@ struct system_stacks {
 	struct kernel_frames *kernel;
 	struct jit_files *jit;
 	struct map code_images; /* pid → image of code without a file */
+	struct map labels;	/* string → image */
 	uint32_t unknown, truncated;
 	struct stack_path paths[PATHS];
 };
@@ -70,6 +72,7 @@ void system_stacks_free(struct system_stacks *s)
 	kernel_frames_free(s->kernel);
 	jit_files_free(s->jit);
 	map_fini(&s->code_images);
+	map_fini(&s->labels);
 	for (unsigned i = 0; i < PATHS; i++)
 		stack_path_fini(&s->paths[i]);
 	free(s);
@@ -129,6 +132,20 @@ static uint32_t user_location(struct growing *g, uint64_t frame)
 	return writer_location(s->writer, code_image(s, g->record->pid), offset, flags);
 }
 
+/* What is called so. */
+static uint32_t label_location(struct growing *g, uint64_t path)
+{
+	struct system_stacks *s = g->s;
+	bool is_new;
+	uint64_t *image = map_slot(&s->labels, path, &is_new);
+
+	if (is_new)
+		*image = writer_image(s->writer,
+				      &(struct model_image){ .path = (uint32_t)path,
+							     .kind = IMAGE_LABEL });
+	return writer_location(s->writer, (uint32_t)*image, 0, 0);
+}
+
 static uint32_t kernel_location(struct growing *g, uint64_t pc)
 {
 	return kernel_frames_location(g->s->kernel, pc, LOCATION_RETURN);
@@ -177,22 +194,43 @@ static enum unwind_stop stop_of(const struct system_stacks *s,
 	return r->stop < UNWIND_N_STOPS ? r->stop : UNWIND_BAD_RULE;
 }
 
+static void grow_by(struct growing *g, const struct stack_record *r,
+		    enum unwind_stop stop)
+{
+	const uint64_t *user = r->frames + r->n_kernel;
+
+	g->record = r;
+	if (stop != UNWIND_N_STOPS && stop != UNWIND_END)
+		grow(g, stop, STEP_TRUNCATED, truncated_location);
+	for (uint32_t i = r->n_user; i-- > 0;)
+		grow(g, user[i], step_of(user[i], r->pid), user_location);
+	for (uint32_t i = r->n_kernel; i-- > 1;)
+		grow(g, r->frames[i], STEP_KERNEL, kernel_location);
+	if (r->n_kernel)
+		grow(g, r->frames[0], STEP_KERNEL_LEAF, kernel_leaf_location);
+}
+
 uint32_t system_stacks_id(struct system_stacks *s, const struct stack_record *r,
 			  uint32_t kind, enum unwind_stop *ret_stop)
 {
-	const uint64_t *user = r->frames + r->n_kernel;
-	struct growing g = { .s = s, .record = r, .path = &s->paths[kind % PATHS] };
+	struct growing g = { .s = s, .path = &s->paths[kind % PATHS] };
 
 	*ret_stop = stop_of(s, r);
 	stack_path_begin(g.path, kind);
-	if (*ret_stop != UNWIND_N_STOPS && *ret_stop != UNWIND_END)
-		grow(&g, *ret_stop, STEP_TRUNCATED, truncated_location);
-	for (uint32_t i = r->n_user; i-- > 0;)
-		grow(&g, user[i], step_of(user[i], r->pid), user_location);
-	for (uint32_t i = r->n_kernel; i-- > 1;)
-		grow(&g, r->frames[i], STEP_KERNEL, kernel_location);
-	if (r->n_kernel)
-		grow(&g, r->frames[0], STEP_KERNEL_LEAF, kernel_leaf_location);
+	grow_by(&g, r, *ret_stop);
+	return g.stack;
+}
+
+uint32_t system_stacks_pair_id(struct system_stacks *s, const struct stack_record *waiter,
+			       const struct stack_record *waker, const char *label,
+			       uint32_t kind)
+{
+	struct growing g = { .s = s, .path = &s->paths[kind % PATHS] };
+
+	stack_path_begin(g.path, kind);
+	grow_by(&g, waiter, stop_of(s, waiter));
+	grow(&g, writer_string(s->writer, label), STEP_LABEL, label_location);
+	grow_by(&g, waker, stop_of(s, waker));
 	return g.stack;
 }
 

@@ -28,6 +28,10 @@ void system_stacks_freep(struct system_stacks **s);
  * begin alike.  *ret_stop: UNWIND_N_STOPS when there is no user part. */
 uint32_t system_stacks_id(struct system_stacks *s, const struct stack_record *r,
 			  uint32_t kind, enum unwind_stop *ret_stop);
+/* The waker's frames inside of the waiter's, below one that is no code but a label. */
+uint32_t system_stacks_pair_id(struct system_stacks *s, const struct stack_record *waiter,
+			       const struct stack_record *waker, const char *label,
+			       uint32_t kind);
 /* What names need goes into the recording: maps of compilers, and the kernel's symbols
  * unless somebody else sees to these. */
 must_use int system_stacks_keep_names(struct system_stacks *s, bool has_symbols,

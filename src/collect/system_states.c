@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/state_calls.h"
-#include "collect/state_code.h"
 #include "collect/system_clock.h"
 #include "host/clock.h"
 #include "states.skel.h"
@@ -26,6 +25,7 @@ struct change {
 struct system_states {
 	struct system_states_settings settings;
 	struct system_states_sink sink;
+	struct state_code code;
 	struct states *skeleton;
 	struct system_rings *rings;
 	struct system_clock *clock;
@@ -47,8 +47,13 @@ static size_t stats_bytes(const struct system_states *s)
 static int configure(struct system_states *s, struct err *e)
 {
 	struct states *k = s->skeleton;
-	int rc = state_code_find(&k->rodata->scheduler_code, k->rodata->fault_code, e);
+	int rc = state_code_find(&s->code, e);
 
+	k->rodata->scheduler_code = s->code.scheduler;
+	k->rodata->waking_code = s->code.waking;
+	k->rodata->interrupt_code = s->code.interrupts;
+	for (size_t i = 0; i < STATE_RECORD_FAULT_RANGES; i++)
+		k->rodata->fault_code[i] = s->code.faults[i];
 	state_calls_fill(k->rodata->call_states);
 	k->rodata->has_threads = k->rodata->has_processes = true;
 	k->rodata->is_everybody = s->settings.is_everybody;
@@ -281,6 +286,11 @@ void system_states_stop(struct system_states *s)
 	states__detach(s->skeleton);
 	if (for_all_threads(s->skeleton->progs.cut, NULL) < 0)
 		return;
+}
+
+const struct state_code *system_states_code(const struct system_states *s)
+{
+	return &s->code;
 }
 
 void system_states_stats(const struct system_states *s, struct stack_record_stats *ret)

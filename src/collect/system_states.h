@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/state_code.h"
 #include "collect/system_rings.h"
 #include "collect/system_rows.h"
 #include "host/cpus.h"
@@ -61,6 +62,8 @@ void system_states_pause(struct system_states *s, bool is_paused);
 /* Nothing is seen any more; what was under way is charged until now. */
 void system_states_stop(struct system_states *s);
 
+/* Where the kernel has its code; borrowed. */
+const struct state_code *system_states_code(const struct system_states *s);
 void system_states_stats(const struct system_states *s, struct stack_record_stats *ret);
 
 #endif

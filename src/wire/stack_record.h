@@ -35,6 +35,7 @@ enum stack_record_kind {
 	STACK_RECORD_STACK = 1, /* struct stack_record */
 	STACK_RECORD_COUNT = 2, /* struct stack_record_count */
 	STACK_RECORD_IMAGE = 3, /* struct stack_record_image */
+	STACK_RECORD_PAIR = 4,	/* struct stack_record_pair */
 };
 
 /* Why a walk of the user part ended: the numbers of enum unwind_stop. */
@@ -91,6 +92,15 @@ struct stack_record_count {
 	uint16_t table;
 	uint32_t count;
 	uint64_t key;
+};
+
+/* A key that stands for two stacks, each told before it: where a thread waited, and where
+ * it was woken from. */
+struct stack_record_pair {
+	uint16_t kind;
+	uint16_t zero16;
+	uint32_t zero32;
+	uint64_t key, waiter, waker;
 };
 
 #define STACK_RECORD_PATH_BYTES 1024

@@ -29,6 +29,14 @@ enum state_record_state {
 			     */
 	STATE_RECORD_UNACCOUNTED,
 	STATE_RECORD_N_STATES,
+	/* What a pair of a waiter's and a waker's stack is counted as. */
+	STATE_RECORD_WAKEUPS = STATE_RECORD_N_STATES,
+	STATE_RECORD_LATENCY, /* from waking to running */
+	STATE_RECORD_WOKEN,   /* waited, until woken */
+	STATE_RECORD_N_EVENTS,
+	/* What the stack of a waker is told as. */
+	STATE_RECORD_WAKER = STATE_RECORD_N_EVENTS,
+	STATE_RECORD_INTERRUPT, /* that interrupted any thread */
 };
 
 /* Numbers of system calls are below. */
@@ -44,7 +52,9 @@ struct state_record_range {
 
 /* Number 0: of what could not be told. */
 struct state_record_sum {
-	uint64_t ns, wait_ns; /* in the state, and then waiting for a CPU */
+	/* In the state, and then waiting for a CPU; of a pair: until woken, and until it
+	 * ran. */
+	uint64_t ns, wait_ns;
 	uint32_t count, n_waits;
 };
 

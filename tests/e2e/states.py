@@ -22,6 +22,7 @@ FILE = os.path.join(DIR, 'states.dwell')
 MS = 1e6
 INTERVAL = 1 * MS  # of samples, on average
 CPU = ('user-cpu', 'system-cpu', 'unaccounted')
+WAKING = ('wakeups', 'wakeup-latency', 'woken-wait')  # no states
 
 Plan = collections.namedtuple('Plan', 'name tid planned least most run wait')
 
@@ -30,8 +31,16 @@ def by_thread(path, *options, column='exclusive'):
     """{tid: {state: ns}}, or how often by the column 'samples'"""
     threads = collections.defaultdict(collections.Counter)
     for row in harness.report(path, '--by', 'thread', *options)['rows']:
-        threads[int(re.search(r'tid (\d+)', row['name'])[1])].update(row[column])
+        threads[int(re.search(r'tid (\d+)', row['name'])[1])].update(
+            {k: v for k, v in row[column].items() if k not in WAKING})
     return threads
+
+
+def by_waker(path, tid):
+    """{waker: {column: n}} of a thread"""
+    r = harness.report(path, '--filter', f'tid == {tid}', '--event', ','.join(WAKING))
+    return {m[1]: row['inclusive'] for row in r['rows']
+            if (m := re.fullmatch(r'\[woken by (.*)\]', row['name']))}
 
 
 def run_states(*command, before=None):
@@ -159,6 +168,59 @@ def next_to_nothing_is_unaccounted():
         if t['user-cpu'] + t['system-cpu'] == 0:
             limit = max(limit, 3 * INTERVAL)
         assert t['unaccounted'] <= limit, f'{p.name}: {t["unaccounted"]} of {p.least}'
+
+
+@test
+def wake_ups_are_those_of_the_trace():
+    planted()
+    if not RECORDED['trace']:
+        raise Skip('the kernel gives no traces')
+    ours = {p.tid for p, _ in planted() if p.name != 'stopped'}  # which is a process
+    seen = set()
+    for p, _ in live():
+        trace = RECORDED['trace'][p.tid]
+        if not trace.is_whole or 'either' in trace.wakers:
+            continue
+        found = by_waker(FILE, p.tid)
+        told = {}
+        for who, w in trace.wakers.items():
+            name = 'interrupt' if who == 'interrupt' else (
+                'states' if who[1] in ours or who[0] == 'states' else who[0].split('/')[0])
+            told.setdefault(name, []).append(w)
+        merged = collections.defaultdict(collections.Counter)
+        for who, columns in found.items():
+            merged[who.split(':')[0]].update(columns)
+        words = f'{p.name}: {found}, by the trace ' + str(
+            {k: [vars(w) for w in v] for k, v in told.items()})
+        assert set(merged) == set(told), words
+        for who, all_of_it in told.items():
+            n = sum(w.n for w in all_of_it)
+            assert merged[who]['wakeups'] == n, words
+            for column, of in (('wakeup-latency', 'latency'), ('woken-wait', 'waited')):
+                want = sum(getattr(w, of) for w in all_of_it)
+                assert abs(merged[who][column] - want) < 0.01 * want + MS, words
+            seen.add((p.name, who))
+    assert {('asleep', 'interrupt'), ('polling', 'interrupt'), ('locked', 'states'),
+            ('reading', 'states')} & seen, seen
+
+
+@test
+def who_woke_whom_is_in_the_stacks_of_both():
+    planted()
+    tid = next(p.tid for p, _ in live() if p.name == 'locked')
+    p = dwell('tree', '--json', '--filter', f'tid == {tid}', '--event', 'wakeups', FILE)
+    assert p.returncode == 0, p.stderr
+    # The waiter's part is outside of the waker's.
+    at = [p.stdout.find(f'"{name}"')
+          for name in ('__schedule', '[woken by states]', 'try_to_wake_up')]
+    assert -1 not in at and at == sorted(at), (at, p.stdout)
+
+
+@test
+def timers_are_told_apart():
+    planted()
+    tid = next(p.tid for p, _ in live() if p.name == 'asleep')
+    assert by_waker(FILE, tid)['interrupt: timer']['wakeups'] >= 1
 
 
 @test

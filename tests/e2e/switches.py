@@ -7,7 +7,7 @@ import re
 
 TRACING = '/sys/kernel/tracing'
 EVENTS = ('sched_switch', 'sched_waking', 'sched_wakeup_new')
-LINE = re.compile(r'\s+(\d+\.\d+): (sched_\w+): (.*)')
+LINE = re.compile(r'(\S.*)-(\d+)\s.* (\S+)\s+(\d+\.\d+): (sched_\w+): (.*)')
 SWITCH = re.compile(r'prev_pid=(\d+) .*prev_state=(\S+) ==> .*next_pid=(\d+) ')
 WOKEN = re.compile(r' pid=(\d+) ')
 
@@ -41,14 +41,25 @@ def traced():
         os.rmdir(directory)
 
 
+class Waker:
+    """What waits came to that one waker ended: a process by name and pid of the thread, or
+    'interrupt'."""
+
+    def __init__(self):
+        self.n = self.waited = self.latency = 0
+
+
 class Thread:
     """What the trace says of one."""
 
     def __init__(self):
+        self.wakers = collections.defaultdict(Waker)
+        self.waker = None
         self.run = self.wait = self.blocked = 0
         self.n_waits = 0
         self.is_whole = True  # every switch of it was told
         self.where, self.since, self.woken = None, None, None
+        self.early = None  # who woke it last while it ran
 
     def enters(self, t):
         if self.where in ('runs', None):
@@ -56,11 +67,20 @@ class Thread:
         elif self.where == 'waits':
             self.wait += t - self.since
         else:
+            # Who is woken in the moment of leaving waits for a CPU from then on.
+            if not self.woken and self.early:
+                self.woken, self.waker = self.since, self.early
             woken = self.woken or t
             self.blocked += woken - self.since
             self.wait += t - woken
             self.n_waits += 1
+            if self.woken:
+                w = self.wakers[self.waker]
+                w.n += 1
+                w.waited += woken - self.since
+                w.latency += t - woken
         self.where, self.since, self.woken = 'runs', t, None
+        self.early = None
 
     def leaves(self, t, state):
         if self.where == 'runs':
@@ -70,9 +90,19 @@ class Thread:
         self.where = 'waits' if state.startswith('R') else 'blocked'
         self.since, self.woken = t, None
 
-    def is_woken(self, t):
+    def is_woken(self, t, waker):
         if self.where == 'blocked' and not self.woken:
-            self.woken = t
+            self.woken, self.waker = t, waker
+        elif self.where == 'runs':
+            self.early = waker
+
+
+def waker_of(name, tid, flags):
+    """By the flags of a line: who runs, an interrupt, or either where the kernel does what
+    interrupts have left behind."""
+    if re.search('[hH]', flags):
+        return 'interrupt'
+    return 'either' if 's' in flags else (name, tid)
 
 
 def threads_of(lines):
@@ -82,13 +112,14 @@ def threads_of(lines):
         m = LINE.search(line)
         if not m:
             continue
-        t, event, text = int(m[1].replace('.', '')) * 1000, m[2], m[3]
+        waker = waker_of(m[1].strip(), int(m[2]), m[3])
+        t, event, text = int(m[4].replace('.', '')) * 1000, m[5], m[6]
         if event == 'sched_switch':
             m = SWITCH.search(text + ' ')
             threads[int(m[1])].leaves(t, m[2])
             threads[int(m[3])].enters(t)
         elif event == 'sched_waking':
-            threads[int(WOKEN.search(text)[1])].is_woken(t)
+            threads[int(WOKEN.search(text)[1])].is_woken(t, waker)
         else:
             thread = Thread()
             thread.where, thread.since = 'waits', t

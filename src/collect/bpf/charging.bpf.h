@@ -9,6 +9,7 @@
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
+#include "collect/bpf/wakers.bpf.h"
 #include "wire/state_record.h"
 
 /* What the clocks of a switch differ by is not the hypervisor's. */
@@ -88,6 +89,8 @@ static __always_inline void charging_end_wait(struct scratch *s, struct task_str
 		wait = ns;
 	sums_charge(t->sum, ns - wait);
 	sums_charge_wait(t->sum, wait);
+	if (t->where == THREAD_BLOCKED && t->woken_ns)
+		wakers_charge(t, ns - wait, wait);
 }
 
 /* The thread left its CPU and that was not told, as some kernels hide the threads of
@@ -107,7 +110,7 @@ static __always_inline void charging_left(struct task_struct *task, struct threa
 	t->pending_ns += thread_lap(t, then);
 	t->ran_ns = task->se.sum_exec_runtime;
 	t->began_ns = 0;
-	t->woken_ns = 0;
+	t->woken_ns = t->waker = 0;
 }
 
 static __always_inline void charging_enter(struct scratch *s, struct task_struct *task,
@@ -123,7 +126,7 @@ static __always_inline void charging_enter(struct scratch *s, struct task_struct
 	}
 	charging_end_wait(s, task, t, now);
 	t->where = THREAD_RUNS;
-	t->woken_ns = 0;
+	t->woken_ns = t->waker = 0;
 	t->began_ns = now;
 	t->ran_ns = t->seen_ns = task->se.sum_exec_runtime;
 }

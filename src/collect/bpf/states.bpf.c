@@ -13,6 +13,7 @@
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
+#include "collect/bpf/wakers.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -25,23 +26,6 @@ struct bpf_perf_event_data {
 static __always_inline struct scratch *scratch_of(uint32_t which)
 {
 	return bpf_map_lookup_elem(&scratches, &which);
-}
-
-/* The kernel's part of the stack is taken already. */
-static __always_inline const void *take_user(struct scratch *s, struct task_struct *task,
-					     const struct registers *user)
-{
-	struct mm_struct *mm = task->mm;
-	const void *kept = (const void *)bpf_task_pt_regs(task);
-
-	if (!mm || task->flags & PF_KTHREAD)
-		return NULL;
-	if (bpf_probe_read_kernel(&s->walk.registers, sizeof(s->walk.registers),
-				  user ? (const void *)user : kept) ||
-	    !registers_are_user(&s->walk.registers))
-		return NULL;
-	taking_walk(s, mm);
-	return kept;
 }
 
 static __always_inline void leave(void *ctx, struct scratch *s, struct task_struct *task,
@@ -59,7 +43,7 @@ static __always_inline void leave(void *ctx, struct scratch *s, struct task_stru
 	}
 	sums_clear_stack(s);
 	blocking_take_kernel(ctx, s);
-	kept = take_user(s, task, NULL);
+	kept = taking_user(s, task, NULL);
 	t->sum =
 		sums_find(s, task, t,
 			  state ? blocking_state(s, state, kept) : STATE_RECORD_WAIT_CPU);
@@ -129,6 +113,8 @@ int woken(uint64_t *ctx)
 		take_asleep(s, task, t, task->__state);
 	}
 	t->woken_ns = now;
+	if (task != bpf_get_current_task_btf())
+		t->waker = wakers_find(ctx, s);
 	return 0;
 }
 
@@ -196,7 +182,7 @@ int sampled(struct bpf_perf_event_data *ctx)
 	sums_clear_stack(s);
 	if (!is_user)
 		taking_kernel(ctx, s, 0);
-	take_user(s, task, is_user ? &ctx->regs : NULL);
+	taking_user(s, task, is_user ? &ctx->regs : NULL);
 	sum = sums_find(s, task, t, is_user ? STATE_RECORD_USER : STATE_RECORD_SYSTEM);
 	sums_want_image(s, task);
 	sums_charge(sum, ns);

@@ -56,6 +56,16 @@ static __noinline void sums_want_image(struct scratch *s, struct task_struct *ta
 	taking_put_image(st, ring, s);
 }
 
+/* The next number, or 0: there is none left. */
+static __always_inline uint32_t sums_number(void)
+{
+	uint32_t number = 0;
+
+	if (sums_next < STATE_RECORD_SUMS_MAX)
+		number = __sync_fetch_and_add(&sums_next, 1);
+	return number < STATE_RECORD_SUMS_MAX ? number : 0;
+}
+
 /* A number for what is in the scratch, or 0. */
 static __always_inline uint32_t sums_add(struct scratch *s, struct task_struct *task,
 					 uint64_t key)
@@ -64,10 +74,8 @@ static __always_inline uint32_t sums_add(struct scratch *s, struct task_struct *
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	bool is_told;
 
-	if (!ring || sums_next >= STATE_RECORD_SUMS_MAX)
-		return 0;
-	number = __sync_fetch_and_add(&sums_next, 1);
-	if (number >= STATE_RECORD_SUMS_MAX)
+	number = ring ? sums_number() : 0;
+	if (!number)
 		return 0;
 	s->walk.record.key = number;
 	s->walk.record.time_ns = bpf_ktime_get_ns();

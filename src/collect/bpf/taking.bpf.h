@@ -86,6 +86,23 @@ static __always_inline void taking_walk(struct scratch *s, struct mm_struct *mm)
 		w->stop = STACK_STOP_32BIT;
 }
 
+/* The kernel's part of the stack is taken already. */
+static __always_inline const void *
+taking_user(struct scratch *s, struct task_struct *task, const struct registers *user)
+{
+	struct mm_struct *mm = task->mm;
+	const void *kept = (const void *)bpf_task_pt_regs(task);
+
+	if (!mm || task->flags & PF_KTHREAD)
+		return NULL;
+	if (bpf_probe_read_kernel(&s->walk.registers, sizeof(s->walk.registers),
+				  user ? (const void *)user : kept) ||
+	    !registers_are_user(&s->walk.registers))
+		return NULL;
+	taking_walk(s, mm);
+	return kept;
+}
+
 static __always_inline void taking_kernel(void *ctx, struct scratch *s, uint64_t skip)
 {
 	struct walk *w = &s->walk;

@@ -43,7 +43,7 @@ struct thread {
 	uint32_t serial;	       /* of the program that the thread runs */
 	uint32_t where;		       /* enum thread_where */
 	uint32_t sum;		       /* of what it waits for */
-	uint32_t zero;
+	uint32_t waker;		       /* the sum of who woke it from that, 0: unknown */
 };
 
 struct {

@@ -54,6 +54,9 @@ static void set_up_as(struct fixture *f, bool is_kept)
 	events.ids[STATE_RECORD_USER] = event_of(f, "first");
 	events.ids[STATE_RECORD_WAIT_CPU] = event_of(f, "wait-cpu");
 	events.ids[STATE_RECORD_SLEEP] = event_of(f, "sleep");
+	events.ids[STATE_RECORD_WAKEUPS] = event_of(f, "wakeups");
+	events.ids[STATE_RECORD_LATENCY] = event_of(f, "wakeup-latency");
+	events.ids[STATE_RECORD_WOKEN] = event_of(f, "woken-wait");
 	system_counts_begin(f->counts, f->writer, &events);
 }
 
@@ -305,6 +308,78 @@ static void times_are_of_the_state_and_of_the_wait_behind_it(void **state)
 	tear_down(&f);
 }
 
+static struct stack_record waking(uint64_t key, uint32_t pid)
+{
+	struct stack_record r = running(key, pid);
+
+	r.state = STATE_RECORD_WAKER;
+	strcpy(r.comm, "waker");
+	return r;
+}
+
+static void a_wake_up_has_the_wakers_frames_inside_of_the_waiters(void **state)
+{
+	struct stack_record waiter = running(1, 100), waker = waking(2, 200);
+	struct stack_record_pair pair = {
+		.kind = STACK_RECORD_PAIR, .key = 3, .waiter = 1, .waker = 2
+	};
+	struct state_record_sum sum = { .ns = 500, .wait_ns = 70, .count = 3 };
+	const struct model_location *l;
+	struct fixture f;
+	uint32_t stack;
+
+	(void)state;
+	set_up_as(&f, true);
+	/* In any order. */
+	system_counts_pair(f.counts, &pair);
+	system_counts_stack(f.counts, &waker);
+	system_counts_stack(f.counts, &waiter);
+	system_counts_time(f.counts, pair.key, &sum);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(f.samples.n, 3);
+	assert_int_equal(f.samples.weight[0], 3);
+	assert_int_equal(f.samples.weight[1], 70);
+	assert_int_equal(f.samples.weight[2], 500);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(f.samples.count[i], 3);
+	/* main, the label, main. */
+	stack = recording_stacks(f.recording)[f.samples.stack[0]].parent;
+	l = &recording_locations(
+		f.recording)[recording_stacks(f.recording)[stack].location];
+	assert_int_equal(recording_image(f.recording, l->image)->kind, IMAGE_LABEL);
+	assert_string_equal(
+		recording_string(f.recording,
+				 recording_image(f.recording, l->image)->path),
+		"[woken by waker]");
+	stack = recording_stacks(f.recording)[stack].parent;
+	assert_int_equal(recording_stacks(f.recording)[stack].parent, 0);
+	assert_int_equal(recording_thread(f.recording, f.samples.thread[0])->tid, 100);
+	assert_int_equal(recording_n_threads(f.recording), 1);
+	tear_down(&f);
+}
+
+static void a_wake_up_whose_waker_nobody_told_of_is_a_stray(void **state)
+{
+	struct stack_record waiter = running(1, 100);
+	struct stack_record_pair pair = {
+		.kind = STACK_RECORD_PAIR, .key = 3, .waiter = 1, .waker = 2
+	};
+	struct state_record_sum sum = { .ns = 500, .count = 3 };
+	struct fixture f;
+
+	(void)state;
+	set_up_as(&f, true);
+	system_counts_stack(f.counts, &waiter);
+	system_counts_pair(f.counts, &pair);
+	system_counts_time(f.counts, pair.key, &sum);
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	assert_int_equal(f.samples.n, 0);
+	assert_int_equal(system_counts_stats(f.counts)->strays, 3);
+	tear_down(&f);
+}
+
 static void time_of_an_unknown_key_is_a_stray(void **state)
 {
 	struct state_record_sum sum = { .ns = 500, .count = 3 };
@@ -402,6 +477,8 @@ int main(void)
 		cmocka_unit_test(a_stack_that_was_cut_says_so),
 		cmocka_unit_test(without_a_recording_counts_are_told_as_strays),
 		cmocka_unit_test(times_are_of_the_state_and_of_the_wait_behind_it),
+		cmocka_unit_test(a_wake_up_has_the_wakers_frames_inside_of_the_waiters),
+		cmocka_unit_test(a_wake_up_whose_waker_nobody_told_of_is_a_stray),
 		cmocka_unit_test(time_of_an_unknown_key_is_a_stray),
 		cmocka_unit_test(a_thread_has_the_name_that_it_had_last),
 		cmocka_unit_test(a_thread_whose_end_is_told_first_is_one),
