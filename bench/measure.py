@@ -63,6 +63,11 @@ def pairs(n, base, tool):
     return made
 
 
+def is_delivered(pct):
+    """Of the samples that were due: fewer were not taken, more are of something else."""
+    return 99 <= pct <= 102
+
+
 def size_of(path):
     """Bytes of a file, or of all files below a directory."""
     path = pathlib.Path(path)
