@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collect/perf_pieces.h"
+#include "collect/perf_regs.h"
 
 static void check_inside(const void *p, size_t n, const uint8_t *data, size_t size)
 {
@@ -22,10 +23,12 @@ static void check_inside(const void *p, size_t n, const uint8_t *data, size_t si
 static void take_pieces(const struct perf_record_sample *s)
 {
 	struct perf_pieces p;
+	struct perf_pieces_sample sample;
 	uint64_t sp = 0, addr = 0, word;
 
 	perf_pieces_init(&p, 2);
-	perf_pieces_take(&p, s->cpu, s->raw, s->raw_size);
+	if (perf_pieces_take(&p, s->cpu, s->raw, s->raw_size, &sample))
+		check_inside(sample.regs, PERF_REGS_KERNEL_BYTES, s->raw, s->raw_size);
 	if (s->raw_size >= 16) {
 		memcpy(&sp, s->raw, 8);
 		memcpy(&addr, s->raw + 8, 8);

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "collect/perf_deep_code.h"
 
 #define THREADS_MAX 16384
@@ -21,7 +22,9 @@
 #define END_BYTES 64
 
 struct perf_deep {
-	int bases, wishes, scratch, output, program;
+	int bases, wishes, scratch, output;
+	VEC(int) programs; /* by stream, 0: not loaded */
+	uint32_t limit_bytes;
 	bool wants_red_zone;
 	uint32_t n_cpus;
 	struct perf_pieces pieces;
@@ -45,7 +48,7 @@ static int create_map(enum bpf_map_type type, uint32_t key_size, uint32_t value_
 	return fd < 0 ? err_os(e, "cannot create a BPF map") : fd;
 }
 
-static int load(const struct perf_deep *d, uint32_t limit_bytes, struct err *e)
+static int load(const struct perf_deep *d, uint32_t stream, struct err *e)
 {
 	struct bpf_insn code[PERF_DEEP_CODE_MAX];
 	struct perf_deep_code_input in = { .bases = d->bases,
@@ -53,7 +56,8 @@ static int load(const struct perf_deep *d, uint32_t limit_bytes, struct err *e)
 					   .scratch = d->scratch,
 					   .output = d->output,
 					   .red_bytes = PERF_PIECES_RED_BYTES,
-					   .limit_bytes = limit_bytes };
+					   .limit_bytes = d->limit_bytes,
+					   .stream = stream };
 	union bpf_attr a = { .prog_type = BPF_PROG_TYPE_PERF_EVENT,
 			     .insn_cnt = (uint32_t)perf_deep_code(&in, code),
 			     .insns = (uintptr_t)code,
@@ -64,6 +68,21 @@ static int load(const struct perf_deep *d, uint32_t limit_bytes, struct err *e)
 	int fd = sys_bpf(BPF_PROG_LOAD, &a);
 
 	return fd < 0 ? err_os(e, "cannot load a BPF program") : fd;
+}
+
+/* The descriptor of the program that writes a stream's samples. */
+static int program_of(struct perf_deep *d, uint32_t stream, struct err *e)
+{
+	int fd;
+
+	while (d->programs.n <= stream)
+		*vec_push(&d->programs) = 0;
+	if (d->programs.at[stream])
+		return d->programs.at[stream];
+	fd = load(d, stream, e);
+	if (fd >= 0)
+		d->programs.at[stream] = fd;
+	return fd;
 }
 
 static int create_maps(struct perf_deep *d, struct err *e)
@@ -106,19 +125,19 @@ int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
 {
 	own(perf_deep_freep) struct perf_deep *d = xcalloc(1, sizeof(*d));
 
-	d->bases = d->wishes = d->scratch = d->output = d->program = -1;
+	d->bases = d->wishes = d->scratch = d->output = -1;
 	d->n_cpus = n_cpus;
+	d->limit_bytes = limit_bytes;
 	perf_pieces_init(&d->pieces, d->n_cpus);
 
 	int rc = check_files(e);
 
 	if (rc == 0)
 		rc = create_maps(d, e);
+	if (rc >= 0)
+		rc = program_of(d, 0, e); /* is it allowed? */
 	if (rc < 0)
 		return rc;
-	d->program = load(d, limit_bytes, e);
-	if (d->program < 0)
-		return d->program;
 	*ret = steal(&d);
 	return 0;
 }
@@ -132,7 +151,10 @@ void perf_deep_free(struct perf_deep *d)
 	closep(&d->wishes);
 	closep(&d->scratch);
 	closep(&d->output);
-	closep(&d->program);
+	vec_each(fd, &d->programs)
+		if (*fd)
+			closep(fd);
+	vec_fini(&d->programs);
 	map_fini(&d->known);
 	free(d);
 }
@@ -148,9 +170,13 @@ int perf_deep_set_output(struct perf_deep *d, uint32_t cpu, int fd, struct err *
 	return 0;
 }
 
-int perf_deep_attach(struct perf_deep *d, int fd, struct err *e)
+int perf_deep_attach(struct perf_deep *d, int fd, uint32_t stream, struct err *e)
 {
-	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, d->program) != 0)
+	int program = program_of(d, stream, e);
+
+	if (program < 0)
+		return program;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) != 0)
 		return err_os(e, "cannot run a BPF program at an event");
 	return 0;
 }

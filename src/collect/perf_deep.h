@@ -5,12 +5,14 @@
  * A record of perf has 16 bits for its size, so a copied stack ends at 63 KB; and what it
  * is to hold is copied from every stack, be it used or not: at the main thread's, which
  * is shallow, the copy runs into the stack's end, and the fault costs more than all the
- * rest.  Where the user may load BPF programs, one of ours runs at every sample and puts
- * the stack into records in front of it (perf_deep_code).  The pieces are of the sample's
- * moment: nothing is guessed.  Where a thread's stack ends is learned from its complete
- * stacks, so that no more than the stack is copied.  The red zone, which perf never
- * copies, is copied from the first walk on that looked for it, for it costs as much as
- * all the rest: OpenSSL's SHA-2, for one, has its frame's address there.
+ * rest.  Registers cost perf almost a microsecond.  Where the user may load BPF programs,
+ * one of ours runs at every sample and writes it instead, with the stack
+ * (perf_deep_code); what is too deep for one record is in records in front of it.  The
+ * pieces are of the sample's moment: nothing is guessed.  Where a thread's stack ends is
+ * learned from its complete stacks, so that no more than the stack is copied.  The red
+ * zone, which perf never copies, is copied from the first walk on that looked for it, for
+ * it costs as much as all the rest: OpenSSL's SHA-2, for one, has its frame's address
+ * there.
  */
 #ifndef DWELL_COLLECT_PERF_DEEP_H
 #define DWELL_COLLECT_PERF_DEEP_H
@@ -21,7 +23,7 @@
 #include "base/own.h"
 #include "collect/perf_pieces.h"
 
-/* What perf copies itself of every stack: it cannot copy nothing. */
+/* What perf would copy itself, where ours cannot write: nothing is not possible. */
 #define PERF_DEEP_DUMP_BYTES 8u
 
 struct perf_deep;
@@ -32,11 +34,12 @@ must_use int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_de
 			   struct err *e);
 void perf_deep_free(struct perf_deep *d); /* NULL ok */
 
-/* The event that the pieces of a CPU are written to. */
+/* The event that samples and pieces of a CPU are written to. */
 must_use int perf_deep_set_output(struct perf_deep *d, uint32_t cpu, int fd,
 				  struct err *e);
-/* Run at the samples of an event. */
-must_use int perf_deep_attach(struct perf_deep *d, int fd, struct err *e);
+/* Run at the samples of an event, which is of that stream. */
+must_use int perf_deep_attach(struct perf_deep *d, int fd, uint32_t stream,
+			      struct err *e);
 
 /* Where the pieces go when their records are read. */
 struct perf_pieces *perf_deep_pieces(struct perf_deep *d);

@@ -2,6 +2,7 @@
 #include "collect/perf_deep_code.h"
 
 #include <assert.h>
+#include <errno.h>
 
 /* Of the stack pointer in struct pt_regs. */
 #if defined(__x86_64__)
@@ -11,6 +12,8 @@
 #else
 #error "where does pt_regs keep the stack pointer?"
 #endif
+/* In struct bpf_perf_event_data, behind the registers and the period. */
+#define CONTEXT_ADDR (PERF_REGS_KERNEL_BYTES + 8)
 
 #define PAGE 4096
 /* Pages to try after a piece that cannot be read as a whole, be they there or not: each
@@ -27,6 +30,9 @@
 #define PIECE_ADDR   offsetof(struct perf_deep_piece, addr)
 #define PIECE_SIZE   offsetof(struct perf_deep_piece, size)
 #define PIECE_WANTED offsetof(struct perf_deep_piece, wanted)
+#define PIECE_STREAM offsetof(struct perf_deep_piece, stream)
+#define PIECE_DATA   offsetof(struct perf_deep_piece, data_addr)
+#define PIECE_REGS   offsetof(struct perf_deep_piece, regs)
 #define PIECE_BYTES  offsetof(struct perf_deep_piece, bytes)
 
 enum label {
@@ -41,8 +47,10 @@ enum label {
 	LABEL_KNOWN,
 	LABEL_GAP,
 	LABEL_NO_RUN,
-	LABEL_FLUSH,
-	LABEL_END,
+	LABEL_NOTHING,
+	LABEL_LAST,
+	LABEL_DONE,
+	LABEL_PERF,
 	N_LABELS
 };
 
@@ -53,7 +61,7 @@ struct assembler {
 	struct {
 		size_t insn;
 		enum label to;
-	} jumps[40];
+	} jumps[48];
 	size_t n_jumps;
 };
 
@@ -137,18 +145,39 @@ static void look_up(struct assembler *a, int map, int16_t key)
 	call(a, BPF_FUNC_map_lookup_elem);
 }
 
-/* r6 = the context, r7 = the stack pointer, where copying begins. */
-static void find_stack(struct assembler *a)
+/* r6 = the context, r9 = the CPU's scratch piece. */
+static void find_scratch(struct assembler *a, const struct perf_deep_code_input *in)
 {
 	move(a, BPF_REG_6, BPF_REG_1);
+	call(a, BPF_FUNC_get_smp_processor_id);
+	store_32(a, BPF_REG_10, SLOT_CPU, BPF_REG_0);
+	look_up(a, in->scratch, SLOT_CPU);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_PERF);
+	move(a, BPF_REG_9, BPF_REG_0);
+	set(a, BPF_REG_1, 0);
+	store(a, BPF_REG_10, SLOT_ROUND, BPF_REG_1);
+	store(a, BPF_REG_9, PIECE_STREAM, BPF_REG_1);
+	load(a, BPF_REG_1, BPF_REG_6, CONTEXT_ADDR);
+	store(a, BPF_REG_9, PIECE_DATA, BPF_REG_1);
+}
+
+/* The user's registers; r7 = the stack pointer, where copying begins. */
+static void copy_registers(struct assembler *a)
+{
 	call(a, BPF_FUNC_get_current_pid_tgid);
 	store_32(a, BPF_REG_10, SLOT_TID, BPF_REG_0);
 	call(a, BPF_FUNC_get_current_task_btf);
 	move(a, BPF_REG_1, BPF_REG_0);
 	call(a, BPF_FUNC_task_pt_regs);
-	load(a, BPF_REG_7, BPF_REG_0, SP_OFFSET);
+	for (int16_t i = 0; i < PERF_REGS_KERNEL_BYTES; i += 8) {
+		load(a, BPF_REG_1, BPF_REG_0, i);
+		store(a, BPF_REG_9, (int16_t)PIECE_REGS + i, BPF_REG_1);
+	}
+	load(a, BPF_REG_7, BPF_REG_9, PIECE_REGS + SP_OFFSET);
+	store(a, BPF_REG_9, PIECE_SP, BPF_REG_7);
+	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_7);
 	/* a thread of the kernel */
-	jump(a, BPF_JEQ | BPF_K, BPF_REG_7, 0, 0, LABEL_END);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_7, 0, 0, LABEL_NOTHING);
 }
 
 /* r8 = the first address not to copy.  A stack whose end is unknown begins page by page,
@@ -170,19 +199,6 @@ static void find_end(struct assembler *a, const struct perf_deep_code_input *in)
 	move(a, BPF_REG_8, BPF_REG_1);
 }
 
-/* r9 = the CPU's scratch piece. */
-static void find_scratch(struct assembler *a, const struct perf_deep_code_input *in)
-{
-	call(a, BPF_FUNC_get_smp_processor_id);
-	store_32(a, BPF_REG_10, SLOT_CPU, BPF_REG_0);
-	set(a, BPF_REG_1, 0);
-	store(a, BPF_REG_10, SLOT_ROUND, BPF_REG_1);
-	look_up(a, in->scratch, SLOT_CPU);
-	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_END);
-	move(a, BPF_REG_9, BPF_REG_0);
-	store(a, BPF_REG_9, PIECE_SP, BPF_REG_7);
-}
-
 static void write_piece(struct assembler *a, const struct perf_deep_code_input *in)
 {
 	move(a, BPF_REG_1, BPF_REG_6);
@@ -191,7 +207,7 @@ static void write_piece(struct assembler *a, const struct perf_deep_code_input *
 	emit(a, BPF_ALU | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, -1);
 	move(a, BPF_REG_4, BPF_REG_9);
 	load(a, BPF_REG_5, BPF_REG_9, PIECE_SIZE);
-	jump(a, BPF_JGT | BPF_K, BPF_REG_5, 0, PERF_DEEP_CODE_PIECE_BYTES, LABEL_END);
+	jump(a, BPF_JGT | BPF_K, BPF_REG_5, 0, PERF_DEEP_CODE_PIECE_BYTES, LABEL_PERF);
 	add_imm(a, BPF_REG_5, PIECE_BYTES);
 	call(a, BPF_FUNC_perf_event_output);
 }
@@ -233,7 +249,7 @@ static void limit_size(struct assembler *a, int32_t max, enum label done, enum l
 	store(a, BPF_REG_9, PIECE_WANTED, BPF_REG_2);
 	load(a, BPF_REG_2, BPF_REG_9, PIECE_WANTED);
 	jump(a, BPF_JEQ | BPF_K, BPF_REG_2, 0, 0, done);
-	jump(a, BPF_JGT | BPF_K, BPF_REG_2, 0, max, LABEL_END);
+	jump(a, BPF_JGT | BPF_K, BPF_REG_2, 0, max, LABEL_NOTHING);
 }
 
 /* if (++*slot < rounds) goto to */
@@ -260,17 +276,18 @@ static void copy_pieces(struct assembler *a, const struct perf_deep_code_input *
 {
 	label(a, LABEL_PIECE);
 	set(a, BPF_REG_2, PERF_DEEP_CODE_PIECE_BYTES);
-	limit_size(a, PERF_DEEP_CODE_PIECE_BYTES, LABEL_END, LABEL_PIECE_FITS);
+	limit_size(a, PERF_DEEP_CODE_PIECE_BYTES, LABEL_NOTHING, LABEL_PIECE_FITS);
 	set(a, BPF_REG_1, 0);
 	read_stack(a, LABEL_PAGE);
 	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_7);
 	load(a, BPF_REG_1, BPF_REG_9, PIECE_WANTED);
 	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
 	add(a, BPF_REG_7, BPF_REG_1);
+	jump(a, BPF_JGE | BPF_X, BPF_REG_7, BPF_REG_8, 0, LABEL_LAST);
 	write_piece(a, in);
 	again(a, SLOT_ROUND, in->limit_bytes / PERF_DEEP_CODE_PIECE_BYTES + 1,
 	      LABEL_PIECE);
-	jump(a, BPF_JA, 0, 0, 0, LABEL_END);
+	jump(a, BPF_JA, 0, 0, 0, LABEL_NOTHING);
 }
 
 /* The piece that cannot be read as a whole: the pages before the first that is not
@@ -289,7 +306,7 @@ static void copy_pages(struct assembler *a)
 	emit(a, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_3, 0, 0, PAGE - 1);
 	set(a, BPF_REG_2, PAGE);
 	emit(a, BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_2, BPF_REG_3, 0, 0);
-	limit_size(a, PAGE, LABEL_FLUSH, LABEL_PAGE_FITS);
+	limit_size(a, PAGE, LABEL_LAST, LABEL_PAGE_FITS);
 	load(a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
 	jump(a, BPF_JGT | BPF_K, BPF_REG_1, 0, PERF_DEEP_CODE_PIECE_BYTES - PAGE,
 	     LABEL_FULL);
@@ -300,7 +317,7 @@ static void copy_pages(struct assembler *a)
 	add(a, BPF_REG_1, BPF_REG_2);
 	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
 	again(a, SLOT_ROUND, PAGES_MAX, LABEL_NEXT_PAGE);
-	jump(a, BPF_JA, 0, 0, 0, LABEL_FLUSH);
+	jump(a, BPF_JA, 0, 0, 0, LABEL_LAST);
 }
 
 /* A full piece of pages: the stack is deep.  One whose end was unknown had no gap so far:
@@ -317,7 +334,7 @@ static void go_on(struct assembler *a, const struct perf_deep_code_input *in)
 	jump(a, BPF_JA, 0, 0, 0, LABEL_PIECE);
 	label(a, LABEL_KNOWN);
 	again(a, SLOT_ROUND, PAGES_MAX, LABEL_RUN);
-	jump(a, BPF_JA, 0, 0, 0, LABEL_END);
+	jump(a, BPF_JA, 0, 0, 0, LABEL_NOTHING);
 }
 
 /* The page at r7 is not there: where the stack's end is unknown, this may be it. */
@@ -325,7 +342,7 @@ static void skip_page(struct assembler *a, const struct perf_deep_code_input *in
 {
 	label(a, LABEL_GAP);
 	load(a, BPF_REG_1, BPF_REG_10, SLOT_UNKNOWN);
-	jump(a, BPF_JNE | BPF_K, BPF_REG_1, 0, 0, LABEL_FLUSH);
+	jump(a, BPF_JNE | BPF_K, BPF_REG_1, 0, 0, LABEL_LAST);
 	load(a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
 	jump(a, BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, LABEL_NO_RUN);
 	write_piece(a, in);
@@ -333,7 +350,28 @@ static void skip_page(struct assembler *a, const struct perf_deep_code_input *in
 	emit(a, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_7, 0, 0, -PAGE);
 	add_imm(a, BPF_REG_7, PAGE);
 	again(a, SLOT_ROUND, PAGES_MAX, LABEL_RUN);
-	jump(a, BPF_JA, 0, 0, 0, LABEL_END);
+	jump(a, BPF_JA, 0, 0, 0, LABEL_NOTHING);
+}
+
+/* The sample: with the last piece, or what is left of the stack is nothing.  A ring that
+ * is full counts it as lost; where nothing can be written at all perf writes its own. */
+static void finish(struct assembler *a, const struct perf_deep_code_input *in)
+{
+	label(a, LABEL_NOTHING);
+	set(a, BPF_REG_1, 0);
+	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
+	label(a, LABEL_LAST);
+	set(a, BPF_REG_1, (int32_t)in->stream + 1);
+	store(a, BPF_REG_9, PIECE_STREAM, BPF_REG_1);
+	write_piece(a, in);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_DONE);
+	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, -ENOSPC, LABEL_DONE);
+	label(a, LABEL_PERF);
+	set(a, BPF_REG_0, 1);
+	emit(a, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	label(a, LABEL_DONE);
+	set(a, BPF_REG_0, 0);
+	emit(a, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
 static void resolve(struct assembler *a)
@@ -349,21 +387,15 @@ size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *re
 {
 	struct assembler a = { .code = ret };
 
-	find_stack(&a);
 	find_scratch(&a, in);
+	copy_registers(&a);
 	copy_red_zone(&a, in);
 	find_end(&a, in);
 	copy_pieces(&a, in);
 	copy_pages(&a);
 	go_on(&a, in);
 	skip_page(&a, in);
-	label(&a, LABEL_FLUSH);
-	load(&a, BPF_REG_1, BPF_REG_9, PIECE_SIZE);
-	jump(&a, BPF_JEQ | BPF_K, BPF_REG_1, 0, 0, LABEL_END);
-	write_piece(&a, in);
-	label(&a, LABEL_END);
-	set(&a, BPF_REG_0, 1); /* perf writes its sample */
-	emit(&a, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	finish(&a, in);
 	resolve(&a);
 	return a.n;
 }

@@ -2,11 +2,11 @@
  *
  * perf_deep_code - the BPF program that copies stacks.
  *
- * It runs at a sample, before perf writes it, and writes records of `struct
- * perf_deep_piece` for the stack: up to the known end of the thread's, or as far as it
- * can be read and the limit allows.  Pages that were never touched are left out: large
- * frames have such in their middle.  Before them comes the red zone below the stack
- * pointer, where there is one.
+ * It runs at a sample and writes it instead of perf: records of `struct perf_deep_piece`
+ * for the stack, up to the known end of the thread's, or as far as it can be read and the
+ * limit allows; the last of them, mostly the only one, is the sample.  Pages that were
+ * never touched are left out: large frames have such in their middle.  Before them comes
+ * the red zone below the stack pointer, where there is one.
  */
 #ifndef DWELL_COLLECT_PERF_DEEP_CODE_H
 #define DWELL_COLLECT_PERF_DEEP_CODE_H
@@ -15,9 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/perf_regs.h"
+
 /* A record has 16 bits for its size. */
 #define PERF_DEEP_CODE_PIECE_BYTES (14u * 4096)
-#define PERF_DEEP_CODE_MAX	   200 /* instructions */
+#define PERF_DEEP_CODE_MAX	   320 /* instructions */
 
 /* What the program writes, and its scratch memory. */
 struct perf_deep_piece {
@@ -25,6 +27,9 @@ struct perf_deep_piece {
 	uint64_t addr; /* of bytes[0] */
 	uint64_t size;
 	uint64_t wanted; /* the program's own: of the copy that is tried */
+	uint64_t stream; /* 0: there is more; else this is the sample, its stream + 1 */
+	uint64_t data_addr;		      /* of the sample: where it faulted */
+	uint8_t regs[PERF_REGS_KERNEL_BYTES]; /* as the kernel keeps the user's */
 	uint8_t bytes[PERF_DEEP_CODE_PIECE_BYTES];
 };
 
@@ -36,6 +41,7 @@ struct perf_deep_code_input {
 	int output;	      /* an array of perf events, one per CPU */
 	uint32_t red_bytes;   /* below the stack pointer, 0: none */
 	uint32_t limit_bytes; /* from the stack pointer on */
+	uint32_t stream;      /* whose samples these are */
 };
 
 /* Returns the number of instructions, at most PERF_DEEP_CODE_MAX. */

@@ -171,7 +171,6 @@ static void begin_deep(struct perf_feed *f, struct tracker_sample *sample)
 {
 	struct unwind_memory *m = &sample->memory;
 
-	f->stack_end = NOT_WALKED;
 	if (!f->files->deep || !sample->regs)
 		return;
 
@@ -304,6 +303,33 @@ static void take_by_role(struct perf_feed *f, const struct perf_record *r,
 	}
 }
 
+static void take_stream_sample(struct perf_feed *f, const struct perf_record *r,
+			       struct perf_stream *stream)
+{
+	f->stack_end = NOT_WALKED;
+	if (stream->plan)
+		take_by_role(f, r, stream);
+	end_deep(f, r->tid);
+}
+
+/* A record of perf_deep's program: the last of a sample is the sample. */
+static void take_piece(struct perf_feed *f, const struct perf_record *r)
+{
+	struct perf_record_sample *b = &f->sample;
+	struct perf_pieces_sample s;
+
+	if (!f->files->deep || !perf_pieces_take(perf_deep_pieces(f->files->deep), b->cpu,
+						 b->raw, b->raw_size, &s))
+		return;
+	if (s.stream >= f->files->streams.n) {
+		perf_pieces_end(perf_deep_pieces(f->files->deep), b->cpu);
+		return;
+	}
+	b->addr = s.data_addr;
+	b->has_regs = perf_regs_decode_kernel(s.regs, &b->regs, &b->is_32bit);
+	take_stream_sample(f, r, &f->files->streams.at[s.stream]);
+}
+
 static void take_sample(struct perf_feed *f, const struct perf_record *r,
 			const void *record, size_t size)
 {
@@ -312,13 +338,10 @@ static void take_sample(struct perf_feed *f, const struct perf_record *r,
 	if (!stream ||
 	    !perf_record_parse_sample(record, size, stream->attr.sample_type, &f->sample))
 		return;
-	if (stream->spec->role == PERF_STREAM_DEEP) {
-		perf_pieces_take(perf_deep_pieces(f->files->deep), f->sample.cpu,
-				 f->sample.raw, f->sample.raw_size);
-	} else if (stream->plan) {
-		take_by_role(f, r, stream);
-		end_deep(f, r->tid);
-	}
+	if (stream->spec->role == PERF_STREAM_DEEP)
+		take_piece(f, r);
+	else
+		take_stream_sample(f, r, stream);
 }
 
 void perf_feed_take(void *ctx, const void *record, size_t size)

@@ -62,7 +62,7 @@ static int note_id(struct perf_files *f, int fd, uint32_t stream, struct err *e)
 	return 0;
 }
 
-/* The pieces of deep stacks go to the ring of their samples. */
+/* Samples with their stacks go to the ring of all else. */
 static int open_deep(struct perf_files *f, struct perf_cpu *c, uint32_t stream,
 		     int ring_fd, struct err *e)
 {
@@ -130,9 +130,10 @@ static int attach_ring(struct perf_files *f, struct perf_cpu *c, int fd, struct 
 	return 0;
 }
 
-static int attach_deep(struct perf_files *f, struct perf_cpu *c, int fd, struct err *e)
+static int attach_deep(struct perf_files *f, struct perf_cpu *c, int fd, uint32_t stream,
+		       struct err *e)
 {
-	int rc = perf_deep_attach(f->deep, fd, e);
+	int rc = perf_deep_attach(f->deep, fd, stream, e);
 
 	c->is_shallow = rc < 0;
 	return rc;
@@ -162,7 +163,7 @@ static int open_file(struct perf_files *f, uint32_t stream, pid_t tid, struct pe
 	int rc = note_id(f, fd, stream, e);
 
 	if (rc == 0 && f->deep && s->dump_bytes && !c->is_shallow)
-		rc = attach_deep(f, c, fd, e);
+		rc = attach_deep(f, c, fd, stream, e);
 	if (rc == 0)
 		rc = attach_ring(f, c, fd, e);
 	if (rc < 0)

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/reader.h"
+#include "collect/perf_regs.h"
 
 void perf_pieces_init(struct perf_pieces *p, uint32_t n_cpus)
 {
@@ -42,8 +43,10 @@ static struct perf_pieces_run *run_for(struct perf_pieces_cpu *c, uint64_t addr)
 	return newest;
 }
 
+/* is_last: nothing will continue it.  Mostly it is all that there is, and is read where
+ * it is. */
 static void add(struct perf_pieces_cpu *c, uint64_t sp, uint64_t addr,
-		const uint8_t *bytes, size_t size)
+		const uint8_t *bytes, size_t size, bool is_last)
 {
 	struct perf_pieces_run *run;
 
@@ -53,21 +56,40 @@ static void add(struct perf_pieces_cpu *c, uint64_t sp, uint64_t addr,
 	run = run_for(c, addr);
 	if (!run)
 		return;
-	buf_add(&c->bytes, bytes, size);
+	if (is_last && !run->size)
+		run->in_place = bytes;
+	else
+		buf_add(&c->bytes, bytes, size);
 	run->size += size;
 }
 
-void perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, size_t size)
+static const uint8_t *bytes_of(const struct perf_pieces_cpu *c,
+			       const struct perf_pieces_run *run)
+{
+	return run->in_place ? run->in_place : c->bytes.data + run->off;
+}
+
+bool perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, size_t size,
+		      struct perf_pieces_sample *ret)
 {
 	struct reader r = reader_over(piece, size);
 	uint64_t sp = reader_u64le(&r), addr = reader_u64le(&r), n = reader_u64le(&r);
+	uint64_t stream;
 
 	reader_skip(&r, sizeof(uint64_t)); /* the program's own */
+	stream = reader_u64le(&r);
 
+	uint64_t data_addr = reader_u64le(&r);
+	const uint8_t *regs = reader_bytes(&r, PERF_REGS_KERNEL_BYTES);
 	const uint8_t *bytes = reader_bytes(&r, n <= size ? (size_t)n : SIZE_MAX);
 
-	if (!r.bad && cpu < p->n_cpus)
-		add(&p->cpus[cpu], sp, addr, bytes, (size_t)n);
+	if (r.bad)
+		return false;
+	if (n && cpu < p->n_cpus)
+		add(&p->cpus[cpu], sp, addr, bytes, (size_t)n, stream != 0);
+	if (stream)
+		*ret = (struct perf_pieces_sample){ stream - 1, data_addr, regs };
+	return stream != 0;
 }
 
 void perf_pieces_forget(struct perf_pieces *p)
@@ -103,7 +125,7 @@ const uint8_t *perf_pieces_stack(const struct perf_pieces *p, size_t *ret_size)
 		return NULL;
 	off = (size_t)(p->sp - run->addr);
 	*ret_size = run->size - off;
-	return p->current->bytes.data + run->off + off;
+	return bytes_of(p->current, run) + off;
 }
 
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret)
@@ -118,7 +140,7 @@ bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret)
 
 		if (off >= run->size || run->size - off < sizeof(*ret))
 			continue;
-		memcpy(ret, p->current->bytes.data + run->off + off, sizeof(*ret));
+		memcpy(ret, bytes_of(p->current, run) + off, sizeof(*ret));
 		return true;
 	}
 	p->is_red_missed |= addr < p->sp && p->sp - addr <= PERF_PIECES_RED_BYTES;

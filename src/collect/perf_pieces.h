@@ -26,8 +26,9 @@
 #define PERF_PIECES_RUNS_MAX 40
 
 struct perf_pieces_run {
-	uint64_t addr;	  /* of the first byte */
-	size_t off, size; /* in bytes */
+	uint64_t addr;		 /* of the first byte */
+	size_t off, size;	 /* in bytes */
+	const uint8_t *in_place; /* in the record, or NULL: in bytes from off on */
 };
 
 struct perf_pieces_cpu {
@@ -48,9 +49,17 @@ struct perf_pieces {
 void perf_pieces_init(struct perf_pieces *p, uint32_t n_cpus);
 void perf_pieces_fini(struct perf_pieces *p);
 
-/* A struct perf_deep_piece as it was written. */
-void perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece,
-		      size_t size);
+/* What a piece says of the sample that it is the last of. */
+struct perf_pieces_sample {
+	uint64_t stream; /* its index */
+	uint64_t data_addr;
+	const uint8_t *regs; /* PERF_REGS_KERNEL_BYTES, in the piece */
+};
+
+/* A struct perf_deep_piece as it was written.  True: it is a sample's last, *ret says
+ * which, and the piece stays where it is until perf_pieces_end(). */
+bool perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, size_t size,
+		      struct perf_pieces_sample *ret);
 /* The sample of some may be missing: all are nobody's. */
 void perf_pieces_forget(struct perf_pieces *p);
 

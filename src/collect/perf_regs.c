@@ -4,9 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* perf's number of a register (asm/perf_regs.h) and DWARF's, ascending in perf's. */
+/* perf's number of a register (asm/perf_regs.h), DWARF's, and its place among those that
+ * the kernel keeps, ascending in perf's. */
 struct reg {
-	uint8_t perf, dwarf;
+	uint8_t perf, dwarf, kept;
 };
 
 #if defined(__x86_64__)
@@ -14,22 +15,38 @@ struct reg {
 #define NATIVE_SP   UNWIND_X86_64_RSP
 #define NATIVE_PC   UNWIND_X86_64_PC
 static const struct reg regs_table[] = {
-	{ 0, 0 },   { 1, 3 },	{ 2, 2 },   { 3, 1 },	{ 4, 4 },   { 5, 5 },
-	{ 6, 6 },   { 7, 7 },	{ 8, 16 },  { 16, 8 },	{ 17, 9 },  { 18, 10 },
-	{ 19, 11 }, { 20, 12 }, { 21, 13 }, { 22, 14 }, { 23, 15 },
+	{ 0, 0, 10 },  { 1, 3, 5 },   { 2, 2, 11 },  { 3, 1, 12 },  { 4, 4, 13 },
+	{ 5, 5, 14 },  { 6, 6, 4 },   { 7, 7, 19 },  { 8, 16, 16 }, { 16, 8, 9 },
+	{ 17, 9, 8 },  { 18, 10, 7 }, { 19, 11, 6 }, { 20, 12, 3 }, { 21, 13, 2 },
+	{ 22, 14, 1 }, { 23, 15, 0 },
 };
+/* The code segment, which is another one in 32-bit code. */
+#define MODE_KEPT 17
+
+static bool is_32bit(uint64_t mode)
+{
+	return mode == 0x23;
+}
 #elif defined(__aarch64__)
 #define NATIVE_ARCH UNWIND_AARCH64
 #define NATIVE_SP   UNWIND_AARCH64_SP
 #define NATIVE_PC   UNWIND_AARCH64_PC
 static const struct reg regs_table[] = {
-	{ 0, 0 },   { 1, 1 },	{ 2, 2 },   { 3, 3 },	{ 4, 4 },   { 5, 5 },
-	{ 6, 6 },   { 7, 7 },	{ 8, 8 },   { 9, 9 },	{ 10, 10 }, { 11, 11 },
-	{ 12, 12 }, { 13, 13 }, { 14, 14 }, { 15, 15 }, { 16, 16 }, { 17, 17 },
-	{ 18, 18 }, { 19, 19 }, { 20, 20 }, { 21, 21 }, { 22, 22 }, { 23, 23 },
-	{ 24, 24 }, { 25, 25 }, { 26, 26 }, { 27, 27 }, { 28, 28 }, { 29, 29 },
-	{ 30, 30 }, { 31, 31 }, { 32, 32 },
+	{ 0, 0, 0 },	{ 1, 1, 1 },	{ 2, 2, 2 },	{ 3, 3, 3 },	{ 4, 4, 4 },
+	{ 5, 5, 5 },	{ 6, 6, 6 },	{ 7, 7, 7 },	{ 8, 8, 8 },	{ 9, 9, 9 },
+	{ 10, 10, 10 }, { 11, 11, 11 }, { 12, 12, 12 }, { 13, 13, 13 }, { 14, 14, 14 },
+	{ 15, 15, 15 }, { 16, 16, 16 }, { 17, 17, 17 }, { 18, 18, 18 }, { 19, 19, 19 },
+	{ 20, 20, 20 }, { 21, 21, 21 }, { 22, 22, 22 }, { 23, 23, 23 }, { 24, 24, 24 },
+	{ 25, 25, 25 }, { 26, 26, 26 }, { 27, 27, 27 }, { 28, 28, 28 }, { 29, 29, 29 },
+	{ 30, 30, 30 }, { 31, 31, 31 }, { 32, 32, 32 },
 };
+/* pstate: a bit says that it is not 64-bit code. */
+#define MODE_KEPT   33
+
+static bool is_32bit(uint64_t mode)
+{
+	return mode & 0x10;
+}
 #else
 #error "no register table for this architecture"
 #endif
@@ -58,6 +75,27 @@ void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret)
 		memcpy(&ret->r[regs_table[i].dwarf], values + 8 * i, 8);
 		ret->valid |= UINT64_C(1) << regs_table[i].dwarf;
 	}
+}
+
+static uint64_t kept_at(const uint8_t *kept, size_t i)
+{
+	uint64_t value;
+
+	memcpy(&value, kept + 8 * i, sizeof(value));
+	return value;
+}
+
+bool perf_regs_decode_kernel(const uint8_t *kept, struct unwind_regs *ret,
+			     bool *ret_is_32bit)
+{
+	ret->arch = NATIVE_ARCH;
+	ret->valid = 0;
+	for (size_t i = 0; i < N_REGS; i++) {
+		ret->r[regs_table[i].dwarf] = kept_at(kept, regs_table[i].kept);
+		ret->valid |= UINT64_C(1) << regs_table[i].dwarf;
+	}
+	*ret_is_32bit = is_32bit(kept_at(kept, MODE_KEPT));
+	return ret->r[NATIVE_SP] != 0;
 }
 
 void perf_regs_blocked(uint64_t sp, uint64_t pc, struct unwind_regs *ret)

@@ -10,11 +10,23 @@
 
 #include "unwind/offline.h"
 
+/* What the kernel keeps of the user's registers and shows to BPF programs, the first of
+ * struct pt_regs. */
+#if defined(__x86_64__)
+#define PERF_REGS_KERNEL_BYTES 168
+#else
+#define PERF_REGS_KERNEL_BYTES 272
+#endif
+
 /* perf_event_attr.sample_regs_user: all that unwinding may need. */
 uint64_t perf_regs_mask(void);
 unsigned perf_regs_count(void); /* bits in the mask */
 /* Values in the order of the mask, as the kernel writes them. */
 void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret);
+/* PERF_REGS_KERNEL_BYTES of them; *ret_is_32bit: it runs 32-bit code.  False: there are
+ * none, as of the kernel's threads. */
+bool perf_regs_decode_kernel(const uint8_t *kept, struct unwind_regs *ret,
+			     bool *ret_is_32bit);
 /* Those of a thread of which no others are known. */
 void perf_regs_blocked(uint64_t sp, uint64_t pc, struct unwind_regs *ret);
 uint64_t perf_regs_sp(const struct unwind_regs *regs);

@@ -107,6 +107,13 @@ static void want_stack(struct perf_stream *s, uint32_t dump_bytes, bool has_deep
 	a->sample_stack_user = has_deep ? PERF_DEEP_DUMP_BYTES : dump_bytes;
 }
 
+/* What perf_deep's program writes, and the kernel's part of the stack. */
+static void want_written(struct perf_event_attr *a)
+{
+	a->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
+	a->exclude_callchain_user = 1;
+}
+
 static void want_sideband(struct perf_event_attr *a, bool has_switches)
 {
 	a->mmap = 1;
@@ -192,7 +199,7 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 	if (is_tracking)
 		want_sideband(a, settings->has_switches);
 	if (spec->role == PERF_STREAM_DEEP)
-		a->sample_type |= PERF_SAMPLE_RAW;
+		want_written(a);
 	else if (spec->role == PERF_STREAM_GRID)
 		set_machine(a, may_begin);
 	else

@@ -23,7 +23,7 @@ enum perf_stream_role {
 	PERF_STREAM_SWITCH,   /* the stack with which a thread leaves its CPU */
 	PERF_STREAM_SIDEBAND, /* no samples: forks, execs, mappings, switches */
 	PERF_STREAM_GRID,     /* whatever runs on a CPU, seldom (collect/perf_tails.h) */
-	PERF_STREAM_DEEP,     /* pieces of deep stacks, of all threads (perf_deep) */
+	PERF_STREAM_DEEP,     /* samples of the others, with stacks (perf_deep) */
 };
 
 struct perf_stream_spec {

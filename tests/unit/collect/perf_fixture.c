@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "collect/perf_record.h"
+#include "collect/perf_regs.h"
 #include "host/clock.h"
 
 #define RING_BYTES ((size_t)4 << 20)
@@ -111,6 +112,35 @@ struct drain {
 	struct perf_fixture_seen *seen;
 };
 
+static void note(struct perf_fixture_seen *seen, uint32_t cpu, size_t stack_bytes)
+{
+	seen->n++;
+	seen->on[cpu]++;
+	if (stack_bytes > seen->deepest[cpu])
+		seen->deepest[cpu] = stack_bytes;
+}
+
+/* A sample that perf_deep wrote, or a part of it. */
+static void take_piece(struct drain *d, const struct perf_record_sample *s)
+{
+	struct perf_pieces *pieces = perf_deep_pieces(d->files->deep);
+	struct perf_pieces_sample sample;
+	struct unwind_regs regs;
+	bool is_32bit;
+	size_t size = 0;
+
+	if (!perf_pieces_take(pieces, s->cpu, s->raw, s->raw_size, &sample))
+		return;
+	assert_true(sample.stream < d->files->streams.n);
+	assert_true(perf_regs_decode_kernel(sample.regs, &regs, &is_32bit));
+	assert_false(is_32bit);
+	if (perf_pieces_begin(pieces, s->cpu, perf_regs_sp(&regs)))
+		perf_pieces_stack(pieces, &size);
+	perf_pieces_end(pieces, s->cpu);
+	note(d->seen, s->cpu, size);
+	d->seen->written[s->cpu]++;
+}
+
 static void take(void *ctx, const void *record, size_t size)
 {
 	static struct perf_record_sample s;
@@ -133,11 +163,9 @@ static void take(void *ctx, const void *record, size_t size)
 	assert_true(perf_record_parse_sample(record, size, stream->attr.sample_type, &s));
 	assert_true(s.cpu < PERF_FIXTURE_CPUS);
 	if (stream->spec->role == PERF_STREAM_DEEP)
-		return;
-	seen->n++;
-	seen->on[s.cpu]++;
-	if (s.stack_size > seen->deepest[s.cpu])
-		seen->deepest[s.cpu] = s.stack_size;
+		take_piece(d, &s);
+	else
+		note(seen, s.cpu, s.stack_size);
 }
 
 void perf_fixture_drain(struct perf_fixture *f, struct perf_fixture_seen *seen)

@@ -20,6 +20,7 @@ struct perf_fixture_seen {
 	uint64_t last_time_ns;
 	bool is_out_of_order;
 	size_t on[PERF_FIXTURE_CPUS];	   /* samples by CPU */
+	size_t written[PERF_FIXTURE_CPUS]; /* those of them that perf_deep wrote */
 	size_t deepest[PERF_FIXTURE_CPUS]; /* bytes of stack that were copied */
 };
 

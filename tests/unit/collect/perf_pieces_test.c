@@ -8,18 +8,32 @@
 
 #include <cmocka.h>
 
+#include "collect/perf_deep_code.h"
+
+/* As the program writes it; stream: 0, or of the sample, and 1. */
+static void put_piece(struct buf *b, uint64_t stream, uint64_t sp, uint64_t addr,
+		      const char *words)
+{
+	struct perf_deep_piece piece = { .sp = sp,
+					 .addr = addr,
+					 .size = strlen(words),
+					 .stream = stream,
+					 .data_addr = 0x77 };
+
+	memset(piece.regs, 0x55, sizeof(piece.regs));
+	buf_add(b, &piece, offsetof(struct perf_deep_piece, bytes));
+	buf_puts(b, words);
+	buf_puts(b, "padding");
+}
+
 static void take(struct perf_pieces *p, uint32_t cpu, uint64_t sp, uint64_t addr,
 		 const char *words)
 {
+	struct perf_pieces_sample sample;
 	struct buf b = { 0 };
 
-	buf_u64le(&b, sp);
-	buf_u64le(&b, addr);
-	buf_u64le(&b, strlen(words));
-	buf_u64le(&b, 0);
-	buf_puts(&b, words);
-	buf_puts(&b, "padding");
-	perf_pieces_take(p, cpu, b.data, b.size);
+	put_piece(&b, 0, sp, addr, words);
+	assert_false(perf_pieces_take(p, cpu, b.data, b.size, &sample));
 	buf_fini(&b);
 }
 
@@ -179,16 +193,59 @@ static void a_lost_sample_takes_its_pieces_along(void **state)
 	perf_pieces_fini(&p);
 }
 
+static void the_last_piece_is_the_sample(void **state)
+{
+	struct perf_pieces p;
+	struct perf_pieces_sample s;
+	struct buf b = { 0 };
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	take(&p, 0, 0x1000, 0x1000, "01234567");
+	put_piece(&b, 3, 0x1000, 0x1008, "89abcdef");
+	assert_true(perf_pieces_take(&p, 0, b.data, b.size, &s));
+	assert_int_equal(s.stream, 2);
+	assert_int_equal(s.data_addr, 0x77);
+	assert_int_equal(s.regs[0], 0x55);
+	assert_int_equal(s.regs[PERF_REGS_KERNEL_BYTES - 1], 0x55);
+	assert_true(perf_pieces_begin(&p, 0, 0x1000));
+	assert_true(reads(&p, 0x1004, "456789ab"));
+	perf_pieces_end(&p, 0);
+	buf_fini(&b);
+	perf_pieces_fini(&p);
+}
+
+static void a_sample_may_have_no_stack(void **state)
+{
+	struct perf_pieces p;
+	struct perf_pieces_sample s;
+	struct buf b = { 0 };
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	put_piece(&b, 1, 0, 0, "");
+	assert_true(perf_pieces_take(&p, 0, b.data, b.size, &s));
+	assert_int_equal(s.stream, 0);
+	assert_false(perf_pieces_begin(&p, 0, 0));
+	buf_fini(&b);
+	perf_pieces_fini(&p);
+}
+
 static void a_piece_that_claims_more_than_it_holds_is_none(void **state)
 {
-	static const uint64_t damaged[] = { 0xf00, 0x1000, 9, 0, 0 };
+	struct perf_deep_piece damaged = {
+		.sp = 0xf00, .addr = 0x1000, .size = 9, .stream = 1
+	};
+	size_t head = offsetof(struct perf_deep_piece, bytes);
+	struct perf_pieces_sample s;
 	struct perf_pieces p;
 
 	(void)state;
 	perf_pieces_init(&p, 1);
-	perf_pieces_take(&p, 0, damaged, sizeof(damaged));
-	perf_pieces_take(&p, 0, damaged, 20);
+	assert_false(perf_pieces_take(&p, 0, &damaged, head + 8, &s));
+	assert_false(perf_pieces_take(&p, 0, &damaged, head - 1, &s));
 	assert_false(perf_pieces_begin(&p, 0, 0xf00));
+	assert_true(perf_pieces_take(&p, 0, &damaged, head + 9, &s));
 	perf_pieces_fini(&p);
 }
 
@@ -203,6 +260,8 @@ int main(void)
 		cmocka_unit_test(pieces_of_another_stack_are_not_used),
 		cmocka_unit_test(of_a_sample_that_never_came_the_newer_piece_is_read),
 		cmocka_unit_test(a_lost_sample_takes_its_pieces_along),
+		cmocka_unit_test(the_last_piece_is_the_sample),
+		cmocka_unit_test(a_sample_may_have_no_stack),
 		cmocka_unit_test(a_piece_that_claims_more_than_it_holds_is_none),
 	};
 

@@ -152,6 +152,66 @@ static void raw_bytes_are_those_of_the_record(void **state)
 	buf_fini(&b);
 }
 
+/* Each register is found where it was put, and no other. */
+static void registers_as_the_kernel_keeps_them_have_their_numbers(void **state)
+{
+	static const struct {
+		unsigned kept, dwarf;
+	} some[] = {
+#if defined(__x86_64__)
+		{ 0, 15 },
+		{ 4, UNWIND_X86_64_RBP },
+		{ 5, 3 },
+		{ 10, 0 },
+		{ 16, UNWIND_X86_64_PC },
+		{ 19, UNWIND_X86_64_RSP },
+#else
+		{ 0, 0 },
+		{ 29, 29 },
+		{ 31, UNWIND_AARCH64_SP },
+		{ 32, UNWIND_AARCH64_PC },
+#endif
+	};
+	uint64_t kept[PERF_REGS_KERNEL_BYTES / 8];
+	struct unwind_regs regs = { 0 };
+	bool is_32bit;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		kept[i] = 0x1000 + 0x20 * i;
+	assert_true(perf_regs_decode_kernel((const uint8_t *)kept, &regs, &is_32bit));
+	assert_false(is_32bit);
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+		assert_int_equal(regs.r[some[i].dwarf], kept[some[i].kept]);
+	assert_int_equal(__builtin_popcountll(regs.valid), perf_regs_count());
+}
+
+static void a_thread_of_the_kernel_has_no_registers(void **state)
+{
+	uint8_t kept[PERF_REGS_KERNEL_BYTES] = { 0 };
+	struct unwind_regs regs;
+	bool is_32bit;
+
+	(void)state;
+	assert_false(perf_regs_decode_kernel(kept, &regs, &is_32bit));
+}
+
+static void code_of_32_bits_is_told(void **state)
+{
+	uint64_t kept[PERF_REGS_KERNEL_BYTES / 8] = { 0 };
+	struct unwind_regs regs;
+	bool is_32bit;
+
+	(void)state;
+#if defined(__x86_64__)
+	kept[17] = 0x23;
+#else
+	kept[33] = 0x10;
+#endif
+	perf_regs_decode_kernel((const uint8_t *)kept, &regs, &is_32bit);
+	assert_true(is_32bit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +219,9 @@ int main(void)
 		cmocka_unit_test(a_name_without_end_is_refused),
 		cmocka_unit_test(a_sample_carries_kernel_frames_registers_and_stack),
 		cmocka_unit_test(raw_bytes_are_those_of_the_record),
+		cmocka_unit_test(registers_as_the_kernel_keeps_them_have_their_numbers),
+		cmocka_unit_test(a_thread_of_the_kernel_has_no_registers),
+		cmocka_unit_test(code_of_32_bits_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
