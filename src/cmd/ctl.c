@@ -24,6 +24,16 @@ static const struct option_spec ctl_options[] = {
 	OPTION_END,
 };
 
+static bool is_text(const char *key)
+{
+	static const char *const texts[] = { "how", "label", "late-at", "notice" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (!strcmp(key, texts[i]))
+			return true;
+	return false;
+}
+
 static void print_json(const char *lines)
 {
 	struct json j;
@@ -38,7 +48,7 @@ static void print_json(const char *lines)
 			continue;
 		key = strndup(at, name);
 		json_key(&j, key);
-		if (!strcmp(key, "label") || !strcmp(key, "late-at"))
+		if (is_text(key))
 			json_strn(&j, at + name + 1, line - name - 1);
 		else
 			json_u64(&j, strtoull(at + name + 1, NULL, 10));
@@ -65,6 +75,16 @@ static void print_rate(const char *s)
 	if (control_lines_number(s, "paused"))
 		printf("            paused: none are taken until 'dwell ctl resume'\n");
 	printf("lost        %s\n", l ? text_count(lost, l) : "nothing");
+}
+
+/* Where the kernel does not count, none of it is known. */
+static void print_notice(const char *s)
+{
+	char notice[512];
+
+	control_lines_text(s, "notice", notice, sizeof(notice));
+	if (*notice)
+		printf("note        %s\n", notice);
 }
 
 static void print_counting(const char *s)
@@ -137,7 +157,9 @@ static void print_growth(const char *s)
 static void print_status(const char *s)
 {
 	print_rate(s);
-	print_counting(s);
+	print_notice(s);
+	if (control_lines_has(s, "hits"))
+		print_counting(s);
 	print_cost(s);
 	late_status_print(s, stdout);
 	print_growth(s);

@@ -21,7 +21,6 @@
 extern const struct command cmd_daemon;
 
 #define DEFAULT_DATABASE "/var/lib/dwell"
-#define DEFAULT_HZ	 5200
 #define DEFAULT_SEGMENT	 (UINT64_C(600) * 1000000000)
 #define TICK_MS		 100
 #define STACK_FRAMES_MAX 192 /* that the kernel's side walks */
@@ -49,7 +48,7 @@ static const struct option_spec daemon_options[] = {
 	  .arg = "HZ",
 	  .min = 1,
 	  .max = 100000,
-	  .default_text = "5200",
+	  .default_text = "5200, or 199 where BPF is refused",
 	  .text = "Samples per second of each CPU that is not idle" },
 	{ .name = "fixed-period",
 	  .kind = OPTION_FLAG,
@@ -129,7 +128,6 @@ static void take_settings(const struct options *o, struct continuous_settings *s
 		.database = database ? database : DEFAULT_DATABASE,
 		.host = options_str(o, "host"),
 		.label = options_str(o, "label"),
-		.period_ns = 1000000000 / options_u64(o, "frequency", DEFAULT_HZ),
 		.is_fixed = options_has(o, "fixed-period"),
 		.is_flat = options_has(o, "flat"),
 		.depth = (uint32_t)options_u64(o, "depth", 0),
@@ -144,6 +142,8 @@ static void take_settings(const struct options *o, struct continuous_settings *s
 			       .max_bytes = options_u64(o, "keep-size", 0) },
 		.symbols_max_bytes = options_u64(o, "keep-symbols", 0),
 	};
+	if (options_has(o, "frequency"))
+		s->period_ns = 1000000000 / options_u64(o, "frequency", 0);
 }
 
 static int take_signals(struct daemon *d, struct err *e)
@@ -190,7 +190,23 @@ static void print_costs(const struct stack_record_stats *k, struct buf *b)
 	mean_line(b, "miss-ns-mean", k->miss_ns, k->samples - k->hits);
 }
 
-/* Numbers by name, for 'dwell ctl status' to put into words. */
+/* What is known only where the kernel counts. */
+static void print_counted(const struct recorder_status *s, struct buf *b)
+{
+	const struct recorder_counted *c = &s->counted;
+
+	control_lines_add(b, "hits", c->kernel.hits);
+	control_lines_add(b, "evicted", c->kernel.evicted);
+	control_lines_add(b, "not-loaded", s->stops[UNWIND_NOT_LOADED]);
+	control_lines_add(b, "images", c->n_images);
+	control_lines_add(b, "images-gone", c->n_gone);
+	control_lines_add(b, "images-unnumbered", c->n_unnumbered);
+	control_lines_add(b, "images-again", c->n_again);
+	print_costs(&c->kernel, b);
+	late_status_add(b, &c->late);
+}
+
+/* Numbers and texts by name, for 'dwell ctl status' to put into words. */
 static void print_status(const struct daemon *d, struct buf *b)
 {
 	struct continuous_status s;
@@ -198,24 +214,17 @@ static void print_status(const struct daemon *d, struct buf *b)
 	continuous_status(d->continuous, &s);
 	control_lines_add(b, "pid", (uint64_t)getpid());
 	control_lines_add(b, "running-ns", s.running_ns);
+	control_lines_add_text(b, "how", s.how);
+	control_lines_add_text(b, "notice", s.notice);
 	control_lines_add(b, "period-ns", s.period_ns);
 	control_lines_add(b, "epoch", s.epoch);
 	control_lines_add_text(b, "label", s.label);
 	control_lines_add(b, "samples", s.recorder.samples);
-	control_lines_add(b, "hits", s.recorder.counted.kernel.hits);
-	control_lines_add(b, "evicted", s.recorder.counted.kernel.evicted);
 	control_lines_add(b, "lost", s.recorder.lost);
 	control_lines_add(b, "no-mapping", s.recorder.stops[UNWIND_NO_MAP]);
-	control_lines_add(b, "not-loaded", s.recorder.stops[UNWIND_NOT_LOADED]);
 	control_lines_add(b, "stored", s.recorder.stored);
-	control_lines_add(b, "images", s.recorder.counted.n_images);
-	control_lines_add(b, "images-gone", s.recorder.counted.n_gone);
-	control_lines_add(b, "images-unnumbered", s.recorder.counted.n_unnumbered);
-	control_lines_add(b, "images-again", s.recorder.counted.n_again);
 	control_lines_add(b, "cpu-ns", s.cpu_ns);
-	print_costs(&s.recorder.counted.kernel, b);
 	control_lines_add(b, "longest-gap-ns", s.recorder.longest_gap_ns);
-	late_status_add(b, &s.recorder.counted.late);
 	control_lines_add(b, "own-bytes", s.own_bytes);
 	control_lines_add(b, "segment-peak-bytes", s.maker_peak_bytes);
 	control_lines_add(b, "kernel-bytes", s.recorder.kernel_bytes);
@@ -228,6 +237,8 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "segments", s.n_segments);
 	control_lines_add(b, "failures", s.n_failures);
 	control_lines_add(b, "paused", s.is_paused);
+	if (s.recorder.is_counted)
+		print_counted(&s.recorder, b);
 }
 
 /* What a client may ask for. */
@@ -249,6 +260,7 @@ static int do_recent(struct daemon *d, unused const char *rest, struct buf *answ
 	if (rc < 0)
 		return rc;
 	control_lines_add_text(answer, "path", r.path);
+	control_lines_add_text(answer, "note", r.refusal);
 	control_lines_add(answer, "opened-ns", r.opened_ns);
 	control_lines_add(answer, "taken-ns", r.taken_ns);
 	control_lines_add(answer, "period-ns", r.period_ns);
@@ -359,6 +371,17 @@ static void run(struct daemon *d)
 	}
 }
 
+static void say_notice(const struct daemon *d)
+{
+	struct continuous_status s;
+	char period[TEXT_MAX];
+
+	continuous_status(d->continuous, &s);
+	if (s.notice[0])
+		fprintf(stderr, "dwell daemon: %s; a sample each %s\n", s.notice,
+			text_duration(period, s.period_ns));
+}
+
 static int run_daemon(struct options *o, struct err *e)
 {
 	own(daemon_fini) struct daemon d = { .signals = -1 };
@@ -379,6 +402,7 @@ static int run_daemon(struct options *o, struct err *e)
 		rc = privilege_drop_to_observer(e);
 	if (rc < 0)
 		return rc;
+	say_notice(&d);
 	run(&d);
 	return d.has_failed ? EXIT_ERROR : EXIT_OK;
 }
@@ -395,7 +419,9 @@ const struct command cmd_daemon = {
 		"and counted in the kernel; every few minutes what was counted becomes "
 		"part of the database, and SIGHUP or 'dwell ctl flush' makes it so at "
 		"once. What a killed daemon had taken is in the database after the next "
-		"start. Processes are told apart by name, executable and cgroup.\n\n"
+		"start. Processes are told apart by name, executable and cgroup. Where "
+		"the kernel "
+		"refuses BPF, perf samples at a lower rate, and the status tells so.\n\n"
 		"It stays in the foreground, as service managers want it, and needs "
 		"root; "
 		"once it is at work it keeps only the privileges that observing takes.",

@@ -38,13 +38,14 @@
 /* What empties the rings does not wait for those whose samples are in them. */
 #define DAEMON_NICE (-15)
 
-extern const struct source_ops system_source;
-
 struct continuous {
 	struct continuous_settings settings;
 	struct cpus cpus;
 	struct plan plan;
+	const struct recorder_ops *recording; /* by whom */
 	struct recorder *recorder;
+	struct err refusal; /* of the best */
+	char notice[400];
 	struct utsname machine;
 	struct database_writer *database;
 	struct segment_job *job;
@@ -102,6 +103,8 @@ static int open_recording(struct continuous *c, struct err *e)
 	writer_info(c->open, "experiments", c->plan.choice.name);
 	writer_info(c->open, "target", "the whole machine");
 	writer_info(c->open, "dwell-version", DWELL_VERSION);
+	if (c->notice[0])
+		writer_info(c->open, "notice", c->notice);
 	name_recording(c);
 	c->opened_ns = c->flushed_ns = clock_monotonic_ns();
 	c->opened_s = now_s();
@@ -300,7 +303,7 @@ static int start(struct continuous *c, struct err *e)
 		rc = open_symbols(c, e);
 	s.symbols = c->symbols;
 	if (rc == 0)
-		rc = system_recorder.open(&s, &c->recorder, e);
+		rc = c->recording->open(&s, &c->recorder, e);
 	if (rc == 0)
 		rc = open_recording(c, e);
 	if (rc == 0)
@@ -309,24 +312,35 @@ static int start(struct continuous *c, struct err *e)
 	return rc;
 }
 
+/* What counts in the kernel, else what can be had. */
+static int choose_recorder(struct continuous *c, struct err *e)
+{
+	c->recording = recorder_choose(c->plan.choice.experiment, &c->refusal, e);
+	if (!c->recording)
+		return ERR_UNSUPPORTED;
+	c->plan.source = c->recording->source;
+	if (!c->settings.period_ns)
+		c->settings.period_ns = 1000000000 / c->recording->hz;
+	c->plan.choice.interval = c->settings.period_ns;
+	if (c->refusal.text[0])
+		snprintf(c->notice, sizeof(c->notice),
+			 "not counted in the kernel (%.200s): %s samples, and stacks are "
+			 "walked in user space, at a higher cost",
+			 c->refusal.text, c->plan.source->name);
+	return 0;
+}
+
 int continuous_new(const struct continuous_settings *settings, struct continuous **ret,
 		   struct err *e)
 {
 	own(continuous_freep) struct continuous *c = xcalloc(1, sizeof(*c));
-	struct err why = { 0 };
 	int rc = experiment_find(settings->is_flat ? "pcsamp" : "usertime",
 				 &c->plan.choice, e);
 
-	if (rc == 0 &&
-	    system_source.probe(c->plan.choice.experiment,
-				&(struct scope){ .kind = SCOPE_CPUS }, &why) < 0)
-		rc = err_set(e, ERR_OS,
-			     "%.300s; 'dwell attach -a --source perf' can do without",
-			     why.text);
 	c->settings = *settings;
-	c->plan.choice.interval = settings->period_ns;
-	c->plan.source = &system_source;
 	c->started_ns = clock_monotonic_ns();
+	if (rc == 0)
+		rc = choose_recorder(c, e);
 	if (rc == 0)
 		rc = cpus_present(&c->cpus, e);
 	if (rc == 0)
@@ -407,6 +421,11 @@ int continuous_work(struct continuous *c, struct err *e)
 	return writer_flush(c->open, e);
 }
 
+static const char *how(const struct continuous *c)
+{
+	return c->plan.source->how(c->plan.choice.experiment, EXPERIMENT_CPU);
+}
+
 int continuous_recent(struct continuous *c, struct continuous_recent *ret, struct err *e)
 {
 	struct recorder_status st;
@@ -423,6 +442,7 @@ int continuous_recent(struct continuous *c, struct continuous_recent *ret, struc
 	c->recorder->ops->status(c->recorder, &st);
 	*ret = (struct continuous_recent){
 		.path = c->open_path,
+		.refusal = c->refusal.text,
 		.opened_ns = c->opened_ns,
 		.taken_ns = now_ns,
 		.period_ns = c->settings.period_ns,
@@ -454,6 +474,8 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 
 	*ret = (struct continuous_status){ .running_ns =
 						   clock_monotonic_ns() - c->started_ns,
+					   .how = how(c),
+					   .notice = c->notice,
 					   .period_ns = c->settings.period_ns,
 					   .n_segments = segment_job_n_segments(c->job),
 					   .n_failures = c->n_failures };

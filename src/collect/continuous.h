@@ -23,10 +23,10 @@ struct continuous;
 struct continuous_settings {
 	const char *database, *host; /* host NULL: this one's name */
 	const char *label;	     /* of an epoch that is begun, or NULL */
-	uint64_t period_ns;
-	bool is_fixed;	   /* every period is the same */
-	bool is_flat;	   /* no stacks */
-	uint32_t depth;	   /* frames of user code; 0: all */
+	uint64_t period_ns;	     /* 0: what costs little */
+	bool is_fixed;		     /* every period is the same */
+	bool is_flat;		     /* no stacks */
+	uint32_t depth;		     /* frames of user code; 0: all */
 	uint64_t drain_ns; /* how often the kernel's tables are emptied; 0: by default */
 	bool has_threads, has_processes;
 	bool is_timed;		    /* what samples take in the kernel is measured */
@@ -37,6 +37,8 @@ struct continuous_settings {
 };
 
 struct continuous_status {
+	const char *how;    /* samples are taken */
+	const char *notice; /* what is otherwise than it was asked for; "": nothing */
 	struct recorder_status recorder;
 	uint64_t running_ns, period_ns;
 	/* Of the daemon itself and of what makes its segments. */
@@ -54,6 +56,7 @@ struct continuous_status {
  * there now, which the next segment ends. */
 struct continuous_recent {
 	const char *path;	      /* borrowed */
+	const char *refusal;	      /* of what would count in the kernel, or "" */
 	uint64_t opened_ns, taken_ns; /* of the monotonic clock */
 	uint64_t period_ns, lost;
 	uint64_t cpu_ns, own_bytes; /* of the daemon itself, in user space */

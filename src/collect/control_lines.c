@@ -41,3 +41,11 @@ uint64_t control_lines_number(const char *lines, const char *name)
 	control_lines_text(lines, name, text, sizeof(text));
 	return strtoull(text, NULL, 10);
 }
+
+bool control_lines_has(const char *lines, const char *name)
+{
+	char first[2];
+
+	control_lines_text(lines, name, first, sizeof(first));
+	return *first;
+}

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/image_file.h"
+#include "collect/symbol_store.h"
 #include "collect/tracker.h"
 
 struct image {
@@ -21,7 +22,8 @@ struct image {
 
 struct image_table {
 	struct writer *writer;
-	struct intern *keys; /* id - 1 = index of the image */
+	struct symbol_store *symbols; /* or NULL */
+	struct intern *keys;	      /* id - 1 = index of the image */
 	struct buf key;
 	VEC(struct image) images;
 };
@@ -55,6 +57,11 @@ void image_table_freep(struct image_table **t)
 	image_table_free(*t);
 }
 
+void image_table_keep_symbols(struct image_table *t, struct symbol_store *symbols)
+{
+	t->symbols = symbols;
+}
+
 static void add_image(struct image_table *t, uint32_t pid, const struct tracker_mmap *m)
 {
 	struct model_image model;
@@ -71,6 +78,8 @@ static void add_image(struct image_table *t, uint32_t pid, const struct tracker_
 			    .is_setid = file.executable.is_setid,
 			    .entry_offset = file.executable.entry_offset },
 	};
+	if (t->symbols)
+		symbol_store_keep(t->symbols, &file);
 	file.fd = -1; /* the table's now */
 	image_file_fini(&file);
 }

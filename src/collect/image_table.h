@@ -17,11 +17,15 @@
 #include "unwind/offline.h"
 
 struct image_table;
+struct symbol_store;
 struct tracker_mmap;
 
 struct image_table *image_table_new(struct writer *w);
 void image_table_free(struct image_table *t);
 void image_table_freep(struct image_table **t);
+
+/* The symbols of what is added from now on are kept there, which is borrowed. */
+void image_table_keep_symbols(struct image_table *t, struct symbol_store *symbols);
 
 #define IMAGE_TABLE_ANONYMOUS UINT32_MAX /* code in memory that no file explains */
 

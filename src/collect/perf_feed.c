@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/perf_feed.h"
 
+#include <assert.h>
+
 #include "collect/perf_regs.h"
 
 /* No stack pointer. */
@@ -17,6 +19,16 @@ void perf_feed_fini(struct perf_feed *f)
 {
 	perf_tails_free(f->tails);
 	map_fini(&f->trace_types);
+}
+
+void perf_feed_turn(struct perf_feed *f, struct tracker *tracker, struct writer *writer)
+{
+	assert(!f->waits && !f->tails); /* these are of one recording */
+	f->tracker = tracker;
+	f->writer = writer;
+	f->n_unsampled = 0;
+	f->stats = (struct source_stats){ 0 };
+	map_clear(&f->trace_types);
 }
 
 static void take_switch(struct perf_feed *f, const struct perf_record *r)

@@ -35,6 +35,8 @@ struct perf_feed {
 /* CPU time is sampled by clocks of the threads: keep account of what these missed. */
 void perf_feed_follow_clocks(struct perf_feed *f);
 void perf_feed_fini(struct perf_feed *f);
+/* What follows goes there; sums begin anew. */
+void perf_feed_turn(struct perf_feed *f, struct tracker *tracker, struct writer *writer);
 /* Take what is older than the horizon from all rings. */
 void perf_feed_drain(struct perf_feed *f, uint64_t horizon_ns);
 /* One record; a perf_merge_fn, ctx is the feed. */

@@ -306,6 +306,19 @@ static void perf_pause(struct source *source, bool is_paused)
 	}
 }
 
+static void perf_turn(struct source *source, struct tracker *tracker,
+		      struct writer *writer)
+{
+	struct perf *s = (struct perf *)source;
+
+	s->context.tracker = tracker;
+	s->context.writer = writer;
+	perf_feed_turn(&s->feed, tracker, writer);
+	vec_each(x, &s->files.streams)
+		x->samples = 0;
+	s->hotplug.n_changes = 0;
+}
+
 static void perf_stop(struct source *source)
 {
 	struct perf *s = (struct perf *)source;
@@ -382,6 +395,7 @@ const struct source_ops perf_source = {
 	.drain = perf_drain,
 	.stats = perf_stats,
 	.pause = perf_pause,
+	.turn = perf_turn,
 	.stop = perf_stop,
 	.finish = perf_finish,
 	.free = perf_free,

@@ -67,6 +67,7 @@ struct recorder_status {
 
 struct recorder_ops {
 	const struct source_ops *source; /* that does the same for a session */
+	uint64_t hz; /* samples a second that cost little, by default */
 	int (*open)(const struct recorder_settings *s, struct recorder **ret,
 		    struct err *e);
 	/* Into this recording, as the events of the plan, from now on; both are borrowed
@@ -93,8 +94,12 @@ struct recorder_ops {
 /* One for each CPU at most. */
 #define RECORDER_FDS_MAX 1024
 
-extern const struct recorder_ops system_recorder;
+extern const struct recorder_ops system_recorder, perf_recorder;
 
+/* The best that can feed x here; *ret_why says why the ones before it cannot.  NULL: none
+ * can, and *e says why. */
+const struct recorder_ops *recorder_choose(const struct experiment *x,
+					   struct err *ret_why, struct err *e);
 void recorder_free(struct recorder *r);
 void recorder_freep(struct recorder **r);
 

@@ -50,15 +50,38 @@ static bool times_of(const char *path, int64_t *from_s, int64_t *to_s)
 	       *from_s <= *to_s;
 }
 
+/* By has_processes + 2 * has_threads. */
+static const char *const aparts[] = { "names", "processes", "threads",
+				      "processes, threads" };
+
+void segment_maker_want_fold(struct writer *w, bool has_processes, bool has_threads)
+{
+	writer_info(w, SEGMENT_MAKER_APART, aparts[has_processes + 2 * has_threads]);
+}
+
+/* False: the recording is as the segment is to be. */
+static bool wants_fold(const struct recording *r, struct tally_fold *ret)
+{
+	const char *apart = recording_info(r, SEGMENT_MAKER_APART);
+
+	if (!apart)
+		return false;
+	*ret = (struct tally_fold){ .processes = !strstr(apart, "processes"),
+				    .threads = !strstr(apart, "threads"),
+				    .cpus = true };
+	return true;
+}
+
 /* *ret is empty when there is nothing in it to keep. */
 static int read_waiting(const char *path, struct tally **ret, struct err *e)
 {
 	own(recording_freep) struct recording *r = NULL;
 	own(tally_freep) struct tally *t = tally_new();
+	struct tally_fold fold;
 	int rc = recording_open(path, &r, e);
 
 	if (rc == 0)
-		rc = tally_add_recording(t, r, NULL, e);
+		rc = tally_add_recording(t, r, wants_fold(r, &fold) ? &fold : NULL, e);
 	if (rc < 0)
 		return rc;
 	if (tally_n_samples(t))

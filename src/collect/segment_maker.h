@@ -9,12 +9,14 @@
 #ifndef DWELL_COLLECT_SEGMENT_MAKER_H
 #define DWELL_COLLECT_SEGMENT_MAKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/err.h"
 #include "base/own.h"
 #include "store/database_writer.h"
+#include "store/writer.h"
 
 /* Its lines: one for each segment, and what went wrong in the last. */
 #define SEGMENT_MAKER_MADE  "made"
@@ -22,6 +24,8 @@
 
 /* Info of a recording: the boot whose kernel its addresses are of. */
 #define SEGMENT_MAKER_BOOT "boot-id"
+/* Info: what of it the segment tells apart. */
+#define SEGMENT_MAKER_APART "tells-apart"
 
 struct segment_maker_settings {
 	const char *database, *host;
@@ -29,6 +33,9 @@ struct segment_maker_settings {
 	struct database_retention retention;
 };
 
+/* The recording has every process and thread by itself; its segment is to have those of
+ * one name, executable and cgroup as one, but for what is told apart. */
+void segment_maker_want_fold(struct writer *w, bool has_processes, bool has_threads);
 /* The path of a closed recording that waits; free it. */
 char *segment_maker_waiting(const char *directory, int64_t from_s, int64_t to_s);
 /* It does not matter when this process is killed or waits. */

@@ -572,7 +572,7 @@ static int finish_all(struct session *s, struct err *e)
 		s->sources[i]->ops->finish(s->sources[i], &stats);
 		add_stats(&o->stats, &stats);
 	}
-	keep_write_failure(s, tracker_finish(s->tracker, &why), &why);
+	keep_write_failure(s, tracker_finish(s->tracker, true, &why), &why);
 	keep_write_failure(s, writer_flush(s->writer, &why), &why);
 	if (s->settings.wants_jit)
 		o->jit_refusal = tracker_jit_refusal(s->tracker);

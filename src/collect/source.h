@@ -104,6 +104,10 @@ struct source_ops {
 	/* What was delivered so far; NULL: not known before the end. */
 	void (*stats)(const struct source *s, struct source_stats *ret);
 	void (*pause)(struct source *s, bool is_paused);
+	/* After finish(): what follows goes to this tracker and into its recording, in
+	 * which the plans' events have the ids that the plans say now; sums begin anew.
+	 * NULL: a source of one recording. */
+	void (*turn)(struct source *s, struct tracker *tracker, struct writer *writer);
 	/* Nothing is observed any more; drain(final) follows. */
 	void (*stop)(struct source *s);
 	/* After the last drain: store rates and losses as facts. */

@@ -127,8 +127,8 @@ static size_t unwind_frames(struct stack_builder *b, struct roster_process *p,
 			    const struct tracker_sample *s, enum unwind_stop *stop)
 {
 	struct find_map_context c = { .builder = b, .process = p };
-	size_t n = unwind_offline(s->regs, &s->memory, find_map, &c, b->frames,
-				  STACK_BUILDER_DEPTH_MAX, stop);
+	size_t n = unwind_offline(s->regs, &s->memory, find_map, &c, b->frames, b->depth,
+				  stop);
 
 	if (*stop != UNWIND_END && n && is_entry(b, &b->frames[n - 1]))
 		*stop = UNWIND_END;
@@ -146,8 +146,7 @@ static size_t unwind_frames(struct stack_builder *b, struct roster_process *p,
 static size_t take_user_frames(struct stack_builder *b, struct roster_process *p,
 			       const struct tracker_sample *s, enum unwind_stop *stop)
 {
-	size_t n =
-		s->n_user < STACK_BUILDER_DEPTH_MAX ? s->n_user : STACK_BUILDER_DEPTH_MAX;
+	size_t n = s->n_user < b->depth ? s->n_user : b->depth;
 
 	*stop = s->stop;
 	if (s->regs && !s->is_pc_only)

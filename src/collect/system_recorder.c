@@ -13,6 +13,7 @@
 #include "collect/system_sampler.h"
 #include "host/clock.h"
 
+#define DEFAULT_HZ 5200
 #define ROWS_BYTES ((size_t)24 << 20)
 #define JITTER_NS  UINT64_C(100000000)
 #define DRAIN_NS   UINT64_C(1000000000)
@@ -267,6 +268,7 @@ static int system_end(struct recorder *r, uint64_t now_ns, bool has_symbols,
 
 const struct recorder_ops system_recorder = {
 	.source = &system_source,
+	.hz = DEFAULT_HZ,
 	.open = system_open,
 	.begin = system_begin,
 	.start = system_start,

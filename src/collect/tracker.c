@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/tracker.h"
 
+#include <limits.h>
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "collect/kernel_frames.h"
 #include "collect/roster.h"
 #include "collect/stack_builder.h"
+#include "host/cgroup_names.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
@@ -46,6 +48,7 @@ struct tracker *tracker_new(struct writer *w)
 	t->stacks.images = t->images;
 	t->stacks.kernel = t->kernel;
 	t->stacks.jit = t->jit;
+	t->stacks.depth = STACK_BUILDER_DEPTH_MAX;
 	t->stacks.unknown_image = t->stacks.truncated_image = MODEL_NONE;
 	return t;
 }
@@ -90,6 +93,16 @@ void tracker_expect_descendants(struct tracker *t)
 void tracker_leave_children(struct tracker *t)
 {
 	t->leaves_children = true;
+}
+
+void tracker_limit_depth(struct tracker *t, uint32_t depth)
+{
+	t->stacks.depth = depth;
+}
+
+void tracker_keep_symbols(struct tracker *t, struct symbol_store *symbols)
+{
+	image_table_keep_symbols(t->images, symbols);
 }
 
 void tracker_expect_jit(struct tracker *t)
@@ -159,6 +172,16 @@ uint32_t tracker_process_id(const struct tracker *t, uint32_t pid)
 	return p ? p->id : MODEL_NONE;
 }
 
+/* String in the recording: where it is now, 0 unknown. */
+static uint32_t cgroup_of(struct tracker *t, uint32_t pid)
+{
+	char path[PATH_MAX];
+
+	if (!cgroup_names_of_process((pid_t)pid, path, sizeof(path)))
+		return 0;
+	return writer_string(t->writer, path);
+}
+
 /* What happens to processes. */
 
 void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
@@ -213,6 +236,8 @@ static struct roster_process *replace_program(struct tracker *t, uint64_t time_n
 
 		model->ppid = past.ppid;
 		model->parent = past.parent;
+		if (!model->cgroup) /* it has gone already */
+			model->cgroup = past.cgroup;
 		model->exec_of = old->id;
 		past.end_ns = time_ns;
 		writer_process_update(t->writer, old->id, &past);
@@ -239,6 +264,7 @@ void tracker_exec(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 	model.start_ns = time_ns;
 	model.comm = writer_string(t->writer, comm);
 	model.cmdline = writer_string(t->writer, cmdline);
+	model.cgroup = cgroup_of(t, pid);
 
 	struct roster_process *p = replace_program(t, time_ns, pid, &model);
 
@@ -430,6 +456,7 @@ static int add_running(struct tracker *t, uint64_t time_ns, uint32_t pid, struct
 				       .comm = writer_string(t->writer, stat.comm),
 				       .exe = writer_string(t->writer, exe),
 				       .cmdline = writer_string(t->writer, cmdline),
+				       .cgroup = cgroup_of(t, pid),
 				       .exit_status = -1,
 				       .start_ns = time_ns };
 
@@ -581,7 +608,7 @@ unsigned tracker_running(const struct tracker *t, uint32_t *ret_pid)
 	return n;
 }
 
-int tracker_finish(struct tracker *t, struct err *e)
+int tracker_finish(struct tracker *t, bool has_symbols, struct err *e)
 {
 	for (size_t i = 0; i < t->roster.processes.cap; i++)
 		if (t->roster.processes.at[i].used)
@@ -589,7 +616,7 @@ int tracker_finish(struct tracker *t, struct err *e)
 						t->roster.processes.at[i]
 							.value);
 
-	int rc = kernel_frames_keep_symbols(t->kernel, e);
+	int rc = has_symbols ? kernel_frames_keep_symbols(t->kernel, e) : 0;
 	int rc2 = jit_files_keep(t->jit, rc ? NULL : e);
 
 	return rc ? rc : rc2;

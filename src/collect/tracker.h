@@ -19,6 +19,7 @@
 #include "store/writer.h"
 #include "unwind/offline.h"
 
+struct symbol_store;
 struct tracker;
 
 struct tracker *tracker_new(struct writer *w);
@@ -76,6 +77,11 @@ struct tracker_sample {
 	bool is_pc_only;
 };
 
+/* No more frames of user code than that. */
+void tracker_limit_depth(struct tracker *t, uint32_t depth);
+/* The symbols of files that are mapped from now on are kept there, which is borrowed. */
+void tracker_keep_symbols(struct tracker *t, struct symbol_store *symbols);
+
 /* Code in memory is a compiler's, also before its map is there. */
 void tracker_expect_jit(struct tracker *t);
 
@@ -115,7 +121,8 @@ const char *tracker_jit_refusal(const struct tracker *t);
 /* How many followed processes still run; *ret_pid is one of them. */
 unsigned tracker_running(const struct tracker *t, uint32_t *ret_pid);
 
-/* The recording ends: keep the kernel's symbols and the maps of JIT compilers. */
-must_use int tracker_finish(struct tracker *t, struct err *e);
+/* The recording ends: keep the maps of JIT compilers, and the kernel's symbols unless
+ * somebody else sees to these. */
+must_use int tracker_finish(struct tracker *t, bool has_symbols, struct err *e);
 
 #endif

@@ -97,7 +97,7 @@ static bool ask_kernel(const struct cgroup_names *c, uint64_t id, char *path, si
 }
 
 /* "0::/system.slice/x.service" is the line of the unified hierarchy. */
-static bool ask_process(pid_t pid, char *path, size_t cap)
+bool cgroup_names_of_process(pid_t pid, char *path, size_t cap)
 {
 	struct buf text = { 0 };
 	char file[64];
@@ -122,7 +122,7 @@ const char *cgroup_names_find(struct cgroup_names *c, uint64_t id, pid_t pid)
 	if (known)
 		return intern_get(c->names, (uint32_t)*known);
 	if (!ask_kernel(c, id, path, sizeof(path)) &&
-	    !ask_process(pid, path, sizeof(path)))
+	    !cgroup_names_of_process(pid, path, sizeof(path)))
 		return NULL;
 	if (c->known.n >= CACHED_MAX) {
 		map_clear(&c->known);

@@ -15,7 +15,7 @@ import sys
 import time
 
 import harness
-from daemons import Daemon, daemon, own_memory
+from daemons import Daemon, daemon, own_memory, without_bpf
 from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
 
 # Others may run the workload at the same time: ours has a name of its own.
@@ -418,14 +418,73 @@ def stacks_are_no_deeper_than_asked_for():
 
 
 @test
-def where_bpf_is_refused_it_says_what_can_do_without():
-    if not shutil.which('setpriv'):
-        raise Skip('needs setpriv')
-    p = subprocess.run(['setpriv', '--inh-caps=-sys_admin,-bpf,-net_admin',
-                        '--bounding-set=-sys_admin,-bpf,-net_admin', '--', DWELL, 'daemon', '--db',
-                        os.path.join(DIR, 'refused'), '--socket', os.path.join(DIR, 'refused.socket')],
-                       capture_output=True, text=True, timeout=60, check=False)
-    assert p.returncode == 1 and '--source perf' in p.stderr, p.stderr
+def where_bpf_is_refused_perf_samples_and_it_is_told():
+    with daemon('-F', '997', prefix=without_bpf()) as d:
+        used = run_cpu() + run_cpu()
+        note = ask(d, 'recent')['note']
+        assert 'BPF' in note, note
+        d.done('flush')
+        segment = d.segments()[-1]
+        got, r = cpu_ns(segment)
+        lost = d.status()['lost'] * 1e9 / 997
+        assert 0.95 * used - lost < got < 1.05 * used, f'{got / 1e6} of {used / 1e6} ms'
+        assert harness.total_of(r, 'main', 'inclusive') > 0.98 * got, r['rows'][:5]
+        assert abs(harness.total_of(r, 'E', 'exclusive') / got - 10 / 32) < 0.04, r['rows'][:5]
+        # As the kernel would count them, they are one.
+        r = harness.report(segment, '--by', 'process', '--filter', f'command == {NAME}')
+        assert [row['name'].split()[:2] for row in r['rows'] if row['name'].startswith(NAME)] == [
+            [NAME, CPU]], r['rows']
+        # Of what only the kernel's tables would tell, nothing is made up.
+        s = d.status()
+        assert s['how'] == 'perf cpu-clock' and 'BPF' in s['notice'] and 'hits' not in s, s
+        text = d.done('status')
+        assert 'perf samples' in text and "in the kernel's tables" not in text, text
+        assert 'perf samples' in dwell('cat', '--section', 'info', segment).stdout
+        d.quit()
+        assert 'perf samples' in d.child.stderr.read()
+
+
+@test
+def without_bpf_nothing_is_missed_between_recordings():
+    with daemon('-F', '997', prefix=without_bpf()) as d:
+        child = subprocess.Popen([CPU, '40'], stdout=subprocess.DEVNULL)
+        pid = 0
+        while not pid:
+            time.sleep(0.3)
+            d.done('flush')
+            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0
+        used = (usage.ru_utime + usage.ru_stime) * 1e9
+        d.done('flush')
+        segments = d.segments()
+        assert len(segments) >= 3, segments
+        got = sum(harness.report(s, '--filter', f'command == {NAME}')['total'].get('cpu-time', 0)
+                  for s in segments)
+        lost = d.status()['lost'] * 1e9 / 997
+        assert 0.95 * used - lost < got < 1.05 * used, f'{got / 1e6} of {used / 1e6} ms'
+        d.quit()
+
+
+@test
+def without_bpf_memory_is_bounded_and_options_mean_the_same():
+    with daemon('--depth', '1', '--per-process', '--merge', '5s', prefix=without_bpf()) as d:
+        def storm(n):
+            for _ in range(n):
+                subprocess.run(['/bin/true'], check=True)
+            d.done('flush')
+            return own_memory(d.child.pid)
+        before = storm(300)
+        after = storm(1500)
+        assert after < before + 12e6, f'{before / 1e6} to {after / 1e6} MB'
+        pids = {run_cpu_pid(), run_cpu_pid()}
+        d.done('flush')
+        r = harness.report(d.db, '--filter', f'command == {NAME}', '--db')
+        got = r['total']['cpu-time']
+        assert harness.total_of(r, 'main', 'inclusive') < 0.5 * got, r['rows'][:5]
+        r = harness.report(d.db, '--by', 'process', '--filter', f'command == {NAME}', '--db')
+        assert all(any(str(pid) in row['name'].split() for row in r['rows']) for pid in pids), r['rows']
+        d.quit()
 
 
 @test

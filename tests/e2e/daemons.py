@@ -5,21 +5,22 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import time
 
-from harness import DIR, DWELL, dwell
+from harness import DIR, DWELL, Skip, dwell
 
 
 class Daemon:
     """One that runs on a database of its own, or on one that is given."""
 
-    def __init__(self, *options, db=None, **more):
+    def __init__(self, *options, db=None, prefix=(), **more):
         self.db = db or tempfile.mkdtemp(prefix='db', dir=DIR)
         self.socket = self.db + '.socket'
         self.child = subprocess.Popen(
-            [DWELL, 'daemon', '--db', self.db, '--socket', self.socket, *options],
+            [*prefix, DWELL, 'daemon', '--db', self.db, '--socket', self.socket, *options],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more)
 
     def wait_until_ready(self):
@@ -48,6 +49,14 @@ class Daemon:
     def quit(self):
         self.done('quit')
         assert self.child.wait(30) == 0, self.child.stderr.read()
+
+
+def without_bpf():
+    """The start of a command that may use perf events, but no BPF."""
+    if not shutil.which('setpriv'):
+        raise Skip('needs setpriv')
+    less = '-sys_admin,-bpf,-net_admin'
+    return ['setpriv', f'--inh-caps={less}', f'--bounding-set={less}', '--']
 
 
 @contextlib.contextmanager

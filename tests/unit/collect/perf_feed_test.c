@@ -202,7 +202,7 @@ static struct recording *finish(struct fixture *f)
 {
 	struct recording *r;
 
-	assert_int_equal(tracker_finish(f->tracker, NULL), 0);
+	assert_int_equal(tracker_finish(f->tracker, true, NULL), 0);
 	assert_int_equal(writer_close(steal(&f->writer), NULL), 0);
 	assert_int_equal(recording_open(f->path, &r, NULL), 0);
 	return r;

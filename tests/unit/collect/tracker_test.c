@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "host/cgroup_names.h"
 #include "host/procfs.h"
 #include "store/recording.h"
 
@@ -38,7 +39,7 @@ static void finish(struct fixture *f, struct recording **ret)
 {
 	struct err e = { 0 };
 
-	assert_int_equal(tracker_finish(f->tracker, NULL), 0);
+	assert_int_equal(tracker_finish(f->tracker, true, NULL), 0);
 	tracker_free(f->tracker);
 	assert_int_equal(writer_close(f->writer, NULL), 0);
 	if (recording_open(f->path, ret, &e) < 0)
@@ -280,6 +281,45 @@ static void a_running_process_is_one_however_often_it_is_looked_at(void **state)
 	recording_free(r);
 }
 
+static void a_process_is_in_its_control_group_and_so_are_its_children(void **state)
+{
+	uint32_t pid = (uint32_t)getpid();
+	struct fixture f;
+	struct recording *r;
+	char path[4096] = "";
+
+	(void)state;
+	begin(&f);
+	assert_int_equal(tracker_snapshot(f.tracker, 1, pid, NULL), 0);
+	tracker_fork(f.tracker, 2, PID, PID, pid, pid);
+	tracker_exec(f.tracker, 3, PID, PID, "gone"); /* before it could be looked for */
+	finish(&f, &r);
+	cgroup_names_of_process(getpid(), path, sizeof(path));
+	assert_int_equal(recording_n_processes(r), 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_string_equal(recording_string(r, recording_process(r, i)->cgroup),
+				    path);
+	recording_free(r);
+}
+
+static void no_stack_is_deeper_than_the_limit(void **state)
+{
+	static const uint64_t pcs[] = { 0x1010, 0x1020, 0x1030 };
+	struct fixture f;
+	struct recording *r;
+
+	(void)state;
+	begin(&f);
+	tracker_limit_depth(f.tracker, 2);
+	tracker_exec(f.tracker, 1, PID, PID, "prog");
+	map_code(&f, PID, 0x1000, "/no/such/x");
+	sample(&f, PID, pcs, 3, UNWIND_END);
+	assert_int_equal(tracker_stops(f.tracker)[UNWIND_LIMIT], 1);
+	finish(&f, &r);
+	assert_int_equal(recording_n_stacks(r), 1 + 3); /* [truncated] and two */
+	recording_free(r);
+}
+
 static void a_draft_is_nothing_until_it_is_written(void **state)
 {
 	static const uint64_t pc = 0x1010;
@@ -324,6 +364,9 @@ int main(void)
 		cmocka_unit_test(children_can_be_left),
 		cmocka_unit_test(a_thread_is_followed_until_it_must_be_gone),
 		cmocka_unit_test(a_running_process_is_one_however_often_it_is_looked_at),
+		cmocka_unit_test(
+			a_process_is_in_its_control_group_and_so_are_its_children),
+		cmocka_unit_test(no_stack_is_deeper_than_the_limit),
 		cmocka_unit_test(a_draft_is_nothing_until_it_is_written),
 	};
 
