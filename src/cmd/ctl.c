@@ -152,6 +152,10 @@ static void print_growth(const char *s)
 	if (control_lines_number(s, "failures"))
 		printf("            writing failed %" PRIu64 " times\n",
 		       control_lines_number(s, "failures"));
+	if (control_lines_number(s, "damaged"))
+		printf("            %" PRIu64 " damaged recordings are kept beside the "
+		       "epochs, as *.damaged\n",
+		       control_lines_number(s, "damaged"));
 }
 
 static void print_status(const char *s)

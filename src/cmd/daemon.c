@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/late_status.h"
@@ -22,6 +24,8 @@ extern const struct command cmd_daemon;
 
 #define DEFAULT_DATABASE "/var/lib/dwell"
 #define DEFAULT_SEGMENT	 (UINT64_C(600) * 1000000000)
+/* Service managers wait for a minute or more. */
+#define DEFAULT_PATIENCE (UINT64_C(40) * 1000000000)
 #define TICK_MS		 100
 #define STACK_FRAMES_MAX 192 /* that the kernel's side walks */
 /* What is larger goes back to the system when it is freed: tables of large images. */
@@ -83,6 +87,14 @@ static const struct option_spec daemon_options[] = {
 	  .min = 1000000000,
 	  .default_text = "10m",
 	  .text = "Put what was taken into the database that often" },
+	{ .name = "patience",
+	  .kind = OPTION_DURATION,
+	  .arg = "TIME",
+	  .unit = "s",
+	  .default_text = "40s",
+	  .text = "When it is told to end, wait that long for what was taken to be part "
+		  "of "
+		  "the database; else it is after the next start" },
 	{ .name = "keep",
 	  .kind = OPTION_DURATION,
 	  .arg = "TIME",
@@ -120,12 +132,21 @@ static void daemon_fini(struct daemon *d)
 	continuous_free(d->continuous);
 }
 
-static void take_settings(const struct options *o, struct continuous_settings *s)
+/* So that whoever is told where it is can go there from anywhere. */
+static char *absolute(const char *path)
 {
-	const char *database = options_str(o, "db");
+	char cwd[PATH_MAX];
 
+	if (*path == '/' || !getcwd(cwd, sizeof(cwd)))
+		return xstrdup(path);
+	return xasprintf("%s/%s", cwd, path);
+}
+
+static void take_settings(const struct options *o, const char *database,
+			  struct continuous_settings *s)
+{
 	*s = (struct continuous_settings){
-		.database = database ? database : DEFAULT_DATABASE,
+		.database = database,
 		.host = options_str(o, "host"),
 		.label = options_str(o, "label"),
 		.is_fixed = options_has(o, "fixed-period"),
@@ -136,6 +157,7 @@ static void take_settings(const struct options *o, struct continuous_settings *s
 		.is_timed = options_has(o, "measure"),
 		.has_threads = options_has(o, "per-thread"),
 		.maker = "segments",
+		.patience_ns = options_u64(o, "patience", DEFAULT_PATIENCE),
 		.segment_ns = options_u64(o, "merge", DEFAULT_SEGMENT),
 		.retention = { .max_age_s =
 				       (int64_t)(options_u64(o, "keep", 0) / 1000000000),
@@ -236,6 +258,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 				  : 0);
 	control_lines_add(b, "segments", s.n_segments);
 	control_lines_add(b, "failures", s.n_failures);
+	control_lines_add(b, "damaged", s.n_damaged);
 	control_lines_add(b, "paused", s.is_paused);
 	if (s.recorder.is_counted)
 		print_counted(&s.recorder, b);
@@ -384,16 +407,18 @@ static void say_notice(const struct daemon *d)
 
 static int run_daemon(struct options *o, struct err *e)
 {
+	const char *socket = options_str(o, "socket"), *db = options_str(o, "db");
+	own(freep) char *database = absolute(db ? db : DEFAULT_DATABASE);
 	own(daemon_fini) struct daemon d = { .signals = -1 };
 	struct continuous_settings settings;
-	const char *socket = options_str(o, "socket");
 	int rc;
 
 	if (options_argc(o))
 		return err_set(e, ERR_USAGE, "'%.60s' is too much", options_argv(o)[0]);
 	mallopt(M_MMAP_THRESHOLD, MALLOC_LARGE);
-	take_settings(o, &settings);
+	take_settings(o, database, &settings);
 	rc = take_signals(&d, e);
+	settings.end_fd = d.signals;
 	if (rc == 0)
 		rc = control_listen(socket ? socket : CONTROL_SOCKET, &d.control, e);
 	if (rc == 0)

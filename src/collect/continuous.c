@@ -2,6 +2,7 @@
 #include "collect/continuous.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
@@ -35,6 +36,9 @@
 /* A segment that could not be made is tried again then. */
 #define RETRY_NS UINT64_C(60000000000)
 #define TICK_MS	 100
+/* A client waits until what it asked for is done; only who is to end has no time. */
+#define FOR_EVER UINT64_MAX
+#define TOO_LATE "making segments takes too long; what was taken waits beside the epochs"
 /* What empties the rings does not wait for those whose samples are in them. */
 #define DAEMON_NICE (-15)
 
@@ -53,8 +57,8 @@ struct continuous {
 	struct writer *open;
 	char *open_path;
 	uint64_t started_ns, opened_ns, flushed_ns;
-	uint64_t retry_ns; /* segments are made then, though none is due; 0: not */
-	int64_t opened_s;
+	uint64_t retry_ns;	 /* segments are made then, though none is due; 0: not */
+	uint64_t opened_boot_ns; /* of the clock that goes on while suspended */
 	uint64_t n_failures, bytes_at_start;
 	bool is_started, is_paused;
 };
@@ -107,7 +111,7 @@ static int open_recording(struct continuous *c, struct err *e)
 		writer_info(c->open, "notice", c->notice);
 	name_recording(c);
 	c->opened_ns = c->flushed_ns = clock_monotonic_ns();
-	c->opened_s = now_s();
+	c->opened_boot_ns = clock_read_ns(CLOCK_BOOTTIME);
 	c->recorder->ops->begin(c->recorder, c->open, &c->plan);
 	return 0;
 }
@@ -129,31 +133,40 @@ static int close_recording(struct continuous *c, struct err *e)
 
 /* Segments. */
 
-/* Left by a daemon that was killed: its time ends when it was written to last. */
+static int put(struct continuous *c, const struct segment_job_span *s, struct err *e)
+{
+	return segment_job_put(database_writer_directory(c->database), c->open_path,
+			       s->from_s, s->to_s, e);
+}
+
+/* Left by a daemon that was killed: its time is from when the file was made, where that
+ * is known, to when it was written to last. */
 static int adopt(struct continuous *c, struct err *e)
 {
-	int64_t to_s, from_s;
-	struct stat st;
+	struct segment_job_span s;
+	struct statx st;
 
-	if (stat(c->open_path, &st) != 0)
+	if (statx(AT_FDCWD, c->open_path, 0, STATX_MTIME | STATX_BTIME, &st) != 0)
 		return 0;
-	to_s = st.st_mtim.tv_sec;
-	from_s = to_s - (int64_t)(c->settings.segment_ns / 1000000000);
-	return segment_job_put(database_writer_directory(c->database), c->open_path,
-			       from_s, to_s, e);
+	s.to_s = st.stx_mtime.tv_sec;
+	s.from_s = s.to_s - (int64_t)(c->settings.segment_ns / 1000000000);
+	if ((st.stx_mask & STATX_BTIME) && st.stx_btime.tv_sec < s.to_s &&
+	    st.stx_btime.tv_sec > s.from_s)
+		s.from_s = st.stx_btime.tv_sec;
+	return put(c, &s, e);
 }
 
 /* What was taken so far waits to become a segment; the next recording begins. */
 static int turn(struct continuous *c, struct err *e)
 {
 	struct err why = { 0 };
-	int64_t to_s = now_s();
+	struct segment_job_span span =
+		segment_job_span(clock_read_ns(CLOCK_REALTIME),
+				 clock_read_ns(CLOCK_BOOTTIME) - c->opened_boot_ns);
 	int rc = close_recording(c, &why), rc2;
 
 	/* Also what could not be written in whole. */
-	rc2 = segment_job_put(database_writer_directory(c->database), c->open_path,
-			      c->opened_s, to_s > c->opened_s ? to_s : c->opened_s + 1,
-			      rc < 0 ? NULL : &why);
+	rc2 = put(c, &span, rc < 0 ? NULL : &why);
 	rc = rc < 0 ? rc : rc2;
 	malloc_trim(0); /* the dictionaries of what was closed */
 	if (c->is_started) {
@@ -188,32 +201,46 @@ static void work(struct continuous *c, uint64_t now_ns)
 	c->recorder->ops->work(c->recorder, now_ns);
 }
 
-/* Until nobody makes segments; samples go on. */
-static int wait_for_job(struct continuous *c, struct err *e)
+/* Samples go on meanwhile. */
+static int wait_a_tick(struct continuous *c, uint64_t *until_ns, struct err *e)
+{
+	uint64_t soon_ns = clock_monotonic_ns() + c->settings.patience_ns;
+	struct pollfd fds[2 + RECORDER_FDS_MAX] = {
+		{ .fd = segment_job_fd(c->job), .events = POLLIN },
+		{ .fd = *until_ns > soon_ns ? c->settings.end_fd : -1, .events = POLLIN },
+	};
+	size_t n = c->is_started ? continuous_fds(c, fds + 2, RECORDER_FDS_MAX) : 0;
+
+	if (poll(fds, 2 + n, TICK_MS) < 0 && errno != EINTR)
+		return err_os(e, "cannot wait");
+	if (fds[1].revents)
+		*until_ns = soon_ns;
+	if (c->is_started)
+		work(c, clock_monotonic_ns());
+	return 0;
+}
+
+/* Until nobody makes segments, or it is too late. */
+static int wait_for_job(struct continuous *c, uint64_t *until_ns, struct err *e)
 {
 	int rc = 0;
 
 	if (!segment_job_pid(c->job))
 		return 0;
 	while (!segment_job_poll(c->job, &rc, e)) {
-		struct pollfd fds[1 + RECORDER_FDS_MAX] = {
-			{ .fd = segment_job_fd(c->job), .events = POLLIN }
-		};
-		size_t n =
-			c->is_started ? continuous_fds(c, fds + 1, RECORDER_FDS_MAX) : 0;
-
-		if (poll(fds, 1 + n, TICK_MS) < 0 && errno != EINTR)
-			return err_os(e, "cannot wait");
-		if (c->is_started)
-			work(c, clock_monotonic_ns());
+		if (clock_monotonic_ns() >= *until_ns)
+			return note_result(c, err_set(e, ERR_LIMIT, TOO_LATE));
+		rc = wait_a_tick(c, until_ns, e);
+		if (rc < 0)
+			return rc;
 	}
 	return note_result(c, rc);
 }
 
 /* What failed before is tried again with the rest. */
-int continuous_flush(struct continuous *c, struct err *e)
+static int flush(struct continuous *c, uint64_t until_ns, struct err *e)
 {
-	int rc = wait_for_job(c, NULL);
+	int rc = wait_for_job(c, &until_ns, NULL);
 
 	if (c->open)
 		rc = turn(c, e);
@@ -225,7 +252,12 @@ int continuous_flush(struct continuous *c, struct err *e)
 		rc = segment_job_start(c->job, true, e);
 	if (rc < 0)
 		return note_result(c, rc);
-	return wait_for_job(c, e);
+	return wait_for_job(c, &until_ns, e);
+}
+
+int continuous_flush(struct continuous *c, struct err *e)
+{
+	return flush(c, FOR_EVER, e);
 }
 
 int continuous_epoch(struct continuous *c, const char *label, struct err *e)
@@ -237,7 +269,8 @@ int continuous_epoch(struct continuous *c, const char *label, struct err *e)
 
 int continuous_label(struct continuous *c, const char *label, struct err *e)
 {
-	int rc = wait_for_job(c, e);
+	uint64_t until_ns = FOR_EVER;
+	int rc = wait_for_job(c, &until_ns, e);
 
 	return rc < 0 ? rc : database_writer_label(c->database, label, e);
 }
@@ -465,7 +498,7 @@ int continuous_stop(struct continuous *c, struct err *e)
 {
 	c->recorder->ops->stop(c->recorder);
 	c->is_started = false;
-	return continuous_flush(c, e);
+	return flush(c, clock_monotonic_ns() + c->settings.patience_ns, e);
 }
 
 void continuous_status(const struct continuous *c, struct continuous_status *ret)
@@ -479,6 +512,7 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 					   .period_ns = c->settings.period_ns,
 					   .n_segments = segment_job_n_segments(c->job),
 					   .n_failures = c->n_failures };
+	ret->n_damaged = segment_maker_n_damaged(database_writer_directory(c->database));
 	c->recorder->ops->status(c->recorder, &ret->recorder);
 	ret->cpu_ns = own_cpu_ns();
 	ret->maker_peak_bytes = self_cost_children_peak_bytes();

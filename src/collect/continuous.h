@@ -33,6 +33,10 @@ struct continuous_settings {
 	uint64_t segment_ns;	    /* how often a segment is made */
 	uint64_t symbols_max_bytes; /* kept of what is met; 0: none */
 	struct database_retention retention;
+	/* Readable when it is to end: from then on what hangs is waited for no longer
+	 * than that, as at the end itself.  -1: there is none. */
+	int end_fd;
+	uint64_t patience_ns;
 	const char *maker; /* command of this program that calls segment_maker_run() */
 };
 
@@ -49,6 +53,7 @@ struct continuous_status {
 	uint32_t epoch;
 	const char *label;   /* borrowed */
 	uint64_t n_failures; /* segments that could not be written at once */
+	uint64_t n_damaged;  /* recordings that were set aside, beside the epochs */
 	bool is_paused;
 };
 
@@ -75,7 +80,9 @@ size_t continuous_fds(const struct continuous *c, struct pollfd *fds, size_t max
  * once, by the result. */
 must_use int continuous_work(struct continuous *c, struct err *e);
 
-/* What was taken so far is in the database when these return. */
+/* What was taken so far is in the database when these return 0.  When making segments
+ * hangs and the daemon is to end, they give up: it waits beside the epochs then, and the
+ * next daemon finds it there. */
 must_use int continuous_flush(struct continuous *c, struct err *e);
 must_use int continuous_epoch(struct continuous *c, const char *label, struct err *e);
 must_use int continuous_label(struct continuous *c, const char *label, struct err *e);

@@ -21,6 +21,7 @@
 #define TRIES	   3
 #define LAZY_NICE  10
 #define REPORT_MAX 65536
+#define SECOND_NS  UINT64_C(1000000000)
 
 struct segment_job {
 	struct segment_job_settings settings;
@@ -67,6 +68,17 @@ void segment_job_free(struct segment_job *j)
 void segment_job_freep(struct segment_job **j)
 {
 	segment_job_free(*j);
+}
+
+struct segment_job_span segment_job_span(uint64_t now_ns, uint64_t lasted_ns)
+{
+	struct segment_job_span s = { .to_s = (int64_t)(now_ns / SECOND_NS) };
+
+	if (lasted_ns < now_ns)
+		s.from_s = (int64_t)((now_ns - lasted_ns) / SECOND_NS);
+	if (s.to_s <= s.from_s)
+		s.to_s = s.from_s + 1;
+	return s;
 }
 
 int segment_job_put(const char *directory, const char *path, int64_t from_s, int64_t to_s,
@@ -165,7 +177,7 @@ static bool read_report(struct segment_job *j)
 
 static int failure(int status, const char *error, struct err *e)
 {
-	if (error)
+	if (error) /* also of one that went on with the rest */
 		return err_set(e, ERR_OS, "%.*s", (int)strcspn(error, "\n"), error);
 	if (WIFSIGNALED(status))
 		return err_set(e, ERR_OS,

@@ -32,6 +32,15 @@ struct segment_job *segment_job_new(const struct segment_job_settings *settings)
 void segment_job_free(struct segment_job *j); /* what it is at is left for the next one */
 void segment_job_freep(struct segment_job **j);
 
+struct segment_job_span {
+	int64_t from_s, to_s; /* since 1970, from_s < to_s */
+};
+
+/* Of what was taken for so long, suspended times counted, until now by the clock that
+ * people read.  Where that was set meanwhile, its newest time is the one that counts: so
+ * a span is as long as it was, and ends when it did. */
+struct segment_job_span segment_job_span(uint64_t now_ns, uint64_t lasted_ns);
+
 /* A recording that was closed, by its path: it waits in the directory from now on. */
 must_use int segment_job_put(const char *directory, const char *path, int64_t from_s,
 			     int64_t to_s, struct err *e);

@@ -19,6 +19,8 @@
 
 /* FROM-TO.closed.part, in seconds since 1970; no reader of the database looks at it. */
 #define WAITING_SUFFIX ".closed.part"
+/* FROM-TO.damaged: what no segment can be made of. */
+#define DAMAGED_SUFFIX ".damaged"
 #define OOM_SCORE      "1000"
 
 struct maker {
@@ -98,18 +100,38 @@ static int remove_waiting(const struct maker *m, const char *path, struct err *e
 	return durable_sync(database_writer_directory(m->database), e);
 }
 
+/* What cannot be read now will not be readable later: it is out of the way, and there for
+ * whoever wants to know. */
+static int set_aside(const struct maker *m, const char *path, const struct err *why,
+		     struct err *e)
+{
+	int n = (int)(strlen(path) - strlen(WAITING_SUFFIX));
+	own(freep) char *aside = xasprintf("%.*s" DAMAGED_SUFFIX, n, path);
+	char safe[sizeof(why->text) * 4];
+
+	if (rename(path, aside) != 0)
+		return err_os(e, "cannot rename '%s'", path);
+	fprintf(m->report,
+		SEGMENT_MAKER_ERROR " what was taken is damaged and kept as %s: %s\n",
+		strrchr(aside, '/') + 1, text_printable(safe, sizeof(safe), why->text));
+	return durable_sync(database_writer_directory(m->database), e);
+}
+
 static int add(struct maker *m, const char *path, struct err *e)
 {
+	struct err why = { 0 };
+
 	own(tally_freep) struct tally *t = NULL;
 	int64_t from_s, to_s;
 	int rc;
 
 	if (!times_of(path, &from_s, &to_s))
 		return 0; /* nobody's here */
-	rc = read_waiting(path, &t, e);
-	/* What cannot be read now will not be readable later. */
+	rc = read_waiting(path, &t, &why);
 	if (rc == ERR_FORMAT)
-		return remove_waiting(m, path, e);
+		return set_aside(m, path, &why, e);
+	if (rc < 0 && e)
+		*e = why;
 	if (rc == 0 && tally_n_samples(t)) {
 		rc = database_writer_add(m->database, t, from_s, to_s, e);
 		if (rc == 0)
@@ -118,11 +140,33 @@ static int add(struct maker *m, const char *path, struct err *e)
 	return rc < 0 ? rc : remove_waiting(m, path, e);
 }
 
+static bool ends_in(const char *name, const char *suffix)
+{
+	size_t n = strlen(name), tail = strlen(suffix);
+
+	return n > tail && strcmp(name + n - tail, suffix) == 0;
+}
+
 static int is_waiting(const struct dirent *entry)
 {
-	size_t n = strlen(entry->d_name), tail = strlen(WAITING_SUFFIX);
+	return ends_in(entry->d_name, WAITING_SUFFIX);
+}
 
-	return n > tail && strcmp(entry->d_name + n - tail, WAITING_SUFFIX) == 0;
+static int is_damaged(const struct dirent *entry)
+{
+	return ends_in(entry->d_name, DAMAGED_SUFFIX);
+}
+
+size_t segment_maker_n_damaged(const char *directory)
+{
+	struct dirent **found;
+	int n = scandir(directory, &found, is_damaged, NULL);
+
+	for (int i = 0; i < n; i++)
+		free(found[i]);
+	if (n >= 0)
+		free(found);
+	return n > 0 ? (size_t)n : 0;
 }
 
 static int add_all(struct maker *m, struct err *e)

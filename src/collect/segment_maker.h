@@ -18,7 +18,7 @@
 #include "store/database_writer.h"
 #include "store/writer.h"
 
-/* Its lines: one for each segment, and what went wrong in the last. */
+/* Its lines: one for each segment, and what went wrong. */
 #define SEGMENT_MAKER_MADE  "made"
 #define SEGMENT_MAKER_ERROR "error"
 
@@ -38,6 +38,8 @@ struct segment_maker_settings {
 void segment_maker_want_fold(struct writer *w, bool has_processes, bool has_threads);
 /* The path of a closed recording that waits; free it. */
 char *segment_maker_waiting(const char *directory, int64_t from_s, int64_t to_s);
+/* Those beside a host's epochs that could not be read and are kept for whoever looks. */
+size_t segment_maker_n_damaged(const char *directory);
 /* It does not matter when this process is killed or waits. */
 void segment_maker_yield(void);
 must_use int segment_maker_run(const struct segment_maker_settings *settings,

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 import harness
@@ -326,6 +327,25 @@ def what_makes_segments_dies_with_the_daemon():
 
 
 @test
+def what_hangs_making_segments_does_not_hold_up_the_end():
+    with daemon('--patience', '2s') as d:
+        used = run_cpu(60)
+        flush = subprocess.Popen([DWELL, 'ctl', '--socket', d.socket, 'flush'], stderr=subprocess.DEVNULL)
+        assert making(d, time.time() + 30), 'it makes no segments'
+        d.child.send_signal(signal.SIGTERM)
+        flush.kill()
+        flush.wait(30)
+        code = d.child.wait(60)
+        text = d.child.stderr.read()
+        assert code == 1 and 'takes too long' in text, (code, text)
+        assert len(glob.glob(f'{d.db}/*/*.closed.part')) >= 1, 'nothing waits'
+    with daemon(db=d.db) as again:
+        again.done('flush')
+        again.quit()
+        assert abs(sum_of(again.segments()) / used - 1) < 0.05
+
+
+@test
 def a_second_daemon_on_the_same_database_is_refused():
     with daemon() as d:
         other = Daemon('--socket', os.path.join(DIR, 'other.socket'), db=d.db)
@@ -334,6 +354,49 @@ def a_second_daemon_on_the_same_database_is_refused():
         same = dwell('daemon', '--db', os.path.join(DIR, 'elsewhere'), '--socket', d.socket)
         assert same.returncode == 2 and 'already' in same.stderr, same.stderr
         d.quit()
+
+
+@test
+def what_is_damaged_is_kept_aside_and_told():
+    with daemon() as d:
+        d.quit()
+        host = os.path.dirname(os.path.dirname(d.segments()[0])) if d.segments() else glob.glob(f'{d.db}/*')[0]
+    damaged = os.path.join(host, '100-200.closed.part')
+    with open(damaged, 'wb') as f:
+        f.write(b'no recording')
+    with daemon(db=d.db) as again:
+        used = run_cpu()
+        failed = again.ctl('flush')
+        deadline = time.time() + 30
+        while os.path.exists(damaged):
+            assert time.time() < deadline, 'it is still there'
+            time.sleep(0.1)
+        again.done('flush')
+        assert again.status()['damaged'] == 1
+        assert '*.damaged' in again.done('status')
+        again.child.send_signal(signal.SIGTERM)
+        again.child.wait(30)
+        told = again.child.stderr.read() + failed.stderr
+        assert '100-200.damaged' in told and 'not a' in told, told
+        assert abs(sum_of(again.segments()) / used - 1) < 0.05
+    with open(os.path.join(host, '100-200.damaged'), 'rb') as f:
+        assert f.read() == b'no recording'
+
+
+@test
+def a_relative_database_can_be_followed_from_elsewhere():
+    place = tempfile.mkdtemp(dir=DIR)
+    d = Daemon(db='here', cwd=place)
+    d.socket = os.path.join(place, d.socket)
+    try:
+        d.wait_until_ready()
+        run_cpu(15)
+        r = dwell('top', '-b', '-n', '1', '-d', '0.5', '--socket', d.socket, cwd='/')
+        assert r.returncode == 0, r.stderr
+        d.quit()
+    finally:
+        d.child.kill()
+    assert glob.glob(f'{place}/here/*/*/*.dwell')
 
 
 @test
