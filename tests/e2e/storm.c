@@ -2,14 +2,17 @@
  *
  * storm forks N: N children that end at once.  storm threads N: N threads at a time.
  * storm handoffs N: two threads, each on a CPU of its own, that wake each other N times
- * and do nothing else.  storm exec PROGRAM ARG...: in a thread that is not the leader.
+ * and do nothing else.  storm execs SECONDS PROGRAM: one after the other, for so long;
+ * says how many.  storm exec PROGRAM ARG...: in a thread that is not the leader.
  */
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void forks(int n)
@@ -89,6 +92,23 @@ static void handoffs(int n)
 	pthread_join(other, NULL);
 }
 
+static int execs(int seconds, char *program)
+{
+	char *argv[] = { program, NULL };
+	time_t end = time(NULL) + seconds;
+	int n = 0;
+
+	while (time(NULL) < end) {
+		pid_t pid;
+
+		if (posix_spawn(&pid, program, NULL, NULL, argv, NULL) != 0 ||
+		    waitpid(pid, NULL, 0) != pid)
+			exit(1);
+		n++;
+	}
+	return n;
+}
+
 static void *exec_there(void *argv)
 {
 	char **args = argv;
@@ -116,6 +136,8 @@ int main(int argc, char **argv)
 		threads(n);
 	else if (argc > 1 && !strcmp(argv[1], "handoffs"))
 		handoffs(n);
+	else if (argc > 3 && !strcmp(argv[1], "execs"))
+		n = execs(n, argv[3]);
 	else
 		forks(n);
 	printf("%d done\n", n);
