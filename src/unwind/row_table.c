@@ -126,6 +126,27 @@ static void merge(const struct rows *a, const struct rows *b, struct rows *ret)
 	}
 }
 
+/* rows are given away with their array. */
+static int take_rows(enum unwind_arch arch, uint64_t base, struct cfa_row **rows,
+		     size_t n, struct row_table **ret, struct err *e)
+{
+	struct row_table *t;
+
+	for (size_t i = 0; i < n; i++)
+		if (i ? (*rows)[i - 1].pc >= (*rows)[i].pc : (*rows)[i].pc != 0)
+			return err_set(e, ERR_FORMAT, "unwind rows out of order");
+	if (n > MAX_ROWS)
+		return err_set(e, ERR_LIMIT, "too many unwind rows");
+	if (n && base + (*rows)[n - 1].pc < base)
+		return err_set(e, ERR_FORMAT, "unwind rows beyond the address space");
+	t = xcalloc(1, sizeof(*t));
+	*t = (struct row_table){
+		.arch = arch, .base = base, .n = n, .rows = steal(rows)
+	};
+	*ret = t;
+	return 0;
+}
+
 static int narrow(const struct rows *r, enum unwind_arch arch, struct row_table **ret,
 		  struct err *e)
 {
@@ -138,7 +159,22 @@ static int narrow(const struct rows *r, enum unwind_arch arch, struct row_table 
 		rows[i] = r->at[i].row;
 		rows[i].pc = (uint32_t)(r->at[i].start - base);
 	}
-	return row_table_new(arch, base, rows, r->n, ret, e);
+	return take_rows(arch, base, &rows, r->n, ret, e);
+}
+
+/* Nearly all files have one table, and that is not copied. */
+static void add_rows(struct rows *all, struct rows *more)
+{
+	struct rows merged = { 0 };
+
+	if (all->n) {
+		merge(all, more, &merged);
+	} else {
+		merged = *more;
+		*more = (struct rows){ 0 };
+	}
+	rows_fini(all);
+	*all = merged;
 }
 
 int row_table_build(const struct unwind_image *image, struct row_table **ret,
@@ -148,14 +184,11 @@ int row_table_build(const struct unwind_image *image, struct row_table **ret,
 
 	for (size_t t = 0; t < unwind_image_n_tables(image); t++) {
 		own(rows_fini) struct rows r = { 0 };
-		struct rows merged = { 0 };
 		int rc = add_table(&r, image, t, e);
 
 		if (rc < 0)
 			return rc;
-		merge(&all, &r, &merged);
-		rows_fini(&all);
-		all = merged;
+		add_rows(&all, &r);
 	}
 	return narrow(&all, unwind_image_arch(image), ret, e);
 }
@@ -163,22 +196,14 @@ int row_table_build(const struct unwind_image *image, struct row_table **ret,
 int row_table_new(enum unwind_arch arch, uint64_t base, const struct cfa_row *rows,
 		  size_t n, struct row_table **ret, struct err *e)
 {
-	for (size_t i = 0; i < n; i++)
-		if (i ? rows[i - 1].pc >= rows[i].pc : rows[i].pc != 0)
-			return err_set(e, ERR_FORMAT, "unwind rows out of order");
+	own(freep) struct cfa_row *copy = NULL;
+
 	if (n > MAX_ROWS)
 		return err_set(e, ERR_LIMIT, "too many unwind rows");
-	if (n && base + rows[n - 1].pc < base)
-		return err_set(e, ERR_FORMAT, "unwind rows beyond the address space");
-
-	struct row_table *t = xcalloc(1, sizeof(*t));
-
-	*t = (struct row_table){ .arch = arch, .base = base, .n = n };
-	t->rows = xcalloc(n + 1, sizeof(*t->rows));
+	copy = xcalloc(n + 1, sizeof(*copy));
 	if (n)
-		memcpy(t->rows, rows, n * sizeof(*rows));
-	*ret = t;
-	return 0;
+		memcpy(copy, rows, n * sizeof(*rows));
+	return take_rows(arch, base, &copy, n, ret, e);
 }
 
 void row_table_free(struct row_table *t)
