@@ -72,6 +72,7 @@ static __always_inline uint32_t sums_add(struct scratch *s, struct task_struct *
 {
 	uint32_t cpu = bpf_get_smp_processor_id(), number;
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	uint32_t *known;
 	bool is_told;
 
 	number = ring ? sums_number() : 0;
@@ -82,9 +83,13 @@ static __always_inline uint32_t sums_add(struct scratch *s, struct task_struct *
 	sums_names(s, task);
 	is_told = taking_put_stack(ring, s, task, 0);
 	sums_want_image(s, task); /* its executable */
-	if (!is_told || bpf_map_update_elem(&sum_numbers, &key, &number, BPF_NOEXIST))
+	if (!is_told)
 		return 0;
-	return number;
+	if (!bpf_map_update_elem(&sum_numbers, &key, &number, BPF_NOEXIST))
+		return number;
+	/* Another CPU was faster: interrupts wake from the same stacks everywhere. */
+	known = bpf_map_lookup_elem(&sum_numbers, &key);
+	return known ? *known : 0;
 }
 
 /* The sum of the thread in this state, in the stack that the scratch holds. */
