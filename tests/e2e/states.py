@@ -249,6 +249,22 @@ def code_that_is_not_there_is_a_text_fault():
 
 
 @test
+def a_stack_that_is_known_again_is_the_one_that_it_was():
+    # The program's part is walked each time, the kernel's hardly ever.
+    n = 500
+    run_states(os.path.join(WORKLOADS, 'turns'), str(n))
+    for mine, kernels in (('sleeps', 'sys_clock_nanosleep'), ('polls', 'sys_ppoll'),
+                          ('locks', 'sys_futex')):
+        found = {name: sum(row['inclusive']['wakeups'] for row in
+                           harness.report(FILE, '--event', 'wakeups', '--filter',
+                                          f'function == {mine}')['rows']
+                           if row['name'].endswith(name))
+                 for name in ('sys_clock_nanosleep', 'sys_ppoll', 'sys_futex')}
+        assert 0.7 * n < found[kernels] <= n + 1, f'{mine}: {found}'
+        assert sum(found.values()) == found[kernels], f'{mine}: {found}'
+
+
+@test
 def a_process_that_waits_already_is_met():
     child = subprocess.Popen(['sleep', '60'])
     time.sleep(0.2)

@@ -6,11 +6,13 @@
 #define DWELL_COLLECT_BPF_BLOCKING_BPF_H
 
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/known.bpf.h"
 #include "collect/bpf/registers.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "wire/state_record.h"
 
 #define BLOCKING_SKIP_MAX 16
+#define BLOCKING_WAY	  1
 
 /* Set before loading. */
 const volatile uint8_t call_states[STATE_RECORD_CALLS_MAX] = { 0 };
@@ -28,7 +30,7 @@ static __always_inline bool blocking_is_scheduler(uint64_t pc)
 }
 
 /* The current thread's kernel stack from the scheduler outwards. */
-static __always_inline void blocking_take_kernel(void *ctx, struct scratch *s)
+static __always_inline void blocking_walk_kernel(void *ctx, struct scratch *s)
 {
 	uint64_t *frames = s->walk.record.frames;
 	uint32_t skip = blocking_skip;
@@ -45,6 +47,15 @@ static __always_inline void blocking_take_kernel(void *ctx, struct scratch *s)
 		taking_kernel(ctx, s, skip + i);
 		return;
 	}
+}
+
+static __always_inline void blocking_take_kernel(void *ctx, struct scratch *s,
+						 struct task_struct *task)
+{
+	if (known_take(ctx, s, task, BLOCKING_WAY))
+		return;
+	blocking_walk_kernel(ctx, s);
+	known_add(s);
 }
 
 static __always_inline bool blocking_is_fault(const struct scratch *s)

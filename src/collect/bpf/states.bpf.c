@@ -42,7 +42,7 @@ static __always_inline void leave(void *ctx, struct scratch *s, struct task_stru
 		return;
 	}
 	sums_clear_stack(s);
-	blocking_take_kernel(ctx, s);
+	blocking_take_kernel(ctx, s, task);
 	kept = taking_user(s, task, NULL);
 	t->sum =
 		sums_find(s, task, t,

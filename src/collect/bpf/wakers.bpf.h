@@ -6,12 +6,14 @@
 #define DWELL_COLLECT_BPF_WAKERS_BPF_H
 
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/known.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
 #include "wire/state_record.h"
 
 #define WAKERS_SKIP_MAX 16
+#define WAKERS_WAY	2
 
 /* Set before loading: the function that wakes, and where interrupts enter the kernel. */
 const volatile struct state_record_range waking_code = { 0 };
@@ -26,7 +28,7 @@ static __always_inline bool wakers_is_waking(uint64_t pc)
 }
 
 /* What runs now, from where it wakes outwards. */
-static __always_inline void wakers_take_kernel(void *ctx, struct scratch *s)
+static __always_inline void wakers_walk_kernel(void *ctx, struct scratch *s)
 {
 	uint64_t *frames = s->walk.record.frames;
 	uint32_t skip = wakers_skip;
@@ -43,6 +45,15 @@ static __always_inline void wakers_take_kernel(void *ctx, struct scratch *s)
 		taking_kernel(ctx, s, skip + i);
 		return;
 	}
+}
+
+static __always_inline void wakers_take_kernel(void *ctx, struct scratch *s,
+					       struct task_struct *task)
+{
+	if (known_take(ctx, s, task, WAKERS_WAY))
+		return;
+	wakers_walk_kernel(ctx, s);
+	known_add(s);
 }
 
 /* An interrupt's frames only: what it interrupted has nothing to do with it. */
@@ -74,7 +85,7 @@ static __always_inline uint32_t wakers_find(void *ctx, struct scratch *s)
 	uint64_t key, name = 0;
 
 	sums_clear_stack(s);
-	wakers_take_kernel(ctx, s);
+	wakers_take_kernel(ctx, s, task);
 	if (wakers_cut(s)) {
 		state = STATE_RECORD_INTERRUPT;
 	} else {
