@@ -182,6 +182,7 @@ static int attach(struct system_states *s, struct err *e)
 		{ k->progs.executed, &k->links.executed },
 		{ k->progs.began, &k->links.began },
 		{ k->progs.woken, &k->links.woken },
+		{ k->progs.wakes, &k->links.wakes },
 		{ k->progs.switched, &k->links.switched },
 	};
 

@@ -175,6 +175,8 @@ def wake_ups_are_those_of_the_trace():
     planted()
     if not RECORDED['trace']:
         raise Skip('the kernel gives no traces')
+    # What could not be told of is counted as lost.
+    lost = harness.fact(harness.report(FILE), 'lost-samples', 'loss') or 0
     ours = {p.tid for p, _ in planted() if p.name != 'stopped'}  # which is a process
     seen = set()
     for p, _ in live():
@@ -192,10 +194,14 @@ def wake_ups_are_those_of_the_trace():
             merged[who.split(':')[0]].update(columns)
         words = f'{p.name}: {found}, by the trace ' + str(
             {k: [vars(w) for w in v] for k, v in told.items()})
-        assert set(merged) == set(told), words
+        assert set(merged) <= set(told), words
         for who, all_of_it in told.items():
             n = sum(w.n for w in all_of_it)
-            assert merged[who]['wakeups'] == n, words
+            missing = n - merged[who]['wakeups']
+            assert 0 <= missing <= lost, f'{lost} lost, {words}'
+            lost -= missing
+            if missing:
+                continue
             for column, of in (('wakeup-latency', 'latency'), ('woken-wait', 'waited')):
                 want = sum(getattr(w, of) for w in all_of_it)
                 assert abs(merged[who][column] - want) < 0.01 * want + MS, words

@@ -113,7 +113,19 @@ int woken(uint64_t *ctx)
 		take_asleep(s, task, t, task->__state);
 	}
 	t->woken_ns = now;
-	if (task != bpf_get_current_task_btf())
+	return 0;
+}
+
+/* (task): by whom.  On its own, for it takes longer: what is woken by an interrupt of
+ * this program is not told to it, and has no waker, but was woken. */
+SEC("tp_btf/sched_waking")
+int wakes(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *t = thread_find(task);
+	struct scratch *s = scratch_of(0);
+
+	if (t && s && task != bpf_get_current_task_btf())
 		t->waker = wakers_find(ctx, s);
 	return 0;
 }

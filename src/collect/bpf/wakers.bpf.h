@@ -125,8 +125,10 @@ static __always_inline void wakers_charge(struct thread *t, uint64_t waited_ns,
 	struct state_record_sum *sum;
 	uint32_t *known, number;
 
-	if (!t->sum || !t->waker)
+	if (!t->sum || !t->waker) {
+		sums_charge(0, waited_ns); /* untold */
 		return;
+	}
 	key = taking_mix(key, STATE_RECORD_WAKEUPS);
 	known = bpf_map_lookup_elem(&sum_numbers, &key);
 	number = known ? *known : wakers_add(t, key);
