@@ -23,6 +23,7 @@
 
 struct perf_deep {
 	int bases, wishes, scratch, output;
+	int bodies, body;  /* an array of one program, and that */
 	VEC(int) programs; /* by stream, 0: not loaded */
 	uint32_t limit_bytes;
 	bool wants_red_zone;
@@ -48,18 +49,10 @@ static int create_map(enum bpf_map_type type, uint32_t key_size, uint32_t value_
 	return fd < 0 ? err_os(e, "cannot create a BPF map") : fd;
 }
 
-static int load(const struct perf_deep *d, uint32_t stream, struct err *e)
+static int load(const struct bpf_insn *code, size_t n, struct err *e)
 {
-	struct bpf_insn code[PERF_DEEP_CODE_MAX];
-	struct perf_deep_code_input in = { .bases = d->bases,
-					   .wishes = d->wishes,
-					   .scratch = d->scratch,
-					   .output = d->output,
-					   .red_bytes = PERF_PIECES_RED_BYTES,
-					   .limit_bytes = d->limit_bytes,
-					   .stream = stream };
 	union bpf_attr a = { .prog_type = BPF_PROG_TYPE_PERF_EVENT,
-			     .insn_cnt = (uint32_t)perf_deep_code(&in, code),
+			     .insn_cnt = (uint32_t)n,
 			     .insns = (uintptr_t)code,
 			     .license = (uintptr_t) "Dual BSD/GPL" };
 
@@ -68,6 +61,46 @@ static int load(const struct perf_deep *d, uint32_t stream, struct err *e)
 	int fd = sys_bpf(BPF_PROG_LOAD, &a);
 
 	return fd < 0 ? err_os(e, "cannot load a BPF program") : fd;
+}
+
+static struct perf_deep_code_input input_of(const struct perf_deep *d)
+{
+	return (struct perf_deep_code_input){ .bases = d->bases,
+					      .wishes = d->wishes,
+					      .scratch = d->scratch,
+					      .output = d->output,
+					      .red_bytes = PERF_PIECES_RED_BYTES,
+					      .limit_bytes = d->limit_bytes };
+}
+
+static int set_element(int map, uint32_t key, const void *value, const char *what,
+		       struct err *e)
+{
+	union bpf_attr a = { .map_fd = (uint32_t)map,
+			     .key = (uintptr_t)&key,
+			     .value = (uintptr_t)value };
+
+	return sys_bpf(BPF_MAP_UPDATE_ELEM, &a) < 0 ? err_os(e, "cannot %s", what) : 0;
+}
+
+/* The program that all streams share. */
+static int load_body(struct perf_deep *d, struct err *e)
+{
+	struct perf_deep_code_input in = input_of(d);
+	struct bpf_insn code[PERF_DEEP_CODE_MAX];
+
+	d->body = load(code, perf_deep_code(&in, code), e);
+	if (d->body < 0)
+		return d->body;
+	return set_element(d->bodies, 0, &d->body, "chain BPF programs", e);
+}
+
+static int load_entry(struct perf_deep *d, uint32_t stream, struct err *e)
+{
+	struct perf_deep_code_input in = input_of(d);
+	struct bpf_insn code[PERF_DEEP_CODE_MAX];
+
+	return load(code, perf_deep_code_entry(&in, d->bodies, stream, code), e);
 }
 
 /* The descriptor of the program that writes a stream's samples. */
@@ -79,7 +112,7 @@ static int program_of(struct perf_deep *d, uint32_t stream, struct err *e)
 		*vec_push(&d->programs) = 0;
 	if (d->programs.at[stream])
 		return d->programs.at[stream];
-	fd = load(d, stream, e);
+	fd = load_entry(d, stream, e);
 	if (fd >= 0)
 		d->programs.at[stream] = fd;
 	return fd;
@@ -101,7 +134,11 @@ static int create_maps(struct perf_deep *d, struct err *e)
 		return d->scratch;
 	d->output = create_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, sizeof(uint32_t),
 			       sizeof(uint32_t), d->n_cpus, e);
-	return d->output;
+	if (d->output < 0)
+		return d->output;
+	d->bodies = create_map(BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t),
+			       sizeof(uint32_t), 1, e);
+	return d->bodies;
 }
 
 static void perf_deep_freep(struct perf_deep **d)
@@ -126,6 +163,7 @@ int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
 	own(perf_deep_freep) struct perf_deep *d = xcalloc(1, sizeof(*d));
 
 	d->bases = d->wishes = d->scratch = d->output = -1;
+	d->bodies = d->body = -1;
 	d->n_cpus = n_cpus;
 	d->limit_bytes = limit_bytes;
 	perf_pieces_init(&d->pieces, d->n_cpus);
@@ -135,7 +173,7 @@ int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
 	if (rc == 0)
 		rc = create_maps(d, e);
 	if (rc >= 0)
-		rc = program_of(d, 0, e); /* is it allowed? */
+		rc = load_body(d, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&d);
@@ -151,6 +189,8 @@ void perf_deep_free(struct perf_deep *d)
 	closep(&d->wishes);
 	closep(&d->scratch);
 	closep(&d->output);
+	closep(&d->bodies);
+	closep(&d->body);
 	vec_each(fd, &d->programs)
 		if (*fd)
 			closep(fd);
@@ -161,13 +201,7 @@ void perf_deep_free(struct perf_deep *d)
 
 int perf_deep_set_output(struct perf_deep *d, uint32_t cpu, int fd, struct err *e)
 {
-	union bpf_attr a = { .map_fd = (uint32_t)d->output,
-			     .key = (uintptr_t)&cpu,
-			     .value = (uintptr_t)&fd };
-
-	if (sys_bpf(BPF_MAP_UPDATE_ELEM, &a) < 0)
-		return err_os(e, "cannot direct a BPF program's output");
-	return 0;
+	return set_element(d->output, cpu, &fd, "direct a BPF program's output", e);
 }
 
 int perf_deep_attach(struct perf_deep *d, int fd, uint32_t stream, struct err *e)

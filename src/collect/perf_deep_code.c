@@ -31,6 +31,7 @@
 #define PIECE_SIZE   offsetof(struct perf_deep_piece, size)
 #define PIECE_WANTED offsetof(struct perf_deep_piece, wanted)
 #define PIECE_STREAM offsetof(struct perf_deep_piece, stream)
+#define PIECE_TAG    offsetof(struct perf_deep_piece, tag)
 #define PIECE_DATA   offsetof(struct perf_deep_piece, data_addr)
 #define PIECE_REGS   offsetof(struct perf_deep_piece, regs)
 #define PIECE_BYTES  offsetof(struct perf_deep_piece, bytes)
@@ -361,7 +362,7 @@ static void finish(struct assembler *a, const struct perf_deep_code_input *in)
 	set(a, BPF_REG_1, 0);
 	store(a, BPF_REG_9, PIECE_SIZE, BPF_REG_1);
 	label(a, LABEL_LAST);
-	set(a, BPF_REG_1, (int32_t)in->stream + 1);
+	load(a, BPF_REG_1, BPF_REG_9, PIECE_TAG);
 	store(a, BPF_REG_9, PIECE_STREAM, BPF_REG_1);
 	write_piece(a, in);
 	jump(a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_DONE);
@@ -396,6 +397,29 @@ size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *re
 	go_on(&a, in);
 	skip_page(&a, in);
 	finish(&a, in);
+	resolve(&a);
+	return a.n;
+}
+
+size_t perf_deep_code_entry(const struct perf_deep_code_input *in, int programs,
+			    uint32_t stream, struct bpf_insn *ret)
+{
+	struct assembler a = { .code = ret };
+
+	move(&a, BPF_REG_6, BPF_REG_1);
+	call(&a, BPF_FUNC_get_smp_processor_id);
+	store_32(&a, BPF_REG_10, SLOT_CPU, BPF_REG_0);
+	look_up(&a, in->scratch, SLOT_CPU);
+	jump(&a, BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, LABEL_PERF);
+	set(&a, BPF_REG_1, (int32_t)stream + 1);
+	store(&a, BPF_REG_0, PIECE_TAG, BPF_REG_1);
+	move(&a, BPF_REG_1, BPF_REG_6);
+	load_map(&a, BPF_REG_2, programs);
+	set(&a, BPF_REG_3, 0);
+	call(&a, BPF_FUNC_tail_call);
+	label(&a, LABEL_PERF);
+	set(&a, BPF_REG_0, 1);
+	emit(&a, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 	resolve(&a);
 	return a.n;
 }

@@ -28,6 +28,7 @@ struct perf_deep_piece {
 	uint64_t size;
 	uint64_t wanted; /* the program's own: of the copy that is tried */
 	uint64_t stream; /* 0: there is more; else this is the sample, its stream + 1 */
+	uint64_t tag;	 /* the program's own: the stream of the sample's last piece */
 	uint64_t data_addr;		      /* of the sample: where it faulted */
 	uint8_t regs[PERF_REGS_KERNEL_BYTES]; /* as the kernel keeps the user's */
 	uint8_t bytes[PERF_DEEP_CODE_PIECE_BYTES];
@@ -41,10 +42,14 @@ struct perf_deep_code_input {
 	int output;	      /* an array of perf events, one per CPU */
 	uint32_t red_bytes;   /* below the stack pointer, 0: none */
 	uint32_t limit_bytes; /* from the stack pointer on */
-	uint32_t stream;      /* whose samples these are */
 };
 
 /* Returns the number of instructions, at most PERF_DEEP_CODE_MAX. */
 size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *ret);
+/* What runs at the samples of a stream: notes whose they are and goes on with the first
+ * of an array of programs, which is the above.  To have the kernel check that once for
+ * each stream would take longer than all else at the start. */
+size_t perf_deep_code_entry(const struct perf_deep_code_input *in, int programs,
+			    uint32_t stream, struct bpf_insn *ret);
 
 #endif

@@ -78,6 +78,7 @@ bool perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, si
 
 	reader_skip(&r, sizeof(uint64_t)); /* the program's own */
 	stream = reader_u64le(&r);
+	reader_skip(&r, sizeof(uint64_t)); /* the program's own */
 
 	uint64_t data_addr = reader_u64le(&r);
 	const uint8_t *regs = reader_bytes(&r, PERF_REGS_KERNEL_BYTES);

@@ -21,13 +21,8 @@ static bool is_jump(const struct bpf_insn *x)
 	return (x->code & 7) == BPF_JMP && op != BPF_CALL && op != BPF_EXIT;
 }
 
-static void every_jump_leads_to_an_instruction(void **state)
+static void check_jumps(const struct bpf_insn *code, size_t n)
 {
-	struct perf_deep_code_input in = { .limit_bytes = 1 << 20 };
-	struct bpf_insn code[PERF_DEEP_CODE_MAX];
-	size_t n = perf_deep_code(&in, code);
-
-	(void)state;
 	assert_in_range(n, 1, PERF_DEEP_CODE_MAX);
 	assert_int_equal(code[n - 1].code, BPF_JMP | BPF_EXIT);
 	for (size_t i = 0; i < n; i++) {
@@ -39,6 +34,16 @@ static void every_jump_leads_to_an_instruction(void **state)
 		/* not into the second half of a 16-byte instruction */
 		assert_true(to == 0 || code[to - 1].code != (BPF_LD | BPF_DW | BPF_IMM));
 	}
+}
+
+static void every_jump_leads_to_an_instruction(void **state)
+{
+	struct perf_deep_code_input in = { .limit_bytes = 1 << 20 };
+	struct bpf_insn code[PERF_DEEP_CODE_MAX];
+
+	(void)state;
+	check_jumps(code, perf_deep_code(&in, code));
+	check_jumps(code, perf_deep_code_entry(&in, 0, 7, code));
 }
 
 /* Without the helpers that find a task's registers. */
