@@ -71,10 +71,11 @@ static void map_pids(struct map *ret, const struct recording *r)
 /* JIT code is named by the program it ran in: the same program in two recordings is
  * one image, whatever its pid. */
 static const char *short_name(struct profile *p, const struct input *s, uint32_t image,
-			      struct map *pids)
+			      uint32_t sym_image, struct map *pids)
 {
 	const struct model_image *m = recording_image(s->recording, image);
-	const char *path = recording_string(s->recording, m->path);
+	/* Of several copies the one that was met first. */
+	const char *path = symbolizer_image_path(p->symbolizer, sym_image);
 	const uint64_t *process;
 	char text[64];
 
@@ -309,7 +310,7 @@ static const char *image_name(struct profile *p, const struct input *s, uint32_t
 	while (p->image_names.n <= sym_image)
 		*vec_push(&p->image_names) = NULL;
 	if (!p->image_names.at[sym_image])
-		p->image_names.at[sym_image] = short_name(p, s, image, pids);
+		p->image_names.at[sym_image] = short_name(p, s, image, sym_image, pids);
 	return p->image_names.at[sym_image];
 }
 

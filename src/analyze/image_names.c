@@ -44,6 +44,44 @@ static void add_file(struct files *f, const struct profile *p, uint32_t source,
 	*last = f->all.n;
 }
 
+/* How much of an image was seen. */
+struct usage {
+	uint32_t source, image, n_locations;
+};
+
+static int compare_usages(const void *a, const void *b)
+{
+	const struct usage *x = a, *y = b;
+
+	if (x->n_locations != y->n_locations)
+		return x->n_locations > y->n_locations ? -1 : 1;
+	if (x->source != y->source)
+		return x->source < y->source ? -1 : 1;
+	return x->image < y->image ? -1 : x->image > y->image;
+}
+
+/* Copies of one file are one image, which has the name of the copy that is met first: let
+ * it be the one of which most was seen. */
+static void meet_images(const struct profile *p)
+{
+	VEC(struct usage) used = { 0 };
+
+	for (uint32_t i = 0; i < p->n_sources; i++) {
+		const struct input *s = &p->sources[i];
+		size_t first = used.n;
+
+		for (uint32_t k = 0; k < recording_n_images(s->recording); k++)
+			*vec_push(&used) = (struct usage){ i, k, 0 };
+		for (uint32_t l = 0; l < s->n_locations; l++)
+			used.at[first + s->locations[l].image].n_locations++;
+	}
+	if (used.n)
+		qsort(used.at, used.n, sizeof(*used.at), compare_usages);
+	for (size_t i = 0; i < used.n && used.at[i].n_locations; i++)
+		profile_sym_image(p, used.at[i].source, used.at[i].image);
+	vec_fini(&used);
+}
+
 /* What is mapped but has no sample needs no name. */
 static void add_files(struct files *f, const struct profile *p, uint32_t source)
 {
@@ -123,6 +161,7 @@ void image_names_choose(struct profile *p)
 {
 	own(files_fini) struct files f = { 0 };
 
+	meet_images(p);
 	for (uint32_t i = 0; i < p->n_sources; i++)
 		add_files(&f, p, i);
 	for (size_t i = 0; i < f.by_base.cap; i++) {

@@ -400,6 +400,25 @@ static void a_listing_has_the_addresses_of_one_build(void **state unused)
 	listing_fini(&l);
 }
 
+/* One build in two places is one image, called by the place of which more was seen. */
+static void copies_of_a_file_have_the_name_of_the_one_most_seen(void **state unused)
+{
+	own(profile_freep) struct profile *p =
+		load("image copy /a/copy build-id=aa01\n"
+		     "image usual /usr/bin/usual build-id=aa01\n"
+		     "copy+0x10! 5\n"
+		     "usual+0x10! 1\n"
+		     "usual+0x20! 1\n",
+		     NULL);
+
+	assert_int_equal(profile_column(p, 0)->total_count, 7);
+	assert_true(profile_n_functions(p) > 0);
+	for (uint32_t i = 0; i < profile_n_functions(p); i++) {
+		assert_string_equal(profile_function(p, i)->image, "usual");
+		assert_string_equal(profile_function(p, i)->image_path, "/usr/bin/usual");
+	}
+}
+
 static void the_names_of_modules_are_kept_among_the_kernels(void **state unused)
 {
 	own(profile_freep) struct profile *p =
@@ -557,6 +576,7 @@ int main(void)
 		cmocka_unit_test(
 			functions_of_one_image_that_are_called_the_same_stay_apart),
 		cmocka_unit_test(a_listing_has_the_addresses_of_one_build),
+		cmocka_unit_test(copies_of_a_file_have_the_name_of_the_one_most_seen),
 		cmocka_unit_test(the_names_of_modules_are_kept_among_the_kernels),
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
 		cmocka_unit_test(a_missing_event_names_those_there_are),
