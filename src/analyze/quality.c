@@ -244,6 +244,17 @@ static void measure_rate(struct quality_rate *ret, const struct recording *r,
 	*ret = rate;
 }
 
+/* 1 unless the event was off at times. */
+static double measure_on_share(const struct recording *r, uint32_t event)
+{
+	uint64_t on_ns, of_ns;
+
+	if (!rate_fact(r, "time-on", event, &on_ns) ||
+	    !rate_fact(r, "time-of", event, &of_ns) || on_ns >= of_ns)
+		return 1;
+	return (double)on_ns / (double)of_ns;
+}
+
 static void measure_source(struct quality_source *q, const struct profile *p, size_t i)
 {
 	const struct input *s = &p->sources[i];
@@ -295,6 +306,8 @@ void quality_measure(struct quality *ret, const struct profile *p)
 		ret->columns[c].total = column->total_weight;
 		measure_rate(&ret->columns[c].rate, p->sources[column->source].recording,
 			     column->event);
+		ret->columns[c].on_share = measure_on_share(
+			p->sources[column->source].recording, column->event);
 	}
 	for (size_t i = 0; i < p->n_sources; i++) {
 		measure_truncated(ret, &p->sources[i]);

@@ -17,6 +17,7 @@
 #include "collect/continuous.h"
 #include "collect/control.h"
 #include "collect/control_lines.h"
+#include "collect/event_choice.h"
 #include "collect/session_signals.h"
 #include "host/privilege.h"
 
@@ -46,6 +47,20 @@ static const struct option_spec daemon_options[] = {
 	  .kind = OPTION_STRING,
 	  .arg = "TEXT",
 	  .text = "Label of the epoch, if a new one is begun" },
+	{ .name = "event",
+	  .short_name = 'e',
+	  .kind = OPTION_LIST,
+	  .arg = "EVENT[:PERIOD|@HZ]",
+	  .default_text = "cpu-clock",
+	  .text = "What to sample, several at once: 'dwell list' shows the counters; "
+		  "after a colon of how many one is a sample" },
+	{ .name = "multiplex",
+	  .kind = OPTION_U64,
+	  .arg = "N",
+	  .min = 1,
+	  .max = SYSTEM_EVENTS_MAX,
+	  .default_text = "as many as the CPU can count",
+	  .text = "No more than that many events at a time: they take turns" },
 	{ .name = "frequency",
 	  .short_name = 'F',
 	  .kind = OPTION_U64,
@@ -149,6 +164,7 @@ static void take_settings(const struct options *o, const char *database,
 		.database = database,
 		.host = options_str(o, "host"),
 		.label = options_str(o, "label"),
+		.n_at_once = (uint32_t)options_u64(o, "multiplex", 0),
 		.is_fixed = options_has(o, "fixed-period"),
 		.is_flat = options_has(o, "flat"),
 		.depth = (uint32_t)options_u64(o, "depth", 0),
@@ -166,6 +182,37 @@ static void take_settings(const struct options *o, const char *database,
 	};
 	if (options_has(o, "frequency"))
 		s->period_ns = 1000000000 / options_u64(o, "frequency", 0);
+}
+
+static bool is_chosen(const struct continuous_settings *s,
+		      const struct experiment_choice *c)
+{
+	for (size_t i = 0; i < s->n_events; i++)
+		if (s->events[i].experiment == c->experiment)
+			return true;
+	return false;
+}
+
+static int take_events(const struct options *o, struct continuous_settings *s,
+		       struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < options_count(o, "event"); i++) {
+		struct experiment_choice c;
+
+		if (s->n_events == SYSTEM_EVENTS_MAX)
+			return err_set(e, ERR_USAGE, "at most %d events",
+				       SYSTEM_EVENTS_MAX);
+		rc = event_choice_parse(options_at(o, "event", i), s->period_ns,
+					s->is_flat, &c, e);
+		if (rc == 0 && is_chosen(s, &c))
+			return err_set(e, ERR_USAGE, "'%.40s' is asked for twice",
+				       options_at(o, "event", i));
+		if (rc == 0)
+			s->events[s->n_events++] = c;
+	}
+	return rc;
 }
 
 static int take_signals(struct daemon *d, struct err *e)
@@ -417,7 +464,9 @@ static int run_daemon(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE, "'%.60s' is too much", options_argv(o)[0]);
 	mallopt(M_MMAP_THRESHOLD, MALLOC_LARGE);
 	take_settings(o, database, &settings);
-	rc = take_signals(&d, e);
+	rc = take_events(o, &settings, e);
+	if (rc == 0)
+		rc = take_signals(&d, e);
 	settings.end_fd = d.signals;
 	if (rc == 0)
 		rc = control_listen(socket ? socket : CONTROL_SOCKET, &d.control, e);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/record_summary.h"
+#include "collect/event_choice.h"
 #include "collect/session_signals.h"
 
 const struct option_spec record_options[] = {
@@ -17,7 +18,8 @@ const struct option_spec record_options[] = {
 	  .kind = OPTION_LIST,
 	  .arg = "NAME",
 	  .default_text = "usertime",
-	  .text = "What to measure; several share one recording" },
+	  .text = "What to measure, like 'faults' or 'faults:100'; several share one "
+		  "recording" },
 	{ .name = "interval",
 	  .short_name = 'i',
 	  .kind = OPTION_STRING,
@@ -95,10 +97,16 @@ const struct option_spec record_options[] = {
 
 static int take_choice(const char *name, struct session_settings *ret, struct err *e)
 {
+	bool has_interval = false;
+	int rc;
+
 	if (ret->n_choices == SESSION_EXPERIMENTS_MAX)
 		return err_set(e, ERR_USAGE, "at most %d experiments at a time",
 			       SESSION_EXPERIMENTS_MAX);
-	return experiment_find(name, &ret->choices[ret->n_choices++], e);
+	rc = event_choice_parse_any(name, &ret->choices[ret->n_choices], &has_interval,
+				    e);
+	ret->choices[ret->n_choices++].has_own_interval = has_interval;
+	return rc;
 }
 
 static bool samples_time(const struct experiment_choice *c)
@@ -131,7 +139,7 @@ static int take_interval(const struct options *o, struct session_settings *ret,
 	for (size_t i = 0; i < ret->n_choices && rc == 0; i++) {
 		struct experiment_choice *c = &ret->choices[i];
 
-		if (is_time && has_time && !samples_time(c))
+		if (c->has_own_interval || (is_time && has_time && !samples_time(c)))
 			continue;
 		if (interval)
 			rc = experiment_set_interval(c, interval, e);

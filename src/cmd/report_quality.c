@@ -16,7 +16,8 @@
 #define WIDE_GAP_PCT	5	   /* needs a word */
 #define LONG_ENOUGH_NS	1000000000 /* of a program, to compare the profiler's time */
 #define SMALL_SELF_PCT	5	   /* needs no length of the program */
-#define STOLEN_GAP_PCT	0.5	   /* worth one, where the cause is known */
+#define ALWAYS_ON	0.9995
+#define STOLEN_GAP_PCT	0.5 /* worth one, where the cause is known */
 
 static void put_share(struct buf *b, const struct report *r, size_t column, uint64_t part)
 {
@@ -207,6 +208,29 @@ static void put_rate(const struct report *r, size_t column, FILE *out)
 	report_text_labelled(r, "rate", &b, out);
 }
 
+/* Events that the CPU could not count all at once. */
+static void put_turns(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
+	unsigned n = 0;
+
+	for (size_t c = 0; c < r->quality.n_columns; c++) {
+		double share = r->quality.columns[c].on_share;
+
+		if (share >= ALWAYS_ON)
+			continue;
+		buf_puts(&b, b.size ? ", " : "");
+		report_text_column(r, c, &b);
+		buf_printf(&b, "%s on %s of the time", n++ ? "" : " was",
+			   text_pct(s, share, 1));
+	}
+	if (!b.size)
+		return;
+	buf_puts(&b, ": scaled to all of it");
+	report_text_labelled(r, "took turns", &b, out);
+}
+
 /* Whether what is missing may be the rest that each process leaves behind its last
  * sample. */
 static bool is_spread_thin(const struct report *r, size_t source, double gap)
@@ -368,6 +392,7 @@ void report_quality_print_gaps(const struct report *r, FILE *out)
 	put_gaps(r, out);
 	for (size_t c = 0; c < r->quality.n_columns; c++)
 		put_rate(r, c, out);
+	put_turns(r, out);
 	for (size_t i = 0; i < r->quality.n_sources; i++)
 		put_damage(r, i, out);
 }
@@ -379,6 +404,7 @@ void report_quality_print(const struct report *r, FILE *out)
 	put_gaps(r, out);
 	for (size_t c = 0; c < r->quality.n_columns; c++)
 		put_rate(r, c, out);
+	put_turns(r, out);
 	for (size_t i = 0; i < r->quality.n_sources; i++) {
 		put_cpu(r, i, out);
 		put_self(r, i, out);

@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "collect/facts.h"
@@ -45,7 +46,8 @@
 struct continuous {
 	struct continuous_settings settings;
 	struct cpus cpus;
-	struct plan plan;
+	struct plan plans[SYSTEM_EVENTS_MAX];
+	size_t n_plans;
 	const struct recorder_ops *recording; /* by whom */
 	struct recorder *recorder;
 	struct err refusal; /* of the best */
@@ -95,6 +97,20 @@ static void name_recording(struct continuous *c)
 		writer_info(c->open, DATABASE_WRITER_RECORDING, text);
 }
 
+/* Declares the events, and says what they are. */
+static void begin_recording(struct continuous *c)
+{
+	struct buf names = { 0 };
+
+	for (size_t i = 0; i < c->n_plans; i++) {
+		session_notes_events(c->open, &c->plans[i]);
+		buf_printf(&names, "%s%s", i ? "," : "", c->plans[i].choice.name);
+	}
+	writer_info(c->open, "experiments", buf_str(&names));
+	c->recorder->ops->begin(c->recorder, c->open, c->plans);
+	buf_fini(&names);
+}
+
 static int open_recording(struct continuous *c, struct err *e)
 {
 	struct writer_options options = { .no_time = true };
@@ -102,9 +118,7 @@ static int open_recording(struct continuous *c, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	session_notes_events(c->open, &c->plan);
 	session_notes_machine(c->open);
-	writer_info(c->open, "experiments", c->plan.choice.name);
 	writer_info(c->open, "target", "the whole machine");
 	writer_info(c->open, "dwell-version", DWELL_VERSION);
 	if (c->notice[0])
@@ -112,7 +126,7 @@ static int open_recording(struct continuous *c, struct err *e)
 	name_recording(c);
 	c->opened_ns = c->flushed_ns = clock_monotonic_ns();
 	c->opened_boot_ns = clock_read_ns(CLOCK_BOOTTIME);
-	c->recorder->ops->begin(c->recorder, c->open, &c->plan);
+	begin_recording(c);
 	return 0;
 }
 
@@ -178,9 +192,17 @@ static int turn(struct continuous *c, struct err *e)
 	return rc;
 }
 
+static bool is_clock(const struct plan *p)
+{
+	return strcmp(p->choice.experiment->unit, "ns") == 0;
+}
+
 static int begin_epoch(struct continuous *c, const char *label, struct err *e)
 {
-	struct manifest m = { .period_ns = c->settings.period_ns, .start_s = now_s() };
+	struct manifest m = { .period_ns = c->n_plans == 1 && is_clock(&c->plans[0])
+						   ? c->plans[0].choice.interval
+						   : 0,
+			      .start_s = now_s() };
 
 	manifest_set(m.clock, "cpu-clock");
 	if (label)
@@ -321,7 +343,9 @@ static int open_symbols(struct continuous *c, struct err *e)
 static int start(struct continuous *c, struct err *e)
 {
 	struct recorder_settings s = { .cpus = &c->cpus,
-				       .period_ns = c->settings.period_ns,
+				       .plans = c->plans,
+				       .n_plans = c->n_plans,
+				       .n_at_once = c->settings.n_at_once,
 				       .is_fixed = c->settings.is_fixed,
 				       .is_flat = c->settings.is_flat,
 				       .depth = c->settings.depth,
@@ -345,21 +369,65 @@ static int start(struct continuous *c, struct err *e)
 	return rc;
 }
 
+/* What is sampled, each as if it had been asked for alone. */
+static int make_plans(struct continuous *c, struct err *e)
+{
+	const struct continuous_settings *x = &c->settings;
+
+	c->n_plans = x->n_events ? x->n_events : 1;
+	for (size_t i = 0; i < x->n_events; i++)
+		c->plans[i].choice = x->events[i];
+	if (x->n_events)
+		return 0;
+	return experiment_find(x->is_flat ? "pcsamp" : "usertime", &c->plans[0].choice,
+			       e);
+}
+
+/* Counters are sampled in one way only. */
+static int check_counters(const struct continuous *c, struct err *e)
+{
+	const struct scope scope = { .kind = SCOPE_CPUS };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < c->n_plans; i++)
+		if (c->plans[i].choice.experiment->counter)
+			rc = system_recorder.source->probe(c->plans[i].choice.experiment,
+							   &scope, e);
+	return rc;
+}
+
+/* The clock's period, where none was asked for, is the recorder's. */
+static void set_periods(struct continuous *c)
+{
+	bool has_own = c->settings.n_events > 0;
+
+	if (!c->settings.period_ns)
+		c->settings.period_ns = 1000000000 / c->recording->hz;
+	for (size_t i = 0; i < c->n_plans; i++) {
+		struct experiment_choice *choice = &c->plans[i].choice;
+
+		c->plans[i].source = c->recording->source;
+		if (!has_own || !choice->interval)
+			choice->interval = c->settings.period_ns;
+	}
+}
+
 /* What counts in the kernel, else what can be had. */
 static int choose_recorder(struct continuous *c, struct err *e)
 {
-	c->recording = recorder_choose(c->plan.choice.experiment, &c->refusal, e);
+	int rc = check_counters(c, e);
+
+	if (rc < 0)
+		return rc;
+	c->recording = recorder_choose(c->plans[0].choice.experiment, &c->refusal, e);
 	if (!c->recording)
 		return ERR_UNSUPPORTED;
-	c->plan.source = c->recording->source;
-	if (!c->settings.period_ns)
-		c->settings.period_ns = 1000000000 / c->recording->hz;
-	c->plan.choice.interval = c->settings.period_ns;
+	set_periods(c);
 	if (c->refusal.text[0])
 		snprintf(c->notice, sizeof(c->notice),
 			 "not counted in the kernel (%.200s): %s samples, and stacks are "
 			 "walked in user space, at a higher cost",
-			 c->refusal.text, c->plan.source->name);
+			 c->refusal.text, c->recording->source->name);
 	return 0;
 }
 
@@ -367,11 +435,11 @@ int continuous_new(const struct continuous_settings *settings, struct continuous
 		   struct err *e)
 {
 	own(continuous_freep) struct continuous *c = xcalloc(1, sizeof(*c));
-	int rc = experiment_find(settings->is_flat ? "pcsamp" : "usertime",
-				 &c->plan.choice, e);
+	int rc;
 
 	c->settings = *settings;
 	c->started_ns = clock_monotonic_ns();
+	rc = make_plans(c, e);
 	if (rc == 0)
 		rc = choose_recorder(c, e);
 	if (rc == 0)
@@ -456,7 +524,7 @@ int continuous_work(struct continuous *c, struct err *e)
 
 static const char *how(const struct continuous *c)
 {
-	return c->plan.source->how(c->plan.choice.experiment, EXPERIMENT_CPU);
+	return c->plans[0].source->how(c->plans[0].choice.experiment, EXPERIMENT_CPU);
 }
 
 int continuous_recent(struct continuous *c, struct continuous_recent *ret, struct err *e)

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/experiment.h"
 #include "collect/recorder.h"
 #include "store/database_writer.h"
 
@@ -23,11 +24,15 @@ struct continuous;
 struct continuous_settings {
 	const char *database, *host; /* host NULL: this one's name */
 	const char *label;	     /* of an epoch that is begun, or NULL */
-	uint64_t period_ns;	     /* 0: what costs little */
-	bool is_fixed;		     /* every period is the same */
-	bool is_flat;		     /* no stacks */
-	uint32_t depth;		     /* frames of user code; 0: all */
-	uint64_t drain_ns; /* how often the kernel's tables are emptied; 0: by default */
+	/* What is sampled, as event_choice_parse() gives it; 0: CPU time. */
+	struct experiment_choice events[SYSTEM_EVENTS_MAX];
+	size_t n_events;
+	uint64_t period_ns; /* of CPU time; 0: what costs little */
+	uint32_t n_at_once; /* no more events are on; 0: as many as can be */
+	bool is_fixed;	    /* every period is the same */
+	bool is_flat;	    /* no stacks */
+	uint32_t depth;	    /* frames of user code; 0: all */
+	uint64_t drain_ns;  /* how often the kernel's tables are emptied; 0: by default */
 	bool has_threads, has_processes;
 	bool is_timed;		    /* what samples take in the kernel is measured */
 	uint64_t segment_ns;	    /* how often a segment is made */

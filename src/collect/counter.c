@@ -15,58 +15,76 @@
 	((cache) | (uint64_t)PERF_COUNT_HW_CACHE_OP_##op << 8 |                          \
 	 (uint64_t)PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 
-#define SOFTWARE(n, u, config, dflt, text)                                               \
+#define CLOCK(n, id, dflt, text)                                                         \
 	{                                                                                \
-		n, u, text, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, dflt             \
+		.name = n, .unit = "ns", .description = text,                            \
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##id,                \
+		.in_default = dflt, .period = 10000000                                   \
 	}
-#define KERNELS_OWN(n, config, text)                                                     \
+#define SOFTWARE(n, id, dflt, p, text)                                                   \
 	{                                                                                \
-		n, "count", text, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, true, true \
+		.name = n, .unit = "count", .description = text,                         \
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##id,                \
+		.in_default = dflt, .period = p                                          \
 	}
-#define HARDWARE(n, config, dflt, text)                                                  \
+#define KERNELS_OWN(n, id, p, text)                                                      \
 	{                                                                                \
-		n, "count", text, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, dflt       \
+		.name = n, .unit = "count", .description = text,                         \
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##id,                \
+		.in_default = true, .in_kernel = true, .period = p                       \
 	}
-#define CACHE_MISSES(n, cache, text)                                                     \
+#define HARDWARE(n, id, dflt, p, text)                                                   \
 	{                                                                                \
-		n, "count", text, PERF_TYPE_HW_CACHE,                                    \
-			CACHE(PERF_COUNT_HW_CACHE_##cache, READ, MISS), false            \
+		.name = n, .unit = "count", .description = text,                         \
+		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##id,                \
+		.in_default = dflt, .period = p                                          \
+	}
+#define CACHE_MISSES(n, cache, p, text)                                                  \
+	{                                                                                \
+		.name = n, .unit = "count", .description = text,                         \
+		.type = PERF_TYPE_HW_CACHE,                                              \
+		.config = CACHE(PERF_COUNT_HW_CACHE_##cache, READ, MISS), .period = p    \
 	}
 
+/* What is frequent is sampled some thousand times a second of a busy CPU. */
 const struct counter counters[] = {
-	SOFTWARE("task-clock", "ns", TASK_CLOCK, true, "CPU time of the threads"),
-	SOFTWARE("cpu-clock", "ns", CPU_CLOCK, false, "CPU time by the CPU's clock"),
-	KERNELS_OWN("context-switches", CONTEXT_SWITCHES, "times a thread left its CPU"),
-	KERNELS_OWN("cpu-migrations", CPU_MIGRATIONS, "times a thread changed its CPU"),
-	SOFTWARE("page-faults", "count", PAGE_FAULTS, true, "page faults of both kinds"),
-	SOFTWARE("minor-faults", "count", PAGE_FAULTS_MIN, false,
+	CLOCK("task-clock", TASK_CLOCK, true, "CPU time of the threads"),
+	CLOCK("cpu-clock", CPU_CLOCK, false, "CPU time by the CPU's clock"),
+	KERNELS_OWN("context-switches", CONTEXT_SWITCHES, 101,
+		    "times a thread left its CPU"),
+	KERNELS_OWN("cpu-migrations", CPU_MIGRATIONS, 11,
+		    "times a thread changed its CPU"),
+	SOFTWARE("page-faults", PAGE_FAULTS, true, 101, "page faults of both kinds"),
+	SOFTWARE("minor-faults", PAGE_FAULTS_MIN, false, 101,
 		 "page faults served from memory"),
-	SOFTWARE("major-faults", "count", PAGE_FAULTS_MAJ, false,
+	SOFTWARE("major-faults", PAGE_FAULTS_MAJ, false, 11,
 		 "page faults that waited for input"),
-	SOFTWARE("alignment-faults", "count", ALIGNMENT_FAULTS, false,
+	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS, false, 11,
 		 "unaligned accesses that the kernel repaired"),
-	SOFTWARE("emulation-faults", "count", EMULATION_FAULTS, false,
+	SOFTWARE("emulation-faults", EMULATION_FAULTS, false, 11,
 		 "instructions that the kernel emulated"),
-	HARDWARE("cycles", CPU_CYCLES, true, "clock cycles of the core"),
-	HARDWARE("instructions", INSTRUCTIONS, true, "instructions retired"),
-	HARDWARE("branches", BRANCH_INSTRUCTIONS, true, "branches retired"),
-	HARDWARE("branch-misses", BRANCH_MISSES, true, "branches predicted wrongly"),
-	HARDWARE("cache-references", CACHE_REFERENCES, false,
+	HARDWARE("cycles", CPU_CYCLES, true, 600011, "clock cycles of the core"),
+	HARDWARE("instructions", INSTRUCTIONS, true, 600011, "instructions retired"),
+	HARDWARE("branches", BRANCH_INSTRUCTIONS, true, 100003, "branches retired"),
+	HARDWARE("branch-misses", BRANCH_MISSES, true, 10007,
+		 "branches predicted wrongly"),
+	HARDWARE("cache-references", CACHE_REFERENCES, false, 100003,
 		 "accesses to the last-level cache"),
-	HARDWARE("cache-misses", CACHE_MISSES, false, "last-level cache misses"),
-	HARDWARE("bus-cycles", BUS_CYCLES, false, "clock cycles of the bus"),
-	HARDWARE("ref-cycles", REF_CPU_CYCLES, false, "cycles at the nominal frequency"),
-	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND, false,
+	HARDWARE("cache-misses", CACHE_MISSES, false, 10007, "last-level cache misses"),
+	HARDWARE("bus-cycles", BUS_CYCLES, false, 100003, "clock cycles of the bus"),
+	HARDWARE("ref-cycles", REF_CPU_CYCLES, false, 600011,
+		 "cycles at the nominal frequency"),
+	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND, false, 600011,
 		 "cycles without an instruction to issue"),
-	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND, false,
+	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND, false, 600011,
 		 "cycles without room to issue"),
-	CACHE_MISSES("l1d-misses", L1D, "first-level data cache read misses"),
-	CACHE_MISSES("l1i-misses", L1I, "first-level instruction cache misses"),
-	CACHE_MISSES("llc-misses", LL, "last-level cache read misses"),
-	CACHE_MISSES("dtlb-misses", DTLB, "data translations not in the buffer"),
-	CACHE_MISSES("itlb-misses", ITLB, "code translations not in the buffer"),
-	CACHE_MISSES("node-misses", NODE, "reads from another node's memory"),
-	{ NULL, NULL, NULL, 0, 0, false, false },
+	CACHE_MISSES("l1d-misses", L1D, 100003, "first-level data cache read misses"),
+	CACHE_MISSES("l1i-misses", L1I, 10007, "first-level instruction cache misses"),
+	CACHE_MISSES("llc-misses", LL, 10007, "last-level cache read misses"),
+	CACHE_MISSES("dtlb-misses", DTLB, 10007, "data translations not in the buffer"),
+	CACHE_MISSES("itlb-misses", ITLB, 10007, "code translations not in the buffer"),
+	CACHE_MISSES("node-misses", NODE, 10007, "reads from another node's memory"),
+	{ .name = NULL },
 };
 
 /* Names that a perf user's fingers know, and dwell's own. */
@@ -119,6 +137,11 @@ const struct counter *counter_find(const char *name, struct err *e)
 		err_set(e, ERR_USAGE, "no counter '%.40s'; 'dwell list' shows them all",
 			name);
 	return NULL;
+}
+
+bool counter_is_clock(const struct counter *c)
+{
+	return strcmp(c->unit, "ns") == 0;
 }
 
 bool counter_is_user_only(void)

@@ -17,6 +17,7 @@ struct counter {
 	uint64_t config;
 	bool in_default; /* counted when none is asked for */
 	bool in_kernel; /* happens there only: nothing is left of it without the kernel */
+	uint64_t period; /* of samples of it, unless another is asked for; a prime */
 };
 
 /* Ends with .name NULL. */
@@ -25,6 +26,8 @@ extern const struct counter counters[];
 /* Also perf's own spellings ("faults", "cs").  Unknown: NULL, and ERR_USAGE in *e names
  * the nearest. */
 const struct counter *counter_find(const char *name, struct err *e);
+/* Does it count time? */
+bool counter_is_clock(const struct counter *c);
 /* 0 when it can be counted here, else why not and what to do. */
 must_use int counter_probe(const struct counter *c, struct err *e);
 /* Of what happens on both sides, is only what happens outside the kernel counted? */

@@ -22,6 +22,7 @@ enum experiment_trigger {
 	EXPERIMENT_THREAD_TIME, /* the same, and every wait of a thread from end to end */
 	EXPERIMENT_FAULTS,	/* every Nth page fault */
 	EXPERIMENT_STATES,	/* every change of a thread's state */
+	EXPERIMENT_COUNTER,	/* every so many of what a counter counts */
 };
 
 #define EXPERIMENT_EVENTS_MAX 16
@@ -37,9 +38,12 @@ struct experiment_event {
 enum { EXPERIMENT_CPU = 0, EXPERIMENT_BLOCKED = 1, EXPERIMENT_WAIT_CPU = 2 };
 enum { EXPERIMENT_MINOR_FAULTS = 0, EXPERIMENT_MAJOR_FAULTS = 1 };
 
+struct counter;
+
 struct experiment {
 	const char *name, *summary;
 	enum experiment_trigger trigger;
+	const struct counter *counter; /* of EXPERIMENT_COUNTER, else NULL */
 	bool is_pc_only;
 	bool has_variants; /* f… and s… */
 	const char *unit;  /* of the interval: "ns", or "count" */
@@ -60,6 +64,7 @@ struct experiment_choice {
 	const struct experiment *experiment;
 	char name[EXPERIMENT_NAME_MAX]; /* as asked for: "fusertime" */
 	uint64_t interval;		/* in experiment->unit */
+	bool has_own_interval;		/* it was asked for of this one */
 };
 
 /* "fusertime" → usertime at its hi interval.  An unknown name is ERR_USAGE and the

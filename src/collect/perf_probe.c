@@ -82,6 +82,9 @@ int perf_probe(const struct experiment *x, const struct scope *scope, struct err
 	if (x->trigger == EXPERIMENT_STATES)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "why a thread waits is no event of perf's");
+	if (x->trigger == EXPERIMENT_COUNTER)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "counters are sampled on whole CPUs by the system source");
 
 	if (rc == 0)
 		rc = privilege_check(&p, level, e);

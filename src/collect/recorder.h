@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "collect/source.h"
+#include "collect/system_event.h"
 #include "collect/system_late.h"
 #include "host/cpus.h"
 #include "store/writer.h"
@@ -33,7 +34,9 @@ struct recorder {
 /* All borrowed, and alive until free(). */
 struct recorder_settings {
 	const struct cpus *cpus;
-	uint64_t period_ns; /* on average */
+	const struct plan *plans; /* each with one event */
+	size_t n_plans;
+	uint32_t n_at_once; /* no more events are on; 0: as many as can be */
 	bool is_fixed;	    /* every period is the same */
 	bool is_flat;	    /* innermost frames only */
 	bool is_timed;	    /* what samples take is measured */
@@ -48,7 +51,8 @@ struct recorder_settings {
 struct recorder_counted {
 	struct stack_record_stats kernel;
 	struct system_late late;
-	size_t n_images; /* with rows */
+	uint64_t of_events[SYSTEM_EVENTS_MAX]; /* of what was stored, by plan */
+	size_t n_images;		       /* with rows */
 	uint32_t n_gone, n_unnumbered;
 	uint64_t n_again; /* images whose number had been another's */
 };
@@ -70,9 +74,9 @@ struct recorder_ops {
 	uint64_t hz; /* samples a second that cost little, by default */
 	int (*open)(const struct recorder_settings *s, struct recorder **ret,
 		    struct err *e);
-	/* Into this recording, as the events of the plan, from now on; both are borrowed
-	 * until the end. */
-	void (*begin)(struct recorder *r, struct writer *w, const struct plan *plan);
+	/* Into this recording, as the events of the plans, which are the settings' in
+	 * their order, from now on; both are borrowed until the end. */
+	void (*begin)(struct recorder *r, struct writer *w, const struct plan *plans);
 	/* After the first begin(). */
 	int (*start)(struct recorder *r, struct err *e);
 	/* Descriptors to poll for reading; at most max, returns how many. */

@@ -32,6 +32,8 @@ struct system_counts {
 	struct system_classes *classes;
 	struct writer *writer;
 	struct system_counts_events events;
+	/* Of events that are not always on; what rounding left is in the next sample. */
+	double scales[SYSTEM_COUNTS_EVENTS_MAX], rests[SYSTEM_COUNTS_EVENTS_MAX];
 	struct system_stacks *stacks; /* of the recording */
 	struct keys tables[2];
 	struct system_counts_stats stats; /* for good */
@@ -43,6 +45,8 @@ struct system_counts *system_counts_new(struct system_images *images)
 
 	c->images = images;
 	c->classes = system_classes_new(images);
+	for (uint32_t i = 0; i < SYSTEM_COUNTS_EVENTS_MAX; i++)
+		c->scales[i] = 1;
 	return c;
 }
 
@@ -124,7 +128,6 @@ void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 		return;
 	}
 	k->counted.at[*at].count += count;
-	k->counted.at[*at].weight += count * c->events.period;
 }
 
 void system_counts_time(struct system_counts *c, uint64_t key,
@@ -149,13 +152,36 @@ static const struct stack_record *record_of(const struct keys *keys,
 	return (const void *)(keys->records.data + k->at);
 }
 
+void system_counts_scale(struct system_counts *c, uint32_t event, double scale)
+{
+	c->scales[event] = scale;
+}
+
+/* What was counted stands for. */
+static uint64_t weight_of(struct system_counts *c, uint32_t event,
+			  const struct counted *k)
+{
+	uint64_t period = c->events.periods[event], whole;
+	double exact;
+
+	if (!period)
+		return k->weight;
+	if (c->scales[event] == 1)
+		return k->count * period;
+	exact = (double)k->count * (double)period * c->scales[event] + c->rests[event];
+	whole = (uint64_t)exact;
+	c->rests[event] = exact - (double)whole;
+	return whole;
+}
+
 static void write_key(struct system_counts *c, const struct stack_record *r,
 		      const struct counted *k, uint64_t now_ns)
 {
+	uint32_t event = r->state % SYSTEM_COUNTS_EVENTS_MAX;
 	struct model_sample sample = {
 		.time_ns = now_ns,
-		.weight = k->weight,
-		.event = c->events.ids[r->state % SYSTEM_COUNTS_EVENTS_MAX],
+		.weight = weight_of(c, event, k),
+		.event = c->events.ids[event],
 		.thread = system_classes_id(c->classes, r),
 		.count = (uint32_t)k->count,
 	};
@@ -167,6 +193,7 @@ static void write_key(struct system_counts *c, const struct stack_record *r,
 	if (k->count)
 		writer_sample(c->writer, &sample);
 	c->stats.samples += k->count;
+	c->stats.of_events[event] += k->count;
 	if (!k->n_waits)
 		return;
 	sample.weight = k->wait_ns;

@@ -28,8 +28,9 @@ struct system_images;
 /* Of the recording, by the number that keys have. */
 struct system_counts_events {
 	uint32_t ids[SYSTEM_COUNTS_EVENTS_MAX];
-	uint64_t period; /* that a count stands for */
-	bool is_kept;	 /* keys are told once, and stay; of threads */
+	/* What a count stands for; 0: its time is told. */
+	uint64_t periods[SYSTEM_COUNTS_EVENTS_MAX];
+	bool is_kept; /* keys are told once, and stay; of threads */
 	/* How wakers are called; borrowed. */
 	const struct state_code *code;
 };
@@ -37,6 +38,7 @@ struct system_counts_events {
 struct system_counts_stats {
 	uint64_t samples; /* put into recordings */
 	uint64_t strays;  /* counted under a key that nobody told of */
+	uint64_t of_events[SYSTEM_COUNTS_EVENTS_MAX]; /* of the samples */
 	uint64_t stops[UNWIND_N_STOPS];
 };
 
@@ -56,6 +58,9 @@ void system_counts_time(struct system_counts *c, uint64_t key,
 /* Samples go into this recording from now on. */
 void system_counts_begin(struct system_counts *c, struct writer *w,
 			 const struct system_counts_events *events);
+/* From now on a sample of that event stands for so many times its period: it was not on
+ * all the time. */
+void system_counts_scale(struct system_counts *c, uint32_t event, double scale);
 /* Everything counted in a table becomes samples of now; its keys are forgotten. */
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns);
 /* What names need goes into the recording: maps of compilers, and the kernel's symbols

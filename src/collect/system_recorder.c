@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "collect/facts.h"
+#include "collect/counter_experiment.h"
 #include "collect/system_counts.h"
 #include "collect/system_images.h"
 #include "collect/system_numbers.h"
@@ -17,8 +18,25 @@
 #define ROWS_BYTES ((size_t)24 << 20)
 #define JITTER_NS  UINT64_C(100000000)
 #define DRAIN_NS   UINT64_C(1000000000)
+/* The share of the time that an event is on is that of the last few drains: in one alone
+ * it may have been on for a moment only. */
+#define SHARE_DECAY 0.8
+/* Two readings that are a moment apart. */
+#define ALWAYS_ON 0.9995
 
 extern const struct source_ops system_source;
+
+/* One that is sampled. */
+struct event {
+	struct system_event what;
+	uint32_t id; /* in the recording */
+	/* When that began. */
+	struct system_events_share share_before;
+	uint64_t samples_before;
+	/* Of the last drains; and when it was looked at last. */
+	double on_ns, of_ns;
+	struct system_events_share share_seen;
+};
 
 /* Joins the sampler, the rows it walks by, the images it met and the counts. */
 struct system {
@@ -28,12 +46,13 @@ struct system {
 	struct system_images *images;
 	struct system_numbers *numbers;
 	struct system_counts *counts;
-	uint64_t period_ns, drain_ns;
+	uint64_t drain_ns;
+	struct event events[SYSTEM_EVENTS_MAX];
+	size_t n_events;
 	uint64_t jittered_ns, drained_ns;
 	uint64_t fetched_ns, longest_gap_ns;
 	/* The recording, and of the sums what earlier ones told. */
 	struct writer *writer;
-	uint32_t event;
 	struct recorder_status before;
 };
 
@@ -86,8 +105,11 @@ static int make_numbers(struct system *s, struct err *e)
 static int make_sampler(struct system *s, const struct recorder_settings *x,
 			struct err *e)
 {
+	struct system_event events[SYSTEM_EVENTS_MAX];
 	struct system_sampler_settings settings = { .cpus = x->cpus,
-						    .period_ns = x->period_ns,
+						    .events = events,
+						    .n_events = x->n_plans,
+						    .n_at_once = x->n_at_once,
 						    .is_fixed = x->is_fixed,
 						    .is_flat = x->is_flat,
 						    .is_timed = x->is_timed,
@@ -98,6 +120,12 @@ static int make_sampler(struct system *s, const struct recorder_settings *x,
 		.ctx = s, .image = on_image, .stack = on_stack, .count = on_count
 	};
 
+	if (x->n_plans > SYSTEM_EVENTS_MAX)
+		return err_set(e, ERR_USAGE, "at most %d events", SYSTEM_EVENTS_MAX);
+	s->n_events = x->n_plans;
+	for (size_t i = 0; i < x->n_plans; i++)
+		events[i] = s->events[i].what =
+			counter_experiment_event(&x->plans[i].choice);
 	return system_sampler_new(&settings, &sink, &s->sampler, e);
 }
 
@@ -127,7 +155,6 @@ static int system_open(const struct recorder_settings *x, struct recorder **ret,
 	int rc;
 
 	s->base.ops = &system_recorder;
-	s->period_ns = x->period_ns;
 	s->drain_ns = x->drain_ns ? x->drain_ns : DRAIN_NS;
 	rc = make(s, x, e);
 	if (rc < 0)
@@ -137,15 +164,24 @@ static int system_open(const struct recorder_settings *x, struct recorder **ret,
 	return rc;
 }
 
-static void system_begin(struct recorder *r, struct writer *w, const struct plan *plan)
+static void system_begin(struct recorder *r, struct writer *w, const struct plan *plans)
 {
 	struct system *s = (struct system *)r;
-	struct system_counts_events events = { .ids = { plan->events[0] },
-					       .period = s->period_ns };
+	const struct system_counts_stats *stats = system_counts_stats(s->counts);
+	struct system_counts_events all = { 0 };
+	struct system_events_share shares[SYSTEM_EVENTS_MAX];
 
+	system_sampler_shares(s->sampler, shares);
+	for (size_t i = 0; i < s->n_events; i++) {
+		struct event *ev = &s->events[i];
+
+		ev->id = all.ids[i] = plans[i].events[0];
+		all.periods[i] = ev->what.period;
+		ev->share_before = shares[i];
+		ev->samples_before = stats->of_events[i];
+	}
 	s->writer = w;
-	s->event = plan->events[0];
-	system_counts_begin(s->counts, w, &events);
+	system_counts_begin(s->counts, w, &all);
 }
 
 static int system_start(struct recorder *r, struct err *e)
@@ -175,6 +211,29 @@ static void note_fetch(struct system *s)
 	s->fetched_ns = now_ns;
 }
 
+/* What was taken since the last time stands for the time that its event was off, too. */
+static void scale_events(struct system *s)
+{
+	struct system_events_share shares[SYSTEM_EVENTS_MAX];
+
+	if (!system_sampler_takes_turns(s->sampler))
+		return;
+	system_sampler_shares(s->sampler, shares);
+	for (size_t i = 0; i < s->n_events; i++) {
+		struct event *ev = &s->events[i];
+
+		ev->on_ns = ev->on_ns * SHARE_DECAY +
+			    (double)(shares[i].on_ns - ev->share_seen.on_ns);
+		ev->of_ns = ev->of_ns * SHARE_DECAY +
+			    (double)(shares[i].of_ns - ev->share_seen.of_ns);
+		ev->share_seen = shares[i];
+		system_counts_scale(s->counts, (uint32_t)i,
+				    ev->on_ns > 0 && ev->on_ns < ev->of_ns * ALWAYS_ON
+					    ? ev->of_ns / ev->on_ns
+					    : 1);
+	}
+}
+
 static void system_drain(struct recorder *r, uint64_t now_ns)
 {
 	struct system *s = (struct system *)r;
@@ -183,6 +242,7 @@ static void system_drain(struct recorder *r, uint64_t now_ns)
 	note_fetch(s);
 	s->drained_ns = now_ns;
 	system_sampler_follow(s->sampler);
+	scale_events(s);
 	system_counts_write(s->counts, table, now_ns);
 	system_rows_tick(s->rows, now_ns);
 	system_numbers_tick(s->numbers, now_ns);
@@ -231,9 +291,42 @@ static void system_status(const struct recorder *r, struct recorder_status *ret)
 	ret->samples = c->kernel.samples;
 	ret->stored = counts->samples;
 	ret->lost = c->kernel.lost + counts->strays;
+	memcpy(c->of_events, counts->of_events, sizeof(c->of_events));
 	memcpy(ret->stops, counts->stops, sizeof(ret->stops));
 	ret->longest_gap_ns = s->longest_gap_ns;
 	ret->kernel_bytes = system_rows_bytes(s->rows) + system_sampler_bytes(s->sampler);
+}
+
+static void note_event(struct system *s, const struct event *ev,
+		       const struct system_events_share *now, uint64_t samples)
+{
+	const struct system_events_share *before = &ev->share_before;
+	const char *unit = ev->what.counter->unit;
+
+	facts_add_for(s->writer, ev->id, FACT_RATE, "requested-period", unit,
+		      ev->what.period);
+	facts_add_for(s->writer, ev->id, FACT_RATE, "delivered", "count",
+		      samples - ev->samples_before);
+	if (s->n_events == 1 && !system_sampler_takes_turns(s->sampler))
+		return;
+	facts_add_for(s->writer, ev->id, FACT_RATE, "time-on", "ns",
+		      now->on_ns - before->on_ns);
+	facts_add_for(s->writer, ev->id, FACT_RATE, "time-of", "ns",
+		      now->of_ns - before->of_ns);
+	if (!counter_is_clock(ev->what.counter)) /* they go on while a CPU idles */
+		facts_add_for(s->writer, ev->id, FACT_RATE, "counted", unit,
+			      now->counted - before->counted);
+}
+
+/* Of this recording. */
+static void note_events(struct system *s)
+{
+	const struct system_counts_stats *stats = system_counts_stats(s->counts);
+	struct system_events_share shares[SYSTEM_EVENTS_MAX];
+
+	system_sampler_shares(s->sampler, shares);
+	for (size_t i = 0; i < s->n_events; i++)
+		note_event(s, &s->events[i], &shares[i], stats->of_events[i]);
 }
 
 /* Since the last recording's end. */
@@ -243,10 +336,7 @@ static void note_numbers(struct system *s)
 	struct recorder_status st;
 
 	system_status(&s->base, &st);
-	facts_add_for(s->writer, s->event, FACT_RATE, "requested-period", "ns",
-		      s->period_ns);
-	facts_add_for(s->writer, s->event, FACT_RATE, "delivered", "count",
-		      st.stored - was->stored);
+	note_events(s);
 	facts_loss(s->writer, "lost-samples", st.lost - was->lost);
 	if (st.counted.late.n_late > was->counted.late.n_late)
 		facts_loss(s->writer, "late-samples",

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "collect/system_clock.h"
 #include "unwind/stop.h"
 #include "sampler.skel.h"
 
@@ -21,7 +20,7 @@ struct system_sampler {
 	struct system_sink sink;
 	struct sampler *skeleton;
 	struct system_rings *rings;
-	struct system_clock *clock;
+	struct system_events *events;
 	uint32_t n_cpus; /* that CPU numbers are below */
 	struct stack_record_set *table;
 	struct stack_record_stats *stats;
@@ -44,6 +43,17 @@ static size_t late_bytes(const struct system_sampler *s)
 	return (size_t)s->n_cpus * sizeof(struct stack_record_late);
 }
 
+/* Those that tell how late their samples are. */
+static uint32_t clock_events(const struct system_sampler_settings *s)
+{
+	uint32_t clocks = s->n_events ? 0 : 1;
+
+	for (size_t i = 0; i < s->n_events; i++)
+		if (counter_is_clock(s->events[i].counter))
+			clocks |= UINT32_C(1) << i;
+	return clocks;
+}
+
 static void configure(struct system_sampler *s)
 {
 	struct sampler *k = s->skeleton;
@@ -54,6 +64,8 @@ static void configure(struct system_sampler *s)
 	k->rodata->is_timed = s->settings.is_timed;
 	k->rodata->has_threads = s->settings.has_threads;
 	k->rodata->has_processes = s->settings.has_processes;
+	k->rodata->has_events = s->settings.n_events > 1;
+	k->rodata->clocks = clock_events(&s->settings);
 	k->rodata->n_sets = s->settings.n_sets;
 	k->rodata->wake_bytes = (uint32_t)(s->settings.ring_bytes / 2);
 	bpf_map__set_max_entries(k->maps.rings, s->n_cpus);
@@ -82,6 +94,18 @@ static int load(struct system_sampler *s, struct err *e)
 	return 0;
 }
 
+static int make_events(struct system_sampler *s, struct err *e)
+{
+	struct system_events_settings settings = { .cpus = s->settings.cpus,
+						   .events = s->settings.events,
+						   .n_events = s->settings.n_events,
+						   .period_ns = s->settings.period_ns,
+						   .is_fixed = s->settings.is_fixed,
+						   .n_at_once = s->settings.n_at_once };
+
+	return system_events_new(&settings, &s->events, e);
+}
+
 int system_sampler_new(const struct system_sampler_settings *settings,
 		       const struct system_sink *sink, struct system_sampler **ret,
 		       struct err *e)
@@ -92,13 +116,14 @@ int system_sampler_new(const struct system_sampler_settings *settings,
 
 	s->settings = *settings;
 	s->sink = *sink;
-	s->clock = system_clock_new(cpus, settings->period_ns, settings->is_fixed);
 	s->n_cpus = cpus->ids.at[cpus->ids.n - 1] + 1;
 	if (!s->settings.n_sets)
 		s->settings.n_sets = DEFAULT_SETS;
 	if (!s->settings.ring_bytes)
 		s->settings.ring_bytes = SYSTEM_RINGS_BYTES;
-	rc = load(s, e);
+	rc = make_events(s, e);
+	if (rc == 0)
+		rc = load(s, e);
 	if (rc == 0)
 		rc = system_rings_new(bpf_map__fd(s->skeleton->maps.rings), cpus,
 				      s->settings.ring_bytes, sink, &s->rings, e);
@@ -112,7 +137,7 @@ void system_sampler_free(struct system_sampler *s)
 {
 	if (!s)
 		return;
-	system_clock_free(s->clock);
+	system_events_free(s->events);
 	system_rings_free(s->rings);
 	if (s->table && s->table != MAP_FAILED)
 		munmap(s->table, table_bytes(s));
@@ -153,7 +178,7 @@ int system_sampler_check(struct system_sampler *s, struct err *e)
 {
 	struct stack_record_stats stats;
 	uint64_t walked = 0;
-	int rc = system_clock_try(s->skeleton->progs.sample, e);
+	int rc = system_events_try(s->skeleton->progs.sample, e);
 
 	if (rc < 0)
 		return rc;
@@ -172,12 +197,12 @@ int system_sampler_check(struct system_sampler *s, struct err *e)
 
 int system_sampler_start(struct system_sampler *s, struct err *e)
 {
-	return system_clock_start(s->clock, s->skeleton->progs.sample, e);
+	return system_events_start(s->events, s->skeleton->progs.sample, e);
 }
 
 void system_sampler_follow(struct system_sampler *s)
 {
-	system_clock_follow(s->clock);
+	system_events_follow(s->events);
 }
 
 int system_sampler_fd(const struct system_sampler *s)
@@ -223,17 +248,28 @@ unsigned system_sampler_drain(struct system_sampler *s)
 
 void system_sampler_jitter(struct system_sampler *s)
 {
-	system_clock_jitter(s->clock, s->stats);
+	system_events_jitter(s->events, s->stats);
 }
 
 void system_sampler_pause(struct system_sampler *s, bool is_paused)
 {
-	system_clock_pause(s->clock, is_paused);
+	system_events_pause(s->events, is_paused);
 }
 
 void system_sampler_stop(struct system_sampler *s)
 {
-	system_clock_stop(s->clock);
+	system_events_stop(s->events);
+}
+
+bool system_sampler_takes_turns(const struct system_sampler *s)
+{
+	return system_events_take_turns(s->events);
+}
+
+void system_sampler_shares(struct system_sampler *s,
+			   struct system_events_share ret[SYSTEM_EVENTS_MAX])
+{
+	system_events_shares(s->events, ret);
 }
 
 void system_sampler_stats(const struct system_sampler *s, struct stack_record_stats *ret)

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/system_events.h"
 #include "collect/system_late.h"
 #include "collect/system_rings.h"
 #include "collect/system_numbers.h"
@@ -25,7 +26,10 @@ struct system_sampler;
 
 struct system_sampler_settings {
 	const struct cpus *cpus;
-	uint64_t period_ns; /* on average */
+	const struct system_event *events; /* that are sampled */
+	size_t n_events;		   /* 0: the CPU's clock, at period_ns */
+	uint64_t period_ns;
+	uint32_t n_at_once; /* no more events are on; 0: as many as can be */
 	bool is_fixed;	    /* every period is the same */
 	bool is_flat;	    /* innermost frames only */
 	bool is_timed;	    /* what samples take is measured */
@@ -62,13 +66,18 @@ void system_sampler_fetch(struct system_sampler *s);
 /* And all counts of the table that was filled so far, which is returned: from now on it
  * is the other's turn. */
 unsigned system_sampler_drain(struct system_sampler *s);
-/* Draw the next periods. */
+/* Draw the next periods, and it is the next events' turn. */
 void system_sampler_jitter(struct system_sampler *s);
 /* Samples are taken, or not. */
 void system_sampler_pause(struct system_sampler *s, bool is_paused);
 /* No more samples. */
 void system_sampler_stop(struct system_sampler *s);
 
+/* May an event have been off for a part of the time? */
+bool system_sampler_takes_turns(const struct system_sampler *s);
+/* How long each was on. */
+void system_sampler_shares(struct system_sampler *s,
+			   struct system_events_share ret[SYSTEM_EVENTS_MAX]);
 /* Sums over the CPUs. */
 void system_sampler_stats(const struct system_sampler *s, struct stack_record_stats *ret);
 /* How late samples are, where that is measured. */

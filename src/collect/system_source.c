@@ -14,12 +14,23 @@ extern const struct source_ops system_source;
 struct system {
 	struct source base;
 	struct source_context context;
-	const struct plan *plan;
+	struct plan plans[SYSTEM_EVENTS_MAX];
+	size_t n_plans;
 	struct cpus cpus;
 	struct recorder *recorder;
 };
 
-/* What the programs can do: the CPU's time, of all that runs there. */
+/* Whether this machine has it. */
+static int try_counter(const struct experiment *x, struct err *e)
+{
+	const struct system_event ev = { .counter = x->counter, .period = x->on };
+	const struct system_event_how own_thread = { .tid = 0, .cpu = -1 };
+	own(closep) int fd = system_event_open(&ev, &own_thread, e);
+
+	return fd < 0 ? ERR_UNSUPPORTED : 0;
+}
+
+/* What the programs can do: count what CPUs count, of all that runs there. */
 static int system_probe(const struct experiment *x, const struct scope *scope,
 			struct err *e)
 {
@@ -31,10 +42,14 @@ static int system_probe(const struct experiment *x, const struct scope *scope,
 	if (scope->kind != SCOPE_CPUS)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "it profiles whole CPUs: 'dwell attach -a'");
-	if (x->trigger != EXPERIMENT_CPU_TIME)
-		return err_set(e, ERR_UNSUPPORTED, "it samples CPU time only");
+	if (x->trigger != EXPERIMENT_CPU_TIME && x->trigger != EXPERIMENT_COUNTER)
+		return err_set(e, ERR_UNSUPPORTED, "it samples CPU time and counters");
 
-	int rc = cpus_online(&cpus, e);
+	int rc = x->counter ? try_counter(x, e) : 0;
+
+	if (rc < 0)
+		return rc;
+	rc = cpus_online(&cpus, e);
 
 	if (rc == 0)
 		rc = system_sampler_new(&settings, &sink, &s, e);
@@ -45,16 +60,17 @@ static int system_probe(const struct experiment *x, const struct scope *scope,
 	return rc < 0 ? ERR_OS : 0;
 }
 
-static void system_range(unused const struct experiment *x, uint64_t *ret_min,
+static void system_range(const struct experiment *x, uint64_t *ret_min,
 			 uint64_t *ret_resolution)
 {
-	*ret_min = 10000;
+	*ret_min = x->min;
 	*ret_resolution = 1;
 }
 
-static const char *system_how(unused const struct experiment *x, unused unsigned column)
+static const char *system_how(const struct experiment *x, unused unsigned column)
 {
-	return "system cpu-clock, counted in the kernel";
+	return x->counter ? "system, counted in the kernel"
+			  : "system cpu-clock, counted in the kernel";
 }
 
 static void system_free(struct source *source)
@@ -66,15 +82,24 @@ static void system_free(struct source *source)
 	free(s);
 }
 
-static int one_plan(struct system *s, struct err *e)
+/* All have stacks, or none. */
+static int take_plans(struct system *s, struct err *e)
 {
 	for (size_t i = 0; i < s->context.n_plans; i++) {
-		if (s->context.plans[i].source != &system_source)
+		const struct plan *p = &s->context.plans[i];
+
+		if (p->source != &system_source)
 			continue;
-		if (s->plan)
+		if (s->n_plans == SYSTEM_EVENTS_MAX)
+			return err_set(e, ERR_USAGE, "at most %d events",
+				       SYSTEM_EVENTS_MAX);
+		s->plans[s->n_plans++] = *p;
+		if (p->choice.experiment->is_pc_only !=
+		    s->plans[0].choice.experiment->is_pc_only)
 			return err_set(e, ERR_UNSUPPORTED,
-				       "the system source feeds one experiment");
-		s->plan = &s->context.plans[i];
+				       "the system source takes stacks of all that it "
+				       "feeds or of nothing: not %s with %s",
+				       s->plans[0].choice.name, p->choice.name);
 	}
 	return 0;
 }
@@ -90,26 +115,30 @@ static int take_cpus(struct system *s, struct err *e)
 	return 0;
 }
 
-static int open_system(struct system *s, struct err *e)
+static int make_recorder(struct system *s, struct err *e)
 {
-	int rc = one_plan(s, e);
-
-	if (rc == 0)
-		rc = take_cpus(s, e);
-	if (rc < 0)
-		return rc;
-
 	struct recorder_settings settings = {
 		.cpus = &s->cpus,
-		.period_ns = s->plan->choice.interval,
-		.is_flat = s->plan->choice.experiment->is_pc_only,
+		.plans = s->plans,
+		.n_plans = s->n_plans,
+		.is_flat = s->plans[0].choice.experiment->is_pc_only,
 		.has_processes = true,
 		.has_threads = true,
 	};
 
-	rc = system_recorder.open(&settings, &s->recorder, e);
+	return system_recorder.open(&settings, &s->recorder, e);
+}
+
+static int open_system(struct system *s, struct err *e)
+{
+	int rc = take_plans(s, e);
+
 	if (rc == 0)
-		system_recorder.begin(s->recorder, s->context.writer, s->plan);
+		rc = take_cpus(s, e);
+	if (rc == 0)
+		rc = make_recorder(s, e);
+	if (rc == 0)
+		system_recorder.begin(s->recorder, s->context.writer, s->plans);
 	return rc;
 }
 
@@ -153,6 +182,16 @@ static void system_sync(struct source *source)
 	system_recorder.drain(((struct system *)source)->recorder, clock_monotonic_ns());
 }
 
+/* What the samples of CPU time stand for: of the first that there is. */
+static uint64_t sampled_cpu_ns(const struct system *s,
+			       const struct recorder_counted *counts)
+{
+	for (size_t i = 0; i < s->n_plans; i++)
+		if (s->plans[i].choice.experiment->trigger == EXPERIMENT_CPU_TIME)
+			return counts->of_events[i] * s->plans[i].choice.interval;
+	return 0;
+}
+
 static void system_stats(const struct source *source, struct source_stats *ret)
 {
 	const struct system *s = (const struct system *)source;
@@ -162,7 +201,7 @@ static void system_stats(const struct source *source, struct source_stats *ret)
 	*ret = (struct source_stats){
 		.samples = st.stored,
 		.lost = st.lost,
-		.cpu_ns = st.stored * s->plan->choice.interval,
+		.cpu_ns = sampled_cpu_ns(s, &st.counted),
 	};
 }
 

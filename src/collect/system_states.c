@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/state_calls.h"
-#include "collect/system_clock.h"
+#include "collect/system_events.h"
 #include "host/clock.h"
 #include "states.skel.h"
 
@@ -28,7 +28,7 @@ struct system_states {
 	struct state_code code;
 	struct states *skeleton;
 	struct system_rings *rings;
-	struct system_clock *clock;
+	struct system_events *clock;
 	uint32_t n_cpus; /* that CPU numbers are below */
 	const struct state_record_sum *sums;
 	const struct stack_record_stats *stats;
@@ -100,9 +100,13 @@ int system_states_new(const struct system_states_settings *settings,
 
 	s->settings = *settings;
 	s->sink = *sink;
-	s->clock = system_clock_new(cpus, settings->period_ns, false);
 	s->n_cpus = cpus->ids.at[cpus->ids.n - 1] + 1;
-	rc = load(s, e);
+	rc = system_events_new(
+		&(struct system_events_settings){ .cpus = cpus,
+						  .period_ns = settings->period_ns },
+		&s->clock, e);
+	if (rc == 0)
+		rc = load(s, e);
 	if (rc == 0)
 		rc = system_rings_new(bpf_map__fd(s->skeleton->maps.rings), cpus,
 				      SYSTEM_RINGS_BYTES, &sink->rings, &s->rings, e);
@@ -116,7 +120,7 @@ void system_states_free(struct system_states *s)
 {
 	if (!s)
 		return;
-	system_clock_free(s->clock);
+	system_events_free(s->clock);
 	system_rings_free(s->rings);
 	if (s->sums)
 		munmap((void *)s->sums, SUMS_BYTES);
@@ -205,7 +209,7 @@ int system_states_start(struct system_states *s, struct err *e)
 	if (rc == 0 && !s->is_paused)
 		set_from(s, clock_monotonic_ns());
 	if (rc == 0)
-		rc = system_clock_start(s->clock, s->skeleton->progs.sampled, e);
+		rc = system_events_start(s->clock, s->skeleton->progs.sampled, e);
 	s->is_started = rc == 0;
 	return rc;
 }
@@ -260,12 +264,12 @@ void system_states_drain(struct system_states *s)
 
 void system_states_follow_cpus(struct system_states *s)
 {
-	system_clock_follow(s->clock);
+	system_events_follow(s->clock);
 }
 
 void system_states_jitter(struct system_states *s)
 {
-	system_clock_jitter(s->clock, s->stats);
+	system_events_jitter(s->clock, s->stats);
 }
 
 void system_states_pause(struct system_states *s, bool is_paused)
@@ -283,7 +287,7 @@ void system_states_stop(struct system_states *s)
 	if (!s->is_started)
 		return;
 	s->is_started = false;
-	system_clock_stop(s->clock);
+	system_events_stop(s->clock);
 	states__detach(s->skeleton);
 	if (for_all_threads(s->skeleton->progs.cut, NULL) < 0)
 		return;

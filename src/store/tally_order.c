@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The order in which a tally is written: by content, so that the same content gives the
- * same bytes, and so that what is alike lies together.  Images by path, locations by
- * image and offset, stacks depth first with their callees by location, samples by event,
- * image of the innermost frame, thread and stack.
+ * same bytes, and so that what is alike lies together.  Events of time first, images by
+ * path, locations by image and offset, stacks depth first with their callees by location,
+ * samples by event, image of the innermost frame, thread and stack.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,18 +97,28 @@ static int compare_threads(const void *a, const void *b, void *ctx)
 	return order ? order : compare_u64(x->tid, y->tid);
 }
 
+static bool is_time(const struct tally *t, const struct model_event *ev)
+{
+	return strcmp(intern_get(t->strings, ev->unit), "ns") == 0;
+}
+
+/* Time is what reports show first. */
 static int compare_events(const void *a, const void *b, void *ctx)
 {
 	const struct context *c = ctx;
 	const struct model_event *x = item(c, FORMAT_EVENTS, a);
 	const struct model_event *y = item(c, FORMAT_EVENTS, b);
-	int order = compare_strings(c->t, x->name, y->name);
+	int order = compare_u64(!is_time(c->t, x), !is_time(c->t, y));
 
+	if (!order)
+		order = compare_strings(c->t, x->name, y->name);
 	if (!order)
 		order = compare_strings(c->t, x->experiment, y->experiment);
 	if (!order)
 		order = compare_strings(c->t, x->unit, y->unit);
-	return order ? order : compare_u64(x->flags, y->flags);
+	if (!order)
+		order = compare_u64(x->flags, y->flags);
+	return order ? order : compare_u64(x->period, y->period);
 }
 
 static int compare_locations(const void *a, const void *b, void *ctx)

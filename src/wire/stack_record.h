@@ -73,7 +73,8 @@ enum stack_record_flag {
 struct stack_record {
 	uint16_t kind;
 	uint16_t table; /* where the key is counted */
-	uint32_t state; /* enum state_record_state, where times are summed */
+	uint32_t state; /* enum state_record_state, where times are summed; else the event
+			 */
 	uint64_t key;
 	uint64_t time_ns;  /* when the names were read, where threads are told apart */
 	uint32_t pid, tid; /* of the first that had it */

@@ -20,8 +20,10 @@ struct bpf_perf_event_data {
 };
 
 /* Set before loading. */
-const volatile bool is_timed = false; /* what a sample takes is measured */
-const volatile uint32_t n_sets = 1;   /* of a table, a power of two */
+const volatile bool is_timed = false;	/* what a sample takes is measured */
+const volatile uint32_t n_sets = 1;	/* of a table, a power of two */
+const volatile bool has_events = false; /* several: a key is of one of them */
+const volatile uint32_t clocks = 1;	/* bit i: event i is a clock, with a timer */
 
 /* 0 or 1: the table that is filled. */
 uint32_t active_table = 0;
@@ -68,6 +70,8 @@ static __always_inline void take_names(struct scratch *s, struct task_struct *ta
 	uint64_t ids = bpf_get_current_pid_tgid(), hash = s->walk.hash;
 	struct task_struct *leader = task->group_leader;
 
+	if (has_events)
+		hash = taking_mix(hash, r->state);
 	r->pid = ids >> 32;
 	r->tid = (uint32_t)ids;
 	r->cgroup = bpf_get_current_cgroup_id();
@@ -169,6 +173,8 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (!s || !st || !ring)
 		return 0;
 	st->samples++;
+	if (has_events)
+		s->walk.record.state = bpf_get_attach_cookie(ctx);
 	s->walk.n_kernel = s->walk.n = s->walk.stop = s->walk.has_address =
 		s->walk.wanted_image = 0;
 	s->walk.hash = 0;
@@ -187,8 +193,11 @@ int sample(struct bpf_perf_event_data *ctx)
 	taking_put_image(st, ring, s);
 	if (is_timed) {
 		note_cost(st, begin_ns, counting_ns, is_hit);
-		late_note(ctx, cpu, begin_ns,
-			  registers_are_user(&ctx->regs) ? 0 : registers_pc(&ctx->regs));
+		if (clocks >> (s->walk.record.state & 31) & 1)
+			late_note(ctx, cpu, begin_ns,
+				  registers_are_user(&ctx->regs)
+					  ? 0
+					  : registers_pc(&ctx->regs));
 	}
 	return 0;
 }

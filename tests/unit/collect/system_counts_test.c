@@ -38,7 +38,9 @@ static uint32_t event_of(struct fixture *f, const char *name)
 
 static void set_up_as(struct fixture *f, bool is_kept)
 {
-	struct system_counts_events events = { .period = PERIOD_NS, .is_kept = is_kept };
+	struct system_counts_events events = {
+		.periods = { [STATE_RECORD_USER] = PERIOD_NS }, .is_kept = is_kept
+	};
 
 	memset(f, 0, sizeof(*f));
 	snprintf(f->path, sizeof(f->path), "/tmp/system_counts_test.XXXXXX");
@@ -135,6 +137,28 @@ static void a_key_is_one_sample_of_all_that_was_counted(void **state)
 	assert_int_equal(f.samples.count[0], 7);
 	assert_int_equal(f.samples.weight[0], 7 * PERIOD_NS);
 	assert_int_equal(system_counts_stats(f.counts)->samples, 7);
+	tear_down(&f);
+}
+
+/* Also where a sample stands for less than one more of its period. */
+static void what_was_off_at_times_is_scaled_as_a_whole(void **state)
+{
+	struct fixture f;
+	uint64_t weight = 0;
+
+	(void)state;
+	set_up(&f);
+	system_counts_scale(f.counts, STATE_RECORD_USER, 1.0004);
+	for (uint64_t key = 1; key <= 1000; key++) {
+		struct stack_record r = running(key, 100);
+
+		count(&f, &r, 1);
+	}
+	system_counts_write(f.counts, 0, 1);
+	finish(&f);
+	for (size_t i = 0; i < f.samples.n; i++)
+		weight += f.samples.weight[i];
+	assert_in_range(weight, 1000399, 1000400);
 	tear_down(&f);
 }
 
@@ -468,6 +492,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_key_is_one_sample_of_all_that_was_counted),
+		cmocka_unit_test(what_was_off_at_times_is_scaled_as_a_whole),
 		cmocka_unit_test(what_nobody_told_of_is_a_stray),
 		cmocka_unit_test(the_tables_are_apart),
 		cmocka_unit_test(processes_of_one_name_and_executable_are_one_class),

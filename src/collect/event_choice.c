@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/event_choice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "collect/counter_experiment.h"
+
+#define NAME_MAX_BYTES 128
+
+/* "NAME", "NAME:INTERVAL", "NAME@HZ". */
+struct parts {
+	char name[NAME_MAX_BYTES];
+	char sign; /* 0: neither */
+	const char *rate;
+};
+
+static int split(const char *text, struct parts *ret, struct err *e)
+{
+	size_t n = strcspn(text, ":@");
+
+	if (n >= sizeof(ret->name))
+		return err_set(e, ERR_USAGE, "there is no event '%.40s…'", text);
+	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)n, text);
+	ret->sign = text[n];
+	ret->rate = text + n + (text[n] != '\0');
+	return 0;
+}
+
+static int set_rate(const struct parts *p, struct experiment_choice *c, struct err *e)
+{
+	uint64_t hz;
+	int rc;
+
+	if (!p->sign)
+		return 0;
+	if (p->sign == ':')
+		return experiment_set_interval(c, p->rate, e);
+	rc = text_parse_u64(p->rate, &hz, e);
+	if (rc < 0)
+		return err_in(e, rc, c->name);
+	if (strcmp(c->experiment->unit, "ns") != 0)
+		return err_set(e, ERR_USAGE,
+			       "%s does not measure time: say of how many one is a "
+			       "sample, like %s:%llu",
+			       c->name, c->name, (unsigned long long)c->experiment->on);
+	return experiment_set_frequency(c, hz, e);
+}
+
+/* "sched:sched_switch": which the kernel counts in another way. */
+static bool is_tracepoint(const struct parts *p, const struct err *why)
+{
+	return p->sign == ':' && why->code == ERR_USAGE && *p->rate &&
+	       strspn(p->rate, "0123456789") == 0;
+}
+
+int event_choice_parse(const char *text, uint64_t period_ns, bool is_pc_only,
+		       struct experiment_choice *ret, struct err *e)
+{
+	const struct counter *counter;
+	struct err why = { 0 };
+	struct parts p;
+	int rc = split(text, &p, e);
+
+	if (rc < 0)
+		return rc;
+	/* As the column of the CPU's clock is called. */
+	counter = counter_find(strcmp(p.name, "cpu-time") == 0 ? "cpu-clock" : p.name,
+			       &why);
+	if (!counter && is_tracepoint(&p, &why))
+		return err_set(e, ERR_USAGE,
+			       "'%.60s' is no counter: tracepoints are not sampled; "
+			       "'dwell list' shows what is",
+			       text);
+	if (!counter)
+		return err_set(e, why.code, "%s", why.text);
+	*ret = (struct experiment_choice){ .experiment = counter_experiment(counter,
+									    is_pc_only) };
+	ret->interval = counter_is_clock(counter) ? period_ns : ret->experiment->on;
+	snprintf(ret->name, sizeof(ret->name), "%s", ret->experiment->name);
+	return set_rate(&p, ret, e);
+}
+
+int event_choice_parse_any(const char *text, struct experiment_choice *ret,
+			   bool *ret_has_interval, struct err *e)
+{
+	const struct counter *counter;
+	struct parts p;
+	int rc = split(text, &p, e);
+
+	if (rc < 0)
+		return rc;
+	*ret_has_interval = p.sign != 0;
+	rc = experiment_find(p.name, ret, e);
+	counter = rc < 0 ? counter_find(p.name, NULL) : NULL;
+	if (counter) {
+		rc = 0;
+		*ret = (struct experiment_choice){ .experiment = counter_experiment(
+							   counter, false) };
+		ret->interval = ret->experiment->on;
+		snprintf(ret->name, sizeof(ret->name), "%s", ret->experiment->name);
+	}
+	return rc < 0 ? rc : set_rate(&p, ret, e);
+}

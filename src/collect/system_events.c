@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/system_events.h"
+
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "collect/system_fit.h"
+#include "host/clock.h"
+
+#define JITTER_PER_MILLE 100
+#define TRY_PERIOD_NS	 100000
+#define TRY_NS		 10000000
+
+/* The events of a CPU, by their numbers. */
+struct cpu_events {
+	uint32_t cpu;
+	uint64_t samples; /* when its periods were drawn */
+	int fds[SYSTEM_EVENTS_MAX];
+	struct bpf_link *links[SYSTEM_EVENTS_MAX];
+};
+
+struct system_events {
+	const struct cpus *cpus;
+	struct system_event events[SYSTEM_EVENTS_MAX];
+	size_t n_events;
+	bool is_fixed, is_started, is_paused;
+	uint32_t n_at_once;
+	struct bpf_program *program;
+	VEC(struct cpu_events) open;
+	uint64_t seed;
+	/* Whose turn it is: each group's once in a cycle, in an order drawn anew. */
+	uint8_t group_of[SYSTEM_EVENTS_MAX];
+	uint8_t order[SYSTEM_EVENTS_MAX];
+	size_t n_groups, turn;
+	/* Of CPUs that are gone. */
+	struct system_event_reading past[SYSTEM_EVENTS_MAX];
+};
+
+/* Setting up. */
+
+int system_events_new(const struct system_events_settings *settings,
+		      struct system_events **ret, struct err *e)
+{
+	own(system_events_freep) struct system_events *s = xcalloc(1, sizeof(*s));
+
+	s->cpus = settings->cpus;
+	s->is_fixed = settings->is_fixed;
+	s->n_at_once = settings->n_at_once;
+	s->n_events = settings->n_events;
+	if (s->n_events > SYSTEM_EVENTS_MAX)
+		return err_set(e, ERR_USAGE, "at most %d events", SYSTEM_EVENTS_MAX);
+	for (size_t i = 0; i < s->n_events; i++)
+		s->events[i] = settings->events[i];
+	if (!s->n_events)
+		s->events[s->n_events++] = system_event_clock(settings->period_ns);
+	s->seed = s->events[0].period;
+	*ret = steal(&s);
+	return 0;
+}
+
+void system_events_free(struct system_events *s)
+{
+	if (!s)
+		return;
+	system_events_stop(s);
+	vec_fini(&s->open);
+	free(s);
+}
+
+void system_events_freep(struct system_events **s)
+{
+	system_events_free(*s);
+}
+
+/* The program runs at that event from now on; the descriptor is the link's. */
+static int open_event(struct bpf_program *program, const struct system_event *ev,
+		      const struct system_event_how *how, uint64_t number,
+		      struct bpf_link **ret, int *ret_fd, struct err *e)
+{
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = number);
+	own(closep) int fd = system_event_open(ev, how, e);
+
+	if (fd < 0)
+		return fd;
+	*ret = bpf_program__attach_perf_event_opts(program, fd, &options);
+	if (!*ret)
+		return err_os(e, "cannot attach a BPF program");
+	*ret_fd = steal_fd(&fd);
+	return 0;
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+int system_events_try(struct bpf_program *program, struct err *e)
+{
+	const struct system_event ev = system_event_clock(TRY_PERIOD_NS);
+	const struct system_event_how own_thread = { .tid = 0, .cpu = -1 };
+	uint64_t begin_ns = thread_cpu_ns();
+	struct bpf_link *link = NULL;
+	int fd, rc = open_event(program, &ev, &own_thread, 0, &link, &fd, e);
+
+	if (rc < 0)
+		return rc;
+	while (thread_cpu_ns() - begin_ns < TRY_NS)
+		;
+	bpf_link__destroy(link);
+	return 0;
+}
+
+/* Turns. */
+
+bool system_events_take_turns(const struct system_events *s)
+{
+	bool has_hardware = false;
+
+	for (size_t i = 0; i < s->n_events; i++)
+		has_hardware |= system_event_is_hardware(&s->events[i]);
+	/* Others may use its registers, too. */
+	return s->n_groups > 1 || has_hardware;
+}
+
+static void draw_order(struct system_events *s)
+{
+	for (size_t i = 0; i < s->n_groups; i++) {
+		size_t j = hash_u64(++s->seed) % (i + 1);
+
+		s->order[i] = s->order[j];
+		s->order[j] = (uint8_t)i;
+	}
+}
+
+static void part(struct system_events *s, int cpu)
+{
+	s->n_groups = system_fit(s->events, s->n_events, s->n_at_once, system_fit_try,
+				 &cpu, s->group_of);
+	s->turn = 0;
+	draw_order(s);
+}
+
+static bool is_its_turn(const struct system_events *s, size_t event)
+{
+	return s->group_of[event] == SYSTEM_FIT_ALWAYS ||
+	       s->group_of[event] == s->order[s->turn];
+}
+
+static void set_on(const struct cpu_events *c, size_t event, bool is_on)
+{
+	ioctl(c->fds[event], is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* What is on until now, and what is to be. */
+static void hand_over(const struct system_events *s, const bool was_on[SYSTEM_EVENTS_MAX])
+{
+	vec_each(c, &s->open) {
+		/* What goes makes room for what comes. */
+		for (size_t i = 0; i < s->n_events; i++)
+			if (was_on[i] && !is_its_turn(s, i))
+				set_on(c, i, false);
+		for (size_t i = 0; i < s->n_events; i++)
+			if (!was_on[i] && is_its_turn(s, i))
+				set_on(c, i, true);
+	}
+}
+
+static void take_turns(struct system_events *s)
+{
+	bool was_on[SYSTEM_EVENTS_MAX];
+
+	if (s->n_groups < 2 || s->is_paused)
+		return;
+	for (size_t i = 0; i < s->n_events; i++)
+		was_on[i] = is_its_turn(s, i);
+	if (++s->turn == s->n_groups) {
+		s->turn = 0;
+		draw_order(s);
+	}
+	hand_over(s, was_on);
+}
+
+/* CPUs. */
+
+static struct cpu_events *find_cpu(struct system_events *s, uint32_t cpu)
+{
+	vec_each(c, &s->open)
+		if (c->cpu == cpu)
+			return c;
+	return NULL;
+}
+
+static void add_reading(struct system_event_reading *to, int fd)
+{
+	struct system_event_reading r;
+
+	if (!system_event_read(fd, &r))
+		return;
+	to->counted += r.counted;
+	to->enabled_ns += r.enabled_ns;
+	to->on_ns += r.on_ns;
+}
+
+static void close_cpu(struct system_events *s, struct cpu_events *c)
+{
+	for (size_t i = 0; i < s->n_events; i++) {
+		if (!c->links[i])
+			continue;
+		add_reading(&s->past[i], c->fds[i]);
+		bpf_link__destroy(c->links[i]);
+		c->links[i] = NULL;
+	}
+}
+
+static int open_cpu(struct system_events *s, uint32_t cpu, struct err *e)
+{
+	const struct system_event_how how = { .tid = -1, .cpu = (int)cpu };
+	struct cpu_events c = { .cpu = cpu };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < s->n_events; i++) {
+		rc = open_event(s->program, &s->events[i], &how, i, &c.links[i],
+				&c.fds[i], e);
+		/* Attaching has enabled it. */
+		if (rc == 0 && (s->is_paused || !is_its_turn(s, i)))
+			set_on(&c, i, false);
+	}
+	if (rc < 0)
+		close_cpu(s, &c);
+	else
+		*vec_push(&s->open) = c;
+	return rc;
+}
+
+int system_events_start(struct system_events *s, struct bpf_program *program,
+			struct err *e)
+{
+	struct cpus online = { 0 };
+	int rc = cpus_online(&online, e);
+
+	s->program = program;
+	if (rc == 0)
+		part(s, (int)online.ids.at[0]);
+	for (size_t i = 0; rc == 0 && i < s->cpus->ids.n; i++)
+		if (cpus_has(&online, s->cpus->ids.at[i]))
+			rc = open_cpu(s, s->cpus->ids.at[i], e);
+	cpus_fini(&online);
+	s->is_started = rc == 0;
+	return rc;
+}
+
+void system_events_follow(struct system_events *s)
+{
+	struct cpus online = { 0 };
+
+	if (!s->is_started || cpus_online(&online, NULL) < 0)
+		return;
+	for (size_t i = 0; i < s->cpus->ids.n; i++) {
+		uint32_t cpu = s->cpus->ids.at[i];
+		struct cpu_events *c = find_cpu(s, cpu);
+		bool is_online = cpus_has(&online, cpu);
+
+		if (c && !is_online) { /* its events ended with it */
+			close_cpu(s, c);
+			*c = s->open.at[--s->open.n];
+		} else if (!c && is_online && open_cpu(s, cpu, NULL) < 0) {
+			continue; /* the next time */
+		}
+	}
+	cpus_fini(&online);
+}
+
+/* Running. */
+
+static void draw_period(struct system_events *s, const struct cpu_events *c, size_t event)
+{
+	uint64_t mean = s->events[event].period;
+	uint64_t span = mean * JITTER_PER_MILLE / 1000, period;
+
+	if (!span)
+		return;
+	period = mean - span + hash_u64(++s->seed) % (2 * span + 1);
+	ioctl(c->fds[event], PERF_EVENT_IOC_PERIOD, &period);
+}
+
+void system_events_jitter(struct system_events *s, const struct stack_record_stats *stats)
+{
+	take_turns(s);
+	if (s->is_fixed)
+		return;
+	vec_each(c, &s->open) {
+		uint64_t samples = stats[c->cpu].samples;
+
+		if (samples == c->samples)
+			continue;
+		c->samples = samples;
+		for (size_t i = 0; i < s->n_events; i++)
+			draw_period(s, c, i);
+	}
+}
+
+void system_events_pause(struct system_events *s, bool is_paused)
+{
+	s->is_paused = is_paused;
+	vec_each(c, &s->open)
+		for (size_t i = 0; i < s->n_events; i++)
+			set_on(c, i, !is_paused && is_its_turn(s, i));
+}
+
+void system_events_stop(struct system_events *s)
+{
+	vec_each(c, &s->open)
+		close_cpu(s, c);
+	s->open.n = 0;
+	s->is_started = false;
+}
+
+/* How long some group was on: one event of each tells. */
+static uint64_t turns_ns(const struct system_events *s,
+			 const struct system_event_reading *sums)
+{
+	uint64_t ns = 0;
+
+	for (size_t g = 0; g < s->n_groups; g++)
+		for (size_t i = 0; i < s->n_events; i++)
+			if (s->group_of[i] == g) {
+				ns += sums[i].enabled_ns;
+				break;
+			}
+	return ns;
+}
+
+void system_events_shares(struct system_events *s,
+			  struct system_events_share ret[SYSTEM_EVENTS_MAX])
+{
+	struct system_event_reading sums[SYSTEM_EVENTS_MAX];
+	uint64_t all_ns;
+
+	memcpy(sums, s->past, sizeof(sums));
+	vec_each(c, &s->open)
+		for (size_t i = 0; i < s->n_events; i++)
+			add_reading(&sums[i], c->fds[i]);
+	all_ns = turns_ns(s, sums);
+	for (size_t i = 0; i < s->n_events; i++)
+		ret[i] = (struct system_events_share){
+			.on_ns = sums[i].on_ns,
+			.of_ns = s->group_of[i] == SYSTEM_FIT_ALWAYS ? sums[i].enabled_ns
+								     : all_ns,
+			.counted = sums[i].counted,
+		};
+}
