@@ -62,6 +62,7 @@ struct continuous {
 	uint64_t retry_ns;	 /* segments are made then, though none is due; 0: not */
 	uint64_t opened_boot_ns; /* of the clock that goes on while suspended */
 	uint64_t n_failures, bytes_at_start;
+	bool is_again; /* something came to wait while segments were made */
 	bool is_started, is_paused;
 };
 
@@ -242,39 +243,45 @@ static int wait_a_tick(struct continuous *c, uint64_t *until_ns, struct err *e)
 	return 0;
 }
 
-/* Until nobody makes segments, or it is too late. */
-static int wait_for_job(struct continuous *c, uint64_t *until_ns, struct err *e)
+/* Until all that waited is in the database, or it is too late. */
+static int wait_for_segments(struct continuous *c, uint64_t until_ns, struct err *e)
 {
 	int rc = 0;
 
-	if (!segment_job_pid(c->job))
-		return 0;
-	while (!segment_job_poll(c->job, &rc, e)) {
-		if (clock_monotonic_ns() >= *until_ns)
+	while (!segment_job_poll(c->job, &rc, e) && !segment_job_has_added(c->job)) {
+		if (clock_monotonic_ns() >= until_ns)
 			return note_result(c, err_set(e, ERR_LIMIT, TOO_LATE));
-		rc = wait_a_tick(c, until_ns, e);
+		rc = wait_a_tick(c, &until_ns, e);
 		if (rc < 0)
 			return rc;
 	}
 	return note_result(c, rc);
 }
 
-/* What failed before is tried again with the rest. */
+/* What is made lazily is made at once now; what failed before is tried again, too. */
 static int flush(struct continuous *c, uint64_t until_ns, struct err *e)
 {
-	int rc = wait_for_job(c, &until_ns, NULL);
+	int rc = 0;
 
+	segment_job_interrupt(c->job);
 	if (c->open)
 		rc = turn(c, e);
 	else if (c->is_started) /* it failed last time */
 		rc = open_recording(c, e);
-	else
-		rc = 0;
 	if (rc == 0)
 		rc = segment_job_start(c->job, true, e);
 	if (rc < 0)
 		return note_result(c, rc);
-	return wait_for_job(c, &until_ns, e);
+	return wait_for_segments(c, until_ns, e);
+}
+
+/* The database is ours; merging is gone on with soon. */
+static void stop_merging(struct continuous *c)
+{
+	if (!segment_job_pid(c->job))
+		return;
+	segment_job_interrupt(c->job);
+	c->retry_ns = clock_monotonic_ns();
 }
 
 int continuous_flush(struct continuous *c, struct err *e)
@@ -286,15 +293,16 @@ int continuous_epoch(struct continuous *c, const char *label, struct err *e)
 {
 	int rc = continuous_flush(c, e);
 
-	return rc < 0 ? rc : begin_epoch(c, label, e);
+	if (rc < 0)
+		return rc;
+	stop_merging(c);
+	return begin_epoch(c, label, e);
 }
 
 int continuous_label(struct continuous *c, const char *label, struct err *e)
 {
-	uint64_t until_ns = FOR_EVER;
-	int rc = wait_for_job(c, &until_ns, e);
-
-	return rc < 0 ? rc : database_writer_label(c->database, label, e);
+	stop_merging(c);
+	return database_writer_label(c->database, label, e);
 }
 
 /* Setting up. */
@@ -486,10 +494,13 @@ static bool is_segment_due(const struct continuous *c, uint64_t now_ns)
 	       writer_bytes(c->open) >= OPEN_BYTES_MAX;
 }
 
-/* Of what waits. */
+/* Of what waits; of what waits when somebody is at it, again when they have ended. */
 static int make_segments(struct continuous *c, struct err *e)
 {
-	int rc = segment_job_start(c->job, false, e);
+	int rc;
+
+	c->is_again = segment_job_pid(c->job) != 0;
+	rc = segment_job_start(c->job, false, e);
 
 	c->retry_ns = 0;
 	return rc < 0 ? note_result(c, rc) : 0;
@@ -510,6 +521,8 @@ int continuous_work(struct continuous *c, struct err *e)
 	work(c, now_ns);
 	if (segment_job_poll(c->job, &rc, e) && note_result(c, rc) < 0)
 		return rc;
+	if (c->is_again && !segment_job_pid(c->job))
+		return make_segments(c, e);
 	if (!c->open)
 		return open_recording(c, e);
 	if (is_segment_due(c, now_ns))

@@ -19,7 +19,6 @@
 #include "collect/segment_maker.h"
 
 #define TRIES	   3
-#define LAZY_NICE  10
 #define REPORT_MAX 65536
 #define SECOND_NS  UINT64_C(1000000000)
 
@@ -113,7 +112,7 @@ static _Noreturn void become_maker(const struct segment_job *j, pid_t parent, in
 	 * one finds. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
 	    dup2(report, STDOUT_FILENO) >= 0 && fcntl(s->lock, F_SETFD, 0) == 0) {
-		setpriority(PRIO_PROCESS, 0, j->is_urgent ? 0 : LAZY_NICE);
+		setpriority(PRIO_PROCESS, 0, j->is_urgent ? 0 : SEGMENT_MAKER_NICE);
 		execv("/proc/self/exe", (char *const *)argv);
 	}
 	_exit(127);
@@ -205,6 +204,43 @@ static int take_report(struct segment_job *j, int status, struct err *e)
 		at += *at == '\n';
 	}
 	return failure(status, error, e);
+}
+
+static bool has_line(const struct buf *b, const char *line)
+{
+	const char *at = (const char *)b->data;
+	size_t n = strlen(line);
+
+	for (const char *end = at + b->size; at && at < end;) {
+		const char *next = memchr(at, '\n', (size_t)(end - at));
+
+		if (!next)
+			return false;
+		if ((size_t)(next - at) == n && memcmp(at, line, n) == 0)
+			return true;
+		at = next + 1;
+	}
+	return false;
+}
+
+bool segment_job_has_added(struct segment_job *j)
+{
+	if (!j->pid)
+		return false;
+	read_report(j);
+	return has_line(&j->report, SEGMENT_MAKER_ADDED);
+}
+
+void segment_job_interrupt(struct segment_job *j)
+{
+	int status;
+
+	if (!j->pid)
+		return;
+	kill(j->pid, SIGKILL);
+	read_report(j); /* the segments that it made count */
+	reap(j, &status);
+	take_report(j, status, NULL);
 }
 
 bool segment_job_poll(struct segment_job *j, int *ret_rc, struct err *e)

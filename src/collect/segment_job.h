@@ -45,13 +45,18 @@ struct segment_job_span segment_job_span(uint64_t now_ns, uint64_t lasted_ns);
 must_use int segment_job_put(const char *directory, const char *path, int64_t from_s,
 			     int64_t to_s, struct err *e);
 /* Work on all that waits; then merge and remove what is due.  Nothing when a process is
- * at it already.  Until it has ended the database is its alone.  Unless it is urgent it
- * takes what others leave of the CPUs. */
+ * at it already.  Until it has ended the database is its alone.  Merging, and all unless
+ * it is urgent, takes what others leave of the CPUs. */
 must_use int segment_job_start(struct segment_job *j, bool is_urgent, struct err *e);
 /* The process that is at it; 0: none is. */
 pid_t segment_job_pid(const struct segment_job *j);
 /* Readable when it may have ended; -1: it is not running. */
 int segment_job_fd(const struct segment_job *j);
+/* All that waited is in the database: what goes on is merging. */
+bool segment_job_has_added(struct segment_job *j);
+/* Nobody is at it any more; what it was at is done the next time.  The database is the
+ * daemon's. */
+void segment_job_interrupt(struct segment_job *j);
 /* Has it ended?  Then how. */
 bool segment_job_poll(struct segment_job *j, int *ret_rc, struct err *e);
 

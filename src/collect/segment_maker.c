@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -187,6 +188,14 @@ static int add_all(struct maker *m, struct err *e)
 	return rc;
 }
 
+/* Who waits for what was taken need not wait for this. */
+static void tell_added(const struct maker *m)
+{
+	fputs(SEGMENT_MAKER_ADDED "\n", m->report);
+	fflush(m->report);
+	setpriority(PRIO_PROCESS, 0, SEGMENT_MAKER_NICE);
+}
+
 static int maintain(struct maker *m, struct err *e)
 {
 	struct database_merge merge = { 0 };
@@ -214,6 +223,8 @@ int segment_maker_run(const struct segment_maker_settings *settings, FILE *repor
 		return rc;
 	if (database_writer_continue(m.database))
 		rc = add_all(&m, e);
+	if (rc == 0)
+		tell_added(&m);
 	if (rc == 0)
 		rc = maintain(&m, e);
 	database_writer_close(m.database);

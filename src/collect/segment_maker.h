@@ -18,9 +18,13 @@
 #include "store/database_writer.h"
 #include "store/writer.h"
 
-/* Its lines: one for each segment, and what went wrong. */
+/* Its lines: one for each segment, that all that waited is one, and what went wrong. */
 #define SEGMENT_MAKER_MADE  "made"
+#define SEGMENT_MAKER_ADDED "added"
 #define SEGMENT_MAKER_ERROR "error"
+
+/* What nobody waits for takes what others leave of the CPUs. */
+#define SEGMENT_MAKER_NICE 10
 
 /* Info of a recording: the boot whose kernel its addresses are of. */
 #define SEGMENT_MAKER_BOOT "boot-id"
