@@ -312,10 +312,18 @@ def what_is_killed_again_and_again_is_told_and_waits():
         d.quit()
 
 
+def stolen_ns():
+    """By the hypervisor, so far: samples count it, the usage of a process does not."""
+    with open('/proc/stat', encoding='ascii') as f:
+        return int(f.readline().split()[8]) * 1e9 / os.sysconf('SC_CLK_TCK')
+
+
 @test
 def what_makes_segments_dies_with_the_daemon():
     with daemon('--merge', '2s') as d:
+        stolen = stolen_ns()
         used = run_cpu(60)
+        stolen = stolen_ns() - stolen
         pid = making(d, time.time() + 30)
         d.child.kill()
         d.child.wait(30)
@@ -323,7 +331,7 @@ def what_makes_segments_dies_with_the_daemon():
             assert is_dead(pid), 'it outlives the daemon'
             again.quit()
         took = sum_of(d.segments())
-        assert used * 0.3 < took < used * 1.02, f'{took / 1e6} of {used / 1e6} ms'
+        assert used * 0.3 < took < used * 1.02 + stolen, f'{took / 1e6} of {used / 1e6} ms, {stolen / 1e6} stolen'
 
 
 @test
