@@ -359,6 +359,7 @@ static int start(struct continuous *c, struct err *e)
 				       .depth = c->settings.depth,
 				       .drain_ns = c->settings.drain_ns,
 				       .is_timed = c->settings.is_timed,
+				       .is_kept = true,
 				       .has_threads = c->settings.has_threads,
 				       .has_processes = c->settings.has_processes };
 	int rc = 0;

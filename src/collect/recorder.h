@@ -44,6 +44,9 @@ struct recorder_settings {
 	bool has_processes; /* processes of one name are told apart */
 	uint32_t depth;	    /* frames of user code; 0: as many as there may be */
 	uint64_t drain_ns;  /* how often the kernel's counts are fetched; 0: by default */
+	/* What was fetched from the kernel is in the file at once: it is not lost when
+	 * this process is killed. */
+	bool is_kept;
 	struct symbol_store *symbols; /* of what is met are kept there; NULL: not */
 };
 

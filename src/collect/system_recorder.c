@@ -47,6 +47,7 @@ struct system {
 	struct system_numbers *numbers;
 	struct system_counts *counts;
 	uint64_t drain_ns;
+	bool is_kept; /* what was taken, also when this is killed */
 	struct event events[SYSTEM_EVENTS_MAX];
 	size_t n_events;
 	uint64_t jittered_ns, drained_ns;
@@ -156,6 +157,7 @@ static int system_open(const struct recorder_settings *x, struct recorder **ret,
 
 	s->base.ops = &system_recorder;
 	s->drain_ns = x->drain_ns ? x->drain_ns : DRAIN_NS;
+	s->is_kept = x->is_kept;
 	rc = make(s, x, e);
 	if (rc < 0)
 		system_free(&s->base);
@@ -234,6 +236,16 @@ static void scale_events(struct system *s)
 	}
 }
 
+/* The kernel forgets what was drained when it is in the file, where that is asked for.
+ * That it could not be written is the writer's to tell. */
+static void forget(struct system *s, unsigned table)
+{
+	int rc = s->is_kept && s->writer ? writer_flush(s->writer, NULL) : 0;
+
+	(void)rc;
+	system_sampler_done(s->sampler, table);
+}
+
 static void system_drain(struct recorder *r, uint64_t now_ns)
 {
 	struct system *s = (struct system *)r;
@@ -244,6 +256,7 @@ static void system_drain(struct recorder *r, uint64_t now_ns)
 	system_sampler_follow(s->sampler);
 	scale_events(s);
 	system_counts_write(s->counts, table, now_ns);
+	forget(s, table);
 	system_rows_tick(s->rows, now_ns);
 	system_numbers_tick(s->numbers, now_ns);
 }
@@ -261,7 +274,8 @@ static void system_work(struct recorder *r, uint64_t now_ns)
 		s->jittered_ns = now_ns;
 		system_sampler_jitter(s->sampler);
 	}
-	if (now_ns - s->drained_ns >= s->drain_ns)
+	if (now_ns - s->drained_ns >= s->drain_ns ||
+	    system_sampler_is_filling(s->sampler))
 		system_drain(r, now_ns);
 }
 

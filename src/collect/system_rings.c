@@ -5,38 +5,68 @@
 #include <bpf/libbpf.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/vec.h"
+
+/* Of one CPU, as the kernel lays it out: a page that is ours to write, one that is the
+ * kernel's, and the records, twice behind each other. */
+struct ring {
+	uint64_t *released;	/* by us, up to here */
+	const uint64_t *filled; /* by the kernel */
+	const uint8_t *records;
+	size_t bytes;
+	uint64_t fetched, mark;
+	struct system_rings_place place;
+};
 
 struct system_rings {
 	struct system_sink sink;
-	struct ring_buffer *rings;
+	VEC(struct ring) all; /* in the order of the CPUs */
+	int epoll;
 };
 
-static int handle(void *ctx, void *data, size_t size)
+static size_t page_bytes(void)
 {
-	const struct system_sink *sink = &((struct system_rings *)ctx)->sink;
-	const struct stack_record_count *c = data;
-	const struct stack_record *r = data;
-	const struct stack_record_image *i = data;
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
 
-	/* The kernel's side made it: sizes are as they were written. */
-	if (size < sizeof(uint64_t))
-		return 0;
-	if (c->kind == STACK_RECORD_COUNT && size >= sizeof(*c))
-		sink->count(sink->ctx, c->table & 1, c->key, c->count);
-	else if (c->kind == STACK_RECORD_STACK &&
-		 size >= offsetof(struct stack_record, frames) &&
-		 size >= offsetof(struct stack_record, frames) +
-				 8 * ((size_t)r->n_kernel + r->n_user))
-		sink->stack(sink->ctx, r);
-	else if (c->kind == STACK_RECORD_IMAGE &&
-		 size >= offsetof(struct stack_record_image, path) &&
-		 size >= offsetof(struct stack_record_image, path) + i->path_bytes)
-		sink->image(sink->ctx, data);
-	else if (c->kind == STACK_RECORD_PAIR &&
-		 size >= sizeof(struct stack_record_pair) && sink->pair)
-		sink->pair(sink->ctx, data);
+/* Setting up. */
+
+static void unmap_ring(struct ring *r)
+{
+	if (r->released)
+		munmap(r->released, page_bytes());
+	if (r->filled)
+		munmap((void *)r->filled, page_bytes() + 2 * r->bytes);
+}
+
+static int map_ring(struct ring *r, int fd, size_t bytes, struct err *e)
+{
+	void *ours = mmap(NULL, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *theirs = mmap(NULL, page_bytes() + 2 * bytes, PROT_READ, MAP_SHARED, fd,
+			    (off_t)page_bytes());
+
+	r->bytes = bytes;
+	r->released = ours == MAP_FAILED ? NULL : ours;
+	r->filled = theirs == MAP_FAILED ? NULL : theirs;
+	if (!r->released || !r->filled)
+		return err_os(e, "cannot map a BPF ring");
+	r->records = (const uint8_t *)r->filled + page_bytes();
+	r->fetched = r->mark = r->place.start = *r->released;
+	return 0;
+}
+
+/* Who waits is woken once for what came, and not again for what stays. */
+static int watch_ring(const struct system_rings *r, int fd, struct err *e)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+		return err_os(e, "cannot wait for a BPF ring");
 	return 0;
 }
 
@@ -45,19 +75,14 @@ static int add_ring(struct system_rings *r, int map_fd, uint32_t cpu, size_t byt
 {
 	own(closep) int fd =
 		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, (uint32_t)bytes, NULL);
-	int rc = 0;
+	int rc;
 
 	if (fd < 0)
 		return err_os(e, "cannot create a BPF ring");
 	if (bpf_map_update_elem(map_fd, &cpu, &fd, BPF_ANY) < 0)
 		return err_os(e, "cannot add a BPF ring");
-	if (!r->rings)
-		r->rings = ring_buffer__new(fd, handle, r, NULL);
-	else
-		rc = ring_buffer__add(r->rings, fd, handle, r);
-	if (!r->rings || rc < 0)
-		return err_os(e, "cannot map a BPF ring");
-	return 0;
+	rc = map_ring(vec_push(&r->all), fd, bytes, e);
+	return rc < 0 ? rc : watch_ring(r, fd, e);
 }
 
 int system_rings_new(int map_fd, const struct cpus *cpus, size_t bytes,
@@ -68,6 +93,9 @@ int system_rings_new(int map_fd, const struct cpus *cpus, size_t bytes,
 	int rc = 0;
 
 	r->sink = *sink;
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll < 0)
+		return err_os(e, "cannot wait for BPF rings");
 	for (size_t i = 0; rc == 0 && i < cpus->ids.n; i++)
 		rc = add_ring(r, map_fd, cpus->ids.at[i], bytes, e);
 	if (rc < 0)
@@ -80,7 +108,10 @@ void system_rings_free(struct system_rings *r)
 {
 	if (!r)
 		return;
-	ring_buffer__free(r->rings);
+	vec_each(ring, &r->all)
+		unmap_ring(ring);
+	vec_fini(&r->all);
+	closep(&r->epoll);
 	free(r);
 }
 
@@ -89,15 +120,136 @@ void system_rings_freep(struct system_rings **r)
 	system_rings_free(*r);
 }
 
+/* Fetching. */
+
+static void take_image(const struct system_sink *sink, const struct stack_record_image *r,
+		       size_t size)
+{
+	if (size >= offsetof(struct stack_record_image, path) &&
+	    size >= offsetof(struct stack_record_image, path) + r->path_bytes)
+		sink->image(sink->ctx, r);
+}
+
+static void take_stack(const struct system_sink *sink, const struct stack_record *r,
+		       size_t size)
+{
+	if (size >= offsetof(struct stack_record, frames) &&
+	    size >= offsetof(struct stack_record, frames) +
+			    8 * ((size_t)r->n_kernel + r->n_user))
+		sink->stack(sink->ctx, r);
+}
+
+/* The kernel's side made it: sizes are as they were written. */
+static void take(const struct system_sink *sink, const struct ring *ring,
+		 const void *record, size_t size)
+{
+	const struct stack_record_count *c = record;
+	bool is_done;
+
+	if (size < sizeof(uint64_t))
+		return;
+	is_done = ring->fetched < ring->place.done[c->table & 1];
+	if (c->kind == STACK_RECORD_COUNT && size >= sizeof(*c) && !is_done)
+		sink->count(sink->ctx, c->table & 1, c->key, c->count);
+	else if (c->kind == STACK_RECORD_STACK && !is_done)
+		take_stack(sink, record, size);
+	else if (c->kind == STACK_RECORD_IMAGE)
+		take_image(sink, record, size);
+	else if (c->kind == STACK_RECORD_PAIR &&
+		 size >= sizeof(struct stack_record_pair) && sink->pair)
+		sink->pair(sink->ctx, record);
+}
+
+static void fetch_ring(const struct system_sink *sink, struct ring *ring)
+{
+	uint64_t filled = __atomic_load_n(ring->filled, __ATOMIC_ACQUIRE);
+
+	while (ring->fetched < filled) {
+		const uint8_t *at = ring->records + (ring->fetched & (ring->bytes - 1));
+		uint32_t head = __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
+		uint32_t size = head & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (head & BPF_RINGBUF_BUSY_BIT)
+			break;
+		if (!(head & BPF_RINGBUF_DISCARD_BIT))
+			take(sink, ring, at + BPF_RINGBUF_HDR_SZ, size);
+		ring->fetched += (BPF_RINGBUF_HDR_SZ + (uint64_t)size + 7) & ~UINT64_C(7);
+	}
+}
+
 int system_rings_fd(const struct system_rings *r)
 {
-	return ring_buffer__epoll_fd(r->rings);
+	return r->epoll;
 }
 
 void system_rings_fetch(struct system_rings *r)
 {
-	ring_buffer__consume(r->rings);
+	struct epoll_event events[64];
+	int n;
+
+	/* What comes from here on wakes again. */
+	do
+		n = epoll_wait(r->epoll, events, sizeof(events) / sizeof(events[0]), 0);
+	while (n == sizeof(events) / sizeof(events[0]));
+	vec_each(ring, &r->all)
+		fetch_ring(&r->sink, ring);
 }
+
+void system_rings_consume(struct system_rings *r)
+{
+	system_rings_fetch(r);
+	vec_each(ring, &r->all)
+		ring->place.start = ring->fetched;
+	system_rings_release(r);
+}
+
+/* What is needed. */
+
+void system_rings_mark(struct system_rings *r)
+{
+	vec_each(ring, &r->all)
+		ring->mark = __atomic_load_n(ring->filled, __ATOMIC_ACQUIRE);
+}
+
+void system_rings_done(struct system_rings *r, unsigned table)
+{
+	vec_each(ring, &r->all) {
+		ring->place.start = ring->mark;
+		ring->place.done[table & 1] = ring->fetched;
+	}
+}
+
+void system_rings_release(struct system_rings *r)
+{
+	vec_each(ring, &r->all)
+		__atomic_store_n(ring->released, ring->place.start, __ATOMIC_RELEASE);
+}
+
+bool system_rings_are_filling(const struct system_rings *r)
+{
+	vec_each(ring, &r->all)
+		if (__atomic_load_n(ring->filled, __ATOMIC_RELAXED) - *ring->released >
+		    ring->bytes / 2)
+			return true;
+	return false;
+}
+
+struct system_rings_place system_rings_place(const struct system_rings *r, size_t i)
+{
+	return r->all.at[i].place;
+}
+
+void system_rings_resume(struct system_rings *r, size_t i,
+			 const struct system_rings_place *place)
+{
+	struct ring *ring = &r->all.at[i];
+
+	ring->place = *place;
+	ring->fetched = ring->mark = place->start;
+	__atomic_store_n(ring->released, place->start, __ATOMIC_RELEASE);
+}
+
+/* Of what libbpf says, and the kernel counts. */
 
 static int be_quiet(unused enum libbpf_print_level level, unused const char *format,
 		    unused va_list args)

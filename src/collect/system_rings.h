@@ -2,11 +2,13 @@
  *
  * system_rings - a ring of each CPU, through which its BPF programs tell of stacks.
  *
- * One thread.
+ * What was fetched stays in the ring until it is said that it is not needed any more: who
+ * is killed before has lost nothing, if the rings outlive him.  One thread.
  */
 #ifndef DWELL_COLLECT_SYSTEM_RINGS_H
 #define DWELL_COLLECT_SYSTEM_RINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +40,30 @@ void system_rings_freep(struct system_rings **r);
 
 /* Readable when there is something to fetch at once. */
 int system_rings_fd(const struct system_rings *r);
+/* What was told since the last time. */
 void system_rings_fetch(struct system_rings *r);
+/* The same, and it is needed no more. */
+void system_rings_consume(struct system_rings *r);
+
+/* What is needed of a ring; positions in all that was ever told. */
+struct system_rings_place {
+	uint64_t start;	  /* from here on */
+	uint64_t done[2]; /* but of that table only from here on */
+};
+
+/* Stacks of the table that is filled next are told from here on. */
+void system_rings_mark(struct system_rings *r);
+/* Of that table is nothing needed that was fetched, nor of the other what was told before
+ * the last mark. */
+void system_rings_done(struct system_rings *r, unsigned table);
+/* That is final: there is room for more. */
+void system_rings_release(struct system_rings *r);
+/* Is one of them half full? */
+bool system_rings_are_filling(const struct system_rings *r);
+/* Of the i-th CPU; for another process to go on with. */
+struct system_rings_place system_rings_place(const struct system_rings *r, size_t i);
+void system_rings_resume(struct system_rings *r, size_t i,
+			 const struct system_rings_place *place);
 
 /* libbpf's own words go nowhere: what is wrong is in its results. */
 void system_rings_silence_libbpf(void);

@@ -215,17 +215,21 @@ void system_sampler_fetch(struct system_sampler *s)
 	system_rings_fetch(s->rings);
 }
 
-static void drain_set(struct system_sampler *s, unsigned table,
-		      struct stack_record_set *set)
+static struct stack_record_set *sets_of(const struct system_sampler *s, uint32_t cpu,
+					unsigned table)
 {
-	for (unsigned i = 0; i < STACK_RECORD_WAYS; i++) {
-		struct stack_record_slot *slot = &set->slots[i];
+	return &s->table[((size_t)cpu * 2 + table) * s->settings.n_sets];
+}
 
-		if (!slot->count)
-			continue;
-		s->sink.count(s->sink.ctx, table, slot->key, slot->count);
-		*slot = (struct stack_record_slot){ 0 };
-	}
+static void read_counts(struct system_sampler *s, uint32_t cpu, unsigned table)
+{
+	const struct stack_record_set *sets = sets_of(s, cpu, table);
+
+	for (size_t i = 0; i < s->settings.n_sets; i++)
+		for (unsigned k = 0; k < STACK_RECORD_WAYS; k++)
+			if (sets[i].slots[k].count)
+				s->sink.count(s->sink.ctx, table, sets[i].slots[k].key,
+					      sets[i].slots[k].count);
 }
 
 unsigned system_sampler_drain(struct system_sampler *s)
@@ -233,17 +237,36 @@ unsigned system_sampler_drain(struct system_sampler *s)
 	uint32_t left = s->skeleton->bss->active_table & 1;
 	struct timespec grace = { .tv_nsec = GRACE_NS };
 
+	system_rings_mark(s->rings);
 	__atomic_store_n(&s->skeleton->bss->active_table, !left, __ATOMIC_SEQ_CST);
 	nanosleep(&grace, NULL);
 	system_sampler_fetch(s);
-	for (size_t c = 0; c < s->settings.cpus->ids.n; c++) {
-		size_t first = ((size_t)s->settings.cpus->ids.at[c] * 2 + left) *
-			       s->settings.n_sets;
-
-		for (size_t i = 0; i < s->settings.n_sets; i++)
-			drain_set(s, left, &s->table[first + i]);
-	}
+	for (size_t c = 0; c < s->settings.cpus->ids.n; c++)
+		read_counts(s, s->settings.cpus->ids.at[c], left);
 	return left;
+}
+
+static void clear_counts(struct system_sampler *s, uint32_t cpu, unsigned table)
+{
+	struct stack_record_set *sets = sets_of(s, cpu, table);
+
+	for (size_t i = 0; i < s->settings.n_sets; i++)
+		for (unsigned k = 0; k < STACK_RECORD_WAYS; k++)
+			if (sets[i].slots[k].count)
+				sets[i].slots[k] = (struct stack_record_slot){ 0 };
+}
+
+void system_sampler_done(struct system_sampler *s, unsigned table)
+{
+	system_rings_done(s->rings, table);
+	for (size_t c = 0; c < s->settings.cpus->ids.n; c++)
+		clear_counts(s, s->settings.cpus->ids.at[c], table);
+	system_rings_release(s->rings);
+}
+
+bool system_sampler_is_filling(const struct system_sampler *s)
+{
+	return system_rings_are_filling(s->rings);
 }
 
 void system_sampler_jitter(struct system_sampler *s)

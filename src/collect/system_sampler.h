@@ -66,6 +66,10 @@ void system_sampler_fetch(struct system_sampler *s);
 /* And all counts of the table that was filled so far, which is returned: from now on it
  * is the other's turn. */
 unsigned system_sampler_drain(struct system_sampler *s);
+/* Of that table is nothing needed any more. */
+void system_sampler_done(struct system_sampler *s, unsigned table);
+/* Is there so much that it is time to drain? */
+bool system_sampler_is_filling(const struct system_sampler *s);
 /* Draw the next periods, and it is the next events' turn. */
 void system_sampler_jitter(struct system_sampler *s);
 /* Samples are taken, or not. */

@@ -221,7 +221,7 @@ int system_states_fd(const struct system_states *s)
 
 void system_states_fetch(struct system_states *s)
 {
-	system_rings_fetch(s->rings);
+	system_rings_consume(s->rings);
 }
 
 static void note_change(struct system_states *s, uint32_t number)
