@@ -97,6 +97,11 @@ static void on_pair(void *ctx, const struct stack_record_pair *r)
 	system_counts_pair(((struct states_recording *)ctx)->counts, r);
 }
 
+static void on_again(void *ctx, const struct stack_record_again *r)
+{
+	system_counts_again(((struct states_recording *)ctx)->counts, r);
+}
+
 static void on_time(void *ctx, uint32_t number, const struct state_record_sum *more)
 {
 	struct states_recording *s = ctx;
@@ -134,7 +139,8 @@ static int load(struct states_recording *s, struct err *e)
 		.rings = { .ctx = s,
 			   .image = on_image,
 			   .stack = on_stack,
-			   .pair = on_pair },
+			   .pair = on_pair,
+			   .again = on_again },
 		.time = on_time,
 	};
 	struct system_states_settings settings = {
@@ -142,6 +148,8 @@ static int load(struct states_recording *s, struct err *e)
 		.period_ns = s->plan->choice.interval,
 		.is_everybody = s->context.scope->kind == SCOPE_CPUS,
 		.follows_children = s->context.scope->follow_children,
+		.has_threads = true,
+		.has_processes = true,
 	};
 	struct system_rows_maps maps;
 	int rc = cpus_present(&s->cpus, e);
@@ -162,7 +170,7 @@ static int load(struct states_recording *s, struct err *e)
 static int states_open(const struct source_context *c, struct source **ret, struct err *e)
 {
 	struct states_recording *s = xcalloc(1, sizeof(*s));
-	struct system_counts_events events = { .is_kept = true };
+	struct system_counts_events events = { .is_kept = true, .is_by_thread = true };
 	int rc;
 
 	s->base.ops = &states_source;
@@ -204,10 +212,15 @@ static size_t states_fds(const struct source *source, struct pollfd *fds, size_t
 
 static void drain(struct states_recording *s, uint64_t now_ns)
 {
+	int closed;
+
 	s->drained_ns = now_ns;
 	system_states_follow_cpus(s->states);
-	system_states_drain(s->states);
+	closed = system_states_drain(s->states, false);
 	system_counts_write(s->counts, 0, now_ns);
+	system_counts_write(s->counts, 1, now_ns);
+	if (closed >= 0)
+		system_counts_forget(s->counts, (unsigned)closed);
 	system_rows_tick(s->rows, now_ns);
 }
 

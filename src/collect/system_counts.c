@@ -2,6 +2,7 @@
 #include "collect/system_counts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/map.h"
@@ -15,7 +16,7 @@
 /* A key: where its record is, and what was counted since the last drain. */
 struct counted {
 	size_t at;
-	bool is_pair;
+	enum stack_record_kind kind; /* of the record */
 	uint64_t count, weight;
 	uint64_t n_waits, wait_ns; /* for a CPU, behind what the key stands for */
 };
@@ -85,36 +86,48 @@ void system_counts_begin(struct system_counts *c, struct writer *w,
 	c->events = *events;
 	c->stacks = system_stacks_new(c->images, w);
 	system_images_begin(c->images, w);
-	system_classes_begin(c->classes, w, events->is_kept);
+	system_classes_begin(c->classes, w, events->is_by_thread);
 }
 
-void system_counts_stack(struct system_counts *c, const struct stack_record *r)
+/* Told again, after it had left the table: nothing is new. */
+static void add_key(struct keys *k, uint64_t key, enum stack_record_kind kind,
+		    const void *record, size_t size)
 {
-	struct keys *k = &c->tables[r->table & 1];
 	bool is_new;
-	uint64_t *at = map_slot(&k->at, r->key, &is_new);
-
-	if (!is_new) /* told again, after it had left the table */
-		return;
-	*at = k->counted.n;
-	*vec_push(&k->counted) = (struct counted){ .at = k->records.size };
-	buf_add(&k->records, r,
-		offsetof(struct stack_record, frames) +
-			8 * ((size_t)r->n_kernel + r->n_user));
-}
-
-void system_counts_pair(struct system_counts *c, const struct stack_record_pair *r)
-{
-	struct keys *k = &c->tables[0];
-	bool is_new;
-	uint64_t *at = map_slot(&k->at, r->key, &is_new);
+	uint64_t *at = map_slot(&k->at, key, &is_new);
 
 	if (!is_new)
 		return;
 	*at = k->counted.n;
-	*vec_push(&k->counted) =
-		(struct counted){ .at = k->records.size, .is_pair = true };
-	buf_add(&k->records, r, sizeof(*r));
+	*vec_push(&k->counted) = (struct counted){ .at = k->records.size, .kind = kind };
+	buf_add(&k->records, record, size);
+}
+
+static size_t record_bytes(const struct stack_record *r)
+{
+	return offsetof(struct stack_record, frames) +
+	       8 * ((size_t)r->n_kernel + r->n_user);
+}
+
+/* Those of sums say it themselves. */
+static struct keys *keys_of(struct system_counts *c, uint64_t number)
+{
+	return &c->tables[STATE_RECORD_GENERATION(number) & 1];
+}
+
+void system_counts_stack(struct system_counts *c, const struct stack_record *r)
+{
+	add_key(&c->tables[r->table & 1], r->key, STACK_RECORD_STACK, r, record_bytes(r));
+}
+
+void system_counts_pair(struct system_counts *c, const struct stack_record_pair *r)
+{
+	add_key(keys_of(c, r->key), r->key, STACK_RECORD_PAIR, r, sizeof(*r));
+}
+
+void system_counts_again(struct system_counts *c, const struct stack_record_again *r)
+{
+	add_key(keys_of(c, r->key), r->key, STACK_RECORD_AGAIN, r, sizeof(*r));
 }
 
 void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
@@ -133,7 +146,7 @@ void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 void system_counts_time(struct system_counts *c, uint64_t key,
 			const struct state_record_sum *more)
 {
-	struct keys *k = &c->tables[0];
+	struct keys *k = keys_of(c, key);
 	const uint64_t *at = map_find(&k->at, key);
 
 	if (!at) {
@@ -146,10 +159,41 @@ void system_counts_time(struct system_counts *c, uint64_t key,
 	k->counted.at[*at].wait_ns += more->wait_ns;
 }
 
-static const struct stack_record *record_of(const struct keys *keys,
-					    const struct counted *k)
+static const void *record_of(const struct keys *keys, const struct counted *k)
 {
-	return (const void *)(keys->records.data + k->at);
+	return keys->records.data + k->at;
+}
+
+/* Where a number is known, NULL: nowhere.  What keys of the next generation are of is
+ * kept with them. */
+static const struct counted *find_number(struct system_counts *c, uint64_t number,
+					 const struct keys **ret)
+{
+	for (uint64_t i = 0; i < 2; i++) {
+		const struct keys *keys =
+			&c->tables[(STATE_RECORD_GENERATION(number) + i) & 1];
+		const uint64_t *at = map_find(&keys->at, number);
+
+		*ret = keys;
+		if (at)
+			return &keys->counted.at[*at];
+	}
+	return NULL;
+}
+
+/* The stack that a number stands for, NULL: none was told.  It may be the same as one of
+ * the generation before, which is remembered as long as this. */
+static const struct stack_record *stack_of(struct system_counts *c, uint64_t number)
+{
+	const struct keys *keys;
+	const struct counted *k = find_number(c, number, &keys);
+	const struct stack_record_again *again;
+
+	if (k && k->kind == STACK_RECORD_AGAIN) {
+		again = record_of(keys, k);
+		k = find_number(c, again->of, &keys);
+	}
+	return k && k->kind == STACK_RECORD_STACK ? record_of(keys, k) : NULL;
 }
 
 void system_counts_scale(struct system_counts *c, uint32_t event, double scale)
@@ -190,11 +234,11 @@ static void write_key(struct system_counts *c, const struct stack_record *r,
 	sample.stack = system_stacks_id(c->stacks, r, sample.thread, &stop);
 	if (stop != UNWIND_N_STOPS)
 		c->stats.stops[stop] += k->count;
-	if (k->count)
+	if (k->count || sample.weight)
 		writer_sample(c->writer, &sample);
 	c->stats.samples += k->count;
 	c->stats.of_events[event] += k->count;
-	if (!k->n_waits)
+	if (!k->n_waits && !k->wait_ns)
 		return;
 	sample.weight = k->wait_ns;
 	sample.count = (uint32_t)k->n_waits;
@@ -202,22 +246,12 @@ static void write_key(struct system_counts *c, const struct stack_record *r,
 	writer_sample(c->writer, &sample);
 }
 
-/* The stack that a key stands for, NULL: none was told. */
-static const struct stack_record *stack_of(const struct keys *keys, uint64_t key)
-{
-	const uint64_t *at = map_find(&keys->at, key);
-	const struct counted *k = at ? &keys->counted.at[*at] : NULL;
-
-	return k && !k->is_pair ? record_of(keys, k) : NULL;
-}
-
 /* The waker's frames are inside of the waiter's, below a label that tells whose. */
-static void write_pair(struct system_counts *c, const struct keys *keys,
+static void write_pair(struct system_counts *c, const struct stack_record_pair *p,
 		       const struct counted *k, uint64_t now_ns)
 {
-	const struct stack_record_pair *p = (const void *)(keys->records.data + k->at);
-	const struct stack_record *waiter = stack_of(keys, p->waiter);
-	const struct stack_record *waker = stack_of(keys, p->waker);
+	const struct stack_record *waiter = stack_of(c, p->waiter);
+	const struct stack_record *waker = stack_of(c, p->waker);
 	struct model_sample sample = { .time_ns = now_ns, .count = (uint32_t)k->count };
 	const uint64_t weights[] = { k->count, k->wait_ns, k->weight };
 	char name[WAKER_NAME_MAX];
@@ -238,17 +272,39 @@ static void write_pair(struct system_counts *c, const struct keys *keys,
 	}
 }
 
+static void write_again(struct system_counts *c, const struct stack_record_again *a,
+			const struct counted *k, uint64_t now_ns)
+{
+	const struct stack_record *r = stack_of(c, a->of);
+
+	if (r)
+		write_key(c, r, k, now_ns);
+	else
+		c->stats.strays += k->count + k->n_waits;
+}
+
 static void write_counted(struct system_counts *c, const struct keys *keys,
 			  const struct counted *k, uint64_t now_ns)
 {
-	if (!k->count && !k->n_waits)
+	const void *record = record_of(keys, k);
+
+	if (!k->count && !k->n_waits && !k->weight && !k->wait_ns)
 		return;
 	if (!c->writer) /* the disk is full: there is no recording */
 		c->stats.strays += k->count;
-	else if (k->is_pair)
-		write_pair(c, keys, k, now_ns);
+	else if (k->kind == STACK_RECORD_PAIR)
+		write_pair(c, record, k, now_ns);
+	else if (k->kind == STACK_RECORD_AGAIN)
+		write_again(c, record, k, now_ns);
 	else
-		write_key(c, record_of(keys, k), k, now_ns);
+		write_key(c, record, k, now_ns);
+}
+
+static void clear(struct keys *keys)
+{
+	map_clear(&keys->at);
+	keys->counted.n = 0;
+	buf_clear(&keys->records);
 }
 
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns)
@@ -256,17 +312,59 @@ void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_n
 	struct keys *keys = &c->tables[table];
 
 	vec_each(k, &keys->counted)
-		if (!k->is_pair)
+		if (k->kind == STACK_RECORD_STACK)
 			system_classes_learn(c->classes, record_of(keys, k));
 	vec_each(k, &keys->counted) {
 		write_counted(c, keys, k, now_ns);
-		*k = (struct counted){ .at = k->at, .is_pair = k->is_pair };
+		*k = (struct counted){ .at = k->at, .kind = k->kind };
 	}
-	if (c->events.is_kept)
+	if (!c->events.is_kept)
+		clear(keys);
+}
+
+/* From the other table, under its own number. */
+static void keep_stack(struct system_counts *c, struct keys *keys, uint64_t number)
+{
+	const struct stack_record *r = stack_of(c, number);
+
+	if (r && !map_find(&keys->at, number))
+		add_key(keys, number, STACK_RECORD_STACK, r, record_bytes(r));
+}
+
+/* What it is the same as is its own from now on. */
+static void keep_again(struct system_counts *c, struct keys *keys, size_t i)
+{
+	const struct stack_record_again *again = record_of(keys, &keys->counted.at[i]);
+	const struct stack_record *r = stack_of(c, again->of);
+	struct counted *k = &keys->counted.at[i];
+
+	if (!r)
 		return;
-	map_clear(&keys->at);
-	keys->counted.n = 0;
-	buf_clear(&keys->records);
+	k->at = keys->records.size;
+	k->kind = STACK_RECORD_STACK;
+	buf_add(&keys->records, r, record_bytes(r));
+}
+
+static void keep_pair(struct system_counts *c, struct keys *keys, size_t i)
+{
+	struct stack_record_pair pair;
+
+	memcpy(&pair, record_of(keys, &keys->counted.at[i]), sizeof(pair));
+	keep_stack(c, keys, pair.waiter);
+	keep_stack(c, keys, pair.waker);
+}
+
+void system_counts_forget(struct system_counts *c, unsigned table)
+{
+	struct keys *other = &c->tables[!table];
+
+	for (size_t i = 0, n = other->counted.n; i < n; i++) {
+		if (other->counted.at[i].kind == STACK_RECORD_AGAIN)
+			keep_again(c, other, i);
+		else if (other->counted.at[i].kind == STACK_RECORD_PAIR)
+			keep_pair(c, other, i);
+	}
+	clear(&c->tables[table]);
 }
 
 int system_counts_end(struct system_counts *c, bool has_symbols, struct err *e)

@@ -30,7 +30,8 @@ struct system_counts_events {
 	uint32_t ids[SYSTEM_COUNTS_EVENTS_MAX];
 	/* What a count stands for; 0: its time is told. */
 	uint64_t periods[SYSTEM_COUNTS_EVENTS_MAX];
-	bool is_kept; /* keys are told once, and stay; of threads */
+	bool is_kept;	   /* keys are told once, and stay until they are forgotten */
+	bool is_by_thread; /* every thread by itself, under the names it had last */
 	/* How wakers are called; borrowed. */
 	const struct state_code *code;
 };
@@ -50,8 +51,10 @@ void system_counts_freep(struct system_counts **c);
 void system_counts_stack(struct system_counts *c, const struct stack_record *r);
 void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 			 uint32_t count);
-/* From the states: what is of two stacks; time since the last. */
+/* From the states: what is of two stacks; the same as another key; time since the last.
+ */
 void system_counts_pair(struct system_counts *c, const struct stack_record_pair *r);
+void system_counts_again(struct system_counts *c, const struct stack_record_again *r);
 void system_counts_time(struct system_counts *c, uint64_t key,
 			const struct state_record_sum *more);
 
@@ -61,8 +64,12 @@ void system_counts_begin(struct system_counts *c, struct writer *w,
 /* From now on a sample of that event stands for so many times its period: it was not on
  * all the time. */
 void system_counts_scale(struct system_counts *c, uint32_t event, double scale);
-/* Everything counted in a table becomes samples of now; its keys are forgotten. */
+/* Everything counted in a table becomes samples of now; its keys are forgotten, unless
+ * they are kept. */
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns);
+/* Kept keys, when all that was counted is written: what keys of the other table stand for
+ * stays known. */
+void system_counts_forget(struct system_counts *c, unsigned table);
 /* What names need goes into the recording: maps of compilers, and the kernel's symbols
  * unless somebody else sees to these. */
 must_use int system_counts_end(struct system_counts *c, bool has_symbols, struct err *e);

@@ -158,6 +158,9 @@ static void take(const struct system_sink *sink, const struct ring *ring,
 	else if (c->kind == STACK_RECORD_PAIR &&
 		 size >= sizeof(struct stack_record_pair) && sink->pair)
 		sink->pair(sink->ctx, record);
+	else if (c->kind == STACK_RECORD_AGAIN &&
+		 size >= sizeof(struct stack_record_again) && sink->again)
+		sink->again(sink->ctx, record);
 }
 
 static void fetch_ring(const struct system_sink *sink, struct ring *ring)

@@ -24,7 +24,9 @@ struct system_sink {
 	void (*image)(void *ctx, const struct stack_record_image *r);
 	void (*stack)(void *ctx, const struct stack_record *r);
 	void (*count)(void *ctx, unsigned table, uint64_t key, uint32_t count);
-	void (*pair)(void *ctx, const struct stack_record_pair *r); /* of states only */
+	/* Of sums only. */
+	void (*pair)(void *ctx, const struct stack_record_pair *r);
+	void (*again)(void *ctx, const struct stack_record_again *r);
 };
 
 struct system_rings;

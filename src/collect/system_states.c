@@ -8,19 +8,14 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/vec.h"
 #include "collect/state_calls.h"
 #include "collect/system_events.h"
+#include "collect/system_sums.h"
 #include "host/clock.h"
 #include "states.skel.h"
 
 /* enum thread_process of the kernel's side. */
 enum { BEFORE_EXEC = 0, FOLLOWED = 1 };
-
-struct change {
-	uint32_t number;
-	struct state_record_sum more;
-};
 
 struct system_states {
 	struct system_states_settings settings;
@@ -30,14 +25,14 @@ struct system_states {
 	struct system_rings *rings;
 	struct system_events *clock;
 	uint32_t n_cpus; /* that CPU numbers are below */
-	const struct state_record_sum *sums;
+	struct system_sums *sums;
 	const struct stack_record_stats *stats;
-	VEC(struct state_record_sum) known; /* by number, at the last drain */
-	VEC(struct change) changes;
+	uint64_t cut_ns, cut_took_ns; /* the last time, and how long that took */
 	bool is_paused, is_started;
 };
 
-#define SUMS_BYTES (STATE_RECORD_SUMS_MAX * sizeof(struct state_record_sum))
+/* Going through all threads takes no more than that part of the time. */
+#define CUT_SHARE 1000
 
 static size_t stats_bytes(const struct system_states *s)
 {
@@ -55,7 +50,8 @@ static int configure(struct system_states *s, struct err *e)
 	for (size_t i = 0; i < STATE_RECORD_FAULT_RANGES; i++)
 		k->rodata->fault_code[i] = s->code.faults[i];
 	state_calls_fill(k->rodata->call_states);
-	k->rodata->has_threads = k->rodata->has_processes = true;
+	k->rodata->has_threads = s->settings.has_threads;
+	k->rodata->has_processes = s->settings.has_processes;
 	k->rodata->is_everybody = s->settings.is_everybody;
 	k->rodata->is_following = s->settings.follows_children;
 	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
@@ -78,16 +74,23 @@ static int load(struct system_states *s, struct err *e)
 	if (states__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
 
-	void *sums = mmap(NULL, SUMS_BYTES, PROT_READ, MAP_SHARED,
-			  bpf_map__fd(s->skeleton->maps.sums), 0);
 	void *stats = mmap(NULL, stats_bytes(s), PROT_READ, MAP_SHARED,
 			   bpf_map__fd(s->skeleton->maps.stats), 0);
 
-	s->sums = sums == MAP_FAILED ? NULL : sums;
 	s->stats = stats == MAP_FAILED ? NULL : stats;
-	if (!s->sums || !s->stats)
-		return err_os(e, "cannot map a BPF map");
-	return 0;
+	return s->stats ? 0 : err_os(e, "cannot map a BPF map");
+}
+
+static int make_sums(struct system_states *s, struct err *e)
+{
+	struct states *k = s->skeleton;
+	struct system_sums_maps maps = { .sums = bpf_map__fd(k->maps.sums),
+					 .numbers = bpf_map__fd(k->maps.sum_numbers),
+					 .generation = &k->bss->sums_generation,
+					 .oldest = &k->bss->sums_oldest,
+					 .next = k->data->sums_next };
+
+	return system_sums_new(&maps, s->settings.turn_at, &s->sums, e);
 }
 
 int system_states_new(const struct system_states_settings *settings,
@@ -108,6 +111,8 @@ int system_states_new(const struct system_states_settings *settings,
 	if (rc == 0)
 		rc = load(s, e);
 	if (rc == 0)
+		rc = make_sums(s, e);
+	if (rc == 0)
 		rc = system_rings_new(bpf_map__fd(s->skeleton->maps.rings), cpus,
 				      SYSTEM_RINGS_BYTES, &sink->rings, &s->rings, e);
 	if (rc < 0)
@@ -122,13 +127,10 @@ void system_states_free(struct system_states *s)
 		return;
 	system_events_free(s->clock);
 	system_rings_free(s->rings);
-	if (s->sums)
-		munmap((void *)s->sums, SUMS_BYTES);
+	system_sums_free(s->sums);
 	if (s->stats)
 		munmap((void *)s->stats, stats_bytes(s));
 	states__destroy(s->skeleton);
-	vec_fini(&s->known);
-	vec_fini(&s->changes);
 	free(s);
 }
 
@@ -224,42 +226,35 @@ void system_states_fetch(struct system_states *s)
 	system_rings_consume(s->rings);
 }
 
-static void note_change(struct system_states *s, uint32_t number)
+/* What is under way is charged up to now, and has numbers that are good. */
+static void cut(struct system_states *s, bool is_last)
 {
-	struct state_record_sum *old = &s->known.at[number], now;
-	const struct state_record_sum *sum = &s->sums[number];
+	s->skeleton->bss->is_last_cut = is_last;
+	s->cut_ns = clock_monotonic_ns();
+	if (for_all_threads(s->skeleton->progs.cut, NULL) == 0)
+		s->cut_took_ns = clock_monotonic_ns() - s->cut_ns;
+}
 
-	now.ns = __atomic_load_n(&sum->ns, __ATOMIC_RELAXED);
-	now.wait_ns = __atomic_load_n(&sum->wait_ns, __ATOMIC_RELAXED);
-	now.count = __atomic_load_n(&sum->count, __ATOMIC_RELAXED);
-	now.n_waits = __atomic_load_n(&sum->n_waits, __ATOMIC_RELAXED);
-	if (now.ns == old->ns && now.wait_ns == old->wait_ns)
-		return;
-	*vec_push(&s->changes) = (struct change){
-		.number = number,
-		.more = { .ns = now.ns - old->ns,
-			  .wait_ns = now.wait_ns - old->wait_ns,
-			  .count = now.count - old->count,
-			  .n_waits = now.n_waits - old->n_waits },
-	};
-	*old = now;
+static bool is_cut_due(const struct system_states *s)
+{
+	return s->is_started && !s->is_paused &&
+	       clock_monotonic_ns() - s->cut_ns >= CUT_SHARE * s->cut_took_ns;
 }
 
 /* Whatever has been charged has been told before: the rings are fetched last. */
-void system_states_drain(struct system_states *s)
+int system_states_drain(struct system_states *s, bool is_whole)
 {
-	uint32_t n = __atomic_load_n(&s->skeleton->data->sums_next, __ATOMIC_SEQ_CST);
-
-	if (n > STATE_RECORD_SUMS_MAX)
-		n = STATE_RECORD_SUMS_MAX;
-	while (s->known.n < n)
-		*vec_push(&s->known) = (struct state_record_sum){ 0 };
-	s->changes.n = 0;
-	for (uint32_t i = 0; i < n; i++)
-		note_change(s, i);
+	if (system_sums_want_turn(s->sums)) {
+		system_sums_begin_turn(s->sums);
+		cut(s, false);
+		system_sums_end_turn(s->sums);
+	} else if (is_cut_due(s) || (is_whole && s->is_started && !s->is_paused)) {
+		cut(s, false);
+	}
+	system_sums_take(s->sums);
 	system_states_fetch(s);
-	vec_each(c, &s->changes)
-		s->sink.time(s->sink.rings.ctx, c->number, &c->more);
+	system_sums_deliver(s->sums, s->sink.rings.ctx, s->sink.time);
+	return system_sums_close(s->sums);
 }
 
 void system_states_follow_cpus(struct system_states *s)
@@ -277,8 +272,8 @@ void system_states_pause(struct system_states *s, bool is_paused)
 	s->is_paused = is_paused;
 	if (!s->is_started)
 		return;
-	if (is_paused && for_all_threads(s->skeleton->progs.cut, NULL) < 0)
-		return;
+	if (is_paused)
+		cut(s, true);
 	set_from(s, is_paused ? 0 : clock_monotonic_ns());
 }
 
@@ -289,8 +284,8 @@ void system_states_stop(struct system_states *s)
 	s->is_started = false;
 	system_events_stop(s->clock);
 	states__detach(s->skeleton);
-	if (for_all_threads(s->skeleton->progs.cut, NULL) < 0)
-		return;
+	if (!s->is_paused)
+		cut(s, true);
 }
 
 const struct state_code *system_states_code(const struct system_states *s)
@@ -301,4 +296,10 @@ const struct state_code *system_states_code(const struct system_states *s)
 void system_states_stats(const struct system_states *s, struct stack_record_stats *ret)
 {
 	system_rings_sum_stats(s->stats, s->n_cpus, ret);
+}
+
+size_t system_states_bytes(const struct system_states *s)
+{
+	return system_sums_bytes(s->sums) + stats_bytes(s) +
+	       s->settings.cpus->ids.n * SYSTEM_RINGS_BYTES;
 }

@@ -28,6 +28,9 @@ struct system_states_settings {
 	uint64_t period_ns; /* of the samples that tell user's from system's time */
 	bool is_everybody;  /* all threads, not only those of processes that are told */
 	bool follows_children; /* of these */
+	bool has_threads;      /* threads are told apart */
+	bool has_processes;    /* processes of one name are told apart */
+	uint32_t turn_at;      /* of system_sums_new() */
 };
 
 struct system_states_sink {
@@ -53,8 +56,9 @@ must_use int system_states_start(struct system_states *s, struct err *e);
 int system_states_fd(const struct system_states *s);
 /* What the rings hold: images that were met, stacks. */
 void system_states_fetch(struct system_states *s);
-/* And the time since the last drain. */
-void system_states_drain(struct system_states *s);
+/* And the time since the last drain, of what goes on if it is long ago; is_whole: in any
+ * case.  The table of keys that nobody tells of any more, or negative. */
+int system_states_drain(struct system_states *s, bool is_whole);
 /* CPUs came or went. */
 void system_states_follow_cpus(struct system_states *s);
 void system_states_jitter(struct system_states *s);
@@ -65,5 +69,7 @@ void system_states_stop(struct system_states *s);
 /* Where the kernel has its code; borrowed. */
 const struct state_code *system_states_code(const struct system_states *s);
 void system_states_stats(const struct system_states *s, struct stack_record_stats *ret);
+/* Memory of the maps and rings, without the rows. */
+size_t system_states_bytes(const struct system_states *s);
 
 #endif

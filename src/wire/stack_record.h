@@ -36,6 +36,7 @@ enum stack_record_kind {
 	STACK_RECORD_COUNT = 2, /* struct stack_record_count */
 	STACK_RECORD_IMAGE = 3, /* struct stack_record_image */
 	STACK_RECORD_PAIR = 4,	/* struct stack_record_pair */
+	STACK_RECORD_AGAIN = 5, /* struct stack_record_again */
 };
 
 /* Why a walk of the user part ended: the numbers of enum unwind_stop. */
@@ -102,6 +103,14 @@ struct stack_record_pair {
 	uint16_t zero16;
 	uint32_t zero32;
 	uint64_t key, waiter, waker;
+};
+
+/* A key that stands for the same as another, which was told before. */
+struct stack_record_again {
+	uint16_t kind;
+	uint16_t zero16;
+	uint32_t zero32;
+	uint64_t key, of;
 };
 
 #define STACK_RECORD_PATH_BYTES 1024

@@ -271,6 +271,42 @@ def a_stack_that_is_known_again_is_the_one_that_it_was():
 
 
 @test
+def no_recording_ends_because_there_were_many_threads():
+    # Each has two sums at least, which are more than there are numbers: these are used again,
+    # while some threads keep theirs.
+    n = 132000
+    out = run_states(os.path.join(WORKLOADS, 'crowd'), str(n))
+    report = harness.report(FILE, '--by', 'thread')
+    lost = report['quality'].get('lost') or 0
+    assert not lost, lost
+    sums = sum(e['samples'] for e in report['events'] if e['name'] not in WAKING)
+    assert sums > 2 * n, report['events']
+    threads = by_thread(FILE)
+    for name, tid, ns in map(str.split, out.splitlines()):
+        state = {'locked': 'user-lock', 'reading': 'io-wait'}[name]
+        t = threads[int(tid)]
+        assert abs(t[state] / int(ns) - 1) < 0.001, f'{name}: {t}, planned {ns}'
+        rows = harness.report(FILE, '--event', state, '--filter',
+                              f'tid == {tid} and function == {name}')['rows']
+        found = max(row['inclusive'][state] for row in rows)
+        assert found > 0.999 * t[state], f'{name}: {found} of {t[state]}'
+
+
+@test
+def long_waits_are_in_every_interval():
+    child = subprocess.Popen(['sleep', '60'])
+    time.sleep(0.2)
+    try:
+        p = dwell('attach', '-p', str(child.pid), '-e', 'states', '-d', '5', '-o', FILE)
+        assert p.returncode == 0, p.stderr
+    finally:
+        child.kill()
+        child.wait()
+    asleep = harness.report(FILE, '--event', 'sleep', '--filter', 'time in 2s..4s')
+    assert 0.9e9 < asleep['total']['sleep'] < 3.1e9, asleep['total']
+
+
+@test
 def a_process_that_waits_already_is_met():
     child = subprocess.Popen(['sleep', '60'])
     time.sleep(0.2)

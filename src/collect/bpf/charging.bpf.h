@@ -28,7 +28,7 @@ static __always_inline uint64_t charging_give_back(struct scratch *s,
 		return ns;
 	if (owed > (int64_t)ns)
 		owed = ns;
-	sums_charge(sums_find_bare(s, task, t, STATE_RECORD_TAKEN), owed);
+	sums_charge(sums_find_bare(s, task, t->whose, STATE_RECORD_TAKEN), owed);
 	t->taken_ns += owed;
 	return ns - owed;
 }
@@ -51,6 +51,15 @@ static __always_inline void charging_end_run(struct scratch *s, struct task_stru
 	t->ran_ns = task->se.sum_exec_runtime;
 }
 
+/* The number that a thread keeps; where it has none, or it could not be renewed, that of
+ * the same state in no stack: no time is lost. */
+static __always_inline uint32_t charging_sum(struct scratch *s, struct task_struct *task,
+					     struct thread *t, uint32_t kept,
+					     uint32_t state)
+{
+	return sums_is_good(kept) ? kept : sums_find_bare(s, task, t->whose, state);
+}
+
 /* CPU time since the last sample is shared as what samples have seen. */
 static __always_inline void
 charging_share_pending(struct scratch *s, struct task_struct *task, struct thread *t)
@@ -61,7 +70,7 @@ charging_share_pending(struct scratch *s, struct task_struct *task, struct threa
 		return;
 	t->pending_ns = 0;
 	if (!seen) {
-		sums_charge(sums_find_bare(s, task, t,
+		sums_charge(sums_find_bare(s, task, t->whose,
 					   task->flags & PF_KTHREAD
 						   ? STATE_RECORD_SYSTEM
 						   : STATE_RECORD_UNACCOUNTED),
@@ -69,28 +78,42 @@ charging_share_pending(struct scratch *s, struct task_struct *task, struct threa
 		return;
 	}
 	user = ns * ((t->user_ns << 10) / seen) >> 10;
-	sums_charge(t->user_sum, user);
-	sums_charge(t->system_sum, ns - user);
+	if (user)
+		sums_charge(charging_sum(s, task, t, t->user_sum, STATE_RECORD_USER),
+			    user);
+	if (ns - user)
+		sums_charge(charging_sum(s, task, t, t->system_sum, STATE_RECORD_SYSTEM),
+			    ns - user);
 }
 
-/* Waiting has ended, or is cut here. */
-static __always_inline void charging_end_wait(struct scratch *s, struct task_struct *task,
-					      struct thread *t, uint64_t now)
+/* Waiting has ended, or is cut here and goes on. */
+static __always_inline void charging_wait(struct scratch *s, struct task_struct *task,
+					  struct thread *t, uint64_t now, bool is_over)
 {
-	uint64_t ns = thread_lap(t, now), wait = 0;
+	uint64_t ns = thread_lap(t, now), late = 0, woken = t->woken_ns;
+	uint32_t sum;
 
 	if (t->where == THREAD_UNKNOWN || t->where == THREAD_RUNS) {
-		sums_charge(sums_find_bare(s, task, t, STATE_RECORD_UNACCOUNTED), ns);
+		sums_charge(sums_find_bare(s, task, t->whose, STATE_RECORD_UNACCOUNTED),
+			    ns);
 		return;
 	}
-	if (t->where == THREAD_BLOCKED && t->woken_ns && now > t->woken_ns)
-		wait = now - t->woken_ns;
-	if (wait > ns)
-		wait = ns;
-	sums_charge(t->sum, ns - wait);
-	sums_charge_wait(t->sum, wait);
-	if (t->where == THREAD_BLOCKED && t->woken_ns)
-		wakers_charge(t, ns - wait, wait);
+	if (!ns && !is_over)
+		return;
+	sum = charging_sum(s, task, t, t->sum, t->state);
+	if (t->where == THREAD_BLOCKED && woken && now > woken)
+		late = now - woken;
+	if (late > ns)
+		late = ns;
+	t->waited_ns += ns - late;
+	t->late_ns += late;
+	sums_charge_part(sum, ns - late, is_over && t->waited_ns);
+	sums_charge_wait(sum, late, is_over && t->late_ns);
+	if (!is_over)
+		return;
+	if (t->where == THREAD_BLOCKED && woken)
+		wakers_charge(s, sum, t->waker, t->waited_ns, t->late_ns);
+	t->waited_ns = t->late_ns = 0;
 }
 
 /* The thread left its CPU and that was not told, as some kernels hide the threads of
@@ -113,6 +136,15 @@ static __always_inline void charging_left(struct task_struct *task, struct threa
 	t->woken_ns = t->waker = 0;
 }
 
+/* It waits for a CPU, in no stack that could be seen. */
+static __always_inline void charging_waits(struct scratch *s, struct task_struct *task,
+					   struct thread *t)
+{
+	t->sum = sums_find_bare(s, task, t->whose, STATE_RECORD_WAIT_CPU);
+	t->state = STATE_RECORD_WAIT_CPU;
+	t->where = THREAD_WAITS;
+}
+
 static __always_inline void charging_enter(struct scratch *s, struct task_struct *task,
 					   struct thread *t, uint64_t now)
 {
@@ -121,10 +153,9 @@ static __always_inline void charging_enter(struct scratch *s, struct task_struct
 	if (t->where <= THREAD_RUNS) {
 		if (t->where == THREAD_RUNS)
 			charging_left(task, t, now);
-		t->sum = sums_find_bare(s, task, t, STATE_RECORD_WAIT_CPU);
-		t->where = THREAD_WAITS;
+		charging_waits(s, task, t);
 	}
-	charging_end_wait(s, task, t, now);
+	charging_wait(s, task, t, now, true);
 	t->where = THREAD_RUNS;
 	t->woken_ns = t->waker = 0;
 	t->began_ns = now;

@@ -17,6 +17,12 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* A thread that runs, and has no CPU for so long, was switched away from untold. */
+#define CUT_SURE_NS 1000000
+
+/* The collector's: nothing is charged behind it. */
+bool is_last_cut = false;
+
 /* As the kernel lays it out. */
 struct bpf_perf_event_data {
 	struct registers regs;
@@ -44,10 +50,10 @@ static __always_inline void leave(void *ctx, struct scratch *s, struct task_stru
 	sums_clear_stack(s);
 	blocking_take_kernel(ctx, s, task);
 	kept = taking_user(s, task, NULL);
-	t->sum =
-		sums_find(s, task, t,
-			  state ? blocking_state(s, state, kept) : STATE_RECORD_WAIT_CPU);
+	t->state = state ? blocking_state(s, state, kept) : STATE_RECORD_WAIT_CPU;
+	t->sum = sums_find(s, task, t->whose, t->state);
 	sums_want_image(s, task);
+	t->waited_ns = t->late_ns = 0;
 	t->where = state ? THREAD_BLOCKED : THREAD_WAITS;
 }
 
@@ -91,7 +97,8 @@ static __always_inline void take_asleep(struct scratch *s, struct task_struct *t
 	if (!task->mm || task->flags & PF_KTHREAD ||
 	    bpf_probe_read_kernel(&w->registers, sizeof(w->registers), kept))
 		kept = NULL;
-	t->sum = sums_find(s, task, t, blocking_state(s, state, kept));
+	t->state = blocking_state(s, state, kept);
+	t->sum = sums_find(s, task, t->whose, t->state);
 	t->where = THREAD_BLOCKED;
 }
 
@@ -146,8 +153,7 @@ int began(uint64_t *ctx)
 	if (!t)
 		return 0;
 	t->since_ns = bpf_ktime_get_ns();
-	t->sum = sums_find_bare(s, task, t, STATE_RECORD_WAIT_CPU);
-	t->where = THREAD_WAITS;
+	charging_waits(s, task, t);
 	return 0;
 }
 
@@ -161,7 +167,7 @@ int executed(uint64_t *ctx)
 	int32_t tgid = task->tgid;
 
 	if (t) {
-		t->serial = __sync_fetch_and_add(&thread_next_serial, 1);
+		thread_renew(task, t);
 		t->user_ns = t->system_ns = 0;
 		return 0;
 	}
@@ -195,7 +201,8 @@ int sampled(struct bpf_perf_event_data *ctx)
 	if (!is_user)
 		taking_kernel(ctx, s, 0);
 	taking_user(s, task, is_user ? &ctx->regs : NULL);
-	sum = sums_find(s, task, t, is_user ? STATE_RECORD_USER : STATE_RECORD_SYSTEM);
+	sum = sums_find(s, task, t->whose,
+			is_user ? STATE_RECORD_USER : STATE_RECORD_SYSTEM);
 	sums_want_image(s, task);
 	sums_charge(sum, ns);
 	if (is_user) {
@@ -227,8 +234,7 @@ int begin(struct bpf_iter__task *ctx)
 	} else if (task->__state) {
 		take_asleep(s, task, t, task->__state);
 	} else {
-		t->sum = sums_find_bare(s, task, t, STATE_RECORD_WAIT_CPU);
-		t->where = THREAD_WAITS;
+		charging_waits(s, task, t);
 	}
 	return 0;
 }
@@ -237,15 +243,32 @@ static __always_inline void find_left(struct scratch *s, struct task_struct *tas
 				      struct thread *t, uint64_t now)
 {
 	charging_left(task, t, now);
-	if (task->__state) {
+	if (task->__state)
 		take_asleep(s, task, t, task->__state);
-		return;
-	}
-	t->sum = sums_find_bare(s, task, t, STATE_RECORD_WAIT_CPU);
-	t->where = THREAD_WAITS;
+	else
+		charging_waits(s, task, t);
 }
 
-/* What is under way is charged up to now. */
+/* The sums that it keeps are of this generation from now on. */
+static __always_inline void renew(struct scratch *s, struct thread *t)
+{
+	sums_renew(s, &t->sum);
+	sums_renew(s, &t->waker);
+	sums_renew(s, &t->user_sum);
+	sums_renew(s, &t->system_sum);
+}
+
+/* The end: also of what runs, and of what no sample has seen yet. */
+static __always_inline void cut_last(struct scratch *s, struct task_struct *task,
+				     struct thread *t, uint64_t now)
+{
+	if (t->where == THREAD_RUNS && task->on_cpu)
+		t->pending_ns += thread_lap(t, now);
+	charging_share_pending(s, task, t);
+}
+
+/* What is under way is charged up to now.  CPU time is by the next sample, or switch;
+ * who has just been switched to may not have its CPU yet. */
 SEC("iter/task")
 int cut(struct bpf_iter__task *ctx)
 {
@@ -259,12 +282,14 @@ int cut(struct bpf_iter__task *ctx)
 	t = thread_find(task);
 	if (!t || t->where == THREAD_ENDED)
 		return 0;
-	if (t->where == THREAD_RUNS && task->on_cpu)
-		t->pending_ns += thread_lap(t, now);
-	else if (t->where == THREAD_RUNS)
+	thread_name(task, t);
+	renew(s, t);
+	if (t->where == THREAD_RUNS && !task->on_cpu &&
+	    (is_last_cut || now > t->since_ns + CUT_SURE_NS))
 		find_left(s, task, t, now);
-	charging_share_pending(s, task, t);
+	if (is_last_cut)
+		cut_last(s, task, t, now);
 	if (t->where != THREAD_RUNS)
-		charging_end_wait(s, task, t, now);
+		charging_wait(s, task, t, now, is_last_cut);
 	return 0;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
  *
- * sums - times by thread, state and stack, as wire/state_record.h describes them.
+ * sums - times by whose they are, state and stack, as wire/state_record.h describes them.
+ *
+ * A number is good until the second change of generations after it was given; who keeps
+ * one for longer gets the next by sums_renew().
  */
 #ifndef DWELL_COLLECT_BPF_SUMS_BPF_H
 #define DWELL_COLLECT_BPF_SUMS_BPF_H
 
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/taking.bpf.h"
-#include "collect/bpf/thread.bpf.h"
 #include "wire/state_record.h"
 
 struct {
@@ -26,7 +28,11 @@ struct {
 	__type(value, struct state_record_sum);
 } sums SEC(".maps");
 
-uint32_t sums_next = 1;
+/* The collector's: numbers are given of the one; none is charged that is of before the
+ * other, which is the same or the one before. */
+uint32_t sums_generation = 0, sums_oldest = 0;
+/* The first that was not given yet, of each half. */
+uint32_t sums_next[2] = { 1, 1 };
 
 static __always_inline void sums_names(struct scratch *s, struct task_struct *task)
 {
@@ -39,68 +45,137 @@ static __always_inline void sums_names(struct scratch *s, struct task_struct *ta
 	bpf_probe_read_kernel(r->thread_comm, sizeof(r->thread_comm), &task->comm);
 }
 
+static __always_inline struct stack_record_stats *sums_stats(void)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&stats, &cpu);
+}
+
+static __always_inline void *sums_ring(void)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&rings, &cpu);
+}
+
 /* Tell of the file whose rules the stack in the scratch wants, if one does. */
 static __noinline void sums_want_image(struct scratch *s, struct task_struct *task)
 {
-	uint32_t cpu = bpf_get_smp_processor_id();
 	struct stack_record_stats *st;
 	void *ring;
 
 	if (!s->walk.wanted_image)
 		return;
-	st = bpf_map_lookup_elem(&stats, &cpu);
-	ring = bpf_map_lookup_elem(&rings, &cpu);
+	st = sums_stats();
+	ring = sums_ring();
 	if (!st || !ring)
 		return;
 	s->walk.record.pid = task->tgid;
 	taking_put_image(st, ring, s);
 }
 
-/* The next number, or 0: there is none left. */
-static __always_inline uint32_t sums_number(void)
+/* May it be charged? */
+static __always_inline bool sums_is_good(uint32_t number)
 {
-	uint32_t number = 0;
+	uint32_t age = STATE_RECORD_GENERATION(number) - sums_oldest;
 
-	if (sums_next < STATE_RECORD_SUMS_MAX)
-		number = __sync_fetch_and_add(&sums_next, 1);
-	return number < STATE_RECORD_SUMS_MAX ? number : 0;
+	return number && age % STATE_RECORD_GENERATIONS <= 1;
+}
+
+static __always_inline struct state_record_sum *sums_at(uint32_t number)
+{
+	uint32_t slot = sums_is_good(number) ? STATE_RECORD_SLOT(number) : 0;
+
+	return bpf_map_lookup_elem(&sums, &slot);
+}
+
+/* The next number, or 0: there is none left. */
+static __always_inline uint32_t sums_number(struct scratch *s)
+{
+	uint32_t generation = sums_generation, half = generation & 1;
+	uint32_t number = s->spare_sum, i;
+
+	s->spare_sum = 0;
+	if (number &&
+	    STATE_RECORD_GENERATION(number) == generation % STATE_RECORD_GENERATIONS)
+		return number;
+	if (sums_next[half] >= STATE_RECORD_HALF)
+		return 0;
+	i = __sync_fetch_and_add(&sums_next[half], 1);
+	return i < STATE_RECORD_HALF ? STATE_RECORD_NUMBER(generation, i) : 0;
+}
+
+/* It could not be told: it is the next one's, and that something is lost is counted. */
+static __always_inline void sums_give_back(struct scratch *s, uint32_t number)
+{
+	struct stack_record_stats *st = sums_stats();
+
+	s->spare_sum = number;
+	if (st)
+		st->lost++;
+}
+
+/* The number of what has been told; another CPU may have been faster: interrupts wake
+ * from the same stacks everywhere. */
+static __always_inline uint32_t sums_publish(uint32_t number, uint64_t key)
+{
+	uint64_t place = state_record_place(key, STATE_RECORD_GENERATION(number));
+	struct state_record_sum *sum = sums_is_good(number) ? sums_at(number) : NULL;
+	uint32_t *known;
+
+	if (!sum)
+		return 0;
+	sum->key = key;
+	if (!bpf_map_update_elem(&sum_numbers, &place, &number, BPF_NOEXIST))
+		return number;
+	known = bpf_map_lookup_elem(&sum_numbers, &place);
+	return known ? *known : 0;
+}
+
+/* The number of what the key is of; 0: it has none in this generation. */
+static __always_inline uint32_t sums_known(uint64_t key)
+{
+	uint64_t place = state_record_place(key, sums_generation);
+	uint32_t *known = bpf_map_lookup_elem(&sum_numbers, &place);
+
+	return known ? *known : 0;
 }
 
 /* A number for what is in the scratch, or 0. */
 static __always_inline uint32_t sums_add(struct scratch *s, struct task_struct *task,
 					 uint64_t key)
 {
-	uint32_t cpu = bpf_get_smp_processor_id(), number;
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
-	uint32_t *known;
+	uint32_t number = sums_number(s);
+	void *ring = sums_ring();
 	bool is_told;
 
-	number = ring ? sums_number() : 0;
-	if (!number)
+	if (!ring || !number)
 		return 0;
 	s->walk.record.key = number;
 	s->walk.record.time_ns = bpf_ktime_get_ns();
 	sums_names(s, task);
-	is_told = taking_put_stack(ring, s, task, 0);
+	is_told = taking_put_stack(ring, s, task, STATE_RECORD_GENERATION(number) & 1);
 	sums_want_image(s, task); /* its executable */
-	if (!is_told)
-		return 0;
-	if (!bpf_map_update_elem(&sum_numbers, &key, &number, BPF_NOEXIST))
-		return number;
-	/* Another CPU was faster: interrupts wake from the same stacks everywhere. */
-	known = bpf_map_lookup_elem(&sum_numbers, &key);
-	return known ? *known : 0;
+	if (is_told)
+		return sums_publish(number, key);
+	sums_give_back(s, number);
+	return 0;
 }
 
-/* The sum of the thread in this state, in the stack that the scratch holds. */
+/* The sum of the task, or of its class, in this state, in the stack that the scratch
+ * holds; whose: what the task's sums are told apart by from those of others. */
 static __always_inline uint32_t sums_find(struct scratch *s, struct task_struct *task,
-					  struct thread *t, uint32_t state)
+					  uint64_t whose, uint32_t state)
 {
-	uint64_t key = taking_mix(taking_mix(s->walk.hash, t->serial), state);
-	uint32_t *known = bpf_map_lookup_elem(&sum_numbers, &key);
+	uint64_t key = taking_mix(taking_mix(s->walk.hash, whose), state);
+	uint32_t known;
 
+	if (s->walk.has_address) /* addresses are a process' own */
+		key = taking_mix(key, task->tgid);
+	known = sums_known(key);
 	if (known)
-		return *known;
+		return known;
 	s->walk.record.state = state;
 	return sums_add(s, task, key);
 }
@@ -115,32 +190,78 @@ static __always_inline void sums_clear_stack(struct scratch *s)
 
 /* The same, in no stack. */
 static __always_inline uint32_t sums_find_bare(struct scratch *s,
-					       struct task_struct *task, struct thread *t,
+					       struct task_struct *task, uint64_t whose,
 					       uint32_t state)
 {
 	sums_clear_stack(s);
-	return sums_find(s, task, t, state);
+	return sums_find(s, task, whose, state);
+}
+
+/* Of this generation, what the number is of; 0: it has none. */
+static __always_inline uint32_t sums_again(struct scratch *s, uint32_t old)
+{
+	struct stack_record_again r = { .kind = STACK_RECORD_AGAIN, .of = old };
+	struct state_record_sum *sum = sums_is_good(old) ? sums_at(old) : NULL;
+	uint64_t key = sum ? sum->key : 0;
+	uint32_t number = sum ? sums_known(key) : 0;
+	void *ring = sums_ring();
+
+	if (number || !sum || !ring)
+		return number;
+	number = sums_number(s);
+	r.key = number;
+	if (!number)
+		return 0;
+	if (!bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP))
+		return sums_publish(number, key);
+	sums_give_back(s, number);
+	return 0;
+}
+
+/* For who keeps a number: the same sum of this generation.  What cannot be told stays
+ * what it is. */
+static __always_inline void sums_renew(struct scratch *s, uint32_t *kept)
+{
+	uint32_t old = *(volatile uint32_t *)kept, number;
+
+	if (!old ||
+	    STATE_RECORD_GENERATION(old) == sums_generation % STATE_RECORD_GENERATIONS)
+		return;
+	number = sums_again(s, old);
+	if (number)
+		__sync_val_compare_and_swap(kept, old, number);
+}
+
+/* ns of what goes on, or has ended. */
+static __always_inline void sums_charge_part(uint32_t number, uint64_t ns, bool is_over)
+{
+	struct state_record_sum *sum = sums_at(number);
+
+	if (!sum)
+		return;
+	if (ns)
+		__sync_fetch_and_add(&sum->ns, ns);
+	if (is_over)
+		__sync_fetch_and_add(&sum->count, 1);
 }
 
 static __always_inline void sums_charge(uint32_t number, uint64_t ns)
 {
-	struct state_record_sum *sum = bpf_map_lookup_elem(&sums, &number);
-
-	if (!sum || !ns)
-		return;
-	__sync_fetch_and_add(&sum->ns, ns);
-	__sync_fetch_and_add(&sum->count, 1);
+	if (ns)
+		sums_charge_part(number, ns, true);
 }
 
 /* And of waiting for a CPU behind it. */
-static __always_inline void sums_charge_wait(uint32_t number, uint64_t ns)
+static __always_inline void sums_charge_wait(uint32_t number, uint64_t ns, bool is_over)
 {
-	struct state_record_sum *sum = bpf_map_lookup_elem(&sums, &number);
+	struct state_record_sum *sum = sums_at(number);
 
-	if (!sum || !ns)
+	if (!sum)
 		return;
-	__sync_fetch_and_add(&sum->wait_ns, ns);
-	__sync_fetch_and_add(&sum->n_waits, 1);
+	if (ns)
+		__sync_fetch_and_add(&sum->wait_ns, ns);
+	if (is_over)
+		__sync_fetch_and_add(&sum->n_waits, 1);
 }
 
 #endif

@@ -45,6 +45,7 @@ struct scratch {
 	struct walk walk;
 	struct stack_record_image image;
 	uint32_t next_way;
+	uint32_t spare_sum; /* a number that could not be told; 0: none */
 };
 
 /* The first is for programs that run with interrupts off, the second for others. */

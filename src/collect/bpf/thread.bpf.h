@@ -9,9 +9,11 @@
 #define DWELL_COLLECT_BPF_THREAD_BPF_H
 
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/taking.bpf.h"
 #include "wire/state_record.h"
 
 #define THREAD_PROCESSES_MAX 65536
+#define THREAD_LAP_TRIES     3
 
 /* Set before loading. */
 const volatile bool is_everybody = false; /* not only processes that are told */
@@ -44,6 +46,12 @@ struct thread {
 	uint32_t where;		       /* enum thread_where */
 	uint32_t sum;		       /* of what it waits for */
 	uint32_t waker;		       /* the sum of who woke it from that, 0: unknown */
+	uint32_t state;		       /* that it waits in */
+	uint32_t zero;
+	uint64_t whose; /* what its sums are told apart by */
+	/* Of the wait that goes on, charged to its sum already: before it was woken, and
+	 * since. */
+	uint64_t waited_ns, late_ns;
 };
 
 struct {
@@ -79,12 +87,26 @@ static __always_inline struct thread *thread_find(struct task_struct *task)
 	return bpf_task_storage_get(&threads, task, 0, 0);
 }
 
-static __always_inline void thread_begin(struct thread *t, uint64_t since_ns,
-					 enum thread_where where)
+/* As the names are now: where threads are not told apart, by process or by its class. */
+static __always_inline void thread_name(struct task_struct *task, struct thread *t)
 {
-	t->since_ns = since_ns;
-	t->where = where;
+	uint64_t comm[2] = { 0 }, whose = 0;
+
+	if (has_threads) {
+		t->whose = t->serial;
+		return;
+	}
+	bpf_probe_read_kernel(comm, sizeof(comm), &task->group_leader->comm);
+	whose = taking_mix(taking_mix(whose, comm[0]), comm[1]);
+	whose = taking_mix(whose, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
+	t->whose = has_processes ? taking_mix(whose, task->tgid) : whose;
+}
+
+/* It runs another program from now on. */
+static __always_inline void thread_renew(struct task_struct *task, struct thread *t)
+{
 	t->serial = __sync_fetch_and_add(&thread_next_serial, 1);
+	thread_name(task, t);
 }
 
 /* New: since the recording began, in a state that is not known. */
@@ -93,8 +115,11 @@ static __always_inline struct thread *thread_add(struct task_struct *task)
 	struct thread *t =
 		bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (t && !t->serial)
-		thread_begin(t, from_ns, THREAD_UNKNOWN);
+	if (t && !t->serial) {
+		t->since_ns = from_ns;
+		t->where = THREAD_UNKNOWN;
+		thread_renew(task, t);
+	}
 	return t;
 }
 
@@ -107,11 +132,21 @@ static __always_inline struct thread *thread_get(struct task_struct *task)
 	return thread_add(task);
 }
 
-/* How long it has been as it was until then. */
+/* How long it has been as it was until then.  Who goes through all threads and who
+ * switches this one may come at the same time: the later clock stays, and what the other
+ * one took is not taken again. */
 static __always_inline uint64_t thread_lap(struct thread *t, uint64_t now)
 {
-	uint64_t since = __sync_lock_test_and_set(&t->since_ns, now), from = from_ns;
+	uint64_t since = 0, from = from_ns;
 
+	for (uint32_t i = 0; i < THREAD_LAP_TRIES; i++) {
+		since = *(volatile uint64_t *)&t->since_ns;
+		if (since >= now)
+			return 0;
+		if (__sync_val_compare_and_swap(&t->since_ns, since, now) == since)
+			break;
+		since = now;
+	}
 	if (!from)
 		return 0;
 	if (since < from)

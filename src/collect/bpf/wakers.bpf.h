@@ -77,12 +77,22 @@ static __always_inline bool wakers_cut(struct scratch *s)
 	return false;
 }
 
+/* A waker is called by its process, whose threads are one. */
+static __always_inline uint64_t wakers_whose(struct task_struct *task)
+{
+	uint64_t comm[2] = { 0 };
+
+	bpf_probe_read_kernel(comm, sizeof(comm), &task->group_leader->comm);
+	comm[0] = taking_mix(taking_mix(0, comm[0]), comm[1]);
+	return has_processes ? taking_mix(comm[0], task->tgid) : comm[0];
+}
+
 /* The number of the stack that wakes now; 0 when it could not be told. */
 static __always_inline uint32_t wakers_find(void *ctx, struct scratch *s)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	uint32_t state = STATE_RECORD_WAKER, *known;
-	uint64_t key, name = 0;
+	uint32_t state = STATE_RECORD_WAKER;
+	uint64_t whose = 0;
 
 	sums_clear_stack(s);
 	wakers_take_kernel(ctx, s, task);
@@ -90,53 +100,54 @@ static __always_inline uint32_t wakers_find(void *ctx, struct scratch *s)
 		state = STATE_RECORD_INTERRUPT;
 	} else {
 		taking_user(s, task, NULL);
-		bpf_probe_read_kernel(&name, sizeof(name), &task->group_leader->comm);
-		name ^= task->tgid;
+		whose = wakers_whose(task);
 	}
-	key = taking_mix(taking_mix(s->walk.hash, name), state);
-	known = bpf_map_lookup_elem(&sum_numbers, &key);
-	if (known)
-		return *known;
-	s->walk.record.state = state;
-	return sums_add(s, task, key);
+	return sums_find(s, task, whose, state);
 }
 
-static __always_inline uint32_t wakers_add(struct thread *t, uint64_t key)
+static __always_inline uint32_t wakers_add(struct scratch *s, uint32_t waiter,
+					   uint32_t waker, uint64_t key)
 {
 	struct stack_record_pair r = { .kind = STACK_RECORD_PAIR,
-				       .waiter = t->sum,
-				       .waker = t->waker };
-	uint32_t cpu = bpf_get_smp_processor_id(), number;
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+				       .waiter = waiter,
+				       .waker = waker };
+	uint32_t number = sums_number(s);
+	void *ring = sums_ring();
 
-	number = ring ? sums_number() : 0;
 	r.key = number;
-	if (!number || bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP) ||
-	    bpf_map_update_elem(&sum_numbers, &key, &number, BPF_NOEXIST))
+	if (!number || !ring)
 		return 0;
-	return number;
+	if (!bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP))
+		return sums_publish(number, key);
+	sums_give_back(s, number);
+	return 0;
 }
 
-/* What t waited for has ended: it waited until it was woken, and then for a CPU. */
-static __always_inline void wakers_charge(struct thread *t, uint64_t waited_ns,
-					  uint64_t latency_ns)
+/* What a thread waited for has ended: it waited until it was woken, and then for a CPU.
+ */
+static __always_inline void wakers_charge(struct scratch *s, uint32_t waiter,
+					  uint32_t waker, uint64_t waited_ns,
+					  uint64_t late_ns)
 {
-	uint64_t key = (uint64_t)t->sum << 32 | t->waker;
+	uint64_t key = (uint64_t)waiter << 32 | waker;
 	struct state_record_sum *sum;
-	uint32_t *known, number;
+	uint32_t number;
 
-	if (!t->sum || !t->waker) {
+	if (!waiter || !sums_is_good(waker)) {
 		sums_charge(0, waited_ns); /* untold */
 		return;
 	}
 	key = taking_mix(key, STATE_RECORD_WAKEUPS);
-	known = bpf_map_lookup_elem(&sum_numbers, &key);
-	number = known ? *known : wakers_add(t, key);
-	sum = bpf_map_lookup_elem(&sums, &number);
+	number = sums_known(key);
+	if (!number)
+		number = wakers_add(s, waiter, waker, key);
+	sum = sums_at(number);
 	if (!sum)
 		return;
-	__sync_fetch_and_add(&sum->ns, waited_ns);
-	__sync_fetch_and_add(&sum->wait_ns, latency_ns);
+	if (waited_ns)
+		__sync_fetch_and_add(&sum->ns, waited_ns);
+	if (late_ns)
+		__sync_fetch_and_add(&sum->wait_ns, late_ns);
 	__sync_fetch_and_add(&sum->count, 1);
 }
 

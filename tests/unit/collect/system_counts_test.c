@@ -39,7 +39,9 @@ static uint32_t event_of(struct fixture *f, const char *name)
 static void set_up_as(struct fixture *f, bool is_kept)
 {
 	struct system_counts_events events = {
-		.periods = { [STATE_RECORD_USER] = PERIOD_NS }, .is_kept = is_kept
+		.periods = { [STATE_RECORD_USER] = PERIOD_NS },
+		.is_kept = is_kept,
+		.is_by_thread = is_kept,
 	};
 
 	memset(f, 0, sizeof(*f));
@@ -404,6 +406,88 @@ static void a_wake_up_whose_waker_nobody_told_of_is_a_stray(void **state)
 	tear_down(&f);
 }
 
+#define FIRST	    STATE_RECORD_NUMBER(0, 1)
+#define FIRST_WAKER STATE_RECORD_NUMBER(0, 2)
+#define NEXT	    STATE_RECORD_NUMBER(1, 1)
+#define NEXT_WAKER  STATE_RECORD_NUMBER(1, 2)
+#define NEXT_PAIR   STATE_RECORD_NUMBER(1, 3)
+#define LATER	    STATE_RECORD_NUMBER(2, 1)
+
+static void tell_again(struct fixture *f, uint64_t key, uint64_t of)
+{
+	system_counts_again(f->counts,
+			    &(struct stack_record_again){
+				    .kind = STACK_RECORD_AGAIN, .key = key, .of = of });
+}
+
+static void write_both(struct fixture *f, uint64_t now_ns)
+{
+	system_counts_write(f->counts, 0, now_ns);
+	system_counts_write(f->counts, 1, now_ns);
+}
+
+static void a_key_that_is_told_again_outlives_the_first(void **state)
+{
+	struct stack_record r = running(FIRST, 100);
+	struct state_record_sum sum = { .ns = 500 }; /* of a wait that goes on */
+	struct fixture f;
+
+	(void)state;
+	set_up_as(&f, true);
+	r.state = STATE_RECORD_SLEEP;
+	tell_again(&f, NEXT, FIRST); /* it may come by another ring */
+	system_counts_stack(f.counts, &r);
+	system_counts_time(f.counts, FIRST, &sum);
+	system_counts_time(f.counts, NEXT, &sum);
+	write_both(&f, 1);
+	system_counts_forget(f.counts, 0);
+	system_counts_time(f.counts, NEXT, &sum);
+	tell_again(&f, LATER, NEXT);
+	write_both(&f, 2);
+	system_counts_forget(f.counts, 1);
+	system_counts_time(f.counts, LATER, &sum);
+	write_both(&f, 3);
+	system_counts_time(f.counts, FIRST, &(struct state_record_sum){ .count = 1 });
+	finish(&f);
+	assert_int_equal(f.samples.n, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(f.samples.weight[i], 500);
+		assert_int_equal(f.samples.count[i], 0);
+		assert_int_equal(f.samples.stack[i], f.samples.stack[0]);
+		assert_int_equal(f.samples.thread[i], f.samples.thread[0]);
+	}
+	assert_int_equal(system_counts_stats(f.counts)->strays, 1);
+	tear_down(&f);
+}
+
+static void a_pair_outlives_the_keys_that_it_is_of(void **state)
+{
+	struct stack_record waiter = running(FIRST, 100),
+			    waker = waking(FIRST_WAKER, 200);
+	struct stack_record_pair pair = { .kind = STACK_RECORD_PAIR,
+					  .key = NEXT_PAIR,
+					  .waiter = FIRST,
+					  .waker = NEXT_WAKER };
+	struct fixture f;
+
+	(void)state;
+	set_up_as(&f, true);
+	system_counts_stack(f.counts, &waiter);
+	system_counts_stack(f.counts, &waker);
+	tell_again(&f, NEXT_WAKER, FIRST_WAKER);
+	system_counts_pair(f.counts, &pair);
+	system_counts_forget(f.counts, 0);
+	system_counts_time(f.counts, NEXT_PAIR,
+			   &(struct state_record_sum){ .ns = 500, .count = 3 });
+	write_both(&f, 1);
+	finish(&f);
+	assert_int_equal(f.samples.n, 2);
+	assert_int_equal(f.samples.weight[0], 3);
+	assert_int_equal(f.samples.weight[1], 500);
+	assert_int_equal(system_counts_stats(f.counts)->strays, 0);
+	tear_down(&f);
+}
+
 static void time_of_an_unknown_key_is_a_stray(void **state)
 {
 	struct state_record_sum sum = { .ns = 500, .count = 3 };
@@ -504,6 +588,8 @@ int main(void)
 		cmocka_unit_test(times_are_of_the_state_and_of_the_wait_behind_it),
 		cmocka_unit_test(a_wake_up_has_the_wakers_frames_inside_of_the_waiters),
 		cmocka_unit_test(a_wake_up_whose_waker_nobody_told_of_is_a_stray),
+		cmocka_unit_test(a_key_that_is_told_again_outlives_the_first),
+		cmocka_unit_test(a_pair_outlives_the_keys_that_it_is_of),
 		cmocka_unit_test(time_of_an_unknown_key_is_a_stray),
 		cmocka_unit_test(a_thread_has_the_name_that_it_had_last),
 		cmocka_unit_test(a_thread_whose_end_is_told_first_is_one),

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/system_sums.h"
+
+#include <bpf/bpf.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+#define SUMS_BYTES (STATE_RECORD_SUMS_MAX * sizeof(struct state_record_sum))
+/* Few enough that what they stand for takes some megabytes. */
+#define TURN_AT 16384
+/* Threads may keep more than that: then no turn before there are twice as many, or
+ * hardly any are left. */
+#define TURN_AT_MAX (STATE_RECORD_HALF - STATE_RECORD_HALF / 8)
+/* Longer than any program runs. */
+#define GRACE_NS 1000000
+
+struct change {
+	uint32_t number;
+	struct state_record_sum more;
+};
+
+struct system_sums {
+	struct system_sums_maps maps;
+	struct state_record_sum *sums;
+	uint32_t least, turn_at;
+	bool is_turning;
+	VEC(struct change) changes;
+};
+
+int system_sums_new(const struct system_sums_maps *maps, uint32_t turn_at,
+		    struct system_sums **ret, struct err *e)
+{
+	own(system_sums_freep) struct system_sums *s = xcalloc(1, sizeof(*s));
+	void *sums =
+		mmap(NULL, SUMS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, maps->sums, 0);
+
+	if (sums == MAP_FAILED)
+		return err_os(e, "cannot map a BPF map");
+	s->sums = sums;
+	s->maps = *maps;
+	s->least = s->turn_at = turn_at ? turn_at : TURN_AT;
+	*ret = steal(&s);
+	return 0;
+}
+
+void system_sums_free(struct system_sums *s)
+{
+	if (!s)
+		return;
+	if (s->sums)
+		munmap(s->sums, SUMS_BYTES);
+	vec_fini(&s->changes);
+	free(s);
+}
+
+void system_sums_freep(struct system_sums **s)
+{
+	system_sums_free(*s);
+}
+
+/* Numbers of this half that were given, the one of no sum included. */
+static uint32_t n_given(const struct system_sums *s, uint32_t generation)
+{
+	uint32_t n = __atomic_load_n(&s->maps.next[generation & 1], __ATOMIC_SEQ_CST);
+
+	return n < STATE_RECORD_HALF ? n : STATE_RECORD_HALF;
+}
+
+bool system_sums_want_turn(const struct system_sums *s)
+{
+	return n_given(s, *s->maps.generation) > s->turn_at;
+}
+
+/* No program runs any more that began before. */
+static void wait_for_programs(void)
+{
+	struct timespec grace = { .tv_nsec = GRACE_NS };
+
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
+		nanosleep(&grace, NULL);
+}
+
+void system_sums_begin_turn(struct system_sums *s)
+{
+	__atomic_add_fetch(s->maps.generation, 1, __ATOMIC_SEQ_CST);
+	wait_for_programs();
+}
+
+void system_sums_end_turn(struct system_sums *s)
+{
+	__atomic_store_n(s->maps.oldest, *s->maps.generation, __ATOMIC_SEQ_CST);
+	wait_for_programs();
+	s->is_turning = true;
+}
+
+static uint64_t take64(uint64_t *from)
+{
+	return __atomic_load_n(from, __ATOMIC_RELAXED)
+		       ? __atomic_exchange_n(from, 0, __ATOMIC_RELAXED)
+		       : 0;
+}
+
+static uint32_t take32(uint32_t *from)
+{
+	return __atomic_load_n(from, __ATOMIC_RELAXED)
+		       ? __atomic_exchange_n(from, 0, __ATOMIC_RELAXED)
+		       : 0;
+}
+
+static void take_sum(struct system_sums *s, uint32_t number)
+{
+	struct state_record_sum *sum = &s->sums[STATE_RECORD_SLOT(number)];
+	struct state_record_sum more = { .ns = take64(&sum->ns),
+					 .wait_ns = take64(&sum->wait_ns),
+					 .count = take32(&sum->count),
+					 .n_waits = take32(&sum->n_waits) };
+
+	if (more.ns || more.wait_ns || more.count || more.n_waits)
+		*vec_push(&s->changes) = (struct change){ number, more };
+}
+
+static void take_half(struct system_sums *s, uint32_t generation)
+{
+	uint32_t n = n_given(s, generation);
+
+	for (uint32_t i = 1; i < n; i++)
+		take_sum(s, STATE_RECORD_NUMBER(generation, i));
+}
+
+void system_sums_take(struct system_sums *s)
+{
+	uint32_t generation = *s->maps.generation;
+
+	s->changes.n = 0;
+	take_sum(s, 0);
+	if (s->is_turning)
+		take_half(s, generation - 1);
+	take_half(s, generation);
+}
+
+void system_sums_deliver(struct system_sums *s, void *ctx,
+			 void (*time)(void *ctx, uint32_t number,
+				      const struct state_record_sum *more))
+{
+	vec_each(c, &s->changes)
+		time(ctx, c->number, &c->more);
+}
+
+/* Nobody finds it any more. */
+static void forget(struct system_sums *s, uint32_t number)
+{
+	struct state_record_sum *sum = &s->sums[STATE_RECORD_SLOT(number)];
+	uint64_t place = state_record_place(sum->key, STATE_RECORD_GENERATION(number));
+
+	bpf_map_delete_elem(s->maps.numbers, &place);
+	*sum = (struct state_record_sum){ 0 };
+}
+
+int system_sums_close(struct system_sums *s)
+{
+	uint32_t left = *s->maps.generation - 1, n = n_given(s, left);
+
+	if (!s->is_turning)
+		return -1;
+	s->is_turning = false;
+	for (uint32_t i = 1; i < n; i++)
+		forget(s, STATE_RECORD_NUMBER(left, i));
+	__atomic_store_n(&s->maps.next[left & 1], 1, __ATOMIC_SEQ_CST);
+	s->turn_at = 2 * n_given(s, left + 1);
+	if (s->turn_at < s->least)
+		s->turn_at = s->least;
+	if (s->turn_at > TURN_AT_MAX)
+		s->turn_at = TURN_AT_MAX;
+	return (int)(left & 1);
+}
+
+size_t system_sums_bytes(unused const struct system_sums *s)
+{
+	return SUMS_BYTES;
+}
