@@ -62,16 +62,21 @@ static void print_rate(const char *s)
 {
 	char samples[32], running[32], lost[32], period[32];
 	uint64_t n = control_lines_number(s, "samples"),
-		 l = control_lines_number(s, "lost");
+		 l = control_lines_number(s, "lost"),
+		 waits = control_lines_number(s, "states");
 
 	printf("running     %s, pid %" PRIu64 ", epoch %" PRIu64,
 	       text_duration(running, control_lines_number(s, "running-ns")),
 	       control_lines_number(s, "pid"), control_lines_number(s, "epoch"));
 	control_lines_text(s, "label", period, sizeof(period));
 	printf("%s%s\n", *period ? ": " : "", period);
-	printf("samples     %s, one each %s of a CPU that is not idle\n",
-	       text_count(samples, n),
-	       text_duration(period, control_lines_number(s, "period-ns")));
+	if (n || !waits)
+		printf("samples     %s, one each %s of a CPU that is not idle\n",
+		       text_count(samples, n),
+		       text_duration(period, control_lines_number(s, "period-ns")));
+	if (waits)
+		printf("states      %s of threads that ended\n",
+		       text_count(samples, waits));
 	if (control_lines_number(s, "paused"))
 		printf("            paused: none are taken until 'dwell ctl resume'\n");
 	printf("lost        %s\n", l ? text_count(lost, l) : "nothing");
@@ -87,15 +92,24 @@ static void print_notice(const char *s)
 		printf("note        %s\n", notice);
 }
 
-static void print_counting(const char *s)
+static void print_hits(const char *s, uint64_t n)
 {
-	char unwalked[32], hits[32], images[32], gone[32], evicted[32];
-	uint64_t n = control_lines_number(s, "samples");
+	char hits[32], evicted[32];
 
 	printf("counted     %s in the kernel's tables; of the rest %s left them early\n",
 	       text_pct(hits, (double)control_lines_number(s, "hits"), (double)n),
 	       text_pct(evicted, (double)control_lines_number(s, "evicted"),
 			(double)(n - control_lines_number(s, "hits"))));
+}
+
+static void print_counting(const char *s)
+{
+	char unwalked[32], images[32], gone[32];
+	uint64_t n = control_lines_number(s, "samples");
+
+	if (n)
+		print_hits(s, n);
+	n += control_lines_number(s, "states");
 	printf("stacks      %s met code whose unwind table was not loaded yet\n",
 	       text_pct(unwalked, (double)control_lines_number(s, "not-loaded"),
 			(double)n));

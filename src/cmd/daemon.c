@@ -53,7 +53,9 @@ static const struct option_spec daemon_options[] = {
 	  .arg = "EVENT[:PERIOD|@HZ]",
 	  .default_text = "cpu-clock",
 	  .text = "What to sample, several at once: 'dwell list' shows the counters; "
-		  "after a colon of how many one is a sample" },
+		  "after a colon of how many one is a sample; 'states': what every "
+		  "thread "
+		  "waits for" },
 	{ .name = "multiplex",
 	  .kind = OPTION_U64,
 	  .arg = "N",
@@ -289,6 +291,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "epoch", s.epoch);
 	control_lines_add_text(b, "label", s.label);
 	control_lines_add(b, "samples", s.recorder.samples);
+	control_lines_add(b, "states", s.recorder.n_states);
 	control_lines_add(b, "lost", s.recorder.lost);
 	control_lines_add(b, "no-mapping", s.recorder.stops[UNWIND_NO_MAP]);
 	control_lines_add(b, "stored", s.recorder.stored);

@@ -48,8 +48,9 @@ struct continuous {
 	struct cpus cpus;
 	struct plan plans[SYSTEM_EVENTS_MAX];
 	size_t n_plans;
-	const struct recorder_ops *recording; /* by whom */
+	const struct recorder_ops *recording; /* by whom; of states apart */
 	struct recorder *recorder;
+	char how[160];
 	struct err refusal; /* of the best */
 	char notice[400];
 	struct utsname machine;
@@ -193,9 +194,14 @@ static int turn(struct continuous *c, struct err *e)
 	return rc;
 }
 
+static bool is_states(const struct plan *p)
+{
+	return p->choice.experiment->trigger == EXPERIMENT_STATES;
+}
+
 static bool is_clock(const struct plan *p)
 {
-	return strcmp(p->choice.experiment->unit, "ns") == 0;
+	return strcmp(p->choice.experiment->unit, "ns") == 0 && !is_states(p);
 }
 
 static int begin_epoch(struct continuous *c, const char *label, struct err *e)
@@ -415,28 +421,75 @@ static void set_periods(struct continuous *c)
 	for (size_t i = 0; i < c->n_plans; i++) {
 		struct experiment_choice *choice = &c->plans[i].choice;
 
+		if (is_states(&c->plans[i]))
+			continue;
 		c->plans[i].source = c->recording->source;
 		if (!has_own || !choice->interval)
 			choice->interval = c->settings.period_ns;
 	}
 }
 
-/* What counts in the kernel, else what can be had. */
-static int choose_recorder(struct continuous *c, struct err *e)
+/* The states of threads have a recorder of their own, beside what samples. */
+static const struct plan *add_states(struct continuous *c)
 {
-	int rc = check_counters(c, e);
+	const struct plan *sampled = NULL;
 
-	if (rc < 0)
-		return rc;
-	c->recording = recorder_choose(c->plans[0].choice.experiment, &c->refusal, e);
+	for (size_t i = 0; i < c->n_plans; i++) {
+		if (is_states(&c->plans[i]))
+			c->plans[i].source = states_recorder.source;
+		else if (!sampled)
+			sampled = &c->plans[i];
+	}
+	return sampled;
+}
+
+/* "cpu-clock …; switches of threads …" */
+static void describe(struct continuous *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_plans && n < sizeof(c->how); i++) {
+		const struct plan *p = &c->plans[i];
+		size_t k = 0;
+
+		while (c->plans[k].source != p->source)
+			k++;
+		if (k == i) /* the first of its source */
+			n += (size_t)snprintf(c->how + n, sizeof(c->how) - n, "%s%s",
+					      n ? "; " : "",
+					      p->source->how(p->choice.experiment, 0));
+	}
+}
+
+/* What samples: what counts in the kernel, else what can be had. */
+static int choose_sampler(struct continuous *c, const struct plan *sampled, struct err *e)
+{
+	c->recording = recorder_choose(sampled->choice.experiment, &c->refusal, e);
 	if (!c->recording)
 		return ERR_UNSUPPORTED;
-	set_periods(c);
 	if (c->refusal.text[0])
 		snprintf(c->notice, sizeof(c->notice),
 			 "not counted in the kernel (%.200s): %s samples, and stacks are "
 			 "walked in user space, at a higher cost",
 			 c->refusal.text, c->recording->source->name);
+	return 0;
+}
+
+static int choose_recorder(struct continuous *c, struct err *e)
+{
+	const struct plan *sampled = add_states(c);
+	int rc = check_counters(c, e);
+
+	c->recording = &states_recorder;
+	if (rc == 0 && sampled)
+		rc = choose_sampler(c, sampled, e);
+	if (rc < 0)
+		return rc;
+	set_periods(c);
+	describe(c);
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source != c->plans[0].source)
+			c->recording = &joint_recorder;
 	return 0;
 }
 
@@ -536,11 +589,6 @@ int continuous_work(struct continuous *c, struct err *e)
 	return writer_flush(c->open, e);
 }
 
-static const char *how(const struct continuous *c)
-{
-	return c->plans[0].source->how(c->plans[0].choice.experiment, EXPERIMENT_CPU);
-}
-
 int continuous_recent(struct continuous *c, struct continuous_recent *ret, struct err *e)
 {
 	struct recorder_status st;
@@ -589,7 +637,7 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 
 	*ret = (struct continuous_status){ .running_ns =
 						   clock_monotonic_ns() - c->started_ns,
-					   .how = how(c),
+					   .how = c->how,
 					   .notice = c->notice,
 					   .period_ns = c->settings.period_ns,
 					   .n_segments = segment_job_n_segments(c->job),

@@ -55,6 +55,13 @@ static bool is_tracepoint(const struct parts *p, const struct err *why)
 	       strspn(p->rate, "0123456789") == 0;
 }
 
+/* States are of all threads, whatever CPUs count beside. */
+static bool is_states(const char *name, struct experiment_choice *ret)
+{
+	return experiment_find(name, ret, NULL) == 0 &&
+	       ret->experiment->trigger == EXPERIMENT_STATES;
+}
+
 int event_choice_parse(const char *text, uint64_t period_ns, bool is_pc_only,
 		       struct experiment_choice *ret, struct err *e)
 {
@@ -65,6 +72,14 @@ int event_choice_parse(const char *text, uint64_t period_ns, bool is_pc_only,
 
 	if (rc < 0)
 		return rc;
+	if (is_states(p.name, ret)) {
+		if (is_pc_only)
+			return err_set(e, ERR_UNSUPPORTED,
+				       "states are told with stacks or not at all");
+		if (period_ns)
+			ret->interval = period_ns;
+		return set_rate(&p, ret, e);
+	}
 	/* As the column of the CPU's clock is called. */
 	counter = counter_find(strcmp(p.name, "cpu-time") == 0 ? "cpu-clock" : p.name,
 			       &why);

@@ -16,9 +16,9 @@
 #include "base/own.h"
 #include "collect/experiment.h"
 
-/* Of what whole CPUs count.  What measures time has period_ns unless it says otherwise,
- * which may be 0: to be chosen later;
- * is_pc_only: without stacks. */
+/* Of what whole CPUs count, or the states of all threads.  What measures time has
+ * period_ns unless it says otherwise, which may be 0: to be chosen later; is_pc_only:
+ * without stacks. */
 must_use int event_choice_parse(const char *text, uint64_t period_ns, bool is_pc_only,
 				struct experiment_choice *ret, struct err *e);
 

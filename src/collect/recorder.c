@@ -5,6 +5,18 @@
 static const struct recorder_ops *const recorders[] = { &system_recorder,
 							&perf_recorder };
 
+const struct recorder_ops *recorder_of(const struct source_ops *source)
+{
+	static const struct recorder_ops *const all[] = { &system_recorder,
+							  &perf_recorder,
+							  &states_recorder };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i]->source == source)
+			return all[i];
+	return NULL;
+}
+
 const struct recorder_ops *recorder_choose(const struct experiment *x,
 					   struct err *ret_why, struct err *e)
 {

@@ -34,7 +34,7 @@ struct recorder {
 /* All borrowed, and alive until free(). */
 struct recorder_settings {
 	const struct cpus *cpus;
-	const struct plan *plans; /* each with one event */
+	const struct plan *plans; /* each with one event, but those of states */
 	size_t n_plans;
 	uint32_t n_at_once; /* no more events are on; 0: as many as can be */
 	bool is_fixed;	    /* every period is the same */
@@ -48,6 +48,8 @@ struct recorder_settings {
 	 * this process is killed. */
 	bool is_kept;
 	struct symbol_store *symbols; /* of what is met are kept there; NULL: not */
+	/* Of states: who is followed; NULL: every thread of the machine. */
+	const struct scope *scope;
 };
 
 /* What is known only of samples that the kernel counts. */
@@ -65,6 +67,7 @@ struct recorder_status {
 	uint64_t samples; /* taken */
 	uint64_t stored;  /* put into recordings */
 	uint64_t lost;
+	uint64_t n_states; /* that ended, where those of threads are recorded */
 	uint64_t stops[UNWIND_N_STOPS];
 	uint64_t longest_gap_ns; /* in which nobody emptied the rings */
 	size_t kernel_bytes;	 /* memory there */
@@ -101,8 +104,12 @@ struct recorder_ops {
 /* One for each CPU at most. */
 #define RECORDER_FDS_MAX 1024
 
-extern const struct recorder_ops system_recorder, perf_recorder;
+extern const struct recorder_ops system_recorder, perf_recorder, states_recorder;
+/* The recorders of the plans' sources, beside each other. */
+extern const struct recorder_ops joint_recorder;
 
+/* Of a plan's source; NULL: it is in no recorder. */
+const struct recorder_ops *recorder_of(const struct source_ops *source);
 /* The best that can feed x here; *ret_why says why the ones before it cannot.  NULL: none
  * can, and *e says why. */
 const struct recorder_ops *recorder_choose(const struct experiment *x,

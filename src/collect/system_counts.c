@@ -367,6 +367,35 @@ void system_counts_forget(struct system_counts *c, unsigned table)
 	clear(&c->tables[table]);
 }
 
+static void each_image_of(const struct stack_record *r, void *ctx,
+			  void (*image)(void *ctx, uint32_t number))
+{
+	uint32_t last = r->exe;
+
+	if (last >= STACK_RECORD_FILES)
+		image(ctx, last);
+	for (uint32_t i = 0; i < r->n_user; i++) {
+		uint32_t number = (uint32_t)(r->frames[r->n_kernel + i] >>
+					     STACK_RECORD_IMAGE_SHIFT);
+
+		if (number == last || number < STACK_RECORD_FILES ||
+		    number >= STACK_RECORD_ADDRESS)
+			continue;
+		image(ctx, number);
+		last = number;
+	}
+}
+
+void system_counts_each_image(const struct system_counts *c, void *ctx,
+			      void (*image)(void *ctx, uint32_t number))
+{
+	for (unsigned table = 0; table < 2; table++)
+		vec_each(k, &c->tables[table].counted)
+			if (k->kind == STACK_RECORD_STACK)
+				each_image_of(record_of(&c->tables[table], k), ctx,
+					      image);
+}
+
 int system_counts_end(struct system_counts *c, bool has_symbols, struct err *e)
 {
 	int rc = system_stacks_keep_names(c->stacks, has_symbols, e);

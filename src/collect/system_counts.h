@@ -70,6 +70,10 @@ void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_n
 /* Kept keys, when all that was counted is written: what keys of the other table stand for
  * stays known. */
 void system_counts_forget(struct system_counts *c, unsigned table);
+/* The number of every file that a key which is known now stands for, in any order, some
+ * more than once. */
+void system_counts_each_image(const struct system_counts *c, void *ctx,
+			      void (*image)(void *ctx, uint32_t number));
 /* What names need goes into the recording: maps of compilers, and the kernel's symbols
  * unless somebody else sees to these. */
 must_use int system_counts_end(struct system_counts *c, bool has_symbols, struct err *e);

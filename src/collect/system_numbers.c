@@ -226,6 +226,14 @@ static void offer_what_left(struct system_numbers *n)
 	n->leaving.n = kept;
 }
 
+void system_numbers_meet(struct system_numbers *n, uint32_t number)
+{
+	struct stack_image *image = &n->images[STACK_ROWS_SLOT(number)];
+
+	if (image->generation == STACK_ROWS_GENERATION(number))
+		__atomic_fetch_or(&image->is_used, STACK_IMAGE_IS_MET, __ATOMIC_RELAXED);
+}
+
 void system_numbers_tick(struct system_numbers *n, uint64_t now_ns)
 {
 	offer_what_left(n);

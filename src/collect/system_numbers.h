@@ -42,6 +42,9 @@ void system_numbers_freep(struct system_numbers **n);
 /* One of the two tables was drained, and what was in the rings before. */
 void system_numbers_tick(struct system_numbers *n, uint64_t now_ns);
 
+/* Somebody still knows of the number: before a tick, as if its file had been met. */
+void system_numbers_meet(struct system_numbers *n, uint32_t number);
+
 uint64_t system_numbers_n_again(const struct system_numbers *n); /* offered again */
 
 #endif

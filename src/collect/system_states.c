@@ -54,6 +54,8 @@ static int configure(struct system_states *s, struct err *e)
 	k->rodata->has_processes = s->settings.has_processes;
 	k->rodata->is_everybody = s->settings.is_everybody;
 	k->rodata->is_following = s->settings.follows_children;
+	if (s->settings.depth)
+		k->rodata->depth = s->settings.depth;
 	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
 	bpf_map__set_max_entries(k->maps.rings, s->n_cpus);
 	bpf_map__set_max_entries(k->maps.stats, s->n_cpus);
@@ -90,7 +92,7 @@ static int make_sums(struct system_states *s, struct err *e)
 					 .oldest = &k->bss->sums_oldest,
 					 .next = k->data->sums_next };
 
-	return system_sums_new(&maps, s->settings.turn_at, &s->sums, e);
+	return system_sums_new(&maps, &s->sums, e);
 }
 
 int system_states_new(const struct system_states_settings *settings,
@@ -144,6 +146,18 @@ void system_states_maps(const struct system_states *s, struct system_rows_maps *
 	ret->pools = bpf_map__fd(s->skeleton->maps.pools);
 	ret->rules = bpf_map__fd(s->skeleton->maps.rules);
 	ret->images = bpf_map__fd(s->skeleton->maps.images);
+}
+
+void system_states_numbers(const struct system_states *s, struct system_numbers_maps *ret)
+{
+	const struct states *k = s->skeleton;
+
+	ret->files = bpf_map__fd(k->maps.mapping_files);
+	ret->images = bpf_map__fd(k->maps.images);
+	ret->offers = bpf_map__fd(k->maps.mapping_offers);
+	ret->n_given = &k->data->mapping_next_image;
+	ret->n_taken = &k->bss->mapping_n_taken;
+	ret->n_offered = &k->bss->mapping_n_offered;
 }
 
 int system_states_follow(struct system_states *s, pid_t pid, bool awaits_exec,
@@ -226,6 +240,11 @@ void system_states_fetch(struct system_states *s)
 	system_rings_consume(s->rings);
 }
 
+bool system_states_is_filling(const struct system_states *s)
+{
+	return system_sums_want_turn(s->sums);
+}
+
 /* What is under way is charged up to now, and has numbers that are good. */
 static void cut(struct system_states *s, bool is_last)
 {
@@ -302,4 +321,9 @@ size_t system_states_bytes(const struct system_states *s)
 {
 	return system_sums_bytes(s->sums) + stats_bytes(s) +
 	       s->settings.cpus->ids.n * SYSTEM_RINGS_BYTES;
+}
+
+uint32_t system_states_n_unnumbered(const struct system_states *s)
+{
+	return s->skeleton->bss->mapping_n_unnumbered;
 }

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "collect/state_code.h"
+#include "collect/system_numbers.h"
 #include "collect/system_rings.h"
 #include "collect/system_rows.h"
 #include "host/cpus.h"
@@ -30,7 +31,7 @@ struct system_states_settings {
 	bool follows_children; /* of these */
 	bool has_threads;      /* threads are told apart */
 	bool has_processes;    /* processes of one name are told apart */
-	uint32_t turn_at;      /* of system_sums_new() */
+	uint32_t depth;	       /* frames of user code; 0: as many as there may be */
 };
 
 struct system_states_sink {
@@ -48,6 +49,10 @@ void system_states_freep(struct system_states **s);
 /* For system_rows_new(). */
 void system_states_maps(const struct system_states *s, struct system_rows_maps *ret);
 
+/* For system_numbers_new(). */
+void system_states_numbers(const struct system_states *s,
+			   struct system_numbers_maps *ret);
+
 /* Follow this process; from its next exec on when awaits_exec. */
 must_use int system_states_follow(struct system_states *s, pid_t pid, bool awaits_exec,
 				  struct err *e);
@@ -56,6 +61,8 @@ must_use int system_states_start(struct system_states *s, struct err *e);
 int system_states_fd(const struct system_states *s);
 /* What the rings hold: images that were met, stacks. */
 void system_states_fetch(struct system_states *s);
+/* Is it time to drain, whatever the time? */
+bool system_states_is_filling(const struct system_states *s);
 /* And the time since the last drain, of what goes on if it is long ago; is_whole: in any
  * case.  The table of keys that nobody tells of any more, or negative. */
 int system_states_drain(struct system_states *s, bool is_whole);
@@ -69,6 +76,8 @@ void system_states_stop(struct system_states *s);
 /* Where the kernel has its code; borrowed. */
 const struct state_code *system_states_code(const struct system_states *s);
 void system_states_stats(const struct system_states *s, struct stack_record_stats *ret);
+/* Times that a file could not be numbered, as there were too many. */
+uint32_t system_states_n_unnumbered(const struct system_states *s);
 /* Memory of the maps and rings, without the rows. */
 size_t system_states_bytes(const struct system_states *s);
 

@@ -29,13 +29,13 @@ struct change {
 struct system_sums {
 	struct system_sums_maps maps;
 	struct state_record_sum *sums;
-	uint32_t least, turn_at;
+	uint32_t turn_at; /* a turn is due when more sums are in use */
 	bool is_turning;
 	VEC(struct change) changes;
 };
 
-int system_sums_new(const struct system_sums_maps *maps, uint32_t turn_at,
-		    struct system_sums **ret, struct err *e)
+int system_sums_new(const struct system_sums_maps *maps, struct system_sums **ret,
+		    struct err *e)
 {
 	own(system_sums_freep) struct system_sums *s = xcalloc(1, sizeof(*s));
 	void *sums =
@@ -45,7 +45,7 @@ int system_sums_new(const struct system_sums_maps *maps, uint32_t turn_at,
 		return err_os(e, "cannot map a BPF map");
 	s->sums = sums;
 	s->maps = *maps;
-	s->least = s->turn_at = turn_at ? turn_at : TURN_AT;
+	s->turn_at = TURN_AT;
 	*ret = steal(&s);
 	return 0;
 }
@@ -174,8 +174,8 @@ int system_sums_close(struct system_sums *s)
 		forget(s, STATE_RECORD_NUMBER(left, i));
 	__atomic_store_n(&s->maps.next[left & 1], 1, __ATOMIC_SEQ_CST);
 	s->turn_at = 2 * n_given(s, left + 1);
-	if (s->turn_at < s->least)
-		s->turn_at = s->least;
+	if (s->turn_at < TURN_AT)
+		s->turn_at = TURN_AT;
 	if (s->turn_at > TURN_AT_MAX)
 		s->turn_at = TURN_AT_MAX;
 	return (int)(left & 1);

@@ -36,8 +36,7 @@ struct system_sums_maps {
 	uint32_t *generation, *oldest, *next;
 };
 
-/* turn_at: sums in use that a turn is due at; 0: by default. */
-must_use int system_sums_new(const struct system_sums_maps *maps, uint32_t turn_at,
+must_use int system_sums_new(const struct system_sums_maps *maps,
 			     struct system_sums **ret, struct err *e);
 void system_sums_free(struct system_sums *s);
 void system_sums_freep(struct system_sums **s);

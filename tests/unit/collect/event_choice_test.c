@@ -26,6 +26,9 @@ static void events_have_periods_and_frequencies(void **state)
 		{ "cycles", "cycles", 600011 },
 		{ "cycles:1000003", "cycles", 1000003 },
 		{ "LLC-load-misses", "llc-misses", 10007 },
+		{ "states", "user-cpu", CLOCK_NS },
+		{ "states@2000", "user-cpu", 500000 },
+		{ "states:hi", "user-cpu", 200000 },
 	};
 	struct experiment_choice c;
 
@@ -92,6 +95,8 @@ static void without_stacks_events_say_so(void **state)
 	assert_int_equal(event_choice_parse("cpu-clock", CLOCK_NS, true, &c, NULL), 0);
 	assert_true(c.experiment->is_pc_only);
 	assert_int_equal(event_choice_parse("cycles", CLOCK_NS, false, &c, NULL), 0);
+	assert_int_equal(event_choice_parse("states", CLOCK_NS, true, &c, NULL),
+			 ERR_UNSUPPORTED);
 	assert_false(c.experiment->is_pc_only);
 }
 

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Each source takes its own plans, all into the same recording. */
+#define PARTS_MAX 4
+
+struct part {
+	struct recorder *recorder;
+	const struct recorder_ops *ops;
+	struct plan plans[SYSTEM_EVENTS_MAX];
+	size_t n_plans;
+};
+
+struct joint {
+	struct recorder base;
+	struct part parts[PARTS_MAX];
+	size_t n_parts;
+};
+
+static struct part *part_of(struct joint *j, const struct source_ops *source)
+{
+	for (size_t i = 0; i < j->n_parts; i++)
+		if (j->parts[i].ops->source == source)
+			return &j->parts[i];
+	return NULL;
+}
+
+static void joint_free(struct recorder *r)
+{
+	struct joint *j = (struct joint *)r;
+
+	for (size_t i = 0; i < j->n_parts; i++)
+		recorder_free(j->parts[i].recorder);
+	free(j);
+}
+
+/* The plans in their order, by who takes them. */
+static void share_plans(struct joint *j, const struct plan *plans, size_t n)
+{
+	for (size_t i = 0; i < j->n_parts; i++)
+		j->parts[i].n_plans = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct part *p = part_of(j, plans[i].source);
+
+		if (!p) {
+			p = &j->parts[j->n_parts++];
+			p->ops = recorder_of(plans[i].source);
+		}
+		p->plans[p->n_plans++] = plans[i];
+	}
+}
+
+static size_t n_plans(const struct joint *j)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n_parts; i++)
+		n += j->parts[i].n_plans;
+	return n;
+}
+
+static int joint_open(const struct recorder_settings *x, struct recorder **ret,
+		      struct err *e)
+{
+	struct joint *j = xcalloc(1, sizeof(*j));
+	int rc = 0;
+
+	j->base.ops = &joint_recorder;
+	share_plans(j, x->plans, x->n_plans);
+	for (size_t i = 0; rc == 0 && i < j->n_parts; i++) {
+		struct recorder_settings own = *x;
+
+		own.plans = j->parts[i].plans;
+		own.n_plans = j->parts[i].n_plans;
+		rc = j->parts[i].ops->open(&own, &j->parts[i].recorder, e);
+	}
+	if (rc < 0)
+		joint_free(&j->base);
+	else
+		*ret = &j->base;
+	return rc;
+}
+
+static void joint_begin(struct recorder *r, struct writer *w, const struct plan *plans)
+{
+	struct joint *j = (struct joint *)r;
+
+	share_plans(j, plans, n_plans(j));
+	for (size_t i = 0; i < j->n_parts; i++)
+		j->parts[i].ops->begin(j->parts[i].recorder, w, j->parts[i].plans);
+}
+
+static int joint_start(struct recorder *r, struct err *e)
+{
+	struct joint *j = (struct joint *)r;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < j->n_parts; i++)
+		rc = j->parts[i].ops->start(j->parts[i].recorder, e);
+	return rc;
+}
+
+static size_t joint_fds(const struct recorder *r, struct pollfd *fds, size_t max)
+{
+	const struct joint *j = (const struct joint *)r;
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->n_parts; i++)
+		n += j->parts[i].ops->fds(j->parts[i].recorder, fds + n, max - n);
+	return n;
+}
+
+static void joint_work(struct recorder *r, uint64_t now_ns)
+{
+	struct joint *j = (struct joint *)r;
+
+	for (size_t i = 0; i < j->n_parts; i++)
+		j->parts[i].ops->work(j->parts[i].recorder, now_ns);
+}
+
+static void joint_drain(struct recorder *r, uint64_t now_ns)
+{
+	struct joint *j = (struct joint *)r;
+
+	for (size_t i = 0; i < j->n_parts; i++)
+		j->parts[i].ops->drain(j->parts[i].recorder, now_ns);
+}
+
+static void joint_pause(struct recorder *r, bool is_paused)
+{
+	struct joint *j = (struct joint *)r;
+
+	for (size_t i = 0; i < j->n_parts; i++)
+		j->parts[i].ops->pause(j->parts[i].recorder, is_paused);
+}
+
+static void joint_stop(struct recorder *r)
+{
+	struct joint *j = (struct joint *)r;
+
+	for (size_t i = 0; i < j->n_parts; i++)
+		j->parts[i].ops->stop(j->parts[i].recorder);
+}
+
+/* All of them end; the first failure is told. */
+static int joint_end(struct recorder *r, uint64_t now_ns, bool has_symbols, struct err *e)
+{
+	struct joint *j = (struct joint *)r;
+	struct err why = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < j->n_parts; i++) {
+		const struct part *p = &j->parts[i];
+		int rc2 = p->ops->end(p->recorder, now_ns, has_symbols, &why);
+
+		if (rc2 < 0 && rc == 0 && e)
+			*e = why;
+		rc = rc < 0 ? rc : rc2;
+	}
+	return rc;
+}
+
+static void add_counted(struct recorder_counted *sum, const struct recorder_counted *more)
+{
+	const uint64_t *from = (const uint64_t *)&more->kernel;
+	uint64_t *to = (uint64_t *)&sum->kernel;
+
+	for (size_t i = 0; i < sizeof(sum->kernel) / sizeof(*to); i++)
+		to[i] += from[i];
+	if (system_late_within_ns(more->late.steps, 1000)) /* one measures it */
+		sum->late = more->late;
+	sum->n_images += more->n_images;
+	sum->n_gone += more->n_gone;
+	sum->n_unnumbered += more->n_unnumbered;
+	sum->n_again += more->n_again;
+}
+
+static void add_status(struct recorder_status *sum, const struct recorder_status *more)
+{
+	sum->samples += more->samples;
+	sum->stored += more->stored;
+	sum->lost += more->lost;
+	for (size_t i = 0; i < UNWIND_N_STOPS; i++)
+		sum->stops[i] += more->stops[i];
+	if (more->longest_gap_ns > sum->longest_gap_ns)
+		sum->longest_gap_ns = more->longest_gap_ns;
+	sum->kernel_bytes += more->kernel_bytes;
+	sum->n_states += more->n_states;
+	sum->is_counted |= more->is_counted;
+	if (more->is_counted)
+		add_counted(&sum->counted, &more->counted);
+}
+
+static void joint_status(const struct recorder *r, struct recorder_status *ret)
+{
+	const struct joint *j = (const struct joint *)r;
+	struct recorder_status one;
+
+	*ret = (struct recorder_status){ 0 };
+	for (size_t i = 0; i < j->n_parts; i++) {
+		j->parts[i].ops->status(j->parts[i].recorder, &one);
+		add_status(ret, &one);
+	}
+}
+
+const struct recorder_ops joint_recorder = {
+	.open = joint_open,
+	.begin = joint_begin,
+	.start = joint_start,
+	.fds = joint_fds,
+	.work = joint_work,
+	.drain = joint_drain,
+	.pause = joint_pause,
+	.stop = joint_stop,
+	.end = joint_end,
+	.status = joint_status,
+	.free = joint_free,
+};

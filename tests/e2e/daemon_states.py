@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The states of all threads, recorded by the daemon over several epochs: compared with how
+long programs lived, with what they planned and with what the kernel says of them.
+usage: daemon_states.py DWELL WORKLOAD_DIR"""
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from daemons import daemon, own_memory
+from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, run_all, skip_all, test
+
+WORKLOADS = os.path.abspath(sys.argv[2])
+WAKING = ('wakeups', 'wakeup-latency', 'woken-wait')  # no states
+CPU = ('user-cpu', 'system-cpu', 'unaccounted')
+MS = 1e6
+
+
+def program(name):
+    """The workload under a name of its own: others may run it at the same time."""
+    path = os.path.join(DIR, f'{name}{os.getpid()}')
+    if not os.path.exists(path):
+        shutil.copy(os.path.join(WORKLOADS, name), path)
+    return path
+
+
+def name_of(path):
+    return os.path.basename(path)[:15]
+
+
+def states(d, command, *options):
+    """{state: ns} of a program, of all epochs or some"""
+    r = report('--db', d.db, '--filter', f'command == {command}', *options)
+    return {k: v for k, v in r['total'].items() if k not in WAKING}
+
+
+def report(*args):
+    p = dwell('report', '--json', '--limit', '0', *args)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+class Life:
+    """A program, and for how long it lived at least and at most."""
+
+    def __init__(self, *command):
+        self.before = time.monotonic_ns()
+        self.child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.begun = time.monotonic_ns()
+
+    def goes_on(self):
+        return not os.waitid(os.P_PID, self.child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
+    def wait(self):
+        """The lines that it wrote."""
+        lines = self.child.stdout.read().splitlines()
+        _, status, self.usage = os.wait4(self.child.pid, 0)
+        now = time.monotonic_ns()
+        self.child.returncode = os.waitstatus_to_exitcode(status)
+        assert self.child.returncode == 0
+        self.least, self.most = now - self.begun, now - self.before
+        return lines
+
+    def end(self):
+        with contextlib.suppress(ProcessLookupError):
+            self.child.kill()
+        self.child.wait()
+
+
+@test
+def the_states_of_a_process_are_its_life():
+    turns = program('turns')
+    with daemon('-e', 'states') as d:
+        life = Life(turns, '6000')
+        for epoch in ('one', 'two', 'three'):
+            time.sleep(1.5)
+            d.done('epoch', epoch)
+        life.wait()
+        d.done('flush')
+        t = states(d, name_of(turns))
+        epochs = [sum(states(d, name_of(turns), '--epoch', str(i)).values())
+                  for i in (1, 2, 3, 4)]
+        assert not d.status()['lost'], d.status()
+    total = sum(t.values())
+    assert life.least * 0.999 - MS < total < life.most + MS, (t, life.least, life.most)
+    assert sum(epochs) == total and min(epochs) > 1e9, epochs
+    assert t.get('unaccounted', 0) <= 0.001 * total, t
+
+
+@test
+def cpu_time_is_the_kernels():
+    # Few switches: what these cost by being told of is in the kernel's account.
+    cpu = program('cpu')
+    with daemon('-e', 'states') as d:
+        life = Life(cpu, '60')
+        time.sleep(0.7)
+        d.done('epoch', 'two')
+        life.wait()
+        d.done('flush')
+        t = states(d, name_of(cpu))
+    used = (life.usage.ru_utime + life.usage.ru_stime) * 1e9
+    found = sum(t.get(s, 0) for s in CPU)
+    assert abs(found / used - 1) < 0.02, (t, used)
+    assert t['user-cpu'] > 0.8 * found, t
+
+
+@test
+def waits_through_epochs_are_in_each_and_counted_once():
+    crowd = program('crowd')
+    command = name_of(crowd)
+    with daemon('-e', 'states', '--drain', '0.3') as d:
+        life = Life(crowd, '40000')
+        n = 0
+        while not n or life.goes_on() and n < 8:
+            time.sleep(1.2)
+            d.done('epoch', str(n))
+            n += 1
+        lines = life.wait()
+        d.done('flush')
+        for name, _, ns in map(str.split, lines):
+            state = {'locked': 'user-lock', 'reading': 'io-wait'}[name]
+            r = report('--db', d.db, '--event', state, '--filter',
+                       f'command == {command} and function == {name}')
+            found = max(row['inclusive'][state] for row in r['rows'])
+            assert abs(found / int(ns) - 1) < 0.001, f'{name}: {found}, planned {ns}'
+            second = report('--db', d.db, '--epoch', '2', '--event', state, '--filter',
+                            f'command == {command} and function == {name}')
+            assert second['total'][state] > 1e9, second['total']
+
+
+@test
+def sleepers_are_asleep_for_all_of_the_time():
+    n = 20
+    sleeper = os.path.join(DIR, f'sleeper{os.getpid()}')
+    shutil.copy('/bin/sleep', sleeper)
+    with daemon('-e', 'states') as d:
+        children = [subprocess.Popen([sleeper, '60']) for _ in range(n)]
+        time.sleep(0.5)
+        try:
+            for i in range(3):
+                before = time.monotonic_ns()
+                d.done('epoch', str(i))
+                after = time.monotonic_ns()
+                if i:
+                    t = states(d, name_of(sleeper), '--epoch', str(i + 1))
+                    least, most = before - last[1], after - last[0]
+                    total = sum(t.values())
+                    assert n * least * 0.999 < total < n * most * 1.001, (t, least, most)
+                    assert t['sleep'] > 0.999 * total, t
+                last = before, after
+                time.sleep(3)
+        finally:
+            for c in children:
+                c.kill()
+                c.wait()
+
+
+@test
+def a_thousand_threads_are_a_thousand_times_as_long():
+    n = 1000
+    text = (f'import threading, time\nfor i in range({n}):\n'
+            '    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n'
+            'print(flush=True)\ntime.sleep(60)\n')
+    python = os.path.join(DIR, f'crowd-py{os.getpid()}')
+    os.symlink(sys.executable, python)
+    with daemon('-e', 'states') as d:
+        life = Life(python, '-c', text)
+        life.child.stdout.readline()
+        try:
+            time.sleep(0.5)
+            before = time.monotonic_ns()
+            d.done('epoch', 'two')
+            begun = time.monotonic_ns()
+            time.sleep(4)
+            now = time.monotonic_ns()
+            d.done('epoch', 'three')
+            after = time.monotonic_ns()
+            t = states(d, name_of(python), '--epoch', '2')
+            total = sum(t.values())
+            assert (n + 1) * (now - begun) * 0.999 < total < (n + 1) * (after - before), (
+                t, now - begun, after - before)
+            st = d.status()
+            assert not st['lost'], st
+            assert own_memory(d.child.pid) < 40 << 20, own_memory(d.child.pid)
+        finally:
+            life.end()
+
+
+@test
+def a_killed_daemon_loses_no_more_than_the_last_second():
+    sleeper = os.path.join(DIR, f'dozer{os.getpid()}')
+    shutil.copy('/bin/sleep', sleeper)
+    with daemon('-e', 'states') as d:
+        child = subprocess.Popen([sleeper, '60'])
+        begun = time.monotonic_ns()
+        try:
+            time.sleep(6)
+            d.child.kill()
+            killed = time.monotonic_ns()
+            d.child.wait(30)
+        finally:
+            child.kill()
+            child.wait()
+    with daemon(db=d.db) as again:
+        again.done('flush')
+        t = states(again, name_of(sleeper))
+    assert killed - begun - 2.5e9 < t['sleep'] < killed - begun, (t, killed - begun)
+
+
+@test
+def a_recording_of_the_same_time_tells_the_same():
+    # Few waits, for each of the two sees what the other's telling takes.
+    planned = program('states')
+    cold = os.path.join(DIR, 'cold')
+    with open(cold, 'wb') as f:
+        f.write(os.urandom(1 << 20))
+    path = os.path.join(DIR, 'same.dwell')
+    with daemon('-e', 'cpu-clock,states') as d:
+        p = dwell('run', '-e', 'states', '-o', path, '--', planned, cold)
+        assert p.returncode == 0, p.stderr
+        d.done('flush')
+        ours = report('--db', d.db, '--filter', f'command == {name_of(planned)}')['total']
+    theirs = report(path)['total']
+    assert ours['cpu-time'] > 0, ours
+    for event in ('sleep', 'io-wait', 'user-lock', 'woken-wait', 'stopped'):
+        assert abs(ours[event] - theirs[event]) < 0.01 * theirs[event] + 2 * MS, (
+            event, ours, theirs)
+    cpu = [sum(t.get(s, 0) for s in CPU) for t in (ours, theirs)]
+    assert abs(cpu[0] / cpu[1] - 1) < 0.02, (cpu, ours, theirs)
+
+
+@test
+def every_report_takes_them_from_a_database():
+    turns = program('turns')
+    with daemon('-e', 'states') as d:
+        for _ in range(2):
+            life = Life(turns, '300')
+            life.wait()
+            d.done('epoch')
+        own = ('--db', d.db, '--filter', f'command == {name_of(turns)}')
+        p = dwell('callers', 'polls', *own, '--event', 'io-wait')
+        assert p.returncode == 0 and 'main' in p.stdout, (p.stdout, p.stderr)
+        p = dwell('tree', *own, '--event', 'user-lock')
+        assert p.returncode == 0 and 'locks' in p.stdout, (p.stdout, p.stderr)
+        p = dwell('tree', *own, '--event', 'wakeups')
+        assert p.returncode == 0 and '[woken by interrupt: timer]' in p.stdout, p.stdout
+        for by in ('process', 'command', 'cgroup', 'host', 'image', 'epoch', 'thread'):
+            r = report(*own, '--by', by, '--event', 'sleep')
+            assert r['rows'] and r['total']['sleep'] > 2 * 300 * 0.3 * MS, (by, r['total'])
+        segments = d.segments()
+        only = own[2:]
+        p = dwell('diff', segments[0], segments[1], *only, '--event', 'sleep')
+        assert p.returncode == 0 and '__schedule' in p.stdout, (p.stdout, p.stderr)
+        p = dwell('stats', *segments[:2], *only, '--event', 'sleep')
+        assert p.returncode == 0 and '__schedule' in p.stdout, (p.stdout, p.stderr)
+
+
+@test
+def the_status_tells_of_states():
+    with daemon('-e', 'states') as d:
+        time.sleep(1.5)
+        st = d.status()
+        assert st['states'] > 10 and not st['samples'] and 'switches' in st['how'], st
+        text = d.done('status')
+        assert re.search('^states +[0-9,]+ ', text, re.M), text
+        assert not re.search('^samples', text, re.M), text
+
+
+@test
+def a_paused_daemon_charges_nothing():
+    sleeper = os.path.join(DIR, f'napper{os.getpid()}')
+    shutil.copy('/bin/sleep', sleeper)
+    with daemon('-e', 'states') as d:
+        child = subprocess.Popen([sleeper, '60'])
+        begun = time.monotonic_ns()
+        try:
+            time.sleep(1)
+            d.done('pause')
+            paused = time.monotonic_ns()
+            time.sleep(3)
+            d.done('flush')
+            t = states(d, name_of(sleeper))
+            assert t['sleep'] <= paused - begun, (t, paused - begun)
+            resumed = time.monotonic_ns()
+            d.done('resume')
+            time.sleep(1)
+            d.done('flush')
+            now = time.monotonic_ns()
+            t = states(d, name_of(sleeper))
+            most = paused - begun + now - resumed
+            assert 0.9 * 2e9 < t['sleep'] < most, (t, most)
+        finally:
+            child.kill()
+            child.wait()
+
+
+def main():
+    if not IS_ROOT:
+        return skip_all('only root may load BPF programs')
+    p = dwell('run', '-e', 'states', '-o', os.path.join(DIR, 'probe'), 'true')
+    if p.returncode != 0:
+        return skip_all(p.stderr.strip().splitlines()[-1])
+    return run_all(TESTS, words=sys.argv[3:])
+
+
+sys.exit(main())
