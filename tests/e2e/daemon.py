@@ -17,7 +17,7 @@ import time
 
 import harness
 from daemons import Daemon, daemon, own_memory, without_bpf
-from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
+from harness import DIR, DWELL, TESTS, dwell, run_all, skip_all, test
 
 # Others may run the workload at the same time: ours has a name of its own.
 NAME = f'cpu{os.getpid()}'
@@ -598,11 +598,9 @@ def controls_without_a_daemon_say_so():
 
 
 def main():
-    if not IS_ROOT:
-        return skip_all('only root may load BPF programs')
-    p = dwell('attach', '-a', '--source', 'system', '-d', '0.01', '-o', os.path.join(DIR, 'probe'))
-    if p.returncode != 0:
-        return skip_all(p.stderr.strip().splitlines()[-1])
+    why = harness.why_no_bpf()
+    if why:
+        return skip_all(why)
     shutil.copy(os.path.join(sys.argv[2], 'cpu'), CPU)
     return run_all(TESTS, words=sys.argv[3:])
 

@@ -12,7 +12,7 @@ import time
 
 import harness
 from daemons import Daemon, daemon
-from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, run_all, skip_all, test
+from harness import DIR, DWELL, TESTS, dwell, run_all, skip_all, test
 
 # Others may run it at the same time: ours has a name of its own.
 NAME = f'counted{os.getpid()}'
@@ -159,11 +159,9 @@ def recordings_of_the_whole_machine_have_events_too():
 
 
 def main():
-    if not IS_ROOT:
-        return skip_all('only root may load BPF programs')
-    p = dwell('attach', '-a', '--source', 'system', '-d', '0.01', '-o', os.path.join(DIR, 'probe'))
-    if p.returncode != 0 or 'is refused' in p.stderr:
-        return skip_all(p.stderr.strip().splitlines()[-1])
+    why = harness.why_no_bpf()
+    if why:
+        return skip_all(why)
     shutil.copy(os.path.join(sys.argv[2], 'e2e-counted'), COUNTED)
     return run_all(TESTS, words=sys.argv[3:])
 

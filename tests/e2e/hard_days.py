@@ -15,7 +15,7 @@ import time
 
 import harness
 from daemons import daemon, own_memory
-from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, need, run_all, skip_all, test
+from harness import DIR, DWELL, TESTS, dwell, need, run_all, skip_all, test
 
 WORKLOADS, PROGRAMS = map(os.path.abspath, sys.argv[2:4])
 # Others may run the same programs at the same time: ours have names of their own.
@@ -225,11 +225,9 @@ def killed_at_any_moment_it_leaves_what_a_reader_can_verify():
 
 
 def main():
-    if not IS_ROOT:
-        return skip_all('only root may load BPF programs')
-    p = dwell('attach', '-a', '--source', 'system', '-d', '0.01', '-o', os.path.join(DIR, 'probe'))
-    if p.returncode != 0:
-        return skip_all(p.stderr.strip().splitlines()[-1])
+    why = harness.why_no_bpf()
+    if why:
+        return skip_all(why)
     for source, target in ((os.path.join(WORKLOADS, 'cpu'), CPU), ('/bin/true', TRUE),
                            (os.path.join(PROGRAMS, 'e2e-storm'), STORM)):
         shutil.copy(source, target)

@@ -85,6 +85,17 @@ def may_record(source, experiment='usertime'):
                  'true').returncode == 0
 
 
+def why_no_bpf():
+    """What forbids counting whole CPUs in the kernel here, or None."""
+    if not IS_ROOT:
+        return 'only root may load BPF programs'
+    p = dwell('attach', '-a', '--source', 'system', '-d', '0.01', '-o', os.path.join(DIR, 'probe'))
+    lines = p.stderr.strip().splitlines()
+    if p.returncode == 0:
+        return next((line for line in lines if 'is refused' in line), None)
+    return lines[-1]
+
+
 def report(path, *args, code=0):
     p = dwell('report', '--json', '--limit', '0', *args, path)
     assert p.returncode == code, (p.returncode, p.stderr)

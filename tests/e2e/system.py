@@ -15,7 +15,7 @@ import sys
 import time
 
 import harness
-from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, test
+from harness import DIR, DWELL, TESTS, Skip, dwell, need, run_all, skip_all, test
 
 WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
 FILE = os.path.join(DIR, 'system.dwell')
@@ -313,11 +313,9 @@ def where_bpf_is_refused_perf_is_taken_and_it_is_told():
 
 
 def main():
-    if not IS_ROOT:
-        return skip_all('only root may load BPF programs')
-    p = dwell('attach', '-a', '--source', 'system', '-d', '0.01', '-o', os.path.join(DIR, 'probe'))
-    if p.returncode != 0:
-        return skip_all(p.stderr.strip().splitlines()[-1])
+    why = harness.why_no_bpf()
+    if why:
+        return skip_all(why)
     return run_all(TESTS, words=sys.argv[4:])
 
 
