@@ -152,11 +152,21 @@ bool counter_is_user_only(void)
 	return privilege_check(&p, PRIVILEGE_OWN_KERNEL, NULL) < 0;
 }
 
+void counter_set(const struct counter *c, struct perf_event_attr *a)
+{
+	a->type = c->type;
+	a->config = c->config;
+	a->config1 = c->config1;
+	a->config2 = c->config2;
+	a->exclude_user |= c->not_user;
+	a->exclude_kernel |= c->not_kernel;
+	a->exclude_hv |= c->not_hypervisor;
+	a->precise_ip = c->precise;
+}
+
 static struct perf_event_attr make_attr(const struct counter *c)
 {
 	struct perf_event_attr a = { .size = sizeof(a),
-				     .type = c->type,
-				     .config = c->config,
 				     .disabled = 1,
 				     .inherit = 1,
 				     .enable_on_exec = 1,
@@ -164,7 +174,8 @@ static struct perf_event_attr make_attr(const struct counter *c)
 				     .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 						    PERF_FORMAT_TOTAL_TIME_RUNNING };
 
-	a.exclude_kernel = counter_is_user_only();
+	counter_set(c, &a);
+	a.exclude_kernel |= counter_is_user_only();
 	return a;
 }
 
@@ -174,7 +185,8 @@ int counter_open(const struct counter *c, int pid, struct err *e)
 	struct privilege p;
 	int fd;
 
-	if (c->in_kernel && a.exclude_kernel) /* would be opened, and count nothing */
+	/* would be opened, and count nothing */
+	if ((c->in_kernel || c->not_user) && a.exclude_kernel)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "needs root or kernel.perf_event_paranoid=1");
 	fd = (int)syscall(SYS_perf_event_open, &a, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/perf_probe.h"
 
+#include "collect/counter.h"
 #include "collect/perf_stream.h"
 #include "host/cpus.h"
 #include "host/privilege.h"
@@ -12,7 +13,7 @@ static enum privilege_level needed(const struct experiment *x, const struct scop
 {
 	if (scope->kind == SCOPE_CPUS)
 		return PRIVILEGE_MACHINE;
-	if (x->trigger == EXPERIMENT_FAULTS ||
+	if (x->trigger == EXPERIMENT_FAULTS || x->trigger == EXPERIMENT_COUNTER ||
 	    (x->trigger == EXPERIMENT_CPU_TIME && scope->kind != SCOPE_LAUNCH))
 		return PRIVILEGE_OWN_USER;
 	return PRIVILEGE_OWN_KERNEL;
@@ -82,12 +83,10 @@ int perf_probe(const struct experiment *x, const struct scope *scope, struct err
 	if (x->trigger == EXPERIMENT_STATES)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "why a thread waits is no event of perf's");
-	if (x->trigger == EXPERIMENT_COUNTER)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "counters are sampled on whole CPUs by the system source");
-
 	if (rc == 0)
 		rc = privilege_check(&p, level, e);
+	if (rc == 0 && x->counter)
+		rc = counter_probe(x->counter, e);
 	if (rc < 0)
 		return rc;
 	return try_open(x, scope, privilege_check(&p, PRIVILEGE_OWN_KERNEL, NULL) < 0, e);

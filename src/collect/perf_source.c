@@ -78,7 +78,9 @@ static void add_stream(struct perf *s, const struct perf_stream_spec *spec,
 
 static bool is_cpu_time(const struct plan *plan)
 {
-	return plan->choice.experiment->trigger != EXPERIMENT_FAULTS;
+	enum experiment_trigger t = plan->choice.experiment->trigger;
+
+	return t == EXPERIMENT_CPU_TIME || t == EXPERIMENT_THREAD_TIME;
 }
 
 static void add_streams(struct perf *s, const struct perf_stream_settings *settings)

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/counter.h"
 #include "collect/perf_deep.h"
 #include "collect/perf_record.h"
 #include "collect/perf_regs.h"
@@ -43,6 +44,9 @@ static const struct perf_stream_spec specs[] = {
 	  PERF_COUNT_SW_PAGE_FAULTS_MIN, true, "perf minor-faults" },
 	{ EXPERIMENT_FAULTS, PERF_STREAM_SAMPLE, EXPERIMENT_MAJOR_FAULTS,
 	  PERF_COUNT_SW_PAGE_FAULTS_MAJ, true, "perf major-faults" },
+	/* The counter says what it is. */
+	{ EXPERIMENT_COUNTER, PERF_STREAM_SAMPLE, 0, PERF_COUNT_SW_DUMMY, false,
+	  "perf counter" },
 };
 
 const struct perf_stream_spec perf_stream_sideband = {
@@ -128,8 +132,9 @@ static void want_sideband(struct perf_event_attr *a, bool has_switches)
 static void set_machine(struct perf_event_attr *a, bool may_begin)
 {
 	a->disabled = !may_begin;
-	/* Idle samples are neither reliable nor anybody's time. */
-	a->exclude_idle = 1;
+	/* Idle samples are neither reliable nor anybody's time.  Registers of some CPUs
+	 * cannot tell. */
+	a->exclude_idle = a->type == PERF_TYPE_SOFTWARE;
 }
 
 static void set_scope(struct perf_event_attr *a, const struct scope *scope,
@@ -181,8 +186,14 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 
 	*s = (struct perf_stream){ .spec = spec, .plan = plan };
 	a->size = sizeof(*a);
-	a->type = PERF_TYPE_SOFTWARE;
-	a->config = spec->config;
+	a->exclude_hv = 1;
+	if (is_sample && plan->choice.experiment->counter) {
+		counter_set(plan->choice.experiment->counter, a);
+	} else {
+		a->type = PERF_TYPE_SOFTWARE;
+		a->config = spec->config;
+	}
+	a->exclude_kernel |= settings->no_kernel;
 	a->sample_period = period_of(spec, plan);
 	a->sample_type = PERF_RECORD_BASE;
 	a->sample_id_all = 1;
@@ -190,8 +201,6 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 	a->clockid = CLOCK_MONOTONIC;
 	a->watermark = 1;
 	a->wakeup_watermark = wake_up_bytes(settings->ring_bytes);
-	a->exclude_kernel = settings->no_kernel;
-	a->exclude_hv = 1;
 	if (is_sample && !plan->choice.experiment->is_pc_only)
 		want_stack(s, dump_size(spec, settings), settings->has_deep);
 	if (is_sample && spec->has_addr && plan->trace)

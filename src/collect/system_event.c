@@ -20,10 +20,8 @@ bool system_event_is_hardware(const struct system_event *ev)
 
 static struct perf_event_attr make_attr(const struct system_event *ev, bool is_pinned)
 {
-	return (struct perf_event_attr){
-		.size = sizeof(struct perf_event_attr),
-		.type = ev->counter->type,
-		.config = ev->counter->config,
+	struct perf_event_attr a = {
+		.size = sizeof(a),
 		.sample_period = ev->period,
 		.pinned = is_pinned,
 		/* Idle time is nobody's, and its samples do not always arrive. */
@@ -31,6 +29,9 @@ static struct perf_event_attr make_attr(const struct system_event *ev, bool is_p
 		.read_format =
 			PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
+
+	counter_set(ev->counter, &a);
+	return a;
 }
 
 int system_event_open(const struct system_event *ev, const struct system_event_how *how,

@@ -140,6 +140,24 @@ def what_this_machine_cannot_count_is_told_in_a_line():
 
 
 @test
+def a_program_by_itself_is_sampled_by_what_it_does():
+    path = os.path.join(DIR, 'own.dwell')
+    p = dwell('run', '-q', '-e', 'page-faults:7', '-e', 'context-switches:1', '-o', path, '--',
+              COUNTED, '400')
+    assert p.returncode == 0, p.stderr
+    r = harness.report(path)
+    got = {e['name']: e for e in r['events']}
+    assert {n: e['period'] for n, e in got.items()} == {'page-faults': 7, 'context-switches': 1}
+    touched = harness.total_of(r, 'touch', 'exclusive', 'page-faults')
+    assert abs(touched / (400 * FAULTS) - 1) < 0.01, touched
+    naps = harness.total_of(r, 'nap', 'inclusive', 'context-switches')
+    assert 400 * 0.98 <= naps <= r['total']['context-switches'], naps
+    # What the kernel counted of all is what the samples stand for.
+    delivered, counted = fact(r, 'delivered', 'page-faults'), fact(r, 'counted', 'page-faults')
+    assert 0 <= counted - delivered * 7 < 7 * 2, (delivered, counted)
+
+
+@test
 def recordings_of_the_whole_machine_have_events_too():
     path = os.path.join(DIR, 'events.dwell')
     child = subprocess.Popen([DWELL, 'attach', '-a', '--source', 'system', '-q', '-e',
