@@ -15,7 +15,6 @@
 
 #define JITTER_PER_MILLE 100
 #define TRY_PERIOD_NS	 100000
-#define TRY_NS		 10000000
 
 /* The events of a CPU, by their numbers. */
 struct cpu_events {
@@ -100,7 +99,7 @@ static uint64_t thread_cpu_ns(void)
 	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-int system_events_try(struct bpf_program *program, struct err *e)
+int system_events_try(struct bpf_program *program, uint64_t ns, struct err *e)
 {
 	const struct system_event ev = system_event_clock(TRY_PERIOD_NS);
 	const struct system_event_how own_thread = { .tid = 0, .cpu = -1 };
@@ -110,7 +109,7 @@ int system_events_try(struct bpf_program *program, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	while (thread_cpu_ns() - begin_ns < TRY_NS)
+	while (thread_cpu_ns() - begin_ns < ns)
 		;
 	bpf_link__destroy(link);
 	return 0;

@@ -43,8 +43,8 @@ must_use int system_events_new(const struct system_events_settings *settings,
 void system_events_free(struct system_events *s);
 void system_events_freep(struct system_events **s);
 
-/* Run the program at a clock for this thread, for some milliseconds. */
-must_use int system_events_try(struct bpf_program *program, struct err *e);
+/* Run the program at a clock for this thread, for so much of its CPU time. */
+must_use int system_events_try(struct bpf_program *program, uint64_t ns, struct err *e);
 /* On those of the CPUs that are online.  The program's cookie is the event's number. */
 must_use int system_events_start(struct system_events *s, struct bpf_program *program,
 				 struct err *e);

@@ -54,11 +54,38 @@ static void *map_memory(int fd, size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
+static int add_pool(struct system_rows *r, struct err *e)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
+	struct pool *p = &r->pools[r->n_pools];
+	uint32_t at = r->n_pools;
+	own(closep) int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rows", sizeof(uint32_t),
+					    PAGE_BYTES, STACK_ROWS_POOL_PAGES, &o);
+
+	if (fd < 0)
+		return err_os(e, "cannot create a BPF map");
+	p->words = map_memory(fd, POOL_BYTES);
+	if (!p->words)
+		return err_os(e, "cannot map a BPF map");
+	if (bpf_map_update_elem(r->pools_fd, &at, &fd, BPF_ANY) < 0) {
+		munmap(p->words, POOL_BYTES);
+		return err_os(e, "cannot add to a BPF map");
+	}
+	p->fd = steal_fd(&fd);
+	r->n_pools++;
+	memset(r->pages + (size_t)at * STACK_ROWS_POOL_PAGES, PAGE_FREE,
+	       STACK_ROWS_POOL_PAGES);
+	if (!at)
+		r->pages[0] = PAGE_USED; /* page 0 of an index says: nothing */
+	return 0;
+}
+
 int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
 		    struct system_rows **ret, struct err *e)
 {
 	own(system_rows_freep) struct system_rows *r = xcalloc(1, sizeof(*r));
 	size_t pools = (limit_bytes + POOL_BYTES - 1) / POOL_BYTES;
+	int rc;
 
 	r->pools_fd = maps->pools;
 	r->max_pools =
@@ -68,6 +95,10 @@ int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
 	if (!r->rules || !r->images)
 		return err_os(e, "cannot map a BPF map");
 	row_pack_rules_init(&r->rule_set, r->rules);
+	/* Whether the kernel takes it is to be known at the start. */
+	rc = add_pool(r, e);
+	if (rc < 0)
+		return rc;
 	*ret = steal(&r);
 	return 0;
 }
@@ -94,32 +125,6 @@ void system_rows_free(struct system_rows *r)
 void system_rows_freep(struct system_rows **r)
 {
 	system_rows_free(*r);
-}
-
-static int add_pool(struct system_rows *r, struct err *e)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
-	struct pool *p = &r->pools[r->n_pools];
-	uint32_t at = r->n_pools;
-	own(closep) int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rows", sizeof(uint32_t),
-					    PAGE_BYTES, STACK_ROWS_POOL_PAGES, &o);
-
-	if (fd < 0)
-		return err_os(e, "cannot create a BPF map");
-	p->words = map_memory(fd, POOL_BYTES);
-	if (!p->words)
-		return err_os(e, "cannot map a BPF map");
-	if (bpf_map_update_elem(r->pools_fd, &at, &fd, BPF_ANY) < 0) {
-		munmap(p->words, POOL_BYTES);
-		return err_os(e, "cannot add to a BPF map");
-	}
-	p->fd = steal_fd(&fd);
-	r->n_pools++;
-	memset(r->pages + (size_t)at * STACK_ROWS_POOL_PAGES, PAGE_FREE,
-	       STACK_ROWS_POOL_PAGES);
-	if (!at)
-		r->pages[0] = PAGE_USED; /* page 0 of an index says: nothing */
-	return 0;
 }
 
 /* The first of n free pages behind each other, or 0. */
@@ -167,12 +172,9 @@ static int take_pages(struct system_rows *r, uint32_t n, uint32_t *ret, struct e
 {
 	uint32_t first, unloaded = 0;
 
-	while (!(first = find_pages(r, n)) && r->n_pools < r->max_pools) {
-		int rc = add_pool(r, e);
-
-		if (rc < 0)
-			return rc;
-	}
+	while (!(first = find_pages(r, n)) && r->n_pools < r->max_pools &&
+	       add_pool(r, NULL) == 0)
+		;
 	if (first) {
 		mark(r, first, n, PAGE_USED);
 		*ret = first;
@@ -230,7 +232,8 @@ int system_rows_load(struct system_rows *r, uint32_t image, const struct row_pac
 	uint32_t n = row_pack_n_pages(p), first = 0;
 	int rc;
 
-	if (!p->n_blocks) {
+	/* Page 0 is nobody's. */
+	if (!p->n_blocks || n >= r->max_pools * STACK_ROWS_POOL_PAGES) {
 		system_rows_set_none(r, image);
 		return 0;
 	}

@@ -14,6 +14,9 @@
 #define DEFAULT_SETS 2048
 /* Longer than any program runs: nobody adds to a table any more that was left before. */
 #define GRACE_NS 1000000
+/* CPU time in which a sample is expected, and in which there must be one. */
+#define TRY_NS	   UINT64_C(10000000)
+#define TRY_MAX_NS UINT64_C(320000000)
 
 struct system_sampler {
 	struct system_sampler_settings settings;
@@ -174,17 +177,29 @@ void system_sampler_numbers(const struct system_sampler *s,
 	ret->n_offered = &k->bss->mapping_n_offered;
 }
 
+static uint64_t n_walked(const struct stack_record_stats *stats)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < UNWIND_N_STOPS; i++)
+		n += stats->stops[i];
+	return n;
+}
+
 int system_sampler_check(struct system_sampler *s, struct err *e)
 {
-	struct stack_record_stats stats;
+	struct stack_record_stats stats = { 0 };
 	uint64_t walked = 0;
-	int rc = system_events_try(s->skeleton->progs.sample, e);
 
-	if (rc < 0)
-		return rc;
-	system_sampler_stats(s, &stats);
-	for (unsigned i = 0; i < UNWIND_N_STOPS; i++)
-		walked += stats.stops[i];
+	/* Where a hypervisor takes the CPU away, a short time may pass without any. */
+	for (uint64_t ns = TRY_NS; !walked && ns <= TRY_MAX_NS; ns *= 2) {
+		int rc = system_events_try(s->skeleton->progs.sample, ns, e);
+
+		if (rc < 0)
+			return rc;
+		system_sampler_stats(s, &stats);
+		walked = n_walked(&stats);
+	}
 	if (!walked)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "this kernel gives BPF programs no samples");

@@ -12,12 +12,14 @@ struct stack_rows_page {
 	uint32_t words[STACK_ROWS_PAGE_WORDS];
 };
 
+/* Sizes, not types: to Linux 6.1 a map whose types are told is another kind than those
+ * that the collector makes, who tells none. */
 struct stack_rows_pool {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, STACK_ROWS_POOL_PAGES);
-	__type(key, uint32_t);
-	__type(value, struct stack_rows_page);
+	__uint(key_size, sizeof(uint32_t));
+	__uint(value_size, sizeof(struct stack_rows_page));
 } stack_rows_template SEC(".maps");
 
 struct {
