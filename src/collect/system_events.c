@@ -14,12 +14,15 @@
 #include "host/clock.h"
 
 #define JITTER_PER_MILLE 100
-#define TRY_PERIOD_NS	 100000
+/* Setting a period begins it anew, which loses half of one on average: one in two
+ * thousand samples. */
+#define SAMPLES_PER_PERIOD 1000
+#define TRY_PERIOD_NS	   100000
 
 /* The events of a CPU, by their numbers. */
 struct cpu_events {
 	uint32_t cpu;
-	uint64_t samples; /* when its periods were drawn */
+	uint64_t samples[SYSTEM_EVENTS_MAX]; /* when their periods were drawn */
 	int fds[SYSTEM_EVENTS_MAX];
 	struct bpf_link *links[SYSTEM_EVENTS_MAX];
 };
@@ -294,13 +297,16 @@ void system_events_jitter(struct system_events *s, const struct stack_record_sta
 	if (s->is_fixed)
 		return;
 	vec_each(c, &s->open) {
-		uint64_t samples = stats[c->cpu].samples;
+		const struct stack_record_stats *st = &stats[c->cpu];
 
-		if (samples == c->samples)
-			continue;
-		c->samples = samples;
-		for (size_t i = 0; i < s->n_events; i++)
+		for (size_t i = 0; i < s->n_events; i++) {
+			uint64_t n = s->n_events > 1 ? st->of_events[i] : st->samples;
+
+			if (n - c->samples[i] < SAMPLES_PER_PERIOD)
+				continue;
+			c->samples[i] = n;
 			draw_period(s, c, i);
+		}
 	}
 }
 

@@ -50,8 +50,8 @@ must_use int system_events_start(struct system_events *s, struct bpf_program *pr
 				 struct err *e);
 /* CPUs came or went. */
 void system_events_follow(struct system_events *s);
-/* Draw the next periods, and it is the next events' turn.  A CPU that took no sample
- * since the last time, by the stats of CPUs, is idle and keeps its periods. */
+/* Draw the next periods, and it is the next events' turn.  An event that took few samples
+ * on a CPU since the last time, by the stats of CPUs, keeps its period there. */
 void system_events_jitter(struct system_events *s,
 			  const struct stack_record_stats *stats);
 void system_events_pause(struct system_events *s, bool is_paused);

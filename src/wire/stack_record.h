@@ -143,10 +143,11 @@ struct stack_record_stats {
 	/* In all, where the program times itself: samples; counting those whose key was
 	 * in the table, and the others. */
 	uint64_t took_ns, hit_ns, miss_ns;
-	uint64_t pad[9];
+	uint64_t of_events[16]; /* samples by their event, where there are several */
+	uint64_t pad;
 };
 
-_Static_assert(sizeof(struct stack_record_stats) == 512, "layout");
+_Static_assert(sizeof(struct stack_record_stats) == 576, "layout");
 
 /* Where the program times itself, per CPU: how long after their time samples are taken.
  * Step 0 is below half a microsecond, each further one reaches twice as far. */

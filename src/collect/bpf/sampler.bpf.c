@@ -173,8 +173,10 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (!s || !st || !ring)
 		return 0;
 	st->samples++;
-	if (has_events)
+	if (has_events) {
 		s->walk.record.state = bpf_get_attach_cookie(ctx);
+		st->of_events[s->walk.record.state & 15]++;
+	}
 	s->walk.n_kernel = s->walk.n = s->walk.stop = s->walk.has_address =
 		s->walk.wanted_image = 0;
 	s->walk.hash = 0;
