@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Events of a CPU's own counters, sampled in a machine that is emulated: of a program that
+the kernel counts meanwhile, dwell is to find the same.  Time there is made of instructions,
+one nanosecond and one cycle each, so numbers do not depend on how busy this machine is.
+
+usage: counters.py DWELL KNOWN SYSROOT... [-- WORD...]	(of tests' names)"""
+import functools
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../e2e'))
+# pylint: disable=wrong-import-position
+from guest import Guest, why_none
+from harness import TESTS, run_all, skip_all, test
+
+OPTIONS = ('-cpu', 'max,pauth-impdef=on', '-smp', '1', '-icount', 'shift=0,sleep=off')
+# Instructions of a round, of two a step; and what a sample is of.  Where several counters
+# overflow the emulator notices some of it when the kernel is entered next, which is 4 million
+# later at worst: such periods are longer, and a sample may be of what comes after its cause.
+# A round is 28.7 million, the golden ratio more than two periods, so none keeps in step.
+ALPHA, BETA = 14000000, 6000000
+PERIOD, FAST = 10957003, 2000003
+LATE = 4000000
+ROUNDS = 60
+GUEST = []
+
+
+def guest():
+    return GUEST[0]
+
+
+def done(command, seconds=300):
+    p = guest().run(command, seconds)
+    assert p.code == 0, f'{command}: {p.code}: {p.text}'
+    return p.text
+
+
+def known(events='', rounds=ROUNDS):
+    return json.loads(done(f'known {rounds} {events}'))
+
+
+@functools.cache
+def truth(event):
+    """What the kernel counts of a round, of each part: while nobody samples, as more counters
+    would be used then."""
+    return {part: n / ROUNDS for part, n in known(event)[event].items()}
+
+
+def is_true(r, event, rounds, share=0.05, late=0):
+    for part, n in truth(event).items():
+        near(of(r, part, event), n * rounds, share + late / n)
+    near(r['total'][event], sum(truth(event).values()) * rounds, share)
+
+
+def report(path, *options):
+    words = ' '.join(f"'{o}'" for o in options)
+    return json.loads(done(f'dwell report --json --limit 0 {words} {path}'))
+
+
+def of(r, name, event='cycles', column='inclusive'):
+    return sum(row[column].get(event, 0) for row in r['rows'] if row['name'] == name)
+
+
+def near(got, want, share=0.05):
+    assert abs(got / want - 1) < share, (got, want)
+
+
+class Daemon:
+    """One in the guest; the guest's shell waits for it."""
+
+    def __init__(self, *options):
+        done(f'rm -rf /tmp/db; dwell daemon --db /tmp/db --socket /tmp/s {" ".join(options)} '
+             '2>/tmp/said & i=0; while ! dwell ctl --socket /tmp/s status >/dev/null 2>&1; do '
+             'sleep 0.5; i=$((i + 1)); if [ $i -gt 60 ]; then cat /tmp/said; break; fi; done')
+
+    def __enter__(self):
+        known(rounds=10)  # it is met, and the rules of its code are loaded
+        self.flush()
+        return self
+
+    def __exit__(self, *_):
+        guest().run('dwell ctl --socket /tmp/s quit; wait')
+
+    def flush(self):
+        done('dwell ctl --socket /tmp/s flush')
+
+    def report(self):
+        """Of what was taken last."""
+        self.flush()
+        path = done('find /tmp/db -name "*.dwell" | sort | tail -n 1').strip()
+        return report(path, '--filter', 'command == known')
+
+    def facts(self, name):
+        path = done('find /tmp/db -name "*.dwell" | sort | tail -n 1').strip()
+        r = report(path)
+        return {f['event']: f['value'] for f in r['quality']['facts'] if f['name'] == name}
+
+
+@test
+def the_emulated_counters_are_exact():
+    got = known('cycles:u instructions:u', 10)
+    for counts in got.values():
+        near(counts['alpha'], 10 * ALPHA, 0.001)
+        near(counts['beta'], 10 * BETA, 0.001)
+        assert counts['gamma_reads'] < 10 * ALPHA / 100, counts
+
+
+@test
+def counters_that_it_has_are_listed():
+    for event in ('cycles', 'instructions'):
+        assert guest().run(f'dwell run -n -e {event} true').code == 0, event
+    p = guest().run('dwell run -e branch-misses true 2>&1')
+    assert p.code != 0 and 'not offered by this CPU' in p.text, p.text
+
+
+@test
+def a_program_is_sampled_by_its_cycles():
+    done(f'dwell run -q -e cycles:{FAST} -o /tmp/own.dwell known {ROUNDS}')
+    r = report('/tmp/own.dwell')
+    is_true(r, 'cycles', ROUNDS)
+    # Compiled without frame pointers: its callers are there all the same.
+    assert of(r, 'outer') == of(r, 'alpha'), r['rows'][:10]
+    near(of(r, 'main'), r['total']['cycles'], 0.02)
+    assert r['quality']['truncated']['cycles']['total'] == 0, r['quality']
+
+
+@test
+def whole_cpus_are_sampled_by_cycles_and_stacks_are_complete():
+    with Daemon('-e', f'cycles:{FAST}') as d:
+        known()
+        r = d.report()
+        delivered, counted = d.facts('delivered'), d.facts('counted')
+    is_true(r, 'cycles', ROUNDS)
+    assert of(r, 'outer') == of(r, 'alpha'), r['rows'][:10]
+    near(of(r, 'main'), r['total']['cycles'], 0.02)
+    near(delivered['cycles'] * FAST, counted['cycles'], 0.01)
+
+
+@test
+def several_counters_are_columns_each_with_its_own_truth():
+    with Daemon('-e', f'cycles:{PERIOD},instructions:{PERIOD},page-faults:1') as d:
+        known(rounds=2 * ROUNDS)
+        r = d.report()
+    for event in ('cycles', 'instructions'):
+        is_true(r, event, 2 * ROUNDS, late=LATE)
+    assert of(r, 'main', 'page-faults') >= 256, r['total']  # one for each page of its memory
+    assert of(r, 'alpha', 'page-faults') == 0
+
+
+@test
+def counters_that_take_turns_are_scaled():
+    with Daemon('-e', f'cycles:{FAST},stalled-cycles-backend,page-faults:1', '--multiplex', '1') as d:
+        known(rounds=3 * ROUNDS)
+        r = d.report()
+    shares = r['quality']['on_share']
+    near(sum(shares.values()), 1, 0.02)
+    assert all(0.2 < share < 0.47 for share in shares.values()), shares
+    # Seen for a third of the time, in some twenty turns, and code that repeats itself.
+    is_true(r, 'cycles', 3 * ROUNDS, 0.2)
+
+
+def main():
+    at = sys.argv.index('--') if '--' in sys.argv else len(sys.argv)
+    dwell, program, *sysroots = sys.argv[1:at]
+    why = why_none()
+    if why:
+        return skip_all(why)
+    GUEST.append(Guest(sysroots, {'bin/dwell': dwell, 'bin/known': program}, OPTIONS))
+    try:
+        return run_all(TESTS, words=sys.argv[at + 1:])
+    finally:
+        guest().close()
+
+
+sys.exit(main())
