@@ -382,6 +382,27 @@ static uint64_t mode_key(struct dimension_context *c, uint32_t source, uint32_t 
 	return intern_str(c->texts, is_kernel ? "kernel" : "user");
 }
 
+/* Labels are innermost: of a system call, and inside of that of its error. */
+static uint64_t call_key(struct dimension_context *c, uint32_t source, uint32_t stack)
+{
+	static const char start[] = "[syscall ";
+	const struct recording *r = profile_source(c->profile, source);
+
+	while (stack) {
+		const struct profile_frame *f = leaf(c, source, stack);
+		const char *name = f ? function_of(c, f)->name : "";
+		size_t n = strlen(name);
+
+		if (!f || function_of(c, f)->kind != IMAGE_LABEL)
+			break;
+		if (n > sizeof(start) && strncmp(name, start, sizeof(start) - 1) == 0)
+			return intern_add(c->texts, name + sizeof(start) - 1,
+					  n - sizeof(start));
+		stack = recording_stacks(r)[stack].parent;
+	}
+	return intern_str(c->texts, "(no system call)");
+}
+
 static uint64_t stack_key(struct dimension_context *c unused, uint32_t source,
 			  uint32_t stack)
 {
@@ -447,6 +468,7 @@ const struct dimension dimensions[] = {
 	FRAME(line, "Line", "source lines"),
 	FRAME(instruction, "Address", "instructions"),
 	STACK(stack, "Stack", "distinct stacks", stack_shared, stack_label),
+	STACK(call, "System call", "system calls", NULL, text_label),
 	STACK(mode, "Mode", "user code and kernel", NULL, text_label),
 	SAMPLE(thread, "Thread", "threads", SAMPLE_THREAD, thread_shared, thread_label),
 	SAMPLE(process, "Process", "processes", SAMPLE_THREAD, process_shared,

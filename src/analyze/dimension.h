@@ -50,7 +50,7 @@ struct dimension {
 /* The names, for options. */
 #define DIMENSION_NAMES                                                                  \
 	"function|image|file|line|instruction|stack|mode|thread|process|command|"        \
-	"cgroup|cpu|host|epoch|interval|event"
+	"cgroup|cpu|host|epoch|interval|event|call"
 
 extern const struct dimension dimensions[]; /* ends with .name NULL */
 

@@ -22,6 +22,7 @@ enum experiment_trigger {
 	EXPERIMENT_THREAD_TIME, /* the same, and every wait of a thread from end to end */
 	EXPERIMENT_FAULTS,	/* every Nth page fault */
 	EXPERIMENT_STATES,	/* every change of a thread's state */
+	EXPERIMENT_SYSCALLS,	/* every system call */
 	EXPERIMENT_COUNTER,	/* every so many of what a counter counts */
 };
 
@@ -37,6 +38,7 @@ struct experiment_event {
 /* Roles of the columns: indices into experiment.events. */
 enum { EXPERIMENT_CPU = 0, EXPERIMENT_BLOCKED = 1, EXPERIMENT_WAIT_CPU = 2 };
 enum { EXPERIMENT_MINOR_FAULTS = 0, EXPERIMENT_MAJOR_FAULTS = 1 };
+enum { EXPERIMENT_CALL_TIME = 0, EXPERIMENT_CALLS = 1, EXPERIMENT_CALL_ERRORS = 2 };
 
 struct counter;
 

@@ -246,6 +246,51 @@ static void write_key(struct system_counts *c, const struct stack_record *r,
 	writer_sample(c->writer, &sample);
 }
 
+/* One part of a sum. */
+static void write_part(struct system_counts *c, struct model_sample *sample,
+		       unsigned event, uint64_t weight, uint64_t count)
+{
+	if (event >= SYSTEM_COUNTS_EVENTS_MAX || !weight)
+		return;
+	sample->event = c->events.ids[event];
+	sample->weight = weight;
+	sample->count = count ? (uint32_t)count : 1;
+	writer_sample(c->writer, sample);
+}
+
+static void write_parts(struct system_counts *c, const struct stack_record *r,
+			const struct counted *k, uint64_t now_ns)
+{
+	const struct system_counts_how *how = c->events.how;
+	uint32_t event = r->state % SYSTEM_COUNTS_EVENTS_MAX;
+	const struct system_counts_parts *parts = &how->parts[event];
+	struct model_sample sample = { .time_ns = now_ns,
+				       .thread = system_classes_id(c->classes, r) };
+	char label[SYSTEM_COUNTS_LABEL_MAX];
+	const char *labels[] = { label };
+	enum unwind_stop stop;
+
+	how->label(r->label, label);
+	sample.stack =
+		system_stacks_labelled_id(c->stacks, r, labels, 1, sample.thread, &stop);
+	if (stop != UNWIND_N_STOPS)
+		c->stats.stops[stop] += k->count;
+	write_part(c, &sample, parts->ns, k->weight, k->count);
+	write_part(c, &sample, parts->count, k->count, k->count);
+	write_part(c, &sample, parts->n_waits, k->n_waits, k->n_waits);
+	c->stats.samples += k->count;
+	c->stats.of_events[event] += k->count;
+}
+
+static void write_sum(struct system_counts *c, const struct stack_record *r,
+		      const struct counted *k, uint64_t now_ns)
+{
+	if (c->events.how)
+		write_parts(c, r, k, now_ns);
+	else
+		write_key(c, r, k, now_ns);
+}
+
 /* The waker's frames are inside of the waiter's, below a label that tells whose. */
 static void write_pair(struct system_counts *c, const struct stack_record_pair *p,
 		       const struct counted *k, uint64_t now_ns)
@@ -278,9 +323,33 @@ static void write_again(struct system_counts *c, const struct stack_record_again
 	const struct stack_record *r = stack_of(c, a->of);
 
 	if (r)
-		write_key(c, r, k, now_ns);
+		write_sum(c, r, k, now_ns);
 	else
 		c->stats.strays += k->count + k->n_waits;
+}
+
+/* What came of the sum of the pair. */
+static void write_outcome(struct system_counts *c, const struct stack_record_pair *p,
+			  const struct counted *k, uint64_t now_ns)
+{
+	const struct stack_record *of = stack_of(c, p->waiter);
+	const struct system_counts_how *how = c->events.how;
+	struct model_sample sample = { .time_ns = now_ns };
+	char label[SYSTEM_COUNTS_LABEL_MAX], inner[SYSTEM_COUNTS_LABEL_MAX];
+	const char *labels[] = { label, inner };
+	enum unwind_stop stop;
+
+	if (!of) {
+		c->stats.strays += k->count;
+		return;
+	}
+	how->label(of->label, label);
+	how->pair_label(p->waker, inner);
+	sample.thread = system_classes_id(c->classes, of);
+	sample.stack =
+		system_stacks_labelled_id(c->stacks, of, labels, 2, sample.thread, &stop);
+	write_part(c, &sample, how->parts[of->state % SYSTEM_COUNTS_EVENTS_MAX].pair,
+		   k->count, k->count);
 }
 
 static void write_counted(struct system_counts *c, const struct keys *keys,
@@ -292,12 +361,14 @@ static void write_counted(struct system_counts *c, const struct keys *keys,
 		return;
 	if (!c->writer) /* the disk is full: there is no recording */
 		c->stats.strays += k->count;
+	else if (k->kind == STACK_RECORD_PAIR && c->events.how)
+		write_outcome(c, record, k, now_ns);
 	else if (k->kind == STACK_RECORD_PAIR)
 		write_pair(c, record, k, now_ns);
 	else if (k->kind == STACK_RECORD_AGAIN)
 		write_again(c, record, k, now_ns);
 	else
-		write_key(c, record, k, now_ns);
+		write_sum(c, record, k, now_ns);
 }
 
 static void clear(struct keys *keys)

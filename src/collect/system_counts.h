@@ -25,6 +25,25 @@ struct system_images;
 
 #define SYSTEM_COUNTS_EVENTS_MAX 16
 
+#define SYSTEM_COUNTS_LABEL_MAX 64
+
+/* Of sums that are more than a state's time: which event each part of one is, by its
+ * number; SYSTEM_COUNTS_NONE: none. */
+#define SYSTEM_COUNTS_NONE SYSTEM_COUNTS_EVENTS_MAX
+
+struct system_counts_parts {
+	uint8_t ns, count, n_waits;
+	uint8_t pair; /* the count of a pair, whose waiter is such a sum */
+};
+
+/* How such sums are told: what is inside of their stacks' innermost frames. */
+struct system_counts_how {
+	struct system_counts_parts parts[SYSTEM_COUNTS_EVENTS_MAX]; /* by a sum's event */
+	/* A label's name, and that of a pair's second number; "": there is none. */
+	void (*label)(uint32_t label, char ret[SYSTEM_COUNTS_LABEL_MAX]);
+	void (*pair_label)(uint64_t number, char ret[SYSTEM_COUNTS_LABEL_MAX]);
+};
+
 /* Of the recording, by the number that keys have. */
 struct system_counts_events {
 	uint32_t ids[SYSTEM_COUNTS_EVENTS_MAX];
@@ -34,6 +53,7 @@ struct system_counts_events {
 	bool is_by_thread; /* every thread by itself, under the names it had last */
 	/* How wakers are called; borrowed. */
 	const struct state_code *code;
+	const struct system_counts_how *how; /* NULL: states of threads; borrowed */
 };
 
 struct system_counts_stats {

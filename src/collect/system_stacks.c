@@ -221,6 +221,22 @@ uint32_t system_stacks_id(struct system_stacks *s, const struct stack_record *r,
 	return g.stack;
 }
 
+uint32_t system_stacks_labelled_id(struct system_stacks *s, const struct stack_record *r,
+				   const char *const *labels, size_t n_labels,
+				   uint32_t kind, enum unwind_stop *ret_stop)
+{
+	struct growing g = { .s = s, .path = &s->paths[kind % PATHS] };
+
+	*ret_stop = stop_of(s, r);
+	stack_path_begin(g.path, kind);
+	grow_by(&g, r, *ret_stop);
+	for (size_t i = 0; i < n_labels; i++)
+		if (*labels[i])
+			grow(&g, writer_string(s->writer, labels[i]), STEP_LABEL,
+			     label_location);
+	return g.stack;
+}
+
 uint32_t system_stacks_pair_id(struct system_stacks *s, const struct stack_record *waiter,
 			       const struct stack_record *waker, const char *label,
 			       uint32_t kind)

@@ -9,6 +9,7 @@
 #define DWELL_COLLECT_SYSTEM_STACKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -28,6 +29,11 @@ void system_stacks_freep(struct system_stacks **s);
  * begin alike.  *ret_stop: UNWIND_N_STOPS when there is no user part. */
 uint32_t system_stacks_id(struct system_stacks *s, const struct stack_record *r,
 			  uint32_t kind, enum unwind_stop *ret_stop);
+/* The same with labels inside of the innermost frame, the outer one first; those that are
+ * "" are left out. */
+uint32_t system_stacks_labelled_id(struct system_stacks *s, const struct stack_record *r,
+				   const char *const *labels, size_t n_labels,
+				   uint32_t kind, enum unwind_stop *ret_stop);
 /* The waker's frames inside of the waiter's, below one that is no code but a label. */
 uint32_t system_stacks_pair_id(struct system_stacks *s, const struct stack_record *waiter,
 			       const struct stack_record *waker, const char *label,

@@ -84,8 +84,10 @@ struct stack_record {
 	char thread_comm[16]; /* of the thread, where threads are told apart */
 	uint32_t exe;	      /* image */
 	uint8_t n_kernel, n_user;
-	uint8_t stop;				  /* enum unwind_stop of the user part */
-	uint8_t flags;				  /* enum stack_record_flag */
+	uint8_t stop;	/* enum unwind_stop of the user part */
+	uint8_t flags;	/* enum stack_record_flag */
+	uint32_t label; /* what is inside of the innermost frame, 0: nothing */
+	uint32_t zero;
 	uint64_t frames[STACK_RECORD_FRAMES_MAX]; /* the kernel's, then the user's */
 };
 

@@ -77,6 +77,7 @@ struct mm_struct {
 	struct maple_tree mm_mt;
 	mm_context_t context;
 	struct file *exe_file;
+	unsigned long exec_vm; /* pages of code */
 };
 
 struct super_block {
@@ -177,7 +178,13 @@ struct bpf_perf_event_data_kern {
 	struct perf_event *event;
 };
 
+struct thread_info {
+	unsigned long flags;
+	uint32_t status; /* not on every architecture */
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;

@@ -53,6 +53,18 @@ static __always_inline int64_t registers_call(const void *kept)
 	return call;
 }
 
+/* The same of registers that are at hand. */
+static __always_inline int64_t registers_call_of(const struct registers *r)
+{
+	return r->orig_ax;
+}
+
+/* Is the system call that the thread is in one of 32-bit programs? */
+static __always_inline bool registers_call_is_32bit(const struct task_struct *task)
+{
+	return task->thread_info.status & 2;
+}
+
 static __always_inline uint64_t registers_sp(const struct registers *r)
 {
 	return r->sp;
@@ -143,6 +155,16 @@ static __always_inline int64_t registers_call(const void *kept)
 	bpf_probe_read_kernel(&call, sizeof(call),
 			      (const char *)kept + sizeof(struct registers) + 8);
 	return call;
+}
+
+static __always_inline int64_t registers_call_of(const struct registers *r)
+{
+	return registers_call(r);
+}
+
+static __always_inline bool registers_call_is_32bit(const struct task_struct *task)
+{
+	return task->thread_info.flags >> 22 & 1;
 }
 
 static __always_inline uint64_t registers_sp(const struct registers *r)

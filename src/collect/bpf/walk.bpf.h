@@ -92,8 +92,8 @@ static __always_inline long walk_signal(struct walk *w)
 	static const uint16_t at[] = REGISTERS_CONTEXT_SAVED;
 	uint64_t pc, sp;
 
-	if (!walk_read(w->sp + REGISTERS_CONTEXT_PC, &pc) ||
-	    !walk_read(w->sp + REGISTERS_CONTEXT_SP, &sp))
+	if (!walk_read(w, w->sp + REGISTERS_CONTEXT_PC, &pc) ||
+	    !walk_read(w, w->sp + REGISTERS_CONTEXT_SP, &sp))
 		return walk_stop(w, STACK_STOP_BAD_MEMORY);
 	for (uint32_t i = 0; i < STACK_ROWS_N_SAVES; i++)
 		w->saved[i] = w->sp + at[i];
@@ -118,6 +118,8 @@ static __always_inline long walk_frame_pointer(struct walk *w)
 		return walk_stop(w, STACK_STOP_NO_TABLE);
 	if (bpf_probe_read_user(record, sizeof(record), (const void *)fp))
 		return walk_stop(w, STACK_STOP_BAD_MEMORY);
+	walk_note_read(w, fp, record[0]);
+	walk_note_read(w, fp + 8, record[1]);
 	w->saved[STACK_RULE_FP] = record[0];
 	w->is_saved &= ~(UINT64_C(1) << STACK_RULE_FP);
 	w->is_lost |= ~(UINT64_C(1) << STACK_RULE_FP | 1);
@@ -139,7 +141,7 @@ static __always_inline bool walk_cfa(struct walk *w, const struct stack_rule *r,
 	if (r->kind == STACK_RULE_CFA) {
 		*ret_base = cfa;
 	} else if (r->kind == STACK_RULE_INDIRECT) {
-		if (!walk_read(cfa, &cfa))
+		if (!walk_read(w, cfa, &cfa))
 			return false;
 	} else if (r->kind == STACK_RULE_PLT) {
 		cfa = base + 8 + ((w->pc & 15) >= (uint32_t)r->offset ? 8 : 0);
@@ -187,7 +189,7 @@ static __always_inline long walk_row(struct walk *w, const struct stack_rule *r)
 		uint64_t at = (r->kind == STACK_RULE_INDIRECT ? cfa : base) +
 			      (int64_t)r->save[0] * 8;
 
-		if (!walk_read(at, &pc))
+		if (!walk_read(w, at, &pc))
 			return walk_stop(w, STACK_STOP_BAD_MEMORY);
 	}
 	walk_saves(w, r, base);

@@ -12,6 +12,17 @@
 #include "wire/stack_record.h"
 #include "wire/stack_rows.h"
 
+/* What a walk depends on, where somebody keeps it (again.bpf.h): the words that it reads,
+ * and the registers that it begins with. */
+#ifdef WALK_READS_MAX
+struct walk_reads {
+	uint32_t n;	    /* above the most: not all are here */
+	uint32_t registers; /* bit i: saved[i] */
+	bool has_other;	    /* one that rows cannot save */
+	uint64_t addrs[WALK_READS_MAX], words[WALK_READS_MAX];
+};
+#endif
+
 /* In memory, so that the verifier need not follow every value. */
 struct walk {
 	uint64_t mm;
@@ -29,11 +40,45 @@ struct walk {
 	struct registers registers;
 	uint32_t n_kernel, zero;    /* frames of the kernel, in front of the user's */
 	struct stack_record record; /* its frames are filled in */
+#ifdef WALK_READS_MAX
+	struct walk_reads reads;
+#endif
 };
 
-static __always_inline bool walk_read(uint64_t addr, uint64_t *ret)
+#ifdef WALK_READS_MAX
+static __always_inline void walk_note_read(struct walk *w, uint64_t addr, uint64_t word)
 {
-	return bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr) == 0;
+	struct walk_reads *r = &w->reads;
+	uint32_t i = r->n++;
+
+	if (i >= WALK_READS_MAX)
+		return;
+	r->addrs[i] = addr;
+	r->words[i] = word;
+}
+
+static __always_inline void walk_note_register(struct walk *w, uint32_t i)
+{
+	w->reads.registers |= 1u << i;
+}
+
+static __always_inline void walk_note_other(struct walk *w)
+{
+	w->reads.has_other = true;
+}
+#else
+#define walk_note_read(w, addr, word) ((void)0)
+#define walk_note_register(w, i)      ((void)0)
+#define walk_note_other(w)	      ((void)0)
+#endif
+
+static __always_inline bool walk_read(struct walk *w __attribute__((unused)),
+				      uint64_t addr, uint64_t *ret)
+{
+	if (bpf_probe_read_user(ret, sizeof(*ret), (const void *)addr))
+		return false;
+	walk_note_read(w, addr, *ret);
+	return true;
 }
 
 /* The value of a register that rows can save. */
@@ -43,8 +88,9 @@ static __always_inline bool walk_saved(struct walk *w, uint32_t i, uint64_t *ret
 	if (w->is_lost >> i & 1)
 		return false;
 	*ret = w->saved[i];
+	walk_note_register(w, i);
 	if (w->is_saved >> i & 1) {
-		if (!walk_read(*ret, ret))
+		if (!walk_read(w, *ret, ret))
 			return false;
 		w->saved[i] = *ret;
 		w->is_saved &= ~(UINT64_C(1) << i);
@@ -62,6 +108,7 @@ static __always_inline bool walk_register(struct walk *w, uint32_t reg, uint64_t
 		return walk_saved(w, reg, ret);
 	if (!w->is_exact || w->n != 1)
 		return false;
+	walk_note_other(w);
 	*ret = registers_other(&w->registers, reg - STACK_RULE_OTHER);
 	return *ret != 0;
 }

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * again - what a thread has done before in the same stack, without walking it again.
+ *
+ * A walk depends on the registers that it begins with, on the words of the stack that it
+ * reads, and on what is mapped.  Where the thread stands at the same place with the same
+ * stack pointer, and all of these are as they were, it would find the same; so what came
+ * of it is kept with them, on each CPU.
+ */
+#ifndef DWELL_COLLECT_BPF_AGAIN_BPF_H
+#define DWELL_COLLECT_BPF_AGAIN_BPF_H
+
+#define WALK_READS_MAX 64 /* stacks that need more are walked every time */
+
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/registers.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/taking.bpf.h"
+#include "collect/bpf/thread.bpf.h"
+
+#define AGAIN_SETS 128 /* on each CPU */
+#define AGAIN_WAYS 4   /* stacks in each */
+#define AGAIN_WINDOW                                                                     \
+	512 /* words from the stack pointer, read at once: as dear as one                \
+	     */
+
+struct again {
+	uint32_t sum, n_words;
+	uint32_t registers;    /* bit i: saved[i] matters */
+	uint32_t window_bytes; /* what is at offsets below is read at once */
+	uint64_t saved[STACK_ROWS_N_SAVES];
+	uint32_t at[WALK_READS_MAX]; /* bytes from the stack pointer */
+	uint64_t words[WALK_READS_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, AGAIN_SETS *AGAIN_WAYS);
+	__type(key, uint32_t);
+	__type(value, struct again);
+} again_stacks SEC(".maps");
+
+struct again_set {
+	uint64_t keys[AGAIN_WAYS]; /* 0: free */
+	uint32_t next_way, zero;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, AGAIN_SETS);
+	__type(key, uint32_t);
+	__type(value, struct again_set);
+} again_sets SEC(".maps");
+
+struct again_window {
+	uint64_t words[AGAIN_WINDOW];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct again_window);
+} again_windows SEC(".maps");
+
+/* Where a thread stands, and for what. */
+struct again_place {
+	uint64_t key, sp;
+	uint64_t saved[STACK_ROWS_N_SAVES];
+};
+
+static __always_inline void again_place(struct again_place *p, struct task_struct *task,
+					const struct thread *t, const struct registers *r,
+					uint32_t what)
+{
+	struct mm_struct *mm = task->mm;
+	uint64_t key = taking_mix(registers_pc(r), registers_sp(r));
+
+	key = taking_mix(key, (uint64_t)t->serial << 32 | what);
+	key = taking_mix(key, t->whose);
+	p->key = taking_mix(key, mm ? mm->exec_vm : 0) | 1;
+	p->sp = registers_sp(r);
+	registers_saved(r, p->saved);
+}
+
+static __always_inline struct again_set *again_set(const struct again_place *p)
+{
+	uint32_t i = (p->key >> 8) % AGAIN_SETS;
+
+	return bpf_map_lookup_elem(&again_sets, &i);
+}
+
+static __always_inline struct again *again_way(const struct again_place *p, uint32_t way)
+{
+	uint32_t i = (p->key >> 8) % AGAIN_SETS * AGAIN_WAYS + way % AGAIN_WAYS;
+
+	return bpf_map_lookup_elem(&again_stacks, &i);
+}
+
+static __always_inline bool again_has_registers(const struct again *a,
+						const struct again_place *p)
+{
+	for (uint32_t i = 1; i < STACK_ROWS_N_SAVES; i++)
+		if (a->registers >> i & 1 && a->saved[i] != p->saved[i])
+			return false;
+	return REGISTERS_HAS_LINK == 0 || !(a->registers & 1) ||
+	       a->saved[0] == p->saved[0];
+}
+
+static __always_inline bool again_has_words(const struct again *a, uint64_t sp)
+{
+	uint32_t zero = 0, window_bytes = a->window_bytes;
+	struct again_window *w = bpf_map_lookup_elem(&again_windows, &zero);
+
+	if (!w || window_bytes > sizeof(w->words) ||
+	    (window_bytes &&
+	     bpf_probe_read_user(w->words, window_bytes, (const void *)sp)))
+		return false;
+	for (uint32_t i = 0; i < WALK_READS_MAX; i++) {
+		uint32_t at = a->at[i];
+		uint64_t word;
+
+		if (i >= a->n_words)
+			break;
+		if (at < window_bytes)
+			word = w->words[at / 8 % AGAIN_WINDOW];
+		else if (bpf_probe_read_user(&word, 8, (const void *)(sp + at)))
+			return false;
+		if (word != a->words[i])
+			return false;
+	}
+	return true;
+}
+
+/* The sum that was kept; 0: it has to be walked. */
+static __always_inline uint32_t again_find(struct scratch *s, const struct again_place *p)
+{
+	struct again_set *set = again_set(p);
+
+	if (!set)
+		return 0;
+	for (uint32_t way = 0; way < AGAIN_WAYS; way++) {
+		struct again *a;
+
+		if (set->keys[way] != p->key)
+			continue;
+		a = again_way(p, way);
+		if (!a || !again_has_registers(a, p) || !again_has_words(a, p->sp))
+			continue;
+		sums_renew(s, &a->sum);
+		return sums_is_good(a->sum) ? a->sum : 0;
+	}
+	return 0;
+}
+
+/* May what was walked be known again? */
+static __always_inline bool again_is_fit(const struct walk *w)
+{
+	return !w->reads.has_other && w->reads.n <= WALK_READS_MAX &&
+	       w->stop != STACK_STOP_NOT_LOADED && w->stop != STACK_STOP_BAD_MEMORY &&
+	       w->stop != STACK_STOP_NO_MAP;
+}
+
+static __always_inline bool again_note_words(struct again *a, const struct walk *w,
+					     uint64_t sp)
+{
+	a->window_bytes = 0;
+	for (uint32_t i = 0; i < WALK_READS_MAX; i++) {
+		uint64_t at = w->reads.addrs[i] - sp;
+
+		if (i >= w->reads.n)
+			break;
+		if (at > UINT32_MAX || at % 8)
+			return false;
+		a->at[i] = at;
+		a->words[i] = w->reads.words[i];
+		if (at < AGAIN_WINDOW * 8 && at >= a->window_bytes)
+			a->window_bytes = at + 8;
+	}
+	return true;
+}
+
+/* What was found by walking the stack in the scratch. */
+static __always_inline void again_keep(const struct again_place *p, const struct walk *w,
+				       uint32_t sum)
+{
+	struct again_set *set = again_set(p);
+	struct again *a;
+	uint32_t way;
+
+	if (!set || !sum || !again_is_fit(w))
+		return;
+	way = set->next_way++ % AGAIN_WAYS;
+	a = again_way(p, way);
+	if (!a)
+		return;
+	set->keys[way] = 0;
+	a->sum = sum;
+	a->n_words = w->reads.n;
+	a->registers = w->reads.registers;
+	__builtin_memcpy(a->saved, p->saved, sizeof(a->saved));
+	if (again_note_words(a, w, p->sp))
+		set->keys[way] = p->key;
+}
+
+static __always_inline void again_clear_reads(struct walk *w)
+{
+	w->reads.n = w->reads.registers = 0;
+	w->reads.has_other = false;
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * calls - system calls: which, in which stack, for how long, and with what error.
+ *
+ * A thread that is in a call is THREAD_BLOCKED since then, its sum is that of the call;
+ * one that is not runs.  One that was just made returns from the call that made it, which
+ * is its maker's; until then it waits.
+ */
+#ifndef DWELL_COLLECT_BPF_CALLS_BPF_H
+#define DWELL_COLLECT_BPF_CALLS_BPF_H
+
+#include "collect/bpf/again.bpf.h"
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/registers.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/taking.bpf.h"
+#include "collect/bpf/thread.bpf.h"
+#include "wire/probe_record.h"
+
+#define CALLS_X32_BIT 0x40000000u
+
+/* The label of a call by its number. */
+static __always_inline uint32_t calls_label(const struct task_struct *task,
+					    int64_t number)
+{
+	uint32_t label = (uint32_t)number & ~CALLS_X32_BIT;
+
+	if (label >= PROBE_RECORD_NO_CALL)
+		label = PROBE_RECORD_NO_CALL;
+	if (registers_call_is_32bit(task))
+		label |= PROBE_RECORD_IS_32BIT;
+	return label + 1;
+}
+
+static __always_inline uint32_t calls_walk(struct scratch *s, struct task_struct *task,
+					   struct thread *t, const struct registers *r,
+					   uint32_t label)
+{
+	uint32_t sum;
+
+	sums_clear_stack(s);
+	again_clear_reads(&s->walk);
+	if (r)
+		taking_user(s, task, r);
+	s->walk.record.label = label;
+	s->walk.hash = taking_mix(s->walk.hash, label);
+	sum = sums_find(s, task, t->whose, PROBE_RECORD_CALL);
+	sums_want_image(s, task);
+	return sum;
+}
+
+/* The sum of the call in the stack in which the thread is now. */
+static __always_inline uint32_t calls_find(struct scratch *s, struct task_struct *task,
+					   struct thread *t, const struct registers *r,
+					   uint32_t label)
+{
+	struct again_place p;
+	uint32_t sum;
+
+	again_place(&p, task, t, r, label);
+	sum = again_find(s, &p);
+	if (sum)
+		return sum;
+	sum = calls_walk(s, task, t, r, label);
+	again_keep(&p, &s->walk, sum);
+	return sum;
+}
+
+static __always_inline uint32_t calls_add_error(struct scratch *s, uint32_t sum,
+						uint32_t error, uint64_t key)
+{
+	struct stack_record_pair r = { .kind = STACK_RECORD_PAIR,
+				       .waiter = sum,
+				       .waker = PROBE_RECORD_ERROR(error) };
+	uint32_t number = sums_number(s);
+	void *ring = sums_ring();
+
+	r.key = number;
+	if (!number || !ring)
+		return 0;
+	if (!bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP))
+		return sums_publish(number, key);
+	sums_give_back(s, number);
+	return 0;
+}
+
+static __always_inline void calls_charge_error(struct scratch *s, uint32_t sum,
+					       uint32_t error)
+{
+	uint64_t key = taking_mix((uint64_t)sum << 32 | error, STACK_RECORD_PAIR);
+	uint32_t number = sums_known(key);
+
+	if (!number)
+		number = calls_add_error(s, sum, error, key);
+	sums_charge_part(number, 0, true);
+}
+
+#endif

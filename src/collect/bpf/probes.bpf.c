@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * probes - system calls and what triggers at places of the user's choice, by stack.
+ *
+ * Programs at system calls run in the thread that makes them, and not two on one CPU.
+ */
+#include "collect/bpf/calls.bpf.h"
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/taking.bpf.h"
+#include "collect/bpf/thread.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+static __always_inline struct scratch *scratch_of(uint32_t which)
+{
+	return bpf_map_lookup_elem(&scratches, &which);
+}
+
+/* (registers, number): what is done here is not in the call's time. */
+SEC("tp_btf/sys_enter")
+int entered(uint64_t *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_get(task);
+	struct scratch *s = scratch_of(0);
+
+	if (!t || !s)
+		return 0;
+	t->sum = calls_find(s, task, t, (const void *)ctx[0],
+			    calls_label(task, (int64_t)ctx[1]));
+	t->where = THREAD_BLOCKED;
+	t->since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* (registers, result) */
+SEC("tp_btf/sys_exit")
+int left(uint64_t *ctx)
+{
+	uint64_t now = bpf_ktime_get_ns(), ns;
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_get(task);
+	struct scratch *s = scratch_of(0);
+	const struct registers *r = (const void *)ctx[0];
+	int64_t result = (int64_t)ctx[1];
+
+	if (!t || !s)
+		return 0;
+	if (t->where == THREAD_WAITS) { /* it was made by this call */
+		t->where = THREAD_RUNS;
+		return 0;
+	}
+	/* It was in the call before the recording, or a filter of calls let it not be. */
+	if (t->where != THREAD_BLOCKED) {
+		if (t->where == THREAD_RUNS)
+			t->since_ns = now;
+		t->sum = calls_find(s, task, t, r,
+				    calls_label(task, registers_call_of(r)));
+	}
+	t->where = THREAD_RUNS;
+	ns = thread_lap(t, now);
+	if (!from_ns)
+		return 0;
+	sums_charge_part(t->sum, ns, true);
+	if (result < 0 && result >= -PROBE_RECORD_ERRNO_MAX)
+		calls_charge_error(s, t->sum, (uint32_t)-result);
+	return 0;
+}
+
+/* (task): a thread begins, which the current one has made. */
+SEC("tp_btf/sched_wakeup_new")
+int began(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0], *maker = bpf_get_current_task_btf();
+	struct thread *t = thread_find(maker);
+
+	if (!is_everybody && !t && !thread_is_told(maker))
+		return 0;
+	if (!is_everybody && !is_following && task->tgid != maker->tgid)
+		return 0;
+	t = thread_add(task);
+	if (t)
+		t->where = THREAD_WAITS;
+	return 0;
+}
+
+/* A process that is told begins with its program; any other has a new name. */
+SEC("tp_btf/sched_process_exec")
+int executed(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *t = thread_find(task);
+	uint32_t followed = THREAD_FOLLOWED;
+	int32_t tgid = task->tgid;
+
+	if (t) {
+		thread_renew(task, t);
+		return 0;
+	}
+	if (!bpf_map_lookup_elem(&processes, &tgid))
+		return 0;
+	bpf_map_update_elem(&processes, &tgid, &followed, BPF_ANY);
+	t = thread_add(task);
+	if (t)
+		t->since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* (task): it ends in a call, which does not return. */
+SEC("tp_btf/sched_process_exit")
+int ended(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *t = thread_find(task);
+
+	if (!t || t->where != THREAD_BLOCKED)
+		return 0;
+	t->where = THREAD_ENDED;
+	sums_charge_part(t->sum, thread_lap(t, bpf_ktime_get_ns()), false);
+	return 0;
+}
+
+/* Every thread that exists when the recording begins. */
+SEC("iter/task")
+int begin(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && thread_is_told(task) && !thread_find(task))
+		thread_add(task);
+	return 0;
+}
+
+/* In the call since before the recording: its stack is that of another thread. */
+static __always_inline void find_call(struct scratch *s, struct task_struct *task,
+				      struct thread *t)
+{
+	int64_t number = -1;
+
+	if (task->mm && !task->on_cpu)
+		number = registers_call((const void *)bpf_task_pt_regs(task));
+	if (number < 0)
+		return;
+	t->sum = calls_walk(s, task, t, NULL, calls_label(task, number));
+	__sync_val_compare_and_swap(&t->where, THREAD_UNKNOWN, THREAD_BLOCKED);
+}
+
+/* What is under way is charged up to now, and has not returned; its number is of this
+ * generation from now on. */
+SEC("iter/task")
+int cut(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct scratch *s = scratch_of(1);
+	struct thread *t;
+
+	if (!task || !s)
+		return 0;
+	t = thread_find(task);
+	if (!t)
+		return 0;
+	if (t->where == THREAD_UNKNOWN)
+		find_call(s, task, t);
+	sums_renew(s, &t->sum);
+	if (t->where == THREAD_BLOCKED)
+		sums_charge_part(t->sum, thread_lap(t, bpf_ktime_get_ns()), false);
+	return 0;
+}
