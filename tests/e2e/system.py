@@ -129,10 +129,11 @@ def stacks_are_those_of_the_other_unwinder():
     compile_it = [cc1, '-quiet', '-O2', '-o', '/dev/null']
     fib = 'def f(n): return n if n < 2 else f(n - 1) + f(n - 2)\nf(%d)'
     # The first of each is met, so that the second has its rules from its first moment on:
-    # a start without them would be missing on one side only.
+    # a start without them would be missing on one side only.  It runs for long enough to
+    # be met in all of its libraries.
     programs = (([*compile_it, big_source(os.path.join(DIR, 'small.c'), 100)],
                  [*compile_it, big_source(os.path.join(DIR, 'big.c'), 800)]),
-                (['python3', '-c', fib % 22], ['python3', '-c', fib % 29]),
+                (['python3', '-c', fib % 29], ['python3', '-c', fib % 31]),
                 ([workload('cxx')], [workload('cxx')]))
     other = os.path.join(DIR, 'perf.dwell')
     for first, second in programs:

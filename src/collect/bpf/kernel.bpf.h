@@ -203,4 +203,16 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
+/* A place in the kernel as what it is said to be: its members are then read by plain
+ * loads, which give 0 where nothing is.  Since 6.2. */
+extern void *bpf_rdonly_cast(const void *obj, uint32_t type) __ksym __weak;
+
+/* A member of the struct at a place.  Where samples pass: a load is a nanosecond, the
+ * call that copies is 40. */
+#define KERNEL_READ(type, at, member)                                                    \
+	(bpf_rdonly_cast ? ((type *)bpf_rdonly_cast((const void *)(at),                  \
+						    bpf_core_type_id_kernel(type)))      \
+				   ->member                                              \
+			 : BPF_CORE_READ((type *)(at), member))
+
 #endif

@@ -24,6 +24,8 @@
 #define MAPPING_TYPE_MASK  15
 #define MAPPING_PAGE_SHIFT 12
 
+#define MAPPING_READ(vma, member) KERNEL_READ(struct vm_area_struct, vma, member)
+
 struct mapping {
 	uint64_t mm, vma;
 	uint64_t start, end;
@@ -146,7 +148,7 @@ static __always_inline bool mapping_is_in_use(struct vm_area_struct *vma)
 	struct vm_area_struct___6_4 *older = (void *)vma;
 
 	if (bpf_core_field_exists(vma->vm_refcnt))
-		return BPF_CORE_READ(vma, vm_refcnt.refs.counter) != 0;
+		return MAPPING_READ(vma, vm_refcnt.refs.counter) != 0;
 	if (bpf_core_field_exists(older->detached))
 		return !BPF_CORE_READ(older, detached);
 	return false;
@@ -156,12 +158,12 @@ static __always_inline bool mapping_is_current(const struct mapping *m)
 {
 	struct vm_area_struct *vma = (void *)m->vma;
 
-	return mapping_is_in_use(vma) && BPF_CORE_READ(vma, vm_start) == m->start &&
-	       BPF_CORE_READ(vma, vm_end) == m->end &&
-	       (uint64_t)BPF_CORE_READ(vma, vm_mm) == m->mm &&
-	       (uint64_t)BPF_CORE_READ(vma, vm_file) == m->file &&
+	return mapping_is_in_use(vma) && MAPPING_READ(vma, vm_start) == m->start &&
+	       MAPPING_READ(vma, vm_end) == m->end &&
+	       (uint64_t)MAPPING_READ(vma, vm_mm) == m->mm &&
+	       (uint64_t)MAPPING_READ(vma, vm_file) == m->file &&
 	       (m->image == STACK_RECORD_VDSO ||
-		BPF_CORE_READ(vma, vm_pgoff) << MAPPING_PAGE_SHIFT == m->offset);
+		MAPPING_READ(vma, vm_pgoff) << MAPPING_PAGE_SHIFT == m->offset);
 }
 
 /* One that was given before; 0: there is none. */

@@ -64,35 +64,44 @@ static __always_inline void take_kernel(struct bpf_perf_event_data *ctx,
 	w->hash = taking_mix(w->hash, w->record.frames[0]);
 }
 
+static __always_inline void take_user(struct bpf_perf_event_data *ctx, struct scratch *s,
+				      struct task_struct *task)
+{
+	if (!is_flat && take_registers(ctx, task, &s->walk.registers))
+		taking_walk(s, task->mm);
+	else if (is_flat && !s->walk.n_kernel)
+		taking_place(s, task->mm, registers_pc(&ctx->regs));
+}
+
 static __always_inline void take_names(struct scratch *s, struct task_struct *task)
 {
 	struct stack_record *r = &s->walk.record;
-	uint64_t ids = bpf_get_current_pid_tgid(), hash = s->walk.hash;
-	struct task_struct *leader = task->group_leader;
+	uint64_t hash = s->walk.hash;
 
 	if (has_events)
 		hash = taking_mix(hash, r->state);
-	r->pid = ids >> 32;
-	r->tid = (uint32_t)ids;
-	r->cgroup = bpf_get_current_cgroup_id();
-	bpf_probe_read_kernel(r->comm, sizeof(r->comm), &leader->comm);
+	r->pid = task->tgid;
+	r->tid = task->pid;
+	r->cgroup = taking_cgroup(task);
+	taking_name(task->group_leader, r->comm);
 	hash = taking_mix(hash, ((uint64_t *)r->comm)[0]);
 	hash = taking_mix(hash, ((uint64_t *)r->comm)[1]);
 	hash = taking_mix(hash, r->cgroup);
 	if (has_processes || s->walk.has_address)
 		hash = taking_mix(hash, r->pid);
 	if (has_threads) {
-		bpf_get_current_comm(r->thread_comm, sizeof(r->thread_comm));
-		hash = taking_mix(hash, ids);
+		taking_name(task, r->thread_comm);
+		hash = taking_mix(hash, (uint64_t)r->pid << 32 | r->tid);
 	}
 	r->key = hash ? hash : 1;
 }
 
 /* The sample did not find its key in the set: it takes a slot, if all can be told. */
-static __always_inline void miss(struct stack_record_stats *st, void *ring,
-				 struct scratch *s, struct stack_record_set *set,
+static __always_inline void miss(struct stack_record_stats *st, struct scratch *s,
+				 uint32_t cpu, struct stack_record_set *set,
 				 uint32_t filled)
 {
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct stack_record_count out = { .kind = STACK_RECORD_COUNT, .table = filled };
 	struct stack_record_slot *slot;
 	uint32_t way = s->next_way;
@@ -102,7 +111,7 @@ static __always_inline void miss(struct stack_record_stats *st, void *ring,
 			way = i;
 	way %= STACK_RECORD_WAYS;
 	slot = &set->slots[way];
-	if (!taking_put_stack(ring, s, bpf_get_current_task_btf(), filled)) {
+	if (!ring || !taking_put_stack(ring, s, bpf_get_current_task_btf(), filled)) {
 		st->lost++;
 		return;
 	}
@@ -118,8 +127,8 @@ static __always_inline void miss(struct stack_record_stats *st, void *ring,
 }
 
 /* True: it was there. */
-static __always_inline bool count(struct stack_record_stats *st, void *ring,
-				  struct scratch *s, uint32_t cpu)
+static __always_inline bool count(struct stack_record_stats *st, struct scratch *s,
+				  uint32_t cpu)
 {
 	uint64_t key = s->walk.record.key;
 	uint32_t filled = active_table & 1;
@@ -134,8 +143,17 @@ static __always_inline bool count(struct stack_record_stats *st, void *ring,
 			st->hits++;
 			return true;
 		}
-	miss(st, ring, s, set, filled);
+	miss(st, s, cpu, set, filled);
 	return false;
+}
+
+static __always_inline void put_image(struct stack_record_stats *st, struct scratch *s,
+				      uint32_t cpu)
+{
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+	if (ring)
+		taking_put_image(st, ring, s);
 }
 
 static __always_inline uint64_t now_ns(void)
@@ -165,12 +183,10 @@ int sample(struct bpf_perf_event_data *ctx)
 	uint32_t zero = 0, cpu = bpf_get_smp_processor_id();
 	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
 	struct stack_record_stats *st = bpf_map_lookup_elem(&stats, &cpu);
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	uint64_t begin_ns = now_ns(), counting_ns;
-	struct mm_struct *mm;
 	bool is_hit;
 
-	if (!s || !st || !ring)
+	if (!s || !st)
 		return 0;
 	st->samples++;
 	if (has_events) {
@@ -182,17 +198,15 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->walk.hash = 0;
 	if (!registers_are_user(&ctx->regs))
 		take_kernel(ctx, s);
-	mm = task->mm;
-	if (mm && !(task->flags & PF_KTHREAD) && !(is_flat && s->walk.n_kernel) &&
-	    take_registers(ctx, task, &s->walk.registers)) {
-		taking_walk(s, mm);
-		if (s->walk.n)
-			st->stops[s->walk.stop & 15]++;
-	}
+	if (task->mm && !(task->flags & PF_KTHREAD))
+		take_user(ctx, s, task);
+	if (s->walk.n)
+		st->stops[s->walk.stop & 15]++;
 	take_names(s, task);
 	counting_ns = now_ns();
-	is_hit = count(st, ring, s, cpu);
-	taking_put_image(st, ring, s);
+	is_hit = count(st, s, cpu);
+	if (s->walk.wanted_image)
+		put_image(st, s, cpu);
 	if (is_timed) {
 		note_cost(st, begin_ns, counting_ns, is_hit);
 		if (clocks >> (s->walk.record.state & 31) & 1)

@@ -40,9 +40,9 @@ static __always_inline void sums_names(struct scratch *s, struct task_struct *ta
 
 	r->pid = task->tgid;
 	r->tid = task->pid;
-	r->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
-	bpf_probe_read_kernel(r->comm, sizeof(r->comm), &task->group_leader->comm);
-	bpf_probe_read_kernel(r->thread_comm, sizeof(r->thread_comm), &task->comm);
+	r->cgroup = taking_cgroup(task);
+	taking_name(task->group_leader, r->comm);
+	taking_name(task, r->thread_comm);
 }
 
 static __always_inline struct stack_record_stats *sums_stats(void)

@@ -62,28 +62,54 @@ static __always_inline uint64_t taking_mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-static __always_inline void taking_walk(struct scratch *s, struct mm_struct *mm)
+/* A process has the name of its first thread.  By plain loads, as KERNEL_READ. */
+static __always_inline void taking_name(const struct task_struct *task, char to[16])
+{
+	const uint64_t *from = (const uint64_t *)&task->comm;
+
+	((uint64_t *)to)[0] = from[0];
+	((uint64_t *)to)[1] = from[1];
+}
+
+static __always_inline uint64_t taking_cgroup(const struct task_struct *task)
+{
+	return task->cgroups->dfl_cgrp->kn->id;
+}
+
+static __always_inline void taking_begin(struct walk *w, struct mm_struct *mm,
+					 uint64_t pc, uint32_t depth_max)
+{
+	w->mm = (uint64_t)mm;
+	w->pc = pc;
+	w->map.start = w->map.end = 0;
+	w->is_exact = 1;
+	w->depth_max = depth_max;
+}
+
+/* The innermost frame alone. */
+static __always_inline void taking_place(struct scratch *s, struct mm_struct *mm,
+					 uint64_t pc)
 {
 	struct walk *w = &s->walk;
 
-	w->mm = (uint64_t)mm;
-	w->pc = registers_pc(&w->registers);
+	taking_begin(w, mm, pc, 1);
+	walk_step(0, &w);
+	w->stop = STACK_STOP_END;
+}
+
+/* From the registers in the scratch. */
+static __always_inline void taking_walk(struct scratch *s, struct mm_struct *mm)
+{
+	struct walk *w = &s->walk;
+	bool is_32bit = registers_are_32bit(&w->registers);
+
+	taking_begin(w, mm, registers_pc(&w->registers), is_32bit ? 1 : depth);
 	w->sp = registers_sp(&w->registers);
 	registers_saved(&w->registers, w->saved);
 	w->is_saved = w->is_lost = 0;
-	w->map.start = w->map.end = 0;
-	w->is_exact = 1;
-	w->depth_max = is_flat ? 1 : depth;
 	w->stop = STACK_STOP_LIMIT;
-	if (registers_are_32bit(&w->registers))
-		w->depth_max = 1;
-	if (is_flat)
-		walk_step(0, &w);
-	else
-		bpf_loop(STACK_RECORD_USER_MAX + 1, walk_step, &w, 0);
-	if (is_flat)
-		w->stop = STACK_STOP_END;
-	else if (registers_are_32bit(&w->registers))
+	bpf_loop(STACK_RECORD_USER_MAX + 1, walk_step, &w, 0);
+	if (is_32bit)
 		w->stop = STACK_STOP_32BIT;
 }
 

@@ -96,9 +96,9 @@ static __always_inline void thread_name(struct task_struct *task, struct thread 
 		t->whose = t->serial;
 		return;
 	}
-	bpf_probe_read_kernel(comm, sizeof(comm), &task->group_leader->comm);
+	taking_name(task->group_leader, (char *)comm);
 	whose = taking_mix(taking_mix(whose, comm[0]), comm[1]);
-	whose = taking_mix(whose, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
+	whose = taking_mix(whose, taking_cgroup(task));
 	t->whose = has_processes ? taking_mix(whose, task->tgid) : whose;
 }
 
