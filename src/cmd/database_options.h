@@ -28,7 +28,8 @@
 		  .kind = OPTION_LIST,                                                   \
 		  .arg = "EPOCH",                                                        \
 		  .text = "Of a database only these epochs: a number, a label, last, "   \
-			  "or -1 for the newest of each host, -2 for the one before" },  \
+			  "or -1 for the newest of each host, -2 for the one before; "   \
+			  "or a range like 3..7 or -4..last" },                          \
 		{ .name = "image",                                                       \
 		  .kind = OPTION_STRING,                                                 \
 		  .arg = "NAME",                                                         \

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/moment.h"
+#include "store/epoch_word.h"
 #include "store/recording.h"
 
 /* A segment that is gone was merged since the look: look again. */
@@ -103,25 +104,15 @@ static size_t behind(const struct database *d, size_t epoch)
 	return n;
 }
 
-static bool is_meant(const struct database *d, size_t epoch, const char *word)
-{
-	const struct database_epoch *ep = &d->epochs.at[epoch];
-	char *end;
-	long n = strtol(word, &end, 10);
-
-	if (strcmp(word, "last") == 0)
-		return !behind(d, epoch);
-	if (ep->has_manifest && strcmp(ep->manifest.label, word) == 0)
-		return true;
-	if (end == word || *end)
-		return false;
-	return n < 0 ? behind(d, epoch) == (size_t)(-n - 1) : ep->number == (uint32_t)n;
-}
-
 static bool wants_epoch(const struct database_query *q, const struct place *p,
 			const struct database *d, size_t epoch)
 {
 	const struct database_epoch *ep = &d->epochs.at[epoch];
+	const struct epoch_word_epoch named = { .number = ep->number,
+						.n_newer = behind(d, epoch),
+						.label = ep->has_manifest
+								 ? ep->manifest.label
+								 : NULL };
 	bool is_one = !q->epochs;
 
 	if ((p->host && strcmp(p->host, ep->host) != 0) ||
@@ -130,7 +121,7 @@ static bool wants_epoch(const struct database_query *q, const struct place *p,
 	if (q->label && (!ep->has_manifest || strcmp(ep->manifest.label, q->label) != 0))
 		return false;
 	for (const char *const *word = q->epochs; word && *word && !is_one; word++)
-		is_one = is_meant(d, epoch, *word);
+		is_one = epoch_word_names(*word, &named);
 	return is_one;
 }
 

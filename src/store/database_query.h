@@ -25,7 +25,7 @@ struct database_query {
 	int64_t since_s, until_s; /* 0: no limit */
 	/* NULL or NULL-terminated: any of them. */
 	const char *const *hosts;   /* names */
-	const char *const *epochs;  /* 3, -1 or last (of each host), or a label */
+	const char *const *epochs;  /* epoch_word.h */
 	const char *label;	    /* of the epoch, or NULL */
 	struct recording_part part; /* of each segment */
 };
