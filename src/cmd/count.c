@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "collect/counter_text.h"
 #include "collect/counting.h"
 
 extern const struct command cmd_count;
@@ -62,7 +63,7 @@ static int take_events(const struct options *o, struct count *c, struct err *e)
 	for (size_t i = 0; i < n; i++) {
 		if (c->n == COUNTING_MAX)
 			return err_set(e, ERR_USAGE, "at most %d events", COUNTING_MAX);
-		c->counters[c->n] = counter_find(options_at(o, "event", i), e);
+		c->counters[c->n] = counter_text_find(options_at(o, "event", i), e);
 		if (!c->counters[c->n++])
 			return ERR_USAGE;
 	}

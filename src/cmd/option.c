@@ -215,11 +215,23 @@ static void push_text(struct options *o, const struct option_spec *s, const char
 	*vec_push(&o->values) = (struct value){ .spec = s, .text = xstrndup(text, n) };
 }
 
+/* Up to the next comma; those between slashes, as "cpu/event=1,umask=2/", part nothing.
+ */
+static size_t item_length(const char *text)
+{
+	size_t n = 0;
+
+	for (bool is_within = false; text[n] && (is_within || text[n] != ','); n++)
+		if (text[n] == '/')
+			is_within = !is_within && strchr(text + n + 1, '/');
+	return n;
+}
+
 static int push_list(struct options *o, const struct option_spec *s, const char *text,
 		     struct err *e)
 {
 	for (;; text++) {
-		size_t n = strcspn(text, ",");
+		size_t n = item_length(text);
 
 		if (!n)
 			return err_set(e, ERR_USAGE, "--%s: an empty %s", s->name,

@@ -179,6 +179,11 @@ static struct perf_event_attr make_attr(const struct counter *c)
 	return a;
 }
 
+static int open_for(struct perf_event_attr *a, int pid)
+{
+	return (int)syscall(SYS_perf_event_open, a, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
 int counter_open(const struct counter *c, int pid, struct err *e)
 {
 	struct perf_event_attr a = make_attr(c);
@@ -189,7 +194,12 @@ int counter_open(const struct counter *c, int pid, struct err *e)
 	if ((c->in_kernel || c->not_user) && a.exclude_kernel)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "needs root or kernel.perf_event_paranoid=1");
-	fd = (int)syscall(SYS_perf_event_open, &a, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = open_for(&a, pid);
+	/* Some devices count everywhere, and refuse to be told where not to. */
+	if (fd < 0 && errno == EINVAL && !a.exclude_kernel && !c->not_hypervisor) {
+		a.exclude_hv = 0;
+		fd = open_for(&a, pid);
+	}
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/counter_experiment.h"
 
-#include <assert.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "store/model.h"
 
-#define COUNTERS_MAX 64
-#define PERIOD_MAX   UINT64_C(1000000000000)
+#define PERIOD_MAX UINT64_C(1000000000000)
 /* The kernel's timers take none that are shorter. */
 #define CLOCK_MIN_NS 10000
 #define CLOCK_MAX_NS UINT64_C(10000000000)
@@ -44,18 +43,29 @@ static void make(struct experiment *x, const struct counter *c, bool is_pc_only)
 	};
 }
 
+/* One that was asked for. */
+struct made {
+	struct made *next;
+	struct experiment experiment;
+};
+
 const struct experiment *counter_experiment(const struct counter *c, bool is_pc_only)
 {
-	static struct experiment made[2][COUNTERS_MAX];
-	size_t i = (size_t)(c - counters);
-	struct experiment *x = &made[is_pc_only][i];
+	static struct made *all;
+	struct made *m = all;
 
-	assert(i < COUNTERS_MAX);
 	if (is_cpu_clock(c))
 		return is_pc_only ? &experiment_pcsamp : &experiment_usertime;
-	if (!x->name)
-		make(x, c, is_pc_only);
-	return x;
+	while (m &&
+	       (m->experiment.counter != c || m->experiment.is_pc_only != is_pc_only))
+		m = m->next;
+	if (!m) {
+		m = xcalloc(1, sizeof(*m));
+		make(&m->experiment, c, is_pc_only);
+		m->next = all;
+		all = m;
+	}
+	return &m->experiment;
 }
 
 struct system_event counter_experiment_event(const struct experiment_choice *c)

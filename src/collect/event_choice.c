@@ -6,22 +6,21 @@
 
 #include "base/text.h"
 #include "collect/counter_experiment.h"
-
-#define NAME_MAX_BYTES 128
+#include "collect/counter_text.h"
 
 /* "NAME", "NAME:INTERVAL", "NAME@HZ". */
 struct parts {
-	char name[NAME_MAX_BYTES];
+	char name[COUNTER_TEXT_MAX];
 	char sign; /* 0: neither */
 	const char *rate;
 };
 
 static int split(const char *text, struct parts *ret, struct err *e)
 {
-	size_t n = strcspn(text, ":@");
+	size_t n = counter_text_length(text);
 
-	if (n >= sizeof(ret->name))
-		return err_set(e, ERR_USAGE, "there is no event '%.40s…'", text);
+	if (n >= sizeof(ret->name) || (text[n] && text[n] != ':' && text[n] != '@'))
+		return err_set(e, ERR_USAGE, "there is no event '%.60s'", text);
 	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)n, text);
 	ret->sign = text[n];
 	ret->rate = text + n + (text[n] != '\0');
@@ -81,8 +80,8 @@ int event_choice_parse(const char *text, uint64_t period_ns, bool is_pc_only,
 		return set_rate(&p, ret, e);
 	}
 	/* As the column of the CPU's clock is called. */
-	counter = counter_find(strcmp(p.name, "cpu-time") == 0 ? "cpu-clock" : p.name,
-			       &why);
+	counter = counter_text_find(
+		strcmp(p.name, "cpu-time") == 0 ? "cpu-clock" : p.name, &why);
 	if (!counter && is_tracepoint(&p, &why))
 		return err_set(e, ERR_USAGE,
 			       "'%.60s' is no counter: tracepoints are not sampled; "
@@ -102,13 +101,16 @@ int event_choice_parse_any(const char *text, struct experiment_choice *ret,
 {
 	const struct counter *counter;
 	struct parts p;
+	bool is_counter;
 	int rc = split(text, &p, e);
 
 	if (rc < 0)
 		return rc;
 	*ret_has_interval = p.sign != 0;
 	rc = experiment_find(p.name, ret, e);
-	counter = rc < 0 ? counter_find(p.name, NULL) : NULL;
+	/* Whoever says more than a name means a counter. */
+	is_counter = rc < 0 && (strpbrk(p.name, ":/") || counter_text_find(p.name, NULL));
+	counter = is_counter ? counter_text_find(p.name, e) : NULL;
 	if (counter) {
 		rc = 0;
 		*ret = (struct experiment_choice){ .experiment = counter_experiment(

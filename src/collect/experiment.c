@@ -93,7 +93,7 @@ static int refuse_range(const struct experiment_choice *c, const char *text,
 static int refuse_text(const struct experiment_choice *c, const char *text, int rc,
 		       struct err *e)
 {
-	char where[80];
+	char where[EXPERIMENT_NAME_MAX + 16];
 	uint64_t v;
 
 	if (strcmp(c->experiment->unit, "ns") != 0 &&

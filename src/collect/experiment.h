@@ -59,7 +59,7 @@ struct experiment {
 /* All of them, by name; NULL-terminated. */
 extern const struct experiment *const experiments[];
 
-#define EXPERIMENT_NAME_MAX 32
+#define EXPERIMENT_NAME_MAX 128
 
 /* What a user asked for: an experiment and the interval its name implies. */
 struct experiment_choice {

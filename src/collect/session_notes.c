@@ -42,9 +42,6 @@ static void program_name(const struct session_settings *x, char *s, size_t cap)
 	if (x->kind == SCOPE_LAUNCH && strrchr(name, '/'))
 		name = strrchr(name, '/') + 1;
 	snprintf(s, cap, "%.100s", *name ? name : "program");
-	for (char *c = s; *c; c++)
-		if (*c == '/' || (unsigned char)*c < ' ')
-			*c = '_';
 }
 
 void session_notes_path(const struct session_settings *x, pid_t pid, char *s, size_t cap)
@@ -61,6 +58,9 @@ void session_notes_path(const struct session_settings *x, pid_t pid, char *s, si
 	if (x->kind != SCOPE_LAUNCH)
 		pid = x->n_pids ? x->pids[0] : getpid();
 	snprintf(s, cap, "%s.%s.%d.dwell", program, buf_str(&names), pid);
+	for (char *c = s; *c; c++) /* events may have slashes, too */
+		if (*c == '/' || (unsigned char)*c < ' ')
+			*c = '_';
 	buf_fini(&names);
 }
 

@@ -12,7 +12,7 @@ import time
 
 import harness
 from daemons import Daemon, daemon
-from harness import DIR, DWELL, TESTS, dwell, run_all, skip_all, test
+from harness import DIR, DWELL, TESTS, Skip, dwell, run_all, skip_all, test
 
 # Others may run it at the same time: ours has a name of its own.
 NAME = f'counted{os.getpid()}'
@@ -155,6 +155,34 @@ def a_program_by_itself_is_sampled_by_what_it_does():
     # What the kernel counted of all is what the samples stand for.
     delivered, counted = fact(r, 'delivered', 'page-faults'), fact(r, 'counted', 'page-faults')
     assert 0 <= counted - delivered * 7 < 7 * 2, (delivered, counted)
+
+
+@test
+def a_part_of_what_happens_is_counted_where_it_is_asked_for():
+    path = os.path.join(DIR, 'modes.dwell')
+    p = dwell('run', '-q', '-e', 'page-faults:u:7,page-faults:k:1,page-faults:7', '-o', path, '--',
+              COUNTED, '400')
+    assert p.returncode == 0, p.stderr
+    total = harness.report(path)['total']
+    # Nearly all are the program's own, few are made by the kernel for it.
+    assert abs(total['page-faults:u'] / (400 * FAULTS) - 1) < 0.02, total
+    assert total['page-faults:k'] < 400, total
+    assert abs((total['page-faults:u'] + total['page-faults:k']) / total['page-faults'] - 1) < 0.01, total
+
+
+@test
+def events_of_a_device_are_found_by_its_own_names():
+    if not os.path.exists('/sys/bus/event_source/devices/msr/events/tsc'):
+        raise Skip('no msr device here')
+    p = dwell('count', '-e', 'msr/tsc/,task-clock,msr/event=0/', '--', COUNTED, '50')
+    lines = [line for line in p.stderr.splitlines() if 'msr/' in line]
+    counts = [int(line.split()[0].replace(',', '')) for line in lines]
+    assert len(counts) == 2 and counts[0] > 1e6, p.stderr
+    assert abs(counts[1] / counts[0] - 1) < 0.2, p.stderr
+    p = dwell('count', '-e', 'msr/event=x/', '--', 'true')
+    assert p.returncode == 2 and 'no number' in p.stderr, p.stderr
+    p = dwell('run', '-e', 'msr/nothing/', '--', 'true')
+    assert p.returncode == 2 and "no event and no term 'nothing'" in p.stderr, p.stderr
 
 
 @test

@@ -126,6 +126,33 @@ def a_program_is_sampled_by_its_cycles():
     assert r['quality']['truncated']['cycles']['total'] == 0, r['quality']
 
 
+def counts(words):
+    """The first number of each line, by what stands behind it."""
+    rows = [line.split() for line in done(f'dwell count {words} 2>&1').splitlines()]
+    return {row[1]: int(row[0].replace(',', '')) for row in rows
+            if len(row) > 1 and row[0].replace(',', '').isdigit()}
+
+
+@test
+def user_code_and_the_kernel_are_told_apart():
+    done(f'dwell run -q -e cycles:u:{FAST} -o /tmp/user.dwell known {ROUNDS}')
+    r = report('/tmp/user.dwell')
+    near(of(r, 'alpha', 'cycles:u'), ALPHA * ROUNDS)
+    near(of(r, 'beta', 'cycles:u'), BETA * ROUNDS)
+    assert of(r, 'gamma_reads', 'cycles:u') < 0.01 * ALPHA * ROUNDS, r['rows'][:10]
+    got = counts('-e cycles:u,cycles:k,cycles known 20')
+    near(got['cycles:u'] + got['cycles:k'], got['cycles'], 0.01)
+    near(got['cycles:u'], 20 * (ALPHA + BETA), 0.03)
+
+
+@test
+def numbers_of_the_manual_and_names_of_the_device_are_the_same():
+    names = ('cycles:u', 'r11:u', 'armv8_pmuv3/cpu_cycles/u', 'armv8_pmuv3/event=0x11/u')
+    got = counts(f'-e {",".join(names)} known 20')
+    for name in names:
+        near(got[name], 20 * (ALPHA + BETA), 0.03)
+
+
 @test
 def whole_cpus_are_sampled_by_cycles_and_stacks_are_complete():
     with Daemon('-e', f'cycles:{FAST}') as d:

@@ -108,6 +108,20 @@ static void lists_split_at_commas_and_repeats_do_not(void **state)
 	assert_null(options_at(o, "filter", 2));
 }
 
+static void between_slashes_commas_part_nothing(void **state)
+{
+	static const char *const want[] = { "x",	  "cpu/a=1,b=2/u", "y",
+					    "cpu/c,d/:7", "e/f",	   "z" };
+
+	parsed(o, false, "-e", "x,cpu/a=1,b=2/u,y,cpu/c,d/:7,e/f,z");
+
+	(void)state;
+	assert_int_equal(rc_o, 0);
+	assert_int_equal(options_count(o, "experiment"), 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_string_equal(options_at(o, "experiment", i), want[i]);
+}
+
 static void the_last_word_counts_and_no_takes_back(void **state)
 {
 	parsed(o, false, "-n1", "-n2", "-v", "--no-verbose", "--output=x", "--no-output");
@@ -203,6 +217,7 @@ int main(void)
 		cmocka_unit_test(options_come_in_every_spelling),
 		cmocka_unit_test(values_are_converted_by_kind),
 		cmocka_unit_test(lists_split_at_commas_and_repeats_do_not),
+		cmocka_unit_test(between_slashes_commas_part_nothing),
 		cmocka_unit_test(the_last_word_counts_and_no_takes_back),
 		cmocka_unit_test(operands_may_stand_between_options),
 		cmocka_unit_test(a_command_keeps_its_own_options),
