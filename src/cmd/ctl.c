@@ -26,7 +26,8 @@ static const struct option_spec ctl_options[] = {
 
 static bool is_text(const char *key)
 {
-	static const char *const texts[] = { "how", "label", "late-at", "notice" };
+	static const char *const texts[] = { "how",    "label",	  "late-at",
+					     "notice", "removed", "unkept" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!strcmp(key, texts[i]))
@@ -90,6 +91,30 @@ static void print_notice(const char *s)
 	control_lines_text(s, "notice", notice, sizeof(notice));
 	if (*notice)
 		printf("note        %s\n", notice);
+}
+
+/* What a killed daemon left to this one, and what this one would leave. */
+static void print_keeping(const char *s)
+{
+	char gap[32], samples[32], lost[32], text[512];
+	uint64_t n_lost = control_lines_number(s, "gap-lost");
+
+	if (control_lines_number(s, "taken-over")) {
+		printf("taken over  from a daemon that was killed, after %s: %s samples "
+		       "meanwhile, %s lost\n",
+		       text_duration(gap, control_lines_number(s, "gap-ns")),
+		       text_count(samples, control_lines_number(s, "gap-samples")),
+		       n_lost ? text_count(lost, n_lost) : "nothing");
+		if (control_lines_number(s, "gap-ended"))
+			printf("            then the kernel stopped by itself, as nobody "
+			       "came\n");
+	}
+	control_lines_text(s, "removed", text, sizeof(text));
+	if (*text)
+		printf("removed     %s\n", text);
+	control_lines_text(s, "unkept", text, sizeof(text));
+	if (*text)
+		printf("when killed it loses what the kernel holds: %s\n", text);
 }
 
 static void print_hits(const char *s, uint64_t n)
@@ -176,6 +201,7 @@ static void print_status(const char *s)
 {
 	print_rate(s);
 	print_notice(s);
+	print_keeping(s);
 	if (control_lines_has(s, "hits"))
 		print_counting(s);
 	print_cost(s);

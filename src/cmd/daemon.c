@@ -126,6 +126,13 @@ static const struct option_spec daemon_options[] = {
 	  .arg = "SIZE",
 	  .text = "Keep the symbols of all programs and libraries that run, as much as "
 		  "that, so that functions have names when the files are gone" },
+	{ .name = "no-pins",
+	  .kind = OPTION_FLAG,
+	  .text = "Do not let the kernel go on counting when this is killed" },
+	{ .name = "unpin",
+	  .kind = OPTION_FLAG,
+	  .text = "Remove what a killed daemon of this database left in the kernel, and "
+		  "end" },
 	{ .name = "socket",
 	  .kind = OPTION_STRING,
 	  .arg = "PATH",
@@ -173,6 +180,7 @@ static void take_settings(const struct options *o, const char *database,
 		.drain_ns = options_u64(o, "drain", 0),
 		.has_processes = options_has(o, "per-process"),
 		.is_timed = options_has(o, "measure"),
+		.has_pins = !options_has(o, "no-pins"),
 		.has_threads = options_has(o, "per-thread"),
 		.maker = "segments",
 		.patience_ns = options_u64(o, "patience", DEFAULT_PATIENCE),
@@ -261,6 +269,23 @@ static void print_costs(const struct stack_record_stats *k, struct buf *b)
 	mean_line(b, "miss-ns-mean", k->miss_ns, k->samples - k->hits);
 }
 
+/* What a killed one had left; what this one would. */
+static void print_keeping(const struct continuous_status *s, struct buf *b)
+{
+	const struct recorder_left *left = s->left;
+
+	control_lines_add_text(b, "unkept", s->recorder.unkept ? s->recorder.unkept : "");
+	control_lines_add_text(b, "removed",
+			       s->recorder.removed ? s->recorder.removed : "");
+	if (!left)
+		return;
+	control_lines_add(b, "taken-over", 1);
+	control_lines_add(b, "gap-ns", left->gap_ns);
+	control_lines_add(b, "gap-samples", left->samples);
+	control_lines_add(b, "gap-lost", left->lost);
+	control_lines_add(b, "gap-ended", left->has_ended);
+}
+
 /* What is known only where the kernel counts. */
 static void print_counted(const struct recorder_status *s, struct buf *b)
 {
@@ -310,6 +335,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "failures", s.n_failures);
 	control_lines_add(b, "damaged", s.n_damaged);
 	control_lines_add(b, "paused", s.is_paused);
+	print_keeping(&s, b);
 	if (s.recorder.is_counted)
 		print_counted(&s.recorder, b);
 }
@@ -444,15 +470,45 @@ static void run(struct daemon *d)
 	}
 }
 
+static void say_left(const struct recorder_left *left)
+{
+	char gap[TEXT_MAX], samples[TEXT_MAX], lost[TEXT_MAX];
+
+	fprintf(stderr,
+		"dwell daemon: goes on where one was killed, %s ago; %s samples were "
+		"taken meanwhile",
+		text_duration(gap, left->gap_ns), text_count(samples, left->samples));
+	if (left->lost)
+		fprintf(stderr, ", %s lost", text_count(lost, left->lost));
+	fprintf(stderr, "%s\n",
+		left->has_ended ? ", until the kernel stopped by itself" : "");
+}
+
 static void say_notice(const struct daemon *d)
 {
 	struct continuous_status s;
 	char period[TEXT_MAX];
 
 	continuous_status(d->continuous, &s);
+	if (s.left)
+		say_left(s.left);
+	if (s.recorder.removed && *s.recorder.removed)
+		fprintf(stderr, "dwell daemon: %s\n", s.recorder.removed);
 	if (s.notice[0])
 		fprintf(stderr, "dwell daemon: %s; a sample each %s\n", s.notice,
 			text_duration(period, s.period_ns));
+}
+
+static int unpin(const struct continuous_settings *settings, struct err *e)
+{
+	bool was_there;
+	int rc = continuous_unpin(settings, &was_there, e);
+
+	if (rc < 0)
+		return rc;
+	printf("%s\n", was_there ? "what was left in the kernel is removed"
+				 : "nothing was left in the kernel");
+	return EXIT_OK;
 }
 
 static int run_daemon(struct options *o, struct err *e)
@@ -467,6 +523,8 @@ static int run_daemon(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE, "'%.60s' is too much", options_argv(o)[0]);
 	mallopt(M_MMAP_THRESHOLD, MALLOC_LARGE);
 	take_settings(o, database, &settings);
+	if (options_has(o, "unpin"))
+		return unpin(&settings, e);
 	rc = take_events(o, &settings, e);
 	if (rc == 0)
 		rc = take_signals(&d, e);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "collect/facts.h"
@@ -21,6 +22,7 @@
 #include "collect/segment_maker.h"
 #include "collect/session_notes.h"
 #include "collect/symbol_store.h"
+#include "collect/system_pins.h"
 #include "host/clock.h"
 #include "host/kernel.h"
 #include "host/procfs.h"
@@ -38,8 +40,9 @@
 #define RETRY_NS UINT64_C(60000000000)
 #define TICK_MS	 100
 /* A client waits until what it asked for is done; only who is to end has no time. */
-#define FOR_EVER UINT64_MAX
-#define TOO_LATE "making segments takes too long; what was taken waits beside the epochs"
+#define FOR_EVER  UINT64_MAX
+#define TOO_LATE  "making segments takes too long; what was taken waits beside the epochs"
+#define KEEP_NAME 40
 /* What empties the rings does not wait for those whose samples are in them. */
 #define DAEMON_NICE (-15)
 
@@ -59,6 +62,9 @@ struct continuous {
 	struct symbol_store *symbols; /* or NULL */
 	struct writer *open;
 	char *open_path;
+	char keep[KEEP_NAME];	   /* of what the kernel keeps for this database */
+	struct recorder_left left; /* by a killed one */
+	bool has_left;
 	uint64_t started_ns, opened_ns, flushed_ns;
 	uint64_t retry_ns;	 /* segments are made then, though none is due; 0: not */
 	uint64_t opened_boot_ns; /* of the clock that goes on while suspended */
@@ -87,6 +93,22 @@ static uint64_t own_bytes(const struct continuous *c)
 
 /* The open recording. */
 
+/* Of a file, which no other has for long; 0: there is none. */
+static uint64_t recording_id(const char *path, struct statx *ret)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, 0, STATX_BASIC_STATS | STATX_BTIME, &st) != 0)
+		return 0;
+	if (ret)
+		*ret = st;
+	if (!(st.stx_mask & STATX_BTIME))
+		st.stx_btime = (struct statx_timestamp){ 0 };
+	return hash_pair(hash_pair(st.stx_ino, (uint64_t)st.stx_btime.tv_sec),
+			 st.stx_btime.tv_nsec) |
+	       1;
+}
+
 /* It can be told from all others, and whose kernel's addresses are in it. */
 static void name_recording(struct continuous *c)
 {
@@ -110,6 +132,8 @@ static void begin_recording(struct continuous *c)
 	}
 	writer_info(c->open, "experiments", buf_str(&names));
 	c->recorder->ops->begin(c->recorder, c->open, c->plans);
+	if (c->recorder->ops->keep)
+		c->recorder->ops->keep(c->recorder, recording_id(c->open_path, NULL));
 	buf_fini(&names);
 }
 
@@ -155,15 +179,31 @@ static int put(struct continuous *c, const struct segment_job_span *s, struct er
 			       s->from_s, s->to_s, e);
 }
 
+/* What is behind these bytes is taken from the kernel again. */
+static int cut(const struct continuous *c, uint64_t id, const struct statx *st,
+	       struct err *e)
+{
+	if (!c->has_left || id != c->left.recording || st->stx_size <= c->left.bytes)
+		return 0;
+	if (truncate(c->open_path, (off_t)c->left.bytes) != 0)
+		return err_os(e, "cannot cut '%s'", c->open_path);
+	return 0;
+}
+
 /* Left by a daemon that was killed: its time is from when the file was made, where that
  * is known, to when it was written to last. */
 static int adopt(struct continuous *c, struct err *e)
 {
 	struct segment_job_span s;
 	struct statx st;
+	uint64_t id = recording_id(c->open_path, &st);
+	int rc;
 
-	if (statx(AT_FDCWD, c->open_path, 0, STATX_MTIME | STATX_BTIME, &st) != 0)
+	if (!id)
 		return 0;
+	rc = cut(c, id, &st, e);
+	if (rc < 0)
+		return rc;
 	s.to_s = st.stx_mtime.tv_sec;
 	s.from_s = s.to_s - (int64_t)(c->settings.segment_ns / 1000000000);
 	if ((st.stx_mask & STATX_BTIME) && st.stx_btime.tv_sec < s.to_s &&
@@ -343,7 +383,20 @@ static int open_database(struct continuous *c, struct err *e)
 	c->bytes_at_start = bytes_of(c);
 	if (!database_writer_continue(c->database))
 		rc = begin_epoch(c, c->settings.label, e);
-	return rc < 0 ? rc : adopt(c, e);
+	return rc;
+}
+
+/* By which directory it is, whatever it is called. */
+static int name_keep(struct continuous *c, struct err *e)
+{
+	struct stat st;
+
+	if (stat(database_writer_directory(c->database), &st) != 0)
+		return err_os(e, "cannot look at '%s'",
+			      database_writer_directory(c->database));
+	snprintf(c->keep, sizeof(c->keep), "%lx-%lx", (unsigned long)st.st_dev,
+		 (unsigned long)st.st_ino);
+	return 0;
 }
 
 static int open_symbols(struct continuous *c, struct err *e)
@@ -352,6 +405,42 @@ static int open_symbols(struct continuous *c, struct err *e)
 		xasprintf("%s/" DATABASE_SYMBOLS, database_writer_directory(c->database));
 
 	return symbol_store_new(path, c->settings.symbols_max_bytes, &c->symbols, e);
+}
+
+/* The next recording begins where the killed one's ends. */
+static void begin_earlier(struct continuous *c)
+{
+	uint64_t ago_ns = clock_read_ns(CLOCK_BOOTTIME) - c->left.since_ns;
+	char gap[TEXT_MAX], samples[TEXT_MAX], text[200];
+
+	c->opened_ns -= ago_ns < c->opened_ns ? ago_ns : c->opened_ns;
+	c->opened_boot_ns = c->left.since_ns;
+	snprintf(text, sizeof(text),
+		 "from a daemon that was killed, after %s; %s samples meanwhile%s",
+		 text_duration(gap, c->left.gap_ns), text_count(samples, c->left.samples),
+		 c->left.has_ended ? ", until the kernel stopped by itself" : "");
+	writer_info(c->open, "taken-over", text);
+}
+
+/* What a killed daemon left, on disk and in the kernel. */
+static int take_over(struct continuous *c, struct err *e)
+{
+	const struct recorder_ops *ops = c->recorder->ops;
+	int rc;
+
+	c->has_left = ops->left && ops->left(c->recorder, &c->left);
+	rc = adopt(c, e);
+	if (rc == 0)
+		rc = open_recording(c, e);
+	if (rc == 0 && c->has_left)
+		begin_earlier(c);
+	return rc;
+}
+
+/* Where states are recorded beside, a part of the recording could not be taken again. */
+static bool has_pins(const struct continuous *c)
+{
+	return c->settings.has_pins && c->recording->keep;
 }
 
 static int start(struct continuous *c, struct err *e)
@@ -365,19 +454,24 @@ static int start(struct continuous *c, struct err *e)
 				       .depth = c->settings.depth,
 				       .drain_ns = c->settings.drain_ns,
 				       .is_timed = c->settings.is_timed,
-				       .is_kept = true,
+				       .keep = c->keep,
+				       .has_pins = has_pins(c),
 				       .has_threads = c->settings.has_threads,
 				       .has_processes = c->settings.has_processes };
 	int rc = 0;
 
-	setpriority(PRIO_PROCESS, 0, DAEMON_NICE); /* where it may */
 	if (c->settings.symbols_max_bytes)
 		rc = open_symbols(c, e);
 	s.symbols = c->symbols;
 	if (rc == 0)
+		rc = name_keep(c, e);
+	/* Nobody may count beside us. */
+	if (rc == 0 && !s.has_pins)
+		system_pins_forget(c->keep);
+	if (rc == 0)
 		rc = c->recording->open(&s, &c->recorder, e);
 	if (rc == 0)
-		rc = open_recording(c, e);
+		rc = take_over(c, e);
 	if (rc == 0)
 		rc = c->recorder->ops->start(c->recorder, e);
 	c->is_started = rc == 0;
@@ -499,6 +593,8 @@ int continuous_new(const struct continuous_settings *settings, struct continuous
 	own(continuous_freep) struct continuous *c = xcalloc(1, sizeof(*c));
 	int rc;
 
+	/* Where it may; also while the kernel holds what a killed one left. */
+	setpriority(PRIO_PROCESS, 0, DAEMON_NICE);
 	c->settings = *settings;
 	c->started_ns = clock_monotonic_ns();
 	rc = make_plans(c, e);
@@ -514,6 +610,23 @@ int continuous_new(const struct continuous_settings *settings, struct continuous
 		return rc;
 	*ret = steal(&c);
 	return 0;
+}
+
+int continuous_unpin(const struct continuous_settings *settings, bool *ret_was_there,
+		     struct err *e)
+{
+	own(continuous_freep) struct continuous *c = xcalloc(1, sizeof(*c));
+	const char *host = settings->host;
+	int rc;
+
+	uname(&c->machine);
+	rc = database_writer_open(settings->database, host ? host : c->machine.nodename,
+				  &c->database, e);
+	if (rc == 0)
+		rc = name_keep(c, e);
+	if (rc == 0)
+		*ret_was_there = system_pins_forget(c->keep);
+	return rc;
 }
 
 void continuous_free(struct continuous *c)
@@ -647,7 +760,11 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 	ret->cpu_ns = own_cpu_ns();
 	ret->maker_peak_bytes = self_cost_children_peak_bytes();
 	ret->own_bytes = own_bytes(c);
+	if (!c->recording->keep)
+		ret->recorder.unkept = "only samples that the kernel counts are kept, "
+				       "and those where nothing else is recorded";
 	ret->is_paused = c->is_paused;
+	ret->left = c->has_left ? &c->left : NULL;
 	ret->epoch = m ? m->epoch : 0;
 	ret->label = m ? m->label : "";
 	ret->database_bytes = bytes_of(c);

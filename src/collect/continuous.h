@@ -35,6 +35,7 @@ struct continuous_settings {
 	uint64_t drain_ns;  /* how often the kernel's tables are emptied; 0: by default */
 	bool has_threads, has_processes;
 	bool is_timed;		    /* what samples take in the kernel is measured */
+	bool has_pins;		    /* the kernel goes on when this process is killed */
 	uint64_t segment_ns;	    /* how often a segment is made */
 	uint64_t symbols_max_bytes; /* kept of what is met; 0: none */
 	struct database_retention retention;
@@ -60,6 +61,8 @@ struct continuous_status {
 	uint64_t n_failures; /* segments that could not be written at once */
 	uint64_t n_damaged;  /* recordings that were set aside, beside the epochs */
 	bool is_paused;
+	/* What a killed one had left, or NULL. */
+	const struct recorder_left *left;
 };
 
 /* What was taken lately: all of it from opened_ns to taken_ns is in the recording that is
@@ -76,6 +79,9 @@ struct continuous_recent {
 
 must_use int continuous_new(const struct continuous_settings *settings,
 			    struct continuous **ret, struct err *e);
+/* What a killed one left in the kernel is removed, if something is there. */
+must_use int continuous_unpin(const struct continuous_settings *settings,
+			      bool *ret_was_there, struct err *e);
 void continuous_free(struct continuous *c);
 void continuous_freep(struct continuous **c);
 

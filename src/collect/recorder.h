@@ -44,9 +44,11 @@ struct recorder_settings {
 	bool has_processes; /* processes of one name are told apart */
 	uint32_t depth;	    /* frames of user code; 0: as many as there may be */
 	uint64_t drain_ns;  /* how often the kernel's counts are fetched; 0: by default */
-	/* What was fetched from the kernel is in the file at once: it is not lost when
-	 * this process is killed. */
-	bool is_kept;
+	/* What was taken is not lost when this process is killed: what was fetched from
+	 * the kernel is in the file at once, and where it can be the kernel goes on,
+	 * until the next one of that name takes over.  NULL: not. */
+	const char *keep;
+	bool has_pins;		      /* the kernel may go on */
 	struct symbol_store *symbols; /* of what is met are kept there; NULL: not */
 	/* Of states: who is followed; NULL: every thread of the machine. */
 	const struct scope *scope;
@@ -62,6 +64,18 @@ struct recorder_counted {
 	uint64_t n_again; /* images whose number had been another's */
 };
 
+/* What a recorder that was killed left, and the next one goes on with. */
+struct recorder_left {
+	uint64_t recording; /* as keep() was told; the last one */
+	uint64_t bytes;	    /* of that: what is behind them is taken again */
+	uint64_t since_ns;  /* of what is taken again; of the clock that goes on while
+			     * suspended */
+	uint64_t gap_ns;    /* nobody was there */
+	uint64_t samples;   /* taken in it */
+	uint64_t lost;
+	bool has_ended; /* the kernel stopped by itself, on a CPU at least */
+};
+
 /* Sums since the start. */
 struct recorder_status {
 	uint64_t samples; /* taken */
@@ -71,7 +85,10 @@ struct recorder_status {
 	uint64_t stops[UNWIND_N_STOPS];
 	uint64_t longest_gap_ns; /* in which nobody emptied the rings */
 	size_t kernel_bytes;	 /* memory there */
-	bool is_counted;	 /* in the kernel: the rest is known */
+	/* Why a killed one would lose something, or NULL, and what could not be gone on
+	 * with, or "". */
+	const char *unkept, *removed;
+	bool is_counted; /* in the kernel: the rest is known */
 	struct recorder_counted counted;
 };
 
@@ -83,6 +100,10 @@ struct recorder_ops {
 	/* Into this recording, as the events of the plans, which are the settings' in
 	 * their order, from now on; both are borrowed until the end. */
 	void (*begin)(struct recorder *r, struct writer *w, const struct plan *plans);
+	/* The recording that was begun is called so; and what a killed one left, false:
+	 * nothing.  Both NULL where nothing is kept but the recording. */
+	void (*keep)(struct recorder *r, uint64_t recording);
+	bool (*left)(const struct recorder *r, struct recorder_left *ret);
 	/* After the first begin(). */
 	int (*start)(struct recorder *r, struct err *e);
 	/* Descriptors to poll for reading; at most max, returns how many. */

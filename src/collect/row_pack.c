@@ -76,6 +76,20 @@ void row_pack_rules_init(struct row_pack_rules *r, struct stack_rule *at)
 	row_pack_rules_number(r, &(struct stack_rule){ .kind = STACK_RULE_COMPLEX });
 }
 
+void row_pack_rules_take(struct row_pack_rules *r, struct stack_rule *at)
+{
+	row_pack_rules_init(r, at);
+	while (r->n < STACK_ROWS_RULES_MAX && at[r->n].kind != STACK_RULE_NONE) {
+		const struct stack_rule rule = at[r->n];
+
+		/* Half of one that nobody uses yet may be the same as another. */
+		if (intern_find(r->seen, (const char *)&rule, sizeof(rule)) != UINT32_MAX)
+			break;
+		row_pack_rules_number(r, &rule);
+	}
+	memset(at + r->n, 0, (STACK_ROWS_RULES_MAX - r->n) * sizeof(*at));
+}
+
 void row_pack_rules_fini(struct row_pack_rules *r)
 {
 	intern_free(r->seen);

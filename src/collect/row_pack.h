@@ -37,6 +37,8 @@ struct row_pack_rules {
 
 /* at: where rules are put, zeroed. */
 void row_pack_rules_init(struct row_pack_rules *r, struct stack_rule *at);
+/* Those that are there already, where others may have been writing when they ended. */
+void row_pack_rules_take(struct row_pack_rules *r, struct stack_rule *at);
 void row_pack_rules_fini(struct row_pack_rules *r);
 /* ROW_PACK_RULE_COMPLEX when there is no number left. */
 uint32_t row_pack_rules_number(struct row_pack_rules *r, const struct stack_rule *rule);

@@ -164,7 +164,7 @@ static int states_open(const struct recorder_settings *x, struct recorder **ret,
 	s->base.ops = &states_recorder;
 	s->drain_ns = x->drain_ns ? x->drain_ns : DRAIN_NS;
 	s->interval_ns = x->plans[0].choice.interval;
-	s->is_kept = x->is_kept;
+	s->is_kept = x->keep != NULL;
 	s->is_by_thread = x->scope != NULL;
 	rc = make(s, x, e);
 	if (rc < 0)

@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/system_fit.h"
+#include "collect/system_pins.h"
 #include "host/clock.h"
 
 #define JITTER_PER_MILLE 100
@@ -34,6 +36,9 @@ struct system_events {
 	bool is_fixed, is_started, is_paused;
 	uint32_t n_at_once;
 	struct bpf_program *program;
+	const struct system_pins *pins; /* NULL: they end with us */
+	uint32_t pins_turn;
+	bool is_limited; /* the kernel ends one whose program returns 1 */
 	VEC(struct cpu_events) open;
 	uint64_t seed;
 	/* Whose turn it is: each group's once in a cycle, in an order drawn anew. */
@@ -209,11 +214,88 @@ static void add_reading(struct system_event_reading *to, int fd)
 	to->on_ns += r.on_ns;
 }
 
+/* Pins. */
+
+#define PIN_NAME 64
+
+static void name_pin(const struct system_events *s, uint32_t cpu, size_t event,
+		     char ret[PIN_NAME])
+{
+	snprintf(ret, PIN_NAME, SYSTEM_PINS_LINK "%u_cpu%u_event%zu", s->pins_turn, cpu,
+		 event);
+}
+
+static int pin_cpu(struct system_events *s, const struct cpu_events *c, struct err *e)
+{
+	char name[PIN_NAME];
+	int rc = 0;
+
+	for (size_t i = 0; s->pins && rc == 0 && i < s->n_events; i++) {
+		name_pin(s, c->cpu, i, name);
+		rc = system_pins_put(s->pins, bpf_link__fd(c->links[i]), name, e);
+	}
+	return rc;
+}
+
+/* From now on: how often a program may return 1. */
+static int limit_cpu(struct system_events *s, const struct cpu_events *c, struct err *e)
+{
+	for (size_t i = 0; s->is_limited && i < s->n_events; i++) {
+		if (ioctl(c->fds[i], PERF_EVENT_IOC_REFRESH, 1) != 0)
+			return err_os(e, "cannot limit an event");
+		/* That has enabled it. */
+		if (s->is_paused || !is_its_turn(s, i))
+			set_on(c, i, false);
+	}
+	return 0;
+}
+
+static void unpin(struct system_events *s, uint32_t cpu, size_t event)
+{
+	char name[PIN_NAME];
+
+	name_pin(s, cpu, event, name);
+	if (s->pins)
+		system_pins_remove(s->pins, name);
+}
+
+int system_events_keep(struct system_events *s, const struct system_pins *pins,
+		       uint32_t turn, struct err *e)
+{
+	int rc = 0;
+
+	s->pins = pins;
+	s->pins_turn = turn;
+	for (size_t i = 0; rc == 0 && i < s->open.n; i++)
+		rc = pin_cpu(s, &s->open.at[i], e);
+	return rc;
+}
+
+int system_events_limit(struct system_events *s, struct err *e)
+{
+	char ours[PIN_NAME];
+	int rc = 0;
+
+	s->is_limited = true;
+	for (size_t i = 0; rc == 0 && i < s->open.n; i++)
+		rc = limit_cpu(s, &s->open.at[i], e);
+	snprintf(ours, sizeof(ours), SYSTEM_PINS_LINK "%u_", s->pins_turn);
+	system_pins_remove_others(s->pins, SYSTEM_PINS_LINK, ours);
+	return rc;
+}
+
+void system_events_forget_pins(struct system_events *s)
+{
+	s->pins = NULL;
+	s->is_limited = false;
+}
+
 static void close_cpu(struct system_events *s, struct cpu_events *c)
 {
 	for (size_t i = 0; i < s->n_events; i++) {
 		if (!c->links[i])
 			continue;
+		unpin(s, c->cpu, i);
 		add_reading(&s->past[i], c->fds[i]);
 		bpf_link__destroy(c->links[i]);
 		c->links[i] = NULL;
@@ -233,6 +315,10 @@ static int open_cpu(struct system_events *s, uint32_t cpu, struct err *e)
 		if (rc == 0 && (s->is_paused || !is_its_turn(s, i)))
 			set_on(&c, i, false);
 	}
+	if (rc == 0)
+		rc = pin_cpu(s, &c, e);
+	if (rc == 0)
+		rc = limit_cpu(s, &c, e);
 	if (rc < 0)
 		close_cpu(s, &c);
 	else

@@ -21,6 +21,7 @@
 
 struct bpf_program;
 struct system_events;
+struct system_pins;
 
 struct system_events_settings {
 	const struct cpus *cpus; /* borrowed */
@@ -54,6 +55,15 @@ void system_events_follow(struct system_events *s);
  * on a CPU since the last time, by the stats of CPUs, keeps its period there. */
 void system_events_jitter(struct system_events *s,
 			  const struct stack_record_stats *stats);
+/* They go on when this process is killed: each attachment is pinned under a name of that
+ * turn. */
+must_use int system_events_keep(struct system_events *s, const struct system_pins *pins,
+				uint32_t turn, struct err *e);
+/* From now on the kernel ends an event at which the program returns 1, and those of other
+ * turns are not pinned any more. */
+must_use int system_events_limit(struct system_events *s, struct err *e);
+/* What is pinned is somebody else's to remove. */
+void system_events_forget_pins(struct system_events *s);
 void system_events_pause(struct system_events *s, bool is_paused);
 void system_events_stop(struct system_events *s);
 

@@ -15,6 +15,7 @@
 #include "collect/image_file.h"
 #include "collect/row_cache.h"
 #include "collect/symbol_store.h"
+#include "collect/system_notes.h"
 #include "collect/system_rows.h"
 #include "collect/tracker.h"
 #include "unwind/offline.h"
@@ -43,6 +44,7 @@ struct system_images {
 	struct system_rows *rows;
 	struct row_cache *cache;
 	struct symbol_store *symbols; /* or NULL */
+	struct system_notes *notes;   /* or NULL */
 	struct writer *writer;
 	VEC(struct system_image) all;	 /* by their slots */
 	struct image_numbers wanted;	 /* their rows */
@@ -236,6 +238,8 @@ void system_images_meet(struct system_images *s, const struct stack_record_image
 		forget(i);
 		i->file = file;
 		i->is_known = true;
+		if (s->notes)
+			system_notes_put(s->notes, r->image, &i->file);
 	} else {
 		image_file_fini(&file);
 	}
@@ -247,6 +251,31 @@ void system_images_meet(struct system_images *s, const struct stack_record_image
 void system_images_keep_symbols(struct system_images *s, struct symbol_store *symbols)
 {
 	s->symbols = symbols;
+}
+
+/* Of two files whose numbers have one slot, the other one's is not current. */
+static void on_note(void *ctx, uint32_t image, struct image_file *f)
+{
+	struct system_images *s = ctx;
+	uint32_t at = STACK_ROWS_SLOT(image);
+	bool is_taken = at < s->all.n && s->all.at[at].is_known;
+	struct system_image *i;
+
+	if (image >= STACK_ROWS_NUMBERS_MAX ||
+	    (is_taken && !system_rows_is_current(s->rows, image))) {
+		image_file_fini(f);
+		return;
+	}
+	i = slot(s, image);
+	forget(i);
+	i->file = *f;
+	i->is_known = true;
+}
+
+void system_images_keep_notes(struct system_images *s, struct system_notes *notes)
+{
+	s->notes = notes;
+	system_notes_each(notes, on_note, s);
 }
 
 /* Nothing more will be read of it. */
@@ -301,6 +330,8 @@ bool system_images_load(struct system_images *s)
 
 void system_images_forget(struct system_images *s, uint32_t image)
 {
+	if (s->notes)
+		system_notes_remove(s->notes, image);
 	if (!find_slot(s, image))
 		return;
 	forget(slot(s, image));

@@ -17,6 +17,7 @@
 
 struct system_images;
 struct symbol_store;
+struct system_notes;
 struct system_rows;
 
 struct system_images *system_images_new(struct system_rows *rows);
@@ -28,6 +29,10 @@ void system_images_meet(struct system_images *s, const struct stack_record_image
 
 /* The symbols of what is met from now on are kept there, which is borrowed. */
 void system_images_keep_symbols(struct system_images *s, struct symbol_store *symbols);
+
+/* What is known of files stays known there, which is borrowed; and so is what is there.
+ */
+void system_images_keep_notes(struct system_images *s, struct system_notes *notes);
 
 /* Load the rows of one that wants them, which takes up to a second; false: none does. */
 bool system_images_load(struct system_images *s);

@@ -65,7 +65,7 @@ int system_numbers_new(const struct system_numbers_maps *maps,
 		n->settings.n_spare = DEFAULT_SPARE;
 	if (!n->settings.idle_ns)
 		n->settings.idle_ns = DEFAULT_IDLE;
-	n->n_given = *maps->n_given;
+	n->n_given = STACK_RECORD_FILES; /* what was given before us is new to us */
 	n->n_taken = *maps->n_taken;
 	n->images = map_memory(maps->images, IMAGES_BYTES);
 	n->offers = map_memory(maps->offers, OFFERS_BYTES);

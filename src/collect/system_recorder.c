@@ -40,14 +40,19 @@ struct event {
 
 /* Joins the sampler, the rows it walks by, the images it met and the counts. */
 struct system {
-	struct recorder base;
+	struct recorder recorder;
 	struct system_sampler *sampler;
 	struct system_rows *rows;
 	struct system_images *images;
 	struct system_numbers *numbers;
 	struct system_counts *counts;
 	uint64_t drain_ns;
-	bool is_kept; /* what was taken, also when this is killed */
+	bool is_kept;		   /* what was taken, also when this is killed */
+	uint64_t recording, bytes; /* that have all that was forgotten */
+	/* Of what the one before told. */
+	struct stack_record_stats base;
+	struct recorder_left left;
+	bool has_left;
 	struct event events[SYSTEM_EVENTS_MAX];
 	size_t n_events;
 	uint64_t jittered_ns, drained_ns;
@@ -116,7 +121,9 @@ static int make_sampler(struct system *s, const struct recorder_settings *x,
 						    .is_timed = x->is_timed,
 						    .has_threads = x->has_threads,
 						    .has_processes = x->has_processes,
-						    .depth = x->depth };
+						    .depth = x->depth,
+						    .pins = x->has_pins ? x->keep
+									: NULL };
 	struct system_sink sink = {
 		.ctx = s, .image = on_image, .stack = on_stack, .count = on_count
 	};
@@ -138,15 +145,41 @@ static int make(struct system *s, const struct recorder_settings *x, struct err 
 	if (rc < 0)
 		return rc;
 	system_sampler_maps(s->sampler, &maps);
-	rc = system_rows_new(&maps, ROWS_BYTES, &s->rows, e);
+	rc = system_sampler_taken(s->sampler)
+		     ? system_rows_take(&maps, ROWS_BYTES, &s->rows, e)
+		     : system_rows_new(&maps, ROWS_BYTES, &s->rows, e);
 	if (rc == 0)
 		rc = make_numbers(s, e);
 	if (rc < 0)
 		return rc;
 	s->images = system_images_new(s->rows);
+	if (system_sampler_notes(s->sampler))
+		system_images_keep_notes(s->images, system_sampler_notes(s->sampler));
 	system_images_keep_symbols(s->images, x->symbols);
 	s->counts = system_counts_new(s->images);
 	return 0;
+}
+
+/* Sums are of what is taken from now on, and since the last that the one before wrote. */
+static void take_over(struct system *s, const struct system_ledger_entry *last)
+{
+	uint64_t now_ns = clock_read_ns(CLOCK_BOOTTIME);
+	struct stack_record_stats *base = &s->base;
+
+	system_sampler_stats(s->sampler, base);
+	s->left = (struct recorder_left){
+		.recording = last->recording,
+		.bytes = last->bytes,
+		.since_ns = last->written_ns,
+		.gap_ns = now_ns - last->written_ns,
+		.samples = base->samples - last->samples,
+		.lost = base->lost - last->lost,
+		.has_ended = system_sampler_has_ended(s->sampler),
+	};
+	s->has_left = true;
+	base->samples = last->samples;
+	base->lost = last->told_lost;
+	s->before.counted.late.n_late = last->told_late;
 }
 
 static int system_open(const struct recorder_settings *x, struct recorder **ret,
@@ -155,15 +188,25 @@ static int system_open(const struct recorder_settings *x, struct recorder **ret,
 	struct system *s = xcalloc(1, sizeof(*s));
 	int rc;
 
-	s->base.ops = &system_recorder;
+	s->recorder.ops = &system_recorder;
 	s->drain_ns = x->drain_ns ? x->drain_ns : DRAIN_NS;
-	s->is_kept = x->is_kept;
+	s->is_kept = x->keep != NULL;
 	rc = make(s, x, e);
+	if (rc == 0 && system_sampler_taken(s->sampler))
+		take_over(s, system_sampler_taken(s->sampler));
 	if (rc < 0)
-		system_free(&s->base);
+		system_free(&s->recorder);
 	else
-		*ret = &s->base;
+		*ret = &s->recorder;
 	return rc;
+}
+
+static bool system_left(const struct recorder *r, struct recorder_left *ret)
+{
+	const struct system *s = (const struct system *)r;
+
+	*ret = s->left;
+	return s->has_left;
 }
 
 static void system_begin(struct recorder *r, struct writer *w, const struct plan *plans)
@@ -184,11 +227,6 @@ static void system_begin(struct recorder *r, struct writer *w, const struct plan
 	}
 	s->writer = w;
 	system_counts_begin(s->counts, w, &all);
-}
-
-static int system_start(struct recorder *r, struct err *e)
-{
-	return system_sampler_start(((struct system *)r)->sampler, e);
 }
 
 /* Running. */
@@ -236,14 +274,39 @@ static void scale_events(struct system *s)
 	}
 }
 
+/* Without a recording nothing more is: what is counted meanwhile is lost. */
+static struct system_sampler_written what_is_written(struct system *s)
+{
+	if (s->writer)
+		s->bytes = writer_bytes(s->writer);
+	return (struct system_sampler_written){
+		.recording = s->recording,
+		.bytes = s->bytes,
+		.told_lost = s->base.lost + s->before.counted.kernel.lost,
+		.told_late = s->before.counted.late.n_late,
+	};
+}
+
 /* The kernel forgets what was drained when it is in the file, where that is asked for.
  * That it could not be written is the writer's to tell. */
 static void forget(struct system *s, unsigned table)
 {
 	int rc = s->is_kept && s->writer ? writer_flush(s->writer, NULL) : 0;
+	struct system_sampler_written written = what_is_written(s);
 
 	(void)rc;
-	system_sampler_done(s->sampler, table);
+	system_sampler_done(s->sampler, table, &written);
+}
+
+static void system_keep(struct recorder *r, uint64_t recording)
+{
+	struct system *s = (struct system *)r;
+	struct system_sampler_written written;
+
+	s->recording = recording;
+	s->bytes = 0;
+	written = what_is_written(s);
+	system_sampler_note(s->sampler, &written);
 }
 
 static void system_drain(struct recorder *r, uint64_t now_ns)
@@ -261,6 +324,16 @@ static void system_drain(struct recorder *r, uint64_t now_ns)
 	system_numbers_tick(s->numbers, now_ns);
 }
 
+/* What came while nobody was there has filled the rings. */
+static int system_start(struct recorder *r, struct err *e)
+{
+	struct system *s = (struct system *)r;
+
+	if (s->has_left)
+		system_drain(r, clock_monotonic_ns());
+	return system_sampler_start(s->sampler, e);
+}
+
 static void system_work(struct recorder *r, uint64_t now_ns)
 {
 	struct system *s = (struct system *)r;
@@ -269,13 +342,14 @@ static void system_work(struct recorder *r, uint64_t now_ns)
 	do {
 		system_sampler_fetch(s->sampler);
 		note_fetch(s);
+		if (system_sampler_is_filling(s->sampler))
+			system_drain(r, now_ns);
 	} while (system_images_load(s->images));
 	if (now_ns - s->jittered_ns >= JITTER_NS) {
 		s->jittered_ns = now_ns;
 		system_sampler_jitter(s->sampler);
 	}
-	if (now_ns - s->drained_ns >= s->drain_ns ||
-	    system_sampler_is_filling(s->sampler))
+	if (now_ns - s->drained_ns >= s->drain_ns)
 		system_drain(r, now_ns);
 }
 
@@ -289,6 +363,14 @@ static void system_stop(struct recorder *r)
 	system_sampler_stop(((struct system *)r)->sampler);
 }
 
+static void subtract(struct stack_record_stats *from, const struct stack_record_stats *s)
+{
+	uint64_t *to = (uint64_t *)from;
+
+	for (size_t i = 0; i < sizeof(*s) / sizeof(*to); i++)
+		to[i] -= ((const uint64_t *)s)[i];
+}
+
 static void system_status(const struct recorder *r, struct recorder_status *ret)
 {
 	const struct system *s = (const struct system *)r;
@@ -296,7 +378,10 @@ static void system_status(const struct recorder *r, struct recorder_status *ret)
 	struct recorder_counted *c = &ret->counted;
 
 	*ret = (struct recorder_status){ .is_counted = true };
+	ret->unkept = system_sampler_refusal(s->sampler);
+	ret->removed = system_sampler_removed(s->sampler);
 	system_sampler_stats(s->sampler, &c->kernel);
+	subtract(&c->kernel, &s->base);
 	system_sampler_late(s->sampler, &c->late);
 	c->n_images = system_rows_n_loaded(s->rows);
 	c->n_gone = system_images_n_gone(s->images);
@@ -349,7 +434,7 @@ static void note_numbers(struct system *s)
 	const struct recorder_status *was = &s->before;
 	struct recorder_status st;
 
-	system_status(&s->base, &st);
+	system_status(&s->recorder, &st);
 	note_events(s);
 	facts_loss(s->writer, "lost-samples", st.lost - was->lost);
 	if (st.counted.late.n_late > was->counted.late.n_late)
@@ -375,6 +460,8 @@ const struct recorder_ops system_recorder = {
 	.hz = DEFAULT_HZ,
 	.open = system_open,
 	.begin = system_begin,
+	.keep = system_keep,
+	.left = system_left,
 	.start = system_start,
 	.fds = system_fds,
 	.work = system_work,

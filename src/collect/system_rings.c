@@ -70,24 +70,50 @@ static int watch_ring(const struct system_rings *r, int fd, struct err *e)
 	return 0;
 }
 
-static int add_ring(struct system_rings *r, int map_fd, uint32_t cpu, size_t bytes,
-		    struct err *e)
+/* The descriptor. */
+static int make_ring(int map_fd, uint32_t cpu, size_t bytes, struct err *e)
 {
 	own(closep) int fd =
 		bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, (uint32_t)bytes, NULL);
-	int rc;
 
 	if (fd < 0)
 		return err_os(e, "cannot create a BPF ring");
 	if (bpf_map_update_elem(map_fd, &cpu, &fd, BPF_ANY) < 0)
 		return err_os(e, "cannot add a BPF ring");
-	rc = map_ring(vec_push(&r->all), fd, bytes, e);
+	return steal_fd(&fd);
+}
+
+/* The same of one that is there. */
+static int find_ring(int map_fd, uint32_t cpu, size_t bytes, struct err *e)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t id, info_size = sizeof(info);
+	own(closep) int fd = -1;
+
+	if (bpf_map_lookup_elem(map_fd, &cpu, &id) < 0)
+		return err_os(e, "cannot find a BPF ring");
+	fd = bpf_map_get_fd_by_id(id);
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &info_size) < 0)
+		return err_os(e, "cannot find a BPF ring");
+	if (info.type != BPF_MAP_TYPE_RINGBUF || info.max_entries != bytes)
+		return err_set(e, ERR_FORMAT, "a BPF ring is of another size");
+	return steal_fd(&fd);
+}
+
+typedef int ring_source(int map_fd, uint32_t cpu, size_t bytes, struct err *e);
+
+static int add_ring(struct system_rings *r, int map_fd, uint32_t cpu, size_t bytes,
+		    ring_source *source, struct err *e)
+{
+	own(closep) int fd = source(map_fd, cpu, bytes, e);
+	int rc = fd < 0 ? fd : map_ring(vec_push(&r->all), fd, bytes, e);
+
 	return rc < 0 ? rc : watch_ring(r, fd, e);
 }
 
-int system_rings_new(int map_fd, const struct cpus *cpus, size_t bytes,
-		     const struct system_sink *sink, struct system_rings **ret,
-		     struct err *e)
+static int add_rings(int map_fd, const struct cpus *cpus, size_t bytes,
+		     ring_source *source, const struct system_sink *sink,
+		     struct system_rings **ret, struct err *e)
 {
 	own(system_rings_freep) struct system_rings *r = xcalloc(1, sizeof(*r));
 	int rc = 0;
@@ -97,11 +123,25 @@ int system_rings_new(int map_fd, const struct cpus *cpus, size_t bytes,
 	if (r->epoll < 0)
 		return err_os(e, "cannot wait for BPF rings");
 	for (size_t i = 0; rc == 0 && i < cpus->ids.n; i++)
-		rc = add_ring(r, map_fd, cpus->ids.at[i], bytes, e);
+		rc = add_ring(r, map_fd, cpus->ids.at[i], bytes, source, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&r);
 	return 0;
+}
+
+int system_rings_new(int map_fd, const struct cpus *cpus, size_t bytes,
+		     const struct system_sink *sink, struct system_rings **ret,
+		     struct err *e)
+{
+	return add_rings(map_fd, cpus, bytes, make_ring, sink, ret, e);
+}
+
+int system_rings_take(int map_fd, const struct cpus *cpus, size_t bytes,
+		      const struct system_sink *sink, struct system_rings **ret,
+		      struct err *e)
+{
+	return add_rings(map_fd, cpus, bytes, find_ring, sink, ret, e);
 }
 
 void system_rings_free(struct system_rings *r)
@@ -237,19 +277,21 @@ bool system_rings_are_filling(const struct system_rings *r)
 	return false;
 }
 
-struct system_rings_place system_rings_place(const struct system_rings *r, size_t i)
+void system_rings_places(const struct system_rings *r, struct system_rings_place *ret)
 {
-	return r->all.at[i].place;
+	for (size_t i = 0; i < r->all.n; i++)
+		ret[i] = r->all.at[i].place;
 }
 
-void system_rings_resume(struct system_rings *r, size_t i,
-			 const struct system_rings_place *place)
+void system_rings_resume(struct system_rings *r, const struct system_rings_place *places)
 {
-	struct ring *ring = &r->all.at[i];
+	for (size_t i = 0; i < r->all.n; i++) {
+		struct ring *ring = &r->all.at[i];
 
-	ring->place = *place;
-	ring->fetched = ring->mark = place->start;
-	__atomic_store_n(ring->released, place->start, __ATOMIC_RELEASE);
+		ring->place = places[i];
+		ring->fetched = ring->mark = ring->place.start;
+	}
+	system_rings_release(r);
 }
 
 /* Of what libbpf says, and the kernel counts. */

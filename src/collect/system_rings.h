@@ -37,6 +37,10 @@ struct system_rings;
 must_use int system_rings_new(int map_fd, const struct cpus *cpus, size_t bytes,
 			      const struct system_sink *sink, struct system_rings **ret,
 			      struct err *e);
+/* Those that an earlier one put there; to be followed by system_rings_resume(). */
+must_use int system_rings_take(int map_fd, const struct cpus *cpus, size_t bytes,
+			       const struct system_sink *sink, struct system_rings **ret,
+			       struct err *e);
 void system_rings_free(struct system_rings *r);
 void system_rings_freep(struct system_rings **r);
 
@@ -62,10 +66,9 @@ void system_rings_done(struct system_rings *r, unsigned table);
 void system_rings_release(struct system_rings *r);
 /* Is one of them half full? */
 bool system_rings_are_filling(const struct system_rings *r);
-/* Of the i-th CPU; for another process to go on with. */
-struct system_rings_place system_rings_place(const struct system_rings *r, size_t i);
-void system_rings_resume(struct system_rings *r, size_t i,
-			 const struct system_rings_place *place);
+/* Of each ring, in the order of the CPUs; for another process to go on with. */
+void system_rings_places(const struct system_rings *r, struct system_rings_place *ret);
+void system_rings_resume(struct system_rings *r, const struct system_rings_place *places);
 
 /* libbpf's own words go nowhere: what is wrong is in its results. */
 void system_rings_silence_libbpf(void);

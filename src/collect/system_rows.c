@@ -54,38 +54,45 @@ static void *map_memory(int fd, size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-static int add_pool(struct system_rows *r, struct err *e)
+/* It is the next; the descriptor is ours then. */
+static int map_pool(struct system_rows *r, int fd, struct err *e)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
-	struct pool *p = &r->pools[r->n_pools];
-	uint32_t at = r->n_pools;
-	own(closep) int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rows", sizeof(uint32_t),
-					    PAGE_BYTES, STACK_ROWS_POOL_PAGES, &o);
+	uint32_t *words = map_memory(fd, POOL_BYTES);
 
-	if (fd < 0)
-		return err_os(e, "cannot create a BPF map");
-	p->words = map_memory(fd, POOL_BYTES);
-	if (!p->words)
+	if (!words)
 		return err_os(e, "cannot map a BPF map");
-	if (bpf_map_update_elem(r->pools_fd, &at, &fd, BPF_ANY) < 0) {
-		munmap(p->words, POOL_BYTES);
-		return err_os(e, "cannot add to a BPF map");
-	}
-	p->fd = steal_fd(&fd);
-	r->n_pools++;
-	memset(r->pages + (size_t)at * STACK_ROWS_POOL_PAGES, PAGE_FREE,
+	memset(r->pages + (size_t)r->n_pools * STACK_ROWS_POOL_PAGES, PAGE_FREE,
 	       STACK_ROWS_POOL_PAGES);
-	if (!at)
+	if (!r->n_pools)
 		r->pages[0] = PAGE_USED; /* page 0 of an index says: nothing */
+	r->pools[r->n_pools++] = (struct pool){ .fd = fd, .words = words };
 	return 0;
 }
 
-int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
-		    struct system_rows **ret, struct err *e)
+static int add_pool(struct system_rows *r, struct err *e)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
+	uint32_t at = r->n_pools;
+	own(closep) int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rows", sizeof(uint32_t),
+					    PAGE_BYTES, STACK_ROWS_POOL_PAGES, &o);
+	int rc;
+
+	if (fd < 0)
+		return err_os(e, "cannot create a BPF map");
+	if (bpf_map_update_elem(r->pools_fd, &at, &fd, BPF_ANY) < 0)
+		return err_os(e, "cannot add to a BPF map");
+	rc = map_pool(r, fd, e);
+	if (rc == 0)
+		steal_fd(&fd);
+	return rc;
+}
+
+/* Without a pool. */
+static int open_rows(const struct system_rows_maps *maps, size_t limit_bytes,
+		     struct system_rows **ret, struct err *e)
 {
 	own(system_rows_freep) struct system_rows *r = xcalloc(1, sizeof(*r));
 	size_t pools = (limit_bytes + POOL_BYTES - 1) / POOL_BYTES;
-	int rc;
 
 	r->pools_fd = maps->pools;
 	r->max_pools =
@@ -94,6 +101,18 @@ int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
 	r->images = map_memory(maps->images, IMAGES_BYTES);
 	if (!r->rules || !r->images)
 		return err_os(e, "cannot map a BPF map");
+	*ret = steal(&r);
+	return 0;
+}
+
+int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
+		    struct system_rows **ret, struct err *e)
+{
+	own(system_rows_freep) struct system_rows *r = NULL;
+	int rc = open_rows(maps, limit_bytes, &r, e);
+
+	if (rc < 0)
+		return rc;
 	row_pack_rules_init(&r->rule_set, r->rules);
 	/* Whether the kernel takes it is to be known at the start. */
 	rc = add_pool(r, e);
@@ -167,6 +186,13 @@ static void unload(struct system_rows *r, size_t i)
 	*l = r->loaded.at[--r->loaded.n];
 }
 
+static void unload_image(struct system_rows *r, uint32_t slot)
+{
+	for (size_t i = r->loaded.n; i-- > 0;)
+		if (r->loaded.at[i].image == slot)
+			unload(r, i);
+}
+
 /* Room for n pages: what is free, more memory, or another time. */
 static int take_pages(struct system_rows *r, uint32_t n, uint32_t *ret, struct err *e)
 {
@@ -187,6 +213,77 @@ static int take_pages(struct system_rows *r, uint32_t n, uint32_t *ret, struct e
 		unload(r, i);
 	}
 	return err_set(e, ERR_LIMIT, "the unwind rows of the images in use need more");
+}
+
+/* What is there already. */
+
+static int take_pool(struct system_rows *r, uint32_t id, struct err *e)
+{
+	own(closep) int fd = bpf_map_get_fd_by_id(id);
+	struct bpf_map_info info = { 0 };
+	uint32_t info_size = sizeof(info);
+	int rc;
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &info_size) < 0)
+		return err_os(e, "cannot find a BPF map");
+	if (info.value_size != PAGE_BYTES || info.max_entries != STACK_ROWS_POOL_PAGES)
+		return err_set(e, ERR_FORMAT, "a BPF map is of another size");
+	rc = map_pool(r, fd, e);
+	if (rc == 0)
+		steal_fd(&fd);
+	return rc;
+}
+
+static bool are_free(const struct system_rows *r, uint32_t first, uint32_t n)
+{
+	if (!n || first + n > r->n_pools * STACK_ROWS_POOL_PAGES)
+		return false;
+	for (uint32_t i = first; i < first + n; i++)
+		if (r->pages[i] != PAGE_FREE)
+			return false;
+	return true;
+}
+
+/* What was asked for and is not there is asked for again. */
+static void take_image(struct system_rows *r, uint32_t slot)
+{
+	struct stack_image *i = &r->images[slot];
+
+	if (i->state == STACK_IMAGE_READY && are_free(r, i->index_page, i->n_pages)) {
+		mark(r, i->index_page, i->n_pages, PAGE_USED);
+		*vec_push(&r->loaded) = (struct loaded){ .image = slot,
+							 .first_page = i->index_page,
+							 .n_pages = i->n_pages };
+	} else if (i->state != STACK_IMAGE_NO_ROWS) {
+		__atomic_store_n(&i->state, STACK_IMAGE_NEW, __ATOMIC_SEQ_CST);
+	}
+}
+
+int system_rows_take(const struct system_rows_maps *maps, size_t limit_bytes,
+		     struct system_rows **ret, struct err *e)
+{
+	own(system_rows_freep) struct system_rows *r = NULL;
+	int rc = open_rows(maps, limit_bytes, &r, e);
+	uint32_t id;
+
+	if (rc < 0)
+		return rc;
+	row_pack_rules_take(&r->rule_set, r->rules);
+	while (rc == 0 && r->n_pools < r->max_pools &&
+	       bpf_map_lookup_elem(r->pools_fd, &r->n_pools, &id) == 0)
+		rc = take_pool(r, id, e);
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < STACK_ROWS_IMAGES_MAX; i++)
+		take_image(r, i);
+	*ret = steal(&r);
+	return 0;
+}
+
+bool system_rows_is_current(const struct system_rows *r, uint32_t image)
+{
+	return r->images[STACK_ROWS_SLOT(image)].generation ==
+	       STACK_ROWS_GENERATION(image);
 }
 
 static uint32_t *page_at(void *ctx, uint32_t page)
@@ -237,6 +334,7 @@ int system_rows_load(struct system_rows *r, uint32_t image, const struct row_pac
 		system_rows_set_none(r, image);
 		return 0;
 	}
+	unload_image(r, STACK_ROWS_SLOT(image)); /* asked for twice */
 	rc = take_pages(r, n, &first, e);
 	if (rc < 0) {
 		publish(r, image, STACK_IMAGE_NEW);
@@ -246,6 +344,7 @@ int system_rows_load(struct system_rows *r, uint32_t image, const struct row_pac
 	to->index_page = first;
 	to->first_block = p->first_block;
 	to->n_blocks = p->n_blocks;
+	to->n_pages = (uint16_t)n;
 	publish(r, image, STACK_IMAGE_READY);
 	*vec_push(&r->loaded) = (struct loaded){ .image = STACK_ROWS_SLOT(image),
 						 .first_page = first,
@@ -271,11 +370,7 @@ static void reclaim(struct system_rows *r)
 
 void system_rows_forget(struct system_rows *r, uint32_t image)
 {
-	uint32_t at = STACK_ROWS_SLOT(image);
-
-	for (size_t i = r->loaded.n; i-- > 0;)
-		if (r->loaded.at[i].image == at)
-			unload(r, i);
+	unload_image(r, STACK_ROWS_SLOT(image));
 	publish(r, image, STACK_IMAGE_NEW);
 }
 

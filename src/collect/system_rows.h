@@ -9,6 +9,7 @@
 #ifndef DWELL_COLLECT_SYSTEM_ROWS_H
 #define DWELL_COLLECT_SYSTEM_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ struct system_rows_maps {
 
 must_use int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
 			     struct system_rows **ret, struct err *e);
+/* The same, with what the maps hold already. */
+must_use int system_rows_take(const struct system_rows_maps *maps, size_t limit_bytes,
+			      struct system_rows **ret, struct err *e);
 void system_rows_free(struct system_rows *r);
 void system_rows_freep(struct system_rows **r);
 
@@ -36,6 +40,8 @@ must_use int system_rows_load(struct system_rows *r, uint32_t image,
 void system_rows_set_none(struct system_rows *r, uint32_t image);
 /* Its file was not to be had: the next process that maps it may do better. */
 void system_rows_ask_again(struct system_rows *r, uint32_t image);
+/* Is the number still a file's? */
+bool system_rows_is_current(const struct system_rows *r, uint32_t image);
 /* Its number becomes another file's. */
 void system_rows_forget(struct system_rows *r, uint32_t image);
 /* Note which were used; to be called now and then. */

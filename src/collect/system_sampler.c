@@ -4,10 +4,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/map.h"
 #include "base/mem.h"
+#include "collect/system_keeping.h"
 #include "unwind/stop.h"
 #include "sampler.skel.h"
 
@@ -17,6 +20,8 @@
 /* CPU time in which a sample is expected, and in which there must be one. */
 #define TRY_NS	   UINT64_C(10000000)
 #define TRY_MAX_NS UINT64_C(320000000)
+/* Of a CPU, that are taken while nobody asks for them: some minutes of its time. */
+#define UNASKED_MAX UINT64_C(1500000)
 
 struct system_sampler {
 	struct system_sampler_settings settings;
@@ -28,6 +33,11 @@ struct system_sampler {
 	struct stack_record_set *table;
 	struct stack_record_stats *stats;
 	struct stack_record_late *late;
+	struct system_keeping *keeping;	  /* or NULL */
+	struct system_ledger_entry taken; /* by the one before, if is_taken */
+	bool is_taken, is_stopped, has_ended;
+	/* It had begun to empty a table. */
+	bool is_half_drained;
 };
 
 static size_t table_bytes(const struct system_sampler *s)
@@ -77,18 +87,71 @@ static void configure(struct system_sampler *s)
 	bpf_map__set_max_entries(k->maps.late, s->n_cpus);
 }
 
-static int load(struct system_sampler *s, struct err *e)
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
 {
-	system_rings_silence_libbpf();
+	return hash_pair(hash, hash_bytes(data, size));
+}
+
+/* Of what is in the maps, and what it means: of the programs and all that they are set
+ * to. */
+static uint64_t layout_of(const struct system_sampler *s)
+{
+	const struct system_sampler_settings *x = &s->settings;
+	const uint64_t numbers[] = { s->n_cpus, x->cpus->ids.n, x->ring_bytes,
+				     x->period_ns, x->n_at_once };
+	uint64_t hash;
+	size_t size;
+	const void *programs = sampler__elf_bytes(&size);
+
+	hash = mix(hash_bytes(programs, size), s->skeleton->rodata,
+		   sizeof(*s->skeleton->rodata));
+	hash = mix(hash, numbers, sizeof(numbers));
+	for (size_t i = 0; i < x->n_events; i++) {
+		const struct system_event *ev = &x->events[i];
+
+		hash = mix(hash, ev->counter->name, strlen(ev->counter->name));
+		hash = hash_pair(hash, ev->period);
+	}
+	return hash;
+}
+
+/* With the maps of the one before, if there was one and it may. */
+static int load_programs(struct system_sampler *s, bool may_take, struct err *e)
+{
+	uint64_t layout;
+
+	sampler__destroy(s->skeleton);
 	s->skeleton = sampler__open();
 	if (!s->skeleton)
 		return err_os(e, "cannot open the BPF programs");
 	configure(s);
+	layout = layout_of(s);
+	s->is_taken = s->keeping && may_take &&
+		      system_keeping_take(s->keeping, s->skeleton->obj, layout);
+	if (s->is_taken) {
+		s->taken = *system_keeping_entry(s->keeping);
+		s->skeleton->rodata->turn = s->taken.turn + 1;
+	}
 	if (sampler__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
+	if (s->keeping && !s->is_taken)
+		system_keeping_begin(s->keeping, s->skeleton->obj, layout);
+	return 0;
+}
+
+static int load(struct system_sampler *s, struct err *e)
+{
+	int rc;
+
+	system_rings_silence_libbpf();
+	rc = load_programs(s, true, e);
+	if (rc < 0 && s->is_taken)
+		rc = load_programs(s, false, e);
+	if (rc < 0)
+		return rc;
 	s->table = mmap(NULL, table_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED,
 			bpf_map__fd(s->skeleton->maps.table), 0);
-	s->stats = mmap(NULL, stats_bytes(s), PROT_READ, MAP_SHARED,
+	s->stats = mmap(NULL, stats_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED,
 			bpf_map__fd(s->skeleton->maps.stats), 0);
 	s->late = mmap(NULL, late_bytes(s), PROT_READ, MAP_SHARED,
 		       bpf_map__fd(s->skeleton->maps.late), 0);
@@ -109,6 +172,65 @@ static int make_events(struct system_sampler *s, struct err *e)
 	return system_events_new(&settings, &s->events, e);
 }
 
+static bool is_kept(const struct system_sampler *s)
+{
+	return s->keeping && system_keeping_pins(s->keeping);
+}
+
+/* Somebody is there. */
+static void go_on(struct system_sampler *s)
+{
+	for (uint32_t c = 0; c < s->n_cpus; c++)
+		s->stats[c].until =
+			is_kept(s) ? s->stats[c].samples + UNASKED_MAX : UINT64_MAX;
+}
+
+static int make_rings(struct system_sampler *s, struct err *e)
+{
+	int fd = bpf_map__fd(s->skeleton->maps.rings);
+	const struct system_sampler_settings *x = &s->settings;
+
+	if (s->is_taken)
+		return system_rings_take(fd, x->cpus, x->ring_bytes, &s->sink, &s->rings,
+					 e);
+	return system_rings_new(fd, x->cpus, x->ring_bytes, &s->sink, &s->rings, e);
+}
+
+static struct stack_record_set *sets_of(const struct system_sampler *s, uint32_t cpu,
+					unsigned table)
+{
+	return &s->table[((size_t)cpu * 2 + table) * s->settings.n_sets];
+}
+
+static void clear_counts(struct system_sampler *s, uint32_t cpu, unsigned table)
+{
+	struct stack_record_set *sets = sets_of(s, cpu, table);
+
+	for (size_t i = 0; i < s->settings.n_sets; i++)
+		for (unsigned k = 0; k < STACK_RECORD_WAYS; k++)
+			if (sets[i].slots[k].count)
+				sets[i].slots[k] = (struct stack_record_slot){ 0 };
+}
+
+static void clear_table(struct system_sampler *s, unsigned table)
+{
+	for (size_t c = 0; c < s->settings.cpus->ids.n; c++)
+		clear_counts(s, s->settings.cpus->ids.at[c], table);
+}
+
+/* Where the one before was killed. */
+static void resume(struct system_sampler *s)
+{
+	uint32_t written = s->taken.table & 1;
+
+	for (uint32_t c = 0; c < s->n_cpus; c++)
+		s->has_ended |= s->stats[c].samples >= s->stats[c].until;
+	system_rings_resume(s->rings, system_keeping_places(s->keeping));
+	s->is_half_drained = (s->skeleton->bss->active_table & 1) == written;
+	if (!s->is_half_drained)
+		clear_table(s, written);
+}
+
 int system_sampler_new(const struct system_sampler_settings *settings,
 		       const struct system_sink *sink, struct system_sampler **ret,
 		       struct err *e)
@@ -124,14 +246,18 @@ int system_sampler_new(const struct system_sampler_settings *settings,
 		s->settings.n_sets = DEFAULT_SETS;
 	if (!s->settings.ring_bytes)
 		s->settings.ring_bytes = SYSTEM_RINGS_BYTES;
+	if (settings->pins)
+		s->keeping = system_keeping_new(settings->pins, cpus->ids.n);
 	rc = make_events(s, e);
 	if (rc == 0)
 		rc = load(s, e);
 	if (rc == 0)
-		rc = system_rings_new(bpf_map__fd(s->skeleton->maps.rings), cpus,
-				      s->settings.ring_bytes, sink, &s->rings, e);
+		rc = make_rings(s, e);
 	if (rc < 0)
 		return rc;
+	if (s->is_taken)
+		resume(s);
+	go_on(s);
 	*ret = steal(&s);
 	return 0;
 }
@@ -140,6 +266,10 @@ void system_sampler_free(struct system_sampler *s)
 {
 	if (!s)
 		return;
+	/* What was taken and not gone on with is the next one's. */
+	if (s->keeping && (s->is_stopped || !s->is_taken))
+		system_keeping_end(s->keeping, &(struct err){ 0 });
+	system_keeping_free(s->keeping);
 	system_events_free(s->events);
 	system_rings_free(s->rings);
 	if (s->table && s->table != MAP_FAILED)
@@ -210,9 +340,35 @@ int system_sampler_check(struct system_sampler *s, struct err *e)
 	return 0;
 }
 
+static void stop_keeping(struct system_sampler *s, const struct err *why)
+{
+	system_events_forget_pins(s->events);
+	system_keeping_end(s->keeping, why);
+	go_on(s);
+}
+
+/* Until here the programs of the one before have counted, if there are any.  Each step is
+ * so that who is killed behind it leaves something that counts. */
+static int begin_turn(struct system_sampler *s, struct err *e)
+{
+	uint32_t turn = s->skeleton->rodata->turn;
+	int rc;
+
+	system_keeping_entry(s->keeping)->turn = turn;
+	system_keeping_write(s->keeping);
+	rc = system_events_keep(s->events, system_keeping_pins(s->keeping), turn, e);
+	__atomic_store_n(&s->skeleton->data->current_turn, turn, __ATOMIC_SEQ_CST);
+	return rc < 0 ? rc : system_events_limit(s->events, e);
+}
+
 int system_sampler_start(struct system_sampler *s, struct err *e)
 {
-	return system_events_start(s->events, s->skeleton->progs.sample, e);
+	int rc = system_events_start(s->events, s->skeleton->progs.sample, e);
+	struct err why = { 0 };
+
+	if (rc == 0 && is_kept(s) && begin_turn(s, &why) < 0)
+		stop_keeping(s, &why);
+	return rc;
 }
 
 void system_sampler_follow(struct system_sampler *s)
@@ -228,12 +384,6 @@ int system_sampler_fd(const struct system_sampler *s)
 void system_sampler_fetch(struct system_sampler *s)
 {
 	system_rings_fetch(s->rings);
-}
-
-static struct stack_record_set *sets_of(const struct system_sampler *s, uint32_t cpu,
-					unsigned table)
-{
-	return &s->table[((size_t)cpu * 2 + table) * s->settings.n_sets];
 }
 
 static void read_counts(struct system_sampler *s, uint32_t cpu, unsigned table)
@@ -252,8 +402,14 @@ unsigned system_sampler_drain(struct system_sampler *s)
 	uint32_t left = s->skeleton->bss->active_table & 1;
 	struct timespec grace = { .tv_nsec = GRACE_NS };
 
-	system_rings_mark(s->rings);
-	__atomic_store_n(&s->skeleton->bss->active_table, !left, __ATOMIC_SEQ_CST);
+	if (s->is_half_drained) {
+		left = !left;
+		s->is_half_drained = false;
+	} else {
+		system_rings_mark(s->rings);
+		__atomic_store_n(&s->skeleton->bss->active_table, !left,
+				 __ATOMIC_SEQ_CST);
+	}
 	nanosleep(&grace, NULL);
 	system_sampler_fetch(s);
 	for (size_t c = 0; c < s->settings.cpus->ids.n; c++)
@@ -261,22 +417,37 @@ unsigned system_sampler_drain(struct system_sampler *s)
 	return left;
 }
 
-static void clear_counts(struct system_sampler *s, uint32_t cpu, unsigned table)
+void system_sampler_note(struct system_sampler *s,
+			 const struct system_sampler_written *written)
 {
-	struct stack_record_set *sets = sets_of(s, cpu, table);
+	struct system_ledger_entry *entry;
+	struct stack_record_stats stats;
 
-	for (size_t i = 0; i < s->settings.n_sets; i++)
-		for (unsigned k = 0; k < STACK_RECORD_WAYS; k++)
-			if (sets[i].slots[k].count)
-				sets[i].slots[k] = (struct stack_record_slot){ 0 };
+	if (!is_kept(s))
+		return;
+	system_sampler_stats(s, &stats);
+	entry = system_keeping_entry(s->keeping);
+	entry->recording = written->recording;
+	entry->bytes = written->bytes;
+	entry->told_lost = written->told_lost;
+	entry->told_late = written->told_late;
+	entry->samples = stats.samples;
+	entry->lost = stats.lost;
+	system_rings_places(s->rings, system_keeping_places(s->keeping));
+	system_keeping_write(s->keeping);
 }
 
-void system_sampler_done(struct system_sampler *s, unsigned table)
+void system_sampler_done(struct system_sampler *s, unsigned table,
+			 const struct system_sampler_written *written)
 {
 	system_rings_done(s->rings, table);
-	for (size_t c = 0; c < s->settings.cpus->ids.n; c++)
-		clear_counts(s, s->settings.cpus->ids.at[c], table);
+	if (s->keeping)
+		system_keeping_entry(s->keeping)->table = table;
+	system_sampler_note(s, written);
+	/* Who is killed from here on: the next one does the same. */
+	clear_table(s, table);
 	system_rings_release(s->rings);
+	go_on(s);
 }
 
 bool system_sampler_is_filling(const struct system_sampler *s)
@@ -296,7 +467,33 @@ void system_sampler_pause(struct system_sampler *s, bool is_paused)
 
 void system_sampler_stop(struct system_sampler *s)
 {
+	s->is_stopped = true;
 	system_events_stop(s->events);
+}
+
+const char *system_sampler_refusal(const struct system_sampler *s)
+{
+	return s->keeping ? system_keeping_refusal(s->keeping) : "it was not asked for";
+}
+
+const char *system_sampler_removed(const struct system_sampler *s)
+{
+	return s->keeping ? system_keeping_removed(s->keeping) : "";
+}
+
+const struct system_ledger_entry *system_sampler_taken(const struct system_sampler *s)
+{
+	return s->is_taken ? &s->taken : NULL;
+}
+
+bool system_sampler_has_ended(const struct system_sampler *s)
+{
+	return s->has_ended;
+}
+
+struct system_notes *system_sampler_notes(struct system_sampler *s)
+{
+	return s->keeping ? system_keeping_notes(s->keeping) : NULL;
 }
 
 bool system_sampler_takes_turns(const struct system_sampler *s)

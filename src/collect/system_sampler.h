@@ -16,12 +16,14 @@
 #include "base/own.h"
 #include "collect/system_events.h"
 #include "collect/system_late.h"
+#include "collect/system_ledger.h"
 #include "collect/system_rings.h"
 #include "collect/system_numbers.h"
 #include "collect/system_rows.h"
 #include "host/cpus.h"
 #include "wire/stack_record.h"
 
+struct system_notes;
 struct system_sampler;
 
 struct system_sampler_settings {
@@ -38,6 +40,15 @@ struct system_sampler_settings {
 	uint32_t depth;	    /* frames of user code; 0: as many as there may be */
 	uint32_t n_sets;    /* of each CPU's tables, a power of two; 0: by default */
 	size_t ring_bytes;  /* of each CPU, a power of two; 0: by default */
+	/* Name of the pins by which all goes on when this process is killed, and is taken
+	 * over by the next that has that name; NULL: none. */
+	const char *pins;
+};
+
+/* How much of what was counted is in a recording. */
+struct system_sampler_written {
+	uint64_t recording, bytes;     /* of its file */
+	uint64_t told_lost, told_late; /* by earlier recordings */
 };
 
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */
@@ -66,16 +77,31 @@ void system_sampler_fetch(struct system_sampler *s);
 /* And all counts of the table that was filled so far, which is returned: from now on it
  * is the other's turn. */
 unsigned system_sampler_drain(struct system_sampler *s);
-/* Of that table is nothing needed any more. */
-void system_sampler_done(struct system_sampler *s, unsigned table);
+/* Of that table is nothing needed any more: it is in the recording. */
+void system_sampler_done(struct system_sampler *s, unsigned table,
+			 const struct system_sampler_written *written);
+/* Nothing else is in it, yet. */
+void system_sampler_note(struct system_sampler *s,
+			 const struct system_sampler_written *written);
 /* Is there so much that it is time to drain? */
 bool system_sampler_is_filling(const struct system_sampler *s);
 /* Draw the next periods, and it is the next events' turn. */
 void system_sampler_jitter(struct system_sampler *s);
 /* Samples are taken, or not. */
 void system_sampler_pause(struct system_sampler *s, bool is_paused);
-/* No more samples. */
+/* No more samples, and nothing stays in the kernel. */
 void system_sampler_stop(struct system_sampler *s);
+
+/* Why nothing goes on when this process is killed; NULL: it does. */
+const char *system_sampler_refusal(const struct system_sampler *s);
+/* What was removed at the start as it could not be understood; "": nothing. */
+const char *system_sampler_removed(const struct system_sampler *s);
+/* It goes on with what a killed one left, which had written that much; NULL: nothing. */
+const struct system_ledger_entry *system_sampler_taken(const struct system_sampler *s);
+/* Had some CPU no more samples, as nobody asked for so long? */
+bool system_sampler_has_ended(const struct system_sampler *s);
+/* Where what is known of images stays, or NULL. */
+struct system_notes *system_sampler_notes(struct system_sampler *s);
 
 /* May an event have been off for a part of the time? */
 bool system_sampler_takes_turns(const struct system_sampler *s);

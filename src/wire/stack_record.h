@@ -146,7 +146,9 @@ struct stack_record_stats {
 	 * in the table, and the others. */
 	uint64_t took_ns, hit_ns, miss_ns;
 	uint64_t of_events[16]; /* samples by their event, where there are several */
-	uint64_t pad;
+	/* The collector's word: when so many samples are taken it is gone, and that is
+	 * all. */
+	uint64_t until;
 };
 
 _Static_assert(sizeof(struct stack_record_stats) == 576, "layout");

@@ -94,7 +94,8 @@ struct stack_image {
 	uint32_t index_page; /* of first_block; 1024 words a page */
 	uint32_t first_block, n_blocks;
 	uint32_t is_used; /* STACK_IMAGE_IS_… */
-	uint32_t generation;
+	uint16_t generation;
+	uint16_t n_pages; /* the index and what is behind it */
 };
 
 /* What tells a file from all others. */

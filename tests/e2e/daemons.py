@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The continuous profiler, as the tests of it use it."""
+import atexit
 import contextlib
 import glob
 import json
@@ -13,6 +14,14 @@ import time
 from harness import DIR, DWELL, Skip, dwell
 
 
+def clean_up(d):
+    """What a killed one left in the kernel would count on for some minutes."""
+    if d.child.poll() is None:
+        d.child.kill()
+        d.child.wait(30)
+    dwell('daemon', '--unpin', '--db', d.db)
+
+
 class Daemon:
     """One that runs on a database of its own, or on one that is given."""
 
@@ -22,11 +31,12 @@ class Daemon:
         self.child = subprocess.Popen(
             [*prefix, DWELL, 'daemon', '--db', self.db, '--socket', self.socket, *options],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more)
+        atexit.register(clean_up, self)
 
     def wait_until_ready(self):
         deadline = time.time() + 60
         while self.ctl('status').returncode:
-            assert self.child.poll() is None, self.child.stderr.read()
+            assert self.child.poll() is None, (self.child.returncode, self.child.stderr.read())
             assert time.time() < deadline, 'it does not answer'
             time.sleep(0.1)
         time.sleep(1)  # what runs already is met
@@ -48,7 +58,7 @@ class Daemon:
 
     def quit(self):
         self.done('quit')
-        assert self.child.wait(30) == 0, self.child.stderr.read()
+        assert self.child.wait(30) == 0, (self.child.returncode, self.child.stderr.read())
 
 
 def without_bpf():

@@ -24,9 +24,12 @@ const volatile bool is_timed = false;	/* what a sample takes is measured */
 const volatile uint32_t n_sets = 1;	/* of a table, a power of two */
 const volatile bool has_events = false; /* several: a key is of one of them */
 const volatile uint32_t clocks = 1;	/* bit i: event i is a clock, with a timer */
+const volatile uint32_t turn = 1;	/* of collectors that share the maps */
 
 /* 0 or 1: the table that is filled. */
 uint32_t active_table = 0;
+/* Whose programs count. */
+uint32_t current_turn = 1;
 
 /* Of CPU c, table t: set i at (c * 2 + t) * n_sets + i. */
 struct {
@@ -111,16 +114,24 @@ static __always_inline void miss(struct stack_record_stats *st, struct scratch *
 			way = i;
 	way %= STACK_RECORD_WAYS;
 	slot = &set->slots[way];
-	if (!ring || !taking_put_stack(ring, s, bpf_get_current_task_btf(), filled)) {
+	if (!ring) {
 		st->lost++;
 		return;
 	}
 	if (slot->count) {
 		out.key = slot->key;
 		out.count = slot->count;
+		if (!taking_put(ring, &out, sizeof(out), false)) {
+			st->lost++;
+			return;
+		}
 		s->next_way++;
 		st->evicted++;
-		taking_put(st, ring, &out, sizeof(out), false);
+		slot->count = 0;
+	}
+	if (!taking_put_stack(ring, s, bpf_get_current_task_btf(), filled)) {
+		st->lost++;
+		return;
 	}
 	slot->key = s->walk.record.key;
 	slot->count = 1;
@@ -147,13 +158,12 @@ static __always_inline bool count(struct stack_record_stats *st, struct scratch 
 	return false;
 }
 
-static __always_inline void put_image(struct stack_record_stats *st, struct scratch *s,
-				      uint32_t cpu)
+static __always_inline void put_image(struct scratch *s, uint32_t cpu)
 {
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 
 	if (ring)
-		taking_put_image(st, ring, s);
+		taking_put_image(ring, s);
 }
 
 static __always_inline uint64_t now_ns(void)
@@ -176,6 +186,7 @@ static __always_inline void note_cost(struct stack_record_stats *st, uint64_t be
 	st->cost_steps[step & (STACK_RECORD_COST_STEPS - 1)]++;
 }
 
+/* 1: the event is not wanted any more; one that was told so ends then. */
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
@@ -188,6 +199,8 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!s || !st)
 		return 0;
+	if (st->samples >= st->until || turn != current_turn)
+		return 1;
 	st->samples++;
 	if (has_events) {
 		s->walk.record.state = bpf_get_attach_cookie(ctx);
@@ -206,7 +219,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	counting_ns = now_ns();
 	is_hit = count(st, s, cpu);
 	if (s->walk.wanted_image)
-		put_image(st, s, cpu);
+		put_image(s, cpu);
 	if (is_timed) {
 		note_cost(st, begin_ns, counting_ns, is_hit);
 		if (clocks >> (s->walk.record.state & 31) & 1)

@@ -72,7 +72,7 @@ static __noinline void sums_want_image(struct scratch *s, struct task_struct *ta
 	if (!st || !ring)
 		return;
 	s->walk.record.pid = task->tgid;
-	taking_put_image(st, ring, s);
+	taking_put_image(ring, s);
 }
 
 /* May it be charged? */

@@ -144,17 +144,14 @@ static __always_inline void taking_kernel(void *ctx, struct scratch *s, uint64_t
 	}
 }
 
-static __always_inline bool taking_put(struct stack_record_stats *st, void *ring,
-				       void *data, uint64_t size, bool is_urgent)
+static __always_inline bool taking_put(void *ring, void *data, uint64_t size,
+				       bool is_urgent)
 {
 	uint64_t flags = BPF_RB_NO_WAKEUP;
 
 	if (is_urgent || bpf_ringbuf_query(ring, 0) >= wake_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
-	if (bpf_ringbuf_output(ring, data, size, flags) == 0)
-		return true;
-	st->lost++;
-	return false;
+	return bpf_ringbuf_output(ring, data, size, flags) == 0;
 }
 
 /* The file that the process was started from; who that is is asked for as well. */
@@ -214,8 +211,7 @@ static __always_inline bool taking_put_stack(void *ring, struct scratch *s,
 	return bpf_ringbuf_output(ring, r, size, flags) == 0;
 }
 
-static __always_inline void taking_put_image(struct stack_record_stats *st, void *ring,
-					     struct scratch *s)
+static __always_inline void taking_put_image(void *ring, struct scratch *s)
 {
 	struct stack_record_image *r = &s->image;
 	struct walk *w = &s->walk;
@@ -243,7 +239,7 @@ static __always_inline void taking_put_image(struct stack_record_stats *st, void
 	size = __builtin_offsetof(struct stack_record_image, path) + r->path_bytes;
 	if (size > sizeof(*r))
 		size = sizeof(*r);
-	if (!taking_put(st, ring, r, size, true))
+	if (!taking_put(ring, r, size, true))
 		walk_want_again(w);
 	w->wanted_image = 0;
 }

@@ -15,8 +15,9 @@
 #include "collect/system_rows.h"
 #include "unwind/unwind_image.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define SMALLEST  1 /* byte of limit: a pool of 256 pages is had all the same */
+#define SECOND_NS    UINT64_C(1000000000)
+#define FIRST_FILLED 16 /* what tests load by themselves is below */
+#define SMALLEST     1	/* byte of limit: a pool of 256 pages is had all the same */
 
 /* Maps as the programs have them, and this program's own table to be loaded. */
 struct fixture {
@@ -113,7 +114,7 @@ static uint32_t word(const struct fixture *f, uint32_t page, uint32_t at)
 /* So many copies of the table as go in; the first that does not is returned. */
 static uint32_t fill(struct fixture *f)
 {
-	uint32_t image = 2;
+	uint32_t image = FIRST_FILLED;
 
 	while (load(f, image) == 0)
 		image++;
@@ -146,7 +147,7 @@ static void what_has_no_room_is_asked_for_again(unused void **state)
 
 	set_up(&f, SMALLEST);
 	refused = fill(&f);
-	assert_true(refused > 3);
+	assert_true(refused > FIRST_FILLED + 1);
 	assert_int_equal(f.images[refused].state, STACK_IMAGE_NEW);
 	tear_down(&f);
 }
@@ -186,10 +187,55 @@ static void pages_that_went_are_not_written_to_for_a_while(unused void **state)
 	tear_down(&f);
 }
 
+static void the_next_goes_on_with_what_was_loaded(unused void **state)
+{
+	struct system_rows *next;
+	struct stack_image *images;
+	struct fixture f;
+	uint32_t full, first;
+	struct err e;
+
+	set_up(&f, SMALLEST);
+	images = (struct stack_image *)(uintptr_t)f.images;
+	assert_int_equal(load(&f, 7), 0);
+	first = images[7].index_page;
+	images[9].state = STACK_IMAGE_REQUESTED;
+	images[10].state = STACK_IMAGE_NO_ROWS;
+	system_rows_free(f.rows);
+	assert_int_equal(system_rows_take(&f.maps, SMALLEST, &next, &e), 0);
+	f.rows = next;
+	assert_int_equal(system_rows_n_loaded(next), 1);
+	assert_int_equal(images[7].state, STACK_IMAGE_READY);
+	assert_int_equal(images[9].state, STACK_IMAGE_NEW);
+	assert_int_equal(images[10].state, STACK_IMAGE_NO_ROWS);
+	assert_int_equal(load(&f, 8), 0);
+	assert_int_equal(images[8].index_page, first + f.images[7].n_pages);
+	/* Rules were found again: those of both are the same. */
+	assert_int_equal(word(&f, images[8].index_page + 1, 1),
+			 word(&f, images[7].index_page + 1, 1));
+	full = fill(&f);
+	assert_true(full > FIRST_FILLED);
+	tear_down(&f);
+}
+
+static void what_is_loaded_twice_has_its_pages_once(unused void **state)
+{
+	struct fixture f;
+
+	set_up(&f, SMALLEST);
+	assert_int_equal(load(&f, 7), 0);
+	assert_int_equal(load(&f, 7), 0);
+	assert_int_equal(f.images[7].state, STACK_IMAGE_READY);
+	assert_int_equal(system_rows_n_loaded(f.rows), 1);
+	tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_kernel_sees_what_was_loaded),
+		cmocka_unit_test(the_next_goes_on_with_what_was_loaded),
+		cmocka_unit_test(what_is_loaded_twice_has_its_pages_once),
 		cmocka_unit_test(what_has_no_room_is_asked_for_again),
 		cmocka_unit_test(the_longest_unused_goes_first),
 		cmocka_unit_test(pages_that_went_are_not_written_to_for_a_while),
