@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "collect/counter_experiment.h"
 #include "collect/facts.h"
 #include "collect/perf_attach.h"
 #include "collect/perf_feed.h"
 #include "collect/perf_files.h"
 #include "collect/perf_hotplug.h"
 #include "collect/perf_probe.h"
+#include "collect/system_fit.h"
 #include "host/clock.h"
 #include "host/privilege.h"
 
@@ -190,11 +192,38 @@ static uint32_t n_cpu_ids(void)
 	return n;
 }
 
+/* Where a thread's counters took turns its samples would stand for too little.  Who may
+ * not observe the kernel cannot try. */
+static int check_fit(const struct source_context *c, struct err *e)
+{
+	struct system_event_how own_thread = { .tid = 0, .cpu = -1 };
+	struct system_event events[SYSTEM_EVENTS_MAX];
+	uint8_t groups[SYSTEM_EVENTS_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_plans && n < SYSTEM_EVENTS_MAX; i++) {
+		const struct plan *p = &c->plans[i];
+
+		if (p->source == &perf_source && p->choice.experiment->counter)
+			events[n++] = counter_experiment_event(&p->choice);
+	}
+	if (counter_is_user_only() ||
+	    system_fit(events, n, 0, system_fit_try, &own_thread, groups) < 2)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "this CPU has too few counters for all of these at once: take "
+		       "fewer, or whole CPUs, where they take turns ('dwell attach -a "
+		       "--source system')");
+}
+
 static int perf_open(const struct source_context *c, struct source **ret, struct err *e)
 {
 	struct cpus cpus = { 0 };
 	struct privilege privilege;
-	int rc = choose_cpus(c->scope, &cpus, e);
+	int rc = check_fit(c, e);
+
+	if (rc == 0)
+		rc = choose_cpus(c->scope, &cpus, e);
 
 	if (rc < 0) {
 		cpus_fini(&cpus);

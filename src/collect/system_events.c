@@ -147,8 +147,10 @@ static void draw_order(struct system_events *s)
 
 static void part(struct system_events *s, int cpu)
 {
+	struct system_event_how where = { .tid = -1, .cpu = cpu };
+
 	s->n_groups = system_fit(s->events, s->n_events, s->n_at_once, system_fit_try,
-				 &cpu, s->group_of);
+				 &where, s->group_of);
 	s->turn = 0;
 	draw_order(s);
 }

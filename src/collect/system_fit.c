@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/system_fit.h"
 
-bool system_fit_try(void *cpu, const struct system_event *const *events, size_t n)
+bool system_fit_try(void *where, const struct system_event *const *events, size_t n)
 {
-	const struct system_event_how how = { .tid = -1,
-					      .cpu = *(const int *)cpu,
-					      .is_pinned = true };
+	struct system_event_how how = *(const struct system_event_how *)where;
 	int fds[SYSTEM_EVENTS_MAX];
 	struct system_event_reading r;
 	bool fits = true;
 
+	how.is_pinned = true;
 	for (size_t i = 0; i < n; i++)
 		fds[i] = system_event_open(events[i], &how, NULL);
 	for (size_t i = 0; i < n; i++)

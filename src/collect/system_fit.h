@@ -19,9 +19,9 @@
 /* Can these be on together? */
 typedef bool system_fit_fn(void *ctx, const struct system_event *const *events, size_t n);
 
-/* By opening them on that CPU. */
-bool system_fit_try(void *cpu /* int */, const struct system_event *const *events,
-		    size_t n);
+/* By opening them there. */
+bool system_fit_try(void *where /* struct system_event_how */,
+		    const struct system_event *const *events, size_t n);
 
 /* Parts events into groups that fit, each event into the first that takes it, and puts
  * their numbers into ret.  No more than n_at_once are in a group; 0: as many as fit, and

@@ -154,6 +154,19 @@ def numbers_of_the_manual_and_names_of_the_device_are_the_same():
 
 
 @test
+def more_counters_than_the_cpu_has_are_refused_for_a_program_and_take_turns_on_cpus():
+    where = ('', ':u', ':k', ':uk')
+    names = [f'cycles{m}' for m in where] + [f'r11{m}' for m in where]
+    done(f'dwell run -q -e {",".join(names[:4])} -o /tmp/some.dwell known 1')
+    p = guest().run(f'dwell run -q -e {",".join(names)} -o /tmp/all.dwell known 1 2>&1')
+    assert p.code != 0 and 'too few counters' in p.text, p.text
+    with Daemon('-e', ','.join(f'{n}:{PERIOD}' for n in names)) as d:
+        known()
+        shares = d.report()['quality']['on_share']
+    assert len(shares) == len(names) and min(shares.values()) < 0.9, shares
+
+
+@test
 def whole_cpus_are_sampled_by_cycles_and_stacks_are_complete():
     with Daemon('-e', f'cycles:{FAST}') as d:
         known()
