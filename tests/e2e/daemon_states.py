@@ -45,6 +45,12 @@ def report(*args):
     return json.loads(p.stdout)
 
 
+def assert_hardly_lost(d):
+    """A wake-up by an interrupt of the program that tells has nobody to tell it: it is counted."""
+    st = d.status()
+    assert st['lost'] <= 1 + 0.001 * st['states'], st
+
+
 class Life:
     """A program, and for how long it lived at least and at most."""
 
@@ -85,7 +91,7 @@ def the_states_of_a_process_are_its_life():
         t = states(d, name_of(turns))
         epochs = [sum(states(d, name_of(turns), '--epoch', str(i)).values())
                   for i in (1, 2, 3, 4)]
-        assert not d.status()['lost'], d.status()
+        assert_hardly_lost(d)
     total = sum(t.values())
     assert life.least * 0.999 - MS < total < life.most + MS, (t, life.least, life.most)
     assert sum(epochs) == total and min(epochs) > 1e9, epochs
@@ -184,8 +190,7 @@ def a_thousand_threads_are_a_thousand_times_as_long():
             total = sum(t.values())
             assert (n + 1) * (now - begun) * 0.999 < total < (n + 1) * (after - before), (
                 t, now - begun, after - before)
-            st = d.status()
-            assert not st['lost'], st
+            assert_hardly_lost(d)
             assert own_memory(d.child.pid) < 40 << 20, own_memory(d.child.pid)
         finally:
             life.end()
