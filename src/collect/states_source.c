@@ -28,7 +28,9 @@ static int probe_kernel(struct err *e)
 
 	struct system_states_sink sink = { 0 };
 	struct cpus cpus = { 0 };
-	struct system_states_settings settings = { .cpus = &cpus, .period_ns = 1000000 };
+	struct system_states_settings settings = { .cpus = &cpus,
+						   .period_ns = 1000000,
+						   .is_trial = true };
 	struct system_states *s = NULL;
 	int rc = cpus_online(&cpus, e);
 

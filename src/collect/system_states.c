@@ -62,6 +62,14 @@ static int configure(struct system_states *s, struct err *e)
 	return rc;
 }
 
+static void leave_out_large(struct states *k)
+{
+	struct bpf_program *all[] = { k->progs.switched, k->progs.wakes, k->progs.cut };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		bpf_program__set_autoload(all[i], false);
+}
+
 static int load(struct system_states *s, struct err *e)
 {
 	system_rings_silence_libbpf();
@@ -73,6 +81,8 @@ static int load(struct system_states *s, struct err *e)
 
 	if (rc < 0)
 		return rc;
+	if (s->settings.is_trial)
+		leave_out_large(s->skeleton);
 	if (states__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
 

@@ -32,6 +32,9 @@ struct system_states_settings {
 	bool has_threads;      /* threads are told apart */
 	bool has_processes;    /* processes of one name are told apart */
 	uint32_t depth;	       /* frames of user code; 0: as many as there may be */
+	/* It is not going to start: only those programs are loaded that tell whether the
+	 * kernel takes such ones, without those that it takes long to verify. */
+	bool is_trial;
 };
 
 struct system_states_sink {

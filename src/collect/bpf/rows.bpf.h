@@ -68,21 +68,23 @@ struct rows_image {
 };
 
 /* The number of the rule in force at a pc: of the rows behind `first`, the last that
- * does not start after it. */
+ * does not start after it.  Without branches, of which the verifier would go all ways. */
 __noinline int rows_search(struct stack_rows_page *page, uint32_t first, uint32_t pc)
 {
-	uint32_t at = 0, n;
+	uint64_t at = 0, n;
 
 	if (!page)
 		return 0;
 	pc &= STACK_ROWS_BLOCK_BYTES - 1;
 	n = page->words[first % STACK_ROWS_PAGE_WORDS];
 	for (uint32_t bit = STACK_ROWS_PAGE_WORDS / 2; bit; bit /= 2) {
-		uint32_t next = at + bit;
+		uint64_t next = at + bit;
+		uint64_t start =
+			page->words[(first + 1 + next) % STACK_ROWS_PAGE_WORDS] & 0xffff;
+		/* Negative, if both are below. */
+		uint64_t is_before = (next - n) & (start - pc - 1);
 
-		if (next < n && (page->words[(first + 1 + next) % STACK_ROWS_PAGE_WORDS] &
-				 0xffff) <= pc)
-			at = next;
+		at += bit & -(is_before >> 63);
 	}
 	return page->words[(first + 1 + at) % STACK_ROWS_PAGE_WORDS] >> 16;
 }

@@ -29,11 +29,6 @@ struct bpf_perf_event_data {
 	uint64_t sample_period, addr;
 };
 
-static __always_inline struct scratch *scratch_of(uint32_t which)
-{
-	return bpf_map_lookup_elem(&scratches, &which);
-}
-
 static __always_inline void leave(void *ctx, struct scratch *s, struct task_struct *task,
 				  struct thread *t, uint32_t state, uint64_t now)
 {
@@ -64,7 +59,7 @@ int switched(uint64_t *ctx)
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	uint32_t state = ctx[0] ? 0 : (uint32_t)ctx[3];
 	uint64_t now = bpf_ktime_get_ns();
-	struct scratch *s = scratch_of(0);
+	struct scratch *s = taking_scratch(TAKING_ALONE);
 	struct thread *t;
 
 	if (!s)
@@ -108,7 +103,7 @@ int woken(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct thread *t = thread_get(task);
-	struct scratch *s = scratch_of(0);
+	struct scratch *s = taking_scratch(TAKING_ALONE);
 	uint64_t now = bpf_ktime_get_ns();
 
 	if (!t || !s)
@@ -130,7 +125,7 @@ int wakes(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct thread *t = thread_find(task);
-	struct scratch *s = scratch_of(0);
+	struct scratch *s = taking_scratch(TAKING_ALONE);
 
 	if (t && s && task != bpf_get_current_task_btf())
 		t->waker = wakers_find(ctx, s);
@@ -143,7 +138,7 @@ int began(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0], *maker = bpf_get_current_task_btf();
 	struct thread *t = thread_find(maker);
-	struct scratch *s = scratch_of(0);
+	struct scratch *s = taking_scratch(TAKING_ALONE);
 
 	if (!s || (!is_everybody && !t && !thread_is_told(maker)))
 		return 0;
@@ -187,7 +182,7 @@ int sampled(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	bool is_user = registers_are_user(&ctx->regs);
-	struct scratch *s = scratch_of(0);
+	struct scratch *s = taking_scratch(TAKING_ALONE);
 	struct thread *t = thread_find(task);
 	uint64_t ns;
 	uint32_t sum;
@@ -220,7 +215,7 @@ SEC("iter/task")
 int begin(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct scratch *s = scratch_of(1);
+	struct scratch *s = taking_scratch(TAKING_PREEMPTED);
 	struct thread *t;
 
 	if (!task || !s || !thread_is_told(task) || thread_find(task))
@@ -273,7 +268,7 @@ SEC("iter/task")
 int cut(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct scratch *s = scratch_of(1);
+	struct scratch *s = taking_scratch(TAKING_PREEMPTED);
 	uint64_t now = bpf_ktime_get_ns();
 	struct thread *t;
 

@@ -197,8 +197,9 @@ static __always_inline uint32_t sums_find_bare(struct scratch *s,
 	return sums_find(s, task, whose, state);
 }
 
-/* Of this generation, what the number is of; 0: it has none. */
-static __always_inline uint32_t sums_again(struct scratch *s, uint32_t old)
+/* Of this generation, what the number is of; 0: it has none.  Not static: verified by
+ * itself, once. */
+__noinline uint32_t sums_again(struct scratch *s, uint32_t old)
 {
 	struct stack_record_again r = { .kind = STACK_RECORD_AGAIN, .of = old };
 	struct state_record_sum *sum = sums_is_good(old) ? sums_at(old) : NULL;
@@ -206,7 +207,7 @@ static __always_inline uint32_t sums_again(struct scratch *s, uint32_t old)
 	uint32_t number = sum ? sums_known(key) : 0;
 	void *ring = sums_ring();
 
-	if (number || !sum || !ring)
+	if (number || !sum || !ring || !s)
 		return number;
 	number = sums_number(s);
 	r.key = number;

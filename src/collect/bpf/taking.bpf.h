@@ -48,13 +48,20 @@ struct scratch {
 	uint32_t spare_sum; /* a number that could not be told; 0: none */
 };
 
-/* The first is for programs that run with interrupts off, the second for others. */
+/* Which is for programs that run with interrupts off, and which for others. */
+enum taking_which { TAKING_ALONE, TAKING_PREEMPTED };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
 	__type(key, uint32_t);
 	__type(value, struct scratch);
 } scratches SEC(".maps");
+
+static __always_inline struct scratch *taking_scratch(uint32_t which)
+{
+	return bpf_map_lookup_elem(&scratches, &which);
+}
 
 static __always_inline uint64_t taking_mix(uint64_t hash, uint64_t value)
 {
