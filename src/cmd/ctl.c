@@ -58,6 +58,19 @@ static void print_json(const char *lines)
 	putchar('\n');
 }
 
+/* The clock's period, where that alone is sampled. */
+static void print_samples(const char *s, uint64_t n)
+{
+	uint64_t period_ns = control_lines_number(s, "period-ns");
+	char samples[32], period[32];
+
+	printf("samples     %s", text_count(samples, n));
+	if (period_ns)
+		printf(", one each %s of a CPU that is not idle",
+		       text_duration(period, period_ns));
+	putchar('\n');
+}
+
 /* What a line of the status says, in words. */
 static void print_rate(const char *s)
 {
@@ -72,9 +85,7 @@ static void print_rate(const char *s)
 	control_lines_text(s, "label", period, sizeof(period));
 	printf("%s%s\n", *period ? ": " : "", period);
 	if (n || !waits)
-		printf("samples     %s, one each %s of a CPU that is not idle\n",
-		       text_count(samples, n),
-		       text_duration(period, control_lines_number(s, "period-ns")));
+		print_samples(s, n);
 	if (waits)
 		printf("states      %s of threads that ended\n",
 		       text_count(samples, waits));

@@ -244,12 +244,16 @@ static bool is_clock(const struct plan *p)
 	return strcmp(p->choice.experiment->unit, "ns") == 0 && !is_states(p);
 }
 
+/* 0: other events than a clock, or several, which say it each for itself. */
+static uint64_t clock_period_ns(const struct continuous *c)
+{
+	return c->n_plans == 1 && is_clock(&c->plans[0]) ? c->plans[0].choice.interval
+							 : 0;
+}
+
 static int begin_epoch(struct continuous *c, const char *label, struct err *e)
 {
-	struct manifest m = { .period_ns = c->n_plans == 1 && is_clock(&c->plans[0])
-						   ? c->plans[0].choice.interval
-						   : 0,
-			      .start_s = now_s() };
+	struct manifest m = { .period_ns = clock_period_ns(c), .start_s = now_s() };
 
 	manifest_set(m.clock, "cpu-clock");
 	if (label)
@@ -752,7 +756,7 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 						   clock_monotonic_ns() - c->started_ns,
 					   .how = c->how,
 					   .notice = c->notice,
-					   .period_ns = c->settings.period_ns,
+					   .period_ns = clock_period_ns(c),
 					   .n_segments = segment_job_n_segments(c->job),
 					   .n_failures = c->n_failures };
 	ret->n_damaged = segment_maker_n_damaged(database_writer_directory(c->database));

@@ -50,7 +50,8 @@ struct continuous_status {
 	const char *how;    /* samples are taken */
 	const char *notice; /* what is otherwise than it was asked for; "": nothing */
 	struct recorder_status recorder;
-	uint64_t running_ns, period_ns;
+	uint64_t running_ns;
+	uint64_t period_ns; /* of the clock; 0: other events are sampled */
 	/* Of the daemon itself and of what makes its segments. */
 	uint64_t cpu_ns, own_bytes, maker_peak_bytes;
 	uint64_t database_bytes, bytes_at_start; /* of this host */

@@ -73,6 +73,7 @@ def a_sample_stands_for_its_period():
         usage = run_counted(2000)
         d.done('flush')
         r = report(d)
+        assert 'one each' not in d.done('status')
     assert {e['name']: e['period'] for e in r['events']} == {'page-faults': 7,
                                                              'task-clock': 1000000}
     assert abs(r['total']['page-faults'] / usage.ru_minflt - 1) < 0.02, (r['total'], usage)
