@@ -18,8 +18,8 @@ const struct option_spec record_options[] = {
 	  .kind = OPTION_LIST,
 	  .arg = "NAME",
 	  .default_text = "usertime",
-	  .text = "What to measure, like 'faults' or 'faults:100'; several share one "
-		  "recording" },
+	  .text = "What to measure, like 'faults:100' or 'trigger:GROUP:NAME'; several "
+		  "at a time" },
 	{ .name = "interval",
 	  .short_name = 'i',
 	  .kind = OPTION_STRING,

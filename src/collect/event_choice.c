@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "collect/counter_experiment.h"
 #include "collect/counter_text.h"
+#include "collect/trigger.h"
 
 /* "NAME", "NAME:INTERVAL", "NAME@HZ". */
 struct parts {
@@ -96,14 +97,30 @@ int event_choice_parse(const char *text, uint64_t period_ns, bool is_pc_only,
 	return set_rate(&p, ret, e);
 }
 
+/* "trigger:WHAT" */
+static bool is_trigger(const char *text, const char **ret_what)
+{
+	static const char name[] = "trigger";
+	const size_t n = sizeof(name) - 1;
+
+	if (strncmp(text, name, n) != 0 || (text[n] && text[n] != ':'))
+		return false;
+	*ret_what = text + n + (text[n] == ':');
+	return true;
+}
+
 int event_choice_parse_any(const char *text, struct experiment_choice *ret,
 			   bool *ret_has_interval, struct err *e)
 {
 	const struct counter *counter;
 	struct parts p;
 	bool is_counter;
-	int rc = split(text, &p, e);
+	int rc;
 
+	*ret_has_interval = true;
+	if (is_trigger(text, &text))
+		return trigger_parse(text, ret, e);
+	rc = split(text, &p, e);
 	if (rc < 0)
 		return rc;
 	*ret_has_interval = p.sign != 0;
@@ -118,5 +135,9 @@ int event_choice_parse_any(const char *text, struct experiment_choice *ret,
 		ret->interval = ret->experiment->on;
 		snprintf(ret->name, sizeof(ret->name), "%s", ret->experiment->name);
 	}
+	if (rc < 0 && is_tracepoint(&p, &(struct err){ .code = ERR_USAGE }))
+		return err_set(e, ERR_USAGE,
+			       "no experiment '%.40s'; did you mean 'trigger:%.100s'?",
+			       p.name, text);
 	return rc < 0 ? rc : set_rate(&p, ret, e);
 }

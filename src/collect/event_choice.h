@@ -4,7 +4,8 @@
  *
  * "page-faults", "page-faults:101", "task-clock:250us", "cpu-clock@5200": after a colon
  * the interval in the event's unit, after an at sign samples per second of what measures
- * time.  What stands before may say more of a counter (counter_text.h).
+ * time.  What stands before may say more of a counter (counter_text.h).  What triggers is
+ * behind a colon: "trigger:sched:sched_process_fork".
  */
 #ifndef DWELL_COLLECT_EVENT_CHOICE_H
 #define DWELL_COLLECT_EVENT_CHOICE_H

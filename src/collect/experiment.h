@@ -23,6 +23,7 @@ enum experiment_trigger {
 	EXPERIMENT_FAULTS,	/* every Nth page fault */
 	EXPERIMENT_STATES,	/* every change of a thread's state */
 	EXPERIMENT_SYSCALLS,	/* every system call */
+	EXPERIMENT_TRIGGER,	/* every time a place of the user's choice is met */
 	EXPERIMENT_COUNTER,	/* every so many of what a counter counts */
 };
 

@@ -4,16 +4,21 @@
 #include "base/mem.h"
 #include "collect/facts.h"
 #include "collect/probe_names.h"
+#include "collect/session.h"
 #include "collect/source.h"
 #include "collect/system_counts.h"
 #include "collect/system_images.h"
 #include "collect/system_probes.h"
 #include "collect/system_rows.h"
+#include "collect/trigger.h"
 #include "host/clock.h"
 #include "host/privilege.h"
 #include "wire/probe_record.h"
 
 extern const struct source_ops probes_source;
+
+_Static_assert(TRIGGER_MAX <= PROBE_RECORD_TRIGGERS_MAX, "each has a cookie");
+_Static_assert(3 * SESSION_EXPERIMENTS_MAX <= SYSTEM_COUNTS_EVENTS_MAX, "events");
 
 #define ROWS_BYTES ((size_t)32 << 20)
 #define DRAIN_NS   UINT64_C(1000000000)
@@ -21,6 +26,8 @@ extern const struct source_ops probes_source;
 struct probes_recording {
 	struct source base;
 	struct source_context context;
+	struct system_probes_settings settings;
+	struct system_counts_events events;
 	struct system_counts_how how;
 	struct cpus cpus;
 	struct system_probes *probes;
@@ -31,10 +38,14 @@ struct probes_recording {
 	uint64_t untold; /* what the kernel could not tell */
 };
 
+/* Loading takes a second or so, and what was loaded once can be again. */
 static int probe_kernel(struct err *e)
 {
+	static bool is_known;
 	struct privilege p;
 
+	if (is_known)
+		return 0;
 	privilege_read(&p);
 	if (!p.is_root && !p.may_perfmon)
 		return err_set(e, ERR_UNSUPPORTED, "only root may load BPF programs");
@@ -47,6 +58,7 @@ static int probe_kernel(struct err *e)
 
 	if (rc == 0)
 		rc = system_probes_new(&settings, &sink, &s, e);
+	is_known = rc == 0;
 	system_probes_free(s);
 	cpus_fini(&cpus);
 	return rc;
@@ -55,8 +67,9 @@ static int probe_kernel(struct err *e)
 static int probes_probe(const struct experiment *x, const struct scope *scope,
 			struct err *e)
 {
-	if (x->trigger != EXPERIMENT_SYSCALLS)
-		return err_set(e, ERR_UNSUPPORTED, "it feeds system calls only");
+	if (x->trigger != EXPERIMENT_SYSCALLS && x->trigger != EXPERIMENT_TRIGGER)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it feeds system calls and triggers only");
 	if (scope->kind == SCOPE_THREADS)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "it follows whole processes: give their pids (-p)");
@@ -73,8 +86,10 @@ static void probes_range(unused const struct experiment *x, uint64_t *ret_min,
 	*ret_resolution = 1;
 }
 
-static const char *probes_how(unused const struct experiment *x, unused unsigned i)
+static const char *probes_how(const struct experiment *x, unused unsigned i)
 {
+	if (x->trigger == EXPERIMENT_TRIGGER)
+		return "tracepoint, summed in the kernel";
 	return "entry and exit of system calls, summed in the kernel";
 }
 
@@ -130,17 +145,11 @@ static int load(struct probes_recording *s, struct err *e)
 			   .again = on_again },
 		.sum = on_sum,
 	};
-	struct system_probes_settings settings = {
-		.cpus = &s->cpus,
-		.has_calls = true,
-		.is_everybody = s->context.scope->kind == SCOPE_CPUS,
-		.follows_children = s->context.scope->follow_children,
-	};
 	struct system_rows_maps maps;
 	int rc = cpus_present(&s->cpus, e);
 
 	if (rc == 0)
-		rc = system_probes_new(&settings, &sink, &s->probes, e);
+		rc = system_probes_new(&s->settings, &sink, &s->probes, e);
 	if (rc < 0)
 		return rc;
 	system_probes_maps(s->probes, &maps);
@@ -152,45 +161,96 @@ static int load(struct probes_recording *s, struct err *e)
 	return 0;
 }
 
-/* The plans' events by the numbers that sums have: a plan's are behind each other. */
-static void number_events(struct probes_recording *s, struct system_counts_events *ret)
+/* The events of a plan get numbers behind each other, from *n on; which sum's parts they
+ * are. */
+static unsigned number_events(struct probes_recording *s, const struct plan *p,
+			      unsigned *n)
+{
+	unsigned first = *n;
+
+	for (unsigned i = 0; i < p->choice.experiment->n_events; i++)
+		s->events.ids[(*n)++] = p->events[i];
+	return first;
+}
+
+static void take_calls(struct probes_recording *s, const struct plan *p, unsigned *n)
+{
+	uint8_t first = (uint8_t)number_events(s, p, n);
+
+	s->settings.has_calls = true;
+	s->how.parts[PROBE_RECORD_CALL] = (struct system_counts_parts){
+		.ns = first + EXPERIMENT_CALL_TIME,
+		.count = first + EXPERIMENT_CALLS,
+		.n_waits = SYSTEM_COUNTS_NONE,
+		.pair = first + EXPERIMENT_CALL_ERRORS,
+	};
+}
+
+static uint8_t event_of(const struct plan *p, unsigned first, unsigned i)
+{
+	return i < p->choice.experiment->n_events ? (uint8_t)(first + i)
+						  : SYSTEM_COUNTS_NONE;
+}
+
+static void take_trigger(struct probes_recording *s, const struct plan *p, unsigned *n)
+{
+	const struct trigger *t = trigger_of(p->choice.experiment);
+	unsigned first = number_events(s, p, n);
+	size_t i = s->settings.n_triggers++;
+
+	s->settings.triggers[i] = (struct system_probes_trigger){
+		.group = t->group,
+		.name = t->name,
+		.field = { .offset = t->place.offset,
+			   .size = t->place.size,
+			   .is_signed = t->place.is_signed },
+	};
+	s->how.parts[PROBE_RECORD_TRIGGER + i] = (struct system_counts_parts){
+		.ns = event_of(p, first, TRIGGER_SUM),
+		.count = event_of(p, first, TRIGGER_COUNT),
+		.n_waits = event_of(p, first, TRIGGER_NEGATIVE),
+		.pair = SYSTEM_COUNTS_NONE,
+	};
+}
+
+static void take_plans(struct probes_recording *s)
 {
 	const struct source_context *c = &s->context;
+	unsigned n = 0;
 
-	s->how = (struct system_counts_how){ .label = probe_names_call,
-					     .pair_label = probe_names_error };
+	s->how.label = probe_names_call;
+	s->how.pair_label = probe_names_error;
 	for (size_t i = 0; i < c->n_plans; i++) {
 		const struct plan *p = &c->plans[i];
 
 		if (p->source != &probes_source)
 			continue;
-		s->how.parts[PROBE_RECORD_CALL] = (struct system_counts_parts){
-			.ns = EXPERIMENT_CALL_TIME,
-			.count = EXPERIMENT_CALLS,
-			.n_waits = SYSTEM_COUNTS_NONE,
-			.pair = EXPERIMENT_CALL_ERRORS,
-		};
-		for (unsigned k = 0; k < p->choice.experiment->n_events; k++)
-			ret->ids[k] = p->events[k];
+		if (p->choice.experiment->trigger == EXPERIMENT_TRIGGER)
+			take_trigger(s, p, &n);
+		else
+			take_calls(s, p, &n);
 	}
 }
 
 static int probes_open(const struct source_context *c, struct source **ret, struct err *e)
 {
 	struct probes_recording *s = xcalloc(1, sizeof(*s));
-	struct system_counts_events events = { .is_kept = true, .is_by_thread = true };
 	int rc;
 
 	s->base.ops = &probes_source;
 	s->context = *c;
+	s->settings.cpus = &s->cpus;
+	s->settings.is_everybody = c->scope->kind == SCOPE_CPUS;
+	s->settings.follows_children = c->scope->follow_children;
+	s->events.is_kept = s->events.is_by_thread = true;
+	s->events.how = &s->how;
+	take_plans(s);
 	rc = load(s, e);
 	if (rc < 0) {
 		probes_free(&s->base);
 		return rc;
 	}
-	number_events(s, &events);
-	events.how = &s->how;
-	system_counts_begin(s->counts, c->writer, &events);
+	system_counts_begin(s->counts, c->writer, &s->events);
 	*ret = &s->base;
 	return 0;
 }
@@ -268,7 +328,7 @@ static void probes_finish(struct source *source, struct source_stats *ret)
 
 const struct source_ops probes_source = {
 	.name = "probes",
-	.summary = "system calls, timed and walked in the kernel (BPF)",
+	.summary = "system calls and tracepoints, summed in the kernel (BPF)",
 	.probe = probes_probe,
 	.range = probes_range,
 	.how = probes_how,

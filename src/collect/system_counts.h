@@ -23,7 +23,7 @@ struct state_code;
 struct system_counts;
 struct system_images;
 
-#define SYSTEM_COUNTS_EVENTS_MAX 16
+#define SYSTEM_COUNTS_EVENTS_MAX 32
 
 #define SYSTEM_COUNTS_LABEL_MAX 64
 

@@ -15,6 +15,9 @@
 /* enum thread_process of the kernel's side. */
 enum { BEFORE_EXEC = 0, FOLLOWED = 1 };
 
+/* Also one of programs that may run in the middle of another. */
+#define N_SCRATCHES 3
+
 struct system_probes {
 	struct system_probes_settings settings;
 	struct system_probes_sink sink;
@@ -24,6 +27,7 @@ struct system_probes {
 	struct system_sums *sums;
 	const struct stack_record_stats *stats;
 	uint64_t cut_ns, cut_took_ns; /* the last time, and how long that took */
+	struct bpf_link *triggers[PROBE_RECORD_TRIGGERS_MAX];
 	bool is_paused, is_started;
 };
 
@@ -39,12 +43,17 @@ static void configure(struct system_probes *s)
 {
 	struct probes *k = s->skeleton;
 
+	k->rodata->has_calls = s->settings.has_calls;
 	k->rodata->has_threads = k->rodata->has_processes = true;
 	k->rodata->is_everybody = s->settings.is_everybody;
 	k->rodata->is_following = s->settings.follows_children;
 	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
 	bpf_map__set_max_entries(k->maps.rings, s->n_cpus);
 	bpf_map__set_max_entries(k->maps.stats, s->n_cpus);
+	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
+	for (size_t i = 0; i < s->settings.n_triggers; i++)
+		k->rodata->trigger_fields[i] = s->settings.triggers[i].field;
+	bpf_program__set_autoload(k->progs.met, s->settings.n_triggers > 0);
 	if (s->settings.has_calls)
 		return;
 	bpf_program__set_autoload(k->progs.entered, false);
@@ -104,10 +113,19 @@ int system_probes_new(const struct system_probes_settings *settings,
 	return 0;
 }
 
+static void detach_triggers(struct system_probes *s)
+{
+	for (size_t i = 0; i < s->settings.n_triggers; i++) {
+		bpf_link__destroy(s->triggers[i]);
+		s->triggers[i] = NULL;
+	}
+}
+
 void system_probes_free(struct system_probes *s)
 {
 	if (!s)
 		return;
+	detach_triggers(s);
 	system_rings_free(s->rings);
 	system_sums_free(s->sums);
 	if (s->stats)
@@ -188,10 +206,26 @@ static int attach(struct system_probes *s, struct err *e)
 	return 0;
 }
 
+static int attach_triggers(struct system_probes *s, struct err *e)
+{
+	for (size_t i = 0; i < s->settings.n_triggers; i++) {
+		const struct system_probes_trigger *t = &s->settings.triggers[i];
+		LIBBPF_OPTS(bpf_tracepoint_opts, options, .bpf_cookie = i);
+
+		s->triggers[i] = bpf_program__attach_tracepoint_opts(
+			s->skeleton->progs.met, t->group, t->name, &options);
+		if (!s->triggers[i])
+			return err_os(e, "cannot attach to %s:%s", t->group, t->name);
+	}
+	return 0;
+}
+
 int system_probes_start(struct system_probes *s, struct err *e)
 {
 	int rc = attach(s, e);
 
+	if (rc == 0)
+		rc = attach_triggers(s, e);
 	if (rc == 0)
 		rc = for_all_threads(s->skeleton->progs.begin, e);
 	if (rc == 0 && !s->is_paused)
@@ -255,6 +289,7 @@ void system_probes_stop(struct system_probes *s)
 	if (!s->is_started)
 		return;
 	s->is_started = false;
+	detach_triggers(s);
 	probes__detach(s->skeleton);
 	if (!s->is_paused)
 		cut(s);

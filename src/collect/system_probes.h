@@ -18,13 +18,22 @@
 #include "collect/system_rings.h"
 #include "collect/system_rows.h"
 #include "host/cpus.h"
+#include "wire/probe_record.h"
 #include "wire/state_record.h"
 
 struct system_probes;
 
+/* A tracepoint, and the field of it that is summed. */
+struct system_probes_trigger {
+	const char *group, *name; /* borrowed */
+	struct probe_record_field field;
+};
+
 struct system_probes_settings {
 	const struct cpus *cpus;
-	bool has_calls;	   /* system calls */
+	bool has_calls; /* system calls */
+	struct system_probes_trigger triggers[PROBE_RECORD_TRIGGERS_MAX];
+	size_t n_triggers;
 	bool is_everybody; /* all threads, not only those of processes that are told */
 	bool follows_children; /* of these */
 };

@@ -64,9 +64,8 @@ int timer_probe(const struct experiment *x, const struct scope *scope, struct er
 		return err_set(e, ERR_UNSUPPORTED, "waits are seen by the kernel only");
 	if (x->trigger == EXPERIMENT_STATES)
 		return err_set(e, ERR_UNSUPPORTED, "states are seen by the kernel only");
-	if (x->trigger == EXPERIMENT_SYSCALLS)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "system calls are seen by the kernel only");
+	if (x->trigger == EXPERIMENT_SYSCALLS || x->trigger == EXPERIMENT_TRIGGER)
+		return err_set(e, ERR_UNSUPPORTED, "they are seen by the kernel only");
 	if (x->trigger == EXPERIMENT_COUNTER)
 		return err_set(e, ERR_UNSUPPORTED, "counters are the kernel's");
 	if (x->trigger != EXPERIMENT_CPU_TIME)

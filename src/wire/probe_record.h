@@ -18,6 +18,15 @@
 
 #define PROBE_RECORD_CALL 0 /* the event of system calls; triggers have those behind */
 
+#define PROBE_RECORD_TRIGGER	  1
+#define PROBE_RECORD_TRIGGERS_MAX 8
+
+/* Of what a tracepoint tells. */
+struct probe_record_field {
+	uint32_t offset, size; /* size 0: none */
+	uint32_t is_signed;
+};
+
 /* A label: 1 more than the number of a system call, in 16 bits, and of which kind. */
 #define PROBE_RECORD_NUMBER   0xffffu
 #define PROBE_RECORD_IS_32BIT 0x10000u

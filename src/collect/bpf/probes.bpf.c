@@ -9,6 +9,10 @@
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
+#include "collect/bpf/triggers.bpf.h"
+
+/* Set before loading. */
+const volatile bool has_calls = false;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -24,11 +28,14 @@ int entered(uint64_t *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_get(task);
 	struct scratch *s = scratch_of(0);
+	struct triggers_cpu *cpu = triggers_cpu();
 
-	if (!t || !s)
+	if (!t || !s || !cpu)
 		return 0;
+	cpu->is_busy = 1;
 	t->sum = calls_find(s, task, t, (const void *)ctx[0],
 			    calls_label(task, (int64_t)ctx[1]));
+	cpu->is_busy = 0;
 	t->where = THREAD_BLOCKED;
 	t->since_ns = bpf_ktime_get_ns();
 	return 0;
@@ -43,9 +50,10 @@ int left(uint64_t *ctx)
 	struct thread *t = thread_get(task);
 	struct scratch *s = scratch_of(0);
 	const struct registers *r = (const void *)ctx[0];
+	struct triggers_cpu *cpu = triggers_cpu();
 	int64_t result = (int64_t)ctx[1];
 
-	if (!t || !s)
+	if (!t || !s || !cpu)
 		return 0;
 	if (t->where == THREAD_WAITS) { /* it was made by this call */
 		t->where = THREAD_RUNS;
@@ -55,8 +63,10 @@ int left(uint64_t *ctx)
 	if (t->where != THREAD_BLOCKED) {
 		if (t->where == THREAD_RUNS)
 			t->since_ns = now;
+		cpu->is_busy = 1;
 		t->sum = calls_find(s, task, t, r,
 				    calls_label(task, registers_call_of(r)));
+		cpu->is_busy = 0;
 	}
 	t->where = THREAD_RUNS;
 	ns = thread_lap(t, now);
@@ -65,6 +75,22 @@ int left(uint64_t *ctx)
 	sums_charge_part(t->sum, ns, true);
 	if (result < 0 && result >= -PROBE_RECORD_ERRNO_MAX)
 		calls_charge_error(s, t->sum, (uint32_t)-result);
+	return 0;
+}
+
+/* What the kernel tells; which trigger it is, is the attachment's cookie. */
+SEC("tracepoint")
+int met(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t i = bpf_get_attach_cookie(ctx);
+	struct thread *t = thread_find(task);
+	struct scratch *s = scratch_of(2);
+
+	if (!t && is_everybody) /* the idle task too: interrupts come there */
+		t = thread_add(task);
+	if (t && s && from_ns && i < PROBE_RECORD_TRIGGERS_MAX)
+		triggers_meet(ctx, s, task, t, (uint32_t)i);
 	return 0;
 }
 
@@ -160,7 +186,7 @@ int cut(struct bpf_iter__task *ctx)
 	t = thread_find(task);
 	if (!t)
 		return 0;
-	if (t->where == THREAD_UNKNOWN)
+	if (t->where == THREAD_UNKNOWN && has_calls)
 		find_call(s, task, t);
 	sums_renew(s, &t->sum);
 	if (t->where == THREAD_BLOCKED)
