@@ -12,6 +12,8 @@
 #include "collect/control.h"
 #include "collect/control_lines.h"
 
+#define PATIENCE_MS 10000
+
 extern const struct command cmd_ctl;
 
 static const struct option_spec ctl_options[] = {
@@ -74,7 +76,7 @@ static void print_samples(const char *s, uint64_t n)
 /* What a line of the status says, in words. */
 static void print_rate(const char *s)
 {
-	char samples[32], running[32], lost[32], period[32];
+	char states[32], running[32], lost[32], label[CONTROL_REQUEST_MAX], how[160];
 	uint64_t n = control_lines_number(s, "samples"),
 		 l = control_lines_number(s, "lost"),
 		 waits = control_lines_number(s, "states");
@@ -82,13 +84,15 @@ static void print_rate(const char *s)
 	printf("running     %s, pid %" PRIu64 ", epoch %" PRIu64,
 	       text_duration(running, control_lines_number(s, "running-ns")),
 	       control_lines_number(s, "pid"), control_lines_number(s, "epoch"));
-	control_lines_text(s, "label", period, sizeof(period));
-	printf("%s%s\n", *period ? ": " : "", period);
+	control_lines_text(s, "label", label, sizeof(label));
+	printf("%s%s\n", *label ? ": " : "", label);
+	control_lines_text(s, "how", how, sizeof(how));
+	printf("source      %s\n", how);
 	if (n || !waits)
 		print_samples(s, n);
 	if (waits)
 		printf("states      %s of threads that ended\n",
-		       text_count(samples, waits));
+		       text_count(states, waits));
 	if (control_lines_number(s, "paused"))
 		printf("            paused: none are taken until 'dwell ctl resume'\n");
 	printf("lost        %s\n", l ? text_count(lost, l) : "nothing");
@@ -231,6 +235,17 @@ static int join(const struct options *o, struct buf *ret, struct err *e)
 	return 0;
 }
 
+/* What is answered at once, by a daemon that is at work. */
+static unsigned patience_ms(const struct options *o)
+{
+	static const char *const quick[] = { "status", "pause", "resume" };
+
+	for (size_t i = 0; i < sizeof(quick) / sizeof(quick[0]); i++)
+		if (strcmp(options_argv(o)[0], quick[i]) == 0)
+			return PATIENCE_MS;
+	return 0;
+}
+
 static int ask(const struct options *o, struct buf *request, struct buf *answer,
 	       struct err *e)
 {
@@ -239,7 +254,7 @@ static int ask(const struct options *o, struct buf *request, struct buf *answer,
 
 	if (rc == 0)
 		rc = control_ask(socket ? socket : CONTROL_SOCKET, (char *)request->data,
-				 0, answer, e);
+				 patience_ms(o), answer, e);
 	buf_u8(answer, 0);
 	return rc;
 }

@@ -495,7 +495,9 @@ static void say_notice(const struct daemon *d)
 	if (s.recorder.removed && *s.recorder.removed)
 		fprintf(stderr, "dwell daemon: %s\n", s.recorder.removed);
 	if (s.notice[0])
-		fprintf(stderr, "dwell daemon: %s; a sample each %s\n", s.notice,
+		fprintf(stderr, "dwell daemon: %s\n", s.notice);
+	if (s.notice[0] && s.period_ns)
+		fprintf(stderr, "dwell daemon: a sample each %s\n",
 			text_duration(period, s.period_ns));
 }
 

@@ -122,7 +122,8 @@ static void put_data(const struct top_view *v, FILE *out)
 	putf(&l, "watching takes %s of a CPU",
 	     text_pct(s, (double)(v->span.cpu_ns + v->span.self_ns), wall));
 	putf(&l, "the recorder %s of it", text_pct(s, (double)v->span.cpu_ns, wall));
-	putf(&l, "one each %s", text_duration(s, state->period_ns));
+	if (state->period_ns)
+		putf(&l, "one each %s", text_duration(s, state->period_ns));
 	if (v->truncated_ns)
 		putf(&l, "stacks cut in %s of the time",
 		     text_pct(s, (double)v->truncated_ns,

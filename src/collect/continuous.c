@@ -206,7 +206,7 @@ static int adopt(struct continuous *c, struct err *e)
 		return rc;
 	s.to_s = st.stx_mtime.tv_sec;
 	s.from_s = s.to_s - (int64_t)(c->settings.segment_ns / 1000000000);
-	if ((st.stx_mask & STATX_BTIME) && st.stx_btime.tv_sec < s.to_s &&
+	if ((st.stx_mask & STATX_BTIME) && st.stx_btime.tv_sec <= s.to_s &&
 	    st.stx_btime.tv_sec > s.from_s)
 		s.from_s = st.stx_btime.tv_sec;
 	return put(c, &s, e);
@@ -244,11 +244,20 @@ static bool is_clock(const struct plan *p)
 	return strcmp(p->choice.experiment->unit, "ns") == 0 && !is_states(p);
 }
 
-/* 0: other events than a clock, or several, which say it each for itself. */
+/* What a sample stands for, where all stand for time alike; 0: several events, or other
+ * ones, which say it each for itself. */
 static uint64_t clock_period_ns(const struct continuous *c)
 {
-	return c->n_plans == 1 && is_clock(&c->plans[0]) ? c->plans[0].choice.interval
-							 : 0;
+	const struct plan *sampled = NULL;
+
+	for (size_t i = 0; i < c->n_plans; i++) {
+		if (is_states(&c->plans[i]))
+			continue;
+		if (sampled || !is_clock(&c->plans[i]))
+			return 0;
+		sampled = &c->plans[i];
+	}
+	return sampled ? sampled->choice.interval : 0;
 }
 
 static int begin_epoch(struct continuous *c, const char *label, struct err *e)
@@ -725,7 +734,7 @@ int continuous_recent(struct continuous *c, struct continuous_recent *ret, struc
 		.refusal = c->refusal.text,
 		.opened_ns = c->opened_ns,
 		.taken_ns = now_ns,
-		.period_ns = c->settings.period_ns,
+		.period_ns = clock_period_ns(c),
 		.lost = st.lost,
 		.cpu_ns = own_cpu_ns(),
 		.own_bytes = own_bytes(c),

@@ -129,7 +129,7 @@ static int add(struct maker *m, const char *path, struct err *e)
 	if (!times_of(path, &from_s, &to_s))
 		return 0; /* nobody's here */
 	rc = read_waiting(path, &t, &why);
-	if (rc == ERR_FORMAT)
+	if (rc == ERR_FORMAT || rc == ERR_UNSUPPORTED)
 		return set_aside(m, path, &why, e);
 	if (rc < 0 && e)
 		*e = why;
@@ -196,20 +196,24 @@ static void tell_added(const struct maker *m)
 	setpriority(PRIO_PROCESS, 0, SEGMENT_MAKER_NICE);
 }
 
-static int maintain(struct maker *m, struct err *e)
+static int merge(struct maker *m, struct err *e)
 {
 	struct database_merge merge = { 0 };
 	int64_t now_s = (int64_t)time(NULL);
-	uint64_t n_removed;
 	bool did = true;
 	int rc = 0;
 
 	while (rc == 0 && did)
 		rc = database_writer_merge(m->database, &merge, now_s, &did, e);
-	if (rc < 0)
-		return rc;
-	return database_writer_retain(m->database, &m->settings->retention, now_s,
-				      &n_removed, e);
+	return rc;
+}
+
+static int retain(struct maker *m, struct err *e)
+{
+	uint64_t n_removed;
+
+	return database_writer_retain(m->database, &m->settings->retention,
+				      (int64_t)time(NULL), &n_removed, e);
 }
 
 int segment_maker_run(const struct segment_maker_settings *settings, FILE *report,
@@ -218,6 +222,7 @@ int segment_maker_run(const struct segment_maker_settings *settings, FILE *repor
 	struct maker m = { .settings = settings, .report = report };
 	int rc = database_writer_open_locked(settings->database, settings->host,
 					     settings->lock, &m.database, e);
+	int rc2;
 
 	if (rc < 0)
 		return rc;
@@ -225,8 +230,12 @@ int segment_maker_run(const struct segment_maker_settings *settings, FILE *repor
 		rc = add_all(&m, e);
 	if (rc == 0)
 		tell_added(&m);
+	/* Also where nothing can be added, for the disk may be full; and before merging,
+	 * which may be ended. */
+	rc2 = retain(&m, rc < 0 ? NULL : e);
+	rc = rc < 0 ? rc : rc2;
 	if (rc == 0)
-		rc = maintain(&m, e);
+		rc = merge(&m, e);
 	database_writer_close(m.database);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@
 #include "unwind/offline.h"
 
 #define MISSES_MAX 16
-#define KEY_SIZE   (2 * MODEL_BUILD_ID_MAX + 1)
+#define KEY_SIZE   (2 * MODEL_BUILD_ID_MAX + 16)
 /* On disk: the rows of some ten thousand programs. */
 #define CACHE_BYTES (UINT64_C(256) << 20)
 /* Of the kernel's own numbers of devices. */
@@ -182,11 +183,20 @@ static bool is_worth_asking_again(struct system_image *i)
 	       i->n_missed++ < MISSES_MAX;
 }
 
+/* A build-id can be forged: what is kept of a user's file serves that user's alone, and
+ * nothing is of files that others can write to. */
 static void key_of(const struct image_file *f, char key[KEY_SIZE])
 {
+	struct stat st;
+
 	*key = '\0';
+	if (!f->build_id_size || fstat(f->fd, &st) != 0 ||
+	    (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return;
 	for (size_t i = 0; i < f->build_id_size; i++)
-		sprintf(key + 2 * i, "%02x", f->build_id[i]);
+		key += sprintf(key, "%02x", f->build_id[i]);
+	if (st.st_uid)
+		sprintf(key, "-%u", (unsigned)st.st_uid);
 }
 
 /* What has no table, or is no file of code, is walked by frame pointers. */

@@ -10,13 +10,12 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "collect/system_grace.h"
 #include "collect/system_keeping.h"
 #include "unwind/stop.h"
 #include "sampler.skel.h"
 
 #define DEFAULT_SETS 2048
-/* Longer than any program runs: nobody adds to a table any more that was left before. */
-#define GRACE_NS 1000000
 /* CPU time in which a sample is expected, and in which there must be one. */
 #define TRY_NS	   UINT64_C(10000000)
 #define TRY_MAX_NS UINT64_C(320000000)
@@ -400,7 +399,6 @@ static void read_counts(struct system_sampler *s, uint32_t cpu, unsigned table)
 unsigned system_sampler_drain(struct system_sampler *s)
 {
 	uint32_t left = s->skeleton->bss->active_table & 1;
-	struct timespec grace = { .tv_nsec = GRACE_NS };
 
 	if (s->is_half_drained) {
 		left = !left;
@@ -410,7 +408,7 @@ unsigned system_sampler_drain(struct system_sampler *s)
 		__atomic_store_n(&s->skeleton->bss->active_table, !left,
 				 __ATOMIC_SEQ_CST);
 	}
-	nanosleep(&grace, NULL);
+	system_grace_wait(); /* nobody adds to the table any more */
 	system_sampler_fetch(s);
 	for (size_t c = 0; c < s->settings.cpus->ids.n; c++)
 		read_counts(s, s->settings.cpus->ids.at[c], left);

@@ -2,15 +2,12 @@
 #include "collect/system_sums.h"
 
 #include <bpf/bpf.h>
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "collect/system_grace.h"
 
 #define SUMS_BYTES (STATE_RECORD_SUMS_MAX * sizeof(struct state_record_sum))
 /* Few enough that what they stand for takes some megabytes. */
@@ -18,8 +15,6 @@
 /* Threads may keep more than that: then no turn before there are twice as many, or
  * hardly any are left. */
 #define TURN_AT_MAX (STATE_RECORD_HALF - STATE_RECORD_HALF / 8)
-/* Longer than any program runs. */
-#define GRACE_NS 1000000
 
 struct change {
 	uint32_t number;
@@ -78,39 +73,31 @@ bool system_sums_want_turn(const struct system_sums *s)
 	return n_given(s, *s->maps.generation) > s->turn_at;
 }
 
-/* No program runs any more that began before. */
-static void wait_for_programs(void)
-{
-	struct timespec grace = { .tv_nsec = GRACE_NS };
-
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
-		nanosleep(&grace, NULL);
-}
-
 void system_sums_begin_turn(struct system_sums *s)
 {
 	__atomic_add_fetch(s->maps.generation, 1, __ATOMIC_SEQ_CST);
-	wait_for_programs();
+	system_grace_wait();
 }
 
 void system_sums_end_turn(struct system_sums *s)
 {
 	__atomic_store_n(s->maps.oldest, *s->maps.generation, __ATOMIC_SEQ_CST);
-	wait_for_programs();
+	system_grace_wait();
 	s->is_turning = true;
 }
 
+/* What was told before it was charged is in the rings. */
 static uint64_t take64(uint64_t *from)
 {
 	return __atomic_load_n(from, __ATOMIC_RELAXED)
-		       ? __atomic_exchange_n(from, 0, __ATOMIC_RELAXED)
+		       ? __atomic_exchange_n(from, 0, __ATOMIC_ACQUIRE)
 		       : 0;
 }
 
 static uint32_t take32(uint32_t *from)
 {
 	return __atomic_load_n(from, __ATOMIC_RELAXED)
-		       ? __atomic_exchange_n(from, 0, __ATOMIC_RELAXED)
+		       ? __atomic_exchange_n(from, 0, __ATOMIC_ACQUIRE)
 		       : 0;
 }
 

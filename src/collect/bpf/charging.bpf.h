@@ -14,6 +14,9 @@
 
 /* What the clocks of a switch differ by is not the hypervisor's. */
 #define CHARGING_TAKEN_MIN_NS 20000
+/* A share is of so many parts. */
+#define CHARGING_SHARE_BITS 10
+#define CHARGING_SEEN_NS    (UINT64_C(1) << 40)
 
 /* Of CPU time in hand, what the scheduler's account says was not the thread's: `taken` of
  * it at least since it began to run. */
@@ -60,6 +63,16 @@ static __always_inline uint32_t charging_sum(struct scratch *s, struct task_stru
 	return sums_is_good(kept) ? kept : sums_find_bare(s, task, t->whose, state);
 }
 
+/* What samples have seen; what they saw long ago counts less, and nothing overflows. */
+static __always_inline void charging_see(struct thread *t, uint64_t *seen_ns, uint64_t ns)
+{
+	*seen_ns += ns;
+	if (t->user_ns + t->system_ns < CHARGING_SEEN_NS)
+		return;
+	t->user_ns /= 2;
+	t->system_ns /= 2;
+}
+
 /* CPU time since the last sample is shared as what samples have seen. */
 static __always_inline void
 charging_share_pending(struct scratch *s, struct task_struct *task, struct thread *t)
@@ -77,7 +90,7 @@ charging_share_pending(struct scratch *s, struct task_struct *task, struct threa
 			    ns);
 		return;
 	}
-	user = ns * ((t->user_ns << 10) / seen) >> 10;
+	user = ns * ((t->user_ns << CHARGING_SHARE_BITS) / seen) >> CHARGING_SHARE_BITS;
 	if (user)
 		sums_charge(charging_sum(s, task, t, t->user_sum, STATE_RECORD_USER),
 			    user);

@@ -155,6 +155,7 @@ struct css_set {
 
 struct sched_entity {
 	uint64_t sum_exec_runtime;
+	unsigned char sched_delayed; /* blocked, though on the queue; since 6.12 */
 };
 
 struct timerqueue_node {
@@ -187,7 +188,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
-	int on_cpu;
+	int on_cpu, on_rq;
 	struct sched_entity se;
 	struct mm_struct *mm;
 	int32_t pid, tgid;

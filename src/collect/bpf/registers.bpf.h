@@ -36,6 +36,13 @@ static __always_inline bool registers_are_32bit(const struct registers *r)
 	return r->cs == 0x23;
 }
 
+/* Loads behind this are made behind those before it; own: nobody else's. */
+static __always_inline void registers_order_loads(uint32_t *own)
+{
+	(void)own;
+	asm volatile("" ::: "memory");
+}
+
 static __always_inline uint64_t registers_pc(const struct registers *r)
 {
 	return r->ip;
@@ -140,6 +147,13 @@ static __always_inline bool registers_are_user(const struct registers *r)
 static __always_inline bool registers_are_32bit(const struct registers *r)
 {
 	return r->pstate & 0x10;
+}
+
+static __always_inline void registers_order_loads(uint32_t *own)
+{
+	uint32_t was = __sync_fetch_and_add(own, 0);
+
+	asm volatile("" ::"r"(was) : "memory");
 }
 
 static __always_inline uint64_t registers_pc(const struct registers *r)

@@ -97,6 +97,16 @@ static __always_inline void take_asleep(struct scratch *s, struct task_struct *t
 	t->where = THREAD_BLOCKED;
 }
 
+/* It was about to block, and goes on without having left its CPU. */
+static __always_inline bool goes_on(const struct task_struct *task,
+				    const struct thread *t)
+{
+	bool is_blocked =
+		bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed;
+
+	return t->where == THREAD_RUNS && task->on_cpu && task->on_rq && !is_blocked;
+}
+
 /* (task): it is another that wakes it, or an interrupt. */
 SEC("tp_btf/sched_waking")
 int woken(uint64_t *ctx)
@@ -106,7 +116,7 @@ int woken(uint64_t *ctx)
 	struct scratch *s = taking_scratch(TAKING_ALONE);
 	uint64_t now = bpf_ktime_get_ns();
 
-	if (!t || !s)
+	if (!t || !s || goes_on(task, t))
 		return 0;
 	/* That it had left was not told, or it was never met. */
 	if (t->where <= THREAD_RUNS && !task->on_cpu) {
@@ -115,6 +125,7 @@ int woken(uint64_t *ctx)
 		take_asleep(s, task, t, task->__state);
 	}
 	t->woken_ns = now;
+	t->waker = 0; /* which is told next */
 	return 0;
 }
 
@@ -201,10 +212,10 @@ int sampled(struct bpf_perf_event_data *ctx)
 	sums_want_image(s, task);
 	sums_charge(sum, ns);
 	if (is_user) {
-		t->user_ns += ns;
+		charging_see(t, &t->user_ns, ns);
 		t->user_sum = sum;
 	} else {
-		t->system_ns += ns;
+		charging_see(t, &t->system_ns, ns);
 		t->system_sum = sum;
 	}
 	return 0;

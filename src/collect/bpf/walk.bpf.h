@@ -64,10 +64,12 @@ static __always_inline bool walk_map(struct walk *w, uint64_t pc)
 	walk_want(w, image, &w->map);
 	if (image->is_used != (STACK_IMAGE_IS_USED | STACK_IMAGE_IS_MET))
 		image->is_used = STACK_IMAGE_IS_USED | STACK_IMAGE_IS_MET;
+	/* Where the rules are is told before that they are ready. */
+	w->image.state = *(volatile uint32_t *)&image->state;
+	registers_order_loads(&w->zero);
 	w->image.index_page = image->index_page;
 	w->image.first_block = image->first_block;
 	w->image.n_blocks = image->n_blocks;
-	w->image.state = image->state;
 	return true;
 }
 
