@@ -13,6 +13,8 @@
 #include "collect/control_lines.h"
 
 #define PATIENCE_MS 10000
+#define WIDTH	    80
+#define INDENT	    12
 
 extern const struct command cmd_ctl;
 
@@ -60,6 +62,23 @@ static void print_json(const char *lines)
 	putchar('\n');
 }
 
+/* Wrapped at spaces, below itself. */
+static void print_text(const char *label, const char *text)
+{
+	printf("%-*s", INDENT, label);
+	while (strlen(text) > WIDTH - INDENT) {
+		size_t n = WIDTH - INDENT;
+
+		while (n && text[n] != ' ')
+			n--;
+		if (!n)
+			break;
+		printf("%.*s\n%*s", (int)n, text, INDENT, "");
+		text += n + 1;
+	}
+	puts(text);
+}
+
 /* The clock's period, where that alone is sampled. */
 static void print_samples(const char *s, uint64_t n)
 {
@@ -87,7 +106,7 @@ static void print_rate(const char *s)
 	control_lines_text(s, "label", label, sizeof(label));
 	printf("%s%s\n", *label ? ": " : "", label);
 	control_lines_text(s, "how", how, sizeof(how));
-	printf("source      %s\n", how);
+	print_text("source", how);
 	if (n || !waits)
 		print_samples(s, n);
 	if (waits)
@@ -105,7 +124,7 @@ static void print_notice(const char *s)
 
 	control_lines_text(s, "notice", notice, sizeof(notice));
 	if (*notice)
-		printf("note        %s\n", notice);
+		print_text("note", notice);
 }
 
 /* What a killed daemon left to this one, and what this one would leave. */
@@ -115,8 +134,8 @@ static void print_keeping(const char *s)
 	uint64_t n_lost = control_lines_number(s, "gap-lost");
 
 	if (control_lines_number(s, "taken-over")) {
-		printf("taken over  from a daemon that was killed, after %s: %s samples "
-		       "meanwhile, %s lost\n",
+		printf("taken over  from a daemon that was killed, after %s:\n"
+		       "            %s samples meanwhile, %s lost\n",
 		       text_duration(gap, control_lines_number(s, "gap-ns")),
 		       text_count(samples, control_lines_number(s, "gap-samples")),
 		       n_lost ? text_count(lost, n_lost) : "nothing");
@@ -126,10 +145,12 @@ static void print_keeping(const char *s)
 	}
 	control_lines_text(s, "removed", text, sizeof(text));
 	if (*text)
-		printf("removed     %s\n", text);
+		print_text("removed", text);
 	control_lines_text(s, "unkept", text, sizeof(text));
-	if (*text)
-		printf("when killed it loses what the kernel holds: %s\n", text);
+	if (!*text)
+		return;
+	print_text("if killed", "what the kernel holds is lost:");
+	print_text("", text);
 }
 
 static void print_hits(const char *s, uint64_t n)
@@ -170,10 +191,11 @@ static void print_cost(const char *s)
 	       text_pct(cpu, (double)control_lines_number(s, "cpu-ns"), (double)running),
 	       text_size(rss, control_lines_number(s, "own-bytes")),
 	       text_size(kernel, control_lines_number(s, "kernel-bytes")));
-	printf("            the kernel's rings were looked at every %s at least;\n"
-	       "            making a segment took %s at most\n",
-	       text_duration(cpu, control_lines_number(s, "longest-gap-ns")),
-	       text_size(rss, control_lines_number(s, "segment-peak-bytes")));
+	printf("            the kernel's rings were looked at every %s at least\n",
+	       text_duration(cpu, control_lines_number(s, "longest-gap-ns")));
+	if (control_lines_number(s, "segment-peak-bytes"))
+		printf("            making a segment took %s at most\n",
+		       text_size(rss, control_lines_number(s, "segment-peak-bytes")));
 	if (control_lines_number(s, "sample-ns-median"))
 		printf("            in the kernel half of the samples take %s or less,\n"
 		       "            nine tenths %s\n",

@@ -774,8 +774,8 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 	ret->maker_peak_bytes = self_cost_children_peak_bytes();
 	ret->own_bytes = own_bytes(c);
 	if (!c->recording->keep)
-		ret->recorder.unkept = "only samples that the kernel counts are kept, "
-				       "and those where nothing else is recorded";
+		ret->recorder.unkept = "samples are kept only where the kernel counts "
+				       "them and nothing else is recorded";
 	ret->is_paused = c->is_paused;
 	ret->left = c->has_left ? &c->left : NULL;
 	ret->epoch = m ? m->epoch : 0;
