@@ -187,7 +187,7 @@ static uint32_t n_cpu_ids(void)
 	uint32_t n = 1;
 
 	if (cpus_present(&present, NULL) == 0)
-		n = present.ids.at[present.ids.n - 1] + 1;
+		n = cpus_end(&present);
 	cpus_fini(&present);
 	return n;
 }

@@ -31,6 +31,7 @@ struct probes_recording {
 	struct system_counts_how how;
 	struct cpus cpus;
 	struct system_probes *probes;
+	struct system_threads *threads; /* of these */
 	struct system_rows *rows;
 	struct system_images *images;
 	struct system_counts *counts;
@@ -50,7 +51,7 @@ static int probe_kernel(struct err *e)
 	if (!p.is_root && !p.may_perfmon)
 		return err_set(e, ERR_UNSUPPORTED, "only root may load BPF programs");
 
-	struct system_probes_sink sink = { 0 };
+	struct system_threads_sink sink = { 0 };
 	struct cpus cpus = { 0 };
 	struct system_probes_settings settings = { .cpus = &cpus, .has_calls = true };
 	struct system_probes *s = NULL;
@@ -137,7 +138,7 @@ static void probes_free(struct source *source)
 
 static int load(struct probes_recording *s, struct err *e)
 {
-	struct system_probes_sink sink = {
+	struct system_threads_sink sink = {
 		.rings = { .ctx = s,
 			   .image = on_image,
 			   .stack = on_stack,
@@ -150,6 +151,8 @@ static int load(struct probes_recording *s, struct err *e)
 
 	if (rc == 0)
 		rc = system_probes_new(&s->settings, &sink, &s->probes, e);
+	if (rc == 0)
+		s->threads = system_probes_threads(s->probes);
 	if (rc < 0)
 		return rc;
 	system_probes_maps(s->probes, &maps);
@@ -259,10 +262,10 @@ static int probes_start(struct source *source, pid_t pid, struct err *e)
 {
 	struct probes_recording *s = (struct probes_recording *)source;
 	const struct scope *scope = s->context.scope;
-	int rc = pid ? system_probes_follow(s->probes, pid, true, e) : 0;
+	int rc = pid ? system_threads_follow(s->threads, pid, true, e) : 0;
 
 	for (size_t i = 0; rc == 0 && !pid && i < scope->n_pids; i++)
-		rc = system_probes_follow(s->probes, scope->pids[i], false, e);
+		rc = system_threads_follow(s->threads, scope->pids[i], false, e);
 	return rc < 0 ? rc : system_probes_start(s->probes, e);
 }
 
@@ -272,7 +275,7 @@ static size_t probes_fds(const struct source *source, struct pollfd *fds, size_t
 
 	if (!max)
 		return 0;
-	fds[0] = (struct pollfd){ .fd = system_probes_fd(s->probes), .events = POLLIN };
+	fds[0] = (struct pollfd){ .fd = system_threads_fd(s->threads), .events = POLLIN };
 	return 1;
 }
 
@@ -281,7 +284,7 @@ static void drain(struct probes_recording *s, uint64_t now_ns)
 	int closed;
 
 	s->drained_ns = now_ns;
-	closed = system_probes_drain(s->probes);
+	closed = system_threads_drain(s->threads, false);
 	system_counts_write(s->counts, 0, now_ns);
 	system_counts_write(s->counts, 1, now_ns);
 	if (closed >= 0)
@@ -296,7 +299,7 @@ static int probes_drain(struct source *source, bool is_final, struct err *e)
 
 	/* Rings are not to overflow while a large file is read. */
 	do
-		system_probes_fetch(s->probes);
+		system_threads_fetch(s->threads);
 	while (system_images_load(s->images));
 	if (is_final || now_ns - s->drained_ns >= DRAIN_NS)
 		drain(s, now_ns);
@@ -305,7 +308,7 @@ static int probes_drain(struct source *source, bool is_final, struct err *e)
 
 static void probes_pause(struct source *source, bool is_paused)
 {
-	system_probes_pause(((struct probes_recording *)source)->probes, is_paused);
+	system_threads_pause(((struct probes_recording *)source)->threads, is_paused);
 }
 
 static void probes_stop(struct source *source)
@@ -319,7 +322,7 @@ static void probes_finish(struct source *source, struct source_stats *ret)
 	struct system_counts_stats counts = *system_counts_stats(s->counts);
 	struct stack_record_stats kernel;
 
-	system_probes_stats(s->probes, &kernel);
+	system_threads_stats(s->threads, &kernel);
 	ret->samples += counts.samples;
 	ret->lost += kernel.lost + s->untold + counts.strays;
 	facts_loss(s->context.writer, "lost-samples",

@@ -31,6 +31,7 @@ _Static_assert(STATE_RECORD_N_EVENTS <= SYSTEM_COUNTS_EVENTS_MAX, "a key's event
 struct states {
 	struct recorder base;
 	struct system_states *states;
+	struct system_threads *threads; /* of these */
 	struct system_rows *rows;
 	struct system_images *images;
 	struct system_numbers *numbers;
@@ -106,13 +107,13 @@ static void states_free(struct recorder *r)
 
 static int load(struct states *s, const struct recorder_settings *x, struct err *e)
 {
-	struct system_states_sink sink = {
+	struct system_threads_sink sink = {
 		.rings = { .ctx = s,
 			   .image = on_image,
 			   .stack = on_stack,
 			   .pair = on_pair,
 			   .again = on_again },
-		.time = on_time,
+		.sum = on_time,
 	};
 	struct system_states_settings settings = {
 		.cpus = x->cpus,
@@ -124,7 +125,10 @@ static int load(struct states *s, const struct recorder_settings *x, struct err 
 		.depth = x->depth,
 	};
 
-	return system_states_new(&settings, &sink, &s->states, e);
+	int rc = system_states_new(&settings, &sink, &s->states, e);
+
+	s->threads = rc < 0 ? NULL : system_states_threads(s->states);
+	return rc;
 }
 
 static int make_numbers(struct states *s, struct err *e)
@@ -176,7 +180,7 @@ static int states_open(const struct recorder_settings *x, struct recorder **ret,
 
 int states_recorder_follow(struct recorder *r, pid_t pid, bool awaits_exec, struct err *e)
 {
-	return system_states_follow(((struct states *)r)->states, pid, awaits_exec, e);
+	return system_threads_follow(((struct states *)r)->threads, pid, awaits_exec, e);
 }
 
 static void states_begin(struct recorder *r, struct writer *w, const struct plan *plans)
@@ -207,7 +211,7 @@ static size_t states_fds(const struct recorder *r, struct pollfd *fds, size_t ma
 
 	if (!max)
 		return 0;
-	fds[0] = (struct pollfd){ .fd = system_states_fd(s->states), .events = POLLIN };
+	fds[0] = (struct pollfd){ .fd = system_threads_fd(s->threads), .events = POLLIN };
 	return 1;
 }
 
@@ -238,7 +242,7 @@ static void drain(struct states *s, uint64_t now_ns, bool is_whole)
 
 	s->drained_ns = now_ns;
 	system_states_follow_cpus(s->states);
-	closed = system_states_drain(s->states, is_whole);
+	closed = system_threads_drain(s->threads, is_whole);
 	note_fetch(s);
 	system_counts_write(s->counts, 0, now_ns);
 	system_counts_write(s->counts, 1, now_ns);
@@ -261,20 +265,21 @@ static void states_work(struct recorder *r, uint64_t now_ns)
 
 	/* Rings are not to overflow while a large file is read. */
 	do {
-		system_states_fetch(s->states);
+		system_threads_fetch(s->threads);
 		note_fetch(s);
 	} while (system_images_load(s->images));
 	if (now_ns - s->jittered_ns >= JITTER_NS) {
 		s->jittered_ns = now_ns;
 		system_states_jitter(s->states);
 	}
-	if (now_ns - s->drained_ns >= s->drain_ns || system_states_is_filling(s->states))
+	if (now_ns - s->drained_ns >= s->drain_ns ||
+	    system_threads_is_filling(s->threads))
 		drain(s, now_ns, false);
 }
 
 static void states_pause(struct recorder *r, bool is_paused)
 {
-	system_states_pause(((struct states *)r)->states, is_paused);
+	system_threads_pause(((struct states *)r)->threads, is_paused);
 }
 
 static void states_stop(struct recorder *r)
@@ -288,7 +293,7 @@ static void states_status(const struct recorder *r, struct recorder_status *ret)
 	const struct system_counts_stats *counts = system_counts_stats(s->counts);
 
 	*ret = (struct recorder_status){ .is_counted = true };
-	system_states_stats(s->states, &ret->counted.kernel);
+	system_threads_stats(s->threads, &ret->counted.kernel);
 	ret->counted.n_images = system_rows_n_loaded(s->rows);
 	ret->counted.n_gone = system_images_n_gone(s->images);
 	ret->counted.n_again = system_numbers_n_again(s->numbers);
@@ -297,7 +302,7 @@ static void states_status(const struct recorder *r, struct recorder_status *ret)
 	ret->lost = ret->counted.kernel.lost + s->untold + counts->strays;
 	memcpy(ret->stops, counts->stops, sizeof(ret->stops));
 	ret->longest_gap_ns = s->longest_gap_ns;
-	ret->kernel_bytes = system_rows_bytes(s->rows) + system_states_bytes(s->states);
+	ret->kernel_bytes = system_rows_bytes(s->rows) + system_threads_bytes(s->threads);
 }
 
 static int states_end(struct recorder *r, uint64_t now_ns, bool has_symbols,

@@ -26,7 +26,7 @@ static int probe_kernel(struct err *e)
 	if (!p.is_root && !p.may_perfmon)
 		return err_set(e, ERR_UNSUPPORTED, "only root may load BPF programs");
 
-	struct system_states_sink sink = { 0 };
+	struct system_threads_sink sink = { 0 };
 	struct cpus cpus = { 0 };
 	struct system_states_settings settings = { .cpus = &cpus,
 						   .period_ns = 1000000,

@@ -15,8 +15,8 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/system_rings.h"
 #include "collect/system_rows.h"
+#include "collect/system_threads.h"
 #include "host/cpus.h"
 #include "wire/probe_record.h"
 #include "wire/state_record.h"
@@ -38,14 +38,9 @@ struct system_probes_settings {
 	bool follows_children; /* of these */
 };
 
-struct system_probes_sink {
-	struct system_sink rings; /* its ctx is for both */
-	void (*sum)(void *ctx, uint32_t number, const struct state_record_sum *more);
-};
-
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */
 must_use int system_probes_new(const struct system_probes_settings *settings,
-			       const struct system_probes_sink *sink,
+			       const struct system_threads_sink *sink,
 			       struct system_probes **ret, struct err *e);
 void system_probes_free(struct system_probes *s);
 void system_probes_freep(struct system_probes **s);
@@ -53,21 +48,11 @@ void system_probes_freep(struct system_probes **s);
 /* For system_rows_new(). */
 void system_probes_maps(const struct system_probes *s, struct system_rows_maps *ret);
 
-/* Follow this process; from its next exec on when awaits_exec. */
-must_use int system_probes_follow(struct system_probes *s, pid_t pid, bool awaits_exec,
-				  struct err *e);
+/* Who is followed, and what was summed: of the probes that are started. */
+struct system_threads *system_probes_threads(const struct system_probes *s);
 /* Begin; what is paused sums nothing. */
 must_use int system_probes_start(struct system_probes *s, struct err *e);
-int system_probes_fd(const struct system_probes *s);
-/* What the rings hold: images that were met, stacks. */
-void system_probes_fetch(struct system_probes *s);
-/* And what came to the sums since the last drain.  The table of keys that nobody tells of
- * any more, or negative. */
-int system_probes_drain(struct system_probes *s);
-void system_probes_pause(struct system_probes *s, bool is_paused);
 /* Nothing is seen any more; calls that are under way have taken the time until now. */
 void system_probes_stop(struct system_probes *s);
-
-void system_probes_stats(const struct system_probes *s, struct stack_record_stats *ret);
 
 #endif

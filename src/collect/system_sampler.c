@@ -240,7 +240,7 @@ int system_sampler_new(const struct system_sampler_settings *settings,
 
 	s->settings = *settings;
 	s->sink = *sink;
-	s->n_cpus = cpus->ids.at[cpus->ids.n - 1] + 1;
+	s->n_cpus = cpus_end(cpus);
 	if (!s->settings.n_sets)
 		s->settings.n_sets = DEFAULT_SETS;
 	if (!s->settings.ring_bytes)

@@ -4,40 +4,20 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "collect/state_calls.h"
 #include "collect/system_events.h"
-#include "collect/system_sums.h"
-#include "host/clock.h"
+#include "collect/system_threads.h"
 #include "states.skel.h"
-
-/* enum thread_process of the kernel's side. */
-enum { BEFORE_EXEC = 0, FOLLOWED = 1 };
 
 struct system_states {
 	struct system_states_settings settings;
-	struct system_states_sink sink;
 	struct state_code code;
 	struct states *skeleton;
-	struct system_rings *rings;
 	struct system_events *clock;
-	uint32_t n_cpus; /* that CPU numbers are below */
-	struct system_sums *sums;
-	const struct stack_record_stats *stats;
-	uint64_t cut_ns, cut_took_ns; /* the last time, and how long that took */
-	bool is_paused, is_started;
+	struct system_threads *threads;
 };
-
-/* Going through all threads takes no more than that part of the time. */
-#define CUT_SHARE 1000
-
-static size_t stats_bytes(const struct system_states *s)
-{
-	return (size_t)s->n_cpus * sizeof(struct stack_record_stats);
-}
 
 static int configure(struct system_states *s, struct err *e)
 {
@@ -57,8 +37,8 @@ static int configure(struct system_states *s, struct err *e)
 	if (s->settings.depth)
 		k->rodata->depth = s->settings.depth;
 	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
-	bpf_map__set_max_entries(k->maps.rings, s->n_cpus);
-	bpf_map__set_max_entries(k->maps.stats, s->n_cpus);
+	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
+	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
 	return rc;
 }
 
@@ -85,48 +65,47 @@ static int load(struct system_states *s, struct err *e)
 		leave_out_large(s->skeleton);
 	if (states__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
-
-	void *stats = mmap(NULL, stats_bytes(s), PROT_READ, MAP_SHARED,
-			   bpf_map__fd(s->skeleton->maps.stats), 0);
-
-	s->stats = stats == MAP_FAILED ? NULL : stats;
-	return s->stats ? 0 : err_os(e, "cannot map a BPF map");
+	return 0;
 }
 
-static int make_sums(struct system_states *s, struct err *e)
+static int make_threads(struct system_states *s, const struct system_threads_sink *sink,
+			struct err *e)
 {
 	struct states *k = s->skeleton;
-	struct system_sums_maps maps = { .sums = bpf_map__fd(k->maps.sums),
-					 .numbers = bpf_map__fd(k->maps.sum_numbers),
-					 .generation = &k->bss->sums_generation,
-					 .oldest = &k->bss->sums_oldest,
-					 .next = k->data->sums_next };
+	struct system_threads_parts parts = {
+		.cpus = s->settings.cpus,
+		.begin = k->progs.begin,
+		.cut = k->progs.cut,
+		.rings_map = bpf_map__fd(k->maps.rings),
+		.stats_map = bpf_map__fd(k->maps.stats),
+		.processes_map = bpf_map__fd(k->maps.processes),
+		.sums = { .sums = bpf_map__fd(k->maps.sums),
+			  .numbers = bpf_map__fd(k->maps.sum_numbers),
+			  .generation = &k->bss->sums_generation,
+			  .oldest = &k->bss->sums_oldest,
+			  .next = k->data->sums_next },
+		.from_ns = &k->bss->from_ns,
+		.is_last_cut = &k->bss->is_last_cut,
+	};
 
-	return system_sums_new(&maps, &s->sums, e);
+	return system_threads_new(&parts, sink, &s->threads, e);
 }
 
 int system_states_new(const struct system_states_settings *settings,
-		      const struct system_states_sink *sink, struct system_states **ret,
+		      const struct system_threads_sink *sink, struct system_states **ret,
 		      struct err *e)
 {
 	own(system_states_freep) struct system_states *s = xcalloc(1, sizeof(*s));
-	const struct cpus *cpus = settings->cpus;
+	struct system_events_settings clock = { .cpus = settings->cpus,
+						.period_ns = settings->period_ns };
 	int rc;
 
 	s->settings = *settings;
-	s->sink = *sink;
-	s->n_cpus = cpus->ids.at[cpus->ids.n - 1] + 1;
-	rc = system_events_new(
-		&(struct system_events_settings){ .cpus = cpus,
-						  .period_ns = settings->period_ns },
-		&s->clock, e);
+	rc = system_events_new(&clock, &s->clock, e);
 	if (rc == 0)
 		rc = load(s, e);
 	if (rc == 0)
-		rc = make_sums(s, e);
-	if (rc == 0)
-		rc = system_rings_new(bpf_map__fd(s->skeleton->maps.rings), cpus,
-				      SYSTEM_RINGS_BYTES, &sink->rings, &s->rings, e);
+		rc = make_threads(s, sink, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&s);
@@ -138,10 +117,7 @@ void system_states_free(struct system_states *s)
 	if (!s)
 		return;
 	system_events_free(s->clock);
-	system_rings_free(s->rings);
-	system_sums_free(s->sums);
-	if (s->stats)
-		munmap((void *)s->stats, stats_bytes(s));
+	system_threads_free(s->threads);
 	states__destroy(s->skeleton);
 	free(s);
 }
@@ -170,38 +146,6 @@ void system_states_numbers(const struct system_states *s, struct system_numbers_
 	ret->n_offered = &k->bss->mapping_n_offered;
 }
 
-int system_states_follow(struct system_states *s, pid_t pid, bool awaits_exec,
-			 struct err *e)
-{
-	uint32_t process = awaits_exec ? BEFORE_EXEC : FOLLOWED;
-
-	if (bpf_map_update_elem(bpf_map__fd(s->skeleton->maps.processes), &pid, &process,
-				BPF_ANY) < 0)
-		return err_os(e, "cannot follow process %d", pid);
-	return 0;
-}
-
-/* Run a program for every thread that there is. */
-static int for_all_threads(struct bpf_program *program, struct err *e)
-{
-	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
-	own(closep) int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-	char text[64];
-	ssize_t n = -1;
-
-	if (fd >= 0)
-		do
-			n = read(fd, text, sizeof(text));
-		while (n > 0);
-	bpf_link__destroy(link);
-	return n < 0 ? err_os(e, "cannot go through the threads") : 0;
-}
-
-static void set_from(struct system_states *s, uint64_t ns)
-{
-	__atomic_store_n(&s->skeleton->bss->from_ns, ns, __ATOMIC_SEQ_CST);
-}
-
 static int attach(struct system_states *s, struct err *e)
 {
 	struct states *k = s->skeleton;
@@ -226,64 +170,13 @@ static int attach(struct system_states *s, struct err *e)
 
 int system_states_start(struct system_states *s, struct err *e)
 {
-	int rc;
+	int rc = attach(s, e);
 
-	rc = attach(s, e);
 	if (rc == 0)
-		rc = for_all_threads(s->skeleton->progs.begin, e);
-	/* Where every thread is is known from here on. */
-	if (rc == 0 && !s->is_paused)
-		set_from(s, clock_monotonic_ns());
+		rc = system_threads_begin(s->threads, e);
 	if (rc == 0)
 		rc = system_events_start(s->clock, s->skeleton->progs.sampled, e);
-	s->is_started = rc == 0;
 	return rc;
-}
-
-int system_states_fd(const struct system_states *s)
-{
-	return system_rings_fd(s->rings);
-}
-
-void system_states_fetch(struct system_states *s)
-{
-	system_rings_consume(s->rings);
-}
-
-bool system_states_is_filling(const struct system_states *s)
-{
-	return system_sums_want_turn(s->sums);
-}
-
-/* What is under way is charged up to now, and has numbers that are good. */
-static void cut(struct system_states *s, bool is_last)
-{
-	s->skeleton->bss->is_last_cut = is_last;
-	s->cut_ns = clock_monotonic_ns();
-	if (for_all_threads(s->skeleton->progs.cut, NULL) == 0)
-		s->cut_took_ns = clock_monotonic_ns() - s->cut_ns;
-}
-
-static bool is_cut_due(const struct system_states *s)
-{
-	return s->is_started && !s->is_paused &&
-	       clock_monotonic_ns() - s->cut_ns >= CUT_SHARE * s->cut_took_ns;
-}
-
-/* Whatever has been charged has been told before: the rings are fetched last. */
-int system_states_drain(struct system_states *s, bool is_whole)
-{
-	if (system_sums_want_turn(s->sums)) {
-		system_sums_begin_turn(s->sums);
-		cut(s, false);
-		system_sums_end_turn(s->sums);
-	} else if (is_cut_due(s) || (is_whole && s->is_started && !s->is_paused)) {
-		cut(s, false);
-	}
-	system_sums_take(s->sums);
-	system_states_fetch(s);
-	system_sums_deliver(s->sums, s->sink.rings.ctx, s->sink.time);
-	return system_sums_close(s->sums);
 }
 
 void system_states_follow_cpus(struct system_states *s)
@@ -293,44 +186,26 @@ void system_states_follow_cpus(struct system_states *s)
 
 void system_states_jitter(struct system_states *s)
 {
-	system_events_jitter(s->clock, s->stats);
-}
-
-void system_states_pause(struct system_states *s, bool is_paused)
-{
-	s->is_paused = is_paused;
-	if (!s->is_started)
-		return;
-	if (is_paused)
-		cut(s, true);
-	set_from(s, is_paused ? 0 : clock_monotonic_ns());
+	system_events_jitter(s->clock, system_threads_cpu_stats(s->threads));
 }
 
 void system_states_stop(struct system_states *s)
 {
-	if (!s->is_started)
+	if (!system_threads_has_begun(s->threads))
 		return;
-	s->is_started = false;
 	system_events_stop(s->clock);
 	states__detach(s->skeleton);
-	if (!s->is_paused)
-		cut(s, true);
+	system_threads_end(s->threads);
+}
+
+struct system_threads *system_states_threads(const struct system_states *s)
+{
+	return s->threads;
 }
 
 const struct state_code *system_states_code(const struct system_states *s)
 {
 	return &s->code;
-}
-
-void system_states_stats(const struct system_states *s, struct stack_record_stats *ret)
-{
-	system_rings_sum_stats(s->stats, s->n_cpus, ret);
-}
-
-size_t system_states_bytes(const struct system_states *s)
-{
-	return system_sums_bytes(s->sums) + stats_bytes(s) +
-	       s->settings.cpus->ids.n * SYSTEM_RINGS_BYTES;
 }
 
 uint32_t system_states_n_unnumbered(const struct system_states *s)

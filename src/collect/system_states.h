@@ -17,8 +17,8 @@
 #include "base/own.h"
 #include "collect/state_code.h"
 #include "collect/system_numbers.h"
-#include "collect/system_rings.h"
 #include "collect/system_rows.h"
+#include "collect/system_threads.h"
 #include "host/cpus.h"
 #include "wire/state_record.h"
 
@@ -37,14 +37,9 @@ struct system_states_settings {
 	bool is_trial;
 };
 
-struct system_states_sink {
-	struct system_sink rings; /* its ctx is for both */
-	void (*time)(void *ctx, uint32_t number, const struct state_record_sum *more);
-};
-
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */
 must_use int system_states_new(const struct system_states_settings *settings,
-			       const struct system_states_sink *sink,
+			       const struct system_threads_sink *sink,
 			       struct system_states **ret, struct err *e);
 void system_states_free(struct system_states *s);
 void system_states_freep(struct system_states **s);
@@ -56,32 +51,19 @@ void system_states_maps(const struct system_states *s, struct system_rows_maps *
 void system_states_numbers(const struct system_states *s,
 			   struct system_numbers_maps *ret);
 
-/* Follow this process; from its next exec on when awaits_exec. */
-must_use int system_states_follow(struct system_states *s, pid_t pid, bool awaits_exec,
-				  struct err *e);
+/* Who is followed, and what was summed: of the states that are started. */
+struct system_threads *system_states_threads(const struct system_states *s);
 /* Begin; what is paused charges nothing. */
 must_use int system_states_start(struct system_states *s, struct err *e);
-int system_states_fd(const struct system_states *s);
-/* What the rings hold: images that were met, stacks. */
-void system_states_fetch(struct system_states *s);
-/* Is it time to drain, whatever the time? */
-bool system_states_is_filling(const struct system_states *s);
-/* And the time since the last drain, of what goes on if it is long ago; is_whole: in any
- * case.  The table of keys that nobody tells of any more, or negative. */
-int system_states_drain(struct system_states *s, bool is_whole);
 /* CPUs came or went. */
 void system_states_follow_cpus(struct system_states *s);
 void system_states_jitter(struct system_states *s);
-void system_states_pause(struct system_states *s, bool is_paused);
 /* Nothing is seen any more; what was under way is charged until now. */
 void system_states_stop(struct system_states *s);
 
 /* Where the kernel has its code; borrowed. */
 const struct state_code *system_states_code(const struct system_states *s);
-void system_states_stats(const struct system_states *s, struct stack_record_stats *ret);
 /* Times that a file could not be numbered, as there were too many. */
 uint32_t system_states_n_unnumbered(const struct system_states *s);
-/* Memory of the maps and rings, without the rows. */
-size_t system_states_bytes(const struct system_states *s);
 
 #endif

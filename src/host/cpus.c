@@ -100,6 +100,11 @@ bool cpus_has(const struct cpus *c, uint32_t id)
 	return false;
 }
 
+uint32_t cpus_end(const struct cpus *c)
+{
+	return c->ids.n ? c->ids.at[c->ids.n - 1] + 1 : 0;
+}
+
 void cpus_model_name(char *s, size_t cap)
 {
 	own(fclosep) FILE *f = fopen("/proc/cpuinfo", "re");

@@ -27,6 +27,8 @@ must_use int cpus_online(struct cpus *c, struct err *e);
 /* Those that are there, online or not. */
 must_use int cpus_present(struct cpus *c, struct err *e);
 bool cpus_has(const struct cpus *c, uint32_t id);
+/* All of the numbers are below that. */
+uint32_t cpus_end(const struct cpus *c);
 
 /* "Intel(R) Xeon(R) …", "unknown" when the kernel does not say. */
 void cpus_model_name(char *s, size_t cap);

@@ -66,24 +66,6 @@ static __always_inline uint32_t calls_find(struct scratch *s, struct task_struct
 	return sum;
 }
 
-static __always_inline uint32_t calls_add_error(struct scratch *s, uint32_t sum,
-						uint32_t error, uint64_t key)
-{
-	struct stack_record_pair r = { .kind = STACK_RECORD_PAIR,
-				       .waiter = sum,
-				       .waker = PROBE_RECORD_ERROR(error) };
-	uint32_t number = sums_number(s);
-	void *ring = sums_ring();
-
-	r.key = number;
-	if (!number || !ring)
-		return 0;
-	if (!bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP))
-		return sums_publish(number, key);
-	sums_give_back(s, number);
-	return 0;
-}
-
 static __always_inline void calls_charge_error(struct scratch *s, uint32_t sum,
 					       uint32_t error)
 {
@@ -91,7 +73,7 @@ static __always_inline void calls_charge_error(struct scratch *s, uint32_t sum,
 	uint32_t number = sums_known(key);
 
 	if (!number)
-		number = calls_add_error(s, sum, error, key);
+		number = sums_add_pair(s, sum, PROBE_RECORD_ERROR(error), key);
 	sums_charge_part(number, 0, true);
 }
 

@@ -163,6 +163,25 @@ static __always_inline uint32_t sums_add(struct scratch *s, struct task_struct *
 	return 0;
 }
 
+/* The same, of two. */
+static __always_inline uint32_t sums_add_pair(struct scratch *s, uint64_t waiter,
+					      uint64_t waker, uint64_t key)
+{
+	struct stack_record_pair r = { .kind = STACK_RECORD_PAIR,
+				       .waiter = waiter,
+				       .waker = waker };
+	uint32_t number = sums_number(s);
+	void *ring = sums_ring();
+
+	r.key = number;
+	if (!number || !ring)
+		return 0;
+	if (!bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP))
+		return sums_publish(number, key);
+	sums_give_back(s, number);
+	return 0;
+}
+
 /* The sum of the task, or of its class, in this state, in the stack that the scratch
  * holds; whose: what the task's sums are told apart by from those of others. */
 static __always_inline uint32_t sums_find(struct scratch *s, struct task_struct *task,

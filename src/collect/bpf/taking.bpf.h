@@ -78,6 +78,13 @@ static __always_inline void taking_name(const struct task_struct *task, char to[
 	((uint64_t *)to)[1] = from[1];
 }
 
+static __always_inline uint64_t taking_hash_name(const struct task_struct *task)
+{
+	const uint64_t *from = (const uint64_t *)&task->comm;
+
+	return taking_mix(taking_mix(0, from[0]), from[1]);
+}
+
 static __always_inline uint64_t taking_cgroup(const struct task_struct *task)
 {
 	return task->cgroups->dfl_cgrp->kn->id;

@@ -90,15 +90,13 @@ static __always_inline struct thread *thread_find(struct task_struct *task)
 /* As the names are now: where threads are not told apart, by process or by its class. */
 static __always_inline void thread_name(struct task_struct *task, struct thread *t)
 {
-	uint64_t comm[2] = { 0 }, whose = 0;
+	uint64_t whose;
 
 	if (has_threads) {
 		t->whose = t->serial;
 		return;
 	}
-	taking_name(task->group_leader, (char *)comm);
-	whose = taking_mix(taking_mix(whose, comm[0]), comm[1]);
-	whose = taking_mix(whose, taking_cgroup(task));
+	whose = taking_mix(taking_hash_name(task->group_leader), taking_cgroup(task));
 	t->whose = has_processes ? taking_mix(whose, task->tgid) : whose;
 }
 

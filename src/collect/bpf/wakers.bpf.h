@@ -80,11 +80,9 @@ static __always_inline bool wakers_cut(struct scratch *s)
 /* A waker is called by its process, whose threads are one. */
 static __always_inline uint64_t wakers_whose(struct task_struct *task)
 {
-	uint64_t comm[2] = { 0 };
+	uint64_t name = taking_hash_name(task->group_leader);
 
-	bpf_probe_read_kernel(comm, sizeof(comm), &task->group_leader->comm);
-	comm[0] = taking_mix(taking_mix(0, comm[0]), comm[1]);
-	return has_processes ? taking_mix(comm[0], task->tgid) : comm[0];
+	return has_processes ? taking_mix(name, task->tgid) : name;
 }
 
 /* The number of the stack that wakes now; 0 when it could not be told. */
@@ -105,24 +103,6 @@ static __always_inline uint32_t wakers_find(void *ctx, struct scratch *s)
 	return sums_find(s, task, whose, state);
 }
 
-static __always_inline uint32_t wakers_add(struct scratch *s, uint32_t waiter,
-					   uint32_t waker, uint64_t key)
-{
-	struct stack_record_pair r = { .kind = STACK_RECORD_PAIR,
-				       .waiter = waiter,
-				       .waker = waker };
-	uint32_t number = sums_number(s);
-	void *ring = sums_ring();
-
-	r.key = number;
-	if (!number || !ring)
-		return 0;
-	if (!bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP))
-		return sums_publish(number, key);
-	sums_give_back(s, number);
-	return 0;
-}
-
 /* What a thread waited for has ended: it waited until it was woken, and then for a CPU.
  */
 static __always_inline void wakers_charge(struct scratch *s, uint32_t waiter,
@@ -140,7 +120,7 @@ static __always_inline void wakers_charge(struct scratch *s, uint32_t waiter,
 	key = taking_mix(key, STATE_RECORD_WAKEUPS);
 	number = sums_known(key);
 	if (!number)
-		number = wakers_add(s, waiter, waker, key);
+		number = sums_add_pair(s, waiter, waker, key);
 	sum = sums_at(number);
 	if (!sum)
 		return;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * system_threads - BPF programs that follow threads and sum what they do.
+ *
+ * What those of the states and those of the probes have in common: who is followed, going
+ * through all threads, turns of the sums, and fetching what was told and summed.  One
+ * thread.
+ */
+#ifndef DWELL_COLLECT_SYSTEM_THREADS_H
+#define DWELL_COLLECT_SYSTEM_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/system_rings.h"
+#include "collect/system_sums.h"
+#include "host/cpus.h"
+
+struct bpf_program;
+struct system_threads;
+
+/* Of a skeleton that is loaded, and is so for longer; in the kernel's terms. */
+struct system_threads_parts {
+	const struct cpus *cpus;
+	struct bpf_program *begin, *cut; /* for each thread */
+	int rings_map, stats_map, processes_map;
+	struct system_sums_maps sums;
+	uint64_t *from_ns; /* nothing is summed that was before; 0: nothing at all */
+	bool *is_last_cut; /* or NULL */
+};
+
+struct system_threads_sink {
+	struct system_sink rings; /* its ctx is for both */
+	void (*sum)(void *ctx, uint32_t number, const struct state_record_sum *more);
+};
+
+must_use int system_threads_new(const struct system_threads_parts *parts,
+				const struct system_threads_sink *sink,
+				struct system_threads **ret, struct err *e);
+void system_threads_free(struct system_threads *t);
+
+/* Follow this process; from its next exec on when awaits_exec. */
+must_use int system_threads_follow(struct system_threads *t, pid_t pid, bool awaits_exec,
+				   struct err *e);
+/* The programs are attached: where every thread is is learnt, and unless it is paused
+ * all is summed from here on. */
+must_use int system_threads_begin(struct system_threads *t, struct err *e);
+bool system_threads_has_begun(const struct system_threads *t);
+int system_threads_fd(const struct system_threads *t);
+/* What the rings hold: images that were met, stacks. */
+void system_threads_fetch(struct system_threads *t);
+/* Is it time to drain, whatever the time? */
+bool system_threads_is_filling(const struct system_threads *t);
+/* And what came to the sums since the last drain, of what goes on if it is long ago;
+ * is_whole: in any case.  The table of keys that nobody tells of any more, or negative.
+ */
+int system_threads_drain(struct system_threads *t, bool is_whole);
+void system_threads_pause(struct system_threads *t, bool is_paused);
+/* The programs are detached: what goes on is charged until now. */
+void system_threads_end(struct system_threads *t);
+
+/* By CPU. */
+const struct stack_record_stats *system_threads_cpu_stats(const struct system_threads *t);
+void system_threads_stats(const struct system_threads *t, struct stack_record_stats *ret);
+/* Memory of the maps and rings, without the rows. */
+size_t system_threads_bytes(const struct system_threads *t);
+
+#endif
