@@ -131,8 +131,7 @@ static void print_counters(void)
 		table_cell(t, is_here ? "yes" : "no");
 		table_cell(t, is_here ? c->description : why.text);
 	}
-	puts("\nCounters (dwell count -e NAME; run, attach and daemon -e NAME sample by "
-	     "them)\n");
+	puts("\nCounters (dwell count -e NAME; run, attach and daemon sample by them)\n");
 	table_print(t, &style, stdout);
 }
 

@@ -11,8 +11,7 @@ extern const struct experiment experiment_trigger;
 /* As it is listed; those that are recorded are made of it. */
 const struct experiment experiment_trigger = {
 	.name = "trigger",
-	.summary = "a tracepoint of the kernel, and the sum of a field of it: "
-		   "trigger:GROUP:NAME[.FIELD]",
+	.summary = "a tracepoint, or the sum of its field: trigger:GROUP:NAME[.FIELD]",
 	.trigger = EXPERIMENT_TRIGGER,
 	.unit = "count",
 	.on = 1,
@@ -23,8 +22,9 @@ const struct experiment experiment_trigger = {
 };
 
 static struct trigger made[TRIGGER_MAX];
-typedef char event_names_of[400];
-static event_names_of event_names[TRIGGER_MAX][3];
+static struct event_name {
+	char text[400];
+} event_names[TRIGGER_MAX][3];
 static unsigned n_made;
 
 /* What fields of these names measure. */
@@ -65,29 +65,31 @@ static int split(const char *text, struct trigger *t, struct err *e)
 	return 0;
 }
 
-static void add_event(struct trigger *t, event_names_of *names, unsigned i,
+static void add_event(struct trigger *t, struct event_name *names, unsigned i,
 		      const char *unit, const char *text)
 {
-	t->experiment.events[i] = (struct experiment_event){
-		.name = names[i], .unit = unit, .description = text, .flags = EVENT_EXACT
-	};
+	t->experiment.events[i] = (struct experiment_event){ .name = names[i].text,
+							     .unit = unit,
+							     .description = text,
+							     .flags = EVENT_EXACT };
 	t->experiment.n_events = i + 1;
 }
 
-static void make(struct trigger *t, event_names_of *names)
+static void make(struct trigger *t, struct event_name *names)
 {
 	t->experiment = experiment_trigger;
-	snprintf(names[TRIGGER_COUNT], sizeof(names[0]), "%s:%s", t->group, t->name);
+	snprintf(names[TRIGGER_COUNT].text, sizeof(names->text), "%s:%s", t->group,
+		 t->name);
 	add_event(t, names, TRIGGER_COUNT, "count", "times the tracepoint was met");
 	if (!*t->field)
 		return;
-	snprintf(names[TRIGGER_SUM], sizeof(names[0]), "%s:%s.%s", t->group, t->name,
-		 t->field);
+	snprintf(names[TRIGGER_SUM].text, sizeof(names->text), "%s:%s.%s", t->group,
+		 t->name, t->field);
 	add_event(t, names, TRIGGER_SUM, unit_of(t->field), "the sum of the field");
 	if (!t->place.is_signed)
 		return;
-	snprintf(names[TRIGGER_NEGATIVE], sizeof(names[0]), "%s:%s.%s<0", t->group,
-		 t->name, t->field);
+	snprintf(names[TRIGGER_NEGATIVE].text, sizeof(names->text), "%s:%s.%s<0",
+		 t->group, t->name, t->field);
 	add_event(t, names, TRIGGER_NEGATIVE, "count",
 		  "times the field was below zero, which is not in its sum");
 }
