@@ -12,10 +12,10 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/system_fit.h"
+#include "collect/system_period.h"
 #include "collect/system_pins.h"
 #include "host/clock.h"
 
-#define JITTER_PER_MILLE 100
 /* Setting a period begins it anew, which loses half of one on average: one in two
  * thousand samples. */
 #define SAMPLES_PER_PERIOD 1000
@@ -25,6 +25,7 @@
 struct cpu_events {
 	uint32_t cpu;
 	uint64_t samples[SYSTEM_EVENTS_MAX]; /* when their periods were drawn */
+	struct system_period periods[SYSTEM_EVENTS_MAX];
 	int fds[SYSTEM_EVENTS_MAX];
 	struct bpf_link *links[SYSTEM_EVENTS_MAX];
 };
@@ -368,15 +369,16 @@ void system_events_follow(struct system_events *s)
 
 /* Running. */
 
-static void draw_period(struct system_events *s, const struct cpu_events *c, size_t event)
+static void draw_period(struct system_events *s, struct cpu_events *c, size_t event,
+			uint64_t n_samples)
 {
 	uint64_t mean = s->events[event].period;
-	uint64_t span = mean * JITTER_PER_MILLE / 1000, period;
+	struct system_period *p = &c->periods[event];
+	uint64_t before = p->now ? p->now : mean;
+	uint64_t period = system_period_draw(p, mean, n_samples, hash_u64(++s->seed));
 
-	if (!span)
-		return;
-	period = mean - span + hash_u64(++s->seed) % (2 * span + 1);
-	ioctl(c->fds[event], PERF_EVENT_IOC_PERIOD, &period);
+	if (period != before)
+		ioctl(c->fds[event], PERF_EVENT_IOC_PERIOD, &period);
 }
 
 void system_events_jitter(struct system_events *s, const struct stack_record_stats *stats)
@@ -392,8 +394,8 @@ void system_events_jitter(struct system_events *s, const struct stack_record_sta
 
 			if (n - c->samples[i] < SAMPLES_PER_PERIOD)
 				continue;
+			draw_period(s, c, i, n - c->samples[i]);
 			c->samples[i] = n;
-			draw_period(s, c, i);
 		}
 	}
 }
