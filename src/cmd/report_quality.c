@@ -55,14 +55,9 @@ static void put_lost(const struct report *r, FILE *out)
 		buf_puts(&b, b.size ? "; " : "");
 		report_text_source(r, i, &b);
 		/* What a ring had no room for may also have told of a process. */
-		buf_printf(&b, "up to %s sample%s", text_count(s, lost),
-			   lost == 1 ? "" : "s");
-		if (r->events && *r->events)
-			buf_puts(&b, ", of whichever event");
-		else
-			buf_printf(&b, ", %s of what was taken",
-				   text_pct(pct, (double)lost,
-					    (double)(lost + taken(r, i))));
+		buf_printf(&b, "up to %s sample%s, %s of what was taken",
+			   text_count(s, lost), lost == 1 ? "" : "s",
+			   text_pct(pct, (double)lost, (double)(lost + taken(r, i))));
 	}
 	if (!b.size)
 		buf_puts(&b, "nothing");
