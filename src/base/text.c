@@ -329,3 +329,10 @@ bool text_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
+
+bool text_ends(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), tail = strlen(suffix);
+
+	return n >= tail && strcmp(s + n - tail, suffix) == 0;
+}

@@ -39,5 +39,6 @@ size_t text_width(const char *s);
 /* Edit distance, for "did you mean". */
 size_t text_distance(const char *a, const char *b);
 bool text_starts(const char *s, const char *prefix);
+bool text_ends(const char *s, const char *suffix);
 
 #endif
