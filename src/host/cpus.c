@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "host/procfs.h"
 
@@ -90,6 +91,17 @@ int cpus_online(struct cpus *c, struct err *e)
 int cpus_present(struct cpus *c, struct err *e)
 {
 	return read_cpus("/sys/devices/system/cpu/present", c, e);
+}
+
+/* The kernel makes that directory when a CPU comes and removes it when it goes, also for
+ * a suspend; numbers of sysfs' files come again after 2^32 others at the earliest. */
+uint64_t cpus_life(uint32_t id)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology", id);
+	return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
 bool cpus_has(const struct cpus *c, uint32_t id)

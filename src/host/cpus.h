@@ -26,6 +26,8 @@ must_use int cpus_parse(struct cpus *c, const char *list, struct err *e);
 must_use int cpus_online(struct cpus *c, struct err *e);
 /* Those that are there, online or not. */
 must_use int cpus_present(struct cpus *c, struct err *e);
+/* Another number after each time that the CPU came online, 0: none is told. */
+uint64_t cpus_life(uint32_t id);
 bool cpus_has(const struct cpus *c, uint32_t id);
 /* All of the numbers are below that. */
 uint32_t cpus_end(const struct cpus *c);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "host/note.h"
@@ -24,6 +25,11 @@ static uint64_t find_stext(void)
 			return s.addr;
 	}
 	return 0;
+}
+
+uint32_t kernel_page_shift(void)
+{
+	return (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 }
 
 bool kernel_boot_id(char ret[KERNEL_BOOT_ID_MAX])

@@ -24,6 +24,9 @@ struct kernel {
 
 void kernel_read(struct kernel *k);
 
+/* Pages have 1 << that many bytes: 4 KB, on some machines 16 or 64. */
+uint32_t kernel_page_shift(void);
+
 #define KERNEL_BOOT_ID_MAX 64
 /* What tells this boot from all others; false: not known. */
 bool kernel_boot_id(char ret[KERNEL_BOOT_ID_MAX]);

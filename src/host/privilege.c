@@ -73,6 +73,11 @@ int privilege_check(const struct privilege *p, enum privilege_level level, struc
 }
 
 /* Numbers of linux/capability.h since 5.9. */
+#define CAP_ADMIN 21
+/* Debian's and Ubuntu's kernels ask for CAP_SYS_ADMIN where others ask for CAP_PERFMON,
+ * when kernel.perf_event_paranoid is as large as this, which it is by default. */
+#define PARANOID_ADMIN 3
+
 static const unsigned observer_caps[] = {
 	1,  /* DAC_OVERRIDE: files of any owner below /proc/PID/root, the database */
 	2,  /* DAC_READ_SEARCH */
@@ -83,16 +88,25 @@ static const unsigned observer_caps[] = {
 	40, /* CHECKPOINT_RESTORE: /proc/PID/map_files */
 };
 
+uint64_t privilege_observer_caps(int64_t paranoid)
+{
+	uint64_t caps = paranoid >= PARANOID_ADMIN ? UINT64_C(1) << CAP_ADMIN : 0;
+
+	for (size_t i = 0; i < sizeof(observer_caps) / sizeof(observer_caps[0]); i++)
+		caps |= UINT64_C(1) << observer_caps[i];
+	return caps;
+}
+
 int privilege_drop_to_observer(struct err *e)
 {
 	struct __user_cap_header_struct header = { .version =
 							   _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
-	uint64_t has = effective_caps(), keep = 0;
+	struct privilege p;
+	uint64_t keep;
 
-	for (size_t i = 0; i < sizeof(observer_caps) / sizeof(observer_caps[0]); i++)
-		keep |= UINT64_C(1) << observer_caps[i];
-	keep &= has;
+	privilege_read(&p);
+	keep = privilege_observer_caps(p.paranoid) & effective_caps();
 	for (unsigned i = 0; i < 2; i++)
 		data[i].effective = data[i].permitted = (uint32_t)(keep >> 32 * i);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)

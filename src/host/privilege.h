@@ -35,8 +35,11 @@ enum privilege_level {
 must_use int privilege_check(const struct privilege *p, enum privilege_level level,
 			     struct err *e);
 
-/* Give up, for good, every capability but those that observing the whole machine takes;
- * what is started later gets none.  For root. */
+/* The capabilities that observing the whole machine takes, bit by bit, where
+ * kernel.perf_event_paranoid is that. */
+uint64_t privilege_observer_caps(int64_t paranoid);
+/* Give up, for good, every capability but those; what is started later gets none.  For
+ * root. */
 must_use int privilege_drop_to_observer(struct err *e);
 
 #endif

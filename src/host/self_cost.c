@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "host/clock.h"
 #include "host/procfs.h"
 
 static uint64_t cpu_ns(int who)
@@ -21,6 +23,13 @@ static uint64_t cpu_ns(int who)
 uint64_t self_cost_cpu_ns(void)
 {
 	return cpu_ns(RUSAGE_SELF);
+}
+
+uint64_t self_cost_cpu_ns_of(pid_t child)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(child, &clock) == 0 ? clock_read_ns(clock) : 0;
 }
 
 uint64_t self_cost_children_cpu_ns(void)

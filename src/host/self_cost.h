@@ -15,6 +15,7 @@ uint64_t self_cost_bytes(void);
 
 /* Of a process that it started; 0: not told. */
 uint64_t self_cost_bytes_of(pid_t child);
+uint64_t self_cost_cpu_ns_of(pid_t child);
 /* Of those that it started and that have ended: the CPU time of all, the most memory that
  * one had. */
 uint64_t self_cost_children_cpu_ns(void);

@@ -65,12 +65,24 @@ static void cpus_online_are_present(void **state)
 	cpus_fini(&present);
 }
 
+static void a_cpu_that_stays_has_one_life(void **state)
+{
+	struct cpus c = { 0 };
+
+	(void)state;
+	assert_int_equal(cpus_online(&c, NULL), 0);
+	assert_true(cpus_life(c.ids.at[0]) == cpus_life(c.ids.at[0]));
+	assert_int_equal(cpus_life(CPUS_MAX - 1), 0);
+	cpus_fini(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_of_cpus_are_ascending_ranges),
 		cmocka_unit_test(some_cpu_is_online),
 		cmocka_unit_test(cpus_online_are_present),
+		cmocka_unit_test(a_cpu_that_stays_has_one_life),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -29,6 +30,12 @@ static void symbols_are_read_line_by_line(void **state)
 			assert_memory_equal(s.module, "mod", s.module_size);
 	}
 	assert_int_equal(n, 6);
+}
+
+static void pages_are_as_large_as_the_kernel_says(void **state)
+{
+	(void)state;
+	assert_int_equal(UINT64_C(1) << kernel_page_shift(), sysconf(_SC_PAGESIZE));
 }
 
 static void only_symbols_that_were_seen_are_kept(void **state)
@@ -79,6 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(symbols_are_read_line_by_line),
+		cmocka_unit_test(pages_are_as_large_as_the_kernel_says),
 		cmocka_unit_test(only_symbols_that_were_seen_are_kept),
 		cmocka_unit_test(sorted_lines_are_searched_to_the_same_end),
 		cmocka_unit_test(the_running_kernel_is_known),

@@ -44,11 +44,25 @@ static void the_capability_allows_all_and_a_refusal_says_what_to_do(void **state
 	assert_non_null(strstr(e.text, "kernel.perf_event_paranoid=0"));
 }
 
+static void administration_is_kept_only_where_events_ask_for_it(void **state)
+{
+	const uint64_t admin = UINT64_C(1) << 21, perfmon = UINT64_C(1) << 38;
+
+	(void)state;
+	for (int64_t paranoid = -1; paranoid <= 4; paranoid++) {
+		uint64_t caps = privilege_observer_caps(paranoid);
+
+		assert_int_equal((caps & admin) != 0, paranoid >= 3);
+		assert_true(caps & perfmon);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_level_of_paranoia_forbids_more),
 		cmocka_unit_test(the_capability_allows_all_and_a_refusal_says_what_to_do),
+		cmocka_unit_test(administration_is_kept_only_where_events_ask_for_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
