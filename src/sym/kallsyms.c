@@ -24,6 +24,7 @@ struct kallsyms {
 	struct intern *modules; /* id 0: the kernel */
 	VEC(struct symtab *) tables;
 	uint64_t stext, etext;
+	uint64_t last; /* address of the kernel's last function */
 	bool has_address;
 };
 
@@ -95,6 +96,8 @@ static void parse_line(struct kallsyms *k, char *s)
 		return;
 	if (line.address)
 		k->has_address = true;
+	if (!line.module && line.address > k->last)
+		k->last = line.address;
 	if (!line.module && strcmp(name, "_stext") == 0)
 		k->stext = line.address;
 	if (!line.module && strcmp(name, "_etext") == 0)
@@ -134,6 +137,12 @@ bool kallsyms_is_hidden(const struct kallsyms *k)
 uint64_t kallsyms_stext(const struct kallsyms *k)
 {
 	return k->stext;
+}
+
+uint64_t kallsyms_end(const struct kallsyms *k)
+{
+	return k->last < UINT64_MAX - LAST_SIZE_MAX ? k->last + LAST_SIZE_MAX
+						    : UINT64_MAX;
 }
 
 static bool ends_with(const char *name, const char *end)

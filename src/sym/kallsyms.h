@@ -27,6 +27,8 @@ void kallsyms_freep(struct kallsyms **k);
 bool kallsyms_is_hidden(const struct kallsyms *k);
 /* Address of _stext, or 0. */
 uint64_t kallsyms_stext(const struct kallsyms *k);
+/* Behind the kernel's own code: what is there, or before it, was loaded into it. */
+uint64_t kallsyms_end(const struct kallsyms *k);
 /* "__entry_text_end": no function, but where one ends. */
 bool kallsyms_is_end(const char *name);
 /* The functions of a module ("ext4"), or of the kernel itself (NULL); borrowed. */

@@ -159,19 +159,41 @@ static uint32_t enter(struct image *im, const struct symtab_symbol *symbol)
 				  });
 }
 
+/* In the kernel's image, but not of its own code, nor of a module, which is an image
+ * itself: BPF programs and the ways into them.  They come and go, and kallsyms does not
+ * tell where one ends, so that each of their names might be that of a neighbour. */
+static bool is_loaded(const struct image *im, const struct state *s, uint64_t address)
+{
+	return im->ref.kind == SYM_KERNEL && s->base &&
+	       (address < s->base || address >= kallsyms_end(s->kallsyms));
+}
+
+static uint32_t enter_loaded(struct image *im)
+{
+	return function_table_add(im->functions, &(struct function_key){
+							 .image = im->id,
+							 .linkage = "[bpf]",
+						 });
+}
+
+static struct image_place resolve_one(struct image *im, uint64_t address)
+{
+	const struct state *s = im->state;
+	const struct symtab_symbol *symbol =
+		s->table ? symtab_find(s->table, address) : NULL;
+
+	if (symbol && !kallsyms_is_end(symbol->name))
+		return image_plain_place(im, enter(im, symbol));
+	if (s->table && is_loaded(im, s, address))
+		return image_plain_place(im, enter_loaded(im));
+	return (struct image_place){ 0 };
+}
+
 static void kernel_resolve(struct image *im, const uint64_t *addresses, size_t n,
 			   struct image_place *ret)
 {
-	const struct state *s = im->state;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct symtab_symbol *symbol =
-			s->table ? symtab_find(s->table, addresses[i]) : NULL;
-
-		ret[i] = symbol && !kallsyms_is_end(symbol->name)
-				 ? image_plain_place(im, enter(im, symbol))
-				 : (struct image_place){ 0 };
-	}
+	for (size_t i = 0; i < n; i++)
+		ret[i] = resolve_one(im, addresses[i]);
 }
 
 static void kernel_enter_functions(struct image *im, const char *text)

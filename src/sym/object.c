@@ -537,6 +537,20 @@ bool object_to_address(const struct object *o, uint64_t offset, uint64_t *ret)
 	return false;
 }
 
+bool object_to_offset(const struct object *o, uint64_t address, uint64_t *ret)
+{
+	for (size_t i = 0; i < o->n_segments; i++) {
+		const struct object_segment *s = &o->segments[i];
+
+		if (s->is_load && address >= s->address &&
+		    address - s->address < s->file_size) {
+			*ret = address - s->address + s->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A file of symbols says where code is, and has none. */
 static bool is_left_out(const struct object *o, uint64_t address)
 {

@@ -68,6 +68,8 @@ struct object_bytes object_named(struct object *o, const char *name);
 
 /* File offset to link-time address by the loadable segments. */
 bool object_to_address(const struct object *o, uint64_t offset, uint64_t *ret);
+/* And the other way round, of what the file has. */
+bool object_to_offset(const struct object *o, uint64_t address, uint64_t *ret);
 /* Appends up to size bytes of memory at a link-time address; how many there were. */
 size_t object_read(struct object *o, uint64_t address, size_t size, struct buf *ret);
 /* Where a program begins; false when it is a library, whose entry means nothing. */

@@ -34,6 +34,7 @@ static void functions_reach_to_the_next_one(void **state)
 
 	(void)state;
 	assert_int_equal(kallsyms_stext(k), 0xffffffff81000000);
+	assert_int_equal(kallsyms_end(k), 0xffffffff81010400);
 	assert_string_equal(symtab_find(kernel, 0xffffffff81000000)->name, "startup");
 	assert_string_equal(symtab_find(kernel, 0xffffffff810000ff)->name, "startup");
 	assert_string_equal(symtab_find(kernel, 0xffffffff81000150)->name, "public_name");
