@@ -28,6 +28,10 @@ struct abi {
 	/* Registers whose save slots a compact row can hold; [0] the return address,
 	 * [1] the frame pointer. */
 	uint8_t saves[ABI_N_SAVES];
+	/* The register that hands an exception to its handler, if rows tell that it is
+	 * saved (landing.h): at CFA_ROW_EXTRA, in the place of saves[] that is
+	 * ABI_NO_REG. */
+	uint8_t landing;
 	/* Significant bits of a code address: pointer authentication uses the others. */
 	uint64_t pc_mask;
 	/* In a signal trampoline: sp + this is the ucontext_t. */
@@ -47,6 +51,7 @@ static const struct abi abi_x86_64 = {
 	.red_zone = 128,
 	.callee_saved = 1u << 3 | 1u << 6 | 0xfu << 12,
 	.saves = { 16, 6, 3, 12, 13, 14, 15, ABI_NO_REG },
+	.landing = 0, /* rax */
 	.pc_mask = ~UINT64_C(0),
 	.context = { 144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88,
 		     96, 168 },
@@ -67,6 +72,7 @@ static const struct abi abi_aarch64 = {
 	.has_link_register = true,
 	.callee_saved = UINT64_C(0x7ff) << 19, /* x19-x29 */
 	.saves = { 30, 29, 19, 20, 21, 22, 23, 24 },
+	.landing = ABI_NO_REG,
 	.pc_mask = (UINT64_C(1) << 48) - 1,
 	.trampoline_context = 128, /* behind siginfo_t */
 	.context = { ABI_X(0),	ABI_X(1),  ABI_X(2),  ABI_X(3),	 ABI_X(4),  ABI_X(5),

@@ -52,6 +52,17 @@ static bool pack_rule(const struct cfa_rule *rule, int64_t bias, int8_t *ret)
 	}
 }
 
+/* Does the function hand over exceptions? */
+static void note_landing(const struct abi *abi, const struct cfa_rules *rules,
+			 struct cfa_row *row)
+{
+	const struct cfa_rule *rule = &rules->reg[abi->landing];
+	int8_t save;
+
+	if (rule->kind == CFA_AT && pack_save(rule->value, &save))
+		row->save[CFA_ROW_EXTRA] = save;
+}
+
 static struct cfa_row pack_register(const struct abi *abi, const struct cfa_rules *rules)
 {
 	/* Large aarch64 frames save near sp, not near the CFA. */
@@ -64,14 +75,20 @@ static struct cfa_row pack_register(const struct abi *abi, const struct cfa_rule
 		unsigned reg = abi->saves[i];
 
 		row.save[i] = CFA_ROW_SAME;
-		if (reg == ABI_NO_REG)
+		if (reg == ABI_NO_REG ||
+		    (i == 0 && rules->reg[reg].kind == CFA_REGISTER && !from_base))
 			continue;
 		if (!pack_rule(&rules->reg[reg], from_base ? rules->cfa.value : 0,
 			       &row.save[i]))
 			return complex_row;
 	}
-	if (!abi->has_link_register && row.save[0] == CFA_ROW_SAME)
+	if (abi->landing != ABI_NO_REG)
+		note_landing(abi, rules, &row);
+	if (!cfa_row_returns_by_register(abi, &row))
+		return row;
+	if (rules->reg[abi->ra].kind != CFA_REGISTER)
 		return complex_row; /* nobody said where the return address is */
+	row.save[CFA_ROW_EXTRA] = (int8_t)rules->reg[abi->ra].reg;
 	return row;
 }
 

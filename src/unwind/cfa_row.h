@@ -31,6 +31,9 @@ enum cfa_row_kind {
 #define CFA_ROW_SAME	 127 /* save[]: the register was not touched */
 #define CFA_ROW_LOST	 126 /* save[]: the register cannot be recovered */
 #define CFA_ROW_SAVE_MAX 125
+/* In save[], x86-64: where a frame that may land elsewhere has abi.landing; or, where
+ * save[0] is CFA_ROW_SAME, the number of the register with the return address. */
+#define CFA_ROW_EXTRA 7
 
 struct cfa_row {
 	uint32_t pc; /* in tables: offset of the first byte it covers; else 0 */
@@ -47,6 +50,13 @@ static inline bool cfa_row_is_same(const struct cfa_row *a, const struct cfa_row
 {
 	return memcmp((const char *)a + sizeof(a->pc), (const char *)b + sizeof(b->pc),
 		      sizeof(*a) - sizeof(a->pc)) == 0;
+}
+
+/* Is the return address in a register that is not the link register? */
+static inline bool cfa_row_returns_by_register(const struct abi *abi,
+					       const struct cfa_row *row)
+{
+	return !abi->has_link_register && row->save[0] == CFA_ROW_SAME;
 }
 
 /* Compile the rules of an FDE (they may refer to expressions in s). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/local.h"
 
+#include "unwind/landing.h"
 #include "unwind/last_stack.h"
 #include "unwind/local_guard.h"
 #include "unwind/local_modules.h"
@@ -41,6 +42,7 @@ struct walk {
 	struct stack_memory memory;
 	struct local_guard guard;
 	struct step step;
+	struct landing landing;
 	uintptr_t *pcs;
 	uint8_t *exact;
 	size_t n, max;
@@ -284,6 +286,11 @@ static inline enum step_result use_last(struct walk *w)
 	return STEP_RETURN;
 }
 
+static void forget_last(struct last_stack *l)
+{
+	l->n = l->n_fresh = l->n_unchanged = 0;
+}
+
 /* The stack as walked is what the next walk is compared with. */
 static void keep_last(struct walk *w, enum step_result rc)
 {
@@ -292,7 +299,7 @@ static void keep_last(struct walk *w, enum step_result rc)
 	if (rc == STEP_STOP && w->step.stop != UNWIND_LIMIT)
 		last_stack_commit(l, 0, !w->is_plain && w->step.stop == UNWIND_END);
 	else
-		l->n = l->n_fresh = l->n_unchanged = 0;
+		forget_last(l);
 }
 
 static inline enum step_result step(struct walk *w)
@@ -321,18 +328,19 @@ static inline bool arrive(struct walk *w, enum step_result rc)
 	return false;
 }
 
-static enum step_result walk(struct walk *w)
+/* From the frame that the walk stands on to where it ends. */
+static inline enum step_result walk_on(struct walk *w, bool use_cache)
 {
-	bool use_cache = w->cache && w->is_owner && !w->is_full;
 	enum step_result rc;
 
-	w->cursor = use_cache ? last_stack_begin(&w->cache->last) : 0;
 	look_up(w);
 	emit(w, w->regs.r[abi->pc]);
 	for (;;) {
 		rc = step(w);
 		if (rc != STEP_RETURN && rc != STEP_SIGNAL)
 			break;
+		if (w->has_module && landing_is_possible(abi, &w->row))
+			landing_note(&w->landing, w->n, &w->regs);
 		if (!arrive(w, rc)) {
 			w->is_plain = true; /* not by the rule of the last frame */
 			rc = STEP_STOP;
@@ -348,6 +356,27 @@ static enum step_result walk(struct walk *w)
 	if (use_cache)
 		keep_last(w, rc);
 	return rc;
+}
+
+static enum step_result walk(struct walk *w)
+{
+	bool use_cache = w->cache && w->is_owner && !w->is_full;
+	enum step_result rc;
+	size_t back;
+
+	w->landing.n = 0;
+	w->cursor = use_cache ? last_stack_begin(&w->cache->last) : 0;
+	rc = walk_on(w, use_cache);
+	if (__builtin_expect(rc != STEP_STOP || !w->landing.n, 1))
+		return rc;
+	back = landing_back(&w->landing, abi, w->step.stop, &w->memory, &w->regs);
+	if (!back)
+		return rc;
+	w->n = back;
+	w->is_exact = false;
+	if (use_cache)
+		forget_last(&w->cache->last);
+	return walk_on(w, false);
 }
 
 static void regs_from_context(struct walk *w, const void *ucontext)

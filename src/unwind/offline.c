@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/offline.h"
 
+#include "unwind/landing.h"
 #include "unwind/no_table.h"
 #include "unwind/step.h"
 #include "unwind/unwind_image.h"
@@ -15,6 +16,8 @@ struct walk {
 	void *find_ctx;
 	struct unwind_regs regs;
 	struct step step;
+	struct landing landing;
+	bool may_land; /* the frame that the last step left */
 	bool is_exact; /* pc is an interrupted instruction */
 	bool is_full;  /* carries all registers */
 };
@@ -102,12 +105,14 @@ step(struct walk *w, const struct unwind_map *map, const struct abi *abi)
 	struct unwind_image *image = map->image;
 	uint64_t vaddr;
 
+	w->may_land = false;
 	if (!image || unwind_image_arch(image) != abi->arch ||
 	    !unwind_image_vaddr(image, map, w->regs.r[abi->pc] - !w->is_exact, &vaddr))
 		return step_unknown(w, map);
 
 	const struct cfa_row *row = unwind_image_row(image, vaddr);
 
+	w->may_land = landing_is_possible(abi, row);
 	if (__builtin_expect(step_is_simple(row) && !w->is_full, 1))
 		return step_row(abi, row, &w->regs, w->memory, &w->step);
 	switch (row->kind) {
@@ -155,6 +160,8 @@ walk_on(struct walk *w, const struct abi *abi, struct unwind_frame *frames, size
 		rc = *ret_rc = step(w, map, abi);
 		if (rc != STEP_RETURN && rc != STEP_SIGNAL)
 			return n;
+		if (w->may_land)
+			landing_note(&w->landing, n, &w->regs);
 		*ret_rc = STEP_STOP;
 		w->is_exact = rc == STEP_SIGNAL;
 		pc = w->regs.r[abi->pc];
@@ -178,9 +185,18 @@ walk_on(struct walk *w, const struct abi *abi, struct unwind_frame *frames, size
 static size_t walk(struct walk *w, struct unwind_frame *frames, size_t max,
 		   enum step_result *ret_rc)
 {
+	size_t n, back;
+
 	if (w->abi->arch == UNWIND_AARCH64)
 		return walk_on(w, &abi_aarch64, frames, max, ret_rc);
-	return walk_on(w, &abi_x86_64, frames, max, ret_rc);
+	n = walk_on(w, &abi_x86_64, frames, max, ret_rc);
+	if (*ret_rc != STEP_STOP)
+		return n;
+	back = landing_back(&w->landing, w->abi, w->step.stop, w->memory, &w->regs);
+	if (!back)
+		return n;
+	w->is_exact = false;
+	return back + walk_on(w, &abi_x86_64, frames + back, max - back, ret_rc);
 }
 
 size_t unwind_offline(const struct unwind_regs *regs, const struct unwind_memory *memory,

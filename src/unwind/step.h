@@ -97,6 +97,8 @@ step_row(const struct abi *abi, const struct cfa_row *row, struct unwind_regs *g
 
 	if (__builtin_expect(rc != STEP_RETURN, 0))
 		return rc;
+	if (__builtin_expect(cfa_row_returns_by_register(abi, row), 0))
+		return STEP_NEEDS_ALL;
 	/* only a leaf that has not touched its stack may leave sp where it was */
 	if (__builtin_expect(cfa <= sp, 0) &&
 	    (cfa < sp || !abi->has_link_register || row->save[0] != CFA_ROW_SAME))

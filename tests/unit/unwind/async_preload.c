@@ -22,17 +22,20 @@
 #include "oracle.h"
 #include "self_maps.h"
 #include "unwind/local.h"
+#include "unwind/step.h"
 #include "unwind/unwind_image.h"
 
 #define MAX_NOTES 12
 #define N_SAMPLES 64
+/* The longest instruction that step_is_call() tells. */
+#define CALL_BYTES 7
 
 enum verdict {
 	EQUAL,
 	EARLY,	/* we stop where libunwind goes on */
 	LONGER, /* libunwind stops where we go on */
 	WRONG,	/* a different frame */
-	ASTRAY, /* libunwind goes on to what is no code: the stack is being rewritten */
+	ASTRAY, /* libunwind goes on to where nothing returns: the stack is rewritten */
 	GUESS,	/* libunwind follows rbp out of code that has no table */
 	N_VERDICTS
 };
@@ -81,6 +84,18 @@ static bool has_rule(uint64_t pc, bool is_return)
 	       unwind_image_find(map->image, vaddr, &found);
 }
 
+/* Is it in code, behind a call?  A handler's address, which is written over a return
+ * address before the stack is given up, is code, but nothing that was called returns to
+ * it. */
+static bool is_return(uint64_t pc)
+{
+	const struct unwind_map *map = self_maps_find(&maps, pc);
+
+	return map && pc - map->start >= CALL_BYTES &&
+	       step_is_call(abi_of(UNWIND_X86_64), (const uint8_t *)(uintptr_t)pc,
+			    CALL_BYTES);
+}
+
 static void judge(struct walker *w, const uint64_t *own, size_t n, const uint64_t *theirs,
 		  size_t m, enum unwind_stop stop)
 {
@@ -90,7 +105,7 @@ static void judge(struct walker *w, const uint64_t *own, size_t n, const uint64_
 	while (k < n && k < m && own[k] == theirs[k])
 		k++;
 	verdict = k == n && k == m ? EQUAL : k == n ? EARLY : k == m ? LONGER : WRONG;
-	if (k < m && !self_maps_find(&maps, theirs[k]))
+	if (k && k < m && !is_return(theirs[k]))
 		verdict = ASTRAY;
 	if (verdict == WRONG && k && !has_rule(own[k - 1], k > 1))
 		verdict = GUESS;
