@@ -55,45 +55,23 @@ static int open_new(const char *path, struct err *e)
 	return fd;
 }
 
-static int write_all(struct block_sink *s, const void *data, size_t size, struct err *e)
+static int begin(struct block_sink *s, struct err *e)
 {
-	const uint8_t *p = data;
-	size_t done = 0;
+	uint8_t head[FORMAT_HEADER_BYTES];
 
-	while (done < size) {
-		ssize_t n =
-			pwrite(s->fd, p + done, size - done, (off_t)(s->offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			if (n == 0)
-				errno = ENOSPC;
-
-			int rc = err_os(e, "cannot write '%s'", s->path);
-
-			if (ftruncate(s->fd, (off_t)s->offset) != 0)
-				return rc; /* the reader drops half a block, too */
-			return rc;
-		}
-		done += (size_t)n;
-	}
-	s->offset += size;
-	return 0;
+	format_header_encode(head);
+	return growing_file_append(&s->file, head, sizeof(head), e);
 }
 
 int block_sink_create(struct block_sink *s, const char *path, struct err *e)
 {
-	uint8_t head[FORMAT_HEADER_BYTES];
-	int fd = open_new(path, e);
+	int fd = open_new(path, e), rc;
 
 	if (fd < 0)
 		return fd;
-	*s = (struct block_sink){ .fd = fd, .path = xstrdup(path) };
-	format_header_encode(head);
-
-	int rc = write_all(s, head, sizeof(head), e);
-
+	*s = (struct block_sink){ 0 };
+	growing_file_init(&s->file, path, fd, 0);
+	rc = begin(s, e);
 	if (rc < 0) {
 		unlink(path);
 		block_sink_fini(s);
@@ -101,23 +79,32 @@ int block_sink_create(struct block_sink *s, const char *path, struct err *e)
 	return rc;
 }
 
+void block_sink_create_patient(struct block_sink *s, const char *path)
+{
+	*s = (struct block_sink){ 0 };
+	growing_file_init_patient(&s->file, path);
+	/* It waits, if it cannot be written. */
+	if (begin(s, NULL) == 0)
+		(void)!growing_file_settle(&s->file, NULL);
+}
+
 int block_sink_continue(struct block_sink *s, const char *path,
 			const struct format_entry *blocks, size_t n, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
+	uint64_t end = FORMAT_HEADER_BYTES;
 
 	if (fd < 0)
 		return err_os(e, "cannot open '%s' for writing", path);
-	*s = (struct block_sink){ .fd = fd,
-				  .path = xstrdup(path),
-				  .offset = FORMAT_HEADER_BYTES };
+	if (n)
+		end = blocks[n - 1].offset + BLOCK_HEADER_BYTES +
+		      blocks[n - 1].stored_size;
+	*s = (struct block_sink){ 0 };
+	growing_file_init(&s->file, path, fd, end);
 	vec_reserve(&s->entries, n);
 	for (size_t i = 0; i < n; i++)
 		*vec_push(&s->entries) = blocks[i];
-	if (n)
-		s->offset = blocks[n - 1].offset + BLOCK_HEADER_BYTES +
-			    blocks[n - 1].stored_size;
-	if (ftruncate(fd, (off_t)s->offset) == 0)
+	if (ftruncate(fd, (off_t)end) == 0)
 		return 0;
 
 	int rc = err_os(e, "cannot write '%s'", path);
@@ -128,24 +115,21 @@ int block_sink_continue(struct block_sink *s, const char *path,
 
 void block_sink_fini(struct block_sink *s)
 {
-	if (!s->path)
-		return;
-	closep(&s->fd);
-	free(s->path);
+	growing_file_fini(&s->file);
 	buf_fini(&s->out);
 	squeeze_fini(&s->squeeze);
 	vec_fini(&s->entries);
-	*s = (struct block_sink){ .fd = -1 };
+	*s = (struct block_sink){ 0 };
 }
 
 static int append(struct block_sink *s, const struct block_header *h, const void *payload,
 		  struct err *e)
 {
 	buf_clear(&s->out);
-	block_header_encode(h, s->offset, buf_reserve(&s->out, BLOCK_HEADER_BYTES));
+	block_header_encode(h, s->file.offset, buf_reserve(&s->out, BLOCK_HEADER_BYTES));
 	s->out.size += BLOCK_HEADER_BYTES;
 	buf_add(&s->out, payload, h->stored_size);
-	return write_all(s, s->out.data, s->out.size, e);
+	return growing_file_append(&s->file, s->out.data, s->out.size, e);
 }
 
 int block_sink_append(struct block_sink *s, enum format_kind kind,
@@ -167,7 +151,7 @@ int block_sink_append(struct block_sink *s, enum format_kind kind,
 	h.payload_crc = crc32c(0, stored->data, stored->size);
 
 	struct format_entry entry = {
-		.offset = s->offset,
+		.offset = s->file.offset,
 		.stored_size = h.stored_size,
 		.kind = kind,
 	};
@@ -206,7 +190,7 @@ int block_sink_finish(struct block_sink *s, struct err *e)
 {
 	own(buf_fini) struct buf index = { 0 };
 	own(buf_fini) struct buf end = { 0 };
-	uint64_t index_off = s->offset;
+	uint64_t index_off = s->file.offset;
 
 	vec_each(b, &s->entries)
 		encode_entry(&index, b);
@@ -220,13 +204,4 @@ int block_sink_finish(struct block_sink *s, struct err *e)
 	}
 	buf_u64le(&end, index_off);
 	return block_sink_append(s, FORMAT_END, &end, NULL, true, e);
-}
-
-int block_sink_close(struct block_sink *s, struct err *e)
-{
-	int fd = steal_fd(&s->fd);
-
-	if (fd >= 0 && close(fd) != 0)
-		return err_os(e, "cannot write '%s'", s->path);
-	return 0;
 }

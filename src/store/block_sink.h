@@ -17,12 +17,11 @@
 #include "base/own.h"
 #include "base/vec.h"
 #include "store/format.h"
+#include "store/growing_file.h"
 #include "store/squeeze.h"
 
 struct block_sink {
-	int fd;
-	uint64_t offset; /* end of the last whole block */
-	char *path;
+	struct growing_file file;
 	struct buf out;
 	struct squeeze squeeze;
 	VEC(struct format_entry) entries;
@@ -31,6 +30,8 @@ struct block_sink {
 /* A new file of mode 0600 with its header.  What exists is replaced only when it is a
  * recording or empty. */
 must_use int block_sink_create(struct block_sink *s, const char *path, struct err *e);
+/* The same of a patient file (growing_file.h): it does not fail, and replaces nothing. */
+void block_sink_create_patient(struct block_sink *s, const char *path);
 /* Goes on behind the last of these blocks; what is behind it is cut off. */
 must_use int block_sink_continue(struct block_sink *s, const char *path,
 				 const struct format_entry *blocks, size_t n,
@@ -43,7 +44,5 @@ must_use int block_sink_append(struct block_sink *s, enum format_kind kind,
 			       struct err *e);
 /* The closing index and the end block. */
 must_use int block_sink_finish(struct block_sink *s, struct err *e);
-/* Closes the descriptor: some file systems report a failed write only here. */
-must_use int block_sink_close(struct block_sink *s, struct err *e);
 
 #endif

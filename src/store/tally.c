@@ -336,7 +336,7 @@ uint64_t tally_row_weight(const struct tally *t, uint32_t row)
 
 /* Numbers of which several do not add up. */
 static const char *const largest_facts[] = {
-	"max-rss",	"requested-period", "timer-tick",
+	"max-rss",	"requested-period", "requested-rate",	   "timer-tick",
 	"shallow-cpus", "exit-status",	    "kernel-not-observed",
 };
 

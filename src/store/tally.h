@@ -64,9 +64,10 @@ void tally_clear(struct tally *t);
 
 struct tally_fold {
 	bool processes; /* by command, executable and cgroup, not by pid */
-	bool threads;	/* by name, not by tid */
-	bool cpus;	/* all together */
-	bool origin;	/* processes say their host and epoch: several are merged */
+	const struct path_choice *chosen; /* but for those of these executables */
+	bool threads;			  /* by name, not by tid */
+	bool cpus;			  /* all together */
+	bool origin; /* processes say their host and epoch: several are merged */
 	/* Only these, or NULL: all. */
 	const bool *images; /* by id: samples whose innermost frame is in one */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path_choice.h"
 #include "store/recording.h"
 #include "store/tally_data.h"
 
@@ -91,6 +92,12 @@ static const char *info(const struct recording *r, const char *key)
 	return value ? value : "";
 }
 
+static bool is_chosen(const struct adding *a, const struct model_process *p)
+{
+	return a->fold.chosen &&
+	       path_choice_has(a->fold.chosen, recording_string(a->r, p->exe));
+}
+
 static void add_processes(struct adding *a)
 {
 	uint32_t n = recording_n_processes(a->r);
@@ -110,7 +117,7 @@ static void add_processes(struct adding *a)
 			p.host = tally_string(a->t, info(a->r, "host"));
 		if (a->fold.origin && !p.epoch)
 			p.epoch = tally_string(a->t, info(a->r, "epoch"));
-		if (a->fold.processes)
+		if (a->fold.processes && !is_chosen(a, recording_process(a->r, i)))
 			fold_process(&p);
 		a->to.process[i] = tally_process(a->t, &p);
 	}

@@ -15,9 +15,9 @@ static int set_owner(struct writer *w, struct err *e)
 {
 	const struct writer_options *o = &w->options;
 
-	if (!o->has_owner || fchown(w->sink.fd, o->uid, o->gid) == 0)
+	if (!o->has_owner || fchown(w->sink.file.fd, o->uid, o->gid) == 0)
 		return 0;
-	return err_os(e, "cannot give '%s' to user %u", w->sink.path, o->uid);
+	return err_os(e, "cannot give '%s' to user %u", w->sink.file.path, o->uid);
 }
 
 struct writer *writer_new(const struct writer_options *options)
@@ -40,8 +40,12 @@ int writer_create(const char *path, const struct writer_options *options,
 		  struct writer **ret, struct err *e)
 {
 	own(writer_freep) struct writer *w = writer_new(options);
-	int rc = block_sink_create(&w->sink, path, e);
+	int rc = 0;
 
+	if (w->options.is_patient)
+		block_sink_create_patient(&w->sink, path);
+	else
+		rc = block_sink_create(&w->sink, path, e);
 	if (rc < 0)
 		return rc;
 	w->sink.squeeze.level = w->options.level;
@@ -104,10 +108,9 @@ static void state_losses(struct writer *w)
 	}
 }
 
-int writer_close(struct writer *w, struct err *e)
+static int finish(struct writer *w, struct err *e)
 {
-	own(writer_freep) unused struct writer *owned = w;
-	int rc = writer_flush(w, e);
+	int rc = writer_flush_blocks(w, e);
 
 	/* Even after a failure: a disk too full for data may have room for the loss. */
 	state_losses(w);
@@ -115,9 +118,27 @@ int writer_close(struct writer *w, struct err *e)
 		return w->failure.code;
 	if (block_sink_finish(&w->sink, rc < 0 ? NULL : e) < 0)
 		return rc < 0 ? rc : ERR_OS;
-	if (rc < 0)
-		return rc;
-	return block_sink_close(&w->sink, e);
+	return rc;
+}
+
+int writer_finish(struct writer *w, struct growing_file *ret, struct err *e)
+{
+	int rc = finish(w, e);
+
+	*ret = w->sink.file;
+	w->sink.file = (struct growing_file){ .fd = -1 };
+	writer_free(w);
+	return rc;
+}
+
+int writer_close(struct writer *w, struct err *e)
+{
+	own(growing_file_fini) struct growing_file file = { .fd = -1 };
+	int rc = writer_finish(w, &file, e);
+
+	if (rc == 0)
+		rc = growing_file_settle(&file, e);
+	return rc < 0 ? rc : growing_file_close(&file, e);
 }
 
 /* Dictionaries. */
@@ -315,10 +336,10 @@ int writer_blob(struct writer *w, const struct model_blob *blob, const void *dat
 	if (w->has_failed)
 		return writer_failure(w, e);
 	if (w->is_full ||
-	    (max && w->sink.offset + blob->size_bytes + WRITER_CLOSING_BYTES > max))
+	    (max && w->sink.file.offset + blob->size_bytes + WRITER_CLOSING_BYTES > max))
 		return err_set(e, ERR_LIMIT,
 			       "'%s' reached its largest size: a file is not kept in it",
-			       w->sink.path);
+			       w->sink.file.path);
 
 	uint32_t id = record_list_add(&w->lists[FORMAT_BLOBS], blob);
 	int rc = writer_append_explanations(w, e);
@@ -333,7 +354,12 @@ const struct err *writer_failed(const struct writer *w)
 
 uint64_t writer_bytes(const struct writer *w)
 {
-	return w->sink.offset;
+	return w->sink.file.offset;
+}
+
+uint64_t writer_waiting_bytes(const struct writer *w)
+{
+	return growing_file_waiting(&w->sink.file);
 }
 
 uint64_t writer_lost_samples(const struct writer *w)

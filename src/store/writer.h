@@ -16,6 +16,7 @@
 #include "base/own.h"
 #include "store/model.h"
 
+struct growing_file;
 struct writer;
 
 struct writer_options {
@@ -23,6 +24,9 @@ struct writer_options {
 	bool no_time;	    /* aggregate samples that differ only in time */
 	uint32_t uid, gid;  /* owner of the file */
 	bool has_owner;
+	/* What cannot be written waits in memory, and nothing is lost for that: see
+	 * writer_flush() and writer_finish().  A file that is there is not replaced. */
+	bool is_patient;
 	int level; /* of zstd; 0: fast */
 };
 
@@ -35,6 +39,8 @@ must_use int writer_create(const char *path, const struct writer_options *option
 must_use int writer_continue(const char *path, struct writer **ret, struct err *e);
 /* Flush, write the index and close.  Frees the writer also on failure. */
 must_use int writer_close(struct writer *w, struct err *e);
+/* The same, but that it is not closed: what waits of a patient one is to be settled. */
+must_use int writer_finish(struct writer *w, struct growing_file *ret, struct err *e);
 void writer_free(struct writer *w); /* drop without the final flush */
 void writer_freep(struct writer **w);
 
@@ -72,13 +78,15 @@ void writer_info(struct writer *w, const char *key, const char *value);
 must_use int writer_blob(struct writer *w, const struct model_blob *blob,
 			 const void *data, struct err *e);
 
-/* All that was taken so far becomes whole blocks on disk (not fsynced). */
+/* All that was taken so far becomes whole blocks on disk (not fsynced).  What waits of a
+ * patient one is tried again; a failure means that something waits on. */
 must_use int writer_flush(struct writer *w, struct err *e);
 /* Flush when the batch is large or was begun more than a second ago. */
 must_use int writer_tick(struct writer *w, uint64_t now_ns, struct err *e);
 /* The first failure, or NULL. */
 const struct err *writer_failed(const struct writer *w);
-uint64_t writer_bytes(const struct writer *w);
+uint64_t writer_bytes(const struct writer *w); /* what waits included */
+uint64_t writer_waiting_bytes(const struct writer *w);
 uint64_t writer_lost_samples(const struct writer *w);
 
 #endif

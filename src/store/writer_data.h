@@ -65,6 +65,8 @@ must_use int writer_append_stacks(struct writer *w, const struct model_stack *ro
 must_use int writer_append_samples(struct writer *w, struct err *e); /* the batch */
 /* What is small and explains the rest: also written when there is no room for data. */
 must_use int writer_append_explanations(struct writer *w, struct err *e);
+/* All that was taken so far as blocks, which may wait. */
+must_use int writer_flush_blocks(struct writer *w, struct err *e);
 /* The failure that was kept, as a result. */
 int writer_failure(const struct writer *w, struct err *e);
 

@@ -122,7 +122,7 @@ static int append_data_block(struct writer *w, enum format_kind kind,
 {
 	const uint64_t max = w->options.max_bytes;
 
-	if (max && w->sink.offset + w->payload.size + WRITER_CLOSING_BYTES > max)
+	if (max && w->sink.file.offset + w->payload.size + WRITER_CLOSING_BYTES > max)
 		w->is_full = true;
 	return w->is_full ? 0 : writer_append(w, kind, summary, true, e);
 }
@@ -274,7 +274,7 @@ int writer_failure(const struct writer *w, struct err *e)
 	return w->failure.code;
 }
 
-int writer_flush(struct writer *w, struct err *e)
+int writer_flush_blocks(struct writer *w, struct err *e)
 {
 	int rc = w->has_failed ? writer_failure(w, e) : writer_append_explanations(w, e);
 
@@ -285,6 +285,13 @@ int writer_flush(struct writer *w, struct err *e)
 	if (rc < 0 || w->is_full)
 		drop_data(w);
 	return rc;
+}
+
+int writer_flush(struct writer *w, struct err *e)
+{
+	int rc = writer_flush_blocks(w, e);
+
+	return rc < 0 ? rc : growing_file_settle(&w->sink.file, e);
 }
 
 static bool has_batch(const struct writer *w)

@@ -18,15 +18,17 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "host/clock.h"
 #include "numbered_tally.h"
 #include "scratch_directory.h"
 #include "store/database_writer.h"
 
-#define PATIENCE_KILLS	2000
-#define DEFAULT_KILLS	40
-#define MAX_NUMBER	(1u << 20)
-#define PER_EPOCH	64
-#define LONGEST_LIFE_US 60000
+#define DEFAULT_KILLS 40
+#define MAX_NUMBER    (1u << 20)
+#define PER_EPOCH     64
+#define LIFE_SEGMENTS 8 /* a long life, in times that the first segment took */
+#define MIN_LIFE_NS   60000000
+#define MAX_LIFE_NS   1000000000
 
 /* What the processes tell each other. */
 struct shared {
@@ -111,24 +113,66 @@ static void read_on(struct shared *s, const uint8_t *torn)
 		check(look_once(s, n, torn, &e), &e);
 }
 
-static void live_and_die(struct shared *s, uint8_t *torn, unsigned seed)
+static pid_t writer_start(struct shared *s)
 {
-	const struct timespec life = {
-		.tv_nsec = (long)(hash_u64(seed) % LONGEST_LIFE_US) * 1000,
-	};
 	pid_t pid = fork();
-	int status = 0;
 
 	if (pid == 0) {
 		write_on(s);
 		_exit(0);
 	}
-	nanosleep(&life, NULL);
+	return pid;
+}
+
+static void writer_kill(struct shared *s, uint8_t *torn, pid_t pid)
+{
+	int status = 0;
+
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (!WIFSIGNALED(status))
 		fail_msg("the writer ended by itself: %d", status);
 	torn[s->n_begun] += s->n_begun != s->n_done;
+}
+
+static void wait_for(const uint32_t *what, pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	while (!__atomic_load_n(what, __ATOMIC_SEQ_CST) &&
+	       waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == 0)
+		usleep(1000);
+}
+
+/* A first life lasts to the first segment, and is what the others are measured by: an
+ * emulated processor or a slow disk takes a hundred times as long as a fast one.
+ */
+static uint64_t long_life(struct shared *s, uint8_t *torn)
+{
+	uint64_t start = clock_monotonic_ns();
+	pid_t pid = writer_start(s);
+
+	wait_for(&s->n_done, pid);
+	writer_kill(s, torn, pid);
+
+	uint64_t life_ns = LIFE_SEGMENTS * (clock_monotonic_ns() - start);
+
+	return life_ns < MIN_LIFE_NS   ? MIN_LIFE_NS
+	       : life_ns < MAX_LIFE_NS ? life_ns
+				       : MAX_LIFE_NS;
+}
+
+static void live_and_die(struct shared *s, uint8_t *torn, uint64_t life_ns)
+{
+	const struct timespec life = {
+		.tv_sec = (time_t)(life_ns / 1000000000),
+		.tv_nsec = (long)(life_ns % 1000000000),
+	};
+	pid_t pid = writer_start(s);
+
+	nanosleep(&life, NULL);
+	writer_kill(s, torn, pid);
 }
 
 static void kills_lose_nothing_and_count_nothing_twice(void **state)
@@ -150,12 +194,13 @@ static void kills_lose_nothing_and_count_nothing_twice(void **state)
 		read_on(s, torn);
 		_exit(0);
 	}
-	/* A loaded machine may not come to a segment, or a look, in so many lives. */
-	for (unsigned i = 0; (i < n_kills || ((!s->n_done || !s->n_looks) &&
-					      i < n_kills + PATIENCE_KILLS)) &&
-			     waitpid(reader, &status, WNOHANG) == 0;
-	     i++)
-		live_and_die(s, torn, i);
+
+	uint64_t long_ns = long_life(s, torn);
+
+	for (unsigned i = 0; i < n_kills && waitpid(reader, &status, WNOHANG) == 0; i++)
+		live_and_die(s, torn, hash_u64(i) % long_ns);
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		wait_for(&s->n_looks, reader);
 	__atomic_store_n(&s->is_over, true, __ATOMIC_SEQ_CST);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		fail_msg("the reader found something wrong");

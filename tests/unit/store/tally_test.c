@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/path_choice.h"
 #include "recording_builder.h"
 #include "scratch_file.h"
 #include "store/recording.h"
@@ -164,6 +165,31 @@ static void processes_stay_apart_when_nobody_folds_them(void **state)
 
 	assert_int_equal(recording_n_processes(r), 3);
 	assert_int_equal(recording_n_threads(r), 3);
+}
+
+static void those_of_chosen_executables_stay_apart_when_others_are_one(void **state)
+{
+	static const struct {
+		const char *list;
+		uint32_t want;
+	} t[] = { { "cc1", 3 }, { "/usr/bin/*", 3 }, { "as", 2 }, { "/bin/cc1", 2 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(tally_freep) struct tally *tally = tally_new();
+		own(path_choice_freep) struct path_choice *c = path_choice_new();
+		const struct tally_fold fold = {
+			.processes = true, .threads = true, .cpus = true, .chosen = c
+		};
+
+		assert_int_equal(path_choice_add(c, t[i].list, NULL), 0);
+		add_text(tally, one, &fold);
+		add_text(tally, two, &fold);
+
+		own(recording_freep) struct recording *r = written(tally);
+
+		assert_int_equal(recording_n_processes(r), t[i].want);
+	}
 }
 
 static void origins_are_kept_apart_when_asked(void **state)
@@ -419,6 +445,7 @@ int main(void)
 		TEST(equal_things_of_several_recordings_are_one),
 		TEST(the_order_in_which_it_came_leaves_no_trace),
 		TEST(processes_stay_apart_when_nobody_folds_them),
+		TEST(those_of_chosen_executables_stay_apart_when_others_are_one),
 		TEST(origins_are_kept_apart_when_asked),
 		TEST(weights_of_any_size_are_exact),
 		TEST(only_what_samples_refer_to_is_written),
