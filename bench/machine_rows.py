@@ -54,12 +54,13 @@ class Turns:
         self.cpu = [g[0] / g[2] + share for g in groups]
         self.wall = [g[1] / g[3] for g in groups]
         self.samples = sum(run["samples"] for run in runs) if "samples" in runs[0] else None
+        self.of_all = sum(run["of_all"] for run in runs) if "of_all" in runs[0] else self.samples
         self.lost = sum(run["lost"] for run in runs) if "lost" in runs[0] else None
         self.expected = (self.on_s + self.own_s) * 1e9 / machine_tools.PERIOD_NS
 
     def us_per_sample(self):
         extra_s = self.on_s * (measure.median(self.cpu) - 1) / measure.median(self.cpu)
-        return 1e6 * extra_s / (self.samples or self.expected)
+        return 1e6 * extra_s / (self.of_all or self.expected)
 
 
 def slowdown_row(tool, turns, floor):
@@ -76,8 +77,8 @@ def slowdown_row(tool, turns, floor):
         "over empty %": over,
         "over, 95 %": over_range,
         "us/sample": turns.us_per_sample() if tool != "nobody" else None,
-        "own us": 1e6 * turns.own_s / turns.samples if turns.samples else None,
-        "samples": turns.samples,
+        "own us": 1e6 * turns.own_s / turns.of_all if turns.of_all else None,
+        "samples": turns.of_all,
         "delivered %": pct(turns.samples, turns.expected) if turns.samples is not None else None,
         "lost": turns.lost,
     }
@@ -159,6 +160,15 @@ def value_of(row, column):
     return row[column]
 
 
+def of_rate(row):
+    """Of the clock's samples: nobody knows how many another event has."""
+    return "" if row["delivered %"] is None else f"{row['delivered %']:.1f} %, "
+
+
+def is_whole(row):
+    return not row["lost"] and (row["delivered %"] is None or measure.is_delivered(row["delivered %"]))
+
+
 def verdicts(shown):
     """(name, is met, text): a cost counts only where samples were delivered and none lost."""
     for load, part, tool, column, limit, words in BOUNDS:
@@ -169,6 +179,5 @@ def verdicts(shown):
             yield words, max(values.values()) <= limit, text
     rows = [(s["load"], row) for s in shown for row in s["slowdown"] if row["tool"].startswith("dwell")]
     if rows:
-        short = [f"{name}: {row['tool']} {row['delivered %']:.1f} %, {row['lost']} lost" for name, row in rows
-                 if not measure.is_delivered(row["delivered %"]) or row["lost"]]
+        short = [f"{name}: {row['tool']} {of_rate(row)}{row['lost']} lost" for name, row in rows if not is_whole(row)]
         yield "costs count: 99 to 102 % delivered, nothing lost", not short, "; ".join(short) or "all loads"

@@ -135,10 +135,14 @@ def bpf_maps():
 
 
 class Daemon(Nobody):
-    def __init__(self, is_flat, is_measured=False):
-        self.name = "dwell flat" if is_flat else "dwell stacks"
-        self.options = ["--flat"] * is_flat + ["--measure"] * is_measured
+    """has_more: events beside the clock, of which fewer samples are not a loss."""
+
+    def __init__(self, name, *options, has_more=False):
+        self.name, self.options, self.has_more = name, options, has_more
         self.missing = None if os.geteuid() == 0 else "not root"
+
+    def measured(self):
+        return Daemon(self.name, *self.options, "--measure")
 
     def start(self, bench):
         self.dwell, self.db, self.socket = bench.dwell, bench.scratch("db"), bench.scratch("socket")
@@ -177,7 +181,8 @@ class Daemon(Nobody):
         status = self.status()
         self._ctl("quit")
         self.child.wait(PATIENCE_S)
-        return {"samples": status["samples"] - self.samples_before, "lost": status["lost"]}
+        found = {"samples": status["samples"] - self.samples_before, "lost": status["lost"]}
+        return {"lost": found["lost"], "of_all": found["samples"]} if self.has_more else found
 
     def report(self, *options):
         text = measure.text_of([self.dwell, "report", "--json", "--no-inline", *options, "--db", self.db])
@@ -195,6 +200,11 @@ class Daemon(Nobody):
         return total
 
 
+FLAT, STACKS = Daemon("dwell flat", "--flat"), Daemon("dwell stacks")
+TWO = Daemon("dwell 2 events", "-e", "cpu-clock,page-faults", has_more=True)
+TURNS = Daemon("dwell in turns", "-e", "cpu-clock,page-faults,context-switches", "--multiplex", "1", has_more=True)
+
+
 def pairs_tools():
     """In the order of the table."""
-    return [Nobody(), Floor(), Daemon(True), Daemon(False), Perf(False), Perf(True)]
+    return [Nobody(), Floor(), FLAT, STACKS, TWO, TURNS, Perf(False), Perf(True)]
