@@ -28,6 +28,14 @@ static const struct option_spec specs[] = {
 	OPTION_END,
 };
 
+/* Commas part a list, but for those between slashes, as "cpu/event=1,umask=2/". */
+static void check_item(const char *item)
+{
+	const char *comma = strchr(item, ','), *slash = strchr(item, '/');
+
+	check(item[0] && (!comma || (slash && slash < comma && strchr(comma, '/'))));
+}
+
 static void check_options(const struct options *o, int argc)
 {
 	const char *sort = options_str(o, "sort");
@@ -39,8 +47,7 @@ static void check_options(const struct options *o, int argc)
 	check(options_u64(o, "max-size", 4096) >= 4096);
 	check(!sort || strcmp(sort, "name") == 0 || strcmp(sort, "time") == 0);
 	for (size_t i = 0; i < n_events && i < MAX_EVENTS; i++)
-		check(options_at(o, "event", i)[0] &&
-		      !strchr(options_at(o, "event", i), ','));
+		check_item(options_at(o, "event", i));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

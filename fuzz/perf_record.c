@@ -54,6 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		type |= PERF_RECORD_ADDR;
 	if (data[0] & 4)
 		type |= PERF_SAMPLE_RAW;
+	if (data[0] & 8)
+		type |= PERF_RECORD_RATE;
 	data++;
 	size--;
 	perf_record_time(data, size);

@@ -41,8 +41,9 @@ struct input {
 
 	uint64_t *interval_ends;   /* [i]: the latest end of the intervals 0 … i */
 	uint64_t start_ns, end_ns; /* of the recording; start is time 0 for people */
-	size_t n_bad_blocks;	   /* blocks that could not be read */
-	char bad_block[160];	   /* what was wrong with the first of them */
+	uint64_t n_taken;    /* samples that were read, of all events, chosen or not */
+	size_t n_bad_blocks; /* blocks that could not be read */
+	char bad_block[160]; /* what was wrong with the first of them */
 };
 
 void input_fini(struct input *s);

@@ -180,6 +180,8 @@ static int sum_block(void *ctx, const struct sample_block *b, const uint8_t *kee
 	struct sum *sum = ctx;
 	struct input *s = sum->source;
 
+	for (size_t i = 0; i < b->n; i++)
+		s->n_taken += b->count[i];
 	for (size_t i = 0; i < b->n; i++) {
 		uint32_t column = s->column_of_event[b->event[i]];
 

@@ -29,6 +29,10 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  "samples taken 32 us or more after their time, as interrupts were off: they "
 	  "count where these are turned on again",
 	  true },
+	{ "unnumbered-files",
+	  "times that code was met of more files than can be told apart at a time: it "
+	  "counts as of no file",
+	  true },
 };
 
 /* The reason why the stacks below a root ended early; UNWIND_END: they did not. */
@@ -261,6 +265,7 @@ static void measure_source(struct quality_source *q, const struct profile *p, si
 	const struct recording *r = s->recording;
 	bool has_user, has_system;
 
+	q->taken_samples = s->n_taken;
 	q->lost_samples =
 		sum_losses(r, "lost-samples") + sum_losses(r, "unwritten-samples");
 	for (size_t g = 0; g < QUALITY_N_GAPS; g++)
@@ -268,6 +273,7 @@ static void measure_source(struct quality_source *q, const struct profile *p, si
 	measure_other_losses(q, r);
 	q->self_cpu_ns = fact(r, FACT_SELF, "cpu-time", NULL);
 	q->wall_ns = fact(r, FACT_TARGET, "wall-time", NULL);
+	q->asleep_ns = fact(r, FACT_TARGET, "asleep-time", NULL);
 	q->stolen_ns = fact(r, FACT_TARGET, "stolen-time", NULL);
 	q->used_ns = fact(r, FACT_TARGET, "user-time", &has_user) +
 		     fact(r, FACT_TARGET, "system-time", &has_system);

@@ -33,7 +33,7 @@ struct quality_column {
 };
 
 /* What the recorder could not see at all: no sample tells of it. */
-#define QUALITY_N_GAPS	    11
+#define QUALITY_N_GAPS	    12
 #define QUALITY_GAP_RUNNING 8 /* no rusage has those processes */
 
 struct quality_gap {
@@ -51,7 +51,8 @@ struct quality_loss {
 };
 
 struct quality_source {
-	uint64_t lost_samples;
+	uint64_t lost_samples; /* of all events, whichever are shown */
+	uint64_t taken_samples;
 	uint64_t gaps[QUALITY_N_GAPS];
 	struct quality_loss *others;
 	size_t n_others;
@@ -60,6 +61,7 @@ struct quality_source {
 	uint64_t period_ns;	      /* of those samples; 0: varies */
 	uint64_t self_cpu_ns;	      /* the profiler's own; 0 unknown */
 	uint64_t wall_ns;	      /* of the target; 0 unknown */
+	uint64_t asleep_ns;	      /* the machine was, beside that */
 	uint64_t stolen_ns;	      /* that a hypervisor took of all CPUs meanwhile */
 	const char *damage;	      /* one line, or NULL */
 	bool is_complete;

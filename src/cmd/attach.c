@@ -3,8 +3,10 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/path_choice.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "cmd/apart_options.h"
 #include "cmd/command.h"
 #include "cmd/record_options.h"
 #include "host/cpus.h"
@@ -30,18 +32,29 @@ static const struct option_spec attach_options[] = {
 	  .kind = OPTION_STRING,
 	  .arg = "LIST",
 	  .text = "Record all that runs on these CPUs, like 0-3,5 (needs root)" },
+	{ .name = "per-process",
+	  .kind = OPTION_REPEAT,
+	  .arg = "IMAGE,…",
+	  .text = "With -a and --cpu: tell apart only processes of these executables, by "
+		  "name, path or pattern, and make all others of one name one" },
+	{ .name = "per-cpu",
+	  .kind = OPTION_FLAG,
+	  .text = "With -a and --cpu: tell apart on which CPU a sample was taken" },
 	OPTION_END,
 };
 
 struct targets {
 	VEC(pid_t) ids;
 	struct cpus cpus;
+	struct apart apart;
+	struct path_choice *chosen;
 };
 
 static void targets_fini(struct targets *t)
 {
 	vec_fini(&t->ids);
 	cpus_fini(&t->cpus);
+	path_choice_free(t->chosen);
 }
 
 static int take_ids(const struct options *o, const char *option, struct targets *t,
@@ -88,6 +101,26 @@ static int take_targets(const struct options *o, struct session_settings *x,
 	return rc;
 }
 
+/* By processes and threads, unless it is to be less. */
+static int take_apart(const struct options *o, struct session_settings *x,
+		      struct targets *t, struct err *e)
+{
+	bool has_choice = options_has(o, "per-process");
+
+	if (!has_choice && !options_has(o, "per-cpu"))
+		return 0;
+	if (x->kind != SCOPE_CPUS)
+		return err_set(e, ERR_USAGE,
+			       "--per-process and --per-cpu need -a or "
+			       "--cpu LIST");
+	x->apart = &t->apart;
+
+	int rc = apart_options_take(o, &t->apart, &t->chosen, e);
+
+	t->apart.processes = t->apart.threads = !has_choice;
+	return rc;
+}
+
 static int run_attach(struct options *o, struct err *e)
 {
 	own(targets_fini) struct targets targets = { 0 };
@@ -100,6 +133,8 @@ static int run_attach(struct options *o, struct err *e)
 			     options_argv(o)[0]);
 	if (rc == 0)
 		rc = take_targets(o, &settings, &targets, e);
+	if (rc == 0)
+		rc = take_apart(o, &settings, &targets, e);
 	return rc < 0 ? rc : record_options_run(o, &settings, e);
 }
 

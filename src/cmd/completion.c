@@ -42,7 +42,7 @@ static void put_quoted(FILE *out, const char *s)
 
 static bool takes_value(const struct option_spec *s)
 {
-	return s->kind != OPTION_FLAG;
+	return s->kind != OPTION_FLAG && !s->is_optional;
 }
 
 static void put_bash_word(const struct command *c, const struct option_spec *s, FILE *out)

@@ -11,6 +11,7 @@
 #include "cmd/late_status.h"
 #include "collect/control.h"
 #include "collect/control_lines.h"
+#include "collect/trigger.h"
 
 #define PATIENCE_MS 10000
 #define WIDTH	    80
@@ -30,13 +31,14 @@ static const struct option_spec ctl_options[] = {
 
 static bool is_text(const char *key)
 {
-	static const char *const texts[] = { "how",    "label",	  "late-at",
-					     "notice", "removed", "unkept" };
+	static const char *const texts[] = { "apart",	     "how",    "label",
+					     "late-at",	     "notice", "removed",
+					     "trouble-text", "unkept" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!strcmp(key, texts[i]))
 			return true;
-	return false;
+	return strncmp(key, "probe-", 6) == 0;
 }
 
 static void print_json(const char *lines)
@@ -92,13 +94,59 @@ static void print_samples(const char *s, uint64_t n)
 	putchar('\n');
 }
 
+/* Of place i of the user's choice, counted from 1; "": there are no more. */
+static uint64_t probe_of(const char *s, unsigned i, char *ret_name, size_t cap)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "probe-%u", i);
+	control_lines_text(s, key, ret_name, cap);
+	snprintf(key, sizeof(key), "met-%u", i);
+	return control_lines_number(s, key);
+}
+
+static uint64_t calls_and_probes(const char *s)
+{
+	uint64_t n = control_lines_number(s, "calls");
+	char name[512];
+
+	for (unsigned i = 1; i <= TRIGGER_MAX; i++)
+		n += probe_of(s, i, name, sizeof(name));
+	return n;
+}
+
+static bool has_beside(const char *s)
+{
+	return control_lines_number(s, "states") || control_lines_has(s, "calls") ||
+	       control_lines_has(s, "probe-1");
+}
+
+/* What is recorded of all threads, beside what is sampled. */
+static void print_beside(const char *s)
+{
+	char count[32], name[512];
+	uint64_t waits = control_lines_number(s, "states");
+
+	if (waits)
+		printf("states      %s of threads that ended\n",
+		       text_count(count, waits));
+	if (control_lines_has(s, "calls"))
+		printf("calls       %s of the system that returned\n",
+		       text_count(count, control_lines_number(s, "calls")));
+	for (unsigned i = 1; i <= TRIGGER_MAX; i++) {
+		uint64_t n = probe_of(s, i, name, sizeof(name));
+
+		if (*name)
+			printf("met         %s times %s\n", text_count(count, n), name);
+	}
+}
+
 /* What a line of the status says, in words. */
 static void print_rate(const char *s)
 {
-	char states[32], running[32], lost[32], label[CONTROL_REQUEST_MAX], how[160];
+	char running[32], lost[32], label[CONTROL_REQUEST_MAX], how[300];
 	uint64_t n = control_lines_number(s, "samples"),
-		 l = control_lines_number(s, "lost"),
-		 waits = control_lines_number(s, "states");
+		 l = control_lines_number(s, "lost");
 
 	printf("running     %s, pid %" PRIu64 ", epoch %" PRIu64,
 	       text_duration(running, control_lines_number(s, "running-ns")),
@@ -107,11 +155,12 @@ static void print_rate(const char *s)
 	printf("%s%s\n", *label ? ": " : "", label);
 	control_lines_text(s, "how", how, sizeof(how));
 	print_text("source", how);
-	if (n || !waits)
+	if (n || !has_beside(s))
 		print_samples(s, n);
-	if (waits)
-		printf("states      %s of threads that ended\n",
-		       text_count(states, waits));
+	print_beside(s);
+	control_lines_text(s, "apart", how, sizeof(how));
+	if (*how)
+		print_text("told apart", how);
 	if (control_lines_number(s, "paused"))
 		printf("            paused: none are taken until 'dwell ctl resume'\n");
 	printf("lost        %s\n", l ? text_count(lost, l) : "nothing");
@@ -132,13 +181,15 @@ static void print_keeping(const char *s)
 {
 	char gap[32], samples[32], lost[32], text[512];
 	uint64_t n_lost = control_lines_number(s, "gap-lost");
+	uint64_t n = control_lines_number(s, "gap-samples");
 
 	if (control_lines_number(s, "taken-over")) {
 		printf("taken over  from a daemon that was killed, after %s:\n"
-		       "            %s samples meanwhile, %s lost\n",
-		       text_duration(gap, control_lines_number(s, "gap-ns")),
-		       text_count(samples, control_lines_number(s, "gap-samples")),
-		       n_lost ? text_count(lost, n_lost) : "nothing");
+		       "            ",
+		       text_duration(gap, control_lines_number(s, "gap-ns")));
+		if (n || !control_lines_number(s, "gap-summed"))
+			printf("%s samples meanwhile, ", text_count(samples, n));
+		printf("%s lost\n", n_lost ? text_count(lost, n_lost) : "nothing");
 		if (control_lines_number(s, "gap-ended"))
 			printf("            then the kernel stopped by itself, as nobody "
 			       "came\n");
@@ -170,7 +221,7 @@ static void print_counting(const char *s)
 
 	if (n)
 		print_hits(s, n);
-	n += control_lines_number(s, "states");
+	n += control_lines_number(s, "states") + calls_and_probes(s);
 	printf("stacks      %s met code whose unwind table was not loaded yet\n",
 	       text_pct(unwalked, (double)control_lines_number(s, "not-loaded"),
 			(double)n));
@@ -208,6 +259,44 @@ static void print_cost(const char *s)
 		       text_duration(rss, control_lines_number(s, "miss-ns-mean")));
 }
 
+/* What could not be written, or cannot be now. */
+static void print_trouble(const char *s)
+{
+	char lasted[32], ago[32], size[32], text[512];
+	uint64_t most = control_lines_number(s, "trouble-bytes");
+
+	if (!control_lines_number(s, "troubles"))
+		return;
+	text_duration(lasted, control_lines_number(s, "trouble-ns"));
+	control_lines_text(s, "trouble-text", text, sizeof(text));
+	if (control_lines_number(s, "trouble"))
+		printf("trouble     for %s:\n", lasted);
+	else
+		printf("trouble     none now; the last, of %s, ended %s ago:\n", lasted,
+		       text_duration(ago, control_lines_number(s, "trouble-ago-ns")));
+	print_text("", text);
+	if (control_lines_number(s, "waiting-bytes"))
+		printf("            %s of what was taken waits in memory\n",
+		       text_size(size, control_lines_number(s, "waiting-bytes")));
+	else if (most)
+		printf("            %s of what was taken waited in memory meanwhile\n",
+		       text_size(size, most));
+}
+
+/* What makes segments is worth a line when it does not do so. */
+static void print_makers(const char *s)
+{
+	uint64_t failed = control_lines_number(s, "makers-failed"),
+		 killed = control_lines_number(s, "makers-killed"),
+		 ended = control_lines_number(s, "makers-ended");
+
+	if (failed || killed || ended)
+		printf("            of %" PRIu64 " processes that make segments %" PRIu64
+		       " failed,\n            %" PRIu64 " were killed, %" PRIu64
+		       " hung\n",
+		       control_lines_number(s, "makers"), failed, killed, ended);
+}
+
 static void print_growth(const char *s)
 {
 	char now[32], grown[32], week[32];
@@ -228,6 +317,7 @@ static void print_growth(const char *s)
 	if (control_lines_number(s, "failures"))
 		printf("            writing failed %" PRIu64 " times\n",
 		       control_lines_number(s, "failures"));
+	print_makers(s);
 	if (control_lines_number(s, "damaged"))
 		printf("            %" PRIu64 " damaged recordings are kept beside the "
 		       "epochs, as *.damaged\n",
@@ -244,6 +334,7 @@ static void print_status(const char *s)
 	print_cost(s);
 	late_status_print(s, stdout);
 	print_growth(s);
+	print_trouble(s);
 }
 
 /* The words of the command line as one line. */

@@ -11,14 +11,19 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path_choice.h"
 #include "base/text.h"
+#include "cmd/apart_options.h"
+#include "cmd/code_places.h"
 #include "cmd/command.h"
 #include "cmd/late_status.h"
+#include "cmd/told.h"
 #include "collect/continuous.h"
 #include "collect/control.h"
 #include "collect/control_lines.h"
 #include "collect/event_choice.h"
 #include "collect/session_signals.h"
+#include "host/clock.h"
 #include "host/privilege.h"
 
 extern const struct command cmd_daemon;
@@ -28,6 +33,8 @@ extern const struct command cmd_daemon;
 /* Service managers wait for a minute or more. */
 #define DEFAULT_PATIENCE (UINT64_C(40) * 1000000000)
 #define TICK_MS		 100
+#define ROOM_MS		 1000 /* it is looked for that often */
+#define NAME		 "dwell daemon"
 #define STACK_FRAMES_MAX 192 /* that the kernel's side walks */
 /* What is larger goes back to the system when it is freed: tables of large images. */
 #define MALLOC_LARGE (128 << 10)
@@ -53,9 +60,11 @@ static const struct option_spec daemon_options[] = {
 	  .arg = "EVENT[:PERIOD|@HZ]",
 	  .default_text = "cpu-clock",
 	  .text = "What to sample, several at once: 'dwell list' shows the counters; "
-		  "after a colon of how many one is a sample; 'states': what every "
-		  "thread "
-		  "waits for" },
+		  "after a colon of how many one is a sample, after an at sign how "
+		  "many a second; 'states': what every "
+		  "thread waits for; 'syscalls': every system call; "
+		  "'trigger:GROUP:NAME': every time a tracepoint is met, where that may "
+		  "be uprobe:FILE:FUNCTION or usdt:FILE:PROVIDER:NAME, too" },
 	{ .name = "multiplex",
 	  .kind = OPTION_U64,
 	  .arg = "N",
@@ -83,9 +92,15 @@ static const struct option_spec daemon_options[] = {
 	  .default_text = "192",
 	  .text = "No more than that many frames of user code, from the innermost on" },
 	{ .name = "per-process",
-	  .kind = OPTION_FLAG,
-	  .text = "Tell processes of one name apart, by their pid" },
+	  .kind = OPTION_REPEAT,
+	  .arg = "IMAGE,…",
+	  .is_optional = true,
+	  .text = "Tell processes of one name apart, by their pid: those of these "
+		  "executables, by name, path or pattern, or all" },
 	{ .name = "per-thread", .kind = OPTION_FLAG, .text = "Tell threads apart" },
+	{ .name = "per-cpu",
+	  .kind = OPTION_FLAG,
+	  .text = "Tell apart on which CPU a sample was taken" },
 	{ .name = "measure",
 	  .kind = OPTION_FLAG,
 	  .text = "Measure what samples take in the kernel, for 'dwell ctl status'" },
@@ -142,11 +157,13 @@ static const struct option_spec daemon_options[] = {
 };
 
 struct daemon {
-	struct continuous *continuous;
+	struct continuous *continuous; /* NULL: there is no room to begin */
 	struct control *control;
 	int signals;
 	bool is_over;
-	bool has_failed; /* told once, until it works again */
+	bool has_failed; /* at the last that it was asked for */
+	struct err why;	 /* there is no room to begin */
+	struct told told;
 };
 
 static void daemon_fini(struct daemon *d)
@@ -178,10 +195,10 @@ static void take_settings(const struct options *o, const char *database,
 		.is_flat = options_has(o, "flat"),
 		.depth = (uint32_t)options_u64(o, "depth", 0),
 		.drain_ns = options_u64(o, "drain", 0),
-		.has_processes = options_has(o, "per-process"),
 		.is_timed = options_has(o, "measure"),
 		.has_pins = !options_has(o, "no-pins"),
-		.has_threads = options_has(o, "per-thread"),
+		.apart = { .threads = options_has(o, "per-thread"),
+			   .cpus = options_has(o, "per-cpu") },
 		.maker = "segments",
 		.patience_ns = options_u64(o, "patience", DEFAULT_PATIENCE),
 		.segment_ns = options_u64(o, "merge", DEFAULT_SEGMENT),
@@ -198,7 +215,8 @@ static bool is_chosen(const struct continuous_settings *s,
 		      const struct experiment_choice *c)
 {
 	for (size_t i = 0; i < s->n_events; i++)
-		if (s->events[i].experiment == c->experiment)
+		if (!strcmp(s->events[i].experiment->events[0].name,
+			    c->experiment->events[0].name))
 			return true;
 	return false;
 }
@@ -215,7 +233,7 @@ static int take_events(const struct options *o, struct continuous_settings *s,
 			return err_set(e, ERR_USAGE, "at most %d events",
 				       SYSTEM_EVENTS_MAX);
 		rc = event_choice_parse(options_at(o, "event", i), s->period_ns,
-					s->is_flat, &c, e);
+					s->is_flat, code_places_find, &c, e);
 		if (rc == 0 && is_chosen(s, &c))
 			return err_set(e, ERR_USAGE, "'%.40s' is asked for twice",
 				       options_at(o, "event", i));
@@ -284,6 +302,25 @@ static void print_keeping(const struct continuous_status *s, struct buf *b)
 	control_lines_add(b, "gap-samples", left->samples);
 	control_lines_add(b, "gap-lost", left->lost);
 	control_lines_add(b, "gap-ended", left->has_ended);
+	control_lines_add(b, "gap-summed", left->is_summed);
+}
+
+/* That goes on, or the last one; and what waits because of it. */
+static void print_trouble(const struct continuous_status *s, struct buf *b)
+{
+	const struct trouble *t = s->trouble;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	control_lines_add(b, "waiting-bytes", s->waiting_bytes);
+	control_lines_add(b, "waiting-recordings", s->n_waiting);
+	control_lines_add(b, "troubles", t->n);
+	if (!t->n)
+		return;
+	control_lines_add(b, "trouble", t->is_on);
+	control_lines_add_text(b, "trouble-text", t->why.text);
+	control_lines_add(b, "trouble-ns", trouble_lasted_ns(t, now_ns));
+	control_lines_add(b, "trouble-ago-ns", t->is_on ? 0 : now_ns - t->ended_ns);
+	control_lines_add(b, "trouble-bytes", t->waiting_bytes);
 }
 
 /* What is known only where the kernel counts. */
@@ -293,6 +330,8 @@ static void print_counted(const struct recorder_status *s, struct buf *b)
 
 	control_lines_add(b, "hits", c->kernel.hits);
 	control_lines_add(b, "evicted", c->kernel.evicted);
+	control_lines_add(b, "missed", c->kernel.missed);
+	control_lines_add(b, "stolen", c->kernel.stolen);
 	control_lines_add(b, "not-loaded", s->stops[UNWIND_NOT_LOADED]);
 	control_lines_add(b, "images", c->n_images);
 	control_lines_add(b, "images-gone", c->n_gone);
@@ -300,6 +339,32 @@ static void print_counted(const struct recorder_status *s, struct buf *b)
 	control_lines_add(b, "images-again", c->n_again);
 	print_costs(&c->kernel, b);
 	late_status_add(b, &c->late);
+}
+
+static void print_apart(const struct continuous_status *s, struct buf *b)
+{
+	struct buf text = { 0 };
+
+	apart_options_describe(s->apart, &text);
+	control_lines_add_text(b, "apart", buf_str(&text));
+	buf_fini(&text);
+}
+
+/* What is recorded beside samples, and how often it was. */
+static void print_beside(const struct recorder_status *s, struct buf *b)
+{
+	char name[32];
+
+	control_lines_add(b, "states", s->n_states);
+	if (s->has_calls)
+		control_lines_add(b, "calls", s->n_calls);
+	for (size_t i = 0; i < s->n_triggers; i++) {
+		snprintf(name, sizeof(name), "probe-%zu", i + 1);
+		control_lines_add_text(b, name,
+				       s->triggers[i]->experiment.events[0].name);
+		snprintf(name, sizeof(name), "met-%zu", i + 1);
+		control_lines_add(b, name, s->n_met[i]);
+	}
 }
 
 /* Numbers and texts by name, for 'dwell ctl status' to put into words. */
@@ -316,7 +381,7 @@ static void print_status(const struct daemon *d, struct buf *b)
 	control_lines_add(b, "epoch", s.epoch);
 	control_lines_add_text(b, "label", s.label);
 	control_lines_add(b, "samples", s.recorder.samples);
-	control_lines_add(b, "states", s.recorder.n_states);
+	print_beside(&s.recorder, b);
 	control_lines_add(b, "lost", s.recorder.lost);
 	control_lines_add(b, "no-mapping", s.recorder.stops[UNWIND_NO_MAP]);
 	control_lines_add(b, "stored", s.recorder.stored);
@@ -331,10 +396,16 @@ static void print_status(const struct daemon *d, struct buf *b)
 			  s.database_bytes > s.bytes_at_start
 				  ? s.database_bytes - s.bytes_at_start
 				  : 0);
-	control_lines_add(b, "segments", s.n_segments);
+	control_lines_add(b, "segments", s.makers->segments);
+	control_lines_add(b, "makers", s.makers->started);
+	control_lines_add(b, "makers-failed", s.makers->failed);
+	control_lines_add(b, "makers-killed", s.makers->killed);
+	control_lines_add(b, "makers-ended", s.makers->ended);
 	control_lines_add(b, "failures", s.n_failures);
 	control_lines_add(b, "damaged", s.n_damaged);
 	control_lines_add(b, "paused", s.is_paused);
+	print_apart(&s, b);
+	print_trouble(&s, b);
 	print_keeping(&s, b);
 	if (s.recorder.is_counted)
 		print_counted(&s.recorder, b);
@@ -419,9 +490,22 @@ static const struct {
 	{ "resume", do_resume }, { "status", do_status },
 };
 
+/* Before there is room for a database. */
+static int do_waiting(struct daemon *d, const char *verb, struct err *e)
+{
+	if (strcmp(verb, "quit") == 0) {
+		d->is_over = true;
+		return 0;
+	}
+	return err_set(e, ERR_OS, "the daemon waits for room to begin: %.400s",
+		       d->why.text);
+}
+
 static int on_request(void *ctx, const char *verb, const char *rest, struct buf *answer,
 		      struct err *e)
 {
+	if (!((struct daemon *)ctx)->continuous)
+		return do_waiting(ctx, verb, e);
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
 		if (!strcmp(requests[i].verb, verb))
 			return requests[i].run(ctx, rest, answer, e);
@@ -431,9 +515,20 @@ static int on_request(void *ctx, const char *verb, const char *rest, struct buf 
 /* A full disk ends nothing: what was taken waits. */
 static void tell(struct daemon *d, int rc, const struct err *e)
 {
-	if (rc < 0 && !d->has_failed)
-		fprintf(stderr, "dwell daemon: %s\n", e->text);
+	if (rc < 0)
+		told_failure(&d->told, stderr, NAME, e->text, clock_monotonic_ns());
 	d->has_failed = rc < 0;
+}
+
+static void tell_what_is_over(struct daemon *d)
+{
+	struct continuous_status s;
+
+	if (!d->told.n)
+		return;
+	continuous_status(d->continuous, &s);
+	if (!s.trouble->is_on)
+		told_over(&d->told, stderr, NAME);
 }
 
 static void on_signals(struct daemon *d)
@@ -464,20 +559,61 @@ static void run(struct daemon *d)
 		if (poll(fds, 2 + n, TICK_MS) < 0 && errno != EINTR)
 			return;
 		tell(d, continuous_work(d->continuous, &e), &e);
+		tell_what_is_over(d);
 		on_signals(d);
 		if (!d->is_over)
 			control_serve(d->control, on_request, d);
 	}
 }
 
+/* Beginning. */
+
+static bool is_full(const struct err *e)
+{
+	return e->os == ENOSPC || e->os == EDQUOT;
+}
+
+/* Nothing can be begun yet. */
+static void wait_for_room(struct daemon *d)
+{
+	struct pollfd fds[] = {
+		{ .fd = d->signals, .events = POLLIN },
+		{ .fd = control_fd(d->control), .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
+
+	if (poll(fds, 2, ROOM_MS) < 0)
+		return;
+	while (read(d->signals, &info, sizeof(info)) == sizeof(info))
+		d->is_over |= info.ssi_signo != SIGHUP;
+	control_serve(d->control, on_request, d);
+}
+
+/* Where the disk is full it waits, and tells. */
+static int begin(struct daemon *d, const struct continuous_settings *s, struct err *e)
+{
+	int rc = continuous_new(s, &d->continuous, &d->why);
+
+	while (rc < 0 && is_full(&d->why) && !d->is_over) {
+		tell(d, rc, &d->why);
+		wait_for_room(d);
+		if (!d->is_over)
+			rc = continuous_new(s, &d->continuous, &d->why);
+	}
+	if (rc < 0 && e)
+		*e = d->why;
+	return rc;
+}
+
 static void say_left(const struct recorder_left *left)
 {
 	char gap[TEXT_MAX], samples[TEXT_MAX], lost[TEXT_MAX];
 
-	fprintf(stderr,
-		"dwell daemon: goes on where one was killed, %s ago; %s samples were "
-		"taken meanwhile",
-		text_duration(gap, left->gap_ns), text_count(samples, left->samples));
+	fprintf(stderr, NAME ": goes on where one was killed, %s ago",
+		text_duration(gap, left->gap_ns));
+	if (left->samples || !left->is_summed)
+		fprintf(stderr, "; %s samples were taken meanwhile",
+			text_count(samples, left->samples));
 	if (left->lost)
 		fprintf(stderr, ", %s lost", text_count(lost, left->lost));
 	fprintf(stderr, "%s\n",
@@ -493,19 +629,28 @@ static void say_notice(const struct daemon *d)
 	if (s.left)
 		say_left(s.left);
 	if (s.recorder.removed && *s.recorder.removed)
-		fprintf(stderr, "dwell daemon: %s\n", s.recorder.removed);
+		fprintf(stderr, NAME ": %s\n", s.recorder.removed);
+	if (s.recorder.unkept && s.wants_pins)
+		fprintf(stderr,
+			NAME ": if it is killed, what the kernel holds then is lost: "
+			     "%s\n",
+			s.recorder.unkept);
 	if (s.notice[0])
-		fprintf(stderr, "dwell daemon: %s\n", s.notice);
+		fprintf(stderr, NAME ": %s\n", s.notice);
 	if (s.notice[0] && s.period_ns)
-		fprintf(stderr, "dwell daemon: a sample each %s\n",
+		fprintf(stderr, NAME ": a sample each %s\n",
 			text_duration(period, s.period_ns));
 }
 
 static int unpin(const struct continuous_settings *settings, struct err *e)
 {
 	bool was_there;
-	int rc = continuous_unpin(settings, &was_there, e);
+	int rc;
 
+	/* Opening one makes it. */
+	if (access(settings->database, F_OK) != 0)
+		return err_os(e, "no database '%s'", settings->database);
+	rc = continuous_unpin(settings, &was_there, e);
 	if (rc < 0)
 		return rc;
 	printf("%s\n", was_there ? "what was left in the kernel is removed"
@@ -517,6 +662,7 @@ static int run_daemon(struct options *o, struct err *e)
 {
 	const char *socket = options_str(o, "socket"), *db = options_str(o, "db");
 	own(freep) char *database = absolute(db ? db : DEFAULT_DATABASE);
+	own(path_choice_freep) struct path_choice *chosen = NULL;
 	own(daemon_fini) struct daemon d = { .signals = -1 };
 	struct continuous_settings settings;
 	int rc;
@@ -529,12 +675,14 @@ static int run_daemon(struct options *o, struct err *e)
 		return unpin(&settings, e);
 	rc = take_events(o, &settings, e);
 	if (rc == 0)
+		rc = apart_options_take(o, &settings.apart, &chosen, e);
+	if (rc == 0)
 		rc = take_signals(&d, e);
 	settings.end_fd = d.signals;
 	if (rc == 0)
 		rc = control_listen(socket ? socket : CONTROL_SOCKET, &d.control, e);
 	if (rc == 0)
-		rc = continuous_new(&settings, &d.continuous, e);
+		rc = begin(&d, &settings, e);
 	if (rc == 0)
 		rc = privilege_drop_to_observer(e);
 	if (rc < 0)
@@ -556,7 +704,16 @@ const struct command cmd_daemon = {
 		"and counted in the kernel; every few minutes what was counted becomes "
 		"part of the database, and SIGHUP or 'dwell ctl flush' makes it so at "
 		"once. What a killed daemon had taken is in the database after the next "
-		"start. Processes are told apart by name, executable and cgroup. Where "
+		"start, and so is what comes until then: the kernel goes on, with "
+		"states, system "
+		"calls and triggers, too, where it is Linux 6.10 or later with a BPF "
+		"file "
+		"system. Programs of another build, or with other settings, cannot be "
+		"gone "
+		"on with, and what perf samples has to be fetched all the time; what is "
+		"lost "
+		"by that is told. Processes are told apart by name, executable and "
+		"cgroup. Where "
 		"the kernel "
 		"refuses BPF, perf samples at a lower rate, and the status tells so.\n\n"
 		"It stays in the foreground, as service managers want it, and needs "

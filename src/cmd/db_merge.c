@@ -96,11 +96,14 @@ static void span_of(const struct recording *r, int64_t *ret_from, int64_t *ret_t
 {
 	uint64_t from = info_number(r, "start-realtime-ns");
 	uint64_t to = info_number(r, "end-realtime-ns");
-	uint64_t wall = 0;
+	uint64_t wall = 0, asleep = 0;
 
 	if (!to && recording_find_fact(r, FACT_TARGET, "wall-time", MODEL_NONE,
-				       MODEL_NONE, &wall))
-		to = from + wall;
+				       MODEL_NONE, &wall)) {
+		recording_find_fact(r, FACT_TARGET, "asleep-time", MODEL_NONE, MODEL_NONE,
+				    &asleep);
+		to = from + wall + asleep;
+	}
 	*ret_from = (int64_t)(from / SECOND_NS);
 	*ret_to = (int64_t)((to + SECOND_NS - 1) / SECOND_NS);
 	if (*ret_to <= *ret_from)

@@ -126,7 +126,7 @@ static void put_option(FILE *out, const struct option_spec *s)
 	else
 		buf_printf(&head, "      --%s", s->name);
 	if (arg)
-		buf_printf(&head, " %s", arg);
+		buf_printf(&head, s->is_optional ? "[=%s]" : " %s", arg);
 	fputs(buf_str(&head), out);
 
 	size_t at = text_width(buf_str(&head));

@@ -101,12 +101,32 @@ static void print_late(const char *lines, uint64_t late, FILE *out)
 	print_places(lines, out);
 }
 
+/* What no sample was taken of in time. */
+static void print_missed(const char *lines, FILE *out)
+{
+	uint64_t missed = control_lines_number(lines, "missed"),
+		 stolen = control_lines_number(lines, "stolen");
+	double all = (double)control_lines_number(lines, "samples") + (double)stolen;
+	char share[TEXT_MAX];
+
+	if (missed)
+		fprintf(out,
+			"missed      %s of the clock's periods had no sample: the next "
+			"one stands\n            for them\n",
+			text_pct(share, (double)missed, all));
+	if (stolen)
+		fprintf(out, "%s  a hypervisor took %s of the clock's periods\n",
+			missed ? "          " : "missed    ",
+			text_pct(share, (double)stolen, all));
+}
+
 void late_status_print(const char *lines, FILE *out)
 {
 	uint64_t median = control_lines_number(lines, "late-ns-median");
 	uint64_t late = control_lines_number(lines, "late");
 	char share[TEXT_MAX], half[TEXT_MAX], most[TEXT_MAX], longest[TEXT_MAX];
 
+	print_missed(lines, out);
 	if (!median)
 		return;
 	fprintf(out,

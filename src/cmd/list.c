@@ -6,12 +6,14 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/list_file.h"
 #include "collect/counter.h"
 #include "collect/source.h"
 
 extern const struct command cmd_list;
 
 static const struct option_spec list_options[] = {
+	{ .name = "json", .kind = OPTION_FLAG, .text = "Of a file: print JSON" },
 	OPTION_END,
 };
 
@@ -138,8 +140,10 @@ static void print_counters(void)
 static int run_list(struct options *o, struct err *e)
 {
 	if (options_argc(o))
-		return err_set(e, ERR_USAGE, "'%.60s' is too much: list takes no names",
-			       options_argv(o)[0]);
+		return list_file_print(options_argv(o)[0], options_argv(o) + 1,
+				       options_argc(o) - 1, options_has(o, "json"), e);
+	if (options_has(o, "json"))
+		return err_set(e, ERR_USAGE, "--json is for what a file has: name one");
 	puts("Experiments (dwell run -e NAME, dwell attach -e NAME; f… samples ten "
 	     "times\n"
 	     "as often, s… a tenth)\n");
@@ -152,15 +156,28 @@ static int run_list(struct options *o, struct err *e)
 
 const struct command cmd_list = {
 	.name = "list",
-	.usage = "[options]",
-	.summary = "Show every experiment and counter, and what is available here",
+	.usage = "[options] [FILE [PATTERN…]]",
+	.summary = "Show what can be measured here, or probed in a file",
 	.description =
 		"For each experiment: how it is collected on this machine for this user, "
 		"its usual interval and the range that -i takes. What is unavailable is "
-		"shown with the reason and with what to do about it.",
+		"shown with the reason and with what to do about it.\n\n"
+		"Of a FILE, which is a path or the name of a program: the probes that it "
+		"has (USDT), at how many places and with which arguments (u64 is a "
+		"number "
+		"of 64 bits, i32 one of 32 bits with a sign, ? none that can be summed), "
+		"and the functions that its symbols or those of its debug file name, "
+		"with "
+		"their sizes. A PATTERN is a part of a name, or one with * and ?, of a "
+		"whole name; any of several may fit.",
 	.options = (const struct option_spec *const[]){ list_options, NULL },
-	.examples = (const struct command_example[]){ { "dwell list", "all there is" },
-						      { NULL, NULL } },
+	.examples =
+		(const struct command_example[]){
+			{ "dwell list", "all there is" },
+			{ "dwell list python3 'python:*'", "the probes of Python" },
+			{ "dwell list /lib/x86_64-linux-gnu/libc.so.6 malloc",
+			  "functions for trigger:uprobe" },
+			{ NULL, NULL } },
 	.group = "record",
 	.run = run_list,
 };

@@ -9,14 +9,27 @@
 
 #define FILL 64 /* a line of text is broken at the first blank after this */
 
+/* What roff would take for something else, or show as another character: words are there
+ * to be copied. */
 static void put_char(FILE *out, char c)
 {
-	if (c == '\\')
-		fputs("\\e", out);
-	else if (c == '-')
-		fputs("\\-", out);
-	else
-		fputc(c, out);
+	static const struct {
+		char c;
+		const char *text;
+	} escapes[] = {
+		{ '\\', "\\e" },
+		{ '-', "\\-" },
+		{ '\'', "\\(aq" },
+		{ '`', "\\(ga" },
+	};
+
+	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+		if (escapes[i].c != c)
+			continue;
+		fputs(escapes[i].text, out);
+		return;
+	}
+	fputc(c, out);
 }
 
 /* As it is; what roff would take for a request is made harmless. */
@@ -25,7 +38,7 @@ static void put_literal(FILE *out, const char *s, size_t n)
 	bool at_start = true;
 
 	for (size_t i = 0; i < n; i++) {
-		if (at_start && (s[i] == '.' || s[i] == '\''))
+		if (at_start && s[i] == '.')
 			fputs("\\&", out);
 		put_char(out, s[i]);
 		at_start = s[i] == '\n';
@@ -49,7 +62,7 @@ static void put_text(FILE *out, const char *s, size_t n)
 	while (s < end) {
 		bool is_blank = *s == ' ' || *s == '\n';
 
-		if (s == line && (*s == '.' || *s == '\''))
+		if (s == line && *s == '.')
 			fputs("\\&", out);
 		if (is_blank && s > line && (s - line > FILL || ends_sentence(s, end))) {
 			fputc('\n', out);
@@ -70,12 +83,8 @@ static void put_word(FILE *out, const char *s, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (s[i] == '"')
 			fputs("\\(dq", out);
-		else if (s[i] == '\\')
-			fputs("\\e", out);
-		else if (s[i] == '-')
-			fputs("\\-", out);
 		else
-			fputc(s[i], out);
+			put_char(out, s[i]);
 	}
 	fputs("\"", out);
 }
@@ -114,8 +123,9 @@ static void put_option(FILE *out, const struct option_spec *s)
 	put_word(out, buf_str(&name), name.size);
 	buf_fini(&name);
 	if (arg) {
-		fputs(" Ar", out);
+		fputs(s->is_optional ? " Ns Oo = Ns Ar" : " Ar", out);
 		put_word(out, arg, strlen(arg));
+		fputs(s->is_optional ? " Oc" : "", out);
 	}
 	fputc('\n', out);
 	help_option_text(s, &text);

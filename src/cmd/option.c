@@ -12,7 +12,7 @@
 
 struct value {
 	const struct option_spec *spec;
-	char *text;	 /* NULL for a flag */
+	char *text;	 /* NULL for a flag, and where none was given */
 	uint64_t number; /* of kinds that are numbers */
 };
 
@@ -216,14 +216,17 @@ static void push_text(struct options *o, const struct option_spec *s, const char
 }
 
 /* Up to the next comma; those between slashes, as "cpu/event=1,umask=2/", part nothing.
- */
+ * Behind a colon slashes are a path's, as in "trigger:uprobe:/bin/true:main". */
 static size_t item_length(const char *text)
 {
+	bool is_within = false, is_path = false;
 	size_t n = 0;
 
-	for (bool is_within = false; text[n] && (is_within || text[n] != ','); n++)
-		if (text[n] == '/')
+	for (; text[n] && (is_within || text[n] != ','); n++) {
+		is_path |= text[n] == ':' && !is_within;
+		if (text[n] == '/' && !is_path)
 			is_within = !is_within && strchr(text + n + 1, '/');
+	}
 	return n;
 }
 
@@ -311,7 +314,7 @@ static int parse_long(struct options *o, const char *word, struct cursor *c,
 
 		return unknown_long(o->tables, name, e);
 	}
-	if (s->kind != OPTION_FLAG)
+	if (s->kind != OPTION_FLAG && (attached || !s->is_optional))
 		return value_of(o, s, attached, c, e);
 	if (attached)
 		return err_set(e, ERR_USAGE, "--%s takes no value", s->name);

@@ -31,6 +31,7 @@ struct option_spec {
 	char short_name;  /* 0: none */
 	enum option_kind kind;
 	const char *arg;   /* shown for the value: "FILE" */
+	bool is_optional;  /* the value, which is then attached: --name=FILE */
 	uint64_t min, max; /* of numbers; max 0: no limit */
 	const char *unit;
 	const char *choices;	  /* "a|b|c" */

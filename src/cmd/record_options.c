@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/text.h"
+#include "cmd/code_places.h"
 #include "cmd/command.h"
 #include "cmd/record_summary.h"
 #include "collect/event_choice.h"
@@ -18,8 +19,9 @@ const struct option_spec record_options[] = {
 	  .kind = OPTION_LIST,
 	  .arg = "NAME",
 	  .default_text = "usertime",
-	  .text = "What to measure, like 'faults:100' or 'trigger:GROUP:NAME'; several "
-		  "at a time" },
+	  .text = "What to measure, like faults:100, cycles@997 or trigger:GROUP:NAME, "
+		  "where that may be uprobe:FILE:FUNCTION or usdt:FILE:PROVIDER:NAME, "
+		  "too; several at a time" },
 	{ .name = "interval",
 	  .short_name = 'i',
 	  .kind = OPTION_STRING,
@@ -33,7 +35,8 @@ const struct option_spec record_options[] = {
 	  .arg = "HZ",
 	  .min = 1,
 	  .max = 100000,
-	  .text = "The same as samples per second of CPU time" },
+	  .text = "The same as samples per second of CPU time, or of what the CPU "
+		  "counts" },
 	{ .name = "output",
 	  .short_name = 'o',
 	  .kind = OPTION_STRING,
@@ -103,8 +106,8 @@ static int take_choice(const char *name, struct session_settings *ret, struct er
 	if (ret->n_choices == SESSION_EXPERIMENTS_MAX)
 		return err_set(e, ERR_USAGE, "at most %d experiments at a time",
 			       SESSION_EXPERIMENTS_MAX);
-	rc = event_choice_parse_any(name, &ret->choices[ret->n_choices], &has_interval,
-				    e);
+	rc = event_choice_parse_any(name, code_places_find, &ret->choices[ret->n_choices],
+				    &has_interval, e);
 	ret->choices[ret->n_choices++].has_own_interval = has_interval;
 	return rc;
 }

@@ -215,10 +215,13 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 	const char *host = recording_info(rec, "host");
 	own(freep) bool *is_replaced = replaced_by_exec(rec);
 	own(buf_fini) struct buf b = { 0 };
+	uint64_t asleep_ns = r->quality.sources[i].asleep_ns;
 	char s[TEXT_MAX];
 
 	if (wall_ns(r, i))
 		buf_printf(&b, "%s", text_duration(s, wall_ns(r, i)));
+	if (asleep_ns)
+		buf_printf(&b, " beside %s of sleep", text_duration(s, asleep_ns));
 	put_counts(&b, rec, is_replaced);
 	if (host) {
 		buf_puts(&b, ", on ");

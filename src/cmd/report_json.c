@@ -56,6 +56,8 @@ static void put_sources(struct json *j, const struct report *r)
 				json_key_str(j, key, value);
 		}
 		json_key_u64(j, "wall_ns", r->quality.sources[i].wall_ns);
+		if (r->quality.sources[i].asleep_ns)
+			json_key_u64(j, "asleep_ns", r->quality.sources[i].asleep_ns);
 		json_object_end(j);
 	}
 	json_array_end(j);

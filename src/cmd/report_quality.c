@@ -30,34 +30,24 @@ static void put_share(struct buf *b, const struct report *r, size_t column, uint
 	report_text_column(r, column, b);
 }
 
-static uint64_t taken(const struct report *r, size_t source)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < profile_n_columns(r->profile); i++) {
-		const struct profile_column *c = profile_column(r->profile, i);
-
-		n += c->source == source && c->whole == MODEL_NONE ? c->total_count : 0;
-	}
-	return n;
-}
-
 static void put_lost(const struct report *r, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 };
 	char s[TEXT_MAX], pct[TEXT_MAX];
 
 	for (size_t i = 0; i < r->quality.n_sources; i++) {
-		uint64_t lost = r->quality.sources[i].lost_samples;
+		const struct quality_source *q = &r->quality.sources[i];
+		uint64_t lost = q->lost_samples;
 
 		if (!lost)
 			continue;
 		buf_puts(&b, b.size ? "; " : "");
 		report_text_source(r, i, &b);
 		/* What a ring had no room for may also have told of a process. */
-		buf_printf(&b, "up to %s sample%s, %s of what was taken",
-			   text_count(s, lost), lost == 1 ? "" : "s",
-			   text_pct(pct, (double)lost, (double)(lost + taken(r, i))));
+		buf_printf(
+			&b, "up to %s sample%s, %s of what was taken",
+			text_count(s, lost), lost == 1 ? "" : "s",
+			text_pct(pct, (double)lost, (double)(lost + q->taken_samples)));
 	}
 	if (!b.size)
 		buf_puts(&b, "nothing");

@@ -13,7 +13,6 @@
 #include "base/vec.h"
 
 #define GAP	   2
-#define MAX_COLUMN 40
 #define LEAST_NAME 12
 #define NAME_BYTES 2048
 
@@ -35,8 +34,8 @@ struct row {
 
 struct report_table {
 	struct arena texts;
-	struct column columns[MAX_COLUMN];
-	unsigned n_columns, width;
+	VEC(struct column) columns; /* as many as there are events, and more */
+	unsigned width;
 	bool colour;
 	VEC(struct row) rows;
 };
@@ -55,6 +54,7 @@ void report_table_free(struct report_table *t)
 	if (!t)
 		return;
 	arena_fini(&t->texts);
+	vec_fini(&t->columns);
 	vec_fini(&t->rows);
 	free(t);
 }
@@ -67,8 +67,8 @@ void report_table_freep(struct report_table **t)
 static void add_column(struct report_table *t, const char *title, unsigned share,
 		       bool is_text)
 {
-	assert(t->n_columns < MAX_COLUMN && !t->rows.n);
-	t->columns[t->n_columns++] =
+	assert(!t->rows.n);
+	*vec_push(&t->columns) =
 		(struct column){ arena_strdup(&t->texts, title), share, is_text };
 }
 
@@ -90,7 +90,7 @@ void report_table_text(struct report_table *t, const char *title, unsigned share
 void report_table_row(struct report_table *t, bool is_strong)
 {
 	*vec_push(&t->rows) = (struct row){
-		.cells = arena_alloc(&t->texts, t->n_columns * sizeof(struct cell)),
+		.cells = arena_alloc(&t->texts, t->columns.n * sizeof(struct cell)),
 		.is_strong = is_strong,
 	};
 }
@@ -105,7 +105,7 @@ void report_table_decorated(struct report_table *t, const char *before, const ch
 {
 	struct row *r = &t->rows.at[t->rows.n - 1];
 
-	assert(r->n < t->n_columns);
+	assert(r->n < t->columns.n);
 	r->cells[r->n++] = (struct cell){
 		.before = arena_strdup(&t->texts, before),
 		.text = arena_strdup(&t->texts, name ? name : ""),
@@ -133,7 +133,7 @@ static size_t title_width(const char *title)
 
 static size_t natural_width(const struct report_table *t, unsigned column)
 {
-	size_t widest = title_width(t->columns[column].title);
+	size_t widest = title_width(t->columns.at[column].title);
 
 	vec_each(r, &t->rows) {
 		size_t w = column < r->n ? cell_width(&r->cells[column]) : 0;
@@ -148,8 +148,8 @@ size_t report_table_numbers_width(const struct report_table *t)
 {
 	size_t sum = 0;
 
-	for (unsigned i = 0; i < t->n_columns; i++)
-		if (!t->columns[i].share)
+	for (unsigned i = 0; i < t->columns.n; i++)
+		if (!t->columns.at[i].share)
 			sum += natural_width(t, i) + GAP;
 	return sum;
 }
@@ -159,14 +159,15 @@ size_t report_table_numbers_width(const struct report_table *t)
 static void share_room(const struct report_table *t, size_t room, size_t *widths)
 {
 	unsigned shares = 0;
-	bool settled[MAX_COLUMN] = { false }, again = true;
+	own(freep) bool *settled = xcalloc(t->columns.n + 1, sizeof(*settled));
+	bool again = true;
 
-	for (unsigned i = 0; i < t->n_columns; i++)
-		shares += t->columns[i].share;
+	for (unsigned i = 0; i < t->columns.n; i++)
+		shares += t->columns.at[i].share;
 	while (again && shares) {
 		again = false;
-		for (unsigned i = 0; i < t->n_columns; i++) {
-			unsigned share = t->columns[i].share;
+		for (unsigned i = 0; i < t->columns.n; i++) {
+			unsigned share = t->columns.at[i].share;
 			size_t natural = share ? natural_width(t, i) : 0;
 
 			if (!share || settled[i] || natural > room * share / shares)
@@ -177,10 +178,10 @@ static void share_room(const struct report_table *t, size_t room, size_t *widths
 			shares -= share;
 		}
 	}
-	for (unsigned i = 0; i < t->n_columns; i++) {
-		size_t part = shares ? room * t->columns[i].share / shares : 0;
+	for (unsigned i = 0; i < t->columns.n; i++) {
+		size_t part = shares ? room * t->columns.at[i].share / shares : 0;
 
-		if (t->columns[i].share && !settled[i])
+		if (t->columns.at[i].share && !settled[i])
 			widths[i] = part > LEAST_NAME ? part : LEAST_NAME;
 	}
 }
@@ -219,26 +220,28 @@ static void print_cell(struct table *to, const struct column *c, const struct ce
 
 void report_table_print(const struct report_table *t, FILE *out)
 {
-	struct table_column columns[MAX_COLUMN] = { 0 };
-	size_t widths[MAX_COLUMN] = { 0 }, numbers = report_table_numbers_width(t);
+	own(freep) struct table_column *columns =
+		xcalloc(t->columns.n + 1, sizeof(*columns));
+	own(freep) size_t *widths = xcalloc(t->columns.n + 1, sizeof(*widths));
+	size_t numbers = report_table_numbers_width(t);
 	unsigned n_names = 0;
 
-	for (unsigned i = 0; i < t->n_columns; i++) {
-		n_names += t->columns[i].share != 0;
-		columns[i].title = t->columns[i].title;
-		columns[i].align = t->columns[i].share ? TABLE_LEFT : TABLE_RIGHT;
+	for (unsigned i = 0; i < t->columns.n; i++) {
+		n_names += t->columns.at[i].share != 0;
+		columns[i].title = t->columns.at[i].title;
+		columns[i].align = t->columns.at[i].share ? TABLE_LEFT : TABLE_RIGHT;
 	}
 
 	size_t gaps = n_names ? (n_names - 1) * GAP : 0;
 
 	share_room(t, t->width > numbers + gaps ? t->width - numbers - gaps : 0, widths);
 
-	own(table_freep) struct table *to = table_new(columns, t->n_columns);
+	own(table_freep) struct table *to = table_new(columns, (unsigned)t->columns.n);
 
 	vec_each(r, &t->rows) {
 		table_row(to);
 		for (unsigned i = 0; i < r->n; i++)
-			print_cell(to, &t->columns[i], &r->cells[i], widths[i]);
+			print_cell(to, &t->columns.at[i], &r->cells[i], widths[i]);
 		if (r->is_strong)
 			table_strong(to);
 	}

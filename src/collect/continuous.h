@@ -15,8 +15,11 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/apart.h"
 #include "collect/experiment.h"
 #include "collect/recorder.h"
+#include "collect/segment_job.h"
+#include "collect/trouble.h"
 #include "store/database_writer.h"
 
 struct continuous;
@@ -24,7 +27,7 @@ struct continuous;
 struct continuous_settings {
 	const char *database, *host; /* host NULL: this one's name */
 	const char *label;	     /* of an epoch that is begun, or NULL */
-	/* What is sampled, as event_choice_parse() gives it; 0: CPU time. */
+	/* What is recorded, as event_choice_parse() gives it; 0: CPU time. */
 	struct experiment_choice events[SYSTEM_EVENTS_MAX];
 	size_t n_events;
 	uint64_t period_ns; /* of CPU time; 0: what costs little */
@@ -33,7 +36,7 @@ struct continuous_settings {
 	bool is_flat;	    /* no stacks */
 	uint32_t depth;	    /* frames of user code; 0: all */
 	uint64_t drain_ns;  /* how often the kernel's tables are emptied; 0: by default */
-	bool has_threads, has_processes;
+	struct apart apart;
 	bool is_timed;		    /* what samples take in the kernel is measured */
 	bool has_pins;		    /* the kernel goes on when this process is killed */
 	uint64_t segment_ns;	    /* how often a segment is made */
@@ -56,14 +59,21 @@ struct continuous_status {
 	uint64_t cpu_ns, own_bytes, maker_peak_bytes;
 	uint64_t database_bytes, bytes_at_start; /* of this host */
 	uint64_t symbols_bytes;			 /* beside them */
-	uint64_t n_segments;			 /* written since the start */
+	/* Segments made since the start, and of the processes that make them. */
+	const struct segment_job_counts *makers; /* borrowed */
 	uint32_t epoch;
-	const char *label;   /* borrowed */
-	uint64_t n_failures; /* segments that could not be written at once */
-	uint64_t n_damaged;  /* recordings that were set aside, beside the epochs */
+	const char *label; /* borrowed */
+	/* What was taken is not in the database as it should be, or was not. */
+	const struct trouble *trouble; /* borrowed */
+	uint64_t waiting_bytes;	       /* in memory, for the disk */
+	uint64_t n_waiting;	       /* recordings that are to become segments */
+	uint64_t n_failures;	       /* segments that could not be written at once */
+	uint64_t n_damaged; /* recordings that were set aside, beside the epochs */
 	bool is_paused;
+	const struct apart *apart; /* borrowed */
 	/* What a killed one had left, or NULL. */
 	const struct recorder_left *left;
+	bool wants_pins; /* was that asked for? */
 };
 
 /* What was taken lately: all of it from opened_ns to taken_ns is in the recording that is
@@ -88,8 +98,8 @@ void continuous_freep(struct continuous **c);
 
 /* Descriptors to poll for reading; at most max, returns how many. */
 size_t continuous_fds(const struct continuous *c, struct pollfd *fds, size_t max);
-/* What is due.  A failure to write keeps what was taken and is tried again: it is told
- * once, by the result. */
+/* What is due.  A failure to write keeps what was taken and is tried again, and is the
+ * result each time. */
 must_use int continuous_work(struct continuous *c, struct err *e);
 
 /* What was taken so far is in the database when these return 0.  When making segments

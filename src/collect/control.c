@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -57,6 +58,18 @@ static int make_directory(const char *path, struct err *e)
 	return 0;
 }
 
+/* A socket may outlive who listened at it: one that was killed as it was starting a
+ * process has left it to that for a moment. */
+static bool is_listener_alive(int fd)
+{
+	struct ucred who = { 0 };
+	socklen_t size = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.pid <= 0)
+		return true;
+	return kill(who.pid, 0) == 0 || errno != ESRCH;
+}
+
 /* Of a daemon that was killed; what is no socket is not ours to remove. */
 static int remove_old(const char *path, struct err *e)
 {
@@ -76,7 +89,7 @@ static int bind_to(int fd, const struct sockaddr_un *a, struct err *e)
 	mode_t mask;
 	int rc;
 
-	if (other >= 0)
+	if (other >= 0 && is_listener_alive(other))
 		return err_set(e, ERR_USAGE,
 			       "a daemon listens at '%s' already: 'dwell ctl status'",
 			       a->sun_path);
@@ -244,6 +257,12 @@ static int read_answer(int fd, struct buf *answer, uint64_t deadline_ns, struct 
 		n = read(fd, piece, sizeof(piece));
 		buf_add(answer, piece, n > 0 ? (size_t)n : 0);
 	}
+	/* Killed, it has no time to say so. */
+	if ((n < 0 && errno == ECONNRESET) || (n == 0 && !answer->size))
+		return err_set(
+			e, ERR_OS,
+			"the daemon ended before it answered; what it was asked for "
+			"may be done or not");
 	if (n < 0)
 		return err_os(e, "cannot read the daemon's answer");
 	buf_u8(answer, 0);

@@ -75,5 +75,6 @@ struct system_event counter_experiment_event(const struct experiment_choice *c)
 	return (struct system_event){
 		.counter = counter ? counter : counter_find("cpu-clock", NULL),
 		.period = c->interval,
+		.hz = c->hz,
 	};
 }

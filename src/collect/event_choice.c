@@ -40,7 +40,7 @@ static int set_rate(const struct parts *p, struct experiment_choice *c, struct e
 	rc = text_parse_u64(p->rate, &hz, e);
 	if (rc < 0)
 		return err_in(e, rc, c->name);
-	if (strcmp(c->experiment->unit, "ns") != 0)
+	if (strcmp(c->experiment->unit, "ns") != 0 && !c->experiment->counter)
 		return err_set(e, ERR_USAGE,
 			       "%s does not measure time: say of how many one is a "
 			       "sample, like %s:%llu",
@@ -55,48 +55,6 @@ static bool is_tracepoint(const struct parts *p, const struct err *why)
 	       strspn(p->rate, "0123456789") == 0;
 }
 
-/* States are of all threads, whatever CPUs count beside. */
-static bool is_states(const char *name, struct experiment_choice *ret)
-{
-	return experiment_find(name, ret, NULL) == 0 &&
-	       ret->experiment->trigger == EXPERIMENT_STATES;
-}
-
-int event_choice_parse(const char *text, uint64_t period_ns, bool is_pc_only,
-		       struct experiment_choice *ret, struct err *e)
-{
-	const struct counter *counter;
-	struct err why = { 0 };
-	struct parts p;
-	int rc = split(text, &p, e);
-
-	if (rc < 0)
-		return rc;
-	if (is_states(p.name, ret)) {
-		if (is_pc_only)
-			return err_set(e, ERR_UNSUPPORTED,
-				       "states are told with stacks or not at all");
-		if (period_ns)
-			ret->interval = period_ns;
-		return set_rate(&p, ret, e);
-	}
-	/* As the column of the CPU's clock is called. */
-	counter = counter_text_find(
-		strcmp(p.name, "cpu-time") == 0 ? "cpu-clock" : p.name, &why);
-	if (!counter && is_tracepoint(&p, &why))
-		return err_set(e, ERR_USAGE,
-			       "'%.60s' is no counter: tracepoints are not sampled; "
-			       "'dwell list' shows what is",
-			       text);
-	if (!counter)
-		return err_set(e, why.code, "%s", why.text);
-	*ret = (struct experiment_choice){ .experiment = counter_experiment(counter,
-									    is_pc_only) };
-	ret->interval = counter_is_clock(counter) ? period_ns : ret->experiment->on;
-	snprintf(ret->name, sizeof(ret->name), "%s", ret->experiment->name);
-	return set_rate(&p, ret, e);
-}
-
 /* "trigger:WHAT" */
 static bool is_trigger(const char *text, const char **ret_what)
 {
@@ -109,8 +67,73 @@ static bool is_trigger(const char *text, const char **ret_what)
 	return true;
 }
 
-int event_choice_parse_any(const char *text, struct experiment_choice *ret,
-			   bool *ret_has_interval, struct err *e)
+/* What is recorded of all threads, whatever CPUs count beside. */
+static bool is_beside(const struct parts *p, struct experiment_choice *ret)
+{
+	return experiment_find(p->name, ret, NULL) == 0 &&
+	       (ret->experiment->trigger == EXPERIMENT_STATES ||
+		ret->experiment->trigger == EXPERIMENT_SYSCALLS);
+}
+
+static int refuse_pc_only(const struct experiment_choice *c, struct err *e)
+{
+	return err_set(e, ERR_UNSUPPORTED, "%s: told with stacks or not at all", c->name);
+}
+
+static int choose_beside(const struct parts *p, uint64_t period_ns,
+			 struct experiment_choice *c, struct err *e)
+{
+	if (period_ns && strcmp(c->experiment->unit, "ns") == 0)
+		c->interval = period_ns;
+	return set_rate(p, c, e);
+}
+
+static int choose_counter(const char *text, const struct parts *p, uint64_t period_ns,
+			  bool is_pc_only, struct experiment_choice *ret, struct err *e)
+{
+	const struct counter *counter;
+	struct err why = { 0 };
+
+	/* As the column of the CPU's clock is called. */
+	counter = counter_text_find(
+		strcmp(p->name, "cpu-time") == 0 ? "cpu-clock" : p->name, &why);
+	if (!counter && is_tracepoint(p, &why))
+		return err_set(e, ERR_USAGE,
+			       "'%.60s' is no counter: tracepoints are not sampled; did "
+			       "you mean 'trigger:%.100s'?",
+			       text, text);
+	if (!counter)
+		return err_set(e, why.code, "%s", why.text);
+	*ret = (struct experiment_choice){ .experiment = counter_experiment(counter,
+									    is_pc_only) };
+	ret->interval = counter_is_clock(counter) ? period_ns : ret->experiment->on;
+	snprintf(ret->name, sizeof(ret->name), "%s", ret->experiment->name);
+	return set_rate(p, ret, e);
+}
+
+int event_choice_parse(const char *text, uint64_t period_ns, bool is_pc_only,
+		       trigger_find_fn *find, struct experiment_choice *ret,
+		       struct err *e)
+{
+	struct parts p;
+	const char *what;
+	int rc;
+
+	if (is_trigger(text, &what)) {
+		rc = trigger_parse(what, find, ret, e);
+		return rc == 0 && is_pc_only ? refuse_pc_only(ret, e) : rc;
+	}
+	rc = split(text, &p, e);
+	if (rc < 0)
+		return rc;
+	if (!is_beside(&p, ret))
+		return choose_counter(text, &p, period_ns, is_pc_only, ret, e);
+	return is_pc_only ? refuse_pc_only(ret, e) : choose_beside(&p, period_ns, ret, e);
+}
+
+int event_choice_parse_any(const char *text, trigger_find_fn *find,
+			   struct experiment_choice *ret, bool *ret_has_interval,
+			   struct err *e)
 {
 	const struct counter *counter;
 	struct parts p;
@@ -119,7 +142,7 @@ int event_choice_parse_any(const char *text, struct experiment_choice *ret,
 
 	*ret_has_interval = true;
 	if (is_trigger(text, &text))
-		return trigger_parse(text, ret, e);
+		return trigger_parse(text, find, ret, e);
 	rc = split(text, &p, e);
 	if (rc < 0)
 		return rc;

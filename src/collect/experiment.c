@@ -6,6 +6,9 @@
 
 #include "base/text.h"
 
+/* What the kernel lets nobody exceed, unless it is told otherwise. */
+#define HZ_MAX 100000
+
 #define EXPERIMENT(name) extern const struct experiment experiment_##name;
 #include "collect/experiments.def"
 #undef EXPERIMENT
@@ -132,10 +135,24 @@ int experiment_set_interval(struct experiment_choice *c, const char *text, struc
 	return 0;
 }
 
+/* How often what a counter counts comes is known when it has come. */
+static int set_rate(struct experiment_choice *c, uint64_t hz, struct err *e)
+{
+	if (hz < 1 || hz > HZ_MAX)
+		return err_set(e, ERR_USAGE,
+			       "frequency %llu of %s is not within 1 and %d",
+			       (unsigned long long)hz, c->name, HZ_MAX);
+	c->hz = hz;
+	c->interval = c->experiment->on;
+	return 0;
+}
+
 int experiment_set_frequency(struct experiment_choice *c, uint64_t hz, struct err *e)
 {
 	const struct experiment *x = c->experiment;
 
+	if (strcmp(x->unit, "ns") != 0 && x->counter)
+		return set_rate(c, hz, e);
 	if (strcmp(x->unit, "ns") != 0)
 		return err_set(e, ERR_USAGE,
 			       "%s counts events: give it an interval (-i), not a "

@@ -67,7 +67,9 @@ struct experiment_choice {
 	const struct experiment *experiment;
 	char name[EXPERIMENT_NAME_MAX]; /* as asked for: "fusertime" */
 	uint64_t interval;		/* in experiment->unit */
-	bool has_own_interval;		/* it was asked for of this one */
+	uint64_t hz; /* samples a second, of what does not measure time: the interval is
+		      * the first, and changes; 0: it stays */
+	bool has_own_interval; /* it was asked for of this one */
 };
 
 /* "fusertime" → usertime at its hi interval.  An unknown name is ERR_USAGE and the
@@ -77,7 +79,7 @@ must_use int experiment_find(const char *name, struct experiment_choice *ret,
 /* -i: "on", "hi", "lo", "500us", a bare number of milliseconds, or of counts. */
 must_use int experiment_set_interval(struct experiment_choice *c, const char *text,
 				     struct err *e);
-/* -F: per second of CPU time. */
+/* -F: per second of CPU time, or of a counter per second on each CPU. */
 must_use int experiment_set_frequency(struct experiment_choice *c, uint64_t hz,
 				      struct err *e);
 

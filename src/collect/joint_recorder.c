@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 /* Each source takes its own plans, all into the same recording. */
@@ -20,6 +21,7 @@ struct joint {
 	struct recorder base;
 	struct part parts[PARTS_MAX];
 	size_t n_parts;
+	struct buf removed; /* what parts could not go on with */
 };
 
 static struct part *part_of(struct joint *j, const struct source_ops *source)
@@ -36,6 +38,7 @@ static void joint_free(struct recorder *r)
 
 	for (size_t i = 0; i < j->n_parts; i++)
 		recorder_free(j->parts[i].recorder);
+	buf_fini(&j->removed);
 	free(j);
 }
 
@@ -64,6 +67,15 @@ static size_t n_plans(const struct joint *j)
 	return n;
 }
 
+static void note_removed(struct joint *j, const struct part *p)
+{
+	struct recorder_status st;
+
+	p->ops->status(p->recorder, &st);
+	if (st.removed && *st.removed)
+		buf_printf(&j->removed, "%s%s", j->removed.size ? "; " : "", st.removed);
+}
+
 static int joint_open(const struct recorder_settings *x, struct recorder **ret,
 		      struct err *e)
 {
@@ -78,6 +90,8 @@ static int joint_open(const struct recorder_settings *x, struct recorder **ret,
 		own.plans = j->parts[i].plans;
 		own.n_plans = j->parts[i].n_plans;
 		rc = j->parts[i].ops->open(&own, &j->parts[i].recorder, e);
+		if (rc == 0)
+			note_removed(j, &j->parts[i]);
 	}
 	if (rc < 0)
 		joint_free(&j->base);
@@ -93,6 +107,46 @@ static void joint_begin(struct recorder *r, struct writer *w, const struct plan 
 	share_plans(j, plans, n_plans(j));
 	for (size_t i = 0; i < j->n_parts; i++)
 		j->parts[i].ops->begin(j->parts[i].recorder, w, j->parts[i].plans);
+}
+
+/* Who goes on reads all of what they wrote, and takes the last. */
+static void joint_keep(struct recorder *r, uint64_t recording, bool is_behind)
+{
+	struct joint *j = (struct joint *)r;
+
+	for (size_t i = 0; i < j->n_parts; i++)
+		if (j->parts[i].ops->keep)
+			j->parts[i].ops->keep(j->parts[i].recorder, recording, is_behind);
+}
+
+static void add_left(struct recorder_left *sum, const struct recorder_left *more)
+{
+	if (!sum->since_ns || more->since_ns < sum->since_ns)
+		sum->since_ns = more->since_ns;
+	if (more->gap_ns > sum->gap_ns)
+		sum->gap_ns = more->gap_ns;
+	sum->samples += more->samples;
+	sum->lost += more->lost;
+	sum->has_ended |= more->has_ended;
+	sum->is_summed |= more->is_summed;
+}
+
+static bool joint_left(const struct recorder *r, struct recorder_left *ret)
+{
+	const struct joint *j = (const struct joint *)r;
+	struct recorder_left one;
+	bool has_left = false;
+
+	*ret = (struct recorder_left){ 0 };
+	for (size_t i = 0; i < j->n_parts; i++) {
+		const struct part *p = &j->parts[i];
+
+		if (!p->ops->left || !p->ops->left(p->recorder, &one))
+			continue;
+		add_left(ret, &one);
+		has_left = true;
+	}
+	return has_left;
 }
 
 static int joint_start(struct recorder *r, struct err *e)
@@ -180,6 +234,16 @@ static void add_counted(struct recorder_counted *sum, const struct recorder_coun
 	sum->n_again += more->n_again;
 }
 
+/* One of them has all that there are. */
+static void add_triggers(struct recorder_status *sum, const struct recorder_status *more)
+{
+	for (size_t i = 0; i < more->n_triggers; i++) {
+		sum->triggers[i] = more->triggers[i];
+		sum->n_met[i] = more->n_met[i];
+	}
+	sum->n_triggers += more->n_triggers;
+}
+
 static void add_status(struct recorder_status *sum, const struct recorder_status *more)
 {
 	sum->samples += more->samples;
@@ -190,7 +254,12 @@ static void add_status(struct recorder_status *sum, const struct recorder_status
 	if (more->longest_gap_ns > sum->longest_gap_ns)
 		sum->longest_gap_ns = more->longest_gap_ns;
 	sum->kernel_bytes += more->kernel_bytes;
+	if (!sum->unkept)
+		sum->unkept = more->unkept;
 	sum->n_states += more->n_states;
+	sum->has_calls |= more->has_calls;
+	sum->n_calls += more->n_calls;
+	add_triggers(sum, more);
 	sum->is_counted |= more->is_counted;
 	if (more->is_counted)
 		add_counted(&sum->counted, &more->counted);
@@ -206,11 +275,14 @@ static void joint_status(const struct recorder *r, struct recorder_status *ret)
 		j->parts[i].ops->status(j->parts[i].recorder, &one);
 		add_status(ret, &one);
 	}
+	ret->removed = buf_str((struct buf *)&j->removed);
 }
 
 const struct recorder_ops joint_recorder = {
 	.open = joint_open,
 	.begin = joint_begin,
+	.keep = joint_keep,
+	.left = joint_left,
 	.start = joint_start,
 	.fds = joint_fds,
 	.work = joint_work,

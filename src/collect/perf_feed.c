@@ -18,6 +18,7 @@ void perf_feed_follow_clocks(struct perf_feed *f)
 void perf_feed_fini(struct perf_feed *f)
 {
 	perf_tails_free(f->tails);
+	perf_counted_fini(&f->counted);
 	map_fini(&f->trace_types);
 }
 
@@ -66,6 +67,7 @@ static void take_exit(struct perf_feed *f, const struct perf_record *r)
 	if (f->waits)
 		perf_waits_exit(f->waits, r->time_ns, r->task.tid);
 	end_thread(f, r);
+	perf_counted_exit(&f->counted, &f->files->ids, r->task.tid);
 	tracker_exit(f->tracker, r->time_ns, r->task.pid, r->task.tid);
 }
 
@@ -211,12 +213,25 @@ static void end_deep(struct perf_feed *f, uint32_t tid)
 		perf_deep_learn(f->files->deep, tid, f->stack_end);
 }
 
+static uint64_t weight_of(struct perf_feed *f, const struct perf_record *r,
+			  const struct perf_stream *stream)
+{
+	const struct perf_event_attr *a = &stream->attr;
+
+	if (!stream->hz)
+		return a->sample_period;
+	if (!(a->sample_type & PERF_SAMPLE_READ))
+		return f->sample.period;
+	return perf_counted_since(&f->counted, r->id, a->inherit ? r->tid : 0,
+				  f->sample.counted);
+}
+
 static struct tracker_sample sample_of(struct perf_feed *f, const struct perf_record *r,
 				       const struct perf_stream *stream)
 {
 	struct tracker_sample sample = {
 		.time_ns = r->time_ns,
-		.weight = stream->attr.sample_period,
+		.weight = weight_of(f, r, stream),
 		.event = stream->plan->events[stream->spec->column],
 		.pid = r->pid,
 		.tid = r->tid,
@@ -225,7 +240,8 @@ static struct tracker_sample sample_of(struct perf_feed *f, const struct perf_re
 	};
 
 	fill_stack(f, r, stream, &sample);
-	begin_deep(f, &sample);
+	if (stream->has_deep)
+		begin_deep(f, &sample);
 	return sample;
 }
 
@@ -321,7 +337,8 @@ static void take_stream_sample(struct perf_feed *f, const struct perf_record *r,
 	f->stack_end = NOT_WALKED;
 	if (stream->plan)
 		take_by_role(f, r, stream);
-	end_deep(f, r->tid);
+	if (stream->has_deep)
+		end_deep(f, r->tid);
 }
 
 /* A record of perf_deep's program: the last of a sample is the sample. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "collect/perf_counted.h"
 #include "collect/perf_files.h"
 #include "collect/perf_record.h"
 #include "collect/perf_tails.h"
@@ -27,6 +28,7 @@ struct perf_feed {
 	const struct plan *cpu_plan; /* the plan whose CPU time stats add up, or NULL */
 	struct map trace_types;	     /* event in the recording → its trace type */
 	struct map *forked;	     /* NULL, or where to note new thread ids */
+	struct perf_counted counted; /* by events whose periods change */
 	struct source_stats stats;
 	struct perf_record_sample sample; /* the one being taken */
 	uint64_t stack_end;		  /* where its walk ended (perf_deep.h) */

@@ -162,14 +162,15 @@ static int open_file(struct perf_files *f, uint32_t stream, pid_t tid, struct pe
 
 	int rc = note_id(f, fd, stream, e);
 
-	if (rc == 0 && f->deep && s->dump_bytes && !c->is_shallow)
+	if (rc == 0 && f->deep && s->has_deep && !c->is_shallow)
 		rc = attach_deep(f, c, fd, stream, e);
 	if (rc == 0)
 		rc = attach_ring(f, c, fd, e);
 	if (rc < 0)
 		return rc;
-	*vec_push(&f->files) =
-		(struct perf_file){ .fd = steal_fd(&fd), .stream = stream };
+	*vec_push(&f->files) = (struct perf_file){
+		.fd = steal_fd(&fd), .stream = stream, .cpu = c->id, .is_of_cpu = tid < 0
+	};
 	return 0;
 }
 
@@ -269,6 +270,28 @@ static void close_from(struct perf_files *f, size_t n, struct perf_cpu *c, bool 
 		closep(&f->files.at[--f->files.n].fd);
 }
 
+static uint64_t count_of(const struct perf_file *x)
+{
+	uint64_t v;
+
+	return read(x->fd, &v, sizeof(v)) == sizeof(v) ? v : 0;
+}
+
+/* Of the first n, what ended with the CPU: what it had counted stays, and what it had
+ * written, as the ring is mapped.  Others keep their places. */
+static void close_ended(struct perf_files *f, size_t n, uint32_t cpu)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct perf_file *x = &f->files.at[i];
+
+		if (x->fd < 0 || !x->is_of_cpu || x->cpu != cpu)
+			continue;
+		f->streams.at[x->stream].counted_closed += count_of(x);
+		closep(&x->fd);
+		x->fd = -1;
+	}
+}
+
 static int reopen(struct perf_files *f, struct perf_cpu *c, bool is_machine,
 		  struct err *e)
 {
@@ -287,6 +310,8 @@ static int reopen(struct perf_files *f, struct perf_cpu *c, bool is_machine,
 		c->fd = f->files.at[n].fd;
 		c->is_hung_up = false;
 	}
+	if (f->files.n > n)
+		close_ended(f, n, c->id);
 	return 0;
 }
 
@@ -331,14 +356,11 @@ void perf_files_disable_all(struct perf_files *f)
 
 uint64_t perf_files_count(const struct perf_files *f, uint32_t stream)
 {
-	uint64_t sum = 0, v;
+	uint64_t sum = f->streams.at[stream].counted_closed;
 
-	for (size_t i = 0; i < f->files.n; i++) {
-		const struct perf_file *x = &f->files.at[i];
-
-		if (x->stream == stream && read(x->fd, &v, sizeof(v)) == sizeof(v))
-			sum += v;
-	}
+	vec_each(x, &f->files)
+		if (x->stream == stream)
+			sum += count_of(x);
 	return sum;
 }
 

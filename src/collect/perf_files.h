@@ -24,8 +24,9 @@
 #include "host/cpus.h"
 
 struct perf_file {
-	int fd;
-	uint32_t stream;
+	int fd; /* -1: it ended with its CPU, and was closed */
+	uint32_t stream, cpu;
+	bool is_of_cpu; /* not of a thread */
 };
 
 struct perf_cpu {
@@ -60,8 +61,8 @@ must_use int perf_files_open(struct perf_files *f, pid_t tid, struct err *e);
 /* The streams that are PERF_STREAM_GRID, which perf_files_open() leaves out. */
 must_use int perf_files_open_grid(struct perf_files *f, struct err *e);
 /* A CPU came online: what is opened for whole CPUs ended when it went, if it was there
- * before.  is_machine: so was everything.  On failure nothing is open that was not, and
- * it may be tried again. */
+ * before, and is closed.  is_machine: so was everything.  On failure nothing is open that
+ * was not, and it may be tried again. */
 must_use int perf_files_reopen(struct perf_files *f, uint32_t cpu, bool is_machine,
 			       struct err *e);
 /* NULL: not one of ours. */

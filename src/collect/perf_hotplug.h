@@ -11,16 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/cpu_watch.h"
 #include "collect/perf_files.h"
-#include "host/cpus.h"
 
 struct perf_hotplug {
-	struct cpus online; /* as of the last look */
-	uint64_t next_ns;   /* of the next one */
-	uint64_t n_changes;
+	struct cpu_watch watch;
 };
 
 void perf_hotplug_fini(struct perf_hotplug *h);
+/* Before the files are opened. */
+must_use int perf_hotplug_begin(struct perf_hotplug *h, struct err *e);
 /* Looks now and then; is_machine: the recording is of whole CPUs.  True: events were
  * opened. */
 bool perf_hotplug_check(struct perf_hotplug *h, uint64_t now_ns, struct perf_files *f,

@@ -227,7 +227,7 @@ bool perf_record_parse_sample(const void *record, size_t size, uint64_t sample_t
 	struct reader r = reader_over(record, size);
 	struct perf_event_header h;
 
-	ret->addr = 0;
+	ret->addr = ret->period = ret->counted = 0;
 	ret->n_kernel = 0;
 	ret->has_regs = ret->is_32bit = false;
 	ret->stack = ret->raw = NULL;
@@ -239,6 +239,10 @@ bool perf_record_parse_sample(const void *record, size_t size, uint64_t sample_t
 		ret->addr = reader_u64le(&r);
 	ret->cpu = reader_u32le(&r);
 	reader_skip(&r, 4);
+	if (sample_type & PERF_SAMPLE_PERIOD)
+		ret->period = reader_u64le(&r);
+	if (sample_type & PERF_SAMPLE_READ)
+		ret->counted = reader_u64le(&r);
 	if (sample_type & PERF_SAMPLE_CALLCHAIN)
 		parse_chain(&r, ret);
 	if (sample_type & PERF_SAMPLE_RAW)

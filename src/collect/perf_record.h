@@ -22,11 +22,15 @@
 #define PERF_RECORD_STACK                                                                \
 	(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define PERF_RECORD_ADDR PERF_SAMPLE_ADDR
+/* Of events whose periods change: what the last was, and what is counted, which the
+ * kernel does not tell of threads that are made later before Linux 6.13. */
+#define PERF_RECORD_RATE (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ)
 
 #define PERF_RECORD_CHAIN_MAX 512
 
 struct perf_record_sample {
 	uint64_t ip, addr;
+	uint64_t period, counted; /* 0: not told */
 	uint32_t cpu;
 	size_t n_kernel; /* innermost first */
 	uint64_t kernel_pcs[PERF_RECORD_CHAIN_MAX];

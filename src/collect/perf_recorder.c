@@ -25,7 +25,7 @@ struct perf {
 	/* Of the recording; NULL: there is none. */
 	struct tracker *tracker;
 	struct writer *writer;
-	const struct plan *plan;
+	const struct plan *plans;
 	uint64_t fetched_ns;
 	size_t rings_bytes;
 	struct recorder_status sums; /* of recordings that have ended */
@@ -53,17 +53,17 @@ static int perf_open(const struct recorder_settings *x, struct recorder **ret,
 	return 0;
 }
 
-static void perf_begin(struct recorder *r, struct writer *w, const struct plan *plan)
+static void perf_begin(struct recorder *r, struct writer *w, const struct plan *plans)
 {
 	struct perf *p = (struct perf *)r;
 
 	p->writer = w;
-	p->plan = plan;
+	p->plans = plans;
 	p->tracker = tracker_new(w);
 	if (p->settings.depth)
 		tracker_limit_depth(p->tracker, p->settings.depth);
 	tracker_keep_symbols(p->tracker, p->settings.symbols);
-	segment_maker_want_fold(w, p->settings.has_processes, p->settings.has_threads);
+	segment_maker_want_fold(w, &p->settings.apart);
 	if (p->source)
 		p->source->ops->turn(p->source, p->tracker, w);
 }
@@ -72,8 +72,8 @@ static int perf_start(struct recorder *r, struct err *e)
 {
 	struct perf *p = (struct perf *)r;
 	struct source_context c = { .scope = &p->scope,
-				    .plans = p->plan,
-				    .n_plans = 1,
+				    .plans = p->plans,
+				    .n_plans = p->settings.n_plans,
 				    .tracker = p->tracker,
 				    .writer = p->writer };
 	size_t n_cpus = p->settings.cpus->ids.n;

@@ -11,6 +11,7 @@
 #include "collect/perf_files.h"
 #include "collect/perf_hotplug.h"
 #include "collect/perf_probe.h"
+#include "collect/perf_rates.h"
 #include "collect/system_fit.h"
 #include "host/clock.h"
 #include "host/privilege.h"
@@ -31,6 +32,7 @@ struct perf {
 	struct perf_files files;
 	struct perf_feed feed;
 	struct perf_hotplug hotplug;
+	struct perf_rates rates;
 	bool is_paused, no_kernel, has_grid;
 	uint64_t stopped_ns;
 };
@@ -64,6 +66,7 @@ static void perf_free(struct source *source)
 
 	perf_files_fini(&s->files);
 	perf_hotplug_fini(&s->hotplug);
+	perf_rates_fini(&s->rates);
 	perf_waits_free(s->feed.waits);
 	perf_feed_fini(&s->feed);
 	free(s);
@@ -210,10 +213,31 @@ static int check_fit(const struct source_context *c, struct err *e)
 	if (counter_is_user_only() ||
 	    system_fit(events, n, 0, system_fit_try, &own_thread, groups) < 2)
 		return 0;
-	return err_set(e, ERR_UNSUPPORTED,
-		       "this CPU has too few counters for all of these at once: take "
-		       "fewer, or whole CPUs, where they take turns ('dwell attach -a "
-		       "--source system')");
+	return err_set(
+		e, ERR_UNSUPPORTED,
+		"this CPU has too few counters for all of these at once: take "
+		"fewer, or whole CPUs where BPF counts, which lets them take turns "
+		"('dwell attach -a --source system')");
+}
+
+/* The kernel sets the periods of a program's events, as those of threads to come cannot
+ * be had otherwise; what it does for those of registers leads to the rate. */
+static int check_rates(const struct source_context *c, struct err *e)
+{
+	for (size_t i = 0; i < c->n_plans; i++) {
+		const struct experiment_choice *x = &c->plans[i].choice;
+		struct system_event ev = { .counter = x->experiment->counter };
+
+		if (c->plans[i].source != &perf_source || !x->hz ||
+		    c->scope->kind == SCOPE_CPUS || system_event_is_hardware(&ev))
+			continue;
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"%s has a rate on whole CPUs only ('dwell attach -a'): of a "
+			"program say of how many one is a sample, like %s:%llu",
+			x->name, x->name, (unsigned long long)x->experiment->on);
+	}
+	return 0;
 }
 
 static int perf_open(const struct source_context *c, struct source **ret, struct err *e)
@@ -222,6 +246,8 @@ static int perf_open(const struct source_context *c, struct source **ret, struct
 	struct privilege privilege;
 	int rc = check_fit(c, e);
 
+	if (rc == 0)
+		rc = check_rates(c, e);
 	if (rc == 0)
 		rc = choose_cpus(c->scope, &cpus, e);
 
@@ -282,6 +308,8 @@ static int perf_start(struct source *source, pid_t pid, struct err *e)
 	int rc = open_streams(s, e);
 
 	if (rc == 0)
+		rc = perf_hotplug_begin(&s->hotplug, e);
+	if (rc == 0)
 		rc = start_scope(s, pid, e);
 	/* Better without short threads than without the recording. */
 	if (rc == 0 && s->has_grid && perf_files_open_grid(&s->files, NULL) < 0)
@@ -311,6 +339,7 @@ static int perf_drain(struct source *source, bool is_final, struct err *e)
 	if (!is_final && perf_hotplug_check(&s->hotplug, now_ns, &s->files,
 					    s->context.scope->kind == SCOPE_CPUS))
 		perf_files_enable(&s->files, !s->is_paused);
+	perf_rates_tune(&s->rates, &s->files, now_ns);
 	if (is_final && s->feed.waits)
 		perf_waits_finish(s->feed.waits, s->stopped_ns);
 	if (is_final && s->feed.tails)
@@ -347,7 +376,7 @@ static void perf_turn(struct source *source, struct tracker *tracker,
 	perf_feed_turn(&s->feed, tracker, writer);
 	vec_each(x, &s->files.streams)
 		x->samples = 0;
-	s->hotplug.n_changes = 0;
+	s->hotplug.watch.n_changes = 0;
 }
 
 static void perf_stop(struct source *source)
@@ -360,19 +389,23 @@ static void perf_stop(struct source *source)
 
 static void finish_stream(struct perf *s, uint32_t i)
 {
-	const struct perf_stream *x = &s->files.streams.at[i];
+	struct perf_stream *x = &s->files.streams.at[i];
 	struct writer *w = s->context.writer;
 
 	if (x->spec->role != PERF_STREAM_SAMPLE)
 		return;
 
 	uint32_t event = x->plan->events[x->spec->column];
-	uint64_t counted = perf_files_count(&s->files, i);
+	uint64_t now = perf_files_count(&s->files, i), counted = now - x->counted_before;
 	bool is_machine = s->context.scope->kind == SCOPE_CPUS;
 
-	facts_add_for(w, event, FACT_RATE, "requested-period",
-		      x->plan->choice.experiment->unit, x->attr.sample_period);
+	if (x->hz)
+		facts_add_for(w, event, FACT_RATE, "requested-rate", "count", x->hz);
+	else
+		facts_add_for(w, event, FACT_RATE, "requested-period",
+			      x->plan->choice.experiment->unit, x->attr.sample_period);
 	facts_add_for(w, event, FACT_RATE, "delivered", "count", x->samples);
+	x->counted_before = now;
 	/* The clock of a CPU goes on while it idles, and no sample is due then. */
 	if (is_machine && is_cpu_time(x->plan))
 		return;
@@ -396,8 +429,8 @@ static void finish_losses(const struct perf *s)
 		facts_loss(w, "unsampled-threads", s->feed.n_unsampled);
 	if (n_shallow)
 		facts_loss(w, "shallow-cpus", n_shallow);
-	if (s->hotplug.n_changes)
-		facts_loss(w, "cpu-changes", s->hotplug.n_changes);
+	if (s->hotplug.watch.n_changes)
+		facts_loss(w, "cpu-changes", s->hotplug.watch.n_changes);
 }
 
 static void perf_finish(struct source *source, struct source_stats *ret)

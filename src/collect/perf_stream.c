@@ -11,6 +11,7 @@
 #include "collect/perf_deep.h"
 #include "collect/perf_record.h"
 #include "collect/perf_regs.h"
+#include "host/clock.h"
 
 /* Bytes of user stack in a sample.  The kernel copies what there is but takes the whole
  * size out of the ring, so a small ring cannot have large samples.  The most that fits a
@@ -105,6 +106,7 @@ static void want_stack(struct perf_stream *s, uint32_t dump_bytes, bool has_deep
 	struct perf_event_attr *a = &s->attr;
 
 	s->dump_bytes = dump_bytes;
+	s->has_deep = has_deep;
 	a->sample_type |= PERF_RECORD_STACK;
 	a->exclude_callchain_user = 1; /* the user part is unwound from the copy */
 	a->sample_regs_user = perf_regs_mask();
@@ -161,6 +163,22 @@ static void set_scope(struct perf_event_attr *a, const struct scope *scope,
 	}
 }
 
+/* Of threads the kernel changes the period as often as it ticks; of CPUs we do it
+ * (perf_rates), and it is told by nobody but what was counted. */
+static void want_rate(struct perf_stream *s, uint64_t hz, bool is_machine)
+{
+	struct perf_event_attr *a = &s->attr;
+
+	s->hz = hz;
+	s->tuned_ns = clock_monotonic_ns();
+	a->sample_type |= PERF_SAMPLE_READ;
+	if (is_machine)
+		return;
+	a->sample_type |= PERF_SAMPLE_PERIOD;
+	a->freq = 1;
+	a->sample_freq = hz;
+}
+
 static uint64_t period_of(const struct perf_stream_spec *spec, const struct plan *plan)
 {
 	if (!plan)
@@ -183,6 +201,7 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 	struct perf_event_attr *a = &s->attr;
 	bool may_begin = spec->role == PERF_STREAM_SIDEBAND || !settings->starts_paused;
 	bool is_sample = plan != NULL;
+	bool is_rated = is_sample && spec->role == PERF_STREAM_SAMPLE && plan->choice.hz;
 
 	*s = (struct perf_stream){ .spec = spec, .plan = plan };
 	a->size = sizeof(*a);
@@ -202,9 +221,12 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 	a->watermark = 1;
 	a->wakeup_watermark = wake_up_bytes(settings->ring_bytes);
 	if (is_sample && !plan->choice.experiment->is_pc_only)
-		want_stack(s, dump_size(spec, settings), settings->has_deep);
+		/* What perf_deep writes has no place for what was counted. */
+		want_stack(s, dump_size(spec, settings), settings->has_deep && !is_rated);
 	if (is_sample && spec->has_addr && plan->trace)
 		a->sample_type |= PERF_RECORD_ADDR;
+	if (is_rated)
+		want_rate(s, plan->choice.hz, settings->scope->kind == SCOPE_CPUS);
 	if (is_tracking)
 		want_sideband(a, settings->has_switches);
 	if (spec->role == PERF_STREAM_DEEP)
@@ -224,6 +246,12 @@ int perf_stream_open(struct perf_stream *s, pid_t tid, int cpu, struct err *e)
 {
 	int fd = sys_perf_event_open(&s->attr, tid, cpu);
 
+	if (fd < 0 && errno == EINVAL && s->attr.sample_type & PERF_SAMPLE_READ &&
+	    s->attr.inherit) {
+		s->attr.sample_type &=
+			~(uint64_t)PERF_SAMPLE_READ; /* before Linux 6.13 */
+		fd = sys_perf_event_open(&s->attr, tid, cpu);
+	}
 	if (fd < 0 && errno == EINVAL && s->attr.build_id) {
 		s->attr.build_id = 0; /* before Linux 5.12 */
 		fd = sys_perf_event_open(&s->attr, tid, cpu);

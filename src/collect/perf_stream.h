@@ -46,7 +46,12 @@ struct perf_stream {
 	const struct plan *plan; /* NULL: not of an experiment */
 	struct perf_event_attr attr;
 	uint32_t dump_bytes; /* of a stack, where perf_deep does not go on; 0: none */
-	uint64_t samples;
+	bool has_deep;	     /* it goes on */
+	uint64_t hz;	     /* samples a second; 0: the period stays */
+	uint64_t tuned_ns;   /* when it was set for that */
+	/* Of the recording; what its counters had counted when that began. */
+	uint64_t samples, counted_before;
+	uint64_t counted_closed; /* by files that were closed */
 };
 
 struct perf_stream_settings {

@@ -7,9 +7,9 @@ static const struct recorder_ops *const recorders[] = { &system_recorder,
 
 const struct recorder_ops *recorder_of(const struct source_ops *source)
 {
-	static const struct recorder_ops *const all[] = { &system_recorder,
-							  &perf_recorder,
-							  &states_recorder };
+	static const struct recorder_ops *const all[] = {
+		&system_recorder, &perf_recorder, &probes_recorder, &states_recorder
+	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i]->source == source)
@@ -17,15 +17,56 @@ const struct recorder_ops *recorder_of(const struct source_ops *source)
 	return NULL;
 }
 
-const struct recorder_ops *recorder_choose(const struct experiment *x,
-					   struct err *ret_why, struct err *e)
+static const struct recorder_ops *const kept[] = { &system_recorder, &probes_recorder,
+						   &states_recorder };
+
+size_t recorder_n_kept(void)
+{
+	return sizeof(kept) / sizeof(kept[0]);
+}
+
+const struct recorder_ops *recorder_kept(size_t i)
+{
+	return kept[i];
+}
+
+const struct recorder_ops *recorder_beside(const struct experiment *x)
+{
+	static const struct {
+		enum experiment_trigger trigger;
+		const struct recorder_ops *recorder;
+	} all[] = {
+		{ EXPERIMENT_STATES, &states_recorder },
+		{ EXPERIMENT_SYSCALLS, &probes_recorder },
+		{ EXPERIMENT_TRIGGER, &probes_recorder },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].trigger == x->trigger)
+			return all[i].recorder;
+	return NULL;
+}
+
+static int probe(const struct recorder_ops *r, const struct plan *plans, size_t n,
+		 struct err *e)
 {
 	const struct scope scope = { .kind = SCOPE_CPUS };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		if (!recorder_beside(plans[i].choice.experiment))
+			rc = r->source->probe(plans[i].choice.experiment, &scope, e);
+	return rc;
+}
+
+const struct recorder_ops *recorder_choose(const struct plan *plans, size_t n,
+					   struct err *ret_why, struct err *e)
+{
 	struct err why = { 0 };
 
 	*ret_why = (struct err){ 0 };
 	for (size_t i = 0; i < sizeof(recorders) / sizeof(recorders[0]); i++) {
-		if (recorders[i]->source->probe(x, &scope, &why) == 0)
+		if (probe(recorders[i], plans, n, &why) == 0)
 			return recorders[i];
 		if (i == 0)
 			*ret_why = why;

@@ -13,12 +13,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/apart.h"
 #include "collect/source.h"
 #include "collect/system_event.h"
 #include "collect/system_late.h"
+#include "collect/trigger.h"
 #include "host/cpus.h"
 #include "store/writer.h"
 #include "unwind/stop.h"
@@ -26,6 +29,7 @@
 
 struct recorder_ops;
 struct symbol_store;
+struct system_keeping_kind;
 
 struct recorder {
 	const struct recorder_ops *ops;
@@ -40,17 +44,16 @@ struct recorder_settings {
 	bool is_fixed;	    /* every period is the same */
 	bool is_flat;	    /* innermost frames only */
 	bool is_timed;	    /* what samples take is measured */
-	bool has_threads;   /* threads are told apart */
-	bool has_processes; /* processes of one name are told apart */
-	uint32_t depth;	    /* frames of user code; 0: as many as there may be */
-	uint64_t drain_ns;  /* how often the kernel's counts are fetched; 0: by default */
+	struct apart apart;
+	uint32_t depth;	   /* frames of user code; 0: as many as there may be */
+	uint64_t drain_ns; /* how often the kernel's counts are fetched; 0: by default */
 	/* What was taken is not lost when this process is killed: what was fetched from
 	 * the kernel is in the file at once, and where it can be the kernel goes on,
 	 * until the next one of that name takes over.  NULL: not. */
 	const char *keep;
 	bool has_pins;		      /* the kernel may go on */
 	struct symbol_store *symbols; /* of what is met are kept there; NULL: not */
-	/* Of states: who is followed; NULL: every thread of the machine. */
+	/* Of what follows threads: which; NULL: every thread of the machine. */
 	const struct scope *scope;
 };
 
@@ -64,16 +67,21 @@ struct recorder_counted {
 	uint64_t n_again; /* images whose number had been another's */
 };
 
+/* What is in a recording for sure. */
+struct recorder_place {
+	uint64_t recording; /* as keep() was told; the last one, 0: none */
+	uint64_t bytes;	    /* of that: what is behind them is taken again, or lost */
+};
+
 /* What a recorder that was killed left, and the next one goes on with. */
 struct recorder_left {
-	uint64_t recording; /* as keep() was told; the last one */
-	uint64_t bytes;	    /* of that: what is behind them is taken again */
-	uint64_t since_ns;  /* of what is taken again; of the clock that goes on while
-			     * suspended */
-	uint64_t gap_ns;    /* nobody was there */
-	uint64_t samples;   /* taken in it */
+	uint64_t since_ns; /* of what is taken again; of the clock that goes on while
+			    * suspended */
+	uint64_t gap_ns;   /* nobody was there */
+	uint64_t samples;  /* taken in it */
 	uint64_t lost;
 	bool has_ended; /* the kernel stopped by itself, on a CPU at least */
+	bool is_summed; /* states, calls or triggers went on */
 };
 
 /* Sums since the start. */
@@ -82,6 +90,12 @@ struct recorder_status {
 	uint64_t stored;  /* put into recordings */
 	uint64_t lost;
 	uint64_t n_states; /* that ended, where those of threads are recorded */
+	bool has_calls;	   /* system calls are recorded: */
+	uint64_t n_calls;  /* that returned */
+	/* Places of the user's choice, and how often each was met. */
+	const struct trigger *triggers[TRIGGER_MAX];
+	uint64_t n_met[TRIGGER_MAX];
+	size_t n_triggers;
 	uint64_t stops[UNWIND_N_STOPS];
 	uint64_t longest_gap_ns; /* in which nobody emptied the rings */
 	size_t kernel_bytes;	 /* memory there */
@@ -95,14 +109,20 @@ struct recorder_status {
 struct recorder_ops {
 	const struct source_ops *source; /* that does the same for a session */
 	uint64_t hz; /* samples a second that cost little, by default */
+	/* What it keeps in the kernel, or NULL: it cannot. */
+	const struct system_keeping_kind *kept;
 	int (*open)(const struct recorder_settings *s, struct recorder **ret,
 		    struct err *e);
+	/* Before start(): this process is in the scope; from its next exec on when
+	 * awaits_exec.  NULL: whole CPUs are profiled. */
+	int (*follow)(struct recorder *r, pid_t pid, bool awaits_exec, struct err *e);
 	/* Into this recording, as the events of the plans, which are the settings' in
 	 * their order, from now on; both are borrowed until the end. */
 	void (*begin)(struct recorder *r, struct writer *w, const struct plan *plans);
-	/* The recording that was begun is called so; and what a killed one left, false:
-	 * nothing.  Both NULL where nothing is kept but the recording. */
-	void (*keep)(struct recorder *r, uint64_t recording);
+	/* The recording that was begun is called so, and earlier ones are not written in
+	 * whole; and what a killed one left, false: nothing.  Both NULL where nothing is
+	 * kept but the recording. */
+	void (*keep)(struct recorder *r, uint64_t recording, bool is_behind);
 	bool (*left)(const struct recorder *r, struct recorder_left *ret);
 	/* After the first begin(). */
 	int (*start)(struct recorder *r, struct err *e);
@@ -125,15 +145,21 @@ struct recorder_ops {
 /* One for each CPU at most. */
 #define RECORDER_FDS_MAX 1024
 
-extern const struct recorder_ops system_recorder, perf_recorder, states_recorder;
+extern const struct recorder_ops system_recorder, perf_recorder, probes_recorder,
+	states_recorder;
 /* The recorders of the plans' sources, beside each other. */
 extern const struct recorder_ops joint_recorder;
 
 /* Of a plan's source; NULL: it is in no recorder. */
 const struct recorder_ops *recorder_of(const struct source_ops *source);
-/* The best that can feed x here; *ret_why says why the ones before it cannot.  NULL: none
- * can, and *e says why. */
-const struct recorder_ops *recorder_choose(const struct experiment *x,
+/* Those that keep something in the kernel. */
+size_t recorder_n_kept(void);
+const struct recorder_ops *recorder_kept(size_t i);
+/* Of an experiment that has one of its own, beside what samples; NULL: it is sampled. */
+const struct recorder_ops *recorder_beside(const struct experiment *x);
+/* The best that can feed all of the plans here that are sampled; *ret_why says why the
+ * ones before it cannot.  NULL: none can, and *e says why. */
+const struct recorder_ops *recorder_choose(const struct plan *plans, size_t n,
 					   struct err *ret_why, struct err *e);
 void recorder_free(struct recorder *r);
 void recorder_freep(struct recorder **r);

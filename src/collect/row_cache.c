@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 
 struct row_cache {
 	char *directory; /* NULL: there is none */
+	uint32_t maker;
 	uint64_t max_bytes, bytes;
 };
 
@@ -117,12 +119,13 @@ static void make_room(struct row_cache *c)
 	}
 }
 
-struct row_cache *row_cache_new(const char *directory, uint64_t max_bytes)
+struct row_cache *row_cache_new(const char *directory, uint64_t max_bytes, uint32_t maker)
 {
 	struct row_cache *c = xcalloc(1, sizeof(*c));
 
 	c->directory = directory ? xstrdup(directory) : default_directory();
 	c->max_bytes = max_bytes;
+	c->maker = maker;
 	if (c->directory && !make_directories(c->directory)) {
 		free(c->directory);
 		c->directory = NULL;
@@ -143,6 +146,11 @@ void row_cache_free(struct row_cache *c)
 void row_cache_freep(struct row_cache **c)
 {
 	row_cache_free(*c);
+}
+
+static char *path_of(const struct row_cache *c, const char *key)
+{
+	return xasprintf("%s/%s.%08" PRIx32 SUFFIX, c->directory, key, c->maker);
 }
 
 /* NULL: it cannot be read. */
@@ -182,7 +190,7 @@ bool row_cache_find(const struct row_cache *c, const char *key, uint32_t layout,
 
 	if (!c->directory)
 		return false;
-	path = xasprintf("%s/%s" SUFFIX, c->directory, key);
+	path = path_of(c, key);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	data = fd < 0 ? NULL : read_all(fd, &size);
 	return data && row_pack_file_parse(data, size, layout, ret, NULL) == 0;
@@ -212,7 +220,7 @@ void row_cache_keep(struct row_cache *c, const char *key, uint32_t layout,
 
 	if (!c->directory)
 		return;
-	path = xasprintf("%s/%s" SUFFIX, c->directory, key);
+	path = path_of(c, key);
 	temporary = xasprintf("%s/%s.XXXXXX", c->directory, key);
 	row_pack_file_format(p, layout, &b);
 	fd = mkstemp(temporary);

@@ -16,9 +16,11 @@
 
 struct row_cache;
 
-/* directory NULL: $XDG_CACHE_HOME/dwell/unwind.  Cannot fail: where nothing can be kept
+/* directory NULL: $XDG_CACHE_HOME/dwell/unwind.  maker: what compiles them,
+ * row_pack_maker(); others' rows are not found.  Cannot fail: where nothing can be kept
  * rows are compiled again. */
-struct row_cache *row_cache_new(const char *directory, uint64_t max_bytes);
+struct row_cache *row_cache_new(const char *directory, uint64_t max_bytes,
+				uint32_t maker);
 void row_cache_free(struct row_cache *c);
 void row_cache_freep(struct row_cache **c);
 

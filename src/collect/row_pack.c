@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "unwind/abi.h"
+#include "unwind/gap_rows.h"
 #include "unwind/unwind_image.h"
 
 _Static_assert((int)STACK_RULE_NONE == (int)CFA_ROW_NONE, "one numbering");
@@ -19,13 +20,16 @@ _Static_assert((int)STACK_RULE_END == (int)CFA_ROW_END, "one numbering");
 _Static_assert((int)STACK_RULE_COMPLEX == (int)CFA_ROW_COMPLEX, "one numbering");
 _Static_assert(STACK_RULE_SAME == CFA_ROW_SAME && STACK_RULE_LOST == CFA_ROW_LOST,
 	       "one numbering");
-_Static_assert(STACK_ROWS_N_SAVES == ABI_N_SAVES, "one order of saved registers");
+_Static_assert(STACK_ROWS_N_SAVES == ABI_N_SAVES && STACK_RULE_EXTRA == CFA_ROW_EXTRA,
+	       "one order of saved registers");
 
 #define ROWS_MAX   (STACK_ROWS_PAGE_WORDS - 1) /* of a block, or of a part of one */
 #define PART_BYTES (1u << STACK_ROWS_PART_SHIFT)
 /* Compiled rows whose rules' numbers are remembered; a power of two. */
-#define N_RECENT    512
-#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+#define N_RECENT 512
+/* Of code in gaps, of a file: libraries have up to 20 KB of it, and it takes time. */
+#define GAPS_MAX_BYTES (128u << 10)
+#define HASH_FACTOR    UINT64_C(0x9e3779b97f4a7c15)
 
 _Static_assert(PART_BYTES <= ROWS_MAX, "a row a byte fits");
 
@@ -44,9 +48,10 @@ struct recent {
 
 struct changes {
 	VEC(struct change) all;
-	const struct unwind_image *image;
+	struct unwind_image *image;
 	const struct abi *abi;
 	struct row_pack_rules *rules;
+	uint64_t gap_bytes; /* that were looked at */
 	struct recent recent[N_RECENT];
 };
 
@@ -121,6 +126,9 @@ static uint32_t rule_of(struct changes *c, const struct cfa_row *row)
 		r.offset = row->offset;
 		r.reg = rule_register(c->abi, row->reg);
 		memcpy(r.save, row->save, sizeof(r.save));
+		if (cfa_row_returns_by_register(c->abi, row))
+			r.save[STACK_RULE_EXTRA] = (int8_t)rule_register(
+				c->abi, (unsigned)row->save[CFA_ROW_EXTRA]);
 	}
 	return row_pack_rules_number(c->rules, &r);
 }
@@ -142,20 +150,62 @@ static uint32_t rule_of_row(struct changes *c, const struct cfa_row *row)
 	return r->rule;
 }
 
-/* What is in force where the tables say nothing. */
-static uint32_t rule_of_gap(struct changes *c, uint64_t vaddr)
+static void add_change(struct changes *c, uint64_t offset, uint32_t rule)
 {
+	*vec_push(&c->all) = (struct change){ .offset = offset, .rule = rule };
+}
+
+/* Where the tables say nothing: vaddr is at that offset. */
+struct gap {
+	struct changes *changes;
+	uint64_t vaddr, offset;
+};
+
+static void add_gap_row(void *ctx, uint64_t vaddr, const struct cfa_row *row)
+{
+	const struct gap *g = ctx;
+
+	add_change(g->changes, g->offset + vaddr - g->vaddr,
+		   rule_of_row(g->changes, row));
+}
+
+/* Is what is between in the file, too? */
+static bool is_contiguous(const struct gap *g, uint64_t end)
+{
+	uint64_t offset;
+
+	return unwind_image_file_offset(g->changes->image, end, &offset) &&
+	       offset - g->offset == end - g->vaddr;
+}
+
+static bool add_gap_rows(struct gap *g, uint64_t end)
+{
+	struct changes *c = g->changes;
+
+	if (!is_contiguous(g, end) || c->gap_bytes + (end - g->vaddr) > GAPS_MAX_BYTES ||
+	    !gap_rows(c->image, g->vaddr, end, add_gap_row, g))
+		return false;
+	c->gap_bytes += end - g->vaddr;
+	return true;
+}
+
+/* end: where the tables go on, if they do. */
+static void add_gap(struct gap *g, uint64_t end)
+{
+	struct changes *c = g->changes;
 	struct stack_rule r = { .kind = STACK_RULE_NONE };
 
-	if (unwind_image_is_hole(c->image, vaddr))
+	if (add_gap_rows(g, end))
+		return;
+	if (unwind_image_is_hole(c->image, g->vaddr))
 		r.kind = STACK_RULE_FRAME;
-	return row_pack_rules_number(c->rules, &r);
+	add_change(c, g->offset, row_pack_rules_number(c->rules, &r));
 }
 
 /* The rows by offset in the file.  What is in no segment is not there. */
 static int collect(struct changes *c, const struct row_table *t, struct err *e)
 {
-	uint64_t base = row_table_base(t), offset = 0, last = 0;
+	uint64_t base = row_table_base(t), offset = 0;
 	size_t n;
 	const struct cfa_row *rows = row_table_rows(t, &n);
 
@@ -168,13 +218,13 @@ static int collect(struct changes *c, const struct row_table *t, struct err *e)
 			offset += rows[i].pc - rows[i - 1].pc;
 		else if (!unwind_image_file_offset(c->image, vaddr, &offset))
 			continue;
-		if (c->all.n && offset <= last)
+		if (c->all.n && offset <= c->all.at[c->all.n - 1].offset)
 			return err_set(e, ERR_UNSUPPORTED, "segments out of order");
-		last = offset;
-		*vec_push(&c->all) =
-			(struct change){ .offset = offset,
-					 .rule = is_gap ? rule_of_gap(c, vaddr)
-							: rule_of_row(c, &rows[i]) };
+		if (is_gap)
+			add_gap(&(struct gap){ c, vaddr, offset },
+				i + 1 < n ? base + rows[i + 1].pc : vaddr);
+		else
+			add_change(c, offset, rule_of_row(c, &rows[i]));
 	}
 	return 0;
 }
@@ -298,7 +348,7 @@ static int pack(const struct changes *c, struct row_pack *p, struct err *e)
 	return 0;
 }
 
-int row_pack_build(const struct row_table *t, const struct unwind_image *image,
+int row_pack_build(const struct row_table *t, struct unwind_image *image,
 		   struct row_pack *ret, struct err *e)
 {
 	own(freep) struct stack_rule *at = xcalloc(STACK_ROWS_RULES_MAX, sizeof(*at));

@@ -60,8 +60,13 @@ static inline uint32_t row_pack_n_index_pages(uint32_t n_blocks)
 	return (n_blocks + STACK_ROWS_PAGE_WORDS - 1) / STACK_ROWS_PAGE_WORDS;
 }
 
-/* ret is initialised.  n_blocks 0: the file has no rows. */
-must_use int row_pack_build(const struct row_table *t, const struct unwind_image *image,
+/* A checksum of the code that makes packs: what other code has made of the same file may
+ * have other rules. */
+uint32_t row_pack_maker(void);
+
+/* The rows of the table, and of small gaps in it (gap_rows.h).  ret is initialised.
+ * n_blocks 0: the file has no rows. */
+must_use int row_pack_build(const struct row_table *t, struct unwind_image *image,
 			    struct row_pack *ret, struct err *e);
 
 /* Is it as row_pack_build() makes them?  For what was read from a file. */

@@ -8,7 +8,7 @@
 #include "base/reader.h"
 
 #define MAGIC	     UINT64_C(0x6b63706c6c657764) /* "dwellpck" */
-#define VERSION	     1
+#define VERSION	     2
 #define HEADER_BYTES 40
 
 static size_t rules_bytes(const struct row_pack *p)

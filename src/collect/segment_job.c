@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "collect/segment_maker.h"
+#include "host/self_cost.h"
 
 #define TRIES	   3
 #define REPORT_MAX 65536
@@ -29,7 +30,8 @@ struct segment_job {
 	bool is_urgent;
 	unsigned n_tries;
 	struct buf report;
-	uint64_t n_segments;
+	struct segment_job_counts counts;
+	uint64_t cpu_ns; /* when it was asked last whether it is busy */
 };
 
 struct segment_job *segment_job_new(const struct segment_job_settings *settings)
@@ -139,6 +141,8 @@ static int spawn(struct segment_job *j, struct err *e)
 	j->pipe = fds[0];
 	fcntl(j->pipe, F_SETFL, O_NONBLOCK);
 	j->n_tries++;
+	j->counts.started++;
+	j->cpu_ns = 0;
 	buf_clear(&j->report);
 	return 0;
 }
@@ -197,7 +201,7 @@ static int take_report(struct segment_job *j, int status, struct err *e)
 	buf_u8(&j->report, 0);
 	for (const char *at = (const char *)j->report.data; *at;) {
 		if (text_starts(at, SEGMENT_MAKER_MADE "\n"))
-			j->n_segments++;
+			j->counts.segments++;
 		else if (text_starts(at, SEGMENT_MAKER_ERROR " "))
 			error = at + strlen(SEGMENT_MAKER_ERROR " ");
 		at += strcspn(at, "\n");
@@ -237,6 +241,7 @@ void segment_job_interrupt(struct segment_job *j)
 
 	if (!j->pid)
 		return;
+	j->counts.ended += !segment_job_has_added(j);
 	kill(j->pid, SIGKILL);
 	read_report(j); /* the segments that it made count */
 	reap(j, &status);
@@ -251,13 +256,32 @@ bool segment_job_poll(struct segment_job *j, int *ret_rc, struct err *e)
 		return false;
 	reap(j, &status);
 	*ret_rc = take_report(j, status, e);
+	j->counts.killed += WIFSIGNALED(status);
+	j->counts.failed += *ret_rc < 0 && !WIFSIGNALED(status);
 	if (*ret_rc == 0 || !WIFSIGNALED(status) || j->n_tries >= TRIES)
 		return true;
 	*ret_rc = spawn(j, e);
 	return *ret_rc < 0;
 }
 
-uint64_t segment_job_n_segments(const struct segment_job *j)
+void segment_job_hurry(struct segment_job *j)
 {
-	return j->n_segments;
+	/* Where it may not it takes longer. */
+	if (j->pid)
+		setpriority(PRIO_PROCESS, (id_t)j->pid, 0);
+}
+
+bool segment_job_is_busy(struct segment_job *j)
+{
+	uint64_t was_ns = j->cpu_ns;
+
+	if (!j->pid)
+		return false;
+	j->cpu_ns = self_cost_cpu_ns_of(j->pid);
+	return j->cpu_ns > was_ns;
+}
+
+const struct segment_job_counts *segment_job_counts(const struct segment_job *j)
+{
+	return &j->counts;
 }

@@ -54,12 +54,22 @@ pid_t segment_job_pid(const struct segment_job *j);
 int segment_job_fd(const struct segment_job *j);
 /* All that waited is in the database: what goes on is merging. */
 bool segment_job_has_added(struct segment_job *j);
+/* Somebody waits for it now: it takes no less of the CPUs than others. */
+void segment_job_hurry(struct segment_job *j);
+/* Does it still do something: has it taken time of a CPU since it was asked last? */
+bool segment_job_is_busy(struct segment_job *j);
 /* Nobody is at it any more; what it was at is done the next time.  The database is the
  * daemon's. */
 void segment_job_interrupt(struct segment_job *j);
 /* Has it ended?  Then how. */
 bool segment_job_poll(struct segment_job *j, int *ret_rc, struct err *e);
 
-uint64_t segment_job_n_segments(const struct segment_job *j);
+struct segment_job_counts {
+	uint64_t segments; /* made */
+	/* Processes; ended: by the daemon, before they had added what waited. */
+	uint64_t started, failed, killed, ended;
+};
+
+const struct segment_job_counts *segment_job_counts(const struct segment_job *j);
 
 #endif

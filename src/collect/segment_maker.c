@@ -11,17 +11,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/path_choice.h"
 #include "base/text.h"
+#include "collect/damaged_files.h"
 #include "collect/segment_symbols.h"
+#include "store/database.h"
 #include "store/durable.h"
 #include "store/recording.h"
 #include "store/tally.h"
 
 /* FROM-TO.closed.part, in seconds since 1970; no reader of the database looks at it. */
 #define WAITING_SUFFIX ".closed.part"
-/* FROM-TO.damaged: what no segment can be made of. */
-#define DAMAGED_SUFFIX ".damaged"
 #define OOM_SCORE      "1000"
 
 struct maker {
@@ -53,13 +55,34 @@ static bool times_of(const char *path, int64_t *from_s, int64_t *to_s)
 	       *from_s <= *to_s;
 }
 
-/* By has_processes + 2 * has_threads. */
-static const char *const aparts[] = { "names", "processes", "threads",
-				      "processes, threads" };
-
-void segment_maker_want_fold(struct writer *w, bool has_processes, bool has_threads)
+void segment_maker_want_fold(struct writer *w, const struct apart *apart)
 {
-	writer_info(w, SEGMENT_MAKER_APART, aparts[has_processes + 2 * has_threads]);
+	const struct {
+		bool is_apart;
+		const char *what;
+	} all[] = { { apart->processes, "processes" },
+		    { apart->threads, "threads" },
+		    { apart->cpus, "cpus" } };
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].is_apart)
+			buf_printf(&text, "%s%s", text.size ? ", " : "", all[i].what);
+	writer_info(w, SEGMENT_MAKER_APART, text.size ? buf_str(&text) : "names");
+	if (apart->chosen)
+		writer_info(w, SEGMENT_MAKER_CHOSEN, path_choice_text(apart->chosen));
+	buf_fini(&text);
+}
+
+/* NULL: there is no choice. */
+static struct path_choice *chosen_of(const struct recording *r)
+{
+	const char *list = recording_info(r, SEGMENT_MAKER_CHOSEN);
+	own(path_choice_freep) struct path_choice *c = path_choice_new();
+
+	if (!list || path_choice_add(c, list, NULL) < 0)
+		return NULL;
+	return steal(&c);
 }
 
 /* False: the recording is as the segment is to be. */
@@ -71,7 +94,7 @@ static bool wants_fold(const struct recording *r, struct tally_fold *ret)
 		return false;
 	*ret = (struct tally_fold){ .processes = !strstr(apart, "processes"),
 				    .threads = !strstr(apart, "threads"),
-				    .cpus = true };
+				    .cpus = !strstr(apart, "cpus") };
 	return true;
 }
 
@@ -80,11 +103,18 @@ static int read_waiting(const char *path, struct tally **ret, struct err *e)
 {
 	own(recording_freep) struct recording *r = NULL;
 	own(tally_freep) struct tally *t = tally_new();
+	own(path_choice_freep) struct path_choice *chosen = NULL;
 	struct tally_fold fold;
 	int rc = recording_open(path, &r, e);
 
-	if (rc == 0)
-		rc = tally_add_recording(t, r, wants_fold(r, &fold) ? &fold : NULL, e);
+	if (rc < 0)
+		return rc;
+	if (wants_fold(r, &fold)) {
+		fold.chosen = chosen = chosen_of(r);
+		rc = tally_add_recording(t, r, &fold, e);
+	} else {
+		rc = tally_add_recording(t, r, NULL, e);
+	}
 	if (rc < 0)
 		return rc;
 	if (tally_n_samples(t))
@@ -107,7 +137,7 @@ static int set_aside(const struct maker *m, const char *path, const struct err *
 		     struct err *e)
 {
 	int n = (int)(strlen(path) - strlen(WAITING_SUFFIX));
-	own(freep) char *aside = xasprintf("%.*s" DAMAGED_SUFFIX, n, path);
+	own(freep) char *aside = xasprintf("%.*s" DAMAGED_FILES_SUFFIX, n, path);
 	char safe[sizeof(why->text) * 4];
 
 	if (rename(path, aside) != 0)
@@ -141,27 +171,15 @@ static int add(struct maker *m, const char *path, struct err *e)
 	return rc < 0 ? rc : remove_waiting(m, path, e);
 }
 
-static bool ends_in(const char *name, const char *suffix)
-{
-	size_t n = strlen(name), tail = strlen(suffix);
-
-	return n > tail && strcmp(name + n - tail, suffix) == 0;
-}
-
 static int is_waiting(const struct dirent *entry)
 {
-	return ends_in(entry->d_name, WAITING_SUFFIX);
+	return text_ends(entry->d_name, WAITING_SUFFIX);
 }
 
-static int is_damaged(const struct dirent *entry)
-{
-	return ends_in(entry->d_name, DAMAGED_SUFFIX);
-}
-
-size_t segment_maker_n_damaged(const char *directory)
+size_t segment_maker_n_waiting(const char *directory)
 {
 	struct dirent **found;
-	int n = scandir(directory, &found, is_damaged, NULL);
+	int n = scandir(directory, &found, is_waiting, NULL);
 
 	for (int i = 0; i < n; i++)
 		free(found[i]);
@@ -208,12 +226,25 @@ static int merge(struct maker *m, struct err *e)
 	return rc;
 }
 
+static uint64_t segments_bytes(const struct maker *m)
+{
+	own(database_freep) struct database *d = NULL;
+	const char *host = strrchr(database_writer_directory(m->database), '/') + 1;
+
+	if (database_open_host(m->settings->database, host, &d, NULL) < 0)
+		return 0;
+	return database_bytes(d);
+}
+
 static int retain(struct maker *m, struct err *e)
 {
+	const struct database_retention *r = &m->settings->retention;
+	int64_t now_s = (int64_t)time(NULL);
 	uint64_t n_removed;
+	int rc = damaged_files_retain(database_writer_directory(m->database), r,
+				      segments_bytes(m), now_s, e);
 
-	return database_writer_retain(m->database, &m->settings->retention,
-				      (int64_t)time(NULL), &n_removed, e);
+	return rc < 0 ? rc : database_writer_retain(m->database, r, now_s, &n_removed, e);
 }
 
 int segment_maker_run(const struct segment_maker_settings *settings, FILE *report,

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/apart.h"
 #include "store/database_writer.h"
 #include "store/writer.h"
 
@@ -30,6 +31,8 @@
 #define SEGMENT_MAKER_BOOT "boot-id"
 /* Info: what of it the segment tells apart. */
 #define SEGMENT_MAKER_APART "tells-apart"
+/* Info: of which executables processes are. */
+#define SEGMENT_MAKER_CHOSEN "tells-apart-of"
 
 struct segment_maker_settings {
 	const char *database, *host;
@@ -39,11 +42,11 @@ struct segment_maker_settings {
 
 /* The recording has every process and thread by itself; its segment is to have those of
  * one name, executable and cgroup as one, but for what is told apart. */
-void segment_maker_want_fold(struct writer *w, bool has_processes, bool has_threads);
+void segment_maker_want_fold(struct writer *w, const struct apart *apart);
 /* The path of a closed recording that waits; free it. */
 char *segment_maker_waiting(const char *directory, int64_t from_s, int64_t to_s);
-/* Those beside a host's epochs that could not be read and are kept for whoever looks. */
-size_t segment_maker_n_damaged(const char *directory);
+/* Those that wait in a host's directory. */
+size_t segment_maker_n_waiting(const char *directory);
 /* It does not matter when this process is killed or waits. */
 void segment_maker_yield(void);
 must_use int segment_maker_run(const struct segment_maker_settings *settings,

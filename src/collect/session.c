@@ -40,6 +40,7 @@ struct session {
 	struct session_signals signals;
 	VEC(int) pidfds; /* of the processes whose end ends the recording */
 	uint64_t start_ns, end_ns, delay_end_ns;
+	uint64_t asleep_before_ns;
 	uint64_t stolen_ns; /* since boot, at the start */
 	bool is_paused, is_over;
 	struct session_outcome outcome;
@@ -60,6 +61,7 @@ static void set_scope(struct session *s)
 		.follow_children = !x->follow || strcmp(x->follow, "off") != 0,
 		.may_pause = x->starts_paused || x->toggle_signal || x->delay_ns,
 		.program = x->argv ? x->argv[0] : NULL,
+		.apart = x->apart,
 	};
 }
 
@@ -324,6 +326,7 @@ static int start_all(struct session *s, struct err *e)
 	if (rc < 0)
 		return rc;
 	s->start_ns = clock_monotonic_ns();
+	s->asleep_before_ns = clock_asleep_ns();
 	s->stolen_ns = stolen_ns();
 	session_notes_begin(s->writer, x, s->plans, s->start_ns);
 	if (x->kind != SCOPE_LAUNCH)
@@ -548,6 +551,7 @@ static void stop_sources(struct session *s)
 	for (size_t i = 0; i < s->n_sources; i++)
 		s->sources[i]->ops->stop(s->sources[i]);
 	s->outcome.wall_ns = clock_monotonic_ns() - s->start_ns;
+	s->outcome.asleep_ns = clock_asleep_since_ns(s->asleep_before_ns);
 	s->outcome.stolen_ns = stolen_ns() - s->stolen_ns;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/apart.h"
 #include "collect/experiment.h"
 #include "collect/source.h"
 
@@ -45,8 +46,9 @@ struct session_settings {
 	size_t n_pids;
 	const uint32_t *cpus;
 	size_t n_cpus;
-	const char *follow; /* "on" (also NULL), "off", or a regular expression */
-	const char *source; /* use this one; NULL: the best */
+	const struct apart *apart; /* of SCOPE_CPUS; NULL: processes and threads */
+	const char *follow;	   /* "on" (also NULL), "off", or a regular expression */
+	const char *source;	   /* use this one; NULL: the best */
 
 	uint64_t duration_ns, delay_ns; /* 0: none */
 	bool starts_paused;
@@ -67,6 +69,7 @@ struct session_outcome {
 	int status;	/* of the program, as from wait(2) */
 	int exec_errno; /* of is_exec_failure */
 	uint64_t wall_ns;
+	uint64_t asleep_ns; /* the machine was, beside that */
 	uint64_t stolen_ns; /* by the hypervisor, of all CPUs, meanwhile */
 	bool has_rusage;
 	uint64_t user_ns, system_ns; /* of the program by the kernel's account */

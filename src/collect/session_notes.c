@@ -88,9 +88,14 @@ static void describe_plans(const struct session_settings *x, const struct plan *
 		const struct experiment *k = plans[i].choice.experiment;
 		char interval[TEXT_MAX], line[256];
 
-		text_value(interval, plans[i].choice.interval, k->unit);
-		snprintf(line, sizeof(line), "%s, every %s, by %s", plans[i].choice.name,
-			 interval, plans[i].source->how(k, 0));
+		if (plans[i].choice.hz)
+			snprintf(interval, sizeof(interval), "%llu a second",
+				 (unsigned long long)plans[i].choice.hz);
+		else
+			text_value(interval, plans[i].choice.interval, k->unit);
+		snprintf(line, sizeof(line), "%s, %s%s, by %s", plans[i].choice.name,
+			 plans[i].choice.hz ? "" : "every ", interval,
+			 plans[i].source->how(k, 0));
 		fn(ctx, "experiment", line);
 	}
 }
@@ -187,12 +192,15 @@ void session_notes_events(struct writer *w, struct plan *plan)
 			.source = writer_string(w, plan->source->how(x, i)),
 			.description = writer_string(w, ev->description),
 			.flags = ev->flags,
-			.period = ev->is_periodic ? plan->choice.interval : 0,
+			.period = ev->is_periodic && !plan->choice.hz
+					  ? plan->choice.interval
+					  : 0,
 		};
 
 		if (!(m.flags & (EVENT_SAMPLED | EVENT_EXACT)))
-			m.flags |=
-				plan->choice.interval == 1 ? EVENT_EXACT : EVENT_SAMPLED;
+			m.flags |= plan->choice.interval == 1 && !plan->choice.hz
+					   ? EVENT_EXACT
+					   : EVENT_SAMPLED;
 		plan->events[i] = writer_event(w, &m);
 	}
 }
@@ -361,6 +369,8 @@ void session_notes_end(struct writer *w, const struct tracker *t,
 		o->n_truncated += i == UNWIND_END ? 0 : stops[i];
 	}
 	facts_add(w, FACT_TARGET, "wall-time", "ns", o->wall_ns);
+	if (o->asleep_ns)
+		facts_add(w, FACT_TARGET, "asleep-time", "ns", o->asleep_ns);
 	if (o->stolen_ns)
 		facts_add(w, FACT_TARGET, "stolen-time", "ns", o->stolen_ns);
 	if (o->was_launched) {

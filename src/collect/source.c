@@ -42,3 +42,9 @@ const struct source_ops *source_choose(const struct experiment *x,
 	err_set(e, ERR_UNSUPPORTED, "%s is not available here (%.450s)", x->name, why);
 	return NULL;
 }
+
+struct apart source_apart(const struct scope *scope)
+{
+	return scope->apart ? *scope->apart
+			    : (struct apart){ .processes = true, .threads = true };
+}

@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/apart.h"
 #include "collect/experiment.h"
 #include "collect/tracker.h"
 #include "store/writer.h"
@@ -38,6 +39,9 @@ struct scope {
 	bool follow_children; /* descendants too; threads always are */
 	bool may_pause;	      /* pause() will be called */
 	const char *program;  /* SCOPE_LAUNCH: the file that will be run, NULL unknown */
+	/* SCOPE_CPUS: no more is told apart, where that is less work; NULL: processes and
+	 * threads are. */
+	const struct apart *apart;
 };
 
 /* An experiment that will be fed: what the user asked for, made definite. */
@@ -122,5 +126,7 @@ extern const struct source_ops *const sources[];
 const struct source_ops *source_choose(const struct experiment *x,
 				       const struct scope *scope, struct err *e);
 const struct source_ops *source_find(const char *name);
+/* What is told apart by sources that have the choice. */
+struct apart source_apart(const struct scope *scope);
 
 #endif

@@ -8,16 +8,11 @@
 #ifndef DWELL_COLLECT_STATES_RECORDER_H
 #define DWELL_COLLECT_STATES_RECORDER_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/recorder.h"
+#include "collect/summing.h"
 
-/* Before start(): this process is in the scope; from its next exec on when awaits_exec.
- */
-must_use int states_recorder_follow(struct recorder *r, pid_t pid, bool awaits_exec,
-				    struct err *e);
+/* Its programs. */
+extern const struct summing_kind states_recorder_kind;
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/path_choice.h"
 #include "base/vec.h"
 #include "collect/system_images.h"
 #include "host/cgroup_names.h"
@@ -30,6 +31,7 @@ struct system_classes {
 	struct system_images *images;
 	struct writer *writer;
 	bool is_by_thread;
+	const struct path_choice *chosen; /* or NULL */
 	/* Of the recording. */
 	struct intern *keys; /* struct class_key; id - 1 is the place in ids */
 	VEC(uint32_t) ids;
@@ -65,10 +67,12 @@ void system_classes_freep(struct system_classes **c)
 	system_classes_free(*c);
 }
 
-void system_classes_begin(struct system_classes *c, struct writer *w, bool is_by_thread)
+void system_classes_begin(struct system_classes *c, struct writer *w, bool is_by_thread,
+			  const struct path_choice *chosen)
 {
 	system_classes_end(c);
 	c->writer = w;
+	c->chosen = chosen;
 	c->is_by_thread = is_by_thread;
 	c->keys = intern_new();
 }
@@ -145,6 +149,12 @@ static struct class_key class_of(const struct stack_record *r)
 	return k;
 }
 
+static struct class_key of_any_pid(struct class_key k)
+{
+	k.pid = 0;
+	return k;
+}
+
 /* Where the executable of those that are the same otherwise is remembered. */
 static uint64_t *known_exe(struct system_classes *c, struct class_key k)
 {
@@ -156,19 +166,44 @@ void system_classes_learn(struct system_classes *c, const struct stack_record *r
 {
 	struct class_key k = class_of(r);
 
-	if (!c->is_by_thread && k.exe && !(r->flags & STACK_RECORD_IS_EXEC))
-		*known_exe(c, k) = k.exe;
+	if (c->is_by_thread || !k.exe || r->flags & STACK_RECORD_IS_EXEC)
+		return;
+	*known_exe(c, k) = k.exe;
+	if (c->chosen)
+		*known_exe(c, of_any_pid(k)) = k.exe;
+}
+
+/* A process that exits has no executable any more, and one that execs may have one that
+ * its name is not of: it is the one it had, or that others of its name have. */
+static uint32_t exe_of(struct system_classes *c, const struct stack_record *r,
+		       struct class_key k)
+{
+	uint32_t known;
+
+	if (k.exe && !(r->flags & STACK_RECORD_IS_EXEC))
+		return k.exe;
+	known = (uint32_t)*known_exe(c, k);
+	if (!known && c->chosen)
+		known = (uint32_t)*known_exe(c, of_any_pid(k));
+	return known ? known : k.exe;
+}
+
+/* The kernel's side tells some apart that are not to be. */
+static bool is_one_of_many(const struct system_classes *c, const struct stack_record *r,
+			   uint32_t exe)
+{
+	return c->chosen && !has_address(r) &&
+	       !path_choice_has(c->chosen, system_images_path(c->images, exe));
 }
 
 static uint32_t class_id(struct system_classes *c, const struct stack_record *r)
 {
 	struct class_key k = class_of(r);
-	uint32_t known = (uint32_t)*known_exe(c, k), id;
+	uint32_t id;
 
-	/* A process that exits has no executable any more, and one that execs may have
-	 * one that its name is not of: it is the one it had. */
-	if (known && (!k.exe || r->flags & STACK_RECORD_IS_EXEC))
-		k.exe = known;
+	k.exe = exe_of(c, r, k);
+	if (is_one_of_many(c, r, k.exe))
+		k = of_any_pid(k);
 	id = intern_add(c->keys, (const char *)&k, sizeof(k));
 	if (id > c->ids.n)
 		*vec_push(&c->ids) = add_class(c, r, &k);

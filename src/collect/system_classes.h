@@ -16,6 +16,7 @@
 #include "store/writer.h"
 #include "wire/stack_record.h"
 
+struct path_choice;
 struct system_classes;
 struct system_images;
 
@@ -24,8 +25,11 @@ struct system_classes *system_classes_new(struct system_images *images);
 void system_classes_free(struct system_classes *c);
 void system_classes_freep(struct system_classes **c);
 
-/* Ids are of this recording from now on, until its end. */
-void system_classes_begin(struct system_classes *c, struct writer *w, bool is_by_thread);
+/* Ids are of this recording from now on, until its end.  Processes that the kernel's side
+ * tells apart are so only where their executable is chosen, which is borrowed; NULL: all.
+ */
+void system_classes_begin(struct system_classes *c, struct writer *w, bool is_by_thread,
+			  const struct path_choice *chosen);
 void system_classes_end(struct system_classes *c);
 
 /* Before any is looked up: of what two CPUs tell, a process' end can come first, and then

@@ -40,6 +40,13 @@ struct system_counts {
 	struct system_counts_stats stats; /* for good */
 };
 
+/* Each kind of record has its key at the same place. */
+_Static_assert(offsetof(struct stack_record, key) ==
+			       offsetof(struct stack_record_pair, key) &&
+		       offsetof(struct stack_record, key) ==
+			       offsetof(struct stack_record_again, key),
+	       "layout");
+
 struct system_counts *system_counts_new(struct system_images *images)
 {
 	struct system_counts *c = xcalloc(1, sizeof(*c));
@@ -86,17 +93,24 @@ void system_counts_begin(struct system_counts *c, struct writer *w,
 	c->events = *events;
 	c->stacks = system_stacks_new(c->images, w);
 	system_images_begin(c->images, w);
-	system_classes_begin(c->classes, w, events->is_by_thread);
+	system_classes_begin(c->classes, w, events->is_by_thread, events->chosen);
 }
 
-/* Told again, after it had left the table: nothing is new. */
+/* Told again, after it had left the table: nothing is new, but where a stack takes the
+ * place of what was the same as another. */
 static void add_key(struct keys *k, uint64_t key, enum stack_record_kind kind,
 		    const void *record, size_t size)
 {
 	bool is_new;
 	uint64_t *at = map_slot(&k->at, key, &is_new);
+	struct counted *had = is_new ? NULL : &k->counted.at[*at];
 
-	if (!is_new)
+	if (had && had->kind == STACK_RECORD_AGAIN && kind == STACK_RECORD_STACK) {
+		had->at = k->records.size;
+		had->kind = kind;
+		buf_add(&k->records, record, size);
+	}
+	if (had)
 		return;
 	*at = k->counted.n;
 	*vec_push(&k->counted) = (struct counted){ .at = k->records.size, .kind = kind };
@@ -201,6 +215,22 @@ void system_counts_scale(struct system_counts *c, uint32_t event, double scale)
 	c->scales[event] = scale;
 }
 
+uint64_t system_counts_n_waiting(const struct system_counts *c, unsigned table,
+				 uint32_t event)
+{
+	const struct keys *keys = &c->tables[table];
+	uint64_t n = 0;
+
+	vec_each(k, &keys->counted) {
+		const struct stack_record *r = record_of(keys, k);
+
+		if (k->kind == STACK_RECORD_STACK &&
+		    r->state % SYSTEM_COUNTS_EVENTS_MAX == event)
+			n += k->count;
+	}
+	return n;
+}
+
 /* What was counted stands for. */
 static uint64_t weight_of(struct system_counts *c, uint32_t event,
 			  const struct counted *k)
@@ -227,6 +257,7 @@ static void write_key(struct system_counts *c, const struct stack_record *r,
 		.weight = weight_of(c, event, k),
 		.event = c->events.ids[event],
 		.thread = system_classes_id(c->classes, r),
+		.cpu = r->cpu,
 		.count = (uint32_t)k->count,
 	};
 	enum unwind_stop stop;
@@ -265,7 +296,8 @@ static void write_parts(struct system_counts *c, const struct stack_record *r,
 	uint32_t event = r->state % SYSTEM_COUNTS_EVENTS_MAX;
 	const struct system_counts_parts *parts = &how->parts[event];
 	struct model_sample sample = { .time_ns = now_ns,
-				       .thread = system_classes_id(c->classes, r) };
+				       .thread = system_classes_id(c->classes, r),
+				       .cpu = r->cpu };
 	char label[SYSTEM_COUNTS_LABEL_MAX];
 	const char *labels[] = { label };
 	enum unwind_stop stop;
@@ -297,7 +329,9 @@ static void write_pair(struct system_counts *c, const struct stack_record_pair *
 {
 	const struct stack_record *waiter = stack_of(c, p->waiter);
 	const struct stack_record *waker = stack_of(c, p->waker);
-	struct model_sample sample = { .time_ns = now_ns, .count = (uint32_t)k->count };
+	struct model_sample sample = { .time_ns = now_ns,
+				       .cpu = STACK_RECORD_ANY_CPU,
+				       .count = (uint32_t)k->count };
 	const uint64_t weights[] = { k->count, k->wait_ns, k->weight };
 	char name[WAKER_NAME_MAX];
 
@@ -334,7 +368,7 @@ static void write_outcome(struct system_counts *c, const struct stack_record_pai
 {
 	const struct stack_record *of = stack_of(c, p->waiter);
 	const struct system_counts_how *how = c->events.how;
-	struct model_sample sample = { .time_ns = now_ns };
+	struct model_sample sample = { .time_ns = now_ns, .cpu = STACK_RECORD_ANY_CPU };
 	char label[SYSTEM_COUNTS_LABEL_MAX], inner[SYSTEM_COUNTS_LABEL_MAX];
 	const char *labels[] = { label, inner };
 	enum unwind_stop stop;
@@ -393,27 +427,25 @@ void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_n
 		clear(keys);
 }
 
-/* From the other table, under its own number. */
+/* What a number stands for, in a table of its own. */
 static void keep_stack(struct system_counts *c, struct keys *keys, uint64_t number)
 {
 	const struct stack_record *r = stack_of(c, number);
+	struct stack_record kept;
 
-	if (r && !map_find(&keys->at, number))
-		add_key(keys, number, STACK_RECORD_STACK, r, record_bytes(r));
+	if (!r)
+		return;
+	memcpy(&kept, r, record_bytes(r));
+	kept.key = number;
+	add_key(keys, number, STACK_RECORD_STACK, &kept, record_bytes(&kept));
 }
 
 /* What it is the same as is its own from now on. */
 static void keep_again(struct system_counts *c, struct keys *keys, size_t i)
 {
 	const struct stack_record_again *again = record_of(keys, &keys->counted.at[i]);
-	const struct stack_record *r = stack_of(c, again->of);
-	struct counted *k = &keys->counted.at[i];
 
-	if (!r)
-		return;
-	k->at = keys->records.size;
-	k->kind = STACK_RECORD_STACK;
-	buf_add(&keys->records, r, record_bytes(r));
+	keep_stack(c, keys, again->key);
 }
 
 static void keep_pair(struct system_counts *c, struct keys *keys, size_t i)
@@ -436,6 +468,47 @@ void system_counts_forget(struct system_counts *c, unsigned table)
 			keep_pair(c, other, i);
 	}
 	clear(&c->tables[table]);
+}
+
+const void *system_counts_records(const struct system_counts *c, unsigned table,
+				  size_t *ret_size)
+{
+	*ret_size = c->tables[table].records.size;
+	return c->tables[table].records.data;
+}
+
+/* The bytes that a record has, of so many that are left; 0: there is none. */
+static size_t size_of(const void *record, size_t left)
+{
+	const struct stack_record *r = record;
+	size_t size = 0;
+
+	if (left < sizeof(struct stack_record_again))
+		return 0;
+	if (r->kind == STACK_RECORD_STACK &&
+	    left >= offsetof(struct stack_record, frames))
+		size = record_bytes(r);
+	else if (r->kind == STACK_RECORD_PAIR)
+		size = sizeof(struct stack_record_pair);
+	else if (r->kind == STACK_RECORD_AGAIN)
+		size = sizeof(struct stack_record_again);
+	return size <= left && size <= sizeof(*r) ? size : 0;
+}
+
+void system_counts_load(struct system_counts *c, unsigned table, const void *records,
+			size_t size)
+{
+	const uint8_t *at = records;
+	size_t n;
+
+	while ((n = size_of(at, size))) {
+		const struct stack_record *r = (const void *)at;
+
+		/* Each has its key at the same place. */
+		add_key(&c->tables[table], r->key, r->kind, r, n);
+		at += n;
+		size -= n;
+	}
 }
 
 static void each_image_of(const struct stack_record *r, void *ctx,

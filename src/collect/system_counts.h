@@ -51,6 +51,9 @@ struct system_counts_events {
 	uint64_t periods[SYSTEM_COUNTS_EVENTS_MAX];
 	bool is_kept;	   /* keys are told once, and stay until they are forgotten */
 	bool is_by_thread; /* every thread by itself, under the names it had last */
+	/* Of processes that the kernel tells apart only these are to be; borrowed, or
+	 * NULL: all. */
+	const struct path_choice *chosen;
 	/* How wakers are called; borrowed. */
 	const struct state_code *code;
 	const struct system_counts_how *how; /* NULL: states of threads; borrowed */
@@ -84,12 +87,22 @@ void system_counts_begin(struct system_counts *c, struct writer *w,
 /* From now on a sample of that event stands for so many times its period: it was not on
  * all the time. */
 void system_counts_scale(struct system_counts *c, uint32_t event, double scale);
+/* How many samples of an event are in a table that is not written yet. */
+uint64_t system_counts_n_waiting(const struct system_counts *c, unsigned table,
+				 uint32_t event);
 /* Everything counted in a table becomes samples of now; its keys are forgotten, unless
  * they are kept. */
 void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns);
 /* Kept keys, when all that was counted is written: what keys of the other table stand for
  * stays known. */
 void system_counts_forget(struct system_counts *c, unsigned table);
+/* What kept keys of a table stand for, as records behind each other; borrowed until the
+ * next is told or forgotten. */
+const void *system_counts_records(const struct system_counts *c, unsigned table,
+				  size_t *ret_size);
+/* Such records of another's table, before any other is told. */
+void system_counts_load(struct system_counts *c, unsigned table, const void *records,
+			size_t size);
 /* The number of every file that a key which is known now stands for, in any order, some
  * more than once. */
 void system_counts_each_image(const struct system_counts *c, void *ctx,

@@ -7,6 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The part of its usual period that one of a register does not fall below when it is
+ * rare: the CPU may count it ten thousand times as often the next moment. */
+#define LEAST_PART 100
+
 struct system_event system_event_clock(uint64_t period_ns)
 {
 	return (struct system_event){ .counter = counter_find("cpu-clock", NULL),
@@ -16,6 +20,13 @@ struct system_event system_event_clock(uint64_t period_ns)
 bool system_event_is_hardware(const struct system_event *ev)
 {
 	return ev->counter->type != PERF_TYPE_SOFTWARE;
+}
+
+uint64_t system_event_least_period(const struct system_event *ev)
+{
+	uint64_t least = ev->counter->period / LEAST_PART;
+
+	return system_event_is_hardware(ev) && least ? least : 1;
 }
 
 static struct perf_event_attr make_attr(const struct system_event *ev, bool is_pinned)
@@ -48,6 +59,15 @@ int system_event_open(const struct system_event *ev, const struct system_event_h
 			       "%s: not offered by this CPU or virtual machine",
 			       ev->counter->name);
 	return err_os(e, "cannot open an event of %s", ev->counter->name);
+}
+
+int system_event_check(const struct counter *counter, struct err *e)
+{
+	const struct system_event ev = { .counter = counter, .period = counter->period };
+	const struct system_event_how own_thread = { .tid = 0, .cpu = -1 };
+	own(closep) int fd = system_event_open(&ev, &own_thread, e);
+
+	return fd < 0 ? ERR_UNSUPPORTED : 0;
 }
 
 bool system_event_read(int fd, struct system_event_reading *ret)

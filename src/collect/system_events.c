@@ -11,21 +11,32 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "collect/cpu_watch.h"
 #include "collect/system_fit.h"
 #include "collect/system_period.h"
 #include "collect/system_pins.h"
+#include "collect/system_rate.h"
 #include "host/clock.h"
 
 /* Setting a period begins it anew, which loses half of one on average: one in two
  * thousand samples. */
 #define SAMPLES_PER_PERIOD 1000
 #define TRY_PERIOD_NS	   100000
+/* A CPU that comes is not observed for up to that. */
+#define LOOK_NS UINT64_C(1000000000)
+
+/* When periods were set for a rate. */
+struct tuned {
+	struct system_event_reading reading;
+	uint64_t samples;
+};
 
 /* The events of a CPU, by their numbers. */
 struct cpu_events {
 	uint32_t cpu;
 	uint64_t samples[SYSTEM_EVENTS_MAX]; /* when their periods were drawn */
 	struct system_period periods[SYSTEM_EVENTS_MAX];
+	struct tuned tuned[SYSTEM_EVENTS_MAX];
 	int fds[SYSTEM_EVENTS_MAX];
 	struct bpf_link *links[SYSTEM_EVENTS_MAX];
 };
@@ -41,11 +52,14 @@ struct system_events {
 	uint32_t pins_turn;
 	bool is_limited; /* the kernel ends one whose program returns 1 */
 	VEC(struct cpu_events) open;
+	struct cpu_watch watch;
 	uint64_t seed;
 	/* Whose turn it is: each group's once in a cycle, in an order drawn anew. */
 	uint8_t group_of[SYSTEM_EVENTS_MAX];
 	uint8_t order[SYSTEM_EVENTS_MAX];
 	size_t n_groups, turn;
+	/* When periods were set for rates, and what was counted until then. */
+	uint64_t tuned_ns, counted[SYSTEM_EVENTS_MAX];
 	/* Of CPUs that are gone. */
 	struct system_event_reading past[SYSTEM_EVENTS_MAX];
 };
@@ -78,6 +92,7 @@ void system_events_free(struct system_events *s)
 		return;
 	system_events_stop(s);
 	vec_fini(&s->open);
+	cpu_watch_fini(&s->watch);
 	free(s);
 }
 
@@ -332,39 +347,47 @@ static int open_cpu(struct system_events *s, uint32_t cpu, struct err *e)
 int system_events_start(struct system_events *s, struct bpf_program *program,
 			struct err *e)
 {
-	struct cpus online = { 0 };
-	int rc = cpus_online(&online, e);
+	int rc = cpu_watch_begin(&s->watch, e);
 
 	s->program = program;
+	s->watch.every_ns = LOOK_NS;
 	if (rc == 0)
-		part(s, (int)online.ids.at[0]);
-	for (size_t i = 0; rc == 0 && i < s->cpus->ids.n; i++)
-		if (cpus_has(&online, s->cpus->ids.at[i]))
-			rc = open_cpu(s, s->cpus->ids.at[i], e);
-	cpus_fini(&online);
+		part(s, (int)s->watch.open.at[0].id);
+	for (size_t i = 0; rc == 0 && i < s->watch.open.n; i++)
+		if (cpus_has(s->cpus, s->watch.open.at[i].id))
+			rc = open_cpu(s, s->watch.open.at[i].id, e);
+	s->tuned_ns = clock_monotonic_ns();
 	s->is_started = rc == 0;
 	return rc;
 }
 
-void system_events_follow(struct system_events *s)
+static bool on_cpu_come(void *ctx, uint32_t cpu)
 {
-	struct cpus online = { 0 };
+	struct system_events *s = ctx;
 
-	if (!s->is_started || cpus_online(&online, NULL) < 0)
+	return !cpus_has(s->cpus, cpu) || open_cpu(s, cpu, NULL) == 0;
+}
+
+/* Its events ended with it; what they have counted stays. */
+static void on_cpu_gone(void *ctx, uint32_t cpu)
+{
+	struct system_events *s = ctx;
+	struct cpu_events *c = find_cpu(s, cpu);
+
+	if (!c)
 		return;
-	for (size_t i = 0; i < s->cpus->ids.n; i++) {
-		uint32_t cpu = s->cpus->ids.at[i];
-		struct cpu_events *c = find_cpu(s, cpu);
-		bool is_online = cpus_has(&online, cpu);
+	close_cpu(s, c);
+	*c = s->open.at[--s->open.n];
+}
 
-		if (c && !is_online) { /* its events ended with it */
-			close_cpu(s, c);
-			*c = s->open.at[--s->open.n];
-		} else if (!c && is_online && open_cpu(s, cpu, NULL) < 0) {
-			continue; /* the next time */
-		}
-	}
-	cpus_fini(&online);
+void system_events_follow(struct system_events *s, uint64_t now_ns)
+{
+	const struct cpu_watch_user user = { .ctx = s,
+					     .open = on_cpu_come,
+					     .close = on_cpu_gone };
+
+	if (s->is_started)
+		cpu_watch_look(&s->watch, now_ns, &user);
 }
 
 /* Running. */
@@ -381,16 +404,23 @@ static void draw_period(struct system_events *s, struct cpu_events *c, size_t ev
 		ioctl(c->fds[event], PERF_EVENT_IOC_PERIOD, &period);
 }
 
+static uint64_t n_samples(const struct system_events *s,
+			  const struct stack_record_stats *stats,
+			  const struct cpu_events *c, size_t event)
+{
+	const struct stack_record_stats *st = &stats[c->cpu];
+
+	return s->n_events > 1 ? st->of_events[event] : st->samples;
+}
+
 void system_events_jitter(struct system_events *s, const struct stack_record_stats *stats)
 {
 	take_turns(s);
 	if (s->is_fixed)
 		return;
 	vec_each(c, &s->open) {
-		const struct stack_record_stats *st = &stats[c->cpu];
-
 		for (size_t i = 0; i < s->n_events; i++) {
-			uint64_t n = s->n_events > 1 ? st->of_events[i] : st->samples;
+			uint64_t n = n_samples(s, stats, c, i);
 
 			if (n - c->samples[i] < SAMPLES_PER_PERIOD)
 				continue;
@@ -398,6 +428,89 @@ void system_events_jitter(struct system_events *s, const struct stack_record_sta
 			c->samples[i] = n;
 		}
 	}
+}
+
+/* Rates. */
+
+/* How often it comes, while it is on. */
+static double tune_cpu(struct system_events *s, struct cpu_events *c, size_t event,
+		       const struct stack_record_stats *stats)
+{
+	struct tuned *t = &c->tuned[event];
+	struct system_event_reading before = t->reading;
+
+	t->samples = n_samples(s, stats, c, event);
+	if (!system_event_read(c->fds[event], &t->reading))
+		t->reading = before;
+	s->counted[event] += t->reading.counted;
+	if (t->reading.on_ns <= before.on_ns)
+		return 0;
+	return (double)(t->reading.counted - before.counted) * 1e9 /
+	       (double)(t->reading.on_ns - before.on_ns);
+}
+
+static void set_mean(struct system_events *s, size_t event)
+{
+	uint64_t mean = s->events[event].period, period;
+
+	vec_each(c, &s->open) {
+		struct system_period *p = &c->periods[event];
+
+		*p = (struct system_period){ 0 };
+		period = s->is_fixed
+				 ? mean
+				 : system_period_draw(p, mean, 0, hash_u64(++s->seed));
+		ioctl(c->fds[event], PERF_EVENT_IOC_PERIOD, &period);
+		c->samples[event] = c->tuned[event].samples;
+	}
+}
+
+/* The same period on all CPUs: then samples of all weigh the same. */
+static void tune(struct system_events *s, size_t event,
+		 const struct stack_record_stats *stats)
+{
+	struct system_event *ev = &s->events[event];
+	uint64_t before = ev->period;
+	double most = 0;
+
+	s->counted[event] = s->past[event].counted;
+	vec_each(c, &s->open) {
+		double per_second = tune_cpu(s, c, event, stats);
+
+		most = per_second > most ? per_second : most;
+	}
+	ev->period =
+		system_rate_period(before, system_event_least_period(ev), ev->hz, most);
+	if (ev->period != before)
+		set_mean(s, event);
+}
+
+void system_events_tune(struct system_events *s, const struct stack_record_stats *stats)
+{
+	s->tuned_ns = clock_monotonic_ns();
+	for (size_t i = 0; i < s->n_events; i++)
+		if (s->events[i].hz)
+			tune(s, i, stats);
+}
+
+bool system_events_exceed(const struct system_events *s,
+			  const struct stack_record_stats *stats)
+{
+	uint64_t ns = clock_monotonic_ns() - s->tuned_ns;
+
+	vec_each(c, &s->open)
+		for (size_t i = 0; i < s->n_events; i++)
+			if (s->events[i].hz &&
+			    system_rate_is_exceeded(
+				    s->events[i].hz,
+				    n_samples(s, stats, c, i) - c->tuned[i].samples, ns))
+				return true;
+	return false;
+}
+
+uint64_t system_events_counted(const struct system_events *s, size_t event)
+{
+	return s->counted[event];
 }
 
 void system_events_pause(struct system_events *s, bool is_paused)

@@ -49,12 +49,20 @@ must_use int system_events_try(struct bpf_program *program, uint64_t ns, struct 
 /* On those of the CPUs that are online.  The program's cookie is the event's number. */
 must_use int system_events_start(struct system_events *s, struct bpf_program *program,
 				 struct err *e);
-/* CPUs came or went. */
-void system_events_follow(struct system_events *s);
+/* What CPUs that came or went need, if it is time to look for them. */
+void system_events_follow(struct system_events *s, uint64_t now_ns);
 /* Draw the next periods, and it is the next events' turn.  An event that took few samples
  * on a CPU since the last time, by the stats of CPUs, keeps its period there. */
 void system_events_jitter(struct system_events *s,
 			  const struct stack_record_stats *stats);
+/* Where a rate was asked for: periods by what was counted since the last time, from now
+ * on. */
+void system_events_tune(struct system_events *s, const struct stack_record_stats *stats);
+/* Is one far above its rate since then? */
+bool system_events_exceed(const struct system_events *s,
+			  const struct stack_record_stats *stats);
+/* Until then, by an event that has a rate. */
+uint64_t system_events_counted(const struct system_events *s, size_t event);
 /* They go on when this process is killed: each attachment is pinned under a name of that
  * turn. */
 must_use int system_events_keep(struct system_events *s, const struct system_pins *pins,

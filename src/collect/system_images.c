@@ -64,7 +64,7 @@ struct system_images *system_images_new(struct system_rows *rows)
 	struct system_images *s = xcalloc(1, sizeof(*s));
 
 	s->rows = rows;
-	s->cache = row_cache_new(NULL, CACHE_BYTES);
+	s->cache = row_cache_new(NULL, CACHE_BYTES, row_pack_maker());
 	/* The one that no record tells of. */
 	system_images_meet(s, &(struct stack_record_image){ .image = STACK_RECORD_VDSO });
 	return s;

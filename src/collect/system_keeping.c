@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/system_keeping.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +9,20 @@
 #include <sys/utsname.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "host/clock.h"
+#include "wire/stack_record.h"
 
 #define LEDGER "ledger"
 #define NOTES  "notes"
+#define STATS  "stats" /* the sampler's map of that name */
 #define REMOVED                                                                          \
 	"what another version of dwell, or one with other settings, had left in the "    \
-	"kernel was removed: the samples since it was killed are lost"
+	"kernel was removed: "
 
 struct system_keeping {
+	const struct system_keeping_kind *kind;
 	struct system_pins *pins;
 	struct system_ledger *ledger;
 	struct system_notes *notes;
@@ -25,8 +30,10 @@ struct system_keeping {
 	struct system_ledger_entry entry;
 	struct system_rings_place *places;
 	struct err refusal;
-	const char *removed;
+	char removed[240];
+	uint64_t n_removed;
 	char *name;
+	int more[SYSTEM_KEEPING_MORE_MAX];
 };
 
 /* Since then what a program returns decides whether the event ends. */
@@ -40,18 +47,26 @@ static bool is_new_kernel(void)
 	return major > 6 || (major == 6 && minor >= 10);
 }
 
-struct system_keeping *system_keeping_new(const char *name, size_t n_rings)
+static bool is_more(const struct system_keeping *k, unsigned i)
+{
+	return k->kind->more[i].name != NULL;
+}
+
+struct system_keeping *system_keeping_new(const struct system_keeping_kind *kind,
+					  const char *name, size_t n_rings)
 {
 	struct system_keeping *k = xcalloc(1, sizeof(*k));
 
+	k->kind = kind;
+	for (unsigned i = 0; i < SYSTEM_KEEPING_MORE_MAX; i++)
+		k->more[i] = -1;
 	k->n_rings = n_rings;
 	k->places = xcalloc(n_rings, sizeof(*k->places));
-	k->name = xstrdup(name);
-	k->removed = "";
+	k->name = xasprintf("%s%s", name, kind->suffix);
 	if (!is_new_kernel())
 		err_set(&k->refusal, ERR_UNSUPPORTED,
 			"Linux before 6.10 would never end what nobody asks for");
-	else if (system_pins_open(name, &k->pins, &k->refusal) < 0)
+	else if (system_pins_open(k->name, &k->pins, &k->refusal) < 0)
 		k->pins = NULL;
 	return k;
 }
@@ -61,6 +76,8 @@ static void close_all(struct system_keeping *k)
 	system_ledger_free(k->ledger);
 	system_notes_free(k->notes);
 	system_pins_free(k->pins);
+	for (unsigned i = 0; i < SYSTEM_KEEPING_MORE_MAX; i++)
+		closep(&k->more[i]);
 	k->ledger = NULL;
 	k->notes = NULL;
 	k->pins = NULL;
@@ -123,6 +140,63 @@ static bool find_maps(const struct system_keeping *k, struct bpf_object *object,
 	return true;
 }
 
+/* By all CPUs since the maps were made; 0: it cannot be known. */
+static uint64_t samples_taken(const struct system_pins *pins)
+{
+	own(closep) int fd = system_pins_get(pins, STATS);
+	struct bpf_map_info info = { 0 };
+	uint32_t size = sizeof(info);
+	struct stack_record_stats s;
+	uint64_t n = 0;
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0 ||
+	    info.type != BPF_MAP_TYPE_ARRAY || info.value_size != sizeof(s))
+		return 0;
+	for (uint32_t i = 0; i < info.max_entries; i++)
+		if (bpf_map_lookup_elem(fd, &i, &s) == 0)
+			n += s.samples;
+	return n;
+}
+
+static uint64_t samples_left(const struct system_pins *pins,
+			     const struct system_ledger_entry *last)
+{
+	uint64_t taken = samples_taken(pins);
+
+	return taken >= last->samples ? taken - last->samples + last->unwritten : 0;
+}
+
+const struct system_keeping_kind system_keeping_samples = {
+	.suffix = "",
+	.what = "samples",
+	.left = samples_left,
+};
+
+/* What is pinned cannot be gone on with: how much that loses. */
+static uint64_t describe_removed(const struct system_keeping_kind *kind,
+				 const struct system_pins *pins, size_t n_rings,
+				 struct buf *text)
+{
+	struct system_ledger_entry last = { 0 };
+	int fd = system_pins_get(pins, LEDGER);
+	char n[TEXT_MAX];
+	uint64_t left = 0;
+
+	if (fd >= 0 && system_ledger_peek(fd, n_rings, &last))
+		left = kind->left(pins, &last);
+	buf_printf(text, REMOVED "%s %s since it was killed are lost",
+		   left ? text_count(n, left) : "the", kind->what);
+	return left;
+}
+
+static void note_removed(struct system_keeping *k)
+{
+	own(buf_fini) struct buf text = { 0 };
+
+	k->n_removed = describe_removed(k->kind, k->pins, k->n_rings, &text);
+	snprintf(k->removed, sizeof(k->removed), "%s", buf_str(&text));
+}
+
 static bool open_ledger(struct system_keeping *k, uint64_t layout)
 {
 	int fd = system_pins_get(k->pins, LEDGER);
@@ -130,7 +204,7 @@ static bool open_ledger(struct system_keeping *k, uint64_t layout)
 	if (fd < 0)
 		return false;
 	if (system_ledger_open(fd, k->n_rings, layout, &k->ledger, NULL) < 0) {
-		k->removed = REMOVED;
+		note_removed(k);
 		return false;
 	}
 	return true;
@@ -141,6 +215,18 @@ static bool open_notes(struct system_keeping *k)
 	int fd = system_pins_get(k->pins, NOTES);
 
 	return fd >= 0 && system_notes_new(fd, &k->notes, NULL) == 0;
+}
+
+static bool open_more(struct system_keeping *k)
+{
+	bool are_there = true;
+
+	for (unsigned i = 0; i < SYSTEM_KEEPING_MORE_MAX; i++) {
+		if (is_more(k, i))
+			k->more[i] = system_pins_get(k->pins, k->kind->more[i].name);
+		are_there &= !is_more(k, i) || k->more[i] >= 0;
+	}
+	return are_there;
 }
 
 static bool reuse(struct bpf_object *object, const struct fds *fds)
@@ -166,12 +252,38 @@ bool system_keeping_take(struct system_keeping *k, struct bpf_object *object,
 
 	if (!k->pins || !open_ledger(k, layout))
 		return false;
-	if (!open_notes(k) || !find_maps(k, object, &fds) || !reuse(object, &fds)) {
-		k->removed = REMOVED;
+	if (!open_notes(k) || !open_more(k) || !find_maps(k, object, &fds) ||
+	    !reuse(object, &fds)) {
+		note_removed(k);
 		return false;
 	}
 	system_ledger_read(k->ledger, &k->entry, k->places);
 	return true;
+}
+
+/* Who was killed before it began, or when it had ended, has left nothing that counts. */
+static void give_up(struct system_keeping *k)
+{
+	note_removed(k);
+	if (!k->n_removed)
+		k->removed[0] = 0;
+}
+
+bool system_keeping_take_hooks(struct system_keeping *k, struct bpf_object *object,
+			       uint64_t layout, const struct system_hook *hooks,
+			       size_t n_hooks)
+{
+	bool are_there = k->pins && system_hooks_take(k->pins, hooks, n_hooks);
+
+	if (are_there && system_keeping_take(k, object, layout)) {
+		system_hooks_leave_out(hooks, n_hooks);
+		return true;
+	}
+	if (are_there)
+		system_hooks_let_go(hooks, n_hooks);
+	else if (k->pins)
+		give_up(k);
+	return false;
 }
 
 /* What there is to be. */
@@ -190,12 +302,28 @@ static int pin_maps(struct system_keeping *k, struct bpf_object *object, struct 
 	return rc;
 }
 
+static int pin_more(struct system_keeping *k, struct err *e)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < SYSTEM_KEEPING_MORE_MAX && is_more(k, i);
+	     i++) {
+		k->more[i] = k->kind->more[i].make(e);
+		rc = k->more[i] < 0 ? k->more[i]
+				    : system_pins_put(k->pins, k->more[i],
+						      k->kind->more[i].name, e);
+	}
+	return rc;
+}
+
 /* The ledger is last: what has one is there as a whole. */
 static int pin_all(struct system_keeping *k, struct bpf_object *object, uint64_t layout,
 		   struct err *e)
 {
 	int rc = pin_maps(k, object, e);
 
+	if (rc == 0)
+		rc = pin_more(k, e);
 	if (rc == 0)
 		rc = system_notes_new(-1, &k->notes, e);
 	if (rc == 0)
@@ -262,7 +390,58 @@ const char *system_keeping_refusal(const struct system_keeping *k)
 	return k->pins ? NULL : k->refusal.text;
 }
 
-const char *system_keeping_removed(const struct system_keeping *k)
+const char *system_keeping_removed(const struct system_keeping *k, uint64_t *ret_samples)
 {
+	*ret_samples = k->n_removed;
 	return k->removed;
+}
+
+int system_keeping_more(const struct system_keeping *k, unsigned i)
+{
+	return k->more[i];
+}
+
+/* Of what there is. */
+
+struct last {
+	size_t n_rings;
+	struct system_ledger_entry *entry;
+};
+
+static void look_for_last(void *ctx, const char *full)
+{
+	own(system_pins_freep) struct system_pins *pins = NULL;
+	struct last *l = ctx;
+	struct system_ledger_entry one;
+	int fd;
+
+	if (system_pins_open(full, &pins, NULL) < 0)
+		return;
+	fd = system_pins_get(pins, LEDGER);
+	if (fd >= 0 && system_ledger_peek(fd, l->n_rings, &one) && one.recording &&
+	    one.written_ns > l->entry->written_ns)
+		*l->entry = one;
+}
+
+bool system_keeping_last(const char *name, size_t n_rings,
+			 struct system_ledger_entry *ret)
+{
+	struct last l = { n_rings, ret };
+
+	*ret = (struct system_ledger_entry){ 0 };
+	system_pins_each(name, look_for_last, &l);
+	return ret->recording != 0;
+}
+
+bool system_keeping_drop(const struct system_keeping_kind *kind, const char *name,
+			 size_t n_rings, struct buf *ret_text, uint64_t *ret_n)
+{
+	own(freep) char *full = xasprintf("%s%s", name, kind->suffix);
+	own(system_pins_freep) struct system_pins *pins = NULL;
+
+	if (!system_pins_are_there(full) || system_pins_open(full, &pins, NULL) < 0)
+		return false;
+	*ret_n = describe_removed(kind, pins, n_rings, ret_text);
+	system_pins_clear(pins);
+	return true;
 }

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 /* "dwell", and the version of what is below. */
-#define MAGIC	  UINT64_C(0x31006c6c65776401)
+#define MAGIC	  UINT64_C(0x33006c6c65776401)
 #define N_ENTRIES 2 /* one of them is whole at any time */
 
 struct entry {
@@ -56,6 +56,11 @@ static int map_ledger(int fd, size_t n_rings, struct system_ledger **ret, struct
 	return 0;
 }
 
+static struct entry *entry_at(const struct system_ledger *l, uint32_t i)
+{
+	return (void *)((char *)(l->head + 1) + i * entry_bytes(l->n_rings));
+}
+
 int system_ledger_new(size_t n_rings, struct system_ledger **ret, struct err *e)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
@@ -67,8 +72,8 @@ int system_ledger_new(size_t n_rings, struct system_ledger **ret, struct err *e)
 	return map_ledger(fd, n_rings, ret, e);
 }
 
-int system_ledger_open(int fd, size_t n_rings, uint64_t layout,
-		       struct system_ledger **ret, struct err *e)
+/* Of whatever layout. */
+static int open_any(int fd, size_t n_rings, struct system_ledger **ret, struct err *e)
 {
 	own(system_ledger_freep) struct system_ledger *l = NULL;
 	own(closep) int ours = fd;
@@ -84,11 +89,35 @@ int system_ledger_open(int fd, size_t n_rings, uint64_t layout,
 	rc = map_ledger(steal_fd(&ours), n_rings, &l, e);
 	if (rc < 0)
 		return rc;
-	if (l->head->magic != MAGIC || l->head->layout != layout ||
-	    l->head->n_rings != n_rings || l->head->current >= N_ENTRIES)
+	if (l->head->magic != MAGIC || l->head->n_rings != n_rings ||
+	    l->head->current >= N_ENTRIES)
 		return err_set(e, ERR_FORMAT, "of another kind");
 	*ret = steal(&l);
 	return 0;
+}
+
+int system_ledger_open(int fd, size_t n_rings, uint64_t layout,
+		       struct system_ledger **ret, struct err *e)
+{
+	own(system_ledger_freep) struct system_ledger *l = NULL;
+	int rc = open_any(fd, n_rings, &l, e);
+
+	if (rc < 0)
+		return rc;
+	if (l->head->layout != layout)
+		return err_set(e, ERR_FORMAT, "of another kind");
+	*ret = steal(&l);
+	return 0;
+}
+
+bool system_ledger_peek(int fd, size_t n_rings, struct system_ledger_entry *ret)
+{
+	own(system_ledger_freep) struct system_ledger *l = NULL;
+
+	if (open_any(fd, n_rings, &l, NULL) < 0)
+		return false;
+	*ret = entry_at(l, l->head->current)->entry;
+	return true;
 }
 
 void system_ledger_free(struct system_ledger *l)
@@ -116,11 +145,6 @@ void system_ledger_seal(struct system_ledger *l, uint64_t layout)
 	l->head->n_rings = (uint32_t)l->n_rings;
 	l->head->layout = layout;
 	__atomic_store_n(&l->head->magic, MAGIC, __ATOMIC_SEQ_CST);
-}
-
-static struct entry *entry_at(const struct system_ledger *l, uint32_t i)
-{
-	return (void *)((char *)(l->head + 1) + i * entry_bytes(l->n_rings));
 }
 
 void system_ledger_write(struct system_ledger *l, const struct system_ledger_entry *entry,

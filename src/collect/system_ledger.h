@@ -23,9 +23,15 @@ struct system_ledger_entry {
 	uint64_t bytes;	     /* of its file: what is behind them is counted elsewhere */
 	uint64_t written_ns; /* by the clock that goes on while suspended */
 	uint64_t samples, lost;	       /* by then */
+	uint64_t unwritten;	       /* of the samples: they wait for the disk */
 	uint64_t told_lost, told_late; /* by earlier recordings */
 	uint32_t table;		       /* the one that was emptied last */
 	uint32_t turn;		       /* whose programs count */
+	/* Of sums (system_sums): */
+	uint64_t version;	/* of what is delivered */
+	uint64_t told_bytes[2]; /* of the records of each table (system_told) */
+	uint32_t finished;	/* this generation's turn has ended, 0: none has */
+	uint32_t zero;
 };
 
 /* Of so many rings. */
@@ -34,6 +40,9 @@ must_use int system_ledger_new(size_t n_rings, struct system_ledger **ret, struc
  * is refused. */
 must_use int system_ledger_open(int fd, size_t n_rings, uint64_t layout,
 				struct system_ledger **ret, struct err *e);
+/* What was written last under another layout; fd becomes ours and is closed.  False: it
+ * is not to be understood. */
+bool system_ledger_peek(int fd, size_t n_rings, struct system_ledger_entry *ret);
 void system_ledger_free(struct system_ledger *l);
 void system_ledger_freep(struct system_ledger **l);
 

@@ -141,6 +141,7 @@ static bool clear(const char *path)
 {
 	if (!remove_all(path, SYSTEM_PINS_LINK, NULL))
 		return false;
+	remove_all(path, SYSTEM_PINS_HOOK, NULL);
 	remove_all(path, "", NULL);
 	rmdir(path);
 	rmdir(SYSTEM_PINS_ROOT); /* the last one's */
@@ -152,9 +153,46 @@ void system_pins_clear(const struct system_pins *p)
 	clear(p->path);
 }
 
-bool system_pins_forget(const char *name)
+bool system_pins_are_there(const char *name)
 {
 	own(freep) char *path = xasprintf(SYSTEM_PINS_ROOT "/%s", name);
 
-	return clear(path);
+	return access(path, F_OK) == 0;
+}
+
+static bool is_of(const char *entry, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(entry, name, n) == 0 && (!entry[n] || entry[n] == '-');
+}
+
+void system_pins_each(const char *name, void (*found)(void *ctx, const char *full),
+		      void *ctx)
+{
+	struct dirent **all;
+	int n = scandir(SYSTEM_PINS_ROOT, &all, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		if (is_of(all[i]->d_name, name))
+			found(ctx, all[i]->d_name);
+		free(all[i]);
+	}
+	if (n >= 0)
+		free(all);
+}
+
+static void forget(void *ctx, const char *full)
+{
+	own(freep) char *path = xasprintf(SYSTEM_PINS_ROOT "/%s", full);
+
+	*(bool *)ctx |= clear(path);
+}
+
+bool system_pins_forget(const char *name)
+{
+	bool were_there = false;
+
+	system_pins_each(name, forget, &were_there);
+	return were_there;
 }

@@ -17,6 +17,8 @@
 #define SYSTEM_PINS_ROOT "/sys/fs/bpf/dwell"
 /* How the names of links begin. */
 #define SYSTEM_PINS_LINK "link"
+/* And those of programs at tracepoints and in code, which nobody takes turns at. */
+#define SYSTEM_PINS_HOOK "hook"
 
 struct system_pins;
 
@@ -39,7 +41,13 @@ void system_pins_remove_others(const struct system_pins *p, const char *like,
 /* All of them, and the directory. */
 void system_pins_clear(const struct system_pins *p);
 
-/* The same for those of that name; false: there were none. */
+/* Are there any of that name? */
+bool system_pins_are_there(const char *name);
+/* Each directory of that name, or of one that has more behind a dash: what one daemon
+ * left. */
+void system_pins_each(const char *name, void (*found)(void *ctx, const char *full),
+		      void *ctx);
+/* All of these; false: there were none. */
 bool system_pins_forget(const char *name);
 
 #endif

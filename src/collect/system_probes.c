@@ -3,37 +3,107 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "base/map.h"
 #include "base/mem.h"
+#include "collect/system_apart.h"
+#include "collect/system_hooks.h"
+#include "collect/system_keeping.h"
 #include "collect/system_threads.h"
+#include "host/kernel.h"
 #include "probes.skel.h"
 
-/* Also one of programs that may run in the middle of another. */
-#define N_SCRATCHES 3
+/* Also those of programs that may run in the middle of another. */
+#define N_SCRATCHES 5
 
 struct system_probes {
 	struct system_probes_settings settings;
 	struct probes *skeleton;
 	struct system_threads *threads;
-	struct bpf_link *triggers[PROBE_RECORD_TRIGGERS_MAX];
+	struct bpf_link *places[PROBE_RECORD_PLACES_MAX];
+	struct system_keeping *keeping; /* or NULL */
+	bool is_taken, is_stopped;
 };
+
+#define N_PROGRAMS 5
+#define HOOKS_MAX  (N_PROGRAMS + PROBE_RECORD_PLACES_MAX)
+
+/* What is attached for as long as it is recorded, first to last.  Returns are seen before
+ * calls are, so that none returns unseen that was seen to begin. */
+static size_t list_programs(struct system_probes *s, struct system_hook *ret)
+{
+	struct probes *k = s->skeleton;
+	const struct system_hook all[N_PROGRAMS] = {
+		{ "executed", k->progs.executed, &k->links.executed },
+		{ "began", k->progs.began, &k->links.began },
+		{ "ended", k->progs.ended, &k->links.ended },
+		{ "left", k->progs.left, &k->links.left },
+		{ "entered", k->progs.entered, &k->links.entered },
+	};
+	size_t n = s->settings.has_calls ? N_PROGRAMS : 2;
+
+	memcpy(ret, all, n * sizeof(all[0]));
+	return n;
+}
+
+/* And the places. */
+static size_t list_hooks(struct system_probes *s, struct system_hook ret[HOOKS_MAX])
+{
+	struct probes *k = s->skeleton;
+	size_t n = list_programs(s, ret);
+
+	for (size_t i = 0; i < s->settings.n_places; i++) {
+		struct system_hook *h = &ret[n++];
+
+		*h = (struct system_hook){ .program = s->settings.places[i].path
+							      ? k->progs.reached
+							      : k->progs.met,
+					   .link = &s->places[i] };
+		snprintf(h->name, sizeof(h->name), "place%zu", i);
+	}
+	return n;
+}
+
+static void configure_places(struct system_probes *s)
+{
+	struct probes *k = s->skeleton;
+	bool has_told = false, has_code = false;
+
+	for (size_t i = 0; i < s->settings.n_places; i++) {
+		const struct system_probes_place *p = &s->settings.places[i];
+
+		k->rodata->trigger_places[i] = p->what;
+		has_told |= !p->path;
+		has_code |= p->path != NULL;
+	}
+	bpf_program__set_autoload(k->progs.met, has_told);
+	bpf_program__set_autoload(k->progs.reached, has_code);
+}
 
 static void configure(struct system_probes *s)
 {
 	struct probes *k = s->skeleton;
 
 	k->rodata->has_calls = s->settings.has_calls;
-	k->rodata->has_threads = k->rodata->has_processes = true;
+	k->rodata->page_shift = kernel_page_shift();
+	k->rodata->has_threads = s->settings.apart.threads;
+	k->rodata->has_processes = s->settings.apart.processes;
+	k->rodata->has_choice = s->settings.apart.chosen != NULL;
+	bpf_map__set_max_entries(k->maps.apart_images,
+				 system_apart_n_entries(s->settings.apart.chosen));
+	if (s->settings.depth)
+		k->rodata->depth = s->settings.depth;
 	k->rodata->is_everybody = s->settings.is_everybody;
 	k->rodata->is_following = s->settings.follows_children;
 	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
 	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
 	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
-	for (size_t i = 0; i < s->settings.n_triggers; i++)
-		k->rodata->trigger_fields[i] = s->settings.triggers[i].field;
-	bpf_program__set_autoload(k->progs.met, s->settings.n_triggers > 0);
+	configure_places(s);
 	if (s->settings.has_calls)
 		return;
 	bpf_program__set_autoload(k->progs.entered, false);
@@ -41,16 +111,69 @@ static void configure(struct system_probes *s)
 	bpf_program__set_autoload(k->progs.ended, false);
 }
 
-static int load(struct system_probes *s, struct err *e)
+static uint64_t hash_text(uint64_t hash, const char *text)
 {
-	system_rings_silence_libbpf();
+	return hash_pair(hash, text ? hash_bytes(text, strlen(text)) : 0);
+}
+
+/* The file there now, too: what is attached stays with the one that it was. */
+static uint64_t hash_place(uint64_t hash, const struct system_probes_place *p)
+{
+	struct stat st = { 0 };
+
+	hash = hash_text(hash_text(hash_text(hash, p->group), p->name), p->path);
+	if (p->path && stat(p->path, &st) == 0)
+		hash = hash_pair(hash_pair(hash, st.st_dev), st.st_ino);
+	return hash_pair(hash_pair(hash, p->offset), p->semaphore);
+}
+
+static uint64_t layout_of(const struct system_probes *s)
+{
+	struct system_threads_layout l = { .constants = s->skeleton->rodata,
+					   .constants_bytes =
+						   sizeof(*s->skeleton->rodata),
+					   .cpus = s->settings.cpus,
+					   .chosen = s->settings.apart.chosen };
+	uint64_t hash;
+
+	l.programs = probes__elf_bytes(&l.programs_bytes);
+	hash = system_threads_layout(&l);
+	for (size_t i = 0; i < s->settings.n_places; i++)
+		hash = hash_place(hash, &s->settings.places[i]);
+	return hash;
+}
+
+/* With the maps and the programs of the one before, if there was one and it may. */
+static int load_programs(struct system_probes *s, bool may_take, struct err *e)
+{
+	struct system_hook hooks[HOOKS_MAX];
+	uint64_t layout;
+	size_t n;
+
+	probes__destroy(s->skeleton);
 	s->skeleton = probes__open();
 	if (!s->skeleton)
 		return err_os(e, "cannot open the BPF programs");
 	configure(s);
+	n = list_hooks(s, hooks);
+	layout = layout_of(s);
+	s->is_taken =
+		s->keeping && may_take &&
+		system_keeping_take_hooks(s->keeping, s->skeleton->obj, layout, hooks, n);
 	if (probes__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
+	if (s->keeping && !s->is_taken)
+		system_keeping_begin(s->keeping, s->skeleton->obj, layout);
 	return 0;
+}
+
+static int load(struct system_probes *s, struct err *e)
+{
+	int rc;
+
+	system_rings_silence_libbpf();
+	rc = load_programs(s, true, e);
+	return rc < 0 && s->is_taken ? load_programs(s, false, e) : rc;
 }
 
 static int make_threads(struct system_probes *s, const struct system_threads_sink *sink,
@@ -70,6 +193,8 @@ static int make_threads(struct system_probes *s, const struct system_threads_sin
 			  .oldest = &k->bss->sums_oldest,
 			  .next = k->data->sums_next },
 		.from_ns = &k->bss->from_ns,
+		.keeping = s->keeping,
+		.is_taken = s->is_taken,
 	};
 
 	return system_threads_new(&parts, sink, &s->threads, e);
@@ -83,6 +208,9 @@ int system_probes_new(const struct system_probes_settings *settings,
 	int rc;
 
 	s->settings = *settings;
+	if (settings->pins)
+		s->keeping = system_keeping_new(&system_threads_probes_kept,
+						settings->pins, settings->cpus->ids.n);
 	rc = load(s, e);
 	if (rc == 0)
 		rc = make_threads(s, sink, e);
@@ -92,21 +220,23 @@ int system_probes_new(const struct system_probes_settings *settings,
 	return 0;
 }
 
-static void detach_triggers(struct system_probes *s)
+static const struct system_pins *pins_of(const struct system_probes *s)
 {
-	for (size_t i = 0; i < s->settings.n_triggers; i++) {
-		bpf_link__destroy(s->triggers[i]);
-		s->triggers[i] = NULL;
-	}
+	return s->keeping ? system_keeping_pins(s->keeping) : NULL;
 }
 
 void system_probes_free(struct system_probes *s)
 {
 	if (!s)
 		return;
-	detach_triggers(s);
+	/* What was taken and not gone on with is the next one's. */
+	if (s->keeping && (s->is_stopped || !s->is_taken))
+		system_keeping_end(s->keeping, &(struct err){ 0 });
+	for (size_t i = 0; i < s->settings.n_places; i++)
+		bpf_link__destroy(s->places[i]);
 	system_threads_free(s->threads);
 	probes__destroy(s->skeleton);
+	system_keeping_free(s->keeping);
 	free(s);
 }
 
@@ -122,69 +252,126 @@ void system_probes_maps(const struct system_probes *s, struct system_rows_maps *
 	ret->images = bpf_map__fd(s->skeleton->maps.images);
 }
 
-/* Returns are seen before calls are, so that none returns unseen that was seen to begin.
- */
+int system_probes_apart(const struct system_probes *s)
+{
+	return bpf_map__fd(s->skeleton->maps.apart_images);
+}
+
+void system_probes_numbers(const struct system_probes *s, struct system_numbers_maps *ret)
+{
+	const struct probes *k = s->skeleton;
+
+	ret->files = bpf_map__fd(k->maps.mapping_files);
+	ret->images = bpf_map__fd(k->maps.images);
+	ret->offers = bpf_map__fd(k->maps.mapping_offers);
+	ret->n_given = &k->data->mapping_next_image;
+	ret->n_taken = &k->bss->mapping_n_taken;
+	ret->n_offered = &k->bss->mapping_n_offered;
+}
+
 static int attach(struct system_probes *s, struct err *e)
 {
-	struct probes *k = s->skeleton;
-	bool has_calls = s->settings.has_calls;
-	struct {
-		bool is_wanted;
-		struct bpf_program *program;
-		struct bpf_link **link;
-	} all[] = {
-		{ true, k->progs.executed, &k->links.executed },
-		{ true, k->progs.began, &k->links.began },
-		{ has_calls, k->progs.ended, &k->links.ended },
-		{ has_calls, k->progs.left, &k->links.left },
-		{ has_calls, k->progs.entered, &k->links.entered },
-	};
+	struct system_hook hooks[N_PROGRAMS];
+	size_t n = list_programs(s, hooks);
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (!all[i].is_wanted)
-			continue;
-		*all[i].link = bpf_program__attach(all[i].program);
-		if (!*all[i].link)
+	for (size_t i = 0; i < n; i++) {
+		*hooks[i].link = bpf_program__attach(hooks[i].program);
+		if (!*hooks[i].link)
 			return err_os(e, "cannot attach a BPF program");
 	}
 	return 0;
 }
 
-static int attach_triggers(struct system_probes *s, struct err *e)
+static struct bpf_link *attach_tracepoint(struct system_probes *s, size_t i)
 {
-	for (size_t i = 0; i < s->settings.n_triggers; i++) {
-		const struct system_probes_trigger *t = &s->settings.triggers[i];
-		LIBBPF_OPTS(bpf_tracepoint_opts, options, .bpf_cookie = i);
+	const struct system_probes_place *p = &s->settings.places[i];
+	LIBBPF_OPTS(bpf_tracepoint_opts, options, .bpf_cookie = i);
 
-		s->triggers[i] = bpf_program__attach_tracepoint_opts(
-			s->skeleton->progs.met, t->group, t->name, &options);
-		if (!s->triggers[i])
-			return err_os(e, "cannot attach to %s:%s", t->group, t->name);
+	return bpf_program__attach_tracepoint_opts(s->skeleton->progs.met, p->group,
+						   p->name, &options);
+}
+
+/* In every process: breakpoints are inherited, and who is not followed counts not. */
+static struct bpf_link *attach_code(struct system_probes *s, size_t i)
+{
+	const struct system_probes_place *p = &s->settings.places[i];
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = p->semaphore,
+		    .bpf_cookie = i, .retprobe = p->what.is_return != 0);
+
+	return bpf_program__attach_uprobe_opts(s->skeleton->progs.reached, -1, p->path,
+					       p->offset, &options);
+}
+
+static int attach_places(struct system_probes *s, struct err *e)
+{
+	for (size_t i = 0; i < s->settings.n_places; i++) {
+		const struct system_probes_place *p = &s->settings.places[i];
+
+		s->places[i] = p->path ? attach_code(s, i) : attach_tracepoint(s, i);
+		if (s->places[i])
+			continue;
+		if (p->path)
+			return err_os(e, "cannot probe '%s' at 0x%llx", p->path,
+				      (unsigned long long)p->offset);
+		return err_os(e, "cannot attach to %s:%s", p->group, p->name);
 	}
 	return 0;
 }
 
+/* Only then it is the next one's to go on with. */
+static void keep(struct system_probes *s)
+{
+	struct system_hook hooks[HOOKS_MAX];
+	struct err why = { 0 };
+
+	if (pins_of(s) &&
+	    system_hooks_keep(pins_of(s), hooks, list_hooks(s, hooks), &why) < 0)
+		system_keeping_end(s->keeping, &why);
+}
+
 int system_probes_start(struct system_probes *s, struct err *e)
 {
-	int rc = attach(s, e);
+	int rc;
 
+	if (s->is_taken)
+		return system_threads_begin(s->threads, e);
+	rc = attach(s, e);
 	if (rc == 0)
-		rc = attach_triggers(s, e);
+		rc = attach_places(s, e);
 	if (rc == 0)
 		rc = system_threads_begin(s->threads, e);
+	if (rc == 0)
+		keep(s);
 	return rc;
 }
 
 void system_probes_stop(struct system_probes *s)
 {
+	struct system_hook hooks[HOOKS_MAX];
+
 	if (!system_threads_has_begun(s->threads))
 		return;
-	detach_triggers(s);
-	probes__detach(s->skeleton);
+	s->is_stopped = true;
+	system_hooks_end(pins_of(s), hooks, list_hooks(s, hooks));
 	system_threads_end(s->threads);
+}
+
+struct system_keeping *system_probes_keeping(const struct system_probes *s)
+{
+	return s->keeping;
+}
+
+bool system_probes_is_taken(const struct system_probes *s)
+{
+	return s->is_taken;
 }
 
 struct system_threads *system_probes_threads(const struct system_probes *s)
 {
 	return s->threads;
+}
+
+const uint32_t *system_probes_n_unnumbered(const struct system_probes *s)
+{
+	return &s->skeleton->bss->mapping_n_unnumbered;
 }

@@ -15,6 +15,8 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/apart.h"
+#include "collect/system_numbers.h"
 #include "collect/system_rows.h"
 #include "collect/system_threads.h"
 #include "host/cpus.h"
@@ -23,19 +25,24 @@
 
 struct system_probes;
 
-/* A tracepoint, and the field of it that is summed. */
-struct system_probes_trigger {
-	const char *group, *name; /* borrowed */
-	struct probe_record_field field;
+/* A tracepoint, or a place in the code of programs; and what of it is summed. */
+struct system_probes_place {
+	const char *group, *name;   /* tracepoint, borrowed; NULL: code, */
+	const char *path;	    /* of that file, borrowed, */
+	uint64_t offset, semaphore; /* there; of a counter of its users, 0: none */
+	struct probe_record_place what;
 };
 
 struct system_probes_settings {
 	const struct cpus *cpus;
 	bool has_calls; /* system calls */
-	struct system_probes_trigger triggers[PROBE_RECORD_TRIGGERS_MAX];
-	size_t n_triggers;
+	struct system_probes_place places[PROBE_RECORD_PLACES_MAX];
+	size_t n_places;
 	bool is_everybody; /* all threads, not only those of processes that are told */
 	bool follows_children; /* of these */
+	struct apart apart;
+	uint32_t depth;	  /* frames of user code; 0: as many as there may be */
+	const char *pins; /* under that name it goes on without us; NULL: not */
 };
 
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */
@@ -48,11 +55,24 @@ void system_probes_freep(struct system_probes **s);
 /* For system_rows_new(). */
 void system_probes_maps(const struct system_probes *s, struct system_rows_maps *ret);
 
+/* For system_apart_new(). */
+int system_probes_apart(const struct system_probes *s);
+/* For system_numbers_new(). */
+void system_probes_numbers(const struct system_probes *s,
+			   struct system_numbers_maps *ret);
+
 /* Who is followed, and what was summed: of the probes that are started. */
 struct system_threads *system_probes_threads(const struct system_probes *s);
 /* Begin; what is paused sums nothing. */
 must_use int system_probes_start(struct system_probes *s, struct err *e);
 /* Nothing is seen any more; calls that are under way have taken the time until now. */
 void system_probes_stop(struct system_probes *s);
+
+/* What outlives this process, NULL: nothing does; and is it another's that was killed? */
+struct system_keeping *system_probes_keeping(const struct system_probes *s);
+bool system_probes_is_taken(const struct system_probes *s);
+
+/* Times that a file could not be numbered, as there were too many; borrowed. */
+const uint32_t *system_probes_n_unnumbered(const struct system_probes *s);
 
 #endif

@@ -7,8 +7,10 @@
 #include "base/mem.h"
 #include "collect/facts.h"
 #include "collect/counter_experiment.h"
+#include "collect/system_apart.h"
 #include "collect/system_counts.h"
 #include "collect/system_images.h"
+#include "collect/system_keeping.h"
 #include "collect/system_numbers.h"
 #include "collect/system_rows.h"
 #include "collect/system_sampler.h"
@@ -36,6 +38,7 @@ struct event {
 	/* Of the last drains; and when it was looked at last. */
 	double on_ns, of_ns;
 	struct system_events_share share_seen;
+	uint64_t weighed; /* of what was counted, where it has a rate */
 };
 
 /* Joins the sampler, the rows it walks by, the images it met and the counts. */
@@ -45,10 +48,14 @@ struct system {
 	struct system_rows *rows;
 	struct system_images *images;
 	struct system_numbers *numbers;
+	struct system_apart *apart; /* or NULL */
+	const struct path_choice *chosen;
 	struct system_counts *counts;
 	uint64_t drain_ns;
 	bool is_kept;		   /* what was taken, also when this is killed */
 	uint64_t recording, bytes; /* that have all that was forgotten */
+	bool is_behind;		   /* earlier recordings wait to be written */
+	uint64_t written;	   /* samples that wait no more */
 	/* Of what the one before told. */
 	struct stack_record_stats base;
 	struct recorder_left left;
@@ -64,7 +71,10 @@ struct system {
 
 static void on_image(void *ctx, const struct stack_record_image *r)
 {
-	system_images_meet(((struct system *)ctx)->images, r);
+	struct system *s = ctx;
+
+	system_images_meet(s->images, r);
+	system_apart_decide(s->apart, r->image, system_images_path(s->images, r->image));
 }
 
 static void on_stack(void *ctx, const struct stack_record *r)
@@ -93,6 +103,7 @@ static void system_free(struct recorder *r)
 
 	system_sampler_free(s->sampler);
 	system_counts_free(s->counts);
+	system_apart_free(s->apart);
 	system_images_free(s->images);
 	system_numbers_free(s->numbers);
 	system_rows_free(s->rows);
@@ -119,8 +130,7 @@ static int make_sampler(struct system *s, const struct recorder_settings *x,
 						    .is_fixed = x->is_fixed,
 						    .is_flat = x->is_flat,
 						    .is_timed = x->is_timed,
-						    .has_threads = x->has_threads,
-						    .has_processes = x->has_processes,
+						    .apart = x->apart,
 						    .depth = x->depth,
 						    .pins = x->has_pins ? x->keep
 									: NULL };
@@ -150,6 +160,10 @@ static int make(struct system *s, const struct recorder_settings *x, struct err 
 		     : system_rows_new(&maps, ROWS_BYTES, &s->rows, e);
 	if (rc == 0)
 		rc = make_numbers(s, e);
+	s->chosen = x->apart.chosen;
+	if (rc == 0)
+		rc = system_apart_new(system_sampler_apart(s->sampler), s->chosen,
+				      &s->apart, e);
 	if (rc < 0)
 		return rc;
 	s->images = system_images_new(s->rows);
@@ -168,18 +182,18 @@ static void take_over(struct system *s, const struct system_ledger_entry *last)
 
 	system_sampler_stats(s->sampler, base);
 	s->left = (struct recorder_left){
-		.recording = last->recording,
-		.bytes = last->bytes,
 		.since_ns = last->written_ns,
 		.gap_ns = now_ns - last->written_ns,
 		.samples = base->samples - last->samples,
-		.lost = base->lost - last->lost,
+		.lost = base->lost - last->lost + last->unwritten,
 		.has_ended = system_sampler_has_ended(s->sampler),
 	};
 	s->has_left = true;
 	base->samples = last->samples;
-	base->lost = last->told_lost;
+	/* What waited for the disk went with it, and is in no recording's loss yet. */
+	base->lost = last->told_lost - last->unwritten;
 	s->before.counted.late.n_late = last->told_late;
+	s->before.counted.n_unnumbered = system_sampler_n_unnumbered(s->sampler);
 }
 
 static int system_open(const struct recorder_settings *x, struct recorder **ret,
@@ -213,7 +227,7 @@ static void system_begin(struct recorder *r, struct writer *w, const struct plan
 {
 	struct system *s = (struct system *)r;
 	const struct system_counts_stats *stats = system_counts_stats(s->counts);
-	struct system_counts_events all = { 0 };
+	struct system_counts_events all = { .chosen = s->chosen };
 	struct system_events_share shares[SYSTEM_EVENTS_MAX];
 
 	system_sampler_shares(s->sampler, shares);
@@ -252,36 +266,58 @@ static void note_fetch(struct system *s)
 }
 
 /* What was taken since the last time stands for the time that its event was off, too. */
-static void scale_events(struct system *s)
+static double off_scale(struct event *ev, const struct system_events_share *now)
+{
+	ev->on_ns = ev->on_ns * SHARE_DECAY + (double)(now->on_ns - ev->share_seen.on_ns);
+	ev->of_ns = ev->of_ns * SHARE_DECAY + (double)(now->of_ns - ev->share_seen.of_ns);
+	ev->share_seen = *now;
+	return ev->on_ns > 0 && ev->on_ns < ev->of_ns * ALWAYS_ON ? ev->of_ns / ev->on_ns
+								  : 1;
+}
+
+/* Where there is a rate periods change, and what the event has counted is divided among
+ * the samples: of each one at least, and what finds none waits for the next. */
+static double rate_scale(struct system *s, size_t i, unsigned table)
+{
+	struct event *ev = &s->events[i];
+	uint64_t n = system_counts_n_waiting(s->counts, table, (uint32_t)i);
+	uint64_t counted = system_sampler_counted(s->sampler, i);
+	uint64_t due = counted > ev->weighed + n ? counted - ev->weighed : n;
+
+	if (!ev->what.hz || !n)
+		return 1;
+	ev->weighed += due;
+	return (double)due / (double)n / (double)ev->what.period;
+}
+
+static void scale_events(struct system *s, unsigned table)
 {
 	struct system_events_share shares[SYSTEM_EVENTS_MAX];
+	bool has_turns = system_sampler_takes_turns(s->sampler);
 
-	if (!system_sampler_takes_turns(s->sampler))
-		return;
-	system_sampler_shares(s->sampler, shares);
+	if (has_turns)
+		system_sampler_shares(s->sampler, shares);
 	for (size_t i = 0; i < s->n_events; i++) {
-		struct event *ev = &s->events[i];
+		double scale = has_turns ? off_scale(&s->events[i], &shares[i]) : 1;
 
-		ev->on_ns = ev->on_ns * SHARE_DECAY +
-			    (double)(shares[i].on_ns - ev->share_seen.on_ns);
-		ev->of_ns = ev->of_ns * SHARE_DECAY +
-			    (double)(shares[i].of_ns - ev->share_seen.of_ns);
-		ev->share_seen = shares[i];
 		system_counts_scale(s->counts, (uint32_t)i,
-				    ev->on_ns > 0 && ev->on_ns < ev->of_ns * ALWAYS_ON
-					    ? ev->of_ns / ev->on_ns
-					    : 1);
+				    scale * rate_scale(s, i, table));
 	}
 }
 
 /* Without a recording nothing more is: what is counted meanwhile is lost. */
 static struct system_sampler_written what_is_written(struct system *s)
 {
+	uint64_t samples = system_counts_stats(s->counts)->samples;
+
 	if (s->writer)
 		s->bytes = writer_bytes(s->writer);
+	if (s->writer && !s->is_behind && !writer_waiting_bytes(s->writer))
+		s->written = samples;
 	return (struct system_sampler_written){
 		.recording = s->recording,
 		.bytes = s->bytes,
+		.unwritten = samples - s->written,
 		.told_lost = s->base.lost + s->before.counted.kernel.lost,
 		.told_late = s->before.counted.late.n_late,
 	};
@@ -298,12 +334,13 @@ static void forget(struct system *s, unsigned table)
 	system_sampler_done(s->sampler, table, &written);
 }
 
-static void system_keep(struct recorder *r, uint64_t recording)
+static void system_keep(struct recorder *r, uint64_t recording, bool is_behind)
 {
 	struct system *s = (struct system *)r;
 	struct system_sampler_written written;
 
 	s->recording = recording;
+	s->is_behind = is_behind;
 	s->bytes = 0;
 	written = what_is_written(s);
 	system_sampler_note(s->sampler, &written);
@@ -316,8 +353,7 @@ static void system_drain(struct recorder *r, uint64_t now_ns)
 
 	note_fetch(s);
 	s->drained_ns = now_ns;
-	system_sampler_follow(s->sampler);
-	scale_events(s);
+	scale_events(s, table);
 	system_counts_write(s->counts, table, now_ns);
 	forget(s, table);
 	system_rows_tick(s->rows, now_ns);
@@ -347,7 +383,10 @@ static void system_work(struct recorder *r, uint64_t now_ns)
 	} while (system_images_load(s->images));
 	if (now_ns - s->jittered_ns >= JITTER_NS) {
 		s->jittered_ns = now_ns;
+		system_sampler_follow(s->sampler, now_ns);
 		system_sampler_jitter(s->sampler);
+		if (system_sampler_is_exceeding(s->sampler))
+			system_drain(r, now_ns);
 	}
 	if (now_ns - s->drained_ns >= s->drain_ns)
 		system_drain(r, now_ns);
@@ -376,10 +415,11 @@ static void system_status(const struct recorder *r, struct recorder_status *ret)
 	const struct system *s = (const struct system *)r;
 	const struct system_counts_stats *counts = system_counts_stats(s->counts);
 	struct recorder_counted *c = &ret->counted;
+	uint64_t removed;
 
 	*ret = (struct recorder_status){ .is_counted = true };
 	ret->unkept = system_sampler_refusal(s->sampler);
-	ret->removed = system_sampler_removed(s->sampler);
+	ret->removed = system_sampler_removed(s->sampler, &removed);
 	system_sampler_stats(s->sampler, &c->kernel);
 	subtract(&c->kernel, &s->base);
 	system_sampler_late(s->sampler, &c->late);
@@ -389,7 +429,7 @@ static void system_status(const struct recorder *r, struct recorder_status *ret)
 	c->n_unnumbered = system_sampler_n_unnumbered(s->sampler);
 	ret->samples = c->kernel.samples;
 	ret->stored = counts->samples;
-	ret->lost = c->kernel.lost + counts->strays;
+	ret->lost = c->kernel.lost + counts->strays + removed;
 	memcpy(c->of_events, counts->of_events, sizeof(c->of_events));
 	memcpy(ret->stops, counts->stops, sizeof(ret->stops));
 	ret->longest_gap_ns = s->longest_gap_ns;
@@ -402,11 +442,15 @@ static void note_event(struct system *s, const struct event *ev,
 	const struct system_events_share *before = &ev->share_before;
 	const char *unit = ev->what.counter->unit;
 
-	facts_add_for(s->writer, ev->id, FACT_RATE, "requested-period", unit,
-		      ev->what.period);
+	if (ev->what.hz)
+		facts_add_for(s->writer, ev->id, FACT_RATE, "requested-rate", "count",
+			      ev->what.hz);
+	else
+		facts_add_for(s->writer, ev->id, FACT_RATE, "requested-period", unit,
+			      ev->what.period);
 	facts_add_for(s->writer, ev->id, FACT_RATE, "delivered", "count",
 		      samples - ev->samples_before);
-	if (s->n_events == 1 && !system_sampler_takes_turns(s->sampler))
+	if (s->n_events == 1 && !ev->what.hz && !system_sampler_takes_turns(s->sampler))
 		return;
 	facts_add_for(s->writer, ev->id, FACT_RATE, "time-on", "ns",
 		      now->on_ns - before->on_ns);
@@ -437,9 +481,16 @@ static void note_numbers(struct system *s)
 	system_status(&s->recorder, &st);
 	note_events(s);
 	facts_loss(s->writer, "lost-samples", st.lost - was->lost);
+	facts_add(s->writer, FACT_RATE, "missed-periods", "count",
+		  st.counted.kernel.missed - was->counted.kernel.missed);
+	facts_add(s->writer, FACT_RATE, "stolen-periods", "count",
+		  st.counted.kernel.stolen - was->counted.kernel.stolen);
 	if (st.counted.late.n_late > was->counted.late.n_late)
 		facts_loss(s->writer, "late-samples",
 			   st.counted.late.n_late - was->counted.late.n_late);
+	if (st.counted.n_unnumbered > was->counted.n_unnumbered)
+		facts_loss(s->writer, "unnumbered-files",
+			   st.counted.n_unnumbered - was->counted.n_unnumbered);
 	s->before = st;
 }
 
@@ -458,6 +509,7 @@ static int system_end(struct recorder *r, uint64_t now_ns, bool has_symbols,
 const struct recorder_ops system_recorder = {
 	.source = &system_source,
 	.hz = DEFAULT_HZ,
+	.kept = &system_keeping_samples,
 	.open = system_open,
 	.begin = system_begin,
 	.keep = system_keep,

@@ -241,9 +241,14 @@ void system_rings_fetch(struct system_rings *r)
 void system_rings_consume(struct system_rings *r)
 {
 	system_rings_fetch(r);
+	system_rings_pass(r);
+	system_rings_release(r);
+}
+
+void system_rings_pass(struct system_rings *r)
+{
 	vec_each(ring, &r->all)
 		ring->place.start = ring->fetched;
-	system_rings_release(r);
 }
 
 /* What is needed. */

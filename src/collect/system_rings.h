@@ -50,6 +50,8 @@ int system_rings_fd(const struct system_rings *r);
 void system_rings_fetch(struct system_rings *r);
 /* The same, and it is needed no more. */
 void system_rings_consume(struct system_rings *r);
+/* What was fetched is needed no more; final with system_rings_release(). */
+void system_rings_pass(struct system_rings *r);
 
 /* What is needed of a ring; positions in all that was ever told. */
 struct system_rings_place {

@@ -10,8 +10,12 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/path_choice.h"
+#include "collect/row_pack.h"
+#include "collect/system_apart.h"
 #include "collect/system_grace.h"
 #include "collect/system_keeping.h"
+#include "host/kernel.h"
 #include "unwind/stop.h"
 #include "sampler.skel.h"
 
@@ -74,8 +78,11 @@ static void configure(struct system_sampler *s)
 	if (s->settings.depth)
 		k->rodata->depth = s->settings.depth;
 	k->rodata->is_timed = s->settings.is_timed;
-	k->rodata->has_threads = s->settings.has_threads;
-	k->rodata->has_processes = s->settings.has_processes;
+	k->rodata->page_shift = kernel_page_shift();
+	k->rodata->has_threads = s->settings.apart.threads;
+	k->rodata->has_processes = s->settings.apart.processes;
+	k->rodata->has_choice = s->settings.apart.chosen != NULL;
+	k->rodata->has_cpus = s->settings.apart.cpus;
 	k->rodata->has_events = s->settings.n_events > 1;
 	k->rodata->clocks = clock_events(&s->settings);
 	k->rodata->n_sets = s->settings.n_sets;
@@ -84,11 +91,18 @@ static void configure(struct system_sampler *s)
 	bpf_map__set_max_entries(k->maps.table, s->n_cpus * 2 * s->settings.n_sets);
 	bpf_map__set_max_entries(k->maps.stats, s->n_cpus);
 	bpf_map__set_max_entries(k->maps.late, s->n_cpus);
+	bpf_map__set_max_entries(k->maps.apart_images,
+				 system_apart_n_entries(s->settings.apart.chosen));
 }
 
 static uint64_t mix(uint64_t hash, const void *data, size_t size)
 {
 	return hash_pair(hash, hash_bytes(data, size));
+}
+
+static const char *chosen_text(const struct system_sampler_settings *s)
+{
+	return path_choice_text(s->apart.chosen);
 }
 
 /* Of what is in the maps, and what it means: of the programs and all that they are set
@@ -105,11 +119,15 @@ static uint64_t layout_of(const struct system_sampler *s)
 	hash = mix(hash_bytes(programs, size), s->skeleton->rodata,
 		   sizeof(*s->skeleton->rodata));
 	hash = mix(hash, numbers, sizeof(numbers));
+	hash = hash_pair(hash, row_pack_maker());
+	if (x->apart.chosen)
+		hash = mix(hash, chosen_text(x), strlen(chosen_text(x)));
 	for (size_t i = 0; i < x->n_events; i++) {
 		const struct system_event *ev = &x->events[i];
 
 		hash = mix(hash, ev->counter->name, strlen(ev->counter->name));
 		hash = hash_pair(hash, ev->period);
+		hash = hash_pair(hash, ev->hz);
 	}
 	return hash;
 }
@@ -246,7 +264,8 @@ int system_sampler_new(const struct system_sampler_settings *settings,
 	if (!s->settings.ring_bytes)
 		s->settings.ring_bytes = SYSTEM_RINGS_BYTES;
 	if (settings->pins)
-		s->keeping = system_keeping_new(settings->pins, cpus->ids.n);
+		s->keeping = system_keeping_new(&system_keeping_samples, settings->pins,
+						cpus->ids.n);
 	rc = make_events(s, e);
 	if (rc == 0)
 		rc = load(s, e);
@@ -291,6 +310,11 @@ void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps
 	ret->pools = bpf_map__fd(s->skeleton->maps.pools);
 	ret->rules = bpf_map__fd(s->skeleton->maps.rules);
 	ret->images = bpf_map__fd(s->skeleton->maps.images);
+}
+
+int system_sampler_apart(const struct system_sampler *s)
+{
+	return bpf_map__fd(s->skeleton->maps.apart_images);
 }
 
 void system_sampler_numbers(const struct system_sampler *s,
@@ -370,9 +394,9 @@ int system_sampler_start(struct system_sampler *s, struct err *e)
 	return rc;
 }
 
-void system_sampler_follow(struct system_sampler *s)
+void system_sampler_follow(struct system_sampler *s, uint64_t now_ns)
 {
-	system_events_follow(s->events);
+	system_events_follow(s->events, now_ns);
 }
 
 int system_sampler_fd(const struct system_sampler *s)
@@ -407,6 +431,8 @@ unsigned system_sampler_drain(struct system_sampler *s)
 		system_rings_mark(s->rings);
 		__atomic_store_n(&s->skeleton->bss->active_table, !left,
 				 __ATOMIC_SEQ_CST);
+		/* So that all that is in a table had the same periods. */
+		system_events_tune(s->events, s->stats);
 	}
 	system_grace_wait(); /* nobody adds to the table any more */
 	system_sampler_fetch(s);
@@ -427,6 +453,7 @@ void system_sampler_note(struct system_sampler *s,
 	entry = system_keeping_entry(s->keeping);
 	entry->recording = written->recording;
 	entry->bytes = written->bytes;
+	entry->unwritten = written->unwritten;
 	entry->told_lost = written->told_lost;
 	entry->told_late = written->told_late;
 	entry->samples = stats.samples;
@@ -458,6 +485,16 @@ void system_sampler_jitter(struct system_sampler *s)
 	system_events_jitter(s->events, s->stats);
 }
 
+bool system_sampler_is_exceeding(const struct system_sampler *s)
+{
+	return system_events_exceed(s->events, s->stats);
+}
+
+uint64_t system_sampler_counted(const struct system_sampler *s, size_t event)
+{
+	return system_events_counted(s->events, event);
+}
+
 void system_sampler_pause(struct system_sampler *s, bool is_paused)
 {
 	system_events_pause(s->events, is_paused);
@@ -474,9 +511,10 @@ const char *system_sampler_refusal(const struct system_sampler *s)
 	return s->keeping ? system_keeping_refusal(s->keeping) : "it was not asked for";
 }
 
-const char *system_sampler_removed(const struct system_sampler *s)
+const char *system_sampler_removed(const struct system_sampler *s, uint64_t *ret_samples)
 {
-	return s->keeping ? system_keeping_removed(s->keeping) : "";
+	*ret_samples = 0;
+	return s->keeping ? system_keeping_removed(s->keeping, ret_samples) : "";
 }
 
 const struct system_ledger_entry *system_sampler_taken(const struct system_sampler *s)

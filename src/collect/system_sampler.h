@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/apart.h"
 #include "collect/system_events.h"
 #include "collect/system_late.h"
 #include "collect/system_ledger.h"
@@ -35,11 +36,10 @@ struct system_sampler_settings {
 	bool is_fixed;	    /* every period is the same */
 	bool is_flat;	    /* innermost frames only */
 	bool is_timed;	    /* what samples take is measured */
-	bool has_threads;   /* threads are told apart */
-	bool has_processes; /* processes of one name are told apart */
-	uint32_t depth;	    /* frames of user code; 0: as many as there may be */
-	uint32_t n_sets;    /* of each CPU's tables, a power of two; 0: by default */
-	size_t ring_bytes;  /* of each CPU, a power of two; 0: by default */
+	struct apart apart;
+	uint32_t depth;	   /* frames of user code; 0: as many as there may be */
+	uint32_t n_sets;   /* of each CPU's tables, a power of two; 0: by default */
+	size_t ring_bytes; /* of each CPU, a power of two; 0: by default */
 	/* Name of the pins by which all goes on when this process is killed, and is taken
 	 * over by the next that has that name; NULL: none. */
 	const char *pins;
@@ -48,6 +48,7 @@ struct system_sampler_settings {
 /* How much of what was counted is in a recording. */
 struct system_sampler_written {
 	uint64_t recording, bytes;     /* of its file */
+	uint64_t unwritten;	       /* samples that wait for the disk */
 	uint64_t told_lost, told_late; /* by earlier recordings */
 };
 
@@ -60,6 +61,8 @@ void system_sampler_freep(struct system_sampler **s);
 
 /* For system_rows_new(). */
 void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps *ret);
+/* For system_apart_new(). */
+int system_sampler_apart(const struct system_sampler *s);
 /* For system_numbers_new(). */
 void system_sampler_numbers(const struct system_sampler *s,
 			    struct system_numbers_maps *ret);
@@ -68,8 +71,8 @@ void system_sampler_numbers(const struct system_sampler *s,
 must_use int system_sampler_check(struct system_sampler *s, struct err *e);
 /* Begin, on those of the CPUs that are online. */
 must_use int system_sampler_start(struct system_sampler *s, struct err *e);
-/* CPUs came or went. */
-void system_sampler_follow(struct system_sampler *s);
+/* What CPUs that came or went need, if it is time to look for them. */
+void system_sampler_follow(struct system_sampler *s, uint64_t now_ns);
 /* Readable when there is something to fetch at once. */
 int system_sampler_fd(const struct system_sampler *s);
 /* What the rings hold: images that were met, stacks. */
@@ -87,6 +90,11 @@ void system_sampler_note(struct system_sampler *s,
 bool system_sampler_is_filling(const struct system_sampler *s);
 /* Draw the next periods, and it is the next events' turn. */
 void system_sampler_jitter(struct system_sampler *s);
+/* Are there so many more samples than the rate asked for that it is time to drain, which
+ * sets new periods? */
+bool system_sampler_is_exceeding(const struct system_sampler *s);
+/* By an event that has a rate, until it was drained last. */
+uint64_t system_sampler_counted(const struct system_sampler *s, size_t event);
 /* Samples are taken, or not. */
 void system_sampler_pause(struct system_sampler *s, bool is_paused);
 /* No more samples, and nothing stays in the kernel. */
@@ -95,7 +103,7 @@ void system_sampler_stop(struct system_sampler *s);
 /* Why nothing goes on when this process is killed; NULL: it does. */
 const char *system_sampler_refusal(const struct system_sampler *s);
 /* What was removed at the start as it could not be understood; "": nothing. */
-const char *system_sampler_removed(const struct system_sampler *s);
+const char *system_sampler_removed(const struct system_sampler *s, uint64_t *ret_samples);
 /* It goes on with what a killed one left, which had written that much; NULL: nothing. */
 const struct system_ledger_entry *system_sampler_taken(const struct system_sampler *s);
 /* Had some CPU no more samples, as nobody asked for so long? */

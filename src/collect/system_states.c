@@ -4,11 +4,16 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "collect/state_calls.h"
+#include "collect/system_apart.h"
 #include "collect/system_events.h"
+#include "collect/system_hooks.h"
+#include "collect/system_keeping.h"
 #include "collect/system_threads.h"
+#include "host/kernel.h"
 #include "states.skel.h"
 
 struct system_states {
@@ -17,7 +22,26 @@ struct system_states {
 	struct states *skeleton;
 	struct system_events *clock;
 	struct system_threads *threads;
+	struct system_keeping *keeping; /* or NULL */
+	bool is_taken, is_stopped;
 };
+
+#define N_HOOKS 5
+
+/* What is attached for as long as it is recorded. */
+static void list_hooks(struct system_states *s, struct system_hook ret[N_HOOKS])
+{
+	struct states *k = s->skeleton;
+	const struct system_hook all[N_HOOKS] = {
+		{ "executed", k->progs.executed, &k->links.executed },
+		{ "began", k->progs.began, &k->links.began },
+		{ "woken", k->progs.woken, &k->links.woken },
+		{ "wakes", k->progs.wakes, &k->links.wakes },
+		{ "switched", k->progs.switched, &k->links.switched },
+	};
+
+	memcpy(ret, all, sizeof(all));
+}
 
 static int configure(struct system_states *s, struct err *e)
 {
@@ -30,8 +54,10 @@ static int configure(struct system_states *s, struct err *e)
 	for (size_t i = 0; i < STATE_RECORD_FAULT_RANGES; i++)
 		k->rodata->fault_code[i] = s->code.faults[i];
 	state_calls_fill(k->rodata->call_states);
-	k->rodata->has_threads = s->settings.has_threads;
-	k->rodata->has_processes = s->settings.has_processes;
+	k->rodata->page_shift = kernel_page_shift();
+	k->rodata->has_threads = s->settings.apart.threads;
+	k->rodata->has_processes = s->settings.apart.processes;
+	k->rodata->has_choice = s->settings.apart.chosen != NULL;
 	k->rodata->is_everybody = s->settings.is_everybody;
 	k->rodata->is_following = s->settings.follows_children;
 	if (s->settings.depth)
@@ -39,6 +65,8 @@ static int configure(struct system_states *s, struct err *e)
 	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
 	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
 	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
+	bpf_map__set_max_entries(k->maps.apart_images,
+				 system_apart_n_entries(s->settings.apart.chosen));
 	return rc;
 }
 
@@ -50,22 +78,53 @@ static void leave_out_large(struct states *k)
 		bpf_program__set_autoload(all[i], false);
 }
 
-static int load(struct system_states *s, struct err *e)
+static uint64_t layout_of(const struct system_states *s)
 {
-	system_rings_silence_libbpf();
+	struct system_threads_layout l = { .constants = s->skeleton->rodata,
+					   .constants_bytes =
+						   sizeof(*s->skeleton->rodata),
+					   .cpus = s->settings.cpus,
+					   .chosen = s->settings.apart.chosen };
+
+	l.programs = states__elf_bytes(&l.programs_bytes);
+	return system_threads_layout(&l);
+}
+
+/* With the maps and the programs of the one before, if there was one and it may. */
+static int load_programs(struct system_states *s, bool may_take, struct err *e)
+{
+	struct system_hook hooks[N_HOOKS];
+	uint64_t layout;
+	int rc;
+
+	states__destroy(s->skeleton);
 	s->skeleton = states__open();
 	if (!s->skeleton)
 		return err_os(e, "cannot open the BPF programs");
-
-	int rc = configure(s, e);
-
+	rc = configure(s, e);
 	if (rc < 0)
 		return rc;
 	if (s->settings.is_trial)
 		leave_out_large(s->skeleton);
+	list_hooks(s, hooks);
+	layout = layout_of(s);
+	s->is_taken = s->keeping && may_take &&
+		      system_keeping_take_hooks(s->keeping, s->skeleton->obj, layout,
+						hooks, N_HOOKS);
 	if (states__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
+	if (s->keeping && !s->is_taken)
+		system_keeping_begin(s->keeping, s->skeleton->obj, layout);
 	return 0;
+}
+
+static int load(struct system_states *s, struct err *e)
+{
+	int rc;
+
+	system_rings_silence_libbpf();
+	rc = load_programs(s, true, e);
+	return rc < 0 && s->is_taken ? load_programs(s, false, e) : rc;
 }
 
 static int make_threads(struct system_states *s, const struct system_threads_sink *sink,
@@ -86,6 +145,9 @@ static int make_threads(struct system_states *s, const struct system_threads_sin
 			  .next = k->data->sums_next },
 		.from_ns = &k->bss->from_ns,
 		.is_last_cut = &k->bss->is_last_cut,
+		.is_end = &k->bss->is_end,
+		.keeping = s->keeping,
+		.is_taken = s->is_taken,
 	};
 
 	return system_threads_new(&parts, sink, &s->threads, e);
@@ -101,6 +163,9 @@ int system_states_new(const struct system_states_settings *settings,
 	int rc;
 
 	s->settings = *settings;
+	if (settings->pins)
+		s->keeping = system_keeping_new(&system_threads_states_kept,
+						settings->pins, settings->cpus->ids.n);
 	rc = system_events_new(&clock, &s->clock, e);
 	if (rc == 0)
 		rc = load(s, e);
@@ -116,8 +181,12 @@ void system_states_free(struct system_states *s)
 {
 	if (!s)
 		return;
+	/* What was taken and not gone on with is the next one's. */
+	if (s->keeping && (s->is_stopped || !s->is_taken))
+		system_keeping_end(s->keeping, &(struct err){ 0 });
 	system_events_free(s->clock);
 	system_threads_free(s->threads);
+	system_keeping_free(s->keeping);
 	states__destroy(s->skeleton);
 	free(s);
 }
@@ -134,6 +203,11 @@ void system_states_maps(const struct system_states *s, struct system_rows_maps *
 	ret->images = bpf_map__fd(s->skeleton->maps.images);
 }
 
+int system_states_apart(const struct system_states *s)
+{
+	return bpf_map__fd(s->skeleton->maps.apart_images);
+}
+
 void system_states_numbers(const struct system_states *s, struct system_numbers_maps *ret)
 {
 	const struct states *k = s->skeleton;
@@ -148,24 +222,44 @@ void system_states_numbers(const struct system_states *s, struct system_numbers_
 
 static int attach(struct system_states *s, struct err *e)
 {
-	struct states *k = s->skeleton;
-	struct {
-		struct bpf_program *program;
-		struct bpf_link **link;
-	} all[] = {
-		{ k->progs.executed, &k->links.executed },
-		{ k->progs.began, &k->links.began },
-		{ k->progs.woken, &k->links.woken },
-		{ k->progs.wakes, &k->links.wakes },
-		{ k->progs.switched, &k->links.switched },
-	};
+	struct system_hook hooks[N_HOOKS];
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		*all[i].link = bpf_program__attach(all[i].program);
-		if (!*all[i].link)
+	list_hooks(s, hooks);
+	for (size_t i = 0; i < N_HOOKS && !s->is_taken; i++) {
+		*hooks[i].link = bpf_program__attach(hooks[i].program);
+		if (!*hooks[i].link)
 			return err_os(e, "cannot attach a BPF program");
 	}
 	return 0;
+}
+
+/* The clock's samples may come twice for a moment: each stands for what is new. */
+static int pin(struct system_states *s, struct err *e)
+{
+	const struct system_pins *pins = system_keeping_pins(s->keeping);
+	uint32_t turn = ++system_keeping_entry(s->keeping)->turn;
+	struct system_hook hooks[N_HOOKS];
+	int rc;
+
+	list_hooks(s, hooks);
+	system_keeping_write(s->keeping);
+	rc = system_events_keep(s->clock, pins, turn, e);
+	if (rc == 0)
+		rc = system_events_limit(s->clock, e);
+	if (rc == 0 && !s->is_taken)
+		rc = system_hooks_keep(pins, hooks, N_HOOKS, e);
+	return rc;
+}
+
+/* Only then it is the next one's to go on with. */
+static void keep(struct system_states *s)
+{
+	struct err why = { 0 };
+
+	if (!s->keeping || !system_keeping_pins(s->keeping) || pin(s, &why) == 0)
+		return;
+	system_events_forget_pins(s->clock);
+	system_keeping_end(s->keeping, &why);
 }
 
 int system_states_start(struct system_states *s, struct err *e)
@@ -176,12 +270,14 @@ int system_states_start(struct system_states *s, struct err *e)
 		rc = system_threads_begin(s->threads, e);
 	if (rc == 0)
 		rc = system_events_start(s->clock, s->skeleton->progs.sampled, e);
+	if (rc == 0)
+		keep(s);
 	return rc;
 }
 
-void system_states_follow_cpus(struct system_states *s)
+void system_states_follow_cpus(struct system_states *s, uint64_t now_ns)
 {
-	system_events_follow(s->clock);
+	system_events_follow(s->clock, now_ns);
 }
 
 void system_states_jitter(struct system_states *s)
@@ -191,10 +287,15 @@ void system_states_jitter(struct system_states *s)
 
 void system_states_stop(struct system_states *s)
 {
+	struct system_hook hooks[N_HOOKS];
+
 	if (!system_threads_has_begun(s->threads))
 		return;
+	s->is_stopped = true;
 	system_events_stop(s->clock);
-	states__detach(s->skeleton);
+	list_hooks(s, hooks);
+	system_hooks_end(s->keeping ? system_keeping_pins(s->keeping) : NULL, hooks,
+			 N_HOOKS);
 	system_threads_end(s->threads);
 }
 
@@ -203,12 +304,22 @@ struct system_threads *system_states_threads(const struct system_states *s)
 	return s->threads;
 }
 
+struct system_keeping *system_states_keeping(const struct system_states *s)
+{
+	return s->keeping;
+}
+
+bool system_states_is_taken(const struct system_states *s)
+{
+	return s->is_taken;
+}
+
 const struct state_code *system_states_code(const struct system_states *s)
 {
 	return &s->code;
 }
 
-uint32_t system_states_n_unnumbered(const struct system_states *s)
+const uint32_t *system_states_n_unnumbered(const struct system_states *s)
 {
-	return s->skeleton->bss->mapping_n_unnumbered;
+	return &s->skeleton->bss->mapping_n_unnumbered;
 }

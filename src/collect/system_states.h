@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/apart.h"
 #include "collect/state_code.h"
 #include "collect/system_numbers.h"
 #include "collect/system_rows.h"
@@ -29,12 +30,12 @@ struct system_states_settings {
 	uint64_t period_ns; /* of the samples that tell user's from system's time */
 	bool is_everybody;  /* all threads, not only those of processes that are told */
 	bool follows_children; /* of these */
-	bool has_threads;      /* threads are told apart */
-	bool has_processes;    /* processes of one name are told apart */
-	uint32_t depth;	       /* frames of user code; 0: as many as there may be */
+	struct apart apart;
+	uint32_t depth; /* frames of user code; 0: as many as there may be */
 	/* It is not going to start: only those programs are loaded that tell whether the
 	 * kernel takes such ones, without those that it takes long to verify. */
 	bool is_trial;
+	const char *pins; /* under that name it goes on without us; NULL: not */
 };
 
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */
@@ -47,6 +48,8 @@ void system_states_freep(struct system_states **s);
 /* For system_rows_new(). */
 void system_states_maps(const struct system_states *s, struct system_rows_maps *ret);
 
+/* For system_apart_new(). */
+int system_states_apart(const struct system_states *s);
 /* For system_numbers_new(). */
 void system_states_numbers(const struct system_states *s,
 			   struct system_numbers_maps *ret);
@@ -56,14 +59,18 @@ struct system_threads *system_states_threads(const struct system_states *s);
 /* Begin; what is paused charges nothing. */
 must_use int system_states_start(struct system_states *s, struct err *e);
 /* CPUs came or went. */
-void system_states_follow_cpus(struct system_states *s);
+void system_states_follow_cpus(struct system_states *s, uint64_t now_ns);
 void system_states_jitter(struct system_states *s);
 /* Nothing is seen any more; what was under way is charged until now. */
 void system_states_stop(struct system_states *s);
 
+/* What outlives this process, NULL: nothing does; and is it another's that was killed? */
+struct system_keeping *system_states_keeping(const struct system_states *s);
+bool system_states_is_taken(const struct system_states *s);
+
 /* Where the kernel has its code; borrowed. */
 const struct state_code *system_states_code(const struct system_states *s);
-/* Times that a file could not be numbered, as there were too many. */
-uint32_t system_states_n_unnumbered(const struct system_states *s);
+/* Times that a file could not be numbered, as there were too many; borrowed. */
+const uint32_t *system_states_n_unnumbered(const struct system_states *s);
 
 #endif

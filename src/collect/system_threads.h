@@ -21,6 +21,9 @@
 #include "host/cpus.h"
 
 struct bpf_program;
+struct path_choice;
+struct system_keeping;
+struct system_keeping_kind;
 struct system_threads;
 
 /* Of a skeleton that is loaded, and is so for longer; in the kernel's terms. */
@@ -30,8 +33,27 @@ struct system_threads_parts {
 	int rings_map, stats_map, processes_map;
 	struct system_sums_maps sums;
 	uint64_t *from_ns; /* nothing is summed that was before; 0: nothing at all */
-	bool *is_last_cut; /* or NULL */
+	/* Set when all threads are gone through: nothing is summed behind it; and what
+	 * goes on has ended, for it is not to be met again.  Or NULL. */
+	bool *is_last_cut, *is_end;
+	/* What outlives this process, or NULL; is_taken: another began it. */
+	struct system_keeping *keeping;
+	bool is_taken;
 };
+
+/* What such programs pin, and the maps of that which are not theirs. */
+enum { SYSTEM_THREADS_DELIVERED, SYSTEM_THREADS_TOLD };
+extern const struct system_keeping_kind system_threads_states_kept,
+	system_threads_probes_kept;
+
+/* Of what is in their maps, and what it means. */
+struct system_threads_layout {
+	const void *programs, *constants;
+	size_t programs_bytes, constants_bytes;
+	const struct cpus *cpus;
+	const struct path_choice *chosen;
+};
+uint64_t system_threads_layout(const struct system_threads_layout *l);
 
 struct system_threads_sink {
 	struct system_sink rings; /* its ctx is for both */
@@ -56,9 +78,15 @@ void system_threads_fetch(struct system_threads *t);
 /* Is it time to drain, whatever the time? */
 bool system_threads_is_filling(const struct system_threads *t);
 /* And what came to the sums since the last drain, of what goes on if it is long ago;
- * is_whole: in any case.  The table of keys that nobody tells of any more, or negative.
- */
-int system_threads_drain(struct system_threads *t, bool is_whole);
+ * is_whole: in any case. */
+void system_threads_drain(struct system_threads *t, bool is_whole);
+/* What was fetched and drained is in a recording, for good: what it says of that in the
+ * ledger is there already. */
+void system_threads_commit(struct system_threads *t);
+/* The table of keys that nobody tells of any more, or negative; behind which turn.  They
+ * are to be forgotten when that is in the ledger. */
+int system_threads_closing(const struct system_threads *t, uint32_t *ret_generation);
+void system_threads_close(struct system_threads *t);
 void system_threads_pause(struct system_threads *t, bool is_paused);
 /* The programs are detached: what goes on is charged until now. */
 void system_threads_end(struct system_threads *t);

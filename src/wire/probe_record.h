@@ -21,10 +21,33 @@
 #define PROBE_RECORD_TRIGGER	  1
 #define PROBE_RECORD_TRIGGERS_MAX 8
 
-/* Of what a tracepoint tells. */
-struct probe_record_field {
-	uint32_t offset, size; /* size 0: none */
+/* Where a value is. */
+enum probe_record_where {
+	PROBE_RECORD_NOWHERE,
+	PROBE_RECORD_TOLD,     /* at an offset of what a tracepoint tells */
+	PROBE_RECORD_REGISTER, /* in a register */
+	PROBE_RECORD_MEMORY,   /* at a register, and another times a factor, and an offset
+				*/
+	PROBE_RECORD_CONSTANT, /* the offset itself */
+};
+
+struct probe_record_value {
+	int64_t offset;
+	uint32_t where, size; /* size: 1, 2, 4 or 8 */
 	uint32_t is_signed;
+	/* Bytes into the registers as ptrace tells them. */
+	uint32_t base, index;
+	uint32_t factor;    /* 0: there is no second register */
+	uint32_t is_narrow; /* addresses have 32 bits */
+};
+
+/* Triggers may have several places each; places have cookies. */
+#define PROBE_RECORD_PLACES_MAX 64
+
+struct probe_record_place {
+	uint32_t trigger;   /* below PROBE_RECORD_TRIGGERS_MAX */
+	uint32_t is_return; /* of a function */
+	struct probe_record_value value;
 };
 
 /* A label: 1 more than the number of a system call, in 16 bits, and of which kind. */

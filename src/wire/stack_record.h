@@ -65,6 +65,8 @@ enum stack_record_stop {
 #define STACK_RECORD_VDSO     1
 #define STACK_RECORD_FILES    2 /* the first that is one */
 
+#define STACK_RECORD_ANY_CPU UINT32_MAX
+
 enum stack_record_flag {
 	STACK_RECORD_IS_PROCESS = 1, /* its pid matters */
 	STACK_RECORD_IS_THREAD = 2,  /* so do its tid and thread_comm */
@@ -87,7 +89,7 @@ struct stack_record {
 	uint8_t stop;	/* enum unwind_stop of the user part */
 	uint8_t flags;	/* enum stack_record_flag */
 	uint32_t label; /* what is inside of the innermost frame, 0: nothing */
-	uint32_t zero;
+	uint32_t cpu;	/* where CPUs are told apart, else STACK_RECORD_ANY_CPU */
 	uint64_t frames[STACK_RECORD_FRAMES_MAX]; /* the kernel's, then the user's */
 };
 
@@ -149,9 +151,13 @@ struct stack_record_stats {
 	/* The collector's word: when so many samples are taken it is gone, and that is
 	 * all. */
 	uint64_t until;
+	/* Periods of clocks that passed without a sample: those that a later one stands
+	 * for, of the samples; and those that a hypervisor took. */
+	uint64_t missed, stolen;
+	uint64_t pad[6];
 };
 
-_Static_assert(sizeof(struct stack_record_stats) == 576, "layout");
+_Static_assert(sizeof(struct stack_record_stats) == 640, "cache lines");
 
 /* Where the program times itself, per CPU: how long after their time samples are taken.
  * Step 0 is below half a microsecond, each further one reaches twice as far. */

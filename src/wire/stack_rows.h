@@ -40,7 +40,7 @@
 
 /* The same as enum cfa_row_kind, and what is known of code without a row. */
 enum stack_rule_kind {
-	STACK_RULE_NONE = 0, /* no rule: hand-written code */
+	STACK_RULE_NONE = 0, /* no rule: hand-written code that does not tell */
 	STACK_RULE_CFA = 1,
 	STACK_RULE_BASE = 2,
 	STACK_RULE_INDIRECT = 3,
@@ -50,6 +50,11 @@ enum stack_rule_kind {
 	STACK_RULE_COMPLEX = 7,
 	STACK_RULE_FRAME = 8, /* code that keeps frame pointers */
 };
+
+/* In save[], x86-64: where a frame that may land elsewhere has the register that hands an
+ * exception over; or, where save[0] is STACK_RULE_SAME, the register with the return
+ * address, as in reg. */
+#define STACK_RULE_EXTRA 7
 
 #define STACK_RULE_SAME 127
 #define STACK_RULE_LOST 126
@@ -84,6 +89,9 @@ enum stack_image_state {
 #define STACK_ROWS_NUMBERS_MAX	      (STACK_ROWS_GENERATIONS * STACK_ROWS_IMAGES_MAX)
 #define STACK_ROWS_SLOT(number)	      ((uint32_t)(number) % STACK_ROWS_IMAGES_MAX)
 #define STACK_ROWS_GENERATION(number) ((uint32_t)(number) / STACK_ROWS_IMAGES_MAX)
+
+/* Are processes of that executable told apart?  0: nobody has looked at it. */
+#define STACK_ROWS_VERDICT(number, is_apart) ((uint64_t)(number) << 2 | 2 | (is_apart))
 
 /* Since each of its readers looked last. */
 #define STACK_IMAGE_IS_USED 1u /* its rows */

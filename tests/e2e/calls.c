@@ -175,19 +175,31 @@ static void delayed(void)
 	for (int i = 0; i < 100; i++)
 		syscall(SYS_getpgid, 0);
 	syscall(SYS_getpgid, 0);
-	usleep(400000);
+	sleep(6); /* longer than the recorder waits */
 	ask(1000);
+}
+
+/* A thousand calls for each byte that is read, which is answered then. */
+static void paced(void)
+{
+	char c;
+
+	while (read(0, &c, 1) == 1) {
+		asks_one_way(1000);
+		if (write(1, &c, 1) != 1)
+			return;
+	}
 }
 
 static const struct {
 	const char *name;
 	void (*fn)(void);
 } modes[] = {
-	{ "asks", asks },     { "delayed", delayed },
-	{ "family", family }, { "interrupted", interrupted },
-	{ "killed", killed }, { "known", known },
-	{ "sleeps", sleeps }, { "threads", threads },
-	{ "waits", waits },
+	{ "asks", asks },	{ "delayed", delayed },
+	{ "family", family },	{ "interrupted", interrupted },
+	{ "killed", killed },	{ "known", known },
+	{ "paced", paced },	{ "sleeps", sleeps },
+	{ "threads", threads }, { "waits", waits },
 };
 
 int main(int argc, char **argv)

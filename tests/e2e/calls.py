@@ -12,19 +12,17 @@ import sys
 import time
 
 import harness
-from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, test
+import oracles
+from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
 
 PROGRAMS = os.path.abspath(sys.argv[3])
 CALLS = os.path.join(PROGRAMS, 'e2e-calls')
 FILE = os.path.join(DIR, 'calls.dwell')
 MS = 1e6
-# Addresses are the same in both runs, and so is what depends on them.
-STILL = ('setarch', '-R')
-ENVIRONMENT = {**os.environ, 'PYTHONHASHSEED': '0', 'LC_ALL': 'C'}
 
 
 def record(*command, path=FILE):
-    p = dwell('run', '-q', '-e', 'syscalls', '-o', path, '--', *command, env=ENVIRONMENT)
+    p = dwell('run', '-q', '-e', 'syscalls', '-o', path, '--', *command, env=oracles.ENVIRONMENT)
     assert p.returncode == 0, (p.returncode, p.stderr)
     return p.stdout
 
@@ -41,26 +39,10 @@ def counted(path=FILE):
             for name, c in by_call(path).items() if c.get('syscalls')}
 
 
-def traced(*command):
-    """The same by strace."""
-    need('strace')
-    out = os.path.join(DIR, 'strace')
-    subprocess.run(['strace', '-f', '-c', '-o', out, *command], capture_output=True,
-                   timeout=120, check=True, env=ENVIRONMENT)
-    counts = {}
-    with open(out, encoding='ascii') as f:
-        for line in f:
-            if m := re.fullmatch(r'\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(\d+)?\s*(\w+)\n', line):
-                counts[m[3]] = (int(m[1]), int(m[2] or 0))
-    counts.pop('total', None)
-    assert counts, out
-    return counts
-
-
 def same_as_strace(*command):
     # A call of the tracer's own is not in the program: both run it in the same way.
-    told = traced(*STILL, *command)
-    record(*STILL, *command)
+    told = oracles.calls_by_strace(*oracles.STILL, *command)
+    record(*oracles.STILL, *command)
     found = counted()
     assert found == told, {k: (found.get(k), told.get(k)) for k in {*found, *told}
                            if found.get(k) != told.get(k)}
@@ -181,7 +163,7 @@ def an_attached_program_is_counted_from_then_on():
 
 @test
 def what_is_paused_is_not_counted():
-    p = dwell('run', '-q', '-e', 'syscalls', '--delay', '50ms', '-o', FILE, '--', CALLS, 'delayed')
+    p = dwell('run', '-q', '-e', 'syscalls', '--delay', '3s', '-o', FILE, '--', CALLS, 'delayed')
     assert p.returncode == 0, p.stderr
     found = by_call()
     assert found['getppid']['syscalls'] == 1000 and 'getpgid' not in found, found

@@ -8,10 +8,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
-from harness import DIR, DWELL, Skip, dwell
+from harness import DIR, DWELL, Skip, dwell, need
+
+PINS = '/sys/fs/bpf/dwell'
+PERIOD_NS = 10**9 // 5200
 
 
 def clean_up(d):
@@ -53,6 +57,14 @@ class Daemon:
     def status(self):
         return json.loads(self.done('status', '--json'))
 
+    def wait_for(self, is_it, seconds=120):
+        """The status when it is so; it may take long where the machine is busy."""
+        deadline = time.time() + seconds
+        while not is_it(s := self.status()):
+            assert time.time() < deadline, s
+            time.sleep(0.2)
+        return s
+
     def segments(self, epoch='*'):
         return sorted(glob.glob(f'{self.db}/*/{epoch}/*.dwell'))
 
@@ -75,12 +87,45 @@ def daemon(*options, **more):
     try:
         yield d.wait_until_ready()
     finally:
-        if d.child.poll() is None:
-            d.child.kill()
-            d.child.wait(30)
+        if d.child.poll() is None:  # else a test may go on with what it left
+            clean_up(d)
 
 
 def own_memory(pid):
     """Its anonymous memory: what it maps of the kernel's maps is bounded by itself."""
     text = open(f'/proc/{pid}/status', encoding='utf-8').read()
     return int(re.search(r'RssAnon:\s*(\d+)', text)[1]) * 1024
+
+
+def pins_of(d):
+    """Where a daemon's pins are: by its host's directory, and when that was born."""
+    directory = glob.glob(f'{d.db}/*/lock')[0].rsplit('/', 1)[0]
+    st = os.stat(directory)
+    born = subprocess.run(['stat', '-c', '%.9W', directory], capture_output=True, text=True, check=True).stdout
+    seconds, ns = map(int, born.split('.'))
+    return f'{PINS}/{st.st_dev:x}-{st.st_ino:x}-{seconds:x}-{ns:x}'
+
+
+def numbers_of(value):
+    """The 64-bit numbers of a map's value as bpftool shows it."""
+    raw = bytes(int(byte, 16) for byte in value)
+    return [int.from_bytes(raw[i:i + 8], sys.byteorder) for i in range(0, len(raw), 8)]
+
+
+def kernel_stats(d):
+    """Samples taken and lost since the maps were made, by whichever daemons."""
+    need('bpftool')
+    p = subprocess.run(['bpftool', '-j', 'map', 'dump', 'pinned', pins_of(d) + '/stats'],
+                       capture_output=True, text=True, check=True)
+    all_cpus = [numbers_of(entry['value']) for entry in json.loads(p.stdout)]
+    return sum(c[0] for c in all_cpus), sum(c[3] for c in all_cpus)
+
+
+def report(d, *options):
+    p = dwell('report', '--json', '--limit', '0', *options, '--db', d.db)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def samples(d):
+    return sum(report(d)['total'].values()) / PERIOD_NS

@@ -11,7 +11,7 @@ import sys
 import time
 
 import harness
-from daemons import Daemon, daemon
+from daemons import Daemon, daemon, without_bpf
 from harness import DIR, DWELL, TESTS, Skip, dwell, run_all, skip_all, test
 
 # Others may run it at the same time: ours has a name of its own.
@@ -123,9 +123,89 @@ def segments_of_several_events_are_one_database_without_scales():
 
 
 @test
+def without_bpf_events_are_columns_with_the_same_truth():
+    with daemon('-e', 'cpu-clock@199,page-faults:101,context-switches:1', prefix=without_bpf()) as d:
+        for _ in range(2):  # of the second recording, what came before is not told again
+            before = d.status()['lost']
+            usage = run_counted(400)
+            d.done('flush')
+            r, whole, lost = report(d), harness.report(d.segments()[-1]), d.status()['lost'] - before
+            assert {e['name']: e['period'] for e in r['events']} == {
+                'cpu-time': 10**9 // 199, 'page-faults': 101, 'context-switches': 1}
+            got, switches = r['total'], usage.ru_nvcsw + usage.ru_nivcsw
+            # Its last is not in its usage, and some are still called as who started it.
+            assert 0.98 * switches - 5 - lost < got['context-switches'] < 1.02 * switches + 5, (got, usage, lost)
+            # Who runs beside it may have a sample of its faults, or the other way round.
+            assert 0.8 * usage.ru_minflt - lost * 101 < got['page-faults'] < 1.2 * usage.ru_minflt, (got, usage, lost)
+            delivered, counted = fact(whole, 'delivered', 'page-faults'), fact(whole, 'counted', 'page-faults')
+            assert whole['total']['page-faults'] == delivered * 101, (whole['total'], delivered)
+            # Of each CPU a period may have begun before, and one goes on.
+            slack = (2 * os.cpu_count() + lost) * 101 + 0.01 * counted
+            assert abs(counted - delivered * 101) <= slack, (counted, delivered, lost)
+            assert harness.total_of(r, 'burn', 'inclusive', 'page-faults') == 0
+        d.quit()
+
+
+def has_rate(*options, **more):
+    """Events whose periods follow what happens stand for what is counted, as a whole and of
+    a program."""
+    with daemon('-e', 'page-faults@5,minor-faults@2000', *options, **more) as d:
+        meet(d)
+        lost = d.status()['lost']
+        usage = run_counted(1000)
+        d.done('flush')
+        r, whole, status = report(d), harness.report(d.segments()[-1]), d.status()
+        d.quit()
+    assert {e['name']: e['period'] for e in r['events']} == {'page-faults': 0, 'minor-faults': 0}
+    assert 'a counter has a rate' in status['unkept'] or more, status['unkept']
+    for event in ('page-faults', 'minor-faults'):
+        counted, delivered = fact(whole, 'counted', event), fact(whole, 'delivered', event)
+        assert counted >= usage.ru_minflt and delivered > 0, (event, counted, usage)
+        mean = counted / delivered
+        # Of each CPU what has come since its last sample.
+        slack = 0.01 * counted + 2 * os.cpu_count() * mean * bool(more)
+        assert abs(whole['total'][event] - counted) <= slack, (event, whole['total'], counted, delivered)
+    assert fact(whole, 'requested-rate', 'page-faults') == 5
+    # They are the same events: the lower rate has the longer period.
+    assert fact(whole, 'delivered', 'page-faults') < delivered, whole['quality']['facts']
+    total, more_lost = r['total']['minor-faults'], (status['lost'] - lost) * mean
+    assert abs(total - usage.ru_minflt) < 0.1 * usage.ru_minflt + 3 * more_lost, (total, usage, more_lost)
+    touched = harness.total_of(r, 'touch', 'inclusive', 'minor-faults')
+    assert touched > 0.95 * total, (touched, total)
+
+
+@test
+def a_rate_may_be_asked_for_and_samples_stand_for_what_is_counted():
+    has_rate()
+
+
+@test
+def a_rate_may_be_asked_for_without_bpf():
+    has_rate(prefix=without_bpf())
+
+
+@test
+def software_events_of_a_program_have_no_rate_and_it_is_told():
+    p = dwell('run', '-e', 'page-faults@50', '-o', os.path.join(DIR, 'rate.dwell'), '--', COUNTED, '1')
+    assert p.returncode == 1 and 'page-faults:101' in p.stderr and p.stderr.count('\n') == 1, p
+
+
+@test
+def what_cannot_be_done_without_bpf_is_told_in_a_line():
+    for words, reason in ((('-e', 'page-faults:7,cpu-clock', '--multiplex', '1'), 'take turns only where'),
+                          (('-e', 'trigger:sched:sched_process_fork'), 'trigger: '),
+                          (('-e', 'cpu-clock,states'), 'states: ')):
+        d = Daemon(*words, prefix=without_bpf())
+        assert d.child.wait(60) == 1, words
+        text = d.child.stderr.read()
+        assert reason in text and 'BPF' in text and text.count('\n') == 1, text
+
+
+@test
 def what_this_machine_cannot_count_is_told_in_a_line():
     for event, reason in (('page-fautls', "did you mean 'page-faults'"),
-                          ('page-faults@97', 'does not measure time'),
+                          ('page-faults@0', 'is not within'),
+                          ('syscalls@97', 'does not measure time'),
                           ('cpu-clock,cpu-time', 'asked for twice'),
                           ('sched:sched_switch', 'tracepoints are not sampled')):
         d = Daemon('-e', event)

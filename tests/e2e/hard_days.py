@@ -14,7 +14,7 @@ import sys
 import time
 
 import harness
-from daemons import daemon, own_memory
+from daemons import Daemon, daemon, kernel_stats, own_memory, samples
 from harness import DIR, DWELL, TESTS, dwell, need, run_all, skip_all, test
 
 WORKLOADS, PROGRAMS = map(os.path.abspath, sys.argv[2:4])
@@ -166,9 +166,93 @@ def a_directory_that_becomes_read_only_ends_nothing():
         assert d.status()['failures'] > 0
         subprocess.run(['umount', place], check=True)
         used += used_ns(subprocess.Popen([CPU, '10'], stdout=subprocess.DEVNULL))
+        d.wait_for(is_well_again)
+        d.done('pause')
         d.done('flush')
+        all_is_there_or_lost(d, d.status()['lost'])
         d.quit()
-        assert total(of_command(d, os.path.basename(CPU))) > 0.45 * used
+        assert total(of_command(d, os.path.basename(CPU))) > 0.5 * used
+
+
+@contextlib.contextmanager
+def full(place):
+    """Nothing more can be written there meanwhile."""
+    ballast = os.path.join(place, 'ballast')
+    with open(ballast, 'wb', buffering=0) as f, contextlib.suppress(OSError):
+        while True:
+            f.write(bytes(4096))
+    yield
+    os.unlink(ballast)
+
+
+def is_in_trouble(s):
+    return s.get('trouble') and s['waiting-bytes'] > 0
+
+
+def is_well_again(s):
+    return not s.get('trouble') and not s['waiting-bytes']
+
+
+def all_is_there_or_lost(d, lost):
+    """Each sample that the kernel took is in the database once, or counted as lost."""
+    taken, in_database = kernel_stats(d)[0], samples(d)
+    assert not d.status()['waiting-recordings']
+    assert abs(in_database + lost - taken) < 0.5, (in_database, lost, taken)
+
+
+@test
+def a_disk_that_is_full_for_a_while_costs_nothing_and_is_told():
+    with own_file_system('-o', 'size=16m') as place, daemon(db=os.path.join(place, 'db')) as d:
+        with full(place):
+            s = d.wait_for(is_in_trouble)
+            assert 'No space' in s['trouble-text'] and s['troubles'] == 1, s
+            failed = d.ctl('flush')
+            assert failed.returncode == 1 and 'No space' in failed.stderr, failed
+            used = used_ns(subprocess.Popen([CPU, '10'], stdout=subprocess.DEVNULL))
+            assert 'waits in memory' in d.done('status')
+        s = d.wait_for(is_well_again)
+        assert s['trouble-bytes'] > 0 and 'ended' in d.done('status'), s
+        d.done('pause')
+        d.done('flush')
+        all_is_there_or_lost(d, d.status()['lost'])
+        assert total(of_command(d, os.path.basename(CPU))) > 0.5 * used
+        d.quit()
+        told = d.child.stderr.read()
+        lines = told.splitlines()
+        assert len(lines) == len(set(lines)) and lines[-1].endswith('works again'), told
+
+
+@test
+def what_waits_for_room_when_the_daemon_is_killed_is_counted_as_lost():
+    with own_file_system('-o', 'size=16m') as place:
+        with daemon(db=os.path.join(place, 'db')) as d:
+            with full(place):
+                d.wait_for(is_in_trouble)
+                d.child.kill()
+                d.child.wait(30)
+        with daemon(db=d.db) as d:
+            d.done('pause')
+            d.done('flush')
+            p = dwell('report', '--json', '--limit', '0', '--db', d.db)
+            lost = harness.json.loads(p.stdout)['quality']['lost']
+            assert lost > 0
+            all_is_there_or_lost(d, lost)
+            d.quit()
+
+
+@test
+def a_daemon_that_begins_on_a_full_disk_waits_for_room_and_says_so():
+    with own_file_system('-o', 'size=1m') as place:
+        with full(place):
+            d = Daemon(db=os.path.join(place, 'db'))
+            deadline = time.time() + 60
+            while 'waits for room' not in d.ctl('status').stderr:
+                assert d.child.poll() is None and time.time() < deadline, d.ctl('status')
+                time.sleep(0.1)
+        d.wait_until_ready()
+        d.quit()
+        told = d.child.stderr.read()
+        assert told.count('No space') == 1, told
 
 
 def flip(path, at):

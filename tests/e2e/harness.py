@@ -75,6 +75,13 @@ def skip_all(why):
     return 0
 
 
+def stolen_ns():
+    """By the hypervisor, so far, of all CPUs.  Of the clocks that tests compare some go on
+    meanwhile and others stop, and it is told late, so that it is another's time at times."""
+    with open('/proc/stat', encoding='ascii') as f:
+        return int(f.readline().split()[8]) * 1e9 / os.sysconf('SC_CLK_TCK')
+
+
 def dwell(*args, **more):
     return subprocess.run([DWELL, *args],
                           **{'capture_output': True, 'text': True, 'timeout': 120, **more})

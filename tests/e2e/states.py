@@ -15,7 +15,7 @@ import time
 
 import harness
 import switches
-from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, test
+from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, stolen_ns, test
 
 WORKLOADS = os.path.abspath(sys.argv[2])
 FILE = os.path.join(DIR, 'states.dwell')
@@ -65,16 +65,31 @@ def cold_file():
 RECORDED = {}
 
 
+def plant():
+    stolen = stolen_ns()
+    with switches.traced() if switches.available() else (
+            contextlib.nullcontext((None, []))) as (before, lines):
+        out = run_states(os.path.join(WORKLOADS, 'states'), cold_file(), before=before)
+    RECORDED['stolen'] = stolen_ns() - stolen
+    RECORDED['trace'] = switches.threads_of(lines)
+    RECORDED['plans'] = [Plan(x[0], *map(int, x[1:])) for x in map(str.split, out.splitlines())]
+    RECORDED['threads'] = by_thread(FILE)
+    RECORDED['waits'] = by_thread(FILE, column='samples')
+
+
+def is_witnessed():
+    """Has the trace most threads whole?  Some kernels hide threads of their own."""
+    plans, trace = (RECORDED[k] for k in ('plans', 'trace'))
+    living = [p for p in plans if p.most]
+    return not trace or sum(trace[p.tid].is_whole for p in living) > len(living) / 2
+
+
 def planted():
-    """The schedule, and what was recorded of it; once."""
-    if not RECORDED:
-        with switches.traced() if switches.available() else (
-                contextlib.nullcontext((None, []))) as (before, lines):
-            out = run_states(os.path.join(WORKLOADS, 'states'), cold_file(), before=before)
-        RECORDED['trace'] = switches.threads_of(lines)
-        RECORDED['plans'] = [Plan(x[0], *map(int, x[1:])) for x in map(str.split, out.splitlines())]
-        RECORDED['threads'] = by_thread(FILE)
-        RECORDED['waits'] = by_thread(FILE, column='samples')
+    """The schedule, and what was recorded of it; once, unless the other witness missed it."""
+    for _ in range(0 if RECORDED else 3):
+        plant()
+        if is_witnessed():
+            break
     return [(p, RECORDED['threads'][p.tid]) for p in RECORDED['plans']]
 
 
@@ -114,7 +129,8 @@ def cpu_time_is_the_kernels():
     for p, t in live():
         if p.name in ('spinning', 'in-kernel'):
             cpu = sum(t[s] for s in CPU)
-            assert abs(cpu / p.run - 1) < 0.01, f'{p.name}: {cpu}, by the kernel {p.run}'
+            assert abs(cpu - p.run) < 0.01 * p.run + RECORDED['stolen'], (
+                f'{p.name}: {cpu}, by the kernel {p.run}, {RECORDED["stolen"]} stolen')
 
 
 @test
@@ -256,7 +272,6 @@ def code_that_is_not_there_is_a_text_fault():
 
 @test
 def a_stack_that_is_known_again_is_the_one_that_it_was():
-    # The program's part is walked each time, the kernel's hardly ever.
     n = 500
     run_states(os.path.join(WORKLOADS, 'turns'), str(n))
     for mine, kernels in (('sleeps', 'sys_clock_nanosleep'), ('polls', 'sys_ppoll'),
@@ -268,6 +283,32 @@ def a_stack_that_is_known_again_is_the_one_that_it_was():
                  for name in ('sys_clock_nanosleep', 'sys_ppoll', 'sys_futex')}
         assert 0.7 * n < found[kernels] <= n + 1, f'{mine}: {found}'
         assert sum(found.values()) == found[kernels], f'{mine}: {found}'
+
+
+def woken_in(function):
+    """How often threads that waited in it were woken, by function of either side."""
+    rows = harness.report(FILE, '--event', 'wakeups', '--filter',
+                          f'function == {function}')['rows']
+    return {row['name'].split('@')[0]: row['inclusive']['wakeups'] for row in rows}
+
+
+@test
+def stacks_that_differ_further_out_are_told_apart():
+    # All of them are known again by what is on the stack, and never by where it is alone.
+    n = 2000
+    run_states(os.path.join(WORKLOADS, 'paths'), str(n))
+    calls = {'sleeps': 'sys_clock_nanosleep', 'polls': 'sys_ppoll', 'locks': 'sys_futex'}
+    for mine, kernels in calls.items():
+        found = woken_in(mine)
+        told = {c: sum(k for name, k in found.items() if name.endswith(c))
+                for c in calls.values()}
+        assert told[kernels] > n / 20, f'{mine}: {told}'
+        assert sum(told.values()) == told[kernels], f'{mine}: {told}'
+        assert not set(calls) - {mine} & set(found), f'{mine}: {found}'
+    for mine, waker, other in (('first', 'wakes_first', 'wakes_second'),
+                               ('second', 'wakes_second', 'wakes_first')):
+        found = woken_in(mine)
+        assert found.get(waker, 0) > n / 20 and other not in found, f'{mine}: {found}'
 
 
 @test
@@ -290,6 +331,45 @@ def no_recording_ends_because_there_were_many_threads():
                               f'tid == {tid} and function == {name}')['rows']
         found = max(row['inclusive'][state] for row in rows)
         assert found > 0.999 * t[state], f'{name}: {found} of {t[state]}'
+
+
+def times_off_cpu(pid):
+    with open(f'/proc/{pid}/status', encoding='ascii') as f:
+        return int(re.search(r'^voluntary_ctxt_switches:\s+(\d+)', f.read(), re.M)[1])
+
+
+def wait_for(what, why):
+    deadline = time.time() + 60
+    while not what():
+        assert time.time() < deadline, why
+        time.sleep(0.02)
+
+
+@test
+def what_could_not_be_told_is_time_of_the_thread_all_the_same():
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(FILE)
+    p = subprocess.Popen([DWELL, 'run', '-q', '-e', 'states', '-o', FILE, '--',
+                          os.path.join(WORKLOADS, 'untold'), '6000'], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, text=True)
+    try:
+        assert p.stdout.readline() == 'ready\n'
+        p.send_signal(signal.SIGSTOP)
+        p.stdin.write('\n')
+        p.stdin.flush()
+        assert p.stdout.readline() == 'done\n'
+        p.send_signal(signal.SIGCONT)
+        before = times_off_cpu(p.pid)
+        wait_for(lambda: times_off_cpu(p.pid) > before + 5, 'the rings are not emptied')
+        tid, lived = map(int, p.communicate('\n', timeout=120)[0].split())
+        assert p.returncode == 0
+    finally:
+        p.send_signal(signal.SIGCONT)
+        p.kill()
+        p.wait()
+    assert harness.fact(harness.report(FILE), 'lost-samples', 'loss'), 'all could be told'
+    t = by_thread(FILE)[tid]
+    assert sum(t.values()) >= lived, f'{t} of {lived}'
 
 
 @test

@@ -14,30 +14,14 @@ import sys
 import time
 
 import harness
-from daemons import Daemon, daemon
-from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, need, run_all, skip_all, test
+from daemons import PERIOD_NS, Daemon, daemon, kernel_stats, pins_of, report, samples, without_bpf
+from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, need, run_all, skip_all, stolen_ns, test
 
 WORKLOADS = os.path.abspath(sys.argv[2])
 NAME = f'cpu{os.getpid()}'
 CPU = os.path.join(DIR, NAME)
-ROOT = '/sys/fs/bpf/dwell'
-PERIOD_NS = 10**9 // 5200
-
-
-def stolen_ns():
-    """By the hypervisor, so far."""
-    with open('/proc/stat', encoding='ascii') as f:
-        return int(f.readline().split()[8]) * 1e9 / os.sysconf('SC_CLK_TCK')
-
-
 STOLEN_NS = stolen_ns()
 MOMENTS = random.Random(os.getpid())
-
-
-def pins_of(d):
-    """Where a daemon's pins are: by its host's directory."""
-    st = os.stat(glob.glob(f'{d.db}/*/lock')[0].rsplit('/', 1)[0])
-    return f'{ROOT}/{st.st_dev:x}-{st.st_ino:x}'
 
 
 def kill(d):
@@ -45,33 +29,8 @@ def kill(d):
     d.child.wait(30)
 
 
-def numbers_of(value):
-    """The 64-bit numbers of a map's value as bpftool shows it."""
-    raw = bytes(int(byte, 16) for byte in value)
-    return [int.from_bytes(raw[i:i + 8], sys.byteorder) for i in range(0, len(raw), 8)]
-
-
-def kernel_stats(d):
-    """Samples taken and lost since the maps were made, by whichever daemons."""
-    need('bpftool')
-    p = subprocess.run(['bpftool', '-j', 'map', 'dump', 'pinned', pins_of(d) + '/stats'],
-                       capture_output=True, text=True, check=True)
-    all_cpus = [numbers_of(entry['value']) for entry in json.loads(p.stdout)]
-    return sum(c[0] for c in all_cpus), sum(c[3] for c in all_cpus)
-
-
-def report(d, *options):
-    p = dwell('report', '--json', '--limit', '0', *options, '--db', d.db)
-    assert p.returncode == 0, p.stderr
-    return json.loads(p.stdout)
-
-
 def of_command(d, *options):
     return report(d, '--filter', f'command == {NAME}', *options)
-
-
-def samples(d):
-    return sum(report(d)['total'].values()) / PERIOD_NS
 
 
 def cut_off(r):
@@ -197,15 +156,37 @@ def programs_that_come_and_go_meanwhile_have_their_names():
 def another_daemon_does_not_go_on_with_what_it_cannot_understand_and_says_so():
     with daemon() as d:
         kill(d)
+        before = kernel_stats(d)[0]
+        used_ns(busy(1))
+        least = kernel_stats(d)[0] - before
     with daemon('-F', '997', db=d.db) as d:
         s = d.status()
         assert 'removed' in s['removed'] and 'taken-over' not in s, s
+        # What came between the last drain and the removal is lost, too.
+        assert s['lost'] >= least > 0, (s, least)
         assert len(glob.glob(pins_of(d) + '/link*')) == os.cpu_count()
         used = used_ns(busy(1))
         d.quit()
-        assert of_command(d)['total']['cpu-time'] > 0.9 * used
+        r = of_command(d)
+        assert r['total']['cpu-time'] > 0.9 * used
+        assert r['quality']['lost'] >= least, (r['quality'], least)
     text = d.child.stderr.read()
-    assert text.count('was removed') == 1, text
+    assert len(re.findall(r'was removed: [0-9,.]+ *\w* samples', text)) == 1, text
+
+
+@test
+def where_bpf_is_refused_to_the_next_perf_samples_and_nothing_else_counts():
+    with daemon() as d:
+        path = pins_of(d)
+        kill(d)
+        assert glob.glob(path + '/link*')
+    with daemon('-F', '199', db=d.db, prefix=without_bpf()) as d:
+        s = d.status()
+        assert 'BPF' in s['notice'] and s['how'] == 'perf cpu-clock' and 'taken-over' not in s, s
+        assert not os.path.exists(path)
+        used_ns(busy(1))
+        d.quit()
+        assert of_command(d)['total']['cpu-time'] > 0, report(d)['total']
 
 
 @test
@@ -235,6 +216,9 @@ def what_is_not_asked_for_is_not_left_and_what_was_left_can_be_removed():
         p = dwell('daemon', '--unpin', '--db', d.db)
         assert p.returncode == 0 and text in p.stdout, p
     assert not os.path.exists(path)
+    none = d.db + '-none'
+    p = dwell('daemon', '--unpin', '--db', none)
+    assert p.returncode and 'no database' in p.stderr and not os.path.exists(none), p
 
 
 @test

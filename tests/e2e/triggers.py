@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import harness
-from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, test
+import oracles
+from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, run_all, skip_all, test
 
 CALLS = os.path.join(os.path.abspath(sys.argv[3]), 'e2e-calls')
 FILE = os.path.join(DIR, 'triggers.dwell')
@@ -23,27 +24,13 @@ def totals(*options):
     return harness.report(FILE, *options)['total']
 
 
-def counted_by_perf(events, *command):
-    need('perf')
-    p = subprocess.run(['perf', 'stat', '-x', ',', '-e', ','.join(events), *command],
-                       capture_output=True, text=True, timeout=120, check=False)
-    counts = {}
-    for line in p.stderr.splitlines():
-        cells = line.split(',')
-        if len(cells) > 2 and cells[2] in events and cells[0].isdigit():
-            counts[cells[2]] = int(cells[0])
-    if set(counts) != set(events):
-        raise Skip('perf does not count them here')
-    return counts
-
-
 @test
 def counts_are_those_of_perf():
     # Not what a process does behind its exit, when perf counts it no more.
     events = ('sched:sched_process_fork', 'sched:sched_process_exit', 'signal:signal_deliver',
               'task:task_newtask')
     command = ('sh', '-c', '/bin/true; (exit 3); /bin/echo one >/dev/null; kill -CONT $$')
-    told = counted_by_perf(events, *command)
+    told = oracles.counts_by_perf(events, *command)
     record(','.join('trigger:' + e for e in events), *command)
     found = totals()
     assert {e: found.get(e, 0) for e in events} == told, (found, told)

@@ -4,7 +4,7 @@
 the kernel counts meanwhile, dwell is to find the same.  Time there is made of instructions,
 one nanosecond and one cycle each, so numbers do not depend on how busy this machine is.
 
-usage: counters.py DWELL KNOWN SYSROOT... [-- WORD...]	(of tests' names)"""
+usage: counters.py DWELL MACHINE PROGRAM_DIR SYSROOT... [-- WORD...]	(of tests' names)"""
 import functools
 import json
 import os
@@ -12,8 +12,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../e2e'))
 # pylint: disable=wrong-import-position
-from guest import Guest, why_none
-from harness import TESTS, run_all, skip_all, test
+from harness import test
+from inside import Daemon, done, main, of, report, run
 
 OPTIONS = ('-cpu', 'max,pauth-impdef=on', '-smp', '1', '-icount', 'shift=0,sleep=off')
 # Instructions of a round, of two a step; and what a sample is of.  Where several counters
@@ -24,17 +24,6 @@ ALPHA, BETA = 14000000, 6000000
 PERIOD, FAST = 10957003, 2000003
 LATE = 4000000
 ROUNDS = 60
-GUEST = []
-
-
-def guest():
-    return GUEST[0]
-
-
-def done(command, seconds=300):
-    p = guest().run(command, seconds)
-    assert p.code == 0, f'{command}: {p.code}: {p.text}'
-    return p.text
 
 
 def known(events='', rounds=ROUNDS):
@@ -54,48 +43,13 @@ def is_true(r, event, rounds, share=0.05, late=0):
     near(r['total'][event], sum(truth(event).values()) * rounds, share)
 
 
-def report(path, *options):
-    words = ' '.join(f"'{o}'" for o in options)
-    return json.loads(done(f'dwell report --json --limit 0 {words} {path}'))
-
-
-def of(r, name, event='cycles', column='inclusive'):
-    return sum(row[column].get(event, 0) for row in r['rows'] if row['name'] == name)
-
-
 def near(got, want, share=0.05):
     assert abs(got / want - 1) < share, (got, want)
 
 
-class Daemon:
-    """One in the guest; the guest's shell waits for it."""
-
-    def __init__(self, *options):
-        done(f'rm -rf /tmp/db; dwell daemon --db /tmp/db --socket /tmp/s {" ".join(options)} '
-             '2>/tmp/said & i=0; while ! dwell ctl --socket /tmp/s status >/dev/null 2>&1; do '
-             'sleep 0.5; i=$((i + 1)); if [ $i -gt 60 ]; then cat /tmp/said; break; fi; done')
-
-    def __enter__(self):
-        known(rounds=10)  # it is met, and the rules of its code are loaded
-        self.flush()
-        return self
-
-    def __exit__(self, *_):
-        guest().run('dwell ctl --socket /tmp/s quit; wait')
-
-    def flush(self):
-        done('dwell ctl --socket /tmp/s flush')
-
-    def report(self):
-        """Of what was taken last."""
-        self.flush()
-        path = done('find /tmp/db -name "*.dwell" | sort | tail -n 1').strip()
-        return report(path, '--filter', 'command == known')
-
-    def facts(self, name):
-        path = done('find /tmp/db -name "*.dwell" | sort | tail -n 1').strip()
-        r = report(path)
-        return {f['event']: f['value'] for f in r['quality']['facts'] if f['name'] == name}
+def daemon(*options):
+    """One that has met the program, and has the rules of its code."""
+    return Daemon(*options, before='known 10')
 
 
 @test
@@ -110,8 +64,8 @@ def the_emulated_counters_are_exact():
 @test
 def counters_that_it_has_are_listed():
     for event in ('cycles', 'instructions'):
-        assert guest().run(f'dwell run -n -e {event} true').code == 0, event
-    p = guest().run('dwell run -e branch-misses true 2>&1')
+        assert run(f'dwell run -n -e {event} true').code == 0, event
+    p = run('dwell run -e branch-misses true 2>&1')
     assert p.code != 0 and 'not offered by this CPU' in p.text, p.text
 
 
@@ -158,19 +112,19 @@ def more_counters_than_the_cpu_has_are_refused_for_a_program_and_take_turns_on_c
     where = ('', ':u', ':k', ':uk')
     names = [f'cycles{m}' for m in where] + [f'r11{m}' for m in where]
     done(f'dwell run -q -e {",".join(names[:4])} -o /tmp/some.dwell known 1')
-    p = guest().run(f'dwell run -q -e {",".join(names)} -o /tmp/all.dwell known 1 2>&1')
+    p = run(f'dwell run -q -e {",".join(names)} -o /tmp/all.dwell known 1 2>&1')
     assert p.code != 0 and 'too few counters' in p.text, p.text
-    with Daemon('-e', ','.join(f'{n}:{PERIOD}' for n in names)) as d:
+    with daemon('-e', ','.join(f'{n}:{PERIOD}' for n in names)) as d:
         known()
-        shares = d.report()['quality']['on_share']
+        shares = d.report('known')['quality']['on_share']
     assert len(shares) == len(names) and min(shares.values()) < 0.9, shares
 
 
 @test
 def whole_cpus_are_sampled_by_cycles_and_stacks_are_complete():
-    with Daemon('-e', f'cycles:{FAST}') as d:
+    with daemon('-e', f'cycles:{FAST}') as d:
         known()
-        r = d.report()
+        r = d.report('known')
         delivered, counted = d.facts('delivered'), d.facts('counted')
     is_true(r, 'cycles', ROUNDS)
     assert of(r, 'outer') == of(r, 'alpha'), r['rows'][:10]
@@ -180,9 +134,9 @@ def whole_cpus_are_sampled_by_cycles_and_stacks_are_complete():
 
 @test
 def several_counters_are_columns_each_with_its_own_truth():
-    with Daemon('-e', f'cycles:{PERIOD},instructions:{PERIOD},page-faults:1') as d:
+    with daemon('-e', f'cycles:{PERIOD},instructions:{PERIOD},page-faults:1') as d:
         known(rounds=2 * ROUNDS)
-        r = d.report()
+        r = d.report('known')
     for event in ('cycles', 'instructions'):
         is_true(r, event, 2 * ROUNDS, late=LATE)
     assert of(r, 'main', 'page-faults') >= 256, r['total']  # one for each page of its memory
@@ -191,9 +145,9 @@ def several_counters_are_columns_each_with_its_own_truth():
 
 @test
 def counters_that_take_turns_are_scaled():
-    with Daemon('-e', f'cycles:{FAST},stalled-cycles-backend,page-faults:1', '--multiplex', '1') as d:
+    with daemon('-e', f'cycles:{FAST},stalled-cycles-backend,page-faults:1', '--multiplex', '1') as d:
         known(rounds=3 * ROUNDS)
-        r = d.report()
+        r = d.report('known')
     shares = r['quality']['on_share']
     near(sum(shares.values()), 1, 0.02)
     assert all(0.2 < share < 0.47 for share in shares.values()), shares
@@ -201,17 +155,4 @@ def counters_that_take_turns_are_scaled():
     is_true(r, 'cycles', 3 * ROUNDS, 0.2)
 
 
-def main():
-    at = sys.argv.index('--') if '--' in sys.argv else len(sys.argv)
-    dwell, program, *sysroots = sys.argv[1:at]
-    why = why_none()
-    if why:
-        return skip_all(why)
-    GUEST.append(Guest(sysroots, {'bin/dwell': dwell, 'bin/known': program}, OPTIONS))
-    try:
-        return run_all(TESTS, words=sys.argv[at + 1:])
-    finally:
-        guest().close()
-
-
-sys.exit(main())
+sys.exit(main(OPTIONS))

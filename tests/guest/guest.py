@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine that is emulated, with the performance counters that this one may lack: Debian's
-kernel for arm64, and a shell on its console that runs what it is told."""
+"""A machine that is emulated, with what this one may lack: Debian's own kernel, which is older,
+performance counters, a sleep; and a shell on its console that runs what it is told."""
+import collections
 import glob
+import json
 import os
 import select
 import shutil
+import socket
 import subprocess
 import time
 
 from initramfs import Initramfs
 
-# Where ./check puts it.
-KERNEL = os.path.join(os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'),
-                      'dwell/guest-aarch64')
-BOOT_S = 120
+# Where ./check puts kernels.
+CACHE = os.path.join(os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'dwell')
+Kind = collections.namedtuple('Kind', 'options console check')
+KINDS = {
+    'aarch64': Kind(('-machine', 'virt'), 'ttyAMA0', 'aarch64'),
+    'x86_64': Kind(('-machine', 'q35', '-cpu', 'max'), 'ttyS0', 'gcc'),
+}
+BOOT_S = 300
 MARK = '@@@'
 # Lines of the console are cut by the kernel's terminal beyond this.
 COMMAND_MAX = 4000
@@ -25,6 +32,7 @@ mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 mount -t tracefs trace /sys/kernel/tracing
+mount -t bpf bpf /sys/fs/bpf
 stty -echo -onlcr </dev/console
 echo "{MARK} ready"
 while read -r line; do
@@ -44,30 +52,36 @@ class Finished:
         self.code, self.text = code, text
 
 
-def kernels():
-    return sorted(glob.glob(os.path.join(KERNEL, 'boot/vmlinuz-*')))
+def folder(machine):
+    return os.path.join(CACHE, 'guest-' + machine)
 
 
-def why_none():
+def kernels(machine):
+    return sorted(glob.glob(os.path.join(folder(machine), 'boot/vmlinuz-*')))
+
+
+def why_none(machine):
     """What is missing for a guest here, or None."""
-    if not shutil.which('qemu-system-aarch64'):
-        return 'no qemu-system-aarch64 here'
-    if not kernels():
-        return f'no kernel in {KERNEL}: ./check aarch64 fetches one'
+    if not shutil.which('qemu-system-' + machine):
+        return f'no qemu-system-{machine} here'
+    if not kernels(machine):
+        return f'no kernel in {folder(machine)}: ./check {KINDS[machine].check} fetches one'
     return None
 
 
 class Guest:
     """programs: {name in the guest: path here}."""
 
-    def __init__(self, sysroots, programs, options):
-        self.image = os.path.join(os.environ.get('TMPDIR', '/tmp'), f'dwell-guest-{os.getpid()}')
+    def __init__(self, machine, sysroots, programs, options):
+        self.machine, self.kind = machine, KINDS[machine]
+        own = os.path.join(os.environ.get('TMPDIR', '/tmp'), f'dwell-guest-{os.getpid()}')
+        self.image, self.control = own, own + '.qmp'
         self.write_image(sysroots, programs)
         self.child = subprocess.Popen(
-            ['qemu-system-aarch64', '-machine', 'virt', '-m', '1G', '-display', 'none', '-monitor',
-             'none', '-nic', 'none', '-no-reboot', '-serial', 'stdio', '-kernel',
-             kernels()[-1], '-initrd', self.image,
-             '-append', 'console=ttyAMA0 quiet panic=-1', *options],
+            ['qemu-system-' + machine, *self.kind.options, '-m', '1G', '-display', 'none', '-monitor',
+             'none', '-qmp', f'unix:{self.control},server=on,wait=off', '-nic', 'none',
+             '-no-reboot', '-serial', 'stdio', '-kernel', kernels(machine)[-1], '-initrd',
+             self.image, '-append', f'console={self.kind.console} quiet panic=-1', *options],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.pending = b''
         try:
@@ -80,7 +94,8 @@ class Guest:
         tree = Initramfs(sysroots)
         for name in ('proc', 'sys', 'dev', 'tmp', 'bin', 'lib'):
             tree.directory(name)
-        with open(os.path.join(KERNEL, 'bin/busybox'), 'rb') as f:
+        tree.link('lib64', 'lib')
+        with open(os.path.join(folder(self.machine), 'bin/busybox'), 'rb') as f:
             tree.file('bin/busybox', f.read())
         for name, path in programs.items():
             tree.program(name, path)
@@ -108,17 +123,40 @@ class Guest:
                 raise GuestError(f'the guest {why}: {tail}')
             self.pending += data
 
-    def run(self, command, seconds=120):
+    def begin(self, command):
         """A line of its shell."""
         assert len(command) < COMMAND_MAX and '\n' not in command
         self.child.stdin.write(command.encode() + b'\n')
         self.child.stdin.flush()
+
+    def end(self, seconds):
+        """Of what was begun."""
         text, word = self.until_mark(seconds)
         return Finished(int(word), text)
+
+    def run(self, command, seconds=120):
+        self.begin(command)
+        return self.end(seconds)
+
+    def tell_emulator(self, *commands):
+        """Commands of the emulator itself; what it answered to the last."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(60)
+            s.connect(self.control)
+            with s.makefile('rw') as f:
+                f.readline()  # its greeting
+                for command in ('qmp_capabilities', *commands):
+                    f.write(json.dumps({'execute': command}) + '\n')
+                    f.flush()
+                    answer = json.loads(f.readline())
+                    while 'event' in answer:
+                        answer = json.loads(f.readline())
+        return answer
 
     def close(self):
         if self.child.poll() is None:
             self.child.kill()
         self.child.wait(30)
-        if os.path.exists(self.image):
-            os.unlink(self.image)
+        for path in (self.image, self.control):
+            if os.path.exists(path):
+                os.unlink(path)

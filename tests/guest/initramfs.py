@@ -5,7 +5,8 @@ import os
 import subprocess
 
 DIRECTORY, FILE, LINK = 0o040000, 0o100000, 0o120000
-LIBRARY_FOLDERS = ('lib', 'lib/aarch64-linux-gnu', 'usr/lib/aarch64-linux-gnu')
+LIBRARY_FOLDERS = ('lib', 'lib64', *(f'{at}/{machine}-linux-gnu' for at in ('lib', 'usr/lib')
+                                     for machine in ('aarch64', 'x86_64')))
 
 
 def needed_by(path):
@@ -57,7 +58,7 @@ class Initramfs:
                 path = os.path.join(root, folder, name)
                 if os.path.exists(path):
                     return path
-        raise FileNotFoundError(f'no {name} for arm64')
+        raise FileNotFoundError(f'no {name} in {self.sysroots}')
 
     def program(self, name, path):
         """The file, and what it is linked with."""

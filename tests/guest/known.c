@@ -35,11 +35,19 @@ static char piece[PIECE];
 
 static inline __attribute__((always_inline)) void steps(uint64_t n)
 {
+#if defined(__aarch64__)
 	__asm__ volatile("1:	subs %0, %0, #1\n"
 			 "	b.ne 1b\n"
 			 : "+r"(n)
 			 :
 			 : "cc");
+#else
+	__asm__ volatile("1:	dec %0\n"
+			 "	jnz 1b\n"
+			 : "+r"(n)
+			 :
+			 : "cc");
+#endif
 }
 
 NOINLINE static void alpha(void)

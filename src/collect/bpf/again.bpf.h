@@ -14,18 +14,17 @@
 
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/registers.bpf.h"
-#include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
-#include "collect/bpf/thread.bpf.h"
 
 #define AGAIN_SETS 128 /* on each CPU */
 #define AGAIN_WAYS 4   /* stacks in each */
-#define AGAIN_WINDOW                                                                     \
-	512 /* words from the stack pointer, read at once: as dear as one                \
-	     */
+/* Words from the stack pointer that are read at once, which is as dear as one. */
+#define AGAIN_WINDOW 512
 
 struct again {
-	uint32_t sum, n_words;
+	uint64_t hash; /* of the frames */
+	uint32_t sum;  /* for who keeps it */
+	uint32_t has_address, n_words;
 	uint32_t registers;    /* bit i: saved[i] matters */
 	uint32_t window_bytes; /* what is at offsets below is read at once */
 	uint64_t saved[STACK_ROWS_N_SAVES];
@@ -69,15 +68,13 @@ struct again_place {
 	uint64_t saved[STACK_ROWS_N_SAVES];
 };
 
-static __always_inline void again_place(struct again_place *p, struct task_struct *task,
-					const struct thread *t, const struct registers *r,
-					uint32_t what)
+/* who: and in which program. */
+static __always_inline void again_place(struct again_place *p, struct mm_struct *mm,
+					const struct registers *r, uint64_t who)
 {
-	struct mm_struct *mm = task->mm;
 	uint64_t key = taking_mix(registers_pc(r), registers_sp(r));
 
-	key = taking_mix(key, (uint64_t)t->serial << 32 | what);
-	key = taking_mix(key, t->whose);
+	key = taking_mix(key, who);
 	p->key = taking_mix(key, mm ? mm->exec_vm : 0) | 1;
 	p->sp = registers_sp(r);
 	registers_saved(r, p->saved);
@@ -107,15 +104,16 @@ static __always_inline bool again_has_registers(const struct again *a,
 	       a->saved[0] == p->saved[0];
 }
 
-static __always_inline bool again_has_words(const struct again *a, uint64_t sp)
+/* Not static: verified by itself, once. */
+__noinline int again_has_words(const struct again *a, uint64_t sp)
 {
-	uint32_t zero = 0, window_bytes = a->window_bytes;
+	uint32_t zero = 0, window_bytes = a ? a->window_bytes : 0;
 	struct again_window *w = bpf_map_lookup_elem(&again_windows, &zero);
 
-	if (!w || window_bytes > sizeof(w->words) ||
+	if (!a || !w || window_bytes > sizeof(w->words) ||
 	    (window_bytes &&
 	     bpf_probe_read_user(w->words, window_bytes, (const void *)sp)))
-		return false;
+		return 0;
 	for (uint32_t i = 0; i < WALK_READS_MAX; i++) {
 		uint32_t at = a->at[i];
 		uint64_t word;
@@ -125,32 +123,37 @@ static __always_inline bool again_has_words(const struct again *a, uint64_t sp)
 		if (at < window_bytes)
 			word = w->words[at / 8 % AGAIN_WINDOW];
 		else if (bpf_probe_read_user(&word, 8, (const void *)(sp + at)))
-			return false;
+			return 0;
 		if (word != a->words[i])
-			return false;
+			return 0;
 	}
-	return true;
+	return 1;
 }
 
-/* The sum that was kept; 0: it has to be walked. */
-static __always_inline uint32_t again_find(struct scratch *s, const struct again_place *p)
+/* The way in which it is kept; AGAIN_WAYS: it has to be walked. */
+__noinline int again_seek(const struct again_place *p)
 {
-	struct again_set *set = again_set(p);
+	struct again_set *set = p ? again_set(p) : NULL;
 
 	if (!set)
-		return 0;
+		return AGAIN_WAYS;
 	for (uint32_t way = 0; way < AGAIN_WAYS; way++) {
 		struct again *a;
 
 		if (set->keys[way] != p->key)
 			continue;
 		a = again_way(p, way);
-		if (!a || !again_has_registers(a, p) || !again_has_words(a, p->sp))
-			continue;
-		sums_renew(s, &a->sum);
-		return sums_is_good(a->sum) ? a->sum : 0;
+		if (a && again_has_registers(a, p) && again_has_words(a, p->sp))
+			return way;
 	}
-	return 0;
+	return AGAIN_WAYS;
+}
+
+static __always_inline struct again *again_find(const struct again_place *p)
+{
+	uint32_t way = again_seek(p);
+
+	return way < AGAIN_WAYS ? again_way(p, way) : NULL;
 }
 
 /* May what was walked be known again? */
@@ -180,27 +183,39 @@ static __always_inline bool again_note_words(struct again *a, const struct walk 
 	return true;
 }
 
-/* What was found by walking the stack in the scratch. */
-static __always_inline void again_keep(const struct again_place *p, const struct walk *w,
-				       uint32_t sum)
+/* The way in which what was found by walking the user's stack is kept; AGAIN_WAYS: it
+ * cannot be. */
+__noinline int again_put(const struct again_place *p, const struct walk *w)
 {
-	struct again_set *set = again_set(p);
+	struct again_set *set = p ? again_set(p) : NULL;
 	struct again *a;
 	uint32_t way;
 
-	if (!set || !sum || !again_is_fit(w))
-		return;
+	if (!set || !w || !again_is_fit(w))
+		return AGAIN_WAYS;
 	way = set->next_way++ % AGAIN_WAYS;
 	a = again_way(p, way);
 	if (!a)
-		return;
+		return AGAIN_WAYS;
 	set->keys[way] = 0;
-	a->sum = sum;
+	a->hash = w->hash;
+	a->has_address = w->has_address;
+	a->sum = 0;
 	a->n_words = w->reads.n;
 	a->registers = w->reads.registers;
 	__builtin_memcpy(a->saved, p->saved, sizeof(a->saved));
-	if (again_note_words(a, w, p->sp))
-		set->keys[way] = p->key;
+	if (!again_note_words(a, w, p->sp))
+		return AGAIN_WAYS;
+	set->keys[way] = p->key;
+	return way;
+}
+
+static __always_inline struct again *again_keep(const struct again_place *p,
+						const struct walk *w)
+{
+	uint32_t way = again_put(p, w);
+
+	return way < AGAIN_WAYS ? again_way(p, way) : NULL;
 }
 
 static __always_inline void again_clear_reads(struct walk *w)

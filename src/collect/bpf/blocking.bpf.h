@@ -49,19 +49,13 @@ static __always_inline void blocking_walk_kernel(void *ctx, struct scratch *s)
 	}
 }
 
-static __always_inline void blocking_take_kernel(void *ctx, struct scratch *s,
-						 struct task_struct *task)
-{
-	if (known_take(ctx, s, task, BLOCKING_WAY))
-		return;
-	blocking_walk_kernel(ctx, s);
-	known_add(s);
-}
-
-static __always_inline bool blocking_is_fault(const struct scratch *s)
+/* Not static: verified by itself, once. */
+__noinline int blocking_is_fault(const struct scratch *s)
 {
 	const struct walk *w = &s->walk;
 
+	if (!s)
+		return 0;
 	for (uint32_t i = 0; i < STACK_RECORD_KERNEL_MAX; i++) {
 		uint64_t pc = w->record.frames[i];
 
@@ -69,9 +63,22 @@ static __always_inline bool blocking_is_fault(const struct scratch *s)
 			break;
 		for (uint32_t k = 0; k < STATE_RECORD_FAULT_RANGES; k++)
 			if (pc >= fault_code[k].start && pc < fault_code[k].end)
-				return true;
+				return 1;
 	}
-	return false;
+	return 0;
+}
+
+/* The kernel's part, which was not known, into the scratch; is it of a page fault? */
+static __always_inline bool blocking_take_kernel(void *ctx, struct scratch *s)
+{
+	struct known *e;
+	bool is_fault;
+
+	blocking_walk_kernel(ctx, s);
+	e = known_add(s);
+	is_fault = blocking_is_fault(s);
+	known_tell(e, s, is_fault);
+	return is_fault;
 }
 
 /* While the fault is served: code that cannot be read is what is awaited. */
@@ -84,24 +91,24 @@ static __always_inline uint32_t blocking_fault(const struct registers *user)
 	return STATE_RECORD_DATA_FAULT;
 }
 
-/* kept: the registers as the kernel has kept them; state: the scheduler's. */
-static __always_inline uint32_t blocking_state(const struct scratch *s, uint32_t state,
-					       const void *kept)
+/* user: its registers, as the kernel has kept them, NULL: it has none; state: the
+ * scheduler's. */
+static __always_inline uint32_t blocking_state(bool is_fault, uint32_t state,
+					       const struct registers *user)
 {
 	int64_t call;
 
 	if (state & (TASK_STOPPED | TASK_TRACED))
 		return STATE_RECORD_STOPPED;
-	if (!kept)
+	if (!user)
 		return STATE_RECORD_OTHER;
-	call = registers_call(kept);
-	if (blocking_is_fault(s))
-		return call < 0 ? blocking_fault(&s->walk.registers)
-				: STATE_RECORD_OTHER_FAULT;
+	call = registers_call(user);
+	if (is_fault)
+		return call < 0 ? blocking_fault(user) : STATE_RECORD_OTHER_FAULT;
 	if (call < 0 || call >= STATE_RECORD_CALLS_MAX)
 		return STATE_RECORD_OTHER;
 	/* The numbers are those of 64-bit programs. */
-	if (registers_are_32bit(&s->walk.registers))
+	if (registers_kept_are_32bit(user))
 		return STATE_RECORD_OTHER;
 	return call_states[call];
 }

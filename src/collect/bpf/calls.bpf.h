@@ -55,14 +55,21 @@ static __always_inline uint32_t calls_find(struct scratch *s, struct task_struct
 					   uint32_t label)
 {
 	struct again_place p;
+	struct again *a;
 	uint32_t sum;
 
-	again_place(&p, task, t, r, label);
-	sum = again_find(s, &p);
-	if (sum)
-		return sum;
+	again_place(&p, task->mm, r,
+		    taking_mix(t->whose, (uint64_t)t->serial << 32 | label));
+	a = again_find(&p);
+	if (a) {
+		sums_renew(s, &a->sum);
+		if (sums_is_good(a->sum))
+			return a->sum;
+	}
 	sum = calls_walk(s, task, t, r, label);
-	again_keep(&p, &s->walk, sum);
+	a = sum ? again_keep(&p, &s->walk) : NULL;
+	if (a)
+		a->sum = sum;
 	return sum;
 }
 

@@ -18,6 +18,40 @@
 #define CHARGING_SHARE_BITS 10
 #define CHARGING_SEEN_NS    (UINT64_C(1) << 40)
 
+/* The number that a thread keeps; where it has none, or it could not be renewed, that of
+ * the same state in no stack: no time is lost. */
+static __always_inline uint32_t charging_sum(struct scratch *s, struct task_struct *task,
+					     struct thread *t, uint32_t kept,
+					     uint32_t state)
+{
+	return sums_is_good(kept) ? kept : sums_find_bare(s, task, t->whose, state);
+}
+
+/* In the sum that is kept, or in no stack.  What nobody could be told of is owed, and
+ * lost is only that it was there. */
+static __always_inline void charging_state(struct scratch *s, struct task_struct *task,
+					   struct thread *t, uint32_t kept,
+					   uint32_t state, uint64_t ns)
+{
+	uint32_t sum;
+
+	if (!ns)
+		return;
+	sum = charging_sum(s, task, t, kept, state);
+	if (!sum)
+		__sync_fetch_and_add(&t->owed_ns, ns);
+	sums_charge_part(sum, sum ? ns : 0, true);
+}
+
+/* What is owed, as soon as there is room: the thread was in some state meanwhile. */
+static __always_inline void charging_pay(struct scratch *s, struct task_struct *task,
+					 struct thread *t)
+{
+	if (t->owed_ns)
+		charging_state(s, task, t, 0, STATE_RECORD_UNACCOUNTED,
+			       __sync_lock_test_and_set(&t->owed_ns, 0));
+}
+
 /* Of CPU time in hand, what the scheduler's account says was not the thread's: `taken` of
  * it at least since it began to run. */
 static __always_inline uint64_t charging_give_back(struct scratch *s,
@@ -31,7 +65,7 @@ static __always_inline uint64_t charging_give_back(struct scratch *s,
 		return ns;
 	if (owed > (int64_t)ns)
 		owed = ns;
-	sums_charge(sums_find_bare(s, task, t->whose, STATE_RECORD_TAKEN), owed);
+	charging_state(s, task, t, 0, STATE_RECORD_TAKEN, owed);
 	t->taken_ns += owed;
 	return ns - owed;
 }
@@ -54,15 +88,6 @@ static __always_inline void charging_end_run(struct scratch *s, struct task_stru
 	t->ran_ns = task->se.sum_exec_runtime;
 }
 
-/* The number that a thread keeps; where it has none, or it could not be renewed, that of
- * the same state in no stack: no time is lost. */
-static __always_inline uint32_t charging_sum(struct scratch *s, struct task_struct *task,
-					     struct thread *t, uint32_t kept,
-					     uint32_t state)
-{
-	return sums_is_good(kept) ? kept : sums_find_bare(s, task, t->whose, state);
-}
-
 /* What samples have seen; what they saw long ago counts less, and nothing overflows. */
 static __always_inline void charging_see(struct thread *t, uint64_t *seen_ns, uint64_t ns)
 {
@@ -83,48 +108,57 @@ charging_share_pending(struct scratch *s, struct task_struct *task, struct threa
 		return;
 	t->pending_ns = 0;
 	if (!seen) {
-		sums_charge(sums_find_bare(s, task, t->whose,
-					   task->flags & PF_KTHREAD
-						   ? STATE_RECORD_SYSTEM
-						   : STATE_RECORD_UNACCOUNTED),
-			    ns);
+		charging_state(s, task, t, 0,
+			       task->flags & PF_KTHREAD ? STATE_RECORD_SYSTEM
+							: STATE_RECORD_UNACCOUNTED,
+			       ns);
 		return;
 	}
 	user = ns * ((t->user_ns << CHARGING_SHARE_BITS) / seen) >> CHARGING_SHARE_BITS;
-	if (user)
-		sums_charge(charging_sum(s, task, t, t->user_sum, STATE_RECORD_USER),
-			    user);
-	if (ns - user)
-		sums_charge(charging_sum(s, task, t, t->system_sum, STATE_RECORD_SYSTEM),
-			    ns - user);
+	charging_state(s, task, t, t->user_sum, STATE_RECORD_USER, user);
+	charging_state(s, task, t, t->system_sum, STATE_RECORD_SYSTEM, ns - user);
+}
+
+/* When a thread that is blocked was woken; 0: it was not.  Who is woken in the moment of
+ * leaving its CPU seems to run still, and waits for a CPU from the beginning: that it was
+ * so is seen when nothing else has woken it and it may run all the same. */
+static __always_inline uint64_t charging_woken(const struct task_struct *task,
+					       const struct thread *t)
+{
+	if (t->where != THREAD_BLOCKED)
+		return 0;
+	if (t->woken_ns || task->__state)
+		return t->woken_ns;
+	return t->early_ns;
 }
 
 /* Waiting has ended, or is cut here and goes on. */
 static __always_inline void charging_wait(struct scratch *s, struct task_struct *task,
 					  struct thread *t, uint64_t now, bool is_over)
 {
-	uint64_t ns = thread_lap(t, now), late = 0, woken = t->woken_ns;
+	uint64_t ns = thread_lap(t, now), late = 0, woken = charging_woken(task, t);
 	uint32_t sum;
 
 	if (t->where == THREAD_UNKNOWN || t->where == THREAD_RUNS) {
-		sums_charge(sums_find_bare(s, task, t->whose, STATE_RECORD_UNACCOUNTED),
-			    ns);
+		charging_state(s, task, t, 0, STATE_RECORD_UNACCOUNTED, ns);
 		return;
 	}
 	if (!ns && !is_over)
 		return;
-	sum = charging_sum(s, task, t, t->sum, t->state);
-	if (t->where == THREAD_BLOCKED && woken && now > woken)
+	if (woken && now > woken)
 		late = now - woken;
 	if (late > ns)
 		late = ns;
 	t->waited_ns += ns - late;
 	t->late_ns += late;
-	sums_charge_part(sum, ns - late, is_over && t->waited_ns);
-	sums_charge_wait(sum, late, is_over && t->late_ns);
+	sum = charging_sum(s, task, t, t->sum, t->state);
+	if (!sum)
+		__sync_fetch_and_add(&t->owed_ns, ns);
+	sums_charge_part(sum, sum ? ns - late : 0, is_over && t->waited_ns);
+	sums_charge_wait(sum, sum ? late : 0, is_over && t->late_ns);
 	if (!is_over)
 		return;
-	if (t->where == THREAD_BLOCKED && woken)
+	if (woken && t->waited_ns + t->late_ns)
 		wakers_charge(s, sum, t->waker, t->waited_ns, t->late_ns);
 	t->waited_ns = t->late_ns = 0;
 }
@@ -146,7 +180,7 @@ static __always_inline void charging_left(struct task_struct *task, struct threa
 	t->pending_ns += thread_lap(t, then);
 	t->ran_ns = task->se.sum_exec_runtime;
 	t->began_ns = 0;
-	t->woken_ns = t->waker = 0;
+	t->woken_ns = t->early_ns = t->waker = 0;
 }
 
 /* It waits for a CPU, in no stack that could be seen. */
@@ -170,7 +204,7 @@ static __always_inline void charging_enter(struct scratch *s, struct task_struct
 	}
 	charging_wait(s, task, t, now, true);
 	t->where = THREAD_RUNS;
-	t->woken_ns = t->waker = 0;
+	t->woken_ns = t->early_ns = t->waker = 0;
 	t->began_ns = now;
 	t->ran_ns = t->seen_ns = task->se.sum_exec_runtime;
 }

@@ -73,7 +73,27 @@ typedef struct {
 	void *vdso;
 } mm_context_t;
 
+/* Where instructions are run that breakpoints took the place of. */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
+/* A function whose return is probed. */
+struct return_instance {
+	unsigned long stack, orig_ret_vaddr;
+	struct return_instance *next; /* outside of it */
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct mm_struct {
+	struct uprobes_state uprobes_state;
 	struct maple_tree mm_mt;
 	mm_context_t context;
 	struct file *exe_file;
@@ -153,7 +173,18 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+/* The scheduler's, of a CPU. */
+struct rq {
+	uint64_t clock;
+	uint64_t prev_steal_time_rq; /* where hypervisors may tell what they take */
+};
+
+struct cfs_rq {
+	struct rq *rq; /* where threads are scheduled in groups */
+};
+
 struct sched_entity {
+	struct cfs_rq *cfs_rq;
 	uint64_t sum_exec_runtime;
 	unsigned char sched_delayed; /* blocked, though on the queue; since 6.12 */
 };
@@ -168,6 +199,7 @@ struct hrtimer {
 
 struct hw_perf_event {
 	struct hrtimer hrtimer;
+	uint64_t sample_period; /* of now */
 };
 
 struct perf_event {
@@ -194,8 +226,11 @@ struct task_struct {
 	int32_t pid, tgid;
 	struct task_struct *group_leader;
 	unsigned int in_execve : 1;
+	uint64_t self_exec_id; /* programs that it has run */
+	uint64_t start_time;
 	char comm[16];
 	struct css_set *cgroups;
+	struct uprobe_task *utask;
 };
 
 struct bpf_iter__task {

@@ -26,6 +26,9 @@
 struct known {
 	uint64_t key, hash;
 	uint32_t n_frames, n_words;
+	/* What is told of it, by who takes it: not all frames may be. */
+	uint64_t told_hash;
+	uint32_t n_told, mark;
 	uint64_t frames[KNOWN_FRAMES];
 	uint16_t at[KNOWN_WORDS];   /* word of the stack */
 	uint8_t which[KNOWN_WORDS]; /* frame whose return address it is */
@@ -74,7 +77,7 @@ static __always_inline struct known_scratch *known_scratch(void)
 static __always_inline bool known_read(void *ctx, struct known_scratch *k,
 				       struct task_struct *task, uint64_t what)
 {
-	const void *kept = (const void *)bpf_task_pt_regs(task);
+	const struct registers *kept = registers_kept(task);
 	uint64_t size;
 
 	/* Through memory, from where they come back as numbers. */
@@ -91,11 +94,11 @@ static __always_inline bool known_read(void *ctx, struct known_scratch *k,
 	return true;
 }
 
-/* Is the stack this one? */
-static __always_inline bool known_is(const struct known_scratch *k, const struct known *e)
+/* Is the stack this one?  Not static: verified by itself, once. */
+__noinline int known_is(const struct known_scratch *k, const struct known *e)
 {
-	if (e->key != k->key)
-		return false;
+	if (!k || !e || e->key != k->key)
+		return 0;
 	for (uint32_t i = 0; i < KNOWN_WORDS; i++) {
 		uint32_t at, which;
 
@@ -106,9 +109,9 @@ static __always_inline bool known_is(const struct known_scratch *k, const struct
 		if (at & KNOWN_END)
 			at = k->n_words - (at & ~KNOWN_END);
 		if (at >= k->n_words || k->words[at % KNOWN_REACH] != e->frames[which])
-			return false;
+			return 0;
 	}
-	return true;
+	return 1;
 }
 
 struct known_seeking {
@@ -127,23 +130,24 @@ static long known_seek(uint32_t i, void *ctx)
 	return 1;
 }
 
-/* Into the scratch, if it is known; what: what for. */
-static __always_inline bool known_take(void *ctx, struct scratch *s,
-				       struct task_struct *task, uint64_t what)
+/* The stack in which the current thread is, NULL: it has to be walked; what: what for. */
+static __always_inline struct known *known_find(void *ctx, struct task_struct *task,
+						uint64_t what)
 {
 	struct known_seeking n = { .k = known_scratch(), .way = KNOWN_WAYS };
-	struct known *e;
 
 	if (!n.k || !known_read(ctx, n.k, task, what))
-		return false;
+		return NULL;
 	bpf_loop(KNOWN_WAYS, known_seek, &n, 0);
-	e = n.way < KNOWN_WAYS ? known_place(n.k->key, n.way) : NULL;
-	if (!e)
-		return false;
+	return n.way < KNOWN_WAYS ? known_place(n.k->key, n.way) : NULL;
+}
+
+/* Into the scratch. */
+static __always_inline void known_take(struct scratch *s, const struct known *e)
+{
 	__builtin_memcpy(s->walk.record.frames, e->frames, sizeof(e->frames));
-	s->walk.n_kernel = e->n_frames;
-	s->walk.hash = e->hash;
-	return true;
+	s->walk.n_kernel = e->n_told;
+	s->walk.hash = e->told_hash;
 }
 
 struct known_noting {
@@ -184,46 +188,79 @@ static long known_note(uint32_t i, void *ctx)
 }
 
 /* Where the stack in hand is kept that was walked, or shall be. */
-static __always_inline struct known *known_room(struct known_scratch *k, uint64_t hash)
+static __always_inline uint32_t known_room(struct known_scratch *k, uint64_t hash)
 {
 	for (uint32_t way = 0; way < KNOWN_WAYS; way++) {
 		struct known *e = known_place(k->key, way);
 
 		if (e && e->key == k->key && e->hash == hash)
-			return e;
+			return way;
 	}
-	return known_place(k->key, k->next_way++);
+	return k->next_way++ % KNOWN_WAYS;
 }
 
-/* What was not known has been walked, and is in the scratch. */
-static __always_inline void known_add(struct scratch *s)
+/* The frames' addresses are not below the one, nor above the other. */
+static __always_inline void known_span(struct known_scratch *k, const struct known *e)
 {
-	struct known_scratch *k = known_scratch();
-	struct known *e = k && k->key ? known_room(k, s->walk.hash) : NULL;
-	struct known_noting n = { .k = k, .e = e };
-	uint32_t n_frames = s->walk.n_kernel;
-
-	if (!e || !n_frames || n_frames > KNOWN_FRAMES)
-		return;
-	__builtin_memcpy(e->frames, s->walk.record.frames, sizeof(e->frames));
-	e->key = k->key;
-	e->hash = s->walk.hash;
-	e->n_frames = n_frames;
-	e->n_words = 0;
-	k->n_met = 0;
 	k->low = ~0ULL;
 	k->high = 0;
 	for (uint32_t f = 0; f < KNOWN_FRAMES; f++) {
-		if (f >= n_frames)
+		if (f >= e->n_frames)
 			break;
 		if (e->frames[f] < k->low)
 			k->low = e->frames[f];
 		if (e->frames[f] > k->high)
 			k->high = e->frames[f];
 	}
+}
+
+/* The way in which what was walked, and is in the scratch, is kept; KNOWN_WAYS: it cannot
+ * be.  Not static: verified by itself, once. */
+__noinline int known_put(const struct scratch *s)
+{
+	struct known_scratch *k = known_scratch();
+	struct known_noting n = { .k = k };
+	uint32_t n_frames, way;
+
+	if (!s || !k || !k->key)
+		return KNOWN_WAYS;
+	n_frames = s->walk.n_kernel;
+	way = known_room(k, s->walk.hash);
+	n.e = known_place(k->key, way);
+	if (!n.e || !n_frames || n_frames > KNOWN_FRAMES)
+		return KNOWN_WAYS;
+	__builtin_memcpy(n.e->frames, s->walk.record.frames, sizeof(n.e->frames));
+	n.e->key = k->key;
+	n.e->hash = s->walk.hash;
+	n.e->n_frames = n_frames;
+	n.e->n_words = 0;
+	k->n_met = 0;
+	known_span(k, n.e);
 	bpf_loop(KNOWN_REACH, known_note, &n, 0);
-	if (k->n_met != n_frames) /* not every frame is on this stack */
-		e->key = 0;
+	if (k->n_met == n_frames)
+		return way;
+	n.e->key = 0; /* not every frame is on this stack */
+	return KNOWN_WAYS;
+}
+
+/* NULL: it cannot be kept. */
+static __always_inline struct known *known_add(const struct scratch *s)
+{
+	struct known_scratch *k = known_scratch();
+	uint32_t way = known_put(s);
+
+	return k && way < KNOWN_WAYS ? known_place(k->key, way) : NULL;
+}
+
+/* Of what is in the scratch now, which may be a part; and what follows from it. */
+static __always_inline void known_tell(struct known *e, const struct scratch *s,
+				       uint32_t mark)
+{
+	if (!e)
+		return;
+	e->told_hash = s->walk.hash;
+	e->n_told = s->walk.n_kernel;
+	e->mark = mark;
 }
 
 #endif

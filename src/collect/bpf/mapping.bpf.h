@@ -22,9 +22,11 @@
 #define MAPPING_NODE_MIN   4096
 #define MAPPING_TYPE_SHIFT 3
 #define MAPPING_TYPE_MASK  15
-#define MAPPING_PAGE_SHIFT 12
 
 #define MAPPING_READ(vma, member) KERNEL_READ(struct vm_area_struct, vma, member)
+
+/* Set before loading: the kernel counts pages. */
+const volatile uint32_t page_shift = 12;
 
 struct mapping {
 	uint64_t mm, vma;
@@ -163,7 +165,7 @@ static __always_inline bool mapping_is_current(const struct mapping *m)
 	       (uint64_t)MAPPING_READ(vma, vm_mm) == m->mm &&
 	       (uint64_t)MAPPING_READ(vma, vm_file) == m->file &&
 	       (m->image == STACK_RECORD_VDSO ||
-		MAPPING_READ(vma, vm_pgoff) << MAPPING_PAGE_SHIFT == m->offset);
+		MAPPING_READ(vma, vm_pgoff) << page_shift == m->offset);
 }
 
 /* One that was given before; 0: there is none. */
@@ -213,11 +215,12 @@ static __always_inline bool mapping_is_numbered(const struct mapping *m)
 
 static __always_inline uint32_t mapping_image(struct file *file)
 {
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct inode *inode = KERNEL_READ(struct file, file, f_inode);
+	struct super_block *fs = KERNEL_READ(struct inode, inode, i_sb);
 	struct stack_rows_file key = {
-		.inode = BPF_CORE_READ(inode, i_ino),
-		.device = BPF_CORE_READ(inode, i_sb, s_dev),
-		.generation = BPF_CORE_READ(inode, i_generation),
+		.inode = KERNEL_READ(struct inode, inode, i_ino),
+		.device = KERNEL_READ(struct super_block, fs, s_dev),
+		.generation = KERNEL_READ(struct inode, inode, i_generation),
 	};
 	uint32_t *known = bpf_map_lookup_elem(&mapping_files, &key);
 
@@ -242,7 +245,7 @@ static __always_inline bool mapping_read(struct mapping *m, struct mm_struct *mm
 	}
 	m->is_code = BPF_CORE_READ(vma, vm_flags) & VM_EXEC;
 	m->file = (uint64_t)BPF_CORE_READ(vma, vm_file);
-	m->offset = BPF_CORE_READ(vma, vm_pgoff) << MAPPING_PAGE_SHIFT;
+	m->offset = (uint64_t)BPF_CORE_READ(vma, vm_pgoff) << page_shift;
 	m->image = STACK_RECORD_UNMAPPED;
 	if (m->file) {
 		m->image = mapping_image((struct file *)m->file);
@@ -253,14 +256,18 @@ static __always_inline bool mapping_read(struct mapping *m, struct mm_struct *mm
 	return true;
 }
 
-/* What is mapped at addr, or NULL; good until the next call. */
-static __always_inline struct mapping *mapping_at(struct mm_struct *mm, uint64_t addr)
+/* What is mapped at addr, or NULL; good until the next call.  own: whose programs may be
+ * preempted share nothing that is kept per CPU; NULL: they are not. */
+static __always_inline struct mapping *mapping_at(struct mm_struct *mm, uint64_t addr,
+						  struct mapping *own)
 {
 	uint32_t key = ((addr >> 16) ^ ((uint64_t)mm >> 6)) & (MAPPING_CACHE_SETS - 1);
-	struct mapping *m = bpf_map_lookup_elem(&mapping_cache, &key);
+	struct mapping *m = own ? own : bpf_map_lookup_elem(&mapping_cache, &key);
 
 	if (!m)
 		return NULL;
+	if (own)
+		m->vma = 0;
 	if (m->vma && m->mm == (uint64_t)mm && addr >= m->start && addr < m->end &&
 	    mapping_is_numbered(m) && mapping_is_current(m))
 		return m;

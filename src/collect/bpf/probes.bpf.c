@@ -2,7 +2,8 @@
  *
  * probes - system calls and what triggers at places of the user's choice, by stack.
  *
- * Programs at system calls run in the thread that makes them, and not two on one CPU.
+ * Programs at system calls run in the thread that makes them, and not two on one CPU;
+ * those at places in user code may.
  */
 #include "collect/bpf/calls.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
@@ -13,6 +14,9 @@
 
 /* Set before loading. */
 const volatile bool has_calls = false;
+
+/* Whose scratch is which. */
+enum { SCRATCH_CALL, SCRATCH_CUT, SCRATCH_TOLD, SCRATCH_USER };
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -27,7 +31,7 @@ int entered(uint64_t *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_get(task);
-	struct scratch *s = scratch_of(0);
+	struct scratch *s = scratch_of(SCRATCH_CALL);
 	struct triggers_cpu *cpu = triggers_cpu();
 
 	if (!t || !s || !cpu)
@@ -48,7 +52,7 @@ int left(uint64_t *ctx)
 	uint64_t now = bpf_ktime_get_ns(), ns;
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_get(task);
-	struct scratch *s = scratch_of(0);
+	struct scratch *s = scratch_of(SCRATCH_CALL);
 	const struct registers *r = (const void *)ctx[0];
 	struct triggers_cpu *cpu = triggers_cpu();
 	int64_t result = (int64_t)ctx[1];
@@ -64,8 +68,7 @@ int left(uint64_t *ctx)
 		if (t->where == THREAD_RUNS)
 			t->since_ns = now;
 		cpu->is_busy = 1;
-		t->sum = calls_find(s, task, t, r,
-				    calls_label(task, registers_call_of(r)));
+		t->sum = calls_find(s, task, t, r, calls_label(task, registers_call(r)));
 		cpu->is_busy = 0;
 	}
 	t->where = THREAD_RUNS;
@@ -83,14 +86,37 @@ SEC("tracepoint")
 int met(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	uint64_t i = bpf_get_attach_cookie(ctx);
+	uint64_t cookie = bpf_get_attach_cookie(ctx);
 	struct thread *t = thread_find(task);
-	struct scratch *s = scratch_of(2);
+	struct scratch *s = scratch_of(SCRATCH_TOLD);
 
 	if (!t && is_everybody) /* the idle task too: interrupts come there */
 		t = thread_add(task);
-	if (t && s && from_ns && i < PROBE_RECORD_TRIGGERS_MAX)
-		triggers_meet(ctx, s, task, t, (uint32_t)i);
+	if (t && s && from_ns)
+		triggers_meet(ctx, s, task, t, triggers_place(cookie));
+	return 0;
+}
+
+/* (registers): code of a program, or a function that has returned. */
+SEC("uprobe")
+int reached(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t cookie = bpf_get_attach_cookie(ctx);
+	struct triggers_cpu *cpu = triggers_cpu();
+	struct thread *t = thread_get(task);
+	struct scratch *s;
+	uint32_t which;
+
+	if (!t || !cpu || !from_ns)
+		return 0;
+	s = triggers_take(cpu, SCRATCH_USER, &which);
+	if (!s) { /* lost, and counted as such */
+		sums_charge_part(0, 0, true);
+		return 0;
+	}
+	triggers_reach(ctx, s, task, t, triggers_place(cookie));
+	triggers_give_back(cpu, which);
 	return 0;
 }
 
@@ -165,7 +191,7 @@ static __always_inline void find_call(struct scratch *s, struct task_struct *tas
 	int64_t number = -1;
 
 	if (task->mm && !task->on_cpu)
-		number = registers_call((const void *)bpf_task_pt_regs(task));
+		number = registers_call(registers_kept(task));
 	if (number < 0)
 		return;
 	t->sum = calls_walk(s, task, t, NULL, calls_label(task, number));
@@ -178,7 +204,7 @@ SEC("iter/task")
 int cut(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct scratch *s = scratch_of(1);
+	struct scratch *s = scratch_of(SCRATCH_CUT);
 	struct thread *t;
 
 	if (!task || !s)
@@ -188,6 +214,7 @@ int cut(struct bpf_iter__task *ctx)
 		return 0;
 	if (t->where == THREAD_UNKNOWN && has_calls)
 		find_call(s, task, t);
+	thread_name(task, t);
 	sums_renew(s, &t->sum);
 	if (t->where == THREAD_BLOCKED)
 		sums_charge_part(t->sum, thread_lap(t, bpf_ktime_get_ns()), false);

@@ -17,7 +17,9 @@ struct registers {
 
 #define REGISTERS_HAS_LINK 0
 #define REGISTERS_RED_ZONE 128
-#define REGISTERS_PC_MASK  (~UINT64_C(0))
+/* Of the stack, that a call takes. */
+#define REGISTERS_RETURN_BYTES 8
+#define REGISTERS_PC_MASK      (~UINT64_C(0))
 /* What the kernel pushed for a signal, from the stack pointer in the trampoline. */
 #define REGISTERS_CONTEXT_PC 168
 #define REGISTERS_CONTEXT_SP 160
@@ -36,6 +38,18 @@ static __always_inline bool registers_are_32bit(const struct registers *r)
 	return r->cs == 0x23;
 }
 
+/* The same of the kernel's own type, of which newer ones have but two bytes of the name.
+ */
+static __always_inline bool registers_kept_are_user(const struct registers *kept)
+{
+	return *(const uint16_t *)&kept->cs & 3;
+}
+
+static __always_inline bool registers_kept_are_32bit(const struct registers *kept)
+{
+	return *(const uint16_t *)&kept->cs == 0x23;
+}
+
 /* Loads behind this are made behind those before it; own: nobody else's. */
 static __always_inline void registers_order_loads(uint32_t *own)
 {
@@ -50,20 +64,9 @@ static __always_inline uint64_t registers_pc(const struct registers *r)
 
 /* Number of the system call that a thread is in, whose registers the kernel has kept;
  * negative: it is in none. */
-static __always_inline int64_t registers_call(const void *kept)
+static __always_inline int64_t registers_call(const struct registers *kept)
 {
-	int64_t call = -1;
-
-	bpf_probe_read_kernel(&call, sizeof(call),
-			      (const char *)kept +
-				      __builtin_offsetof(struct registers, orig_ax));
-	return call;
-}
-
-/* The same of registers that are at hand. */
-static __always_inline int64_t registers_call_of(const struct registers *r)
-{
-	return r->orig_ax;
+	return kept->orig_ax;
 }
 
 /* Is the system call that the thread is in one of 32-bit programs? */
@@ -126,6 +129,7 @@ struct registers {
 
 #define REGISTERS_HAS_LINK     1
 #define REGISTERS_RED_ZONE     0
+#define REGISTERS_RETURN_BYTES 0
 #define REGISTERS_PC_MASK      ((UINT64_C(1) << 48) - 1)
 /* What the kernel pushed for a signal: siginfo_t, and a ucontext_t with x0 at 184. */
 #define REGISTERS_CONTEXT_X(n) (128 + 184 + 8 * (n))
@@ -149,6 +153,16 @@ static __always_inline bool registers_are_32bit(const struct registers *r)
 	return r->pstate & 0x10;
 }
 
+static __always_inline bool registers_kept_are_user(const struct registers *kept)
+{
+	return registers_are_user(kept);
+}
+
+static __always_inline bool registers_kept_are_32bit(const struct registers *kept)
+{
+	return registers_are_32bit(kept);
+}
+
 static __always_inline void registers_order_loads(uint32_t *own)
 {
 	uint32_t was = __sync_fetch_and_add(own, 0);
@@ -161,7 +175,7 @@ static __always_inline uint64_t registers_pc(const struct registers *r)
 	return r->pc & REGISTERS_PC_MASK;
 }
 
-static __always_inline int64_t registers_call(const void *kept)
+static __always_inline int64_t registers_call(const struct registers *kept)
 {
 	int32_t call = -1;
 
@@ -169,11 +183,6 @@ static __always_inline int64_t registers_call(const void *kept)
 	bpf_probe_read_kernel(&call, sizeof(call),
 			      (const char *)kept + sizeof(struct registers) + 8);
 	return call;
-}
-
-static __always_inline int64_t registers_call_of(const struct registers *r)
-{
-	return registers_call(r);
 }
 
 static __always_inline bool registers_call_is_32bit(const struct task_struct *task)
@@ -207,5 +216,12 @@ static __always_inline uint64_t registers_other(const struct registers *r, uint3
 #else
 #error "no registers of this architecture"
 #endif
+
+/* Those of the program, as the kernel has kept them when it was entered: members of the
+ * kernel's own type, which are read by plain loads. */
+static __always_inline const struct registers *registers_kept(struct task_struct *task)
+{
+	return (const void *)bpf_task_pt_regs(task);
+}
 
 #endif

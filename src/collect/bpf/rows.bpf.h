@@ -115,14 +115,19 @@ static __always_inline uint32_t rows_find(const struct rows_image *image, uint64
 /* The rule at an offset in the file of an image, whose number is part of the place.  A
  * place has the same rule for ever: a number is of one file, until slots have gone
  * through all generations. */
-static __always_inline struct stack_rule *rows_rule(const struct rows_image *image,
-						    uint64_t place, uint64_t offset)
+static __always_inline struct stack_rule *
+rows_rule(const struct rows_image *image, uint64_t place, uint64_t offset, bool is_shared)
 {
 	uint32_t slot = (place ^ place >> 12 ^ place >> 40) & (ROWS_CACHE_SLOTS - 1);
-	struct rows_cached *c = bpf_map_lookup_elem(&rows_cache, &slot);
+	struct rows_cached *c;
 	struct stack_rule *rule;
 	uint32_t number;
 
+	if (!is_shared) { /* as mapping_at() says */
+		number = rows_find(image, offset);
+		return bpf_map_lookup_elem(&rules, &number);
+	}
+	c = bpf_map_lookup_elem(&rows_cache, &slot);
 	if (!c)
 		return NULL;
 	if (c->place == place)

@@ -7,9 +7,11 @@
  * thread since its last one.  All programs but those over all threads run with interrupts
  * off.
  */
+#include "collect/bpf/again.bpf.h"
 #include "collect/bpf/blocking.bpf.h"
 #include "collect/bpf/charging.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/standing.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
@@ -20,8 +22,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* A thread that runs, and has no CPU for so long, was switched away from untold. */
 #define CUT_SURE_NS 1000000
 
-/* The collector's: nothing is charged behind it. */
-bool is_last_cut = false;
+/* The collector's: nothing is charged behind it; and what goes on is as good as over. */
+bool is_last_cut = false, is_end = false;
 
 /* As the kernel lays it out. */
 struct bpf_perf_event_data {
@@ -29,25 +31,60 @@ struct bpf_perf_event_data {
 	uint64_t sample_period, addr;
 };
 
+/* The stack that is known again, if all of it is, and what is told of it already. */
+static __always_inline bool block_again(struct task_struct *task, struct thread *t,
+					uint32_t state, const struct known *e,
+					const struct standing *st)
+{
+	uint32_t has_address;
+	uint64_t hash;
+
+	if (!e || !standing_is_known(st, e->told_hash, &hash, &has_address))
+		return false;
+	t->state =
+		state ? blocking_state(e->mark, state, st->user) : STATE_RECORD_WAIT_CPU;
+	t->sum = sums_known(sums_key(task, hash, has_address, t->whose, t->state));
+	return t->sum != 0;
+}
+
+/* What the thread waits for, and in which stack. */
+static __always_inline void block(void *ctx, struct scratch *s, struct task_struct *task,
+				  struct thread *t, uint32_t state)
+{
+	const struct known *e = known_find(ctx, task, BLOCKING_WAY);
+	struct standing st;
+	bool is_fault;
+
+	standing_at(&st, task);
+	if (block_again(task, t, state, e, &st))
+		return;
+	sums_clear_stack(s);
+	is_fault = e && e->mark;
+	if (e)
+		known_take(s, e);
+	else
+		is_fault = blocking_take_kernel(ctx, s);
+	standing_take(&st, s, task);
+	t->state =
+		state ? blocking_state(is_fault, state, st.user) : STATE_RECORD_WAIT_CPU;
+	t->sum = sums_find(s, task, t->whose, t->state);
+	sums_want_image(s, task);
+}
+
 static __always_inline void leave(void *ctx, struct scratch *s, struct task_struct *task,
 				  struct thread *t, uint32_t state, uint64_t now)
 {
-	const void *kept;
-
 	if (t->where == THREAD_WAITS || t->where == THREAD_BLOCKED)
 		charging_enter_late(s, task, t, now);
 	charging_end_run(s, task, t, now);
-	if (state & TASK_DEAD) {
+	if (state & TASK_DEAD)
 		charging_share_pending(s, task, t);
+	charging_pay(s, task, t);
+	if (state & TASK_DEAD) {
 		t->where = THREAD_ENDED;
 		return;
 	}
-	sums_clear_stack(s);
-	blocking_take_kernel(ctx, s, task);
-	kept = taking_user(s, task, NULL);
-	t->state = state ? blocking_state(s, state, kept) : STATE_RECORD_WAIT_CPU;
-	t->sum = sums_find(s, task, t->whose, t->state);
-	sums_want_image(s, task);
+	block(ctx, s, task, t, state);
 	t->waited_ns = t->late_ns = 0;
 	t->where = state ? THREAD_BLOCKED : THREAD_WAITS;
 }
@@ -78,7 +115,7 @@ static __always_inline void take_asleep(struct scratch *s, struct task_struct *t
 					struct thread *t, uint32_t state)
 {
 	struct walk *w = &s->walk;
-	const void *kept = (const void *)bpf_task_pt_regs(task);
+	const struct registers *user = registers_kept(task);
 	long size;
 
 	sums_clear_stack(s);
@@ -89,10 +126,9 @@ static __always_inline void take_asleep(struct scratch *s, struct task_struct *t
 			break;
 		w->hash = taking_mix(w->hash, w->record.frames[i]);
 	}
-	if (!task->mm || task->flags & PF_KTHREAD ||
-	    bpf_probe_read_kernel(&w->registers, sizeof(w->registers), kept))
-		kept = NULL;
-	t->state = blocking_state(s, state, kept);
+	if (!task->mm || task->flags & PF_KTHREAD || !registers_kept_are_user(user))
+		user = NULL;
+	t->state = blocking_state(blocking_is_fault(s), state, user);
 	t->sum = sums_find(s, task, t->whose, t->state);
 	t->where = THREAD_BLOCKED;
 }
@@ -116,8 +152,13 @@ int woken(uint64_t *ctx)
 	struct scratch *s = taking_scratch(TAKING_ALONE);
 	uint64_t now = bpf_ktime_get_ns();
 
-	if (!t || !s || goes_on(task, t))
+	if (!t || !s)
 		return 0;
+	if (goes_on(task, t)) {
+		t->early_ns = now;
+		t->waker = 0; /* which is told next */
+		return 0;
+	}
 	/* That it had left was not told, or it was never met. */
 	if (t->where <= THREAD_RUNS && !task->on_cpu) {
 		if (t->where == THREAD_RUNS)
@@ -210,7 +251,8 @@ int sampled(struct bpf_perf_event_data *ctx)
 	sum = sums_find(s, task, t->whose,
 			is_user ? STATE_RECORD_USER : STATE_RECORD_SYSTEM);
 	sums_want_image(s, task);
-	sums_charge(sum, ns);
+	charging_state(s, task, t, sum, is_user ? STATE_RECORD_USER : STATE_RECORD_SYSTEM,
+		       ns);
 	if (is_user) {
 		charging_see(t, &t->user_ns, ns);
 		t->user_sum = sum;
@@ -296,6 +338,7 @@ int cut(struct bpf_iter__task *ctx)
 	if (is_last_cut)
 		cut_last(s, task, t, now);
 	if (t->where != THREAD_RUNS)
-		charging_wait(s, task, t, now, is_last_cut);
+		charging_wait(s, task, t, now, is_end);
+	charging_pay(s, task, t);
 	return 0;
 }

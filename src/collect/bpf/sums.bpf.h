@@ -182,21 +182,33 @@ static __always_inline uint32_t sums_add_pair(struct scratch *s, uint64_t waiter
 	return 0;
 }
 
+/* Of a stack with this hash; whose: what the task's sums are told apart by from those of
+ * others. */
+static __always_inline uint64_t sums_key(const struct task_struct *task, uint64_t hash,
+					 bool has_address, uint64_t whose, uint32_t state)
+{
+	uint64_t key = taking_mix(taking_mix(hash, whose), state);
+
+	/* Addresses are a process' own. */
+	return has_address ? taking_mix(key, task->tgid) : key;
+}
+
 /* The sum of the task, or of its class, in this state, in the stack that the scratch
- * holds; whose: what the task's sums are told apart by from those of others. */
+ * holds.  It comes by memory, where the verifier cannot follow it: before Linux 6.4 that
+ * may take a number that is 0 on one way for 0 on all, once functions were called
+ * (commit c50c0b57a515 there), and remove what is done with others. */
 static __always_inline uint32_t sums_find(struct scratch *s, struct task_struct *task,
 					  uint64_t whose, uint32_t state)
 {
-	uint64_t key = taking_mix(taking_mix(s->walk.hash, whose), state);
-	uint32_t known;
+	uint64_t key = sums_key(task, s->walk.hash, s->walk.has_address, whose, state);
+	volatile uint32_t *found = &s->found_sum;
 
-	if (s->walk.has_address) /* addresses are a process' own */
-		key = taking_mix(key, task->tgid);
-	known = sums_known(key);
-	if (known)
-		return known;
+	*found = sums_known(key);
+	if (*found)
+		return *found;
 	s->walk.record.state = state;
-	return sums_add(s, task, key);
+	*found = sums_add(s, task, key);
+	return *found;
 }
 
 static __always_inline void sums_clear_stack(struct scratch *s)

@@ -8,6 +8,7 @@
 #ifndef DWELL_COLLECT_BPF_TAKING_BPF_H
 #define DWELL_COLLECT_BPF_TAKING_BPF_H
 
+#include "collect/bpf/apart.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/path.bpf.h"
 #include "collect/bpf/registers.bpf.h"
@@ -18,7 +19,7 @@
 const volatile bool is_flat = false;		       /* the innermost frame only */
 const volatile uint32_t depth = STACK_RECORD_USER_MAX; /* frames of user code */
 const volatile bool has_threads = false;	       /* threads are told apart */
-const volatile bool has_processes = false;	       /* so are processes of one name */
+const volatile bool has_cpus = false;		       /* so is where they were taken */
 const volatile uint32_t wake_bytes = 1; /* of a ring: the collector is woken */
 
 struct ring {
@@ -46,6 +47,7 @@ struct scratch {
 	struct stack_record_image image;
 	uint32_t next_way;
 	uint32_t spare_sum; /* a number that could not be told; 0: none */
+	uint32_t found_sum; /* that sums_find() returned last */
 };
 
 /* Which is for programs that run with interrupts off, and which for others. */
@@ -96,7 +98,9 @@ static __always_inline void taking_begin(struct walk *w, struct mm_struct *mm,
 	w->mm = (uint64_t)mm;
 	w->pc = pc;
 	w->map.start = w->map.end = 0;
-	w->is_exact = 1;
+	w->is_exact = walk_begins_exact(w);
+	w->landing.n = 0;
+	w->returns = 0;
 	w->depth_max = depth_max;
 }
 
@@ -193,7 +197,7 @@ static __always_inline uint32_t taking_executable(struct walk *w,
 
 static __always_inline uint8_t taking_flags(struct task_struct *task)
 {
-	uint8_t flags = (has_processes ? STACK_RECORD_IS_PROCESS : 0) |
+	uint8_t flags = (apart_process(task) ? STACK_RECORD_IS_PROCESS : 0) |
 			(has_threads ? STACK_RECORD_IS_THREAD : 0);
 
 	if (bpf_core_field_exists(task->in_execve) &&
@@ -211,6 +215,7 @@ static __always_inline bool taking_put_stack(void *ring, struct scratch *s,
 
 	r->kind = STACK_RECORD_STACK;
 	r->table = filled;
+	r->cpu = has_cpus ? bpf_get_smp_processor_id() : STACK_RECORD_ANY_CPU;
 	r->flags = taking_flags(task);
 	r->exe = taking_executable(&s->walk, task);
 	r->n_kernel = s->walk.n_kernel;

@@ -37,6 +37,8 @@ struct thread {
 	uint64_t ran_ns;   /* of the scheduler's account, when it began to run, or left */
 	uint64_t seen_ns;  /* of it, at the last sample */
 	uint64_t woken_ns; /* the last time since then, 0: not */
+	uint64_t early_ns; /* woken while it seemed to run, 0: not; it may have been
+			      leaving */
 	uint64_t pending_ns; /* CPU time that no sample has seen yet */
 	int64_t taken_ns; /* charged as taken since it began; negative: owed from before
 			   */
@@ -52,6 +54,7 @@ struct thread {
 	/* Of the wait that goes on, charged to its sum already: before it was woken, and
 	 * since. */
 	uint64_t waited_ns, late_ns;
+	uint64_t owed_ns; /* of what had no sum */
 };
 
 struct {
@@ -97,7 +100,7 @@ static __always_inline void thread_name(struct task_struct *task, struct thread 
 		return;
 	}
 	whose = taking_mix(taking_hash_name(task->group_leader), taking_cgroup(task));
-	t->whose = has_processes ? taking_mix(whose, task->tgid) : whose;
+	t->whose = apart_process(task) ? taking_mix(whose, task->tgid) : whose;
 }
 
 /* It runs another program from now on. */

@@ -7,6 +7,7 @@
 
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/known.bpf.h"
+#include "collect/bpf/standing.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
@@ -47,15 +48,6 @@ static __always_inline void wakers_walk_kernel(void *ctx, struct scratch *s)
 	}
 }
 
-static __always_inline void wakers_take_kernel(void *ctx, struct scratch *s,
-					       struct task_struct *task)
-{
-	if (known_take(ctx, s, task, WAKERS_WAY))
-		return;
-	wakers_walk_kernel(ctx, s);
-	known_add(s);
-}
-
 /* An interrupt's frames only: what it interrupted has nothing to do with it. */
 static __always_inline bool wakers_cut(struct scratch *s)
 {
@@ -82,24 +74,60 @@ static __always_inline uint64_t wakers_whose(struct task_struct *task)
 {
 	uint64_t name = taking_hash_name(task->group_leader);
 
-	return has_processes ? taking_mix(name, task->tgid) : name;
+	return apart_process(task) ? taking_mix(name, task->tgid) : name;
+}
+
+/* The kernel's part, which was not known, into the scratch; is it an interrupt? */
+static __always_inline bool wakers_take_kernel(void *ctx, struct scratch *s)
+{
+	struct known *e;
+	bool is_interrupt;
+
+	wakers_walk_kernel(ctx, s);
+	e = known_add(s);
+	is_interrupt = wakers_cut(s);
+	known_tell(e, s, is_interrupt);
+	return is_interrupt;
+}
+
+/* Whose program's stack is known, or is none of it, and what is told of it already. */
+static __always_inline uint32_t wakers_known(struct task_struct *task,
+					     const struct known *e,
+					     const struct standing *st, uint64_t whose,
+					     uint32_t state)
+{
+	uint32_t has_address;
+	uint64_t hash;
+
+	if (!e || !standing_is_known(st, e->told_hash, &hash, &has_address))
+		return 0;
+	return sums_known(sums_key(task, hash, has_address, whose, state));
 }
 
 /* The number of the stack that wakes now; 0 when it could not be told. */
 static __always_inline uint32_t wakers_find(void *ctx, struct scratch *s)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	uint32_t state = STATE_RECORD_WAKER;
-	uint64_t whose = 0;
+	const struct known *e = known_find(ctx, task, WAKERS_WAY);
+	bool is_interrupt = e && e->mark;
+	uint32_t state, number;
+	struct standing st;
+	uint64_t whose;
 
 	sums_clear_stack(s);
-	wakers_take_kernel(ctx, s, task);
-	if (wakers_cut(s)) {
-		state = STATE_RECORD_INTERRUPT;
-	} else {
-		taking_user(s, task, NULL);
-		whose = wakers_whose(task);
-	}
+	if (!e)
+		is_interrupt = wakers_take_kernel(ctx, s);
+	standing_at(&st, task);
+	if (is_interrupt)
+		st.user = NULL;
+	state = is_interrupt ? STATE_RECORD_INTERRUPT : STATE_RECORD_WAKER;
+	whose = is_interrupt ? 0 : wakers_whose(task);
+	number = wakers_known(task, e, &st, whose, state);
+	if (number)
+		return number;
+	if (e)
+		known_take(s, e);
+	standing_take(&st, s, task);
 	return sums_find(s, task, whose, state);
 }
 
@@ -114,7 +142,7 @@ static __always_inline void wakers_charge(struct scratch *s, uint32_t waiter,
 	uint32_t number;
 
 	if (!waiter || !sums_is_good(waker)) {
-		sums_charge(0, waited_ns); /* untold */
+		sums_charge_part(0, 0, true); /* untold */
 		return;
 	}
 	key = taking_mix(key, STATE_RECORD_WAKEUPS);

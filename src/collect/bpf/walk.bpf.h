@@ -10,8 +10,10 @@
 #define DWELL_COLLECT_BPF_WALK_BPF_H
 
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/landing.bpf.h"
 #include "collect/bpf/mapping.bpf.h"
 #include "collect/bpf/registers.bpf.h"
+#include "collect/bpf/returns.bpf.h"
 #include "collect/bpf/rows.bpf.h"
 #include "collect/bpf/walk_state.bpf.h"
 #include "wire/stack_record.h"
@@ -52,7 +54,7 @@ static __always_inline bool walk_map(struct walk *w, uint64_t pc)
 
 	if (pc >= w->map.start && pc < w->map.end)
 		return true;
-	m = mapping_at((struct mm_struct *)w->mm, pc);
+	m = mapping_at((struct mm_struct *)w->mm, pc, walk_own_map(w));
 	if (!m || !m->is_code)
 		return false;
 	w->map = *m;
@@ -172,20 +174,29 @@ static __always_inline void walk_saves(struct walk *w, const struct stack_rule *
 	}
 }
 
+/* The return address, of a frame that has it in a register. */
+static __always_inline bool
+walk_return_register(struct walk *w, const struct stack_rule *r, uint64_t *ret)
+{
+	if (REGISTERS_HAS_LINK)
+		return w->is_exact && walk_saved(w, 0, ret);
+	return walk_register(w, (uint8_t)r->save[STACK_RULE_EXTRA], ret);
+}
+
 /* To the caller's registers by a row that is simple. */
 static __always_inline long walk_row(struct walk *w, const struct stack_rule *r)
 {
-	bool is_in_link = REGISTERS_HAS_LINK && r->save[0] == STACK_RULE_SAME;
+	bool is_in_register = r->save[0] == STACK_RULE_SAME;
 	uint64_t cfa, base, pc;
 
 	if (!walk_cfa(w, r, &cfa, &base))
 		return walk_stop(w, STACK_STOP_NO_REGISTER);
-	if (cfa < w->sp || (cfa == w->sp && !is_in_link))
+	if (cfa < w->sp || (cfa == w->sp && !is_in_register))
 		return walk_stop(w, STACK_STOP_NO_PROGRESS);
 	if (cfa & 7)
 		return walk_stop(w, STACK_STOP_BAD_RULE);
-	if (is_in_link) {
-		if (!w->is_exact || !walk_saved(w, 0, &pc))
+	if (is_in_register) {
+		if (!walk_return_register(w, r, &pc))
 			return walk_stop(w, STACK_STOP_NO_PROGRESS);
 	} else {
 		uint64_t at = (r->kind == STACK_RULE_INDIRECT ? cfa : base) +
@@ -198,13 +209,14 @@ static __always_inline long walk_row(struct walk *w, const struct stack_rule *r)
 	w->pc = pc & REGISTERS_PC_MASK;
 	w->sp = cfa;
 	w->is_exact = 0;
+	landing_note(w, r);
 	return 0;
 }
 
 static __always_inline long walk_by_rule(struct walk *w, uint64_t offset)
 {
 	uint64_t place = (uint64_t)w->map.image << STACK_RECORD_IMAGE_SHIFT | offset;
-	struct stack_rule *r = rows_rule(&w->image, place, offset);
+	struct stack_rule *r = rows_rule(&w->image, place, offset, walk_is_shared(w));
 
 	if (!r)
 		return walk_stop(w, STACK_STOP_BAD_RULE);
@@ -244,16 +256,16 @@ static __always_inline long walk_nowhere(struct walk *w)
 	return walk_stop(w, STACK_STOP_NO_MAP);
 }
 
-/* One frame; 1 ends the walk. */
-static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
+static __always_inline long walk_one(struct walk *w)
 {
-	struct walk *w = *ctx;
 	uint64_t pc;
 
 	if (w->n >= w->depth_max || w->n >= STACK_RECORD_USER_MAX)
 		return walk_stop(w, STACK_STOP_LIMIT);
 	if (!w->pc && w->n)
 		return walk_stop(w, STACK_STOP_END);
+	if (returns_may_be(w))
+		w->pc = returns_find(w);
 	pc = w->pc - !w->is_exact;
 	if (!walk_map(w, pc))
 		return walk_nowhere(w);
@@ -265,6 +277,23 @@ static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
 	if (w->image.state == STACK_IMAGE_NO_ROWS)
 		return walk_frame_pointer(w);
 	return walk_stop(w, STACK_STOP_NOT_LOADED);
+}
+
+/* The walk goes on from a frame that it has passed, if one may land elsewhere. */
+static __always_inline bool walk_back(struct walk *w)
+{
+	if (!w->landing.n || !landing_back(w))
+		return false;
+	w->returns = 0;
+	return true;
+}
+
+/* One frame; 1 ends the walk. */
+static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
+{
+	struct walk *w = *ctx;
+
+	return walk_one(w) && !walk_back(w);
 }
 
 #endif

@@ -23,6 +23,23 @@ struct walk_reads {
 };
 #endif
 
+/* The walk as it was behind a frame that may land elsewhere (landing.bpf.h). */
+struct walk_landing {
+	uint32_t n, has_address; /* frames up to it; 0: none was met */
+	uint64_t pc, sp, hash;
+	uint64_t saved[STACK_ROWS_N_SAVES];
+	uint64_t is_saved, is_lost;
+};
+
+/* What only programs at places in user code need. */
+#ifdef WALK_READS_MAX
+struct walk_apart {
+	bool is_preempted;   /* nothing that is kept per CPU is shared */
+	bool is_behind_call; /* the walk begins where a function has returned to */
+	struct mapping map;
+};
+#endif
+
 /* In memory, so that the verifier need not follow every value. */
 struct walk {
 	uint64_t mm;
@@ -37,15 +54,34 @@ struct walk {
 	uint32_t wanted_image; /* one whose rules are not there yet, or 0 */
 	uint32_t depth_max;
 	uint64_t wanted_start, wanted_end, wanted_offset, wanted_file;
+	uint64_t
+		returns; /* struct return_instance *, the next to look at; 0: the first */
+	struct walk_landing landing;
 	struct registers registers;
 	uint32_t n_kernel, zero;    /* frames of the kernel, in front of the user's */
 	struct stack_record record; /* its frames are filled in */
 #ifdef WALK_READS_MAX
 	struct walk_reads reads;
+	struct walk_apart apart;
 #endif
 };
 
 #ifdef WALK_READS_MAX
+static __always_inline struct mapping *walk_own_map(struct walk *w)
+{
+	return w->apart.is_preempted ? &w->apart.map : NULL;
+}
+
+static __always_inline bool walk_is_shared(const struct walk *w)
+{
+	return !w->apart.is_preempted;
+}
+
+static __always_inline bool walk_begins_exact(const struct walk *w)
+{
+	return !w->apart.is_behind_call;
+}
+
 static __always_inline void walk_note_read(struct walk *w, uint64_t addr, uint64_t word)
 {
 	struct walk_reads *r = &w->reads;
@@ -55,6 +91,12 @@ static __always_inline void walk_note_read(struct walk *w, uint64_t addr, uint64
 		return;
 	r->addrs[i] = addr;
 	r->words[i] = word;
+}
+
+/* It depends on more than is noted. */
+static __always_inline void walk_note_more(struct walk *w)
+{
+	w->reads.n = WALK_READS_MAX + 1;
 }
 
 static __always_inline void walk_note_register(struct walk *w, uint32_t i)
@@ -68,8 +110,12 @@ static __always_inline void walk_note_other(struct walk *w)
 }
 #else
 #define walk_note_read(w, addr, word) ((void)0)
+#define walk_note_more(w)	      ((void)0)
 #define walk_note_register(w, i)      ((void)0)
 #define walk_note_other(w)	      ((void)0)
+#define walk_own_map(w)		      NULL
+#define walk_is_shared(w)	      true
+#define walk_begins_exact(w)	      1
 #endif
 
 static __always_inline bool walk_read(struct walk *w __attribute__((unused)),

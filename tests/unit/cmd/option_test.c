@@ -17,6 +17,7 @@ static const struct option_spec own_options[] = {
 	{ .name = "output", .short_name = 'o', .kind = OPTION_STRING, .arg = "FILE" },
 	{ .name = "experiment", .short_name = 'e', .kind = OPTION_LIST, .arg = "NAME" },
 	{ .name = "filter", .kind = OPTION_REPEAT, .arg = "EXPRESSION" },
+	{ .name = "apart", .kind = OPTION_REPEAT, .arg = "FILE", .is_optional = true },
 	{ .name = "limit", .short_name = 'n', .kind = OPTION_U64, .min = 1, .max = 1000 },
 	{ .name = "interval",
 	  .short_name = 'i',
@@ -108,6 +109,20 @@ static void lists_split_at_commas_and_repeats_do_not(void **state)
 	assert_null(options_at(o, "filter", 2));
 }
 
+static void a_value_that_may_be_left_out_is_attached(void **state)
+{
+	(void)state;
+	parsed(o, true, "--apart", "--apart=x,y", "--apart=", "z");
+
+	assert_int_equal(rc_o, 0);
+	assert_true(options_has(o, "apart"));
+	assert_int_equal(options_count(o, "apart"), 3);
+	assert_null(options_at(o, "apart", 0));
+	assert_string_equal(options_at(o, "apart", 1), "x,y");
+	assert_string_equal(options_at(o, "apart", 2), "");
+	assert_int_equal(options_argc(o), 1);
+}
+
 static void between_slashes_commas_part_nothing(void **state)
 {
 	static const char *const want[] = { "x",	  "cpu/a=1,b=2/u", "y",
@@ -119,6 +134,20 @@ static void between_slashes_commas_part_nothing(void **state)
 	assert_int_equal(rc_o, 0);
 	assert_int_equal(options_count(o, "experiment"), 6);
 	for (size_t i = 0; i < 6; i++)
+		assert_string_equal(options_at(o, "experiment", i), want[i]);
+}
+
+static void paths_behind_a_colon_hold_no_commas(void **state)
+{
+	static const char *const want[] = { "k:u:/a/b:f", "k:u:/c/d:g.arg1", "cpu/a,b/",
+					    "k:g:n" };
+
+	parsed(o, false, "-e", "k:u:/a/b:f,k:u:/c/d:g.arg1,cpu/a,b/,k:g:n");
+
+	(void)state;
+	assert_int_equal(rc_o, 0);
+	assert_int_equal(options_count(o, "experiment"), 4);
+	for (size_t i = 0; i < 4; i++)
 		assert_string_equal(options_at(o, "experiment", i), want[i]);
 }
 
@@ -217,7 +246,9 @@ int main(void)
 		cmocka_unit_test(options_come_in_every_spelling),
 		cmocka_unit_test(values_are_converted_by_kind),
 		cmocka_unit_test(lists_split_at_commas_and_repeats_do_not),
+		cmocka_unit_test(a_value_that_may_be_left_out_is_attached),
 		cmocka_unit_test(between_slashes_commas_part_nothing),
+		cmocka_unit_test(paths_behind_a_colon_hold_no_commas),
 		cmocka_unit_test(the_last_word_counts_and_no_takes_back),
 		cmocka_unit_test(operands_may_stand_between_options),
 		cmocka_unit_test(a_command_keeps_its_own_options),

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "collect/control.h"
@@ -262,6 +264,36 @@ static void who_reads_a_byte_now_and_then_is_left_alone(void **state)
 	end_child(pid);
 }
 
+/* A child asks: 0 when it is told that the daemon has ended. */
+static pid_t ask_in_vain(struct control *c)
+{
+	own(freep) char *path = socket_path();
+	struct buf answer = { 0 };
+	struct err e = { 0 };
+	pid_t pid = fork();
+	int rc;
+
+	if (pid)
+		return pid;
+	close(control_fd(c)); /* nobody listens here */
+	rc = control_ask(path, "status", 60000, &answer, &e);
+	_exit(rc < 0 && strstr(e.text, "ended before it answered") ? 0 : 1);
+}
+
+static void a_daemon_that_dies_is_told_as_that(void **state)
+{
+	struct control *c = listen_there();
+	pid_t pid = ask_in_vain(c);
+	struct pollfd p = { .fd = control_fd(c), .events = POLLIN };
+	int status;
+
+	(void)state;
+	assert_int_equal(poll(&p, 1, 60000), 1);
+	control_free(c);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void what_is_no_socket_is_not_replaced(void **state)
 {
 	own(freep) char *path = socket_path();
@@ -299,6 +331,40 @@ static void one_that_nobody_listens_at_is_replaced(void **state)
 	assert_int_not_equal(stat(path, &st), 0);
 }
 
+/* A process that listens, has a child, which ends with the pipe, and is gone. */
+static void listen_and_leave_it_to_a_child(const int pipe_fds[2])
+{
+	char byte;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		listen_there();
+		if (fork() == 0) {
+			close(pipe_fds[1]);
+			status = (int)read(pipe_fds[0], &byte, 1);
+			_exit(status);
+		}
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void one_that_a_killed_ones_child_still_has_is_replaced(void **state)
+{
+	struct control *c;
+	int pipe_fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(pipe_fds), 0);
+	listen_and_leave_it_to_a_child(pipe_fds);
+	c = listen_there();
+	control_free(c);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+}
+
 #define TEST(name)                                                                       \
 	cmocka_unit_test_setup_teardown(name, scratch_directory_make,                    \
 					scratch_directory_remove)
@@ -315,8 +381,10 @@ int main(void)
 		TEST(who_says_nothing_holds_nobody_up),
 		TEST(who_writes_a_byte_now_and_then_is_left_alone),
 		TEST(who_reads_a_byte_now_and_then_is_left_alone),
+		TEST(a_daemon_that_dies_is_told_as_that),
 		TEST(what_is_no_socket_is_not_replaced),
 		TEST(one_that_nobody_listens_at_is_replaced),
+		TEST(one_that_a_killed_ones_child_still_has_is_replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

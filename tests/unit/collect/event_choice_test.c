@@ -14,9 +14,11 @@ static void events_have_periods_and_frequencies(void **state)
 {
 	static const struct {
 		const char *text, *column;
-		uint64_t interval;
+		uint64_t interval, hz;
 	} t[] = {
 		{ "page-faults", "page-faults", 101 },
+		{ "page-faults@50", "page-faults", 101, 50 },
+		{ "cycles:u@997", "cycles:u", 600011, 997 },
 		{ "faults:7", "page-faults", 7 },
 		{ "cpu-clock", "cpu-time", CLOCK_NS },
 		{ "cpu-time", "cpu-time", CLOCK_NS },
@@ -34,15 +36,18 @@ static void events_have_periods_and_frequencies(void **state)
 		{ "states", "user-cpu", CLOCK_NS },
 		{ "states@2000", "user-cpu", 500000 },
 		{ "states:hi", "user-cpu", 200000 },
+		{ "syscalls", "syscall-time", 1 },
 	};
 	struct experiment_choice c;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		assert_int_equal(event_choice_parse(t[i].text, CLOCK_NS, false, &c, NULL),
-				 0);
+		assert_int_equal(
+			event_choice_parse(t[i].text, CLOCK_NS, false, NULL, &c, NULL),
+			0);
 		assert_string_equal(c.experiment->events[0].name, t[i].column);
 		assert_int_equal(c.interval, t[i].interval);
+		assert_int_equal(c.hz, t[i].hz);
 	}
 }
 
@@ -57,12 +62,15 @@ static void what_is_no_event_is_refused_with_a_reason(void **state)
 		{ "page-faults:", "" },
 		{ "page-faults:0", "not within" },
 		{ "page-faults:1ms", "its interval is a number" },
-		{ "page-faults@100", "does not measure time" },
+		{ "page-faults@0", "not within" },
+		{ "page-faults@100001", "not within" },
+		{ "syscalls@100", "does not measure time" },
 		{ "cpu-clock@0", "not within" },
 		{ "cpu-clock@1000001", "not within" },
 		{ "cpu-clock:1ns", "not within" },
 		{ "cpu-clock@1ms", "" },
-		{ "sched:sched_switch", "tracepoints are not sampled" },
+		{ "sched:sched_switch", "'trigger:sched:sched_switch'" },
+		{ "syscalls:2", "not within" },
 	};
 	struct experiment_choice c;
 
@@ -70,8 +78,9 @@ static void what_is_no_event_is_refused_with_a_reason(void **state)
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		struct err e = { 0 };
 
-		assert_int_equal(event_choice_parse(t[i].text, CLOCK_NS, false, &c, &e),
-				 ERR_USAGE);
+		assert_int_equal(
+			event_choice_parse(t[i].text, CLOCK_NS, false, NULL, &c, &e),
+			ERR_USAGE);
 		assert_true(e.text[0]);
 		assert_non_null(strstr(e.text, t[i].reason));
 	}
@@ -86,7 +95,8 @@ static void a_name_of_any_length_is_answered(void **state)
 	(void)state;
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	assert_int_equal(event_choice_parse(text, CLOCK_NS, false, &c, &e), ERR_USAGE);
+	assert_int_equal(event_choice_parse(text, CLOCK_NS, false, NULL, &c, &e),
+			 ERR_USAGE);
 	assert_true(e.text[0]);
 }
 
@@ -95,12 +105,16 @@ static void without_stacks_events_say_so(void **state)
 	struct experiment_choice c;
 
 	(void)state;
-	assert_int_equal(event_choice_parse("cycles", CLOCK_NS, true, &c, NULL), 0);
+	assert_int_equal(event_choice_parse("cycles", CLOCK_NS, true, NULL, &c, NULL), 0);
 	assert_true(c.experiment->is_pc_only);
-	assert_int_equal(event_choice_parse("cpu-clock", CLOCK_NS, true, &c, NULL), 0);
+	assert_int_equal(event_choice_parse("cpu-clock", CLOCK_NS, true, NULL, &c, NULL),
+			 0);
 	assert_true(c.experiment->is_pc_only);
-	assert_int_equal(event_choice_parse("cycles", CLOCK_NS, false, &c, NULL), 0);
-	assert_int_equal(event_choice_parse("states", CLOCK_NS, true, &c, NULL),
+	assert_int_equal(event_choice_parse("cycles", CLOCK_NS, false, NULL, &c, NULL),
+			 0);
+	assert_int_equal(event_choice_parse("states", CLOCK_NS, true, NULL, &c, NULL),
+			 ERR_UNSUPPORTED);
+	assert_int_equal(event_choice_parse("syscalls", CLOCK_NS, true, NULL, &c, NULL),
 			 ERR_UNSUPPORTED);
 	assert_false(c.experiment->is_pc_only);
 }
@@ -126,7 +140,8 @@ static void experiments_and_events_may_say_how_often(void **state)
 		bool has_interval;
 
 		assert_int_equal(
-			event_choice_parse_any(t[i].text, &c, &has_interval, NULL), 0);
+			event_choice_parse_any(t[i].text, NULL, &c, &has_interval, NULL),
+			0);
 		assert_string_equal(c.name, t[i].name);
 		assert_int_equal(c.interval, t[i].interval);
 		assert_int_equal(has_interval, t[i].has_interval);

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "collect/counter_experiment.h"
 #include "store/recording.h"
 
 /* No running process has it. */
@@ -269,6 +270,58 @@ static void cpu_time_is_added_up_once_with_its_parts(void **state)
 	assert_int_equal(f->files.streams.at[1].samples, 1);
 }
 
+/* A stream of page faults of which so many samples a second were asked for. */
+static void add_rate(struct fixture *f, struct plan *plan, enum scope_kind kind,
+		     uint64_t id)
+{
+	const struct perf_stream_spec *spec;
+	struct scope scope = { .kind = kind };
+	struct perf_stream_settings settings = { .scope = &scope };
+
+	plan->choice.experiment =
+		counter_experiment(counter_find("page-faults", NULL), true);
+	plan->choice.hz = 50;
+	plan->choice.interval = 101;
+	plan->events[0] = OTHER_TIME;
+	assert_int_equal(perf_stream_specs(plan->choice.experiment, &spec, 1), 1);
+	*map_slot(&f->files.ids, id, NULL) = f->files.streams.n;
+	perf_stream_init(vec_push(&f->files.streams), spec, plan, false, &settings);
+}
+
+static void rated(struct fixture *f, uint64_t id, uint64_t time_ns, uint32_t tid,
+		  uint64_t counted)
+{
+	put_sample(f, id, time_ns, tid, PERF_RECORD_MISC_USER);
+	if (perf_files_stream(&f->files, id)->attr.sample_type & PERF_SAMPLE_PERIOD)
+		buf_u64le(&f->record, 7); /* which is not believed */
+	buf_u64le(&f->record, counted);
+	give(f);
+}
+
+static void a_sample_with_a_rate_stands_for_what_was_counted_since_the_last(void **state)
+{
+	enum { OF_CPU = 77, OF_THREADS };
+	struct fixture *f = *state;
+	struct plan plans[2] = { 0 };
+	struct recording *r;
+	uint64_t sums[N_EVENTS];
+
+	add_rate(f, &plans[0], SCOPE_CPUS, OF_CPU);
+	add_rate(f, &plans[1], SCOPE_LAUNCH, OF_THREADS);
+	exec(f, 1, "prog");
+	rated(f, OF_CPU, 2, PID, 100);
+	rated(f, OF_CPU, 3, PID + 1, 150); /* of whoever runs there */
+	rated(f, OF_THREADS, 4, PID, 1000);
+	rated(f, OF_THREADS, 5, PID + 1, 2000); /* each by itself */
+	rated(f, OF_THREADS, 6, PID, 1500);
+	task(f, PERF_RECORD_EXIT, 7, PID + 1);
+	rated(f, OF_THREADS, 8, PID + 1, 2500); /* another of that number */
+	r = finish(f);
+	sum_weights(r, sums);
+	assert_int_equal(sums[OTHER_TIME], 150 + 1500 + 2000 + 2500);
+	recording_free(r);
+}
+
 static void what_the_kernel_lost_is_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -398,6 +451,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FED(a_program_has_its_name_its_code_and_its_samples),
 		FED(cpu_time_is_added_up_once_with_its_parts),
+		FED(a_sample_with_a_rate_stands_for_what_was_counted_since_the_last),
 		FED(what_the_kernel_lost_is_counted),
 		FED(a_record_that_is_cut_short_says_nothing),
 		FED(threads_that_end_without_a_sample_are_counted),

@@ -38,6 +38,7 @@ static void samples_of_all_cpus_come_in_the_order_of_their_time(void **state)
 {
 	struct perf_fixture_seen seen = { 0 };
 	struct perf_fixture f;
+	uint64_t most_ns;
 
 	(void)state;
 	perf_fixture_init(&f, SCOPE_THREADS);
@@ -51,11 +52,12 @@ static void samples_of_all_cpus_come_in_the_order_of_their_time(void **state)
 	}
 	perf_files_disable_all(&f.files);
 	perf_fixture_drain(&f, &seen);
-	assert_in_range(seen.n, 30, 120);
+	most_ns = 120 * MS + perf_fixture_stolen_ns(&f);
+	assert_in_range(seen.n, 10, most_ns / MS);
 	assert_int_equal(seen.n_unknown, 0);
 	assert_false(seen.is_out_of_order);
 	assert_true(seen.on[f.cpus.ids.at[0]] && seen.on[last_cpu(&f)]);
-	assert_in_range(perf_files_count(&f.files, 0), 60 * MS, 120 * MS);
+	assert_in_range(perf_files_count(&f.files, 0), 60 * MS, most_ns);
 	seen.n = 0;
 	perf_fixture_drain(&f, &seen);
 	assert_int_equal(seen.n, 0); /* each once */
@@ -72,16 +74,16 @@ static void nothing_is_sampled_while_it_is_not_enabled(void **state)
 	f.settings.starts_paused = true;
 	perf_fixture_add_samples(&f);
 	open_mine(&f);
-	perf_fixture_work(20 * MS, 0);
+	perf_fixture_work(PERF_FIXTURE_ENOUGH_NS, 0);
 	perf_fixture_drain(&f, &seen);
 	assert_int_equal(seen.n, 0);
 	perf_files_enable(&f.files, true);
-	perf_fixture_work(20 * MS, 0);
+	perf_fixture_work(PERF_FIXTURE_ENOUGH_NS, 0);
 	perf_files_enable(&f.files, false);
 	perf_fixture_drain(&f, &seen);
 	assert_true(seen.n >= 10);
 	seen.n = 0;
-	perf_fixture_work(20 * MS, 0);
+	perf_fixture_work(PERF_FIXTURE_ENOUGH_NS, 0);
 	perf_fixture_drain(&f, &seen);
 	assert_int_equal(seen.n, 0);
 	perf_fixture_fini(&f);
@@ -99,7 +101,8 @@ static void a_ring_beyond_half_is_pressed_until_it_is_drained(void **state)
 	open_mine(&f);
 	assert_false(perf_files_is_pressed(&f.files));
 	perf_fixture_pin(f.cpus.ids.at[0]);
-	perf_fixture_work(10 * MS, 0); /* a sample takes all that it may copy */
+	perf_fixture_work(PERF_FIXTURE_ENOUGH_NS,
+			  0); /* a sample takes all that it may copy */
 	perf_files_disable_all(&f.files);
 	assert_true(perf_files_is_pressed(&f.files));
 	perf_fixture_drain(&f, &seen);
@@ -171,7 +174,7 @@ static void stacks_are_copied_whole_where_no_deep_ones_can_be_had(void **state)
 	perf_fixture_break(&f, 1);
 	open_mine(&f);
 	assert_int_equal(perf_files_n_shallow(&f.files), f.cpus.ids.n);
-	perf_fixture_work(20 * MS, STACK_BYTES);
+	perf_fixture_work(PERF_FIXTURE_ENOUGH_NS, STACK_BYTES);
 	perf_files_disable_all(&f.files);
 	perf_fixture_drain(&f, &seen);
 	assert_true(seen.n >= 10);
@@ -200,9 +203,9 @@ static void one_cpu_without_deep_stacks_leaves_the_others_theirs(void **state)
 	perf_fixture_drain(&f, &seen); /* some may have come before the program */
 	seen = (struct perf_fixture_seen){ 0 };
 	perf_fixture_pin(first);
-	perf_fixture_work(10 * MS, STACK_BYTES);
+	perf_fixture_work(PERF_FIXTURE_ENOUGH_NS, STACK_BYTES);
 	perf_fixture_pin(last);
-	perf_fixture_work(10 * MS, STACK_BYTES);
+	perf_fixture_work(PERF_FIXTURE_ENOUGH_NS, STACK_BYTES);
 	perf_files_disable_all(&f.files);
 	perf_fixture_drain(&f, &seen);
 	assert_true(seen.on[first] >= 5 && seen.on[last] >= 5);
@@ -236,10 +239,10 @@ static void a_cpu_that_cannot_be_opened_keeps_nothing_and_may_be_tried_again(voi
 	assert_int_equal(perf_files_reopen(&f.files, c->id, true, NULL), 0);
 	assert_int_equal(f.files.files.n, 2);
 	perf_fixture_pin(c->id);
-	perf_fixture_work(20 * MS, 0);
+	perf_fixture_work(PERF_FIXTURE_ENOUGH_NS, 0);
 	perf_files_disable_all(&f.files);
 	perf_fixture_drain(&f, &seen);
-	assert_true(seen.n >= 20);
+	assert_true(seen.n >= 10);
 	assert_int_equal(seen.n, seen.on[c->id]);
 	perf_fixture_fini(&f);
 }
@@ -265,6 +268,7 @@ static void a_cpu_that_fails_to_return_keeps_the_ring_that_it_had(void **state)
 	perf_fixture_mend(&f, 1);
 	assert_int_equal(perf_files_reopen(&f.files, c->id, true, NULL), 0);
 	assert_int_not_equal(c->fd, fd); /* that event ended with the CPU */
+	assert_int_equal(f.files.files.at[0].fd, -1);
 	assert_int_equal(f.files.files.n, 2 * f.cpus.ids.n + 2);
 	perf_fixture_fini(&f);
 }

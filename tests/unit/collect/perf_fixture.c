@@ -14,6 +14,7 @@
 #include "collect/perf_record.h"
 #include "collect/perf_regs.h"
 #include "host/clock.h"
+#include "host/procfs.h"
 
 #define RING_BYTES ((size_t)4 << 20)
 
@@ -40,6 +41,7 @@ void perf_fixture_init(struct perf_fixture *f, enum scope_kind kind)
 		.ring_bytes = RING_BYTES,
 	};
 	perf_files_init(&f->files, &f->cpus, RING_BYTES);
+	assert_int_equal(procfs_stolen_ns(&f->stolen_ns, NULL), 0);
 }
 
 void perf_fixture_fini(struct perf_fixture *f)
@@ -105,6 +107,14 @@ void perf_fixture_work(uint64_t ns, size_t stack_bytes)
 		below[i] = 1;
 	while (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
 		below[0]++;
+}
+
+uint64_t perf_fixture_stolen_ns(const struct perf_fixture *f)
+{
+	uint64_t now_ns;
+
+	assert_int_equal(procfs_stolen_ns(&now_ns, NULL), 0);
+	return now_ns - f->stolen_ns;
 }
 
 struct drain {

@@ -13,6 +13,9 @@
 #include "collect/source.h"
 
 #define PERF_FIXTURE_CPUS 1024
+/* CPU time of which ten samples are left where a busy machine, or what it runs on, makes
+ * the timers late: each delay leaves one. */
+#define PERF_FIXTURE_ENOUGH_NS UINT64_C(100000000)
 
 /* What came out of the rings. */
 struct perf_fixture_seen {
@@ -30,6 +33,7 @@ struct perf_fixture {
 	struct plan plan; /* CPU time with stacks, every millisecond */
 	struct scope scope;
 	struct perf_stream_settings settings;
+	uint64_t stolen_ns; /* since boot, when the fixture was made */
 };
 
 /* No streams yet.  Skips the test where the user may not do this. */
@@ -46,6 +50,8 @@ void perf_fixture_mend(struct perf_fixture *f, uint32_t stream);
 void perf_fixture_pin(uint32_t cpu);
 /* Use so much CPU time, below stack_bytes of stack. */
 void perf_fixture_work(uint64_t ns, size_t stack_bytes);
+/* What a hypervisor took meanwhile: events count it, clocks of CPU time do not. */
+uint64_t perf_fixture_stolen_ns(const struct perf_fixture *f);
 void perf_fixture_drain(struct perf_fixture *f, struct perf_fixture_seen *seen);
 
 #endif

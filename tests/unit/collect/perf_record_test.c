@@ -130,6 +130,31 @@ static void a_sample_carries_kernel_frames_registers_and_stack(void **state)
 	buf_fini(&b);
 }
 
+static void a_changing_period_and_what_is_counted_are_in_front_of_the_stack(void **state)
+{
+	static struct perf_record_sample s;
+	const uint64_t type = PERF_RECORD_BASE | PERF_RECORD_RATE | PERF_SAMPLE_RAW;
+	struct buf b = { 0 };
+
+	(void)state;
+	add_sample_head(&b);
+	buf_u64le(&b, 4711);
+	buf_u64le(&b, UINT64_C(1) << 40);
+	buf_u32le(&b, 4);
+	buf_add(&b, "0123", 4);
+	seal(&b);
+	assert_true(perf_record_parse_sample(b.data, b.size, type, &s));
+	assert_int_equal(s.period, 4711);
+	assert_int_equal(s.counted, UINT64_C(1) << 40);
+	assert_int_equal(s.raw_size, 4);
+	for (size_t n = 0; n < b.size; n++)
+		assert_false(perf_record_parse_sample(b.data, n, type, &s));
+	assert_true(perf_record_parse_sample(b.data, b.size, PERF_RECORD_BASE, &s));
+	assert_int_equal(s.period, 0);
+	assert_int_equal(s.counted, 0);
+	buf_fini(&b);
+}
+
 static void raw_bytes_are_those_of_the_record(void **state)
 {
 	static struct perf_record_sample s;
@@ -218,6 +243,8 @@ int main(void)
 		cmocka_unit_test(a_mapping_carries_its_build_id),
 		cmocka_unit_test(a_name_without_end_is_refused),
 		cmocka_unit_test(a_sample_carries_kernel_frames_registers_and_stack),
+		cmocka_unit_test(
+			a_changing_period_and_what_is_counted_are_in_front_of_the_stack),
 		cmocka_unit_test(raw_bytes_are_those_of_the_record),
 		cmocka_unit_test(registers_as_the_kernel_keeps_them_have_their_numbers),
 		cmocka_unit_test(a_thread_of_the_kernel_has_no_registers),

@@ -17,6 +17,7 @@
 #include "unwind/unwind_image.h"
 
 #define LAYOUT	  7
+#define MAKER	  0xbeef
 #define UNBOUNDED (UINT64_C(1) << 40)
 
 static char directory[] = "/tmp/row_cache_test.XXXXXX";
@@ -48,7 +49,7 @@ static void pack_self(struct row_pack *ret)
 
 static char *path_of(const char *key)
 {
-	return xasprintf("%s/%s.pack", directory, key);
+	return xasprintf("%s/%s.0000beef.pack", directory, key);
 }
 
 static void expect_equal(const struct row_pack *a, const struct row_pack *b)
@@ -65,7 +66,7 @@ static void expect_equal(const struct row_pack *a, const struct row_pack *b)
 static void what_was_kept_is_found(unused void **state)
 {
 	own(freep) char *deep = xasprintf("%s/a/b", directory);
-	own(row_cache_freep) struct row_cache *c = row_cache_new(deep, UNBOUNDED);
+	own(row_cache_freep) struct row_cache *c = row_cache_new(deep, UNBOUNDED, MAKER);
 	own(row_pack_fini) struct row_pack p = { 0 }, found = { 0 };
 
 	pack_self(&p);
@@ -77,7 +78,8 @@ static void what_was_kept_is_found(unused void **state)
 
 static void a_file_without_rows_is_remembered_as_such(unused void **state)
 {
-	own(row_cache_freep) struct row_cache *c = row_cache_new(directory, UNBOUNDED);
+	own(row_cache_freep) struct row_cache *c =
+		row_cache_new(directory, UNBOUNDED, MAKER);
 	struct row_pack p = { 0 }, found = { .n_blocks = 9 };
 
 	row_cache_keep(c, "01ab", LAYOUT, &p);
@@ -87,12 +89,30 @@ static void a_file_without_rows_is_remembered_as_such(unused void **state)
 
 static void a_file_that_has_its_code_elsewhere_is_another(unused void **state)
 {
-	own(row_cache_freep) struct row_cache *c = row_cache_new(directory, UNBOUNDED);
+	own(row_cache_freep) struct row_cache *c =
+		row_cache_new(directory, UNBOUNDED, MAKER);
 	own(row_pack_fini) struct row_pack p = { 0 }, found = { 0 };
 
 	pack_self(&p);
 	row_cache_keep(c, "01ab", LAYOUT, &p);
 	assert_false(row_cache_find(c, "01ab", LAYOUT + 1, &found));
+}
+
+static void what_other_code_made_is_not_taken(unused void **state)
+{
+	own(row_cache_freep) struct row_cache *ours =
+		row_cache_new(directory, UNBOUNDED, MAKER);
+	own(row_cache_freep) struct row_cache *newer =
+		row_cache_new(directory, UNBOUNDED, MAKER + 1);
+	own(row_pack_fini) struct row_pack p = { 0 }, found = { 0 };
+	struct row_pack none = { 0 };
+
+	pack_self(&p);
+	row_cache_keep(ours, "01ab", LAYOUT, &p);
+	assert_false(row_cache_find(newer, "01ab", LAYOUT, &found));
+	row_cache_keep(newer, "01ab", LAYOUT, &none);
+	assert_true(row_cache_find(ours, "01ab", LAYOUT, &found)); /* both go on */
+	expect_equal(&found, &p);
 }
 
 static void every_flipped_byte_is_noticed(unused void **state)
@@ -120,7 +140,8 @@ static void every_flipped_byte_is_noticed(unused void **state)
 
 static void a_damaged_file_is_replaced(unused void **state)
 {
-	own(row_cache_freep) struct row_cache *c = row_cache_new(directory, UNBOUNDED);
+	own(row_cache_freep) struct row_cache *c =
+		row_cache_new(directory, UNBOUNDED, MAKER);
 	own(row_pack_fini) struct row_pack p = { 0 }, found = { 0 };
 	own(freep) char *path = path_of("01ab");
 
@@ -156,7 +177,8 @@ static void the_longest_unused_goes_when_there_is_too_much(unused void **state)
 	pack_self(&p);
 	row_pack_file_format(&p, LAYOUT, &b);
 
-	own(row_cache_freep) struct row_cache *c = row_cache_new(directory, 5 * b.size);
+	own(row_cache_freep) struct row_cache *c =
+		row_cache_new(directory, 5 * b.size, MAKER);
 	static const char *const keys[] = { "01", "02", "03", "04", "05" };
 
 	for (size_t i = 0; i < 5; i++) {
@@ -174,7 +196,8 @@ static void the_longest_unused_goes_when_there_is_too_much(unused void **state)
 
 static void where_nothing_can_be_kept_nothing_is_found(unused void **state)
 {
-	own(row_cache_freep) struct row_cache *c = row_cache_new("/proc/none", UNBOUNDED);
+	own(row_cache_freep) struct row_cache *c =
+		row_cache_new("/proc/none", UNBOUNDED, MAKER);
 	struct row_pack p = { 0 }, found = { 0 };
 
 	row_cache_keep(c, "01ab", LAYOUT, &p);
@@ -190,6 +213,7 @@ int main(void)
 		in_directory(what_was_kept_is_found),
 		in_directory(a_file_without_rows_is_remembered_as_such),
 		in_directory(a_file_that_has_its_code_elsewhere_is_another),
+		in_directory(what_other_code_made_is_not_taken),
 		in_directory(every_flipped_byte_is_noticed),
 		in_directory(a_damaged_file_is_replaced),
 		in_directory(the_longest_unused_goes_when_there_is_too_much),

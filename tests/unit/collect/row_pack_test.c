@@ -74,25 +74,35 @@ static const struct stack_rule *look_up(const struct row_pack *p, uint32_t first
 	return &p->rules.at[rule];
 }
 
+static unsigned register_of(const struct abi *abi, uint8_t reg)
+{
+	if (reg == STACK_RULE_SP)
+		return abi->sp;
+	return reg < STACK_RULE_OTHER ? abi->saves[reg] : reg - STACK_RULE_OTHER;
+}
+
 static void expect_same(const struct abi *abi, const struct cfa_row *row,
 			const struct stack_rule *rule)
 {
 	if (row->kind == CFA_ROW_NONE) {
+		/* or what the code itself tells */
 		assert_true(rule->kind == STACK_RULE_NONE ||
-			    rule->kind == STACK_RULE_FRAME);
+			    rule->kind == STACK_RULE_FRAME ||
+			    rule->kind == STACK_RULE_CFA);
 		return;
 	}
 	assert_int_equal(rule->kind, row->kind);
 	if (row->kind < CFA_ROW_CFA || row->kind > CFA_ROW_PLT)
 		return;
 	assert_int_equal(rule->offset, row->offset);
-	assert_memory_equal(rule->save, row->save, sizeof(rule->save));
-	if (rule->reg == STACK_RULE_SP)
-		assert_int_equal(row->reg, abi->sp);
-	else if (rule->reg < STACK_RULE_OTHER)
-		assert_int_equal(row->reg, abi->saves[rule->reg]);
+	assert_int_equal(row->reg, register_of(abi, rule->reg));
+	assert_memory_equal(rule->save, row->save, STACK_RULE_EXTRA);
+	if (cfa_row_returns_by_register(abi, row))
+		assert_int_equal(row->save[STACK_RULE_EXTRA],
+				 register_of(abi, (uint8_t)rule->save[STACK_RULE_EXTRA]));
 	else
-		assert_int_equal(row->reg, rule->reg - STACK_RULE_OTHER);
+		assert_int_equal(row->save[STACK_RULE_EXTRA],
+				 rule->save[STACK_RULE_EXTRA]);
 }
 
 static void expect_all_same(const struct packed *p, uint32_t first_page)

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/path_choice.h"
 #include "collect/system_images.h"
 #include "store/recording.h"
 
@@ -36,12 +37,14 @@ static uint32_t event_of(struct fixture *f, const char *name)
 						   .period = PERIOD_NS });
 }
 
-static void set_up_as(struct fixture *f, bool is_kept)
+static void set_up_choosing(struct fixture *f, bool is_kept,
+			    const struct path_choice *chosen)
 {
 	struct system_counts_events events = {
 		.periods = { [STATE_RECORD_USER] = PERIOD_NS },
 		.is_kept = is_kept,
 		.is_by_thread = is_kept,
+		.chosen = chosen,
 	};
 
 	memset(f, 0, sizeof(*f));
@@ -62,6 +65,11 @@ static void set_up_as(struct fixture *f, bool is_kept)
 	events.ids[STATE_RECORD_LATENCY] = event_of(f, "wakeup-latency");
 	events.ids[STATE_RECORD_WOKEN] = event_of(f, "woken-wait");
 	system_counts_begin(f->counts, f->writer, &events);
+}
+
+static void set_up_as(struct fixture *f, bool is_kept)
+{
+	set_up_choosing(f, is_kept, NULL);
 }
 
 static void set_up(struct fixture *f)
@@ -156,7 +164,11 @@ static void what_was_off_at_times_is_scaled_as_a_whole(void **state)
 
 		count(&f, &r, 1);
 	}
+	assert_int_equal(system_counts_n_waiting(f.counts, 0, STATE_RECORD_USER), 1000);
+	assert_int_equal(system_counts_n_waiting(f.counts, 0, STATE_RECORD_SLEEP), 0);
+	assert_int_equal(system_counts_n_waiting(f.counts, 1, STATE_RECORD_USER), 0);
 	system_counts_write(f.counts, 0, 1);
+	assert_int_equal(system_counts_n_waiting(f.counts, 0, STATE_RECORD_USER), 0);
 	finish(&f);
 	for (size_t i = 0; i < f.samples.n; i++)
 		weight += f.samples.weight[i];
@@ -232,6 +244,42 @@ static void processes_are_apart_where_their_pids_matter(void **state)
 	assert_int_equal(recording_process(f.recording, 0)->pid, 100);
 	assert_int_equal(recording_process(f.recording, 1)->pid, 200);
 	tear_down(&f);
+}
+
+/* The kernel's side tells them apart, as it does until it knows which are meant. */
+static void processes_are_apart_where_their_executable_is_chosen(void **state)
+{
+	static const struct {
+		const char *chosen;
+		uint32_t want;
+	} t[] = { { "*vdso*", 2 }, { "other", 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(path_choice_freep) struct path_choice *c = path_choice_new();
+		struct stack_record all[4] = { running(1, 100), running(2, 200),
+					       exiting(3, 100), exiting(4, 200) };
+		struct fixture f;
+
+		assert_int_equal(path_choice_add(c, t[i].chosen, NULL), 0);
+		set_up_choosing(&f, false, c);
+		for (size_t k = 0; k < 4; k++) {
+			all[k].flags = STACK_RECORD_IS_PROCESS;
+			/* Which has a name without being a file. */
+			all[k].exe = k < 2 ? STACK_RECORD_VDSO : 0;
+			all[k].cpu = (uint32_t)k;
+			count(&f, &all[k], 1);
+		}
+		system_counts_write(f.counts, 0, 1);
+		finish(&f);
+		assert_int_equal(recording_n_processes(f.recording), t[i].want);
+		assert_int_equal(recording_process(f.recording, 0)->pid,
+				 t[i].want == 2 ? 100 : 0);
+		assert_int_equal(f.samples.n, 4);
+		for (uint32_t k = 0; k < 4; k++)
+			assert_int_equal(f.samples.cpu[k], k);
+		tear_down(&f);
+	}
 }
 
 static void a_process_that_exits_is_the_one_that_ran(void **state)
@@ -571,7 +619,8 @@ static void a_key_that_is_told_again_outlives_the_first(void **state)
 	tear_down(&f);
 }
 
-static void a_pair_outlives_the_keys_that_it_is_of(void **state)
+/* Of two generations. */
+static void tell_pair(struct fixture *f)
 {
 	struct stack_record waiter = running(FIRST, 100),
 			    waker = waking(FIRST_WAKER, 200);
@@ -579,24 +628,57 @@ static void a_pair_outlives_the_keys_that_it_is_of(void **state)
 					  .key = NEXT_PAIR,
 					  .waiter = FIRST,
 					  .waker = NEXT_WAKER };
+
+	set_up_as(f, true);
+	system_counts_stack(f->counts, &waiter);
+	system_counts_stack(f->counts, &waker);
+	tell_again(f, NEXT_WAKER, FIRST_WAKER);
+	system_counts_pair(f->counts, &pair);
+}
+
+static void assert_pair_is_known(struct fixture *f)
+{
+	system_counts_time(f->counts, NEXT_PAIR,
+			   &(struct state_record_sum){ .ns = 500, .count = 3 });
+	write_both(f, 1);
+	finish(f);
+	assert_int_equal(f->samples.n, 2);
+	assert_int_equal(f->samples.weight[0], 3);
+	assert_int_equal(f->samples.weight[1], 500);
+	assert_int_equal(system_counts_stats(f->counts)->strays, 0);
+	tear_down(f);
+}
+
+static void a_pair_outlives_the_keys_that_it_is_of(void **state)
+{
 	struct fixture f;
 
 	(void)state;
-	set_up_as(&f, true);
-	system_counts_stack(f.counts, &waiter);
-	system_counts_stack(f.counts, &waker);
-	tell_again(&f, NEXT_WAKER, FIRST_WAKER);
-	system_counts_pair(f.counts, &pair);
+	tell_pair(&f);
 	system_counts_forget(f.counts, 0);
-	system_counts_time(f.counts, NEXT_PAIR,
-			   &(struct state_record_sum){ .ns = 500, .count = 3 });
-	write_both(&f, 1);
-	finish(&f);
-	assert_int_equal(f.samples.n, 2);
-	assert_int_equal(f.samples.weight[0], 3);
-	assert_int_equal(f.samples.weight[1], 500);
-	assert_int_equal(system_counts_stats(f.counts)->strays, 0);
-	tear_down(&f);
+	assert_pair_is_known(&f);
+}
+
+static void kept_keys_are_known_where_their_records_are_loaded(void **state)
+{
+	struct fixture f, next;
+
+	(void)state;
+	for (unsigned is_forgotten = 0; is_forgotten < 2; is_forgotten++) {
+		tell_pair(&f);
+		set_up_as(&next, true);
+		if (is_forgotten)
+			system_counts_forget(f.counts, 0);
+		for (unsigned table = 0; table < 2; table++) {
+			size_t size;
+			const void *at = system_counts_records(f.counts, table, &size);
+
+			system_counts_load(next.counts, table, at, size);
+		}
+		assert_pair_is_known(&next);
+		finish(&f);
+		tear_down(&f);
+	}
 }
 
 static void time_of_an_unknown_key_is_a_stray(void **state)
@@ -692,6 +774,7 @@ int main(void)
 		cmocka_unit_test(the_tables_are_apart),
 		cmocka_unit_test(processes_of_one_name_and_executable_are_one_class),
 		cmocka_unit_test(processes_are_apart_where_their_pids_matter),
+		cmocka_unit_test(processes_are_apart_where_their_executable_is_chosen),
 		cmocka_unit_test(a_process_that_exits_is_the_one_that_ran),
 		cmocka_unit_test(a_process_that_execs_is_the_one_of_its_name),
 		cmocka_unit_test(a_stack_that_was_cut_says_so),
@@ -704,6 +787,7 @@ int main(void)
 		cmocka_unit_test(a_wake_up_whose_waker_nobody_told_of_is_a_stray),
 		cmocka_unit_test(a_key_that_is_told_again_outlives_the_first),
 		cmocka_unit_test(a_pair_outlives_the_keys_that_it_is_of),
+		cmocka_unit_test(kept_keys_are_known_where_their_records_are_loaded),
 		cmocka_unit_test(time_of_an_unknown_key_is_a_stray),
 		cmocka_unit_test(a_thread_has_the_name_that_it_had_last),
 		cmocka_unit_test(a_thread_whose_end_is_told_first_is_one),

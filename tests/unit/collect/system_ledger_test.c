@@ -86,9 +86,24 @@ static void another_map_is_no_ledger(unused void **state)
 	assert_int_equal(system_ledger_open(fd, N_RINGS, LAYOUT, &next, &e), ERR_OS);
 }
 
+static void what_another_layout_wrote_can_be_looked_at(unused void **state)
+{
+	own(system_ledger_freep) struct system_ledger *l = new_ledger(), *next = NULL;
+	struct system_ledger_entry got = { 0 };
+
+	system_ledger_write(l, &entry, places);
+	assert_false(system_ledger_peek(dup(system_ledger_fd(l)), N_RINGS, &got));
+	system_ledger_seal(l, LAYOUT + 1);
+	assert_int_equal(reopen(l, N_RINGS, LAYOUT, &next), ERR_FORMAT);
+	assert_true(system_ledger_peek(dup(system_ledger_fd(l)), N_RINGS, &got));
+	assert_int_equal(got.samples, entry.samples);
+	assert_false(system_ledger_peek(dup(system_ledger_fd(l)), N_RINGS + 1, &got));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_another_layout_wrote_can_be_looked_at),
 		cmocka_unit_test(what_was_written_last_is_read_by_the_next),
 		cmocka_unit_test(one_that_is_not_sealed_or_of_another_layout_is_refused),
 		cmocka_unit_test(another_map_is_no_ledger),

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/recorder_source.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "host/clock.h"
+
+static const struct recorder_ops *ops_of(const struct recorder_source *s)
+{
+	return s->recorder->ops;
+}
+
+static void take_plans(struct recorder_source *s, const struct source_context *c)
+{
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == s->base.ops)
+			s->plans[s->n_plans++] = c->plans[i];
+}
+
+static int take_cpus(struct recorder_source *s, struct err *e)
+{
+	if (!s->scope->n_cpus)
+		return cpus_present(&s->cpus, e);
+	for (size_t i = 0; i < s->scope->n_cpus; i++)
+		*vec_push(&s->cpus.ids) = s->scope->cpus[i];
+	return 0;
+}
+
+static int make_recorder(struct recorder_source *s, const struct recorder_ops *ops,
+			 struct err *e)
+{
+	struct recorder_settings settings = {
+		.cpus = &s->cpus,
+		.plans = s->plans,
+		.n_plans = s->n_plans,
+		.scope = s->scope,
+		.is_flat = s->plans[0].choice.experiment->is_pc_only,
+		.apart = source_apart(s->scope),
+	};
+	int rc = take_cpus(s, e);
+
+	return rc < 0 ? rc : ops->open(&settings, &s->recorder, e);
+}
+
+int recorder_source_open(const struct recorder_ops *ops, const struct source_context *c,
+			 struct source **ret, struct err *e)
+{
+	struct recorder_source *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->base.ops = ops->source;
+	s->scope = c->scope;
+	take_plans(s, c);
+	rc = make_recorder(s, ops, e);
+	if (rc < 0) {
+		recorder_source_free(&s->base);
+		return rc;
+	}
+	ops->begin(s->recorder, c->writer, s->plans);
+	*ret = &s->base;
+	return 0;
+}
+
+static int follow(struct recorder_source *s, pid_t pid, struct err *e)
+{
+	const struct recorder_ops *ops = ops_of(s);
+	int rc = pid ? ops->follow(s->recorder, pid, true, e) : 0;
+
+	for (size_t i = 0; rc == 0 && !pid && i < s->scope->n_pids; i++)
+		rc = ops->follow(s->recorder, s->scope->pids[i], false, e);
+	return rc;
+}
+
+int recorder_source_start(struct source *source, pid_t pid, struct err *e)
+{
+	struct recorder_source *s = (struct recorder_source *)source;
+	int rc = ops_of(s)->follow ? follow(s, pid, e) : 0;
+
+	return rc < 0 ? rc : ops_of(s)->start(s->recorder, e);
+}
+
+size_t recorder_source_fds(const struct source *source, struct pollfd *fds, size_t max)
+{
+	const struct recorder_source *s = (const struct recorder_source *)source;
+
+	return ops_of(s)->fds(s->recorder, fds, max);
+}
+
+int recorder_source_drain(struct source *source, bool is_final, struct err *e)
+{
+	struct recorder_source *s = (struct recorder_source *)source;
+
+	if (is_final)
+		return ops_of(s)->end(s->recorder, clock_monotonic_ns(), true, e);
+	ops_of(s)->work(s->recorder, clock_monotonic_ns());
+	return 0;
+}
+
+void recorder_source_sync(struct source *source)
+{
+	struct recorder_source *s = (struct recorder_source *)source;
+
+	ops_of(s)->drain(s->recorder, clock_monotonic_ns());
+}
+
+void recorder_source_pause(struct source *source, bool is_paused)
+{
+	struct recorder_source *s = (struct recorder_source *)source;
+
+	ops_of(s)->pause(s->recorder, is_paused);
+}
+
+void recorder_source_stop(struct source *source)
+{
+	struct recorder_source *s = (struct recorder_source *)source;
+
+	ops_of(s)->stop(s->recorder);
+}
+
+void recorder_source_status(const struct source *source, struct recorder_status *ret)
+{
+	const struct recorder_source *s = (const struct recorder_source *)source;
+
+	ops_of(s)->status(s->recorder, ret);
+}
+
+void recorder_source_free(struct source *source)
+{
+	struct recorder_source *s = (struct recorder_source *)source;
+
+	recorder_free(s->recorder);
+	cpus_fini(&s->cpus);
+	free(s);
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/summing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "collect/facts.h"
+#include "collect/system_apart.h"
+#include "collect/system_images.h"
+#include "collect/system_keeping.h"
+#include "collect/system_told.h"
+#include "host/clock.h"
+#include "host/privilege.h"
+
+#define ROWS_BYTES ((size_t)24 << 20)
+#define JITTER_NS  UINT64_C(100000000)
+#define DRAIN_NS   UINT64_C(1000000000)
+/* Files that stacks stand for are looked through that often, so that they keep their
+ * numbers; sooner than a number is taken for idle. */
+#define MEET_NS UINT64_C(16000000000)
+
+/* Joins the programs, the rows they walk by, the images they met and the sums. */
+struct summing {
+	struct recorder base;
+	const struct summing_kind *kind;
+	void *programs;
+	struct summing_parts parts; /* of these */
+	struct system_rows *rows;
+	struct system_images *images;
+	struct system_numbers *numbers;
+	struct system_apart *apart; /* or NULL */
+	const struct path_choice *chosen;
+	struct system_counts *counts;
+	uint64_t drain_ns;
+	bool is_kept; /* what was taken, also when this is killed */
+	bool is_by_thread;
+	uint64_t jittered_ns, drained_ns, met_ns;
+	uint64_t fetched_ns, longest_gap_ns;
+	uint64_t untold; /* times of what the kernel could not tell */
+	/* The recording, and of the sums what earlier ones told. */
+	struct writer *writer;
+	uint64_t lost_before;
+	uint32_t unnumbered_before;
+	/* What is kept in the kernel of what is told there, or NULL; and of what is in
+	 * the recording. */
+	struct system_told *told;
+	uint64_t recording, bytes, written; /* counted, that waits no more */
+	bool is_behind;
+	/* Of the one that was killed. */
+	struct recorder_left left;
+	bool has_left;
+	uint64_t lost_base; /* that it has told */
+	uint64_t lost_told; /* by anyone */
+};
+
+static void on_image(void *ctx, const struct stack_record_image *r)
+{
+	struct summing *s = ctx;
+
+	system_images_meet(s->images, r);
+	system_apart_decide(s->apart, r->image, system_images_path(s->images, r->image));
+}
+
+static void on_stack(void *ctx, const struct stack_record *r)
+{
+	system_counts_stack(((struct summing *)ctx)->counts, r);
+}
+
+static void on_pair(void *ctx, const struct stack_record_pair *r)
+{
+	system_counts_pair(((struct summing *)ctx)->counts, r);
+}
+
+static void on_again(void *ctx, const struct stack_record_again *r)
+{
+	system_counts_again(((struct summing *)ctx)->counts, r);
+}
+
+static void on_sum(void *ctx, uint32_t number, const struct state_record_sum *more)
+{
+	struct summing *s = ctx;
+
+	if (number)
+		system_counts_time(s->counts, number, more);
+	else
+		s->untold += more->count + more->n_waits;
+}
+
+static void on_forget(void *ctx, uint32_t number)
+{
+	struct summing *s = ctx;
+
+	system_images_forget(s->images, number);
+	system_rows_forget(s->rows, number);
+}
+
+static void on_kept_image(void *ctx, uint32_t number)
+{
+	system_numbers_meet(((struct summing *)ctx)->numbers, number);
+}
+
+/* Whether it can be done. */
+
+static int try(const struct summing_kind *kind, struct err *e)
+{
+	struct system_threads_sink nobody = { 0 };
+	struct cpus cpus = { 0 };
+	struct privilege p;
+	int rc;
+
+	privilege_read(&p);
+	if (!p.is_root && !p.may_perfmon)
+		return err_set(e, ERR_UNSUPPORTED, "only root may load BPF programs");
+	rc = cpus_online(&cpus, e);
+	if (rc == 0)
+		rc = kind->try(&cpus, &nobody, e);
+	cpus_fini(&cpus);
+	return rc;
+}
+
+int summing_probe(const struct summing_kind *kind, const struct scope *scope,
+		  bool *is_known, struct err *e)
+{
+	int rc;
+
+	if (scope->kind == SCOPE_THREADS)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it follows whole processes: give their pids (-p)");
+	if (scope->kind == SCOPE_CPUS && scope->n_cpus)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it follows threads over all CPUs: 'dwell attach -a'");
+	rc = *is_known ? 0 : try(kind, e);
+	*is_known = rc == 0;
+	return rc;
+}
+
+/* Setting up. */
+
+void summing_free(struct recorder *r)
+{
+	struct summing *s = (struct summing *)r;
+
+	system_told_free(s->told);
+	if (s->programs)
+		s->kind->free(s->programs);
+	system_counts_free(s->counts);
+	system_apart_free(s->apart);
+	system_images_free(s->images);
+	system_numbers_free(s->numbers);
+	system_rows_free(s->rows);
+	free(s);
+}
+
+static int load(struct summing *s, const struct recorder_settings *x, struct err *e)
+{
+	struct system_threads_sink sink = {
+		.rings = { .ctx = s,
+			   .image = on_image,
+			   .stack = on_stack,
+			   .pair = on_pair,
+			   .again = on_again },
+		.sum = on_sum,
+	};
+	int rc = s->kind->load(x, &sink, &s->programs, e);
+
+	if (rc == 0)
+		s->kind->parts(s->programs, &s->parts);
+	return rc;
+}
+
+/* What is kept. */
+
+static uint64_t lost_of(const struct summing *s)
+{
+	struct stack_record_stats stats;
+
+	system_threads_stats(s->parts.threads, &stats);
+	return stats.lost + s->untold + system_counts_stats(s->counts)->strays;
+}
+
+/* What is in the recording for sure; without one nothing more is. */
+static void describe_written(struct summing *s, struct system_ledger_entry *entry)
+{
+	uint64_t samples = system_counts_stats(s->counts)->samples;
+
+	if (s->writer)
+		s->bytes = writer_bytes(s->writer);
+	if (s->writer && !s->is_behind && !writer_waiting_bytes(s->writer))
+		s->written = samples;
+	entry->recording = s->recording;
+	entry->bytes = s->bytes;
+	entry->unwritten = samples - s->written;
+	entry->lost = s->untold + system_counts_stats(s->counts)->strays;
+	entry->told_lost = s->lost_told;
+}
+
+/* All that was drained is in the recording, also for who comes when this is killed. */
+static void commit(struct summing *s, uint32_t finished)
+{
+	struct system_ledger_entry *entry =
+		s->told ? system_keeping_entry(s->parts.keeping) : NULL;
+
+	for (unsigned table = 0; entry && table < 2; table++) {
+		size_t size;
+		const void *records = system_counts_records(s->counts, table, &size);
+
+		entry->told_bytes[table] = system_told_put(s->told, table, records, size);
+	}
+	if (entry) {
+		describe_written(s, entry);
+		entry->finished = finished;
+	}
+	system_threads_commit(s->parts.threads);
+	if (s->told)
+		system_told_trim(s->told);
+}
+
+/* Who is killed meanwhile: the next one does the same. */
+static void close_turn(struct summing *s)
+{
+	uint32_t generation;
+	int closed = system_threads_closing(s->parts.threads, &generation);
+
+	if (closed < 0)
+		return;
+	system_counts_forget(s->counts, (unsigned)closed);
+	system_threads_close(s->parts.threads);
+	commit(s, 0);
+}
+
+/* What the numbers of sums stand for, by the one before. */
+static void load_told(struct summing *s)
+{
+	own(buf_fini) struct buf records = { 0 };
+
+	for (unsigned table = 0; table < 2; table++) {
+		system_told_read(s->told, table, &records);
+		system_counts_load(s->counts, table, records.data, records.size);
+	}
+}
+
+/* Losses are of what is taken from now on, and since the last that the one before told.
+ */
+static void take_over(struct summing *s)
+{
+	const struct system_ledger_entry last = *system_keeping_entry(s->parts.keeping);
+
+	load_told(s);
+	/* What waited for the disk went with it. */
+	s->untold = last.lost + last.unwritten;
+	s->lost_base = s->lost_told = last.told_lost;
+	s->unnumbered_before = *s->parts.n_unnumbered;
+	s->recording = last.recording;
+	s->bytes = last.bytes;
+	s->has_left = true;
+	s->left = (struct recorder_left){
+		.since_ns = last.written_ns,
+		.gap_ns = clock_read_ns(CLOCK_BOOTTIME) - last.written_ns,
+		.lost = lost_of(s) - s->lost_base,
+		.is_summed = true,
+	};
+	if (last.finished)
+		close_turn(s);
+}
+
+static void make_kept(struct summing *s)
+{
+	struct system_keeping *k = s->parts.keeping;
+	int fd = k && system_keeping_pins(k) ? system_keeping_more(k, SYSTEM_THREADS_TOLD)
+					     : -1;
+
+	if (fd < 0)
+		return;
+	s->told = system_told_new(fd, system_keeping_entry(k)->told_bytes);
+	system_images_keep_notes(s->images, system_keeping_notes(k));
+	if (s->parts.is_taken)
+		take_over(s);
+}
+
+static int make(struct summing *s, const struct recorder_settings *x, struct err *e)
+{
+	struct system_numbers_settings numbers = { .ctx = s, .forget = on_forget };
+	int rc = load(s, x, e);
+
+	if (rc == 0)
+		rc = s->parts.is_taken
+			     ? system_rows_take(&s->parts.rows, ROWS_BYTES, &s->rows, e)
+			     : system_rows_new(&s->parts.rows, ROWS_BYTES, &s->rows, e);
+	if (rc == 0)
+		rc = system_numbers_new(&s->parts.numbers, &numbers, &s->numbers, e);
+	if (rc == 0)
+		rc = system_apart_new(s->parts.apart, s->chosen, &s->apart, e);
+	if (rc < 0)
+		return rc;
+	s->images = system_images_new(s->rows);
+	s->counts = system_counts_new(s->images);
+	make_kept(s);
+	system_images_keep_symbols(s->images, x->symbols);
+	return 0;
+}
+
+int summing_open(const struct recorder_ops *ops, const struct summing_kind *kind,
+		 const struct recorder_settings *x, struct recorder **ret, struct err *e)
+{
+	struct summing *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->base.ops = ops;
+	s->kind = kind;
+	s->drain_ns = x->drain_ns ? x->drain_ns : DRAIN_NS;
+	s->is_kept = x->keep != NULL;
+	s->is_by_thread = x->scope && x->apart.threads;
+	s->chosen = x->apart.chosen;
+	rc = make(s, x, e);
+	if (rc < 0) {
+		summing_free(&s->base);
+		return err_in(e, rc, x->plans[0].choice.name);
+	}
+	*ret = &s->base;
+	return 0;
+}
+
+int summing_follow(struct recorder *r, pid_t pid, bool awaits_exec, struct err *e)
+{
+	struct summing *s = (struct summing *)r;
+
+	return system_threads_follow(s->parts.threads, pid, awaits_exec, e);
+}
+
+void summing_begin(struct recorder *r, struct writer *w, const struct plan *plans)
+{
+	struct summing *s = (struct summing *)r;
+	struct system_counts_events events = { .is_kept = true,
+					       .is_by_thread = s->is_by_thread,
+					       .chosen = s->chosen };
+
+	s->kind->events(s->programs, plans, &events);
+	s->writer = w;
+	system_counts_begin(s->counts, w, &events);
+}
+
+/* Running. */
+
+size_t summing_fds(const struct recorder *r, struct pollfd *fds, size_t max)
+{
+	const struct summing *s = (const struct summing *)r;
+
+	if (!max)
+		return 0;
+	fds[0] = (struct pollfd){ .fd = system_threads_fd(s->parts.threads),
+				  .events = POLLIN };
+	return 1;
+}
+
+/* The rings were emptied. */
+static void note_fetch(struct summing *s)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (s->fetched_ns && now_ns - s->fetched_ns > s->longest_gap_ns)
+		s->longest_gap_ns = now_ns - s->fetched_ns;
+	s->fetched_ns = now_ns;
+}
+
+static void tick(struct summing *s, uint64_t now_ns)
+{
+	system_rows_tick(s->rows, now_ns);
+	if (now_ns - s->met_ns >= MEET_NS) {
+		s->met_ns = now_ns;
+		system_counts_each_image(s->counts, s, on_kept_image);
+	}
+	system_numbers_tick(s->numbers, now_ns);
+}
+
+/* is_whole: what goes on is charged up to now. */
+static void drain(struct summing *s, uint64_t now_ns, bool is_whole)
+{
+	uint32_t generation;
+	int closing, rc;
+
+	s->drained_ns = now_ns;
+	system_threads_drain(s->parts.threads, is_whole);
+	note_fetch(s);
+	system_counts_write(s->counts, 0, now_ns);
+	system_counts_write(s->counts, 1, now_ns);
+	/* That it could not be written is the writer's to tell. */
+	rc = s->is_kept && s->writer ? writer_flush(s->writer, NULL) : 0;
+	(void)rc;
+	closing = system_threads_closing(s->parts.threads, &generation);
+	commit(s, closing < 0 ? 0 : generation);
+	close_turn(s);
+	tick(s, now_ns);
+}
+
+int summing_start(struct recorder *r, struct err *e)
+{
+	struct summing *s = (struct summing *)r;
+	int rc = s->kind->start(s->programs, e);
+
+	/* What came while nobody was there has filled the rings. */
+	if (rc == 0 && s->has_left)
+		drain(s, clock_monotonic_ns(), false);
+	return rc;
+}
+
+void summing_keep(struct recorder *r, uint64_t recording, bool is_behind)
+{
+	struct summing *s = (struct summing *)r;
+
+	s->recording = recording;
+	s->is_behind = is_behind;
+	s->bytes = 0;
+	commit(s, 0);
+}
+
+bool summing_left(const struct recorder *r, struct recorder_left *ret)
+{
+	const struct summing *s = (const struct summing *)r;
+
+	*ret = s->left;
+	return s->has_left;
+}
+
+void summing_drain(struct recorder *r, uint64_t now_ns)
+{
+	drain((struct summing *)r, now_ns, true);
+}
+
+void summing_work(struct recorder *r, uint64_t now_ns)
+{
+	struct summing *s = (struct summing *)r;
+
+	/* Rings are not to overflow while a large file is read. */
+	do {
+		system_threads_fetch(s->parts.threads);
+		note_fetch(s);
+		if (system_threads_is_filling(s->parts.threads))
+			drain(s, now_ns, false);
+	} while (system_images_load(s->images));
+	if (now_ns - s->jittered_ns >= JITTER_NS) {
+		s->jittered_ns = now_ns;
+		if (s->kind->follow_cpus)
+			s->kind->follow_cpus(s->programs, now_ns);
+		if (s->kind->jitter)
+			s->kind->jitter(s->programs);
+	}
+	if (now_ns - s->drained_ns >= s->drain_ns)
+		drain(s, now_ns, false);
+}
+
+void summing_pause(struct recorder *r, bool is_paused)
+{
+	system_threads_pause(((struct summing *)r)->parts.threads, is_paused);
+}
+
+void summing_stop(struct recorder *r)
+{
+	struct summing *s = (struct summing *)r;
+
+	s->kind->stop(s->programs);
+}
+
+void summing_status(const struct recorder *r, struct recorder_status *ret)
+{
+	const struct summing *s = (const struct summing *)r;
+	const struct system_counts_stats *counts = system_counts_stats(s->counts);
+	const struct system_keeping *k = s->parts.keeping;
+	uint64_t removed = 0;
+
+	*ret = (struct recorder_status){ .is_counted = true };
+	ret->unkept = k ? system_keeping_refusal(k) : "it was not asked for";
+	ret->removed = k ? system_keeping_removed(k, &removed) : "";
+	system_threads_stats(s->parts.threads, &ret->counted.kernel);
+	ret->counted.n_images = system_rows_n_loaded(s->rows);
+	ret->counted.n_gone = system_images_n_gone(s->images);
+	ret->counted.n_again = system_numbers_n_again(s->numbers);
+	ret->counted.n_unnumbered = *s->parts.n_unnumbered;
+	s->kind->status(s->programs, counts, ret);
+	ret->lost = lost_of(s) - s->lost_base + removed;
+	memcpy(ret->stops, counts->stops, sizeof(ret->stops));
+	ret->longest_gap_ns = s->longest_gap_ns;
+	ret->kernel_bytes =
+		system_rows_bytes(s->rows) + system_threads_bytes(s->parts.threads);
+}
+
+int summing_end(struct recorder *r, uint64_t now_ns, bool has_symbols, struct err *e)
+{
+	struct summing *s = (struct summing *)r;
+	struct recorder_status st;
+
+	drain(s, now_ns, true);
+	summing_status(r, &st);
+	if (s->kind->note)
+		s->kind->note(s->programs, s->writer);
+	facts_loss(s->writer, "lost-samples", st.lost - s->lost_before);
+	s->lost_before = st.lost;
+	s->lost_told = lost_of(s);
+	if (st.counted.n_unnumbered > s->unnumbered_before)
+		facts_loss(s->writer, "unnumbered-files",
+			   st.counted.n_unnumbered - s->unnumbered_before);
+	s->unnumbered_before = st.counted.n_unnumbered;
+	s->writer = NULL;
+	return system_counts_end(s->counts, has_symbols, e);
+}
