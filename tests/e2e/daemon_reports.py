@@ -69,13 +69,16 @@ class Life:
         return not os.waitid(os.P_PID, self.child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
 
     def wait(self):
-        """The lines that it wrote."""
+        """The lines that it wrote.  Who waits may come late: how long it lived at least is
+        known of one that says when it ends."""
         lines = self.child.stdout.read().splitlines()
         _, status, self.usage = os.wait4(self.child.pid, 0)
         now = time.monotonic_ns()
         self.child.returncode = os.waitstatus_to_exitcode(status)
         assert self.child.returncode == 0
-        self.least, self.most = now - self.begun, now - self.before
+        self.most = now - self.before
+        for end in (line.split()[1] for line in lines if line.startswith('end ')):
+            self.least = int(end) - self.begun
         return lines
 
     def end(self):

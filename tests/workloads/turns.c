@@ -2,10 +2,13 @@
  *
  * turns - waits in turn in three system calls, each as often.
  * usage: turns COUNT
+ *
+ * Prints "end" and the monotonic clock, in ns, when it is about to end.
  */
 #include <linux/futex.h>
 #include <poll.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -44,6 +47,7 @@ static __attribute__((noinline)) void locks(void)
 int main(int argc, char **argv)
 {
 	int n = argc == 2 ? atoi(argv[1]) : 0;
+	struct timespec end;
 
 	sleeps(SOON_NS);
 	for (int i = 0; i < n; i++) {
@@ -51,5 +55,7 @@ int main(int argc, char **argv)
 		polls();
 		locks();
 	}
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	printf("end %lld\n", end.tv_sec * 1000000000LL + end.tv_nsec);
 	return 0;
 }
