@@ -3,9 +3,12 @@
 """Counts the test cases of meson's logs and shows what failed or was skipped.
 
 usage: summary.py [LABEL=BUILD-DIR | LABEL:passed | LABEL:failed | LABEL:skipped:REASON]...
+       summary.py --failed BUILD-DIR SUITE...
 
-A TAP test counts with each of its cases, any other as one.  Ends with the one line
-'N passed, N failed[, N skipped]'; the exit code is 1 when something failed."""
+A TAP test counts with each of its cases, any other as one.  What failed and passed when it
+ran again alone, by again.json, is shown like what failed, and counted as unsteady.  Ends
+with the one line 'N passed, N failed[, N skipped][, N unsteady]'; the exit code is 1 when
+something failed.  --failed lists the tests of these suites that failed."""
 import json
 import os
 import re
@@ -25,21 +28,27 @@ def excerpt(lines):
 
 class Totals:
     def __init__(self):
-        self.passed = self.failed = self.skipped = 0
+        self.passed = self.skipped = 0
+        self.failures = []
+        self.unsteady = []
         self.reasons = {}
 
     def add_pass(self):
         self.passed += 1
 
     def add_fail(self, name, text):
-        self.failed += 1
-        print(f'FAILED  {name}')
-        for line in excerpt(text.strip().splitlines()):
-            print(f'        {line}')
+        self.failures.append((name, text))
 
     def add_skip(self, name, reason):
         self.skipped += 1
         self.reasons.setdefault(reason or 'no reason given', []).append(name)
+
+
+def show(verdict, failures):
+    for name, text in failures:
+        print(f'{verdict}  {name}')
+        for line in excerpt(text.strip().splitlines()):
+            print(f'        {line}')
 
 
 def add_tap(totals, name, entry, cases):
@@ -77,17 +86,49 @@ def add_entry(totals, label, entry):
         totals.add_fail(f'{name} ({entry["result"].lower()})', output + entry.get('stderr', ''))
 
 
+def log_of(build, name):
+    return os.path.join(build, 'meson-logs', name + '.json')
+
+
+def entries(log):
+    with open(log, encoding='utf-8', errors='replace') as f:
+        return [json.loads(line) for line in f]
+
+
+def failures_of(label, entry):
+    one = Totals()
+    add_entry(one, label, entry)
+    return one.failures
+
+
 def add_build(totals, label, build):
-    log = os.path.join(build, 'meson-logs', 'testlog.json')
+    log, second = log_of(build, 'testlog'), log_of(build, 'again')
     if not os.path.exists(log):
         totals.add_fail(f'{label} tests', f'there is no {log}')
         return
-    with open(log, encoding='utf-8', errors='replace') as f:
-        for line in f:
-            add_entry(totals, label, json.loads(line))
+    again = {e['name']: e for e in entries(second)} if os.path.exists(second) else {}
+    for entry in entries(log):
+        failures = failures_of(label, entry)
+        later = again.get(entry['name'])
+        if failures and later and not failures_of(label, later):
+            totals.unsteady += failures
+            entry = later
+        add_entry(totals, label, entry)
+
+
+def list_failed(build, suites):
+    """By their names within the suite."""
+    log = log_of(build, 'testlog')
+    for entry in entries(log) if os.path.exists(log) else []:
+        suite, _, name = entry['name'].rpartition(' / ')
+        if suite.rpartition(':')[2] in suites and failures_of('', entry):
+            print(name)
 
 
 def main():
+    if sys.argv[1:2] == ['--failed']:
+        list_failed(sys.argv[2], sys.argv[3:])
+        return
     totals = Totals()
     for word in sys.argv[1:]:
         label, is_build, build = word.partition('=')
@@ -101,12 +142,15 @@ def main():
             totals.add_skip(label, reason)
         else:
             totals.add_fail(label, reason)
+    show('UNSTEADY', totals.unsteady)
+    show('FAILED', totals.failures)
     for reason, names in sorted(totals.reasons.items()):
         more = f' and {len(names) - 3} more' if len(names) > 3 else ''
         print(f'skipped {", ".join(names[:3])}{more}: {reason}')
-    print(f'{totals.passed} passed, {totals.failed} failed' +
-          (f', {totals.skipped} skipped' if totals.skipped else ''))
-    sys.exit(1 if totals.failed else 0)
+    print(f'{totals.passed} passed, {len(totals.failures)} failed' +
+          (f', {totals.skipped} skipped' if totals.skipped else '') +
+          (f', {len(totals.unsteady)} unsteady' if totals.unsteady else ''))
+    sys.exit(1 if totals.failures else 0)
 
 
 main()
