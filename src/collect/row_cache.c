@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,9 @@
 struct row_cache {
 	char *directory; /* NULL: there is none */
 	uint32_t maker;
-	uint64_t max_bytes, bytes;
+	uint64_t max_bytes;
+	pthread_mutex_t lock; /* of what follows */
+	uint64_t bytes;
 };
 
 struct kept_rows {
@@ -126,6 +129,7 @@ struct row_cache *row_cache_new(const char *directory, uint64_t max_bytes, uint3
 	c->directory = directory ? xstrdup(directory) : default_directory();
 	c->max_bytes = max_bytes;
 	c->maker = maker;
+	pthread_mutex_init(&c->lock, NULL);
 	if (c->directory && !make_directories(c->directory)) {
 		free(c->directory);
 		c->directory = NULL;
@@ -139,6 +143,7 @@ void row_cache_free(struct row_cache *c)
 {
 	if (!c)
 		return;
+	pthread_mutex_destroy(&c->lock);
 	free(c->directory);
 	free(c);
 }
@@ -230,7 +235,9 @@ void row_cache_keep(struct row_cache *c, const char *key, uint32_t layout,
 		unlink(temporary);
 		return;
 	}
+	pthread_mutex_lock(&c->lock);
 	c->bytes += b.size;
 	if (c->bytes > c->max_bytes)
 		make_room(c);
+	pthread_mutex_unlock(&c->lock);
 }

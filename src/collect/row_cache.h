@@ -5,7 +5,7 @@
  * Compiling the tables of a big program takes 0.1 s, in which its stacks end early; what
  * is kept is there in some milliseconds.  Files are replaced atomically and verified when
  * they are read; what was not used for longest goes when there is too much.  Several
- * processes of a user may use the directory at once.  One thread.
+ * processes of a user may use the directory at once, and several threads the cache.
  */
 #ifndef DWELL_COLLECT_ROW_CACHE_H
 #define DWELL_COLLECT_ROW_CACHE_H

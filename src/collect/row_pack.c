@@ -513,3 +513,14 @@ void row_pack_write(const struct row_pack *p, const struct row_pack_place *to)
 			write_entry(p, to, entry);
 	}
 }
+
+int row_pack_compile(int fd, const char *name, struct row_pack *ret, struct err *e)
+{
+	own(unwind_image_freep) struct unwind_image *u = NULL;
+	own(row_table_freep) struct row_table *t = NULL;
+	int rc = unwind_image_open(fd, name, &u, e);
+
+	if (rc == 0)
+		rc = row_table_build(u, &t, e);
+	return rc < 0 ? rc : row_pack_build(t, u, ret, e);
+}

@@ -69,6 +69,10 @@ uint32_t row_pack_maker(void);
 must_use int row_pack_build(const struct row_table *t, struct unwind_image *image,
 			    struct row_pack *ret, struct err *e);
 
+/* The same of a file; its name is for messages. */
+must_use int row_pack_compile(int fd, const char *name, struct row_pack *ret,
+			      struct err *e);
+
 /* Is it as row_pack_build() makes them?  For what was read from a file. */
 must_use int row_pack_check(const struct row_pack *p, struct err *e);
 

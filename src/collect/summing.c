@@ -346,11 +346,12 @@ size_t summing_fds(const struct recorder *r, struct pollfd *fds, size_t max)
 {
 	const struct summing *s = (const struct summing *)r;
 
-	if (!max)
+	if (max < 2)
 		return 0;
 	fds[0] = (struct pollfd){ .fd = system_threads_fd(s->parts.threads),
 				  .events = POLLIN };
-	return 1;
+	fds[1] = (struct pollfd){ .fd = system_images_fd(s->images), .events = POLLIN };
+	return 2;
 }
 
 /* The rings were emptied. */

@@ -15,16 +15,18 @@
 #include "base/vec.h"
 #include "collect/image_file.h"
 #include "collect/row_cache.h"
+#include "collect/row_compiler.h"
 #include "collect/symbol_store.h"
 #include "collect/system_notes.h"
 #include "collect/system_rows.h"
 #include "collect/tracker.h"
-#include "unwind/offline.h"
 
 #define MISSES_MAX 16
 #define KEY_SIZE   (2 * MODEL_BUILD_ID_MAX + 16)
 /* On disk: the rows of some ten thousand programs. */
 #define CACHE_BYTES (UINT64_C(256) << 20)
+/* Up to that size its rows are there in some milliseconds. */
+#define SMALL_BYTES (INT64_C(4) << 20)
 /* Of the kernel's own numbers of devices. */
 #define KERNEL_MINOR_BITS 20
 #define KERNEL_MINOR_MASK ((UINT32_C(1) << KERNEL_MINOR_BITS) - 1)
@@ -44,12 +46,14 @@ struct image_numbers {
 struct system_images {
 	struct system_rows *rows;
 	struct row_cache *cache;
+	struct row_compiler *compiler;
 	struct symbol_store *symbols; /* or NULL */
 	struct system_notes *notes;   /* or NULL */
 	struct writer *writer;
-	VEC(struct system_image) all;	 /* by their slots */
-	struct image_numbers wanted;	 /* their rows */
-	struct image_numbers uncompiled; /* those whose rows are not kept */
+	VEC(struct system_image) all; /* by their slots */
+	struct image_numbers wanted;  /* their rows */
+	struct image_numbers
+		uncompiled; /* those whose rows are not kept, of small files */
 };
 
 static void forget(struct system_image *i)
@@ -65,6 +69,7 @@ struct system_images *system_images_new(struct system_rows *rows)
 
 	s->rows = rows;
 	s->cache = row_cache_new(NULL, CACHE_BYTES, row_pack_maker());
+	s->compiler = row_compiler_new(s->cache);
 	/* The one that no record tells of. */
 	system_images_meet(s, &(struct stack_record_image){ .image = STACK_RECORD_VDSO });
 	return s;
@@ -79,6 +84,7 @@ void system_images_free(struct system_images *s)
 	vec_fini(&s->all);
 	vec_fini(&s->wanted.all);
 	vec_fini(&s->uncompiled.all);
+	row_compiler_free(s->compiler);
 	row_cache_free(s->cache);
 	free(s);
 }
@@ -165,17 +171,6 @@ static void find(struct image_file *file, const struct stack_record_image *r)
 		file->kind = IMAGE_ANON;
 }
 
-static int compile(const struct image_file *f, struct row_pack *ret)
-{
-	own(unwind_image_freep) struct unwind_image *u = NULL;
-	own(row_table_freep) struct row_table *t = NULL;
-	int rc = unwind_image_open(f->fd, f->name, &u, NULL);
-
-	if (rc == 0)
-		rc = row_table_build(u, &t, NULL);
-	return rc < 0 ? rc : row_pack_build(t, u, ret, NULL);
-}
-
 /* Its process may have ended before we looked: the next one is asked, some times. */
 static bool is_worth_asking_again(struct system_image *i)
 {
@@ -219,20 +214,45 @@ static bool load_kept(struct system_images *s, uint32_t image, const struct imag
 	return true;
 }
 
-static void compile_and_keep(struct system_images *s, uint32_t image,
-			     const struct image_file *f)
+static struct row_compiler_file to_compile(const struct system_image *i, const char *key)
+{
+	return (struct row_compiler_file){ .image = i->number,
+					   .fd = i->file.fd,
+					   .name = i->file.name,
+					   .key = key,
+					   .layout = i->file.executable.layout };
+}
+
+static void place_compiled(struct system_images *s, uint32_t image, int rc,
+			   struct row_pack *p)
+{
+	if (rc < 0)
+		system_rows_set_none(s->rows, image);
+	else
+		place_rows(s, image, p);
+}
+
+static void compile(struct system_images *s, const struct system_image *i)
 {
 	own(row_pack_fini) struct row_pack p = { 0 };
 	char key[KEY_SIZE];
+	struct row_compiler_file f = to_compile(i, key);
 
-	if (compile(f, &p) < 0) {
-		system_rows_set_none(s->rows, image);
-		return;
-	}
-	place_rows(s, image, &p);
-	key_of(f, key);
-	if (*key)
-		row_cache_keep(s->cache, key, f->executable.layout, &p);
+	key_of(&i->file, key);
+	place_compiled(s, i->number, row_compiler_run(s->compiler, &f, &p), &p);
+}
+
+/* Beside all that is small; false: it is to be done here. */
+static bool hand_over(struct system_images *s, const struct system_image *i)
+{
+	char key[KEY_SIZE];
+	struct row_compiler_file f = to_compile(i, key);
+	struct stat st;
+
+	if (fstat(i->file.fd, &st) != 0 || st.st_size <= SMALL_BYTES)
+		return false;
+	key_of(&i->file, key);
+	return row_compiler_add(s->compiler, &f);
 }
 
 void system_images_meet(struct system_images *s, const struct stack_record_image *r)
@@ -314,10 +334,28 @@ static void load_or_queue(struct system_images *s, struct system_image *i)
 	} else if (i->file.fd < 0) {
 		system_rows_set_none(s->rows, i->number);
 	} else if (!load_kept(s, i->number, &i->file)) {
-		*vec_push(&s->uncompiled.all) = i->number;
+		if (!hand_over(s, i))
+			*vec_push(&s->uncompiled.all) = i->number;
 		return;
 	}
 	close_file(s, i);
+}
+
+/* Its number may be nobody's meanwhile, or another file's. */
+static bool place_next(struct system_images *s)
+{
+	struct row_compiler_result r;
+	struct system_image *i;
+
+	if (!row_compiler_take(s->compiler, &r))
+		return false;
+	i = find_slot(s, r.image) ? slot(s, r.image) : NULL;
+	if (i && i->is_wanted) {
+		place_compiled(s, r.image, r.rc, &r.pack);
+		close_file(s, i);
+	}
+	row_pack_fini(&r.pack);
+	return true;
 }
 
 /* What is there in a moment does not wait for what is compiled. */
@@ -326,16 +364,23 @@ bool system_images_load(struct system_images *s)
 	bool is_kept = s->wanted.all.n != 0;
 	struct system_image *i;
 
+	if (place_next(s))
+		return true;
 	if (!is_kept && !s->uncompiled.all.n)
 		return false;
 	i = next_of(s, is_kept ? &s->wanted : &s->uncompiled);
 	if (i && is_kept) {
 		load_or_queue(s, i);
 	} else if (i) {
-		compile_and_keep(s, i->number, &i->file);
+		compile(s, i);
 		close_file(s, i);
 	}
 	return true;
+}
+
+int system_images_fd(const struct system_images *s)
+{
+	return row_compiler_fd(s->compiler);
 }
 
 void system_images_forget(struct system_images *s, uint32_t image)

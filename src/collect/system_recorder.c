@@ -249,10 +249,11 @@ static size_t system_fds(const struct recorder *r, struct pollfd *fds, size_t ma
 {
 	const struct system *s = (const struct system *)r;
 
-	if (!max)
+	if (max < 2)
 		return 0;
 	fds[0] = (struct pollfd){ .fd = system_sampler_fd(s->sampler), .events = POLLIN };
-	return 1;
+	fds[1] = (struct pollfd){ .fd = system_images_fd(s->images), .events = POLLIN };
+	return 2;
 }
 
 /* The rings were emptied. */
