@@ -138,10 +138,7 @@ static void parts(void *programs, struct summing_parts *ret)
 	struct probes *s = programs;
 
 	ret->threads = system_probes_threads(s->programs);
-	system_probes_maps(s->programs, &ret->rows);
-	system_probes_numbers(s->programs, &ret->numbers);
-	ret->apart = system_probes_apart(s->programs);
-	ret->n_unnumbered = system_probes_n_unnumbered(s->programs);
+	ret->maps = system_probes_maps(s->programs);
 	ret->keeping = system_probes_keeping(s->programs);
 	ret->is_taken = system_probes_is_taken(s->programs);
 }

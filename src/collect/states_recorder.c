@@ -73,10 +73,7 @@ static void parts(void *programs, struct summing_parts *ret)
 	struct states *s = programs;
 
 	ret->threads = system_states_threads(s->programs);
-	system_states_maps(s->programs, &ret->rows);
-	system_states_numbers(s->programs, &ret->numbers);
-	ret->apart = system_states_apart(s->programs);
-	ret->n_unnumbered = system_states_n_unnumbered(s->programs);
+	ret->maps = system_states_maps(s->programs);
 	ret->keeping = system_states_keeping(s->programs);
 	ret->is_taken = system_states_is_taken(s->programs);
 }

@@ -6,16 +6,13 @@
 
 #include "base/mem.h"
 #include "collect/facts.h"
-#include "collect/system_apart.h"
-#include "collect/system_images.h"
 #include "collect/system_keeping.h"
 #include "collect/system_told.h"
 #include "host/clock.h"
 #include "host/privilege.h"
 
-#define ROWS_BYTES ((size_t)24 << 20)
-#define JITTER_NS  UINT64_C(100000000)
-#define DRAIN_NS   UINT64_C(1000000000)
+#define JITTER_NS UINT64_C(100000000)
+#define DRAIN_NS  UINT64_C(1000000000)
 /* Files that stacks stand for are looked through that often, so that they keep their
  * numbers; sooner than a number is taken for idle. */
 #define MEET_NS UINT64_C(16000000000)
@@ -26,10 +23,7 @@ struct summing {
 	const struct summing_kind *kind;
 	void *programs;
 	struct summing_parts parts; /* of these */
-	struct system_rows *rows;
-	struct system_images *images;
-	struct system_numbers *numbers;
-	struct system_apart *apart; /* or NULL */
+	struct system_code code;
 	const struct path_choice *chosen;
 	struct system_counts *counts;
 	uint64_t drain_ns;
@@ -56,10 +50,7 @@ struct summing {
 
 static void on_image(void *ctx, const struct stack_record_image *r)
 {
-	struct summing *s = ctx;
-
-	system_images_meet(s->images, r);
-	system_apart_decide(s->apart, r->image, system_images_path(s->images, r->image));
+	system_code_meet(&((struct summing *)ctx)->code, r);
 }
 
 static void on_stack(void *ctx, const struct stack_record *r)
@@ -87,17 +78,9 @@ static void on_sum(void *ctx, uint32_t number, const struct state_record_sum *mo
 		s->untold += more->count + more->n_waits;
 }
 
-static void on_forget(void *ctx, uint32_t number)
-{
-	struct summing *s = ctx;
-
-	system_images_forget(s->images, number);
-	system_rows_forget(s->rows, number);
-}
-
 static void on_kept_image(void *ctx, uint32_t number)
 {
-	system_numbers_meet(((struct summing *)ctx)->numbers, number);
+	system_numbers_meet(((struct summing *)ctx)->code.numbers, number);
 }
 
 /* Whether it can be done. */
@@ -145,10 +128,7 @@ void summing_free(struct recorder *r)
 	if (s->programs)
 		s->kind->free(s->programs);
 	system_counts_free(s->counts);
-	system_apart_free(s->apart);
-	system_images_free(s->images);
-	system_numbers_free(s->numbers);
-	system_rows_free(s->rows);
+	system_code_fini(&s->code);
 	free(s);
 }
 
@@ -250,7 +230,7 @@ static void take_over(struct summing *s)
 	/* What waited for the disk went with it. */
 	s->untold = last.lost + last.unwritten;
 	s->lost_base = s->lost_told = last.told_lost;
-	s->unnumbered_before = *s->parts.n_unnumbered;
+	s->unnumbered_before = *s->code.n_unnumbered;
 	s->recording = last.recording;
 	s->bytes = last.bytes;
 	s->has_left = true;
@@ -273,30 +253,25 @@ static void make_kept(struct summing *s)
 	if (fd < 0)
 		return;
 	s->told = system_told_new(fd, system_keeping_entry(k)->told_bytes);
-	system_images_keep_notes(s->images, system_keeping_notes(k));
+	system_images_keep_notes(s->code.images, system_keeping_notes(k));
 	if (s->parts.is_taken)
 		take_over(s);
 }
 
 static int make(struct summing *s, const struct recorder_settings *x, struct err *e)
 {
-	struct system_numbers_settings numbers = { .ctx = s, .forget = on_forget };
+	struct system_code_settings code = { .chosen = s->chosen, .symbols = x->symbols };
 	int rc = load(s, x, e);
 
-	if (rc == 0)
-		rc = s->parts.is_taken
-			     ? system_rows_take(&s->parts.rows, ROWS_BYTES, &s->rows, e)
-			     : system_rows_new(&s->parts.rows, ROWS_BYTES, &s->rows, e);
-	if (rc == 0)
-		rc = system_numbers_new(&s->parts.numbers, &numbers, &s->numbers, e);
-	if (rc == 0)
-		rc = system_apart_new(s->parts.apart, s->chosen, &s->apart, e);
 	if (rc < 0)
 		return rc;
-	s->images = system_images_new(s->rows);
-	s->counts = system_counts_new(s->images);
+	code.maps = s->parts.maps;
+	code.is_taken = s->parts.is_taken;
+	rc = system_code_open(&s->code, &code, e);
+	if (rc < 0)
+		return rc;
+	s->counts = system_counts_new(s->code.images);
 	make_kept(s);
-	system_images_keep_symbols(s->images, x->symbols);
 	return 0;
 }
 
@@ -350,7 +325,8 @@ size_t summing_fds(const struct recorder *r, struct pollfd *fds, size_t max)
 		return 0;
 	fds[0] = (struct pollfd){ .fd = system_threads_fd(s->parts.threads),
 				  .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = system_images_fd(s->images), .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = system_images_fd(s->code.images),
+				  .events = POLLIN };
 	return 2;
 }
 
@@ -366,12 +342,11 @@ static void note_fetch(struct summing *s)
 
 static void tick(struct summing *s, uint64_t now_ns)
 {
-	system_rows_tick(s->rows, now_ns);
 	if (now_ns - s->met_ns >= MEET_NS) {
 		s->met_ns = now_ns;
 		system_counts_each_image(s->counts, s, on_kept_image);
 	}
-	system_numbers_tick(s->numbers, now_ns);
+	system_code_tick(&s->code, now_ns);
 }
 
 /* is_whole: what goes on is charged up to now. */
@@ -438,7 +413,7 @@ void summing_work(struct recorder *r, uint64_t now_ns)
 		note_fetch(s);
 		if (system_threads_is_filling(s->parts.threads))
 			drain(s, now_ns, false);
-	} while (system_images_load(s->images));
+	} while (system_images_load(s->code.images));
 	if (now_ns - s->jittered_ns >= JITTER_NS) {
 		s->jittered_ns = now_ns;
 		if (s->kind->follow_cpus)
@@ -473,16 +448,13 @@ void summing_status(const struct recorder *r, struct recorder_status *ret)
 	ret->unkept = k ? system_keeping_refusal(k) : "it was not asked for";
 	ret->removed = k ? system_keeping_removed(k, &removed) : "";
 	system_threads_stats(s->parts.threads, &ret->counted.kernel);
-	ret->counted.n_images = system_rows_n_loaded(s->rows);
-	ret->counted.n_gone = system_images_n_gone(s->images);
-	ret->counted.n_again = system_numbers_n_again(s->numbers);
-	ret->counted.n_unnumbered = *s->parts.n_unnumbered;
+	system_code_status(&s->code, &ret->counted);
 	s->kind->status(s->programs, counts, ret);
 	ret->lost = lost_of(s) - s->lost_base + removed;
 	memcpy(ret->stops, counts->stops, sizeof(ret->stops));
 	ret->longest_gap_ns = s->longest_gap_ns;
 	ret->kernel_bytes =
-		system_rows_bytes(s->rows) + system_threads_bytes(s->parts.threads);
+		system_rows_bytes(s->code.rows) + system_threads_bytes(s->parts.threads);
 }
 
 int summing_end(struct recorder *r, uint64_t now_ns, bool has_symbols, struct err *e)

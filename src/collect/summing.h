@@ -18,18 +18,14 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "collect/recorder.h"
+#include "collect/system_code.h"
 #include "collect/system_counts.h"
-#include "collect/system_numbers.h"
-#include "collect/system_rows.h"
 #include "collect/system_threads.h"
 
 /* Of programs that are loaded, borrowed. */
 struct summing_parts {
 	struct system_threads *threads;
-	struct system_rows_maps rows;
-	struct system_numbers_maps numbers;
-	int apart;			/* the map of who is told apart */
-	const uint32_t *n_unnumbered;	/* times that a file could not be numbered */
+	struct system_code_maps maps;
 	struct system_keeping *keeping; /* or NULL */
 	bool is_taken;			/* another began it */
 };

@@ -179,24 +179,11 @@ static int load(struct system_probes *s, struct err *e)
 static int make_threads(struct system_probes *s, const struct system_threads_sink *sink,
 			struct err *e)
 {
-	struct probes *k = s->skeleton;
-	struct system_threads_parts parts = {
-		.cpus = s->settings.cpus,
-		.begin = k->progs.begin,
-		.cut = k->progs.cut,
-		.rings_map = bpf_map__fd(k->maps.rings),
-		.stats_map = bpf_map__fd(k->maps.stats),
-		.processes_map = bpf_map__fd(k->maps.processes),
-		.sums = { .sums = bpf_map__fd(k->maps.sums),
-			  .numbers = bpf_map__fd(k->maps.sum_numbers),
-			  .generation = &k->bss->sums_generation,
-			  .oldest = &k->bss->sums_oldest,
-			  .next = k->data->sums_next },
-		.from_ns = &k->bss->from_ns,
-		.keeping = s->keeping,
-		.is_taken = s->is_taken,
-	};
+	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(s->skeleton);
 
+	parts.cpus = s->settings.cpus;
+	parts.keeping = s->keeping;
+	parts.is_taken = s->is_taken;
 	return system_threads_new(&parts, sink, &s->threads, e);
 }
 
@@ -245,28 +232,9 @@ void system_probes_freep(struct system_probes **s)
 	system_probes_free(*s);
 }
 
-void system_probes_maps(const struct system_probes *s, struct system_rows_maps *ret)
+struct system_code_maps system_probes_maps(const struct system_probes *s)
 {
-	ret->pools = bpf_map__fd(s->skeleton->maps.pools);
-	ret->rules = bpf_map__fd(s->skeleton->maps.rules);
-	ret->images = bpf_map__fd(s->skeleton->maps.images);
-}
-
-int system_probes_apart(const struct system_probes *s)
-{
-	return bpf_map__fd(s->skeleton->maps.apart_images);
-}
-
-void system_probes_numbers(const struct system_probes *s, struct system_numbers_maps *ret)
-{
-	const struct probes *k = s->skeleton;
-
-	ret->files = bpf_map__fd(k->maps.mapping_files);
-	ret->images = bpf_map__fd(k->maps.images);
-	ret->offers = bpf_map__fd(k->maps.mapping_offers);
-	ret->n_given = &k->data->mapping_next_image;
-	ret->n_taken = &k->bss->mapping_n_taken;
-	ret->n_offered = &k->bss->mapping_n_offered;
+	return SYSTEM_CODE_MAPS(s->skeleton);
 }
 
 static int attach(struct system_probes *s, struct err *e)
@@ -369,9 +337,4 @@ bool system_probes_is_taken(const struct system_probes *s)
 struct system_threads *system_probes_threads(const struct system_probes *s)
 {
 	return s->threads;
-}
-
-const uint32_t *system_probes_n_unnumbered(const struct system_probes *s)
-{
-	return &s->skeleton->bss->mapping_n_unnumbered;
 }

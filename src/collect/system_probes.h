@@ -16,8 +16,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "collect/apart.h"
-#include "collect/system_numbers.h"
-#include "collect/system_rows.h"
+#include "collect/system_code.h"
 #include "collect/system_threads.h"
 #include "host/cpus.h"
 #include "wire/probe_record.h"
@@ -52,14 +51,8 @@ must_use int system_probes_new(const struct system_probes_settings *settings,
 void system_probes_free(struct system_probes *s);
 void system_probes_freep(struct system_probes **s);
 
-/* For system_rows_new(). */
-void system_probes_maps(const struct system_probes *s, struct system_rows_maps *ret);
-
-/* For system_apart_new(). */
-int system_probes_apart(const struct system_probes *s);
-/* For system_numbers_new(). */
-void system_probes_numbers(const struct system_probes *s,
-			   struct system_numbers_maps *ret);
+/* For system_code_open(). */
+struct system_code_maps system_probes_maps(const struct system_probes *s);
 
 /* Who is followed, and what was summed: of the probes that are started. */
 struct system_threads *system_probes_threads(const struct system_probes *s);
@@ -71,8 +64,5 @@ void system_probes_stop(struct system_probes *s);
 /* What outlives this process, NULL: nothing does; and is it another's that was killed? */
 struct system_keeping *system_probes_keeping(const struct system_probes *s);
 bool system_probes_is_taken(const struct system_probes *s);
-
-/* Times that a file could not be numbered, as there were too many; borrowed. */
-const uint32_t *system_probes_n_unnumbered(const struct system_probes *s);
 
 #endif

@@ -7,17 +7,13 @@
 #include "base/mem.h"
 #include "collect/facts.h"
 #include "collect/counter_experiment.h"
-#include "collect/system_apart.h"
+#include "collect/system_code.h"
 #include "collect/system_counts.h"
-#include "collect/system_images.h"
 #include "collect/system_keeping.h"
-#include "collect/system_numbers.h"
-#include "collect/system_rows.h"
 #include "collect/system_sampler.h"
 #include "host/clock.h"
 
 #define DEFAULT_HZ 5200
-#define ROWS_BYTES ((size_t)24 << 20)
 #define JITTER_NS  UINT64_C(100000000)
 #define DRAIN_NS   UINT64_C(1000000000)
 /* The share of the time that an event is on is that of the last few drains: in one alone
@@ -45,10 +41,7 @@ struct event {
 struct system {
 	struct recorder recorder;
 	struct system_sampler *sampler;
-	struct system_rows *rows;
-	struct system_images *images;
-	struct system_numbers *numbers;
-	struct system_apart *apart; /* or NULL */
+	struct system_code code;
 	const struct path_choice *chosen;
 	struct system_counts *counts;
 	uint64_t drain_ns;
@@ -71,10 +64,7 @@ struct system {
 
 static void on_image(void *ctx, const struct stack_record_image *r)
 {
-	struct system *s = ctx;
-
-	system_images_meet(s->images, r);
-	system_apart_decide(s->apart, r->image, system_images_path(s->images, r->image));
+	system_code_meet(&((struct system *)ctx)->code, r);
 }
 
 static void on_stack(void *ctx, const struct stack_record *r)
@@ -87,14 +77,6 @@ static void on_count(void *ctx, unsigned table, uint64_t key, uint32_t count)
 	system_counts_count(((struct system *)ctx)->counts, table, key, count);
 }
 
-static void on_forget(void *ctx, uint32_t number)
-{
-	struct system *s = ctx;
-
-	system_images_forget(s->images, number);
-	system_rows_forget(s->rows, number);
-}
-
 /* Setting up. */
 
 static void system_free(struct recorder *r)
@@ -103,20 +85,8 @@ static void system_free(struct recorder *r)
 
 	system_sampler_free(s->sampler);
 	system_counts_free(s->counts);
-	system_apart_free(s->apart);
-	system_images_free(s->images);
-	system_numbers_free(s->numbers);
-	system_rows_free(s->rows);
+	system_code_fini(&s->code);
 	free(s);
-}
-
-static int make_numbers(struct system *s, struct err *e)
-{
-	struct system_numbers_settings settings = { .ctx = s, .forget = on_forget };
-	struct system_numbers_maps maps;
-
-	system_sampler_numbers(s->sampler, &maps);
-	return system_numbers_new(&maps, &settings, &s->numbers, e);
 }
 
 static int make_sampler(struct system *s, const struct recorder_settings *x,
@@ -149,28 +119,22 @@ static int make_sampler(struct system *s, const struct recorder_settings *x,
 
 static int make(struct system *s, const struct recorder_settings *x, struct err *e)
 {
-	struct system_rows_maps maps;
+	struct system_code_settings code = { .chosen = x->apart.chosen,
+					     .symbols = x->symbols };
 	int rc = make_sampler(s, x, e);
 
 	if (rc < 0)
 		return rc;
-	system_sampler_maps(s->sampler, &maps);
-	rc = system_sampler_taken(s->sampler)
-		     ? system_rows_take(&maps, ROWS_BYTES, &s->rows, e)
-		     : system_rows_new(&maps, ROWS_BYTES, &s->rows, e);
-	if (rc == 0)
-		rc = make_numbers(s, e);
 	s->chosen = x->apart.chosen;
-	if (rc == 0)
-		rc = system_apart_new(system_sampler_apart(s->sampler), s->chosen,
-				      &s->apart, e);
+	code.maps = system_sampler_maps(s->sampler);
+	code.is_taken = system_sampler_taken(s->sampler) != NULL;
+	rc = system_code_open(&s->code, &code, e);
 	if (rc < 0)
 		return rc;
-	s->images = system_images_new(s->rows);
 	if (system_sampler_notes(s->sampler))
-		system_images_keep_notes(s->images, system_sampler_notes(s->sampler));
-	system_images_keep_symbols(s->images, x->symbols);
-	s->counts = system_counts_new(s->images);
+		system_images_keep_notes(s->code.images,
+					 system_sampler_notes(s->sampler));
+	s->counts = system_counts_new(s->code.images);
 	return 0;
 }
 
@@ -193,7 +157,7 @@ static void take_over(struct system *s, const struct system_ledger_entry *last)
 	/* What waited for the disk went with it, and is in no recording's loss yet. */
 	base->lost = last->told_lost - last->unwritten;
 	s->before.counted.late.n_late = last->told_late;
-	s->before.counted.n_unnumbered = system_sampler_n_unnumbered(s->sampler);
+	s->before.counted.n_unnumbered = *s->code.n_unnumbered;
 }
 
 static int system_open(const struct recorder_settings *x, struct recorder **ret,
@@ -252,7 +216,8 @@ static size_t system_fds(const struct recorder *r, struct pollfd *fds, size_t ma
 	if (max < 2)
 		return 0;
 	fds[0] = (struct pollfd){ .fd = system_sampler_fd(s->sampler), .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = system_images_fd(s->images), .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = system_images_fd(s->code.images),
+				  .events = POLLIN };
 	return 2;
 }
 
@@ -357,8 +322,7 @@ static void system_drain(struct recorder *r, uint64_t now_ns)
 	scale_events(s, table);
 	system_counts_write(s->counts, table, now_ns);
 	forget(s, table);
-	system_rows_tick(s->rows, now_ns);
-	system_numbers_tick(s->numbers, now_ns);
+	system_code_tick(&s->code, now_ns);
 }
 
 /* What came while nobody was there has filled the rings. */
@@ -381,7 +345,7 @@ static void system_work(struct recorder *r, uint64_t now_ns)
 		note_fetch(s);
 		if (system_sampler_is_filling(s->sampler))
 			system_drain(r, now_ns);
-	} while (system_images_load(s->images));
+	} while (system_images_load(s->code.images));
 	if (now_ns - s->jittered_ns >= JITTER_NS) {
 		s->jittered_ns = now_ns;
 		system_sampler_follow(s->sampler, now_ns);
@@ -424,17 +388,15 @@ static void system_status(const struct recorder *r, struct recorder_status *ret)
 	system_sampler_stats(s->sampler, &c->kernel);
 	subtract(&c->kernel, &s->base);
 	system_sampler_late(s->sampler, &c->late);
-	c->n_images = system_rows_n_loaded(s->rows);
-	c->n_gone = system_images_n_gone(s->images);
-	c->n_again = system_numbers_n_again(s->numbers);
-	c->n_unnumbered = system_sampler_n_unnumbered(s->sampler);
+	system_code_status(&s->code, c);
 	ret->samples = c->kernel.samples;
 	ret->stored = counts->samples;
 	ret->lost = c->kernel.lost + counts->strays + removed;
 	memcpy(c->of_events, counts->of_events, sizeof(c->of_events));
 	memcpy(ret->stops, counts->stops, sizeof(ret->stops));
 	ret->longest_gap_ns = s->longest_gap_ns;
-	ret->kernel_bytes = system_rows_bytes(s->rows) + system_sampler_bytes(s->sampler);
+	ret->kernel_bytes =
+		system_rows_bytes(s->code.rows) + system_sampler_bytes(s->sampler);
 }
 
 static void note_event(struct system *s, const struct event *ev,

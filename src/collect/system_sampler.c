@@ -305,29 +305,9 @@ void system_sampler_freep(struct system_sampler **s)
 	system_sampler_free(*s);
 }
 
-void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps *ret)
+struct system_code_maps system_sampler_maps(const struct system_sampler *s)
 {
-	ret->pools = bpf_map__fd(s->skeleton->maps.pools);
-	ret->rules = bpf_map__fd(s->skeleton->maps.rules);
-	ret->images = bpf_map__fd(s->skeleton->maps.images);
-}
-
-int system_sampler_apart(const struct system_sampler *s)
-{
-	return bpf_map__fd(s->skeleton->maps.apart_images);
-}
-
-void system_sampler_numbers(const struct system_sampler *s,
-			    struct system_numbers_maps *ret)
-{
-	const struct sampler *k = s->skeleton;
-
-	ret->files = bpf_map__fd(k->maps.mapping_files);
-	ret->images = bpf_map__fd(k->maps.images);
-	ret->offers = bpf_map__fd(k->maps.mapping_offers);
-	ret->n_given = &k->data->mapping_next_image;
-	ret->n_taken = &k->bss->mapping_n_taken;
-	ret->n_offered = &k->bss->mapping_n_offered;
+	return SYSTEM_CODE_MAPS(s->skeleton);
 }
 
 static uint64_t n_walked(const struct stack_record_stats *stats)
@@ -551,11 +531,6 @@ void system_sampler_stats(const struct system_sampler *s, struct stack_record_st
 void system_sampler_late(const struct system_sampler *s, struct system_late *ret)
 {
 	system_late_sum(s->late, s->n_cpus, ret);
-}
-
-uint32_t system_sampler_n_unnumbered(const struct system_sampler *s)
-{
-	return s->skeleton->bss->mapping_n_unnumbered;
 }
 
 size_t system_sampler_bytes(const struct system_sampler *s)

@@ -15,12 +15,11 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "collect/apart.h"
+#include "collect/system_code.h"
 #include "collect/system_events.h"
 #include "collect/system_late.h"
 #include "collect/system_ledger.h"
 #include "collect/system_rings.h"
-#include "collect/system_numbers.h"
-#include "collect/system_rows.h"
 #include "host/cpus.h"
 #include "wire/stack_record.h"
 
@@ -59,13 +58,8 @@ must_use int system_sampler_new(const struct system_sampler_settings *settings,
 void system_sampler_free(struct system_sampler *s);
 void system_sampler_freep(struct system_sampler **s);
 
-/* For system_rows_new(). */
-void system_sampler_maps(const struct system_sampler *s, struct system_rows_maps *ret);
-/* For system_apart_new(). */
-int system_sampler_apart(const struct system_sampler *s);
-/* For system_numbers_new(). */
-void system_sampler_numbers(const struct system_sampler *s,
-			    struct system_numbers_maps *ret);
+/* For system_code_open(). */
+struct system_code_maps system_sampler_maps(const struct system_sampler *s);
 
 /* Do the programs understand this kernel?  Samples this thread for some milliseconds. */
 must_use int system_sampler_check(struct system_sampler *s, struct err *e);
@@ -120,9 +114,6 @@ void system_sampler_shares(struct system_sampler *s,
 void system_sampler_stats(const struct system_sampler *s, struct stack_record_stats *ret);
 /* How late samples are, where that is measured. */
 void system_sampler_late(const struct system_sampler *s, struct system_late *ret);
-/* Times that a file could not be numbered, as there were too many: its code counts as of
- * no file. */
-uint32_t system_sampler_n_unnumbered(const struct system_sampler *s);
 /* Memory of the maps and rings, without the rows. */
 size_t system_sampler_bytes(const struct system_sampler *s);
 

@@ -131,25 +131,13 @@ static int make_threads(struct system_states *s, const struct system_threads_sin
 			struct err *e)
 {
 	struct states *k = s->skeleton;
-	struct system_threads_parts parts = {
-		.cpus = s->settings.cpus,
-		.begin = k->progs.begin,
-		.cut = k->progs.cut,
-		.rings_map = bpf_map__fd(k->maps.rings),
-		.stats_map = bpf_map__fd(k->maps.stats),
-		.processes_map = bpf_map__fd(k->maps.processes),
-		.sums = { .sums = bpf_map__fd(k->maps.sums),
-			  .numbers = bpf_map__fd(k->maps.sum_numbers),
-			  .generation = &k->bss->sums_generation,
-			  .oldest = &k->bss->sums_oldest,
-			  .next = k->data->sums_next },
-		.from_ns = &k->bss->from_ns,
-		.is_last_cut = &k->bss->is_last_cut,
-		.is_end = &k->bss->is_end,
-		.keeping = s->keeping,
-		.is_taken = s->is_taken,
-	};
+	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(k);
 
+	parts.cpus = s->settings.cpus;
+	parts.keeping = s->keeping;
+	parts.is_taken = s->is_taken;
+	parts.is_last_cut = &k->bss->is_last_cut;
+	parts.is_end = &k->bss->is_end;
 	return system_threads_new(&parts, sink, &s->threads, e);
 }
 
@@ -196,28 +184,9 @@ void system_states_freep(struct system_states **s)
 	system_states_free(*s);
 }
 
-void system_states_maps(const struct system_states *s, struct system_rows_maps *ret)
+struct system_code_maps system_states_maps(const struct system_states *s)
 {
-	ret->pools = bpf_map__fd(s->skeleton->maps.pools);
-	ret->rules = bpf_map__fd(s->skeleton->maps.rules);
-	ret->images = bpf_map__fd(s->skeleton->maps.images);
-}
-
-int system_states_apart(const struct system_states *s)
-{
-	return bpf_map__fd(s->skeleton->maps.apart_images);
-}
-
-void system_states_numbers(const struct system_states *s, struct system_numbers_maps *ret)
-{
-	const struct states *k = s->skeleton;
-
-	ret->files = bpf_map__fd(k->maps.mapping_files);
-	ret->images = bpf_map__fd(k->maps.images);
-	ret->offers = bpf_map__fd(k->maps.mapping_offers);
-	ret->n_given = &k->data->mapping_next_image;
-	ret->n_taken = &k->bss->mapping_n_taken;
-	ret->n_offered = &k->bss->mapping_n_offered;
+	return SYSTEM_CODE_MAPS(s->skeleton);
 }
 
 static int attach(struct system_states *s, struct err *e)
@@ -317,9 +286,4 @@ bool system_states_is_taken(const struct system_states *s)
 const struct state_code *system_states_code(const struct system_states *s)
 {
 	return &s->code;
-}
-
-const uint32_t *system_states_n_unnumbered(const struct system_states *s)
-{
-	return &s->skeleton->bss->mapping_n_unnumbered;
 }

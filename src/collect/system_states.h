@@ -17,8 +17,7 @@
 #include "base/own.h"
 #include "collect/apart.h"
 #include "collect/state_code.h"
-#include "collect/system_numbers.h"
-#include "collect/system_rows.h"
+#include "collect/system_code.h"
 #include "collect/system_threads.h"
 #include "host/cpus.h"
 #include "wire/state_record.h"
@@ -45,14 +44,8 @@ must_use int system_states_new(const struct system_states_settings *settings,
 void system_states_free(struct system_states *s);
 void system_states_freep(struct system_states **s);
 
-/* For system_rows_new(). */
-void system_states_maps(const struct system_states *s, struct system_rows_maps *ret);
-
-/* For system_apart_new(). */
-int system_states_apart(const struct system_states *s);
-/* For system_numbers_new(). */
-void system_states_numbers(const struct system_states *s,
-			   struct system_numbers_maps *ret);
+/* For system_code_open(). */
+struct system_code_maps system_states_maps(const struct system_states *s);
 
 /* Who is followed, and what was summed: of the states that are started. */
 struct system_threads *system_states_threads(const struct system_states *s);
@@ -70,7 +63,4 @@ bool system_states_is_taken(const struct system_states *s);
 
 /* Where the kernel has its code; borrowed. */
 const struct state_code *system_states_code(const struct system_states *s);
-/* Times that a file could not be numbered, as there were too many; borrowed. */
-const uint32_t *system_states_n_unnumbered(const struct system_states *s);
-
 #endif

@@ -41,6 +41,22 @@ struct system_threads_parts {
 	bool is_taken;
 };
 
+/* What a skeleton has of them. */
+#define SYSTEM_THREADS_PARTS(k)                                                          \
+	((struct system_threads_parts){                                                  \
+		.begin = (k)->progs.begin,                                               \
+		.cut = (k)->progs.cut,                                                   \
+		.rings_map = bpf_map__fd((k)->maps.rings),                               \
+		.stats_map = bpf_map__fd((k)->maps.stats),                               \
+		.processes_map = bpf_map__fd((k)->maps.processes),                       \
+		.sums = { .sums = bpf_map__fd((k)->maps.sums),                           \
+			  .numbers = bpf_map__fd((k)->maps.sum_numbers),                 \
+			  .generation = &(k)->bss->sums_generation,                      \
+			  .oldest = &(k)->bss->sums_oldest,                              \
+			  .next = (k)->data->sums_next },                                \
+		.from_ns = &(k)->bss->from_ns,                                           \
+	})
+
 /* What such programs pin, and the maps of that which are not theirs. */
 enum { SYSTEM_THREADS_DELIVERED, SYSTEM_THREADS_TOLD };
 extern const struct system_keeping_kind system_threads_states_kept,
