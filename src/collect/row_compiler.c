@@ -32,8 +32,8 @@ struct row_compiler {
 	VEC(struct row_compiler_result) done;
 };
 
-/* Of all in this process: recorders meet the same file at the same time, and the others
- * find what the first one has kept. */
+/* By threads of this process: recorders meet the same large file at the same time, and
+ * the others find what the first one has kept. */
 static pthread_mutex_t compiling = PTHREAD_MUTEX_INITIALIZER;
 
 struct row_compiler *row_compiler_new(struct row_cache *cache)
@@ -86,8 +86,8 @@ void row_compiler_freep(struct row_compiler **c)
 	row_compiler_free(*c);
 }
 
-static int make(struct row_compiler *c, const struct row_compiler_file *f,
-		struct row_pack *ret)
+int row_compiler_run(struct row_compiler *c, const struct row_compiler_file *f,
+		     struct row_pack *ret)
 {
 	int rc;
 
@@ -96,17 +96,6 @@ static int make(struct row_compiler *c, const struct row_compiler_file *f,
 	rc = row_pack_compile(f->fd, f->name, ret, NULL);
 	if (rc == 0 && *f->key)
 		row_cache_keep(c->cache, f->key, f->layout, ret);
-	return rc;
-}
-
-int row_compiler_run(struct row_compiler *c, const struct row_compiler_file *f,
-		     struct row_pack *ret)
-{
-	int rc;
-
-	pthread_mutex_lock(&compiling);
-	rc = make(c, f, ret);
-	pthread_mutex_unlock(&compiling);
 	return rc;
 }
 
@@ -140,7 +129,9 @@ static void *work(void *arg)
 		w = take_smallest(c);
 		pthread_mutex_unlock(&c->lock);
 		r.image = w.file.image;
+		pthread_mutex_lock(&compiling);
 		r.rc = row_compiler_run(c, &w.file, &r.pack);
+		pthread_mutex_unlock(&compiling);
 		waiting_fini(&w);
 		pthread_mutex_lock(&c->lock);
 		*vec_push(&c->done) = r;

@@ -214,8 +214,11 @@ static bool load_kept(struct system_images *s, uint32_t image, const struct imag
 	return true;
 }
 
-static struct row_compiler_file to_compile(const struct system_image *i, const char *key)
+/* key: where its key is put. */
+static struct row_compiler_file to_compile(const struct system_image *i,
+					   char key[KEY_SIZE])
 {
+	key_of(&i->file, key);
 	return (struct row_compiler_file){ .image = i->number,
 					   .fd = i->file.fd,
 					   .name = i->file.name,
@@ -238,7 +241,6 @@ static void compile(struct system_images *s, const struct system_image *i)
 	char key[KEY_SIZE];
 	struct row_compiler_file f = to_compile(i, key);
 
-	key_of(&i->file, key);
 	place_compiled(s, i->number, row_compiler_run(s->compiler, &f, &p), &p);
 }
 
@@ -246,12 +248,12 @@ static void compile(struct system_images *s, const struct system_image *i)
 static bool hand_over(struct system_images *s, const struct system_image *i)
 {
 	char key[KEY_SIZE];
-	struct row_compiler_file f = to_compile(i, key);
+	struct row_compiler_file f;
 	struct stat st;
 
 	if (fstat(i->file.fd, &st) != 0 || st.st_size <= SMALL_BYTES)
 		return false;
-	key_of(&i->file, key);
+	f = to_compile(i, key);
 	return row_compiler_add(s->compiler, &f);
 }
 
