@@ -177,6 +177,13 @@ static void need_callers(struct part *p)
 	}
 }
 
+/* What is not needed refers to the first image and the first location. */
+static bool has_what_is_referred_to(const struct dictionary *d)
+{
+	return (!d->n[FORMAT_LOCATIONS] || d->n[FORMAT_IMAGES]) &&
+	       (d->n[FORMAT_STACKS] <= 1 || d->n[FORMAT_LOCATIONS]);
+}
+
 static int load_part(struct part *p, struct err *e)
 {
 	struct recording *r = p->r;
@@ -194,7 +201,7 @@ static int load_part(struct part *p, struct err *e)
 		return rc;
 	if (!dictionary_reserve(d, FORMAT_LOCATIONS, count_rows(r, FORMAT_LOCATIONS)) ||
 	    !dictionary_reserve(d, FORMAT_STACKS, count_rows(r, FORMAT_STACKS)) ||
-	    (d->n[FORMAT_LOCATIONS] && !d->n[FORMAT_IMAGES]))
+	    !has_what_is_referred_to(d))
 		return err_set(e, ERR_FORMAT, "damaged: the index");
 	choose(p);
 	p->stacks = xcalloc((size_t)d->n[FORMAT_STACKS] + 1, sizeof(bool));
