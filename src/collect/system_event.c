@@ -22,12 +22,6 @@ bool system_event_is_hardware(const struct system_event *ev)
 	return ev->counter->type != PERF_TYPE_SOFTWARE;
 }
 
-bool system_event_is_open(const struct system_event *ev)
-{
-	return ev->counter->type == PERF_TYPE_SOFTWARE && !ev->counter->in_kernel &&
-	       !counter_is_clock(ev->counter);
-}
-
 uint64_t system_event_least_period(const struct system_event *ev)
 {
 	uint64_t least = ev->counter->period / LEAST_PART;

@@ -26,8 +26,6 @@ struct system_event {
 struct system_event system_event_clock(uint64_t period_ns);
 /* Does it take a register of the CPU, of which there are few? */
 bool system_event_is_hardware(const struct system_event *ev);
-/* Do timers of the CPU go on while it is handled, as they do in a fault? */
-bool system_event_is_open(const struct system_event *ev);
 
 /* Where there is a rate. */
 uint64_t system_event_least_period(const struct system_event *ev);

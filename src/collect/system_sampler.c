@@ -70,17 +70,6 @@ static uint32_t clock_events(const struct system_sampler_settings *s)
 	return clocks;
 }
 
-/* Those that hide samples of clocks, where these are always on beside them. */
-static uint32_t open_events(const struct system_sampler_settings *s)
-{
-	uint32_t open = 0;
-
-	for (size_t i = 0; i < s->n_events && !s->n_at_once; i++)
-		if (system_event_is_open(&s->events[i]))
-			open |= UINT32_C(1) << i;
-	return open;
-}
-
 static void configure(struct system_sampler *s)
 {
 	struct sampler *k = s->skeleton;
@@ -96,7 +85,6 @@ static void configure(struct system_sampler *s)
 	k->rodata->has_cpus = s->settings.apart.cpus;
 	k->rodata->has_events = s->settings.n_events > 1;
 	k->rodata->clocks = clock_events(&s->settings);
-	k->rodata->open_events = open_events(&s->settings);
 	k->rodata->n_sets = s->settings.n_sets;
 	k->rodata->wake_bytes = (uint32_t)(s->settings.ring_bytes / 2);
 	bpf_map__set_max_entries(k->maps.rings, s->n_cpus);

@@ -13,10 +13,6 @@
  * thread's CPU time as well; but not for what the hypervisor says that it took, which is
  * not.  The scheduler asks for that when it looks at its clock the next time, so until
  * then what was missed waits.
- *
- * And the kernel lets no sample reach the program while it is at another one, which the
- * timer may interrupt where that is of a fault.  As many are dropped as fall into the
- * time that those take: it is owed as well.
  */
 #ifndef DWELL_COLLECT_BPF_PERIODS_BPF_H
 #define DWELL_COLLECT_BPF_PERIODS_BPF_H
@@ -28,13 +24,11 @@
 struct periods_event {
 	uint64_t last_ns; /* when its last sample was due */
 	int64_t owed_ns;
-	uint64_t hidden_ns; /* of all that is, what it was owed */
 };
 
 /* Of a CPU. */
 struct periods {
 	struct periods_event events[PERIODS_EVENTS];
-	uint64_t hidden_ns; /* in which no sample could come */
 	/* The sample of now: how many periods were over before it came. */
 	uint64_t missed;
 	/* What waits: so many of an event's, 0: none, for the key of the sample that came
@@ -73,15 +67,6 @@ static __always_inline uint64_t periods_late(struct periods *p, struct periods_e
 	return drawn_ns;
 }
 
-/* Of what is owed, whole periods. */
-static __always_inline uint64_t periods_pay(struct periods_event *of, uint64_t period_ns)
-{
-	uint64_t n = (uint64_t)of->owed_ns / period_ns;
-
-	of->owed_ns -= (int64_t)(n * period_ns);
-	return n;
-}
-
 /* period_ns is the mean of those that are drawn, of which none is an eighth longer: most
  * samples come in time, and the timer itself is not looked at. */
 static __always_inline uint64_t periods_since(struct periods *p, void *ctx,
@@ -96,10 +81,11 @@ static __always_inline uint64_t periods_since(struct periods *p, void *ctx,
 		since_ns = periods_late(p, of, ctx, period_ns, now_ns);
 	else
 		of->last_ns = now_ns;
-	of->owed_ns += (int64_t)(since_ns - period_ns + p->hidden_ns - of->hidden_ns);
-	of->hidden_ns = p->hidden_ns;
-	if (of->owed_ns >= (int64_t)period_ns)
-		return 1 + periods_pay(of, period_ns);
+	of->owed_ns += (int64_t)(since_ns - period_ns);
+	if (of->owed_ns >= (int64_t)period_ns) {
+		of->owed_ns -= (int64_t)period_ns;
+		return 2;
+	}
 	if (of->owed_ns <= -(int64_t)period_ns && !p->missed) {
 		of->owed_ns += (int64_t)period_ns;
 		return 0;

@@ -21,12 +21,11 @@ struct bpf_perf_event_data {
 };
 
 /* Set before loading. */
-const volatile bool is_timed = false;	 /* what a sample takes is measured */
-const volatile uint32_t n_sets = 1;	 /* of a table, a power of two */
-const volatile bool has_events = false;	 /* several: a key is of one of them */
-const volatile uint32_t open_events = 0; /* the same: timers may come meanwhile */
-const volatile uint32_t clocks = 1;	 /* bit i: event i is a clock, with a timer */
-const volatile uint32_t turn = 1;	 /* of collectors that share the maps */
+const volatile bool is_timed = false;	/* what a sample takes is measured */
+const volatile uint32_t n_sets = 1;	/* of a table, a power of two */
+const volatile bool has_events = false; /* several: a key is of one of them */
+const volatile uint32_t clocks = 1;	/* bit i: event i is a clock, with a timer */
+const volatile uint32_t turn = 1;	/* of collectors that share the maps */
 
 /* 0 or 1: the table that is filled. */
 uint32_t active_table = 0;
@@ -149,11 +148,6 @@ static __always_inline uint32_t event_of(const struct scratch *s)
 static __always_inline bool is_clock(const struct scratch *s)
 {
 	return clocks >> (event_of(s) & 31) & 1;
-}
-
-static __always_inline bool is_open(const struct scratch *s)
-{
-	return has_events && open_events >> (event_of(s) & 31) & 1;
 }
 
 static __always_inline struct stack_record_set *set_of(uint32_t cpu, uint32_t filled,
@@ -286,7 +280,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	struct scratch *s = bpf_map_lookup_elem(&scratches, &zero);
 	struct stack_record_stats *st = bpf_map_lookup_elem(&stats, &cpu);
 	struct periods *p = bpf_map_lookup_elem(&periods, &zero);
-	uint64_t begin_ns = is_timed || clocks || open_events ? bpf_ktime_get_ns() : 0;
+	uint64_t begin_ns = is_timed || clocks ? bpf_ktime_get_ns() : 0;
 	uint64_t counting_ns, n;
 	bool is_hit;
 
@@ -318,8 +312,6 @@ int sample(struct bpf_perf_event_data *ctx)
 		look_for_missed(ctx, st, s, cpu, p);
 	if (s->walk.wanted_image)
 		put_image(s, cpu);
-	if (is_open(s))
-		p->hidden_ns += bpf_ktime_get_ns() - begin_ns;
 	if (is_timed) {
 		note_cost(st, begin_ns, counting_ns, is_hit);
 		if (is_clock(s))

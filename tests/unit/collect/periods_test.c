@@ -333,35 +333,6 @@ static void without_the_schedulers_clock_nothing_is_stolen(void **state)
 	assert_int_equal(periods_take(&c.p, NULL), 3);
 }
 
-/* Those that fall into it are dropped, and by no other sign. */
-static void samples_that_others_hide_are_told_by_how_long(void **state)
-{
-	struct clock c;
-	uint64_t n_hidden = 0;
-
-	(void)state;
-	begin(&c);
-	sample(&c, 0);
-	for (uint64_t i = 0; i < 10000; i++) {
-		bool is_hidden = hash_u64(i) % 10 < 6;
-
-		c.p.hidden_ns += MS * 6 / 10;
-		n_hidden += is_hidden;
-		if (is_hidden)
-			forward(&c, due_ns(&c));
-		else
-			sample(&c, 0);
-	}
-	assert_in_range(n_hidden, 5800, 6200);
-	assert_in_range(c.taken, 10001 - 200, 10001 + 200);
-	assert_int_equal(c.missed, 0);
-	/* What was hidden from one is not told again. */
-	c.taken = 0;
-	for (uint64_t i = 0; i < 100; i++)
-		sample(&c, 0);
-	assert_in_range(c.taken, 100, 110);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,7 +345,6 @@ int main(void)
 		cmocka_unit_test(
 			what_was_stolen_in_pieces_of_less_than_a_period_takes_no_sample),
 		cmocka_unit_test(all_that_was_missed_waits_for_what_was_stolen),
-		cmocka_unit_test(samples_that_others_hide_are_told_by_how_long),
 		cmocka_unit_test(without_the_schedulers_clock_nothing_is_stolen),
 	};
 
