@@ -5,10 +5,9 @@
 usage: summary.py [LABEL=BUILD-DIR | LABEL:passed | LABEL:failed | LABEL:skipped:REASON]...
        summary.py --failed BUILD-DIR SUITE...
 
-A TAP test counts with each of its cases, any other as one.  What failed and passed when it
-ran again alone, by again.json, is shown like what failed, and counted as unsteady.  Ends
-with the one line 'N passed, N failed[, N skipped][, N unsteady]'; the exit code is 1 when
-something failed.  --failed lists the tests of these suites that failed."""
+A TAP test counts with each of its cases, any other as one.  What failed has failed, also when
+it passed as it ran again alone, by again.json, which is told of it.  Ends with the one line
+'N passed, N failed[, N skipped]'; the exit code is 1 when something failed.  --failed lists the tests of these suites that failed."""
 import json
 import os
 import re
@@ -30,7 +29,6 @@ class Totals:
     def __init__(self):
         self.passed = self.skipped = 0
         self.failures = []
-        self.unsteady = []
         self.reasons = {}
 
     def add_pass(self):
@@ -44,9 +42,9 @@ class Totals:
         self.reasons.setdefault(reason or 'no reason given', []).append(name)
 
 
-def show(verdict, failures):
+def show(failures):
     for name, text in failures:
-        print(f'{verdict}  {name}')
+        print(f'FAILED  {name}')
         for line in excerpt(text.strip().splitlines()):
             print(f'        {line}')
 
@@ -108,12 +106,12 @@ def add_build(totals, label, build):
         return
     again = {e['name']: e for e in entries(second)} if os.path.exists(second) else {}
     for entry in entries(log):
-        failures = failures_of(label, entry)
         later = again.get(entry['name'])
-        if failures and later and not failures_of(label, later):
-            totals.unsteady += failures
-            entry = later
+        n_before = len(totals.failures)
         add_entry(totals, label, entry)
+        if later and not failures_of(label, later):
+            totals.failures[n_before:] = [(f'{name}, but passes alone', text)
+                                          for name, text in totals.failures[n_before:]]
 
 
 def list_failed(build, suites):
@@ -142,14 +140,12 @@ def main():
             totals.add_skip(label, reason)
         else:
             totals.add_fail(label, reason)
-    show('UNSTEADY', totals.unsteady)
-    show('FAILED', totals.failures)
+    show(totals.failures)
     for reason, names in sorted(totals.reasons.items()):
         more = f' and {len(names) - 3} more' if len(names) > 3 else ''
         print(f'skipped {", ".join(names[:3])}{more}: {reason}')
     print(f'{totals.passed} passed, {len(totals.failures)} failed' +
-          (f', {totals.skipped} skipped' if totals.skipped else '') +
-          (f', {len(totals.unsteady)} unsteady' if totals.unsteady else ''))
+          (f', {totals.skipped} skipped' if totals.skipped else ''))
     sys.exit(1 if totals.failures else 0)
 
 
