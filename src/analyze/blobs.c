@@ -93,13 +93,36 @@ static const struct profile_blob *find(const struct profile *p, const struct wan
 	return NULL;
 }
 
+/* A recording that was made of several has the names that each of them kept. */
+static bool join_names(const struct profile *p, const struct wanted *w, struct buf *ret)
+{
+	const uint64_t *first = map_find(&p->blobs_by_key, key_of(w->kind, w->image));
+	own(buf_fini) struct buf one = { 0 };
+
+	buf_clear(ret);
+	for (uint64_t i = first ? *first : 0; i; i = p->blobs.at[i - 1].next) {
+		const struct profile_blob *at = &p->blobs.at[i - 1];
+
+		if (is_wanted(p, at, w) &&
+		    recording_read_blob(p->sources[at->source].recording, at->blob, &one,
+					NULL) == 0) {
+			buf_add(ret, one.data, one.size);
+			buf_u8(ret, '\n');
+		}
+	}
+	return ret->size;
+}
+
 bool blobs_find(void *ctx, const struct sym_image_ref *image, const char *kind,
 		const char *name, struct buf *ret)
 {
 	const struct profile *p = ctx;
 	struct wanted w = { image, kind, name, true };
-	const struct profile_blob *at = find(p, &w, image);
+	const struct profile_blob *at;
 
+	if (strcmp(kind, kind_names[BLOB_KALLSYMS]) == 0 && join_names(p, &w, ret))
+		return true;
+	at = find(p, &w, image);
 	if (!at)
 		at = find(p, &w, NULL);
 	if (!at && image_ref_is_file(image)) {

@@ -432,6 +432,23 @@ static void the_names_of_modules_are_kept_among_the_kernels(void **state unused)
 	assert_int_equal(function_column(p, "of_module", 0), 7000000);
 }
 
+/* As of a database's segments, which are added up before they are read. */
+static void the_names_that_several_recordings_kept_are_put_together(void **state unused)
+{
+	own(profile_freep) struct profile *p =
+		load("image k [kernel] kind=kernel base=0xffffffff81000000\n"
+		     "blob kallsyms kallsyms image=k "
+		     "text=\"ffffffff81000100 t one\"\n"
+		     "blob kallsyms kallsyms image=k "
+		     "text=\"ffffffff81000200 t two\"\n"
+		     "main;k+0x120 7\n"
+		     "main;k+0x220 5\n",
+		     NULL);
+
+	assert_int_equal(function_column(p, "one", 0), 7000000);
+	assert_int_equal(function_column(p, "two", 0), 5000000);
+}
+
 static void a_function_is_found_by_what_people_call_it(void **state unused)
 {
 	own(profile_freep) struct profile *p = load(server, NULL);
@@ -578,6 +595,7 @@ int main(void)
 		cmocka_unit_test(a_listing_has_the_addresses_of_one_build),
 		cmocka_unit_test(copies_of_a_file_have_the_name_of_the_one_most_seen),
 		cmocka_unit_test(the_names_of_modules_are_kept_among_the_kernels),
+		cmocka_unit_test(the_names_that_several_recordings_kept_are_put_together),
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
 		cmocka_unit_test(a_missing_event_names_those_there_are),
 		cmocka_unit_test(the_parts_of_a_whole_add_up_to_a_column),
