@@ -6,7 +6,7 @@
 
 #include "unwind/abi.h"
 #include "unwind/code_path.h"
-#include "unwind/x86_op.h"
+#include "decode/x86_op.h"
 
 #define CODE_ADDR  0x10000
 #define STACK_ADDR 0x70000

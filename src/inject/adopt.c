@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "inject/runtime.h"
-#include "inject/spin.h"
+#include "bare/spin.h"
 
 #define TASKS "/proc/self/task/"
 

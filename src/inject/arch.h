@@ -3,7 +3,6 @@
  * arch - the few things that are spelled differently on each CPU.
  *
  * Each arch_*.h provides:
- *	arch_syscall()		the bare system call, -errno on failure
  *	arch_thread_pointer()	distinct for each thread of a process
  *	arch_restorer		what sigreturn needs, if ARCH_HAS_RESTORER
  *	arch_pc(), arch_sp()	of an interrupted context

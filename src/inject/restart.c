@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "inject/sys.h"
+#include "bare/sys.h"
+#include "inject/arch.h"
 
 /* Calls that can wait and that, interrupted before they did anything, can be made
  * again as they were.  Not connect (it goes on by itself) and not close. */

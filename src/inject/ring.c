@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "inject/sys.h"
+#include "bare/sys.h"
 
 /* "DIRECTORY/ring.PID.TIME"; TIME tells the images of one pid apart. */
 static void make_path(char *path, const char *directory, uint32_t pid, uint64_t time_ns)

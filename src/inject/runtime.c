@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 
+#include "inject/arch.h"
 #include "inject/environment.h"
 #include "inject/loaded.h"
 #include "inject/modules.h"

@@ -19,7 +19,7 @@
 #include "inject/account.h"
 #include "inject/ring.h"
 #include "inject/slot.h"
-#include "inject/sys.h"
+#include "bare/sys.h"
 
 struct runtime {
 	bool is_on;

@@ -3,8 +3,9 @@
 
 #include <errno.h>
 
-#include "inject/spin.h"
-#include "inject/sys.h"
+#include "bare/spin.h"
+#include "bare/sys.h"
+#include "inject/arch.h"
 
 static struct {
 	struct spin lock;

@@ -5,6 +5,7 @@
 
 #include "inject/account.h"
 #include "inject/adopt.h"
+#include "inject/arch.h"
 #include "inject/modules.h"
 #include "inject/restart.h"
 #include "inject/runtime.h"

@@ -2,7 +2,7 @@
 #include "inject/vdso.h"
 
 #include "inject/loaded.h"
-#include "inject/sys.h"
+#include "bare/sys.h"
 
 typedef int clock_gettime_fn(clockid_t clock, struct timespec *ret);
 typedef int getcpu_fn(unsigned *cpu, unsigned *node, void *unused_cache);

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "decode/x86_flow.h"
+#include "decode/x86_op.h"
+#include "decode/x86_writes.h"
 #include "unwind/abi.h"
-#include "unwind/x86_op.h"
 
 #define N_STORES   6
 #define N_BRANCHES 16
@@ -223,7 +225,7 @@ static void run(struct state *s, const struct x86_op *op)
 		return;
 	if (is_one && (op->opcode & 0xfe) == 0xc6)
 		store(s, address(s, op), unknown);
-	forget(s, op->writes);
+	forget(s, x86_writes(op));
 }
 
 /* Code fills up what lies behind a call that does not come back. */
@@ -275,34 +277,29 @@ static enum way call(struct search *q, const struct x86_op *op)
 	return ON;
 }
 
-static bool is_jump_group(const struct x86_op *op, unsigned first)
-{
-	unsigned what = op->reg & 7;
-
-	return op->map == X86_OP_ONE && op->opcode == 0xff && what / 2 == first / 2;
-}
-
 /* now.pc is behind the instruction. */
 static enum way control(struct search *q, const struct x86_op *op)
 {
 	uint64_t target = q->now.pc + (uint64_t)op->imm;
-	uint8_t code = op->opcode;
 
-	if (op->map == X86_OP_0F && !op->is_vector && (code & 0xf0) == 0x80)
+	switch (x86_flow_of(op)) {
+	case X86_FLOW_CONDITIONAL:
+	case X86_FLOW_LOOP:
 		return branch(q, target, true);
-	if (op->map == X86_OP_0F && !op->is_vector && (code == 0x05 || code == 0x0b))
-		return code == 0x0b ? DEAD : ON;
-	if (op->map != X86_OP_ONE)
-		return ON;
-	if ((code & 0xf0) == 0x70 || (code & 0xfc) == 0xe0)
-		return branch(q, target, true);
-	if (code == 0xe9 || code == 0xeb)
+	case X86_FLOW_JUMP:
 		return branch(q, target, false);
-	if (code == 0xe8 || is_jump_group(op, 2))
+	case X86_FLOW_CALL:
+	case X86_FLOW_CALL_TO:
 		return call(q, op);
-	if (code == 0xc3 || code == 0xc2)
+	case X86_FLOW_RETURN:
 		return RETURNED;
-	return code == 0xcc || code == 0xf4 || is_jump_group(op, 4) ? DEAD : ON;
+	case X86_FLOW_ON:
+	case X86_FLOW_TRANSACTION:
+	case X86_FLOW_SYSCALL:
+		return ON;
+	default:
+		return DEAD;
+	}
 }
 
 /* The bytes at now.pc, X86_OP_MAX_BYTES of them. */

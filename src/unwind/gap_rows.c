@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/gap_rows.h"
 
+#include "decode/x86_op.h"
 #include "unwind/code_path.h"
 #include "unwind/unwind_image.h"
-#include "unwind/x86_op.h"
 
 /* Of one way and all that branch off: longer ones do not matter that much. */
 #define STEPS_MAX    256

@@ -10,11 +10,12 @@ import lint
 
 MAY_INCLUDE = {
     'base': '',
+    'bare': '',
     'wire': '',
     'decode': '',
-    'unwind': 'base',
-    'inject': 'wire decode unwind',
-    'count': 'wire decode',
+    'unwind': 'base decode',
+    'inject': 'bare wire decode unwind',
+    'count': 'bare wire decode',
     'host': 'base',
     'store': 'base wire',
     'collect': 'base wire decode unwind host store',

@@ -11,12 +11,15 @@ command -v qemu-aarch64 >/dev/null || { echo "SKIP: no qemu-aarch64"; exit 77; }
 [ -e $sysroot/lib/libc.so.6 ] || { echo "SKIP: no aarch64 libc"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-core="cfa_expr cfa_program cfa_row cfi code_path eh_hdr last_stack local local_guard
-local_modules no_table stack_end step x86_op"
+core="decode/x86_flags decode/x86_flow decode/x86_op decode/x86_writes
+unwind/cfa_expr unwind/cfa_program unwind/cfa_row unwind/cfi unwind/code_path unwind/eh_hdr
+unwind/last_stack unwind/local unwind/local_guard unwind/local_modules unwind/no_table
+unwind/stack_end unwind/step"
 objects=
-for stem in $core; do
+for file in $core; do
+	stem=${file#*/}
 	$cc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I"$src/src" -fno-omit-frame-pointer \
-		-c "$src/src/unwind/$stem.c" -o "$work/$stem.o"
+		-c "$src/src/$file.c" -o "$work/$stem.o"
 	objects="$objects $work/$stem.o"
 done
 for flags in -fomit-frame-pointer -fno-omit-frame-pointer \

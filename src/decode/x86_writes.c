@@ -1,209 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/x86_op.h"
+#include "decode/x86_writes.h"
 
-/* What follows an opcode, 16 to a line:
- *	.  nothing           M  ModRM            x  is no instruction (or a prefix)
- *	b  1 byte            B  ModRM, 1 byte    w  2 bytes
- *	z  2 or 4 bytes      Z  ModRM, 2 or 4    v  2, 4 or 8 bytes
- *	d  4 bytes           o  8 bytes          T  ModRM, as its reg field says */
-static const char one_forms[] = "MMMMbzxxMMMMbzxx"
-				"MMMMbzxxMMMMbzxx"
-				"MMMMbzxxMMMMbzxx"
-				"MMMMbzxxMMMMbzxx"
-				"xxxxxxxxxxxxxxxx"
-				"................"
-				"xxxMxxxxzZbB...."
-				"bbbbbbbbbbbbbbbb"
-				"BZxBMMMMMMMMMMMM"
-				"..........x....."
-				"oooo....bz......"
-				"bbbbbbbbvvvvvvvv"
-				"BBw.xxBZx.xx.bxx"
-				"MMMMxxx.MMMMMMMM"
-				"bbbbbbbbddxb...."
-				"xxxx..TT......MM";
-
-static const char two_forms[] = "MMMMx.....x.xMxB"
-				"MMMMMMMMMMMMMMMM"
-				"MMMMxxxxMMMMMMMM"
-				"........xxxxxxxx"
-				"MMMMMMMMMMMMMMMM"
-				"MMMMMMMMMMMMMMMM"
-				"MMMMMMMMMMMMMMMM"
-				"BBBBMMM.MMMMMMMM"
-				"dddddddddddddddd"
-				"MMMMMMMMMMMMMMMM"
-				"...MBMxx...MBMMM"
-				"MMMMMMMMMMBMMMMM"
-				"MMBMBBBM........"
-				"MMMMMMMMMMMMMMMM"
-				"MMMMMMMMMMMMMMMM"
-				"MMMMMMMMMMMMMMMM";
-
-struct input {
-	const uint8_t *bytes;
-	unsigned at;
-	uint8_t rex; /* W R X B, also of VEX */
-};
-
-static uint8_t next(struct input *in)
-{
-	/* one too many is told by the size */
-	return in->at < X86_OP_MAX_BYTES ? in->bytes[in->at++] : (in->at++, 0);
-}
-
-static int64_t next_signed(struct input *in, unsigned n)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		v |= (uint64_t)next(in) << 8 * i;
-	return n == 8 ? (int64_t)v : (int64_t)(v << (64 - 8 * n)) >> (64 - 8 * n);
-}
-
-static bool take_prefix(struct x86_op *i, uint8_t byte)
-{
-	switch (byte) {
-	case 0x66:
-		i->has_66 = true;
-		return true;
-	case 0xf2:
-	case 0xf3:
-		i->repeat = byte;
-		return true;
-	case 0x64: /* fs */
-	case 0x65: /* gs */
-	case 0x67: /* of 32 bits; linkers also fill up a call with it */
-		i->has_odd_address = true;
-		return true;
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-	case 0xf0:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* pp: the prefix that a VEX prefix stands for. */
-static void imply(struct x86_op *i, unsigned pp)
-{
-	static const uint8_t repeat[] = { 0, 0, 0xf3, 0xf2 };
-
-	i->is_vector = true;
-	i->has_66 = pp == 1;
-	i->repeat = repeat[pp];
-}
-
-/* VEX (0xc4, 0xc5) or EVEX (0x62), whose first byte was read. */
-static bool read_vector(struct input *in, uint8_t first, struct x86_op *i)
-{
-	uint8_t p0 = next(in), p1 = p0;
-	unsigned map = 1;
-
-	in->rex = (uint8_t)(~p0 >> 5 & 4); /* R */
-	if (first != 0xc5) {
-		map = p0 & (first == 0x62 ? 15 : 31);
-		p1 = next(in);
-		in->rex = (uint8_t)((~p0 >> 5 & 7) | (p1 >> 4 & 8));
-	}
-	if (first == 0x62)
-		next(in);
-	imply(i, p1 & 3);
-	i->vvvv = (uint8_t)(~p1 >> 3 & 15);
-	i->map = (uint8_t)map;
-	i->opcode = next(in);
-	return map >= X86_OP_0F && map <= X86_OP_0F3A;
-}
-
-static bool read_opcode(struct input *in, struct x86_op *i)
-{
-	uint8_t byte = next(in);
-
-	while (take_prefix(i, byte) && in->at < X86_OP_MAX_BYTES)
-		byte = next(in);
-	if (byte == 0xc4 || byte == 0xc5 || byte == 0x62)
-		return read_vector(in, byte, i);
-	if ((byte & 0xf0) == 0x40) {
-		i->has_rex = true;
-		in->rex = byte & 15;
-		byte = next(in);
-	}
-	if (byte == 0x0f) {
-		i->map = X86_OP_0F;
-		byte = next(in);
-		if (byte == 0x38 || byte == 0x3a) {
-			i->map = byte == 0x38 ? X86_OP_0F38 : X86_OP_0F3A;
-			byte = next(in);
-		}
-	}
-	i->opcode = byte;
-	return true;
-}
-
-static void read_modrm(struct input *in, struct x86_op *i)
-{
-	uint8_t modrm = next(in), rm = modrm & 7, sib;
-
-	i->mod = modrm >> 6;
-	i->reg = (uint8_t)((modrm >> 3 & 7) | (in->rex & 4) << 1);
-	i->rm = i->base = (uint8_t)(rm | (in->rex & 1) << 3);
-	if (i->mod == 3)
-		return;
-	if (rm == 4) {
-		sib = next(in);
-		i->has_index = (sib >> 3 & 7) != 4 || (in->rex & 2);
-		i->base = (uint8_t)((sib & 7) | (in->rex & 1) << 3);
-		rm = sib & 7;
-	}
-	if (i->mod == 0 && rm == 5) { /* no register, or rip */
-		i->base = X86_OP_NO_REG;
-		i->disp = (int32_t)next_signed(in, 4);
-	} else if (i->mod) {
-		i->disp = (int32_t)next_signed(in, i->mod == 1 ? 1 : 4);
-	}
-}
-
-static char form_of(const struct x86_op *i)
-{
-	if (i->map == X86_OP_ONE)
-		return one_forms[i->opcode];
-	if (i->map == X86_OP_0F) /* of these, vectors have no other meaning than */
-		return i->is_vector && i->opcode != 0x77 && two_forms[i->opcode] != 'B'
-			       ? 'M'
-			       : two_forms[i->opcode];
-	return i->map == X86_OP_0F38 ? 'M' : 'B';
-}
-
-static bool read_operands(struct input *in, struct x86_op *i)
-{
-	char form = form_of(i);
-	unsigned z = i->has_66 && !i->is_64 ? 2 : 4;
-
-	if (form == 'x' || (form == 'o' && i->has_odd_address))
-		return false;
-	if (form == 'M' || form == 'B' || form == 'Z' || form == 'T')
-		read_modrm(in, i);
-	if (i->map == X86_OP_ONE && i->opcode == 0x8f && (i->reg & 7))
-		return false; /* XOP, which one maker's processors had for a while */
-	if (form == 'T')      /* only test has something to compare with */
-		form = (i->reg & 7) > 1 ? 'M' : i->opcode == 0xf6 ? 'B' : 'Z';
-	if (form == 'b' || form == 'B')
-		i->imm = next_signed(in, 1);
-	else if (form == 'w')
-		i->imm = next_signed(in, 2);
-	else if (form == 'z' || form == 'Z')
-		i->imm = next_signed(in, z);
-	else if (form == 'd')
-		i->imm = next_signed(in, 4);
-	else if (form == 'v')
-		i->imm = next_signed(in, i->is_64 ? 8 : z);
-	else if (form == 'o')
-		next_signed(in, 8);
-	return true;
-}
+#include "decode/x86_op.h"
 
 /* Operands that an instruction writes. */
 enum {
@@ -262,7 +60,7 @@ static const struct effect one_effects[] = {
 	{ 0xb8, 0xbf, TO_CODED, 0 },
 	{ 0xc0, 0xc1, TO_SIZED_RM, 0 },
 	{ 0xc6, 0xc7, TO_SIZED_RM, 0 },
-	{ 0xc9, 0xc9, 0, RSP | RBP },
+	{ 0xc8, 0xc9, 0, RSP | RBP },
 	{ 0xd0, 0xd3, TO_SIZED_RM, 0 },
 	{ 0xd7, 0xd7, 0, RAX },
 	{ 0xdf, 0xdf, 0, RAX }, /* fnstsw */
@@ -310,6 +108,7 @@ static const struct effect mask_effects[] = {
 };
 
 static const struct effect effects_0f38[] = {
+	{ 0xe0, 0xef, TO_REG, 0 }, /* cmpccxadd */
 	{ 0xf0, 0xf2, TO_REG, 0 }, { 0xf3, 0xf3, TO_VVVV, 0 },
 	{ 0xf5, 0xf5, TO_REG, 0 }, { 0xf6, 0xf6, TO_REG | TO_VVVV, 0 },
 	{ 0xf7, 0xf7, TO_REG, 0 },
@@ -407,8 +206,10 @@ static uint16_t one_writes(const struct x86_op *i, unsigned coded)
 	return FIND(one_effects, i, coded);
 }
 
-static uint16_t writes(const struct x86_op *i, unsigned coded)
+uint16_t x86_writes(const struct x86_op *i)
 {
+	unsigned coded = (i->opcode & 7u) | (i->rex & X86_OP_REX_B) << 3;
+
 	if (i->map <= X86_OP_0F && !i->is_vector && only_reads(i))
 		return 0;
 	switch (i->map) {
@@ -422,25 +223,11 @@ static uint16_t writes(const struct x86_op *i, unsigned coded)
 				     : FIND(integer_effects, i, coded));
 	case X86_OP_0F38:
 		return FIND(effects_0f38, i, coded);
-	default:
+	case X86_OP_0F3A:
 		return FIND(effects_0f3a, i, coded);
+	case X86_OP_MAP5:
+		return FIND(vector_effects, i, coded);
+	default:
+		return 0;
 	}
-}
-
-bool x86_op_read(const uint8_t *bytes, struct x86_op *ret)
-{
-	struct input in = { .bytes = bytes };
-	struct x86_op i = { .base = X86_OP_NO_REG };
-
-	if (!read_opcode(&in, &i))
-		return false;
-	i.is_64 = in.rex & 8;
-	if (i.map == X86_OP_ONE)
-		i.rm = (uint8_t)((i.opcode & 7) | (in.rex & 1) << 3); /* if it has one */
-	if (!read_operands(&in, &i) || in.at > X86_OP_MAX_BYTES)
-		return false;
-	i.size = (uint8_t)in.at;
-	i.writes = writes(&i, (i.opcode & 7u) | (in.rex & 1u) << 3);
-	*ret = i;
-	return true;
 }

@@ -2,12 +2,12 @@
  *
  * spin - a lock for short sections that a signal handler may only try.
  */
-#ifndef DWELL_INJECT_SPIN_H
-#define DWELL_INJECT_SPIN_H
+#ifndef DWELL_BARE_SPIN_H
+#define DWELL_BARE_SPIN_H
 
 #include <stdbool.h>
 
-#include "inject/sys.h"
+#include "bare/sys.h"
 
 struct spin {
 	bool is_held;

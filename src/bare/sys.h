@@ -4,8 +4,8 @@
  *
  * All return a negative errno on failure.
  */
-#ifndef DWELL_INJECT_SYS_H
-#define DWELL_INJECT_SYS_H
+#ifndef DWELL_BARE_SYS_H
+#define DWELL_BARE_SYS_H
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "inject/arch.h"
+#include "bare/sys_arch.h"
 
 /* The kernel's layouts where libc's differ. */
 struct sys_sigaction {
@@ -38,8 +38,8 @@ _Static_assert(sizeof(struct sys_sigevent) == 64, "as the kernel has it");
 #define SYS_SIGEV_THREAD_ID 4
 
 #define sys_call(nr, a, b, c, d, e, f)                                                   \
-	arch_syscall((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e),        \
-		     (long)(f))
+	sys_arch_call((nr), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e),       \
+		      (long)(f))
 
 static inline int sys_open(const char *path, int flags, int mode)
 {

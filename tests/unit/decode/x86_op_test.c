@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/x86_op.h"
+#include "decode/x86_op.h"
 
 #include <link.h>
 #include <setjmp.h>
@@ -10,6 +10,8 @@
 
 #include <capstone/capstone.h>
 #include <cmocka.h>
+
+#include "decode/x86_writes.h"
 
 #define R(n) (1u << (n))
 
@@ -43,6 +45,10 @@ static void sizes_operands_and_what_is_written_are_told(void **state)
 		{ "\x67\xe8\x01\x02\x03\x04", 6, 0 },	      /* addr32 call */
 		{ "\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00", 10, 0 }, /* nop */
 		{ "\x48\x8b\x05\x10\x20\x30\x40", 7, R(0) }, /* mov rax, n(rip) */
+		{ "\x48\x66\x89\xd8", 4, R(0) },	     /* mov ax, bx */
+		{ "\xc8\x10\x00\x00", 4, R(X86_OP_RSP) | R(X86_OP_RBP) }, /* enter */
+		{ "\x64\x48\xa1\x28\0\0\0\0\0\0\0", 11, R(0) },	  /* mov rax, fs:n */
+		{ "\x62\xf5\x7e\x08\x2d\xe9", 6, R(X86_OP_RBP) }, /* vcvtsh2si */
 	};
 
 	(void)state;
@@ -53,7 +59,7 @@ static void sizes_operands_and_what_is_written_are_told(void **state)
 		memcpy(bytes, t[i].bytes, t[i].size);
 		assert_true(x86_op_read(bytes, &op));
 		assert_int_equal(op.size, t[i].size);
-		assert_int_equal(op.writes, t[i].writes);
+		assert_int_equal(x86_writes(&op), t[i].writes);
 	}
 }
 
@@ -71,6 +77,38 @@ static void a_memory_operand_has_its_base_and_distance(void **state)
 	assert_false(op.has_index);
 	assert_true(x86_op_read(index, &op));
 	assert_true(op.has_index);
+}
+
+static void the_places_of_what_is_rewritten_are_told(void **state)
+{
+	static const struct {
+		const char *bytes;
+		unsigned size, modrm_off, disp_off;
+		bool is_rip_relative;
+	} t[] = {
+		{ "\x48\x8b\x05\x10\x20\x30\x40", 7, 2, 3, true },
+		{ "\xff\x25\x10\x20\x30\x40", 6, 1, 2, true },
+		{ "\x83\x3d\x10\x20\x30\x40\x01", 7, 1, 2, true }, /* and a number */
+		{ "\x62\xf1\x7c\x48\x28\x05\1\2\3\4", 10, 5, 6, true },
+		{ "\x8b\x04\x25\1\2\3\4", 7, 1, 3, false }, /* an address */
+		{ "\xff\x24\xc5\1\2\3\4", 7, 1, 3, false },
+		{ "\x8b\x45\x08", 3, 1, 2, false },
+		{ "\x8b\x03", 2, 1, 0, false },
+		{ "\xb8\1\2\3\4", 5, 0, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		uint8_t bytes[X86_OP_MAX_BYTES] = { 0 };
+		struct x86_op op;
+
+		memcpy(bytes, t[i].bytes, t[i].size);
+		assert_true(x86_op_read(bytes, &op));
+		assert_int_equal(op.size, t[i].size);
+		assert_int_equal(op.modrm_off, t[i].modrm_off);
+		assert_int_equal(op.disp_off, t[i].disp_off);
+		assert_int_equal(op.is_rip_relative, t[i].is_rip_relative);
+	}
 }
 
 static void what_is_no_instruction_is_refused(void **state)
@@ -157,9 +195,9 @@ static void compare(csh cs, const cs_insn *insn)
 	if (op.size != insn->size)
 		fail_msg("%s %s: %u bytes, not %u", insn->mnemonic, insn->op_str, op.size,
 			 insn->size);
-	if (writes_of(cs, insn) & ~op.writes)
+	if (writes_of(cs, insn) & ~x86_writes(&op))
 		fail_msg("%s %s writes %#x, not only %#x", insn->mnemonic, insn->op_str,
-			 writes_of(cs, insn), op.writes);
+			 writes_of(cs, insn), x86_writes(&op));
 }
 
 static int find_libc(struct dl_phdr_info *info, size_t size, void *ctx)
@@ -222,6 +260,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_operands_and_what_is_written_are_told),
 		cmocka_unit_test(a_memory_operand_has_its_base_and_distance),
+		cmocka_unit_test(the_places_of_what_is_rewritten_are_told),
 		cmocka_unit_test(what_is_no_instruction_is_refused),
 		cmocka_unit_test(the_c_library_is_read_as_capstone_reads_it),
 	};
