@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The engine's own start, from the kernel:
+ *	PREFIX FLAGS PATH are its first arguments, the program's follow. */
+#include <asm/prctl.h>
+#include <elf.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "bare/sys.h"
+#include "count/context.h"
+#include "count/count_output.h"
+#include "count/engine.h"
+#include "count/exec_range.h"
+#include "count/fatal.h"
+#include "count/place.h"
+#include "count/program.h"
+#include "count/translate.h"
+
+/* Arguments before the program's: an even number, for the stack's alignment. */
+#define OWN_ARGS 4
+
+__attribute__((visibility("hidden"))) void begin(uint64_t *sp, const Elf64_Dyn *dynamic,
+						 uint64_t base);
+__attribute__((visibility("hidden"))) _Noreturn void crossing_enter(struct context *c,
+								    const void *code);
+
+static void relocate(const Elf64_Dyn *dynamic, uint64_t base)
+{
+	const Elf64_Rela *r = NULL;
+	uint64_t bytes = 0;
+
+	for (; dynamic->d_tag != DT_NULL; dynamic++) {
+		if (dynamic->d_tag == DT_RELA)
+			r = (const Elf64_Rela *)(base + dynamic->d_un.d_ptr);
+		if (dynamic->d_tag == DT_RELASZ)
+			bytes = dynamic->d_un.d_val;
+	}
+	for (; bytes; bytes -= sizeof(*r), r++)
+		*(uint64_t *)(base + r->r_offset) = base + (uint64_t)r->r_addend;
+}
+
+struct start {
+	uint64_t *sp; /* as the program is to find it */
+	Elf64_auxv_t *aux;
+	const char *file, *flags, *path;
+};
+
+/* The kernel's own stack, without the engine's arguments. */
+static void take_arguments(struct start *s, uint64_t *sp)
+{
+	uint64_t n = sp[0];
+	uint64_t *p = sp + 1 + n + 1;
+
+	if (n <= OWN_ARGS)
+		fatal("usage: PREFIX FLAGS PATH ARGUMENT...");
+	s->file = (const char *)sp[2];
+	s->flags = (const char *)sp[3];
+	s->path = (const char *)sp[4];
+	while (*p++)
+		;
+	s->aux = (Elf64_auxv_t *)p;
+	s->sp = sp + OWN_ARGS;
+	s->sp[0] = n - OWN_ARGS;
+}
+
+static bool has_flag(const struct start *s, char flag)
+{
+	for (const char *c = s->flags; *c; c++)
+		if (*c == flag)
+			return true;
+	return false;
+}
+
+static uint64_t *auxiliary(const struct start *s, uint64_t type)
+{
+	static uint64_t none;
+
+	for (Elf64_auxv_t *a = s->aux; a->a_type != AT_NULL; a++)
+		if (a->a_type == type)
+			return &a->a_un.a_val;
+	none = 0;
+	return &none;
+}
+
+static void tell_program(const struct start *s, const struct program *p)
+{
+	*auxiliary(s, AT_PHDR) = p->headers;
+	*auxiliary(s, AT_PHNUM) = p->n_headers;
+	*auxiliary(s, AT_ENTRY) = p->own_entry;
+	*auxiliary(s, AT_BASE) = p->interpreter_base;
+	*auxiliary(s, AT_EXECFN) = (uint64_t)s->path;
+}
+
+/* As /proc shows it.  Kernels that cannot leave the engine's own there. */
+static void tell_kernel(const struct start *s, const struct program *p)
+{
+	const char *name = s->path, *const *args = (const char *const *)s->sp + 1;
+	uint64_t n = s->sp[0];
+	Elf64_auxv_t *end = s->aux;
+	struct prctl_mm_map map = {
+		.start_code = p->code_start,
+		.end_code = p->code_end,
+		.start_data = p->data_start,
+		.end_data = p->data_end,
+		.start_brk = p->break_start,
+		.brk = p->break_start,
+		.start_stack = (uint64_t)s->sp,
+		.arg_start = (uint64_t)args[0],
+		.arg_end = (uint64_t)(args[n - 1] + strlen(args[n - 1]) + 1),
+		.exe_fd = (uint32_t)-1,
+	};
+	const char *const *environment = args + n + 1;
+
+	while (end->a_type != AT_NULL)
+		end++;
+	map.env_start = map.env_end = map.arg_end;
+	for (; *environment; environment++)
+		map.env_end = (uint64_t)(*environment + strlen(*environment) + 1);
+	map.auxv = (void *)s->aux;
+	map.auxv_size = (uint32_t)((char *)(end + 1) - (char *)s->aux);
+	sys_call(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, &map, sizeof(map), 0, 0);
+	for (const char *c = s->path; *c; c++)
+		if (*c == '/')
+			name = c + 1;
+	sys_call(SYS_prctl, PR_SET_NAME, name, 0, 0, 0, 0);
+}
+
+/* Its code is the kernel's, in memory. */
+static void add_vdso(uint64_t base)
+{
+	const Elf64_Ehdr *head = (const Elf64_Ehdr *)base;
+	const Elf64_Phdr *h = (const Elf64_Phdr *)(base + head->e_phoff);
+
+	for (unsigned i = 0; i < head->e_phnum; i++)
+		if (h[i].p_type == PT_LOAD) {
+			uint64_t bytes = (h[i].p_memsz + 4095) & ~4095ULL;
+			struct count_file_image image = { .start = base, .size = bytes };
+
+			exec_range_add(base, base + bytes,
+				       count_output_add_image(&image, "[vdso]"));
+		}
+}
+
+void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
+{
+	struct start s = { 0 };
+	struct program p;
+	struct context *c;
+	uint64_t random = 0;
+	const void *code;
+
+	relocate(dynamic, base);
+	take_arguments(&s, sp);
+	count_output_create(s.file);
+	engine_init();
+	engine.counts_all = has_flag(&s, 'a');
+	engine.is_strict = has_flag(&s, 's');
+	memcpy(&random, (const void *)(*auxiliary(&s, AT_RANDOM) + 8), 8);
+	program_load(&p, s.path, random);
+	tell_program(&s, &p);
+	tell_kernel(&s, &p);
+	if (*auxiliary(&s, AT_SYSINFO_EHDR))
+		add_vdso(*auxiliary(&s, AT_SYSINFO_EHDR));
+	c = context_take();
+	c->regs[4] = (uint64_t)s.sp;
+	c->flags = 0x202;
+	sys_call(SYS_arch_prctl, ARCH_SET_GS, c, 0, 0, 0, 0);
+	count_output_add_extra(COUNT_EXTRA_ENTER, p.entry, 0, 1);
+	code = translate(place_at(p.entry));
+	crossing_enter(c, code);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/block.h"
+
+#include <string.h>
+
+#include "count/exec_range.h"
+
+static bool read_within(const struct exec_range *r, uint64_t addr, struct x86_op *ret)
+{
+	uint8_t bytes[X86_OP_MAX_BYTES] = { 0 };
+
+	if (r->end - addr >= X86_OP_MAX_BYTES)
+		return x86_op_read((const uint8_t *)addr, ret);
+	memcpy(bytes, (const void *)addr, r->end - addr);
+	return x86_op_read(bytes, ret) && ret->size <= r->end - addr;
+}
+
+bool block_read_op(uint64_t addr, struct x86_op *ret)
+{
+	const struct exec_range *r = exec_range_find(addr);
+
+	return r && read_within(r, addr, ret);
+}
+
+void block_read(struct block *b, uint64_t addr)
+{
+	const struct exec_range *r = exec_range_find(addr);
+	uint64_t at = addr;
+
+	b->addr = addr;
+	b->n = 0;
+	b->flow = X86_FLOW_ON;
+	b->target = 0;
+	while (r && b->n < BLOCK_INSNS_MAX && b->flow == X86_FLOW_ON && at < r->end) {
+		struct x86_op *op = &b->ops[b->n];
+
+		if (!read_within(r, at, op))
+			break;
+		b->offs[b->n++] = (uint16_t)(at - addr);
+		at += op->size;
+		b->flow = x86_flow_of(op);
+	}
+	b->offs[b->n] = (uint16_t)(at - addr);
+	b->end = at;
+	if (b->flow >= X86_FLOW_CONDITIONAL && b->flow <= X86_FLOW_CALL)
+		b->target = at + (uint64_t)b->ops[b->n - 1].imm;
+}

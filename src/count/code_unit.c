@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/code_unit.h"
+
+#include <sys/mman.h>
+
+#include "bare/sys.h"
+#include "count/fatal.h"
+#include "count/reserve.h"
+
+#define UNIT_BYTES 0x4000000u
+#define COLD_BYTES 0x1800000u
+#define HUGE_BYTES 0x200000u
+#define REACH	   0x7ff00000LL
+#define UNITS_MAX  512
+/* What a fragment may take, with all that goes with it. */
+#define ROOM_BYTES 0x10000u
+/* So that what is mapped next still finds its place beside what is there. */
+#define DISTANCE 0x10000000u
+
+static struct code_unit units[UNITS_MAX];
+static unsigned n_units;
+
+static bool reaches(uint64_t from, uint64_t to)
+{
+	int64_t distance = (int64_t)(to - from);
+
+	return distance > -REACH && distance < REACH;
+}
+
+bool code_unit_reaches(const struct code_unit *u, uint64_t addr)
+{
+	return reaches(u->start, addr) && reaches(u->end, addr);
+}
+
+static bool is_fit(const struct code_unit *u, uint64_t start, uint64_t end)
+{
+	return code_unit_reaches(u, start) && code_unit_reaches(u, end) &&
+	       (size_t)(u->hot_end - u->hot.at) >= ROOM_BYTES &&
+	       (size_t)(u->cold_end - u->cold.at) >= ROOM_BYTES;
+}
+
+static bool map_at(struct code_unit *u, uint64_t addr)
+{
+	uint8_t *p = reserve_at(addr, UNIT_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
+
+	if (!p)
+		return false;
+	*u = (struct code_unit){ .start = addr, .end = addr + UNIT_BYTES };
+	u->hot.at = p;
+	u->hot_end = u->cold.at = p + UNIT_BYTES - COLD_BYTES;
+	u->cold_end = p + UNIT_BYTES;
+	/* Small programs do with less than one such page. */
+	sys_call(SYS_madvise, p + HUGE_BYTES, UNIT_BYTES - COLD_BYTES - HUGE_BYTES,
+		 MADV_HUGEPAGE, 0, 0, 0);
+	return true;
+}
+
+/* Below first: heaps grow upwards from the programs that have them. */
+static bool map_near(struct code_unit *u, uint64_t start, uint64_t end)
+{
+	for (uint64_t away = DISTANCE; away + UNIT_BYTES < REACH; away += UNIT_BYTES) {
+		uint64_t addr = (start - away) & -(uint64_t)HUGE_BYTES;
+
+		if (addr < start && reaches(addr, end) && map_at(u, addr))
+			return true;
+	}
+	for (uint64_t away = REACH - 2 * UNIT_BYTES; away > UNIT_BYTES;
+	     away -= UNIT_BYTES) {
+		uint64_t addr = (start + away) & -(uint64_t)HUGE_BYTES;
+
+		if (addr >= end && map_at(u, addr))
+			return true;
+	}
+	return false;
+}
+
+struct code_unit *code_unit_near(uint64_t start, uint64_t end)
+{
+	for (unsigned i = n_units; i-- > 0;)
+		if (is_fit(&units[i], start, end))
+			return &units[i];
+	if (n_units == UNITS_MAX || !map_near(&units[n_units], start, end))
+		fatal_at("no free memory within 2 GB of code at", start);
+	return &units[n_units++];
+}
+
+struct code_unit *code_unit_of(uint64_t addr)
+{
+	for (unsigned i = 0; i < n_units; i++)
+		if (addr >= units[i].start && addr < units[i].end)
+			return &units[i];
+	return NULL;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * context - a thread's registers while the engine has them, and what goes with them.
+ *
+ * gs points at it in translated code, which reaches all of it by offsets; what lies
+ * CONTEXT_COUNTERS further are the thread's counters.  Also read by assembly.
+ */
+#ifndef DWELL_COUNT_CONTEXT_H
+#define DWELL_COUNT_CONTEXT_H
+
+#define CONTEXT_REGS	  0
+#define CONTEXT_RSP	  32
+#define CONTEXT_FLAGS	  128
+#define CONTEXT_SPILL0	  136
+#define CONTEXT_SPILL1	  144
+#define CONTEXT_EXIT	  152
+#define CONTEXT_ENGINE_SP 160
+#define CONTEXT_SELF	  168
+#define CONTEXT_RESUME	  176
+#define CONTEXT_IS_FREE	  184
+
+/* The engine's stack for this thread ends where the counters begin. */
+#define CONTEXT_STACK_BYTES 0x20000
+#define CONTEXT_COUNTERS    (0x1000 + CONTEXT_STACK_BYTES)
+
+#ifndef __ASSEMBLER__
+#include <stddef.h>
+#include <stdint.h>
+
+struct count_file_header;
+struct link;
+
+struct context {
+	uint64_t regs[16]; /* by the instruction set's numbers */
+	uint64_t flags;
+	uint64_t spill[2]; /* registers that translated code needs for itself */
+	uint64_t exit;	   /* why it was left: index of a struct link */
+	uint64_t engine_sp;
+	struct context *self;
+	uint64_t resume;	 /* where to go on in translated code */
+	uint64_t is_free;	 /* its thread has ended */
+	uint64_t is_borrowed;	 /* its thread is a child that will execute or end */
+	const struct link *call; /* the system call that it is in, or NULL */
+	struct context *older;	 /* of all that there ever were */
+};
+
+_Static_assert(offsetof(struct context, regs[4]) == CONTEXT_RSP &&
+		       offsetof(struct context, flags) == CONTEXT_FLAGS &&
+		       offsetof(struct context, spill[1]) == CONTEXT_SPILL1 &&
+		       offsetof(struct context, exit) == CONTEXT_EXIT &&
+		       offsetof(struct context, engine_sp) == CONTEXT_ENGINE_SP &&
+		       offsetof(struct context, self) == CONTEXT_SELF &&
+		       offsetof(struct context, resume) == CONTEXT_RESUME &&
+		       offsetof(struct context, is_free) == CONTEXT_IS_FREE,
+	       "as assembly and translated code have it");
+
+/* One with a stack and a set of counters, new or left by a thread that has ended, whose
+ * counts it goes on with; aborts when there is no memory. */
+struct context *context_take(void);
+
+/* Before the process ends: the calls that other threads are in do not come back. */
+void context_end_calls(const struct context *but);
+
+/* In the child of a fork: the others' threads are not there. */
+void context_keep_only(struct context *c, const struct count_file_header *before);
+
+static inline uint64_t *context_counters(struct context *c)
+{
+	return (uint64_t *)((char *)c + CONTEXT_COUNTERS);
+}
+
+#endif
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/count_output.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "bare/sys.h"
+#include "count/fatal.h"
+#include "count/put.h"
+#include "count/reserve.h"
+
+#define PREFIX_MAX     4096
+#define PATH_MAX_BYTES (PREFIX_MAX + 2 * (PUT_NUMBER_MAX + 1) + 1)
+
+static uint8_t *file;
+static struct count_file_header *header;
+static char prefix[PREFIX_MAX];
+
+/* A process has one for each program that it executes.  Negative: it cannot be. */
+static int create(void)
+{
+	char path[PATH_MAX_BYTES];
+	unsigned n = 0;
+	int fd;
+
+	do {
+		char *end = put_text(put_text(path, prefix), ".");
+
+		end = put_text(put_number(end, (unsigned)sys_getpid()), ".");
+		*put_number(end, n++) = 0;
+		fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	} while (fd == -EEXIST);
+	if (fd >= 0 && sys_call(SYS_ftruncate, fd, COUNT_FILE_BYTES, 0, 0, 0, 0) < 0) {
+		sys_unlink(path);
+		sys_close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Without a file what is counted has nowhere to go, and the program goes on. */
+static void map(uint8_t *at, uint64_t bytes, int fd, uint64_t off)
+{
+	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	long p = !bytes ? 0
+			: sys_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+				   flags | MAP_NORESERVE | MAP_FIXED, fd, off);
+
+	if (p < 0 && p > -4096)
+		fatal("cannot map the file of counts");
+}
+
+static void begin_header(struct count_file_header *h)
+{
+	h->version = COUNT_FILE_VERSION;
+	h->pid = (uint32_t)sys_getpid();
+	__atomic_store_n(&h->magic, COUNT_FILE_MAGIC, __ATOMIC_RELEASE);
+}
+
+void count_output_create(const char *path)
+{
+	int fd;
+
+	if (strlen(path) >= PREFIX_MAX)
+		fatal("the path of the file of counts is too long");
+	memcpy(prefix, path, strlen(path) + 1);
+	fd = create();
+	if (fd < 0)
+		fatal("cannot create the file of counts");
+	file = reserve(COUNT_FILE_BYTES);
+	map(file, COUNT_FILE_BYTES, fd, 0);
+	sys_close(fd);
+	header = (struct count_file_header *)file;
+	header->n_counters = 1;
+	header->n_blocks = 1; /* none has number 0 */
+	begin_header(header);
+}
+
+void count_output_before_fork(struct count_file_header *now)
+{
+	*now = *header;
+}
+
+static void copy(uint8_t *to, uint64_t off, uint64_t bytes)
+{
+	memcpy(to + off, file + off, bytes);
+}
+
+/* The tables, as they were: the parent goes on with them. */
+static void copy_tables(uint8_t *to, const struct count_file_header *before)
+{
+	struct count_file_header *h = (struct count_file_header *)to;
+
+	*h = *before;
+	h->magic = h->n_extras = 0;
+	h->n_lost = 0;
+	copy(to, COUNT_FILE_IMAGES_OFF, h->images_bytes);
+	copy(to, COUNT_FILE_BLOCKS_OFF, h->n_blocks * sizeof(struct count_file_block));
+	copy(to, COUNT_FILE_PAIRS_OFF, h->n_pairs * sizeof(struct count_file_pair));
+	copy(to, COUNT_FILE_RETURNS_OFF, h->n_returns * sizeof(struct count_file_return));
+	begin_header(h);
+}
+
+void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
+{
+	int fd = create();
+	uint8_t *tables = reserve(COUNT_FILE_COUNTERS_OFF);
+	uint64_t before = (uint64_t)(kept - file),
+		 behind = before + COUNT_FILE_THREAD_BYTES;
+
+	if (fd < 0)
+		header->n_lost++; /* the parent's */
+	map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
+	copy_tables(tables, was);
+	if (fd < 0) /* in place of the file */
+		sys_call(SYS_mremap, tables, COUNT_FILE_COUNTERS_OFF,
+			 COUNT_FILE_COUNTERS_OFF, MREMAP_MAYMOVE | MREMAP_FIXED, file, 0);
+	else
+		map(file, COUNT_FILE_COUNTERS_OFF, fd, 0);
+	map(file + COUNT_FILE_COUNTERS_OFF, before - COUNT_FILE_COUNTERS_OFF, fd,
+	    COUNT_FILE_COUNTERS_OFF);
+	map(kept + COUNT_FILE_THREAD_SKIP,
+	    COUNT_FILE_THREAD_BYTES - COUNT_FILE_THREAD_SKIP, fd,
+	    before + COUNT_FILE_THREAD_SKIP);
+	map(file + behind, COUNT_FILE_BYTES - behind, fd, behind);
+	sys_unmap(tables, COUNT_FILE_COUNTERS_OFF);
+	if (fd >= 0)
+		sys_close(fd);
+}
+
+void *count_output_add_thread(void)
+{
+	uint32_t i = header->n_threads;
+
+	if (i == COUNT_FILE_THREADS_MAX)
+		fatal("too many threads to count");
+	header->n_threads = i + 1;
+	return file + COUNT_FILE_COUNTERS_OFF + i * COUNT_FILE_THREAD_BYTES;
+}
+
+static void publish(uint32_t *n, uint32_t value)
+{
+	__atomic_store_n(n, value, __ATOMIC_RELEASE);
+}
+
+uint32_t count_output_add_image(const struct count_file_image *image, const char *path)
+{
+	size_t path_bytes = path ? strlen(path) + 1 : 1;
+	size_t bytes = (sizeof(*image) + path_bytes + 7) & ~(size_t)7;
+	uint32_t at = header->images_bytes;
+	struct count_file_image *told;
+
+	if (bytes > COUNT_FILE_IMAGES_BYTES - at) {
+		header->n_lost++;
+		return 0;
+	}
+	told = (struct count_file_image *)(file + COUNT_FILE_IMAGES_OFF + at);
+	*told = *image;
+	told->path_bytes = (uint32_t)path_bytes;
+	memcpy(told->path, path ? path : "", path_bytes);
+	publish(&header->images_bytes, at + (uint32_t)bytes);
+	return at;
+}
+
+uint32_t count_output_add_block(struct count_file_block **ret)
+{
+	uint32_t i = header->n_blocks;
+
+	if (i == COUNT_FILE_BLOCKS_MAX)
+		fatal("too much code to count");
+	*ret = (struct count_file_block *)(file + COUNT_FILE_BLOCKS_OFF) + i;
+	publish(&header->n_blocks, i + 1);
+	return i;
+}
+
+uint32_t count_output_add_counter(void)
+{
+	if (header->n_counters == COUNT_FILE_COUNTERS_MAX)
+		fatal("too much code to count");
+	return header->n_counters++;
+}
+
+void count_output_add_pair(uint32_t block, uint64_t target, uint32_t counter)
+{
+	uint32_t i = header->n_pairs;
+
+	if (i == COUNT_FILE_PAIRS_MAX)
+		fatal("too many targets of indirect jumps");
+	((struct count_file_pair *)(file + COUNT_FILE_PAIRS_OFF))[i] =
+		(struct count_file_pair){ block, counter, target };
+	publish(&header->n_pairs, i + 1);
+}
+
+void count_output_add_return(uint32_t block, uint32_t counter)
+{
+	uint32_t i = header->n_returns;
+
+	if (i == COUNT_FILE_RETURNS_MAX)
+		fatal("too much code to count");
+	((struct count_file_return *)(file + COUNT_FILE_RETURNS_OFF))[i] =
+		(struct count_file_return){ block, counter };
+	publish(&header->n_returns, i + 1);
+}
+
+/* Often the same as lately. */
+#define LOOK_BACK 16
+
+void count_output_add_extra(enum count_extra kind, uint64_t addr, uint32_t block,
+			    int64_t n)
+{
+	struct count_file_extra *all =
+		(struct count_file_extra *)(file + COUNT_FILE_EXTRAS_OFF);
+	uint32_t end = header->n_extras;
+
+	for (uint32_t i = end; i > 0 && i + LOOK_BACK > end; i--)
+		if (all[i - 1].addr == addr && all[i - 1].block == block &&
+		    all[i - 1].kind == (uint32_t)kind) {
+			all[i - 1].n += (uint64_t)n;
+			return;
+		}
+	if (end == COUNT_FILE_EXTRAS_MAX) {
+		header->n_lost++;
+		return;
+	}
+	all[end] = (struct count_file_extra){ addr, block, kind, (uint64_t)n };
+	publish(&header->n_extras, end + 1);
+}

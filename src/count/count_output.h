@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_output - the engine's side of wire/count_file.h.
+ */
+#ifndef DWELL_COUNT_COUNT_OUTPUT_H
+#define DWELL_COUNT_COUNT_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/count_file.h"
+
+/* Creates the process's file, PREFIX.PID.N; ends the process when that fails. */
+void count_output_create(const char *prefix);
+
+/* Around a fork: in the child what was counted is the parent's, the code is both's. kept:
+ * the thread's part, where the engine's stack is. */
+void count_output_before_fork(struct count_file_header *now);
+void count_output_after_fork(const struct count_file_header *before, uint8_t *kept);
+
+/* A further thread's part of the file: COUNT_FILE_THREAD_BYTES in memory. */
+void *count_output_add_thread(void);
+
+/* Of a mapping; path may be NULL.  Returns what blocks name it by. */
+uint32_t count_output_add_image(const struct count_file_image *image, const char *path);
+
+/* Their numbers; what is added is filled in before the next call. */
+uint32_t count_output_add_block(struct count_file_block **ret);
+uint32_t count_output_add_counter(void);
+void count_output_add_pair(uint32_t block, uint64_t target, uint32_t counter);
+void count_output_add_return(uint32_t block, uint32_t counter);
+void count_output_add_extra(enum count_extra kind, uint64_t addr, uint32_t block,
+			    int64_t n);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Between translated code and the engine.  Neither vector registers nor fs are touched:
+ * the engine uses none. */
+#include "count/context.h"
+
+	.text
+	.hidden crossing_out, crossing_enter, crossing_clone, crossing_end, dispatch, thread_begin
+	.globl crossing_out, crossing_enter, crossing_clone, crossing_end
+
+/* crossing_enter(context, code): a thread's first way into translated code. */
+crossing_enter:
+	mov CONTEXT_ENGINE_SP(%rdi), %rsp
+	mov %rsi, %rax
+	jmp crossing_in
+
+/* crossing_clone(number, a, b, c, d, e, context): a system call whose child shares memory.
+ * It may have a stack of the program's, or the caller's; it uses neither. */
+crossing_clone:
+	push %r12
+	mov 16(%rsp), %r12
+	mov %rdi, %rax
+	mov %rsi, %rdi
+	mov %rdx, %rsi
+	mov %rcx, %rdx
+	mov %r8, %r10
+	mov %r9, %r8
+	syscall
+	test %rax, %rax
+	jz 1f
+	pop %r12
+	ret
+1:	mov $158, %eax /* arch_prctl(ARCH_SET_GS) */
+	mov $0x1001, %edi
+	mov %r12, %rsi
+	syscall
+	mov CONTEXT_ENGINE_SP(%r12), %rsp
+	mov %r12, %rdi
+	xor %ebp, %ebp
+	call thread_begin
+	jmp crossing_in
+
+/* crossing_end(context, is_free, code): the thread's end.  From the store on the context,
+ * its stack included, may be another's. */
+crossing_end:
+	mov %rsi, CONTEXT_IS_FREE(%rdi)
+	mov %edx, %esi
+	mov %esi, %edi
+	mov $60, %eax /* exit */
+	syscall
+	hlt
+
+/* From translated code, which has said why in the context. */
+crossing_out:
+	mov %rax, %gs:CONTEXT_REGS+0
+	mov %rcx, %gs:CONTEXT_REGS+8
+	mov %rdx, %gs:CONTEXT_REGS+16
+	mov %rbx, %gs:CONTEXT_REGS+24
+	mov %rsp, %gs:CONTEXT_REGS+32
+	mov %rbp, %gs:CONTEXT_REGS+40
+	mov %rsi, %gs:CONTEXT_REGS+48
+	mov %rdi, %gs:CONTEXT_REGS+56
+	mov %r8, %gs:CONTEXT_REGS+64
+	mov %r9, %gs:CONTEXT_REGS+72
+	mov %r10, %gs:CONTEXT_REGS+80
+	mov %r11, %gs:CONTEXT_REGS+88
+	mov %r12, %gs:CONTEXT_REGS+96
+	mov %r13, %gs:CONTEXT_REGS+104
+	mov %r14, %gs:CONTEXT_REGS+112
+	mov %r15, %gs:CONTEXT_REGS+120
+	mov %gs:CONTEXT_ENGINE_SP, %rsp
+	pushfq
+	popq %gs:CONTEXT_FLAGS
+	cld
+	mov %gs:CONTEXT_SELF, %rdi
+	call dispatch
+
+/* To where in translated code rax says. */
+crossing_in:
+	mov %rax, %gs:CONTEXT_RESUME
+	pushq %gs:CONTEXT_FLAGS
+	popfq
+	mov %gs:CONTEXT_REGS+0, %rax
+	mov %gs:CONTEXT_REGS+8, %rcx
+	mov %gs:CONTEXT_REGS+16, %rdx
+	mov %gs:CONTEXT_REGS+24, %rbx
+	mov %gs:CONTEXT_REGS+40, %rbp
+	mov %gs:CONTEXT_REGS+48, %rsi
+	mov %gs:CONTEXT_REGS+56, %rdi
+	mov %gs:CONTEXT_REGS+64, %r8
+	mov %gs:CONTEXT_REGS+72, %r9
+	mov %gs:CONTEXT_REGS+80, %r10
+	mov %gs:CONTEXT_REGS+88, %r11
+	mov %gs:CONTEXT_REGS+96, %r12
+	mov %gs:CONTEXT_REGS+104, %r13
+	mov %gs:CONTEXT_REGS+112, %r14
+	mov %gs:CONTEXT_REGS+120, %r15
+	mov %gs:CONTEXT_REGS+32, %rsp
+	jmp *%gs:CONTEXT_RESUME
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where translated code comes to when it does not know where to go on: crossing.S. */
+#include "count/context.h"
+#include "count/count_output.h"
+#include "count/engine.h"
+#include "count/gate.h"
+#include "count/indirect.h"
+#include "count/link.h"
+#include "count/place.h"
+#include "count/translate.h"
+
+#define RCX 1
+#define R11 11
+
+const void *dispatch(struct context *c);
+
+static const void *go_on(struct context *c, const struct link *l)
+{
+	const void *code = translate(place_at(l->addr));
+
+	(void)c;
+	if (l->from)
+		link_to(l->from, code);
+	return code;
+}
+
+static const void *call_kernel(struct context *c, const struct link *l)
+{
+	spin_unlock(&engine.lock);
+	__atomic_store_n(&c->call, l, __ATOMIC_RELEASE);
+	gate_call(c, l);
+	__atomic_store_n(&c->call, NULL, __ATOMIC_RELEASE);
+	spin_lock(&engine.lock);
+	c->regs[RCX] = l->addr;
+	c->regs[R11] = c->flags;
+	return translate(place_at(l->addr));
+}
+
+/* It traps there, as it would have done. */
+static const void *leave_to_cpu(struct context *c, const struct link *l)
+{
+	(void)c;
+	count_output_add_extra(COUNT_EXTRA_LEAVE, l->addr, l->number, 1);
+	return (const void *)l->addr;
+}
+
+static const void *(*const ways[])(struct context *c, const struct link *l) = {
+	[LINK_CODE] = go_on,
+	[LINK_SYSCALL] = call_kernel,
+	[LINK_RETURN] = indirect_return,
+	[LINK_RETURN_MORE] = indirect_return,
+	[LINK_SITE] = indirect_go,
+	[LINK_PAIR] = indirect_go,
+	[LINK_NATIVE] = leave_to_cpu,
+};
+
+const void *dispatch(struct context *c)
+{
+	const struct link *l;
+	const void *code;
+
+	spin_lock(&engine.lock);
+	l = link_get((uint32_t)c->exit);
+	code = ways[l->kind](c, l);
+	spin_unlock(&engine.lock);
+	return code;
+}

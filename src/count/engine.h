@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * engine - what all threads of the program share.
+ */
+#ifndef DWELL_COUNT_ENGINE_H
+#define DWELL_COUNT_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bare/spin.h"
+#include "count/forest.h"
+
+struct engine {
+	struct spin lock; /* of all tables of code */
+	struct forest forest;
+	/* Flags may be needed behind returns, indirect jumps and calls; else nobody was
+	 * seen who does. */
+	bool is_strict;
+	bool counts_all; /* each way has a counter: a check of the engine itself */
+};
+
+extern struct engine engine;
+
+void engine_init(void);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/gate.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+
+#include "bare/sys.h"
+#include "count/context.h"
+#include "count/count_output.h"
+#include "count/engine.h"
+#include "count/exec_range.h"
+#include "count/link.h"
+#include "count/put.h"
+#include "count/thread.h"
+
+/* Registers of a call and its arguments. */
+enum { NR = 0, A = 7, B = 6, C = 2, D = 10, E = 8, F = 9 };
+
+struct call {
+	struct context *c;
+	const struct link *at;
+};
+
+static long pass(const struct call *call)
+{
+	const uint64_t *r = call->c->regs;
+
+	return sys_call(r[NR], r[A], r[B], r[C], r[D], r[E], r[F]);
+}
+
+static bool is_error(long result)
+{
+	return result < 0 && result > -4096;
+}
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return (bytes + 4095) & ~4095ULL;
+}
+
+/* The path of an open file, or NULL. */
+static const char *path_of(int fd, char *path, size_t size)
+{
+	static const char directory[] = "/proc/self/fd/";
+	char link[sizeof(directory) + PUT_NUMBER_MAX];
+	long length;
+
+	*put_number(put_text(link, directory), (unsigned)fd) = 0;
+	length = sys_readlink(link, path, size - 1);
+	if (length < 0)
+		return NULL;
+	path[length] = 0;
+	return path;
+}
+
+/* Under the lock. */
+static void add_range(uint64_t addr, uint64_t bytes, int fd, uint64_t off)
+{
+	static char path[4096];
+	struct count_file_image image = { .start = addr, .size = bytes, .off = off };
+	const char *name = fd < 0 ? NULL : path_of(fd, path, sizeof(path));
+
+	exec_range_add(addr, addr + bytes, count_output_add_image(&image, name));
+}
+
+static long map(const struct call *call)
+{
+	const uint64_t *r = call->c->regs;
+	long result = pass(call);
+
+	if (is_error(result))
+		return result;
+	spin_lock(&engine.lock);
+	if (r[C] & PROT_EXEC)
+		add_range((uint64_t)result, whole_pages(r[B]),
+			  r[D] & MAP_ANONYMOUS ? -1 : (int)r[E], r[F]);
+	else
+		exec_range_remove((uint64_t)result, (uint64_t)result + whole_pages(r[B]));
+	spin_unlock(&engine.lock);
+	return result;
+}
+
+static long unmap(const struct call *call)
+{
+	const uint64_t *r = call->c->regs;
+	long result = pass(call);
+
+	if (is_error(result))
+		return result;
+	spin_lock(&engine.lock);
+	exec_range_remove(r[A], r[A] + whole_pages(r[B]));
+	spin_unlock(&engine.lock);
+	return result;
+}
+
+static long protect(const struct call *call)
+{
+	const uint64_t *r = call->c->regs;
+	long result = pass(call);
+
+	if (is_error(result))
+		return result;
+	spin_lock(&engine.lock);
+	if (!(r[C] & PROT_EXEC))
+		exec_range_remove(r[A], r[A] + whole_pages(r[B]));
+	else if (!exec_range_find(r[A]))
+		add_range(r[A], whole_pages(r[B]), -1, 0);
+	spin_unlock(&engine.lock);
+	return result;
+}
+
+/* gs is the engine's, and so is what would have to know of translated code. */
+static long arch(const struct call *call)
+{
+	uint64_t what = call->c->regs[A];
+
+	if (what == ARCH_SET_FS || what == ARCH_GET_FS)
+		return pass(call);
+	return what == ARCH_SET_GS || what == ARCH_GET_GS ? -EPERM : -EINVAL;
+}
+
+/* Critical sections could be interrupted within translated code. */
+static long refuse(const struct call *call)
+{
+	(void)call;
+	return -ENOSYS;
+}
+
+#ifndef SYS_rseq
+#define SYS_rseq 334
+#endif
+
+/* The block does not go on; n is -1 if it does after all. */
+static void note_end(const struct call *call, int n)
+{
+	spin_lock(&engine.lock);
+	count_output_add_extra(COUNT_EXTRA_LEAVE, call->at->addr, call->at->number, n);
+	spin_unlock(&engine.lock);
+}
+
+static long end(const struct call *call)
+{
+	note_end(call, 1);
+	spin_lock(&engine.lock);
+	context_end_calls(call->c);
+	spin_unlock(&engine.lock);
+	return pass(call);
+}
+
+static long end_thread(const struct call *call)
+{
+	note_end(call, 1);
+	thread_end(call->c);
+}
+
+/* The new program is not followed. */
+static long execute(const struct call *call)
+{
+	long result;
+
+	note_end(call, 1);
+	result = pass(call);
+	note_end(call, -1);
+	return result;
+}
+
+static long begin_thread(const struct call *call)
+{
+	return thread_clone(call->c, call->at->addr);
+}
+
+static const struct {
+	unsigned number;
+	long (*make)(const struct call *call);
+} calls[] = {
+	{ SYS_mmap, map },	     { SYS_munmap, unmap },
+	{ SYS_mprotect, protect },   { SYS_exit, end_thread },
+	{ SYS_clone, begin_thread }, { SYS_clone3, begin_thread },
+	{ SYS_fork, begin_thread },  { SYS_vfork, begin_thread },
+	{ SYS_exit_group, end },     { SYS_execve, execute },
+	{ SYS_execveat, execute },   { SYS_arch_prctl, arch },
+	{ SYS_rseq, refuse },
+};
+
+void gate_call(struct context *c, const struct link *l)
+{
+	const struct call call = { c, l };
+
+	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i].number == c->regs[NR]) {
+			c->regs[NR] = (uint64_t)calls[i].make(&call);
+			return;
+		}
+	c->regs[NR] = (uint64_t)pass(&call);
+}

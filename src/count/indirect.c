@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/indirect.h"
+
+#include "count/block.h"
+#include "count/code_unit.h"
+#include "count/context.h"
+#include "count/count_output.h"
+#include "count/fatal.h"
+#include "count/flag_need.h"
+#include "count/link.h"
+#include "count/low.h"
+#include "count/place.h"
+#include "count/reserve.h"
+#include "count/translate.h"
+
+#define SITES_MAX 0x400000u
+#define PAIRS_MAX COUNT_FILE_PAIRS_MAX
+#define CHAIN_MAX 3
+/* Sites' numbers times it are apart in the 16 bits that the table of pairs looks at. */
+#define SITE_FACTOR 40503u
+
+#define RCX 1
+#define RDX 2
+
+/* One jump or call. */
+struct site {
+	uint32_t block;
+	uint32_t n_pairs, first_pair; /* of them */
+	uint32_t mark;		      /* of the table of pairs; 0: it is not in it */
+	uint8_t *first, *last; /* the distance at the site, and of its last check */
+};
+
+struct pair {
+	uint64_t target;
+	uint64_t code; /* where the way is counted */
+	uint32_t counter, next;
+};
+
+static struct site *sites;
+static struct pair *pairs;
+static uint32_t n_sites = 1, n_pairs = 1, n_marks = 1;
+static uint32_t marked[LOW_SLOTS]; /* sites by their marks' numbers */
+
+static void fill(uint64_t *slots, struct code_unit *u, enum link_kind kind)
+{
+	uint64_t code = (uint64_t)link_leave(u, (struct link){ kind, 0, 0, NULL });
+
+	for (uint32_t i = 0; i < LOW_SLOTS; i++)
+		slots[i] = code;
+}
+
+static const uint8_t *literal(struct code_unit *u, uint64_t value)
+{
+	const uint8_t *at = u->cold.at;
+
+	emit_u64(&u->cold, value);
+	return at;
+}
+
+void indirect_push_return(struct code_unit *u, struct emit *e, uint64_t addr)
+{
+	if (addr < 0x80000000) {
+		emit_u8(e, 0x68); /* push $addr */
+		emit_u32(e, (uint32_t)addr);
+		return;
+	}
+	/* One store, which the return can read at once. */
+	EMIT(e, 0xff, 0x35); /* push addr */
+	emit_distance(e, literal(u, addr));
+}
+
+void indirect_emit_return(struct code_unit *u, struct emit *e, uint16_t more_bytes)
+{
+	if (more_bytes) {
+		emit_jump(e, link_leave(u, (struct link){ LINK_RETURN_MORE, more_bytes, 0,
+							  NULL }));
+		return;
+	}
+	emit_spill(e, RCX, CONTEXT_SPILL0);
+	EMIT(e, 0x0f, 0xb7, 0x0c, 0x24); /* movzwl (%rsp), %ecx */
+	EMIT(e, 0xff, 0x24, 0xcd);	 /* jmp *returns(,%rcx,8) */
+	emit_u32(e, low_address(low->returns));
+}
+
+/* jrcxz over a jump to elsewhere. */
+static void emit_unless_zero(struct emit *e, const void *elsewhere)
+{
+	uint8_t *over;
+
+	EMIT(e, 0xe3, 0);
+	over = e->at;
+	emit_jump(e, elsewhere);
+	over[-1] = (uint8_t)(e->at - over);
+}
+
+/* rcx is value, or on to elsewhere; flags stay, rcx does not. */
+static void emit_compare_quietly(struct emit *e, uint64_t value, const void *elsewhere)
+{
+	emit_spill(e, RDX, CONTEXT_SPILL1);
+	emit_load_number(e, RDX, -value);
+	EMIT(e, 0x48, 0x8d, 0x0c, 0x11); /* lea (%rcx,%rdx), %rcx */
+	emit_fill(e, RDX, CONTEXT_SPILL1);
+	emit_unless_zero(e, elsewhere);
+}
+
+static uint64_t *return_slot(uint64_t addr)
+{
+	return &low->returns[addr & (LOW_SLOTS - 1)];
+}
+
+void indirect_emit_return_check(struct code_unit *u, struct emit *e, uint64_t addr)
+{
+	const void *other = link_far(u, (const void *)*return_slot(addr));
+
+	if (flag_need_at(addr)) {
+		EMIT(e, 0x48, 0x8b, 0x0c, 0x24); /* mov (%rsp), %rcx */
+		emit_compare_quietly(e, addr, other);
+	} else {
+		emit_load_number(e, RCX, addr);
+		EMIT(e, 0x48, 0x3b, 0x0c, 0x24); /* cmp (%rsp), %rcx */
+		emit_branch(e, EMIT_NOT_EQUAL, other);
+	}
+	emit_fill(e, RCX, CONTEXT_SPILL0);
+	EMIT(e, 0x48, 0x8d, 0x64, 0x24, 0x08); /* lea 8(%rsp), %rsp */
+}
+
+void indirect_publish_return(uint64_t addr, const void *check)
+{
+	__atomic_store_n(return_slot(addr), (uint64_t)check, __ATOMIC_RELEASE);
+}
+
+/* mov OPERAND, %rcx: of the jump or call at addr. */
+static void emit_load_target(struct emit *e, uint64_t addr, const struct x86_op *op)
+{
+	const uint8_t *from = (const uint8_t *)addr;
+	uint8_t *disp;
+	int64_t distance;
+
+	if (op->segment == 0x65 || op->has_66)
+		fatal_at("a jump of a kind that cannot be counted, at", addr);
+	if (op->segment)
+		emit_u8(e, op->segment);
+	if (op->is_address_32)
+		emit_u8(e, 0x67);
+	emit_u8(e, (uint8_t)(0x48 | (op->rex & (X86_OP_REX_X | X86_OP_REX_B))));
+	emit_u8(e, 0x8b);
+	emit_u8(e, (uint8_t)((from[op->modrm_off] & 0xc7) | RCX << 3));
+	disp = e->at;
+	emit_bytes(e, from + op->modrm_off + 1, op->size - op->modrm_off - 1u);
+	if (!op->is_rip_relative)
+		return;
+	distance = (int64_t)(addr + op->size) + op->disp - (int64_t)(uint64_t)e->at;
+	if (distance != (int32_t)distance)
+		fatal_at("data is too far from the code at", addr);
+	__builtin_memcpy(disp, &(int32_t){ (int32_t)distance }, 4);
+}
+
+void indirect_emit_site(struct code_unit *u, struct emit *e, uint32_t block,
+			uint64_t addr, const struct x86_op *op)
+{
+	uint32_t i = n_sites++;
+
+	if (i == SITES_MAX)
+		fatal("too much code to count");
+	emit_spill(e, RCX, CONTEXT_SPILL0);
+	emit_load_target(e, addr, op);
+	if (x86_flow_of(op) == X86_FLOW_CALL_TO)
+		indirect_push_return(u, e, addr + op->size);
+	emit_align_distance(e, 1);
+	sites[i] = (struct site){ .block = block, .first = e->at + 1, .last = e->at + 1 };
+	emit_jump(e, link_leave(u, (struct link){ LINK_SITE, i, 0, NULL }));
+}
+
+/* The way is taken: registers are the program's again. */
+static void emit_way(struct code_unit *u, struct emit *e, struct pair *p, bool has_rdx)
+{
+	struct place *to = place_at(p->target);
+
+	if (has_rdx)
+		emit_fill(e, RDX, CONTEXT_SPILL1);
+	emit_fill(e, RCX, CONTEXT_SPILL0);
+	p->code = (uint64_t)e->at;
+	translate_count(e, p->counter, flag_need_at(p->target));
+	translate_jump(u, e, to);
+}
+
+/* rcx is the target, or on to elsewhere, by a distance that can be changed. */
+static uint8_t *emit_check(struct code_unit *u, struct emit *e, uint64_t target,
+			   const void *elsewhere)
+{
+	EMIT(e, 0x48, 0x3b, 0x0d); /* cmp target, %rcx */
+	emit_distance(e, literal(u, target));
+	emit_branch(e, EMIT_NOT_EQUAL, elsewhere);
+	return e->at - 4;
+}
+
+static struct code_unit *unit_of(const struct site *s)
+{
+	struct code_unit *u = code_unit_of((uint64_t)s->first);
+
+	return code_unit_near(u->start, u->end);
+}
+
+static void add_to_chain(struct site *s, uint32_t number, struct pair *p)
+{
+	struct code_unit *u = unit_of(s);
+	struct emit *e = &u->hot;
+	uint8_t *last = s->last, *code = e->at;
+	const void *miss = link_leave(u, (struct link){ LINK_SITE, number, 0, NULL });
+
+	s->last = emit_check(u, e, p->target, miss);
+	emit_way(u, e, p, false);
+	link_to(last, code);
+}
+
+static void add_to_table(const struct site *s, struct pair *p)
+{
+	struct code_unit *u = unit_of(s);
+	struct emit *e = &u->hot;
+	uint64_t *slot =
+		&low->pairs[(p->target + s->mark * SITE_FACTOR) & (LOW_SLOTS - 1)];
+	uint64_t code = (uint64_t)e->at;
+
+	emit_check(u, e, p->target, link_far(u, (const void *)*slot));
+	emit_way(u, e, p, true);
+	__atomic_store_n(slot, code, __ATOMIC_RELEASE);
+}
+
+/* Too many targets to compare with: asks the table from now on. */
+static void begin_table(struct site *s, uint32_t number)
+{
+	struct code_unit *u = unit_of(s);
+	struct emit *e = &u->hot;
+	const uint8_t *code;
+
+	s->mark = n_marks++;
+	marked[s->mark] = number;
+	for (uint32_t i = s->first_pair; i; i = pairs[i].next)
+		add_to_table(s, &pairs[i]);
+	code = e->at;
+	emit_spill(e, RDX, CONTEXT_SPILL1);
+	EMIT(e, 0x8d, 0x91); /* lea mark(%rcx), %edx */
+	emit_u32(e, s->mark * SITE_FACTOR & 0xffff);
+	EMIT(e, 0x0f, 0xb7, 0xd2); /* movzwl %dx, %edx */
+	EMIT(e, 0xff, 0x24, 0xd5); /* jmp *pairs(,%rdx,8) */
+	emit_u32(e, low_address(low->pairs));
+	link_to(s->first, code);
+}
+
+static struct pair *new_pair(struct site *s, uint64_t target)
+{
+	struct pair *p = &pairs[n_pairs];
+
+	*p = (struct pair){ target, 0, count_output_add_counter(), s->first_pair };
+	count_output_add_pair(s->block, target, p->counter);
+	s->first_pair = n_pairs++;
+	return p;
+}
+
+/* Another thread may have been here meanwhile. */
+static struct pair *find_pair(const struct site *s, uint64_t target)
+{
+	for (uint32_t i = s->first_pair; i; i = pairs[i].next)
+		if (pairs[i].target == target)
+			return &pairs[i];
+	return NULL;
+}
+
+static const void *way(uint32_t number, uint64_t target)
+{
+	struct site *s = &sites[number];
+	struct pair *p = find_pair(s, target);
+
+	if (p)
+		return (const void *)p->code;
+	p = new_pair(s, target);
+	if (s->n_pairs++ == CHAIN_MAX && n_marks < LOW_SLOTS)
+		begin_table(s, number);
+	else if (s->mark)
+		add_to_table(s, p);
+	else
+		add_to_chain(s, number, p);
+	return (const void *)p->code;
+}
+
+/* Of a table's slot: which mark looked there for the target. */
+static uint32_t site_by_slot(uint64_t slot, uint64_t target)
+{
+	uint32_t factor = SITE_FACTOR, inverse = factor;
+
+	for (unsigned i = 0; i < 4; i++) /* Newton: 3, 6, 12, 24 bits */
+		inverse *= 2 - factor * inverse;
+	return marked[(uint32_t)(slot - target) * inverse & (LOW_SLOTS - 1)];
+}
+
+const void *indirect_go(struct context *c, const struct link *l)
+{
+	uint64_t target = c->regs[RCX];
+	uint32_t number = l->number;
+
+	if (l->kind == LINK_PAIR) {
+		number = site_by_slot(c->regs[RDX], target);
+		c->regs[RDX] = c->spill[1];
+	}
+	c->regs[RCX] = c->spill[0];
+	return way(number, target);
+}
+
+#define RSP 4
+
+const void *indirect_return(struct context *c, const struct link *l)
+{
+	uint64_t addr = *(const uint64_t *)c->regs[RSP];
+
+	if (l->kind == LINK_RETURN)
+		c->regs[RCX] = c->spill[0];
+	c->regs[RSP] += 8 + l->number;
+	return translate_return(place_at(addr));
+}
+
+void indirect_init(void)
+{
+	struct code_unit *u = code_unit_near((uint64_t)low, (uint64_t)low);
+
+	sites = reserve(sizeof(*sites) * SITES_MAX);
+	pairs = reserve(sizeof(*pairs) * (PAIRS_MAX + 1));
+	fill(low->returns, u, LINK_RETURN);
+	fill(low->pairs, u, LINK_PAIR);
+}

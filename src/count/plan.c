@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/plan.h"
+
+#include "count/engine.h"
+
+static bool join(uint32_t a, uint32_t b)
+{
+	return !engine.counts_all && forest_join(&engine.forest, a, b);
+}
+
+static bool is_apart(uint32_t a, uint32_t b)
+{
+	return !engine.counts_all && forest_is_apart(&engine.forest, a, b);
+}
+
+/* One way out: it is counted where the block is, for there the flags often are free. */
+static struct plan plan_one_way(uint32_t out, uint32_t to)
+{
+	if (join(out, to))
+		return (struct plan){ 0 };
+	join(forest_add(&engine.forest), to);
+	return (struct plan){ .counts_inside = true };
+}
+
+/* Whoever counts the block knows both ways if those lead to different parts; of a loop
+ * that is cheaper than to count its way back out of line. */
+static struct plan plan_branch(const struct block *b, uint32_t out, uint32_t on,
+			       uint32_t to)
+{
+	bool is_loop = b->target < b->end;
+	bool are_apart = is_apart(on, to);
+
+	if (are_apart && is_apart(out, on) && is_apart(out, to)) {
+		join(out, on);
+		join(out, to);
+		return (struct plan){ 0 };
+	}
+	if (are_apart && (is_loop || (!is_apart(out, on) && !is_apart(out, to)))) {
+		uint32_t behind = forest_add(&engine.forest);
+
+		join(behind, on);
+		join(behind, to);
+		return (struct plan){ .counts_inside = true };
+	}
+	if (join(out, to))
+		return (struct plan){ .counts_on = true };
+	if (join(out, on))
+		return (struct plan){ .counts_to = true };
+	return (struct plan){ .counts_on = true, .counts_to = true };
+}
+
+static struct plan plan_ways(const struct block *b, uint32_t out)
+{
+	switch (b->flow) {
+	case X86_FLOW_ON:
+	case X86_FLOW_SYSCALL:
+		return plan_one_way(out, place_at(b->end)->part);
+	case X86_FLOW_CONDITIONAL:
+	case X86_FLOW_LOOP:
+	case X86_FLOW_TRANSACTION:
+		return plan_branch(b, out, place_at(b->end)->part,
+				   place_at(b->target)->part);
+	case X86_FLOW_JUMP:
+	case X86_FLOW_CALL:
+		return plan_one_way(out, place_at(b->target)->part);
+	case X86_FLOW_RETURN:
+		return plan_one_way(out, FOREST_GROUND);
+	default:
+		return (struct plan){ 0 };
+	}
+}
+
+struct plan plan_block(const struct block *b, struct place *p)
+{
+	struct plan plan;
+
+	if (!p->n_blocks++ && !engine.counts_all)
+		return plan_ways(b, p->part);
+	/* What flows there went to others before; so this one counts for itself. */
+	plan = plan_ways(b, forest_add(&engine.forest));
+	plan.counts_inside = true;
+	return plan;
+}
+
+bool plan_returns(struct place *p)
+{
+	return !join(FOREST_GROUND, p->part);
+}

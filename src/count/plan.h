@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * plan - which of a block's ways get a counter.
+ */
+#ifndef DWELL_COUNT_PLAN_H
+#define DWELL_COUNT_PLAN_H
+
+#include <stdbool.h>
+
+#include "count/block.h"
+#include "count/place.h"
+
+struct plan {
+	bool counts_inside; /* the block as a whole */
+	bool counts_on;	    /* the way to the next by address */
+	bool counts_to;	    /* the way to the target */
+};
+
+/* Joins what is not counted. */
+struct plan plan_block(const struct block *b, struct place *p);
+
+/* Returns to p: true if they are to be counted there. */
+bool plan_returns(struct place *p);
+
+#endif

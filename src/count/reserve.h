@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * reserve - address space that takes memory only where it is touched.
+ *
+ * The engine's tables are of fixed addresses and grow into what they reserve, so nothing
+ * ever moves under a thread that reads them.
+ */
+#ifndef DWELL_COUNT_RESERVE_H
+#define DWELL_COUNT_RESERVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed; aborts when there is none. */
+void *reserve(size_t bytes);
+
+/* At addr or, if that is taken, NULL. */
+void *reserve_at(uint64_t addr, size_t bytes, int prot);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * thread - threads and children of the program.
+ */
+#ifndef DWELL_COUNT_THREAD_H
+#define DWELL_COUNT_THREAD_H
+
+#include <stdint.h>
+
+struct context;
+
+/* clone, clone3, fork and vfork, with the call's registers; the child goes on at addr.
+ * Returns what the caller gets, and in a child with memory of its own 0. */
+long thread_clone(struct context *c, uint64_t addr);
+
+/* The calling thread ends; does not return. */
+_Noreturn void thread_end(struct context *c);
+
+#endif

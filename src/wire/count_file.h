@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_file - what the counting engine leaves behind of one process.
+ *
+ * A sparse file that the engine maps and writes as it goes, so that all of it is there
+ * whatever ends the process.  Code is kept as blocks in the order in which they were
+ * translated.  Not every way between blocks has a counter: those without one form a
+ * forest, so that what flows into each block and out of it tells them all.
+ *
+ * The header's numbers are written after what they number, and nothing of it but counters
+ * changes afterwards: the child of a fork has its parent's tables as they were.
+ */
+#ifndef DWELL_WIRE_COUNT_FILE_H
+#define DWELL_WIRE_COUNT_FILE_H
+
+#include <stdint.h>
+
+#define COUNT_FILE_MAGIC   0x31746e756f637764ULL /* "dwcount1" */
+#define COUNT_FILE_VERSION 1
+
+/* Where things are in the file, and how many fit. */
+#define COUNT_FILE_IMAGES_OFF	0x0000010000ULL
+#define COUNT_FILE_IMAGES_BYTES 0x0001ff0000ULL
+#define COUNT_FILE_BLOCKS_OFF	0x0002000000ULL
+#define COUNT_FILE_BLOCKS_MAX	0x400000u
+#define COUNT_FILE_PAIRS_OFF	0x0020000000ULL
+#define COUNT_FILE_PAIRS_MAX	0x400000u
+#define COUNT_FILE_RETURNS_OFF	0x0028000000ULL
+#define COUNT_FILE_RETURNS_MAX	0x400000u
+#define COUNT_FILE_EXTRAS_OFF	0x0030000000ULL
+#define COUNT_FILE_EXTRAS_MAX	0x400000u
+#define COUNT_FILE_COUNTERS_OFF 0x0040000000ULL
+/* Threads have theirs one behind the other; what is before them is the engine's.  Number
+ * 0 is none. */
+#define COUNT_FILE_THREAD_BYTES 0x4000000ULL
+#define COUNT_FILE_THREAD_SKIP	0x21000ULL
+#define COUNT_FILE_THREADS_MAX	0x4000u
+#define COUNT_FILE_COUNTERS_MAX 0x7f0000u
+#define COUNT_FILE_BYTES                                                                 \
+	(COUNT_FILE_COUNTERS_OFF + COUNT_FILE_THREADS_MAX * COUNT_FILE_THREAD_BYTES)
+
+struct count_file_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t pid;
+	uint32_t images_bytes; /* used */
+	uint32_t n_blocks, n_pairs, n_returns, n_extras;
+	uint32_t n_counters; /* used of each thread's, 0 included */
+	uint32_t n_threads;  /* so many sets of counters there are */
+	uint64_t n_lost;     /* entries that had no room here, children without a file */
+};
+
+/* Follows another one at the next multiple of 8. */
+struct count_file_image {
+	uint64_t start, size; /* in memory */
+	uint64_t off;	      /* in the file */
+	uint64_t inode;
+	uint32_t device_major, device_minor;
+	uint32_t path_bytes; /* with the final 0; 1: memory without a file */
+	char path[];
+};
+
+/* How a block ends. */
+enum count_end {
+	COUNT_END_ON, /* the next begins here for another reason */
+	COUNT_END_CONDITIONAL,
+	COUNT_END_JUMP,
+	COUNT_END_CALL,
+	COUNT_END_JUMP_TO,
+	COUNT_END_CALL_TO,
+	COUNT_END_RETURN,
+	COUNT_END_SYSCALL,
+	COUNT_END_STOP, /* nothing follows */
+};
+
+/* One way in, and so on through all of it unless an extra says otherwise. */
+struct count_file_block {
+	uint64_t addr;
+	uint64_t target; /* of a direct jump, branch or call */
+	uint32_t image;	 /* offset of its struct count_file_image, from the first */
+	uint16_t size_bytes;
+	uint16_t n_insns;
+	uint8_t end; /* enum count_end */
+	uint8_t pad;
+	uint16_t counted_at; /* instructions from here on are behind the counter */
+	/* Counters; 0: a way without one. */
+	uint32_t inside; /* of the block; 0: as its ways tell */
+	uint32_t on;	 /* to the next by address */
+	uint32_t to;	 /* to the target */
+	uint32_t pad2;
+};
+
+/* A way of an indirect jump or call; each has a counter. */
+struct count_file_pair {
+	uint32_t block; /* that it leaves */
+	uint32_t counter;
+	uint64_t target;
+};
+
+/* A block is returned to, beside who goes there by itself. */
+struct count_file_return {
+	uint32_t block;
+	uint32_t counter; /* 0: without */
+};
+
+/* Ways that the engine itself took, counted on the spot. */
+enum count_extra {
+	COUNT_EXTRA_ENTER, /* a thread or a child begins there */
+	COUNT_EXTRA_LEAVE, /* the block was not executed from there on */
+};
+
+struct count_file_extra {
+	uint64_t addr;
+	uint32_t block; /* that is left; of those that are entered, none */
+	uint32_t kind;
+	uint64_t n;
+};
+
+_Static_assert(sizeof(struct count_file_block) == 48, "no padding");
+_Static_assert(sizeof(struct count_file_pair) == 16, "no padding");
+_Static_assert(sizeof(struct count_file_return) == 8, "no padding");
+_Static_assert(sizeof(struct count_file_extra) == 24, "no padding");
+_Static_assert(COUNT_FILE_BLOCKS_OFF + COUNT_FILE_BLOCKS_MAX * 48ULL <=
+			       COUNT_FILE_PAIRS_OFF &&
+		       COUNT_FILE_PAIRS_OFF + COUNT_FILE_PAIRS_MAX * 16ULL <=
+			       COUNT_FILE_RETURNS_OFF &&
+		       COUNT_FILE_RETURNS_OFF + COUNT_FILE_RETURNS_MAX * 8ULL <=
+			       COUNT_FILE_EXTRAS_OFF &&
+		       COUNT_FILE_EXTRAS_OFF + COUNT_FILE_EXTRAS_MAX * 24ULL <=
+			       COUNT_FILE_COUNTERS_OFF &&
+		       COUNT_FILE_THREAD_SKIP + COUNT_FILE_COUNTERS_MAX * 8ULL <=
+			       COUNT_FILE_THREAD_BYTES,
+	       "each has its room");
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A file of the counting engine as text: each block's file, its offset there, its size,
+ * its instructions, how often it was entered; and at last what does not add up. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "collect/count_flow.h"
+
+static const uint8_t *map(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		exit(2);
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static uint64_t *sum_of_threads(const uint8_t *file, const struct count_file_header *h)
+{
+	uint64_t *sum = calloc(h->n_counters, sizeof(*sum));
+
+	for (uint32_t i = 0; sum && i < h->n_threads; i++) {
+		const uint64_t *one = (const uint64_t *)(file + COUNT_FILE_COUNTERS_OFF +
+							 i * COUNT_FILE_THREAD_BYTES +
+							 COUNT_FILE_THREAD_SKIP);
+
+		for (uint32_t k = 0; k < h->n_counters; k++)
+			sum[k] += one[k];
+	}
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	const uint8_t *file = argc == 2 ? map(argv[1]) : NULL;
+	const struct count_file_header *h = (const struct count_file_header *)file;
+	struct count_flow flow;
+
+	if (!h || h->magic != COUNT_FILE_MAGIC || h->version != COUNT_FILE_VERSION)
+		return 2;
+
+	uint64_t *counters = sum_of_threads(file, h);
+	struct count_flow_input in = {
+		.blocks = (const struct count_file_block *)(file + COUNT_FILE_BLOCKS_OFF),
+		.pairs = (const struct count_file_pair *)(file + COUNT_FILE_PAIRS_OFF),
+		.extras = (const struct count_file_extra *)(file + COUNT_FILE_EXTRAS_OFF),
+		.counters = counters,
+		.n_blocks = h->n_blocks,
+		.n_pairs = h->n_pairs,
+		.returns =
+			(const struct count_file_return *)(file + COUNT_FILE_RETURNS_OFF),
+		.n_returns = h->n_returns,
+		.n_extras = h->n_extras,
+		.n_counters = h->n_counters,
+	};
+
+	count_flow_solve(&in, &flow);
+	for (uint32_t i = 1; i < h->n_blocks; i++) {
+		const struct count_file_block *b = &in.blocks[i];
+		const struct count_file_image *image =
+			(const struct count_file_image *)(file + COUNT_FILE_IMAGES_OFF +
+							  b->image);
+
+		printf("%s %" PRIx64 " %u %u %" PRId64 "\n",
+		       image->path[0] ? image->path : "-",
+		       b->addr - image->start + image->off, b->size_bytes, b->n_insns,
+		       flow.blocks[i].n);
+	}
+	printf("wrong %" PRIu64 " %" PRIu64 "\n", flow.n_unbalanced, flow.n_unknown);
+	count_flow_fini(&flow);
+	free(counters);
+	return 0;
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The engine that counts basic blocks, on programs that know nothing of it.
+usage: count_engine.py DWELL DIRECTORY ENGINE"""
+import os
+import shutil
+import subprocess
+import sys
+
+import harness
+from harness import test
+
+PROGRAMS = os.path.abspath(sys.argv[2])
+ENGINE = os.path.abspath(sys.argv[3])
+FIB_15 = 1973   # calls of the usual recursion, the first one included
+
+
+class Blocks:
+    """What was counted: {(path, offset): [size, instructions, entered]}, summed."""
+
+    def __init__(self, path):
+        text = subprocess.run([f'{PROGRAMS}/e2e-count_dump', path], capture_output=True, check=True, text=True).stdout
+        *lines, last = text.splitlines()
+        self.wrong, self.at = last, {}
+        for line in lines:
+            name, offset, size, insns, n = line.rsplit(' ', 4)
+            one = self.at.setdefault((name, int(offset, 16)), [int(size), int(insns), 0])
+            one[2] += int(n)
+
+    def executed(self):
+        return sum(insns * n for _, insns, n in self.at.values())
+
+
+def find(program):
+    if not shutil.which(program):
+        raise harness.Skip(f'no {program} here')
+    return os.path.realpath(shutil.which(program))
+
+
+def count(words, flags='-'):
+    """Output, exit code and the blocks of each process, the first one's first."""
+    directory = os.path.join(harness.DIR, str(len(os.listdir(harness.DIR))))
+    os.mkdir(directory)
+    run = subprocess.run(['setarch', '-R', ENGINE, f'{directory}/of', flags, find(words[0]), *words], capture_output=True,
+                         check=False, timeout=300)
+    files = sorted(os.listdir(directory), key=lambda name: int(name.split('.')[1]))
+    blocks = [Blocks(f'{directory}/{name}') for name in files]
+    shutil.rmtree(directory)
+    for one in blocks:
+        assert one.wrong == 'wrong 0 0', f'{words}: {one.wrong}, {run.stderr[-300:]}'
+    return run.stdout, run.returncode, blocks
+
+
+def natively(words):
+    run = subprocess.run(words, capture_output=True, check=False)
+    return run.stdout, run.returncode
+
+
+def functions(program):
+    """{name: its offset in the file}"""
+    lines = subprocess.run(['nm', program], capture_output=True, check=True, text=True).stdout.splitlines()
+    loads = subprocess.run(['readelf', '-lW', program], capture_output=True, check=True, text=True).stdout.splitlines()
+    parts = [[int(w, 16) for w in line.split()[1:5]] for line in loads if line.split()[:1] == ['LOAD']]
+    found = {}
+    for line in lines:
+        address, kind, name = line.rsplit(' ', 2)
+        if kind in 'tT':
+            found[name] = next(int(address, 16) - v + off for off, v, _, size in parts if v <= int(address, 16) < v + size)
+    return found
+
+
+def known(program):
+    path = f'{PROGRAMS}/{program}'
+    out, code, [blocks] = count([path])
+    assert (out, code) == natively([path]) and code == 0, (out, code)
+    at = functions(path)
+    entered = {name: blocks.at[path, at[name]][2] for name in ('leaf', 'left', 'right', 'branch', 'deep', 'jump')}
+    # branch: of 3,200 (200 by pointer, with 3) every third is leaf's; qsort's own are the rest
+    numbers = [n for n in range(3000)] + [3] * 200
+    leaf = sum(n % 3 == 0 for n in numbers) + 200
+    assert entered['branch'] == 3200 and entered['jump'] == 100, entered
+    assert entered['left'] == 200 + sum(n % 3 != 0 and n % 5 != 0 for n in numbers), entered
+    assert entered['right'] == 200 + sum(n % 3 != 0 and n % 5 == 0 for n in numbers), entered
+    assert entered['deep'] == FIB_15 + 200 * 9, entered
+    assert entered['leaf'] == leaf + 2 * blocks.at[path, at['compare']][2], entered
+
+
+@test
+def functions_are_entered_as_often_as_their_author_says():
+    known('e2e-blocks')
+
+
+@test
+def so_they_are_without_a_dynamic_linker():
+    known('e2e-blocks-static')
+
+
+@test
+def what_has_no_counter_is_what_a_counter_would_say():
+    for words in [[f'{PROGRAMS}/e2e-blocks'], [f'{PROGRAMS}/e2e-blocks-static'], ['/bin/true']]:
+        _, _, [few] = count(words)
+        _, _, [all_] = count(words, 'a')
+        assert few.executed() == all_.executed(), (words, few.executed(), all_.executed())
+        assert few.at == all_.at, words
+
+
+@test
+def flags_that_nobody_should_need_may_be_kept():
+    path = f'{PROGRAMS}/e2e-blocks'
+    out, code, [blocks] = count([path], 's')
+    _, _, [usual] = count([path])
+    assert (out, code) == natively([path]) and blocks.at == usual.at and usual.executed() > 10000
+
+
+@test
+def threads_and_children_are_counted_each():
+    path = f'{PROGRAMS}/e2e-blocks_threads'
+    out, code, blocks = count([path])
+    assert (out, code) == natively([path]) and code == 0, (out, code)
+    work = functions(path)['work']
+    # 40 threads, a child by fork, and a child by vfork, which borrows its parent's memory
+    assert [one.at[path, work][2] for one in blocks] == [40 * 10000 + 7, 10000], blocks
+    out, code, blocks = count(['sh', '-c', 'for i in 1 2 3; do (echo $i); done; (exit 5); echo $?'])
+    assert (out, code) == (b'1\n2\n3\n5\n', 0) and len(blocks) == 5, (out, code, len(blocks))
+
+
+@test
+def programs_of_this_machine_say_what_they_say_natively():
+    text = '/usr/share/common-licenses/GPL-3'
+    for words in [['ls', '-l', '/usr/bin'], ['gzip', '-c', text], ['xz', '-T1', '-c', text], ['sort', text],
+                  ['grep', '-c', 'the', text], ['xz', '-T2', '--block-size=8KiB', '-c', text],
+                  ['bash', '-c', 'for i in a b; do echo $(echo $i | tr a-z A-Z); done'], ['sha256sum', text], ['awk', '{ n += NF } END { print n }', text],
+                  ['perl', '-e', 'print join ",", map { $_ ** 2 % 97 } 1 .. 3000'],
+                  ['/usr/bin/python3', '-c', 'print(sorted(str(i * i) for i in range(3000))[7:70])'],
+                  ['false'], ['expr', '6', '*', '7']]:
+        if shutil.which(words[0]):
+            out, code, _ = count(words)
+            assert (out, code) == natively(words), (words, code, out[-200:])
+
+
+@test
+def what_is_no_program_is_refused_in_words():
+    for path in ['/etc/passwd', '/nonexistent', '/etc']:
+        run = subprocess.run([ENGINE, f'{harness.DIR}/none', '-', path, path], capture_output=True, text=True, check=False)
+        assert run.returncode == 125 and run.stderr.startswith('dwell: '), (path, run)
+
+
+sys.exit(harness.run_all(harness.TESTS, words=sys.argv[4:]))
