@@ -137,7 +137,7 @@ def a_file_of_a_gigabyte_costs_no_memory():
     with daemon() as d:
         memory = own_memory(d.child.pid)
         # Long beside the moment until its rules are there.
-        used = used_ns(subprocess.Popen([large, '60'], stdout=subprocess.DEVNULL))
+        used = used_ns(subprocess.Popen([large, '200'], stdout=subprocess.DEVNULL))
         d.done('flush')
         memory = own_memory(d.child.pid) - memory
         d.quit()
