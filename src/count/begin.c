@@ -14,6 +14,7 @@
 #include "count/fatal.h"
 #include "count/place.h"
 #include "count/program.h"
+#include "count/signals.h"
 #include "count/translate.h"
 
 /* Arguments before the program's: an even number, for the stack's alignment. */
@@ -165,6 +166,7 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	c->regs[4] = (uint64_t)s.sp;
 	c->flags = 0x202;
 	sys_call(SYS_arch_prctl, ARCH_SET_GS, c, 0, 0, 0, 0);
+	signals_init(c);
 	count_output_add_extra(COUNT_EXTRA_ENTER, p.entry, 0, 1);
 	code = translate(place_at(p.entry));
 	crossing_enter(c, code);

@@ -6,12 +6,14 @@
 #include "bare/sys.h"
 #include "count/fatal.h"
 #include "count/reserve.h"
+#include "wire/count_file.h"
 
 #define UNIT_BYTES 0x4000000u
 #define COLD_BYTES 0x1800000u
 #define HUGE_BYTES 0x200000u
 #define REACH	   0x7ff00000LL
 #define UNITS_MAX  512
+#define MARKS_MAX  COUNT_FILE_BLOCKS_MAX
 /* What a fragment may take, with all that goes with it. */
 #define ROOM_BYTES 0x10000u
 /* So that what is mapped next still finds its place beside what is there. */
@@ -49,6 +51,7 @@ static bool map_at(struct code_unit *u, uint64_t addr)
 	u->hot.at = p;
 	u->hot_end = u->cold.at = p + UNIT_BYTES - COLD_BYTES;
 	u->cold_end = p + UNIT_BYTES;
+	u->marks = reserve(MARKS_MAX * sizeof(*u->marks));
 	/* Small programs do with less than one such page. */
 	sys_call(SYS_madvise, p + HUGE_BYTES, UNIT_BYTES - COLD_BYTES - HUGE_BYTES,
 		 MADV_HUGEPAGE, 0, 0, 0);
@@ -90,4 +93,33 @@ struct code_unit *code_unit_of(uint64_t addr)
 		if (addr >= units[i].start && addr < units[i].end)
 			return &units[i];
 	return NULL;
+}
+
+void code_unit_mark(struct code_unit *u, uint32_t block)
+{
+	u->marks[u->n_marks++] =
+		(struct code_mark){ (uint32_t)((uint64_t)u->hot.at - u->start), block };
+}
+
+uint32_t code_unit_block_at(const uint8_t *code, const uint8_t **start)
+{
+	const struct code_unit *u = code_unit_of((uint64_t)code);
+	uint32_t off, low = 0, high;
+
+	if (!u || code >= u->hot_end)
+		return 0;
+	off = (uint32_t)((uint64_t)code - u->start);
+	high = u->n_marks;
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (u->marks[mid].off <= off)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return 0;
+	*start = (const uint8_t *)u->start + u->marks[low - 1].off;
+	return u->marks[low - 1].block;
 }

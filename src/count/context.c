@@ -6,7 +6,6 @@
 #include "bare/sys.h"
 #include "count/count_output.h"
 #include "count/fatal.h"
-#include "count/link.h"
 
 static struct context *newest;
 
@@ -39,17 +38,6 @@ struct context *context_take(void)
 		if (try_take(c))
 			return c;
 	return make();
-}
-
-void context_end_calls(const struct context *but)
-{
-	for (const struct context *c = newest; c; c = c->older) {
-		const struct link *call = __atomic_load_n(&c->call, __ATOMIC_ACQUIRE);
-
-		if (call && c != but && !__atomic_load_n(&c->is_free, __ATOMIC_ACQUIRE))
-			count_output_add_extra(COUNT_EXTRA_LEAVE, call->addr,
-					       call->number, 1);
-	}
 }
 
 void context_keep_only(struct context *keep, const struct count_file_header *before)

@@ -18,17 +18,23 @@
 #define CONTEXT_SELF	  168
 #define CONTEXT_RESUME	  176
 #define CONTEXT_IS_FREE	  184
+#define CONTEXT_IS_HELD	  192
 
-/* The engine's stack for this thread ends where the counters begin. */
-#define CONTEXT_STACK_BYTES 0x20000
-#define CONTEXT_COUNTERS    (0x1000 + CONTEXT_STACK_BYTES)
+/* Then room for a signal, and the engine's stack for this thread, which ends where the
+ * counters begin. */
+#define CONTEXT_BYTES	    0x1000
+#define CONTEXT_HELD_BYTES  0x5000
+#define CONTEXT_STACK_BYTES 0x1b000
+#define CONTEXT_STACK	    (CONTEXT_BYTES + CONTEXT_HELD_BYTES)
+#define CONTEXT_COUNTERS    (CONTEXT_STACK + CONTEXT_STACK_BYTES)
 
 #ifndef __ASSEMBLER__
 #include <stddef.h>
 #include <stdint.h>
 
-struct count_file_header;
-struct link;
+#include "count/link.h"
+#include "count/signals.h"
+#include "wire/count_file.h"
 
 struct context {
 	uint64_t regs[16]; /* by the instruction set's numbers */
@@ -39,9 +45,12 @@ struct context {
 	struct context *self;
 	uint64_t resume;	 /* where to go on in translated code */
 	uint64_t is_free;	 /* its thread has ended */
+	uint64_t is_held;	 /* a signal waits for the engine; others are blocked */
 	uint64_t is_borrowed;	 /* its thread is a child that will execute or end */
 	const struct link *call; /* the system call that it is in, or NULL */
 	struct context *older;	 /* of all that there ever were */
+	uint64_t begin_mask;	 /* signals that are blocked where the thread begins */
+	struct signals signals;
 };
 
 _Static_assert(offsetof(struct context, regs[4]) == CONTEXT_RSP &&
@@ -51,22 +60,36 @@ _Static_assert(offsetof(struct context, regs[4]) == CONTEXT_RSP &&
 		       offsetof(struct context, engine_sp) == CONTEXT_ENGINE_SP &&
 		       offsetof(struct context, self) == CONTEXT_SELF &&
 		       offsetof(struct context, resume) == CONTEXT_RESUME &&
-		       offsetof(struct context, is_free) == CONTEXT_IS_FREE,
+		       offsetof(struct context, is_free) == CONTEXT_IS_FREE &&
+		       offsetof(struct context, is_held) == CONTEXT_IS_HELD &&
+		       sizeof(struct context) <= CONTEXT_BYTES,
 	       "as assembly and translated code have it");
 
 /* One with a stack and a set of counters, new or left by a thread that has ended, whose
  * counts it goes on with; aborts when there is no memory. */
 struct context *context_take(void);
 
-/* Before the process ends: the calls that other threads are in do not come back. */
-void context_end_calls(const struct context *but);
-
 /* In the child of a fork: the others' threads are not there. */
 void context_keep_only(struct context *c, const struct count_file_header *before);
+
+static inline struct context *context_own(void)
+{
+	struct context *c;
+
+	__asm__ volatile("mov %%gs:%c1, %0" : "=r"(c) : "i"(CONTEXT_SELF));
+	return c;
+}
 
 static inline uint64_t *context_counters(struct context *c)
 {
 	return (uint64_t *)((char *)c + CONTEXT_COUNTERS);
+}
+
+/* The system call that its thread is in, or NULL: the program may end there. */
+static inline void context_set_call(struct context *c, const struct link *call)
+{
+	c->call = call;
+	context_counters(c)[COUNT_FILE_CALL] = call ? call->number : 0;
 }
 
 #endif

@@ -173,6 +173,11 @@ uint32_t count_output_add_block(struct count_file_block **ret)
 	return i;
 }
 
+const struct count_file_block *count_output_block(uint32_t number)
+{
+	return (const struct count_file_block *)(file + COUNT_FILE_BLOCKS_OFF) + number;
+}
+
 uint32_t count_output_add_counter(void)
 {
 	if (header->n_counters == COUNT_FILE_COUNTERS_MAX)

@@ -26,6 +26,7 @@ uint32_t count_output_add_image(const struct count_file_image *image, const char
 
 /* Their numbers; what is added is filled in before the next call. */
 uint32_t count_output_add_block(struct count_file_block **ret);
+const struct count_file_block *count_output_block(uint32_t number);
 uint32_t count_output_add_counter(void);
 void count_output_add_pair(uint32_t block, uint64_t target, uint32_t counter);
 void count_output_add_return(uint32_t block, uint32_t counter);

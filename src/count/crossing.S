@@ -4,8 +4,13 @@
 #include "count/context.h"
 
 	.text
-	.hidden crossing_out, crossing_enter, crossing_clone, crossing_end, dispatch, thread_begin
-	.globl crossing_out, crossing_enter, crossing_clone, crossing_end
+	.hidden crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
+	.hidden crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
+	.hidden crossing_in_checked, crossing_in_end, signal_restorer
+	.hidden dispatch, thread_begin, signal_deliver_held
+	.globl crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
+	.globl crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
+	.globl crossing_in_checked, crossing_in_end, signal_restorer
 
 /* crossing_enter(context, code): a thread's first way into translated code. */
 crossing_enter:
@@ -77,6 +82,9 @@ crossing_out:
 /* To where in translated code rax says. */
 crossing_in:
 	mov %rax, %gs:CONTEXT_RESUME
+	cmpq $0, %gs:CONTEXT_IS_HELD
+crossing_in_checked: /* whom a signal interrupts from here on has its registers there */
+	jne crossing_deliver
 	pushq %gs:CONTEXT_FLAGS
 	popfq
 	mov %gs:CONTEXT_REGS+0, %rax
@@ -96,5 +104,38 @@ crossing_in:
 	mov %gs:CONTEXT_REGS+120, %r15
 	mov %gs:CONTEXT_REGS+32, %rsp
 	jmp *%gs:CONTEXT_RESUME
+crossing_in_end:
+
+crossing_deliver:
+	mov %gs:CONTEXT_SELF, %rdi
+	call signal_deliver_held
+
+/* crossing_return(state): to where the kernel's state of a thread is. */
+crossing_return:
+	mov %rdi, %rsp
+signal_restorer:
+	mov $15, %eax /* rt_sigreturn */
+	syscall
+	hlt
+
+/* crossing_call(context): the program's call, unless a signal is held.  One that comes
+ * between the look and the call finds the thread there, and leads it away. */
+crossing_call:
+	mov CONTEXT_REGS+0(%rdi), %rax
+	mov CONTEXT_REGS+16(%rdi), %rdx
+	mov CONTEXT_REGS+48(%rdi), %rsi
+	mov CONTEXT_REGS+64(%rdi), %r8
+	mov CONTEXT_REGS+72(%rdi), %r9
+	mov CONTEXT_REGS+80(%rdi), %r10
+	mov CONTEXT_REGS+56(%rdi), %rdi
+crossing_call_check:
+	cmpq $0, %gs:CONTEXT_IS_HELD
+	jne crossing_call_not
+	syscall
+crossing_call_made:
+	ret
+crossing_call_not:
+	mov $-512, %rax
+	ret
 
 	.section .note.GNU-stack, "", @progbits

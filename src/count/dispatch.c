@@ -24,13 +24,27 @@ static const void *go_on(struct context *c, const struct link *l)
 	return code;
 }
 
+/* To the call, which was not made. */
+static const void *go_back(const struct link *l)
+{
+	uint64_t addr = l->addr - LINK_SYSCALL_BYTES;
+
+	count_output_add_extra(COUNT_EXTRA_LEAVE, addr, l->number, 1);
+	count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, 1);
+	return translate(place_at(addr));
+}
+
 static const void *call_kernel(struct context *c, const struct link *l)
 {
+	bool is_made;
+
 	spin_unlock(&engine.lock);
-	__atomic_store_n(&c->call, l, __ATOMIC_RELEASE);
-	gate_call(c, l);
-	__atomic_store_n(&c->call, NULL, __ATOMIC_RELEASE);
+	context_set_call(c, l);
+	is_made = gate_call(c, l);
+	context_set_call(c, NULL);
 	spin_lock(&engine.lock);
+	if (!is_made)
+		return go_back(l);
 	c->regs[RCX] = l->addr;
 	c->regs[R11] = c->flags;
 	return translate(place_at(l->addr));

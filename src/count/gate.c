@@ -11,6 +11,7 @@
 #include "count/exec_range.h"
 #include "count/link.h"
 #include "count/put.h"
+#include "count/signals.h"
 #include "count/thread.h"
 
 /* Registers of a call and its arguments. */
@@ -21,11 +22,12 @@ struct call {
 	const struct link *at;
 };
 
+/* With the registers' arguments, unless a signal is held: crossing.S. */
+long crossing_call(const struct context *c);
+
 static long pass(const struct call *call)
 {
-	const uint64_t *r = call->c->regs;
-
-	return sys_call(r[NR], r[A], r[B], r[C], r[D], r[E], r[F]);
+	return crossing_call(call->c);
 }
 
 static bool is_error(long result)
@@ -130,38 +132,14 @@ static long refuse(const struct call *call)
 #define SYS_rseq 334
 #endif
 
-/* The block does not go on; n is -1 if it does after all. */
-static void note_end(const struct call *call, int n)
-{
-	spin_lock(&engine.lock);
-	count_output_add_extra(COUNT_EXTRA_LEAVE, call->at->addr, call->at->number, n);
-	spin_unlock(&engine.lock);
-}
-
-static long end(const struct call *call)
-{
-	note_end(call, 1);
-	spin_lock(&engine.lock);
-	context_end_calls(call->c);
-	spin_unlock(&engine.lock);
-	return pass(call);
-}
-
+/* A handler would need the stack that is given up. */
 static long end_thread(const struct call *call)
 {
-	note_end(call, 1);
-	thread_end(call->c);
-}
+	uint64_t mask;
 
-/* The new program is not followed. */
-static long execute(const struct call *call)
-{
-	long result;
-
-	note_end(call, 1);
-	result = pass(call);
-	note_end(call, -1);
-	return result;
+	if (!signals_block(call->c, &mask))
+		return GATE_NOT_MADE;
+	thread_end(call->c, call->at);
 }
 
 static long begin_thread(const struct call *call)
@@ -169,27 +147,55 @@ static long begin_thread(const struct call *call)
 	return thread_clone(call->c, call->at->addr);
 }
 
+static long set_action(const struct call *call)
+{
+	return signals_set_action(call->c);
+}
+
+static long set_signal_stack(const struct call *call)
+{
+	return signals_set_stack(call->c);
+}
+
+static long return_from_handler(const struct call *call)
+{
+	return signals_return(call->c);
+}
+
 static const struct {
 	unsigned number;
 	long (*make)(const struct call *call);
 } calls[] = {
-	{ SYS_mmap, map },	     { SYS_munmap, unmap },
-	{ SYS_mprotect, protect },   { SYS_exit, end_thread },
-	{ SYS_clone, begin_thread }, { SYS_clone3, begin_thread },
-	{ SYS_fork, begin_thread },  { SYS_vfork, begin_thread },
-	{ SYS_exit_group, end },     { SYS_execve, execute },
-	{ SYS_execveat, execute },   { SYS_arch_prctl, arch },
+	{ SYS_mmap, map },
+	{ SYS_munmap, unmap },
+	{ SYS_mprotect, protect },
+	{ SYS_exit, end_thread },
+	{ SYS_clone, begin_thread },
+	{ SYS_clone3, begin_thread },
+	{ SYS_fork, begin_thread },
+	{ SYS_vfork, begin_thread },
+	{ SYS_arch_prctl, arch },
+	{ SYS_arch_prctl, arch },
 	{ SYS_rseq, refuse },
+	{ SYS_rt_sigaction, set_action },
+	{ SYS_sigaltstack, set_signal_stack },
+	{ SYS_rt_sigreturn, return_from_handler },
 };
 
-void gate_call(struct context *c, const struct link *l)
+static long make(const struct call *call)
 {
-	const struct call call = { c, l };
-
 	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (calls[i].number == c->regs[NR]) {
-			c->regs[NR] = (uint64_t)calls[i].make(&call);
-			return;
-		}
-	c->regs[NR] = (uint64_t)pass(&call);
+		if (calls[i].number == call->c->regs[NR])
+			return calls[i].make(call);
+	return pass(call);
+}
+
+bool gate_call(struct context *c, const struct link *l)
+{
+	long result = make(&(struct call){ c, l });
+
+	if (result == GATE_NOT_MADE)
+		return false;
+	c->regs[NR] = (uint64_t)result;
+	return true;
 }

@@ -7,10 +7,17 @@
 #ifndef DWELL_COUNT_GATE_H
 #define DWELL_COUNT_GATE_H
 
+#include <stdbool.h>
+
 struct context;
 struct link;
 
-/* Makes the call that the registers ask for at the link, and puts its result there. */
-void gate_call(struct context *c, const struct link *l);
+/* In place of a call's result: a signal comes first.  The kernel has it for the same
+ * (ERESTARTSYS), and shows it to nobody. */
+#define GATE_NOT_MADE (-512L)
+
+/* Makes the call that the registers ask for at the link, and puts its result there;
+ * false: a signal comes first. */
+bool gate_call(struct context *c, const struct link *l);
 
 #endif

@@ -12,6 +12,8 @@
 
 struct code_unit;
 
+#define LINK_SYSCALL_BYTES 2 /* of the instruction that makes one */
+
 enum link_kind {
 	LINK_CODE,	  /* on at addr */
 	LINK_SYSCALL,	  /* make it, then on at addr */

@@ -8,7 +8,10 @@
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
+#include "count/gate.h"
+#include "count/link.h"
 #include "count/place.h"
+#include "count/signals.h"
 #include "count/translate.h"
 
 enum {
@@ -82,6 +85,15 @@ static void set_registers(struct context *c, const struct request *r, uint64_t a
 		c->regs[RSP] = r->stack;
 }
 
+/* The call does not come back, and somebody else will have the context. */
+static void note_end(struct context *c, const struct link *call)
+{
+	spin_lock(&engine.lock);
+	count_output_add_extra(COUNT_EXTRA_LEAVE, call->addr, call->number, 1);
+	spin_unlock(&engine.lock);
+	context_set_call(c, NULL);
+}
+
 /* The engine's lock is held, so that no other thread has it where none will be. */
 static long fork_child(struct context *c, const struct request *r, uint64_t addr)
 {
@@ -94,6 +106,7 @@ static long fork_child(struct context *c, const struct request *r, uint64_t addr
 			  r->args[4], 0);
 	if (result == 0) {
 		context_keep_only(c, &before);
+		signals_forget_returns(c);
 		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, 1);
 		set_registers(c, r, addr);
 	}
@@ -101,8 +114,17 @@ static long fork_child(struct context *c, const struct request *r, uint64_t addr
 	return result;
 }
 
+/* It has executed, ended, or never was. */
+static void take_back(struct context *child)
+{
+	if (child->call)
+		note_end(child, child->call);
+	__atomic_store_n(&child->is_free, 1, __ATOMIC_RELEASE);
+}
+
 /* Shares memory: a thread, or a child that borrows the caller's until it executes. */
-static long start_thread(struct context *c, const struct request *r, uint64_t addr)
+static long start_thread(struct context *c, const struct request *r, uint64_t addr,
+			 uint64_t mask)
 {
 	struct context *child;
 	long result;
@@ -113,8 +135,9 @@ static long start_thread(struct context *c, const struct request *r, uint64_t ad
 	spin_unlock(&engine.lock);
 	memcpy(child->regs, c->regs, sizeof(child->regs));
 	child->flags = c->flags;
-	child->call = NULL;
 	child->is_borrowed = !!(r->flags & CLONE_VFORK);
+	child->begin_mask = mask;
+	signals_inherit(child, c, !(r->flags & CLONE_SIGHAND), r->flags & CLONE_VFORK);
 	set_registers(child, r, addr);
 	result = crossing_clone(r->number, r->args[0], r->args[1], r->args[2], r->args[3],
 				r->args[4], child);
@@ -125,7 +148,7 @@ static long start_thread(struct context *c, const struct request *r, uint64_t ad
 		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, -1);
 		spin_unlock(&engine.lock);
 	}
-	__atomic_store_n(&child->is_free, 1, __ATOMIC_RELEASE);
+	take_back(child);
 	return result;
 }
 
@@ -134,6 +157,7 @@ const void *thread_begin(struct context *c)
 {
 	const void *code;
 
+	signals_begin_thread(c);
 	spin_lock(&engine.lock);
 	code = translate(place_at(c->regs[RCX]));
 	spin_unlock(&engine.lock);
@@ -143,17 +167,22 @@ const void *thread_begin(struct context *c)
 long thread_clone(struct context *c, uint64_t addr)
 {
 	struct request r;
+	uint64_t mask;
+	long result;
 
 	if (!read_request(&r, c->regs))
 		return sys_call(SYS_clone3, c->regs[RDI], c->regs[RSI], 0, 0, 0, 0);
-	return r.flags & CLONE_VM ? start_thread(c, &r, addr) : fork_child(c, &r, addr);
+	/* The child cannot take any before it is one of the engine's. */
+	if (!signals_block(c, &mask))
+		return GATE_NOT_MADE;
+	result = r.flags & CLONE_VM ? start_thread(c, &r, addr, mask)
+				    : fork_child(c, &r, addr);
+	signals_release(mask);
+	return result;
 }
 
-void thread_end(struct context *c)
+void thread_end(struct context *c, const struct link *call)
 {
-	uint64_t all = ~0ULL;
-
-	/* A handler would need the stack that is given up. */
-	sys_signal_mask(SIG_BLOCK, &all, NULL);
+	note_end(c, call);
 	crossing_end(c, !c->is_borrowed, c->regs[RDI]);
 }

@@ -8,12 +8,13 @@
 #include <stdint.h>
 
 struct context;
+struct link;
 
 /* clone, clone3, fork and vfork, with the call's registers; the child goes on at addr.
  * Returns what the caller gets, and in a child with memory of its own 0. */
 long thread_clone(struct context *c, uint64_t addr);
 
-/* The calling thread ends; does not return. */
-_Noreturn void thread_end(struct context *c);
+/* The calling thread ends with the call; does not return.  Signals are blocked. */
+_Noreturn void thread_end(struct context *c, const struct link *call);
 
 #endif

@@ -264,6 +264,7 @@ static void emit_block(struct fragment *f, struct place *p)
 	f->plan = plan_block(&f->block, p);
 	p->block = f->told_number;
 	p->code = (uint64_t)f->e->at;
+	code_unit_mark(f->unit, f->told_number);
 	f->next = NULL;
 	emit_body(f);
 	ends[f->block.flow].emit(f);

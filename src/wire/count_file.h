@@ -31,7 +31,9 @@
 #define COUNT_FILE_EXTRAS_MAX	0x400000u
 #define COUNT_FILE_COUNTERS_OFF 0x0040000000ULL
 /* Threads have theirs one behind the other; what is before them is the engine's.  Number
- * 0 is none. */
+ * 0 is none: there is the block whose system call the thread is in, or was in when it was
+ * ended, 0: none. */
+#define COUNT_FILE_CALL		0
 #define COUNT_FILE_THREAD_BYTES 0x4000000ULL
 #define COUNT_FILE_THREAD_SKIP	0x21000ULL
 #define COUNT_FILE_THREADS_MAX	0x4000u
@@ -103,7 +105,8 @@ struct count_file_return {
 	uint32_t counter; /* 0: without */
 };
 
-/* Ways that the engine itself took, counted on the spot. */
+/* Ways that the engine itself took, counted on the spot.  Where a thread was in a system
+ * call at the end, its block was left as well. */
 enum count_extra {
 	COUNT_EXTRA_ENTER, /* a thread or a child begins there */
 	COUNT_EXTRA_LEAVE, /* the block was not executed from there on */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -20,6 +21,32 @@ static const uint8_t *map(const char *path)
 		exit(2);
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	return p == MAP_FAILED ? NULL : p;
+}
+
+/* And those whose last call did not come back. */
+static struct count_file_extra *all_extras(const uint8_t *file,
+					   const struct count_file_header *h, size_t *n)
+{
+	const struct count_file_block *blocks =
+		(const struct count_file_block *)(file + COUNT_FILE_BLOCKS_OFF);
+	struct count_file_extra *all = calloc(h->n_extras + h->n_threads, sizeof(*all));
+
+	*n = h->n_extras;
+	if (all)
+		memcpy(all, file + COUNT_FILE_EXTRAS_OFF, *n * sizeof(*all));
+	for (uint32_t i = 0; all && i < h->n_threads; i++) {
+		uint64_t b =
+			((const uint64_t *)(file + COUNT_FILE_COUNTERS_OFF +
+					    i * COUNT_FILE_THREAD_BYTES +
+					    COUNT_FILE_THREAD_SKIP))[COUNT_FILE_CALL];
+
+		if (b && b < h->n_blocks)
+			all[(*n)++] = (struct count_file_extra){
+				blocks[b].addr + blocks[b].size_bytes, (uint32_t)b,
+				COUNT_EXTRA_LEAVE, 1
+			};
+	}
+	return all;
 }
 
 static uint64_t *sum_of_threads(const uint8_t *file, const struct count_file_header *h)
@@ -46,18 +73,20 @@ int main(int argc, char **argv)
 	if (!h || h->magic != COUNT_FILE_MAGIC || h->version != COUNT_FILE_VERSION)
 		return 2;
 
+	size_t n_extras;
+	struct count_file_extra *extras = all_extras(file, h, &n_extras);
 	uint64_t *counters = sum_of_threads(file, h);
 	struct count_flow_input in = {
 		.blocks = (const struct count_file_block *)(file + COUNT_FILE_BLOCKS_OFF),
 		.pairs = (const struct count_file_pair *)(file + COUNT_FILE_PAIRS_OFF),
-		.extras = (const struct count_file_extra *)(file + COUNT_FILE_EXTRAS_OFF),
+		.extras = extras,
 		.counters = counters,
 		.n_blocks = h->n_blocks,
 		.n_pairs = h->n_pairs,
 		.returns =
 			(const struct count_file_return *)(file + COUNT_FILE_RETURNS_OFF),
 		.n_returns = h->n_returns,
-		.n_extras = h->n_extras,
+		.n_extras = n_extras,
 		.n_counters = h->n_counters,
 	};
 
@@ -76,5 +105,6 @@ int main(int argc, char **argv)
 	printf("wrong %" PRIu64 " %" PRIu64 "\n", flow.n_unbalanced, flow.n_unknown);
 	count_flow_fini(&flow);
 	free(counters);
+	free(extras);
 	return 0;
 }

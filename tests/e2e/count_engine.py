@@ -125,6 +125,27 @@ def threads_and_children_are_counted_each():
 
 
 @test
+def handlers_of_signals_are_counted_and_what_they_interrupt_goes_on():
+    path = f'{PROGRAMS}/e2e-blocks_signals'
+    for name in ['timer', 'faults_left', 'faults_mended', 'context', 'queued', 'settings', 'waits', 'children', 'forked_within']:
+        out, code, _ = count([path, name])
+        assert (out, code) == natively([path, name]) and code == 0, (name, code, out[-300:])
+    for flags in '-', 's', 'a':
+        out, code, [blocks] = count([path, '7000', 'storm'], flags)
+        assert (out, code) == (b'7000 0\n', 0), (flags, code, out[-300:])
+        assert blocks.at[path, functions(path)['take']][2] == 7000, flags
+
+
+@test
+def who_is_killed_leaves_what_was_counted():
+    for signal, code in [('TERM', -15), ('KILL', -9), ('SEGV', -11)]:
+        words = ['sh', '-c', f'i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done; kill -{signal} $$']
+        out, was, [blocks] = count(words)
+        assert (out, was) == natively(words) and was == code, (signal, was)
+        assert blocks.executed() > 100000, signal
+
+
+@test
 def programs_of_this_machine_say_what_they_say_natively():
     text = '/usr/share/common-licenses/GPL-3'
     for words in [['ls', '-l', '/usr/bin'], ['gzip', '-c', text], ['xz', '-T1', '-c', text], ['sort', text],

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * program_memory - where a program says that something is, and it may not be.
+ */
+#ifndef DWELL_COUNT_PROGRAM_MEMORY_H
+#define DWELL_COUNT_PROGRAM_MEMORY_H
+
+#include <stdbool.h>
+#include <sys/uio.h>
+
+#include "bare/sys.h"
+
+static inline bool program_memory_copy(long call, const void *own, uint64_t other,
+				       size_t bytes)
+{
+	struct iovec here = { (void *)own, bytes }, there = { (void *)other, bytes };
+
+	return sys_call(call, sys_getpid(), &here, 1, &there, 1, 0) == (long)bytes;
+}
+
+static inline bool program_memory_read(void *to, uint64_t from, size_t bytes)
+{
+	return program_memory_copy(SYS_process_vm_readv, to, from, bytes);
+}
+
+static inline bool program_memory_write(uint64_t to, const void *from, size_t bytes)
+{
+	return program_memory_copy(SYS_process_vm_writev, from, to, bytes);
+}
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/roll.h"
+
+#include <string.h>
+
+#include "count/block.h"
+#include "count/code_unit.h"
+#include "count/context.h"
+#include "count/count_output.h"
+#include "count/emit.h"
+#include "count/link.h"
+#include "count/low.h"
+
+enum { RAX = 0, RCX = 1, RDX = 2, RSP = 4 };
+
+#define ZERO_FLAG (1u << 6)
+/* Slots of the tables can lead from one to the next for long. */
+#define STEPS_MAX 1000000u
+
+struct roller {
+	struct context *c;
+	struct roll_state *s;
+	unsigned size; /* of the instruction at s->code */
+};
+
+static uint32_t u32_at(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t u64_at(uint64_t addr)
+{
+	uint64_t v;
+
+	memcpy(&v, (const void *)addr, sizeof(v));
+	return v;
+}
+
+static uint64_t *slot_at(const struct roller *r, const uint8_t *off)
+{
+	return (uint64_t *)((char *)r->c + u32_at(off));
+}
+
+/* Behind the instruction, by a distance that it ends with. */
+static const uint8_t *by_distance(const struct roller *r)
+{
+	const uint8_t *end = r->s->code + r->size;
+
+	return end + (int32_t)u32_at(end - 4);
+}
+
+static uint64_t *reg_of_prefix(const struct roller *r)
+{
+	const uint8_t *p = r->s->code;
+
+	return &r->s->regs[(p[1] & 4) << 1 | (p[3] >> 3 & 7)];
+}
+
+static void go(struct roller *r, const uint8_t *to)
+{
+	r->s->code = to - r->size; /* which is added again */
+}
+
+static void compare(struct roller *r, uint64_t with)
+{
+	r->s->flags &= ~(uint64_t)ZERO_FLAG;
+	if (r->s->regs[RCX] == with)
+		r->s->flags |= ZERO_FLAG;
+}
+
+static void make_spill(struct roller *r)
+{
+	*slot_at(r, r->s->code + 5) = *reg_of_prefix(r);
+}
+
+static void make_fill(struct roller *r)
+{
+	*reg_of_prefix(r) = *slot_at(r, r->s->code + 5);
+}
+
+static void make_add_one(struct roller *r)
+{
+	++*slot_at(r, r->s->code + 5);
+}
+
+static void make_next_rax(struct roller *r)
+{
+	r->s->regs[RAX]++;
+}
+
+static void make_nothing(struct roller *r)
+{
+	(void)r;
+}
+
+static void make_jump(struct roller *r)
+{
+	go(r, by_distance(r));
+}
+
+static void make_short_jump(struct roller *r)
+{
+	go(r, r->s->code + 2 + (int8_t)r->s->code[1]);
+}
+
+static void make_jump_unless_zero(struct roller *r)
+{
+	if (!(r->s->flags & ZERO_FLAG))
+		go(r, by_distance(r));
+}
+
+static void make_short_jump_if_rcx_zero(struct roller *r)
+{
+	if (!r->s->regs[RCX])
+		make_short_jump(r);
+}
+
+static void make_far_jump(struct roller *r)
+{
+	go(r, (const uint8_t *)u64_at((uint64_t)r->s->code + 6));
+}
+
+static void make_load_number(struct roller *r)
+{
+	r->s->regs[(r->s->code[0] & 1) << 3 | (r->s->code[1] & 7)] =
+		u64_at((uint64_t)r->s->code + 2);
+}
+
+static void make_load_return(struct roller *r)
+{
+	r->s->regs[RCX] = u64_at(r->s->regs[RSP]);
+}
+
+static void make_compare_return(struct roller *r)
+{
+	compare(r, u64_at(r->s->regs[RSP]));
+}
+
+static void make_compare_literal(struct roller *r)
+{
+	compare(r, u64_at((uint64_t)by_distance(r)));
+}
+
+static void make_add_rdx(struct roller *r)
+{
+	r->s->regs[RCX] += r->s->regs[RDX];
+}
+
+static void make_drop(struct roller *r)
+{
+	r->s->regs[RSP] += 8;
+}
+
+static void make_mark(struct roller *r)
+{
+	r->s->regs[RDX] = (uint32_t)(r->s->regs[RCX] + u32_at(r->s->code + 2));
+}
+
+static void make_slot(struct roller *r)
+{
+	r->s->regs[RDX] &= LOW_SLOTS - 1;
+}
+
+static void make_jump_by_pair(struct roller *r)
+{
+	go(r, (const uint8_t *)low->pairs[r->s->regs[RDX]]);
+}
+
+/* What emit.h, indirect.c and link.c emit behind the point up to which a program's
+ * instruction can be undone. */
+static const struct form {
+	unsigned char bytes[6], masks[6]; /* masks: of bits that all of the form have */
+	unsigned char n, size;
+	void (*make)(struct roller *r);
+} forms[] = {
+#define ALL 0xff
+	{ { 0x65, 0x48, 0x83, 0x04, 0x25 },
+	  { ALL, ALL, ALL, ALL, ALL },
+	  5,
+	  10,
+	  make_add_one },
+	{ { 0x65, 0x48, 0x89, 0x04, 0x25 },
+	  { ALL, 0xfb, ALL, 0xc7, ALL },
+	  5,
+	  9,
+	  make_spill },
+	{ { 0x65, 0x48, 0x8b, 0x04, 0x25 },
+	  { ALL, 0xfb, ALL, 0xc7, ALL },
+	  5,
+	  9,
+	  make_fill },
+	{ { 0x48, 0x8d, 0x40, 0x01 }, { ALL, ALL, ALL, ALL }, 4, 4, make_next_rax },
+	{ { 0x90 }, { ALL }, 1, 1, make_nothing },
+	{ { 0xe9 }, { ALL }, 1, 5, make_jump },
+	{ { 0xeb }, { ALL }, 1, 2, make_short_jump },
+	{ { 0xe3 }, { ALL }, 1, 2, make_short_jump_if_rcx_zero },
+	{ { 0x0f, 0x85 }, { ALL, ALL }, 2, 6, make_jump_unless_zero },
+	{ { 0xff, 0x25, 0, 0, 0, 0 },
+	  { ALL, ALL, ALL, ALL, ALL, ALL },
+	  6,
+	  6,
+	  make_far_jump },
+	{ { 0x48, 0xb8 }, { 0xfe, 0xf8 }, 2, 10, make_load_number },
+	{ { 0x48, 0x8b, 0x0c, 0x24 }, { ALL, ALL, ALL, ALL }, 4, 4, make_load_return },
+	{ { 0x48, 0x3b, 0x0c, 0x24 }, { ALL, ALL, ALL, ALL }, 4, 4, make_compare_return },
+	{ { 0x48, 0x3b, 0x0d }, { ALL, ALL, ALL }, 3, 7, make_compare_literal },
+	{ { 0x48, 0x8d, 0x0c, 0x11 }, { ALL, ALL, ALL, ALL }, 4, 4, make_add_rdx },
+	{ { 0x48, 0x8d, 0x64, 0x24, 0x08 },
+	  { ALL, ALL, ALL, ALL, ALL },
+	  5,
+	  5,
+	  make_drop },
+	{ { 0x8d, 0x91 }, { ALL, ALL }, 2, 6, make_mark },
+	{ { 0x0f, 0xb7, 0xd2 }, { ALL, ALL, ALL }, 3, 3, make_slot },
+	{ { 0xff, 0x24, 0xd5 }, { ALL, ALL, ALL }, 3, 7, make_jump_by_pair },
+#undef ALL
+};
+
+static bool is_form(const struct form *f, const uint8_t *code)
+{
+	for (unsigned i = 0; i < f->n; i++)
+		if ((code[i] & f->masks[i]) != f->bytes[i])
+			return false;
+	return true;
+}
+
+static const struct form *form_at(const uint8_t *code)
+{
+	for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (is_form(&forms[i], code))
+			return &forms[i];
+	return NULL;
+}
+
+/* What the program does where it leaves for the engine, if that is all that is left. */
+static bool is_leaving(const struct roll_state *s, struct roll_place *ret)
+{
+	static const uint8_t store[] = { 0x65, 0xc7, 0x04, 0x25 };
+	const struct link *l;
+
+	if (memcmp(s->code, store, sizeof(store)) != 0)
+		return false;
+	l = link_get(u32_at(s->code + sizeof(store) + 4));
+	*ret = (struct roll_place){ l->addr, l->number };
+	if (l->kind == LINK_SYSCALL)
+		ret->addr -= LINK_SYSCALL_BYTES;
+	return l->kind == LINK_CODE || l->kind == LINK_SYSCALL || l->kind == LINK_NATIVE;
+}
+
+/* The block's counter, as long as it is in front of it or in it. */
+static unsigned counter_bytes(const struct count_file_block *told, const uint8_t *code)
+{
+	const uint8_t *at = code + told->counted_at;
+
+	if (!told->inside)
+		return 0;
+	return at[2] == 0x83 ? EMIT_ADD_ONE_BYTES : EMIT_ADD_ONE_QUIETLY_BYTES;
+}
+
+static const uint8_t *behind_nops(const uint8_t *code)
+{
+	while (*code == 0x90)
+		code++;
+	return code;
+}
+
+/* How far the block's last instruction has done nothing that could not be undone; code:
+ * its translation. */
+static const uint8_t *last_undoable(const struct block *b, const uint8_t *code)
+{
+	struct x86_op op;
+
+	switch (b->flow) {
+	case X86_FLOW_CONDITIONAL:
+	case X86_FLOW_TRANSACTION:
+		return behind_nops(code);
+	case X86_FLOW_LOOP:
+	case X86_FLOW_CALL:
+		return code;
+	case X86_FLOW_RETURN:
+		return b->ops[b->n - 1].imm ? NULL : code + EMIT_SPILL_BYTES + 4;
+	case X86_FLOW_JUMP_TO:
+	case X86_FLOW_CALL_TO:
+		x86_op_read(code + EMIT_SPILL_BYTES, &op);
+		return code + EMIT_SPILL_BYTES + op.size;
+	default:
+		return NULL;
+	}
+}
+
+static bool is_indirect(enum x86_flow flow)
+{
+	return flow == X86_FLOW_RETURN || flow == X86_FLOW_JUMP_TO ||
+	       flow == X86_FLOW_CALL_TO;
+}
+
+static struct block block; /* one at a time, as all of the engine's tables */
+
+/* A program's instruction, or what one was translated to and can be undone. */
+static bool is_programs(const struct roller *r, struct roll_place *ret)
+{
+	const struct count_file_block *told;
+	const uint8_t *start, *end, *undoable;
+	uint64_t off;
+	unsigned own;
+
+	ret->block = code_unit_block_at(r->s->code, &start);
+	if (!ret->block)
+		return false;
+	told = count_output_block(ret->block);
+	off = (uint64_t)(r->s->code - start);
+	own = counter_bytes(told, start);
+	if (own && off >= told->counted_at) {
+		if (off < told->counted_at + own)
+			return false;
+		off -= own;
+	}
+	block_read(&block, told->addr);
+	end = start + own + block.offs[block.flow == X86_FLOW_ON ? block.n : block.n - 1];
+	ret->addr = told->addr + off;
+	if (r->s->code < end)
+		return true;
+	undoable = last_undoable(&block, end);
+	if (!undoable || r->s->code > undoable)
+		return false;
+	if (is_indirect(block.flow) && r->s->code > end)
+		r->s->regs[RCX] = r->c->spill[0];
+	r->s->code = end;
+	ret->addr = told->addr + block.offs[block.n - 1];
+	return true;
+}
+
+bool roll_on(struct context *c, struct roll_state *s, struct roll_place *ret)
+{
+	struct roller r = { c, s, 0 };
+
+	for (unsigned i = 0; i < STEPS_MAX; i++) {
+		const struct form *f;
+
+		if (is_programs(&r, ret) || is_leaving(s, ret))
+			return true;
+		f = form_at(s->code);
+		if (!f)
+			return false;
+		r.size = f->size;
+		f->make(&r);
+		s->code += r.size;
+	}
+	return false;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/signal_delivery.h"
+
+#include <string.h>
+
+#include "count/code_unit.h"
+#include "count/context.h"
+#include "count/count_output.h"
+#include "count/engine.h"
+#include "count/fatal.h"
+#include "count/gate.h"
+#include "count/link.h"
+#include "count/place.h"
+#include "count/program_memory.h"
+#include "count/roll.h"
+#include "count/signals.h"
+#include "count/translate.h"
+
+enum { RAX = 0, RDX = 2, RSP = 4, RSI = 6, RDI = 7 };
+
+/* Of the CPU's flags, those that no handler begins with: of steps, direction, resuming.
+ */
+#define NOT_A_HANDLERS (0x100u | 0x400u | 0x10000u)
+
+/* The engine's own code, and places in it: crossing.S. */
+extern const char __ehdr_start[], _end[];
+extern const char crossing_call_check[], crossing_call_not[], crossing_call_made[];
+extern const char crossing_in_checked[], crossing_in_end[];
+
+_Noreturn void crossing_return(const struct signal_state *s);
+
+/* A signal that waits until the engine is done, behind the context. */
+struct held {
+	struct signal_frame frame;
+	uint8_t pad[8];
+	uint8_t xstate[CONTEXT_HELD_BYTES - sizeof(struct signal_frame) - 8];
+};
+
+_Static_assert(sizeof(struct held) == CONTEXT_HELD_BYTES &&
+		       offsetof(struct held, xstate) % SIGNAL_XSTATE_ALIGN == 0,
+	       "the CPU demands it");
+
+static struct held *held_of(struct context *c)
+{
+	return (struct held *)((char *)c + CONTEXT_BYTES);
+}
+
+static bool is_within(uint64_t addr, const char *start, const char *end)
+{
+	return addr >= (uint64_t)start && addr < (uint64_t)end;
+}
+
+static bool is_fault(const struct signal_info *info)
+{
+	static const uint64_t faults = 1ULL << SIGSEGV | 1ULL << SIGBUS | 1ULL << SIGILL |
+				       1ULL << SIGFPE | 1ULL << SIGTRAP;
+
+	return info->code > 0 && (faults >> info->signal & 1);
+}
+
+/* All else is blocked until the engine is done. */
+static void hold(struct context *c, struct signal_info *info, struct signal_state *state)
+{
+	struct held *h = held_of(c);
+	size_t bytes = signal_xstate_bytes(state->xstate);
+
+	if (bytes > sizeof(h->xstate))
+		fatal("the registers of this CPU are too many");
+	h->frame = (struct signal_frame){ .state = *state, .info = *info };
+	memcpy(h->xstate, (const void *)state->xstate, bytes);
+	h->frame.state.xstate = (uint64_t)h->xstate;
+	c->is_held = 1;
+	state->mask = ~0ULL;
+	if (is_within(state->ip, crossing_call_check, crossing_call_made))
+		state->ip = (uint64_t)crossing_call_not;
+}
+
+static void remember_return(struct context *c, uint64_t frame,
+			    const struct roll_place *at, const uint8_t *code)
+{
+	struct signals *s = &c->signals;
+
+	s->returns[s->n_returns++ % SIGNALS_DEPTH] =
+		(struct signal_return){ frame, at->addr, code, at->block };
+}
+
+/* Where the handler begins: the program's frame, and in it what the kernel told. */
+static uint64_t make_frame(struct context *c, const struct sys_sigaction *a,
+			   const struct roll_state *s, uint64_t addr,
+			   const struct signal_info *info,
+			   const struct signal_state *state)
+{
+	const struct signal_stack *stack = &c->signals.stack;
+	size_t bytes = signal_xstate_bytes(state->xstate);
+	uint64_t top = s->regs[RSP] - SIGNAL_RED_ZONE, xstate;
+	struct signal_frame *f;
+
+	if ((a->flags & SA_ONSTACK) && stack->bytes &&
+	    !signals_is_on_stack(c, s->regs[RSP]))
+		top = stack->at + stack->bytes;
+	xstate = (top - bytes) & -(uint64_t)SIGNAL_XSTATE_ALIGN;
+	f = (struct signal_frame *)(((xstate - sizeof(*f)) & -16ULL) - 8);
+	memcpy((void *)xstate, (const void *)state->xstate, bytes);
+	f->restorer = (uint64_t)a->restorer;
+	f->state = *state;
+	f->state.stack = *stack;
+	f->state.ip = addr;
+	f->state.cpu_flags = s->flags;
+	f->state.xstate = xstate;
+	signal_state_put(&f->state, s->regs);
+	f->info = *info;
+	if (is_fault(info) && info->addr == (uint64_t)s->code)
+		f->info.addr = addr;
+	signals_disarm_stack(c);
+	return (uint64_t)f;
+}
+
+static void set_registers(struct roll_state *s, unsigned signal, uint64_t frame)
+{
+	s->regs[RAX] = 0;
+	s->regs[RDI] = signal;
+	s->regs[RSI] = frame + offsetof(struct signal_frame, info);
+	s->regs[RDX] = frame + offsetof(struct signal_frame, state);
+	s->regs[RSP] = frame;
+	s->flags &= ~(uint64_t)NOT_A_HANDLERS;
+}
+
+/* The handler was taken back after the signal had been sent: as if it came now. */
+static void send_again(const struct signal_info *info)
+{
+	sys_call(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), info->signal, info, 0,
+		 0);
+}
+
+/* The lock is held.  What the kernel is to go on with instead of state. */
+static void begin_handler(struct context *c, const struct sys_sigaction *a,
+			  struct roll_state *s, const struct roll_place *at,
+			  const struct signal_info *info, struct signal_state *state)
+{
+	uint64_t handler = (uint64_t)a->handler, frame;
+
+	frame = make_frame(c, a, s, at->addr, info, state);
+	if (code_unit_of((uint64_t)s->code)) {
+		count_output_add_extra(COUNT_EXTRA_LEAVE, at->addr, at->block, 1);
+		remember_return(c, frame, at, s->code);
+	}
+	count_output_add_extra(COUNT_EXTRA_ENTER, handler, 0, 1);
+	set_registers(s, (unsigned)info->signal, frame);
+	s->code = translate(place_at(handler));
+	state->mask |= a->mask;
+	if (!(a->flags & SA_NODEFER))
+		state->mask |= 1ULL << (info->signal - 1);
+	state->flags &= ~(uint64_t)SIGNAL_STATE_HAS_XSTATE;
+	state->xstate = 0;
+}
+
+static void put_state(struct signal_state *state, const struct roll_state *s)
+{
+	signal_state_put(state, s->regs);
+	state->ip = (uint64_t)s->code;
+	state->cpu_flags = s->flags;
+}
+
+/* False: the engine will be entered next. */
+static bool deliver(struct context *c, struct roll_state *s,
+		    const struct signal_info *info, struct signal_state *state)
+{
+	struct roll_place at = { (uint64_t)s->code, 0 };
+	struct sys_sigaction a;
+	bool is_there = true;
+
+	spin_lock(&engine.lock);
+	if (code_unit_of((uint64_t)s->code))
+		is_there = roll_on(c, s, &at);
+	if (is_there) {
+		if (signals_action(c, (unsigned)info->signal, &a))
+			begin_handler(c, &a, s, &at, info, state);
+		else if (!a.handler)
+			send_again(info);
+	}
+	spin_unlock(&engine.lock);
+	put_state(state, s);
+	return is_there;
+}
+
+/* The engine cannot do what it would have to for the program. */
+static void die_of(int signal)
+{
+	struct sys_sigaction none = { 0 };
+
+	sys_signal_action(signal, &none, NULL);
+}
+
+void signal_arrives(int signal, struct signal_info *info, struct signal_state *state)
+{
+	struct context *c = context_own();
+	struct roll_state s = { .flags = state->cpu_flags,
+				.code = (const uint8_t *)state->ip };
+
+	signal_state_get(state, s.regs);
+	if (is_within(state->ip, crossing_in_checked, crossing_in_end)) {
+		memcpy(s.regs, c->regs, sizeof(s.regs));
+		s.flags = c->flags;
+		s.code = (const uint8_t *)c->resume;
+	} else if (is_within(state->ip, __ehdr_start, _end)) {
+		if (is_fault(info))
+			die_of(signal);
+		else
+			hold(c, info, state);
+		return;
+	}
+	if (deliver(c, &s, info, state))
+		return;
+	if (is_fault(info))
+		fatal_at("a fault that is not the program's, at", (uint64_t)s.code);
+	hold(c, info, state);
+}
+
+void signal_deliver_held(struct context *c)
+{
+	struct held *h = held_of(c);
+	struct roll_state s = { .flags = c->flags, .code = (const uint8_t *)c->resume };
+
+	memcpy(s.regs, c->regs, sizeof(s.regs));
+	c->is_held = 0;
+	if (!deliver(c, &s, &h->frame.info, &h->frame.state))
+		fatal_at("a signal where none can be told, at", (uint64_t)s.code);
+	crossing_return(&h->frame.state);
+}
+
+/* The translation that a handler interrupted, NULL: not known any more. */
+static const uint8_t *find_return(struct context *c, uint64_t frame, uint64_t addr)
+{
+	for (unsigned i = 0; i < SIGNALS_DEPTH; i++) {
+		struct signal_return *r = &c->signals.returns[i];
+		const uint8_t *code = r->code;
+
+		if (!code || r->frame != frame || r->addr != addr)
+			continue;
+		count_output_add_extra(COUNT_EXTRA_LEAVE, addr, r->block, -1);
+		r->code = NULL;
+		return code;
+	}
+	return NULL;
+}
+
+static const uint8_t *find_or_make_return(struct context *c, uint64_t frame,
+					  uint64_t addr)
+{
+	const uint8_t *code;
+
+	spin_lock(&engine.lock);
+	count_output_add_extra(COUNT_EXTRA_LEAVE, c->call->addr, c->call->number, 1);
+	code = find_return(c, frame, addr);
+	if (!code) {
+		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, 1);
+		code = translate(place_at(addr));
+	}
+	spin_unlock(&engine.lock);
+	return code;
+}
+
+long signals_return(struct context *c)
+{
+	struct signal_state s;
+	uint64_t at = c->regs[RSP], mask;
+
+	if (!signals_block(c, &mask))
+		return GATE_NOT_MADE;
+	if (!program_memory_read(&s, at, sizeof(s))) {
+		die_of(SIGSEGV);
+		signals_release(0);
+		sys_call(SYS_tgkill, sys_getpid(), sys_gettid(), SIGSEGV, 0, 0, 0);
+	}
+	signals_restore_stack(c, &s.stack);
+	s.ip = (uint64_t)find_or_make_return(c, at - offsetof(struct signal_frame, state),
+					     s.ip);
+	s.stack = (struct signal_stack){ .at = (uint64_t)c + CONTEXT_STACK,
+					 .bytes = CONTEXT_STACK_BYTES };
+	context_set_call(c, NULL);
+	crossing_return(&s);
+}

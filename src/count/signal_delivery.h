@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * signal_delivery - from the kernel's call of the engine to the program's handler, and
+ * back from there.
+ */
+#ifndef DWELL_COUNT_SIGNAL_DELIVERY_H
+#define DWELL_COUNT_SIGNAL_DELIVERY_H
+
+#include "count/signal_frame.h"
+
+struct context;
+
+/* The engine's handler of all signals that the program handles, and what it returns by.
+ */
+void signal_arrives(int signal, struct signal_info *info, struct signal_state *state);
+extern const char signal_restorer[];
+
+/* The engine is done for the thread, which goes on at c->resume: crossing.S. */
+_Noreturn void signal_deliver_held(struct context *c);
+
+#endif

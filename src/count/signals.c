@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a program says of signals: handlers and their stacks. */
+#include "count/signals.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "count/context.h"
+#include "count/gate.h"
+#include "count/program_memory.h"
+#include "count/signal_delivery.h"
+
+enum { A = 7, B = 6, C = 2, D = 10, RSP = 4 };
+
+#ifndef SS_AUTODISARM
+#define SS_AUTODISARM (1u << 31)
+#endif
+#define EXPOSE_TAG_BITS 0x800u
+
+/* Of a handler's, those that are the kernel's business. */
+#define KERNELS (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)
+#define KNOWN                                                                            \
+	(KERNELS | SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESETHAND |                 \
+	 SYS_SA_RESTORER | EXPOSE_TAG_BITS)
+
+#define BIT(signal)   (1ULL << ((signal)-1))
+#define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
+#define LEAST_STACK   2048
+
+static struct signal_actions actions;
+
+void signals_begin_thread(const struct context *c)
+{
+	struct signal_stack own = { .at = (uint64_t)c + CONTEXT_STACK,
+				    .bytes = CONTEXT_STACK_BYTES };
+
+	sys_call(SYS_sigaltstack, &own, 0, 0, 0, 0, 0);
+	sys_signal_mask(SIG_SETMASK, &c->begin_mask, NULL);
+}
+
+void signals_init(struct context *c)
+{
+	c->signals = (struct signals){ .actions = &actions };
+	sys_signal_mask(SIG_SETMASK, NULL, &c->begin_mask);
+	signals_begin_thread(c);
+}
+
+void signals_inherit(struct context *child, const struct context *parent,
+		     bool has_handlers, bool has_stack)
+{
+	child->signals = (struct signals){ .actions = parent->signals.actions };
+	if (has_handlers) {
+		memcpy(child->signals.own.of, parent->signals.actions->of,
+		       sizeof(child->signals.own.of));
+		child->signals.actions = &child->signals.own;
+	}
+	if (has_stack)
+		child->signals.stack = parent->signals.stack;
+	child->is_held = 0;
+}
+
+void signals_forget_returns(struct context *c)
+{
+	memset(c->signals.returns, 0, sizeof(c->signals.returns));
+}
+
+bool signals_block(const struct context *c, uint64_t *was)
+{
+	uint64_t all = ~0ULL;
+
+	sys_signal_mask(SIG_SETMASK, &all, was);
+	return !c->is_held;
+}
+
+void signals_release(uint64_t was)
+{
+	sys_signal_mask(SIG_SETMASK, &was, NULL);
+}
+
+static bool is_handler(const struct sys_sigaction *a)
+{
+	return (uint64_t)a->handler > 1;
+}
+
+static struct sys_sigaction for_kernel(const struct sys_sigaction *a)
+{
+	if (!is_handler(a))
+		return *a;
+	return (struct sys_sigaction){
+		.handler = (void *)signal_arrives,
+		.flags = (a->flags & KERNELS) | SA_SIGINFO | SA_ONSTACK | SYS_SA_RESTORER,
+		.restorer = signal_restorer,
+		.mask = ~0ULL,
+	};
+}
+
+/* Under the lock; *was: what the program knows of. */
+static long set_action(struct signal_actions *all, unsigned signal,
+		       const struct sys_sigaction *set, struct sys_sigaction *was)
+{
+	struct sys_sigaction kernels =
+		set ? for_kernel(set) : (struct sys_sigaction){ 0 };
+	long result = sys_signal_action((int)signal, set ? &kernels : NULL, was);
+
+	if (result < 0)
+		return result;
+	if (was->handler == (void *)signal_arrives)
+		*was = all->of[signal];
+	if (set)
+		all->of[signal] = *set;
+	return 0;
+}
+
+long signals_set_action(struct context *c)
+{
+	const uint64_t *r = c->regs;
+	struct signal_actions *all = c->signals.actions;
+	struct sys_sigaction set, was;
+	uint64_t mask;
+	long result;
+
+	if (r[A] - 1 >= 64 || r[D] != sizeof(uint64_t))
+		return -EINVAL;
+	if (r[B] && !program_memory_read(&set, r[B], sizeof(set)))
+		return -EFAULT;
+	set.flags &= KNOWN;
+	set.mask &= ~NEVER_BLOCKED;
+	if (!signals_block(c, &mask))
+		return GATE_NOT_MADE;
+	spin_lock(&all->lock);
+	result = set_action(all, (unsigned)r[A], r[B] ? &set : NULL, &was);
+	spin_unlock(&all->lock);
+	signals_release(mask);
+	if (result == 0 && r[C] && !program_memory_write(r[C], &was, sizeof(was)))
+		return -EFAULT;
+	return result;
+}
+
+bool signals_action(struct context *c, unsigned signal, struct sys_sigaction *ret)
+{
+	struct signal_actions *all = c->signals.actions;
+
+	spin_lock(&all->lock);
+	*ret = all->of[signal];
+	if (is_handler(ret) && (ret->flags & SA_RESETHAND)) {
+		struct sys_sigaction none = { 0 };
+
+		sys_signal_action((int)signal, &none, NULL);
+		all->of[signal] = none;
+	}
+	spin_unlock(&all->lock);
+	return is_handler(ret);
+}
+
+bool signals_is_on_stack(const struct context *c, uint64_t sp)
+{
+	const struct signal_stack *s = &c->signals.stack;
+
+	return !(s->flags & SS_AUTODISARM) && sp > s->at && sp - s->at <= s->bytes;
+}
+
+static uint32_t stack_flags(const struct context *c)
+{
+	const struct signal_stack *s = &c->signals.stack;
+
+	if (!s->bytes)
+		return SS_DISABLE;
+	return (signals_is_on_stack(c, c->regs[RSP]) ? SS_ONSTACK : 0) |
+	       (s->flags & SS_AUTODISARM);
+}
+
+static long change_stack(struct context *c, const struct signal_stack *set)
+{
+	uint32_t mode = set->flags & ~SS_AUTODISARM;
+
+	if (signals_is_on_stack(c, c->regs[RSP]))
+		return -EPERM;
+	if (mode != SS_DISABLE && mode != SS_ONSTACK && mode != 0)
+		return -EINVAL;
+	if (mode == SS_DISABLE) {
+		c->signals.stack = (struct signal_stack){ .flags = set->flags };
+		return 0;
+	}
+	if (set->bytes < LEAST_STACK)
+		return -ENOMEM;
+	c->signals.stack = *set;
+	return 0;
+}
+
+long signals_set_stack(struct context *c)
+{
+	struct signal_stack set, was = c->signals.stack;
+	long result = 0;
+
+	was.flags = stack_flags(c);
+	if (c->regs[A] && !program_memory_read(&set, c->regs[A], sizeof(set)))
+		return -EFAULT;
+	if (c->regs[A])
+		result = change_stack(c, &set);
+	if (result == 0 && c->regs[B] &&
+	    !program_memory_write(c->regs[B], &was, sizeof(was)))
+		return -EFAULT;
+	return result;
+}
+
+void signals_restore_stack(struct context *c, const struct signal_stack *s)
+{
+	change_stack(c, s);
+}
+
+void signals_disarm_stack(struct context *c)
+{
+	if (c->signals.stack.flags & SS_AUTODISARM)
+		c->signals.stack = (struct signal_stack){ .flags = SS_DISABLE };
+}
