@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The engine's own start, from the kernel:
- *	PREFIX FLAGS PATH are its first arguments, the program's follow. */
+ *	PREFIX FLAGS PATH NAME -- are its first arguments, the program's follow. */
 #include <asm/prctl.h>
 #include <elf.h>
 #include <string.h>
@@ -12,13 +12,11 @@
 #include "count/engine.h"
 #include "count/exec_range.h"
 #include "count/fatal.h"
+#include "count/follow.h"
 #include "count/place.h"
 #include "count/program.h"
 #include "count/signals.h"
 #include "count/translate.h"
-
-/* Arguments before the program's: an even number, for the stack's alignment. */
-#define OWN_ARGS 4
 
 __attribute__((visibility("hidden"))) void begin(uint64_t *sp, const Elf64_Dyn *dynamic,
 						 uint64_t base);
@@ -43,7 +41,7 @@ static void relocate(const Elf64_Dyn *dynamic, uint64_t base)
 struct start {
 	uint64_t *sp; /* as the program is to find it */
 	Elf64_auxv_t *aux;
-	const char *file, *flags, *path;
+	const char *file, *flags, *path, *name;
 };
 
 /* The kernel's own stack, without the engine's arguments. */
@@ -52,16 +50,17 @@ static void take_arguments(struct start *s, uint64_t *sp)
 	uint64_t n = sp[0];
 	uint64_t *p = sp + 1 + n + 1;
 
-	if (n <= OWN_ARGS)
-		fatal("usage: PREFIX FLAGS PATH ARGUMENT...");
+	if (n <= FOLLOW_WORDS)
+		fatal("usage: PREFIX FLAGS PATH NAME -- ARGUMENT...");
 	s->file = (const char *)sp[2];
 	s->flags = (const char *)sp[3];
 	s->path = (const char *)sp[4];
+	s->name = (const char *)sp[5];
 	while (*p++)
 		;
 	s->aux = (Elf64_auxv_t *)p;
-	s->sp = sp + OWN_ARGS;
-	s->sp[0] = n - OWN_ARGS;
+	s->sp = sp + FOLLOW_WORDS;
+	s->sp[0] = n - FOLLOW_WORDS;
 }
 
 static bool has_flag(const struct start *s, char flag)
@@ -89,13 +88,13 @@ static void tell_program(const struct start *s, const struct program *p)
 	*auxiliary(s, AT_PHNUM) = p->n_headers;
 	*auxiliary(s, AT_ENTRY) = p->own_entry;
 	*auxiliary(s, AT_BASE) = p->interpreter_base;
-	*auxiliary(s, AT_EXECFN) = (uint64_t)s->path;
+	*auxiliary(s, AT_EXECFN) = (uint64_t)s->name;
 }
 
 /* As /proc shows it.  Kernels that cannot leave the engine's own there. */
 static void tell_kernel(const struct start *s, const struct program *p)
 {
-	const char *name = s->path, *const *args = (const char *const *)s->sp + 1;
+	const char *name = s->name, *const *args = (const char *const *)s->sp + 1;
 	uint64_t n = s->sp[0];
 	Elf64_auxv_t *end = s->aux;
 	struct prctl_mm_map map = {
@@ -120,7 +119,7 @@ static void tell_kernel(const struct start *s, const struct program *p)
 	map.auxv = (void *)s->aux;
 	map.auxv_size = (uint32_t)((char *)(end + 1) - (char *)s->aux);
 	sys_call(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, &map, sizeof(map), 0, 0);
-	for (const char *c = s->path; *c; c++)
+	for (const char *c = s->name; *c; c++)
 		if (*c == '/')
 			name = c + 1;
 	sys_call(SYS_prctl, PR_SET_NAME, name, 0, 0, 0, 0);
@@ -152,7 +151,8 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 
 	relocate(dynamic, base);
 	take_arguments(&s, sp);
-	count_output_create(s.file);
+	count_output_create(s.file, has_flag(&s, FOLLOW_FLAG));
+	follow_init(s.file, s.flags);
 	engine_init();
 	engine.counts_all = has_flag(&s, 'a');
 	engine.is_strict = has_flag(&s, 's');

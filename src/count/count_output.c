@@ -57,7 +57,7 @@ static void begin_header(struct count_file_header *h)
 	__atomic_store_n(&h->magic, COUNT_FILE_MAGIC, __ATOMIC_RELEASE);
 }
 
-void count_output_create(const char *path)
+void count_output_create(const char *path, bool may_be_lost)
 {
 	int fd;
 
@@ -65,11 +65,12 @@ void count_output_create(const char *path)
 		fatal("the path of the file of counts is too long");
 	memcpy(prefix, path, strlen(path) + 1);
 	fd = create();
-	if (fd < 0)
+	if (fd < 0 && !may_be_lost)
 		fatal("cannot create the file of counts");
 	file = reserve(COUNT_FILE_BYTES);
 	map(file, COUNT_FILE_BYTES, fd, 0);
-	sys_close(fd);
+	if (fd >= 0)
+		sys_close(fd);
 	header = (struct count_file_header *)file;
 	header->n_counters = 1;
 	header->n_blocks = 1; /* none has number 0 */

@@ -5,13 +5,15 @@
 #ifndef DWELL_COUNT_COUNT_OUTPUT_H
 #define DWELL_COUNT_COUNT_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "wire/count_file.h"
 
-/* Creates the process's file, PREFIX.PID.N; ends the process when that fails. */
-void count_output_create(const char *prefix);
+/* Creates the process's file, PREFIX.PID.N; when that fails ends the process, unless what
+ * is counted may be lost. */
+void count_output_create(const char *prefix, bool may_be_lost);
 
 /* Around a fork: in the child what was counted is the parent's, the code is both's. kept:
  * the thread's part, where the engine's stack is. */

@@ -9,8 +9,9 @@
 #include "count/count_output.h"
 #include "count/engine.h"
 #include "count/exec_range.h"
+#include "count/fd_path.h"
+#include "count/follow.h"
 #include "count/link.h"
-#include "count/put.h"
 #include "count/signals.h"
 #include "count/thread.h"
 
@@ -22,12 +23,17 @@ struct call {
 	const struct link *at;
 };
 
-/* With the registers' arguments, unless a signal is held: crossing.S. */
+/* Unless a signal is held: crossing.S. */
 long crossing_call(const struct context *c);
+
+long gate_pass(const struct context *c)
+{
+	return crossing_call(c);
+}
 
 static long pass(const struct call *call)
 {
-	return crossing_call(call->c);
+	return gate_pass(call->c);
 }
 
 static bool is_error(long result)
@@ -40,27 +46,12 @@ static uint64_t whole_pages(uint64_t bytes)
 	return (bytes + 4095) & ~4095ULL;
 }
 
-/* The path of an open file, or NULL. */
-static const char *path_of(int fd, char *path, size_t size)
-{
-	static const char directory[] = "/proc/self/fd/";
-	char link[sizeof(directory) + PUT_NUMBER_MAX];
-	long length;
-
-	*put_number(put_text(link, directory), (unsigned)fd) = 0;
-	length = sys_readlink(link, path, size - 1);
-	if (length < 0)
-		return NULL;
-	path[length] = 0;
-	return path;
-}
-
 /* Under the lock. */
 static void add_range(uint64_t addr, uint64_t bytes, int fd, uint64_t off)
 {
 	static char path[4096];
 	struct count_file_image image = { .start = addr, .size = bytes, .off = off };
-	const char *name = fd < 0 ? NULL : path_of(fd, path, sizeof(path));
+	const char *name = fd < 0 ? NULL : fd_path(fd, path, sizeof(path));
 
 	exec_range_add(addr, addr + bytes, count_output_add_image(&image, name));
 }
@@ -157,6 +148,16 @@ static long set_signal_stack(const struct call *call)
 	return signals_set_stack(call->c);
 }
 
+static long execute(const struct call *call)
+{
+	return follow_execve(call->c);
+}
+
+static long execute_at(const struct call *call)
+{
+	return follow_execveat(call->c);
+}
+
 static long return_from_handler(const struct call *call)
 {
 	return signals_return(call->c);
@@ -174,6 +175,8 @@ static const struct {
 	{ SYS_clone3, begin_thread },
 	{ SYS_fork, begin_thread },
 	{ SYS_vfork, begin_thread },
+	{ SYS_execve, execute },
+	{ SYS_execveat, execute_at },
 	{ SYS_arch_prctl, arch },
 	{ SYS_arch_prctl, arch },
 	{ SYS_rseq, refuse },

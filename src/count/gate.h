@@ -16,6 +16,9 @@ struct link;
  * (ERESTARTSYS), and shows it to nobody. */
 #define GATE_NOT_MADE (-512L)
 
+/* The kernel's own answer to the call in the registers. */
+long gate_pass(const struct context *c);
+
 /* Makes the call that the registers ask for at the link, and puts its result there;
  * false: a signal comes first. */
 bool gate_call(struct context *c, const struct link *l);

@@ -9,6 +9,7 @@
 #include "count/count_output.h"
 #include "count/exec_range.h"
 #include "count/fatal.h"
+#include "count/fd_path.h"
 
 #define PAGE	    4096ULL
 #define HEADERS_MAX 64
@@ -135,13 +136,16 @@ static void map_part(struct file *f, const Elf64_Phdr *h)
 
 static void note_code(const struct file *f, const Elf64_Phdr *h)
 {
+	static char path[4096];
 	uint64_t start = down(h->p_vaddr) + f->bias;
 	uint64_t end = up(h->p_vaddr + h->p_filesz) + f->bias;
 	struct count_file_image image = { .start = start,
 					  .size = end - start,
 					  .off = down(h->p_offset) };
 
-	exec_range_add(start, end, count_output_add_image(&image, f->path));
+	exec_range_add(
+		start, end,
+		count_output_add_image(&image, fd_path(f->fd, path, sizeof(path))));
 }
 
 static void load(struct file *f, uint64_t hint)

@@ -52,7 +52,8 @@ struct count_file_header {
 	uint64_t n_lost;     /* entries that had no room here, children without a file */
 };
 
-/* Follows another one at the next multiple of 8. */
+/* Follows another one at the next multiple of 8.  Of no size: a program that was executed
+ * and could not be followed. */
 struct count_file_image {
 	uint64_t start, size; /* in memory */
 	uint64_t off;	      /* in the file */

@@ -41,9 +41,10 @@ def count(words, flags='-'):
     """Output, exit code and the blocks of each process, the first one's first."""
     directory = os.path.join(harness.DIR, str(len(os.listdir(harness.DIR))))
     os.mkdir(directory)
-    run = subprocess.run(['setarch', '-R', ENGINE, f'{directory}/of', flags, find(words[0]), *words], capture_output=True,
+    path = find(words[0])
+    run = subprocess.run(['setarch', '-R', ENGINE, f'{directory}/of', flags, path, path, '--', *words], capture_output=True,
                          check=False, timeout=300)
-    files = sorted(os.listdir(directory), key=lambda name: int(name.split('.')[1]))
+    files = sorted(os.listdir(directory), key=lambda name: [int(n) for n in name.split('.')[1:]])
     blocks = [Blocks(f'{directory}/{name}') for name in files]
     shutil.rmtree(directory)
     for one in blocks:
@@ -137,6 +138,39 @@ def handlers_of_signals_are_counted_and_what_they_interrupt_goes_on():
 
 
 @test
+def programs_that_are_executed_are_followed():
+    script = os.path.join(harness.DIR, 'script')
+    with open(script, 'w') as f:
+        f.write('#! /bin/sh -e \necho $0 "$@"; cat /proc/$$/comm; tr "\\0" " " </proc/self/cmdline; sh -c "exit 7" || echo $?; exec ls /\n')
+    os.chmod(script, 0o755)
+    words = ['env', script, 'a', 'b c']
+    out, code, blocks = count(words)
+    assert (out, code) == natively(words) and code == 0, (code, out)
+    # env becomes sh becomes ls; cat, tr and another sh are its children
+    seen = [{os.path.basename(name) for name, _ in one.at} for one in blocks]
+    for program in 'env', 'cat', 'tr', 'ls':
+        path = os.path.basename(find(program))
+        assert sum(path in names for names in seen) == 1, (program, seen)
+    for words in [['sh', '-c', 'exec /nonexistent'], ['sh', '-c', 'exec /etc/passwd'], ['sh', '-c', 'exec /'],
+                  ['env', 'no-such-program'], ['bash', '-c', 'exec -a other sh -c "echo $0"'],
+                  ['/usr/bin/python3', '-c', 'import os; os.execv("/bin/true", ["x"] * 5000)']]:
+        out, code, _ = count(words)
+        assert (out, code) == natively(words), (words, out, code)
+
+
+@test
+def a_compiler_makes_the_same_program():
+    source = os.path.join(harness.DIR, 'source.c')
+    shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'blocks.c'), source)
+    made = []
+    for run in natively, count:
+        words = [find('gcc'), '-O2', '-g', '-o', f'{source}.out', source]
+        assert run(words)[1] == 0
+        made.append(open(f'{source}.out', 'rb').read())
+    assert made[0] == made[1]
+
+
+@test
 def who_is_killed_leaves_what_was_counted():
     for signal, code in [('TERM', -15), ('KILL', -9), ('SEGV', -11)]:
         words = ['sh', '-c', f'i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done; kill -{signal} $$']
@@ -162,7 +196,7 @@ def programs_of_this_machine_say_what_they_say_natively():
 @test
 def what_is_no_program_is_refused_in_words():
     for path in ['/etc/passwd', '/nonexistent', '/etc']:
-        run = subprocess.run([ENGINE, f'{harness.DIR}/none', '-', path, path], capture_output=True, text=True, check=False)
+        run = subprocess.run([ENGINE, f'{harness.DIR}/none', '-', path, path, '--', path], capture_output=True, text=True, check=False)
         assert run.returncode == 125 and run.stderr.startswith('dwell: '), (path, run)
 
 
