@@ -151,8 +151,9 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 
 	relocate(dynamic, base);
 	take_arguments(&s, sp);
-	count_output_create(s.file, has_flag(&s, FOLLOW_FLAG));
 	follow_init(s.file, s.flags);
+	follow_script(s.path, (uint64_t)(s.sp + 1), (uint64_t)(s.sp + 1 + s.sp[0] + 1));
+	count_output_create(s.file, has_flag(&s, FOLLOW_FLAG));
 	engine_init();
 	engine.counts_all = has_flag(&s, 'a');
 	engine.is_strict = has_flag(&s, 's');

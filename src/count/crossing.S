@@ -3,14 +3,20 @@
  * the engine uses none. */
 #include "count/context.h"
 
+/* Neither direction nor a check of alignment is the program's while the engine runs. */
+.macro PLAIN_FLAGS
+	pushq $0x202
+	popfq
+.endm
+
 	.text
 	.hidden crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
 	.hidden crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
 	.hidden crossing_in_checked, crossing_in_end, signal_restorer
-	.hidden dispatch, thread_begin, signal_deliver_held
+	.hidden crossing_signal, dispatch, thread_begin, signal_arrives, signal_deliver_held
 	.globl crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
 	.globl crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
-	.globl crossing_in_checked, crossing_in_end, signal_restorer
+	.globl crossing_in_checked, crossing_in_end, crossing_signal, signal_restorer
 
 /* crossing_enter(context, code): a thread's first way into translated code. */
 crossing_enter:
@@ -75,7 +81,7 @@ crossing_out:
 	mov %gs:CONTEXT_ENGINE_SP, %rsp
 	pushfq
 	popq %gs:CONTEXT_FLAGS
-	cld
+	PLAIN_FLAGS
 	mov %gs:CONTEXT_SELF, %rdi
 	call dispatch
 
@@ -117,6 +123,11 @@ signal_restorer:
 	mov $15, %eax /* rt_sigreturn */
 	syscall
 	hlt
+
+/* From the kernel, with a signal. */
+crossing_signal:
+	PLAIN_FLAGS
+	jmp signal_arrives
 
 /* crossing_call(context): the program's call, unless a signal is held.  One that comes
  * between the look and the call finds the thread there, and leads it away. */

@@ -14,6 +14,7 @@
 #include "count/count_output.h"
 #include "count/engine.h"
 #include "count/gate.h"
+#include "count/own_exe.h"
 #include "count/program_memory.h"
 #include "count/put.h"
 
@@ -23,6 +24,7 @@ enum { NR = 0, A = 7, B = 6, C = 2, D = 10, E = 8 };
 #define SYS_faccessat2 439
 #endif
 
+#define ENGINE	   "/proc/self/exe"
 #define FIRST_LINE 256 /* as much of a script as the kernel looks at */
 #define FLAGS_MAX  16
 #define OWN_WORDS  (FOLLOW_WORDS + 3) /* and a script's */
@@ -150,6 +152,8 @@ static enum verdict find_target(struct target *t, uint64_t path)
 	memset(t, 0, sizeof(*t));
 	if (!program_memory_read_text(t->name, path, sizeof(t->name)))
 		return KERNEL_WILL_SAY;
+	if (own_exe_of(t->name))
+		put_text(t->name, own_exe_of(t->name));
 	verdict = look_at(t->name, &h);
 	if (verdict != FOLLOWED || memcmp(h.elf.e_ident, ELFMAG, SELFMAG) == 0)
 		return verdict;
@@ -194,6 +198,17 @@ static bool put_words(uint64_t *to, const struct target *t, uint64_t words, long
 	return program_memory_read(to, words, 8 * ((size_t)n + 1));
 }
 
+void follow_script(const char *name, uint64_t argv, uint64_t env)
+{
+	uint64_t words[WORDS_MAX + OWN_WORDS + 1];
+	struct target t;
+	long n = count_words(argv);
+
+	if (find_target(&t, (uint64_t)name) == FOLLOWED && t.interpreter[0] && n > 0 &&
+	    n <= WORDS_MAX && put_words(words, &t, argv, n))
+		sys_call(SYS_execve, ENGINE, words, env, 0, 0, 0);
+}
+
 /* Executes the engine; returns what the kernel says when it does not. */
 static long execute(struct context *c, const struct target *t, uint64_t argv,
 		    uint64_t env)
@@ -211,7 +226,7 @@ static long execute(struct context *c, const struct target *t, uint64_t argv,
 		return -EFAULT;
 	memcpy(were, c->regs, sizeof(were));
 	c->regs[NR] = SYS_execve;
-	c->regs[A] = (uint64_t) "/proc/self/exe";
+	c->regs[A] = (uint64_t)ENGINE;
 	c->regs[B] = (uint64_t)words;
 	c->regs[C] = env;
 	result = gate_pass(c);

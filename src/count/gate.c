@@ -3,6 +3,7 @@
 
 #include <asm/prctl.h>
 #include <errno.h>
+#include <string.h>
 
 #include "bare/sys.h"
 #include "count/context.h"
@@ -12,6 +13,8 @@
 #include "count/fd_path.h"
 #include "count/follow.h"
 #include "count/link.h"
+#include "count/own_exe.h"
+#include "count/program_memory.h"
 #include "count/signals.h"
 #include "count/thread.h"
 
@@ -119,6 +122,9 @@ static long refuse(const struct call *call)
 	return -ENOSYS;
 }
 
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
 #ifndef SYS_rseq
 #define SYS_rseq 334
 #endif
@@ -146,6 +152,55 @@ static long set_action(const struct call *call)
 static long set_signal_stack(const struct call *call)
 {
 	return signals_set_stack(call->c);
+}
+
+/* With the program's file in place of the engine's, if the argument names that. */
+static long with_own_exe(const struct call *call, unsigned argument)
+{
+	uint64_t *r = call->c->regs, was = r[argument];
+	const char *exe = own_exe_at(was);
+	long result;
+
+	if (exe)
+		r[argument] = (uint64_t)exe;
+	result = pass(call);
+	r[argument] = was;
+	return result;
+}
+
+static long open_path(const struct call *call)
+{
+	return with_own_exe(call, A);
+}
+
+static long open_path_at(const struct call *call)
+{
+	return with_own_exe(call, B);
+}
+
+static long read_link_to(const struct call *call, uint64_t name, uint64_t to, int size)
+{
+	const char *exe = own_exe_at(name);
+	size_t bytes = exe ? strlen(exe) : 0;
+
+	if (!exe || size <= 0)
+		return pass(call);
+	bytes = bytes < (size_t)size ? bytes : (size_t)size;
+	return program_memory_write(to, exe, bytes) ? (long)bytes : -EFAULT;
+}
+
+static long read_link(const struct call *call)
+{
+	const uint64_t *r = call->c->regs;
+
+	return read_link_to(call, r[A], r[B], (int)r[C]);
+}
+
+static long read_link_at(const struct call *call)
+{
+	const uint64_t *r = call->c->regs;
+
+	return read_link_to(call, r[B], r[C], (int)r[D]);
 }
 
 static long execute(const struct call *call)
@@ -177,6 +232,11 @@ static const struct {
 	{ SYS_vfork, begin_thread },
 	{ SYS_execve, execute },
 	{ SYS_execveat, execute_at },
+	{ SYS_open, open_path },
+	{ SYS_openat, open_path_at },
+	{ SYS_openat2, open_path_at },
+	{ SYS_readlink, read_link },
+	{ SYS_readlinkat, read_link_at },
 	{ SYS_arch_prctl, arch },
 	{ SYS_arch_prctl, arch },
 	{ SYS_rseq, refuse },

@@ -10,6 +10,7 @@
 #include "count/exec_range.h"
 #include "count/fatal.h"
 #include "count/fd_path.h"
+#include "count/own_exe.h"
 
 #define PAGE	    4096ULL
 #define HEADERS_MAX 64
@@ -25,6 +26,7 @@ struct file {
 	uint64_t low, high; /* of its addresses */
 	uint64_t bias;
 	char interpreter[4096];
+	char true_path[4096]; /* without links */
 };
 
 static uint64_t down(uint64_t addr)
@@ -50,6 +52,7 @@ static void read_headers(struct file *f)
 	f->fd = sys_open(f->path, O_RDONLY | O_CLOEXEC, 0);
 	if (f->fd < 0)
 		fatal("cannot open the program");
+	fd_path(f->fd, f->true_path, sizeof(f->true_path));
 	if (read_at(f, h, sizeof(*h), 0) != sizeof(*h) ||
 	    memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    h->e_machine != EM_X86_64 || (h->e_type != ET_EXEC && h->e_type != ET_DYN) ||
@@ -136,16 +139,13 @@ static void map_part(struct file *f, const Elf64_Phdr *h)
 
 static void note_code(const struct file *f, const Elf64_Phdr *h)
 {
-	static char path[4096];
 	uint64_t start = down(h->p_vaddr) + f->bias;
 	uint64_t end = up(h->p_vaddr + h->p_filesz) + f->bias;
 	struct count_file_image image = { .start = start,
 					  .size = end - start,
 					  .off = down(h->p_offset) };
 
-	exec_range_add(
-		start, end,
-		count_output_add_image(&image, fd_path(f->fd, path, sizeof(path))));
+	exec_range_add(start, end, count_output_add_image(&image, f->true_path));
 }
 
 static void load(struct file *f, uint64_t hint)
@@ -201,6 +201,7 @@ void program_load(struct program *p, const char *path, uint64_t random)
 	*p = (struct program){ 0 };
 	program.path = path;
 	load(&program, PIE_BASE + (random & RANDOM_MASK) * PAGE);
+	own_exe_set(program.true_path);
 	p->own_entry = p->entry = program.head.e_entry + program.bias;
 	tell_headers(p, &program);
 	tell_extent(p, &program);

@@ -10,10 +10,10 @@
 
 struct context;
 
-/* The engine's handler of all signals that the program handles, and what it returns by.
- */
+/* The engine's handler of all signals that the program handles, by way of
+ * crossing_signal, and what it returns by: crossing.S. */
 void signal_arrives(int signal, struct signal_info *info, struct signal_state *state);
-extern const char signal_restorer[];
+extern const char crossing_signal[], signal_restorer[];
 
 /* The engine is done for the thread, which goes on at c->resume: crossing.S. */
 _Noreturn void signal_deliver_held(struct context *c);

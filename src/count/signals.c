@@ -87,7 +87,7 @@ static struct sys_sigaction for_kernel(const struct sys_sigaction *a)
 	if (!is_handler(a))
 		return *a;
 	return (struct sys_sigaction){
-		.handler = (void *)signal_arrives,
+		.handler = (void *)crossing_signal,
 		.flags = (a->flags & KERNELS) | SA_SIGINFO | SA_ONSTACK | SYS_SA_RESTORER,
 		.restorer = signal_restorer,
 		.mask = ~0ULL,
@@ -104,7 +104,7 @@ static long set_action(struct signal_actions *all, unsigned signal,
 
 	if (result < 0)
 		return result;
-	if (was->handler == (void *)signal_arrives)
+	if (was->handler == (void *)crossing_signal)
 		*was = all->of[signal];
 	if (set)
 		all->of[signal] = *set;
