@@ -136,8 +136,12 @@ static void add_vdso(uint64_t base)
 			uint64_t bytes = (h[i].p_memsz + 4095) & ~4095ULL;
 			struct count_file_image image = { .start = base, .size = bytes };
 
-			exec_range_add(base, base + bytes,
-				       count_output_add_image(&image, "[vdso]"));
+			exec_range_add((struct exec_range){
+				.start = base,
+				.end = base + bytes,
+				.image = count_output_add_image(&image, "[vdso]"),
+				.is_exec = true,
+			});
 		}
 }
 

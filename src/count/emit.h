@@ -117,6 +117,20 @@ static inline void emit_add_one_quietly(struct emit *e, uint32_t off, uint32_t s
 	emit_fill(e, 0, spill);
 }
 
+/* One that takes n bytes, 1 to 5. */
+static inline void emit_nop(struct emit *e, unsigned n)
+{
+	static const uint8_t nops[][5] = {
+		{ 0x90 },
+		{ 0x66, 0x90 },
+		{ 0x0f, 0x1f, 0x00 },
+		{ 0x0f, 0x1f, 0x40, 0x00 },
+		{ 0x0f, 0x1f, 0x44, 0x00, 0x00 },
+	};
+
+	emit_bytes(e, nops[n - 1], n);
+}
+
 /* movl $value, %gs:off */
 static inline void emit_store_number(struct emit *e, uint32_t off, uint32_t value)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "count/engine.h"
 
+#include "count/code_change.h"
 #include "count/indirect.h"
 #include "count/low.h"
 #include "count/place.h"
@@ -15,5 +16,6 @@ void engine_init(void)
 	forest_init(&engine.forest, reserve(sizeof(uint32_t) * PARTS_MAX), PARTS_MAX);
 	low_init();
 	place_init();
+	code_change_init();
 	indirect_init();
 }

@@ -42,30 +42,84 @@ static void erase(unsigned at)
 		ranges[i] = ranges[i + 1];
 }
 
-void exec_range_remove(uint64_t start, uint64_t end)
+/* So that ranges end at addr, or begin, or nothing is there. */
+static void split(uint64_t addr)
+{
+	unsigned i = first_behind(addr);
+	struct exec_range rest;
+
+	if (i == n_ranges || ranges[i].start >= addr)
+		return;
+	rest = ranges[i];
+	ranges[i].end = rest.start = addr;
+	insert(i + 1, rest);
+}
+
+/* With the one before, if nothing tells them apart. */
+static void join(unsigned i)
+{
+	struct exec_range *a = &ranges[i - 1], *b = &ranges[i];
+
+	if (i >= n_ranges || a->end != b->start || a->image != b->image ||
+	    a->is_exec != b->is_exec || a->is_writable != b->is_writable)
+		return;
+	a->end = b->end;
+	erase(i);
+}
+
+bool exec_range_remove(uint64_t start, uint64_t end)
+{
+	unsigned i, n;
+
+	split(start);
+	split(end);
+	n = n_ranges;
+	i = first_behind(start);
+	while (i < n_ranges && ranges[i].start < end)
+		erase(i);
+	return n_ranges < n;
+}
+
+void exec_range_add(struct exec_range r)
+{
+	exec_range_remove(r.start, r.end);
+	insert(first_behind(r.start), r);
+}
+
+bool exec_range_protect(uint64_t start, uint64_t end, bool is_exec, bool is_writable)
+{
+	unsigned first, i;
+	bool is_known;
+
+	split(start);
+	split(end);
+	first = i = first_behind(start);
+	for (; i < n_ranges && ranges[i].start < end; i++) {
+		ranges[i].is_exec = is_exec;
+		ranges[i].is_writable = is_writable;
+	}
+	is_known = i > first;
+	for (; i + 1 > first && i > 0; i--)
+		join(i);
+	return is_known;
+}
+
+bool exec_range_gap(uint64_t start, uint64_t end, struct exec_range *ret)
 {
 	unsigned i = first_behind(start);
 
-	while (i < n_ranges && ranges[i].start < end) {
-		struct exec_range r = ranges[i];
-
-		erase(i);
-		if (r.start < start)
-			insert(i++, (struct exec_range){ r.start, start, r.image });
-		if (r.end > end)
-			insert(i++, (struct exec_range){ end, r.end, r.image });
-	}
-}
-
-void exec_range_add(uint64_t start, uint64_t end, uint32_t image)
-{
-	exec_range_remove(start, end);
-	insert(first_behind(start), (struct exec_range){ start, end, image });
+	while (i < n_ranges && ranges[i].start <= start && start < end)
+		start = ranges[i++].end;
+	*ret = (struct exec_range){ .start = start, .end = end };
+	if (i < n_ranges && ranges[i].start < end)
+		ret->end = ranges[i].start;
+	return start < end;
 }
 
 const struct exec_range *exec_range_find(uint64_t addr)
 {
 	unsigned i = first_behind(addr);
 
-	return i < n_ranges && ranges[i].start <= addr ? &ranges[i] : NULL;
+	return i < n_ranges && ranges[i].start <= addr && ranges[i].is_exec ? &ranges[i]
+									    : NULL;
 }

@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exec_range - the memory that the program may execute.
+ * exec_range - memory with code of the program, and what may change it.
+ *
+ * All of it under the engine's lock.
  */
 #ifndef DWELL_COUNT_EXEC_RANGE_H
 #define DWELL_COUNT_EXEC_RANGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct exec_range {
 	uint64_t start, end;
-	uint32_t image; /* its struct count_file_image */
+	uint32_t image;	  /* as blocks name it */
+	bool is_exec;	  /* at present; else it was */
+	bool is_writable; /* at the same time */
 };
 
-/* What was known of those addresses is forgotten. */
-void exec_range_add(uint64_t start, uint64_t end, uint32_t image);
-void exec_range_remove(uint64_t start, uint64_t end);
+/* Executable from now on, in place of what was there. */
+void exec_range_add(struct exec_range r);
 
-/* NULL: it is not executable. */
+/* Not the program's code any more; false: it never was. */
+bool exec_range_remove(uint64_t start, uint64_t end);
+
+/* What is known of in there has other rights from now on; false: nothing is. */
+bool exec_range_protect(uint64_t start, uint64_t end, bool is_exec, bool is_writable);
+
+/* The first piece of which nothing is known. */
+bool exec_range_gap(uint64_t start, uint64_t end, struct exec_range *ret);
+
+/* NULL: nothing there can be executed. */
 const struct exec_range *exec_range_find(uint64_t addr);
 
 #endif

@@ -7,16 +7,18 @@
 
 /* How far is looked ahead: branches, and instructions from each. */
 #define DEPTH 3
-#define AHEAD 12
+#define AHEAD 16
 
-/* Flags behind what goes somewhere that nobody knows: none by all conventions. */
+/* Flags behind a call or return to where nobody knows: none by all conventions.  A jump
+ * of that kind can be one of a function's own, from a comparison to who looks at it. */
 static uint8_t beyond(void)
 {
 	return engine.is_strict ? X86_FLAGS_ALL : 0;
 }
 
-/* Of some flags, those that are needed from addr on. */
-static uint8_t needed(uint64_t addr, uint8_t of, unsigned depth)
+/* Of some flags, those that are needed from addr on; unknown: and those of them about
+ * which nothing could be found. */
+static uint8_t look(uint64_t addr, uint8_t of, unsigned depth, uint8_t unknown)
 {
 	uint8_t found = 0;
 
@@ -26,7 +28,7 @@ static uint8_t needed(uint64_t addr, uint8_t of, unsigned depth)
 		uint64_t target;
 
 		if (i == AHEAD || !block_read_op(addr, &op))
-			return found | of;
+			return found | (of & unknown);
 		flags = x86_flags_of(&op);
 		found |= flags.read & of;
 		of &= (uint8_t) ~(flags.read | flags.set);
@@ -38,30 +40,39 @@ static uint8_t needed(uint64_t addr, uint8_t of, unsigned depth)
 		case X86_FLOW_CONDITIONAL:
 		case X86_FLOW_LOOP:
 			if (!depth)
-				return found | of;
-			found |= needed(target, of, depth - 1);
+				return found | (of & unknown);
+			found |= look(target, of, depth - 1, unknown);
 			of &= (uint8_t)~found;
 			break;
 		case X86_FLOW_JUMP:
 		case X86_FLOW_CALL:
 			if (!depth--)
-				return found | of;
+				return found | (of & unknown);
 			addr = target;
 			break;
-		case X86_FLOW_JUMP_TO:
 		case X86_FLOW_CALL_TO:
 		case X86_FLOW_RETURN:
-			return found | (of & beyond());
+			return found | (of & beyond() & unknown);
 		default:
-			return found | of;
+			return found | (of & unknown);
 		}
 	}
 	return found;
 }
 
+static uint8_t needed(uint64_t addr)
+{
+	return look(addr, X86_FLAGS_ALL, DEPTH - 1, X86_FLAGS_ALL);
+}
+
 bool flag_need_at(uint64_t addr)
 {
-	return needed(addr, X86_FLAGS_ALL, DEPTH);
+	return look(addr, X86_FLAGS_ALL, DEPTH, X86_FLAGS_ALL);
+}
+
+bool flag_need_is_sure(uint64_t addr)
+{
+	return look(addr, X86_FLAGS_ALL, DEPTH, 0);
 }
 
 /* Behind the last instruction. */
@@ -69,16 +80,14 @@ static uint8_t needed_behind(const struct block *b)
 {
 	switch (b->flow) {
 	case X86_FLOW_ON:
-		return needed(b->end, X86_FLAGS_ALL, DEPTH - 1);
+		return needed(b->end);
 	case X86_FLOW_CONDITIONAL:
 	case X86_FLOW_LOOP:
 	case X86_FLOW_TRANSACTION:
-		return needed(b->target, X86_FLAGS_ALL, DEPTH - 1) |
-		       needed(b->end, X86_FLAGS_ALL, DEPTH - 1);
+		return needed(b->target) | needed(b->end);
 	case X86_FLOW_JUMP:
 	case X86_FLOW_CALL:
-		return needed(b->target, X86_FLAGS_ALL, DEPTH - 1);
-	case X86_FLOW_JUMP_TO:
+		return needed(b->target);
 	case X86_FLOW_CALL_TO:
 	case X86_FLOW_RETURN:
 		return beyond();

@@ -13,6 +13,9 @@ struct block;
 /* Code from addr on uses flags that were set before, as far as can be seen. */
 bool flag_need_at(uint64_t addr);
 
+/* The same where it was seen to; the other says so as well where it could not look on. */
+bool flag_need_is_sure(uint64_t addr);
+
 /* The first instruction of the block before which none are needed, or -1. */
 int flag_need_free_place(const struct block *b);
 

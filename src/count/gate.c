@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bare/sys.h"
+#include "count/code_change.h"
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
@@ -39,6 +40,20 @@ static long pass(const struct call *call)
 	return gate_pass(call->c);
 }
 
+/* The kernel writes, or moves, where the engine has forbidden writes as well. */
+static long pass_unforbidden(const struct call *call)
+{
+	long result = pass(call);
+	bool is_allowed;
+
+	if (result != -EFAULT)
+		return result;
+	spin_lock(&engine.lock);
+	is_allowed = code_change_allow_all();
+	spin_unlock(&engine.lock);
+	return is_allowed ? pass(call) : result;
+}
+
 static bool is_error(long result)
 {
 	return result < 0 && result > -4096;
@@ -50,28 +65,45 @@ static uint64_t whole_pages(uint64_t bytes)
 }
 
 /* Under the lock. */
-static void add_range(uint64_t addr, uint64_t bytes, int fd, uint64_t off)
+static void add_range(uint64_t start, uint64_t end, int fd, uint64_t off,
+		      bool is_writable)
 {
 	static char path[4096];
-	struct count_file_image image = { .start = addr, .size = bytes, .off = off };
+	struct count_file_image image = { .start = start,
+					  .size = end - start,
+					  .off = off };
 	const char *name = fd < 0 ? NULL : fd_path(fd, path, sizeof(path));
 
-	exec_range_add(addr, addr + bytes, count_output_add_image(&image, name));
+	exec_range_add((struct exec_range){
+		.start = start,
+		.end = end,
+		.image = count_output_add_image(&image, name),
+		.is_exec = true,
+		.is_writable = is_writable,
+	});
+}
+
+static void remove_range(uint64_t start, uint64_t end)
+{
+	if (exec_range_remove(start, end))
+		code_change_forget(start, end);
 }
 
 static long map(const struct call *call)
 {
 	const uint64_t *r = call->c->regs;
 	long result = pass(call);
+	uint64_t start = (uint64_t)result, end = start + whole_pages(r[B]);
 
 	if (is_error(result))
 		return result;
 	spin_lock(&engine.lock);
-	if (r[C] & PROT_EXEC)
-		add_range((uint64_t)result, whole_pages(r[B]),
-			  r[D] & MAP_ANONYMOUS ? -1 : (int)r[E], r[F]);
-	else
-		exec_range_remove((uint64_t)result, (uint64_t)result + whole_pages(r[B]));
+	remove_range(start, end);
+	if (r[C] & PROT_EXEC) {
+		add_range(start, end, r[D] & MAP_ANONYMOUS ? -1 : (int)r[E], r[F],
+			  r[C] & PROT_WRITE);
+		code_change_forget(start, end);
+	}
 	spin_unlock(&engine.lock);
 	return result;
 }
@@ -84,7 +116,36 @@ static long unmap(const struct call *call)
 	if (is_error(result))
 		return result;
 	spin_lock(&engine.lock);
-	exec_range_remove(r[A], r[A] + whole_pages(r[B]));
+	remove_range(r[A], r[A] + whole_pages(r[B]));
+	spin_unlock(&engine.lock);
+	return result;
+}
+
+/* Code that is moved is another's where it is then. */
+static long remap(const struct call *call)
+{
+	const uint64_t *r = call->c->regs;
+	uint64_t old = r[A], old_end = old + whole_pages(r[B]);
+	const struct exec_range *was;
+	bool is_exec, is_writable;
+	long result;
+	uint64_t start;
+
+	spin_lock(&engine.lock);
+	was = exec_range_find(old);
+	is_exec = was;
+	is_writable = was && was->is_writable;
+	spin_unlock(&engine.lock);
+	result = pass_unforbidden(call);
+	if (is_error(result))
+		return result;
+	start = (uint64_t)result;
+	spin_lock(&engine.lock);
+	if (start != old || whole_pages(r[C]) < whole_pages(r[B]))
+		remove_range(old, old_end);
+	remove_range(start, start + whole_pages(r[C]));
+	if (is_exec)
+		add_range(start, start + whole_pages(r[C]), -1, 0, is_writable);
 	spin_unlock(&engine.lock);
 	return result;
 }
@@ -92,15 +153,18 @@ static long unmap(const struct call *call)
 static long protect(const struct call *call)
 {
 	const uint64_t *r = call->c->regs;
+	uint64_t start = r[A], end = r[A] + whole_pages(r[B]);
+	bool is_exec = r[C] & PROT_EXEC, is_writable = r[C] & PROT_WRITE;
+	struct exec_range gap;
 	long result = pass(call);
 
 	if (is_error(result))
 		return result;
 	spin_lock(&engine.lock);
-	if (!(r[C] & PROT_EXEC))
-		exec_range_remove(r[A], r[A] + whole_pages(r[B]));
-	else if (!exec_range_find(r[A]))
-		add_range(r[A], whole_pages(r[B]), -1, 0);
+	if (exec_range_protect(start, end, is_exec, is_writable) || is_exec)
+		code_change_check(start, end);
+	while (is_exec && exec_range_gap(start, end, &gap))
+		add_range(gap.start, gap.end, -1, 0, is_writable);
 	spin_unlock(&engine.lock);
 	return result;
 }
@@ -222,6 +286,8 @@ static const struct {
 	unsigned number;
 	long (*make)(const struct call *call);
 } calls[] = {
+	{ SYS_mremap, remap },
+	{ SYS_pkey_mprotect, protect },
 	{ SYS_mmap, map },
 	{ SYS_munmap, unmap },
 	{ SYS_mprotect, protect },
@@ -250,7 +316,7 @@ static long make(const struct call *call)
 	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (calls[i].number == call->c->regs[NR])
 			return calls[i].make(call);
-	return pass(call);
+	return pass_unforbidden(call);
 }
 
 bool gate_call(struct context *c, const struct link *l)

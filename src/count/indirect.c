@@ -28,6 +28,8 @@ struct site {
 	uint32_t n_pairs, first_pair; /* of them */
 	uint32_t mark;		      /* of the table of pairs; 0: it is not in it */
 	uint8_t *first, *last; /* the distance at the site, and of its last check */
+	bool is_jump;	  /* within a function, that is: its targets may need flags */
+	bool keeps_flags; /* one of them does, so no check may change any */
 };
 
 struct pair {
@@ -167,12 +169,16 @@ void indirect_emit_site(struct code_unit *u, struct emit *e, uint32_t block,
 	if (x86_flow_of(op) == X86_FLOW_CALL_TO)
 		indirect_push_return(u, e, addr + op->size);
 	emit_align_distance(e, 1);
-	sites[i] = (struct site){ .block = block, .first = e->at + 1, .last = e->at + 1 };
+	sites[i] = (struct site){ .block = block,
+				  .first = e->at + 1,
+				  .last = e->at + 1,
+				  .is_jump = x86_flow_of(op) == X86_FLOW_JUMP_TO };
 	emit_jump(e, link_leave(u, (struct link){ LINK_SITE, i, 0, NULL }));
 }
 
 /* The way is taken: registers are the program's again. */
-static void emit_way(struct code_unit *u, struct emit *e, struct pair *p, bool has_rdx)
+static void emit_way(struct code_unit *u, struct emit *e, struct pair *p, bool has_rdx,
+		     bool keeps_flags)
 {
 	struct place *to = place_at(p->target);
 
@@ -180,7 +186,7 @@ static void emit_way(struct code_unit *u, struct emit *e, struct pair *p, bool h
 		emit_fill(e, RDX, CONTEXT_SPILL1);
 	emit_fill(e, RCX, CONTEXT_SPILL0);
 	p->code = (uint64_t)e->at;
-	translate_count(e, p->counter, flag_need_at(p->target));
+	translate_count(e, p->counter, keeps_flags && flag_need_at(p->target));
 	translate_jump(u, e, to);
 }
 
@@ -192,6 +198,26 @@ static uint8_t *emit_check(struct code_unit *u, struct emit *e, uint64_t target,
 	emit_distance(e, literal(u, target));
 	emit_branch(e, EMIT_NOT_EQUAL, elsewhere);
 	return e->at - 4;
+}
+
+/* The same without a change of flags. */
+static uint8_t *emit_quiet_check(struct emit *e, uint64_t target, const void *elsewhere)
+{
+	uint8_t *over, *distance;
+
+	emit_spill(e, RDX, CONTEXT_SPILL1);
+	emit_load_number(e, RDX, -target);
+	EMIT(e, 0x48, 0x8d, 0x0c, 0x11); /* lea (%rcx,%rdx), %rcx */
+	EMIT(e, 0xe3, 0);		 /* jrcxz */
+	over = e->at;
+	emit_load_number(e, RDX, target);
+	EMIT(e, 0x48, 0x8d, 0x0c, 0x11);
+	emit_fill(e, RDX, CONTEXT_SPILL1);
+	emit_jump(e, elsewhere);
+	distance = e->at - 4;
+	over[-1] = (uint8_t)(e->at - over);
+	emit_fill(e, RDX, CONTEXT_SPILL1);
+	return distance;
 }
 
 static struct code_unit *unit_of(const struct site *s)
@@ -208,9 +234,19 @@ static void add_to_chain(struct site *s, uint32_t number, struct pair *p)
 	uint8_t *last = s->last, *code = e->at;
 	const void *miss = link_leave(u, (struct link){ LINK_SITE, number, 0, NULL });
 
-	s->last = emit_check(u, e, p->target, miss);
-	emit_way(u, e, p, false);
+	s->last = s->keeps_flags ? emit_quiet_check(e, p->target, miss)
+				 : emit_check(u, e, p->target, miss);
+	emit_way(u, e, p, false, s->keeps_flags);
 	link_to(last, code);
+}
+
+/* From now on no check of the site changes flags: all are made anew. */
+static void begin_keeping_flags(struct site *s, uint32_t number)
+{
+	s->keeps_flags = true;
+	s->last = s->first;
+	for (uint32_t i = s->first_pair; i; i = pairs[i].next)
+		add_to_chain(s, number, &pairs[i]);
 }
 
 static void add_to_table(const struct site *s, struct pair *p)
@@ -222,7 +258,7 @@ static void add_to_table(const struct site *s, struct pair *p)
 	uint64_t code = (uint64_t)e->at;
 
 	emit_check(u, e, p->target, link_far(u, (const void *)*slot));
-	emit_way(u, e, p, true);
+	emit_way(u, e, p, true, false);
 	__atomic_store_n(slot, code, __ATOMIC_RELEASE);
 }
 
@@ -274,9 +310,13 @@ static const void *way(uint32_t number, uint64_t target)
 	if (p)
 		return (const void *)p->code;
 	p = new_pair(s, target);
-	if (s->n_pairs++ == CHAIN_MAX && n_marks < LOW_SLOTS)
+	s->n_pairs++;
+	if (s->is_jump && !s->keeps_flags && flag_need_is_sure(target))
+		begin_keeping_flags(s, number);
+	else if (s->n_pairs > CHAIN_MAX && !s->mark && !s->keeps_flags &&
+		 n_marks < LOW_SLOTS)
 		begin_table(s, number);
-	else if (s->mark)
+	else if (s->mark && !s->keeps_flags)
 		add_to_table(s, p);
 	else
 		add_to_chain(s, number, p);

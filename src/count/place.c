@@ -68,3 +68,13 @@ struct place *place_at(uint64_t addr)
 	*p = (struct place){ .addr = addr, .part = forest_add(&engine.forest) };
 	return p;
 }
+
+uint32_t place_number(const struct place *p)
+{
+	return (uint32_t)(p - places);
+}
+
+struct place *place_numbered(uint32_t number)
+{
+	return &places[number];
+}

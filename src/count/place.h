@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "count/code_change.h"
+
 struct place {
 	uint64_t addr;
 	uint64_t code;	      /* its translation, 0: none yet */
@@ -18,11 +20,21 @@ struct place {
 	uint32_t part;	      /* of the forest: what flows there */
 	uint32_t block;	      /* of the translation; the newest if there were several */
 	uint32_t n_blocks;
+	/* code_change.c's */
+	uint64_t was;	     /* the translation, as long as nobody knows if it is good */
+	uint64_t away;	     /* where it leads then, 0: it never did */
+	uint32_t bytes, sum; /* of the program's code */
+	uint32_t next_in_page; /* a place's number */
+	bool is_watched;
+	uint8_t first_bytes[CODE_CHANGE_BYTES];
 };
 
 void place_init(void);
 
 /* Never NULL, and stays where it is. */
 struct place *place_at(uint64_t addr);
+
+uint32_t place_number(const struct place *p);
+struct place *place_numbered(uint32_t number);
 
 #endif

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/personality.h>
 
 #include "bare/sys.h"
 #include "count/count_output.h"
@@ -145,7 +146,13 @@ static void note_code(const struct file *f, const Elf64_Phdr *h)
 					  .size = end - start,
 					  .off = down(h->p_offset) };
 
-	exec_range_add(start, end, count_output_add_image(&image, f->true_path));
+	exec_range_add((struct exec_range){
+		.start = start,
+		.end = end,
+		.image = count_output_add_image(&image, f->true_path),
+		.is_exec = true,
+		.is_writable = h->p_flags & PF_W,
+	});
 }
 
 static void load(struct file *f, uint64_t hint)
@@ -200,6 +207,8 @@ void program_load(struct program *p, const char *path, uint64_t random)
 
 	*p = (struct program){ 0 };
 	program.path = path;
+	if (sys_call(SYS_personality, -1, 0, 0, 0, 0, 0) & ADDR_NO_RANDOMIZE)
+		random = 0;
 	load(&program, PIE_BASE + (random & RANDOM_MASK) * PAGE);
 	own_exe_set(program.true_path);
 	p->own_entry = p->entry = program.head.e_entry + program.bias;

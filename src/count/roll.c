@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "count/block.h"
 #include "count/code_unit.h"
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/emit.h"
 #include "count/link.h"
 #include "count/low.h"
+#include "decode/x86_op.h"
 
 enum { RAX = 0, RCX = 1, RDX = 2, RSP = 4 };
 
@@ -194,6 +194,10 @@ static const struct form {
 	  make_fill },
 	{ { 0x48, 0x8d, 0x40, 0x01 }, { ALL, ALL, ALL, ALL }, 4, 4, make_next_rax },
 	{ { 0x90 }, { ALL }, 1, 1, make_nothing },
+	{ { 0x66, 0x90 }, { ALL, ALL }, 2, 2, make_nothing },
+	{ { 0x0f, 0x1f, 0x00 }, { ALL, ALL, ALL }, 3, 3, make_nothing },
+	{ { 0x0f, 0x1f, 0x40 }, { ALL, ALL, ALL }, 3, 4, make_nothing },
+	{ { 0x0f, 0x1f, 0x44 }, { ALL, ALL, ALL }, 3, 5, make_nothing },
 	{ { 0xe9 }, { ALL }, 1, 5, make_jump },
 	{ { 0xeb }, { ALL }, 1, 2, make_short_jump },
 	{ { 0xe3 }, { ALL }, 1, 2, make_short_jump_if_rcx_zero },
@@ -269,21 +273,20 @@ static const uint8_t *behind_nops(const uint8_t *code)
 
 /* How far the block's last instruction has done nothing that could not be undone; code:
  * its translation. */
-static const uint8_t *last_undoable(const struct block *b, const uint8_t *code)
+static const uint8_t *last_undoable(enum count_end end, const uint8_t *code)
 {
 	struct x86_op op;
+	const uint8_t *branch = behind_nops(code);
 
-	switch (b->flow) {
-	case X86_FLOW_CONDITIONAL:
-	case X86_FLOW_TRANSACTION:
-		return behind_nops(code);
-	case X86_FLOW_LOOP:
-	case X86_FLOW_CALL:
+	switch (end) {
+	case COUNT_END_CONDITIONAL:
+		return *branch == 0x0f || *branch == 0xc7 ? branch : code;
+	case COUNT_END_CALL:
 		return code;
-	case X86_FLOW_RETURN:
-		return b->ops[b->n - 1].imm ? NULL : code + EMIT_SPILL_BYTES + 4;
-	case X86_FLOW_JUMP_TO:
-	case X86_FLOW_CALL_TO:
+	case COUNT_END_RETURN: /* with more bytes of the stack it is the engine's */
+		return *code == 0x65 ? code + EMIT_SPILL_BYTES + 4 : NULL;
+	case COUNT_END_JUMP_TO:
+	case COUNT_END_CALL_TO:
 		x86_op_read(code + EMIT_SPILL_BYTES, &op);
 		return code + EMIT_SPILL_BYTES + op.size;
 	default:
@@ -291,45 +294,51 @@ static const uint8_t *last_undoable(const struct block *b, const uint8_t *code)
 	}
 }
 
-static bool is_indirect(enum x86_flow flow)
+static bool is_indirect(enum count_end end)
 {
-	return flow == X86_FLOW_RETURN || flow == X86_FLOW_JUMP_TO ||
-	       flow == X86_FLOW_CALL_TO;
+	return end == COUNT_END_RETURN || end == COUNT_END_JUMP_TO ||
+	       end == COUNT_END_CALL_TO;
 }
 
-static struct block block; /* one at a time, as all of the engine's tables */
-
-/* A program's instruction, or what one was translated to and can be undone. */
+/* A program's instruction, or what one was translated to and can be undone.  The
+ * program's own code may be another by now. */
 static bool is_programs(const struct roller *r, struct roll_place *ret)
 {
+	const uint8_t *at, *code = r->s->code, *undoable;
 	const struct count_file_block *told;
-	const uint8_t *start, *end, *undoable;
-	uint64_t off;
-	unsigned own;
+	unsigned own, n, off = 0;
 
-	ret->block = code_unit_block_at(r->s->code, &start);
+	ret->block = code_unit_block_at(code, &at);
 	if (!ret->block)
 		return false;
 	told = count_output_block(ret->block);
-	off = (uint64_t)(r->s->code - start);
-	own = counter_bytes(told, start);
-	if (own && off >= told->counted_at) {
-		if (off < told->counted_at + own)
+	own = counter_bytes(told, at);
+	n = told->n_insns - (told->end != COUNT_END_ON);
+	for (unsigned i = 0; i <= n; i++) {
+		struct x86_op op;
+
+		if (own && off == told->counted_at) {
+			if (code >= at && code < at + own)
+				return false;
+			at += own;
+			own = 0;
+		}
+		ret->addr = told->addr + off;
+		if (i == n)
+			break;
+		if (code == at)
+			return true;
+		if (!x86_op_read(at, &op))
 			return false;
-		off -= own;
+		at += op.size;
+		off += op.size;
 	}
-	block_read(&block, told->addr);
-	end = start + own + block.offs[block.flow == X86_FLOW_ON ? block.n : block.n - 1];
-	ret->addr = told->addr + off;
-	if (r->s->code < end)
-		return true;
-	undoable = last_undoable(&block, end);
-	if (!undoable || r->s->code > undoable)
+	undoable = last_undoable((enum count_end)told->end, at);
+	if (!undoable || code < at || code > undoable)
 		return false;
-	if (is_indirect(block.flow) && r->s->code > end)
+	if (is_indirect((enum count_end)told->end) && code > at)
 		r->s->regs[RCX] = r->c->spill[0];
-	r->s->code = end;
-	ret->addr = told->addr + block.offs[block.n - 1];
+	r->s->code = at;
 	return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "count/code_change.h"
 #include "count/code_unit.h"
 #include "count/context.h"
 #include "count/count_output.h"
@@ -125,11 +126,15 @@ static void set_registers(struct roll_state *s, unsigned signal, uint64_t frame)
 	s->flags &= ~(uint64_t)NOT_A_HANDLERS;
 }
 
-/* The handler was taken back after the signal had been sent: as if it came now. */
-static void send_again(const struct signal_info *info)
+/* Nobody handles it: what the kernel does then.  A fault comes again by itself. */
+static void leave_to_kernel(const struct signal_info *info)
 {
-	sys_call(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), info->signal, info, 0,
-		 0);
+	struct sys_sigaction none = { 0 };
+
+	sys_signal_action(info->signal, &none, NULL);
+	if (!is_fault(info))
+		sys_call(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), info->signal,
+			 info, 0, 0);
 }
 
 /* The lock is held.  What the kernel is to go on with instead of state. */
@@ -176,19 +181,27 @@ static bool deliver(struct context *c, struct roll_state *s,
 		if (signals_action(c, (unsigned)info->signal, &a))
 			begin_handler(c, &a, s, &at, info, state);
 		else if (!a.handler)
-			send_again(info);
+			leave_to_kernel(info);
 	}
 	spin_unlock(&engine.lock);
 	put_state(state, s);
 	return is_there;
 }
 
-/* The engine cannot do what it would have to for the program. */
-static void die_of(int signal)
+/* Where the engine has forbidden it: in translated code, or where the engine writes in
+ * the program's name and has its own lock. */
+static bool is_own_doing(const struct signal_info *info, bool is_engine)
 {
-	struct sys_sigaction none = { 0 };
+	bool is_own;
 
-	sys_signal_action(signal, &none, NULL);
+	if (info->signal != SIGSEGV || info->code != SEGV_ACCERR)
+		return false;
+	if (!is_engine)
+		spin_lock(&engine.lock);
+	is_own = code_change_allow_write(info->addr);
+	if (!is_engine)
+		spin_unlock(&engine.lock);
+	return is_own;
 }
 
 void signal_arrives(int signal, struct signal_info *info, struct signal_state *state)
@@ -197,6 +210,9 @@ void signal_arrives(int signal, struct signal_info *info, struct signal_state *s
 	struct roll_state s = { .flags = state->cpu_flags,
 				.code = (const uint8_t *)state->ip };
 
+	(void)signal;
+	if (is_own_doing(info, is_within(state->ip, __ehdr_start, _end)))
+		return;
 	signal_state_get(state, s.regs);
 	if (is_within(state->ip, crossing_in_checked, crossing_in_end)) {
 		memcpy(s.regs, c->regs, sizeof(s.regs));
@@ -204,7 +220,7 @@ void signal_arrives(int signal, struct signal_info *info, struct signal_state *s
 		s.code = (const uint8_t *)c->resume;
 	} else if (is_within(state->ip, __ehdr_start, _end)) {
 		if (is_fault(info))
-			die_of(signal);
+			leave_to_kernel(info);
 		else
 			hold(c, info, state);
 		return;
@@ -268,9 +284,8 @@ long signals_return(struct context *c)
 	if (!signals_block(c, &mask))
 		return GATE_NOT_MADE;
 	if (!program_memory_read(&s, at, sizeof(s))) {
-		die_of(SIGSEGV);
+		leave_to_kernel(&(struct signal_info){ .signal = SIGSEGV });
 		signals_release(0);
-		sys_call(SYS_tgkill, sys_getpid(), sys_gettid(), SIGSEGV, 0, 0, 0);
 	}
 	signals_restore_stack(c, &s.stack);
 	s.ip = (uint64_t)find_or_make_return(c, at - offsetof(struct signal_frame, state),

@@ -52,6 +52,8 @@ void signals_inherit(struct context *child, const struct context *parent,
 	if (has_handlers) {
 		memcpy(child->signals.own.of, parent->signals.actions->of,
 		       sizeof(child->signals.own.of));
+		child->signals.own.watches_faults =
+			parent->signals.actions->watches_faults;
 		child->signals.actions = &child->signals.own;
 	}
 	if (has_stack)
@@ -82,9 +84,10 @@ static bool is_handler(const struct sys_sigaction *a)
 	return (uint64_t)a->handler > 1;
 }
 
-static struct sys_sigaction for_kernel(const struct sys_sigaction *a)
+static struct sys_sigaction for_kernel(const struct signal_actions *all, unsigned signal,
+				       const struct sys_sigaction *a)
 {
-	if (!is_handler(a))
+	if (!is_handler(a) && (signal != SIGSEGV || !all->watches_faults))
 		return *a;
 	return (struct sys_sigaction){
 		.handler = (void *)crossing_signal,
@@ -98,10 +101,12 @@ static struct sys_sigaction for_kernel(const struct sys_sigaction *a)
 static long set_action(struct signal_actions *all, unsigned signal,
 		       const struct sys_sigaction *set, struct sys_sigaction *was)
 {
-	struct sys_sigaction kernels =
-		set ? for_kernel(set) : (struct sys_sigaction){ 0 };
-	long result = sys_signal_action((int)signal, set ? &kernels : NULL, was);
+	struct sys_sigaction kernels;
+	long result;
 
+	if (set)
+		kernels = for_kernel(all, signal, set);
+	result = sys_signal_action((int)signal, set ? &kernels : NULL, was);
 	if (result < 0)
 		return result;
 	if (was->handler == (void *)crossing_signal)
@@ -109,6 +114,20 @@ static long set_action(struct signal_actions *all, unsigned signal,
 	if (set)
 		all->of[signal] = *set;
 	return 0;
+}
+
+void signals_watch_faults(void)
+{
+	struct signal_actions *all = context_own()->signals.actions;
+	struct sys_sigaction was;
+
+	if (all->watches_faults)
+		return;
+	spin_lock(&all->lock);
+	all->watches_faults = true;
+	if (set_action(all, SIGSEGV, NULL, &was) == 0)
+		set_action(all, SIGSEGV, &was, &was);
+	spin_unlock(&all->lock);
 }
 
 long signals_set_action(struct context *c)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "count/block.h"
+#include "count/code_change.h"
 #include "count/code_unit.h"
 #include "count/context.h"
 #include "count/count_output.h"
@@ -244,10 +245,30 @@ static void tell_block(struct fragment *f)
 	};
 }
 
+/* The place's translation begins here; an older one leads here. */
+static void set_code(const struct fragment *f, struct place *p, uint32_t bytes)
+{
+	uint64_t was = p->was;
+
+	p->code = (uint64_t)f->e->at;
+	code_change_watch(p, f->range, bytes);
+	if (was)
+		link_to((uint8_t *)was + 1, (const void *)p->code);
+}
+
+/* So that it can be led elsewhere without another's doing so. */
+static void fill_up(const struct fragment *f, const struct place *p)
+{
+	uint64_t bytes = (uint64_t)f->e->at - p->code;
+
+	if (bytes < CODE_CHANGE_BYTES)
+		emit_nop(f->e, CODE_CHANGE_BYTES - (unsigned)bytes);
+}
+
 /* What cannot be executed is left to the CPU, which tells the program. */
 static void emit_refusal(struct fragment *f, struct place *p)
 {
-	p->code = (uint64_t)f->e->at;
+	set_code(f, p, 0);
 	leave(f, LINK_NATIVE, p->addr);
 	f->next = NULL;
 }
@@ -263,11 +284,12 @@ static void emit_block(struct fragment *f, struct place *p)
 	tell_block(f);
 	f->plan = plan_block(&f->block, p);
 	p->block = f->told_number;
-	p->code = (uint64_t)f->e->at;
+	set_code(f, p, f->told->size_bytes);
 	code_unit_mark(f->unit, f->told_number);
 	f->next = NULL;
 	emit_body(f);
 	ends[f->block.flow].emit(f);
+	fill_up(f, p);
 }
 
 static void emit_asides(struct fragment *f)
@@ -291,7 +313,7 @@ static void emit_asides(struct fragment *f)
 
 static bool goes_on(const struct fragment *f, unsigned n)
 {
-	return f->next && !f->next->code && n < FRAGMENT_BLOCKS &&
+	return f->next && !f->next->code && !f->next->was && n < FRAGMENT_BLOCKS &&
 	       exec_range_find(f->next->addr) == f->range;
 }
 
@@ -301,9 +323,10 @@ static void emit_fragment(struct fragment *f, struct place *p)
 
 	f->e = &f->unit->hot;
 	f->n_asides = 0;
-	for (f->next = p; goes_on(f, n); n++)
-		emit_block(f, f->next);
-	if (f->next && n)
+	do
+		emit_block(f, n ? f->next : p);
+	while (n++, goes_on(f, n));
+	if (f->next)
 		translate_jump(f->unit, f->e, f->next);
 	emit_asides(f);
 }
@@ -323,9 +346,11 @@ static struct fragment *begin(const struct place *p)
 
 const void *translate(struct place *p)
 {
-	if (p->code)
+	struct fragment *f;
+
+	if (p->code || code_change_revive(p))
 		return (const void *)p->code;
-	struct fragment *f = begin(p);
+	f = begin(p);
 
 	if (f->range)
 		emit_fragment(f, p);
@@ -342,6 +367,7 @@ const void *translate_return(struct place *p)
 
 	if (p->return_code)
 		return (const void *)p->return_code;
+	code_change_revive(p);
 	f = begin(p);
 	check = f->e->at;
 	if (plan_returns(p))

@@ -276,13 +276,13 @@ static void waits(void)
 	sigset_t none;
 
 	handle(SIGALRM, count, 0);
-	for (int i = 0; i < 50; i++) {
-		after(200000);
+	for (int i = 0; i < 5; i++) {
+		after(50000000);
 		printf("%d", nanosleep(&second, &rest) == -1 && errno == EINTR &&
 				     rest.tv_sec == 4);
 	}
-	for (int i = 0; i < 50; i++) {
-		after(200000);
+	for (int i = 0; i < 5; i++) {
+		after(50000000);
 		printf("%d", poll(NULL, 0, 5000) == -1 && errno == EINTR);
 	}
 	sigemptyset(&none);
@@ -298,7 +298,7 @@ static void waits(void)
 	}
 	if (pipe(fds) != 0)
 		abort();
-	after(300000);
+	after(50000000);
 	printf("%d", read(fds[0], &c, 1) == -1 && errno == EINTR);
 	handle(SIGALRM, count, SA_RESTART);
 	if (fork() == 0) {
@@ -374,7 +374,7 @@ static void children(void)
 
 	handle(SIGCHLD, of_child, SA_RESTART);
 	handle(SIGUSR1, count, 0);
-	for (int i = 0; i < 50; i++) {
+	for (volatile int i = 0; i < 50; i++) {
 		pid_t pid = i % 2 ? fork() : vfork();
 
 		if (pid == 0)

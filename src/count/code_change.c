@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/code_change.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "bare/sys.h"
+#include "count/code_unit.h"
+#include "count/exec_range.h"
+#include "count/link.h"
+#include "count/place.h"
+#include "count/reserve.h"
+#include "count/signals.h"
+
+#define PAGE_BITS  12
+#define PAGE_BYTES (1ULL << PAGE_BITS)
+#define FIRST_BITS 10
+
+/* Translations begin in it. */
+struct page {
+	uint64_t number;   /* 0: free */
+	uint32_t first;	   /* place */
+	bool is_forbidden; /* to be written */
+};
+
+static struct page *pages; /* open addressing */
+static unsigned page_bits;
+static uint32_t n_pages, n_forbidden;
+
+void code_change_init(void)
+{
+	page_bits = FIRST_BITS;
+	pages = reserve(sizeof(*pages) << page_bits);
+}
+
+/* Its own, or the free one where it would be. */
+static struct page *slot_of(uint64_t number)
+{
+	uint32_t mask = (1u << page_bits) - 1;
+	uint32_t i = (uint32_t)(number * 0x9e3779b97f4a7c15ULL >> (64 - page_bits));
+
+	while (pages[i].number && pages[i].number != number)
+		i = (i + 1) & mask;
+	return &pages[i];
+}
+
+static void grow(void)
+{
+	struct page *old = pages;
+	size_t n = (size_t)1 << page_bits++;
+
+	pages = reserve(sizeof(*pages) << page_bits);
+	for (size_t i = 0; i < n; i++)
+		if (old[i].number)
+			*slot_of(old[i].number) = old[i];
+	sys_unmap(old, n * sizeof(*old));
+}
+
+static struct page *page_of(uint64_t number)
+{
+	struct page *p = slot_of(number);
+
+	if (p->number)
+		return p;
+	if (++n_pages > 1u << (page_bits - 1)) {
+		grow();
+		p = slot_of(number);
+	}
+	p->number = number;
+	return p;
+}
+
+static void protect(const struct page *p, int prot)
+{
+	sys_call(SYS_mprotect, p->number << PAGE_BITS, PAGE_BYTES, prot, 0, 0, 0);
+}
+
+static void forbid_writes(uint64_t start, uint64_t end)
+{
+	for (uint64_t n = start >> PAGE_BITS; n << PAGE_BITS < end; n++) {
+		struct page *p = page_of(n);
+
+		if (p->is_forbidden)
+			continue;
+		signals_watch_faults();
+		p->is_forbidden = true;
+		n_forbidden++;
+		protect(p, PROT_READ | PROT_EXEC);
+	}
+}
+
+static void allow_writes(struct page *p)
+{
+	p->is_forbidden = false;
+	n_forbidden--;
+	protect(p, PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
+static uint32_t sum_of(uint64_t addr, uint32_t bytes)
+{
+	const uint8_t *p = (const uint8_t *)addr;
+	uint32_t sum = 2166136261u;
+
+	for (uint32_t i = 0; i < bytes; i++)
+		sum = (sum ^ p[i]) * 16777619u;
+	return sum;
+}
+
+void code_change_watch(struct place *p, const struct exec_range *range, uint32_t bytes)
+{
+	struct page *page = page_of(p->addr >> PAGE_BITS);
+
+	if (range && range->is_writable)
+		forbid_writes(p->addr, p->addr + bytes);
+	p->bytes = bytes;
+	p->sum = sum_of(p->addr, bytes);
+	p->was = 0;
+	if (p->is_watched)
+		return;
+	p->is_watched = true;
+	p->next_in_page = page->first;
+	page->first = place_number(p);
+}
+
+/* Its beginning leads to the engine. */
+static void lead_away(struct place *p)
+{
+	struct emit e = { (uint8_t *)p->code };
+
+	if (!p->code)
+		return;
+	if (!p->away)
+		p->away = (uint64_t)link_leave(
+			code_unit_of(p->code),
+			(struct link){ LINK_CODE, 0, p->addr, NULL });
+	memcpy(p->first_bytes, e.at, sizeof(p->first_bytes));
+	emit_u8(&e, 0xe9);
+	emit_distance(&e, (const void *)p->away);
+	p->was = p->code;
+	p->code = 0;
+}
+
+bool code_change_revive(struct place *p)
+{
+	const struct exec_range *r = exec_range_find(p->addr);
+
+	if (!p->was || !p->bytes || !r || p->addr + p->bytes > r->end)
+		return false;
+	if (r->is_writable)
+		forbid_writes(p->addr, p->addr + p->bytes);
+	if (sum_of(p->addr, p->bytes) != p->sum)
+		return false;
+	memcpy((void *)p->was, p->first_bytes, sizeof(p->first_bytes));
+	p->code = p->was;
+	p->was = 0;
+	return true;
+}
+
+static void each_between(uint64_t start, uint64_t end, void (*what)(struct place *p))
+{
+	/* blocks of the page before may end in this one */
+	for (uint64_t n = (start >> PAGE_BITS) - 1; n << PAGE_BITS < end; n++)
+		for (uint32_t i = slot_of(n)->first; i;) {
+			struct place *p = place_numbered(i);
+
+			i = p->next_in_page;
+			if (p->addr < end && p->addr + p->bytes >= start)
+				what(p);
+		}
+}
+
+static void forget(struct place *p)
+{
+	lead_away(p);
+	p->bytes = 0; /* what comes there is another's, even if it is the same */
+}
+
+/* The program has set their rights itself. */
+static void forbid_no_more(uint64_t start, uint64_t end)
+{
+	for (uint64_t n = start >> PAGE_BITS; n_forbidden && n << PAGE_BITS < end; n++) {
+		struct page *p = slot_of(n);
+
+		n_forbidden -= p->is_forbidden;
+		p->is_forbidden = false;
+	}
+}
+
+void code_change_forget(uint64_t start, uint64_t end)
+{
+	each_between(start, end, forget);
+	forbid_no_more(start, end);
+}
+
+void code_change_check(uint64_t start, uint64_t end)
+{
+	each_between(start, end, lead_away);
+	forbid_no_more(start, end);
+}
+
+bool code_change_allow_write(uint64_t addr)
+{
+	struct page *p = slot_of(addr >> PAGE_BITS);
+	uint64_t start = addr & -PAGE_BYTES;
+
+	if (!p->is_forbidden)
+		return false;
+	each_between(start, start + PAGE_BYTES, lead_away);
+	allow_writes(p);
+	return true;
+}
+
+bool code_change_allow_all(void)
+{
+	bool were_any = n_forbidden;
+
+	for (size_t i = 0; n_forbidden && i < (size_t)1 << page_bits; i++)
+		if (pages[i].is_forbidden)
+			code_change_allow_write(pages[i].number << PAGE_BITS);
+	return were_any;
+}

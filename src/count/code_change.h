@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * code_change - code of the program that is not there any more, or is another.
+ *
+ * What was translated stays where it is, but its first instruction leads to the engine:
+ * whoever comes there finds what is there now.  If that is what was there before, as
+ * when a compiler made a page writable for the function beside it, the translation is
+ * as good as new.  Pages that can be written while they are executed are made read-only
+ * once something on them is translated; the fault tells of the write.
+ */
+#ifndef DWELL_COUNT_CODE_CHANGE_H
+#define DWELL_COUNT_CODE_CHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct exec_range;
+struct place;
+
+void code_change_init(void);
+
+/* A translation begins with so much that it can be led elsewhere. */
+#define CODE_CHANGE_BYTES 5
+
+/* The place has a translation now, or is known to have nothing to translate; bytes: of
+ * the program's code.  range may be NULL. */
+void code_change_watch(struct place *p, const struct exec_range *range, uint32_t bytes);
+
+/* There is another thing now, or nothing. */
+void code_change_forget(uint64_t start, uint64_t end);
+
+/* It may have been written to meanwhile. */
+void code_change_check(uint64_t start, uint64_t end);
+
+/* The translation that the place had is good again. */
+bool code_change_revive(struct place *p);
+
+/* True if it was the engine that had forbidden the write; it is allowed now. */
+bool code_change_allow_write(uint64_t addr);
+
+/* The kernel was refused to write.  True: it may try again. */
+bool code_change_allow_all(void);
+
+#endif
