@@ -52,10 +52,21 @@ static int64_t counter(const struct solver *s, uint32_t i)
 	return i < s->in->n_counters ? (int64_t)s->in->counters[i] : 0;
 }
 
+/* Foreign numbers may be any: they wrap. */
+static void add(int64_t *to, int64_t n)
+{
+	*to = (int64_t)((uint64_t)*to + (uint64_t)n);
+}
+
+static int64_t negative(int64_t n)
+{
+	return (int64_t) - (uint64_t)n;
+}
+
 static void flow(struct solver *s, uint32_t from, uint32_t to, int64_t n)
 {
-	s->parts.at[from].balance -= n;
-	s->parts.at[to].balance += n;
+	add(&s->parts.at[from].balance, negative(n));
+	add(&s->parts.at[to].balance, n);
 }
 
 static void touch(struct solver *s, uint32_t part, uint32_t way)
@@ -181,7 +192,8 @@ static void tell_way(struct solver *s, uint32_t part)
 	uint32_t i = s->parts.at[part].unknown;
 	struct way *w = &s->ways.at[i];
 
-	*w->n = w->from == part ? s->parts.at[part].balance : -s->parts.at[part].balance;
+	*w->n = w->from == part ? s->parts.at[part].balance
+				: negative(s->parts.at[part].balance);
 	w->is_known = true;
 	flow(s, w->from, w->to, *w->n);
 	settle(s, w->from, i);
@@ -226,13 +238,16 @@ static void tell_blocks(struct solver *s)
 		const struct count_file_block *b = &in->blocks[i];
 		struct count_flow_block *f = &s->blocks[i];
 
-		f->n = b->inside ? counter(s, b->inside) : f->on + f->to;
+		f->n = f->on;
+		add(&f->n, f->to);
+		if (b->inside)
+			f->n = counter(s, b->inside);
 	}
 	for (size_t i = 0; i < in->n_pairs; i++)
 		if (in->pairs[i].block < in->n_blocks &&
 		    !in->blocks[in->pairs[i].block].inside)
-			s->blocks[in->pairs[i].block].n +=
-				counter(s, in->pairs[i].counter);
+			add(&s->blocks[in->pairs[i].block].n,
+			    counter(s, in->pairs[i].counter));
 	for (size_t i = 0; i < in->n_extras; i++) {
 		const struct count_file_extra *x = &in->extras[i];
 		const struct count_file_block *b;
@@ -241,7 +256,7 @@ static void tell_blocks(struct solver *s)
 			continue;
 		b = &in->blocks[x->block];
 		if (!b->inside || x->addr - b->addr < b->counted_at)
-			s->blocks[x->block].n += (int64_t)x->n;
+			add(&s->blocks[x->block].n, (int64_t)x->n);
 	}
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_reader - what one process left in its file of counts, as foreign bytes.
+ *
+ * The process may have been killed at any time, or have written into the file itself:
+ * all of it is checked once, and refused as a whole.  Owns what it hands out.
+ */
+#ifndef DWELL_COLLECT_COUNT_READER_H
+#define DWELL_COLLECT_COUNT_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/count_flow.h"
+#include "collect/count_window.h"
+
+struct count_reader_image {
+	uint64_t start, size; /* in memory */
+	uint64_t off;	      /* in the file */
+	uint64_t inode;	      /* 0 unknown */
+	uint32_t device_major, device_minor;
+	const char *path; /* "": memory without a file */
+};
+
+struct count_reader {
+	/* Counters are the sums over the threads.  A block's .image is an index of
+	 * images; n_images: it is in none that is known. */
+	struct count_flow_input flow;
+	const struct count_reader_image *images;
+	size_t n_images;
+	uint32_t pid, n_threads;
+	uint64_t n_lost; /* entries that had no room, children without a file */
+	void *tables[6]; /* the memory of all that */
+};
+
+/* On failure there is nothing to release.  ERR_UNSUPPORTED: the process has not begun to
+ * write it. */
+must_use int count_reader_open(const struct count_window *w, struct count_reader *ret,
+			       struct err *e);
+void count_reader_fini(struct count_reader *r);
+
+#endif
