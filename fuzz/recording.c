@@ -88,6 +88,27 @@ static int check_trace(void *ctx, const struct model_trace *t, struct err *e)
 	return 0;
 }
 
+static int check_basic_block(void *ctx, uint32_t id, const struct model_basic_block *b,
+			     struct err *e)
+{
+	const struct recording *r = ctx;
+
+	(void)e;
+	check(id < recording_n_basic_blocks(r) && b->process < recording_n_processes(r) &&
+	      b->location < recording_n_locations(r));
+	return 0;
+}
+
+static int check_edge(void *ctx, const struct model_edge *edge, struct err *e)
+{
+	const struct recording *r = ctx;
+
+	(void)e;
+	check(edge->block < recording_n_basic_blocks(r));
+	check(edge->location == MODEL_NONE || edge->location < recording_n_locations(r));
+	return 0;
+}
+
 static void check_recording(const char *path)
 {
 	own(recording_freep) struct recording *r = NULL;
@@ -104,6 +125,10 @@ static void check_recording(const char *path)
 	check_samples(r, SAMPLE_ALL);
 	check_samples(r, SAMPLE_STACK | SAMPLE_WEIGHT);
 	if (recording_each_trace(r, check_trace, r, &e) < 0)
+		check_text(&e);
+	if (recording_each_basic_block(r, check_basic_block, r, &e) < 0)
+		check_text(&e);
+	if (recording_each_edge(r, check_edge, r, &e) < 0)
 		check_text(&e);
 	for (size_t i = 0; i < recording_n_blobs(r); i++)
 		if (recording_read_blob(r, i, &blob, &e) == 0)

@@ -147,6 +147,19 @@ static int copy_trace(void *ctx, const struct model_trace *t, struct err *e unus
 	return 0;
 }
 
+static int copy_basic_block(void *w, uint32_t id unused,
+			    const struct model_basic_block *b, struct err *e unused)
+{
+	writer_basic_block(w, b);
+	return 0;
+}
+
+static int copy_edge(void *w, const struct model_edge *edge, struct err *e unused)
+{
+	writer_edge(w, edge);
+	return 0;
+}
+
 static int copy_blobs(const struct recording *r, struct writer *w, struct err *e)
 {
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
@@ -179,6 +192,10 @@ int archive_copy(const struct recording *r, struct writer *w, struct err *e)
 	rc = copy_samples(r, w, e);
 	if (rc == 0)
 		rc = recording_each_trace(r, copy_trace, &traces, e);
+	if (rc == 0)
+		rc = recording_each_basic_block(r, copy_basic_block, w, e);
+	if (rc == 0)
+		rc = recording_each_edge(r, copy_edge, w, e);
 	if (rc == 0)
 		rc = copy_blobs(r, w, e);
 	return rc;

@@ -314,6 +314,43 @@ static int cat_traces(const struct recording *r, struct err *e)
 	return recording_each_trace(r, put_trace, (void *)(uintptr_t)r, e);
 }
 
+static int put_basic_block(void *ctx unused, uint32_t id,
+			   const struct model_basic_block *b, struct err *e unused)
+{
+	static const char *const ends[] = { "on",     "branch",	       "jump",
+					    "call",   "indirect-jump", "indirect-call",
+					    "return", "syscall",       "stop" };
+
+	printf("basic-block %u process=%u location=%u size=%u instructions=%u end=%s "
+	       "times=%" PRIu64 "\n",
+	       id, b->process, b->location, b->size_bytes, b->n_instructions,
+	       WORD(ends, b->end), b->times);
+	return 0;
+}
+
+static int cat_basic_blocks(const struct recording *r, struct err *e)
+{
+	return recording_each_basic_block(r, put_basic_block, NULL, e);
+}
+
+static int put_edge(void *ctx unused, const struct model_edge *edge, struct err *e unused)
+{
+	static const char *const kinds[] = {
+		"on",	  "taken",    "call",	 "indirect-jump", "indirect-call",
+		"return", "returned", "syscall", "entered",	  "left"
+	};
+
+	printf("edge block=%u kind=%s", edge->block, WORD(kinds, edge->kind));
+	put_id("location", edge->location);
+	printf(" times=%" PRIu64 "\n", edge->times);
+	return 0;
+}
+
+static int cat_edges(const struct recording *r, struct err *e)
+{
+	return recording_each_edge(r, put_edge, NULL, e);
+}
+
 static const struct section {
 	const char *name;
 	int (*cat)(const struct recording *r, struct err *e);
@@ -332,6 +369,8 @@ static const struct section {
 	{ "samples", cat_samples },
 	{ "trace-types", cat_trace_types },
 	{ "traces", cat_traces },
+	{ "basic-blocks", cat_basic_blocks },
+	{ "edges", cat_edges },
 };
 
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
@@ -342,8 +381,8 @@ static const struct option_spec own_options[] = {
 	  .arg = "NAME",
 	  .text = "Only this section: info, events, processes, threads, images, "
 		  "mappings, "
-		  "locations, stacks, intervals, facts, blobs, samples, trace-types or "
-		  "traces" },
+		  "locations, stacks, intervals, facts, blobs, samples, trace-types, "
+		  "traces, basic-blocks or edges" },
 	{ .name = "db",
 	  .kind = OPTION_STRING,
 	  .arg = "PATH",

@@ -29,6 +29,8 @@ static const char *const kind_names[FORMAT_N_KINDS] = {
 	[FORMAT_BLOB_PIECE] = "file content",
 	[FORMAT_INDEX] = "index",
 	[FORMAT_END] = "end",
+	[FORMAT_BASIC_BLOCKS] = "basic blocks",
+	[FORMAT_EDGES] = "edges",
 };
 
 const char *format_kind_name(unsigned kind)

@@ -44,6 +44,8 @@ enum format_kind {
 	FORMAT_BLOB_PIECE = 16,
 	FORMAT_INDEX = 17,
 	FORMAT_END = 18,
+	FORMAT_BASIC_BLOCKS = 19,
+	FORMAT_EDGES = 20,
 	FORMAT_N_KINDS
 };
 
@@ -86,6 +88,22 @@ enum format_trace_column {
 	TRACE_COLUMN_CPU = 3,
 	TRACE_COLUMN_STACK = 4,
 	TRACE_COLUMN_VALUE = 16, /* and one more for each further value */
+};
+
+enum format_basic_block_column {
+	BASIC_BLOCK_COLUMN_PROCESS = 0,
+	BASIC_BLOCK_COLUMN_LOCATION = 1,
+	BASIC_BLOCK_COLUMN_SIZE = 2,
+	BASIC_BLOCK_COLUMN_INSTRUCTIONS = 3,
+	BASIC_BLOCK_COLUMN_END = 4,
+	BASIC_BLOCK_COLUMN_TIMES = 5,
+};
+
+enum format_edge_column {
+	EDGE_COLUMN_BLOCK = 0,
+	EDGE_COLUMN_LOCATION = 1, /* id + 1, 0 none */
+	EDGE_COLUMN_KIND = 2,
+	EDGE_COLUMN_TIMES = 3,
 };
 
 /* What a columnar block says about itself, so that nobody needs to decode it to know

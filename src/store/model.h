@@ -152,6 +152,52 @@ struct model_trace {
 	uint64_t values[MODEL_TRACE_COLUMNS_MAX];
 };
 
+/* How a basic block ends.  Stored: never renumber. */
+enum block_end {
+	BLOCK_END_ON = 0, /* the next begins here for another reason */
+	BLOCK_END_BRANCH = 1,
+	BLOCK_END_JUMP = 2,
+	BLOCK_END_CALL = 3,
+	BLOCK_END_INDIRECT_JUMP = 4,
+	BLOCK_END_INDIRECT_CALL = 5,
+	BLOCK_END_RETURN = 6,
+	BLOCK_END_SYSCALL = 7,
+	BLOCK_END_STOP = 8, /* nothing follows */
+};
+
+/* Code with one way in, as one process executed it.  Blocks may overlap: code that is
+ * entered in the middle is in two of them. */
+struct model_basic_block {
+	uint32_t process;
+	uint32_t location; /* of its first instruction */
+	uint32_t size_bytes, n_instructions;
+	uint32_t end;	/* enum block_end */
+	uint64_t times; /* entered */
+};
+
+/* Stored: never renumber. */
+enum edge_kind {
+	EDGE_ON = 0,	/* to the next by address */
+	EDGE_TAKEN = 1, /* branch or jump to its target */
+	EDGE_CALL = 2,
+	EDGE_INDIRECT_JUMP = 3,
+	EDGE_INDIRECT_CALL = 4,
+	EDGE_RETURN = 5,   /* to wherever it was called from */
+	EDGE_RETURNED = 6, /* to the block itself, from what it called */
+	EDGE_SYSCALL = 7,  /* on, behind the call */
+	EDGE_ENTERED = 8,  /* a thread or process begins at the block itself */
+	EDGE_LEFT = 9,	   /* the block was left for good; to: at that instruction */
+};
+
+/* A way out of a basic block, or into it where its origin is not known, that was taken;
+ * others are not kept. */
+struct model_edge {
+	uint32_t block;	   /* id of the basic block */
+	uint32_t location; /* where to, MODEL_NONE unknown */
+	uint32_t kind;	   /* enum edge_kind */
+	uint64_t times;
+};
+
 struct model_interval {
 	uint64_t from_ns, to_ns;
 	uint32_t name, cause; /* strings */

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "store/blob_piece.h"
+#include "store/code_batch.h"
 #include "store/column_set.h"
 #include "store/recording_data.h"
 #include "store/trace_batch.h"
@@ -46,6 +47,30 @@ static const char *take_piece(struct recording *r, const struct format_entry *b,
 	return NULL;
 }
 
+static const char *take_code(struct recording *r, const struct format_entry *b,
+			     struct reader payload)
+{
+	uint32_t *n = &r->dictionary.n[FORMAT_BASIC_BLOCKS];
+	struct column_set s;
+
+	if (!column_set_parse(payload.at, reader_left(&payload), &s))
+		return "content";
+	if (!code_batch_is_known(&s, r->dictionary.n))
+		return "references";
+
+	struct data_block block = { b->offset, s.head.summary };
+
+	if (b->kind == FORMAT_EDGES) {
+		*vec_push(&r->edges) = block;
+		return NULL;
+	}
+	if (block.summary.first != *n || block.summary.n > UINT32_MAX - *n)
+		return "numbering";
+	*n += (uint32_t)block.summary.n;
+	*vec_push(&r->basic_blocks) = block;
+	return NULL;
+}
+
 static const char *take(struct recording *r, const struct format_entry *b,
 			struct reader payload)
 {
@@ -53,13 +78,16 @@ static const char *take(struct recording *r, const struct format_entry *b,
 		return take_data(r, b, payload);
 	if (b->kind == FORMAT_BLOB_PIECE)
 		return take_piece(r, b, payload);
+	if (b->kind == FORMAT_BASIC_BLOCKS || b->kind == FORMAT_EDGES)
+		return take_code(r, b, payload);
 	return dictionary_apply(&r->dictionary, b->kind, payload);
 }
 
 static bool is_of_interest(unsigned kind)
 {
 	return dictionary_has_kind(kind) || kind == FORMAT_SAMPLES ||
-	       kind == FORMAT_TRACES || kind == FORMAT_BLOB_PIECE;
+	       kind == FORMAT_TRACES || kind == FORMAT_BLOB_PIECE ||
+	       kind == FORMAT_BASIC_BLOCKS || kind == FORMAT_EDGES;
 }
 
 /* Every block is verified once, so that what a report will read is known to be whole
@@ -162,6 +190,8 @@ void recording_free(struct recording *r)
 	dictionary_fini(&r->dictionary);
 	vec_fini(&r->samples);
 	vec_fini(&r->traces);
+	vec_fini(&r->basic_blocks);
+	vec_fini(&r->edges);
 	vec_fini(&r->pieces);
 	buf_fini(&r->stored);
 	buf_fini(&r->raw);
@@ -248,6 +278,7 @@ COUNT(mappings, FORMAT_MAPPINGS)
 COUNT(intervals, FORMAT_INTERVALS)
 COUNT(facts, FORMAT_FACTS)
 COUNT(trace_types, FORMAT_TRACE_TYPES)
+COUNT(basic_blocks, FORMAT_BASIC_BLOCKS)
 
 #define ITEM(thing, kind)                                                                \
 	const struct model_##thing *recording_##thing(const struct recording *r,         \
@@ -392,6 +423,58 @@ int recording_each_trace(const struct recording *r, recording_trace_fn *fn, void
 				     r->source.path, d->offset);
 		if (rc == 0)
 			rc = each_of_block(r, d, &batch, fn, ctx, e);
+	}
+	return rc;
+}
+
+/* Basic blocks and edges. */
+
+static int read_code(const struct recording *r, const struct data_block *d,
+		     enum format_kind kind, struct code_batch *ret, struct err *e)
+{
+	own(buf_fini) struct buf stored = { 0 };
+	own(buf_fini) struct buf raw = { 0 };
+	struct column_set s;
+	int rc = read_data(r, d, kind, &stored, &raw, &s, e);
+
+	if (rc < 0)
+		return rc;
+
+	own(buf_fini) struct buf scratch = { 0 };
+
+	if (!code_batch_decode(ret, &s, r->dictionary.n, &scratch))
+		return err_set(e, ERR_FORMAT, "%s: wrong %s at byte %" PRIu64,
+			       r->source.path, format_kind_name(kind), d->offset);
+	return 0;
+}
+
+int recording_each_basic_block(const struct recording *r, recording_basic_block_fn *fn,
+			       void *ctx, struct err *e)
+{
+	own(code_batch_fini) struct code_batch batch = {
+		.layout = &code_batch_basic_blocks
+	};
+	uint32_t id = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->basic_blocks.n && rc == 0; i++) {
+		rc = read_code(r, &r->basic_blocks.at[i], FORMAT_BASIC_BLOCKS, &batch, e);
+		for (size_t k = 0; k < batch.n && rc == 0; k++)
+			rc = fn(ctx, id++, code_batch_row(&batch, k), e);
+	}
+	return rc;
+}
+
+int recording_each_edge(const struct recording *r, recording_edge_fn *fn, void *ctx,
+			struct err *e)
+{
+	own(code_batch_fini) struct code_batch batch = { .layout = &code_batch_edges };
+	int rc = 0;
+
+	for (size_t i = 0; i < r->edges.n && rc == 0; i++) {
+		rc = read_code(r, &r->edges.at[i], FORMAT_EDGES, &batch, e);
+		for (size_t k = 0; k < batch.n && rc == 0; k++)
+			rc = fn(ctx, code_batch_row(&batch, k), e);
 	}
 	return rc;
 }

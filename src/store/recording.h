@@ -110,6 +110,17 @@ typedef int recording_trace_fn(void *ctx, const struct model_trace *t, struct er
 must_use int recording_each_trace(const struct recording *r, recording_trace_fn *fn,
 				  void *ctx, struct err *e);
 
+/* Basic blocks by id, and the edges between them, in file order. */
+uint32_t recording_n_basic_blocks(const struct recording *r);
+typedef int recording_basic_block_fn(void *ctx, uint32_t id,
+				     const struct model_basic_block *b, struct err *e);
+must_use int recording_each_basic_block(const struct recording *r,
+					recording_basic_block_fn *fn, void *ctx,
+					struct err *e);
+typedef int recording_edge_fn(void *ctx, const struct model_edge *edge, struct err *e);
+must_use int recording_each_edge(const struct recording *r, recording_edge_fn *fn,
+				 void *ctx, struct err *e);
+
 size_t recording_n_blobs(const struct recording *r);
 const struct model_blob *recording_blob(const struct recording *r, size_t i);
 must_use int recording_read_blob(const struct recording *r, size_t i, struct buf *ret,

@@ -34,6 +34,8 @@ struct recording {
 	struct dictionary dictionary;
 	VEC(struct data_block) samples;
 	VEC(struct data_block) traces;
+	VEC(struct data_block) basic_blocks;
+	VEC(struct data_block) edges;
 	VEC(struct piece_place) pieces; /* by blob, then offset */
 	struct buf stored, raw;		/* while loading */
 	uint64_t n_read_bytes;		/* of blocks, to open it */

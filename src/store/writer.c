@@ -26,6 +26,8 @@ struct writer *writer_new(const struct writer_options *options)
 
 	w->options = options ? *options : (struct writer_options){ 0 };
 	w->samples.is_merged = w->options.no_time;
+	w->basic_blocks.layout = &code_batch_basic_blocks;
+	w->edges.layout = &code_batch_edges;
 	w->strings = intern_new();
 	w->n_strings_written = 1; /* "" goes without saying */
 	w->image_keys = intern_new();
@@ -71,6 +73,8 @@ void writer_free(struct writer *w)
 	stack_table_fini(&w->stacks);
 	sample_batch_fini(&w->samples);
 	trace_batch_fini(&w->traces);
+	code_batch_fini(&w->basic_blocks);
+	code_batch_fini(&w->edges);
 	buf_fini(&w->infos);
 	buf_fini(&w->payload);
 	buf_fini(&w->key);
@@ -265,6 +269,32 @@ void writer_trace(struct writer *w, const struct model_trace *t)
 	}
 	trace_batch_add(&w->traces, t, type->n_columns);
 	flush_if_full(w, trace_batch_is_full(&w->traces));
+}
+
+uint32_t writer_basic_block(struct writer *w, const struct model_basic_block *block)
+{
+	assert(block->process < w->lists[FORMAT_PROCESSES].n &&
+	       block->location < w->locations.all.n);
+	if (w->has_failed || w->is_full) {
+		w->lost_traces++;
+		return w->n_basic_blocks;
+	}
+	code_batch_add(&w->basic_blocks, block);
+	w->n_basic_blocks++;
+	flush_if_full(w, code_batch_is_full(&w->basic_blocks));
+	return w->n_basic_blocks - 1;
+}
+
+void writer_edge(struct writer *w, const struct model_edge *edge)
+{
+	assert(edge->location == MODEL_NONE || edge->location < w->locations.all.n);
+	if (w->has_failed || w->is_full) {
+		w->lost_traces++;
+		return;
+	}
+	assert(edge->block < w->n_basic_blocks);
+	code_batch_add(&w->edges, edge);
+	flush_if_full(w, code_batch_is_full(&w->edges));
 }
 
 void writer_mapping(struct writer *w, const struct model_mapping *mapping)

@@ -58,6 +58,7 @@ static bool adopt(struct writer *w, const struct dictionary *d)
 
 	for (size_t i = 0; i < WRITER_N_RECORD_KINDS && is_good; i++)
 		is_good = adopt_records(w, d, writer_record_kinds[i]);
+	w->n_basic_blocks = d->n[FORMAT_BASIC_BLOCKS];
 	return is_good && adopt_frames(w, d);
 }
 

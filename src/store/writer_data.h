@@ -11,6 +11,7 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "store/block_sink.h"
+#include "store/code_batch.h"
 #include "store/location_table.h"
 #include "store/record_list.h"
 #include "store/sample_batch.h"
@@ -33,6 +34,8 @@ struct writer {
 	struct stack_table stacks;
 	struct sample_batch samples;
 	struct trace_batch traces;
+	struct code_batch basic_blocks, edges;
+	uint32_t n_basic_blocks; /* all, written or not */
 	struct buf infos, payload, key;
 	VEC(uint64_t) column;
 	uint64_t began_ns; /* when the first tick saw unwritten data; 0: none did */

@@ -245,6 +245,24 @@ static int append_traces(struct writer *w, struct err *e)
 	return rc;
 }
 
+/* With their ids, if they have such: from first on. */
+static int append_code(struct writer *w, enum format_kind kind, struct code_batch *b,
+		       uint64_t first, struct err *e)
+{
+	struct format_summary summary;
+
+	if (!b->n)
+		return 0;
+	buf_clear(&w->payload);
+	code_batch_encode(b, first, &w->sink.squeeze, &w->payload, &summary);
+
+	int rc = append_data_block(w, kind, &summary, e);
+
+	if (rc == 0 && !w->is_full)
+		code_batch_clear(b);
+	return rc;
+}
+
 static int append_data(struct writer *w, struct err *e)
 {
 	int rc = append_frames(w, e);
@@ -253,6 +271,11 @@ static int append_data(struct writer *w, struct err *e)
 		rc = writer_append_samples(w, e);
 	if (rc == 0)
 		rc = append_traces(w, e);
+	if (rc == 0)
+		rc = append_code(w, FORMAT_BASIC_BLOCKS, &w->basic_blocks,
+				 w->n_basic_blocks - w->basic_blocks.n, e);
+	if (rc == 0)
+		rc = append_code(w, FORMAT_EDGES, &w->edges, 0, e);
 	return rc;
 }
 
@@ -260,9 +283,11 @@ static int append_data(struct writer *w, struct err *e)
 static void drop_data(struct writer *w)
 {
 	w->lost_samples += w->samples.n_taken;
-	w->lost_traces += w->traces.rows.n;
+	w->lost_traces += w->traces.rows.n + w->basic_blocks.n + w->edges.n;
 	sample_batch_clear(&w->samples);
 	trace_batch_clear(&w->traces);
+	code_batch_clear(&w->basic_blocks);
+	code_batch_clear(&w->edges);
 	location_table_settle(&w->locations);
 	stack_table_settle(&w->stacks);
 }
@@ -296,8 +321,9 @@ int writer_flush(struct writer *w, struct err *e)
 
 static bool has_batch(const struct writer *w)
 {
-	return w->samples.rows.n || w->traces.rows.n || w->infos.size ||
-	       w->lists[FORMAT_FACTS].changed.n || w->lists[FORMAT_PROCESSES].changed.n ||
+	return w->samples.rows.n || w->traces.rows.n || w->basic_blocks.n || w->edges.n ||
+	       w->infos.size || w->lists[FORMAT_FACTS].changed.n ||
+	       w->lists[FORMAT_PROCESSES].changed.n ||
 	       w->lists[FORMAT_THREADS].changed.n || w->lists[FORMAT_INTERVALS].changed.n;
 }
 

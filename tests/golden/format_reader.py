@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 INFO, STRINGS, EVENTS, LOCATIONS, STACKS, SAMPLES, TRACES, INDEX, END = 1, 2, 6, 8, 9, 13, 14, 17, 18
+BASIC_BLOCKS, EDGES = 19, 20
 WITH_IDS = (3, 4, 5, 6, 7, 10, 11, 12, 15)
 MASK = (1 << 64) - 1
 
@@ -164,6 +165,7 @@ class Recording:
         self.locations, self.stacks = [], [None]
         self.weights, self.counts = collections.Counter(), collections.Counter()
         self.offsets, self.index, self.end = [], [], None
+        self.basic_blocks, self.edges = [], []
         for at, kind, payload in blocks(data):
             self.offsets.append((kind, at))
             if kind in WITH_IDS:
@@ -223,6 +225,15 @@ class Recording:
             found.append(self.locations[location])
         return found
 
+    def add_basic_blocks(self, b):
+        n, first, found = columns(b)
+        assert first == len(self.basic_blocks)
+        self.basic_blocks += zip(*(found.get(k, [0] * n) for k in range(6)))
+
+    def add_edges(self, b):
+        n, _, found = columns(b)
+        self.edges += zip(*(found.get(k, [0] * n) for k in range(4)))
+
     def add_index(self, b):
         while b.left():
             record = b.inner()
@@ -234,7 +245,24 @@ class Recording:
 
 READERS = {INFO: Recording.add_info, STRINGS: Recording.add_strings,
            LOCATIONS: Recording.add_locations, STACKS: Recording.add_stacks,
-           SAMPLES: Recording.add_samples, INDEX: Recording.add_index, END: Recording.add_end}
+           SAMPLES: Recording.add_samples, BASIC_BLOCKS: Recording.add_basic_blocks,
+           EDGES: Recording.add_edges, INDEX: Recording.add_index, END: Recording.add_end}
+
+
+ENDS = ['on', 'branch', 'jump', 'call', 'indirect-jump', 'indirect-call', 'return', 'syscall', 'stop']
+KINDS = ['on', 'taken', 'call', 'indirect-jump', 'indirect-call', 'return', 'returned', 'syscall', 'entered', 'left']
+
+
+def check_code(r, path):
+    """Basic blocks and edges as dwell cat has them."""
+    told = [f'basic-block {i} process={p} location={l} size={s} instructions={n} end={ENDS[e]} times={t}'
+            for i, (p, l, s, n, e, t) in enumerate(r.basic_blocks)]
+    for block, location, kind, times in r.edges:
+        where = f' location={location - 1}' if location else ''
+        told.append(f'edge block={block} kind={KINDS[kind]}{where} times={times}')
+    said = subprocess.run([DWELL, 'cat', '--section', 'basic-blocks,edges', path], stdout=subprocess.PIPE,
+                          check=False, timeout=60, text=True).stdout
+    assert said.splitlines() == told, (said, told)
 
 
 def check(path):
@@ -248,6 +276,7 @@ def check(path):
         assert (told['samples'] if told else 0) == r.counts[i], (name, told, r.counts[i])
         assert report['total'].get(name, 0) == r.weights[i], (name, r.weights[i])
     assert r.info['command'] == report['sources'][0]['command'], r.info
+    check_code(r, path)
     if r.end:
         assert (INDEX, r.end) in r.offsets
         assert r.index == [o for o in r.offsets if o[0] not in (INDEX, END)]

@@ -193,6 +193,13 @@ uint32_t named_images_stack(struct named_images *l, const char *frames, uint32_t
 	return stack;
 }
 
+uint32_t named_images_location(struct named_images *l, const char *frame, uint32_t pid)
+{
+	own(freep) char *copy = xstrdup(frame);
+
+	return frame_location(l, copy, true, pid);
+}
+
 static void print_names(const struct named_image *m, struct buf *text)
 {
 	uint64_t end = 0;

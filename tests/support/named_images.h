@@ -42,6 +42,8 @@ void named_images_add_function(struct named_image *m, const char *name, uint64_t
 			       uint64_t size);
 /* The stack of "outer;inner" as recording_builder.h explains frames. */
 uint32_t named_images_stack(struct named_images *l, const char *frames, uint32_t pid);
+/* The location of one frame, where execution is. */
+uint32_t named_images_location(struct named_images *l, const char *frame, uint32_t pid);
 /* Writes the maps of the names. */
 must_use int named_images_keep(struct named_images *l, struct err *e);
 

@@ -56,6 +56,29 @@ static const char *const column_types[] = {
 	[COLUMN_STRING] = "string",	[COLUMN_ADDRESS] = "address",
 	[COLUMN_DURATION] = "duration", [COLUMN_BYTES] = "bytes",
 };
+static const char *const block_ends[] = {
+	[BLOCK_END_ON] = "on",
+	[BLOCK_END_BRANCH] = "branch",
+	[BLOCK_END_JUMP] = "jump",
+	[BLOCK_END_CALL] = "call",
+	[BLOCK_END_INDIRECT_JUMP] = "indirect-jump",
+	[BLOCK_END_INDIRECT_CALL] = "indirect-call",
+	[BLOCK_END_RETURN] = "return",
+	[BLOCK_END_SYSCALL] = "syscall",
+	[BLOCK_END_STOP] = "stop",
+};
+static const char *const edge_kinds[] = {
+	[EDGE_ON] = "on",
+	[EDGE_TAKEN] = "taken",
+	[EDGE_CALL] = "call",
+	[EDGE_INDIRECT_JUMP] = "indirect-jump",
+	[EDGE_INDIRECT_CALL] = "indirect-call",
+	[EDGE_RETURN] = "return",
+	[EDGE_RETURNED] = "returned",
+	[EDGE_SYSCALL] = "syscall",
+	[EDGE_ENTERED] = "entered",
+	[EDGE_LEFT] = "left",
+};
 static const char *const fact_kinds[] = {
 	[FACT_TARGET] = "target",
 	[FACT_SELF] = "self",
@@ -456,6 +479,50 @@ static int trace_line(struct recording_builder *b, const struct words *w, struct
 	return 0;
 }
 
+static int basic_block_line(struct recording_builder *b, const struct words *w,
+			    struct err *e)
+{
+	uint32_t pid = (uint32_t)words_number(w, "pid", b->pid);
+	uint32_t end = 0;
+	int rc = pick(block_ends, N(block_ends), "end", words_plain(w, 4), &end, e);
+
+	if (rc < 0)
+		return rc;
+	writer_basic_block(
+		b->writer,
+		&(struct model_basic_block){
+			.process = find_process(b, pid),
+			.location =
+				named_images_location(&b->images, words_plain(w, 1), pid),
+			.size_bytes = (uint32_t)strtoul(words_plain(w, 2), NULL, 0),
+			.n_instructions = (uint32_t)strtoul(words_plain(w, 3), NULL, 0),
+			.end = end,
+			.times = strtoull(words_plain(w, 5), NULL, 0),
+		});
+	return 0;
+}
+
+static int edge_line(struct recording_builder *b, const struct words *w, struct err *e)
+{
+	uint32_t pid = (uint32_t)words_number(w, "pid", b->pid);
+	const char *to = words_plain(w, 4);
+	uint32_t kind = 0;
+	int rc = pick(edge_kinds, N(edge_kinds), "kind of edge", words_plain(w, 2), &kind,
+		      e);
+
+	if (rc < 0)
+		return rc;
+	writer_edge(b->writer,
+		    &(struct model_edge){
+			    .block = (uint32_t)strtoul(words_plain(w, 1), NULL, 0),
+			    .kind = kind,
+			    .times = strtoull(words_plain(w, 3), NULL, 0),
+			    .location = *to ? named_images_location(&b->images, to, pid)
+					    : MODEL_NONE,
+		    });
+	return 0;
+}
+
 static int interval_line(struct recording_builder *b, const struct words *w,
 			 struct err *e)
 {
@@ -547,7 +614,9 @@ static const struct directive {
 	const char *name;
 	int (*run)(struct recording_builder *b, const struct words *w, struct err *e);
 } directives[] = {
+	{ "basic-block", basic_block_line },
 	{ "blob", blob_line },
+	{ "edge", edge_line },
 	{ "event", event_line },
 	{ "fact", fact_line },
 	{ "flush", flush_line },

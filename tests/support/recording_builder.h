@@ -38,6 +38,8 @@
  *  map PID IMAGE START END FILE-OFFSET [from=NS] [to=NS]
  *  trace-type NAME [event=E] COLUMN:u64|i64|string|address|duration|bytes ...
  *  trace NAME [FRAMES] [pid=P] [tid=T] [cpu=C] [time=NS] COLUMN=VALUE ...
+ *  basic-block FRAME SIZE INSTRUCTIONS END TIMES [pid=P]
+ *  edge BLOCK KIND TIMES [FRAME]	(BLOCK counts from 0)
  *  interval FROM TO NAME [cause=X]
  *  fact target|self|rate|loss NAME VALUE [unit=count] [event=E] [pid=P]
  *  info KEY the value up to the end of the line

@@ -38,6 +38,10 @@ static const char everything[] = "info command cc1 -O2\n"
 				 "a+0x10;a+0x20;a+0x30 4 tid=11 cpu=2\n"
 				 "a+0x10;a+0x40 2\n"
 				 "trace malloc a+0x10 bytes=100 name=hello\n"
+				 "basic-block a+0x10 8 3 call 5\n"
+				 "basic-block a+0x40 4 1 return 5\n"
+				 "edge 0 call 5 a+0x40\n"
+				 "edge 1 return 5\n"
 				 "main;f 1\n"
 				 "main;g 3\n"
 				 "blob source a.c text=\"int main(void) { return 0; }\"\n"
@@ -122,6 +126,23 @@ static void print_dictionaries(const struct recording *r, struct buf *out)
 		   recording_info(r, "command") ? recording_info(r, "command") : "-");
 }
 
+static int print_basic_block(void *ctx, uint32_t id, const struct model_basic_block *b,
+			     struct err *e)
+{
+	(void)e;
+	buf_printf(ctx, "basic block %u %u %u %u %u %u %" PRIu64 "\n", id, b->process,
+		   b->location, b->size_bytes, b->n_instructions, b->end, b->times);
+	return 0;
+}
+
+static int print_edge(void *ctx, const struct model_edge *edge, struct err *e)
+{
+	(void)e;
+	buf_printf(ctx, "edge %u %u %u %" PRIu64 "\n", edge->block, edge->location,
+		   edge->kind, edge->times);
+	return 0;
+}
+
 /* All that a reader could learn from it. */
 static void print_all(const struct recording *r, struct buf *out)
 {
@@ -131,6 +152,10 @@ static void print_all(const struct recording *r, struct buf *out)
 	print_samples(r, out);
 	if (recording_each_trace(r, print_trace, out, NULL) < 0)
 		buf_puts(out, "bad traces\n");
+	if (recording_each_basic_block(r, print_basic_block, out, NULL) < 0)
+		buf_puts(out, "bad basic blocks\n");
+	if (recording_each_edge(r, print_edge, out, NULL) < 0)
+		buf_puts(out, "bad edges\n");
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
 		if (recording_read_blob(r, i, &blob, NULL) == 0)
 			buf_add(out, blob.data, blob.size);

@@ -475,6 +475,71 @@ static void it_may_be_followed_at_any_byte(void **state)
 	assert_int_equal(count_samples(r), 20 * 15);
 }
 
+struct code {
+	struct model_basic_block blocks[4];
+	struct model_edge edges[4];
+	uint32_t n_blocks, n_edges;
+};
+
+static int take_basic_block(void *ctx, uint32_t id, const struct model_basic_block *b,
+			    struct err *e)
+{
+	struct code *code = ctx;
+
+	(void)e;
+	assert_int_equal(id, code->n_blocks);
+	code->blocks[code->n_blocks++ % 4] = *b;
+	return 0;
+}
+
+static int take_edge(void *ctx, const struct model_edge *edge, struct err *e)
+{
+	struct code *code = ctx;
+
+	(void)e;
+	code->edges[code->n_edges++ % 4] = *edge;
+	return 0;
+}
+
+static void basic_blocks_have_ids_that_edges_refer_to(void **state)
+{
+	const uint32_t n = 70000; /* more than are in one block of the file */
+	struct writer *w = create(NULL);
+	struct code code = { 0 };
+
+	(void)state;
+	add_basics(w);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(writer_basic_block(
+					 w,
+					 &(struct model_basic_block){
+						 .location = writer_location(w, 0, i, 0),
+						 .size_bytes = 7,
+						 .n_instructions = 2,
+						 .end = BLOCK_END_CALL,
+						 .times = UINT64_MAX - i }),
+				 i);
+	writer_edge(w, &(struct model_edge){ n - 1, 5, EDGE_CALL, 3 });
+	writer_edge(w, &(struct model_edge){ 0, MODEL_NONE, EDGE_RETURN, 4 });
+	finish(w);
+
+	own(recording_freep) struct recording *r = open_it();
+
+	assert_null(recording_damage(r));
+	assert_int_equal(recording_n_basic_blocks(r), n);
+	assert_int_equal(recording_each_basic_block(r, take_basic_block, &code, NULL), 0);
+	assert_int_equal(code.n_blocks, n);
+	assert_int_equal(code.blocks[(n - 1) % 4].times, UINT64_MAX - (n - 1));
+	assert_int_equal(code.blocks[(n - 1) % 4].end, BLOCK_END_CALL);
+	assert_int_equal(code.blocks[(n - 1) % 4].size_bytes, 7);
+	assert_int_equal(recording_each_edge(r, take_edge, &code, NULL), 0);
+	assert_int_equal(code.n_edges, 2);
+	assert_int_equal(code.edges[0].block, n - 1);
+	assert_int_equal(code.edges[0].location, 5);
+	assert_int_equal(code.edges[1].location, MODEL_NONE);
+	assert_int_equal(code.edges[1].times, 4);
+}
+
 int main(void)
 {
 #define TEST(name)                                                                       \
@@ -485,6 +550,7 @@ int main(void)
 		TEST(samples_come_back_in_order_and_by_column),
 		TEST(without_time_equal_samples_are_one),
 		TEST(trace_events_keep_their_columns),
+		TEST(basic_blocks_have_ids_that_edges_refer_to),
 		TEST(files_kept_inside_come_back_whole),
 		TEST(the_file_is_for_its_owner_only),
 		TEST(only_a_recording_or_an_empty_file_is_replaced),

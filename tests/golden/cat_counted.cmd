@@ -1,0 +1,1 @@
+dwell cat --section basic-blocks,edges counted.dwell
