@@ -11,7 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "collect/timer_leftovers.h"
+#include "collect/run_directory.h"
 #include "wire/sampler_library.h"
 
 #define LIBRARY	      "libdwell-sampler.so"
@@ -35,58 +35,6 @@ static const char *const platforms_32bit[] = {
 	NULL
 };
 
-/* In memory where possible; code must be allowed to run from there. */
-static int make_somewhere(struct timer_directory *d, struct err *e)
-{
-	const char *const places[] = { "/dev/shm", getenv("XDG_RUNTIME_DIR"), "/tmp" };
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		struct statvfs fs;
-		int n;
-
-		if (!places[i] || statvfs(places[i], &fs) < 0 || fs.f_flag & ST_NOEXEC)
-			continue;
-		n = snprintf(d->path, sizeof(d->path), "%s/" TIMER_LEFTOVERS_NAME,
-			     places[i], (int)getpid());
-		if (n > 0 && (size_t)n < sizeof(d->path) && mkdtemp(d->path)) {
-			timer_leftovers_remove(places[i]);
-			return 0;
-		}
-	}
-	d->path[0] = 0;
-	return err_set(
-		e, ERR_OS,
-		"no place for the sampler: /dev/shm and /tmp are missing, read-only "
-		"or mounted noexec");
-}
-
-/* All of it: what a limit cuts off gives its reason at the next write. */
-static bool write_all(int fd, const uint8_t *p, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, p, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
-static int write_file(const struct timer_directory *d, const char *name, const void *data,
-		      size_t size, struct err *e)
-{
-	own(closep) int fd =
-		openat(d->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	if (fd < 0 || !write_all(fd, data, size))
-		return err_os(e, "cannot write '%s/%s'", d->path, name);
-	return 0;
-}
-
 static int add_library(const struct timer_directory *d, const char *folder,
 		       const char *const *names, const void *data, size_t size,
 		       struct err *e)
@@ -99,7 +47,7 @@ static int add_library(const struct timer_directory *d, const char *folder,
 	if (mkdirat(d->fd, folder, 0700) < 0)
 		return err_os(e, "cannot make '%s/%s'", d->path, folder);
 	snprintf(path, sizeof(path), "%s/" LIBRARY, folder);
-	rc = write_file(d, path, data, size, e);
+	rc = run_directory_write(d->fd, d->path, path, data, size, 0600, e);
 	for (; rc == 0 && *names; names++)
 		if (symlinkat(folder, d->fd, *names) < 0)
 			rc = err_os(e, "cannot make '%s/%s'", d->path, *names);
@@ -138,7 +86,7 @@ int timer_directory_make(struct timer_directory *d,
 	int rc;
 
 	*d = (struct timer_directory){ .fd = -1, .control_fd = -1, .owner = geteuid() };
-	rc = make_somewhere(d, e);
+	rc = run_directory_make(d->path, sizeof(d->path), "the sampler", e);
 	if (rc < 0)
 		return rc;
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -180,33 +128,18 @@ void timer_directory_preload(const struct timer_directory *d, char *ret)
 	snprintf(ret, TIMER_DIRECTORY_PRELOAD_MAX, "%s/$PLATFORM/" LIBRARY, d->path);
 }
 
-/* Files and links only, and nothing behind a link: the folders are ours, what is in
- * them may not be. */
-static void empty(int fd, const char *prefix)
-{
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *x;
-
-	if (!dir)
-		return;
-	while ((x = readdir(dir)))
-		if (!strncmp(x->d_name, prefix, strlen(prefix)) &&
-		    strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
-			unlinkat(dirfd(dir), x->d_name, 0);
-	closedir(dir);
-}
-
 static void remove_all(const struct timer_directory *d)
 {
 	static const char *const folders[] = { "lib", "lib32" };
 
 	for (size_t i = 0; i < 2; i++) {
-		empty(openat(d->fd, folders[i],
-			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-		      "");
+		run_directory_empty(
+			openat(d->fd, folders[i],
+			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+			"");
 		unlinkat(d->fd, folders[i], AT_REMOVEDIR);
 	}
-	empty(dup(d->fd), "");
+	run_directory_empty(dup(d->fd), "");
 	rmdir(d->path);
 }
 
@@ -232,7 +165,7 @@ void timer_directory_remove(struct timer_directory *d, bool is_used)
 		return;
 	if (is_used) {
 		drop_free_rings(d);
-		empty(dup(d->fd), WIRE_SAMPLER_RING_PREFIX);
+		run_directory_empty(dup(d->fd), WIRE_SAMPLER_RING_PREFIX);
 	} else {
 		remove_all(d);
 	}

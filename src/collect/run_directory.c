@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/run_directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "collect/timer_leftovers.h"
+
+/* In memory where possible; code must be allowed to run from there. */
+int run_directory_make(char *path, size_t cap, const char *whose, struct err *e)
+{
+	const char *const places[] = { "/dev/shm", getenv("XDG_RUNTIME_DIR"), "/tmp" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct statvfs fs;
+		int n;
+
+		if (!places[i] || statvfs(places[i], &fs) < 0 || fs.f_flag & ST_NOEXEC)
+			continue;
+		n = snprintf(path, cap, "%s/" TIMER_LEFTOVERS_NAME, places[i],
+			     (int)getpid());
+		if (n > 0 && (size_t)n < cap && mkdtemp(path)) {
+			timer_leftovers_remove(places[i]);
+			return 0;
+		}
+	}
+	path[0] = 0;
+	return err_set(e, ERR_OS,
+		       "no place for %s: /dev/shm and /tmp are missing, read-only "
+		       "or mounted noexec",
+		       whose);
+}
+
+/* All of it: what a limit cuts off gives its reason at the next write. */
+static bool write_all(int fd, const uint8_t *p, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+int run_directory_write(int fd, const char *path, const char *name, const void *data,
+			size_t size, mode_t mode, struct err *e)
+{
+	own(closep) int file =
+		openat(fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+
+	if (file < 0 || !write_all(file, data, size))
+		return err_os(e, "cannot write '%s/%s'", path, name);
+	return 0;
+}
+
+/* Files and links only, and nothing behind a link: the folders are ours, what is in
+ * them may not be. */
+void run_directory_empty(int fd, const char *prefix)
+{
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *x;
+
+	if (!dir)
+		return;
+	while ((x = readdir(dir)))
+		if (!strncmp(x->d_name, prefix, strlen(prefix)) &&
+		    strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
+			unlinkat(dirfd(dir), x->d_name, 0);
+	closedir(dir);
+}
