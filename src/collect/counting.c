@@ -100,7 +100,7 @@ static int run_program(struct counting *c, struct launch *l, const struct launch
 
 	open_all(c, l->pid);
 	c->start_ns = clock_monotonic_ns();
-	rc = launch_go(l, env, c->settings->argv[0], e);
+	rc = launch_go(l, c->settings->argv, env, c->settings->argv[0], e);
 	if (rc < 0) {
 		ret->is_exec_failure = true;
 		ret->exec_errno = e ? e->os : 0;
@@ -128,7 +128,7 @@ int counting_run(const struct counting_settings *s, struct counting_run *ret,
 	*ret = (struct counting_run){ 0 };
 	memset(c.fds, -1, sizeof(c.fds));
 	launch_env_init(&env);
-	rc = launch_begin(&l, s->argv, NULL, e);
+	rc = launch_begin(&l, NULL, e);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	if (rc == 0)

@@ -54,16 +54,24 @@ static bool read_all(int fd, struct buf *ret)
 	}
 }
 
-/* "NAME=value\0…" becomes the environment. */
-static void set_environment(struct buf *block)
-{
-	VEC(char *) vars = { 0 };
+/* What came through the gate: the number of words, the words, and "NAME=value\0…". */
+struct words {
+	VEC(char *) argv;
+	VEC(char *) vars;
+};
 
-	buf_u8(block, 0);
-	for (size_t at = 0; block->data[at]; at += strlen((char *)block->data + at) + 1)
-		*vec_push(&vars) = (char *)block->data + at;
-	*vec_push(&vars) = NULL;
-	environ = vars.at;
+static void take_words(struct buf *block, struct words *ret)
+{
+	char *at = (char *)block->data, *end = at + block->size;
+	unsigned long n = strtoul(at, NULL, 10);
+
+	for (at += strlen(at) + 1; at < end; at += strlen(at) + 1)
+		if (ret->argv.n < n)
+			*vec_push(&ret->argv) = at;
+		else
+			*vec_push(&ret->vars) = at;
+	*vec_push(&ret->argv) = NULL;
+	*vec_push(&ret->vars) = NULL;
 }
 
 static bool become(const struct launch_user *user)
@@ -72,16 +80,17 @@ static bool become(const struct launch_user *user)
 	       setuid(user->uid) == 0;
 }
 
-static _Noreturn void run_child(int gate, int report, char *const *argv,
-				const struct launch_user *user)
+static _Noreturn void run_child(int gate, int report, const struct launch_user *user)
 {
 	struct buf block = { 0 };
+	struct words words = { 0 };
 
 	if (!read_all(gate, &block))
 		_exit(EXIT_NOT_RUN); /* given up */
-	set_environment(&block);
+	take_words(&block, &words);
+	environ = words.vars.at;
 	if (!user || become(user))
-		execvp(argv[0], argv);
+		execvp(words.argv.at[0], words.argv.at);
 
 	int os = errno;
 	ssize_t n = write(report, &os, sizeof(os));
@@ -108,8 +117,7 @@ static int make_pipe(int fds[2], struct err *e)
 	return 0;
 }
 
-int launch_begin(struct launch *l, char *const *argv, const struct launch_user *user,
-		 struct err *e)
+int launch_begin(struct launch *l, const struct launch_user *user, struct err *e)
 {
 	int gate[2] = { -1, -1 }, report[2] = { -1, -1 };
 	int rc = make_pipe(gate, e);
@@ -121,7 +129,7 @@ int launch_begin(struct launch *l, char *const *argv, const struct launch_user *
 		if (l->pid == 0) {
 			close(gate[1]);
 			close(report[0]);
-			run_child(gate[0], report[1], argv, user);
+			run_child(gate[0], report[1], user);
 		}
 		if (l->pid < 0)
 			rc = err_os(e, "cannot fork");
@@ -153,17 +161,28 @@ static bool write_all(int fd, const char *s, size_t n)
 	return true;
 }
 
-int launch_go(struct launch *l, const struct launch_env *env, const char *name,
-	      struct err *e)
+static bool send_words(int gate, char *const *argv, const struct launch_env *env)
 {
-	bool is_sent = true;
+	own(buf_fini) struct buf block = { 0 };
+	unsigned n = 0;
+
+	while (argv[n])
+		n++;
+	buf_printf(&block, "%u", n);
+	buf_u8(&block, 0);
+	for (unsigned i = 0; i < n; i++)
+		buf_add(&block, argv[i], strlen(argv[i]) + 1);
+	for (size_t i = 0; i < env->vars.n; i++)
+		buf_add(&block, env->vars.at[i], strlen(env->vars.at[i]) + 1);
+	return write_all(gate, (const char *)block.data, block.size);
+}
+
+int launch_go(struct launch *l, char *const *argv, const struct launch_env *env,
+	      const char *name, struct err *e)
+{
+	bool is_sent = send_words(l->gate, argv, env);
 	int os = 0;
 
-	for (size_t i = 0; i < env->vars.n && is_sent; i++)
-		is_sent =
-			write_all(l->gate, env->vars.at[i], strlen(env->vars.at[i]) + 1);
-	if (!env->vars.n) /* an empty environment is still a go */
-		is_sent = write_all(l->gate, "", 1);
 	close(l->gate);
 	l->gate = -1;
 

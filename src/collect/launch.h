@@ -29,16 +29,17 @@ must_use int launch_user_find(const char *name, struct launch_user *ret,
 
 struct launch {
 	pid_t pid;
-	int gate;   /* the environment goes in here, and with its end the program runs */
+	int gate;   /* words and environment go in here, and with the end the program runs
+		     */
 	int report; /* errno of a failed exec comes out, or the end of file */
 };
 
 /* Forks; the child waits.  user NULL: as who we are. */
-must_use int launch_begin(struct launch *l, char *const *argv,
-			  const struct launch_user *user, struct err *e);
-/* Lets it run.  A failed exec is ERR_OS with its errno; the child is reaped then. */
-must_use int launch_go(struct launch *l, const struct launch_env *env, const char *name,
-		       struct err *e);
+must_use int launch_begin(struct launch *l, const struct launch_user *user,
+			  struct err *e);
+/* Lets it run argv.  A failed exec is ERR_OS with its errno; the child is reaped then. */
+must_use int launch_go(struct launch *l, char *const *argv, const struct launch_env *env,
+		       const char *name, struct err *e);
 /* The child ends without having run anything.  Does nothing after launch_go(). */
 void launch_abandon(struct launch *l);
 

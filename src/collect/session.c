@@ -331,7 +331,7 @@ static int start_all(struct session *s, struct err *e)
 	session_notes_begin(s->writer, x, s->plans, s->start_ns);
 	if (x->kind != SCOPE_LAUNCH)
 		return 0;
-	rc = launch_go(&s->launch, &s->env, x->argv[0], e);
+	rc = launch_go(&s->launch, x->argv, &s->env, x->argv[0], e);
 	if (rc < 0) {
 		s->outcome.is_exec_failure = true;
 		s->outcome.exec_errno = e ? e->os : 0;
@@ -590,8 +590,7 @@ int session_run(struct session *s, struct session_outcome *ret, struct err *e)
 	int rc = 0, rc2;
 
 	if (s->settings.kind == SCOPE_LAUNCH)
-		rc = launch_begin(&s->launch, s->settings.argv,
-				  s->settings.user ? &s->user : NULL, e);
+		rc = launch_begin(&s->launch, s->settings.user ? &s->user : NULL, e);
 	/* What is ignored stays so across an exec: not before the program's fork. */
 	session_signals_ignore();
 	if (rc == 0)
