@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/count_insns.h"
+
 #define PIECES_MAX 64
 
 struct piece {
@@ -110,6 +112,31 @@ static void check_blocks(const struct count_reader *r)
 		check(r->images[i].path && strlen(r->images[i].path) < (1 << 16));
 }
 
+static void check_insn(void *ctx, uint32_t off, uint64_t n)
+{
+	const struct count_file_block *b = ctx;
+
+	check(off < b->size_bytes && n);
+}
+
+/* Of code that is what the input happens to be. */
+static void check_insns(const struct count_reader *r, const struct count_flow *flow,
+			const uint8_t *data, size_t size)
+{
+	struct count_insns insns;
+
+	count_insns_init(&insns, &r->flow);
+	for (size_t i = 1; i < r->flow.n_blocks; i++) {
+		const struct count_file_block *b = &r->flow.blocks[i];
+
+		count_insns_each(&insns, (uint32_t)i, b, flow->blocks[i].n,
+				 b->size_bytes <= size ? data + size - b->size_bytes
+						       : NULL,
+				 check_insn, (void *)b);
+	}
+	count_insns_fini(&insns);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pieces pieces = { 0 };
@@ -128,6 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_blocks(&r);
 	count_flow_solve(&r.flow, &flow);
+	check_insns(&r, &flow, data, size);
 	count_flow_fini(&flow);
 	count_reader_fini(&r);
 	return 0;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/count_insns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/x86_op.h"
+
+static int by_block(const void *a, const void *b)
+{
+	const struct count_insns_leave *x = a, *y = b;
+
+	return (x->block > y->block) - (x->block < y->block);
+}
+
+void count_insns_init(struct count_insns *c, const struct count_flow_input *in)
+{
+	*c = (struct count_insns){ 0 };
+	for (size_t i = 0; i < in->n_extras; i++) {
+		const struct count_file_extra *x = &in->extras[i];
+
+		if (x->kind == COUNT_EXTRA_LEAVE && x->block && x->block < in->n_blocks)
+			*vec_push(&c->leaves) = (struct count_insns_leave){
+				.block = x->block,
+				.off = x->addr - in->blocks[x->block].addr,
+				.n = x->n,
+			};
+	}
+	if (c->leaves.n)
+		qsort(c->leaves.at, c->leaves.n, sizeof(*c->leaves.at), by_block);
+}
+
+void count_insns_fini(struct count_insns *c)
+{
+	vec_fini(&c->leaves);
+}
+
+/* The leaves of a block. */
+static const struct count_insns_leave *leaves_of(const struct count_insns *c, uint32_t i,
+						 size_t *ret_n)
+{
+	size_t low = 0, high = c->leaves.n, end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (c->leaves.at[middle].block < i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < c->leaves.n && c->leaves.at[end].block == i;)
+		end++;
+	*ret_n = end - low;
+	return c->leaves.at + low;
+}
+
+/* What is known not to have come to off; sums of foreign numbers wrap. */
+static uint64_t n_left(const struct count_insns_leave *leaves, size_t n, uint64_t off)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (leaves[i].off <= off)
+			sum += leaves[i].n;
+	return sum;
+}
+
+/* Bytes of the instruction at off, 0: there is none, or it does not end in the block. */
+static size_t insn_size(const struct count_file_block *b, const uint8_t *code, size_t off)
+{
+	uint8_t bytes[X86_OP_MAX_BYTES] = { 0 };
+	size_t left = b->size_bytes - off;
+	struct x86_op op;
+
+	memcpy(bytes, code + off, left < sizeof(bytes) ? left : sizeof(bytes));
+	return x86_op_read(bytes, &op) && op.size <= left ? op.size : 0;
+}
+
+static bool is_code(const struct count_file_block *b, const uint8_t *code)
+{
+	size_t off = 0, n = 0;
+
+	while (off < b->size_bytes) {
+		size_t size = insn_size(b, code, off);
+
+		if (!size)
+			return false;
+		off += size;
+		n++;
+	}
+	return n == b->n_insns;
+}
+
+static void tell(uint64_t n, uint32_t off, count_insns_fn *fn, void *ctx)
+{
+	if ((int64_t)n > 0)
+		fn(ctx, off, n);
+}
+
+bool count_insns_each(const struct count_insns *c, uint32_t i,
+		      const struct count_file_block *b, int64_t entered,
+		      const uint8_t *code, count_insns_fn *fn, void *ctx)
+{
+	size_t n_leaves;
+	const struct count_insns_leave *leaves = leaves_of(c, i, &n_leaves);
+
+	if (!code || !is_code(b, code)) {
+		/* What left the block is taken to have left before its last. */
+		tell((uint64_t)entered * b->n_insns -
+			     n_left(leaves, n_leaves, b->size_bytes - 1u),
+		     0, fn, ctx);
+		return false;
+	}
+	for (size_t off = 0; off < b->size_bytes; off += insn_size(b, code, off))
+		tell((uint64_t)entered - n_left(leaves, n_leaves, off), (uint32_t)off, fn,
+		     ctx);
+	return true;
+}
