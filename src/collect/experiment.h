@@ -24,7 +24,8 @@ enum experiment_trigger {
 	EXPERIMENT_STATES,	/* every change of a thread's state */
 	EXPERIMENT_SYSCALLS,	/* every system call */
 	EXPERIMENT_TRIGGER,	/* every time a place of the user's choice is met */
-	EXPERIMENT_COUNTER,	/* every so many of what a counter counts */
+	EXPERIMENT_BASIC_BLOCKS, /* every entry into a basic block */
+	EXPERIMENT_COUNTER,	 /* every so many of what a counter counts */
 };
 
 #define EXPERIMENT_EVENTS_MAX 16
@@ -46,7 +47,9 @@ struct counter;
 struct experiment {
 	const char *name, *summary;
 	enum experiment_trigger trigger;
+	const char *only_source;       /* that feeds it and nothing else; NULL: any may */
 	const struct counter *counter; /* of EXPERIMENT_COUNTER, else NULL */
+	bool is_alone;		       /* no other experiment beside it */
 	bool is_pc_only;
 	bool has_variants; /* f… and s… */
 	const char *unit;  /* of the interval: "ns", or "count" */

@@ -112,6 +112,11 @@ const char *image_table_path(const struct image_table *t, uint32_t image)
 	return t->images.at[image].path;
 }
 
+int image_table_file(const struct image_table *t, uint32_t image)
+{
+	return t->images.at[image].fd;
+}
+
 struct unwind_image *image_table_unwind(struct image_table *t, uint32_t image)
 {
 	struct image *i = &t->images.at[image];

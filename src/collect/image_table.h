@@ -35,6 +35,8 @@ uint32_t image_table_of(struct image_table *t, uint32_t pid,
 /* Id in the recording. */
 uint32_t image_table_id(const struct image_table *t, uint32_t image);
 const char *image_table_path(const struct image_table *t, uint32_t image);
+/* The open file, borrowed until its unwind tables are asked for; -1: not found. */
+int image_table_file(const struct image_table *t, uint32_t image);
 /* NULL when the file could not be opened. */
 struct unwind_image *image_table_unwind(struct image_table *t, uint32_t image);
 

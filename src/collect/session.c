@@ -60,6 +60,8 @@ static void set_scope(struct session *s)
 		.n_cpus = x->n_cpus,
 		.follow_children = !x->follow || strcmp(x->follow, "off") != 0,
 		.may_pause = x->starts_paused || x->toggle_signal || x->delay_ns,
+		.uid = geteuid(),
+		.gid = getegid(),
 		.program = x->argv ? x->argv[0] : NULL,
 		.apart = x->apart,
 	};
@@ -92,6 +94,9 @@ static int choose_source(struct session *s, struct plan *p, struct err *e)
 	p->source = source_find(name);
 	if (!p->source)
 		return err_set(e, ERR_USAGE, "there is no source '%.40s'", name);
+	if (x->only_source && strcmp(name, x->only_source) != 0)
+		return err_set(e, ERR_UNSUPPORTED, "%s is fed by source %s only", x->name,
+			       x->only_source);
 
 	int rc = p->source->probe(x, &s->scope, e);
 
@@ -100,11 +105,23 @@ static int choose_source(struct session *s, struct plan *p, struct err *e)
 	return rc < 0 ? err_in(e, rc, x->name) : 0;
 }
 
+/* Nobody can tell where code is that was moved to be counted. */
+static int check_company(const struct session_settings *x, struct err *e)
+{
+	for (size_t i = 0; i < x->n_choices && x->n_choices > 1; i++)
+		if (x->choices[i].experiment->is_alone)
+			return err_set(e, ERR_USAGE,
+				       "%s is recorded alone: with it programs run other "
+				       "code than their own",
+				       x->choices[i].name);
+	return 0;
+}
+
 int session_new(const struct session_settings *settings, struct session **ret,
 		struct err *e)
 {
 	own(session_freep) struct session *s = xcalloc(1, sizeof(*s));
-	int rc = 0;
+	int rc = check_company(settings, e);
 
 	s->settings = *settings;
 	s->launch = (struct launch){ .gate = -1, .report = -1 };
@@ -113,8 +130,11 @@ int session_new(const struct session_settings *settings, struct session **ret,
 	set_scope(s);
 	if (settings->wants_jit)
 		jit_flags_set(&s->env);
-	if (settings->user)
+	if (settings->user && rc == 0) {
 		rc = launch_user_find(settings->user, &s->user, &s->env, e);
+		s->scope.uid = s->user.uid;
+		s->scope.gid = s->user.gid;
+	}
 	for (size_t i = 0; i < settings->n_choices && rc == 0; i++) {
 		s->plans[i].choice = settings->choices[i];
 		s->plans[i].trace = settings->trace;
@@ -310,6 +330,28 @@ static uint64_t stolen_ns(void)
 	return procfs_stolen_ns(&ns, NULL) == 0 ? ns : 0;
 }
 
+/* A program that some source has a say in. */
+static int launch(struct session *s, struct err *e)
+{
+	char *const *words = s->settings.argv;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->n_sources && rc == 0; i++) {
+		const struct source_ops *ops = s->sources[i]->ops;
+
+		if (ops->reword)
+			rc = ops->reword(s->sources[i], &s->env, &words, e);
+	}
+	if (rc == 0)
+		rc = launch_go(&s->launch, words, &s->env, s->settings.argv[0], e);
+	if (rc < 0) {
+		s->outcome.is_exec_failure = true;
+		s->outcome.exec_errno = e ? e->os : 0;
+		unlink(s->outcome.path);
+	}
+	return rc;
+}
+
 static int start_all(struct session *s, struct err *e)
 {
 	const struct session_settings *x = &s->settings;
@@ -329,15 +371,7 @@ static int start_all(struct session *s, struct err *e)
 	s->asleep_before_ns = clock_asleep_ns();
 	s->stolen_ns = stolen_ns();
 	session_notes_begin(s->writer, x, s->plans, s->start_ns);
-	if (x->kind != SCOPE_LAUNCH)
-		return 0;
-	rc = launch_go(&s->launch, x->argv, &s->env, x->argv[0], e);
-	if (rc < 0) {
-		s->outcome.is_exec_failure = true;
-		s->outcome.exec_errno = e ? e->os : 0;
-		unlink(s->outcome.path);
-	}
-	return rc;
+	return x->kind == SCOPE_LAUNCH ? launch(s, e) : 0;
 }
 
 /* Running. */

@@ -32,6 +32,9 @@ const struct source_ops *source_choose(const struct experiment *x,
 	for (size_t i = 0; sources[i]; i++) {
 		struct err reason = { 0 };
 
+		if (x->only_source && strcmp(sources[i]->name, x->only_source) != 0)
+			continue;
+
 		if (sources[i]->probe(x, scope, &reason) == 0)
 			return sources[i];
 		n += (size_t)snprintf(why + n, sizeof(why) - n, "%s%s: %.200s",

@@ -38,7 +38,9 @@ struct scope {
 	size_t n_cpus;
 	bool follow_children; /* descendants too; threads always are */
 	bool may_pause;	      /* pause() will be called */
-	const char *program;  /* SCOPE_LAUNCH: the file that will be run, NULL unknown */
+	uid_t uid;	      /* as whom that runs */
+	gid_t gid;
+	const char *program; /* SCOPE_LAUNCH: the file that will be run, NULL unknown */
 	/* SCOPE_CPUS: no more is told apart, where that is less work; NULL: processes and
 	 * threads are. */
 	const struct apart *apart;
@@ -96,6 +98,10 @@ struct source_ops {
 	int (*open)(const struct source_context *c, struct source **ret, struct err *e);
 	/* Before a launch: what the program's environment must say.  NULL: nothing. */
 	int (*prepare)(struct source *s, struct launch_env *env, struct err *e);
+	/* At a launch: *words, what will be executed, become others, which are borrowed.
+	 * ERR_OS: the program cannot be run.  NULL: they stay. */
+	int (*reword)(struct source *s, const struct launch_env *env, char *const **words,
+		      struct err *e);
 	/* Launched: pid waits before its exec, observe from the exec on.  Otherwise
 	 * (pid 0) observe the scope from now on. */
 	int (*start)(struct source *s, pid_t pid, struct err *e);

@@ -32,8 +32,8 @@ static const struct unwind_map *find_map(void *ctx, uint64_t pc)
 
 /* The image of code that no file explains.  A compiler writes its map at its first
  * function, so ask again until there is one. */
-static uint32_t code_image(struct stack_builder *b, struct roster_process *p,
-			   uint64_t time_ns)
+uint32_t stack_builder_code_image(struct stack_builder *b, struct roster_process *p,
+				  uint64_t time_ns)
 {
 	bool is_new = p->code_image == MODEL_NONE;
 
@@ -70,7 +70,8 @@ static uint32_t user_location(struct stack_builder *b, struct roster_process *p,
 						    IMAGE_UNKNOWN, "[unknown]"),
 				       pc, flags);
 	if (m->user == IMAGE_TABLE_ANONYMOUS)
-		return writer_location(b->writer, code_image(b, p, time_ns), pc, flags);
+		return writer_location(b->writer, stack_builder_code_image(b, p, time_ns),
+				       pc, flags);
 	return writer_location(b->writer, image_table_id(b->images, (uint32_t)m->user),
 			       pc - m->start + m->file_offset, flags);
 }

@@ -20,6 +20,7 @@
 struct image_table;
 struct jit_files;
 struct kernel_frames;
+struct roster_process;
 struct roster_thread;
 struct tracker_sample;
 
@@ -34,6 +35,9 @@ struct stack_builder {
 	struct unwind_frame frames[STACK_BUILDER_DEPTH_MAX];
 };
 
+/* Id in the recording of the image of a process' code that no file explains. */
+uint32_t stack_builder_code_image(struct stack_builder *b, struct roster_process *p,
+				  uint64_t time_ns);
 /* Id in the recording of the sample's stack; 0 when nothing was known.  *ret_stop: enum
  * unwind_stop, UNWIND_N_STOPS when there was no user stack to be walked. */
 uint32_t stack_builder_build(struct stack_builder *b, struct roster_thread *th,

@@ -394,6 +394,22 @@ void tracker_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
 		take_exe(t, p, image);
 }
 
+struct tracker_code tracker_code_of(struct tracker *t, uint64_t time_ns, uint32_t pid,
+				    const struct tracker_mmap *m)
+{
+	uint32_t image = image_table_of(t->images, pid, m);
+
+	if (image == IMAGE_TABLE_ANONYMOUS)
+		return (struct tracker_code){
+			.image = stack_builder_code_image(
+				&t->stacks, ensure_process(t, time_ns, pid), time_ns),
+			.fd = -1,
+		};
+	return (struct tracker_code){ .image = image_table_id(t->images, image),
+				      .is_file = true,
+				      .fd = image_table_file(t->images, image) };
+}
+
 /* Processes that run already. */
 
 static void snapshot_maps(struct tracker *t, uint64_t time_ns, uint32_t pid)

@@ -58,6 +58,15 @@ struct tracker_mmap {
 
 void tracker_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
 		  const struct tracker_mmap *m);
+/* Where code lies that is mapped so. */
+struct tracker_code {
+	uint32_t image; /* id in the recording */
+	bool is_file;	/* offsets are the file's, else addresses */
+	int fd;		/* borrowed, -1: the file cannot be had */
+};
+
+struct tracker_code tracker_code_of(struct tracker *t, uint64_t time_ns, uint32_t pid,
+				    const struct tracker_mmap *m);
 /* Learn a process that already runs from /proc: its threads, names, mappings. */
 must_use int tracker_snapshot(struct tracker *t, uint64_t time_ns, uint32_t pid,
 			      struct err *e);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_directory - where processes that are counted leave their files.
+ *
+ * A private directory with the engine; files are of.PID.N, N counting a process' images.
+ * The engine takes the first N that is free, so what was read stays as an empty file as
+ * long as the process may still count on.
+ */
+#ifndef DWELL_COLLECT_COUNT_DIRECTORY_H
+#define DWELL_COLLECT_COUNT_DIRECTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "base/vec.h"
+
+#define COUNT_DIRECTORY_MAX    128
+#define COUNT_DIRECTORY_ENGINE "dwell-count"
+
+struct count_directory {
+	char path[COUNT_DIRECTORY_MAX]; /* "": none */
+	int fd;
+};
+
+struct count_directory_file {
+	uint32_t pid, n;
+};
+
+struct count_directory_list {
+	VEC(struct count_directory_file) at;
+};
+
+must_use int count_directory_make(struct count_directory *d, struct err *e);
+/* Hand it to the user as whom the program runs. */
+must_use int count_directory_give(const struct count_directory *d, uid_t uid, gid_t gid,
+				  struct err *e);
+/* What the engine's files begin with; cap COUNT_DIRECTORY_MAX + 8. */
+void count_directory_prefix(const struct count_directory *d, char *ret);
+/* By process, then image; read ones included. */
+void count_directory_list(const struct count_directory *d,
+			  struct count_directory_list *ret);
+/* -1: it is not there, or no file. */
+int count_directory_open(const struct count_directory *d, struct count_directory_file f);
+/* What is in it is not needed any more, but its name is taken. */
+void count_directory_empty(const struct count_directory *d,
+			   struct count_directory_file f);
+void count_directory_drop(const struct count_directory *d, struct count_directory_file f);
+/* is_used: programs that go on without us need it for those that they start. */
+void count_directory_remove(struct count_directory *d, bool is_used);
+
+#endif

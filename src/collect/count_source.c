@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_source - basic blocks counted by the engine that runs the program (count/).
+ *
+ * Each process leaves a file for each program that it executes.  A file is read when its
+ * process has ended or executes another program, at the latest at the end, and is removed
+ * then, so that memory holds those only that are being written.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "collect/count_directory.h"
+#include "collect/count_record.h"
+#include "collect/count_words.h"
+#include "collect/facts.h"
+#include "collect/launch_env.h"
+#include "collect/source.h"
+#include "host/clock.h"
+#include "host/procfs.h"
+#include "wire/count_program.h"
+
+extern const struct source_ops count_source;
+
+/* A file of a process: one program that it executed. */
+struct counted {
+	struct count_directory_file file;
+	uint64_t start_ns;
+	bool is_named; /* its process has been asked for its name */
+	bool is_read;
+};
+
+struct count {
+	struct source base;
+	struct source_context context;
+	struct count_directory directory;
+	struct count_words words;
+	struct count_record record;
+	VEC(struct counted) all; /* by process, then image; of those that may go on */
+	struct map started;	 /* pid of every process that was met */
+	char cwd[PATH_MAX];
+	uint32_t program;   /* pid of what is launched ... */
+	struct buf cmdline; /* ... and its words */
+	uint64_t n_damaged, n_images, n_not_followed;
+	int news; /* new files are told there */
+};
+
+static int count_probe(const struct experiment *x, const struct scope *scope,
+		       struct err *e)
+{
+	if (x->trigger != EXPERIMENT_BASIC_BLOCKS)
+		return err_set(e, ERR_UNSUPPORTED, "it feeds basic blocks only");
+	if (!count_program_size)
+		return err_set(e, ERR_UNSUPPORTED, "programs are run so on x86-64 only");
+	if (scope->kind != SCOPE_LAUNCH)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "a program is counted from its start on: 'dwell run'");
+	if (scope->may_pause)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "counting cannot be paused or delayed");
+	return count_words_check(scope->program, getenv("PATH"), e);
+}
+
+static void count_range(const struct experiment *x, uint64_t *ret_min,
+			uint64_t *ret_resolution)
+{
+	(void)x;
+	*ret_min = 1;
+	*ret_resolution = 0;
+}
+
+static const char *count_how(const struct experiment *x, unsigned column)
+{
+	(void)x;
+	(void)column;
+	return "running it in translation";
+}
+
+/* Ended, though perhaps nobody has waited for it yet; a first thread may end before the
+ * others do. */
+static bool has_ended(uint32_t pid)
+{
+	struct procfs_ids tids = { 0 };
+	struct procfs_stat stat;
+	bool has_others = procfs_tasks((pid_t)pid, &tids, NULL) == 0 && tids.ids.n > 1;
+
+	procfs_ids_fini(&tids);
+	return !has_others &&
+	       (procfs_stat((pid_t)pid, &stat, NULL) < 0 || strchr("ZX", stat.state));
+}
+
+static void count_free(struct source *source)
+{
+	struct count *s = (struct count *)source;
+	bool is_used = false;
+
+	vec_each(x, &s->all)
+		is_used |= !has_ended(x->file.pid);
+	count_directory_remove(&s->directory, is_used);
+	closep(&s->news);
+	count_record_fini(&s->record);
+	count_words_fini(&s->words);
+	vec_fini(&s->all);
+	map_fini(&s->started);
+	buf_fini(&s->cmdline);
+	free(s);
+}
+
+static const struct plan *own_plan(const struct source_context *c)
+{
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == &count_source)
+			return &c->plans[i];
+	return NULL;
+}
+
+static int count_open(const struct source_context *c, struct source **ret, struct err *e)
+{
+	struct count *s = xcalloc(1, sizeof(*s));
+	const struct plan *plan = own_plan(c);
+	int rc;
+
+	s->base.ops = &count_source;
+	s->context = *c;
+	s->news = -1;
+	if (!getcwd(s->cwd, sizeof(s->cwd)))
+		s->cwd[0] = 0;
+	s->record = (struct count_record){ .tracker = c->tracker,
+					   .writer = c->writer,
+					   .event = plan ? plan->events[0] : 0,
+					   .directory = s->cwd };
+	rc = count_directory_make(&s->directory, e);
+	if (rc < 0) {
+		count_free(&s->base);
+		return rc;
+	}
+	s->news = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (s->news >= 0)
+		inotify_add_watch(s->news, s->directory.path, IN_CREATE);
+	*ret = &s->base;
+	return 0;
+}
+
+static int count_reword(struct source *source, const struct launch_env *env,
+			char *const **words, struct err *e)
+{
+	struct count *s = (struct count *)source;
+	char prefix[COUNT_DIRECTORY_MAX + 8];
+	int rc;
+
+	own(freep) char *engine =
+		xasprintf("%s/" COUNT_DIRECTORY_ENGINE, s->directory.path);
+
+	for (char *const *word = *words; *word; word++)
+		buf_printf(&s->cmdline, "%s%s", word == *words ? "" : " ", *word);
+	count_directory_prefix(&s->directory, prefix);
+	rc = count_words_make(&s->words, engine, prefix, *words,
+			      launch_env_get(env, "PATH"), e);
+	if (rc == 0)
+		*words = s->words.at.at;
+	return rc;
+}
+
+static int count_start(struct source *source, pid_t pid, struct err *e)
+{
+	struct count *s = (struct count *)source;
+
+	s->program = (uint32_t)pid;
+	return count_directory_give(&s->directory, s->context.scope->uid,
+				    s->context.scope->gid, e);
+}
+
+/* New processes are asked for their names and parents while they are there.  All others
+ * are looked at every time the session wakes up. */
+static size_t count_fds(const struct source *source, struct pollfd *fds, size_t max)
+{
+	const struct count *s = (const struct count *)source;
+
+	if (s->news < 0 || !max)
+		return 0;
+	*fds = (struct pollfd){ .fd = s->news, .events = POLLIN };
+	return 1;
+}
+
+static void take_news(struct count *s)
+{
+	char events[4096];
+
+	while (s->news >= 0 && read(s->news, events, sizeof(events)) > 0)
+		;
+}
+
+/* Processes. */
+
+/* Until the engine has told the kernel, the process has the engine's name. */
+static void name_process(struct count *s, struct counted *x)
+{
+	struct tracker *t = s->context.tracker;
+	struct writer *w = s->context.writer;
+	struct model_process model;
+	struct procfs_stat stat;
+	char cmdline[4096];
+	pid_t pid = (pid_t)x->file.pid;
+
+	if (procfs_stat(pid, &stat, NULL) < 0 || strchr("ZX", stat.state) ||
+	    !strcmp(stat.comm, COUNT_DIRECTORY_ENGINE) ||
+	    procfs_cmdline(pid, cmdline, sizeof(cmdline), NULL) < 0)
+		return;
+	x->is_named = true;
+	model = *writer_process_get(w, tracker_process_id(t, x->file.pid));
+	model.cmdline = writer_string(w, cmdline);
+	writer_process_update(w, tracker_process_id(t, x->file.pid), &model);
+	tracker_comm(t, x->start_ns, x->file.pid, x->file.pid, stat.comm);
+}
+
+/* The program is known before it can be asked. */
+static void name_launched(struct count *s)
+{
+	struct writer *w = s->context.writer;
+	uint32_t id = tracker_process_id(s->context.tracker, s->program);
+	struct model_process model = *writer_process_get(w, id);
+
+	model.cmdline = writer_string(w, buf_str(&s->cmdline));
+	writer_process_update(w, id, &model);
+}
+
+static void begin(struct count *s, struct counted *x)
+{
+	struct tracker *t = s->context.tracker;
+	struct procfs_stat stat = { 0 };
+	uint32_t pid = x->file.pid;
+	bool is_new;
+
+	map_slot(&s->started, pid, &is_new);
+	if (procfs_stat((pid_t)pid, &stat, NULL) < 0)
+		stat.ppid = 0;
+	if (is_new && map_find(&s->started, stat.ppid))
+		tracker_fork(t, x->start_ns, pid, pid, stat.ppid, stat.ppid);
+	else
+		tracker_exec(t, x->start_ns, pid, pid, "");
+	s->n_images++;
+	if (is_new && pid == s->program)
+		name_launched(s);
+	name_process(s, x);
+}
+
+/* What nobody could be asked: of a process that was too short, or that its parent made
+ * before it was itself read. */
+static void name_after_program(struct count *s, const struct counted *x,
+			       const struct count_reader *r)
+{
+	struct writer *w = s->context.writer;
+	uint32_t id = tracker_process_id(s->context.tracker, x->file.pid);
+	struct model_process model = *writer_process_get(w, id);
+	const char *path = r->n_images ? r->images[0].path : "";
+	const char *base = strrchr(path, '/');
+
+	if (!model.exe) {
+		model.exe = writer_string(w, path);
+		writer_process_update(w, id, &model);
+	}
+	if (!model.comm)
+		tracker_comm(s->context.tracker, x->start_ns, x->file.pid, x->file.pid,
+			     base ? base + 1 : path);
+}
+
+/* Nobody writes it any more, or we stop here. */
+static void read_file(struct count *s, struct counted *x, uint64_t now_ns)
+{
+	own(closep) int fd = count_directory_open(&s->directory, x->file);
+	struct count_window window;
+	struct count_reader r;
+	int rc;
+
+	x->is_read = true;
+	if (fd < 0 ||
+	    !tracker_is_followed(s->context.tracker, now_ns, x->file.pid, x->file.pid))
+		return;
+	count_window_over(&fd, &window);
+	rc = count_reader_open(&window, &r, NULL);
+	s->n_damaged += rc == ERR_FORMAT;
+	if (rc < 0)
+		return;
+	count_record_take(&s->record, x->file.pid, x->start_ns, now_ns, &r);
+	name_after_program(s, x, &r);
+	count_reader_fini(&r);
+}
+
+/* It executes another program. */
+static void replace(struct count *s, struct counted *x, uint64_t now_ns)
+{
+	if (x->is_read)
+		return;
+	read_file(s, x, now_ns);
+	count_directory_empty(&s->directory, x->file);
+}
+
+/* Programs that the engine could not be taken to. */
+static void check_exe(struct count *s, struct counted *x, uint64_t now_ns)
+{
+	struct tracker *t = s->context.tracker;
+	struct writer *w = s->context.writer;
+	struct model_process model;
+	char exe[PATH_MAX];
+	size_t n = strlen(s->directory.path);
+
+	if (x->is_read || procfs_exe((pid_t)x->file.pid, exe, sizeof(exe), NULL) < 0 ||
+	    !strncmp(exe, s->directory.path, n))
+		return;
+	replace(s, x, now_ns);
+	tracker_exec(t, now_ns, x->file.pid, x->file.pid,
+		     strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);
+	model = *writer_process_get(w, tracker_process_id(t, x->file.pid));
+	model.exe = writer_string(w, exe);
+	model.flags |= PROCESS_NOT_FOLLOWED;
+	model.note = writer_string(w, "a program that is not counted");
+	writer_process_update(w, tracker_process_id(t, x->file.pid), &model);
+	s->n_not_followed++;
+}
+
+static void end(struct count *s, struct counted *x, uint64_t now_ns, bool has_exited)
+{
+	if (!x->is_read)
+		read_file(s, x, now_ns);
+	if (has_exited)
+		tracker_exit(s->context.tracker, now_ns, x->file.pid, x->file.pid);
+	count_directory_drop(&s->directory, x->file);
+}
+
+/* Running. */
+
+static int by_process(const void *a, const void *b)
+{
+	const struct counted *x = a, *y = b;
+
+	if (x->file.pid != y->file.pid)
+		return x->file.pid < y->file.pid ? -1 : 1;
+	return (x->file.n > y->file.n) - (x->file.n < y->file.n);
+}
+
+static void add(struct count *s, struct count_directory_file f, uint64_t now_ns)
+{
+	for (size_t i = s->all.n; i-- > 0;)
+		if (s->all.at[i].file.pid == f.pid)
+			replace(s, &s->all.at[i], now_ns);
+	*vec_push(&s->all) = (struct counted){ .file = f, .start_ns = now_ns };
+	begin(s, &s->all.at[s->all.n - 1]);
+}
+
+static void find_files(struct count *s, uint64_t now_ns)
+{
+	struct count_directory_list list = { 0 };
+	size_t n_known = s->all.n; /* in order */
+
+	count_directory_list(&s->directory, &list);
+	for (size_t i = 0; i < list.at.n; i++) {
+		const struct counted x = { .file = list.at.at[i] };
+
+		if (!n_known || !bsearch(&x, s->all.at, n_known, sizeof(x), by_process))
+			add(s, x.file, now_ns);
+	}
+	vec_fini(&list.at);
+	if (s->all.n)
+		qsort(s->all.at, s->all.n, sizeof(*s->all.at), by_process);
+}
+
+static int count_drain(struct source *source, bool is_final, struct err *e)
+{
+	struct count *s = (struct count *)source;
+	uint64_t now_ns = clock_monotonic_ns();
+	size_t n = 0;
+
+	(void)e;
+	take_news(s);
+	find_files(s, now_ns);
+	for (size_t i = 0; i < s->all.n; i++) {
+		struct counted *x = &s->all.at[i];
+		/* Ask before, so that a process that has ended has written everything. */
+		bool is_over = has_ended(x->file.pid);
+
+		if (!x->is_read && !x->is_named && !is_over)
+			name_process(s, x);
+		if (!is_over)
+			check_exe(s, x, now_ns);
+		if (is_over || is_final)
+			end(s, x, now_ns, is_over);
+		if (!is_over)
+			s->all.at[n++] = *x;
+	}
+	s->all.n = n;
+	return 0;
+}
+
+static void count_pause(struct source *source, bool is_paused)
+{
+	(void)source;
+	(void)is_paused;
+}
+
+static void count_stop(struct source *source)
+{
+	(void)source;
+}
+
+static void count_finish(struct source *source, struct source_stats *ret)
+{
+	struct count *s = (struct count *)source;
+	const struct count_record *c = &s->record;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} losses[] = {
+		{ "not-followed", s->n_not_followed },
+		{ "unbalanced-executions", c->n_unbalanced },
+		{ "unknown-edges", c->n_unknown },
+		{ "uncounted-entries", c->n_lost },
+		{ "undecoded-blocks", c->n_undecoded },
+		{ "damaged-counts", s->n_damaged },
+	};
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		if (losses[i].value)
+			facts_loss(s->context.writer, losses[i].name, losses[i].value);
+	facts_add(s->context.writer, FACT_RATE, "counted-programs", "count", s->n_images);
+	*ret = (struct source_stats){ .samples = c->n_samples };
+}
+
+const struct source_ops count_source = {
+	.name = "count",
+	.summary = "the program run in translation: needs no privilege",
+	.probe = count_probe,
+	.range = count_range,
+	.how = count_how,
+	.open = count_open,
+	.reword = count_reword,
+	.start = count_start,
+	.fds = count_fds,
+	.drain = count_drain,
+	.pause = count_pause,
+	.stop = count_stop,
+	.finish = count_finish,
+	.free = count_free,
+};
