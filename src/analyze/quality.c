@@ -33,6 +33,17 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  "times that code was met of more files than can be told apart at a time: it "
 	  "counts as of no file",
 	  true },
+	{ "unbalanced-executions",
+	  "executions of basic blocks that do not add up, as of what was killed", true },
+	{ "unknown-edges", "ways between basic blocks whose counts could not be told",
+	  true },
+	{ "uncounted-entries", "pieces of code or children that counting had no room for",
+	  true },
+	{ "undecoded-blocks",
+	  "basic blocks of code that could not be read: all of one counts at its first "
+	  "instruction",
+	  true },
+	{ "damaged-counts", "programs whose counts were damaged", true },
 };
 
 /* The reason why the stacks below a root ended early; UNWIND_END: they did not. */

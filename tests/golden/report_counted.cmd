@@ -1,0 +1,1 @@
+dwell report counted.dwell
