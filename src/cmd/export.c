@@ -172,6 +172,10 @@ static int write_format(const struct exporter *x, const struct options *o,
 	struct export_options how = { .title = options_str(o, "title"),
 				      .quality = &r->quality };
 
+	int rc = exporter_check(x, r->profile, &how, e);
+
+	if (rc < 0)
+		return rc;
 	tell_left_out(x, r->profile);
 	if (path && strcmp(path, "-") == 0)
 		return write_stdout(x, r->profile, &how, e);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "analyze/coverage.h"
+
 #define EXPORTER(stem) extern const struct exporter export_##stem;
 #include "export/exporters.def"
 #undef EXPORTER
@@ -20,6 +22,20 @@ const struct exporter *exporter_find(const char *name)
 		if (strcmp(exporters[i]->name, name) == 0)
 			return exporters[i];
 	return NULL;
+}
+
+int exporter_check(const struct exporter *x, const struct profile *p,
+		   const struct export_options *o, struct err *e)
+{
+	size_t column;
+
+	if (!x->is_exact || !exporter_columns(p, o, &column) || coverage_has(p, column))
+		return 0;
+	return err_set(
+		e, ERR_UNSUPPORTED,
+		"%s tells how often code was executed, which samples do not: record "
+		"with 'dwell run -e bbcounts'",
+		x->name);
 }
 
 size_t exporter_columns(const struct profile *p, const struct export_options *o,

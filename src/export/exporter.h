@@ -30,6 +30,7 @@ struct exporter {
 	const char *name, *suffix, *mime, *summary;
 	bool is_binary;
 	bool is_one_event; /* a file holds one event */
+	bool is_exact; /* samples are not enough: the event counts every instruction */
 	/* Writes to out and leaves it open.  A profile without columns is written as
 	 * an empty file of the format. */
 	int (*write)(const struct profile *p, const struct export_options *o, FILE *out,
@@ -41,6 +42,9 @@ extern const struct exporter *const exporters[];
 
 const struct exporter *exporter_find(const char *name); /* NULL: none */
 
+/* Why the format cannot tell this. */
+must_use int exporter_check(const struct exporter *x, const struct profile *p,
+			    const struct export_options *o, struct err *e);
 /* The columns that a format for several events writes: [*first, *first + n). */
 size_t exporter_columns(const struct profile *p, const struct export_options *o,
 			size_t *first);
