@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/code_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/command.h"
+
+const struct option_spec code_rows_options[] = {
+	{ .name = "limit",
+	  .short_name = 'n',
+	  .kind = OPTION_U64,
+	  .arg = "N",
+	  .min = 0,
+	  .max = UINT32_MAX,
+	  .default_text = "30",
+	  .text = "Print at most N rows; 0: all" },
+	OPTION_END,
+};
+
+int code_rows_open(struct code_rows *c, const struct options *o, struct err *e)
+{
+	int rc = report_profile_open(o, options_argv(o), NULL, &c->report, e);
+
+	if (rc < 0)
+		return rc;
+	c->limit = (size_t)options_u64(o, "limit", 30);
+	if (profile_n_sources(c->report.profile) != 1)
+		return err_set(e, ERR_USAGE, "give one recording");
+	rc = code_graph_make(&c->graph, c->report.profile, 0, e);
+	if (rc == 0 && !c->graph.blocks.n)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%s has no basic blocks: record with 'dwell run -e "
+			       "bbcounts'",
+			       c->report.paths[0]);
+	return rc;
+}
+
+void code_rows_close(struct code_rows *c)
+{
+	code_graph_fini(&c->graph);
+	report_profile_close(&c->report);
+}
+
+void code_rows_function(const struct code_rows *c, struct table *t, uint32_t function)
+{
+	struct symbolizer *s = profile_symbolizer(c->report.profile);
+	const struct sym_function *f = symbolizer_function(s, function);
+	const char *path = symbolizer_image_path(s, f->image);
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	table_cellf(t, "%s (%s)", f->name, slash ? slash + 1 : path ? path : "?");
+}
+
+void code_rows_json_function(const struct code_rows *c, struct json *j, const char *key,
+			     uint32_t function)
+{
+	struct symbolizer *s = profile_symbolizer(c->report.profile);
+	const struct sym_function *f = symbolizer_function(s, function);
+
+	json_key(j, key);
+	json_object(j);
+	json_key_str(j, "name", f->name);
+	json_key_str(j, "image", symbolizer_image_path(s, f->image));
+	json_object_end(j);
+}
+
+size_t code_rows_shown(const struct code_rows *c, size_t n)
+{
+	return c->limit && c->limit < n && !c->report.json ? c->limit : n;
+}
+
+void code_rows_print(const struct code_rows *c, const struct table *t, size_t n)
+{
+	struct table_style style = { .width = c->report.width,
+				     .colour = command_terminal()->colour };
+	char left[TEXT_MAX];
+
+	table_print(t, &style, stdout);
+	if (c->limit && n > c->limit)
+		printf("… %s more (--limit 0 shows all)\n",
+		       text_count(left, n - c->limit));
+}
+
+int code_rows_finish(const struct code_rows *c, struct err *e)
+{
+	int rc = report_profile_check_whole(&c->report, e);
+
+	return rc < 0 ? rc : EXIT_OK;
+}
