@@ -54,6 +54,21 @@ static void put_lost(const struct report *r, FILE *out)
 	report_text_labelled(r, "lost", &b, out);
 }
 
+/* No event of it has callers, which is no fault of its stacks. */
+static bool has_single_frames(const struct report *r)
+{
+	bool has = profile_n_columns(r->profile) > 0;
+
+	for (size_t c = 0; c < profile_n_columns(r->profile); c++) {
+		const struct profile_column *column = profile_column(r->profile, c);
+		const struct model_event *ev = recording_event(
+			profile_source(r->profile, column->source), column->event);
+
+		has = has && ev && ev->flags & EVENT_PC_ONLY;
+	}
+	return has;
+}
+
 static void put_truncated(const struct report *r, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 };
@@ -75,7 +90,9 @@ static void put_truncated(const struct report *r, FILE *out)
 			separator = ", ";
 		}
 	}
-	if (!b.size)
+	if (!b.size && has_single_frames(r))
+		buf_puts(&b, "nothing: there is one frame by design, and no callers");
+	else if (!b.size)
 		buf_puts(&b, "nothing: every stack reaches its outermost frame");
 	report_text_labelled(r, "truncated", &b, out);
 }
