@@ -58,6 +58,10 @@ static void situation_text(char *s, size_t cap, const struct experiment *x,
 		snprintf(s, cap, "%s", why.text);
 		return;
 	}
+	if (x->min == x->max) { /* nothing to choose */
+		snprintf(s, cap, "by %s; every one", source->how(x, 0));
+		return;
+	}
 	interval_text(interval, sizeof(interval), x, source);
 	snprintf(s, cap, "by %s; every %s", source->how(x, 0), interval);
 }

@@ -60,6 +60,8 @@ const struct command cmd_run = {
 			  "waiting too, not only CPU time" },
 			{ "dwell run -e usertime,faults -- ./program",
 			  "two experiments at once" },
+			{ "dwell run -e bbcounts -- ./program",
+			  "how often each instruction was executed, exactly" },
 			{ NULL, NULL } },
 	.stop_early = true,
 	.group = "record",

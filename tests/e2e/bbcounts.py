@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The experiment bbcounts on programs that know nothing of it: numbers are exact.
+usage: bbcounts.py DWELL DIRECTORY"""
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import dwell, test
+
+PROGRAMS = os.path.abspath(sys.argv[2])
+BLOCKS = f'{PROGRAMS}/e2e-blocks'
+STATIC = f'{PROGRAMS}/e2e-blocks-static'
+THREADS = f'{PROGRAMS}/e2e-blocks_threads'
+# blocks.c: branch is called with 0 .. 2999, and by pointer with 3
+NUMBERS = [*range(3000)] + [3] * 200
+ENTERED = {
+    'branch': 3200,
+    'jump': 100,
+    'left': 200 + sum(n % 3 != 0 and n % 5 != 0 for n in NUMBERS),
+    'right': 200 + sum(n % 3 != 0 and n % 5 == 0 for n in NUMBERS),
+    'deep': 1973 + 200 * 9,
+}
+
+
+def record(*words, name='r', options=(), **more):
+    """Of a program whose counts add up."""
+    path = f'{harness.DIR}/{name}.dwell'
+    p = dwell('run', '-e', 'bbcounts', '-o', path, *options, '--', *words, **more)
+    assert os.path.exists(path), (words, p)
+    return path, p
+
+
+def natively(words, **more):
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60, **more)
+
+
+def places_of(recorder):
+    return [found for place in ['/dev/shm', '/tmp'] for found in glob.glob(f'{place}/dwell-{recorder}-*')]
+
+
+def is_running(pid):
+    try:
+        with open(f'/proc/{pid}/stat', encoding='ascii') as f:
+            return f.read().rsplit(')', 1)[1].split()[0] not in 'ZX'
+    except OSError:
+        return False
+
+
+def pairs(line):
+    return dict(re.findall(r'(\w+)=("[^"]*"|\S+)', line))
+
+
+class Cat:
+    """All of a recording, by dwell cat."""
+
+    def __init__(self, path):
+        lines = dwell('cat', path).stdout.splitlines()
+        self.of = {}
+        for line in lines:
+            self.of.setdefault(line.split()[0], []).append(pairs(line))
+
+    def get(self, kind):
+        return self.of.get(kind, [])
+
+    def fact(self, name):
+        return sum(int(f['value']) for f in self.get('fact') if f['name'] == f'"{name}"')
+
+    def where(self, location):
+        x = self.get('location')[int(location)]
+        return self.get('image')[int(x['image'])]['path'].strip('"'), int(x['offset'], 0)
+
+    def entered(self):
+        """{(path, offset): times}, over all processes."""
+        found = {}
+        for b in self.get('basic-block'):
+            where = self.where(b['location'])
+            found[where] = found.get(where, 0) + int(b['times'])
+        return found
+
+    def instructions(self):
+        """{(path, offset): times}."""
+        found = {}
+        for s in self.get('sample'):
+            where = self.where(self.get('stack')[int(s['stack']) - 1]['location'])
+            found[where] = found.get(where, 0) + int(s['weight'])
+        return found
+
+
+def loads(program):
+    lines = natively(['readelf', '-lW', program]).stdout.splitlines()
+    return [[int(w, 16) for w in line.split()[1:5]] for line in lines if line.split()[:1] == ['LOAD']]
+
+
+def offset(program, address):
+    return next(address - v + off for off, v, _, size in loads(program) if v <= address < v + size)
+
+
+def functions(program):
+    """{name: (address, bytes)}"""
+    found = {}
+    for line in natively(['nm', '-S', program]).stdout.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[2] in 'tT':
+            found[words[3]] = int(words[0], 16), int(words[1], 16)
+    return found
+
+
+def entered_as_often_as_told(program):
+    path, p = record(program)
+    assert p.returncode == 0 and p.stdout == natively([program]).stdout, p
+    entered = Cat(path).entered()
+    for name, times in ENTERED.items():
+        where = program, offset(program, functions(program)[name][0])
+        assert entered[where] == times, (name, entered[where], times)
+
+
+@test
+def functions_are_entered_as_often_as_their_author_says():
+    entered_as_often_as_told(BLOCKS)
+    entered_as_often_as_told(STATIC)
+
+
+@test
+def instructions_are_those_that_another_counter_sees():
+    harness.need('valgrind')
+    out = f'{harness.DIR}/callgrind'
+    natively(['valgrind', '--tool=callgrind', '--dump-instr=yes', '--compress-pos=no', '--compress-strings=no',
+              f'--callgrind-out-file={out}', STATIC])
+    told, in_call = {}, False
+    with open(out, encoding='ascii') as f:
+        for line in f:
+            words = line.split()
+            if line.startswith('calls='):
+                in_call = True
+            elif line.startswith('0x') and in_call:  # what the callee cost
+                in_call = False
+            elif line.startswith('0x'):
+                told[int(words[0], 16)] = told.get(int(words[0], 16), 0) + int(words[2])
+    own = Cat(record(STATIC)[0]).instructions()
+    for name in [*ENTERED, 'leaf', 'main', 'compare']:
+        begin, size = functions(STATIC)[name]
+        theirs = {offset(STATIC, a): n for a, n in told.items() if begin <= a < begin + size}
+        first = offset(STATIC, begin)
+        ours = {at: n for (path, at), n in own.items() if path == STATIC and first <= at < first + size}
+        assert theirs and ours == theirs, (name, ours, theirs)
+
+
+@test
+def lines_are_executed_as_often_as_the_compiler_counts():
+    harness.need('gcc', 'gcov')
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'blocks.c')
+    # Unoptimised, so that both see the same lines.
+    for options, name in [(['--coverage'], 'counting'), ([], 'plain')]:
+        subprocess.run(['gcc', '-O0', '-g', *options, '-c', source, '-o', f'{name}.o'], check=True, cwd=harness.DIR)
+        subprocess.run(['gcc', *options, f'{name}.o', '-o', name], check=True, cwd=harness.DIR)
+    subprocess.run([f'{harness.DIR}/counting'], check=True, cwd=harness.DIR, stdout=subprocess.DEVNULL)
+    gcov = subprocess.run(['gcov', '-t', 'counting.gcda'], cwd=harness.DIR, check=True, capture_output=True, text=True).stdout
+    theirs = {}
+    for line in gcov.splitlines():
+        times, number = line.split(':')[:2]
+        if times.strip() != '-':
+            theirs[int(number)] = int(times.strip().rstrip('*').replace('#####', '0'))
+    path, _ = record(f'{harness.DIR}/plain')
+    ours, is_here = {}, False
+    functions_entered = {}
+    for line in dwell('export', 'lcov', '-o', '-', path).stdout.splitlines():
+        if line.startswith('SF:'):
+            is_here = line == f'SF:{source}'
+        elif is_here and line.startswith('DA:'):
+            number, times = line[3:].split(',')
+            ours[int(number)] = int(times)
+        elif is_here and line.startswith('FNDA:'):
+            times, name = line[5:].split(',', 1)
+            functions_entered[name] = int(times)
+    # gcov counts a function at its name, debug information at its brace; and setjmp
+    # returns twice, which gcov knows as one more way into what is behind it
+    with open(source, encoding='ascii') as f:
+        text = f.read().splitlines()
+    for n in [*theirs]:
+        if text[n] == '{':
+            theirs[n + 1] = theirs.pop(n)
+        elif 'setjmp' in text[n - 1]:
+            assert ours[n] == theirs.pop(n) + 100
+    different = {n: (ours.get(n), theirs.get(n)) for n in theirs if ours.get(n) != theirs[n]}
+    assert len(theirs) > 25 and not different, different
+    for name, times in ENTERED.items():
+        assert functions_entered[name] == times, (name, functions_entered)
+
+
+@test
+def every_report_tells_the_same_number():
+    path, _ = record(BLOCKS)
+    total = sum(Cat(path).instructions().values())
+    assert harness.report(path)['total']['instructions'] == total
+    for by in ['function', 'line', 'image', 'file']:
+        r = harness.report(path, '--by', by)
+        assert sum(row['exclusive'].get('instructions', 0) for row in r['rows']) == total, by
+    text = dwell('report', path)
+    assert text.returncode == 0 and 'instructions (every one' in text.stdout, text
+
+
+@test
+def nothing_is_missing_of_an_ordinary_program():
+    for words in [[BLOCKS], ['ls', '-l', '/usr/bin'], ['sha256sum', '/usr/share/common-licenses/GPL-3']]:
+        path, p = record(*words)
+        cat = Cat(path)
+        assert p.returncode == 0 and p.stdout == natively(words).stdout, p
+        for name in ['unbalanced-executions', 'unknown-edges', 'uncounted-entries', 'undecoded-blocks', 'damaged-counts']:
+            assert cat.fact(name) == 0, (words, name, cat.fact(name))
+        blocks = sum(int(b['instructions']) * int(b['times']) for b in cat.get('basic-block'))
+        assert blocks == sum(cat.instructions().values()), words
+
+
+@test
+def calls_lead_into_functions_as_often_as_these_are_entered():
+    path, _ = record(BLOCKS)
+    cat = Cat(path)
+    into = {}
+    for e in cat.get('edge'):
+        if e['kind'] in ('call', 'indirect-call', 'taken', 'indirect-jump', 'on'):
+            where = cat.where(e['location'])
+            into[where] = into.get(where, 0) + int(e['times'])
+    for name, times in ENTERED.items():
+        where = BLOCKS, offset(BLOCKS, functions(BLOCKS)[name][0])
+        assert into[where] == times, (name, into.get(where), times)
+
+
+@test
+def functions_call_each_other_as_often_as_their_author_says():
+    path, _ = record(BLOCKS)
+    calls = {}
+    for row in json.loads(dwell('calls', '--json', path).stdout)['rows']:
+        pair = row['caller']['name'], row['callee']['name'], row['jump']
+        calls[pair] = calls.get(pair, 0) + row['times']
+    assert calls['main', 'branch', False] == 3200 and calls['main', 'deep', False] == 201, calls
+    assert calls['deep', 'deep', False] == ENTERED['deep'] - 201, calls
+    left = ENTERED['left'] - 200  # by main, the others by branch, which jumps where it is optimised
+    assert sum(n for (a, b, _), n in calls.items() if (a, b) == ('branch', 'left')) == left, calls
+    blocks = json.loads(dwell('blocks', '--json', path).stdout)['rows']
+    assert sum(b['times'] * b['instructions'] for b in blocks) == harness.report(path)['total']['instructions']
+    begin = functions(BLOCKS)['branch'][0]
+    entered = [b['times'] for b in blocks if (b['function']['name'], b['address']) == ('branch', begin)]
+    assert entered == [3200], entered
+
+
+@test
+def threads_are_counted_together_and_children_apart():
+    path, p = record(THREADS)
+    assert p.stdout == natively([THREADS]).stdout and p.returncode == 0, p
+    cat = Cat(path)
+    where = offset(THREADS, functions(THREADS)['work'][0])
+    per_process = {}
+    for b in cat.get('basic-block'):
+        if cat.where(b['location']) == (THREADS, where):
+            per_process[b['process']] = per_process.get(b['process'], 0) + int(b['times'])
+    assert sorted(per_process.values()) == [10000, 40 * 10000 + 7], per_process
+    first, second = cat.get('process')
+    assert second['parent'] == '0' and second['exe'] == first['exe'], cat.get('process')
+
+
+@test
+def children_of_a_shell_have_their_parent():
+    path, p = record('/bin/sh', '-c', '(exit 3); (echo a); echo $?')
+    assert p.stdout == 'a\n0\n' and p.returncode == 0, p
+    processes = Cat(path).get('process')
+    assert len(processes) == 3 and [x.get('parent') for x in processes] == [None, '0', '0'], processes
+
+
+@test
+def only_those_are_kept_that_were_asked_for():
+    path, p = record('/bin/sh', '-c', '(exit 3); (echo a); echo $?', options=['--follow', 'off'])
+    assert p.stdout == 'a\n0\n' and p.returncode == 0, p
+    assert {b['process'] for b in Cat(path).get('basic-block')} == {'0'}, Cat(path).get('process')
+
+
+@test
+def the_program_is_as_it_is_natively():
+    script = 'pwd; echo "$A" "$0" "$1"; cat; cut -d" " -f1,5 /proc/$$/stat >&2; exit 7'
+    for words in [['/bin/sh', '-c', 'echo "$A" "$0" "$1"; read x; echo $x; pwd; exit 7', 'zero', 'one two']]:
+        more = {'input': 'hello\n', 'cwd': '/usr', 'env': {**os.environ, 'A': 'b c'}}
+        mine, own = natively(words, **more), record(*words, **more)[1]
+        assert (own.stdout, own.returncode) == (mine.stdout, mine.returncode), (own, mine, script)
+    for words, code in [(['false'], 1), (['/nonexistent'], 127), (['/etc/passwd'], 126)]:
+        p = dwell('run', '-e', 'bbcounts', '-o', f'{harness.DIR}/code', '--', *words)
+        assert p.returncode == code, (words, p)
+
+
+@test
+def scripts_are_run_by_what_they_name():
+    path = f'{harness.DIR}/script'
+    with open(path, 'w', encoding='ascii') as f:
+        f.write('#!/bin/sh -e\necho $0 $1\nfalse\necho no\n')
+    os.chmod(path, 0o755)
+    out = record(path, 'x', name='s')[1]
+    assert (out.stdout, out.returncode) == (f'{path} x\n', 1), out
+
+
+@test
+def a_program_that_is_killed_has_been_counted():
+    path, p = record('/bin/sh', '-c', 'i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done; kill -9 $$')
+    cat = Cat(path)
+    assert p.returncode == 128 + signal.SIGKILL, p
+    assert sum(cat.instructions().values()) > 100000
+    assert 0 < cat.fact('unbalanced-executions') < 5, cat.get('fact')
+    assert 'do not add up' in dwell('report', path).stdout, dwell('report', path).stdout
+
+
+@test
+def a_recorder_that_is_told_to_end_leaves_the_program_running():
+    path = f'{harness.DIR}/left.dwell'
+    with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', path, '--', 'sleep', '5'],
+                          stderr=subprocess.DEVNULL) as p:
+        time.sleep(1)
+        with open(f'/proc/{p.pid}/task/{p.pid}/children', encoding='ascii') as f:
+            child = int(f.read().split()[0])
+        p.terminate()
+        p.wait(20)
+        with open(f'/proc/{child}/stat', encoding='ascii') as f:
+            assert f.read().split()[1] == '(sleep)'
+        os.kill(child, signal.SIGTERM)
+    assert sum(Cat(path).instructions().values()) > 10000
+    end = time.time() + 10
+    while is_running(child) and time.time() < end:
+        time.sleep(0.1)
+    record('true')  # removes what others had to leave
+    assert not places_of(p.pid), places_of(p.pid)
+
+
+@test
+def nothing_stays_behind():
+    for program in [BLOCKS, THREADS]:
+        with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', f'{harness.DIR}/r.dwell', '--', program],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
+            assert p.wait(60) == 0 and not places_of(p.pid), places_of(p.pid)
+
+
+@test
+def what_cannot_be_counted_is_refused_in_words():
+    for words, text in [
+            (['attach', '-e', 'bbcounts', '-p', '1'], 'from its start on'),
+            (['attach', '-e', 'bbcounts', '-a'], 'from its start on'),
+            (['run', '-e', 'bbcounts,usertime', '--', 'true'], 'alone'),
+            (['run', '-e', 'bbcounts', '--source', 'perf', '--', 'true'], 'source count only'),
+            (['run', '-e', 'usertime', '--source', 'count', '--', 'true'], 'basic blocks only'),
+            (['run', '-e', 'bbcounts', '--delay', '1', '--', 'true'], 'paused'),
+    ]:
+        p = dwell(*words)
+        assert p.returncode and text in p.stderr and len(p.stderr.splitlines()) == 1, (words, p)
+
+
+sys.exit(harness.run_all(harness.TESTS, words=sys.argv[3:]))
