@@ -248,6 +248,29 @@ static int read_extras(struct parse *p, struct err *e)
 
 /* Counters. */
 
+/* In the place of a counter: the block whose system call the thread did not come back
+ * from. */
+static bool end_thread(struct parse *p, uint64_t block)
+{
+	struct count_flow_input *in = &p->r->flow;
+	struct count_file_extra *all;
+
+	if (block >= in->n_blocks)
+		return false;
+	if (!block)
+		return true;
+	all = xrealloc(p->r->tables[TABLE_EXTRAS], in->n_extras + 1, sizeof(*all));
+	all[in->n_extras++] = (struct count_file_extra){
+		.addr = in->blocks[block].addr + in->blocks[block].size_bytes,
+		.block = (uint32_t)block,
+		.kind = COUNT_EXTRA_LEAVE,
+		.n = 1,
+	};
+	p->r->tables[TABLE_EXTRAS] = all;
+	in->extras = all;
+	return true;
+}
+
 static bool add_range(struct parse *p, uint64_t first, struct count_extent x)
 {
 	own(freep) uint64_t *chunk = xcalloc(CHUNK_COUNTERS, sizeof(*chunk));
@@ -259,6 +282,11 @@ static bool add_range(struct parse *p, uint64_t first, struct count_extent x)
 		n = n < CHUNK_COUNTERS ? n : CHUNK_COUNTERS;
 		if (!p->window->read(p->window->ctx, x.from, chunk, n * 8))
 			return false;
+		if (x.from == first) {
+			if (!end_thread(p, chunk[COUNT_FILE_CALL]))
+				return false;
+			chunk[COUNT_FILE_CALL] = 0;
+		}
 		for (size_t i = 0; i < n; i++)
 			sums[(x.from - first) / 8 + i] += chunk[i];
 		x.from += n * 8;
@@ -297,7 +325,7 @@ static int read_counters(struct parse *p, struct err *e)
 	while (at < end && p->window->next(p->window->ctx, at, &x) && x.from < end) {
 		x = counters_in(p, x, &first, &at);
 		if (x.from < x.to && !add_range(p, first, x))
-			return damaged(e, "cannot read byte", x.from);
+			return damaged(e, "cannot read what begins at byte", x.from);
 	}
 	p->r->flow.counters = p->r->tables[TABLE_COUNTERS];
 	p->r->flow.n_counters = p->header.n_counters;

@@ -17,7 +17,7 @@
 #include "collect/count_window.h"
 
 struct count_reader_image {
-	uint64_t start, size; /* in memory */
+	uint64_t start, size; /* in memory; 0: a program that was not followed */
 	uint64_t off;	      /* in the file */
 	uint64_t inode;	      /* 0 unknown */
 	uint32_t device_major, device_minor;

@@ -22,10 +22,11 @@ struct count_record {
 	const char *directory; /* that paths count from which are not absolute */
 	struct count_code code;
 	uint64_t n_samples;
-	uint64_t n_unbalanced; /* executions that came from or went nowhere */
-	uint64_t n_unknown;    /* ways that could not be told */
-	uint64_t n_lost;       /* entries that had no room */
-	uint64_t n_undecoded;  /* blocks whose instructions are told as one */
+	uint64_t n_unbalanced;	 /* executions that came from or went nowhere */
+	uint64_t n_unknown;	 /* ways that could not be told */
+	uint64_t n_lost;	 /* entries that had no room */
+	uint64_t n_not_followed; /* programs that were executed natively */
+	uint64_t n_undecoded;	 /* blocks whose instructions are told as one */
 };
 
 void count_record_fini(struct count_record *c);

@@ -45,7 +45,7 @@ struct count {
 	char cwd[PATH_MAX];
 	uint32_t program;   /* pid of what is launched ... */
 	struct buf cmdline; /* ... and its words */
-	uint64_t n_damaged, n_images, n_not_followed;
+	uint64_t n_damaged, n_images;
 	int news; /* new files are told there */
 };
 
@@ -228,18 +228,30 @@ static void name_launched(struct count *s)
 	writer_process_update(w, id, &model);
 }
 
+/* Of a process that may be gone, and told before it went. */
+static uint32_t parent_of(const struct count *s, struct count_directory_file f)
+{
+	own(closep) int fd = count_directory_open(&s->directory, f);
+	struct count_file_header h;
+	struct procfs_stat stat;
+
+	if (procfs_stat((pid_t)f.pid, &stat, NULL) == 0)
+		return stat.ppid;
+	if (fd < 0 || pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
+	    h.magic != COUNT_FILE_MAGIC || h.version != COUNT_FILE_VERSION)
+		return 0;
+	return h.parent_pid;
+}
+
 static void begin(struct count *s, struct counted *x)
 {
 	struct tracker *t = s->context.tracker;
-	struct procfs_stat stat = { 0 };
-	uint32_t pid = x->file.pid;
+	uint32_t pid = x->file.pid, parent = parent_of(s, x->file);
 	bool is_new;
 
 	map_slot(&s->started, pid, &is_new);
-	if (procfs_stat((pid_t)pid, &stat, NULL) < 0)
-		stat.ppid = 0;
-	if (is_new && map_find(&s->started, stat.ppid))
-		tracker_fork(t, x->start_ns, pid, pid, stat.ppid, stat.ppid);
+	if (is_new && map_find(&s->started, parent))
+		tracker_fork(t, x->start_ns, pid, pid, parent, parent);
 	else
 		tracker_exec(t, x->start_ns, pid, pid, "");
 	s->n_images++;
@@ -319,7 +331,6 @@ static void check_exe(struct count *s, struct counted *x, uint64_t now_ns)
 	model.flags |= PROCESS_NOT_FOLLOWED;
 	model.note = writer_string(w, "a program that is not counted");
 	writer_process_update(w, tracker_process_id(t, x->file.pid), &model);
-	s->n_not_followed++;
 }
 
 static void end(struct count *s, struct counted *x, uint64_t now_ns, bool has_exited)
@@ -414,7 +425,7 @@ static void count_finish(struct source *source, struct source_stats *ret)
 		const char *name;
 		uint64_t value;
 	} losses[] = {
-		{ "not-followed", s->n_not_followed },
+		{ "not-followed", c->n_not_followed },
 		{ "unbalanced-executions", c->n_unbalanced },
 		{ "unknown-edges", c->n_unknown },
 		{ "uncounted-entries", c->n_lost },

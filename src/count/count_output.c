@@ -54,6 +54,7 @@ static void begin_header(struct count_file_header *h)
 {
 	h->version = COUNT_FILE_VERSION;
 	h->pid = (uint32_t)sys_getpid();
+	h->parent_pid = (uint32_t)sys_getppid();
 	__atomic_store_n(&h->magic, COUNT_FILE_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -153,7 +154,7 @@ uint32_t count_output_add_image(const struct count_file_image *image, const char
 
 	if (bytes > COUNT_FILE_IMAGES_BYTES - at) {
 		header->n_lost++;
-		return 0;
+		return COUNT_FILE_NO_IMAGE;
 	}
 	told = (struct count_file_image *)(file + COUNT_FILE_IMAGES_OFF + at);
 	*told = *image;
@@ -170,8 +171,12 @@ uint32_t count_output_add_block(struct count_file_block **ret)
 	if (i == COUNT_FILE_BLOCKS_MAX)
 		fatal("too much code to count");
 	*ret = (struct count_file_block *)(file + COUNT_FILE_BLOCKS_OFF) + i;
-	publish(&header->n_blocks, i + 1);
 	return i;
+}
+
+void count_output_publish_block(void)
+{
+	publish(&header->n_blocks, header->n_blocks + 1);
 }
 
 const struct count_file_block *count_output_block(uint32_t number)

@@ -26,8 +26,9 @@ void *count_output_add_thread(void);
 /* Of a mapping; path may be NULL.  Returns what blocks name it by. */
 uint32_t count_output_add_image(const struct count_file_image *image, const char *path);
 
-/* Their numbers; what is added is filled in before the next call. */
+/* Their numbers.  A block is filled in before it is published, one at a time. */
 uint32_t count_output_add_block(struct count_file_block **ret);
+void count_output_publish_block(void);
 const struct count_file_block *count_output_block(uint32_t number);
 uint32_t count_output_add_counter(void);
 void count_output_add_pair(uint32_t block, uint64_t target, uint32_t counter);

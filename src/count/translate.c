@@ -290,6 +290,7 @@ static void emit_block(struct fragment *f, struct place *p)
 	emit_body(f);
 	ends[f->block.flow].emit(f);
 	fill_up(f, p);
+	count_output_publish_block();
 }
 
 static void emit_asides(struct fragment *f)

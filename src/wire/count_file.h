@@ -30,6 +30,7 @@
 #define COUNT_FILE_EXTRAS_OFF	0x0030000000ULL
 #define COUNT_FILE_EXTRAS_MAX	0x400000u
 #define COUNT_FILE_COUNTERS_OFF 0x0040000000ULL
+#define COUNT_FILE_NO_IMAGE	0xffffffffu /* as a block's: there was no room */
 /* Threads have theirs one behind the other; what is before them is the engine's.  Number
  * 0 is none: there is the block whose system call the thread is in, or was in when it was
  * ended, 0: none. */
@@ -44,7 +45,7 @@
 struct count_file_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t pid;
+	uint32_t pid, parent_pid;
 	uint32_t images_bytes; /* used */
 	uint32_t n_blocks, n_pairs, n_returns, n_extras;
 	uint32_t n_counters; /* used of each thread's, 0 included */
@@ -52,8 +53,8 @@ struct count_file_header {
 	uint64_t n_lost;     /* entries that had no room here, children without a file */
 };
 
-/* Follows another one at the next multiple of 8.  Of no size: a program that was executed
- * and could not be followed. */
+/* Follows another one at the next multiple of 8 of this and the path's bytes.  Of no
+ * size: a program that was executed and could not be followed. */
 struct count_file_image {
 	uint64_t start, size; /* in memory */
 	uint64_t off;	      /* in the file */

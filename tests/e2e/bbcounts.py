@@ -308,8 +308,8 @@ def a_program_that_is_killed_has_been_counted():
     cat = Cat(path)
     assert p.returncode == 128 + signal.SIGKILL, p
     assert sum(cat.instructions().values()) > 100000
-    assert 0 < cat.fact('unbalanced-executions') < 5, cat.get('fact')
-    assert 'do not add up' in dwell('report', path).stdout, dwell('report', path).stdout
+    # in the call with which it killed itself
+    assert not cat.fact('unbalanced-executions'), cat.get('fact')
 
 
 @test
