@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A file of the counting engine as text: each block's file, its offset there, its size,
- * its instructions, how often it was entered; and at last what does not add up. */
+ * its instructions, how often it was entered; and at last what does not add up.
+ * With -e the ways out of blocks that were taken: the block as before, the kind of its
+ * last instruction, the file and offset where the way leads, how often. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +67,80 @@ static uint64_t *sum_of_threads(const uint8_t *file, const struct count_file_hea
 	return sum;
 }
 
+static const struct count_file_image *image_of(const uint8_t *file, uint32_t off)
+{
+	return (const struct count_file_image *)(file + COUNT_FILE_IMAGES_OFF + off);
+}
+
+/* The last that was there, or NULL. */
+static const struct count_file_image *image_at(const uint8_t *file, uint64_t addr)
+{
+	const struct count_file_header *h = (const struct count_file_header *)file;
+	const struct count_file_image *found = NULL;
+
+	for (uint32_t off = 0; off < h->images_bytes;) {
+		const struct count_file_image *i = image_of(file, off);
+
+		if (addr - i->start < i->size)
+			found = i;
+		off += ((uint32_t)sizeof(*i) + i->path_bytes + 7) & ~7u;
+	}
+	return found;
+}
+
+static void print_place(const struct count_file_image *i, uint64_t addr)
+{
+	printf("%s %" PRIx64 " ", i && i->path[0] ? i->path : "-",
+	       i ? addr - i->start + i->off : addr);
+}
+
+static void print_blocks(const uint8_t *file, const struct count_flow_input *in,
+			 const struct count_flow *flow)
+{
+	for (uint32_t i = 1; i < in->n_blocks; i++) {
+		const struct count_file_block *b = &in->blocks[i];
+
+		print_place(image_of(file, b->image), b->addr);
+		printf("%u %u %" PRId64 "\n", b->size_bytes, b->n_insns,
+		       flow->blocks[i].n);
+	}
+}
+
+static void print_way(const uint8_t *file, const struct count_file_block *b,
+		      uint64_t target, int64_t n)
+{
+	static const char *const kinds[] = { "on",	"branch",  "jump",   "call",
+					     "jump-to", "call-to", "return", "syscall" };
+
+	if (!n || b->end >= COUNT_END_STOP)
+		return;
+	print_place(image_of(file, b->image), b->addr);
+	printf("%u %s ", b->size_bytes, kinds[b->end]);
+	print_place(image_at(file, target), target);
+	printf("%" PRId64 "\n", n);
+}
+
+static void print_ways(const uint8_t *file, const struct count_flow_input *in,
+		       const struct count_flow *flow)
+{
+	for (uint32_t i = 1; i < in->n_blocks; i++) {
+		const struct count_file_block *b = &in->blocks[i];
+
+		print_way(file, b, b->addr + b->size_bytes, flow->blocks[i].on);
+		if (b->end != COUNT_END_RETURN)
+			print_way(file, b, b->target, flow->blocks[i].to);
+	}
+	for (size_t i = 0; i < in->n_pairs; i++)
+		if (in->pairs[i].block < in->n_blocks)
+			print_way(file, &in->blocks[in->pairs[i].block],
+				  in->pairs[i].target,
+				  (int64_t)in->counters[in->pairs[i].counter]);
+}
+
 int main(int argc, char **argv)
 {
-	const uint8_t *file = argc == 2 ? map(argv[1]) : NULL;
+	bool is_of_ways = argc == 3 && strcmp(argv[1], "-e") == 0;
+	const uint8_t *file = argc == 2 || is_of_ways ? map(argv[argc - 1]) : NULL;
 	const struct count_file_header *h = (const struct count_file_header *)file;
 	struct count_flow flow;
 
@@ -91,17 +165,7 @@ int main(int argc, char **argv)
 	};
 
 	count_flow_solve(&in, &flow);
-	for (uint32_t i = 1; i < h->n_blocks; i++) {
-		const struct count_file_block *b = &in.blocks[i];
-		const struct count_file_image *image =
-			(const struct count_file_image *)(file + COUNT_FILE_IMAGES_OFF +
-							  b->image);
-
-		printf("%s %" PRIx64 " %u %u %" PRId64 "\n",
-		       image->path[0] ? image->path : "-",
-		       b->addr - image->start + image->off, b->size_bytes, b->n_insns,
-		       flow.blocks[i].n);
-	}
+	(is_of_ways ? print_ways : print_blocks)(file, &in, &flow);
 	printf("wrong %" PRIu64 " %" PRIu64 "\n", flow.n_unbalanced, flow.n_unknown);
 	count_flow_fini(&flow);
 	free(counters);
