@@ -354,6 +354,49 @@ def lines_are_executed_as_often_as_gcov_counts():
     assert len(both) > 35 and not wrong, f'{len(both)} lines: here, gcov {wrong}'
 
 
+def is_as_natively(path, *words):
+    native = subprocess.run([path, *words], capture_output=True, check=False)
+    ours = Counted([path, *words], path, scratch_for([path]), dict(os.environ))
+    assert (ours.run.stdout, ours.run.returncode) == (native.stdout, native.returncode), \
+        f'{path}: {native.returncode} {native.stdout.decode()}, {ours.run.returncode} {ours.run.stdout.decode()} {ours.run.stderr[-200:]}'
+    assert ours.wrong == 'wrong 0 0' and native.returncode == 0, (path, ours.wrong, native)
+    return ours
+
+
+@test
+def hard_things_come_to_what_they_come_to_natively():
+    scratch = scratch_for(['library'])
+    with open(f'{scratch}/library.c', 'w', encoding='ascii') as f:
+        f.write('int n; int function(int i) { for (int k = 0; k < i; k++) n += i * k; return n; }')
+    subprocess.run(['gcc', '-O1', '-shared', '-fPIC', '-o', f'{scratch}/library.so', f'{scratch}/library.c'], check=True)
+    for suffix in '', '-fixed':
+        is_as_natively(f'{PROGRAMS}/e2e-blocks_hard{suffix}', f'{scratch}/library.so')
+    for suffix in '-static', '-static-pie':
+        is_as_natively(f'{PROGRAMS}/e2e-blocks_hard{suffix}')
+
+
+@test
+def exceptions_arrive_through_many_frames():
+    if not os.path.exists(f'{PROGRAMS}/e2e-blocks_throw'):
+        raise harness.Skip('no C++ compiler here')
+    is_as_natively(f'{PROGRAMS}/e2e-blocks_throw')
+
+
+@test
+def programs_of_very_many_blocks_are_counted():
+    scratch = scratch_for(['many'])
+    n = 12000
+    each_ = '\n'.join(f'f{i}: test ${1 << i % 12}, %edi\n jz 1f\n add ${i}, %rax\n1: cmp ${i % 90}, %al\n ja 2f\n imul $3, %rax\n2: bt ${i % 64}, %rax\n'
+                      f' jnc 3f\n xor ${i + 7}, %rax\n jmp 4f\n3: lea {i % 50}(%rax,%rdi), %rax\n4: ret' for i in range(n))
+    calls = '\n'.join(f'call f{i}' for i in range(n))
+    with open(f'{scratch}/many.s', 'w', encoding='ascii') as f:
+        f.write(f'.globl calls\n.text\n{each_}\ncalls: xor %eax, %eax\n{calls}\nret\n.section .note.GNU-stack\n')
+    with open(f'{scratch}/main.c', 'w', encoding='ascii') as f:
+        f.write('#include <stdio.h>\nunsigned long calls(int); int main(void) { for (int i = 0; i < 40; i++) printf("%lu\\n", calls(i * 97)); return 0; }')
+    subprocess.run(['gcc', '-o', f'{scratch}/many', f'{scratch}/main.c', f'{scratch}/many.s'], check=True)
+    assert len(is_as_natively(f'{scratch}/many').blocks) > 8 * n
+
+
 for each in MATRIX:
     add_comparison(each)
 
