@@ -51,7 +51,7 @@ def programs(bench):
         Program("zstd", packed("zstd", "-q", "-12", "--single-thread", "--no-asyncio", "-c"), 120_000_000),
         Program("sqlite3", lambda n: ["sqlite3", ":memory:", SQL % n], 600_000), Program("lua", lambda n: ["lua5.4", "-e", f"local s = 0 for i = 1, {n} do s = s + #tostring(i) end"], 5_000_000),
         Program("perl", lambda n: ["perl", "-e", PERL % n], 6_000_000), Program("python3", lambda n: ["/usr/bin/python3", "-c", PYTHON % n], 3_000_000),
-        Program("awk", lambda n: ["mawk", AWK % n], 6_000_000), Program("cc1", compiled, 1200),
+        Program("awk", lambda n: ["mawk", AWK % n], 6_000_000), Program("cc1", compiled, 150),
         Program("xz -T2", packed("xz", "-3", "-T2", "--block-size=1MiB", "-c"), 12_000_000, "threads"),
         Program("pbzip2", packed("pbzip2", "-p2", "-c"), 12_000_000, "threads"),
         Program("true", lambda n: ["/bin/true"], 1, "start"), Program("ls", lambda n: ["ls", "-l", "/usr/bin"], 1, "start"),
