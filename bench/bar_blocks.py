@@ -74,7 +74,7 @@ def peers():
 
 def engine(bench):
     def wrap(command):
-        return [bench.engine, bench.counts() / "of", "-", command[0], *command]
+        return [bench.engine, bench.counts() / "of", "-", command[0], command[0], "--", *command]
     return Tool("dwell", wrap)
 
 
