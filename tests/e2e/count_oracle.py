@@ -78,8 +78,8 @@ def engine_and_prefix(words, env, path, prefix):
     wanted = -(pointers + theirs) // 16 * 16 % PAGE
 
     def stack_pointer(more):
-        top = -8 - bytes_of([engine, *variables, *words, engine, prefix, '-', path]) - more
-        return (top // 16 * 16 - len('x86_64') - 1 - 16 - pointers - 4 * 8) // 16 * 16 + 4 * 8
+        top = -8 - bytes_of([engine, *variables, *words, engine, prefix, '-', path, path, '--']) - more
+        return (top // 16 * 16 - len('x86_64') - 1 - 16 - pointers - 6 * 8) // 16 * 16 + 6 * 8
     more = next(n for n in range(PAGE) if stack_pointer(n) % PAGE == wanted)
     return engine, '/' * more + prefix
 
@@ -90,7 +90,7 @@ class Counted:
 
     def __init__(self, words, path, scratch, env, launcher=(), **more):
         engine, prefix = engine_and_prefix(words, env, path, f'{scratch}/of')
-        self.run = subprocess.run(['setarch', '-R', *launcher, engine, prefix, '-', path, *words],
+        self.run = subprocess.run(['setarch', '-R', *launcher, engine, prefix, '-', path, path, '--', *words],
                                   capture_output=True, check=False, env=env, cwd=harness.DIR, **more)
         names = sorted((name for name in os.listdir(scratch) if name.startswith('of.')), key=lambda name: int(name.split('.')[1]))
         self.files = [f'{scratch}/{name}' for name in names]
