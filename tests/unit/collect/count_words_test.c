@@ -50,6 +50,13 @@ static int tear_down(void **state)
 	return rmdir(place);
 }
 
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /* The words joined by "|", from the engine's file on; or errno. */
 static const char *words_of(const char *name, const char *search)
 {
@@ -67,8 +74,12 @@ static const char *words_of(const char *name, const char *search)
 	assert_string_equal(w.at.at[0], "engine");
 	assert_string_equal(w.at.at[1], "prefix");
 	assert_string_equal(w.at.at[2], "-");
+	/* what it is called by, whatever runs it */
+	assert_string_equal(base_of(w.at.at[4]), base_of(name));
+	assert_string_equal(w.at.at[5], "--");
 	assert_null(w.at.at[w.at.n - 1]);
-	for (size_t i = 3; w.at.at[i]; i++)
+	n = (size_t)snprintf(text, sizeof(text), "%s|", w.at.at[3]);
+	for (size_t i = 6; w.at.at[i]; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s|", w.at.at[i]);
 	return text;
 }
