@@ -15,6 +15,7 @@
 #include "count/follow.h"
 #include "count/place.h"
 #include "count/program.h"
+#include "count/program_memory.h"
 #include "count/signals.h"
 #include "count/translate.h"
 
@@ -155,6 +156,8 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 
 	relocate(dynamic, base);
 	take_arguments(&s, sp);
+	if (sys_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) > 0)
+		program_memory_believe();
 	follow_init(s.file, s.flags);
 	follow_script(s.path, (uint64_t)(s.sp + 1), (uint64_t)(s.sp + 1 + s.sp[0] + 1));
 	count_output_create(s.file, has_flag(&s, FOLLOW_FLAG));

@@ -4,6 +4,7 @@
 #include <asm/prctl.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "bare/sys.h"
 #include "count/code_change.h"
@@ -179,6 +180,18 @@ static long arch(const struct call *call)
 	return what == ARCH_SET_GS || what == ARCH_GET_GS ? -EPERM : -EINVAL;
 }
 
+/* Of the engine's own calls only those remain that any program may make. */
+static long filter(const struct call *call)
+{
+	const uint64_t *r = call->c->regs;
+	bool is_filter = r[NR] == SYS_seccomp || r[A] == PR_SET_SECCOMP;
+	long result = pass_unforbidden(call);
+
+	if (is_filter && !is_error(result))
+		program_memory_believe();
+	return result;
+}
+
 /* Critical sections could be interrupted within translated code. */
 static long refuse(const struct call *call)
 {
@@ -286,11 +299,11 @@ static const struct {
 	unsigned number;
 	long (*make)(const struct call *call);
 } calls[] = {
-	{ SYS_mremap, remap },
-	{ SYS_pkey_mprotect, protect },
 	{ SYS_mmap, map },
 	{ SYS_munmap, unmap },
+	{ SYS_mremap, remap },
 	{ SYS_mprotect, protect },
+	{ SYS_pkey_mprotect, protect },
 	{ SYS_exit, end_thread },
 	{ SYS_clone, begin_thread },
 	{ SYS_clone3, begin_thread },
@@ -303,7 +316,8 @@ static const struct {
 	{ SYS_openat2, open_path_at },
 	{ SYS_readlink, read_link },
 	{ SYS_readlinkat, read_link_at },
-	{ SYS_arch_prctl, arch },
+	{ SYS_prctl, filter },
+	{ SYS_seccomp, filter },
 	{ SYS_arch_prctl, arch },
 	{ SYS_rseq, refuse },
 	{ SYS_rt_sigaction, set_action },

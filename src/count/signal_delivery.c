@@ -285,7 +285,7 @@ long signals_return(struct context *c)
 		return GATE_NOT_MADE;
 	if (!program_memory_read(&s, at, sizeof(s))) {
 		leave_to_kernel(&(struct signal_info){ .signal = SIGSEGV });
-		signals_release(0);
+		signals_release(0); /* which ends it */
 	}
 	signals_restore_stack(c, &s.stack);
 	s.ip = (uint64_t)find_or_make_return(c, at - offsetof(struct signal_frame, state),

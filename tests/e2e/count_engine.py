@@ -169,6 +169,14 @@ def programs_that_are_executed_are_followed():
 
 
 @test
+def programs_that_forbid_themselves_much_are_counted():
+    path = f'{PROGRAMS}/e2e-blocks_filter'
+    out, code, blocks = count([path])
+    assert (out, code) == natively([path]) and code == 0 and b'over' in out, (code, out)
+    assert len(blocks) == 2, len(blocks)
+
+
+@test
 def a_compiler_makes_the_same_program():
     source = os.path.join(harness.DIR, 'source.c')
     shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'blocks.c'), source)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Forbids itself what only the engine calls in its name, and goes on to another program.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+static volatile sig_atomic_t n_seen;
+
+static void see(int signal)
+{
+	n_seen += signal;
+}
+
+int main(void)
+{
+	struct sock_filter lines[] = {
+		{ BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr) },
+		{ BPF_JMP | BPF_JEQ | BPF_K, 2, 0, SYS_process_vm_readv },
+		{ BPF_JMP | BPF_JEQ | BPF_K, 1, 0, SYS_process_vm_writev },
+		{ BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW },
+		{ BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS },
+	};
+	struct sock_fprog filter = { sizeof(lines) / sizeof(lines[0]), lines };
+	struct sigaction action = { .sa_handler = see }, was;
+	char path[256];
+	int fd;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+		return 1;
+	fd = open("/proc/self/exe", O_RDONLY);
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	sigaction(SIGUSR1, NULL, &was);
+	printf("%d %d %d %d\n", fd >= 0, (int)n_seen, was.sa_handler == see,
+	       readlink("/proc/self/exe", path, sizeof(path)) > 0);
+	fflush(stdout);
+	execl("/bin/sh", "sh", "-c", "trap 'echo seen' USR1; kill -USR1 $$; echo over",
+	      (char *)NULL);
+	return 1;
+}
