@@ -350,6 +350,7 @@ int count_reader_open(const struct count_window *w, struct count_reader *ret,
 	r.pid = p.header.pid;
 	r.n_threads = p.header.n_threads;
 	r.n_lost = p.header.n_lost;
+	memcpy(r.name, p.header.name, sizeof(r.name) - 1);
 	*ret = r;
 	r = (struct count_reader){ 0 };
 	return 0;

@@ -31,6 +31,7 @@ struct count_reader {
 	const struct count_reader_image *images;
 	size_t n_images;
 	uint32_t pid, n_threads;
+	char name[COUNT_FILE_NAME_BYTES]; /* of the program; "": not known */
 	uint64_t n_lost; /* entries that had no room, children without a file */
 	void *tables[6]; /* the memory of all that */
 };

@@ -196,7 +196,13 @@ static void take_news(struct count *s)
 
 /* Processes. */
 
-/* Until the engine has told the kernel, the process has the engine's name. */
+/* Until the engine has told the kernel, the process has the engine's name, or that of the
+ * link by which the engine executes itself. */
+static bool is_engines(const char *comm)
+{
+	return !strcmp(comm, COUNT_DIRECTORY_ENGINE) || !strcmp(comm, "exe");
+}
+
 static void name_process(struct count *s, struct counted *x)
 {
 	struct tracker *t = s->context.tracker;
@@ -207,7 +213,7 @@ static void name_process(struct count *s, struct counted *x)
 	pid_t pid = (pid_t)x->file.pid;
 
 	if (procfs_stat(pid, &stat, NULL) < 0 || strchr("ZX", stat.state) ||
-	    !strcmp(stat.comm, COUNT_DIRECTORY_ENGINE) ||
+	    is_engines(stat.comm) ||
 	    procfs_cmdline(pid, cmdline, sizeof(cmdline), NULL) < 0)
 		return;
 	x->is_named = true;
@@ -268,16 +274,14 @@ static void name_after_program(struct count *s, const struct counted *x,
 	struct writer *w = s->context.writer;
 	uint32_t id = tracker_process_id(s->context.tracker, x->file.pid);
 	struct model_process model = *writer_process_get(w, id);
-	const char *path = r->n_images ? r->images[0].path : "";
-	const char *base = strrchr(path, '/');
 
-	if (!model.exe) {
-		model.exe = writer_string(w, path);
+	if (!model.exe && r->n_images) {
+		model.exe = writer_string(w, r->images[0].path);
 		writer_process_update(w, id, &model);
 	}
-	if (!model.comm)
+	if (!x->is_named && r->name[0])
 		tracker_comm(s->context.tracker, x->start_ns, x->file.pid, x->file.pid,
-			     base ? base + 1 : path);
+			     r->name);
 }
 
 /* Nobody writes it any more, or we stop here. */

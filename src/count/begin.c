@@ -124,6 +124,7 @@ static void tell_kernel(const struct start *s, const struct program *p)
 		if (*c == '/')
 			name = c + 1;
 	sys_call(SYS_prctl, PR_SET_NAME, name, 0, 0, 0, 0);
+	count_output_name(name);
 }
 
 /* Its code is the kernel's, in memory. */

@@ -78,6 +78,12 @@ void count_output_create(const char *path, bool may_be_lost)
 	begin_header(header);
 }
 
+void count_output_name(const char *name)
+{
+	for (unsigned i = 0; i < COUNT_FILE_NAME_BYTES - 1 && name[i]; i++)
+		header->name[i] = name[i];
+}
+
 void count_output_before_fork(struct count_file_header *now)
 {
 	*now = *header;

@@ -15,6 +15,9 @@
  * is counted may be lost. */
 void count_output_create(const char *prefix, bool may_be_lost);
 
+/* What the program is called, without directories. */
+void count_output_name(const char *name);
+
 /* Around a fork: in the child what was counted is the parent's, the code is both's. kept:
  * the thread's part, where the engine's stack is. */
 void count_output_before_fork(struct count_file_header *now);

@@ -42,15 +42,18 @@
 #define COUNT_FILE_BYTES                                                                 \
 	(COUNT_FILE_COUNTERS_OFF + COUNT_FILE_THREADS_MAX * COUNT_FILE_THREAD_BYTES)
 
+#define COUNT_FILE_NAME_BYTES 16 /* with the final 0 */
+
 struct count_file_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t pid, parent_pid;
 	uint32_t images_bytes; /* used */
 	uint32_t n_blocks, n_pairs, n_returns, n_extras;
-	uint32_t n_counters; /* used of each thread's, 0 included */
-	uint32_t n_threads;  /* so many sets of counters there are */
-	uint64_t n_lost;     /* entries that had no room here, children without a file */
+	uint32_t n_counters;		  /* used of each thread's, 0 included */
+	uint32_t n_threads;		  /* so many sets of counters there are */
+	char name[COUNT_FILE_NAME_BYTES]; /* of the program, as the kernel has it */
+	uint64_t n_lost; /* entries that had no room here, children without a file */
 };
 
 /* Follows another one at the next multiple of 8 of this and the path's bytes.  Of no
