@@ -151,7 +151,7 @@ def stacks_beyond_what_perf_copies_are_complete():
 def stacks_with_pages_that_were_never_touched_are_complete():
     if not IS_ROOT and may_record('perf'):
         raise Skip('perf copies no more than what is before them')
-    run(program('gaps'), '600', options=['-i', '1ms'])
+    run(program('gaps'), '2000', options=['-i', '1ms'])
     # By perf such pages are looked for once a stack of the thread was cut at one.
     r = second_half()
     close(share(r, 'thread', 'inclusive'), 1, 0.002, 'thread')
