@@ -48,6 +48,9 @@ static void map(uint8_t *at, uint64_t bytes, int fd, uint64_t off)
 
 	if (p < 0 && p > -4096)
 		fatal("cannot map the file of counts");
+	/* Nothing is there to be read ahead, and file systems make pages of it. */
+	if (bytes)
+		sys_call(SYS_madvise, at, bytes, MADV_RANDOM, 0, 0, 0);
 }
 
 static void begin_header(struct count_file_header *h)
