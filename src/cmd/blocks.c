@@ -84,16 +84,7 @@ static void print_table(const struct code_rows *c)
 
 static int run(struct options *o, struct err *e)
 {
-	own(code_rows_close) struct code_rows c = { 0 };
-	int rc = code_rows_open(&c, o, e);
-
-	if (rc < 0)
-		return rc;
-	if (c.report.json)
-		print_json(&c);
-	else
-		print_table(&c);
-	return code_rows_finish(&c, e);
+	return code_rows_run(o, print_json, print_table, e);
 }
 
 static const struct option_spec *const tables[] = { code_rows_options,

@@ -19,7 +19,7 @@ const struct option_spec code_rows_options[] = {
 	OPTION_END,
 };
 
-int code_rows_open(struct code_rows *c, const struct options *o, struct err *e)
+static int code_rows_open(struct code_rows *c, const struct options *o, struct err *e)
 {
 	int rc = report_profile_open(o, options_argv(o), NULL, &c->report, e);
 
@@ -37,7 +37,7 @@ int code_rows_open(struct code_rows *c, const struct options *o, struct err *e)
 	return rc;
 }
 
-void code_rows_close(struct code_rows *c)
+static void code_rows_close(struct code_rows *c)
 {
 	code_graph_fini(&c->graph);
 	report_profile_close(&c->report);
@@ -83,9 +83,15 @@ void code_rows_print(const struct code_rows *c, const struct table *t, size_t n)
 		       text_count(left, n - c->limit));
 }
 
-int code_rows_finish(const struct code_rows *c, struct err *e)
+int code_rows_run(const struct options *o, void (*print_json)(const struct code_rows *c),
+		  void (*print_table)(const struct code_rows *c), struct err *e)
 {
-	int rc = report_profile_check_whole(&c->report, e);
+	own(code_rows_close) struct code_rows c = { 0 };
+	int rc = code_rows_open(&c, o, e);
 
+	if (rc < 0)
+		return rc;
+	(c.report.json ? print_json : print_table)(&c);
+	rc = report_profile_check_whole(&c.report, e);
 	return rc < 0 ? rc : EXIT_OK;
 }

@@ -18,9 +18,11 @@ struct code_rows {
 	size_t limit; /* of rows to print */
 };
 
-/* One recording, the newest if none is named, which has basic blocks. */
-must_use int code_rows_open(struct code_rows *c, const struct options *o, struct err *e);
-void code_rows_close(struct code_rows *c);
+/* Prints one recording, the newest if none is named, which has basic blocks; damage that
+ * was read around is an error in the end. */
+must_use int code_rows_run(const struct options *o,
+			   void (*print_json)(const struct code_rows *c),
+			   void (*print_table)(const struct code_rows *c), struct err *e);
 /* The function's name, with the image's behind it. */
 void code_rows_function(const struct code_rows *c, struct table *t, uint32_t function);
 /* The same for JSON: "key": {"name": …, "image": …}. */
@@ -30,7 +32,5 @@ void code_rows_json_function(const struct code_rows *c, struct json *j, const ch
 size_t code_rows_shown(const struct code_rows *c, size_t n);
 /* Prints it, and how many rows of so many were left out. */
 void code_rows_print(const struct code_rows *c, const struct table *t, size_t n);
-/* How it ends: damage that was read around is an error. */
-must_use int code_rows_finish(const struct code_rows *c, struct err *e);
 
 #endif

@@ -160,7 +160,6 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	if (sys_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) > 0)
 		program_memory_believe();
 	follow_init(s.file, s.flags);
-	follow_script(s.path, (uint64_t)(s.sp + 1), (uint64_t)(s.sp + 1 + s.sp[0] + 1));
 	count_output_create(s.file, has_flag(&s, FOLLOW_FLAG));
 	engine_init();
 	engine.counts_all = has_flag(&s, 'a');

@@ -198,17 +198,6 @@ static bool put_words(uint64_t *to, const struct target *t, uint64_t words, long
 	return program_memory_read(to, words, 8 * ((size_t)n + 1));
 }
 
-void follow_script(const char *name, uint64_t argv, uint64_t env)
-{
-	uint64_t words[WORDS_MAX + OWN_WORDS + 1];
-	struct target t;
-	long n = count_words(argv);
-
-	if (find_target(&t, (uint64_t)name) == FOLLOWED && t.interpreter[0] && n > 0 &&
-	    n <= WORDS_MAX && put_words(words, &t, argv, n))
-		sys_call(SYS_execve, ENGINE, words, env, 0, 0, 0);
-}
-
 /* Executes the engine; returns what the kernel says when it does not. */
 static long execute(struct context *c, const struct target *t, uint64_t argv,
 		    uint64_t env)

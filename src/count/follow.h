@@ -8,8 +8,6 @@
 #ifndef DWELL_COUNT_FOLLOW_H
 #define DWELL_COUNT_FOLLOW_H
 
-#include <stdint.h>
-
 struct context;
 
 /* The engine's own arguments: its name, the counts' prefix, flags, the program's file,
@@ -21,10 +19,6 @@ struct context;
 
 /* What the engine was called with. */
 void follow_init(const char *prefix, const char *flags);
-
-/* The program that the engine was started with is a script: executes what the script
- * names.  Comes back if that cannot be. */
-void follow_script(const char *name, uint64_t argv, uint64_t env);
 
 /* Calls of the program. */
 long follow_execve(struct context *c);
