@@ -56,6 +56,8 @@ struct image_ops {
 	unsigned (*machine)(struct image *im);
 	/* The files that were found, wherever. */
 	void (*each_file)(struct image *im, sym_file_fn *visit, void *ctx);
+	/* As symbolizer_text(). */
+	size_t (*text)(struct image *im, struct sym_range **ret);
 	int (*code)(struct image *im, uint64_t address, size_t size, struct buf *ret,
 		    struct err *e);
 	int (*lines)(struct image *im, uint64_t address, size_t size,

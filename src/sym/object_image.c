@@ -263,6 +263,30 @@ static void each_file(struct image *im, sym_file_fn *visit, void *ctx)
 		debug_info_each_file(s->debug, visit, ctx);
 }
 
+static size_t object_text(struct image *im, struct sym_range **ret)
+{
+	const struct object *o = ((const struct state *)im->state)->files.binary;
+	struct sym_range *ranges;
+	size_t n = 0;
+
+	if (!o)
+		return 0;
+	ranges = xcalloc(object_n_segments(o) + 1, sizeof(*ranges));
+	for (size_t i = 0; i < object_n_segments(o); i++) {
+		const struct object_segment *s = object_segment(o, i);
+		uint64_t end = s->address + s->file_size;
+
+		if (s->is_load && s->is_executable && end > s->address &&
+		    (!n || s->address >= ranges[n - 1].end))
+			ranges[n++] = (struct sym_range){ s->address, end };
+	}
+	if (n)
+		*ret = ranges;
+	else
+		free(ranges);
+	return n;
+}
+
 static int object_code(struct image *im, uint64_t address, size_t size, struct buf *ret,
 		       struct err *e)
 {
@@ -327,6 +351,7 @@ const struct image_ops object_image_ops = {
 	.resolve = object_resolve,
 	.machine = machine_of,
 	.each_file = each_file,
+	.text = object_text,
 	.code = object_code,
 	.lines = object_lines,
 	.enter_functions = object_enter_functions,

@@ -403,6 +403,13 @@ void symbolizer_each_file(struct symbolizer *s, uint32_t image, sym_file_fn *vis
 		im->ops->each_file(im, visit_unless_kept, &v);
 }
 
+size_t symbolizer_text(struct symbolizer *s, uint32_t image, struct sym_range **ret)
+{
+	struct image *im = open_image(s, image);
+
+	return im && im->ops && im->ops->text ? im->ops->text(im, ret) : 0;
+}
+
 int symbolizer_code(struct symbolizer *s, uint32_t image, uint64_t address, size_t size,
 		    struct buf *ret, struct err *e)
 {

@@ -137,6 +137,15 @@ typedef void sym_file_fn(void *ctx, const char *kind, const char *name, const ch
 void symbolizer_each_file(struct symbolizer *s, uint32_t image, sym_file_fn *visit,
 			  void *ctx);
 
+/* Where the code of a file is, in link-time addresses. */
+struct sym_range {
+	uint64_t start, end;
+};
+
+/* Its executable segments in the order of their addresses, without those that overlap one
+ * before; 0: the file is not at hand (symbolizer_image_problem), or has no code. */
+size_t symbolizer_text(struct symbolizer *s, uint32_t image, struct sym_range **ret);
+
 /* For annotate: the function's bytes and its line rows, by link-time address. */
 struct sym_line_row {
 	uint64_t address, end;

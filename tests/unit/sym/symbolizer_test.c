@@ -83,6 +83,25 @@ static void its_code_lines_and_source_are_at_hand(void **state)
 	assert_int_equal(symbolizer_find_functions(s, image, "no such name", ids, 4), 0);
 }
 
+static void what_may_be_executed_is_known(void **state)
+{
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
+	struct sym_image_ref ref = { .kind = SYM_ELF, .path = "/proc/self/exe" };
+	uint32_t image = symbolizer_image(s, &ref), id;
+	own(freep) struct sym_range *text = NULL;
+	const struct sym_function *f;
+
+	(void)state;
+	assert_int_equal(symbolizer_text(s, image, &text), 1);
+	assert_int_equal(symbolizer_find_functions(s, image, "here", &id, 1), 1);
+	f = symbolizer_function(s, id);
+	assert_true(text[0].start <= f->start && f->start + f->size <= text[0].end);
+	ref.path = "/nowhere";
+	assert_int_equal(symbolizer_text(s, symbolizer_image(s, &ref), &text), 0);
+	ref = (struct sym_image_ref){ .kind = SYM_ANON, .path = "[anon]" };
+	assert_int_equal(symbolizer_text(s, symbolizer_image(s, &ref), &text), 0);
+}
+
 static void a_return_address_is_looked_up_at_the_call(void **state)
 {
 	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
@@ -257,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_of_this_program_is_named),
 		cmocka_unit_test(its_code_lines_and_source_are_at_hand),
+		cmocka_unit_test(what_may_be_executed_is_known),
 		cmocka_unit_test(a_return_address_is_looked_up_at_the_call),
 		cmocka_unit_test(a_closed_image_keeps_its_names_and_opens_again),
 		cmocka_unit_test(another_build_id_is_never_used),
