@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/output_file.h"
+#include "cmd/output_folder.h"
 #include "cmd/report_options.h"
 #include "cmd/report_profile.h"
 #include "export/exporter.h"
@@ -22,7 +23,8 @@ static const struct option_spec export_options[] = {
 	  .kind = OPTION_STRING,
 	  .arg = "FILE",
 	  .default_text = "the recording's name with the format's suffix",
-	  .text = "Write to FILE; '-' is the standard output" },
+	  .text = "Write to FILE, for a format of several files a directory; '-' is the "
+		  "standard output" },
 	{ .name = "title",
 	  .kind = OPTION_STRING,
 	  .arg = "TEXT",
@@ -115,16 +117,16 @@ static void tell_left_out(const struct exporter *x, const struct profile *p)
 		x->name, safe, profile_n_columns(p) - 1);
 }
 
+/* Files: 0 is the one at path itself. */
 static void tell_written(const struct exporter *x, const struct profile *p,
-			 const char *path)
+			 const char *path, size_t n_files, uint64_t bytes)
 {
 	char size[TEXT_MAX], weight[TEXT_MAX], safe[500];
-	struct stat st;
 
-	if (stat(path, &st) != 0)
-		return;
-	printf("%s: %s, %s", text_printable(safe, sizeof(safe), path), x->name,
-	       text_size(size, (uint64_t)st.st_size));
+	printf("%s: %s, ", text_printable(safe, sizeof(safe), path), x->name);
+	if (n_files)
+		printf("%zu files, ", n_files);
+	fputs(text_size(size, bytes), stdout);
 	for (size_t i = 0; i < profile_n_columns(p); i++) {
 		const struct profile_column *c = profile_column(p, i);
 
@@ -139,6 +141,9 @@ static void tell_written(const struct exporter *x, const struct profile *p,
 static int write_stdout(const struct exporter *x, const struct profile *p,
 			const struct export_options *o, struct err *e)
 {
+	if (!x->write)
+		return err_set(e, ERR_USAGE,
+			       "%s is several files: give a directory with -o", x->name);
 	if (x->is_binary && isatty(STDOUT_FILENO))
 		return err_set(e, ERR_USAGE,
 			       "%s is binary and the standard output is a terminal: "
@@ -151,6 +156,7 @@ static int write_file(const struct exporter *x, const struct profile *p,
 		      const struct export_options *o, const char *path, struct err *e)
 {
 	own(fclosep) FILE *out = fopen(path, "we");
+	struct stat st;
 	int rc;
 
 	if (!out)
@@ -160,7 +166,39 @@ static int write_file(const struct exporter *x, const struct profile *p,
 		output_file_discard(path);
 		return err_in(e, rc, path);
 	}
-	tell_written(x, p, path);
+	if (stat(path, &st) == 0)
+		tell_written(x, p, path, 0, (uint64_t)st.st_size);
+	return 0;
+}
+
+static void tell_files(const struct exporter *x, const struct profile *p,
+		       const struct output_folder *f)
+{
+	char safe[500];
+
+	vec_each(line, &f->left_out)
+		fprintf(stderr, "dwell export: left out: %s\n",
+			text_printable(safe, sizeof(safe), *line));
+	if (f->files.n)
+		tell_written(x, p, f->path, f->files.n, output_folder_bytes(f));
+}
+
+static int write_folder(const struct exporter *x, const struct profile *p,
+			const struct export_options *o, const char *path, struct err *e)
+{
+	own(output_folder_fini) struct output_folder f;
+	int rc;
+
+	output_folder_init(&f, path);
+	rc = x->write_files(p, o, &f.sink, e);
+	if (rc < 0) {
+		output_folder_discard(&f);
+		return rc;
+	}
+	tell_files(x, p, &f);
+	if (!f.files.n)
+		return err_set(e, ERR_UNSUPPORTED, "there is nothing to write as %s",
+			       x->name);
 	return 0;
 }
 
@@ -179,7 +217,8 @@ static int write_format(const struct exporter *x, const struct options *o,
 	tell_left_out(x, r->profile);
 	if (path && strcmp(path, "-") == 0)
 		return write_stdout(x, r->profile, &how, e);
-	return write_file(x, r->profile, &how, path ? path : otherwise, e);
+	return (x->write ? write_file : write_folder)(x, r->profile, &how,
+						      path ? path : otherwise, e);
 }
 
 static int export_run(struct options *o, struct err *e)

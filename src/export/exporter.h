@@ -26,6 +26,15 @@ struct export_options {
 	const struct quality *quality; /* what the profile lacks, or NULL */
 };
 
+/* Where a format of several files writes them. */
+struct export_sink {
+	/* A new file; the caller closes it.  The name holds no slash. */
+	int (*open)(struct export_sink *s, const char *name, FILE **ret, struct err *e);
+	/* What is in none of the files and why: a line for the user. */
+	void (*leave_out)(struct export_sink *s, const char *text);
+};
+
+/* Has one of write and write_files. */
 struct exporter {
 	const char *name, *suffix, *mime, *summary;
 	bool is_binary;
@@ -35,6 +44,10 @@ struct exporter {
 	 * an empty file of the format. */
 	int (*write)(const struct profile *p, const struct export_options *o, FILE *out,
 		     struct err *e);
+	/* For a format of several files, whose names are its own; without columns there
+	 * is none. */
+	int (*write_files)(const struct profile *p, const struct export_options *o,
+			   struct export_sink *sink, struct err *e);
 };
 
 /* NULL-terminated, in the order of exporters.def. */

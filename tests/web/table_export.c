@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	own(profile_freep) struct profile *p = table_profile_load(&table_profile_example);
 	struct err e = { 0 };
 
-	if (!x || x->write(p, &o, stdout, &e) < 0) {
+	if (!x || !x->write || x->write(p, &o, stdout, &e) < 0) {
 		fprintf(stderr, "table_export: %s\n", x ? e.text : "no such format");
 		return 1;
 	}

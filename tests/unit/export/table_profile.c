@@ -317,6 +317,7 @@ char *table_profile_export(const struct table_profile *t, const char *name,
 
 	assert_non_null(x);
 	assert_non_null(out);
+	assert_non_null(x->write);
 	if (x->write(p, o, out, &e) < 0)
 		fail_msg("%s: %s", name, e.text);
 	fclose(out);
