@@ -413,6 +413,11 @@ const struct profile_match *profile_match(const struct profile *p, size_t i)
 	return &p->matches.at[i];
 }
 
+bool profile_is_filtered(const struct profile *p)
+{
+	return p->filter;
+}
+
 struct symbolizer *profile_symbolizer(const struct profile *p)
 {
 	return p->symbolizer;

@@ -106,6 +106,7 @@ uint32_t profile_n_functions(const struct profile *p);
 const struct profile_function *profile_function(const struct profile *p, uint32_t id);
 size_t profile_n_matches(const struct profile *p);
 const struct profile_match *profile_match(const struct profile *p, size_t i);
+bool profile_is_filtered(const struct profile *p); /* samples are chosen */
 struct symbolizer *profile_symbolizer(const struct profile *p);
 /* The symbolizer's id of a recording's image. */
 uint32_t profile_sym_image(const struct profile *p, size_t source, uint32_t image);

@@ -246,6 +246,8 @@ static const struct command_example examples[] = {
 	{ "dwell export", "list the formats" },
 	{ "dwell export flamegraph", "a page of the newest recording for the browser" },
 	{ "dwell export pprof a.dwell -o a.pb.gz", "for 'go tool pprof a.pb.gz'" },
+	{ "dwell export pixie -o counts a.dwell",
+	  "how often each basic block was executed, a pair of files per image" },
 	{ "dwell export folded --event cpu-time -o - a.dwell | flamegraph.pl > a.svg",
 	  "for a tool that reads from a pipe" },
 	{ NULL, NULL },
