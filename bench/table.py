@@ -22,8 +22,8 @@ def number(value):
 class Table:
     """Prints each row as soon as it is known: a bench takes many minutes."""
 
-    def __init__(self, out):
-        self.out, self.columns, self.widths = out, None, []
+    def __init__(self, out, width_of_names=WIDTH_OF_NAMES):
+        self.out, self.columns, self.widths, self.width_of_names = out, None, [], width_of_names
 
     def say(self, line):
         self.out.write(line + "\n")
@@ -45,7 +45,7 @@ class Table:
 
     def _head(self, columns):
         self.columns = columns
-        least = [WIDTH_OF_NAMES if i == 0 else WIDTH_OF_RANGES if c.endswith("95 %") else WIDTH_OF_NUMBERS
+        least = [self.width_of_names if i == 0 else WIDTH_OF_RANGES if c.endswith("95 %") else WIDTH_OF_NUMBERS
                  for i, c in enumerate(columns)]
         self.widths = [max(len(c), w) for c, w in zip(columns, least)]
         self._line(columns)
