@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * machine_model - how a kind of processor executes instructions when nothing is missing.
+ *
+ * Widths, ports, and for each class of operation what it is made of: tables, one file per
+ * machine, listed in machine_models.def.  From the makers' optimisation guides and from
+ * measurements (bench/models).
+ */
+#ifndef DWELL_INSN_MACHINE_MODEL_H
+#define DWELL_INSN_MACHINE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "insn/operation.h"
+
+#define MACHINE_MODEL_MAX_UNITS 3
+#define MACHINE_MODEL_MAX_PORTS 24
+
+/* A part of an instruction that occupies a port: each waits for the one before. */
+struct machine_unit {
+	uint32_t ports;	 /* any of them */
+	uint8_t latency; /* until what waits for it can begin, in cycles */
+	uint8_t busy;	 /* cycles that the port takes nothing else, 0: 1 */
+};
+
+/* No unit: done when it comes, as moves that only rename. */
+struct machine_cost {
+	uint8_t slots; /* of the width, beside what loading and storing take; 0: 1 */
+	struct machine_unit units[MACHINE_MODEL_MAX_UNITS];
+};
+
+/* What is done by renaming, without a port. */
+enum machine_elides {
+	MACHINE_ELIDES_MOVES = 1,
+	MACHINE_ELIDES_VECTOR_MOVES = 2,
+	MACHINE_ELIDES_SMALL_SUMS = 4, /* of a 64-bit register and a small constant */
+	MACHINE_ELIDES_SIGNS = 8,      /* extending what is loaded */
+	MACHINE_ELIDES_NOPS = 16,      /* every second one takes no slot, either */
+};
+
+struct machine_model {
+	const char *name, *summary;
+	unsigned machine;		      /* EM_… of <elf.h> */
+	uint8_t dispatch_width, retire_width; /* instructions or parts a cycle */
+	uint16_t window;		      /* of them that are under way at most */
+	/* Parts that wait for what they read, at most; vector 0: in the same place. */
+	uint16_t waiting, vector_waiting;
+	uint32_t elides;	/* enum machine_elides */
+	uint8_t taken_distance; /* cycles between two taken branches, at least */
+	uint8_t call_distance;	/* ... if it is a call or return */
+	uint8_t load_latency, vector_load_latency;
+	uint8_t complex_latency; /* more, if the index is scaled or there are three parts
+				  */
+	uint8_t forward_latency; /* from a store to the load of the same place */
+	uint8_t vector_forward_latency;
+	bool forwards_by_name; /* ... before the address is known, if made the same way */
+	uint8_t vector_bytes;  /* wider ones go in two halves */
+	uint8_t divider_bytes; /* the same for divisions and roots */
+	uint8_t store_slots;   /* of the width that a store takes of its own */
+	uint32_t load_ports, vector_load_ports;
+	uint32_t store_address_ports, store_data_ports, vector_store_data_ports;
+	struct machine_cost costs[OPERATION_N_CLASSES];
+	/* The processors that it is the model of: as /proc/cpuinfo has vendor, family and
+	 * model. */
+	struct machine_processor {
+		const char *vendor;
+		uint16_t family, first_model, last_model;
+	} processors[12];
+};
+
+size_t machine_model_count(void);
+const struct machine_model *machine_model_at(size_t i);
+/* NULL: none has that name. */
+const struct machine_model *machine_model_find(const char *name);
+/* processor: "AuthenticAMD 25 17", or NULL.  The generic one when none is of it. */
+const struct machine_model *machine_model_of(unsigned machine, const char *processor);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * operation - what one instruction does, as far as it matters for how long it takes.
+ *
+ * Its class, the registers that it waits for and those that wait for it, and its memory.
+ * Registers are counted whole: al is rax, xmm0 is zmm0.  One thread per reader.
+ */
+#ifndef DWELL_INSN_OPERATION_H
+#define DWELL_INSN_OPERATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+/* What kind of work it is; loading and storing go beside it. */
+enum operation_class {
+#define OPERATION(name, text) OPERATION_##name,
+#include "insn/operations.def"
+#undef OPERATION
+	OPERATION_N_CLASSES
+};
+
+/* Bits of a set of registers. */
+enum operation_register {
+	OPERATION_REG_GENERAL = 0, /* x86-64 in the instruction set's order */
+	OPERATION_REG_VECTOR = 16,
+	OPERATION_REG_MASK = 48,
+	OPERATION_REG_FLAGS = 56,
+	OPERATION_REG_X87 = 57, /* the whole stack */
+	OPERATION_REG_SEGMENT_BASE = 58,
+	OPERATION_N_REGS
+};
+
+#define OPERATION_NO_REG 0xff
+
+struct operation {
+	uint64_t reads; /* beside the address */
+	uint64_t writes;
+	uint64_t address;    /* registers that a memory operand's address is made of */
+	uint64_t merges;     /* of those written: they keep a part of what they had */
+	int64_t disp;	     /* of the memory operand; whole if it has no registers */
+	int64_t offset;	     /* with from */
+	uint16_t id;	     /* for operation_mnemonic() */
+	uint8_t class;	     /* enum operation_class */
+	uint8_t size;	     /* in bytes */
+	uint8_t base, index; /* of the memory operand, OPERATION_NO_REG: none */
+	uint8_t scale;
+	uint8_t width; /* bytes of the widest operand */
+	/* The general register `to` becomes from + offset; NO_REGISTER: nothing so plain.
+	 */
+	uint8_t from, to;
+	bool loads, stores, pushes, pops;
+	bool is_zeroing; /* the result does not depend on what it reads */
+	bool is_signed;	 /* an extension by the sign */
+	bool has_immediate;
+	bool may_fuse_with_branch; /* the branch right behind it is part of it */
+};
+
+struct operation_reader;
+
+/* machine: EM_… of <elf.h>. */
+must_use int operation_reader_new(unsigned machine, struct operation_reader **ret,
+				  struct err *e);
+void operation_reader_free(struct operation_reader *r);
+void operation_reader_freep(struct operation_reader **r);
+/* The instruction at the start of the code; false: there is none. */
+bool operation_read(struct operation_reader *r, const uint8_t *code, size_t size,
+		    uint64_t address, struct operation *ret);
+const char *operation_mnemonic(const struct operation_reader *r, uint16_t id);
+
+/* "multiplications", as people read it. */
+const char *operation_class_text(enum operation_class class);
+/* "rax", "zmm0", "flags". */
+const char *operation_register_name(unsigned reg);
+
+#endif

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "insn/schedule.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* Slots of a width make parts of a cycle: counted in parts that all widths divide. */
+#define TICKS 840
+
+#define MAX_WINDOW 1024
+#define N_STORES   128
+#define N_BEGINS   2048
+#define N_WORDS	   32 /* of 64 cycles that a port's plan knows at once */
+#define AHEAD	   8  /* cycles that fetching is before dispatching at most */
+#define N_GENERAL  16
+#define STACK_REG  4
+#define SMALL_SUM  1024
+
+/* What a port does in each cycle: words by number of the cycle. */
+struct port {
+	struct {
+		uint64_t number, busy;
+	} words[N_WORDS];
+	uint64_t n_taken;
+};
+
+/* A general register is the value that had this id when it came, and so much more. */
+struct sum {
+	uint64_t id;
+	int64_t offset;
+};
+
+struct store {
+	uint64_t key;
+	uint64_t ready; /* cycle */
+};
+
+struct schedule {
+	const struct machine_model *m;
+	uint64_t start;		  /* cycle */
+	uint64_t dispatch, fetch; /* tick when the next may enter, may come */
+	uint64_t left;		  /* tick when the last one did */
+	uint64_t latest;	  /* cycle up to which anything is planned */
+	uint64_t n_slots, next_id;
+	uint64_t ready[OPERATION_N_REGS]; /* cycle */
+	struct sum sums[N_GENERAL];
+	struct store stores[N_STORES];
+	uint64_t leaves[MAX_WINDOW]; /* tick, by number of the slot */
+	struct port ports[MACHINE_MODEL_MAX_PORTS];
+	struct pool {
+		struct {
+			uint64_t cycle;
+			uint32_t n;
+		} begins[N_BEGINS]; /* of those that wait: how many begin when */
+		uint64_t cycle;	    /* up to which those that begin are not counted */
+		uint32_t n;
+	} general, vector; /* that wait */
+	bool may_fuse;	   /* with the one before */
+	bool was_half;	   /* of a slot */
+};
+
+struct schedule *schedule_new(const struct machine_model *m)
+{
+	struct schedule *s = xcalloc(1, sizeof(*s));
+
+	assert(m->window <= MAX_WINDOW);
+	s->m = m;
+	s->next_id = 1;
+	schedule_restart(s);
+	return s;
+}
+
+void schedule_free(struct schedule *s)
+{
+	free(s);
+}
+
+void schedule_freep(struct schedule **s)
+{
+	schedule_free(*s);
+}
+
+/* Time goes on instead of being set back: so old plans need not be cleared. */
+void schedule_restart(struct schedule *s)
+{
+	s->start = s->latest + (uint64_t)N_WORDS * 64;
+	s->latest = s->start;
+	s->dispatch = s->fetch = s->left = s->start * TICKS;
+	s->may_fuse = s->was_half = false;
+	s->general.n = s->vector.n = 0;
+	s->general.cycle = s->vector.cycle = s->start;
+	for (size_t i = 0; i < OPERATION_N_REGS; i++)
+		s->ready[i] = s->start;
+	for (size_t i = 0; i < N_GENERAL; i++)
+		s->sums[i] = (struct sum){ s->next_id++, 0 };
+	for (size_t i = 0; i < N_STORES; i++)
+		s->stores[i].key = 0;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t cycle_of(uint64_t tick)
+{
+	return (tick + TICKS - 1) / TICKS;
+}
+
+/* Ports. */
+
+static uint64_t *busy_at(struct port *p, uint64_t cycle)
+{
+	uint64_t number = cycle / 64;
+	size_t i = number % N_WORDS;
+
+	if (p->words[i].number < number) {
+		p->words[i].number = number;
+		p->words[i].busy = 0;
+	}
+	/* Longer ago than is kept: as if nothing had been. */
+	return p->words[i].number == number ? &p->words[i].busy : NULL;
+}
+
+static uint64_t first_free(struct port *p, uint64_t cycle)
+{
+	for (;;) {
+		const uint64_t *busy = busy_at(p, cycle);
+		uint64_t free = busy ? ~(*busy >> cycle % 64) : ~0ull;
+		unsigned left = 64 - cycle % 64;
+		unsigned n = free ? (unsigned)__builtin_ctzll(free) : 64;
+
+		if (n < left)
+			return cycle + n;
+		cycle += left;
+	}
+}
+
+static void occupy(struct port *p, uint64_t cycle, unsigned n)
+{
+	for (; n; n--, cycle++) {
+		uint64_t *busy = busy_at(p, cycle);
+
+		if (busy)
+			*busy |= 1ull << cycle % 64;
+		p->n_taken++;
+	}
+}
+
+/* The port that can take it first, of several the one that had least to do; the cycle. */
+static uint64_t take_port(struct schedule *s, uint32_t ports, uint64_t cycle, unsigned n)
+{
+	uint64_t first = UINT64_MAX;
+	struct port *best = NULL;
+
+	if (!ports)
+		return cycle;
+	for (; ports; ports &= ports - 1) {
+		struct port *p = &s->ports[__builtin_ctz(ports)];
+		uint64_t at = first_free(p, cycle);
+
+		if (at < first || (at == first && p->n_taken < best->n_taken)) {
+			first = at;
+			best = p;
+		}
+	}
+	occupy(best, first, n);
+	s->latest = later(s->latest, first + n);
+	return first;
+}
+
+/* Waiting. */
+
+static void pass_time(struct pool *w, uint64_t cycle)
+{
+	for (; w->n && w->cycle < cycle; w->cycle++) {
+		size_t i = w->cycle % N_BEGINS;
+
+		if (w->begins[i].cycle == w->cycle)
+			w->n -= w->begins[i].n;
+	}
+	w->cycle = later(w->cycle, cycle);
+}
+
+/* Of those that begin very late it does not matter when. */
+static void wait_in(struct pool *w, uint64_t cycle)
+{
+	size_t i = cycle % N_BEGINS;
+
+	if (cycle < w->cycle || cycle >= w->cycle + N_BEGINS)
+		return;
+	if (w->begins[i].cycle != cycle) {
+		w->begins[i].cycle = cycle;
+		w->begins[i].n = 0;
+	}
+	w->begins[i].n++;
+	w->n++;
+}
+
+/* The cycle from which on there is room. */
+static uint64_t find_room(struct pool *w, unsigned max, uint64_t cycle)
+{
+	pass_time(w, cycle);
+	while (w->n >= max)
+		pass_time(w, w->cycle + 1);
+	return later(cycle, w->cycle);
+}
+
+static struct pool *pool_of(struct schedule *s, bool is_vector)
+{
+	return is_vector && s->m->vector_waiting ? &s->vector : &s->general;
+}
+
+static unsigned pool_size(const struct schedule *s, bool is_vector)
+{
+	return is_vector && s->m->vector_waiting ? s->m->vector_waiting : s->m->waiting;
+}
+
+/* Registers. */
+
+static uint64_t when_ready(const struct schedule *s, uint64_t registers, uint64_t cycle)
+{
+	for (; registers; registers &= registers - 1)
+		cycle = later(cycle, s->ready[__builtin_ctzll(registers)]);
+	return cycle;
+}
+
+static bool is_vector(const struct operation *o)
+{
+	const uint64_t vectors = 0xffffffffull << OPERATION_REG_VECTOR;
+
+	return (o->reads | o->writes) & vectors;
+}
+
+static bool uses_stack(const struct operation *o)
+{
+	return o->pushes || o->pops;
+}
+
+static void write_registers(struct schedule *s, const struct operation *o, uint64_t cycle)
+{
+	const uint64_t stack = 1ull << STACK_REG;
+	uint64_t writes = uses_stack(o) ? o->writes & ~stack : o->writes;
+
+	for (; writes; writes &= writes - 1)
+		s->ready[__builtin_ctzll(writes)] = cycle;
+	s->latest = later(s->latest, cycle);
+}
+
+static void write_sums(struct schedule *s, const struct operation *o)
+{
+	uint64_t writes = o->writes & ((1u << N_GENERAL) - 1);
+
+	if (uses_stack(o))
+		writes &= ~(1ull << STACK_REG);
+	if (o->from != OPERATION_NO_REG) {
+		s->sums[o->to] = s->sums[o->from];
+		s->sums[o->to].offset += o->offset;
+		writes &= ~(1ull << o->to);
+	}
+	for (; writes; writes &= writes - 1)
+		s->sums[__builtin_ctzll(writes)] = (struct sum){ s->next_id++, 0 };
+	if (o->pops)
+		s->sums[STACK_REG].offset += 8;
+}
+
+/* Memory. */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static uint64_t mix_register(const struct schedule *s, uint64_t h, uint8_t reg,
+			     int64_t scale, int64_t *offset)
+{
+	if (reg >= N_GENERAL)
+		return mix(h, reg);
+	*offset += s->sums[reg].offset * scale;
+	return mix(mix(h, s->sums[reg].id), (uint64_t)scale);
+}
+
+/* The same for the same place, as far as can be told by how the address is made. */
+static uint64_t place_of(struct schedule *s, const struct operation *o)
+{
+	int64_t offset = o->disp;
+	uint64_t h = 1;
+
+	if (o->pushes)
+		s->sums[STACK_REG].offset -= 8;
+	if (uses_stack(o)) {
+		offset = s->sums[STACK_REG].offset;
+		h = mix(mix(h, s->sums[STACK_REG].id), 1);
+		return mix(mix(h, OPERATION_NO_REG), (uint64_t)offset) | 1;
+	}
+	h = mix_register(s, h, o->base, 1, &offset);
+	h = mix_register(s, h, o->index, o->scale, &offset);
+	return mix(h, (uint64_t)offset) | 1;
+}
+
+static struct store *store_slot(struct schedule *s, uint64_t place)
+{
+	return &s->stores[place >> 32 & (N_STORES - 1)];
+}
+
+static unsigned latency_of_load(const struct machine_model *m, const struct operation *o)
+{
+	bool has_index = o->index != OPERATION_NO_REG;
+
+	if (is_vector(o))
+		return m->vector_load_latency;
+	return m->load_latency +
+	       (has_index && (o->scale > 1 || o->disp) ? m->complex_latency : 0);
+}
+
+static uint64_t load(struct schedule *s, const struct operation *o, uint64_t place,
+		     uint64_t cycle)
+{
+	const struct machine_model *m = s->m;
+	const struct store *before = store_slot(s, place);
+	uint64_t at = take_port(s, is_vector(o) ? m->vector_load_ports : m->load_ports,
+				cycle, 1);
+	uint64_t done = at + latency_of_load(m, o);
+
+	if (before->key != place)
+		return done;
+	if (is_vector(o))
+		return later(done, before->ready + m->vector_forward_latency);
+	return later(m->forwards_by_name ? cycle : done,
+		     before->ready + m->forward_latency);
+}
+
+static uint64_t store(struct schedule *s, const struct operation *o, uint64_t place,
+		      uint64_t address, uint64_t data)
+{
+	const struct machine_model *m = s->m;
+	/* Where loads and stores have the same ports, one address does for both. */
+	bool has_address = o->loads && m->store_address_ports & m->load_ports;
+	uint64_t a =
+		has_address ? address : take_port(s, m->store_address_ports, address, 1);
+	uint64_t d = take_port(
+		s, is_vector(o) ? m->vector_store_data_ports : m->store_data_ports, data,
+		1);
+
+	*store_slot(s, place) = (struct store){ place, data };
+	return later(a, d) + 1;
+}
+
+/* Work. */
+
+static bool is_elided(const struct machine_model *m, const struct operation *o)
+{
+	if (o->loads || o->stores)
+		return false;
+	switch (o->class) {
+	case OPERATION_MOVE:
+		return (m->elides & MACHINE_ELIDES_MOVES) && !o->has_immediate &&
+		       !o->merges;
+	case OPERATION_VECTOR_MOVE:
+		return m->elides & MACHINE_ELIDES_VECTOR_MOVES;
+	case OPERATION_ADD:
+		return (m->elides & MACHINE_ELIDES_SMALL_SUMS) &&
+		       o->from != OPERATION_NO_REG && o->offset < SMALL_SUM &&
+		       o->offset > -SMALL_SUM;
+	default:
+		return o->is_zeroing;
+	}
+}
+
+/* Loading and storing is all that these do with memory. */
+static bool is_only_memory(const struct machine_model *m, const struct operation *o)
+{
+	if ((!o->loads && !o->stores) || o->merges)
+		return false;
+	return o->class == OPERATION_MOVE || o->class == OPERATION_VECTOR_MOVE ||
+	       (o->class == OPERATION_EXTEND &&
+		(!o->is_signed || m->elides & MACHINE_ELIDES_SIGNS));
+}
+
+static bool is_division(const struct operation *o)
+{
+	return o->class >= OPERATION_FP_DIVIDE_SINGLE &&
+	       o->class <= OPERATION_FP_ROOT_DOUBLE;
+}
+
+static unsigned times_busy(const struct machine_model *m, const struct operation *o,
+			   const struct machine_unit *u)
+{
+	unsigned bytes = is_division(o) ? m->divider_bytes : m->vector_bytes;
+	unsigned n = u->busy ? u->busy : 1;
+
+	return o->width > bytes && is_vector(o) ? n * (o->width / bytes) : n;
+}
+
+static uint64_t work(struct schedule *s, const struct operation *o, uint64_t cycle)
+{
+	const struct machine_cost *c = &s->m->costs[o->class];
+
+	if (is_elided(s->m, o) || is_only_memory(s->m, o))
+		return cycle;
+	for (size_t i = 0; i < MACHINE_MODEL_MAX_UNITS && c->units[i].ports; i++) {
+		cycle = take_port(s, c->units[i].ports, cycle,
+				  times_busy(s->m, o, &c->units[i]));
+		wait_in(pool_of(s, is_vector(o)), cycle);
+		cycle += c->units[i].latency;
+	}
+	return cycle;
+}
+
+static bool waits_for_all(const struct operation *o)
+{
+	return o->class == OPERATION_SYSTEM || o->class == OPERATION_SERIALIZE;
+}
+
+static unsigned slots_of(const struct schedule *s, const struct operation *o)
+{
+	unsigned n = s->m->costs[o->class].slots;
+
+	if (o->class == OPERATION_BRANCH && s->may_fuse)
+		return 0;
+	if (o->class == OPERATION_NOP && s->was_half)
+		return 0;
+	return (n ? n : 1) + (o->stores ? s->m->store_slots : 0);
+}
+
+static uint64_t wait_for_room(struct schedule *s, const struct operation *o, uint64_t at)
+{
+	bool is_of_vectors = is_vector(o);
+	uint64_t cycle = at / TICKS;
+	uint64_t free =
+		find_room(pool_of(s, is_of_vectors), pool_size(s, is_of_vectors), cycle);
+
+	return free > cycle ? free * TICKS : at;
+}
+
+/* The cycle in which its work may begin. */
+static uint64_t enter(struct schedule *s, const struct operation *o, unsigned slots)
+{
+	uint64_t at = later(s->dispatch, s->fetch);
+
+	/* The place of one that was a window ago. */
+	if (slots)
+		at = later(at, s->leaves[(s->n_slots + slots - 1) % s->m->window]);
+	if (waits_for_all(o))
+		at = later(at, s->left);
+	at = wait_for_room(s, o, at);
+	s->dispatch = at + slots * TICKS / s->m->dispatch_width;
+	return cycle_of(at) + 1;
+}
+
+static void leave(struct schedule *s, const struct operation *o, unsigned slots,
+		  uint64_t done)
+{
+	s->left = later(s->left + slots * TICKS / s->m->retire_width, done * TICKS);
+	for (; slots; slots--)
+		s->leaves[s->n_slots++ % s->m->window] = s->left;
+	if (waits_for_all(o))
+		s->dispatch = later(s->dispatch, s->left);
+}
+
+static bool is_call(const struct operation *o)
+{
+	return o->class == OPERATION_CALL || o->class == OPERATION_CALL_INDIRECT ||
+	       o->class == OPERATION_RETURN;
+}
+
+/* What is taken is fetched so many cycles after what was taken before. */
+static void jump(struct schedule *s, const struct operation *o)
+{
+	uint64_t behind = s->dispatch - (uint64_t)AHEAD * TICKS;
+	uint64_t distance = is_call(o) ? s->m->call_distance : s->m->taken_distance;
+
+	s->fetch = later(s->fetch + distance * TICKS, behind);
+}
+
+double schedule_step(struct schedule *s, const struct operation *o, bool is_taken)
+{
+	unsigned slots = slots_of(s, o);
+	uint64_t cycle = enter(s, o, slots), done = cycle, place = 0, address, reads;
+	bool has_memory = o->loads || o->stores;
+
+	reads = o->is_zeroing ? 0 : o->reads;
+	if (uses_stack(o))
+		reads &= ~(1ull << STACK_REG);
+	address = when_ready(s, o->address, cycle);
+	if (has_memory)
+		place = place_of(s, o);
+	else if (!o->is_zeroing)
+		done = address;
+	if (o->loads)
+		done = load(s, o, place, address);
+	done = work(s, o, when_ready(s, reads, done));
+	write_registers(s, o, done);
+	write_sums(s, o);
+	if (o->stores)
+		done = store(s, o, place, address, done);
+	leave(s, o, slots, done);
+	if (is_taken)
+		jump(s, o);
+	s->may_fuse = o->may_fuse_with_branch;
+	s->was_half =
+		o->class == OPERATION_NOP && slots && s->m->elides & MACHINE_ELIDES_NOPS;
+	return (double)(s->left - s->start * TICKS) / TICKS;
+}

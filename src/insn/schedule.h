@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * schedule - when a machine would be done with each of a sequence of instructions.
+ *
+ * An out-of-order processor whose caches hold everything and whose branches are all
+ * foreseen: instructions come as many a cycle as there is width, wait for what they read
+ * and for a port, and leave in order.  A load waits for the store before it whose address
+ * is made in the same way.
+ */
+#ifndef DWELL_INSN_SCHEDULE_H
+#define DWELL_INSN_SCHEDULE_H
+
+#include "insn/machine_model.h"
+
+struct schedule;
+
+struct schedule *schedule_new(const struct machine_model *m);
+void schedule_free(struct schedule *s);
+void schedule_freep(struct schedule **s);
+/* Nothing is under way, and nothing was before. */
+void schedule_restart(struct schedule *s);
+/* The next instruction; is_taken: a jump that goes elsewhere than on.  In which cycle, or
+ * part of one, it leaves: never before the one before. */
+double schedule_step(struct schedule *s, const struct operation *o, bool is_taken);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "insn/schedule.h"
+
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N_TURNS 400
+
+/* Cycles of a turn of the code, once it goes on and on. */
+static double cycles_of(const struct machine_model *m, const char *code, size_t size,
+			bool is_taken)
+{
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+	own(schedule_freep) struct schedule *s = schedule_new(m);
+	double half = 0, now = 0, before = 0;
+
+	assert_int_equal(operation_reader_new(EM_X86_64, &r, NULL), 0);
+	for (int turn = 0; turn < N_TURNS; turn++) {
+		struct operation o;
+
+		if (turn == N_TURNS / 2)
+			half = now;
+		for (size_t at = 0; at < size; at += o.size) {
+			assert_true(operation_read(r, (const uint8_t *)code + at,
+						   size - at, at, &o));
+			now = schedule_step(s, &o, is_taken && at + o.size == size);
+			assert_true(now >= before);
+			before = now;
+		}
+	}
+	return (now - half) / (N_TURNS - N_TURNS / 2);
+}
+
+static bool is_about(double value, double expected)
+{
+	return value > expected * 0.98 && value < expected * 1.02;
+}
+
+#define CODE(text) text, sizeof(text) - 1
+
+/* What every manual says, of the machine whose name it is. */
+static void loops_take_what_they_are_known_to_take(void **state)
+{
+	static const struct {
+		const char *machine, *code;
+		size_t size;
+		double cycles;
+	} t[] = {
+		/* imul %rcx,%rax, one after the other */
+		{ "zen4", CODE("\x48\x0f\xaf\xc1"), 3 },
+		{ "golden-cove", CODE("\x48\x0f\xaf\xc1"), 3 },
+		{ "generic-x86-64", CODE("\x48\x0f\xaf\xc1"), 3 },
+		/* add %rcx,%rax */
+		{ "zen4", CODE("\x48\x01\xc8"), 1 },
+		/* add $1,%rax, which needs no port on one of them */
+		{ "zen4", CODE("\x48\x83\xc0\x01"), 1 },
+		{ "golden-cove", CODE("\x48\x83\xc0\x01"), 1.0 / 6 },
+		/* mov (%rax),%rax */
+		{ "zen4", CODE("\x48\x8b\x00"), 4 },
+		{ "golden-cove", CODE("\x48\x8b\x00"), 5 },
+		/* addsd %xmm1,%xmm0 */
+		{ "zen4", CODE("\xf2\x0f\x58\xc1"), 3 },
+		/* vaddpd %ymm1,%ymm2,%ymm0, of which two begin in each cycle */
+		{ "zen4", CODE("\xc5\xed\x58\xc1"), 0.5 },
+		/* mov %rcx,%rax */
+		{ "zen4", CODE("\x48\x89\xc8"), 1.0 / 6 },
+		{ "generic-x86-64", CODE("\x48\x89\xc8"), 1.0 / 4 },
+		/* xor %eax,%eax; imul %rax,%rax: not one after the other */
+		{ "zen4", CODE("\x31\xc0\x48\x0f\xaf\xc0"), 1 },
+		/* add $1,(%rsi): through memory, by name or not */
+		{ "zen4", CODE("\x48\x83\x06\x01"), 1 },
+		{ "generic-x86-64", CODE("\x48\x83\x06\x01"), 6 },
+		/* add $1,(%rsi); add $8,%rsi: another place each time */
+		{ "generic-x86-64", CODE("\x48\x83\x06\x01\x48\x83\xc6\x08"), 1 },
+		/* push %rax; pop %rcx */
+		{ "zen4", CODE("\x50\x59"), 2.0 / 3 },
+		/* divsd %xmm1,%xmm0 */
+		{ "zen4", CODE("\xf2\x0f\x5e\xc1"), 13 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		const struct machine_model *m = machine_model_find(t[i].machine);
+		double cycles;
+
+		assert_non_null(m);
+		cycles = cycles_of(m, t[i].code, t[i].size, false);
+		if (!is_about(cycles, t[i].cycles))
+			print_error("# case %zu: %g instead of %g\n", i, cycles,
+				    t[i].cycles);
+		assert_true(is_about(cycles, t[i].cycles));
+	}
+}
+
+static void taken_branches_have_a_distance(void **state)
+{
+	const struct machine_model *m = machine_model_find("zen4");
+
+	(void)state;
+	/* jmp on; nop; jne, taken and not */
+	assert_true(is_about(cycles_of(m, CODE("\xeb\x00"), true), 1));
+	assert_true(is_about(cycles_of(m, CODE("\x75\x00"), true), 1));
+	assert_true(is_about(cycles_of(m, CODE("\x75\x00"), false), 0.5));
+	/* call and ret */
+	assert_true(is_about(cycles_of(m, CODE("\xc3"), true), 2));
+}
+
+/* No machine does more in a cycle than it is wide, or waits for ever. */
+static void no_model_is_faster_than_its_width(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < machine_model_count(); i++) {
+		const struct machine_model *m = machine_model_at(i);
+		/* mov %rax,%rcx; mov %rdx,%rbx; xor %eax,%eax; add %r8,%r9 */
+		double cycles = cycles_of(
+			m, CODE("\x48\x89\xc1\x48\x89\xd3\x31\xc0\x4d\x01\xc1"), false);
+
+		assert_true(cycles >= 4.0 / m->dispatch_width - 1e-9);
+		assert_true(cycles <= 4);
+	}
+}
+
+/* What was before does not matter after a restart. */
+static void a_restart_forgets_all(void **state)
+{
+	own(schedule_freep) struct schedule *s = schedule_new(machine_model_find("zen4"));
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+	struct operation divide, store, load;
+	double first, second;
+
+	(void)state;
+	assert_int_equal(operation_reader_new(EM_X86_64, &r, NULL), 0);
+	assert_true(operation_read(r, (const uint8_t *)"\x48\xf7\xf1", 3, 0, &divide));
+	assert_true(operation_read(r, (const uint8_t *)"\x48\x89\x06", 3, 0, &store));
+	assert_true(operation_read(r, (const uint8_t *)"\x48\x8b\x06", 3, 0, &load));
+	first = schedule_step(s, &load, false);
+	for (int i = 0; i < 1000; i++) {
+		schedule_step(s, &divide, false);
+		schedule_step(s, &store, false);
+	}
+	schedule_restart(s);
+	second = schedule_step(s, &load, false);
+	assert_true(first == second);
+}
+
+static void machines_are_found_by_what_the_kernel_calls_them(void **state)
+{
+	static const struct {
+		const char *processor, *name;
+	} t[] = {
+		{ "AuthenticAMD 25 17", "zen4" },
+		{ "AuthenticAMD 25 97", "zen4" },
+		{ "GenuineIntel 6 143", "golden-cove" },
+		{ "GenuineIntel 6 142", "generic-x86-64" },
+		{ "AuthenticAMD 6 143", "generic-x86-64" },
+		{ "", "generic-x86-64" },
+		{ NULL, "generic-x86-64" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		assert_string_equal(machine_model_of(EM_X86_64, t[i].processor)->name,
+				    t[i].name);
+	assert_null(machine_model_of(EM_S390, "AuthenticAMD 25 17"));
+	assert_null(machine_model_find("zen"));
+}
+
+/* Every class that does something has its costs; ports are those that there are. */
+static void every_model_knows_every_class(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < machine_model_count(); i++) {
+		const struct machine_model *m = machine_model_at(i);
+
+		assert_true(m->dispatch_width && m->retire_width && m->window &&
+			    m->waiting && m->taken_distance && m->call_distance);
+		for (unsigned c = 0; c < OPERATION_N_CLASSES; c++) {
+			const struct machine_cost *cost = &m->costs[c];
+
+			if (c == OPERATION_NOP || c == OPERATION_PREFETCH ||
+			    c == OPERATION_EXCHANGE)
+				continue;
+			if (!cost->units[0].ports)
+				print_error("# %s: %s\n", m->name,
+					    operation_class_text(c));
+			assert_true(cost->units[0].ports && cost->units[0].latency &&
+				    cost->slots);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(loops_take_what_they_are_known_to_take),
+		cmocka_unit_test(taken_branches_have_a_distance),
+		cmocka_unit_test(no_model_is_faster_than_its_width),
+		cmocka_unit_test(a_restart_forgets_all),
+		cmocka_unit_test(machines_are_found_by_what_the_kernel_calls_them),
+		cmocka_unit_test(every_model_knows_every_class),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
