@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "collect/facts.h"
 #include "host/clock.h"
+#include "host/core_clock.h"
 #include "host/cpus.h"
 #include "host/procfs.h"
 
@@ -234,6 +235,10 @@ void session_notes_machine(struct writer *w)
 	}
 	cpus_model_name(text, sizeof(text));
 	writer_info(w, "cpu", text);
+	cpus_processor(text, sizeof(text));
+	writer_info(w, "processor", text);
+	snprintf(text, sizeof(text), "%u", core_clock_measure());
+	writer_info(w, "clock-mhz", text);
 	if (cpus_online(&cpus, NULL) == 0) {
 		snprintf(text, sizeof(text), "%zu", cpus.ids.n);
 		writer_info(w, "cpus", text);

@@ -117,19 +117,37 @@ uint32_t cpus_end(const struct cpus *c)
 	return c->ids.n ? c->ids.at[c->ids.n - 1] + 1 : 0;
 }
 
-void cpus_model_name(char *s, size_t cap)
+/* What /proc/cpuinfo says of the first processor; false: nothing. */
+static bool cpuinfo(const char *name, char *s, size_t cap)
 {
 	own(fclosep) FILE *f = fopen("/proc/cpuinfo", "re");
 	char line[512];
 
-	snprintf(s, cap, "unknown");
 	while (f && fgets(line, sizeof(line), f)) {
 		char *colon = strchr(line, ':');
+		size_t n = strcspn(line, "\t:");
 
-		if (strncmp(line, "model name", 10) != 0 || !colon)
+		if (!colon || n != strlen(name) || memcmp(line, name, n) != 0)
 			continue;
 		line[strcspn(line, "\n")] = '\0';
 		snprintf(s, cap, "%s", colon + 1 + strspn(colon + 1, " \t"));
-		return;
+		return true;
 	}
+	return false;
+}
+
+void cpus_model_name(char *s, size_t cap)
+{
+	if (!cpuinfo("model name", s, cap))
+		snprintf(s, cap, "unknown");
+}
+
+void cpus_processor(char *s, size_t cap)
+{
+	char vendor[64] = "", family[64] = "", model[64] = "";
+
+	cpuinfo("vendor_id", vendor, sizeof(vendor));
+	cpuinfo("cpu family", family, sizeof(family));
+	cpuinfo("model", model, sizeof(model));
+	snprintf(s, cap, "%s %s %s", vendor, family, model);
 }

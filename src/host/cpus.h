@@ -34,5 +34,7 @@ uint32_t cpus_end(const struct cpus *c);
 
 /* "Intel(R) Xeon(R) …", "unknown" when the kernel does not say. */
 void cpus_model_name(char *s, size_t cap);
+/* Which one it is, in numbers, as far as the kernel says: "AuthenticAMD 25 17". */
+void cpus_processor(char *s, size_t cap);
 
 #endif
