@@ -83,6 +83,7 @@ static void insert_column(struct profile *p, uint32_t source, const struct whole
 	p->columns.at[place] = (struct profile_column){
 		.source = source,
 		.event = MODEL_NONE,
+		.source_event = MODEL_NONE,
 		.whole = MODEL_NONE,
 		.name = w->name,
 		.unit = w->unit,

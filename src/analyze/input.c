@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/block_graph.h"
+#include "analyze/call_shares.h"
 #include "base/mem.h"
 
 void input_fini(struct input *s)
@@ -17,6 +19,11 @@ void input_fini(struct input *s)
 	free(s->n_frames);
 	free(s->order);
 	free(s->interval_ends);
+	free(s->ideal_factors);
+	if (s->block_graph)
+		block_graph_fini(s->block_graph);
+	free(s->block_graph);
+	call_shares_free(s->call_shares);
 	*s = (struct input){ 0 };
 }
 

@@ -16,6 +16,9 @@
 
 #include "store/recording.h"
 
+struct block_graph;
+struct call_shares;
+
 struct input {
 	struct recording *recording;
 	bool is_borrowed;   /* the recording is */
@@ -25,7 +28,17 @@ struct input {
 	uint32_t n_stacks, n_locations;
 
 	uint32_t first_column, n_columns; /* this recording's columns in the profile */
-	uint32_t *column_of_event; /* 0 … n_columns - 1; MODEL_NONE: not selected */
+	/* 0 … n_columns - 1; MODEL_NONE: not selected.  The last, behind all events that
+	 * were recorded, is that of ideal time. */
+	uint32_t *column_of_event;
+
+	/* Where every instruction was counted and more than numbers is wanted. */
+	struct block_graph *block_graph;
+	struct call_shares *call_shares;
+	uint32_t ideal_column;	/* 0 … n_columns - 1, MODEL_NONE: not shown */
+	uint32_t counted_event; /* whose samples it is computed from */
+	double *ideal_factors;	/* [location]: ns each time */
+	double ideal_missing;	/* share of all counts: their code is not at hand */
 
 	uint32_t *slot_of_stack; /* slot + 1; 0: nothing was counted there */
 	size_t n_slots, cap_slots;

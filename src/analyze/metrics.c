@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/metrics.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/call_shares.h"
 #include "analyze/profile_data.h"
 #include "analyze/walk.h"
 #include "base/mem.h"
@@ -176,9 +178,55 @@ static void sum_halves(struct metrics *to, const struct input *s,
 	metrics_fini(&other);
 }
 
+static bool is_row_of(const struct input *s, const uint32_t *row_of_frame,
+		      uint32_t location, uint32_t end, uint32_t row)
+{
+	uint32_t first = s->first_frame[location];
+
+	for (uint32_t i = first; i < first + end; i++)
+		if (row_of_frame[i] == row)
+			return true;
+	return false;
+}
+
+/* To each row that the call is in, but for those that it does not leave. */
+static void sum_call(struct metrics *to, const struct input *s,
+		     const uint32_t *row_of_frame, const struct call_shares_site *x,
+		     const double *values)
+{
+	uint32_t first = s->first_frame[x->location];
+	uint32_t called = row_of_frame[s->first_frame[x->entry]];
+
+	for (uint32_t i = 0; i < s->n_frames[x->location]; i++) {
+		uint32_t row = row_of_frame[first + i];
+		size_t at = (size_t)row * to->n_columns + s->first_column;
+
+		if (row == MODEL_NONE || row == called ||
+		    is_row_of(s, row_of_frame, x->location, i, row))
+			continue;
+		for (size_t c = 0; c < s->n_columns; c++)
+			to->inclusive[at + c] += (uint64_t)llround(values[c]);
+	}
+}
+
+/* What is counted exactly has calls instead of stacks. */
+static void sum_calls(struct metrics *to, const struct input *s,
+		      const uint32_t *row_of_frame)
+{
+	own(freep) double *values = xcalloc(s->n_columns + 1, sizeof(*values));
+
+	for (size_t i = 0; i < call_shares_n_sites(s->call_shares); i++) {
+		call_shares_values(s->call_shares, i, values);
+		sum_call(to, s, row_of_frame, call_shares_site(s->call_shares, i),
+			 values);
+	}
+}
+
 static void sum_source(struct metrics *to, const struct input *s,
 		       const uint32_t *row_of_frame)
 {
+	if (s->call_shares)
+		sum_calls(to, s, row_of_frame);
 	if (s->n_ordered >= MANY_STACKS) {
 		sum_halves(to, s, row_of_frame);
 		return;
@@ -301,6 +349,74 @@ static void attribute_source(struct attribution *a, const struct input *s)
 	}
 }
 
+/* A call is a stack that ends in what it calls. */
+static void attribute_call(struct attribution *a, const struct input *s,
+			   const struct call_shares_site *x, const uint64_t *values)
+{
+	uint32_t first = s->first_frame[x->location], n = s->n_frames[x->location];
+	uint32_t at = MODEL_NONE;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (a->function_of_frame[first + i] == a->function)
+			at = i;
+	if (at == MODEL_NONE || x->callee == a->function)
+		return;
+	add(a->to->inclusive + s->first_column, values, s->n_columns);
+	add(edge_values(&a->callers,
+			at ? a->function_of_frame[first + at - 1] : METRICS_TOTAL) +
+		    s->first_column,
+	    values, s->n_columns);
+	add(edge_values(&a->callees,
+			at + 1 < n ? a->function_of_frame[first + at + 1] : x->callee) +
+		    s->first_column,
+	    values, s->n_columns);
+}
+
+/* What nothing on a stack is charged with, is with those that called it. */
+static void attribute_callers(struct attribution *a, const struct input *s)
+{
+	double entered = call_shares_entered(s->call_shares, a->function);
+	own(freep) uint64_t *all = xcalloc(s->n_columns + 1, sizeof(*all));
+	uint64_t *rest = edge_values(&a->callers, METRICS_TOTAL) + s->first_column;
+
+	memcpy(all, rest, s->n_columns * sizeof(*all));
+	for (size_t i = 0; entered > 0 && i < call_shares_n_sites(s->call_shares); i++) {
+		const struct call_shares_site *x = call_shares_site(s->call_shares, i);
+		uint32_t last =
+			s->first_frame[x->location] + s->n_frames[x->location] - 1;
+		uint64_t *to;
+
+		if (x->callee != a->function)
+			continue;
+		to = edge_values(&a->callers, a->function_of_frame[last]) +
+		     s->first_column;
+		/* It may have moved. */
+		rest = edge_values(&a->callers, METRICS_TOTAL) + s->first_column;
+		for (size_t c = 0; c < s->n_columns; c++) {
+			uint64_t share = (uint64_t)llround((double)all[c] *
+							   (double)x->times / entered);
+
+			share = share < rest[c] ? share : rest[c];
+			to[c] += share;
+			rest[c] -= share;
+		}
+	}
+}
+
+static void attribute_calls(struct attribution *a, const struct input *s)
+{
+	own(freep) double *values = xcalloc(s->n_columns + 1, sizeof(*values));
+	own(freep) uint64_t *whole = xcalloc(s->n_columns + 1, sizeof(*whole));
+
+	for (size_t i = 0; i < call_shares_n_sites(s->call_shares); i++) {
+		call_shares_values(s->call_shares, i, values);
+		for (size_t c = 0; c < s->n_columns; c++)
+			whole[c] = (uint64_t)llround(values[c]);
+		attribute_call(a, s, call_shares_site(s->call_shares, i), whole);
+	}
+	attribute_callers(a, s);
+}
+
 static struct metrics_edge *edges_take(const struct edges *e, uint64_t *values)
 {
 	struct metrics_edge *edges = xcalloc(e->functions.n + 1, sizeof(*edges));
@@ -329,8 +445,11 @@ void metrics_attribute(struct metrics_butterfly *ret, const struct profile *p,
 		.exclusive = xcalloc(n + 1, sizeof(uint64_t)),
 		.inclusive = xcalloc(n + 1, sizeof(uint64_t)),
 	};
-	for (size_t i = 0; i < p->n_sources; i++)
+	for (size_t i = 0; i < p->n_sources; i++) {
 		attribute_source(&a, &p->sources[i]);
+		if (p->sources[i].call_shares)
+			attribute_calls(&a, &p->sources[i]);
+	}
 	ret->values =
 		xcalloc(a.callers.values.n + a.callees.values.n + 1, sizeof(uint64_t));
 	ret->n_callers = a.callers.functions.n;

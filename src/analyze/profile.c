@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/block_graph.h"
 #include "analyze/blobs.h"
+#include "analyze/call_shares.h"
 #include "analyze/derived.h"
 #include "analyze/frames.h"
+#include "analyze/ideal.h"
 #include "analyze/image_names.h"
 #include "analyze/matching.h"
 #include "analyze/profile_data.h"
@@ -83,7 +86,7 @@ static void add_columns(struct profile *p, uint32_t source,
 	uint32_t n = recording_n_events(r);
 
 	s->first_column = (uint32_t)p->columns.n;
-	s->column_of_event = xcalloc(n ? n : 1, sizeof(uint32_t));
+	s->column_of_event = xcalloc(n + 1, sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct model_event *ev = recording_event(r, i);
 		const char *name = column_name(p, s, ev);
@@ -97,6 +100,7 @@ static void add_columns(struct profile *p, uint32_t source,
 		*vec_push(&p->columns) = (struct profile_column){
 			.source = source,
 			.event = i,
+			.source_event = i,
 			.whole = MODEL_NONE,
 			.name = name,
 			.unit = recording_string(r, ev->unit),
@@ -105,6 +109,8 @@ static void add_columns(struct profile *p, uint32_t source,
 			.period = ev->period,
 		};
 	}
+	ideal_add_column(p, source, o);
+	s->column_of_event[n] = s->ideal_column;
 	derived_add_columns(p, source, o);
 }
 
@@ -126,6 +132,8 @@ static int no_such_event(const struct profile *p, const char *name, struct err *
 	for (size_t i = 0; i < p->n_sources; i++) {
 		const struct recording *r = p->sources[i].recording;
 
+		if (ideal_is_possible(r))
+			list_name(&list, IDEAL_NAME);
 		for (size_t k = 0; (whole = derived_name(r, k)); k++)
 			list_name(&list, whole);
 		for (uint32_t k = 0; k < recording_n_events(r); k++)
@@ -274,6 +282,51 @@ static int load_chosen(struct profile *p, struct input *s, struct err *e)
 	return 0;
 }
 
+static int make_block_graph(struct input *s, struct err *e)
+{
+	if (s->block_graph)
+		return 0;
+	s->block_graph = xcalloc(1, sizeof(*s->block_graph));
+	return block_graph_make(s->block_graph, s->recording, e);
+}
+
+/* Calls are those of all processes and times: a choice of samples has none. */
+static int share_by_calls(struct profile *p, struct input *s,
+			  const struct profile_options *o, struct err *e)
+{
+	int rc;
+
+	if (!o->is_worked_out || p->filter || !ideal_is_possible(s->recording))
+		return 0;
+	rc = make_block_graph(s, e);
+	if (rc < 0)
+		return rc;
+	s->call_shares = call_shares_new(p, s, s->block_graph);
+	return 0;
+}
+
+/* What is computed from places must know them all before. */
+static int load_ideal(struct profile *p, struct input *s, const struct profile_options *o,
+		      struct err *e)
+{
+	int rc;
+
+	frames_resolve(p, s, NULL);
+	rc = make_block_graph(s, e);
+	if (rc < 0)
+		return rc;
+	rc = ideal_measure(p, (uint32_t)(s - p->sources), o, e);
+	return rc < 0 ? rc : sum_samples(p, s, e);
+}
+
+static int load(struct profile *p, struct input *s, const struct profile_options *o,
+		struct err *e)
+{
+	if (ideal_is_shown(s))
+		return load_ideal(p, s, o, e);
+	return p->filter || o->events ? load_chosen(p, s, e) : load_all(p, s, e);
+}
+
 static void start_symbolizer(struct profile *p, const struct profile_options *o)
 {
 	struct sym_options sym = o->sym ? *o->sym : (struct sym_options){ 0 };
@@ -332,8 +385,7 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 	start_symbolizer(p, o);
 	image_names_choose(p);
 	for (size_t i = 0; i < p->n_sources && rc == 0; i++)
-		rc = p->filter || o->events ? load_chosen(p, &p->sources[i], e)
-					    : load_all(p, &p->sources[i], e);
+		rc = load(p, &p->sources[i], o, e);
 	if (rc < 0)
 		return rc;
 	order_all(p);
@@ -341,6 +393,10 @@ int profile_load(const char *const *paths, size_t n, const struct profile_option
 		matching_apply(p, !o->no_guess);
 		symbolizer_close_images(p->symbolizer);
 	}
+	for (size_t i = 0; i < p->n_sources && rc == 0; i++)
+		rc = share_by_calls(p, &p->sources[i], o, e);
+	if (rc < 0)
+		return rc;
 	*ret = steal(&p);
 	return 0;
 }
@@ -371,6 +427,14 @@ int profile_load_live(const struct profile_live *live, const struct profile_opti
 	order_all(p);
 	*ret = steal(&p);
 	return 0;
+}
+
+bool profile_has_calls(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->sources[i].call_shares)
+			return true;
+	return false;
 }
 
 size_t profile_n_sources(const struct profile *p)

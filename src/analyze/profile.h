@@ -29,14 +29,20 @@ struct profile_options {
 	bool is_compared; /* match what is the same in several recordings: matching.h */
 	bool no_guess;	  /* by names only */
 	const struct sym_options *sym; /* or NULL */
-	const char *const *names;      /* what the recordings are called; NULL: paths */
+	/* Where every instruction was counted: ideal time is a column though it is not
+	 * named, and inclusive values are what calls add up to. */
+	bool is_worked_out;
+	const char *model; /* of a machine, for ideal time; NULL: the recording's */
+	double clock_ghz;  /* for the same; 0: the recording's */
+	const char *const *names; /* what the recordings are called; NULL: paths */
 };
 
 struct profile_column {
-	uint32_t source;  /* index of the recording */
-	uint32_t event;	  /* event id in it; MODEL_NONE: the sum of its parts */
-	uint32_t whole;	  /* the column that this one is a part of, or MODEL_NONE */
-	const char *name; /* event name; unique among the columns of one source */
+	uint32_t source;       /* index of the recording */
+	uint32_t event;	       /* event id in it; MODEL_NONE: the sum of its parts */
+	uint32_t source_event; /* the same, or the event that it is computed from */
+	uint32_t whole;	       /* the column that this one is a part of, or MODEL_NONE */
+	const char *name;      /* event name; unique among the columns of one source */
 	const char *unit, *experiment, *collected_by;
 	uint64_t period;
 	uint64_t total_weight, total_count; /* after the filter */
@@ -97,6 +103,9 @@ must_use int profile_load_live(const struct profile_live *live,
 			       struct err *e);
 void profile_free(struct profile *p);
 void profile_freep(struct profile **p);
+
+/* Inclusive values come from calls, shared by how often they were: call_shares.h. */
+bool profile_has_calls(const struct profile *p);
 
 size_t profile_n_sources(const struct profile *p);
 const struct recording *profile_source(const struct profile *p, size_t i);

@@ -307,6 +307,15 @@ static void measure_source(struct quality_source *q, const struct profile *p, si
 	}
 }
 
+static double measure_not_timed(const struct profile *p, size_t column)
+{
+	const struct input *s = &p->sources[p->columns.at[column].source];
+	bool is_ideal = s->ideal_column != MODEL_NONE &&
+			column == s->first_column + s->ideal_column;
+
+	return is_ideal ? s->ideal_missing : 0;
+}
+
 void quality_measure(struct quality *ret, const struct profile *p)
 {
 	struct unresolved u = { 0 };
@@ -323,6 +332,7 @@ void quality_measure(struct quality *ret, const struct profile *p)
 		ret->columns[c].total = column->total_weight;
 		measure_rate(&ret->columns[c].rate, p->sources[column->source].recording,
 			     column->event);
+		ret->columns[c].not_timed_share = measure_not_timed(p, c);
 		ret->columns[c].on_share = measure_on_share(
 			p->sources[column->source].recording, column->event);
 	}

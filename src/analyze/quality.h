@@ -27,7 +27,8 @@ struct quality_rate {
 
 struct quality_column {
 	struct quality_rate rate;
-	double on_share; /* of the time; events that took turns are scaled by it */
+	double not_timed_share; /* of what ideal time is computed from */
+	double on_share;	/* of the time; events that took turns are scaled by it */
 	uint64_t total, truncated, unresolved;
 	uint64_t truncated_by[UNWIND_N_STOPS]; /* by reason */
 };

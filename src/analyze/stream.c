@@ -57,28 +57,85 @@ static void note_bad_block(struct input *s, const struct err *e)
 		snprintf(s->bad_block, sizeof(s->bad_block), "%.150s", e->text);
 }
 
-static int use(struct stream *st, struct half *h, const struct filter_binding *filter,
-	       uint8_t **keep, size_t *cap, stream_fn *fn, void *ctx, struct err *e)
+/* Memory of what is worked out for a block. */
+struct scratch {
+	uint8_t *keep, *keep_ideal;
+	uint32_t *event;
+	uint64_t *weight;
+	size_t cap;
+	double rest; /* of weights, what was not whole */
+};
+
+static void scratch_fini(struct scratch *x)
 {
+	free(x->keep);
+	free(x->keep_ideal);
+	free(x->event);
+	free(x->weight);
+}
+
+static void scratch_reserve(struct scratch *x, size_t n)
+{
+	if (n <= x->cap)
+		return;
+	x->cap = n;
+	x->keep = xrealloc(x->keep, n, sizeof(*x->keep));
+	x->keep_ideal = xrealloc(x->keep_ideal, n, sizeof(*x->keep_ideal));
+	x->event = xrealloc(x->event, n, sizeof(*x->event));
+	x->weight = xrealloc(x->weight, n, sizeof(*x->weight));
+}
+
+/* Counted instructions once more, as the time that they take. */
+static int use_ideal(const struct input *s, const struct sample_block *b,
+		     const uint8_t *keep, struct scratch *x, stream_fn *fn, void *ctx,
+		     struct err *e)
+{
+	struct sample_block ideal = *b;
+
+	for (size_t i = 0; i < b->n; i++) {
+		uint32_t location = s->stacks[b->stack[i]].location;
+
+		x->event[i] = recording_n_events(s->recording);
+		x->weight[i] = 0;
+		x->keep_ideal[i] = (!keep || keep[i]) && b->event[i] == s->counted_event;
+		if (!x->keep_ideal[i] || !b->stack[i])
+			continue;
+		x->rest += (double)b->weight[i] * s->ideal_factors[location];
+		x->weight[i] = (uint64_t)x->rest;
+		x->rest -= (double)x->weight[i];
+	}
+	ideal.event = x->event;
+	ideal.weight = x->weight;
+	return fn(ctx, &ideal, x->keep_ideal, e);
+}
+
+static int use(struct stream *st, struct half *h, const struct filter_binding *filter,
+	       struct scratch *x, stream_fn *fn, void *ctx, struct err *e)
+{
+	const struct sample_block *b = &h->block;
+	const uint8_t *keep = NULL;
+	int rc;
+
 	if (h->rc < 0) {
 		note_bad_block(st->source, &h->err);
 		return 0;
 	}
-	if (!filter)
-		return fn(ctx, &h->block, NULL, e);
-	if (h->block.n > *cap) {
-		*cap = h->block.n;
-		*keep = xrealloc(*keep, *cap, 1);
+	if (filter || st->source->ideal_factors)
+		scratch_reserve(x, b->n);
+	if (filter) {
+		filter_apply(filter, b, x->keep);
+		keep = x->keep;
 	}
-	filter_apply(filter, &h->block, *keep);
-	return fn(ctx, &h->block, *keep, e);
+	rc = fn(ctx, b, keep, e);
+	if (rc == 0 && st->source->ideal_factors)
+		rc = use_ideal(st->source, b, keep, x, fn, ctx, e);
+	return rc;
 }
 
 static int use_all(struct stream *st, const struct filter_binding *filter, stream_fn *fn,
 		   void *ctx, struct err *e)
 {
-	own(freep) uint8_t *keep = NULL;
-	size_t cap = 0;
+	own(scratch_fini) struct scratch x = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < st->n_blocks && rc == 0; i++) {
@@ -88,7 +145,7 @@ static int use_all(struct stream *st, const struct filter_binding *filter, strea
 		while (!h->is_full)
 			pthread_cond_wait(&st->changed, &st->lock);
 		pthread_mutex_unlock(&st->lock);
-		rc = use(st, h, filter, &keep, &cap, fn, ctx, e);
+		rc = use(st, h, filter, &x, fn, ctx, e);
 		pthread_mutex_lock(&st->lock);
 		h->is_full = false;
 		st->stop = rc != 0;
@@ -123,15 +180,14 @@ static void choose_blocks(struct stream *st, const struct filter_binding *filter
 static int use_in_turn(struct stream *st, const struct filter_binding *filter,
 		       stream_fn *fn, void *ctx, struct err *e)
 {
-	own(freep) uint8_t *keep = NULL;
+	own(scratch_fini) struct scratch x = { 0 };
 	struct half *h = &st->halves[0];
-	size_t cap = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < st->n_blocks && rc == 0; i++) {
 		h->rc = recording_read_samples(st->source->recording, st->blocks[i],
 					       st->columns, &h->block, &h->err);
-		rc = use(st, h, filter, &keep, &cap, fn, ctx, e);
+		rc = use(st, h, filter, &x, fn, ctx, e);
 	}
 	return rc;
 }
@@ -145,6 +201,8 @@ int stream_samples(struct input *s, const struct filter_binding *filter, unsigne
 
 	if (filter)
 		st.columns |= filter_columns(filter);
+	if (s->ideal_factors)
+		st.columns |= SAMPLE_EVENT | SAMPLE_STACK | SAMPLE_WEIGHT;
 	choose_blocks(&st, filter);
 	pthread_mutex_init(&st.lock, NULL);
 	pthread_cond_init(&st.changed, NULL);

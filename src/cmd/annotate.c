@@ -108,7 +108,8 @@ static int run(struct options *o, struct err *e)
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }
 
-static const struct option_spec *const tables[] = { own_options, report_options_input,
+static const struct option_spec *const tables[] = { own_options, report_options_ideal,
+						    report_options_input,
 						    report_options_output, NULL };
 
 static const struct command_example examples[] = {

@@ -54,10 +54,10 @@ static int run(struct options *o, struct err *e)
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }
 
-static const struct option_spec *const tables[] = { report_options_sort,
-						    report_options_rows,
-						    report_options_input,
-						    report_options_output, NULL };
+static const struct option_spec *const tables[] = {
+	report_options_sort,  report_options_rows,   report_options_ideal,
+	report_options_input, report_options_output, NULL
+};
 
 static const struct command_example examples[] = {
 	{ "dwell callers malloc", "who calls malloc, and what it calls" },

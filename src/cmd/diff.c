@@ -219,10 +219,13 @@ static int run(struct options *o, struct err *e)
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }
 
-static const struct option_spec *const tables[] = {
-	own_options,	      report_options_match,  report_options_rows,
-	report_options_input, report_options_output, NULL
-};
+static const struct option_spec *const tables[] = { own_options,
+						    report_options_match,
+						    report_options_rows,
+						    report_options_ideal,
+						    report_options_input,
+						    report_options_output,
+						    NULL };
 
 static const struct command_example examples[] = {
 	{ "dwell diff before.dwell after.dwell", "what got slower and what faster" },

@@ -8,10 +8,13 @@ static int run(struct options *o, struct err *e)
 	return row_report_run(o, dimension_find("line"), e);
 }
 
-static const struct option_spec *const tables[] = {
-	row_report_options,   report_options_sort,   report_options_rows,
-	report_options_input, report_options_output, NULL
-};
+static const struct option_spec *const tables[] = { row_report_options,
+						    report_options_sort,
+						    report_options_rows,
+						    report_options_ideal,
+						    report_options_input,
+						    report_options_output,
+						    NULL };
 
 static const struct command_example examples[] = {
 	{ "dwell lines --limit 50", "the hottest source lines" },

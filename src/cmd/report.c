@@ -22,13 +22,12 @@ static int run(struct options *o, struct err *e)
 	return row_report_run(o, dimension_find(by ? by : "function"), e);
 }
 
-static const struct option_spec *const tables[] = { own_options,
-						    row_report_options,
-						    report_options_sort,
-						    report_options_rows,
-						    report_options_input,
-						    report_options_output,
-						    NULL };
+static const struct option_spec *const tables[] = {
+	own_options,	       row_report_options,
+	report_options_sort,   report_options_rows,
+	report_options_ideal,  report_options_input,
+	report_options_output, NULL
+};
 
 static const struct command_example examples[] = {
 	{ "dwell report", "the functions of the newest recording here" },

@@ -61,7 +61,9 @@ static void put_column(struct buf *b, const struct report *r,
 
 	buf_printf(b, "%s %s%s (", text_value(value, c->total_weight, c->unit),
 		   is_count ? "" : "of ", c->name);
-	if (is_count && c->total_count == c->total_weight)
+	if (c->event != c->source_event) /* computed, not sampled */
+		buf_puts(b, "computed");
+	else if (is_count && c->total_count == c->total_weight)
 		buf_puts(b, is_exact(r, c) ? "every one" : "one sample each");
 	else
 		buf_printf(b, "%s sample%s", text_count(count, c->total_count),

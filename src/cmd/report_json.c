@@ -158,6 +158,26 @@ static void put_on_shares(struct json *j, const struct report *r)
 	json_object_end(j);
 }
 
+/* Where code was not at hand to compute an event from. */
+static void put_not_timed(struct json *j, const struct report *r)
+{
+	char name[200];
+	bool has_any = false;
+
+	for (size_t c = 0; c < r->quality.n_columns; c++)
+		has_any |= r->quality.columns[c].not_timed_share > 0;
+	if (!has_any)
+		return;
+	json_key(j, "not_timed_share");
+	json_object(j);
+	for (size_t c = 0; c < r->quality.n_columns; c++) {
+		event_key(r, c, name, sizeof(name));
+		json_key(j, name);
+		json_double(j, r->quality.columns[c].not_timed_share);
+	}
+	json_object_end(j);
+}
+
 static void put_unresolved(struct json *j, const struct report *r)
 {
 	char name[200];
@@ -290,6 +310,7 @@ void report_json_end(struct json *j, const struct report *r)
 		lost += r->quality.sources[i].lost_samples;
 	json_key_u64(j, "lost", lost);
 	put_truncated(j, r);
+	put_not_timed(j, r);
 	put_on_shares(j, r);
 	put_unresolved(j, r);
 	json_key(j, "sources");

@@ -42,6 +42,20 @@ const struct option_spec report_options_input[] = {
 	OPTION_END,
 };
 
+const struct option_spec report_options_ideal[] = {
+	{ .name = "model",
+	  .kind = OPTION_STRING,
+	  .arg = "MACHINE",
+	  .default_text = "that of the recording's processor",
+	  .text = "Machine model for the ideal time of counted instructions" },
+	{ .name = "clock",
+	  .kind = OPTION_STRING,
+	  .arg = "GHZ",
+	  .default_text = "as measured when recording",
+	  .text = "Clock for the same" },
+	OPTION_END,
+};
+
 const struct option_spec report_options_sort[] = {
 	{ .name = "sort",
 	  .short_name = 's',

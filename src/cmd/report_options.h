@@ -8,6 +8,7 @@
 #include "cmd/option.h"
 
 extern const struct option_spec report_options_input[];	 /* what is read */
+extern const struct option_spec report_options_ideal[];	 /* of ideal time */
 extern const struct option_spec report_options_sort[];	 /* in what order */
 extern const struct option_spec report_options_match[];	 /* of several recordings */
 extern const struct option_spec report_options_rows[];	 /* which rows */

@@ -224,18 +224,38 @@ static void choose_columns(struct report *r)
 			r->sort_column = r->shown[i];
 }
 
+static int take_clock(const struct options *o, double *ret, struct err *e)
+{
+	const char *text = options_str(o, "clock");
+	char *end;
+
+	if (!text)
+		return 0;
+	*ret = strtod(text, &end);
+	if (*end || !(*ret >= 0.001 && *ret <= 1000))
+		return err_set(e, ERR_USAGE, "--clock %.40s is no clock in GHz", text);
+	return 0;
+}
+
 static int load(struct report *r, const struct options *o, bool is_compared,
 		struct err *e)
 {
-	struct profile_options p = { .filter = r->filter,
-				     .events = r->events,
-				     .no_inline = options_has(o, "no-inline"),
-				     .is_compared = is_compared,
-				     .no_guess = options_knows(o, "no-guess") &&
-						 options_has(o, "no-guess"),
-				     .sym = &r->sym };
+	bool is_worked_out = options_knows(o, "model");
+	struct profile_options p = {
+		.filter = r->filter,
+		.events = r->events,
+		.no_inline = options_has(o, "no-inline"),
+		.is_compared = is_compared,
+		.no_guess = options_knows(o, "no-guess") && options_has(o, "no-guess"),
+		.is_worked_out = is_worked_out,
+		.model = is_worked_out ? options_str(o, "model") : NULL,
+		.sym = &r->sym
+	};
 	own(freep) const char **names = xcalloc(r->n_paths + 1, sizeof(*names));
-	int rc;
+	int rc = is_worked_out ? take_clock(o, &p.clock_ghz, e) : 0;
+
+	if (rc < 0)
+		return rc;
 
 	for (size_t i = 0; i < r->n_paths; i++)
 		names[i] = r->paths[i];

@@ -62,7 +62,7 @@ static bool has_single_frames(const struct report *r)
 	for (size_t c = 0; c < profile_n_columns(r->profile); c++) {
 		const struct profile_column *column = profile_column(r->profile, c);
 		const struct model_event *ev = recording_event(
-			profile_source(r->profile, column->source), column->event);
+			profile_source(r->profile, column->source), column->source_event);
 
 		has = has && ev && ev->flags & EVENT_PC_ONLY;
 	}
@@ -90,7 +90,10 @@ static void put_truncated(const struct report *r, FILE *out)
 			separator = ", ";
 		}
 	}
-	if (!b.size && has_single_frames(r))
+	if (!b.size && profile_has_calls(r->profile))
+		buf_puts(&b, "nothing: instead of stacks there are calls, and callers "
+			     "have shares of what they called by how often they did");
+	else if (!b.size && has_single_frames(r))
 		buf_puts(&b, "nothing: there is one frame by design, and no callers");
 	else if (!b.size)
 		buf_puts(&b, "nothing: every stack reaches its outermost frame");
@@ -161,6 +164,28 @@ static void put_other_images(const struct report *r, size_t shown, FILE *out)
 			&b, " %s",
 			text_pct(s, (double)sum, (double)q->columns[r->shown[0]].total));
 	report_text_labelled(r, "", &b, out);
+}
+
+/* Code that is not at hand has no ideal time. */
+static void put_not_timed(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
+
+	for (size_t c = 0; c < r->quality.n_columns; c++) {
+		double share = r->quality.columns[c].not_timed_share;
+
+		if (share <= 0)
+			continue;
+		buf_puts(&b, b.size ? "; " : "");
+		report_text_column(r, c, &b);
+		buf_printf(&b, " is without %s of all instructions",
+			   text_pct(s, share, 1));
+	}
+	if (!b.size)
+		return;
+	buf_puts(&b, ": their code is not at hand");
+	report_text_labelled(r, "not timed", &b, out);
 }
 
 static void put_unresolved(const struct report *r, FILE *out)
@@ -390,6 +415,7 @@ static void put_gaps(const struct report *r, FILE *out)
 	put_lost(r, out);
 	put_truncated(r, out);
 	put_unresolved(r, out);
+	put_not_timed(r, out);
 }
 
 void report_quality_print_gaps(const struct report *r, FILE *out)

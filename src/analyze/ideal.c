@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/ideal.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/ideal_path.h"
+#include "base/mem.h"
+
+#define DEFAULT_CLOCK_MHZ 3000 /* of a recording that does not tell */
+
+struct measuring {
+	struct profile *p;
+	struct input *s;
+	const struct machine_model *model;
+	const struct block_graph *graph;
+	double clock_ghz;
+	struct ideal_code code;
+	uint32_t *function_of;	/* [block] */
+	struct map location_at; /* image and offset: location */
+	/* [location]: of the blocks that it is in. */
+	double *cycles, *times;
+};
+
+static void measuring_fini(struct measuring *m)
+{
+	ideal_code_fini(&m->code);
+	map_fini(&m->location_at);
+	free(m->function_of);
+	free(m->cycles);
+	free(m->times);
+}
+
+/* The event whose every instruction is there. */
+static uint32_t counted_event(const struct recording *r)
+{
+	for (uint32_t i = 0; i < recording_n_events(r); i++) {
+		const struct model_event *ev = recording_event(r, i);
+
+		if (ev->flags & EVENT_EXACT && ev->flags & EVENT_PC_ONLY)
+			return i;
+	}
+	return MODEL_NONE;
+}
+
+bool ideal_is_possible(const struct recording *r)
+{
+	return recording_n_basic_blocks(r) && counted_event(r) != MODEL_NONE;
+}
+
+static bool is_wanted(const struct profile_options *o)
+{
+	bool is_named = o->events && o->events[0];
+
+	return is_named ? profile_wants_event(o, IDEAL_NAME) : o->is_worked_out;
+}
+
+void ideal_add_column(struct profile *p, uint32_t source, const struct profile_options *o)
+{
+	struct input *s = &p->sources[source];
+	const struct recording *r = s->recording;
+	uint32_t event = counted_event(r);
+
+	s->ideal_column = MODEL_NONE;
+	if (!ideal_is_possible(r) || !is_wanted(o))
+		return;
+	s->ideal_column = s->n_columns++;
+	s->counted_event = event;
+	*vec_push(&p->columns) = (struct profile_column){
+		.source = source,
+		.event = MODEL_NONE,
+		.source_event = event,
+		.whole = MODEL_NONE,
+		.name = IDEAL_NAME,
+		.unit = "ns",
+		.experiment = recording_string(r, recording_event(r, event)->experiment),
+		.collected_by = "",
+	};
+}
+
+bool ideal_is_shown(const struct input *s)
+{
+	return s->ideal_column != MODEL_NONE;
+}
+
+/* What to measure with. */
+
+static void list_models(struct err *list)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < machine_model_count() && at < sizeof(list->text); i++)
+		at += (size_t)snprintf(list->text + at, sizeof(list->text) - at, "%s%s",
+				       i ? ", " : "", machine_model_at(i)->name);
+}
+
+static int choose_model(struct measuring *m, const struct profile_options *o,
+			struct err *e)
+{
+	const struct recording *r = m->s->recording;
+	struct err list = { 0 };
+
+	if (!o->model) {
+		m->model = machine_model_of(EM_X86_64, recording_info(r, "processor"));
+		return 0;
+	}
+	m->model = machine_model_find(o->model);
+	if (m->model)
+		return 0;
+	list_models(&list);
+	return err_set(e, ERR_USAGE, "no machine model '%.60s': there are %s", o->model,
+		       list.text);
+}
+
+static void choose_clock(struct measuring *m, const struct profile_options *o)
+{
+	const char *recorded = recording_info(m->s->recording, "clock-mhz");
+	double mhz = o->clock_ghz * 1000;
+
+	if (mhz <= 0 && recorded)
+		mhz = strtod(recorded, NULL);
+	if (!(mhz > 0))
+		mhz = DEFAULT_CLOCK_MHZ;
+	m->clock_ghz = mhz / 1000;
+}
+
+/* Measuring. */
+
+static void find_functions(struct measuring *m)
+{
+	const struct input *s = m->s;
+
+	m->function_of = xcalloc(m->graph->blocks.n + 1, sizeof(*m->function_of));
+	for (size_t i = 0; i < m->graph->blocks.n; i++) {
+		uint32_t location = m->graph->blocks.at[i].location;
+		const struct profile_frame *outermost =
+			&m->p->frames.at[s->first_frame[location]];
+
+		m->function_of[i] =
+			s->n_frames[location] ? outermost->own_function : MODEL_NONE;
+	}
+}
+
+static void index_locations(struct measuring *m)
+{
+	for (uint32_t i = 0; i < m->s->n_locations; i++) {
+		const struct model_location *l = &m->s->locations[i];
+
+		if (!l->flags)
+			*map_slot(&m->location_at, hash_pair(l->image, l->offset), NULL) =
+				i;
+	}
+}
+
+static void take_block(struct measuring *m, uint32_t block, const double *cycles)
+{
+	const struct block_graph_block *b = &m->graph->blocks.at[block];
+	const struct model_location *l = &m->s->locations[b->location];
+	uint64_t off = l->offset;
+
+	for (uint32_t i = m->code.first[block], k = 0; i < m->code.first[block + 1];
+	     i++, k++) {
+		const uint64_t *at = map_find(&m->location_at, hash_pair(l->image, off));
+
+		if (at) {
+			m->cycles[*at] += cycles[k] * (double)b->times;
+			m->times[*at] += (double)b->times;
+		}
+		off += m->code.operations.at[i].size;
+	}
+}
+
+static void schedule_blocks(struct measuring *m)
+{
+	own(ideal_path_freep) struct ideal_path *path =
+		ideal_path_new(m->graph, &m->code, m->s, m->function_of, m->model);
+	own(freep) double *cycles = NULL;
+	uint32_t cap = 0;
+
+	for (uint32_t i = 0; i < m->graph->blocks.n; i++) {
+		uint32_t n = m->code.first[i + 1] - m->code.first[i];
+
+		if (!n)
+			continue;
+		if (n > cap) {
+			cap = n * 2;
+			cycles = xrealloc(cycles, cap, sizeof(*cycles));
+		}
+		ideal_path_schedule(path, i, cycles);
+		take_block(m, i, cycles);
+	}
+}
+
+static void set_factors(struct measuring *m)
+{
+	m->s->ideal_factors = xcalloc(m->s->n_locations + 1, sizeof(double));
+	for (uint32_t i = 0; i < m->s->n_locations; i++)
+		if (m->times[i] > 0)
+			m->s->ideal_factors[i] =
+				m->cycles[i] / m->times[i] / m->clock_ghz;
+}
+
+static void tell_how(struct measuring *m)
+{
+	struct profile_column *c =
+		&m->p->columns.at[m->s->first_column + m->s->ideal_column];
+	own(freep) char *text = xasprintf("%s at %.4g GHz", m->model->name, m->clock_ghz);
+
+	c->collected_by = arena_strdup(&m->p->strings, text);
+}
+
+static void count_missing(struct measuring *m)
+{
+	double total = 0, missing = 0;
+
+	for (size_t i = 0; i < m->graph->blocks.n; i++) {
+		const struct block_graph_block *b = &m->graph->blocks.at[i];
+		double n = (double)b->times * b->n_instructions;
+
+		total += n;
+		if (m->code.first[i] == m->code.first[i + 1])
+			missing += n;
+	}
+	m->s->ideal_missing = total > 0 ? missing / total : 0;
+}
+
+int ideal_measure(struct profile *p, uint32_t source, const struct profile_options *o,
+		  struct err *e)
+{
+	struct input *s = &p->sources[source];
+	own(measuring_fini) struct measuring m = { .p = p,
+						   .s = s,
+						   .graph = s->block_graph };
+	int rc = choose_model(&m, o, e);
+
+	if (rc < 0)
+		return rc;
+	choose_clock(&m, o);
+	rc = ideal_code_read(&m.code, p, s, source, m.graph, e);
+	if (rc < 0)
+		return rc;
+	m.cycles = xcalloc(s->n_locations + 1, sizeof(*m.cycles));
+	m.times = xcalloc(s->n_locations + 1, sizeof(*m.times));
+	find_functions(&m);
+	index_locations(&m);
+	schedule_blocks(&m);
+	set_factors(&m);
+	count_missing(&m);
+	tell_how(&m);
+	return 0;
+}

@@ -1,0 +1,6 @@
+dwell callers leaf counted.dwell
+dwell report --sort inclusive:instructions entered.dwell
+dwell report --filter 'function == leaf' counted.dwell
+dwell report --model none counted.dwell
+dwell report --clock fast counted.dwell
+dwell report --event ideal-time counted.dwell
