@@ -173,23 +173,11 @@ static void take_block(struct measuring *m, uint32_t block, const double *cycles
 
 static void schedule_blocks(struct measuring *m)
 {
-	own(ideal_path_freep) struct ideal_path *path =
-		ideal_path_new(m->graph, &m->code, m->s, m->function_of, m->model);
-	own(freep) double *cycles = NULL;
-	uint32_t cap = 0;
+	own(freep) double *cycles = xcalloc(m->code.operations.n + 1, sizeof(*cycles));
 
-	for (uint32_t i = 0; i < m->graph->blocks.n; i++) {
-		uint32_t n = m->code.first[i + 1] - m->code.first[i];
-
-		if (!n)
-			continue;
-		if (n > cap) {
-			cap = n * 2;
-			cycles = xrealloc(cycles, cap, sizeof(*cycles));
-		}
-		ideal_path_schedule(path, i, cycles);
-		take_block(m, i, cycles);
-	}
+	ideal_path_measure(m->graph, &m->code, m->s, m->function_of, m->model, cycles);
+	for (uint32_t i = 0; i < m->graph->blocks.n; i++)
+		take_block(m, i, cycles + m->code.first[i]);
 }
 
 static void set_factors(struct measuring *m)

@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ideal_path - how many cycles each instruction of a block takes, on the ways that lead
- * to it.
+ * ideal_path - how many cycles each instruction takes, on the ways that lead to it.
  *
- * A processor is busy with what came before when it comes to a block: so the block is
- * scheduled behind the ways into it that were taken most, and what those came from.
+ * A processor is busy with what came before when it comes to a block.  So paths are laid
+ * that end in it, each step back by chance in proportion to how often it was taken, and
+ * scheduled as a whole; a block takes the mean of what it took on all of them.  Chance
+ * is the same each time.
  */
 #ifndef DWELL_ANALYZE_IDEAL_PATH_H
 #define DWELL_ANALYZE_IDEAL_PATH_H
 
 #include "analyze/block_graph.h"
 #include "analyze/ideal_code.h"
-#include "insn/schedule.h"
+#include "insn/machine_model.h"
 
-struct ideal_path;
-
-/* function_of: [block] whose functions are which, to find where calls returned from.
- * All are borrowed. */
-struct ideal_path *ideal_path_new(const struct block_graph *g, const struct ideal_code *c,
-				  const struct input *s, const uint32_t *function_of,
-				  const struct machine_model *m);
-void ideal_path_free(struct ideal_path *p);
-void ideal_path_freep(struct ideal_path **p);
-/* cycles: one for each of the block's instructions. */
-void ideal_path_schedule(struct ideal_path *p, uint32_t block, double *cycles);
+/* cycles: one for each operation of the code.  function_of: [block], to find where calls
+ * returned from. */
+void ideal_path_measure(const struct block_graph *g, const struct ideal_code *c,
+			const struct input *s, const uint32_t *function_of,
+			const struct machine_model *m, double *cycles);
 
 #endif

@@ -395,6 +395,12 @@ static unsigned times_busy(const struct machine_model *m, const struct operation
 	return o->width > bytes && is_vector(o) ? n * (o->width / bytes) : n;
 }
 
+/* A branch that is part of the instruction before it. */
+static bool is_fused(const struct schedule *s, const struct operation *o)
+{
+	return o->class == OPERATION_BRANCH && s->may_fuse;
+}
+
 static uint64_t work(struct schedule *s, const struct operation *o, uint64_t cycle)
 {
 	const struct machine_cost *c = &s->m->costs[o->class];
@@ -404,7 +410,8 @@ static uint64_t work(struct schedule *s, const struct operation *o, uint64_t cyc
 	for (size_t i = 0; i < MACHINE_MODEL_MAX_UNITS && c->units[i].ports; i++) {
 		cycle = take_port(s, c->units[i].ports, cycle,
 				  times_busy(s->m, o, &c->units[i]));
-		wait_in(pool_of(s, is_vector(o)), cycle);
+		if (!is_fused(s, o))
+			wait_in(pool_of(s, is_vector(o)), cycle);
 		cycle += c->units[i].latency;
 	}
 	return cycle;
@@ -419,7 +426,7 @@ static unsigned slots_of(const struct schedule *s, const struct operation *o)
 {
 	unsigned n = s->m->costs[o->class].slots;
 
-	if (o->class == OPERATION_BRANCH && s->may_fuse)
+	if (is_fused(s, o))
 		return 0;
 	if (o->class == OPERATION_NOP && s->was_half)
 		return 0;
