@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/ideal.h"
 #include "base/mem.h"
 
 /* The column of a source that counts what another column does, or SIZE_MAX. */
@@ -48,6 +49,29 @@ void comparison_find(struct comparison *ret, const struct profile *p, const size
 	*ret = c;
 }
 
+bool comparison_find_ideal(struct comparison *ret, const struct profile *p)
+{
+	size_t ideal = SIZE_MAX, sampled = SIZE_MAX;
+
+	for (size_t i = profile_n_columns(p); i-- > 0;) {
+		const struct profile_column *c = profile_column(p, i);
+
+		if (strcmp(c->name, IDEAL_NAME) == 0)
+			ideal = i;
+		else if (strcmp(c->name, "cpu-time") == 0 &&
+			 comparison_sample_weight(c) > 0)
+			sampled = i;
+	}
+	*ret = (struct comparison){ 0 };
+	if (ideal == SIZE_MAX || sampled == SIZE_MAX)
+		return false;
+	*ret = (struct comparison){ .n_sources = 2, .n_events = 1, .is_ideal = true };
+	ret->columns = xcalloc(2, sizeof(*ret->columns));
+	ret->columns[0] = ideal;
+	ret->columns[1] = sampled;
+	return true;
+}
+
 void comparison_fini(struct comparison *c)
 {
 	free(c->columns);
@@ -78,12 +102,23 @@ double comparison_sample_weight(const struct profile_column *c)
 			      : (double)c->period;
 }
 
+static double square(int64_t x)
+{
+	return (double)x * (double)x;
+}
+
+/* From what is known exactly. */
+static bool is_computed(const struct profile_column *c)
+{
+	return c->event != c->source_event;
+}
+
 /* Of a value that is a number of samples of nearly the same weight each; of all samples
  * there are, the number is certain. */
 static double variance(const struct profile_column *c, uint64_t value)
 {
-	if (!c->total_weight)
-		return 0;
+	if (!c->total_weight || value > c->total_weight)
+		return (double)value * comparison_sample_weight(c);
 	return (double)value * comparison_sample_weight(c) *
 	       (1 - (double)value / (double)c->total_weight);
 }
@@ -102,8 +137,11 @@ struct comparison_change comparison_of(const struct profile *p, size_t before_co
 				  : (double)NAN,
 	};
 
-	if (comparison_sample_weight(a) > 0 && comparison_sample_weight(b) > 0)
-		change.is_chance = (double)change.delta * (double)change.delta <=
+	if (is_computed(b) && comparison_sample_weight(a) > 0)
+		change.is_chance = square(change.delta) <=
+				   4 * variance(a, before > after ? before : after);
+	else if (comparison_sample_weight(a) > 0 && comparison_sample_weight(b) > 0)
+		change.is_chance = square(change.delta) <=
 				   4 * (variance(b, before) +
 					variance(a, after) * after_factor * after_factor);
 	return change;

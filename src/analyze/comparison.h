@@ -18,6 +18,7 @@
 struct comparison {
 	size_t n_sources, n_events;
 	bool is_share;	 /* all are scaled to the total of the first */
+	bool is_ideal;	 /* the first is what the second would be at best */
 	size_t *columns; /* of the profile: [event * n_sources + source] */
 };
 
@@ -25,6 +26,9 @@ struct comparison {
  * recordings of one event n_events is 0. */
 void comparison_find(struct comparison *ret, const struct profile *p, const size_t *shown,
 		     size_t n_shown);
+/* The ideal time of one recording and the sampled CPU time of another.  False: there are
+ * no two such. */
+bool comparison_find_ideal(struct comparison *ret, const struct profile *p);
 void comparison_fini(struct comparison *c);
 size_t comparison_column(const struct comparison *c, size_t event, size_t source);
 /* What values of a source are multiplied by: 1 unless shares are compared. */

@@ -83,7 +83,10 @@ void compare_cells_titles(const struct compare_cells *c, struct report_table *t,
 			  const char *what)
 {
 	for (size_t i = 0; i < c->comparison->n_sources; i++) {
-		own(freep) char *value = xasprintf("%s\n[%zu]", what, i + 1);
+		own(freep) char *value =
+			c->comparison->is_ideal
+				? xasprintf("%s\n%s", what, i ? "Sampled" : "Ideal")
+				: xasprintf("%s\n[%zu]", what, i + 1);
 
 		if (c->has_values) {
 			report_table_number(t, value);
@@ -92,7 +95,8 @@ void compare_cells_titles(const struct compare_cells *c, struct report_table *t,
 		if (!i)
 			continue;
 
-		own(freep) char *change = xasprintf("%s\nChange", what);
+		own(freep) char *change = xasprintf(
+			"%s\n%s", what, c->comparison->is_ideal ? "Gap" : "Change");
 
 		report_table_number(t, change);
 		what = "";
@@ -106,12 +110,16 @@ static void put_change(const struct compare_cells *c, struct report_table *t,
 		       const struct report_scale *scale)
 {
 	struct comparison_change change = compare_cells_change(c, source, values);
+	double ratio = change.ratio;
 	char s[TEXT_MAX];
 
+	/* What only one of them can have is neither new nor gone. */
+	if (c->comparison->is_ideal && (isinf(ratio) || ratio == 0))
+		ratio = (double)NAN;
 	report_table_decorated(t, change.is_chance && change.delta ? "~ " : "",
 			       report_value_change(s, change.delta, scale), "");
 	if (c->has_ratio)
-		report_table_cell(t, report_value_ratio(s, change.ratio));
+		report_table_cell(t, report_value_ratio(s, ratio));
 }
 
 static void put_nothing(const struct compare_cells *c, struct report_table *t)
@@ -149,6 +157,10 @@ void compare_cells_print_notes(const struct compare_cells *c, bool has_chance, F
 {
 	if (c->comparison->is_share)
 		fputs("all scaled to the total of [1]: shares are compared\n", out);
+	if (c->comparison->is_ideal)
+		fputs("Gap: what waits for memory, branches foreseen wrongly and the "
+		      "kernel add to ideal time\n",
+		      out);
 	if (has_chance)
 		fputs("~ so few samples may differ as much by chance (two standard "
 		      "errors)\n",

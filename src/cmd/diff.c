@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-
 #include "cmd/command.h"
+#include "cmd/compare_rows.h"
 #include "cmd/compare_table.h"
 #include "cmd/diff_views.h"
-#include "cmd/report_head.h"
-#include "cmd/report_json.h"
 #include "cmd/report_options.h"
-#include "cmd/report_quality.h"
-#include "cmd/report_text.h"
-#include "cmd/row_next.h"
 
 #define DEFAULT_TREE_PCT 1.0
 
@@ -45,100 +39,6 @@ static const struct option_spec own_options[] = {
 	OPTION_END,
 };
 
-enum order { CHANGE, INCLUSIVE_CHANGE, RATIO, EXCLUSIVE, INCLUSIVE, NAME };
-
-static const char *const orders[] = { [CHANGE] = "change",
-				      [INCLUSIVE_CHANGE] = "inclusive-change",
-				      [RATIO] = "ratio",
-				      [EXCLUSIVE] = "exclusive",
-				      [INCLUSIVE] = "inclusive",
-				      [NAME] = "name",
-				      NULL };
-static const struct report_rows shown_rows = { .orders = orders,
-					       .limit = 30,
-					       .is_compared = true };
-
-static bool orders_changes(const struct row_view *v)
-{
-	return v->r->order <= RATIO;
-}
-
-/* What has not changed is ordered by what it has itself. */
-static void weigh_row(struct row_view *v, size_t row)
-{
-	struct compare_cells cells = compare_table_cells(v);
-	struct ranking_row *to = &v->rows[row];
-	unsigned order = v->r->order;
-
-	if (orders_changes(v)) {
-		bool is_inclusive = order == INCLUSIVE_CHANGE || v->r->json;
-
-		to->value = compare_cells_weight(
-			&cells, row_view_values(v, row, order == INCLUSIVE_CHANGE),
-			order == RATIO);
-		to->tie = row_view_largest_share(v, row, false);
-		to->tie += is_inclusive && row_view_largest_share(v, row, true);
-	} else {
-		to->value =
-			row_view_values(v, row, order == INCLUSIVE)[v->r->sort_column];
-		to->tie = row_view_largest_share(v, row, true);
-	}
-}
-
-static void order_rows(struct row_view *v)
-{
-	struct ranking_options o = v->r->ranking;
-
-	for (size_t i = 0; i < v->m->n_rows; i++) {
-		weigh_row(v, i);
-		v->n_nonzero += v->rows[i].tie != 0;
-		o.total += orders_changes(v) ? v->rows[i].value : 0;
-	}
-	if (!orders_changes(v))
-		o.total = row_view_total(v, v->r->sort_column);
-	o.by_name = v->r->order == NAME;
-	if (o.by_name)
-		row_view_name_rows(v, v->m->n_rows);
-	v->n_shown = ranking_order(v->rows, v->m->n_rows, &o);
-}
-
-static void print_text(const struct row_view *v, FILE *out)
-{
-	report_head_print(v->r, out);
-	if (v->n_shown)
-		compare_table_print(v, out);
-	else
-		report_text_nothing(v->r, out);
-	report_quality_print(v->r, out);
-	if (v->n_shown)
-		row_next_print(v, v->rows[0].id, true, out);
-}
-
-static void put_json_row(struct json *j, const struct row_view *v, size_t row)
-{
-	struct compare_cells cells = compare_table_cells(v);
-	size_t at = row * v->m->n_columns;
-
-	json_object(j);
-	row_view_json_names(v, j, row);
-	report_json_values(j, v->r, "exclusive", v->m->exclusive + at);
-	report_json_values(j, v->r, "inclusive", v->m->inclusive + at);
-	report_json_values(j, v->r, "samples", v->m->exclusive_counts + at);
-	compare_cells_json(&cells, j, "exclusive", v->m->exclusive + at);
-	compare_cells_json(&cells, j, "inclusive", v->m->inclusive + at);
-	json_object_end(j);
-}
-
-static void print_json(const struct row_view *v, FILE *out)
-{
-	struct json j;
-
-	report_json_begin(&j, v->r, "diff", out);
-	for (size_t i = 0; i < v->n_shown; i++)
-		put_json_row(&j, v, v->rows[i].id);
-	report_json_end(&j, v->r);
-}
-
 static int compare(struct row_view *v, const struct report *r, struct err *e)
 {
 	comparison_find(&v->comparison, r->profile, r->shown, r->n_shown);
@@ -146,20 +46,6 @@ static int compare(struct row_view *v, const struct report *r, struct err *e)
 		return 0;
 	return err_set(e, ERR_USAGE,
 		       "nothing to compare: the recordings have no event in common");
-}
-
-static int show_rows(struct row_view *v, struct err *e)
-{
-	int rc = row_view_open(v, true, e);
-
-	if (rc < 0)
-		return rc;
-	order_rows(v);
-	if (v->r->json)
-		print_json(v, stdout);
-	else
-		print_text(v, stdout);
-	return 0;
 }
 
 /* One function's callers or lines. */
@@ -188,7 +74,7 @@ static int show(struct row_view *v, const struct options *o, struct err *e)
 	if (annotate)
 		return show_function(v, annotate, diff_views_annotate, e);
 	if (!options_has(o, "tree"))
-		return show_rows(v, e);
+		return compare_rows_show(v, "diff", e);
 	diff_views_tree(&cells,
 			options_has(o, "min") ? v->r->ranking.min_pct : DEFAULT_TREE_PCT);
 	return 0;
@@ -205,7 +91,7 @@ static int run(struct options *o, struct err *e)
 
 	if (options_argc(o) < 2 && !options_has(o, "db"))
 		return err_set(e, ERR_USAGE, "name two recordings: dwell diff A B");
-	rc = report_profile_open(o, options_argv(o), &shown_rows, &r, e);
+	rc = report_profile_open(o, options_argv(o), &compare_rows_shown, &r, e);
 	if (rc == 0 && r.n_paths < 2)
 		rc = err_set(e, ERR_USAGE,
 			     "nothing to compare: of the database one epoch is chosen");

@@ -65,6 +65,8 @@ static char *name_to_type(const struct row_view *v, uint32_t function)
 void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE *out)
 {
 	own(buf_fini) struct buf annotate = { 0 }, callers = { 0 };
+	/* Ideal time is no event that both have. */
+	bool is_diff = is_compared && !v->comparison.is_ideal;
 
 	if (v->d->scope != DIMENSION_FRAME)
 		return;
@@ -76,13 +78,15 @@ void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE
 
 	own(freep) char *name = name_to_type(v, f);
 
-	buf_puts(&annotate, is_compared ? "diff --annotate " : "annotate ");
+	buf_puts(&annotate, is_diff ? "diff --annotate " : "annotate ");
 	report_text_quoted(&annotate, name);
-	buf_puts(&callers, is_compared ? "diff --callers " : "callers ");
+	buf_puts(&callers, is_diff ? "diff --callers " : "callers ");
 	report_text_quoted(&callers, name);
 
 	const char *next[] = { buf_str(&annotate), buf_str(&callers),
-			       is_compared ? "diff --tree" : "tree" };
+			       !is_compared ? "tree"
+			       : is_diff    ? "diff --tree"
+					    : "lines --compare ideal" };
 
 	report_text_next(v->r, next, 3, out);
 }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "cmd/compare_rows.h"
 #include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_profile.h"
@@ -24,6 +25,12 @@ const struct option_spec row_report_options[] = {
 	{ .name = "cum",
 	  .kind = OPTION_FLAG,
 	  .text = "Show of each event what a row and those above it make up" },
+	{ .name = "compare",
+	  .kind = OPTION_CHOICE,
+	  .arg = "WITH",
+	  .choices = "ideal",
+	  .text = "Put sampled CPU time beside the ideal time of a recording of exact "
+		  "counts, most time lost first" },
 	OPTION_END,
 };
 
@@ -99,8 +106,29 @@ static void print_json(const struct row_view *v, FILE *out)
 	report_json_end(&j, v->r);
 }
 
+/* Of two recordings, in whatever order: what was counted, and what was sampled. */
+static int compare_ideal(struct options *o, const struct dimension *d, struct err *e)
+{
+	own(report_profile_close) struct report r = { 0 };
+	own(row_view_fini) struct row_view v = { .r = &r, .d = d };
+	int rc = report_profile_open(o, options_argv(o), &compare_rows_shown, &r, e);
+
+	if (rc == 0 && !comparison_find_ideal(&v.comparison, r.profile))
+		rc = err_set(e, ERR_USAGE,
+			     "to compare with ideal time, name a recording by bbcounts "
+			     "and one that sampled cpu-time");
+	if (rc == 0)
+		rc = compare_rows_show(&v, d->name, e);
+	if (rc < 0)
+		return rc;
+	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
+}
+
 int row_report_run(struct options *o, const struct dimension *d, struct err *e)
 {
+	if (options_str(o, "compare"))
+		return compare_ideal(o, d, e);
+
 	own(report_profile_close) struct report r = { 0 };
 	own(row_view_fini) struct row_view v = { .r = &r,
 						 .d = d,

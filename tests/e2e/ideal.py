@@ -12,6 +12,7 @@ import harness
 from harness import dwell, test
 
 LOOPS = os.path.abspath(sys.argv[2]) + '/e2e-ideal_loops'
+CHASE = os.path.abspath(sys.argv[2]) + '/e2e-ideal_chase'
 TURNS = 20000
 
 
@@ -113,6 +114,25 @@ def code_that_is_gone_has_no_time_and_the_report_says_so():
     share = after['quality']['not_timed_share']['ideal-time']
     assert share > .5 and 'not_timed_share' not in before['quality'], share
     assert 'not timed' in dwell('report', path).stdout
+
+
+@test
+def what_waits_for_memory_stands_out_beside_ideal_time():
+    counted, sampled = record(CHASE, name='counted'), f'{harness.DIR}/sampled.dwell'
+    p = dwell('run', '-e', 'usertime', '-i', '1ms', '-o', sampled, '--', CHASE)
+    assert p.returncode == 0, p
+    for files in [(counted, sampled), (sampled, counted)]:
+        r = json.loads(dwell('report', '--json', '--compare', 'ideal', *files).stdout)
+        first = r['rows'][0]
+        assert first['name'] in ('chase', 'lay_ring'), first
+        chase, compute = row(r, 'chase'), row(r, 'compute')
+        # About as many instructions, one each waiting for memory.
+        assert chase['exclusive_ratio']['cpu-time'] > 5 and not chase['exclusive_chance']['cpu-time'], chase
+        assert chase['exclusive_change']['cpu-time'] == \
+            chase['exclusive']['cpu-time'] - chase['exclusive']['ideal-time'], chase
+        assert compute['inclusive']['ideal-time'] > 1e6, compute
+    text = dwell('report', '--compare', 'ideal', counted, sampled)
+    assert text.returncode == 0 and 'Sampled' in text.stdout and 'Gap' in text.stdout, text
 
 
 sys.exit(harness.run_all(harness.TESTS, words=sys.argv[3:]))

@@ -4,3 +4,4 @@ dwell report --filter 'function == leaf' counted.dwell
 dwell report --model none counted.dwell
 dwell report --clock fast counted.dwell
 dwell report --event ideal-time counted.dwell
+dwell report --compare ideal counted.dwell

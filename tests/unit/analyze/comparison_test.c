@@ -121,6 +121,35 @@ static void shares_are_compared_at_the_total_of_the_first(void **state unused)
 	assert_false(comparison_of(p, 0, 100 * MS, 2, 250 * MS, 0.5).is_chance);
 }
 
+/* What is known exactly is off by chance as far as the other is sampled. */
+static void ideal_time_is_compared_with_sampled_time(void **state unused)
+{
+	static const struct profile_column columns[] = {
+		{ .source = 0, .name = "instructions", .unit = "count", .period = 1 },
+		{ .source = 0, .name = "ideal-time", .unit = "ns", .event = MODEL_NONE },
+		{ .source = 1, .name = "cpu-time", .unit = "ns", .period = MS },
+	};
+	own(profile_fini) struct profile *p = xcalloc(1, sizeof(*p));
+	own(comparison_fini) struct comparison c = { 0 };
+
+	p->n_sources = 2;
+	for (size_t i = 0; i < 3; i++)
+		*vec_push(&p->columns) = columns[i];
+	p->columns.at[2].total_count = 1000;
+	p->columns.at[2].total_weight = 1000 * MS;
+	assert_true(comparison_find_ideal(&c, p));
+	assert_int_equal(comparison_column(&c, 0, 0), 1);
+	assert_int_equal(comparison_column(&c, 0, 1), 2);
+	/* Of 100 samples two standard errors are 19, of none expected none. */
+	assert_true(comparison_of(p, 1, 100 * MS, 2, 118 * MS, 1).is_chance);
+	assert_false(comparison_of(p, 1, 100 * MS, 2, 130 * MS, 1).is_chance);
+	assert_false(comparison_of(p, 1, 100 * MS, 2, 0, 1).is_chance);
+	assert_true(comparison_of(p, 1, 2 * MS, 2, 0, 1).is_chance);
+
+	p->columns.n = 2;
+	assert_false(comparison_find_ideal(&(struct comparison){ 0 }, p));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +158,7 @@ int main(void)
 		cmocka_unit_test(what_so_few_samples_may_do_by_chance_is_told),
 		cmocka_unit_test(shares_are_compared_at_the_total_of_the_first),
 		cmocka_unit_test(ratios_tell_what_is_new_and_what_is_gone),
+		cmocka_unit_test(ideal_time_is_compared_with_sampled_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
