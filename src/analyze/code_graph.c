@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "analyze/block_graph.h"
+#include "analyze/profile_data.h"
 #include "base/mem.h"
 
 /* What a location is in the symbolizer's eyes. */
@@ -18,16 +20,15 @@ struct making {
 	const struct profile *p;
 	size_t source;
 	const struct recording *r;
-	VEC(struct model_basic_block) blocks;
-	VEC(struct model_edge) edges;
+	struct block_graph own; /* where the profile has none */
+	const struct block_graph *graph;
 	struct spot *spots; /* by location; only of those that are asked for */
 	bool *is_asked;
 };
 
 static void making_fini(struct making *m)
 {
-	vec_fini(&m->blocks);
-	vec_fini(&m->edges);
+	block_graph_fini(&m->own);
 	free(m->spots);
 	free(m->is_asked);
 }
@@ -36,36 +37,6 @@ void code_graph_fini(struct code_graph *g)
 {
 	vec_fini(&g->blocks);
 	vec_fini(&g->calls);
-}
-
-static int take_block(void *ctx, uint32_t id, const struct model_basic_block *b,
-		      struct err *e)
-{
-	struct making *m = ctx;
-
-	(void)id;
-	(void)e;
-	*vec_push(&m->blocks) = *b;
-	m->is_asked[b->location] = true;
-	return 0;
-}
-
-static bool is_way(uint32_t kind)
-{
-	return kind == EDGE_TAKEN || kind == EDGE_CALL || kind == EDGE_INDIRECT_JUMP ||
-	       kind == EDGE_INDIRECT_CALL || kind == EDGE_ON;
-}
-
-static int take_edge(void *ctx, const struct model_edge *edge, struct err *e)
-{
-	struct making *m = ctx;
-
-	(void)e;
-	if (!is_way(edge->kind) || edge->location == MODEL_NONE)
-		return 0;
-	*vec_push(&m->edges) = *edge;
-	m->is_asked[edge->location] = true;
-	return 0;
 }
 
 /* Names. */
@@ -114,7 +85,7 @@ static void name_all(struct making *m)
 			name_locations(m, i, ids + from, starts[i] - from);
 }
 
-/* Blocks, all processes' together. */
+/* Blocks. */
 
 static int by_place(const void *a, const void *b)
 {
@@ -134,10 +105,12 @@ static int by_times(const void *a, const void *b)
 	return x->times != y->times ? (x->times < y->times ? 1 : -1) : by_place(a, b);
 }
 
-static void add_block(struct making *m, const struct model_basic_block *b)
+static void add_block(struct making *m, size_t i)
 {
+	const struct block_graph_block *b = &m->graph->blocks.at[i];
 	const struct model_location *l = &recording_locations(m->r)[b->location];
 	const struct spot *spot = &m->spots[b->location];
+	const double *cycles = m->p->sources[m->source].block_cycles;
 
 	*vec_push(&m->g->blocks) = (struct code_graph_block){
 		.image = l->image,
@@ -150,29 +123,18 @@ static void add_block(struct making *m, const struct model_basic_block *b)
 		.n_instructions = b->n_instructions,
 		.end = b->end,
 		.times = b->times,
+		.cycles = cycles ? cycles[i] : -1,
 	};
 }
 
-static void sum_blocks(struct making *m)
+static void take_blocks(struct making *m)
 {
 	struct code_graph *g = m->g;
-	size_t n = 0;
 
-	vec_each(b, &m->blocks)
-		add_block(m, b);
-	if (!g->blocks.n)
-		return;
-	qsort(g->blocks.at, g->blocks.n, sizeof(*g->blocks.at), by_place);
-	for (size_t i = 0; i < g->blocks.n; i++) {
-		const struct code_graph_block *b = &g->blocks.at[i];
-
-		if (n && by_place(&g->blocks.at[n - 1], b) == 0)
-			g->blocks.at[n - 1].times += b->times;
-		else
-			g->blocks.at[n++] = *b;
-	}
-	g->blocks.n = n;
-	qsort(g->blocks.at, n, sizeof(*g->blocks.at), by_times);
+	for (size_t i = 0; i < m->graph->blocks.n; i++)
+		add_block(m, i);
+	if (g->blocks.n)
+		qsort(g->blocks.at, g->blocks.n, sizeof(*g->blocks.at), by_times);
 }
 
 /* Calls. */
@@ -197,12 +159,18 @@ static int by_calls(const void *a, const void *b)
 	return x->times != y->times ? (x->times < y->times ? 1 : -1) : by_pair(a, b);
 }
 
-/* A way into a function from another one, or a call; others stay within a function. */
-static void add_call(struct making *m, const struct model_edge *edge)
+static bool is_way(uint32_t kind)
 {
-	const struct spot *from = &m->spots[m->blocks.at[edge->block].location];
-	const struct spot *to = &m->spots[edge->location];
-	bool is_jump = edge->kind != EDGE_CALL && edge->kind != EDGE_INDIRECT_CALL;
+	return kind == EDGE_TAKEN || kind == EDGE_CALL || kind == EDGE_INDIRECT_JUMP ||
+	       kind == EDGE_INDIRECT_CALL || kind == EDGE_ON;
+}
+
+/* A way into a function from another one, or a call; others stay within a function. */
+static void add_call(struct making *m, const struct block_graph_way *w)
+{
+	const struct spot *from = &m->spots[m->graph->blocks.at[w->from].location];
+	const struct spot *to = &m->spots[m->graph->blocks.at[w->to].location];
+	bool is_jump = w->kind != EDGE_CALL && w->kind != EDGE_INDIRECT_CALL;
 	const struct sym_function *f =
 		symbolizer_function(profile_symbolizer(m->p), to->function);
 
@@ -212,9 +180,9 @@ static void add_call(struct making *m, const struct model_edge *edge)
 		.caller = from->function,
 		.callee = to->function,
 		.is_jump = is_jump,
-		.is_indirect = edge->kind == EDGE_INDIRECT_CALL ||
-			       edge->kind == EDGE_INDIRECT_JUMP,
-		.times = edge->times,
+		.is_indirect =
+			w->kind == EDGE_INDIRECT_CALL || w->kind == EDGE_INDIRECT_JUMP,
+		.times = w->times,
 	};
 }
 
@@ -223,8 +191,9 @@ static void sum_calls(struct making *m)
 	struct code_graph *g = m->g;
 	size_t n = 0;
 
-	vec_each(edge, &m->edges)
-		add_call(m, edge);
+	vec_each(w, &m->graph->ways)
+		if (w->from != MODEL_NONE && w->to != MODEL_NONE && is_way(w->kind))
+			add_call(m, w);
 	if (!g->calls.n)
 		return;
 	qsort(g->calls.at, g->calls.n, sizeof(*g->calls.at), by_pair);
@@ -243,22 +212,29 @@ static void sum_calls(struct making *m)
 int code_graph_make(struct code_graph *ret, const struct profile *p, size_t source,
 		    struct err *e)
 {
-	own(making_fini) struct making m = { .g = ret, .p = p, .source = source };
-	uint32_t n;
-	int rc;
+	own(making_fini) struct making m = {
+		.g = ret,
+		.p = p,
+		.source = source,
+		.r = profile_source(p, source),
+		.graph = p->sources[source].block_graph,
+	};
+	uint32_t n = recording_n_locations(m.r);
+	int rc = 0;
 
 	*ret = (struct code_graph){ 0 };
-	m.r = profile_source(p, source);
-	n = recording_n_locations(m.r);
-	m.spots = xcalloc((size_t)n + 1, sizeof(*m.spots));
-	m.is_asked = xcalloc((size_t)n + 1, sizeof(*m.is_asked));
-	rc = recording_each_basic_block(m.r, take_block, &m, e);
-	if (rc == 0)
-		rc = recording_each_edge(m.r, take_edge, &m, e);
+	if (!m.graph) {
+		rc = block_graph_make(&m.own, m.r, e);
+		m.graph = &m.own;
+	}
 	if (rc < 0)
 		return rc;
+	m.spots = xcalloc((size_t)n + 1, sizeof(*m.spots));
+	m.is_asked = xcalloc((size_t)n + 1, sizeof(*m.is_asked));
+	vec_each(b, &m.graph->blocks)
+		m.is_asked[b->location] = true;
 	name_all(&m);
-	sum_blocks(&m);
+	take_blocks(&m);
 	sum_calls(&m);
 	return 0;
 }

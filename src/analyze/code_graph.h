@@ -23,6 +23,7 @@ struct code_graph_block {
 	uint32_t size_bytes, n_instructions;
 	uint32_t end; /* enum block_end */
 	uint64_t times;
+	double cycles; /* of the ideal time of one; negative: not worked out, unknown */
 };
 
 /* How one function comes to another. */

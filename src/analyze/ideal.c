@@ -171,13 +171,25 @@ static void take_block(struct measuring *m, uint32_t block, const double *cycles
 	}
 }
 
+static double sum_of(const double *cycles, const struct ideal_code *c, uint32_t block)
+{
+	double sum = 0;
+
+	for (uint32_t i = c->first[block]; i < c->first[block + 1]; i++)
+		sum += cycles[i];
+	return c->first[block] < c->first[block + 1] ? sum : -1;
+}
+
 static void schedule_blocks(struct measuring *m)
 {
 	own(freep) double *cycles = xcalloc(m->code.operations.n + 1, sizeof(*cycles));
 
 	ideal_path_measure(m->graph, &m->code, m->s, m->function_of, m->model, cycles);
-	for (uint32_t i = 0; i < m->graph->blocks.n; i++)
+	m->s->block_cycles = xcalloc(m->graph->blocks.n + 1, sizeof(double));
+	for (uint32_t i = 0; i < m->graph->blocks.n; i++) {
 		take_block(m, i, cycles + m->code.first[i]);
+		m->s->block_cycles[i] = sum_of(cycles, &m->code, i);
+	}
 }
 
 static void set_factors(struct measuring *m)

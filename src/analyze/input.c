@@ -20,6 +20,7 @@ void input_fini(struct input *s)
 	free(s->order);
 	free(s->interval_ends);
 	free(s->ideal_factors);
+	free(s->block_cycles);
 	if (s->block_graph)
 		block_graph_fini(s->block_graph);
 	free(s->block_graph);

@@ -37,6 +37,7 @@ struct input {
 	struct call_shares *call_shares;
 	uint32_t ideal_column;	/* 0 … n_columns - 1, MODEL_NONE: not shown */
 	uint32_t counted_event; /* whose samples it is computed from */
+	double *block_cycles;	/* [block of the graph]: each time; negative: unknown */
 	double *ideal_factors;	/* [location]: ns each time */
 	double ideal_missing;	/* share of all counts: their code is not at hand */
 

@@ -37,6 +37,10 @@ static void print_json(const struct code_rows *c)
 		json_key_u64(&j, "times", b->times);
 		json_key_u64(&j, "instructions", b->n_instructions);
 		json_key_u64(&j, "bytes", b->size_bytes);
+		if (b->cycles >= 0) {
+			json_key(&j, "ideal_cycles");
+			json_double(&j, b->cycles);
+		}
 		json_key_str(&j, "end", end_of(b));
 		json_key_u64(&j, "address", b->address);
 		code_rows_json_function(c, &j, "function", b->function);
@@ -56,6 +60,10 @@ static void add_row(const struct code_rows *c, struct table *t,
 	table_row(t);
 	table_cell(t, text_count(text, b->times));
 	table_cellf(t, "%" PRIu32, b->n_instructions);
+	if (b->cycles >= 0)
+		table_cellf(t, "%.1f", b->cycles);
+	else
+		table_cell(t, "–");
 	table_cell(t, end_of(b));
 	table_cellf(t, "0x%" PRIx64, b->address);
 	code_rows_function(c, t, b->function);
@@ -69,13 +77,14 @@ static void print_table(const struct code_rows *c)
 {
 	static const struct table_column columns[] = {
 		{ .title = "Entered", .align = TABLE_RIGHT },
-		{ .title = "Instructions", .align = TABLE_RIGHT },
+		{ .title = "Instr.", .align = TABLE_RIGHT },
+		{ .title = "Cycles", .align = TABLE_RIGHT },
 		{ .title = "Ends by" },
 		{ .title = "Address", .align = TABLE_RIGHT },
 		{ .title = "Function", .is_elastic = true },
 		{ .title = "Line" },
 	};
-	own(table_freep) struct table *t = table_new(columns, 6);
+	own(table_freep) struct table *t = table_new(columns, 7);
 
 	for (size_t i = 0; i < code_rows_shown(c, c->graph.blocks.n); i++)
 		add_row(c, t, &c->graph.blocks.at[i]);
@@ -88,6 +97,7 @@ static int run(struct options *o, struct err *e)
 }
 
 static const struct option_spec *const tables[] = { code_rows_options,
+						    report_options_ideal,
 						    report_options_input,
 						    report_options_output, NULL };
 
@@ -104,7 +114,9 @@ const struct command cmd_blocks = {
 	.description =
 		"Of a recording by the experiment bbcounts: each piece of code with "
 		"one way in, how often it was entered, by all processes together, "
-		"and how it ends; * is an indirect jump or call. Addresses are "
+		"how many cycles it takes at best, by a machine model, behind the "
+		"blocks that it follows, and how it ends; * is an indirect jump or call. "
+		"Addresses are "
 		"link-time, as nm and objdump print them. Blocks that overlap, "
 		"because code is entered in its middle, are each told.",
 	.options = tables,

@@ -9,6 +9,7 @@
 #include "cmd/list_file.h"
 #include "collect/counter.h"
 #include "collect/source.h"
+#include "insn/machine_model.h"
 
 extern const struct command cmd_list;
 
@@ -117,6 +118,14 @@ static void print_sources(void)
 		printf("  %-10s %s\n", sources[i]->name, sources[i]->summary);
 }
 
+static void print_models(void)
+{
+	puts("\nMachine models, for ideal time (dwell report --model NAME)");
+	for (size_t i = 0; i < machine_model_count(); i++)
+		printf("  %-16s %s\n", machine_model_at(i)->name,
+		       machine_model_at(i)->summary);
+}
+
 static void print_counters(void)
 {
 	static const struct table_column columns[] = {
@@ -155,6 +164,7 @@ static int run_list(struct options *o, struct err *e)
 		print_experiment(experiments[i]);
 	print_sources();
 	print_counters();
+	print_models();
 	return EXIT_OK;
 }
 
