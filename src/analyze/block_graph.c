@@ -8,9 +8,12 @@
 
 struct making {
 	struct block_graph *g;
+	const struct recording *r;
+	bool is_by_program;
 	VEC(uint32_t) block_of; /* by id in the recording */
-	struct map by_place;	/* location and size: block */
-	struct map by_location; /* the most frequent block that begins there */
+	struct map by_place;	/* location, size and program: block */
+	struct map
+		by_location; /* and program: the most frequent block that begins there */
 };
 
 static void making_fini(struct making *m)
@@ -27,13 +30,25 @@ void block_graph_fini(struct block_graph *g)
 	free(g->first_in);
 }
 
+static uint32_t program_of(const struct making *m, uint32_t process)
+{
+	return m->is_by_program ? recording_process(m->r, process)->exe : 0;
+}
+
+static uint64_t location_key(uint32_t program, uint32_t location)
+{
+	return (uint64_t)program << 32 | location;
+}
+
 static int take_block(void *ctx, uint32_t id, const struct model_basic_block *b,
 		      struct err *e unused)
 {
 	struct making *m = ctx;
+	uint32_t program = program_of(m, b->process);
 	bool is_new;
-	uint64_t *slot = map_slot(&m->by_place,
-				  (uint64_t)b->location << 32 | b->size_bytes, &is_new);
+	uint64_t *slot = map_slot(
+		&m->by_place,
+		hash_pair(location_key(program, b->location), b->size_bytes), &is_new);
 
 	(void)id;
 	if (is_new) {
@@ -43,6 +58,7 @@ static int take_block(void *ctx, uint32_t id, const struct model_basic_block *b,
 			.size_bytes = b->size_bytes,
 			.n_instructions = b->n_instructions,
 			.end = b->end,
+			.program = program,
 		};
 	}
 	m->g->blocks.at[*slot].times += b->times;
@@ -56,18 +72,22 @@ static void index_locations(struct making *m)
 
 	for (size_t i = 0; i < g->blocks.n; i++) {
 		bool is_new;
-		uint64_t *slot =
-			map_slot(&m->by_location, g->blocks.at[i].location, &is_new);
+		uint64_t *slot = map_slot(
+			&m->by_location,
+			location_key(g->blocks.at[i].program, g->blocks.at[i].location),
+			&is_new);
 
 		if (is_new || g->blocks.at[*slot].times < g->blocks.at[i].times)
 			*slot = i;
 	}
 }
 
-static uint32_t block_at(const struct making *m, uint32_t location)
+static uint32_t block_at(const struct making *m, uint32_t program, uint32_t location)
 {
 	const uint64_t *slot =
-		location != MODEL_NONE ? map_find(&m->by_location, location) : NULL;
+		location != MODEL_NONE
+			? map_find(&m->by_location, location_key(program, location))
+			: NULL;
 
 	return slot ? (uint32_t)*slot : MODEL_NONE;
 }
@@ -81,7 +101,8 @@ static int take_edge(void *ctx, const struct model_edge *edge, struct err *e unu
 
 	*vec_push(&m->g->ways) = (struct block_graph_way){
 		.from = is_in ? MODEL_NONE : block,
-		.to = is_in ? block : block_at(m, edge->location),
+		.to = is_in ? block
+			    : block_at(m, m->g->blocks.at[block].program, edge->location),
 		.kind = edge->kind,
 		.times = edge->times,
 	};
@@ -137,9 +158,12 @@ static void index_ways(struct block_graph *g)
 	}
 }
 
-int block_graph_make(struct block_graph *ret, const struct recording *r, struct err *e)
+static int make(struct block_graph *ret, const struct recording *r, bool is_by_program,
+		struct err *e)
 {
-	own(making_fini) struct making m = { .g = ret };
+	own(making_fini) struct making m = { .g = ret,
+					     .r = r,
+					     .is_by_program = is_by_program };
 	int rc;
 
 	*ret = (struct block_graph){ 0 };
@@ -153,4 +177,15 @@ int block_graph_make(struct block_graph *ret, const struct recording *r, struct 
 	sum_ways(ret);
 	index_ways(ret);
 	return 0;
+}
+
+int block_graph_make(struct block_graph *ret, const struct recording *r, struct err *e)
+{
+	return make(ret, r, false, e);
+}
+
+int block_graph_make_by_program(struct block_graph *ret, const struct recording *r,
+				struct err *e)
+{
+	return make(ret, r, true, e);
 }

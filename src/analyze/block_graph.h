@@ -16,7 +16,8 @@
 struct block_graph_block {
 	uint32_t location; /* the recording's, of its first instruction */
 	uint32_t size_bytes, n_instructions;
-	uint32_t end; /* enum block_end */
+	uint32_t end;	  /* enum block_end */
+	uint32_t program; /* string: the executable, 0 where all are together */
 	uint64_t times;
 };
 
@@ -35,6 +36,9 @@ struct block_graph {
 
 must_use int block_graph_make(struct block_graph *ret, const struct recording *r,
 			      struct err *e);
+/* The same, but those of processes that run different executables are apart. */
+must_use int block_graph_make_by_program(struct block_graph *ret,
+					 const struct recording *r, struct err *e);
 void block_graph_fini(struct block_graph *g);
 
 #endif

@@ -4,21 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lazy_stubs.h"
 #include "base/mem.h"
+
+/* A function in one program. */
+struct node {
+	uint32_t function;
+	uint32_t location; /* of a block of it */
+	double n;	   /* instructions that it executed itself */
+};
 
 struct call_shares {
 	const struct profile *p;
 	const struct input *s;
-	size_t n_functions, n_columns;
+	size_t n_columns;
+	struct map node_of; /* program and function: node */
+	VEC(struct node) nodes;
+	struct lazy_stubs stubs;
 	VEC(struct call_shares_site) sites; /* by caller */
-	uint32_t *first_site;		    /* [function]; n + 1 of them */
-	uint32_t *component; /* [function]: those in a circle have the same */
+	uint32_t *first_site;		    /* [node]; n + 1 of them */
+	uint32_t *component;		    /* [node]: those in a circle have the same */
 	uint32_t n_components;
-	double *entered_by_function;  /* [function]: from everywhere */
-	double *entered_from_outside; /* [function]: of its component */
-	double *circling;	      /* [function]: calls that stay in its component */
+	VEC(double) entered_by_node;  /* [node]: from everywhere */
+	double *entered_from_outside; /* [node]: of its component */
+	double *circling;	      /* [node]: calls that stay in its component */
 	double *entered;	      /* [component]: from outside */
-	/* [function][column]: its own, and what it called outside of its component */
+	/* [node][column]: its own, and what it called outside of its component */
 	double *own;
 	double *totals; /* [component][column] */
 };
@@ -27,10 +38,13 @@ void call_shares_free(struct call_shares *c)
 {
 	if (!c)
 		return;
+	map_fini(&c->node_of);
+	vec_fini(&c->nodes);
+	lazy_stubs_fini(&c->stubs);
 	vec_fini(&c->sites);
 	free(c->first_site);
 	free(c->component);
-	free(c->entered_by_function);
+	vec_fini(&c->entered_by_node);
 	free(c->entered_from_outside);
 	free(c->circling);
 	free(c->entered);
@@ -46,6 +60,41 @@ static uint32_t function_at(const struct call_shares *c, uint32_t location)
 		&c->p->frames.at[c->s->first_frame[location]];
 
 	return c->s->n_frames[location] ? outermost->function : MODEL_NONE;
+}
+
+/* Nodes. */
+
+static const char *name_of(const struct call_shares *c, uint32_t function)
+{
+	return c->p->functions.at[function].name;
+}
+
+static uint32_t node_of(struct call_shares *c, uint32_t program, uint32_t function)
+{
+	bool is_new;
+	uint64_t *slot =
+		map_slot(&c->node_of, (uint64_t)program << 32 | function, &is_new);
+
+	if (is_new) {
+		*slot = c->nodes.n;
+		*vec_push(&c->nodes) = (struct node){ .function = function };
+		*vec_push(&c->entered_by_node) = 0;
+		lazy_stubs_add(&c->stubs, program, name_of(c, function), (uint32_t)*slot);
+	}
+	return (uint32_t)*slot;
+}
+
+static void find_nodes(struct call_shares *c, const struct block_graph *g)
+{
+	vec_each(b, &g->blocks) {
+		uint32_t f = function_at(c, b->location), node;
+
+		if (f == MODEL_NONE)
+			continue;
+		node = node_of(c, b->program, f);
+		c->nodes.at[node].location = b->location;
+		c->nodes.at[node].n += (double)b->times * b->n_instructions;
+	}
 }
 
 /* Sites. */
@@ -124,33 +173,76 @@ static bool is_call(const struct call_shares *c, const struct block_graph_way *w
 	}
 }
 
+static void add_site(struct call_shares *c, uint32_t from, uint32_t to, uint32_t location,
+		     uint32_t entry, uint64_t times)
+{
+	*vec_push(&c->sites) = (struct call_shares_site){
+		.caller = c->nodes.at[from].function,
+		.callee = c->nodes.at[to].function,
+		.location = location,
+		.entry = entry,
+		.times = times,
+		.from = from,
+		.to = to,
+	};
+	c->entered_by_node.at[to] += (double)times;
+}
+
+/* The resolver jumps in the name of the stubs that asked it, once each.  Without them
+ * the function is entered from nowhere. */
+static void take_resolved(struct call_shares *c, uint32_t program, uint32_t to,
+			  uint32_t entry, uint64_t times)
+{
+	const char *name = name_of(c, c->nodes.at[to].function);
+	const struct lazy_stub *stub = NULL;
+
+	while (times && (stub = lazy_stubs_find(&c->stubs, program, name, stub))) {
+		uint32_t from = stub->node;
+
+		add_site(c, from, to, c->nodes.at[from].location, entry, 1);
+		times--;
+	}
+	c->entered_by_node.at[to] += (double)times;
+}
+
 static void take_way(struct call_shares *c, const struct block_graph *g,
 		     const struct place *places, size_t n_places,
 		     const struct block_graph_way *w)
 {
-	const struct block_graph_block *from = &g->blocks.at[w->from];
+	const struct block_graph_block *b = &g->blocks.at[w->from];
 	uint32_t entry = g->blocks.at[w->to].location;
-	uint32_t caller = function_at(c, from->location), callee = function_at(c, entry);
+	uint32_t caller = function_at(c, b->location), callee = function_at(c, entry);
+	uint32_t from, to;
 
 	if (caller == MODEL_NONE || callee == MODEL_NONE ||
 	    !is_call(c, w, caller, callee, entry))
 		return;
-	*vec_push(&c->sites) = (struct call_shares_site){
-		.caller = caller,
-		.callee = callee,
-		.location = last_location(c->s, places, n_places, from),
-		.entry = entry,
-		.times = w->times,
-	};
-	c->entered_by_function[callee] += (double)w->times;
+	from = node_of(c, b->program, caller);
+	to = node_of(c, b->program, callee);
+	if (w->kind == EDGE_INDIRECT_JUMP && lazy_stubs_is_resolver(name_of(c, caller)))
+		take_resolved(c, b->program, to, entry, w->times);
+	else
+		add_site(c, from, to, last_location(c->s, places, n_places, b), entry,
+			 w->times);
+}
+
+static void take_entry(struct call_shares *c, const struct block_graph_block *b,
+		       uint64_t times)
+{
+	uint32_t f = function_at(c, b->location), node;
+
+	if (f == MODEL_NONE)
+		return;
+	node = node_of(c, b->program, f);
+	c->entered_by_node.at[node] += (double)times;
 }
 
 static int by_caller(const void *a, const void *b)
 {
 	const struct call_shares_site *x = a, *y = b;
 
-	if (x->caller != y->caller)
-		return x->caller < y->caller ? -1 : 1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
 	if (x->location != y->location)
 		return x->location < y->location ? -1 : 1;
 	return (x->entry > y->entry) - (x->entry < y->entry);
@@ -164,28 +256,25 @@ static void find_sites(struct call_shares *c, const struct block_graph *g)
 	vec_each(w, &g->ways) {
 		if (w->from != MODEL_NONE && w->to != MODEL_NONE)
 			take_way(c, g, places, n_places, w);
-		else if (w->kind == EDGE_ENTERED) {
-			uint32_t f = function_at(c, g->blocks.at[w->to].location);
-
-			if (f != MODEL_NONE)
-				c->entered_by_function[f] += (double)w->times;
-		}
+		else if (w->kind == EDGE_ENTERED)
+			take_entry(c, &g->blocks.at[w->to], w->times);
 	}
 	if (c->sites.n)
 		qsort(c->sites.at, c->sites.n, sizeof(*c->sites.at), by_caller);
-	for (uint32_t f = 0; f <= c->n_functions; f++) {
-		while (at < c->sites.n && c->sites.at[at].caller < f)
+	c->first_site = xcalloc(c->nodes.n + 1, sizeof(*c->first_site));
+	for (uint32_t i = 0; i <= c->nodes.n; i++) {
+		while (at < c->sites.n && c->sites.at[at].from < i)
 			at++;
-		c->first_site[f] = (uint32_t)at;
+		c->first_site[i] = (uint32_t)at;
 	}
 }
 
 /* Components: Tarjan's, whose numbers come out callees first. */
 
 struct search {
-	uint32_t *order;    /* [function]: when it was met, 0: not yet */
-	uint32_t *lowest;   /* [function]: the earliest that is reached from it */
-	uint32_t *next;	    /* [function]: the site to follow next */
+	uint32_t *order;    /* [node]: when it was met, 0: not yet */
+	uint32_t *lowest;   /* [node]: the earliest that is reached from it */
+	uint32_t *next;	    /* [node]: the site to follow next */
 	VEC(uint32_t) path; /* being followed */
 	VEC(uint32_t) open; /* met, without a component */
 	uint32_t n_met;
@@ -216,7 +305,7 @@ static void follow(struct call_shares *c, struct search *x)
 		uint32_t f = x->path.at[x->path.n - 1];
 
 		if (x->next[f] < c->first_site[f + 1]) {
-			uint32_t to = c->sites.at[x->next[f]++].callee;
+			uint32_t to = c->sites.at[x->next[f]++].to;
 
 			if (!x->order[to])
 				meet(c, x, to);
@@ -239,12 +328,12 @@ static void follow(struct call_shares *c, struct search *x)
 
 static void find_components(struct call_shares *c)
 {
-	struct search x = { .order = xcalloc(c->n_functions + 1, sizeof(uint32_t)),
-			    .lowest = xcalloc(c->n_functions + 1, sizeof(uint32_t)),
-			    .next = xcalloc(c->n_functions + 1, sizeof(uint32_t)) };
+	struct search x = { .order = xcalloc(c->nodes.n + 1, sizeof(uint32_t)),
+			    .lowest = xcalloc(c->nodes.n + 1, sizeof(uint32_t)),
+			    .next = xcalloc(c->nodes.n + 1, sizeof(uint32_t)) };
 
-	memset(c->component, 0xff, c->n_functions * sizeof(*c->component));
-	for (uint32_t f = 0; f < c->n_functions; f++) {
+	memset(c->component, 0xff, c->nodes.n * sizeof(*c->component));
+	for (uint32_t f = 0; f < c->nodes.n; f++) {
 		if (x.order[f])
 			continue;
 		meet(c, &x, f);
@@ -261,42 +350,58 @@ static void find_components(struct call_shares *c)
 
 static bool is_within(const struct call_shares *c, const struct call_shares_site *x)
 {
-	return c->component[x->caller] == c->component[x->callee];
+	return c->component[x->from] == c->component[x->to];
 }
 
 static void count_entries(struct call_shares *c)
 {
-	memcpy(c->entered_from_outside, c->entered_by_function,
-	       c->n_functions * sizeof(double));
+	if (c->nodes.n)
+		memcpy(c->entered_from_outside, c->entered_by_node.at,
+		       c->nodes.n * sizeof(double));
 	vec_each(x, &c->sites) {
 		if (!is_within(c, x))
 			continue;
-		c->entered_from_outside[x->callee] -= (double)x->times;
-		c->circling[x->caller] += (double)x->times;
+		c->entered_from_outside[x->to] -= (double)x->times;
+		c->circling[x->from] += (double)x->times;
 	}
-	for (size_t f = 0; f < c->n_functions; f++)
+	for (size_t f = 0; f < c->nodes.n; f++)
 		c->entered[c->component[f]] += c->entered_from_outside[f];
 }
 
 /* Values. */
 
+/* What a function took is with each program by the instructions that it executed there.
+ */
 static void take_own(struct call_shares *c)
 {
 	const struct input *s = c->s;
+	size_t n = c->p->functions.n;
+	own(freep) double *values = xcalloc(n * c->n_columns + 1, sizeof(*values));
+	own(freep) double *executed = xcalloc(n + 1, sizeof(*executed));
 
 	for (uint32_t i = 1; i < s->n_stacks; i++) {
 		const uint64_t *weights = input_weights(s, i);
 		uint32_t f = weights ? function_at(c, s->stacks[i].location) : MODEL_NONE;
 
 		for (size_t k = 0; f != MODEL_NONE && k < c->n_columns; k++)
-			c->own[f * c->n_columns + k] += (double)weights[k];
+			values[f * c->n_columns + k] += (double)weights[k];
+	}
+	vec_each(node, &c->nodes)
+		executed[node->function] += node->n;
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		const struct node *node = &c->nodes.at[i];
+		double share = node->n > 0 ? node->n / executed[node->function] : 0;
+
+		for (size_t k = 0; k < c->n_columns; k++)
+			c->own[i * c->n_columns + k] =
+				values[node->function * c->n_columns + k] * share;
 	}
 }
 
 static void values_from_outside(const struct call_shares *c,
 				const struct call_shares_site *x, double *ret)
 {
-	uint32_t component = c->component[x->callee];
+	uint32_t component = c->component[x->to];
 	double share = (double)x->times / c->entered[component];
 
 	for (size_t k = 0; k < c->n_columns; k++)
@@ -306,17 +411,17 @@ static void values_from_outside(const struct call_shares *c,
 /* Callees' components have smaller numbers: theirs are known. */
 static void sum_components(struct call_shares *c)
 {
-	own(freep) uint32_t *order = xcalloc(c->n_functions + 1, sizeof(*order));
+	own(freep) uint32_t *order = xcalloc(c->nodes.n + 1, sizeof(*order));
 	own(freep) uint32_t *starts = xcalloc(c->n_components + 2u, sizeof(*starts));
 	own(freep) double *values = xcalloc(c->n_columns + 1, sizeof(*values));
 
-	for (size_t f = 0; f < c->n_functions; f++)
+	for (size_t f = 0; f < c->nodes.n; f++)
 		starts[c->component[f] + 1]++;
 	for (size_t i = 0; i < c->n_components; i++)
 		starts[i + 1] += starts[i];
-	for (uint32_t f = 0; f < c->n_functions; f++)
+	for (uint32_t f = 0; f < c->nodes.n; f++)
 		order[starts[c->component[f]]++] = f;
-	for (size_t i = 0; i < c->n_functions; i++) {
+	for (size_t i = 0; i < c->nodes.n; i++) {
 		uint32_t f = order[i];
 		double *own = c->own + f * c->n_columns;
 		double *total = c->totals + c->component[f] * c->n_columns;
@@ -337,19 +442,18 @@ struct call_shares *call_shares_new(const struct profile *p, const struct input 
 				    const struct block_graph *g)
 {
 	struct call_shares *c = xcalloc(1, sizeof(*c));
-	size_t n = p->functions.n;
+	size_t n;
 
 	c->p = p;
 	c->s = s;
-	c->n_functions = n;
 	c->n_columns = s->n_columns;
-	c->first_site = xcalloc(n + 1, sizeof(uint32_t));
+	find_nodes(c, g);
+	find_sites(c, g);
+	n = c->nodes.n;
 	c->component = xcalloc(n + 1, sizeof(uint32_t));
-	c->entered_by_function = xcalloc(n + 1, sizeof(double));
+	find_components(c);
 	c->entered_from_outside = xcalloc(n + 1, sizeof(double));
 	c->circling = xcalloc(n + 1, sizeof(double));
-	find_sites(c, g);
-	find_components(c);
 	c->entered = xcalloc(c->n_components + 1u, sizeof(double));
 	c->own = xcalloc(n * c->n_columns + 1, sizeof(double));
 	c->totals = xcalloc(c->n_components * c->n_columns + 1, sizeof(double));
@@ -369,30 +473,37 @@ const struct call_shares_site *call_shares_site(const struct call_shares *c, siz
 	return &c->sites.at[i];
 }
 
-/* In a circle, a function has what all of it took as far as the circle was entered there;
- * beside its own that is what it called in it. */
+/* In a circle, a function has what the others took as far as the circle was entered
+ * there. */
+static double from_others(const struct call_shares *c, uint32_t node, size_t column)
+{
+	uint32_t component = c->component[node];
+	double entered = c->entered[component];
+	double share = entered > 0 ? c->entered_from_outside[node] / entered : 0;
+
+	return (c->totals[component * c->n_columns + column] -
+		c->own[node * c->n_columns + column]) *
+	       share;
+}
+
 void call_shares_values(const struct call_shares *c, size_t site, double *ret)
 {
 	const struct call_shares_site *x = &c->sites.at[site];
-	uint32_t f = x->caller, component = c->component[f];
 
 	if (!is_within(c, x)) {
 		values_from_outside(c, x, ret);
 		return;
 	}
-
-	double entered = c->entered[component];
-	double share = entered > 0 ? c->entered_from_outside[f] / entered : 0;
-
-	for (size_t k = 0; k < c->n_columns; k++) {
-		double others = c->totals[component * c->n_columns + k] -
-				c->own[f * c->n_columns + k];
-
-		ret[k] = others * share * (double)x->times / c->circling[f];
-	}
+	for (size_t k = 0; k < c->n_columns; k++)
+		ret[k] = from_others(c, x->from, k) * (double)x->times /
+			 c->circling[x->from];
 }
 
-double call_shares_entered(const struct call_shares *c, uint32_t function)
+void call_shares_taken(const struct call_shares *c, size_t site, double *ret)
 {
-	return c->entered_by_function[function];
+	const struct call_shares_site *x = &c->sites.at[site];
+
+	for (size_t k = 0; k < c->n_columns; k++)
+		ret[k] = (c->own[x->to * c->n_columns + k] + from_others(c, x->to, k)) *
+			 (double)x->times / c->entered_by_node.at[x->to];
 }

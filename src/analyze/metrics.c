@@ -373,33 +373,21 @@ static void attribute_call(struct attribution *a, const struct input *s,
 }
 
 /* What nothing on a stack is charged with, is with those that called it. */
-static void attribute_callers(struct attribution *a, const struct input *s)
+static void attribute_caller(struct attribution *a, const struct input *s,
+			     const struct call_shares_site *x, const double *values)
 {
-	double entered = call_shares_entered(s->call_shares, a->function);
-	own(freep) uint64_t *all = xcalloc(s->n_columns + 1, sizeof(*all));
-	uint64_t *rest = edge_values(&a->callers, METRICS_TOTAL) + s->first_column;
+	uint32_t last = s->first_frame[x->location] + s->n_frames[x->location] - 1;
+	uint64_t *to = edge_values(&a->callers, a->function_of_frame[last]);
+	uint64_t *rest = edge_values(&a->callers, METRICS_TOTAL);
 
-	memcpy(all, rest, s->n_columns * sizeof(*all));
-	for (size_t i = 0; entered > 0 && i < call_shares_n_sites(s->call_shares); i++) {
-		const struct call_shares_site *x = call_shares_site(s->call_shares, i);
-		uint32_t last =
-			s->first_frame[x->location] + s->n_frames[x->location] - 1;
-		uint64_t *to;
+	to = edge_values(&a->callers, a->function_of_frame[last]); /* it may have moved */
+	for (size_t c = 0; c < s->n_columns; c++) {
+		size_t at = s->first_column + c;
+		uint64_t value = (uint64_t)llround(values[c]);
 
-		if (x->callee != a->function)
-			continue;
-		to = edge_values(&a->callers, a->function_of_frame[last]) +
-		     s->first_column;
-		/* It may have moved. */
-		rest = edge_values(&a->callers, METRICS_TOTAL) + s->first_column;
-		for (size_t c = 0; c < s->n_columns; c++) {
-			uint64_t share = (uint64_t)llround((double)all[c] *
-							   (double)x->times / entered);
-
-			share = share < rest[c] ? share : rest[c];
-			to[c] += share;
-			rest[c] -= share;
-		}
+		value = value < rest[at] ? value : rest[at];
+		to[at] += value;
+		rest[at] -= value;
 	}
 }
 
@@ -414,7 +402,14 @@ static void attribute_calls(struct attribution *a, const struct input *s)
 			whole[c] = (uint64_t)llround(values[c]);
 		attribute_call(a, s, call_shares_site(s->call_shares, i), whole);
 	}
-	attribute_callers(a, s);
+	for (size_t i = 0; i < call_shares_n_sites(s->call_shares); i++) {
+		const struct call_shares_site *x = call_shares_site(s->call_shares, i);
+
+		if (x->callee != a->function)
+			continue;
+		call_shares_taken(s->call_shares, i, values);
+		attribute_caller(a, s, x, values);
+	}
 }
 
 static struct metrics_edge *edges_take(const struct edges *e, uint64_t *values)

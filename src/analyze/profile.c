@@ -294,14 +294,15 @@ static int make_block_graph(struct input *s, struct err *e)
 static int share_by_calls(struct profile *p, struct input *s,
 			  const struct profile_options *o, struct err *e)
 {
+	own(block_graph_fini) struct block_graph g = { 0 };
 	int rc;
 
 	if (!o->is_worked_out || p->filter || !ideal_is_possible(s->recording))
 		return 0;
-	rc = make_block_graph(s, e);
+	rc = block_graph_make_by_program(&g, s->recording, e);
 	if (rc < 0)
 		return rc;
-	s->call_shares = call_shares_new(p, s, s->block_graph);
+	s->call_shares = call_shares_new(p, s, &g);
 	return 0;
 }
 

@@ -186,6 +186,49 @@ static void what_is_entered_from_outside_has_a_share_without_caller(void **state
 	assert_int_equal(from_caller(p, "handler", "main"), 100);
 }
 
+/* A library's function is another one in each program: here it is long in one of them. */
+static void programs_do_not_mix(void **state unused)
+{
+	own(profile_freep) struct profile *p =
+		load("process 1 a exe=/bin/a\nprocess 2 b exe=/bin/b\n"
+		     "first 10 pid=1\nwork_[k] 30 pid=1\n"
+		     "second 20 pid=2\nwork_[k] 900 pid=2\n"
+		     "basic-block first 4 1 call 10 pid=1\n"
+		     "basic-block work_[k] 4 1 return 30 pid=1\n"
+		     "basic-block second 4 1 call 20 pid=2\n"
+		     "basic-block work_[k] 4 1 return 900 pid=2\n"
+		     "edge 0 call 10 work_[k]\nedge 2 call 1 work_[k]\n");
+
+	assert_int_equal(inclusive(p, "work"), 930);
+	assert_int_equal(inclusive(p, "first"), 40);
+	assert_int_equal(inclusive(p, "second"), 920);
+	assert_int_equal(from_caller(p, "work", "first"), 30);
+	assert_int_equal(from_caller(p, "work", "second"), 900);
+}
+
+/* What was bound when it was called first belongs to the stub that it was called by. */
+static void the_linkers_resolver_calls_nothing(void **state unused)
+{
+	own(profile_freep) struct profile *p = load(
+		"main+0x0 10\nwork@plt+0x0 2\nrest@plt+0x0 2\n"
+		"_dl_runtime_resolve_xsave+0x0 50\nwork+0x0 1000\nrest+0x0 3\n"
+		"basic-block main+0x0 4 1 call 1\n"
+		"basic-block work@plt+0x0 4 1 jump 1\n"
+		"basic-block rest@plt+0x0 4 1 jump 1\n"
+		"basic-block _dl_runtime_resolve_xsave+0x0 4 1 indirect-jump 2\n"
+		"basic-block work+0x0 4 1 return 1\n"
+		"basic-block rest+0x0 4 1 return 1\n"
+		"edge 0 call 1 work@plt+0x0\nedge 0 call 1 rest@plt+0x0\n"
+		"edge 1 taken 1 _dl_runtime_resolve_xsave+0x0\n"
+		"edge 2 taken 1 _dl_runtime_resolve_xsave+0x0\n"
+		"edge 3 indirect-jump 1 work+0x0\nedge 3 indirect-jump 1 rest+0x0\n");
+
+	assert_int_equal(inclusive(p, "_dl_runtime_resolve_xsave"), 50);
+	assert_int_equal(inclusive(p, "work@plt"), 1027);
+	assert_int_equal(inclusive(p, "rest@plt"), 30);
+	assert_int_equal(inclusive(p, "main"), 1067);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +237,8 @@ int main(void)
 		cmocka_unit_test(a_circle_is_one_to_those_outside),
 		cmocka_unit_test(a_jump_to_a_function_is_a_call_and_one_into_it_is_none),
 		cmocka_unit_test(what_is_entered_from_outside_has_a_share_without_caller),
+		cmocka_unit_test(programs_do_not_mix),
+		cmocka_unit_test(the_linkers_resolver_calls_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
