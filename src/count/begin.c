@@ -16,6 +16,7 @@
 #include "count/place.h"
 #include "count/program.h"
 #include "count/program_memory.h"
+#include "count/relocate.h"
 #include "count/signals.h"
 #include "count/translate.h"
 
@@ -23,21 +24,6 @@ __attribute__((visibility("hidden"))) void begin(uint64_t *sp, const Elf64_Dyn *
 						 uint64_t base);
 __attribute__((visibility("hidden"))) _Noreturn void crossing_enter(struct context *c,
 								    const void *code);
-
-static void relocate(const Elf64_Dyn *dynamic, uint64_t base)
-{
-	const Elf64_Rela *r = NULL;
-	uint64_t bytes = 0;
-
-	for (; dynamic->d_tag != DT_NULL; dynamic++) {
-		if (dynamic->d_tag == DT_RELA)
-			r = (const Elf64_Rela *)(base + dynamic->d_un.d_ptr);
-		if (dynamic->d_tag == DT_RELASZ)
-			bytes = dynamic->d_un.d_val;
-	}
-	for (; bytes; bytes -= sizeof(*r), r++)
-		*(uint64_t *)(base + r->r_offset) = base + (uint64_t)r->r_addend;
-}
 
 struct start {
 	uint64_t *sp; /* as the program is to find it */

@@ -53,7 +53,7 @@ static void grow(void)
 	for (size_t i = 0; i < n; i++)
 		if (old[i].number)
 			*slot_of(old[i].number) = old[i];
-	sys_unmap(old, n * sizeof(*old));
+	reserve_release(old, n * sizeof(*old));
 }
 
 static struct page *page_of(uint64_t number)

@@ -34,6 +34,7 @@
 
 #include "count/link.h"
 #include "count/signals.h"
+#include "wire/count_control.h"
 #include "wire/count_file.h"
 
 struct context {
@@ -43,14 +44,17 @@ struct context {
 	uint64_t exit;	   /* why it was left: index of a struct link */
 	uint64_t engine_sp;
 	struct context *self;
-	uint64_t resume;	 /* where to go on in translated code */
-	uint64_t is_free;	 /* its thread has ended */
-	uint64_t is_held;	 /* a signal waits for the engine; others are blocked */
+	uint64_t resume;  /* where to go on in translated code */
+	uint64_t is_free; /* its thread has ended */
+	/* COUNT_CONTROL_HELD_*: a signal waits for the engine, and others are blocked;
+	 * the thread is to leave it. */
+	uint64_t is_held;
 	uint64_t is_borrowed;	 /* its thread is a child that will execute or end */
 	const struct link *call; /* the system call that it is in, or NULL */
 	struct context *older;	 /* of all that there ever were */
 	uint64_t begin_mask;	 /* signals that are blocked where the thread begins */
 	struct signals signals;
+	struct count_control_leave leave;
 };
 
 _Static_assert(offsetof(struct context, regs[4]) == CONTEXT_RSP &&

@@ -134,7 +134,7 @@ void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
 	    COUNT_FILE_THREAD_BYTES - COUNT_FILE_THREAD_SKIP, fd,
 	    before + COUNT_FILE_THREAD_SKIP);
 	map(file + behind, COUNT_FILE_BYTES - behind, fd, behind);
-	sys_unmap(tables, COUNT_FILE_COUNTERS_OFF);
+	reserve_release(tables, COUNT_FILE_COUNTERS_OFF);
 	if (fd >= 0)
 		sys_close(fd);
 }

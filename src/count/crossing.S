@@ -2,6 +2,7 @@
  * Between translated code and the engine.  Neither vector registers nor fs are touched:
  * the engine uses none. */
 #include "count/context.h"
+#define HELD_SIGNAL 1 /* as wire/count_control.h has it */
 
 /* Neither direction nor a check of alignment is the program's while the engine runs. */
 .macro PLAIN_FLAGS
@@ -14,9 +15,12 @@
 	.hidden crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
 	.hidden crossing_in_checked, crossing_in_end, signal_restorer
 	.hidden crossing_signal, dispatch, thread_begin, signal_arrives, signal_deliver_held
+	.hidden crossing_join, crossing_release, crossing_finish
+	.hidden takeover_thread, release_at_rest, release_interrupted, release_finish
 	.globl crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
 	.globl crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
 	.globl crossing_in_checked, crossing_in_end, crossing_signal, signal_restorer
+	.globl crossing_join, crossing_release, crossing_finish
 
 /* crossing_enter(context, code): a thread's first way into translated code. */
 crossing_enter:
@@ -114,7 +118,24 @@ crossing_in_end:
 
 crossing_deliver:
 	mov %gs:CONTEXT_SELF, %rdi
+	testq $HELD_SIGNAL, CONTEXT_IS_HELD(%rdi)
+	jz 1f
 	call signal_deliver_held
+1:	call release_at_rest
+	jmp crossing_in
+
+/* Where the recorder leads threads, each with its context in rdi and on the engine's stack:
+ * of a program that ran natively until now; in translated code; of those that are away the
+ * one that undoes what is the process's. */
+crossing_join:
+	call takeover_thread
+	jmp crossing_in
+crossing_release:
+	call release_interrupted
+	jmp crossing_in
+crossing_finish:
+	call release_finish
+	jmp crossing_in
 
 /* crossing_return(state): to where the kernel's state of a thread is. */
 crossing_return:

@@ -17,7 +17,9 @@ struct engine {
 	/* Flags may be needed behind returns, indirect jumps and calls; else nobody was
 	 * seen who does. */
 	bool is_strict;
-	bool counts_all; /* each way has a counter: a check of the engine itself */
+	bool counts_all;  /* each way has a counter: a check of the engine itself */
+	bool is_attached; /* the program began without the engine, and goes on without */
+	uint64_t n_sharers; /* children that share memory for good */
 };
 
 extern struct engine engine;

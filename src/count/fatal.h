@@ -11,4 +11,7 @@
 _Noreturn void fatal(const char *text);
 _Noreturn void fatal_at(const char *text, uint64_t number);
 
+/* Instead of all that; does not return.  NULL: as before. */
+void fatal_set_instead(void (*instead)(const char *text));
+
 #endif

@@ -239,7 +239,8 @@ static long follow(struct context *c, uint64_t path, uint64_t argv, uint64_t env
 	struct target t;
 	enum verdict verdict = find_target(&t, path);
 
-	if (verdict == FOLLOWED && execute(c, &t, argv, env) == GATE_NOT_MADE)
+	if (verdict == FOLLOWED && !engine.is_attached &&
+	    execute(c, &t, argv, env) == GATE_NOT_MADE)
 		return GATE_NOT_MADE;
 	if (verdict != KERNEL_WILL_SAY)
 		note_native(t.name);

@@ -192,11 +192,11 @@ static long filter(const struct call *call)
 	return result;
 }
 
-/* Critical sections could be interrupted within translated code. */
-static long refuse(const struct call *call)
+/* Critical sections could be interrupted within translated code.  Who has begun natively
+ * takes it for granted in its new threads. */
+static long restartable(const struct call *call)
 {
-	(void)call;
-	return -ENOSYS;
+	return engine.is_attached ? pass(call) : -ENOSYS;
 }
 
 #ifndef SYS_openat2
@@ -319,7 +319,7 @@ static const struct {
 	{ SYS_prctl, filter },
 	{ SYS_seccomp, filter },
 	{ SYS_arch_prctl, arch },
-	{ SYS_rseq, refuse },
+	{ SYS_rseq, restartable },
 	{ SYS_rt_sigaction, set_action },
 	{ SYS_sigaltstack, set_signal_stack },
 	{ SYS_rt_sigreturn, return_from_handler },
@@ -337,7 +337,9 @@ bool gate_call(struct context *c, const struct link *l)
 {
 	long result = make(&(struct call){ c, l });
 
-	if (result == GATE_NOT_MADE)
+	if (result == GATE_NOT_FINISHED)
+		c->regs[NR] = SYS_restart_syscall;
+	if (result == GATE_NOT_MADE || result == GATE_NOT_FINISHED)
 		return false;
 	c->regs[NR] = (uint64_t)result;
 	return true;

@@ -9,12 +9,16 @@
 
 #include <stdbool.h>
 
+#include "wire/count_control.h"
+
 struct context;
 struct link;
 
 /* In place of a call's result: a signal comes first.  The kernel has it for the same
  * (ERESTARTSYS), and shows it to nobody. */
-#define GATE_NOT_MADE (-512L)
+#define GATE_NOT_MADE COUNT_CONTROL_NOT_MADE
+/* The same, and the kernel knows how much of it is left (ERESTART_RESTARTBLOCK). */
+#define GATE_NOT_FINISHED COUNT_CONTROL_NOT_FINISHED
 
 /* The kernel's own answer to the call in the registers. */
 long gate_pass(const struct context *c);

@@ -39,7 +39,7 @@ static void grow(void)
 	slots = reserve(sizeof(*slots) << slot_bits);
 	for (uint32_t i = 1; i < n_places; i++)
 		*slot_of(places[i].addr) = i;
-	sys_unmap(old, old_bytes);
+	reserve_release(old, old_bytes);
 }
 
 void place_init(void)

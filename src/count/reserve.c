@@ -3,10 +3,22 @@
 
 #include "bare/sys.h"
 #include "count/fatal.h"
+#include "wire/count_control.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
+
+static struct count_control_piece pieces[COUNT_CONTROL_PIECES_MAX];
+static uint64_t n_pieces;
+
+/* Under the engine's lock, or by the only thread. */
+static void *note(void *p, size_t bytes)
+{
+	if (p && n_pieces < COUNT_CONTROL_PIECES_MAX)
+		pieces[n_pieces++] = (struct count_control_piece){ (uint64_t)p, bytes };
+	return p;
+}
 
 #define FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
@@ -21,7 +33,23 @@ void *reserve_at(uint64_t addr, size_t bytes, int prot)
 		sys_unmap((void *)p, bytes);
 		return NULL;
 	}
-	return (void *)p;
+	return note((void *)p, bytes);
+}
+
+void reserve_release(void *p, size_t bytes)
+{
+	sys_unmap(p, bytes);
+	for (uint64_t i = 0; i < n_pieces; i++)
+		if (pieces[i].addr == (uint64_t)p) {
+			pieces[i] = pieces[--n_pieces];
+			return;
+		}
+}
+
+void reserve_tell(struct count_control *k)
+{
+	k->pieces = (uint64_t)pieces;
+	k->n_pieces = (uint64_t)&n_pieces;
 }
 
 /* Far from where programs have their code: around that, translated code needs the room.
@@ -37,7 +65,7 @@ void *reserve(size_t bytes)
 	void *p = reserve_at(addr, bytes, PROT_READ | PROT_WRITE);
 
 	if (!p)
-		p = sys_map(bytes, FLAGS, -1);
+		p = note(sys_map(bytes, FLAGS, -1), bytes);
 	if (!p)
 		fatal("no address space for the engine's tables");
 	return p;

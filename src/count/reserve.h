@@ -17,4 +17,11 @@ void *reserve(size_t bytes);
 /* At addr or, if that is taken, NULL. */
 void *reserve_at(uint64_t addr, size_t bytes, int prot);
 
+/* Not needed any more. */
+void reserve_release(void *p, size_t bytes);
+
+/* All that there is, for who is to remove it. */
+struct count_control;
+void reserve_tell(struct count_control *k);
+
 #endif

@@ -70,7 +70,7 @@ static void hold(struct context *c, struct signal_info *info, struct signal_stat
 	h->frame = (struct signal_frame){ .state = *state, .info = *info };
 	memcpy(h->xstate, (const void *)state->xstate, bytes);
 	h->frame.state.xstate = (uint64_t)h->xstate;
-	c->is_held = 1;
+	c->is_held |= COUNT_CONTROL_HELD_SIGNAL;
 	state->mask = ~0ULL;
 	if (is_within(state->ip, crossing_call_check, crossing_call_made))
 		state->ip = (uint64_t)crossing_call_not;
@@ -238,7 +238,7 @@ void signal_deliver_held(struct context *c)
 	struct roll_state s = { .flags = c->flags, .code = (const uint8_t *)c->resume };
 
 	memcpy(s.regs, c->regs, sizeof(s.regs));
-	c->is_held = 0;
+	c->is_held &= ~(uint64_t)COUNT_CONTROL_HELD_SIGNAL;
 	if (!deliver(c, &s, &h->frame.info, &h->frame.state))
 		fatal_at("a signal where none can be told, at", (uint64_t)s.code);
 	crossing_return(&h->frame.state);

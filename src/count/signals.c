@@ -45,6 +45,37 @@ void signals_init(struct context *c)
 	signals_begin_thread(c);
 }
 
+void signals_ask(void)
+{
+	for (int i = 1; i <= 64; i++)
+		sys_signal_action(i, NULL, &actions.of[i]);
+}
+
+void signals_take_over(struct context *c)
+{
+	c->signals = (struct signals){ .actions = &actions };
+}
+
+void signals_join(struct context *c)
+{
+	struct signal_stack *s = &c->signals.stack;
+
+	sys_call(SYS_sigaltstack, 0, s, 0, 0, 0, 0);
+	if (s->flags & SS_DISABLE)
+		*s = (struct signal_stack){ 0 };
+	s->flags &= SS_AUTODISARM;
+	signals_begin_thread(c);
+}
+
+void signals_tell_stack(const struct context *c, uint64_t ret[3])
+{
+	struct signal_stack s = c->signals.stack;
+
+	if (!s.bytes)
+		s.flags = SS_DISABLE;
+	memcpy(ret, &s, sizeof(s));
+}
+
 void signals_inherit(struct context *child, const struct context *parent,
 		     bool has_handlers, bool has_stack)
 {
@@ -71,7 +102,10 @@ bool signals_block(const struct context *c, uint64_t *was)
 	uint64_t all = ~0ULL;
 
 	sys_signal_mask(SIG_SETMASK, &all, was);
-	return !c->is_held;
+	if (!c->is_held)
+		return true;
+	sys_signal_mask(SIG_SETMASK, was, NULL);
+	return false;
 }
 
 void signals_release(uint64_t was)
@@ -95,6 +129,32 @@ static struct sys_sigaction for_kernel(const struct signal_actions *all, unsigne
 		.restorer = signal_restorer,
 		.mask = ~0ULL,
 	};
+}
+
+static bool is_engines(const struct signal_actions *all, unsigned signal)
+{
+	return is_handler(&all->of[signal]) || (signal == SIGSEGV && all->watches_faults);
+}
+
+void signals_install(const struct context *c)
+{
+	const struct signal_actions *all = c->signals.actions;
+
+	for (unsigned i = 1; i <= 64; i++) {
+		struct sys_sigaction a = for_kernel(all, i, &all->of[i]);
+
+		if (is_engines(all, i))
+			sys_signal_action((int)i, &a, NULL);
+	}
+}
+
+void signals_give_back(const struct context *c)
+{
+	struct signal_actions *all = c->signals.actions;
+
+	for (unsigned i = 1; i <= 64; i++)
+		if (is_engines(all, i))
+			sys_signal_action((int)i, &all->of[i], NULL);
 }
 
 /* Under the lock; *was: what the program knows of. */

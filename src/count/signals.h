@@ -58,6 +58,19 @@ void signals_watch_faults(void);
 /* The first thread. */
 void signals_init(struct context *c);
 
+/* Of a program that had handlers before: what they are, to a thread of it, that the
+ * kernel calls the engine for them, and that it calls them again. */
+void signals_ask(void);
+void signals_take_over(struct context *c);
+void signals_install(const struct context *c);
+void signals_give_back(const struct context *c);
+
+/* A thread that was the program's alone: on the engine's stack, all signals blocked. */
+void signals_join(struct context *c);
+
+/* As the kernel would be told of the program's stack for handlers. */
+void signals_tell_stack(const struct context *c, uint64_t ret[3]);
+
 /* A thread that the kernel has made: on the engine's stack, with the signals blocked that
  * it is to have blocked. */
 void signals_begin_thread(const struct context *c);

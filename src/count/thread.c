@@ -137,6 +137,8 @@ static long start_thread(struct context *c, const struct request *r, uint64_t ad
 	child->flags = c->flags;
 	child->is_borrowed = !!(r->flags & CLONE_VFORK);
 	child->begin_mask = mask;
+	if (!(r->flags & (CLONE_VFORK | CLONE_THREAD)))
+		engine.n_sharers++;
 	signals_inherit(child, c, !(r->flags & CLONE_SIGHAND), r->flags & CLONE_VFORK);
 	set_registers(child, r, addr);
 	result = crossing_clone(r->number, r->args[0], r->args[1], r->args[2], r->args[3],

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "count/takeover.h"
+
+#include <asm/prctl.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "bare/sys.h"
+#include "count/context.h"
+#include "count/count_output.h"
+#include "count/engine.h"
+#include "count/exec_range.h"
+#include "count/fatal.h"
+#include "count/follow.h"
+#include "count/place.h"
+#include "count/relocate.h"
+#include "count/reserve.h"
+#include "count/signals.h"
+#include "count/translate.h"
+
+static struct count_control *control;
+
+extern const char __ehdr_start[], _end[];
+extern const char crossing_call_check[], crossing_call_made[], crossing_call_not[];
+extern const char crossing_in_checked[], crossing_in_end[];
+extern const char crossing_join[], crossing_release[], crossing_finish[];
+_Noreturn void crossing_enter(struct context *c, const void *code);
+
+/* Until the recorder leads the thread elsewhere; back if nobody does. */
+static void wait(enum count_control_state state)
+{
+	__atomic_store_n(&control->state, state, __ATOMIC_RELEASE);
+	sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+static void fail(const char *text)
+{
+	size_t n = strlen(text);
+
+	n = n < sizeof(control->why) ? n : sizeof(control->why) - 1;
+	memcpy(control->why, text, n);
+	control->why[n] = 0;
+	for (;;)
+		wait(COUNT_CONTROL_FAILED);
+}
+
+static void tell_places(struct count_control *k)
+{
+	reserve_tell(k);
+	k->n_sharers = (uint64_t)&engine.n_sharers;
+	k->code_start = (uint64_t)__ehdr_start;
+	k->code_end = (uint64_t)_end;
+	k->join = (uint64_t)crossing_join;
+	k->release = (uint64_t)crossing_release;
+	k->finish = (uint64_t)crossing_finish;
+	k->leave_off = offsetof(struct context, leave);
+	k->held_off = offsetof(struct context, is_held);
+	k->stack_off = CONTEXT_COUNTERS;
+	k->call_check = (uint64_t)crossing_call_check;
+	k->call_made = (uint64_t)crossing_call_made;
+	k->call_not = (uint64_t)crossing_call_not;
+	k->in_checked = (uint64_t)crossing_in_checked;
+	k->in_end = (uint64_t)crossing_in_end;
+}
+
+static void add_range(const struct count_control_range *r)
+{
+	struct count_file_image image = { .start = r->start,
+					  .size = r->end - r->start,
+					  .off = r->off,
+					  .inode = r->inode,
+					  .device_major = r->device_major,
+					  .device_minor = r->device_minor };
+
+	exec_range_add((struct exec_range){
+		.start = r->start,
+		.end = r->end,
+		.image = count_output_add_image(&image, (const char *)r->path),
+		.is_exec = true,
+		.is_writable = r->is_writable,
+	});
+}
+
+static struct context *add_thread(struct count_control_thread *t)
+{
+	struct context *c = context_take();
+
+	memcpy(c->regs, t->native.regs, sizeof(c->regs));
+	c->flags = t->native.flags;
+	c->resume = t->native.ip;
+	c->begin_mask = t->mask;
+	signals_take_over(c);
+	t->context = (uint64_t)c;
+	t->stack = c->engine_sp;
+	count_output_add_extra(COUNT_EXTRA_ENTER, t->native.ip, 0, 1);
+	return c;
+}
+
+void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t base)
+{
+	struct count_control_thread *threads;
+	struct context *c = NULL;
+
+	relocate(dynamic, base);
+	control = k;
+	tell_places(k);
+	fatal_set_instead(fail);
+	engine.is_attached = true;
+	follow_init((const char *)k->prefix, "");
+	count_output_create((const char *)k->prefix, false);
+	count_output_name((const char *)k->name);
+	engine_init();
+	for (uint64_t i = 0; i < k->n_ranges; i++)
+		add_range((const struct count_control_range *)k->ranges + i);
+	signals_ask();
+	threads = (struct count_control_thread *)k->threads;
+	for (uint64_t i = k->n_threads; i-- > 0;)
+		c = add_thread(&threads[i]);
+	signals_install(c);
+	fatal_set_instead(NULL);
+	wait(COUNT_CONTROL_READY);
+	/* Nobody has come: all others go on natively, and so does the first. */
+	signals_give_back(c);
+	sys_call(SYS_arch_prctl, ARCH_SET_GS, c, 0, 0, 0, 0);
+	crossing_enter(c, (const void *)c->resume);
+}
+
+const void *takeover_thread(struct context *c)
+{
+	const void *code;
+
+	signals_join(c);
+	spin_lock(&engine.lock);
+	code = translate(place_at(c->resume));
+	spin_unlock(&engine.lock);
+	return code;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_control - what the recorder and the counting engine tell each other in a process
+ * that already runs: what there is when the engine comes, and where its threads are when
+ * it goes.
+ *
+ * A block in the process's memory, written by the recorder before the engine begins and
+ * by the engine afterwards; both are of one build.  Addresses are the process's.
+ */
+#ifndef DWELL_WIRE_COUNT_CONTROL_H
+#define DWELL_WIRE_COUNT_CONTROL_H
+
+#include <stdint.h>
+
+#define COUNT_CONTROL_MAGIC 0x6b6f6f7474756f63ULL
+
+/* A thread, as the program has it. */
+struct count_control_regs {
+	uint64_t regs[16]; /* by the instruction set's numbers */
+	uint64_t flags, ip;
+};
+
+struct count_control_thread {
+	struct count_control_regs native;
+	uint64_t mask; /* of blocked signals */
+	/* From the engine: what gs points at, and the stack to begin on. */
+	uint64_t context, stack;
+};
+
+/* Memory that can be executed. */
+struct count_control_range {
+	uint64_t start, end, off, inode;
+	uint32_t device_major, device_minor;
+	uint64_t path; /* 0: no file */
+	uint64_t is_writable;
+};
+
+struct count_control_piece {
+	uint64_t addr, bytes;
+};
+
+enum count_control_state {
+	COUNT_CONTROL_READY = 1, /* threads can be taken over */
+	COUNT_CONTROL_FAILED,
+};
+
+/* A thread waits in sched_yield for the recorder; it stays with the engine when that
+ * comes back. */
+enum count_control_park {
+	COUNT_PARK_AWAY = 1, /* .native is the program's state */
+	COUNT_PARK_NOT_YET,  /* .native is where to go on: the engine is entered soon */
+	COUNT_PARK_DONE,     /* nothing of the process leads to the engine any more */
+};
+
+/* Of each thread, in its context. */
+struct count_control_leave {
+	struct count_control_regs native;
+	uint64_t stack[3]; /* of signals: the argument of sigaltstack() */
+	uint64_t mask;	   /* of signals that the program has blocked */
+	uint64_t parked;
+};
+
+/* In a context's word of what waits at the engine's end. */
+#define COUNT_CONTROL_HELD_SIGNAL 1
+#define COUNT_CONTROL_HELD_LEAVE  2
+
+/* What a call of the program's seems to have given that is not made, for the thread is to
+ * leave: it is made afterwards, or the rest of it is. */
+#define COUNT_CONTROL_NOT_MADE	   (-512L)
+#define COUNT_CONTROL_NOT_FINISHED (-516L)
+
+#define COUNT_CONTROL_WHY_BYTES	 128
+#define COUNT_CONTROL_PIECES_MAX 2048
+
+struct count_control {
+	uint64_t magic;
+	/* The recorder's. */
+	uint64_t owner;	       /* a number that no other recorder has */
+	uint64_t prefix, name; /* texts: of the file of counts, of the program */
+	uint64_t threads, n_threads;
+	uint64_t ranges, n_ranges;
+	/* The engine's. */
+	uint64_t state;
+	char why[COUNT_CONTROL_WHY_BYTES]; /* it failed */
+	uint64_t pieces, n_pieces;	   /* where they are: the number as well */
+	uint64_t n_sharers; /* where it is: children that share memory for good */
+	uint64_t code_start, code_end;		  /* its own */
+	uint64_t join, release, finish;		  /* entries, with the context in rdi */
+	uint64_t leave_off, held_off;		  /* in a context */
+	uint64_t stack_off;			  /* where its stack ends */
+	uint64_t call_check, call_made, call_not; /* around the program's calls */
+	uint64_t in_checked, in_end; /* here registers are on their way to the program */
+};
+
+#endif
