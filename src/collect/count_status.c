@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/count_status.h"
+
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host/executable.h"
+#include "host/procfs.h"
+#include "wire/count_file.h"
+
+#define STATUS_MAX_BYTES 8192
+
+/* Behind "NAME:" and white space, or NULL. */
+static const char *value_of(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *line = text; line && *line;) {
+		if (!strncmp(line, name, n) && line[n] == ':')
+			return line + n + 1 + strspn(line + n + 1, "\t ");
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return NULL;
+}
+
+static long number_of(const char *text, const char *name)
+{
+	const char *v = value_of(text, name);
+
+	return v ? strtol(v, NULL, 10) : 0;
+}
+
+/* How many words there are on the line. */
+static unsigned count_words(const char *v)
+{
+	unsigned n = 0;
+
+	while (v && *v && *v != '\n') {
+		n++;
+		v += strcspn(v, "\t \n");
+		v += strspn(v, "\t ");
+	}
+	return n;
+}
+
+static long second_number(const char *text, const char *name)
+{
+	const char *v = value_of(text, name);
+
+	return v ? strtol(v + strcspn(v, "\t "), NULL, 10) : 0;
+}
+
+int count_status_parse(const char *text, struct count_status *ret, struct err *e)
+{
+	const char *state = value_of(text, "State");
+	const char *features = value_of(text, "x86_Thread_features");
+	long tracer = number_of(text, "TracerPid");
+
+	if (!state)
+		return err_set(e, ERR_FORMAT, "nothing is known of its state");
+	if (strchr("ZX", *state))
+		return err_set(e, ERR_UNSUPPORTED, "its first thread has ended");
+	if (tracer)
+		return err_set(e, ERR_UNSUPPORTED, "process %ld traces it", tracer);
+	if (strchr("Tt", *state))
+		return err_set(e, ERR_UNSUPPORTED, "it is stopped");
+	if (number_of(text, "Seccomp"))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it has forbidden itself system calls (seccomp), and may "
+			       "not survive the engine's");
+	if (count_words(value_of(text, "NSpid")) > 1)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it has process ids of its own (a container)");
+	if (features && !strncmp(features, "shstk", 5))
+		return err_set(e, ERR_UNSUPPORTED, "it has a shadow stack");
+	*ret = (struct count_status){ .uid = (uid_t)second_number(text, "Uid"),
+				      .gid = (gid_t)second_number(text, "Gid") };
+	return 0;
+}
+
+static int check_program(pid_t pid, struct err *e)
+{
+	char path[64];
+	struct executable x;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+
+	own(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_os(e, "its program cannot be read");
+	if (executable_probe(fd, &x, NULL) < 0 || !x.is_64bit || !x.is_native)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it is no 64-bit program of this machine");
+	return 0;
+}
+
+/* The counts' file is larger than most disks, and the engine's tables are, too. */
+static int check_limits(pid_t pid, struct err *e)
+{
+	static const struct {
+		__rlimit_resource_t what;
+		const char *name;
+	} limits[] = { { RLIMIT_AS, "memory (ulimit -v)" },
+		       { RLIMIT_FSIZE, "files (ulimit -f)" } };
+	struct rlimit limit;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (prlimit(pid, limits[i].what, NULL, &limit) == 0 &&
+		    limit.rlim_cur < 2 * COUNT_FILE_BYTES)
+			return err_set(e, ERR_UNSUPPORTED, "its %s is limited",
+				       limits[i].name);
+	return 0;
+}
+
+static bool shares_memory(pid_t a, pid_t b)
+{
+	return a > 0 && b > 0 && syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
+}
+
+int count_status_check_sharing(pid_t pid, struct err *e)
+{
+	own(procfs_ids_fini) struct procfs_ids below = { 0 };
+	struct procfs_stat stat;
+
+	if (procfs_stat(pid, &stat, e) < 0)
+		return ERR_OS;
+	if (shares_memory(pid, (pid_t)stat.ppid))
+		return err_set(e, ERR_UNSUPPORTED, "it shares memory with its parent");
+	if (procfs_descendants(pid, &below, NULL) < 0)
+		return 0;
+	vec_each(child, &below.ids)
+		if (shares_memory(pid, *child))
+			return err_set(e, ERR_UNSUPPORTED,
+				       "it shares memory with process %d", *child);
+	return 0;
+}
+
+int count_status_check(pid_t pid, struct count_status *ret, struct err *e)
+{
+	char path[64], text[STATUS_MAX_BYTES];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	rc = procfs_read_text(path, text, sizeof(text), e);
+	if (rc == 0)
+		rc = count_status_parse(text, ret, e);
+	if (rc == 0)
+		rc = check_program(pid, e);
+	return rc == 0 ? check_limits(pid, e) : rc;
+}

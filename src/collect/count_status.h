@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_status - whether a running process can be counted, by what /proc tells of it.
+ */
+#ifndef DWELL_COLLECT_COUNT_STATUS_H
+#define DWELL_COLLECT_COUNT_STATUS_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+struct count_status {
+	uid_t uid; /* effective */
+	gid_t gid;
+};
+
+/* Of the text of /proc/PID/status; ERR_UNSUPPORTED: why it cannot be. */
+must_use int count_status_parse(const char *text, struct count_status *ret,
+				struct err *e);
+
+/* All that can be asked without touching it. */
+must_use int count_status_check(pid_t pid, struct count_status *ret, struct err *e);
+
+/* Whether others have the same memory, as between vfork() and exec; of one that is
+ * stopped, so that this does not pass by itself. */
+must_use int count_status_check_sharing(pid_t pid, struct err *e);
+
+#endif
