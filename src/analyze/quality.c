@@ -44,6 +44,10 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  "instruction",
 	  true },
 	{ "damaged-counts", "programs whose counts were damaged", true },
+	{ "still-counted",
+	  "processes that go on being counted, as the engine could not leave them: their "
+	  "counts are those until then",
+	  true },
 };
 
 /* The reason why the stacks below a root ended early; UNWIND_END: they did not. */

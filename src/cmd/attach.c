@@ -145,7 +145,8 @@ const struct command cmd_attach = {
 	.description =
 		"Records processes that already run, until they end, the time of -d is "
 		"over, or you press Ctrl-C. The processes are not stopped and nothing is "
-		"loaded into them.",
+		"loaded into them, but by the experiment bbcounts: its engine runs them "
+		"in translation meanwhile and leaves them afterwards.",
 	.options = (const struct option_spec *const[]){ record_options, attach_options,
 							NULL },
 	.examples =
@@ -154,6 +155,8 @@ const struct command cmd_attach = {
 			{ "dwell attach -e totaltime -p 1234", "what it waits for, until "
 							       "Ctrl-C" },
 			{ "dwell attach -a -d 5", "everything on this machine" },
+			{ "dwell attach -e bbcounts -p 1234 -d 50ms",
+			  "how often each instruction was executed, exactly" },
 			{ NULL, NULL } },
 	.group = "record",
 	.run = run_attach,

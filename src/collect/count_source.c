@@ -7,6 +7,7 @@
  * then, so that memory holds those only that are being written.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -14,8 +15,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "collect/count_attach.h"
+#include "collect/count_detach.h"
 #include "collect/count_directory.h"
 #include "collect/count_record.h"
+#include "collect/count_status.h"
 #include "collect/count_words.h"
 #include "collect/facts.h"
 #include "collect/launch_env.h"
@@ -30,6 +34,8 @@ extern const struct source_ops count_source;
 struct counted {
 	struct count_directory_file file;
 	uint64_t start_ns;
+	char *exe; /* as long as it is counted, of those to which the engine came; or NULL
+		    */
 	bool is_named; /* its process has been asked for its name */
 	bool is_read;
 };
@@ -47,7 +53,24 @@ struct count {
 	struct buf cmdline; /* ... and its words */
 	uint64_t n_damaged, n_images;
 	int news; /* new files are told there */
+	VEC(struct count_attached) attached;
+	uint64_t n_kept; /* of those: which the engine could not leave */
 };
+
+static int check_processes(const struct scope *scope, struct err *e)
+{
+	struct count_status status;
+	char where[32];
+
+	for (size_t i = 0; i < scope->n_pids; i++) {
+		int rc = count_status_check(scope->pids[i], &status, e);
+
+		snprintf(where, sizeof(where), "process %d", scope->pids[i]);
+		if (rc < 0)
+			return err_in(e, ERR_UNSUPPORTED, where);
+	}
+	return 0;
+}
 
 static int count_probe(const struct experiment *x, const struct scope *scope,
 		       struct err *e)
@@ -56,12 +79,16 @@ static int count_probe(const struct experiment *x, const struct scope *scope,
 		return err_set(e, ERR_UNSUPPORTED, "it feeds basic blocks only");
 	if (!count_program_size)
 		return err_set(e, ERR_UNSUPPORTED, "programs are run so on x86-64 only");
-	if (scope->kind != SCOPE_LAUNCH)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "a program is counted from its start on: 'dwell run'");
+	if (scope->kind != SCOPE_LAUNCH && scope->kind != SCOPE_PROCESSES)
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"whole processes are counted: 'dwell run', or 'dwell attach "
+			"-p PID'");
 	if (scope->may_pause)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "counting cannot be paused or delayed");
+	if (scope->kind == SCOPE_PROCESSES)
+		return check_processes(scope, e);
 	return count_words_check(scope->program, getenv("PATH"), e);
 }
 
@@ -93,13 +120,63 @@ static bool has_ended(uint32_t pid)
 	       (procfs_stat((pid_t)pid, &stat, NULL) < 0 || strchr("ZX", stat.state));
 }
 
+/* By fork, of one that the engine came to: it is there as well. */
+static void attach_child(struct count *s, uint32_t pid, uint32_t parent)
+{
+	for (size_t i = 0; i < s->attached.n; i++)
+		if (s->attached.at[i].pid == (pid_t)pid)
+			return;
+	for (size_t i = 0; i < s->attached.n; i++)
+		if (s->attached.at[i].pid == (pid_t)parent) {
+			struct count_attached a = s->attached.at[i];
+
+			a.pid = (pid_t)pid;
+			*vec_push(&s->attached) = a;
+			return;
+		}
+}
+
+/* All that have the engine by fork, too: some may not have told that they are there. */
+static void find_children(struct count *s)
+{
+	own(procfs_ids_fini) struct procfs_ids pids = { 0 };
+	size_t n = s->attached.n;
+
+	if (procfs_processes(&pids, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		vec_each(pid, &pids.ids) {
+			struct count_attached a = s->attached.at[i];
+
+			a.pid = *pid;
+			if (a.pid != s->attached.at[i].pid && count_detach_is_there(&a))
+				attach_child(s, (uint32_t)a.pid,
+					     (uint32_t)s->attached.at[i].pid);
+		}
+}
+
+static void leave_all(struct count *s)
+{
+	for (size_t i = 0; i < s->attached.n; i++) {
+		if (count_detach(&s->attached.at[i], NULL) < 0)
+			s->n_kept++;
+		if (i + 1 == s->attached.n)
+			find_children(s);
+	}
+	vec_clear(&s->attached);
+}
+
 static void count_free(struct source *source)
 {
 	struct count *s = (struct count *)source;
-	bool is_used = false;
+	bool is_used = s->n_kept;
 
-	vec_each(x, &s->all)
-		is_used |= !has_ended(x->file.pid);
+	leave_all(s);
+	vec_each(x, &s->all) {
+		is_used |= !x->exe && !has_ended(x->file.pid);
+		free(x->exe);
+	}
+	vec_fini(&s->attached);
 	count_directory_remove(&s->directory, is_used);
 	closep(&s->news);
 	count_record_fini(&s->record);
@@ -168,7 +245,18 @@ static int count_reword(struct source *source, const struct launch_env *env,
 static int count_start(struct source *source, pid_t pid, struct err *e)
 {
 	struct count *s = (struct count *)source;
+	const struct scope *scope = s->context.scope;
 
+	for (size_t i = 0; !pid && i < scope->n_pids; i++) {
+		struct count_attached a;
+		int rc = count_attach(scope->pids[i], &s->directory, &a, e);
+
+		if (rc < 0)
+			return rc;
+		*vec_push(&s->attached) = a;
+	}
+	if (!pid)
+		return 0;
 	s->program = (uint32_t)pid;
 	return count_directory_give(&s->directory, s->context.scope->uid,
 				    s->context.scope->gid, e);
@@ -249,12 +337,27 @@ static uint32_t parent_of(const struct count *s, struct count_directory_file f)
 	return h.parent_pid;
 }
 
+/* The file that it runs as long as it is the same program. */
+static char *exe_of(const struct count *s, uint32_t pid, uint32_t parent)
+{
+	char exe[PATH_MAX];
+
+	if (!s->attached.n)
+		return NULL;
+	vec_each(x, &s->all)
+		if (x->file.pid == parent && x->exe)
+			return xstrdup(x->exe);
+	return procfs_exe((pid_t)pid, exe, sizeof(exe), NULL) == 0 ? xstrdup(exe) : NULL;
+}
+
 static void begin(struct count *s, struct counted *x)
 {
 	struct tracker *t = s->context.tracker;
 	uint32_t pid = x->file.pid, parent = parent_of(s, x->file);
 	bool is_new;
 
+	attach_child(s, pid, parent);
+	x->exe = exe_of(s, pid, parent);
 	map_slot(&s->started, pid, &is_new);
 	if (is_new && map_find(&s->started, parent))
 		tracker_fork(t, x->start_ns, pid, pid, parent, parent);
@@ -325,7 +428,7 @@ static void check_exe(struct count *s, struct counted *x, uint64_t now_ns)
 	size_t n = strlen(s->directory.path);
 
 	if (x->is_read || procfs_exe((pid_t)x->file.pid, exe, sizeof(exe), NULL) < 0 ||
-	    !strncmp(exe, s->directory.path, n))
+	    (x->exe ? !strcmp(exe, x->exe) : !strncmp(exe, s->directory.path, n)))
 		return;
 	replace(s, x, now_ns);
 	tracker_exec(t, now_ns, x->file.pid, x->file.pid,
@@ -405,6 +508,8 @@ static int count_drain(struct source *source, bool is_final, struct err *e)
 			end(s, x, now_ns, is_over);
 		if (!is_over)
 			s->all.at[n++] = *x;
+		else
+			free(x->exe);
 	}
 	s->all.n = n;
 	return 0;
@@ -418,7 +523,7 @@ static void count_pause(struct source *source, bool is_paused)
 
 static void count_stop(struct source *source)
 {
-	(void)source;
+	leave_all((struct count *)source);
 }
 
 static void count_finish(struct source *source, struct source_stats *ret)
@@ -435,6 +540,7 @@ static void count_finish(struct source *source, struct source_stats *ret)
 		{ "uncounted-entries", c->n_lost },
 		{ "undecoded-blocks", c->n_undecoded },
 		{ "damaged-counts", s->n_damaged },
+		{ "still-counted", s->n_kept },
 	};
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)

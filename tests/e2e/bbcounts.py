@@ -344,8 +344,9 @@ def nothing_stays_behind():
 @test
 def what_cannot_be_counted_is_refused_in_words():
     for words, text in [
-            (['attach', '-e', 'bbcounts', '-p', '1'], 'from its start on'),
-            (['attach', '-e', 'bbcounts', '-a'], 'from its start on'),
+            (['attach', '-e', 'bbcounts', '-t', '1'], 'whole processes'),
+            (['attach', '-e', 'bbcounts', '-a'], 'whole processes'),
+            (['attach', '-e', 'bbcounts', '-p', str(os.getpid()), '--delay', '1'], 'paused'),
             (['run', '-e', 'bbcounts,usertime', '--', 'true'], 'alone'),
             (['run', '-e', 'bbcounts', '--source', 'perf', '--', 'true'], 'source count only'),
             (['run', '-e', 'usertime', '--source', 'count', '--', 'true'], 'basic blocks only'),

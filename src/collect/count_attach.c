@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/count_attach.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/mem.h"
+#include "collect/count_detach.h"
+#include "collect/count_handover.h"
+#include "collect/count_load.h"
+#include "collect/count_remote.h"
+#include "collect/count_restart.h"
+#include "collect/count_status.h"
+#include "collect/count_tracee.h"
+#include "host/clock.h"
+#include "host/proc_maps.h"
+#include "host/procfs.h"
+#include "wire/count_program.h"
+
+#define CODE_64BIT  0x33 /* cs */
+#define MAPS_MAX    (64u << 20)
+#define VDSO_MAX    0x10000
+#define ENGINE_AT   0x470000000000ULL /* unless it is taken */
+#define PLAIN_FLAGS 0x202
+#define MMAP_ERRORS 4096
+#define RSEQ_CS_OFF 8 /* in what a thread has registered */
+
+/* Since kernel 5.13; C libraries name it since. */
+#define GET_RSEQ 0x420f
+struct rseq_registered {
+	uint64_t at;
+	uint32_t bytes, signature, flags, pad;
+};
+
+/* One that is being attached to. */
+struct attach {
+	struct count_attached *a;
+	struct count_tracees threads;
+	struct count_control_thread *native; /* of each */
+	struct buf maps;
+	char exe[PATH_MAX];
+	char prefix[COUNT_DIRECTORY_MAX + 8];
+	bool has_changed; /* some thread's registers */
+};
+
+static void attach_fini(struct attach *x)
+{
+	count_tracees_fini(&x->threads);
+	free(x->native);
+	buf_fini(&x->maps);
+}
+
+/* Looking. */
+
+static int read_maps(struct attach *x, struct err *e)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", x->a->pid);
+	buf_clear(&x->maps);
+	return procfs_read(path, MAPS_MAX, &x->maps, e);
+}
+
+static uint64_t find_site(pid_t pid, const struct proc_map *vdso)
+{
+	uint8_t code[VDSO_MAX];
+	size_t n = vdso->end - vdso->start;
+
+	n = n < sizeof(code) ? n : sizeof(code);
+	return count_remote_read(pid, vdso->start, code, n)
+		       ? count_remote_find_call(code, n, vdso->start)
+		       : 0;
+}
+
+/* What is there already, and where it makes system calls. */
+static int look_at_maps(struct attach *x, struct err *e)
+{
+	const char *at = (const char *)x->maps.data, *end = at + x->maps.size;
+	struct proc_map map;
+
+	x->a->site = 0;
+	while (proc_maps_next(&at, end, &map)) {
+		if (strstr(map.path, "/" COUNT_DIRECTORY_ENGINE) ||
+		    map.start == ENGINE_AT)
+			return err_set(e, ERR_UNSUPPORTED, "it is counted already");
+		if (!strcmp(map.path, "[vdso]"))
+			x->a->site = find_site(x->a->pid, &map);
+	}
+	return x->a->site ? 0
+			  : err_set(e, ERR_UNSUPPORTED,
+				    "it has no vDSO to make system calls from");
+}
+
+/* Sections of code that are begun anew when they are interrupted, unless they are
+ * executed elsewhere. */
+static bool has_sections(const struct count_tracee *t)
+{
+	struct rseq_registered c = { 0 };
+	uint64_t section = 0;
+
+	return ptrace(GET_RSEQ, t->tid, sizeof(c), &c) > 0 && c.at &&
+	       count_remote_read(t->tid, c.at + RSEQ_CS_OFF, &section, sizeof(section)) &&
+	       section;
+}
+
+static int look_at_thread(struct count_tracee *t, struct count_control_thread *ret,
+			  struct err *e)
+{
+	struct count_restart call;
+
+	if (!count_tracee_get(t, &t->regs) || !count_tracee_get_mask(t, &t->mask))
+		return err_os(e, "thread %d has ended", t->tid);
+	if (t->regs.cs != CODE_64BIT)
+		return err_set(e, ERR_UNSUPPORTED, "it executes 32-bit code");
+	if (t->regs.gs_base || t->regs.gs)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it uses the gs segment, which counting needs");
+	if (has_sections(t))
+		return err_set(e, ERR_UNSUPPORTED, "it uses restartable sequences");
+	call = (struct count_restart){ (int64_t)t->regs.rax, (int64_t)t->regs.orig_rax,
+				       t->regs.rip };
+	if (count_restart(&call)) {
+		t->regs.rax = (unsigned long)call.result;
+		t->regs.rip = call.ip;
+	}
+	t->regs.orig_rax = -1UL;
+	*ret = (struct count_control_thread){ .mask = t->mask };
+	count_remote_take(&t->regs, &ret->native);
+	return 0;
+}
+
+static void drop_ended(struct count_tracees *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->at.n; i++)
+		if (!t->at.at[i].is_gone)
+			t->at.at[n++] = t->at.at[i];
+	t->at.n = n;
+}
+
+static int look_at_threads(struct attach *x, struct err *e)
+{
+	int rc = 0;
+
+	drop_ended(&x->threads);
+	if (!x->threads.at.n)
+		return err_set(e, ERR_UNSUPPORTED, "it has ended");
+	x->native = xcalloc(x->threads.at.n, sizeof(*x->native));
+	for (size_t i = 0; i < x->threads.at.n && rc == 0; i++)
+		rc = look_at_thread(&x->threads.at.at[i], &x->native[i], e);
+	return rc;
+}
+
+/* Changing. */
+
+static struct count_tracee *first(struct attach *x)
+{
+	return &x->threads.at.at[0];
+}
+
+static long call(struct attach *x, long number, uint64_t a, uint64_t b, uint64_t c,
+		 uint64_t d)
+{
+	return count_remote_call(first(x), x->a->site, number, a, b, c, d);
+}
+
+static uint64_t map_memory(struct attach *x, uint64_t at, uint64_t bytes, struct err *e)
+{
+	long p = call(x, SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS);
+
+	if (p > 0 || p < -MMAP_ERRORS)
+		return (uint64_t)p;
+	errno = (int)-p;
+	err_os(e, "it cannot have the engine's memory");
+	return 0;
+}
+
+static int put_engine(struct attach *x, struct count_load *load, struct err *e)
+{
+	struct count_attached *a = x->a;
+	int rc = count_load_parse(count_program, count_program_size, load, e);
+
+	if (rc < 0)
+		return rc;
+	a->engine = map_memory(x, ENGINE_AT, load->bytes, e);
+	if (!a->engine)
+		return ERR_OS;
+	a->engine_bytes = load->bytes;
+	for (size_t i = 0; i < load->n_parts; i++) {
+		const struct count_load_part *p = &load->parts[i];
+
+		if (p->data_bytes && !count_remote_write(a->pid, a->engine + p->at,
+							 p->data, p->data_bytes))
+			return err_os(e, "cannot write to its memory");
+		if (p->is_exec && call(x, SYS_mprotect, a->engine + p->off, p->bytes,
+				       PROT_READ | PROT_EXEC, 0) < 0)
+			return err_set(e, ERR_UNSUPPORTED,
+				       "it may not have new code in its memory");
+	}
+	return 0;
+}
+
+static int put_control(struct attach *x, struct err *e)
+{
+	struct count_attached *a = x->a;
+	own(buf_fini) struct buf bytes = { 0 };
+	struct procfs_stat stat = { 0 };
+	struct count_handover h = { .maps = (const char *)x->maps.data,
+				    .maps_bytes = x->maps.size,
+				    .exe = x->exe,
+				    .name = stat.comm,
+				    .prefix = x->prefix,
+				    .owner = clock_monotonic_ns(),
+				    .threads = x->native,
+				    .n_threads = x->threads.at.n };
+	int rc = procfs_stat(a->pid, &stat, e);
+
+	if (rc < 0)
+		return rc;
+	count_handover_make(&h, 0, &bytes);
+	a->control = map_memory(x, a->engine + a->engine_bytes, bytes.size, e);
+	if (!a->control)
+		return ERR_OS;
+	a->control_bytes = bytes.size;
+	buf_clear(&bytes);
+	count_handover_make(&h, a->control, &bytes);
+	if (!count_remote_write(a->pid, a->control, bytes.data, bytes.size))
+		return err_os(e, "cannot write to its memory");
+	return 0;
+}
+
+static int begin_engine(struct attach *x, const struct count_load *load, struct err *e)
+{
+	struct count_attached *a = x->a;
+	struct user_regs_struct regs = first(x)->regs;
+
+	regs.rip = a->engine + load->entry;
+	regs.rdi = a->control;
+	regs.rsp = a->control + a->control_bytes;
+	regs.eflags = PLAIN_FLAGS;
+	if (!count_remote_run(first(x), &regs,
+			      a->control + offsetof(struct count_control, state)) ||
+	    !count_remote_read(a->pid, a->control, &a->told, sizeof(a->told)))
+		return err_set(e, ERR_OS, "it has ended");
+	a->told.why[sizeof(a->told.why) - 1] = 0;
+	return a->told.state == COUNT_CONTROL_READY
+		       ? 0
+		       : err_set(e, ERR_UNSUPPORTED, "%s", a->told.why);
+}
+
+/* Undoing. */
+
+static void undo(struct attach *x)
+{
+	if (!x->has_changed)
+		return;
+	if (x->a->control)
+		count_remote_read(x->a->pid, x->a->control, &x->a->told,
+				  sizeof(x->a->told));
+	count_detach_memory(x->a, first(x));
+	vec_each(t, &x->threads.at) {
+		count_tracee_set(t, &t->regs);
+		count_tracee_set_mask(t, t->mask);
+	}
+}
+
+/* Beginning. */
+
+static int hand_over(struct attach *x, struct err *e)
+{
+	struct count_attached *a = x->a;
+	size_t n = x->threads.at.n;
+
+	if (!count_remote_read(a->pid, a->control + sizeof(a->told), x->native,
+			       n * sizeof(*x->native)))
+		return err_os(e, "cannot read its memory");
+	for (size_t i = 0; i < n; i++) {
+		struct count_tracee *t = &x->threads.at.at[i];
+		struct user_regs_struct regs = t->regs;
+
+		regs.rip = a->told.join;
+		regs.rdi = regs.gs_base = x->native[i].context;
+		regs.rsp = x->native[i].stack;
+		regs.eflags = PLAIN_FLAGS;
+		count_tracee_set(t, &regs);
+	}
+	return 0;
+}
+
+static int change(struct attach *x, struct err *e)
+{
+	struct count_load load;
+	int rc;
+
+	x->has_changed = true;
+	vec_each(t, &x->threads.at)
+		count_tracee_set_mask(t, ~0ULL);
+	rc = put_engine(x, &load, e);
+	if (rc == 0)
+		rc = put_control(x, e);
+	if (rc == 0)
+		rc = begin_engine(x, &load, e);
+	if (rc == 0)
+		rc = hand_over(x, e);
+	if (rc < 0)
+		undo(x);
+	return rc;
+}
+
+/* The process finds the directory where we do. */
+static int check_directory(pid_t pid, const struct count_directory *d, struct err *e)
+{
+	char path[COUNT_DIRECTORY_MAX + 64];
+	struct stat own, other;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, d->path);
+	if (stat(d->path, &own) < 0 || stat(path, &other) < 0 ||
+	    own.st_dev != other.st_dev || own.st_ino != other.st_ino)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it sees other files than we do, and cannot reach '%s'",
+			       d->path);
+	return 0;
+}
+
+static int attach(struct attach *x, struct err *e)
+{
+	int rc = count_tracees_stop(&x->threads, e);
+
+	if (rc == 0)
+		rc = count_status_check_sharing(x->a->pid, e);
+	if (rc == 0)
+		rc = procfs_exe(x->a->pid, x->exe, sizeof(x->exe), e);
+	if (rc == 0)
+		rc = read_maps(x, e);
+	if (rc == 0)
+		rc = look_at_maps(x, e);
+	if (rc == 0)
+		rc = look_at_threads(x, e);
+	return rc == 0 ? change(x, e) : rc;
+}
+
+int count_attach(pid_t pid, const struct count_directory *d, struct count_attached *ret,
+		 struct err *e)
+{
+	struct count_attached a = { .pid = pid };
+	own(attach_fini) struct attach x = { .a = &a, .threads = { .pid = pid } };
+	struct count_status status;
+	char where[64];
+	int rc = count_status_check(pid, &status, e);
+
+	if (rc == 0)
+		rc = check_directory(pid, d, e);
+	if (rc == 0)
+		rc = count_directory_give(d, status.uid, status.gid, e);
+	count_directory_prefix(d, x.prefix);
+	if (rc == 0)
+		rc = attach(&x, e);
+	snprintf(where, sizeof(where), "cannot count process %d", pid);
+	if (rc < 0)
+		return err_in(e, rc, where);
+	*ret = a;
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_attach - the counting engine comes to a process that already runs.
+ *
+ * All threads are stopped for some milliseconds; in between nobody traces them, so that
+ * whatever happens to us happens to us alone: they go on with the engine.
+ */
+#ifndef DWELL_COLLECT_COUNT_ATTACH_H
+#define DWELL_COLLECT_COUNT_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/count_directory.h"
+#include "wire/count_control.h"
+
+/* Where the engine is in a process, and in the children that it has by fork. */
+struct count_attached {
+	pid_t pid;
+	uint64_t engine, engine_bytes;
+	uint64_t control, control_bytes;
+	uint64_t site; /* an instruction of the process's that makes a system call */
+	struct count_control told;
+};
+
+/* Counts into the directory, which the process's user may use from now on.  On failure
+ * the process is as it was. */
+must_use int count_attach(pid_t pid, const struct count_directory *d,
+			  struct count_attached *ret, struct err *e);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/count_detach.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "collect/count_attach.h"
+#include "collect/count_remote.h"
+#include "collect/count_restart.h"
+#include "collect/count_tracee.h"
+#include "host/clock.h"
+
+#define PLAIN_FLAGS 0x202
+#define NAP_NS	    20000
+#define LED_NS	    2000000 /* how long a thread may be on its way before it is looked at */
+#define TRY_NS	    1000000000
+#define TRIES	    20
+#define BETWEEN_NS  50000000
+
+#define LEAVE(member) offsetof(struct count_control_leave, member)
+
+/* One that is being left. */
+struct detach {
+	const struct count_attached *a;
+	const struct count_control *told;
+	struct count_tracees threads;
+};
+
+static void detach_fini(struct detach *x)
+{
+	count_tracees_fini(&x->threads);
+}
+
+static uint64_t leave_at(const struct detach *x, const struct count_tracee *t)
+{
+	return t->context + x->told->leave_off;
+}
+
+static bool is_between(uint64_t addr, uint64_t start, uint64_t end)
+{
+	return addr >= start && addr < end;
+}
+
+/* Leading threads. */
+
+static void ask_to_leave(const struct detach *x, struct count_tracee *t)
+{
+	uint64_t held, at = t->context + x->told->held_off;
+
+	if (!count_remote_read(t->tid, at, &held, sizeof(held)))
+		return;
+	held |= COUNT_CONTROL_HELD_LEAVE;
+	count_remote_write(t->tid, at, &held, sizeof(held));
+}
+
+static struct count_restart call_of(const struct user_regs_struct *r)
+{
+	return (struct count_restart){ (int64_t)r->rax, (int64_t)r->orig_rax, r->rip };
+}
+
+/* In the engine's own code: it leaves on its way out.  A call of the program's that has
+ * not been made, or would be made again, is not. */
+static void lead_in_engine(const struct detach *x, struct count_tracee *t)
+{
+	const struct count_control *k = x->told;
+	struct user_regs_struct r = t->regs;
+	struct count_restart call = call_of(&r);
+
+	if (r.rip == k->call_made && count_restart(&call)) {
+		r.rax = call.result == COUNT_RESTART_REST ? COUNT_CONTROL_NOT_FINISHED
+							  : COUNT_CONTROL_NOT_MADE;
+		r.orig_rax = -1UL;
+		count_tracee_set(t, &r);
+	} else if (is_between(r.rip, k->call_check, k->call_made)) {
+		r.rip = k->call_not;
+		count_tracee_set(t, &r);
+	}
+	ask_to_leave(x, t);
+}
+
+/* In translated code, or such of the program's as the engine has left alone. */
+static void lead_in_program(const struct detach *x, struct count_tracee *t)
+{
+	struct user_regs_struct r = t->regs;
+	struct count_control_regs native;
+	struct count_restart call = call_of(&r);
+
+	if (count_restart(&call)) {
+		r.rax = (unsigned long)call.result;
+		r.rip = call.ip;
+	}
+	count_remote_take(&r, &native);
+	count_tracee_get_mask(t, &t->mask);
+	count_tracee_set_mask(t, ~0ULL);
+	count_remote_write(t->tid, leave_at(x, t), &native, sizeof(native));
+	count_remote_write(t->tid, leave_at(x, t) + LEAVE(mask), &t->mask,
+			   sizeof(t->mask));
+	r.rip = x->told->release;
+	r.rdi = t->context;
+	r.rsp = t->context + x->told->stack_off;
+	r.eflags = PLAIN_FLAGS;
+	r.orig_rax = -1UL;
+	count_tracee_set(t, &r);
+}
+
+static void lead(const struct detach *x, struct count_tracee *t)
+{
+	const struct count_control *k = x->told;
+
+	if (!count_tracee_get(t, &t->regs))
+		return;
+	t->context = t->regs.gs_base;
+	if (!t->context) { /* it has never been with the engine */
+		t->is_away = true;
+		return;
+	}
+	if (is_between(t->regs.rip, k->code_start, k->code_end) &&
+	    !is_between(t->regs.rip, k->in_checked, k->in_end))
+		lead_in_engine(x, t);
+	else
+		lead_in_program(x, t);
+	t->led_ns = clock_monotonic_ns();
+	count_tracee_go(t, 0);
+}
+
+/* It stands behind the call in which it waits for us. */
+static void take(const struct detach *x, struct count_tracee *t)
+{
+	struct count_control_leave l;
+
+	t->is_parking = false;
+	if (!count_remote_read(t->tid, leave_at(x, t), &l, sizeof(l)) ||
+	    !count_tracee_get(t, &t->regs))
+		return;
+	if (l.parked == COUNT_PARK_AWAY) {
+		count_remote_put(&t->regs, &l.native);
+		t->mask = l.mask;
+		t->is_away = true;
+		return;
+	}
+	l.parked = 0;
+	count_remote_write(t->tid, leave_at(x, t), &l, sizeof(l));
+	count_remote_put(&t->regs, &l.native);
+	count_tracee_set(t, &t->regs);
+	count_tracee_set_mask(t, l.mask);
+	ask_to_leave(x, t);
+	count_tracee_go(t, 0);
+}
+
+/* A thread that has just begun may have its parent's context still, and asks for its own;
+ * whoever waits for a lock of the engine's makes the same call and is not parked. */
+static bool is_parking(const struct detach *x, struct count_tracee *t)
+{
+	uint64_t parked = 0;
+
+	if (!count_tracee_get(t, &t->regs) || t->regs.orig_rax != SYS_sched_yield)
+		return false;
+	t->context = t->regs.gs_base;
+	return t->context &&
+	       count_remote_read(t->tid, leave_at(x, t) + LEAVE(parked), &parked,
+				 sizeof(parked)) &&
+	       parked;
+}
+
+/* False: nothing has happened to it. */
+static bool follow(const struct detach *x, struct count_tracee *t)
+{
+	int signal = 0;
+
+	switch (count_tracee_poll(t, &signal)) {
+	case COUNT_STOP_NONE:
+		return false;
+	case COUNT_STOP_ASKED:
+		if (!count_tracee_has_fault(t)) {
+			lead(x, t);
+			break;
+		}
+		t->led_ns = clock_monotonic_ns();
+		count_tracee_go(t, 0);
+		break;
+	case COUNT_STOP_SIGNAL:
+		count_tracee_go(t, signal);
+		break;
+	case COUNT_STOP_ENTRY:
+		t->is_parking = is_parking(x, t);
+		count_tracee_go(t, 0);
+		break;
+	case COUNT_STOP_EXIT:
+		if (t->is_parking)
+			take(x, t);
+		else
+			count_tracee_go(t, 0);
+		break;
+	case COUNT_STOP_GONE:
+		break;
+	}
+	return true;
+}
+
+/* False: there are none any more. */
+static bool follow_all(const struct detach *x, struct count_tracees *all, bool *are_away)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	bool has_happened = false;
+	size_t n = 0;
+
+	*are_away = true;
+	vec_each(t, &all->at) {
+		if (t->is_gone)
+			continue;
+		n++;
+		if (t->is_away)
+			continue;
+		has_happened |= follow(x, t);
+		*are_away &= t->is_away || t->is_gone;
+		if (!t->is_stopped && t->led_ns && now_ns > t->led_ns + LED_NS) {
+			count_tracee_interrupt(t);
+			t->led_ns = now_ns;
+		}
+	}
+	if (n && !*are_away && !has_happened)
+		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+	return n;
+}
+
+/* All threads to where the program has a state; some may have been begun meanwhile. */
+static int take_all(struct detach *x, struct err *e)
+{
+	uint64_t until_ns = clock_monotonic_ns() + TRY_NS;
+	bool are_away = false;
+	size_t n_new;
+
+	do {
+		int rc = count_tracees_seize(&x->threads, &n_new, e);
+
+		if (rc < 0)
+			return rc;
+		if (!follow_all(x, &x->threads, &are_away))
+			return 0;
+		if (clock_monotonic_ns() > until_ns)
+			return err_set(e, ERR_UNSUPPORTED,
+				       "a thread is in a call that does not end");
+	} while (n_new || !are_away);
+	return 0;
+}
+
+/* Leaving. */
+
+static struct count_tracee *one_of_engine(struct detach *x)
+{
+	vec_each(t, &x->threads.at)
+		if (t->is_away && t->context && !t->is_gone)
+			return t;
+	return NULL;
+}
+
+static bool finish(struct detach *x, struct count_tracee *t)
+{
+	struct user_regs_struct r = t->regs;
+	uint64_t none = 0, parked = leave_at(x, t) + LEAVE(parked);
+
+	r.rip = x->told->finish;
+	r.rdi = t->context;
+	r.rsp = t->context + x->told->stack_off;
+	r.eflags = PLAIN_FLAGS;
+	count_remote_write(t->tid, parked, &none, sizeof(none));
+	return count_remote_run(t, &r, parked);
+}
+
+/* Its signals' stack again; the kernel wants to be asked from elsewhere. */
+static void give_stack(const struct detach *x, struct count_tracee *t)
+{
+	count_tracee_set(t, &t->regs);
+	count_remote_call(t, x->a->site, SYS_sigaltstack, leave_at(x, t) + LEAVE(stack),
+			  0, 0, 0);
+}
+
+void count_detach_memory(const struct count_attached *a, struct count_tracee *t)
+{
+	struct count_control_piece own_pieces[] = {
+		{ a->control, a->control_bytes },
+		{ a->engine, a->engine_bytes },
+	};
+	own(freep) struct count_control_piece *pieces = NULL;
+	uint64_t n = 0;
+
+	if (a->told.n_pieces)
+		count_remote_read(a->pid, a->told.n_pieces, &n, sizeof(n));
+	n = n < COUNT_CONTROL_PIECES_MAX ? n : COUNT_CONTROL_PIECES_MAX;
+	pieces = xcalloc(n + 1, sizeof(*pieces));
+	if (n && !count_remote_read(a->pid, a->told.pieces, pieces, n * sizeof(*pieces)))
+		n = 0;
+	for (uint64_t i = 0; i < n; i++)
+		count_remote_call(t, a->site, SYS_munmap, pieces[i].addr, pieces[i].bytes,
+				  0, 0);
+	for (size_t i = 0; i < 2; i++)
+		if (own_pieces[i].addr)
+			count_remote_call(t, a->site, SYS_munmap, own_pieces[i].addr,
+					  own_pieces[i].bytes, 0, 0);
+}
+
+static void leave(struct detach *x)
+{
+	struct count_tracee *one = one_of_engine(x);
+
+	if (!one || !finish(x, one))
+		return;
+	vec_each(t, &x->threads.at)
+		if (!t->is_gone && t->context)
+			give_stack(x, t);
+	count_detach_memory(x->a, one);
+	vec_each(t, &x->threads.at) {
+		if (t->is_gone || !t->context)
+			continue;
+		t->regs.gs_base = 0;
+		count_tracee_set(t, &t->regs);
+		count_tracee_set_mask(t, t->mask);
+	}
+}
+
+/* What a program that it has executed since has not. */
+bool count_detach_is_there(const struct count_attached *a)
+{
+	struct count_control k;
+
+	return count_remote_read(a->pid, a->control, &k, sizeof(k)) &&
+	       k.magic == COUNT_CONTROL_MAGIC && k.owner == a->told.owner;
+}
+
+static int try_to_leave(struct detach *x, struct err *e)
+{
+	uint64_t n_sharers = 0;
+	int rc = take_all(x, e);
+
+	if (!count_detach_is_there(x->a))
+		return 0;
+	count_remote_read(x->a->pid, x->told->n_sharers, &n_sharers, sizeof(n_sharers));
+	if (rc == 0 && n_sharers)
+		rc = err_set(e, ERR_UNSUPPORTED, "a child shares its memory");
+	if (rc == 0)
+		leave(x);
+	return rc;
+}
+
+int count_detach(const struct count_attached *a, struct err *e)
+{
+	own(detach_fini) struct detach x = { .a = a,
+					     .told = &a->told,
+					     .threads = { .pid = a->pid } };
+	char where[64];
+	int rc = 0;
+
+	for (unsigned i = 0; i < TRIES && count_detach_is_there(a); i++) {
+		rc = try_to_leave(&x, e);
+		count_tracees_let_go(&x.threads);
+		if (rc != ERR_UNSUPPORTED)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = BETWEEN_NS }, NULL);
+	}
+	snprintf(where, sizeof(where), "process %d goes on being counted", a->pid);
+	return rc < 0 && count_detach_is_there(a) ? err_in(e, rc, where) : 0;
+}

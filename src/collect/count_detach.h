@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_detach - the counting engine leaves a process.
+ */
+#ifndef DWELL_COLLECT_COUNT_DETACH_H
+#define DWELL_COLLECT_COUNT_DETACH_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+struct count_attached;
+struct count_tracee;
+
+/* The process runs natively, and nothing of the engine is left in it; also when it has
+ * ended or executes another program.  On failure it goes on with the engine. */
+must_use int count_detach(const struct count_attached *a, struct err *e);
+
+/* The engine is in the memory of the process. */
+bool count_detach_is_there(const struct count_attached *a);
+
+/* Its memory is the process's again; t, a thread whose signals are blocked, is none of
+ * the engine's. */
+void count_detach_memory(const struct count_attached *a, struct count_tracee *t);
+
+#endif

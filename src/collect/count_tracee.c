@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/count_tracee.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "host/clock.h"
+#include "host/procfs.h"
+
+#define CALL_STOP	(SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
+#define STOP_LIMIT_NS	2000000000
+#define LET_GO_LIMIT_NS 100000000
+#define NAP_NS		20000
+
+static struct count_tracee *find(struct count_tracees *t, pid_t tid)
+{
+	vec_each(x, &t->at)
+		if (x->tid == tid)
+			return x;
+	return NULL;
+}
+
+static bool has_ended(pid_t pid, pid_t tid)
+{
+	struct procfs_stat stat;
+
+	return procfs_task_stat(pid, tid, &stat, NULL) < 0 || strchr("ZX", stat.state);
+}
+
+int count_tracees_seize(struct count_tracees *t, size_t *ret_n, struct err *e)
+{
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
+	int rc = procfs_tasks(t->pid, &tids, e);
+
+	*ret_n = 0;
+	for (size_t i = 0; i < tids.ids.n && rc == 0; i++) {
+		pid_t tid = tids.ids.at[i];
+		struct count_tracee *x = find(t, tid);
+
+		if (x && !x->is_gone)
+			continue;
+		if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
+			if (errno == ESRCH || has_ended(t->pid, tid))
+				continue;
+			return err_os(e, "cannot trace thread %d", tid);
+		}
+		if (!x)
+			x = vec_push(&t->at);
+		*x = (struct count_tracee){ .tid = tid };
+		count_tracee_interrupt(x);
+		++*ret_n;
+	}
+	return rc;
+}
+
+void count_tracee_interrupt(struct count_tracee *t)
+{
+	ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+}
+
+#define PENDING_MAX 64
+
+bool count_tracee_has_fault(const struct count_tracee *t)
+{
+	static const uint64_t faults = 1ULL << SIGSEGV | 1ULL << SIGBUS | 1ULL << SIGILL |
+				       1ULL << SIGFPE | 1ULL << SIGTRAP;
+	struct __ptrace_peeksiginfo_args which = { .nr = PENDING_MAX };
+	siginfo_t pending[PENDING_MAX];
+	long n = ptrace(PTRACE_PEEKSIGINFO, t->tid, &which, pending);
+
+	for (long i = 0; i < n; i++)
+		if (pending[i].si_code > 0 && pending[i].si_signo < 64 &&
+		    (faults >> pending[i].si_signo & 1))
+			return true;
+	return false;
+}
+
+static enum count_stop call_stop(const struct count_tracee *t)
+{
+	struct __ptrace_syscall_info info = { 0 };
+
+	ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, sizeof(info), &info);
+	return info.op == PTRACE_SYSCALL_INFO_ENTRY ? COUNT_STOP_ENTRY : COUNT_STOP_EXIT;
+}
+
+static enum count_stop tell(struct count_tracee *t, int status, int *ret_signal)
+{
+	if (!WIFSTOPPED(status)) {
+		t->is_gone = true;
+		return COUNT_STOP_GONE;
+	}
+	t->is_stopped = true;
+	if (status >> 16 == PTRACE_EVENT_STOP)
+		return COUNT_STOP_ASKED;
+	if (WSTOPSIG(status) == CALL_STOP)
+		return call_stop(t);
+	*ret_signal = WSTOPSIG(status);
+	return COUNT_STOP_SIGNAL;
+}
+
+static enum count_stop wait_for(struct count_tracee *t, int how, int *ret_signal)
+{
+	int status;
+	pid_t pid;
+
+	if (t->is_gone)
+		return COUNT_STOP_GONE;
+	do
+		pid = waitpid(t->tid, &status, __WALL | how);
+	while (pid < 0 && errno == EINTR);
+	if (pid == 0)
+		return COUNT_STOP_NONE;
+	if (pid < 0) {
+		t->is_gone = true;
+		return COUNT_STOP_GONE;
+	}
+	return tell(t, status, ret_signal);
+}
+
+enum count_stop count_tracee_poll(struct count_tracee *t, int *ret_signal)
+{
+	return wait_for(t, WNOHANG, ret_signal);
+}
+
+void count_tracee_go(struct count_tracee *t, int signal)
+{
+	t->is_stopped = false;
+	ptrace(PTRACE_SYSCALL, t->tid, 0, (long)signal);
+}
+
+/* All signals are blocked that can be; those that cannot come later. */
+bool count_tracee_go_to_call(struct count_tracee *t, enum count_stop which)
+{
+	for (;;) {
+		int signal = 0;
+		enum count_stop stop;
+
+		count_tracee_go(t, 0);
+		stop = wait_for(t, 0, &signal);
+		if (stop == which || stop == COUNT_STOP_GONE)
+			return stop == which;
+		if (stop == COUNT_STOP_SIGNAL)
+			t->signal = signal;
+	}
+}
+
+static void go_on(struct count_tracee *t, int signal)
+{
+	t->is_stopped = false;
+	ptrace(PTRACE_CONT, t->tid, 0, (long)signal);
+}
+
+/* A signal that comes first is the program's: it has it, and stops behind. */
+static bool stop_one(struct count_tracee *t, uint64_t until_ns)
+{
+	while (!t->is_stopped && !t->is_gone) {
+		int signal = 0;
+
+		switch (count_tracee_poll(t, &signal)) {
+		case COUNT_STOP_NONE:
+			if (clock_monotonic_ns() > until_ns)
+				return false;
+			nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+			break;
+		case COUNT_STOP_SIGNAL:
+			count_tracee_interrupt(t);
+			go_on(t, signal);
+			break;
+		case COUNT_STOP_ASKED:
+			if (count_tracee_has_fault(t))
+				go_on(t, 0);
+			break;
+		default:
+			break;
+		}
+	}
+	return true;
+}
+
+/* Only a thread that stands can be let go; what cannot be stopped is when we end. */
+void count_tracees_fini(struct count_tracees *t)
+{
+	uint64_t until_ns = clock_monotonic_ns() + LET_GO_LIMIT_NS;
+
+	vec_each(x, &t->at) {
+		if (!x->is_stopped && !x->is_gone)
+			count_tracee_interrupt(x);
+		stop_one(x, until_ns);
+	}
+	count_tracees_let_go(t);
+	vec_fini(&t->at);
+}
+
+int count_tracees_stop(struct count_tracees *t, struct err *e)
+{
+	uint64_t until_ns = clock_monotonic_ns() + STOP_LIMIT_NS;
+	size_t n_new;
+
+	do {
+		int rc = count_tracees_seize(t, &n_new, e);
+
+		if (rc < 0)
+			return rc;
+		vec_each(x, &t->at)
+			if (!stop_one(x, until_ns))
+				return err_set(e, ERR_UNSUPPORTED,
+					       "thread %d does not stop, in a call that "
+					       "cannot be interrupted",
+					       x->tid);
+	} while (n_new);
+	return 0;
+}
+
+void count_tracees_let_go(struct count_tracees *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->at.n; i++) {
+		struct count_tracee *x = &t->at.at[i];
+
+		if (x->is_stopped && !x->is_gone)
+			ptrace(PTRACE_DETACH, x->tid, 0, (long)x->signal);
+		else if (!x->is_gone)
+			t->at.at[n++] = *x;
+	}
+	t->at.n = n;
+}
+
+bool count_tracee_get(struct count_tracee *t, struct user_regs_struct *ret)
+{
+	return ptrace(PTRACE_GETREGS, t->tid, 0, ret) == 0;
+}
+
+bool count_tracee_set(struct count_tracee *t, const struct user_regs_struct *regs)
+{
+	return ptrace(PTRACE_SETREGS, t->tid, 0, regs) == 0;
+}
+
+bool count_tracee_get_mask(struct count_tracee *t, uint64_t *ret)
+{
+	return ptrace(PTRACE_GETSIGMASK, t->tid, sizeof(*ret), ret) == 0;
+}
+
+bool count_tracee_set_mask(struct count_tracee *t, uint64_t mask)
+{
+	return ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(mask), &mask) == 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_tracee - the threads of a process that is being given to the counting engine, or
+ * taken from it: seized, stopped, and let go.
+ *
+ * By one thread of ours, as ptrace(2) demands.  A thread that is seized goes on by itself
+ * when we end.
+ */
+#ifndef DWELL_COLLECT_COUNT_TRACEE_H
+#define DWELL_COLLECT_COUNT_TRACEE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "base/vec.h"
+
+enum count_stop {
+	COUNT_STOP_NONE,   /* it runs */
+	COUNT_STOP_ASKED,  /* as it was told to, in no call of ours */
+	COUNT_STOP_ENTRY,  /* of a system call, traced as such */
+	COUNT_STOP_EXIT,   /* likewise */
+	COUNT_STOP_SIGNAL, /* which is ret_signal */
+	COUNT_STOP_GONE,   /* it has ended */
+};
+
+struct count_tracee {
+	pid_t tid;
+	bool is_stopped, is_gone;
+	int signal;		      /* that it is to have when it is let go, 0: none */
+	struct user_regs_struct regs; /* the caller's, as below */
+	uint64_t mask;
+	uint64_t context;
+	uint64_t led_ns; /* when it was last led on */
+	bool is_away, is_parking;
+};
+
+struct count_tracees {
+	pid_t pid;
+	VEC(struct count_tracee) at;
+};
+
+void count_tracees_fini(struct count_tracees *t);
+
+/* Seizes those that are new, and tells them to stop.  *ret_n: how many. */
+must_use int count_tracees_seize(struct count_tracees *t, size_t *ret_n, struct err *e);
+/* All, also such as are begun meanwhile; ERR_UNSUPPORTED: some thread does not stop. */
+must_use int count_tracees_stop(struct count_tracees *t, struct err *e);
+/* Those that stand go on as their registers say, and are known no more. */
+void count_tracees_let_go(struct count_tracees *t);
+
+/* What has happened to it since it ran, without waiting. */
+enum count_stop count_tracee_poll(struct count_tracee *t, int *ret_signal);
+/* On to the next system call, with a signal or 0. */
+void count_tracee_go(struct count_tracee *t, int signal);
+void count_tracee_interrupt(struct count_tracee *t);
+/* What it executed last has failed, and the signal that tells it so has not come yet:
+ * where it stands is what the signal tells of. */
+bool count_tracee_has_fault(const struct count_tracee *t);
+/* Waits until it stands in a system call; false: it has ended. */
+bool count_tracee_go_to_call(struct count_tracee *t, enum count_stop which);
+
+bool count_tracee_get(struct count_tracee *t, struct user_regs_struct *ret);
+bool count_tracee_set(struct count_tracee *t, const struct user_regs_struct *regs);
+bool count_tracee_get_mask(struct count_tracee *t, uint64_t *ret);
+bool count_tracee_set_mask(struct count_tracee *t, uint64_t mask);
+
+#endif

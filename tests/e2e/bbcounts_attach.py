@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The experiment bbcounts on processes that already run: counted for a while, they do not
+notice, and nothing of it stays.  usage: bbcounts_attach.py DWELL DIRECTORY"""
+import contextlib
+import glob
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import dwell, test
+
+PROGRAMS = os.path.abspath(sys.argv[2])
+LASTING = f'{PROGRAMS}/e2e-blocks_lasting'
+LIMIT_S = 60
+LOSSES = ['unbalanced-executions', 'unknown-edges', 'uncounted-entries', 'damaged-counts', 'still-counted']
+
+
+def maps(pid):
+    with open(f'/proc/{pid}/maps', encoding='utf-8') as f:
+        return f.read()
+
+
+def status(pid):
+    with open(f'/proc/{pid}/status', encoding='ascii') as f:
+        return f.read()
+
+
+def is_counted(pid):
+    """Its file of counts is mapped, and it runs: nobody traces it."""
+    return re.search(r'/dwell-\d+-.*/of\.\d+\.\d+', maps(pid)) is not None and 'TracerPid:\t0' in status(pid)
+
+
+def wait_until(what, why):
+    end = time.time() + LIMIT_S
+    while not what():
+        assert time.time() < end, why
+        time.sleep(0.002)
+
+
+@contextlib.contextmanager
+def lasting(name):
+    """The program, which says at its end what was wrong; it must be nothing."""
+    with subprocess.Popen([LASTING, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        try:
+            assert p.stdout.readline() == 'ready\n'
+            yield p
+            p.stdin.close()
+            out = p.stdout.read()
+            assert (p.wait(LIMIT_S), out) == (0, '0 wrong \n'), (name, p.returncode, out)
+        finally:
+            p.kill()
+
+
+def record(pid, *options, name='r', may_lose=(), **more):
+    """A window of it, whose counts add up."""
+    path = f'{harness.DIR}/{name}.dwell'
+    p = dwell('attach', '-e', 'bbcounts', '-o', path, *options, '-p', str(pid), **more)
+    assert p.returncode == 0, p
+    facts = {m[1]: int(m[2]) for m in re.finditer(r'name="([\w-]+)" value=(\d+)', dwell('cat', path).stdout)}
+    for loss in LOSSES:
+        assert not facts.get(loss) or loss in may_lose, (loss, facts)
+    return path, p
+
+
+def is_native(pid):
+    """As it was before: no memory of ours, nobody traces it."""
+    text = maps(pid)
+    assert 'TracerPid:\t0' in status(pid), status(pid)
+    assert 'dwell' not in text and not re.search(r'^4[0-9a-f]{11}-', text, re.M), text
+
+
+def entered(path, function):
+    """How often, over all processes."""
+    found = {}
+    blocks = harness.json.loads(dwell('blocks', '--json', path).stdout)['rows']
+    begin = min((b['address'] for b in blocks if b['function']['name'] == function), default=None)
+    for b in blocks:
+        if b['function']['name'] == function:
+            found[b['address']] = found.get(b['address'], 0) + b['times']
+    return found.get(begin, 0)
+
+
+@test
+def a_window_of_what_calls_a_function_is_as_long_as_it_says():
+    with lasting('told') as p:
+        for i, n in enumerate([1, 1000, 123456]):
+            path = f'{harness.DIR}/told{i}.dwell'
+            with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid)],
+                                  stderr=subprocess.PIPE, text=True) as recorder:
+                wait_until(lambda: is_counted(p.pid), 'it is not counted')
+                time.sleep(0.05)  # so that all of its threads are where they wait
+                p.stdin.write(f'{n}\n')
+                p.stdin.flush()
+                assert p.stdout.readline() == 'done\n'
+                recorder.send_signal(signal.SIGINT)
+                assert recorder.wait(LIMIT_S) == 0, recorder.stderr.read()
+            is_native(p.pid)
+            # a thread that is made, and the one that makes it
+            assert entered(path, 'work') == 2 * n, (entered(path, 'work'), n)
+
+
+def goes_on_unharmed(name, cycles, **more):
+    with lasting(name) as p:
+        for _ in range(cycles):
+            record(p.pid, '-d', '0.01', **more)
+            assert p.poll() is None, p.returncode
+        is_native(p.pid)
+
+
+@test
+def what_computes_does_not_notice():
+    goes_on_unharmed('loop', 100)
+
+
+@test
+def threads_do_not_notice():
+    goes_on_unharmed('threads', 40)
+
+
+@test
+def who_waits_in_the_kernel_goes_on_waiting():
+    goes_on_unharmed('waits', 40)
+
+
+@test
+def handlers_of_signals_run_as_the_program_has_set_them():
+    goes_on_unharmed('signals', 40)
+
+
+@test
+def children_are_left_as_well():
+    goes_on_unharmed('children', 20)
+    goes_on_unharmed('lasting', 20)
+
+
+@test
+def code_that_is_written_meanwhile_is_executed():
+    with lasting('code') as p:
+        for _ in range(20):
+            record(p.pid, '-d', '0.01')
+        text = maps(p.pid)
+        assert 'dwell' not in text and re.search(r' rwxp ', text), text
+
+
+@test
+def children_of_a_window_are_counted_and_left():
+    with lasting('lasting') as p:
+        path, _ = record(p.pid, '-d', '0.3')
+        assert len(re.findall(r'^process ', dwell('cat', path).stdout, re.M)) > 1
+        with open(f'/proc/{p.pid}/task/{p.pid}/children', encoding='ascii') as f:
+            children = f.read().split()
+        for child in children:
+            with contextlib.suppress(OSError):
+                is_native(child)
+
+
+@test
+def what_ends_in_a_window_has_been_counted():
+    with subprocess.Popen([LASTING, 'loop'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        assert p.stdout.readline() == 'ready\n'
+        path = f'{harness.DIR}/ended.dwell'
+        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid)],
+                              stderr=subprocess.PIPE, text=True) as recorder:
+            wait_until(lambda: is_counted(p.pid), 'it is not counted')
+            p.stdin.close()
+            assert p.stdout.read() == '0 wrong \n' and p.wait(LIMIT_S) == 0
+            assert recorder.wait(LIMIT_S) == 0, recorder.stderr.read()
+    assert harness.report(path)['total']['instructions'] > 100000
+    with subprocess.Popen([LASTING, 'loop'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/died.dwell', '-p', str(p.pid)],
+                              stderr=subprocess.PIPE, text=True) as recorder:
+            wait_until(lambda: is_counted(p.pid), 'it is not counted')
+            p.kill()
+            assert p.wait(LIMIT_S) == -signal.SIGKILL
+            assert recorder.wait(LIMIT_S) == 0, recorder.stderr.read()
+
+
+@test
+def what_is_executed_in_a_window_runs_natively():
+    script = 'read x; i=0; while [ $i -lt 100 ]; do i=$((i + 1)); done; exec sh -c "read y; echo $i"'
+    with subprocess.Popen(['sh', '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        path = f'{harness.DIR}/executes.dwell'
+        wait_until(lambda: open(f'/proc/{p.pid}/syscall', encoding='ascii').read().startswith('0 '), 'it does not read')
+        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid)],
+                              stderr=subprocess.PIPE, text=True) as recorder:
+            wait_until(lambda: is_counted(p.pid), 'it is not counted')
+            p.stdin.write('\n')
+            p.stdin.flush()
+            wait_until(lambda: not is_counted(p.pid), 'it executes nothing')
+            is_native(p.pid)
+            recorder.send_signal(signal.SIGINT)
+            assert recorder.wait(LIMIT_S) == 0, recorder.stderr.read()
+        p.stdin.write('\n')
+        p.stdin.close()
+        assert p.stdout.read() == '100\n' and p.wait(LIMIT_S) == 0
+    assert harness.report(path)['total']['instructions'] > 10000
+
+
+@test
+def a_recorder_that_is_killed_leaves_it_running():
+    with lasting('threads') as p:
+        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/killed.dwell', '-p', str(p.pid)],
+                              stderr=subprocess.DEVNULL) as recorder:
+            wait_until(lambda: is_counted(p.pid), 'it is not counted')
+            recorder.kill()
+        time.sleep(0.2)
+        assert p.poll() is None and is_counted(p.pid)
+        again = dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '-p', str(p.pid), '-d', '0.01')
+        assert again.returncode and 'counted already' in again.stderr, again
+
+
+@test
+def what_others_say_they_say_counted_now_and_then():
+    programs = [
+        ['/usr/bin/python3', '-c', 'n = 0\nfor k in range(60):\n d = {}\n for i in range(20000): d[i % 97] = str(i * k)\n'
+         ' n += sum(map(len, d.values()))\nprint(n)'],
+        ['perl', '-e', 'my %h; for my $k (1 .. 40) { $h{$_ % 1009} .= chr(65 + $_ % 26) for 1 .. 40000; '
+         '%h = map { $_ => substr($h{$_}, 0, 40) } keys %h } print join("", map { $h{$_} } sort keys %h), "\n"'],
+        ['sqlite3', ':memory:', 'create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where x < 300000) '
+         'insert into t select x, x * 7919 % 100003 from c; create index i on t(b); '
+         'select count(*), sum(a), max(b) from t where b in (select a from t);'],
+        ['node', '-e', 'let n = 0; for (let k = 0; k < 40; k++) { const a = []; for (let i = 0; i < 40000; i++) a.push((i * 7919) % 10007); '
+         'a.sort((x, y) => x - y); n += a[k * 100] } console.log(n)'],
+    ]
+    for words in programs:
+        if not shutil.which(words[0]):
+            continue
+        natively = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        windows = 0
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as p:
+            while p.poll() is None:
+                with contextlib.suppress(AssertionError):  # as it has ended
+                    record(p.pid, '-d', '0.02')
+                    windows += 1
+                time.sleep(0.02)
+            assert (p.stdout.read(), p.returncode) == (natively, 0), words
+        assert windows, words
+
+
+@test
+def what_cannot_be_counted_is_refused_and_left_alone():
+    def refused(pid, text):
+        p = dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '-d', '0.01', '-p', str(pid))
+        assert p.returncode and text in p.stderr and len(p.stderr.splitlines()) == 1, (text, p)
+
+    with subprocess.Popen(['sleep', '100']) as p:
+        p.send_signal(signal.SIGSTOP)
+        wait_until(lambda: 'T (stopped)' in status(p.pid), 'it does not stop')
+        refused(p.pid, 'stopped')
+        p.send_signal(signal.SIGCONT)
+        resource.prlimit(p.pid, resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        refused(p.pid, 'ulimit -f')
+        p.kill()
+    if os.path.exists(f'{PROGRAMS}/e2e-victim32'):
+        with subprocess.Popen([f'{PROGRAMS}/e2e-victim32'], stdout=subprocess.DEVNULL) as p:
+            refused(p.pid, '64-bit')
+            p.kill()
+    with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '--', 'sleep', '100'], stderr=subprocess.DEVNULL) as p:
+        def child():
+            with open(f'/proc/{p.pid}/task/{p.pid}/children', encoding='ascii') as f:
+                return f.read().split()
+        wait_until(lambda: child() and is_counted(child()[0]), 'it does not begin')
+        refused(child()[0], 'counted already')
+        os.kill(int(child()[0]), signal.SIGTERM)
+    if not shutil.which('strace'):
+        return
+    with subprocess.Popen(['strace', '-o', '/dev/null', 'sleep', '100']) as p:
+        def traced():
+            with open(f'/proc/{p.pid}/task/{p.pid}/children', encoding='ascii') as f:
+                return f.read().split()
+        wait_until(lambda: traced() and 'sleep' in open(f'/proc/{traced()[0]}/comm', encoding='ascii').read(), 'it is not traced')
+        refused(traced()[0], 'traces it')
+        os.kill(int(traced()[0]), signal.SIGKILL)
+
+
+@test
+def nothing_stays_behind():
+    def places():
+        return {p for place in ['/dev/shm', '/tmp'] for p in glob.glob(f'{place}/dwell-*-*')}
+    with lasting('loop') as p:
+        before = places()
+        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/r.dwell', '-d', '0.01', '-p', str(p.pid)],
+                              stderr=subprocess.DEVNULL) as recorder:
+            assert recorder.wait(LIMIT_S) == 0
+        assert not [x for x in places() - before if f'dwell-{recorder.pid}-' in x], places()
+
+
+sys.exit(harness.run_all(harness.TESTS, words=sys.argv[3:]))
