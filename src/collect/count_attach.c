@@ -113,6 +113,7 @@ static int look_at_thread(struct count_tracee *t, struct count_control_thread *r
 			  struct err *e)
 {
 	struct count_restart call;
+	enum count_control_call kind;
 
 	if (!count_tracee_get(t, &t->regs) || !count_tracee_get_mask(t, &t->mask))
 		return err_os(e, "thread %d has ended", t->tid);
@@ -125,12 +126,13 @@ static int look_at_thread(struct count_tracee *t, struct count_control_thread *r
 		return err_set(e, ERR_UNSUPPORTED, "it uses restartable sequences");
 	call = (struct count_restart){ (int64_t)t->regs.rax, (int64_t)t->regs.orig_rax,
 				       t->regs.rip };
-	if (count_restart(&call)) {
+	kind = count_restart(&call);
+	if (kind) {
 		t->regs.rax = (unsigned long)call.result;
 		t->regs.rip = call.ip;
 	}
 	t->regs.orig_rax = -1UL;
-	*ret = (struct count_control_thread){ .mask = t->mask };
+	*ret = (struct count_control_thread){ .mask = t->mask, .call = kind };
 	count_remote_take(&t->regs, &ret->native);
 	return 0;
 }

@@ -61,6 +61,20 @@ static struct count_restart call_of(const struct user_regs_struct *r)
 	return (struct count_restart){ (int64_t)r->rax, (int64_t)r->orig_rax, r->rip };
 }
 
+/* What comes from now on waits until it has left. */
+static void block_signals(const struct detach *x, struct count_tracee *t)
+{
+	uint64_t yes = 1;
+
+	if (t->has_mask || !count_tracee_get_mask(t, &t->mask))
+		return;
+	t->has_mask = true;
+	count_remote_write(t->tid, leave_at(x, t) + LEAVE(mask), &t->mask,
+			   sizeof(t->mask));
+	count_remote_write(t->tid, leave_at(x, t) + LEAVE(has_mask), &yes, sizeof(yes));
+	count_tracee_set_mask(t, ~0ULL);
+}
+
 /* In the engine's own code: it leaves on its way out.  A call of the program's that has
  * not been made, or would be made again, is not. */
 static void lead_in_engine(const struct detach *x, struct count_tracee *t)
@@ -70,6 +84,8 @@ static void lead_in_engine(const struct detach *x, struct count_tracee *t)
 	struct count_restart call = call_of(&r);
 
 	if (r.rip == k->call_made && count_restart(&call)) {
+		t->call = call;
+		block_signals(x, t);
 		r.rax = call.result == COUNT_RESTART_REST ? COUNT_CONTROL_NOT_FINISHED
 							  : COUNT_CONTROL_NOT_MADE;
 		r.orig_rax = -1UL;
@@ -93,11 +109,8 @@ static void lead_in_program(const struct detach *x, struct count_tracee *t)
 		r.rip = call.ip;
 	}
 	count_remote_take(&r, &native);
-	count_tracee_get_mask(t, &t->mask);
-	count_tracee_set_mask(t, ~0ULL);
+	block_signals(x, t);
 	count_remote_write(t->tid, leave_at(x, t), &native, sizeof(native));
-	count_remote_write(t->tid, leave_at(x, t) + LEAVE(mask), &t->mask,
-			   sizeof(t->mask));
 	r.rip = x->told->release;
 	r.rdi = t->context;
 	r.rsp = t->context + x->told->stack_off;
@@ -141,7 +154,8 @@ static void take(const struct detach *x, struct count_tracee *t)
 		t->is_away = true;
 		return;
 	}
-	l.parked = 0;
+	l.parked = l.has_mask = 0;
+	t->has_mask = false;
 	count_remote_write(t->tid, leave_at(x, t), &l, sizeof(l));
 	count_remote_put(&t->regs, &l.native);
 	count_tracee_set(t, &t->regs);
@@ -257,6 +271,17 @@ static struct count_tracee *one_of_engine(struct detach *x)
 	return NULL;
 }
 
+/* The kernel makes its call again, or ends it if the program's handler comes first; it
+ * looks only at those that it has stopped on their way out of the kernel. */
+static void give_call(struct count_tracee *t)
+{
+	if (!t->call.kernels || !count_tracee_stop_again(t))
+		return;
+	t->regs.rax = (unsigned long)t->call.kernels;
+	t->regs.orig_rax = (unsigned long)t->call.number;
+	t->regs.rip += COUNT_CONTROL_CALL_BYTES;
+}
+
 static bool finish(struct detach *x, struct count_tracee *t)
 {
 	struct user_regs_struct r = t->regs;
@@ -315,9 +340,11 @@ static void leave(struct detach *x)
 	vec_each(t, &x->threads.at) {
 		if (t->is_gone || !t->context)
 			continue;
+		give_call(t);
 		t->regs.gs_base = 0;
 		count_tracee_set(t, &t->regs);
 		count_tracee_set_mask(t, t->mask);
+		count_tracee_let_go(t);
 	}
 }
 

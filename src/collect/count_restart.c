@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-#define SYSCALL_BYTES 2 /* of the instruction */
-
 /* The kernel's own errors, which it shows to nobody but tracers: include/linux/errno.h */
 #define ERESTARTSYS	      512
 #define ERESTARTNOINTR	      513
@@ -39,17 +37,35 @@ static bool is_without_effect(int64_t call)
 	return false;
 }
 
-bool count_restart(struct count_restart *r)
+static enum count_control_call kind_of(const struct count_restart *r)
 {
-	bool is_again = r->result == -ERESTARTSYS || r->result == -ERESTARTNOINTR ||
-			r->result == -ERESTARTNOHAND ||
-			(r->result == -EINTR && is_without_effect(r->call));
-	bool is_rest = r->result == -ERESTART_RESTARTBLOCK;
+	if (r->call < 0)
+		return COUNT_CALL_NONE;
+	switch (r->result) {
+	case -ERESTARTSYS:
+		return COUNT_CALL_UNLESS_FLAG;
+	case -ERESTARTNOINTR:
+		return COUNT_CALL_AGAIN;
+	case -ERESTARTNOHAND:
+	case -ERESTART_RESTARTBLOCK:
+		return COUNT_CALL_ENDS;
+	case -EINTR:
+		return is_without_effect(r->call) ? COUNT_CALL_ENDS : COUNT_CALL_NONE;
+	default:
+		return COUNT_CALL_NONE;
+	}
+}
 
-	if (r->call < 0 || (!is_again && !is_rest))
-		return false;
-	r->result = is_again ? r->call : COUNT_RESTART_REST;
+enum count_control_call count_restart(struct count_restart *r)
+{
+	enum count_control_call kind = kind_of(r);
+
+	if (kind == COUNT_CALL_NONE)
+		return kind;
+	r->kernels = r->result == -EINTR ? -ERESTARTNOHAND : r->result;
+	r->number = r->call;
+	r->result = r->result == -ERESTART_RESTARTBLOCK ? COUNT_RESTART_REST : r->call;
 	r->call = -1;
-	r->ip -= SYSCALL_BYTES;
-	return true;
+	r->ip -= COUNT_CONTROL_CALL_BYTES;
+	return kind;
 }

@@ -154,6 +154,22 @@ static void go_on(struct count_tracee *t, int signal)
 	ptrace(PTRACE_CONT, t->tid, 0, (long)signal);
 }
 
+/* Its signals are blocked: what is not is SIGSTOP, and comes later. */
+bool count_tracee_stop_again(struct count_tracee *t)
+{
+	enum count_stop stop;
+	int signal = 0;
+
+	count_tracee_interrupt(t);
+	do {
+		go_on(t, 0);
+		stop = wait_for(t, 0, &signal);
+		if (stop == COUNT_STOP_SIGNAL)
+			t->signal = signal;
+	} while (stop != COUNT_STOP_ASKED && stop != COUNT_STOP_GONE);
+	return stop == COUNT_STOP_ASKED;
+}
+
 /* A signal that comes first is the program's: it has it, and stops behind. */
 static bool stop_one(struct count_tracee *t, uint64_t until_ns)
 {
@@ -215,6 +231,12 @@ int count_tracees_stop(struct count_tracees *t, struct err *e)
 	return 0;
 }
 
+void count_tracee_let_go(struct count_tracee *t)
+{
+	ptrace(PTRACE_DETACH, t->tid, 0, (long)t->signal);
+	t->is_gone = true;
+}
+
 void count_tracees_let_go(struct count_tracees *t)
 {
 	size_t n = 0;
@@ -223,7 +245,7 @@ void count_tracees_let_go(struct count_tracees *t)
 		struct count_tracee *x = &t->at.at[i];
 
 		if (x->is_stopped && !x->is_gone)
-			ptrace(PTRACE_DETACH, x->tid, 0, (long)x->signal);
+			count_tracee_let_go(x);
 		else if (!x->is_gone)
 			t->at.at[n++] = *x;
 	}

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "base/vec.h"
+#include "collect/count_restart.h"
 
 enum count_stop {
 	COUNT_STOP_NONE,   /* it runs */
@@ -36,6 +37,8 @@ struct count_tracee {
 	uint64_t context;
 	uint64_t led_ns; /* when it was last led on */
 	bool is_away, is_parking;
+	bool has_mask;		   /* its signals are blocked by us */
+	struct count_restart call; /* that it was in, as it will be again */
 };
 
 struct count_tracees {
@@ -49,6 +52,8 @@ void count_tracees_fini(struct count_tracees *t);
 must_use int count_tracees_seize(struct count_tracees *t, size_t *ret_n, struct err *e);
 /* All, also such as are begun meanwhile; ERR_UNSUPPORTED: some thread does not stop. */
 must_use int count_tracees_stop(struct count_tracees *t, struct err *e);
+/* It goes on as its registers say. */
+void count_tracee_let_go(struct count_tracee *t);
 /* Those that stand go on as their registers say, and are known no more. */
 void count_tracees_let_go(struct count_tracees *t);
 
@@ -60,6 +65,8 @@ void count_tracee_interrupt(struct count_tracee *t);
 /* What it executed last has failed, and the signal that tells it so has not come yet:
  * where it stands is what the signal tells of. */
 bool count_tracee_has_fault(const struct count_tracee *t);
+/* From where it stands to a stop as it was told to, without executing anything. */
+bool count_tracee_stop_again(struct count_tracee *t);
 /* Waits until it stands in a system call; false: it has ended. */
 bool count_tracee_go_to_call(struct count_tracee *t, enum count_stop which);
 

@@ -53,6 +53,7 @@ struct context {
 	const struct link *call; /* the system call that it is in, or NULL */
 	struct context *older;	 /* of all that there ever were */
 	uint64_t begin_mask;	 /* signals that are blocked where the thread begins */
+	uint64_t interrupted;	 /* enum count_control_call: where it begins */
 	struct signals signals;
 	struct count_control_leave leave;
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Where translated code comes to when it does not know where to go on: crossing.S. */
+#include <errno.h>
+
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
@@ -7,8 +9,10 @@
 #include "count/indirect.h"
 #include "count/link.h"
 #include "count/place.h"
+#include "count/signal_delivery.h"
 #include "count/translate.h"
 
+#define RAX 0
 #define RCX 1
 #define R11 11
 
@@ -34,6 +38,15 @@ static const void *go_back(const struct link *l)
 	return translate(place_at(addr));
 }
 
+/* One that the thread was in when the engine came, and for which a signal comes first. */
+static bool is_over(struct context *c)
+{
+	if (!signal_ends_call(c, (enum count_control_call)c->interrupted))
+		return false;
+	c->regs[RAX] = (uint64_t)-EINTR;
+	return true;
+}
+
 static const void *call_kernel(struct context *c, const struct link *l)
 {
 	bool is_made;
@@ -42,6 +55,8 @@ static const void *call_kernel(struct context *c, const struct link *l)
 	context_set_call(c, l);
 	is_made = gate_call(c, l);
 	context_set_call(c, NULL);
+	is_made = is_made || is_over(c);
+	c->interrupted = COUNT_CALL_NONE;
 	spin_lock(&engine.lock);
 	if (!is_made)
 		return go_back(l);

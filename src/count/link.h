@@ -10,9 +10,11 @@
 
 #include <stdint.h>
 
+#include "wire/count_control.h"
+
 struct code_unit;
 
-#define LINK_SYSCALL_BYTES 2 /* of the instruction that makes one */
+#define LINK_SYSCALL_BYTES COUNT_CONTROL_CALL_BYTES
 
 enum link_kind {
 	LINK_CODE,	  /* on at addr */

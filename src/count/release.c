@@ -62,6 +62,7 @@ static const void *leave(struct context *c, struct roll_state *s)
 	l->native.ip = is_there ? at.addr : (uint64_t)s->code;
 	signals_tell_stack(c, l->stack);
 	park(c, is_there ? COUNT_PARK_AWAY : COUNT_PARK_NOT_YET);
+	l->has_mask = 0;
 
 	memcpy(c->regs, s->regs, sizeof(s->regs));
 	c->flags = s->flags;
@@ -75,8 +76,12 @@ static const void *leave(struct context *c, struct roll_state *s)
 const void *release_at_rest(struct context *c)
 {
 	struct roll_state s = { .flags = c->flags, .code = (const uint8_t *)c->resume };
+	uint64_t mask;
 
-	sys_signal_mask(SIG_SETMASK, &(uint64_t){ ~0ULL }, &c->leave.mask);
+	sys_signal_mask(SIG_SETMASK, &(uint64_t){ ~0ULL }, &mask);
+	if (!c->leave.has_mask)
+		c->leave.mask = mask;
+	c->leave.has_mask = 0;
 	if (c->is_held & COUNT_CONTROL_HELD_SIGNAL) { /* it comes first */
 		sys_signal_mask(SIG_SETMASK, &c->leave.mask, NULL);
 		return s.code;

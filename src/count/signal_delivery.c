@@ -244,6 +244,17 @@ void signal_deliver_held(struct context *c)
 	crossing_return(&h->frame.state);
 }
 
+bool signal_ends_call(struct context *c, enum count_control_call call)
+{
+	struct sys_sigaction a;
+
+	if (!(c->is_held & COUNT_CONTROL_HELD_SIGNAL) || call < COUNT_CALL_UNLESS_FLAG)
+		return false;
+	a = signals_look(c, (unsigned)held_of(c)->frame.info.signal);
+	return (uint64_t)a.handler > 1 &&
+	       (call == COUNT_CALL_ENDS || !(a.flags & SA_RESTART));
+}
+
 /* The translation that a handler interrupted, NULL: not known any more. */
 static const uint8_t *find_return(struct context *c, uint64_t frame, uint64_t addr)
 {

@@ -6,7 +6,10 @@
 #ifndef DWELL_COUNT_SIGNAL_DELIVERY_H
 #define DWELL_COUNT_SIGNAL_DELIVERY_H
 
+#include <stdbool.h>
+
 #include "count/signal_frame.h"
+#include "wire/count_control.h"
 
 struct context;
 
@@ -14,6 +17,9 @@ struct context;
  * crossing_signal, and what it returns by: crossing.S. */
 void signal_arrives(int signal, struct signal_info *info, struct signal_state *state);
 extern const char crossing_signal[], signal_restorer[];
+
+/* A signal is held that the program handles, and that would have ended the call. */
+bool signal_ends_call(struct context *c, enum count_control_call call);
 
 /* The engine is done for the thread, which goes on at c->resume: crossing.S. */
 _Noreturn void signal_deliver_held(struct context *c);

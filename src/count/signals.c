@@ -231,6 +231,17 @@ bool signals_action(struct context *c, unsigned signal, struct sys_sigaction *re
 	return is_handler(ret);
 }
 
+struct sys_sigaction signals_look(const struct context *c, unsigned signal)
+{
+	struct signal_actions *all = c->signals.actions;
+	struct sys_sigaction a;
+
+	spin_lock(&all->lock);
+	a = all->of[signal];
+	spin_unlock(&all->lock);
+	return a;
+}
+
 bool signals_is_on_stack(const struct context *c, uint64_t sp)
 {
 	const struct signal_stack *s = &c->signals.stack;

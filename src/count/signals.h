@@ -90,6 +90,9 @@ void signals_release(uint64_t was);
 /* What the program has set for a signal that has come; false: no handler. */
 bool signals_action(struct context *c, unsigned signal, struct sys_sigaction *ret);
 
+/* The same, and it stays as it is. */
+struct sys_sigaction signals_look(const struct context *c, unsigned signal);
+
 /* The program's stack for handlers. */
 bool signals_is_on_stack(const struct context *c, uint64_t sp);
 void signals_restore_stack(struct context *c, const struct signal_stack *s);

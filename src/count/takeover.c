@@ -2,6 +2,7 @@
 #include "count/takeover.h"
 
 #include <asm/prctl.h>
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "count/place.h"
 #include "count/relocate.h"
 #include "count/reserve.h"
+#include "count/signal_delivery.h"
 #include "count/signals.h"
 #include "count/translate.h"
 
@@ -89,6 +91,7 @@ static struct context *add_thread(struct count_control_thread *t)
 	c->flags = t->native.flags;
 	c->resume = t->native.ip;
 	c->begin_mask = t->mask;
+	c->interrupted = t->call;
 	signals_take_over(c);
 	t->context = (uint64_t)c;
 	t->stack = c->engine_sp;
@@ -125,13 +128,30 @@ void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t 
 	crossing_enter(c, (const void *)c->resume);
 }
 
+/* What has come while all stood ends the call. */
+static const void *behind_call(struct context *c)
+{
+	count_output_add_extra(COUNT_EXTRA_ENTER, c->resume, 0, -1);
+	c->resume += COUNT_CONTROL_CALL_BYTES;
+	c->regs[0] = (uint64_t)-EINTR;
+	count_output_add_extra(COUNT_EXTRA_ENTER, c->resume, 0, 1);
+	return translate(place_at(c->resume));
+}
+
+/* A signal that comes between here and the call does not end it: so all else is done
+ * before the first can come. */
 const void *takeover_thread(struct context *c)
 {
 	const void *code;
 
-	signals_join(c);
 	spin_lock(&engine.lock);
 	code = translate(place_at(c->resume));
+	spin_unlock(&engine.lock);
+	signals_join(c);
+	if (!signal_ends_call(c, (enum count_control_call)c->interrupted))
+		return code;
+	spin_lock(&engine.lock);
+	code = behind_call(c);
 	spin_unlock(&engine.lock);
 	return code;
 }

@@ -14,6 +14,17 @@
 
 #define COUNT_CONTROL_MAGIC 0x6b6f6f7474756f63ULL
 
+/* What becomes of a system call that was interrupted, as its thread was stopped, if the
+ * program's handler of a signal is called before it is made again: signal(7). */
+enum count_control_call {
+	COUNT_CALL_NONE, /* it is in none */
+	COUNT_CALL_AGAIN,
+	COUNT_CALL_UNLESS_FLAG, /* EINTR, unless the handler has SA_RESTART */
+	COUNT_CALL_ENDS,	/* EINTR */
+};
+
+#define COUNT_CONTROL_CALL_BYTES 2 /* of the instruction that makes one */
+
 /* A thread, as the program has it. */
 struct count_control_regs {
 	uint64_t regs[16]; /* by the instruction set's numbers */
@@ -23,6 +34,7 @@ struct count_control_regs {
 struct count_control_thread {
 	struct count_control_regs native;
 	uint64_t mask; /* of blocked signals */
+	uint64_t call; /* enum count_control_call */
 	/* From the engine: what gs points at, and the stack to begin on. */
 	uint64_t context, stack;
 };
@@ -57,6 +69,7 @@ struct count_control_leave {
 	struct count_control_regs native;
 	uint64_t stack[3]; /* of signals: the argument of sigaltstack() */
 	uint64_t mask;	   /* of signals that the program has blocked */
+	uint64_t has_mask; /* the recorder knows it, and has blocked all */
 	uint64_t parked;
 };
 

@@ -130,6 +130,11 @@ def who_waits_in_the_kernel_goes_on_waiting():
 
 
 @test
+def calls_that_a_signal_ends_are_ended_by_it():
+    goes_on_unharmed('woken', 60)
+
+
+@test
 def handlers_of_signals_run_as_the_program_has_set_them():
     goes_on_unharmed('signals', 40)
 

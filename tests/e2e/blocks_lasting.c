@@ -339,6 +339,76 @@ static void signals(void)
 	expect(n_ticks > 100, "ticks", n_ticks);
 }
 
+static atomic_long n_woken;
+static pid_t sleeper;
+static pthread_t sleeper_thread;
+
+/* In a call that only a signal ends, by what the kernel says. */
+static bool is_asleep(void)
+{
+	char path[64], text[8] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", sleeper);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	return !strncmp(text, n_woken % 2 ? "0 " : "34 ", 2);
+}
+
+static void *wake(void *unused)
+{
+	(void)unused;
+	while (!is_over) {
+		long before = n_woken;
+
+		while (!is_over && !is_asleep())
+			usleep(200);
+		pthread_kill(sleeper_thread, SIGUSR1);
+		for (int i = 0; n_woken == before && !is_over; i++) {
+			if (i == 20000) /* it slept on: it may be woken all the same */
+				wrong("a signal did not end a call", before);
+			if (i % 20000 == 19999)
+				pthread_kill(sleeper_thread, SIGUSR1);
+			usleep(500);
+		}
+	}
+	return NULL;
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/* Calls that end for a signal do so, also for one that comes as the thread is stopped. */
+static void woken(void)
+{
+	struct sigaction a = { .sa_handler = nothing };
+	pthread_t waker;
+	int fds[2];
+	char c;
+
+	if (pipe(fds) != 0)
+		abort();
+	sigaction(SIGUSR1, &a, NULL);
+	sleeper = (pid_t)syscall(SYS_gettid);
+	sleeper_thread = pthread_self();
+	pthread_create(&waker, NULL, wake, NULL);
+	while (goes_on()) {
+		errno = 0;
+		if (n_woken % 2)
+			expect(read(fds[0], &c, 1) == -1 && errno == EINTR, "read", 0);
+		else
+			expect(pause() == -1 && errno == EINTR, "pause", 0);
+		n_woken++;
+	}
+	pthread_join(waker, NULL);
+}
+
 static int end_of(pid_t child)
 {
 	int status = 0;
@@ -457,6 +527,7 @@ static const struct {
 	{ "code", code },
 	{ "lasting", lasting_child },
 	{ "told", told },
+	{ "woken", woken },
 };
 
 int main(int argc, char **argv)

@@ -17,7 +17,8 @@
 #define BEHIND	 0x1002
 #define THE_CALL 0x1000
 
-static void check(int64_t call, int64_t result, bool is_again, int64_t number)
+static void check(int64_t call, int64_t result, enum count_control_call is_again,
+		  int64_t number)
 {
 	struct count_restart r = { .result = result, .call = call, .ip = BEHIND };
 
@@ -30,41 +31,55 @@ static void check(int64_t call, int64_t result, bool is_again, int64_t number)
 static void what_the_kernel_would_make_again_is_made_again(void **state)
 {
 	(void)state;
-	check(READ, -512, true, READ);
-	check(WRITE, -513, true, WRITE);
-	check(EPOLL, -514, true, EPOLL);
+	check(READ, -512, COUNT_CALL_UNLESS_FLAG, READ);
+	check(WRITE, -513, COUNT_CALL_AGAIN, WRITE);
+	check(EPOLL, -514, COUNT_CALL_ENDS, EPOLL);
 }
 
 static void of_what_has_a_time_only_the_rest_is_waited_for(void **state)
 {
 	(void)state;
-	check(POLL, -516, true, COUNT_RESTART_REST);
-	check(NANO, -516, true, COUNT_RESTART_REST);
+	check(POLL, -516, COUNT_CALL_ENDS, COUNT_RESTART_REST);
+	check(NANO, -516, COUNT_CALL_ENDS, COUNT_RESTART_REST);
 }
 
 static void calls_that_only_say_that_they_were_stopped_are_made_again(void **state)
 {
 	(void)state;
-	check(EPOLL, -EINTR, true, EPOLL);
-	check(READ, -EINTR, true, READ);
-	check(CONNECT, -EINTR, false, 0); /* it has begun */
-	check(WRITE, -EINTR, false, 0);
+	check(EPOLL, -EINTR, COUNT_CALL_ENDS, EPOLL);
+	check(READ, -EINTR, COUNT_CALL_ENDS, READ);
+	check(CONNECT, -EINTR, COUNT_CALL_NONE, 0); /* it has begun */
+	check(WRITE, -EINTR, COUNT_CALL_NONE, 0);
 }
 
 static void what_has_a_result_keeps_it(void **state)
 {
 	(void)state;
-	check(READ, 17, false, 0);
-	check(READ, -EAGAIN, false, 0);
-	check(READ, -515, false, 0);
+	check(READ, 17, COUNT_CALL_NONE, 0);
+	check(READ, -EAGAIN, COUNT_CALL_NONE, 0);
+	check(READ, -515, COUNT_CALL_NONE, 0);
 }
 
 static void outside_of_calls_registers_are_the_programs(void **state)
 {
 	(void)state;
-	check(-1, -512, false, 0);
-	check(-1, -516, false, 0);
-	check(-1, -EINTR, false, 0);
+	check(-1, -512, COUNT_CALL_NONE, 0);
+	check(-1, -516, COUNT_CALL_NONE, 0);
+	check(-1, -EINTR, COUNT_CALL_NONE, 0);
+}
+
+static void the_kernel_can_be_told_to_do_it(void **state)
+{
+	struct count_restart r = { .result = -516, .call = POLL, .ip = BEHIND };
+	struct count_restart other = { .result = -EINTR, .call = EPOLL, .ip = BEHIND };
+
+	(void)state;
+	assert_int_equal(count_restart(&r), COUNT_CALL_ENDS);
+	assert_int_equal(r.kernels, -516);
+	assert_int_equal(r.number, POLL);
+	assert_int_equal(count_restart(&other), COUNT_CALL_ENDS);
+	assert_int_equal(other.kernels, -514); /* which ends for a handler alone */
+	assert_int_equal(other.number, EPOLL);
 }
 
 int main(void)
@@ -76,6 +91,7 @@ int main(void)
 			calls_that_only_say_that_they_were_stopped_are_made_again),
 		cmocka_unit_test(what_has_a_result_keeps_it),
 		cmocka_unit_test(outside_of_calls_registers_are_the_programs),
+		cmocka_unit_test(the_kernel_can_be_told_to_do_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
