@@ -159,9 +159,7 @@ def children_of_a_window_are_counted_and_left():
     with lasting('lasting') as p:
         path, _ = record(p.pid, '-d', '0.3')
         assert len(re.findall(r'^process ', dwell('cat', path).stdout, re.M)) > 1
-        with open(f'/proc/{p.pid}/task/{p.pid}/children', encoding='ascii') as f:
-            children = f.read().split()
-        for child in children:
+        for child in children(p.pid):
             with contextlib.suppress(OSError):
                 is_native(child)
 
@@ -249,12 +247,34 @@ def what_others_say_they_say_counted_now_and_then():
         assert windows, words
 
 
+def children(pid):
+    with open(f'/proc/{pid}/task/{pid}/children', encoding='ascii') as f:
+        return [int(child) for child in f.read().split()]
+
+
+def begins(pid):
+    """It has done what it is called for, and computes."""
+    with open(f'/proc/{pid}/stat', encoding='ascii') as f:
+        return int(f.read().rsplit(')', 1)[1].split()[11]) > 0
+
+
 @test
 def what_cannot_be_counted_is_refused_and_left_alone():
     def refused(pid, text):
         p = dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '-d', '0.01', '-p', str(pid))
         assert p.returncode and text in p.stderr and len(p.stderr.splitlines()) == 1, (text, p)
 
+    for name, text in [('gs', 'gs segment'), ('filter', 'seccomp')]:
+        with lasting(name) as p:
+            wait_until(lambda: begins(p.pid), 'it does not begin')
+            refused(p.pid, text)
+            is_native(p.pid)
+    # of vfork: the parent does not stop, the child has its memory
+    with lasting('sharing') as p:
+        wait_until(lambda: children(p.pid), 'it has no child')
+        refused(children(p.pid)[0], 'shares memory')
+        refused(p.pid, 'does not stop')
+        is_native(p.pid)
     with subprocess.Popen(['sleep', '100']) as p:
         p.send_signal(signal.SIGSTOP)
         wait_until(lambda: 'T (stopped)' in status(p.pid), 'it does not stop')
@@ -268,21 +288,16 @@ def what_cannot_be_counted_is_refused_and_left_alone():
             refused(p.pid, '64-bit')
             p.kill()
     with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '--', 'sleep', '100'], stderr=subprocess.DEVNULL) as p:
-        def child():
-            with open(f'/proc/{p.pid}/task/{p.pid}/children', encoding='ascii') as f:
-                return f.read().split()
-        wait_until(lambda: child() and is_counted(child()[0]), 'it does not begin')
-        refused(child()[0], 'counted already')
-        os.kill(int(child()[0]), signal.SIGTERM)
+        wait_until(lambda: children(p.pid) and is_counted(children(p.pid)[0]), 'it does not begin')
+        refused(children(p.pid)[0], 'counted already')
+        os.kill(children(p.pid)[0], signal.SIGTERM)
     if not shutil.which('strace'):
         return
     with subprocess.Popen(['strace', '-o', '/dev/null', 'sleep', '100']) as p:
-        def traced():
-            with open(f'/proc/{p.pid}/task/{p.pid}/children', encoding='ascii') as f:
-                return f.read().split()
-        wait_until(lambda: traced() and 'sleep' in open(f'/proc/{traced()[0]}/comm', encoding='ascii').read(), 'it is not traced')
-        refused(traced()[0], 'traces it')
-        os.kill(int(traced()[0]), signal.SIGKILL)
+        wait_until(lambda: children(p.pid) and 'sleep' in open(f'/proc/{children(p.pid)[0]}/comm', encoding='ascii').read(),
+                   'it is not traced')
+        refused(children(p.pid)[0], 'traces it')
+        os.kill(children(p.pid)[0], signal.SIGKILL)
 
 
 @test

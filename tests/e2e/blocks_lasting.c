@@ -7,7 +7,10 @@
  *
  * "told" calls work() as often as each line of its input says, and answers "done".
  */
+#include <asm/prctl.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,6 +24,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -515,6 +519,37 @@ static void told(void)
 	}
 }
 
+/* What cannot be counted. */
+
+static void gs(void)
+{
+	if (syscall(SYS_arch_prctl, ARCH_SET_GS, stack) != 0)
+		abort();
+	loop();
+}
+
+static void filter(void)
+{
+	struct sock_filter all = { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW };
+	struct sock_fprog program = { 1, &all };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		abort();
+	loop();
+}
+
+static void sharing(void)
+{
+	pid_t child = vfork();
+
+	if (!child) {
+		loop();
+		_exit(0);
+	}
+	expect(end_of(child) == 0, "vfork", child);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -528,6 +563,9 @@ static const struct {
 	{ "lasting", lasting_child },
 	{ "told", told },
 	{ "woken", woken },
+	{ "gs", gs },
+	{ "filter", filter },
+	{ "sharing", sharing },
 };
 
 int main(int argc, char **argv)
