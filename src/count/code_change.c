@@ -82,7 +82,6 @@ static void forbid_writes(uint64_t start, uint64_t end)
 
 		if (p->is_forbidden)
 			continue;
-		signals_watch_faults();
 		p->is_forbidden = true;
 		n_forbidden++;
 		protect(p, PROT_READ | PROT_EXEC);

@@ -137,6 +137,15 @@ static void leave_to_kernel(const struct signal_info *info)
 			 info, 0, 0);
 }
 
+/* The same in the program's code, which has left its block there. */
+static void end_by(const struct signal_info *info, const struct roll_state *s,
+		   const struct roll_place *at)
+{
+	if (is_fault(info) && code_unit_of((uint64_t)s->code))
+		count_output_add_extra(COUNT_EXTRA_LEAVE, at->addr, at->block, 1);
+	leave_to_kernel(info);
+}
+
 /* The lock is held.  What the kernel is to go on with instead of state. */
 static void begin_handler(struct context *c, const struct sys_sigaction *a,
 			  struct roll_state *s, const struct roll_place *at,
@@ -180,8 +189,8 @@ static bool deliver(struct context *c, struct roll_state *s,
 	if (is_there) {
 		if (signals_action(c, (unsigned)info->signal, &a))
 			begin_handler(c, &a, s, &at, info, state);
-		else if (!a.handler)
-			leave_to_kernel(info);
+		else if (!a.handler || is_fault(info))
+			end_by(info, s, &at);
 	}
 	spin_unlock(&engine.lock);
 	put_state(state, s);

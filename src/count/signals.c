@@ -23,7 +23,10 @@ enum { A = 7, B = 6, C = 2, D = 10, RSP = 4 };
 	(KERNELS | SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESETHAND |                 \
 	 SYS_SA_RESTORER | EXPOSE_TAG_BITS)
 
-#define BIT(signal)   (1ULL << ((signal)-1))
+#define BIT(signal) (1ULL << ((signal)-1))
+/* Of these the engine hears though nobody handles them: what they end has left its block
+ * before the block's end.  And of the first it makes use itself. */
+#define FAULTS	      (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE))
 #define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
 #define LEAST_STACK   2048
 
@@ -43,6 +46,8 @@ void signals_init(struct context *c)
 	c->signals = (struct signals){ .actions = &actions };
 	sys_signal_mask(SIG_SETMASK, NULL, &c->begin_mask);
 	signals_begin_thread(c);
+	signals_ask();
+	signals_install(c);
 }
 
 void signals_ask(void)
@@ -83,8 +88,6 @@ void signals_inherit(struct context *child, const struct context *parent,
 	if (has_handlers) {
 		memcpy(child->signals.own.of, parent->signals.actions->of,
 		       sizeof(child->signals.own.of));
-		child->signals.own.watches_faults =
-			parent->signals.actions->watches_faults;
 		child->signals.actions = &child->signals.own;
 	}
 	if (has_stack)
@@ -118,22 +121,25 @@ static bool is_handler(const struct sys_sigaction *a)
 	return (uint64_t)a->handler > 1;
 }
 
-static struct sys_sigaction for_kernel(const struct signal_actions *all, unsigned signal,
-				       const struct sys_sigaction *a)
+static bool is_engines(unsigned signal, const struct sys_sigaction *a)
 {
-	if (!is_handler(a) && (signal != SIGSEGV || !all->watches_faults))
+	return is_handler(a) || (FAULTS & BIT(signal));
+}
+
+/* What is ignored does not end calls. */
+static struct sys_sigaction for_kernel(unsigned signal, const struct sys_sigaction *a)
+{
+	bool is_ignored = (uint64_t)a->handler == 1;
+
+	if (!is_engines(signal, a))
 		return *a;
 	return (struct sys_sigaction){
 		.handler = (void *)crossing_signal,
-		.flags = (a->flags & KERNELS) | SA_SIGINFO | SA_ONSTACK | SYS_SA_RESTORER,
+		.flags = (a->flags & KERNELS) | (is_ignored ? SA_RESTART : 0) |
+			 SA_SIGINFO | SA_ONSTACK | SYS_SA_RESTORER,
 		.restorer = signal_restorer,
 		.mask = ~0ULL,
 	};
-}
-
-static bool is_engines(const struct signal_actions *all, unsigned signal)
-{
-	return is_handler(&all->of[signal]) || (signal == SIGSEGV && all->watches_faults);
 }
 
 void signals_install(const struct context *c)
@@ -141,9 +147,9 @@ void signals_install(const struct context *c)
 	const struct signal_actions *all = c->signals.actions;
 
 	for (unsigned i = 1; i <= 64; i++) {
-		struct sys_sigaction a = for_kernel(all, i, &all->of[i]);
+		struct sys_sigaction a = for_kernel(i, &all->of[i]);
 
-		if (is_engines(all, i))
+		if (is_engines(i, &all->of[i]))
 			sys_signal_action((int)i, &a, NULL);
 	}
 }
@@ -153,7 +159,7 @@ void signals_give_back(const struct context *c)
 	struct signal_actions *all = c->signals.actions;
 
 	for (unsigned i = 1; i <= 64; i++)
-		if (is_engines(all, i))
+		if (is_engines(i, &all->of[i]))
 			sys_signal_action((int)i, &all->of[i], NULL);
 }
 
@@ -165,7 +171,7 @@ static long set_action(struct signal_actions *all, unsigned signal,
 	long result;
 
 	if (set)
-		kernels = for_kernel(all, signal, set);
+		kernels = for_kernel(signal, set);
 	result = sys_signal_action((int)signal, set ? &kernels : NULL, was);
 	if (result < 0)
 		return result;
@@ -174,20 +180,6 @@ static long set_action(struct signal_actions *all, unsigned signal,
 	if (set)
 		all->of[signal] = *set;
 	return 0;
-}
-
-void signals_watch_faults(void)
-{
-	struct signal_actions *all = context_own()->signals.actions;
-	struct sys_sigaction was;
-
-	if (all->watches_faults)
-		return;
-	spin_lock(&all->lock);
-	all->watches_faults = true;
-	if (set_action(all, SIGSEGV, NULL, &was) == 0)
-		set_action(all, SIGSEGV, &was, &was);
-	spin_unlock(&all->lock);
 }
 
 long signals_set_action(struct context *c)
@@ -222,9 +214,10 @@ bool signals_action(struct context *c, unsigned signal, struct sys_sigaction *re
 	spin_lock(&all->lock);
 	*ret = all->of[signal];
 	if (is_handler(ret) && (ret->flags & SA_RESETHAND)) {
-		struct sys_sigaction none = { 0 };
+		struct sys_sigaction kernels, none = { 0 };
 
-		sys_signal_action((int)signal, &none, NULL);
+		kernels = for_kernel(signal, &none);
+		sys_signal_action((int)signal, &kernels, NULL);
 		all->of[signal] = none;
 	}
 	spin_unlock(&all->lock);

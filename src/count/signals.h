@@ -39,7 +39,6 @@ struct signal_return {
 struct signal_actions {
 	struct spin lock; /* held with signals blocked */
 	struct sys_sigaction of[65];
-	bool watches_faults;
 };
 
 /* A thread's. */
@@ -50,10 +49,6 @@ struct signals {
 	struct signal_return returns[SIGNALS_DEPTH];
 	uint32_t n_returns; /* ever */
 };
-
-/* The engine hears of faults even if the program does not handle them.  From the engine's
- * own code, with its lock. */
-void signals_watch_faults(void);
 
 /* The first thread. */
 void signals_init(struct context *c);

@@ -313,6 +313,29 @@ def a_program_that_is_killed_has_been_counted():
 
 
 @test
+def a_fault_that_nobody_handles_ends_the_block_where_it_is():
+    program = f'{PROGRAMS}/e2e-blocks_fault'
+    names = functions_and_labels(program)
+    for how, number, faulting in [('segv', signal.SIGSEGV, 'here'), ('bus', signal.SIGBUS, 'here'),
+                                  ('fpe', signal.SIGFPE, 'divide'), ('ill', signal.SIGILL, 'illegal')]:
+        for words in [[program, how], [program, how, 'ignored']]:
+            path, p = record(*words)
+            assert p.returncode == 128 + number and natively(words).returncode == -number, (words, p)
+            cat = Cat(path)
+            assert not cat.fact('unbalanced-executions'), words
+            executed = {name: cat.instructions().get((program, offset(program, at)), 0) for name, at in names.items()}
+            turns = 0 if faulting == 'illegal' else 19
+            assert executed['before'] == 20 and executed[faulting] == turns, (words, executed)
+            assert executed['behind'] == (19 if faulting == 'here' else 20), (words, executed)
+
+
+def functions_and_labels(program):
+    out = subprocess.run(['nm', program], capture_output=True, text=True, check=True).stdout
+    named = {line.split()[2]: int(line.split()[0], 16) for line in out.splitlines() if len(line.split()) == 3}
+    return {name: named[name] for name in ['before', 'here', 'behind', 'divide', 'illegal']}
+
+
+@test
 def a_recorder_that_is_told_to_end_leaves_the_program_running():
     path = f'{harness.DIR}/left.dwell'
     with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', path, '--', 'sleep', '5'],
