@@ -16,7 +16,7 @@ struct measuring {
 	const struct machine_model *model;
 	const struct block_graph *graph;
 	double clock_ghz;
-	struct ideal_code code;
+	struct block_code code;
 	uint32_t *function_of;	/* [block] */
 	struct map location_at; /* image and offset: location */
 	/* [location]: of the blocks that it is in. */
@@ -25,7 +25,7 @@ struct measuring {
 
 static void measuring_fini(struct measuring *m)
 {
-	ideal_code_fini(&m->code);
+	block_code_fini(&m->code);
 	map_fini(&m->location_at);
 	free(m->function_of);
 	free(m->cycles);
@@ -171,7 +171,7 @@ static void take_block(struct measuring *m, uint32_t block, const double *cycles
 	}
 }
 
-static double sum_of(const double *cycles, const struct ideal_code *c, uint32_t block)
+static double sum_of(const double *cycles, const struct block_code *c, uint32_t block)
 {
 	double sum = 0;
 
@@ -237,7 +237,7 @@ int ideal_measure(struct profile *p, uint32_t source, const struct profile_optio
 	if (rc < 0)
 		return rc;
 	choose_clock(&m, o);
-	rc = ideal_code_read(&m.code, p, s, source, m.graph, e);
+	rc = block_code_read(&m.code, p, s, source, m.graph, e);
 	if (rc < 0)
 		return rc;
 	m.cycles = xcalloc(s->n_locations + 1, sizeof(*m.cycles));

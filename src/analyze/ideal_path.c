@@ -32,7 +32,7 @@ struct returns {
 
 struct measuring {
 	const struct block_graph *g;
-	const struct ideal_code *code;
+	const struct block_code *code;
 	const struct input *s;
 	const uint32_t *function_of;
 	struct schedule *schedule;
@@ -327,7 +327,7 @@ static void take_means(struct measuring *m)
 			m->cycles[k] /= m->visits[i];
 }
 
-void ideal_path_measure(const struct block_graph *g, const struct ideal_code *c,
+void ideal_path_measure(const struct block_graph *g, const struct block_code *c,
 			const struct input *s, const uint32_t *function_of,
 			const struct machine_model *model, double *cycles)
 {

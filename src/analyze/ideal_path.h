@@ -11,12 +11,12 @@
 #define DWELL_ANALYZE_IDEAL_PATH_H
 
 #include "analyze/block_graph.h"
-#include "analyze/ideal_code.h"
+#include "analyze/block_code.h"
 #include "insn/machine_model.h"
 
 /* cycles: one for each operation of the code.  function_of: [block], to find where calls
  * returned from. */
-void ideal_path_measure(const struct block_graph *g, const struct ideal_code *c,
+void ideal_path_measure(const struct block_graph *g, const struct block_code *c,
 			const struct input *s, const uint32_t *function_of,
 			const struct machine_model *m, double *cycles);
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ideal_code - the instructions of a recording's basic blocks, decoded.
+ * block_code - the instructions of a recording's basic blocks, decoded.
  *
  * Blocks whose code is not at hand, of images that are gone or were in memory, have none.
  */
-#ifndef DWELL_ANALYZE_IDEAL_CODE_H
-#define DWELL_ANALYZE_IDEAL_CODE_H
+#ifndef DWELL_ANALYZE_BLOCK_CODE_H
+#define DWELL_ANALYZE_BLOCK_CODE_H
 
 #include "analyze/block_graph.h"
 #include "analyze/profile_data.h"
 #include "insn/operation.h"
 
-struct ideal_code {
+struct block_code {
 	VEC(struct operation) operations;
 	uint32_t *first; /* [block]: its first operation; n + 1 of them */
 };
 
 /* Needs the frames of all locations. */
-must_use int ideal_code_read(struct ideal_code *ret, struct profile *p,
+must_use int block_code_read(struct block_code *ret, const struct profile *p,
 			     const struct input *s, uint32_t source,
 			     const struct block_graph *g, struct err *e);
-void ideal_code_fini(struct ideal_code *c);
+void block_code_fini(struct block_code *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyze/ideal_code.h"
+#include "analyze/block_code.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct span {
 };
 
 struct reading {
-	struct ideal_code *to;
+	struct block_code *to;
 	const struct block_graph *g;
 	struct symbolizer *symbolizer;
 	struct operation_reader *reader;
@@ -33,7 +33,7 @@ static void reading_fini(struct reading *r)
 	free(r->n);
 }
 
-void ideal_code_fini(struct ideal_code *c)
+void block_code_fini(struct block_code *c)
 {
 	vec_fini(&c->operations);
 	free(c->first);
@@ -154,7 +154,7 @@ static void read_all(struct reading *r)
 /* From the order of addresses into that of blocks. */
 static void put_in_order(struct reading *r)
 {
-	struct ideal_code whole = { 0 };
+	struct block_code whole = { 0 };
 	size_t n = r->g->blocks.n;
 
 	whole.first = xcalloc(n + 1, sizeof(*whole.first));
@@ -165,19 +165,20 @@ static void put_in_order(struct reading *r)
 				r->to->operations.at[r->first[i] + k];
 	}
 	whole.first[n] = (uint32_t)whole.operations.n;
-	ideal_code_fini(r->to);
+	block_code_fini(r->to);
 	*r->to = whole;
 }
 
-int ideal_code_read(struct ideal_code *ret, struct profile *p, const struct input *s,
-		    uint32_t source, const struct block_graph *g, struct err *e)
+int block_code_read(struct block_code *ret, const struct profile *p,
+		    const struct input *s, uint32_t source, const struct block_graph *g,
+		    struct err *e)
 {
 	own(reading_fini) struct reading r = { .to = ret,
 					       .g = g,
 					       .symbolizer = p->symbolizer };
 	int rc = operation_reader_new(EM_X86_64, &r.reader, e);
 
-	*ret = (struct ideal_code){ 0 };
+	*ret = (struct block_code){ 0 };
 	if (rc < 0)
 		return rc;
 	r.first = xcalloc(g->blocks.n + 1, sizeof(*r.first));
