@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * operation - what one instruction does, as far as it matters for how long it takes.
+ * operation - what one instruction does: as far as it matters for how long it takes, and
+ * for what it is counted as.
  *
  * Its class, the registers that it waits for and those that wait for it, and its memory.
  * Registers are counted whole: al is rax, xmm0 is zmm0.  One thread per reader.
@@ -53,8 +54,12 @@ struct operation {
 	 */
 	uint8_t from, to;
 	bool loads, stores, pushes, pops;
-	bool is_zeroing; /* the result does not depend on what it reads */
-	bool is_signed;	 /* an extension by the sign */
+	bool has_memory;     /* an operand is an address, loaded from or not */
+	bool is_ip_relative; /* that one */
+	bool has_segment;    /* as well */
+	bool is_scalar;	     /* floating point, one number in a vector's register */
+	bool is_zeroing;     /* the result does not depend on what it reads */
+	bool is_signed;	     /* an extension by the sign */
 	bool has_immediate;
 	bool may_fuse_with_branch; /* the branch right behind it is part of it */
 };

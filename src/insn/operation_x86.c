@@ -342,11 +342,14 @@ static bool is_vector(unsigned reg)
 
 static void take_memory(const cs_insn *in, const cs_x86_op *op, struct operation *o)
 {
+	o->has_memory = true;
+	o->is_ip_relative = op->mem.base == X86_REG_RIP;
+	o->has_segment = op->mem.segment == X86_REG_FS || op->mem.segment == X86_REG_GS;
 	o->disp = op->mem.disp;
 	o->scale = (uint8_t)op->mem.scale;
 	o->base = number_of(op->mem.base);
 	o->index = number_of(op->mem.index);
-	if (op->mem.base == X86_REG_RIP)
+	if (o->is_ip_relative)
 		o->disp += (int64_t)in->address + in->size;
 	o->address |= bit_of(op->mem.base) | bit_of(op->mem.index);
 	if (o->class == OPERATION_LEA || o->class == OPERATION_LEA_COMPLEX ||
@@ -557,6 +560,28 @@ static bool is_zeroing(const cs_insn *in, const struct operation *o)
 	return false;
 }
 
+/* addsd, movss, cvtss2sd: after the last operand; comparisons to flags and conversions
+ * from and to integers have no others. */
+static bool is_scalar(const cs_insn *in, enum operation_class class)
+{
+	const char *name = in->mnemonic + (in->mnemonic[0] == 'v');
+	size_t n = strlen(name);
+
+	switch (class) {
+	case OPERATION_FP_COMPARE:
+	case OPERATION_CONVERT_TO_GENERAL:
+	case OPERATION_CONVERT_FROM_GENERAL:
+		return true;
+	case OPERATION_VECTOR_MOVE:
+	case OPERATION_VECTOR_BLEND:
+		return strcmp(name, "movss") == 0 || strcmp(name, "movsd") == 0;
+	default:
+		return class >= OPERATION_FP_ADD && class <= OPERATION_CONVERT && n > 2 &&
+		       (strcmp(name + n - 2, "ss") == 0 ||
+			strcmp(name + n - 2, "sd") == 0);
+	}
+}
+
 /* Where the disassembler's tables of what is not written in an operand are wrong. */
 static void mend_writes(const cs_insn *in, struct operation *o)
 {
@@ -670,6 +695,7 @@ void operation_x86_describe(const struct cs_insn *in, enum operation_class class
 	add_merges(in, ret);
 	ret->reads |= ret->merges;
 	ret->is_zeroing = is_zeroing(in, ret);
+	ret->is_scalar = is_scalar(in, ret->class);
 	ret->is_signed = in->id == X86_INS_MOVSX || in->id == X86_INS_MOVSXD;
 	ret->may_fuse_with_branch = may_fuse(in, ret);
 	find_sum(in, ret);
@@ -690,6 +716,7 @@ void operation_x86_describe_unknown(const struct x86_op *x, struct operation *re
 		.from = OPERATION_NO_REG,
 		.disp = x->disp,
 		.width = 32,
+		.has_memory = x->modrm_off && x->mod != 3,
 	};
 	if (ret->base < 16)
 		ret->address = 1ull << ret->base;

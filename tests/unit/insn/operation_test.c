@@ -180,6 +180,48 @@ static void sums_of_a_register_and_a_constant_are_told(void **state)
 	}
 }
 
+static void addresses_and_single_numbers_are_told(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+		const char *what;
+	} t[] = {
+		{ "\x48\x8b\x07", 3, "memory" },	      /* mov (%rdi),%rax */
+		{ "\x48\x8d\x07", 3, "memory" },	      /* lea (%rdi),%rax */
+		{ "\x48\x8b\x05\x08\0\0\0", 7, "memory ip" }, /* mov 8(%rip),%rax */
+		{ "\x64\x8b\x04\x25\x28\0\0\0", 8, "memory segment" }, /* %fs:40 */
+		{ "\x53", 1, "" },				       /* push %rbx */
+		{ "\xff\x37", 2, "memory" },			       /* push (%rdi) */
+		{ "\xf2\x0f\x58\xc1", 4, "scalar" },		       /* addsd */
+		{ "\x66\x0f\x58\xc1", 4, "" },			       /* addpd */
+		{ "\xc5\xf3\x58\xc2", 4, "scalar" },		       /* vaddsd */
+		{ "\xf2\x0f\x10\x07", 4, "memory scalar" }, /* movsd (%rdi),%xmm0 */
+		{ "\xf2\x0f\x5a\xc0", 4, "scalar" },	    /* cvtsd2ss */
+		{ "\x0f\x5a\xc0", 3, "" },		    /* cvtps2pd */
+		{ "\xf2\x0f\x2c\xc0", 4, "scalar" },	    /* cvttsd2si */
+		{ "\x66\x0f\x2e\xc1", 4, "scalar" },	    /* ucomisd */
+		{ "\xc4\xe2\xf1\xb9\xc2", 5, "scalar" },    /* vfmadd231sd */
+		{ "\xf3\x0f\x5d\xc1", 4, "scalar" },	    /* minss */
+		{ "\x66\x0f\x38\x1e\xc1", 5, "" },	    /* pabsd */
+		{ "\xa5", 1, "memory" },		    /* movsl */
+	};
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+	struct operation o;
+	char text[64];
+
+	(void)state;
+	assert_int_equal(operation_reader_new(EM_X86_64, &r, NULL), 0);
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		assert_true(
+			operation_read(r, (const uint8_t *)t[i].code, t[i].size, 0, &o));
+		snprintf(text, sizeof(text), "%s%s%s%s", o.has_memory ? " memory" : "",
+			 o.is_ip_relative ? " ip" : "", o.has_segment ? " segment" : "",
+			 o.is_scalar ? " scalar" : "");
+		assert_string_equal(text[0] ? text + 1 : text, t[i].what);
+	}
+}
+
 static void what_is_no_instruction_is_refused(void **state)
 {
 	own(operation_reader_freep) struct operation_reader *r = NULL;
@@ -198,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions_are_told_by_class_registers_and_memory),
 		cmocka_unit_test(sums_of_a_register_and_a_constant_are_told),
+		cmocka_unit_test(addresses_and_single_numbers_are_told),
 		cmocka_unit_test(what_is_no_instruction_is_refused),
 	};
 
