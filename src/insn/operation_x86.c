@@ -653,15 +653,50 @@ static void find_sum(const cs_insn *in, struct operation *o)
 	}
 }
 
-/* The first operand of a move is where it goes to, whatever the disassembler says. */
-static void mend_moves(const cs_insn *in, struct operation *o)
+/* What it does to a first operand in memory, where the disassembler errs. */
+static void access_first(struct operation *o, bool loads, bool stores)
 {
-	const cs_x86 *x = &in->detail->x86;
+	o->loads = loads;
+	o->stores = stores;
+}
 
-	if (o->class != OPERATION_VECTOR_MOVE || !is_memory(x, 0))
+static void mend_memory(const cs_insn *in, struct operation *o)
+{
+	if (!is_memory(&in->detail->x86, 0))
 		return;
-	o->loads = false;
-	o->stores = true;
+	if (o->class == OPERATION_VECTOR_MOVE || o->class == OPERATION_VECTOR_EXTRACT ||
+	    o->class == OPERATION_SET)
+		access_first(o, false, true);
+	switch (in->id) {
+	case X86_INS_TEST:
+		access_first(o, true, false);
+		break;
+	case X86_INS_CMPXCHG:
+	case X86_INS_CMPXCHG8B:
+	case X86_INS_CMPXCHG16B:
+	case X86_INS_ROL:
+	case X86_INS_ROR:
+	case X86_INS_RCL:
+	case X86_INS_RCR:
+		access_first(o, true, true);
+		break;
+	case X86_INS_FST:
+	case X86_INS_FSTP:
+	case X86_INS_FIST:
+	case X86_INS_FISTP:
+	case X86_INS_FISTTP:
+	case X86_INS_FNSTCW:
+	case X86_INS_FNSTSW:
+	case X86_INS_FNSTENV:
+	case X86_INS_FNSAVE:
+	case X86_INS_FBSTP:
+	case X86_INS_MOVBE:
+	case X86_INS_MOVNTI:
+	case X86_INS_STMXCSR:
+	case X86_INS_VSTMXCSR:
+		access_first(o, false, true);
+		break;
+	}
 }
 
 /* The stack's operand is not among those that are told. */
@@ -687,7 +722,7 @@ void operation_x86_describe(const struct cs_insn *in, enum operation_class class
 	};
 	take_operands(in, ret);
 	mend_writes(in, ret);
-	mend_moves(in, ret);
+	mend_memory(in, ret);
 	if (ret->class >= OPERATION_X87_MOVE && ret->class <= OPERATION_X87_SLOW) {
 		ret->reads |= 1ull << OPERATION_REG_X87;
 		ret->writes |= 1ull << OPERATION_REG_X87;

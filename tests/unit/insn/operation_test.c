@@ -59,6 +59,20 @@ static const struct {
 	{ "\x48\x83\x3f\x01", 4, OPERATION_LOGIC, "", "flags", "rdi", " loads" },
 	/* test %rax,%rax */
 	{ "\x48\x85\xc0", 3, OPERATION_LOGIC, "rax", "flags", "", " fuses" },
+	/* testb $1,(%rsi); sete (%rsi); cmpxchg %ecx,(%rsi); rolb (%rsi) */
+	{ "\xf6\x06\x01", 3, OPERATION_LOGIC, "", "flags", "rsi", " loads" },
+	{ "\x0f\x94\x06", 3, OPERATION_SET, "flags", "", "rsi", " stores" },
+	{ "\x0f\xb1\x0e", 3, OPERATION_ATOMIC, "rax rcx", "rax flags", "rsi",
+	  " loads stores" },
+	{ "\xd0\x06", 2, OPERATION_SHIFT, NULL, NULL, NULL, " loads stores" },
+	/* fstpl (%rsi); fistpll (%rsi); stmxcsr (%rsi); movnti %eax,(%rsi) */
+	{ "\xdd\x1e", 2, OPERATION_X87_MOVE, NULL, NULL, NULL, " stores" },
+	{ "\xdf\x3e", 2, OPERATION_X87_ADD, NULL, NULL, NULL, " stores" },
+	{ "\x0f\xae\x1e", 3, OPERATION_MICROCODE, NULL, NULL, NULL, " stores" },
+	{ "\x0f\xc3\x06", 3, OPERATION_MOVE, "rax", "", "rsi", " stores" },
+	/* vextractps $1,%xmm0,(%rsi) */
+	{ "\xc4\xe3\x79\x17\x06\x01", 6, OPERATION_VECTOR_EXTRACT, "zmm0", "", "rsi",
+	  " stores" },
 	/* lea 8(%rdi),%rax; lea 5(%rdi,%rax,2),%rcx */
 	{ "\x48\x8d\x47\x08", 4, OPERATION_LEA, "", "rax", "rdi", "" },
 	{ "\x48\x8d\x4c\x47\x05", 5, OPERATION_LEA_COMPLEX, "", "rcx", "rax rdi", "" },
