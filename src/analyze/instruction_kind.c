@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/instruction_kind.h"
+
+/* Classes that are of one kind whatever the operands; others are of vectors. */
+#define VECTOR INSTRUCTION_KIND_N
+static const uint8_t kinds[OPERATION_N_CLASSES] = {
+	[OPERATION_NOP] = INSTRUCTION_KIND_NOTHING,
+	[OPERATION_MOVE] = INSTRUCTION_KIND_MOVE,
+	[OPERATION_EXTEND] = INSTRUCTION_KIND_MOVE,
+	[OPERATION_ADD] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_LOGIC] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_ADD_CARRY] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_LEA] = INSTRUCTION_KIND_ADDRESS,
+	[OPERATION_LEA_COMPLEX] = INSTRUCTION_KIND_ADDRESS,
+	[OPERATION_SHIFT] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_SHIFT_BY_REGISTER] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_SHIFT_DOUBLE] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_ROTATE_CARRY] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_BIT_TEST] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_BIT_COUNT] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_BIT_SCAN] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_BIT_FIELD] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_BIT_DEPOSIT] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_CHECKSUM] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_SWAP_BYTES] = INSTRUCTION_KIND_INTEGER,
+	[OPERATION_CONDITIONAL_MOVE] = INSTRUCTION_KIND_CONDITIONAL,
+	[OPERATION_SET] = INSTRUCTION_KIND_CONDITIONAL,
+	[OPERATION_EXCHANGE] = INSTRUCTION_KIND_MOVE,
+	[OPERATION_MULTIPLY] = INSTRUCTION_KIND_MULTIPLY,
+	[OPERATION_MULTIPLY_WIDE] = INSTRUCTION_KIND_MULTIPLY,
+	[OPERATION_DIVIDE_32] = INSTRUCTION_KIND_DIVIDE,
+	[OPERATION_DIVIDE_64] = INSTRUCTION_KIND_DIVIDE,
+	[OPERATION_JUMP] = INSTRUCTION_KIND_JUMP,
+	[OPERATION_BRANCH] = INSTRUCTION_KIND_BRANCH,
+	[OPERATION_JUMP_INDIRECT] = INSTRUCTION_KIND_INDIRECT_JUMP,
+	[OPERATION_CALL] = INSTRUCTION_KIND_CALL,
+	[OPERATION_CALL_INDIRECT] = INSTRUCTION_KIND_INDIRECT_CALL,
+	[OPERATION_RETURN] = INSTRUCTION_KIND_RETURN,
+	[OPERATION_ATOMIC] = INSTRUCTION_KIND_ATOMIC,
+	[OPERATION_FENCE] = INSTRUCTION_KIND_ATOMIC,
+	[OPERATION_REPEATED] = INSTRUCTION_KIND_STRING,
+	[OPERATION_STRING] = INSTRUCTION_KIND_STRING,
+	[OPERATION_SYSTEM] = INSTRUCTION_KIND_SYSTEM,
+	[OPERATION_SERIALIZE] = INSTRUCTION_KIND_SYSTEM,
+	[OPERATION_PREFETCH] = INSTRUCTION_KIND_PREFETCH,
+	[OPERATION_VECTOR_MOVE] = VECTOR,
+	[OPERATION_FP_ADD] = VECTOR,
+	[OPERATION_FP_EXTREME] = VECTOR,
+	[OPERATION_FP_MULTIPLY] = VECTOR,
+	[OPERATION_FP_FUSED] = VECTOR,
+	[OPERATION_FP_DIVIDE_SINGLE] = VECTOR,
+	[OPERATION_FP_DIVIDE_DOUBLE] = VECTOR,
+	[OPERATION_FP_ROOT_SINGLE] = VECTOR,
+	[OPERATION_FP_ROOT_DOUBLE] = VECTOR,
+	[OPERATION_FP_RECIPROCAL] = VECTOR,
+	[OPERATION_FP_COMPARE] = VECTOR,
+	[OPERATION_FP_ROUND] = VECTOR,
+	[OPERATION_FP_HORIZONTAL] = VECTOR,
+	[OPERATION_CONVERT] = VECTOR,
+	[OPERATION_CONVERT_TO_GENERAL] = VECTOR,
+	[OPERATION_CONVERT_FROM_GENERAL] = VECTOR,
+	[OPERATION_VECTOR_LOGIC] = VECTOR,
+	[OPERATION_VECTOR_ADD] = VECTOR,
+	[OPERATION_VECTOR_SHIFT] = VECTOR,
+	[OPERATION_VECTOR_MULTIPLY] = VECTOR,
+	[OPERATION_VECTOR_MULTIPLY_32] = VECTOR,
+	[OPERATION_VECTOR_BLEND] = VECTOR,
+	[OPERATION_SHUFFLE] = VECTOR,
+	[OPERATION_SHUFFLE_BYTES] = VECTOR,
+	[OPERATION_SHUFFLE_LANES] = VECTOR,
+	[OPERATION_LANE_MOVE] = VECTOR,
+	[OPERATION_VECTOR_TO_GENERAL] = VECTOR,
+	[OPERATION_GENERAL_TO_VECTOR] = VECTOR,
+	[OPERATION_VECTOR_EXTRACT] = VECTOR,
+	[OPERATION_VECTOR_INSERT] = VECTOR,
+	[OPERATION_VECTOR_TEST] = VECTOR,
+	[OPERATION_VECTOR_HORIZONTAL] = VECTOR,
+	[OPERATION_VECTOR_STRING] = VECTOR,
+	[OPERATION_AES] = VECTOR,
+	[OPERATION_CARRYLESS] = VECTOR,
+	[OPERATION_SHA] = VECTOR,
+	[OPERATION_MASK] = INSTRUCTION_KIND_MASK,
+	[OPERATION_GATHER] = VECTOR,
+	[OPERATION_SCATTER] = VECTOR,
+	[OPERATION_X87_MOVE] = INSTRUCTION_KIND_X87,
+	[OPERATION_X87_ADD] = INSTRUCTION_KIND_X87,
+	[OPERATION_X87_MULTIPLY] = INSTRUCTION_KIND_X87,
+	[OPERATION_X87_DIVIDE] = INSTRUCTION_KIND_X87,
+	[OPERATION_X87_SLOW] = INSTRUCTION_KIND_X87,
+	[OPERATION_MICROCODE] = INSTRUCTION_KIND_OTHER,
+	[OPERATION_OTHER] = INSTRUCTION_KIND_OTHER,
+};
+
+static enum instruction_kind kind_of_move(const struct operation *o)
+{
+	if (o->pushes || o->pops)
+		return INSTRUCTION_KIND_STACK;
+	if (o->loads)
+		return INSTRUCTION_KIND_LOAD;
+	return o->stores ? INSTRUCTION_KIND_STORE : INSTRUCTION_KIND_MOVE;
+}
+
+static enum instruction_kind kind_of_vector(const struct operation *o)
+{
+	if (o->is_scalar)
+		return INSTRUCTION_KIND_SCALAR;
+	if (o->width <= 16)
+		return INSTRUCTION_KIND_VECTOR_128;
+	return o->width <= 32 ? INSTRUCTION_KIND_VECTOR_256 : INSTRUCTION_KIND_VECTOR_512;
+}
+
+enum instruction_kind instruction_kind_of(const struct operation *o)
+{
+	uint8_t kind = kinds[o->class];
+
+	if (!o->id)
+		return INSTRUCTION_KIND_UNKNOWN;
+	if (kind == INSTRUCTION_KIND_MOVE)
+		return kind_of_move(o);
+	return kind == VECTOR ? kind_of_vector(o) : (enum instruction_kind)kind;
+}
+
+bool instruction_kind_loads(const struct operation *o)
+{
+	return o->loads && o->class != OPERATION_PREFETCH;
+}
+
+bool instruction_kind_stores(const struct operation *o)
+{
+	return o->stores && o->class != OPERATION_PREFETCH;
+}
+
+static enum instruction_kind_form operand_form(const struct operation *o)
+{
+	bool has_base = o->base != OPERATION_NO_REG;
+
+	if (o->class == OPERATION_STRING || o->class == OPERATION_REPEATED)
+		return INSTRUCTION_KIND_FORM_STRING;
+	if (o->has_segment)
+		return INSTRUCTION_KIND_FORM_SEGMENT;
+	if (o->is_ip_relative)
+		return INSTRUCTION_KIND_FORM_IP_RELATIVE;
+	if (o->index != OPERATION_NO_REG)
+		return has_base ? INSTRUCTION_KIND_FORM_INDEXED
+				: INSTRUCTION_KIND_FORM_INDEX_ONLY;
+	if (!has_base)
+		return INSTRUCTION_KIND_FORM_ABSOLUTE;
+	return o->disp ? INSTRUCTION_KIND_FORM_DISPLACED : INSTRUCTION_KIND_FORM_BASE;
+}
+
+enum instruction_kind_form instruction_kind_form(const struct operation *o)
+{
+	bool is_access = instruction_kind_loads(o) || instruction_kind_stores(o);
+
+	return is_access && o->has_memory ? operand_form(o) : INSTRUCTION_KIND_N_FORMS;
+}
+
+const char *instruction_kind_key(enum instruction_kind kind)
+{
+	static const char *const keys[] = {
+#define INSTRUCTION_KIND(name, key, text) key,
+#include "analyze/instruction_kinds.def"
+#undef INSTRUCTION_KIND
+	};
+
+	return keys[kind];
+}
+
+const char *instruction_kind_text(enum instruction_kind kind)
+{
+	static const char *const texts[] = {
+#define INSTRUCTION_KIND(name, key, text) text,
+#include "analyze/instruction_kinds.def"
+#undef INSTRUCTION_KIND
+	};
+
+	return texts[kind];
+}
+
+const char *instruction_kind_form_key(enum instruction_kind_form form)
+{
+	static const char *const keys[] = {
+#define ADDRESS_FORM(name, key, text) key,
+#include "analyze/address_forms.def"
+#undef ADDRESS_FORM
+	};
+
+	return keys[form];
+}
+
+const char *instruction_kind_form_text(enum instruction_kind_form form)
+{
+	static const char *const texts[] = {
+#define ADDRESS_FORM(name, key, text) text,
+#include "analyze/address_forms.def"
+#undef ADDRESS_FORM
+	};
+
+	return texts[form];
+}
