@@ -5,7 +5,11 @@
  */
 #include <stdint.h>
 
+#ifdef __clang__
+#define ALONE __attribute__((noinline))
+#else
 #define ALONE __attribute__((noinline, noclone, noipa))
+#endif
 
 int64_t table[16], total;
 

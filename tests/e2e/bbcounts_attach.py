@@ -252,6 +252,24 @@ def children(pid):
         return [int(child) for child in f.read().split()]
 
 
+def child_of(pid, what, why):
+    """Its child, once that is what is told of it."""
+    found = []
+
+    def is_there():
+        with contextlib.suppress(OSError):
+            found[:] = [child for child in children(pid) if what(child)]
+        return found
+
+    wait_until(is_there, why)
+    return found[0]
+
+
+def is_called(pid, name):
+    with open(f'/proc/{pid}/comm', encoding='ascii') as f:
+        return name in f.read()
+
+
 def begins(pid):
     """It has done what it is called for, and computes."""
     with open(f'/proc/{pid}/stat', encoding='ascii') as f:
@@ -271,8 +289,7 @@ def what_cannot_be_counted_is_refused_and_left_alone():
             is_native(p.pid)
     # of vfork: the parent does not stop, the child has its memory
     with lasting('sharing') as p:
-        wait_until(lambda: children(p.pid), 'it has no child')
-        refused(children(p.pid)[0], 'shares memory')
+        refused(child_of(p.pid, lambda child: True, 'it has no child'), 'shares memory')
         refused(p.pid, 'does not stop')
         is_native(p.pid)
     with subprocess.Popen(['sleep', '100']) as p:
@@ -288,16 +305,15 @@ def what_cannot_be_counted_is_refused_and_left_alone():
             refused(p.pid, '64-bit')
             p.kill()
     with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '--', 'sleep', '100'], stderr=subprocess.DEVNULL) as p:
-        wait_until(lambda: children(p.pid) and is_counted(children(p.pid)[0]), 'it does not begin')
-        refused(children(p.pid)[0], 'counted already')
-        os.kill(children(p.pid)[0], signal.SIGTERM)
+        child = child_of(p.pid, is_counted, 'it does not begin')
+        refused(child, 'counted already')
+        os.kill(child, signal.SIGTERM)
     if not shutil.which('strace'):
         return
     with subprocess.Popen(['strace', '-o', '/dev/null', 'sleep', '100']) as p:
-        wait_until(lambda: children(p.pid) and 'sleep' in open(f'/proc/{children(p.pid)[0]}/comm', encoding='ascii').read(),
-                   'it is not traced')
-        refused(children(p.pid)[0], 'traces it')
-        os.kill(children(p.pid)[0], signal.SIGKILL)
+        child = child_of(p.pid, lambda child: is_called(child, 'sleep'), 'it is not traced')
+        refused(child, 'traces it')
+        os.kill(child, signal.SIGKILL)
 
 
 @test

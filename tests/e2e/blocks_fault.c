@@ -14,7 +14,7 @@
 static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
 
 /* Between the labels stands what faults. */
-__attribute__((noinline, noclone)) void turn(const int *address, int is_bad, unsigned by)
+__attribute__((noinline)) void turn(const int *address, int is_bad, unsigned by)
 {
 	__asm__ volatile(".globl before, here, behind\n"
 			 "before: nop\n"

@@ -10,7 +10,11 @@
 #define N     (16u << 20)
 #define TURNS 2000000
 
+#ifdef __clang__
+#define ALONE __attribute__((noinline))
+#else
 #define ALONE __attribute__((noinline, noclone, noipa))
+#endif
 
 static uint32_t *ring;
 

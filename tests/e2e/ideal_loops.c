@@ -9,7 +9,11 @@
 
 #define TURNS 20000
 
+#ifdef __clang__
+#define ALONE __attribute__((noinline))
+#else
 #define ALONE __attribute__((noinline, noclone, noipa))
+#endif
 
 /* 3 cycles each: multiplications one after the other. */
 ALONE uint64_t products(uint64_t x)
