@@ -120,10 +120,22 @@ static void print_sources(void)
 
 static void print_models(void)
 {
-	puts("\nMachine models, for ideal time (dwell report --model NAME)");
-	for (size_t i = 0; i < machine_model_count(); i++)
-		printf("  %-16s %s\n", machine_model_at(i)->name,
-		       machine_model_at(i)->summary);
+	static const struct table_column columns[] = {
+		{ .title = "Machine model" },
+		{ .title = "For ideal time (dwell report --model NAME)",
+		  .is_elastic = true },
+	};
+	struct table_style style = { .width = command_terminal()->width,
+				     .colour = command_terminal()->colour };
+	own(table_freep) struct table *t = table_new(columns, 2);
+
+	for (size_t i = 0; i < machine_model_count(); i++) {
+		table_row(t);
+		table_cell(t, machine_model_at(i)->name);
+		table_cell(t, machine_model_at(i)->summary);
+	}
+	putchar('\n');
+	table_print(t, &style, stdout);
 }
 
 static void print_counters(void)

@@ -24,7 +24,7 @@ enum {
 
 const struct machine_model machine_model_generic_x86 = {
 	.name = "generic-x86-64",
-	.summary = "an x86-64 processor of four instructions a cycle",
+	.summary = "x86-64 of four instructions a cycle",
 	.machine = EM_X86_64,
 	.dispatch_width = 4,
 	.retire_width = 4,

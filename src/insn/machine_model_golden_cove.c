@@ -23,7 +23,7 @@ enum {
 
 const struct machine_model machine_model_golden_cove = {
 	.name = "golden-cove",
-	.summary = "Intel Golden Cove: Alder Lake, Sapphire Rapids and what came of them",
+	.summary = "Intel Golden Cove (Alder Lake, Sapphire Rapids)",
 	.machine = EM_X86_64,
 	.dispatch_width = 6,
 	.retire_width = 8,

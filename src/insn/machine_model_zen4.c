@@ -28,7 +28,7 @@ enum {
 
 const struct machine_model machine_model_zen4 = {
 	.name = "zen4",
-	.summary = "AMD Zen 4: EPYC 9004 and 8004, Ryzen 7000 and 8000",
+	.summary = "AMD Zen 4 (EPYC 9004 and 8004, Ryzen 7000)",
 	.machine = EM_X86_64,
 	.dispatch_width = 6,
 	.retire_width = 8,
