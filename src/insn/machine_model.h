@@ -27,7 +27,7 @@ struct machine_unit {
 
 /* No unit: done when it comes, as moves that only rename. */
 struct machine_cost {
-	uint8_t slots; /* of the width, beside what loading and storing take; 0: 1 */
+	uint8_t slots; /* of the width; 0: 1 */
 	struct machine_unit units[MACHINE_MODEL_MAX_UNITS];
 };
 
@@ -58,7 +58,6 @@ struct machine_model {
 	bool forwards_by_name; /* ... before the address is known, if made the same way */
 	uint8_t vector_bytes;  /* wider ones go in two halves */
 	uint8_t divider_bytes; /* the same for divisions and roots */
-	uint8_t store_slots;   /* of the width that a store takes of its own */
 	uint32_t load_ports, vector_load_ports;
 	uint32_t store_address_ports, store_data_ports, vector_store_data_ports;
 	struct machine_cost costs[OPERATION_N_CLASSES];

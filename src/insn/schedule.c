@@ -430,7 +430,7 @@ static unsigned slots_of(const struct schedule *s, const struct operation *o)
 		return 0;
 	if (o->class == OPERATION_NOP && s->was_half)
 		return 0;
-	return (n ? n : 1) + (o->stores ? s->m->store_slots : 0);
+	return n ? n : 1;
 }
 
 static uint64_t wait_for_room(struct schedule *s, const struct operation *o, uint64_t at)
