@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/input.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -30,10 +31,9 @@ struct making {
 bool coverage_has(const struct profile *p, size_t column)
 {
 	const struct profile_column *c = profile_column(p, column);
-	const struct model_event *ev =
-		recording_event(profile_source(p, c->source), c->event);
+	uint32_t event = input_counted_event(profile_source(p, c->source));
 
-	return ev && ev->flags & EVENT_EXACT && ev->flags & EVENT_PC_ONLY;
+	return event != MODEL_NONE && c->event == event;
 }
 
 static void making_fini(struct making *m)

@@ -32,21 +32,9 @@ static void measuring_fini(struct measuring *m)
 	free(m->times);
 }
 
-/* The event whose every instruction is there. */
-static uint32_t counted_event(const struct recording *r)
-{
-	for (uint32_t i = 0; i < recording_n_events(r); i++) {
-		const struct model_event *ev = recording_event(r, i);
-
-		if (ev->flags & EVENT_EXACT && ev->flags & EVENT_PC_ONLY)
-			return i;
-	}
-	return MODEL_NONE;
-}
-
 bool ideal_is_possible(const struct recording *r)
 {
-	return recording_n_basic_blocks(r) && counted_event(r) != MODEL_NONE;
+	return recording_n_basic_blocks(r) && input_counted_event(r) != MODEL_NONE;
 }
 
 static bool is_wanted(const struct profile_options *o)
@@ -60,7 +48,7 @@ void ideal_add_column(struct profile *p, uint32_t source, const struct profile_o
 {
 	struct input *s = &p->sources[source];
 	const struct recording *r = s->recording;
-	uint32_t event = counted_event(r);
+	uint32_t event = input_counted_event(r);
 
 	s->ideal_column = MODEL_NONE;
 	if (!ideal_is_possible(r) || !is_wanted(o))

@@ -108,6 +108,17 @@ void input_borrow(struct input *s, struct recording *r, size_t first_block)
 	learn(s);
 }
 
+uint32_t input_counted_event(const struct recording *r)
+{
+	for (uint32_t i = 0; i < recording_n_events(r); i++) {
+		const struct model_event *ev = recording_event(r, i);
+
+		if (ev->flags & EVENT_EXACT && ev->flags & EVENT_PC_ONLY)
+			return i;
+	}
+	return MODEL_NONE;
+}
+
 uint32_t input_slot(struct input *s, uint32_t stack)
 {
 	if (s->slot_of_stack[stack])

@@ -65,6 +65,8 @@ void input_fini(struct input *s);
 must_use int input_open(struct input *s, const char *path, struct err *e);
 /* Of a recording that is open already. */
 void input_borrow(struct input *s, struct recording *r, size_t first_block);
+/* The event that has every instruction executed; MODEL_NONE: none has. */
+uint32_t input_counted_event(const struct recording *r);
 /* The slot of a stack, made when it has none. */
 uint32_t input_slot(struct input *s, uint32_t stack);
 /* Put the stacks in order, after the samples were summed. */

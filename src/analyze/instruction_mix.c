@@ -46,13 +46,9 @@ void instruction_mix_fini(struct instruction_mix *m)
 /* Of this source; MODEL_NONE: not among what was asked for. */
 static uint32_t counted_column(const struct input *s)
 {
-	for (uint32_t i = 0; i < recording_n_events(s->recording); i++) {
-		unsigned flags = recording_event(s->recording, i)->flags;
+	uint32_t event = input_counted_event(s->recording);
 
-		if (flags & EVENT_EXACT && flags & EVENT_PC_ONLY)
-			return s->column_of_event[i];
-	}
-	return MODEL_NONE;
+	return event != MODEL_NONE ? s->column_of_event[event] : MODEL_NONE;
 }
 
 static void take_weights(struct making *m, uint32_t column)

@@ -282,14 +282,6 @@ static int load_chosen(struct profile *p, struct input *s, struct err *e)
 	return 0;
 }
 
-static int make_block_graph(struct input *s, struct err *e)
-{
-	if (s->block_graph)
-		return 0;
-	s->block_graph = xcalloc(1, sizeof(*s->block_graph));
-	return block_graph_make(s->block_graph, s->recording, e);
-}
-
 /* Calls are those of all processes and times: a choice of samples has none. */
 static int share_by_calls(struct profile *p, struct input *s,
 			  const struct profile_options *o, struct err *e)
@@ -313,7 +305,8 @@ static int load_ideal(struct profile *p, struct input *s, const struct profile_o
 	int rc;
 
 	frames_resolve(p, s, NULL);
-	rc = make_block_graph(s, e);
+	s->block_graph = xcalloc(1, sizeof(*s->block_graph));
+	rc = block_graph_make(s->block_graph, s->recording, e);
 	if (rc < 0)
 		return rc;
 	rc = ideal_measure(p, (uint32_t)(s - p->sources), o, e);
