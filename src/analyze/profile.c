@@ -282,6 +282,14 @@ static int load_chosen(struct profile *p, struct input *s, struct err *e)
 	return 0;
 }
 
+/* Functions that were chosen when recording are in stacks, and calls tell of all. */
+static void hide_under(struct input *s)
+{
+	for (uint32_t i = 0; i < s->n_locations; i++)
+		if (s->locations[i].flags & LOCATION_UNDER)
+			s->n_frames[i] = 0;
+}
+
 /* Calls are those of all processes and times: a choice of samples has none. */
 static int share_by_calls(struct profile *p, struct input *s,
 			  const struct profile_options *o, struct err *e)
@@ -295,6 +303,7 @@ static int share_by_calls(struct profile *p, struct input *s,
 	if (rc < 0)
 		return rc;
 	s->call_shares = call_shares_new(p, s, &g);
+	hide_under(s);
 	return 0;
 }
 

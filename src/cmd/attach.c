@@ -9,6 +9,7 @@
 #include "cmd/apart_options.h"
 #include "cmd/command.h"
 #include "cmd/record_options.h"
+#include "cmd/under_option.h"
 #include "host/cpus.h"
 
 extern const struct command cmd_attach;
@@ -125,6 +126,8 @@ static int run_attach(struct options *o, struct err *e)
 {
 	own(targets_fini) struct targets targets = { 0 };
 	struct session_settings settings;
+	struct under_option under;
+	char exe[64];
 	int rc = record_options_take(o, &settings, e);
 
 	if (rc == 0 && options_argc(o))
@@ -135,6 +138,11 @@ static int run_attach(struct options *o, struct err *e)
 		rc = take_targets(o, &settings, &targets, e);
 	if (rc == 0)
 		rc = take_apart(o, &settings, &targets, e);
+	if (rc == 0) {
+		snprintf(exe, sizeof(exe), "/proc/%d/exe",
+			 settings.n_pids ? settings.pids[0] : 0);
+		rc = under_option_take(o, exe, &under, &settings, e);
+	}
 	return rc < 0 ? rc : record_options_run(o, &settings, e);
 }
 

@@ -185,7 +185,10 @@ static int cat_locations(const struct recording *r, struct err *e unused)
 
 	for (uint32_t i = 0; i < recording_n_locations(r); i++)
 		printf("location %u image=%u offset=0x%" PRIx64 "%s\n", i, l[i].image,
-		       l[i].offset, l[i].flags & LOCATION_RETURN ? " return" : "");
+		       l[i].offset,
+		       l[i].flags & LOCATION_RETURN  ? " return"
+		       : l[i].flags & LOCATION_UNDER ? " under"
+						     : "");
 	return 0;
 }
 

@@ -172,6 +172,8 @@ static int take_hits(struct function_search *s, const struct function_search_hit
 			rc = check_instruction(s, &hits[i], offset, e);
 		ret->places[ret->n_places++] =
 			(struct trigger_place){ .offset = hits[i].offset + offset,
+						.size = hits[i].end - hits[i].address -
+							offset,
 						.value = *value };
 	}
 	return rc;

@@ -70,6 +70,14 @@ const struct option_spec record_options[] = {
 	  .default_text = "on",
 	  .text = "Record descendants: all, none, or those whose name or command line "
 		  "matches" },
+	{ .name = "under",
+	  .kind = OPTION_LIST,
+	  .arg = "[FILE:]FUNCTION",
+	  .text = "With bbcounts: count apart what is executed under that function, by "
+		  "it "
+		  "or by whatever it calls; of the program, or of another file; several "
+		  "at "
+		  "a time" },
 	{ .name = "trace",
 	  .kind = OPTION_FLAG,
 	  .text = "Keep every event with its fields (faults: the address)" },

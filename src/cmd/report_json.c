@@ -7,6 +7,7 @@
 #include "analyze/waits.h"
 #include "base/mem.h"
 #include "cmd/report_matches.h"
+#include "cmd/report_under.h"
 #include "unwind/offline.h"
 
 static void event_key(const struct report *r, size_t column, char *key, size_t cap)
@@ -304,6 +305,7 @@ void report_json_end(struct json *j, const struct report *r)
 		report_matches_json(j, r);
 	if (has_waits(r))
 		put_waits(j, r);
+	report_under_json(j, r);
 	json_key(j, "quality");
 	json_object(j);
 	for (size_t i = 0; i < r->quality.n_sources; i++)

@@ -3,10 +3,11 @@
  * report_json - the frame that every report's JSON has.
  *
  *	{"report": …, "sources": […], "events": […], "total": {EVENT: n},
- *	 "rows": [ … ], "waits": [ … ], "quality": { … }}
+ *	 "rows": [ … ], "waits": [ … ], "under": [ … ], "quality": { … }}
  *
  * "waits" is there when an event is of threads that wait: the innermost call outside the
- * kernel, who called it, and how long.
+ * kernel, who called it, and how long.  "under" when functions were chosen when
+ *recording: their inclusive values, exactly and as calls share them.
  *
  * Values are in the event's unit.  An event is called by its name, and by NAME@N where
  * several recordings have one of that name (N counts the sources from 1).

@@ -2,6 +2,7 @@
 #include "cmd/row_report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cmd/command.h"
@@ -11,6 +12,7 @@
 #include "cmd/report_profile.h"
 #include "cmd/report_quality.h"
 #include "cmd/report_text.h"
+#include "cmd/report_under.h"
 #include "cmd/row_next.h"
 #include "cmd/value_table.h"
 
@@ -66,6 +68,11 @@ static size_t hottest_row(const struct row_view *v)
 	return best;
 }
 
+static bool shows_functions(const struct row_view *v)
+{
+	return strcmp(v->d->name, "function") == 0;
+}
+
 static void print_text(const struct row_view *v, FILE *out)
 {
 	report_head_print(v->r, out);
@@ -73,6 +80,8 @@ static void print_text(const struct row_view *v, FILE *out)
 		value_table_print(v, out);
 	else
 		report_text_nothing(v->r, out);
+	if (shows_functions(v))
+		report_under_print(v->r, out);
 	report_quality_print(v->r, out);
 	if (v->n_shown)
 		row_next_print(v, hottest_row(v), false, out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/command.h"
 #include "cmd/record_options.h"
+#include "cmd/under_option.h"
 
 extern const struct command cmd_run;
 
@@ -21,6 +22,7 @@ static const struct option_spec run_options[] = {
 static int run_run(struct options *o, struct err *e)
 {
 	struct session_settings settings;
+	struct under_option under;
 	int rc = record_options_take(o, &settings, e);
 
 	if (rc < 0)
@@ -32,7 +34,8 @@ static int run_run(struct options *o, struct err *e)
 	settings.argv = options_argv(o);
 	settings.user = options_str(o, "user");
 	settings.wants_jit = options_has(o, "jit");
-	return record_options_run(o, &settings, e);
+	rc = under_option_take(o, settings.argv[0], &under, &settings, e);
+	return rc < 0 ? rc : record_options_run(o, &settings, e);
 }
 
 const struct command cmd_run = {

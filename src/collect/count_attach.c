@@ -46,6 +46,7 @@ struct attach {
 	struct buf maps;
 	char exe[PATH_MAX];
 	char prefix[COUNT_DIRECTORY_MAX + 8];
+	const char *flags;
 	bool has_changed; /* some thread's registers */
 };
 
@@ -220,6 +221,7 @@ static int put_control(struct attach *x, struct err *e)
 				    .exe = x->exe,
 				    .name = stat.comm,
 				    .prefix = x->prefix,
+				    .flags = x->flags,
 				    .owner = clock_monotonic_ns(),
 				    .threads = x->native,
 				    .n_threads = x->threads.at.n };
@@ -349,11 +351,13 @@ static int attach(struct attach *x, struct err *e)
 	return rc == 0 ? change(x, e) : rc;
 }
 
-int count_attach(pid_t pid, const struct count_directory *d, struct count_attached *ret,
-		 struct err *e)
+int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
+		 struct count_attached *ret, struct err *e)
 {
 	struct count_attached a = { .pid = pid };
-	own(attach_fini) struct attach x = { .a = &a, .threads = { .pid = pid } };
+	own(attach_fini) struct attach x = { .flags = flags,
+					     .a = &a,
+					     .threads = { .pid = pid } };
 	struct count_status status;
 	char where[64];
 	int rc = count_status_check(pid, &status, e);

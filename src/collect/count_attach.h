@@ -27,8 +27,8 @@ struct count_attached {
 };
 
 /* Counts into the directory, which the process's user may use from now on.  On failure
- * the process is as it was. */
-must_use int count_attach(pid_t pid, const struct count_directory *d,
+ * the process is as it was.  flags: wire/count_flags.h. */
+must_use int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
 			  struct count_attached *ret, struct err *e);
 
 #endif

@@ -2,11 +2,12 @@
  * Where there is no counting engine. */
 #include "collect/count_attach.h"
 
-int count_attach(pid_t pid, const struct count_directory *d, struct count_attached *ret,
-		 struct err *e)
+int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
+		 struct count_attached *ret, struct err *e)
 {
 	(void)pid;
 	(void)d;
+	(void)flags;
 	(void)ret;
 	return err_set(e, ERR_UNSUPPORTED, "processes are counted on x86-64 only");
 }

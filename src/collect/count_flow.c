@@ -8,8 +8,8 @@
 #include "base/own.h"
 #include "base/vec.h"
 
-/* What flow is kept in: an address where blocks begin, or the part of a block behind its
- * counter.  Number 0 is outside of all code and keeps nothing. */
+/* What flow is kept in: an address where blocks begin, of a nest, or the part of a block
+ * behind its counter.  Number 0 is outside of all code and keeps nothing. */
 struct part {
 	int64_t balance;    /* what is known to flow in, less what is known to flow out */
 	uint32_t n_unknown; /* ways */
@@ -37,10 +37,14 @@ static uint32_t add_part(struct solver *s)
 	return (uint32_t)s->parts.n - 1;
 }
 
-static uint32_t part_at(struct solver *s, uint64_t addr)
+/* Addresses of programs do not reach so far. */
+#define NEST_SHIFT 57
+
+static uint32_t part_at(struct solver *s, uint32_t nest, uint64_t addr)
 {
 	bool is_new;
-	uint64_t *slot = map_slot(&s->parts_by_addr, addr, &is_new);
+	uint64_t *slot =
+		map_slot(&s->parts_by_addr, addr ^ (uint64_t)nest << NEST_SHIFT, &is_new);
 
 	if (is_new)
 		*slot = add_part(s);
@@ -94,7 +98,7 @@ static void add_way(struct solver *s, uint32_t from, uint32_t to, uint32_t count
 /* Where the block's flow is behind its counter. */
 static uint32_t part_behind(struct solver *s, const struct count_file_block *b)
 {
-	uint32_t start = part_at(s, b->addr), behind;
+	uint32_t start = part_at(s, b->nest, b->addr), behind;
 
 	if (!b->inside)
 		return start;
@@ -110,19 +114,22 @@ static void add_block(struct solver *s, const struct count_file_block *b, uint32
 
 	switch (b->end) {
 	case COUNT_END_CONDITIONAL:
-		add_way(s, behind, part_at(s, end), b->on, &ret->on);
-		add_way(s, behind, part_at(s, b->target), b->to, &ret->to);
+		add_way(s, behind, part_at(s, b->nest, end), b->on, &ret->on);
+		add_way(s, behind, part_at(s, b->nest, b->target), b->to, &ret->to);
 		break;
 	case COUNT_END_ON:
 	case COUNT_END_SYSCALL:
-		add_way(s, behind, part_at(s, end), b->on, &ret->on);
+		add_way(s, behind, part_at(s, b->nest, end), b->on, &ret->on);
 		break;
 	case COUNT_END_JUMP:
 	case COUNT_END_CALL:
-		add_way(s, behind, part_at(s, b->target), b->to, &ret->to);
+		add_way(s, behind, part_at(s, b->nest, b->target), b->to, &ret->to);
 		break;
 	case COUNT_END_RETURN:
 		add_way(s, behind, 0, b->to, &ret->to);
+		break;
+	case COUNT_END_ENTER:
+		add_way(s, behind, part_at(s, b->entered, b->target), b->to, &ret->to);
 		break;
 	default: /* each way has a counter, or is an extra */
 		break;
@@ -135,9 +142,10 @@ static void add_returns(struct solver *s)
 
 	for (size_t i = 0; i < in->n_returns; i++) {
 		uint32_t block = in->returns[i].block;
+		const struct count_file_block *b = &in->blocks[block];
 
 		if (block && block < in->n_blocks)
-			add_way(s, 0, part_at(s, in->blocks[block].addr),
+			add_way(s, 0, part_at(s, b->nest, b->addr),
 				in->returns[i].counter, &s->blocks[block].returned_to);
 	}
 }
@@ -146,11 +154,14 @@ static void add_pairs(struct solver *s, const uint32_t *behind)
 {
 	const struct count_flow_input *in = s->in;
 
-	for (size_t i = 0; i < in->n_pairs; i++)
-		if (in->pairs[i].block < in->n_blocks)
-			flow(s, behind[in->pairs[i].block],
-			     part_at(s, in->pairs[i].target),
-			     counter(s, in->pairs[i].counter));
+	for (size_t i = 0; i < in->n_pairs; i++) {
+		const struct count_file_pair *p = &in->pairs[i];
+
+		if (p->block < in->n_blocks)
+			flow(s, behind[p->block],
+			     part_at(s, in->blocks[p->block].nest, p->target),
+			     counter(s, p->counter));
+	}
 }
 
 static void add_extras(struct solver *s, const uint32_t *behind)
@@ -161,15 +172,16 @@ static void add_extras(struct solver *s, const uint32_t *behind)
 		const struct count_file_extra *x = &in->extras[i];
 
 		if (x->kind == COUNT_EXTRA_ENTER) {
-			flow(s, 0, part_at(s, x->addr), (int64_t)x->n);
+			flow(s, 0, part_at(s, x->nest, x->addr), (int64_t)x->n);
 		} else if (x->block && x->block < in->n_blocks) {
 			const struct count_file_block *b = &in->blocks[x->block];
 			bool is_behind = !b->inside || x->addr - b->addr >= b->counted_at;
 
-			flow(s, is_behind ? behind[x->block] : part_at(s, b->addr), 0,
-			     (int64_t)x->n);
+			flow(s,
+			     is_behind ? behind[x->block] : part_at(s, b->nest, b->addr),
+			     0, (int64_t)x->n);
 		} else if (!x->block) {
-			flow(s, part_at(s, x->addr), 0, (int64_t)x->n);
+			flow(s, part_at(s, x->nest, x->addr), 0, (int64_t)x->n);
 		}
 	}
 }

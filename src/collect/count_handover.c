@@ -79,6 +79,7 @@ void count_handover_make(const struct count_handover *h, uint64_t at, struct buf
 				   .owner = h->owner,
 				   .n_threads = h->n_threads,
 				   .prefix = add_text(&m, h->prefix),
+				   .flags = add_text(&m, h->flags),
 				   .name = add_text(&m, h->name) };
 
 	add_ranges(&m, true);
@@ -88,6 +89,7 @@ void count_handover_make(const struct count_handover *h, uint64_t at, struct buf
 	k.ranges = k.threads + threads_bytes;
 	texts = k.ranges + m.ranges.n * sizeof(*m.ranges.at);
 	k.prefix += texts;
+	k.flags += texts;
 	k.name += texts;
 	vec_each(r, &m.ranges)
 		r->path = r->path == NO_PATH ? 0 : r->path + texts;

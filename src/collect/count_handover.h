@@ -22,7 +22,7 @@ struct count_handover {
 	size_t maps_bytes;
 	const char *exe;  /* the program's own image comes first */
 	const char *name; /* as the kernel has it */
-	const char *prefix;
+	const char *prefix, *flags;
 	uint64_t owner;
 	const struct count_control_thread *threads; /* the first one begins the engine */
 	size_t n_threads;

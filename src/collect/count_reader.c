@@ -61,6 +61,7 @@ static int check_header(const struct count_file_header *h, struct err *e)
 		{ "extras", h->n_extras, COUNT_FILE_EXTRAS_MAX },
 		{ "counters", h->n_counters, COUNT_FILE_COUNTERS_MAX },
 		{ "threads", h->n_threads, COUNT_FILE_THREADS_MAX },
+		{ "nests", h->n_nests, COUNT_FILE_NESTS_MAX },
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
@@ -162,9 +163,12 @@ static bool is_sound(const struct parse *p, const struct count_file_block *b)
 {
 	uint32_t n = p->header.n_counters;
 
-	return b->n_insns && b->n_insns <= b->size_bytes && b->end <= COUNT_END_STOP &&
-	       b->counted_at <= b->size_bytes && b->addr + b->size_bytes > b->addr &&
-	       b->inside < n && b->on < n && b->to < n;
+	return !b->n_insns == (b->end == COUNT_END_ENTER) &&
+	       b->n_insns <= b->size_bytes && b->end <= COUNT_END_ENTER &&
+	       b->nest < p->header.n_nests && b->entered < p->header.n_nests &&
+	       b->counted_at <= b->size_bytes &&
+	       b->addr + b->size_bytes - !!b->n_insns >= b->addr && b->inside < n &&
+	       b->on < n && b->to < n;
 }
 
 static int check_blocks(struct parse *p, struct err *e)
@@ -173,7 +177,7 @@ static int check_blocks(struct parse *p, struct err *e)
 	uint32_t n = p->header.n_blocks;
 
 	/* Its place was taken, but the process was killed before it was written. */
-	if (n > 1 && !blocks[n - 1].size_bytes)
+	if (n > 1 && !blocks[n - 1].size_bytes && !blocks[n - 1].entered)
 		n--;
 	for (uint32_t i = 1; i < n; i++) {
 		if (!is_sound(p, &blocks[i]))
@@ -239,11 +243,29 @@ static int read_extras(struct parse *p, struct err *e)
 
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		if (extras[i].block >= p->header.n_blocks ||
-		    extras[i].kind > COUNT_EXTRA_LEAVE)
+		    extras[i].kind > COUNT_EXTRA_LEAVE ||
+		    extras[i].nest >= p->header.n_nests)
 			rc = damaged(e, "extra", i);
 	p->r->flow.extras = extras;
 	p->r->flow.n_extras = n;
 	return rc;
+}
+
+/* Nests. */
+
+static int read_nests(struct parse *p, struct err *e)
+{
+	const struct count_file_nest *all = p->header.nests;
+	uint32_t n = p->header.n_nests;
+
+	if (!n)
+		return damaged(e, "nest", 0);
+	for (uint32_t i = 1; i < n; i++)
+		if (all[i].parent >= i || all[i].function >= COUNT_FILE_FUNCTIONS_MAX)
+			return damaged(e, "nest", i);
+	p->r->n_nests = n;
+	memcpy(p->r->nests, all, sizeof(p->r->nests));
+	return 0;
 }
 
 /* Counters. */
@@ -336,8 +358,8 @@ int count_reader_open(const struct count_window *w, struct count_reader *ret,
 		      struct err *e)
 {
 	static int (*const steps[])(struct parse * p, struct err * e) = {
-		read_header,  read_images, read_blocks,	  read_pairs,
-		read_returns, read_extras, read_counters,
+		read_header, read_images,  read_nests,	read_blocks,
+		read_pairs,  read_returns, read_extras, read_counters,
 	};
 	own(count_reader_fini) struct count_reader r = { 0 };
 	own(parse_fini) struct parse p = { .window = w, .r = &r };

@@ -31,8 +31,16 @@ struct place {
 
 struct weight {
 	uint32_t image; /* id in the recording */
+	uint32_t nest;
 	uint64_t off;
 	uint64_t n;
+};
+
+/* What ran under a chosen function. */
+struct nest {
+	uint32_t stack, outer; /* in the recording: that it is in, and without it */
+	uint32_t image;
+	uint64_t off, size; /* of the function */
 };
 
 /* One process being taken. */
@@ -46,6 +54,7 @@ struct take {
 	struct place *places; /* by image; the last: of code in none */
 	struct map block_at;  /* address: number of the last block that begins there */
 	uint32_t *rows;	      /* by block: its id in the recording, NONE */
+	struct nest nests[COUNT_FILE_NESTS_MAX];
 	VEC(struct weight) weights;
 	size_t block; /* whose instructions are being told */
 };
@@ -164,7 +173,7 @@ static void write_blocks(struct take *t)
 		int64_t n = t->flow.blocks[i].n;
 
 		t->rows[i] = NONE;
-		if (n <= 0)
+		if (n <= 0 || b->end == COUNT_END_ENTER)
 			continue;
 		t->rows[i] = writer_basic_block(
 			t->c->writer, &(struct model_basic_block){
@@ -256,9 +265,52 @@ static void write_extras(struct take *t)
 static void write_edges(struct take *t)
 {
 	for (size_t i = 1; i < t->r->flow.n_blocks; i++)
-		write_ways(t, i);
+		if (t->rows[i] != NONE)
+			write_ways(t, i);
 	write_pairs(t);
 	write_extras(t);
+}
+
+/* Nests: the chosen functions are the callers, so to speak, of what ran under them. */
+
+static const struct count_reader_image *image_at(const struct take *t, uint64_t addr)
+{
+	for (size_t i = t->r->n_images; i-- > 0;)
+		if (addr - t->r->images[i].start < t->r->images[i].size)
+			return &t->r->images[i];
+	return NULL;
+}
+
+static void find_nests(struct take *t)
+{
+	struct writer *w = t->c->writer;
+
+	for (size_t i = 1; i < t->r->n_nests; i++) {
+		const struct count_file_nest *n = &t->r->nests[i];
+		const struct count_reader_image *image = image_at(t, n->entry);
+		struct nest *to = &t->nests[i];
+
+		*to = (struct nest){ .stack = t->nests[n->parent].stack,
+				     .outer = t->nests[n->parent].stack };
+		if (!image)
+			continue;
+		to->image = t->places[image - t->r->images].code.image;
+		to->off = n->entry - image->start + image->off;
+		to->size =
+			n->function < t->c->n_under ? t->c->under[n->function].size : 0;
+		to->stack = writer_stack(
+			w, to->outer,
+			writer_location(w, to->image, to->off, LOCATION_UNDER));
+	}
+}
+
+/* The function itself is not its own caller. */
+static uint32_t stack_of(const struct take *t, const struct weight *w)
+{
+	const struct nest *n = &t->nests[w->nest];
+	bool is_own = w->image == n->image && w->off - n->off < n->size;
+
+	return is_own ? n->outer : n->stack;
 }
 
 /* Instructions: blocks may overlap, so they are summed by where they are. */
@@ -270,6 +322,7 @@ static void take_insn(void *ctx, uint32_t off, uint64_t n)
 
 	*vec_push(&t->weights) = (struct weight){
 		.image = place_of(t, b)->code.image,
+		.nest = b->nest,
 		.off = offset_of(t, b, b->addr + off),
 		.n = n,
 	};
@@ -283,7 +336,7 @@ static void weigh(struct take *t)
 		const struct count_file_block *b = &in->blocks[i];
 		int64_t n = t->flow.blocks[i].n;
 
-		if (n <= 0)
+		if (n <= 0 || b->end == COUNT_END_ENTER)
 			continue;
 		t->block = i;
 		t->c->n_undecoded += !count_insns_each(
@@ -298,6 +351,8 @@ static int by_place(const void *a, const void *b)
 {
 	const struct weight *x = a, *y = b;
 
+	if (x->nest != y->nest)
+		return x->nest < y->nest ? -1 : 1;
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
 	return (x->off > y->off) - (x->off < y->off);
@@ -317,7 +372,7 @@ static void write_sample(struct take *t, const struct weight *w)
 		.count = w->n < UINT32_MAX ? (uint32_t)w->n : UINT32_MAX,
 	};
 
-	tracker_add(c->tracker, &s, writer_stack(c->writer, 0, location));
+	tracker_add(c->tracker, &s, writer_stack(c->writer, stack_of(t, w), location));
 	c->n_samples++;
 }
 
@@ -356,6 +411,7 @@ void count_record_take(struct count_record *c, uint32_t pid, uint64_t start_ns,
 	for (size_t i = 0; i < r->n_images; i++)
 		c->n_not_followed += !r->images[i].size;
 	find_places(&t);
+	find_nests(&t);
 	index_blocks(&t);
 	write_blocks(&t);
 	write_edges(&t);

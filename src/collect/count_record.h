@@ -12,14 +12,17 @@
 
 #include "collect/count_code.h"
 #include "collect/count_reader.h"
+#include "collect/source.h"
 #include "collect/tracker.h"
 
 /* Sums over all processes, and where all goes, which is borrowed. */
 struct count_record {
 	struct tracker *tracker;
 	struct writer *writer;
-	uint32_t event;	       /* id in the recording */
-	const char *directory; /* that paths count from which are not absolute */
+	uint32_t event;			/* id in the recording */
+	const char *directory;		/* that paths count from which are not absolute */
+	const struct code_place *under; /* functions, by which nests are named */
+	size_t n_under;
 	struct count_code code;
 	uint64_t n_samples;
 	uint64_t n_unbalanced;	 /* executions that came from or went nowhere */

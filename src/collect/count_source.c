@@ -18,6 +18,7 @@
 #include "collect/count_attach.h"
 #include "collect/count_detach.h"
 #include "collect/count_directory.h"
+#include "collect/count_orders.h"
 #include "collect/count_record.h"
 #include "collect/count_status.h"
 #include "collect/count_words.h"
@@ -26,6 +27,7 @@
 #include "collect/source.h"
 #include "host/clock.h"
 #include "host/procfs.h"
+#include "wire/count_flags.h"
 #include "wire/count_program.h"
 
 extern const struct source_ops count_source;
@@ -209,7 +211,9 @@ static int count_open(const struct source_context *c, struct source **ret, struc
 	s->record = (struct count_record){ .tracker = c->tracker,
 					   .writer = c->writer,
 					   .event = plan ? plan->events[0] : 0,
-					   .directory = s->cwd };
+					   .directory = s->cwd,
+					   .under = c->scope->under,
+					   .n_under = c->scope->n_under };
 	rc = count_directory_make(&s->directory, e);
 	if (rc < 0) {
 		count_free(&s->base);
@@ -226,7 +230,7 @@ static int count_reword(struct source *source, const struct launch_env *env,
 			char *const **words, struct err *e)
 {
 	struct count *s = (struct count *)source;
-	char prefix[COUNT_DIRECTORY_MAX + 8];
+	char prefix[COUNT_DIRECTORY_MAX + 8], flags[COUNT_FLAGS_MAX];
 	int rc;
 
 	own(freep) char *engine =
@@ -235,7 +239,8 @@ static int count_reword(struct source *source, const struct launch_env *env,
 	for (char *const *word = *words; *word; word++)
 		buf_printf(&s->cmdline, "%s%s", word == *words ? "" : " ", *word);
 	count_directory_prefix(&s->directory, prefix);
-	rc = count_words_make(&s->words, engine, prefix, *words,
+	count_orders_make(s->context.scope, flags);
+	rc = count_words_make(&s->words, engine, prefix, flags, *words,
 			      launch_env_get(env, "PATH"), e);
 	if (rc == 0)
 		*words = s->words.at.at;
@@ -246,10 +251,12 @@ static int count_start(struct source *source, pid_t pid, struct err *e)
 {
 	struct count *s = (struct count *)source;
 	const struct scope *scope = s->context.scope;
+	char flags[COUNT_FLAGS_MAX];
 
+	count_orders_make(scope, flags);
 	for (size_t i = 0; !pid && i < scope->n_pids; i++) {
 		struct count_attached a;
-		int rc = count_attach(scope->pids[i], &s->directory, &a, e);
+		int rc = count_attach(scope->pids[i], &s->directory, flags, &a, e);
 
 		if (rc < 0)
 			return rc;

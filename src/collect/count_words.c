@@ -134,7 +134,8 @@ static bool resolve(char path[PATH_MAX], const char *name, struct count_words *f
 }
 
 int count_words_make(struct count_words *w, const char *engine, const char *prefix,
-		     char *const *argv, const char *search, struct err *e)
+		     const char *flags, char *const *argv, const char *search,
+		     struct err *e)
 {
 	own(count_words_fini) struct count_words front = { 0 };
 	char path[PATH_MAX], name[PATH_MAX];
@@ -146,7 +147,7 @@ int count_words_make(struct count_words *w, const char *engine, const char *pref
 		return err_os(e, "cannot run '%.200s'", argv[0]);
 	push(w, engine);
 	push(w, prefix);
-	push(w, "-");
+	push(w, flags);
 	push(w, path);
 	push(w, name);
 	push(w, "--");

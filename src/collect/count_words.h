@@ -18,11 +18,11 @@ struct count_words {
 };
 
 void count_words_fini(struct count_words *w);
-/* argv behind the engine's own arguments; search: the program's PATH or NULL.  ERR_OS as
- * execvp(3) would fail. */
+/* flags: wire/count_flags.h.  argv behind the engine's own arguments; search: the
+ * program's PATH or NULL.  ERR_OS as execvp(3) would fail. */
 must_use int count_words_make(struct count_words *w, const char *engine,
-			      const char *prefix, char *const *argv, const char *search,
-			      struct err *e);
+			      const char *prefix, const char *flags, char *const *argv,
+			      const char *search, struct err *e);
 /* Why a program that is to be run cannot be counted. */
 must_use int count_words_check(const char *program, const char *search, struct err *e);
 

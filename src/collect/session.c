@@ -64,6 +64,8 @@ static void set_scope(struct session *s)
 		.gid = getegid(),
 		.program = x->argv ? x->argv[0] : NULL,
 		.apart = x->apart,
+		.under = x->under,
+		.n_under = x->n_under,
 	};
 }
 

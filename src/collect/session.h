@@ -46,9 +46,11 @@ struct session_settings {
 	size_t n_pids;
 	const uint32_t *cpus;
 	size_t n_cpus;
-	const struct apart *apart; /* of SCOPE_CPUS; NULL: processes and threads */
-	const char *follow;	   /* "on" (also NULL), "off", or a regular expression */
-	const char *source;	   /* use this one; NULL: the best */
+	const struct apart *apart;	/* of SCOPE_CPUS; NULL: processes and threads */
+	const struct code_place *under; /* see struct scope */
+	size_t n_under;
+	const char *follow; /* "on" (also NULL), "off", or a regular expression */
+	const char *source; /* use this one; NULL: the best */
 
 	uint64_t duration_ns, delay_ns; /* 0: none */
 	bool starts_paused;

@@ -29,6 +29,11 @@ enum scope_kind {
 	SCOPE_CPUS,	 /* everything that runs on some CPUs */
 };
 
+/* A function in a file. */
+struct code_place {
+	uint64_t device, inode, offset, size;
+};
+
 /* What is observed. */
 struct scope {
 	enum scope_kind kind;
@@ -44,6 +49,9 @@ struct scope {
 	/* SCOPE_CPUS: no more is told apart, where that is less work; NULL: processes and
 	 * threads are. */
 	const struct apart *apart;
+	/* Functions, what is executed under which is to be told apart. */
+	const struct code_place *under;
+	size_t n_under;
 };
 
 /* An experiment that will be fed: what the user asked for, made definite. */

@@ -38,6 +38,7 @@ enum trigger_kind {
 /* In the code of a file. */
 struct trigger_place {
 	uint64_t offset;    /* in the file */
+	uint64_t size;	    /* of the function from there on, 0 unknown */
 	uint64_t semaphore; /* there, of a counter of who uses it; 0: none */
 	struct probe_record_value value;
 };

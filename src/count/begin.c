@@ -13,12 +13,14 @@
 #include "count/exec_range.h"
 #include "count/fatal.h"
 #include "count/follow.h"
+#include "count/nest.h"
 #include "count/place.h"
 #include "count/program.h"
 #include "count/program_memory.h"
 #include "count/relocate.h"
 #include "count/signals.h"
 #include "count/translate.h"
+#include "wire/count_flags.h"
 
 __attribute__((visibility("hidden"))) void begin(uint64_t *sp, const Elf64_Dyn *dynamic,
 						 uint64_t base);
@@ -52,7 +54,7 @@ static void take_arguments(struct start *s, uint64_t *sp)
 
 static bool has_flag(const struct start *s, char flag)
 {
-	for (const char *c = s->flags; *c; c++)
+	for (const char *c = s->flags; *c && *c != COUNT_FLAGS_FUNCTIONS; c++)
 		if (*c == flag)
 			return true;
 	return false;
@@ -148,8 +150,9 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	follow_init(s.file, s.flags);
 	count_output_create(s.file, has_flag(&s, FOLLOW_FLAG));
 	engine_init();
-	engine.counts_all = has_flag(&s, 'a');
-	engine.is_strict = has_flag(&s, 's');
+	engine.counts_all = has_flag(&s, COUNT_FLAG_ALL);
+	engine.is_strict = has_flag(&s, COUNT_FLAG_STRICT);
+	nest_choose(s.flags);
 	memcpy(&random, (const void *)(*auxiliary(&s, AT_RANDOM) + 8), 8);
 	program_load(&p, s.path, random);
 	tell_program(&s, &p);
@@ -161,7 +164,7 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	c->flags = 0x202;
 	sys_call(SYS_arch_prctl, ARCH_SET_GS, c, 0, 0, 0, 0);
 	signals_init(c);
-	count_output_add_extra(COUNT_EXTRA_ENTER, p.entry, 0, 1);
-	code = translate(place_at(p.entry));
+	count_output_add_extra(COUNT_EXTRA_ENTER, p.entry, 0, 0, 1);
+	code = translate(place_at(0, p.entry));
 	crossing_enter(c, code);
 }

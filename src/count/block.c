@@ -45,3 +45,37 @@ void block_read(struct block *b, uint64_t addr)
 	if (b->flow >= X86_FLOW_CONDITIONAL && b->flow <= X86_FLOW_CALL)
 		b->target = at + (uint64_t)b->ops[b->n - 1].imm;
 }
+
+/* But for a function's end, which has the frame's pointer. */
+static bool sets_stack(const struct x86_op *op)
+{
+	bool is_register = op->mod == 3;
+
+	if (op->map != X86_OP_ONE || op->is_vector)
+		return false;
+	switch (op->opcode) {
+	case 0x89: /* mov %reg, %rsp */
+		return is_register && op->rm == X86_OP_RSP && op->reg != X86_OP_RBP;
+	case 0x8b: /* mov OPERAND, %rsp */
+		return op->reg == X86_OP_RSP && (!is_register || op->rm != X86_OP_RBP);
+	case 0x8d: /* lea OPERAND, %rsp */
+		return op->reg == X86_OP_RSP && op->base != X86_OP_RSP &&
+		       op->base != X86_OP_RBP;
+	case 0x87: /* xchg */
+		return op->reg == X86_OP_RSP || (is_register && op->rm == X86_OP_RSP);
+	case 0x94:
+		return !(op->rex & X86_OP_REX_B);
+	case 0x5c: /* pop %rsp */
+		return !(op->rex & X86_OP_REX_B);
+	default:
+		return false;
+	}
+}
+
+bool block_sets_stack(const struct block *b)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		if (sets_stack(&b->ops[i]))
+			return true;
+	return false;
+}

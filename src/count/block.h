@@ -24,6 +24,9 @@ struct block {
 /* Empty if nothing can be executed at addr. */
 void block_read(struct block *b, uint64_t addr);
 
+/* The stack's pointer is taken from somewhere else than the stack: frames may be left. */
+bool block_sets_stack(const struct block *b);
+
 /* One instruction; false: none can be executed at addr. */
 bool block_read_op(uint64_t addr, struct x86_op *ret);
 

@@ -19,6 +19,8 @@
 #define CONTEXT_RESUME	  176
 #define CONTEXT_IS_FREE	  184
 #define CONTEXT_IS_HELD	  192
+#define CONTEXT_NEST	  200
+#define CONTEXT_LIMITS	  208 /* by depth */
 
 /* Then room for a signal, and the engine's stack for this thread, which ends where the
  * counters begin. */
@@ -49,6 +51,11 @@ struct context {
 	/* COUNT_CONTROL_HELD_*: a signal waits for the engine, and others are blocked;
 	 * the thread is to leave it. */
 	uint64_t is_held;
+	/* In which of the chosen functions it is, nest.h, and by depth where the stack's
+	 * pointer was when the one that leads there was entered. */
+	uint32_t nest, is_hidden; /* the limits, by a handler's own stack */
+	uint64_t limits[COUNT_FILE_FUNCTIONS_MAX + 1];
+	uint64_t hidden[COUNT_FILE_FUNCTIONS_MAX + 1];
 	uint64_t is_borrowed;	 /* its thread is a child that will execute or end */
 	const struct link *call; /* the system call that it is in, or NULL */
 	struct context *older;	 /* of all that there ever were */
@@ -67,6 +74,8 @@ _Static_assert(offsetof(struct context, regs[4]) == CONTEXT_RSP &&
 		       offsetof(struct context, resume) == CONTEXT_RESUME &&
 		       offsetof(struct context, is_free) == CONTEXT_IS_FREE &&
 		       offsetof(struct context, is_held) == CONTEXT_IS_HELD &&
+		       offsetof(struct context, nest) == CONTEXT_NEST &&
+		       offsetof(struct context, limits) == CONTEXT_LIMITS &&
 		       sizeof(struct context) <= CONTEXT_BYTES,
 	       "as assembly and translated code have it");
 

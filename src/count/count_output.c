@@ -78,6 +78,7 @@ void count_output_create(const char *path, bool may_be_lost)
 	header = (struct count_file_header *)file;
 	header->n_counters = 1;
 	header->n_blocks = 1; /* none has number 0 */
+	header->n_nests = 1;
 	begin_header(header);
 }
 
@@ -154,6 +155,11 @@ static void publish(uint32_t *n, uint32_t value)
 	__atomic_store_n(n, value, __ATOMIC_RELEASE);
 }
 
+void count_output_add_lost(void)
+{
+	header->n_lost++;
+}
+
 uint32_t count_output_add_image(const struct count_file_image *image, const char *path)
 {
 	size_t path_bytes = path ? strlen(path) + 1 : 1;
@@ -162,7 +168,7 @@ uint32_t count_output_add_image(const struct count_file_image *image, const char
 	struct count_file_image *told;
 
 	if (bytes > COUNT_FILE_IMAGES_BYTES - at) {
-		header->n_lost++;
+		count_output_add_lost();
 		return COUNT_FILE_NO_IMAGE;
 	}
 	told = (struct count_file_image *)(file + COUNT_FILE_IMAGES_OFF + at);
@@ -222,26 +228,50 @@ void count_output_add_return(uint32_t block, uint32_t counter)
 	publish(&header->n_returns, i + 1);
 }
 
+static bool is_same(const struct count_file_extra *a, const struct count_file_extra *b)
+{
+	return a->addr == b->addr && a->block == b->block && a->kind == b->kind &&
+	       a->nest == b->nest;
+}
+
 /* Often the same as lately. */
 #define LOOK_BACK 16
 
+void count_output_add_nest(const struct count_file_nest *n)
+{
+	header->nests[header->n_nests] = *n;
+	publish(&header->n_nests, header->n_nests + 1);
+}
+
+/* Within a block it is known. */
+static uint16_t nest_of(uint32_t block, uint32_t nest)
+{
+	return (uint16_t)(block ? count_output_block(block)->nest : nest);
+}
+
 void count_output_add_extra(enum count_extra kind, uint64_t addr, uint32_t block,
-			    int64_t n)
+			    uint32_t nest, int64_t n)
 {
 	struct count_file_extra *all =
 		(struct count_file_extra *)(file + COUNT_FILE_EXTRAS_OFF);
+	struct count_file_extra x = {
+		.addr = addr,
+		.block = block,
+		.kind = (uint16_t)kind,
+		.nest = nest_of(block, nest),
+		.n = (uint64_t)n,
+	};
 	uint32_t end = header->n_extras;
 
 	for (uint32_t i = end; i > 0 && i + LOOK_BACK > end; i--)
-		if (all[i - 1].addr == addr && all[i - 1].block == block &&
-		    all[i - 1].kind == (uint32_t)kind) {
+		if (is_same(&all[i - 1], &x)) {
 			all[i - 1].n += (uint64_t)n;
 			return;
 		}
 	if (end == COUNT_FILE_EXTRAS_MAX) {
-		header->n_lost++;
+		count_output_add_lost();
 		return;
 	}
-	all[end] = (struct count_file_extra){ addr, block, kind, (uint64_t)n };
+	all[end] = x;
 	publish(&header->n_extras, end + 1);
 }

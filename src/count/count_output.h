@@ -26,17 +26,22 @@ void count_output_after_fork(const struct count_file_header *before, uint8_t *ke
 /* A further thread's part of the file: COUNT_FILE_THREAD_BYTES in memory. */
 void *count_output_add_thread(void);
 
+/* What has no room. */
+void count_output_add_lost(void);
+
 /* Of a mapping; path may be NULL.  Returns what blocks name it by. */
 uint32_t count_output_add_image(const struct count_file_image *image, const char *path);
 
 /* Their numbers.  A block is filled in before it is published, one at a time. */
 uint32_t count_output_add_block(struct count_file_block **ret);
 void count_output_publish_block(void);
+void count_output_add_nest(const struct count_file_nest *n);
 const struct count_file_block *count_output_block(uint32_t number);
 uint32_t count_output_add_counter(void);
 void count_output_add_pair(uint32_t block, uint64_t target, uint32_t counter);
 void count_output_add_return(uint32_t block, uint32_t counter);
+/* nest: where the thread is, if it is in no block. */
 void count_output_add_extra(enum count_extra kind, uint64_t addr, uint32_t block,
-			    int64_t n);
+			    uint32_t nest, int64_t n);
 
 #endif

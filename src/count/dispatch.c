@@ -20,22 +20,21 @@ const void *dispatch(struct context *c);
 
 static const void *go_on(struct context *c, const struct link *l)
 {
-	const void *code = translate(place_at(l->addr));
+	const void *code = translate(place_at(c->nest, l->addr));
 
-	(void)c;
 	if (l->from)
 		link_to(l->from, code);
 	return code;
 }
 
 /* To the call, which was not made. */
-static const void *go_back(const struct link *l)
+static const void *go_back(const struct context *c, const struct link *l)
 {
 	uint64_t addr = l->addr - LINK_SYSCALL_BYTES;
 
-	count_output_add_extra(COUNT_EXTRA_LEAVE, addr, l->number, 1);
-	count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, 1);
-	return translate(place_at(addr));
+	count_output_add_extra(COUNT_EXTRA_LEAVE, addr, l->number, c->nest, 1);
+	count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, c->nest, 1);
+	return translate(place_at(c->nest, addr));
 }
 
 /* One that the thread was in when the engine came, and for which a signal comes first. */
@@ -59,17 +58,16 @@ static const void *call_kernel(struct context *c, const struct link *l)
 	c->interrupted = COUNT_CALL_NONE;
 	spin_lock(&engine.lock);
 	if (!is_made)
-		return go_back(l);
+		return go_back(c, l);
 	c->regs[RCX] = l->addr;
 	c->regs[R11] = c->flags;
-	return translate(place_at(l->addr));
+	return translate(place_at(c->nest, l->addr));
 }
 
 /* It traps there, as it would have done. */
 static const void *leave_to_cpu(struct context *c, const struct link *l)
 {
-	(void)c;
-	count_output_add_extra(COUNT_EXTRA_LEAVE, l->addr, l->number, 1);
+	count_output_add_extra(COUNT_EXTRA_LEAVE, l->addr, l->number, c->nest, 1);
 	return (const void *)l->addr;
 }
 
@@ -80,6 +78,7 @@ static const void *(*const ways[])(struct context *c, const struct link *l) = {
 	[LINK_RETURN_MORE] = indirect_return,
 	[LINK_SITE] = indirect_go,
 	[LINK_PAIR] = indirect_go,
+	[LINK_UNWIND] = indirect_unwind,
 	[LINK_NATIVE] = leave_to_cpu,
 };
 

@@ -72,6 +72,7 @@ static inline void emit_branch(struct emit *e, unsigned condition, const void *w
 	emit_distance(e, where);
 }
 
+#define EMIT_NOT_BELOW 3
 #define EMIT_NOT_EQUAL 5
 
 #define EMIT_SPILL_BYTES	   9
@@ -115,6 +116,13 @@ static inline void emit_add_one_quietly(struct emit *e, uint32_t off, uint32_t s
 	EMIT(e, 0x48, 0x8d, 0x40, 0x01); /* lea 1(%rax), %rax */
 	emit_spill(e, 0, off);
 	emit_fill(e, 0, spill);
+}
+
+/* cmp %gs:off, %rsp */
+static inline void emit_compare_stack(struct emit *e, uint32_t off)
+{
+	EMIT(e, 0x65, 0x48, 0x3b, 0x24, 0x25);
+	emit_u32(e, off);
 }
 
 /* One that takes n bytes, 1 to 5. */

@@ -17,6 +17,7 @@
 #include "count/own_exe.h"
 #include "count/program_memory.h"
 #include "count/put.h"
+#include "wire/count_flags.h"
 
 enum { NR = 0, A = 7, B = 6, C = 2, D = 10, E = 8 };
 
@@ -25,24 +26,22 @@ enum { NR = 0, A = 7, B = 6, C = 2, D = 10, E = 8 };
 #endif
 
 #define ENGINE	   "/proc/self/exe"
-#define FIRST_LINE 256 /* as much of a script as the kernel looks at */
-#define FLAGS_MAX  16
+#define FIRST_LINE 256		      /* as much of a script as the kernel looks at */
 #define OWN_WORDS  (FOLLOW_WORDS + 3) /* and a script's */
 /* Arguments for which there is room on the engine's stack. */
 #define WORDS_MAX 4096
 
 static const char *prefix;
-static char flags[FLAGS_MAX + 2];
+static char flags[COUNT_FLAGS_MAX + 2];
 
 void follow_init(const char *own_prefix, const char *own_flags)
 {
+	bool is_following = *own_flags == FOLLOW_FLAG;
+
 	prefix = own_prefix;
-	if (strlen(own_flags) < FLAGS_MAX)
-		memcpy(flags, own_flags, strlen(own_flags));
-	for (const char *f = flags; *f; f++)
-		if (*f == FOLLOW_FLAG)
-			return;
-	flags[strlen(flags)] = FOLLOW_FLAG;
+	flags[0] = FOLLOW_FLAG;
+	if (strlen(own_flags) <= COUNT_FLAGS_MAX)
+		put_text(flags + !is_following, own_flags);
 }
 
 enum verdict {

@@ -14,7 +14,8 @@ struct context;
  * its name as it was called, and "--".  An even number, for the stack's alignment. */
 #define FOLLOW_WORDS 6
 
-/* Among the flags: somebody else began to count, and goes on when this one cannot. */
+/* In front of the flags: somebody else began to count, and goes on when this one cannot.
+ */
 #define FOLLOW_FLAG 'f'
 
 /* What the engine was called with. */

@@ -15,6 +15,7 @@
 #include "count/fd_path.h"
 #include "count/follow.h"
 #include "count/link.h"
+#include "count/nest.h"
 #include "count/own_exe.h"
 #include "count/program_memory.h"
 #include "count/signals.h"
@@ -74,11 +75,14 @@ static void add_range(uint64_t start, uint64_t end, int fd, uint64_t off,
 					  .size = end - start,
 					  .off = off };
 	const char *name = fd < 0 ? NULL : fd_path(fd, path, sizeof(path));
+	uint32_t number = count_output_add_image(&image, name);
 
+	if (fd >= 0)
+		nest_add_code(fd, NULL, &image, number);
 	exec_range_add((struct exec_range){
 		.start = start,
 		.end = end,
-		.image = count_output_add_image(&image, name),
+		.image = number,
 		.is_exec = true,
 		.is_writable = is_writable,
 	});

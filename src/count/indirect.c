@@ -9,6 +9,7 @@
 #include "count/flag_need.h"
 #include "count/link.h"
 #include "count/low.h"
+#include "count/nest.h"
 #include "count/place.h"
 #include "count/reserve.h"
 #include "count/translate.h"
@@ -21,10 +22,11 @@
 
 #define RCX 1
 #define RDX 2
+#define RSP 4
 
 /* One jump or call. */
 struct site {
-	uint32_t block;
+	uint32_t block, nest;
 	uint32_t n_pairs, first_pair; /* of them */
 	uint32_t mark;		      /* of the table of pairs; 0: it is not in it */
 	uint8_t *first, *last; /* the distance at the site, and of its last check */
@@ -43,12 +45,56 @@ static struct pair *pairs;
 static uint32_t n_sites = 1, n_pairs = 1, n_marks = 1;
 static uint32_t marked[LOW_SLOTS]; /* sites by their marks' numbers */
 
+/* Where returns go, by nest, and where those go that leave it. */
+static struct {
+	uint64_t *slots; /* by the return address */
+	const uint8_t *leave;
+} returns[COUNT_FILE_NESTS_MAX];
+
+static struct code_unit *low_unit(void)
+{
+	return code_unit_near((uint64_t)low, (uint64_t)low);
+}
+
 static void fill(uint64_t *slots, struct code_unit *u, enum link_kind kind)
 {
 	uint64_t code = (uint64_t)link_leave(u, (struct link){ kind, 0, 0, NULL });
 
 	for (uint32_t i = 0; i < LOW_SLOTS; i++)
 		slots[i] = code;
+}
+
+static void emit_look_up_return(struct emit *e, const uint64_t *slots)
+{
+	EMIT(e, 0x0f, 0xb7, 0x0c, 0x24); /* movzwl (%rsp), %ecx */
+	EMIT(e, 0xff, 0x24, 0xcd);	 /* jmp *slots(,%rcx,8) */
+	emit_u32(e, low_address(slots));
+}
+
+static uint64_t *slots_of(uint32_t nest);
+
+/* The one that it is within may be left as well, and looks itself. */
+static const uint8_t *leave_code(struct code_unit *u, uint32_t nest)
+{
+	const uint64_t *outer = slots_of(nest_parent(nest));
+	const uint8_t *code = u->cold.at;
+
+	emit_store_number(&u->cold, CONTEXT_NEST, nest_parent(nest));
+	emit_look_up_return(&u->cold, outer);
+	return code;
+}
+
+static uint64_t *slots_of(uint32_t nest)
+{
+	struct code_unit *u;
+
+	if (returns[nest].slots)
+		return returns[nest].slots;
+	u = low_unit();
+	returns[nest].slots = low_reserve(LOW_SLOTS * sizeof(uint64_t));
+	fill(returns[nest].slots, u, LINK_RETURN);
+	returns[nest].leave = nest ? leave_code(u, nest) : NULL;
+	return returns[nest].slots;
 }
 
 static const uint8_t *literal(struct code_unit *u, uint64_t value)
@@ -71,7 +117,8 @@ void indirect_push_return(struct code_unit *u, struct emit *e, uint64_t addr)
 	emit_distance(e, literal(u, addr));
 }
 
-void indirect_emit_return(struct code_unit *u, struct emit *e, uint16_t more_bytes)
+void indirect_emit_return(struct code_unit *u, struct emit *e, uint32_t nest,
+			  uint16_t more_bytes)
 {
 	if (more_bytes) {
 		emit_jump(e, link_leave(u, (struct link){ LINK_RETURN_MORE, more_bytes, 0,
@@ -79,9 +126,7 @@ void indirect_emit_return(struct code_unit *u, struct emit *e, uint16_t more_byt
 		return;
 	}
 	emit_spill(e, RCX, CONTEXT_SPILL0);
-	EMIT(e, 0x0f, 0xb7, 0x0c, 0x24); /* movzwl (%rsp), %ecx */
-	EMIT(e, 0xff, 0x24, 0xcd);	 /* jmp *returns(,%rcx,8) */
-	emit_u32(e, low_address(low->returns));
+	emit_look_up_return(e, slots_of(nest));
 }
 
 /* jrcxz over a jump to elsewhere. */
@@ -105,30 +150,71 @@ static void emit_compare_quietly(struct emit *e, uint64_t value, const void *els
 	emit_unless_zero(e, elsewhere);
 }
 
-static uint64_t *return_slot(uint64_t addr)
+static uint64_t *return_slot(uint32_t nest, uint64_t addr)
 {
-	return &low->returns[addr & (LOW_SLOTS - 1)];
+	return &slots_of(nest)[addr & (LOW_SLOTS - 1)];
 }
 
-void indirect_emit_return_check(struct code_unit *u, struct emit *e, uint64_t addr)
+/* From where a chosen function was entered. */
+static void emit_leave_nest(struct code_unit *u, struct emit *e, uint32_t nest)
 {
-	const void *other = link_far(u, (const void *)*return_slot(addr));
+	const void *leave;
+
+	if (!nest)
+		return;
+	leave = link_far(u, returns[nest].leave);
+	emit_compare_stack(e, CONTEXT_LIMITS + 8 * nest_depth(nest));
+	emit_branch(e, EMIT_NOT_BELOW, leave);
+}
+
+/* The same by a limit that is met exactly, without a change of flags. */
+static void emit_leave_nest_quietly(struct code_unit *u, struct emit *e, uint32_t nest)
+{
+	const void *leave;
+	uint8_t *over;
+
+	if (!nest)
+		return;
+	leave = link_far(u, returns[nest].leave);
+	emit_fill(e, RCX, CONTEXT_LIMITS + 8 * nest_depth(nest));
+	EMIT(e, 0x48, 0xf7, 0xd1);	       /* not %rcx */
+	EMIT(e, 0x48, 0x8d, 0x4c, 0x0c, 0x01); /* lea 1(%rsp,%rcx), %rcx */
+	EMIT(e, 0xe3, 2);		       /* jrcxz */
+	EMIT(e, 0xeb, 0);
+	over = e->at;
+	emit_jump(e, leave);
+	over[-1] = (uint8_t)(e->at - over);
+}
+
+/* On if the return is to addr and leaves no nest. */
+static void emit_return_check(struct code_unit *u, struct emit *e, uint32_t nest,
+			      uint64_t addr)
+{
+	const void *other = link_far(u, (const void *)*return_slot(nest, addr));
 
 	if (flag_need_at(addr)) {
 		EMIT(e, 0x48, 0x8b, 0x0c, 0x24); /* mov (%rsp), %rcx */
 		emit_compare_quietly(e, addr, other);
+		emit_leave_nest_quietly(u, e, nest);
 	} else {
 		emit_load_number(e, RCX, addr);
 		EMIT(e, 0x48, 0x3b, 0x0c, 0x24); /* cmp (%rsp), %rcx */
 		emit_branch(e, EMIT_NOT_EQUAL, other);
+		emit_leave_nest(u, e, nest);
 	}
+}
+
+void indirect_emit_return_check(struct code_unit *u, struct emit *e, uint32_t nest,
+				uint64_t addr)
+{
+	emit_return_check(u, e, nest, addr);
 	emit_fill(e, RCX, CONTEXT_SPILL0);
 	EMIT(e, 0x48, 0x8d, 0x64, 0x24, 0x08); /* lea 8(%rsp), %rsp */
 }
 
-void indirect_publish_return(uint64_t addr, const void *check)
+void indirect_publish_return(uint32_t nest, uint64_t addr, const void *check)
 {
-	__atomic_store_n(return_slot(addr), (uint64_t)check, __ATOMIC_RELEASE);
+	__atomic_store_n(return_slot(nest, addr), (uint64_t)check, __ATOMIC_RELEASE);
 }
 
 /* mov OPERAND, %rcx: of the jump or call at addr. */
@@ -157,10 +243,19 @@ static void emit_load_target(struct emit *e, uint64_t addr, const struct x86_op 
 	__builtin_memcpy(disp, &(int32_t){ (int32_t)distance }, 4);
 }
 
-void indirect_emit_site(struct code_unit *u, struct emit *e, uint32_t block,
-			uint64_t addr, const struct x86_op *op)
+/* Each time by way of the engine, which sees what functions are left. */
+static void emit_unwind(struct code_unit *u, struct emit *e, uint32_t site, uint64_t end)
 {
-	uint32_t i = n_sites++;
+	emit_jump(e, link_leave(u, (struct link){ LINK_UNWIND, site, end, NULL }));
+	emit_align_distance(e, 1);
+}
+
+void indirect_emit_site(struct code_unit *u, struct emit *e, uint32_t block,
+			const struct block *b)
+{
+	const struct x86_op *op = &b->ops[b->n - 1];
+	uint64_t addr = b->addr + b->offs[b->n - 1];
+	uint32_t i = n_sites++, nest = count_output_block(block)->nest;
 
 	if (i == SITES_MAX)
 		fatal("too much code to count");
@@ -168,8 +263,11 @@ void indirect_emit_site(struct code_unit *u, struct emit *e, uint32_t block,
 	emit_load_target(e, addr, op);
 	if (x86_flow_of(op) == X86_FLOW_CALL_TO)
 		indirect_push_return(u, e, addr + op->size);
+	else if (nest && block_sets_stack(b))
+		emit_unwind(u, e, i, b->end);
 	emit_align_distance(e, 1);
 	sites[i] = (struct site){ .block = block,
+				  .nest = nest,
 				  .first = e->at + 1,
 				  .last = e->at + 1,
 				  .is_jump = x86_flow_of(op) == X86_FLOW_JUMP_TO };
@@ -177,12 +275,12 @@ void indirect_emit_site(struct code_unit *u, struct emit *e, uint32_t block,
 }
 
 /* The way is taken: registers are the program's again. */
-static void emit_way(struct code_unit *u, struct emit *e, struct pair *p, bool has_rdx,
-		     bool keeps_flags)
+static void emit_way(struct code_unit *u, struct emit *e, const struct site *s,
+		     struct pair *p, bool keeps_flags)
 {
-	struct place *to = place_at(p->target);
+	struct place *to = place_at(s->nest, p->target);
 
-	if (has_rdx)
+	if (s->mark)
 		emit_fill(e, RDX, CONTEXT_SPILL1);
 	emit_fill(e, RCX, CONTEXT_SPILL0);
 	p->code = (uint64_t)e->at;
@@ -236,7 +334,7 @@ static void add_to_chain(struct site *s, uint32_t number, struct pair *p)
 
 	s->last = s->keeps_flags ? emit_quiet_check(e, p->target, miss)
 				 : emit_check(u, e, p->target, miss);
-	emit_way(u, e, p, false, s->keeps_flags);
+	emit_way(u, e, s, p, s->keeps_flags);
 	link_to(last, code);
 }
 
@@ -258,7 +356,7 @@ static void add_to_table(const struct site *s, struct pair *p)
 	uint64_t code = (uint64_t)e->at;
 
 	emit_check(u, e, p->target, link_far(u, (const void *)*slot));
-	emit_way(u, e, p, true, false);
+	emit_way(u, e, s, p, false);
 	__atomic_store_n(slot, code, __ATOMIC_RELEASE);
 }
 
@@ -346,24 +444,50 @@ const void *indirect_go(struct context *c, const struct link *l)
 	return way(number, target);
 }
 
-#define RSP 4
+/* The nest was left to there, and will be again, without the engine. */
+static void learn_leaving(uint32_t nest, uint64_t addr)
+{
+	struct code_unit *u = low_unit();
+	const void *check = u->hot.at;
+
+	emit_return_check(u, &u->hot, nest, addr);
+	emit_jump(&u->hot, link_leave(u, (struct link){ LINK_RETURN, 0, 0, NULL }));
+	indirect_publish_return(nest, addr, check);
+}
 
 const void *indirect_return(struct context *c, const struct link *l)
 {
 	uint64_t addr = *(const uint64_t *)c->regs[RSP];
+	uint32_t nest = c->nest;
 
 	if (l->kind == LINK_RETURN)
 		c->regs[RCX] = c->spill[0];
+	nest_return(c, c->regs[RSP], false);
+	if (c->nest != nest && l->kind == LINK_RETURN)
+		learn_leaving(nest, addr);
 	c->regs[RSP] += 8 + l->number;
-	return translate_return(place_at(addr));
+	return translate_return(place_at(c->nest, addr));
+}
+
+const void *indirect_unwind(struct context *c, const struct link *l)
+{
+	uint32_t nest = c->nest;
+	uint64_t target = c->regs[RCX];
+
+	nest_return(c, c->regs[RSP], true);
+	if (c->nest == nest)
+		return indirect_go(c, l);
+	c->regs[RCX] = c->spill[0];
+	count_output_add_extra(COUNT_EXTRA_LEAVE, l->addr, sites[l->number].block, nest,
+			       1);
+	count_output_add_extra(COUNT_EXTRA_ENTER, target, 0, c->nest, 1);
+	return translate(place_at(c->nest, target));
 }
 
 void indirect_init(void)
 {
-	struct code_unit *u = code_unit_near((uint64_t)low, (uint64_t)low);
-
 	sites = reserve(sizeof(*sites) * SITES_MAX);
 	pairs = reserve(sizeof(*pairs) * (PAIRS_MAX + 1));
-	fill(low->returns, u, LINK_RETURN);
-	fill(low->pairs, u, LINK_PAIR);
+	fill(low->pairs, low_unit(), LINK_PAIR);
+	slots_of(0);
 }

@@ -23,6 +23,7 @@ enum link_kind {
 	LINK_RETURN_MORE, /* a return that takes more from the stack than its address */
 	LINK_SITE,	  /* an indirect jump or call to where it did not go before */
 	LINK_PAIR,	  /* the same where the table of pairs was asked */
+	LINK_UNWIND,	  /* an indirect jump behind a change of stacks */
 	LINK_NATIVE,	  /* the instruction at addr is not translated */
 };
 

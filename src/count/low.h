@@ -9,20 +9,21 @@
 #ifndef DWELL_COUNT_LOW_H
 #define DWELL_COUNT_LOW_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define LOW_SLOTS 0x10000u
 
 struct low {
-	uint64_t returns[LOW_SLOTS]; /* by the return address */
-	uint64_t pairs[LOW_SLOTS];   /* by target and site */
-	uint64_t out;		     /* crossing_out */
+	uint64_t pairs[LOW_SLOTS]; /* by target and site */
+	uint64_t out;		   /* crossing_out */
 };
 
 extern struct low *low;
 
-/* Aborts when nothing below 2 GB is free. */
+/* Abort when nothing below 2 GB is free. */
 void low_init(void);
+void *low_reserve(size_t bytes);
 
 static inline uint32_t low_address(const void *of)
 {

@@ -16,16 +16,21 @@ static uint32_t n_places;
 static uint32_t *slots;
 static unsigned slot_bits;
 
-static uint32_t hash(uint64_t addr)
+static uint32_t hash(uint32_t nest, uint64_t addr)
 {
-	return (uint32_t)((addr * 0x9e3779b97f4a7c15ULL) >> (64 - slot_bits));
+	return (uint32_t)(((addr + nest) * 0x9e3779b97f4a7c15ULL) >> (64 - slot_bits));
 }
 
-static uint32_t *slot_of(uint64_t addr)
+static bool is_at(const struct place *p, uint32_t nest, uint64_t addr)
 {
-	uint32_t mask = (1u << slot_bits) - 1, i = hash(addr);
+	return p->addr == addr && p->nest == nest;
+}
 
-	while (slots[i] && places[slots[i]].addr != addr)
+static uint32_t *slot_of(uint32_t nest, uint64_t addr)
+{
+	uint32_t mask = (1u << slot_bits) - 1, i = hash(nest, addr);
+
+	while (slots[i] && !is_at(&places[slots[i]], nest, addr))
 		i = (i + 1) & mask;
 	return &slots[i];
 }
@@ -38,7 +43,7 @@ static void grow(void)
 	slot_bits++;
 	slots = reserve(sizeof(*slots) << slot_bits);
 	for (uint32_t i = 1; i < n_places; i++)
-		*slot_of(places[i].addr) = i;
+		*slot_of(places[i].nest, places[i].addr) = i;
 	reserve_release(old, old_bytes);
 }
 
@@ -50,9 +55,9 @@ void place_init(void)
 	slots = reserve(sizeof(*slots) << slot_bits);
 }
 
-struct place *place_at(uint64_t addr)
+struct place *place_at(uint32_t nest, uint64_t addr)
 {
-	uint32_t *slot = slot_of(addr);
+	uint32_t *slot = slot_of(nest, addr);
 	struct place *p;
 
 	if (*slot)
@@ -61,11 +66,13 @@ struct place *place_at(uint64_t addr)
 		fatal("too much code to count");
 	if (n_places >= 1u << (slot_bits - 1)) {
 		grow();
-		slot = slot_of(addr);
+		slot = slot_of(nest, addr);
 	}
 	*slot = n_places;
 	p = &places[n_places++];
-	*p = (struct place){ .addr = addr, .part = forest_add(&engine.forest) };
+	*p = (struct place){ .addr = addr,
+			     .nest = nest,
+			     .part = forest_add(&engine.forest) };
 	return p;
 }
 

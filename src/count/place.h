@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * place - an address of the program where blocks begin, or will.
+ * place - an address of the program where blocks begin, or will, in one nest.
  *
  * Known from when something leads there.  All of it under the engine's lock.
  */
@@ -14,6 +14,7 @@
 
 struct place {
 	uint64_t addr;
+	uint32_t nest;
 	uint64_t code;	      /* its translation, 0: none yet */
 	uint64_t return_code; /* the same with what counts a return, 0: not returned to
 				 yet */
@@ -32,7 +33,7 @@ struct place {
 void place_init(void);
 
 /* Never NULL, and stays where it is. */
-struct place *place_at(uint64_t addr);
+struct place *place_at(uint32_t nest, uint64_t addr);
 
 uint32_t place_number(const struct place *p);
 struct place *place_numbered(uint32_t number);

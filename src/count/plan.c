@@ -49,20 +49,20 @@ static struct plan plan_branch(const struct block *b, uint32_t out, uint32_t on,
 	return (struct plan){ .counts_on = true, .counts_to = true };
 }
 
-static struct plan plan_ways(const struct block *b, uint32_t out)
+static struct plan plan_ways(const struct block *b, uint32_t nest, uint32_t out)
 {
 	switch (b->flow) {
 	case X86_FLOW_ON:
 	case X86_FLOW_SYSCALL:
-		return plan_one_way(out, place_at(b->end)->part);
+		return plan_one_way(out, place_at(nest, b->end)->part);
 	case X86_FLOW_CONDITIONAL:
 	case X86_FLOW_LOOP:
 	case X86_FLOW_TRANSACTION:
-		return plan_branch(b, out, place_at(b->end)->part,
-				   place_at(b->target)->part);
+		return plan_branch(b, out, place_at(nest, b->end)->part,
+				   place_at(nest, b->target)->part);
 	case X86_FLOW_JUMP:
 	case X86_FLOW_CALL:
-		return plan_one_way(out, place_at(b->target)->part);
+		return plan_one_way(out, place_at(nest, b->target)->part);
 	case X86_FLOW_RETURN:
 		return plan_one_way(out, FOREST_GROUND);
 	default:
@@ -70,15 +70,28 @@ static struct plan plan_ways(const struct block *b, uint32_t out)
 	}
 }
 
+/* What flows through it if it is there once more: to others it went before. */
+static uint32_t part_through(struct place *p, bool *ret_is_first)
+{
+	*ret_is_first = !p->n_blocks++ && !engine.counts_all;
+	return *ret_is_first ? p->part : forest_add(&engine.forest);
+}
+
 struct plan plan_block(const struct block *b, struct place *p)
 {
-	struct plan plan;
+	bool is_first;
+	struct plan plan = plan_ways(b, p->nest, part_through(p, &is_first));
 
-	if (!p->n_blocks++ && !engine.counts_all)
-		return plan_ways(b, p->part);
-	/* What flows there went to others before; so this one counts for itself. */
-	plan = plan_ways(b, forest_add(&engine.forest));
-	plan.counts_inside = true;
+	plan.counts_inside |= !is_first;
+	return plan;
+}
+
+struct plan plan_entry(struct place *p, const struct place *entered)
+{
+	bool is_first;
+	struct plan plan = plan_one_way(part_through(p, &is_first), entered->part);
+
+	plan.counts_inside |= !is_first;
 	return plan;
 }
 

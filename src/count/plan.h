@@ -19,6 +19,9 @@ struct plan {
 /* Joins what is not counted. */
 struct plan plan_block(const struct block *b, struct place *p);
 
+/* The way from a chosen function's entry to the same in the nest that is entered. */
+struct plan plan_entry(struct place *p, const struct place *entered);
+
 /* Returns to p: true if they are to be counted there. */
 bool plan_returns(struct place *p);
 

@@ -10,6 +10,7 @@
 #include "count/count_output.h"
 #include "count/exec_range.h"
 #include "count/fatal.h"
+#include "count/nest.h"
 #include "count/fd_path.h"
 #include "count/own_exe.h"
 
@@ -145,11 +146,13 @@ static void note_code(const struct file *f, const Elf64_Phdr *h)
 	struct count_file_image image = { .start = start,
 					  .size = end - start,
 					  .off = down(h->p_offset) };
+	uint32_t number = count_output_add_image(&image, f->true_path);
 
+	nest_add_code(f->fd, NULL, &image, number);
 	exec_range_add((struct exec_range){
 		.start = start,
 		.end = end,
-		.image = count_output_add_image(&image, f->true_path),
+		.image = number,
 		.is_exec = true,
 		.is_writable = h->p_flags & PF_W,
 	});

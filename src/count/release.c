@@ -26,13 +26,13 @@ static void park(struct context *c, enum count_control_park how)
 }
 
 /* As one that begins here. */
-static const void *come_back(uint64_t addr)
+static const void *come_back(const struct context *c, uint64_t addr)
 {
 	const void *code;
 
 	spin_lock(&engine.lock);
-	count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, 1);
-	code = translate(place_at(addr));
+	count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, c->nest, 1);
+	code = translate(place_at(c->nest, addr));
 	spin_unlock(&engine.lock);
 	return code;
 }
@@ -44,7 +44,8 @@ static bool find_place(struct context *c, struct roll_state *s, struct roll_plac
 	spin_lock(&engine.lock);
 	is_there = roll_on(c, s, ret);
 	if (is_there)
-		count_output_add_extra(COUNT_EXTRA_LEAVE, ret->addr, ret->block, 1);
+		count_output_add_extra(COUNT_EXTRA_LEAVE, ret->addr, ret->block, c->nest,
+				       1);
 	spin_unlock(&engine.lock);
 	return is_there;
 }
@@ -70,7 +71,7 @@ static const void *leave(struct context *c, struct roll_state *s)
 	sys_signal_mask(SIG_SETMASK, &l->mask, NULL);
 	if (!is_there || !is_translated)
 		return s->code;
-	return come_back(at.addr);
+	return come_back(c, at.addr);
 }
 
 const void *release_at_rest(struct context *c)
@@ -117,5 +118,5 @@ const void *release_finish(struct context *c)
 	c->flags = r->flags;
 	c->is_held &= ~(uint64_t)COUNT_CONTROL_HELD_LEAVE;
 	sys_signal_mask(SIG_SETMASK, &c->leave.mask, NULL);
-	return come_back(r->ip);
+	return come_back(c, r->ip);
 }

@@ -13,7 +13,8 @@
 
 enum { RAX = 0, RCX = 1, RDX = 2, RSP = 4 };
 
-#define ZERO_FLAG (1u << 6)
+#define CARRY_FLAG (1u << 0)
+#define ZERO_FLAG  (1u << 6)
 /* Slots of the tables can lead from one to the next for long. */
 #define STEPS_MAX 1000000u
 
@@ -71,6 +72,13 @@ static void compare(struct roller *r, uint64_t with)
 		r->s->flags |= ZERO_FLAG;
 }
 
+static void make_compare_stack(struct roller *r)
+{
+	r->s->flags &= ~(uint64_t)CARRY_FLAG;
+	if (r->s->regs[RSP] < *slot_at(r, r->s->code + 5))
+		r->s->flags |= CARRY_FLAG;
+}
+
 static void make_spill(struct roller *r)
 {
 	*slot_at(r, r->s->code + 5) = *reg_of_prefix(r);
@@ -112,6 +120,12 @@ static void make_jump_unless_zero(struct roller *r)
 		go(r, by_distance(r));
 }
 
+static void make_jump_unless_below(struct roller *r)
+{
+	if (!(r->s->flags & CARRY_FLAG))
+		go(r, by_distance(r));
+}
+
 static void make_short_jump_if_rcx_zero(struct roller *r)
 {
 	if (!r->s->regs[RCX])
@@ -147,6 +161,33 @@ static void make_compare_literal(struct roller *r)
 static void make_add_rdx(struct roller *r)
 {
 	r->s->regs[RCX] += r->s->regs[RDX];
+}
+
+static void make_not(struct roller *r)
+{
+	r->s->regs[RCX] = ~r->s->regs[RCX];
+}
+
+static void make_add_stack(struct roller *r)
+{
+	r->s->regs[RCX] += r->s->regs[RSP] + 1;
+}
+
+static void make_change_nest(struct roller *r)
+{
+	r->c->nest = u32_at(r->s->code + 8);
+}
+
+static void make_return_slot(struct roller *r)
+{
+	r->s->regs[RCX] = u64_at(r->s->regs[RSP]) & (LOW_SLOTS - 1);
+}
+
+static void make_jump_by_return(struct roller *r)
+{
+	const uint64_t *slots = (const uint64_t *)(uint64_t)u32_at(r->s->code + 3);
+
+	go(r, (const uint8_t *)slots[r->s->regs[RCX]]);
 }
 
 static void make_drop(struct roller *r)
@@ -202,6 +243,7 @@ static const struct form {
 	{ { 0xeb }, { ALL }, 1, 2, make_short_jump },
 	{ { 0xe3 }, { ALL }, 1, 2, make_short_jump_if_rcx_zero },
 	{ { 0x0f, 0x85 }, { ALL, ALL }, 2, 6, make_jump_unless_zero },
+	{ { 0x0f, 0x83 }, { ALL, ALL }, 2, 6, make_jump_unless_below },
 	{ { 0xff, 0x25, 0, 0, 0, 0 },
 	  { ALL, ALL, ALL, ALL, ALL, ALL },
 	  6,
@@ -217,6 +259,24 @@ static const struct form {
 	  5,
 	  5,
 	  make_drop },
+	{ { 0x65, 0x48, 0x3b, 0x24, 0x25 },
+	  { ALL, ALL, ALL, ALL, ALL },
+	  5,
+	  9,
+	  make_compare_stack },
+	{ { 0x65, 0xc7, 0x04, 0x25, CONTEXT_NEST },
+	  { ALL, ALL, ALL, ALL, ALL },
+	  5,
+	  12,
+	  make_change_nest },
+	{ { 0x48, 0xf7, 0xd1 }, { ALL, ALL, ALL }, 3, 3, make_not },
+	{ { 0x48, 0x8d, 0x4c, 0x0c, 0x01 },
+	  { ALL, ALL, ALL, ALL, ALL },
+	  5,
+	  5,
+	  make_add_stack },
+	{ { 0x0f, 0xb7, 0x0c, 0x24 }, { ALL, ALL, ALL, ALL }, 4, 4, make_return_slot },
+	{ { 0xff, 0x24, 0xcd }, { ALL, ALL, ALL }, 3, 7, make_jump_by_return },
 	{ { 0x8d, 0x91 }, { ALL, ALL }, 2, 6, make_mark },
 	{ { 0x0f, 0xb7, 0xd2 }, { ALL, ALL, ALL }, 3, 3, make_slot },
 	{ { 0xff, 0x24, 0xd5 }, { ALL, ALL, ALL }, 3, 7, make_jump_by_pair },
@@ -242,12 +302,12 @@ static const struct form *form_at(const uint8_t *code)
 /* What the program does where it leaves for the engine, if that is all that is left. */
 static bool is_leaving(const struct roll_state *s, struct roll_place *ret)
 {
-	static const uint8_t store[] = { 0x65, 0xc7, 0x04, 0x25 };
+	static const uint8_t store[] = { 0x65, 0xc7, 0x04, 0x25, CONTEXT_EXIT };
 	const struct link *l;
 
 	if (memcmp(s->code, store, sizeof(store)) != 0)
 		return false;
-	l = link_get(u32_at(s->code + sizeof(store) + 4));
+	l = link_get(u32_at(s->code + 8));
 	*ret = (struct roll_place){ l->addr, l->number };
 	if (l->kind == LINK_SYSCALL)
 		ret->addr -= LINK_SYSCALL_BYTES;
@@ -313,6 +373,8 @@ static bool is_programs(const struct roller *r, struct roll_place *ret)
 		return false;
 	told = count_output_block(ret->block);
 	own = counter_bytes(told, at);
+	if (!told->n_insns)
+		return false;
 	n = told->n_insns - (told->end != COUNT_END_ON);
 	for (unsigned i = 0; i <= n; i++) {
 		struct x86_op op;

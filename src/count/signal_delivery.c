@@ -11,6 +11,7 @@
 #include "count/fatal.h"
 #include "count/gate.h"
 #include "count/link.h"
+#include "count/nest.h"
 #include "count/place.h"
 #include "count/program_memory.h"
 #include "count/roll.h"
@@ -82,7 +83,7 @@ static void remember_return(struct context *c, uint64_t frame,
 	struct signals *s = &c->signals;
 
 	s->returns[s->n_returns++ % SIGNALS_DEPTH] =
-		(struct signal_return){ frame, at->addr, code, at->block };
+		(struct signal_return){ frame, at->addr, code, at->block, c->nest };
 }
 
 /* Where the handler begins: the program's frame, and in it what the kernel told. */
@@ -97,8 +98,10 @@ static uint64_t make_frame(struct context *c, const struct sys_sigaction *a,
 	struct signal_frame *f;
 
 	if ((a->flags & SA_ONSTACK) && stack->bytes &&
-	    !signals_is_on_stack(c, s->regs[RSP]))
+	    !signals_is_on_stack(c, s->regs[RSP])) {
 		top = stack->at + stack->bytes;
+		nest_hide(c);
+	}
 	xstate = (top - bytes) & -(uint64_t)SIGNAL_XSTATE_ALIGN;
 	f = (struct signal_frame *)(((xstate - sizeof(*f)) & -16ULL) - 8);
 	memcpy((void *)xstate, (const void *)state->xstate, bytes);
@@ -138,11 +141,12 @@ static void leave_to_kernel(const struct signal_info *info)
 }
 
 /* The same in the program's code, which has left its block there. */
-static void end_by(const struct signal_info *info, const struct roll_state *s,
-		   const struct roll_place *at)
+static void end_by(const struct context *c, const struct signal_info *info,
+		   const struct roll_state *s, const struct roll_place *at)
 {
 	if (is_fault(info) && code_unit_of((uint64_t)s->code))
-		count_output_add_extra(COUNT_EXTRA_LEAVE, at->addr, at->block, 1);
+		count_output_add_extra(COUNT_EXTRA_LEAVE, at->addr, at->block, c->nest,
+				       1);
 	leave_to_kernel(info);
 }
 
@@ -155,12 +159,13 @@ static void begin_handler(struct context *c, const struct sys_sigaction *a,
 
 	frame = make_frame(c, a, s, at->addr, info, state);
 	if (code_unit_of((uint64_t)s->code)) {
-		count_output_add_extra(COUNT_EXTRA_LEAVE, at->addr, at->block, 1);
+		count_output_add_extra(COUNT_EXTRA_LEAVE, at->addr, at->block, c->nest,
+				       1);
 		remember_return(c, frame, at, s->code);
 	}
-	count_output_add_extra(COUNT_EXTRA_ENTER, handler, 0, 1);
+	count_output_add_extra(COUNT_EXTRA_ENTER, handler, 0, c->nest, 1);
 	set_registers(s, (unsigned)info->signal, frame);
-	s->code = translate(place_at(handler));
+	s->code = translate(place_at(c->nest, handler));
 	state->mask |= a->mask;
 	if (!(a->flags & SA_NODEFER))
 		state->mask |= 1ULL << (info->signal - 1);
@@ -190,7 +195,7 @@ static bool deliver(struct context *c, struct roll_state *s,
 		if (signals_action(c, (unsigned)info->signal, &a))
 			begin_handler(c, &a, s, &at, info, state);
 		else if (!a.handler || is_fault(info))
-			end_by(info, s, &at);
+			end_by(c, info, s, &at);
 	}
 	spin_unlock(&engine.lock);
 	put_state(state, s);
@@ -265,7 +270,8 @@ bool signal_ends_call(struct context *c, enum count_control_call call)
 }
 
 /* The translation that a handler interrupted, NULL: not known any more. */
-static const uint8_t *find_return(struct context *c, uint64_t frame, uint64_t addr)
+static const uint8_t *find_return(struct context *c, uint64_t frame, uint64_t addr,
+				  uint64_t sp)
 {
 	for (unsigned i = 0; i < SIGNALS_DEPTH; i++) {
 		struct signal_return *r = &c->signals.returns[i];
@@ -273,7 +279,8 @@ static const uint8_t *find_return(struct context *c, uint64_t frame, uint64_t ad
 
 		if (!code || r->frame != frame || r->addr != addr)
 			continue;
-		count_output_add_extra(COUNT_EXTRA_LEAVE, addr, r->block, -1);
+		nest_resume(c, r->nest, sp);
+		count_output_add_extra(COUNT_EXTRA_LEAVE, addr, r->block, r->nest, -1);
 		r->code = NULL;
 		return code;
 	}
@@ -281,16 +288,18 @@ static const uint8_t *find_return(struct context *c, uint64_t frame, uint64_t ad
 }
 
 static const uint8_t *find_or_make_return(struct context *c, uint64_t frame,
-					  uint64_t addr)
+					  uint64_t addr, uint64_t sp)
 {
 	const uint8_t *code;
 
 	spin_lock(&engine.lock);
-	count_output_add_extra(COUNT_EXTRA_LEAVE, c->call->addr, c->call->number, 1);
-	code = find_return(c, frame, addr);
+	count_output_add_extra(COUNT_EXTRA_LEAVE, c->call->addr, c->call->number, c->nest,
+			       1);
+	code = find_return(c, frame, addr, sp);
 	if (!code) {
-		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, 1);
-		code = translate(place_at(addr));
+		nest_return(c, sp, true);
+		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, c->nest, 1);
+		code = translate(place_at(c->nest, addr));
 	}
 	spin_unlock(&engine.lock);
 	return code;
@@ -309,7 +318,7 @@ long signals_return(struct context *c)
 	}
 	signals_restore_stack(c, &s.stack);
 	s.ip = (uint64_t)find_or_make_return(c, at - offsetof(struct signal_frame, state),
-					     s.ip);
+					     s.ip, signal_state_sp(&s));
 	s.stack = (struct signal_stack){ .at = (uint64_t)c + CONTEXT_STACK,
 					 .bytes = CONTEXT_STACK_BYTES };
 	context_set_call(c, NULL);

@@ -62,6 +62,11 @@ static inline void signal_state_get(const struct signal_state *s, uint64_t *regs
 		regs[signal_state_order[i]] = s->regs[i];
 }
 
+static inline uint64_t signal_state_sp(const struct signal_state *s)
+{
+	return s->regs[15];
+}
+
 static inline void signal_state_put(struct signal_state *s, const uint64_t *regs)
 {
 	for (unsigned i = 0; i < 16; i++)

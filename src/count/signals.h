@@ -32,7 +32,7 @@ struct signal_stack {
 struct signal_return {
 	uint64_t frame, addr;
 	const uint8_t *code;
-	uint32_t block;
+	uint32_t block, nest;
 };
 
 /* Of processes that have handlers in common. */

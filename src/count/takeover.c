@@ -13,6 +13,7 @@
 #include "count/exec_range.h"
 #include "count/fatal.h"
 #include "count/follow.h"
+#include "count/nest.h"
 #include "count/place.h"
 #include "count/relocate.h"
 #include "count/reserve.h"
@@ -74,13 +75,18 @@ static void add_range(const struct count_control_range *r)
 					  .device_major = r->device_major,
 					  .device_minor = r->device_minor };
 
+	const char *path = (const char *)r->path;
+	uint32_t number = count_output_add_image(&image, path);
+
 	exec_range_add((struct exec_range){
 		.start = r->start,
 		.end = r->end,
-		.image = count_output_add_image(&image, (const char *)r->path),
+		.image = number,
 		.is_exec = true,
 		.is_writable = r->is_writable,
 	});
+	if (path)
+		nest_add_code(-1, path, &image, number);
 }
 
 static struct context *add_thread(struct count_control_thread *t)
@@ -95,7 +101,7 @@ static struct context *add_thread(struct count_control_thread *t)
 	signals_take_over(c);
 	t->context = (uint64_t)c;
 	t->stack = c->engine_sp;
-	count_output_add_extra(COUNT_EXTRA_ENTER, t->native.ip, 0, 1);
+	count_output_add_extra(COUNT_EXTRA_ENTER, t->native.ip, 0, c->nest, 1);
 	return c;
 }
 
@@ -110,6 +116,7 @@ void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t 
 	fatal_set_instead(fail);
 	engine.is_attached = true;
 	follow_init((const char *)k->prefix, "");
+	nest_choose((const char *)k->flags);
 	count_output_create((const char *)k->prefix, false);
 	count_output_name((const char *)k->name);
 	engine_init();
@@ -131,11 +138,11 @@ void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t 
 /* What has come while all stood ends the call. */
 static const void *behind_call(struct context *c)
 {
-	count_output_add_extra(COUNT_EXTRA_ENTER, c->resume, 0, -1);
+	count_output_add_extra(COUNT_EXTRA_ENTER, c->resume, 0, c->nest, -1);
 	c->resume += COUNT_CONTROL_CALL_BYTES;
 	c->regs[0] = (uint64_t)-EINTR;
-	count_output_add_extra(COUNT_EXTRA_ENTER, c->resume, 0, 1);
-	return translate(place_at(c->resume));
+	count_output_add_extra(COUNT_EXTRA_ENTER, c->resume, 0, c->nest, 1);
+	return translate(place_at(c->nest, c->resume));
 }
 
 /* A signal that comes between here and the call does not end it: so all else is done
@@ -145,7 +152,7 @@ const void *takeover_thread(struct context *c)
 	const void *code;
 
 	spin_lock(&engine.lock);
-	code = translate(place_at(c->resume));
+	code = translate(place_at(c->nest, c->resume));
 	spin_unlock(&engine.lock);
 	signals_join(c);
 	if (!signal_ends_call(c, (enum count_control_call)c->interrupted))

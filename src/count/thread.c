@@ -10,6 +10,7 @@
 #include "count/engine.h"
 #include "count/gate.h"
 #include "count/link.h"
+#include "count/nest.h"
 #include "count/place.h"
 #include "count/signals.h"
 #include "count/translate.h"
@@ -89,7 +90,7 @@ static void set_registers(struct context *c, const struct request *r, uint64_t a
 static void note_end(struct context *c, const struct link *call)
 {
 	spin_lock(&engine.lock);
-	count_output_add_extra(COUNT_EXTRA_LEAVE, call->addr, call->number, 1);
+	count_output_add_extra(COUNT_EXTRA_LEAVE, call->addr, call->number, c->nest, 1);
 	spin_unlock(&engine.lock);
 	context_set_call(c, NULL);
 }
@@ -107,7 +108,7 @@ static long fork_child(struct context *c, const struct request *r, uint64_t addr
 	if (result == 0) {
 		context_keep_only(c, &before);
 		signals_forget_returns(c);
-		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, 1);
+		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, c->nest, 1);
 		set_registers(c, r, addr);
 	}
 	spin_unlock(&engine.lock);
@@ -131,7 +132,8 @@ static long start_thread(struct context *c, const struct request *r, uint64_t ad
 
 	spin_lock(&engine.lock);
 	child = context_take();
-	count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, 1);
+	nest_inherit(child, c, !r->stack);
+	count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, child->nest, 1);
 	spin_unlock(&engine.lock);
 	memcpy(child->regs, c->regs, sizeof(child->regs));
 	child->flags = c->flags;
@@ -147,7 +149,7 @@ static long start_thread(struct context *c, const struct request *r, uint64_t ad
 		return result;
 	if (result < 0) {
 		spin_lock(&engine.lock);
-		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, -1);
+		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, child->nest, -1);
 		spin_unlock(&engine.lock);
 	}
 	take_back(child);
@@ -161,7 +163,7 @@ const void *thread_begin(struct context *c)
 
 	signals_begin_thread(c);
 	spin_lock(&engine.lock);
-	code = translate(place_at(c->regs[RCX]));
+	code = translate(place_at(c->nest, c->regs[RCX]));
 	spin_unlock(&engine.lock);
 	return code;
 }

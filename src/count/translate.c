@@ -14,6 +14,7 @@
 #include "count/flag_need.h"
 #include "count/indirect.h"
 #include "count/link.h"
+#include "count/nest.h"
 #include "count/place.h"
 #include "count/plan.h"
 
@@ -36,6 +37,7 @@ struct fragment {
 	uint32_t told_number;
 	struct aside asides[FRAGMENT_BLOCKS];
 	unsigned n_asides;
+	uint32_t nest;
 	struct place *next; /* where it goes on, or NULL */
 };
 
@@ -107,7 +109,7 @@ static void add_aside(struct fragment *f, uint8_t *from, struct place *to,
 /* A distance that leads to the target, or to what counts the way there first. */
 static void emit_distance_to_target(struct fragment *f)
 {
-	struct place *to = place_at(f->block.target);
+	struct place *to = place_at(f->nest, f->block.target);
 
 	if (f->plan.counts_to)
 		f->told->to = count_output_add_counter();
@@ -132,7 +134,7 @@ static void end_conditional(struct fragment *f)
 	emit_u8(f->e, 0x80 | (f->block.ops[f->block.n - 1].opcode & 15));
 	emit_distance_to_target(f);
 	count_on(f);
-	f->next = place_at(f->block.end);
+	f->next = place_at(f->nest, f->block.end);
 }
 
 /* loop and jrcxz only have distances of one byte: over a jump to the target, or to it. */
@@ -152,7 +154,7 @@ static void end_loop(struct fragment *f)
 	emit_distance_to_target(f);
 	over[-1] = (uint8_t)(f->e->at - over);
 	count_on(f);
-	f->next = place_at(f->block.end);
+	f->next = place_at(f->nest, f->block.end);
 }
 
 /* xbegin: the target is where an aborted transaction goes on. */
@@ -162,31 +164,29 @@ static void end_transaction(struct fragment *f)
 	EMIT(f->e, 0xc7, 0xf8);
 	emit_distance_to_target(f);
 	count_on(f);
-	f->next = place_at(f->block.end);
+	f->next = place_at(f->nest, f->block.end);
 }
 
 static void end_jump(struct fragment *f)
 {
-	f->next = place_at(f->block.target);
+	f->next = place_at(f->nest, f->block.target);
 }
 
 static void end_call(struct fragment *f)
 {
 	indirect_push_return(f->unit, f->e, f->block.end);
-	f->next = place_at(f->block.target);
+	f->next = place_at(f->nest, f->block.target);
 }
 
 static void end_indirect(struct fragment *f)
 {
-	const struct block *b = &f->block;
-
-	indirect_emit_site(f->unit, f->e, f->told_number, b->addr + b->offs[b->n - 1],
-			   &b->ops[b->n - 1]);
+	indirect_emit_site(f->unit, f->e, f->told_number, &f->block);
 }
 
 static void end_return(struct fragment *f)
 {
-	indirect_emit_return(f->unit, f->e, (uint16_t)f->block.ops[f->block.n - 1].imm);
+	indirect_emit_return(f->unit, f->e, f->nest,
+			     (uint16_t)f->block.ops[f->block.n - 1].imm);
 }
 
 static void leave(struct fragment *f, enum link_kind kind, uint64_t addr)
@@ -207,7 +207,7 @@ static void end_native(struct fragment *f)
 
 static void end_on(struct fragment *f)
 {
-	f->next = place_at(f->block.end);
+	f->next = place_at(f->nest, f->block.end);
 }
 
 static const struct {
@@ -242,6 +242,7 @@ static void tell_block(struct fragment *f)
 		.size_bytes = b->offs[b->n],
 		.n_insns = (uint16_t)b->n,
 		.end = (uint8_t)ends[b->flow].told,
+		.nest = (uint8_t)f->nest,
 	};
 }
 
@@ -273,9 +274,43 @@ static void emit_refusal(struct fragment *f, struct place *p)
 	f->next = NULL;
 }
 
+/* A chosen function begins: on in the nest that is entered. */
+static void emit_entry(struct fragment *f, struct place *p, uint32_t entered)
+{
+	struct place *to = place_at(entered, p->addr);
+
+	f->told_number = count_output_add_block(&f->told);
+	*f->told = (struct count_file_block){
+		.addr = p->addr,
+		.target = p->addr,
+		.image = f->range->image,
+		.end = COUNT_END_ENTER,
+		.nest = (uint8_t)p->nest,
+		.entered = entered,
+	};
+	p->block = f->told_number;
+	set_code(f, p, 1); /* as long as it is the same there */
+	code_unit_mark(f->unit, f->told_number);
+	if (plan_entry(p, to).counts_inside) {
+		f->told->inside = count_output_add_counter();
+		translate_count(f->e, f->told->inside, flag_need_at(p->addr));
+	}
+	emit_spill(f->e, X86_OP_RSP, CONTEXT_LIMITS + 8 * nest_depth(entered));
+	emit_store_number(f->e, CONTEXT_NEST, entered);
+	count_output_publish_block();
+	f->next = to;
+}
+
 static void emit_block(struct fragment *f, struct place *p)
 {
+	uint32_t entered = nest_entered(p->nest, p->addr);
+
 	f->told_number = 0;
+	f->nest = p->nest;
+	if (entered != p->nest) {
+		emit_entry(f, p, entered);
+		return;
+	}
 	block_read(&f->block, p->addr);
 	if (!f->block.n) {
 		emit_refusal(f, p);
@@ -373,7 +408,7 @@ const void *translate_return(struct place *p)
 	check = f->e->at;
 	if (plan_returns(p))
 		counter = count_output_add_counter();
-	indirect_emit_return_check(f->unit, f->e, p->addr);
+	indirect_emit_return_check(f->unit, f->e, p->nest, p->addr);
 	p->return_code = (uint64_t)f->e->at;
 	if (counter)
 		translate_count(f->e, counter, flag_need_at(p->addr));
@@ -383,7 +418,7 @@ const void *translate_return(struct place *p)
 		emit_fragment(f, p);
 	else
 		emit_refusal(f, p);
-	indirect_publish_return(p->addr, check);
+	indirect_publish_return(p->nest, p->addr, check);
 	count_output_add_return(p->block, counter);
 	return (const void *)p->return_code;
 }

@@ -52,6 +52,8 @@ struct model_image {
 
 enum location_flag {
 	LOCATION_RETURN = 1, /* offset is a return address: the call is before it */
+	LOCATION_UNDER = 2,  /* offset is where a function begins that was chosen: what is
+			      * inside was executed under it, called directly or not */
 };
 
 struct model_location {

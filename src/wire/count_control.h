@@ -88,8 +88,9 @@ struct count_control_leave {
 struct count_control {
 	uint64_t magic;
 	/* The recorder's. */
-	uint64_t owner;	       /* a number that no other recorder has */
-	uint64_t prefix, name; /* texts: of the file of counts, of the program */
+	uint64_t owner; /* a number that no other recorder has */
+	/* Texts: of the file of counts, the program's, and wire/count_flags.h. */
+	uint64_t prefix, name, flags;
 	uint64_t threads, n_threads;
 	uint64_t ranges, n_ranges;
 	/* The engine's. */

@@ -7,6 +7,11 @@
  * translated.  Not every way between blocks has a counter: those without one form a
  * forest, so that what flows into each block and out of it tells them all.
  *
+ * Where functions are chosen, a block is there once for each nest that it was executed
+ * in: which of them the thread was in, one within the other.  Nest 0 is in none.  Blocks
+ * and ways are of one nest; from one to another leads what enters a chosen function, as a
+ * block without instructions, and a return, which leads out of all code.
+ *
  * The header's numbers are written after what they number, and nothing of it but counters
  * changes afterwards: the child of a fork has its parent's tables as they were.
  */
@@ -16,7 +21,7 @@
 #include <stdint.h>
 
 #define COUNT_FILE_MAGIC   0x31746e756f637764ULL /* "dwcount1" */
-#define COUNT_FILE_VERSION 1
+#define COUNT_FILE_VERSION 2
 
 /* Where things are in the file, and how many fit. */
 #define COUNT_FILE_IMAGES_OFF	0x0000010000ULL
@@ -42,7 +47,15 @@
 #define COUNT_FILE_BYTES                                                                 \
 	(COUNT_FILE_COUNTERS_OFF + COUNT_FILE_THREADS_MAX * COUNT_FILE_THREAD_BYTES)
 
-#define COUNT_FILE_NAME_BYTES 16 /* with the final 0 */
+#define COUNT_FILE_NAME_BYTES	 16 /* with the final 0 */
+#define COUNT_FILE_FUNCTIONS_MAX 16 /* to choose */
+#define COUNT_FILE_NESTS_MAX	 128
+
+struct count_file_nest {
+	uint64_t entry;	   /* the address at which it was entered first */
+	uint32_t parent;   /* nest that it is within, a lower number */
+	uint32_t function; /* by the order in which they were chosen */
+};
 
 struct count_file_header {
 	uint64_t magic;
@@ -53,7 +66,10 @@ struct count_file_header {
 	uint32_t n_counters;		  /* used of each thread's, 0 included */
 	uint32_t n_threads;		  /* so many sets of counters there are */
 	char name[COUNT_FILE_NAME_BYTES]; /* of the program, as the kernel has it */
-	uint64_t n_lost; /* entries that had no room here, children without a file */
+	uint64_t n_lost;  /* entries that had no room here, children without a file */
+	uint32_t n_nests; /* 0 included */
+	uint32_t pad;
+	struct count_file_nest nests[COUNT_FILE_NESTS_MAX];
 };
 
 /* Follows another one at the next multiple of 8 of this and the path's bytes.  Of no
@@ -78,6 +94,9 @@ enum count_end {
 	COUNT_END_RETURN,
 	COUNT_END_SYSCALL,
 	COUNT_END_STOP, /* nothing follows */
+	/* No instruction: a chosen function is entered.  On at the same address in the
+	 * block's other nest. */
+	COUNT_END_ENTER,
 };
 
 /* One way in, and so on through all of it unless an extra says otherwise. */
@@ -88,13 +107,13 @@ struct count_file_block {
 	uint16_t size_bytes;
 	uint16_t n_insns;
 	uint8_t end; /* enum count_end */
-	uint8_t pad;
+	uint8_t nest;
 	uint16_t counted_at; /* instructions from here on are behind the counter */
 	/* Counters; 0: a way without one. */
-	uint32_t inside; /* of the block; 0: as its ways tell */
-	uint32_t on;	 /* to the next by address */
-	uint32_t to;	 /* to the target */
-	uint32_t pad2;
+	uint32_t inside;  /* of the block; 0: as its ways tell */
+	uint32_t on;	  /* to the next by address */
+	uint32_t to;	  /* to the target */
+	uint32_t entered; /* nest */
 };
 
 /* A way of an indirect jump or call; each has a counter. */
@@ -120,7 +139,8 @@ enum count_extra {
 struct count_file_extra {
 	uint64_t addr;
 	uint32_t block; /* that is left; of those that are entered, none */
-	uint32_t kind;
+	uint16_t kind;
+	uint16_t nest;
 	uint64_t n;
 };
 
@@ -128,6 +148,7 @@ _Static_assert(sizeof(struct count_file_block) == 48, "no padding");
 _Static_assert(sizeof(struct count_file_pair) == 16, "no padding");
 _Static_assert(sizeof(struct count_file_return) == 8, "no padding");
 _Static_assert(sizeof(struct count_file_extra) == 24, "no padding");
+_Static_assert(sizeof(struct count_file_header) <= COUNT_FILE_IMAGES_OFF, "in front");
 _Static_assert(COUNT_FILE_BLOCKS_OFF + COUNT_FILE_BLOCKS_MAX * 48ULL <=
 			       COUNT_FILE_PAIRS_OFF &&
 		       COUNT_FILE_PAIRS_OFF + COUNT_FILE_PAIRS_MAX * 16ULL <=

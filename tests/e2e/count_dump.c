@@ -45,8 +45,10 @@ static struct count_file_extra *all_extras(const uint8_t *file,
 
 		if (b && b < h->n_blocks)
 			all[(*n)++] = (struct count_file_extra){
-				blocks[b].addr + blocks[b].size_bytes, (uint32_t)b,
-				COUNT_EXTRA_LEAVE, 1
+				.addr = blocks[b].addr + blocks[b].size_bytes,
+				.block = (uint32_t)b,
+				.kind = COUNT_EXTRA_LEAVE,
+				.n = 1,
 			};
 	}
 	return all;

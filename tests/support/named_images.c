@@ -101,7 +101,7 @@ static const struct named_function *find_function(struct named_image *m, const c
 struct frame {
 	char *name; /* without what the fields below say */
 	uint64_t offset;
-	bool has_offset, is_exact;
+	bool has_offset, is_exact, is_under;
 };
 
 static struct frame parse_frame(char *s)
@@ -113,6 +113,9 @@ static struct frame parse_frame(char *s)
 
 	if (n && s[n - 1] == '!') {
 		f.is_exact = true;
+		s[n - 1] = '\0';
+	} else if (n && s[n - 1] == '^') {
+		f.is_under = f.has_offset = true;
 		s[n - 1] = '\0';
 	}
 	if (plus && isdigit((unsigned char)plus[1])) {
@@ -149,7 +152,9 @@ static uint32_t frame_location(struct named_images *l, char *text, bool is_inner
 			       uint32_t pid)
 {
 	struct frame f = parse_frame(text);
-	uint32_t flags = is_innermost || f.is_exact ? 0 : LOCATION_RETURN;
+	uint32_t flags = f.is_under		      ? LOCATION_UNDER
+			 : is_innermost || f.is_exact ? 0
+						      : LOCATION_RETURN;
 	char *bang = strchr(f.name, '!');
 	char *kernel = strstr(f.name, "_[k]");
 	struct named_image *m = named_images_find(l, f.name);

@@ -22,7 +22,8 @@
  *	  name+0x10     a place in a function (+0x20 when nothing is said)
  *	  [truncated:N] the stack ends early for that reason (enum unwind_stop)
  *	  [unknown]+0x10   an address in no mapping
- *	All but the innermost are return addresses; a "!" at the end says: not this one.
+ *	All but the innermost are return addresses; a "!" at the end says: not this one,
+ *	and "^" that it is a function that was chosen, where it begins.
  *  use [event=E] [pid=P] [tid=T] [cpu=C] [time=NS] [step=NS]
  *	What samples are without saying so; time advances by step (1 ms) with each.
  *  event NAME [unit=ns] [period=1000000] [experiment=X] [source=X] [description=X]

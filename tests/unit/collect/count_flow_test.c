@@ -204,6 +204,59 @@ static void what_does_not_add_up_is_noticed(void **state)
 	count_flow_fini(&flow);
 }
 
+/* A caller calls a chosen function four times, twice under it already: its first block is
+ * there twice, and one without instructions leads from the one to the other. */
+static void nests_are_told_apart(void **state)
+{
+	struct count_file_block blocks[] = {
+		{ 0 },
+		{ .addr = 0x1000,
+		  .size_bytes = 16,
+		  .end = COUNT_END_CALL,
+		  .target = 0x2000,
+		  .inside = 1 },
+		{ .addr = 0x2000,
+		  .target = 0x2000,
+		  .end = COUNT_END_ENTER,
+		  .nest = 0,
+		  .entered = 1 },
+		{ .addr = 0x2000, .size_bytes = 16, .end = COUNT_END_RETURN, .nest = 1 },
+		{ .addr = 0x1000,
+		  .size_bytes = 16,
+		  .end = COUNT_END_CALL,
+		  .target = 0x2000,
+		  .nest = 1,
+		  .inside = 2 },
+		{ .addr = 0x1010, .size_bytes = 16, .end = COUNT_END_STOP, .inside = 3 },
+	};
+	const struct count_file_extra extras[] = {
+		{ .addr = 0x1000, .kind = COUNT_EXTRA_ENTER, .n = 4 },
+		{ .addr = 0x1000, .kind = COUNT_EXTRA_ENTER, .nest = 1, .n = 2 },
+		{ .addr = 0x1020, .block = 5, .kind = COUNT_EXTRA_LEAVE, .n = 6 },
+	};
+	const struct count_file_return returns[] = { { 5, 0 } };
+	const uint64_t counters[] = { 0, 4, 2, 6 };
+	struct count_flow_input in = { .blocks = blocks,
+				       .returns = returns,
+				       .extras = extras,
+				       .counters = counters,
+				       .n_blocks = 6,
+				       .n_returns = 1,
+				       .n_extras = 3,
+				       .n_counters = 4 };
+	struct count_flow flow;
+
+	(void)state;
+	count_flow_solve(&in, &flow);
+	assert_int_equal(flow.n_unbalanced, 0);
+	assert_int_equal(flow.n_unknown, 0);
+	assert_int_equal(flow.blocks[2].to, 4);
+	assert_int_equal(flow.blocks[3].n, 6);
+	assert_int_equal(flow.blocks[4].n, 2);
+	assert_int_equal(flow.blocks[5].returned_to, 6);
+	count_flow_fini(&flow);
+}
+
 static void indices_out_of_range_count_as_nothing(void **state)
 {
 	struct count_file_block blocks[] = {
@@ -241,6 +294,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_no_counter_is_told_from_the_rest),
 		cmocka_unit_test(what_does_not_add_up_is_noticed),
+		cmocka_unit_test(nests_are_told_apart),
 		cmocka_unit_test(indices_out_of_range_count_as_nothing),
 	};
 

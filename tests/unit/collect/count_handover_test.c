@@ -29,6 +29,7 @@ static const struct count_handover all = {
 	.exe = "/bin/the program",
 	.name = "the program",
 	.prefix = "/dev/shm/of",
+	.flags = "-:1.2.3",
 	.owner = 77,
 	.threads = threads,
 	.n_threads = 2,
@@ -80,6 +81,7 @@ static void threads_and_texts_are_where_it_says(void **state)
 	assert_memory_equal(at(&b, k->threads), threads, sizeof(threads));
 	assert_string_equal(at(&b, k->name), "the program");
 	assert_string_equal(at(&b, k->prefix), "/dev/shm/of");
+	assert_string_equal(at(&b, k->flags), "-:1.2.3");
 }
 
 static void it_is_as_long_wherever_it_will_be(void **state)

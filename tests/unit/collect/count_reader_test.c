@@ -19,7 +19,9 @@ static struct count_file_header header_of(uint32_t n_blocks, uint32_t n_counters
 					   .n_blocks = n_blocks,
 					   .n_counters = n_counters,
 					   .n_threads = 3,
-					   .n_lost = 2 };
+					   .n_lost = 2,
+					   .n_nests = 2,
+					   .nests[1] = { .entry = 0x10000 } };
 }
 
 static void put(int fd, uint64_t off, const void *data, size_t size)
@@ -168,7 +170,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		uint32_t value;
 	} t[] = {
 		{ 0, 1 },
-		{ offsetof(struct count_file_header, version), 2 },
+		{ offsetof(struct count_file_header, version), 1 },
 		{ offsetof(struct count_file_header, images_bytes), 0x200000 },
 		{ offsetof(struct count_file_header, images_bytes), SECOND_IMAGE + 8 },
 		{ offsetof(struct count_file_header, n_blocks), UINT32_MAX },
@@ -180,6 +182,10 @@ static void what_makes_no_sense_is_refused(void **state)
 		{ offsetof(struct count_file_header, n_counters), 2 },
 		{ offsetof(struct count_file_header, n_counters), UINT32_MAX },
 		{ offsetof(struct count_file_header, n_threads), UINT32_MAX },
+		{ offsetof(struct count_file_header, n_nests), 0 },
+		{ offsetof(struct count_file_header, n_nests), 129 },
+		{ offsetof(struct count_file_header, nests[1].parent), 1 },
+		{ offsetof(struct count_file_header, nests[1].function), 16 },
 		{ COUNT_FILE_IMAGES_OFF + offsetof(struct count_file_image, path_bytes),
 		  0 },
 		{ COUNT_FILE_IMAGES_OFF + offsetof(struct count_file_image, path_bytes),
@@ -196,6 +202,12 @@ static void what_makes_no_sense_is_refused(void **state)
 		{ COUNT_FILE_BLOCKS_OFF + 48 +
 			  offsetof(struct count_file_block, size_bytes),
 		  0x90008 },
+		{ COUNT_FILE_BLOCKS_OFF + 48 + offsetof(struct count_file_block, end),
+		  COUNT_END_ENTER },
+		{ COUNT_FILE_BLOCKS_OFF + 48 + offsetof(struct count_file_block, end),
+		  0x200 }, /* the nest */
+		{ COUNT_FILE_BLOCKS_OFF + 48 + offsetof(struct count_file_block, entered),
+		  2 },
 		{ COUNT_FILE_BLOCKS_OFF + 48 + offsetof(struct count_file_block, inside),
 		  1025 },
 	};

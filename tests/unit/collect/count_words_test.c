@@ -66,7 +66,7 @@ static const char *words_of(const char *name, const char *search)
 	struct err e = { 0 };
 	size_t n = 0;
 
-	if (count_words_make(&w, "engine", "prefix", argv, search, &e) < 0) {
+	if (count_words_make(&w, "engine", "prefix", "-", argv, search, &e) < 0) {
 		assert_int_equal(e.code, ERR_OS);
 		assert_null(strchr(e.text, '\n'));
 		return e.os == ENOENT ? "ENOENT" : e.os == EACCES ? "EACCES" : "other";
