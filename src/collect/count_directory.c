@@ -48,16 +48,25 @@ void count_directory_prefix(const struct count_directory *d, char *ret)
 
 static void name_of(struct count_directory_file f, char ret[NAME_MAX_])
 {
-	snprintf(ret, NAME_MAX_, PREFIX ".%u.%u", f.pid, f.n);
+	int n = snprintf(ret, NAME_MAX_, PREFIX ".%u.%u", f.pid, f.n);
+
+	if (f.part)
+		snprintf(ret + n, NAME_MAX_ - (size_t)n, ".%u", f.part);
+}
+
+int count_directory_compare(const struct count_directory_file *a,
+			    const struct count_directory_file *b)
+{
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->n != b->n)
+		return a->n < b->n ? -1 : 1;
+	return (a->part > b->part) - (a->part < b->part);
 }
 
 static int by_process(const void *a, const void *b)
 {
-	const struct count_directory_file *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->n > y->n) - (x->n < y->n);
+	return count_directory_compare(a, b);
 }
 
 void count_directory_list(const struct count_directory *d,
@@ -68,10 +77,10 @@ void count_directory_list(const struct count_directory *d,
 
 	vec_clear(&ret->at);
 	while (dir && (x = readdir(dir))) {
-		struct count_directory_file f;
+		struct count_directory_file f = { 0 };
 		char name[NAME_MAX_];
 
-		if (sscanf(x->d_name, PREFIX ".%u.%u", &f.pid, &f.n) != 2)
+		if (sscanf(x->d_name, PREFIX ".%u.%u.%u", &f.pid, &f.n, &f.part) < 2)
 			continue;
 		name_of(f, name);
 		if (!strcmp(name, x->d_name))

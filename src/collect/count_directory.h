@@ -2,8 +2,9 @@
  *
  * count_directory - where processes that are counted leave their files.
  *
- * A private directory with the engine; files are of.PID.N, N counting a process' images.
- * The engine takes the first N that is free, so what was read stays as an empty file as
+ * A private directory with the engine; files are of.PID.N, N counting a process' images,
+ * and of.PID.N.PART where an image's counts go on in another one.  The engine takes the
+ * first N that is free, so what was read stays as an empty file as
  * long as the process may still count on.
  */
 #ifndef DWELL_COLLECT_COUNT_DIRECTORY_H
@@ -27,7 +28,12 @@ struct count_directory {
 
 struct count_directory_file {
 	uint32_t pid, n;
+	uint32_t part; /* of the program's; 0: the first */
 };
+
+/* As qsort(3) wants it: by process, program and part. */
+int count_directory_compare(const struct count_directory_file *a,
+			    const struct count_directory_file *b);
 
 struct count_directory_list {
 	VEC(struct count_directory_file) at;
@@ -39,7 +45,7 @@ must_use int count_directory_give(const struct count_directory *d, uid_t uid, gi
 				  struct err *e);
 /* What the engine's files begin with; cap COUNT_DIRECTORY_MAX + 8. */
 void count_directory_prefix(const struct count_directory *d, char *ret);
-/* By process, then image; read ones included. */
+/* In their order; read ones included. */
 void count_directory_list(const struct count_directory *d,
 			  struct count_directory_list *ret);
 /* -1: it is not there, or no file. */

@@ -66,6 +66,16 @@ static uint64_t n_left(const struct count_insns_leave *leaves, size_t n, uint64_
 	return sum;
 }
 
+/* Instructions, where nobody knows where they begin: what left at once made none, and
+ * what left later is taken to have left before the last. */
+static uint64_t n_not_made(const struct count_insns_leave *leaves, size_t n,
+			   const struct count_file_block *b)
+{
+	uint64_t at_once = n_left(leaves, n, 0);
+
+	return at_once * (b->n_insns - 1u) + n_left(leaves, n, b->size_bytes - 1u);
+}
+
 /* Bytes of the instruction at off, 0: there is none, or it does not end in the block. */
 static size_t insn_size(const struct count_file_block *b, const uint8_t *code, size_t off)
 {
@@ -106,10 +116,8 @@ bool count_insns_each(const struct count_insns *c, uint32_t i,
 	const struct count_insns_leave *leaves = leaves_of(c, i, &n_leaves);
 
 	if (!code || !is_code(b, code)) {
-		/* What left the block is taken to have left before its last. */
-		tell((uint64_t)entered * b->n_insns -
-			     n_left(leaves, n_leaves, b->size_bytes - 1u),
-		     0, fn, ctx);
+		tell((uint64_t)entered * b->n_insns - n_not_made(leaves, n_leaves, b), 0,
+		     fn, ctx);
 		return false;
 	}
 	for (size_t off = 0; off < b->size_bytes; off += insn_size(b, code, off))

@@ -53,7 +53,7 @@ struct count {
 	char cwd[PATH_MAX];
 	uint32_t program;   /* pid of what is launched ... */
 	struct buf cmdline; /* ... and its words */
-	uint64_t n_damaged, n_images;
+	uint64_t n_damaged, n_images, n_parts;
 	int news; /* new files are told there */
 	VEC(struct count_attached) attached;
 	uint64_t n_kept; /* of those: which the engine could not leave */
@@ -462,18 +462,33 @@ static int by_process(const void *a, const void *b)
 {
 	const struct counted *x = a, *y = b;
 
-	if (x->file.pid != y->file.pid)
-		return x->file.pid < y->file.pid ? -1 : 1;
-	return (x->file.n > y->file.n) - (x->file.n < y->file.n);
+	return count_directory_compare(&x->file, &y->file);
+}
+
+/* The engine had no more room for what it knows of the program's code. */
+static void go_on(struct count *s, struct counted *x)
+{
+	vec_each(before, &s->all)
+		if (before->file.pid == x->file.pid && before->file.n == x->file.n) {
+			free(x->exe);
+			x->exe = before->exe ? xstrdup(before->exe) : NULL;
+			x->is_named = before->is_named;
+		}
+	s->n_parts++;
 }
 
 static void add(struct count *s, struct count_directory_file f, uint64_t now_ns)
 {
+	struct counted x = { .file = f, .start_ns = now_ns };
+
 	for (size_t i = s->all.n; i-- > 0;)
 		if (s->all.at[i].file.pid == f.pid)
 			replace(s, &s->all.at[i], now_ns);
-	*vec_push(&s->all) = (struct counted){ .file = f, .start_ns = now_ns };
-	begin(s, &s->all.at[s->all.n - 1]);
+	if (f.part)
+		go_on(s, &x);
+	else
+		begin(s, &x);
+	*vec_push(&s->all) = x;
 }
 
 static void find_files(struct count *s, uint64_t now_ns)
@@ -554,6 +569,9 @@ static void count_finish(struct source *source, struct source_stats *ret)
 		if (losses[i].value)
 			facts_loss(s->context.writer, losses[i].name, losses[i].value);
 	facts_add(s->context.writer, FACT_RATE, "counted-programs", "count", s->n_images);
+	if (s->n_parts)
+		facts_add(s->context.writer, FACT_RATE, "forgotten-translations", "count",
+			  s->n_parts);
 	*ret = (struct source_stats){ .samples = c->n_samples };
 }
 

@@ -151,6 +151,7 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	count_output_create(s.file, has_flag(&s, FOLLOW_FLAG));
 	engine_init();
 	engine.counts_all = has_flag(&s, COUNT_FLAG_ALL);
+	engine.turns_soon = has_flag(&s, COUNT_FLAG_SOON);
 	engine.is_strict = has_flag(&s, COUNT_FLAG_STRICT);
 	nest_choose(s.flags);
 	memcpy(&random, (const void *)(*auxiliary(&s, AT_RANDOM) + 8), 8);
@@ -162,6 +163,7 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	c = context_take();
 	c->regs[4] = (uint64_t)s.sp;
 	c->flags = 0x202;
+	c->tid = (uint32_t)sys_gettid();
 	sys_call(SYS_arch_prctl, ARCH_SET_GS, c, 0, 0, 0, 0);
 	signals_init(c);
 	count_output_add_extra(COUNT_EXTRA_ENTER, p.entry, 0, 0, 1);

@@ -95,6 +95,16 @@ static void allow_writes(struct page *p)
 	protect(p, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
+/* Writes are allowed again everywhere. */
+void code_change_clear(void)
+{
+	for (size_t i = 0; n_forbidden && i < (size_t)1 << page_bits; i++)
+		if (pages[i].is_forbidden)
+			allow_writes(&pages[i]);
+	reserve_clear(pages, sizeof(*pages) << page_bits);
+	n_pages = 0;
+}
+
 static uint32_t sum_of(uint64_t addr, uint32_t bytes)
 {
 	const uint8_t *p = (const uint8_t *)addr;

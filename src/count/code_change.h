@@ -18,6 +18,7 @@ struct exec_range;
 struct place;
 
 void code_change_init(void);
+void code_change_clear(void);
 
 /* A translation begins with so much that it can be led elsewhere. */
 #define CODE_CHANGE_BYTES 5

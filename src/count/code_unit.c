@@ -41,6 +41,28 @@ static bool is_fit(const struct code_unit *u, uint64_t start, uint64_t end)
 	       (size_t)(u->cold_end - u->cold.at) >= ROOM_BYTES;
 }
 
+static void begin(struct code_unit *u)
+{
+	u->hot.at = (uint8_t *)u->start;
+	u->hot_end = u->cold.at = u->hot.at + UNIT_BYTES - COLD_BYTES;
+	u->cold_end = u->hot.at + UNIT_BYTES;
+	u->n_marks = 0;
+}
+
+void code_unit_clear(void)
+{
+	for (unsigned i = 0; i < n_units; i++) {
+		reserve_clear((void *)units[i].start, UNIT_BYTES);
+		reserve_clear(units[i].marks, MARKS_MAX * sizeof(*units[i].marks));
+		begin(&units[i]);
+	}
+}
+
+bool code_unit_has_room(void)
+{
+	return n_units < UNITS_MAX / 4 * 3;
+}
+
 static bool map_at(struct code_unit *u, uint64_t addr)
 {
 	uint8_t *p = reserve_at(addr, UNIT_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
@@ -48,9 +70,7 @@ static bool map_at(struct code_unit *u, uint64_t addr)
 	if (!p)
 		return false;
 	*u = (struct code_unit){ .start = addr, .end = addr + UNIT_BYTES };
-	u->hot.at = p;
-	u->hot_end = u->cold.at = p + UNIT_BYTES - COLD_BYTES;
-	u->cold_end = p + UNIT_BYTES;
+	begin(u);
 	u->marks = reserve(MARKS_MAX * sizeof(*u->marks));
 	/* Small programs do with less than one such page. */
 	sys_call(SYS_madvise, p + HUGE_BYTES, UNIT_BYTES - COLD_BYTES - HUGE_BYTES,

@@ -31,6 +31,10 @@ struct code_mark {
  * is none. */
 struct code_unit *code_unit_near(uint64_t start, uint64_t end);
 
+/* All code that was translated is gone; the memory is used again. */
+void code_unit_clear(void);
+bool code_unit_has_room(void);
+
 bool code_unit_reaches(const struct code_unit *u, uint64_t addr);
 
 /* NULL: addr is not translated code. */

@@ -40,10 +40,16 @@ struct context *context_take(void)
 	return make();
 }
 
+struct context *context_newest(void)
+{
+	return newest;
+}
+
 void context_keep_only(struct context *keep, const struct count_file_header *before)
 {
 	count_output_after_fork(before, (uint8_t *)keep);
 	keep->older = NULL;
+	keep->tid = (uint32_t)sys_gettid();
 	newest = keep;
 }
 

@@ -59,8 +59,11 @@ struct context {
 	uint64_t is_borrowed;	 /* its thread is a child that will execute or end */
 	const struct link *call; /* the system call that it is in, or NULL */
 	struct context *older;	 /* of all that there ever were */
-	uint64_t begin_mask;	 /* signals that are blocked where the thread begins */
-	uint64_t interrupted;	 /* enum count_control_call: where it begins */
+	uint32_t epoch; /* of what the engine knew when it was last in translated code */
+	uint32_t is_away; /* it waits for the next epoch: turnover.h */
+	uint32_t tid, pad;
+	uint64_t begin_mask;  /* signals that are blocked where the thread begins */
+	uint64_t interrupted; /* enum count_control_call: where it begins */
 	struct signals signals;
 	struct count_control_leave leave;
 };
@@ -82,6 +85,9 @@ _Static_assert(offsetof(struct context, regs[4]) == CONTEXT_RSP &&
 /* One with a stack and a set of counters, new or left by a thread that has ended, whose
  * counts it goes on with; aborts when there is no memory. */
 struct context *context_take(void);
+
+/* All that there ever were, by .older. */
+struct context *context_newest(void);
 
 /* In the child of a fork: the others' threads are not there. */
 void context_keep_only(struct context *c, const struct count_file_header *before);

@@ -10,26 +10,39 @@
 #include "count/reserve.h"
 
 #define PREFIX_MAX     4096
-#define PATH_MAX_BYTES (PREFIX_MAX + 2 * (PUT_NUMBER_MAX + 1) + 1)
+#define PATH_MAX_BYTES (PREFIX_MAX + 3 * (PUT_NUMBER_MAX + 1) + 1)
+
+/* Soon full, to try what comes then. */
+#define SMALL_BLOCKS 1500
 
 static uint8_t *file;
 static struct count_file_header *header;
 static char prefix[PREFIX_MAX];
+static unsigned n_before, part; /* programs of this process; files of this one */
 
-/* A process has one for each program that it executes.  Negative: it cannot be. */
-static int create(void)
+static int create_part(char path[PATH_MAX_BYTES])
+{
+	char *end = put_text(put_text(path, prefix), ".");
+
+	end = put_text(put_number(end, (unsigned)sys_getpid()), ".");
+	end = put_number(end, n_before);
+	if (part)
+		end = put_number(put_text(end, "."), part);
+	*end = 0;
+	return sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+/* A process has one for each program that it executes, or several.  Negative: it cannot
+ * be. */
+static int create(bool is_next)
 {
 	char path[PATH_MAX_BYTES];
-	unsigned n = 0;
 	int fd;
 
-	do {
-		char *end = put_text(put_text(path, prefix), ".");
-
-		end = put_text(put_number(end, (unsigned)sys_getpid()), ".");
-		*put_number(end, n++) = 0;
-		fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	} while (fd == -EEXIST);
+	part = is_next ? part + 1 : 0;
+	n_before = is_next ? n_before : 0;
+	while ((fd = create_part(path)) == -EEXIST && !is_next)
+		n_before++;
 	if (fd >= 0 && sys_call(SYS_ftruncate, fd, COUNT_FILE_BYTES, 0, 0, 0, 0) < 0) {
 		sys_unlink(path);
 		sys_close(fd);
@@ -68,7 +81,7 @@ void count_output_create(const char *path, bool may_be_lost)
 	if (strlen(path) >= PREFIX_MAX)
 		fatal("the path of the file of counts is too long");
 	memcpy(prefix, path, strlen(path) + 1);
-	fd = create();
+	fd = create(false);
 	if (fd < 0 && !may_be_lost)
 		fatal("cannot create the file of counts");
 	file = reserve(COUNT_FILE_BYTES);
@@ -115,7 +128,7 @@ static void copy_tables(uint8_t *to, const struct count_file_header *before)
 
 void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
 {
-	int fd = create();
+	int fd = create(false);
 	uint8_t *tables = reserve(COUNT_FILE_COUNTERS_OFF);
 	uint64_t before = (uint64_t)(kept - file),
 		 behind = before + COUNT_FILE_THREAD_BYTES;
@@ -140,6 +153,75 @@ void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
 		sys_close(fd);
 }
 
+static uint8_t *thread_at(uint32_t i)
+{
+	return file + COUNT_FILE_COUNTERS_OFF + i * COUNT_FILE_THREAD_BYTES;
+}
+
+static void map_counters(int fd)
+{
+	uint32_t n = header->n_threads;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t *at = thread_at(i) + COUNT_FILE_THREAD_SKIP;
+
+		map(at, COUNT_FILE_THREAD_BYTES - COUNT_FILE_THREAD_SKIP, fd,
+		    (uint64_t)(at - file));
+	}
+	map(thread_at(n), COUNT_FILE_BYTES - (uint64_t)(thread_at(n) - file), fd,
+	    (uint64_t)(thread_at(n) - file));
+}
+
+/* Images as they were, while those that code is still in are told once more. */
+static uint8_t *old_images;
+
+static uint32_t tell_again(uint32_t image)
+{
+	struct count_file_image *was = (struct count_file_image *)(old_images + image);
+
+	if (image == COUNT_FILE_NO_IMAGE)
+		return image;
+	/* Told: where the new one is has its place. */
+	if (was->path_bytes) {
+		was->inode = count_output_add_image(was, was->path);
+		was->path_bytes = 0;
+	}
+	return (uint32_t)was->inode;
+}
+
+void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
+{
+	struct count_file_header was = *header;
+	int fd = create(true);
+
+	header->n_lost += fd < 0;
+	old_images = reserve(was.images_bytes);
+	memcpy(old_images, file + COUNT_FILE_IMAGES_OFF, was.images_bytes);
+	map_counters(fd);
+	map(file, COUNT_FILE_COUNTERS_OFF, fd, 0);
+	if (fd >= 0)
+		sys_close(fd);
+	*header = was;
+	header->magic = header->n_lost = 0;
+	header->images_bytes = header->n_pairs = header->n_returns = 0;
+	header->n_extras = 0;
+	header->n_counters = header->n_blocks = 1;
+	each(tell_again);
+	reserve_release(old_images, was.images_bytes);
+	begin_header(header);
+}
+
+bool count_output_has_room(bool is_small)
+{
+	uint32_t most = is_small ? SMALL_BLOCKS : COUNT_FILE_BLOCKS_MAX / 4 * 3;
+
+	return header->n_blocks < most &&
+	       header->n_counters < COUNT_FILE_COUNTERS_MAX / 4 * 3 &&
+	       header->n_pairs < COUNT_FILE_PAIRS_MAX / 4 * 3 &&
+	       header->n_returns < COUNT_FILE_RETURNS_MAX / 4 * 3 &&
+	       header->images_bytes < COUNT_FILE_IMAGES_BYTES / 4 * 3;
+}
+
 void *count_output_add_thread(void)
 {
 	uint32_t i = header->n_threads;
@@ -147,7 +229,7 @@ void *count_output_add_thread(void)
 	if (i == COUNT_FILE_THREADS_MAX)
 		fatal("too many threads to count");
 	header->n_threads = i + 1;
-	return file + COUNT_FILE_COUNTERS_OFF + i * COUNT_FILE_THREAD_BYTES;
+	return thread_at(i);
 }
 
 static void publish(uint32_t *n, uint32_t value)

@@ -23,6 +23,11 @@ void count_output_name(const char *name);
 void count_output_before_fork(struct count_file_header *now);
 void count_output_after_fork(const struct count_file_header *before, uint8_t *kept);
 
+/* What was counted stays where it is, and another file is begun: nobody counts meanwhile.
+ * Each image that code is still in is told again, by each. */
+void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)));
+bool count_output_has_room(bool is_small);
+
 /* A further thread's part of the file: COUNT_FILE_THREAD_BYTES in memory. */
 void *count_output_add_thread(void);
 

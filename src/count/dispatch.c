@@ -11,6 +11,7 @@
 #include "count/place.h"
 #include "count/signal_delivery.h"
 #include "count/translate.h"
+#include "count/turnover.h"
 
 #define RAX 0
 #define RCX 1
@@ -46,22 +47,30 @@ static bool is_over(struct context *c)
 	return true;
 }
 
+/* All that was known of the block is gone. */
+static const void *come_back(struct context *c, uint64_t addr)
+{
+	count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, c->nest, 1);
+	return translate(place_at(c->nest, addr));
+}
+
 static const void *call_kernel(struct context *c, const struct link *l)
 {
-	bool is_made;
+	bool is_made, has_turned;
 
-	spin_unlock(&engine.lock);
 	context_set_call(c, l);
-	is_made = gate_call(c, l);
-	context_set_call(c, NULL);
-	is_made = is_made || is_over(c);
+	spin_unlock(&engine.lock);
+	is_made = gate_call(c, l) || is_over(c);
 	c->interrupted = COUNT_CALL_NONE;
 	spin_lock(&engine.lock);
+	context_set_call(c, NULL);
+	has_turned = turnover_was(c);
 	if (!is_made)
-		return go_back(c, l);
+		return has_turned ? come_back(c, l->addr - LINK_SYSCALL_BYTES)
+				  : go_back(c, l);
 	c->regs[RCX] = l->addr;
 	c->regs[R11] = c->flags;
-	return translate(place_at(c->nest, l->addr));
+	return has_turned ? come_back(c, l->addr) : translate(place_at(c->nest, l->addr));
 }
 
 /* It traps there, as it would have done. */
@@ -84,12 +93,14 @@ static const void *(*const ways[])(struct context *c, const struct link *l) = {
 
 const void *dispatch(struct context *c)
 {
-	const struct link *l;
+	struct link l; /* of its own: the table may be forgotten meanwhile */
 	const void *code;
 
 	spin_lock(&engine.lock);
-	l = link_get((uint32_t)c->exit);
-	code = ways[l->kind](c, l);
+	l = *link_get((uint32_t)c->exit);
+	code = ways[l.kind](c, &l);
+	if (turnover_is_due())
+		code = turnover_before(c, code);
 	spin_unlock(&engine.lock);
 	return code;
 }

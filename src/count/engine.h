@@ -19,6 +19,9 @@ struct engine {
 	bool is_strict;
 	bool counts_all;  /* each way has a counter: a check of the engine itself */
 	bool is_attached; /* the program began without the engine, and goes on without */
+	bool is_turning;  /* threads are to come to rest: turnover.h */
+	bool turns_soon;  /* ... often: a check of the engine itself */
+	uint32_t epoch;	  /* how often that was so */
 	uint64_t n_sharers; /* children that share memory for good */
 };
 

@@ -104,6 +104,12 @@ bool exec_range_protect(uint64_t start, uint64_t end, bool is_exec, bool is_writ
 	return is_known;
 }
 
+void exec_range_rename(uint32_t (*name)(uint32_t image))
+{
+	for (unsigned i = 0; i < n_ranges; i++)
+		ranges[i].image = name(ranges[i].image);
+}
+
 bool exec_range_gap(uint64_t start, uint64_t end, struct exec_range *ret)
 {
 	unsigned i = first_behind(start);

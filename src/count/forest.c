@@ -3,10 +3,16 @@
 
 #include "count/fatal.h"
 
+void forest_clear(struct forest *f)
+{
+	f->n = 0;
+	forest_add(f); /* FOREST_GROUND */
+}
+
 void forest_init(struct forest *f, uint32_t *room, uint32_t max)
 {
 	*f = (struct forest){ room, 0, max };
-	forest_add(f); /* FOREST_GROUND */
+	forest_clear(f);
 }
 
 uint32_t forest_add(struct forest *f)

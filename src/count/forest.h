@@ -22,6 +22,9 @@ struct forest {
 
 void forest_init(struct forest *f, uint32_t *room, uint32_t max);
 
+/* All parts are gone. */
+void forest_clear(struct forest *f);
+
 /* A part of its own. */
 uint32_t forest_add(struct forest *f);
 

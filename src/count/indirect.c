@@ -84,16 +84,20 @@ static const uint8_t *leave_code(struct code_unit *u, uint32_t nest)
 	return code;
 }
 
-static uint64_t *slots_of(uint32_t nest)
+static void begin_returns(uint32_t nest)
 {
-	struct code_unit *u;
+	struct code_unit *u = low_unit();
 
-	if (returns[nest].slots)
-		return returns[nest].slots;
-	u = low_unit();
-	returns[nest].slots = low_reserve(LOW_SLOTS * sizeof(uint64_t));
 	fill(returns[nest].slots, u, LINK_RETURN);
 	returns[nest].leave = nest ? leave_code(u, nest) : NULL;
+}
+
+static uint64_t *slots_of(uint32_t nest)
+{
+	if (!returns[nest].slots) {
+		returns[nest].slots = low_reserve(LOW_SLOTS * sizeof(uint64_t));
+		begin_returns(nest);
+	}
 	return returns[nest].slots;
 }
 
@@ -482,6 +486,22 @@ const void *indirect_unwind(struct context *c, const struct link *l)
 			       1);
 	count_output_add_extra(COUNT_EXTRA_ENTER, target, 0, c->nest, 1);
 	return translate(place_at(c->nest, target));
+}
+
+void indirect_clear(void)
+{
+	reserve_clear(sites, sizeof(*sites) * n_sites);
+	reserve_clear(pairs, sizeof(*pairs) * n_pairs);
+	n_sites = n_pairs = n_marks = 1;
+	fill(low->pairs, low_unit(), LINK_PAIR);
+	for (uint32_t i = 0; i < COUNT_FILE_NESTS_MAX; i++)
+		if (returns[i].slots)
+			begin_returns(i);
+}
+
+bool indirect_has_room(void)
+{
+	return n_sites < SITES_MAX / 4 * 3 && n_pairs < PAIRS_MAX / 4 * 3;
 }
 
 void indirect_init(void)

@@ -12,6 +12,7 @@
 #ifndef DWELL_COUNT_INDIRECT_H
 #define DWELL_COUNT_INDIRECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct block;
@@ -21,6 +22,8 @@ struct emit;
 struct link;
 
 void indirect_init(void);
+void indirect_clear(void);
+bool indirect_has_room(void);
 
 void indirect_push_return(struct code_unit *u, struct emit *e, uint64_t addr);
 void indirect_emit_return(struct code_unit *u, struct emit *e, uint32_t nest,

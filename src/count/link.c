@@ -17,6 +17,17 @@ const struct link *link_get(uint64_t i)
 	return &links[i];
 }
 
+void link_clear(void)
+{
+	reserve_clear(links, sizeof(*links) * n_links);
+	n_links = 0;
+}
+
+bool link_has_room(void)
+{
+	return n_links < LINKS_MAX / 4 * 3;
+}
+
 const uint8_t *link_leave(struct code_unit *u, struct link l)
 {
 	const uint8_t *code = u->cold.at;

@@ -8,6 +8,7 @@
 #ifndef DWELL_COUNT_LINK_H
 #define DWELL_COUNT_LINK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/count_control.h"
@@ -39,6 +40,9 @@ struct link {
 const uint8_t *link_leave(struct code_unit *u, struct link l);
 
 const struct link *link_get(uint64_t i);
+
+void link_clear(void);
+bool link_has_room(void);
 
 /* The distance at from leads to code from now on. */
 void link_to(uint8_t *from, const void *code);

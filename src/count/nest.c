@@ -135,6 +135,21 @@ uint32_t nest_entered(uint32_t nest, uint64_t addr)
 	return nest;
 }
 
+void nest_rename(uint32_t (*name)(uint32_t image))
+{
+	unsigned n = n_entries;
+
+	n_entries = 0;
+	for (unsigned i = 0; i < n; i++) {
+		const struct entry *e = &entries[i];
+		const struct exec_range *r = exec_range_find(e->addr);
+
+		if (r && r->image == e->image)
+			entries[n_entries++] =
+				(struct entry){ e->addr, name(e->image), e->function };
+	}
+}
+
 unsigned nest_depth(uint32_t nest)
 {
 	return nests[nest].depth;

@@ -32,6 +32,9 @@ void nest_add_code(int fd, const char *path, const struct count_file_image *wher
  * function begins. */
 uint32_t nest_entered(uint32_t nest, uint64_t addr);
 
+/* Images are called otherwise from now on. */
+void nest_rename(uint32_t (*name)(uint32_t image));
+
 unsigned nest_depth(uint32_t nest);
 uint32_t nest_parent(uint32_t nest);
 

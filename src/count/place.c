@@ -55,6 +55,18 @@ void place_init(void)
 	slots = reserve(sizeof(*slots) << slot_bits);
 }
 
+void place_clear(void)
+{
+	reserve_clear(places, sizeof(*places) * n_places);
+	reserve_clear(slots, sizeof(*slots) << slot_bits);
+	n_places = 1;
+}
+
+bool place_has_room(void)
+{
+	return n_places < PLACES_MAX / 4 * 3;
+}
+
 struct place *place_at(uint32_t nest, uint64_t addr)
 {
 	uint32_t *slot = slot_of(nest, addr);

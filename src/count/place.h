@@ -31,6 +31,10 @@ struct place {
 };
 
 void place_init(void);
+void place_clear(void);
+
+/* There is room for many more. */
+bool place_has_room(void);
 
 /* Never NULL, and stays where it is. */
 struct place *place_at(uint32_t nest, uint64_t addr);

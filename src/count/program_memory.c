@@ -14,6 +14,11 @@ void program_memory_believe(void)
 	is_believed = true;
 }
 
+bool program_memory_is_believed(void)
+{
+	return is_believed;
+}
+
 /* How much the kernel could copy; where it does not for anybody the program is believed.
  */
 static long copy(long call, const void *own, uint64_t other, size_t bytes)

@@ -20,5 +20,6 @@ bool program_memory_read_text(char *to, uint64_t from, size_t size);
 /* The program has forbidden itself all but some system calls: from now on it is believed.
  */
 void program_memory_believe(void);
+bool program_memory_is_believed(void);
 
 #endif

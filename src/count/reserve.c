@@ -36,6 +36,11 @@ void *reserve_at(uint64_t addr, size_t bytes, int prot)
 	return note((void *)p, bytes);
 }
 
+void reserve_clear(void *p, size_t bytes)
+{
+	sys_call(SYS_madvise, p, bytes, MADV_DONTNEED, 0, 0, 0);
+}
+
 void reserve_release(void *p, size_t bytes)
 {
 	sys_unmap(p, bytes);

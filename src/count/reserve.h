@@ -17,6 +17,9 @@ void *reserve(size_t bytes);
 /* At addr or, if that is taken, NULL. */
 void *reserve_at(uint64_t addr, size_t bytes, int prot);
 
+/* What is in it is forgotten, and its memory given back: zeroed again. */
+void reserve_clear(void *p, size_t bytes);
+
 /* Not needed any more. */
 void reserve_release(void *p, size_t bytes);
 

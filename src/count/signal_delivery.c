@@ -17,6 +17,7 @@
 #include "count/roll.h"
 #include "count/signals.h"
 #include "count/translate.h"
+#include "count/turnover.h"
 
 enum { RAX = 0, RDX = 2, RSP = 4, RSI = 6, RDI = 7 };
 
@@ -218,6 +219,17 @@ static bool is_own_doing(const struct signal_info *info, bool is_engine)
 	return is_own;
 }
 
+/* With what the thread is at, until others have done with it. */
+static void come_to_rest(struct context *c, struct roll_state *s,
+			 struct signal_state *state)
+{
+	spin_lock(&engine.lock);
+	if (turnover_is_due())
+		turnover_rest(c, s);
+	spin_unlock(&engine.lock);
+	put_state(state, s);
+}
+
 void signal_arrives(int signal, struct signal_info *info, struct signal_state *state)
 {
 	struct context *c = context_own();
@@ -233,10 +245,16 @@ void signal_arrives(int signal, struct signal_info *info, struct signal_state *s
 		s.flags = c->flags;
 		s.code = (const uint8_t *)c->resume;
 	} else if (is_within(state->ip, __ehdr_start, _end)) {
+		if (turnover_is_call(info))
+			return;
 		if (is_fault(info))
 			leave_to_kernel(info);
 		else
 			hold(c, info, state);
+		return;
+	}
+	if (turnover_is_call(info)) {
+		come_to_rest(c, &s, state);
 		return;
 	}
 	if (deliver(c, &s, info, state))
@@ -293,14 +311,16 @@ static const uint8_t *find_or_make_return(struct context *c, uint64_t frame,
 	const uint8_t *code;
 
 	spin_lock(&engine.lock);
-	count_output_add_extra(COUNT_EXTRA_LEAVE, c->call->addr, c->call->number, c->nest,
-			       1);
+	if (!turnover_was(c))
+		count_output_add_extra(COUNT_EXTRA_LEAVE, c->call->addr, c->call->number,
+				       c->nest, 1);
 	code = find_return(c, frame, addr, sp);
 	if (!code) {
 		nest_return(c, sp, true);
 		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, c->nest, 1);
 		code = translate(place_at(c->nest, addr));
 	}
+	context_set_call(c, NULL);
 	spin_unlock(&engine.lock);
 	return code;
 }
@@ -321,6 +341,5 @@ long signals_return(struct context *c)
 					     s.ip, signal_state_sp(&s));
 	s.stack = (struct signal_stack){ .at = (uint64_t)c + CONTEXT_STACK,
 					 .bytes = CONTEXT_STACK_BYTES };
-	context_set_call(c, NULL);
 	crossing_return(&s);
 }

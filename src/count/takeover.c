@@ -151,6 +151,7 @@ const void *takeover_thread(struct context *c)
 {
 	const void *code;
 
+	c->tid = (uint32_t)sys_gettid();
 	spin_lock(&engine.lock);
 	code = translate(place_at(c->nest, c->resume));
 	spin_unlock(&engine.lock);

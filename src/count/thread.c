@@ -14,6 +14,7 @@
 #include "count/place.h"
 #include "count/signals.h"
 #include "count/translate.h"
+#include "count/turnover.h"
 
 enum {
 	RAX = 0,
@@ -90,9 +91,11 @@ static void set_registers(struct context *c, const struct request *r, uint64_t a
 static void note_end(struct context *c, const struct link *call)
 {
 	spin_lock(&engine.lock);
-	count_output_add_extra(COUNT_EXTRA_LEAVE, call->addr, call->number, c->nest, 1);
-	spin_unlock(&engine.lock);
+	if (!turnover_was(c))
+		count_output_add_extra(COUNT_EXTRA_LEAVE, call->addr, call->number,
+				       c->nest, 1);
 	context_set_call(c, NULL);
+	spin_unlock(&engine.lock);
 }
 
 /* The engine's lock is held, so that no other thread has it where none will be. */
@@ -107,6 +110,7 @@ static long fork_child(struct context *c, const struct request *r, uint64_t addr
 			  r->args[4], 0);
 	if (result == 0) {
 		context_keep_only(c, &before);
+		engine.is_turning = false;
 		signals_forget_returns(c);
 		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, c->nest, 1);
 		set_registers(c, r, addr);
@@ -133,6 +137,7 @@ static long start_thread(struct context *c, const struct request *r, uint64_t ad
 	spin_lock(&engine.lock);
 	child = context_take();
 	nest_inherit(child, c, !r->stack);
+	child->epoch = engine.epoch;
 	count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, child->nest, 1);
 	spin_unlock(&engine.lock);
 	memcpy(child->regs, c->regs, sizeof(child->regs));
@@ -161,9 +166,12 @@ const void *thread_begin(struct context *c)
 {
 	const void *code;
 
+	c->tid = (uint32_t)sys_gettid();
 	signals_begin_thread(c);
 	spin_lock(&engine.lock);
 	code = translate(place_at(c->nest, c->regs[RCX]));
+	if (turnover_is_due())
+		code = turnover_before(c, code);
 	spin_unlock(&engine.lock);
 	return code;
 }

@@ -11,6 +11,7 @@
 #define COUNT_FLAG_NONE	      '-' /* it is never empty */
 #define COUNT_FLAG_ALL	      'a' /* each way has a counter: a check of the engine */
 #define COUNT_FLAG_STRICT     's' /* flags may be needed behind returns */
+#define COUNT_FLAG_SOON	      't' /* what is known of code is forgotten often */
 #define COUNT_FLAGS_FUNCTIONS ':'
 #define COUNT_FLAGS_MAX	      1024
 

@@ -357,6 +357,19 @@ def a_recorder_that_is_told_to_end_leaves_the_program_running():
 
 
 @test
+def code_that_is_made_for_ever_is_counted_and_forgotten():
+    n, blocks = 8000, 500
+    path, p = record(f'{PROGRAMS}/e2e-blocks_forever', str(n))
+    assert (p.returncode, p.stdout) == (0, natively([f'{PROGRAMS}/e2e-blocks_forever', str(n)]).stdout), p
+    report = json.loads(dwell('report', '--json', '--event', 'instructions', '--limit', '0', path).stdout)
+    made = sum(row['exclusive']['instructions'] for row in report['rows'] if row.get('image', '').startswith('[anon]'))
+    assert made == n * (1 + 2 * blocks + 1), (made, n * (2 + 2 * blocks))
+    cat = Cat(path)
+    assert cat.fact('forgotten-translations') >= 1 and not cat.fact('unbalanced-executions'), cat.get('fact')
+    assert len(cat.get('process')) == 1, cat.get('process')
+
+
+@test
 def nothing_stays_behind():
     for program in [BLOCKS, THREADS]:
         with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', f'{harness.DIR}/r.dwell', '--', program],

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A file of the counting engine as text: each block's file, its offset there, its size,
- * its instructions, how often it was entered; and at last what does not add up.
- * With -e the ways out of blocks that were taken: the block as before, the kind of its
- * last instruction, the file and offset where the way leads, how often. */
+ * its instructions, how often it was entered and not left at once; and at last what does
+ * not add up. With -e the ways out of blocks that were taken: the block as before, the
+ * kind of its last instruction, the file and offset where the way leads, how often. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -96,6 +96,19 @@ static void print_place(const struct count_file_image *i, uint64_t addr)
 	       i ? addr - i->start + i->off : addr);
 }
 
+/* By signals, and where the engine began anew. */
+static int64_t left_at_once(const struct count_flow_input *in, uint32_t block)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < in->n_extras; i++)
+		if (in->extras[i].kind == COUNT_EXTRA_LEAVE &&
+		    in->extras[i].block == block &&
+		    in->extras[i].addr == in->blocks[block].addr)
+			n += (int64_t)in->extras[i].n;
+	return n;
+}
+
 static void print_blocks(const uint8_t *file, const struct count_flow_input *in,
 			 const struct count_flow *flow)
 {
@@ -104,7 +117,7 @@ static void print_blocks(const uint8_t *file, const struct count_flow_input *in,
 
 		print_place(image_of(file, b->image), b->addr);
 		printf("%u %u %" PRId64 "\n", b->size_bytes, b->n_insns,
-		       flow->blocks[i].n);
+		       flow->blocks[i].n - left_at_once(in, i));
 	}
 }
 

@@ -113,6 +113,31 @@ def flags_that_nobody_should_need_may_be_kept():
     assert (out, code) == natively([path]) and blocks.at == usual.at and usual.executed() > 10000
 
 
+def parts(words, flags):
+    """Output, exit code, and how often each block of the first process was executed in all that it left, and how many that
+    were."""
+    out, code, blocks = count(words, flags)
+    at = {}
+    for one in blocks:
+        for place, (size, insns, n) in one.at.items():
+            at[place, size] = at.get((place, size), 0) + insns * n
+    return out, code, at, len(blocks)
+
+
+@test
+def what_is_known_of_code_may_be_forgotten_at_any_time():
+    for words in [f'{PROGRAMS}/e2e-blocks'], [f'{PROGRAMS}/e2e-blocks-static'], ['/bin/bash', '-c', 'for i in 1 2 3; do echo $i; done']:
+        out, code, whole, _ = parts(words, '-')
+        again, _, forgotten, n = parts(words, 't')
+        # where a block began anew in the middle of another, it is two
+        assert again == out and code == 0 and n >= 2, (words, n)
+        assert sum(whole.values()) == sum(forgotten.values()), (words, sum(whole.values()), sum(forgotten.values()))
+    for words in [[f'{PROGRAMS}/e2e-blocks_signals', '7000', 'storm'], [f'{PROGRAMS}/e2e-blocks_threads'],
+                  [f'{PROGRAMS}/e2e-blocks_changes'], [f'{PROGRAMS}/e2e-blocks_forever', '200']]:
+        out, code, blocks = count(words, 't')
+        assert (out, code) == natively(words) and len(blocks) >= 2, (words, code, len(blocks), out[-200:])
+
+
 @test
 def threads_and_children_are_counted_each():
     path = f'{PROGRAMS}/e2e-blocks_threads'

@@ -18,11 +18,14 @@ static void touch(const struct count_directory *d, const char *name)
 
 static void files_are_found_by_process_and_image(void **state)
 {
-	static const char *const names[] = { "of.20.0", "of.3.10", "of.3.2",  "of.3",
-					     "of.x.1",	"of.5.1x", "of.07.1", "else" };
-	static const struct count_directory_file want[] = { { 3, 2 },
-							    { 3, 10 },
-							    { 20, 0 } };
+	static const char *const names[] = { "of.20.0",	  "of.3.10",   "of.3.2",
+					     "of.3",	  "of.x.1",    "of.5.1x",
+					     "of.07.1",	  "else",      "of.3.2.11",
+					     "of.3.2.0",  "of.3.2.2",  "of.3.2.1.1",
+					     "of.3.2.1x", "of.3.2.01", "of.20.0." };
+	static const struct count_directory_file want[] = {
+		{ 3, 2, 0 }, { 3, 2, 2 }, { 3, 2, 11 }, { 3, 10, 0 }, { 20, 0, 0 }
+	};
 	struct count_directory d;
 	struct count_directory_list list = { 0 };
 
@@ -31,10 +34,11 @@ static void files_are_found_by_process_and_image(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		touch(&d, names[i]);
 	count_directory_list(&d, &list);
-	assert_int_equal(list.at.n, 3);
-	for (size_t i = 0; i < 3; i++) {
+	assert_int_equal(list.at.n, 5);
+	for (size_t i = 0; i < 5; i++) {
 		assert_int_equal(list.at.at[i].pid, want[i].pid);
 		assert_int_equal(list.at.at[i].n, want[i].n);
+		assert_int_equal(list.at.at[i].part, want[i].part);
 	}
 	vec_fini(&list.at);
 	count_directory_remove(&d, false);

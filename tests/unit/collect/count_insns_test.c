@@ -84,8 +84,9 @@ static void what_leaves_a_block_executed_only_what_is_before(void **state)
 
 static void without_its_bytes_the_first_stands_for_all(void **state)
 {
-	static const struct count_file_extra leave = {
-		.addr = 0x1006, .block = 1, .kind = COUNT_EXTRA_LEAVE, .n = 1
+	static const struct count_file_extra leaves[] = {
+		{ .addr = 0x1006, .block = 1, .kind = COUNT_EXTRA_LEAVE, .n = 1 },
+		{ .addr = 0x1000, .block = 1, .kind = COUNT_EXTRA_LEAVE, .n = 2 },
 	};
 	static const uint8_t others[] = {
 		0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90
@@ -96,7 +97,9 @@ static void without_its_bytes_the_first_stands_for_all(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		assert_false(each(&leave, 1, codes[i], &told));
+		assert_false(each(leaves, 2, codes[i], &told));
+		assert_int_equal(told.n[0], 31);
+		assert_false(each(leaves, 1, codes[i], &told));
 		assert_int_equal(told.n_insns, 1);
 		assert_int_equal(told.off[0], 0);
 		assert_int_equal(told.n[0], 39);
