@@ -216,7 +216,13 @@ static void push_text(struct options *o, const struct option_spec *s, const char
 }
 
 /* Up to the next comma; those between slashes, as "cpu/event=1,umask=2/", part nothing.
- * Behind a colon slashes are a path's, as in "trigger:uprobe:/bin/true:main". */
+ * Behind a colon slashes are a path's, as in "trigger:uprobe:/bin/true:main", and in
+ * front of one the last is, as in "lib/a.so:f". */
+static bool has_end(const char *text)
+{
+	return text[strcspn(text, ":/")] == '/';
+}
+
 static size_t item_length(const char *text)
 {
 	bool is_within = false, is_path = false;
@@ -225,7 +231,7 @@ static size_t item_length(const char *text)
 	for (; text[n] && (is_within || text[n] != ','); n++) {
 		is_path |= text[n] == ':' && !is_within;
 		if (text[n] == '/' && !is_path)
-			is_within = !is_within && strchr(text + n + 1, '/');
+			is_within = !is_within && has_end(text + n + 1);
 	}
 	return n;
 }

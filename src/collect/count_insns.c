@@ -66,6 +66,14 @@ static uint64_t n_left(const struct count_insns_leave *leaves, size_t n, uint64_
 	return sum;
 }
 
+int64_t count_insns_begun(const struct count_insns *c, uint32_t i, int64_t entered)
+{
+	size_t n_leaves;
+	const struct count_insns_leave *leaves = leaves_of(c, i, &n_leaves);
+
+	return (int64_t)((uint64_t)entered - n_left(leaves, n_leaves, 0));
+}
+
 /* Instructions, where nobody knows where they begin: what left at once made none, and
  * what left later is taken to have left before the last. */
 static uint64_t n_not_made(const struct count_insns_leave *leaves, size_t n,

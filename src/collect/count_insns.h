@@ -28,6 +28,9 @@ struct count_insns {
 void count_insns_init(struct count_insns *c, const struct count_flow_input *in);
 void count_insns_fini(struct count_insns *c);
 
+/* How often block i was begun, if it was entered so often: not if it was left at once. */
+int64_t count_insns_begun(const struct count_insns *c, uint32_t i, int64_t entered);
+
 /* off: in the block; n at least 1. */
 typedef void count_insns_fn(void *ctx, uint32_t off, uint64_t n);
 

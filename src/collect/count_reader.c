@@ -150,13 +150,14 @@ static int read_images(struct parse *p, struct err *e)
 
 /* Blocks. */
 
-static uint32_t image_of(const struct parse *p, const struct count_file_block *b)
+/* n_images: in none that is known. */
+static uint32_t image_of(const struct parse *p, uint32_t told, uint64_t addr)
 {
-	const uint64_t *i = map_find(&p->index_of_image, b->image);
+	const uint64_t *i = map_find(&p->index_of_image, told);
 	const struct count_reader_image *image = i ? &p->r->images[*i] : NULL;
 
-	return image && b->addr - image->start < image->size ? (uint32_t)*i
-							     : (uint32_t)p->r->n_images;
+	return image && addr - image->start < image->size ? (uint32_t)*i
+							  : (uint32_t)p->r->n_images;
 }
 
 static bool is_sound(const struct parse *p, const struct count_file_block *b)
@@ -182,7 +183,7 @@ static int check_blocks(struct parse *p, struct err *e)
 	for (uint32_t i = 1; i < n; i++) {
 		if (!is_sound(p, &blocks[i]))
 			return damaged(e, "block", i);
-		blocks[i].image = image_of(p, &blocks[i]);
+		blocks[i].image = image_of(p, blocks[i].image, blocks[i].addr);
 	}
 	p->r->flow.blocks = blocks;
 	p->r->flow.n_blocks = n;
@@ -198,6 +199,25 @@ static int read_blocks(struct parse *p, struct err *e)
 	if (rc < 0 || n <= 1)
 		return rc;
 	return check_blocks(p, e);
+}
+
+/* Nests. */
+
+static int read_nests(struct parse *p, struct err *e)
+{
+	const struct count_file_nest *all = p->header.nests;
+	uint32_t n = p->header.n_nests;
+
+	if (!n)
+		return damaged(e, "nest", 0);
+	for (uint32_t i = 1; i < n; i++)
+		if (all[i].parent >= i || all[i].function >= COUNT_FILE_FUNCTIONS_MAX)
+			return damaged(e, "nest", i);
+	p->r->n_nests = n;
+	memcpy(p->r->nests, all, sizeof(p->r->nests));
+	for (uint32_t i = 1; i < n; i++)
+		p->r->nests[i].image = image_of(p, all[i].image, all[i].entry);
+	return 0;
 }
 
 /* What refers to blocks: 0 stands for none. */
@@ -249,23 +269,6 @@ static int read_extras(struct parse *p, struct err *e)
 	p->r->flow.extras = extras;
 	p->r->flow.n_extras = n;
 	return rc;
-}
-
-/* Nests. */
-
-static int read_nests(struct parse *p, struct err *e)
-{
-	const struct count_file_nest *all = p->header.nests;
-	uint32_t n = p->header.n_nests;
-
-	if (!n)
-		return damaged(e, "nest", 0);
-	for (uint32_t i = 1; i < n; i++)
-		if (all[i].parent >= i || all[i].function >= COUNT_FILE_FUNCTIONS_MAX)
-			return damaged(e, "nest", i);
-	p->r->n_nests = n;
-	memcpy(p->r->nests, all, sizeof(p->r->nests));
-	return 0;
 }
 
 /* Counters. */

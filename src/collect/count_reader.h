@@ -30,7 +30,8 @@ struct count_reader {
 	struct count_flow_input flow;
 	const struct count_reader_image *images;
 	size_t n_images;
-	struct count_file_nest nests[COUNT_FILE_NESTS_MAX]; /* 0: none is entered */
+	/* 0: none is entered.  Images as in blocks. */
+	struct count_file_nest nests[COUNT_FILE_NESTS_MAX];
 	size_t n_nests;
 	uint32_t pid, n_threads;
 	char name[COUNT_FILE_NAME_BYTES]; /* of the program; "": not known */

@@ -170,7 +170,8 @@ static void write_blocks(struct take *t)
 	t->rows = xcalloc(in->n_blocks + 1, sizeof(*t->rows));
 	for (size_t i = 1; i < in->n_blocks; i++) {
 		const struct count_file_block *b = &in->blocks[i];
-		int64_t n = t->flow.blocks[i].n;
+		int64_t n =
+			count_insns_begun(&t->insns, (uint32_t)i, t->flow.blocks[i].n);
 
 		t->rows[i] = NONE;
 		if (n <= 0 || b->end == COUNT_END_ENTER)
@@ -273,28 +274,20 @@ static void write_edges(struct take *t)
 
 /* Nests: the chosen functions are the callers, so to speak, of what ran under them. */
 
-static const struct count_reader_image *image_at(const struct take *t, uint64_t addr)
-{
-	for (size_t i = t->r->n_images; i-- > 0;)
-		if (addr - t->r->images[i].start < t->r->images[i].size)
-			return &t->r->images[i];
-	return NULL;
-}
-
 static void find_nests(struct take *t)
 {
 	struct writer *w = t->c->writer;
 
 	for (size_t i = 1; i < t->r->n_nests; i++) {
 		const struct count_file_nest *n = &t->r->nests[i];
-		const struct count_reader_image *image = image_at(t, n->entry);
+		const struct count_reader_image *image = &t->r->images[n->image];
 		struct nest *to = &t->nests[i];
 
 		*to = (struct nest){ .stack = t->nests[n->parent].stack,
 				     .outer = t->nests[n->parent].stack };
-		if (!image)
+		if (n->image == t->r->n_images)
 			continue;
-		to->image = t->places[image - t->r->images].code.image;
+		to->image = t->places[n->image].code.image;
 		to->off = n->entry - image->start + image->off;
 		to->size =
 			n->function < t->c->n_under ? t->c->under[n->function].size : 0;

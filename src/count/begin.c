@@ -27,6 +27,12 @@ __attribute__((visibility("hidden"))) void begin(uint64_t *sp, const Elf64_Dyn *
 __attribute__((visibility("hidden"))) _Noreturn void crossing_enter(struct context *c,
 								    const void *code);
 
+extern bool crossing_has_wrgsbase __attribute__((visibility("hidden")));
+
+#ifndef HWCAP2_FSGSBASE
+#define HWCAP2_FSGSBASE 2
+#endif
+
 struct start {
 	uint64_t *sp; /* as the program is to find it */
 	Elf64_auxv_t *aux;
@@ -160,6 +166,7 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	tell_kernel(&s, &p);
 	if (*auxiliary(&s, AT_SYSINFO_EHDR))
 		add_vdso(*auxiliary(&s, AT_SYSINFO_EHDR));
+	crossing_has_wrgsbase = *auxiliary(&s, AT_HWCAP2) & HWCAP2_FSGSBASE;
 	c = context_take();
 	c->regs[4] = (uint64_t)s.sp;
 	c->flags = 0x202;

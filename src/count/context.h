@@ -53,15 +53,20 @@ struct context {
 	uint64_t is_held;
 	/* In which of the chosen functions it is, nest.h, and by depth where the stack's
 	 * pointer was when the one that leads there was entered. */
-	uint32_t nest, is_hidden; /* the limits, by a handler's own stack */
+	uint32_t nest, pad;
 	uint64_t limits[COUNT_FILE_FUNCTIONS_MAX + 1];
-	uint64_t hidden[COUNT_FILE_FUNCTIONS_MAX + 1];
+	/* The same of what a handler on its own stack has interrupted. */
+	struct {
+		uint64_t limits[COUNT_FILE_FUNCTIONS_MAX + 1];
+		uint64_t stack, stack_end; /* the handler's; 0: there is none */
+		uint32_t nest, pad;
+	} hidden;
 	uint64_t is_borrowed;	 /* its thread is a child that will execute or end */
 	const struct link *call; /* the system call that it is in, or NULL */
 	struct context *older;	 /* of all that there ever were */
 	uint32_t epoch; /* of what the engine knew when it was last in translated code */
 	uint32_t is_away; /* it waits for the next epoch: turnover.h */
-	uint32_t tid, pad;
+	uint32_t tid, pad2;
 	uint64_t begin_mask;  /* signals that are blocked where the thread begins */
 	uint64_t interrupted; /* enum count_control_call: where it begins */
 	struct signals signals;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bare/sys.h"
+#include "count/engine.h"
 #include "count/fatal.h"
 #include "count/put.h"
 #include "count/reserve.h"
@@ -39,6 +40,8 @@ static int create(bool is_next)
 	char path[PATH_MAX_BYTES];
 	int fd;
 
+	if (engine.is_confined)
+		return -EPERM; /* to try could be the end */
 	part = is_next ? part + 1 : 0;
 	n_before = is_next ? n_before : 0;
 	while ((fd = create_part(path)) == -EEXIST && !is_next)
@@ -51,10 +54,11 @@ static int create(bool is_next)
 	return fd;
 }
 
-/* Without a file what is counted has nowhere to go, and the program goes on. */
+/* Without a file what is counted has nowhere to go, and the program goes on.  Shared in
+ * any case, for private memory that can be written is limited (RLIMIT_DATA). */
 static void map(uint8_t *at, uint64_t bytes, int fd, uint64_t off)
 {
-	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	int flags = MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0);
 	long p = !bytes ? 0
 			: sys_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
 				   flags | MAP_NORESERVE | MAP_FIXED, fd, off);
@@ -66,11 +70,11 @@ static void map(uint8_t *at, uint64_t bytes, int fd, uint64_t off)
 		sys_call(SYS_madvise, at, bytes, MADV_RANDOM, 0, 0, 0);
 }
 
-static void begin_header(struct count_file_header *h)
+static void begin_header(struct count_file_header *h, uint32_t parent_pid)
 {
 	h->version = COUNT_FILE_VERSION;
 	h->pid = (uint32_t)sys_getpid();
-	h->parent_pid = (uint32_t)sys_getppid();
+	h->parent_pid = parent_pid;
 	__atomic_store_n(&h->magic, COUNT_FILE_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -84,7 +88,7 @@ void count_output_create(const char *path, bool may_be_lost)
 	fd = create(false);
 	if (fd < 0 && !may_be_lost)
 		fatal("cannot create the file of counts");
-	file = reserve(COUNT_FILE_BYTES);
+	file = reserve_space(COUNT_FILE_BYTES);
 	map(file, COUNT_FILE_BYTES, fd, 0);
 	if (fd >= 0)
 		sys_close(fd);
@@ -92,7 +96,7 @@ void count_output_create(const char *path, bool may_be_lost)
 	header->n_counters = 1;
 	header->n_blocks = 1; /* none has number 0 */
 	header->n_nests = 1;
-	begin_header(header);
+	begin_header(header, (uint32_t)sys_getppid());
 }
 
 void count_output_name(const char *name)
@@ -123,13 +127,13 @@ static void copy_tables(uint8_t *to, const struct count_file_header *before)
 	copy(to, COUNT_FILE_BLOCKS_OFF, h->n_blocks * sizeof(struct count_file_block));
 	copy(to, COUNT_FILE_PAIRS_OFF, h->n_pairs * sizeof(struct count_file_pair));
 	copy(to, COUNT_FILE_RETURNS_OFF, h->n_returns * sizeof(struct count_file_return));
-	begin_header(h);
+	begin_header(h, before->pid);
 }
 
 void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
 {
 	int fd = create(false);
-	uint8_t *tables = reserve(COUNT_FILE_COUNTERS_OFF);
+	uint8_t *tables = reserve_space(COUNT_FILE_COUNTERS_OFF);
 	uint64_t before = (uint64_t)(kept - file),
 		 behind = before + COUNT_FILE_THREAD_BYTES;
 
@@ -206,9 +210,11 @@ void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
 	header->images_bytes = header->n_pairs = header->n_returns = 0;
 	header->n_extras = 0;
 	header->n_counters = header->n_blocks = 1;
+	for (uint32_t i = 1; i < header->n_nests; i++)
+		header->nests[i].image = tell_again(header->nests[i].image);
 	each(tell_again);
 	reserve_release(old_images, was.images_bytes);
-	begin_header(header);
+	begin_header(header, was.parent_pid);
 }
 
 bool count_output_has_room(bool is_small)

@@ -44,11 +44,15 @@ crossing_clone:
 	jz 1f
 	pop %r12
 	ret
-1:	mov $158, %eax /* arch_prctl(ARCH_SET_GS) */
+1:	cmpb $0, crossing_has_wrgsbase(%rip) /* filters of calls do not hear it */
+	je 2f
+	wrgsbase %r12
+	jmp 3f
+2:	mov $158, %eax /* arch_prctl(ARCH_SET_GS) */
 	mov $0x1001, %edi
 	mov %r12, %rsi
 	syscall
-	mov CONTEXT_ENGINE_SP(%r12), %rsp
+3:	mov CONTEXT_ENGINE_SP(%r12), %rsp
 	mov %r12, %rdi
 	xor %ebp, %ebp
 	call thread_begin
@@ -169,5 +173,11 @@ crossing_call_made:
 crossing_call_not:
 	mov $-512, %rax
 	ret
+
+	.bss
+	.hidden crossing_has_wrgsbase
+	.globl crossing_has_wrgsbase
+crossing_has_wrgsbase:
+	.byte 0
 
 	.section .note.GNU-stack, "", @progbits

@@ -87,6 +87,7 @@ static const void *(*const ways[])(struct context *c, const struct link *l) = {
 	[LINK_RETURN_MORE] = indirect_return,
 	[LINK_SITE] = indirect_go,
 	[LINK_PAIR] = indirect_go,
+	[LINK_UNWIND_RETURN] = indirect_return,
 	[LINK_UNWIND] = indirect_unwind,
 	[LINK_NATIVE] = leave_to_cpu,
 };

@@ -17,7 +17,9 @@ struct engine {
 	/* Flags may be needed behind returns, indirect jumps and calls; else nobody was
 	 * seen who does. */
 	bool is_strict;
+	bool was_lax;	  /* and code of before is there: turnover.h */
 	bool counts_all;  /* each way has a counter: a check of the engine itself */
+	bool is_confined; /* the program has forbidden itself all but some calls */
 	bool is_attached; /* the program began without the engine, and goes on without */
 	bool is_turning;  /* threads are to come to rest: turnover.h */
 	bool turns_soon;  /* ... often: a check of the engine itself */

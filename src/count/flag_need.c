@@ -29,6 +29,9 @@ static uint8_t look(uint64_t addr, uint8_t of, unsigned depth, uint8_t unknown)
 
 		if (i == AHEAD || !block_read_op(addr, &op))
 			return found | (of & unknown);
+		/* It leaves them in a register, where nobody looks. */
+		if (x86_flow_of(&op) == X86_FLOW_SYSCALL)
+			return found | (of & unknown);
 		flags = x86_flags_of(&op);
 		found |= flags.read & of;
 		of &= (uint8_t) ~(flags.read | flags.set);

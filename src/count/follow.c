@@ -152,7 +152,7 @@ static enum verdict find_target(struct target *t, uint64_t path)
 	if (!program_memory_read_text(t->name, path, sizeof(t->name)))
 		return KERNEL_WILL_SAY;
 	if (own_exe_of(t->name))
-		put_text(t->name, own_exe_of(t->name));
+		*put_text(t->name, own_exe_of(t->name)) = 0;
 	verdict = look_at(t->name, &h);
 	if (verdict != FOLLOWED || memcmp(h.elf.e_ident, ELFMAG, SELFMAG) == 0)
 		return verdict;
@@ -233,27 +233,41 @@ static void note_native(const char *path)
 	spin_unlock(&engine.lock);
 }
 
-static long follow(struct context *c, uint64_t path, uint64_t argv, uint64_t env)
+/* As it was called, but for the engine itself. */
+static long execute_natively(struct context *c, uint64_t *path)
+{
+	uint64_t was = *path;
+	const char *exe = own_exe_at(was);
+	long result;
+
+	if (exe)
+		*path = (uint64_t)exe;
+	result = gate_pass(c);
+	*path = was;
+	return result;
+}
+
+static long follow(struct context *c, uint64_t *path, uint64_t argv, uint64_t env)
 {
 	struct target t;
-	enum verdict verdict = find_target(&t, path);
+	enum verdict verdict = find_target(&t, *path);
 
 	if (verdict == FOLLOWED && !engine.is_attached &&
 	    execute(c, &t, argv, env) == GATE_NOT_MADE)
 		return GATE_NOT_MADE;
 	if (verdict != KERNEL_WILL_SAY)
 		note_native(t.name);
-	return gate_pass(c);
+	return execute_natively(c, path);
 }
 
 long follow_execve(struct context *c)
 {
-	return follow(c, c->regs[A], c->regs[B], c->regs[C]);
+	return follow(c, &c->regs[A], c->regs[B], c->regs[C]);
 }
 
 long follow_execveat(struct context *c)
 {
-	const uint64_t *r = c->regs;
+	uint64_t *r = c->regs;
 	char path[PATH_MAX];
 
 	if (r[E] || !program_memory_read_text(path, r[B], sizeof(path)) ||
@@ -261,5 +275,5 @@ long follow_execveat(struct context *c)
 		note_native(path);
 		return gate_pass(c);
 	}
-	return follow(c, r[B], r[C], r[D]);
+	return follow(c, &r[B], r[C], r[D]);
 }

@@ -77,8 +77,6 @@ static void add_range(uint64_t start, uint64_t end, int fd, uint64_t off,
 	const char *name = fd < 0 ? NULL : fd_path(fd, path, sizeof(path));
 	uint32_t number = count_output_add_image(&image, name);
 
-	if (fd >= 0)
-		nest_add_code(fd, NULL, &image, number);
 	exec_range_add((struct exec_range){
 		.start = start,
 		.end = end,
@@ -86,6 +84,8 @@ static void add_range(uint64_t start, uint64_t end, int fd, uint64_t off,
 		.is_exec = true,
 		.is_writable = is_writable,
 	});
+	if (fd >= 0)
+		nest_add_code(fd, NULL, &image, number);
 }
 
 static void remove_range(uint64_t start, uint64_t end)
@@ -191,8 +191,10 @@ static long filter(const struct call *call)
 	bool is_filter = r[NR] == SYS_seccomp || r[A] == PR_SET_SECCOMP;
 	long result = pass_unforbidden(call);
 
-	if (is_filter && !is_error(result))
+	if (is_filter && !is_error(result)) {
 		program_memory_believe();
+		engine.is_confined = true;
+	}
 	return result;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "count/indirect.h"
 
+#include <string.h>
+
 #include "count/block.h"
 #include "count/code_unit.h"
 #include "count/context.h"
@@ -49,6 +51,9 @@ static uint32_t marked[LOW_SLOTS]; /* sites by their marks' numbers */
 static struct {
 	uint64_t *slots; /* by the return address */
 	const uint8_t *leave;
+	/* By slot: a return address is among its own that flags are needed behind, so
+	 * no check in front of that one's may change any. */
+	uint64_t keeps_flags[LOW_SLOTS / 64];
 } returns[COUNT_FILE_NESTS_MAX];
 
 static struct code_unit *low_unit(void)
@@ -89,6 +94,7 @@ static void begin_returns(uint32_t nest)
 	struct code_unit *u = low_unit();
 
 	fill(returns[nest].slots, u, LINK_RETURN);
+	memset(returns[nest].keeps_flags, 0, sizeof(returns[nest].keeps_flags));
 	returns[nest].leave = nest ? leave_code(u, nest) : NULL;
 }
 
@@ -121,12 +127,23 @@ void indirect_push_return(struct code_unit *u, struct emit *e, uint64_t addr)
 	emit_distance(e, literal(u, addr));
 }
 
-void indirect_emit_return(struct code_unit *u, struct emit *e, uint32_t nest,
-			  uint16_t more_bytes)
+static void emit_leave(struct code_unit *u, struct emit *e, enum link_kind kind,
+		       uint32_t number)
 {
+	emit_jump(e, link_leave(u, (struct link){ kind, number, 0, NULL }));
+}
+
+void indirect_emit_return(struct code_unit *u, struct emit *e, uint32_t nest,
+			  const struct block *b)
+{
+	uint16_t more_bytes = (uint16_t)b->ops[b->n - 1].imm;
+
 	if (more_bytes) {
-		emit_jump(e, link_leave(u, (struct link){ LINK_RETURN_MORE, more_bytes, 0,
-							  NULL }));
+		emit_leave(u, e, LINK_RETURN_MORE, more_bytes);
+		return;
+	}
+	if (nest && block_sets_stack(b)) {
+		emit_leave(u, e, LINK_UNWIND_RETURN, 0);
 		return;
 	}
 	emit_spill(e, RCX, CONTEXT_SPILL0);
@@ -157,6 +174,15 @@ static void emit_compare_quietly(struct emit *e, uint64_t value, const void *els
 static uint64_t *return_slot(uint32_t nest, uint64_t addr)
 {
 	return &slots_of(nest)[addr & (LOW_SLOTS - 1)];
+}
+
+static bool slot_keeps_flags(uint32_t nest, uint64_t addr)
+{
+	uint64_t slot = addr & (LOW_SLOTS - 1);
+
+	if (flag_need_at(addr))
+		returns[nest].keeps_flags[slot / 64] |= 1ULL << slot % 64;
+	return returns[nest].keeps_flags[slot / 64] >> slot % 64 & 1;
 }
 
 /* From where a chosen function was entered. */
@@ -196,7 +222,7 @@ static void emit_return_check(struct code_unit *u, struct emit *e, uint32_t nest
 {
 	const void *other = link_far(u, (const void *)*return_slot(nest, addr));
 
-	if (flag_need_at(addr)) {
+	if (slot_keeps_flags(nest, addr)) {
 		EMIT(e, 0x48, 0x8b, 0x0c, 0x24); /* mov (%rsp), %rcx */
 		emit_compare_quietly(e, addr, other);
 		emit_leave_nest_quietly(u, e, nest);
@@ -448,14 +474,13 @@ const void *indirect_go(struct context *c, const struct link *l)
 	return way(number, target);
 }
 
-/* The nest was left to there, and will be again, without the engine. */
-static void learn_leaving(uint32_t nest, uint64_t addr)
+void indirect_expect(uint32_t nest, uint64_t addr)
 {
 	struct code_unit *u = low_unit();
 	const void *check = u->hot.at;
 
 	emit_return_check(u, &u->hot, nest, addr);
-	emit_jump(&u->hot, link_leave(u, (struct link){ LINK_RETURN, 0, 0, NULL }));
+	emit_leave(u, &u->hot, LINK_RETURN, 0);
 	indirect_publish_return(nest, addr, check);
 }
 
@@ -466,9 +491,11 @@ const void *indirect_return(struct context *c, const struct link *l)
 
 	if (l->kind == LINK_RETURN)
 		c->regs[RCX] = c->spill[0];
+	if (l->kind == LINK_UNWIND_RETURN) /* as if there already */
+		nest_return(c, c->regs[RSP] + 8, true);
 	nest_return(c, c->regs[RSP], false);
 	if (c->nest != nest && l->kind == LINK_RETURN)
-		learn_leaving(nest, addr);
+		indirect_expect(nest, addr);
 	c->regs[RSP] += 8 + l->number;
 	return translate_return(place_at(c->nest, addr));
 }

@@ -25,9 +25,13 @@ void indirect_init(void);
 void indirect_clear(void);
 bool indirect_has_room(void);
 
+/* Returns to addr come to the engine, but those that leave the nest; with flags as they
+ * are if those are needed there. */
+void indirect_expect(uint32_t nest, uint64_t addr);
+
 void indirect_push_return(struct code_unit *u, struct emit *e, uint64_t addr);
 void indirect_emit_return(struct code_unit *u, struct emit *e, uint32_t nest,
-			  uint16_t more_bytes);
+			  const struct block *b);
 
 /* Where returns to addr arrive: on behind it when it is theirs.  From being published on
  * threads execute it, and what is behind it. */

@@ -7,7 +7,7 @@
 #include "count/low.h"
 #include "count/reserve.h"
 
-#define LINKS_MAX 0x2000000u
+#define LINKS_MAX 0x1000000u
 
 static struct link *links;
 static uint32_t n_links;

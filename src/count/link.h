@@ -18,14 +18,15 @@ struct code_unit;
 #define LINK_SYSCALL_BYTES COUNT_CONTROL_CALL_BYTES
 
 enum link_kind {
-	LINK_CODE,	  /* on at addr */
-	LINK_SYSCALL,	  /* make it, then on at addr */
-	LINK_RETURN,	  /* a return whose slot knows no such address */
-	LINK_RETURN_MORE, /* a return that takes more from the stack than its address */
-	LINK_SITE,	  /* an indirect jump or call to where it did not go before */
-	LINK_PAIR,	  /* the same where the table of pairs was asked */
-	LINK_UNWIND,	  /* an indirect jump behind a change of stacks */
-	LINK_NATIVE,	  /* the instruction at addr is not translated */
+	LINK_CODE,	    /* on at addr */
+	LINK_SYSCALL,	    /* make it, then on at addr */
+	LINK_RETURN,	    /* a return whose slot knows no such address */
+	LINK_RETURN_MORE,   /* a return that takes more from the stack than its address */
+	LINK_SITE,	    /* an indirect jump or call to where it did not go before */
+	LINK_PAIR,	    /* the same where the table of pairs was asked */
+	LINK_UNWIND,	    /* an indirect jump behind a change of stacks */
+	LINK_UNWIND_RETURN, /* a return behind one */
+	LINK_NATIVE,	    /* the instruction at addr is not translated */
 };
 
 struct link {

@@ -67,12 +67,19 @@ void nest_choose(const char *flags)
 	}
 }
 
-/* What was at the address before has gone. */
+static bool is_there(const struct entry *e)
+{
+	const struct exec_range *r = exec_range_find(e->addr);
+
+	return r && r->image == e->image;
+}
+
+/* In place of one that has gone, if there is one. */
 static void add_entry(uint64_t addr, uint32_t image, uint32_t function)
 {
 	unsigned i = 0;
 
-	while (i < n_entries && entries[i].addr != addr)
+	while (i < n_entries && is_there(&entries[i]))
 		i++;
 	if (i == ENTRIES_MAX) {
 		count_output_add_lost();
@@ -101,9 +108,9 @@ void nest_add_code(int fd, const char *path, const struct count_file_image *wher
 	}
 }
 
-static uint32_t find_or_add(uint32_t parent, uint32_t function, uint64_t addr)
+static uint32_t find_or_add(uint32_t parent, const struct entry *e)
 {
-	uint32_t bits = nests[parent].functions | 1u << function;
+	uint32_t bits = nests[parent].functions | 1u << e->function;
 
 	for (uint32_t i = parent + 1; i < n_nests; i++)
 		if (nests[i].parent == parent && nests[i].functions == bits)
@@ -115,7 +122,12 @@ static uint32_t find_or_add(uint32_t parent, uint32_t function, uint64_t addr)
 	nests[n_nests].parent = parent;
 	nests[n_nests].functions = bits;
 	nests[n_nests].depth = nests[parent].depth + 1;
-	count_output_add_nest(&(struct count_file_nest){ addr, parent, function });
+	count_output_add_nest(&(struct count_file_nest){
+		.entry = e->addr,
+		.image = e->image,
+		.parent = (uint16_t)parent,
+		.function = (uint16_t)e->function,
+	});
 	return n_nests++;
 }
 
@@ -123,14 +135,10 @@ uint32_t nest_entered(uint32_t nest, uint64_t addr)
 {
 	for (unsigned i = 0; i < n_entries; i++) {
 		const struct entry *e = &entries[i];
-		const struct exec_range *r;
 
-		if (e->addr != addr)
-			continue;
-		r = exec_range_find(addr);
-		if (r && r->image == e->image &&
+		if (e->addr == addr && is_there(e) &&
 		    !(nests[nest].functions & 1u << e->function))
-			return find_or_add(nest, e->function, addr);
+			return find_or_add(nest, e);
 	}
 	return nest;
 }
@@ -160,11 +168,14 @@ uint32_t nest_parent(uint32_t nest)
 	return nests[nest].parent;
 }
 
-/* A handler's own stack was left for good. */
-static void show(struct context *c)
+/* If a handler's own stack was left. */
+static void show(struct context *c, uint64_t sp)
 {
-	memcpy(c->limits, c->hidden, sizeof(c->limits));
-	c->is_hidden = 0;
+	if (!c->hidden.stack_end || (sp > c->hidden.stack && sp <= c->hidden.stack_end))
+		return;
+	memcpy(c->limits, c->hidden.limits, sizeof(c->limits));
+	c->nest = c->hidden.nest;
+	c->hidden.stack_end = 0;
 }
 
 /* limit: where the return address is. */
@@ -175,35 +186,35 @@ static bool is_left(uint64_t limit, uint64_t sp, bool is_set)
 
 void nest_return(struct context *c, uint64_t sp, bool is_set)
 {
-	uint32_t nest = c->nest;
-
-	if (is_set && c->is_hidden && !signals_is_on_stack(c, sp))
-		show(c);
-	while (nest && is_left(c->limits[nests[nest].depth], sp, is_set))
-		nest = nests[nest].parent;
-	c->nest = nest;
+	if (is_set)
+		show(c, sp);
+	while (c->nest && is_left(c->limits[nests[c->nest].depth], sp, is_set))
+		c->nest = nests[c->nest].parent;
 }
 
-void nest_hide(struct context *c)
+void nest_hide(struct context *c, uint64_t stack, uint64_t stack_end)
 {
-	if (!c->is_hidden)
-		memcpy(c->hidden, c->limits, sizeof(c->hidden));
-	c->is_hidden = 1;
+	if (!c->hidden.stack_end) {
+		memcpy(c->hidden.limits, c->limits, sizeof(c->limits));
+		c->hidden.nest = c->nest;
+		c->hidden.stack = stack;
+		c->hidden.stack_end = stack_end;
+	}
 	for (unsigned i = 0; i <= nests[c->nest].depth; i++)
 		c->limits[i] = NO_LIMIT;
 }
 
 void nest_resume(struct context *c, uint32_t nest, uint64_t sp)
 {
-	if (c->is_hidden && !signals_is_on_stack(c, sp))
-		show(c);
+	show(c, sp);
 	c->nest = nest;
 }
 
 void nest_inherit(struct context *child, const struct context *parent, bool has_stack)
 {
 	child->nest = has_stack ? parent->nest : 0;
-	child->is_hidden = has_stack ? parent->is_hidden : 0;
 	memcpy(child->limits, parent->limits, sizeof(child->limits));
-	memcpy(child->hidden, parent->hidden, sizeof(child->hidden));
+	child->hidden = parent->hidden;
+	if (!has_stack)
+		child->hidden.stack_end = 0;
 }

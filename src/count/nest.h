@@ -46,7 +46,7 @@ void nest_return(struct context *c, uint64_t sp, bool is_set);
 
 /* A handler begins on a stack of its own, which says nothing of the functions; and
  * returns to sp, in the nest that was interrupted. */
-void nest_hide(struct context *c);
+void nest_hide(struct context *c, uint64_t stack, uint64_t stack_end);
 void nest_resume(struct context *c, uint32_t nest, uint64_t sp);
 
 /* A thread that goes on with what another's stack has, or with none. */

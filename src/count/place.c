@@ -6,7 +6,7 @@
 #include "count/fatal.h"
 #include "count/reserve.h"
 
-#define PLACES_MAX 0x1000000u
+#define PLACES_MAX 0xc00000u
 #define FIRST_BITS 12
 
 static struct place *places;

@@ -148,7 +148,6 @@ static void note_code(const struct file *f, const Elf64_Phdr *h)
 					  .off = down(h->p_offset) };
 	uint32_t number = count_output_add_image(&image, f->true_path);
 
-	nest_add_code(f->fd, NULL, &image, number);
 	exec_range_add((struct exec_range){
 		.start = start,
 		.end = end,
@@ -156,6 +155,7 @@ static void note_code(const struct file *f, const Elf64_Phdr *h)
 		.is_exec = true,
 		.is_writable = h->p_flags & PF_W,
 	});
+	nest_add_code(f->fd, NULL, &image, number);
 }
 
 static void load(struct file *f, uint64_t hint)

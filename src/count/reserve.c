@@ -63,15 +63,25 @@ static uint64_t next = 0x480000000000ULL;
 
 #define GAP 0x1000
 
-void *reserve(size_t bytes)
+static void *reserve_with(size_t bytes, int prot)
 {
 	uint64_t addr = __atomic_fetch_add(&next, (bytes + 2 * GAP - 1) & -(uint64_t)GAP,
 					   __ATOMIC_RELAXED);
-	void *p = reserve_at(addr, bytes, PROT_READ | PROT_WRITE);
+	void *p = reserve_at(addr, bytes, prot);
 
 	if (!p)
 		p = note(sys_map(bytes, FLAGS, -1), bytes);
 	if (!p)
 		fatal("no address space for the engine's tables");
 	return p;
+}
+
+void *reserve(size_t bytes)
+{
+	return reserve_with(bytes, PROT_READ | PROT_WRITE);
+}
+
+void *reserve_space(size_t bytes)
+{
+	return reserve_with(bytes, PROT_NONE);
 }

@@ -14,6 +14,10 @@
 /* Zeroed; aborts when there is none. */
 void *reserve(size_t bytes);
 
+/* Nothing but the space, for what is mapped there: no data of the process's, of which
+ * there may be a limit. */
+void *reserve_space(size_t bytes);
+
 /* At addr or, if that is taken, NULL. */
 void *reserve_at(uint64_t addr, size_t bytes, int prot);
 

@@ -25,6 +25,9 @@ enum { RAX = 0, RDX = 2, RSP = 4, RSI = 6, RDI = 7 };
  */
 #define NOT_A_HANDLERS (0x100u | 0x400u | 0x10000u)
 
+/* Why SIGSYS is sent; not every libc knows it. */
+#define CALL_FILTERED 1
+
 /* The engine's own code, and places in it: crossing.S. */
 extern const char __ehdr_start[], _end[];
 extern const char crossing_call_check[], crossing_call_not[], crossing_call_made[];
@@ -51,6 +54,12 @@ static struct held *held_of(struct context *c)
 static bool is_within(uint64_t addr, const char *start, const char *end)
 {
 	return addr >= (uint64_t)start && addr < (uint64_t)end;
+}
+
+/* A call of the program's that a filter forbids. */
+static bool is_forbidden_call(const struct signal_info *info)
+{
+	return info->signal == SIGSYS && info->code == CALL_FILTERED;
 }
 
 static bool is_fault(const struct signal_info *info)
@@ -101,7 +110,7 @@ static uint64_t make_frame(struct context *c, const struct sys_sigaction *a,
 	if ((a->flags & SA_ONSTACK) && stack->bytes &&
 	    !signals_is_on_stack(c, s->regs[RSP])) {
 		top = stack->at + stack->bytes;
-		nest_hide(c);
+		nest_hide(c, stack->at, top);
 	}
 	xstate = (top - bytes) & -(uint64_t)SIGNAL_XSTATE_ALIGN;
 	f = (struct signal_frame *)(((xstate - sizeof(*f)) & -16ULL) - 8);
@@ -114,7 +123,8 @@ static uint64_t make_frame(struct context *c, const struct sys_sigaction *a,
 	f->state.xstate = xstate;
 	signal_state_put(&f->state, s->regs);
 	f->info = *info;
-	if (is_fault(info) && info->addr == (uint64_t)s->code)
+	if (is_forbidden_call(info) ||
+	    (is_fault(info) && info->addr == (uint64_t)s->code))
 		f->info.addr = addr;
 	signals_disarm_stack(c);
 	return (uint64_t)f;

@@ -37,6 +37,9 @@ struct fragment {
 	uint32_t told_number;
 	struct aside asides[FRAGMENT_BLOCKS];
 	unsigned n_asides;
+	/* Calls that are returned from with flags. */
+	struct place *with_flags[FRAGMENT_BLOCKS];
+	unsigned n_with_flags;
 	uint32_t nest;
 	struct place *next; /* where it goes on, or NULL */
 };
@@ -62,6 +65,13 @@ void translate_jump(struct code_unit *u, struct emit *e, struct place *p)
 	emit_distance(e, to);
 }
 
+/* rdgsbase, wrgsbase */
+static bool is_of_gs_base(const struct x86_op *op)
+{
+	return op->map == X86_OP_0F && op->opcode == 0xae && op->repeat == 0xf3 &&
+	       op->mod == 3 && (op->reg & 5) == 1;
+}
+
 static void copy_op(struct fragment *f, unsigned i)
 {
 	const struct x86_op *op = &f->block.ops[i];
@@ -69,7 +79,7 @@ static void copy_op(struct fragment *f, unsigned i)
 	uint8_t *to = f->e->at;
 	int64_t distance;
 
-	if (op->segment == 0x65)
+	if (op->segment == 0x65 || is_of_gs_base(op))
 		fatal_at("the program uses the segment that counting needs, at", from);
 	emit_bytes(f->e, (const void *)from, op->size);
 	if (!op->is_rip_relative)
@@ -172,21 +182,47 @@ static void end_jump(struct fragment *f)
 	f->next = place_at(f->nest, f->block.target);
 }
 
+/* Flags behind a call are nobody's business by all conventions.  Where they are looked at
+ * all the same they are kept from the first return on, and from that on everywhere. */
+static void note_flags(struct fragment *f)
+{
+	struct place *p = place_at(f->nest, f->block.end);
+
+	if (!p->return_code && flag_need_is_sure(p->addr))
+		f->with_flags[f->n_with_flags++] = p;
+}
+
+/* In front of all checks that may change some. */
+static void expect_flags(const struct fragment *f)
+{
+	for (unsigned i = 0; i < f->n_with_flags; i++)
+		indirect_expect(f->with_flags[i]->nest, f->with_flags[i]->addr);
+}
+
+static void be_strict(const struct place *p)
+{
+	if (engine.is_strict || !flag_need_is_sure(p->addr))
+		return;
+	engine.is_strict = engine.was_lax = true;
+}
+
 static void end_call(struct fragment *f)
 {
+	note_flags(f);
 	indirect_push_return(f->unit, f->e, f->block.end);
 	f->next = place_at(f->nest, f->block.target);
 }
 
 static void end_indirect(struct fragment *f)
 {
+	if (f->block.flow == X86_FLOW_CALL_TO)
+		note_flags(f);
 	indirect_emit_site(f->unit, f->e, f->told_number, &f->block);
 }
 
 static void end_return(struct fragment *f)
 {
-	indirect_emit_return(f->unit, f->e, f->nest,
-			     (uint16_t)f->block.ops[f->block.n - 1].imm);
+	indirect_emit_return(f->unit, f->e, f->nest, &f->block);
 }
 
 static void leave(struct fragment *f, enum link_kind kind, uint64_t addr)
@@ -373,6 +409,7 @@ static struct fragment *begin(const struct place *p)
 {
 	const struct exec_range *r = exec_range_find(p->addr);
 
+	fragment.n_with_flags = 0;
 	fragment.range = r;
 	fragment.unit =
 		r ? code_unit_near(r->start, r->end) : code_unit_near(p->addr, p->addr);
@@ -392,6 +429,7 @@ const void *translate(struct place *p)
 		emit_fragment(f, p);
 	else
 		emit_refusal(f, p);
+	expect_flags(f);
 	return (const void *)p->code;
 }
 
@@ -403,6 +441,7 @@ const void *translate_return(struct place *p)
 
 	if (p->return_code)
 		return (const void *)p->return_code;
+	be_strict(p);
 	code_change_revive(p);
 	f = begin(p);
 	check = f->e->at;
@@ -419,6 +458,7 @@ const void *translate_return(struct place *p)
 	else
 		emit_refusal(f, p);
 	indirect_publish_return(p->nest, p->addr, check);
+	expect_flags(f);
 	count_output_add_return(p->block, counter);
 	return (const void *)p->return_code;
 }

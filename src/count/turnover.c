@@ -30,10 +30,11 @@
 
 static unsigned n_entries_to_wait;
 
-static bool has_room(void)
+static bool can_go_on(void)
 {
-	return count_output_has_room(engine.turns_soon) && code_unit_has_room() &&
-	       indirect_has_room() && link_has_room() && place_has_room();
+	return !engine.was_lax && count_output_has_room(engine.turns_soon) &&
+	       code_unit_has_room() && indirect_has_room() && link_has_room() &&
+	       place_has_room();
 }
 
 bool turnover_is_due(void)
@@ -44,7 +45,7 @@ bool turnover_is_due(void)
 		n_entries_to_wait--;
 		return false;
 	}
-	return !has_room();
+	return !can_go_on();
 }
 
 bool turnover_is_call(const struct signal_info *info)
@@ -114,6 +115,7 @@ static void forget(void)
 	indirect_clear();
 	for (struct context *x = context_newest(); x; x = x->older)
 		signals_forget_returns(x);
+	engine.was_lax = false;
 	engine.epoch++;
 }
 
@@ -122,7 +124,7 @@ static void turn(struct context *c)
 	engine.is_turning = true;
 	if (wait_for_others(c))
 		forget();
-	if (!has_room())
+	if (!can_go_on())
 		n_entries_to_wait = TRIES_APART;
 	engine.is_turning = false;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * turnover - all that is known of the program's code is forgotten when its tables are
- * nearly full, and counting goes on in another file.
+ * nearly full, and counting goes on in another file; or when translations are found to
+ * have been too lax.
  *
  * So programs that make code for ever need no memory without end.  All threads come to
  * rest meanwhile: those in translated code leave their blocks, those in system calls stay

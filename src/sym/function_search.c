@@ -127,7 +127,8 @@ static bool is_called(const char *linkage, const char *name)
 
 	if (strcmp(linkage, name) == 0)
 		return true;
-	if (linkage[0] != '_' || !demangle_name(linkage, &readable))
+	if (linkage[0] != '_' || strstr(linkage, ".cold") ||
+	    !demangle_name(linkage, &readable))
 		return false;
 	return strncmp(buf_str(&readable), name, n) == 0 &&
 	       (!buf_str(&readable)[n] || buf_str(&readable)[n] == '(');

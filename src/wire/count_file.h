@@ -52,9 +52,10 @@
 #define COUNT_FILE_NESTS_MAX	 128
 
 struct count_file_nest {
-	uint64_t entry;	   /* the address at which it was entered first */
-	uint32_t parent;   /* nest that it is within, a lower number */
-	uint32_t function; /* by the order in which they were chosen */
+	uint64_t entry;	   /* the address at which it was entered first ... */
+	uint32_t image;	   /* ... and what was there, as blocks name it */
+	uint16_t parent;   /* nest that it is within, a lower number */
+	uint16_t function; /* by the order in which they were chosen */
 };
 
 struct count_file_header {

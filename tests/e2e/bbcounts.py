@@ -356,6 +356,82 @@ def a_recorder_that_is_told_to_end_leaves_the_program_running():
     assert not places_of(p.pid), places_of(p.pid)
 
 
+def built(name, source, *options):
+    harness.need('gcc')
+    path = f'{harness.DIR}/{name}'
+    with open(path, 'w', encoding='ascii') as f:
+        f.write(source)
+    subprocess.run(['gcc', '-o', f'{path}.program', path, *options], check=True)
+    return f'{path}.program'
+
+
+@test
+def flags_come_back_with_returns_to_addresses_that_look_alike():
+    # 64 KB apart: behind one call of g the carry is looked at, behind the other it is not
+    program = built('alike.S', """
+	.globl main
+	.text
+g:	clc
+	ret
+	.balign 65536
+main:	push %rbx
+	mov $100, %ebx
+	xor %edx, %edx
+	jmp 5f
+	.org main+0x100
+5:	call g
+	stc
+	jmp 6f
+	.org main+0x10100
+6:	call g
+	adc $0, %edx
+	dec %ebx
+	jnz 5b
+	mov %edx, %eax
+	pop %rbx
+	ret
+	.section .note.GNU-stack
+""")
+    assert natively([program]).returncode == 0
+    path, p = record(program)
+    assert p.returncode == 0 and not Cat(path).fact('unbalanced-executions'), p
+
+
+@test
+def a_program_may_execute_itself_by_what_the_kernel_calls_it():
+    program = built('again.c', """
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int n, char **words)
+{
+	char path[4096];
+	if (n > 1)
+		return printf("again %s\\n", words[1]) < 0;
+	memset(path, 'x', sizeof(path)); /* what is behind the name is not its own */
+	strcpy(path, "/proc/self/exe");
+	return execl(path, words[0], "child", (char *)0);
+}
+""")
+    path, p = record(program)
+    assert (p.returncode, p.stdout) == (0, 'again child\n'), p
+    assert len(Cat(path).get('process')) == 2, Cat(path).get('process')
+
+
+@test
+def what_would_take_gs_from_the_engine_ends_with_a_message():
+    for insn in 'wrgsbase %rax', 'rdgsbase %rax', 'mov %gs:0, %rax':
+        program = built('gs.S', f'.globl main\nmain: xor %eax, %eax\n{insn}\nxor %eax, %eax\nret\n.section .note.GNU-stack\n')
+        p = dwell('run', '-q', '-e', 'bbcounts', '-o', f'{harness.DIR}/gs.dwell', '--', program)
+        assert p.returncode == 125 and 'the segment that counting needs' in p.stderr, (insn, p)
+
+
+@test
+def a_limit_of_data_is_the_programs():
+    path, p = record('bash', '-c', 'ulimit -d 4000000 && /bin/echo done')
+    assert (p.returncode, p.stdout) == (0, 'done\n') and len(Cat(path).get('process')) == 2, p
+
+
 @test
 def code_that_is_made_for_ever_is_counted_and_forgotten():
     n, blocks = 8000, 500

@@ -82,6 +82,26 @@ static void what_leaves_a_block_executed_only_what_is_before(void **state)
 	check(&told, (uint64_t[]){ 10, 6, 6, 5 });
 }
 
+static void what_leaves_at_once_has_not_begun(void **state)
+{
+	static const struct count_file_block two[2] = {
+		[1] = { .addr = 0x1000, .size_bytes = 8, .n_insns = 4 }
+	};
+	static const struct count_file_extra extras[] = {
+		{ .addr = 0x1000, .block = 1, .kind = COUNT_EXTRA_LEAVE, .n = 3 },
+		{ .addr = 0x1006, .block = 1, .kind = COUNT_EXTRA_LEAVE, .n = 2 },
+	};
+	const struct count_flow_input in = {
+		.blocks = two, .extras = extras, .n_blocks = 2, .n_extras = 2
+	};
+	own(count_insns_fini) struct count_insns insns = { 0 };
+
+	(void)state;
+	count_insns_init(&insns, &in);
+	assert_int_equal(count_insns_begun(&insns, 1, 10), 7);
+	assert_int_equal(count_insns_begun(&insns, 0, 5), 5);
+}
+
 static void without_its_bytes_the_first_stands_for_all(void **state)
 {
 	static const struct count_file_extra leaves[] = {
@@ -110,6 +130,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_instruction_is_executed_as_often_as_its_block),
+		cmocka_unit_test(what_leaves_at_once_has_not_begun),
 		cmocka_unit_test(what_leaves_a_block_executed_only_what_is_before),
 		cmocka_unit_test(without_its_bytes_the_first_stands_for_all),
 	};
