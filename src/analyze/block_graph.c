@@ -3,22 +3,30 @@
 
 #include <stdlib.h>
 
+#include "analyze/block_choice.h"
 #include "base/map.h"
 #include "base/mem.h"
+
+/* What a block of the recording has become. */
+struct taken {
+	uint32_t block;
+	bool has_begin, has_end; /* chosen */
+};
 
 struct making {
 	struct block_graph *g;
 	const struct recording *r;
+	const struct block_choice *chosen; /* NULL: all are */
 	bool is_by_program;
-	VEC(uint32_t) block_of; /* by id in the recording */
-	struct map by_place;	/* location, size and program: block */
+	VEC(struct taken) taken; /* by id in the recording */
+	struct map by_place;	 /* location, size and program: block */
 	struct map
 		by_location; /* and program: the most frequent block that begins there */
 };
 
 static void making_fini(struct making *m)
 {
-	vec_fini(&m->block_of);
+	vec_fini(&m->taken);
 	map_fini(&m->by_place);
 	map_fini(&m->by_location);
 }
@@ -45,6 +53,7 @@ static int take_block(void *ctx, uint32_t id, const struct model_basic_block *b,
 {
 	struct making *m = ctx;
 	uint32_t program = program_of(m, b->process);
+	struct taken *taken = vec_push(&m->taken);
 	bool is_new;
 	uint64_t *slot = map_slot(
 		&m->by_place,
@@ -61,8 +70,11 @@ static int take_block(void *ctx, uint32_t id, const struct model_basic_block *b,
 			.program = program,
 		};
 	}
-	m->g->blocks.at[*slot].times += b->times;
-	*vec_push(&m->block_of) = (uint32_t)*slot;
+	taken->block = (uint32_t)*slot;
+	taken->has_begin = !m->chosen || block_choice_has_begin(m->chosen, b);
+	taken->has_end = !m->chosen || block_choice_has_end(m->chosen, b);
+	if (taken->has_begin)
+		m->g->blocks.at[*slot].times += b->times;
 	return 0;
 }
 
@@ -96,9 +108,12 @@ static uint32_t block_at(const struct making *m, uint32_t program, uint32_t loca
 static int take_edge(void *ctx, const struct model_edge *edge, struct err *e unused)
 {
 	struct making *m = ctx;
-	uint32_t block = m->block_of.at[edge->block];
+	const struct taken *taken = &m->taken.at[edge->block];
+	uint32_t block = taken->block;
 	bool is_in = edge->kind == EDGE_RETURNED || edge->kind == EDGE_ENTERED;
 
+	if (is_in ? !taken->has_begin : !taken->has_end)
+		return 0;
 	*vec_push(&m->g->ways) = (struct block_graph_way){
 		.from = is_in ? MODEL_NONE : block,
 		.to = is_in ? block
@@ -158,12 +173,12 @@ static void index_ways(struct block_graph *g)
 	}
 }
 
-static int make(struct block_graph *ret, const struct recording *r, bool is_by_program,
-		struct err *e)
+static int make(struct block_graph *ret, const struct recording *r,
+		const struct block_choice *chosen, bool is_by_program, struct err *e)
 {
-	own(making_fini) struct making m = { .g = ret,
-					     .r = r,
-					     .is_by_program = is_by_program };
+	own(making_fini) struct making m = {
+		.g = ret, .r = r, .chosen = chosen, .is_by_program = is_by_program
+	};
 	int rc;
 
 	*ret = (struct block_graph){ 0 };
@@ -179,13 +194,14 @@ static int make(struct block_graph *ret, const struct recording *r, bool is_by_p
 	return 0;
 }
 
-int block_graph_make(struct block_graph *ret, const struct recording *r, struct err *e)
+int block_graph_make(struct block_graph *ret, const struct recording *r,
+		     const struct block_choice *chosen, struct err *e)
 {
-	return make(ret, r, false, e);
+	return make(ret, r, chosen, false, e);
 }
 
 int block_graph_make_by_program(struct block_graph *ret, const struct recording *r,
 				struct err *e)
 {
-	return make(ret, r, true, e);
+	return make(ret, r, NULL, true, e);
 }

@@ -4,6 +4,9 @@
  *
  * Those of all its processes together: blocks that begin at the same place and are of
  * the same size are one.  Without names; code_graph has them.
+ *
+ * Of what a filter leaves out there are no ways, and blocks with 0 times: so the blocks
+ * of one recording are the same ones whatever was chosen.
  */
 #ifndef DWELL_ANALYZE_BLOCK_GRAPH_H
 #define DWELL_ANALYZE_BLOCK_GRAPH_H
@@ -12,6 +15,8 @@
 
 #include "base/vec.h"
 #include "store/recording.h"
+
+struct block_choice;
 
 struct block_graph_block {
 	uint32_t location; /* the recording's, of its first instruction */
@@ -34,9 +39,10 @@ struct block_graph {
 	uint32_t *first_in;		  /* [block]: its first way in; n + 1 of them */
 };
 
+/* chosen: NULL for all. */
 must_use int block_graph_make(struct block_graph *ret, const struct recording *r,
-			      struct err *e);
-/* The same, but those of processes that run different executables are apart. */
+			      const struct block_choice *chosen, struct err *e);
+/* All, but those of processes that run different executables are apart. */
 must_use int block_graph_make_by_program(struct block_graph *ret,
 					 const struct recording *r, struct err *e);
 void block_graph_fini(struct block_graph *g);

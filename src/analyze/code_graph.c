@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/block_choice.h"
 #include "analyze/block_graph.h"
 #include "analyze/profile_data.h"
 #include "base/mem.h"
@@ -20,7 +21,7 @@ struct making {
 	const struct profile *p;
 	size_t source;
 	const struct recording *r;
-	struct block_graph own; /* where the profile has none */
+	struct block_graph own; /* where the profile has none, or not all is wanted */
 	const struct block_graph *graph;
 	struct spot *spots; /* by location; only of those that are asked for */
 	bool *is_asked;
@@ -132,7 +133,8 @@ static void take_blocks(struct making *m)
 	struct code_graph *g = m->g;
 
 	for (size_t i = 0; i < m->graph->blocks.n; i++)
-		add_block(m, i);
+		if (m->graph->blocks.at[i].times)
+			add_block(m, i);
 	if (g->blocks.n)
 		qsort(g->blocks.at, g->blocks.n, sizeof(*g->blocks.at), by_times);
 }
@@ -209,6 +211,18 @@ static void sum_calls(struct making *m)
 	qsort(g->calls.at, n, sizeof(*g->calls.at), by_calls);
 }
 
+static int take_graph(struct making *m, struct err *e)
+{
+	own(block_choice_fini) struct block_choice chosen = { 0 };
+	int rc = block_choice_make(&chosen, m->p, m->source, e);
+
+	m->graph = m->p->sources[m->source].block_graph;
+	if (rc < 0 || (m->graph && chosen.is_all))
+		return rc;
+	m->graph = &m->own;
+	return block_graph_make(&m->own, m->r, &chosen, e);
+}
+
 int code_graph_make(struct code_graph *ret, const struct profile *p, size_t source,
 		    struct err *e)
 {
@@ -217,16 +231,12 @@ int code_graph_make(struct code_graph *ret, const struct profile *p, size_t sour
 		.p = p,
 		.source = source,
 		.r = profile_source(p, source),
-		.graph = p->sources[source].block_graph,
 	};
 	uint32_t n = recording_n_locations(m.r);
-	int rc = 0;
+	int rc;
 
 	*ret = (struct code_graph){ 0 };
-	if (!m.graph) {
-		rc = block_graph_make(&m.own, m.r, e);
-		m.graph = &m.own;
-	}
+	rc = take_graph(&m, e);
 	if (rc < 0)
 		return rc;
 	m.spots = xcalloc((size_t)n + 1, sizeof(*m.spots));

@@ -2,7 +2,8 @@
  *
  * code_graph - basic blocks with their functions, and which function calls which.
  *
- * Of one recording of a profile, all its processes together.  Borrows names from the
+ * Of one recording of a profile, all its processes together, what its filter lets pass:
+ * blocks by their first instructions, calls by those that call.  Borrows names from the
  * profile's symbolizer.
  */
 #ifndef DWELL_ANALYZE_CODE_GRAPH_H

@@ -119,6 +119,18 @@ uint32_t input_counted_event(const struct recording *r)
 	return MODEL_NONE;
 }
 
+int input_counted_column(const struct input *s, uint32_t *ret, struct err *e)
+{
+	uint32_t event = input_counted_event(s->recording);
+
+	if (event == MODEL_NONE || s->column_of_event[event] == MODEL_NONE)
+		return err_set(e, ERR_USAGE,
+			       "counted instructions are not among what is "
+			       "asked for");
+	*ret = s->column_of_event[event];
+	return 0;
+}
+
 uint32_t input_slot(struct input *s, uint32_t stack)
 {
 	if (s->slot_of_stack[stack])

@@ -67,6 +67,8 @@ must_use int input_open(struct input *s, const char *path, struct err *e);
 void input_borrow(struct input *s, struct recording *r, size_t first_block);
 /* The event that has every instruction executed; MODEL_NONE: none has. */
 uint32_t input_counted_event(const struct recording *r);
+/* Its column of this recording; an error where it was not asked for. */
+must_use int input_counted_column(const struct input *s, uint32_t *ret, struct err *e);
 /* The slot of a stack, made when it has none. */
 uint32_t input_slot(struct input *s, uint32_t stack);
 /* Put the stacks in order, after the samples were summed. */

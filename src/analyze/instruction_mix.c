@@ -43,14 +43,6 @@ void instruction_mix_fini(struct instruction_mix *m)
 
 /* Weights. */
 
-/* Of this source; MODEL_NONE: not among what was asked for. */
-static uint32_t counted_column(const struct input *s)
-{
-	uint32_t event = input_counted_event(s->recording);
-
-	return event != MODEL_NONE ? s->column_of_event[event] : MODEL_NONE;
-}
-
 static void take_weights(struct making *m, uint32_t column)
 {
 	const struct input *s = m->s;
@@ -264,15 +256,12 @@ int instruction_mix_make(struct instruction_mix *ret, const struct profile *p,
 	own(making_fini) struct making m = {
 		.mix = ret, .p = p, .s = &p->sources[source], .source = source, .graph = g
 	};
-	uint32_t column = counted_column(m.s);
-	int rc;
+	uint32_t column;
+	int rc = input_counted_column(m.s, &column, e);
 
 	*ret = (struct instruction_mix){ 0 };
-	if (column == MODEL_NONE)
-		return err_set(e, ERR_USAGE,
-			       "counted instructions are not among what is "
-			       "asked for");
-	rc = operation_reader_new(EM_X86_64, &ret->reader, e);
+	if (rc == 0)
+		rc = operation_reader_new(EM_X86_64, &ret->reader, e);
 	if (rc == 0)
 		rc = block_code_read(&m.code, p, m.s, source, g, e);
 	if (rc < 0)

@@ -315,7 +315,7 @@ static int load_ideal(struct profile *p, struct input *s, const struct profile_o
 
 	frames_resolve(p, s, NULL);
 	s->block_graph = xcalloc(1, sizeof(*s->block_graph));
-	rc = block_graph_make(s->block_graph, s->recording, e);
+	rc = block_graph_make(s->block_graph, s->recording, NULL, e);
 	if (rc < 0)
 		return rc;
 	rc = ideal_measure(p, (uint32_t)(s - p->sources), o, e);

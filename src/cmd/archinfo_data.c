@@ -6,7 +6,7 @@
 static int work_out(struct archinfo_data *d, struct block_graph *g, struct err *e)
 {
 	const struct recording *r = profile_source(d->report.profile, 0);
-	int rc = block_graph_make(g, r, e);
+	int rc = block_graph_make(g, r, NULL, e);
 
 	if (rc == 0 && !g->blocks.n)
 		return err_set(e, ERR_UNSUPPORTED,

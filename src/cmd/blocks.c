@@ -104,6 +104,8 @@ static const struct option_spec *const tables[] = { code_rows_options,
 static const struct command_example examples[] = {
 	{ "dwell blocks", "of the newest recording" },
 	{ "dwell blocks --limit 0 a.dwell", "all of them" },
+	{ "dwell blocks --filter 'process == gzip' a.dwell",
+	  "as often as processes of one program entered them" },
 	{ NULL, NULL },
 };
 
@@ -118,7 +120,8 @@ const struct command cmd_blocks = {
 		"blocks that it follows, and how it ends; * is an indirect jump or call. "
 		"Addresses are "
 		"link-time, as nm and objdump print them. Blocks that overlap, "
-		"because code is entered in its middle, are each told.",
+		"because code is entered in its middle, are each told. --filter "
+		"chooses blocks of each process, by their first instruction.",
 	.options = tables,
 	.examples = examples,
 	.group = "report",

@@ -66,6 +66,7 @@ static const struct option_spec *const tables[] = { code_rows_options,
 static const struct command_example examples[] = {
 	{ "dwell calls", "of the newest recording" },
 	{ "dwell calls --limit 0 a.dwell", "every pair of functions" },
+	{ "dwell calls --filter 'function == main' a.dwell", "what main calls" },
 	{ NULL, NULL },
 };
 
@@ -78,7 +79,8 @@ const struct command cmd_calls = {
 		"came to each other one, by all processes together. A jump to "
 		"another function's begin is a call whose return is left to the "
 		"callee; * is an indirect one, by a pointer. Calls into shared "
-		"libraries lead through a stub, NAME@plt, that jumps on.",
+		"libraries lead through a stub, NAME@plt, that jumps on. --filter "
+		"chooses calls of each process, by the instruction that calls.",
 	.options = tables,
 	.examples = examples,
 	.group = "report",

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/report_text.h"
 
 const struct option_spec code_rows_options[] = {
 	{ .name = "limit",
@@ -28,13 +29,12 @@ static int code_rows_open(struct code_rows *c, const struct options *o, struct e
 	c->limit = (size_t)options_u64(o, "limit", 30);
 	if (profile_n_sources(c->report.profile) != 1)
 		return err_set(e, ERR_USAGE, "give one recording");
-	rc = code_graph_make(&c->graph, c->report.profile, 0, e);
-	if (rc == 0 && !c->graph.blocks.n)
+	if (!recording_n_basic_blocks(profile_source(c->report.profile, 0)))
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s has no basic blocks: record with 'dwell run -e "
 			       "bbcounts'",
 			       c->report.paths[0]);
-	return rc;
+	return code_graph_make(&c->graph, c->report.profile, 0, e);
 }
 
 static void code_rows_close(struct code_rows *c)
@@ -91,7 +91,12 @@ int code_rows_run(const struct options *o, void (*print_json)(const struct code_
 
 	if (rc < 0)
 		return rc;
-	(c.report.json ? print_json : print_table)(&c);
+	if (c.report.json)
+		print_json(&c);
+	else if (c.graph.blocks.n || c.graph.calls.n)
+		print_table(&c);
+	else
+		report_text_nothing(&c.report, stdout);
 	rc = report_profile_check_whole(&c.report, e);
 	return rc < 0 ? rc : EXIT_OK;
 }

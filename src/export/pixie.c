@@ -180,8 +180,8 @@ static int pixie_write(const struct profile *p, const struct export_options *o,
 		return 0;
 	if (profile_is_filtered(p))
 		return err_set(e, ERR_UNSUPPORTED,
-			       "pixie holds whole basic blocks, of which a filter of "
-			       "samples chooses none: leave --filter out");
+			       "pixie tells of all code, and what a filter leaves out "
+			       "would be there as never executed: leave --filter out");
 	r = profile_source(p, profile_column(p, column)->source);
 	if (!recording_n_basic_blocks(r))
 		return err_set(e, ERR_UNSUPPORTED,

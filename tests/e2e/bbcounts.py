@@ -250,6 +250,69 @@ def functions_call_each_other_as_often_as_their_author_says():
     assert entered == [3200], entered
 
 
+def rows(command, path, *options):
+    p = dwell(command, '--json', *options, path)
+    assert p.returncode == 0, p
+    return json.loads(p.stdout)['rows']
+
+
+def summed(found):
+    """{what a row is: times} of blocks or calls."""
+    sums = {}
+    for row in found:
+        what = tuple(str(v) for k, v in row.items() if k not in ('times', 'ideal_cycles'))
+        sums[what] = sums.get(what, 0) + row['times']
+    return sums
+
+
+def parts_make_the_whole(path, filters):
+    """Each block and call is let pass by one of the filters."""
+    for command in ['blocks', 'calls']:
+        parts = [row for chosen in filters for row in rows(command, path, '--filter', chosen)]
+        assert summed(parts) == summed(rows(command, path)), (command, filters)
+
+
+def instructions_of(blocks):
+    return sum(b['times'] * b['instructions'] for b in blocks)
+
+
+@test
+def what_a_process_did_is_told_of_it_alone():
+    path, p = record('/bin/sh', '-c', f'{BLOCKS}; gzip -c {BLOCKS} | wc -c; {BLOCKS}')
+    assert p.returncode == 0, p
+    by_pid = {}
+    for row in harness.report(path, '--by', 'process')['rows']:
+        pid = re.search(r'pid (\d+)', row['name'])[1]
+        by_pid[pid] = by_pid.get(pid, 0) + row['exclusive']['instructions']
+    assert len(by_pid) == 5, by_pid
+    for pid, instructions in by_pid.items():
+        told = instructions_of(rows('blocks', path, '--filter', f'pid == {pid}'))
+        assert told == instructions, (pid, told, by_pid)
+    parts_make_the_whole(path, [f'pid == {pid}' for pid in by_pid])
+    once = summed(rows('calls', record(BLOCKS, name='once')[0], '--filter', 'image == e2e-blocks'))
+    assert ENTERED['deep'] - 201 in once.values(), once
+    twice = summed(rows('calls', path, '--filter', 'image == e2e-blocks'))
+    assert twice == {what: 2 * n for what, n in once.items()}, (once, twice)
+
+
+@test
+def what_a_function_did_is_told_of_it_alone():
+    path, _ = record(BLOCKS)
+    for name in [*ENTERED, 'main']:
+        blocks = rows('blocks', path, '--filter', f'function == {name} && image == e2e-blocks')
+        told = harness.report(path, '--filter', f'function == {name} && image == e2e-blocks')['total']['instructions']
+        assert {b['function']['name'] for b in blocks} == {name} and instructions_of(blocks) == told, (name, blocks)
+    calls = rows('calls', path, '--filter', 'function == main && image == e2e-blocks')
+    assert {c['caller']['name'] for c in calls} == {'main'}, calls
+    assert sum(c['times'] for c in calls if c['callee']['name'] == 'branch') == 3200, calls
+    parts_make_the_whole(path, ['image == e2e-blocks', 'image != e2e-blocks'])
+    parts_make_the_whole(path, ['address in 0..0x1100', 'address > 0x1100'])
+    for nothing in ['pid == 1', 'cpu == 0', 'function == nobody']:
+        assert rows('blocks', path, '--filter', nothing) == rows('calls', path, '--filter', nothing) == [], nothing
+        text = dwell('blocks', '--filter', nothing, path)
+        assert text.returncode == 0 and text.stdout == 'No samples that the filter lets pass.\n', text
+
+
 @test
 def threads_are_counted_together_and_children_apart():
     path, p = record(THREADS)

@@ -96,7 +96,7 @@ static void load(struct loaded *ret, const char *text, const char *filter)
 	recording_builder_write(path, whole);
 	if (profile_load(paths, 1, &(struct profile_options){ .filter = filter }, &ret->p,
 			 &e) < 0 ||
-	    block_graph_make(&ret->graph, profile_source(ret->p, 0), &e) < 0 ||
+	    block_graph_make(&ret->graph, profile_source(ret->p, 0), NULL, &e) < 0 ||
 	    instruction_mix_make(&ret->mix, ret->p, 0, &ret->graph, &e) < 0)
 		fail_msg("%s", e.text);
 	block_flow_sum(&ret->flow, &ret->graph, profile_source(ret->p, 0));
