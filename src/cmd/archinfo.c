@@ -14,7 +14,7 @@ static const struct option_spec own_options[] = {
 	  .arg = "N",
 	  .min = 0,
 	  .max = UINT32_MAX,
-	  .default_text = "30",
+	  .default_text = "30, in JSON 0",
 	  .text = "Print at most N mnemonics; 0: all" },
 	OPTION_END,
 };

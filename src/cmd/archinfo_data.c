@@ -30,7 +30,7 @@ int archinfo_data_open(struct archinfo_data *d, const struct options *o, struct 
 
 	if (rc < 0)
 		return rc;
-	d->limit = (size_t)options_u64(o, "limit", 30);
+	d->limit = (size_t)options_u64(o, "limit", d->report.json ? 0 : 30);
 	if (profile_n_sources(d->report.profile) != 1)
 		return err_set(e, ERR_USAGE, "give one recording");
 	return work_out(d, &g, e);
@@ -40,6 +40,13 @@ void archinfo_data_close(struct archinfo_data *d)
 {
 	instruction_mix_fini(&d->mix);
 	report_profile_close(&d->report);
+}
+
+size_t archinfo_data_mnemonics(const struct archinfo_data *d)
+{
+	size_t n = d->mix.mnemonics.n;
+
+	return d->limit && d->limit < n ? d->limit : n;
 }
 
 const char *archinfo_data_mnemonic(const struct archinfo_data *d, size_t i, char *text,

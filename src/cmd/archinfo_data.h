@@ -14,12 +14,14 @@ struct archinfo_data {
 	struct instruction_mix mix;
 	struct block_flow flow;
 	bool has_flow; /* samples are not chosen: blocks and ways cannot be */
-	size_t limit;  /* of mnemonics in a text; 0: all */
+	size_t limit;  /* of mnemonics; 0: all */
 };
 
 must_use int archinfo_data_open(struct archinfo_data *d, const struct options *o,
 				struct err *e);
 void archinfo_data_close(struct archinfo_data *d);
+/* How many of them are told. */
+size_t archinfo_data_mnemonics(const struct archinfo_data *d);
 /* "rep movsb" */
 const char *archinfo_data_mnemonic(const struct archinfo_data *d, size_t i, char *text,
 				   size_t cap);

@@ -89,7 +89,7 @@ static void put_mnemonics(struct json *j, const struct archinfo_data *d)
 {
 	char text[64];
 
-	for (size_t i = 0; i < d->mix.mnemonics.n; i++) {
+	for (size_t i = 0; i < archinfo_data_mnemonics(d); i++) {
 		begin_row(j, "mnemonics",
 			  archinfo_data_mnemonic(d, i, text, sizeof(text)));
 		json_key_u64(j, "times", d->mix.mnemonics.at[i].times);

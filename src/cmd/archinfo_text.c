@@ -235,7 +235,7 @@ static void print_mnemonics(const struct archinfo_data *d, FILE *out)
 		{ .title = "Sum", .align = TABLE_RIGHT },
 	};
 	own(table_freep) struct table *t = table_new(columns, 4);
-	size_t n = d->mix.mnemonics.n, shown = d->limit && d->limit < n ? d->limit : n;
+	size_t n = d->mix.mnemonics.n, shown = archinfo_data_mnemonics(d);
 	uint64_t sum = 0;
 	char text[64];
 

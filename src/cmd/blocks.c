@@ -32,7 +32,9 @@ static void print_json(const struct code_rows *c)
 	struct json j;
 
 	report_json_begin(&j, &c->report, "blocks", stdout);
-	vec_each(b, &c->graph.blocks) {
+	for (size_t i = 0; i < code_rows_shown(c, c->graph.blocks.n); i++) {
+		const struct code_graph_block *b = &c->graph.blocks.at[i];
+
 		json_object(&j);
 		json_key_u64(&j, "times", b->times);
 		json_key_u64(&j, "instructions", b->n_instructions);

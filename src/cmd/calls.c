@@ -19,7 +19,9 @@ static void print_json(const struct code_rows *c)
 	struct json j;
 
 	report_json_begin(&j, &c->report, "calls", stdout);
-	vec_each(call, &c->graph.calls) {
+	for (size_t i = 0; i < code_rows_shown(c, c->graph.calls.n); i++) {
+		const struct code_graph_call *call = &c->graph.calls.at[i];
+
 		json_object(&j);
 		json_key_u64(&j, "times", call->times);
 		json_key_bool(&j, "jump", call->is_jump);

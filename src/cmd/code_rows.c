@@ -15,7 +15,7 @@ const struct option_spec code_rows_options[] = {
 	  .arg = "N",
 	  .min = 0,
 	  .max = UINT32_MAX,
-	  .default_text = "30",
+	  .default_text = "30, in JSON 0",
 	  .text = "Print at most N rows; 0: all" },
 	OPTION_END,
 };
@@ -26,7 +26,7 @@ static int code_rows_open(struct code_rows *c, const struct options *o, struct e
 
 	if (rc < 0)
 		return rc;
-	c->limit = (size_t)options_u64(o, "limit", 30);
+	c->limit = (size_t)options_u64(o, "limit", c->report.json ? 0 : 30);
 	if (profile_n_sources(c->report.profile) != 1)
 		return err_set(e, ERR_USAGE, "give one recording");
 	if (!recording_n_basic_blocks(profile_source(c->report.profile, 0)))
@@ -68,7 +68,7 @@ void code_rows_json_function(const struct code_rows *c, struct json *j, const ch
 
 size_t code_rows_shown(const struct code_rows *c, size_t n)
 {
-	return c->limit && c->limit < n && !c->report.json ? c->limit : n;
+	return c->limit && c->limit < n ? c->limit : n;
 }
 
 void code_rows_print(const struct code_rows *c, const struct table *t, size_t n)

@@ -15,7 +15,7 @@ extern const struct option_spec code_rows_options[];
 struct code_rows {
 	struct report report;
 	struct code_graph graph;
-	size_t limit; /* of rows to print */
+	size_t limit; /* of rows to print; 0: all */
 };
 
 /* Prints one recording, the newest if none is named, which has basic blocks; damage that
@@ -28,7 +28,7 @@ void code_rows_function(const struct code_rows *c, struct table *t, uint32_t fun
 /* The same for JSON: "key": {"name": …, "image": …}. */
 void code_rows_json_function(const struct code_rows *c, struct json *j, const char *key,
 			     uint32_t function);
-/* How many of n rows are shown: in JSON all. */
+/* How many of n rows are shown. */
 size_t code_rows_shown(const struct code_rows *c, size_t n);
 /* Prints it, and how many rows of so many were left out. */
 void code_rows_print(const struct code_rows *c, const struct table *t, size_t n);
