@@ -72,6 +72,23 @@ bool ideal_is_shown(const struct input *s)
 	return s->ideal_column != MODEL_NONE;
 }
 
+int ideal_check_options(const struct profile *p, const struct profile_options *o,
+			struct err *e)
+{
+	bool is_possible = false;
+
+	if (!o->model && o->clock_ghz <= 0)
+		return 0;
+	for (size_t i = 0; i < p->n_sources; i++) {
+		if (ideal_is_shown(&p->sources[i]))
+			return 0;
+		is_possible |= ideal_is_possible(p->sources[i].recording);
+	}
+	return err_set(e, ERR_USAGE, "--model and --clock are about ideal time: %s",
+		       is_possible ? "name it with --event " IDEAL_NAME
+				   : "record with 'dwell run -e bbcounts'");
+}
+
 /* What to measure with. */
 
 static void list_models(struct err *list)

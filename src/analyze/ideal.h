@@ -18,6 +18,9 @@ bool ideal_is_possible(const struct recording *r);
 void ideal_add_column(struct profile *p, uint32_t source,
 		      const struct profile_options *o);
 bool ideal_is_shown(const struct input *s);
+/* An error where a model or a clock is given and no source has the column. */
+must_use int ideal_check_options(const struct profile *p, const struct profile_options *o,
+				 struct err *e);
 /* Fills the source's factors; needs its frames and its graph of blocks. */
 must_use int ideal_measure(struct profile *p, uint32_t source,
 			   const struct profile_options *o, struct err *e);

@@ -345,17 +345,20 @@ static void start_symbolizer(struct profile *p, const struct profile_options *o)
 static int open_sources(struct profile *p, const char *const *paths, size_t n,
 			const struct profile_options *o, struct err *e)
 {
+	int rc;
+
 	for (; p->n_sources < n; p->n_sources++) {
 		struct input *s = &p->sources[p->n_sources];
-		int rc = input_open(s, paths[p->n_sources], e);
 
+		rc = input_open(s, paths[p->n_sources], e);
 		if (rc < 0)
 			return rc;
 		if (o->names)
 			recording_set_name(s->recording, o->names[p->n_sources]);
 		add_columns(p, (uint32_t)p->n_sources, o);
 	}
-	return check_events(p, o, e);
+	rc = check_events(p, o, e);
+	return rc < 0 ? rc : ideal_check_options(p, o, e);
 }
 
 /* The files behind the names and the order take most memory: one at a time. */
