@@ -290,15 +290,20 @@ static void hide_under(struct input *s)
 			s->n_frames[i] = 0;
 }
 
-/* Calls are those of all processes and times: a choice of samples has none. */
+/* Calls are those of all processes and times, and of callers that a choice of samples may
+ * leave out: it has none. */
 static int share_by_calls(struct profile *p, struct input *s,
 			  const struct profile_options *o, struct err *e)
 {
 	own(block_graph_fini) struct block_graph g = { 0 };
 	int rc;
 
-	if (!o->is_worked_out || p->filter || !ideal_is_possible(s->recording))
+	if (!o->is_worked_out || !ideal_is_possible(s->recording))
 		return 0;
+	if (p->filter) {
+		p->leaves_calls_out = true;
+		return 0;
+	}
 	rc = block_graph_make_by_program(&g, s->recording, e);
 	if (rc < 0)
 		return rc;
@@ -441,6 +446,11 @@ bool profile_has_calls(const struct profile *p)
 		if (p->sources[i].call_shares)
 			return true;
 	return false;
+}
+
+bool profile_leaves_calls_out(const struct profile *p)
+{
+	return p->leaves_calls_out;
 }
 
 size_t profile_n_sources(const struct profile *p)

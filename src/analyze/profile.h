@@ -106,6 +106,8 @@ void profile_freep(struct profile **p);
 
 /* Inclusive values come from calls, shared by how often they were: call_shares.h. */
 bool profile_has_calls(const struct profile *p);
+/* They would, but for the filter: inclusive values are exclusive ones. */
+bool profile_leaves_calls_out(const struct profile *p);
 
 size_t profile_n_sources(const struct profile *p);
 const struct recording *profile_source(const struct profile *p, size_t i);

@@ -40,6 +40,7 @@ struct profile {
 	struct symbolizer *symbolizer;
 	bool is_live;	       /* the symbolizer is borrowed */
 	struct filter *filter; /* or NULL */
+	bool leaves_calls_out;
 };
 
 /* All events are, unless some are named. */

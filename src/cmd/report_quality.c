@@ -401,10 +401,22 @@ static void put_unseen(const struct report *r, size_t source, FILE *out)
 		report_text_labelled(r, "not seen", &b, out);
 }
 
+static void put_left_out(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!profile_leaves_calls_out(r->profile))
+		return;
+	buf_puts(&b, "callers' shares of what they called: a filter may leave out "
+		     "who called");
+	report_text_labelled(r, "left out", &b, out);
+}
+
 static void put_gaps(const struct report *r, FILE *out)
 {
 	own(buf_fini) struct buf b = { 0 };
 
+	put_left_out(r, out);
 	if (quality_is_complete(&r->quality)) {
 		buf_puts(&b, "nothing lost, truncated or unresolved");
 		report_text_labelled(r, "complete", &b, out);
