@@ -52,6 +52,19 @@ static int by_place(const void *a, const void *b)
 	return (int)x->passes - (int)y->passes;
 }
 
+/* By functions that were chosen when recording, which blocks do not know. */
+static bool is_divided(const struct block_choice *c)
+{
+	for (size_t i = 1; i < c->places.n; i++) {
+		const struct block_choice_place *x = &c->places.at[i], *y = x - 1;
+
+		if (x->process == y->process && x->image == y->image &&
+		    x->off == y->off && x->passes != y->passes)
+			return true;
+	}
+	return false;
+}
+
 int block_choice_make(struct block_choice *ret, const struct profile *p, size_t source,
 		      struct err *e)
 {
@@ -72,6 +85,11 @@ int block_choice_make(struct block_choice *ret, const struct profile *p, size_t 
 			    take_samples, &m, e);
 	if (ret->places.n)
 		qsort(ret->places.at, ret->places.n, sizeof(*ret->places.at), by_place);
+	if (rc == 0 && is_divided(ret))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "the filter takes a part of what a block executed, and "
+			       "blocks and calls are known as a whole: see 'dwell "
+			       "report' or 'dwell lines'");
 	return rc;
 }
 

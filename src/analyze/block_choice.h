@@ -25,11 +25,11 @@ struct block_choice_place {
 struct block_choice {
 	const struct recording *recording;
 	bool is_all;			       /* there is no filter */
-	VEC(struct block_choice_place) places; /* in order, told twice: passing last */
+	VEC(struct block_choice_place) places; /* in order */
 };
 
 /* Borrows the profile's recording.  An error where counted instructions are not among
- * what was asked for. */
+ * what was asked for, or the filter divides a block. */
 must_use int block_choice_make(struct block_choice *ret, const struct profile *p,
 			       size_t source, struct err *e);
 void block_choice_fini(struct block_choice *c);
