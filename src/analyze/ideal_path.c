@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/running_sum.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "insn/schedule.h"
@@ -24,10 +25,11 @@ static const struct care {
 	{ HUGE_VAL, 1, 48 },
 };
 
-/* What functions return from: their blocks that end so. */
+/* Blocks that functions return from, those of a function side by side. */
 struct returns {
-	VEC(uint32_t) blocks; /* by function */
-	struct map first_of;  /* function: index of its first block + 1 */
+	VEC(uint32_t) blocks;
+	VEC(uint64_t) sums;  /* of how often they were entered */
+	VEC(uint32_t) first; /* [group]: its first block; one more than there are */
 };
 
 struct measuring {
@@ -36,12 +38,12 @@ struct measuring {
 	const struct input *s;
 	const uint32_t *function_of;
 	struct schedule *schedule;
-	struct map call_ending_at; /* image and offset: block + 1 */
 	struct returns returns;
-	uint32_t *next;	     /* [block]: where to most often, MODEL_NONE */
-	uint64_t *entered;   /* [block]: sum of its ways in */
-	uint32_t *visits;    /* [block]: scheduled so often */
-	VEC(uint32_t) path;  /* blocks, the last one first */
+	uint32_t *call_before;	 /* [block]: the one whose call ends there, MODEL_NONE */
+	uint32_t *returned_from; /* [block]: the group that this call returned from */
+	uint64_t *way_sums;	 /* [way]: of how often they were taken */
+	uint32_t *visits;	 /* [block]: scheduled so often */
+	VEC(uint32_t) path;	 /* blocks, the last one first */
 	VEC(uint32_t) calls; /* blocks whose calls the path has gone into, backwards */
 	double *cycles;	     /* [operation]: sum of all visits */
 	uint64_t chance;
@@ -50,13 +52,14 @@ struct measuring {
 static void measuring_fini(struct measuring *m)
 {
 	schedule_free(m->schedule);
-	map_fini(&m->call_ending_at);
-	map_fini(&m->returns.first_of);
 	vec_fini(&m->returns.blocks);
+	vec_fini(&m->returns.sums);
+	vec_fini(&m->returns.first);
 	vec_fini(&m->path);
 	vec_fini(&m->calls);
-	free(m->next);
-	free(m->entered);
+	free(m->call_before);
+	free(m->returned_from);
+	free(m->way_sums);
 	free(m->visits);
 }
 
@@ -65,12 +68,30 @@ static uint32_t n_operations(const struct measuring *m, uint32_t block)
 	return m->code->first[block + 1] - m->code->first[block];
 }
 
-static uint64_t place_key(const struct measuring *m, uint32_t block, bool is_end)
-{
-	const struct block_graph_block *b = &m->g->blocks.at[block];
-	const struct model_location *l = &m->s->locations[b->location];
+struct place {
+	uint32_t image;
+	uint64_t offset;
+};
 
-	return hash_pair(l->image, l->offset + (is_end ? b->size_bytes : 0));
+static struct place begin_of(const struct measuring *m, uint32_t block)
+{
+	const struct model_location *l =
+		&m->s->locations[m->g->blocks.at[block].location];
+
+	return (struct place){ l->image, l->offset };
+}
+
+static struct place end_of(const struct measuring *m, uint32_t block)
+{
+	struct place p = begin_of(m, block);
+
+	p.offset += m->g->blocks.at[block].size_bytes;
+	return p;
+}
+
+static uint64_t place_key(struct place p)
+{
+	return hash_pair(p.image, p.offset);
 }
 
 /* Below n. */
@@ -82,20 +103,29 @@ static uint64_t choose(struct measuring *m, uint64_t n)
 
 /* Finding. */
 
-static void index_calls(struct measuring *m)
+/* Of several calls that end at the same place, the most frequent one. */
+static void find_calls_before(struct measuring *m)
 {
 	const struct block_graph *g = m->g;
+	struct map ending_at = { 0 }; /* place: block */
 
 	for (uint32_t i = 0; i < g->blocks.n; i++) {
 		uint32_t end = g->blocks.at[i].end;
+		bool is_new;
 		uint64_t *slot;
 
 		if (end != BLOCK_END_CALL && end != BLOCK_END_INDIRECT_CALL)
 			continue;
-		slot = map_slot(&m->call_ending_at, place_key(m, i, true), NULL);
-		if (!*slot || g->blocks.at[*slot - 1].times < g->blocks.at[i].times)
-			*slot = (uint64_t)i + 1;
+		slot = map_slot(&ending_at, place_key(end_of(m, i)), &is_new);
+		if (is_new || g->blocks.at[*slot].times < g->blocks.at[i].times)
+			*slot = i;
 	}
+	for (uint32_t i = 0; i < g->blocks.n; i++) {
+		const uint64_t *call = map_find(&ending_at, place_key(begin_of(m, i)));
+
+		m->call_before[i] = call ? (uint32_t)*call : MODEL_NONE;
+	}
+	map_fini(&ending_at);
 }
 
 struct function_block {
@@ -111,90 +141,107 @@ static int by_function(const void *a, const void *b)
 	return (x->block > y->block) - (x->block < y->block);
 }
 
-static void index_returns(struct measuring *m)
+/* group_of: by function. */
+static void group_returns(struct measuring *m, struct map *group_of)
 {
+	struct returns *r = &m->returns;
 	VEC(struct function_block) found = { 0 };
+	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < m->g->blocks.n; i++)
-		if (m->g->blocks.at[i].end == BLOCK_END_RETURN)
+		if (m->g->blocks.at[i].end == BLOCK_END_RETURN &&
+		    m->g->blocks.at[i].times)
 			*vec_push(&found) =
 				(struct function_block){ m->function_of[i], i };
 	if (found.n)
 		qsort(found.at, found.n, sizeof(*found.at), by_function);
 	vec_each(f, &found) {
 		bool is_new;
-		uint64_t *slot = map_slot(&m->returns.first_of, f->function, &is_new);
+		uint64_t *slot = map_slot(group_of, f->function, &is_new);
 
-		if (is_new)
-			*slot = m->returns.blocks.n + 1;
-		*vec_push(&m->returns.blocks) = f->block;
+		if (is_new) {
+			*slot = r->first.n;
+			*vec_push(&r->first) = (uint32_t)r->blocks.n;
+		}
+		*vec_push(&r->blocks) = f->block;
+		*vec_push(&r->sums) = sum;
+		sum += m->g->blocks.at[f->block].times;
 	}
+	*vec_push(&r->first) = (uint32_t)r->blocks.n;
+	*vec_push(&r->sums) = sum;
 	vec_fini(&found);
 }
 
-static void index_ways(struct measuring *m)
+/* Where each block goes to most often. */
+static uint32_t *find_usual_ways(const struct block_graph *g)
 {
-	size_t n = m->g->blocks.n;
-	own(freep) uint64_t *most = xcalloc(n + 1, sizeof(*most));
+	own(freep) uint64_t *most = xcalloc(g->blocks.n + 1, sizeof(*most));
+	uint32_t *next = xcalloc(g->blocks.n + 1, sizeof(*next));
 
-	m->next = xcalloc(n + 1, sizeof(*m->next));
-	m->entered = xcalloc(n + 1, sizeof(*m->entered));
-	memset(m->next, 0xff, n * sizeof(*m->next));
-	vec_each(w, &m->g->ways) {
-		if (w->to == MODEL_NONE)
-			continue;
-		m->entered[w->to] += w->times;
-		if (w->from == MODEL_NONE || w->times <= most[w->from])
+	memset(next, 0xff, g->blocks.n * sizeof(*next));
+	vec_each(w, &g->ways) {
+		if (w->to == MODEL_NONE || w->from == MODEL_NONE ||
+		    w->times <= most[w->from])
 			continue;
 		most[w->from] = w->times;
-		m->next[w->from] = w->to;
+		next[w->from] = w->to;
 	}
+	return next;
+}
+
+/* What the call went to, or where that jumped to. */
+static void find_returns(struct measuring *m)
+{
+	own(map_fini) struct map group_of = { 0 };
+	own(freep) uint32_t *next = find_usual_ways(m->g);
+
+	group_returns(m, &group_of);
+	for (uint32_t i = 0; i < m->g->blocks.n; i++) {
+		uint32_t at = m->call_before[i] != MODEL_NONE ? next[m->call_before[i]]
+							      : MODEL_NONE;
+
+		m->returned_from[i] = MODEL_NONE;
+		for (int hops = 0; at != MODEL_NONE && hops < MAX_HOPS; hops++) {
+			const uint64_t *group = map_find(&group_of, m->function_of[at]);
+
+			if (group) {
+				m->returned_from[i] = (uint32_t)*group;
+				break;
+			}
+			at = next[at];
+		}
+	}
+}
+
+static void sum_ways(struct measuring *m)
+{
+	const struct block_graph *g = m->g;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < g->ways.n; i++) {
+		m->way_sums[i] = sum;
+		sum += g->ways.at[i].times;
+	}
+	m->way_sums[g->ways.n] = sum;
 }
 
 /* Stepping back. */
-
-/* One of the blocks that the function returns from, MODEL_NONE: it never does. */
-static uint32_t return_of(struct measuring *m, uint32_t function)
-{
-	const uint64_t *first = map_find(&m->returns.first_of, function);
-	uint64_t total = 0, at;
-
-	if (!first)
-		return MODEL_NONE;
-	for (size_t i = *first - 1; i < m->returns.blocks.n &&
-				    m->function_of[m->returns.blocks.at[i]] == function;
-	     i++)
-		total += m->g->blocks.at[m->returns.blocks.at[i]].times;
-	at = choose(m, total);
-	for (size_t i = *first - 1;; i++) {
-		uint32_t block = m->returns.blocks.at[i];
-
-		if (at < m->g->blocks.at[block].times)
-			return block;
-		at -= m->g->blocks.at[block].times;
-	}
-}
 
 /* Where the call right before the block came back from; the call itself if that cannot be
  * told. */
 static uint32_t returned_from(struct measuring *m, uint32_t block)
 {
-	const uint64_t *call = map_find(&m->call_ending_at, place_key(m, block, false));
-	uint32_t at;
+	const struct returns *r = &m->returns;
+	uint32_t call = m->call_before[block], group = m->returned_from[block];
 
-	if (!call)
-		return MODEL_NONE;
-	at = m->next[*call - 1];
-	for (int hops = 0; at != MODEL_NONE && hops < MAX_HOPS; hops++) {
-		uint32_t from = return_of(m, m->function_of[at]);
+	if (group == MODEL_NONE)
+		return call;
 
-		if (from != MODEL_NONE) {
-			*vec_push(&m->calls) = (uint32_t)*call - 1;
-			return from;
-		}
-		at = m->next[at];
-	}
-	return (uint32_t)*call - 1;
+	uint32_t first = r->first.at[group], end = r->first.at[group + 1];
+	uint64_t at = choose(m, running_sum_of(r->sums.at, first, end));
+
+	*vec_push(&m->calls) = call;
+	return r->blocks.at[running_sum_find(r->sums.at, first, end, at)];
 }
 
 /* A path that has returned from a call has come by that call. */
@@ -209,13 +256,13 @@ static uint32_t called_from(struct measuring *m, const struct block_graph_way *w
 
 static uint32_t before(struct measuring *m, uint32_t block)
 {
-	const struct block_graph_way *w = &m->g->ways.at[m->g->first_in[block]];
-	uint64_t at;
+	uint32_t first = m->g->first_in[block], end = m->g->first_in[block + 1];
+	uint64_t entered = running_sum_of(m->way_sums, first, end);
+	const struct block_graph_way *w;
 
-	if (!m->entered[block])
+	if (!entered)
 		return MODEL_NONE;
-	for (at = choose(m, m->entered[block]); at >= w->times; w++)
-		at -= w->times;
+	w = &m->g->ways.at[running_sum_find(m->way_sums, first, end, choose(m, entered))];
 	return w->kind == EDGE_RETURNED ? returned_from(m, block) : called_from(m, w);
 }
 
@@ -240,7 +287,10 @@ static bool is_jump(const struct measuring *m, uint32_t block, uint32_t next)
 
 	if (end != BLOCK_END_BRANCH)
 		return end != BLOCK_END_ON && end != BLOCK_END_SYSCALL;
-	return place_key(m, block, true) != place_key(m, next, false);
+
+	struct place behind = end_of(m, block), there = begin_of(m, next);
+
+	return behind.image != there.image || behind.offset != there.offset;
 }
 
 /* cycles: added to, or NULL.  When the last instruction is done. */
@@ -339,9 +389,12 @@ void ideal_path_measure(const struct block_graph *g, const struct block_code *c,
 						   .cycles = cycles };
 
 	m.visits = xcalloc(g->blocks.n + 1, sizeof(*m.visits));
-	index_calls(&m);
-	index_returns(&m);
-	index_ways(&m);
+	m.call_before = xcalloc(g->blocks.n + 1, sizeof(*m.call_before));
+	m.returned_from = xcalloc(g->blocks.n + 1, sizeof(*m.returned_from));
+	m.way_sums = xcalloc(g->ways.n + 1, sizeof(*m.way_sums));
+	find_calls_before(&m);
+	find_returns(&m);
+	sum_ways(&m);
 	visit_all(&m);
 	take_means(&m);
 }
