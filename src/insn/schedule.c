@@ -18,12 +18,10 @@
 #define STACK_REG  4
 #define SMALL_SUM  1024
 
-/* What a port does in each cycle: words by number of the cycle. */
-struct port {
-	struct {
-		uint64_t number, busy;
-	} words[N_WORDS];
-	uint64_t n_taken;
+/* What ports do in 64 cycles; a word of the plan is each time another 64. */
+struct plan {
+	uint64_t number[MACHINE_MODEL_MAX_PORTS];
+	uint64_t busy[MACHINE_MODEL_MAX_PORTS];
 };
 
 /* A general register is the value that had this id when it came, and so much more. */
@@ -47,26 +45,29 @@ struct schedule {
 	uint64_t ready[OPERATION_N_REGS]; /* cycle */
 	struct sum sums[N_GENERAL];
 	struct store stores[N_STORES];
-	uint64_t leaves[MAX_WINDOW]; /* tick, by number of the slot */
-	struct port ports[MACHINE_MODEL_MAX_PORTS];
+	uint64_t leaves[MAX_WINDOW]; /* tick, by number of the slot; 0: none yet */
+	struct plan plans[N_WORDS];
+	uint64_t n_taken[MACHINE_MODEL_MAX_PORTS];
 	struct pool {
-		struct {
-			uint64_t cycle;
-			uint32_t n;
-		} begins[N_BEGINS]; /* of those that wait: how many begin when */
-		uint64_t cycle;	    /* up to which those that begin are not counted */
+		/* Of those that wait: how many begin in which cycle, 0 in all others. */
+		uint16_t begins[N_BEGINS];
+		uint64_t cycle; /* up to which those that begin are not counted */
 		uint32_t n;
-	} general, vector; /* that wait */
-	bool may_fuse;	   /* with the one before */
-	bool was_half;	   /* of a slot */
+	} general, vector;		       /* that wait */
+	unsigned dispatch_ticks, retire_ticks; /* of a slot */
+	bool may_fuse;			       /* with the one before */
+	bool was_half;			       /* of a slot */
 };
 
 struct schedule *schedule_new(const struct machine_model *m)
 {
 	struct schedule *s = xcalloc(1, sizeof(*s));
 
-	assert(m->window <= MAX_WINDOW);
+	assert(m->window <= MAX_WINDOW && TICKS % m->dispatch_width == 0 &&
+	       TICKS % m->retire_width == 0);
 	s->m = m;
+	s->dispatch_ticks = TICKS / m->dispatch_width;
+	s->retire_ticks = TICKS / m->retire_width;
 	s->next_id = 1;
 	schedule_restart(s);
 	return s;
@@ -82,6 +83,15 @@ void schedule_freep(struct schedule **s)
 	schedule_free(*s);
 }
 
+static void empty_pool(struct pool *w, uint64_t cycle)
+{
+	for (; w->n; w->cycle++) {
+		w->n -= w->begins[w->cycle % N_BEGINS];
+		w->begins[w->cycle % N_BEGINS] = 0;
+	}
+	w->cycle = cycle;
+}
+
 /* Time goes on instead of being set back: so old plans need not be cleared. */
 void schedule_restart(struct schedule *s)
 {
@@ -89,8 +99,8 @@ void schedule_restart(struct schedule *s)
 	s->latest = s->start;
 	s->dispatch = s->fetch = s->left = s->start * TICKS;
 	s->may_fuse = s->was_half = false;
-	s->general.n = s->vector.n = 0;
-	s->general.cycle = s->vector.cycle = s->start;
+	empty_pool(&s->general, s->start);
+	empty_pool(&s->vector, s->start);
 	for (size_t i = 0; i < OPERATION_N_REGS; i++)
 		s->ready[i] = s->start;
 	for (size_t i = 0; i < N_GENERAL; i++)
@@ -111,23 +121,23 @@ static uint64_t cycle_of(uint64_t tick)
 
 /* Ports. */
 
-static uint64_t *busy_at(struct port *p, uint64_t cycle)
+static uint64_t *busy_at(struct schedule *s, unsigned port, uint64_t cycle)
 {
 	uint64_t number = cycle / 64;
-	size_t i = number % N_WORDS;
+	struct plan *p = &s->plans[number % N_WORDS];
 
-	if (p->words[i].number < number) {
-		p->words[i].number = number;
-		p->words[i].busy = 0;
+	if (p->number[port] < number) {
+		p->number[port] = number;
+		p->busy[port] = 0;
 	}
 	/* Longer ago than is kept: as if nothing had been. */
-	return p->words[i].number == number ? &p->words[i].busy : NULL;
+	return p->number[port] == number ? &p->busy[port] : NULL;
 }
 
-static uint64_t first_free(struct port *p, uint64_t cycle)
+static uint64_t first_free(struct schedule *s, unsigned port, uint64_t cycle)
 {
 	for (;;) {
-		const uint64_t *busy = busy_at(p, cycle);
+		const uint64_t *busy = busy_at(s, port, cycle);
 		uint64_t free = busy ? ~(*busy >> cycle % 64) : ~0ull;
 		unsigned left = 64 - cycle % 64;
 		unsigned n = free ? (unsigned)__builtin_ctzll(free) : 64;
@@ -138,14 +148,14 @@ static uint64_t first_free(struct port *p, uint64_t cycle)
 	}
 }
 
-static void occupy(struct port *p, uint64_t cycle, unsigned n)
+static void occupy(struct schedule *s, unsigned port, uint64_t cycle, unsigned n)
 {
+	s->n_taken[port] += n;
 	for (; n; n--, cycle++) {
-		uint64_t *busy = busy_at(p, cycle);
+		uint64_t *busy = busy_at(s, port, cycle);
 
 		if (busy)
 			*busy |= 1ull << cycle % 64;
-		p->n_taken++;
 	}
 }
 
@@ -153,20 +163,20 @@ static void occupy(struct port *p, uint64_t cycle, unsigned n)
 static uint64_t take_port(struct schedule *s, uint32_t ports, uint64_t cycle, unsigned n)
 {
 	uint64_t first = UINT64_MAX;
-	struct port *best = NULL;
+	unsigned best = 0;
 
 	if (!ports)
 		return cycle;
 	for (; ports; ports &= ports - 1) {
-		struct port *p = &s->ports[__builtin_ctz(ports)];
-		uint64_t at = first_free(p, cycle);
+		unsigned p = (unsigned)__builtin_ctz(ports);
+		uint64_t at = first_free(s, p, cycle);
 
-		if (at < first || (at == first && p->n_taken < best->n_taken)) {
+		if (at < first || (at == first && s->n_taken[p] < s->n_taken[best])) {
 			first = at;
 			best = p;
 		}
 	}
-	occupy(best, first, n);
+	occupy(s, best, first, n);
 	s->latest = later(s->latest, first + n);
 	return first;
 }
@@ -176,10 +186,8 @@ static uint64_t take_port(struct schedule *s, uint32_t ports, uint64_t cycle, un
 static void pass_time(struct pool *w, uint64_t cycle)
 {
 	for (; w->n && w->cycle < cycle; w->cycle++) {
-		size_t i = w->cycle % N_BEGINS;
-
-		if (w->begins[i].cycle == w->cycle)
-			w->n -= w->begins[i].n;
+		w->n -= w->begins[w->cycle % N_BEGINS];
+		w->begins[w->cycle % N_BEGINS] = 0;
 	}
 	w->cycle = later(w->cycle, cycle);
 }
@@ -187,15 +195,9 @@ static void pass_time(struct pool *w, uint64_t cycle)
 /* Of those that begin very late it does not matter when. */
 static void wait_in(struct pool *w, uint64_t cycle)
 {
-	size_t i = cycle % N_BEGINS;
-
 	if (cycle < w->cycle || cycle >= w->cycle + N_BEGINS)
 		return;
-	if (w->begins[i].cycle != cycle) {
-		w->begins[i].cycle = cycle;
-		w->begins[i].n = 0;
-	}
-	w->begins[i].n++;
+	w->begins[cycle % N_BEGINS]++;
 	w->n++;
 }
 
@@ -450,20 +452,22 @@ static uint64_t enter(struct schedule *s, const struct operation *o, unsigned sl
 
 	/* The place of one that was a window ago. */
 	if (slots)
-		at = later(at, s->leaves[(s->n_slots + slots - 1) % s->m->window]);
+		at = later(
+			at,
+			s->leaves[(s->n_slots + slots - 1 - s->m->window) % MAX_WINDOW]);
 	if (waits_for_all(o))
 		at = later(at, s->left);
 	at = wait_for_room(s, o, at);
-	s->dispatch = at + slots * TICKS / s->m->dispatch_width;
+	s->dispatch = at + slots * s->dispatch_ticks;
 	return cycle_of(at) + 1;
 }
 
 static void leave(struct schedule *s, const struct operation *o, unsigned slots,
 		  uint64_t done)
 {
-	s->left = later(s->left + slots * TICKS / s->m->retire_width, done * TICKS);
+	s->left = later(s->left + slots * s->retire_ticks, done * TICKS);
 	for (; slots; slots--)
-		s->leaves[s->n_slots++ % s->m->window] = s->left;
+		s->leaves[s->n_slots++ % MAX_WINDOW] = s->left;
 	if (waits_for_all(o))
 		s->dispatch = later(s->dispatch, s->left);
 }
