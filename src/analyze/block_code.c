@@ -22,21 +22,19 @@ struct reading {
 	struct operation_reader *reader;
 	struct span *spans; /* by image and address */
 	size_t n_spans;
-	uint32_t *first, *n; /* [block]: in operations, in the order of spans */
 };
 
 static void reading_fini(struct reading *r)
 {
 	operation_reader_free(r->reader);
 	free(r->spans);
-	free(r->first);
-	free(r->n);
 }
 
 void block_code_fini(struct block_code *c)
 {
 	vec_fini(&c->operations);
 	free(c->first);
+	free(c->n);
 }
 
 static int by_address(const void *a, const void *b)
@@ -89,8 +87,8 @@ static void decode(struct reading *r, const struct span *span, const uint8_t *co
 		}
 		at += o->size;
 	}
-	r->first[span->block] = first;
-	r->n[span->block] = (uint32_t)r->to->operations.n - first;
+	r->to->first[span->block] = first;
+	r->to->n[span->block] = (uint32_t)r->to->operations.n - first;
 }
 
 /* Those from i on that are read at once: up to which, and where their code ends. */
@@ -151,24 +149,6 @@ static void read_all(struct reading *r)
 	buf_fini(&bytes);
 }
 
-/* From the order of addresses into that of blocks. */
-static void put_in_order(struct reading *r)
-{
-	struct block_code whole = { 0 };
-	size_t n = r->g->blocks.n;
-
-	whole.first = xcalloc(n + 1, sizeof(*whole.first));
-	for (size_t i = 0; i < n; i++) {
-		whole.first[i] = (uint32_t)whole.operations.n;
-		for (uint32_t k = 0; k < r->n[i]; k++)
-			*vec_push(&whole.operations) =
-				r->to->operations.at[r->first[i] + k];
-	}
-	whole.first[n] = (uint32_t)whole.operations.n;
-	block_code_fini(r->to);
-	*r->to = whole;
-}
-
 int block_code_read(struct block_code *ret, const struct profile *p,
 		    const struct input *s, uint32_t source, const struct block_graph *g,
 		    struct err *e)
@@ -181,10 +161,9 @@ int block_code_read(struct block_code *ret, const struct profile *p,
 	*ret = (struct block_code){ 0 };
 	if (rc < 0)
 		return rc;
-	r.first = xcalloc(g->blocks.n + 1, sizeof(*r.first));
-	r.n = xcalloc(g->blocks.n + 1, sizeof(*r.n));
+	ret->first = xcalloc(g->blocks.n + 1, sizeof(*ret->first));
+	ret->n = xcalloc(g->blocks.n + 1, sizeof(*ret->n));
 	find_spans(&r, p, s, source);
 	read_all(&r);
-	put_in_order(&r);
 	return 0;
 }

@@ -12,8 +12,8 @@
 #include "insn/operation.h"
 
 struct block_code {
-	VEC(struct operation) operations;
-	uint32_t *first; /* [block]: its first operation; n + 1 of them */
+	VEC(struct operation) operations; /* by address: neighbours are near */
+	uint32_t *first, *n;		  /* [block]: its operations */
 };
 
 /* Needs the frames of all locations. */

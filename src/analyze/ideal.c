@@ -164,15 +164,14 @@ static void take_block(struct measuring *m, uint32_t block, const double *cycles
 	const struct model_location *l = &m->s->locations[b->location];
 	uint64_t off = l->offset;
 
-	for (uint32_t i = m->code.first[block], k = 0; i < m->code.first[block + 1];
-	     i++, k++) {
+	for (uint32_t k = 0; k < m->code.n[block]; k++) {
 		const uint64_t *at = map_find(&m->location_at, hash_pair(l->image, off));
 
 		if (at) {
 			m->cycles[*at] += cycles[k] * (double)b->times;
 			m->times[*at] += (double)b->times;
 		}
-		off += m->code.operations.at[i].size;
+		off += m->code.operations.at[m->code.first[block] + k].size;
 	}
 }
 
@@ -180,9 +179,9 @@ static double sum_of(const double *cycles, const struct block_code *c, uint32_t 
 {
 	double sum = 0;
 
-	for (uint32_t i = c->first[block]; i < c->first[block + 1]; i++)
-		sum += cycles[i];
-	return c->first[block] < c->first[block + 1] ? sum : -1;
+	for (uint32_t i = 0; i < c->n[block]; i++)
+		sum += cycles[c->first[block] + i];
+	return c->n[block] ? sum : -1;
 }
 
 static void schedule_blocks(struct measuring *m)
@@ -224,7 +223,7 @@ static void count_missing(struct measuring *m)
 		double n = (double)b->times * b->n_instructions;
 
 		total += n;
-		if (m->code.first[i] == m->code.first[i + 1])
+		if (!m->code.n[i])
 			missing += n;
 	}
 	m->s->ideal_missing = total > 0 ? missing / total : 0;

@@ -65,7 +65,7 @@ static void measuring_fini(struct measuring *m)
 
 static uint32_t n_operations(const struct measuring *m, uint32_t block)
 {
-	return m->code->first[block + 1] - m->code->first[block];
+	return m->code->n[block];
 }
 
 struct place {
@@ -373,8 +373,8 @@ static void visit_all(struct measuring *m)
 static void take_means(struct measuring *m)
 {
 	for (uint32_t i = 0; i < m->g->blocks.n; i++)
-		for (uint32_t k = m->code->first[i]; k < m->code->first[i + 1]; k++)
-			m->cycles[k] /= m->visits[i];
+		for (uint32_t k = 0; k < m->code->n[i]; k++)
+			m->cycles[m->code->first[i] + k] /= m->visits[i];
 }
 
 void ideal_path_measure(const struct block_graph *g, const struct block_code *c,

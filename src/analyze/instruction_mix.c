@@ -174,7 +174,7 @@ static void take_block(struct making *m, uint32_t block)
 {
 	const struct block_graph_block *b = &m->graph->blocks.at[block];
 	const struct operation *o = m->code.operations.at + m->code.first[block];
-	uint32_t n = m->code.first[block + 1] - m->code.first[block];
+	uint32_t n = m->code.n[block];
 	uint64_t off = 0, *weight;
 
 	if (!n || n != b->n_instructions)

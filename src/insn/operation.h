@@ -53,15 +53,15 @@ struct operation {
 	/* The general register `to` becomes from + offset; NO_REGISTER: nothing so plain.
 	 */
 	uint8_t from, to;
-	bool loads, stores, pushes, pops;
-	bool has_memory;     /* an operand is an address, loaded from or not */
-	bool is_ip_relative; /* that one */
-	bool has_segment;    /* as well */
-	bool is_scalar;	     /* floating point, one number in a vector's register */
-	bool is_zeroing;     /* the result does not depend on what it reads */
-	bool is_signed;	     /* an extension by the sign */
-	bool has_immediate;
-	bool may_fuse_with_branch; /* the branch right behind it is part of it */
+	bool loads : 1, stores : 1, pushes : 1, pops : 1;
+	bool has_memory : 1;	 /* an operand is an address, loaded from or not */
+	bool is_ip_relative : 1; /* that one */
+	bool has_segment : 1;	 /* as well */
+	bool is_scalar : 1;	 /* floating point, one number in a vector's register */
+	bool is_zeroing : 1;	 /* the result does not depend on what it reads */
+	bool is_signed : 1;	 /* an extension by the sign */
+	bool has_immediate : 1;
+	bool may_fuse_with_branch : 1; /* the branch right behind it is part of it */
 };
 
 struct operation_reader;
