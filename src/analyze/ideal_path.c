@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/ideal_path.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,17 +12,18 @@
 #define MAX_STEPS 2048 /* blocks of a path, which may be without code */
 #define MAX_HOPS  4    /* from a stub to the function that returns */
 
-/* How carefully blocks are looked at: by what those that are executed more make up of all
- * instructions executed. */
+/* How often blocks are looked at: by what a block makes up of all instructions executed.
+ * Of many that make up little each, errors by chance even out. */
 static const struct care {
-	double up_to;	   /* share */
-	unsigned n_visits; /* that a block is to have at least */
-	unsigned path;	   /* instructions */
-} cares[] = {
-	{ 0.95, 12, 320 },
-	{ 0.999, 4, 320 },
-	{ HUGE_VAL, 1, 48 },
-};
+	double least; /* share */
+	unsigned n_visits;
+} cares[] = { { 1e-4, 12 }, { 1e-5, 4 }, { 0, 1 } };
+
+/* Short ways make a block seem slower than it is, as the processor has still little to
+ * do: only for those that are executed least, and make up no more together. */
+#define RARE_SHARE 0.001
+#define PATH	   320 /* instructions */
+#define RARE_PATH  48
 
 /* Blocks that functions return from, those of a function side by side. */
 struct returns {
@@ -321,7 +321,7 @@ static void schedule_path(struct measuring *m, unsigned limit)
 	for (size_t i = m->path.n; i-- > 0;) {
 		uint32_t block = m->path.at[i];
 		bool is_taken = i && is_jump(m, block, m->path.at[i - 1]);
-		bool counts = i == 0 || n_before > limit / 4;
+		bool counts = i == 0 || n_before > limit / 2;
 
 		left = pass(m, block, is_taken, left, counts ? m->cycles : NULL);
 		m->visits[block] += counts;
@@ -360,12 +360,14 @@ static void visit_all(struct measuring *m)
 	for (size_t i = 0; i < n; sum += heat[i++].n) {
 		uint32_t block = heat[i].block;
 
-		while (sum >= care->up_to * total)
+		unsigned path = sum < (1 - RARE_SHARE) * total ? PATH : RARE_PATH;
+
+		while (heat[i].n < care->least * total)
 			care++;
 		m->chance = block;
 		while (n_operations(m, block) && m->visits[block] < care->n_visits) {
-			lay_path(m, block, care->path);
-			schedule_path(m, care->path);
+			lay_path(m, block, path);
+			schedule_path(m, path);
 		}
 	}
 }
