@@ -12,18 +12,20 @@
 #define MAX_STEPS 2048 /* blocks of a path, which may be without code */
 #define MAX_HOPS  4    /* from a stub to the function that returns */
 
-/* How often blocks are looked at: by what a block makes up of all instructions executed.
- * Of many that make up little each, errors by chance even out. */
+/* How carefully blocks are looked at: by what a block makes up of all instructions
+ * executed.  Of many that make up little each, errors by chance even out, but not those
+ * of a processor that has still little to do, where all seems slower. */
 static const struct care {
 	double least; /* share */
 	unsigned n_visits;
-} cares[] = { { 1e-4, 12 }, { 1e-5, 4 }, { 0, 1 } };
+	unsigned lead; /* instructions of a path that do not count */
+} cares[] = { { 1e-4, 12, 80 }, { 1e-5, 4, 160 }, { 0, 1, 160 } };
 
-/* Short ways make a block seem slower than it is, as the processor has still little to
- * do: only for those that are executed least, and make up no more together. */
+/* Only those that are executed least, and make up no more together, get short paths. */
 #define RARE_SHARE 0.001
 #define PATH	   320 /* instructions */
 #define RARE_PATH  48
+#define RARE_LEAD  12
 
 /* Blocks that functions return from, those of a function side by side. */
 struct returns {
@@ -312,7 +314,7 @@ static double pass(struct measuring *m, uint32_t block, bool is_taken, double le
 }
 
 /* The first part does not count: the processor has still little to do. */
-static void schedule_path(struct measuring *m, unsigned limit)
+static void schedule_path(struct measuring *m, unsigned lead)
 {
 	uint32_t n_before = 0;
 	double left = 0;
@@ -321,7 +323,7 @@ static void schedule_path(struct measuring *m, unsigned limit)
 	for (size_t i = m->path.n; i-- > 0;) {
 		uint32_t block = m->path.at[i];
 		bool is_taken = i && is_jump(m, block, m->path.at[i - 1]);
-		bool counts = i == 0 || n_before > limit / 2;
+		bool counts = i == 0 || n_before > lead;
 
 		left = pass(m, block, is_taken, left, counts ? m->cycles : NULL);
 		m->visits[block] += counts;
@@ -360,14 +362,14 @@ static void visit_all(struct measuring *m)
 	for (size_t i = 0; i < n; sum += heat[i++].n) {
 		uint32_t block = heat[i].block;
 
-		unsigned path = sum < (1 - RARE_SHARE) * total ? PATH : RARE_PATH;
+		bool is_rare = sum >= (1 - RARE_SHARE) * total;
 
 		while (heat[i].n < care->least * total)
 			care++;
 		m->chance = block;
 		while (n_operations(m, block) && m->visits[block] < care->n_visits) {
-			lay_path(m, block, path);
-			schedule_path(m, path);
+			lay_path(m, block, is_rare ? RARE_PATH : PATH);
+			schedule_path(m, is_rare ? RARE_LEAD : care->lead);
 		}
 	}
 }

@@ -219,7 +219,7 @@ void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
 
 bool count_output_has_room(bool is_small)
 {
-	uint32_t most = is_small ? SMALL_BLOCKS : COUNT_FILE_BLOCKS_MAX / 4 * 3;
+	uint32_t most = is_small ? SMALL_BLOCKS : COUNT_FILE_BLOCKS_MAX / 2;
 
 	return header->n_blocks < most &&
 	       header->n_counters < COUNT_FILE_COUNTERS_MAX / 4 * 3 &&

@@ -24,6 +24,7 @@
 #define CALL	   SIGILL
 #define CALL_ERROR 0x6477 /* in the place of an errno */
 
+/* Together the 100 ms that the program stands still at most. */
 #define TRIES	    400
 #define TRY_NS	    250000
 #define TRIES_APART 20000 /* entries of the engine, after one in vain */

@@ -497,7 +497,7 @@ def a_limit_of_data_is_the_programs():
 
 @test
 def code_that_is_made_for_ever_is_counted_and_forgotten():
-    n, blocks = 8000, 500
+    n, blocks = 5000, 500
     path, p = record(f'{PROGRAMS}/e2e-blocks_forever', str(n))
     assert (p.returncode, p.stdout) == (0, natively([f'{PROGRAMS}/e2e-blocks_forever', str(n)]).stdout), p
     report = json.loads(dwell('report', '--json', '--event', 'instructions', '--limit', '0', path).stdout)
