@@ -94,9 +94,7 @@ static void take_space(struct file *f, uint64_t hint)
 	bool is_fixed = f->head.e_type == ET_EXEC;
 	uint64_t at = is_fixed ? f->low : hint;
 	long p = sys_call(SYS_mmap, at, f->high - f->low, PROT_NONE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-				  (is_fixed ? MAP_FIXED_NOREPLACE : 0),
-			  -1, 0);
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p < 0 && p > -4096)
 		fatal("no address space for the program");

@@ -5,10 +5,6 @@
 #include "count/fatal.h"
 #include "wire/count_control.h"
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
 static struct count_control_piece pieces[COUNT_CONTROL_PIECES_MAX];
 static uint64_t n_pieces;
 
@@ -22,14 +18,14 @@ static void *note(void *p, size_t bytes)
 
 #define FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
+/* The address is a hint only: filters of a program's calls may know no newer flag. */
 void *reserve_at(uint64_t addr, size_t bytes, int prot)
 {
-	long p =
-		sys_call(SYS_mmap, addr, bytes, prot, FLAGS | MAP_FIXED_NOREPLACE, -1, 0);
+	long p = sys_call(SYS_mmap, addr, bytes, prot, FLAGS, -1, 0);
 
 	if (p < 0 && p > -4096)
 		return NULL;
-	if ((uint64_t)p != addr) { /* kernels before 4.17 take it for a hint */
+	if ((uint64_t)p != addr) {
 		sys_unmap((void *)p, bytes);
 		return NULL;
 	}

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Forbids itself what only the engine calls in its name, and goes on to another program.
+ * Forbids itself what only the engine calls in its name, and kinds of memory that
+ * browsers forbid their children, and goes on to another program.
  */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+
+#define MAP_FLAGS                                                                        \
+	(MAP_SHARED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE |          \
+	 MAP_FIXED | MAP_DENYWRITE)
 
 static volatile sig_atomic_t n_seen;
 
@@ -24,8 +31,12 @@ int main(void)
 {
 	struct sock_filter lines[] = {
 		{ BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr) },
-		{ BPF_JMP | BPF_JEQ | BPF_K, 2, 0, SYS_process_vm_readv },
-		{ BPF_JMP | BPF_JEQ | BPF_K, 1, 0, SYS_process_vm_writev },
+		{ BPF_JMP | BPF_JEQ | BPF_K, 5, 0, SYS_process_vm_readv },
+		{ BPF_JMP | BPF_JEQ | BPF_K, 4, 0, SYS_process_vm_writev },
+		{ BPF_JMP | BPF_JEQ | BPF_K, 0, 2, SYS_mmap },
+		{ BPF_LD | BPF_W | BPF_ABS, 0, 0,
+		  offsetof(struct seccomp_data, args[3]) },
+		{ BPF_JMP | BPF_JSET | BPF_K, 1, 0, (uint32_t)~MAP_FLAGS },
 		{ BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW },
 		{ BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS },
 	};
