@@ -7,25 +7,9 @@
 #include "analyze/running_sum.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "insn/schedule.h"
+#include "insn/path_cost.h"
 
-#define MAX_STEPS 2048 /* blocks of a path, which may be without code */
-#define MAX_HOPS  4    /* from a stub to the function that returns */
-
-/* How carefully blocks are looked at: by what a block makes up of all instructions
- * executed.  Of many that make up little each, errors by chance even out, but not those
- * of a processor that has still little to do, where all seems slower. */
-static const struct care {
-	double least; /* share */
-	unsigned n_visits;
-	unsigned lead; /* instructions of a path that do not count */
-} cares[] = { { 1e-4, 12, 80 }, { 1e-5, 4, 160 }, { 0, 1, 160 } };
-
-/* Only those that are executed least, and make up no more together, get short paths. */
-#define RARE_SHARE 0.001
-#define PATH	   320 /* instructions */
-#define RARE_PATH  48
-#define RARE_LEAD  12
+#define MAX_HOPS 4 /* from a stub to the function that returns */
 
 /* Blocks that functions return from, those of a function side by side. */
 struct returns {
@@ -39,35 +23,24 @@ struct measuring {
 	const struct block_code *code;
 	const struct input *s;
 	const uint32_t *function_of;
-	struct schedule *schedule;
 	struct returns returns;
 	uint32_t *call_before;	 /* [block]: the one whose call ends there, MODEL_NONE */
 	uint32_t *returned_from; /* [block]: the group that this call returned from */
 	uint64_t *way_sums;	 /* [way]: of how often they were taken */
-	uint32_t *visits;	 /* [block]: scheduled so often */
-	VEC(uint32_t) path;	 /* blocks, the last one first */
+	double *heat;		 /* [block]: instructions executed */
 	VEC(uint32_t) calls; /* blocks whose calls the path has gone into, backwards */
-	double *cycles;	     /* [operation]: sum of all visits */
-	uint64_t chance;
 };
 
 static void measuring_fini(struct measuring *m)
 {
-	schedule_free(m->schedule);
 	vec_fini(&m->returns.blocks);
 	vec_fini(&m->returns.sums);
 	vec_fini(&m->returns.first);
-	vec_fini(&m->path);
 	vec_fini(&m->calls);
 	free(m->call_before);
 	free(m->returned_from);
 	free(m->way_sums);
-	free(m->visits);
-}
-
-static uint32_t n_operations(const struct measuring *m, uint32_t block)
-{
-	return m->code->n[block];
+	free(m->heat);
 }
 
 struct place {
@@ -94,13 +67,6 @@ static struct place end_of(const struct measuring *m, uint32_t block)
 static uint64_t place_key(struct place p)
 {
 	return hash_pair(p.image, p.offset);
-}
-
-/* Below n. */
-static uint64_t choose(struct measuring *m, uint64_t n)
-{
-	m->chance = m->chance * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint64_t)(((unsigned __int128)hash_u64(m->chance) * n) >> 64);
 }
 
 /* Finding. */
@@ -231,7 +197,8 @@ static void sum_ways(struct measuring *m)
 
 /* Where the call right before the block came back from; the call itself if that cannot be
  * told. */
-static uint32_t returned_from(struct measuring *m, uint32_t block)
+static uint32_t returned_from(struct measuring *m, uint32_t block,
+			      struct path_cost_chance *chance)
 {
 	const struct returns *r = &m->returns;
 	uint32_t call = m->call_before[block], group = m->returned_from[block];
@@ -240,7 +207,7 @@ static uint32_t returned_from(struct measuring *m, uint32_t block)
 		return call;
 
 	uint32_t first = r->first.at[group], end = r->first.at[group + 1];
-	uint64_t at = choose(m, running_sum_of(r->sums.at, first, end));
+	uint64_t at = path_cost_choose(chance, running_sum_of(r->sums.at, first, end));
 
 	*vec_push(&m->calls) = call;
 	return r->blocks.at[running_sum_find(r->sums.at, first, end, at)];
@@ -256,35 +223,32 @@ static uint32_t called_from(struct measuring *m, const struct block_graph_way *w
 	return w->from;
 }
 
-static uint32_t before(struct measuring *m, uint32_t block)
+static uint32_t before(void *ctx, uint32_t block, struct path_cost_chance *chance)
 {
+	struct measuring *m = ctx;
 	uint32_t first = m->g->first_in[block], end = m->g->first_in[block + 1];
 	uint64_t entered = running_sum_of(m->way_sums, first, end);
 	const struct block_graph_way *w;
 
 	if (!entered)
 		return MODEL_NONE;
-	w = &m->g->ways.at[running_sum_find(m->way_sums, first, end, choose(m, entered))];
-	return w->kind == EDGE_RETURNED ? returned_from(m, block) : called_from(m, w);
+	w = &m->g->ways.at[running_sum_find(m->way_sums, first, end,
+					    path_cost_choose(chance, entered))];
+	return w->kind == EDGE_RETURNED ? returned_from(m, block, chance)
+					: called_from(m, w);
 }
 
-static void lay_path(struct measuring *m, uint32_t block, unsigned limit)
+static void begin_path(void *ctx)
 {
-	unsigned n = 0;
+	struct measuring *m = ctx;
 
-	m->path.n = m->calls.n = 0;
-	while (block != MODEL_NONE && n < limit && m->path.n < MAX_STEPS) {
-		*vec_push(&m->path) = block;
-		n += n_operations(m, block);
-		block = before(m, block);
-	}
+	m->calls.n = 0;
 }
-
-/* Going forward. */
 
 /* Whether the block jumps to the next, or goes on behind itself. */
-static bool is_jump(const struct measuring *m, uint32_t block, uint32_t next)
+static bool is_jump(void *ctx, uint32_t block, uint32_t next)
 {
+	const struct measuring *m = ctx;
 	uint32_t end = m->g->blocks.at[block].end;
 
 	if (end != BLOCK_END_BRANCH)
@@ -295,110 +259,36 @@ static bool is_jump(const struct measuring *m, uint32_t block, uint32_t next)
 	return behind.image != there.image || behind.offset != there.offset;
 }
 
-/* cycles: added to, or NULL.  When the last instruction is done. */
-static double pass(struct measuring *m, uint32_t block, bool is_taken, double left,
-		   double *cycles)
-{
-	uint32_t first = m->code->first[block], n = n_operations(m, block);
-
-	for (uint32_t i = 0; i < n; i++) {
-		double now =
-			schedule_step(m->schedule, &m->code->operations.at[first + i],
-				      is_taken && i + 1 == n);
-
-		if (cycles)
-			cycles[first + i] += now - left;
-		left = now;
-	}
-	return left;
-}
-
-/* The first part does not count: the processor has still little to do. */
-static void schedule_path(struct measuring *m, unsigned lead)
-{
-	uint32_t n_before = 0;
-	double left = 0;
-
-	schedule_restart(m->schedule);
-	for (size_t i = m->path.n; i-- > 0;) {
-		uint32_t block = m->path.at[i];
-		bool is_taken = i && is_jump(m, block, m->path.at[i - 1]);
-		bool counts = i == 0 || n_before > lead;
-
-		left = pass(m, block, is_taken, left, counts ? m->cycles : NULL);
-		m->visits[block] += counts;
-		n_before += n_operations(m, block);
-	}
-}
-
-struct heat {
-	double n; /* instructions executed */
-	uint32_t block;
-};
-
-static int by_heat(const void *a, const void *b)
-{
-	const struct heat *x = a, *y = b;
-
-	return x->n != y->n ? (x->n < y->n ? 1 : -1)
-			    : (x->block > y->block) - (x->block < y->block);
-}
-
-/* Hot blocks first: their paths visit others, too. */
-static void visit_all(struct measuring *m)
-{
-	size_t n = m->g->blocks.n;
-	own(freep) struct heat *heat = xcalloc(n + 1, sizeof(*heat));
-	const struct care *care = cares;
-	double total = 0, sum = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct block_graph_block *b = &m->g->blocks.at[i];
-
-		heat[i] = (struct heat){ (double)b->times * b->n_instructions, i };
-		total += heat[i].n;
-	}
-	qsort(heat, n, sizeof(*heat), by_heat);
-	for (size_t i = 0; i < n; sum += heat[i++].n) {
-		uint32_t block = heat[i].block;
-
-		bool is_rare = sum >= (1 - RARE_SHARE) * total;
-
-		while (heat[i].n < care->least * total)
-			care++;
-		m->chance = block;
-		while (n_operations(m, block) && m->visits[block] < care->n_visits) {
-			lay_path(m, block, is_rare ? RARE_PATH : PATH);
-			schedule_path(m, is_rare ? RARE_LEAD : care->lead);
-		}
-	}
-}
-
-static void take_means(struct measuring *m)
-{
-	for (uint32_t i = 0; i < m->g->blocks.n; i++)
-		for (uint32_t k = 0; k < m->code->n[i]; k++)
-			m->cycles[m->code->first[i] + k] /= m->visits[i];
-}
-
 void ideal_path_measure(const struct block_graph *g, const struct block_code *c,
 			const struct input *s, const uint32_t *function_of,
 			const struct machine_model *model, double *cycles)
 {
-	own(measuring_fini) struct measuring m = { .g = g,
-						   .code = c,
-						   .s = s,
-						   .function_of = function_of,
-						   .schedule = schedule_new(model),
-						   .cycles = cycles };
+	own(measuring_fini) struct measuring m = {
+		.g = g,
+		.code = c,
+		.s = s,
+		.function_of = function_of,
+	};
 
-	m.visits = xcalloc(g->blocks.n + 1, sizeof(*m.visits));
+	m.heat = xcalloc(g->blocks.n + 1, sizeof(*m.heat));
 	m.call_before = xcalloc(g->blocks.n + 1, sizeof(*m.call_before));
 	m.returned_from = xcalloc(g->blocks.n + 1, sizeof(*m.returned_from));
 	m.way_sums = xcalloc(g->ways.n + 1, sizeof(*m.way_sums));
 	find_calls_before(&m);
 	find_returns(&m);
 	sum_ways(&m);
-	visit_all(&m);
-	take_means(&m);
+	for (size_t i = 0; i < g->blocks.n; i++)
+		m.heat[i] =
+			(double)g->blocks.at[i].times * g->blocks.at[i].n_instructions;
+	path_cost_measure(&(struct path_cost){ .n_blocks = (uint32_t)g->blocks.n,
+					       .operations = c->operations.at,
+					       .first = c->first,
+					       .n = c->n,
+					       .heat = m.heat,
+					       .cycles = cycles,
+					       .ctx = &m,
+					       .begin = begin_path,
+					       .before = before,
+					       .is_jump = is_jump },
+			  model);
 }

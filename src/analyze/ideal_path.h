@@ -2,10 +2,8 @@
  *
  * ideal_path - how many cycles each instruction takes, on the ways that lead to it.
  *
- * A processor is busy with what came before when it comes to a block.  So paths are laid
- * that end in it, each step back by chance in proportion to how often it was taken, and
- * scheduled as a whole; a block takes the mean of what it took on all of them.  Chance
- * is the same each time.
+ * Paths over all functions (insn/path_cost), each step back by chance in proportion to
+ * how often it was taken.
  */
 #ifndef DWELL_ANALYZE_IDEAL_PATH_H
 #define DWELL_ANALYZE_IDEAL_PATH_H

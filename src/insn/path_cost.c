@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "insn/path_cost.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "insn/schedule.h"
+
+#define MAX_STEPS 2048 /* blocks of a path, which may be without code */
+
+/* How carefully blocks are looked at: by what a block makes up of all instructions
+ * executed.  Of many that make up little each, errors by chance even out, but not those
+ * of a processor that has still little to do, where all seems slower. */
+static const struct care {
+	double least; /* share */
+	unsigned n_visits;
+	unsigned lead; /* instructions of a path that do not count */
+} cares[] = { { 1e-4, 12, 80 }, { 1e-5, 4, 160 }, { 0, 1, 160 } };
+
+/* Only those that are executed least, and make up no more together, get short paths. */
+#define RARE_SHARE 0.001
+#define PATH	   320 /* instructions */
+#define RARE_PATH  48
+#define RARE_LEAD  12
+
+struct measuring {
+	const struct path_cost *c;
+	struct schedule *schedule;
+	uint32_t *visits;   /* [block]: scheduled so often */
+	VEC(uint32_t) path; /* blocks, the last one first */
+	struct path_cost_chance chance;
+};
+
+static void measuring_fini(struct measuring *m)
+{
+	schedule_free(m->schedule);
+	vec_fini(&m->path);
+	free(m->visits);
+}
+
+uint64_t path_cost_choose(struct path_cost_chance *c, uint64_t n)
+{
+	c->state = c->state * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint64_t)(((unsigned __int128)hash_u64(c->state) * n) >> 64);
+}
+
+static void lay_path(struct measuring *m, uint32_t block, unsigned limit)
+{
+	const struct path_cost *c = m->c;
+	unsigned n = 0;
+
+	m->path.n = 0;
+	if (c->begin)
+		c->begin(c->ctx);
+	while (block != PATH_COST_NONE && n < limit && m->path.n < MAX_STEPS) {
+		*vec_push(&m->path) = block;
+		n += c->n[block];
+		block = c->before(c->ctx, block, &m->chance);
+	}
+}
+
+/* cycles: added to, or NULL.  When the last instruction is done. */
+static double pass(struct measuring *m, uint32_t block, bool is_taken, double left,
+		   double *cycles)
+{
+	uint32_t first = m->c->first[block], n = m->c->n[block];
+
+	for (uint32_t i = 0; i < n; i++) {
+		double now = schedule_step(m->schedule, &m->c->operations[first + i],
+					   is_taken && i + 1 == n);
+
+		if (cycles)
+			cycles[first + i] += now - left;
+		left = now;
+	}
+	return left;
+}
+
+/* The first part does not count: the processor has still little to do. */
+static void schedule_path(struct measuring *m, unsigned lead)
+{
+	const struct path_cost *c = m->c;
+	uint32_t n_before = 0;
+	double left = 0;
+
+	schedule_restart(m->schedule);
+	for (size_t i = m->path.n; i-- > 0;) {
+		uint32_t block = m->path.at[i];
+		bool is_taken = i && c->is_jump(c->ctx, block, m->path.at[i - 1]);
+		bool counts = i == 0 || n_before > lead;
+
+		left = pass(m, block, is_taken, left, counts ? c->cycles : NULL);
+		m->visits[block] += counts;
+		n_before += c->n[block];
+	}
+}
+
+struct place {
+	double heat;
+	uint32_t block;
+};
+
+static int by_heat(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->heat != y->heat ? (x->heat < y->heat ? 1 : -1)
+				  : (x->block > y->block) - (x->block < y->block);
+}
+
+/* Hot blocks first: their paths visit others, too. */
+static void visit_all(struct measuring *m)
+{
+	size_t n = m->c->n_blocks;
+	own(freep) struct place *places = xcalloc(n + 1, sizeof(*places));
+	const struct care *care = cares;
+	double total = 0, sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		places[i] = (struct place){ m->c->heat[i], i };
+		total += m->c->heat[i];
+	}
+	qsort(places, n, sizeof(*places), by_heat);
+	for (size_t i = 0; i < n; sum += places[i++].heat) {
+		uint32_t block = places[i].block;
+		bool is_rare = sum >= (1 - RARE_SHARE) * total;
+
+		while (places[i].heat < care->least * total)
+			care++;
+		m->chance.state = block;
+		while (m->c->n[block] && m->visits[block] < care->n_visits) {
+			lay_path(m, block, is_rare ? RARE_PATH : PATH);
+			schedule_path(m, is_rare ? RARE_LEAD : care->lead);
+		}
+	}
+}
+
+static void take_means(struct measuring *m)
+{
+	for (uint32_t i = 0; i < m->c->n_blocks; i++)
+		for (uint32_t k = 0; k < m->c->n[i]; k++)
+			m->c->cycles[m->c->first[i] + k] /= m->visits[i];
+}
+
+void path_cost_measure(const struct path_cost *c, const struct machine_model *model)
+{
+	own(measuring_fini) struct measuring m = { .c = c,
+						   .schedule = schedule_new(model) };
+
+	m.visits = xcalloc(c->n_blocks + 1, sizeof(*m.visits));
+	visit_all(&m);
+	take_means(&m);
+}
