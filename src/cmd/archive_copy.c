@@ -160,6 +160,12 @@ static int copy_edge(void *w, const struct model_edge *edge, struct err *e unuse
 	return 0;
 }
 
+static int copy_direction(void *w, const struct model_direction *d, struct err *e unused)
+{
+	writer_direction(w, d);
+	return 0;
+}
+
 static int copy_blobs(const struct recording *r, struct writer *w, struct err *e)
 {
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
@@ -196,6 +202,8 @@ int archive_copy(const struct recording *r, struct writer *w, struct err *e)
 		rc = recording_each_basic_block(r, copy_basic_block, w, e);
 	if (rc == 0)
 		rc = recording_each_edge(r, copy_edge, w, e);
+	if (rc == 0)
+		rc = recording_each_direction(r, copy_direction, w, e);
 	if (rc == 0)
 		rc = copy_blobs(r, w, e);
 	return rc;

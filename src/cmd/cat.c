@@ -354,6 +354,20 @@ static int cat_edges(const struct recording *r, struct err *e)
 	return recording_each_edge(r, put_edge, NULL, e);
 }
 
+static int put_direction(void *ctx unused, const struct model_direction *d,
+			 struct err *e unused)
+{
+	printf("direction process=%u location=%u", d->process, d->location);
+	put_id("to", d->to);
+	printf(" times=%" PRIu64 "\n", d->times);
+	return 0;
+}
+
+static int cat_directions(const struct recording *r, struct err *e)
+{
+	return recording_each_direction(r, put_direction, NULL, e);
+}
+
 static const struct section {
 	const char *name;
 	int (*cat)(const struct recording *r, struct err *e);
@@ -374,6 +388,7 @@ static const struct section {
 	{ "traces", cat_traces },
 	{ "basic-blocks", cat_basic_blocks },
 	{ "edges", cat_edges },
+	{ "directions", cat_directions },
 };
 
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
@@ -385,7 +400,7 @@ static const struct option_spec own_options[] = {
 	  .text = "Only this section: info, events, processes, threads, images, "
 		  "mappings, "
 		  "locations, stacks, intervals, facts, blobs, samples, trace-types, "
-		  "traces, basic-blocks or edges" },
+		  "traces, basic-blocks, edges or directions" },
 	{ .name = "db",
 	  .kind = OPTION_STRING,
 	  .arg = "PATH",

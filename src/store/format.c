@@ -31,6 +31,7 @@ static const char *const kind_names[FORMAT_N_KINDS] = {
 	[FORMAT_END] = "end",
 	[FORMAT_BASIC_BLOCKS] = "basic blocks",
 	[FORMAT_EDGES] = "edges",
+	[FORMAT_DIRECTIONS] = "directions",
 };
 
 const char *format_kind_name(unsigned kind)

@@ -8,6 +8,7 @@
 #ifndef DWELL_STORE_FORMAT_H
 #define DWELL_STORE_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@ enum format_kind {
 	FORMAT_END = 18,
 	FORMAT_BASIC_BLOCKS = 19,
 	FORMAT_EDGES = 20,
+	FORMAT_DIRECTIONS = 21,
 	FORMAT_N_KINDS
 };
 
@@ -106,6 +108,13 @@ enum format_edge_column {
 	EDGE_COLUMN_TIMES = 3,
 };
 
+enum format_direction_column {
+	DIRECTION_COLUMN_PROCESS = 0,
+	DIRECTION_COLUMN_LOCATION = 1,
+	DIRECTION_COLUMN_TO = 2, /* id + 1, 0 none */
+	DIRECTION_COLUMN_TIMES = 3,
+};
+
 /* What a columnar block says about itself, so that nobody needs to decode it to know
  * whether it matters. */
 struct format_summary {
@@ -131,5 +140,10 @@ void format_header_encode(uint8_t out[FORMAT_HEADER_BYTES]);
 must_use int format_header_check(const uint8_t *data, size_t size, int *ret_is_whole,
 				 struct err *e);
 const char *format_kind_name(unsigned kind);
+/* Made by a code_batch. */
+static inline bool format_is_code(unsigned kind)
+{
+	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_DIRECTIONS;
+}
 
 #endif

@@ -200,6 +200,15 @@ struct model_edge {
 	uint64_t times;
 };
 
+/* Which way a branch went right after samples: conditional ones, and those that go where
+ * an operand says. */
+struct model_direction {
+	uint32_t process;
+	uint32_t location; /* of the branch */
+	uint32_t to;	   /* location, MODEL_NONE: could not be told */
+	uint64_t times;
+};
+
 struct model_interval {
 	uint64_t from_ns, to_ns;
 	uint32_t name, cause; /* strings */

@@ -64,6 +64,10 @@ static const char *take_code(struct recording *r, const struct format_entry *b,
 		*vec_push(&r->edges) = block;
 		return NULL;
 	}
+	if (b->kind == FORMAT_DIRECTIONS) {
+		*vec_push(&r->directions) = block;
+		return NULL;
+	}
 	if (block.summary.first != *n || block.summary.n > UINT32_MAX - *n)
 		return "numbering";
 	*n += (uint32_t)block.summary.n;
@@ -78,7 +82,7 @@ static const char *take(struct recording *r, const struct format_entry *b,
 		return take_data(r, b, payload);
 	if (b->kind == FORMAT_BLOB_PIECE)
 		return take_piece(r, b, payload);
-	if (b->kind == FORMAT_BASIC_BLOCKS || b->kind == FORMAT_EDGES)
+	if (format_is_code(b->kind))
 		return take_code(r, b, payload);
 	return dictionary_apply(&r->dictionary, b->kind, payload);
 }
@@ -86,8 +90,7 @@ static const char *take(struct recording *r, const struct format_entry *b,
 static bool is_of_interest(unsigned kind)
 {
 	return dictionary_has_kind(kind) || kind == FORMAT_SAMPLES ||
-	       kind == FORMAT_TRACES || kind == FORMAT_BLOB_PIECE ||
-	       kind == FORMAT_BASIC_BLOCKS || kind == FORMAT_EDGES;
+	       kind == FORMAT_TRACES || kind == FORMAT_BLOB_PIECE || format_is_code(kind);
 }
 
 /* Every block is verified once, so that what a report will read is known to be whole
@@ -192,6 +195,7 @@ void recording_free(struct recording *r)
 	vec_fini(&r->traces);
 	vec_fini(&r->basic_blocks);
 	vec_fini(&r->edges);
+	vec_fini(&r->directions);
 	vec_fini(&r->pieces);
 	buf_fini(&r->stored);
 	buf_fini(&r->raw);
@@ -473,6 +477,21 @@ int recording_each_edge(const struct recording *r, recording_edge_fn *fn, void *
 
 	for (size_t i = 0; i < r->edges.n && rc == 0; i++) {
 		rc = read_code(r, &r->edges.at[i], FORMAT_EDGES, &batch, e);
+		for (size_t k = 0; k < batch.n && rc == 0; k++)
+			rc = fn(ctx, code_batch_row(&batch, k), e);
+	}
+	return rc;
+}
+
+int recording_each_direction(const struct recording *r, recording_direction_fn *fn,
+			     void *ctx, struct err *e)
+{
+	own(code_batch_fini) struct code_batch batch = { .layout =
+								 &code_batch_directions };
+	int rc = 0;
+
+	for (size_t i = 0; i < r->directions.n && rc == 0; i++) {
+		rc = read_code(r, &r->directions.at[i], FORMAT_DIRECTIONS, &batch, e);
 		for (size_t k = 0; k < batch.n && rc == 0; k++)
 			rc = fn(ctx, code_batch_row(&batch, k), e);
 	}

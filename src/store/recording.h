@@ -121,6 +121,13 @@ typedef int recording_edge_fn(void *ctx, const struct model_edge *edge, struct e
 must_use int recording_each_edge(const struct recording *r, recording_edge_fn *fn,
 				 void *ctx, struct err *e);
 
+/* In file order. */
+typedef int recording_direction_fn(void *ctx, const struct model_direction *d,
+				   struct err *e);
+must_use int recording_each_direction(const struct recording *r,
+				      recording_direction_fn *fn, void *ctx,
+				      struct err *e);
+
 size_t recording_n_blobs(const struct recording *r);
 const struct model_blob *recording_blob(const struct recording *r, size_t i);
 must_use int recording_read_blob(const struct recording *r, size_t i, struct buf *ret,

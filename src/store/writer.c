@@ -28,6 +28,7 @@ struct writer *writer_new(const struct writer_options *options)
 	w->samples.is_merged = w->options.no_time;
 	w->basic_blocks.layout = &code_batch_basic_blocks;
 	w->edges.layout = &code_batch_edges;
+	w->directions.layout = &code_batch_directions;
 	w->strings = intern_new();
 	w->n_strings_written = 1; /* "" goes without saying */
 	w->image_keys = intern_new();
@@ -75,6 +76,7 @@ void writer_free(struct writer *w)
 	trace_batch_fini(&w->traces);
 	code_batch_fini(&w->basic_blocks);
 	code_batch_fini(&w->edges);
+	code_batch_fini(&w->directions);
 	buf_fini(&w->infos);
 	buf_fini(&w->payload);
 	buf_fini(&w->key);
@@ -295,6 +297,19 @@ void writer_edge(struct writer *w, const struct model_edge *edge)
 	assert(edge->block < w->n_basic_blocks);
 	code_batch_add(&w->edges, edge);
 	flush_if_full(w, code_batch_is_full(&w->edges));
+}
+
+void writer_direction(struct writer *w, const struct model_direction *direction)
+{
+	assert(direction->process < w->lists[FORMAT_PROCESSES].n &&
+	       direction->location < w->locations.all.n);
+	assert(direction->to == MODEL_NONE || direction->to < w->locations.all.n);
+	if (w->has_failed || w->is_full) {
+		w->lost_traces++;
+		return;
+	}
+	code_batch_add(&w->directions, direction);
+	flush_if_full(w, code_batch_is_full(&w->directions));
 }
 
 void writer_mapping(struct writer *w, const struct model_mapping *mapping)

@@ -523,6 +523,26 @@ static int edge_line(struct recording_builder *b, const struct words *w, struct 
 	return 0;
 }
 
+static int direction_line(struct recording_builder *b, const struct words *w,
+			  struct err *e)
+{
+	(void)e;
+
+	uint32_t pid = (uint32_t)words_number(w, "pid", b->pid);
+	const char *to = words_plain(w, 3);
+
+	writer_direction(b->writer,
+			 &(struct model_direction){
+				 .process = find_process(b, pid),
+				 .location = named_images_location(
+					 &b->images, words_plain(w, 1), pid),
+				 .times = strtoull(words_plain(w, 2), NULL, 0),
+				 .to = *to ? named_images_location(&b->images, to, pid)
+					   : MODEL_NONE,
+			 });
+	return 0;
+}
+
 static int interval_line(struct recording_builder *b, const struct words *w,
 			 struct err *e)
 {
@@ -617,6 +637,7 @@ static const struct directive {
 	{ "basic-block", basic_block_line },
 	{ "blob", blob_line },
 	{ "edge", edge_line },
+	{ "direction", direction_line },
 	{ "event", event_line },
 	{ "fact", fact_line },
 	{ "flush", flush_line },

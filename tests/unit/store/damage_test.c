@@ -42,6 +42,8 @@ static const char everything[] = "info command cc1 -O2\n"
 				 "basic-block a+0x40 4 1 return 5\n"
 				 "edge 0 call 5 a+0x40\n"
 				 "edge 1 return 5\n"
+				 "direction a+0x10 7 a+0x40\n"
+				 "direction a+0x10 2\n"
 				 "main;f 1\n"
 				 "main;g 3\n"
 				 "blob source a.c text=\"int main(void) { return 0; }\"\n"
@@ -143,6 +145,14 @@ static int print_edge(void *ctx, const struct model_edge *edge, struct err *e)
 	return 0;
 }
 
+static int print_direction(void *ctx, const struct model_direction *d, struct err *e)
+{
+	(void)e;
+	buf_printf(ctx, "direction %u %u %u %" PRIu64 "\n", d->process, d->location,
+		   d->to, d->times);
+	return 0;
+}
+
 /* All that a reader could learn from it. */
 static void print_all(const struct recording *r, struct buf *out)
 {
@@ -156,6 +166,8 @@ static void print_all(const struct recording *r, struct buf *out)
 		buf_puts(out, "bad basic blocks\n");
 	if (recording_each_edge(r, print_edge, out, NULL) < 0)
 		buf_puts(out, "bad edges\n");
+	if (recording_each_direction(r, print_direction, out, NULL) < 0)
+		buf_puts(out, "bad directions\n");
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
 		if (recording_read_blob(r, i, &blob, NULL) == 0)
 			buf_add(out, blob.data, blob.size);

@@ -540,6 +540,41 @@ static void basic_blocks_have_ids_that_edges_refer_to(void **state)
 	assert_int_equal(code.edges[1].times, 4);
 }
 
+static int take_direction(void *ctx, const struct model_direction *d, struct err *e)
+{
+	struct model_direction **at = ctx;
+
+	(void)e;
+	*(*at)++ = *d;
+	return 0;
+}
+
+static void directions_may_lead_to_the_unknown(void **state)
+{
+	struct writer *w = create(NULL);
+	struct model_direction seen[3], *end = seen;
+
+	(void)state;
+	add_basics(w);
+
+	uint32_t branch = writer_location(w, 0, 0x10, 0);
+	uint32_t target = writer_location(w, 0, 0x40, 0);
+
+	writer_direction(w, &(struct model_direction){ 0, branch, target, UINT64_MAX });
+	writer_direction(w, &(struct model_direction){ 0, branch, MODEL_NONE, 1 });
+	finish(w);
+
+	own(recording_freep) struct recording *r = open_it();
+
+	assert_null(recording_damage(r));
+	assert_int_equal(recording_each_direction(r, take_direction, &end, NULL), 0);
+	assert_ptr_equal(end, seen + 2);
+	assert_int_equal(seen[0].location, branch);
+	assert_int_equal(seen[0].to, target);
+	assert_int_equal(seen[0].times, UINT64_MAX);
+	assert_int_equal(seen[1].to, MODEL_NONE);
+}
+
 int main(void)
 {
 #define TEST(name)                                                                       \
@@ -551,6 +586,7 @@ int main(void)
 		TEST(without_time_equal_samples_are_one),
 		TEST(trace_events_keep_their_columns),
 		TEST(basic_blocks_have_ids_that_edges_refer_to),
+		TEST(directions_may_lead_to_the_unknown),
 		TEST(files_kept_inside_come_back_whole),
 		TEST(the_file_is_for_its_owner_only),
 		TEST(only_a_recording_or_an_empty_file_is_replaced),
