@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "analyze/ideal_path.h"
+#include "analyze/machine_choice.h"
 #include "base/mem.h"
-
-#define DEFAULT_CLOCK_MHZ 3000 /* of a recording that does not tell */
 
 struct measuring {
 	struct profile *p;
@@ -87,47 +86,6 @@ int ideal_check_options(const struct profile *p, const struct profile_options *o
 	return err_set(e, ERR_USAGE, "--model and --clock are about ideal time: %s",
 		       is_possible ? "name it with --event " IDEAL_NAME
 				   : "record with 'dwell run -e bbcounts'");
-}
-
-/* What to measure with. */
-
-static void list_models(struct err *list)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < machine_model_count() && at < sizeof(list->text); i++)
-		at += (size_t)snprintf(list->text + at, sizeof(list->text) - at, "%s%s",
-				       i ? ", " : "", machine_model_at(i)->name);
-}
-
-static int choose_model(struct measuring *m, const struct profile_options *o,
-			struct err *e)
-{
-	const struct recording *r = m->s->recording;
-	struct err list = { 0 };
-
-	if (!o->model) {
-		m->model = machine_model_of(EM_X86_64, recording_info(r, "processor"));
-		return 0;
-	}
-	m->model = machine_model_find(o->model);
-	if (m->model)
-		return 0;
-	list_models(&list);
-	return err_set(e, ERR_USAGE, "no machine model '%.60s': there are %s", o->model,
-		       list.text);
-}
-
-static void choose_clock(struct measuring *m, const struct profile_options *o)
-{
-	const char *recorded = recording_info(m->s->recording, "clock-mhz");
-	double mhz = o->clock_ghz * 1000;
-
-	if (mhz <= 0 && recorded)
-		mhz = strtod(recorded, NULL);
-	if (!(mhz > 0))
-		mhz = DEFAULT_CLOCK_MHZ;
-	m->clock_ghz = mhz / 1000;
 }
 
 /* Measuring. */
@@ -236,11 +194,11 @@ int ideal_measure(struct profile *p, uint32_t source, const struct profile_optio
 	own(measuring_fini) struct measuring m = { .p = p,
 						   .s = s,
 						   .graph = s->block_graph };
-	int rc = choose_model(&m, o, e);
+	int rc = machine_choice_model(s->recording, EM_X86_64, o->model, &m.model, e);
 
 	if (rc < 0)
 		return rc;
-	choose_clock(&m, o);
+	m.clock_ghz = machine_choice_clock_ghz(s->recording, o->clock_ghz);
 	rc = block_code_read(&m.code, p, s, source, m.graph, e);
 	if (rc < 0)
 		return rc;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/machine_choice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEFAULT_CLOCK_MHZ 3000 /* of a recording that does not tell */
+
+static void list_models(struct err *list)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < machine_model_count() && at < sizeof(list->text); i++)
+		at += (size_t)snprintf(list->text + at, sizeof(list->text) - at, "%s%s",
+				       i ? ", " : "", machine_model_at(i)->name);
+}
+
+int machine_choice_model(const struct recording *r, unsigned machine, const char *name,
+			 const struct machine_model **ret, struct err *e)
+{
+	const struct machine_model *m;
+	struct err list = { 0 };
+
+	if (!name) {
+		*ret = machine_model_of(machine, recording_info(r, "processor"));
+		return 0;
+	}
+	m = machine_model_find(name);
+	if (m) {
+		*ret = m;
+		return 0;
+	}
+	list_models(&list);
+	return err_set(e, ERR_USAGE, "no machine model '%.60s': there are %s", name,
+		       list.text);
+}
+
+double machine_choice_clock_ghz(const struct recording *r, double ghz)
+{
+	const char *recorded = recording_info(r, "clock-mhz");
+	double mhz = ghz * 1000;
+
+	if (mhz <= 0 && recorded)
+		mhz = strtod(recorded, NULL);
+	if (!(mhz > 0))
+		mhz = DEFAULT_CLOCK_MHZ;
+	return mhz / 1000;
+}
