@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any code with any registers and memory: the path is within its limits and its branches
+ * are on it, the same with the same, and what is told with less known is told with more.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/x86_forward.h"
+
+#define check(what)                                                                      \
+	do {                                                                             \
+		if (!(what))                                                             \
+			abort();                                                         \
+	} while (0)
+
+#define AT	  0x400000 /* the code, which is memory, too */
+#define HEAD_SIZE 8
+#define N_INSNS	  300
+
+struct input {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+static unsigned read_code(void *ctx, uint64_t addr, uint8_t *to)
+{
+	const struct input *in = ctx;
+	uint64_t at = addr - AT;
+	size_t n;
+
+	if (at >= in->size)
+		return 0;
+	n = in->size - at < X86_OP_MAX_BYTES ? in->size - at : X86_OP_MAX_BYTES;
+	memcpy(to, in->bytes + at, n);
+	return (unsigned)n;
+}
+
+static bool read_memory(void *ctx, uint64_t addr, void *to, unsigned bytes)
+{
+	const struct input *in = ctx;
+	uint64_t at = addr - AT;
+
+	check(bytes >= 1 && bytes <= 8);
+	if (at > in->size || in->size - at < bytes)
+		return false;
+	memcpy(to, in->bytes + at, bytes);
+	return true;
+}
+
+static void check_path(const struct x86_forward_path *p,
+		       const struct x86_forward_limits *limits)
+{
+	check(p->n_insns <= limits->n_insns && p->n_branches <= limits->n_branches);
+	check(p->n_branches <= p->n_insns + 1);
+	check(p->end <= X86_FORWARD_AT_STRANGER);
+	check(!(p->last.known_flags & ~X86_FORWARD_FLAGS));
+	check(!(p->last.flags & ~(uint64_t)p->last.known_flags));
+	for (unsigned i = 0; i < p->n_branches; i++) {
+		const struct x86_forward_branch *b = &p->branches[i];
+
+		check(b->way == X86_FORWARD_UNKNOWN || b->way == X86_FORWARD_TAKEN ||
+		      b->way == X86_FORWARD_NOT_TAKEN);
+		check(b->way != X86_FORWARD_UNKNOWN ||
+		      (i + 1 == p->n_branches && p->end == X86_FORWARD_AT_BRANCH));
+	}
+}
+
+/* As far as both go, with whatever each of them knows, they go the same way. */
+static void check_both(const struct x86_forward_path *p, const struct x86_forward_path *q)
+{
+	for (unsigned i = 0; i < p->n_branches && i < q->n_branches; i++) {
+		const struct x86_forward_branch *a = &p->branches[i];
+		const struct x86_forward_branch *b = &q->branches[i];
+
+		check(a->addr == b->addr && a->flow == b->flow);
+		check(a->way == X86_FORWARD_UNKNOWN || b->way == X86_FORWARD_UNKNOWN ||
+		      (a->way == b->way && a->to == b->to));
+	}
+}
+
+/* Code and stack are near, so that there is something to read and to overwrite. */
+static void fill(const uint8_t *head, struct x86_forward_state *ret)
+{
+	uint64_t x;
+
+	memcpy(&x, head, sizeof(x));
+	x |= 1;
+	ret->ip = AT;
+	ret->flags = x >> 3;
+	ret->known_flags = X86_FORWARD_FLAGS;
+	ret->known_regs = UINT16_MAX;
+	for (unsigned i = 0; i < X86_OP_N_REGS; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		ret->regs[i] = x & 3 ? AT + (x >> 40 & 127) : x >> (x >> 58);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct x86_forward_limits limits = { .n_insns = N_INSNS, .n_branches = 20 };
+	struct x86_forward_path all, less, again;
+	struct x86_forward_state from;
+	struct input in;
+	struct x86_forward_source source = { read_code, read_memory, &in };
+
+	if (size < HEAD_SIZE)
+		return 0;
+	in = (struct input){ data + HEAD_SIZE, size - HEAD_SIZE };
+	limits.is_in_function = data[0] & 1;
+	fill(data, &from);
+	x86_forward(&from, &source, &limits, &all);
+	check_path(&all, &limits);
+	x86_forward(&from, &source, &limits, &again);
+	check(again.n_insns == all.n_insns && again.last.ip == all.last.ip);
+	from.known_regs = (uint16_t)(data[1] | data[2] << 8);
+	from.known_flags = data[3];
+	x86_forward(&from, &source, &limits, &less);
+	check_path(&less, &limits);
+	check_both(&less, &all);
+	source.read = NULL;
+	x86_forward(&from, &source, &limits, &again);
+	check_path(&again, &limits);
+	check_both(&again, &less);
+	return 0;
+}
