@@ -81,6 +81,10 @@ const struct option_spec record_options[] = {
 	{ .name = "trace",
 	  .kind = OPTION_FLAG,
 	  .text = "Keep every event with its fields (faults: the address)" },
+	{ .name = "insn",
+	  .kind = OPTION_FLAG,
+	  .text = "Also which way branches go, told by the registers of each sample; "
+		  "for 'dwell calc'" },
 	{ .name = "source",
 	  .kind = OPTION_STRING,
 	  .arg = "NAME",
@@ -184,6 +188,7 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 {
 	*ret = (struct session_settings){
 		.trace = options_has(o, "trace"),
+		.insn = options_has(o, "insn"),
 		.follow = options_str(o, "follow"),
 		.source = options_str(o, "source"),
 		.duration_ns = options_u64(o, "duration", 0),

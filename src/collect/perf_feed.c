@@ -124,8 +124,10 @@ static void fill_stack(const struct perf_feed *f, const struct perf_record *r,
 		ret->user_pcs = is_kernel_mode(r) ? NULL : &b->ip;
 		ret->n_user = !is_kernel_mode(r);
 		ret->stop = has_stack ? UNWIND_32BIT : UNWIND_END;
-	} else if (b->has_regs) {
+	}
+	if (b->has_regs && !b->is_32bit) {
 		ret->regs = &b->regs;
+		ret->cpu_flags = b->cpu_flags;
 		ret->memory = (struct unwind_memory){
 			.stack = b->stack,
 			.stack_addr = perf_regs_sp(&b->regs),
@@ -355,7 +357,8 @@ static void take_piece(struct perf_feed *f, const struct perf_record *r)
 		return;
 	}
 	b->addr = s.data_addr;
-	b->has_regs = perf_regs_decode_kernel(s.regs, &b->regs, &b->is_32bit);
+	b->has_regs =
+		perf_regs_decode_kernel(s.regs, &b->regs, &b->cpu_flags, &b->is_32bit);
 	take_stream_sample(f, r, &f->files->streams.at[s.stream]);
 }
 

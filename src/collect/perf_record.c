@@ -193,7 +193,7 @@ static void parse_regs(struct reader *r, struct perf_record_sample *ret)
 		return;
 	ret->has_regs = true;
 	ret->is_32bit = abi == PERF_SAMPLE_REGS_ABI_32;
-	perf_regs_decode(values, &ret->regs);
+	perf_regs_decode(values, &ret->regs, &ret->cpu_flags);
 }
 
 static void parse_stack(struct reader *r, struct perf_record_sample *ret)

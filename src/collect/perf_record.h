@@ -36,6 +36,7 @@ struct perf_record_sample {
 	uint64_t kernel_pcs[PERF_RECORD_CHAIN_MAX];
 	bool has_regs, is_32bit; /* no registers of a kernel thread */
 	struct unwind_regs regs;
+	uint64_t cpu_flags; /* with them; 0: not told */
 	const uint8_t *stack;
 	size_t stack_size;
 	const uint8_t *raw; /* NULL: none */

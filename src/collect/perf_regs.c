@@ -10,15 +10,18 @@ struct reg {
 	uint8_t perf, dwarf, kept;
 };
 
+/* The CPU's flags have no number that unwinding knows. */
+#define IS_FLAGS 0xff
+
 #if defined(__x86_64__)
 #define NATIVE_ARCH UNWIND_X86_64
 #define NATIVE_SP   UNWIND_X86_64_RSP
 #define NATIVE_PC   UNWIND_X86_64_PC
 static const struct reg regs_table[] = {
 	{ 0, 0, 10 },  { 1, 3, 5 },   { 2, 2, 11 },  { 3, 1, 12 },  { 4, 4, 13 },
-	{ 5, 5, 14 },  { 6, 6, 4 },   { 7, 7, 19 },  { 8, 16, 16 }, { 16, 8, 9 },
-	{ 17, 9, 8 },  { 18, 10, 7 }, { 19, 11, 6 }, { 20, 12, 3 }, { 21, 13, 2 },
-	{ 22, 14, 1 }, { 23, 15, 0 },
+	{ 5, 5, 14 },  { 6, 6, 4 },   { 7, 7, 19 },  { 8, 16, 16 }, { 9, IS_FLAGS, 18 },
+	{ 16, 8, 9 },  { 17, 9, 8 },  { 18, 10, 7 }, { 19, 11, 6 }, { 20, 12, 3 },
+	{ 21, 13, 2 }, { 22, 14, 1 }, { 23, 15, 0 },
 };
 /* The code segment, which is another one in 32-bit code. */
 #define MODE_KEPT 17
@@ -67,34 +70,43 @@ unsigned perf_regs_count(void)
 	return N_REGS;
 }
 
-void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret)
-{
-	ret->arch = NATIVE_ARCH;
-	ret->valid = 0;
-	for (size_t i = 0; i < N_REGS; i++) {
-		memcpy(&ret->r[regs_table[i].dwarf], values + 8 * i, 8);
-		ret->valid |= UINT64_C(1) << regs_table[i].dwarf;
-	}
-}
-
-static uint64_t kept_at(const uint8_t *kept, size_t i)
+static uint64_t value_at(const uint8_t *values, size_t i)
 {
 	uint64_t value;
 
-	memcpy(&value, kept + 8 * i, sizeof(value));
+	memcpy(&value, values + 8 * i, sizeof(value));
 	return value;
 }
 
-bool perf_regs_decode_kernel(const uint8_t *kept, struct unwind_regs *ret,
-			     bool *ret_is_32bit)
+static void put(const struct reg *reg, uint64_t value, struct unwind_regs *ret,
+		uint64_t *ret_flags)
+{
+	if (reg->dwarf == IS_FLAGS) {
+		*ret_flags = value;
+		return;
+	}
+	ret->r[reg->dwarf] = value;
+	ret->valid |= UINT64_C(1) << reg->dwarf;
+}
+
+void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret, uint64_t *ret_flags)
 {
 	ret->arch = NATIVE_ARCH;
 	ret->valid = 0;
-	for (size_t i = 0; i < N_REGS; i++) {
-		ret->r[regs_table[i].dwarf] = kept_at(kept, regs_table[i].kept);
-		ret->valid |= UINT64_C(1) << regs_table[i].dwarf;
-	}
-	*ret_is_32bit = is_32bit(kept_at(kept, MODE_KEPT));
+	*ret_flags = 0;
+	for (size_t i = 0; i < N_REGS; i++)
+		put(&regs_table[i], value_at(values, i), ret, ret_flags);
+}
+
+bool perf_regs_decode_kernel(const uint8_t *kept, struct unwind_regs *ret,
+			     uint64_t *ret_flags, bool *ret_is_32bit)
+{
+	ret->arch = NATIVE_ARCH;
+	ret->valid = 0;
+	*ret_flags = 0;
+	for (size_t i = 0; i < N_REGS; i++)
+		put(&regs_table[i], value_at(kept, regs_table[i].kept), ret, ret_flags);
+	*ret_is_32bit = is_32bit(value_at(kept, MODE_KEPT));
 	return ret->r[NATIVE_SP] != 0;
 }
 

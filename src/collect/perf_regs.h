@@ -18,15 +18,17 @@
 #define PERF_REGS_KERNEL_BYTES 272
 #endif
 
-/* perf_event_attr.sample_regs_user: all that unwinding may need. */
+/* perf_event_attr.sample_regs_user: all that unwinding may need, and the CPU's flags. */
 uint64_t perf_regs_mask(void);
 unsigned perf_regs_count(void); /* bits in the mask */
-/* Values in the order of the mask, as the kernel writes them. */
-void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret);
+/* Values in the order of the mask, as the kernel writes them.  *ret_flags: the CPU's, 0
+ * where they are not told. */
+void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret,
+		      uint64_t *ret_flags);
 /* PERF_REGS_KERNEL_BYTES of them; *ret_is_32bit: it runs 32-bit code.  False: there are
  * none, as of the kernel's threads. */
 bool perf_regs_decode_kernel(const uint8_t *kept, struct unwind_regs *ret,
-			     bool *ret_is_32bit);
+			     uint64_t *ret_flags, bool *ret_is_32bit);
 /* Those of a thread of which no others are known. */
 void perf_regs_blocked(uint64_t sp, uint64_t pc, struct unwind_regs *ret);
 uint64_t perf_regs_sp(const struct unwind_regs *regs);

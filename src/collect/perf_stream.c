@@ -101,15 +101,21 @@ static uint32_t wake_up_bytes(size_t ring_bytes)
 					      : WAKE_UP_BYTES;
 }
 
+static void want_regs(struct perf_event_attr *a)
+{
+	a->sample_type |= PERF_SAMPLE_REGS_USER;
+	a->sample_regs_user = perf_regs_mask();
+}
+
 static void want_stack(struct perf_stream *s, uint32_t dump_bytes, bool has_deep)
 {
 	struct perf_event_attr *a = &s->attr;
 
 	s->dump_bytes = dump_bytes;
 	s->has_deep = has_deep;
+	want_regs(a);
 	a->sample_type |= PERF_RECORD_STACK;
 	a->exclude_callchain_user = 1; /* the user part is unwound from the copy */
-	a->sample_regs_user = perf_regs_mask();
 	a->sample_stack_user = has_deep ? PERF_DEEP_DUMP_BYTES : dump_bytes;
 }
 
@@ -223,6 +229,8 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 	if (is_sample && !plan->choice.experiment->is_pc_only)
 		/* What perf_deep writes has no place for what was counted. */
 		want_stack(s, dump_size(spec, settings), settings->has_deep && !is_rated);
+	else if (is_sample && plan->insn)
+		want_regs(a);
 	if (is_sample && spec->has_addr && plan->trace)
 		a->sample_type |= PERF_RECORD_ADDR;
 	if (is_rated)

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "collect/jit_flags.h"
+#include "collect/directions.h"
 #include "collect/launch.h"
 #include "collect/session_notes.h"
 #include "collect/session_signals.h"
@@ -84,10 +85,23 @@ static bool take_instead(struct session *s, struct plan *p, const struct err *wh
 	return true;
 }
 
+/* Is each sample taken in the middle of what runs? */
+static bool interrupts_code(const struct experiment *x)
+{
+	return x->trigger == EXPERIMENT_CPU_TIME ||
+	       x->trigger == EXPERIMENT_THREAD_TIME || x->trigger == EXPERIMENT_COUNTER;
+}
+
+/* Only samples of perf carry registers to us. */
+static const char *wanted_source(const struct session *s, const struct experiment *x)
+{
+	return s->settings.insn && interrupts_code(x) ? "perf" : s->settings.source;
+}
+
 static int choose_source(struct session *s, struct plan *p, struct err *e)
 {
-	const char *name = s->settings.source;
 	const struct experiment *x = p->choice.experiment;
+	const char *name = wanted_source(s, x);
 
 	if (!name) {
 		p->source = source_choose(x, &s->scope, e);
@@ -105,6 +119,29 @@ static int choose_source(struct session *s, struct plan *p, struct err *e)
 	if (rc == ERR_OS && take_instead(s, p, e))
 		return 0;
 	return rc < 0 ? err_in(e, rc, x->name) : 0;
+}
+
+static int check_insn(const struct session_settings *x, struct err *e)
+{
+	bool has_samples = false;
+
+	if (!x->insn)
+		return 0;
+	for (size_t i = 0; i < x->n_choices; i++)
+		has_samples |= interrupts_code(x->choices[i].experiment);
+	if (!has_samples)
+		return err_set(e, ERR_USAGE,
+			       "--insn is about samples of CPU time or of a counter, "
+			       "which %s has not",
+			       x->n_choices ? x->choices[0].name : "this");
+	if (x->source && strcmp(x->source, "perf") != 0)
+		return err_set(e, ERR_USAGE,
+			       "--insn needs the registers of source perf, not of %.40s",
+			       x->source);
+	if (!directions_is_possible())
+		return err_set(e, ERR_UNSUPPORTED,
+			       "--insn can follow the code of x86-64 only");
+	return 0;
 }
 
 /* Nobody can tell where code is that was moved to be counted. */
@@ -125,6 +162,8 @@ int session_new(const struct session_settings *settings, struct session **ret,
 	own(session_freep) struct session *s = xcalloc(1, sizeof(*s));
 	int rc = check_company(settings, e);
 
+	if (rc == 0)
+		rc = check_insn(settings, e);
 	s->settings = *settings;
 	s->launch = (struct launch){ .gate = -1, .report = -1 };
 	s->signals.fd = -1;
@@ -140,6 +179,7 @@ int session_new(const struct session_settings *settings, struct session **ret,
 	for (size_t i = 0; i < settings->n_choices && rc == 0; i++) {
 		s->plans[i].choice = settings->choices[i];
 		s->plans[i].trace = settings->trace;
+		s->plans[i].insn = settings->insn;
 		rc = choose_source(s, &s->plans[i], e);
 	}
 	if (rc < 0)
@@ -255,6 +295,8 @@ static int open_all(struct session *s, struct err *e)
 	if (rc < 0)
 		return rc;
 	s->tracker = tracker_new(s->writer);
+	if (s->settings.insn)
+		tracker_want_directions(s->tracker);
 	if (s->settings.wants_jit)
 		tracker_expect_jit(s->tracker);
 	s->is_paused = s->settings.starts_paused || s->settings.delay_ns;

@@ -167,6 +167,7 @@ void session_notes_describe(const struct session_settings *x, const struct scope
 	fn(ctx, "follow descendants", x->follow ? x->follow : "on");
 	fn(ctx, "flags for JIT names", x->wants_jit ? "set" : "not set");
 	fn(ctx, "every event kept", x->trace ? "yes" : "no");
+	fn(ctx, "directions of branches", x->insn ? "yes" : "no");
 	describe_time(x, fn, ctx);
 	session_notes_path(x, 0, path, sizeof(path));
 	if (!x->output && x->kind == SCOPE_LAUNCH)

@@ -58,6 +58,7 @@ struct scope {
 struct plan {
 	struct experiment_choice choice;
 	bool trace; /* every event with its fields, besides the stacks */
+	bool insn;  /* with registers, also where there are no stacks */
 	const struct source_ops *source;
 	uint32_t events[EXPERIMENT_EVENTS_MAX]; /* ids in the recording */
 };

@@ -20,14 +20,21 @@ struct find_map_context {
 	struct roster_process *process;
 };
 
+const struct unwind_map *stack_builder_map(struct stack_builder *b,
+					   struct roster_process *p, uint64_t pc)
+{
+	struct unwind_map *m = address_space_find(p->space, pc);
+
+	if (m && !m->image && m->user != IMAGE_TABLE_ANONYMOUS)
+		m->image = image_table_unwind(b->images, (uint32_t)m->user);
+	return m;
+}
+
 static const struct unwind_map *find_map(void *ctx, uint64_t pc)
 {
 	struct find_map_context *c = ctx;
-	struct unwind_map *m = address_space_find(c->process->space, pc);
 
-	if (m && !m->image && m->user != IMAGE_TABLE_ANONYMOUS)
-		m->image = image_table_unwind(c->builder->images, (uint32_t)m->user);
-	return m;
+	return stack_builder_map(c->builder, c->process, pc);
 }
 
 /* The image of code that no file explains.  A compiler writes its map at its first
@@ -74,6 +81,12 @@ static uint32_t user_location(struct stack_builder *b, struct roster_process *p,
 				       pc, flags);
 	return writer_location(b->writer, image_table_id(b->images, (uint32_t)m->user),
 			       pc - m->start + m->file_offset, flags);
+}
+
+uint32_t stack_builder_location(struct stack_builder *b, struct roster_process *p,
+				uint64_t time_ns, uint64_t pc)
+{
+	return user_location(b, p, time_ns, pc, 0);
 }
 
 /* A stack that grows inwards along the thread's last one. */

@@ -38,6 +38,12 @@ struct stack_builder {
 /* Id in the recording of the image of a process' code that no file explains. */
 uint32_t stack_builder_code_image(struct stack_builder *b, struct roster_process *p,
 				  uint64_t time_ns);
+/* The mapping of a pc, with what is known of its file's code; NULL: none. */
+const struct unwind_map *stack_builder_map(struct stack_builder *b,
+					   struct roster_process *p, uint64_t pc);
+/* Id in the recording of the place. */
+uint32_t stack_builder_location(struct stack_builder *b, struct roster_process *p,
+				uint64_t time_ns, uint64_t pc);
 /* Id in the recording of the sample's stack; 0 when nothing was known.  *ret_stop: enum
  * unwind_stop, UNWIND_N_STOPS when there was no user stack to be walked. */
 uint32_t stack_builder_build(struct stack_builder *b, struct roster_thread *th,

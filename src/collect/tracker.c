@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "collect/address_space.h"
+#include "collect/directions.h"
 #include "collect/image_table.h"
 #include "collect/jit_files.h"
 #include "collect/jit_flags.h"
@@ -31,6 +32,7 @@ struct tracker {
 	struct jit_files *jit;
 	struct roster roster;
 	struct stack_builder stacks;
+	struct directions *directions; /* NULL: not asked for */
 	regex_t follow;
 	bool has_follow, had_program, leaves_children;
 	uint64_t stops[UNWIND_N_STOPS];
@@ -60,6 +62,7 @@ void tracker_free(struct tracker *t)
 	roster_fini(&t->roster);
 	if (t->has_follow)
 		regfree(&t->follow);
+	directions_free(t->directions);
 	jit_files_free(t->jit);
 	kernel_frames_free(t->kernel);
 	image_table_free(t->images);
@@ -547,6 +550,8 @@ uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s)
 
 	count_stop(t, stop);
 	write_sample(t, th, s, stack);
+	if (t->directions)
+		directions_take(t->directions, th->process, s);
 	return stack;
 }
 
@@ -624,8 +629,15 @@ unsigned tracker_running(const struct tracker *t, uint32_t *ret_pid)
 	return n;
 }
 
+void tracker_want_directions(struct tracker *t)
+{
+	t->directions = directions_new(&t->stacks);
+}
+
 int tracker_finish(struct tracker *t, bool has_symbols, struct err *e)
 {
+	if (t->directions)
+		directions_write(t->directions);
 	for (size_t i = 0; i < t->roster.processes.cap; i++)
 		if (t->roster.processes.at[i].used)
 			find_jit_map(t, (struct roster_process *)(uintptr_t)

@@ -78,6 +78,7 @@ struct tracker_sample {
 	size_t n_kernel;
 	/* The user part: to be unwound (regs set), or pcs as the target unwound them. */
 	const struct unwind_regs *regs;
+	uint64_t cpu_flags; /* with them; 0: not known */
 	struct unwind_memory memory;
 	const uint64_t *user_pcs;  /* innermost first */
 	const uint8_t *user_exact; /* bit i: user_pcs[i] is no return address */
@@ -93,6 +94,9 @@ void tracker_keep_symbols(struct tracker *t, struct symbol_store *symbols);
 
 /* Code in memory is a compiler's, also before its map is there. */
 void tracker_expect_jit(struct tracker *t);
+
+/* Also which way branches go after samples that carry registers. */
+void tracker_want_directions(struct tracker *t);
 
 /* Returns the stored stack id (0 when nothing was known). */
 uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s);

@@ -45,11 +45,12 @@ const struct code_batch_layout code_batch_edges = {
 
 const struct code_batch_layout code_batch_directions = {
 	sizeof(struct model_direction),
-	4,
+	5,
 	{ FIELD(model_direction, process, DIRECTION_COLUMN_PROCESS, FORMAT_PROCESSES),
 	  FIELD(model_direction, location, DIRECTION_COLUMN_LOCATION, FORMAT_LOCATIONS),
 	  FIELD(model_direction, to, DIRECTION_COLUMN_TO, FORMAT_LOCATIONS, true),
-	  FIELD(model_direction, times, DIRECTION_COLUMN_TIMES) },
+	  FIELD(model_direction, times, DIRECTION_COLUMN_TIMES),
+	  FIELD(model_direction, first, DIRECTION_COLUMN_FIRST) },
 };
 
 void code_batch_fini(struct code_batch *b)

@@ -207,6 +207,7 @@ struct model_direction {
 	uint32_t location; /* of the branch */
 	uint32_t to;	   /* location, MODEL_NONE: could not be told */
 	uint64_t times;
+	uint64_t first; /* of these: no other branch was between it and the sample */
 };
 
 struct model_interval {

@@ -136,13 +136,14 @@ static void take_piece(struct drain *d, const struct perf_record_sample *s)
 	struct perf_pieces *pieces = perf_deep_pieces(d->files->deep);
 	struct perf_pieces_sample sample;
 	struct unwind_regs regs;
+	uint64_t flags;
 	bool is_32bit;
 	size_t size = 0;
 
 	if (!perf_pieces_take(pieces, s->cpu, s->raw, s->raw_size, &sample))
 		return;
 	assert_true(sample.stream < d->files->streams.n);
-	assert_true(perf_regs_decode_kernel(sample.regs, &regs, &is_32bit));
+	assert_true(perf_regs_decode_kernel(sample.regs, &regs, &flags, &is_32bit));
 	assert_false(is_32bit);
 	if (perf_pieces_begin(pieces, s->cpu, perf_regs_sp(&regs)))
 		perf_pieces_stack(pieces, &size);

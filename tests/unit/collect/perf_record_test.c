@@ -199,32 +199,42 @@ static void registers_as_the_kernel_keeps_them_have_their_numbers(void **state)
 	};
 	uint64_t kept[PERF_REGS_KERNEL_BYTES / 8];
 	struct unwind_regs regs = { 0 };
+	uint64_t flags;
 	bool is_32bit;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		kept[i] = 0x1000 + 0x20 * i;
-	assert_true(perf_regs_decode_kernel((const uint8_t *)kept, &regs, &is_32bit));
+	assert_true(
+		perf_regs_decode_kernel((const uint8_t *)kept, &regs, &flags, &is_32bit));
 	assert_false(is_32bit);
+#if defined(__x86_64__)
+	assert_int_equal(flags, kept[18]);
+#else
+	assert_int_equal(flags, 0);
+#endif
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
 		assert_int_equal(regs.r[some[i].dwarf], kept[some[i].kept]);
-	assert_int_equal(__builtin_popcountll(regs.valid), perf_regs_count());
+	assert_int_equal(__builtin_popcountll(regs.valid) + (flags != 0),
+			 perf_regs_count());
 }
 
 static void a_thread_of_the_kernel_has_no_registers(void **state)
 {
 	uint8_t kept[PERF_REGS_KERNEL_BYTES] = { 0 };
 	struct unwind_regs regs;
+	uint64_t flags;
 	bool is_32bit;
 
 	(void)state;
-	assert_false(perf_regs_decode_kernel(kept, &regs, &is_32bit));
+	assert_false(perf_regs_decode_kernel(kept, &regs, &flags, &is_32bit));
 }
 
 static void code_of_32_bits_is_told(void **state)
 {
 	uint64_t kept[PERF_REGS_KERNEL_BYTES / 8] = { 0 };
 	struct unwind_regs regs;
+	uint64_t flags;
 	bool is_32bit;
 
 	(void)state;
@@ -233,7 +243,7 @@ static void code_of_32_bits_is_told(void **state)
 #else
 	kept[33] = 0x10;
 #endif
-	perf_regs_decode_kernel((const uint8_t *)kept, &regs, &is_32bit);
+	perf_regs_decode_kernel((const uint8_t *)kept, &regs, &flags, &is_32bit);
 	assert_true(is_32bit);
 }
 

@@ -148,8 +148,8 @@ static int print_edge(void *ctx, const struct model_edge *edge, struct err *e)
 static int print_direction(void *ctx, const struct model_direction *d, struct err *e)
 {
 	(void)e;
-	buf_printf(ctx, "direction %u %u %u %" PRIu64 "\n", d->process, d->location,
-		   d->to, d->times);
+	buf_printf(ctx, "direction %u %u %u %" PRIu64 " %" PRIu64 "\n", d->process,
+		   d->location, d->to, d->times, d->first);
 	return 0;
 }
 

@@ -560,8 +560,9 @@ static void directions_may_lead_to_the_unknown(void **state)
 	uint32_t branch = writer_location(w, 0, 0x10, 0);
 	uint32_t target = writer_location(w, 0, 0x40, 0);
 
-	writer_direction(w, &(struct model_direction){ 0, branch, target, UINT64_MAX });
-	writer_direction(w, &(struct model_direction){ 0, branch, MODEL_NONE, 1 });
+	writer_direction(w,
+			 &(struct model_direction){ 0, branch, target, UINT64_MAX, 7 });
+	writer_direction(w, &(struct model_direction){ 0, branch, MODEL_NONE, 1, 0 });
 	finish(w);
 
 	own(recording_freep) struct recording *r = open_it();
@@ -572,6 +573,7 @@ static void directions_may_lead_to_the_unknown(void **state)
 	assert_int_equal(seen[0].location, branch);
 	assert_int_equal(seen[0].to, target);
 	assert_int_equal(seen[0].times, UINT64_MAX);
+	assert_int_equal(seen[0].first, 7);
 	assert_int_equal(seen[1].to, MODEL_NONE);
 }
 

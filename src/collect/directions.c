@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/directions.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "collect/roster.h"
+#include "collect/stack_builder.h"
+#include "collect/tracker.h"
+#include "decode/x86_forward.h"
+#include "unwind/stack_memory.h"
+#include "unwind/unwind_image.h"
+
+/* Far enough for the next branches; what is known of registers seldom lasts longer. */
+#define MAX_INSTRUCTIONS 256
+#define MAX_BRANCHES	 8
+
+struct directions {
+	struct stack_builder *stacks;
+	struct intern *keys; /* of rows but for the times; id - 1 is the row */
+	VEC(struct model_direction) rows;
+};
+
+struct walk {
+	struct directions *d;
+	struct roster_process *process;
+	const struct tracker_sample *sample;
+	struct stack_memory memory;
+};
+
+bool directions_is_possible(void)
+{
+#if defined(__x86_64__)
+	return true;
+#else
+	return false;
+#endif
+}
+
+struct directions *directions_new(struct stack_builder *b)
+{
+	struct directions *d = xcalloc(1, sizeof(*d));
+
+	d->stacks = b;
+	d->keys = intern_new();
+	return d;
+}
+
+void directions_free(struct directions *d)
+{
+	if (!d)
+		return;
+	intern_free(d->keys);
+	vec_fini(&d->rows);
+	free(d);
+}
+
+/* Of files alone: what compilers make in memory may be other code by now. */
+static unsigned read_code(void *ctx, uint64_t addr, uint8_t *to)
+{
+	const struct walk *w = ctx;
+	const struct unwind_map *map = stack_builder_map(w->d->stacks, w->process, addr);
+	uint8_t bytes[2 * sizeof(uint64_t)];
+	uint64_t vaddr, word;
+	unsigned n = 0;
+
+	if (!map || !map->image || !unwind_image_vaddr(map->image, map, addr, &vaddr))
+		return 0;
+	for (; n < sizeof(bytes) && unwind_image_code(map->image, vaddr + n, &word);
+	     n += sizeof(word))
+		memcpy(bytes + n, &word, sizeof(word));
+	n = n < X86_OP_MAX_BYTES ? n : X86_OP_MAX_BYTES;
+	memcpy(to, bytes, n);
+	return n;
+}
+
+static bool read_memory(void *ctx, uint64_t addr, void *to, unsigned bytes)
+{
+	const struct walk *w = ctx;
+	uint64_t word;
+
+	if (bytes > sizeof(word) || !stack_memory_word(&w->memory, addr, &word))
+		return false;
+	memcpy(to, &word, bytes);
+	return true;
+}
+
+static struct x86_forward_state state_of(const struct tracker_sample *s)
+{
+	/* DWARF's numbers of the first; the others are the same. */
+	static const uint8_t dwarf[8] = { 0, 2, 1, 3, 7, 6, 4, 5 };
+	struct x86_forward_state ret = { .ip = s->regs->r[UNWIND_X86_64_PC],
+					 .flags = s->cpu_flags,
+					 .known_flags =
+						 s->cpu_flags ? X86_FORWARD_FLAGS : 0 };
+
+	for (unsigned i = 0; i < X86_OP_N_REGS; i++) {
+		unsigned from = i < 8 ? dwarf[i] : i;
+
+		ret.regs[i] = s->regs->r[from];
+		ret.known_regs |= (uint16_t)((s->regs->valid >> from & 1) << i);
+	}
+	return ret;
+}
+
+/* Returns lead back to where calls are counted. */
+static bool is_of_interest(const struct x86_forward_branch *b)
+{
+	return b->flow != X86_FLOW_RETURN;
+}
+
+static bool was_passed(const struct x86_forward_path *path, unsigned i)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (path->branches[k].addr == path->branches[i].addr)
+			return true;
+	return false;
+}
+
+static uint32_t location_of(const struct walk *w, uint64_t addr)
+{
+	return stack_builder_location(w->d->stacks, w->process, w->sample->time_ns, addr);
+}
+
+static void count(const struct walk *w, const struct x86_forward_branch *b, bool is_first)
+{
+	struct directions *d = w->d;
+	bool is_known = b->way != X86_FORWARD_UNKNOWN;
+	struct model_direction row = { .process = w->process->id,
+				       .location = location_of(w, b->addr),
+				       .to = is_known ? location_of(w, b->to)
+						      : MODEL_NONE };
+	uint32_t key[] = { row.process, row.location, row.to };
+	uint32_t id = intern_add(d->keys, (const char *)key, sizeof(key)) - 1;
+
+	if (id == d->rows.n)
+		*vec_push(&d->rows) = row;
+	d->rows.at[id].times += w->sample->count;
+	if (is_first)
+		d->rows.at[id].first += w->sample->count;
+}
+
+void directions_take(struct directions *d, struct roster_process *p,
+		     const struct tracker_sample *s)
+{
+	static const struct x86_forward_limits limits = { .n_insns = MAX_INSTRUCTIONS,
+							  .n_branches = MAX_BRANCHES };
+	struct walk w = { .d = d, .process = p, .sample = s };
+	const struct unwind_memory *m = &s->memory;
+	struct x86_forward_source source = { read_code, read_memory, &w };
+	struct x86_forward_path path;
+
+	if (!s->regs || s->n_kernel || s->regs->arch != UNWIND_X86_64)
+		return;
+	w.memory = (struct stack_memory){ m->stack, m->stack_addr, m->stack_size, m->read,
+					  m->ctx };
+	struct x86_forward_state from = state_of(s);
+
+	x86_forward(&from, &source, &limits, &path);
+	for (unsigned i = 0; i < path.n_branches; i++)
+		if (is_of_interest(&path.branches[i]) && !was_passed(&path, i))
+			count(&w, &path.branches[i], i == 0);
+}
+
+void directions_write(struct directions *d)
+{
+	vec_each(row, &d->rows)
+		writer_direction(d->stacks->writer, row);
+	intern_free(d->keys);
+	d->keys = intern_new();
+	d->rows.n = 0;
+}

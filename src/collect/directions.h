@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * directions - which way branches went right after samples.
+ *
+ * A sample's registers, and what was copied of its stack, mostly tell how the next
+ * branches of the code go: they are followed as far as everything they depend on is
+ * known.  Of each branch only the first passage after a sample counts: those that follow
+ * it are seen only if this one could be told, and would weigh the ways unevenly.  Sums
+ * per process, branch and target are kept until they are written; registers are not.
+ */
+#ifndef DWELL_COLLECT_DIRECTIONS_H
+#define DWELL_COLLECT_DIRECTIONS_H
+
+#include <stdbool.h>
+
+#include "base/own.h"
+
+struct directions;
+struct roster_process;
+struct stack_builder;
+struct tracker_sample;
+
+/* For code of this machine. */
+bool directions_is_possible(void);
+/* Borrows who knows the mappings, and its recording. */
+struct directions *directions_new(struct stack_builder *b);
+void directions_free(struct directions *d); /* NULL ok */
+
+void directions_take(struct directions *d, struct roster_process *p,
+		     const struct tracker_sample *s);
+/* Put the sums into the recording, and begin anew. */
+void directions_write(struct directions *d);
+
+#endif

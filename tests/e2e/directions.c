@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Branches whose shares are known, and symbols that say where they are: of each fork
+ * NAME_fork is the branch and NAME_next the instruction behind it.  Prints how often each
+ * was taken, and how often it was met.
+ */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TURNS 20000000
+#define HEAP  (1u << 12)
+
+#define SEED 88172645463325252u
+
+/* Of a state that stays in a register: a sample tells all that comes. */
+static inline uint64_t chance(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state & 0xff;
+}
+
+/* Jumps to low where the value, an operand as its constraint says, is below the limit. */
+#define FORK(name, constraint, value, limit)                                             \
+	__asm__ goto("cmpq %1, %0\n" #name "_fork: jb %l[low]\n" #name "_next:"          \
+		     :                                                                   \
+		     : constraint(value), "r"((uint64_t)(limit))                         \
+		     : "cc"                                                              \
+		     : low)
+
+#define FORKS(name, constraint, value, limit)                                            \
+	static __attribute__((noinline)) uint64_t name(uint64_t *heap)                   \
+	{                                                                                \
+		uint64_t n = 0, state = SEED;                                            \
+                                                                                         \
+		for (uint64_t i = 0; i < TURNS; i++) {                                   \
+			uint64_t drawn = chance(&state);                                 \
+			volatile uint64_t kept = drawn;                                  \
+                                                                                         \
+			heap[i % HEAP] = kept;                                           \
+			FORK(name, constraint, value, limit);                            \
+			continue;                                                        \
+		low:                                                                     \
+			n++;                                                             \
+		}                                                                        \
+		return n;                                                                \
+	}
+
+FORKS(often, "r", drawn, 240)
+FORKS(even, "r", drawn, 128)
+FORKS(seldom, "r", drawn, 16)
+FORKS(never, "r", drawn, 0)
+FORKS(on_stack, "m", kept, 64)
+FORKS(on_heap, "m", heap[(i * 7) % HEAP], 64)
+
+/* One of eight places, each as often as the others. */
+static __attribute__((noinline)) void spread(void)
+{
+	uint64_t state = SEED;
+
+	for (uint64_t i = 0; i < TURNS; i++)
+		__asm__ volatile("and $7, %0\n"
+				 "shl $4, %0\n"
+				 "lea spread_slots(%%rip), %%rcx\n"
+				 "add %0, %%rcx\n"
+				 "spread_leap: jmp *%%rcx\n"
+				 ".p2align 4\n"
+				 "spread_slots:\n"
+				 ".rept 8\n"
+				 "jmp 1f\n"
+				 ".p2align 4\n"
+				 ".endr\n"
+				 "1:"
+				 :
+				 : "a"(chance(&state))
+				 : "rcx", "cc");
+}
+
+int main(void)
+{
+	uint64_t *heap = calloc(HEAP, sizeof(*heap));
+
+	if (!heap)
+		return 1;
+#define RUN(name) printf(#name " %" PRIu64 " %d\n", name(heap), TURNS)
+	RUN(often);
+	RUN(even);
+	RUN(seldom);
+	RUN(never);
+	RUN(on_stack);
+	RUN(on_heap);
+	spread();
+	free(heap);
+	return 0;
+}
