@@ -30,15 +30,9 @@ static const struct option_spec own_options[] = {
 /* "work  (server)  /src/work.c:12" and its sums. */
 static void put_function(const struct annotate_view *v, FILE *out)
 {
-	const struct profile_function *f = profile_function(v->r->profile, v->function);
-	char safe[600], value[TEXT_MAX], share[TEXT_MAX];
+	char value[TEXT_MAX], share[TEXT_MAX];
 
-	fprintf(out, "%s", names_shorten(safe, sizeof(safe), f->name, v->r->width));
-	fprintf(out, "  in %s", text_printable(safe, sizeof(safe), f->image));
-	if (f->decl_file)
-		fprintf(out, ", %s:%u", text_printable(safe, sizeof(safe), f->decl_file),
-			f->decl_line);
-	fputc('\n', out);
+	report_head_function(v->r, v->function, out);
 	for (size_t i = 0; i < v->r->n_shown; i++) {
 		size_t c = v->r->shown[i];
 		const struct profile_column *column = profile_column(v->r->profile, c);

@@ -11,8 +11,8 @@
 #include "cmd/report_text.h"
 #include "base/vec.h"
 #include "cmd/annotate_source.h"
+#include "cmd/code_text.h"
 #include "cmd/report_json.h"
-#include "insn/disasm.h"
 
 #define CONTEXT	       4   /* instructions around one that has weight */
 #define WIDE	       100 /* columns from which the line is named beside the code */
@@ -54,43 +54,6 @@ static const struct profile_function *function_of(const struct code *c)
 	return profile_function(c->v->r->profile, c->v->function);
 }
 
-static void put_place(char *text, size_t cap, const char *function, uint64_t offset)
-{
-	char name[80];
-
-	names_shorten(name, sizeof(name), function, 40);
-	if (offset)
-		snprintf(text, cap, "%s+0x%" PRIx64, name, offset);
-	else
-		snprintf(text, cap, "%s", name);
-}
-
-static bool name_address(void *ctx, uint64_t address, char *text, size_t cap)
-{
-	struct code *c = ctx;
-	const struct profile_function *f = function_of(c);
-	struct symbolizer *s = profile_symbolizer(c->v->r->profile);
-	uint64_t offset = address - c->v->listing.code_delta;
-	struct sym_result r;
-
-	if (address >= f->start && address < f->start + f->size) {
-		put_place(text, cap, f->name, address - f->start);
-		return true;
-	}
-	if (!c->v->listing.has_code_delta)
-		return false;
-	symbolizer_resolve(s, f->sym_image, &offset, &(bool){ false }, 1, &r);
-
-	const struct sym_frame *frame =
-		symbolizer_frame(s, r.first_frame + r.n_frames - 1);
-	const struct sym_function *to = symbolizer_function(s, frame->function);
-
-	if (!to->is_resolved || address < to->start)
-		return false;
-	put_place(text, cap, to->name, address - to->start);
-	return true;
-}
-
 static void set_line(struct code *c, struct line_of_code *l, size_t *at)
 {
 	while (*at < c->n_line_rows && c->line_rows[*at].end <= l->address)
@@ -104,22 +67,19 @@ static void set_line(struct code *c, struct line_of_code *l, size_t *at)
 static int disassemble(struct code *c, const struct buf *bytes, struct err *e)
 {
 	const struct profile_function *f = function_of(c);
-	own(disasm_freep) struct disasm *d = NULL;
-	struct disasm_options options = {
-		.machine = symbolizer_machine(profile_symbolizer(c->v->r->profile),
-					      f->sym_image),
-		.is_intel = c->v->is_intel,
-		.name = name_address,
-		.name_ctx = c,
-	};
-	int rc = disasm_new(&options, &d, e);
+	own(code_text_fini) struct code_text text;
+	int rc = code_text_init(&text, c->v->r->profile, c->v->function, c->v->is_intel,
+				e);
 	size_t row = 0;
+
+	text.delta = c->v->listing.code_delta;
+	text.has_delta = c->v->listing.has_code_delta;
 
 	for (size_t at = 0, n; rc == 0 && at < bytes->size; at += n) {
 		struct disasm_instruction i;
 
-		n = disasm_decode(d, bytes->data + at, bytes->size - at, f->start + at,
-				  &i);
+		n = disasm_decode(text.disasm, bytes->data + at, bytes->size - at,
+				  f->start + at, &i);
 		if (!n)
 			break;
 		*vec_push(&c->lines) = (struct line_of_code){

@@ -360,3 +360,16 @@ void report_head_print(const struct report *r, FILE *out)
 	}
 	fputc('\n', out);
 }
+
+void report_head_function(const struct report *r, uint32_t function, FILE *out)
+{
+	const struct profile_function *f = profile_function(r->profile, function);
+	char safe[600];
+
+	fprintf(out, "%s", names_shorten(safe, sizeof(safe), f->name, r->width));
+	fprintf(out, "  in %s", text_printable(safe, sizeof(safe), f->image));
+	if (f->decl_file)
+		fprintf(out, ", %s:%u", text_printable(safe, sizeof(safe), f->decl_file),
+			f->decl_line);
+	fputc('\n', out);
+}

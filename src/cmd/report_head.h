@@ -10,5 +10,7 @@
 #include "cmd/report_profile.h"
 
 void report_head_print(const struct report *r, FILE *out);
+/* "work  in server, /src/work.c:12" */
+void report_head_function(const struct report *r, uint32_t function, FILE *out);
 
 #endif

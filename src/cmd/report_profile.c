@@ -224,7 +224,7 @@ static void choose_columns(struct report *r)
 			r->sort_column = r->shown[i];
 }
 
-static int take_clock(const struct options *o, double *ret, struct err *e)
+int report_profile_clock(const struct options *o, double *ret, struct err *e)
 {
 	const char *text = options_str(o, "clock");
 	char *end;
@@ -252,7 +252,7 @@ static int load(struct report *r, const struct options *o, bool is_compared,
 		.sym = &r->sym
 	};
 	own(freep) const char **names = xcalloc(r->n_paths + 1, sizeof(*names));
-	int rc = is_worked_out ? take_clock(o, &p.clock_ghz, e) : 0;
+	int rc = is_worked_out ? report_profile_clock(o, &p.clock_ghz, e) : 0;
 
 	if (rc < 0)
 		return rc;

@@ -59,6 +59,9 @@ void report_profile_close(struct report *r);
 /* What was written is what could be read: an error that tells what could not. */
 must_use int report_profile_check_whole(const struct report *r, struct err *e);
 
+/* --clock in GHz, if it is given. */
+must_use int report_profile_clock(const struct options *o, double *ret, struct err *e);
+
 /* Whether an operand names a recording rather than a function. */
 bool report_profile_is_file(const char *operand);
 /* The function meant by a name. */

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/function_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/block_graph.h"
+#include "analyze/listing.h"
+#include "analyze/machine_choice.h"
+#include "analyze/profile_data.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "insn/path_cost.h"
+
+#define MAX_BYTES (4u << 20)
+#define UNKNOWN	  (-1.0)
+
+struct making {
+	struct function_code *to;
+	const struct profile *p;
+	const struct profile_function *f;
+	const struct function_code_options *o;
+	struct listing listing;
+	struct map step_at;  /* address: step */
+	struct map way_from; /* of the end of a block and a target: way */
+};
+
+static void making_fini(struct making *m)
+{
+	listing_fini(&m->listing);
+	map_fini(&m->step_at);
+	map_fini(&m->way_from);
+}
+
+void function_code_fini(struct function_code *c)
+{
+	buf_fini(&c->code);
+	procedure_free(c->procedure);
+	free(c->steps);
+	free(c->blocks);
+	free(c->ways);
+	*c = (struct function_code){ 0 };
+}
+
+/* The code. */
+
+static bool read_constant(void *ctx, uint64_t address, void *to, size_t bytes)
+{
+	const struct making *m = ctx;
+	own(buf_fini) struct buf b = { 0 };
+
+	if (symbolizer_code(m->p->symbolizer, m->f->sym_image, address, bytes, &b, NULL) <
+		    0 ||
+	    b.size != bytes)
+		return false;
+	memcpy(to, b.data, bytes);
+	return true;
+}
+
+static int read_procedure(struct making *m, struct err *e)
+{
+	struct symbolizer *s = m->p->symbolizer;
+	const struct profile_function *f = m->f;
+	struct procedure_range range = { .address = f->start, .size = f->size };
+	struct procedure_options options = { .machine =
+						     symbolizer_machine(s, f->sym_image),
+					     .ranges = &range,
+					     .n_ranges = 1,
+					     .entry = f->start,
+					     .read = read_constant,
+					     .ctx = m };
+
+	if (!f->start)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%.200s is only inlined: ask for one of its callers "
+			       "('dwell callers' names them)",
+			       f->name);
+	if (!f->size || f->size > MAX_BYTES)
+		return err_set(e, ERR_UNSUPPORTED, "%.200s: its size is not known",
+			       f->name);
+
+	int rc = symbolizer_code(s, f->sym_image, f->start, f->size, &m->to->code, e);
+
+	range.code = m->to->code.data;
+	range.size = m->to->code.size;
+	return rc < 0 ? rc : procedure_new(&options, &m->to->procedure, e);
+}
+
+static int read_operations(struct making *m, struct err *e)
+{
+	const struct procedure *c = m->to->procedure;
+	unsigned machine = symbolizer_machine(m->p->symbolizer, m->f->sym_image);
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+	int rc = operation_reader_new(machine, &r, e);
+
+	for (uint32_t i = 0; i < c->n_steps && rc == 0; i++) {
+		uint64_t at = c->steps[i].address - m->f->start;
+		bool is_new;
+
+		*map_slot(&m->step_at, c->steps[i].address, &is_new) = i;
+		if (!operation_read(r, m->to->code.data + at, m->to->code.size - at,
+				    c->steps[i].address, &m->to->steps[i].operation))
+			m->to->steps[i].operation = (struct operation){ 0 };
+	}
+	return rc;
+}
+
+static void index_ways(struct making *m)
+{
+	const struct procedure *c = m->to->procedure;
+
+	for (uint32_t i = 0; i < c->n_ways; i++) {
+		const struct procedure_way *w = &c->ways[i];
+		bool is_new;
+
+		if (w->from == PROCEDURE_OUTSIDE || w->to == PROCEDURE_OUTSIDE)
+			continue;
+		*map_slot(&m->way_from,
+			  hash_pair(c->blocks[w->from].end, c->blocks[w->to].start),
+			  &is_new) = i;
+	}
+}
+
+/* Samples. */
+
+static size_t find_time_column(const struct profile *p)
+{
+	for (size_t i = 0; i < p->columns.n; i++)
+		if (strcmp(p->columns.at[i].name, "cpu-time") == 0)
+			return i;
+	return FUNCTION_CODE_NONE;
+}
+
+static size_t find_count_column(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_sources; i++) {
+		uint32_t column;
+
+		if (p->sources[i].block_graph &&
+		    input_counted_column(&p->sources[i], &column, NULL) == 0)
+			return p->sources[i].first_column + column;
+	}
+	return FUNCTION_CODE_NONE;
+}
+
+static const struct recording *source_of(const struct making *m, size_t column)
+{
+	return m->p->sources[m->p->columns.at[column].source].recording;
+}
+
+static double cycles_of_ns(const struct function_code *c, uint64_t ns)
+{
+	return (double)ns * c->clock_ghz;
+}
+
+/* Which instruction is this the time of?  NULL: of the way to the block. */
+static struct function_code_step *owner_of(struct function_code *c, uint32_t step)
+{
+	const struct code_step *s = c->procedure->steps;
+	uint32_t block = procedure_block_at(c->procedure, s[step].address);
+
+	if (block == PROCEDURE_OUTSIDE || step == c->procedure->blocks[block].first_step)
+		return NULL;
+	return &c->steps[step - 1];
+}
+
+static void take_sample(struct making *m, const struct listing_row *row)
+{
+	struct function_code *c = m->to;
+	const struct profile_column *column = &m->p->columns.at[c->time_column];
+	uint64_t weight = row->exclusive[c->time_column];
+	const uint64_t *step = map_find(&m->step_at, row->address);
+	uint64_t n = column->period ? (weight + column->period / 2) / column->period : 0;
+	double cycles = cycles_of_ns(c, weight);
+	uint32_t block;
+	struct function_code_step *owner;
+
+	c->samples += n;
+	c->cycles += cycles;
+	if (!step)
+		return;
+	c->steps[*step].samples += n;
+	block = procedure_block_at(c->procedure, row->address);
+	if (block == PROCEDURE_OUTSIDE)
+		return;
+	c->blocks[block].samples += n;
+	c->blocks[block].cycles += cycles;
+	owner = owner_of(c, (uint32_t)*step);
+	if (owner)
+		owner->cycles += cycles;
+	else
+		c->blocks[block].arrival += cycles;
+}
+
+static void take_samples(struct making *m)
+{
+	const struct listing_rows *rows = &m->listing.instructions;
+
+	m->to->time_column = find_time_column(m->p);
+	if (m->to->time_column == FUNCTION_CODE_NONE)
+		return;
+	m->to->clock_ghz = machine_choice_clock_ghz(source_of(m, m->to->time_column),
+						    m->o->clock_ghz);
+	for (size_t i = 0; i < rows->n; i++)
+		if (!rows->rows[i].is_return)
+			take_sample(m, &rows->rows[i]);
+}
+
+/* Directions. */
+
+struct place {
+	uint64_t address;
+	bool is_here; /* in the function's image */
+};
+
+struct direction_taking {
+	struct making *m;
+	const struct recording *r;
+	uint64_t delta; /* of addresses to offsets */
+	const bool *is_image;
+};
+
+static struct place place_of(const struct direction_taking *t, uint32_t location)
+{
+	const struct model_location *l = &recording_locations(t->r)[location];
+
+	return (struct place){ l->offset + t->delta, t->is_image[l->image] };
+}
+
+static int take_direction(void *ctx, const struct model_direction *d, struct err *e)
+{
+	const struct direction_taking *t = ctx;
+	struct function_code *c = t->m->to;
+	struct place from = place_of(t, d->location), to;
+	const uint64_t *step, *way;
+	uint32_t block;
+
+	(void)e;
+	step = from.is_here ? map_find(&t->m->step_at, from.address) : NULL;
+	block = step ? procedure_block_at(c->procedure, from.address) : PROCEDURE_OUTSIDE;
+	if (block == PROCEDURE_OUTSIDE)
+		return 0;
+	if (d->to == MODEL_NONE) {
+		c->blocks[block].untold += d->times;
+		return 0;
+	}
+	to = place_of(t, d->to);
+	way = to.is_here
+		      ? map_find(&t->m->way_from,
+				 hash_pair(c->procedure->blocks[block].end, to.address))
+		      : NULL;
+	if (way)
+		c->ways[*way].told += d->times;
+	return 0;
+}
+
+static int take_directions(struct making *m, struct err *e)
+{
+	const struct profile *p = m->p;
+
+	if (m->to->time_column == FUNCTION_CODE_NONE || !m->listing.has_code_delta)
+		return 0;
+
+	uint32_t source = p->columns.at[m->to->time_column].source;
+	const struct recording *r = p->sources[source].recording;
+	own(freep) bool *is_image = xcalloc(recording_n_images(r) + 1, sizeof(*is_image));
+	struct direction_taking t = { m, r, m->listing.code_delta, is_image };
+
+	for (uint32_t i = 0; i < recording_n_images(r); i++)
+		is_image[i] = profile_sym_image(p, source, i) == m->f->sym_image;
+	return recording_each_direction(r, take_direction, &t, e);
+}
+
+/* Counts. */
+
+static uint64_t address_of(const struct input *s, const struct profile *p,
+			   const struct block_graph_block *b)
+{
+	return s->n_frames[b->location]
+		       ? p->frames.at[s->first_frame[b->location]].address
+		       : 0;
+}
+
+/* Jumps and branches; whoever falls through is the rest. */
+static void count_jumps(struct making *m, const struct input *s)
+{
+	const struct block_graph *g = s->block_graph;
+
+	vec_each(w, &g->ways) {
+		const struct block_graph_block *from, *to;
+		const uint64_t *way;
+
+		if (w->from == MODEL_NONE || w->to == MODEL_NONE ||
+		    (w->kind != EDGE_TAKEN && w->kind != EDGE_INDIRECT_JUMP))
+			continue;
+		from = &g->blocks.at[w->from];
+		to = &g->blocks.at[w->to];
+		if (s->locations[from->location].image !=
+		    s->locations[to->location].image)
+			continue;
+		way = map_find(&m->way_from,
+			       hash_pair(address_of(s, m->p, from) + from->size_bytes,
+					 address_of(s, m->p, to)));
+		if (way)
+			m->to->ways[*way].times += (double)w->times;
+	}
+}
+
+/* Of ways that lead on, or leave, the last one takes what is left. */
+static void share_rest(struct function_code *c, uint32_t block)
+{
+	const struct procedure_block *b = &c->procedure->blocks[block];
+	double rest = c->blocks[block].times;
+	uint32_t last = PROCEDURE_OUTSIDE;
+
+	for (uint32_t i = b->first_out; i < b->first_out + b->n_out; i++) {
+		rest -= c->ways[i].times;
+		if (c->procedure->ways[i].kind == PROCEDURE_WAY_ON ||
+		    (c->procedure->ways[i].kind == PROCEDURE_WAY_LEAVE &&
+		     last == PROCEDURE_OUTSIDE))
+			last = i;
+	}
+	if (last != PROCEDURE_OUTSIDE && rest > 0)
+		c->ways[last].times += rest;
+}
+
+static void take_counts(struct making *m)
+{
+	struct function_code *c = m->to;
+	const struct listing_rows *rows = &m->listing.instructions;
+
+	c->count_column = find_count_column(m->p);
+	if (c->count_column == FUNCTION_CODE_NONE)
+		return;
+	for (uint32_t i = 0; i < c->procedure->n_steps; i++)
+		c->steps[i].times = 0;
+	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
+		c->ways[i].times = 0;
+	for (size_t i = 0; i < rows->n; i++) {
+		const uint64_t *step = map_find(&m->step_at, rows->rows[i].address);
+
+		if (step && !rows->rows[i].is_return)
+			c->steps[*step].times +=
+				(double)rows->rows[i].exclusive[c->count_column];
+	}
+	count_jumps(m, &m->p->sources[m->p->columns.at[c->count_column].source]);
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
+		const struct procedure_block *b = &c->procedure->blocks[i];
+
+		c->blocks[i].times = b->n_steps ? c->steps[b->first_step].times : 0;
+		share_rest(c, i);
+	}
+	if (c->procedure->entry != PROCEDURE_OUTSIDE)
+		c->times = c->blocks[c->procedure->entry].times;
+}
+
+/* What a machine would take. */
+
+struct path_laying {
+	const struct function_code *c;
+	uint64_t *sums; /* [place in ways_in]: of what was taken before it */
+};
+
+static double weight_of(const struct function_code *c, uint32_t way)
+{
+	if (c->ways[way].times >= 0)
+		return c->ways[way].times;
+	return 1 + (double)c->ways[way].told;
+}
+
+static uint32_t before(void *ctx, uint32_t block, struct path_cost_chance *chance)
+{
+	const struct path_laying *l = ctx;
+	const struct procedure *p = l->c->procedure;
+	const struct procedure_block *b = &p->blocks[block];
+	double sum = 0, at;
+
+	for (uint32_t i = 0; i < b->n_in; i++)
+		sum += weight_of(l->c, p->ways_in[b->first_in + i]);
+	if (sum <= 0)
+		return PATH_COST_NONE;
+	at = (double)path_cost_choose(chance, 1u << 30) / (1u << 30) * sum;
+	for (uint32_t i = 0; i < b->n_in; i++) {
+		uint32_t way = p->ways_in[b->first_in + i];
+
+		at -= weight_of(l->c, way);
+		if (at < 0)
+			return p->ways[way].from == PROCEDURE_OUTSIDE ? PATH_COST_NONE
+								      : p->ways[way].from;
+	}
+	return PATH_COST_NONE;
+}
+
+static bool is_jump(void *ctx, uint32_t block, uint32_t next)
+{
+	const struct path_laying *l = ctx;
+	const struct procedure *p = l->c->procedure;
+
+	return p->blocks[next].start != p->blocks[block].end;
+}
+
+static double heat_of(const struct function_code_block *b)
+{
+	return b->times >= 0 ? b->times : (double)b->samples;
+}
+
+static void schedule(struct function_code *c)
+{
+	const struct procedure *p = c->procedure;
+	struct path_laying laying = { .c = c };
+	own(freep) struct operation *operations =
+		xcalloc(p->n_steps + 1, sizeof(*operations));
+	own(freep) uint32_t *first = xcalloc(p->n_blocks + 1, sizeof(*first));
+	own(freep) uint32_t *n = xcalloc(p->n_blocks + 1, sizeof(*n));
+	own(freep) double *heat = xcalloc(p->n_blocks + 1, sizeof(*heat));
+	own(freep) double *cycles = xcalloc(p->n_steps + 1, sizeof(*cycles));
+
+	for (uint32_t i = 0; i < p->n_steps; i++)
+		operations[i] = c->steps[i].operation;
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		first[i] = p->blocks[i].first_step;
+		n[i] = p->blocks[i].n_steps;
+		heat[i] = heat_of(&c->blocks[i]) * n[i];
+	}
+	path_cost_measure(&(struct path_cost){ .n_blocks = p->n_blocks,
+					       .operations = operations,
+					       .first = first,
+					       .n = n,
+					       .heat = heat,
+					       .cycles = cycles,
+					       .ctx = &laying,
+					       .before = before,
+					       .is_jump = is_jump },
+			  c->model);
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		c->blocks[i].ideal = 0;
+		for (uint32_t k = first[i]; k < first[i] + n[i]; k++) {
+			c->steps[k].ideal = cycles[k];
+			c->blocks[i].ideal += cycles[k];
+		}
+	}
+}
+
+static int choose_model(struct making *m, struct err *e)
+{
+	struct function_code *c = m->to;
+	size_t column =
+		c->time_column != FUNCTION_CODE_NONE ? c->time_column : c->count_column;
+	unsigned machine = symbolizer_machine(m->p->symbolizer, m->f->sym_image);
+
+	if (column == FUNCTION_CODE_NONE)
+		return 0;
+	return machine_choice_model(source_of(m, column), machine, m->o->model, &c->model,
+				    e);
+}
+
+static void make_rows(struct function_code *c)
+{
+	const struct procedure *p = c->procedure;
+
+	c->steps = xcalloc(p->n_steps + 1, sizeof(*c->steps));
+	c->blocks = xcalloc(p->n_blocks + 1, sizeof(*c->blocks));
+	c->ways = xcalloc(p->n_ways + 1, sizeof(*c->ways));
+	for (uint32_t i = 0; i < p->n_steps; i++)
+		c->steps[i].times = c->steps[i].ideal = UNKNOWN;
+	for (uint32_t i = 0; i < p->n_blocks; i++)
+		c->blocks[i].times = c->blocks[i].ideal = UNKNOWN;
+	for (uint32_t i = 0; i < p->n_ways; i++)
+		c->ways[i].times = UNKNOWN;
+}
+
+int function_code_make(struct function_code *ret, const struct profile *p,
+		       uint32_t function, const struct function_code_options *o,
+		       struct err *e)
+{
+	own(making_fini) struct making m = {
+		.to = ret, .p = p, .f = &p->functions.at[function], .o = o
+	};
+	int rc;
+
+	*ret = (struct function_code){ .times = UNKNOWN };
+	rc = read_procedure(&m, e);
+	if (rc < 0)
+		return rc;
+	make_rows(ret);
+	listing_make(&m.listing, p, function);
+	ret->delta = m.listing.code_delta;
+	ret->has_delta = m.listing.has_code_delta;
+	index_ways(&m);
+	rc = read_operations(&m, e);
+	if (rc < 0)
+		return rc;
+	take_samples(&m);
+	rc = take_directions(&m, e);
+	if (rc < 0)
+		return rc;
+	take_counts(&m);
+	rc = choose_model(&m, e);
+	if (rc == 0 && ret->model)
+		schedule(ret);
+	return rc;
+}

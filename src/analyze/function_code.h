@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * function_code - one function's instructions and blocks with all that is known of each:
+ * samples of time, how often it was executed, what a machine model expects.
+ *
+ * An interrupt is taken when the oldest instruction has retired: a sample is of the one
+ * before the place where it landed.  So the time of a block's samples is that of the
+ * instruction in front of each, but for those at its begin: these are of the way there.
+ */
+#ifndef DWELL_ANALYZE_FUNCTION_CODE_H
+#define DWELL_ANALYZE_FUNCTION_CODE_H
+
+#include "analyze/profile.h"
+#include "base/buf.h"
+#include "insn/operation.h"
+#include "insn/procedure.h"
+
+#define FUNCTION_CODE_NONE SIZE_MAX
+
+struct function_code_step {
+	struct operation operation; /* all zeros: not known */
+	uint64_t samples;	    /* that landed here */
+	double cycles;		    /* that it was the oldest, all times together */
+	double times;		    /* executed, negative: not known */
+	double ideal; /* cycles each time if nothing is missing; negative: not known */
+};
+
+struct function_code_block {
+	uint64_t samples;
+	double cycles, arrival; /* all times together; of that, at its begin */
+	double times;		/* entered, negative: not known */
+	double ideal;		/* cycles each time; negative: not known */
+	/* Of its last instruction, a branch: samples after which it could not be told
+	 * where that goes. */
+	uint64_t untold;
+};
+
+struct function_code_way {
+	double times;  /* taken, negative: not known */
+	uint64_t told; /* samples after which this was the way */
+};
+
+struct function_code {
+	struct buf code; /* from its start on */
+	/* Link-time address minus stored offset. */
+	uint64_t delta;
+	bool has_delta;
+	struct procedure *procedure;
+	struct function_code_step *steps; /* as the procedure has them */
+	struct function_code_block *blocks;
+	struct function_code_way *ways;
+	const struct machine_model *model; /* NULL: none is for such code */
+	double clock_ghz;
+	size_t time_column;  /* the profile's, FUNCTION_CODE_NONE: no time was sampled */
+	size_t count_column; /* the same: instructions were not counted */
+	uint64_t samples;    /* of the function's own code, and what they are in cycles */
+	double cycles;
+	double times; /* entered from outside, negative: not known */
+};
+
+struct function_code_options {
+	const char *model; /* NULL: the recording's */
+	double clock_ghz;  /* 0: the recording's */
+};
+
+must_use int function_code_make(struct function_code *ret, const struct profile *p,
+				uint32_t function, const struct function_code_options *o,
+				struct err *e);
+void function_code_fini(struct function_code *c);
+
+#endif

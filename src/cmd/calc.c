@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "cmd/calc_view.h"
+#include "cmd/command.h"
+#include "cmd/report_json.h"
+#include "cmd/report_options.h"
+
+extern const struct command cmd_calc;
+
+static const struct option_spec own_options[] = {
+	{ .name = "all",
+	  .kind = OPTION_FLAG,
+	  .text = "Also blocks that took next to no time" },
+	{ .name = "intel", .kind = OPTION_FLAG, .text = "Intel's syntax for x86" },
+	OPTION_END,
+};
+
+static int print(struct calc_view *v, const char *others, struct err *e)
+{
+	struct json j;
+
+	(void)e;
+	if (v->r->json) {
+		report_json_begin(&j, v->r, "calc", stdout);
+		calc_json_print(v, &j);
+		report_json_end(&j, v->r);
+		return 0;
+	}
+	if (others[0])
+		printf("Also matching, not shown: %s\n\n", others);
+	calc_text_print(v, stdout);
+	return 0;
+}
+
+static int run(struct options *o, struct err *e)
+{
+	own(report_profile_close) struct report r = { 0 };
+	own(calc_view_fini) struct calc_view v = { 0 };
+	struct report_function f;
+	struct function_code_options options = { .model = options_str(o, "model") };
+	int rc = report_profile_open_function(o, "calc", NULL, &r, &f, e);
+
+	if (rc != 0)
+		return rc;
+	rc = report_profile_clock(o, &options.clock_ghz, e);
+	if (rc == 0)
+		rc = calc_view_init(&v, &r, f.id, &options, e);
+	if (rc < 0)
+		return rc;
+	v.all = options_has(o, "all");
+	v.is_intel = options_has(o, "intel");
+	rc = print(&v, f.others, e);
+	if (rc < 0)
+		return rc;
+	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
+}
+
+static const struct option_spec *const tables[] = { own_options, report_options_ideal,
+						    report_options_input,
+						    report_options_output, NULL };
+
+static const struct command_example examples[] = {
+	{ "dwell run --insn -e usertime -o time.dwell -- prog", "samples of time" },
+	{ "dwell run -e bbcounts -o count.dwell -- prog", "every instruction counted" },
+	{ "dwell calc parse time.dwell count.dwell",
+	  "what each instruction of parse took" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_calc = {
+	.name = "calc",
+	.usage = "[options] FUNCTION [RECORDING…]",
+	.summary = "Show what each instruction of a function took, beside the best case",
+	.description =
+		"The function's basic blocks with their samples, how often they were "
+		"executed, the cycles that they took each time, and those that they take "
+		"at best, where all that a machine model knows of is at hand: caches "
+		"hit, "
+		"branches are foreseen.\n\n"
+		"An instruction has the time for which it was the oldest one that had "
+		"not "
+		"retired: samples land on the one behind it. What landed on a block's "
+		"first instruction was spent on the way there.\n\n"
+		"How often comes from a recording of bbcounts of the same program, which "
+		"is given beside the one of time.",
+	.options = tables,
+	.examples = examples,
+	.group = "report",
+	.run = run,
+};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/names.h"
+#include "cmd/calc_view.h"
+#include "cmd/code_text.h"
+#include "cmd/report_json.h"
+#include "insn/machine_model.h"
+
+static const char *const ends[] = {
+	[PROCEDURE_END_ON] = "on",
+	[PROCEDURE_END_BRANCH] = "branch",
+	[PROCEDURE_END_JUMP] = "jump",
+	[PROCEDURE_END_INDIRECT] = "jump *",
+	[PROCEDURE_END_TAIL_CALL] = "tail call",
+	[PROCEDURE_END_RETURN] = "return",
+	[PROCEDURE_END_STOP] = "stop",
+	[PROCEDURE_END_LOST] = "lost",
+};
+
+static const char *const ways[] = {
+	[PROCEDURE_WAY_ON] = "on",	 [PROCEDURE_WAY_TAKEN] = "taken",
+	[PROCEDURE_WAY_TABLE] = "table", [PROCEDURE_WAY_LEAVE] = "leave",
+	[PROCEDURE_WAY_ENTRY] = "entry",
+};
+
+/* What is not known is not there. */
+static void put_known(struct json *j, const char *key, double value)
+{
+	if (value >= 0)
+		json_key_double(j, key, value);
+}
+
+static void put_ways(const struct calc_view *v, struct json *j, uint32_t block)
+{
+	const struct procedure *p = v->code.procedure;
+	const struct procedure_block *b = &p->blocks[block];
+
+	json_key(j, "ways");
+	json_array(j);
+	for (uint32_t i = b->first_out; i < b->first_out + b->n_out; i++) {
+		json_object(j);
+		json_key_str(j, "kind", ways[p->ways[i].kind]);
+		if (p->ways[i].to != PROCEDURE_OUTSIDE)
+			json_key_u64(j, "to", p->ways[i].to);
+		put_known(j, "times", v->code.ways[i].times);
+		json_key_u64(j, "seen", v->code.ways[i].told);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+/* Without one there is nothing. */
+static void put_stall(const struct calc_view *v, struct json *j, const char *key,
+		      const struct stall *s)
+{
+	if (s->cycles <= 0)
+		return;
+	json_key(j, key);
+	json_object(j);
+	json_key_double(j, "cycles", s->cycles);
+	json_key(j, "culprits");
+	json_array(j);
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct stall_culprit *x = &s->culprits[i];
+
+		json_object(j);
+		json_key_str(j, "cause", stall_cause_text(x->cause));
+		if (x->blamed != PROCEDURE_OUTSIDE)
+			json_key_u64(j, "blamed",
+				     v->code.procedure->steps[x->blamed].address);
+		put_known(j, "most_cycles", x->most);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_object_end(j);
+}
+
+static void put_steps(const struct calc_view *v, struct json *j, struct code_text *text,
+		      uint32_t block)
+{
+	const struct function_code *c = &v->code;
+	const struct procedure_block *b = &c->procedure->blocks[block];
+
+	json_key(j, "instructions");
+	json_array(j);
+	for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++) {
+		uint64_t address = c->procedure->steps[i].address;
+		size_t at = address - text->function->start;
+		const struct sym_line_row *line = calc_view_line(v, address);
+		struct disasm_instruction in = { 0 };
+
+		disasm_decode(text->disasm, c->code.data + at, c->code.size - at, address,
+			      &in);
+		json_object(j);
+		json_key_u64(j, "address", address);
+		json_key_str(j, "mnemonic", in.mnemonic);
+		json_key_str(j, "operands", in.operands);
+		json_key_u64(j, "samples", c->steps[i].samples);
+		json_key_double(j, "cycles", c->steps[i].cycles);
+		put_known(j, "times", c->steps[i].times);
+		put_known(j, "ideal_cycles", c->steps[i].ideal);
+		put_stall(v, j, "stall", &v->stalls.of_step[i]);
+		if (line && line->file) {
+			json_key_str(j, "file", line->file);
+			json_key_u64(j, "line", line->line);
+		}
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_block(const struct calc_view *v, struct json *j, struct code_text *text,
+		      uint32_t block)
+{
+	const struct procedure_block *p = &v->code.procedure->blocks[block];
+	const struct function_code_block *b = &v->code.blocks[block];
+
+	json_object(j);
+	json_key_u64(j, "start", p->start);
+	json_key_u64(j, "end", p->end);
+	json_key_str(j, "ends_in", ends[p->end_kind]);
+	json_key_u64(j, "samples", b->samples);
+	json_key_double(j, "cycles", b->cycles);
+	json_key_double(j, "arrival_cycles", b->arrival);
+	put_known(j, "times", b->times);
+	put_known(j, "ideal_cycles", b->ideal);
+	put_stall(v, j, "arrival_stall", &v->stalls.of_arrival[block]);
+	json_key_u64(j, "not_seen", b->untold);
+	json_key_bool(j, "has_unknown_ways_in", p->has_unknown_ways_in);
+	json_key_bool(j, "has_unknown_ways_out", p->has_unknown_ways_out);
+	put_ways(v, j, block);
+	put_steps(v, j, text, block);
+	json_object_end(j);
+}
+
+void calc_json_print(const struct calc_view *v, struct json *j)
+{
+	const struct function_code *c = &v->code;
+	own(code_text_fini) struct code_text text;
+	struct err e = { 0 };
+
+	if (code_text_init(&text, v->r->profile, v->function, v->is_intel, &e) < 0)
+		return;
+	text.delta = c->delta;
+	text.has_delta = c->has_delta;
+	json_object(j);
+	report_json_function(j, v->r, v->function);
+	json_key_u64(j, "samples", c->samples);
+	json_key_double(j, "cycles", c->cycles);
+	if (c->clock_ghz > 0)
+		json_key_double(j, "clock_ghz", c->clock_ghz);
+	if (c->model)
+		json_key_str(j, "model", c->model->name);
+	put_known(j, "times", c->times);
+	json_key(j, "blocks");
+	json_array(j);
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
+		put_block(v, j, &text, i);
+	json_array_end(j);
+	json_object_end(j);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyze/names.h"
+#include "base/buf.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "cmd/calc_view.h"
+#include "cmd/code_text.h"
+#include "cmd/command.h"
+#include "cmd/report_head.h"
+#include "cmd/report_quality.h"
+#include "insn/machine_model.h"
+
+#define WIDE	    100	  /* columns from which lines are named beside the code */
+#define LEAST_SHARE 0.005 /* of the function's time: blocks with less are left out */
+#define LEAST_WAIT  0.5	  /* cycles */
+
+/* 12.3 for what is short, 1,234 for what is long. */
+static const char *put_cycles(char *s, double cycles)
+{
+	if (cycles < 0)
+		return "";
+	if (cycles >= 1000)
+		return text_count(s, (uint64_t)llround(cycles));
+	snprintf(s, TEXT_MAX, cycles >= 100 ? "%.0f" : "%.1f", cycles);
+	return s;
+}
+
+static const char *put_times(char *s, double times)
+{
+	return times < 0 ? "" : text_count(s, (uint64_t)llround(times));
+}
+
+static void put_head(const struct calc_view *v, FILE *out)
+{
+	const struct function_code *c = &v->code;
+	char text[TEXT_MAX], more[TEXT_MAX];
+
+	report_head_function(v->r, v->function, out);
+	if (c->time_column != FUNCTION_CODE_NONE) {
+		const struct profile_column *t =
+			profile_column(v->r->profile, c->time_column);
+
+		fprintf(out, "  %s samples of %s here, %s cycles at %.2f GHz",
+			text_count(text, c->samples), t->name, put_times(more, c->cycles),
+			c->clock_ghz);
+		fprintf(out, ", %s of all\n",
+			text_pct(text, (double)c->samples * (double)t->period,
+				 (double)t->total_weight));
+	}
+}
+
+/* "Best case 1.23 cycles an instruction on zen4, actual 4.56: 12,345 instructions" */
+static void put_sums(const struct calc_view *v, FILE *out)
+{
+	const struct function_code *c = &v->code;
+	char text[TEXT_MAX];
+	double instructions, ideal;
+
+	if (!calc_view_totals(v, &instructions, &ideal)) {
+		if (c->count_column == FUNCTION_CODE_NONE)
+			fputs("  How often it was executed is not known: give a "
+			      "recording of bbcounts, too\n",
+			      out);
+		fputc('\n', out);
+		return;
+	}
+	fprintf(out, "  %s instructions, every one counted",
+		put_times(text, instructions));
+	if (c->times == 1)
+		fputs("; entered once\n", out);
+	else
+		fprintf(out, "; entered %s times\n", put_times(text, c->times));
+	if (c->model)
+		fprintf(out, "  Best case %.2f cycles an instruction (%s)",
+			ideal / instructions, c->model->name);
+	if (c->model && c->samples)
+		fprintf(out, ", actual %.2f", c->cycles / instructions);
+	fputs(c->model ? "\n\n" : "\n", out);
+}
+
+static struct table *new_table(void)
+{
+	static const struct table_column columns[] = {
+		{ "Samples", TABLE_RIGHT, false, 0 },
+		{ "Times", TABLE_RIGHT, false, 0 },
+		{ "Cycles\neach", TABLE_RIGHT, false, 0 },
+		{ "At\nbest", TABLE_RIGHT, false, 0 },
+		{ "Address", TABLE_RIGHT, false, 0 },
+		{ "Instruction", TABLE_LEFT, true, 20 },
+	};
+
+	return table_new(columns, sizeof(columns) / sizeof(columns[0]));
+}
+
+/* A row without numbers, up to its text. */
+static void put_empty(struct table *t)
+{
+	table_row(t);
+	for (int i = 0; i < 5; i++)
+		table_cell(t, "");
+}
+
+/* How far from the best it is, and where the branch at its end goes. */
+static void put_block_head(const struct calc_view *v, struct table *t, uint32_t block)
+{
+	const struct function_code *c = &v->code;
+	const struct function_code_block *b = &c->blocks[block];
+	double each = calc_view_each(b->cycles, b->times);
+	char text[TEXT_MAX];
+
+	table_row(t);
+	table_strong(t);
+	table_cell(t, text_count(text, b->samples));
+	table_cell(t, put_times(text, b->times));
+	table_cell(t, c->samples ? put_cycles(text, each) : "");
+	table_cell(t, put_cycles(text, b->ideal));
+	table_cell(t, "");
+	table_cellf(t, "block %u, %s of the time", block + 1,
+		    text_pct(text, b->cycles, c->cycles));
+}
+
+/* Those that differ in nothing but the cause; behind the last of them. */
+static unsigned alike(const struct stall *s, unsigned i)
+{
+	const struct stall_culprit *first = &s->culprits[i];
+
+	while (i < s->n && s->culprits[i].blamed == first->blamed &&
+	       (s->culprits[i].most < 0) == (first->most < 0))
+		i++;
+	return i;
+}
+
+static void put_culprits(const struct calc_view *v, const struct stall *s, unsigned i,
+			 unsigned end, uint32_t step, struct table *t)
+{
+	const struct function_code *c = &v->code;
+	const struct stall_culprit *x = &s->culprits[i];
+	own(buf_fini) struct buf b = { 0 };
+
+	buf_printf(&b, "  %s ", end == s->n ? "└" : "├");
+	for (unsigned k = i; k < end; k++)
+		buf_printf(&b, "%s%s", k > i ? " or " : "",
+			   stall_cause_text(s->culprits[k].cause));
+	if (x->blamed != PROCEDURE_OUTSIDE && x->blamed != step)
+		buf_printf(&b, " of %" PRIx64, c->procedure->steps[x->blamed].address);
+	if (x->most >= 0)
+		buf_printf(&b, ", ≤ %.1f", x->most);
+	put_empty(t);
+	table_cell(t, buf_str(&b));
+}
+
+/* What may have been the cause, each on a row of its own. */
+static void put_stall(const struct calc_view *v, const struct stall *s, uint32_t step,
+		      struct table *t)
+{
+	if (s->cycles <= 0)
+		return;
+	put_empty(t);
+	table_cellf(t, "  ┌ stalls %.1f cycles%s", s->cycles,
+		    step == PROCEDURE_OUTSIDE ? " on the way" : "");
+	for (unsigned i = 0, end; i < s->n; i = end) {
+		end = alike(s, i);
+		put_culprits(v, s, i, end, step, t);
+	}
+}
+
+static void put_arrival(const struct calc_view *v, struct table *t, uint32_t block)
+{
+	const struct function_code_block *b = &v->code.blocks[block];
+	double each = calc_view_each(b->arrival, b->times);
+	char text[TEXT_MAX];
+
+	put_stall(v, &v->stalls.of_arrival[block], PROCEDURE_OUTSIDE, t);
+	if (each < LEAST_WAIT)
+		return;
+	table_row(t);
+	table_cell(t, "");
+	table_cell(t, "");
+	table_cell(t, put_cycles(text, each));
+	table_cell(t, "");
+	table_cell(t, "");
+	table_cell(t, "  ↳ on the way here");
+}
+
+/* Exactly, or as samples tell. */
+static void put_branch(const struct calc_view *v, struct table *t, uint32_t block)
+{
+	const struct function_code *c = &v->code;
+	const struct procedure_block *b = &c->procedure->blocks[block];
+	double taken = 0, all = 0;
+	uint64_t taken_told = 0, told = 0;
+	char count[TEXT_MAX];
+
+	if (b->end_kind != PROCEDURE_END_BRANCH)
+		return;
+	for (uint32_t i = b->first_out; i < b->first_out + b->n_out; i++) {
+		bool is_on = c->procedure->ways[i].kind == PROCEDURE_WAY_ON;
+
+		taken += is_on ? 0 : c->ways[i].times;
+		all += c->ways[i].times;
+		taken_told += is_on ? 0 : c->ways[i].told;
+		told += c->ways[i].told;
+	}
+	if (all <= 0 && !told)
+		return;
+	put_empty(t);
+	if (all > 0)
+		table_cellf(t, "  ↳ taken %.1f %%", 100 * taken / all);
+	else
+		table_cellf(t, "  ↳ taken %.0f %% of %s times seen",
+			    100 * (double)taken_told / (double)told,
+			    text_count(count, told));
+}
+
+static void put_step(const struct calc_view *v, struct table *t, struct code_text *text,
+		     uint32_t step)
+{
+	const struct function_code *c = &v->code;
+	const struct function_code_step *s = &c->steps[step];
+	uint64_t address = c->procedure->steps[step].address;
+	size_t at = address - text->function->start;
+	const struct sym_line_row *line = calc_view_line(v, address);
+	double each = calc_view_each(s->cycles, s->times);
+	struct disasm_instruction in = { 0 };
+	char number[TEXT_MAX], where[120] = "";
+
+	put_stall(v, &v->stalls.of_step[step], step, t);
+	disasm_decode(text->disasm, c->code.data + at, c->code.size - at, address, &in);
+	if (line && line->file && v->r->width >= WIDE)
+		snprintf(where, sizeof(where), "  ; %s:%u", names_base(line->file),
+			 line->line);
+	table_row(t);
+	table_cell(t, s->samples ? text_count(number, s->samples) : "");
+	table_cell(t, "");
+	table_cell(t, each >= LEAST_WAIT / 10 ? put_cycles(number, each) : "");
+	table_cell(t, s->ideal >= 0.05 ? put_cycles(number, s->ideal) : "");
+	table_cellf(t, "%" PRIx64, address);
+	table_cellf(t, "  %-7s %s%s", in.mnemonic, in.operands, where);
+}
+
+static bool is_shown(const struct calc_view *v, uint32_t block)
+{
+	const struct function_code *c = &v->code;
+
+	if (v->all)
+		return true;
+	if (c->samples)
+		return c->blocks[block].cycles >= LEAST_SHARE * c->cycles;
+	return c->blocks[block].times != 0;
+}
+
+static void put_gap(const struct calc_view *v, struct table *t, uint32_t n, double cycles)
+{
+	char count[TEXT_MAX], share[TEXT_MAX];
+
+	if (!n)
+		return;
+	put_empty(t);
+	table_cellf(t, "⋮ %s more blocks with %s", text_count(count, n),
+		    text_pct(share, cycles, v->code.cycles));
+}
+
+static void put_blocks(const struct calc_view *v, struct code_text *text, FILE *out)
+{
+	const struct function_code *c = &v->code;
+	own(table_freep) struct table *t = new_table();
+	struct table_style style = { .width = v->r->width,
+				     .colour = command_terminal()->colour };
+	uint32_t hidden = 0;
+	double hidden_cycles = 0;
+
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
+		const struct procedure_block *b = &c->procedure->blocks[i];
+
+		if (!is_shown(v, i)) {
+			hidden++;
+			hidden_cycles += c->blocks[i].cycles;
+			continue;
+		}
+		put_gap(v, t, hidden, hidden_cycles);
+		hidden = 0;
+		hidden_cycles = 0;
+		put_block_head(v, t, i);
+		put_arrival(v, t, i);
+		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
+			put_step(v, t, text, k);
+		put_branch(v, t, i);
+	}
+	put_gap(v, t, hidden, hidden_cycles);
+	table_print(t, &style, out);
+	if (c->samples)
+		fputs("  Samples are where they landed; cycles are of the instruction "
+		      "before, which was\n  the oldest then\n",
+		      out);
+}
+
+void calc_text_print(const struct calc_view *v, FILE *out)
+{
+	own(code_text_fini) struct code_text text;
+	struct err e = { 0 };
+
+	report_head_print(v->r, out);
+	put_head(v, out);
+	put_sums(v, out);
+	if (code_text_init(&text, v->r->profile, v->function, v->is_intel, &e) < 0)
+		return;
+	text.delta = v->code.delta;
+	text.has_delta = v->code.has_delta;
+	put_blocks(v, &text, out);
+	report_quality_print(v->r, out);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/calc_view.h"
+
+#include <stdlib.h>
+
+int calc_view_init(struct calc_view *ret, const struct report *r, uint32_t function,
+		   const struct function_code_options *o, struct err *e)
+{
+	const struct profile_function *f = profile_function(r->profile, function);
+	int rc;
+
+	*ret = (struct calc_view){ .r = r, .function = function };
+	rc = function_code_make(&ret->code, r->profile, function, o, e);
+	if (rc < 0)
+		return rc;
+	stall_find(&ret->stalls, &ret->code);
+	if (symbolizer_lines(profile_symbolizer(r->profile), f->sym_image, f->start,
+			     f->size, &ret->lines, &ret->n_lines, NULL) < 0)
+		ret->n_lines = 0;
+	return 0;
+}
+
+void calc_view_fini(struct calc_view *v)
+{
+	stall_fini(&v->stalls);
+	function_code_fini(&v->code);
+	free(v->lines);
+	v->lines = NULL;
+}
+
+double calc_view_each(double cycles, double times)
+{
+	return times > 0 ? cycles / times : -1;
+}
+
+const struct sym_line_row *calc_view_line(const struct calc_view *v, uint64_t address)
+{
+	size_t low = 0, high = v->n_lines;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (v->lines[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < v->n_lines && v->lines[low].address <= address ? &v->lines[low]
+								    : NULL;
+}
+
+bool calc_view_totals(const struct calc_view *v, double *ret_instructions,
+		      double *ret_ideal)
+{
+	const struct function_code *c = &v->code;
+
+	*ret_instructions = *ret_ideal = 0;
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
+		const struct function_code_block *b = &c->blocks[i];
+
+		if (b->times < 0 || b->ideal < 0)
+			return false;
+		*ret_instructions += b->times * c->procedure->blocks[i].n_steps;
+		*ret_ideal += b->times * b->ideal;
+	}
+	return *ret_instructions > 0;
+}

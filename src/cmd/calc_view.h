@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * calc_view - what is known of one function's instructions, as text and as JSON.
+ */
+#ifndef DWELL_CMD_CALC_VIEW_H
+#define DWELL_CMD_CALC_VIEW_H
+
+#include <stdio.h>
+
+#include "analyze/function_code.h"
+#include "analyze/stall.h"
+#include "base/json.h"
+#include "cmd/report_profile.h"
+
+struct calc_view {
+	const struct report *r;
+	uint32_t function;
+	struct function_code code;
+	struct stalls stalls;
+	struct sym_line_row *lines;
+	size_t n_lines;
+	bool all; /* also blocks that have next to nothing */
+	bool is_intel;
+};
+
+must_use int calc_view_init(struct calc_view *ret, const struct report *r,
+			    uint32_t function, const struct function_code_options *o,
+			    struct err *e);
+void calc_view_fini(struct calc_view *v);
+
+/* Cycles each time; negative: not known. */
+double calc_view_each(double cycles, double times);
+/* The row of the line that an address is from, or NULL. */
+const struct sym_line_row *calc_view_line(const struct calc_view *v, uint64_t address);
+/* Instructions executed and what they take at best, all times together; false: not
+ * known. */
+bool calc_view_totals(const struct calc_view *v, double *ret_instructions,
+		      double *ret_ideal);
+
+void calc_text_print(const struct calc_view *v, FILE *out);
+void calc_json_print(const struct calc_view *v, struct json *j);
+
+#endif
