@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export/graph_order.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+#define MAX_SWEEPS 24
+#define MIN_SWEEPS 2
+#define PATIENCE   6 /* sweeps without progress */
+/* Cells and links visited in all: about a second. */
+#define MAX_WORK 4000000
+
+struct ranked {
+	double key;
+	uint32_t position, cell;
+};
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->position > b->position) - (a->position < b->position);
+}
+
+static void set_layer(struct graph_layers *l, size_t layer, const uint32_t *cells)
+{
+	uint32_t *order = &l->order[l->start[layer]];
+
+	for (uint32_t i = 0; i < graph_layers_width(l, layer); i++) {
+		order[i] = cells[i];
+		l->cells.at[cells[i]].position = i;
+	}
+}
+
+/* The mean position of a cell's neighbours; its own where it has none. */
+static double barycentre(const struct graph_layers *l, uint32_t cell, bool is_up)
+{
+	const uint32_t *first = is_up ? l->first_up : l->first_down;
+	const uint32_t *links = is_up ? l->up : l->down;
+	uint32_t n = first[cell + 1] - first[cell];
+	double sum = 0;
+
+	if (n == 0)
+		return l->cells.at[cell].position;
+	for (uint32_t i = first[cell]; i < first[cell + 1]; i++) {
+		const struct graph_link *k = &l->links.at[links[i]];
+
+		sum += l->cells.at[is_up ? k->upper : k->lower].position;
+	}
+	return sum / n;
+}
+
+/* By the neighbours above or below, whose order stays. */
+static void sort_layer(struct graph_layers *l, size_t layer, bool is_up,
+		       struct ranked *room, uint32_t *cells)
+{
+	size_t n = graph_layers_width(l, layer);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t cell = l->order[l->start[layer] + i];
+
+		room[i] = (struct ranked){ barycentre(l, cell, is_up), i, cell };
+	}
+	if (n > 1)
+		qsort(room, n, sizeof(*room), by_key);
+	for (size_t i = 0; i < n; i++)
+		cells[i] = room[i].cell;
+	set_layer(l, layer, cells);
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* Inversions among the lower ends, taken in the order of the upper: each link crosses
+ * those before it that end further right.  `tree` counts ends, as a Fenwick tree. */
+static uint64_t crossings_below(const struct graph_layers *l, size_t layer,
+				uint32_t *tree, uint32_t *ends)
+{
+	size_t width = graph_layers_width(l, layer + 1);
+	uint64_t n = 0, n_before = 0;
+
+	memset(tree, 0, (width + 1) * sizeof(*tree));
+	for (size_t i = l->start[layer]; i < l->start[layer + 1]; i++) {
+		uint32_t cell = l->order[i], n_ends = 0;
+
+		for (uint32_t k = l->first_down[cell]; k < l->first_down[cell + 1]; k++)
+			ends[n_ends++] =
+				l->cells.at[l->links.at[l->down[k]].lower].position;
+		if (n_ends > 1)
+			qsort(ends, n_ends, sizeof(*ends), by_number);
+		for (uint32_t k = 0; k < n_ends; k++) {
+			uint64_t n_left = 0;
+
+			for (size_t at = ends[k] + 1; at; at &= at - 1)
+				n_left += tree[at];
+			n += n_before - n_left;
+			n_before++;
+			for (size_t at = ends[k] + 1; at <= width; at += at & -at)
+				tree[at]++;
+		}
+	}
+	return n;
+}
+
+uint64_t graph_order_crossings(const struct graph_layers *l)
+{
+	own(freep) uint32_t *tree = xcalloc(l->cells.n + 2, sizeof(*tree));
+	own(freep) uint32_t *ends = xcalloc(l->links.n + 1, sizeof(*ends));
+	uint64_t n = 0;
+
+	for (size_t i = 0; i + 1 < l->n_layers; i++)
+		n += crossings_below(l, i, tree, ends);
+	return n;
+}
+
+static void sweep(struct graph_layers *l, bool is_up, struct ranked *room,
+		  uint32_t *cells)
+{
+	for (size_t i = 1; i < l->n_layers; i++)
+		sort_layer(l, is_up ? i : l->n_layers - 1 - i, is_up, room, cells);
+}
+
+unsigned graph_order_improve(struct graph_layers *l)
+{
+	size_t n = l->cells.n, work = n + l->links.n + 1;
+	own(freep) struct ranked *room = xcalloc(n + 1, sizeof(*room));
+	own(freep) uint32_t *cells = xcalloc(n + 1, sizeof(*cells));
+	own(freep) uint32_t *best = xmemdup(l->order, (n + 1) * sizeof(*best));
+	uint64_t least = graph_order_crossings(l);
+	unsigned most = MAX_SWEEPS, n_sweeps = 0, n_vain = 0;
+
+	if (MAX_WORK / work < most)
+		most = (unsigned)(MAX_WORK / work);
+	if (most < MIN_SWEEPS)
+		most = MIN_SWEEPS;
+	while (n_sweeps < most && least && n_vain < PATIENCE) {
+		sweep(l, n_sweeps % 2 == 0, room, cells);
+		n_sweeps++;
+		n_vain++;
+
+		uint64_t now = graph_order_crossings(l);
+
+		if (now >= least)
+			continue;
+		least = now;
+		n_vain = 0;
+		memcpy(best, l->order, n * sizeof(*best));
+	}
+	for (size_t i = 0; i < l->n_layers; i++)
+		set_layer(l, i, &best[l->start[i]]);
+	return n_sweeps;
+}
