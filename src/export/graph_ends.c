@@ -2,6 +2,7 @@
 #include "export/graph_ends.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -38,7 +39,8 @@ void graph_ends_init(struct graph_ends *e, const struct graph *g)
 		const struct graph_way *w = &g->ways.at[i];
 		uint32_t n_out = e->n_ways[GRAPH_ENDS_FROM][w->from];
 		uint32_t n_in = e->n_ways[GRAPH_ENDS_TO][w->to];
-		size_t side = n_out <= n_in ? GRAPH_ENDS_FROM : GRAPH_ENDS_TO;
+		bool is_from = n_out <= 2 || n_out <= n_in;
+		size_t side = is_from ? GRAPH_ENDS_FROM : GRAPH_ENDS_TO;
 
 		if (!w->label)
 			continue;
@@ -114,9 +116,14 @@ void graph_ends_min_widths(const struct graph_ends *e, double *ret)
 	for (size_t s = 0; s < GRAPH_ENDS_N_SIDES; s++) {
 		sum_slots(e, s, slots);
 		memset(is_labelled, 0, e->g->nodes.n);
-		for (size_t i = 0; i < e->g->ways.n; i++)
+		for (size_t i = 0; i < e->g->ways.n; i++) {
+			uint32_t node = node_at(&e->g->ways.at[i], s);
+
 			if (e->at[s][i].label_w > 0)
-				is_labelled[node_at(&e->g->ways.at[i], s)] = true;
+				is_labelled[node] = true;
+			if (e->n_ways[s][node] == 1) /* in the middle */
+				slots[node] = 2 * (e->at[s][i].label_w + MARGIN);
+		}
 		for (size_t i = 0; i < e->g->nodes.n; i++)
 			if (is_labelled[i] || e->n_ways[s][i] <= MAX_LABELS)
 				ret[i] = fmax(ret[i], slots[i]);
@@ -125,7 +132,8 @@ void graph_ends_min_widths(const struct graph_ends *e, double *ret)
 
 struct port {
 	uint32_t node, way;
-	double toward; /* where the way goes or comes from */
+	uint32_t cell; /* what the way goes to or comes from */
+	double toward; /* where that is */
 };
 
 static int by_place(const void *pa, const void *pb)
@@ -136,19 +144,25 @@ static int by_place(const void *pa, const void *pb)
 		return a->node < b->node ? -1 : 1;
 	if (a->toward != b->toward)
 		return a->toward < b->toward ? -1 : 1;
+	if (a->cell != b->cell)
+		return a->cell < b->cell ? -1 : 1;
 	return (a->way > b->way) - (a->way < b->way);
 }
 
-static double toward(const struct graph_layers *l, const struct graph_way *w,
-		     const struct graph_run *run, size_t side)
+static uint32_t other_cell(const struct graph_way *w, const struct graph_run *run,
+			   size_t side)
 {
-	uint32_t cell = node_at(w, !side);
+	if (run->n == 0)
+		return node_at(w, !side);
+	return side == GRAPH_ENDS_FROM ? run->first : run->first + run->n - 1;
+}
 
-	if (run->is_cut) /* hangs where it is: at the right, out of the others' way */
-		return INFINITY;
-	if (run->n)
-		cell = side == GRAPH_ENDS_FROM ? run->first : run->first + run->n - 1;
-	return l->cells.at[cell].x;
+/* Ways of one trunk begin or end as one, unless each has its label there. */
+static bool is_shared(const struct graph_end *ends, const struct port *a,
+		      const struct port *b)
+{
+	return a->cell == b->cell && a->toward < INFINITY && ends[a->way].label_w == 0 &&
+	       ends[b->way].label_w == 0;
 }
 
 /* The ways of one border, from left to right. */
@@ -159,13 +173,18 @@ static void spread_border(struct graph_ends *e, size_t side, const struct port *
 	double sum = 0, room = box->w - 2 * MARGIN, at, by;
 
 	for (size_t i = 0; i < n; i++)
-		sum += slot_of(&ends[ports[i].way]);
+		if (!i || !is_shared(ends, &ports[i - 1], &ports[i]))
+			sum += slot_of(&ends[ports[i].way]);
 	by = sum > room ? room / sum : 1;
 	at = box->x + box->w / 2 - sum * by / 2;
 	for (size_t i = 0; i < n; i++) {
 		struct graph_end *end = &ends[ports[i].way];
 		double slot = slot_of(end) * by;
 
+		if (i && is_shared(ends, &ports[i - 1], &ports[i])) {
+			end->x = ends[ports[i - 1].way].x;
+			continue;
+		}
 		end->x = at + (end->label_w > 0 ? SLOT / 4 : slot / 2);
 		at += slot;
 	}
@@ -184,11 +203,15 @@ void graph_ends_spread(struct graph_ends *e, const struct graph_layers *l,
 	for (size_t s = 0; s < GRAPH_ENDS_N_SIDES; s++) {
 		for (uint32_t i = 0; i < n; i++) {
 			const struct graph_way *w = &e->g->ways.at[i];
+			uint32_t cell = other_cell(w, &l->runs[i], s);
 
+			/* What was cut hangs at the right, out of the others' way. */
 			ports[i] = (struct port){
 				.node = node_at(w, s),
 				.way = i,
-				.toward = toward(l, w, &l->runs[i], s),
+				.cell = cell,
+				.toward = l->runs[i].is_cut ? INFINITY
+							    : l->cells.at[cell].x,
 			};
 		}
 		if (n > 1)

@@ -8,6 +8,8 @@
  * of them would need millions. */
 #define MAX_BENDS  200000
 #define BEND_WIDTH 12.0
+/* So many long ways of one node are drawn as one trunk. */
+#define TRUNK_WAYS 5
 
 /* Layers that a way occupies besides those of its nodes.  There is a layer above the
  * first row and one below the last, for turns. */
@@ -45,53 +47,166 @@ static uint32_t add_bend(struct graph_layers *l, uint32_t layer)
 	return (uint32_t)(l->cells.n - 1);
 }
 
-static void run_on(struct graph_layers *l, const struct graph_way *w, uint32_t n)
+/* Ways that share a trunk: those that leave one node, or come to one, if they are
+ * many. */
+enum trunk_kind {
+	TRUNK_OUT,  /* down from a source */
+	TRUNK_IN,   /* down to a target */
+	TRUNK_BACK, /* up to a target */
+	N_TRUNK_KINDS,
+};
+
+struct trunk {
+	uint32_t n_ways;
+	uint32_t first, n; /* its bends, in the ways' direction */
+};
+
+struct running {
+	struct graph_layers *l;
+	const struct graph *g;
+	struct trunk *trunks[N_TRUNK_KINDS]; /* of each node */
+};
+
+static void running_fini(struct running *r)
 {
-	uint32_t before = w->from, layer = l->cells.at[w->from].layer;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t bend = add_bend(l, layer + 1 + i);
-
-		link_cells(l, before, bend);
-		before = bend;
-	}
-	link_cells(l, before, w->to);
+	for (size_t i = 0; i < N_TRUNK_KINDS; i++)
+		free(r->trunks[i]);
 }
 
-static void run_back(struct graph_layers *l, const struct graph_way *w, uint32_t n)
+/* The trunk that a way belongs to, or NULL if it runs alone. */
+static struct trunk *trunk_of(const struct running *r, size_t way)
 {
-	uint32_t layer = l->cells.at[w->from].layer + 1, turn = add_bend(l, layer);
-	uint32_t before = turn;
+	const struct graph_way *w = &r->g->ways.at[way];
+	const struct graph_run *run = &r->l->runs[way];
+	struct trunk *out = &r->trunks[TRUNK_OUT][w->from];
+	struct trunk *in = &r->trunks[TRUNK_IN][w->to];
+	struct trunk *t = out->n_ways >= in->n_ways ? out : in;
 
-	link_cells(l, w->from, turn);
-	for (uint32_t i = 1; i < n; i++) {
-		uint32_t bend = add_bend(l, layer - i);
+	if (run->n == 0 || run->is_cut)
+		return NULL;
+	if (run->is_back)
+		t = &r->trunks[TRUNK_BACK][w->to];
+	return t->n_ways >= TRUNK_WAYS ? t : NULL;
+}
 
-		link_cells(l, bend, before);
-		before = bend;
+/* First who would share, then how long the shared part is, for those who do. */
+static void plan_trunks(struct running *r)
+{
+	for (size_t i = 0; i < N_TRUNK_KINDS; i++)
+		r->trunks[i] = xcalloc(r->g->nodes.n + 1, sizeof(*r->trunks[i]));
+	for (size_t i = 0; i < r->g->ways.n; i++) {
+		const struct graph_way *w = &r->g->ways.at[i];
+		const struct graph_run *run = &r->l->runs[i];
+
+		if (run->n == 0 || run->is_cut)
+			continue;
+		if (run->is_back) {
+			r->trunks[TRUNK_BACK][w->to].n_ways++;
+		} else {
+			r->trunks[TRUNK_OUT][w->from].n_ways++;
+			r->trunks[TRUNK_IN][w->to].n_ways++;
+		}
 	}
-	link_cells(l, before, w->to);
+	for (size_t i = 0; i < r->g->ways.n; i++) {
+		struct trunk *t = trunk_of(r, i);
+
+		if (t && r->l->runs[i].n > t->n)
+			t->n = r->l->runs[i].n;
+	}
+}
+
+/* n bends, each in the layer after that of the one before: by is_up, above or below. */
+static uint32_t add_bends(struct graph_layers *l, uint32_t layer, uint32_t n, bool is_up)
+{
+	uint32_t first = (uint32_t)l->cells.n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t bend = add_bend(l, is_up ? layer - i : layer + i);
+
+		if (i && is_up)
+			link_cells(l, bend, bend - 1);
+		else if (i)
+			link_cells(l, bend - 1, bend);
+	}
+	return first;
+}
+
+static void add_trunks(struct running *r)
+{
+	struct graph_layers *l = r->l;
+
+	for (uint32_t i = 0; i < l->n_nodes; i++) {
+		uint32_t layer = l->cells.at[i].layer;
+		struct trunk *out = &r->trunks[TRUNK_OUT][i];
+		struct trunk *in = &r->trunks[TRUNK_IN][i];
+		struct trunk *back = &r->trunks[TRUNK_BACK][i];
+
+		if (out->n) {
+			out->first = add_bends(l, layer + 1, out->n, false);
+			link_cells(l, i, out->first);
+		}
+		if (in->n) {
+			in->first = add_bends(l, layer - in->n, in->n, false);
+			link_cells(l, in->first + in->n - 1, i);
+		}
+		if (back->n) {
+			back->first = add_bends(l, layer + back->n - 2, back->n, true);
+			link_cells(l, back->first + back->n - 1, i);
+		}
+	}
+}
+
+/* A part of the trunk's bends, at the end where all of its ways meet. */
+static void join_trunk(struct running *r, const struct graph_way *w,
+		       struct graph_run *run, const struct trunk *t)
+{
+	if (t == &r->trunks[TRUNK_OUT][w->from]) {
+		run->first = t->first;
+		link_cells(r->l, run->first + run->n - 1, w->to);
+	} else {
+		run->first = t->first + t->n - run->n;
+		link_cells(r->l, w->from, run->first);
+	}
+}
+
+static void run_alone(struct graph_layers *l, const struct graph_way *w,
+		      struct graph_run *run)
+{
+	uint32_t layer = l->cells.at[w->from].layer + 1;
+
+	run->first = add_bends(l, layer, run->n, run->is_back);
+	if (run->n) {
+		link_cells(l, w->from, run->first);
+		link_cells(l, run->first + run->n - 1, w->to);
+	} else {
+		link_cells(l, w->from, w->to);
+	}
 }
 
 static void add_runs(struct graph_layers *l, const struct graph *g, const uint32_t *rows,
 		     const bool *is_back, uint32_t n_rows)
 {
+	own(running_fini) struct running r = { .l = l, .g = g };
 	uint32_t longest = longest_run(g, rows, is_back, n_rows);
 
 	l->runs = xcalloc(g->ways.n + 1, sizeof(*l->runs));
 	for (size_t i = 0; i < g->ways.n; i++) {
-		const struct graph_way *w = &g->ways.at[i];
-		uint32_t n = bends_of(w, rows, is_back[i]);
-		struct graph_run *run = &l->runs[i];
+		uint32_t n = bends_of(&g->ways.at[i], rows, is_back[i]);
 
-		run->is_back = is_back[i];
-		run->is_cut = n > longest;
-		run->first = (uint32_t)l->cells.n;
-		l->n_cut += run->is_cut;
-		if (run->is_cut)
-			continue;
-		run->n = n;
-		(run->is_back ? run_back : run_on)(l, w, n);
+		l->runs[i].is_back = is_back[i];
+		l->runs[i].is_cut = n > longest;
+		l->runs[i].n = n > longest ? 0 : n;
+		l->n_cut += n > longest;
+	}
+	plan_trunks(&r);
+	add_trunks(&r);
+	for (size_t i = 0; i < g->ways.n; i++) {
+		const struct trunk *t = trunk_of(&r, i);
+
+		if (t)
+			join_trunk(&r, &g->ways.at[i], &l->runs[i], t);
+		else if (!l->runs[i].is_cut)
+			run_alone(l, &g->ways.at[i], &l->runs[i]);
 	}
 }
 

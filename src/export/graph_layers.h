@@ -6,7 +6,8 @@
  * Cells 0 to n_nodes - 1 are the nodes, the others are bends: a way that passes a layer
  * has one there.  A way that goes back leaves its node downwards all the same, turns in
  * the layer below, and comes to its target from the layer above that: the first and
- * the last of its bends are the turns.  Internal to the layout, not for other threads.
+ * the last of its bends are the turns.  Where many long ways leave or reach one node they
+ * share their bends.  Internal to the layout, not for other threads.
  */
 #ifndef DWELL_EXPORT_GRAPH_LAYERS_H
 #define DWELL_EXPORT_GRAPH_LAYERS_H

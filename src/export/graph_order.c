@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/graph_order.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -35,39 +36,45 @@ static void set_layer(struct graph_layers *l, size_t layer, const uint32_t *cell
 	}
 }
 
-/* The mean position of a cell's neighbours; its own where it has none. */
-static double barycentre(const struct graph_layers *l, uint32_t cell, bool is_up)
+/* The mean of the neighbours' positions; false if there are none. */
+static bool barycentre(const struct graph_layers *l, uint32_t cell, bool is_up,
+		       double *ret)
 {
 	const uint32_t *first = is_up ? l->first_up : l->first_down;
 	const uint32_t *links = is_up ? l->up : l->down;
 	uint32_t n = first[cell + 1] - first[cell];
 	double sum = 0;
 
-	if (n == 0)
-		return l->cells.at[cell].position;
 	for (uint32_t i = first[cell]; i < first[cell + 1]; i++) {
 		const struct graph_link *k = &l->links.at[links[i]];
 
 		sum += l->cells.at[is_up ? k->upper : k->lower].position;
 	}
-	return sum / n;
+	*ret = n ? sum / n : 0;
+	return n > 0;
 }
 
-/* By the neighbours above or below, whose order stays. */
+/* By the neighbours above or below, whose order stays; cells that have none stay, too. */
 static void sort_layer(struct graph_layers *l, size_t layer, bool is_up,
 		       struct ranked *room, uint32_t *cells)
 {
-	size_t n = graph_layers_width(l, layer);
+	uint32_t n = (uint32_t)graph_layers_width(l, layer), n_moved = 0, at = 0;
+	const uint32_t *order = &l->order[l->start[layer]];
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t cell = l->order[l->start[layer] + i];
+		double key;
 
-		room[i] = (struct ranked){ barycentre(l, cell, is_up), i, cell };
+		cells[i] = UINT32_MAX;
+		if (barycentre(l, order[i], is_up, &key))
+			room[n_moved++] = (struct ranked){ key, i, order[i] };
+		else
+			cells[i] = order[i];
 	}
-	if (n > 1)
-		qsort(room, n, sizeof(*room), by_key);
-	for (size_t i = 0; i < n; i++)
-		cells[i] = room[i].cell;
+	if (n_moved > 1)
+		qsort(room, n_moved, sizeof(*room), by_key);
+	for (uint32_t i = 0; i < n; i++)
+		if (cells[i] == UINT32_MAX)
+			cells[i] = room[at++].cell;
 	set_layer(l, layer, cells);
 }
 

@@ -138,7 +138,7 @@ void graph_paint_measure(const struct graph_layout *l, struct graph_canvas *ret)
 }
 
 static void put_text(struct graph_canvas *c, double x, double y, double letters,
-		  enum graph_paint_style style, const char *text)
+		     enum graph_paint_style style, const char *text)
 {
 	struct graph_paint_text t = {
 		.x = x,
@@ -258,11 +258,12 @@ static void paint_lines(const struct graph *g, const struct graph_node *n,
 		y += line(b->letters);
 		if (text->number)
 			c->strokes->text(c, &number);
-		put_text(c, x + b->number_w, y, b->letters, GRAPH_PAINT_PLAIN, text->text);
+		put_text(c, x + b->number_w, y, b->letters, GRAPH_PAINT_PLAIN,
+			 text->text);
 	}
 	if (n->note)
 		put_text(c, x, y + line(b->letters), b->letters, GRAPH_PAINT_ITALIC,
-		      n->note);
+			 n->note);
 }
 
 static void paint_node(const struct graph_layout *l, size_t i, struct graph_canvas *c,
@@ -293,6 +294,6 @@ void graph_paint_all(const struct graph_layout *l, struct graph_canvas *c)
 		paint_node(l, i, c, o);
 	vec_each(label, &l->labels)
 		put_text(c, o.x + label->x, o.y + label->y - GRAPH_SIZE_LABEL * ASCENT,
-		      GRAPH_SIZE_LABEL, GRAPH_PAINT_LABEL, label->text);
+			 GRAPH_SIZE_LABEL, GRAPH_PAINT_LABEL, label->text);
 	paint_feet(l, c);
 }

@@ -59,6 +59,25 @@ static void find_conflicts(const struct graph_layers *l, size_t lower, bool *ret
 	}
 }
 
+/* The same for links that leave or reach a trunk, which goes straight on. */
+static void spare_trunks(const struct graph_layers *l, bool *ret)
+{
+	own(freep) bool *goes_up = xcalloc(l->cells.n + 1, sizeof(*goes_up));
+	own(freep) bool *goes_down = xcalloc(l->cells.n + 1, sizeof(*goes_down));
+
+	vec_each(k, &l->links) {
+		if (is_bend(l, k->upper) && is_bend(l, k->lower))
+			goes_down[k->upper] = goes_up[k->lower] = true;
+	}
+	for (size_t i = 0; i < l->links.n; i++) {
+		const struct graph_link *k = &l->links.at[i];
+
+		if (!(is_bend(l, k->upper) && is_bend(l, k->lower)) &&
+		    (goes_down[k->upper] || goes_up[k->lower]))
+			ret[i] = true;
+	}
+}
+
 static uint32_t position_of(const struct attempt *a, uint32_t cell)
 {
 	const struct graph_cell *c = &a->l->cells.at[cell];
@@ -106,16 +125,31 @@ static size_t list_neighbours(const struct attempt *a, uint32_t cell,
 	return n;
 }
 
-/* Each cell with a median neighbour, as long as these lines do not cross. */
+/* The neighbours to align with: the medians, but bends with bends only if there are. */
+static void choose_neighbours(const struct attempt *a, uint32_t cell,
+			      const struct neighbour *near, size_t n, size_t *first,
+			      size_t *end)
+{
+	*first = n ? (n - 1) / 2 : 0;
+	*end = n ? n / 2 + 1 : 0;
+	for (size_t i = 0; i < n && is_bend(a->l, cell); i++) {
+		if (is_bend(a->l, near[i].cell)) {
+			*first = i;
+			*end = i + 1;
+		}
+	}
+}
+
+/* As long as these lines do not cross. */
 static void align_layer(struct attempt *a, size_t layer, struct neighbour *room)
 {
 	int64_t last = -1;
 
 	for (uint32_t i = 0; i < graph_layers_width(a->l, layer); i++) {
 		uint32_t cell = cell_at(a, layer, i);
-		size_t n = list_neighbours(a, cell, room);
+		size_t n = list_neighbours(a, cell, room), m, end;
 
-		for (size_t m = n ? (n - 1) / 2 : 1; m <= n / 2 && m < n; m++) {
+		for (choose_neighbours(a, cell, room, n, &m, &end); m < end; m++) {
 			uint32_t other = room[m].cell;
 
 			if (a->align[cell] != cell || a->is_conflict[room[m].link] ||
@@ -289,6 +323,7 @@ void graph_place_cells(struct graph_layers *l)
 
 	for (size_t i = 1; i < l->n_layers; i++)
 		find_conflicts(l, i, is_conflict);
+	spare_trunks(l, is_conflict);
 	for (size_t i = 0; i < 4; i++) {
 		struct attempt a = {
 			.l = l,
