@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cfg_graph.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cmd/code_text.h"
+#include "insn/machine_model.h"
+
+#define NO_NODE UINT32_MAX
+
+static const enum graph_way_kind kinds[] = {
+	[PROCEDURE_WAY_ON] = GRAPH_WAY_ON,	 [PROCEDURE_WAY_TAKEN] = GRAPH_WAY_TAKEN,
+	[PROCEDURE_WAY_TABLE] = GRAPH_WAY_TABLE, [PROCEDURE_WAY_LEAVE] = GRAPH_WAY_ON,
+	[PROCEDURE_WAY_ENTRY] = GRAPH_WAY_ON,
+};
+
+struct drawing {
+	const struct calc_view *v;
+	const struct function_code *c;
+	struct graph *g;
+	struct code_text text;
+	unsigned n_lines;
+	uint32_t *node_of; /* [block], NO_NODE: left out */
+	uint32_t entry, exit;
+	double most; /* of all ways: how often, or seen */
+};
+
+static void drawing_fini(struct drawing *d)
+{
+	graph_free(d->g);
+	code_text_fini(&d->text);
+	free(d->node_of);
+}
+
+static bool has_counts(const struct function_code *c)
+{
+	return c->count_column != FUNCTION_CODE_NONE;
+}
+
+static const char *times_text(char *s, double times)
+{
+	return text_count(s, (uint64_t)llround(times));
+}
+
+/* Of a way: exactly, or what samples saw. */
+static double frequency_of(const struct function_code *c, uint32_t way)
+{
+	return has_counts(c) ? c->ways[way].times : (double)c->ways[way].told;
+}
+
+static bool is_shown(const struct drawing *d, uint32_t block)
+{
+	const struct function_code_block *b = &d->c->blocks[block];
+
+	return d->v->all || !has_counts(d->c) || b->times > 0 || b->samples;
+}
+
+static void add_instructions(struct drawing *d, uint32_t block)
+{
+	const struct procedure_block *b = &d->c->procedure->blocks[block];
+	unsigned n = d->n_lines && b->n_steps > d->n_lines ? d->n_lines : b->n_steps;
+
+	for (uint32_t i = b->first_step; i < b->first_step + n; i++) {
+		uint64_t address = d->c->procedure->steps[i].address;
+		size_t at = address - d->text.function->start;
+		struct disasm_instruction in = { 0 };
+		own(freep) char *line = NULL;
+		char number[TEXT_MAX];
+
+		disasm_decode(d->text.disasm, d->c->code.data + at, d->c->code.size - at,
+			      address, &in);
+		line = xasprintf("%" PRIx64 "  %-7s %s", address, in.mnemonic,
+				 in.operands);
+		graph_add_line(d->g, line,
+			       d->c->steps[i].samples
+				       ? text_count(number, d->c->steps[i].samples)
+				       : NULL);
+	}
+	if (n < b->n_steps) {
+		char more[60];
+
+		snprintf(more, sizeof(more), "⋮ %u more", b->n_steps - n);
+		graph_add_line(d->g, more, NULL);
+	}
+}
+
+/* "105,018,711 times, 7.4 cycles each, 0.5 at best" */
+static void add_note(struct drawing *d, uint32_t block)
+{
+	const struct function_code_block *b = &d->c->blocks[block];
+	char note[160], times[TEXT_MAX];
+	size_t n = 0;
+
+	if (b->times < 0)
+		return;
+	if (b->times == 1)
+		n = (size_t)snprintf(note, sizeof(note), "once");
+	else
+		n = (size_t)snprintf(note, sizeof(note), "%s times",
+				     times_text(times, b->times));
+	if (b->samples && b->times > 0)
+		n += (size_t)snprintf(note + n, sizeof(note) - n, ", %.1f cycles each",
+				      b->cycles / b->times);
+	if (b->ideal >= 0)
+		snprintf(note + n, sizeof(note) - n, ", %.1f at best", b->ideal);
+	graph_set_note(d->g, note);
+}
+
+static void add_block(struct drawing *d, uint32_t block)
+{
+	const struct function_code_block *b = &d->c->blocks[block];
+	char title[100], share[TEXT_MAX];
+	double weight = d->c->cycles > 0 ? b->cycles / d->c->cycles : 0;
+
+	if (b->samples)
+		snprintf(title, sizeof(title), "block %u, %s", block + 1,
+			 text_pct(share, b->cycles, d->c->cycles));
+	else
+		snprintf(title, sizeof(title), "block %u", block + 1);
+	d->node_of[block] = graph_add_node(d->g, GRAPH_NODE_BLOCK, title);
+	add_instructions(d, block);
+	add_note(d, block);
+	graph_set_weight(d->g, weight, b->times >= 0 ? b->times : (double)b->samples);
+}
+
+static void add_blocks(struct drawing *d)
+{
+	const struct procedure *p = d->c->procedure;
+	uint32_t hidden = 0;
+	char foot[100];
+
+	d->entry = graph_add_node(d->g, GRAPH_NODE_ENTRY, "entry");
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		d->node_of[i] = NO_NODE;
+		if (is_shown(d, i))
+			add_block(d, i);
+		else
+			hidden++;
+	}
+	d->exit = graph_add_node(d->g, GRAPH_NODE_EXIT, "exit");
+	if (!hidden)
+		return;
+	snprintf(foot, sizeof(foot),
+		 "%u blocks that were never executed are left out (--all shows them)",
+		 hidden);
+	graph_add_foot(d->g, foot);
+}
+
+static void add_way(struct drawing *d, uint32_t way)
+{
+	const struct procedure_way *w = &d->c->procedure->ways[way];
+	uint32_t from = w->from == PROCEDURE_OUTSIDE ? d->entry : d->node_of[w->from];
+	uint32_t to = w->to == PROCEDURE_OUTSIDE ? d->exit : d->node_of[w->to];
+	double often = frequency_of(d->c, way);
+	bool is_lost = w->kind == PROCEDURE_WAY_LEAVE && w->from != PROCEDURE_OUTSIDE &&
+		       d->c->procedure->blocks[w->from].has_unknown_ways_out;
+	char label[TEXT_MAX];
+
+	if (from == NO_NODE || to == NO_NODE)
+		return;
+	graph_add_way(d->g, from, to, is_lost ? GRAPH_WAY_UNKNOWN : kinds[w->kind],
+		      often > 0 ? times_text(label, often) : NULL,
+		      d->most > 0 && often > 0 ? often / d->most : 0);
+}
+
+/* Whoever comes by a way that nobody knows. */
+static void add_unknown_ways_in(struct drawing *d)
+{
+	const struct procedure *p = d->c->procedure;
+
+	for (uint32_t i = 0; i < p->n_blocks; i++)
+		if (p->blocks[i].has_unknown_ways_in && d->node_of[i] != NO_NODE)
+			graph_add_way(d->g, d->entry, d->node_of[i], GRAPH_WAY_UNKNOWN,
+				      NULL, 0);
+}
+
+static void add_titles(struct drawing *d)
+{
+	const struct profile_function *f =
+		profile_function(d->v->r->profile, d->v->function);
+	own(freep) char *title = xasprintf("%s in %s", f->name, f->image);
+	char more[200] = "", samples[TEXT_MAX];
+	size_t n = 0;
+
+	if (d->c->samples)
+		n = (size_t)snprintf(more, sizeof(more), "%s samples of time",
+				     text_count(samples, d->c->samples));
+	if (has_counts(d->c))
+		n += (size_t)snprintf(more + n, sizeof(more) - n, "%s%s", n ? "; " : "",
+				      "every execution counted");
+	if (d->c->model)
+		snprintf(more + n, sizeof(more) - n, "; at best: %s", d->c->model->name);
+	graph_set_titles(d->g, title, more);
+}
+
+int cfg_graph_make(const struct calc_view *v, unsigned n_lines, struct graph **ret,
+		   struct err *e)
+{
+	own(drawing_fini) struct drawing d = {
+		.v = v, .c = &v->code, .g = graph_new(), .n_lines = n_lines
+	};
+	const struct procedure *p = v->code.procedure;
+	int rc = code_text_init(&d.text, v->r->profile, v->function, v->is_intel, e);
+
+	if (rc < 0)
+		return rc;
+	d.text.delta = v->code.delta;
+	d.text.has_delta = v->code.has_delta;
+	d.node_of = xcalloc(p->n_blocks + 1, sizeof(*d.node_of));
+	for (uint32_t i = 0; i < p->n_ways; i++)
+		d.most = fmax(d.most, frequency_of(d.c, i));
+	add_titles(&d);
+	add_blocks(&d);
+	for (uint32_t i = 0; i < p->n_ways; i++)
+		add_way(&d, i);
+	add_unknown_ways_in(&d);
+	*ret = steal(&d.g);
+	return 0;
+}
