@@ -6,9 +6,11 @@
 #include "base/text.h"
 
 /* The area of the heaviest node: as the largest text, but neither less than three
- * times its own nor more than a part of a screen, unless its text needs more. */
+ * times its own nor more than a part of a screen, unless its text needs more.  All
+ * nodes together take little more than their texts, even if none stands out. */
 #define LARGEST_AREA (480.0 * 480.0)
 #define OWN_TIMES    3.0
+#define ALL_TIMES    1.5
 #define SHAPE	     1.6 /* width by height of what has room to choose */
 
 double graph_size_label(const char *label)
@@ -73,11 +75,12 @@ static void measure_all(const struct graph *g, const double *min_w, struct graph
 /* The area that all of the time would have. */
 static double whole_area(const struct graph *g, const struct graph_box *boxes)
 {
-	double largest = 0, own_area = 0, weight = 0;
+	double largest = 0, own_area = 0, all = 0, weight = 0;
 
 	for (size_t i = 0; i < g->nodes.n; i++) {
 		double area = boxes[i].w * boxes[i].h;
 
+		all += area;
 		largest = fmax(largest, area);
 		if (g->nodes.at[i].weight > weight) {
 			weight = g->nodes.at[i].weight;
@@ -86,8 +89,8 @@ static double whole_area(const struct graph *g, const struct graph_box *boxes)
 	}
 	if (weight == 0)
 		return 0;
-	return fmax(own_area, fmin(LARGEST_AREA, fmax(largest, OWN_TIMES * own_area))) /
-	       weight;
+	largest = fmin(LARGEST_AREA, fmax(largest, OWN_TIMES * own_area));
+	return fmax(own_area / weight, fmin(largest / weight, ALL_TIMES * all));
 }
 
 static void grow(struct graph_box *b, double area)
