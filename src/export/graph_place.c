@@ -7,6 +7,7 @@
 
 #define NODES_APART 26.0 /* from border to border */
 #define BENDS_APART 2.0
+#define NARROWER    0.7 /* from this part of the width on, narrow is better than fair */
 
 /* One of four: cells are aligned with those above or below, and pushed to the left or
  * to the right.  Right is left in a mirror. */
@@ -271,8 +272,8 @@ static void borders(const struct graph_layers *l, const double *x, double *left,
 	}
 }
 
-/* All four to the borders of the narrowest. */
-static void bring_together(const struct graph_layers *l, double *const x[4])
+/* All four to the borders of the narrowest, which is returned. */
+static size_t bring_together(const struct graph_layers *l, double *const x[4])
 {
 	double left[4], right[4];
 	size_t least = 0;
@@ -288,6 +289,7 @@ static void bring_together(const struct graph_layers *l, double *const x[4])
 		for (size_t c = 0; c < l->cells.n; c++)
 			x[i][c] += by;
 	}
+	return least;
 }
 
 static double middle(double a, double b, double c, double d)
@@ -297,19 +299,25 @@ static double middle(double a, double b, double c, double d)
 	return (a + b + c + d - low - high) / 2;
 }
 
+/* The means of the two in the middle, which are the fairest to all neighbours, unless
+ * the picture is much wider than it need be. */
 static void take_medians(struct graph_layers *l, double *const x[4])
 {
-	double left = INFINITY;
+	size_t n = l->cells.n, least = bring_together(l, x);
+	own(freep) double *medians = xcalloc(n + 1, sizeof(*medians));
+	const double *taken = medians;
+	double left, right, least_left, least_right;
 
-	bring_together(l, x);
-	for (size_t i = 0; i < l->cells.n; i++) {
-		struct graph_cell *c = &l->cells.at[i];
-
-		c->x = middle(x[0][i], x[1][i], x[2][i], x[3][i]);
-		left = fmin(left, c->x - c->w / 2);
+	for (size_t i = 0; i < n; i++)
+		medians[i] = middle(x[0][i], x[1][i], x[2][i], x[3][i]);
+	borders(l, medians, &left, &right);
+	borders(l, x[least], &least_left, &least_right);
+	if ((right - left) * NARROWER > least_right - least_left) {
+		taken = x[least];
+		left = least_left;
 	}
-	vec_each(c, &l->cells)
-		c->x -= left;
+	for (size_t i = 0; i < n; i++)
+		l->cells.at[i].x = taken[i] - left;
 }
 
 void graph_place_cells(struct graph_layers *l)
