@@ -49,8 +49,20 @@ static size_t fit(const char *s, size_t max)
 	return n;
 }
 
-/* Columns are counted as bytes as long as they suffice, which is quick and nearly
- * always right; a text of wider letters is cut a little early instead of late. */
+/* U+FFFE and U+FFFF are UTF-8, but no characters of XML, nor of what else shows them. */
+static void replace_noncharacters(char *s)
+{
+	for (char *at = s; (at = strstr(at, "\xef\xbf"));) {
+		if (at[2] == '\xbe' || at[2] == '\xbf') {
+			*at++ = '?';
+			memmove(at, at + 2, strlen(at + 2) + 1);
+		} else {
+			at += 2;
+		}
+	}
+}
+
+/* Cut by bytes, not columns: what is wider than that in letters loses a little more. */
 static const char *keep(struct graph *g, const char *s, size_t max)
 {
 	own(buf_fini) struct buf b = { 0 };
@@ -62,7 +74,11 @@ static const char *keep(struct graph *g, const char *s, size_t max)
 		b.size = fit(buf_str(&b), max - 1);
 		buf_puts(&b, "…");
 	}
-	return arena_strdup(&g->texts, buf_str(&b));
+
+	char *text = arena_strdup(&g->texts, buf_str(&b));
+
+	replace_noncharacters(text);
+	return text;
 }
 
 void graph_set_titles(struct graph *g, const char *title, const char *subtitle)

@@ -34,6 +34,11 @@ const double graph_paint_dashes[GRAPH_N_WAY_KINDS][2] = {
 static const char legend[] = "area and colour: share of the time, though no area is "
 			     "smaller than its text; letters: how often";
 
+bool graph_paint_is_vertical(const struct graph_point *p)
+{
+	return p[1].x == p[0].x && p[2].x == p[0].x && p[3].x == p[0].x;
+}
+
 /* By the root, as small shares are what is to be told apart. */
 unsigned graph_paint_heat(double weight)
 {

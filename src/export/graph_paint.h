@@ -65,6 +65,8 @@ extern const char *const graph_paint_ways[GRAPH_N_WAY_KINDS];
 /* Lengths of dash and gap; 0, 0: none. */
 extern const double graph_paint_dashes[GRAPH_N_WAY_KINDS][2];
 
+/* Four points of a curve that goes straight up or down. */
+bool graph_paint_is_vertical(const struct graph_point *p);
 unsigned graph_paint_heat(double weight);
 double graph_paint_way_width(const struct graph_way *w);
 void graph_paint_node_tip(const struct graph_node *n, struct buf *ret);

@@ -142,10 +142,16 @@ static void ps_path(struct graph_canvas *c, const struct graph_point *p, size_t 
 	else
 		fputs("setrgbcolor [] 0 setdash ", c->out);
 	fprintf(c->out, "%.1f %.1f M\n", p->x, c->height - p->y);
-	for (size_t i = 1; i + 2 < n; i += 3)
-		fprintf(c->out, "%.1f %.1f %.1f %.1f %.1f %.1f C\n", p[i].x,
-			c->height - p[i].y, p[i + 1].x, c->height - p[i + 1].y,
-			p[i + 2].x, c->height - p[i + 2].y);
+	for (size_t i = 1; i + 2 < n; i += 3) {
+		if (graph_paint_is_vertical(&p[i - 1])) {
+			fprintf(c->out, "%.1f %.1f L\n", p[i + 2].x,
+				c->height - p[i + 2].y);
+			continue;
+		}
+		for (size_t k = i; k < i + 3; k++)
+			fprintf(c->out, "%.1f %.1f ", p[k].x, c->height - p[k].y);
+		fputs("C\n", c->out);
+	}
 	fprintf(c->out, "%.1f S [] 0 setdash\n", width);
 }
 

@@ -3,8 +3,6 @@
  * graph_svg - one self-contained SVG: for light and dark pages, with text that can be
  * searched and copied, and more of each node and way where one points at it.
  */
-#include <string.h>
-
 #include "export/graph_paint.h"
 #include "export/graph_writer.h"
 
@@ -44,12 +42,6 @@ static const char *const style_classes[GRAPH_PAINT_N_STYLES] = {
 	[GRAPH_PAINT_LABEL] = " class=\"l\"",
 };
 
-/* U+FFFE and U+FFFF are UTF-8 but no characters of XML. */
-static bool is_forbidden(const char *s)
-{
-	return strncmp(s, "\xef\xbf\xbe", 3) == 0 || strncmp(s, "\xef\xbf\xbf", 3) == 0;
-}
-
 static void put_text(FILE *out, const char *s)
 {
 	static const char *const entities[256] = {
@@ -59,19 +51,13 @@ static void put_text(FILE *out, const char *s)
 		['"'] = "&quot;",
 	};
 
-	while (*s) {
+	for (; *s; s++) {
 		const char *entity = entities[(unsigned char)*s];
 
-		if (is_forbidden(s)) {
-			fputs("?", out);
-			s += 3;
-			continue;
-		}
 		if (entity)
 			fputs(entity, out);
 		else
 			fputc(*s, out);
-		s++;
 	}
 }
 
@@ -96,19 +82,13 @@ static void svg_box(struct graph_canvas *c, const struct graph_box *b, double ra
 		heat, b->x, b->y, b->w, b->h, radius);
 }
 
-/* Straight up or down. */
-static bool is_vertical(const struct graph_point *from, const struct graph_point *p)
-{
-	return p[0].x == from->x && p[1].x == from->x && p[2].x == from->x;
-}
-
 static void svg_path(struct graph_canvas *c, const struct graph_point *p, size_t n,
 		     enum graph_way_kind kind, double width)
 {
 	fprintf(c->out, "<path class=\"w%u\" stroke-width=\"%.1f\" d=\"M%.1f %.1f",
 		(unsigned)kind, width, p->x, p->y);
 	for (size_t i = 1; i + 2 < n; i += 3) {
-		if (is_vertical(&p[i - 1], &p[i]))
+		if (graph_paint_is_vertical(&p[i - 1]))
 			fprintf(c->out, "V%.1f", p[i + 2].y);
 		else
 			fprintf(c->out, "C%.1f %.1f %.1f %.1f %.1f %.1f", p[i].x, p[i].y,
