@@ -105,6 +105,16 @@ static int read_operations(struct making *m, struct err *e)
 	return rc;
 }
 
+/* Where a way leads, also out of the function; 0: not known. */
+static uint64_t target_of(const struct procedure *c, const struct procedure_way *w)
+{
+	const struct procedure_block *from = &c->blocks[w->from];
+
+	if (w->to != PROCEDURE_OUTSIDE)
+		return c->blocks[w->to].start;
+	return from->n_steps ? c->steps[from->first_step + from->n_steps - 1].target : 0;
+}
+
 static void index_ways(struct making *m)
 {
 	const struct procedure *c = m->to->procedure;
@@ -113,11 +123,11 @@ static void index_ways(struct making *m)
 		const struct procedure_way *w = &c->ways[i];
 		bool is_new;
 
-		if (w->from == PROCEDURE_OUTSIDE || w->to == PROCEDURE_OUTSIDE)
+		if (w->from == PROCEDURE_OUTSIDE || !target_of(c, w))
 			continue;
 		*map_slot(&m->way_from,
-			  hash_pair(c->blocks[w->from].end, c->blocks[w->to].start),
-			  &is_new) = i;
+			  hash_pair(c->blocks[w->from].end, target_of(c, w)), &is_new) =
+			i;
 	}
 }
 
@@ -324,25 +334,41 @@ static void share_rest(struct function_code *c, uint32_t block)
 		c->ways[last].times += rest;
 }
 
+/* Of another program, of another build, or none that the filter lets pass: there may be
+ * none of the function. */
+static bool take_step_counts(struct making *m, size_t column)
+{
+	const struct listing_rows *rows = &m->listing.instructions;
+	bool has_any = false;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const uint64_t *step = map_find(&m->step_at, rows->rows[i].address);
+		uint64_t times = rows->rows[i].exclusive[column];
+
+		if (!step || rows->rows[i].is_return || !times)
+			continue;
+		for (uint32_t k = 0; k < m->to->procedure->n_steps && !has_any; k++)
+			m->to->steps[k].times = 0;
+		has_any = true;
+		m->to->steps[*step].times += (double)times;
+	}
+	return has_any;
+}
+
 static void take_counts(struct making *m)
 {
 	struct function_code *c = m->to;
-	const struct listing_rows *rows = &m->listing.instructions;
+	size_t column = find_count_column(m->p);
 
-	c->count_column = find_count_column(m->p);
-	if (c->count_column == FUNCTION_CODE_NONE)
+	c->count_column = FUNCTION_CODE_NONE;
+	if (column == FUNCTION_CODE_NONE)
 		return;
-	for (uint32_t i = 0; i < c->procedure->n_steps; i++)
-		c->steps[i].times = 0;
+	c->has_no_counts = !take_step_counts(m, column);
+	if (c->has_no_counts)
+		return;
+	c->count_column = column;
 	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
 		c->ways[i].times = 0;
-	for (size_t i = 0; i < rows->n; i++) {
-		const uint64_t *step = map_find(&m->step_at, rows->rows[i].address);
-
-		if (step && !rows->rows[i].is_return)
-			c->steps[*step].times +=
-				(double)rows->rows[i].exclusive[c->count_column];
-	}
 	count_jumps(m, &m->p->sources[m->p->columns.at[c->count_column].source]);
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
 		const struct procedure_block *b = &c->procedure->blocks[i];
@@ -358,7 +384,8 @@ static void take_counts(struct making *m)
 
 struct path_laying {
 	const struct function_code *c;
-	uint64_t *sums; /* [place in ways_in]: of what was taken before it */
+	uint32_t *leaving; /* ways */
+	size_t n_leaving;
 };
 
 static double weight_of(const struct function_code *c, uint32_t way)
@@ -368,27 +395,35 @@ static double weight_of(const struct function_code *c, uint32_t way)
 	return 1 + (double)c->ways[way].told;
 }
 
+/* One of n ways, by how often each was taken; PROCEDURE_OUTSIDE: none was. */
+static uint32_t choose_way(const struct function_code *c, const uint32_t *ways, size_t n,
+			   struct path_cost_chance *chance)
+{
+	double sum = 0, at;
+
+	for (size_t i = 0; i < n; i++)
+		sum += weight_of(c, ways[i]);
+	at = (double)path_cost_choose(chance, 1u << 30) / (1u << 30) * sum;
+	for (size_t i = 0; i < n && sum > 0; i++) {
+		at -= weight_of(c, ways[i]);
+		if (at < 0)
+			return ways[i];
+	}
+	return PROCEDURE_OUTSIDE;
+}
+
+/* Before it was entered, the processor was busy, too: with what left it before, for want
+ * of anything better. */
 static uint32_t before(void *ctx, uint32_t block, struct path_cost_chance *chance)
 {
 	const struct path_laying *l = ctx;
 	const struct procedure *p = l->c->procedure;
 	const struct procedure_block *b = &p->blocks[block];
-	double sum = 0, at;
+	uint32_t way = choose_way(l->c, p->ways_in + b->first_in, b->n_in, chance);
 
-	for (uint32_t i = 0; i < b->n_in; i++)
-		sum += weight_of(l->c, p->ways_in[b->first_in + i]);
-	if (sum <= 0)
-		return PATH_COST_NONE;
-	at = (double)path_cost_choose(chance, 1u << 30) / (1u << 30) * sum;
-	for (uint32_t i = 0; i < b->n_in; i++) {
-		uint32_t way = p->ways_in[b->first_in + i];
-
-		at -= weight_of(l->c, way);
-		if (at < 0)
-			return p->ways[way].from == PROCEDURE_OUTSIDE ? PATH_COST_NONE
-								      : p->ways[way].from;
-	}
-	return PATH_COST_NONE;
+	if (way != PROCEDURE_OUTSIDE && p->ways[way].from == PROCEDURE_OUTSIDE)
+		way = choose_way(l->c, l->leaving, l->n_leaving, chance);
+	return way == PROCEDURE_OUTSIDE ? PATH_COST_NONE : p->ways[way].from;
 }
 
 static bool is_jump(void *ctx, uint32_t block, uint32_t next)
@@ -407,7 +442,8 @@ static double heat_of(const struct function_code_block *b)
 static void schedule(struct function_code *c)
 {
 	const struct procedure *p = c->procedure;
-	struct path_laying laying = { .c = c };
+	own(freep) uint32_t *leaving = xcalloc(p->n_ways + 1, sizeof(*leaving));
+	struct path_laying laying = { .c = c, .leaving = leaving };
 	own(freep) struct operation *operations =
 		xcalloc(p->n_steps + 1, sizeof(*operations));
 	own(freep) uint32_t *first = xcalloc(p->n_blocks + 1, sizeof(*first));
@@ -415,6 +451,9 @@ static void schedule(struct function_code *c)
 	own(freep) double *heat = xcalloc(p->n_blocks + 1, sizeof(*heat));
 	own(freep) double *cycles = xcalloc(p->n_steps + 1, sizeof(*cycles));
 
+	for (uint32_t i = 0; i < p->n_ways; i++)
+		if (p->ways[i].to == PROCEDURE_OUTSIDE)
+			leaving[laying.n_leaving++] = i;
 	for (uint32_t i = 0; i < p->n_steps; i++)
 		operations[i] = c->steps[i].operation;
 	for (uint32_t i = 0; i < p->n_blocks; i++) {

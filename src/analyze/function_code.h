@@ -53,6 +53,7 @@ struct function_code {
 	double clock_ghz;
 	size_t time_column;  /* the profile's, FUNCTION_CODE_NONE: no time was sampled */
 	size_t count_column; /* the same: instructions were not counted */
+	bool has_no_counts;  /* they were, but none of these */
 	uint64_t samples;    /* of the function's own code, and what they are in cycles */
 	double cycles;
 	double times; /* entered from outside, negative: not known */

@@ -14,6 +14,8 @@
 #define LEAST_PART  0.05 /* of what is to be explained: less rules a cause out */
 #define MIN_SAMPLES 8	 /* fewer may be chance */
 #define LOOK_BACK   24	 /* instructions, for a store */
+/* Behind a branch that was not foreseen, so many instructions have to begin anew. */
+#define EXPOSED 6
 /* From a branch's retirement until what follows it retires, when it was foreseen
  * wrongly. */
 #define REFILL 20.0
@@ -83,36 +85,78 @@ static bool stores(const struct operation *o)
 	return o->stores || o->pushes;
 }
 
-static bool is_same_place(const struct operation *a, const struct operation *b)
+/* From the same base on; without indices their distance is known. */
+static bool may_overlap(const struct operation *store, const struct operation *load)
 {
-	return a->has_memory && b->has_memory && a->base == b->base &&
-	       a->index == b->index && a->disp == b->disp;
+	bool has_index =
+		store->index != OPERATION_NO_REG || load->index != OPERATION_NO_REG;
+
+	if (!store->has_memory || !load->has_memory || store->base != load->base ||
+	    store->base == OPERATION_NO_REG)
+		return false;
+	return has_index || (store->disp < load->disp + load->width &&
+			     load->disp < store->disp + store->width);
 }
 
-/* The store right before a load whose address is made in the same way. */
-static uint32_t store_before(const struct function_code *c, uint32_t first, uint32_t step)
+/* The last store before `from`, back to `first`, that the load may have to wait for. */
+static uint32_t store_before(const struct function_code *c, uint32_t first, uint32_t from,
+			     const struct operation *load)
 {
-	const struct operation *load = &c->steps[step].operation;
-	uint32_t from = step > first + LOOK_BACK ? step - LOOK_BACK : first;
+	for (uint32_t i = from; i > first && from - i < LOOK_BACK; i--) {
+		const struct operation *o = &c->steps[i - 1].operation;
 
-	for (uint32_t i = step; i-- > from;) {
-		const struct operation *o = &c->steps[i].operation;
-
-		if (stores(o) && is_same_place(o, load))
-			return i;
-		if (o->writes & load->address)
+		if (stores(o) && may_overlap(o, load))
+			return i - 1;
+		if (load->base < OPERATION_REG_VECTOR && (o->writes >> load->base & 1))
 			break;
 	}
 	return PROCEDURE_OUTSIDE;
 }
 
+static bool is_loop(const struct procedure *p, const struct procedure_block *b)
+{
+	for (uint32_t i = b->first_out; i < b->first_out + b->n_out; i++)
+		if (p->ways[i].to != PROCEDURE_OUTSIDE && &p->blocks[p->ways[i].to] == b)
+			return true;
+	return false;
+}
+
+/* In the block, or in its turn before. */
+static uint32_t forwarded_by(const struct function_code *c,
+			     const struct procedure_block *b, uint32_t step)
+{
+	const struct operation *load = &c->steps[step].operation;
+	uint32_t store = store_before(c, b->first_step, step, load);
+
+	if (store == PROCEDURE_OUTSIDE && is_loop(c->procedure, b))
+		store = store_before(c, step, b->first_step + b->n_steps, load);
+	return store;
+}
+
+static bool is_call(const struct code_step *s)
+{
+	return s->flow == CODE_STEP_CALL || s->flow == CODE_STEP_CALL_TO;
+}
+
+/* What landed behind a call came back from it. */
+static void blame_return(struct stall *s)
+{
+	add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, REFILL);
+	add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, -1);
+	add(s, STALL_OTHER, PROCEDURE_OUTSIDE, -1);
+}
+
 static void blame_operation(const struct function_code *c, struct stall *s,
-			    uint32_t first, uint32_t step)
+			    const struct procedure_block *b, uint32_t step)
 {
 	const struct operation *o = &c->steps[step].operation;
 
+	if (is_call(&c->procedure->steps[step])) {
+		blame_return(s);
+		return;
+	}
 	if (loads(o)) {
-		uint32_t store = store_before(c, first, step);
+		uint32_t store = forwarded_by(c, b, step);
 
 		add(s, STALL_DCACHE, step, -1);
 		add(s, STALL_DTLB, step, -1);
@@ -145,17 +189,11 @@ static void blame_neighbours(const struct function_code *c, struct stall *s,
 			     const struct procedure_block *b, uint32_t step)
 {
 	bool is_last = step + 1 == b->first_step + b->n_steps;
-	const struct code_step *now = &c->procedure->steps[step];
 
 	if (step > b->first_step)
 		blame_line(c, s, step - 1);
-	if (is_last)
+	if (is_last || is_call(&c->procedure->steps[step]))
 		return;
-	if (now->flow == CODE_STEP_CALL || now->flow == CODE_STEP_CALL_TO) {
-		add(s, STALL_BRANCH, step, REFILL);
-		add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, -1);
-		return;
-	}
 	if (stores(&c->steps[step + 1].operation))
 		add(s, STALL_STORES, step + 1, -1);
 	blame_line(c, s, step);
@@ -210,9 +248,9 @@ static void blame_end(const struct function_code *c, struct stall *s, uint32_t b
 	const struct procedure_block *b = &c->procedure->blocks[block];
 	uint32_t last = b->first_step + b->n_steps - 1;
 
-	blame_operation(c, s, b->first_step, last);
+	blame_operation(c, s, b, last);
 	if (last > b->first_step && c->steps[last - 1].operation.may_fuse_with_branch)
-		blame_operation(c, s, b->first_step, last - 1);
+		blame_operation(c, s, b, last - 1);
 }
 
 /* is_before: nothing of the block was under way, and what led there may not be done. */
@@ -289,17 +327,24 @@ static void find_in_block(struct stalls *ret, const struct function_code *c,
 		if (!counts(c, excess_of(&c->steps[i]) * part, n->times))
 			continue;
 		s->cycles = excess_of(&c->steps[i]) * part;
-		blame_operation(c, s, b->first_step, i);
+		blame_operation(c, s, b, i);
 		blame_neighbours(c, s, b, i);
-		if (i == b->first_step)
+		if (i < b->first_step + EXPOSED)
 			blame_ways(c, s, block, false);
 	}
 }
 
-/* Nothing is without a cause. */
+/* Nothing is without a cause, in whole. */
 static void settle(struct stall *s)
 {
-	if (s->cycles > 0 && !s->n)
+	double most = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		if (s->culprits[i].most < 0)
+			return;
+		most += s->culprits[i].most;
+	}
+	if (most < s->cycles)
 		add(s, STALL_OTHER, PROCEDURE_OUTSIDE, -1);
 }
 

@@ -56,7 +56,7 @@ static void put_stall(const struct calc_view *v, struct json *j, const char *key
 		return;
 	json_key(j, key);
 	json_object(j);
-	json_key_double(j, "cycles", s->cycles);
+	json_key_double(j, "cycles_each", s->cycles);
 	json_key(j, "culprits");
 	json_array(j);
 	for (unsigned i = 0; i < s->n; i++) {
@@ -67,7 +67,7 @@ static void put_stall(const struct calc_view *v, struct json *j, const char *key
 		if (x->blamed != PROCEDURE_OUTSIDE)
 			json_key_u64(j, "blamed",
 				     v->code.procedure->steps[x->blamed].address);
-		put_known(j, "most_cycles", x->most);
+		put_known(j, "most_cycles_each", x->most);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -97,7 +97,7 @@ static void put_steps(const struct calc_view *v, struct json *j, struct code_tex
 		json_key_u64(j, "samples", c->steps[i].samples);
 		json_key_double(j, "cycles", c->steps[i].cycles);
 		put_known(j, "times", c->steps[i].times);
-		put_known(j, "ideal_cycles", c->steps[i].ideal);
+		put_known(j, "ideal_cycles_each", c->steps[i].ideal);
 		put_stall(v, j, "stall", &v->stalls.of_step[i]);
 		if (line && line->file) {
 			json_key_str(j, "file", line->file);
@@ -122,7 +122,7 @@ static void put_block(const struct calc_view *v, struct json *j, struct code_tex
 	json_key_double(j, "cycles", b->cycles);
 	json_key_double(j, "arrival_cycles", b->arrival);
 	put_known(j, "times", b->times);
-	put_known(j, "ideal_cycles", b->ideal);
+	put_known(j, "ideal_cycles_each", b->ideal);
 	put_stall(v, j, "arrival_stall", &v->stalls.of_arrival[block]);
 	json_key_u64(j, "not_seen", b->untold);
 	json_key_bool(j, "has_unknown_ways_in", p->has_unknown_ways_in);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/names.h"
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cmd/calc_view.h"
@@ -14,9 +16,10 @@
 #include "cmd/report_quality.h"
 #include "insn/machine_model.h"
 
-#define WIDE	    100	  /* columns from which lines are named beside the code */
-#define LEAST_SHARE 0.005 /* of the function's time: blocks with less are left out */
-#define LEAST_WAIT  0.5	  /* cycles */
+#define WIDE	     100   /* columns from which lines are named beside the code */
+#define LEAST_SHARE  0.005 /* of the function's time: blocks with less are left out */
+#define LEAST_BLOCKS 6	   /* are shown */
+#define LEAST_WAIT   0.5   /* cycles */
 
 /* 12.3 for what is short, 1,234 for what is long. */
 static const char *put_cycles(char *s, double cycles)
@@ -62,9 +65,9 @@ static void put_sums(const struct calc_view *v, FILE *out)
 
 	if (!calc_view_totals(v, &instructions, &ideal)) {
 		if (c->count_column == FUNCTION_CODE_NONE)
-			fputs("  How often it was executed is not known: give a "
-			      "recording of bbcounts, too\n",
-			      out);
+			fprintf(out, "  How often it was executed is not known: %s\n",
+				c->has_no_counts ? "the counts have nothing of it"
+						 : "give a recording of bbcounts, too");
 		fputc('\n', out);
 		return;
 	}
@@ -242,15 +245,36 @@ static void put_step(const struct calc_view *v, struct table *t, struct code_tex
 	table_cellf(t, "  %-7s %s%s", in.mnemonic, in.operands, where);
 }
 
-static bool is_shown(const struct calc_view *v, uint32_t block)
+static int descending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* Blocks with so many cycles are shown: also where none has much, some are. */
+static double least_cycles(const struct function_code *c)
+{
+	uint32_t n = c->procedure->n_blocks;
+	own(freep) double *cycles = xcalloc(n + 1, sizeof(*cycles));
+	double least = LEAST_SHARE * c->cycles;
+
+	for (uint32_t i = 0; i < n; i++)
+		cycles[i] = c->blocks[i].cycles;
+	qsort(cycles, n, sizeof(*cycles), descending);
+	if (n > LEAST_BLOCKS && cycles[LEAST_BLOCKS - 1] > 0)
+		least = fmin(least, cycles[LEAST_BLOCKS - 1]);
+	return least;
+}
+
+static bool is_shown(const struct calc_view *v, uint32_t block, double least)
 {
 	const struct function_code *c = &v->code;
 
 	if (v->all)
 		return true;
-	if (c->samples)
-		return c->blocks[block].cycles >= LEAST_SHARE * c->cycles;
-	return c->blocks[block].times != 0;
+	return c->samples ? c->blocks[block].cycles >= least
+			  : c->blocks[block].times != 0;
 }
 
 static void put_gap(const struct calc_view *v, struct table *t, uint32_t n, double cycles)
@@ -260,8 +284,8 @@ static void put_gap(const struct calc_view *v, struct table *t, uint32_t n, doub
 	if (!n)
 		return;
 	put_empty(t);
-	table_cellf(t, "⋮ %s more blocks with %s", text_count(count, n),
-		    text_pct(share, cycles, v->code.cycles));
+	table_cellf(t, "⋮ %s more block%s with %s", text_count(count, n),
+		    n == 1 ? "" : "s", text_pct(share, cycles, v->code.cycles));
 }
 
 static void put_blocks(const struct calc_view *v, struct code_text *text, FILE *out)
@@ -271,12 +295,12 @@ static void put_blocks(const struct calc_view *v, struct code_text *text, FILE *
 	struct table_style style = { .width = v->r->width,
 				     .colour = command_terminal()->colour };
 	uint32_t hidden = 0;
-	double hidden_cycles = 0;
+	double hidden_cycles = 0, least = least_cycles(c);
 
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
 		const struct procedure_block *b = &c->procedure->blocks[i];
 
-		if (!is_shown(v, i)) {
+		if (!is_shown(v, i, least)) {
 			hidden++;
 			hidden_cycles += c->blocks[i].cycles;
 			continue;

@@ -60,8 +60,9 @@ bool calc_view_totals(const struct calc_view *v, double *ret_instructions,
 
 		if (b->times < 0 || b->ideal < 0)
 			return false;
-		*ret_instructions += b->times * c->procedure->blocks[i].n_steps;
 		*ret_ideal += b->times * b->ideal;
 	}
+	for (uint32_t i = 0; i < c->procedure->n_steps; i++)
+		*ret_instructions += c->steps[i].times;
 	return *ret_instructions > 0;
 }

@@ -86,7 +86,7 @@ def the_best_case_is_what_manuals_tell():
         assert row['samples'] == 0 and row['model'] == 'zen4', row
         loop = max(row['blocks'], key=lambda b: b['times'])
         assert loop['times'] == times, loop
-        assert cycles * .97 < loop['ideal_cycles'] < cycles * 1.06, (name, loop)
+        assert cycles * .97 < loop['ideal_cycles_each'] < cycles * 1.06, (name, loop)
 
 
 def flow_in(row):
@@ -126,16 +126,16 @@ def what_comes_into_a_block_is_what_it_was_executed():
 
 def worst_stall(row):
     """What costs most in all, and the instruction that it is of."""
-    found = [(i['stall']['cycles'] * i['times'], i['stall']['culprits'], i)
+    found = [(i['stall']['cycles_each'] * i['times'], i['stall']['culprits'], i)
              for b in row['blocks'] for i in b['instructions'] if 'stall' in i]
-    found += [(b['arrival_stall']['cycles'] * b['times'], b['arrival_stall']['culprits'], None)
+    found += [(b['arrival_stall']['cycles_each'] * b['times'], b['arrival_stall']['culprits'], None)
               for b in row['blocks'] if 'arrival_stall' in b]
     assert found, row
     return max(found, key=lambda stall: stall[0])
 
 
 def stalled_share(row):
-    return sum(i['stall']['cycles'] * i['times'] for b in row['blocks'] for i in b['instructions']
+    return sum(i['stall']['cycles_each'] * i['times'] for b in row['blocks'] for i in b['instructions']
                if 'stall' in i) / row['cycles']
 
 
@@ -159,11 +159,11 @@ def the_branch_that_nobody_foresees_is_blamed():
     branch, = [b['instructions'][-1] for b in row['blocks'] if b['instructions'][-1]['mnemonic'] == 'jb']
     found = [c for b in row['blocks'] for at in [b, *b['instructions']] for key in ('stall', 'arrival_stall')
              for c in at.get(key, {'culprits': []})['culprits'] if c['cause'] == 'mispredict']
-    assert {c['blamed'] for c in found} == {branch['address']} and max(c['most_cycles'] for c in found) > 5, row
+    assert {c['blamed'] for c in found} == {branch['address']} and max(c['most_cycles_each'] for c in found) > 5, row
     # Whoever always goes the same way is foreseen.
     for b in calc('never', timed, counted)['blocks']:
         for stall in [i['stall'] for i in b['instructions'] if 'stall' in i]:
-            assert all(c['cause'] != 'mispredict' or c['most_cycles'] < 1 for c in stall['culprits']), stall
+            assert all(c['cause'] != 'mispredict' or c['most_cycles_each'] < 1 for c in stall['culprits']), stall
 
 
 @test
