@@ -16,21 +16,19 @@ static const struct option_spec own_options[] = {
 	OPTION_END,
 };
 
-static int print(struct calc_view *v, const char *others, struct err *e)
+static void print(const struct calc_view *v, const char *others)
 {
 	struct json j;
 
-	(void)e;
 	if (v->r->json) {
 		report_json_begin(&j, v->r, "calc", stdout);
 		calc_json_print(v, &j);
 		report_json_end(&j, v->r);
-		return 0;
+		return;
 	}
 	if (others[0])
 		printf("Also matching, not shown: %s\n\n", others);
 	calc_text_print(v, stdout);
-	return 0;
 }
 
 static int run(struct options *o, struct err *e)
@@ -38,21 +36,14 @@ static int run(struct options *o, struct err *e)
 	own(report_profile_close) struct report r = { 0 };
 	own(calc_view_fini) struct calc_view v = { 0 };
 	struct report_function f;
-	struct function_code_options options = { .model = options_str(o, "model") };
 	int rc = report_profile_open_function(o, "calc", NULL, &r, &f, e);
 
 	if (rc != 0)
 		return rc;
-	rc = report_profile_clock(o, &options.clock_ghz, e);
-	if (rc == 0)
-		rc = calc_view_init(&v, &r, f.id, &options, e);
+	rc = calc_view_init(&v, &r, f.id, o, e);
 	if (rc < 0)
 		return rc;
-	v.all = options_has(o, "all");
-	v.is_intel = options_has(o, "intel");
-	rc = print(&v, f.others, e);
-	if (rc < 0)
-		return rc;
+	print(&v, f.others);
 	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
 }
 

@@ -4,13 +4,18 @@
 #include <stdlib.h>
 
 int calc_view_init(struct calc_view *ret, const struct report *r, uint32_t function,
-		   const struct function_code_options *o, struct err *e)
+		   const struct options *o, struct err *e)
 {
 	const struct profile_function *f = profile_function(r->profile, function);
-	int rc;
+	struct function_code_options options = { .model = options_str(o, "model") };
+	int rc = report_profile_clock(o, &options.clock_ghz, e);
 
-	*ret = (struct calc_view){ .r = r, .function = function };
-	rc = function_code_make(&ret->code, r->profile, function, o, e);
+	*ret = (struct calc_view){ .r = r,
+				   .function = function,
+				   .all = options_has(o, "all"),
+				   .is_intel = options_has(o, "intel") };
+	if (rc == 0)
+		rc = function_code_make(&ret->code, r->profile, function, &options, e);
 	if (rc < 0)
 		return rc;
 	stall_find(&ret->stalls, &ret->code);

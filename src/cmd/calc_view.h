@@ -23,9 +23,9 @@ struct calc_view {
 	bool is_intel;
 };
 
+/* As the options say: --model, --clock, --all, --intel. */
 must_use int calc_view_init(struct calc_view *ret, const struct report *r,
-			    uint32_t function, const struct function_code_options *o,
-			    struct err *e);
+			    uint32_t function, const struct options *o, struct err *e);
 void calc_view_fini(struct calc_view *v);
 
 /* Cycles each time; negative: not known. */

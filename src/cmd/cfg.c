@@ -98,7 +98,6 @@ static int run(struct options *o, struct err *e)
 	own(calc_view_fini) struct calc_view v = { 0 };
 	own(graph_freep) struct graph *g = NULL;
 	struct report_function f;
-	struct function_code_options options = { .model = options_str(o, "model") };
 	const struct graph_writer *writer;
 	int rc = choose_writer(o, &writer, e);
 
@@ -106,13 +105,9 @@ static int run(struct options *o, struct err *e)
 		rc = report_profile_open_function(o, "cfg", NULL, &r, &f, e);
 	if (rc != 0)
 		return rc;
-	rc = report_profile_clock(o, &options.clock_ghz, e);
-	if (rc == 0)
-		rc = calc_view_init(&v, &r, f.id, &options, e);
+	rc = calc_view_init(&v, &r, f.id, o, e);
 	if (rc < 0)
 		return rc;
-	v.all = options_has(o, "all");
-	v.is_intel = options_has(o, "intel");
 	rc = cfg_graph_make(&v, (unsigned)options_u64(o, "lines", DEFAULT_LINES), &g, e);
 	output_file_allow_failure();
 	if (rc == 0)
