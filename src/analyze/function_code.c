@@ -14,6 +14,7 @@
 
 #define MAX_BYTES (4u << 20)
 #define UNKNOWN	  (-1.0)
+#define ENOUGH	  40 /* directions of a branch: to leave out those seen from afar */
 
 struct making {
 	struct function_code *to;
@@ -163,17 +164,6 @@ static double cycles_of_ns(const struct function_code *c, uint64_t ns)
 	return (double)ns * c->clock_ghz;
 }
 
-/* Which instruction is this the time of?  NULL: of the way to the block. */
-static struct function_code_step *owner_of(struct function_code *c, uint32_t step)
-{
-	const struct code_step *s = c->procedure->steps;
-	uint32_t block = procedure_block_at(c->procedure, s[step].address);
-
-	if (block == PROCEDURE_OUTSIDE || step == c->procedure->blocks[block].first_step)
-		return NULL;
-	return &c->steps[step - 1];
-}
-
 static void take_sample(struct making *m, const struct listing_row *row)
 {
 	struct function_code *c = m->to;
@@ -183,7 +173,6 @@ static void take_sample(struct making *m, const struct listing_row *row)
 	uint64_t n = column->period ? (weight + column->period / 2) / column->period : 0;
 	double cycles = cycles_of_ns(c, weight);
 	uint32_t block;
-	struct function_code_step *owner;
 
 	c->samples += n;
 	c->cycles += cycles;
@@ -195,11 +184,10 @@ static void take_sample(struct making *m, const struct listing_row *row)
 		return;
 	c->blocks[block].samples += n;
 	c->blocks[block].cycles += cycles;
-	owner = owner_of(c, (uint32_t)*step);
-	if (owner)
-		owner->cycles += cycles;
-	else
+	if (*step == c->procedure->blocks[block].first_step)
 		c->blocks[block].arrival += cycles;
+	else
+		c->steps[*step - 1].cycles += cycles;
 }
 
 static void take_samples(struct making *m)
@@ -228,6 +216,7 @@ struct direction_taking {
 	const struct recording *r;
 	uint64_t delta; /* of addresses to offsets */
 	const bool *is_image;
+	uint64_t *told_first, *untold_first; /* [way], [block] */
 };
 
 static struct place place_of(const struct direction_taking *t, uint32_t location)
@@ -235,6 +224,12 @@ static struct place place_of(const struct direction_taking *t, uint32_t location
 	const struct model_location *l = &recording_locations(t->r)[location];
 
 	return (struct place){ l->offset + t->delta, t->is_image[l->image] };
+}
+
+static void add_seen(uint64_t *all, uint64_t *first, const struct model_direction *d)
+{
+	*all += d->times;
+	*first += d->first;
 }
 
 static int take_direction(void *ctx, const struct model_direction *d, struct err *e)
@@ -251,7 +246,7 @@ static int take_direction(void *ctx, const struct model_direction *d, struct err
 	if (block == PROCEDURE_OUTSIDE)
 		return 0;
 	if (d->to == MODEL_NONE) {
-		c->blocks[block].untold += d->times;
+		add_seen(&c->blocks[block].untold, &t->untold_first[block], d);
 		return 0;
 	}
 	to = place_of(t, d->to);
@@ -260,8 +255,28 @@ static int take_direction(void *ctx, const struct model_direction *d, struct err
 				 hash_pair(c->procedure->blocks[block].end, to.address))
 		      : NULL;
 	if (way)
-		c->ways[*way].told += d->times;
+		add_seen(&c->ways[*way].told, &t->told_first[*way], d);
 	return 0;
+}
+
+/* What was seen right before a branch alone is fairer than all, where it is enough. */
+static void prefer_first(const struct direction_taking *t)
+{
+	struct function_code *c = t->m->to;
+	const struct procedure *p = c->procedure;
+
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		const struct procedure_block *b = &p->blocks[i];
+		uint64_t n = 0;
+
+		for (uint32_t k = b->first_out; k < b->first_out + b->n_out; k++)
+			n += t->told_first[k];
+		if (n < ENOUGH)
+			continue;
+		c->blocks[i].untold = t->untold_first[i];
+		for (uint32_t k = b->first_out; k < b->first_out + b->n_out; k++)
+			c->ways[k].told = t->told_first[k];
+	}
 }
 
 static int take_directions(struct making *m, struct err *e)
@@ -274,11 +289,20 @@ static int take_directions(struct making *m, struct err *e)
 	uint32_t source = p->columns.at[m->to->time_column].source;
 	const struct recording *r = p->sources[source].recording;
 	own(freep) bool *is_image = xcalloc(recording_n_images(r) + 1, sizeof(*is_image));
-	struct direction_taking t = { m, r, m->listing.code_delta, is_image };
+	own(freep) uint64_t *told_first =
+		xcalloc(m->to->procedure->n_ways + 1, sizeof(*told_first));
+	own(freep) uint64_t *untold_first =
+		xcalloc(m->to->procedure->n_blocks + 1, sizeof(*untold_first));
+	struct direction_taking t = { m,	r,	    m->listing.code_delta,
+				      is_image, told_first, untold_first };
+	int rc;
 
 	for (uint32_t i = 0; i < recording_n_images(r); i++)
 		is_image[i] = profile_sym_image(p, source, i) == m->f->sym_image;
-	return recording_each_direction(r, take_direction, &t, e);
+	rc = recording_each_direction(r, take_direction, &t, e);
+	if (rc == 0)
+		prefer_first(&t);
+	return rc;
 }
 
 /* Counts. */
@@ -339,20 +363,22 @@ static void share_rest(struct function_code *c, uint32_t block)
 static bool take_step_counts(struct making *m, size_t column)
 {
 	const struct listing_rows *rows = &m->listing.instructions;
-	bool has_any = false;
+	struct function_code *c = m->to;
+	double all = 0;
 
+	for (uint32_t i = 0; i < c->procedure->n_steps; i++)
+		c->steps[i].times = 0;
 	for (size_t i = 0; i < rows->n; i++) {
 		const uint64_t *step = map_find(&m->step_at, rows->rows[i].address);
-		uint64_t times = rows->rows[i].exclusive[column];
 
-		if (!step || rows->rows[i].is_return || !times)
+		if (!step || rows->rows[i].is_return)
 			continue;
-		for (uint32_t k = 0; k < m->to->procedure->n_steps && !has_any; k++)
-			m->to->steps[k].times = 0;
-		has_any = true;
-		m->to->steps[*step].times += (double)times;
+		c->steps[*step].times += (double)rows->rows[i].exclusive[column];
+		all += (double)rows->rows[i].exclusive[column];
 	}
-	return has_any;
+	for (uint32_t i = 0; i < c->procedure->n_steps && all <= 0; i++)
+		c->steps[i].times = UNKNOWN;
+	return all > 0;
 }
 
 static void take_counts(struct making *m)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/names.h"
 #include "cmd/calc_view.h"
-#include "cmd/code_text.h"
 #include "cmd/report_json.h"
 #include "insn/machine_model.h"
 
@@ -74,8 +73,7 @@ static void put_stall(const struct calc_view *v, struct json *j, const char *key
 	json_object_end(j);
 }
 
-static void put_steps(const struct calc_view *v, struct json *j, struct code_text *text,
-		      uint32_t block)
+static void put_steps(const struct calc_view *v, struct json *j, uint32_t block)
 {
 	const struct function_code *c = &v->code;
 	const struct procedure_block *b = &c->procedure->blocks[block];
@@ -84,12 +82,9 @@ static void put_steps(const struct calc_view *v, struct json *j, struct code_tex
 	json_array(j);
 	for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++) {
 		uint64_t address = c->procedure->steps[i].address;
-		size_t at = address - text->function->start;
 		const struct sym_line_row *line = calc_view_line(v, address);
-		struct disasm_instruction in = { 0 };
+		struct disasm_instruction in = calc_view_instruction(v, i);
 
-		disasm_decode(text->disasm, c->code.data + at, c->code.size - at, address,
-			      &in);
 		json_object(j);
 		json_key_u64(j, "address", address);
 		json_key_str(j, "mnemonic", in.mnemonic);
@@ -108,8 +103,7 @@ static void put_steps(const struct calc_view *v, struct json *j, struct code_tex
 	json_array_end(j);
 }
 
-static void put_block(const struct calc_view *v, struct json *j, struct code_text *text,
-		      uint32_t block)
+static void put_block(const struct calc_view *v, struct json *j, uint32_t block)
 {
 	const struct procedure_block *p = &v->code.procedure->blocks[block];
 	const struct function_code_block *b = &v->code.blocks[block];
@@ -128,20 +122,14 @@ static void put_block(const struct calc_view *v, struct json *j, struct code_tex
 	json_key_bool(j, "has_unknown_ways_in", p->has_unknown_ways_in);
 	json_key_bool(j, "has_unknown_ways_out", p->has_unknown_ways_out);
 	put_ways(v, j, block);
-	put_steps(v, j, text, block);
+	put_steps(v, j, block);
 	json_object_end(j);
 }
 
 void calc_json_print(const struct calc_view *v, struct json *j)
 {
 	const struct function_code *c = &v->code;
-	own(code_text_fini) struct code_text text;
-	struct err e = { 0 };
 
-	if (code_text_init(&text, v->r->profile, v->function, v->is_intel, &e) < 0)
-		return;
-	text.delta = c->delta;
-	text.has_delta = c->has_delta;
 	json_object(j);
 	report_json_function(j, v->r, v->function);
 	json_key_u64(j, "samples", c->samples);
@@ -154,7 +142,7 @@ void calc_json_print(const struct calc_view *v, struct json *j)
 	json_key(j, "blocks");
 	json_array(j);
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
-		put_block(v, j, &text, i);
+		put_block(v, j, i);
 	json_array_end(j);
 	json_object_end(j);
 }

@@ -10,7 +10,6 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cmd/calc_view.h"
-#include "cmd/code_text.h"
 #include "cmd/command.h"
 #include "cmd/report_head.h"
 #include "cmd/report_quality.h"
@@ -219,20 +218,17 @@ static void put_branch(const struct calc_view *v, struct table *t, uint32_t bloc
 			    text_count(count, told));
 }
 
-static void put_step(const struct calc_view *v, struct table *t, struct code_text *text,
-		     uint32_t step)
+static void put_step(const struct calc_view *v, struct table *t, uint32_t step)
 {
 	const struct function_code *c = &v->code;
 	const struct function_code_step *s = &c->steps[step];
 	uint64_t address = c->procedure->steps[step].address;
-	size_t at = address - text->function->start;
 	const struct sym_line_row *line = calc_view_line(v, address);
 	double each = calc_view_each(s->cycles, s->times);
-	struct disasm_instruction in = { 0 };
+	struct disasm_instruction in = calc_view_instruction(v, step);
 	char number[TEXT_MAX], where[120] = "";
 
 	put_stall(v, &v->stalls.of_step[step], step, t);
-	disasm_decode(text->disasm, c->code.data + at, c->code.size - at, address, &in);
 	if (line && line->file && v->r->width >= WIDE)
 		snprintf(where, sizeof(where), "  ; %s:%u", names_base(line->file),
 			 line->line);
@@ -288,7 +284,7 @@ static void put_gap(const struct calc_view *v, struct table *t, uint32_t n, doub
 		    n == 1 ? "" : "s", text_pct(share, cycles, v->code.cycles));
 }
 
-static void put_blocks(const struct calc_view *v, struct code_text *text, FILE *out)
+static void put_blocks(const struct calc_view *v, FILE *out)
 {
 	const struct function_code *c = &v->code;
 	own(table_freep) struct table *t = new_table();
@@ -311,7 +307,7 @@ static void put_blocks(const struct calc_view *v, struct code_text *text, FILE *
 		put_block_head(v, t, i);
 		put_arrival(v, t, i);
 		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
-			put_step(v, t, text, k);
+			put_step(v, t, k);
 		put_branch(v, t, i);
 	}
 	put_gap(v, t, hidden, hidden_cycles);
@@ -324,16 +320,9 @@ static void put_blocks(const struct calc_view *v, struct code_text *text, FILE *
 
 void calc_text_print(const struct calc_view *v, FILE *out)
 {
-	own(code_text_fini) struct code_text text;
-	struct err e = { 0 };
-
 	report_head_print(v->r, out);
 	put_head(v, out);
 	put_sums(v, out);
-	if (code_text_init(&text, v->r->profile, v->function, v->is_intel, &e) < 0)
-		return;
-	text.delta = v->code.delta;
-	text.has_delta = v->code.has_delta;
-	put_blocks(v, &text, out);
+	put_blocks(v, out);
 	report_quality_print(v->r, out);
 }

@@ -16,8 +16,12 @@ int calc_view_init(struct calc_view *ret, const struct report *r, uint32_t funct
 				   .is_intel = options_has(o, "intel") };
 	if (rc == 0)
 		rc = function_code_make(&ret->code, r->profile, function, &options, e);
+	if (rc == 0)
+		rc = code_text_init(&ret->text, r->profile, function, ret->is_intel, e);
 	if (rc < 0)
 		return rc;
+	ret->text.delta = ret->code.delta;
+	ret->text.has_delta = ret->code.has_delta;
 	stall_find(&ret->stalls, &ret->code);
 	if (symbolizer_lines(profile_symbolizer(r->profile), f->sym_image, f->start,
 			     f->size, &ret->lines, &ret->n_lines, NULL) < 0)
@@ -28,9 +32,21 @@ int calc_view_init(struct calc_view *ret, const struct report *r, uint32_t funct
 void calc_view_fini(struct calc_view *v)
 {
 	stall_fini(&v->stalls);
+	code_text_fini(&v->text);
 	function_code_fini(&v->code);
 	free(v->lines);
 	v->lines = NULL;
+}
+
+struct disasm_instruction calc_view_instruction(const struct calc_view *v, uint32_t step)
+{
+	const struct buf *code = &v->code.code;
+	uint64_t address = v->code.procedure->steps[step].address;
+	size_t at = address - v->text.function->start;
+	struct disasm_instruction ret = { 0 };
+
+	disasm_decode(v->text.disasm, code->data + at, code->size - at, address, &ret);
+	return ret;
 }
 
 double calc_view_each(double cycles, double times)

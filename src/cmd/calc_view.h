@@ -10,12 +10,14 @@
 #include "analyze/function_code.h"
 #include "analyze/stall.h"
 #include "base/json.h"
+#include "cmd/code_text.h"
 #include "cmd/report_profile.h"
 
 struct calc_view {
 	const struct report *r;
 	uint32_t function;
 	struct function_code code;
+	struct code_text text;
 	struct stalls stalls;
 	struct sym_line_row *lines;
 	size_t n_lines;
@@ -28,6 +30,8 @@ must_use int calc_view_init(struct calc_view *ret, const struct report *r,
 			    uint32_t function, const struct options *o, struct err *e);
 void calc_view_fini(struct calc_view *v);
 
+/* A step's instruction as text. */
+struct disasm_instruction calc_view_instruction(const struct calc_view *v, uint32_t step);
 /* Cycles each time; negative: not known. */
 double calc_view_each(double cycles, double times);
 /* The row of the line that an address is from, or NULL. */

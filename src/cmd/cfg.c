@@ -108,10 +108,9 @@ static int run(struct options *o, struct err *e)
 	rc = calc_view_init(&v, &r, f.id, o, e);
 	if (rc < 0)
 		return rc;
-	rc = cfg_graph_make(&v, (unsigned)options_u64(o, "lines", DEFAULT_LINES), &g, e);
+	g = cfg_graph_make(&v, (unsigned)options_u64(o, "lines", DEFAULT_LINES));
 	output_file_allow_failure();
-	if (rc == 0)
-		rc = write_graph(writer, g, options_str(o, "output"), e);
+	rc = write_graph(writer, g, options_str(o, "output"), e);
 	if (rc < 0)
 		return rc;
 	if (f.others[0])

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cmd/code_text.h"
 #include "insn/machine_model.h"
 
 #define NO_NODE UINT32_MAX
@@ -21,19 +20,11 @@ struct drawing {
 	const struct calc_view *v;
 	const struct function_code *c;
 	struct graph *g;
-	struct code_text text;
 	unsigned n_lines;
 	uint32_t *node_of; /* [block], NO_NODE: left out */
 	uint32_t entry, exit;
 	double most; /* of all ways: how often, or seen */
 };
-
-static void drawing_fini(struct drawing *d)
-{
-	graph_free(d->g);
-	code_text_fini(&d->text);
-	free(d->node_of);
-}
 
 static bool has_counts(const struct function_code *c)
 {
@@ -64,15 +55,11 @@ static void add_instructions(struct drawing *d, uint32_t block)
 	unsigned n = d->n_lines && b->n_steps > d->n_lines ? d->n_lines : b->n_steps;
 
 	for (uint32_t i = b->first_step; i < b->first_step + n; i++) {
-		uint64_t address = d->c->procedure->steps[i].address;
-		size_t at = address - d->text.function->start;
-		struct disasm_instruction in = { 0 };
+		struct disasm_instruction in = calc_view_instruction(d->v, i);
 		own(freep) char *line = NULL;
 		char number[TEXT_MAX];
 
-		disasm_decode(d->text.disasm, d->c->code.data + at, d->c->code.size - at,
-			      address, &in);
-		line = xasprintf("%" PRIx64 "  %-7s %s", address, in.mnemonic,
+		line = xasprintf("%" PRIx64 "  %-7s %s", in.address, in.mnemonic,
 				 in.operands);
 		graph_add_line(d->g, line,
 			       d->c->steps[i].samples
@@ -196,20 +183,16 @@ static void add_titles(struct drawing *d)
 	graph_set_titles(d->g, title, more);
 }
 
-int cfg_graph_make(const struct calc_view *v, unsigned n_lines, struct graph **ret,
-		   struct err *e)
+struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_lines)
 {
-	own(drawing_fini) struct drawing d = {
-		.v = v, .c = &v->code, .g = graph_new(), .n_lines = n_lines
-	};
 	const struct procedure *p = v->code.procedure;
-	int rc = code_text_init(&d.text, v->r->profile, v->function, v->is_intel, e);
+	own(freep) uint32_t *node_of = xcalloc(p->n_blocks + 1, sizeof(*node_of));
+	struct drawing d = { .v = v,
+			     .c = &v->code,
+			     .g = graph_new(),
+			     .n_lines = n_lines,
+			     .node_of = node_of };
 
-	if (rc < 0)
-		return rc;
-	d.text.delta = v->code.delta;
-	d.text.has_delta = v->code.has_delta;
-	d.node_of = xcalloc(p->n_blocks + 1, sizeof(*d.node_of));
 	for (uint32_t i = 0; i < p->n_ways; i++)
 		d.most = fmax(d.most, frequency_of(d.c, i));
 	add_titles(&d);
@@ -217,6 +200,5 @@ int cfg_graph_make(const struct calc_view *v, unsigned n_lines, struct graph **r
 	for (uint32_t i = 0; i < p->n_ways; i++)
 		add_way(&d, i);
 	add_unknown_ways_in(&d);
-	*ret = steal(&d.g);
-	return 0;
+	return d.g;
 }

@@ -9,7 +9,6 @@
 #include "export/graph.h"
 
 /* n_lines: instructions of a block at most; 0: all. */
-must_use int cfg_graph_make(const struct calc_view *v, unsigned n_lines,
-			    struct graph **ret, struct err *e);
+struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_lines);
 
 #endif

@@ -4,6 +4,7 @@
 usage: calc.py DWELL DIRECTORY"""
 import json
 import os
+import re
 import sys
 
 import harness
@@ -69,12 +70,25 @@ def the_time_of_a_block_is_that_of_its_instructions_and_of_the_way_there():
     assert abs(sum(b['cycles'] for b in row['blocks']) - row['cycles']) < row['cycles'] * .001, row
 
 
+def told(path):
+    """{(of all, of those right before it): directions of a branch}."""
+    sums = {}
+    for line in dwell('cat', '--section', 'directions', path).stdout.splitlines():
+        place, to, times, first = re.search(r' location=(\d+)(?: to=(\d+))? times=(\d+) first=(\d+)$', line).groups()
+        whole, near = sums.get(place, (0, 0))
+        sums[place] = (whole + int(times), near + int(first)) if to else (whole, near)
+    return set(sums.values())
+
+
 @test
 def samples_alone_tell_directions():
-    row = calc('seldom', sampled(FORKS))
+    path = sampled(FORKS)
+    row = calc('seldom', path)
     ways = branch_of(row, 'seldom')
     seen = ways['taken']['seen'], ways['on']['seen']
     assert sum(seen) > 60 and .01 < seen[0] / sum(seen) < .15, ways
+    # Those right before the branch are many, and no others are taken.
+    assert sum(seen) in {near for _, near in told(path)} and any(near < whole for whole, near in told(path)), (seen, told(path))
     assert 'times' not in row and 'times' not in row['blocks'][0], row
 
 
