@@ -30,7 +30,7 @@ struct event {
 	uint32_t id; /* in the recording */
 	/* When that began. */
 	struct system_events_share share_before;
-	uint64_t samples_before;
+	uint64_t samples_before, unsampled_before;
 	/* Of the last drains; and when it was looked at last. */
 	double on_ns, of_ns;
 	struct system_events_share share_seen;
@@ -187,6 +187,12 @@ static bool system_left(const struct recorder *r, struct recorder_left *ret)
 	return s->has_left;
 }
 
+/* Where there is a rate: counted since the last sample, so that the next one stands for it. */
+static uint64_t unsampled(const struct event *ev, const struct system_events_share *now)
+{
+	return ev->what.hz && now->counted > ev->weighed ? now->counted - ev->weighed : 0;
+}
+
 static void system_begin(struct recorder *r, struct writer *w, const struct plan *plans)
 {
 	struct system *s = (struct system *)r;
@@ -202,6 +208,7 @@ static void system_begin(struct recorder *r, struct writer *w, const struct plan
 		all.periods[i] = ev->what.period;
 		ev->share_before = shares[i];
 		ev->samples_before = stats->of_events[i];
+		ev->unsampled_before = unsampled(ev, &shares[i]);
 	}
 	s->writer = w;
 	system_counts_begin(s->counts, w, &all);
@@ -422,6 +429,12 @@ static void note_event(struct system *s, const struct event *ev,
 	if (!counter_is_clock(ev->what.counter)) /* they go on while a CPU idles */
 		facts_add_for(s->writer, ev->id, FACT_RATE, "counted", unit,
 			      now->counted - before->counted);
+	if (!ev->what.hz)
+		return;
+	facts_add_for(s->writer, ev->id, FACT_RATE, "unsampled-before", unit,
+		      ev->unsampled_before);
+	facts_add_for(s->writer, ev->id, FACT_RATE, "unsampled-after", unit,
+		      unsampled(ev, now));
 }
 
 /* Of this recording. */

@@ -150,22 +150,30 @@ def without_bpf_events_are_columns_with_the_same_truth():
 def has_rate(*options, **more):
     """Events whose periods follow what happens stand for what is counted, as a whole and of
     a program."""
-    with daemon('-e', 'page-faults@5,minor-faults@2000', *options, **more) as d:
+    rates = {'page-faults': 5, 'minor-faults': 2000}
+    with daemon('-e', ','.join(f'{event}@{hz}' for event, hz in rates.items()), *options, **more) as d:
         meet(d)
-        lost = d.status()['lost']
+        lost, begin = d.status()['lost'], time.time()
         usage = run_counted(1000)
+        ran = time.time() - begin
         d.done('flush')
         r, whole, status = report(d), harness.report(d.segments()[-1]), d.status()
         d.quit()
     assert {e['name']: e['period'] for e in r['events']} == {'page-faults': 0, 'minor-faults': 0}
     assert 'a counter has a rate' in status['unkept'] or more, status['unkept']
-    for event in ('page-faults', 'minor-faults'):
+    for event in rates:
         counted, delivered = fact(whole, 'counted', event), fact(whole, 'delivered', event)
         assert counted >= usage.ru_minflt and delivered > 0, (event, counted, usage)
         mean = counted / delivered
-        # Of each CPU what has come since its last sample.
-        slack = 0.01 * counted + 2 * os.cpu_count() * mean * bool(more)
-        assert abs(whole['total'][event] - counted) <= slack, (event, whole['total'], counted, delivered)
+        if more:  # Of each CPU what has come since its last sample.
+            due, slack = counted, 0.01 * counted + 2 * os.cpu_count() * mean
+        else:  # That is told: the next segment's samples stand for it, as these do for the last one's.
+            before, after = (fact(whole, f'unsampled-{when}', event) for when in ('before', 'after'))
+            due, slack = counted + before - after, 0.001 * counted
+            # Of each CPU a period at most, twice what the rate asks for, and what came with the end.
+            longest = 2 * usage.ru_minflt / ran / rates[event]
+            assert after <= os.cpu_count() * longest + 0.05 * counted, (event, before, after, longest, delivered)
+        assert abs(whole['total'][event] - due) <= slack, (event, whole['total'], due, counted, delivered)
     assert fact(whole, 'requested-rate', 'page-faults') == 5
     # They are the same events: the lower rate has the longer period.
     assert fact(whole, 'delivered', 'page-faults') < delivered, whole['quality']['facts']
