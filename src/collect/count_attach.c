@@ -16,6 +16,7 @@
 #include "collect/count_load.h"
 #include "collect/count_remote.h"
 #include "collect/count_restart.h"
+#include "collect/count_seccomp.h"
 #include "collect/count_status.h"
 #include "collect/count_tracee.h"
 #include "host/clock.h"
@@ -125,6 +126,11 @@ static int look_at_thread(struct count_tracee *t, struct count_control_thread *r
 			       "it uses the gs segment, which counting needs");
 	if (has_sections(t))
 		return err_set(e, ERR_UNSUPPORTED, "it uses restartable sequences");
+
+	int rc = count_seccomp_check(t->tid, e);
+
+	if (rc < 0)
+		return rc;
 	call = (struct count_restart){ (int64_t)t->regs.rax, (int64_t)t->regs.orig_rax,
 				       t->regs.rip };
 	kind = count_restart(&call);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,10 +73,9 @@ int count_status_parse(const char *text, struct count_status *ret, struct err *e
 		return err_set(e, ERR_UNSUPPORTED, "process %ld traces it", tracer);
 	if (strchr("Tt", *state))
 		return err_set(e, ERR_UNSUPPORTED, "it is stopped");
-	if (number_of(text, "Seccomp"))
+	if (number_of(text, "Seccomp") == SECCOMP_MODE_STRICT)
 		return err_set(e, ERR_UNSUPPORTED,
-			       "it has forbidden itself system calls (seccomp), and may "
-			       "not survive the engine's");
+			       "it has forbidden itself all system calls (seccomp)");
 	if (count_words(value_of(text, "NSpid")) > 1)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "it has process ids of its own (a container)");

@@ -187,7 +187,8 @@ static bool system_left(const struct recorder *r, struct recorder_left *ret)
 	return s->has_left;
 }
 
-/* Where there is a rate: counted since the last sample, so that the next one stands for it. */
+/* Where there is a rate: counted since the last sample, so that the next one stands for
+ * it. */
 static uint64_t unsampled(const struct event *ev, const struct system_events_share *now)
 {
 	return ev->what.hz && now->counted > ev->weighed ? now->counted - ev->weighed : 0;

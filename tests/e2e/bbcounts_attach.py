@@ -140,6 +140,11 @@ def handlers_of_signals_run_as_the_program_has_set_them():
 
 
 @test
+def who_has_forbidden_itself_other_calls_does_not_notice():
+    goes_on_unharmed('filter', 20)
+
+
+@test
 def children_are_left_as_well():
     goes_on_unharmed('children', 20)
     goes_on_unharmed('lasting', 20)
@@ -282,7 +287,8 @@ def what_cannot_be_counted_is_refused_and_left_alone():
         p = dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '-d', '0.01', '-p', str(pid))
         assert p.returncode and text in p.stderr and len(p.stderr.splitlines()) == 1, (text, p)
 
-    for name, text in [('gs', 'gs segment'), ('filter', 'seccomp')]:
+    for name, text in [('gs', 'gs segment'), ('no_code', '(seccomp) what the engine needs: mmap of code'),
+                       ('deadly', '(seccomp) what the engine needs: process_vm_readv')]:
         with lasting(name) as p:
             wait_until(lambda: begins(p.pid), 'it does not begin')
             refused(p.pid, text)

@@ -18,6 +18,7 @@
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -528,14 +529,65 @@ static void gs(void)
 	loop();
 }
 
-static void filter(void)
+static void forbid(struct sock_filter *code, unsigned short n)
 {
-	struct sock_filter all = { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW };
-	struct sock_fprog program = { 1, &all };
+	struct sock_fprog program = { n, code };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
 		abort();
+}
+
+#define CALL	  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
+#define ARG(n)	  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
+#define IS(k, n)  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, 0, n)
+#define HAS(k, n) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, k, 0, n)
+#define SAY(k)	  BPF_STMT(BPF_RET | BPF_K, k)
+
+/* As containers have it, in two filters: some calls fail. */
+static void filter(void)
+{
+	struct sock_filter one[] = { CALL, IS(SYS_mount, 1),
+				     SAY(SECCOMP_RET_ERRNO | EPERM),
+				     SAY(SECCOMP_RET_ALLOW) };
+	struct sock_filter other[] = { CALL,
+				       IS(SYS_process_vm_readv, 1),
+				       SAY(SECCOMP_RET_ERRNO | EPERM),
+				       IS(SYS_process_vm_writev, 1),
+				       SAY(SECCOMP_RET_ERRNO | EPERM),
+				       IS(SYS_getpid, 1),
+				       SAY(SECCOMP_RET_LOG),
+				       SAY(SECCOMP_RET_ALLOW) };
+
+	forbid(one, sizeof(one) / sizeof(one[0]));
+	forbid(other, sizeof(other) / sizeof(other[0]));
+	loop();
+}
+
+/* As services have it that are to have no new code. */
+static void no_code(void)
+{
+	struct sock_filter code[] = { CALL,
+				      IS(SYS_mmap, 3),
+				      ARG(2),
+				      HAS(PROT_EXEC, 1),
+				      SAY(SECCOMP_RET_ERRNO | EPERM),
+				      SAY(SECCOMP_RET_ALLOW) };
+	struct sock_filter all[] = { SAY(SECCOMP_RET_ALLOW) };
+
+	forbid(code, sizeof(code) / sizeof(code[0]));
+	forbid(all, 1);
+	loop();
+}
+
+/* Whoever makes the call dies. */
+static void deadly(void)
+{
+	struct sock_filter code[] = { CALL, IS(SYS_process_vm_readv, 1),
+				      SAY(SECCOMP_RET_KILL_PROCESS),
+				      SAY(SECCOMP_RET_ALLOW) };
+
+	forbid(code, sizeof(code) / sizeof(code[0]));
 	loop();
 }
 
@@ -565,6 +617,8 @@ static const struct {
 	{ "woken", woken },
 	{ "gs", gs },
 	{ "filter", filter },
+	{ "no_code", no_code },
+	{ "deadly", deadly },
 	{ "sharing", sharing },
 };
 

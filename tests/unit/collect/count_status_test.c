@@ -48,7 +48,7 @@ static void others_are_refused_in_words(void **state)
 		{ "TracerPid:\t0", "TracerPid:\t42", "process 42 traces it" },
 		{ "S (sleeping)", "T (stopped)", "stopped" },
 		{ "S (sleeping)", "Z (zombie)", "has ended" },
-		{ "Seccomp:\t0", "Seccomp:\t2", "seccomp" },
+		{ "Seccomp:\t0", "Seccomp:\t1", "seccomp" },
 		{ "NSpid:\t7", "NSpid:\t7\t1", "container" },
 		{ "x86_Thread_features:\t", "x86_Thread_features:\tshstk ", "shadow" },
 		{ "State:", "Status:", "state" },

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/count_seccomp.h"
+
+#include <asm/prctl.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#include "base/mem.h"
+#include "host/procfs.h"
+#include "host/seccomp_filter.h"
+#include "host/syscall_name.h"
+
+#define ANY		 0x470000000000ULL
+#define MEMORY		 (PROT_READ | PROT_WRITE)
+#define CODE		 (PROT_READ | PROT_EXEC)
+#define MINE		 (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+#define SHARED		 (MAP_SHARED | MAP_NORESERVE | MAP_FIXED)
+#define NO_FILE		 UINT64_MAX
+#define CREATE		 (O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
+#define HERE		 ((uint32_t)AT_FDCWD)
+#define SOME		 1    /* a process, a thread, a file: whichever */
+#define LONGEST		 4096 /* as the kernel has it */
+#define STATUS_MAX_BYTES 8192
+
+/* What the engine asks the kernel for, when it comes, while it counts and when it goes;
+ * an optional call may fail, but nobody may die of it. */
+static const struct needed {
+	uint32_t number;
+	bool is_optional;
+	uint64_t args[6];
+} all_needed[] = {
+	{ SYS_mmap, false, { ANY, ANY, MEMORY, MINE, NO_FILE } },
+	{ SYS_mmap, false, { ANY, ANY, MEMORY | PROT_EXEC, MINE, NO_FILE } },
+	{ SYS_mmap, false, { ANY, ANY, MEMORY, SHARED, SOME } },
+	{ SYS_mprotect, false, { ANY, ANY, CODE } },
+	{ SYS_munmap, false, { ANY, ANY } },
+	{ SYS_mremap, false, { ANY, ANY, ANY, MREMAP_MAYMOVE | MREMAP_FIXED, ANY } },
+	{ SYS_madvise, true, { ANY, ANY, MADV_RANDOM } },
+	{ SYS_madvise, true, { ANY, ANY, MADV_HUGEPAGE } },
+	{ SYS_madvise, false, { ANY, ANY, MADV_DONTNEED } },
+	{ SYS_openat, false, { HERE, ANY, CREATE, 0600 } },
+	{ SYS_ftruncate, false, { SOME, ANY } },
+	{ SYS_close, false, { SOME } },
+	{ SYS_getpid, false, { 0 } },
+	{ SYS_getppid, false, { 0 } },
+	{ SYS_gettid, false, { 0 } },
+	{ SYS_sched_yield, false, { 0 } },
+	{ SYS_nanosleep, false, { ANY } },
+	{ SYS_arch_prctl, false, { ARCH_SET_GS, ANY } },
+	{ SYS_rt_sigaction, false, { SIGUSR1, ANY, ANY, sizeof(uint64_t) } },
+	{ SYS_rt_sigprocmask, false, { SIG_SETMASK, ANY, ANY, sizeof(uint64_t) } },
+	{ SYS_rt_sigreturn, false, { 0 } },
+	{ SYS_rt_tgsigqueueinfo, false, { SOME, SOME, SIGUSR1, ANY } },
+	{ SYS_sigaltstack, false, { ANY, ANY } },
+	{ SYS_process_vm_readv, true, { SOME, ANY, 1, ANY, 1 } },
+	{ SYS_process_vm_writev, true, { SOME, ANY, 1, ANY, 1 } },
+};
+
+struct filters {
+	struct sock_filter *code;
+	pid_t tid;
+};
+
+static void filters_fini(struct filters *f)
+{
+	free(f->code);
+}
+
+/* There are some; a kernel without CONFIG_CHECKPOINT_RESTORE shows none of them. */
+static bool is_filtered(pid_t tid)
+{
+	char path[64], text[STATUS_MAX_BYTES];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	return procfs_read_text(path, text, sizeof(text), NULL) < 0 ||
+	       strstr(text, "\nSeccomp:\t2") != NULL;
+}
+
+/* The filter set so many before the last; 0: there is none, -1: it is not shown. */
+static long read_filter(struct filters *f, unsigned long back)
+{
+	long n = ptrace(PTRACE_SECCOMP_GET_FILTER, f->tid, back, NULL);
+
+	if (n < 0)
+		return back && errno == ENOENT ? 0 : -1;
+	if (n > LONGEST)
+		return -1;
+	f->code = xrealloc(f->code, (size_t)n, sizeof(*f->code));
+	return ptrace(PTRACE_SECCOMP_GET_FILTER, f->tid, back, f->code);
+}
+
+static bool may_be_made(const struct needed *c, uint32_t said)
+{
+	switch (said & SECCOMP_RET_ACTION_FULL) {
+	case SECCOMP_RET_ALLOW:
+	case SECCOMP_RET_LOG:
+		return true;
+	case SECCOMP_RET_ERRNO:
+		return c->is_optional;
+	default:
+		return false;
+	}
+}
+
+static int try_call(const struct filters *f, size_t n, const struct needed *c,
+		    struct err *e)
+{
+	struct seccomp_data call = { .nr = (int)c->number,
+				     .arch = AUDIT_ARCH_X86_64,
+				     .instruction_pointer = ANY };
+	const char *name = syscall_name(c->number, false);
+	bool is_of_code = c->args[2] & PROT_EXEC;
+	uint32_t said;
+
+	for (unsigned i = 0; i < 6; i++)
+		call.args[i] = c->args[i];
+	if (seccomp_filter_run(f->code, n, &call, &said) && may_be_made(c, said))
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "it has forbidden itself (seccomp) what the engine needs: %s%s",
+		       name ? name : "a call", is_of_code ? " of code" : "");
+}
+
+static int try_all(const struct filters *f, size_t n, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(all_needed) / sizeof(all_needed[0]) && rc == 0; i++)
+		rc = try_call(f, n, &all_needed[i], e);
+	return rc;
+}
+
+int count_seccomp_check(pid_t tid, struct err *e)
+{
+	own(filters_fini) struct filters f = { .tid = tid };
+	int rc = 0;
+
+	if (!is_filtered(tid))
+		return 0;
+	for (unsigned long back = 0; rc == 0; back++) {
+		long n = read_filter(&f, back);
+
+		if (n == 0)
+			return 0;
+		if (n < 0)
+			return err_set(
+				e, ERR_UNSUPPORTED,
+				"it has forbidden itself system calls (seccomp), and "
+				"only root may see which");
+		rc = try_all(&f, (size_t)n, e);
+	}
+	return rc;
+}
