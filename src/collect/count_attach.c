@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/mem.h"
@@ -325,21 +324,6 @@ static int change(struct attach *x, struct err *e)
 	return rc;
 }
 
-/* The process finds the directory where we do. */
-static int check_directory(pid_t pid, const struct count_directory *d, struct err *e)
-{
-	char path[COUNT_DIRECTORY_MAX + 64];
-	struct stat own, other;
-
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, d->path);
-	if (stat(d->path, &own) < 0 || stat(path, &other) < 0 ||
-	    own.st_dev != other.st_dev || own.st_ino != other.st_ino)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "it sees other files than we do, and cannot reach '%s'",
-			       d->path);
-	return 0;
-}
-
 static int attach(struct attach *x, struct err *e)
 {
 	int rc = count_tracees_stop(&x->threads, e);
@@ -369,7 +353,7 @@ int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
 	int rc = count_status_check(pid, &status, e);
 
 	if (rc == 0)
-		rc = check_directory(pid, d, e);
+		rc = count_directory_check(d, pid, e);
 	if (rc == 0)
 		rc = count_directory_give(d, status.uid, status.gid, e);
 	count_directory_prefix(d, x.prefix);

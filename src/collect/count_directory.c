@@ -2,10 +2,14 @@
 #include "collect/count_directory.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "collect/run_directory.h"
@@ -14,20 +18,85 @@
 #define PREFIX	  "of"
 #define NAME_MAX_ 40
 #define EMPTY	  "empty"
+#define WHOSE	  "counts"
 
-int count_directory_make(struct count_directory *d, struct err *e)
+static int make(struct count_directory *d, struct err *e)
 {
 	int rc;
 
-	*d = (struct count_directory){ .fd = -1 };
-	rc = run_directory_make(d->path, sizeof(d->path), "counts", e);
+	*d = (struct count_directory){ .fd = -1, .place = -1 };
+	rc = run_directory_make(d->path, sizeof(d->path), WHOSE, e);
 	if (rc < 0)
 		return rc;
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (d->fd < 0)
-		return err_os(e, "cannot open '%s'", d->path);
+	return d->fd < 0 ? err_os(e, "cannot open '%s'", d->path) : 0;
+}
+
+int count_directory_make(struct count_directory *d, struct err *e)
+{
+	int rc = make(d, e);
+
+	if (rc < 0)
+		return rc;
 	return run_directory_write(d->fd, d->path, COUNT_DIRECTORY_ENGINE, count_program,
 				   count_program_size, 0700, e);
+}
+
+static int open_root(pid_t pid, struct err *e)
+{
+	char path[64];
+	int root;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root < 0 ? err_os(e, "cannot open '%s'", path) : root;
+}
+
+static int make_within(struct count_directory *d, pid_t pid, struct err *e)
+{
+	own(closep) int root = open_root(pid, e);
+	int rc = root < 0 ? root
+			  : run_directory_make_within(root, d->path, sizeof(d->path),
+						      WHOSE, &d->place, e);
+
+	if (rc < 0)
+		return rc;
+	d->fd = openat(d->place, strrchr(d->path, '/') + 1,
+		       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return d->fd < 0 ? err_os(e, "cannot open '%s' of process %d", d->path, pid) : 0;
+}
+
+int count_directory_make_for(struct count_directory *d, pid_t pid, struct err *e)
+{
+	int rc = make(d, e);
+
+	if (rc < 0 || count_directory_check(d, pid, NULL) == 0)
+		return rc;
+	count_directory_remove(d, false);
+	return make_within(d, pid, e);
+}
+
+/* Links within other files are not to lead us elsewhere. */
+int count_directory_check(const struct count_directory *d, pid_t pid, struct err *e)
+{
+	own(closep) int root = open_root(pid, e);
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT };
+	struct stat own_stat, other;
+
+	if (root < 0)
+		return root;
+
+	own(closep) int fd = (int)syscall(SYS_openat2, root, d->path, &how, sizeof(how));
+
+	if (fd < 0 || fstat(d->fd, &own_stat) < 0 || fstat(fd, &other) < 0 ||
+	    own_stat.st_dev != other.st_dev || own_stat.st_ino != other.st_ino)
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"it sees other files than we do, or than what is counted with "
+			"it, and cannot reach '%s'",
+			d->path);
+	return 0;
 }
 
 int count_directory_give(const struct count_directory *d, uid_t uid, gid_t gid,
@@ -35,7 +104,8 @@ int count_directory_give(const struct count_directory *d, uid_t uid, gid_t gid,
 {
 	if (uid == geteuid())
 		return 0;
-	if (fchownat(d->fd, COUNT_DIRECTORY_ENGINE, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 ||
+	if ((fchownat(d->fd, COUNT_DIRECTORY_ENGINE, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 &&
+	     errno != ENOENT) ||
 	    fchown(d->fd, uid, gid) < 0)
 		return err_os(e, "cannot give '%s' away", d->path);
 	return 0;
@@ -126,8 +196,13 @@ void count_directory_remove(struct count_directory *d, bool is_used)
 		return;
 	if (!is_used) {
 		run_directory_empty(dup(d->fd), "");
-		rmdir(d->path);
+		if (d->place < 0)
+			rmdir(d->path);
+		else
+			unlinkat(d->place, strrchr(d->path, '/') + 1, AT_REMOVEDIR);
 	}
 	closep(&d->fd);
+	closep(&d->place);
+	d->fd = d->place = -1;
 	d->path[0] = 0;
 }

@@ -22,8 +22,9 @@
 #define COUNT_DIRECTORY_ENGINE "dwell-count"
 
 struct count_directory {
-	char path[COUNT_DIRECTORY_MAX]; /* "": none */
+	char path[COUNT_DIRECTORY_MAX]; /* "": none; as those who are counted have it */
 	int fd;
+	int place; /* what it is in, where that is none of our files; -1: it is */
 };
 
 struct count_directory_file {
@@ -40,6 +41,13 @@ struct count_directory_list {
 };
 
 must_use int count_directory_make(struct count_directory *d, struct err *e);
+/* The same for a process that runs already, which may see other files than we do, as in a
+ * container.  It executes others natively: no engine is there. */
+must_use int count_directory_make_for(struct count_directory *d, pid_t pid,
+				      struct err *e);
+/* The process finds it where it is. */
+must_use int count_directory_check(const struct count_directory *d, pid_t pid,
+				   struct err *e);
 /* Hand it to the user as whom the program runs. */
 must_use int count_directory_give(const struct count_directory *d, uid_t uid, gid_t gid,
 				  struct err *e);

@@ -19,6 +19,7 @@
 #include "collect/count_detach.h"
 #include "collect/count_directory.h"
 #include "collect/count_orders.h"
+#include "collect/count_pids.h"
 #include "collect/count_record.h"
 #include "collect/count_status.h"
 #include "collect/count_words.h"
@@ -35,6 +36,7 @@ extern const struct source_ops count_source;
 /* A file of a process: one program that it executed. */
 struct counted {
 	struct count_directory_file file;
+	uint32_t pid; /* as we call it */
 	uint64_t start_ns;
 	char *exe; /* as long as it is counted, of those to which the engine came; or NULL
 		    */
@@ -46,6 +48,7 @@ struct count {
 	struct source base;
 	struct source_context context;
 	struct count_directory directory;
+	struct count_pids pids;
 	struct count_words words;
 	struct count_record record;
 	VEC(struct counted) all; /* by process, then image; of those that may go on */
@@ -175,7 +178,7 @@ static void count_free(struct source *source)
 
 	leave_all(s);
 	vec_each(x, &s->all) {
-		is_used |= !x->exe && !has_ended(x->file.pid);
+		is_used |= !x->exe && !has_ended(x->pid);
 		free(x->exe);
 	}
 	vec_fini(&s->attached);
@@ -184,6 +187,7 @@ static void count_free(struct source *source)
 	count_record_fini(&s->record);
 	count_words_fini(&s->words);
 	vec_fini(&s->all);
+	count_pids_fini(&s->pids);
 	map_fini(&s->started);
 	buf_fini(&s->cmdline);
 	free(s);
@@ -195,6 +199,16 @@ static const struct plan *own_plan(const struct source_context *c)
 		if (c->plans[i].source == &count_source)
 			return &c->plans[i];
 	return NULL;
+}
+
+/* By descriptor, as its path may be another's. */
+static void watch(const struct count *s)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", s->directory.fd);
+	if (s->news >= 0)
+		inotify_add_watch(s->news, link, IN_CREATE);
 }
 
 static int count_open(const struct source_context *c, struct source **ret, struct err *e)
@@ -214,14 +228,15 @@ static int count_open(const struct source_context *c, struct source **ret, struc
 					   .directory = s->cwd,
 					   .under = c->scope->under,
 					   .n_under = c->scope->n_under };
-	rc = count_directory_make(&s->directory, e);
+	rc = c->scope->kind == SCOPE_PROCESSES
+		     ? count_directory_make_for(&s->directory, c->scope->pids[0], e)
+		     : count_directory_make(&s->directory, e);
 	if (rc < 0) {
 		count_free(&s->base);
 		return rc;
 	}
 	s->news = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (s->news >= 0)
-		inotify_add_watch(s->news, s->directory.path, IN_CREATE);
+	watch(s);
 	*ret = &s->base;
 	return 0;
 }
@@ -256,7 +271,10 @@ static int count_start(struct source *source, pid_t pid, struct err *e)
 	count_orders_make(scope, flags);
 	for (size_t i = 0; !pid && i < scope->n_pids; i++) {
 		struct count_attached a;
-		int rc = count_attach(scope->pids[i], &s->directory, flags, &a, e);
+		int rc = count_pids_add(&s->pids, scope->pids[i], e);
+
+		if (rc == 0)
+			rc = count_attach(scope->pids[i], &s->directory, flags, &a, e);
 
 		if (rc < 0)
 			return rc;
@@ -305,17 +323,17 @@ static void name_process(struct count *s, struct counted *x)
 	struct model_process model;
 	struct procfs_stat stat;
 	char cmdline[4096];
-	pid_t pid = (pid_t)x->file.pid;
+	pid_t pid = (pid_t)x->pid;
 
 	if (procfs_stat(pid, &stat, NULL) < 0 || strchr("ZX", stat.state) ||
 	    is_engines(stat.comm) ||
 	    procfs_cmdline(pid, cmdline, sizeof(cmdline), NULL) < 0)
 		return;
 	x->is_named = true;
-	model = *writer_process_get(w, tracker_process_id(t, x->file.pid));
+	model = *writer_process_get(w, tracker_process_id(t, x->pid));
 	model.cmdline = writer_string(w, cmdline);
-	writer_process_update(w, tracker_process_id(t, x->file.pid), &model);
-	tracker_comm(t, x->start_ns, x->file.pid, x->file.pid, stat.comm);
+	writer_process_update(w, tracker_process_id(t, x->pid), &model);
+	tracker_comm(t, x->start_ns, x->pid, x->pid, stat.comm);
 }
 
 /* The program is known before it can be asked. */
@@ -330,18 +348,18 @@ static void name_launched(struct count *s)
 }
 
 /* Of a process that may be gone, and told before it went. */
-static uint32_t parent_of(const struct count *s, struct count_directory_file f)
+static uint32_t parent_of(struct count *s, const struct counted *x)
 {
-	own(closep) int fd = count_directory_open(&s->directory, f);
+	own(closep) int fd = count_directory_open(&s->directory, x->file);
 	struct count_file_header h;
 	struct procfs_stat stat;
 
-	if (procfs_stat((pid_t)f.pid, &stat, NULL) == 0)
+	if (procfs_stat((pid_t)x->pid, &stat, NULL) == 0)
 		return stat.ppid;
 	if (fd < 0 || pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
 	    h.magic != COUNT_FILE_MAGIC || h.version != COUNT_FILE_VERSION)
 		return 0;
-	return h.parent_pid;
+	return count_pids_ours(&s->pids, h.parent_pid);
 }
 
 /* The file that it runs as long as it is the same program. */
@@ -352,7 +370,7 @@ static char *exe_of(const struct count *s, uint32_t pid, uint32_t parent)
 	if (!s->attached.n)
 		return NULL;
 	vec_each(x, &s->all)
-		if (x->file.pid == parent && x->exe)
+		if (x->pid == parent && x->exe)
 			return xstrdup(x->exe);
 	return procfs_exe((pid_t)pid, exe, sizeof(exe), NULL) == 0 ? xstrdup(exe) : NULL;
 }
@@ -360,7 +378,7 @@ static char *exe_of(const struct count *s, uint32_t pid, uint32_t parent)
 static void begin(struct count *s, struct counted *x)
 {
 	struct tracker *t = s->context.tracker;
-	uint32_t pid = x->file.pid, parent = parent_of(s, x->file);
+	uint32_t pid = x->pid, parent = parent_of(s, x);
 	bool is_new;
 
 	attach_child(s, pid, parent);
@@ -382,7 +400,7 @@ static void name_after_program(struct count *s, const struct counted *x,
 			       const struct count_reader *r)
 {
 	struct writer *w = s->context.writer;
-	uint32_t id = tracker_process_id(s->context.tracker, x->file.pid);
+	uint32_t id = tracker_process_id(s->context.tracker, x->pid);
 	struct model_process model = *writer_process_get(w, id);
 
 	if (!model.exe && r->n_images) {
@@ -390,8 +408,7 @@ static void name_after_program(struct count *s, const struct counted *x,
 		writer_process_update(w, id, &model);
 	}
 	if (!x->is_named && r->name[0])
-		tracker_comm(s->context.tracker, x->start_ns, x->file.pid, x->file.pid,
-			     r->name);
+		tracker_comm(s->context.tracker, x->start_ns, x->pid, x->pid, r->name);
 }
 
 /* Nobody writes it any more, or we stop here. */
@@ -403,15 +420,14 @@ static void read_file(struct count *s, struct counted *x, uint64_t now_ns)
 	int rc;
 
 	x->is_read = true;
-	if (fd < 0 ||
-	    !tracker_is_followed(s->context.tracker, now_ns, x->file.pid, x->file.pid))
+	if (fd < 0 || !tracker_is_followed(s->context.tracker, now_ns, x->pid, x->pid))
 		return;
 	count_window_over(&fd, &window);
 	rc = count_reader_open(&window, &r, NULL);
 	s->n_damaged += rc == ERR_FORMAT;
 	if (rc < 0)
 		return;
-	count_record_take(&s->record, x->file.pid, x->start_ns, now_ns, &r);
+	count_record_take(&s->record, x->pid, x->start_ns, now_ns, &r);
 	name_after_program(s, x, &r);
 	count_reader_fini(&r);
 }
@@ -434,17 +450,17 @@ static void check_exe(struct count *s, struct counted *x, uint64_t now_ns)
 	char exe[PATH_MAX];
 	size_t n = strlen(s->directory.path);
 
-	if (x->is_read || procfs_exe((pid_t)x->file.pid, exe, sizeof(exe), NULL) < 0 ||
+	if (x->is_read || procfs_exe((pid_t)x->pid, exe, sizeof(exe), NULL) < 0 ||
 	    (x->exe ? !strcmp(exe, x->exe) : !strncmp(exe, s->directory.path, n)))
 		return;
 	replace(s, x, now_ns);
-	tracker_exec(t, now_ns, x->file.pid, x->file.pid,
+	tracker_exec(t, now_ns, x->pid, x->pid,
 		     strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);
-	model = *writer_process_get(w, tracker_process_id(t, x->file.pid));
+	model = *writer_process_get(w, tracker_process_id(t, x->pid));
 	model.exe = writer_string(w, exe);
 	model.flags |= PROCESS_NOT_FOLLOWED;
 	model.note = writer_string(w, "a program that is not counted");
-	writer_process_update(w, tracker_process_id(t, x->file.pid), &model);
+	writer_process_update(w, tracker_process_id(t, x->pid), &model);
 }
 
 static void end(struct count *s, struct counted *x, uint64_t now_ns, bool has_exited)
@@ -452,7 +468,7 @@ static void end(struct count *s, struct counted *x, uint64_t now_ns, bool has_ex
 	if (!x->is_read)
 		read_file(s, x, now_ns);
 	if (has_exited)
-		tracker_exit(s->context.tracker, now_ns, x->file.pid, x->file.pid);
+		tracker_exit(s->context.tracker, now_ns, x->pid, x->pid);
 	count_directory_drop(&s->directory, x->file);
 }
 
@@ -479,7 +495,9 @@ static void go_on(struct count *s, struct counted *x)
 
 static void add(struct count *s, struct count_directory_file f, uint64_t now_ns)
 {
-	struct counted x = { .file = f, .start_ns = now_ns };
+	struct counted x = { .file = f,
+			     .pid = count_pids_ours(&s->pids, f.pid),
+			     .start_ns = now_ns };
 
 	for (size_t i = s->all.n; i-- > 0;)
 		if (s->all.at[i].file.pid == f.pid)
@@ -520,7 +538,7 @@ static int count_drain(struct source *source, bool is_final, struct err *e)
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct counted *x = &s->all.at[i];
 		/* Ask before, so that a process that has ended has written everything. */
-		bool is_over = has_ended(x->file.pid);
+		bool is_over = has_ended(x->pid);
 
 		if (!x->is_read && !x->is_named && !is_over)
 			name_process(s, x);

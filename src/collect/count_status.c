@@ -39,19 +39,6 @@ static long number_of(const char *text, const char *name)
 	return v ? strtol(v, NULL, 10) : 0;
 }
 
-/* How many words there are on the line. */
-static unsigned count_words(const char *v)
-{
-	unsigned n = 0;
-
-	while (v && *v && *v != '\n') {
-		n++;
-		v += strcspn(v, "\t \n");
-		v += strspn(v, "\t ");
-	}
-	return n;
-}
-
 static long second_number(const char *text, const char *name)
 {
 	const char *v = value_of(text, name);
@@ -76,9 +63,6 @@ int count_status_parse(const char *text, struct count_status *ret, struct err *e
 	if (number_of(text, "Seccomp") == SECCOMP_MODE_STRICT)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "it has forbidden itself all system calls (seccomp)");
-	if (count_words(value_of(text, "NSpid")) > 1)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "it has process ids of its own (a container)");
 	if (features && !strncmp(features, "shstk", 5))
 		return err_set(e, ERR_UNSUPPORTED, "it has a shadow stack");
 	*ret = (struct count_status){ .uid = (uid_t)second_number(text, "Uid"),

@@ -4,14 +4,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "collect/timer_leftovers.h"
+
+/* What is written there may be a tenth of it; who fills it is ended by SIGBUS. */
+#define LEAST_WITHIN_BYTES (256u << 20)
 
 /* In memory where possible; code must be allowed to run from there. */
 int run_directory_make(char *path, size_t cap, const char *whose, struct err *e)
@@ -36,6 +41,65 @@ int run_directory_make(char *path, size_t cap, const char *whose, struct err *e)
 		       "no place for %s: /dev/shm and /tmp are missing, read-only "
 		       "or mounted noexec",
 		       whose);
+}
+
+/* Links lead there as they lead the process, whatever they say. */
+static int open_within(int root, const char *path)
+{
+	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT };
+
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
+static bool has_room(int place)
+{
+	struct statvfs fs;
+
+	return fstatvfs(place, &fs) == 0 && !(fs.f_flag & ST_RDONLY) &&
+	       fs.f_bavail >= LEAST_WITHIN_BYTES / fs.f_frsize;
+}
+
+/* By mkdtemp(), for which we name the place as we see it. */
+static bool make_in(int place, const char *where, char *path, size_t cap)
+{
+	char template[64 + sizeof(TIMER_LEFTOVERS_NAME)];
+	int n;
+
+	snprintf(template, sizeof(template), "/proc/self/fd/%d/" TIMER_LEFTOVERS_NAME,
+		 place, (int)getpid());
+	if (!mkdtemp(template))
+		return false;
+	n = snprintf(path, cap, "%s%s", where, strrchr(template, '/'));
+	if (n > 0 && (size_t)n < cap)
+		return true;
+	rmdir(template);
+	return false;
+}
+
+int run_directory_make_within(int root, char *path, size_t cap, const char *whose,
+			      int *ret_place, struct err *e)
+{
+	static const char *const places[] = { "/dev/shm", "/tmp", "/var/tmp", "/run" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		own(closep) int place = open_within(root, places[i]);
+		char link[64];
+
+		if (place < 0 || !has_room(place) ||
+		    !make_in(place, places[i], path, cap))
+			continue;
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+		timer_leftovers_remove(link);
+		*ret_place = steal_fd(&place);
+		return 0;
+	}
+	path[0] = 0;
+	return err_set(
+		e, ERR_OS,
+		"no place for %s in the files that it sees: /dev/shm, /tmp, /var/tmp "
+		"and /run are missing, read-only or have less than %u MB",
+		whose, LEAST_WITHIN_BYTES >> 20);
 }
 
 /* All of it: what a limit cuts off gives its reason at the next write. */

@@ -24,25 +24,26 @@ static bool is_abandoned(const char *name)
 	       pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-static bool mentions(pid_t pid, const char *file, size_t max, const char *path)
+static bool mentions(pid_t pid, const char *file, size_t max, const char *name)
 {
 	own(buf_fini) struct buf text = { 0 };
 	char from[64];
 
 	snprintf(from, sizeof(from), "/proc/%d/%s", (int)pid, file);
 	return procfs_read(from, max, &text, NULL) == 0 &&
-	       memmem(text.data, text.size, path, strlen(path));
+	       memmem(text.data, text.size, name, strlen(name));
 }
 
-/* By who has the library loaded, and by who would load it into what it starts. */
-static bool is_used(const char *path)
+/* By who has the library loaded, and by who would load it into what it starts.  In a
+ * container it is at another path, and its name is no other's. */
+static bool is_used(const char *name)
 {
 	struct procfs_ids pids = { 0 };
 	bool is = procfs_processes(&pids, NULL) < 0;
 
 	for (size_t i = 0; i < pids.ids.n && !is; i++)
-		is = mentions(pids.ids.at[i], "environ", ENVIRONMENT_MAX, path) ||
-		     mentions(pids.ids.at[i], "maps", MAPS_MAX, path);
+		is = mentions(pids.ids.at[i], "environ", ENVIRONMENT_MAX, name) ||
+		     mentions(pids.ids.at[i], "maps", MAPS_MAX, name);
 	procfs_ids_fini(&pids);
 	return is;
 }
@@ -53,7 +54,7 @@ static void remove_leftover(const char *place, const char *name)
 	int n = snprintf(d.path, sizeof(d.path), "%s/%s", place, name);
 	struct stat st;
 
-	if (n < 0 || (size_t)n >= sizeof(d.path) || is_used(d.path))
+	if (n < 0 || (size_t)n >= sizeof(d.path) || is_used(name))
 		return;
 	d.fd = open(d.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (d.fd < 0)

@@ -14,7 +14,7 @@ import sys
 import time
 
 import harness
-from harness import dwell, test
+from harness import dwell, need, test
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 LASTING = f'{PROGRAMS}/e2e-blocks_lasting'
@@ -142,6 +142,69 @@ def handlers_of_signals_run_as_the_program_has_set_them():
 @test
 def who_has_forbidden_itself_other_calls_does_not_notice():
     goes_on_unharmed('filter', 20)
+
+
+@contextlib.contextmanager
+def contained(name, places=('/dev/shm', '/tmp', '/var/tmp', '/run'), options='size=1g,noexec'):
+    """The same program with files and ids of its own, as in a container; (it, as we call it)."""
+    need('unshare', 'mount')
+    mounts = ''.join(f'mount -t tmpfs -o {options} none {place}; ' for place in places)
+    shell = f'set -e; cd {PROGRAMS}; {mounts}exec ./{os.path.basename(LASTING)} {name}'
+    with subprocess.Popen(['unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', shell],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        try:
+            line = p.stdout.readline()
+            if line != 'ready\n':
+                raise harness.Skip(f'no namespaces here: {p.stderr.read()}')
+            pid = child_of(p.pid, lambda child: is_called(child, 'e2e-blocks'), 'it does not begin')
+            yield pid
+            p.stdin.close()
+            assert (p.stdout.read(), p.wait(LIMIT_S)) == ('0 wrong \n', 0)
+        finally:
+            p.kill()
+
+
+@test
+def who_is_in_a_container_is_counted_there():
+    with contained('threads') as pid:
+        root = f'/proc/{pid}/root'
+        for _ in range(5):
+            path, _ = record(pid, '-d', '0.02')
+            is_native(pid)
+        assert harness.report(path)['total']['instructions'] > 10000
+        text = dwell('cat', path).stdout
+        assert re.search(rf'^process .*pid={pid}\b', text, re.M), text[:2000]
+        assert not [x for place in ['/dev/shm', '/tmp'] for x in os.listdir(root + place)]
+    with contained('lasting') as pid:  # and its children
+        path, _ = record(pid, '-d', '0.3')
+        pids = {int(m) for m in re.findall(r'^process .*pid=(\d+)', dwell('cat', path).stdout, re.M)}
+        assert pid in pids and len(pids) > 1, pids
+
+
+@test
+def a_container_without_room_is_refused():
+    with contained('loop', options='size=1m') as pid:
+        p = dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '-d', '0.01', '-p', str(pid))
+        assert p.returncode and 'no place for counts' in p.stderr and p.stderr.count('\n') == 1, p
+        is_native(pid)
+
+
+@test
+def links_of_a_container_lead_nowhere_else():
+    need('unshare', 'mount')
+    outside = f'{harness.DIR}/outside'
+    os.mkdir(outside)
+    shell = (f'mount -t tmpfs -o size=1g none /run; mount -t tmpfs none /dev; mount -t tmpfs none /var; mount --bind /run /tmp; '
+             f'ln -s {outside} /dev/shm; cd /; echo ready; exec sleep 100')
+    with subprocess.Popen(['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', shell],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as p:
+        if p.stdout.readline() != 'ready\n':
+            raise harness.Skip('no namespaces here')
+        pid = child_of(p.pid, lambda child: is_called(child, 'sleep'), 'it does not begin')
+        before = os.stat(outside).st_mtime_ns
+        dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/links', '-d', '0.01', '-p', str(pid))
+        assert os.stat(outside).st_mtime_ns == before
+        p.kill()
 
 
 @test

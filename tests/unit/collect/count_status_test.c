@@ -49,7 +49,6 @@ static void others_are_refused_in_words(void **state)
 		{ "S (sleeping)", "T (stopped)", "stopped" },
 		{ "S (sleeping)", "Z (zombie)", "has ended" },
 		{ "Seccomp:\t0", "Seccomp:\t1", "seccomp" },
-		{ "NSpid:\t7", "NSpid:\t7\t1", "container" },
 		{ "x86_Thread_features:\t", "x86_Thread_features:\tshstk ", "shadow" },
 		{ "State:", "Status:", "state" },
 	};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/count_pids.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "host/procfs.h"
+
+#define STATUS_MAX_BYTES 8192
+
+void count_pids_fini(struct count_pids *p)
+{
+	map_fini(&p->known);
+}
+
+/* The last of several is that of the innermost. */
+pid_t count_pids_inner(const char *text)
+{
+	const char *at = strstr(text, "\nNSpid:");
+	long pid = 0;
+	unsigned n = 0;
+
+	at = at ? at + strlen("\nNSpid:") : "";
+	for (;; n++) {
+		char *end;
+		long v;
+
+		at += strspn(at, "\t ");
+		v = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : 0;
+		if (!v)
+			break;
+		pid = v;
+		at = end;
+	}
+	return n > 1 ? (pid_t)pid : 0;
+}
+
+static pid_t inner_of(pid_t pid)
+{
+	char path[64], text[STATUS_MAX_BYTES];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return procfs_read_text(path, text, sizeof(text), NULL) < 0
+		       ? 0
+		       : count_pids_inner(text);
+}
+
+static bool find_namespace(pid_t pid, struct stat *ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
+	return stat(path, ret) == 0;
+}
+
+static bool is_there(const struct count_pids *p, pid_t pid)
+{
+	struct stat ns;
+
+	return find_namespace(pid, &ns) && ns.st_dev == p->device &&
+	       ns.st_ino == p->inode;
+}
+
+static void learn(struct count_pids *p, pid_t inner, pid_t pid)
+{
+	*map_slot(&p->known, (uint64_t)inner, NULL) = (uint64_t)pid;
+}
+
+int count_pids_add(struct count_pids *p, pid_t pid, struct err *e)
+{
+	pid_t inner = inner_of(pid);
+	struct stat ns;
+
+	if (p->known.n && (p->is_inner ? !is_there(p, pid) : inner))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "process %d is in another container than what is counted "
+			       "with it: attach to one at a time",
+			       pid);
+	if (inner && !p->is_inner) {
+		if (!find_namespace(pid, &ns))
+			return err_os(e, "process %d has ended", pid);
+		p->is_inner = true;
+		p->device = ns.st_dev;
+		p->inode = ns.st_ino;
+	}
+	learn(p, inner ? inner : pid, pid);
+	return 0;
+}
+
+uint32_t count_pids_ours(struct count_pids *p, uint32_t inner)
+{
+	const uint64_t *known = map_find(&p->known, inner);
+	own(procfs_ids_fini) struct procfs_ids all = { 0 };
+
+	if (!p->is_inner)
+		return inner;
+	if (known)
+		return (uint32_t)*known;
+	if (procfs_processes(&all, NULL) < 0)
+		return inner;
+	vec_each(pid, &all.ids)
+		if (inner_of(*pid) == (pid_t)inner && is_there(p, *pid)) {
+			learn(p, (pid_t)inner, *pid);
+			return (uint32_t)*pid;
+		}
+	return inner;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_pids - the ids of processes that have others among themselves, as in a container:
+ * files of counts are named by those.
+ */
+#ifndef DWELL_COLLECT_COUNT_PIDS_H
+#define DWELL_COLLECT_COUNT_PIDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/own.h"
+
+struct count_pids {
+	bool is_inner; /* they have others than we do: of this namespace */
+	dev_t device;
+	ino_t inode;
+	struct map known; /* their own → ours */
+};
+
+void count_pids_fini(struct count_pids *p);
+
+/* All that are added must have theirs in common. */
+must_use int count_pids_add(struct count_pids *p, pid_t pid, struct err *e);
+
+/* As we call it.  One that has ended before it was asked for is called as it is there. */
+uint32_t count_pids_ours(struct count_pids *p, uint32_t inner);
+
+/* By the text of /proc/PID/status: what it is called where it is; 0: as we call it. */
+pid_t count_pids_inner(const char *text);
+
+#endif
