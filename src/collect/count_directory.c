@@ -15,17 +15,18 @@
 #include "collect/run_directory.h"
 #include "wire/count_program.h"
 
-#define PREFIX	  "of"
-#define NAME_MAX_ 40
-#define EMPTY	  "empty"
-#define WHOSE	  "counts"
+#define PREFIX	    "of"
+#define NAME_MAX_   40
+#define EMPTY	    "empty"
+#define WHOSE	    "counts"
+#define LEAST_BYTES (UINT64_C(256) << 20) /* ten times what most programs need */
 
 static int make(struct count_directory *d, struct err *e)
 {
 	int rc;
 
 	*d = (struct count_directory){ .fd = -1, .place = -1 };
-	rc = run_directory_make(d->path, sizeof(d->path), WHOSE, e);
+	rc = run_directory_make(d->path, sizeof(d->path), WHOSE, LEAST_BYTES, e);
 	if (rc < 0)
 		return rc;
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -57,7 +58,7 @@ static int make_within(struct count_directory *d, pid_t pid, struct err *e)
 	own(closep) int root = open_root(pid, e);
 	int rc = root < 0 ? root
 			  : run_directory_make_within(root, d->path, sizeof(d->path),
-						      WHOSE, &d->place, e);
+						      WHOSE, LEAST_BYTES, &d->place, e);
 
 	if (rc < 0)
 		return rc;

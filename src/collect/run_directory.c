@@ -15,11 +15,16 @@
 
 #include "collect/timer_leftovers.h"
 
-/* What is written there may be a tenth of it; who fills it is ended by SIGBUS. */
-#define LEAST_WITHIN_BYTES (256u << 20)
+/* What is shared there may be more than there is room for, and who writes it then is
+ * ended by SIGBUS: no place that is as good as full already. */
+static bool has_room(const struct statvfs *fs, uint64_t least_bytes)
+{
+	return fs->f_bavail >= least_bytes / fs->f_frsize;
+}
 
 /* In memory where possible; code must be allowed to run from there. */
-int run_directory_make(char *path, size_t cap, const char *whose, struct err *e)
+int run_directory_make(char *path, size_t cap, const char *whose, uint64_t least_bytes,
+		       struct err *e)
 {
 	const char *const places[] = { "/dev/shm", getenv("XDG_RUNTIME_DIR"), "/tmp" };
 
@@ -27,7 +32,8 @@ int run_directory_make(char *path, size_t cap, const char *whose, struct err *e)
 		struct statvfs fs;
 		int n;
 
-		if (!places[i] || statvfs(places[i], &fs) < 0 || fs.f_flag & ST_NOEXEC)
+		if (!places[i] || statvfs(places[i], &fs) < 0 || fs.f_flag & ST_NOEXEC ||
+		    !has_room(&fs, least_bytes))
 			continue;
 		n = snprintf(path, cap, "%s/" TIMER_LEFTOVERS_NAME, places[i],
 			     (int)getpid());
@@ -38,7 +44,7 @@ int run_directory_make(char *path, size_t cap, const char *whose, struct err *e)
 	}
 	path[0] = 0;
 	return err_set(e, ERR_OS,
-		       "no place for %s: /dev/shm and /tmp are missing, read-only "
+		       "no place for %s: /dev/shm and /tmp are missing, full, read-only "
 		       "or mounted noexec",
 		       whose);
 }
@@ -52,12 +58,12 @@ static int open_within(int root, const char *path)
 	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
-static bool has_room(int place)
+static bool may_be_in(int place, uint64_t least_bytes)
 {
 	struct statvfs fs;
 
 	return fstatvfs(place, &fs) == 0 && !(fs.f_flag & ST_RDONLY) &&
-	       fs.f_bavail >= LEAST_WITHIN_BYTES / fs.f_frsize;
+	       has_room(&fs, least_bytes);
 }
 
 /* By mkdtemp(), for which we name the place as we see it. */
@@ -78,7 +84,7 @@ static bool make_in(int place, const char *where, char *path, size_t cap)
 }
 
 int run_directory_make_within(int root, char *path, size_t cap, const char *whose,
-			      int *ret_place, struct err *e)
+			      uint64_t least_bytes, int *ret_place, struct err *e)
 {
 	static const char *const places[] = { "/dev/shm", "/tmp", "/var/tmp", "/run" };
 
@@ -86,7 +92,7 @@ int run_directory_make_within(int root, char *path, size_t cap, const char *whos
 		own(closep) int place = open_within(root, places[i]);
 		char link[64];
 
-		if (place < 0 || !has_room(place) ||
+		if (place < 0 || !may_be_in(place, least_bytes) ||
 		    !make_in(place, places[i], path, cap))
 			continue;
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
@@ -98,8 +104,8 @@ int run_directory_make_within(int root, char *path, size_t cap, const char *whos
 	return err_set(
 		e, ERR_OS,
 		"no place for %s in the files that it sees: /dev/shm, /tmp, /var/tmp "
-		"and /run are missing, read-only or have less than %u MB",
-		whose, LEAST_WITHIN_BYTES >> 20);
+		"and /run are missing, full or read-only",
+		whose);
 }
 
 /* All of it: what a limit cuts off gives its reason at the next write. */

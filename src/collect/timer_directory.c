@@ -86,7 +86,7 @@ int timer_directory_make(struct timer_directory *d,
 	int rc;
 
 	*d = (struct timer_directory){ .fd = -1, .control_fd = -1, .owner = geteuid() };
-	rc = run_directory_make(d->path, sizeof(d->path), "the sampler", e);
+	rc = run_directory_make(d->path, sizeof(d->path), "the sampler", 0, e);
 	if (rc < 0)
 		return rc;
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -12,7 +12,7 @@ import sys
 import time
 
 import harness
-from harness import dwell, test
+from harness import dwell, need, test
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 BLOCKS = f'{PROGRAMS}/e2e-blocks'
@@ -514,6 +514,21 @@ def nothing_stays_behind():
         with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', f'{harness.DIR}/r.dwell', '--', program],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
             assert p.wait(60) == 0 and not places_of(p.pid), places_of(p.pid)
+
+
+@test
+def a_place_that_is_full_is_not_taken():
+    """Or the program would be ended once it is."""
+    need('unshare', 'mount')
+    for places, words in ((('/dev/shm',), None), (('/dev/shm', '/tmp'), 'no place for counts')):
+        mounts = ''.join(f'mount -t tmpfs -o size=1m none {place}; ' for place in places)
+        shell = (f'set -e; cd {harness.DIR}; {mounts}unset XDG_RUNTIME_DIR; '
+                 f'exec {harness.DWELL} run -q -e bbcounts -o full.dwell -- echo said')
+        p = subprocess.run(['unshare', '--mount', 'sh', '-c', shell], capture_output=True, text=True, check=False)
+        if 'unshare' in p.stderr:
+            raise harness.Skip(p.stderr)
+        assert (p.stdout == 'said\n') == (not words), p
+        assert (words or '') in p.stderr and p.stderr.count('\n') == bool(words), p
 
 
 @test
