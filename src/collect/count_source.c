@@ -15,13 +15,12 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "collect/count_attach.h"
-#include "collect/count_detach.h"
 #include "collect/count_directory.h"
 #include "collect/count_orders.h"
 #include "collect/count_pids.h"
 #include "collect/count_record.h"
 #include "collect/count_status.h"
+#include "collect/count_visits.h"
 #include "collect/count_words.h"
 #include "collect/facts.h"
 #include "collect/launch_env.h"
@@ -58,8 +57,7 @@ struct count {
 	struct buf cmdline; /* ... and its words */
 	uint64_t n_damaged, n_images, n_parts;
 	int news; /* new files are told there */
-	VEC(struct count_attached) attached;
-	uint64_t n_kept; /* of those: which the engine could not leave */
+	struct count_visits visits;
 };
 
 static int check_processes(const struct scope *scope, struct err *e)
@@ -125,63 +123,17 @@ static bool has_ended(uint32_t pid)
 	       (procfs_stat((pid_t)pid, &stat, NULL) < 0 || strchr("ZX", stat.state));
 }
 
-/* By fork, of one that the engine came to: it is there as well. */
-static void attach_child(struct count *s, uint32_t pid, uint32_t parent)
-{
-	for (size_t i = 0; i < s->attached.n; i++)
-		if (s->attached.at[i].pid == (pid_t)pid)
-			return;
-	for (size_t i = 0; i < s->attached.n; i++)
-		if (s->attached.at[i].pid == (pid_t)parent) {
-			struct count_attached a = s->attached.at[i];
-
-			a.pid = (pid_t)pid;
-			*vec_push(&s->attached) = a;
-			return;
-		}
-}
-
-/* All that have the engine by fork, too: some may not have told that they are there. */
-static void find_children(struct count *s)
-{
-	own(procfs_ids_fini) struct procfs_ids pids = { 0 };
-	size_t n = s->attached.n;
-
-	if (procfs_processes(&pids, NULL) < 0)
-		return;
-	for (size_t i = 0; i < n; i++)
-		vec_each(pid, &pids.ids) {
-			struct count_attached a = s->attached.at[i];
-
-			a.pid = *pid;
-			if (a.pid != s->attached.at[i].pid && count_detach_is_there(&a))
-				attach_child(s, (uint32_t)a.pid,
-					     (uint32_t)s->attached.at[i].pid);
-		}
-}
-
-static void leave_all(struct count *s)
-{
-	for (size_t i = 0; i < s->attached.n; i++) {
-		if (count_detach(&s->attached.at[i], NULL) < 0)
-			s->n_kept++;
-		if (i + 1 == s->attached.n)
-			find_children(s);
-	}
-	vec_clear(&s->attached);
-}
-
 static void count_free(struct source *source)
 {
 	struct count *s = (struct count *)source;
-	bool is_used = s->n_kept;
+	bool is_used = s->visits.n_kept;
 
-	leave_all(s);
+	count_visits_end(&s->visits);
 	vec_each(x, &s->all) {
 		is_used |= !x->exe && !has_ended(x->pid);
 		free(x->exe);
 	}
-	vec_fini(&s->attached);
+	count_visits_fini(&s->visits);
 	count_directory_remove(&s->directory, is_used);
 	closep(&s->news);
 	count_record_fini(&s->record);
@@ -270,15 +222,14 @@ static int count_start(struct source *source, pid_t pid, struct err *e)
 
 	count_orders_make(scope, flags);
 	for (size_t i = 0; !pid && i < scope->n_pids; i++) {
-		struct count_attached a;
 		int rc = count_pids_add(&s->pids, scope->pids[i], e);
 
 		if (rc == 0)
-			rc = count_attach(scope->pids[i], &s->directory, flags, &a, e);
+			rc = count_visits_begin(&s->visits, scope->pids[i], &s->directory,
+						flags, e);
 
 		if (rc < 0)
 			return rc;
-		*vec_push(&s->attached) = a;
 	}
 	if (!pid)
 		return 0;
@@ -367,7 +318,7 @@ static char *exe_of(const struct count *s, uint32_t pid, uint32_t parent)
 {
 	char exe[PATH_MAX];
 
-	if (!s->attached.n)
+	if (!s->visits.at.n)
 		return NULL;
 	vec_each(x, &s->all)
 		if (x->pid == parent && x->exe)
@@ -381,7 +332,7 @@ static void begin(struct count *s, struct counted *x)
 	uint32_t pid = x->pid, parent = parent_of(s, x);
 	bool is_new;
 
-	attach_child(s, pid, parent);
+	count_visits_child(&s->visits, pid, parent);
 	x->exe = exe_of(s, pid, parent);
 	map_slot(&s->started, pid, &is_new);
 	if (is_new && map_find(&s->started, parent))
@@ -563,7 +514,7 @@ static void count_pause(struct source *source, bool is_paused)
 
 static void count_stop(struct source *source)
 {
-	leave_all((struct count *)source);
+	count_visits_end(&((struct count *)source)->visits);
 }
 
 static void count_finish(struct source *source, struct source_stats *ret)
@@ -580,7 +531,7 @@ static void count_finish(struct source *source, struct source_stats *ret)
 		{ "uncounted-entries", c->n_lost },
 		{ "undecoded-blocks", c->n_undecoded },
 		{ "damaged-counts", s->n_damaged },
-		{ "still-counted", s->n_kept },
+		{ "still-counted", s->visits.n_kept },
 	};
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/count_visits.h"
+
+#include "collect/count_detach.h"
+#include "host/procfs.h"
+
+void count_visits_fini(struct count_visits *v)
+{
+	vec_fini(&v->at);
+}
+
+int count_visits_begin(struct count_visits *v, pid_t pid, const struct count_directory *d,
+		       const char *flags, struct err *e)
+{
+	struct count_attached a;
+	int rc = count_attach(pid, d, flags, &a, e);
+
+	if (rc == 0)
+		*vec_push(&v->at) = a;
+	return rc;
+}
+
+void count_visits_child(struct count_visits *v, uint32_t pid, uint32_t parent)
+{
+	for (size_t i = 0; i < v->at.n; i++)
+		if (v->at.at[i].pid == (pid_t)pid)
+			return;
+	for (size_t i = 0; i < v->at.n; i++)
+		if (v->at.at[i].pid == (pid_t)parent) {
+			struct count_attached a = v->at.at[i];
+
+			a.pid = (pid_t)pid;
+			*vec_push(&v->at) = a;
+			return;
+		}
+}
+
+static void find_children(struct count_visits *v)
+{
+	own(procfs_ids_fini) struct procfs_ids pids = { 0 };
+	size_t n = v->at.n;
+
+	if (procfs_processes(&pids, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		vec_each(pid, &pids.ids) {
+			struct count_attached a = v->at.at[i];
+
+			a.pid = *pid;
+			if (a.pid != v->at.at[i].pid && count_detach_is_there(&a))
+				count_visits_child(v, (uint32_t)a.pid,
+						   (uint32_t)v->at.at[i].pid);
+		}
+}
+
+void count_visits_end(struct count_visits *v)
+{
+	for (size_t i = 0; i < v->at.n; i++) {
+		if (count_detach(&v->at.at[i], NULL) < 0)
+			v->n_kept++;
+		if (i + 1 == v->at.n)
+			find_children(v);
+	}
+	vec_clear(&v->at);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * count_visits - running processes that the counting engine came to, with the children
+ * that they have by fork meanwhile, until it leaves them all.
+ */
+#ifndef DWELL_COLLECT_COUNT_VISITS_H
+#define DWELL_COLLECT_COUNT_VISITS_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "collect/count_attach.h"
+
+struct count_visits {
+	VEC(struct count_attached) at;
+	uint64_t n_kept; /* which the engine could not leave */
+};
+
+void count_visits_fini(struct count_visits *v);
+
+/* The process counts into the directory from now on, by flags of wire/count_flags.h. */
+must_use int count_visits_begin(struct count_visits *v, pid_t pid,
+				const struct count_directory *d, const char *flags,
+				struct err *e);
+/* By fork, perhaps of one of them: then the engine is there as well. */
+void count_visits_child(struct count_visits *v, uint32_t pid, uint32_t parent);
+/* Those too that have not told that they are there. */
+void count_visits_end(struct count_visits *v);
+
+#endif
