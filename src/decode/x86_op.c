@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decode/x86_op.h"
 
+#include <string.h>
+
 /* What follows an opcode, 16 to a line:
  *	.  nothing           M  ModRM            x  is no instruction (or a prefix)
  *	b  1 byte            B  ModRM, 1 byte    w  2 bytes
  *	z  2 or 4 bytes      Z  ModRM, 2 or 4    v  2, 4 or 8 bytes
  *	d  4 bytes           o  an address       T  ModRM, as its reg field says
- *	e  3 bytes */
+ *	e  3 bytes           P  ModRM, whose reg field is 0 */
 static const char one_forms[] = "MMMMbzxxMMMMbzxx"
 				"MMMMbzxxMMMMbzxx"
 				"MMMMbzxxMMMMbzxx"
@@ -15,7 +17,7 @@ static const char one_forms[] = "MMMMbzxxMMMMbzxx"
 				"................"
 				"xxxMxxxxzZbB...."
 				"bbbbbbbbbbbbbbbb"
-				"BZxBMMMMMMMMMMMM"
+				"BZxBMMMMMMMMMMMP"
 				"..........x....."
 				"oooo....bz......"
 				"bbbbbbbbvvvvvvvv"
@@ -52,13 +54,24 @@ static uint8_t next(struct input *in)
 	return in->at < X86_OP_MAX_BYTES ? in->bytes[in->at++] : (in->at++, 0);
 }
 
+/* n: 1, 2, 4 or 8.  Of bytes that are one too many it is told by the size. */
 static int64_t next_signed(struct input *in, unsigned n)
 {
-	uint64_t v = 0;
+	const uint8_t *from = in->bytes + in->at;
+	int16_t word;
+	int32_t four;
+	int64_t eight;
 
-	for (unsigned i = 0; i < n; i++)
-		v |= (uint64_t)next(in) << 8 * i;
-	return n == 8 ? (int64_t)v : (int64_t)(v << (64 - 8 * n)) >> (64 - 8 * n);
+	in->at += n;
+	if (in->at > X86_OP_MAX_BYTES)
+		return 0;
+	if (n == 1)
+		return (int8_t)*from;
+	if (n == 4)
+		return memcpy(&four, from, 4), four;
+	if (n == 2)
+		return memcpy(&word, from, 2), word;
+	return memcpy(&eight, from, 8), eight;
 }
 
 static bool take_prefix(struct x86_op *i, uint8_t byte)
@@ -204,9 +217,9 @@ static bool read_operands(struct input *in, struct x86_op *i)
 
 	if (form == 'x')
 		return false;
-	if (form == 'M' || form == 'B' || form == 'Z' || form == 'T')
+	if (form == 'M' || form == 'B' || form == 'Z' || form == 'T' || form == 'P')
 		read_modrm(in, i);
-	if (i->map == X86_OP_ONE && i->opcode == 0x8f && (i->reg & 7))
+	if (form == 'P' && (i->reg & 7))
 		return false; /* XOP, which one maker's processors had for a while */
 	if (form == 'T')      /* only test has something to compare with */
 		form = (i->reg & 7) > 1 ? 'M' : i->opcode == 0xf6 ? 'B' : 'Z';
@@ -223,7 +236,7 @@ static bool read_operands(struct input *in, struct x86_op *i)
 	else if (form == 'o')
 		next_signed(in, i->is_address_32 ? 4 : 8);
 	else if (form == 'e')
-		next_signed(in, 3);
+		in->at += 3;
 	return true;
 }
 
