@@ -13,12 +13,20 @@
 #define PREFIX_MAX     4096
 #define PATH_MAX_BYTES (PREFIX_MAX + 3 * (PUT_NUMBER_MAX + 1) + 1)
 
+/* Of blocks, what is made memory at a time. */
+#define READY_BYTES 0x10000u
+
+#ifndef MADV_POPULATE_WRITE /* kernel 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
 /* Soon full, to try what comes then. */
 #define SMALL_BLOCKS 1500
 
 static uint8_t *file;
 static struct count_file_header *header;
 static char prefix[PREFIX_MAX];
+static uint64_t blocks_ready;	/* up to there they are memory */
 static unsigned n_before, part; /* programs of this process; files of this one */
 
 static int create_part(char path[PATH_MAX_BYTES])
@@ -210,6 +218,7 @@ void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
 	header->images_bytes = header->n_pairs = header->n_returns = 0;
 	header->n_extras = 0;
 	header->n_counters = header->n_blocks = 1;
+	blocks_ready = 0;
 	for (uint32_t i = 1; i < header->n_nests; i++)
 		header->nests[i].image = tell_again(header->nests[i].image);
 	each(tell_again);
@@ -267,6 +276,17 @@ uint32_t count_output_add_image(const struct count_file_image *image, const char
 	return at;
 }
 
+/* Many pages at once are cheaper than a fault for each; where the kernel does not know
+ * how, it is by faults. */
+static void ready_blocks(uint64_t from)
+{
+	from &= -(uint64_t)READY_BYTES;
+	blocks_ready = from + 2 * READY_BYTES;
+	if (!engine.is_confined)
+		sys_call(SYS_madvise, from, 2 * READY_BYTES, MADV_POPULATE_WRITE, 0, 0,
+			 0);
+}
+
 uint32_t count_output_add_block(struct count_file_block **ret)
 {
 	uint32_t i = header->n_blocks;
@@ -274,6 +294,8 @@ uint32_t count_output_add_block(struct count_file_block **ret)
 	if (i == COUNT_FILE_BLOCKS_MAX)
 		fatal("too much code to count");
 	*ret = (struct count_file_block *)(file + COUNT_FILE_BLOCKS_OFF) + i;
+	if ((uint64_t)(*ret + 1) > blocks_ready)
+		ready_blocks((uint64_t)*ret);
 	return i;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "count/reserve.h"
 
+#include <stdbool.h>
+#include <sys/mman.h>
+
 #include "bare/sys.h"
 #include "count/fatal.h"
 #include "wire/count_control.h"
@@ -59,11 +62,26 @@ static uint64_t next = 0x480000000000ULL;
 
 #define GAP 0x1000
 
+#define HUGE_BYTES 0x200000u
+
+/* By single pages tables of large programs would be thousands of faults. */
+static void hasten(void *p, size_t bytes)
+{
+	sys_call(SYS_madvise, p, bytes, MADV_HUGEPAGE, 0, 0, 0);
+}
+
+static uint64_t next_addr(size_t bytes)
+{
+	uint64_t align = bytes >= HUGE_BYTES ? HUGE_BYTES : GAP;
+	uint64_t room = (bytes + GAP + align - 1) & -align;
+
+	return (__atomic_fetch_add(&next, room + align, __ATOMIC_RELAXED) + align - 1) &
+	       -align;
+}
+
 static void *reserve_with(size_t bytes, int prot)
 {
-	uint64_t addr = __atomic_fetch_add(&next, (bytes + 2 * GAP - 1) & -(uint64_t)GAP,
-					   __ATOMIC_RELAXED);
-	void *p = reserve_at(addr, bytes, prot);
+	void *p = reserve_at(next_addr(bytes), bytes, prot);
 
 	if (!p)
 		p = note(sys_map(bytes, FLAGS, -1), bytes);
@@ -74,7 +92,21 @@ static void *reserve_with(size_t bytes, int prot)
 
 void *reserve(size_t bytes)
 {
-	return reserve_with(bytes, PROT_READ | PROT_WRITE);
+	uint8_t *p = reserve_with(bytes, PROT_READ | PROT_WRITE);
+
+	/* Small programs do with less than one such page. */
+	if (bytes >= 8 * HUGE_BYTES)
+		hasten(p + HUGE_BYTES, bytes - HUGE_BYTES);
+	return p;
+}
+
+void *reserve_scattered(size_t bytes)
+{
+	void *p = reserve_with(bytes, PROT_READ | PROT_WRITE);
+
+	if (bytes >= HUGE_BYTES)
+		hasten(p, bytes);
+	return p;
 }
 
 void *reserve_space(size_t bytes)

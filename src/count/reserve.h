@@ -11,8 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed; aborts when there is none. */
+/* Zeroed; aborts when there is none.  Filled from its beginning. */
 void *reserve(size_t bytes);
+
+/* The same for what is used here and there from the start. */
+void *reserve_scattered(size_t bytes);
 
 /* Nothing but the space, for what is mapped there: no data of the process's, of which
  * there may be a limit. */
