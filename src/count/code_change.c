@@ -121,7 +121,7 @@ void code_change_watch(struct place *p, const struct exec_range *range, uint32_t
 
 	if (range && range->is_writable)
 		forbid_writes(p->addr, p->addr + bytes);
-	p->bytes = bytes;
+	p->bytes = (uint16_t)bytes;
 	p->sum = sum_of(p->addr, bytes);
 	p->was = 0;
 	if (p->is_watched)

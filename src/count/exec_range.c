@@ -124,8 +124,12 @@ bool exec_range_gap(uint64_t start, uint64_t end, struct exec_range *ret)
 
 const struct exec_range *exec_range_find(uint64_t addr)
 {
-	unsigned i = first_behind(addr);
+	/* Mostly the same as lately; where it is now is looked at all the same. */
+	static unsigned lately;
+	unsigned i = lately;
 
+	if (i >= n_ranges || addr < ranges[i].start || addr >= ranges[i].end)
+		i = lately = first_behind(addr);
 	return i < n_ranges && ranges[i].start <= addr && ranges[i].is_exec ? &ranges[i]
 									    : NULL;
 }

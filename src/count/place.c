@@ -7,18 +7,24 @@
 #include "count/reserve.h"
 
 #define PLACES_MAX 0xc00000u
-#define FIRST_BITS 12
+#define FIRST_BITS 13
 
 static struct place *places;
 static uint32_t n_places;
 
-/* Indices of places, 0: free; open addressing. */
-static uint32_t *slots;
+/* Places by address; open addressing.  The tag saves a look at places that are others:
+ * they are far apart in memory, and not in the cache. */
+struct slot {
+	uint32_t tag;
+	uint32_t number; /* of a place, 0: free */
+};
+
+static struct slot *slots;
 static unsigned slot_bits;
 
-static uint32_t hash(uint32_t nest, uint64_t addr)
+static uint32_t tag_of(uint32_t nest, uint64_t addr)
 {
-	return (uint32_t)(((addr + nest) * 0x9e3779b97f4a7c15ULL) >> (64 - slot_bits));
+	return (uint32_t)(((addr + nest) * 0x9e3779b97f4a7c15ULL) >> 32);
 }
 
 static bool is_at(const struct place *p, uint32_t nest, uint64_t addr)
@@ -26,25 +32,36 @@ static bool is_at(const struct place *p, uint32_t nest, uint64_t addr)
 	return p->addr == addr && p->nest == nest;
 }
 
-static uint32_t *slot_of(uint32_t nest, uint64_t addr)
+static struct slot *next_slot(struct slot *s)
 {
-	uint32_t mask = (1u << slot_bits) - 1, i = hash(nest, addr);
+	return s + 1 < slots + (1u << slot_bits) ? s + 1 : slots;
+}
 
-	while (slots[i] && !is_at(&places[slots[i]], nest, addr))
-		i = (i + 1) & mask;
-	return &slots[i];
+static struct slot *slot_of(uint32_t tag, uint32_t nest, uint64_t addr)
+{
+	struct slot *s = &slots[tag >> (32 - slot_bits)];
+
+	while (s->number && (s->tag != tag || !is_at(&places[s->number], nest, addr)))
+		s = next_slot(s);
+	return s;
 }
 
 static void grow(void)
 {
-	uint32_t *old = slots;
-	size_t old_bytes = sizeof(*slots) << slot_bits;
+	struct slot *old = slots;
+	uint32_t n_old = 1u << slot_bits++;
 
-	slot_bits++;
-	slots = reserve(sizeof(*slots) << slot_bits);
-	for (uint32_t i = 1; i < n_places; i++)
-		*slot_of(places[i].nest, places[i].addr) = i;
-	reserve_release(old, old_bytes);
+	slots = reserve_scattered(sizeof(*slots) << slot_bits);
+	for (uint32_t i = 0; i < n_old; i++) {
+		struct slot *s = &slots[old[i].tag >> (32 - slot_bits)];
+
+		if (!old[i].number)
+			continue;
+		while (s->number)
+			s = next_slot(s);
+		*s = old[i];
+	}
+	reserve_release(old, n_old * sizeof(*old));
 }
 
 void place_init(void)
@@ -69,21 +86,22 @@ bool place_has_room(void)
 
 struct place *place_at(uint32_t nest, uint64_t addr)
 {
-	uint32_t *slot = slot_of(nest, addr);
+	uint32_t tag = tag_of(nest, addr);
+	struct slot *slot = slot_of(tag, nest, addr);
 	struct place *p;
 
-	if (*slot)
-		return &places[*slot];
+	if (slot->number)
+		return &places[slot->number];
 	if (n_places == PLACES_MAX)
 		fatal("too much code to count");
-	if (n_places >= 1u << (slot_bits - 1)) {
+	if (n_places >= 3u << (slot_bits - 2)) {
 		grow();
-		slot = slot_of(nest, addr);
+		slot = slot_of(tag, nest, addr);
 	}
-	*slot = n_places;
+	*slot = (struct slot){ tag, n_places };
 	p = &places[n_places++];
 	*p = (struct place){ .addr = addr,
-			     .nest = nest,
+			     .nest = nest & (COUNT_FILE_NESTS_MAX - 1),
 			     .part = forest_add(&engine.forest) };
 	return p;
 }

@@ -49,20 +49,37 @@ static struct plan plan_branch(const struct block *b, uint32_t out, uint32_t on,
 	return (struct plan){ .counts_on = true, .counts_to = true };
 }
 
-static struct plan plan_ways(const struct block *b, uint32_t nest, uint32_t out)
+enum { ON = 1, TO = 2 };
+
+struct ways plan_ways(const struct block *b, uint32_t nest)
+{
+	static const uint8_t leads[] = {
+		[X86_FLOW_ON] = ON,	   [X86_FLOW_CONDITIONAL] = ON | TO,
+		[X86_FLOW_LOOP] = ON | TO, [X86_FLOW_TRANSACTION] = ON | TO,
+		[X86_FLOW_JUMP] = TO,	   [X86_FLOW_CALL] = ON | TO,
+		[X86_FLOW_CALL_TO] = ON,   [X86_FLOW_SYSCALL] = ON,
+		[X86_FLOW_NEVER] = 0, /* the last */
+	};
+
+	return (struct ways){
+		.on = leads[b->flow] & ON ? place_at(nest, b->end) : NULL,
+		.to = leads[b->flow] & TO ? place_at(nest, b->target) : NULL,
+	};
+}
+
+static struct plan plan_flow(const struct block *b, uint32_t out, const struct ways *w)
 {
 	switch (b->flow) {
 	case X86_FLOW_ON:
 	case X86_FLOW_SYSCALL:
-		return plan_one_way(out, place_at(nest, b->end)->part);
+		return plan_one_way(out, w->on->part);
 	case X86_FLOW_CONDITIONAL:
 	case X86_FLOW_LOOP:
 	case X86_FLOW_TRANSACTION:
-		return plan_branch(b, out, place_at(nest, b->end)->part,
-				   place_at(nest, b->target)->part);
+		return plan_branch(b, out, w->on->part, w->to->part);
 	case X86_FLOW_JUMP:
 	case X86_FLOW_CALL:
-		return plan_one_way(out, place_at(nest, b->target)->part);
+		return plan_one_way(out, w->to->part);
 	case X86_FLOW_RETURN:
 		return plan_one_way(out, FOREST_GROUND);
 	default:
@@ -73,14 +90,15 @@ static struct plan plan_ways(const struct block *b, uint32_t nest, uint32_t out)
 /* What flows through it if it is there once more: to others it went before. */
 static uint32_t part_through(struct place *p, bool *ret_is_first)
 {
-	*ret_is_first = !p->n_blocks++ && !engine.counts_all;
+	*ret_is_first = !p->was_planned && !engine.counts_all;
+	p->was_planned = true;
 	return *ret_is_first ? p->part : forest_add(&engine.forest);
 }
 
-struct plan plan_block(const struct block *b, struct place *p)
+struct plan plan_block(const struct block *b, struct place *p, const struct ways *w)
 {
 	bool is_first;
-	struct plan plan = plan_ways(b, p->nest, part_through(p, &is_first));
+	struct plan plan = plan_flow(b, part_through(p, &is_first), w);
 
 	plan.counts_inside |= !is_first;
 	return plan;

@@ -16,8 +16,16 @@ struct plan {
 	bool counts_to;	    /* the way to the target */
 };
 
+/* Where a block leads; NULL: nowhere, or nobody knows. */
+struct ways {
+	struct place *on; /* the next by address, where its callee returns to */
+	struct place *to; /* the target */
+};
+
+struct ways plan_ways(const struct block *b, uint32_t nest);
+
 /* Joins what is not counted. */
-struct plan plan_block(const struct block *b, struct place *p);
+struct plan plan_block(const struct block *b, struct place *p, const struct ways *w);
 
 /* The way from a chosen function's entry to the same in the nest that is entered. */
 struct plan plan_entry(struct place *p, const struct place *entered);

@@ -32,6 +32,7 @@ struct fragment {
 	struct emit *e; /* the unit's hot code */
 	const struct exec_range *range;
 	struct block block;
+	struct ways ways;
 	struct plan plan;
 	struct count_file_block *told;
 	uint32_t told_number;
@@ -119,7 +120,7 @@ static void add_aside(struct fragment *f, uint8_t *from, struct place *to,
 /* A distance that leads to the target, or to what counts the way there first. */
 static void emit_distance_to_target(struct fragment *f)
 {
-	struct place *to = place_at(f->nest, f->block.target);
+	struct place *to = f->ways.to;
 
 	if (f->plan.counts_to)
 		f->told->to = count_output_add_counter();
@@ -144,7 +145,7 @@ static void end_conditional(struct fragment *f)
 	emit_u8(f->e, 0x80 | (f->block.ops[f->block.n - 1].opcode & 15));
 	emit_distance_to_target(f);
 	count_on(f);
-	f->next = place_at(f->nest, f->block.end);
+	f->next = f->ways.on;
 }
 
 /* loop and jrcxz only have distances of one byte: over a jump to the target, or to it. */
@@ -164,7 +165,7 @@ static void end_loop(struct fragment *f)
 	emit_distance_to_target(f);
 	over[-1] = (uint8_t)(f->e->at - over);
 	count_on(f);
-	f->next = place_at(f->nest, f->block.end);
+	f->next = f->ways.on;
 }
 
 /* xbegin: the target is where an aborted transaction goes on. */
@@ -174,19 +175,19 @@ static void end_transaction(struct fragment *f)
 	EMIT(f->e, 0xc7, 0xf8);
 	emit_distance_to_target(f);
 	count_on(f);
-	f->next = place_at(f->nest, f->block.end);
+	f->next = f->ways.on;
 }
 
 static void end_jump(struct fragment *f)
 {
-	f->next = place_at(f->nest, f->block.target);
+	f->next = f->ways.to;
 }
 
 /* Flags behind a call are nobody's business by all conventions.  Where they are looked at
  * all the same they are kept from the first return on, and from that on everywhere. */
 static void note_flags(struct fragment *f)
 {
-	struct place *p = place_at(f->nest, f->block.end);
+	struct place *p = f->ways.on;
 
 	if (!p->return_code && flag_need_is_sure(p->addr))
 		f->with_flags[f->n_with_flags++] = p;
@@ -210,7 +211,7 @@ static void end_call(struct fragment *f)
 {
 	note_flags(f);
 	indirect_push_return(f->unit, f->e, f->block.end);
-	f->next = place_at(f->nest, f->block.target);
+	f->next = f->ways.to;
 }
 
 static void end_indirect(struct fragment *f)
@@ -243,7 +244,7 @@ static void end_native(struct fragment *f)
 
 static void end_on(struct fragment *f)
 {
-	f->next = place_at(f->nest, f->block.end);
+	f->next = f->ways.on;
 }
 
 static const struct {
@@ -353,7 +354,8 @@ static void emit_block(struct fragment *f, struct place *p)
 		return;
 	}
 	tell_block(f);
-	f->plan = plan_block(&f->block, p);
+	f->ways = plan_ways(&f->block, p->nest);
+	f->plan = plan_block(&f->block, p, &f->ways);
 	p->block = f->told_number;
 	set_code(f, p, f->told->size_bytes);
 	code_unit_mark(f->unit, f->told_number);
