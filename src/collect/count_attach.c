@@ -120,9 +120,9 @@ static int look_at_thread(struct count_tracee *t, struct count_control_thread *r
 		return err_os(e, "thread %d has ended", t->tid);
 	if (t->regs.cs != CODE_64BIT)
 		return err_set(e, ERR_UNSUPPORTED, "it executes 32-bit code");
-	if (t->regs.gs_base || t->regs.gs)
+	if (t->regs.gs)
 		return err_set(e, ERR_UNSUPPORTED,
-			       "it uses the gs segment, which counting needs");
+			       "it has a selector in gs, which counting needs");
 	if (has_sections(t))
 		return err_set(e, ERR_UNSUPPORTED, "it uses restartable sequences");
 

@@ -119,13 +119,26 @@ static void lead_in_program(const struct detach *x, struct count_tracee *t)
 	count_tracee_set(t, &r);
 }
 
+/* The program may have a base of its own there, as long as the thread is native. */
+static uint64_t context_of(const struct detach *x, const struct count_tracee *t)
+{
+	uint64_t self = 0, base = t->regs.gs_base;
+
+	return base &&
+			       count_remote_read(t->tid, base + x->told->self_off, &self,
+						 sizeof(self)) &&
+			       self == base
+		       ? base
+		       : 0;
+}
+
 static void lead(const struct detach *x, struct count_tracee *t)
 {
 	const struct count_control *k = x->told;
 
 	if (!count_tracee_get(t, &t->regs))
 		return;
-	t->context = t->regs.gs_base;
+	t->context = context_of(x, t);
 	if (!t->context) { /* it has never been with the engine */
 		t->is_away = true;
 		return;
@@ -151,6 +164,7 @@ static void take(const struct detach *x, struct count_tracee *t)
 	if (l.parked == COUNT_PARK_AWAY) {
 		count_remote_put(&t->regs, &l.native);
 		t->mask = l.mask;
+		t->gs_base = l.native.gs_base;
 		t->is_away = true;
 		return;
 	}
@@ -172,7 +186,7 @@ static bool is_parking(const struct detach *x, struct count_tracee *t)
 
 	if (!count_tracee_get(t, &t->regs) || t->regs.orig_rax != SYS_sched_yield)
 		return false;
-	t->context = t->regs.gs_base;
+	t->context = context_of(x, t);
 	return t->context &&
 	       count_remote_read(t->tid, leave_at(x, t) + LEAVE(parked), &parked,
 				 sizeof(parked)) &&
@@ -341,7 +355,7 @@ static void leave(struct detach *x)
 		if (t->is_gone || !t->context)
 			continue;
 		give_call(t);
-		t->regs.gs_base = 0;
+		t->regs.gs_base = t->gs_base;
 		count_tracee_set(t, &t->regs);
 		count_tracee_set_mask(t, t->mask);
 		count_tracee_let_go(t);

@@ -91,6 +91,7 @@ void count_remote_take(const struct user_regs_struct *from, struct count_control
 #undef X
 	to->flags = from->eflags;
 	to->ip = from->rip;
+	to->gs_base = from->gs_base;
 }
 
 uint64_t count_remote_find_call(const uint8_t *code, size_t bytes, uint64_t at)

@@ -34,8 +34,9 @@ struct count_tracee {
 	int signal;		      /* that it is to have when it is let go, 0: none */
 	struct user_regs_struct regs; /* the caller's, as below */
 	uint64_t mask;
-	uint64_t context;
-	uint64_t led_ns; /* when it was last led on */
+	uint64_t context; /* of the engine's; 0: it is none of its threads */
+	uint64_t gs_base; /* the program's, of one that is away */
+	uint64_t led_ns;  /* when it was last led on */
 	bool is_away, is_parking;
 	bool has_mask;		   /* its signals are blocked by us */
 	struct count_restart call; /* that it was in, as it will be again */

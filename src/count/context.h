@@ -20,7 +20,8 @@
 #define CONTEXT_IS_FREE	  184
 #define CONTEXT_IS_HELD	  192
 #define CONTEXT_NEST	  200
-#define CONTEXT_LIMITS	  208 /* by depth */
+#define CONTEXT_GS_BASE	  208
+#define CONTEXT_LIMITS	  216 /* by depth */
 
 /* Then room for a signal, and the engine's stack for this thread, which ends where the
  * counters begin. */
@@ -54,6 +55,7 @@ struct context {
 	/* In which of the chosen functions it is, nest.h, and by depth where the stack's
 	 * pointer was when the one that leads there was entered. */
 	uint32_t nest, pad;
+	uint64_t gs_base; /* the program's own */
 	uint64_t limits[COUNT_FILE_FUNCTIONS_MAX + 1];
 	/* The same of what a handler on its own stack has interrupted. */
 	struct {
@@ -83,6 +85,7 @@ _Static_assert(offsetof(struct context, regs[4]) == CONTEXT_RSP &&
 		       offsetof(struct context, is_free) == CONTEXT_IS_FREE &&
 		       offsetof(struct context, is_held) == CONTEXT_IS_HELD &&
 		       offsetof(struct context, nest) == CONTEXT_NEST &&
+		       offsetof(struct context, gs_base) == CONTEXT_GS_BASE &&
 		       offsetof(struct context, limits) == CONTEXT_LIMITS &&
 		       sizeof(struct context) <= CONTEXT_BYTES,
 	       "as assembly and translated code have it");

@@ -5,6 +5,7 @@
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
+#include "count/fatal.h"
 #include "count/gate.h"
 #include "count/indirect.h"
 #include "count/link.h"
@@ -80,6 +81,13 @@ static const void *leave_to_cpu(struct context *c, const struct link *l)
 	return (const void *)l->addr;
 }
 
+/* Where the program does not go otherwise than with a segment of its own. */
+static const void *refuse(struct context *c, const struct link *l)
+{
+	(void)c;
+	fatal_at("an instruction that cannot be counted, of the segment gs, at", l->addr);
+}
+
 static const void *(*const ways[])(struct context *c, const struct link *l) = {
 	[LINK_CODE] = go_on,
 	[LINK_SYSCALL] = call_kernel,
@@ -90,6 +98,7 @@ static const void *(*const ways[])(struct context *c, const struct link *l) = {
 	[LINK_UNWIND_RETURN] = indirect_return,
 	[LINK_UNWIND] = indirect_unwind,
 	[LINK_NATIVE] = leave_to_cpu,
+	[LINK_CANNOT] = refuse,
 };
 
 const void *dispatch(struct context *c)

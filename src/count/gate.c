@@ -24,6 +24,9 @@
 /* Registers of a call and its arguments. */
 enum { NR = 0, A = 7, B = 6, C = 2, D = 10, E = 8, F = 9 };
 
+/* No address of the program's is beyond it. */
+#define PROGRAM_END 0x7ffffffff000ULL
+
 struct call {
 	struct context *c;
 	const struct link *at;
@@ -174,14 +177,30 @@ static long protect(const struct call *call)
 	return result;
 }
 
-/* gs is the engine's, and so is what would have to know of translated code. */
+/* gs is the engine's, and the program has a place in the context instead. */
+static long set_gs_base(struct context *c, uint64_t base)
+{
+	if (base >= PROGRAM_END)
+		return -EPERM;
+	c->gs_base = base;
+	return 0;
+}
+
+static long get_gs_base(const struct context *c, uint64_t to)
+{
+	return program_memory_write(to, &c->gs_base, sizeof(c->gs_base)) ? 0 : -EFAULT;
+}
+
+/* Not so what would have to know of translated code. */
 static long arch(const struct call *call)
 {
-	uint64_t what = call->c->regs[A];
+	const uint64_t *r = call->c->regs;
 
-	if (what == ARCH_SET_FS || what == ARCH_GET_FS)
-		return pass(call);
-	return what == ARCH_SET_GS || what == ARCH_GET_GS ? -EPERM : -EINVAL;
+	if (r[A] == ARCH_SET_GS)
+		return set_gs_base(call->c, r[B]);
+	if (r[A] == ARCH_GET_GS)
+		return get_gs_base(call->c, r[B]);
+	return r[A] == ARCH_SET_FS || r[A] == ARCH_GET_FS ? pass(call) : -EINVAL;
 }
 
 /* Of the engine's own calls only those remain that any program may make. */

@@ -7,6 +7,7 @@
 #include "count/code_unit.h"
 #include "count/context.h"
 #include "count/count_output.h"
+#include "count/detour.h"
 #include "count/fatal.h"
 #include "count/flag_need.h"
 #include "count/link.h"
@@ -247,15 +248,18 @@ void indirect_publish_return(uint32_t nest, uint64_t addr, const void *check)
 	__atomic_store_n(return_slot(nest, addr), (uint64_t)check, __ATOMIC_RELEASE);
 }
 
-/* mov OPERAND, %rcx: of the jump or call at addr. */
+/* mov OPERAND, %rcx, which is put aside: of the jump or call at addr. */
 static void emit_load_target(struct emit *e, uint64_t addr, const struct x86_op *op)
 {
 	const uint8_t *from = (const uint8_t *)addr;
 	uint8_t *disp;
 	int64_t distance;
 
-	if (op->segment == 0x65 || op->has_66)
-		fatal_at("a jump of a kind that cannot be counted, at", addr);
+	if (detour_is_needed(op, addr, e->at + EMIT_SPILL_BYTES)) {
+		detour_emit_target(e, op, addr);
+		return;
+	}
+	emit_spill(e, RCX, CONTEXT_SPILL0);
 	if (op->segment)
 		emit_u8(e, op->segment);
 	if (op->is_address_32)
@@ -268,8 +272,6 @@ static void emit_load_target(struct emit *e, uint64_t addr, const struct x86_op 
 	if (!op->is_rip_relative)
 		return;
 	distance = (int64_t)(addr + op->size) + op->disp - (int64_t)(uint64_t)e->at;
-	if (distance != (int32_t)distance)
-		fatal_at("data is too far from the code at", addr);
 	__builtin_memcpy(disp, &(int32_t){ (int32_t)distance }, 4);
 }
 
@@ -289,7 +291,6 @@ void indirect_emit_site(struct code_unit *u, struct emit *e, uint32_t block,
 
 	if (i == SITES_MAX)
 		fatal("too much code to count");
-	emit_spill(e, RCX, CONTEXT_SPILL0);
 	emit_load_target(e, addr, op);
 	if (x86_flow_of(op) == X86_FLOW_CALL_TO)
 		indirect_push_return(u, e, addr + op->size);

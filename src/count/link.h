@@ -27,6 +27,7 @@ enum link_kind {
 	LINK_UNWIND,	    /* an indirect jump behind a change of stacks */
 	LINK_UNWIND_RETURN, /* a return behind one */
 	LINK_NATIVE,	    /* the instruction at addr is not translated */
+	LINK_CANNOT,	    /* the same, and it must not be executed natively */
 };
 
 struct link {

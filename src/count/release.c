@@ -60,6 +60,7 @@ static const void *leave(struct context *c, struct roll_state *s)
 
 	memcpy(l->native.regs, s->regs, sizeof(s->regs));
 	l->native.flags = s->flags;
+	l->native.gs_base = c->gs_base;
 	l->native.ip = is_there ? at.addr : (uint64_t)s->code;
 	signals_tell_stack(c, l->stack);
 	park(c, is_there ? COUNT_PARK_AWAY : COUNT_PARK_NOT_YET);

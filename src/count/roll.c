@@ -6,6 +6,7 @@
 #include "count/code_unit.h"
 #include "count/context.h"
 #include "count/count_output.h"
+#include "count/detour.h"
 #include "count/emit.h"
 #include "count/link.h"
 #include "count/low.h"
@@ -314,14 +315,12 @@ static bool is_leaving(const struct roll_state *s, struct roll_place *ret)
 	return l->kind == LINK_CODE || l->kind == LINK_SYSCALL || l->kind == LINK_NATIVE;
 }
 
-/* The block's counter, as long as it is in front of it or in it. */
+/* The block's counter, which is at code. */
 static unsigned counter_bytes(const struct count_file_block *told, const uint8_t *code)
 {
-	const uint8_t *at = code + told->counted_at;
-
 	if (!told->inside)
 		return 0;
-	return at[2] == 0x83 ? EMIT_ADD_ONE_BYTES : EMIT_ADD_ONE_QUIETLY_BYTES;
+	return code[2] == 0x83 ? EMIT_ADD_ONE_BYTES : EMIT_ADD_ONE_QUIETLY_BYTES;
 }
 
 static const uint8_t *behind_nops(const uint8_t *code)
@@ -336,6 +335,7 @@ static const uint8_t *behind_nops(const uint8_t *code)
 static const uint8_t *last_undoable(enum count_end end, const uint8_t *code)
 {
 	struct x86_op op;
+	struct detour d;
 	const uint8_t *branch = behind_nops(code);
 
 	switch (end) {
@@ -347,6 +347,8 @@ static const uint8_t *last_undoable(enum count_end end, const uint8_t *code)
 		return *code == 0x65 ? code + EMIT_SPILL_BYTES + 4 : NULL;
 	case COUNT_END_JUMP_TO:
 	case COUNT_END_CALL_TO:
+		if (detour_read(code, &d))
+			return code + d.own_off;
 		x86_op_read(code + EMIT_SPILL_BYTES, &op);
 		return code + EMIT_SPILL_BYTES + op.size;
 	default:
@@ -360,36 +362,55 @@ static bool is_indirect(enum count_end end)
 	       end == COUNT_END_CALL_TO;
 }
 
+/* Registers that were put aside at start, where the instruction begins. */
+static void undo(const struct roller *r, const uint8_t *start)
+{
+	detour_undo(start, r->s->code, r->c->spill, r->s->regs);
+	r->s->code = start;
+}
+
 /* A program's instruction, or what one was translated to and can be undone.  The
  * program's own code may be another by now. */
 static bool is_programs(const struct roller *r, struct roll_place *ret)
 {
 	const uint8_t *at, *code = r->s->code, *undoable;
 	const struct count_file_block *told;
-	unsigned own, n, off = 0;
+	unsigned n, off = 0;
+	bool is_counted = false;
+	struct detour d;
 
 	ret->block = code_unit_block_at(code, &at);
 	if (!ret->block)
 		return false;
 	told = count_output_block(ret->block);
-	own = counter_bytes(told, at);
 	if (!told->n_insns)
 		return false;
 	n = told->n_insns - (told->end != COUNT_END_ON);
 	for (unsigned i = 0; i <= n; i++) {
 		struct x86_op op;
 
-		if (own && off == told->counted_at) {
+		if (!is_counted && off == told->counted_at) {
+			unsigned own = counter_bytes(told, at);
+
 			if (code >= at && code < at + own)
 				return false;
 			at += own;
-			own = 0;
+			is_counted = true;
 		}
 		ret->addr = told->addr + off;
 		if (i == n)
 			break;
 		if (code == at)
 			return true;
+		if (detour_read(at, &d)) {
+			if (code > at && code <= at + d.own_off) {
+				undo(r, at);
+				return true;
+			}
+			at += d.bytes;
+			off += d.program_bytes;
+			continue;
+		}
 		if (!x86_op_read(at, &op))
 			return false;
 		at += op.size;
@@ -398,8 +419,8 @@ static bool is_programs(const struct roller *r, struct roll_place *ret)
 	undoable = last_undoable((enum count_end)told->end, at);
 	if (!undoable || code < at || code > undoable)
 		return false;
-	if (is_indirect((enum count_end)told->end) && code > at)
-		r->s->regs[RCX] = r->c->spill[0];
+	if (is_indirect((enum count_end)told->end))
+		undo(r, at);
 	r->s->code = at;
 	return true;
 }

@@ -123,8 +123,7 @@ static uint64_t make_frame(struct context *c, const struct sys_sigaction *a,
 	f->state.xstate = xstate;
 	signal_state_put(&f->state, s->regs);
 	f->info = *info;
-	if (is_forbidden_call(info) ||
-	    (is_fault(info) && info->addr == (uint64_t)s->code))
+	if (is_forbidden_call(info) || (is_fault(info) && info->addr == state->ip))
 		f->info.addr = addr;
 	signals_disarm_stack(c);
 	return (uint64_t)f;

@@ -56,6 +56,7 @@ static void tell_places(struct count_control *k)
 	k->join = (uint64_t)crossing_join;
 	k->release = (uint64_t)crossing_release;
 	k->finish = (uint64_t)crossing_finish;
+	k->self_off = offsetof(struct context, self);
 	k->leave_off = offsetof(struct context, leave);
 	k->held_off = offsetof(struct context, is_held);
 	k->stack_off = CONTEXT_COUNTERS;
@@ -95,6 +96,7 @@ static struct context *add_thread(struct count_control_thread *t)
 
 	memcpy(c->regs, t->native.regs, sizeof(c->regs));
 	c->flags = t->native.flags;
+	c->gs_base = t->native.gs_base;
 	c->resume = t->native.ip;
 	c->begin_mask = t->mask;
 	c->interrupted = t->call;

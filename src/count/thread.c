@@ -142,6 +142,7 @@ static long start_thread(struct context *c, const struct request *r, uint64_t ad
 	spin_unlock(&engine.lock);
 	memcpy(child->regs, c->regs, sizeof(child->regs));
 	child->flags = c->flags;
+	child->gs_base = c->gs_base;
 	child->is_borrowed = !!(r->flags & CLONE_VFORK);
 	child->begin_mask = mask;
 	if (!(r->flags & (CLONE_VFORK | CLONE_THREAD)))

@@ -8,9 +8,9 @@
 #include "count/code_unit.h"
 #include "count/context.h"
 #include "count/count_output.h"
+#include "count/detour.h"
 #include "count/engine.h"
 #include "count/exec_range.h"
-#include "count/fatal.h"
 #include "count/flag_need.h"
 #include "count/indirect.h"
 #include "count/link.h"
@@ -19,6 +19,7 @@
 #include "count/plan.h"
 
 #define FRAGMENT_BLOCKS 48
+#define FRAGMENT_BYTES	0x8000
 
 /* A branch whose way to the target has a counter, which is behind the fragment. */
 struct aside {
@@ -31,6 +32,7 @@ struct fragment {
 	struct code_unit *unit;
 	struct emit *e; /* the unit's hot code */
 	const struct exec_range *range;
+	const uint8_t *limit; /* how far it may go on */
 	struct block block;
 	struct ways ways;
 	struct plan plan;
@@ -66,11 +68,10 @@ void translate_jump(struct code_unit *u, struct emit *e, struct place *p)
 	emit_distance(e, to);
 }
 
-/* rdgsbase, wrgsbase */
-static bool is_of_gs_base(const struct x86_op *op)
+static void leave(struct fragment *f, enum link_kind kind, uint64_t addr)
 {
-	return op->map == X86_OP_0F && op->opcode == 0xae && op->repeat == 0xf3 &&
-	       op->mod == 3 && (op->reg & 5) == 1;
+	emit_jump(f->e,
+		  link_leave(f->unit, (struct link){ kind, f->told_number, addr, NULL }));
 }
 
 static void copy_op(struct fragment *f, unsigned i)
@@ -78,17 +79,19 @@ static void copy_op(struct fragment *f, unsigned i)
 	const struct x86_op *op = &f->block.ops[i];
 	uint64_t from = f->block.addr + f->block.offs[i];
 	uint8_t *to = f->e->at;
-	int64_t distance;
 
-	if (op->segment == 0x65 || is_of_gs_base(op))
-		fatal_at("the program uses the segment that counting needs, at", from);
-	emit_bytes(f->e, (const void *)from, op->size);
-	if (!op->is_rip_relative)
+	if (!detour_is_possible(op)) {
+		leave(f, LINK_CANNOT, from);
 		return;
-	distance = (int64_t)(from - (uint64_t)to) + op->disp;
-	if (distance != (int32_t)distance)
-		fatal_at("data is too far from the code at", from);
-	memcpy(to + op->disp_off, &(int32_t){ (int32_t)distance }, 4);
+	}
+	if (detour_is_needed(op, from, to)) {
+		detour_emit(f->e, op, from);
+		return;
+	}
+	emit_bytes(f->e, (const void *)from, op->size);
+	if (op->is_rip_relative)
+		memcpy(to + op->disp_off,
+		       &(int32_t){ (int32_t)(from - (uint64_t)to) + op->disp }, 4);
 }
 
 /* All but what ends the block otherwise than by going on, with its counter. */
@@ -224,12 +227,6 @@ static void end_indirect(struct fragment *f)
 static void end_return(struct fragment *f)
 {
 	indirect_emit_return(f->unit, f->e, f->nest, &f->block);
-}
-
-static void leave(struct fragment *f, enum link_kind kind, uint64_t addr)
-{
-	emit_jump(f->e,
-		  link_leave(f->unit, (struct link){ kind, f->told_number, addr, NULL }));
 }
 
 static void end_syscall(struct fragment *f)
@@ -388,7 +385,7 @@ static void emit_asides(struct fragment *f)
 static bool goes_on(const struct fragment *f, unsigned n)
 {
 	return f->next && !f->next->code && !f->next->was && n < FRAGMENT_BLOCKS &&
-	       exec_range_find(f->next->addr) == f->range;
+	       f->e->at < f->limit && exec_range_find(f->next->addr) == f->range;
 }
 
 static void emit_fragment(struct fragment *f, struct place *p)
@@ -396,6 +393,7 @@ static void emit_fragment(struct fragment *f, struct place *p)
 	unsigned n = 0;
 
 	f->e = &f->unit->hot;
+	f->limit = f->e->at + FRAGMENT_BYTES;
 	f->n_asides = 0;
 	do
 		emit_block(f, n ? f->next : p);

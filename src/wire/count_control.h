@@ -29,6 +29,7 @@ enum count_control_call {
 struct count_control_regs {
 	uint64_t regs[16]; /* by the instruction set's numbers */
 	uint64_t flags, ip;
+	uint64_t gs_base;
 };
 
 struct count_control_thread {
@@ -100,7 +101,7 @@ struct count_control {
 	uint64_t n_sharers; /* where it is: children that share memory for good */
 	uint64_t code_start, code_end;		  /* its own */
 	uint64_t join, release, finish;		  /* entries, with the context in rdi */
-	uint64_t leave_off, held_off;		  /* in a context */
+	uint64_t self_off, leave_off, held_off;	  /* in a context */
 	uint64_t stack_off;			  /* where its stack ends */
 	uint64_t call_check, call_made, call_not; /* around the program's calls */
 	uint64_t in_checked, in_end; /* here registers are on their way to the program */

@@ -125,6 +125,11 @@ def threads_do_not_notice():
 
 
 @test
+def who_has_a_segment_of_its_own_has_it_then_and_afterwards():
+    goes_on_unharmed('gs', 40)
+
+
+@test
 def who_waits_in_the_kernel_goes_on_waiting():
     goes_on_unharmed('waits', 40)
 
@@ -350,7 +355,7 @@ def what_cannot_be_counted_is_refused_and_left_alone():
         p = dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '-d', '0.01', '-p', str(pid))
         assert p.returncode and text in p.stderr and len(p.stderr.splitlines()) == 1, (text, p)
 
-    for name, text in [('gs', 'gs segment'), ('no_code', '(seccomp) what the engine needs: mmap of code'),
+    for name, text in [('no_code', '(seccomp) what the engine needs: mmap of code'),
                        ('deadly', '(seccomp) what the engine needs: process_vm_readv')]:
         with lasting(name) as p:
             wait_until(lambda: begins(p.pid), 'it does not begin')

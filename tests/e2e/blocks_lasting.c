@@ -522,11 +522,36 @@ static void told(void)
 
 /* What cannot be counted. */
 
+/* A segment of each thread's own: what is there, and that it is added to. */
+static void *use_segment(void *unused)
+{
+	uint64_t own[2] = { (uint64_t)own, 0 }, self = 0, base = 0, n = 0;
+
+	if (syscall(SYS_arch_prctl, ARCH_SET_GS, own) != 0)
+		abort();
+	while (goes_on()) {
+		for (unsigned i = 0; i < 2000; i++) {
+			__asm__ volatile("addq $1, %%gs:8; movq %%gs:0, %0"
+					 : "=r"(self)::"memory", "cc");
+			expect(self == (uint64_t)own, "its segment", i);
+		}
+		n += 2000;
+		syscall(SYS_arch_prctl, ARCH_GET_GS, &base);
+		expect(base == (uint64_t)own && own[1] == n, "the segment's base", 0);
+		check_mix("by way of a segment");
+	}
+	return unused;
+}
+
 static void gs(void)
 {
-	if (syscall(SYS_arch_prctl, ARCH_SET_GS, stack) != 0)
-		abort();
-	loop();
+	pthread_t t[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, use_segment, NULL);
+	use_segment(NULL);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
 }
 
 static void forbid(struct sock_filter *code, unsigned short n)

@@ -163,6 +163,27 @@ def handlers_of_signals_are_counted_and_what_they_interrupt_goes_on():
 
 
 @test
+def a_segment_of_the_programs_own_is_there_in_all_forms():
+    path = f'{PROGRAMS}/e2e-blocks_gs'
+    for flags in '-', 's', 'a', 't':
+        out, code, blocks = count([path], flags)
+        assert (out, code) == natively([path]) and code == 0 and b'wrong' not in out, (flags, code, out)
+    _, _, [blocks, child, _] = count([path])
+    at = functions(path)
+    # of 8 threads, and some more among signals
+    assert blocks.at[path, at['step']][2] > 8 * 20000 and child.at[path, at['step']][2] == 1, blocks.at
+    assert blocks.at[path, at['leaf']][2] == 2, blocks.at
+
+
+@test
+def data_as_far_away_as_it_can_be_is_reached():
+    path = f'{PROGRAMS}/e2e-blocks_far'
+    for flags in '-', 's', 'a':
+        out, code, _ = count([path], flags)
+        assert (out, code) == natively([path]) and code == 0, (flags, code, out)
+
+
+@test
 def code_that_changes_is_executed_as_it_is_then():
     path = f'{PROGRAMS}/e2e-blocks_changes'
     for flags in '-', 's', 'a':
