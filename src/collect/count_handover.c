@@ -49,7 +49,7 @@ static void add_ranges(struct maker *m, bool of_program)
 		bool is_program = !strcmp(map.path, m->h->exe);
 
 		/* vsyscall: code in the kernel's half, which nobody can read. */
-		if (!map.is_exec || is_program != of_program ||
+		if ((!map.is_exec && !map.is_shared) || is_program != of_program ||
 		    !strcmp(map.path, "[vsyscall]"))
 			continue;
 		*vec_push(&m->ranges) = (struct count_control_range){
@@ -60,7 +60,9 @@ static void add_ranges(struct maker *m, bool of_program)
 			.device_major = map.dev_major,
 			.device_minor = map.dev_minor,
 			.path = add_path(m, &map),
+			.is_exec = map.is_exec,
 			.is_writable = map.is_writable,
+			.is_shared = map.is_shared,
 		};
 	}
 }

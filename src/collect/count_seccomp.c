@@ -62,6 +62,8 @@ static const struct needed {
 	{ SYS_rt_sigreturn, false, { 0 } },
 	{ SYS_rt_tgsigqueueinfo, false, { SOME, SOME, SIGUSR1, ANY } },
 	{ SYS_sigaltstack, false, { ANY, ANY } },
+	{ SYS_fstat, true, { SOME, ANY } },
+	{ SYS_fcntl, true, { SOME, F_GETFL } },
 	{ SYS_process_vm_readv, true, { SOME, ANY, 1, ANY, 1 } },
 	{ SYS_process_vm_writev, true, { SOME, ANY, 1, ANY, 1 } },
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bare/sys.h"
+#include "count/alias.h"
 #include "count/code_unit.h"
 #include "count/exec_range.h"
 #include "count/link.h"
@@ -21,6 +22,7 @@ struct page {
 	uint64_t number;   /* 0: free */
 	uint32_t first;	   /* place */
 	bool is_forbidden; /* to be written */
+	uint8_t prot;	   /* else */
 };
 
 static struct page *pages; /* open addressing */
@@ -75,7 +77,7 @@ static void protect(const struct page *p, int prot)
 	sys_call(SYS_mprotect, p->number << PAGE_BITS, PAGE_BYTES, prot, 0, 0, 0);
 }
 
-static void forbid_writes(uint64_t start, uint64_t end)
+static void forbid_pages(uint64_t start, uint64_t end, uint32_t prot)
 {
 	for (uint64_t n = start >> PAGE_BITS; n << PAGE_BITS < end; n++) {
 		struct page *p = page_of(n);
@@ -83,16 +85,28 @@ static void forbid_writes(uint64_t start, uint64_t end)
 		if (p->is_forbidden)
 			continue;
 		p->is_forbidden = true;
+		p->prot = (uint8_t)prot;
 		n_forbidden++;
-		protect(p, PROT_READ | PROT_EXEC);
+		protect(p, (int)prot & ~PROT_WRITE);
 	}
+}
+
+/* Of code there, at whatever address they come. */
+static void forbid_writes(uint64_t addr, uint32_t bytes, const struct exec_range *r)
+{
+	uint64_t start = addr & -PAGE_BYTES;
+	uint64_t end = (addr + bytes + PAGE_BYTES - 1) & -PAGE_BYTES;
+
+	if (r && r->is_writable)
+		forbid_pages(start, end, PROT_READ | PROT_WRITE | PROT_EXEC);
+	alias_each(start, end, PROT_WRITE, forbid_pages);
 }
 
 static void allow_writes(struct page *p)
 {
 	p->is_forbidden = false;
 	n_forbidden--;
-	protect(p, PROT_READ | PROT_WRITE | PROT_EXEC);
+	protect(p, p->prot);
 }
 
 /* Writes are allowed again everywhere. */
@@ -117,16 +131,16 @@ static uint32_t sum_of(uint64_t addr, uint32_t bytes)
 
 void code_change_watch(struct place *p, const struct exec_range *range, uint32_t bytes)
 {
-	struct page *page = page_of(p->addr >> PAGE_BITS);
+	struct page *page;
 
-	if (range && range->is_writable)
-		forbid_writes(p->addr, p->addr + bytes);
+	forbid_writes(p->addr, bytes, range);
 	p->bytes = (uint16_t)bytes;
 	p->sum = sum_of(p->addr, bytes);
 	p->was = 0;
 	if (p->is_watched)
 		return;
 	p->is_watched = true;
+	page = page_of(p->addr >> PAGE_BITS);
 	p->next_in_page = page->first;
 	page->first = place_number(p);
 }
@@ -155,8 +169,7 @@ bool code_change_revive(struct place *p)
 
 	if (!p->was || !p->bytes || !r || p->addr + p->bytes > r->end)
 		return false;
-	if (r->is_writable)
-		forbid_writes(p->addr, p->addr + p->bytes);
+	forbid_writes(p->addr, p->bytes, r);
 	if (sum_of(p->addr, p->bytes) != p->sum)
 		return false;
 	memcpy((void *)p->was, p->first_bytes, sizeof(p->first_bytes));
@@ -184,8 +197,7 @@ static void forget(struct place *p)
 	p->bytes = 0; /* what comes there is another's, even if it is the same */
 }
 
-/* The program has set their rights itself. */
-static void forbid_no_more(uint64_t start, uint64_t end)
+void code_change_let(uint64_t start, uint64_t end)
 {
 	for (uint64_t n = start >> PAGE_BITS; n_forbidden && n << PAGE_BITS < end; n++) {
 		struct page *p = slot_of(n);
@@ -198,13 +210,29 @@ static void forbid_no_more(uint64_t start, uint64_t end)
 void code_change_forget(uint64_t start, uint64_t end)
 {
 	each_between(start, end, forget);
-	forbid_no_more(start, end);
+	code_change_let(start, end);
 }
 
 void code_change_check(uint64_t start, uint64_t end)
 {
 	each_between(start, end, lead_away);
-	forbid_no_more(start, end);
+	code_change_let(start, end);
+}
+
+static void look_again(uint64_t start, uint64_t end, uint32_t prot)
+{
+	(void)prot;
+	each_between(start, end, lead_away);
+}
+
+void code_change_check_others(uint64_t start, uint64_t end)
+{
+	alias_each(start, end, PROT_EXEC, look_again);
+}
+
+void code_change_check_file(int fd)
+{
+	alias_each_of_fd(fd, look_again);
 }
 
 bool code_change_allow_write(uint64_t addr)
@@ -215,6 +243,7 @@ bool code_change_allow_write(uint64_t addr)
 	if (!p->is_forbidden)
 		return false;
 	each_between(start, start + PAGE_BYTES, lead_away);
+	code_change_check_others(start, start + PAGE_BYTES);
 	allow_writes(p);
 	return true;
 }

@@ -5,8 +5,9 @@
  * What was translated stays where it is, but its first instruction leads to the engine:
  * whoever comes there finds what is there now.  If that is what was there before, as
  * when a compiler made a page writable for the function beside it, the translation is
- * as good as new.  Pages that can be written while they are executed are made read-only
- * once something on them is translated; the fault tells of the write.
+ * as good as new.  Pages that can be written while they are executed, there or at another
+ * address, are made read-only once something on them is translated; the fault tells of
+ * the write.
  */
 #ifndef DWELL_COUNT_CODE_CHANGE_H
 #define DWELL_COUNT_CODE_CHANGE_H
@@ -30,8 +31,14 @@ void code_change_watch(struct place *p, const struct exec_range *range, uint32_t
 /* There is another thing now, or nothing. */
 void code_change_forget(uint64_t start, uint64_t end);
 
-/* It may have been written to meanwhile. */
+/* It may have been written to meanwhile: it; what is executed elsewhere and has its
+ * bytes; what is executed of a file. */
 void code_change_check(uint64_t start, uint64_t end);
+void code_change_check_others(uint64_t start, uint64_t end);
+void code_change_check_file(int fd);
+
+/* The program has set rights there itself. */
+void code_change_let(uint64_t start, uint64_t end);
 
 /* The translation that the place had is good again. */
 bool code_change_revive(struct place *p);

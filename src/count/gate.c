@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "bare/sys.h"
+#include "count/alias.h"
 #include "count/code_change.h"
 #include "count/context.h"
 #include "count/count_output.h"
@@ -64,6 +65,19 @@ static bool is_error(long result)
 	return result < 0 && result > -4096;
 }
 
+/* To a file, of which something may be executed. */
+static long write_file(const struct call *call)
+{
+	long result = pass_unforbidden(call);
+
+	if (!alias_is_any() || is_error(result))
+		return result;
+	spin_lock(&engine.lock);
+	code_change_check_file((int)call->c->regs[A]);
+	spin_unlock(&engine.lock);
+	return result;
+}
+
 static uint64_t whole_pages(uint64_t bytes)
 {
 	return (bytes + 4095) & ~4095ULL;
@@ -95,6 +109,24 @@ static void remove_range(uint64_t start, uint64_t end)
 {
 	if (exec_range_remove(start, end))
 		code_change_forget(start, end);
+	if (alias_remove(start, end))
+		code_change_let(start, end);
+}
+
+/* Of a file, so that what is written there can be executed elsewhere. */
+static bool is_shared(uint64_t flags)
+{
+	uint64_t type = flags & MAP_TYPE;
+
+	return !(flags & MAP_ANONYMOUS) &&
+	       (type == MAP_SHARED || type == MAP_SHARED_VALIDATE);
+}
+
+static void add_alias(const uint64_t *r, uint64_t start, uint64_t end)
+{
+	alias_add_fd(start, end, (uint32_t)r[C], (int)r[E], r[F]);
+	if (r[C] & PROT_WRITE)
+		code_change_check_others(start, end);
 }
 
 static long map(const struct call *call)
@@ -112,6 +144,8 @@ static long map(const struct call *call)
 			  r[C] & PROT_WRITE);
 		code_change_forget(start, end);
 	}
+	if (is_shared(r[D]))
+		add_alias(r, start, end);
 	spin_unlock(&engine.lock);
 	return result;
 }
@@ -135,7 +169,8 @@ static long remap(const struct call *call)
 	const uint64_t *r = call->c->regs;
 	uint64_t old = r[A], old_end = old + whole_pages(r[B]);
 	const struct exec_range *was;
-	bool is_exec, is_writable;
+	struct alias alias;
+	bool is_exec, is_writable, is_alias;
 	long result;
 	uint64_t start;
 
@@ -143,6 +178,7 @@ static long remap(const struct call *call)
 	was = exec_range_find(old);
 	is_exec = was;
 	is_writable = was && was->is_writable;
+	is_alias = alias_find(old, &alias);
 	spin_unlock(&engine.lock);
 	result = pass_unforbidden(call);
 	if (is_error(result))
@@ -154,6 +190,12 @@ static long remap(const struct call *call)
 	remove_range(start, start + whole_pages(r[C]));
 	if (is_exec)
 		add_range(start, start + whole_pages(r[C]), -1, 0, is_writable);
+	if (is_alias) {
+		alias.start = start;
+		alias.end = start + whole_pages(r[C]);
+		alias_add(&alias);
+		code_change_check_others(alias.start, alias.end);
+	}
 	spin_unlock(&engine.lock);
 	return result;
 }
@@ -171,6 +213,10 @@ static long protect(const struct call *call)
 	spin_lock(&engine.lock);
 	if (exec_range_protect(start, end, is_exec, is_writable) || is_exec)
 		code_change_check(start, end);
+	if (alias_protect(start, end, (uint32_t)r[C])) {
+		code_change_let(start, end);
+		code_change_check_others(start, end);
+	}
 	while (is_exec && exec_range_gap(start, end, &gap))
 		add_range(gap.start, gap.end, -1, 0, is_writable);
 	spin_unlock(&engine.lock);
@@ -329,6 +375,11 @@ static const struct {
 	{ SYS_mremap, remap },
 	{ SYS_mprotect, protect },
 	{ SYS_pkey_mprotect, protect },
+	{ SYS_write, write_file },
+	{ SYS_pwrite64, write_file },
+	{ SYS_writev, write_file },
+	{ SYS_pwritev, write_file },
+	{ SYS_pwritev2, write_file },
 	{ SYS_exit, end_thread },
 	{ SYS_clone, begin_thread },
 	{ SYS_clone3, begin_thread },

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bare/sys.h"
+#include "count/alias.h"
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
@@ -67,7 +68,26 @@ static void tell_places(struct count_control *k)
 	k->in_end = (uint64_t)crossing_in_end;
 }
 
-static void add_range(const struct count_control_range *r)
+/* As stat() gives it. */
+static uint64_t device(uint64_t major, uint64_t minor)
+{
+	return (minor & 0xff) | major << 8 | (minor & ~0xffULL) << 12;
+}
+
+static void add_alias(const struct count_control_range *r)
+{
+	alias_add(&(struct alias){
+		.start = r->start,
+		.end = r->end,
+		.off = r->off,
+		.device = device(r->device_major, r->device_minor),
+		.inode = r->inode,
+		.prot = PROT_READ | (r->is_exec ? PROT_EXEC : 0) |
+			(r->is_writable ? PROT_WRITE : 0),
+	});
+}
+
+static void add_code(const struct count_control_range *r)
 {
 	struct count_file_image image = { .start = r->start,
 					  .size = r->end - r->start,
@@ -88,6 +108,14 @@ static void add_range(const struct count_control_range *r)
 	});
 	if (path)
 		nest_add_code(-1, path, &image, number);
+}
+
+static void add_range(const struct count_control_range *r)
+{
+	if (r->is_exec)
+		add_code(r);
+	if (r->is_shared && r->inode)
+		add_alias(r);
 }
 
 static struct context *add_thread(struct count_control_thread *t)

@@ -44,6 +44,7 @@ static void take_permissions(struct line *l, struct proc_map *m)
 		return;
 	}
 	m->is_writable = l->at[1] == 'w';
+	m->is_shared = l->at[3] == 's';
 	m->is_exec = l->at[2] == 'x';
 	l->at += 4;
 }

@@ -12,7 +12,7 @@
 struct proc_map {
 	uint64_t start, end, file_offset, inode;
 	uint32_t dev_major, dev_minor;
-	bool is_exec, is_writable, is_deleted;
+	bool is_exec, is_writable, is_shared, is_deleted;
 	char path[4096]; /* "" of anonymous memory; without " (deleted)", unescaped */
 };
 

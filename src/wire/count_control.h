@@ -40,12 +40,12 @@ struct count_control_thread {
 	uint64_t context, stack;
 };
 
-/* Memory that can be executed. */
+/* Memory that can be executed, or of a file that others have as well. */
 struct count_control_range {
 	uint64_t start, end, off, inode;
 	uint32_t device_major, device_minor;
 	uint64_t path; /* 0: no file */
-	uint64_t is_writable;
+	uint64_t is_exec, is_writable, is_shared;
 };
 
 struct count_control_piece {

@@ -225,6 +225,7 @@ def code_that_is_written_meanwhile_is_executed():
             record(p.pid, '-d', '0.01')
         text = maps(p.pid)
         assert 'dwell' not in text and re.search(r' rwxp ', text), text
+        assert re.search(r' rw-s .*/memfd:code', text), text
 
 
 @test

@@ -471,13 +471,20 @@ static int call_code(const uint8_t *code)
 	return ((int (*)(void))(uintptr_t)code)();
 }
 
-/* mov $n, %eax; ret: written where it is executed, and elsewhere before. */
+/* mov $n, %eax; ret: written where it is executed, elsewhere before, and at another
+ * address. */
 static void code(void)
 {
+	int file = memfd_create("code", 0);
+	uint8_t *write, *execute;
 	uint8_t *both = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint8_t bytes[6] = { 0xb8, 0, 0, 0, 0, 0xc3 };
 
+	if (ftruncate(file, 4096) != 0)
+		abort();
+	write = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	execute = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
 	for (uint32_t i = 0; goes_on(); i++) {
 		uint8_t *one = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -485,9 +492,11 @@ static void code(void)
 		memcpy(bytes + 1, &i, 4);
 		memcpy(both + i % 100 * 8, bytes, 6);
 		memcpy(one, bytes, 6);
+		memcpy(write + i % 10 * 100, bytes, 6);
 		mprotect(one, 4096, PROT_READ | PROT_EXEC);
 		expect(call_code(both + i % 100 * 8) == (int)i, "written", (long)i);
 		expect(call_code(one) == (int)i, "protected", (long)i);
+		expect(call_code(execute + i % 10 * 100) == (int)i, "elsewhere", (long)i);
 		munmap(one, 4096);
 	}
 }

@@ -194,6 +194,14 @@ def code_that_changes_is_executed_as_it_is_then():
 
 
 @test
+def code_that_is_written_at_another_address_is_executed_as_it_is_then():
+    path = f'{PROGRAMS}/e2e-blocks_aliases'
+    for flags in '-', 's', 'a':
+        out, code, blocks = count([path], flags)
+        assert (out, code) == natively([path]) and code == 0 and len(blocks) == 2, (flags, code, out)
+
+
+@test
 def programs_that_are_executed_are_followed():
     script = os.path.join(harness.DIR, 'script')
     with open(script, 'w') as f:
