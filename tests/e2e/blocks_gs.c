@@ -296,25 +296,33 @@ static void fault(int signal, siginfo_t *info, void *context)
 	r[REG_RIP] = (greg_t)(is_jump ? behind_jump : behind_load);
 }
 
+/* In one place only, which has names. */
+__attribute__((noinline)) static uint64_t fault_twice(void)
+{
+	uint64_t di, dx, cx;
+
+	__asm__ volatile("mov $11, %%edi; mov $12, %%edx; mov $16, %%ecx\n"
+			 ".globl at_load\nat_load: addl $3, %%gs:(%%rcx)\n"
+			 ".globl behind_load\nbehind_load:\n"
+			 ".globl at_jump\nat_jump: jmp *%%gs:(%%rcx)\n"
+			 ".globl behind_jump\nbehind_jump:"
+			 : "=D"(di), "=d"(dx), "=c"(cx)::"memory", "cc");
+	return di + dx + cx;
+}
+
 static void faults(void)
 {
 	struct sigaction a = { .sa_sigaction = fault, .sa_flags = SA_SIGINFO };
-	uint64_t di = 0, dx = 0, cx = 0;
+	uint64_t sum = 0;
 
 	hole = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	sigaction(SIGSEGV, &a, NULL);
 	for (int i = 0; i < 10; i++) {
 		set_base(hole);
-		__asm__ volatile("mov $11, %%edi; mov $12, %%edx; mov $16, %%ecx\n"
-				 ".globl at_load\nat_load: addl $3, %%gs:(%%rcx)\n"
-				 ".globl behind_load\nbehind_load:\n"
-				 ".globl at_jump\nat_jump: jmp *%%gs:(%%rcx)\n"
-				 ".globl behind_jump\nbehind_jump:"
-				 : "=D"(di), "=d"(dx), "=c"(cx)::"memory", "cc");
+		sum = fault_twice();
 		set_base(&first);
 	}
-	printf("faults %lu %lu %lu %lu, %lu\n", seen[0], seen[1], seen[2], seen[3],
-	       di + dx + cx);
+	printf("faults %lu %lu %lu %lu, %lu\n", seen[0], seen[1], seen[2], seen[3], sum);
 }
 
 static void children(void)
