@@ -145,10 +145,35 @@ void code_change_watch(struct place *p, const struct exec_range *range, uint32_t
 	page->first = place_number(p);
 }
 
+uint8_t *code_change_emit_begin(struct emit *e)
+{
+	uint8_t *at;
+
+	/* within 8 bytes that are stored at once */
+	while ((uintptr_t)e->at % 8 + CODE_CHANGE_BYTES > 8)
+		emit_nop(e, 1);
+	at = e->at;
+	emit_nop(e, CODE_CHANGE_BYTES);
+	return at;
+}
+
+static void replace(uint64_t at, const uint8_t *by)
+{
+	uint64_t word, off = at % 8, *in = (uint64_t *)(at - off);
+
+	if (off + CODE_CHANGE_BYTES > 8) {
+		memcpy((void *)at, by, CODE_CHANGE_BYTES);
+		return;
+	}
+	word = *in;
+	memcpy((uint8_t *)&word + off, by, CODE_CHANGE_BYTES);
+	__atomic_store_n(in, word, __ATOMIC_RELEASE);
+}
+
 /* Its beginning leads to the engine. */
 static void lead_away(struct place *p)
 {
-	struct emit e = { (uint8_t *)p->code };
+	uint8_t jump[CODE_CHANGE_BYTES] = { 0xe9 };
 
 	if (!p->code)
 		return;
@@ -156,9 +181,10 @@ static void lead_away(struct place *p)
 		p->away = (uint64_t)link_leave(
 			code_unit_of(p->code),
 			(struct link){ LINK_CODE, 0, p->addr, NULL });
-	memcpy(p->first_bytes, e.at, sizeof(p->first_bytes));
-	emit_u8(&e, 0xe9);
-	emit_distance(&e, (const void *)p->away);
+	memcpy(p->first_bytes, (const void *)p->code, sizeof(p->first_bytes));
+	memcpy(jump + 1, &(int32_t){ (int32_t)(p->away - p->code - CODE_CHANGE_BYTES) },
+	       4);
+	replace(p->code, jump);
 	p->was = p->code;
 	p->code = 0;
 }
@@ -172,7 +198,7 @@ bool code_change_revive(struct place *p)
 	forbid_writes(p->addr, p->bytes, r);
 	if (sum_of(p->addr, p->bytes) != p->sum)
 		return false;
-	memcpy((void *)p->was, p->first_bytes, sizeof(p->first_bytes));
+	replace(p->was, p->first_bytes);
 	p->code = p->was;
 	p->was = 0;
 	return true;
@@ -235,13 +261,22 @@ void code_change_check_file(int fd)
 	alias_each_of_fd(fd, look_again);
 }
 
+/* Another thread was here first. */
+static bool is_programs_right(uint64_t addr)
+{
+	const struct exec_range *r = exec_range_find(addr);
+	struct alias a;
+
+	return (r && r->is_writable) || (alias_find(addr, &a) && (a.prot & PROT_WRITE));
+}
+
 bool code_change_allow_write(uint64_t addr)
 {
 	struct page *p = slot_of(addr >> PAGE_BITS);
 	uint64_t start = addr & -PAGE_BYTES;
 
 	if (!p->is_forbidden)
-		return false;
+		return is_programs_right(addr);
 	each_between(start, start + PAGE_BYTES, lead_away);
 	code_change_check_others(start, start + PAGE_BYTES);
 	allow_writes(p);

@@ -24,6 +24,11 @@ void code_change_clear(void);
 /* A translation begins with so much that it can be led elsewhere. */
 #define CODE_CHANGE_BYTES 5
 
+/* Of code that may change while threads execute it: nothing that is done, which can be
+ * replaced at once.  Returns where it begins. */
+struct emit;
+uint8_t *code_change_emit_begin(struct emit *e);
+
 /* The place has a translation now, or is known to have nothing to translate; bytes: of
  * the program's code.  range may be NULL. */
 void code_change_watch(struct place *p, const struct exec_range *range, uint32_t bytes);
@@ -43,7 +48,7 @@ void code_change_let(uint64_t start, uint64_t end);
 /* The translation that the place had is good again. */
 bool code_change_revive(struct place *p);
 
-/* True if it was the engine that had forbidden the write; it is allowed now. */
+/* True if it was the engine that had forbidden the write, and it is allowed now. */
 bool code_change_allow_write(uint64_t addr);
 
 /* The kernel was refused to write.  True: it may try again. */

@@ -61,7 +61,8 @@ static void join(unsigned i)
 	struct exec_range *a = &ranges[i - 1], *b = &ranges[i];
 
 	if (i >= n_ranges || a->end != b->start || a->image != b->image ||
-	    a->is_exec != b->is_exec || a->is_writable != b->is_writable)
+	    a->is_exec != b->is_exec || a->is_writable != b->is_writable ||
+	    a->may_change != b->may_change)
 		return;
 	a->end = b->end;
 	erase(i);

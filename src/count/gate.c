@@ -85,7 +85,7 @@ static uint64_t whole_pages(uint64_t bytes)
 
 /* Under the lock. */
 static void add_range(uint64_t start, uint64_t end, int fd, uint64_t off,
-		      bool is_writable)
+		      bool is_writable, bool is_shared)
 {
 	static char path[4096];
 	struct count_file_image image = { .start = start,
@@ -100,6 +100,7 @@ static void add_range(uint64_t start, uint64_t end, int fd, uint64_t off,
 		.image = number,
 		.is_exec = true,
 		.is_writable = is_writable,
+		.may_change = fd < 0 || is_shared,
 	});
 	if (fd >= 0)
 		nest_add_code(fd, NULL, &image, number);
@@ -141,7 +142,7 @@ static long map(const struct call *call)
 	remove_range(start, end);
 	if (r[C] & PROT_EXEC) {
 		add_range(start, end, r[D] & MAP_ANONYMOUS ? -1 : (int)r[E], r[F],
-			  r[C] & PROT_WRITE);
+			  r[C] & PROT_WRITE, is_shared(r[D]));
 		code_change_forget(start, end);
 	}
 	if (is_shared(r[D]))
@@ -189,7 +190,7 @@ static long remap(const struct call *call)
 		remove_range(old, old_end);
 	remove_range(start, start + whole_pages(r[C]));
 	if (is_exec)
-		add_range(start, start + whole_pages(r[C]), -1, 0, is_writable);
+		add_range(start, start + whole_pages(r[C]), -1, 0, is_writable, false);
 	if (is_alias) {
 		alias.start = start;
 		alias.end = start + whole_pages(r[C]);
@@ -218,7 +219,7 @@ static long protect(const struct call *call)
 		code_change_check_others(start, end);
 	}
 	while (is_exec && exec_range_gap(start, end, &gap))
-		add_range(gap.start, gap.end, -1, 0, is_writable);
+		add_range(gap.start, gap.end, -1, 0, is_writable, false);
 	spin_unlock(&engine.lock);
 	return result;
 }

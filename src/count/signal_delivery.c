@@ -25,6 +25,9 @@ enum { RAX = 0, RDX = 2, RSP = 4, RSI = 6, RDI = 7 };
  */
 #define NOT_A_HANDLERS (0x100u | 0x400u | 0x10000u)
 
+/* What the CPU says of a fault of memory. */
+#define ERROR_IS_WRITE 2
+
 /* Why SIGSYS is sent; not every libc knows it. */
 #define CALL_FILTERED 1
 
@@ -214,11 +217,13 @@ static bool deliver(struct context *c, struct roll_state *s,
 
 /* Where the engine has forbidden it: in translated code, or where the engine writes in
  * the program's name and has its own lock. */
-static bool is_own_doing(const struct signal_info *info, bool is_engine)
+static bool is_own_doing(const struct signal_info *info, const struct signal_state *state)
 {
+	bool is_engine = is_within(state->ip, __ehdr_start, _end);
 	bool is_own;
 
-	if (info->signal != SIGSEGV || info->code != SEGV_ACCERR)
+	if (info->signal != SIGSEGV || info->code != SEGV_ACCERR ||
+	    !(state->error & ERROR_IS_WRITE))
 		return false;
 	if (!is_engine)
 		spin_lock(&engine.lock);
@@ -246,7 +251,7 @@ void signal_arrives(int signal, struct signal_info *info, struct signal_state *s
 				.code = (const uint8_t *)state->ip };
 
 	(void)signal;
-	if (is_own_doing(info, is_within(state->ip, __ehdr_start, _end)))
+	if (is_own_doing(info, state))
 		return;
 	signal_state_get(state, s.regs);
 	if (is_within(state->ip, crossing_in_checked, crossing_in_end)) {

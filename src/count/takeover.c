@@ -105,6 +105,7 @@ static void add_code(const struct count_control_range *r)
 		.image = number,
 		.is_exec = true,
 		.is_writable = r->is_writable,
+		.may_change = !path || r->is_shared,
 	});
 	if (path)
 		nest_add_code(-1, path, &image, number);

@@ -285,7 +285,9 @@ static void set_code(const struct fragment *f, struct place *p, uint32_t bytes)
 {
 	uint64_t was = p->was;
 
-	p->code = (uint64_t)f->e->at;
+	p->code = (uint64_t)(f->range && (f->range->may_change || f->range->is_writable)
+				     ? code_change_emit_begin(f->e)
+				     : f->e->at);
 	code_change_watch(p, f->range, bytes);
 	if (was)
 		link_to((uint8_t *)was + 1, (const void *)p->code);

@@ -4,6 +4,7 @@
  * must not have memory with both rights.  Says what it saw.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 #define PAGE   4096
 #define PAGES  4
-#define ROUNDS 700
+#define ROUNDS 400
 
 typedef uint32_t number(void);
 
@@ -138,7 +139,7 @@ static void *rewrite(void *unused)
 		/* within one line of the cache */
 		atomic_store((_Atomic uint32_t *)(void *)(shared_view + 0x104), n);
 		while (atomic_load(&wanted) != n)
-			;
+			sched_yield();
 	}
 	return unused;
 }
@@ -156,6 +157,8 @@ static void meanwhile(void)
 		uint32_t n = call(0x103);
 
 		seen += n == last + 1;
+		if (n == last)
+			sched_yield();
 		last = n;
 		atomic_store(&wanted, n);
 	}
