@@ -14,6 +14,7 @@
 #include "count/fatal.h"
 #include "count/follow.h"
 #include "count/nest.h"
+#include "count/own_exe.h"
 #include "count/place.h"
 #include "count/program.h"
 #include "count/program_memory.h"
@@ -32,6 +33,8 @@ extern bool crossing_has_wrgsbase __attribute__((visibility("hidden")));
 #ifndef HWCAP2_FSGSBASE
 #define HWCAP2_FSGSBASE 2
 #endif
+
+#define FD_DIRECTORY "/dev/fd/"
 
 struct start {
 	uint64_t *sp; /* as the program is to find it */
@@ -89,7 +92,7 @@ static void tell_program(const struct start *s, const struct program *p)
 /* As /proc shows it.  Kernels that cannot leave the engine's own there. */
 static void tell_kernel(const struct start *s, const struct program *p)
 {
-	const char *name = s->name, *const *args = (const char *const *)s->sp + 1;
+	const char *const *args = (const char *const *)s->sp + 1;
 	uint64_t n = s->sp[0];
 	Elf64_auxv_t *end = s->aux;
 	struct prctl_mm_map map = {
@@ -114,11 +117,41 @@ static void tell_kernel(const struct start *s, const struct program *p)
 	map.auxv = (void *)s->aux;
 	map.auxv_size = (uint32_t)((char *)(end + 1) - (char *)s->aux);
 	sys_call(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, &map, sizeof(map), 0, 0);
-	for (const char *c = s->name; *c; c++)
-		if (*c == '/')
-			name = c + 1;
-	sys_call(SYS_prctl, PR_SET_NAME, name, 0, 0, 0, 0);
-	count_output_name(name);
+}
+
+static const char *last_part(const char *path)
+{
+	const char *part = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			part = path + 1;
+	return part;
+}
+
+static bool is_number(const char *text)
+{
+	while (*text >= '0' && *text <= '9')
+		text++;
+	return !*text;
+}
+
+/* What was executed by its descriptor alone is called as the file is, since Linux 6.14.
+ */
+static void tell_name(const struct start *s)
+{
+	const char *name = last_part(s->name), *file = own_exe_of("/proc/self/exe");
+	char own[COUNT_FILE_NAME_BYTES] = { 0 };
+	unsigned n = 0;
+
+	if (is_number(name) && name - s->name == sizeof(FD_DIRECTORY) - 1 &&
+	    memcmp(s->name, FD_DIRECTORY, sizeof(FD_DIRECTORY) - 1) == 0 && file)
+		name = last_part(file);
+	/* up to what /proc says of files that are gone */
+	for (; n < sizeof(own) - 1 && name[n] && strcmp(name + n, " (deleted)") != 0; n++)
+		own[n] = name[n];
+	sys_call(SYS_prctl, PR_SET_NAME, own, 0, 0, 0, 0);
+	count_output_name(own);
 }
 
 /* Its code is the kernel's, in memory. */
@@ -141,6 +174,19 @@ static void add_vdso(uint64_t base)
 		}
 }
 
+/* The descriptor that the path ends with. */
+static void close_file(const char *path)
+{
+	const char *at = path + strlen(path);
+	int fd = 0;
+
+	while (at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	while (*at)
+		fd = fd * 10 + (*at++ - '0');
+	sys_close(fd);
+}
+
 void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 {
 	struct start s = { 0 };
@@ -154,7 +200,8 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	if (sys_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) > 0)
 		program_memory_believe();
 	follow_init(s.file, s.flags);
-	count_output_create(s.file, has_flag(&s, FOLLOW_FLAG));
+	count_output_create(s.file,
+			    has_flag(&s, FOLLOW_FLAG) || has_flag(&s, FOLLOW_FLAG_FD));
 	engine_init();
 	engine.counts_all = has_flag(&s, COUNT_FLAG_ALL);
 	engine.turns_soon = has_flag(&s, COUNT_FLAG_SOON);
@@ -162,8 +209,11 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	nest_choose(s.flags);
 	memcpy(&random, (const void *)(*auxiliary(&s, AT_RANDOM) + 8), 8);
 	program_load(&p, s.path, random);
+	if (has_flag(&s, FOLLOW_FLAG_FD))
+		close_file(s.path);
 	tell_program(&s, &p);
 	tell_kernel(&s, &p);
+	tell_name(&s);
 	if (*auxiliary(&s, AT_SYSINFO_EHDR))
 		add_vdso(*auxiliary(&s, AT_SYSINFO_EHDR));
 	crossing_has_wrgsbase = *auxiliary(&s, AT_HWCAP2) & HWCAP2_FSGSBASE;

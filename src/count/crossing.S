@@ -15,12 +15,12 @@
 	.hidden crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
 	.hidden crossing_in_checked, crossing_in_end, signal_restorer
 	.hidden crossing_signal, dispatch, thread_begin, signal_arrives, signal_deliver_held
-	.hidden crossing_join, crossing_release, crossing_finish
+	.hidden crossing_int80, crossing_join, crossing_release, crossing_finish
 	.hidden takeover_thread, release_at_rest, release_interrupted, release_finish
 	.globl crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
 	.globl crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
 	.globl crossing_in_checked, crossing_in_end, crossing_signal, signal_restorer
-	.globl crossing_join, crossing_release, crossing_finish
+	.globl crossing_int80, crossing_join, crossing_release, crossing_finish
 
 /* crossing_enter(context, code): a thread's first way into translated code. */
 crossing_enter:
@@ -172,6 +172,22 @@ crossing_call_made:
 	ret
 crossing_call_not:
 	mov $-512, %rax
+	ret
+
+/* crossing_int80(context): the same of a 32-bit program's kind. */
+crossing_int80:
+	push %rbx
+	push %rbp
+	mov CONTEXT_REGS+0(%rdi), %eax
+	mov CONTEXT_REGS+8(%rdi), %ecx
+	mov CONTEXT_REGS+16(%rdi), %edx
+	mov CONTEXT_REGS+24(%rdi), %ebx
+	mov CONTEXT_REGS+40(%rdi), %ebp
+	mov CONTEXT_REGS+48(%rdi), %esi
+	mov CONTEXT_REGS+56(%rdi), %edi
+	int $0x80
+	pop %rbp
+	pop %rbx
 	ret
 
 	.bss

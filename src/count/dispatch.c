@@ -69,8 +69,10 @@ static const void *call_kernel(struct context *c, const struct link *l)
 	if (!is_made)
 		return has_turned ? come_back(c, l->addr - LINK_SYSCALL_BYTES)
 				  : go_back(c, l);
-	c->regs[RCX] = l->addr;
-	c->regs[R11] = c->flags;
+	if (l->kind == LINK_SYSCALL) {
+		c->regs[RCX] = l->addr;
+		c->regs[R11] = c->flags;
+	}
 	return has_turned ? come_back(c, l->addr) : translate(place_at(c->nest, l->addr));
 }
 
@@ -91,6 +93,7 @@ static const void *refuse(struct context *c, const struct link *l)
 static const void *(*const ways[])(struct context *c, const struct link *l) = {
 	[LINK_CODE] = go_on,
 	[LINK_SYSCALL] = call_kernel,
+	[LINK_INT80] = call_kernel,
 	[LINK_RETURN] = indirect_return,
 	[LINK_RETURN_MORE] = indirect_return,
 	[LINK_SITE] = indirect_go,

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "count/follow.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "bare/sys.h"
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
+#include "count/exec_target.h"
 #include "count/gate.h"
 #include "count/own_exe.h"
 #include "count/program_memory.h"
@@ -21,146 +20,22 @@
 
 enum { NR = 0, A = 7, B = 6, C = 2, D = 10, E = 8 };
 
-#ifndef SYS_faccessat2
-#define SYS_faccessat2 439
-#endif
-
-#define ENGINE	   "/proc/self/exe"
-#define FIRST_LINE 256		      /* as much of a script as the kernel looks at */
-#define OWN_WORDS  (FOLLOW_WORDS + 3) /* and a script's */
+#define ENGINE	  "/proc/self/exe"
+#define OWN_WORDS (FOLLOW_WORDS + EXEC_TARGET_WORDS)
 /* Arguments for which there is room on the engine's stack. */
 #define WORDS_MAX 4096
 
 static const char *prefix;
-static char flags[COUNT_FLAGS_MAX + 2];
+static char flags[COUNT_FLAGS_MAX + 1]; /* without the one in front */
 
 void follow_init(const char *own_prefix, const char *own_flags)
 {
-	bool is_following = *own_flags == FOLLOW_FLAG;
+	bool is_following = own_flags[0] == FOLLOW_FLAG || own_flags[0] == FOLLOW_FLAG_FD;
 
 	prefix = own_prefix;
-	flags[0] = FOLLOW_FLAG;
+	own_flags += is_following;
 	if (strlen(own_flags) <= COUNT_FLAGS_MAX)
-		put_text(flags + !is_following, own_flags);
-}
-
-enum verdict {
-	FOLLOWED,
-	NATIVE,		 /* a program that cannot be followed */
-	KERNEL_WILL_SAY, /* no program, and what comes of that */
-};
-
-union head {
-	Elf64_Ehdr elf;
-	char line[FIRST_LINE + 1];
-};
-
-/* What is executed, and what comes before the program's own arguments. */
-struct target {
-	char name[PATH_MAX]; /* as it was called */
-	char argument[FIRST_LINE + 1];
-	char interpreter[FIRST_LINE + 1]; /* empty: it is no script */
-};
-
-static bool may_execute(const char *path)
-{
-	long result = sys_call(SYS_faccessat2, AT_FDCWD, path, X_OK, AT_EACCESS, 0, 0);
-
-	return result == 0 || (result == -ENOSYS && sys_call(SYS_faccessat, AT_FDCWD,
-							     path, X_OK, 0, 0, 0) == 0);
-}
-
-/* The kernel gives it rights that it would not give to the engine. */
-static bool has_rights(int fd, const struct stat *st)
-{
-	unsigned group = S_ISGID | S_IXGRP;
-
-	return (st->st_mode & S_ISUID) || (st->st_mode & group) == group ||
-	       sys_call(SYS_fgetxattr, fd, "security.capability", NULL, 0, 0, 0) > 0;
-}
-
-static enum verdict judge(const union head *h)
-{
-	const Elf64_Ehdr *e = &h->elf;
-
-	if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0)
-		return KERNEL_WILL_SAY;
-	return e->e_ident[EI_CLASS] == ELFCLASS64 && e->e_machine == EM_X86_64 ? FOLLOWED
-									       : NATIVE;
-}
-
-/* Its first bytes; a script is followed as well. */
-static enum verdict look_at(const char *path, union head *h)
-{
-	struct stat st;
-	enum verdict verdict = NATIVE;
-	int fd;
-
-	memset(h, 0, sizeof(*h));
-	if (!may_execute(path))
-		return KERNEL_WILL_SAY;
-	fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-	if (fd < 0)
-		return NATIVE;
-	if (sys_call(SYS_fstat, fd, &st, 0, 0, 0, 0) != 0 || !S_ISREG(st.st_mode) ||
-	    sys_read(fd, h->line, FIRST_LINE) <= 0)
-		verdict = KERNEL_WILL_SAY;
-	else if (!has_rights(fd, &st))
-		verdict = h->line[0] == '#' && h->line[1] == '!' ? FOLLOWED : judge(h);
-	sys_close(fd);
-	return verdict;
-}
-
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static char *skip(char *at, bool are_spaces)
-{
-	while (*at && is_space(*at) == are_spaces)
-		at++;
-	return at;
-}
-
-/* False: the kernel would not take it, or only cut. */
-static bool read_line(struct target *t, char *line)
-{
-	char *end = line, *word, *word_end;
-
-	while (*end && *end != '\n')
-		end++;
-	if (!*end)
-		return false;
-	while (is_space(end[-1]))
-		end--;
-	*end = 0;
-	word = skip(line + 2, true);
-	word_end = skip(word, false);
-	put_text(t->argument, skip(word_end, true));
-	*word_end = 0;
-	put_text(t->interpreter, word);
-	return *word;
-}
-
-static enum verdict find_target(struct target *t, uint64_t path)
-{
-	union head h;
-	enum verdict verdict;
-
-	memset(t, 0, sizeof(*t));
-	if (!program_memory_read_text(t->name, path, sizeof(t->name)))
-		return KERNEL_WILL_SAY;
-	if (own_exe_of(t->name))
-		*put_text(t->name, own_exe_of(t->name)) = 0;
-	verdict = look_at(t->name, &h);
-	if (verdict != FOLLOWED || memcmp(h.elf.e_ident, ELFMAG, SELFMAG) == 0)
-		return verdict;
-	if (!read_line(t, h.line))
-		return KERNEL_WILL_SAY;
-	verdict = look_at(t->interpreter, &h);
-	/* a script whose interpreter is one */
-	return verdict == FOLLOWED && judge(&h) != FOLLOWED ? NATIVE : verdict;
+		put_text(flags, own_flags);
 }
 
 /* How many there are; negative: they are not to be read. */
@@ -178,19 +53,17 @@ static long count_words(uint64_t words)
 }
 
 /* The engine's own arguments and the program's. */
-static bool put_words(uint64_t *to, const struct target *t, uint64_t words, long n)
+static bool put_words(uint64_t *to, const struct exec_target *t, const char *own_flags,
+		      uint64_t words, long n)
 {
-	const char *path = t->interpreter[0] ? t->interpreter : t->name;
-	const char *own[] = { "dwell-count", prefix, flags, path, t->name, "--" };
+	const char *own[] = { "dwell-count", prefix, own_flags, t->path, t->name, "--" };
 
 	_Static_assert(sizeof(own) == FOLLOW_WORDS * sizeof(own[0]), "as begin.c has it");
 	for (unsigned i = 0; i < FOLLOW_WORDS; i++)
 		*to++ = (uint64_t)own[i];
-	if (t->interpreter[0]) {
-		*to++ = (uint64_t)t->interpreter;
-		if (t->argument[0])
-			*to++ = (uint64_t)t->argument;
-		*to++ = (uint64_t)t->name;
+	for (unsigned i = 0; i < t->n_words; i++)
+		*to++ = (uint64_t)t->words[i];
+	if (t->n_words) {
 		words += 8;
 		n--;
 	}
@@ -198,11 +71,12 @@ static bool put_words(uint64_t *to, const struct target *t, uint64_t words, long
 }
 
 /* Executes the engine; returns what the kernel says when it does not. */
-static long execute(struct context *c, const struct target *t, uint64_t argv,
+static long execute(struct context *c, const struct exec_target *t, uint64_t argv,
 		    uint64_t env)
 {
 	uint64_t here[WORDS_MAX + OWN_WORDS + 1], *words = here;
 	uint64_t were[16];
+	char own_flags[sizeof(flags) + 1] = { t->fd < 0 ? FOLLOW_FLAG : FOLLOW_FLAG_FD };
 	long n = count_words(argv), result;
 
 	if (n <= 0)
@@ -210,7 +84,8 @@ static long execute(struct context *c, const struct target *t, uint64_t argv,
 	if (n > WORDS_MAX)
 		words = sys_map(8 * ((size_t)n + OWN_WORDS + 1),
 				MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (!words || !put_words(words, t, argv, n))
+	put_text(own_flags + 1, flags);
+	if (!words || !put_words(words, t, own_flags, argv, n))
 		return -EFAULT;
 	memcpy(were, c->regs, sizeof(were));
 	c->regs[NR] = SYS_execve;
@@ -233,47 +108,72 @@ static void note_native(const char *path)
 	spin_unlock(&engine.lock);
 }
 
-/* As it was called, but for the engine itself. */
-static long execute_natively(struct context *c, uint64_t *path)
+/* Returns unless the program is another now, or a signal comes first. */
+static long follow(struct context *c, const struct exec_target *t,
+		   enum exec_verdict verdict, uint64_t argv, uint64_t env)
 {
+	long result = 0;
+
+	if (verdict == EXEC_FOLLOWED && !engine.is_attached)
+		result = execute(c, t, argv, env);
+	if (t->fd >= 0)
+		sys_close(t->fd);
+	if (result != GATE_NOT_MADE && verdict != EXEC_KERNEL_WILL_SAY)
+		note_native(t->name);
+	return result;
+}
+
+/* By path, and as it was called if the engine could not; but for the engine itself. */
+static long follow_path(struct context *c, uint64_t *path, uint64_t argv, uint64_t env)
+{
+	struct exec_target t = { .fd = -1 };
+	enum exec_verdict verdict = EXEC_KERNEL_WILL_SAY;
+	char name[PATH_MAX];
 	uint64_t was = *path;
-	const char *exe = own_exe_at(was);
 	long result;
 
-	if (exe)
-		*path = (uint64_t)exe;
+	if (program_memory_read_text(name, was, sizeof(name)))
+		verdict = exec_target_find(&t, name);
+	if (follow(c, &t, verdict, argv, env) == GATE_NOT_MADE)
+		return GATE_NOT_MADE;
+	if (own_exe_at(was))
+		*path = (uint64_t)own_exe_at(was);
 	result = gate_pass(c);
 	*path = was;
 	return result;
 }
 
-static long follow(struct context *c, uint64_t *path, uint64_t argv, uint64_t env)
-{
-	struct target t;
-	enum verdict verdict = find_target(&t, *path);
-
-	if (verdict == FOLLOWED && !engine.is_attached &&
-	    execute(c, &t, argv, env) == GATE_NOT_MADE)
-		return GATE_NOT_MADE;
-	if (verdict != KERNEL_WILL_SAY)
-		note_native(t.name);
-	return execute_natively(c, path);
-}
-
 long follow_execve(struct context *c)
 {
-	return follow(c, &c->regs[A], c->regs[B], c->regs[C]);
+	return follow_path(c, &c->regs[A], c->regs[B], c->regs[C]);
+}
+
+/* Links are the kernel's to refuse. */
+static bool is_link(int fd, const char *path)
+{
+	struct stat st;
+
+	return sys_call(SYS_newfstatat, fd, path, &st, AT_SYMLINK_NOFOLLOW, 0, 0) == 0 &&
+	       S_ISLNK(st.st_mode);
 }
 
 long follow_execveat(struct context *c)
 {
 	uint64_t *r = c->regs;
+	struct exec_target t = { .fd = -1 };
+	enum exec_verdict verdict = EXEC_KERNEL_WILL_SAY;
 	char path[PATH_MAX];
+	bool is_told = program_memory_read_text(path, r[B], sizeof(path));
+	bool is_of_fd = is_told && path[0] != '/' && (int)r[A] != AT_FDCWD;
 
-	if (r[E] || !program_memory_read_text(path, r[B], sizeof(path)) ||
-	    (path[0] != '/' && (int)r[A] != AT_FDCWD)) {
-		note_native(path);
+	if (!is_told || (r[E] & ~(uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) ||
+	    (!*path && !(r[E] & AT_EMPTY_PATH)) ||
+	    ((r[E] & AT_SYMLINK_NOFOLLOW) && is_link((int)r[A], path)))
 		return gate_pass(c);
-	}
-	return follow(c, &r[B], r[C], r[D]);
+	if (!is_of_fd)
+		return follow_path(c, &r[B], r[C], r[D]);
+	verdict = exec_target_find_at(&t, (int)r[A], path);
+	if (follow(c, &t, verdict, r[C], r[D]) == GATE_NOT_MADE)
+		return GATE_NOT_MADE;
+	return gate_pass(c);
 }

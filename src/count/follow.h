@@ -15,8 +15,9 @@ struct context;
 #define FOLLOW_WORDS 6
 
 /* In front of the flags: somebody else began to count, and goes on when this one cannot.
- */
-#define FOLLOW_FLAG 'f'
+ * The other: and the program's path names a descriptor that was opened for it alone. */
+#define FOLLOW_FLAG    'f'
+#define FOLLOW_FLAG_FD 'F'
 
 /* What the engine was called with. */
 void follow_init(const char *prefix, const char *flags);

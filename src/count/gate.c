@@ -15,6 +15,7 @@
 #include "count/exec_range.h"
 #include "count/fd_path.h"
 #include "count/follow.h"
+#include "count/int80.h"
 #include "count/link.h"
 #include "count/nest.h"
 #include "count/own_exe.h"
@@ -290,7 +291,7 @@ static long end_thread(const struct call *call)
 
 static long begin_thread(const struct call *call)
 {
-	return thread_clone(call->c, call->at->addr);
+	return thread_clone(call->c, call->at);
 }
 
 static long set_action(const struct call *call)
@@ -410,12 +411,26 @@ static long make(const struct call *call)
 	return pass_unforbidden(call);
 }
 
+/* Of the 32-bit kind; all registers but the result's stay. */
+static long make_int80(const struct call *call)
+{
+	uint64_t *r = call->c->regs, were[16];
+	long result;
+
+	memcpy(were, r, sizeof(were));
+	result = int80_translate(r) ? make(call) : int80_call(call->c);
+	memcpy(r, were, sizeof(were));
+	return result;
+}
+
 bool gate_call(struct context *c, const struct link *l)
 {
-	long result = make(&(struct call){ c, l });
+	const struct call call = { c, l };
+	bool is_int80 = l->kind == LINK_INT80;
+	long result = is_int80 ? make_int80(&call) : make(&call);
 
 	if (result == GATE_NOT_FINISHED)
-		c->regs[NR] = SYS_restart_syscall;
+		c->regs[NR] = is_int80 ? 0 : SYS_restart_syscall;
 	if (result == GATE_NOT_MADE || result == GATE_NOT_FINISHED)
 		return false;
 	c->regs[NR] = (uint64_t)result;

@@ -20,6 +20,7 @@ struct code_unit;
 enum link_kind {
 	LINK_CODE,	    /* on at addr */
 	LINK_SYSCALL,	    /* make it, then on at addr */
+	LINK_INT80,	    /* the same, of a 32-bit program's kind */
 	LINK_RETURN,	    /* a return whose slot knows no such address */
 	LINK_RETURN_MORE,   /* a return that takes more from the stack than its address */
 	LINK_SITE,	    /* an indirect jump or call to where it did not go before */

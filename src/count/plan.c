@@ -58,7 +58,7 @@ struct ways plan_ways(const struct block *b, uint32_t nest)
 		[X86_FLOW_LOOP] = ON | TO, [X86_FLOW_TRANSACTION] = ON | TO,
 		[X86_FLOW_JUMP] = TO,	   [X86_FLOW_CALL] = ON | TO,
 		[X86_FLOW_CALL_TO] = ON,   [X86_FLOW_SYSCALL] = ON,
-		[X86_FLOW_NEVER] = 0, /* the last */
+		[X86_FLOW_INT80] = ON,	   [X86_FLOW_NEVER] = 0, /* the last */
 	};
 
 	return (struct ways){
@@ -72,6 +72,7 @@ static struct plan plan_flow(const struct block *b, uint32_t out, const struct w
 	switch (b->flow) {
 	case X86_FLOW_ON:
 	case X86_FLOW_SYSCALL:
+	case X86_FLOW_INT80:
 		return plan_one_way(out, w->on->part);
 	case X86_FLOW_CONDITIONAL:
 	case X86_FLOW_LOOP:

@@ -300,6 +300,11 @@ static const struct form *form_at(const uint8_t *code)
 	return NULL;
 }
 
+static bool is_call(enum link_kind kind)
+{
+	return kind == LINK_SYSCALL || kind == LINK_INT80;
+}
+
 /* What the program does where it leaves for the engine, if that is all that is left. */
 static bool is_leaving(const struct roll_state *s, struct roll_place *ret)
 {
@@ -310,9 +315,9 @@ static bool is_leaving(const struct roll_state *s, struct roll_place *ret)
 		return false;
 	l = link_get(u32_at(s->code + 8));
 	*ret = (struct roll_place){ l->addr, l->number };
-	if (l->kind == LINK_SYSCALL)
+	if (is_call(l->kind))
 		ret->addr -= LINK_SYSCALL_BYTES;
-	return l->kind == LINK_CODE || l->kind == LINK_SYSCALL || l->kind == LINK_NATIVE;
+	return l->kind == LINK_CODE || is_call(l->kind) || l->kind == LINK_NATIVE;
 }
 
 /* The block's counter, which is at code. */

@@ -78,11 +78,15 @@ static bool read_request(struct request *r, const uint64_t *regs)
 	}
 }
 
-static void set_registers(struct context *c, const struct request *r, uint64_t addr)
+static void set_registers(struct context *c, const struct request *r,
+			  const struct link *call)
 {
 	c->regs[RAX] = 0;
-	c->regs[RCX] = addr;
-	c->regs[R11] = c->flags;
+	c->resume = call->addr;
+	if (call->kind == LINK_SYSCALL) {
+		c->regs[RCX] = call->addr;
+		c->regs[R11] = c->flags;
+	}
 	if (r->stack)
 		c->regs[RSP] = r->stack;
 }
@@ -99,7 +103,8 @@ static void note_end(struct context *c, const struct link *call)
 }
 
 /* The engine's lock is held, so that no other thread has it where none will be. */
-static long fork_child(struct context *c, const struct request *r, uint64_t addr)
+static long fork_child(struct context *c, const struct request *r,
+		       const struct link *call)
 {
 	struct count_file_header before;
 	long result;
@@ -112,8 +117,8 @@ static long fork_child(struct context *c, const struct request *r, uint64_t addr
 		context_keep_only(c, &before);
 		engine.is_turning = false;
 		signals_forget_returns(c);
-		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, c->nest, 1);
-		set_registers(c, r, addr);
+		count_output_add_extra(COUNT_EXTRA_ENTER, call->addr, 0, c->nest, 1);
+		set_registers(c, r, call);
 	}
 	spin_unlock(&engine.lock);
 	return result;
@@ -128,10 +133,11 @@ static void take_back(struct context *child)
 }
 
 /* Shares memory: a thread, or a child that borrows the caller's until it executes. */
-static long start_thread(struct context *c, const struct request *r, uint64_t addr,
-			 uint64_t mask)
+static long start_thread(struct context *c, const struct request *r,
+			 const struct link *call, uint64_t mask)
 {
 	struct context *child;
+	uint64_t addr = call->addr;
 	long result;
 
 	spin_lock(&engine.lock);
@@ -148,7 +154,7 @@ static long start_thread(struct context *c, const struct request *r, uint64_t ad
 	if (!(r->flags & (CLONE_VFORK | CLONE_THREAD)))
 		engine.n_sharers++;
 	signals_inherit(child, c, !(r->flags & CLONE_SIGHAND), r->flags & CLONE_VFORK);
-	set_registers(child, r, addr);
+	set_registers(child, r, call);
 	result = crossing_clone(r->number, r->args[0], r->args[1], r->args[2], r->args[3],
 				r->args[4], child);
 	if (result >= 0 && !(r->flags & CLONE_VFORK))
@@ -170,14 +176,14 @@ const void *thread_begin(struct context *c)
 	c->tid = (uint32_t)sys_gettid();
 	signals_begin_thread(c);
 	spin_lock(&engine.lock);
-	code = translate(place_at(c->nest, c->regs[RCX]));
+	code = translate(place_at(c->nest, c->resume));
 	if (turnover_is_due())
 		code = turnover_before(c, code);
 	spin_unlock(&engine.lock);
 	return code;
 }
 
-long thread_clone(struct context *c, uint64_t addr)
+long thread_clone(struct context *c, const struct link *call)
 {
 	struct request r;
 	uint64_t mask;
@@ -188,8 +194,8 @@ long thread_clone(struct context *c, uint64_t addr)
 	/* The child cannot take any before it is one of the engine's. */
 	if (!signals_block(c, &mask))
 		return GATE_NOT_MADE;
-	result = r.flags & CLONE_VM ? start_thread(c, &r, addr, mask)
-				    : fork_child(c, &r, addr);
+	result = r.flags & CLONE_VM ? start_thread(c, &r, call, mask)
+				    : fork_child(c, &r, call);
 	signals_release(mask);
 	return result;
 }

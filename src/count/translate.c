@@ -234,6 +234,11 @@ static void end_syscall(struct fragment *f)
 	leave(f, LINK_SYSCALL, f->block.end);
 }
 
+static void end_int80(struct fragment *f)
+{
+	leave(f, LINK_INT80, f->block.end);
+}
+
 static void end_native(struct fragment *f)
 {
 	leave(f, LINK_NATIVE, f->block.addr + f->block.offs[f->block.n - 1]);
@@ -258,7 +263,7 @@ static const struct {
 	[X86_FLOW_CALL_TO] = { COUNT_END_CALL_TO, end_indirect },
 	[X86_FLOW_RETURN] = { COUNT_END_RETURN, end_return },
 	[X86_FLOW_SYSCALL] = { COUNT_END_SYSCALL, end_syscall },
-	[X86_FLOW_INT80] = { COUNT_END_STOP, end_native },
+	[X86_FLOW_INT80] = { COUNT_END_SYSCALL, end_int80 },
 	[X86_FLOW_FAR] = { COUNT_END_STOP, end_native },
 	[X86_FLOW_TRAP] = { COUNT_END_STOP, end_native },
 	[X86_FLOW_NEVER] = { COUNT_END_STOP, end_native },

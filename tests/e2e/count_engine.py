@@ -202,6 +202,17 @@ def code_that_is_written_at_another_address_is_executed_as_it_is_then():
 
 
 @test
+def calls_of_32_bit_programs_are_made_and_counted():
+    path = f'{PROGRAMS}/e2e-blocks_int80'
+    if natively([path])[1] in (77, -11):
+        raise harness.Skip('this kernel has none')
+    out, code, blocks = count([path])
+    assert (out, code) == natively([path]) and code == 3 and len(blocks) == 3, (code, out)
+    assert all('libc' in str(one.at.keys()) for one in blocks), blocks
+    assert blocks[0].at[path, functions(path)['call']][2] > 20, blocks
+
+
+@test
 def programs_that_are_executed_are_followed():
     script = os.path.join(harness.DIR, 'script')
     with open(script, 'w') as f:
@@ -220,6 +231,70 @@ def programs_that_are_executed_are_followed():
                   ['/usr/bin/python3', '-c', 'import os; os.execv("/bin/true", ["x"] * 5000)']]:
         out, code, _ = count(words)
         assert (out, code) == natively(words), (words, out, code)
+
+
+EXECUTE = '''
+import os, sys
+what, path = sys.argv[1:3]
+words = ['shown', 'a', 'b']
+directory = os.open(os.path.dirname(path), os.O_RDONLY)
+os.set_inheritable(directory, what == 'at-lasting')
+fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+if what == 'memory':
+    copy = os.memfd_create('copy')
+    os.write(copy, open(path, 'rb').read())
+    os.close(fd)
+    fd = os.open(f'/proc/self/fd/{copy}', os.O_RDONLY | os.O_CLOEXEC)
+    os.close(copy)
+if what == 'named':
+    os.execv(f'/proc/self/fd/{fd}', words)
+if what.startswith('at'):
+    import ctypes
+    pointers = lambda texts: (ctypes.c_char_p * (len(texts) + 1))(*[t.encode() for t in texts], None)
+    ctypes.CDLL(None).syscall(322, directory, os.path.basename(path).encode(), pointers(words), pointers(['X=1']), 0)
+    sys.exit('not executed')
+if what == 'lasting':
+    os.set_inheritable(fd, True)
+try:
+    os.execve(fd, words, {'X': '1'})
+except OSError as e:
+    sys.exit(e.strerror)
+'''
+
+
+@test
+def programs_that_are_open_are_followed():
+    program = os.path.join(harness.DIR, 'program')
+    shutil.copy(find('env'), program)
+    # older kernels call what is open by the descriptor's number
+    show = '; cat /proc/$$/comm' if [int(n) for n in os.uname().release.split('.')[:2]] >= [6, 14] else ''
+    for what, file in [(w, f) for w in ('open', 'lasting', 'memory', 'named', 'at', 'at-lasting') for f in (program, f'{program}.sh')]:
+        with open(f'{program}.sh', 'w') as f:
+            f.write(f'#!/bin/sh -u\necho "$0 $*"{show}')
+        os.chmod(f'{program}.sh', 0o755)
+        words = ['/usr/bin/python3', '-c', EXECUTE, what, file]
+        out, code, blocks = count(words)
+        assert (out, code) == natively(words), (what, file, code, out)
+        seen = {os.path.basename(name) for one in blocks for name, _ in one.at}
+        if file == program and what != 'memory':
+            assert 'program' in seen, (what, seen)
+        if file == program and what == 'memory':
+            assert any(name.startswith('memfd:copy') for name in seen), seen
+
+
+@test
+def scripts_of_scripts_are_followed():
+    def script(i):
+        return os.path.join(harness.DIR, f'script{i}')
+    for i in range(7):
+        with open(script(i), 'w') as f:
+            f.write(f'#!{script(i - 1) if i else "/bin/echo"}{" -x" if i % 2 else ""}\n')
+        os.chmod(script(i), 0o755)
+    for i in range(7):
+        words = ['env', script(i), 'a', 'b']
+        out, code, blocks = count(words)
+        assert (out, code) == natively(words), (i, code, out)
+        assert i > 4 or find('echo') in {name for name, _ in blocks[0].at | blocks[-1].at}, i
 
 
 @test
