@@ -13,6 +13,7 @@
 #include "count/exec_range.h"
 #include "count/fatal.h"
 #include "count/follow.h"
+#include "count/memory_limit.h"
 #include "count/nest.h"
 #include "count/own_exe.h"
 #include "count/place.h"
@@ -200,6 +201,7 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	if (sys_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) > 0)
 		program_memory_believe();
 	follow_init(s.file, s.flags);
+	memory_limit_begin(has_flag(&s, COUNT_FLAG_RAISED));
 	count_output_create(s.file,
 			    has_flag(&s, FOLLOW_FLAG) || has_flag(&s, FOLLOW_FLAG_FD));
 	engine_init();

@@ -41,6 +41,24 @@ static int create_part(char path[PATH_MAX_BYTES])
 	return sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
+/* A signal would tell of a limit that is lower. */
+static bool make_long(int fd)
+{
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit was = none, higher;
+	bool is_long;
+
+	sys_rlimit(RLIMIT_FSIZE, NULL, &was);
+	higher = (struct rlimit){ was.rlim_max, was.rlim_max };
+	if (was.rlim_max < COUNT_FILE_BYTES && sys_rlimit(RLIMIT_FSIZE, &none, NULL) < 0)
+		return false;
+	if (was.rlim_max >= COUNT_FILE_BYTES)
+		sys_rlimit(RLIMIT_FSIZE, &higher, NULL);
+	is_long = sys_call(SYS_ftruncate, fd, COUNT_FILE_BYTES, 0, 0, 0, 0) == 0;
+	sys_rlimit(RLIMIT_FSIZE, &was, NULL);
+	return is_long;
+}
+
 /* A process has one for each program that it executes, or several.  Negative: it cannot
  * be. */
 static int create(bool is_next)
@@ -54,7 +72,7 @@ static int create(bool is_next)
 	n_before = is_next ? n_before : 0;
 	while ((fd = create_part(path)) == -EEXIST && !is_next)
 		n_before++;
-	if (fd >= 0 && sys_call(SYS_ftruncate, fd, COUNT_FILE_BYTES, 0, 0, 0, 0) < 0) {
+	if (fd >= 0 && !make_long(fd)) {
 		sys_unlink(path);
 		sys_close(fd);
 		return -1;

@@ -13,6 +13,7 @@
 #include "count/engine.h"
 #include "count/exec_target.h"
 #include "count/gate.h"
+#include "count/memory_limit.h"
 #include "count/own_exe.h"
 #include "count/program_memory.h"
 #include "count/put.h"
@@ -34,6 +35,7 @@ void follow_init(const char *own_prefix, const char *own_flags)
 
 	prefix = own_prefix;
 	own_flags += is_following;
+	own_flags += *own_flags == COUNT_FLAG_RAISED;
 	if (strlen(own_flags) <= COUNT_FLAGS_MAX)
 		put_text(flags, own_flags);
 }
@@ -76,7 +78,8 @@ static long execute(struct context *c, const struct exec_target *t, uint64_t arg
 {
 	uint64_t here[WORDS_MAX + OWN_WORDS + 1], *words = here;
 	uint64_t were[16];
-	char own_flags[sizeof(flags) + 1] = { t->fd < 0 ? FOLLOW_FLAG : FOLLOW_FLAG_FD };
+	char own_flags[sizeof(flags) + 2] = { t->fd < 0 ? FOLLOW_FLAG : FOLLOW_FLAG_FD,
+					      COUNT_FLAG_RAISED };
 	long n = count_words(argv), result;
 
 	if (n <= 0)
@@ -84,7 +87,7 @@ static long execute(struct context *c, const struct exec_target *t, uint64_t arg
 	if (n > WORDS_MAX)
 		words = sys_map(8 * ((size_t)n + OWN_WORDS + 1),
 				MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	put_text(own_flags + 1, flags);
+	*put_text(own_flags + 1 + memory_limit_is_raised(), flags) = 0;
 	if (!words || !put_words(words, t, own_flags, argv, n))
 		return -EFAULT;
 	memcpy(were, c->regs, sizeof(were));

@@ -17,6 +17,7 @@
 #include "count/follow.h"
 #include "count/int80.h"
 #include "count/link.h"
+#include "count/memory_limit.h"
 #include "count/nest.h"
 #include "count/own_exe.h"
 #include "count/program_memory.h"
@@ -134,7 +135,7 @@ static void add_alias(const uint64_t *r, uint64_t start, uint64_t end)
 static long map(const struct call *call)
 {
 	const uint64_t *r = call->c->regs;
-	long result = pass(call);
+	long result = memory_limit_refuses(r[B]) ? -ENOMEM : pass(call);
 	uint64_t start = (uint64_t)result, end = start + whole_pages(r[B]);
 
 	if (is_error(result))
@@ -182,7 +183,9 @@ static long remap(const struct call *call)
 	is_writable = was && was->is_writable;
 	is_alias = alias_find(old, &alias);
 	spin_unlock(&engine.lock);
-	result = pass_unforbidden(call);
+	result = r[C] > r[B] && memory_limit_refuses(r[C] - r[B])
+			 ? -ENOMEM
+			 : pass_unforbidden(call);
 	if (is_error(result))
 		return result;
 	start = (uint64_t)result;
@@ -368,6 +371,31 @@ static long return_from_handler(const struct call *call)
 	return signals_return(call->c);
 }
 
+static long set_limit(const struct call *call)
+{
+	return memory_limit_set(call->c);
+}
+
+static long get_limit(const struct call *call)
+{
+	return memory_limit_get(call->c);
+}
+
+static long change_limit(const struct call *call)
+{
+	return memory_limit_change(call->c);
+}
+
+static long move_break(const struct call *call)
+{
+	return memory_limit_break(call->c);
+}
+
+static long lock_memory(const struct call *call)
+{
+	return memory_limit_lock(call->c);
+}
+
 static const struct {
 	unsigned number;
 	long (*make)(const struct call *call);
@@ -398,6 +426,11 @@ static const struct {
 	{ SYS_seccomp, filter },
 	{ SYS_arch_prctl, arch },
 	{ SYS_rseq, restartable },
+	{ SYS_setrlimit, set_limit },
+	{ SYS_getrlimit, get_limit },
+	{ SYS_prlimit64, change_limit },
+	{ SYS_mlockall, lock_memory },
+	{ SYS_brk, move_break },
 	{ SYS_rt_sigaction, set_action },
 	{ SYS_sigaltstack, set_signal_stack },
 	{ SYS_rt_sigreturn, return_from_handler },

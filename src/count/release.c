@@ -10,6 +10,7 @@
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
+#include "count/memory_limit.h"
 #include "count/place.h"
 #include "count/roll.h"
 #include "count/signals.h"
@@ -111,9 +112,11 @@ const void *release_finish(struct context *c)
 	const struct count_control_regs *r = &c->leave.native;
 
 	signals_give_back(c);
+	memory_limit_give_back();
 	code_change_allow_all();
 	park(c, COUNT_PARK_DONE);
 
+	memory_limit_take_again();
 	signals_install(c);
 	memcpy(c->regs, r->regs, sizeof(c->regs));
 	c->flags = r->flags;

@@ -9,11 +9,12 @@
 #include "wire/count_control.h"
 
 static struct count_control_piece pieces[COUNT_CONTROL_PIECES_MAX];
-static uint64_t n_pieces;
+static uint64_t n_pieces, n_bytes;
 
 /* Under the engine's lock, or by the only thread. */
 static void *note(void *p, size_t bytes)
 {
+	n_bytes += p ? bytes : 0;
 	if (p && n_pieces < COUNT_CONTROL_PIECES_MAX)
 		pieces[n_pieces++] = (struct count_control_piece){ (uint64_t)p, bytes };
 	return p;
@@ -43,11 +44,17 @@ void reserve_clear(void *p, size_t bytes)
 void reserve_release(void *p, size_t bytes)
 {
 	sys_unmap(p, bytes);
+	n_bytes -= bytes;
 	for (uint64_t i = 0; i < n_pieces; i++)
 		if (pieces[i].addr == (uint64_t)p) {
 			pieces[i] = pieces[--n_pieces];
 			return;
 		}
+}
+
+uint64_t reserve_bytes(void)
+{
+	return n_bytes;
 }
 
 void reserve_tell(struct count_control *k)

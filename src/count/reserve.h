@@ -30,6 +30,9 @@ void reserve_clear(void *p, size_t bytes);
 /* Not needed any more. */
 void reserve_release(void *p, size_t bytes);
 
+/* How much there is of it now. */
+uint64_t reserve_bytes(void);
+
 /* All that there is, for who is to remove it. */
 struct count_control;
 void reserve_tell(struct count_control *k);

@@ -12,6 +12,7 @@
 #define COUNT_FLAG_ALL	      'a' /* each way has a counter: a check of the engine */
 #define COUNT_FLAG_STRICT     's' /* flags may be needed behind returns */
 #define COUNT_FLAG_SOON	      't' /* what is known of code is forgotten often */
+#define COUNT_FLAG_RAISED     'l' /* limits of memory include the engine's */
 #define COUNT_FLAGS_FUNCTIONS ':'
 #define COUNT_FLAGS_MAX	      1024
 

@@ -297,6 +297,41 @@ def scripts_of_scripts_are_followed():
         assert i > 4 or find('echo') in {name for name, _ in blocks[0].at | blocks[-1].at}, i
 
 
+LIMITED = '''
+import ctypes, os, resource, subprocess, threading
+memory, data = resource.RLIMIT_AS, resource.RLIMIT_DATA
+def show():
+    print([resource.getrlimit(what) for what in (memory, data, resource.RLIMIT_FSIZE)], flush=True)
+show()
+resource.setrlimit(memory, (1 << 30, 1 << 31))
+show()
+resource.setrlimit(data, (1 << 29, 1 << 31))
+print(resource.prlimit(0, memory, (3 << 29, 1 << 31)), resource.prlimit(os.getpid(), memory))
+for t in [threading.Thread(target=show) for _ in range(3)]:
+    t.start()
+    t.join()
+libc = ctypes.CDLL(None, use_errno=True)
+print([(libc.mlockall(how), ctypes.get_errno()) for how in (3, 8, 0)], libc.munlockall())
+if not os.fork():
+    show()
+    os._exit(0)
+os.wait()
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+print(subprocess.run(['sh', '-c', 'ulimit -v; ulimit -d; ulimit -f; echo shown | cat'], capture_output=True))
+try:
+    bytearray(2 << 30)
+except MemoryError:
+    print('no memory')
+'''
+
+
+@test
+def limits_of_memory_are_those_of_the_program():
+    words = ['/usr/bin/python3', '-c', LIMITED]
+    out, code, _ = count(words)
+    assert (out, code) == natively(words) and code == 0, (code, out)
+
+
 @test
 def programs_that_forbid_themselves_much_are_counted():
     path = f'{PROGRAMS}/e2e-blocks_filter'
