@@ -8,6 +8,9 @@
 
 #define FIRST_CAP 1024
 
+#define NEIGHBOURS_BYTES 64
+#define INSN_BYTES	 4 /* in the mean */
+
 void location_table_fini(struct location_table *t)
 {
 	vec_fini(&t->all);
@@ -15,10 +18,20 @@ void location_table_fini(struct location_table *t)
 	*t = (struct location_table){ 0 };
 }
 
+/* Neighbours in code are neighbours here: where many are asked for, as of exact counts,
+ * it is in the order of their addresses, and a line of the cache has the next ones. */
+static size_t home_of(const struct model_location *l)
+{
+	return hash_pair((uint64_t)l->image << 32 | l->flags,
+			 l->offset / NEIGHBOURS_BYTES) *
+		       (NEIGHBOURS_BYTES / INSN_BYTES) +
+	       l->offset % NEIGHBOURS_BYTES / INSN_BYTES;
+}
+
 static uint32_t *probe(const struct location_table *t, const struct model_location *l)
 {
 	size_t mask = t->cap - 1;
-	size_t i = hash_pair((uint64_t)l->image << 32 | l->flags, l->offset) & mask;
+	size_t i = home_of(l) & mask;
 
 	for (;; i = (i + 1) & mask) {
 		uint32_t *slot = &t->slots[i];
