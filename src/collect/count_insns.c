@@ -33,6 +33,7 @@ void count_insns_init(struct count_insns *c, const struct count_flow_input *in)
 void count_insns_fini(struct count_insns *c)
 {
 	vec_fini(&c->leaves);
+	vec_fini(&c->offs);
 }
 
 /* The leaves of a block. */
@@ -91,23 +92,26 @@ static size_t insn_size(const struct count_file_block *b, const uint8_t *code, s
 	size_t left = b->size_bytes - off;
 	struct x86_op op;
 
-	memcpy(bytes, code + off, left < sizeof(bytes) ? left : sizeof(bytes));
+	if (left >= sizeof(bytes))
+		return x86_op_read(code + off, &op) ? op.size : 0;
+	memcpy(bytes, code + off, left);
 	return x86_op_read(bytes, &op) && op.size <= left ? op.size : 0;
 }
 
-static bool is_code(const struct count_file_block *b, const uint8_t *code)
+/* Where each instruction begins; false: the code is another's. */
+static bool find_insns(struct count_insns *c, const struct count_file_block *b,
+		       const uint8_t *code)
 {
-	size_t off = 0, n = 0;
+	size_t off = 0, size;
 
-	while (off < b->size_bytes) {
-		size_t size = insn_size(b, code, off);
-
+	vec_clear(&c->offs);
+	for (; off < b->size_bytes; off += size) {
+		size = insn_size(b, code, off);
 		if (!size)
 			return false;
-		off += size;
-		n++;
+		*vec_push(&c->offs) = (uint16_t)off;
 	}
-	return n == b->n_insns;
+	return c->offs.n == b->n_insns;
 }
 
 static void tell(uint64_t n, uint32_t off, count_insns_fn *fn, void *ctx)
@@ -116,20 +120,18 @@ static void tell(uint64_t n, uint32_t off, count_insns_fn *fn, void *ctx)
 		fn(ctx, off, n);
 }
 
-bool count_insns_each(const struct count_insns *c, uint32_t i,
-		      const struct count_file_block *b, int64_t entered,
-		      const uint8_t *code, count_insns_fn *fn, void *ctx)
+bool count_insns_each(struct count_insns *c, uint32_t i, const struct count_file_block *b,
+		      int64_t entered, const uint8_t *code, count_insns_fn *fn, void *ctx)
 {
 	size_t n_leaves;
 	const struct count_insns_leave *leaves = leaves_of(c, i, &n_leaves);
 
-	if (!code || !is_code(b, code)) {
+	if (!code || !find_insns(c, b, code)) {
 		tell((uint64_t)entered * b->n_insns - n_not_made(leaves, n_leaves, b), 0,
 		     fn, ctx);
 		return false;
 	}
-	for (size_t off = 0; off < b->size_bytes; off += insn_size(b, code, off))
-		tell((uint64_t)entered - n_left(leaves, n_leaves, off), (uint32_t)off, fn,
-		     ctx);
+	vec_each(off, &c->offs)
+		tell((uint64_t)entered - n_left(leaves, n_leaves, *off), *off, fn, ctx);
 	return true;
 }

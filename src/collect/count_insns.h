@@ -23,6 +23,7 @@ struct count_insns_leave {
 
 struct count_insns {
 	VEC(struct count_insns_leave) leaves; /* by block */
+	VEC(uint16_t) offs;		      /* of the instructions of one block */
 };
 
 void count_insns_init(struct count_insns *c, const struct count_flow_input *in);
@@ -37,8 +38,8 @@ typedef void count_insns_fn(void *ctx, uint32_t off, uint64_t n);
 /* Each instruction of block i, b, that was executed, which was entered so often.  code:
  * its bytes.  False: they are none of this block, or NULL; its first instruction stands
  * for all then. */
-bool count_insns_each(const struct count_insns *c, uint32_t i,
-		      const struct count_file_block *b, int64_t entered,
-		      const uint8_t *code, count_insns_fn *fn, void *ctx);
+bool count_insns_each(struct count_insns *c, uint32_t i, const struct count_file_block *b,
+		      int64_t entered, const uint8_t *code, count_insns_fn *fn,
+		      void *ctx);
 
 #endif

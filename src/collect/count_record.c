@@ -62,6 +62,7 @@ struct take {
 void count_record_fini(struct count_record *c)
 {
 	count_code_fini(&c->code);
+	count_stacks_fini(&c->stacks);
 }
 
 static void take_fini(struct take *t)
@@ -298,12 +299,26 @@ static void find_nests(struct take *t)
 }
 
 /* The function itself is not its own caller. */
-static uint32_t stack_of(const struct take *t, const struct weight *w)
+static uint32_t outer_of(const struct take *t, const struct weight *w)
 {
 	const struct nest *n = &t->nests[w->nest];
 	bool is_own = w->image == n->image && w->off - n->off < n->size;
 
 	return is_own ? n->outer : n->stack;
+}
+
+static uint32_t stack_of(struct take *t, const struct weight *w)
+{
+	struct count_record *c = t->c;
+	uint32_t stack = w->nest ? 0 : count_stacks_find(&c->stacks, w->image, w->off);
+
+	if (stack)
+		return stack;
+	stack = writer_stack(c->writer, outer_of(t, w),
+			     writer_location(c->writer, w->image, w->off, 0));
+	if (!w->nest)
+		count_stacks_add(&c->stacks, w->image, w->off, stack);
+	return stack;
 }
 
 /* Instructions: blocks may overlap, so they are summed by where they are. */
@@ -354,7 +369,6 @@ static int by_place(const void *a, const void *b)
 static void write_sample(struct take *t, const struct weight *w)
 {
 	struct count_record *c = t->c;
-	uint32_t location = writer_location(c->writer, w->image, w->off, 0);
 	struct tracker_sample s = {
 		.time_ns = t->now_ns,
 		.weight = w->n,
@@ -365,7 +379,7 @@ static void write_sample(struct take *t, const struct weight *w)
 		.count = w->n < UINT32_MAX ? (uint32_t)w->n : UINT32_MAX,
 	};
 
-	tracker_add(c->tracker, &s, writer_stack(c->writer, stack_of(t, w), location));
+	tracker_add(c->tracker, &s, stack_of(t, w));
 	c->n_samples++;
 }
 
@@ -375,6 +389,7 @@ static void write_instructions(struct take *t)
 	if (!t->weights.n)
 		return;
 	qsort(t->weights.at, t->weights.n, sizeof(*t->weights.at), by_place);
+	count_stacks_begin(&t->c->stacks);
 	for (size_t i = 0, end; i < t->weights.n; i = end) {
 		struct weight sum = t->weights.at[i];
 
@@ -384,6 +399,7 @@ static void write_instructions(struct take *t)
 			sum.n += t->weights.at[end].n;
 		write_sample(t, &sum);
 	}
+	count_stacks_end(&t->c->stacks);
 }
 
 void count_record_take(struct count_record *c, uint32_t pid, uint64_t start_ns,

@@ -12,6 +12,7 @@
 
 #include "collect/count_code.h"
 #include "collect/count_reader.h"
+#include "collect/count_stacks.h"
 #include "collect/source.h"
 #include "collect/tracker.h"
 
@@ -24,6 +25,7 @@ struct count_record {
 	const struct code_place *under; /* functions, by which nests are named */
 	size_t n_under;
 	struct count_code code;
+	struct count_stacks stacks; /* of what was under no chosen function */
 	uint64_t n_samples;
 	uint64_t n_unbalanced;	 /* executions that came from or went nowhere */
 	uint64_t n_unknown;	 /* ways that could not be told */
