@@ -476,6 +476,8 @@ static void schedule(struct function_code *c)
 	own(freep) uint32_t *n = xcalloc(p->n_blocks + 1, sizeof(*n));
 	own(freep) double *heat = xcalloc(p->n_blocks + 1, sizeof(*heat));
 	own(freep) double *cycles = xcalloc(p->n_steps + 1, sizeof(*cycles));
+	own(freep) double(*waits)[SCHEDULE_N_WAITS] =
+		xcalloc(p->n_steps + 1, sizeof(*waits));
 
 	for (uint32_t i = 0; i < p->n_ways; i++)
 		if (p->ways[i].to == PROCEDURE_OUTSIDE)
@@ -493,6 +495,7 @@ static void schedule(struct function_code *c)
 					       .n = n,
 					       .heat = heat,
 					       .cycles = cycles,
+					       .waits = waits,
 					       .ctx = &laying,
 					       .before = before,
 					       .is_jump = is_jump },
@@ -501,6 +504,7 @@ static void schedule(struct function_code *c)
 		c->blocks[i].ideal = 0;
 		for (uint32_t k = first[i]; k < first[i] + n[i]; k++) {
 			c->steps[k].ideal = cycles[k];
+			memcpy(c->steps[k].waits, waits[k], sizeof(waits[k]));
 			c->blocks[i].ideal += cycles[k];
 		}
 	}

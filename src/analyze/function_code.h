@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "insn/operation.h"
 #include "insn/procedure.h"
+#include "insn/schedule.h"
 
 #define FUNCTION_CODE_NONE SIZE_MAX
 
@@ -23,6 +24,8 @@ struct function_code_step {
 	double cycles;		    /* that it was the oldest, all times together */
 	double times;		    /* executed, negative: not known */
 	double ideal; /* cycles each time if nothing is missing; negative: not known */
+	/* Of these, why the machine does not do better. */
+	double waits[SCHEDULE_N_WAITS];
 };
 
 struct function_code_block {

@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "insn/schedule.h"
 
 #define MAX_STEPS 2048 /* blocks of a path, which may be without code */
 
@@ -61,9 +60,9 @@ static void lay_path(struct measuring *m, uint32_t block, unsigned limit)
 	}
 }
 
-/* cycles: added to, or NULL.  When the last instruction is done. */
+/* When the last instruction is done. */
 static double pass(struct measuring *m, uint32_t block, bool is_taken, double left,
-		   double *cycles)
+		   bool counts)
 {
 	uint32_t first = m->c->first[block], n = m->c->n[block];
 
@@ -71,8 +70,10 @@ static double pass(struct measuring *m, uint32_t block, bool is_taken, double le
 		double now = schedule_step(m->schedule, &m->c->operations[first + i],
 					   is_taken && i + 1 == n);
 
-		if (cycles)
-			cycles[first + i] += now - left;
+		if (counts)
+			m->c->cycles[first + i] += now - left;
+		if (counts && m->c->waits)
+			schedule_add_waits(m->schedule, m->c->waits[first + i]);
 		left = now;
 	}
 	return left;
@@ -91,7 +92,7 @@ static void schedule_path(struct measuring *m, unsigned lead)
 		bool is_taken = i && c->is_jump(c->ctx, block, m->path.at[i - 1]);
 		bool counts = i == 0 || n_before > lead;
 
-		left = pass(m, block, is_taken, left, counts ? c->cycles : NULL);
+		left = pass(m, block, is_taken, left, counts);
 		m->visits[block] += counts;
 		n_before += c->n[block];
 	}
@@ -139,9 +140,14 @@ static void visit_all(struct measuring *m)
 
 static void take_means(struct measuring *m)
 {
-	for (uint32_t i = 0; i < m->c->n_blocks; i++)
-		for (uint32_t k = 0; k < m->c->n[i]; k++)
-			m->c->cycles[m->c->first[i] + k] /= m->visits[i];
+	const struct path_cost *c = m->c;
+
+	for (uint32_t i = 0; i < c->n_blocks; i++)
+		for (uint32_t k = c->first[i]; k < c->first[i] + c->n[i]; k++) {
+			c->cycles[k] /= m->visits[i];
+			for (unsigned w = 0; c->waits && w < SCHEDULE_N_WAITS; w++)
+				c->waits[k][w] /= m->visits[i];
+		}
 }
 
 void path_cost_measure(const struct path_cost *c, const struct machine_model *model)

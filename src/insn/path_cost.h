@@ -11,6 +11,7 @@
 
 #include "insn/machine_model.h"
 #include "insn/operation.h"
+#include "insn/schedule.h"
 
 #define PATH_COST_NONE UINT32_MAX
 
@@ -28,6 +29,8 @@ struct path_cost {
 	const double *heat;	   /* [block]: how often its instructions are executed */
 	/* [operation]: the outcome, added to what is there. */
 	double *cycles;
+	/* The same, of these what was waited for; or NULL. */
+	double (*waits)[SCHEDULE_N_WAITS];
 	/* The caller's; begin: a path is laid anew, or NULL.  Before: where it came to
 	 * the block from, PATH_COST_NONE: from nowhere that is known.  Is_jump: the
 	 * block's last instruction goes elsewhere than on when next comes behind it. */

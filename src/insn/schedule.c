@@ -43,6 +43,7 @@ struct schedule {
 	uint64_t latest;	  /* cycle up to which anything is planned */
 	uint64_t n_slots, next_id;
 	uint64_t ready[OPERATION_N_REGS]; /* cycle */
+	uint8_t why[OPERATION_N_REGS];	  /* enum schedule_wait: not earlier */
 	struct sum sums[N_GENERAL];
 	struct store stores[N_STORES];
 	uint64_t leaves[MAX_WINDOW]; /* tick, by number of the slot; 0: none yet */
@@ -55,8 +56,17 @@ struct schedule {
 		uint32_t n;
 	} general, vector;		       /* that wait */
 	unsigned dispatch_ticks, retire_ticks; /* of a slot */
-	bool may_fuse;			       /* with the one before */
-	bool was_half;			       /* of a slot */
+	uint64_t spare; /* ticks of the width that the last ones left in less than */
+	/* Of the last one. */
+	struct last {
+		uint64_t ticks;	 /* that it left later than by the width */
+		uint64_t queued; /* cycles that it waited for ports */
+		uint8_t why;	 /* enum schedule_wait: of what it waited for else */
+		uint8_t kind;	 /* the same, of its own work */
+		bool is_fetched; /* nothing but fetching kept it from entering */
+	} last;
+	bool may_fuse; /* with the one before */
+	bool was_half; /* of a slot */
 };
 
 struct schedule *schedule_new(const struct machine_model *m)
@@ -99,10 +109,14 @@ void schedule_restart(struct schedule *s)
 	s->latest = s->start;
 	s->dispatch = s->fetch = s->left = s->start * TICKS;
 	s->may_fuse = s->was_half = false;
+	s->spare = 0;
+	s->last = (struct last){ 0 };
 	empty_pool(&s->general, s->start);
 	empty_pool(&s->vector, s->start);
-	for (size_t i = 0; i < OPERATION_N_REGS; i++)
+	for (size_t i = 0; i < OPERATION_N_REGS; i++) {
 		s->ready[i] = s->start;
+		s->why[i] = SCHEDULE_WAIT_DEPENDENCY;
+	}
 	for (size_t i = 0; i < N_GENERAL; i++)
 		s->sums[i] = (struct sum){ s->next_id++, 0 };
 	for (size_t i = 0; i < N_STORES; i++)
@@ -178,6 +192,7 @@ static uint64_t take_port(struct schedule *s, uint32_t ports, uint64_t cycle, un
 	}
 	occupy(s, best, first, n);
 	s->latest = later(s->latest, first + n);
+	s->last.queued += first - cycle;
 	return first;
 }
 
@@ -222,10 +237,17 @@ static unsigned pool_size(const struct schedule *s, bool is_vector)
 
 /* Registers. */
 
-static uint64_t when_ready(const struct schedule *s, uint64_t registers, uint64_t cycle)
+static uint64_t when_ready(struct schedule *s, uint64_t registers, uint64_t cycle)
 {
-	for (; registers; registers &= registers - 1)
-		cycle = later(cycle, s->ready[__builtin_ctzll(registers)]);
+	for (; registers; registers &= registers - 1) {
+		unsigned reg = (unsigned)__builtin_ctzll(registers);
+
+		if (s->ready[reg] <= cycle)
+			continue;
+		cycle = s->ready[reg];
+		s->last.why = s->why[reg];
+		s->last.is_fetched = false;
+	}
 	return cycle;
 }
 
@@ -241,13 +263,42 @@ static bool uses_stack(const struct operation *o)
 	return o->pushes || o->pops;
 }
 
+static bool is_class(const struct operation *o, unsigned first, unsigned last)
+{
+	return o->class >= first && o->class <= last;
+}
+
+/* As what a wait for it counts, whether for its unit or for its outcome. */
+static uint8_t kind_of(const struct operation *o)
+{
+	if (is_class(o, OPERATION_DIVIDE_32, OPERATION_DIVIDE_64) ||
+	    is_class(o, OPERATION_FP_DIVIDE_SINGLE, OPERATION_FP_ROOT_DOUBLE) ||
+	    o->class == OPERATION_X87_DIVIDE)
+		return SCHEDULE_WAIT_DIVIDER;
+	if (is_class(o, OPERATION_ATOMIC, OPERATION_FENCE) ||
+	    o->class == OPERATION_SYSTEM || o->class == OPERATION_SERIALIZE)
+		return SCHEDULE_WAIT_SYNC;
+	return SCHEDULE_WAIT_DEPENDENCY;
+}
+
+/* What waits for a result that waited for a port, or for its code, waits for these. */
+static uint8_t why_late(const struct schedule *s)
+{
+	if (s->last.queued)
+		return SCHEDULE_WAIT_PORT;
+	return s->last.is_fetched ? SCHEDULE_WAIT_FRONT_END : SCHEDULE_WAIT_DEPENDENCY;
+}
+
 static void write_registers(struct schedule *s, const struct operation *o, uint64_t cycle)
 {
+	uint8_t why = kind_of(o) == SCHEDULE_WAIT_DEPENDENCY ? why_late(s) : kind_of(o);
 	const uint64_t stack = 1ull << STACK_REG;
 	uint64_t writes = uses_stack(o) ? o->writes & ~stack : o->writes;
 
-	for (; writes; writes &= writes - 1)
+	for (; writes; writes &= writes - 1) {
 		s->ready[__builtin_ctzll(writes)] = cycle;
+		s->why[__builtin_ctzll(writes)] = why;
+	}
 	s->latest = later(s->latest, cycle);
 }
 
@@ -450,6 +501,7 @@ static uint64_t enter(struct schedule *s, const struct operation *o, unsigned sl
 {
 	uint64_t at = later(s->dispatch, s->fetch);
 
+	s->last.is_fetched = s->fetch > s->dispatch;
 	/* The place of one that was a window ago. */
 	if (slots)
 		at = later(
@@ -458,14 +510,30 @@ static uint64_t enter(struct schedule *s, const struct operation *o, unsigned sl
 	if (waits_for_all(o))
 		at = later(at, s->left);
 	at = wait_for_room(s, o, at);
+	s->last.is_fetched = s->last.is_fetched && at == s->fetch;
 	s->dispatch = at + slots * s->dispatch_ticks;
 	return cycle_of(at) + 1;
+}
+
+/* Several leave in one cycle: what they took less than by the width alone is used up by
+ * those behind, within a cycle. */
+static void note_waiting(struct schedule *s, unsigned slots, uint64_t ticks)
+{
+	uint64_t width = slots * (uint64_t)s->dispatch_ticks + s->spare;
+
+	s->last.ticks = ticks > width ? ticks - width : 0;
+	s->spare = ticks > width ? 0 : width - ticks;
+	if (s->spare > TICKS)
+		s->spare = TICKS;
 }
 
 static void leave(struct schedule *s, const struct operation *o, unsigned slots,
 		  uint64_t done)
 {
+	uint64_t before = s->left;
+
 	s->left = later(s->left + slots * s->retire_ticks, done * TICKS);
+	note_waiting(s, slots, s->left - before);
 	for (; slots; slots--)
 		s->leaves[s->n_slots++ % MAX_WINDOW] = s->left;
 	if (waits_for_all(o))
@@ -490,9 +558,12 @@ static void jump(struct schedule *s, const struct operation *o)
 double schedule_step(struct schedule *s, const struct operation *o, bool is_taken)
 {
 	unsigned slots = slots_of(s, o);
-	uint64_t cycle = enter(s, o, slots), done = cycle, place = 0, address, reads;
+	uint64_t cycle, done, place = 0, address, reads;
 	bool has_memory = o->loads || o->stores;
 
+	s->last.queued = 0;
+	s->last.why = SCHEDULE_WAIT_DEPENDENCY;
+	cycle = done = enter(s, o, slots);
 	reads = o->is_zeroing ? 0 : o->reads;
 	if (uses_stack(o))
 		reads &= ~(1ull << STACK_REG);
@@ -508,6 +579,7 @@ double schedule_step(struct schedule *s, const struct operation *o, bool is_take
 	write_sums(s, o);
 	if (o->stores)
 		done = store(s, o, place, address, done);
+	s->last.kind = kind_of(o);
 	leave(s, o, slots, done);
 	if (is_taken)
 		jump(s, o);
@@ -515,4 +587,31 @@ double schedule_step(struct schedule *s, const struct operation *o, bool is_take
 	s->was_half =
 		o->class == OPERATION_NOP && slots && s->m->elides & MACHINE_ELIDES_NOPS;
 	return (double)(s->left - s->start * TICKS) / TICKS;
+}
+
+void schedule_add_waits(const struct schedule *s, double *waits)
+{
+	const struct last *l = &s->last;
+	uint64_t queued = l->queued * TICKS < l->ticks ? l->queued * TICKS : l->ticks;
+	uint8_t why = l->is_fetched ? SCHEDULE_WAIT_FRONT_END : l->why;
+
+	if (!l->ticks)
+		return;
+	if (l->kind != SCHEDULE_WAIT_DEPENDENCY) {
+		waits[l->kind] += (double)l->ticks / TICKS;
+		return;
+	}
+	waits[SCHEDULE_WAIT_PORT] += (double)queued / TICKS;
+	waits[why] += (double)(l->ticks - queued) / TICKS;
+}
+
+const char *schedule_wait_text(enum schedule_wait wait)
+{
+	static const char *const texts[SCHEDULE_N_WAITS] = {
+#define WAIT(name, text) [SCHEDULE_WAIT_##name] = text,
+#include "insn/schedule_waits.def"
+#undef WAIT
+	};
+
+	return texts[wait];
 }

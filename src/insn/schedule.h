@@ -12,6 +12,13 @@
 
 #include "insn/machine_model.h"
 
+enum schedule_wait {
+#define WAIT(name, text) SCHEDULE_WAIT_##name,
+#include "insn/schedule_waits.def"
+#undef WAIT
+	SCHEDULE_N_WAITS
+};
+
 struct schedule;
 
 struct schedule *schedule_new(const struct machine_model *m);
@@ -22,5 +29,10 @@ void schedule_restart(struct schedule *s);
 /* The next instruction; is_taken: a jump that goes elsewhere than on.  In which cycle, or
  * part of one, it leaves: never before the one before. */
 double schedule_step(struct schedule *s, const struct operation *o, bool is_taken);
+/* Adds why the last one left so late, in cycles by enum schedule_wait.  What is left of
+ * its time went by as the machine is only so wide. */
+void schedule_add_waits(const struct schedule *s, double *waits);
+/* "dependency" */
+const char *schedule_wait_text(enum schedule_wait wait);
 
 #endif

@@ -62,7 +62,8 @@ static bool is_jump(void *ctx, uint32_t block, uint32_t next)
 	return block == 2;
 }
 
-static void measure(struct loop *l, double cycles[8])
+static void measure_waits(struct loop *l, double cycles[8],
+			  double (*waits)[SCHEDULE_N_WAITS])
 {
 	struct path_cost c = { .n_blocks = N_BLOCKS,
 			       .operations = l->operations,
@@ -70,6 +71,7 @@ static void measure(struct loop *l, double cycles[8])
 			       .n = n_operations,
 			       .heat = l->heat,
 			       .cycles = cycles,
+			       .waits = waits,
 			       .ctx = l,
 			       .begin = begin,
 			       .before = before,
@@ -77,6 +79,11 @@ static void measure(struct loop *l, double cycles[8])
 
 	memset(cycles, 0, 8 * sizeof(*cycles));
 	path_cost_measure(&c, machine_model_find("zen4"));
+}
+
+static void measure(struct loop *l, double cycles[8])
+{
+	measure_waits(l, cycles, NULL);
 }
 
 static void a_loop_takes_what_its_chain_takes(void **state)
@@ -110,6 +117,27 @@ static void where_nobody_knows_the_way_the_block_stands_alone(void **state)
 	assert_true(cycles[2] > 2.9 && cycles[2] < 3.1);
 }
 
+static void what_a_chain_takes_is_waited_for(void **state)
+{
+	struct loop l = { .heat = { 1, 2000, 2000 }, .unknown = N_BLOCKS };
+	double cycles[8], without[8], waits[8][SCHEDULE_N_WAITS] = { 0 };
+
+	(void)state;
+	read_code(&l);
+	measure(&l, without);
+	measure_waits(&l, cycles, waits);
+	assert_memory_equal(cycles, without, sizeof(cycles));
+	assert_true(waits[1][SCHEDULE_WAIT_DEPENDENCY] > 2.4);
+	assert_true(waits[2][SCHEDULE_WAIT_DEPENDENCY] > 2.5);
+	for (int i = 0; i < 5; i++) {
+		double all = 0;
+
+		for (int w = 0; w < SCHEDULE_N_WAITS; w++)
+			all += waits[i][w];
+		assert_true(all <= cycles[i] + 1e-9);
+	}
+}
+
 static void chance_stays_below(void **state)
 {
 	struct path_cost_chance c = { 7 };
@@ -127,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_loop_takes_what_its_chain_takes),
 		cmocka_unit_test(where_nobody_knows_the_way_the_block_stands_alone),
+		cmocka_unit_test(what_a_chain_takes_is_waited_for),
 		cmocka_unit_test(chance_stays_below),
 	};
 

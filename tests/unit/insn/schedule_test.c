@@ -110,6 +110,83 @@ static void taken_branches_have_a_distance(void **state)
 	assert_true(is_about(cycles_of(m, CODE("\xc3"), true), 2));
 }
 
+/* The waits of a turn, once it goes on and on, by cause; the rest is by the width. */
+static double waits_of(const char *code, size_t size, bool is_taken,
+		       double waits[SCHEDULE_N_WAITS])
+{
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+	own(schedule_freep) struct schedule *s = schedule_new(machine_model_find("zen4"));
+	double half = 0, now = 0;
+
+	memset(waits, 0, SCHEDULE_N_WAITS * sizeof(*waits));
+	assert_int_equal(operation_reader_new(EM_X86_64, &r, NULL), 0);
+	for (int turn = 0; turn < N_TURNS; turn++) {
+		struct operation o;
+
+		if (turn == N_TURNS / 2)
+			half = now;
+		for (size_t at = 0; at < size; at += o.size) {
+			assert_true(operation_read(r, (const uint8_t *)code + at,
+						   size - at, at, &o));
+			now = schedule_step(s, &o, is_taken && at + o.size == size);
+			if (turn >= N_TURNS / 2)
+				schedule_add_waits(s, waits);
+		}
+	}
+	for (unsigned i = 0; i < SCHEDULE_N_WAITS; i++)
+		waits[i] /= N_TURNS - N_TURNS / 2;
+	return (now - half) / (N_TURNS - N_TURNS / 2);
+}
+
+/* Whoever is slower than the machine is wide waits for something that can be named. */
+static void who_leaves_late_waited_for_something(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+		bool is_taken;
+		unsigned slots, wait;
+	} t[] = {
+		/* imul %rcx,%rax */
+		{ CODE("\x48\x0f\xaf\xc1"), false, 1, SCHEDULE_WAIT_DEPENDENCY },
+		/* mov (%rax),%rax */
+		{ CODE("\x48\x8b\x00"), false, 1, SCHEDULE_WAIT_DEPENDENCY },
+		/* imul %rcx,%rcx,3 to four registers, one a cycle */
+		{ CODE("\x48\x6b\xc1\x03\x48\x6b\xd1\x03\x48\x6b\xd9\x03\x48\x6b\xf1"
+		       "\x03"),
+		  false, 4, SCHEDULE_WAIT_PORT },
+		/* imul $3,%rcx,%rax; add %rax,%rdx: the sum waits for who waits */
+		{ CODE("\x48\x6b\xc1\x03\x48\x01\xc2\x48\x6b\xd9\x03\x48\x01\xde"), false,
+		  4, SCHEDULE_WAIT_PORT },
+		/* div %rcx */
+		{ CODE("\x48\xf7\xf1"), false, 2, SCHEDULE_WAIT_DIVIDER },
+		/* divsd %xmm1,%xmm0 */
+		{ CODE("\xf2\x0f\x5e\xc1"), false, 1, SCHEDULE_WAIT_DIVIDER },
+		/* lock xadd %rax,(%rsi) */
+		{ CODE("\xf0\x48\x0f\xc1\x06"), false, 6, SCHEDULE_WAIT_SYNC },
+		/* jmp to the next one */
+		{ CODE("\xeb\x00"), true, 1, SCHEDULE_WAIT_FRONT_END },
+		/* mov %rcx,%rax: as many as the machine is wide */
+		{ CODE("\x48\x89\xc8"), false, 1, SCHEDULE_N_WAITS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		double waits[SCHEDULE_N_WAITS], all = 0;
+		double cycles = waits_of(t[i].code, t[i].size, t[i].is_taken, waits);
+		double beyond = cycles - t[i].slots / 6.0;
+
+		for (unsigned w = 0; w < SCHEDULE_N_WAITS; w++) {
+			all += waits[w];
+			if (w != t[i].wait && waits[w] > 0.03 * cycles)
+				print_error("# case %zu: %g of %g for %s\n", i, waits[w],
+					    cycles, schedule_wait_text(w));
+			assert_true(w == t[i].wait || waits[w] <= 0.03 * cycles);
+		}
+		assert_true(all >= beyond - 0.02 && all <= beyond + 0.02);
+	}
+}
+
 /* No machine does more in a cycle than it is wide, or waits for ever. */
 static void no_model_is_faster_than_its_width(void **state)
 {
@@ -199,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loops_take_what_they_are_known_to_take),
 		cmocka_unit_test(taken_branches_have_a_distance),
+		cmocka_unit_test(who_leaves_late_waited_for_something),
 		cmocka_unit_test(no_model_is_faster_than_its_width),
 		cmocka_unit_test(a_restart_forgets_all),
 		cmocka_unit_test(machines_are_found_by_what_the_kernel_calls_them),
