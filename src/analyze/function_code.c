@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/block_graph.h"
+#include "analyze/function_index.h"
 #include "analyze/listing.h"
 #include "analyze/machine_choice.h"
 #include "analyze/profile_data.h"
@@ -28,7 +29,8 @@ struct making {
 
 static void making_fini(struct making *m)
 {
-	listing_fini(&m->listing);
+	if (!m->o->index)
+		listing_fini(&m->listing);
 	map_fini(&m->step_at);
 	map_fini(&m->way_from);
 }
@@ -197,6 +199,8 @@ static void take_samples(struct making *m)
 	m->to->time_column = find_time_column(m->p);
 	if (m->to->time_column == FUNCTION_CODE_NONE)
 		return;
+	m->to->is_alone = recording_n_threads(source_of(m, m->to->time_column)) <=
+			  recording_n_processes(source_of(m, m->to->time_column));
 	m->to->clock_ghz = machine_choice_clock_ghz(source_of(m, m->to->time_column),
 						    m->o->clock_ghz);
 	for (size_t i = 0; i < rows->n; i++)
@@ -299,7 +303,11 @@ static int take_directions(struct making *m, struct err *e)
 
 	for (uint32_t i = 0; i < recording_n_images(r); i++)
 		is_image[i] = profile_sym_image(p, source, i) == m->f->sym_image;
-	rc = recording_each_direction(r, take_direction, &t, e);
+	rc = m->o->index
+		     ? function_index_each_direction(
+			       m->o->index, m->f->sym_image, m->f->start - t.delta,
+			       m->f->start + m->f->size - t.delta, take_direction, &t, e)
+		     : recording_each_direction(r, take_direction, &t, e);
 	if (rc == 0)
 		prefer_first(&t);
 	return rc;
@@ -316,28 +324,41 @@ static uint64_t address_of(const struct input *s, const struct profile *p,
 }
 
 /* Jumps and branches; whoever falls through is the rest. */
-static void count_jumps(struct making *m, const struct input *s)
+static void count_jump(struct making *m, const struct input *s,
+		       const struct block_graph_way *w)
 {
 	const struct block_graph *g = s->block_graph;
+	const struct block_graph_block *from, *to;
+	const uint64_t *way;
 
-	vec_each(w, &g->ways) {
-		const struct block_graph_block *from, *to;
-		const uint64_t *way;
+	if (w->from == MODEL_NONE || w->to == MODEL_NONE ||
+	    (w->kind != EDGE_TAKEN && w->kind != EDGE_INDIRECT_JUMP))
+		return;
+	from = &g->blocks.at[w->from];
+	to = &g->blocks.at[w->to];
+	if (s->locations[from->location].image != s->locations[to->location].image)
+		return;
+	way = map_find(&m->way_from,
+		       hash_pair(address_of(s, m->p, from) + from->size_bytes,
+				 address_of(s, m->p, to)));
+	if (way)
+		m->to->ways[*way].times += (double)w->times;
+}
 
-		if (w->from == MODEL_NONE || w->to == MODEL_NONE ||
-		    (w->kind != EDGE_TAKEN && w->kind != EDGE_INDIRECT_JUMP))
-			continue;
-		from = &g->blocks.at[w->from];
-		to = &g->blocks.at[w->to];
-		if (s->locations[from->location].image !=
-		    s->locations[to->location].image)
-			continue;
-		way = map_find(&m->way_from,
-			       hash_pair(address_of(s, m->p, from) + from->size_bytes,
-					 address_of(s, m->p, to)));
-		if (way)
-			m->to->ways[*way].times += (double)w->times;
+static void count_jumps(struct making *m, const struct input *s)
+{
+	const uint32_t *ways;
+	size_t n;
+
+	if (!m->o->index) {
+		vec_each(w, &s->block_graph->ways)
+			count_jump(m, s, w);
+		return;
 	}
+	ways = function_index_ways(m->o->index, (uint32_t)(m->f - m->p->functions.at),
+				   &n);
+	for (size_t i = 0; i < n; i++)
+		count_jump(m, s, &s->block_graph->ways.at[ways[i]]);
 }
 
 /* Of ways that lead on, or leave, the last one takes what is left. */
@@ -552,7 +573,10 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 	if (rc < 0)
 		return rc;
 	make_rows(ret);
-	listing_make(&m.listing, p, function);
+	if (o->index)
+		function_index_listing(o->index, function, &m.listing);
+	else
+		listing_make(&m.listing, p, function);
 	ret->delta = m.listing.code_delta;
 	ret->has_delta = m.listing.has_code_delta;
 	index_ways(&m);
@@ -568,4 +592,15 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 	if (rc == 0 && ret->model)
 		schedule(ret);
 	return rc;
+}
+
+int function_code_index(const struct profile *p, struct function_index **ret,
+			struct err *e)
+{
+	size_t time = find_time_column(p), count = find_count_column(p);
+
+	return function_index_new(
+		p, time == FUNCTION_CODE_NONE ? MODEL_NONE : p->columns.at[time].source,
+		count == FUNCTION_CODE_NONE ? MODEL_NONE : p->columns.at[count].source,
+		ret, e);
 }

@@ -57,15 +57,23 @@ struct function_code {
 	size_t time_column;  /* the profile's, FUNCTION_CODE_NONE: no time was sampled */
 	size_t count_column; /* the same: instructions were not counted */
 	bool has_no_counts;  /* they were, but none of these */
+	bool is_alone;	     /* in its process: nobody else writes its memory */
 	uint64_t samples;    /* of the function's own code, and what they are in cycles */
 	double cycles;
 	double times; /* entered from outside, negative: not known */
 };
 
+struct function_index;
+
 struct function_code_options {
 	const char *model; /* NULL: the recording's */
 	double clock_ghz;  /* 0: the recording's */
+	/* For many functions of a profile, or NULL; function_code_index() makes it. */
+	const struct function_index *index;
 };
+
+must_use int function_code_index(const struct profile *p, struct function_index **ret,
+				 struct err *e);
 
 must_use int function_code_make(struct function_code *ret, const struct profile *p,
 				uint32_t function, const struct function_code_options *o,
