@@ -56,6 +56,7 @@ static void put_stall(const struct calc_view *v, struct json *j, const char *key
 	json_key(j, key);
 	json_object(j);
 	json_key_double(j, "cycles_each", s->cycles);
+	json_key_double(j, "unexplained_cycles_each", s->unexplained);
 	json_key(j, "culprits");
 	json_array(j);
 	for (unsigned i = 0; i < s->n; i++) {

@@ -143,7 +143,7 @@ static void put_culprits(const struct calc_view *v, const struct stall *s, unsig
 	const struct stall_culprit *x = &s->culprits[i];
 	own(buf_fini) struct buf b = { 0 };
 
-	buf_printf(&b, "  %s ", end == s->n ? "└" : "├");
+	buf_printf(&b, "  %s ", end == s->n && s->unexplained <= 0 ? "└" : "├");
 	for (unsigned k = i; k < end; k++)
 		buf_printf(&b, "%s%s", k > i ? " or " : "",
 			   stall_cause_text(s->culprits[k].cause));
@@ -167,6 +167,10 @@ static void put_stall(const struct calc_view *v, const struct stall *s, uint32_t
 	for (unsigned i = 0, end; i < s->n; i = end) {
 		end = alike(s, i);
 		put_culprits(v, s, i, end, step, t);
+	}
+	if (s->unexplained > 0) {
+		put_empty(t);
+		table_cellf(t, "  └ unexplained, %.1f", s->unexplained);
 	}
 }
 

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/stall_rules.h"
+
+#include <math.h>
+
+#define LINE_BITS  6 /* of an address: those of a cache line, of a page */
+#define PAGE_BITS  12
+#define LEAST_PART 0.05 /* of what is to be explained: less rules a cause out */
+#define LOOK_BACK  24	/* instructions, for a store */
+/* Behind a branch that was not foreseen, so many instructions begin anew and one after
+ * the other, where others were under way: their latencies show. */
+#define EXPOSED		64
+#define MAX_BLOCKS_BACK 8
+#define BEHIND_FENCE	4 /* the same of what waits for all before */
+/* Cycles from a branch's retirement until what follows it retires, when it was foreseen
+ * wrongly: 14 to 15 on Zen 4 (loops of branches by chance), up to 20 by makers' guides.
+ */
+#define REFILL 20.0
+/* Cycles of one miss at most: data and code from memory far away, a walk of page tables
+ * that are not cached either, in a guest. */
+#define FETCH 1000.0
+#define WALK  1000.0
+
+/* Again: the larger bound holds.  most: cycles each time, negative: any number; too
+ * little to matter rules it out. */
+static void add(struct stall *s, enum stall_cause cause, uint32_t blamed, double most)
+{
+	if (most >= 0 && most < LEAST_PART * s->cycles)
+		return;
+	for (unsigned i = 0; i < s->n; i++) {
+		struct stall_culprit *have = &s->culprits[i];
+
+		if (have->cause != cause || have->blamed != blamed)
+			continue;
+		have->most = have->most < 0 || most < 0 ? -1 : fmax(have->most, most);
+		return;
+	}
+	if (s->n < STALL_MAX_CULPRITS)
+		s->culprits[s->n++] =
+			(struct stall_culprit){ (uint8_t)cause, blamed, most };
+}
+
+/* A share of the times that costs so much each; all of them: no bound. */
+static double bound(double share, double cycles)
+{
+	return share >= 1 ? -1 : share * cycles;
+}
+
+/* What the instruction is. */
+
+static bool is_class(const struct operation *o, unsigned first, unsigned last)
+{
+	return o->class >= first && o->class <= last;
+}
+
+static bool divides(const struct operation *o)
+{
+	return is_class(o, OPERATION_DIVIDE_32, OPERATION_DIVIDE_64) ||
+	       is_class(o, OPERATION_FP_DIVIDE_SINGLE, OPERATION_FP_ROOT_DOUBLE) ||
+	       o->class == OPERATION_X87_DIVIDE || o->class == OPERATION_X87_SLOW;
+}
+
+static bool synchronises(const struct operation *o)
+{
+	return is_class(o, OPERATION_ATOMIC, OPERATION_FENCE) ||
+	       o->class == OPERATION_SERIALIZE || o->class == OPERATION_SYSTEM ||
+	       (o->class == OPERATION_EXCHANGE && o->loads);
+}
+
+static bool loads(const struct operation *o)
+{
+	return o->loads || o->pops;
+}
+
+static bool stores(const struct operation *o)
+{
+	return o->stores || o->pushes;
+}
+
+/* From the same base on; without indices their distance is known. */
+static bool may_overlap(const struct operation *store, const struct operation *load)
+{
+	bool has_index =
+		store->index != OPERATION_NO_REG || load->index != OPERATION_NO_REG;
+
+	if (!store->has_memory || !load->has_memory || store->base != load->base ||
+	    store->base == OPERATION_NO_REG)
+		return false;
+	return has_index || (store->disp < load->disp + load->width &&
+			     load->disp < store->disp + store->width);
+}
+
+/* The last store before `from`, back to `first`, that the load may have to wait for. */
+static uint32_t store_before(const struct function_code *c, uint32_t first, uint32_t from,
+			     const struct operation *load)
+{
+	for (uint32_t i = from; i > first && from - i < LOOK_BACK; i--) {
+		const struct operation *o = &c->steps[i - 1].operation;
+
+		if (stores(o) && may_overlap(o, load))
+			return i - 1;
+		if (load->base < OPERATION_REG_VECTOR && (o->writes >> load->base & 1))
+			break;
+	}
+	return PROCEDURE_OUTSIDE;
+}
+
+/* In the block, or in its turn before. */
+static uint32_t forwarded_by(const struct stall_scene *at,
+			     const struct procedure_block *b, uint32_t step)
+{
+	const struct function_code *c = at->c;
+	const struct operation *load = &c->steps[step].operation;
+	uint32_t store = store_before(c, b->first_step, step, load);
+
+	if (store == PROCEDURE_OUTSIDE && at->loop.n_blocks == 1)
+		store = store_before(c, step, b->first_step + b->n_steps, load);
+	return store;
+}
+
+static bool is_call(const struct code_step *s)
+{
+	return s->flow == CODE_STEP_CALL || s->flow == CODE_STEP_CALL_TO;
+}
+
+/* Where is fetched what was not fetched right before. */
+static void blame_code(const struct stall_scene *at, struct stall *s, uint64_t from,
+		       uint64_t to)
+{
+	struct stall_reach again = stall_loop_code_reach(&at->loop);
+
+	if (from >> LINE_BITS != to >> LINE_BITS)
+		add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, bound(again.lines, FETCH));
+	if (from >> PAGE_BITS != to >> PAGE_BITS)
+		add(s, STALL_ITLB, PROCEDURE_OUTSIDE, bound(again.pages, WALK));
+}
+
+/* What landed behind a call came back from it. */
+static void blame_return(struct stall *s)
+{
+	add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, REFILL);
+	add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, -1);
+	add(s, STALL_OTHER, PROCEDURE_OUTSIDE, -1);
+}
+
+/* A line that is always the same is at hand, unless another thread takes it. */
+static double lines_of(const struct stall_scene *at, const struct stall_reach *r)
+{
+	return r->is_fixed && !at->is_alone ? 1 : r->lines;
+}
+
+static void blame_load(const struct stall_scene *at, struct stall *s,
+		       const struct procedure_block *b, uint32_t step)
+{
+	struct stall_reach r = stall_loop_reach(&at->loop, step);
+	uint32_t store = forwarded_by(at, b, step);
+
+	add(s, STALL_DCACHE, step, bound(lines_of(at, &r), FETCH));
+	add(s, STALL_DTLB, step, bound(r.pages, WALK));
+	if (store != PROCEDURE_OUTSIDE)
+		add(s, STALL_FORWARD, store, -1);
+}
+
+/* What is stored where a line is at hand leaves the buffer at once. */
+static void blame_store(const struct stall_scene *at, struct stall *s, uint32_t step)
+{
+	struct stall_reach r = stall_loop_reach(&at->loop, step);
+	double share = fmin(1, lines_of(at, &r) + r.pages);
+
+	add(s, STALL_STORES, step, bound(share, FETCH));
+}
+
+static void blame_operation(const struct stall_scene *at, struct stall *s,
+			    const struct procedure_block *b, uint32_t step)
+{
+	const struct operation *o = &at->c->steps[step].operation;
+
+	if (is_call(&at->c->procedure->steps[step])) {
+		blame_return(s);
+		return;
+	}
+	if (loads(o))
+		blame_load(at, s, b, step);
+	if (stores(o))
+		blame_store(at, s, step);
+	if (divides(o))
+		add(s, STALL_DIVIDER, step, -1);
+	if (synchronises(o))
+		add(s, STALL_SYNC, step, -1);
+}
+
+/* The second one could not be had in time. */
+static void blame_line(const struct stall_scene *at, struct stall *s, uint32_t step)
+{
+	const struct code_step *now = &at->c->procedure->steps[step], *next = now + 1;
+
+	blame_code(at, s, now->address, next->address + next->size - 1);
+}
+
+/* Where there is nothing to retire, because nothing comes, some processors take the
+ * interrupt at once, and some when something has come. */
+static void blame_neighbours(const struct stall_scene *at, struct stall *s,
+			     const struct procedure_block *b, uint32_t step)
+{
+	bool is_last = step + 1 == b->first_step + b->n_steps;
+
+	if (step > b->first_step)
+		blame_line(at, s, step - 1);
+	if (is_last || is_call(&at->c->procedure->steps[step]))
+		return;
+	if (stores(&at->c->steps[step + 1].operation))
+		blame_store(at, s, step + 1);
+	blame_line(at, s, step);
+}
+
+/* The way to a block. */
+
+static double weight_of(const struct function_code *c, uint32_t way)
+{
+	return c->ways[way].times > 0 ? c->ways[way].times : 0;
+}
+
+/* The instruction that most often is right before; false: none is known. */
+static bool step_before(const struct function_code *c, uint32_t *block, uint32_t *step)
+{
+	const struct procedure *p = c->procedure;
+
+	for (unsigned n = 0; n < 3; n++) {
+		const struct procedure_block *b = &p->blocks[*block];
+		uint32_t most = PROCEDURE_OUTSIDE;
+
+		if (*step > b->first_step) {
+			--*step;
+			return true;
+		}
+		for (uint32_t i = 0; i < b->n_in; i++) {
+			uint32_t way = p->ways_in[b->first_in + i];
+
+			if (most == PROCEDURE_OUTSIDE ||
+			    weight_of(c, way) > weight_of(c, most))
+				most = way;
+		}
+		if (most == PROCEDURE_OUTSIDE || p->ways[most].from == PROCEDURE_OUTSIDE)
+			return false;
+		*block = p->ways[most].from;
+		*step = p->blocks[*block].first_step + p->blocks[*block].n_steps;
+	}
+	return false;
+}
+
+/* What waits for all before lets nothing in: those behind it have to begin anew. */
+static void blame_fences(const struct stall_scene *at, struct stall *s, uint32_t step)
+{
+	uint32_t block = at->loop.block;
+
+	for (unsigned n = 0; n < BEHIND_FENCE && step_before(at->c, &block, &step); n++)
+		if (synchronises(&at->c->steps[step].operation))
+			add(s, STALL_SYNC, step, -1);
+}
+
+/* Of those who came by this way: so many may have come unforeseen. */
+static double unforeseen(const struct function_code *c, uint32_t way)
+{
+	const struct procedure *p = c->procedure;
+	uint32_t from = p->ways[way].from;
+	double own = weight_of(c, way), others = 0;
+
+	if (from == PROCEDURE_OUTSIDE)
+		return 1;
+	if (p->blocks[from].end_kind != PROCEDURE_END_BRANCH &&
+	    p->blocks[from].end_kind != PROCEDURE_END_INDIRECT)
+		return 0;
+	for (uint32_t i = p->blocks[from].first_out;
+	     i < p->blocks[from].first_out + p->blocks[from].n_out; i++)
+		others += i == way ? 0 : weight_of(c, i);
+	return own > 0 ? fmin(1, others / own) : 0;
+}
+
+static void blame_fetch(const struct stall_scene *at, struct stall *s,
+			const struct procedure_way *w, uint32_t block)
+{
+	const struct procedure *p = at->c->procedure;
+	uint64_t start = p->blocks[block].start;
+
+	if (w->from != PROCEDURE_OUTSIDE) {
+		blame_code(at, s, p->blocks[w->from].end - 1, start);
+		return;
+	}
+	add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, -1);
+	add(s, STALL_ITLB, PROCEDURE_OUTSIDE, -1);
+}
+
+/* The last instruction there, with the one that is fused with it. */
+static void blame_end(const struct stall_scene *at, struct stall *s, uint32_t block)
+{
+	const struct procedure_block *b = &at->c->procedure->blocks[block];
+	uint32_t last = b->first_step + b->n_steps - 1;
+
+	blame_operation(at, s, b, last);
+	if (last > b->first_step && at->c->steps[last - 1].operation.may_fuse_with_branch)
+		blame_operation(at, s, b, last - 1);
+}
+
+/* A way back from a block, and what was found on all of them. */
+struct trail {
+	const struct trail *before;
+	uint32_t block;
+	unsigned n_behind; /* instructions between here and the stall */
+	double share;	   /* of the times of the stall, that it came this way */
+};
+
+struct branches {
+	struct {
+		uint32_t step;
+		double unforeseen; /* of the times of the stall */
+	} at[STALL_MAX_CULPRITS];
+	unsigned n;
+};
+
+static void note_branch(struct branches *to, uint32_t step, double unforeseen)
+{
+	for (unsigned i = 0; i < to->n; i++) {
+		if (to->at[i].step != step)
+			continue;
+		to->at[i].unforeseen = fmin(1, to->at[i].unforeseen + unforeseen);
+		return;
+	}
+	if (to->n == STALL_MAX_CULPRITS)
+		return;
+	to->at[to->n].step = step;
+	to->at[to->n++].unforeseen = unforeseen;
+}
+
+/* Each branch counts once on a way: where it was last. */
+static bool is_on(const struct trail *t, uint32_t block)
+{
+	for (; t->before; t = t->before)
+		if (t->block == block)
+			return true;
+	return false;
+}
+
+/* Back to those that so many instructions are behind. */
+static void find_branches(const struct function_code *c, const struct trail *t,
+			  unsigned depth, struct branches *ret)
+{
+	const struct procedure *p = c->procedure;
+	const struct procedure_block *b = &p->blocks[t->block];
+	double all = 0;
+
+	for (uint32_t i = 0; i < b->n_in; i++)
+		all += weight_of(c, p->ways_in[b->first_in + i]);
+	for (uint32_t i = 0; i < b->n_in && all > 0; i++) {
+		uint32_t way = p->ways_in[b->first_in + i], from = p->ways[way].from;
+		struct trail next = { .before = t,
+				      .block = from,
+				      .share = t->share * weight_of(c, way) / all };
+
+		if (next.share < LEAST_PART ||
+		    (from != PROCEDURE_OUTSIDE && is_on(t, from)))
+			continue;
+		note_branch(ret,
+			    from == PROCEDURE_OUTSIDE
+				    ? PROCEDURE_OUTSIDE
+				    : p->blocks[from].first_step +
+					      p->blocks[from].n_steps - 1,
+			    next.share * unforeseen(c, way));
+		if (from == PROCEDURE_OUTSIDE)
+			continue;
+		next.n_behind = t->n_behind + p->blocks[from].n_steps;
+		if (depth < MAX_BLOCKS_BACK && next.n_behind <= EXPOSED)
+			find_branches(c, &next, depth + 1, ret);
+	}
+}
+
+static void blame_branches(const struct stall_scene *at, struct stall *s,
+			   unsigned n_behind)
+{
+	struct trail here = { .block = at->loop.block, .n_behind = n_behind, .share = 1 };
+	struct branches found = { .n = 0 };
+
+	find_branches(at->c, &here, 0, &found);
+	for (unsigned i = 0; i < found.n; i++)
+		add(s, STALL_BRANCH, found.at[i].step, found.at[i].unforeseen * REFILL);
+}
+
+/* is_before: nothing of the block was under way, and what led there may not be done. */
+static void blame_ways(const struct stall_scene *at, struct stall *s, bool is_before)
+{
+	const struct procedure *p = at->c->procedure;
+	const struct procedure_block *b = &p->blocks[at->loop.block];
+	double all = 0;
+
+	for (uint32_t i = 0; i < b->n_in; i++)
+		all += weight_of(at->c, p->ways_in[b->first_in + i]);
+	for (uint32_t i = 0; i < b->n_in && all > 0; i++) {
+		uint32_t way = p->ways_in[b->first_in + i], from = p->ways[way].from;
+
+		if (weight_of(at->c, way) / all < LEAST_PART)
+			continue;
+		blame_fetch(at, s, &p->ways[way], at->loop.block);
+		if (is_before && from != PROCEDURE_OUTSIDE && p->blocks[from].n_steps)
+			blame_end(at, s, from);
+	}
+}
+
+/* Nothing is without a cause, in whole. */
+static void settle(struct stall *s)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		if (s->culprits[i].most < 0)
+			return;
+		most += s->culprits[i].most;
+	}
+	s->unexplained = fmax(0, s->cycles - most);
+}
+
+void stall_rules_step(const struct stall_scene *at, struct stall *s, uint32_t step)
+{
+	const struct procedure_block *b = &at->c->procedure->blocks[at->loop.block];
+
+	blame_operation(at, s, b, step);
+	blame_neighbours(at, s, b, step);
+	blame_fences(at, s, step);
+	if (step <= b->first_step + 1)
+		blame_ways(at, s, false);
+	if (step < b->first_step + EXPOSED)
+		blame_branches(at, s, step - b->first_step);
+	settle(s);
+}
+
+void stall_rules_arrival(const struct stall_scene *at, struct stall *s)
+{
+	blame_ways(at, s, true);
+	blame_fences(at, s, at->c->procedure->blocks[at->loop.block].first_step);
+	blame_branches(at, s, 0);
+	settle(s);
+}

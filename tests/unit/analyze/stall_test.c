@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/stall.h"
+
+#include <elf.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/stall_sum.h"
+#include "base/mem.h"
+
+#define START	 0x1000
+#define TIMES	 1e6
+#define SAMPLE	 1e4  /* cycles */
+#define WAITED	 20.0 /* cycles each time */
+#define BEST	 0.25
+#define TAIL	 "\x48\xff\xcf\x75" /* dec %rdi; jnz back; ret */
+#define MAX_CODE 64
+
+/* A loop of the code, whose steps take BEST, but for one; entered once. */
+static void make_loop(struct function_code *c, const char *body, size_t size,
+		      uint32_t waits)
+{
+	uint8_t code[MAX_CODE];
+	struct procedure_range range = { .address = START, .code = code };
+	struct procedure_options o = {
+		.machine = EM_X86_64, .ranges = &range, .n_ranges = 1, .entry = START
+	};
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+
+	memcpy(code, body, size);
+	memcpy(code + size, TAIL, 4);
+	code[size + 4] = (uint8_t) - (int)(size + 5);
+	code[size + 5] = 0xc3;
+	range.size = size + 6;
+	*c = (struct function_code){ .is_alone = true };
+	assert_int_equal(procedure_new(&o, &c->procedure, NULL), 0);
+	assert_int_equal(c->procedure->n_blocks, 2);
+	assert_int_equal(operation_reader_new(EM_X86_64, &r, NULL), 0);
+	c->steps = xcalloc(c->procedure->n_steps + 1, sizeof(*c->steps));
+	c->blocks = xcalloc(3, sizeof(*c->blocks));
+	c->ways = xcalloc(c->procedure->n_ways + 1, sizeof(*c->ways));
+	for (uint32_t i = 0; i < c->procedure->n_steps; i++) {
+		struct function_code_step *s = &c->steps[i];
+		uint64_t at = c->procedure->steps[i].address - START;
+
+		assert_true(operation_read(r, code + at, range.size - at, START + at,
+					   &s->operation));
+		s->times = at == size + 5 ? 1 : TIMES;
+		s->ideal = BEST;
+		s->waits[SCHEDULE_WAIT_DEPENDENCY] = BEST / 5;
+	}
+	c->blocks[0] = (struct function_code_block){ .times = TIMES };
+	c->blocks[0].ideal = BEST * c->procedure->blocks[0].n_steps;
+	c->blocks[0].cycles = c->blocks[0].ideal * TIMES + WAITED * TIMES;
+	c->blocks[0].samples = (uint64_t)(c->blocks[0].cycles / SAMPLE);
+	c->blocks[1] = (struct function_code_block){ .times = 1, .ideal = BEST };
+	for (uint32_t i = 0; i < c->procedure->n_ways; i++) {
+		const struct procedure_way *w = &c->procedure->ways[i];
+
+		c->ways[i].times = w->from == 0 && w->to == 0 ? TIMES - 1 : 1;
+	}
+	/* The end's samples land at the begin. */
+	for (uint32_t i = 0; i + 2 < c->procedure->blocks[0].n_steps; i++)
+		c->steps[i].cycles = BEST * TIMES;
+	c->blocks[0].arrival = 2 * BEST * TIMES;
+	c->steps[waits].cycles += WAITED * TIMES;
+	c->cycles = c->blocks[0].cycles;
+	c->samples = c->blocks[0].samples;
+}
+
+/* "D-cache miss of 0 <125, unexplained 3.0": < the most that it can be. */
+static void describe(const struct function_code *c, const struct stall *s, struct buf *b)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct stall_culprit *x = &s->culprits[i];
+
+		buf_printf(b, "%s%s", b->size ? ", " : "", stall_cause_text(x->cause));
+		if (x->blamed != PROCEDURE_OUTSIDE)
+			buf_printf(b, " of %u",
+				   (unsigned)(c->procedure->steps[x->blamed].address -
+					      START));
+		if (x->most >= 0)
+			buf_printf(b, " <%.1f", x->most);
+	}
+	if (s->unexplained > 0)
+		buf_printf(b, "%sunexplained %.1f", b->size ? ", " : "", s->unexplained);
+}
+
+#define CODE(text) text, sizeof(text) - 1
+
+static void whoever_cannot_be_ruled_out_is_guilty(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+		uint32_t waits;
+		bool has_threads;
+		const char *causes;
+	} t[] = {
+		/* mov (%rax),%rax: anywhere */
+		{ CODE("\x48\x8b\x00"), 0, false, "D-cache miss of 0, DTLB miss of 0" },
+		/* mov (%rsi),%rax: always the same; another thread may take it away */
+		{ CODE("\x48\x8b\x06"), 0, false, "unexplained 20.0" },
+		{ CODE("\x48\x8b\x06"), 0, true, "D-cache miss of 0" },
+		/* mov (%rsi),%rax; add $8,%rsi: a new page each 512 times */
+		{ CODE("\x48\x8b\x06\x48\x83\xc6\x08"), 0, false,
+		  "D-cache miss of 0 <125.0, DTLB miss of 0 <2.0" },
+		/* ... mov 16(%rsi),%rdx waits behind it; or the same place */
+		{ CODE("\x48\x8b\x06\x48\x8b\x56\x10\x48\x83\xc6\x40"), 1, false,
+		  "D-cache miss of 3 <250.0, DTLB miss of 3 <3.9" },
+		{ CODE("\x48\x8b\x06\x48\x8b\x16\x48\x83\xc6\x40"), 1, false,
+		  "unexplained 20.0" },
+		/* mov %al,(%rsi); mov (%rsi),%rax */
+		{ CODE("\x88\x06\x48\x8b\x06"), 1, false, "store forwarding of 0" },
+		/* mov %rax,(%rsi); add $64,%rsi: the one before may have waited for it */
+		{ CODE("\x90\x48\x89\x06\x48\x83\xc6\x40"), 0, false,
+		  "store buffer full of 1" },
+		/* div %rcx */
+		{ CODE("\x48\xf7\xf1"), 0, false, "divider of 0" },
+		/* mfence; not %rax; not %rcx */
+		{ CODE("\x0f\xae\xf0\x48\xf7\xd0\x48\xf7\xd1"), 1, false,
+		  "synchronisation of 0" },
+		/* not %rax */
+		{ CODE("\x48\xf7\xd0"), 0, false, "unexplained 20.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		make_loop(&c, t[i].code, t[i].size, t[i].waits);
+		c.is_alone = !t[i].has_threads;
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[t[i].waits], &b);
+		if (strcmp(buf_str(&b), t[i].causes) != 0)
+			print_error("# case %zu: %s\n", i, buf_str(&b));
+		assert_string_equal(buf_str(&b), t[i].causes);
+		assert_true(fabs(s.of_step[t[i].waits].cycles - WAITED) < 0.1);
+	}
+}
+
+static double all_of(const struct stall_sum *s)
+{
+	return s->execution + stall_sum_static(s) + stall_sum_dynamic(s) + s->error;
+}
+
+static void all_parts_add_up(void **state)
+{
+	uint64_t x = 1;
+
+	(void)state;
+	for (unsigned turn = 0; turn < 200; turn++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		struct stall_sum sum = { 0 };
+
+		make_loop(&c, CODE("\x48\x8b\x06\x48\x8b\x56\x10\x48\x83\xc6\x40"), 1);
+		/* As samples may fall. */
+		c.blocks[0].cycles = c.cycles = 0;
+		for (uint32_t i = 0; i < 3; i++) {
+			double *at = i ? &c.steps[i].cycles : &c.blocks[0].arrival;
+
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			*at = floor((double)(x >> 40) / (1 << 24) * 1000) * SAMPLE;
+			c.blocks[0].cycles += *at;
+		}
+		c.steps[0].cycles = 0;
+		c.cycles = c.blocks[0].cycles + 7 * SAMPLE; /* of no known place */
+		c.samples = (uint64_t)(c.cycles / SAMPLE);
+		stall_find_all(&s, &c);
+		assert_true(stall_sum_add(&sum, &c, &s));
+		stall_sum_settle(&sum);
+		assert_true(fabs(all_of(&sum) - c.cycles) < 1e-6 * c.cycles);
+		for (unsigned i = 0; i < STALL_N_CAUSES; i++)
+			assert_true(sum.low[i] >= 0 && sum.low[i] <= sum.high[i] &&
+				    sum.high[i] <= sum.explained + 1e-6);
+	}
+}
+
+static void what_was_not_counted_tells_nothing(void **state)
+{
+	own(function_code_fini) struct function_code c;
+	own(stall_fini) struct stalls s = { 0 };
+	struct stall_sum sum = { 0 };
+
+	(void)state;
+	make_loop(&c, CODE("\x48\x8b\x00"), 0);
+	for (uint32_t i = 0; i < c.procedure->n_blocks; i++)
+		c.blocks[i].times = -1;
+	for (uint32_t i = 0; i < c.procedure->n_steps; i++)
+		c.steps[i].times = -1;
+	stall_find_all(&s, &c);
+	assert_false(stall_sum_add(&sum, &c, &s));
+	assert_true(sum.cycles == 0);
+}
+
+static void a_cause_has_at_least_what_no_other_can_have(void **state)
+{
+	static const struct {
+		struct stall stall;
+		double low[2], high[2]; /* of D-cache misses and mispredicts */
+	} t[] = {
+		{ { .cycles = 10, .n = 1, .culprits = { { STALL_DCACHE, 0, -1 } } },
+		  { 10, 0 },
+		  { 10, 0 } },
+		{ { .cycles = 10,
+		    .n = 2,
+		    .culprits = { { STALL_DCACHE, 0, -1 }, { STALL_BRANCH, 1, -1 } } },
+		  { 0, 0 },
+		  { 10, 10 } },
+		{ { .cycles = 10,
+		    .n = 2,
+		    .culprits = { { STALL_DCACHE, 0, -1 }, { STALL_BRANCH, 1, 3 } } },
+		  { 7, 0 },
+		  { 10, 3 } },
+		/* Two branches, which together explain not all. */
+		{ { .cycles = 10,
+		    .unexplained = 4,
+		    .n = 2,
+		    .culprits = { { STALL_BRANCH, 0, 2 }, { STALL_BRANCH, 1, 4 } } },
+		  { 0, 6 },
+		  { 0, 6 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		double low[STALL_N_CAUSES], high[STALL_N_CAUSES];
+
+		stall_sum_ranges(&t[i].stall, low, high);
+		assert_true(low[STALL_DCACHE] == t[i].low[0] &&
+			    low[STALL_BRANCH] == t[i].low[1]);
+		assert_true(high[STALL_DCACHE] == t[i].high[0] &&
+			    high[STALL_BRANCH] == t[i].high[1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whoever_cannot_be_ruled_out_is_guilty),
+		cmocka_unit_test(all_parts_add_up),
+		cmocka_unit_test(what_was_not_counted_tells_nothing),
+		cmocka_unit_test(a_cause_has_at_least_what_no_other_can_have),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
