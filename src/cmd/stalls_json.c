@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cmd/report_json.h"
+#include "cmd/stalls_view.h"
+#include "insn/machine_model.h"
+
+static void put_causes(struct json *j, const struct stall_sum *s)
+{
+	json_key(j, "causes");
+	json_array(j);
+	for (unsigned i = 0; i < STALL_N_CAUSES; i++) {
+		json_object(j);
+		json_key_str(j, "cause", stall_cause_text(i));
+		json_key_double(j, "least_cycles", s->low[i]);
+		json_key_double(j, "most_cycles", s->high[i]);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_waits(struct json *j, const struct stall_sum *s)
+{
+	json_key(j, "waits");
+	json_array(j);
+	for (unsigned i = 0; i < SCHEDULE_N_WAITS; i++) {
+		json_object(j);
+		json_key_str(j, "wait", schedule_wait_text(i));
+		json_key_double(j, "cycles", s->waits[i]);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_sum(struct json *j, const struct stall_sum *s)
+{
+	json_key_u64(j, "samples", s->samples);
+	json_key_double(j, "cycles", s->cycles);
+	json_key_double(j, "instructions", s->instructions);
+	json_key_double(j, "best_cycles", s->best);
+	json_key_double(j, "dynamic_cycles", stall_sum_dynamic(s));
+	put_causes(j, s);
+	json_key_double(j, "explained_cycles", s->explained);
+	json_key_double(j, "unexplained_cycles", s->unexplained);
+	json_key_double(j, "gained_cycles", s->gain);
+	json_key_double(j, "static_cycles", stall_sum_static(s));
+	put_waits(j, s);
+	json_key_double(j, "execution_cycles", s->execution);
+	json_key_double(j, "error_cycles", s->error);
+	json_key_u64(j, "stalls", s->n_stalls);
+	json_key_u64(j, "candidates", s->n_candidates);
+	if (s->explained + s->unexplained > 0)
+		json_key_double(j, "candidates_by_cycles",
+				s->candidates / (s->explained + s->unexplained));
+}
+
+static void put_left(struct json *j, const char *key, const struct stalls_left *l)
+{
+	json_key(j, key);
+	json_object(j);
+	json_key_u64(j, "functions", l->n);
+	json_key_u64(j, "samples", l->samples);
+	json_object_end(j);
+}
+
+static void put_total(const struct stalls_view *v, struct json *j, const char *run)
+{
+	static const char *const kinds[] = { [STALLS_ALL] = "all",
+					     [STALLS_OF_IMAGE] = "image",
+					     [STALLS_OF_FUNCTION] = "function" };
+
+	json_object(j);
+	if (v->kind == STALLS_OF_FUNCTION)
+		report_json_function(j, v->r, v->rows.at[0].function);
+	else
+		json_key_str(j, "name", v->name);
+	json_key_str(j, "kind", kinds[v->kind]);
+	if (run)
+		json_key_str(j, "run", run);
+	json_key_u64(j, "functions", v->rows.n);
+	json_key_u64(j, "all_samples", v->all_samples);
+	if (v->model)
+		json_key_str(j, "model", v->model->name);
+	json_key_double(j, "clock_ghz", v->clock_ghz);
+	put_left(j, "without_code", &v->without_code);
+	put_left(j, "not_counted", &v->uncounted);
+	put_left(j, "not_in_time", &v->late);
+	put_sum(j, &v->total);
+	json_object_end(j);
+}
+
+void stalls_json_print(const struct stalls_view *v, struct json *j)
+{
+	put_total(v, j, NULL);
+	if (v->kind == STALLS_OF_FUNCTION)
+		return;
+	for (size_t i = 0; i < stalls_view_shown(v, v->rows.n); i++) {
+		json_object(j);
+		report_json_function(j, v->r, v->rows.at[i].function);
+		json_key_str(j, "kind", "function");
+		put_sum(j, &v->rows.at[i].sum);
+		json_object_end(j);
+	}
+}
+
+static void put_culprits(struct json *j, const struct stalls_place *x)
+{
+	json_key(j, "culprits");
+	json_array(j);
+	for (unsigned i = 0; i < x->stall.n; i++) {
+		const struct stall_culprit *c = &x->stall.culprits[i];
+
+		json_object(j);
+		json_key_str(j, "cause", stall_cause_text(c->cause));
+		if (x->blamed[i])
+			json_key_u64(j, "blamed", x->blamed[i]);
+		if (c->most >= 0)
+			json_key_double(j, "most_cycles_each", c->most);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void stalls_json_print_places(const struct stalls_view *v, struct json *j)
+{
+	for (size_t i = 0; i < stalls_view_shown(v, v->places.n); i++) {
+		const struct stalls_place *x = &v->places.at[i];
+
+		json_object(j);
+		report_json_function(j, v->r, x->function);
+		json_key_u64(j, "address", x->address);
+		json_key_bool(j, "is_on_the_way", x->is_arrival);
+		json_key_double(j, "times", x->times);
+		json_key_double(j, "cycles", x->cycles);
+		json_key_double(j, "cycles_each", x->stall.cycles);
+		json_key_double(j, "unexplained_cycles_each", x->stall.unexplained);
+		put_culprits(j, x);
+		json_object_end(j);
+	}
+}
+
+void stalls_json_print_two(const struct stalls_view *v, const struct stalls_view *other,
+			   struct json *j)
+{
+	put_total(v, j, "first");
+	put_total(other, j, "second");
+}

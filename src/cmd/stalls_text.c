@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyze/names.h"
+#include "base/buf.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "cmd/code_text.h"
+#include "cmd/command.h"
+#include "cmd/report_head.h"
+#include "cmd/report_quality.h"
+#include "cmd/report_table.h"
+#include "cmd/report_text.h"
+#include "cmd/stalls_view.h"
+#include "insn/machine_model.h"
+
+#define WIDE	     120 /* columns from which it is told where */
+#define MAX_NAME     48
+#define MAX_CODE     15 /* bytes of an instruction */
+#define MAX_CULPRITS 4
+#define LEAST_GROWTH 0.0005 /* of the cycles: what is below is 0.0 % */
+
+static const char *put_pct(char *s, double part, double whole)
+{
+	double pct = whole > 0 ? 100 * part / whole : 0;
+
+	snprintf(s, TEXT_MAX, "%.1f %%", fabs(pct) < 0.05 ? 0 : pct);
+	return s;
+}
+
+static void put_left(const struct stalls_view *v, const struct stalls_left *l,
+		     const char *why, struct buf *b)
+{
+	char n[TEXT_MAX], share[TEXT_MAX];
+
+	if (!l->samples)
+		return;
+	buf_printf(b, "%s%s %s, %s", b->size ? "; " : "", text_count(n, l->n), why,
+		   text_pct(share, (double)l->samples, (double)v->all_samples));
+}
+
+/* "Left out: 12 functions without counts, 1.2 % of all samples; …" */
+static void put_left_out(const struct stalls_view *v, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	put_left(v, &v->without_code, "without code at hand", &b);
+	put_left(v, &v->uncounted, "that were not counted", &b);
+	put_left(v, &v->late, "for want of time (--seconds)", &b);
+	if (b.size)
+		report_text_labelled(v->r, "  left out    ", &b, out);
+}
+
+static void put_head(const struct stalls_view *v, FILE *out)
+{
+	const struct stall_sum *s = &v->total;
+	char text[TEXT_MAX], share[TEXT_MAX], name[MAX_NAME * 4];
+
+	if (v->kind == STALLS_OF_FUNCTION)
+		report_head_function(v->r, v->rows.at[0].function, out);
+	else
+		fprintf(out, "%s: %s functions\n",
+			v->kind == STALLS_ALL
+				? "All"
+				: names_shorten(name, sizeof(name), v->name, MAX_NAME),
+			text_count(text, v->rows.n));
+	fprintf(out, "  %s samples of cpu-time tallied, %s of all\n",
+		text_count(text, s->samples),
+		text_pct(share, (double)s->samples, (double)v->all_samples));
+	put_left_out(v, out);
+	fprintf(out, "  Best case %.2f cycles an instruction (%s), actual %.2f\n\n",
+		s->best / s->instructions, v->model ? v->model->name : "?",
+		s->cycles / s->instructions);
+}
+
+/* The function that may have most of it; NULL: none has any. */
+static const struct stalls_row *most_of(const struct stalls_view *v, unsigned line)
+{
+	struct stalls_line lines[STALLS_MAX_LINES];
+	const struct stalls_row *best = NULL;
+	double most = 0;
+
+	for (size_t i = 0; i < v->rows.n; i++) {
+		stalls_view_lines(&v->rows.at[i].sum, lines);
+		if (lines[line].high <= most)
+			continue;
+		most = lines[line].high;
+		best = &v->rows.at[i];
+	}
+	return best;
+}
+
+static const char *name_of(const struct stalls_view *v, uint32_t function, char *s,
+			   size_t cap)
+{
+	return names_shorten(s, cap, profile_function(v->r->profile, function)->label,
+			     MAX_NAME);
+}
+
+/* The place that may have most of a cause. */
+static void put_where(const struct stalls_view *v, struct table *t, unsigned line)
+{
+	const struct stalls_row *row =
+		v->kind == STALLS_OF_FUNCTION ? NULL : most_of(v, line);
+	char name[MAX_NAME * 4];
+
+	table_cell(t, row ? name_of(v, row->function, name, sizeof(name)) : "");
+}
+
+static void put_line(struct table *t, const struct stalls_line *l, double cycles)
+{
+	bool is_range = l->part == STALLS_CAUSE;
+	char low[TEXT_MAX], high[TEXT_MAX], exact[TEXT_MAX];
+
+	table_row(t);
+	if (l->part == STALLS_SUBTOTAL)
+		table_strong(t);
+	table_cellf(t, "%s%s", l->part == STALLS_SUBTOTAL ? "" : "  ", l->text);
+	table_cell(t, is_range ? put_pct(low, l->low, cycles) : "");
+	table_cell(t, is_range ? put_pct(high, l->high, cycles) : "");
+	table_cell(t, is_range ? "" : put_pct(exact, l->high, cycles));
+}
+
+static void put_sum(const struct stalls_view *v, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "Of all cycles", TABLE_LEFT, false, 22 },
+		{ "At least", TABLE_RIGHT, false, 0 },
+		{ "At most", TABLE_RIGHT, false, 0 },
+		{ "Exactly", TABLE_RIGHT, false, 0 },
+		{ "Mostly in", TABLE_LEFT, true, 20 },
+	};
+	bool is_wide = v->r->width >= WIDE && v->kind != STALLS_OF_FUNCTION;
+	own(table_freep) struct table *t = table_new(columns, is_wide ? 5 : 4);
+	struct table_style style = { .width = v->r->width,
+				     .colour = command_terminal()->colour };
+	struct stalls_line lines[STALLS_MAX_LINES];
+	unsigned n = stalls_view_lines(&v->total, lines);
+
+	for (unsigned i = 0; i < n; i++) {
+		put_line(t, &lines[i], v->total.cycles);
+		if (is_wide)
+			put_where(v, t, i);
+	}
+	table_rule(t);
+	put_line(t,
+		 &(struct stalls_line){ "total", STALLS_SUBTOTAL, v->total.cycles,
+					v->total.cycles },
+		 v->total.cycles);
+	if (is_wide)
+		table_cell(t, "");
+	table_print(t, &style, out);
+	if (v->total.n_stalls)
+		fprintf(out, "  %.1f causes that cannot be ruled out for a stall\n",
+			(double)v->total.n_candidates / (double)v->total.n_stalls);
+}
+
+void stalls_text_print(const struct stalls_view *v, FILE *out)
+{
+	report_head_print(v->r, out);
+	put_head(v, out);
+	put_sum(v, out);
+	report_quality_print(v->r, out);
+}
+
+static void put_more(const struct stalls_view *v, size_t n, FILE *out)
+{
+	char left[TEXT_MAX];
+
+	if (stalls_view_shown(v, n) < n)
+		fprintf(out, "… %s more (--limit 0 shows all)\n",
+			text_count(left, n - stalls_view_shown(v, n)));
+}
+
+/* "D-cache miss 12.0–43.1 %": what may have caused most. */
+static void put_worst(struct report_table *t, const struct stall_sum *s)
+{
+	unsigned worst = 0;
+	char text[100] = "";
+
+	for (unsigned i = 1; i < STALL_N_CAUSES; i++)
+		if (s->high[i] > s->high[worst])
+			worst = i;
+	if (s->high[worst] >= LEAST_GROWTH * s->cycles)
+		snprintf(text, sizeof(text), "%s %.1f–%.1f %%", stall_cause_text(worst),
+			 100 * s->low[worst] / s->cycles,
+			 100 * s->high[worst] / s->cycles);
+	report_table_cell(t, text);
+}
+
+static void put_procedure(const struct stalls_view *v, struct report_table *t,
+			  const struct stalls_row *row)
+{
+	const struct stall_sum *s = &row->sum;
+	char text[TEXT_MAX];
+
+	report_table_row(t, false);
+	report_table_cell(t, put_pct(text, (double)s->samples, (double)v->all_samples));
+	report_table_cell(t, put_pct(text, stall_sum_dynamic(s), s->cycles));
+	report_table_cell(t, put_pct(text, stall_sum_static(s), s->cycles));
+	report_table_cell(t, put_pct(text, s->execution, s->cycles));
+	report_table_cell(t, profile_function(v->r->profile, row->function)->label);
+	put_worst(t, s);
+}
+
+void stalls_text_print_procedures(const struct stalls_view *v, FILE *out)
+{
+	own(report_table_freep) struct report_table *t =
+		report_table_new(v->r->width, command_terminal()->colour);
+
+	report_table_number(t, "Time");
+	report_table_number(t, "Dynamic");
+	report_table_number(t, "Static");
+	report_table_number(t, "Execution");
+	report_table_name(t, "Function", 2);
+	report_table_text(t, "Most may be", 2);
+	report_head_print(v->r, out);
+	put_head(v, out);
+	for (size_t i = 0; i < stalls_view_shown(v, v->rows.n); i++)
+		put_procedure(v, t, &v->rows.at[i]);
+	report_table_print(t, out);
+	put_more(v, v->rows.n, out);
+	report_quality_print(v->r, out);
+}
+
+/* Instructions. */
+
+static void put_code(const struct stalls_view *v, const struct stalls_place *x,
+		     struct buf *b)
+{
+	const struct profile *p = v->r->profile;
+	const struct profile_function *f = profile_function(p, x->function);
+	own(code_text_fini) struct code_text text = { 0 };
+	own(buf_fini) struct buf code = { 0 };
+	struct disasm_instruction in = { 0 };
+	uint64_t left = f->start + f->size - x->address;
+	size_t size = left < MAX_CODE ? left : MAX_CODE;
+
+	if (x->is_arrival) {
+		buf_puts(b, "way to ");
+	}
+	if (symbolizer_code(profile_symbolizer(p), f->sym_image, x->address, size, &code,
+			    NULL) < 0 ||
+	    code_text_init(&text, p, x->function, false, NULL) < 0)
+		return;
+	disasm_decode(text.disasm, code.data, code.size, x->address, &in);
+	buf_printf(b, "%s %s", in.mnemonic, in.operands);
+}
+
+static void put_culprits(const struct stalls_place *x, struct buf *b)
+{
+	bool has[STALL_N_CAUSES] = { false };
+
+	for (unsigned i = 0; i < x->stall.n; i++) {
+		unsigned cause = x->stall.culprits[i].cause;
+
+		if (!has[cause])
+			buf_printf(b, "%s%s", b->size ? ", " : "",
+				   stall_cause_text(cause));
+		has[cause] = true;
+	}
+	if (!x->stall.n)
+		buf_puts(b, "unexplained");
+}
+
+static void put_place(const struct stalls_view *v, struct report_table *t,
+		      const struct stalls_place *x, bool is_wide)
+{
+	own(buf_fini) struct buf code = { 0 }, causes = { 0 };
+	char text[TEXT_MAX];
+
+	put_code(v, x, &code);
+	put_culprits(x, &causes);
+	report_table_row(t, false);
+	report_table_cell(t, put_pct(text, x->cycles, v->total.cycles));
+	snprintf(text, sizeof(text), "%.1f", x->stall.cycles);
+	report_table_cell(t, text);
+	snprintf(text, sizeof(text), "%" PRIx64, x->address);
+	report_table_cell(t, text);
+	if (is_wide)
+		report_table_cell(t, buf_str(&code));
+	report_table_cell(t, profile_function(v->r->profile, x->function)->label);
+	report_table_cell(t, buf_str(&causes));
+}
+
+void stalls_text_print_places(const struct stalls_view *v, FILE *out)
+{
+	bool is_wide = v->r->width >= WIDE;
+	own(report_table_freep) struct report_table *t =
+		report_table_new(v->r->width, command_terminal()->colour);
+
+	report_table_number(t, "Stalled");
+	report_table_number(t, "Cycles each");
+	report_table_number(t, "Address");
+	if (is_wide)
+		report_table_text(t, "Instruction", 2);
+	report_table_name(t, "Function", 2);
+	report_table_text(t, "Causes", 3);
+	report_head_print(v->r, out);
+	put_head(v, out);
+	for (size_t i = 0; i < stalls_view_shown(v, v->places.n); i++)
+		put_place(v, t, &v->places.at[i], is_wide);
+	report_table_print(t, out);
+	put_more(v, v->places.n, out);
+	report_quality_print(v->r, out);
+}
+
+/* Two runs. */
+
+static void put_range(struct table *t, const struct stalls_line *l, double cycles)
+{
+	char low[TEXT_MAX], high[TEXT_MAX];
+
+	if (l->part == STALLS_CAUSE)
+		table_cellf(t, "%s to %s", put_pct(low, l->low, cycles),
+			    put_pct(high, l->high, cycles));
+	else
+		table_cell(t, put_pct(high, l->high, cycles));
+}
+
+/* Of the first one's cycles, by which both are measured. */
+static void put_growth(struct table *t, const struct stalls_line *a,
+		       const struct stalls_line *b, double cycles)
+{
+	double low = 100 * (b->low - a->low) / cycles;
+	double high = 100 * (b->high - a->high) / cycles;
+
+	if (a->part != STALLS_CAUSE)
+		table_cellf(t, "%+.1f %%", high);
+	else if (fabs(low) < 0.05 && fabs(high) < 0.05)
+		table_cell(t, "");
+	else
+		table_cellf(t, "%+.1f to %+.1f %%", fmin(low, high), fmax(low, high));
+}
+
+static void put_both(struct table *t, const struct stalls_line *a,
+		     const struct stalls_line *b, double cycles_a, double cycles_b)
+{
+	table_row(t);
+	if (a->part == STALLS_SUBTOTAL)
+		table_strong(t);
+	table_cellf(t, "%s%s", a->part == STALLS_SUBTOTAL ? "" : "  ", a->text);
+	put_range(t, a, cycles_a);
+	put_range(t, b, cycles_b);
+	put_growth(t, a, b, cycles_a);
+}
+
+static void put_two(const struct stalls_view *v, const struct stalls_view *other,
+		    FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "Of all cycles", TABLE_LEFT, false, 20 },
+		{ "First", TABLE_RIGHT, false, 0 },
+		{ "Second", TABLE_RIGHT, false, 0 },
+		{ "Grew by", TABLE_RIGHT, false, 0 },
+	};
+	own(table_freep) struct table *t = table_new(columns, 4);
+	struct table_style style = { .width = v->r->width,
+				     .colour = command_terminal()->colour };
+	struct stalls_line a[STALLS_MAX_LINES], b[STALLS_MAX_LINES];
+	unsigned n = stalls_view_lines(&v->total, a);
+	struct stalls_line all_a = { "total", STALLS_SUBTOTAL, v->total.cycles,
+				     v->total.cycles };
+	struct stalls_line all_b = { "total", STALLS_SUBTOTAL, other->total.cycles,
+				     other->total.cycles };
+
+	stalls_view_lines(&other->total, b);
+	for (unsigned i = 0; i < n; i++)
+		put_both(t, &a[i], &b[i], v->total.cycles, other->total.cycles);
+	table_rule(t);
+	put_both(t, &all_a, &all_b, v->total.cycles, other->total.cycles);
+	table_print(t, &style, out);
+	fputs("  First and Second are shares of each run's cycles, growth of the first "
+	      "one's\n",
+	      out);
+}
+
+void stalls_text_print_two(const struct stalls_view *v, const struct stalls_view *other,
+			   FILE *out)
+{
+	fputs("First\n", out);
+	report_head_print(v->r, out);
+	put_head(v, out);
+	fputs("Second\n", out);
+	report_head_print(other->r, out);
+	put_head(other, out);
+	put_two(v, other, out);
+	report_quality_print(v->r, out);
+	report_quality_print(other->r, out);
+}

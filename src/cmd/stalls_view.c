@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/stalls_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyze/function_index.h"
+#include "analyze/names.h"
+#include "base/mem.h"
+
+#define NS_PER_S 1e9
+
+void stalls_view_fini(struct stalls_view *v)
+{
+	vec_fini(&v->rows);
+	vec_fini(&v->places);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * (uint64_t)NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* What is meant. */
+
+static bool is_function(const struct profile *p, const char *name)
+{
+	for (uint32_t i = 0; i < profile_n_functions(p); i++)
+		if (names_is_function(profile_function(p, i)->name, name))
+			return true;
+	return false;
+}
+
+static bool is_image(const struct profile *p, const char *name)
+{
+	for (uint32_t i = 0; i < profile_n_functions(p); i++)
+		if (strcmp(profile_function(p, i)->image, name) == 0)
+			return true;
+	return false;
+}
+
+static int find_column(struct stalls_view *v, struct err *e)
+{
+	const struct profile *p = v->r->profile;
+
+	for (size_t i = 0; i < profile_n_columns(p); i++) {
+		if (strcmp(profile_column(p, i)->name, "cpu-time") != 0)
+			continue;
+		v->column = i;
+		v->all_samples = profile_column(p, i)->total_count;
+		return 0;
+	}
+	return err_set(e, ERR_UNSUPPORTED,
+		       "no samples of cpu-time: record them with 'dwell run --insn -e "
+		       "usertime'");
+}
+
+/* Functions by their samples. */
+
+struct candidate {
+	uint32_t function;
+	uint64_t samples;
+};
+
+struct candidates {
+	VEC(struct candidate) all;
+};
+
+static void candidates_fini(struct candidates *c)
+{
+	vec_fini(&c->all);
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+/* What is in nobody's code is left out. */
+static void list_candidates(struct stalls_view *v, const struct function_index *x,
+			    uint32_t only, struct candidates *ret)
+{
+	const struct profile *p = v->r->profile;
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < profile_n_functions(p); i++) {
+		const struct profile_function *f = profile_function(p, i);
+		uint64_t n = function_index_samples(x, i, v->column);
+
+		if (v->kind == STALLS_OF_FUNCTION ? i == only
+						  : n && (v->kind == STALLS_ALL ||
+							  strcmp(f->image, v->name) == 0))
+			*vec_push(&ret->all) = (struct candidate){ i, n };
+		all += n;
+	}
+	if (v->kind == STALLS_ALL && all < v->all_samples)
+		v->without_code.samples = v->all_samples - all;
+	if (ret->all.n)
+		qsort(ret->all.at, ret->all.n, sizeof(*ret->all.at), most_first);
+}
+
+/* Stalls. */
+
+static void keep_place(struct stalls_view *v, const struct function_code *c,
+		       uint32_t function, uint64_t address, double times,
+		       const struct stall *s, bool is_arrival)
+{
+	struct stalls_place place = { .function = function,
+				      .address = address,
+				      .is_arrival = is_arrival,
+				      .times = times,
+				      .cycles = times * s->cycles,
+				      .stall = *s };
+
+	if (s->cycles <= 0 || s->is_chance)
+		return;
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->culprits[i].blamed != PROCEDURE_OUTSIDE)
+			place.blamed[i] =
+				c->procedure->steps[s->culprits[i].blamed].address;
+	*vec_push(&v->places) = place;
+}
+
+static void keep_places(struct stalls_view *v, const struct function_code *c,
+			const struct stalls *s, uint32_t function)
+{
+	const struct procedure *p = c->procedure;
+
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		const struct procedure_block *b = &p->blocks[i];
+
+		keep_place(v, c, function, b->start, c->blocks[i].times,
+			   &s->of_arrival[i], true);
+		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
+			keep_place(v, c, function, p->steps[k].address,
+				   c->blocks[i].times, &s->of_step[k], false);
+	}
+}
+
+static void leave_out(struct stalls_left *to, uint64_t samples)
+{
+	to->n++;
+	to->samples += samples;
+}
+
+static int look_at(struct stalls_view *v, const struct candidate *of,
+		   const struct function_code_options *o, bool with_places, struct err *e)
+{
+	own(function_code_fini) struct function_code c = { 0 };
+	own(stall_fini) struct stalls s = { 0 };
+	struct stalls_row row = { .function = of->function };
+	int rc = function_code_make(&c, v->r->profile, of->function, o, e);
+
+	if (rc == ERR_USAGE || (rc < 0 && v->kind == STALLS_OF_FUNCTION))
+		return rc;
+	if (rc < 0) {
+		leave_out(&v->without_code, of->samples);
+		return 0;
+	}
+	v->clock_ghz = c.clock_ghz > 0 ? c.clock_ghz : v->clock_ghz;
+	stall_find_all(&s, &c);
+	if (!stall_sum_add(&row.sum, &c, &s)) {
+		leave_out(&v->uncounted, of->samples);
+		return 0;
+	}
+	v->model = c.model ? c.model : v->model;
+	stall_sum_merge(&v->total, &row.sum);
+	stall_sum_settle(&row.sum);
+	*vec_push(&v->rows) = row;
+	if (with_places)
+		keep_places(v, &c, &s, of->function);
+	return 0;
+}
+
+static int by_cycles(const void *a, const void *b)
+{
+	const struct stalls_place *x = a, *y = b;
+
+	if (x->cycles != y->cycles)
+		return x->cycles > y->cycles ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static int look_at_all(struct stalls_view *v, const struct candidates *of,
+		       const struct stalls_choice *choice,
+		       const struct function_index *index, struct err *e)
+{
+	struct function_code_options o = { .model = choice->model,
+					   .clock_ghz = choice->clock_ghz,
+					   .index = index };
+	uint64_t started = now_ns();
+	int rc = 0;
+
+	for (size_t i = 0; i < of->all.n && rc == 0; i++) {
+		double seconds = (double)(now_ns() - started) / NS_PER_S;
+
+		if (choice->seconds > 0 && seconds > choice->seconds)
+			leave_out(&v->late, of->all.at[i].samples);
+		else
+			rc = look_at(v, &of->all.at[i], &o, choice->with_places, e);
+	}
+	stall_sum_settle(&v->total);
+	if (v->places.n)
+		qsort(v->places.at, v->places.n, sizeof(*v->places.at), by_cycles);
+	return rc;
+}
+
+static int choose(struct stalls_view *v, const char *name, uint32_t *function,
+		  struct err *e)
+{
+	const struct profile *p = v->r->profile;
+	struct report_function f = { 0 };
+	int rc = 0;
+
+	v->name = name ? name : "all";
+	if (!name || (strcmp(name, "all") == 0 && !is_function(p, name))) {
+		v->kind = STALLS_ALL;
+	} else if (is_image(p, name) && !is_function(p, name)) {
+		v->kind = STALLS_OF_IMAGE;
+	} else {
+		v->kind = STALLS_OF_FUNCTION;
+		rc = report_profile_find_function(v->r, name, &f, e);
+		*function = f.id;
+	}
+	return rc;
+}
+
+int stalls_view_init(struct stalls_view *ret, const struct report *r,
+		     const struct stalls_choice *choice, struct err *e)
+{
+	own(candidates_fini) struct candidates of = { 0 };
+	own(function_index_freep) struct function_index *index = NULL;
+	uint32_t function = 0;
+	int rc;
+
+	*ret = (struct stalls_view){ .r = r, .limit = choice->limit };
+	rc = find_column(ret, e);
+	if (rc == 0)
+		rc = choose(ret, choice->name, &function, e);
+	if (rc == 0)
+		rc = function_code_index(r->profile, &index, e);
+	if (rc < 0)
+		return rc;
+	list_candidates(ret, index, function, &of);
+	rc = look_at_all(ret, &of, choice, index, e);
+	if (rc < 0 || ret->rows.n)
+		return rc;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "%.100s%show often code was executed is not known: give a "
+		       "recording of bbcounts, too",
+		       ret->kind == STALLS_ALL ? "" : ret->name,
+		       ret->kind == STALLS_ALL ? "" : ": ");
+}
+
+size_t stalls_view_shown(const struct stalls_view *v, size_t n)
+{
+	return v->limit && v->limit < n ? v->limit : n;
+}
+
+static unsigned put_line(struct stalls_line *ret, unsigned n, const char *text,
+			 enum stalls_part part, double low, double high)
+{
+	ret[n] = (struct stalls_line){ text, (uint8_t)part, low, high };
+	return n + 1;
+}
+
+static unsigned put_exact(struct stalls_line *ret, unsigned n, const char *text,
+			  enum stalls_part part, double cycles)
+{
+	return put_line(ret, n, text, part, cycles, cycles);
+}
+
+unsigned stalls_view_lines(const struct stall_sum *s, struct stalls_line *ret)
+{
+	unsigned n = 0;
+
+	n = put_exact(ret, n, "dynamic stalls", STALLS_SUBTOTAL, stall_sum_dynamic(s));
+	for (unsigned i = 0; i < STALL_N_CAUSES; i++)
+		n = put_line(ret, n, stall_cause_text(i), STALLS_CAUSE, s->low[i],
+			     s->high[i]);
+	n = put_exact(ret, n, "unexplained stall", STALLS_EXACT, s->unexplained);
+	n = put_exact(ret, n, "unexplained gain", STALLS_EXACT, s->gain);
+	n = put_exact(ret, n, "static stalls", STALLS_SUBTOTAL, stall_sum_static(s));
+	for (unsigned i = 0; i < SCHEDULE_N_WAITS; i++)
+		n = put_exact(ret, n, schedule_wait_text(i), STALLS_EXACT, s->waits[i]);
+	n = put_exact(ret, n, "execution", STALLS_SUBTOTAL, s->execution);
+	n = put_exact(ret, n, "sampling error", STALLS_SUBTOTAL, s->error);
+	return n;
+}

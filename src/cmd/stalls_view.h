@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stalls_view - the stalls of a function, of an image's or of all, as text and as JSON.
+ */
+#ifndef DWELL_CMD_STALLS_VIEW_H
+#define DWELL_CMD_STALLS_VIEW_H
+
+#include <stdio.h>
+
+#include "analyze/stall_sum.h"
+#include "base/json.h"
+#include "base/vec.h"
+#include "cmd/report_profile.h"
+
+enum stalls_kind { STALLS_ALL, STALLS_OF_IMAGE, STALLS_OF_FUNCTION };
+
+struct stalls_row {
+	uint32_t function;
+	struct stall_sum sum;
+};
+
+/* An instruction that stalls, or a way. */
+struct stalls_place {
+	uint32_t function;
+	uint64_t address;
+	bool is_arrival;      /* it was waited on the way to it */
+	double times, cycles; /* executed; stalled, all times together */
+	struct stall stall;
+	uint64_t blamed[STALL_MAX_CULPRITS]; /* addresses, 0: none in particular */
+};
+
+struct stalls_left {
+	size_t n; /* functions */
+	uint64_t samples;
+};
+
+struct stalls_view {
+	const struct report *r;
+	enum stalls_kind kind;
+	const char *name; /* of the image or the function, borrowed */
+	struct stall_sum total;
+	VEC(struct stalls_row) rows;	 /* those with most samples first */
+	VEC(struct stalls_place) places; /* those that stall most first, if wanted */
+	struct stalls_left late, uncounted, without_code;
+	const struct machine_model *model; /* NULL: nothing could be told */
+	double clock_ghz;
+	size_t column;	      /* of time */
+	uint64_t all_samples; /* of the recording */
+	size_t limit;	      /* rows that are shown, 0: all */
+};
+
+/* What is asked for: options of the command, and of all functions those that can be
+ * looked at in so many seconds, 0: all. */
+struct stalls_choice {
+	const char *name; /* function, image, NULL or "all" */
+	const char *model;
+	double clock_ghz, seconds;
+	size_t limit;
+	bool with_places;
+};
+
+must_use int stalls_view_init(struct stalls_view *ret, const struct report *r,
+			      const struct stalls_choice *choice, struct err *e);
+void stalls_view_fini(struct stalls_view *v);
+
+/* How many of these are shown. */
+size_t stalls_view_shown(const struct stalls_view *v, size_t n);
+
+/* The summary, as lines: cycles of each part. */
+enum stalls_part {
+	STALLS_CAUSE, /* between low and high */
+	STALLS_EXACT,
+	STALLS_SUBTOTAL, /* of those behind it, up to the next; low is high */
+};
+
+struct stalls_line {
+	const char *text;
+	uint8_t part; /* enum stalls_part */
+	double low, high;
+};
+
+#define STALLS_MAX_LINES (STALL_N_CAUSES + SCHEDULE_N_WAITS + 8)
+
+unsigned stalls_view_lines(const struct stall_sum *s, struct stalls_line *ret);
+
+void stalls_text_print(const struct stalls_view *v, FILE *out);
+void stalls_text_print_procedures(const struct stalls_view *v, FILE *out);
+void stalls_text_print_places(const struct stalls_view *v, FILE *out);
+/* What grew from one run to another. */
+void stalls_text_print_two(const struct stalls_view *v, const struct stalls_view *other,
+			   FILE *out);
+
+/* Rows of a report. */
+void stalls_json_print(const struct stalls_view *v, struct json *j);
+void stalls_json_print_places(const struct stalls_view *v, struct json *j);
+void stalls_json_print_two(const struct stalls_view *v, const struct stalls_view *other,
+			   struct json *j);
+
+#endif

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Where time went that a machine model does not expect: causes, their ranges, and sums.
+usage: stalls.py DWELL DIRECTORY"""
+import json
+import os
+import sys
+
+import harness
+from harness import dwell, test
+
+DIRECTORY = os.path.abspath(sys.argv[2])
+KERNELS = DIRECTORY + '/e2e-stall_kernels'
+FORKS = DIRECTORY + '/e2e-directions'
+CHASE = DIRECTORY + '/e2e-ideal_chase'
+
+
+def record(name, words, **more):
+    """Recordings of time and of counts."""
+    paths = []
+    for experiment, options in [('usertime', ['--insn', '-i', '250us']), ('bbcounts', [])]:
+        path = f'{harness.DIR}/{name}.{experiment}.dwell'
+        p = dwell('run', '-e', experiment, *options, '-o', path, '--', *words, **more)
+        assert p.returncode == 0, p
+        paths.append(path)
+    return paths
+
+
+def kernel(name, turns):
+    return record(f'{name}{turns}', [KERNELS, name, f'={turns}'])
+
+
+def rows(*words):
+    p = dwell('stalls', '--json', *words)
+    assert p.returncode == 0, p
+    report = json.loads(p.stdout)
+    assert report['report'] == 'stalls' and 'quality' in report, report
+    return report['rows']
+
+
+def parts(row):
+    return (row['execution_cycles'] + sum(w['cycles'] for w in row['waits']) + row['explained_cycles']
+            + row['unexplained_cycles'] + row['gained_cycles'] + row['error_cycles'])
+
+
+def check_sums(row):
+    assert abs(parts(row) - row['cycles']) <= 1e-6 * row['cycles'] + 1, row
+    for cause in row['causes']:
+        assert -1e-6 <= cause['least_cycles'] <= cause['most_cycles'] + 1 <= row['explained_cycles'] + 2, (cause, row)
+
+
+def range_of(row, cause):
+    """Shares of the cycles."""
+    found, = [c for c in row['causes'] if c['cause'] == cause]
+    return found['least_cycles'] / row['cycles'], found['most_cycles'] / row['cycles']
+
+
+def wait_of(row, wait):
+    return sum(w['cycles'] for w in row['waits'] if w['wait'] == wait) / row['cycles']
+
+
+@test
+def all_parts_are_the_whole_whatever_the_program():
+    for words in [['gzip', '-9', '-c', sys.executable], ['bzip2', '-c', '/usr/bin/gzip'], ['sort', '/usr/bin/gzip'],
+                  ['grep', '-c', 'a.*b.*c', '/usr/bin/gzip'], ['awk', 'BEGIN { for (i = 0; i < 300000; i++) n[i % 1000] += i; print n[5] }'],
+                  [FORKS], [CHASE]]:
+        paths = record(os.path.basename(words[0]), words, text=False)
+        whole, *functions = rows('--seconds', '0', *paths)
+        check_sums(whole)
+        assert whole['functions'] == len(functions) > 0, whole
+        for row in functions:
+            check_sums(row)
+        # Whole and parts are of the same samples, and all that were left out are told.
+        assert sum(row['samples'] for row in functions) == whole['samples'], words
+        left = sum(whole[key]['samples'] for key in ('without_code', 'not_counted', 'not_in_time'))
+        assert abs(whole['samples'] + left - whole['all_samples']) <= whole['all_samples'] * .001 + len(functions), whole
+        assert abs(sum(row['cycles'] for row in functions) - whole['cycles']) <= 1e-6 * whole['cycles'], words
+        assert rows('all', '--seconds', '0', *paths)[0] == whole, words
+        # An image is a part of it.
+        image, = rows('--limit', '1', functions[0]['image'], *paths)[:1]
+        check_sums(image)
+        assert image['kind'] == 'image' and functions[0]['samples'] <= image['samples'] <= whole['samples'], image
+
+
+@test
+def a_planted_cause_is_named_where_it_is():
+    for name, turns, cause in [('dram_chase', 300000, 'D-cache miss'), ('store_forward', 8000000, 'store forwarding'),
+                               ('mispredict', 12000000, 'mispredict'), ('fence', 3000000, 'synchronisation')]:
+        paths = kernel(name, turns)
+        row, = rows('kernel_' + name, *paths)
+        check_sums(row)
+        least, most = range_of(row, cause)
+        assert most > .2, (name, row)
+        for other in row['causes']:
+            # Whoever shares the core makes all slower, which nothing explains.
+            assert other['cause'] == cause or other['least_cycles'] < .05 * row['cycles'], (name, other, row)
+        assert cause == 'D-cache miss' or least > .2, (name, row)
+        worst = rows('--by', 'instruction', 'kernel_' + name, *paths)[0]
+        assert cause in {c['cause'] for c in worst['culprits']}, (name, worst)
+
+
+@test
+def what_the_machine_cannot_do_faster_is_static():
+    for name, turns, wait in [('products', 10000000, 'port'), ('divide', 4000000, 'divider'), ('l1_chase', 15000000, 'dependency')]:
+        row, = rows('kernel_' + name, *kernel(name, turns))
+        check_sums(row)
+        assert wait_of(row, wait) > .35, (name, row)
+        # Each turn's best case is what manuals tell, however long it took here.
+        best = {'products': 6, 'divide': 14, 'l1_chase': 4}[name]
+        assert .8 * best < row['best_cycles'] / turns < 1.3 * best, (name, row)
+
+
+@test
+def what_grew_between_two_runs_is_told():
+    fast, slow = kernel('l2_chase', 8000000), kernel('dram_chase', 400000)
+    # Loops of the same code: what was planted is in one function that both have.
+    for paths in [fast, slow]:
+        assert rows('kernel_reference', *paths)[0]['samples'], paths
+    first, second = rows('kernel_reference', *fast, '--against', slow[0], '--against', slow[1])
+    assert (first['run'], second['run']) == ('first', 'second') and first['samples'] and second['samples'], first
+    check_sums(first)
+    check_sums(second)
+    # Without counts of its own the other has those of the first.
+    chase = record('again', [CHASE])
+    first, second = rows('chase', *chase, '--against', chase[0])
+    assert {**first, 'run': ''} == {**second, 'run': ''}, (first, second)
+    text = dwell('stalls', 'chase', *chase, '--against', chase[0]).stdout
+    assert 'Grew by' in text and '+0.0 %' in text, text
+
+
+@test
+def instructions_that_stall_most_come_first():
+    paths = record('worst', [CHASE])
+    found = rows('--by', 'instruction', *paths)
+    assert found == sorted(found, key=lambda row: -row['cycles']), found
+    assert found[0]['name'] == 'chase' and {'D-cache miss', 'DTLB miss'} <= {c['cause'] for c in found[0]['culprits']}, found[0]
+    assert len(rows('--by', 'instruction', '--limit', '1', *paths)) == 1
+
+
+@test
+def what_is_filtered_out_is_not_tallied():
+    paths = record('filtered', [CHASE])
+    whole, part = rows(*paths)[0], rows('--filter', 'leaf == chase', *paths)
+    assert part[0]['functions'] == 1 and part[0]['samples'] < whole['samples'], part[0]
+
+
+@test
+def no_line_is_wider_than_the_screen():
+    paths = record('wide', [FORKS])
+    for width in 80, 120, 160:
+        for options in [], ['--by', 'procedure'], ['--by', 'instruction'], ['even'], ['--against', paths[0]]:
+            p = dwell('stalls', *options, '--width', str(width), *([] if options else ['all']), *paths)
+            assert p.returncode == 0 and 'tallied' in p.stdout, p
+            long = [line for line in p.stdout.splitlines() if len(line) > width]
+            assert not long, long
+
+
+@test
+def without_counts_it_says_what_is_missing():
+    timed, counted = record('missing', [CHASE])
+    for words in [['chase', timed], [timed]]:
+        p = dwell('stalls', *words)
+        assert p.returncode == 1 and 'bbcounts' in p.stderr and len(p.stderr.splitlines()) == 1, p
+    p = dwell('stalls', counted)
+    assert p.returncode == 1 and 'cpu-time' in p.stderr, p
+    p = dwell('stalls', '--against', timed, '--by', 'procedure', timed, counted)
+    assert p.returncode == 2, p
+    p = dwell('stalls', 'no_such_function', timed, counted)
+    assert p.returncode == 2 and 'no_such_function' in p.stderr, p
+
+
+sys.exit(harness.run_all(harness.TESTS, words=sys.argv[3:]))
