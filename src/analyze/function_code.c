@@ -379,6 +379,25 @@ static void share_rest(struct function_code *c, uint32_t block)
 		c->ways[last].times += rest;
 }
 
+/* Who comes from outside is the rest of those who came. */
+static void share_entries(struct function_code *c, uint32_t block)
+{
+	const struct procedure_block *b = &c->procedure->blocks[block];
+	double rest = c->blocks[block].times;
+	uint32_t entry = PROCEDURE_OUTSIDE;
+
+	for (uint32_t i = 0; i < b->n_in; i++) {
+		uint32_t way = c->procedure->ways_in[b->first_in + i];
+
+		if (c->procedure->ways[way].from == PROCEDURE_OUTSIDE)
+			entry = way;
+		else
+			rest -= c->ways[way].times;
+	}
+	if (entry != PROCEDURE_OUTSIDE && rest > 0)
+		c->ways[entry].times = rest;
+}
+
 /* Of another program, of another build, or none that the filter lets pass: there may be
  * none of the function. */
 static bool take_step_counts(struct making *m, size_t column)
@@ -423,6 +442,8 @@ static void take_counts(struct making *m)
 		c->blocks[i].times = b->n_steps ? c->steps[b->first_step].times : 0;
 		share_rest(c, i);
 	}
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
+		share_entries(c, i);
 	if (c->procedure->entry != PROCEDURE_OUTSIDE)
 		c->times = c->blocks[c->procedure->entry].times;
 }

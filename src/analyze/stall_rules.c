@@ -10,6 +10,7 @@
 /* Behind a branch that was not foreseen, so many instructions begin anew and one after
  * the other, where others were under way: their latencies show. */
 #define EXPOSED		64
+#define EXPOSED_CALL	16 /* the same behind a call, whatever branches were there */
 #define MAX_BLOCKS_BACK 8
 #define BEHIND_FENCE	4 /* the same of what waits for all before */
 /* Cycles from a branch's retirement until what follows it retires, when it was foreseen
@@ -248,6 +249,18 @@ static bool step_before(const struct function_code *c, uint32_t *block, uint32_t
 	return false;
 }
 
+/* What came back from a call may have begun anew there. */
+static void blame_calls(const struct stall_scene *at, struct stall *s, uint32_t step)
+{
+	uint32_t first = at->c->procedure->blocks[at->loop.block].first_step;
+
+	for (uint32_t i = step; i > first && step - i < EXPOSED_CALL; i--)
+		if (is_call(&at->c->procedure->steps[i - 1])) {
+			add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, REFILL);
+			return;
+		}
+}
+
 /* What waits for all before lets nothing in: those behind it have to begin anew. */
 static void blame_fences(const struct stall_scene *at, struct stall *s, uint32_t step)
 {
@@ -424,6 +437,7 @@ void stall_rules_step(const struct stall_scene *at, struct stall *s, uint32_t st
 	blame_operation(at, s, b, step);
 	blame_neighbours(at, s, b, step);
 	blame_fences(at, s, step);
+	blame_calls(at, s, step);
 	if (step <= b->first_step + 1)
 		blame_ways(at, s, false);
 	if (step < b->first_step + EXPOSED)

@@ -83,6 +83,18 @@ def all_parts_are_the_whole_whatever_the_program():
 
 
 @test
+def the_best_case_is_the_ideal_time_of_reports():
+    """These go over the counted ways of all functions at once, calls included."""
+    timed, counted = record('best', ['gzip', '-9', '-c', sys.executable], text=False)
+    ideal = {}
+    for row in harness.report(timed, counted, '--no-inline', '--limit', '0')['rows']:
+        ideal[row['name']] = ideal.get(row['name'], 0) + row['exclusive'].get('ideal-time', 0)
+    whole, *functions = rows('--seconds', '0', timed, counted)
+    expected = sum(ideal[name] for name in {row['name'] for row in functions}) * whole['clock_ghz']
+    assert .85 * expected < whole['best_cycles'] < 1.15 * expected, (expected, whole)
+
+
+@test
 def a_planted_cause_is_named_where_it_is():
     for name, turns, cause in [('dram_chase', 300000, 'D-cache miss'), ('store_forward', 8000000, 'store forwarding'),
                                ('mispredict', 12000000, 'mispredict'), ('fence', 3000000, 'synchronisation')]:
