@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/mem.h"
@@ -64,6 +65,7 @@ static const struct needed {
 	{ SYS_sigaltstack, false, { ANY, ANY } },
 	{ SYS_fstat, true, { SOME, ANY } },
 	{ SYS_fcntl, true, { SOME, F_GETFL } },
+	{ SYS_prlimit64, true, { 0, RLIMIT_FSIZE, ANY, ANY } },
 	{ SYS_process_vm_readv, true, { SOME, ANY, 1, ANY, 1 } },
 	{ SYS_process_vm_writev, true, { SOME, ANY, 1, ANY, 1 } },
 };
