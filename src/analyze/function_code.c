@@ -136,9 +136,10 @@ static void index_ways(struct making *m)
 
 /* Samples. */
 
-static size_t find_time_column(const struct profile *p)
+/* The next one from `from` on; several recordings are as many runs, which add up. */
+static size_t find_time_column(const struct profile *p, size_t from)
 {
-	for (size_t i = 0; i < p->columns.n; i++)
+	for (size_t i = from; i < p->columns.n; i++)
 		if (strcmp(p->columns.at[i].name, "cpu-time") == 0)
 			return i;
 	return FUNCTION_CODE_NONE;
@@ -166,11 +167,11 @@ static double cycles_of_ns(const struct function_code *c, uint64_t ns)
 	return (double)ns * c->clock_ghz;
 }
 
-static void take_sample(struct making *m, const struct listing_row *row)
+static void take_sample(struct making *m, const struct listing_row *row, size_t of)
 {
 	struct function_code *c = m->to;
-	const struct profile_column *column = &m->p->columns.at[c->time_column];
-	uint64_t weight = row->exclusive[c->time_column];
+	const struct profile_column *column = &m->p->columns.at[of];
+	uint64_t weight = row->exclusive[of];
 	const uint64_t *step = map_find(&m->step_at, row->address);
 	uint64_t n = column->period ? (weight + column->period / 2) / column->period : 0;
 	double cycles = cycles_of_ns(c, weight);
@@ -195,17 +196,22 @@ static void take_sample(struct making *m, const struct listing_row *row)
 static void take_samples(struct making *m)
 {
 	const struct listing_rows *rows = &m->listing.instructions;
+	size_t column = find_time_column(m->p, 0);
 
-	m->to->time_column = find_time_column(m->p);
-	if (m->to->time_column == FUNCTION_CODE_NONE)
+	m->to->time_column = column;
+	if (column == FUNCTION_CODE_NONE)
 		return;
-	m->to->is_alone = recording_n_threads(source_of(m, m->to->time_column)) <=
-			  recording_n_processes(source_of(m, m->to->time_column));
-	m->to->clock_ghz = machine_choice_clock_ghz(source_of(m, m->to->time_column),
-						    m->o->clock_ghz);
-	for (size_t i = 0; i < rows->n; i++)
-		if (!rows->rows[i].is_return)
-			take_sample(m, &rows->rows[i]);
+	m->to->is_alone = recording_n_threads(source_of(m, column)) <=
+			  recording_n_processes(source_of(m, column));
+	m->to->clock_ghz =
+		machine_choice_clock_ghz(source_of(m, column), m->o->clock_ghz);
+	for (; column != FUNCTION_CODE_NONE;
+	     column = find_time_column(m->p, column + 1)) {
+		m->to->total_weight += m->p->columns.at[column].total_weight;
+		for (size_t i = 0; i < rows->n; i++)
+			if (!rows->rows[i].is_return)
+				take_sample(m, &rows->rows[i], column);
+	}
 }
 
 /* Directions. */
@@ -283,34 +289,47 @@ static void prefer_first(const struct direction_taking *t)
 	}
 }
 
-static int take_directions(struct making *m, struct err *e)
+static int add_directions(const struct direction_taking *sums, uint32_t source,
+			  struct err *e)
 {
-	const struct profile *p = m->p;
-
-	if (m->to->time_column == FUNCTION_CODE_NONE || !m->listing.has_code_delta)
-		return 0;
-
-	uint32_t source = p->columns.at[m->to->time_column].source;
+	const struct profile *p = sums->m->p;
 	const struct recording *r = p->sources[source].recording;
 	own(freep) bool *is_image = xcalloc(recording_n_images(r) + 1, sizeof(*is_image));
+	struct direction_taking t = *sums;
+
+	for (uint32_t i = 0; i < recording_n_images(r); i++)
+		is_image[i] = profile_sym_image(p, source, i) == t.m->f->sym_image;
+	t.r = r;
+	t.is_image = is_image;
+	if (t.m->o->index && source == p->columns.at[t.m->to->time_column].source)
+		return function_index_each_direction(
+			t.m->o->index, t.m->f->sym_image, t.m->f->start - t.delta,
+			t.m->f->start + t.m->f->size - t.delta, take_direction, &t, e);
+	return recording_each_direction(r, take_direction, &t, e);
+}
+
+static int take_directions(struct making *m, struct err *e)
+{
 	own(freep) uint64_t *told_first =
 		xcalloc(m->to->procedure->n_ways + 1, sizeof(*told_first));
 	own(freep) uint64_t *untold_first =
 		xcalloc(m->to->procedure->n_blocks + 1, sizeof(*untold_first));
-	struct direction_taking t = { m,	r,	    m->listing.code_delta,
-				      is_image, told_first, untold_first };
-	int rc;
+	struct direction_taking sums = { .m = m,
+					 .delta = m->listing.code_delta,
+					 .told_first = told_first,
+					 .untold_first = untold_first };
 
-	for (uint32_t i = 0; i < recording_n_images(r); i++)
-		is_image[i] = profile_sym_image(p, source, i) == m->f->sym_image;
-	rc = m->o->index
-		     ? function_index_each_direction(
-			       m->o->index, m->f->sym_image, m->f->start - t.delta,
-			       m->f->start + m->f->size - t.delta, take_direction, &t, e)
-		     : recording_each_direction(r, take_direction, &t, e);
-	if (rc == 0)
-		prefer_first(&t);
-	return rc;
+	if (!m->listing.has_code_delta)
+		return 0;
+	for (size_t i = m->to->time_column; i != FUNCTION_CODE_NONE;
+	     i = find_time_column(m->p, i + 1)) {
+		int rc = add_directions(&sums, m->p->columns.at[i].source, e);
+
+		if (rc < 0)
+			return rc;
+	}
+	prefer_first(&sums);
+	return 0;
 }
 
 /* Counts. */
@@ -421,6 +440,25 @@ static bool take_step_counts(struct making *m, size_t column)
 	return all > 0;
 }
 
+/* No range. */
+static void be_sure(struct function_code *c)
+{
+	c->times_low = c->times_high = c->times;
+	c->confidence = FREQUENCY_HIGH;
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
+		struct function_code_block *b = &c->blocks[i];
+
+		b->times_low = b->times_high = b->times;
+		b->confidence = FREQUENCY_HIGH;
+	}
+	for (uint32_t i = 0; i < c->procedure->n_ways; i++) {
+		struct function_code_way *w = &c->ways[i];
+
+		w->times_low = w->times_high = w->times;
+		w->confidence = FREQUENCY_HIGH;
+	}
+}
+
 static void take_counts(struct making *m)
 {
 	struct function_code *c = m->to;
@@ -446,6 +484,7 @@ static void take_counts(struct making *m)
 		share_entries(c, i);
 	if (c->procedure->entry != PROCEDURE_OUTSIDE)
 		c->times = c->blocks[c->procedure->entry].times;
+	be_sure(c);
 }
 
 /* What a machine would take. */
@@ -565,6 +604,23 @@ static int choose_model(struct making *m, struct err *e)
 				    e);
 }
 
+/* What was not counted.  The best case is of the paths that were likely, and these are
+ * known better now. */
+static void estimate(struct function_code *c, const struct profile *p)
+{
+	double sample;
+
+	if (!c->model || c->time_column == FUNCTION_CODE_NONE || !c->samples ||
+	    c->count_column != FUNCTION_CODE_NONE || c->has_no_counts)
+		return;
+	sample = cycles_of_ns(c, p->columns.at[c->time_column].period);
+	if (!(sample > 0))
+		return;
+	frequency_estimate(c, sample);
+	schedule(c);
+	frequency_estimate(c, sample);
+}
+
 static void make_rows(struct function_code *c)
 {
 	const struct procedure *p = c->procedure;
@@ -575,9 +631,12 @@ static void make_rows(struct function_code *c)
 	for (uint32_t i = 0; i < p->n_steps; i++)
 		c->steps[i].times = c->steps[i].ideal = UNKNOWN;
 	for (uint32_t i = 0; i < p->n_blocks; i++)
-		c->blocks[i].times = c->blocks[i].ideal = UNKNOWN;
+		c->blocks[i] = (struct function_code_block){ .times = UNKNOWN,
+							     .times_low = UNKNOWN,
+							     .times_high = UNKNOWN,
+							     .ideal = UNKNOWN };
 	for (uint32_t i = 0; i < p->n_ways; i++)
-		c->ways[i].times = UNKNOWN;
+		c->ways[i].times = c->ways[i].times_low = c->ways[i].times_high = UNKNOWN;
 }
 
 int function_code_make(struct function_code *ret, const struct profile *p,
@@ -589,7 +648,9 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 	};
 	int rc;
 
-	*ret = (struct function_code){ .times = UNKNOWN };
+	*ret = (struct function_code){ .times = UNKNOWN,
+				       .times_low = UNKNOWN,
+				       .times_high = UNKNOWN };
 	rc = read_procedure(&m, e);
 	if (rc < 0)
 		return rc;
@@ -612,13 +673,15 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 	rc = choose_model(&m, e);
 	if (rc == 0 && ret->model)
 		schedule(ret);
+	if (rc == 0)
+		estimate(ret, p);
 	return rc;
 }
 
 int function_code_index(const struct profile *p, struct function_index **ret,
 			struct err *e)
 {
-	size_t time = find_time_column(p), count = find_count_column(p);
+	size_t time = find_time_column(p, 0), count = find_count_column(p);
 
 	return function_index_new(
 		p, time == FUNCTION_CODE_NONE ? MODEL_NONE : p->columns.at[time].source,

@@ -10,6 +10,7 @@
 #ifndef DWELL_ANALYZE_FUNCTION_CODE_H
 #define DWELL_ANALYZE_FUNCTION_CODE_H
 
+#include "analyze/frequency.h"
 #include "analyze/profile.h"
 #include "base/buf.h"
 #include "insn/operation.h"
@@ -30,17 +31,21 @@ struct function_code_step {
 
 struct function_code_block {
 	uint64_t samples;
-	double cycles, arrival; /* all times together; of that, at its begin */
-	double times;		/* entered, negative: not known */
-	double ideal;		/* cycles each time; negative: not known */
+	double cycles, arrival;	      /* all times together; of that, at its begin */
+	double times;		      /* entered, negative: not known */
+	double times_low, times_high; /* the same as times where they were counted */
+	uint8_t confidence;	      /* enum frequency_confidence */
+	double ideal;		      /* cycles each time; negative: not known */
 	/* Of its last instruction, a branch: samples after which it could not be told
 	 * where that goes. */
 	uint64_t untold;
 };
 
 struct function_code_way {
-	double times;  /* taken, negative: not known */
-	uint64_t told; /* samples after which this was the way */
+	double times; /* taken, negative: not known */
+	double times_low, times_high;
+	uint8_t confidence; /* enum frequency_confidence */
+	uint64_t told;	    /* samples after which this was the way */
 };
 
 struct function_code {
@@ -54,13 +59,19 @@ struct function_code {
 	struct function_code_way *ways;
 	const struct machine_model *model; /* NULL: none is for such code */
 	double clock_ghz;
-	size_t time_column;  /* the profile's, FUNCTION_CODE_NONE: no time was sampled */
-	size_t count_column; /* the same: instructions were not counted */
-	bool has_no_counts;  /* they were, but none of these */
-	bool is_alone;	     /* in its process: nobody else writes its memory */
-	uint64_t samples;    /* of the function's own code, and what they are in cycles */
+	/* The profile's, FUNCTION_CODE_NONE: no time was sampled; the first of several
+	 * recordings, which are added up. */
+	size_t time_column;
+	size_t count_column;   /* the same: instructions were not counted */
+	bool has_no_counts;    /* they were, but none of these */
+	bool is_alone;	       /* in its process: nobody else writes its memory */
+	bool is_estimated;     /* how often is what samples tell; confidence: how well */
+	uint8_t confidence;    /* enum frequency_confidence */
+	uint64_t total_weight; /* of time, of all functions */
+	uint64_t samples; /* of the function's own code, and what they are in cycles */
 	double cycles;
 	double times; /* entered from outside, negative: not known */
+	double times_low, times_high;
 };
 
 struct function_index;

@@ -158,13 +158,16 @@ static bool counts(const struct finding *f, double each, double times)
 
 struct excess {
 	double cycles; /* all times together, beyond what is expected */
+	double all, best;
 	bool is_chance;
 };
 
 static struct excess excess_of(const struct finding *f, double cycles, double best)
 {
-	return (struct excess){ fmax(0, cycles - best),
-				cycles - best <= error_of(f, best) };
+	return (struct excess){ .cycles = fmax(0, cycles - best),
+				.all = cycles,
+				.best = best,
+				.is_chance = cycles - best <= error_of(f, best) };
 }
 
 static struct excess excess_of_step(const struct finding *f, uint32_t step, double times)
@@ -223,15 +226,30 @@ static double part_of(const struct finding *f, uint32_t block)
 	return g->excess > 0 && g->beyond > 0 ? fmin(1, g->beyond / g->excess) : 0;
 }
 
+/* Where how often is an estimate, all of it may be of more times, or of fewer. */
+static void set_range(struct stall *s, const struct function_code_block *n,
+		      struct excess x)
+{
+	double best = x.best / n->times;
+
+	if (n->times_low == n->times_high || n->times_low <= 0)
+		return;
+	s->low = fmin(s->cycles, fmax(0, x.all / n->times_high - best));
+	s->high = fmax(s->cycles, x.all / n->times_low - best);
+}
+
 /* Whether it is one; part: of what it took too long. */
 static bool begin_stall(const struct finding *f, struct stall *s, struct excess x,
-			double part, double times)
+			double part, const struct function_code_block *n)
 {
-	double each = x.cycles * (x.is_chance ? 1 : part) / times;
+	double each = x.cycles * (x.is_chance ? 1 : part) / n->times;
 
-	if ((x.is_chance && !f->limits->with_chance) || !counts(f, each, times))
+	if ((x.is_chance && !f->limits->with_chance) || !counts(f, each, n->times))
 		return false;
-	*s = (struct stall){ .cycles = each, .is_chance = x.is_chance };
+	*s = (struct stall){
+		.cycles = each, .low = each, .high = each, .is_chance = x.is_chance
+	};
+	set_range(s, n, x);
 	return true;
 }
 
@@ -239,18 +257,19 @@ static void find_in_block(const struct finding *f, uint32_t block)
 {
 	const struct function_code *c = f->c;
 	const struct procedure_block *b = &c->procedure->blocks[block];
-	double times = c->blocks[block].times, part = part_of(f, block);
+	const struct function_code_block *n = &c->blocks[block];
+	double part = part_of(f, block);
 	struct stall_scene scene = { .c = c, .is_alone = c->is_alone };
 	struct stall *s = &f->to->of_arrival[block];
 
 	if (part <= 0 && !f->limits->with_chance)
 		return;
 	stall_loop_find(&scene.loop, c, block);
-	if (begin_stall(f, s, excess_of_arrival(f, block), part, times))
+	if (begin_stall(f, s, excess_of_arrival(f, block), part, n))
 		stall_rules_arrival(&scene, s);
 	for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++)
-		if (begin_stall(f, &f->to->of_step[i], excess_of_step(f, i, times), part,
-				times))
+		if (begin_stall(f, &f->to->of_step[i], excess_of_step(f, i, n->times),
+				part, n))
 			stall_rules_step(&scene, &f->to->of_step[i], i);
 	stall_loop_fini(&scene.loop);
 }

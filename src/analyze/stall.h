@@ -32,6 +32,7 @@ struct stall_culprit {
 
 struct stall {
 	double cycles;	    /* each time, 0: none that counts */
+	double low, high;   /* the same, where how often was counted */
 	double unexplained; /* of these: nobody is left who may have caused them */
 	bool is_chance; /* so few samples that they may be chance; not less what others
 			 * took less */
@@ -59,8 +60,9 @@ struct stalls {
 	struct stall_block *blocks;	    /* [block] */
 };
 
-/* Needs samples and counts; without them nothing stalls.  Only those that matter to
- * people: half a cycle each time, and half a per cent of the function's time. */
+/* Needs samples, and how often, counted or estimated; without them nothing stalls.  Only
+ * those that matter to people: half a cycle each time, and half a per cent of the
+ * function's time. */
 void stall_find(struct stalls *ret, const struct function_code *c);
 /* All, also those that may be chance. */
 void stall_find_all(struct stalls *ret, const struct function_code *c);

@@ -271,12 +271,23 @@ static void blame_fences(const struct stall_scene *at, struct stall *s, uint32_t
 			add(s, STALL_SYNC, step, -1);
 }
 
+/* Of estimates, the bound that makes the others many and this one few. */
+static double most_of(const struct function_code *c, uint32_t way)
+{
+	return fmax(weight_of(c, way), c->ways[way].times_high);
+}
+
+static double least_of(const struct function_code *c, uint32_t way)
+{
+	return fmin(weight_of(c, way), c->ways[way].times_low);
+}
+
 /* Of those who came by this way: so many may have come unforeseen. */
 static double unforeseen(const struct function_code *c, uint32_t way)
 {
 	const struct procedure *p = c->procedure;
 	uint32_t from = p->ways[way].from;
-	double own = weight_of(c, way), others = 0;
+	double own = least_of(c, way), others = 0;
 
 	if (from == PROCEDURE_OUTSIDE)
 		return 1;
@@ -285,7 +296,7 @@ static double unforeseen(const struct function_code *c, uint32_t way)
 		return 0;
 	for (uint32_t i = p->blocks[from].first_out;
 	     i < p->blocks[from].first_out + p->blocks[from].n_out; i++)
-		others += i == way ? 0 : weight_of(c, i);
+		others += i == way ? 0 : most_of(c, i);
 	return own > 0 ? fmin(1, others / own) : 0;
 }
 

@@ -74,7 +74,10 @@ const struct command cmd_calc = {
 		"retired: samples land on the one behind it. What landed on a block's "
 		"first instruction was spent on the way there.\n\n"
 		"How often comes from a recording of bbcounts of the same program, which "
-		"is given beside the one of time.",
+		"is given beside the one of time. Without one it is estimated from the "
+		"samples, and from the directions of branches (run --insn): ranges, "
+		"whose confidence is told, instead of numbers. Several recordings of "
+		"time are added up.",
 	.options = tables,
 	.examples = examples,
 	.group = "report",

@@ -28,10 +28,23 @@ static void put_known(struct json *j, const char *key, double value)
 		json_key_double(j, key, value);
 }
 
+/* A range, where it was not counted. */
+static void put_times(const struct calc_view *v, struct json *j, double times, double low,
+		      double high, uint8_t confidence)
+{
+	put_known(j, "times", times);
+	if (times < 0 || !v->code.is_estimated)
+		return;
+	json_key_double(j, "times_low", low);
+	json_key_double(j, "times_high", high);
+	json_key_str(j, "confidence", frequency_confidence_text(confidence));
+}
+
 static void put_ways(const struct calc_view *v, struct json *j, uint32_t block)
 {
 	const struct procedure *p = v->code.procedure;
 	const struct procedure_block *b = &p->blocks[block];
+	const struct function_code_way *w = v->code.ways;
 
 	json_key(j, "ways");
 	json_array(j);
@@ -40,8 +53,9 @@ static void put_ways(const struct calc_view *v, struct json *j, uint32_t block)
 		json_key_str(j, "kind", ways[p->ways[i].kind]);
 		if (p->ways[i].to != PROCEDURE_OUTSIDE)
 			json_key_u64(j, "to", p->ways[i].to);
-		put_known(j, "times", v->code.ways[i].times);
-		json_key_u64(j, "seen", v->code.ways[i].told);
+		put_times(v, j, w[i].times, w[i].times_low, w[i].times_high,
+			  w[i].confidence);
+		json_key_u64(j, "seen", w[i].told);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -56,6 +70,10 @@ static void put_stall(const struct calc_view *v, struct json *j, const char *key
 	json_key(j, key);
 	json_object(j);
 	json_key_double(j, "cycles_each", s->cycles);
+	if (s->low < s->high) {
+		json_key_double(j, "cycles_each_low", s->low);
+		json_key_double(j, "cycles_each_high", s->high);
+	}
 	json_key_double(j, "unexplained_cycles_each", s->unexplained);
 	json_key(j, "culprits");
 	json_array(j);
@@ -116,7 +134,7 @@ static void put_block(const struct calc_view *v, struct json *j, uint32_t block)
 	json_key_u64(j, "samples", b->samples);
 	json_key_double(j, "cycles", b->cycles);
 	json_key_double(j, "arrival_cycles", b->arrival);
-	put_known(j, "times", b->times);
+	put_times(v, j, b->times, b->times_low, b->times_high, b->confidence);
 	put_known(j, "ideal_cycles_each", b->ideal);
 	put_stall(v, j, "arrival_stall", &v->stalls.of_arrival[block]);
 	json_key_u64(j, "not_seen", b->untold);
@@ -139,7 +157,9 @@ void calc_json_print(const struct calc_view *v, struct json *j)
 		json_key_double(j, "clock_ghz", c->clock_ghz);
 	if (c->model)
 		json_key_str(j, "model", c->model->name);
-	put_known(j, "times", c->times);
+	if (c->is_estimated)
+		json_key_bool(j, "is_estimated", true);
+	put_times(v, j, c->times, c->times_low, c->times_high, c->confidence);
 	json_key(j, "blocks");
 	json_array(j);
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "cmd/calc_value.h"
 #include "cmd/calc_view.h"
 #include "cmd/command.h"
 #include "cmd/report_head.h"
@@ -19,22 +20,6 @@
 #define LEAST_SHARE  0.005 /* of the function's time: blocks with less are left out */
 #define LEAST_BLOCKS 6	   /* are shown */
 #define LEAST_WAIT   0.5   /* cycles */
-
-/* 12.3 for what is short, 1,234 for what is long. */
-static const char *put_cycles(char *s, double cycles)
-{
-	if (cycles < 0)
-		return "";
-	if (cycles >= 1000)
-		return text_count(s, (uint64_t)llround(cycles));
-	snprintf(s, TEXT_MAX, cycles >= 100 ? "%.0f" : "%.1f", cycles);
-	return s;
-}
-
-static const char *put_times(char *s, double times)
-{
-	return times < 0 ? "" : text_count(s, (uint64_t)llround(times));
-}
 
 static void put_head(const struct calc_view *v, FILE *out)
 {
@@ -47,41 +32,67 @@ static void put_head(const struct calc_view *v, FILE *out)
 			profile_column(v->r->profile, c->time_column);
 
 		fprintf(out, "  %s samples of %s here, %s cycles at %.2f GHz",
-			text_count(text, c->samples), t->name, put_times(more, c->cycles),
-			c->clock_ghz);
+			text_count(text, c->samples), t->name,
+			calc_value_times(more, c->cycles), c->clock_ghz);
 		fprintf(out, ", %s of all\n",
 			text_pct(text, (double)c->samples * (double)t->period,
-				 (double)t->total_weight));
+				 (double)c->total_weight));
 	}
 }
 
-/* "Best case 1.23 cycles an instruction on zen4, actual 4.56: 12,345 instructions" */
+static void put_unknown(const struct function_code *c, FILE *out)
+{
+	if (c->count_column == FUNCTION_CODE_NONE)
+		fprintf(out, "  How often it was executed is not known: %s\n",
+			c->has_no_counts ? "the counts have nothing of it"
+					 : "give a recording of bbcounts, too");
+	fputc('\n', out);
+}
+
+/* What an instruction takes, of all of them together. */
+static void put_rates(const struct function_code *c, const struct calc_view_totals *t,
+		      FILE *out)
+{
+	char actual[TEXT_MAX];
+
+	if (c->model)
+		fprintf(out, "  Best case %.2f cycles an instruction (%s)",
+			t->ideal / t->instructions, c->model->name);
+	if (c->model && c->samples && c->is_estimated)
+		fprintf(out, ", actual %s",
+			calc_value_cycles_range(actual, c->cycles / t->high,
+						c->cycles / t->low));
+	else if (c->model && c->samples)
+		fprintf(out, ", actual %.2f", c->cycles / t->instructions);
+	fputs(c->model ? "\n\n" : "\n", out);
+}
+
+/* "12,345 instructions, every one counted; entered once", or as samples tell. */
 static void put_sums(const struct calc_view *v, FILE *out)
 {
 	const struct function_code *c = &v->code;
 	char text[TEXT_MAX];
-	double instructions, ideal;
+	struct calc_view_totals t;
 
-	if (!calc_view_totals(v, &instructions, &ideal)) {
-		if (c->count_column == FUNCTION_CODE_NONE)
-			fprintf(out, "  How often it was executed is not known: %s\n",
-				c->has_no_counts ? "the counts have nothing of it"
-						 : "give a recording of bbcounts, too");
-		fputc('\n', out);
+	if (!calc_view_totals(v, &t)) {
+		put_unknown(c, out);
 		return;
 	}
-	fprintf(out, "  %s instructions, every one counted",
-		put_times(text, instructions));
-	if (c->times == 1)
-		fputs("; entered once\n", out);
-	else
-		fprintf(out, "; entered %s times\n", put_times(text, c->times));
-	if (c->model)
-		fprintf(out, "  Best case %.2f cycles an instruction (%s)",
-			ideal / instructions, c->model->name);
-	if (c->model && c->samples)
-		fprintf(out, ", actual %.2f", c->cycles / instructions);
-	fputs(c->model ? "\n\n" : "\n", out);
+	if (c->is_estimated) {
+		fprintf(out, "  %s instructions, estimated from samples: confidence %s\n",
+			calc_value_times_range(text, t.low, t.high),
+			frequency_confidence_text(c->confidence));
+		fputs("  A recording of bbcounts beside this one tells exactly\n", out);
+	} else {
+		fprintf(out, "  %s instructions, every one counted",
+			calc_value_times(text, t.instructions));
+		if (c->times == 1)
+			fputs("; entered once\n", out);
+		else
+			fprintf(out, "; entered %s times\n",
+				calc_value_times(text, c->times));
+	}
+	put_rates(c, &t, out);
 }
 
 static struct table *new_table(void)
@@ -106,20 +117,26 @@ static void put_empty(struct table *t)
 		table_cell(t, "");
 }
 
+/* Of what a block's executions took together. */
+static const char *put_each(char *s, double cycles, const struct function_code_block *b)
+{
+	return calc_value_cycles_range(s, calc_view_each(cycles, b->times_high),
+				       calc_view_each(cycles, b->times_low));
+}
+
 /* How far from the best it is, and where the branch at its end goes. */
 static void put_block_head(const struct calc_view *v, struct table *t, uint32_t block)
 {
 	const struct function_code *c = &v->code;
 	const struct function_code_block *b = &c->blocks[block];
-	double each = calc_view_each(b->cycles, b->times);
 	char text[TEXT_MAX];
 
 	table_row(t);
 	table_strong(t);
 	table_cell(t, text_count(text, b->samples));
-	table_cell(t, put_times(text, b->times));
-	table_cell(t, c->samples ? put_cycles(text, each) : "");
-	table_cell(t, put_cycles(text, b->ideal));
+	table_cell(t, calc_value_times_range(text, b->times_low, b->times_high));
+	table_cell(t, c->samples ? put_each(text, b->cycles, b) : "");
+	table_cell(t, calc_value_cycles(text, b->ideal));
 	table_cell(t, "");
 	table_cellf(t, "block %u, %s of the time", block + 1,
 		    text_pct(text, b->cycles, c->cycles));
@@ -159,11 +176,19 @@ static void put_culprits(const struct calc_view *v, const struct stall *s, unsig
 static void put_stall(const struct calc_view *v, const struct stall *s, uint32_t step,
 		      struct table *t)
 {
+	const char *where = step == PROCEDURE_OUTSIDE ? " on the way" : "";
+	char cycles[TEXT_MAX];
+
 	if (s->cycles <= 0)
 		return;
 	put_empty(t);
-	table_cellf(t, "  ┌ stalls %.1f cycles%s", s->cycles,
-		    step == PROCEDURE_OUTSIDE ? " on the way" : "");
+	if (s->low == s->high)
+		table_cellf(t, "  ┌ stalls %s cycles%s",
+			    calc_value_cycles(cycles, s->cycles), where);
+	else
+		table_cellf(t, "  ┌ stalls %s%s",
+			    calc_value_cycles_range(cycles, s->low, s->high),
+			    where[0] ? where : " cycles");
 	for (unsigned i = 0, end; i < s->n; i = end) {
 		end = alike(s, i);
 		put_culprits(v, s, i, end, step, t);
@@ -186,7 +211,7 @@ static void put_arrival(const struct calc_view *v, struct table *t, uint32_t blo
 	table_row(t);
 	table_cell(t, "");
 	table_cell(t, "");
-	table_cell(t, put_cycles(text, each));
+	table_cell(t, put_each(text, b->arrival, b));
 	table_cell(t, "");
 	table_cell(t, "");
 	table_cell(t, "  ↳ on the way here");
@@ -214,17 +239,21 @@ static void put_branch(const struct calc_view *v, struct table *t, uint32_t bloc
 	if (all <= 0 && !told)
 		return;
 	put_empty(t);
-	if (all > 0)
+	if (all > 0 && !c->is_estimated)
 		table_cellf(t, "  ↳ taken %.1f %%", 100 * taken / all);
+	else if (!told)
+		table_cellf(t, "  ↳ taken about %.0f %%", 100 * taken / all);
 	else
-		table_cellf(t, "  ↳ taken %.0f %% of %s times seen",
+		table_cellf(t, "  ↳ taken %.0f %% of %s %sseen",
 			    100 * (double)taken_told / (double)told,
-			    text_count(count, told));
+			    text_count(count, told), c->is_estimated ? "" : "times ");
 }
 
-static void put_step(const struct calc_view *v, struct table *t, uint32_t step)
+static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
+		     uint32_t step)
 {
 	const struct function_code *c = &v->code;
+	const struct function_code_block *b = &c->blocks[block];
 	const struct function_code_step *s = &c->steps[step];
 	uint64_t address = c->procedure->steps[step].address;
 	const struct sym_line_row *line = calc_view_line(v, address);
@@ -239,8 +268,8 @@ static void put_step(const struct calc_view *v, struct table *t, uint32_t step)
 	table_row(t);
 	table_cell(t, s->samples ? text_count(number, s->samples) : "");
 	table_cell(t, "");
-	table_cell(t, each >= LEAST_WAIT / 10 ? put_cycles(number, each) : "");
-	table_cell(t, s->ideal >= 0.05 ? put_cycles(number, s->ideal) : "");
+	table_cell(t, each >= LEAST_WAIT / 10 ? put_each(number, s->cycles, b) : "");
+	table_cell(t, s->ideal >= 0.05 ? calc_value_cycles(number, s->ideal) : "");
 	table_cellf(t, "%" PRIx64, address);
 	table_cellf(t, "  %-7s %s%s", in.mnemonic, in.operands, where);
 }
@@ -311,7 +340,7 @@ static void put_blocks(const struct calc_view *v, FILE *out)
 		put_block_head(v, t, i);
 		put_arrival(v, t, i);
 		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
-			put_step(v, t, k);
+			put_step(v, t, i, k);
 		put_branch(v, t, i);
 	}
 	put_gap(v, t, hidden, hidden_cycles);

@@ -70,20 +70,22 @@ const struct sym_line_row *calc_view_line(const struct calc_view *v, uint64_t ad
 								    : NULL;
 }
 
-bool calc_view_totals(const struct calc_view *v, double *ret_instructions,
-		      double *ret_ideal)
+bool calc_view_totals(const struct calc_view *v, struct calc_view_totals *ret)
 {
 	const struct function_code *c = &v->code;
 
-	*ret_instructions = *ret_ideal = 0;
+	*ret = (struct calc_view_totals){ 0 };
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
 		const struct function_code_block *b = &c->blocks[i];
+		uint32_t n = c->procedure->blocks[i].n_steps;
 
 		if (b->times < 0 || b->ideal < 0)
 			return false;
-		*ret_ideal += b->times * b->ideal;
+		ret->ideal += b->times * b->ideal;
+		ret->low += b->times_low * n;
+		ret->high += b->times_high * n;
 	}
 	for (uint32_t i = 0; i < c->procedure->n_steps; i++)
-		*ret_instructions += c->steps[i].times;
-	return *ret_instructions > 0;
+		ret->instructions += c->steps[i].times;
+	return ret->instructions > 0;
 }

@@ -25,6 +25,11 @@ struct calc_view {
 	bool is_intel;
 };
 
+struct calc_view_totals {
+	double instructions, low, high;
+	double ideal; /* cycles */
+};
+
 /* As the options say: --model, --clock, --all, --intel. */
 must_use int calc_view_init(struct calc_view *ret, const struct report *r,
 			    uint32_t function, const struct options *o, struct err *e);
@@ -36,10 +41,9 @@ struct disasm_instruction calc_view_instruction(const struct calc_view *v, uint3
 double calc_view_each(double cycles, double times);
 /* The row of the line that an address is from, or NULL. */
 const struct sym_line_row *calc_view_line(const struct calc_view *v, uint64_t address);
-/* Instructions executed and what they take at best, all times together; false: not
- * known. */
-bool calc_view_totals(const struct calc_view *v, double *ret_instructions,
-		      double *ret_ideal);
+/* Instructions executed, between which numbers, and what they take at best, all times
+ * together; false: not known. */
+bool calc_view_totals(const struct calc_view *v, struct calc_view_totals *ret);
 
 void calc_text_print(const struct calc_view *v, FILE *out);
 void calc_json_print(const struct calc_view *v, struct json *j);

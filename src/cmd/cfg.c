@@ -137,8 +137,8 @@ const struct command cmd_cfg = {
 		"Each basic block is a box with its instructions and their samples: its "
 		"area and colour are its share of the time, the size of its letters is "
 		"how often it was executed. Ways between them have how often they were "
-		"taken, by a recording of bbcounts, or else how often samples saw them "
-		"taken (--insn).\n\n"
+		"taken, by a recording of bbcounts, or else a range that samples tell, "
+		"and the directions that they saw (--insn).\n\n"
 		"The same in numbers: 'dwell calc'.",
 	.options = tables,
 	.examples = examples,

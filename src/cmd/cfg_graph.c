@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cmd/calc_value.h"
 #include "insn/machine_model.h"
 
 #define NO_NODE UINT32_MAX
@@ -31,15 +32,20 @@ static bool has_counts(const struct function_code *c)
 	return c->count_column != FUNCTION_CODE_NONE;
 }
 
+static bool has_times(const struct function_code *c)
+{
+	return has_counts(c) || c->is_estimated;
+}
+
 static const char *times_text(char *s, double times)
 {
 	return text_count(s, (uint64_t)llround(times));
 }
 
-/* Of a way: exactly, or what samples saw. */
+/* Of a way: exactly, or as samples tell. */
 static double frequency_of(const struct function_code *c, uint32_t way)
 {
-	return has_counts(c) ? c->ways[way].times : (double)c->ways[way].told;
+	return has_times(c) ? c->ways[way].times : (double)c->ways[way].told;
 }
 
 static bool is_shown(const struct drawing *d, uint32_t block)
@@ -74,11 +80,21 @@ static void add_instructions(struct drawing *d, uint32_t block)
 	}
 }
 
+/* "95–440 M", of a way "about 210,000,000" has too many digits. */
+static const char *often_text(const struct function_code *c, uint32_t way, char *s)
+{
+	const struct function_code_way *w = &c->ways[way];
+
+	if (!c->is_estimated)
+		return times_text(s, frequency_of(c, way));
+	return calc_value_times_range(s, w->times_low, w->times_high);
+}
+
 /* "105,018,711 times, 7.4 cycles each, 0.5 at best" */
 static void add_note(struct drawing *d, uint32_t block)
 {
 	const struct function_code_block *b = &d->c->blocks[block];
-	char note[160], times[TEXT_MAX];
+	char note[160], times[TEXT_MAX], each[TEXT_MAX];
 	size_t n = 0;
 
 	if (b->times < 0)
@@ -86,11 +102,15 @@ static void add_note(struct drawing *d, uint32_t block)
 	if (b->times == 1)
 		n = (size_t)snprintf(note, sizeof(note), "once");
 	else
-		n = (size_t)snprintf(note, sizeof(note), "%s times",
-				     times_text(times, b->times));
+		n = (size_t)snprintf(
+			note, sizeof(note), "%s times",
+			calc_value_times_range(times, b->times_low, b->times_high));
 	if (b->samples && b->times > 0)
-		n += (size_t)snprintf(note + n, sizeof(note) - n, ", %.1f cycles each",
-				      b->cycles / b->times);
+		n += (size_t)snprintf(
+			note + n, sizeof(note) - n, ", %s cycles each",
+			calc_value_cycles_range(each,
+						calc_view_each(b->cycles, b->times_high),
+						calc_view_each(b->cycles, b->times_low)));
 	if (b->ideal >= 0)
 		snprintf(note + n, sizeof(note) - n, ", %.1f at best", b->ideal);
 	graph_set_note(d->g, note);
@@ -149,7 +169,7 @@ static void add_way(struct drawing *d, uint32_t way)
 	if (from == NO_NODE || to == NO_NODE)
 		return;
 	graph_add_way(d->g, from, to, is_lost ? GRAPH_WAY_UNKNOWN : kinds[w->kind],
-		      often > 0 ? times_text(label, often) : NULL,
+		      often > 0 ? often_text(d->c, way, label) : NULL,
 		      d->most > 0 && often > 0 ? often / d->most : 0);
 }
 
@@ -178,6 +198,10 @@ static void add_titles(struct drawing *d)
 	if (has_counts(d->c))
 		n += (size_t)snprintf(more + n, sizeof(more) - n, "%s%s", n ? "; " : "",
 				      "every execution counted");
+	if (d->c->is_estimated)
+		n += (size_t)snprintf(more + n, sizeof(more) - n,
+				      "; how often is estimated, confidence %s",
+				      frequency_confidence_text(d->c->confidence));
 	if (d->c->model)
 		snprintf(more + n, sizeof(more) - n, "; at best: %s", d->c->model->name);
 	graph_set_titles(d->g, title, more);

@@ -89,7 +89,38 @@ def samples_alone_tell_directions():
     assert sum(seen) > 60 and .01 < seen[0] / sum(seen) < .15, ways
     # Those right before the branch are many, and no others are taken.
     assert sum(seen) in {near for _, near in told(path)} and any(near < whole for whole, near in told(path)), (seen, told(path))
-    assert 'times' not in row and 'times' not in row['blocks'][0], row
+    # How often is a range, then, and what is told of it is honest.
+    assert row['is_estimated'] and row['confidence'] == 'low' and row['times_low'] < row['times_high'], row
+    for b in row['blocks']:
+        assert b['times_low'] <= b['times'] <= b['times_high'] and b['confidence'] == 'low', b
+        assert abs(sum(w['times'] for w in b['ways']) - b['times']) <= 1e-6 * b['times'] or b['has_unknown_ways_out'], b
+
+
+@test
+def what_is_estimated_is_counted_where_counts_are_given():
+    """Loops that wait for nothing but their own results: the model knows them, and the range has the truth."""
+    counted, _ = record('bbcounts', LOOPS)
+    timed = sampled(LOOPS, '300')
+    for name, times in [('products', 300 * TURNS), ('sums', 900 * TURNS)]:
+        row = calc(name, timed)
+        loop = max(row['blocks'], key=lambda b: b['samples'])
+        if loop['samples'] < 40:
+            continue
+        assert loop['times_low'] < times < loop['times_high'] and .5 < loop['times'] / times < 2, (name, loop)
+        assert 'is_estimated' not in calc(name, timed, counted), name
+        stalls = [i['stall'] for b in row['blocks'] for i in b['instructions'] if 'stall' in i]
+        assert all(s['cycles_each_low'] <= s['cycles_each'] <= s['cycles_each_high'] for s in stalls), stalls
+
+
+@test
+def runs_add_up():
+    once, again = sampled(FORKS), f'{harness.DIR}/again.dwell'
+    os.rename(once, again)
+    twice = sampled(FORKS)
+    one, other, both = calc('even', again), calc('even', twice), calc('even', again, twice)
+    assert both['samples'] == one['samples'] + other['samples'], (one['samples'], other['samples'], both['samples'])
+    seen = [sum(w['seen'] for b in row['blocks'] for w in b['ways']) for row in (one, other, both)]
+    assert seen[2] >= max(seen[:2]) > 0, seen
 
 
 @test
@@ -190,8 +221,10 @@ def no_line_is_wider_than_the_screen():
             assert p.returncode == 0 and 'At' in p.stdout and 'taken 50.0 %' in p.stdout, p
             long = [line for line in p.stdout.splitlines() if len(line) > width]
             assert not long, long
-    alone = dwell('calc', 'even', timed).stdout
-    assert 'give a recording of bbcounts' in alone and 'times seen' in alone, alone
+    for width in 80, 160:
+        alone = dwell('calc', '--width', str(width), 'even', timed).stdout
+        assert 'estimated from samples: confidence low' in alone and ' seen' in alone, alone
+        assert not [line for line in alone.splitlines() if len(line) > width or '…cycles' in line or '…way' in line], alone
 
 
 @test

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/frequency.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/function_code.h"
+#include "base/mem.h"
+#include "insn/flow_solve.h"
+#include "insn/machine_model.h"
+
+/* What an instruction may be expected to take, beside the best case: made of it, of the
+ * slot that it takes, and of a load's waits.  Chosen, as all of these numbers, with the
+ * programs that bench/accuracy calls TUNE. */
+#define BEST  0.9
+#define SLOT  0.8 /* of the time that a slot takes */
+#define LOAD  0.9 /* cycles */
+#define DOUBT 0.4 /* of that, in logarithms */
+/* An instruction that takes so many times as long as this, and what is always there,
+ * waits for something; so much of it counts. */
+#define PLAIN_TIMES 4
+#define PLAIN_ROOM  0.25
+#define N_TURNS	    30 /* of finding that */
+/* The guess by latencies: without the first instructions of a block, which wait for it to
+ * be fetched, and of instructions with so many samples. */
+#define HEAD	      4
+#define MIN_SAMPLES   30
+#define LATENCY_TRUST 0.5 /* in it, against the other one */
+#define TRUST_SAMPLES 20  /* by half of that if it is of so many */
+/* The range: how far truth is from the farther one of two guesses, or from one. */
+#define BEYOND	     0.5
+#define BEYOND_ALONE 1.0
+#define CHANCE	     1.3 /* standard deviations of a count: nine times in ten */
+#define UNSEEN	     0.7 /* a way's share that nobody saw, as a logarithm */
+
+struct estimating {
+	struct function_code *c;
+	double *cost; /* [step] */
+	struct flow_solve_block *blocks;
+	struct flow_solve_way *ways;
+	struct flow_solve solution;
+	double cycles_of_sample;
+	double scale, low, high; /* of the solution */
+};
+
+static const char *const texts[] = {
+	[FREQUENCY_UNKNOWN] = "none",
+	[FREQUENCY_LOW] = "low",
+	[FREQUENCY_HIGH] = "high",
+};
+
+const char *frequency_confidence_text(enum frequency_confidence confidence)
+{
+	return texts[confidence];
+}
+
+static void estimating_fini(struct estimating *e)
+{
+	free(e->cost);
+	free(e->blocks);
+	free(e->ways);
+	flow_solve_fini(&e->solution);
+}
+
+/* The shape. */
+
+static double expected_cost(const struct function_code *c, uint32_t step)
+{
+	const struct operation *o = &c->steps[step].operation;
+	double cost =
+		BEST * fmax(0, c->steps[step].ideal) + SLOT / c->model->dispatch_width;
+
+	return cost + (o->loads || o->pops ? LOAD : 0);
+}
+
+static void state_blocks(struct estimating *e)
+{
+	const struct procedure *p = e->c->procedure;
+
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		const struct procedure_block *b = &p->blocks[i];
+		double cost = 0;
+
+		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++) {
+			e->cost[k] = expected_cost(e->c, k);
+			cost += e->cost[k];
+		}
+		e->blocks[i] = (struct flow_solve_block){
+			.time = e->c->blocks[i].cycles,
+			.cost = cost,
+			.is_open_in = b->has_unknown_ways_in,
+			.is_open_out = b->has_unknown_ways_out,
+		};
+	}
+}
+
+static uint32_t place_of(uint32_t block)
+{
+	return block == PROCEDURE_OUTSIDE ? FLOW_SOLVE_OUTSIDE : block;
+}
+
+static void solve(struct estimating *e)
+{
+	const struct procedure *p = e->c->procedure;
+	struct flow_solve_problem problem = { .n_blocks = p->n_blocks,
+					      .n_ways = p->n_ways,
+					      .blocks = e->blocks,
+					      .ways = e->ways,
+					      .grain = e->cycles_of_sample,
+					      .doubt = DOUBT };
+
+	state_blocks(e);
+	for (uint32_t i = 0; i < p->n_ways; i++)
+		e->ways[i] =
+			(struct flow_solve_way){ .from = place_of(p->ways[i].from),
+						 .to = place_of(p->ways[i].to),
+						 .seen = (double)e->c->ways[i].told };
+	flow_solve_make(&e->solution, &problem);
+}
+
+/* The scale, guessed by cost. */
+
+static double cycles_of(const struct function_code *c, uint32_t block, uint32_t step)
+{
+	bool is_first = step == c->procedure->blocks[block].first_step;
+
+	return c->steps[step].cycles + (is_first ? c->blocks[block].arrival : 0);
+}
+
+/* Of the time, what is not far beyond what may be expected at this scale. */
+static double plain_cycles(const struct estimating *e, double scale)
+{
+	const struct procedure *p = e->c->procedure;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		const struct procedure_block *b = &p->blocks[i];
+		double times = e->solution.of_block[i] * scale;
+
+		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
+			sum += fmin(cycles_of(e->c, i, k),
+				    PLAIN_TIMES * times * (PLAIN_ROOM + e->cost[k]));
+	}
+	return sum;
+}
+
+/* 0: nothing is known. */
+static double scale_by_cost(const struct estimating *e)
+{
+	double expected = 0, scale;
+
+	for (uint32_t i = 0; i < e->c->procedure->n_blocks; i++)
+		expected += e->solution.of_block[i] * e->blocks[i].cost;
+	if (expected <= 0)
+		return 0;
+	scale = e->c->cycles / expected;
+	for (int turn = 0; turn < N_TURNS; turn++)
+		scale = plain_cycles(e, scale) / expected;
+	return scale;
+}
+
+/* ... and by latencies. */
+
+static double latency_of(const struct function_code *c, uint32_t step)
+{
+	const struct machine_cost *m = &c->model->costs[c->steps[step].operation.class];
+	double sum = 0;
+
+	for (size_t i = 0; i < MACHINE_MODEL_MAX_UNITS && m->units[i].ports; i++)
+		sum += m->units[i].latency;
+	return fmax(1, sum);
+}
+
+/* For what is not in registers, or a time that nobody knows. */
+static bool may_wait(const struct operation *o)
+{
+	return !o->size || o->loads || o->stores || o->pushes || o->pops ||
+	       (o->class >= OPERATION_DIVIDE_32 && o->class <= OPERATION_SERIALIZE) ||
+	       (o->class >= OPERATION_FP_DIVIDE_SINGLE &&
+		o->class <= OPERATION_FP_ROOT_DOUBLE);
+}
+
+struct longest {
+	double samples; /* of all that count */
+	double cycles;	/* of the one that took longest, for a cycle of its latency */
+};
+
+/* What is taken while one instruction was the oldest may be of the one before, too. */
+static void take_longest(const struct estimating *e, uint32_t block, struct longest *ret)
+{
+	const struct function_code *c = e->c;
+	const struct procedure_block *b = &c->procedure->blocks[block];
+	double times = e->solution.of_block[block];
+
+	for (uint32_t k = b->first_step + HEAD; k + 1 < b->first_step + b->n_steps; k++) {
+		double samples = c->steps[k].cycles / e->cycles_of_sample;
+
+		if (samples < MIN_SAMPLES || times <= 0 ||
+		    may_wait(&c->steps[k].operation) ||
+		    may_wait(&c->steps[k - 1].operation))
+			continue;
+		ret->cycles =
+			fmax(ret->cycles, c->steps[k].cycles / times / latency_of(c, k));
+		ret->samples += samples;
+	}
+}
+
+/* 0: nothing is known. */
+static double scale_by_latency(const struct estimating *e, double *ret_samples)
+{
+	struct longest l = { 0 };
+
+	for (uint32_t i = 0; i < e->c->procedure->n_blocks; i++)
+		take_longest(e, i, &l);
+	*ret_samples = l.samples;
+	return l.cycles;
+}
+
+/* Parts that retire alone; nops leave in pairs, branches with what they depend on. */
+static uint32_t count_slots(const struct function_code *c,
+			    const struct procedure_block *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++) {
+		const struct operation *o = &c->steps[k].operation;
+		bool is_fused = o->class == OPERATION_BRANCH && k > b->first_step &&
+				c->steps[k - 1].operation.may_fuse_with_branch;
+
+		n += o->class != OPERATION_NOP && !is_fused;
+	}
+	return n;
+}
+
+/* The scale at which the machine would have retired as much as it can all the time. */
+static double most_scale(const struct estimating *e)
+{
+	const struct function_code *c = e->c;
+	double slots = 0;
+
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
+		slots += e->solution.of_block[i] *
+			 count_slots(c, &c->procedure->blocks[i]);
+	return slots > 0 ? c->cycles * c->model->retire_width / slots : INFINITY;
+}
+
+static void guess_scale(struct estimating *e)
+{
+	double samples, by_cost = scale_by_cost(e);
+	double by_latency = scale_by_latency(e, &samples), trust;
+
+	if (by_cost <= 0 || by_latency <= 0) {
+		e->scale = by_cost;
+		e->low = by_cost * exp(-BEYOND_ALONE);
+		e->high = by_cost * exp(BEYOND_ALONE);
+		return;
+	}
+	trust = LATENCY_TRUST * samples / (samples + TRUST_SAMPLES);
+	e->scale = exp((1 - trust) * log(by_cost) + trust * log(by_latency));
+	e->low = fmin(by_cost, by_latency) * exp(-BEYOND);
+	e->high = fmax(by_cost, by_latency) * exp(BEYOND);
+}
+
+static void find_scale(struct estimating *e)
+{
+	double most = most_scale(e);
+
+	guess_scale(e);
+	e->high = fmin(e->high, most);
+	e->scale = fmin(e->scale, e->high);
+	e->low = fmin(e->low, e->high);
+}
+
+/* The outcome. */
+
+static void publish_block(const struct estimating *e, uint32_t block)
+{
+	struct function_code_block *to = &e->c->blocks[block];
+	const struct procedure_block *b = &e->c->procedure->blocks[block];
+	double chance = exp(CHANCE / sqrt((double)to->samples + 1));
+
+	to->times = e->solution.of_block[block] * e->scale;
+	to->times_low = e->solution.of_block[block] * e->low / chance;
+	to->times_high = e->solution.of_block[block] * e->high * chance;
+	to->confidence = FREQUENCY_LOW;
+	for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
+		e->c->steps[k].times = to->times;
+}
+
+static void publish_way(const struct estimating *e, uint32_t way)
+{
+	struct function_code_way *to = &e->c->ways[way];
+	const struct procedure_way *w = &e->c->procedure->ways[way];
+	double times = e->solution.of_way[way], off = UNSEEN;
+
+	if (w->from != PROCEDURE_OUTSIDE && e->c->procedure->blocks[w->from].n_out == 1)
+		off = 0;
+	else if (to->told)
+		off = CHANCE / sqrt((double)to->told);
+	to->times = times * e->scale;
+	to->times_low = times * e->low * exp(-off);
+	to->times_high = times * e->high * exp(off);
+	to->confidence = FREQUENCY_LOW;
+}
+
+static void publish(const struct estimating *e)
+{
+	struct function_code *c = e->c;
+	uint32_t entry = c->procedure->entry;
+
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
+		publish_block(e, i);
+	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
+		publish_way(e, i);
+	if (entry != PROCEDURE_OUTSIDE) {
+		c->times = c->blocks[entry].times;
+		c->times_low = c->blocks[entry].times_low;
+		c->times_high = c->blocks[entry].times_high;
+	}
+	c->confidence = FREQUENCY_LOW;
+	c->is_estimated = true;
+}
+
+void frequency_estimate(struct function_code *c, double cycles_of_sample)
+{
+	const struct procedure *p = c->procedure;
+	own(estimating_fini) struct estimating e = {
+		.c = c,
+		.cost = xcalloc(p->n_steps + 1, sizeof(*e.cost)),
+		.blocks = xcalloc(p->n_blocks + 1, sizeof(*e.blocks)),
+		.ways = xcalloc(p->n_ways + 1, sizeof(*e.ways)),
+		.cycles_of_sample = cycles_of_sample,
+	};
+
+	solve(&e);
+	find_scale(&e);
+	if (e.scale > 0)
+		publish(&e);
+}

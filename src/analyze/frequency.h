@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * frequency - how often a function's blocks were executed, from samples alone.
+ *
+ * Samples, the directions of branches, and that what comes in goes out, tell well how
+ * often one block is executed beside another (insn/flow_solve).  How often in all they
+ * hardly tell: a processor that executes out of order has next to all its samples where
+ * it waits, and the rest retires at once.  Two guesses are made of that.  One is what an
+ * execution may be expected to take, if what is far beyond is left out.  The other is
+ * from instructions that cannot wait long when they are the oldest, because their
+ * operands are there: what the longest of them took is about their latency.  Both are off
+ * by a factor of two, often, so each estimate is a range.
+ */
+#ifndef DWELL_ANALYZE_FREQUENCY_H
+#define DWELL_ANALYZE_FREQUENCY_H
+
+struct function_code;
+
+enum frequency_confidence {
+	FREQUENCY_UNKNOWN, /* nothing is told */
+	/* What samples tell: the range matters, not the number.  There is no better one
+	 * of these: that both guesses agree, say, does not mean that they are right. */
+	FREQUENCY_LOW,
+	FREQUENCY_HIGH, /* counted */
+};
+
+/* Fills in what of the function was not counted.  Needs samples, the best case, and how
+ * many cycles a sample stands for. */
+void frequency_estimate(struct function_code *c, double cycles_of_sample);
+/* "low" */
+const char *frequency_confidence_text(enum frequency_confidence confidence);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/calc_value.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/text.h"
+
+char *calc_value_cycles(char *s, double cycles)
+{
+	s[0] = 0;
+	if (cycles < 0)
+		return s;
+	if (cycles >= 1000)
+		return text_count(s, (uint64_t)llround(cycles));
+	snprintf(s, TEXT_MAX, cycles >= 100 ? "%.0f" : "%.1f", cycles);
+	return s;
+}
+
+char *calc_value_times(char *s, double times)
+{
+	s[0] = 0;
+	return times < 0 ? s : text_count(s, (uint64_t)llround(times));
+}
+
+/* Two digits that count. */
+static double rounded(double x)
+{
+	double step = x > 0 ? pow(10, floor(log10(x)) - 1) : 1;
+
+	return round(x / step) * step;
+}
+
+static void put_short(char *s, double x)
+{
+	x = rounded(x);
+	if (x >= 1000)
+		text_count(s, (uint64_t)llround(x));
+	else
+		snprintf(s, TEXT_MAX,
+			 x >= 9.95     ? "%.0f"
+			 : x >= 0.0995 ? "%.2g"
+				       : "%.1g",
+			 x);
+}
+
+static bool is_one(double low, double high)
+{
+	return low < 0 || low == high;
+}
+
+char *calc_value_cycles_range(char *s, double low, double high)
+{
+	char from[TEXT_MAX], to[TEXT_MAX];
+
+	if (is_one(low, high))
+		return calc_value_cycles(s, low);
+	if (low < 0.05) {
+		snprintf(s, TEXT_MAX, "≤ %.*f", high < 9.95 ? 1 : 0, high);
+		return s;
+	}
+	put_short(from, low);
+	put_short(to, high);
+	snprintf(s, TEXT_MAX, "%.16s–%.16s", from, to);
+	return s;
+}
+
+char *calc_value_times_range(char *s, double low, double high)
+{
+	static const struct {
+		double from;
+		const char *unit;
+	} units[] = {
+		{ 1e12, " T" }, { 1e9, " G" }, { 1e6, " M" }, { 1e4, " K" }, { 1, "" }
+	};
+	char from[TEXT_MAX], to[TEXT_MAX];
+	unsigned i = 0;
+	double unit;
+
+	if (is_one(low, high))
+		return calc_value_times(s, low);
+	if (high < 1) {
+		snprintf(s, TEXT_MAX, "0–1");
+		return s;
+	}
+	while (high < units[i].from * 0.995)
+		i++;
+	unit = units[i].from >= 1e4 ? pow(1000, 4 - i) : 1;
+	put_short(from, unit > 1 ? low / unit : floor(low));
+	put_short(to, unit > 1 ? high / unit : ceil(high));
+	snprintf(s, TEXT_MAX, "%.16s–%.16s%s", from, to, units[i].unit);
+	return s;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * calc_value - how often and how long, as `dwell calc` prints it: numbers where all was
+ * counted, ranges where samples tell.
+ *
+ * The writers fill the caller's buffer (TEXT_MAX is enough) and return it.
+ */
+#ifndef DWELL_CMD_CALC_VALUE_H
+#define DWELL_CMD_CALC_VALUE_H
+
+/* 12.3 for what is short, 1,234 for what is long, nothing for what is not known. */
+char *calc_value_cycles(char *s, double cycles);
+/* 0.4–2.1, 12–31; as one number if they are the same. */
+char *calc_value_cycles_range(char *s, double low, double high);
+/* 1,234,567, or nothing. */
+char *calc_value_times(char *s, double times);
+/* 95–440 M; as one number if they are the same. */
+char *calc_value_times_range(char *s, double low, double high);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/frequency.h"
+
+#include <elf.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/function_code.h"
+#include "insn/machine_model.h"
+
+#define BEGIN  0x1000
+#define TURNS  1e6
+#define SAMPLE 100000.0 /* cycles */
+#define STEPS  16
+
+/* A loop; what each of its instructions takes, and at best. */
+struct loop {
+	const char *name, *code;
+	size_t size;
+	double cycles[STEPS], ideal[STEPS];
+};
+
+#define CODE(text) text, sizeof(text) - 1
+
+/* dec %rcx; jne back to the begin; ret. */
+#define IMUL   "\x48\x0f\xaf\xc0" /* %rax, %rax */
+#define ADD    "\x48\x01\xc0"	  /* %rax, %rax */
+#define LOAD   "\x48\x8b\x07"	  /* (%rdi), %rax */
+#define END(x) "\x48\xff\xc9\x75" x "\xc3"
+
+static const struct loop loops[] = {
+	{ "multiplications, one after the other",
+	  CODE(IMUL IMUL IMUL IMUL IMUL IMUL IMUL END("\xdf")),
+	  { 3, 3, 3, 3, 3, 3, 3 },
+	  { 3, 3, 3, 3, 3, 3, 3 } },
+	{ "additions, one after the other",
+	  CODE(ADD ADD ADD ADD ADD ADD ADD ADD END("\xe3")),
+	  { 1, 1, 1, 1, 1, 1, 1, 1 },
+	  { 1, 1, 1, 1, 1, 1, 1, 1 } },
+	{ "a load from memory, and sums of it",
+	  CODE(LOAD ADD ADD ADD ADD ADD ADD ADD ADD END("\xe0")),
+	  { 200, 1, 1, 1, 1, 1, 1, 1, 1 },
+	  { 0.2, 1, 1, 1, 1, 1, 1, 1, 1 } },
+};
+
+static void set_up(struct function_code *c, const struct loop *l)
+{
+	struct procedure_range range = { BEGIN, (const uint8_t *)l->code, l->size };
+	struct procedure_options o = {
+		.machine = EM_X86_64, .ranges = &range, .n_ranges = 1, .entry = BEGIN
+	};
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+	const struct procedure *p;
+
+	*c = (struct function_code){ .model = machine_model_find("zen4"), .times = -1 };
+	assert_int_equal(procedure_new(&o, &c->procedure, NULL), 0);
+	assert_int_equal(operation_reader_new(EM_X86_64, &r, NULL), 0);
+	p = c->procedure;
+	c->steps = calloc(p->n_steps, sizeof(*c->steps));
+	c->blocks = calloc(p->n_blocks, sizeof(*c->blocks));
+	c->ways = calloc(p->n_ways, sizeof(*c->ways));
+	for (uint32_t i = 0; i < p->n_steps; i++) {
+		size_t at = p->steps[i].address - BEGIN;
+
+		assert_true(operation_read(r, (const uint8_t *)l->code + at, l->size - at,
+					   p->steps[i].address, &c->steps[i].operation));
+		c->steps[i].ideal = l->ideal[i];
+		c->steps[i].cycles = l->cycles[i] * TURNS;
+		c->steps[i].times = -1;
+	}
+}
+
+static void add_up(struct function_code *c, double sample)
+{
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
+		const struct procedure_block *b = &c->procedure->blocks[i];
+
+		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
+			c->blocks[i].cycles += c->steps[k].cycles;
+		c->blocks[i].samples = (uint64_t)(c->blocks[i].cycles / sample);
+		c->cycles += c->blocks[i].cycles;
+		c->samples += c->blocks[i].samples;
+	}
+}
+
+static void what_waits_for_latencies_is_in_the_range(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
+		own(function_code_fini) struct function_code c;
+
+		set_up(&c, &loops[i]);
+		add_up(&c, SAMPLE);
+		frequency_estimate(&c, SAMPLE);
+		assert_true(c.is_estimated && c.confidence == FREQUENCY_LOW);
+		if (c.blocks[0].times_low > TURNS || c.blocks[0].times_high < TURNS)
+			fail_msg("%s: between %g and %g", loops[i].name,
+				 c.blocks[0].times_low, c.blocks[0].times_high);
+		assert_true(c.blocks[0].times_low < c.blocks[0].times &&
+			    c.blocks[0].times < c.blocks[0].times_high);
+		assert_true(c.steps[0].times == c.blocks[0].times);
+	}
+}
+
+static void where_nothing_is_missing_the_number_is_near(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		own(function_code_fini) struct function_code c;
+
+		set_up(&c, &loops[i]);
+		add_up(&c, SAMPLE);
+		frequency_estimate(&c, SAMPLE);
+		assert_true(fabs(c.blocks[0].times / TURNS - 1) < 0.2);
+	}
+}
+
+static void what_comes_into_a_block_leaves_it(void **state)
+{
+	own(function_code_fini) struct function_code c;
+	double in = 0, out = 0;
+
+	(void)state;
+	set_up(&c, &loops[2]);
+	add_up(&c, SAMPLE);
+	frequency_estimate(&c, SAMPLE);
+	for (uint32_t i = 0; i < c.procedure->n_ways; i++) {
+		in += c.procedure->ways[i].to == 0 ? c.ways[i].times : 0;
+		out += c.procedure->ways[i].from == 0 ? c.ways[i].times : 0;
+		assert_true(c.ways[i].times_low <= c.ways[i].times &&
+			    c.ways[i].times <= c.ways[i].times_high);
+	}
+	assert_true(fabs(in / c.blocks[0].times - 1) < 1e-6);
+	assert_true(fabs(out / c.blocks[0].times - 1) < 1e-6);
+}
+
+/* Whatever the model has for these instructions. */
+static void no_more_is_executed_than_can_retire(void **state)
+{
+	own(function_code_fini) struct function_code c;
+
+	(void)state;
+	set_up(&c, &loops[1]);
+	for (uint32_t i = 0; i < c.procedure->n_steps; i++) {
+		c.steps[i].ideal = 0;
+		c.steps[i].cycles /= 50;
+	}
+	add_up(&c, SAMPLE / 50);
+	frequency_estimate(&c, SAMPLE / 50);
+	/* Nine of these, eight at once; and chance. */
+	assert_true(c.blocks[0].times_high <= c.blocks[0].cycles * 8 / 9 * 1.2);
+}
+
+static void without_samples_nothing_is_told(void **state)
+{
+	own(function_code_fini) struct function_code c;
+
+	(void)state;
+	set_up(&c, &loops[0]);
+	frequency_estimate(&c, SAMPLE);
+	assert_false(c.is_estimated);
+	assert_true(c.steps[0].times < 0 && c.times < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_waits_for_latencies_is_in_the_range),
+		cmocka_unit_test(where_nothing_is_missing_the_number_is_near),
+		cmocka_unit_test(what_comes_into_a_block_leaves_it),
+		cmocka_unit_test(no_more_is_executed_than_can_retire),
+		cmocka_unit_test(without_samples_nothing_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
