@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BAR 16: how often blocks and ways are executed, as samples alone tell, beside exact counts."""
+import collections
+import json
+import subprocess
+
+import bar_blocks
+
+NEAR = (.05, .10, .15)
+BARS = {.05: 40, .10: 60, .15: 70}  # per cent of the samples
+LEAST = .004  # of a program's time: functions with less count as not known
+STEP, LAST = 5, 45  # of the histograms, per cent
+CONFIDENCES = ("high", "low")
+
+# The constants of analyze/frequency.c were chosen with the first list.  The second one is for their verdict.
+TUNE = ("fib", "nq", "interp", "fp", "bzip2", "xz", "awk", "gzip", "sort")
+HELD = ("bzip2 -d", "zstd", "sqlite3", "perl", "python3", "cc1", "grep", "openssl")
+
+
+def programs(bench):
+    more = [
+        bar_blocks.Program("gzip", lambda n: ["gzip", "-c", bench.text(n)], 30_000_000),
+        bar_blocks.Program("sort", lambda n: ["sort", "--parallel=1", "-S", "200M", bench.text(n)], 30_000_000),
+        bar_blocks.Program("grep", lambda n: ["grep", "-cE", "(ab|c.d|[x-z]+e)[^ ]*y", bench.text(n)], 60_000_000),
+        bar_blocks.Program("openssl", lambda n: ["openssl", "dgst", "-sha512", bench.text(n)], 300_000_000),
+    ]
+    return {p.name: p for p in [*bar_blocks.programs(bench), *more]}
+
+
+class Found:
+    """Weights by how far an estimate is from the truth, as a ratio; None: there is no estimate."""
+
+    def __init__(self):
+        self.rows = []  # weight, ratio, confidence, whether the truth is in the range
+
+    def add(self, weight, true, estimate):
+        times = estimate.get("times")
+        if times is None or not true:
+            self.rows.append((weight, None, None, False))
+            return
+        self.rows.append((weight, times / true, estimate["confidence"], estimate["times_low"] <= true <= estimate["times_high"]))
+
+    def share(self, test, among=lambda row: True):
+        rows = [row for row in self.rows if among(row)]
+        return 100 * sum(row[0] for row in rows if test(row)) / max(sum(row[0] for row in rows), 1e-9)
+
+    def near(self, limit, among=lambda row: True):
+        return self.share(lambda row: row[1] is not None and abs(row[1] - 1) <= limit, among)
+
+    def within(self, factor):
+        return self.share(lambda row: row[1] is not None and 1 / factor <= row[1] <= factor)
+
+    def histogram(self):
+        """Per cent of the weight in each bucket of STEP per cent; the first and last ones are for all beyond, -1: no estimate."""
+        buckets = collections.Counter()
+        for weight, ratio, *_ in self.rows:
+            off = None if ratio is None else 100 * (ratio - 1)
+            buckets["none" if off is None else max(-LAST - STEP, min(LAST, int(off // STEP) * STEP))] += weight
+        whole = max(sum(buckets.values()), 1e-9)
+        return {name: 100 * n / whole for name, n in buckets.items()}
+
+
+def bars_of(histograms, title):
+    """The mean of several histograms as lines of text."""
+    def line(name, share):
+        return f"{name:>14} {share:5.1f} % {'#' * round(share)}"
+    mean = collections.Counter()
+    for h in histograms:
+        for name, share in h.items():
+            mean[name] += share / len(histograms)
+    yield title
+    for low in range(-LAST - STEP, LAST + 1, STEP):
+        name = f"below {-LAST} %" if low < -LAST else f"above {LAST} %" if low >= LAST else f"{low}…{low + STEP} %"
+        yield line(name, mean[low])
+    yield line("no estimate", mean["none"])
+
+
+class Bar:
+    what = "how often blocks and ways are executed, from samples alone"
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.names = HELD if bench.held else TUNE
+        self.histograms = []
+        runs = f"{bench.runs} runs, added up" if bench.runs > 1 else "one run"
+        self.notes = [f"programs {'held back' if bench.held else 'that constants were chosen with'}; a sample each {bench.interval} of CPU time, {runs}",
+                      "per cent of the samples in blocks whose estimate is off by no more than that; edges: of all executions of ways",
+                      "shape: the same with one factor for each function, found with the truth; in range: the truth is in what is printed",
+                      f"what has no estimate, or is in functions with less than {100 * LEAST:.1f} % of the time, counts as wrong"]
+
+    def run(self, path, words, command):
+        subprocess.run([self.bench.dwell, "run", "-q", *words, "-o", path, "--", *command], check=False, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+
+    def record(self, command):
+        counted = self.bench.scratch("counted.dwell")
+        self.run(counted, ["-e", "bbcounts"], command)
+        sampled = [self.bench.scratch(f"sampled-{i}.dwell") for i in range(self.bench.runs)]
+        for path in sampled:
+            self.run(path, ["--insn", "-e", "usertime", "-i", self.bench.interval], command)
+        return counted, sampled
+
+    def calc(self, name, *paths):
+        p = subprocess.run([self.bench.dwell, "calc", "--json", name, *paths], capture_output=True, text=True, check=False)
+        return json.loads(p.stdout)["rows"][0] if p.returncode == 0 else None
+
+    def functions(self, path):
+        p = subprocess.run([self.bench.dwell, "report", "--json", "--no-inline", "--limit", "0", path], capture_output=True, text=True, check=True)
+        rows = [(r["name"], r["exclusive"]["cpu-time"]) for r in json.loads(p.stdout)["rows"] if r.get("image") != "[kernel]"]
+        return rows, sum(weight for _, weight in rows)
+
+    def compare(self, name, counted, sampled, blocks, ways):
+        """One function; its blocks, ways, and the blocks with their best factor are added."""
+        truth, estimate = self.calc(name, sampled[0], counted), self.calc(name, *sampled)
+        if not truth or not estimate or "times" not in truth:
+            return None
+        own = Found()
+        for a, b in zip(truth["blocks"], estimate["blocks"]):
+            if b["samples"]:
+                own.add(b["samples"], a["times"] * self.bench.runs, b)
+            for w, x in zip(a["ways"], b["ways"]):
+                if w["times"]:
+                    ways.add(w["times"], w["times"] * self.bench.runs, x)
+        blocks.rows += own.rows
+        factors = [1.02 ** k for k in range(-120, 121)]
+        return max(([(row[0], row[1] and row[1] * f, *row[2:]) for row in own.rows] for f in factors),
+                   key=lambda rows: sum(row[0] for row in rows if row[1] is not None and abs(row[1] - 1) <= .10))
+
+    def row_of(self, program):
+        command = program.command(self.bench.share)
+        if not command:
+            return {"program": program.name, "samples": "missing"}
+        counted, sampled = self.record(command)
+        functions, total = self.functions(sampled[0])
+        blocks, ways, shape = Found(), Found(), Found()
+        for name, weight in functions:
+            if weight >= LEAST * total:
+                shape.rows += self.compare(name, counted, sampled, blocks, ways) or []
+        n = sum(row[0] for row in blocks.rows)
+        known = sum(weight for _, weight in functions if weight >= LEAST * total) / total
+        rest = max(0, n / max(known, 1e-9) - n)
+        blocks.rows.append((rest, None, None, False))
+        shape.rows.append((rest, None, None, False))
+        self.histograms.append((blocks.histogram(), ways.histogram()))
+        return {"program": program.name, "samples": round(n), **{f"≤ {100 * limit:.0f} %": blocks.near(limit) for limit in NEAR}, "x2": blocks.within(2),
+                "edges ≤ 10 %": ways.near(.10), **{f"shape ≤ {100 * limit:.0f} %": shape.near(limit) for limit in NEAR},
+                "in range": blocks.share(lambda row: row[3]), **{f"{c}": blocks.share(lambda row, c=c: row[2] == c) for c in CONFIDENCES}}
+
+    def rows(self):
+        all_programs, rows = programs(self.bench), []
+        for name in self.names:
+            if self.bench.wanted and name not in self.bench.wanted:
+                continue
+            rows.append(self.row_of(all_programs[name]))
+            yield rows[-1]
+        whole = [row for row in rows if "x2" in row]
+        if whole:
+            columns = [key for key in whole[0] if key not in ("program", "samples")]
+            values = {key: [row[key] for row in whole if row[key] is not None] for key in columns}
+            yield {"program": "mean", **{key: sum(v) / len(v) if v else None for key, v in values.items()}}
+
+    def after(self):
+        """Figures 8 and 9 of DCPI, as text."""
+        if not self.histograms:
+            return
+        yield from bars_of([h[0] for h in self.histograms], "Errors of blocks, per cent of samples")
+        yield from bars_of([h[1] for h in self.histograms], "Errors of ways, per cent of executions")
+
+    @staticmethod
+    def verdicts(rows):
+        mean = rows[-1] if rows and rows[-1]["program"] == "mean" else None
+        for limit, bar in BARS.items():
+            value = mean and mean[f"≤ {100 * limit:.0f} %"]
+            yield f"off by ≤ {100 * limit:.0f} %, {bar} %", value is not None and value >= bar, f"{value:.0f} %" if mean else "not measured"
+        value = mean and mean["high"]
+        yield "high confidence for ≥ 40 %", value is not None and value >= 40, f"{value:.0f} %" if mean else "not measured"
