@@ -8,7 +8,7 @@ import bar_blocks
 
 NEAR = (.05, .10, .15)
 BARS = {.05: 40, .10: 60, .15: 70}  # per cent of the samples
-LEAST = .004  # of a program's time: functions with less count as not known
+LEAST = .002  # of a program's time: functions with less count as not known
 STEP, LAST = 5, 45  # of the histograms, per cent
 CONFIDENCES = ("high", "low")
 
@@ -132,12 +132,13 @@ class Bar:
             return {"program": program.name, "samples": "missing"}
         counted, sampled = self.record(command)
         functions, total = self.functions(sampled[0])
-        blocks, ways, shape = Found(), Found(), Found()
+        blocks, ways, shape, known = Found(), Found(), Found(), 0
         for name, weight in functions:
-            if weight >= LEAST * total:
-                shape.rows += self.compare(name, counted, sampled, blocks, ways) or []
+            rows = self.compare(name, counted, sampled, blocks, ways) if weight >= LEAST * total else None
+            if rows is not None:
+                shape.rows += rows
+                known += weight / total
         n = sum(row[0] for row in blocks.rows)
-        known = sum(weight for _, weight in functions if weight >= LEAST * total) / total
         rest = max(0, n / max(known, 1e-9) - n)
         blocks.rows.append((rest, None, None, False))
         shape.rows.append((rest, None, None, False))

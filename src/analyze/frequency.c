@@ -25,13 +25,20 @@
  * be fetched, and of instructions with so many samples. */
 #define HEAD	      4
 #define MIN_SAMPLES   30
-#define LATENCY_TRUST 0.5 /* in it, against the other one */
-#define TRUST_SAMPLES 20  /* by half of that if it is of so many */
-/* The range: how far truth is from the farther one of two guesses, or from one. */
-#define BEYOND	     0.5
-#define BEYOND_ALONE 1.0
-#define CHANCE	     1.3 /* standard deviations of a count: nine times in ten */
-#define UNSEEN	     0.7 /* a way's share that nobody saw, as a logarithm */
+#define TRUST_SAMPLES 20 /* by half if it is of so many */
+/* Three of four executions take no more than so many cycles, or what they take at best:
+ * what waits is the rest. */
+#define MOST	    0.75
+#define MOST_AROUND 0.05
+#define MOST_CYCLES 0.55
+/* In each guess. */
+#define TRUST_COST    0.2
+#define TRUST_LATENCY 0.2
+#define TRUST_MOST    0.7
+/* How far the range goes on beyond the guesses: a logarithm. */
+#define BEYOND 0.7
+#define CHANCE 1.3 /* standard deviations of a count: nine times in ten */
+#define UNSEEN 0.7 /* a way's share that nobody saw, as a logarithm */
 
 struct estimating {
 	struct function_code *c;
@@ -244,21 +251,95 @@ static double most_scale(const struct estimating *e)
 	return slots > 0 ? c->cycles * c->model->retire_width / slots : INFINITY;
 }
 
+/* ... and by what most executions take. */
+
+struct execution {
+	double each; /* cycles */
+	double times;
+};
+
+static int by_each(const void *a, const void *b)
+{
+	const struct execution *x = a, *y = b;
+
+	return (x->each > y->each) - (x->each < y->each);
+}
+
+/* Of the logarithms between two shares of all executions, the mean. */
+static double mean_between(const struct execution *x, uint32_t n, double first,
+			   double last)
+{
+	double all = 0, before = 0, sum = 0, weight = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		all += x[i].times;
+	for (uint32_t i = 0; i < n; before += x[i++].times) {
+		double part =
+			fmin(before + x[i].times, last * all) - fmax(before, first * all);
+
+		if (part <= 0 || x[i].each <= 0)
+			continue;
+		sum += part * log(x[i].each);
+		weight += part;
+	}
+	return weight > 0 ? exp(sum / weight) : 0;
+}
+
+/* Of three in four executions, what the longest takes.  0: nothing is known. */
+static double longest_of_most(struct execution *x, uint32_t n)
+{
+	qsort(x, n, sizeof(*x), by_each);
+	return mean_between(x, n, MOST - MOST_AROUND, MOST + MOST_AROUND);
+}
+
+static double scale_by_most(const struct estimating *e)
+{
+	const struct procedure *p = e->c->procedure;
+	own(freep) struct execution *x = xcalloc(p->n_steps + 1, sizeof(*x));
+	own(freep) struct execution *best = xcalloc(p->n_steps + 1, sizeof(*best));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		const struct procedure_block *b = &p->blocks[i];
+		double times = e->solution.of_block[i];
+
+		for (uint32_t k = b->first_step;
+		     times > 0 && k < b->first_step + b->n_steps; k++, n++) {
+			x[n] = (struct execution){ cycles_of(e->c, i, k) / times, times };
+			best[n] = (struct execution){ e->c->steps[k].ideal, times };
+		}
+	}
+	return longest_of_most(x, n) / fmax(MOST_CYCLES, longest_of_most(best, n));
+}
+
+struct guesses {
+	double sum, weight; /* of logarithms */
+	double low, high;
+	unsigned n;
+};
+
+static void take_guess(struct guesses *g, double guess, double weight)
+{
+	if (guess <= 0)
+		return;
+	g->sum += weight * log(guess);
+	g->weight += weight;
+	g->low = g->n ? fmin(g->low, guess) : guess;
+	g->high = g->n ? fmax(g->high, guess) : guess;
+	g->n++;
+}
+
 static void guess_scale(struct estimating *e)
 {
-	double samples, by_cost = scale_by_cost(e);
-	double by_latency = scale_by_latency(e, &samples), trust;
+	struct guesses g = { 0 };
+	double samples, by_latency = scale_by_latency(e, &samples);
 
-	if (by_cost <= 0 || by_latency <= 0) {
-		e->scale = by_cost;
-		e->low = by_cost * exp(-BEYOND_ALONE);
-		e->high = by_cost * exp(BEYOND_ALONE);
-		return;
-	}
-	trust = LATENCY_TRUST * samples / (samples + TRUST_SAMPLES);
-	e->scale = exp((1 - trust) * log(by_cost) + trust * log(by_latency));
-	e->low = fmin(by_cost, by_latency) * exp(-BEYOND);
-	e->high = fmax(by_cost, by_latency) * exp(BEYOND);
+	take_guess(&g, scale_by_cost(e), TRUST_COST);
+	take_guess(&g, by_latency, TRUST_LATENCY * samples / (samples + TRUST_SAMPLES));
+	take_guess(&g, scale_by_most(e), TRUST_MOST);
+	e->scale = g.n ? exp(g.sum / g.weight) : 0;
+	e->low = g.low * exp(-BEYOND);
+	e->high = g.high * exp(BEYOND);
 }
 
 static void find_scale(struct estimating *e)

@@ -5,11 +5,11 @@
  * Samples, the directions of branches, and that what comes in goes out, tell well how
  * often one block is executed beside another (insn/flow_solve).  How often in all they
  * hardly tell: a processor that executes out of order has next to all its samples where
- * it waits, and the rest retires at once.  Two guesses are made of that.  One is what an
- * execution may be expected to take, if what is far beyond is left out.  The other is
- * from instructions that cannot wait long when they are the oldest, because their
- * operands are there: what the longest of them took is about their latency.  Both are off
- * by a factor of two, often, so each estimate is a range.
+ * it waits, and the rest retires at once.  Three guesses are made of that: what an
+ * execution may be expected to take, if what is far beyond is left out; instructions that
+ * cannot wait long when they are the oldest, because their operands are there: what the
+ * longest of them took is about their latency; and that three of four executions hardly
+ * wait.  Each is off by a factor of two, often, so the estimate is a range.
  */
 #ifndef DWELL_ANALYZE_FREQUENCY_H
 #define DWELL_ANALYZE_FREQUENCY_H
@@ -19,7 +19,7 @@ struct function_code;
 enum frequency_confidence {
 	FREQUENCY_UNKNOWN, /* nothing is told */
 	/* What samples tell: the range matters, not the number.  There is no better one
-	 * of these: that both guesses agree, say, does not mean that they are right. */
+	 * of these: that all guesses agree, say, does not mean that they are right. */
 	FREQUENCY_LOW,
 	FREQUENCY_HIGH, /* counted */
 };
