@@ -14,14 +14,13 @@ CONFIDENCES = ("high", "low")
 
 # The constants of analyze/frequency.c were chosen with the first list.  The second one is for their verdict.
 TUNE = ("fib", "nq", "interp", "fp", "bzip2", "xz", "awk", "gzip", "sort")
-HELD = ("bzip2 -d", "zstd", "sqlite3", "perl", "python3", "cc1", "grep", "openssl")
+HELD = ("bzip2 -d", "zstd", "sqlite3", "perl", "python3", "cc1", "openssl")
 
 
 def programs(bench):
     more = [
         bar_blocks.Program("gzip", lambda n: ["gzip", "-c", bench.text(n)], 30_000_000),
         bar_blocks.Program("sort", lambda n: ["sort", "--parallel=1", "-S", "200M", bench.text(n)], 30_000_000),
-        bar_blocks.Program("grep", lambda n: ["grep", "-cE", "(ab|c.d|[x-z]+e)[^ ]*y", bench.text(n)], 60_000_000),
         bar_blocks.Program("openssl", lambda n: ["openssl", "dgst", "-sha512", bench.text(n)], 300_000_000),
     ]
     return {p.name: p for p in [*bar_blocks.programs(bench), *more]}
