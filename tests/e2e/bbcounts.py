@@ -482,11 +482,12 @@ int main(int n, char **words)
 
 
 @test
-def what_would_take_gs_from_the_engine_ends_with_a_message():
-    for insn in 'wrgsbase %rax', 'rdgsbase %rax', 'mov %gs:0, %rax':
-        program = built('gs.S', f'.globl main\nmain: xor %eax, %eax\n{insn}\nxor %eax, %eax\nret\n.section .note.GNU-stack\n')
-        p = dwell('run', '-q', '-e', 'bbcounts', '-o', f'{harness.DIR}/gs.dwell', '--', program)
-        assert p.returncode == 125 and 'the segment that counting needs' in p.stderr, (insn, p)
+def what_would_take_gs_from_the_engine_ends_with_a_message_where_it_is_executed():
+    for insn in 'mov %eax, %gs', 'pop %gs', 'lodsb %gs:(%rsi)', 'vpgatherdd %xmm1, %gs:(%rax,%xmm2), %xmm3':
+        for way, code in ('jz', 0), ('jnz', 125):
+            program = built('gs.S', f'.globl main\nmain: xor %eax, %eax\n{way} 1f\n{insn}\n1: xor %eax, %eax\nret\n.section .note.GNU-stack\n')
+            p = dwell('run', '-q', '-e', 'bbcounts', '-o', f'{harness.DIR}/gs.dwell', '--', program)
+            assert p.returncode == code and ('of the segment gs' in p.stderr) == (code == 125), (insn, way, p)
 
 
 @test
