@@ -19,7 +19,7 @@
 
 #define SITES_MAX 0x400000u
 #define PAIRS_MAX COUNT_FILE_PAIRS_MAX
-#define CHAIN_MAX 6
+#define CHAIN_MAX 3
 /* Sites' numbers times it are apart in the 16 bits that the table of pairs looks at. */
 #define SITE_FACTOR 40503u
 
