@@ -167,7 +167,8 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 	}
 	v->clock_ghz = c.clock_ghz > 0 ? c.clock_ghz : v->clock_ghz;
 	stall_find_all(&s, &c);
-	if (!stall_sum_add(&row.sum, &c, &s)) {
+	/* What is estimated may be off by more than there is to be told apart here. */
+	if (c.is_estimated || !stall_sum_add(&row.sum, &c, &s)) {
 		leave_out(&v->uncounted, of->samples);
 		return 0;
 	}

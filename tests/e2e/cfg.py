@@ -50,12 +50,13 @@ def a_picture_has_every_block_and_how_often_ways_were_taken():
 
 
 @test
-def without_counts_ways_have_what_samples_saw():
+def without_counts_ways_have_ranges_that_samples_tell():
     timed, _ = record('usertime', '--insn', '-i', '200us')
     p = dwell('cfg', '--all', 'even', timed)
-    assert p.returncode == 0 and 'times, ' not in p.stdout, p
-    labels = [text for text in texts(p.stdout) if re.fullmatch(r'[\d,]+', text)]
-    assert labels, texts(p.stdout)
+    assert p.returncode == 0, p
+    labels = [text for text in texts(p.stdout) if re.fullmatch(r'[\d,.]+–[\d,.]+( [KMG])?', text)]
+    notes = [text for text in texts(p.stdout) if re.search(r'[\d,.]+–[\d,.]+( [KMG])? times, ', text)]
+    assert labels and notes, texts(p.stdout)
 
 
 @test
