@@ -29,7 +29,7 @@ static int make(struct count_directory *d, struct err *e)
 	rc = run_directory_make(d->path, sizeof(d->path), WHOSE, LEAST_BYTES, e);
 	if (rc < 0)
 		return rc;
-	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return d->fd < 0 ? err_os(e, "cannot open '%s'", d->path) : 0;
 }
 
@@ -53,6 +53,40 @@ static int open_root(pid_t pid, struct err *e)
 	return root < 0 ? err_os(e, "cannot open '%s'", path) : root;
 }
 
+static bool is_empty(int directory)
+{
+	DIR *dir = fdopendir(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	unsigned n = 0;
+
+	while (dir && n <= 2 && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n == 2; /* itself and the one above */
+}
+
+/* What was just made: who may change names there could have put another in its place. */
+static int open_made(struct count_directory *d, struct err *e)
+{
+	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					   RESOLVE_NO_XDEV };
+	struct stat st;
+
+	d->fd = (int)syscall(SYS_openat2, d->place, strrchr(d->path, '/') + 1, &how,
+			     sizeof(how));
+	if (d->fd < 0)
+		return err_os(e, "cannot open '%s'", d->path);
+	if (fstat(d->fd, &st) == 0 && st.st_uid == geteuid() &&
+	    (st.st_mode & 0777) == 0700 && is_empty(d->fd))
+		return 0;
+	closep(&d->fd);
+	d->fd = -1;
+	d->path[0] = 0;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "somebody has put another directory in its place");
+}
+
 static int make_within(struct count_directory *d, pid_t pid, struct err *e)
 {
 	own(closep) int root = open_root(pid, e);
@@ -60,11 +94,7 @@ static int make_within(struct count_directory *d, pid_t pid, struct err *e)
 			  : run_directory_make_within(root, d->path, sizeof(d->path),
 						      WHOSE, LEAST_BYTES, &d->place, e);
 
-	if (rc < 0)
-		return rc;
-	d->fd = openat(d->place, strrchr(d->path, '/') + 1,
-		       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return d->fd < 0 ? err_os(e, "cannot open '%s' of process %d", d->path, pid) : 0;
+	return rc < 0 ? rc : open_made(d, e);
 }
 
 int count_directory_make_for(struct count_directory *d, pid_t pid, struct err *e)
@@ -176,8 +206,12 @@ int count_directory_open(const struct count_directory *d, struct count_directory
 void count_directory_empty(const struct count_directory *d, struct count_directory_file f)
 {
 	char name[NAME_MAX_];
-	own(closep) int fd = openat(d->fd, EMPTY, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	own(closep) int fd = -1;
 
+	/* The directory is the program's user's: there may be a link of that name. */
+	unlinkat(d->fd, EMPTY, 0);
+	fd = openat(d->fd, EMPTY, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
 	name_of(f, name);
 	if (fd < 0 || renameat(d->fd, EMPTY, d->fd, name) < 0)
 		unlinkat(d->fd, name, 0);

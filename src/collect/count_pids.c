@@ -10,6 +10,7 @@
 #include "host/procfs.h"
 
 #define STATUS_MAX_BYTES 8192
+#define NOBODYS		 (1u << 22) /* no process has so high a number */
 
 void count_pids_fini(struct count_pids *p)
 {
@@ -100,11 +101,11 @@ uint32_t count_pids_ours(struct count_pids *p, uint32_t inner)
 	if (known)
 		return (uint32_t)*known;
 	if (procfs_processes(&all, NULL) < 0)
-		return inner;
+		return NOBODYS + inner;
 	vec_each(pid, &all.ids)
 		if (inner_of(*pid) == (pid_t)inner && is_there(p, *pid)) {
 			learn(p, (pid_t)inner, *pid);
 			return (uint32_t)*pid;
 		}
-	return inner;
+	return NOBODYS + inner;
 }

@@ -26,7 +26,8 @@ void count_pids_fini(struct count_pids *p);
 /* All that are added must have theirs in common. */
 must_use int count_pids_add(struct count_pids *p, pid_t pid, struct err *e);
 
-/* As we call it.  One that has ended before it was asked for is called as it is there. */
+/* As we call it.  One that has ended before it was asked for has a number that is no
+ * process's, or a stranger would be taken for it. */
 uint32_t count_pids_ours(struct count_pids *p, uint32_t inner);
 
 /* By the text of /proc/PID/status: what it is called where it is; 0: as we call it. */

@@ -15,11 +15,19 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "host/procfs.h"
 #include "host/seccomp_filter.h"
 #include "host/syscall_name.h"
+
+#ifndef MADV_POPULATE_WRITE /* kernel 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef SYS_faccessat2
+#define SYS_faccessat2 439
+#endif
 
 #define ANY		 0x470000000000ULL
 #define MEMORY		 (PROT_READ | PROT_WRITE)
@@ -48,6 +56,7 @@ static const struct needed {
 	{ SYS_mremap, false, { ANY, ANY, ANY, MREMAP_MAYMOVE | MREMAP_FIXED, ANY } },
 	{ SYS_madvise, true, { ANY, ANY, MADV_RANDOM } },
 	{ SYS_madvise, true, { ANY, ANY, MADV_HUGEPAGE } },
+	{ SYS_madvise, true, { ANY, ANY, MADV_POPULATE_WRITE } },
 	{ SYS_madvise, false, { ANY, ANY, MADV_DONTNEED } },
 	{ SYS_openat, false, { HERE, ANY, CREATE, 0600 } },
 	{ SYS_ftruncate, false, { SOME, ANY } },
@@ -63,6 +72,13 @@ static const struct needed {
 	{ SYS_rt_sigreturn, false, { 0 } },
 	{ SYS_rt_tgsigqueueinfo, false, { SOME, SOME, SIGUSR1, ANY } },
 	{ SYS_sigaltstack, false, { ANY, ANY } },
+	/* where the program maps code, or executes another */
+	{ SYS_openat, true, { HERE, ANY, O_RDONLY | O_CLOEXEC } },
+	{ SYS_faccessat2, true, { SOME, ANY, X_OK } },
+	{ SYS_readlinkat, true, { HERE, ANY, ANY, LONGEST } },
+	{ SYS_read, true, { SOME, ANY, LONGEST } },
+	{ SYS_fgetxattr, true, { SOME, ANY, ANY, LONGEST } },
+	{ SYS_stat, true, { ANY, ANY } },
 	{ SYS_fstat, true, { SOME, ANY } },
 	{ SYS_fcntl, true, { SOME, F_GETFL } },
 	{ SYS_prlimit64, true, { 0, RLIMIT_FSIZE, ANY, ANY } },

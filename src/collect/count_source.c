@@ -318,7 +318,7 @@ static char *exe_of(const struct count *s, uint32_t pid, uint32_t parent)
 {
 	char exe[PATH_MAX];
 
-	if (!s->visits.at.n)
+	if (s->context.scope->kind != SCOPE_PROCESSES)
 		return NULL;
 	vec_each(x, &s->all)
 		if (x->pid == parent && x->exe)

@@ -94,6 +94,7 @@ static int check_limits(pid_t pid, struct err *e)
 		__rlimit_resource_t what;
 		const char *name;
 	} limits[] = { { RLIMIT_AS, "memory (ulimit -v)" },
+		       { RLIMIT_DATA, "data (ulimit -d)" },
 		       { RLIMIT_FSIZE, "files (ulimit -f)" } };
 	struct rlimit limit;
 

@@ -19,7 +19,8 @@
  * ended by SIGBUS: no place that is as good as full already. */
 static bool has_room(const struct statvfs *fs, uint64_t least_bytes)
 {
-	return fs->f_bavail >= least_bytes / fs->f_frsize;
+	return !fs->f_blocks || /* without a limit */
+	       fs->f_bavail >= least_bytes / fs->f_frsize;
 }
 
 /* In memory where possible; code must be allowed to run from there. */
@@ -90,13 +91,9 @@ int run_directory_make_within(int root, char *path, size_t cap, const char *whos
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		own(closep) int place = open_within(root, places[i]);
-		char link[64];
-
 		if (place < 0 || !may_be_in(place, least_bytes) ||
 		    !make_in(place, places[i], path, cap))
 			continue;
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-		timer_leftovers_remove(link);
 		*ret_place = steal_fd(&place);
 		return 0;
 	}

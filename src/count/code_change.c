@@ -170,20 +170,25 @@ static void replace(uint64_t at, const uint8_t *by)
 	__atomic_store_n(in, word, __ATOMIC_RELEASE);
 }
 
-/* Its beginning leads to the engine. */
+static int64_t distance_away(const struct place *p)
+{
+	return (int64_t)(p->away - p->code - CODE_CHANGE_BYTES);
+}
+
+/* Its beginning leads to the engine: by way of a unit that has room for that, and is near
+ * enough. */
 static void lead_away(struct place *p)
 {
 	uint8_t jump[CODE_CHANGE_BYTES] = { 0xe9 };
 
 	if (!p->code)
 		return;
-	if (!p->away)
+	if (!p->away || distance_away(p) != (int32_t)distance_away(p))
 		p->away = (uint64_t)link_leave(
-			code_unit_of(p->code),
+			code_unit_near(p->code, p->code),
 			(struct link){ LINK_CODE, 0, p->addr, NULL });
 	memcpy(p->first_bytes, (const void *)p->code, sizeof(p->first_bytes));
-	memcpy(jump + 1, &(int32_t){ (int32_t)(p->away - p->code - CODE_CHANGE_BYTES) },
-	       4);
+	memcpy(jump + 1, &(int32_t){ (int32_t)distance_away(p) }, 4);
 	replace(p->code, jump);
 	p->was = p->code;
 	p->code = 0;
@@ -281,6 +286,13 @@ bool code_change_allow_write(uint64_t addr)
 	code_change_check_others(start, start + PAGE_BYTES);
 	allow_writes(p);
 	return true;
+}
+
+void code_change_allow_between(uint64_t start, uint64_t end)
+{
+	for (uint64_t n = start >> PAGE_BITS; n_forbidden && n << PAGE_BITS < end; n++)
+		if (slot_of(n)->is_forbidden)
+			code_change_allow_write(n << PAGE_BITS);
 }
 
 bool code_change_allow_all(void)

@@ -48,6 +48,9 @@ void code_change_let(uint64_t start, uint64_t end);
 /* The translation that the place had is good again. */
 bool code_change_revive(struct place *p);
 
+/* Whatever the engine has forbidden there is allowed again. */
+void code_change_allow_between(uint64_t start, uint64_t end);
+
 /* True if it was the engine that had forbidden the write, and it is allowed now. */
 bool code_change_allow_write(uint64_t addr);
 

@@ -231,8 +231,9 @@ void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
 	map(file, COUNT_FILE_COUNTERS_OFF, fd, 0);
 	if (fd >= 0)
 		sys_close(fd);
+	was.magic = 0; /* who is killed here has nothing in it */
 	*header = was;
-	header->magic = header->n_lost = 0;
+	header->n_lost = 0;
 	header->images_bytes = header->n_pairs = header->n_returns = 0;
 	header->n_extras = 0;
 	header->n_counters = header->n_blocks = 1;
@@ -287,6 +288,9 @@ uint32_t count_output_add_image(const struct count_file_image *image, const char
 		return COUNT_FILE_NO_IMAGE;
 	}
 	told = (struct count_file_image *)(file + COUNT_FILE_IMAGES_OFF + at);
+	/* All of it is written, or the reader would find a hole where its end begins a
+	 * page. */
+	memset((char *)told + bytes - 8, 0, 8);
 	*told = *image;
 	told->path_bytes = (uint32_t)path_bytes;
 	memcpy(told->path, path ? path : "", path_bytes);

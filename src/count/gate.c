@@ -3,6 +3,7 @@
 
 #include <asm/prctl.h>
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -182,6 +183,7 @@ static long remap(const struct call *call)
 	is_exec = was;
 	is_writable = was && was->is_writable;
 	is_alias = alias_find(old, &alias);
+	code_change_allow_between(old, old_end); /* rights move as well */
 	spin_unlock(&engine.lock);
 	result = r[C] > r[B] && memory_limit_refuses(r[C] - r[B])
 			 ? -ENOMEM
@@ -258,7 +260,8 @@ static long arch(const struct call *call)
 static long filter(const struct call *call)
 {
 	const uint64_t *r = call->c->regs;
-	bool is_filter = r[NR] == SYS_seccomp || r[A] == PR_SET_SECCOMP;
+	bool is_filter = r[NR] == SYS_seccomp ? r[A] <= SECCOMP_SET_MODE_FILTER
+					      : r[A] == PR_SET_SECCOMP;
 	long result = pass_unforbidden(call);
 
 	if (is_filter && !is_error(result)) {

@@ -102,7 +102,7 @@ static void note_end(struct context *c, const struct link *call)
 	spin_unlock(&engine.lock);
 }
 
-/* The engine's lock is held, so that no other thread has it where none will be. */
+/* Locks are held, so that no other thread has them where none will be. */
 static long fork_child(struct context *c, const struct request *r,
 		       const struct link *call)
 {
@@ -110,6 +110,7 @@ static long fork_child(struct context *c, const struct request *r,
 	long result;
 
 	spin_lock(&engine.lock);
+	spin_lock(&c->signals.actions->lock);
 	count_output_before_fork(&before);
 	result = sys_call(r->number, r->args[0], r->args[1], r->args[2], r->args[3],
 			  r->args[4], 0);
@@ -120,6 +121,7 @@ static long fork_child(struct context *c, const struct request *r,
 		count_output_add_extra(COUNT_EXTRA_ENTER, call->addr, 0, c->nest, 1);
 		set_registers(c, r, call);
 	}
+	spin_unlock(&c->signals.actions->lock);
 	spin_unlock(&engine.lock);
 	return result;
 }

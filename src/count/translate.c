@@ -417,6 +417,7 @@ static struct fragment *begin(const struct place *p)
 	const struct exec_range *r = exec_range_find(p->addr);
 
 	fragment.n_with_flags = 0;
+	fragment.told_number = 0; /* where nothing can be executed there is no block */
 	fragment.range = r;
 	fragment.unit =
 		r ? code_unit_near(r->start, r->end) : code_unit_near(p->addr, p->addr);

@@ -491,6 +491,32 @@ def what_would_take_gs_from_the_engine_ends_with_a_message_where_it_is_executed(
 
 
 @test
+def code_without_a_file_is_told_wherever_its_name_would_end():
+    """Also where that is the begin of a page of the file of counts, which is not written then."""
+    program = built('pieces.S', """.globl main
+main: push %rbx
+mov %edi, %ebx
+1: xor %edi, %edi
+mov $4096, %esi
+mov $5, %edx
+mov $0x22, %r10d
+mov $-1, %r8
+xor %r9d, %r9d
+mov $9, %eax
+syscall
+dec %ebx
+jnz 1b
+xor %eax, %eax
+pop %rbx
+ret
+.section .note.GNU-stack
+""")
+    for n in range(75):  # of 56 bytes each
+        path, p = record(program, *['x'] * n)
+        assert p.returncode == 0 and not Cat(path).fact('damaged-counts'), (n, p)
+
+
+@test
 def a_limit_of_data_is_the_programs():
     path, p = record('bash', '-c', 'ulimit -d 4000000 && /bin/echo done')
     assert (p.returncode, p.stdout) == (0, 'done\n') and len(Cat(path).get('process')) == 2, p
