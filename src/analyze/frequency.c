@@ -40,6 +40,8 @@
 #define CHANCE 1.3 /* standard deviations of a count: nine times in ten */
 #define UNSEEN 0.7 /* a way's share that nobody saw, as a logarithm */
 
+#define MAX_BLOCKS 50000 /* some seconds: of larger functions nothing is told */
+
 struct estimating {
 	struct function_code *c;
 	double *cost; /* [step] */
@@ -413,7 +415,11 @@ void frequency_estimate(struct function_code *c, double cycles_of_sample)
 		.cycles_of_sample = cycles_of_sample,
 	};
 
+	if (p->n_blocks > MAX_BLOCKS)
+		return;
 	solve(&e);
+	if (e.solution.is_coarse)
+		return; /* of its loops nothing is known */
 	find_scale(&e);
 	if (e.scale > 0)
 		publish(&e);

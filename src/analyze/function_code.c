@@ -207,6 +207,7 @@ static void take_samples(struct making *m)
 		machine_choice_clock_ghz(source_of(m, column), m->o->clock_ghz);
 	for (; column != FUNCTION_CODE_NONE;
 	     column = find_time_column(m->p, column + 1)) {
+		m->to->n_runs++;
 		m->to->total_weight += m->p->columns.at[column].total_weight;
 		for (size_t i = 0; i < rows->n; i++)
 			if (!rows->rows[i].is_return)
@@ -440,6 +441,23 @@ static bool take_step_counts(struct making *m, size_t column)
 	return all > 0;
 }
 
+/* Counts are of one run: so is time, on average. */
+static void average_runs(struct function_code *c)
+{
+	double n = c->n_runs;
+
+	if (c->n_runs < 2)
+		return;
+	c->cycles /= n;
+	c->total_weight /= c->n_runs;
+	for (uint32_t i = 0; i < c->procedure->n_steps; i++)
+		c->steps[i].cycles /= n;
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
+		c->blocks[i].cycles /= n;
+		c->blocks[i].arrival /= n;
+	}
+}
+
 /* No range. */
 static void be_sure(struct function_code *c)
 {
@@ -485,6 +503,7 @@ static void take_counts(struct making *m)
 	if (c->procedure->entry != PROCEDURE_OUTSIDE)
 		c->times = c->blocks[c->procedure->entry].times;
 	be_sure(c);
+	average_runs(c);
 }
 
 /* What a machine would take. */

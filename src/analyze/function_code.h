@@ -68,6 +68,8 @@ struct function_code {
 	bool is_estimated;     /* how often is what samples tell; confidence: how well */
 	uint8_t confidence;    /* enum frequency_confidence */
 	uint64_t total_weight; /* of time, of all functions */
+	unsigned
+		n_runs; /* recordings of time; where there are counts all is their mean */
 	uint64_t samples; /* of the function's own code, and what they are in cycles */
 	double cycles;
 	double times; /* entered from outside, negative: not known */
@@ -90,5 +92,11 @@ must_use int function_code_make(struct function_code *ret, const struct profile 
 				uint32_t function, const struct function_code_options *o,
 				struct err *e);
 void function_code_fini(struct function_code *c);
+
+/* How often it was, as far as that is known. */
+static inline double function_code_taken(const struct function_code *c, uint32_t way)
+{
+	return c->ways[way].times > 0 ? c->ways[way].times : 0;
+}
 
 #endif

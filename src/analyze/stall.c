@@ -78,11 +78,6 @@ static void expected_fini(struct expected *x)
 	free(x->arrivals);
 }
 
-static double weight_of(const struct function_code *c, uint32_t way)
-{
-	return c->ways[way].times > 0 ? c->ways[way].times : 0;
-}
-
 /* Who calls is not known: as much as it takes to leave, on average. */
 static double best_from_outside(const struct function_code *c)
 {
@@ -93,8 +88,8 @@ static double best_from_outside(const struct function_code *c)
 		if (p->ways[i].to != PROCEDURE_OUTSIDE ||
 		    p->ways[i].from == PROCEDURE_OUTSIDE)
 			continue;
-		sum += weight_of(c, i) * best_of_end(c, p->ways[i].from);
-		all_ways += weight_of(c, i);
+		sum += function_code_taken(c, i) * best_of_end(c, p->ways[i].from);
+		all_ways += function_code_taken(c, i);
 	}
 	return all_ways > 0 ? sum / all_ways : 0;
 }
@@ -109,9 +104,9 @@ static double best_of_arrival(const struct function_code *c, uint32_t block,
 	for (uint32_t i = 0; i < b->n_in; i++) {
 		uint32_t way = p->ways_in[b->first_in + i], from = p->ways[way].from;
 
-		sum += weight_of(c, way) *
+		sum += function_code_taken(c, way) *
 		       (from == PROCEDURE_OUTSIDE ? outside : best_of_end(c, from));
-		all_ways += weight_of(c, way);
+		all_ways += function_code_taken(c, way);
 	}
 	return all_ways > 0 ? sum / all_ways : outside;
 }

@@ -22,7 +22,7 @@ enum stall_cause {
 	STALL_N_CAUSES
 };
 
-#define STALL_MAX_CULPRITS 8
+#define STALL_MAX_CULPRITS 12 /* more than causes */
 
 struct stall_culprit {
 	uint8_t cause;	 /* enum stall_cause */

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+/* In larger functions no block is known to be in a loop: it would be sought for each. */
+#define MAX_BLOCKS 20000
 #define LINE_BYTES 64u
 #define PAGE_BYTES 4096u
 #define FREQUENT   0.01 /* of the block's times: ways that the loop is made of */
@@ -18,11 +20,6 @@
 #define STACK_REG     4
 /* rax, rcx, rdx, rsi, rdi, r8 to r11 are not kept over calls (System V ABI, 3.2.1). */
 #define CALLED_WRITE 0x0fc7u
-
-static double weight_of(const struct function_code *c, uint32_t way)
-{
-	return c->ways[way].times > 0 ? c->ways[way].times : 0;
-}
 
 /* Blocks that are reached from, or reach, the first of the list over frequent ways:
  * marked with a bit. */
@@ -45,7 +42,8 @@ static void spread(const struct function_code *c, uint32_t block, bool is_back,
 			uint32_t next = is_back ? p->ways[way].from : p->ways[way].to;
 
 			if (next == PROCEDURE_OUTSIDE || marks[next] & bit ||
-			    weight_of(c, way) < FREQUENT * c->blocks[block].times)
+			    function_code_taken(c, way) <
+				    FREQUENT * c->blocks[block].times)
 				continue;
 			marks[next] |= bit;
 			todo[n++] = next;
@@ -82,7 +80,7 @@ static void add_block(struct stall_loop *l, uint32_t block, const uint8_t *marks
 		uint32_t way = p->ways_in[b->first_in + i], from = p->ways[way].from;
 
 		if (from == PROCEDURE_OUTSIDE || marks[from] != 3)
-			l->entries += weight_of(l->c, way) / own;
+			l->entries += function_code_taken(l->c, way) / own;
 	}
 	for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++) {
 		const struct operation *o = &l->c->steps[i].operation;
@@ -97,11 +95,12 @@ void stall_loop_find(struct stall_loop *ret, const struct function_code *c,
 		     uint32_t block)
 {
 	uint32_t n = c->procedure->n_blocks;
-	own(freep) uint8_t *marks = xcalloc(n + 1, 1);
+	own(freep) uint8_t *marks = NULL;
 
 	*ret = (struct stall_loop){ .c = c, .block = block };
-	if (c->blocks[block].times <= 0)
+	if (c->blocks[block].times <= 0 || n > MAX_BLOCKS)
 		return;
+	marks = xcalloc(n + 1, 1);
 	spread(c, block, false, marks);
 	spread(c, block, true, marks);
 	ret->is_loop = marks[block] == 3;

@@ -24,7 +24,7 @@ struct stall_loop {
 	bool is_loop;		   /* otherwise nothing is known of what is between */
 };
 
-/* Needs counts; without them it is none. */
+/* Needs to know how often; without that it is none. */
 void stall_loop_find(struct stall_loop *ret, const struct function_code *c,
 		     uint32_t block);
 void stall_loop_fini(struct stall_loop *l);

@@ -22,6 +22,32 @@
 #define FETCH 1000.0
 #define WALK  1000.0
 
+/* The larger bound holds; negative: any number. */
+static double larger(double a, double b)
+{
+	return a < 0 || b < 0 ? -1 : fmax(a, b);
+}
+
+_Static_assert((int)STALL_MAX_CULPRITS > (int)STALL_N_CAUSES,
+	       "some cause is there twice");
+
+/* Two of one cause become one, which blames none in particular. */
+static void make_room(struct stall *s)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		for (unsigned k = i + 1; k < s->n; k++) {
+			struct stall_culprit *to = &s->culprits[i],
+					     *from = &s->culprits[k];
+
+			if (to->cause != from->cause)
+				continue;
+			to->most = larger(to->most, from->most);
+			to->blamed = PROCEDURE_OUTSIDE;
+			*from = s->culprits[--s->n];
+			return;
+		}
+}
+
 /* Again: the larger bound holds.  most: cycles each time, negative: any number; too
  * little to matter rules it out. */
 static void add(struct stall *s, enum stall_cause cause, uint32_t blamed, double most)
@@ -33,12 +59,12 @@ static void add(struct stall *s, enum stall_cause cause, uint32_t blamed, double
 
 		if (have->cause != cause || have->blamed != blamed)
 			continue;
-		have->most = have->most < 0 || most < 0 ? -1 : fmax(have->most, most);
+		have->most = larger(have->most, most);
 		return;
 	}
-	if (s->n < STALL_MAX_CULPRITS)
-		s->culprits[s->n++] =
-			(struct stall_culprit){ (uint8_t)cause, blamed, most };
+	if (s->n == STALL_MAX_CULPRITS)
+		make_room(s);
+	s->culprits[s->n++] = (struct stall_culprit){ (uint8_t)cause, blamed, most };
 }
 
 /* A share of the times that costs so much each; all of them: no bound. */
@@ -216,11 +242,6 @@ static void blame_neighbours(const struct stall_scene *at, struct stall *s,
 
 /* The way to a block. */
 
-static double weight_of(const struct function_code *c, uint32_t way)
-{
-	return c->ways[way].times > 0 ? c->ways[way].times : 0;
-}
-
 /* The instruction that most often is right before; false: none is known. */
 static bool step_before(const struct function_code *c, uint32_t *block, uint32_t *step)
 {
@@ -238,7 +259,7 @@ static bool step_before(const struct function_code *c, uint32_t *block, uint32_t
 			uint32_t way = p->ways_in[b->first_in + i];
 
 			if (most == PROCEDURE_OUTSIDE ||
-			    weight_of(c, way) > weight_of(c, most))
+			    function_code_taken(c, way) > function_code_taken(c, most))
 				most = way;
 		}
 		if (most == PROCEDURE_OUTSIDE || p->ways[most].from == PROCEDURE_OUTSIDE)
@@ -274,12 +295,12 @@ static void blame_fences(const struct stall_scene *at, struct stall *s, uint32_t
 /* Of estimates, the bound that makes the others many and this one few. */
 static double most_of(const struct function_code *c, uint32_t way)
 {
-	return fmax(weight_of(c, way), c->ways[way].times_high);
+	return fmax(function_code_taken(c, way), c->ways[way].times_high);
 }
 
 static double least_of(const struct function_code *c, uint32_t way)
 {
-	return fmin(weight_of(c, way), c->ways[way].times_low);
+	return fmin(function_code_taken(c, way), c->ways[way].times_low);
 }
 
 /* Of those who came by this way: so many may have come unforeseen. */
@@ -321,7 +342,9 @@ static void blame_end(const struct stall_scene *at, struct stall *s, uint32_t bl
 	uint32_t last = b->first_step + b->n_steps - 1;
 
 	blame_operation(at, s, b, last);
-	if (last > b->first_step && at->c->steps[last - 1].operation.may_fuse_with_branch)
+	if (last > b->first_step &&
+	    at->c->steps[last].operation.class == OPERATION_BRANCH &&
+	    at->c->steps[last - 1].operation.may_fuse_with_branch)
 		blame_operation(at, s, b, last - 1);
 }
 
@@ -341,18 +364,27 @@ struct branches {
 	unsigned n;
 };
 
+/* Where there is no room, the one that matters least makes it. */
 static void note_branch(struct branches *to, uint32_t step, double unforeseen)
 {
+	unsigned least = 0;
+
+	if (unforeseen <= 0)
+		return;
 	for (unsigned i = 0; i < to->n; i++) {
-		if (to->at[i].step != step)
-			continue;
-		to->at[i].unforeseen = fmin(1, to->at[i].unforeseen + unforeseen);
-		return;
+		if (to->at[i].step == step) {
+			to->at[i].unforeseen = fmin(1, to->at[i].unforeseen + unforeseen);
+			return;
+		}
+		if (to->at[i].unforeseen < to->at[least].unforeseen)
+			least = i;
 	}
-	if (to->n == STALL_MAX_CULPRITS)
+	if (to->n < STALL_MAX_CULPRITS)
+		least = to->n++;
+	else if (to->at[least].unforeseen >= unforeseen)
 		return;
-	to->at[to->n].step = step;
-	to->at[to->n++].unforeseen = unforeseen;
+	to->at[least].step = step;
+	to->at[least].unforeseen = unforeseen;
 }
 
 /* Each branch counts once on a way: where it was last. */
@@ -373,12 +405,13 @@ static void find_branches(const struct function_code *c, const struct trail *t,
 	double all = 0;
 
 	for (uint32_t i = 0; i < b->n_in; i++)
-		all += weight_of(c, p->ways_in[b->first_in + i]);
+		all += function_code_taken(c, p->ways_in[b->first_in + i]);
 	for (uint32_t i = 0; i < b->n_in && all > 0; i++) {
 		uint32_t way = p->ways_in[b->first_in + i], from = p->ways[way].from;
 		struct trail next = { .before = t,
 				      .block = from,
-				      .share = t->share * weight_of(c, way) / all };
+				      .share = t->share * function_code_taken(c, way) /
+					       all };
 
 		if (next.share < LEAST_PART ||
 		    (from != PROCEDURE_OUTSIDE && is_on(t, from)))
@@ -416,11 +449,11 @@ static void blame_ways(const struct stall_scene *at, struct stall *s, bool is_be
 	double all = 0;
 
 	for (uint32_t i = 0; i < b->n_in; i++)
-		all += weight_of(at->c, p->ways_in[b->first_in + i]);
+		all += function_code_taken(at->c, p->ways_in[b->first_in + i]);
 	for (uint32_t i = 0; i < b->n_in && all > 0; i++) {
 		uint32_t way = p->ways_in[b->first_in + i], from = p->ways[way].from;
 
-		if (weight_of(at->c, way) / all < LEAST_PART)
+		if (function_code_taken(at->c, way) / all < LEAST_PART)
 			continue;
 		blame_fetch(at, s, &p->ways[way], at->loop.block);
 		if (is_before && from != PROCEDURE_OUTSIDE && p->blocks[from].n_steps)

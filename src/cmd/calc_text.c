@@ -34,9 +34,12 @@ static void put_head(const struct calc_view *v, FILE *out)
 		fprintf(out, "  %s samples of %s here, %s cycles at %.2f GHz",
 			text_count(text, c->samples), t->name,
 			calc_value_times(more, c->cycles), c->clock_ghz);
-		fprintf(out, ", %s of all\n",
-			text_pct(text, (double)c->samples * (double)t->period,
-				 (double)c->total_weight));
+		fprintf(out, ", %s of all",
+			text_pct(text, c->cycles,
+				 (double)c->total_weight * c->clock_ghz));
+		if (c->n_runs > 1 && !c->is_estimated)
+			fprintf(out, ", the mean of %u runs", c->n_runs);
+		fputc('\n', out);
 	}
 }
 
@@ -153,6 +156,12 @@ static unsigned alike(const struct stall *s, unsigned i)
 	return i;
 }
 
+/* It does not round to nothing. */
+static bool is_worth(double cycles)
+{
+	return cycles >= 0.05;
+}
+
 static void put_culprits(const struct calc_view *v, const struct stall *s, unsigned i,
 			 unsigned end, uint32_t step, struct table *t)
 {
@@ -160,7 +169,7 @@ static void put_culprits(const struct calc_view *v, const struct stall *s, unsig
 	const struct stall_culprit *x = &s->culprits[i];
 	own(buf_fini) struct buf b = { 0 };
 
-	buf_printf(&b, "  %s ", end == s->n && s->unexplained <= 0 ? "└" : "├");
+	buf_printf(&b, "  %s ", end == s->n && !is_worth(s->unexplained) ? "└" : "├");
 	for (unsigned k = i; k < end; k++)
 		buf_printf(&b, "%s%s", k > i ? " or " : "",
 			   stall_cause_text(s->culprits[k].cause));
@@ -193,7 +202,7 @@ static void put_stall(const struct calc_view *v, const struct stall *s, uint32_t
 		end = alike(s, i);
 		put_culprits(v, s, i, end, step, t);
 	}
-	if (s->unexplained > 0) {
+	if (is_worth(s->unexplained)) {
 		put_empty(t);
 		table_cellf(t, "  └ unexplained, %.1f", s->unexplained);
 	}

@@ -158,7 +158,10 @@ static int run_stalls(struct options *o, struct err *e)
 		stalls_text_print_two(&first.v, &other.v, stdout);
 	else
 		print_text(&first, by);
-	return quality_is_damaged(&first.r.quality) ? EXIT_ERROR : EXIT_OK;
+	return quality_is_damaged(&first.r.quality) ||
+			       quality_is_damaged(&other.r.quality)
+		       ? EXIT_ERROR
+		       : EXIT_OK;
 }
 
 static const struct option_spec *const tables[] = { own_options, report_options_ideal,

@@ -43,17 +43,25 @@ static bool is_image(const struct profile *p, const char *name)
 	return false;
 }
 
-static int find_column(struct stalls_view *v, struct err *e)
+static bool is_time(const struct profile *p, size_t column)
+{
+	return strcmp(profile_column(p, column)->name, "cpu-time") == 0;
+}
+
+/* Several recordings are as many runs. */
+static int find_time(struct stalls_view *v, struct err *e)
 {
 	const struct profile *p = v->r->profile;
+	bool is_there = false;
 
 	for (size_t i = 0; i < profile_n_columns(p); i++) {
-		if (strcmp(profile_column(p, i)->name, "cpu-time") != 0)
+		if (!is_time(p, i))
 			continue;
-		v->column = i;
-		v->all_samples = profile_column(p, i)->total_count;
-		return 0;
+		is_there = true;
+		v->all_samples += profile_column(p, i)->total_count;
 	}
+	if (is_there)
+		return 0;
 	return err_set(e, ERR_UNSUPPORTED,
 		       "no samples of cpu-time: record them with 'dwell run --insn -e "
 		       "usertime'");
@@ -84,6 +92,16 @@ static int most_first(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
+static uint64_t samples_of(const struct profile *p, const struct function_index *x,
+			   uint32_t function)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < profile_n_columns(p); i++)
+		sum += is_time(p, i) ? function_index_samples(x, function, i) : 0;
+	return sum;
+}
+
 /* What is in nobody's code is left out. */
 static void list_candidates(struct stalls_view *v, const struct function_index *x,
 			    uint32_t only, struct candidates *ret)
@@ -93,7 +111,7 @@ static void list_candidates(struct stalls_view *v, const struct function_index *
 
 	for (uint32_t i = 0; i < profile_n_functions(p); i++) {
 		const struct profile_function *f = profile_function(p, i);
-		uint64_t n = function_index_samples(x, i, v->column);
+		uint64_t n = samples_of(p, x, i);
 
 		if (v->kind == STALLS_OF_FUNCTION ? i == only
 						  : n && (v->kind == STALLS_ALL ||
@@ -165,6 +183,8 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 		leave_out(&v->without_code, of->samples);
 		return 0;
 	}
+	if (!c.samples)
+		return 0;
 	v->clock_ghz = c.clock_ghz > 0 ? c.clock_ghz : v->clock_ghz;
 	stall_find_all(&s, &c);
 	/* What is estimated may be off by more than there is to be told apart here. */
@@ -234,6 +254,28 @@ static int choose(struct stalls_view *v, const char *name, uint32_t *function,
 	return rc;
 }
 
+/* Why there is nothing to tell. */
+static int tell_why(const struct stalls_view *v, bool has_counts, struct err *e)
+{
+	const char *whose = v->kind == STALLS_ALL ? "" : v->name;
+	const char *colon = v->kind == STALLS_ALL ? "" : ": ";
+
+	if (!has_counts)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%.100s%show often code was executed is not known: give a "
+			       "recording of bbcounts, too",
+			       whose, colon);
+	if (v->uncounted.n)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%.100s%sthe counts have nothing of what was sampled, or "
+			       "there is no model of such a machine",
+			       whose, colon);
+	return err_set(e, ERR_UNSUPPORTED, "%.100s%s%s", whose, colon,
+		       v->without_code.n || v->without_code.samples
+			       ? "its code is not at hand"
+			       : "nothing was sampled");
+}
+
 int stalls_view_init(struct stalls_view *ret, const struct report *r,
 		     const struct stalls_choice *choice, struct err *e)
 {
@@ -243,22 +285,18 @@ int stalls_view_init(struct stalls_view *ret, const struct report *r,
 	int rc;
 
 	*ret = (struct stalls_view){ .r = r, .limit = choice->limit };
-	rc = find_column(ret, e);
+	rc = find_time(ret, e);
 	if (rc == 0)
 		rc = choose(ret, choice->name, &function, e);
 	if (rc == 0)
 		rc = function_code_index(r->profile, &index, e);
+	if (rc == 0 && !function_index_has_counts(index))
+		rc = tell_why(ret, false, e);
 	if (rc < 0)
 		return rc;
 	list_candidates(ret, index, function, &of);
 	rc = look_at_all(ret, &of, choice, index, e);
-	if (rc < 0 || ret->rows.n)
-		return rc;
-	return err_set(e, ERR_UNSUPPORTED,
-		       "%.100s%show often code was executed is not known: give a "
-		       "recording of bbcounts, too",
-		       ret->kind == STALLS_ALL ? "" : ret->name,
-		       ret->kind == STALLS_ALL ? "" : ": ");
+	return rc < 0 || ret->rows.n ? rc : tell_why(ret, true, e);
 }
 
 size_t stalls_view_shown(const struct stalls_view *v, size_t n)

@@ -44,7 +44,6 @@ struct stalls_view {
 	struct stalls_left late, uncounted, without_code;
 	const struct machine_model *model; /* NULL: nothing could be told */
 	double clock_ghz;
-	size_t column;	      /* of time */
 	uint64_t all_samples; /* of the recording */
 	size_t limit;	      /* rows that are shown, 0: all */
 };

@@ -62,6 +62,7 @@ struct planning {
 	struct flow_chain *c;
 	struct map link_at;	/* from and to: link + 1 */
 	numbers *in, *out;	/* [place]: links, also of places that are gone */
+	uint32_t *n_in, *n_out; /* [place]: of places that are there */
 	uint32_t *rank;		/* [place] */
 	bool *is_gone;		/* [place] */
 	numbers ranks[N_RANKS]; /* places, also those that have another one by now */
@@ -78,6 +79,8 @@ static void planning_fini(struct planning *p)
 	map_fini(&p->link_at);
 	free(p->in);
 	free(p->out);
+	free(p->n_in);
+	free(p->n_out);
 	free(p->rank);
 	free(p->is_gone);
 }
@@ -95,6 +98,8 @@ static uint32_t link_between(struct planning *p, uint32_t from, uint32_t to)
 		*slot = p->c->links.n;
 		*vec_push(&p->out[from]) = (uint32_t)*slot - 1;
 		*vec_push(&p->in[to]) = (uint32_t)*slot - 1;
+		p->n_out[from]++;
+		p->n_in[to]++;
 	}
 	return (uint32_t)*slot - 1;
 }
@@ -118,9 +123,7 @@ static void rank(struct planning *p, uint32_t place)
 
 	if (place == p->c->n_blocks)
 		return;
-	drop_gone(p, &p->in[place], true);
-	drop_gone(p, &p->out[place], false);
-	product = (uint64_t)p->in[place].n * p->out[place].n;
+	product = (uint64_t)p->n_in[place] * p->n_out[place];
 	p->rank[place] = product < N_RANKS ? (uint32_t)product : N_RANKS - 1;
 	*vec_push(&p->ranks[p->rank[place]]) = place;
 }
@@ -158,6 +161,18 @@ static void join(struct planning *p, const struct pivot *v)
 		}
 }
 
+/* Its neighbours have one less. */
+static void leave(struct planning *p, const struct pivot *v)
+{
+	const struct flow_chain *c = p->c;
+
+	p->is_gone[v->place] = true;
+	for (uint32_t i = 0; i < v->n_in; i++)
+		p->n_out[c->links.at[c->at.at[v->first_in + i]].from]--;
+	for (uint32_t i = 0; i < v->n_out; i++)
+		p->n_in[c->links.at[c->at.at[v->first_out + i]].to]--;
+}
+
 static void rank_around(struct planning *p, const struct pivot *v)
 {
 	const struct flow_chain *c = p->c;
@@ -182,7 +197,7 @@ static bool eliminate(struct planning *p, struct pivot *v, uint32_t place)
 	v->first_out = (uint32_t)c->at.n;
 	keep(c, &p->out[place]);
 	v->n_out = (uint32_t)c->at.n - v->first_out;
-	p->is_gone[place] = true;
+	leave(p, v);
 	join(p, v);
 	rank_around(p, v);
 	return true;
@@ -194,6 +209,8 @@ static bool plan(struct flow_chain *c, const struct flow_chain_way *ways)
 	own(planning_fini) struct planning p = { .c = c,
 						 .in = xcalloc(n, sizeof(*p.in)),
 						 .out = xcalloc(n, sizeof(*p.out)),
+						 .n_in = xcalloc(n, sizeof(*p.n_in)),
+						 .n_out = xcalloc(n, sizeof(*p.n_out)),
 						 .rank = xcalloc(n, sizeof(*p.rank)),
 						 .is_gone =
 							 xcalloc(n, sizeof(*p.is_gone)) };
