@@ -26,7 +26,8 @@ long count_remote_call(struct count_tracee *t, uint64_t site, long number, uint6
 bool count_remote_run(struct count_tracee *t, const struct user_regs_struct *from,
 		      uint64_t word);
 
-/* Registers for a thread that is to go on natively; the rest stays. */
+/* Registers for a thread that is to go on natively; the rest stays, the base of gs with
+ * it. */
 void count_remote_put(struct user_regs_struct *to, const struct count_control_regs *from);
 void count_remote_take(const struct user_regs_struct *from,
 		       struct count_control_regs *to);

@@ -21,17 +21,19 @@ static void a_system_call_is_found_by_its_two_bytes(void **state)
 static void registers_come_back_as_they_went(void **state)
 {
 	struct count_control_regs all, back;
-	struct user_regs_struct regs = { .fs_base = 7 };
+	struct user_regs_struct regs = { .fs_base = 7, .gs_base = 8 };
 
 	(void)state;
 	for (unsigned i = 0; i < 16; i++)
 		all.regs[i] = 100 + i;
 	all.flags = 0x246;
 	all.ip = 0x1234;
+	all.gs_base = 8; /* is not put, as the engine's is there until the end */
 	count_remote_put(&regs, &all);
 	assert_int_equal(regs.rsp, 104); /* by the instruction set's numbers */
 	assert_int_equal(regs.r15, 115);
 	assert_int_equal(regs.fs_base, 7);
+	assert_int_equal(regs.gs_base, 8);
 	assert_int_equal(regs.orig_rax, -1); /* in no call */
 	count_remote_take(&regs, &back);
 	assert_memory_equal(&all, &back, sizeof(all));
