@@ -8,7 +8,8 @@
  *	b  1 byte            B  ModRM, 1 byte    w  2 bytes
  *	z  2 or 4 bytes      Z  ModRM, 2 or 4    v  2, 4 or 8 bytes
  *	d  4 bytes           o  an address       T  ModRM, as its reg field says
- *	e  3 bytes           P  ModRM, whose reg field is 0 */
+ *	e  3 bytes           P  ModRM, whose reg field is 0
+ *	W  ModRM, and with a prefix 2 bytes (extrq, insertq) */
 static const char one_forms[] = "MMMMbzxxMMMMbzxx"
 				"MMMMbzxxMMMMbzxx"
 				"MMMMbzxxMMMMbzxx"
@@ -33,7 +34,7 @@ static const char two_forms[] = "MMMMx.....x.xMxB"
 				"MMMMMMMMMMMMMMMM"
 				"MMMMMMMMMMMMMMMM"
 				"MMMMMMMMMMMMMMMM"
-				"BBBBMMM.MMMMMMMM"
+				"BBBBMMM.WMMMMMMM"
 				"dddddddddddddddd"
 				"MMMMMMMMMMMMMMMM"
 				"...MBMxx...MBMMM"
@@ -210,6 +211,12 @@ static char form_of(const struct x86_op *i)
 	return i->map == X86_OP_0F3A ? 'B' : 'M';
 }
 
+/* Of AMD's processors: a number of bits, and which is the first. */
+static bool has_two_counts(const struct x86_op *i)
+{
+	return i->mod == 3 && (i->repeat == 0xf2 || (i->has_66 && !i->repeat));
+}
+
 static bool read_operands(struct input *in, struct x86_op *i)
 {
 	char form = form_of(i);
@@ -217,7 +224,8 @@ static bool read_operands(struct input *in, struct x86_op *i)
 
 	if (form == 'x')
 		return false;
-	if (form == 'M' || form == 'B' || form == 'Z' || form == 'T' || form == 'P')
+	if (form == 'M' || form == 'B' || form == 'Z' || form == 'T' || form == 'P' ||
+	    form == 'W')
 		read_modrm(in, i);
 	if (form == 'P' && (i->reg & 7))
 		return false; /* XOP, which one maker's processors had for a while */
@@ -225,7 +233,7 @@ static bool read_operands(struct input *in, struct x86_op *i)
 		form = (i->reg & 7) > 1 ? 'M' : i->opcode == 0xf6 ? 'B' : 'Z';
 	if (form == 'b' || form == 'B')
 		i->imm = next_signed(in, 1);
-	else if (form == 'w')
+	else if (form == 'w' || (form == 'W' && has_two_counts(i)))
 		i->imm = next_signed(in, 2);
 	else if (form == 'z' || form == 'Z')
 		i->imm = next_signed(in, z);

@@ -95,6 +95,10 @@ static void the_places_of_what_is_rewritten_are_told(void **state)
 		{ "\x8b\x45\x08", 3, 1, 2, false },
 		{ "\x8b\x03", 2, 1, 0, false },
 		{ "\xb8\1\2\3\4", 5, 0, 0, false },
+		{ "\x66\x0f\x78\xc3\1\2", 6, 3, 0, false },	/* extrq: two numbers */
+		{ "\xf2\x0f\x78\xc3\1\2", 6, 3, 0, false },	/* insertq */
+		{ "\x0f\x78\xc3", 3, 2, 0, false },		/* vmread: none */
+		{ "\x62\xf1\x7e\x08\x78\xc3", 6, 5, 0, false }, /* vcvttss2usi: none */
 	};
 
 	(void)state;
