@@ -182,11 +182,3 @@ bool seccomp_filter_run(const struct sock_filter *code, size_t n,
 	}
 	return false;
 }
-
-uint32_t seccomp_filter_stricter(uint32_t a, uint32_t b)
-{
-	return (int32_t)(b & SECCOMP_RET_ACTION_FULL) <
-			       (int32_t)(a & SECCOMP_RET_ACTION_FULL)
-		       ? b
-		       : a;
-}

@@ -19,7 +19,4 @@
 bool seccomp_filter_run(const struct sock_filter *code, size_t n,
 			const struct seccomp_data *call, uint32_t *ret);
 
-/* Of what several filters say, that which the kernel heeds. */
-uint32_t seccomp_filter_stricter(uint32_t a, uint32_t b);
-
 #endif

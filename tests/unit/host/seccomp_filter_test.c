@@ -189,32 +189,11 @@ static void what_the_kernel_refuses_is_no_filter(void **state)
 	assert_false(seccomp_filter_run(all[0], 0, &call, &ret));
 }
 
-static void the_strictest_of_several_counts(void **state)
-{
-	static const uint32_t by_strictness[] = {
-		SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD, SECCOMP_RET_TRAP,
-		SECCOMP_RET_ERRNO | 1,	  SECCOMP_RET_USER_NOTIF,  SECCOMP_RET_TRACE,
-		SECCOMP_RET_LOG,	  SECCOMP_RET_ALLOW,
-	};
-
-	(void)state;
-	for (size_t i = 0; i < 8; i++)
-		for (size_t k = i; k < 8; k++) {
-			assert_int_equal(seccomp_filter_stricter(by_strictness[i],
-								 by_strictness[k]),
-					 by_strictness[i]);
-			assert_int_equal(seccomp_filter_stricter(by_strictness[k],
-								 by_strictness[i]),
-					 by_strictness[i]);
-		}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_filters_do_what_the_kernel_says),
 		cmocka_unit_test(what_the_kernel_refuses_is_no_filter),
-		cmocka_unit_test(the_strictest_of_several_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
