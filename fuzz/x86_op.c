@@ -48,8 +48,8 @@ static void check_what_follows(const uint8_t *bytes, const struct x86_op *op)
 }
 
 /* Where CPUs differ, the sizes of jumps and what has a ModRM byte to no end; and
- * where capstone 4 errs, a rounding mode between registers, and which prefixes make an
- * extrq. */
+ * where capstone 4 errs, a rounding mode between registers, which prefixes make an extrq,
+ * and 66 with one that repeats behind it. */
 static bool is_disputed(const struct x86_op *op)
 {
 	enum x86_flow flow = x86_flow_of(op);
@@ -57,7 +57,8 @@ static bool is_disputed(const struct x86_op *op)
 	return flow == X86_FLOW_NEVER ||
 	       ((op->has_66 || op->is_address_32) && flow != X86_FLOW_ON) ||
 	       (op->is_vector && op->mod == 3) ||
-	       (op->map == X86_OP_0F && op->opcode == 0x78 && !op->is_vector);
+	       (op->map == X86_OP_0F && op->opcode == 0x78 && !op->is_vector) ||
+	       (op->map == X86_OP_ONE && op->has_66 && op->repeat);
 }
 
 static void check_size(csh cs, const uint8_t *bytes, const struct x86_op *op)
