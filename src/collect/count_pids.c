@@ -9,8 +9,7 @@
 
 #include "host/procfs.h"
 
-#define STATUS_MAX_BYTES 8192
-#define NOBODYS		 (1u << 22) /* no process has so high a number */
+#define NOBODYS (1u << 22) /* no process has so high a number */
 
 void count_pids_fini(struct count_pids *p)
 {
@@ -41,12 +40,9 @@ pid_t count_pids_inner(const char *text)
 
 static pid_t inner_of(pid_t pid)
 {
-	char path[64], text[STATUS_MAX_BYTES];
+	char text[PROCFS_STATUS_BYTES];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	return procfs_read_text(path, text, sizeof(text), NULL) < 0
-		       ? 0
-		       : count_pids_inner(text);
+	return procfs_status(pid, text, NULL) < 0 ? 0 : count_pids_inner(text);
 }
 
 static bool find_namespace(pid_t pid, struct stat *ret)

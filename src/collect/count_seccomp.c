@@ -8,7 +8,6 @@
 #include <linux/audit.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,17 +28,16 @@
 #define SYS_faccessat2 439
 #endif
 
-#define ANY		 0x470000000000ULL
-#define MEMORY		 (PROT_READ | PROT_WRITE)
-#define CODE		 (PROT_READ | PROT_EXEC)
-#define MINE		 (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-#define SHARED		 (MAP_SHARED | MAP_NORESERVE | MAP_FIXED)
-#define NO_FILE		 UINT64_MAX
-#define CREATE		 (O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
-#define HERE		 ((uint32_t)AT_FDCWD)
-#define SOME		 1    /* a process, a thread, a file: whichever */
-#define LONGEST		 4096 /* as the kernel has it */
-#define STATUS_MAX_BYTES 8192
+#define ANY	0x470000000000ULL
+#define MEMORY	(PROT_READ | PROT_WRITE)
+#define CODE	(PROT_READ | PROT_EXEC)
+#define MINE	(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+#define SHARED	(MAP_SHARED | MAP_NORESERVE | MAP_FIXED)
+#define NO_FILE UINT64_MAX
+#define CREATE	(O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
+#define HERE	((uint32_t)AT_FDCWD)
+#define SOME	1    /* a process, a thread, a file: whichever */
+#define LONGEST 4096 /* as the kernel has it */
 
 /* What the engine asks the kernel for, when it comes, while it counts and when it goes;
  * an optional call may fail, but nobody may die of it. */
@@ -99,10 +97,9 @@ static void filters_fini(struct filters *f)
 /* There are some; a kernel without CONFIG_CHECKPOINT_RESTORE shows none of them. */
 static bool is_filtered(pid_t tid)
 {
-	char path[64], text[STATUS_MAX_BYTES];
+	char text[PROCFS_STATUS_BYTES];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	return procfs_read_text(path, text, sizeof(text), NULL) < 0 ||
+	return procfs_status(tid, text, NULL) < 0 ||
 	       strstr(text, "\nSeccomp:\t2") != NULL;
 }
 

@@ -16,8 +16,6 @@
 #include "host/procfs.h"
 #include "wire/count_file.h"
 
-#define STATUS_MAX_BYTES 8192
-
 /* Behind "NAME:" and white space, or NULL. */
 static const char *value_of(const char *text, const char *name)
 {
@@ -131,11 +129,9 @@ int count_status_check_sharing(pid_t pid, struct err *e)
 
 int count_status_check(pid_t pid, struct count_status *ret, struct err *e)
 {
-	char path[64], text[STATUS_MAX_BYTES];
-	int rc;
+	char text[PROCFS_STATUS_BYTES];
+	int rc = procfs_status(pid, text, e);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	rc = procfs_read_text(path, text, sizeof(text), e);
 	if (rc == 0)
 		rc = count_status_parse(text, ret, e);
 	if (rc == 0)

@@ -49,6 +49,14 @@ int procfs_read_text(const char *path, char *s, size_t cap, struct err *e)
 	return 0;
 }
 
+int procfs_status(pid_t pid, char ret[static PROCFS_STATUS_BYTES], struct err *e)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return procfs_read_text(path, ret, PROCFS_STATUS_BYTES, e);
+}
+
 int procfs_read_i64(const char *path, int64_t *ret, struct err *e)
 {
 	char text[64], *end;

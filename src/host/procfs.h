@@ -21,6 +21,10 @@
 must_use int procfs_read(const char *path, size_t max, struct buf *ret, struct err *e);
 /* A short file as a terminated string, cut at cap. */
 must_use int procfs_read_text(const char *path, char *s, size_t cap, struct err *e);
+/* /proc/PID/status, of a process or a thread. */
+#define PROCFS_STATUS_BYTES 8192
+must_use int procfs_status(pid_t pid, char ret[static PROCFS_STATUS_BYTES],
+			   struct err *e);
 must_use int procfs_read_i64(const char *path, int64_t *ret, struct err *e);
 
 struct procfs_stat {
