@@ -7,7 +7,6 @@ import subprocess
 import bar_blocks
 
 NEAR = (.02, .05, .10, .20)
-ENOUGH = 40  # samples
 BARS = {.05: 90, .10: 95}  # per cent of all executed conditional branches
 
 
@@ -47,13 +46,12 @@ def exact(recording):
 
 
 def seen(recording):
-    """{a branch: {where it went, None: unknown: times}}; those right before it alone, where they are enough."""
-    found, first = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
+    """{a branch: {where it went, None: unknown: times}}."""
+    found = collections.defaultdict(collections.Counter)
     for f in recording.rows("directions"):
         to = recording.places[int(f["to"])] if "to" in f else None
         found[recording.places[int(f["location"])]][to] += int(f["times"])
-        first[recording.places[int(f["location"])]][to] += int(f["first"])
-    return {place: first[place] if sum(first[place].values()) - first[place][None] >= ENOUGH else ways for place, ways in found.items()}
+    return found
 
 
 def sizes(places, end):

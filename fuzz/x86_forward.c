@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct x86_forward_path all, less, again;
 	struct x86_forward_state from;
 	struct input in;
-	struct x86_forward_source source = { read_code, read_memory, &in };
+	struct x86_forward_source source = { read_code, read_memory, NULL, &in };
 
 	if (size < HEAD_SIZE)
 		return 0;
@@ -123,5 +123,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	x86_forward(&from, &source, &limits, &again);
 	check_path(&again, &limits);
 	check_both(&again, &less);
+	/* To these the code stores all the same, so there is nothing to compare with. */
+	source.constant = read_memory;
+	x86_forward(&from, &source, &limits, &again);
+	check_path(&again, &limits);
 	return 0;
 }

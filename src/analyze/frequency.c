@@ -15,7 +15,7 @@
 #define BEST  0.9
 #define SLOT  0.8 /* of the time that a slot takes */
 #define LOAD  0.9 /* cycles */
-#define DOUBT 0.4 /* of that, in logarithms */
+#define DOUBT 0.6 /* of that, in logarithms */
 /* An instruction that takes so many times as long as this, and what is always there,
  * waits for something; so much of it counts. */
 #define PLAIN_TIMES 4
@@ -108,6 +108,29 @@ static uint32_t place_of(uint32_t block)
 	return block == PROCEDURE_OUTSIDE ? FLOW_SOLVE_OUTSIDE : block;
 }
 
+/* Passages of one sample depend on each other: so many count as there were samples. */
+static void state_ways(struct estimating *e)
+{
+	const struct procedure *p = e->c->procedure;
+
+	for (uint32_t i = 0; i < p->n_ways; i++)
+		e->ways[i] = (struct flow_solve_way){ .from = place_of(p->ways[i].from),
+						      .to = place_of(p->ways[i].to) };
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		const struct procedure_block *b = &p->blocks[i];
+		const struct function_code_way *w = e->c->ways + b->first_out;
+		double told = 0, samples = 0;
+
+		for (uint32_t k = 0; k < b->n_out; k++) {
+			told += (double)w[k].told;
+			samples += (double)w[k].told_samples;
+		}
+		for (uint32_t k = 0; k < b->n_out && told > 0; k++)
+			e->ways[b->first_out + k].seen =
+				(double)w[k].told * fmin(1, samples / told);
+	}
+}
+
 static void solve(struct estimating *e)
 {
 	const struct procedure *p = e->c->procedure;
@@ -119,11 +142,7 @@ static void solve(struct estimating *e)
 					      .doubt = DOUBT };
 
 	state_blocks(e);
-	for (uint32_t i = 0; i < p->n_ways; i++)
-		e->ways[i] =
-			(struct flow_solve_way){ .from = place_of(p->ways[i].from),
-						 .to = place_of(p->ways[i].to),
-						 .seen = (double)e->c->ways[i].told };
+	state_ways(e);
 	flow_solve_make(&e->solution, &problem);
 }
 
@@ -379,7 +398,7 @@ static void publish_way(const struct estimating *e, uint32_t way)
 	if (w->from != PROCEDURE_OUTSIDE && e->c->procedure->blocks[w->from].n_out == 1)
 		off = 0;
 	else if (to->told)
-		off = CHANCE / sqrt((double)to->told);
+		off = CHANCE / sqrt(e->ways[way].seen + 1);
 	to->times = times * e->scale;
 	to->times_low = times * e->low * exp(-off);
 	to->times_high = times * e->high * exp(off);

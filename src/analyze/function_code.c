@@ -15,7 +15,6 @@
 
 #define MAX_BYTES (4u << 20)
 #define UNKNOWN	  (-1.0)
-#define ENOUGH	  40 /* directions of a branch: to leave out those seen from afar */
 
 struct making {
 	struct function_code *to;
@@ -227,7 +226,6 @@ struct direction_taking {
 	const struct recording *r;
 	uint64_t delta; /* of addresses to offsets */
 	const bool *is_image;
-	uint64_t *told_first, *untold_first; /* [way], [block] */
 };
 
 static struct place place_of(const struct direction_taking *t, uint32_t location)
@@ -235,12 +233,6 @@ static struct place place_of(const struct direction_taking *t, uint32_t location
 	const struct model_location *l = &recording_locations(t->r)[location];
 
 	return (struct place){ l->offset + t->delta, t->is_image[l->image] };
-}
-
-static void add_seen(uint64_t *all, uint64_t *first, const struct model_direction *d)
-{
-	*all += d->times;
-	*first += d->first;
 }
 
 static int take_direction(void *ctx, const struct model_direction *d, struct err *e)
@@ -257,7 +249,7 @@ static int take_direction(void *ctx, const struct model_direction *d, struct err
 	if (block == PROCEDURE_OUTSIDE)
 		return 0;
 	if (d->to == MODEL_NONE) {
-		add_seen(&c->blocks[block].untold, &t->untold_first[block], d);
+		c->blocks[block].untold += d->times;
 		return 0;
 	}
 	to = place_of(t, d->to);
@@ -265,29 +257,11 @@ static int take_direction(void *ctx, const struct model_direction *d, struct err
 		      ? map_find(&t->m->way_from,
 				 hash_pair(c->procedure->blocks[block].end, to.address))
 		      : NULL;
-	if (way)
-		add_seen(&c->ways[*way].told, &t->told_first[*way], d);
+	if (!way)
+		return 0;
+	c->ways[*way].told += d->times;
+	c->ways[*way].told_samples += d->samples;
 	return 0;
-}
-
-/* What was seen right before a branch alone is fairer than all, where it is enough. */
-static void prefer_first(const struct direction_taking *t)
-{
-	struct function_code *c = t->m->to;
-	const struct procedure *p = c->procedure;
-
-	for (uint32_t i = 0; i < p->n_blocks; i++) {
-		const struct procedure_block *b = &p->blocks[i];
-		uint64_t n = 0;
-
-		for (uint32_t k = b->first_out; k < b->first_out + b->n_out; k++)
-			n += t->told_first[k];
-		if (n < ENOUGH)
-			continue;
-		c->blocks[i].untold = t->untold_first[i];
-		for (uint32_t k = b->first_out; k < b->first_out + b->n_out; k++)
-			c->ways[k].told = t->told_first[k];
-	}
 }
 
 static int add_directions(const struct direction_taking *sums, uint32_t source,
@@ -311,14 +285,7 @@ static int add_directions(const struct direction_taking *sums, uint32_t source,
 
 static int take_directions(struct making *m, struct err *e)
 {
-	own(freep) uint64_t *told_first =
-		xcalloc(m->to->procedure->n_ways + 1, sizeof(*told_first));
-	own(freep) uint64_t *untold_first =
-		xcalloc(m->to->procedure->n_blocks + 1, sizeof(*untold_first));
-	struct direction_taking sums = { .m = m,
-					 .delta = m->listing.code_delta,
-					 .told_first = told_first,
-					 .untold_first = untold_first };
+	struct direction_taking sums = { .m = m, .delta = m->listing.code_delta };
 
 	if (!m->listing.has_code_delta)
 		return 0;
@@ -329,7 +296,6 @@ static int take_directions(struct making *m, struct err *e)
 		if (rc < 0)
 			return rc;
 	}
-	prefer_first(&sums);
 	return 0;
 }
 

@@ -45,7 +45,9 @@ struct function_code_way {
 	double times; /* taken, negative: not known */
 	double times_low, times_high;
 	uint8_t confidence; /* enum frequency_confidence */
-	uint64_t told;	    /* samples after which this was the way */
+	/* Passages after samples that went here, and the samples after which the first
+	 * one did. */
+	uint64_t told, told_samples;
 };
 
 struct function_code {

@@ -359,7 +359,7 @@ static int put_direction(void *ctx unused, const struct model_direction *d,
 {
 	printf("direction process=%u location=%u", d->process, d->location);
 	put_id("to", d->to);
-	printf(" times=%" PRIu64 " first=%" PRIu64 "\n", d->times, d->first);
+	printf(" times=%" PRIu64 " samples=%" PRIu64 "\n", d->times, d->samples);
 	return 0;
 }
 

@@ -13,9 +13,9 @@
 #include "unwind/stack_memory.h"
 #include "unwind/unwind_image.h"
 
-/* Far enough for the next branches; what is known of registers seldom lasts longer. */
-#define MAX_INSTRUCTIONS 256
-#define MAX_BRANCHES	 8
+/* Far enough for some turns of most loops. */
+#define MAX_INSTRUCTIONS 512
+#define MAX_BRANCHES	 16
 
 struct directions {
 	struct stack_builder *stacks;
@@ -28,6 +28,7 @@ struct walk {
 	struct roster_process *process;
 	const struct tracker_sample *sample;
 	struct stack_memory memory;
+	const struct unwind_map *code; /* of what was gone over last */
 };
 
 bool directions_is_possible(void)
@@ -60,7 +61,7 @@ void directions_free(struct directions *d)
 /* Of files alone: what compilers make in memory may be other code by now. */
 static unsigned read_code(void *ctx, uint64_t addr, uint8_t *to)
 {
-	const struct walk *w = ctx;
+	struct walk *w = ctx;
 	const struct unwind_map *map = stack_builder_map(w->d->stacks, w->process, addr);
 	uint8_t bytes[2 * sizeof(uint64_t)];
 	uint64_t vaddr, word;
@@ -68,6 +69,7 @@ static unsigned read_code(void *ctx, uint64_t addr, uint8_t *to)
 
 	if (!map || !map->image || !unwind_image_vaddr(map->image, map, addr, &vaddr))
 		return 0;
+	w->code = map;
 	for (; n < sizeof(bytes) && unwind_image_code(map->image, vaddr + n, &word);
 	     n += sizeof(word))
 		memcpy(bytes + n, &word, sizeof(word));
@@ -82,6 +84,22 @@ static bool read_memory(void *ctx, uint64_t addr, void *to, unsigned bytes)
 	uint64_t word;
 
 	if (bytes > sizeof(word) || !stack_memory_word(&w->memory, addr, &word))
+		return false;
+	memcpy(to, &word, bytes);
+	return true;
+}
+
+/* Of the file that the code is of, where the program loader has put it beside that:
+ * tables of jumps, among others. */
+static bool read_constant(void *ctx, uint64_t addr, void *to, unsigned bytes)
+{
+	const struct walk *w = ctx;
+	const struct unwind_map *map = w->code;
+	uint64_t vaddr, word;
+
+	if (!map || bytes > sizeof(word) ||
+	    !unwind_image_vaddr(map->image, map, map->start, &vaddr) ||
+	    !unwind_image_constant(map->image, vaddr + (addr - map->start), &word))
 		return false;
 	memcpy(to, &word, bytes);
 	return true;
@@ -124,7 +142,7 @@ static uint32_t location_of(const struct walk *w, uint64_t addr)
 	return stack_builder_location(w->d->stacks, w->process, w->sample->time_ns, addr);
 }
 
-static void count(const struct walk *w, const struct x86_forward_branch *b, bool is_first)
+static void count(const struct walk *w, const struct x86_forward_branch *b, bool is_again)
 {
 	struct directions *d = w->d;
 	bool is_known = b->way != X86_FORWARD_UNKNOWN;
@@ -138,8 +156,8 @@ static void count(const struct walk *w, const struct x86_forward_branch *b, bool
 	if (id == d->rows.n)
 		*vec_push(&d->rows) = row;
 	d->rows.at[id].times += w->sample->count;
-	if (is_first)
-		d->rows.at[id].first += w->sample->count;
+	if (!is_again)
+		d->rows.at[id].samples += w->sample->count;
 }
 
 void directions_take(struct directions *d, struct roster_process *p,
@@ -149,7 +167,7 @@ void directions_take(struct directions *d, struct roster_process *p,
 							  .n_branches = MAX_BRANCHES };
 	struct walk w = { .d = d, .process = p, .sample = s };
 	const struct unwind_memory *m = &s->memory;
-	struct x86_forward_source source = { read_code, read_memory, &w };
+	struct x86_forward_source source = { read_code, read_memory, read_constant, &w };
 	struct x86_forward_path path;
 
 	if (!s->regs || s->n_kernel || s->regs->arch != UNWIND_X86_64)
@@ -160,8 +178,8 @@ void directions_take(struct directions *d, struct roster_process *p,
 
 	x86_forward(&from, &source, &limits, &path);
 	for (unsigned i = 0; i < path.n_branches; i++)
-		if (is_of_interest(&path.branches[i]) && !was_passed(&path, i))
-			count(&w, &path.branches[i], i == 0);
+		if (is_of_interest(&path.branches[i]))
+			count(&w, &path.branches[i], was_passed(&path, i));
 }
 
 void directions_write(struct directions *d)

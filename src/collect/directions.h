@@ -4,9 +4,10 @@
  *
  * A sample's registers, and what was copied of its stack, mostly tell how the next
  * branches of the code go: they are followed as far as everything they depend on is
- * known.  Of each branch only the first passage after a sample counts: those that follow
- * it are seen only if this one could be told, and would weigh the ways unevenly.  Sums
- * per process, branch and target are kept until they are written; registers are not.
+ * known.  All passages on the way count: where samples land is where time is spent, which
+ * may be in one turn of a loop more than in another, so that the next passage alone would
+ * weigh the ways by their time.  Sums per process, branch and target are kept until they
+ * are written; registers are not.
  */
 #ifndef DWELL_COLLECT_DIRECTIONS_H
 #define DWELL_COLLECT_DIRECTIONS_H

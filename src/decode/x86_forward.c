@@ -175,7 +175,8 @@ static void begin(struct walk *w, const struct x86_forward_state *from)
 							 : (struct x86_value){ 0, 0 };
 	w->m.flags.known = from->known_flags & X86_MACHINE_FLAGS;
 	w->m.flags.bits = from->flags & w->m.flags.known;
-	x86_memory_init(&w->m.memory, w->source->read, w->source->ctx);
+	x86_memory_init(&w->m.memory, w->source->read, w->source->constant,
+			w->source->ctx);
 	w->ip = from->ip;
 }
 

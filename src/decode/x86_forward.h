@@ -39,8 +39,9 @@ typedef unsigned x86_forward_code_fn(void *ctx, uint64_t addr, uint8_t *to);
 
 struct x86_forward_source {
 	x86_forward_code_fn *code;
-	x86_memory_read_fn *read; /* memory at the sample; NULL: none is known */
-	void *ctx;		  /* of both */
+	x86_memory_read_fn *read;     /* memory at the sample; NULL: none is known */
+	x86_memory_read_fn *constant; /* what nobody can store to; NULL: none is known */
+	void *ctx;		      /* of all */
 };
 
 struct x86_forward_limits {

@@ -3,9 +3,11 @@
 
 #include <stddef.h>
 
-void x86_memory_init(struct x86_memory *m, x86_memory_read_fn *read, void *ctx)
+void x86_memory_init(struct x86_memory *m, x86_memory_read_fn *read,
+		     x86_memory_read_fn *constant, void *ctx)
 {
 	m->read = read;
+	m->constant = constant;
 	m->ctx = ctx;
 	m->is_lost = !read;
 	m->n_stores = 0;
@@ -27,13 +29,21 @@ static const struct x86_memory_store *last_store(const struct x86_memory *m, uns
 	return NULL;
 }
 
+static bool read_first(const struct x86_memory *m, uint64_t addr, void *to,
+		       unsigned bytes)
+{
+	if (!m->is_lost && m->read(m->ctx, addr, to, bytes))
+		return true;
+	return m->constant && m->constant(m->ctx, addr, to, bytes);
+}
+
 static struct x86_value load_first(const struct x86_memory *m, uint64_t addr,
 				   unsigned bytes)
 {
 	uint8_t b[8];
 	uint64_t v = 0;
 
-	if (m->is_lost || !m->read(m->ctx, addr, b, bytes))
+	if (!read_first(m, addr, b, bytes))
 		return (struct x86_value){ 0, 0 };
 	for (unsigned i = 0; i < bytes; i++)
 		v |= (uint64_t)b[i] << 8 * i;

@@ -24,14 +24,16 @@ struct x86_memory_store {
 };
 
 struct x86_memory {
-	x86_memory_read_fn *read; /* NULL: nothing is known */
+	x86_memory_read_fn *read;     /* NULL: nothing is known */
+	x86_memory_read_fn *constant; /* of what nobody can store to; NULL: the same */
 	void *ctx;
 	bool is_lost; /* what there was in the beginning */
 	unsigned n_stores;
 	struct x86_memory_store stores[X86_MEMORY_N_STORES];
 };
 
-void x86_memory_init(struct x86_memory *m, x86_memory_read_fn *read, void *ctx);
+void x86_memory_init(struct x86_memory *m, x86_memory_read_fn *read,
+		     x86_memory_read_fn *constant, void *ctx);
 /* addr: not known in all bits, nor is what is there.  Up to 8 bytes. */
 struct x86_value x86_memory_load(const struct x86_memory *m, struct x86_value addr,
 				 unsigned bytes);

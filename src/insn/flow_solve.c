@@ -14,7 +14,7 @@
 #define MAX_TURNS  40	/* of the inner search */
 #define ENOUGH	   1e-5 /* a round that gains less, of what is left, is the last */
 /* Of the shares that were seen: they err by more than chance. */
-#define SEEN_DOUBT 0.15
+#define SEEN_DOUBT 0.1
 #define UNSEEN	   6.0	/* the same where nothing was seen: anything may be */
 #define RARE	   0.02 /* the share expected of ways that may not be there */
 #define LONGER	   0.6	/* the weight of what takes longer than expected */

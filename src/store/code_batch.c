@@ -50,7 +50,7 @@ const struct code_batch_layout code_batch_directions = {
 	  FIELD(model_direction, location, DIRECTION_COLUMN_LOCATION, FORMAT_LOCATIONS),
 	  FIELD(model_direction, to, DIRECTION_COLUMN_TO, FORMAT_LOCATIONS, true),
 	  FIELD(model_direction, times, DIRECTION_COLUMN_TIMES),
-	  FIELD(model_direction, first, DIRECTION_COLUMN_FIRST) },
+	  FIELD(model_direction, samples, DIRECTION_COLUMN_SAMPLES) },
 };
 
 void code_batch_fini(struct code_batch *b)

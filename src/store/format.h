@@ -113,7 +113,7 @@ enum format_direction_column {
 	DIRECTION_COLUMN_LOCATION = 1,
 	DIRECTION_COLUMN_TO = 2, /* id + 1, 0 none */
 	DIRECTION_COLUMN_TIMES = 3,
-	DIRECTION_COLUMN_FIRST = 4,
+	DIRECTION_COLUMN_SAMPLES = 4,
 };
 
 /* What a columnar block says about itself, so that nobody needs to decode it to know

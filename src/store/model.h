@@ -206,8 +206,8 @@ struct model_direction {
 	uint32_t process;
 	uint32_t location; /* of the branch */
 	uint32_t to;	   /* location, MODEL_NONE: could not be told */
-	uint64_t times;
-	uint64_t first; /* of these: no other branch was between it and the sample */
+	uint64_t times;	   /* passages */
+	uint64_t samples;  /* after which the branch went there when it was met first */
 };
 
 struct model_interval {

@@ -18,6 +18,7 @@
 
 struct load {
 	uint64_t off, vaddr, file_size;
+	bool is_writable;
 };
 
 struct cached_row {
@@ -166,19 +167,24 @@ bool unwind_image_fde(const struct unwind_image *image, size_t table, size_t i,
 }
 
 /* File offset of a vaddr and the bytes that follow in its segment. */
+static const struct load *load_of(const struct unwind_image *image, uint64_t vaddr)
+{
+	for (size_t i = 0; i < image->n_loads; i++)
+		if (vaddr - image->loads[i].vaddr < image->loads[i].file_size)
+			return &image->loads[i];
+	return NULL;
+}
+
 static bool find_load(const struct unwind_image *image, uint64_t vaddr, uint64_t *ret_off,
 		      uint64_t *ret_left)
 {
-	for (size_t i = 0; i < image->n_loads; i++) {
-		const struct load *l = &image->loads[i];
+	const struct load *l = load_of(image, vaddr);
 
-		if (vaddr - l->vaddr >= l->file_size)
-			continue;
-		*ret_off = vaddr - l->vaddr + l->off;
-		*ret_left = l->file_size - (vaddr - l->vaddr);
-		return true;
-	}
-	return false;
+	if (!l)
+		return false;
+	*ret_off = vaddr - l->vaddr + l->off;
+	*ret_left = l->file_size - (vaddr - l->vaddr);
+	return true;
 }
 
 bool unwind_image_file_offset(const struct unwind_image *image, uint64_t vaddr,
@@ -195,6 +201,13 @@ bool unwind_image_code(struct unwind_image *image, uint64_t vaddr, uint64_t *ret
 
 	return find_load(image, vaddr, &off, &left) && left >= 8 &&
 	       code_bytes_word(&image->code, off, ret);
+}
+
+bool unwind_image_constant(struct unwind_image *image, uint64_t vaddr, uint64_t *ret)
+{
+	const struct load *l = load_of(image, vaddr);
+
+	return l && !l->is_writable && unwind_image_code(image, vaddr, ret);
 }
 
 static void add_table(struct unwind_image *image, const struct fde_index *table)
@@ -260,10 +273,10 @@ static void read_loads(struct unwind_image *image, const struct unwind_file *f)
 		for (size_t i = 0; i < f->n_ph && image->n_loads < MAX_LOADS; i++)
 			if (f->ph[i].p_type == PT_LOAD && f->ph[i].p_filesz &&
 			    !!(f->ph[i].p_flags & PF_X) == is_code)
-				image->loads[image->n_loads++] =
-					(struct load){ f->ph[i].p_offset,
-						       f->ph[i].p_vaddr,
-						       f->ph[i].p_filesz };
+				image->loads[image->n_loads++] = (struct load){
+					f->ph[i].p_offset, f->ph[i].p_vaddr,
+					f->ph[i].p_filesz, f->ph[i].p_flags & PF_W
+				};
 }
 
 /* .debug_frame of the small file that distributions pack into stripped ones.  Unpacking

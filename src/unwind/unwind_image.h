@@ -43,6 +43,8 @@ bool unwind_image_is_hole(const struct unwind_image *image, uint64_t vaddr);
 
 /* Eight bytes of the file's code. */
 bool unwind_image_code(struct unwind_image *image, uint64_t vaddr, uint64_t *ret);
+/* The same of what is never written to, code or constants. */
+bool unwind_image_constant(struct unwind_image *image, uint64_t vaddr, uint64_t *ret);
 
 /* The tables, .eh_frame first; their FDEs in order of code address.  For compiling. */
 size_t unwind_image_n_tables(const struct unwind_image *image);

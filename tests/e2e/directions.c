@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TURNS 20000000
+#define TURNS 21000000 /* three divide it */
 #define HEAP  (1u << 12)
 
 #define SEED 88172645463325252u
@@ -55,6 +55,26 @@ FORKS(seldom, "r", drawn, 16)
 FORKS(never, "r", drawn, 0)
 FORKS(on_stack, "m", kept, 64)
 FORKS(on_heap, "m", heap[(i * 7) % HEAP], 64)
+/* Nobody can write to it, as nobody can to tables of jumps. */
+static const uint64_t table[8] = { 1, 99, 99, 1, 99, 1, 99, 99 };
+FORKS(in_table, "m", table[drawn & 7], 64)
+
+/* Loops of three turns, of which the first one waits: samples are there. */
+static __attribute__((noipa)) uint64_t first_waits(uint64_t *heap)
+{
+	uint64_t n = 0, waited = heap[0];
+
+	for (uint64_t i = 0; i < TURNS / 3; i++)
+		for (uint64_t turn = 0;; n++) {
+			if (turn++ == 0)
+				__asm__ volatile(".rept 40\nimul %0, %0\n.endr"
+						 : "+r"(waited));
+			FORK(first_waits, "r", turn, 3);
+			break;
+		low:;
+		}
+	return n;
+}
 
 /* One of eight places, each as often as the others. */
 static __attribute__((noinline)) void spread(void)
@@ -92,6 +112,8 @@ int main(void)
 	RUN(never);
 	RUN(on_stack);
 	RUN(on_heap);
+	RUN(in_table);
+	RUN(first_waits);
 	spread();
 	free(heap);
 	return 0;

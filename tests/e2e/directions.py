@@ -13,7 +13,7 @@ import harness
 from harness import dwell, test
 
 PROGRAM = os.path.abspath(sys.argv[2]) + '/e2e-directions'
-SHOWN_BY_REGISTERS = ['often', 'even', 'seldom', 'never']
+SHOWN_BY_REGISTERS = ['often', 'even', 'seldom', 'never', 'in_table']
 
 
 def pairs(line):
@@ -86,6 +86,14 @@ def what_registers_tell_is_what_happens():
     for experiment in ['usertime', 'pcsamp']:
         path, out = record('-e', experiment)
         check_registers(shares(path, out))
+
+
+@test
+def a_turn_that_waits_does_not_stand_for_the_others():
+    seen, known, unknown, true = shares(*record('-e', 'usertime'))['first_waits']
+    assert known > 500 and unknown < known / 10, (seen, known, unknown)
+    # The next branch alone stays in the loop after next to all samples.
+    assert abs(seen - true) < .1, (seen, true)
 
 
 @test

@@ -539,7 +539,7 @@ static int direction_line(struct recording_builder *b, const struct words *w,
 				 .times = strtoull(words_plain(w, 2), NULL, 0),
 				 .to = *to ? named_images_location(&b->images, to, pid)
 					   : MODEL_NONE,
-				 .first = words_number(w, "first", 0),
+				 .samples = words_number(w, "samples", 0),
 			 });
 	return 0;
 }

@@ -41,7 +41,7 @@
  *  trace NAME [FRAMES] [pid=P] [tid=T] [cpu=C] [time=NS] COLUMN=VALUE ...
  *  basic-block FRAME SIZE INSTRUCTIONS END TIMES [pid=P]
  *  edge BLOCK KIND TIMES [FRAME]	(BLOCK counts from 0)
- *  direction FRAME TIMES [FRAME] [first=N]	(of the branch, and where it went)
+ *  direction FRAME TIMES [FRAME] [samples=N]	(of the branch, and where it went)
  *  interval FROM TO NAME [cause=X]
  *  fact target|self|rate|loss NAME VALUE [unit=count] [event=E] [pid=P]
  *  info KEY the value up to the end of the line

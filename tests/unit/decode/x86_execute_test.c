@@ -165,7 +165,7 @@ static void known_of(struct x86_machine *m, const struct native *n, unsigned at)
 	}
 	m->flags.known = X86_MACHINE_FLAGS & (how & 3 ? random_word() : UINT64_MAX);
 	m->flags.bits = n->flags & m->flags.known;
-	x86_memory_init(&m->memory, how & 0x300 ? read_scratch : NULL, NULL);
+	x86_memory_init(&m->memory, how & 0x300 ? read_scratch : NULL, NULL, NULL);
 }
 
 static void fail_told(const uint8_t *bytes, const struct x86_op *op, const char *what,

@@ -161,7 +161,7 @@ static void sample(struct stepped *s)
 	get_regs(&s->regs, from.regs);
 	s->n_stack = copy(s->pid, s->regs.rsp, s->stack, STACK_BYTES);
 	for (unsigned i = 0; i < N_KNOWING; i++) {
-		struct x86_forward_source source = { read_code, read[i], s };
+		struct x86_forward_source source = { read_code, read[i], NULL, s };
 		struct told *t = &s->told[i];
 		uint64_t begin;
 

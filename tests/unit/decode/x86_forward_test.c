@@ -11,6 +11,7 @@
 #define AT	   0x10000 /* the code */
 #define STACK	   0x8000  /* rsp, from where on memory is known: 0x80, 0x81, ... */
 #define STACK_SIZE 128
+#define CONSTANTS  0x20000 /* eight bytes: 0x70, 0x71, ... */
 
 #define CODE(bytes) bytes, sizeof(bytes) - 1
 
@@ -43,6 +44,18 @@ static bool read_stack(void *ctx, uint64_t addr, void *to, unsigned bytes)
 	return true;
 }
 
+static bool read_constant(void *ctx, uint64_t addr, void *to, unsigned bytes)
+{
+	uint8_t *p = to;
+
+	(void)ctx;
+	if (addr < CONSTANTS || addr > CONSTANTS + 8 - bytes)
+		return false;
+	for (unsigned i = 0; i < bytes; i++)
+		p[i] = (uint8_t)(0x70 + addr - CONSTANTS + i);
+	return true;
+}
+
 /* rax is 0x1000, rcx 0x2000 and so on, but r15 unknown; flags are clear. */
 static void go_from(const struct x86_forward_limits *limits, uint32_t known_flags,
 		    struct code code, struct x86_forward_path *ret)
@@ -50,7 +63,8 @@ static void go_from(const struct x86_forward_limits *limits, uint32_t known_flag
 	struct x86_forward_state from = { .ip = AT,
 					  .known_regs = 0x7fff,
 					  .known_flags = known_flags };
-	struct x86_forward_source source = { read_code, read_stack, &code };
+	struct x86_forward_source source = { read_code, read_stack, read_constant,
+					     &code };
 
 	for (unsigned i = 0; i < X86_OP_N_REGS; i++)
 		from.regs[i] = 0x1000 * (i + 1);
@@ -140,6 +154,14 @@ static const struct told of_memory[] = {
 	/* mov %rbx,(%r15); mov (%rsp),%rax; hlt */
 	{ "a store nobody knows where may be anywhere",
 	  CODE("\x49\x89\x1f\x48\x8b\x04\x24\xf4"), "", X86_FORWARD_AT_STRANGER,
+	  X86_OP_RAX, 0, false },
+	/* mov %rbx,(%r15); mov 0x20000,%rax; hlt */
+	{ "but not where nobody can store",
+	  CODE("\x49\x89\x1f\x48\x8b\x04\x25\x00\x00\x02\x00\xf4"), "",
+	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x7776757473727170, true },
+	/* mov 0x20001,%rax; hlt */
+	{ "of constants all of it must be known",
+	  CODE("\x48\x8b\x04\x25\x01\x00\x02\x00\xf4"), "", X86_FORWARD_AT_STRANGER,
 	  X86_OP_RAX, 0, false },
 	/* mov %rbx,%fs:0; mov (%rsp),%rax; hlt */
 	{ "so may one by fs",

@@ -149,7 +149,7 @@ static int print_direction(void *ctx, const struct model_direction *d, struct er
 {
 	(void)e;
 	buf_printf(ctx, "direction %u %u %u %" PRIu64 " %" PRIu64 "\n", d->process,
-		   d->location, d->to, d->times, d->first);
+		   d->location, d->to, d->times, d->samples);
 	return 0;
 }
 

@@ -573,7 +573,7 @@ static void directions_may_lead_to_the_unknown(void **state)
 	assert_int_equal(seen[0].location, branch);
 	assert_int_equal(seen[0].to, target);
 	assert_int_equal(seen[0].times, UINT64_MAX);
-	assert_int_equal(seen[0].first, 7);
+	assert_int_equal(seen[0].samples, 7);
 	assert_int_equal(seen[1].to, MODEL_NONE);
 }
 
