@@ -8,8 +8,11 @@
 #include "base/vec.h"
 #include "collect/roster.h"
 #include "collect/stack_builder.h"
+#include "collect/steady_memory.h"
 #include "collect/tracker.h"
 #include "decode/x86_forward.h"
+#include "host/clock.h"
+#include "host/proc_wait.h"
 #include "unwind/stack_memory.h"
 #include "unwind/unwind_image.h"
 
@@ -19,6 +22,7 @@
 
 struct directions {
 	struct stack_builder *stacks;
+	struct steady_memory *steady;
 	struct intern *keys; /* of rows but for the times; id - 1 is the row */
 	VEC(struct model_direction) rows;
 };
@@ -45,6 +49,7 @@ struct directions *directions_new(struct stack_builder *b)
 	struct directions *d = xcalloc(1, sizeof(*d));
 
 	d->stacks = b;
+	d->steady = steady_memory_new(proc_wait_memory);
 	d->keys = intern_new();
 	return d;
 }
@@ -53,6 +58,7 @@ void directions_free(struct directions *d)
 {
 	if (!d)
 		return;
+	steady_memory_free(d->steady);
 	intern_free(d->keys);
 	vec_fini(&d->rows);
 	free(d);
@@ -83,8 +89,11 @@ static bool read_memory(void *ctx, uint64_t addr, void *to, unsigned bytes)
 	const struct walk *w = ctx;
 	uint64_t word;
 
-	if (bytes > sizeof(word) || !stack_memory_word(&w->memory, addr, &word))
+	if (bytes > sizeof(word))
 		return false;
+	if (!stack_memory_word(&w->memory, addr, &word))
+		return steady_memory_read(w->d->steady, w->process->id,
+					  (pid_t)w->process->pid, addr, to, bytes);
 	memcpy(to, &word, bytes);
 	return true;
 }
@@ -176,6 +185,7 @@ void directions_take(struct directions *d, struct roster_process *p,
 					  m->ctx };
 	struct x86_forward_state from = state_of(s);
 
+	steady_memory_begin(d->steady, s->time_ns, clock_monotonic_ns());
 	x86_forward(&from, &source, &limits, &path);
 	for (unsigned i = 0; i < path.n_branches; i++)
 		if (is_of_interest(&path.branches[i]))

@@ -59,6 +59,9 @@ FORKS(on_heap, "m", heap[(i * 7) % HEAP], 64)
 static const uint64_t table[8] = { 1, 99, 99, 1, 99, 1, 99, 99 };
 FORKS(in_table, "m", table[drawn & 7], 64)
 
+/* Written at the beginning, and then read alone. */
+FORKS(in_settled, "m", heap[HEAP + drawn], 64)
+
 /* Loops of three turns, of which the first one waits: samples are there. */
 static __attribute__((noipa)) uint64_t first_waits(uint64_t *heap)
 {
@@ -101,10 +104,12 @@ static __attribute__((noinline)) void spread(void)
 
 int main(void)
 {
-	uint64_t *heap = calloc(HEAP, sizeof(*heap));
+	uint64_t *heap = calloc(HEAP + 256, sizeof(*heap));
 
 	if (!heap)
 		return 1;
+	for (uint64_t i = 0; i < 256; i++)
+		heap[HEAP + i] = i * 7 % 256;
 #define RUN(name) printf(#name " %" PRIu64 " %d\n", name(heap), TURNS)
 	RUN(often);
 	RUN(even);
@@ -113,6 +118,7 @@ int main(void)
 	RUN(on_stack);
 	RUN(on_heap);
 	RUN(in_table);
+	RUN(in_settled);
 	RUN(first_waits);
 	spread();
 	free(heap);

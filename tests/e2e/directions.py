@@ -102,9 +102,12 @@ def a_copied_stack_is_memory_as_it_was():
     seen, known, unknown, true = told['on_stack']
     assert known > 60 and unknown < known / 4, told
     assert is_near(seen, known, true), told
-    # Nobody may tell what was elsewhere, unless the branch has its flags already.
+    # Nobody may tell what changes elsewhere, unless the branch has its flags already.
     seen, known, unknown, true = told['on_heap']
     assert unknown > 60 and unknown > known, told
+    # But what stays the same there may be read later.
+    seen, known, unknown, true = told['in_settled']
+    assert known > 60 and is_near(seen, known, true), told
 
 
 @test
