@@ -203,9 +203,8 @@ static double latency_of(const struct function_code *c, uint32_t step)
 static bool may_wait(const struct operation *o)
 {
 	return !o->size || o->loads || o->stores || o->pushes || o->pops ||
-	       (o->class >= OPERATION_DIVIDE_32 && o->class <= OPERATION_SERIALIZE) ||
-	       (o->class >= OPERATION_FP_DIVIDE_SINGLE &&
-		o->class <= OPERATION_FP_ROOT_DOUBLE);
+	       operation_is_between(o, OPERATION_DIVIDE_32, OPERATION_SERIALIZE) ||
+	       operation_divides_floats(o);
 }
 
 struct longest {

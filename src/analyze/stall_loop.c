@@ -51,11 +51,6 @@ static void spread(const struct function_code *c, uint32_t block, bool is_back,
 	}
 }
 
-static bool is_call(const struct code_step *s)
-{
-	return s->flow == CODE_STEP_CALL || s->flow == CODE_STEP_CALL_TO;
-}
-
 /* Blocks come by address. */
 static void add_code(struct stall_loop *l, const struct procedure_block *b)
 {
@@ -85,7 +80,7 @@ static void add_block(struct stall_loop *l, uint32_t block, const uint8_t *marks
 	for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++) {
 		const struct operation *o = &l->c->steps[i].operation;
 
-		l->has_calls |= is_call(&p->steps[i]);
+		l->has_calls |= code_step_is_call(&p->steps[i]);
 		l->accesses +=
 			o->loads || o->stores ? l->c->blocks[block].times / own : 0;
 	}
@@ -134,7 +129,7 @@ static bool stride_of(const struct stall_loop *l, uint8_t reg, double *ret)
 		for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++) {
 			const struct operation *o = &l->c->steps[i].operation;
 
-			if (is_call(&p->steps[i]) && CALLED_WRITE >> reg & 1)
+			if (code_step_is_call(&p->steps[i]) && CALLED_WRITE >> reg & 1)
 				return false;
 			if (!(o->writes >> reg & 1))
 				continue;
@@ -195,7 +190,7 @@ static double distance_before(const struct stall_loop *l, uint32_t step)
 			i = p->blocks[block].first_step + p->blocks[block].n_steps;
 		}
 		o = &l->c->steps[--i].operation;
-		if (o->writes & of->address || is_call(&p->steps[i]))
+		if (o->writes & of->address || code_step_is_call(&p->steps[i]))
 			/* A load may replace its own base; then it was its place. */
 			return least;
 		if ((o->loads || o->stores) && o->has_memory && is_same_base(o, of)) {

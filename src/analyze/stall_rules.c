@@ -75,23 +75,16 @@ static double bound(double share, double cycles)
 
 /* What the instruction is. */
 
-static bool is_class(const struct operation *o, unsigned first, unsigned last)
-{
-	return o->class >= first && o->class <= last;
-}
-
+/* Functions of the x87 divide, too. */
 static bool divides(const struct operation *o)
 {
-	return is_class(o, OPERATION_DIVIDE_32, OPERATION_DIVIDE_64) ||
-	       is_class(o, OPERATION_FP_DIVIDE_SINGLE, OPERATION_FP_ROOT_DOUBLE) ||
-	       o->class == OPERATION_X87_DIVIDE || o->class == OPERATION_X87_SLOW;
+	return operation_divides(o) || o->class == OPERATION_X87_SLOW;
 }
 
+/* An exchange with memory is atomic. */
 static bool synchronises(const struct operation *o)
 {
-	return is_class(o, OPERATION_ATOMIC, OPERATION_FENCE) ||
-	       o->class == OPERATION_SERIALIZE || o->class == OPERATION_SYSTEM ||
-	       (o->class == OPERATION_EXCHANGE && o->loads);
+	return operation_synchronises(o) || (o->class == OPERATION_EXCHANGE && o->loads);
 }
 
 static bool loads(const struct operation *o)
@@ -143,11 +136,6 @@ static uint32_t forwarded_by(const struct stall_scene *at,
 	if (store == PROCEDURE_OUTSIDE && at->loop.n_blocks == 1)
 		store = store_before(c, step, b->first_step + b->n_steps, load);
 	return store;
-}
-
-static bool is_call(const struct code_step *s)
-{
-	return s->flow == CODE_STEP_CALL || s->flow == CODE_STEP_CALL_TO;
 }
 
 /* Where is fetched what was not fetched right before. */
@@ -202,7 +190,7 @@ static void blame_operation(const struct stall_scene *at, struct stall *s,
 {
 	const struct operation *o = &at->c->steps[step].operation;
 
-	if (is_call(&at->c->procedure->steps[step])) {
+	if (code_step_is_call(&at->c->procedure->steps[step])) {
 		blame_return(s);
 		return;
 	}
@@ -233,7 +221,7 @@ static void blame_neighbours(const struct stall_scene *at, struct stall *s,
 
 	if (step > b->first_step)
 		blame_line(at, s, step - 1);
-	if (is_last || is_call(&at->c->procedure->steps[step]))
+	if (is_last || code_step_is_call(&at->c->procedure->steps[step]))
 		return;
 	if (stores(&at->c->steps[step + 1].operation))
 		blame_store(at, s, step + 1);
@@ -276,7 +264,7 @@ static void blame_calls(const struct stall_scene *at, struct stall *s, uint32_t 
 	uint32_t first = at->c->procedure->blocks[at->loop.block].first_step;
 
 	for (uint32_t i = step; i > first && step - i < EXPOSED_CALL; i--)
-		if (is_call(&at->c->procedure->steps[i - 1])) {
+		if (code_step_is_call(&at->c->procedure->steps[i - 1])) {
 			add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, REFILL);
 			return;
 		}

@@ -98,6 +98,11 @@ static inline bool code_step_falls(const struct code_step *s)
 		s->flow == CODE_STEP_CALL || s->flow == CODE_STEP_CALL_TO);
 }
 
+static inline bool code_step_is_call(const struct code_step *s)
+{
+	return s->flow == CODE_STEP_CALL || s->flow == CODE_STEP_CALL_TO;
+}
+
 extern const struct code_step_machine code_step_x86;
 extern const struct code_step_machine code_step_aarch64;
 

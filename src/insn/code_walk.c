@@ -133,7 +133,7 @@ static bool never_returns(const struct code_walk *w, uint32_t range, uint32_t ne
 {
 	const struct procedure_options *o = w->options;
 
-	if (s->flow != CODE_STEP_CALL && s->flow != CODE_STEP_CALL_TO)
+	if (!code_step_is_call(s))
 		return false;
 	if (s->flow == CODE_STEP_CALL && o->never_returns &&
 	    o->never_returns(o->ctx, s->target))

@@ -76,6 +76,39 @@ bool operation_read(struct operation_reader *r, const uint8_t *code, size_t size
 		    uint64_t address, struct operation *ret);
 const char *operation_mnemonic(const struct operation_reader *r, uint16_t id);
 
+static inline bool operation_is_between(const struct operation *o,
+					enum operation_class first,
+					enum operation_class last)
+{
+	return o->class >= first && o->class <= last;
+}
+
+static inline bool operation_is_call(const struct operation *o)
+{
+	return operation_is_between(o, OPERATION_CALL, OPERATION_CALL_INDIRECT);
+}
+
+/* Or takes a root; in the vector registers. */
+static inline bool operation_divides_floats(const struct operation *o)
+{
+	return operation_is_between(o, OPERATION_FP_DIVIDE_SINGLE,
+				    OPERATION_FP_ROOT_DOUBLE);
+}
+
+/* Whatever numbers. */
+static inline bool operation_divides(const struct operation *o)
+{
+	return operation_is_between(o, OPERATION_DIVIDE_32, OPERATION_DIVIDE_64) ||
+	       operation_divides_floats(o) || o->class == OPERATION_X87_DIVIDE;
+}
+
+/* Waits for what is before, or lets nothing behind go first. */
+static inline bool operation_synchronises(const struct operation *o)
+{
+	return operation_is_between(o, OPERATION_ATOMIC, OPERATION_FENCE) ||
+	       o->class == OPERATION_SERIALIZE || o->class == OPERATION_SYSTEM;
+}
+
 /* "multiplications", as people read it. */
 const char *operation_class_text(enum operation_class class);
 /* "rax", "zmm0", "flags". */

@@ -263,20 +263,12 @@ static bool uses_stack(const struct operation *o)
 	return o->pushes || o->pops;
 }
 
-static bool is_class(const struct operation *o, unsigned first, unsigned last)
-{
-	return o->class >= first && o->class <= last;
-}
-
 /* As what a wait for it counts, whether for its unit or for its outcome. */
 static uint8_t kind_of(const struct operation *o)
 {
-	if (is_class(o, OPERATION_DIVIDE_32, OPERATION_DIVIDE_64) ||
-	    is_class(o, OPERATION_FP_DIVIDE_SINGLE, OPERATION_FP_ROOT_DOUBLE) ||
-	    o->class == OPERATION_X87_DIVIDE)
+	if (operation_divides(o))
 		return SCHEDULE_WAIT_DIVIDER;
-	if (is_class(o, OPERATION_ATOMIC, OPERATION_FENCE) ||
-	    o->class == OPERATION_SYSTEM || o->class == OPERATION_SERIALIZE)
+	if (operation_synchronises(o))
 		return SCHEDULE_WAIT_SYNC;
 	return SCHEDULE_WAIT_DEPENDENCY;
 }
@@ -433,16 +425,10 @@ static bool is_only_memory(const struct machine_model *m, const struct operation
 		(!o->is_signed || m->elides & MACHINE_ELIDES_SIGNS));
 }
 
-static bool is_division(const struct operation *o)
-{
-	return o->class >= OPERATION_FP_DIVIDE_SINGLE &&
-	       o->class <= OPERATION_FP_ROOT_DOUBLE;
-}
-
 static unsigned times_busy(const struct machine_model *m, const struct operation *o,
 			   const struct machine_unit *u)
 {
-	unsigned bytes = is_division(o) ? m->divider_bytes : m->vector_bytes;
+	unsigned bytes = operation_divides_floats(o) ? m->divider_bytes : m->vector_bytes;
 	unsigned n = u->busy ? u->busy : 1;
 
 	return o->width > bytes && is_vector(o) ? n * (o->width / bytes) : n;
@@ -540,17 +526,12 @@ static void leave(struct schedule *s, const struct operation *o, unsigned slots,
 		s->dispatch = later(s->dispatch, s->left);
 }
 
-static bool is_call(const struct operation *o)
-{
-	return o->class == OPERATION_CALL || o->class == OPERATION_CALL_INDIRECT ||
-	       o->class == OPERATION_RETURN;
-}
-
 /* What is taken is fetched so many cycles after what was taken before. */
 static void jump(struct schedule *s, const struct operation *o)
 {
 	uint64_t behind = s->dispatch - (uint64_t)AHEAD * TICKS;
-	uint64_t distance = is_call(o) ? s->m->call_distance : s->m->taken_distance;
+	bool is_call = operation_is_call(o) || o->class == OPERATION_RETURN;
+	uint64_t distance = is_call ? s->m->call_distance : s->m->taken_distance;
 
 	s->fetch = later(s->fetch + distance * TICKS, behind);
 }

@@ -236,6 +236,48 @@ static void addresses_and_single_numbers_are_told(void **state)
 	}
 }
 
+static void kinds_of_work_are_told(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+		const char *what;
+	} t[] = {
+		{ "\xe8\0\0\0\0", 5, "call" },		       /* call */
+		{ "\xff\x17", 2, "call" },		       /* call *(%rdi) */
+		{ "\xc3", 1, "" },			       /* ret */
+		{ "\xeb\0", 2, "" },			       /* jmp */
+		{ "\x48\xf7\xf1", 3, "divides" },	       /* div %rcx */
+		{ "\xf7\xf9", 2, "divides" },		       /* idiv %ecx */
+		{ "\xf2\x0f\x5e\xc1", 4, "divides floats" },   /* divsd */
+		{ "\x66\x0f\x5e\xc1", 4, "divides floats" },   /* divpd */
+		{ "\xf3\x0f\x51\xc1", 4, "divides floats" },   /* sqrtss */
+		{ "\xd8\xf1", 2, "divides" },		       /* fdiv %st(1) */
+		{ "\xf2\x0f\x59\xc1", 4, "" },		       /* mulsd */
+		{ "\xf0\x48\x83\x06\x01", 5, "synchronises" }, /* lock addq */
+		{ "\x0f\xae\xf0", 3, "synchronises" },	       /* mfence */
+		{ "\x0f\xa2", 2, "synchronises" },	       /* cpuid */
+		{ "\x0f\x05", 2, "synchronises" },	       /* syscall */
+		{ "\x48\x83\x06\x01", 4, "" },		       /* addq */
+	};
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+	struct operation o;
+	char text[64];
+
+	(void)state;
+	assert_int_equal(operation_reader_new(EM_X86_64, &r, NULL), 0);
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		assert_true(
+			operation_read(r, (const uint8_t *)t[i].code, t[i].size, 0, &o));
+		snprintf(text, sizeof(text), "%s%s%s%s",
+			 operation_is_call(&o) ? " call" : "",
+			 operation_divides(&o) ? " divides" : "",
+			 operation_divides_floats(&o) ? " floats" : "",
+			 operation_synchronises(&o) ? " synchronises" : "");
+		assert_string_equal(text[0] ? text + 1 : text, t[i].what);
+	}
+}
+
 static void what_is_no_instruction_is_refused(void **state)
 {
 	own(operation_reader_freep) struct operation_reader *r = NULL;
@@ -255,6 +297,7 @@ int main(void)
 		cmocka_unit_test(instructions_are_told_by_class_registers_and_memory),
 		cmocka_unit_test(sums_of_a_register_and_a_constant_are_told),
 		cmocka_unit_test(addresses_and_single_numbers_are_told),
+		cmocka_unit_test(kinds_of_work_are_told),
 		cmocka_unit_test(what_is_no_instruction_is_refused),
 	};
 
