@@ -21,7 +21,7 @@ struct making {
 	const struct profile *p;
 	size_t source;
 	const struct recording *r;
-	struct block_graph own; /* where the profile has none, or not all is wanted */
+	struct block_graph own; /* where not all is wanted */
 	const struct block_graph *graph;
 	struct spot *spots; /* by location; only of those that are asked for */
 	bool *is_asked;
@@ -216,9 +216,10 @@ static int take_graph(struct making *m, struct err *e)
 	own(block_choice_fini) struct block_choice chosen = { 0 };
 	int rc = block_choice_make(&chosen, m->p, m->source, e);
 
-	m->graph = m->p->sources[m->source].block_graph;
-	if (rc < 0 || (m->graph && chosen.is_all))
+	if (rc < 0)
 		return rc;
+	if (chosen.is_all)
+		return input_block_graph(&m->p->sources[m->source], &m->graph, e);
 	m->graph = &m->own;
 	return block_graph_make(&m->own, m->r, &chosen, e);
 }

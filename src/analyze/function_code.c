@@ -149,7 +149,7 @@ static size_t find_count_column(const struct profile *p)
 	for (size_t i = 0; i < p->n_sources; i++) {
 		uint32_t column;
 
-		if (p->sources[i].block_graph &&
+		if (recording_n_basic_blocks(p->sources[i].recording) &&
 		    input_counted_column(&p->sources[i], &column, NULL) == 0)
 			return p->sources[i].first_column + column;
 	}
@@ -311,9 +311,8 @@ static uint64_t address_of(const struct input *s, const struct profile *p,
 
 /* Jumps and branches; whoever falls through is the rest. */
 static void count_jump(struct making *m, const struct input *s,
-		       const struct block_graph_way *w)
+		       const struct block_graph *g, const struct block_graph_way *w)
 {
-	const struct block_graph *g = s->block_graph;
 	const struct block_graph_block *from, *to;
 	const uint64_t *way;
 
@@ -331,20 +330,25 @@ static void count_jump(struct making *m, const struct input *s,
 		m->to->ways[*way].times += (double)w->times;
 }
 
-static void count_jumps(struct making *m, const struct input *s)
+static int count_jumps(struct making *m, struct input *s, struct err *e)
 {
+	const struct block_graph *g;
 	const uint32_t *ways;
 	size_t n;
+	int rc = input_block_graph(s, &g, e);
 
+	if (rc < 0)
+		return rc;
 	if (!m->o->index) {
-		vec_each(w, &s->block_graph->ways)
-			count_jump(m, s, w);
-		return;
+		vec_each(w, &g->ways)
+			count_jump(m, s, g, w);
+		return 0;
 	}
 	ways = function_index_ways(m->o->index, (uint32_t)(m->f - m->p->functions.at),
 				   &n);
 	for (size_t i = 0; i < n; i++)
-		count_jump(m, s, &s->block_graph->ways.at[ways[i]]);
+		count_jump(m, s, g, &g->ways.at[ways[i]]);
+	return 0;
 }
 
 /* Of ways that lead on, or leave, the last one takes what is left. */
@@ -443,21 +447,24 @@ static void be_sure(struct function_code *c)
 	}
 }
 
-static void take_counts(struct making *m)
+static int take_counts(struct making *m, struct err *e)
 {
 	struct function_code *c = m->to;
 	size_t column = find_count_column(m->p);
+	int rc;
 
 	c->count_column = FUNCTION_CODE_NONE;
 	if (column == FUNCTION_CODE_NONE)
-		return;
+		return 0;
 	c->has_no_counts = !take_step_counts(m, column);
 	if (c->has_no_counts)
-		return;
+		return 0;
 	c->count_column = column;
 	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
 		c->ways[i].times = 0;
-	count_jumps(m, &m->p->sources[m->p->columns.at[c->count_column].source]);
+	rc = count_jumps(m, &m->p->sources[m->p->columns.at[column].source], e);
+	if (rc < 0)
+		return rc;
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
 		const struct procedure_block *b = &c->procedure->blocks[i];
 
@@ -470,6 +477,7 @@ static void take_counts(struct making *m)
 		c->times = c->blocks[c->procedure->entry].times;
 	be_sure(c);
 	average_runs(c);
+	return 0;
 }
 
 /* What a machine would take. */
@@ -652,10 +660,10 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 		return rc;
 	take_samples(&m);
 	rc = take_directions(&m, e);
-	if (rc < 0)
-		return rc;
-	take_counts(&m);
-	rc = choose_model(&m, e);
+	if (rc == 0)
+		rc = take_counts(&m, e);
+	if (rc == 0)
+		rc = choose_model(&m, e);
 	if (rc == 0 && ret->model)
 		schedule(ret);
 	if (rc == 0)

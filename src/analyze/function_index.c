@@ -191,12 +191,16 @@ uint64_t function_index_samples(const struct function_index *x, uint32_t functio
 
 /* Ways. */
 
-static void index_ways(struct function_index *x, uint32_t source)
+static int index_ways(struct function_index *x, uint32_t source, struct err *e)
 {
-	const struct input *s = source == MODEL_NONE ? NULL : &x->p->sources[source];
-	const struct block_graph *g = s ? s->block_graph : NULL;
+	struct input *s = source == MODEL_NONE ? NULL : &x->p->sources[source];
+	const struct block_graph *g = NULL;
+	int rc = s ? input_block_graph(s, &g, e) : 0;
 	size_t n = g ? g->ways.n : 0;
 	own(freep) uint32_t *function_of = xcalloc(n + 1, sizeof(*function_of));
+
+	if (rc < 0)
+		return rc;
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t from = g->ways.at[i].from, location;
@@ -210,6 +214,7 @@ static void index_ways(struct function_index *x, uint32_t source)
 				x->p->frames.at[s->first_frame[location]].function;
 	}
 	x->ways = order_by_function(function_of, n, x->p->functions.n);
+	return 0;
 }
 
 const uint32_t *function_index_ways(const struct function_index *x, uint32_t function,
@@ -299,8 +304,9 @@ int function_index_new(const struct profile *p, uint32_t time_source,
 	x->p = p;
 	index_rows(x);
 	x->has_counts = count_source != MODEL_NONE;
-	index_ways(x, count_source);
-	rc = index_directions(x, time_source, e);
+	rc = index_ways(x, count_source, e);
+	if (rc == 0)
+		rc = index_directions(x, time_source, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&x);

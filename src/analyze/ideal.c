@@ -191,11 +191,11 @@ int ideal_measure(struct profile *p, uint32_t source, const struct profile_optio
 		  struct err *e)
 {
 	struct input *s = &p->sources[source];
-	own(measuring_fini) struct measuring m = { .p = p,
-						   .s = s,
-						   .graph = s->block_graph };
+	own(measuring_fini) struct measuring m = { .p = p, .s = s };
 	int rc = machine_choice_model(s->recording, EM_X86_64, o->model, &m.model, e);
 
+	if (rc == 0)
+		rc = input_block_graph(s, &m.graph, e);
 	if (rc < 0)
 		return rc;
 	m.clock_ghz = machine_choice_clock_ghz(s->recording, o->clock_ghz);

@@ -21,7 +21,7 @@ bool ideal_is_shown(const struct input *s);
 /* An error where a model or a clock is given and no source has the column. */
 must_use int ideal_check_options(const struct profile *p, const struct profile_options *o,
 				 struct err *e);
-/* Fills the source's factors; needs its frames and its graph of blocks. */
+/* Fills the source's factors; needs its frames. */
 must_use int ideal_measure(struct profile *p, uint32_t source,
 			   const struct profile_options *o, struct err *e);
 

@@ -131,6 +131,24 @@ int input_counted_column(const struct input *s, uint32_t *ret, struct err *e)
 	return 0;
 }
 
+int input_block_graph(struct input *s, const struct block_graph **ret, struct err *e)
+{
+	struct block_graph g;
+	int rc;
+
+	if (!s->block_graph) {
+		rc = block_graph_make(&g, s->recording, NULL, e);
+		if (rc < 0) {
+			block_graph_fini(&g);
+			return rc;
+		}
+		s->block_graph = xcalloc(1, sizeof(*s->block_graph));
+		*s->block_graph = g;
+	}
+	*ret = s->block_graph;
+	return 0;
+}
+
 uint32_t input_slot(struct input *s, uint32_t stack)
 {
 	if (s->slot_of_stack[stack])

@@ -32,8 +32,7 @@ struct input {
 	 * were recorded, is that of ideal time. */
 	uint32_t *column_of_event;
 
-	/* Where every instruction was counted and more than numbers is wanted. */
-	struct block_graph *block_graph;
+	struct block_graph *block_graph; /* NULL until input_block_graph() made it */
 	struct call_shares *call_shares;
 	uint32_t ideal_column;	/* 0 … n_columns - 1, MODEL_NONE: not shown */
 	uint32_t counted_event; /* whose samples it is computed from */
@@ -69,6 +68,9 @@ void input_borrow(struct input *s, struct recording *r, size_t first_block);
 uint32_t input_counted_event(const struct recording *r);
 /* Its column of this recording; an error where it was not asked for. */
 must_use int input_counted_column(const struct input *s, uint32_t *ret, struct err *e);
+/* The basic blocks of all processes together, made when somebody first asks: borrowed. */
+must_use int input_block_graph(struct input *s, const struct block_graph **ret,
+			       struct err *e);
 /* The slot of a stack, made when it has none. */
 uint32_t input_slot(struct input *s, uint32_t stack);
 /* Put the stacks in order, after the samples were summed. */

@@ -319,10 +319,6 @@ static int load_ideal(struct profile *p, struct input *s, const struct profile_o
 	int rc;
 
 	frames_resolve(p, s, NULL);
-	s->block_graph = xcalloc(1, sizeof(*s->block_graph));
-	rc = block_graph_make(s->block_graph, s->recording, NULL, e);
-	if (rc < 0)
-		return rc;
 	rc = ideal_measure(p, (uint32_t)(s - p->sources), o, e);
 	return rc < 0 ? rc : sum_samples(p, s, e);
 }

@@ -36,7 +36,8 @@ static int run(struct options *o, struct err *e)
 	own(report_profile_close) struct report r = { 0 };
 	own(calc_view_fini) struct calc_view v = { 0 };
 	struct report_function f;
-	int rc = report_profile_open_function(o, "calc", NULL, &r, &f, e);
+	int rc = report_profile_open_function(o, "calc", &report_profile_of_code, &r, &f,
+					      e);
 
 	if (rc != 0)
 		return rc;

@@ -102,7 +102,8 @@ static int run(struct options *o, struct err *e)
 	int rc = choose_writer(o, &writer, e);
 
 	if (rc == 0)
-		rc = report_profile_open_function(o, "cfg", NULL, &r, &f, e);
+		rc = report_profile_open_function(o, "cfg", &report_profile_of_code, &r,
+						  &f, e);
 	if (rc != 0)
 		return rc;
 	rc = calc_view_init(&v, &r, f.id, o, e);

@@ -47,7 +47,8 @@ const struct option_spec report_options_ideal[] = {
 	  .kind = OPTION_STRING,
 	  .arg = "MACHINE",
 	  .default_text = "that of the recording's processor",
-	  .text = "Machine model for the ideal time of counted instructions" },
+	  .text = "Machine model for ideal time, and for what instructions take at "
+		  "best" },
 	{ .name = "clock",
 	  .kind = OPTION_STRING,
 	  .arg = "GHZ",

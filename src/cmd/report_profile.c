@@ -19,6 +19,8 @@
 #include "cmd/report_database.h"
 #include "cmd/report_value.h"
 
+const struct report_rows report_profile_of_code = { .is_of_code = true };
+
 static void newest_recording(char **ret)
 {
 	time_t newest = 0;
@@ -237,15 +239,15 @@ int report_profile_clock(const struct options *o, double *ret, struct err *e)
 	return 0;
 }
 
-static int load(struct report *r, const struct options *o, bool is_compared,
+static int load(struct report *r, const struct options *o, const struct report_rows *rows,
 		struct err *e)
 {
-	bool is_worked_out = options_knows(o, "model");
+	bool is_worked_out = options_knows(o, "model") && !(rows && rows->is_of_code);
 	struct profile_options p = {
 		.filter = r->filter,
 		.events = r->events,
 		.no_inline = options_has(o, "no-inline"),
-		.is_compared = is_compared,
+		.is_compared = rows && rows->is_compared,
 		.no_guess = options_knows(o, "no-guess") && options_has(o, "no-guess"),
 		.is_worked_out = is_worked_out,
 		.model = is_worked_out ? options_str(o, "model") : NULL,
@@ -301,11 +303,11 @@ int report_profile_open(const struct options *o, char *const *files,
 	}
 	rc = choose_paths(&r, o, files, rows && rows->is_compared, e);
 
-	if (rc == 0 && rows)
+	if (rc == 0 && rows && rows->orders)
 		rc = take_ranking(&r, o, rows, e);
 	if (rc == 0)
-		rc = load(&r, o, rows && rows->is_compared, e);
-	if (rc == 0 && rows)
+		rc = load(&r, o, rows, e);
+	if (rc == 0 && rows && rows->orders)
 		rc = take_sort(&r, o, rows->orders, e);
 	if (rc < 0) {
 		report_profile_close(&r);

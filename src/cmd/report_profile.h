@@ -21,11 +21,17 @@ struct report_database;
 /* What a command's rows may be ordered by, and which of them are shown. */
 struct report_rows {
 	const char *const *orders; /* keys of --sort, NULL-terminated; the first is what
-				    * is done without */
+				    * is done without; NULL: --limit and the like are the
+				    * command's own */
 	size_t limit;	  /* rows in a text; JSON has all, unless --limit is given */
 	double min_pct;	  /* --min in a text */
 	bool is_compared; /* what is the same in several recordings is matched */
+	bool is_of_code;  /* --model and --clock are for what the command computes of
+			   * instructions: no column of ideal time, no calls */
 };
+
+/* For what is_of_code and has no rows. */
+extern const struct report_rows report_profile_of_code;
 
 struct report {
 	struct profile *profile;

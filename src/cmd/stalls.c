@@ -76,7 +76,7 @@ static char *const *recordings_of(const struct options *o, const char **name)
 static int make(const struct options *o, char *const *files,
 		const struct stalls_choice *choice, struct run *x, struct err *e)
 {
-	int rc = report_profile_open(o, files, NULL, &x->r, e);
+	int rc = report_profile_open(o, files, &report_profile_of_code, &x->r, e);
 
 	return rc == 0 ? stalls_view_init(&x->v, &x->r, choice, e) : rc;
 }
@@ -92,7 +92,7 @@ static int make_other(const struct options *o, const struct run *first,
 
 	for (size_t i = 0; i < n; i++)
 		files[i] = (char *)options_at(o, "against", i);
-	rc = report_profile_open(o, files, NULL, &x->r, e);
+	rc = report_profile_open(o, files, &report_profile_of_code, &x->r, e);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < profile_n_sources(x->r.profile); i++)

@@ -227,6 +227,21 @@ def no_line_is_wider_than_the_screen():
 
 
 @test
+def what_is_not_shown_is_not_worked_out():
+    """Counts are used where they are among the events; ideal time is a report's, and a model needs no counts."""
+    counted, _ = record('bbcounts', FORKS)
+    timed = sampled(FORKS)
+    whole = calc('even', timed, counted)
+    p = dwell('calc', '--json', 'even', timed, counted)
+    assert [e['name'] for e in json.loads(p.stdout)['events']] == ['cpu-time', 'instructions'], p
+    assert 'ideal-time' in dwell('report', counted).stdout
+    chosen = calc('even', timed, counted, options=['--event', 'cpu-time,instructions'])
+    assert chosen == whole and 'is_estimated' not in chosen, chosen
+    other = calc('even', timed, options=['--model', 'golden-cove', '--clock', '2'])
+    assert other['model'] == 'golden-cove' and other['is_estimated'], other
+
+
+@test
 def what_has_no_code_is_refused():
     counted, _ = record('bbcounts', FORKS)
     p = dwell('calc', 'chance', sampled(FORKS))
