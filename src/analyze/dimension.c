@@ -105,6 +105,10 @@ static void instruction_label(const struct dimension_context *c, uint64_t key un
 	ret->line = f->line;
 	ret->function = f->function;
 	ret->address = f->address;
+	ret->build = f->build;
+	while (f->is_inlined && f > c->profile->frames.at)
+		f--;
+	ret->code_function = f->function;
 }
 
 static uint64_t pack(uint32_t source, uint32_t id)

@@ -25,6 +25,9 @@ struct dimension_label {
 	const char *image, *file; /* or NULL */
 	uint32_t line, function;  /* 0 unknown; MODEL_NONE none */
 	uint64_t address;	  /* 0 unknown */
+	/* Of an instruction: the function in whose code it is, whatever is inlined there,
+	 * and the symbolizer's image that the address is in. */
+	uint32_t code_function, build;
 };
 
 enum dimension_scope { DIMENSION_FRAME, DIMENSION_STACK, DIMENSION_SAMPLE };

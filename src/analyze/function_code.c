@@ -135,11 +135,16 @@ static void index_ways(struct making *m)
 
 /* Samples. */
 
+bool function_code_is_time(const struct profile *p, size_t column)
+{
+	return strcmp(p->columns.at[column].name, "cpu-time") == 0;
+}
+
 /* The next one from `from` on; several recordings are as many runs, which add up. */
 static size_t find_time_column(const struct profile *p, size_t from)
 {
 	for (size_t i = from; i < p->columns.n; i++)
-		if (strcmp(p->columns.at[i].name, "cpu-time") == 0)
+		if (function_code_is_time(p, i))
 			return i;
 	return FUNCTION_CODE_NONE;
 }

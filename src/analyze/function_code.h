@@ -87,6 +87,8 @@ struct function_code_options {
 	const struct function_index *index;
 };
 
+/* The column is of the time that is looked at. */
+bool function_code_is_time(const struct profile *p, size_t column);
 must_use int function_code_index(const struct profile *p, struct function_index **ret,
 				 struct err *e);
 

@@ -249,7 +249,8 @@ void grouping_label(const struct grouping *g, size_t row, struct dimension_label
 	const struct row *r = &g->rows.at[row];
 	const struct profile *p = g->context.profile;
 
-	*ret = (struct dimension_label){ .function = MODEL_NONE };
+	*ret = (struct dimension_label){ .function = MODEL_NONE,
+					 .code_function = MODEL_NONE };
 	if (g->is_shared)
 		buf_puts(&ret->name, intern_get(g->context.texts, (uint32_t)r->key));
 	else

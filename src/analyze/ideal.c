@@ -76,7 +76,7 @@ int ideal_check_options(const struct profile *p, const struct profile_options *o
 {
 	bool is_possible = false;
 
-	if (!o->model && o->clock_ghz <= 0)
+	if ((!o->model && o->clock_ghz <= 0) || o->is_for_code)
 		return 0;
 	for (size_t i = 0; i < p->n_sources; i++) {
 		if (ideal_is_shown(&p->sources[i]))

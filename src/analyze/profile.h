@@ -32,6 +32,7 @@ struct profile_options {
 	/* Where every instruction was counted: ideal time is a column though it is not
 	 * named, and inclusive values are what calls add up to. */
 	bool is_worked_out;
+	bool is_for_code; /* the model is for other things, too: no column need have it */
 	const char *model; /* of a machine, for ideal time; NULL: the recording's */
 	double clock_ghz;  /* for the same; 0: the recording's */
 	const char *const *names; /* what the recordings are called; NULL: paths */

@@ -23,6 +23,8 @@ struct row {
 	const char **cells; /* as many as there are columns; NULL: empty */
 	unsigned n;	    /* how many were given */
 	bool is_rule, is_strong;
+	const char *note; /* or NULL */
+	unsigned note_column;
 };
 
 struct table {
@@ -94,6 +96,16 @@ void table_cellf(struct table *t, const char *fmt, ...)
 void table_strong(struct table *t)
 {
 	last_row(t)->is_strong = true;
+}
+
+void table_note(struct table *t, unsigned column, const char *text)
+{
+	struct row *r = last_row(t);
+	size_t cap = strlen(text) * 4 + 1;
+	own(freep) char *safe = xcalloc(1, cap);
+
+	r->note = arena_strdup(&t->texts, text_printable(safe, cap, text));
+	r->note_column = column;
 }
 
 void table_rule(struct table *t)
@@ -298,6 +310,44 @@ static void print_header(const struct table *t, const size_t *widths, size_t tot
 	print_rule(total, style, out);
 }
 
+/* So many columns of the word fit into a line. */
+static void print_word(FILE *out, const char *s, size_t n, size_t indent, size_t room,
+		       size_t *at)
+{
+	own(freep) char *word = xstrndup(s, n);
+	size_t width = text_width(word);
+
+	if (*at && *at + 1 + width > room) {
+		fputc('\n', out);
+		*at = 0;
+	}
+	if (*at)
+		fputc(' ', out);
+	else
+		pad(out, indent);
+	fputs(word, out);
+	*at += (*at ? 1 : 0) + width;
+}
+
+static void print_note(const struct row *r, const size_t *widths,
+		       const struct table_style *style, FILE *out)
+{
+	size_t indent = 0, at = 0, room;
+
+	for (unsigned i = 0; i < r->note_column; i++)
+		indent += widths[i] + GAP;
+	room = !style->width			     ? SIZE_MAX / 2
+	       : style->width > indent + ELASTIC_MIN ? style->width - indent
+						     : ELASTIC_MIN;
+	for (const char *s = r->note; *s;) {
+		size_t n = strcspn(s, " ");
+
+		print_word(out, s, n, indent, room, &at);
+		s += n + (s[n] == ' ');
+	}
+	fputc('\n', out);
+}
+
 void table_print(const struct table *t, const struct table_style *style, FILE *out)
 {
 	own(freep) size_t *widths = xcalloc(t->n_columns, sizeof(*widths));
@@ -313,5 +363,7 @@ void table_print(const struct table *t, const struct table_style *style, FILE *o
 		else
 			print_line(t, widths, r->cells, style->colour && r->is_strong,
 				   out);
+		if (r->note)
+			print_note(r, widths, style, out);
 	}
 }

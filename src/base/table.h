@@ -38,6 +38,8 @@ void table_cell(struct table *t, const char *text);
 void table_cellf(struct table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void table_strong(struct table *t); /* the row just begun is shown bold */
+/* Text below the row, from a column on to the width, in as many lines as it takes. */
+void table_note(struct table *t, unsigned column, const char *text);
 void table_rule(struct table *t);
 void table_print(const struct table *t, const struct table_style *style, FILE *out);
 

@@ -9,7 +9,7 @@ static int run(struct options *o, struct err *e)
 }
 
 static const struct option_spec *const tables[] = { row_report_options,
-						    report_options_sort,
+						    row_report_options_code,
 						    report_options_rows,
 						    report_options_ideal,
 						    report_options_input,
@@ -26,7 +26,8 @@ const struct command cmd_pcs = {
 	.usage = "[options] [RECORDING…]",
 	.summary = "Show where the time went, by instruction address",
 	.description = "Is \"dwell report --by instruction\": link-time addresses as nm "
-		       "and objdump print them, with function, line and image.",
+		       "and objdump print them, with function, line and image, and "
+		       "what the instructions are and waited for.",
 	.options = tables,
 	.examples = examples,
 	.group = "report",

@@ -22,12 +22,14 @@ static int run(struct options *o, struct err *e)
 	return row_report_run(o, dimension_find(by ? by : "function"), e);
 }
 
-static const struct option_spec *const tables[] = {
-	own_options,	       row_report_options,
-	report_options_sort,   report_options_rows,
-	report_options_ideal,  report_options_input,
-	report_options_output, NULL
-};
+static const struct option_spec *const tables[] = { own_options,
+						    row_report_options,
+						    row_report_options_code,
+						    report_options_rows,
+						    report_options_ideal,
+						    report_options_input,
+						    report_options_output,
+						    NULL };
 
 static const struct command_example examples[] = {
 	{ "dwell report", "the functions of the newest recording here" },
@@ -36,6 +38,8 @@ static const struct command_example examples[] = {
 	  "what the kernel did for the program in that second" },
 	{ "dwell report --event cycles,cache-misses --cum",
 	  "two events side by side, with how much the rows make up so far" },
+	{ "dwell report --by instruction --sort stalled time.dwell count.dwell",
+	  "the instructions that stalled most, and why" },
 	{ "dwell report a.dwell b.dwell", "two recordings side by side" },
 	{ NULL, NULL },
 };
@@ -56,6 +60,13 @@ const struct command cmd_report = {
 		"waits is always inside the kernel's scheduler: below blocked-time the "
 		"head names the innermost calls outside the kernel that waited longest, "
 		"and who called them.\n\n"
+		"By instruction it is told what each is and, of those with most CPU "
+		"time, "
+		"how much longer than a machine model expects the instruction before "
+		"took, which the samples landed behind, and every cause that cannot be "
+		"ruled out, as 'dwell calc' and 'dwell stalls' name them. How often it "
+		"was executed comes from a recording of bbcounts of the same program "
+		"beside this one; without it that is an estimate.\n\n"
 		"Without a file the newest recording (*.dwell) of the current directory "
 		"is read. Several are shown side by side: 'dwell diff' compares two, "
 		"'dwell stats' tells how much many of them differ.\n\n"

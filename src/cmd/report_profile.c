@@ -250,6 +250,7 @@ static int load(struct report *r, const struct options *o, const struct report_r
 		.is_compared = rows && rows->is_compared,
 		.no_guess = options_knows(o, "no-guess") && options_has(o, "no-guess"),
 		.is_worked_out = is_worked_out,
+		.is_for_code = rows && rows->has_code,
 		.model = is_worked_out ? options_str(o, "model") : NULL,
 		.sym = &r->sym
 	};

@@ -28,6 +28,7 @@ struct report_rows {
 	bool is_compared; /* what is the same in several recordings is matched */
 	bool is_of_code;  /* --model and --clock are for what the command computes of
 			   * instructions: no column of ideal time, no calls */
+	bool has_code;	  /* they are for that, too: counts need not be there */
 };
 
 /* For what is_of_code and has no rows. */

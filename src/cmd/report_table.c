@@ -30,6 +30,7 @@ struct row {
 	struct cell *cells;
 	unsigned n;
 	bool is_strong;
+	const char *note; /* or NULL */
 };
 
 struct report_table {
@@ -111,6 +112,11 @@ void report_table_decorated(struct report_table *t, const char *before, const ch
 		.text = arena_strdup(&t->texts, name ? name : ""),
 		.after = arena_strdup(&t->texts, after),
 	};
+}
+
+void report_table_note(struct report_table *t, const char *text)
+{
+	t->rows.at[t->rows.n - 1].note = arena_strdup(&t->texts, text);
 }
 
 static size_t cell_width(const struct cell *c)
@@ -232,6 +238,7 @@ void report_table_print(const struct report_table *t, FILE *out)
 		columns[i].align = t->columns.at[i].share ? TABLE_LEFT : TABLE_RIGHT;
 	}
 
+	unsigned n_numbers = (unsigned)t->columns.n - n_names;
 	size_t gaps = n_names ? (n_names - 1) * GAP : 0;
 
 	share_room(t, t->width > numbers + gaps ? t->width - numbers - gaps : 0, widths);
@@ -244,6 +251,8 @@ void report_table_print(const struct report_table *t, FILE *out)
 			print_cell(to, &t->columns.at[i], &r->cells[i], widths[i]);
 		if (r->is_strong)
 			table_strong(to);
+		if (r->note)
+			table_note(to, n_numbers ? n_numbers - 1 : 0, r->note);
 	}
 	table_print(to, &(struct table_style){ .width = t->width, .colour = t->colour },
 		    out);

@@ -28,6 +28,8 @@ void report_table_cell(struct report_table *t, const char *text);
 /* A name with what is never shortened before and after it. */
 void report_table_decorated(struct report_table *t, const char *before, const char *name,
 			    const char *after);
+/* A sentence below the row, from the last number on. */
+void report_table_note(struct report_table *t, const char *text);
 /* Columns that the numbers take, the gaps after them included. */
 size_t report_table_numbers_width(const struct report_table *t);
 void report_table_print(const struct report_table *t, FILE *out);

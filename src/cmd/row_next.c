@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/report_text.h"
+#include "cmd/row_code.h"
 
 /* Where most of what waits does so; MODEL_NONE when that is less than a third of all. */
 static uint32_t main_wait(const struct row_view *v)
@@ -62,6 +63,12 @@ static char *name_to_type(const struct row_view *v, uint32_t function)
 	return safe;
 }
 
+/* Of these calc tells more than annotate. */
+static bool has_stalls(const struct row_view *v)
+{
+	return v->code && row_code_has_stalls(v->code);
+}
+
 void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE *out)
 {
 	own(buf_fini) struct buf annotate = { 0 }, callers = { 0 };
@@ -78,7 +85,9 @@ void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE
 
 	own(freep) char *name = name_to_type(v, f);
 
-	buf_puts(&annotate, is_diff ? "diff --annotate " : "annotate ");
+	buf_puts(&annotate, is_diff	    ? "diff --annotate "
+			    : has_stalls(v) ? "calc "
+					    : "annotate ");
 	report_text_quoted(&annotate, name);
 	buf_puts(&callers, is_diff ? "diff --callers " : "callers ");
 	report_text_quoted(&callers, name);

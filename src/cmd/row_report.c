@@ -13,15 +13,25 @@
 #include "cmd/report_quality.h"
 #include "cmd/report_text.h"
 #include "cmd/report_under.h"
+#include "cmd/row_code.h"
 #include "cmd/row_next.h"
+#include "cmd/row_stalled.h"
 #include "cmd/value_table.h"
 
-enum order { EXCLUSIVE, INCLUSIVE, NAME };
+enum order { EXCLUSIVE, INCLUSIVE, NAME, STALLED };
 
 static const char *const orders[] = {
 	[EXCLUSIVE] = "exclusive", [INCLUSIVE] = "inclusive", [NAME] = "name", NULL
 };
+static const char *const orders_of_code[] = { [EXCLUSIVE] = "exclusive",
+					      [INCLUSIVE] = "inclusive",
+					      [NAME] = "name",
+					      [STALLED] = "stalled",
+					      NULL };
 static const struct report_rows shown_rows = { .orders = orders, .limit = 30 };
+static const struct report_rows shown_code = { .orders = orders_of_code,
+					       .limit = 30,
+					       .has_code = true };
 
 const struct option_spec row_report_options[] = {
 	{ .name = "cum",
@@ -36,24 +46,49 @@ const struct option_spec row_report_options[] = {
 	OPTION_END,
 };
 
+const struct option_spec row_report_options_code[] = {
+	{ .name = "sort",
+	  .short_name = 's',
+	  .kind = OPTION_STRING,
+	  .arg = "KEY[:EVENT]",
+	  .default_text = "exclusive, by the first event",
+	  .text = "Order by KEY: exclusive, inclusive or name, instructions also by "
+		  "stalled" },
+	{ .name = "seconds",
+	  .kind = OPTION_U64,
+	  .arg = "N",
+	  .min = 0,
+	  .max = 100000,
+	  .default_text = "1",
+	  .text = "Look for so long for what instructions waited for, and tell what was "
+		  "left out; 0: at all" },
+	OPTION_END,
+};
+
 /* What is 0 in the order's own column still comes before what is nothing at all. */
-static void order_rows(struct row_view *v)
+static int order_rows(struct row_view *v, struct err *e)
 {
 	struct ranking_options o = v->r->ranking;
 	size_t c = v->r->sort_column;
+	int rc = 0;
 
 	if (!v->m->n_columns)
-		return;
+		return 0;
 	for (size_t i = 0; i < v->m->n_rows; i++) {
 		v->rows[i].value = row_view_values(v, i, v->r->order == INCLUSIVE)[c];
 		v->rows[i].tie = row_view_largest_share(v, i, true);
 		v->n_nonzero += v->rows[i].tie != 0;
 	}
 	o.total = row_view_total(v, c);
+	if (v->code && v->r->order == STALLED)
+		rc = row_stalled_weigh(v, v->code, o.total, e);
+	if (rc < 0)
+		return rc;
 	o.by_name = v->r->order == NAME;
 	if (o.by_name)
 		row_view_name_rows(v, v->m->n_rows);
 	v->n_shown = ranking_order(v->rows, v->m->n_rows, &o);
+	return v->code ? row_code_look(v->code, v->rows, v->n_shown, e) : 0;
 }
 
 /* The row to look into: that has most itself. */
@@ -78,8 +113,12 @@ static void print_text(const struct row_view *v, FILE *out)
 	report_head_print(v->r, out);
 	if (v->n_shown)
 		value_table_print(v, out);
+	else if (v->code && v->r->order == STALLED)
+		fputs("Nothing is known to have stalled.\n", out);
 	else
 		report_text_nothing(v->r, out);
+	if (v->code)
+		row_code_print_legend(v->code, out);
 	if (shows_functions(v))
 		report_under_print(v->r, out);
 	report_quality_print(v->r, out);
@@ -94,6 +133,8 @@ static void put_json_row(struct json *j, const struct row_view *v, size_t row,
 
 	json_object(j);
 	row_view_json_names(v, j, row);
+	if (v->code)
+		row_code_json(v->code, row, j);
 	report_json_values(j, v->r, "exclusive", v->m->exclusive + at);
 	report_json_values(j, v->r, "inclusive", v->m->inclusive + at);
 	report_json_values(j, v->r, "samples", v->m->exclusive_counts + at);
@@ -139,16 +180,24 @@ int row_report_run(struct options *o, const struct dimension *d, struct err *e)
 		return compare_ideal(o, d, e);
 
 	own(report_profile_close) struct report r = { 0 };
+	own(row_code_freep) struct row_code *code = NULL;
 	own(row_view_fini) struct row_view v = { .r = &r,
 						 .d = d,
 						 .has_sums = options_has(o, "cum") };
-	int rc = report_profile_open(o, options_argv(o), &shown_rows, &r, e);
+	bool is_code = strcmp(d->name, "instruction") == 0;
+	int rc = report_profile_open(o, options_argv(o),
+				     is_code ? &shown_code : &shown_rows, &r, e);
 
 	if (rc == 0)
 		rc = row_view_open(&v, false, e);
+	if (rc == 0 && is_code)
+		rc = row_code_new(&r, v.g, o, &code, e);
+	v.code = code;
+	v.no_inclusive = is_code && r.order != INCLUSIVE;
+	if (rc == 0)
+		rc = order_rows(&v, e);
 	if (rc < 0)
 		return rc;
-	order_rows(&v);
 	if (r.json)
 		print_json(&v, stdout);
 	else

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/row_view.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/names.h"
 #include "base/mem.h"
+#include "cmd/row_code.h"
 
 int row_view_open(struct row_view *v, bool is_shared, struct err *e)
 {
@@ -72,21 +75,52 @@ static bool has_image(const struct row_view *v)
 	       strcmp(v->d->name, "file") != 0;
 }
 
+static bool is_instruction(const struct row_view *v)
+{
+	return strcmp(v->d->name, "instruction") == 0;
+}
+
 bool row_view_has_function(const struct row_view *v)
 {
-	return strcmp(v->d->name, "line") == 0 || strcmp(v->d->name, "instruction") == 0;
+	return strcmp(v->d->name, "line") == 0 || is_instruction(v);
+}
+
+static bool has_text(const struct row_view *v)
+{
+	return v->code && row_code_has_text(v->code);
+}
+
+static bool has_lines(const struct row_view *v)
+{
+	return v->code && row_code_has_lines(v->code);
 }
 
 void row_view_add_names(const struct row_view *v, struct report_table *t)
 {
-	if (row_view_has_function(v)) {
+	if (is_instruction(v)) {
+		report_table_number(t, v->d->title);
+		if (has_text(v))
+			report_table_text(t, "Instruction", 3);
+		report_table_name(t, "Function", 3);
+	} else if (row_view_has_function(v)) {
 		report_table_name(t, v->d->title, 2);
 		report_table_name(t, "Function", 3);
 	} else {
 		report_table_name(t, v->d->title, 3);
 	}
+	if (has_lines(v))
+		report_table_name(t, "Line", 2);
 	if (has_image(v))
 		report_table_name(t, "Image", 2);
+}
+
+static void put_line(struct report_table *t, const struct dimension_label *l)
+{
+	own(buf_fini) struct buf text = { 0 };
+
+	if (l->file && l->line)
+		buf_printf(&text, "%s:%" PRIu32, names_base(l->file), l->line);
+	report_table_cell(t, buf_str(&text));
 }
 
 void row_view_put_names(const struct row_view *v, struct report_table *t, size_t row)
@@ -95,12 +129,16 @@ void row_view_put_names(const struct row_view *v, struct report_table *t, size_t
 
 	grouping_label(v->g, row, &label);
 	report_table_cell(t, buf_str(&label.name));
+	if (has_text(v))
+		report_table_cell(t, row_code_text(v->code, row));
 	if (row_view_has_function(v))
 		report_table_cell(
 			t,
 			label.function == MODEL_NONE
 				? ""
 				: profile_function(v->r->profile, label.function)->label);
+	if (has_lines(v))
+		put_line(t, &label);
 	if (has_image(v))
 		report_table_cell(t, label.image);
 	grouping_label_fini(&label);

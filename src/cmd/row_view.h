@@ -18,6 +18,8 @@
 #include "cmd/report_profile.h"
 #include "cmd/report_table.h"
 
+struct row_code;
+
 struct row_view {
 	const struct report *r;
 	const struct dimension *d;
@@ -27,6 +29,8 @@ struct row_view {
 	size_t n_shown, n_nonzero;
 	struct arena names;	      /* of the rows, where they are ordered by them */
 	bool has_sums;		      /* of rows and those above them are shown */
+	struct row_code *code;	      /* where they are instructions, borrowed; or NULL */
+	bool no_inclusive;	      /* it is not shown in a text */
 	struct comparison comparison; /* n_events 0: nothing is compared */
 };
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/report_json.h"
+#include "cmd/stall_words.h"
 #include "cmd/stalls_view.h"
 #include "insn/machine_model.h"
 
@@ -103,28 +104,10 @@ void stalls_json_print(const struct stalls_view *v, struct json *j)
 	}
 }
 
-static void put_culprits(struct json *j, const struct stalls_place *x)
-{
-	json_key(j, "culprits");
-	json_array(j);
-	for (unsigned i = 0; i < x->stall.n; i++) {
-		const struct stall_culprit *c = &x->stall.culprits[i];
-
-		json_object(j);
-		json_key_str(j, "cause", stall_cause_text(c->cause));
-		if (x->blamed[i])
-			json_key_u64(j, "blamed", x->blamed[i]);
-		if (c->most >= 0)
-			json_key_double(j, "most_cycles_each", c->most);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
-
 void stalls_json_print_places(const struct stalls_view *v, struct json *j)
 {
 	for (size_t i = 0; i < stalls_view_shown(v, v->places.n); i++) {
-		const struct stalls_place *x = &v->places.at[i];
+		const struct stall_place *x = &v->places.at[i];
 
 		json_object(j);
 		report_json_function(j, v->r, x->function);
@@ -132,9 +115,7 @@ void stalls_json_print_places(const struct stalls_view *v, struct json *j)
 		json_key_bool(j, "is_on_the_way", x->is_arrival);
 		json_key_double(j, "times", x->times);
 		json_key_double(j, "cycles", x->cycles);
-		json_key_double(j, "cycles_each", x->stall.cycles);
-		json_key_double(j, "unexplained_cycles_each", x->stall.unexplained);
-		put_culprits(j, x);
+		stall_words_json(x, j);
 		json_object_end(j);
 	}
 }

@@ -227,7 +227,7 @@ void stalls_text_print_procedures(const struct stalls_view *v, FILE *out)
 
 /* Instructions. */
 
-static void put_code(const struct stalls_view *v, const struct stalls_place *x,
+static void put_code(const struct stalls_view *v, const struct stall_place *x,
 		     struct buf *b)
 {
 	const struct profile *p = v->r->profile;
@@ -249,7 +249,7 @@ static void put_code(const struct stalls_view *v, const struct stalls_place *x,
 	buf_printf(b, "%s %s", in.mnemonic, in.operands);
 }
 
-static void put_culprits(const struct stalls_place *x, struct buf *b)
+static void put_culprits(const struct stall_place *x, struct buf *b)
 {
 	bool has[STALL_N_CAUSES] = { false };
 
@@ -266,7 +266,7 @@ static void put_culprits(const struct stalls_place *x, struct buf *b)
 }
 
 static void put_place(const struct stalls_view *v, struct report_table *t,
-		      const struct stalls_place *x, bool is_wide)
+		      const struct stall_place *x, bool is_wide)
 {
 	own(buf_fini) struct buf code = { 0 }, causes = { 0 };
 	char text[TEXT_MAX];

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyze/function_index.h"
 #include "analyze/names.h"
 #include "base/mem.h"
+#include "host/clock.h"
 
 #define NS_PER_S 1e9
 
@@ -15,14 +15,6 @@ void stalls_view_fini(struct stalls_view *v)
 {
 	vec_fini(&v->rows);
 	vec_fini(&v->places);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * (uint64_t)NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
 /* What is meant. */
@@ -43,11 +35,6 @@ static bool is_image(const struct profile *p, const char *name)
 	return false;
 }
 
-static bool is_time(const struct profile *p, size_t column)
-{
-	return strcmp(profile_column(p, column)->name, "cpu-time") == 0;
-}
-
 /* Several recordings are as many runs. */
 static int find_time(struct stalls_view *v, struct err *e)
 {
@@ -55,7 +42,7 @@ static int find_time(struct stalls_view *v, struct err *e)
 	bool is_there = false;
 
 	for (size_t i = 0; i < profile_n_columns(p); i++) {
-		if (!is_time(p, i))
+		if (!function_code_is_time(p, i))
 			continue;
 		is_there = true;
 		v->all_samples += profile_column(p, i)->total_count;
@@ -98,7 +85,9 @@ static uint64_t samples_of(const struct profile *p, const struct function_index 
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < profile_n_columns(p); i++)
-		sum += is_time(p, i) ? function_index_samples(x, function, i) : 0;
+		sum += function_code_is_time(p, i)
+			       ? function_index_samples(x, function, i)
+			       : 0;
 	return sum;
 }
 
@@ -128,23 +117,13 @@ static void list_candidates(struct stalls_view *v, const struct function_index *
 /* Stalls. */
 
 static void keep_place(struct stalls_view *v, const struct function_code *c,
-		       uint32_t function, uint64_t address, double times,
-		       const struct stall *s, bool is_arrival)
+		       const struct stalls *s, uint32_t function, uint32_t block,
+		       uint32_t step)
 {
-	struct stalls_place place = { .function = function,
-				      .address = address,
-				      .is_arrival = is_arrival,
-				      .times = times,
-				      .cycles = times * s->cycles,
-				      .stall = *s };
+	struct stall_place place;
 
-	if (s->cycles <= 0 || s->is_chance)
-		return;
-	for (unsigned i = 0; i < s->n; i++)
-		if (s->culprits[i].blamed != PROCEDURE_OUTSIDE)
-			place.blamed[i] =
-				c->procedure->steps[s->culprits[i].blamed].address;
-	*vec_push(&v->places) = place;
+	if (stall_place_take(&place, c, function, s, block, step))
+		*vec_push(&v->places) = place;
 }
 
 static void keep_places(struct stalls_view *v, const struct function_code *c,
@@ -155,11 +134,9 @@ static void keep_places(struct stalls_view *v, const struct function_code *c,
 	for (uint32_t i = 0; i < p->n_blocks; i++) {
 		const struct procedure_block *b = &p->blocks[i];
 
-		keep_place(v, c, function, b->start, c->blocks[i].times,
-			   &s->of_arrival[i], true);
+		keep_place(v, c, s, function, i, PROCEDURE_OUTSIDE);
 		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
-			keep_place(v, c, function, p->steps[k].address,
-				   c->blocks[i].times, &s->of_step[k], false);
+			keep_place(v, c, s, function, i, k);
 	}
 }
 
@@ -203,7 +180,7 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 
 static int by_cycles(const void *a, const void *b)
 {
-	const struct stalls_place *x = a, *y = b;
+	const struct stall_place *x = a, *y = b;
 
 	if (x->cycles != y->cycles)
 		return x->cycles > y->cycles ? -1 : 1;
@@ -217,11 +194,11 @@ static int look_at_all(struct stalls_view *v, const struct candidates *of,
 	struct function_code_options o = { .model = choice->model,
 					   .clock_ghz = choice->clock_ghz,
 					   .index = index };
-	uint64_t started = now_ns();
+	uint64_t started = clock_monotonic_ns();
 	int rc = 0;
 
 	for (size_t i = 0; i < of->all.n && rc == 0; i++) {
-		double seconds = (double)(now_ns() - started) / NS_PER_S;
+		double seconds = (double)(clock_monotonic_ns() - started) / NS_PER_S;
 
 		if (choice->seconds > 0 && seconds > choice->seconds)
 			leave_out(&v->late, of->all.at[i].samples);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "analyze/stall_place.h"
 #include "analyze/stall_sum.h"
 #include "base/json.h"
 #include "base/vec.h"
@@ -19,16 +20,6 @@ struct stalls_row {
 	struct stall_sum sum;
 };
 
-/* An instruction that stalls, or a way. */
-struct stalls_place {
-	uint32_t function;
-	uint64_t address;
-	bool is_arrival;      /* it was waited on the way to it */
-	double times, cycles; /* executed; stalled, all times together */
-	struct stall stall;
-	uint64_t blamed[STALL_MAX_CULPRITS]; /* addresses, 0: none in particular */
-};
-
 struct stalls_left {
 	size_t n; /* functions */
 	uint64_t samples;
@@ -39,8 +30,8 @@ struct stalls_view {
 	enum stalls_kind kind;
 	const char *name; /* of the image or the function, borrowed */
 	struct stall_sum total;
-	VEC(struct stalls_row) rows;	 /* those with most samples first */
-	VEC(struct stalls_place) places; /* those that stall most first, if wanted */
+	VEC(struct stalls_row) rows;	/* those with most samples first */
+	VEC(struct stall_place) places; /* those that stall most first, if wanted */
 	struct stalls_left late, uncounted, without_code;
 	const struct machine_model *model; /* NULL: nothing could be told */
 	double clock_ghz;

@@ -9,14 +9,22 @@
 #include "cmd/command.h"
 #include "cmd/report_text.h"
 #include "cmd/report_value.h"
+#include "cmd/row_code.h"
 
-#define LEAST_NAMES 34 /* what numbers leave to the names at least */
-#define LEAST_TIGHT 28 /* when there would be fewer columns else */
-#define LEAST_THREE 40 /* and that to three columns of names */
-#define HOT_PCT	    10 /* a row with this share is shown bold */
+#define LEAST_NAMES 34		/* what numbers leave to the names at least */
+#define LEAST_TIGHT 28		/* when there would be fewer columns else */
+#define LEAST_THREE 40		/* and that to three columns of names */
+#define SHARES	    1000000000u /* that make up a whole */
+#define HOT_PCT	    10		/* a row with this share is shown bold */
 
 /* What of every column is shown; narrower when it does not fit. */
-enum detail { EXCLUSIVE_ONLY, PERCENT_ONLY, WITHOUT_INCLUSIVE_VALUE, EVERYTHING };
+enum detail {
+	SHARE_ONLY,
+	EXCLUSIVE_ONLY,
+	PERCENT_ONLY,
+	WITHOUT_INCLUSIVE_VALUE,
+	EVERYTHING
+};
 
 struct fit {
 	const struct row_view *v;
@@ -70,6 +78,11 @@ static bool is_named(const struct row_view *v)
 	       profile_column(v->r->profile, v->r->shown[0])->event == MODEL_NONE;
 }
 
+static bool has_value(const struct fit *f)
+{
+	return f->detail != PERCENT_ONLY && f->detail != SHARE_ONLY;
+}
+
 static void add_titles(const struct fit *f, struct report_table *t)
 {
 	const struct row_view *v = f->v;
@@ -79,19 +92,21 @@ static void add_titles(const struct fit *f, struct report_table *t)
 		report_text_column(v->r, v->r->shown[i], &name);
 		buf_printf(&title, "%s\n%s", is_named(v) ? buf_str(&name) : "",
 			   !grouping_has_inclusive(v->g) ? "Value"
-			   : f->detail == PERCENT_ONLY	 ? "Excl."
-							 : "Exclusive");
-		if (f->detail != PERCENT_ONLY)
+			   : has_value(f)		 ? "Exclusive"
+							 : "Excl.");
+		if (has_value(f))
 			report_table_number(t, buf_str(&title));
-		report_table_number(t, f->detail == PERCENT_ONLY ? buf_str(&title) : "%");
+		report_table_number(t, has_value(f) ? "%" : buf_str(&title));
 		if (f->sums)
 			report_table_number(t, "Cum.");
 		if (f->detail == EVERYTHING)
 			report_table_number(t, "Inclusive");
-		if (f->detail != EXCLUSIVE_ONLY)
+		if (f->detail > EXCLUSIVE_ONLY)
 			report_table_number(t, f->detail == EVERYTHING ? "%" : "Incl.");
 		add_part_titles(f, t, v->r->shown[i]);
 	}
+	if (v->code && row_code_has_stalls(v->code))
+		report_table_number(t, "Stalled");
 	row_view_add_names(v, t);
 }
 
@@ -122,7 +137,7 @@ static void put_numbers(const struct fit *f, struct report_table *t, size_t row)
 		uint64_t exclusive = v->m->exclusive[at], inclusive = v->m->inclusive[at];
 		uint64_t total = column->total_weight;
 
-		if (f->detail != PERCENT_ONLY)
+		if (has_value(f))
 			report_table_cell(t, report_value_text(s, exclusive, &scale));
 		report_table_cell(t, report_value_pct(s, exclusive, total));
 		if (f->sums)
@@ -130,7 +145,7 @@ static void put_numbers(const struct fit *f, struct report_table *t, size_t row)
 				t, report_value_pct(s, f->sums[c] += exclusive, total));
 		if (f->detail == EVERYTHING)
 			report_table_cell(t, report_value_text(s, inclusive, &scale));
-		if (f->detail != EXCLUSIVE_ONLY)
+		if (f->detail > EXCLUSIVE_ONLY)
 			report_table_cell(t, report_value_pct(s, inclusive, total));
 		put_parts(f, t, row, c);
 	}
@@ -144,11 +159,26 @@ static bool is_hot(const struct row_view *v, size_t row)
 	       HOT_PCT * row_view_total(v, v->r->sort_column);
 }
 
+static void put_stalled(const struct row_code *c, struct report_table *t, size_t row)
+{
+	uint64_t share = (uint64_t)(row_code_share(c, row) * SHARES);
+	char s[TEXT_MAX];
+
+	if (row_code_has_stalls(c))
+		report_table_cell(t, report_value_pct(s, share, SHARES));
+}
+
 static void put_row(const struct fit *f, struct report_table *t, size_t row)
 {
+	own(buf_fini) struct buf note = { 0 };
+
 	report_table_row(t, is_hot(f->v, row));
 	put_numbers(f, t, row);
+	if (f->v->code)
+		put_stalled(f->v->code, t, row);
 	row_view_put_names(f->v, t, row);
+	if (f->v->code && row_code_note(f->v->code, row, &note))
+		report_table_note(t, buf_str(&note));
 }
 
 static struct report_table *make_table(const struct fit *f)
@@ -171,7 +201,7 @@ static struct report_table *make_table(const struct fit *f)
 static size_t least_names(const struct fit *f)
 {
 	const struct row_view *v = f->v;
-	bool is_tight = f->detail == PERCENT_ONLY;
+	bool is_tight = !has_value(f);
 
 	for (size_t c = 0; c < v->m->n_columns && f->has_parts; c++)
 		is_tight |= profile_column(v->r->profile, c)->whole != MODEL_NONE;
@@ -184,9 +214,11 @@ static size_t least_names(const struct fit *f)
 static struct report_table *fit_detail(struct fit *f)
 {
 	const struct row_view *v = f->v;
-	bool has_inclusive = grouping_has_inclusive(v->g);
+	bool has_inclusive = grouping_has_inclusive(v->g) && !v->no_inclusive;
 	int most = has_inclusive ? EVERYTHING : EXCLUSIVE_ONLY;
-	int least = has_inclusive ? PERCENT_ONLY : EXCLUSIVE_ONLY;
+	int least = has_inclusive     ? PERCENT_ONLY
+		    : v->no_inclusive ? SHARE_ONLY
+				      : EXCLUSIVE_ONLY;
 
 	for (int d = most; d >= least; d--) {
 		bool is_last = f->n_columns == 1 && d == least;

@@ -149,6 +149,50 @@ def instructions_that_stall_most_come_first():
     assert len(rows('--by', 'instruction', '--limit', '1', *paths)) == 1
 
 
+def by_instruction(*words):
+    p = dwell('report', '--by', 'instruction', '--json', *words)
+    assert p.returncode == 0, p
+    return json.loads(p.stdout)
+
+
+@test
+def reports_by_instruction_name_the_same_stalls():
+    for words in [[CHASE], ['gzip', '-9', '-c', sys.executable]]:
+        paths = record('rows', words, text=False)
+        places = rows('--by', 'instruction', '--seconds', '0', *paths)
+        report = by_instruction('--seconds', '0', *paths)
+        total = report['total']['cpu-time']
+        found = [r for r in report['rows'] if 'stall' in r]
+        key = lambda x: (x['address'], x['is_on_the_way'], round(x['cycles']), len(x['culprits']))
+        assert sorted(key(r['stall']) for r in found) == sorted(key(x) for x in places), words
+        for r in found:
+            assert not r['stall']['is_estimated'] and r['instruction'], r
+            # Nobody stalls longer than was sampled there, and not the one that was sampled, but who was before.
+            assert 0 < r['stall']['share'] <= r['exclusive']['cpu-time'] / total * 1.001, (r, total)
+            assert (r['stall']['address'] == r['address']) == r['stall']['is_on_the_way'], r
+        # Without looking at all functions the first are the same ones.
+        first = by_instruction('--sort', 'stalled', '-n', '5', '--seconds', '0', *paths)['rows']
+        worst = sorted(found, key=lambda r: -r['stall']['share'])[:5]
+        assert [round(r['stall']['cycles']) for r in first] == [round(r['stall']['cycles']) for r in worst], (first, worst)
+
+
+@test
+def rows_of_instructions_are_those_of_samples_whatever_is_known():
+    timed, counted = record('known', [CHASE])
+    report = by_instruction('--filter', 'leaf == chase', timed)
+    assert sum(r['exclusive']['cpu-time'] for r in report['rows']) == report['total']['cpu-time'] > 0, report['total']
+    # How often is estimated then, and so is what it waited.
+    stalled = by_instruction('--sort', 'stalled', timed)['rows']
+    assert stalled and all('stall' in r for r in stalled), stalled
+    for stall in [r['stall'] for r in stalled]:
+        assert stall['is_estimated'] and stall['cycles_each_low'] <= stall['cycles_each'] <= stall['cycles_each_high'], stall
+    p = dwell('report', '--by', 'instruction', '--sort', 'stalled', counted)
+    assert p.returncode == 0 and 'Nothing is known' in p.stdout, p
+    # Only what was counted waits for nothing that is known; its instructions are there.
+    row = max(by_instruction(counted)['rows'], key=lambda r: r['exclusive']['instructions'])
+    assert row['instruction'] and 'stall' not in row, row
+
+
 @test
 def what_is_filtered_out_is_not_tallied():
     paths = record('filtered', [CHASE])
@@ -160,6 +204,9 @@ def what_is_filtered_out_is_not_tallied():
 def no_line_is_wider_than_the_screen():
     paths = record('wide', [FORKS])
     for width in 80, 120, 160:
+        p = dwell('report', '--by', 'instruction', '--width', str(width), '--event', 'cpu-time', *paths)
+        text = p.stdout.partition('\nNext:')[0]  # whose commands are never cut
+        assert '↳ waited' in text and all(len(line) <= width for line in text.splitlines()), text
         for options in [], ['--by', 'procedure'], ['--by', 'instruction'], ['even'], ['--against', paths[0]]:
             p = dwell('stalls', *options, '--width', str(width), *([] if options else ['all']), *paths)
             assert p.returncode == 0 and 'tallied' in p.stdout, p

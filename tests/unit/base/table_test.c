@@ -123,6 +123,30 @@ static void every_width_is_kept_when_there_is_room_for_the_least(void **state)
 	}
 }
 
+static void notes_are_below_their_row_and_within_the_width(void **state)
+{
+	own(table_freep) struct table *t = table_new(columns, 4);
+	static const struct table_style style = { .width = 40, .no_header = true };
+
+	(void)state;
+	table_row(t);
+	table_cell(t, "1 s");
+	table_cell(t, "2.0 %");
+	table_cell(t, "main");
+	table_note(t, 1, "it waited for what comes\033 from far away");
+	table_row(t);
+	table_cell(t, "12 s");
+	table_note(t, 0, "short");
+
+	own(freep) char *text = print(t, &style);
+
+	assert_string_equal(text, " 1 s    2.0 %  main\n"
+				  "      it waited for what comes\\x1b from\n"
+				  "      far away\n"
+				  "12 s\n"
+				  "short\n");
+}
+
 static void cells_cannot_control_the_terminal(void **state)
 {
 	own(table_freep) struct table *t = table_new(columns + 2, 2);
@@ -153,6 +177,7 @@ int main(void)
 		cmocka_unit_test(colour_only_when_asked_for),
 		cmocka_unit_test(wide_characters_keep_the_columns_straight),
 		cmocka_unit_test(every_width_is_kept_when_there_is_room_for_the_least),
+		cmocka_unit_test(notes_are_below_their_row_and_within_the_width),
 		cmocka_unit_test(cells_cannot_control_the_terminal),
 		cmocka_unit_test(an_empty_table_is_its_header),
 	};

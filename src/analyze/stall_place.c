@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/stall_place.h"
+
+bool stall_place_take(struct stall_place *ret, const struct function_code *c,
+		      uint32_t function, const struct stalls *s, uint32_t block,
+		      uint32_t step)
+{
+	const struct procedure *p = c->procedure;
+	bool is_arrival = step == PROCEDURE_OUTSIDE;
+	const struct stall *stall =
+		is_arrival ? &s->of_arrival[block] : &s->of_step[step];
+	double times = c->blocks[block].times;
+
+	if (stall->cycles <= 0 || stall->is_chance)
+		return false;
+	*ret = (struct stall_place){ .function = function,
+				     .address = is_arrival ? p->blocks[block].start
+							   : p->steps[step].address,
+				     .is_arrival = is_arrival,
+				     .times = times,
+				     .cycles = times * stall->cycles,
+				     .stall = *stall };
+	for (unsigned i = 0; i < stall->n; i++)
+		if (stall->culprits[i].blamed != PROCEDURE_OUTSIDE)
+			ret->blamed[i] = p->steps[stall->culprits[i].blamed].address;
+	return true;
+}
