@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/block_counts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/code_graph.h"
+#include "analyze/function_code.h"
+#include "analyze/function_index.h"
 #include "base/map.h"
 
 /* An image while its blocks are gathered. */
@@ -15,6 +18,7 @@ struct gathered {
 	struct sym_range *text;
 	size_t n_text;
 	VEC(struct block_span) spans;
+	VEC(struct block_span) low, high; /* the same, where it is estimated */
 };
 
 struct making {
@@ -32,6 +36,8 @@ static void making_fini(struct making *m)
 	vec_each(g, &m->all) {
 		free(g->text);
 		vec_fini(&g->spans);
+		vec_fini(&g->low);
+		vec_fini(&g->high);
 	}
 	vec_fini(&m->all);
 	map_fini(&m->by_image);
@@ -42,18 +48,18 @@ void block_counts_fini(struct block_counts *c)
 	vec_each(image, &c->images) {
 		free(image->text);
 		block_tiles_fini(&image->tiles);
+		block_tiles_fini(&image->low);
+		block_tiles_fini(&image->high);
 	}
 	vec_fini(&c->images);
 	vec_fini(&c->left_out);
 }
 
 /* Copies of one file are one image. */
-static struct gathered *image_of(struct making *m, uint32_t id)
+static struct gathered *gather(struct making *m, uint32_t sym_image, const char *path,
+			       unsigned kind)
 {
-	const struct recording *r = profile_source(m->p, m->source);
-	const struct model_image *image = recording_image(r, id);
 	struct symbolizer *s = profile_symbolizer(m->p);
-	uint32_t sym_image = profile_sym_image(m->p, m->source, id);
 	bool is_new = false;
 	uint64_t *slot = map_slot(&m->by_image, sym_image, &is_new);
 	struct gathered *g;
@@ -62,9 +68,9 @@ static struct gathered *image_of(struct making *m, uint32_t id)
 		return &m->all.at[*slot];
 	*slot = m->all.n;
 	g = vec_push(&m->all);
-	g->path = recording_string(r, image->path);
+	g->path = path;
 	g->image = sym_image;
-	if (image->kind != IMAGE_ELF)
+	if (kind != IMAGE_ELF)
 		g->why = "there is no file of it";
 	else if (!(g->n_text = symbolizer_text(s, sym_image, &g->text)))
 		g->why = symbolizer_image_problem(s, sym_image);
@@ -73,11 +79,19 @@ static struct gathered *image_of(struct making *m, uint32_t id)
 	return g;
 }
 
+static struct gathered *image_of(struct making *m, uint32_t id)
+{
+	const struct recording *r = profile_source(m->p, m->source);
+	const struct model_image *image = recording_image(r, id);
+
+	return gather(m, profile_sym_image(m->p, m->source, id),
+		      recording_string(r, image->path), image->kind);
+}
+
 static void leave_out(struct block_counts *c, const char *path, const char *why,
-		      const struct code_graph_block *b)
+		      uint64_t n)
 {
 	struct block_counts_left *left = NULL;
-	uint64_t n;
 
 	vec_each(x, &c->left_out)
 		if (!strcmp(x->path, path) && !strcmp(x->why, why))
@@ -86,9 +100,18 @@ static void leave_out(struct block_counts *c, const char *path, const char *why,
 		left = vec_push(&c->left_out);
 		*left = (struct block_counts_left){ .path = path, .why = why };
 	}
-	if (__builtin_mul_overflow(b->times, b->n_instructions, &n) ||
-	    __builtin_add_overflow(left->n_instructions, n, &left->n_instructions))
-		left->n_instructions = UINT64_MAX;
+	if (__builtin_add_overflow(left->n, n, &left->n))
+		left->n = UINT64_MAX;
+}
+
+static void leave_out_block(struct block_counts *c, const char *path, const char *why,
+			    const struct code_graph_block *b)
+{
+	uint64_t n;
+
+	if (__builtin_mul_overflow(b->times, b->n_instructions, &n))
+		n = UINT64_MAX;
+	leave_out(c, path, why, n);
 }
 
 static void take_block(struct making *m, const struct code_graph_block *b)
@@ -97,10 +120,10 @@ static void take_block(struct making *m, const struct code_graph_block *b)
 	uint64_t end = b->address + b->size_bytes;
 
 	if (g->why)
-		leave_out(m->c, g->path, g->why, b);
+		leave_out_block(m->c, g->path, g->why, b);
 	else if (b->address < g->text[0].start || end < b->address ||
 		 end > g->text[g->n_text - 1].end)
-		leave_out(m->c, g->path, "outside of its code", b);
+		leave_out_block(m->c, g->path, "outside of its code", b);
 	else
 		*vec_push(&g->spans) = (struct block_span){ b->address, end, b->times };
 }
@@ -108,9 +131,13 @@ static void take_block(struct making *m, const struct code_graph_block *b)
 static void add_image(struct block_counts *c, struct gathered *g)
 {
 	struct block_counts_image *image = vec_push(&c->images);
+	uint64_t from = g->text[0].start, to = g->text[g->n_text - 1].end;
 
-	block_tiles_make(&image->tiles, g->spans.at, g->spans.n, g->text[0].start,
-			 g->text[g->n_text - 1].end);
+	block_tiles_make(&image->tiles, g->spans.at, g->spans.n, from, to);
+	if (g->low.n) {
+		block_tiles_make(&image->low, g->low.at, g->low.n, from, to);
+		block_tiles_make(&image->high, g->high.at, g->high.n, from, to);
+	}
 	image->path = g->path;
 	image->image = g->image;
 	image->n_text = g->n_text;
@@ -125,6 +152,17 @@ static int by_path(const void *a, const void *b)
 	return order ? order : (x->image > y->image) - (x->image < y->image);
 }
 
+static void add_images(struct making *m)
+{
+	struct block_counts *c = m->c;
+
+	vec_each(g, &m->all)
+		if (g->spans.n)
+			add_image(c, g);
+	if (c->images.n)
+		qsort(c->images.at, c->images.n, sizeof(*c->images.at), by_path);
+}
+
 int block_counts_make(struct block_counts *ret, const struct profile *p, size_t source,
 		      struct err *e)
 {
@@ -137,10 +175,100 @@ int block_counts_make(struct block_counts *ret, const struct profile *p, size_t 
 		return rc;
 	vec_each(b, &m.graph.blocks)
 		take_block(&m, b);
-	vec_each(g, &m.all)
-		if (g->spans.n)
-			add_image(ret, g);
-	if (ret->images.n)
-		qsort(ret->images.at, ret->images.n, sizeof(*ret->images.at), by_path);
+	add_images(&m);
 	return 0;
+}
+
+/* Estimates. */
+
+bool block_counts_may_estimate(const struct profile *p)
+{
+	for (size_t i = 0; i < profile_n_columns(p); i++)
+		if (function_code_is_time(p, i) && profile_column(p, i)->total_count)
+			return true;
+	return false;
+}
+
+static uint64_t whole(double times)
+{
+	if (!(times > 0))
+		return 0;
+	return times < 0x1p63 ? (uint64_t)llround(times) : UINT64_MAX;
+}
+
+/* False: nothing is known of them. */
+static bool take_blocks(struct gathered *g, const struct function_code *c)
+{
+	const struct procedure *p = c->procedure;
+	bool is_known = false;
+
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		const struct function_code_block *b = &c->blocks[i];
+		uint64_t start = p->blocks[i].start, end = p->blocks[i].end;
+
+		if (b->times < 0)
+			continue;
+		is_known = true;
+		*vec_push(&g->spans) = (struct block_span){ start, end, whole(b->times) };
+		*vec_push(&g->low) =
+			(struct block_span){ start, end, whole(b->times_low) };
+		*vec_push(&g->high) =
+			(struct block_span){ start, end, whole(b->times_high) };
+	}
+	return is_known;
+}
+
+static int estimate_function(struct making *m, const struct function_index *index,
+			     uint32_t function, uint64_t samples, struct err *e)
+{
+	const struct profile_function *f = profile_function(m->p, function);
+	struct gathered *g = gather(m, f->sym_image, f->image_path, f->kind);
+	struct function_code_options o = { .index = index };
+	own(function_code_fini) struct function_code c = { 0 };
+	struct err why = { 0 };
+	int rc;
+
+	if (g->why) {
+		leave_out(m->c, g->path, g->why, samples);
+		return 0;
+	}
+	rc = function_code_make(&c, m->p, function, &o, &why);
+	if (rc == ERR_OS)
+		return err_set(e, rc, "%s", why.text);
+	if (rc < 0)
+		leave_out(m->c, g->path, "their functions cannot be read", samples);
+	else if (!take_blocks(g, &c))
+		leave_out(m->c, g->path, "nothing can be told of their functions",
+			  samples);
+	return 0;
+}
+
+static uint64_t samples_of(const struct profile *p, const struct function_index *x,
+			   uint32_t function)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < profile_n_columns(p); i++)
+		if (function_code_is_time(p, i))
+			sum += function_index_samples(x, function, i);
+	return sum;
+}
+
+int block_counts_estimate(struct block_counts *ret, const struct profile *p,
+			  struct err *e)
+{
+	own(making_fini) struct making m = { .c = ret, .p = p };
+	own(function_index_freep) struct function_index *index = NULL;
+	int rc = function_code_index(p, &index, e);
+
+	*ret = (struct block_counts){ 0 };
+	for (uint32_t i = 0; i < profile_n_functions(p) && rc == 0; i++) {
+		uint64_t samples = samples_of(p, index, i);
+
+		if (samples)
+			rc = estimate_function(&m, index, i, samples, e);
+	}
+	if (rc == 0)
+		add_images(&m);
+	return rc;
 }

@@ -2,13 +2,14 @@
  *
  * block_counts - how often each piece of code of each file was executed.
  *
- * Of one recording's basic blocks, all processes together, in link-time addresses.  What
- * cannot be told, as there is no file to tell it of, is counted.  Borrows from the
- * profile.
+ * Of one recording's basic blocks, all processes together, in link-time addresses; or
+ * estimated from samples of CPU time.  What cannot be told, as there is no file to tell
+ * it of, is counted.  Borrows from the profile.
  */
 #ifndef DWELL_ANALYZE_BLOCK_COUNTS_H
 #define DWELL_ANALYZE_BLOCK_COUNTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,11 +24,15 @@ struct block_counts_image {
 	struct sym_range *text;
 	size_t n_text;
 	struct block_tiles tiles; /* from the first piece's start to the last one's end */
+	/* Of the same pieces, between which numbers it is; empty where they were counted.
+	 */
+	struct block_tiles low, high;
 };
 
 struct block_counts_left {
 	const char *path, *why;
-	uint64_t n_instructions; /* executed; UINT64_MAX: so many, or more */
+	uint64_t n; /* instructions executed, UINT64_MAX: so many, or more; where it is
+		     * estimated, samples */
 };
 
 struct block_counts {
@@ -37,6 +42,12 @@ struct block_counts {
 
 must_use int block_counts_make(struct block_counts *ret, const struct profile *p,
 			       size_t source, struct err *e);
+/* CPU time was sampled, so that there is something to estimate from. */
+bool block_counts_may_estimate(const struct profile *p);
+/* Of all samples of CPU time; takes long: every function that has some is looked at.
+ * Pieces without any have 0 times, whether they were executed or not. */
+must_use int block_counts_estimate(struct block_counts *ret, const struct profile *p,
+				   struct err *e);
 void block_counts_fini(struct block_counts *c);
 
 #endif

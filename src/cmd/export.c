@@ -179,6 +179,9 @@ static void tell_files(const struct exporter *x, const struct profile *p,
 	vec_each(line, &f->left_out)
 		fprintf(stderr, "dwell export: left out: %s\n",
 			text_printable(safe, sizeof(safe), *line));
+	vec_each(line, &f->told)
+		fprintf(stderr, "dwell export: %s\n",
+			text_printable(safe, sizeof(safe), *line));
 	if (f->files.n)
 		tell_written(x, p, f->path, f->files.n, output_folder_bytes(f));
 }
@@ -248,6 +251,8 @@ static const struct command_example examples[] = {
 	{ "dwell export pprof a.dwell -o a.pb.gz", "for 'go tool pprof a.pb.gz'" },
 	{ "dwell export pixie -o counts a.dwell",
 	  "how often each basic block was executed, a pair of files per image" },
+	{ "dwell export pixie -o estimates time.dwell",
+	  "the same as samples of CPU time tell, with the range of each" },
 	{ "dwell export folded --event cpu-time -o - a.dwell | flamegraph.pl > a.svg",
 	  "for a tool that reads from a pipe" },
 	{ NULL, NULL },

@@ -47,9 +47,17 @@ static void leave_out(struct export_sink *s, const char *text)
 	*vec_push(&f->left_out) = xstrdup(text);
 }
 
+static void tell(struct export_sink *s, const char *text)
+{
+	struct output_folder *f = (struct output_folder *)s;
+
+	*vec_push(&f->told) = xstrdup(text);
+}
+
 void output_folder_init(struct output_folder *f, const char *path)
 {
-	*f = (struct output_folder){ .sink = { open_file, leave_out }, .path = path };
+	*f = (struct output_folder){ .sink = { open_file, leave_out, tell },
+				     .path = path };
 }
 
 void output_folder_fini(struct output_folder *f)
@@ -58,8 +66,11 @@ void output_folder_fini(struct output_folder *f)
 		free(*path);
 	vec_each(line, &f->left_out)
 		free(*line);
+	vec_each(line, &f->told)
+		free(*line);
 	vec_fini(&f->files);
 	vec_fini(&f->left_out);
+	vec_fini(&f->told);
 }
 
 void output_folder_discard(struct output_folder *f)

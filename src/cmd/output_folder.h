@@ -19,6 +19,7 @@ struct output_folder {
 	bool is_new;
 	VEC(char *) files;    /* their paths */
 	VEC(char *) left_out; /* lines */
+	VEC(char *) told;
 };
 
 void output_folder_init(struct output_folder *f, const char *path);

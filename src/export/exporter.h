@@ -32,6 +32,8 @@ struct export_sink {
 	int (*open)(struct export_sink *s, const char *name, FILE **ret, struct err *e);
 	/* What is in none of the files and why: a line for the user. */
 	void (*leave_out)(struct export_sink *s, const char *text);
+	/* What to know of what is in them: the same. */
+	void (*tell)(struct export_sink *s, const char *text);
 };
 
 /* Has one of write and write_files. */

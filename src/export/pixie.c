@@ -4,8 +4,11 @@
  * it.
  *
  * Two files for each image: .Addrs says where blocks begin, .Counts how often each was
- * executed, in the 64-bit form of Digital UNIX; docs/bbcounts.md has every byte.
+ * executed, in the 64-bit form of Digital UNIX; docs/bbcounts.md has every byte.  These
+ * have no room for what is not certain: where samples were estimated from, a third file
+ * is there, .Ranges, for people and scripts.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "analyze/block_counts.h"
@@ -102,6 +105,24 @@ static int write_file(struct export_sink *sink, const char *name, const char *su
 	return rc < 0 ? err_in(e, rc, file) : 0;
 }
 
+/* "1f0 120 350 1000": where a block begins, at least, the number in .Counts, at most. */
+static int write_ranges(struct export_sink *sink, const char *name,
+			const struct block_counts_image *image, struct err *e)
+{
+	own(buf_fini) struct buf text = { 0 };
+	uint64_t start = image->text[0].start;
+
+	buf_puts(&text, "# How often each block was executed, estimated from samples: "
+			"confidence low.\n# Where samples landed in none of a function, "
+			"it has 0, executed or not.\n# offset low estimate high\n");
+	for (size_t i = 0; i < image->tiles.all.n; i++)
+		buf_printf(&text, "%" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			   image->tiles.all.at[i].start - start,
+			   image->low.all.at[i].times, image->tiles.all.at[i].times,
+			   image->high.all.at[i].times);
+	return write_file(sink, name, ".Ranges", &text, e);
+}
+
 static int write_pair(struct export_sink *sink, const char *name,
 		      const struct block_counts_image *image, uint32_t hash,
 		      struct err *e)
@@ -120,7 +141,9 @@ static int write_pair(struct export_sink *sink, const char *name,
 	}
 	buf_u32le(&addrs, (uint32_t)(end - start));
 	rc = write_file(sink, name, ".Addrs", &addrs, e);
-	return rc < 0 ? rc : write_file(sink, name, ".Counts", &counts, e);
+	if (rc == 0)
+		rc = write_file(sink, name, ".Counts", &counts, e);
+	return rc < 0 || !image->low.all.n ? rc : write_ranges(sink, name, image, e);
 }
 
 static int write_image(struct export_sink *sink, const struct profile *p,
@@ -142,39 +165,68 @@ static int write_image(struct export_sink *sink, const struct profile *p,
 	return 0;
 }
 
-static void tell_left_out(struct export_sink *sink, const struct block_counts *c)
+static void tell_left_out(struct export_sink *sink, const struct block_counts *c,
+			  const char *what)
 {
 	vec_each(left, &c->left_out) {
 		char n[TEXT_MAX];
-		own(freep) char *text = xasprintf("%s instructions of %s: %s",
-						  text_count(n, left->n_instructions),
-						  left->path, left->why);
+		own(freep) char *text =
+			xasprintf("%s %s of %s: %s", text_count(n, left->n), what,
+				  left->path, left->why);
 
 		sink->leave_out(sink, text);
 	}
 }
 
-static int write_images(struct export_sink *sink, const struct profile *p, size_t source,
+static int write_images(struct export_sink *sink, const struct profile *p,
+			const struct block_counts *c, struct err *e)
+{
+	own(names_fini) struct names names = { 0 };
+	int rc = 0;
+
+	vec_each(image, &c->images)
+		if (rc == 0)
+			rc = write_image(sink, p, image, &names, e);
+	return rc;
+}
+
+static int write_counts(struct export_sink *sink, const struct profile *p, size_t source,
 			struct err *e)
 {
 	own(block_counts_fini) struct block_counts c = { 0 };
-	own(names_fini) struct names names = { 0 };
 	int rc = block_counts_make(&c, p, source, e);
 
 	if (rc < 0)
 		return rc;
-	tell_left_out(sink, &c);
-	vec_each(image, &c.images)
-		if ((rc = write_image(sink, p, image, &names, e)) < 0)
-			return rc;
-	return 0;
+	tell_left_out(sink, &c, "instructions");
+	return write_images(sink, p, &c, e);
+}
+
+static int write_estimates(struct export_sink *sink, const struct profile *p,
+			   struct err *e)
+{
+	own(block_counts_fini) struct block_counts c = { 0 };
+	int rc = block_counts_estimate(&c, p, e);
+
+	if (rc < 0)
+		return rc;
+	tell_left_out(sink, &c, "samples");
+	if (c.images.n)
+		sink->tell(sink, "these are no counts but estimates from samples, with "
+				 "confidence low: .Ranges has from what to what each may "
+				 "be; 'dwell run -e bbcounts' counts exactly");
+	return write_images(sink, p, &c, e);
+}
+
+static bool is_counted(const struct profile *p, size_t source)
+{
+	return recording_n_basic_blocks(profile_source(p, source));
 }
 
 static int pixie_write(const struct profile *p, const struct export_options *o,
 		       struct export_sink *sink, struct err *e)
 {
-	const struct recording *r;
-	size_t column;
+	size_t column, source;
 
 	if (!exporter_columns(p, o, &column))
 		return 0;
@@ -182,22 +234,29 @@ static int pixie_write(const struct profile *p, const struct export_options *o,
 		return err_set(e, ERR_UNSUPPORTED,
 			       "pixie tells of all code, and what a filter leaves out "
 			       "would be there as never executed: leave --filter out");
-	r = profile_source(p, profile_column(p, column)->source);
-	if (!recording_n_basic_blocks(r))
+	source = profile_column(p, column)->source;
+	if (is_counted(p, source))
+		return write_counts(sink, p, source, e);
+	for (size_t i = 0; i < profile_n_sources(p); i++)
+		if (is_counted(p, i))
+			return err_set(e, ERR_USAGE,
+				       "%s has exact counts, which estimates cannot add "
+				       "to: export it alone",
+				       recording_path(profile_source(p, i)));
+	if (!block_counts_may_estimate(p))
 		return err_set(e, ERR_UNSUPPORTED,
-			       "%s has no basic blocks: record with 'dwell run -e "
-			       "bbcounts'",
-			       recording_path(r));
-	return write_images(sink, p, profile_column(p, column)->source, e);
+			       "%s has neither basic blocks nor samples of cpu-time: "
+			       "record with 'dwell run -e bbcounts'",
+			       recording_path(profile_source(p, source)));
+	return write_estimates(sink, p, e);
 }
 
 const struct exporter export_pixie = {
 	.name = "pixie",
 	.suffix = "pixie",
 	.mime = "inode/directory",
-	.summary = "how often each basic block was executed, a directory of .Addrs and "
-		   ".Counts",
+	.summary = "how often each basic block was executed, counted or estimated, a "
+		   "directory of .Addrs and .Counts",
 	.is_one_event = true,
-	.is_exact = true,
 	.write_files = pixie_write,
 };

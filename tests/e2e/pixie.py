@@ -14,6 +14,7 @@ from harness import dwell, test
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 BLOCKS, STATIC, HARD = (f'{PROGRAMS}/e2e-blocks{s}' for s in ['', '-static', '_hard'])
+SAMPLED = f'{PROGRAMS}/e2e-directions'
 THREADS = f'{PROGRAMS}/e2e-blocks_threads'
 
 
@@ -161,6 +162,50 @@ def what_has_no_file_is_left_out_and_told():
     assert f'instructions of {program}: replaced' in p.stderr, p.stderr
     p = dwell('export', 'pixie', '-o', f'{harness.DIR}/date', record('date'))
     assert p.returncode == 0 and 'of [vdso]: there is no file of it' in p.stderr, p
+
+
+def ranges_of(path):
+    """{offset: (low, estimate, high)}"""
+    with open(path, encoding='ascii') as f:
+        lines = [line.split() for line in f if not line.startswith('#')]
+    return {int(at, 16): tuple(map(int, numbers)) for at, *numbers in lines}
+
+
+@test
+def what_samples_tell_is_there_as_an_estimate():
+    for options in [['--insn'], []]:
+        path = f'{harness.DIR}/sampled.dwell'
+        p = dwell('run', '-e', 'usertime', *options, '-i', '200us', '-o', path, '--', SAMPLED)
+        assert p.returncode == 0, p
+        folder, p = export(path, 'estimates')
+        assert 'no counts but estimates' in p.stderr and 'confidence low' in p.stderr, p.stderr
+        pair = pixie_pair.Pair(f'{folder}/e2e-directions', SAMPLED)
+        ranges = ranges_of(f'{folder}/e2e-directions.Ranges')
+        assert [pair.starts[0] + at for at in ranges] == pair.starts[:-1], ranges.keys()
+        assert [numbers[1] for numbers in ranges.values()] == pair.counts, ranges
+        # As calc has it, function by function.
+        functions = {r['function'] for r in rows('pcs', path)
+                     if r['image'] == 'e2e-directions' and r['exclusive']['cpu-time']}
+        n_seen = 0
+        for name in functions:
+            p = dwell('calc', '--json', name, path)
+            if p.returncode:
+                assert 'only inlined' in p.stderr, p
+                continue
+            n_seen += 1
+            row, = json.loads(p.stdout)['rows']
+            for b in row['blocks']:
+                told = ranges[b['start'] - pair.starts[0]]
+                for n, key in zip(told, ['times_low', 'times', 'times_high']):
+                    assert abs(n - b[key]) <= .5 + 1e-9 * b[key], (name, b['start'], told, b[key])
+                assert told[0] <= told[1] <= told[2], told
+        assert n_seen > 3, functions
+    # Exact counts have no ranges, and estimates do not add to them.
+    counted = record(SAMPLED)
+    p = dwell('export', 'pixie', '-o', f'{harness.DIR}/both', path, counted)
+    assert p.returncode == 2 and 'export it alone' in p.stderr, p
+    folder, p = export(counted, 'exact')
+    assert not [name for name in os.listdir(folder) if name.endswith('.Ranges')] and 'estimate' not in p.stderr, p
 
 
 @test
