@@ -384,6 +384,12 @@ static void publish_block(const struct estimating *e, uint32_t block)
 	to->times_low = e->solution.of_block[block] * e->low / chance;
 	to->times_high = e->solution.of_block[block] * e->high * chance;
 	to->confidence = FREQUENCY_LOW;
+	/* Where samples landed it was once at least. */
+	if (to->samples) {
+		to->times = fmax(to->times, 1);
+		to->times_low = fmax(to->times_low, 1);
+		to->times_high = fmax(to->times_high, to->times * chance);
+	}
 	for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
 		e->c->steps[k].times = to->times;
 }

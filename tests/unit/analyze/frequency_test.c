@@ -156,6 +156,23 @@ static void no_more_is_executed_than_can_retire(void **state)
 	assert_true(c.blocks[0].times_high <= c.blocks[0].cycles * 8 / 9 * 1.2);
 }
 
+/* Whoever waits for ages has next to nothing of what is expected of it. */
+static void what_was_sampled_was_executed_once_at_least(void **state)
+{
+	own(function_code_fini) struct function_code c;
+
+	(void)state;
+	set_up(&c, &loops[0]);
+	for (uint32_t i = 0; i < c.procedure->n_steps; i++)
+		c.steps[i].ideal = 1e18;
+	add_up(&c, SAMPLE);
+	frequency_estimate(&c, SAMPLE);
+	assert_true(c.is_estimated && c.blocks[0].samples > 0);
+	assert_true(c.blocks[0].times_low >= 1);
+	assert_true(c.blocks[0].times_low <= c.blocks[0].times);
+	assert_true(c.blocks[0].times < c.blocks[0].times_high);
+}
+
 static void without_samples_nothing_is_told(void **state)
 {
 	own(function_code_fini) struct function_code c;
@@ -174,6 +191,7 @@ int main(void)
 		cmocka_unit_test(where_nothing_is_missing_the_number_is_near),
 		cmocka_unit_test(what_comes_into_a_block_leaves_it),
 		cmocka_unit_test(no_more_is_executed_than_can_retire),
+		cmocka_unit_test(what_was_sampled_was_executed_once_at_least),
 		cmocka_unit_test(without_samples_nothing_is_told),
 	};
 
