@@ -129,13 +129,53 @@ static void order_rows(struct function_index *x)
 		x->ordered[i] = x->rows.at[b.items[i]];
 		x->ordered[i].function = MODEL_NONE;
 		x->ordered[i].exclusive = x->values.exclusive + at;
-		x->ordered[i].inclusive = x->values.inclusive + at;
 	}
 	for (size_t f = 0; f < n_functions; f++)
 		if (b.first[f + 1] > b.first[f])
 			qsort(x->ordered + b.first[f], b.first[f + 1] - b.first[f],
 			      sizeof(*x->ordered), by_address);
 	free(b.items);
+}
+
+/* The row of a stack's innermost frame; MODEL_NONE: it has none. */
+static uint32_t row_of_stack(const struct input *s, uint32_t stack,
+			     const uint32_t *row_of_frame)
+{
+	for (; stack; stack = s->stacks[stack].parent) {
+		uint32_t n, first = input_frames(s, stack, &n);
+
+		if (n)
+			return row_of_frame[first + n - 1];
+	}
+	return MODEL_NONE;
+}
+
+/* What metrics_sum() makes of it, without the inclusive values, which take longest. */
+static void sum_rows(struct function_index *x, const uint32_t *row_of_frame)
+{
+	size_t n_columns = x->p->columns.n, n = x->rows.n * n_columns + 1;
+
+	x->values = (struct metrics){
+		.n_rows = x->rows.n,
+		.n_columns = n_columns,
+		.exclusive = xcalloc(n, sizeof(uint64_t)),
+		.exclusive_counts = xcalloc(n, sizeof(uint64_t)),
+	};
+	for (uint32_t source = 0; source < x->p->n_sources; source++) {
+		const struct input *s = &x->p->sources[source];
+
+		for (uint32_t i = 0; i < s->n_stacks; i++) {
+			const uint64_t *w = input_weights(s, i);
+			uint32_t row = w ? row_of_stack(s, i, row_of_frame) : MODEL_NONE;
+			size_t at = (size_t)row * n_columns + s->first_column;
+
+			for (uint32_t c = 0; row != MODEL_NONE && c < s->n_columns; c++) {
+				x->values.exclusive[at + c] += w[c];
+				x->values.exclusive_counts[at + c] +=
+					input_counts(s, i)[c];
+			}
+		}
+	}
 }
 
 static void index_rows(struct function_index *x)
@@ -154,7 +194,7 @@ static void index_rows(struct function_index *x)
 			if (s->n_frames[k])
 				find_row(x, source, k, &row_at, row_of_frame);
 	}
-	metrics_sum(&x->values, x->p, row_of_frame, x->rows.n);
+	sum_rows(x, row_of_frame);
 	order_rows(x);
 }
 

@@ -58,13 +58,13 @@ int row_code_new(const struct report *r, const struct grouping *g,
 	c->r = r;
 	c->g = g;
 	c->known_of = xcalloc(grouping_n_rows(g) + 1, sizeof(*c->known_of));
+	if (seconds)
+		c->until_ns = clock_monotonic_ns() + seconds * (uint64_t)NS_PER_S;
 	if (rc == 0)
 		rc = stall_search_new(r->profile, options_str(o, "model"), clock_ghz,
 				      &c->search, e);
 	if (rc < 0)
 		return rc;
-	if (seconds)
-		c->until_ns = clock_monotonic_ns() + seconds * (uint64_t)NS_PER_S;
 	*ret = steal(&c);
 	return 0;
 }
