@@ -91,8 +91,7 @@ static void forbid_pages(uint64_t start, uint64_t end, uint32_t prot)
 	}
 }
 
-/* Of code there, at whatever address they come. */
-static void forbid_writes(uint64_t addr, uint32_t bytes, const struct exec_range *r)
+void code_change_guard(uint64_t addr, uint32_t bytes, const struct exec_range *r)
 {
 	uint64_t start = addr & -PAGE_BYTES;
 	uint64_t end = (addr + bytes + PAGE_BYTES - 1) & -PAGE_BYTES;
@@ -129,11 +128,10 @@ static uint32_t sum_of(uint64_t addr, uint32_t bytes)
 	return sum;
 }
 
-void code_change_watch(struct place *p, const struct exec_range *range, uint32_t bytes)
+void code_change_watch(struct place *p, uint32_t bytes)
 {
 	struct page *page;
 
-	forbid_writes(p->addr, bytes, range);
 	p->bytes = (uint16_t)bytes;
 	p->sum = sum_of(p->addr, bytes);
 	p->was = 0;
@@ -200,7 +198,7 @@ bool code_change_revive(struct place *p)
 
 	if (!p->was || !p->bytes || !r || p->addr + p->bytes > r->end)
 		return false;
-	forbid_writes(p->addr, p->bytes, r);
+	code_change_guard(p->addr, p->bytes, r);
 	if (sum_of(p->addr, p->bytes) != p->sum)
 		return false;
 	replace(p->was, p->first_bytes);

@@ -29,9 +29,13 @@ void code_change_clear(void);
 struct emit;
 uint8_t *code_change_emit_begin(struct emit *e);
 
+/* Of code there, which is to be read: it is not written to from now on, at whatever
+ * address, without the engine's knowing of it. */
+void code_change_guard(uint64_t addr, uint32_t bytes, const struct exec_range *range);
+
 /* The place has a translation now, or is known to have nothing to translate; bytes: of
- * the program's code.  range may be NULL. */
-void code_change_watch(struct place *p, const struct exec_range *range, uint32_t bytes);
+ * the program's code, which is guarded. */
+void code_change_watch(struct place *p, uint32_t bytes);
 
 /* There is another thing now, or nothing. */
 void code_change_forget(uint64_t start, uint64_t end);

@@ -20,6 +20,7 @@
 
 #define FRAGMENT_BLOCKS 48
 #define FRAGMENT_BYTES	0x8000
+#define PAGE_BYTES	4096
 
 /* A branch whose way to the target has a counter, which is behind the fragment. */
 struct aside {
@@ -293,7 +294,7 @@ static void set_code(const struct fragment *f, struct place *p, uint32_t bytes)
 	p->code = (uint64_t)(f->range && (f->range->may_change || f->range->is_writable)
 				     ? code_change_emit_begin(f->e)
 				     : f->e->at);
-	code_change_watch(p, f->range, bytes);
+	code_change_watch(p, bytes);
 	if (was)
 		link_to((uint8_t *)was + 1, (const void *)p->code);
 }
@@ -305,6 +306,20 @@ static void fill_up(const struct fragment *f, const struct place *p)
 
 	if (bytes < CODE_CHANGE_BYTES)
 		emit_nop(f->e, CODE_CHANGE_BYTES - (unsigned)bytes);
+}
+
+/* What is read is not written to any more; how far it reaches is only known then. */
+static void read_block(struct fragment *f, uint64_t addr)
+{
+	uint64_t end;
+
+	code_change_guard(addr, 1, f->range);
+	block_read(&f->block, addr);
+	end = f->block.end;
+	if (end - 1 < (addr | (PAGE_BYTES - 1)) + 1)
+		return;
+	code_change_guard(addr, (uint32_t)(end - addr), f->range);
+	block_read(&f->block, addr);
 }
 
 /* What cannot be executed is left to the CPU, which tells the program. */
@@ -352,7 +367,7 @@ static void emit_block(struct fragment *f, struct place *p)
 		emit_entry(f, p, entered);
 		return;
 	}
-	block_read(&f->block, p->addr);
+	read_block(f, p->addr);
 	if (!f->block.n) {
 		emit_refusal(f, p);
 		return;

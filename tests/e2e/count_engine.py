@@ -201,6 +201,17 @@ def code_that_is_written_at_another_address_is_executed_as_it_is_then():
         assert (out, code) == natively([path]) and code == 0 and len(blocks) == 2, (flags, code, out)
 
 
+def changed_by_others(what, rounds):
+    words = [f'{PROGRAMS}/e2e-blocks_patched', what, str(rounds)]
+    out, code, _ = count(words)
+    assert (out, code) == (f'{what}: 0 wrong\n'.encode(), 0), (code, out)
+
+
+@test
+def code_is_read_when_nobody_writes_it_any_more():
+    changed_by_others('jumps', 5000)
+
+
 @test
 def calls_of_32_bit_programs_are_made_and_counted():
     path = f'{PROGRAMS}/e2e-blocks_int80'
