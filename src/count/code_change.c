@@ -264,10 +264,10 @@ void code_change_check_file(int fd)
 	alias_each_of_fd(fd, look_again);
 }
 
-/* Another thread was here first. */
+/* Another thread was here first, or has set the page's rights since. */
 static bool is_programs_right(uint64_t addr)
 {
-	const struct exec_range *r = exec_range_find(addr);
+	const struct exec_range *r = exec_range_known(addr);
 	struct alias a;
 
 	return (r && r->is_writable) || (alias_find(addr, &a) && (a.prot & PROT_WRITE));

@@ -123,7 +123,7 @@ bool exec_range_gap(uint64_t start, uint64_t end, struct exec_range *ret)
 	return start < end;
 }
 
-const struct exec_range *exec_range_find(uint64_t addr)
+const struct exec_range *exec_range_known(uint64_t addr)
 {
 	/* Mostly the same as lately; where it is now is looked at all the same. */
 	static unsigned lately;
@@ -131,6 +131,12 @@ const struct exec_range *exec_range_find(uint64_t addr)
 
 	if (i >= n_ranges || addr < ranges[i].start || addr >= ranges[i].end)
 		i = lately = first_behind(addr);
-	return i < n_ranges && ranges[i].start <= addr && ranges[i].is_exec ? &ranges[i]
-									    : NULL;
+	return i < n_ranges && ranges[i].start <= addr ? &ranges[i] : NULL;
+}
+
+const struct exec_range *exec_range_find(uint64_t addr)
+{
+	const struct exec_range *r = exec_range_known(addr);
+
+	return r && r->is_exec ? r : NULL;
 }

@@ -33,6 +33,9 @@ void exec_range_rename(uint32_t (*name)(uint32_t image));
 /* The first piece of which nothing is known. */
 bool exec_range_gap(uint64_t start, uint64_t end, struct exec_range *ret);
 
+/* NULL: it never was the program's code. */
+const struct exec_range *exec_range_known(uint64_t addr);
+
 /* NULL: nothing there can be executed. */
 const struct exec_range *exec_range_find(uint64_t addr);
 

@@ -213,6 +213,11 @@ def code_is_read_when_nobody_writes_it_any_more():
 
 
 @test
+def pages_may_be_written_while_they_cannot_be_executed():
+    changed_by_others('rights', 2000)
+
+
+@test
 def calls_of_32_bit_programs_are_made_and_counted():
     path = f'{PROGRAMS}/e2e-blocks_int80'
     if natively([path])[1] in (77, -11):
