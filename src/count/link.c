@@ -43,20 +43,27 @@ const uint8_t *link_leave(struct code_unit *u, struct link l)
 	return code;
 }
 
-const uint8_t *link_far(struct code_unit *u, const void *code)
+static const uint8_t *emit_far(struct code_unit *u, const void *code)
 {
 	const uint8_t *at = u->cold.at;
 
-	if (code_unit_reaches(u, (uint64_t)code))
-		return code;
 	EMIT(&u->cold, 0xff, 0x25, 0, 0, 0, 0); /* jmp *0(%rip) */
 	emit_u64(&u->cold, (uint64_t)code);
 	return at;
 }
 
+const uint8_t *link_far(struct code_unit *u, const void *code)
+{
+	return code_unit_reaches(u, (uint64_t)code) ? code : emit_far(u, code);
+}
+
+/* The unit that from is in may be full by now. */
 void link_to(uint8_t *from, const void *code)
 {
-	const uint8_t *near = link_far(code_unit_of((uint64_t)from), code);
+	uint64_t at = (uint64_t)from;
+	const uint8_t *near = code_unit_reaches(code_unit_of(at), (uint64_t)code)
+				      ? code
+				      : emit_far(code_unit_near(at, at), code);
 
 	__atomic_store_n((int32_t *)from, (int32_t)(near - (from + 4)), __ATOMIC_RELEASE);
 }
