@@ -117,6 +117,7 @@ static long fork_child(struct context *c, const struct request *r,
 	if (result == 0) {
 		context_keep_only(c, &before);
 		engine.is_turning = false;
+		engine.n_sharers = 0;
 		signals_forget_returns(c);
 		count_output_add_extra(COUNT_EXTRA_ENTER, call->addr, 0, c->nest, 1);
 		set_registers(c, r, call);
@@ -140,9 +141,11 @@ static long start_thread(struct context *c, const struct request *r,
 {
 	struct context *child;
 	uint64_t addr = call->addr;
+	bool is_sharer = !(r->flags & (CLONE_VFORK | CLONE_THREAD));
 	long result;
 
 	spin_lock(&engine.lock);
+	engine.n_sharers += is_sharer;
 	child = context_take();
 	nest_inherit(child, c, !r->stack);
 	child->epoch = engine.epoch;
@@ -153,8 +156,6 @@ static long start_thread(struct context *c, const struct request *r,
 	child->gs_base = c->gs_base;
 	child->is_borrowed = !!(r->flags & CLONE_VFORK);
 	child->begin_mask = mask;
-	if (!(r->flags & (CLONE_VFORK | CLONE_THREAD)))
-		engine.n_sharers++;
 	signals_inherit(child, c, !(r->flags & CLONE_SIGHAND), r->flags & CLONE_VFORK);
 	set_registers(child, r, call);
 	result = crossing_clone(r->number, r->args[0], r->args[1], r->args[2], r->args[3],
@@ -163,6 +164,7 @@ static long start_thread(struct context *c, const struct request *r,
 		return result;
 	if (result < 0) {
 		spin_lock(&engine.lock);
+		engine.n_sharers -= is_sharer;
 		count_output_add_extra(COUNT_EXTRA_ENTER, addr, 0, child->nest, -1);
 		spin_unlock(&engine.lock);
 	}
