@@ -72,24 +72,12 @@ static bool put_words(uint64_t *to, const struct exec_target *t, const char *own
 	return program_memory_read(to, words, 8 * ((size_t)n + 1));
 }
 
-/* Executes the engine; returns what the kernel says when it does not. */
-static long execute(struct context *c, const struct exec_target *t, uint64_t argv,
-		    uint64_t env)
+/* Executes the engine with its arguments; what it says when it does not. */
+static long execute_words(struct context *c, const uint64_t *words, uint64_t env)
 {
-	uint64_t here[WORDS_MAX + OWN_WORDS + 1], *words = here;
 	uint64_t were[16];
-	char own_flags[sizeof(flags) + 2] = { t->fd < 0 ? FOLLOW_FLAG : FOLLOW_FLAG_FD,
-					      COUNT_FLAG_RAISED };
-	long n = count_words(argv), result;
+	long result;
 
-	if (n <= 0)
-		return -EFAULT;
-	if (n > WORDS_MAX)
-		words = sys_map(8 * ((size_t)n + OWN_WORDS + 1),
-				MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	*put_text(own_flags + 1 + memory_limit_is_raised(), flags) = 0;
-	if (!words || !put_words(words, t, own_flags, argv, n))
-		return -EFAULT;
 	memcpy(were, c->regs, sizeof(were));
 	c->regs[NR] = SYS_execve;
 	c->regs[A] = (uint64_t)ENGINE;
@@ -97,7 +85,27 @@ static long execute(struct context *c, const struct exec_target *t, uint64_t arg
 	c->regs[C] = env;
 	result = gate_pass(c);
 	memcpy(c->regs, were, sizeof(were));
-	if (words != here)
+	return result;
+}
+
+/* Executes the engine; returns what the kernel says when it does not. */
+static long execute(struct context *c, const struct exec_target *t, uint64_t argv,
+		    uint64_t env)
+{
+	uint64_t here[WORDS_MAX + OWN_WORDS + 1], *words = here;
+	char own_flags[sizeof(flags) + 2] = { t->fd < 0 ? FOLLOW_FLAG : FOLLOW_FLAG_FD,
+					      COUNT_FLAG_RAISED };
+	long n = count_words(argv), result = -EFAULT;
+
+	if (n <= 0)
+		return -EFAULT;
+	if (n > WORDS_MAX)
+		words = sys_map(8 * ((size_t)n + OWN_WORDS + 1),
+				MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	*put_text(own_flags + 1 + memory_limit_is_raised(), flags) = 0;
+	if (words && put_words(words, t, own_flags, argv, n))
+		result = execute_words(c, words, env);
+	if (words && words != here)
 		sys_unmap(words, 8 * ((size_t)n + OWN_WORDS + 1));
 	return result;
 }
