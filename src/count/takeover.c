@@ -111,12 +111,29 @@ static void add_code(const struct count_control_range *r)
 		nest_add_code(-1, path, &image, number);
 }
 
-static void add_range(const struct count_control_range *r)
+/* Of those that can only be read nobody can say which may be written to later: they have
+ * what room the others leave. */
+static void add_aliases(const struct count_control *k, bool are_read_only)
 {
-	if (r->is_exec)
-		add_code(r);
-	if (r->is_shared && r->inode)
-		add_alias(r);
+	const struct count_control_range *r =
+		(const struct count_control_range *)k->ranges;
+
+	for (uint64_t i = 0; i < k->n_ranges; i++)
+		if (r[i].is_shared && r[i].inode &&
+		    are_read_only == !(r[i].is_exec || r[i].is_writable))
+			add_alias(&r[i]);
+}
+
+static void add_ranges(const struct count_control *k)
+{
+	const struct count_control_range *r =
+		(const struct count_control_range *)k->ranges;
+
+	for (uint64_t i = 0; i < k->n_ranges; i++)
+		if (r[i].is_exec)
+			add_code(&r[i]);
+	add_aliases(k, false);
+	add_aliases(k, true);
 }
 
 static struct context *add_thread(struct count_control_thread *t)
@@ -151,8 +168,7 @@ void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t 
 	count_output_create((const char *)k->prefix, false);
 	count_output_name((const char *)k->name);
 	engine_init();
-	for (uint64_t i = 0; i < k->n_ranges; i++)
-		add_range((const struct count_control_range *)k->ranges + i);
+	add_ranges(k);
 	signals_ask();
 	threads = (struct count_control_thread *)k->threads;
 	for (uint64_t i = k->n_threads; i-- > 0;)
