@@ -71,6 +71,8 @@ static void print_losses(const struct session_outcome *o, FILE *out)
 			text_count(n, o->n_truncated), o->n_truncated == 1 ? "" : "s",
 			text_pct(share, (double)o->n_truncated, (double)o->n_stacks),
 			o->n_truncated == 1 ? "is" : "are");
+	if (o->stats.trouble.code)
+		fprintf(out, "dwell: %s\n", o->stats.trouble.text);
 	if (o->write_failure.code)
 		fprintf(out, "dwell: the recording ends early: %s\n",
 			o->write_failure.text);

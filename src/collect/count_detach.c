@@ -341,12 +341,17 @@ void count_detach_memory(const struct count_attached *a, struct count_tracee *t)
 					  own_pieces[i].bytes, 0, 0);
 }
 
-static void leave(struct detach *x)
+static int leave(struct detach *x, struct err *e)
 {
 	struct count_tracee *one = one_of_engine(x);
 
-	if (!one || !finish(x, one))
-		return;
+	if (!one)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "none of its threads is where the engine can be left");
+	if (!finish(x, one))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "thread %d ended when it was to leave the engine",
+			       one->tid);
 	vec_each(t, &x->threads.at)
 		if (!t->is_gone && t->context)
 			give_stack(x, t);
@@ -360,6 +365,7 @@ static void leave(struct detach *x)
 		count_tracee_set_mask(t, t->mask);
 		count_tracee_let_go(t);
 	}
+	return 0;
 }
 
 /* What a program that it has executed since has not. */
@@ -381,9 +387,7 @@ static int try_to_leave(struct detach *x, struct err *e)
 	count_remote_read(x->a->pid, x->told->n_sharers, &n_sharers, sizeof(n_sharers));
 	if (rc == 0 && n_sharers)
 		rc = err_set(e, ERR_UNSUPPORTED, "a child shares its memory");
-	if (rc == 0)
-		leave(x);
-	return rc;
+	return rc == 0 ? leave(x, e) : rc;
 }
 
 int count_detach(const struct count_attached *a, struct err *e)

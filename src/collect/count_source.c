@@ -541,7 +541,8 @@ static void count_finish(struct source *source, struct source_stats *ret)
 	if (s->n_parts)
 		facts_add(s->context.writer, FACT_RATE, "forgotten-translations", "count",
 			  s->n_parts);
-	*ret = (struct source_stats){ .samples = c->n_samples };
+	*ret = (struct source_stats){ .samples = c->n_samples,
+				      .trouble = s->visits.why_kept };
 }
 
 const struct source_ops count_source = {

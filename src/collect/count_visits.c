@@ -55,9 +55,11 @@ static void find_children(struct count_visits *v)
 
 void count_visits_end(struct count_visits *v)
 {
+	struct err why = { 0 };
+
 	for (size_t i = 0; i < v->at.n; i++) {
-		if (count_detach(&v->at.at[i], NULL) < 0)
-			v->n_kept++;
+		if (count_detach(&v->at.at[i], &why) < 0 && !v->n_kept++)
+			v->why_kept = why;
 		if (i + 1 == v->at.n)
 			find_children(v);
 	}

@@ -13,7 +13,8 @@
 
 struct count_visits {
 	VEC(struct count_attached) at;
-	uint64_t n_kept; /* which the engine could not leave */
+	uint64_t n_kept;     /* which the engine could not leave ... */
+	struct err why_kept; /* ... the first of them */
 };
 
 void count_visits_fini(struct count_visits *v);

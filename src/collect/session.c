@@ -564,6 +564,8 @@ static void add_stats(struct source_stats *sum, const struct source_stats *x)
 	sum->lost += x->lost;
 	sum->throttled += x->throttled;
 	sum->is_user_only |= x->is_user_only;
+	if (!sum->trouble.code)
+		sum->trouble = x->trouble;
 	if (sum->cpu_ns) /* one source's CPU time is all of it */
 		return;
 	sum->cpu_ns = x->cpu_ns;

@@ -87,6 +87,7 @@ struct source_stats {
 	uint64_t user_ns, system_ns; /* its parts */
 	bool is_user_only;	     /* the kernel's part could not be observed */
 	uint64_t counted_cpu_ns;     /* exact CPU time of what was observed, 0 unknown */
+	struct err trouble;	     /* what is not as it was before; .code 0: nothing */
 };
 
 struct source_ops {

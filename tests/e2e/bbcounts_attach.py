@@ -392,6 +392,24 @@ def what_cannot_be_counted_is_refused_and_left_alone():
 
 
 @test
+def why_a_process_goes_on_being_counted_is_told():
+    path = f'{harness.DIR}/sharer.dwell'
+    with lasting('sharer') as p:
+        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid)],
+                              stderr=subprocess.PIPE, text=True) as recorder:
+            wait_until(lambda: is_counted(p.pid), 'it is not counted')
+            directory = re.search(r'(/\S*/dwell-\d+-[^/\s]*)/of\.', maps(p.pid))[1]
+            p.stdin.write('\n')
+            p.stdin.flush()
+            assert p.stdout.readline() == 'done\n'
+            recorder.send_signal(signal.SIGINT)
+            told = recorder.stderr.read()
+    assert f'\ndwell: process {p.pid} goes on being counted: a child shares its memory\n' in told, told
+    assert re.search(r'name="still-counted" value=\d', dwell('cat', path).stdout), path
+    shutil.rmtree(directory)  # it stays as long as somebody counts there
+
+
+@test
 def nothing_stays_behind():
     def places():
         return {p for place in ['/dev/shm', '/tmp'] for p in glob.glob(f'{place}/dwell-*-*')}

@@ -13,6 +13,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
@@ -636,6 +637,31 @@ static void sharing(void)
 	expect(end_of(child) == 0, "vfork", child);
 }
 
+static int wait_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* A child with the same memory and no end of its own, from when it is told to. */
+static void sharer(void)
+{
+	static char child_stack[STACK] __attribute__((aligned(16)));
+	pid_t child;
+
+	if (getchar() == EOF)
+		return;
+	child = clone(wait_for_ever, child_stack + sizeof(child_stack),
+		      CLONE_VM | SIGCHLD, NULL);
+	puts("done");
+	while (getchar() != EOF)
+		;
+	kill(child, SIGKILL);
+	expect(waitpid(child, NULL, 0) == child, "clone", child);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -654,6 +680,7 @@ static const struct {
 	{ "no_code", no_code },
 	{ "deadly", deadly },
 	{ "sharing", sharing },
+	{ "sharer", sharer },
 };
 
 int main(int argc, char **argv)
