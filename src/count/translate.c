@@ -46,6 +46,7 @@ struct fragment {
 	unsigned n_with_flags;
 	uint32_t nest;
 	struct place *next; /* where it goes on, or NULL */
+	uint64_t was;	    /* an older translation of its first place, 0: none */
 };
 
 void translate_count(struct emit *e, uint32_t counter, bool needs_flags)
@@ -286,17 +287,17 @@ static void tell_block(struct fragment *f)
 	};
 }
 
-/* The place's translation begins here; an older one leads here. */
-static void set_code(const struct fragment *f, struct place *p, uint32_t bytes)
+/* The place's translation begins here; an older one is going to lead here. */
+static void set_code(struct fragment *f, struct place *p, uint32_t bytes)
 {
-	uint64_t was = p->was;
+	uint64_t was = p->was; /* until it is watched */
 
 	p->code = (uint64_t)(f->range && (f->range->may_change || f->range->is_writable)
 				     ? code_change_emit_begin(f->e)
 				     : f->e->at);
 	code_change_watch(p, bytes);
 	if (was)
-		link_to((uint8_t *)was + 1, (const void *)p->code);
+		f->was = was;
 }
 
 /* So that it can be led elsewhere without another's doing so. */
@@ -432,12 +433,21 @@ static struct fragment *begin(const struct place *p)
 	const struct exec_range *r = exec_range_find(p->addr);
 
 	fragment.n_with_flags = 0;
+	fragment.was = 0;
 	fragment.told_number = 0; /* where nothing can be executed there is no block */
 	fragment.range = r;
 	fragment.unit =
 		r ? code_unit_near(r->start, r->end) : code_unit_near(p->addr, p->addr);
 	fragment.e = &fragment.unit->hot;
 	return &fragment;
+}
+
+/* All of it is there: other threads may execute it. */
+static void lead_there(const struct fragment *f, const struct place *p)
+{
+	expect_flags(f);
+	if (f->was)
+		link_to((uint8_t *)f->was + 1, (const void *)p->code);
 }
 
 const void *translate(struct place *p)
@@ -452,7 +462,7 @@ const void *translate(struct place *p)
 		emit_fragment(f, p);
 	else
 		emit_refusal(f, p);
-	expect_flags(f);
+	lead_there(f, p);
 	return (const void *)p->code;
 }
 
@@ -481,7 +491,7 @@ const void *translate_return(struct place *p)
 	else
 		emit_refusal(f, p);
 	indirect_publish_return(p->nest, p->addr, check);
-	expect_flags(f);
+	lead_there(f, p);
 	count_output_add_return(p->block, counter);
 	return (const void *)p->return_code;
 }
