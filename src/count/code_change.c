@@ -7,11 +7,14 @@
 #include "bare/sys.h"
 #include "count/alias.h"
 #include "count/code_unit.h"
+#include "count/context.h"
 #include "count/exec_range.h"
 #include "count/link.h"
 #include "count/place.h"
 #include "count/reserve.h"
 #include "count/signals.h"
+#include "count/translate.h"
+#include "count/turnover.h"
 
 #define PAGE_BITS  12
 #define PAGE_BYTES (1ULL << PAGE_BITS)
@@ -28,6 +31,8 @@ struct page {
 static struct page *pages; /* open addressing */
 static unsigned page_bits;
 static uint32_t n_pages, n_forbidden;
+static bool is_nobody_there; /* in the code that is led away */
+static bool were_replaced;   /* instructions, as opposed to begins */
 
 void code_change_init(void)
 {
@@ -168,6 +173,16 @@ static void replace(uint64_t at, const uint8_t *by)
 	__atomic_store_n(in, word, __ATOMIC_RELEASE);
 }
 
+/* Only of what has such a begin, or where nobody is. */
+static void lead_to(uint64_t code, uint64_t to)
+{
+	uint8_t jump[CODE_CHANGE_BYTES] = { 0xe9 };
+	int64_t distance = (int64_t)(to - code - CODE_CHANGE_BYTES);
+
+	memcpy(jump + 1, &(int32_t){ (int32_t)distance }, 4);
+	replace(code, jump);
+}
+
 static int64_t distance_away(const struct place *p)
 {
 	return (int64_t)(p->away - p->code - CODE_CHANGE_BYTES);
@@ -175,21 +190,44 @@ static int64_t distance_away(const struct place *p)
 
 /* Its beginning leads to the engine: by way of a unit that has room for that, and is near
  * enough. */
-static void lead_away(struct place *p)
+static void lead_begin_away(struct place *p)
 {
-	uint8_t jump[CODE_CHANGE_BYTES] = { 0xe9 };
-
-	if (!p->code)
-		return;
 	if (!p->away || distance_away(p) != (int32_t)distance_away(p))
 		p->away = (uint64_t)link_leave(
 			code_unit_near(p->code, p->code),
 			(struct link){ LINK_CODE, 0, p->addr, NULL });
 	memcpy(p->first_bytes, (const void *)p->code, sizeof(p->first_bytes));
-	memcpy(jump + 1, &(int32_t){ (int32_t)distance_away(p) }, 4);
-	replace(p->code, jump);
+	lead_to(p->code, p->away);
 	p->was = p->code;
 	p->code = 0;
+}
+
+/* Instructions are replaced, and not at once: never again, so by way of a jump whose
+ * distance can be changed. */
+static void replace_begin(struct place *p)
+{
+	uint64_t code = p->code;
+	struct code_unit *u = code_unit_near(code, code);
+
+	p->code = 0;
+	translate_jump(u, &u->hot, p);
+	lead_to(code, (uint64_t)u->hot.at - CODE_CHANGE_BYTES);
+	were_replaced = true;
+}
+
+/* Where a thread may be among its first instructions all is to be forgotten. */
+static void lead_away(struct place *p)
+{
+	if (!p->code)
+		return;
+	if (p->has_begin) {
+		lead_begin_away(p);
+	} else if (is_nobody_there || turnover_all_rest()) {
+		replace_begin(p);
+	} else {
+		p->code = 0;
+		turnover_ask();
+	}
 }
 
 bool code_change_revive(struct place *p)
@@ -207,6 +245,14 @@ bool code_change_revive(struct place *p)
 	return true;
 }
 
+/* Handlers of signals are not to return to the middle of what is there now. */
+static void forget_returns(void)
+{
+	for (struct context *x = context_newest(); were_replaced && x; x = x->older)
+		signals_forget_returns(x);
+	were_replaced = false;
+}
+
 static void each_between(uint64_t start, uint64_t end, void (*what)(struct place *p))
 {
 	/* blocks of the page before may end in this one */
@@ -218,6 +264,7 @@ static void each_between(uint64_t start, uint64_t end, void (*what)(struct place
 			if (p->addr < end && p->addr + p->bytes >= start)
 				what(p);
 		}
+	forget_returns();
 }
 
 static void forget(struct place *p)
@@ -236,9 +283,11 @@ void code_change_let(uint64_t start, uint64_t end)
 	}
 }
 
-void code_change_forget(uint64_t start, uint64_t end)
+void code_change_forget(uint64_t start, uint64_t end, bool is_unmapped)
 {
+	is_nobody_there = is_unmapped;
 	each_between(start, end, forget);
+	is_nobody_there = false;
 	code_change_let(start, end);
 }
 

@@ -2,8 +2,10 @@
  *
  * code_change - code of the program that is not there any more, or is another.
  *
- * What was translated stays where it is, but its first instruction leads to the engine:
- * whoever comes there finds what is there now.  If that is what was there before, as
+ * What was translated stays where it is, but its begin leads to the engine: whoever comes
+ * there finds what is there now.  Code that is known to change has a begin that can be
+ * replaced at once; of other code instructions are, if no thread can be among them, or
+ * else all translations are forgotten (turnover.h).  If that is what was there before, as
  * when a compiler made a page writable for the function beside it, the translation is
  * as good as new.  Pages that can be written while they are executed, there or at another
  * address, are made read-only once something on them is translated; the fault tells of
@@ -37,8 +39,8 @@ void code_change_guard(uint64_t addr, uint32_t bytes, const struct exec_range *r
  * the program's code, which is guarded. */
 void code_change_watch(struct place *p, uint32_t bytes);
 
-/* There is another thing now, or nothing. */
-void code_change_forget(uint64_t start, uint64_t end);
+/* There is another thing now, or nothing: then no thread is there any more. */
+void code_change_forget(uint64_t start, uint64_t end, bool is_unmapped);
 
 /* It may have been written to meanwhile: it; what is executed elsewhere and has its
  * bytes; what is executed of a file. */

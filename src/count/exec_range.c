@@ -98,6 +98,7 @@ bool exec_range_protect(uint64_t start, uint64_t end, bool is_exec, bool is_writ
 	for (; i < n_ranges && ranges[i].start < end; i++) {
 		ranges[i].is_exec = is_exec;
 		ranges[i].is_writable = is_writable;
+		ranges[i].may_change |= is_writable; /* who does it once does it again */
 	}
 	is_known = i > first;
 	for (; i + 1 > first && i > 0; i--)

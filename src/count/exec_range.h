@@ -15,7 +15,8 @@ struct exec_range {
 	uint32_t image;	  /* as blocks name it */
 	bool is_exec;	  /* at present; else it was */
 	bool is_writable; /* at the same time */
-	bool may_change;  /* it is no file's, or one's that can be written */
+	bool may_change;  /* it is no file's, or one's that can be written, or was
+			     writable itself */
 };
 
 /* Executable from now on, in place of what was there. */

@@ -109,10 +109,10 @@ static void add_range(uint64_t start, uint64_t end, int fd, uint64_t off,
 		nest_add_code(fd, NULL, &image, number);
 }
 
-static void remove_range(uint64_t start, uint64_t end)
+static void remove_range(uint64_t start, uint64_t end, bool is_unmapped)
 {
 	if (exec_range_remove(start, end))
-		code_change_forget(start, end);
+		code_change_forget(start, end, is_unmapped);
 	if (alias_remove(start, end))
 		code_change_let(start, end);
 }
@@ -142,11 +142,11 @@ static long map(const struct call *call)
 	if (is_error(result))
 		return result;
 	spin_lock(&engine.lock);
-	remove_range(start, end);
+	remove_range(start, end, false);
 	if (r[C] & PROT_EXEC) {
 		add_range(start, end, r[D] & MAP_ANONYMOUS ? -1 : (int)r[E], r[F],
 			  r[C] & PROT_WRITE, is_shared(r[D]));
-		code_change_forget(start, end);
+		code_change_forget(start, end, false);
 	}
 	if (is_shared(r[D]))
 		add_alias(r, start, end);
@@ -162,7 +162,7 @@ static long unmap(const struct call *call)
 	if (is_error(result))
 		return result;
 	spin_lock(&engine.lock);
-	remove_range(r[A], r[A] + whole_pages(r[B]));
+	remove_range(r[A], r[A] + whole_pages(r[B]), true);
 	spin_unlock(&engine.lock);
 	return result;
 }
@@ -193,8 +193,8 @@ static long remap(const struct call *call)
 	start = (uint64_t)result;
 	spin_lock(&engine.lock);
 	if (start != old || whole_pages(r[C]) < whole_pages(r[B]))
-		remove_range(old, old_end);
-	remove_range(start, start + whole_pages(r[C]));
+		remove_range(old, old_end, true);
+	remove_range(start, start + whole_pages(r[C]), false);
 	if (is_exec)
 		add_range(start, start + whole_pages(r[C]), -1, 0, is_writable, false);
 	if (is_alias) {

@@ -26,9 +26,10 @@ struct place {
 	uint64_t was;  /* the translation, as long as nobody knows if it is good */
 	uint64_t away; /* where it leads then, 0: it never did */
 	uint32_t sum;  /* of the program's code */
-	uint32_t next_in_page; /* a place's number */
-	uint16_t bytes;	       /* of that code */
-	bool was_planned;      /* plan.c's: it has been a block before */
+	uint32_t next_in_page;	/* a place's number */
+	uint16_t bytes : 15;	/* of that code */
+	uint16_t has_begin : 1; /* that can be led elsewhere at any time */
+	bool was_planned;	/* plan.c's: it has been a block before */
 	uint8_t first_bytes[CODE_CHANGE_BYTES];
 };
 

@@ -27,15 +27,16 @@
 /* Together the 100 ms that the program stands still at most. */
 #define TRIES	    400
 #define TRY_NS	    250000
+#define TRIES_STALE 40000 /* what is wrong is executed otherwise */
 #define TRIES_APART 20000 /* entries of the engine, after one in vain */
 
 static unsigned n_entries_to_wait;
 
 static bool can_go_on(void)
 {
-	return !engine.was_lax && count_output_has_room(engine.turns_soon) &&
-	       code_unit_has_room() && indirect_has_room() && link_has_room() &&
-	       place_has_room();
+	return !engine.was_lax && !engine.is_stale &&
+	       count_output_has_room(engine.turns_soon) && code_unit_has_room() &&
+	       indirect_has_room() && link_has_room() && place_has_room();
 }
 
 bool turnover_is_due(void)
@@ -80,6 +81,17 @@ static bool are_at_rest(const struct context *c, bool calls)
 	return are;
 }
 
+bool turnover_all_rest(void)
+{
+	return are_at_rest(NULL, false);
+}
+
+void turnover_ask(void)
+{
+	engine.is_stale = true;
+	n_entries_to_wait = 0;
+}
+
 /* Others go on with what they are at. */
 static void let_others(void)
 {
@@ -92,11 +104,11 @@ static void let_others(void)
 
 static bool wait_for_others(const struct context *c)
 {
-	unsigned i = 0;
+	unsigned i = 0, n = engine.is_stale ? TRIES_STALE : TRIES;
 
-	for (; i < TRIES && !are_at_rest(c, i % 16 == 1); i++)
+	for (; i < n && !are_at_rest(c, i % 16 == 1); i++)
 		let_others();
-	return i < TRIES;
+	return i < n;
 }
 
 static void tell_images(uint32_t (*tell)(uint32_t image))
@@ -116,7 +128,7 @@ static void forget(void)
 	indirect_clear();
 	for (struct context *x = context_newest(); x; x = x->older)
 		signals_forget_returns(x);
-	engine.was_lax = false;
+	engine.was_lax = engine.is_stale = false;
 	engine.epoch++;
 }
 

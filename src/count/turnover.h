@@ -2,7 +2,7 @@
  *
  * turnover - all that is known of the program's code is forgotten when its tables are
  * nearly full, and counting goes on in another file; or when translations are found to
- * have been too lax.
+ * have been too lax, or to stand for code that is another by now.
  *
  * So programs that make code for ever need no memory without end.  All threads come to
  * rest meanwhile: those in translated code leave their blocks, those in system calls stay
@@ -21,6 +21,13 @@ struct signal_info;
 /* The lock is held: whether the thread, which is about to go on in translated code, has
  * to come to turnover_rest() before. */
 bool turnover_is_due(void);
+
+/* Translations are wrong, and cannot be led elsewhere: there is to be one soon. */
+void turnover_ask(void);
+
+/* The lock is held: no thread, the own one included, is in translated code, or will be
+ * before it has had the lock. */
+bool turnover_all_rest(void);
 
 /* At s, in translated code, with the lock held, which others have meanwhile.  It goes on
  * there; s is another place then, perhaps. */

@@ -76,16 +76,30 @@ static void end(pthread_t t[THREADS])
 		pthread_join(t[i], NULL);
 }
 
-static void patch(void)
+static void put_number(uint32_t n)
 {
 	uint8_t *page = (uint8_t *)(uintptr_t)patched;
+
+	protect(page, PROT_READ | PROT_WRITE | PROT_EXEC);
+	store(patched_number, n);
+	protect(page, PROT_READ | PROT_EXEC);
+}
+
+static void alone(void)
+{
+	for (uint32_t i = 0; i < n_rounds; i++) {
+		n_wrong += patched() != i;
+		put_number(i + 1);
+	}
+}
+
+static void patch(void)
+{
 	pthread_t t[THREADS];
 
 	begin(t, look);
 	for (uint32_t i = 1; i <= n_rounds; i++) {
-		protect(page, PROT_READ | PROT_WRITE | PROT_EXEC);
-		store(patched_number, i);
-		protect(page, PROT_READ | PROT_EXEC);
+		put_number(i);
 		told = i;
 		while (seen[i % THREADS] != i)
 			sched_yield();
@@ -198,7 +212,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*what)(void);
-	} all[] = { { "patch", patch }, { "jumps", jumps }, { "rights", rights } };
+	} all[] = { { "alone", alone },
+		    { "patch", patch },
+		    { "jumps", jumps },
+		    { "rights", rights } };
 
 	if (argc < 3)
 		return 2;

@@ -201,15 +201,31 @@ def code_that_is_written_at_another_address_is_executed_as_it_is_then():
         assert (out, code) == natively([path]) and code == 0 and len(blocks) == 2, (flags, code, out)
 
 
-def changed_by_others(what, rounds):
+def changed_by_others(what, rounds, flags='-'):
+    """What was told of each of its files."""
     words = [f'{PROGRAMS}/e2e-blocks_patched', what, str(rounds)]
-    out, code, _ = count(words)
+    out, code, blocks = count(words, flags)
     assert (out, code) == (f'{what}: 0 wrong\n'.encode(), 0), (code, out)
+    return blocks
 
 
 @test
 def code_is_read_when_nobody_writes_it_any_more():
     changed_by_others('jumps', 5000)
+
+
+@test
+def a_programs_own_code_may_be_changed_while_others_execute_it():
+    path = f'{PROGRAMS}/e2e-blocks_patched'
+    place = path, functions(path)['patched']
+    for flags in '-', 's', 'a', 't':
+        blocks = changed_by_others('alone', 300, flags)
+        assert sum(one.at.get(place, [0, 0, 0])[2] for one in blocks) == 300, flags
+        if flags != 't':
+            assert len(blocks) == 1, flags
+    for flags in '-', 'a':
+        # once all that was translated is forgotten, then such code is known to change
+        assert len(changed_by_others('patch', 100, flags)) <= 2, flags
 
 
 @test
