@@ -39,6 +39,10 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  true },
 	{ "uncounted-entries", "pieces of code or children that counting had no room for",
 	  true },
+	{ "cut-counts",
+	  "programs whose counts end early, as the file system was full that they are "
+	  "kept in",
+	  true },
 	{ "undecoded-blocks",
 	  "basic blocks of code that could not be read: all of one counts at its first "
 	  "instruction",

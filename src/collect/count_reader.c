@@ -280,10 +280,10 @@ static bool end_thread(struct parse *p, uint64_t block)
 	struct count_flow_input *in = &p->r->flow;
 	struct count_file_extra *all;
 
-	if (block >= in->n_blocks)
-		return false;
 	if (!block)
 		return true;
+	if (block >= in->n_blocks)
+		return false;
 	all = xrealloc(p->r->tables[TABLE_EXTRAS], in->n_extras + 1, sizeof(*all));
 	all[in->n_extras++] = (struct count_file_extra){
 		.addr = in->blocks[block].addr + in->blocks[block].size_bytes,
@@ -375,6 +375,7 @@ int count_reader_open(const struct count_window *w, struct count_reader *ret,
 	r.pid = p.header.pid;
 	r.n_threads = p.header.n_threads;
 	r.n_lost = p.header.n_lost;
+	r.is_cut = p.header.is_cut;
 	memcpy(r.name, p.header.name, sizeof(r.name) - 1);
 	*ret = r;
 	r = (struct count_reader){ 0 };

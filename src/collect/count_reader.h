@@ -8,6 +8,7 @@
 #ifndef DWELL_COLLECT_COUNT_READER_H
 #define DWELL_COLLECT_COUNT_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,7 @@ struct count_reader {
 	uint32_t pid, n_threads;
 	char name[COUNT_FILE_NAME_BYTES]; /* of the program; "": not known */
 	uint64_t n_lost; /* entries that had no room, children without a file */
+	bool is_cut;	 /* the file system was full before the process ended */
 	void *tables[6]; /* the memory of all that */
 };
 

@@ -376,6 +376,7 @@ static void read_file(struct count *s, struct counted *x, uint64_t now_ns)
 	count_window_over(&fd, &window);
 	rc = count_reader_open(&window, &r, NULL);
 	s->n_damaged += rc == ERR_FORMAT;
+	s->record.n_cut += rc == ERR_UNSUPPORTED && !window.size;
 	if (rc < 0)
 		return;
 	count_record_take(&s->record, x->pid, x->start_ns, now_ns, &r);
@@ -529,6 +530,7 @@ static void count_finish(struct source *source, struct source_stats *ret)
 		{ "unbalanced-executions", c->n_unbalanced },
 		{ "unknown-edges", c->n_unknown },
 		{ "uncounted-entries", c->n_lost },
+		{ "cut-counts", c->n_cut },
 		{ "undecoded-blocks", c->n_undecoded },
 		{ "damaged-counts", s->n_damaged },
 		{ "still-counted", s->visits.n_kept },

@@ -13,8 +13,10 @@
 #define PREFIX_MAX     4096
 #define PATH_MAX_BYTES (PREFIX_MAX + 3 * (PUT_NUMBER_MAX + 1) + 1)
 
-/* Of blocks, what is made memory at a time. */
+/* What is made memory at a time: of blocks, and of the other tables. */
 #define READY_BYTES 0x10000u
+#define FEW_BYTES   0x4000u
+#define PAGE_BYTES  0x1000u
 
 #ifndef MADV_POPULATE_WRITE /* kernel 5.14 */
 #define MADV_POPULATE_WRITE 23
@@ -26,7 +28,9 @@
 static uint8_t *file;
 static struct count_file_header *header;
 static char prefix[PREFIX_MAX];
-static uint64_t blocks_ready;	/* up to there they are memory */
+static bool is_memory; /* there is no file, or was no room in it */
+static uint64_t images_ready, blocks_ready, pairs_ready, returns_ready,
+	extras_ready;		/* up to there they are memory */
 static unsigned n_before, part; /* programs of this process; files of this one */
 
 static int create_part(char path[PATH_MAX_BYTES])
@@ -41,8 +45,14 @@ static int create_part(char path[PATH_MAX_BYTES])
 	return sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
+/* The header's first byte, as long as there is no other. */
+static bool has_room(int fd)
+{
+	return sys_call(SYS_write, fd, "", 1, 0, 0, 0) == 1;
+}
+
 /* A signal would tell of a limit that is lower. */
-static bool make_long(int fd)
+static bool make_long(int fd, bool *ret_is_full)
 {
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	struct rlimit was = none, higher;
@@ -55,15 +65,17 @@ static bool make_long(int fd)
 	if (was.rlim_max >= COUNT_FILE_BYTES)
 		sys_rlimit(RLIMIT_FSIZE, &higher, NULL);
 	is_long = sys_call(SYS_ftruncate, fd, COUNT_FILE_BYTES, 0, 0, 0, 0) == 0;
+	*ret_is_full = is_long && !has_room(fd);
 	sys_rlimit(RLIMIT_FSIZE, &was, NULL);
-	return is_long;
+	return is_long && !*ret_is_full;
 }
 
 /* A process has one for each program that it executes, or several.  Negative: it cannot
- * be. */
-static int create(bool is_next)
+ * be.  leaves_empty: where there is no room the reader sees that it should have been. */
+static int create(bool is_next, bool leaves_empty)
 {
 	char path[PATH_MAX_BYTES];
+	bool is_full = false;
 	int fd;
 
 	if (engine.is_confined)
@@ -72,12 +84,12 @@ static int create(bool is_next)
 	n_before = is_next ? n_before : 0;
 	while ((fd = create_part(path)) == -EEXIST && !is_next)
 		n_before++;
-	if (fd >= 0 && !make_long(fd)) {
+	if (fd < 0 || make_long(fd, &is_full))
+		return fd;
+	if (!is_full || !leaves_empty || sys_call(SYS_ftruncate, fd, 0, 0, 0, 0, 0) < 0)
 		sys_unlink(path);
-		sys_close(fd);
-		return -1;
-	}
-	return fd;
+	sys_close(fd);
+	return -1;
 }
 
 /* Without a file what is counted has nowhere to go, and the program goes on.  Shared in
@@ -96,6 +108,18 @@ static void map(uint8_t *at, uint64_t bytes, int fd, uint64_t off)
 		sys_call(SYS_madvise, at, bytes, MADV_RANDOM, 0, 0, 0);
 }
 
+/* Many pages at once are cheaper than a fault for each.  False: the file system is full,
+ * and who touched them would be ended.  Kernels that do not know how, and filters of the
+ * program's, leave it to faults. */
+static bool make_ready(const void *from, uint64_t bytes)
+{
+	uint64_t start = (uint64_t)from & -(uint64_t)PAGE_BYTES;
+
+	return is_memory || engine.is_confined ||
+	       sys_call(SYS_madvise, start, (uint64_t)from + bytes - start,
+			MADV_POPULATE_WRITE, 0, 0, 0) != -EFAULT;
+}
+
 static void begin_header(struct count_file_header *h, uint32_t parent_pid)
 {
 	h->version = COUNT_FILE_VERSION;
@@ -111,13 +135,14 @@ void count_output_create(const char *path, bool may_be_lost)
 	if (strlen(path) >= PREFIX_MAX)
 		fatal("the path of the file of counts is too long");
 	memcpy(prefix, path, strlen(path) + 1);
-	fd = create(false);
+	fd = create(false, true);
 	if (fd < 0 && !may_be_lost)
 		fatal("cannot create the file of counts");
 	file = reserve_space(COUNT_FILE_BYTES);
 	map(file, COUNT_FILE_BYTES, fd, 0);
 	if (fd >= 0)
 		sys_close(fd);
+	is_memory = fd < 0;
 	header = (struct count_file_header *)file;
 	header->n_counters = 1;
 	header->n_blocks = 1; /* none has number 0 */
@@ -136,49 +161,80 @@ void count_output_before_fork(struct count_file_header *now)
 	*now = *header;
 }
 
-static void copy(uint8_t *to, uint64_t off, uint64_t bytes)
+static bool copy(uint8_t *to, uint64_t off, uint64_t bytes)
 {
+	if (bytes && !make_ready(to + off, bytes))
+		return false;
 	memcpy(to + off, file + off, bytes);
+	return true;
 }
 
-/* The tables, as they were: the parent goes on with them. */
-static void copy_tables(uint8_t *to, const struct count_file_header *before)
+/* All but the header, which says that they are there. */
+static bool copy_tables(uint8_t *to, const struct count_file_header *h)
 {
-	struct count_file_header *h = (struct count_file_header *)to;
+	return make_ready(to, sizeof(*h)) &&
+	       copy(to, COUNT_FILE_IMAGES_OFF, h->images_bytes) &&
+	       copy(to, COUNT_FILE_BLOCKS_OFF,
+		    h->n_blocks * sizeof(struct count_file_block)) &&
+	       copy(to, COUNT_FILE_PAIRS_OFF,
+		    h->n_pairs * sizeof(struct count_file_pair)) &&
+	       copy(to, COUNT_FILE_RETURNS_OFF,
+		    h->n_returns * sizeof(struct count_file_return));
+}
 
-	*h = *before;
+/* What is known to be memory may be another's from now on. */
+static void forget_ready(void)
+{
+	images_ready = blocks_ready = pairs_ready = returns_ready = extras_ready = 0;
+}
+
+/* In place of the file, or what was there. */
+static void move_tables(uint8_t *tables)
+{
+	sys_call(SYS_mremap, tables, COUNT_FILE_COUNTERS_OFF, COUNT_FILE_COUNTERS_OFF,
+		 MREMAP_MAYMOVE | MREMAP_FIXED, file, 0);
+	reserve_release(tables, COUNT_FILE_COUNTERS_OFF);
+	forget_ready();
+}
+
+/* The tables, as they were: the parent goes on with them.  In the file, unless there is
+ * none or no room in it; returns which. */
+static int take_tables(int fd, const struct count_file_header *was)
+{
+	uint8_t *tables = reserve_space(COUNT_FILE_COUNTERS_OFF);
+	struct count_file_header *h = (struct count_file_header *)tables;
+
+	is_memory = fd < 0;
+	map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
+	if (!copy_tables(tables, was)) {
+		sys_close(fd);
+		fd = -1;
+		is_memory = true;
+		map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
+		copy_tables(tables, was);
+	}
+	if (fd < 0)
+		header->n_lost++; /* the parent's */
+	*h = *was;
 	h->magic = h->n_extras = 0;
-	h->n_lost = 0;
-	copy(to, COUNT_FILE_IMAGES_OFF, h->images_bytes);
-	copy(to, COUNT_FILE_BLOCKS_OFF, h->n_blocks * sizeof(struct count_file_block));
-	copy(to, COUNT_FILE_PAIRS_OFF, h->n_pairs * sizeof(struct count_file_pair));
-	copy(to, COUNT_FILE_RETURNS_OFF, h->n_returns * sizeof(struct count_file_return));
-	begin_header(h, before->pid);
+	h->n_lost = h->is_cut = 0;
+	move_tables(tables);
+	begin_header(header, was->pid);
+	return fd;
 }
 
 void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
 {
-	int fd = create(false);
-	uint8_t *tables = reserve_space(COUNT_FILE_COUNTERS_OFF);
 	uint64_t before = (uint64_t)(kept - file),
 		 behind = before + COUNT_FILE_THREAD_BYTES;
+	int fd = take_tables(create(false, false), was);
 
-	if (fd < 0)
-		header->n_lost++; /* the parent's */
-	map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
-	copy_tables(tables, was);
-	if (fd < 0) /* in place of the file */
-		sys_call(SYS_mremap, tables, COUNT_FILE_COUNTERS_OFF,
-			 COUNT_FILE_COUNTERS_OFF, MREMAP_MAYMOVE | MREMAP_FIXED, file, 0);
-	else
-		map(file, COUNT_FILE_COUNTERS_OFF, fd, 0);
 	map(file + COUNT_FILE_COUNTERS_OFF, before - COUNT_FILE_COUNTERS_OFF, fd,
 	    COUNT_FILE_COUNTERS_OFF);
 	map(kept + COUNT_FILE_THREAD_SKIP,
 	    COUNT_FILE_THREAD_BYTES - COUNT_FILE_THREAD_SKIP, fd,
 	    before + COUNT_FILE_THREAD_SKIP);
 	map(file + behind, COUNT_FILE_BYTES - behind, fd, behind);
-	reserve_release(tables, COUNT_FILE_COUNTERS_OFF);
 	if (fd >= 0)
 		sys_close(fd);
 }
@@ -202,6 +258,45 @@ static void map_counters(int fd)
 	    (uint64_t)(thread_at(n) - file));
 }
 
+/* All is in memory from now on, and the file is as its process would have left it had it
+ * ended here.  Others may count meanwhile, here or there. */
+static void give_up(void)
+{
+	uint8_t *tables = reserve_space(COUNT_FILE_COUNTERS_OFF);
+
+	header->is_cut = 1;
+	is_memory = true;
+	map(tables, COUNT_FILE_COUNTERS_OFF, -1, 0);
+	copy_tables(tables, header);
+	memcpy(tables, header, sizeof(*header));
+	copy(tables, COUNT_FILE_EXTRAS_OFF,
+	     header->n_extras * sizeof(struct count_file_extra));
+	move_tables(tables);
+	map_counters(-1);
+}
+
+bool count_output_survive(uint64_t addr)
+{
+	if (addr - (uint64_t)file >= COUNT_FILE_BYTES)
+		return false;
+	if (!is_memory)
+		give_up();
+	return true;
+}
+
+/* So that what ends at end can be written. */
+static void ready(uint64_t *until, const void *from, uint64_t bytes, uint32_t step_bytes)
+{
+	uint64_t end = (uint64_t)from + bytes,
+		 start = (uint64_t)from & -(uint64_t)step_bytes;
+
+	if (end <= *until)
+		return;
+	*until = ((end + step_bytes - 1) & -(uint64_t)step_bytes) + step_bytes;
+	if (!make_ready((const void *)start, *until - start))
+		give_up();
+}
+
 /* Images as they were, while those that code is still in are told once more. */
 static uint8_t *old_images;
 
@@ -222,9 +317,10 @@ static uint32_t tell_again(uint32_t image)
 void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
 {
 	struct count_file_header was = *header;
-	int fd = create(true);
+	int fd = create(true, false);
 
 	header->n_lost += fd < 0;
+	is_memory = fd < 0;
 	old_images = reserve(was.images_bytes);
 	memcpy(old_images, file + COUNT_FILE_IMAGES_OFF, was.images_bytes);
 	map_counters(fd);
@@ -233,11 +329,11 @@ void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
 		sys_close(fd);
 	was.magic = 0; /* who is killed here has nothing in it */
 	*header = was;
-	header->n_lost = 0;
+	header->n_lost = header->is_cut = 0;
 	header->images_bytes = header->n_pairs = header->n_returns = 0;
 	header->n_extras = 0;
 	header->n_counters = header->n_blocks = 1;
-	blocks_ready = 0;
+	forget_ready();
 	for (uint32_t i = 1; i < header->n_nests; i++)
 		header->nests[i].image = tell_again(header->nests[i].image);
 	each(tell_again);
@@ -263,6 +359,8 @@ void *count_output_add_thread(void)
 	if (i == COUNT_FILE_THREADS_MAX)
 		fatal("too many threads to count");
 	header->n_threads = i + 1;
+	if (!make_ready(thread_at(i) + COUNT_FILE_THREAD_SKIP, PAGE_BYTES))
+		give_up();
 	return thread_at(i);
 }
 
@@ -288,6 +386,7 @@ uint32_t count_output_add_image(const struct count_file_image *image, const char
 		return COUNT_FILE_NO_IMAGE;
 	}
 	told = (struct count_file_image *)(file + COUNT_FILE_IMAGES_OFF + at);
+	ready(&images_ready, told, bytes, FEW_BYTES);
 	/* All of it is written, or the reader would find a hole where its end begins a
 	 * page. */
 	memset((char *)told + bytes - 8, 0, 8);
@@ -298,17 +397,6 @@ uint32_t count_output_add_image(const struct count_file_image *image, const char
 	return at;
 }
 
-/* Many pages at once are cheaper than a fault for each; where the kernel does not know
- * how, it is by faults. */
-static void ready_blocks(uint64_t from)
-{
-	from &= -(uint64_t)READY_BYTES;
-	blocks_ready = from + 2 * READY_BYTES;
-	if (!engine.is_confined)
-		sys_call(SYS_madvise, from, 2 * READY_BYTES, MADV_POPULATE_WRITE, 0, 0,
-			 0);
-}
-
 uint32_t count_output_add_block(struct count_file_block **ret)
 {
 	uint32_t i = header->n_blocks;
@@ -316,8 +404,7 @@ uint32_t count_output_add_block(struct count_file_block **ret)
 	if (i == COUNT_FILE_BLOCKS_MAX)
 		fatal("too much code to count");
 	*ret = (struct count_file_block *)(file + COUNT_FILE_BLOCKS_OFF) + i;
-	if ((uint64_t)(*ret + 1) > blocks_ready)
-		ready_blocks((uint64_t)*ret);
+	ready(&blocks_ready, *ret, sizeof(**ret), READY_BYTES);
 	return i;
 }
 
@@ -341,22 +428,26 @@ uint32_t count_output_add_counter(void)
 void count_output_add_pair(uint32_t block, uint64_t target, uint32_t counter)
 {
 	uint32_t i = header->n_pairs;
+	struct count_file_pair *p;
 
 	if (i == COUNT_FILE_PAIRS_MAX)
 		fatal("too many targets of indirect jumps");
-	((struct count_file_pair *)(file + COUNT_FILE_PAIRS_OFF))[i] =
-		(struct count_file_pair){ block, counter, target };
+	p = (struct count_file_pair *)(file + COUNT_FILE_PAIRS_OFF) + i;
+	ready(&pairs_ready, p, sizeof(*p), FEW_BYTES);
+	*p = (struct count_file_pair){ block, counter, target };
 	publish(&header->n_pairs, i + 1);
 }
 
 void count_output_add_return(uint32_t block, uint32_t counter)
 {
 	uint32_t i = header->n_returns;
+	struct count_file_return *r;
 
 	if (i == COUNT_FILE_RETURNS_MAX)
 		fatal("too much code to count");
-	((struct count_file_return *)(file + COUNT_FILE_RETURNS_OFF))[i] =
-		(struct count_file_return){ block, counter };
+	r = (struct count_file_return *)(file + COUNT_FILE_RETURNS_OFF) + i;
+	ready(&returns_ready, r, sizeof(*r), FEW_BYTES);
+	*r = (struct count_file_return){ block, counter };
 	publish(&header->n_returns, i + 1);
 }
 
@@ -404,6 +495,7 @@ void count_output_add_extra(enum count_extra kind, uint64_t addr, uint32_t block
 		count_output_add_lost();
 		return;
 	}
+	ready(&extras_ready, &all[end], sizeof(x), FEW_BYTES);
 	all[end] = x;
 	publish(&header->n_extras, end + 1);
 }

@@ -28,6 +28,10 @@ void count_output_after_fork(const struct count_file_header *before, uint8_t *ke
 void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)));
 bool count_output_has_room(bool is_small);
 
+/* The process was to be ended, as it touched memory of a file that has no room (SIGBUS).
+ * True: it was this one, which has what was counted until now, and all else is lost. */
+bool count_output_survive(uint64_t addr);
+
 /* A further thread's part of the file: COUNT_FILE_THREAD_BYTES in memory. */
 void *count_output_add_thread(void);
 

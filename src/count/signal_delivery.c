@@ -215,19 +215,31 @@ static bool deliver(struct context *c, struct roll_state *s,
 	return is_there;
 }
 
+static bool is_forbidden_write(const struct signal_info *info,
+			       const struct signal_state *state)
+{
+	return info->signal == SIGSEGV && info->code == SEGV_ACCERR &&
+	       (state->error & ERROR_IS_WRITE);
+}
+
+static bool has_no_room(const struct signal_info *info)
+{
+	return info->signal == SIGBUS && info->code == BUS_ADRERR;
+}
+
 /* Where the engine has forbidden it: in translated code, or where the engine writes in
- * the program's name and has its own lock. */
+ * the program's name and has its own lock.  Or where it counts. */
 static bool is_own_doing(const struct signal_info *info, const struct signal_state *state)
 {
 	bool is_engine = is_within(state->ip, __ehdr_start, _end);
 	bool is_own;
 
-	if (info->signal != SIGSEGV || info->code != SEGV_ACCERR ||
-	    !(state->error & ERROR_IS_WRITE))
+	if (!is_forbidden_write(info, state) && !has_no_room(info))
 		return false;
 	if (!is_engine)
 		spin_lock(&engine.lock);
-	is_own = code_change_allow_write(info->addr);
+	is_own = has_no_room(info) ? count_output_survive(info->addr)
+				   : code_change_allow_write(info->addr);
 	if (!is_engine)
 		spin_unlock(&engine.lock);
 	return is_own;

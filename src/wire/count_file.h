@@ -69,7 +69,7 @@ struct count_file_header {
 	char name[COUNT_FILE_NAME_BYTES]; /* of the program, as the kernel has it */
 	uint64_t n_lost;  /* entries that had no room here, children without a file */
 	uint32_t n_nests; /* 0 included */
-	uint32_t pad;
+	uint32_t is_cut;  /* the file system was full: what came then is not here */
 	struct count_file_nest nests[COUNT_FILE_NESTS_MAX];
 };
 

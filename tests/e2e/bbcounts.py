@@ -559,6 +559,24 @@ def a_place_that_is_full_is_not_taken():
 
 
 @test
+def a_place_that_fills_up_ends_the_counts_and_nothing_else():
+    need('unshare', 'mount')
+    fill = 'head -c 400m /dev/zero >/dev/shm/filler 2>/dev/null'
+    loop = 'for i in 1 2 3; do echo $i | cat; done; (echo child); exec sort /dev/null'
+    shell = (f'set -e; cd {harness.DIR}; mount -t tmpfs -o size=300m none /dev/shm; '
+             f'{harness.DWELL} run -e bbcounts -o cut.dwell -- sh -c "echo before; {fill}; {loop}"')
+    p = subprocess.run(['unshare', '--mount', 'sh', '-c', shell.replace('$', '\\$')], capture_output=True, text=True, check=False)
+    if 'unshare' in p.stderr:
+        raise harness.Skip(p.stderr)
+    assert (p.returncode, p.stdout) == (0, 'before\n1\n2\n3\nchild\n'), p
+    facts = dwell('cat', f'{harness.DIR}/cut.dwell').stdout
+    assert re.search(r'name="cut-counts" value=[1-9]', facts) and 'damaged-counts' not in facts, facts[-3000:]
+    told = ' '.join(dwell('report', f'{harness.DIR}/cut.dwell').stdout.split())
+    assert 'programs whose counts end early' in told, told
+    assert harness.report(f'{harness.DIR}/cut.dwell')['total']['instructions'] > 10000
+
+
+@test
 def what_cannot_be_counted_is_refused_in_words():
     for words, text in [
             (['attach', '-e', 'bbcounts', '-t', '1'], 'whole processes'),

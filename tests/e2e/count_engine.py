@@ -4,6 +4,7 @@
 usage: count_engine.py DWELL DIRECTORY ENGINE"""
 import os
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -391,6 +392,60 @@ def who_is_killed_leaves_what_was_counted():
         out, was, [blocks] = count(words)
         assert (out, was) == natively(words) and was == code, (signal, was)
         assert blocks.executed() > 100000, signal
+
+
+# Code, threads and children that are new when it is told to go on.
+GROWN = '''
+import os, sys
+print('ready', flush=True)
+sys.stdin.readline()
+import decimal, json, re, subprocess, threading
+told = []
+def work(n):
+    told.append(len(json.dumps({str(i): i for i in range(n)})) + len(re.sub('[aeiou]+', '', 'education' * n)))
+for t in [threading.Thread(target=work, args=(n,)) for n in range(1, 30)]:
+    t.start()
+    t.join()
+if not os.fork():
+    print(sorted(told), decimal.Decimal(2).sqrt(), flush=True)
+    os._exit(0)
+os.wait()
+print(subprocess.run(['sh', '-c', 'for i in 1 2 3; do echo $i | cat; done'], capture_output=True).stdout)
+'''
+
+
+def is_cut(path):
+    with open(path, 'rb') as f:
+        head = f.read(80)
+    return len(head) == 80 and struct.unpack('<Q10I16sQII', head)[-1]
+
+
+@test
+def a_file_system_that_fills_up_ends_nothing_but_the_counting():
+    if not harness.IS_ROOT:
+        raise harness.Skip('only root mounts file systems')
+    place, python = os.path.join(harness.DIR, 'small'), '/usr/bin/python3'
+    os.mkdir(place)
+    words = [python, '-c', GROWN]
+    right = subprocess.run(words, input=b'\n', capture_output=True, check=True).stdout
+    # left: full at once, some pages later, while it goes on, or when nearly all is done
+    for left_kb in 0, 8, 100, 1000:
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'none', place], check=False).returncode:
+            raise harness.Skip('no file system can be mounted')
+        try:
+            with subprocess.Popen([ENGINE, f'{place}/of', '-', python, python, '--', *words], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE) as p:
+                first = p.stdout.readline()
+                st = os.statvfs(place)
+                with open(f'{place}/filler', 'wb') as f:
+                    os.posix_fallocate(f.fileno(), 0, st.f_bavail * st.f_bsize - left_kb * 1024)
+                p.stdin.write(b'\n')
+                p.stdin.close()
+                out = first + p.stdout.read()
+            assert (out, p.wait()) == (right, 0), (left_kb, p.returncode, out)
+            assert is_cut(f'{place}/of.{p.pid}.0'), left_kb
+        finally:
+            subprocess.run(['umount', '-l', place], check=True)
 
 
 @test

@@ -20,6 +20,7 @@ static struct count_file_header header_of(uint32_t n_blocks, uint32_t n_counters
 					   .n_counters = n_counters,
 					   .n_threads = 3,
 					   .n_lost = 2,
+					   .is_cut = 1,
 					   .n_nests = 2,
 					   .nests[1] = { .entry = 0x10000 } };
 }
@@ -106,6 +107,7 @@ static void counters_are_summed_over_the_threads(void **state)
 	assert_int_equal(open_it(fd, &r, &e), 0);
 	assert_int_equal(r.pid, 7);
 	assert_int_equal(r.n_lost, 2);
+	assert_true(r.is_cut);
 	assert_int_equal(r.flow.n_counters, 1025);
 	assert_int_equal(r.flow.counters[1], 12);
 	assert_int_equal(r.flow.counters[2], 1);
@@ -160,6 +162,9 @@ static void a_process_that_did_nothing_has_nothing(void **state)
 	put(fd, 0, &h, sizeof(h));
 	assert_int_equal(open_it(fd, &r, &e), 0);
 	assert_int_equal(r.flow.n_blocks, 0);
+	count_reader_fini(&r);
+	put_counter(fd, 0, COUNT_FILE_CALL, 0); /* its thread's memory is there */
+	assert_int_equal(open_it(fd, &r, &e), 0);
 }
 
 /* Each of these alone makes a file that is refused. */

@@ -114,6 +114,7 @@ static void what_a_process_left_is_in_the_recording(void **state)
 			  .n_extras = 2,
 			  .n_counters = 7 },
 		.n_lost = 3,
+		.is_cut = true,
 	};
 	own(count_record_fini) struct count_record c = { .directory = "/" };
 	own(recording_freep) struct recording *back = NULL;
@@ -151,6 +152,7 @@ static void what_a_process_left_is_in_the_recording(void **state)
 	assert_int_equal(c.n_unbalanced, 0);
 	assert_int_equal(c.n_unknown, 0);
 	assert_int_equal(c.n_lost, 3);
+	assert_int_equal(c.n_cut, 1);
 	assert_int_equal(c.n_undecoded, 5);
 	assert_int_equal(c.n_samples, 5);
 }
