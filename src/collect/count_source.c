@@ -92,6 +92,8 @@ static int count_probe(const struct experiment *x, const struct scope *scope,
 			       "counting cannot be paused or delayed");
 	if (scope->kind == SCOPE_PROCESSES)
 		return check_processes(scope, e);
+	if (count_status_check_own(e) < 0)
+		return ERR_UNSUPPORTED;
 	return count_words_check(scope->program, getenv("PATH"), e);
 }
 

@@ -104,6 +104,39 @@ static int check_limits(pid_t pid, struct err *e)
 	return 0;
 }
 
+/* By root, or another who may.  It is as it was afterwards. */
+static bool can_be_raised(__rlimit_resource_t what, const struct rlimit *l)
+{
+	struct rlimit higher = { l->rlim_cur, l->rlim_max + 1 };
+
+	return setrlimit(what, &higher) == 0 && setrlimit(what, l) == 0;
+}
+
+int count_status_check_own(struct err *e)
+{
+	static const struct {
+		__rlimit_resource_t what;
+		const char *name, *least;
+		rlim_t least_bytes;
+	} limits[] = {
+		{ RLIMIT_AS, "addresses are limited (ulimit -v)", "2 TB of them",
+		  COUNT_FILE_LEAST_SPACE },
+		{ RLIMIT_DATA, "data are limited (ulimit -d)",
+		  "64 GB, of addresses alone", COUNT_FILE_LEAST_DATA },
+	};
+	struct rlimit l;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (getrlimit(limits[i].what, &l) == 0 && l.rlim_max != RLIM_INFINITY &&
+		    (l.rlim_max < limits[i].least_bytes ||
+		     l.rlim_cur > l.rlim_max - limits[i].least_bytes) &&
+		    !can_be_raised(limits[i].what, &l))
+			return err_set(e, ERR_UNSUPPORTED,
+				       "%s and may not be raised: counting needs %s",
+				       limits[i].name, limits[i].least);
+	return 0;
+}
+
 static bool shares_memory(pid_t a, pid_t b)
 {
 	return a > 0 && b > 0 && syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;

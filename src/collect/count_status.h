@@ -22,6 +22,10 @@ must_use int count_status_parse(const char *text, struct count_status *ret,
 /* All that can be asked without touching it. */
 must_use int count_status_check(pid_t pid, struct count_status *ret, struct err *e);
 
+/* What we start has our limits: such as are too low for the engine, which may not raise
+ * them. */
+must_use int count_status_check_own(struct err *e);
+
 /* Whether others have the same memory, as between vfork() and exec; of one that is
  * stopped, so that this does not pass by itself. */
 must_use int count_status_check_sharing(pid_t pid, struct err *e);

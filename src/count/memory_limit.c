@@ -12,18 +12,28 @@
 #include "count/gate.h"
 #include "count/program_memory.h"
 #include "count/reserve.h"
+#include "wire/count_file.h"
 
 enum { A = 7, B = 6, C = 2, D = 10 };
 
-/* More than all of the engine's reservations, the file of counts above all. */
-#define OWN_BYTES  (1ULL << 41)
 #define PAGE_BYTES 4096
 
 #ifndef MCL_ONFAULT
 #define MCL_ONFAULT 4
 #endif
 
-static const int limited[] = { RLIMIT_AS, RLIMIT_DATA };
+static const struct {
+	int what;
+	rlim_t own_bytes;
+	const char *failure;
+} limited[] = {
+	{ RLIMIT_AS, COUNT_FILE_LEAST_SPACE,
+	  "addresses are limited (ulimit -v), and counting needs 2 TB of them" },
+	{ RLIMIT_DATA, COUNT_FILE_LEAST_DATA,
+	  "data are limited (ulimit -d), and counting needs 64 GB, of addresses alone" },
+};
+#define N_LIMITED (sizeof(limited) / sizeof(limited[0]))
+
 static bool are_raised;
 
 static bool is_limited(uint64_t what)
@@ -31,16 +41,35 @@ static bool is_limited(uint64_t what)
 	return what == RLIMIT_AS || what == RLIMIT_DATA;
 }
 
-static rlim_t more(rlim_t limit)
+static rlim_t own_bytes(uint64_t what)
 {
-	return limit < RLIM_INFINITY - OWN_BYTES ? limit + OWN_BYTES : RLIM_INFINITY;
+	unsigned i = 0;
+
+	while (i + 1 < N_LIMITED && (uint64_t)limited[i].what != what)
+		i++;
+	return limited[i].own_bytes;
 }
 
-static rlim_t less(rlim_t limit)
+static rlim_t more(uint64_t what, rlim_t limit)
 {
+	rlim_t own = own_bytes(what);
+
+	return limit < RLIM_INFINITY - own ? limit + own : RLIM_INFINITY;
+}
+
+static rlim_t less(uint64_t what, rlim_t limit)
+{
+	rlim_t own = own_bytes(what);
+
 	if (!are_raised || limit == RLIM_INFINITY)
 		return limit;
-	return limit > OWN_BYTES ? limit - OWN_BYTES : 0;
+	return limit > own ? limit - own : 0;
+}
+
+static struct rlimit both(rlim_t (*as)(uint64_t what, rlim_t limit), uint64_t what,
+			  const struct rlimit *l)
+{
+	return (struct rlimit){ as(what, l->rlim_cur), as(what, l->rlim_max) };
 }
 
 bool memory_limit_is_raised(void)
@@ -48,12 +77,15 @@ bool memory_limit_is_raised(void)
 	return are_raised;
 }
 
-/* The hard limit only where that is possible. */
+/* The hard limit only where that is possible: else it seems to be lower. */
 static bool make_higher(int what, const struct rlimit *l)
 {
-	struct rlimit higher = { more(l->rlim_cur), more(l->rlim_max) };
+	struct rlimit higher = both(more, (uint64_t)what, l);
 
-	return sys_rlimit(what, &higher, NULL) == 0;
+	if (sys_rlimit(what, &higher, NULL) == 0)
+		return true;
+	higher.rlim_max = l->rlim_max;
+	return higher.rlim_cur <= higher.rlim_max && sys_rlimit(what, &higher, NULL) == 0;
 }
 
 void memory_limit_begin(bool by_other)
@@ -61,26 +93,25 @@ void memory_limit_begin(bool by_other)
 	struct rlimit l;
 
 	are_raised = by_other;
-	for (unsigned i = 0; !by_other && i < 2; i++) {
-		if (sys_rlimit(limited[i], NULL, &l) != 0 ||
+	for (unsigned i = 0; !by_other && i < N_LIMITED; i++) {
+		if (sys_rlimit(limited[i].what, NULL, &l) != 0 ||
 		    (l.rlim_cur == RLIM_INFINITY && l.rlim_max == RLIM_INFINITY))
 			continue;
-		if (!make_higher(limited[i], &l))
-			fatal("memory is limited (ulimit -v or -d), and counting needs "
-			      "2 TB of addresses");
+		if (!make_higher(limited[i].what, &l))
+			fatal(limited[i].failure);
 		are_raised = true;
 	}
 }
 
-static void set_all(rlim_t (*as)(rlim_t limit))
+static void set_all(rlim_t (*as)(uint64_t what, rlim_t limit))
 {
 	struct rlimit l;
 
-	for (unsigned i = 0; i < 2; i++) {
-		if (sys_rlimit(limited[i], NULL, &l) != 0)
+	for (unsigned i = 0; i < N_LIMITED; i++) {
+		if (sys_rlimit(limited[i].what, NULL, &l) != 0)
 			continue;
-		l = (struct rlimit){ as(l.rlim_cur), as(l.rlim_max) };
-		sys_rlimit(limited[i], &l, NULL);
+		l = both(as, (uint64_t)limited[i].what, &l);
+		sys_rlimit(limited[i].what, &l, NULL);
 	}
 }
 
@@ -97,7 +128,7 @@ void memory_limit_take_again(void)
 }
 
 /* The kernel's answer to a call whose argument of that number is a limit to set. */
-static long set_higher(struct context *c, unsigned argument)
+static long set_higher(struct context *c, uint64_t what, unsigned argument)
 {
 	uint64_t *r = c->regs, was = r[argument];
 	struct rlimit l;
@@ -107,7 +138,7 @@ static long set_higher(struct context *c, unsigned argument)
 		return -EFAULT;
 	if (!are_raised && l.rlim_cur == RLIM_INFINITY && l.rlim_max == RLIM_INFINITY)
 		return gate_pass(c);
-	l = (struct rlimit){ more(l.rlim_cur), more(l.rlim_max) };
+	l = both(more, what, &l);
 	r[argument] = (uint64_t)&l;
 	result = gate_pass(c);
 	r[argument] = was;
@@ -115,7 +146,7 @@ static long set_higher(struct context *c, unsigned argument)
 	return result;
 }
 
-static long tell_lower(uint64_t to, long result)
+static long tell_lower(uint64_t what, uint64_t to, long result)
 {
 	struct rlimit l;
 
@@ -123,20 +154,21 @@ static long tell_lower(uint64_t to, long result)
 		return result;
 	if (!program_memory_read(&l, to, sizeof(l)))
 		return -EFAULT;
-	l = (struct rlimit){ less(l.rlim_cur), less(l.rlim_max) };
+	l = both(less, what, &l);
 	return program_memory_write(to, &l, sizeof(l)) ? 0 : -EFAULT;
 }
 
 long memory_limit_set(struct context *c)
 {
-	return is_limited(c->regs[A]) ? set_higher(c, B) : gate_pass(c);
+	return is_limited(c->regs[A]) ? set_higher(c, c->regs[A], B) : gate_pass(c);
 }
 
 long memory_limit_get(struct context *c)
 {
 	long result = gate_pass(c);
 
-	return is_limited(c->regs[A]) ? tell_lower(c->regs[B], result) : result;
+	return is_limited(c->regs[A]) ? tell_lower(c->regs[A], c->regs[B], result)
+				      : result;
 }
 
 /* Of another process they are as they are. */
@@ -149,10 +181,10 @@ long memory_limit_change(struct context *c)
 
 	if (!is_own || !is_limited(r[B]))
 		return gate_pass(c);
-	result = r[C] ? set_higher(c, C) : gate_pass(c);
+	result = r[C] ? set_higher(c, r[B], C) : gate_pass(c);
 	if (!was_raised && r[C]) /* those of before are as they were */
 		return result;
-	return tell_lower(r[D], result);
+	return tell_lower(r[B], r[D], result);
 }
 
 /* By the kernel's count; 0: it does not say. */
@@ -178,7 +210,7 @@ bool memory_limit_refuses(uint64_t bytes)
 	if (!are_raised || engine.is_confined || sys_rlimit(RLIMIT_AS, NULL, &l) != 0 ||
 	    l.rlim_cur == RLIM_INFINITY)
 		return false;
-	return bytes_now() + bytes > less(l.rlim_cur) + reserve_bytes();
+	return bytes_now() + bytes > less(RLIMIT_AS, l.rlim_cur) + reserve_bytes();
 }
 
 long memory_limit_break(struct context *c)

@@ -47,6 +47,11 @@
 #define COUNT_FILE_BYTES                                                                 \
 	(COUNT_FILE_COUNTERS_OFF + COUNT_FILE_THREADS_MAX * COUNT_FILE_THREAD_BYTES)
 
+/* More than the engine reserves of addresses, this file above all, and more of them than
+ * are private memory that can be written. */
+#define COUNT_FILE_LEAST_SPACE (1ULL << 41)
+#define COUNT_FILE_LEAST_DATA  (1ULL << 36)
+
 #define COUNT_FILE_NAME_BYTES	 16 /* with the final 0 */
 #define COUNT_FILE_FUNCTIONS_MAX 16 /* to choose */
 #define COUNT_FILE_NESTS_MAX	 128

@@ -6,9 +6,11 @@ import glob
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import harness
@@ -520,6 +522,30 @@ ret
 def a_limit_of_data_is_the_programs():
     path, p = record('bash', '-c', 'ulimit -d 4000000 && /bin/echo done')
     assert (p.returncode, p.stdout) == (0, 'done\n') and len(Cat(path).get('process')) == 2, p
+
+
+@test
+def limits_that_may_not_be_raised_are_told_before_anything_begins():
+    need('setpriv')
+    if not harness.IS_ROOT:
+        raise harness.Skip('root may become another user, and raise limits before')
+    place = tempfile.mkdtemp(prefix='dwell-limits-')
+    shutil.copy(harness.DWELL, f'{place}/dwell')
+    os.chmod(place, 0o777)
+    for limit, words in [('-v 8000000', 'addresses are limited (ulimit -v) and may not be raised'),
+                         ('-d 8000000', 'data are limited (ulimit -d) and may not be raised'),
+                         ('-S -v 8000000', None), ('-S -d 8000000', None),
+                         ('-d 90000000000; ulimit -S -d 8000000', None)]:
+        shell = f'cd {place}; ulimit {limit} && ulimit -S -v >shown && exec ./dwell run -q -e bbcounts -o r.dwell -- sh -c "ulimit -S -v; echo said"'
+        p = subprocess.run(['setpriv', '--reuid', '65534', '--clear-groups', 'sh', '-c', shell], capture_output=True, text=True, check=False)
+        if words:
+            assert words in p.stderr and p.stderr.count('\n') == 1 and not p.stdout and p.returncode, (limit, p)
+            assert not os.path.exists(f'{place}/r.dwell'), limit
+        else:
+            with open(f'{place}/shown', encoding='ascii') as f:
+                assert (p.stdout, p.stderr) == (f.read() + 'said\n', ''), (limit, p)
+            os.unlink(f'{place}/r.dwell')
+    shutil.rmtree(place)
 
 
 @test
