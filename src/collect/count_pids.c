@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "host/procfs.h"
 
@@ -85,6 +86,56 @@ int count_pids_add(struct count_pids *p, pid_t pid, struct err *e)
 	}
 	learn(p, inner ? inner : pid, pid);
 	return 0;
+}
+
+/* No inode has so low a number as to be taken for another's id. */
+static uint64_t key_of(uint32_t inner, uint64_t namespace)
+{
+	return namespace << 32 | inner;
+}
+
+static bool is_called(pid_t pid, pid_t inner, ino_t namespace)
+{
+	struct stat ns;
+
+	return inner_of(pid) == inner && find_namespace(pid, &ns) &&
+	       ns.st_ino == namespace;
+}
+
+/* It was was; but inodes of namespaces that are gone are used again. */
+static uint32_t search(uint32_t was, pid_t inner, ino_t namespace)
+{
+	own(procfs_ids_fini) struct procfs_ids all = { 0 };
+
+	if ((was && is_called((pid_t)was, inner, namespace)) ||
+	    procfs_processes(&all, NULL) < 0)
+		return was;
+	vec_each(pid, &all.ids)
+		if (is_called(*pid, inner, namespace))
+			return (uint32_t)*pid;
+	return was;
+}
+
+static ino_t own_namespace(struct count_pids *p)
+{
+	struct stat ns;
+
+	if (!p->own && find_namespace(getpid(), &ns))
+		p->own = ns.st_ino;
+	return p->own;
+}
+
+uint32_t count_pids_find(struct count_pids *p, uint32_t inner, uint64_t namespace)
+{
+	uint64_t *slot;
+
+	if (!namespace || namespace == (p->is_inner ? p->inode : own_namespace(p)))
+		return count_pids_ours(p, inner);
+	slot = map_slot(&p->known, key_of(inner, namespace), NULL);
+	*slot = search((uint32_t)*slot, (pid_t)inner, namespace);
+	if (!*slot) /* behind those of the others */
+		*slot = 2 * NOBODYS + p->n_gone++;
+	return (uint32_t)*slot;
 }
 
 uint32_t count_pids_ours(struct count_pids *p, uint32_t inner)

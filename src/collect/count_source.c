@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -31,6 +32,10 @@
 #include "wire/count_program.h"
 
 extern const struct source_ops count_source;
+
+/* Together 2 ms. */
+#define HEADER_TRIES  20
+#define HEADER_TRY_NS 100000
 
 /* A file of a process: one program that it executed. */
 struct counted {
@@ -312,7 +317,7 @@ static uint32_t parent_of(struct count *s, const struct counted *x)
 	if (fd < 0 || pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
 	    h.magic != COUNT_FILE_MAGIC || h.version != COUNT_FILE_VERSION)
 		return 0;
-	return count_pids_ours(&s->pids, h.parent_pid);
+	return count_pids_find(&s->pids, h.parent_pid, h.pid_namespace);
 }
 
 /* The file that it runs as long as it is the same program. */
@@ -447,14 +452,29 @@ static void go_on(struct count *s, struct counted *x)
 	s->n_parts++;
 }
 
+/* The header comes soon after the file. */
+static uint64_t namespace_of(const struct count *s, struct count_directory_file f)
+{
+	own(closep) int fd = count_directory_open(&s->directory, f);
+	struct count_file_header h = { 0 };
+
+	for (unsigned i = 0; i < HEADER_TRIES && fd >= 0; i++) {
+		if (pread(fd, &h, sizeof(h), 0) == sizeof(h) &&
+		    h.magic == COUNT_FILE_MAGIC)
+			return h.pid_namespace;
+		nanosleep(&(struct timespec){ .tv_nsec = HEADER_TRY_NS }, NULL);
+	}
+	return 0;
+}
+
 static void add(struct count *s, struct count_directory_file f, uint64_t now_ns)
 {
 	struct counted x = { .file = f,
-			     .pid = count_pids_ours(&s->pids, f.pid),
+			     .pid = count_pids_find(&s->pids, f.pid, namespace_of(s, f)),
 			     .start_ns = now_ns };
 
 	for (size_t i = s->all.n; i-- > 0;)
-		if (s->all.at[i].file.pid == f.pid)
+		if (s->all.at[i].pid == x.pid)
 			replace(s, &s->all.at[i], now_ns);
 	if (f.part)
 		go_on(s, &x);

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bare/sys.h"
 #include "count/engine.h"
 #include "count/fatal.h"
+#include "count/program_memory.h"
 #include "count/put.h"
 #include "count/reserve.h"
 
@@ -120,9 +122,22 @@ static bool make_ready(const void *from, uint64_t bytes)
 			MADV_POPULATE_WRITE, 0, 0, 0) != -EFAULT;
 }
 
+/* Filters of calls may forbid to ask. */
+static uint64_t find_namespace(void)
+{
+	struct stat st;
+
+	return !program_memory_is_believed() && !engine.is_confined &&
+			       sys_call(SYS_stat, "/proc/self/ns/pid", &st, 0, 0, 0, 0) ==
+				       0
+		       ? st.st_ino
+		       : 0;
+}
+
 static void begin_header(struct count_file_header *h, uint32_t parent_pid)
 {
 	h->version = COUNT_FILE_VERSION;
+	h->pid_namespace = find_namespace();
 	h->pid = (uint32_t)sys_getpid();
 	h->parent_pid = parent_pid;
 	__atomic_store_n(&h->magic, COUNT_FILE_MAGIC, __ATOMIC_RELEASE);

@@ -76,6 +76,7 @@ struct count_file_header {
 	uint32_t n_nests; /* 0 included */
 	uint32_t is_cut;  /* the file system was full: what came then is not here */
 	struct count_file_nest nests[COUNT_FILE_NESTS_MAX];
+	uint64_t pid_namespace; /* of the ids, by its inode; 0: not known */
 };
 
 /* Follows another one at the next multiple of 8 of this and the path's bytes.  Of no

@@ -339,6 +339,21 @@ def children_of_a_shell_have_their_parent():
 
 
 @test
+def children_with_ids_of_their_own_are_called_as_we_call_them():
+    need('unshare')
+    if subprocess.run(['unshare', '-pf', 'true'], capture_output=True, check=False).returncode:
+        raise harness.Skip('no namespaces here')
+    # each of two is the first process of its own namespace
+    inner = 'unshare -pf sh -c \'echo $$; sleep 0.3; echo end\''
+    path, p = record('sh', '-c', f'unshare -pf sh -c "sleep 0.3; echo \\$\\$" & {inner}; wait')
+    assert (p.returncode, sorted(p.stdout.split())) == (0, ['1', '1', 'end']), p
+    rows = Cat(path).get('process')
+    names = {row['comm'].strip('"') for row in rows}
+    assert {'unshare', 'sh', 'sleep'} == names, rows
+    assert not [row for row in rows if int(row['pid']) < 10], rows
+
+
+@test
 def only_those_are_kept_that_were_asked_for():
     path, p = record('/bin/sh', '-c', '(exit 3); (echo a); echo $?', options=['--follow', 'off'])
     assert p.stdout == 'a\n0\n' and p.returncode == 0, p

@@ -181,9 +181,15 @@ def who_is_in_a_container_is_counted_there():
         assert re.search(rf'^process .*pid={pid}\b', text, re.M), text[:2000]
         assert not [x for place in ['/dev/shm', '/tmp'] for x in os.listdir(root + place)]
     with contained('lasting') as pid:  # and its children
-        path, _ = record(pid, '-d', '0.3')
+        path, _ = record(pid, '-d', '1')
         pids = {int(m) for m in re.findall(r'^process .*pid=(\d+)', dwell('cat', path).stdout, re.M)}
         assert pid in pids and len(pids) > 1, pids
+    with contained('below') as pid:  # and theirs, in a namespace below
+        path, _ = record(pid, '-d', '1')
+        processes = [(int(m), name) for m, name in re.findall(r'^process .*?pid=(\d+).*?comm="([^"]*)"', dwell('cat', path).stdout, re.M)]
+        assert len({p for p, _ in processes}) > 2 and {name for _, name in processes} == {'e2e-blocks_last'}, processes
+        assert not [p for p, _ in processes if p < 10], processes
+        is_native(pid)
 
 
 @test
@@ -231,7 +237,7 @@ def code_that_is_written_meanwhile_is_executed():
 @test
 def children_of_a_window_are_counted_and_left():
     with lasting('lasting') as p:
-        path, _ = record(p.pid, '-d', '0.3')
+        path, _ = record(p.pid, '-d', '1')
         assert len(re.findall(r'^process ', dwell('cat', path).stdout, re.M)) > 1
         for child in children(p.pid):
             with contextlib.suppress(OSError):

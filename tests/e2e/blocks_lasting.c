@@ -450,13 +450,16 @@ static void children(void)
 }
 
 /* A child that lasts longer than windows do, which has one of its own. */
-static void lasting_child(void)
+static void have_children(bool are_elsewhere)
 {
 	pid_t child;
 
 	while (goes_on()) {
 		child = fork();
 		if (!child) {
+			if (are_elsewhere)
+				expect(unshare(CLONE_NEWPID) == 0, "unshare", 0);
+
 			pid_t next = fork();
 
 			for (int i = 0; i < 100; i++)
@@ -465,6 +468,17 @@ static void lasting_child(void)
 		}
 		expect(end_of(child) == 5 << 8, "lasting child", child);
 	}
+}
+
+static void lasting_child(void)
+{
+	have_children(false);
+}
+
+/* Theirs have ids of their own. */
+static void below(void)
+{
+	have_children(true);
 }
 
 static int call_code(const uint8_t *code)
@@ -673,6 +687,7 @@ static const struct {
 	{ "children", children },
 	{ "code", code },
 	{ "lasting", lasting_child },
+	{ "below", below },
 	{ "told", told },
 	{ "woken", woken },
 	{ "gs", gs },

@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -37,11 +38,35 @@ static void who_has_our_ids_is_called_so(void **state)
 	assert_int_equal(count_pids_ours(&p, 123), 123);
 }
 
+static ino_t own_namespace(void)
+{
+	struct stat st;
+
+	assert_int_equal(stat("/proc/self/ns/pid", &st), 0);
+	return st.st_ino;
+}
+
+static void who_is_in_another_namespace_is_no_stranger_of_ours(void **state)
+{
+	own(count_pids_fini) struct count_pids p = { 0 };
+	uint64_t other = own_namespace() + 1;
+	uint32_t gone = count_pids_find(&p, 1, other);
+
+	(void)state;
+	assert_int_equal(count_pids_find(&p, 1, 0), 1);
+	assert_int_equal(count_pids_find(&p, 1, own_namespace()), 1);
+	assert_true(gone > 1u << 22);
+	assert_int_equal(count_pids_find(&p, 1, other), gone);
+	assert_int_not_equal(count_pids_find(&p, 2, other), gone);
+	assert_int_not_equal(count_pids_find(&p, 1, other + 1), gone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_innermost_of_several_ids_is_its_own),
 		cmocka_unit_test(who_has_our_ids_is_called_so),
+		cmocka_unit_test(who_is_in_another_namespace_is_no_stranger_of_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
