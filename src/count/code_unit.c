@@ -3,7 +3,6 @@
 
 #include <sys/mman.h>
 
-#include "bare/sys.h"
 #include "count/fatal.h"
 #include "count/reserve.h"
 #include "wire/count_file.h"
@@ -73,8 +72,8 @@ static bool map_at(struct code_unit *u, uint64_t addr)
 	begin(u);
 	u->marks = reserve(MARKS_MAX * sizeof(*u->marks));
 	/* Small programs do with less than one such page. */
-	sys_call(SYS_madvise, p + HUGE_BYTES, UNIT_BYTES - COLD_BYTES - HUGE_BYTES,
-		 MADV_HUGEPAGE, 0, 0, 0);
+	reserve_advise(p + HUGE_BYTES, UNIT_BYTES - COLD_BYTES - HUGE_BYTES,
+		       MADV_HUGEPAGE);
 	return true;
 }
 

@@ -107,7 +107,7 @@ static void map(uint8_t *at, uint64_t bytes, int fd, uint64_t off)
 		fatal("cannot map the file of counts");
 	/* Nothing is there to be read ahead, and file systems make pages of it. */
 	if (bytes)
-		sys_call(SYS_madvise, at, bytes, MADV_RANDOM, 0, 0, 0);
+		reserve_advise(at, bytes, MADV_RANDOM);
 }
 
 /* Many pages at once are cheaper than a fault for each.  False: the file system is full,

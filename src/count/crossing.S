@@ -15,12 +15,12 @@
 	.hidden crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
 	.hidden crossing_in_checked, crossing_in_end, signal_restorer
 	.hidden crossing_signal, dispatch, thread_begin, signal_arrives, signal_deliver_held
-	.hidden crossing_int80, crossing_join, crossing_release, crossing_finish
+	.hidden crossing_int80, crossing_int80_made, crossing_join, crossing_release, crossing_finish
 	.hidden takeover_thread, release_at_rest, release_interrupted, release_finish
 	.globl crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
 	.globl crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
 	.globl crossing_in_checked, crossing_in_end, crossing_signal, signal_restorer
-	.globl crossing_int80, crossing_join, crossing_release, crossing_finish
+	.globl crossing_int80, crossing_int80_made, crossing_join, crossing_release, crossing_finish
 
 /* crossing_enter(context, code): a thread's first way into translated code. */
 crossing_enter:
@@ -186,6 +186,7 @@ crossing_int80:
 	mov CONTEXT_REGS+48(%rdi), %esi
 	mov CONTEXT_REGS+56(%rdi), %edi
 	int $0x80
+crossing_int80_made:
 	pop %rbp
 	pop %rbx
 	ret

@@ -8,6 +8,7 @@
 #include "bare/sys.h"
 #include "count/context.h"
 #include "count/count_output.h"
+#include "count/engine.h"
 #include "count/exec_range.h"
 #include "wire/count_flags.h"
 
@@ -95,7 +96,7 @@ void nest_add_code(int fd, const char *path, const struct count_file_image *wher
 	struct stat st;
 	long result;
 
-	if (!n_functions)
+	if (!n_functions || engine.is_confined)
 		return;
 	result = fd < 0 ? sys_call(SYS_stat, path, &st, 0, 0, 0, 0)
 			: sys_call(SYS_fstat, fd, &st, 0, 0, 0, 0);

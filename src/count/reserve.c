@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "bare/sys.h"
+#include "count/engine.h"
 #include "count/fatal.h"
 #include "wire/count_control.h"
 
@@ -71,10 +72,16 @@ static uint64_t next = 0x480000000000ULL;
 
 #define HUGE_BYTES 0x200000u
 
+void reserve_advise(void *p, size_t bytes, int advice)
+{
+	if (!engine.is_confined)
+		sys_call(SYS_madvise, p, bytes, advice, 0, 0, 0);
+}
+
 /* By single pages tables of large programs would be thousands of faults. */
 static void hasten(void *p, size_t bytes)
 {
-	sys_call(SYS_madvise, p, bytes, MADV_HUGEPAGE, 0, 0, 0);
+	reserve_advise(p, bytes, MADV_HUGEPAGE);
 }
 
 static uint64_t next_addr(size_t bytes)

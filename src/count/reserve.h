@@ -27,6 +27,10 @@ void *reserve_at(uint64_t addr, size_t bytes, int prot);
 /* What is in it is forgotten, and its memory given back: zeroed again. */
 void reserve_clear(void *p, size_t bytes);
 
+/* What only makes things faster, and is not said where a filter of the program's calls
+ * may have the process die of it. */
+void reserve_advise(void *p, size_t bytes, int advice);
+
 /* Not needed any more. */
 void reserve_release(void *p, size_t bytes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "count/signal_delivery.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "count/code_change.h"
@@ -34,7 +35,7 @@ enum { RAX = 0, RDX = 2, RSP = 4, RSI = 6, RDI = 7 };
 /* The engine's own code, and places in it: crossing.S. */
 extern const char __ehdr_start[], _end[];
 extern const char crossing_call_check[], crossing_call_not[], crossing_call_made[];
-extern const char crossing_in_checked[], crossing_in_end[];
+extern const char crossing_in_checked[], crossing_in_end[], crossing_int80_made[];
 
 _Noreturn void crossing_return(const struct signal_state *s);
 
@@ -63,6 +64,16 @@ static bool is_within(uint64_t addr, const char *start, const char *end)
 static bool is_forbidden_call(const struct signal_info *info)
 {
 	return info->signal == SIGSYS && info->code == CALL_FILTERED;
+}
+
+/* One of the engine's own, which then has not been made: of it nobody is to hear. */
+static bool refuse_own_call(const struct signal_info *info, struct signal_state *state)
+{
+	if (!is_forbidden_call(info) || state->ip == (uint64_t)crossing_call_made ||
+	    state->ip == (uint64_t)crossing_int80_made)
+		return false;
+	signal_state_set_result(state, -ENOSYS);
+	return true;
 }
 
 static bool is_fault(const struct signal_info *info)
@@ -271,7 +282,7 @@ void signal_arrives(int signal, struct signal_info *info, struct signal_state *s
 		s.flags = c->flags;
 		s.code = (const uint8_t *)c->resume;
 	} else if (is_within(state->ip, __ehdr_start, _end)) {
-		if (turnover_is_call(info))
+		if (turnover_is_call(info) || refuse_own_call(info, state))
 			return;
 		if (is_fault(info))
 			leave_to_kernel(info);

@@ -67,6 +67,12 @@ static inline uint64_t signal_state_sp(const struct signal_state *s)
 	return s->regs[15];
 }
 
+/* Of a system call. */
+static inline void signal_state_set_result(struct signal_state *s, long result)
+{
+	s->regs[13] = (uint64_t)result;
+}
+
 static inline void signal_state_put(struct signal_state *s, const uint64_t *regs)
 {
 	for (unsigned i = 0; i < 16; i++)

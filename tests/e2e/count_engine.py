@@ -374,6 +374,14 @@ def programs_that_forbid_themselves_much_are_counted():
 
 
 @test
+def what_is_trapped_of_the_engine_is_not_the_programs():
+    path = f'{PROGRAMS}/e2e-blocks_trapped'
+    out, code, blocks = count([path])
+    assert (out, code) == natively([path]) and code == 0, (code, out)
+    assert out == b'1 1 2 3 4 77 1 1\n', out
+
+
+@test
 def a_compiler_makes_the_same_program():
     source = os.path.join(harness.DIR, 'source.c')
     shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'blocks.c'), source)
