@@ -5,14 +5,18 @@
 
 #include "count/exec_range.h"
 
+/* Memory for code may have come in pieces, and an instruction may be in two of them. */
 static bool read_within(const struct exec_range *r, uint64_t addr, struct x86_op *ret)
 {
 	uint8_t bytes[X86_OP_MAX_BYTES] = { 0 };
+	uint64_t left = r->end - addr;
 
-	if (r->end - addr >= X86_OP_MAX_BYTES)
+	if (left < X86_OP_MAX_BYTES)
+		left = exec_range_reach(r) - addr;
+	if (left >= X86_OP_MAX_BYTES)
 		return x86_op_read((const uint8_t *)addr, ret);
-	memcpy(bytes, (const void *)addr, r->end - addr);
-	return x86_op_read(bytes, ret) && ret->size <= r->end - addr;
+	memcpy(bytes, (const void *)addr, left);
+	return x86_op_read(bytes, ret) && ret->size <= left;
 }
 
 bool block_read_op(uint64_t addr, struct x86_op *ret)

@@ -96,13 +96,24 @@ static void forbid_pages(uint64_t start, uint64_t end, uint32_t prot)
 	}
 }
 
+/* Where they are allowed. */
+static void forbid_own(uint64_t start, uint64_t end)
+{
+	const struct exec_range *r;
+
+	for (; start < end && (r = exec_range_find(start)); start = r->end)
+		if (r->is_writable)
+			forbid_pages(start, end < r->end ? end : r->end,
+				     PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
 void code_change_guard(uint64_t addr, uint32_t bytes, const struct exec_range *r)
 {
 	uint64_t start = addr & -PAGE_BYTES;
 	uint64_t end = (addr + bytes + PAGE_BYTES - 1) & -PAGE_BYTES;
 
-	if (r && r->is_writable)
-		forbid_pages(start, end, PROT_READ | PROT_WRITE | PROT_EXEC);
+	if (r)
+		forbid_own(start, end);
 	alias_each(start, end, PROT_WRITE, forbid_pages);
 }
 
@@ -234,7 +245,7 @@ bool code_change_revive(struct place *p)
 {
 	const struct exec_range *r = exec_range_find(p->addr);
 
-	if (!p->was || !p->bytes || !r || p->addr + p->bytes > r->end)
+	if (!p->was || !p->bytes || !r || p->addr + p->bytes > exec_range_reach(r))
 		return false;
 	code_change_guard(p->addr, p->bytes, r);
 	if (sum_of(p->addr, p->bytes) != p->sum)

@@ -124,6 +124,16 @@ bool exec_range_gap(uint64_t start, uint64_t end, struct exec_range *ret)
 	return start < end;
 }
 
+uint64_t exec_range_reach(const struct exec_range *r)
+{
+	const struct exec_range *end = ranges + n_ranges;
+	uint64_t reach = r->end;
+
+	while (++r < end && r->start == reach && r->is_exec)
+		reach = r->end;
+	return reach;
+}
+
 const struct exec_range *exec_range_known(uint64_t addr)
 {
 	/* Mostly the same as lately; where it is now is looked at all the same. */

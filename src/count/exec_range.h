@@ -40,4 +40,7 @@ const struct exec_range *exec_range_known(uint64_t addr);
 /* NULL: nothing there can be executed. */
 const struct exec_range *exec_range_find(uint64_t addr);
 
+/* Up to where it goes on without a gap, in others behind it. */
+uint64_t exec_range_reach(const struct exec_range *r);
+
 #endif

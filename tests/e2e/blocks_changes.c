@@ -140,6 +140,29 @@ static long by_a_child(void)
 	return sum;
 }
 
+NOINLINE static long in_counted_code(long sum)
+{
+	__asm__ volatile("" ::: "memory");
+	return sum * 2;
+}
+
+/* Memory that comes piece by piece, and an instruction that is in two of them. */
+static long in_pieces(void)
+{
+	uint8_t *at = map(PROT_NONE), *code = at + PAGE - 3;
+	long sum = 0;
+
+	for (int i = 0; i < 2; i++)
+		mmap(at + i * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	put(code, 3);
+	for (uint32_t i = 0; i < 1000; i++) {
+		at[PAGE] = (uint8_t)(i / 3);
+		sum += in_counted_code(call(code));
+	}
+	return sum;
+}
+
 /* cmp; jmp *table(,i,8); setCC */
 NOINLINE static long looked_at_behind(long i, long a)
 {
@@ -183,5 +206,6 @@ int main(void)
 	printf("%ld\n", moved());
 	printf("%ld\n", by_a_child());
 	printf("%ld\n", switches());
+	printf("%ld\n", in_pieces());
 	return 0;
 }
