@@ -8,6 +8,7 @@
 #include "count/engine.h"
 #include "count/fatal.h"
 #include "wire/count_control.h"
+#include "wire/count_file.h"
 
 static struct count_control_piece pieces[COUNT_CONTROL_PIECES_MAX];
 static uint64_t n_pieces, n_bytes;
@@ -65,8 +66,12 @@ void reserve_tell(struct count_control *k)
 }
 
 /* Far from where programs have their code: around that, translated code needs the room.
- */
-static uint64_t next = 0x480000000000ULL;
+ * Sanitizers want nearly all that programs have no use for, but leave what is just below
+ * the addresses that the kernel gives to programs (0x555555554000 and above), for the
+ * file of counts and tables of some gigabytes. */
+static uint64_t next = 0x550000000000ULL;
+
+_Static_assert(COUNT_FILE_BYTES < 0x5200000000ULL, "there are 0x5555554000");
 
 #define GAP 0x1000
 

@@ -40,10 +40,10 @@
  * 0 is none: there is the block whose system call the thread is in, or was in when it was
  * ended, 0: none. */
 #define COUNT_FILE_CALL		0
-#define COUNT_FILE_THREAD_BYTES 0x4000000ULL
+#define COUNT_FILE_THREAD_BYTES 0x2000000ULL
 #define COUNT_FILE_THREAD_SKIP	0x21000ULL
-#define COUNT_FILE_THREADS_MAX	0x4000u
-#define COUNT_FILE_COUNTERS_MAX 0x7f0000u
+#define COUNT_FILE_THREADS_MAX	0x2800u
+#define COUNT_FILE_COUNTERS_MAX 0x3f0000u
 #define COUNT_FILE_BYTES                                                                 \
 	(COUNT_FILE_COUNTERS_OFF + COUNT_FILE_THREADS_MAX * COUNT_FILE_THREAD_BYTES)
 

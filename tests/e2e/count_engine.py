@@ -401,6 +401,59 @@ def a_compiler_makes_the_same_program():
     assert made[0] == made[1]
 
 
+SANITIZED = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int n;
+static void *add(void *m)
+{
+	for (int i = 0; i < 1000; i++) {
+		pthread_mutex_lock(m);
+		n++;
+		pthread_mutex_unlock(m);
+	}
+	free(malloc(100));
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	pthread_t t[4];
+	volatile char *p = malloc(10);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, add, &m);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	printf("%d\\n", n);
+	if (argc > 1)
+		putchar(p[10] ? '0' : '1');
+	free((void *)p);
+	return 0;
+}
+"""
+
+
+@test
+def programs_with_sanitizers_find_the_memory_that_they_want():
+    source = os.path.join(harness.DIR, 'sanitized.c')
+    with open(source, 'w') as f:
+        f.write(SANITIZED)
+    n = 0
+    for compiler, kind in [('gcc', 'address'), ('gcc', 'thread'), ('clang', 'memory'), ('clang', 'thread')]:
+        program = f'{harness.DIR}/{compiler}-{kind}'
+        words = [compiler, '-g', f'-fsanitize={kind}', '-o', program, source, '-lpthread']
+        if not shutil.which(compiler) or subprocess.run(words, capture_output=True, check=False).returncode != 0:
+            continue
+        n += 1
+        for more in [], ['wrong']:
+            out, code, _ = count([program, *more])
+            assert (out, code) == natively([program, *more]), (program, more, code, out)
+            assert code == 0 or more, (program, code)
+    if not n:
+        raise harness.Skip('no compiler with sanitizers here')
+
+
 @test
 def who_is_killed_leaves_what_was_counted():
     for signal, code in [('TERM', -15), ('KILL', -9), ('SEGV', -11)]:
