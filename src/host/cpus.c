@@ -117,10 +117,12 @@ uint32_t cpus_end(const struct cpus *c)
 	return c->ids.n ? c->ids.at[c->ids.n - 1] + 1 : 0;
 }
 
-/* What /proc/cpuinfo says of the first processor; false: nothing. */
-static bool cpuinfo(const char *name, char *s, size_t cap)
+#define CPUINFO "/proc/cpuinfo"
+
+/* What it says of the first processor; false: nothing. */
+static bool cpuinfo(const char *path, const char *name, char *s, size_t cap)
 {
-	own(fclosep) FILE *f = fopen("/proc/cpuinfo", "re");
+	own(fclosep) FILE *f = fopen(path, "re");
 	char line[512];
 
 	while (f && fgets(line, sizeof(line), f)) {
@@ -138,16 +140,30 @@ static bool cpuinfo(const char *name, char *s, size_t cap)
 
 void cpus_model_name(char *s, size_t cap)
 {
-	if (!cpuinfo("model name", s, cap))
+	if (!cpuinfo(CPUINFO, "model name", s, cap))
 		snprintf(s, cap, "unknown");
+}
+
+void cpus_processor_of(const char *path, char *s, size_t cap)
+{
+	/* As x86 has them, and as aarch64 has them: of its main identification register.
+	 */
+	static const char *const names[][3] = {
+		{ "vendor_id", "cpu family", "model" },
+		{ "CPU implementer", "CPU architecture", "CPU part" },
+	};
+	size_t i = 0;
+	char texts[3][64] = { "", "", "" };
+
+	while (i + 1 < sizeof(names) / sizeof(names[0]) &&
+	       !cpuinfo(path, names[i][0], texts[0], sizeof(texts[0])))
+		i++;
+	for (size_t k = 0; k < 3; k++)
+		cpuinfo(path, names[i][k], texts[k], sizeof(texts[k]));
+	snprintf(s, cap, "%s %s %s", texts[0], texts[1], texts[2]);
 }
 
 void cpus_processor(char *s, size_t cap)
 {
-	char vendor[64] = "", family[64] = "", model[64] = "";
-
-	cpuinfo("vendor_id", vendor, sizeof(vendor));
-	cpuinfo("cpu family", family, sizeof(family));
-	cpuinfo("model", model, sizeof(model));
-	snprintf(s, cap, "%s %s %s", vendor, family, model);
+	cpus_processor_of(CPUINFO, s, cap);
 }

@@ -34,7 +34,10 @@ uint32_t cpus_end(const struct cpus *c);
 
 /* "Intel(R) Xeon(R) …", "unknown" when the kernel does not say. */
 void cpus_model_name(char *s, size_t cap);
-/* Which one it is, in numbers, as far as the kernel says: "AuthenticAMD 25 17". */
+/* Which one it is, in numbers, as far as the kernel says: "AuthenticAMD 25 17"; of
+ * aarch64 "0x41 8 0xd0c". */
 void cpus_processor(char *s, size_t cap);
+/* The same of a file as /proc/cpuinfo is. */
+void cpus_processor_of(const char *path, char *s, size_t cap);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -76,6 +77,37 @@ static void a_cpu_that_stays_has_one_life(void **state)
 	cpus_fini(&c);
 }
 
+static void processors_are_told_in_numbers(void **state)
+{
+	static const struct {
+		const char *text, *processor;
+	} t[] = {
+		{ "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\n"
+		  "model\t\t: 17\nmodel name\t: AMD EPYC 9\n",
+		  "AuthenticAMD 25 17" },
+		{ "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd\n"
+		  "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n"
+		  "CPU part\t: 0xd0c\nCPU revision\t: 1\n\nprocessor\t: 1\n"
+		  "CPU implementer\t: 0x41\nCPU part\t: 0xd40\n",
+		  "0x41 8 0xd0c" },
+		{ "", "  " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char path[] = "/tmp/dwell-cpuinfo-XXXXXX", text[128];
+		int fd = mkstemp(path);
+		size_t n = strlen(t[i].text);
+
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, t[i].text, n), n);
+		close(fd);
+		cpus_processor_of(path, text, sizeof(text));
+		unlink(path);
+		assert_string_equal(text, t[i].processor);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -83,6 +115,7 @@ int main(void)
 		cmocka_unit_test(some_cpu_is_online),
 		cmocka_unit_test(cpus_online_are_present),
 		cmocka_unit_test(a_cpu_that_stays_has_one_life),
+		cmocka_unit_test(processors_are_told_in_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
