@@ -22,13 +22,15 @@ static bool is_register(uint8_t reg)
 
 static void check_parts(const struct operation *o, size_t left)
 {
-	const uint64_t registers = (1ull << OPERATION_N_REGS) - 1;
+	const operation_registers registers =
+		operation_register_bit(OPERATION_N_REGS) - 1;
 
 	check(o->size && o->size <= left);
 	check(o->class < OPERATION_N_CLASSES);
 	check(!((o->reads | o->writes | o->address | o->merges) & ~registers));
 	check(is_register(o->base) && is_register(o->index));
-	check(o->from == OPERATION_NO_REG || (o->from < 16 && o->to < 16));
+	check(o->from == OPERATION_NO_REG ||
+	      (o->from < OPERATION_N_GENERAL && o->to < OPERATION_N_GENERAL));
 	check(!o->merges || (o->reads & o->merges) == o->merges);
 	check(operation_class_text(o->class)[0]);
 }
@@ -46,7 +48,7 @@ static void run_on(const struct machine_model *m, struct operation_reader *r,
 		if (!operation_read(r, data + at, size - at, at, &o)) {
 			schedule_restart(s);
 			before = 0;
-			at++;
+			at += m->machine == EM_AARCH64 ? 4 : 1;
 			continue;
 		}
 		check_parts(&o, size - at);
@@ -59,13 +61,17 @@ static void run_on(const struct machine_model *m, struct operation_reader *r,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct operation_reader *r;
+	static struct operation_reader *x86, *aarch64;
 
-	if (!r && operation_reader_new(EM_X86_64, &r, NULL) < 0)
+	if (!x86 && (operation_reader_new(EM_X86_64, &x86, NULL) < 0 ||
+		     operation_reader_new(EM_AARCH64, &aarch64, NULL) < 0))
 		abort();
 	if (size > 4096)
 		return 0;
-	for (size_t i = 0; i < machine_model_count(); i++)
-		run_on(machine_model_at(i), r, data, size);
+	for (size_t i = 0; i < machine_model_count(); i++) {
+		const struct machine_model *m = machine_model_at(i);
+
+		run_on(m, m->machine == EM_AARCH64 ? aarch64 : x86, data, size);
+	}
 	return 0;
 }

@@ -92,18 +92,18 @@ static void add_forms(struct instruction_mix *mix, const struct operation *o,
 static void add_registers(struct instruction_mix *mix, const struct operation *o,
 			  uint64_t times)
 {
-	uint64_t reads = o->is_zeroing ? 0 : o->reads, address = o->address;
+	operation_registers reads = o->is_zeroing ? 0 : o->reads, address = o->address;
 
 	if (o->has_segment)
-		address |= 1ull << OPERATION_REG_SEGMENT_BASE;
+		address |= operation_register_bit(OPERATION_REG_SEGMENT_BASE);
 	for (unsigned i = 0; i < OPERATION_N_REGS; i++) {
 		struct instruction_mix_register *r = &mix->registers[i];
 
-		if (!((reads | o->writes | address) >> i & 1))
+		if (!operation_has_register(reads | o->writes | address, i))
 			continue;
-		r->reads += reads >> i & 1 ? times : 0;
-		r->writes += o->writes >> i & 1 ? times : 0;
-		r->addresses += address >> i & 1 ? times : 0;
+		r->reads += operation_has_register(reads, i) ? times : 0;
+		r->writes += operation_has_register(o->writes, i) ? times : 0;
+		r->addresses += operation_has_register(address, i) ? times : 0;
 		if (o->width > r->width)
 			r->width = o->width;
 	}

@@ -6,13 +6,15 @@
 
 #define DEFAULT_CLOCK_MHZ 3000 /* of a recording that does not tell */
 
-static void list_models(struct err *list)
+static void list_models(unsigned machine, struct err *list)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < machine_model_count() && at < sizeof(list->text); i++)
-		at += (size_t)snprintf(list->text + at, sizeof(list->text) - at, "%s%s",
-				       i ? ", " : "", machine_model_at(i)->name);
+		if (machine_model_at(i)->machine == machine)
+			at += (size_t)snprintf(list->text + at, sizeof(list->text) - at,
+					       "%s%s", at ? ", " : "",
+					       machine_model_at(i)->name);
 }
 
 int machine_choice_model(const struct recording *r, unsigned machine, const char *name,
@@ -26,11 +28,15 @@ int machine_choice_model(const struct recording *r, unsigned machine, const char
 		return 0;
 	}
 	m = machine_model_find(name);
+	if (m && m->machine != machine)
+		return err_set(e, ERR_USAGE,
+			       "machine model '%s' is of other code than the recording's",
+			       name);
 	if (m) {
 		*ret = m;
 		return 0;
 	}
-	list_models(&list);
+	list_models(machine, &list);
 	return err_set(e, ERR_USAGE, "no machine model '%.60s': there are %s", name,
 		       list.text);
 }

@@ -17,9 +17,6 @@
 #define HELD_LINES    256
 #define HELD_PAGES    32
 #define HELD_ACCESSES 16
-#define STACK_REG     4
-/* rax, rcx, rdx, rsi, rdi, r8 to r11 are not kept over calls (System V ABI, 3.2.1). */
-#define CALLED_WRITE 0x0fc7u
 
 /* Blocks that are reached from, or reach, the first of the list over frequent ways:
  * marked with a bit. */
@@ -120,7 +117,7 @@ static bool stride_of(const struct stall_loop *l, uint8_t reg, double *ret)
 	double own = l->c->blocks[l->block].times;
 
 	*ret = 0;
-	if (reg >= OPERATION_REG_VECTOR)
+	if (reg >= OPERATION_N_GENERAL)
 		return false;
 	for (uint32_t k = 0; k < l->n_blocks; k++) {
 		const struct procedure_block *b = &p->blocks[l->blocks[k]];
@@ -129,9 +126,10 @@ static bool stride_of(const struct stall_loop *l, uint8_t reg, double *ret)
 		for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++) {
 			const struct operation *o = &l->c->steps[i].operation;
 
-			if (code_step_is_call(&p->steps[i]) && CALLED_WRITE >> reg & 1)
+			if (code_step_is_call(&p->steps[i]) &&
+			    p->machine->changed_by_calls >> reg & 1)
 				return false;
-			if (!(o->writes >> reg & 1))
+			if (!operation_has_register(o->writes, reg))
 				continue;
 			if (o->from != reg || o->to != reg)
 				return false;
@@ -144,9 +142,7 @@ static bool stride_of(const struct stall_loop *l, uint8_t reg, double *ret)
 /* Frames are where others were before. */
 static bool is_in_frame(const struct operation *o)
 {
-	if (o->pushes || o->pops)
-		return true;
-	return o->has_memory && o->base == STACK_REG && o->index == OPERATION_NO_REG;
+	return o->pushes || o->pops || o->is_in_frame;
 }
 
 static struct stall_reach at_most(double lines, double pages, bool is_fixed)
@@ -190,7 +186,7 @@ static double distance_before(const struct stall_loop *l, uint32_t step)
 			i = p->blocks[block].first_step + p->blocks[block].n_steps;
 		}
 		o = &l->c->steps[--i].operation;
-		if (o->writes & of->address || code_step_is_call(&p->steps[i]))
+		if ((o->writes & of->address) != 0 || code_step_is_call(&p->steps[i]))
 			/* A load may replace its own base; then it was its place. */
 			return least;
 		if ((o->loads || o->stores) && o->has_memory && is_same_base(o, of)) {

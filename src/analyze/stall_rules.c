@@ -119,7 +119,8 @@ static uint32_t store_before(const struct function_code *c, uint32_t first, uint
 
 		if (stores(o) && may_overlap(o, load))
 			return i - 1;
-		if (load->base < OPERATION_REG_VECTOR && (o->writes >> load->base & 1))
+		if (load->base < OPERATION_N_GENERAL &&
+		    operation_has_register(o->writes, load->base))
 			break;
 	}
 	return PROCEDURE_OUTSIDE;

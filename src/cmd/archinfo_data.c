@@ -63,7 +63,7 @@ const char *archinfo_data_register(const struct archinfo_data *d, unsigned reg,
 {
 	unsigned width = d->mix.registers[reg].width;
 
-	snprintf(text, cap, "%s", operation_register_name(reg));
+	snprintf(text, cap, "%s", operation_register_name(d->mix.reader, reg));
 	if (reg >= OPERATION_REG_VECTOR && reg < OPERATION_REG_MASK)
 		text[0] = width <= 16 ? 'x' : width <= 32 ? 'y' : 'z';
 	return text;

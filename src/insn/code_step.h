@@ -83,6 +83,8 @@ struct code_step_machine {
 	unsigned number;	/* EM_… of <elf.h> */
 	uint8_t unit_bytes;	/* where instructions may begin */
 	uint8_t stack_register; /* of effects */
+	/* Bits: general registers whose values calls need not keep. */
+	uint32_t changed_by_calls;
 	/* The instruction at the start of size bytes; false: there is none. */
 	bool (*read)(const uint8_t *code, size_t size, uint64_t address,
 		     struct code_step *ret);

@@ -286,6 +286,7 @@ const struct code_step_machine code_step_aarch64 = {
 	.number = EM_AARCH64,
 	.unit_bytes = 4,
 	.stack_register = 31,
+	.changed_by_calls = CHANGED_BY_CALLS,
 	.read = read_aarch64,
 	.effect = effect_aarch64,
 };

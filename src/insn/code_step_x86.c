@@ -386,6 +386,7 @@ const struct code_step_machine code_step_x86 = {
 	.number = EM_X86_64,
 	.unit_bytes = 1,
 	.stack_register = X86_OP_RSP,
+	.changed_by_calls = CHANGED_BY_CALLS,
 	.read = read_x86,
 	.effect = effect_x86,
 };

@@ -48,14 +48,14 @@ const struct machine_model *machine_model_of(unsigned machine, const char *proce
 {
 	const struct machine_model *generic = NULL;
 	char vendor[32] = "";
-	unsigned family = 0, model = 0;
+	int family = 0, model = 0; /* %i: aarch64's are hexadecimal */
 
 	if (processor)
-		sscanf(processor, "%31s %u %u", vendor, &family, &model);
+		sscanf(processor, "%31s %i %i", vendor, &family, &model);
 	for (size_t i = machine_model_count(); i-- > 0;) {
 		if (models[i]->machine != machine)
 			continue;
-		if (is_of(models[i], vendor, family, model))
+		if (is_of(models[i], vendor, (unsigned)family, (unsigned)model))
 			return models[i];
 		generic = models[i];
 	}

@@ -38,6 +38,7 @@ enum machine_elides {
 	MACHINE_ELIDES_SMALL_SUMS = 4, /* of a 64-bit register and a small constant */
 	MACHINE_ELIDES_SIGNS = 8,      /* extending what is loaded */
 	MACHINE_ELIDES_NOPS = 16,      /* every second one takes no slot, either */
+	MACHINE_ELIDES_BRANCHES = 32,  /* that go by what the one before compares */
 };
 
 struct machine_model {
@@ -58,11 +59,13 @@ struct machine_model {
 	bool forwards_by_name; /* ... before the address is known, if made the same way */
 	uint8_t vector_bytes;  /* wider ones go in two halves */
 	uint8_t divider_bytes; /* the same for divisions and roots */
+	/* What a port moves at once, as of a pair of registers; 0: all. */
+	uint8_t load_bytes, vector_load_bytes, store_bytes, vector_store_bytes;
 	uint32_t load_ports, vector_load_ports;
 	uint32_t store_address_ports, store_data_ports, vector_store_data_ports;
 	struct machine_cost costs[OPERATION_N_CLASSES];
 	/* The processors that it is the model of: as /proc/cpuinfo has vendor, family and
-	 * model. */
+	 * model; of aarch64 implementer, architecture and part. */
 	struct machine_processor {
 		const char *vendor;
 		uint16_t family, first_model, last_model;
@@ -73,7 +76,8 @@ size_t machine_model_count(void);
 const struct machine_model *machine_model_at(size_t i);
 /* NULL: none has that name. */
 const struct machine_model *machine_model_find(const char *name);
-/* processor: "AuthenticAMD 25 17", or NULL.  The generic one when none is of it. */
+/* processor: "AuthenticAMD 25 17", "0x41 8 0xd0c", or NULL.  The generic one when none is
+ * of it. */
 const struct machine_model *machine_model_of(unsigned machine, const char *processor);
 
 #endif

@@ -30,7 +30,7 @@ const struct machine_model machine_model_generic_x86 = {
 	.retire_width = 4,
 	.window = 224,
 	.waiting = 97,
-	.elides = MACHINE_ELIDES_MOVES | MACHINE_ELIDES_VECTOR_MOVES |
+	.elides = MACHINE_ELIDES_BRANCHES | MACHINE_ELIDES_MOVES | MACHINE_ELIDES_VECTOR_MOVES |
 		  MACHINE_ELIDES_SIGNS,
 	.taken_distance = 1,
 	.call_distance = 2,

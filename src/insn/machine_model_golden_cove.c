@@ -29,7 +29,7 @@ const struct machine_model machine_model_golden_cove = {
 	.retire_width = 8,
 	.window = 512,
 	.waiting = 200,
-	.elides = MACHINE_ELIDES_MOVES | MACHINE_ELIDES_VECTOR_MOVES |
+	.elides = MACHINE_ELIDES_BRANCHES | MACHINE_ELIDES_MOVES | MACHINE_ELIDES_VECTOR_MOVES |
 		  MACHINE_ELIDES_SMALL_SUMS | MACHINE_ELIDES_SIGNS,
 	.taken_distance = 1,
 	.call_distance = 1,

@@ -35,7 +35,7 @@ const struct machine_model machine_model_zen4 = {
 	.window = 320,
 	.waiting = 96,
 	.vector_waiting = 128,
-	.elides = MACHINE_ELIDES_MOVES | MACHINE_ELIDES_VECTOR_MOVES |
+	.elides = MACHINE_ELIDES_BRANCHES | MACHINE_ELIDES_MOVES | MACHINE_ELIDES_VECTOR_MOVES |
 		  MACHINE_ELIDES_NOPS,
 	.taken_distance = 1,
 	.call_distance = 2,

@@ -8,31 +8,146 @@
 
 #include "base/mem.h"
 #include "decode/x86_op.h"
+#include "insn/operation_aarch64.h"
 #include "insn/operation_x86.h"
 
+#define N_REGS OPERATION_N_REGS
+
 struct operation_reader {
-	csh handle;
+	const struct machine *machine;
+	csh handle; /* 0: reads without the disassembler */
 	cs_insn *in;
 	uint8_t class_of[X86_INS_ENDING]; /* + 1; 0: not asked for yet */
 };
 
-int operation_reader_new(unsigned machine, struct operation_reader **ret, struct err *e)
+struct machine {
+	unsigned number; /* EM_… of <elf.h> */
+	bool is_disassembled;
+	bool (*read)(struct operation_reader *r, const uint8_t *code, size_t size,
+		     uint64_t address, struct operation *ret);
+	const char *(*mnemonic)(const struct operation_reader *r, uint16_t id);
+	const char *const *registers;
+};
+
+static bool read_unknown_x86(const uint8_t *code, size_t size, struct operation *ret)
 {
-	own(operation_reader_freep) struct operation_reader *r = NULL;
+	uint8_t bytes[X86_OP_MAX_BYTES] = { 0 };
+	struct x86_op x;
 
-	if (machine != EM_X86_64)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "no machine models for ELF machine number %u", machine);
-	r = xcalloc(1, sizeof(*r));
+	memcpy(bytes, code, size < sizeof(bytes) ? size : sizeof(bytes));
+	if (!x86_op_read(bytes, &x) || x.size > size)
+		return false;
+	operation_x86_describe_unknown(&x, ret);
+	return true;
+}
 
+static bool read_x86(struct operation_reader *r, const uint8_t *code, size_t size,
+		     uint64_t address, struct operation *ret)
+{
+	const uint8_t *at = code;
+	size_t left = size;
+	uint8_t *class;
+
+	if (!cs_disasm_iter(r->handle, &at, &left, &address, r->in))
+		return read_unknown_x86(code, size, ret);
+	class = &r->class_of[r->in->id < X86_INS_ENDING ? r->in->id : 0];
+	if (!*class)
+		*class = 1 +
+			 (uint8_t)operation_x86_class(cs_insn_name(r->handle, r->in->id));
+	operation_x86_describe(r->in, (enum operation_class)(*class - 1), ret);
+	return true;
+}
+
+static const char *mnemonic_x86(const struct operation_reader *r, uint16_t id)
+{
+	return cs_insn_name(r->handle, id);
+}
+
+static bool read_aarch64(struct operation_reader *r, const uint8_t *code, size_t size,
+			 uint64_t address, struct operation *ret)
+{
+	(void)r;
+	return size >= 4 && operation_aarch64_describe(code, address, ret);
+}
+
+static const char *mnemonic_aarch64(const struct operation_reader *r, uint16_t id)
+{
+	(void)r;
+	return operation_aarch64_mnemonic(id);
+}
+
+#define EIGHT(prefix, at, a, b, c, d, e, f, g, h)                                        \
+	[at] = prefix #a, [at + 1] = prefix #b, [at + 2] = prefix #c,                    \
+	[at + 3] = prefix #d, [at + 4] = prefix #e, [at + 5] = prefix #f,                \
+	[at + 6] = prefix #g, [at + 7] = prefix #h
+#define THIRTY_ONE(prefix, at)                                                           \
+	EIGHT(prefix, at, 0, 1, 2, 3, 4, 5, 6, 7),                                       \
+		EIGHT(prefix, at + 8, 8, 9, 10, 11, 12, 13, 14, 15),                     \
+		EIGHT(prefix, at + 16, 16, 17, 18, 19, 20, 21, 22, 23),                  \
+		[at + 24] = prefix "24", [at + 25] = prefix "25",                        \
+		      [at + 26] = prefix "26", [at + 27] = prefix "27",                  \
+		      [at + 28] = prefix "28", [at + 29] = prefix "29",                  \
+		      [at + 30] = prefix "30"
+
+static const char *const registers_x86[N_REGS] = {
+	"rax",
+	"rcx",
+	"rdx",
+	"rbx",
+	"rsp",
+	"rbp",
+	"rsi",
+	"rdi",
+	EIGHT("r", 8, 8, 9, 10, 11, 12, 13, 14, 15),
+	THIRTY_ONE("zmm", OPERATION_REG_VECTOR),
+	[OPERATION_REG_VECTOR + 31] = "zmm31",
+	EIGHT("k", OPERATION_REG_MASK, 0, 1, 2, 3, 4, 5, 6, 7),
+	[OPERATION_REG_FLAGS] = "flags",
+	[OPERATION_REG_X87] = "st",
+	[OPERATION_REG_SEGMENT_BASE] = "fs/gs",
+};
+
+static const char *const registers_aarch64[N_REGS] = {
+	THIRTY_ONE("x", OPERATION_REG_GENERAL),
+	[OPERATION_REG_GENERAL + 31] = "sp",
+	THIRTY_ONE("v", OPERATION_REG_VECTOR),
+	[OPERATION_REG_VECTOR + 31] = "v31",
+	EIGHT("p", OPERATION_REG_MASK, 0, 1, 2, 3, 4, 5, 6, 7),
+	EIGHT("p", OPERATION_REG_MASK + 8, 8, 9, 10, 11, 12, 13, 14, 15),
+	[OPERATION_REG_FLAGS] = "flags",
+};
+
+static const struct machine machines[] = {
+	{ EM_X86_64, true, read_x86, mnemonic_x86, registers_x86 },
+	{ EM_AARCH64, false, read_aarch64, mnemonic_aarch64, registers_aarch64 },
+};
+
+static int open_disassembler(struct operation_reader *r, struct err *e)
+{
 	cs_err rc = cs_open(CS_ARCH_X86, CS_MODE_64, &r->handle);
 
 	if (rc != CS_ERR_OK)
 		return err_set(e, ERR_UNSUPPORTED, "decoder: %s", cs_strerror(rc));
 	cs_option(r->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	r->in = cs_malloc(r->handle);
-	if (!r->in)
-		return err_set(e, ERR_LIMIT, "decoder: out of memory");
+	return r->in ? 0 : err_set(e, ERR_LIMIT, "decoder: out of memory");
+}
+
+int operation_reader_new(unsigned machine, struct operation_reader **ret, struct err *e)
+{
+	own(operation_reader_freep) struct operation_reader *r = xcalloc(1, sizeof(*r));
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (machines[i].number == machine)
+			r->machine = &machines[i];
+	if (!r->machine)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "no machine models for ELF machine number %u", machine);
+	if (r->machine->is_disassembled)
+		rc = open_disassembler(r, e);
+	if (rc < 0)
+		return rc;
 	*ret = steal(&r);
 	return 0;
 }
@@ -53,38 +168,15 @@ void operation_reader_freep(struct operation_reader **r)
 	operation_reader_free(*r);
 }
 
-static bool read_unknown(const uint8_t *code, size_t size, struct operation *ret)
-{
-	uint8_t bytes[X86_OP_MAX_BYTES] = { 0 };
-	struct x86_op x;
-
-	memcpy(bytes, code, size < sizeof(bytes) ? size : sizeof(bytes));
-	if (!x86_op_read(bytes, &x) || x.size > size)
-		return false;
-	operation_x86_describe_unknown(&x, ret);
-	return true;
-}
-
 bool operation_read(struct operation_reader *r, const uint8_t *code, size_t size,
 		    uint64_t address, struct operation *ret)
 {
-	const uint8_t *at = code;
-	size_t left = size;
-	uint8_t *class;
-
-	if (!cs_disasm_iter(r->handle, &at, &left, &address, r->in))
-		return read_unknown(code, size, ret);
-	class = &r->class_of[r->in->id < X86_INS_ENDING ? r->in->id : 0];
-	if (!*class)
-		*class = 1 +
-			 (uint8_t)operation_x86_class(cs_insn_name(r->handle, r->in->id));
-	operation_x86_describe(r->in, (enum operation_class)(*class - 1), ret);
-	return true;
+	return r->machine->read(r, code, size, address, ret);
 }
 
 const char *operation_mnemonic(const struct operation_reader *r, uint16_t id)
 {
-	return cs_insn_name(r->handle, id);
+	return r->machine->mnemonic(r, id);
 }
 
 static const char *const class_texts[] = {
@@ -98,18 +190,9 @@ const char *operation_class_text(enum operation_class class)
 	return class_texts[class];
 }
 
-const char *operation_register_name(unsigned reg)
+const char *operation_register_name(const struct operation_reader *r, unsigned reg)
 {
-	static const char *const names[OPERATION_N_REGS] = {
-		"rax",	 "rcx",	  "rdx",   "rbx",   "rsp",   "rbp",   "rsi",   "rdi",
-		"r8",	 "r9",	  "r10",   "r11",   "r12",   "r13",   "r14",   "r15",
-		"zmm0",	 "zmm1",  "zmm2",  "zmm3",  "zmm4",  "zmm5",  "zmm6",  "zmm7",
-		"zmm8",	 "zmm9",  "zmm10", "zmm11", "zmm12", "zmm13", "zmm14", "zmm15",
-		"zmm16", "zmm17", "zmm18", "zmm19", "zmm20", "zmm21", "zmm22", "zmm23",
-		"zmm24", "zmm25", "zmm26", "zmm27", "zmm28", "zmm29", "zmm30", "zmm31",
-		"k0",	 "k1",	  "k2",	   "k3",    "k4",    "k5",    "k6",    "k7",
-		"flags", "st",	  "fs/gs",
-	};
+	const char *name = reg < N_REGS ? r->machine->registers[reg] : NULL;
 
-	return reg < OPERATION_N_REGS ? names[reg] : "?";
+	return name ? name : "?";
 }

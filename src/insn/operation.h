@@ -26,22 +26,27 @@ enum operation_class {
 
 /* Bits of a set of registers. */
 enum operation_register {
-	OPERATION_REG_GENERAL = 0, /* x86-64 in the instruction set's order */
-	OPERATION_REG_VECTOR = 16,
-	OPERATION_REG_MASK = 48,
-	OPERATION_REG_FLAGS = 56,
-	OPERATION_REG_X87 = 57, /* the whole stack */
-	OPERATION_REG_SEGMENT_BASE = 58,
+	OPERATION_REG_GENERAL = 0, /* in the instruction set's order; 31 of aarch64: sp */
+	OPERATION_N_GENERAL = 32,
+	OPERATION_REG_VECTOR = 32,
+	OPERATION_REG_MASK = 64,
+	OPERATION_REG_FLAGS = 80,
+	OPERATION_REG_X87 = 81, /* the whole stack */
+	OPERATION_REG_SEGMENT_BASE = 82,
 	OPERATION_N_REGS
 };
+
+/* A set of them. */
+typedef unsigned __int128 operation_registers;
 
 #define OPERATION_NO_REG 0xff
 
 struct operation {
-	uint64_t reads; /* beside the address */
-	uint64_t writes;
-	uint64_t address;    /* registers that a memory operand's address is made of */
-	uint64_t merges;     /* of those written: they keep a part of what they had */
+	operation_registers reads; /* beside the address */
+	operation_registers writes;
+	operation_registers address; /* what a memory operand's address is made of */
+	operation_registers merges;  /* of those written: they keep a part of what they
+				      * had */
 	int64_t disp;	     /* of the memory operand; whole if it has no registers */
 	int64_t offset;	     /* with from */
 	uint16_t id;	     /* for operation_mnemonic() */
@@ -56,10 +61,12 @@ struct operation {
 	bool loads : 1, stores : 1, pushes : 1, pops : 1;
 	bool has_memory : 1;	 /* an operand is an address, loaded from or not */
 	bool is_ip_relative : 1; /* that one */
-	bool has_segment : 1;	 /* as well */
-	bool is_scalar : 1;	 /* floating point, one number in a vector's register */
-	bool is_zeroing : 1;	 /* the result does not depend on what it reads */
-	bool is_signed : 1;	 /* an extension by the sign */
+	bool is_in_frame : 1; /* its base is the stack pointer, and there is no index */
+	bool moves_base : 1;  /* it leaves its base at the sum that `to` is */
+	bool has_segment : 1; /* as well */
+	bool is_scalar : 1;   /* floating point, one number in a vector's register */
+	bool is_zeroing : 1;  /* the result does not depend on what it reads */
+	bool is_signed : 1;   /* an extension by the sign */
 	bool has_immediate : 1;
 	bool may_fuse_with_branch : 1; /* the branch right behind it is part of it */
 };
@@ -111,7 +118,26 @@ static inline bool operation_synchronises(const struct operation *o)
 
 /* "multiplications", as people read it. */
 const char *operation_class_text(enum operation_class class);
-/* "rax", "zmm0", "flags". */
-const char *operation_register_name(unsigned reg);
+/* "rax", "zmm0", "flags"; "x0", "v0". */
+const char *operation_register_name(const struct operation_reader *r, unsigned reg);
+
+static inline operation_registers operation_register_bit(unsigned reg)
+{
+	return (operation_registers)1 << reg;
+}
+
+static inline bool operation_has_register(operation_registers set, unsigned reg)
+{
+	return set >> reg & 1;
+}
+
+/* The lowest of some. */
+static inline unsigned operation_first_register(operation_registers set)
+{
+	uint64_t low = (uint64_t)set;
+
+	return (unsigned)(low ? __builtin_ctzll(low)
+			      : 64 + __builtin_ctzll((uint64_t)(set >> 64)));
+}
 
 #endif

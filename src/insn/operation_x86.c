@@ -7,6 +7,8 @@
 
 #include "decode/x86_op.h"
 
+#define STACK_REG 4
+
 /* What vectors' mnemonics are without the v of their newer form; the first that matches
  * counts. */
 static const struct name_class {
@@ -319,11 +321,11 @@ static uint8_t number_of(unsigned reg)
 	return OPERATION_NO_REG;
 }
 
-static uint64_t bit_of(unsigned reg)
+static operation_registers bit_of(unsigned reg)
 {
 	uint8_t n = number_of(reg);
 
-	return n == OPERATION_NO_REG ? 0 : 1ull << n;
+	return n == OPERATION_NO_REG ? 0 : operation_register_bit(n);
 }
 
 static bool is_general(unsigned reg)
@@ -349,6 +351,7 @@ static void take_memory(const cs_insn *in, const cs_x86_op *op, struct operation
 	o->scale = (uint8_t)op->mem.scale;
 	o->base = number_of(op->mem.base);
 	o->index = number_of(op->mem.index);
+	o->is_in_frame = o->base == STACK_REG && o->index == OPERATION_NO_REG;
 	if (o->is_ip_relative)
 		o->disp += (int64_t)in->address + in->size;
 	o->address |= bit_of(op->mem.base) | bit_of(op->mem.index);
@@ -364,7 +367,7 @@ static void take_memory(const cs_insn *in, const cs_x86_op *op, struct operation
 /* Writing 8 or 16 bits of a general register leaves the others. */
 static void take_register(const cs_x86_op *op, bool is_first, struct operation *o)
 {
-	uint64_t bit = bit_of(op->reg);
+	operation_registers bit = bit_of(op->reg);
 	uint8_t access = op->access;
 
 	if (!access)
@@ -585,7 +588,8 @@ static bool is_scalar(const cs_insn *in, enum operation_class class)
 /* Where the disassembler's tables of what is not written in an operand are wrong. */
 static void mend_writes(const cs_insn *in, struct operation *o)
 {
-	const uint64_t rax = 1, rdx = 1 << 2, flags = 1ull << OPERATION_REG_FLAGS;
+	const operation_registers rax = 1, rdx = 1 << 2,
+				  flags = operation_register_bit(OPERATION_REG_FLAGS);
 
 	switch (in->id) {
 	case X86_INS_TEST:
@@ -724,8 +728,8 @@ void operation_x86_describe(const struct cs_insn *in, enum operation_class class
 	mend_writes(in, ret);
 	mend_memory(in, ret);
 	if (ret->class >= OPERATION_X87_MOVE && ret->class <= OPERATION_X87_SLOW) {
-		ret->reads |= 1ull << OPERATION_REG_X87;
-		ret->writes |= 1ull << OPERATION_REG_X87;
+		ret->reads |= operation_register_bit(OPERATION_REG_X87);
+		ret->writes |= operation_register_bit(OPERATION_REG_X87);
 	}
 	add_merges(in, ret);
 	ret->reads |= ret->merges;
@@ -737,11 +741,15 @@ void operation_x86_describe(const struct cs_insn *in, enum operation_class class
 	use_stack(in, ret);
 }
 
+static operation_registers vector_bit(unsigned n)
+{
+	return operation_register_bit(OPERATION_REG_VECTOR + (n & 31));
+}
+
 /* Newer vector instructions than the disassembler knows: what their encoding tells. */
 void operation_x86_describe_unknown(const struct x86_op *x, struct operation *ret)
 {
-	uint64_t first = 1ull << (OPERATION_REG_VECTOR + (x->reg & 31));
-	uint64_t second = 1ull << (OPERATION_REG_VECTOR + (x->vvvv & 31));
+	operation_registers first = vector_bit(x->reg), second = vector_bit(x->vvvv);
 
 	*ret = (struct operation){
 		.size = x->size,
@@ -754,12 +762,12 @@ void operation_x86_describe_unknown(const struct x86_op *x, struct operation *re
 		.has_memory = x->modrm_off && x->mod != 3,
 	};
 	if (ret->base < 16)
-		ret->address = 1ull << ret->base;
+		ret->address = operation_register_bit(ret->base);
 	if (!x->is_vector)
 		return;
 	ret->writes = first;
 	ret->reads = second;
 	ret->loads = x->modrm_off && x->mod != 3;
 	if (x->modrm_off && x->mod == 3)
-		ret->reads |= 1ull << (OPERATION_REG_VECTOR + (x->rm & 31));
+		ret->reads |= vector_bit(x->rm);
 }

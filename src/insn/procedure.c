@@ -239,6 +239,7 @@ int procedure_new(const struct procedure_options *options, struct procedure **re
 	code_walk_init(&w, options, machine);
 	code_walk_run(&w);
 	*ret = xcalloc(1, sizeof(**ret));
+	(*ret)->machine = machine;
 	make(&w, *ret);
 	return 0;
 }

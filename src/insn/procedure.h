@@ -77,10 +77,11 @@ struct procedure_way {
 };
 
 struct procedure {
-	struct procedure_block *blocks; /* by start; each step is in one */
-	struct code_step *steps;	/* by block */
-	struct procedure_way *ways;	/* by from; none twice with the same kind */
-	uint32_t *ways_in;		/* indices of ways, by to */
+	const struct code_step_machine *machine; /* whose code it is */
+	struct procedure_block *blocks;		 /* by start; each step is in one */
+	struct code_step *steps;		 /* by block */
+	struct procedure_way *ways; /* by from; none twice with the same kind */
+	uint32_t *ways_in;	    /* indices of ways, by to */
 	uint32_t n_blocks, n_steps, n_ways;
 	uint64_t longest_bytes; /* of all blocks */
 	uint32_t entry;		/* block; PROCEDURE_OUTSIDE: no instruction is there */

@@ -14,8 +14,7 @@
 #define N_BEGINS   2048
 #define N_WORDS	   32 /* of 64 cycles that a port's plan knows at once */
 #define AHEAD	   8  /* cycles that fetching is before dispatching at most */
-#define N_GENERAL  16
-#define STACK_REG  4
+#define STACK_REG  4  /* of what pushes and pops: x86-64 */
 #define SMALL_SUM  1024
 
 /* What ports do in 64 cycles; a word of the plan is each time another 64. */
@@ -44,7 +43,7 @@ struct schedule {
 	uint64_t n_slots, next_id;
 	uint64_t ready[OPERATION_N_REGS]; /* cycle */
 	uint8_t why[OPERATION_N_REGS];	  /* enum schedule_wait: not earlier */
-	struct sum sums[N_GENERAL];
+	struct sum sums[OPERATION_N_GENERAL];
 	struct store stores[N_STORES];
 	uint64_t leaves[MAX_WINDOW]; /* tick, by number of the slot; 0: none yet */
 	struct plan plans[N_WORDS];
@@ -117,7 +116,7 @@ void schedule_restart(struct schedule *s)
 		s->ready[i] = s->start;
 		s->why[i] = SCHEDULE_WAIT_DEPENDENCY;
 	}
-	for (size_t i = 0; i < N_GENERAL; i++)
+	for (size_t i = 0; i < OPERATION_N_GENERAL; i++)
 		s->sums[i] = (struct sum){ s->next_id++, 0 };
 	for (size_t i = 0; i < N_STORES; i++)
 		s->stores[i].key = 0;
@@ -237,10 +236,11 @@ static unsigned pool_size(const struct schedule *s, bool is_vector)
 
 /* Registers. */
 
-static uint64_t when_ready(struct schedule *s, uint64_t registers, uint64_t cycle)
+static uint64_t when_ready(struct schedule *s, operation_registers registers,
+			   uint64_t cycle)
 {
 	for (; registers; registers &= registers - 1) {
-		unsigned reg = (unsigned)__builtin_ctzll(registers);
+		unsigned reg = operation_first_register(registers);
 
 		if (s->ready[reg] <= cycle)
 			continue;
@@ -253,9 +253,10 @@ static uint64_t when_ready(struct schedule *s, uint64_t registers, uint64_t cycl
 
 static bool is_vector(const struct operation *o)
 {
-	const uint64_t vectors = 0xffffffffull << OPERATION_REG_VECTOR;
+	const operation_registers vectors = (operation_registers)0xffffffffu
+					    << OPERATION_REG_VECTOR;
 
-	return (o->reads | o->writes) & vectors;
+	return ((o->reads | o->writes) & vectors) != 0;
 }
 
 static bool uses_stack(const struct operation *o)
@@ -284,29 +285,34 @@ static uint8_t why_late(const struct schedule *s)
 static void write_registers(struct schedule *s, const struct operation *o, uint64_t cycle)
 {
 	uint8_t why = kind_of(o) == SCHEDULE_WAIT_DEPENDENCY ? why_late(s) : kind_of(o);
-	const uint64_t stack = 1ull << STACK_REG;
-	uint64_t writes = uses_stack(o) ? o->writes & ~stack : o->writes;
+	operation_registers writes = o->writes;
 
+	if (uses_stack(o))
+		writes &= ~operation_register_bit(STACK_REG);
+	if (o->moves_base)
+		writes &= ~operation_register_bit(o->base);
 	for (; writes; writes &= writes - 1) {
-		s->ready[__builtin_ctzll(writes)] = cycle;
-		s->why[__builtin_ctzll(writes)] = why;
+		unsigned reg = operation_first_register(writes);
+
+		s->ready[reg] = cycle;
+		s->why[reg] = why;
 	}
 	s->latest = later(s->latest, cycle);
 }
 
 static void write_sums(struct schedule *s, const struct operation *o)
 {
-	uint64_t writes = o->writes & ((1u << N_GENERAL) - 1);
+	uint32_t writes = (uint32_t)o->writes; /* of the general ones */
 
 	if (uses_stack(o))
-		writes &= ~(1ull << STACK_REG);
+		writes &= ~(1u << STACK_REG);
 	if (o->from != OPERATION_NO_REG) {
 		s->sums[o->to] = s->sums[o->from];
 		s->sums[o->to].offset += o->offset;
-		writes &= ~(1ull << o->to);
+		writes &= ~(1u << o->to);
 	}
 	for (; writes; writes &= writes - 1)
-		s->sums[__builtin_ctzll(writes)] = (struct sum){ s->next_id++, 0 };
+		s->sums[__builtin_ctz(writes)] = (struct sum){ s->next_id++, 0 };
 	if (o->pops)
 		s->sums[STACK_REG].offset += 8;
 }
@@ -322,7 +328,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 static uint64_t mix_register(const struct schedule *s, uint64_t h, uint8_t reg,
 			     int64_t scale, int64_t *offset)
 {
-	if (reg >= N_GENERAL)
+	if (reg >= OPERATION_N_GENERAL)
 		return mix(h, reg);
 	*offset += s->sums[reg].offset * scale;
 	return mix(mix(h, s->sums[reg].id), (uint64_t)scale);
@@ -361,13 +367,28 @@ static unsigned latency_of_load(const struct machine_model *m, const struct oper
 	       (has_index && (o->scale > 1 || o->disp) ? m->complex_latency : 0);
 }
 
+/* A port that moves so much at once does it as often as it takes; when the last began. */
+static uint64_t move(struct schedule *s, const struct operation *o, uint32_t ports,
+		     unsigned bytes, uint64_t cycle)
+{
+	uint64_t last = cycle;
+	unsigned left = o->width;
+
+	do {
+		last = later(last, take_port(s, ports, cycle, 1));
+		left = left > bytes ? left - bytes : 0;
+	} while (bytes && left);
+	return last;
+}
+
 static uint64_t load(struct schedule *s, const struct operation *o, uint64_t place,
 		     uint64_t cycle)
 {
 	const struct machine_model *m = s->m;
 	const struct store *before = store_slot(s, place);
-	uint64_t at = take_port(s, is_vector(o) ? m->vector_load_ports : m->load_ports,
-				cycle, 1);
+	uint64_t at = is_vector(o) ? move(s, o, m->vector_load_ports,
+					  m->vector_load_bytes, cycle)
+				   : move(s, o, m->load_ports, m->load_bytes, cycle);
 	uint64_t done = at + latency_of_load(m, o);
 
 	if (before->key != place)
@@ -384,8 +405,9 @@ static uint64_t store(struct schedule *s, const struct operation *o, uint64_t pl
 	const struct machine_model *m = s->m;
 	/* Where loads and stores have the same ports, one address does for both. */
 	bool has_address = o->loads && m->store_address_ports & m->load_ports;
-	uint64_t a =
-		has_address ? address : take_port(s, m->store_address_ports, address, 1);
+	unsigned bytes = is_vector(o) ? m->vector_store_bytes : m->store_bytes;
+	uint64_t a = has_address ? address
+				 : move(s, o, m->store_address_ports, bytes, address);
 	uint64_t d = take_port(
 		s, is_vector(o) ? m->vector_store_data_ports : m->store_data_ports, data,
 		1);
@@ -437,7 +459,21 @@ static unsigned times_busy(const struct machine_model *m, const struct operation
 /* A branch that is part of the instruction before it. */
 static bool is_fused(const struct schedule *s, const struct operation *o)
 {
-	return o->class == OPERATION_BRANCH && s->may_fuse;
+	return o->class == OPERATION_BRANCH && s->may_fuse &&
+	       operation_has_register(o->reads, OPERATION_REG_FLAGS);
+}
+
+/* What goes on from place to place computes the next one beside its work. */
+static void move_base(struct schedule *s, const struct operation *o, uint64_t cycle)
+{
+	const struct machine_unit *u = &s->m->costs[OPERATION_ADD].units[0];
+	uint64_t queued = s->last.queued;
+
+	cycle = take_port(s, u->ports, cycle, 1) + u->latency;
+	s->last.queued = queued;
+	s->ready[o->base] = cycle;
+	s->why[o->base] = SCHEDULE_WAIT_DEPENDENCY;
+	s->latest = later(s->latest, cycle);
 }
 
 static uint64_t work(struct schedule *s, const struct operation *o, uint64_t cycle)
@@ -539,7 +575,8 @@ static void jump(struct schedule *s, const struct operation *o)
 double schedule_step(struct schedule *s, const struct operation *o, bool is_taken)
 {
 	unsigned slots = slots_of(s, o);
-	uint64_t cycle, done, place = 0, address, reads;
+	uint64_t cycle, done, place = 0, address;
+	operation_registers reads;
 	bool has_memory = o->loads || o->stores;
 
 	s->last.queued = 0;
@@ -547,7 +584,7 @@ double schedule_step(struct schedule *s, const struct operation *o, bool is_take
 	cycle = done = enter(s, o, slots);
 	reads = o->is_zeroing ? 0 : o->reads;
 	if (uses_stack(o))
-		reads &= ~(1ull << STACK_REG);
+		reads &= ~operation_register_bit(STACK_REG);
 	address = when_ready(s, o->address, cycle);
 	if (has_memory)
 		place = place_of(s, o);
@@ -557,6 +594,8 @@ double schedule_step(struct schedule *s, const struct operation *o, bool is_take
 		done = load(s, o, place, address);
 	done = work(s, o, when_ready(s, reads, done));
 	write_registers(s, o, done);
+	if (o->moves_base)
+		move_base(s, o, address);
 	write_sums(s, o);
 	if (o->stores)
 		done = store(s, o, place, address, done);
@@ -564,7 +603,7 @@ double schedule_step(struct schedule *s, const struct operation *o, bool is_take
 	leave(s, o, slots, done);
 	if (is_taken)
 		jump(s, o);
-	s->may_fuse = o->may_fuse_with_branch;
+	s->may_fuse = o->may_fuse_with_branch && s->m->elides & MACHINE_ELIDES_BRANCHES;
 	s->was_half =
 		o->class == OPERATION_NOP && slots && s->m->elides & MACHINE_ELIDES_NOPS;
 	return (double)(s->left - s->start * TICKS) / TICKS;
