@@ -79,6 +79,14 @@ static const struct {
 	{ "zen4", CODE("\x50\x59"), 2.0 / 3 },
 	/* divsd %xmm1,%xmm0 */
 	{ "zen4", CODE("\xf2\x0f\x5e\xc1"), 13 },
+	/* imul, addsd, add $1, mov (%rax) and mov of these */
+	{ "skylake", CODE("\x48\x0f\xaf\xc1"), 3 },
+	{ "zen3", CODE("\x48\x0f\xaf\xc1"), 3 },
+	{ "skylake", CODE("\xf2\x0f\x58\xc1"), 4 },
+	{ "zen3", CODE("\xf2\x0f\x58\xc1"), 3 },
+	{ "skylake", CODE("\x48\x83\xc0\x01"), 1 },
+	{ "skylake", CODE("\x48\x8b\x00"), 5 },
+	{ "skylake", CODE("\x48\x89\xc8"), 1.0 / 4 },
 	/* mul w0, w0, w1 */
 	{ "neoverse-n1", CODE("\x00\x7c\x01\x1b"), 2 },
 	/* mul x0, x0, x1 */
@@ -271,7 +279,10 @@ static void machines_are_found_by_what_the_kernel_calls_them(void **state)
 		{ "AuthenticAMD 25 17", "zen4" },
 		{ "AuthenticAMD 25 97", "zen4" },
 		{ "GenuineIntel 6 143", "golden-cove" },
-		{ "GenuineIntel 6 142", "generic-x86-64" },
+		{ "GenuineIntel 6 142", "skylake" },
+		{ "GenuineIntel 6 85", "skylake" },
+		{ "AuthenticAMD 25 1", "zen3" },
+		{ "AuthenticAMD 25 33", "zen3" },
 		{ "AuthenticAMD 23 49", "generic-x86-64" },
 		{ "GenuineIntel 6 79", "generic-x86-64" },
 		{ "AuthenticAMD 6 143", "generic-x86-64" },
