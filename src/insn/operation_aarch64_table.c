@@ -95,6 +95,18 @@ static enum operation_class logic_or_move(uint32_t w, enum operation_class class
 	return is_or && (w >> 5 & 31) == (w >> 16 & 31) ? OPERATION_VECTOR_MOVE : class;
 }
 
+/* Products of 16 bytes are made in halves by some. */
+static enum operation_class halves(uint32_t w, enum operation_class class)
+{
+	return w >> 30 & 1 ? OPERATION_VECTOR_MULTIPLY_32 : class;
+}
+
+/* Across more than four numbers it takes two parts. */
+static enum operation_class of_many(uint32_t w, enum operation_class class)
+{
+	return (w >> 22 & 3) == 2 ? class : OPERATION_FP_HORIZONTAL;
+}
+
 /* ld2 to ld4: elements of several registers by turns. */
 static enum operation_class list(uint32_t w, enum operation_class class)
 {
@@ -324,9 +336,11 @@ static const struct operation_aarch64_row rows[] = {
 		logic_or_move),
 	ROW("saba", 0x8f20fc00, 0x0e207c00, VECTOR_MULTIPLY, WVD | RVD | VN | VM),
 	ROW("sshl", 0x8f20e400, 0x0e204400, VECTOR_SHIFT, WVD | VN | VM),
-	ROW("mla", 0x8f20fc00, 0x0e209400, VECTOR_MULTIPLY, WVD | RVD | VN | VM),
-	ROW("mul", 0x8f20fc00, 0x0e209c00, VECTOR_MULTIPLY, WVD | VN | VM),
-	ROW("sqdmulh", 0x8f20fc00, 0x0e20b400, VECTOR_MULTIPLY, WVD | VN | VM),
+	REFINED("mla", 0x8f20fc00, 0x0e209400, VECTOR_MULTIPLY, WVD | RVD | VN | VM,
+		halves),
+	REFINED("mul", 0x8f20fc00, 0x0e209c00, VECTOR_MULTIPLY, WVD | VN | VM, halves),
+	REFINED("sqdmulh", 0x8f20fc00, 0x0e20b400, VECTOR_MULTIPLY, WVD | VN | VM,
+		halves),
 	ROW("fmaxnm", 0x8f20fc00, 0x0e20c400, FP_EXTREME, WVD | VN | VM),
 	ROW("fmla", 0xaf20fc00, 0x0e20cc00, FP_FUSED, WVD | RVD | VN | VM),
 	ROW("fmlal", 0x8f20fc00, 0x0e20cc00, FP_FUSED, WVD | RVD | VN | VM),
@@ -338,7 +352,7 @@ static const struct operation_aarch64_row rows[] = {
 	ROW("fcm", 0x8f20c400, 0x0e20c400, FP_EXTREME, WVD | VN | VM),
 	ROW("add", 0x8f200400, 0x0e200400, VECTOR_ADD, WVD | VN | VM),
 	ROW("fcmla", 0x8f20e400, 0x0e00c400, FP_FUSED, WVD | RVD | VN | VM),
-	ROW("sdot", 0x8f208400, 0x0e008400, VECTOR_MULTIPLY, WVD | RVD | VN | VM),
+	ROW("sdot", 0x8f208400, 0x0e008400, VECTOR_ADD, WVD | RVD | VN | VM),
 	ROW("fmla", 0xbf60fc00, 0x0e400c00, FP_FUSED, WVD | RVD | VN | VM),
 	ROW("fadd", 0x9f60c400, 0x0e400400, FP_ADD, WVD | VN | VM),
 	/* Vectors, of three that differ in width. */
@@ -369,7 +383,7 @@ static const struct operation_aarch64_row rows[] = {
 	ROW("rev", 0x8f3e0c00, 0x0e200800, VECTOR_ADD, WVD | VN),
 	ROW("faddp", 0xdf3ffc00, 0x5e30d800, FP_ADD, WVD | VN),
 	ROW("addp", 0xdf3e0c00, 0x5e300800, VECTOR_ADD, WVD | VN),
-	ROW("addv", 0x9f3e0c00, 0x0e300800, VECTOR_HORIZONTAL, WVD | VN),
+	REFINED("addv", 0x9f3e0c00, 0x0e300800, VECTOR_HORIZONTAL, WVD | VN, of_many),
 	/* Vectors, by a number. */
 	ROW("ssra", 0x8f80dc00, 0x0f001400, VECTOR_MULTIPLY, WVD | RVD | VN | K),
 	ROW("sri", 0x8f80fc00, 0x0f004400, VECTOR_SHIFT, WVD | RVD | VN | K),

@@ -195,7 +195,7 @@ static const struct {
 	  "" },
 	{ "cmeq v0.16b, v1.16b, #0", 0x4e209820, OPERATION_VECTOR_ADD, "v1", "v0", "",
 	  "" },
-	{ "mla v0.4s, v1.4s, v2.4s", 0x4ea29420, OPERATION_VECTOR_MULTIPLY, "v0 v1 v2",
+	{ "mla v0.4s, v1.4s, v2.4s", 0x4ea29420, OPERATION_VECTOR_MULTIPLY_32, "v0 v1 v2",
 	  "v0", "", "" },
 	{ "mul v0.8h, v1.8h, v7.h[7]", 0x4f778820, OPERATION_VECTOR_MULTIPLY, "v1 v7",
 	  "v0", "", "" },
