@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/list_file.h"
+#include "cmd/list_machine.h"
 #include "collect/counter.h"
 #include "collect/source.h"
 #include "insn/machine_model.h"
@@ -14,7 +15,17 @@
 extern const struct command cmd_list;
 
 static const struct option_spec list_options[] = {
-	{ .name = "json", .kind = OPTION_FLAG, .text = "Of a file: print JSON" },
+	{ .name = "json",
+	  .kind = OPTION_FLAG,
+	  .text = "Of a file or the machine: print JSON" },
+	{ .name = "machine",
+	  .kind = OPTION_FLAG,
+	  .text = "What this processor takes for some instructions, beside its machine "
+		  "model" },
+	{ .name = "model",
+	  .arg = "NAME",
+	  .kind = OPTION_STRING,
+	  .text = "With --machine: another model than its own" },
 	OPTION_END,
 };
 
@@ -164,11 +175,18 @@ static void print_counters(void)
 
 static int run_list(struct options *o, struct err *e)
 {
+	if (options_has(o, "machine") && !options_argc(o))
+		return list_machine_print(options_str(o, "model"), options_has(o, "json"),
+					  e);
+	if (options_has(o, "machine") || options_has(o, "model"))
+		return err_set(e, ERR_USAGE,
+			       "--model is for --machine, which is not for files");
 	if (options_argc(o))
 		return list_file_print(options_argv(o)[0], options_argv(o) + 1,
 				       options_argc(o) - 1, options_has(o, "json"), e);
 	if (options_has(o, "json"))
-		return err_set(e, ERR_USAGE, "--json is for what a file has: name one");
+		return err_set(e, ERR_USAGE,
+			       "--json is for what a file has, or --machine: name one");
 	puts("Experiments (dwell run -e NAME, dwell attach -e NAME; f… samples ten "
 	     "times\n"
 	     "as often, s… a tenth)\n");
@@ -195,11 +213,17 @@ const struct command cmd_list = {
 		"and the functions that its symbols or those of its debug file name, "
 		"with "
 		"their sizes. A PATTERN is a part of a name, or one with * and ?, of a "
-		"whole name; any of several may fit.",
+		"whole name; any of several may fit.\n\n"
+		"With --machine: how many cycles small loops of known instructions take "
+		"on this core, beside what the machine model has for them that "
+		"recordings made here take. What differs by more than a quarter is "
+		"marked: another process used the core, or the model is of another "
+		"processor.",
 	.options = (const struct option_spec *const[]){ list_options, NULL },
 	.examples =
 		(const struct command_example[]){
 			{ "dwell list", "all there is" },
+			{ "dwell list --machine", "is the machine model right?" },
 			{ "dwell list python3 'python:*'", "the probes of Python" },
 			{ "dwell list /lib/x86_64-linux-gnu/libc.so.6 malloc",
 			  "functions for trigger:uprobe" },
