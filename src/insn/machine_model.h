@@ -3,8 +3,9 @@
  * machine_model - how a kind of processor executes instructions when nothing is missing.
  *
  * Widths, ports, and for each class of operation what it is made of: tables, one file per
- * machine, listed in machine_models.def.  From the makers' optimisation guides and from
- * measurements (bench/models).
+ * machine, listed in machine_models.def.  From the makers' optimisation guides, from
+ * measurements (bench/models), and from LLVM's models where a file says so; tests/models
+ * compares all of them with these.
  */
 #ifndef DWELL_INSN_MACHINE_MODEL_H
 #define DWELL_INSN_MACHINE_MODEL_H
