@@ -10,6 +10,9 @@
  * cannot wait long when they are the oldest, because their operands are there: what the
  * longest of them took is about their latency; and that three of four executions hardly
  * wait.  Each is off by a factor of two, often, so the estimate is a range.
+ *
+ * Where a counter of retired instructions was sampled, too, these samples are the scale:
+ * of a function they come as often as its instructions, wherever exactly they land.
  */
 #ifndef DWELL_ANALYZE_FREQUENCY_H
 #define DWELL_ANALYZE_FREQUENCY_H
@@ -21,7 +24,10 @@ enum frequency_confidence {
 	/* What samples tell: the range matters, not the number.  There is no better one
 	 * of these: that all guesses agree, say, does not mean that they are right. */
 	FREQUENCY_LOW,
-	FREQUENCY_HIGH, /* counted */
+	/* By the counter, but of few of the function's instructions or by few samples. */
+	FREQUENCY_MEDIUM,
+	/* Counted, or within a tenth in 19 of 20 cases. */
+	FREQUENCY_HIGH,
 };
 
 /* Fills in what of the function was not counted.  Needs samples, the best case, and how

@@ -219,6 +219,57 @@ static void take_samples(struct making *m)
 	}
 }
 
+/* Where the CPU has a counter of instructions. */
+
+static bool counts_user_code(const char *modifiers)
+{
+	return strchr(modifiers, 'u') || !strpbrk(modifiers, "kh");
+}
+
+static bool is_retired(const struct profile *p, size_t column)
+{
+	const struct profile_column *c = &p->columns.at[column];
+	const char name[] = "instructions";
+	const char *rest = c->name + sizeof(name) - 1;
+
+	return strncmp(c->name, name, sizeof(name) - 1) == 0 && c->total_count &&
+	       (!*rest || (*rest == ':' && counts_user_code(rest + 1))) &&
+	       !recording_n_basic_blocks(p->sources[c->source].recording);
+}
+
+bool function_code_is_scaled(const struct profile *p)
+{
+	for (size_t i = 0; i < p->columns.n; i++)
+		if (is_retired(p, i))
+			return true;
+	return find_count_column(p) != FUNCTION_CODE_NONE;
+}
+
+/* Several recordings are as many runs, of which there may be others of time. */
+static void take_retired(struct making *m)
+{
+	const struct listing_rows *rows = &m->listing.instructions;
+	struct function_code *c = m->to;
+	unsigned n_runs = 0;
+
+	for (size_t k = 0; k < m->p->columns.n; k++) {
+		const struct profile_column *column = &m->p->columns.at[k];
+		double weight = 0;
+
+		if (!is_retired(m->p, k))
+			continue;
+		n_runs++;
+		for (size_t i = 0; i < rows->n; i++)
+			if (!rows->rows[i].is_return)
+				weight += (double)rows->rows[i].exclusive[k];
+		c->retired += weight;
+		c->retired_samples += weight * (double)column->total_count /
+				      (double)column->total_weight;
+	}
+	if (n_runs)
+		c->retired *= (double)c->n_runs / n_runs;
+}
+
 /* Directions. */
 
 struct place {
@@ -664,6 +715,7 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 	if (rc < 0)
 		return rc;
 	take_samples(&m);
+	take_retired(&m);
 	rc = take_directions(&m, e);
 	if (rc == 0)
 		rc = take_counts(&m, e);

@@ -74,7 +74,11 @@ struct function_code {
 		n_runs; /* recordings of time; where there are counts all is their mean */
 	uint64_t samples; /* of the function's own code, and what they are in cycles */
 	double cycles;
-	double times; /* entered from outside, negative: not known */
+	/* Instructions, in so many runs, by samples of a counter of them; 0: there are
+	 * none. */
+	double retired, retired_samples;
+	double retired_low, retired_high; /* 0: how often is not estimated by these */
+	double times;			  /* entered from outside, negative: not known */
 	double times_low, times_high;
 };
 
@@ -89,6 +93,8 @@ struct function_code_options {
 
 /* The column is of the time that is looked at. */
 bool function_code_is_time(const struct profile *p, size_t column);
+/* Is there more to tell how often than guesses: counts, or a counter of instructions? */
+bool function_code_is_scaled(const struct profile *p);
 must_use int function_code_index(const struct profile *p, struct function_index **ret,
 				 struct err *e);
 

@@ -26,7 +26,6 @@ struct indexed_direction {
 
 struct function_index {
 	const struct profile *p;
-	bool has_counts;
 	VEC(struct listing_row) rows; /* in no order */
 	VEC(uint32_t) function_of_row;
 	struct listing_row *ordered; /* by function and address */
@@ -198,11 +197,6 @@ static void index_rows(struct function_index *x)
 	order_rows(x);
 }
 
-bool function_index_has_counts(const struct function_index *x)
-{
-	return x->has_counts;
-}
-
 void function_index_listing(const struct function_index *x, uint32_t function,
 			    struct listing *ret)
 {
@@ -343,7 +337,6 @@ int function_index_new(const struct profile *p, uint32_t time_source,
 
 	x->p = p;
 	index_rows(x);
-	x->has_counts = count_source != MODEL_NONE;
 	rc = index_ways(x, count_source, e);
 	if (rc == 0)
 		rc = index_directions(x, time_source, e);

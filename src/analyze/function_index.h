@@ -20,8 +20,6 @@ must_use int function_index_new(const struct profile *p, uint32_t time_source,
 void function_index_free(struct function_index *x);
 void function_index_freep(struct function_index **x);
 
-/* Instructions were counted in some recording. */
-bool function_index_has_counts(const struct function_index *x);
 /* Of a listing its instructions, without inclusive values, and the delta of its code;
  * borrowed: not for listing_fini(). */
 void function_index_listing(const struct function_index *x, uint32_t function,

@@ -159,6 +159,8 @@ void calc_json_print(const struct calc_view *v, struct json *j)
 		json_key_str(j, "model", c->model->name);
 	if (c->is_estimated)
 		json_key_bool(j, "is_estimated", true);
+	if (c->retired_high > 0)
+		json_key_double(j, "retired_samples", c->retired_samples);
 	put_times(v, j, c->times, c->times_low, c->times_high, c->confidence);
 	json_key(j, "blocks");
 	json_array(j);

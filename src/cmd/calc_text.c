@@ -81,7 +81,16 @@ static void put_sums(const struct calc_view *v, FILE *out)
 		put_unknown(c, out);
 		return;
 	}
-	if (c->is_estimated) {
+	if (c->is_estimated && c->retired_high > 0) {
+		char count[TEXT_MAX];
+
+		fprintf(out,
+			"  %s instructions, by %s samples of the CPU's counter; how "
+			"often each "
+			"is estimated\n",
+			calc_value_times_range(text, t.low, t.high),
+			calc_value_times(count, c->retired_samples));
+	} else if (c->is_estimated) {
 		fprintf(out, "  %s instructions, estimated from samples: confidence %s\n",
 			calc_value_times_range(text, t.low, t.high),
 			frequency_confidence_text(c->confidence));

@@ -87,5 +87,9 @@ bool calc_view_totals(const struct calc_view *v, struct calc_view_totals *ret)
 	}
 	for (uint32_t i = 0; i < c->procedure->n_steps; i++)
 		ret->instructions += c->steps[i].times;
+	if (c->is_estimated && c->retired_high > 0) {
+		ret->low = c->retired_low;
+		ret->high = c->retired_high;
+	}
 	return ret->instructions > 0;
 }

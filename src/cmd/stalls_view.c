@@ -146,6 +146,12 @@ static void leave_out(struct stalls_left *to, uint64_t samples)
 	to->samples += samples;
 }
 
+/* It may be off by more than there is to be told apart here. */
+static bool is_guessed(const struct function_code *c)
+{
+	return c->is_estimated && c->confidence < FREQUENCY_MEDIUM;
+}
+
 static int look_at(struct stalls_view *v, const struct candidate *of,
 		   const struct function_code_options *o, bool with_places, struct err *e)
 {
@@ -164,8 +170,7 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 		return 0;
 	v->clock_ghz = c.clock_ghz > 0 ? c.clock_ghz : v->clock_ghz;
 	stall_find_all(&s, &c);
-	/* What is estimated may be off by more than there is to be told apart here. */
-	if (c.is_estimated || !stall_sum_add(&row.sum, &c, &s)) {
+	if (is_guessed(&c) || !stall_sum_add(&row.sum, &c, &s)) {
 		leave_out(&v->uncounted, of->samples);
 		return 0;
 	}
@@ -267,7 +272,7 @@ int stalls_view_init(struct stalls_view *ret, const struct report *r,
 		rc = choose(ret, choice->name, &function, e);
 	if (rc == 0)
 		rc = function_code_index(r->profile, &index, e);
-	if (rc == 0 && !function_index_has_counts(index))
+	if (rc == 0 && !function_code_is_scaled(r->profile))
 		rc = tell_why(ret, false, e);
 	if (rc < 0)
 		return rc;

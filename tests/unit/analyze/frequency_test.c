@@ -173,6 +173,51 @@ static void what_was_sampled_was_executed_once_at_least(void **state)
 	assert_true(c.blocks[0].times < c.blocks[0].times_high);
 }
 
+/* Of the load's loop, which all guesses have too often. */
+static void a_counter_of_instructions_is_the_scale(void **state)
+{
+	static const struct {
+		double samples;
+		enum frequency_confidence confidence;
+		double most; /* of the range, one end beside the other */
+	} cases[] = {
+		{ 5000, FREQUENCY_HIGH, 1.2 },
+		{ 100, FREQUENCY_MEDIUM, 1.5 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		own(function_code_fini) struct function_code c;
+		const struct function_code_block *b;
+
+		set_up(&c, &loops[2]);
+		add_up(&c, SAMPLE);
+		c.retired = 11 * TURNS;
+		c.retired_samples = cases[i].samples;
+		frequency_estimate(&c, SAMPLE);
+		b = &c.blocks[0];
+		assert_true(fabs(b->times / TURNS - 1) < 0.01);
+		assert_int_equal(b->confidence, cases[i].confidence);
+		assert_true(b->times_low < TURNS && TURNS < b->times_high);
+		assert_true(b->times_high / b->times_low < cases[i].most);
+		assert_true(c.retired_low < c.retired && c.retired < c.retired_high);
+	}
+}
+
+static void a_few_samples_of_it_are_not(void **state)
+{
+	own(function_code_fini) struct function_code c;
+
+	(void)state;
+	set_up(&c, &loops[2]);
+	add_up(&c, SAMPLE);
+	c.retired = 11 * TURNS;
+	c.retired_samples = 10;
+	frequency_estimate(&c, SAMPLE);
+	assert_int_equal(c.confidence, FREQUENCY_LOW);
+	assert_true(c.retired_high == 0);
+}
+
 static void without_samples_nothing_is_told(void **state)
 {
 	own(function_code_fini) struct function_code c;
@@ -192,6 +237,8 @@ int main(void)
 		cmocka_unit_test(what_comes_into_a_block_leaves_it),
 		cmocka_unit_test(no_more_is_executed_than_can_retire),
 		cmocka_unit_test(what_was_sampled_was_executed_once_at_least),
+		cmocka_unit_test(a_counter_of_instructions_is_the_scale),
+		cmocka_unit_test(a_few_samples_of_it_are_not),
 		cmocka_unit_test(without_samples_nothing_is_told),
 	};
 
