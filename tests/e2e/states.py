@@ -319,7 +319,9 @@ def no_recording_ends_because_there_were_many_threads():
     out = run_states(os.path.join(WORKLOADS, 'crowd'), str(n))
     report = harness.report(FILE, '--by', 'thread')
     lost = report['quality'].get('lost') or 0
-    assert not lost, lost
+    # The rings hold what comes in a fifth of a second: a collector that gets no CPU for so
+    # long, as others have it, loses some, and says so.
+    assert lost < n / 1000, lost
     sums = sum(e['samples'] for e in report['events'] if e['name'] not in WAKING)
     assert sums > 2 * n, report['events']
     threads = by_thread(FILE)
