@@ -144,6 +144,17 @@ def several_counters_are_columns_each_with_its_own_truth():
 
 
 @test
+def a_counter_of_instructions_tells_how_often_code_was_executed():
+    rounds = 2 * ROUNDS
+    done(f'dwell run -q -e usertime,instructions:u:{PERIOD} -o /tmp/often.dwell known {rounds}')
+    row, = json.loads(done('dwell calc --json alpha /tmp/often.dwell'))['rows']
+    loop = max(row['blocks'], key=lambda b: b['times'])
+    near(loop['times'], ALPHA / 2 * rounds, 0.05 + LATE / ALPHA)
+    assert loop['confidence'] == 'medium' and loop['times_low'] < loop['times'] < loop['times_high'], loop
+    assert 100 < row['retired_samples'] < 200, row
+
+
+@test
 def counters_that_take_turns_are_scaled():
     with daemon('-e', f'cycles:{FAST},stalled-cycles-backend,page-faults:1', '--multiplex', '1') as d:
         known(rounds=3 * ROUNDS)
