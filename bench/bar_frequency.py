@@ -74,6 +74,11 @@ def bars_of(histograms, title):
     yield line("no estimate", mean["none"])
 
 
+def instructions(row):
+    """Executed in a function."""
+    return sum(b.get("times", 0) * len(b["instructions"]) for b in row["blocks"])
+
+
 class Bar:
     what = "how often blocks and ways are executed, from samples alone"
 
@@ -84,7 +89,8 @@ class Bar:
         runs = f"{bench.runs} runs, added up" if bench.runs > 1 else "one run"
         self.notes = [f"programs {'held back' if bench.held else 'that constants were chosen with'}; a sample each {bench.interval} of CPU time, {runs}",
                       "per cent of the samples in blocks whose estimate is off by no more than that; edges: of all executions of ways",
-                      "shape: the same with one factor for each function, found with the truth; in range: the truth is in what is printed",
+                      "scaled: the same as a counter of instructions would scale them, whose number in each function is the true one;",
+                      "in range: the truth is in what is printed",
                       f"what has no estimate, or is in functions with less than {100 * LEAST:.1f} % of the time, counts as wrong"]
 
     def run(self, path, words, command):
@@ -108,22 +114,21 @@ class Bar:
         rows = [(r["name"], r["exclusive"]["cpu-time"]) for r in json.loads(p.stdout)["rows"] if r.get("image") != "[kernel]"]
         return rows, sum(weight for _, weight in rows)
 
-    def compare(self, name, counted, sampled, blocks, ways):
-        """One function; its blocks, ways, and the blocks with their best factor are added."""
+    def compare(self, name, counted, sampled, blocks, ways, scaled_ways):
+        """One function; its blocks and ways are added.  Its blocks as a counter would scale them."""
         truth, estimate = self.calc(name, sampled[0], counted), self.calc(name, *sampled)
         if not truth or not estimate or "times" not in truth:
             return None
-        own = Found()
+        own, factor = Found(), instructions(truth) * self.bench.runs / max(instructions(estimate), 1e-9)
         for a, b in zip(truth["blocks"], estimate["blocks"]):
             if b["samples"]:
                 own.add(b["samples"], a["times"] * self.bench.runs, b)
             for w, x in zip(a["ways"], b["ways"]):
                 if w["times"]:
                     ways.add(w["times"], w["times"] * self.bench.runs, x)
+                    scaled_ways.add(w["times"], w["times"] * self.bench.runs, {**x, "times": x["times"] * factor} if "times" in x else x)
         blocks.rows += own.rows
-        factors = [1.02 ** k for k in range(-120, 121)]
-        return max(([(row[0], row[1] and row[1] * f, *row[2:]) for row in own.rows] for f in factors),
-                   key=lambda rows: sum(row[0] for row in rows if row[1] is not None and abs(row[1] - 1) <= .10))
+        return [(row[0], row[1] and row[1] * factor, *row[2:]) for row in own.rows]
 
     def row_of(self, program):
         command = program.command(self.bench.share)
@@ -131,19 +136,20 @@ class Bar:
             return {"program": program.name, "samples": "missing"}
         counted, sampled = self.record(command)
         functions, total = self.functions(sampled[0])
-        blocks, ways, shape, known = Found(), Found(), Found(), 0
+        blocks, ways, scaled, scaled_ways, known = Found(), Found(), Found(), Found(), 0
         for name, weight in functions:
-            rows = self.compare(name, counted, sampled, blocks, ways) if weight >= LEAST * total else None
+            rows = self.compare(name, counted, sampled, blocks, ways, scaled_ways) if weight >= LEAST * total else None
             if rows is not None:
-                shape.rows += rows
+                scaled.rows += rows
                 known += weight / total
         n = sum(row[0] for row in blocks.rows)
         rest = max(0, n / max(known, 1e-9) - n)
         blocks.rows.append((rest, None, None, False))
-        shape.rows.append((rest, None, None, False))
+        scaled.rows.append((rest, None, None, False))
         self.histograms.append((blocks.histogram(), ways.histogram()))
         return {"program": program.name, "samples": round(n), **{f"≤ {100 * limit:.0f} %": blocks.near(limit) for limit in NEAR}, "x2": blocks.within(2),
-                "edges ≤ 10 %": ways.near(.10), **{f"shape ≤ {100 * limit:.0f} %": shape.near(limit) for limit in NEAR},
+                "edges ≤ 10 %": ways.near(.10), **{f"scaled ≤ {100 * limit:.0f} %": scaled.near(limit) for limit in NEAR},
+                "scaled edges": scaled_ways.near(.10),
                 "in range": blocks.share(lambda row: row[3]), **{f"{c}": blocks.share(lambda row, c=c: row[2] == c) for c in CONFIDENCES}}
 
     def rows(self):
