@@ -160,10 +160,30 @@ size_t report_table_numbers_width(const struct report_table *t)
 	return sum;
 }
 
+/* What narrow columns took beyond their shares, the widest ones give. */
+static void fit(const struct report_table *t, size_t room, size_t *widths)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < t->columns.n; i++)
+		sum += widths[i];
+	for (; sum > room; sum--) {
+		unsigned widest = 0;
+
+		for (unsigned i = 1; i < t->columns.n; i++)
+			if (widths[i] > widths[widest])
+				widest = i;
+		if (widths[widest] <= LEAST_NAME)
+			return;
+		widths[widest]--;
+	}
+}
+
 /* Names take their natural width when all fit; else each gets its share of the room,
  * and what a short one leaves goes to the others. */
 static void share_room(const struct report_table *t, size_t room, size_t *widths)
 {
+	const size_t whole = room;
 	unsigned shares = 0;
 	own(freep) bool *settled = xcalloc(t->columns.n + 1, sizeof(*settled));
 	bool again = true;
@@ -186,10 +206,15 @@ static void share_room(const struct report_table *t, size_t room, size_t *widths
 	}
 	for (unsigned i = 0; i < t->columns.n; i++) {
 		size_t part = shares ? room * t->columns.at[i].share / shares : 0;
+		size_t least = part > LEAST_NAME ? part : LEAST_NAME;
+		size_t natural;
 
-		if (t->columns.at[i].share && !settled[i])
-			widths[i] = part > LEAST_NAME ? part : LEAST_NAME;
+		if (!t->columns.at[i].share || settled[i])
+			continue;
+		natural = natural_width(t, i);
+		widths[i] = natural < least ? natural : least;
 	}
+	fit(t, whole, widths);
 }
 
 /* The first columns of a text and an ellipsis. */

@@ -63,7 +63,7 @@ FORKS(in_table, "m", table[drawn & 7], 64)
 FORKS(in_settled, "m", heap[HEAP + drawn], 64)
 
 /* Loops of three turns, of which the first one waits: samples are there. */
-static __attribute__((noipa)) uint64_t first_waits(uint64_t *heap)
+static __attribute__((noipa)) uint64_t waits(uint64_t *heap)
 {
 	uint64_t n = 0, waited = heap[0];
 
@@ -72,7 +72,7 @@ static __attribute__((noipa)) uint64_t first_waits(uint64_t *heap)
 			if (turn++ == 0)
 				__asm__ volatile(".rept 40\nimul %0, %0\n.endr"
 						 : "+r"(waited));
-			FORK(first_waits, "r", turn, 3);
+			FORK(waits, "r", turn, 3);
 			break;
 		low:;
 		}
@@ -119,7 +119,7 @@ int main(void)
 	RUN(on_heap);
 	RUN(in_table);
 	RUN(in_settled);
-	RUN(first_waits);
+	RUN(waits);
 	spread();
 	free(heap);
 	return 0;

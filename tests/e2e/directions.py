@@ -90,7 +90,7 @@ def what_registers_tell_is_what_happens():
 
 @test
 def a_turn_that_waits_does_not_stand_for_the_others():
-    seen, known, unknown, true = shares(*record('-e', 'usertime'))['first_waits']
+    seen, known, unknown, true = shares(*record('-e', 'usertime'))['waits']
     assert known > 500 and unknown < known / 10, (seen, known, unknown)
     # The next branch alone stays in the loop after next to all samples.
     assert abs(seen - true) < .1, (seen, true)
