@@ -311,6 +311,8 @@ void report_json_end(struct json *j, const struct report *r)
 	for (size_t i = 0; i < r->quality.n_sources; i++)
 		lost += r->quality.sources[i].lost_samples;
 	json_key_u64(j, "lost", lost);
+	if (r->n_late_rows)
+		json_key_u64(j, "late_rows", r->n_late_rows);
 	put_truncated(j, r);
 	put_not_timed(j, r);
 	put_on_shares(j, r);

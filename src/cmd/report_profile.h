@@ -55,6 +55,7 @@ struct report {
 	size_t sort_column;		/* without --sort the first that is shown */
 	unsigned order;			/* index of report_rows.orders */
 	bool has_order;			/* it was asked for */
+	size_t n_late_rows;		/* the command's to set: no time for their code */
 };
 
 /* files: NULL-terminated, may be empty; rows: NULL for what has none. */

@@ -152,10 +152,13 @@ int row_code_stall(struct row_code *c, size_t row, struct stall_search_found *re
 		   struct err *e)
 {
 	struct dimension_label label;
-	int rc;
+	int rc = 0;
 
 	grouping_label(c->g, row, &label);
-	rc = has_time_for(c, label.code_function) ? find_stall(c, &label, ret, e) : 0;
+	if (has_time_for(c, label.code_function))
+		rc = find_stall(c, &label, ret, e);
+	else
+		c->n_late++;
 	grouping_label_fini(&label);
 	return rc;
 }
@@ -287,6 +290,11 @@ void row_code_json(const struct row_code *c, size_t row, struct json *j)
 	json_key_double(j, "cycles", x->cycles);
 	stall_words_json(x, j);
 	json_object_end(j);
+}
+
+size_t row_code_n_late(const struct row_code *c)
+{
+	return c->n_late;
 }
 
 void row_code_print_legend(const struct row_code *c, FILE *out)

@@ -24,8 +24,8 @@ must_use int row_code_new(const struct report *r, const struct grouping *g,
 void row_code_free(struct row_code *c);
 void row_code_freep(struct row_code **c);
 
-/* 1: its samples waited for something; 0: nothing is known of that; negative: no such
- * model. */
+/* 1: its samples waited for something; 0: nothing is known of that, or there was no time
+ * to find out; negative: no such model. */
 must_use int row_code_stall(struct row_code *c, size_t row,
 			    struct stall_search_found *ret, struct err *e);
 /* Looks at the rows, those that matter most first: what follows is of these. */
@@ -45,6 +45,8 @@ double row_code_share(const struct row_code *c, size_t row);
 bool row_code_note(const struct row_code *c, size_t row, struct buf *ret);
 /* The same, as keys of the object that is open. */
 void row_code_json(const struct row_code *c, size_t row, struct json *j);
+/* So many rows, shown or not, there was no time for. */
+size_t row_code_n_late(const struct row_code *c);
 /* What these are, below the table. */
 void row_code_print_legend(const struct row_code *c, FILE *out);
 

@@ -198,6 +198,7 @@ int row_report_run(struct options *o, const struct dimension *d, struct err *e)
 		rc = order_rows(&v, e);
 	if (rc < 0)
 		return rc;
+	r.n_late_rows = code ? row_code_n_late(code) : 0;
 	if (r.json)
 		print_json(&v, stdout);
 	else
