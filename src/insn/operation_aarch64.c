@@ -108,6 +108,20 @@ static bool has_vectors(uint32_t uses)
 	return USE(D_VECTOR_READ) || USE(D_VECTOR_WRITTEN);
 }
 
+/* Of all elements of a register, or of one: that is loaded into all of them, or into the
+ * one that it is stored from. */
+static unsigned list_bytes(uint32_t w)
+{
+	bool is_one_element = field(w, 24, 1);
+	unsigned scale = field(w, 14, 2);
+
+	if (!is_one_element)
+		return 8u << field(w, 30, 1);
+	if (scale == 3)
+		return 1u << field(w, 10, 2);
+	return scale == 2 && field(w, 10, 1) ? 8 : 1u << scale;
+}
+
 /* Bytes of one register that is loaded or stored. */
 static unsigned operand_bytes(uint32_t w, uint32_t uses)
 {
@@ -120,7 +134,7 @@ static unsigned operand_bytes(uint32_t w, uint32_t uses)
 	if (USE(PAIR))
 		return size & 2 ? 8 : 4;
 	if (USE(LIST))
-		return field(w, 24, 1) ? 8 : 8u << field(w, 30, 1);
+		return list_bytes(w);
 	if (has_vectors(uses) && field(w, 27, 3) == 7)
 		size |= field(w, 23, 1) << 2;
 	return 1u << (size > 4 ? 4 : size);

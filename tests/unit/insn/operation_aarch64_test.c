@@ -273,6 +273,14 @@ static void sums_of_a_register_and_a_constant_are_told(void **state)
 		{ 0xaa1f03e0, 0, 0xff, 0 },  /* mov x0, xzr */
 		{ 0x8b020020, 0, 0xff, 0 },  /* add x0, x1, x2 */
 		{ 0xf9400420, 0, 0xff, 0 },  /* ldr x0, [x1, #8] */
+		{ 0x0ddf9020, 1, 1, 4 },     /* ld1 {v0.s}[1], [x1], #4 */
+		{ 0x0ddf0c20, 1, 1, 1 },     /* ld1 {v0.b}[3], [x1], #1 */
+		{ 0x4ddf8420, 1, 1, 8 },     /* ld1 {v0.d}[1], [x1], #8 */
+		{ 0x4ddfc820, 1, 1, 4 },     /* ld1r {v0.4s}, [x1], #4 */
+		{ 0x0d9f5020, 1, 1, 2 },     /* st1 {v0.h}[2], [x1], #2 */
+		{ 0x4ddfe420, 1, 1, 6 },     /* ld3r {v0.8h-v2.8h}, [x1], #6 */
+		{ 0x4dffa420, 1, 1, 32 },    /* ld4 {v0.d-v3.d}[1], [x1], #32 */
+		{ 0x0da2b020, 0, 0xff, 0 },  /* st4 {v0.s-v3.s}[1], [x1], x2 */
 	};
 	struct operation o;
 
@@ -305,6 +313,17 @@ static void memory_operands_are_told(void **state)
 		{ 0xad000440, 0, 2, 0xff, 0, 32, false },  /* stp q0, q1, [x2] */
 		{ 0x3dc00420, 16, 1, 0xff, 0, 16, false }, /* ldr q0, [x1, #16] */
 		{ 0x58000040, 0x1008, 0xff, 0xff, 0, 8, false }, /* ldr x0, .+8 */
+		{ 0x0ddf9020, 0, 1, 0xff, 0, 4, false }, /* ld1 {v0.s}[1], [x1], #4 */
+		{ 0x0ddf0c20, 0, 1, 0xff, 0, 1, false }, /* ld1 {v0.b}[3], [x1], #1 */
+		{ 0x0d405020, 0, 1, 0xff, 0, 2, false }, /* ld1 {v0.h}[2], [x1] */
+		{ 0x4ddf8420, 0, 1, 0xff, 0, 8, false }, /* ld1 {v0.d}[1], [x1], #8 */
+		{ 0x4ddfc020, 0, 1, 0xff, 0, 1, false }, /* ld1r {v0.16b}, [x1], #1 */
+		{ 0x4ddfcc20, 0, 1, 0xff, 0, 8, false }, /* ld1r {v0.2d}, [x1], #8 */
+		{ 0x4d009020, 0, 1, 0xff, 0, 4, false }, /* st1 {v0.s}[3], [x1] */
+		{ 0x0dff0820, 0, 1, 0xff, 0, 2,
+		  false }, /* ld2 {v0.b-v1.b}[2], [x1], #2 */
+		{ 0x4cdfa03f, 0, 1, 0xff, 0, 32,
+		  false }, /* ld1 {v31.16b, v0.16b}, [x1], #32 */
 	};
 	struct operation o;
 
