@@ -448,7 +448,8 @@ def programs_with_sanitizers_find_the_memory_that_they_want():
         n += 1
         for more in [], ['wrong']:
             out, code, _ = count([program, *more])
-            assert (out, code) == natively([program, *more]), (program, more, code, out)
+            # Some of their runtimes end where addresses are too random: those are counted without, too.
+            assert (out, code) == natively(['setarch', '-R', program, *more]), (program, more, code, out)
             assert code == 0 or more, (program, code)
     if not n:
         raise harness.Skip('no compiler with sanitizers here')
