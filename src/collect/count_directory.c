@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,18 @@ int count_directory_open(const struct count_directory *d, struct count_directory
 
 	name_of(f, name);
 	return openat(d->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* No lease to read is given of what others write.  Who is told that one ends is ended by
+ * that, unless by a signal that is ignored. */
+bool count_directory_is_written(const struct count_directory *d,
+				struct count_directory_file f)
+{
+	own(closep) int fd = count_directory_open(d, f);
+
+	if (fd < 0 || fcntl(fd, F_SETSIG, SIGURG) < 0)
+		return false;
+	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
 }
 
 /* Never cut: somebody may still have it mapped. */

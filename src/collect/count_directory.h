@@ -58,6 +58,9 @@ void count_directory_list(const struct count_directory *d,
 			  struct count_directory_list *ret);
 /* -1: it is not there, or no file. */
 int count_directory_open(const struct count_directory *d, struct count_directory_file f);
+/* Somebody has it open to write, or mapped so.  false: nobody, or that cannot be told. */
+bool count_directory_is_written(const struct count_directory *d,
+				struct count_directory_file f);
 /* What is in it is not needed any more, but its name is taken. */
 void count_directory_empty(const struct count_directory *d,
 			   struct count_directory_file f);

@@ -15,6 +15,7 @@
 void count_pids_fini(struct count_pids *p)
 {
 	map_fini(&p->known);
+	map_fini(&p->missed);
 }
 
 /* The last of several is that of the innermost. */
@@ -102,17 +103,42 @@ static bool is_called(pid_t pid, pid_t inner, ino_t namespace)
 	       ns.st_ino == namespace;
 }
 
+void count_pids_turn(struct count_pids *p)
+{
+	p->turn++;
+}
+
+bool count_pids_is_nobodys(uint32_t pid)
+{
+	return pid >= NOBODYS;
+}
+
+/* All processes are many to look at for each file of those that are gone. */
+static bool is_missed(const struct count_pids *p, uint64_t key)
+{
+	const uint64_t *turn = map_find(&p->missed, key);
+
+	return turn && *turn == p->turn;
+}
+
+static void miss(struct count_pids *p, uint64_t key)
+{
+	*map_slot(&p->missed, key, NULL) = p->turn;
+}
+
 /* It was was; but inodes of namespaces that are gone are used again. */
-static uint32_t search(uint32_t was, pid_t inner, ino_t namespace)
+static uint32_t search(struct count_pids *p, uint32_t was, pid_t inner, ino_t namespace)
 {
 	own(procfs_ids_fini) struct procfs_ids all = { 0 };
+	uint64_t key = key_of((uint32_t)inner, namespace);
 
-	if ((was && is_called((pid_t)was, inner, namespace)) ||
+	if ((was && is_called((pid_t)was, inner, namespace)) || is_missed(p, key) ||
 	    procfs_processes(&all, NULL) < 0)
 		return was;
 	vec_each(pid, &all.ids)
 		if (is_called(*pid, inner, namespace))
 			return (uint32_t)*pid;
+	miss(p, key);
 	return was;
 }
 
@@ -132,7 +158,7 @@ uint32_t count_pids_find(struct count_pids *p, uint32_t inner, uint64_t namespac
 	if (!namespace || namespace == (p->is_inner ? p->inode : own_namespace(p)))
 		return count_pids_ours(p, inner);
 	slot = map_slot(&p->known, key_of(inner, namespace), NULL);
-	*slot = search((uint32_t)*slot, (pid_t)inner, namespace);
+	*slot = search(p, (uint32_t)*slot, (pid_t)inner, namespace);
 	if (!*slot) /* behind those of the others */
 		*slot = 2 * NOBODYS + p->n_gone++;
 	return (uint32_t)*slot;
@@ -147,12 +173,13 @@ uint32_t count_pids_ours(struct count_pids *p, uint32_t inner)
 		return inner;
 	if (known)
 		return (uint32_t)*known;
-	if (procfs_processes(&all, NULL) < 0)
+	if (is_missed(p, inner) || procfs_processes(&all, NULL) < 0)
 		return NOBODYS + inner;
 	vec_each(pid, &all.ids)
 		if (inner_of(*pid) == (pid_t)inner && is_there(p, *pid)) {
 			learn(p, (pid_t)inner, *pid);
 			return (uint32_t)*pid;
 		}
+	miss(p, inner);
 	return NOBODYS + inner;
 }

@@ -18,15 +18,20 @@ struct count_pids {
 	bool is_inner; /* they have others than we do: of this namespace */
 	dev_t device;
 	ino_t inode;
-	ino_t own;	  /* our namespace */
-	struct map known; /* their own, and the namespace if it is another → ours */
-	uint32_t n_gone;  /* that nobody could be asked about */
+	ino_t own;	   /* our namespace */
+	struct map known;  /* their own, and the namespace if it is another → ours */
+	struct map missed; /* the same → turn in which nobody was found */
+	uint64_t turn;
+	uint32_t n_gone; /* that nobody could be asked about */
 };
 
 void count_pids_fini(struct count_pids *p);
 
 /* All that are added must have theirs in common. */
 must_use int count_pids_add(struct count_pids *p, pid_t pid, struct err *e);
+
+/* Who was looked for in vain is looked for again from now on only. */
+void count_pids_turn(struct count_pids *p);
 
 /* As we call it.  One that has ended before it was asked for has a number that is no
  * process's, or a stranger would be taken for it. */
@@ -35,6 +40,9 @@ uint32_t count_pids_ours(struct count_pids *p, uint32_t inner);
 /* The same of one that says which namespace it is in, 0: it does not know; it may be
  * below the others'. */
 uint32_t count_pids_find(struct count_pids *p, uint32_t inner, uint64_t namespace);
+
+/* That number is no process's. */
+bool count_pids_is_nobodys(uint32_t pid);
 
 /* By the text of /proc/PID/status: what it is called where it is; 0: as we call it. */
 pid_t count_pids_inner(const char *text);

@@ -500,6 +500,13 @@ static void find_files(struct count *s, uint64_t now_ns)
 		qsort(s->all.at, s->all.n, sizeof(*s->all.at), by_process);
 }
 
+/* Who was not found cannot be asked, but may be there all the same. */
+static bool is_done(const struct count *s, const struct counted *x)
+{
+	return has_ended(x->pid) && !(count_pids_is_nobodys(x->pid) &&
+				      count_directory_is_written(&s->directory, x->file));
+}
+
 static int count_drain(struct source *source, bool is_final, struct err *e)
 {
 	struct count *s = (struct count *)source;
@@ -508,11 +515,12 @@ static int count_drain(struct source *source, bool is_final, struct err *e)
 
 	(void)e;
 	take_news(s);
+	count_pids_turn(&s->pids);
 	find_files(s, now_ns);
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct counted *x = &s->all.at[i];
 		/* Ask before, so that a process that has ended has written everything. */
-		bool is_over = has_ended(x->pid);
+		bool is_over = is_done(s, x);
 
 		if (!x->is_read && !x->is_named && !is_over)
 			name_process(s, x);

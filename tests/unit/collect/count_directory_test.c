@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -68,6 +69,28 @@ static void an_emptied_file_keeps_its_name(void **state)
 	count_directory_remove(&d, false);
 }
 
+static void a_file_is_written_as_long_as_it_is_mapped(void **state)
+{
+	const struct count_directory_file f = { 7, 1 };
+	struct count_directory d;
+
+	(void)state;
+	assert_int_equal(count_directory_make(&d, NULL), 0);
+	assert_false(count_directory_is_written(&d, f));
+	touch(&d, "of.7.1");
+	assert_false(count_directory_is_written(&d, f));
+
+	int fd = openat(d.fd, "of.7.1", O_RDWR | O_CLOEXEC);
+	void *at = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	assert_ptr_not_equal(at, MAP_FAILED);
+	close(fd);
+	assert_true(count_directory_is_written(&d, f));
+	munmap(at, 1);
+	assert_false(count_directory_is_written(&d, f));
+	count_directory_remove(&d, false);
+}
+
 static void it_goes_unless_somebody_needs_the_engine(void **state)
 {
 	char path[COUNT_DIRECTORY_MAX], engine[COUNT_DIRECTORY_MAX + 16];
@@ -91,6 +114,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_found_by_process_and_image),
 		cmocka_unit_test(an_emptied_file_keeps_its_name),
+		cmocka_unit_test(a_file_is_written_as_long_as_it_is_mapped),
 		cmocka_unit_test(it_goes_unless_somebody_needs_the_engine),
 	};
 

@@ -59,6 +59,11 @@ static void who_is_in_another_namespace_is_no_stranger_of_ours(void **state)
 	assert_int_equal(count_pids_find(&p, 1, other), gone);
 	assert_int_not_equal(count_pids_find(&p, 2, other), gone);
 	assert_int_not_equal(count_pids_find(&p, 1, other + 1), gone);
+	/* Sought again, it is still the same one. */
+	count_pids_turn(&p);
+	assert_int_equal(count_pids_find(&p, 1, other), gone);
+	assert_true(count_pids_is_nobodys(gone));
+	assert_false(count_pids_is_nobodys((uint32_t)getpid()));
 }
 
 int main(void)
