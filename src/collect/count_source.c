@@ -36,6 +36,8 @@ extern const struct source_ops count_source;
 /* Together 2 ms. */
 #define HEADER_TRIES  20
 #define HEADER_TRY_NS 100000
+/* Who is on a busy machine may not come to write it for so long. */
+#define HEADER_WAIT_NS 200000000
 
 /* A file of a process: one program that it executed. */
 struct counted {
@@ -48,6 +50,12 @@ struct counted {
 	bool is_read;
 };
 
+/* A file that has no header yet, so that nobody can say whose it is. */
+struct begun {
+	struct count_directory_file file;
+	uint64_t since_ns;
+};
+
 struct count {
 	struct source base;
 	struct source_context context;
@@ -56,7 +64,8 @@ struct count {
 	struct count_words words;
 	struct count_record record;
 	VEC(struct counted) all; /* by process, then image; of those that may go on */
-	struct map started;	 /* pid of every process that was met */
+	VEC(struct begun) begun;
+	struct map started; /* pid of every process that was met */
 	char cwd[PATH_MAX];
 	uint32_t program;   /* pid of what is launched ... */
 	struct buf cmdline; /* ... and its words */
@@ -130,6 +139,13 @@ static bool has_ended(uint32_t pid)
 	       (procfs_stat((pid_t)pid, &stat, NULL) < 0 || strchr("ZX", stat.state));
 }
 
+/* Who was not found cannot be asked, but may be there all the same. */
+static bool is_done(const struct count *s, const struct counted *x)
+{
+	return has_ended(x->pid) && !(count_pids_is_nobodys(x->pid) &&
+				      count_directory_is_written(&s->directory, x->file));
+}
+
 static void count_free(struct source *source)
 {
 	struct count *s = (struct count *)source;
@@ -146,6 +162,7 @@ static void count_free(struct source *source)
 	count_record_fini(&s->record);
 	count_words_fini(&s->words);
 	vec_fini(&s->all);
+	vec_fini(&s->begun);
 	count_pids_fini(&s->pids);
 	map_fini(&s->started);
 	buf_fini(&s->cmdline);
@@ -452,25 +469,71 @@ static void go_on(struct count *s, struct counted *x)
 	s->n_parts++;
 }
 
-/* The header comes soon after the file. */
-static uint64_t namespace_of(const struct count *s, struct count_directory_file f)
+/* The header comes soon after the file.  False: it has not come; 0 is in its place. */
+static bool find_namespace(const struct count *s, struct count_directory_file f,
+			   unsigned n_tries, uint64_t *ret)
 {
 	own(closep) int fd = count_directory_open(&s->directory, f);
 	struct count_file_header h = { 0 };
 
-	for (unsigned i = 0; i < HEADER_TRIES && fd >= 0; i++) {
+	*ret = 0;
+	for (unsigned i = 0; i < n_tries && fd >= 0; i++) {
+		if (i)
+			nanosleep(&(struct timespec){ .tv_nsec = HEADER_TRY_NS }, NULL);
 		if (pread(fd, &h, sizeof(h), 0) == sizeof(h) &&
-		    h.magic == COUNT_FILE_MAGIC)
-			return h.pid_namespace;
-		nanosleep(&(struct timespec){ .tv_nsec = HEADER_TRY_NS }, NULL);
+		    h.magic == COUNT_FILE_MAGIC) {
+			*ret = h.pid_namespace;
+			return true;
+		}
 	}
-	return 0;
+	return false;
 }
 
-static void add(struct count *s, struct count_directory_file f, uint64_t now_ns)
+static struct begun *find_begun(struct count *s, struct count_directory_file f)
+{
+	vec_each(x, &s->begun)
+		if (!count_directory_compare(&x->file, &f))
+			return x;
+	return NULL;
+}
+
+/* Its process would have ended without a header, as far as can be told. */
+static bool is_left(const struct count *s, struct count_directory_file f)
+{
+	vec_each(x, &s->all)
+		if (x->file.pid == f.pid && is_done(s, x))
+			return true;
+	return false;
+}
+
+/* next: the one behind it in order, or NULL: a process that has begun another file writes
+ * no header any more. */
+static bool is_to_wait(struct count *s, struct count_directory_file f,
+		       const struct count_directory_file *next, uint64_t now_ns)
+{
+	const struct begun *begun = find_begun(s, f);
+
+	if ((next && next->pid == f.pid) || is_left(s, f))
+		return false;
+	if (begun)
+		return now_ns - begun->since_ns < HEADER_WAIT_NS;
+	*vec_push(&s->begun) = (struct begun){ f, now_ns };
+	return true;
+}
+
+static void forget_begun(struct count *s, struct count_directory_file f)
+{
+	struct begun *x = find_begun(s, f);
+
+	if (x)
+		*x = s->begun.at[--s->begun.n];
+}
+
+static void add(struct count *s, struct count_directory_file f, uint64_t namespace,
+		uint64_t now_ns)
 {
 	struct counted x = { .file = f,
-			     .pid = count_pids_find(&s->pids, f.pid, namespace_of(s, f)),
+			     .pid = count_pids_find(&s->pids, f.pid, namespace),
 			     .start_ns = now_ns };
 
 	for (size_t i = s->all.n; i-- > 0;)
@@ -483,7 +546,7 @@ static void add(struct count *s, struct count_directory_file f, uint64_t now_ns)
 	*vec_push(&s->all) = x;
 }
 
-static void find_files(struct count *s, uint64_t now_ns)
+static void find_files(struct count *s, uint64_t now_ns, bool is_final)
 {
 	struct count_directory_list list = { 0 };
 	size_t n_known = s->all.n; /* in order */
@@ -491,20 +554,22 @@ static void find_files(struct count *s, uint64_t now_ns)
 	count_directory_list(&s->directory, &list);
 	for (size_t i = 0; i < list.at.n; i++) {
 		const struct counted x = { .file = list.at.at[i] };
+		bool is_last = i + 1 == list.at.n;
+		uint64_t namespace;
 
-		if (!n_known || !bsearch(&x, s->all.at, n_known, sizeof(x), by_process))
-			add(s, x.file, now_ns);
+		if (n_known && bsearch(&x, s->all.at, n_known, sizeof(x), by_process))
+			continue;
+		if (!find_namespace(s, x.file, find_begun(s, x.file) ? 1 : HEADER_TRIES,
+				    &namespace) &&
+		    !is_final &&
+		    is_to_wait(s, x.file, is_last ? NULL : &list.at.at[i + 1], now_ns))
+			continue;
+		forget_begun(s, x.file);
+		add(s, x.file, namespace, now_ns);
 	}
 	vec_fini(&list.at);
 	if (s->all.n)
 		qsort(s->all.at, s->all.n, sizeof(*s->all.at), by_process);
-}
-
-/* Who was not found cannot be asked, but may be there all the same. */
-static bool is_done(const struct count *s, const struct counted *x)
-{
-	return has_ended(x->pid) && !(count_pids_is_nobodys(x->pid) &&
-				      count_directory_is_written(&s->directory, x->file));
 }
 
 static int count_drain(struct source *source, bool is_final, struct err *e)
@@ -516,7 +581,7 @@ static int count_drain(struct source *source, bool is_final, struct err *e)
 	(void)e;
 	take_news(s);
 	count_pids_turn(&s->pids);
-	find_files(s, now_ns);
+	find_files(s, now_ns, is_final);
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct counted *x = &s->all.at[i];
 		/* Ask before, so that a process that has ended has written everything. */
