@@ -27,10 +27,11 @@
 /* Together the 100 ms that the program stands still at most. */
 #define TRIES	    400
 #define TRY_NS	    250000
-#define TRIES_STALE 40000 /* what is wrong is executed otherwise */
+#define TRIES_STALE 40000 /* once: what is wrong is executed otherwise */
 #define TRIES_APART 20000 /* entries of the engine, after one in vain */
 
 static unsigned n_entries_to_wait;
+static bool was_in_vain; /* the long wait, once for all that is stale now */
 
 static bool can_go_on(void)
 {
@@ -89,7 +90,8 @@ bool turnover_all_rest(void)
 void turnover_ask(void)
 {
 	engine.is_stale = true;
-	n_entries_to_wait = 0;
+	if (!was_in_vain)
+		n_entries_to_wait = 0;
 }
 
 /* Others go on with what they are at. */
@@ -102,12 +104,15 @@ static void let_others(void)
 	spin_lock(&engine.lock);
 }
 
+/* Who does not come in the long time may never come, and all others stand still. */
 static bool wait_for_others(const struct context *c)
 {
-	unsigned i = 0, n = engine.is_stale ? TRIES_STALE : TRIES;
+	bool is_long = engine.is_stale && !was_in_vain;
+	unsigned i = 0, n = is_long ? TRIES_STALE : TRIES;
 
 	for (; i < n && !are_at_rest(c, i % 16 == 1); i++)
 		let_others();
+	was_in_vain |= is_long && i == n;
 	return i < n;
 }
 
@@ -128,7 +133,7 @@ static void forget(void)
 	indirect_clear();
 	for (struct context *x = context_newest(); x; x = x->older)
 		signals_forget_returns(x);
-	engine.was_lax = engine.is_stale = false;
+	engine.was_lax = engine.is_stale = was_in_vain = false;
 	engine.epoch++;
 }
 
