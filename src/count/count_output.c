@@ -176,25 +176,37 @@ void count_output_before_fork(struct count_file_header *now)
 	*now = *header;
 }
 
-static bool copy(uint8_t *to, uint64_t off, uint64_t bytes)
+static bool copy(uint8_t *to, const uint8_t *from, uint64_t off, uint64_t bytes)
 {
 	if (bytes && !make_ready(to + off, bytes))
 		return false;
-	memcpy(to + off, file + off, bytes);
+	memcpy(to + off, from + off, bytes);
 	return true;
 }
 
 /* All but the header, which says that they are there. */
-static bool copy_tables(uint8_t *to, const struct count_file_header *h)
+static bool copy_tables(uint8_t *to, const uint8_t *from,
+			const struct count_file_header *h)
 {
 	return make_ready(to, sizeof(*h)) &&
-	       copy(to, COUNT_FILE_IMAGES_OFF, h->images_bytes) &&
-	       copy(to, COUNT_FILE_BLOCKS_OFF,
+	       copy(to, from, COUNT_FILE_IMAGES_OFF, h->images_bytes) &&
+	       copy(to, from, COUNT_FILE_BLOCKS_OFF,
 		    h->n_blocks * sizeof(struct count_file_block)) &&
-	       copy(to, COUNT_FILE_PAIRS_OFF,
+	       copy(to, from, COUNT_FILE_PAIRS_OFF,
 		    h->n_pairs * sizeof(struct count_file_pair)) &&
-	       copy(to, COUNT_FILE_RETURNS_OFF,
+	       copy(to, from, COUNT_FILE_RETURNS_OFF,
 		    h->n_returns * sizeof(struct count_file_return));
+}
+
+/* To memory, of which there is always enough. */
+static void copy_all(uint8_t *to, const uint8_t *from)
+{
+	const struct count_file_header *h = (const struct count_file_header *)from;
+
+	copy_tables(to, from, h);
+	copy(to, from, COUNT_FILE_EXTRAS_OFF,
+	     h->n_extras * sizeof(struct count_file_extra));
+	memcpy(to, from, sizeof(*h));
 }
 
 /* What is known to be memory may be another's from now on. */
@@ -203,11 +215,16 @@ static void forget_ready(void)
 	images_ready = blocks_ready = pairs_ready = returns_ready = extras_ready = 0;
 }
 
-/* In place of the file, or what was there. */
-static void move_tables(uint8_t *tables)
+/* In place of the file, or what was there.  A process with nearly as many mappings as it
+ * may have, or a filter of its calls, cannot move them; those of a file are in it. */
+static void move_tables(uint8_t *tables, int fd)
 {
-	sys_call(SYS_mremap, tables, COUNT_FILE_COUNTERS_OFF, COUNT_FILE_COUNTERS_OFF,
-		 MREMAP_MAYMOVE | MREMAP_FIXED, file, 0);
+	if (sys_call(SYS_mremap, tables, COUNT_FILE_COUNTERS_OFF, COUNT_FILE_COUNTERS_OFF,
+		     MREMAP_MAYMOVE | MREMAP_FIXED, file, 0) != (long)file) {
+		map(file, COUNT_FILE_COUNTERS_OFF, fd, 0);
+		if (fd < 0)
+			copy_all(file, tables);
+	}
 	reserve_release(tables, COUNT_FILE_COUNTERS_OFF);
 	forget_ready();
 }
@@ -221,19 +238,19 @@ static int take_tables(int fd, const struct count_file_header *was)
 
 	is_memory = fd < 0;
 	map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
-	if (!copy_tables(tables, was)) {
+	if (!copy_tables(tables, file, was)) {
 		sys_close(fd);
 		fd = -1;
 		is_memory = true;
 		map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
-		copy_tables(tables, was);
+		copy_tables(tables, file, was);
 	}
 	if (fd < 0)
 		header->n_lost++; /* the parent's */
 	*h = *was;
 	h->magic = h->n_extras = 0;
 	h->n_lost = h->is_cut = 0;
-	move_tables(tables);
+	move_tables(tables, fd);
 	begin_header(header, was->pid);
 	return fd;
 }
@@ -282,11 +299,8 @@ static void give_up(void)
 	header->is_cut = 1;
 	is_memory = true;
 	map(tables, COUNT_FILE_COUNTERS_OFF, -1, 0);
-	copy_tables(tables, header);
-	memcpy(tables, header, sizeof(*header));
-	copy(tables, COUNT_FILE_EXTRAS_OFF,
-	     header->n_extras * sizeof(struct count_file_extra));
-	move_tables(tables);
+	copy_all(tables, file);
+	move_tables(tables, -1);
 	map_counters(-1);
 }
 

@@ -159,6 +159,17 @@ def threads_and_children_are_counted_each():
 
 
 @test
+def children_of_who_has_all_mappings_it_may_have_are_counted():
+    path = f'{PROGRAMS}/e2e-blocks_crowded'
+    if natively([path])[1] == 77:
+        raise harness.Skip('a process may have too many mappings here')
+    out, code, blocks = count([path])
+    assert (out, code) == natively([path]) and code == 0, (code, out)
+    place = path, functions(path)['in_child']
+    assert sorted(one.at.get(place, [0, 0, 0])[2] for one in blocks) == [0, *range(2, 11)], len(blocks)
+
+
+@test
 def handlers_of_signals_are_counted_and_what_they_interrupt_goes_on():
     path = f'{PROGRAMS}/e2e-blocks_signals'
     for name in ['timer', 'faults_left', 'faults_mended', 'context', 'queued', 'settings', 'waits', 'children', 'forked_within']:
