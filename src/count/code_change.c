@@ -15,6 +15,7 @@
 #include "count/signals.h"
 #include "count/translate.h"
 #include "count/turnover.h"
+#include "decode/x86_op.h"
 
 #define PAGE_BITS  12
 #define PAGE_BYTES (1ULL << PAGE_BITS)
@@ -264,6 +265,12 @@ static void forget_returns(void)
 	were_replaced = false;
 }
 
+/* Of a refusal, as far as more that is mapped could make an instruction of it. */
+static uint64_t end_of(const struct place *p)
+{
+	return p->addr + (p->bytes ? p->bytes : X86_OP_MAX_BYTES);
+}
+
 static void each_between(uint64_t start, uint64_t end, void (*what)(struct place *p))
 {
 	/* blocks of the page before may end in this one */
@@ -272,7 +279,7 @@ static void each_between(uint64_t start, uint64_t end, void (*what)(struct place
 			struct place *p = place_numbered(i);
 
 			i = p->next_in_page;
-			if (p->addr < end && p->addr + p->bytes >= start)
+			if (p->addr < end && end_of(p) > start)
 				what(p);
 		}
 	forget_returns();

@@ -292,7 +292,9 @@ static void set_code(struct fragment *f, struct place *p, uint32_t bytes)
 {
 	uint64_t was = p->was; /* until it is watched */
 
-	p->has_begin = f->range && (f->range->may_change || f->range->is_writable);
+	/* what cannot be executed can be when more is mapped */
+	p->has_begin =
+		!bytes || (f->range && (f->range->may_change || f->range->is_writable));
 	p->code = (uint64_t)(p->has_begin ? code_change_emit_begin(f->e) : f->e->at);
 	code_change_watch(p, bytes);
 	if (was)

@@ -4,6 +4,7 @@
  * kernel, moved; and code that compilers make of switches, where a comparison is looked
  * at behind the jump.  Says what it saw.
  */
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,6 +164,37 @@ static long in_pieces(void)
 	return sum;
 }
 
+static uint8_t *volatile missing;
+
+static void map_missing(int signal)
+{
+	(void)signal;
+	mmap(missing, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	memset(missing, 0, 2);
+	missing[2] = 0xc3;
+}
+
+/* The rest of an instruction is there when it has been missed. */
+static long in_pieces_that_come(void)
+{
+	struct sigaction a = { .sa_handler = map_missing }, was;
+	long sum = 0;
+
+	sigaction(SIGSEGV, &a, &was);
+	for (uint32_t i = 0; i < 20; i++) {
+		uint8_t *at = map(PROT_NONE);
+
+		mprotect(at, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+		memcpy(at + PAGE - 3, (const uint8_t[]){ 0xb8, (uint8_t)i, 0 }, 3);
+		missing = at + PAGE;
+		sum += in_counted_code(call(at + PAGE - 3));
+		munmap(at, 4 * PAGE);
+	}
+	sigaction(SIGSEGV, &was, NULL);
+	return sum;
+}
+
 /* cmp; jmp *table(,i,8); setCC */
 NOINLINE static long looked_at_behind(long i, long a)
 {
@@ -207,5 +239,6 @@ int main(void)
 	printf("%ld\n", by_a_child());
 	printf("%ld\n", switches());
 	printf("%ld\n", in_pieces());
+	printf("%ld\n", in_pieces_that_come());
 	return 0;
 }
