@@ -313,15 +313,16 @@ static void fill_up(const struct fragment *f, const struct place *p)
 /* What is read is not written to any more; how far it reaches is only known then. */
 static void read_block(struct fragment *f, uint64_t addr)
 {
-	uint64_t end;
+	uint64_t guarded = (addr | (PAGE_BYTES - 1)) + 1;
 
 	code_change_guard(addr, 1, f->range);
 	block_read(&f->block, addr);
-	end = f->block.end;
-	if (end - 1 < (addr | (PAGE_BYTES - 1)) + 1)
-		return;
-	code_change_guard(addr, (uint32_t)(end - addr), f->range);
-	block_read(&f->block, addr);
+	/* written between, it may be longer when it is read again */
+	while (f->block.end > guarded) {
+		guarded = ((f->block.end - 1) | (PAGE_BYTES - 1)) + 1;
+		code_change_guard(addr, (uint32_t)(f->block.end - addr), f->range);
+		block_read(&f->block, addr);
+	}
 }
 
 /* What cannot be executed is left to the CPU, which tells the program. */
