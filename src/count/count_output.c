@@ -296,7 +296,9 @@ static void give_up(void)
 {
 	uint8_t *tables = reserve_space(COUNT_FILE_COUNTERS_OFF);
 
+	/* in a turn it had no magic yet, and would tell nothing */
 	header->is_cut = 1;
+	__atomic_store_n(&header->magic, COUNT_FILE_MAGIC, __ATOMIC_RELEASE);
 	is_memory = true;
 	map(tables, COUNT_FILE_COUNTERS_OFF, -1, 0);
 	copy_all(tables, file);
