@@ -258,6 +258,16 @@ static int take_tables(int fd, const struct count_file_header *was)
 	return fd;
 }
 
+static void give_up(void);
+
+/* The engine itself writes the first with all signals blocked: nothing would come of a
+ * fault that there is no room for. */
+static void ready_counters(uint8_t *thread)
+{
+	if (!make_ready(thread + COUNT_FILE_THREAD_SKIP, PAGE_BYTES))
+		give_up();
+}
+
 void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
 {
 	uint64_t before = (uint64_t)(kept - file),
@@ -272,6 +282,7 @@ void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
 	map(file + behind, COUNT_FILE_BYTES - behind, fd, behind);
 	if (fd >= 0)
 		sys_close(fd);
+	ready_counters(kept);
 }
 
 static uint8_t *thread_at(uint32_t i)
@@ -368,6 +379,8 @@ void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
 	header->n_extras = 0;
 	header->n_counters = header->n_blocks = 1;
 	forget_ready();
+	for (uint32_t i = 0; i < header->n_threads; i++)
+		ready_counters(thread_at(i));
 	for (uint32_t i = 1; i < header->n_nests; i++)
 		header->nests[i].image = tell_again(header->nests[i].image);
 	each(tell_again);
@@ -393,8 +406,7 @@ void *count_output_add_thread(void)
 	if (i == COUNT_FILE_THREADS_MAX)
 		fatal("too many threads to count");
 	header->n_threads = i + 1;
-	if (!make_ready(thread_at(i) + COUNT_FILE_THREAD_SKIP, PAGE_BYTES))
-		give_up();
+	ready_counters(thread_at(i));
 	return thread_at(i);
 }
 
