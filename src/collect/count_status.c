@@ -119,7 +119,7 @@ int count_status_check_own(struct err *e)
 		const char *name, *least;
 		rlim_t least_bytes;
 	} limits[] = {
-		{ RLIMIT_AS, "addresses are limited (ulimit -v)", "2 TB of them",
+		{ RLIMIT_AS, "addresses are limited (ulimit -v)", "512 GB of them",
 		  COUNT_FILE_LEAST_SPACE },
 		{ RLIMIT_DATA, "data are limited (ulimit -d)",
 		  "64 GB, of addresses alone", COUNT_FILE_LEAST_DATA },

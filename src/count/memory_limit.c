@@ -28,7 +28,7 @@ static const struct {
 	const char *failure;
 } limited[] = {
 	{ RLIMIT_AS, COUNT_FILE_LEAST_SPACE,
-	  "addresses are limited (ulimit -v), and counting needs 2 TB of them" },
+	  "addresses are limited (ulimit -v), and counting needs 512 GB of them" },
 	{ RLIMIT_DATA, COUNT_FILE_LEAST_DATA,
 	  "data are limited (ulimit -d), and counting needs 64 GB, of addresses alone" },
 };

@@ -49,7 +49,7 @@
 
 /* More than the engine reserves of addresses, this file above all, and more of them than
  * are private memory that can be written. */
-#define COUNT_FILE_LEAST_SPACE (1ULL << 41)
+#define COUNT_FILE_LEAST_SPACE (1ULL << 39)
 #define COUNT_FILE_LEAST_DATA  (1ULL << 36)
 
 #define COUNT_FILE_NAME_BYTES	 16 /* with the final 0 */
@@ -151,6 +151,9 @@ struct count_file_extra {
 	uint64_t n;
 };
 
+_Static_assert(COUNT_FILE_BYTES + COUNT_FILE_COUNTERS_OFF + COUNT_FILE_LEAST_DATA <=
+		       COUNT_FILE_LEAST_SPACE,
+	       "the file, tables of a fork's child, and data");
 _Static_assert(sizeof(struct count_file_block) == 48, "no padding");
 _Static_assert(sizeof(struct count_file_pair) == 16, "no padding");
 _Static_assert(sizeof(struct count_file_return) == 8, "no padding");
