@@ -22,6 +22,10 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
+#ifndef SYS_faccessat2
+#define SYS_faccessat2 439
+#endif
+
 #define ANSWER 77
 
 static volatile sig_atomic_t n_answered, last;
