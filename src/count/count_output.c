@@ -240,7 +240,8 @@ static int take_tables(int fd, const struct count_file_header *was)
 	is_memory = fd < 0;
 	map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
 	if (!copy_tables(tables, file, was)) {
-		/* its pages are others', and so the reader sees what it should have been */
+		/* its pages are others', and so the reader sees what it should have been
+		 */
 		is_told = sys_call(SYS_ftruncate, fd, 0, 0, 0, 0, 0) == 0;
 		sys_close(fd);
 		fd = -1;
