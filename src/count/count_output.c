@@ -235,21 +235,17 @@ static int take_tables(int fd, const struct count_file_header *was)
 {
 	uint8_t *tables = reserve_space(COUNT_FILE_COUNTERS_OFF);
 	struct count_file_header *h = (struct count_file_header *)tables;
-	bool is_told = false;
 
 	is_memory = fd < 0;
 	map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
 	if (!copy_tables(tables, file, was)) {
-		/* its pages are others', and so the reader sees what it should have been
-		 */
-		is_told = sys_call(SYS_ftruncate, fd, 0, 0, 0, 0, 0) == 0;
 		sys_close(fd);
 		fd = -1;
 		is_memory = true;
 		map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
 		copy_tables(tables, file, was);
 	}
-	if (fd < 0 && !is_told)
+	if (fd < 0)
 		header->n_lost++; /* the parent's */
 	*h = *was;
 	h->magic = h->n_extras = 0;
