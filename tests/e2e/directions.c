@@ -66,11 +66,12 @@ FORKS(in_table, TURNS, "m", table[drawn & 7], 64)
 FORKS(in_settled, SETTLED_TURNS, "m", heap[HEAP + drawn], 64)
 
 /* Loops of three turns, of which the first one waits: samples are there. */
-static __attribute__((noipa)) uint64_t waits(uint64_t *heap)
+static __attribute__((noinline)) uint64_t waits(uint64_t *heap)
 {
-	uint64_t n = 0, waited = heap[0];
+	uint64_t n = 0, waited = SEED;
 
-	for (uint64_t i = 0; i < TURNS / 3; i++)
+	for (uint64_t i = 0; i < TURNS / 3; i++) {
+		heap[i % HEAP] = i;
 		for (uint64_t turn = 0;; n++) {
 			if (turn++ == 0)
 				__asm__ volatile(".rept 40\nimul %0, %0\n.endr"
@@ -79,6 +80,7 @@ static __attribute__((noipa)) uint64_t waits(uint64_t *heap)
 			break;
 		low:;
 		}
+	}
 	return n;
 }
 
