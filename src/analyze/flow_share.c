@@ -11,8 +11,8 @@
 
 struct part {
 	uint32_t block;
-	double often,
-		before; /* executions of the instructions of those that come first */
+	double often;
+	double before; /* executions of instructions, of those that come first */
 };
 
 static int by_often(const void *a, const void *b)
