@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "decode/x86_forward.h"
+#include "decode/x86_op.h"
 
 #define check(what)                                                                      \
 	do {                                                                             \
@@ -47,39 +48,38 @@ static bool read_memory(void *ctx, uint64_t addr, void *to, unsigned bytes)
 	return true;
 }
 
-static void check_path(const struct x86_forward_path *p,
-		       const struct x86_forward_limits *limits)
+static void check_path(const struct forward_path *p, const struct forward_limits *limits)
 {
 	check(p->n_insns <= limits->n_insns && p->n_branches <= limits->n_branches);
 	check(p->n_branches <= p->n_insns + 1);
-	check(p->end <= X86_FORWARD_AT_STRANGER);
+	check(p->end <= FORWARD_AT_STRANGER);
 	check(!(p->last.known_flags & ~X86_FORWARD_FLAGS));
 	check(!(p->last.flags & ~(uint64_t)p->last.known_flags));
 	for (unsigned i = 0; i < p->n_branches; i++) {
-		const struct x86_forward_branch *b = &p->branches[i];
+		const struct forward_branch *b = &p->branches[i];
 
-		check(b->way == X86_FORWARD_UNKNOWN || b->way == X86_FORWARD_TAKEN ||
-		      b->way == X86_FORWARD_NOT_TAKEN);
-		check(b->way != X86_FORWARD_UNKNOWN ||
-		      (i + 1 == p->n_branches && p->end == X86_FORWARD_AT_BRANCH));
+		check(b->way == FORWARD_UNKNOWN || b->way == FORWARD_TAKEN ||
+		      b->way == FORWARD_NOT_TAKEN);
+		check(b->way != FORWARD_UNKNOWN ||
+		      (i + 1 == p->n_branches && p->end == FORWARD_AT_BRANCH));
 	}
 }
 
 /* As far as both go, with whatever each of them knows, they go the same way. */
-static void check_both(const struct x86_forward_path *p, const struct x86_forward_path *q)
+static void check_both(const struct forward_path *p, const struct forward_path *q)
 {
 	for (unsigned i = 0; i < p->n_branches && i < q->n_branches; i++) {
-		const struct x86_forward_branch *a = &p->branches[i];
-		const struct x86_forward_branch *b = &q->branches[i];
+		const struct forward_branch *a = &p->branches[i];
+		const struct forward_branch *b = &q->branches[i];
 
-		check(a->addr == b->addr && a->flow == b->flow);
-		check(a->way == X86_FORWARD_UNKNOWN || b->way == X86_FORWARD_UNKNOWN ||
+		check(a->addr == b->addr && a->kind == b->kind);
+		check(a->way == FORWARD_UNKNOWN || b->way == FORWARD_UNKNOWN ||
 		      (a->way == b->way && a->to == b->to));
 	}
 }
 
 /* Code and stack are near, so that there is something to read and to overwrite. */
-static void fill(const uint8_t *head, struct x86_forward_state *ret)
+static void fill(const uint8_t *head, struct forward_state *ret)
 {
 	uint64_t x;
 
@@ -99,11 +99,11 @@ static void fill(const uint8_t *head, struct x86_forward_state *ret)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct x86_forward_limits limits = { .n_insns = N_INSNS, .n_branches = 20 };
-	struct x86_forward_path all, less, again;
-	struct x86_forward_state from;
+	struct forward_limits limits = { .n_insns = N_INSNS, .n_branches = 20 };
+	struct forward_path all, less, again;
+	struct forward_state from;
 	struct input in;
-	struct x86_forward_source source = { read_code, read_memory, NULL, &in };
+	struct forward_source source = { read_code, read_memory, NULL, &in };
 
 	if (size < HEAD_SIZE)
 		return 0;
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_path(&all, &limits);
 	x86_forward(&from, &source, &limits, &again);
 	check(again.n_insns == all.n_insns && again.last.ip == all.last.ip);
-	from.known_regs = (uint16_t)(data[1] | data[2] << 8);
+	from.known_regs = (uint32_t)(data[1] | data[2] << 8);
 	from.known_flags = data[3];
 	x86_forward(&from, &source, &limits, &less);
 	check_path(&less, &limits);

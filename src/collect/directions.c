@@ -11,6 +11,7 @@
 #include "collect/steady_memory.h"
 #include "collect/tracker.h"
 #include "decode/x86_forward.h"
+#include "decode/x86_op.h"
 #include "host/clock.h"
 #include "host/proc_wait.h"
 #include "unwind/stack_memory.h"
@@ -69,18 +70,15 @@ static unsigned read_code(void *ctx, uint64_t addr, uint8_t *to)
 {
 	struct walk *w = ctx;
 	const struct unwind_map *map = stack_builder_map(w->d->stacks, w->process, addr);
-	uint8_t bytes[2 * sizeof(uint64_t)];
 	uint64_t vaddr, word;
 	unsigned n = 0;
 
 	if (!map || !map->image || !unwind_image_vaddr(map->image, map, addr, &vaddr))
 		return 0;
 	w->code = map;
-	for (; n < sizeof(bytes) && unwind_image_code(map->image, vaddr + n, &word);
+	for (; n < FORWARD_CODE_BYTES && unwind_image_code(map->image, vaddr + n, &word);
 	     n += sizeof(word))
-		memcpy(bytes + n, &word, sizeof(word));
-	n = n < X86_OP_MAX_BYTES ? n : X86_OP_MAX_BYTES;
-	memcpy(to, bytes, n);
+		memcpy(to + n, &word, sizeof(word));
 	return n;
 }
 
@@ -114,31 +112,31 @@ static bool read_constant(void *ctx, uint64_t addr, void *to, unsigned bytes)
 	return true;
 }
 
-static struct x86_forward_state state_of(const struct tracker_sample *s)
+static struct forward_state state_of(const struct tracker_sample *s)
 {
 	/* DWARF's numbers of the first; the others are the same. */
 	static const uint8_t dwarf[8] = { 0, 2, 1, 3, 7, 6, 4, 5 };
-	struct x86_forward_state ret = { .ip = s->regs->r[UNWIND_X86_64_PC],
-					 .flags = s->cpu_flags,
-					 .known_flags =
-						 s->cpu_flags ? X86_FORWARD_FLAGS : 0 };
+	struct forward_state ret = { .ip = s->regs->r[UNWIND_X86_64_PC],
+				     .flags = s->cpu_flags,
+				     .known_flags =
+					     s->cpu_flags ? X86_FORWARD_FLAGS : 0 };
 
 	for (unsigned i = 0; i < X86_OP_N_REGS; i++) {
 		unsigned from = i < 8 ? dwarf[i] : i;
 
 		ret.regs[i] = s->regs->r[from];
-		ret.known_regs |= (uint16_t)((s->regs->valid >> from & 1) << i);
+		ret.known_regs |= (uint32_t)((s->regs->valid >> from & 1) << i);
 	}
 	return ret;
 }
 
 /* Returns lead back to where calls are counted. */
-static bool is_of_interest(const struct x86_forward_branch *b)
+static bool is_of_interest(const struct forward_branch *b)
 {
-	return b->flow != X86_FLOW_RETURN;
+	return b->kind != FORWARD_RETURN;
 }
 
-static bool was_passed(const struct x86_forward_path *path, unsigned i)
+static bool was_passed(const struct forward_path *path, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
 		if (path->branches[k].addr == path->branches[i].addr)
@@ -151,10 +149,10 @@ static uint32_t location_of(const struct walk *w, uint64_t addr)
 	return stack_builder_location(w->d->stacks, w->process, w->sample->time_ns, addr);
 }
 
-static void count(const struct walk *w, const struct x86_forward_branch *b, bool is_again)
+static void count(const struct walk *w, const struct forward_branch *b, bool is_again)
 {
 	struct directions *d = w->d;
-	bool is_known = b->way != X86_FORWARD_UNKNOWN;
+	bool is_known = b->way != FORWARD_UNKNOWN;
 	struct model_direction row = { .process = w->process->id,
 				       .location = location_of(w, b->addr),
 				       .to = is_known ? location_of(w, b->to)
@@ -172,18 +170,18 @@ static void count(const struct walk *w, const struct x86_forward_branch *b, bool
 void directions_take(struct directions *d, struct roster_process *p,
 		     const struct tracker_sample *s)
 {
-	static const struct x86_forward_limits limits = { .n_insns = MAX_INSTRUCTIONS,
-							  .n_branches = MAX_BRANCHES };
+	static const struct forward_limits limits = { .n_insns = MAX_INSTRUCTIONS,
+						      .n_branches = MAX_BRANCHES };
 	struct walk w = { .d = d, .process = p, .sample = s };
 	const struct unwind_memory *m = &s->memory;
-	struct x86_forward_source source = { read_code, read_memory, read_constant, &w };
-	struct x86_forward_path path;
+	struct forward_source source = { read_code, read_memory, read_constant, &w };
+	struct forward_path path;
 
 	if (!s->regs || s->n_kernel || s->regs->arch != UNWIND_X86_64)
 		return;
 	w.memory = (struct stack_memory){ m->stack, m->stack_addr, m->stack_size, m->read,
 					  m->ctx };
-	struct x86_forward_state from = state_of(s);
+	struct forward_state from = state_of(s);
 
 	steady_memory_begin(d->steady, s->time_ns, clock_monotonic_ns());
 	x86_forward(&from, &source, &limits, &path);

@@ -9,52 +9,7 @@
 #define O   X86_ALU_O
 #define ALL X86_ALU_FLAGS
 
-uint64_t x86_alu_mask(unsigned bytes)
-{
-	return bytes >= 8 ? UINT64_MAX : (1ULL << 8 * bytes) - 1;
-}
-
-struct x86_value x86_alu_known(uint64_t bits, unsigned bytes)
-{
-	uint64_t mask = x86_alu_mask(bytes);
-
-	return (struct x86_value){ bits & mask, mask };
-}
-
-struct x86_value x86_alu_part(struct x86_value v, unsigned bytes)
-{
-	uint64_t mask = x86_alu_mask(bytes);
-
-	return (struct x86_value){ v.bits & mask, v.known & mask };
-}
-
-bool x86_alu_is_known(struct x86_value v, unsigned bytes)
-{
-	return !(~v.known & x86_alu_mask(bytes));
-}
-
-static uint64_t sign_extend(uint64_t v, unsigned bytes)
-{
-	unsigned above = 64 - 8 * bytes;
-
-	return (uint64_t)((int64_t)(v << above) >> above);
-}
-
-struct x86_value x86_alu_sign_extend(struct x86_value v, unsigned from, unsigned to)
-{
-	struct x86_value wide = { sign_extend(v.bits, from), sign_extend(v.known, from) };
-
-	return x86_alu_part(wide, to);
-}
-
-struct x86_value x86_alu_either(struct x86_value a, struct x86_value b)
-{
-	uint64_t same = a.known & b.known & ~(a.bits ^ b.bits);
-
-	return (struct x86_value){ a.bits & same, same };
-}
-
-static void tell(struct x86_value *flags, uint32_t flag, bool is_set)
+static void tell(struct known_bits *flags, uint32_t flag, bool is_set)
 {
 	flags->known |= flag;
 	if (is_set)
@@ -72,36 +27,26 @@ static bool has_even_parity(uint64_t v)
 	return 0x9669 >> (v & 15) & 1;
 }
 
-struct x86_value x86_alu_flags_of(struct x86_value v, unsigned bytes)
+struct known_bits x86_alu_flags_of(struct known_bits v, unsigned bytes)
 {
-	struct x86_value flags = { 0, 0 };
+	struct known_bits flags = { 0, 0 };
 
-	if (v.bits || x86_alu_is_known(v, bytes))
+	if (v.bits || known_bits_is_whole(v, bytes))
 		tell(&flags, Z, !v.bits);
 	if (is_negative(v.known, bytes))
 		tell(&flags, S, is_negative(v.bits, bytes));
-	if (x86_alu_is_known(v, 1))
+	if (known_bits_is_whole(v, 1))
 		tell(&flags, P, has_even_parity(v.bits));
 	return flags;
 }
 
-/* From bit 0 up to the first that is not known. */
-static uint64_t known_from_below(uint64_t known)
+static struct x86_result add(struct known_bits a, struct known_bits b,
+			     struct known_bits carry, unsigned bytes)
 {
-	return known & ~(known + 1);
-}
-
-static uint64_t largest(struct x86_value v, unsigned bytes)
-{
-	return v.bits | (~v.known & x86_alu_mask(bytes));
-}
-
-static struct x86_result add(struct x86_value a, struct x86_value b,
-			     struct x86_value carry, unsigned bytes)
-{
-	uint64_t mask = x86_alu_mask(bytes);
+	uint64_t mask = known_bits_mask(bytes);
 	uint64_t r = (a.bits + b.bits + carry.bits) & mask;
-	uint64_t low = carry.known & 1 ? known_from_below(a.known & b.known) & mask : 0;
+	uint64_t low =
+		carry.known & 1 ? known_bits_from_below(a.known & b.known) & mask : 0;
 	struct x86_result to = { .value = { r & low, low }, .changed = ALL };
 
 	to.flags = x86_alu_flags_of(to.value, bytes);
@@ -110,32 +55,33 @@ static struct x86_result add(struct x86_value a, struct x86_value b,
 		     is_negative((a.bits & b.bits) | ((a.bits | b.bits) & ~r), bytes));
 		tell(&to.flags, O, is_negative((a.bits ^ r) & (b.bits ^ r), bytes));
 		tell(&to.flags, A, (a.bits ^ b.bits ^ r) >> 4 & 1);
-	} else if (largest(a, bytes) < mask - largest(b, bytes)) {
+	} else if (known_bits_largest(a, bytes) < mask - known_bits_largest(b, bytes)) {
 		tell(&to.flags, C, false);
 	}
 	return to;
 }
 
 /* What can be said of a difference that is not known. */
-static void compare(struct x86_result *to, struct x86_value a, struct x86_value b,
+static void compare(struct x86_result *to, struct known_bits a, struct known_bits b,
 		    unsigned bytes)
 {
 	if ((a.bits ^ b.bits) & a.known & b.known) {
 		to->flags.bits &= ~(uint64_t)Z;
 		tell(&to->flags, Z, false);
 	}
-	if (a.bits >= largest(b, bytes))
+	if (a.bits >= known_bits_largest(b, bytes))
 		tell(&to->flags, C, false);
-	else if (largest(a, bytes) < b.bits)
+	else if (known_bits_largest(a, bytes) < b.bits)
 		tell(&to->flags, C, true);
 }
 
-static struct x86_result sub(struct x86_value a, struct x86_value b,
-			     struct x86_value borrow, unsigned bytes)
+static struct x86_result sub(struct known_bits a, struct known_bits b,
+			     struct known_bits borrow, unsigned bytes)
 {
-	uint64_t mask = x86_alu_mask(bytes);
+	uint64_t mask = known_bits_mask(bytes);
 	uint64_t r = (a.bits - b.bits - borrow.bits) & mask;
-	uint64_t low = borrow.known & 1 ? known_from_below(a.known & b.known) & mask : 0;
+	uint64_t low =
+		borrow.known & 1 ? known_bits_from_below(a.known & b.known) & mask : 0;
 	struct x86_result to = { .value = { r & low, low }, .changed = ALL };
 
 	to.flags = x86_alu_flags_of(to.value, bytes);
@@ -150,8 +96,8 @@ static struct x86_result sub(struct x86_value a, struct x86_value b,
 	return to;
 }
 
-static struct x86_result bitwise(enum x86_alu_arithmetic what, struct x86_value a,
-				 struct x86_value b, unsigned bytes)
+static struct x86_result bitwise(enum x86_alu_arithmetic what, struct known_bits a,
+				 struct known_bits b, unsigned bytes)
 {
 	struct x86_result to = { .changed = ALL };
 	uint64_t known = a.known & b.known, r = a.bits ^ b.bits;
@@ -163,18 +109,18 @@ static struct x86_result bitwise(enum x86_alu_arithmetic what, struct x86_value 
 		known |= a.bits | b.bits;
 		r = a.bits | b.bits;
 	}
-	to.value = (struct x86_value){ r & known, known };
+	to.value = (struct known_bits){ r & known, known };
 	to.flags = x86_alu_flags_of(to.value, bytes);
 	tell(&to.flags, C, false);
 	tell(&to.flags, O, false);
 	return to;
 }
 
-struct x86_result x86_alu_arithmetic(enum x86_alu_arithmetic what, struct x86_value a,
-				     struct x86_value b, struct x86_value carry,
+struct x86_result x86_alu_arithmetic(enum x86_alu_arithmetic what, struct known_bits a,
+				     struct known_bits b, struct known_bits carry,
 				     unsigned bytes)
 {
-	static const struct x86_value none = { 0, 1 };
+	static const struct known_bits none = { 0, 1 };
 
 	switch (what) {
 	case X86_ALU_ADD:
@@ -191,17 +137,17 @@ struct x86_result x86_alu_arithmetic(enum x86_alu_arithmetic what, struct x86_va
 	}
 }
 
-static struct x86_value rotated(struct x86_value v, unsigned left, unsigned n_bits,
-				unsigned bytes)
+static struct known_bits rotated(struct known_bits v, unsigned left, unsigned n_bits,
+				 unsigned bytes)
 {
-	struct x86_value r = v;
+	struct known_bits r = v;
 
 	left %= n_bits;
 	if (left) {
 		r.bits = v.bits << left | v.bits >> (n_bits - left);
 		r.known = v.known << left | v.known >> (n_bits - left);
 	}
-	return x86_alu_part(r, bytes);
+	return known_bits_part(r, bytes);
 }
 
 /* count: not 0. */
@@ -211,7 +157,7 @@ static void rotate(struct x86_result *to, bool is_right, unsigned count, unsigne
 	unsigned top = n_bits - 1, out = is_right ? top : 0;
 	/* the overflow flag tells it from the top bit */
 	unsigned other = is_right ? top - 1 : 0;
-	struct x86_value v = rotated(
+	struct known_bits v = rotated(
 		to->value, is_right ? n_bits - count % n_bits : count, n_bits, bytes);
 
 	to->value = v;
@@ -222,7 +168,7 @@ static void rotate(struct x86_result *to, bool is_right, unsigned count, unsigne
 }
 
 /* count: not 0.  The last bit that is shifted out. */
-static void tell_shifted_out(struct x86_value *flags, struct x86_value v, unsigned bit)
+static void tell_shifted_out(struct known_bits *flags, struct known_bits v, unsigned bit)
 {
 	if (v.known >> bit & 1)
 		tell(flags, C, v.bits >> bit & 1);
@@ -231,7 +177,7 @@ static void tell_shifted_out(struct x86_value *flags, struct x86_value v, unsign
 static void shift_left(struct x86_result *to, unsigned count, unsigned n_bits,
 		       unsigned bytes)
 {
-	struct x86_value v = to->value, r = { 0, x86_alu_mask(bytes) };
+	struct known_bits v = to->value, r = { 0, known_bits_mask(bytes) };
 	unsigned top = n_bits - 1;
 
 	if (count < n_bits) {
@@ -239,7 +185,7 @@ static void shift_left(struct x86_result *to, unsigned count, unsigned n_bits,
 		r.known = v.known << count | ((1ULL << count) - 1);
 		tell_shifted_out(&to->flags, v, n_bits - count);
 	}
-	to->value = x86_alu_part(r, bytes);
+	to->value = known_bits_part(r, bytes);
 	if (count == 1 && (v.known >> top & v.known >> (top - 1) & 1))
 		tell(&to->flags, O, (v.bits >> top ^ v.bits >> (top - 1)) & 1);
 }
@@ -247,15 +193,15 @@ static void shift_left(struct x86_result *to, unsigned count, unsigned n_bits,
 static void shift_right(struct x86_result *to, unsigned count, unsigned n_bits,
 			unsigned bytes)
 {
-	struct x86_value v = to->value, r = { 0, x86_alu_mask(bytes) };
+	struct known_bits v = to->value, r = { 0, known_bits_mask(bytes) };
 
 	if (count < n_bits) {
 		r.bits = v.bits >> count;
-		r.known = (v.known | ~x86_alu_mask(bytes)) >> count |
+		r.known = (v.known | ~known_bits_mask(bytes)) >> count |
 			  ~(UINT64_MAX >> count);
 		tell_shifted_out(&to->flags, v, count - 1);
 	}
-	to->value = x86_alu_part(r, bytes);
+	to->value = known_bits_part(r, bytes);
 	if (count == 1 && is_negative(v.known, bytes))
 		tell(&to->flags, O, is_negative(v.bits, bytes));
 }
@@ -263,14 +209,14 @@ static void shift_right(struct x86_result *to, unsigned count, unsigned n_bits,
 static void shift_signed(struct x86_result *to, unsigned count, unsigned n_bits,
 			 unsigned bytes)
 {
-	struct x86_value v = to->value, r;
+	struct known_bits v = to->value, r;
 	unsigned by = count < n_bits ? count : n_bits - 1;
 
-	r.bits = (uint64_t)((int64_t)sign_extend(v.bits, bytes) >> by);
-	r.known = (uint64_t)((int64_t)sign_extend(v.known, bytes) >> by);
+	r.bits = (uint64_t)((int64_t)known_bits_signed(v.bits, bytes) >> by);
+	r.known = (uint64_t)((int64_t)known_bits_signed(v.known, bytes) >> by);
 	if (count < n_bits)
 		tell_shifted_out(&to->flags, v, count - 1);
-	to->value = x86_alu_part(r, bytes);
+	to->value = known_bits_part(r, bytes);
 	if (count == 1)
 		tell(&to->flags, O, false);
 }
@@ -280,8 +226,8 @@ static struct x86_result unknown(uint32_t changed)
 	return (struct x86_result){ .changed = changed };
 }
 
-struct x86_result x86_alu_shift(enum x86_alu_shift what, struct x86_value a,
-				struct x86_value count, unsigned bytes)
+struct x86_result x86_alu_shift(enum x86_alu_shift what, struct known_bits a,
+				struct known_bits count, unsigned bytes)
 {
 	unsigned within = bytes == 8 ? 63 : 31, by = (unsigned)count.bits & within;
 	unsigned n_bits = 8 * bytes;
@@ -307,20 +253,20 @@ struct x86_result x86_alu_shift(enum x86_alu_shift what, struct x86_value a,
 	else
 		shift_left(&to, by, n_bits, bytes);
 
-	struct x86_value flags = x86_alu_flags_of(to.value, bytes);
+	struct known_bits flags = x86_alu_flags_of(to.value, bytes);
 
 	to.flags.bits |= flags.bits;
 	to.flags.known |= flags.known;
 	return to;
 }
 
-struct x86_result x86_alu_shift_both(bool is_right, struct x86_value a,
-				     struct x86_value b, struct x86_value count,
+struct x86_result x86_alu_shift_both(bool is_right, struct known_bits a,
+				     struct known_bits b, struct known_bits count,
 				     unsigned bytes)
 {
 	unsigned within = bytes == 8 ? 63 : 31, by = (unsigned)count.bits & within;
 	unsigned n_bits = 8 * bytes, left = is_right ? n_bits - by : by;
-	struct x86_value low = is_right ? a : b, high = is_right ? b : a;
+	struct known_bits low = is_right ? a : b, high = is_right ? b : a;
 	struct x86_result to = { .value = a, .changed = ALL };
 
 	if ((~count.known & within) || by >= n_bits)
@@ -331,7 +277,7 @@ struct x86_result x86_alu_shift_both(bool is_right, struct x86_value a,
 	}
 	to.value.bits = high.bits << left | low.bits >> (n_bits - left);
 	to.value.known = high.known << left | low.known >> (n_bits - left);
-	to.value = x86_alu_part(to.value, bytes);
+	to.value = known_bits_part(to.value, bytes);
 	to.flags = x86_alu_flags_of(to.value, bytes);
 	tell_shifted_out(&to.flags, a, is_right ? by - 1 : n_bits - by);
 	if (by == 1 && is_negative(a.known & to.value.known, bytes))
@@ -339,28 +285,29 @@ struct x86_result x86_alu_shift_both(bool is_right, struct x86_value a,
 	return to;
 }
 
-struct x86_result x86_alu_multiply(bool is_signed, struct x86_value a, struct x86_value b,
-				   unsigned bytes, struct x86_value *high)
+struct x86_result x86_alu_multiply(bool is_signed, struct known_bits a,
+				   struct known_bits b, unsigned bytes,
+				   struct known_bits *high)
 {
 	struct x86_result to = { .changed = ALL };
 	unsigned __int128 product;
 	uint64_t low, above, plain;
 
-	*high = (struct x86_value){ 0, 0 };
-	if (!x86_alu_is_known(a, bytes) || !x86_alu_is_known(b, bytes))
+	*high = (struct known_bits){ 0, 0 };
+	if (!known_bits_is_whole(a, bytes) || !known_bits_is_whole(b, bytes))
 		return to;
 	if (is_signed)
-		product = (unsigned __int128)((__int128)(int64_t)sign_extend(a.bits,
-									     bytes) *
-					      (int64_t)sign_extend(b.bits, bytes));
+		product = (unsigned __int128)((__int128)(int64_t)known_bits_signed(
+						      a.bits, bytes) *
+					      (int64_t)known_bits_signed(b.bits, bytes));
 	else
 		product = (unsigned __int128)a.bits * b.bits;
-	low = (uint64_t)product & x86_alu_mask(bytes);
-	above = (uint64_t)(product >> 8 * bytes) & x86_alu_mask(bytes);
+	low = (uint64_t)product & known_bits_mask(bytes);
+	above = (uint64_t)(product >> 8 * bytes) & known_bits_mask(bytes);
 	/* what it is when the lower half says all */
-	plain = is_signed && is_negative(low, bytes) ? x86_alu_mask(bytes) : 0;
-	to.value = x86_alu_known(low, bytes);
-	*high = x86_alu_known(above, bytes);
+	plain = is_signed && is_negative(low, bytes) ? known_bits_mask(bytes) : 0;
+	to.value = known_bits_of(low, bytes);
+	*high = known_bits_of(above, bytes);
 	tell(&to.flags, C, above != plain);
 	tell(&to.flags, O, above != plain);
 	return to;
@@ -374,10 +321,10 @@ static enum x86_alu_division divide_signed(int64_t of, int64_t by, unsigned byte
 
 	uint64_t q = (uint64_t)(of / by);
 
-	if (sign_extend(q & x86_alu_mask(bytes), bytes) != q)
+	if (known_bits_signed(q & known_bits_mask(bytes), bytes) != q)
 		return X86_ALU_REFUSED;
-	*quotient = q & x86_alu_mask(bytes);
-	*rest = (uint64_t)(of % by) & x86_alu_mask(bytes);
+	*quotient = q & known_bits_mask(bytes);
+	*rest = (uint64_t)(of % by) & known_bits_mask(bytes);
 	return X86_ALU_DIVIDED;
 }
 
@@ -390,14 +337,14 @@ enum x86_alu_division x86_alu_divide(bool is_signed, uint64_t high, uint64_t low
 	if (bytes < 8) {
 		of |= high << 8 * bytes;
 		if (is_signed)
-			of = sign_extend(of, 2 * bytes);
+			of = known_bits_signed(of, 2 * bytes);
 	} else if (high != (is_signed && is_negative(low, 8) ? UINT64_MAX : 0)) {
 		return X86_ALU_TOO_WIDE;
 	}
 	if (is_signed)
-		return divide_signed((int64_t)of, (int64_t)sign_extend(by, bytes), bytes,
-				     quotient, rest);
-	if (!by || of / by > x86_alu_mask(bytes))
+		return divide_signed((int64_t)of, (int64_t)known_bits_signed(by, bytes),
+				     bytes, quotient, rest);
+	if (!by || of / by > known_bits_mask(bytes))
 		return X86_ALU_REFUSED;
 	*quotient = of / by;
 	*rest = of % by;

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "decode/known_bits.h"
+
 /* Where they are in rflags. */
 enum {
 	X86_ALU_C = 0x1,
@@ -23,14 +25,9 @@ enum {
 	X86_ALU_FLAGS = 0x8d5,
 };
 
-struct x86_value {
-	uint64_t bits; /* 0 where they are not known */
-	uint64_t known;
-};
-
 struct x86_result {
-	struct x86_value value;
-	struct x86_value flags;
+	struct known_bits value;
+	struct known_bits flags;
 	uint32_t changed; /* flags that do not stay as they were */
 };
 
@@ -57,30 +54,24 @@ enum x86_alu_shift {
 	X86_ALU_SAR,
 };
 
-uint64_t x86_alu_mask(unsigned bytes);
-struct x86_value x86_alu_known(uint64_t bits, unsigned bytes);
-struct x86_value x86_alu_part(struct x86_value v, unsigned bytes);
-bool x86_alu_is_known(struct x86_value v, unsigned bytes);
-struct x86_value x86_alu_sign_extend(struct x86_value v, unsigned from, unsigned to);
-/* What is the same in both. */
-struct x86_value x86_alu_either(struct x86_value a, struct x86_value b);
 /* Zero, sign and parity of a result. */
-struct x86_value x86_alu_flags_of(struct x86_value v, unsigned bytes);
+struct known_bits x86_alu_flags_of(struct known_bits v, unsigned bytes);
 
 /* carry: one bit; only adc and sbb take it. */
-struct x86_result x86_alu_arithmetic(enum x86_alu_arithmetic what, struct x86_value a,
-				     struct x86_value b, struct x86_value carry,
+struct x86_result x86_alu_arithmetic(enum x86_alu_arithmetic what, struct known_bits a,
+				     struct known_bits b, struct known_bits carry,
 				     unsigned bytes);
 /* count: a byte. */
-struct x86_result x86_alu_shift(enum x86_alu_shift what, struct x86_value a,
-				struct x86_value count, unsigned bytes);
+struct x86_result x86_alu_shift(enum x86_alu_shift what, struct known_bits a,
+				struct known_bits count, unsigned bytes);
 /* shld and shrd, which takes from b what a lacks. */
-struct x86_result x86_alu_shift_both(bool is_right, struct x86_value a,
-				     struct x86_value b, struct x86_value count,
+struct x86_result x86_alu_shift_both(bool is_right, struct known_bits a,
+				     struct known_bits b, struct known_bits count,
 				     unsigned bytes);
 /* high: the upper half of the product. */
-struct x86_result x86_alu_multiply(bool is_signed, struct x86_value a, struct x86_value b,
-				   unsigned bytes, struct x86_value *high);
+struct x86_result x86_alu_multiply(bool is_signed, struct known_bits a,
+				   struct known_bits b, unsigned bytes,
+				   struct known_bits *high);
 enum x86_alu_division {
 	X86_ALU_DIVIDED,
 	X86_ALU_REFUSED,  /* by the processor, too */

@@ -12,7 +12,7 @@
 
 enum { BT, BTS, BTR, BTC };
 
-static struct x86_value with_bit(struct x86_value v, unsigned what, unsigned bit)
+static struct known_bits with_bit(struct known_bits v, unsigned what, unsigned bit)
 {
 	uint64_t mask = 1ULL << bit;
 
@@ -26,22 +26,22 @@ static struct x86_value with_bit(struct x86_value v, unsigned what, unsigned bit
 }
 
 /* A register's number goes on beyond an operand in memory. */
-static void go_to_word(struct x86_step *s, struct x86_value nth)
+static void go_to_word(struct x86_step *s, struct known_bits nth)
 {
 	int64_t n;
 
-	if (!x86_alu_is_known(nth, s->operand_bytes)) {
-		s->addr = (struct x86_value){ 0, 0 };
+	if (!known_bits_is_whole(nth, s->operand_bytes)) {
+		s->addr = (struct known_bits){ 0, 0 };
 		return;
 	}
-	nth = x86_alu_sign_extend(nth, s->operand_bytes, 8);
+	nth = known_bits_sign_extend(nth, s->operand_bytes, 8);
 	n = (int64_t)nth.bits;
 	s->addr = x86_machine_plus(s->addr, (n >> (s->operand_bytes == 2   ? 4
 						   : s->operand_bytes == 4 ? 5
 									   : 6)) *
 						    s->operand_bytes);
 	if (s->op->is_address_32)
-		s->addr = (struct x86_value){ 0, 0 };
+		s->addr = (struct known_bits){ 0, 0 };
 }
 
 bool x86_bits_test(struct x86_step *s)
@@ -49,9 +49,9 @@ bool x86_bits_test(struct x86_step *s)
 	bool has_number = s->op->opcode == 0xba;
 	unsigned what = (has_number ? s->op->reg : s->op->opcode >> 3) & 7;
 	unsigned bytes = s->operand_bytes, within = 8 * bytes - 1, bit;
-	struct x86_value nth = has_number ? x86_alu_known((uint64_t)s->op->imm, 1)
-					  : x86_machine_reg(s, s->op->reg, bytes);
-	struct x86_value v, flags = { 0, 0 };
+	struct known_bits nth = has_number ? known_bits_of((uint64_t)s->op->imm, 1)
+					   : x86_machine_reg(s, s->op->reg, bytes);
+	struct known_bits v, flags = { 0, 0 };
 
 	if (what < 4)
 		return false;
@@ -61,7 +61,7 @@ bool x86_bits_test(struct x86_step *s)
 	v = x86_machine_rm(s, bytes);
 	bit = (unsigned)nth.bits & within;
 	if (~nth.known & within) {
-		v = what == BT ? v : (struct x86_value){ 0, 0 };
+		v = what == BT ? v : (struct known_bits){ 0, 0 };
 	} else {
 		flags.known = v.known >> bit & 1;
 		flags.bits = v.bits >> bit & 1;
@@ -85,17 +85,17 @@ static unsigned n_set(uint64_t v)
 static void set_count(struct x86_step *s, unsigned n, uint64_t set, uint64_t known)
 {
 	x86_machine_set_reg(s, s->op->reg, s->operand_bytes,
-			    x86_alu_known(n, s->operand_bytes));
-	x86_machine_set_flags(s->m, (struct x86_value){ set, known }, X86_ALU_FLAGS);
+			    known_bits_of(n, s->operand_bytes));
+	x86_machine_set_flags(s->m, (struct known_bits){ set, known }, X86_ALU_FLAGS);
 }
 
 /* Nothing is known but perhaps that the number is not 0. */
 static void set_uncounted(struct x86_step *s, bool is_scan, bool is_nonzero)
 {
 	uint32_t told = is_scan ? Z : s->op->opcode == 0xb8 ? Z : C;
-	struct x86_value flags = { 0, is_nonzero ? told : 0 };
+	struct known_bits flags = { 0, is_nonzero ? told : 0 };
 
-	s->m->regs[s->op->reg] = (struct x86_value){ 0, 0 };
+	s->m->regs[s->op->reg] = (struct known_bits){ 0, 0 };
 	x86_machine_set_flags(s->m, flags, X86_ALU_FLAGS);
 }
 
@@ -103,14 +103,14 @@ bool x86_bits_count(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes, n;
 	bool is_new = s->op->repeat == 0xf3, is_down = s->op->opcode == 0xbd;
-	struct x86_value v = x86_machine_rm(s, bytes);
+	struct known_bits v = x86_machine_rm(s, bytes);
 
 	if ((s->op->opcode == 0xb8 && !is_new) || s->op->repeat == 0xf2)
 		return false;
-	if (!x86_alu_is_known(v, bytes) || (!v.bits && !is_new)) {
+	if (!known_bits_is_whole(v, bytes) || (!v.bits && !is_new)) {
 		set_uncounted(s, !is_new, v.bits);
-		if (x86_alu_is_known(v, bytes)) /* and is 0 */
-			x86_machine_set_flags(s->m, (struct x86_value){ Z, Z }, Z);
+		if (known_bits_is_whole(v, bytes)) /* and is 0 */
+			x86_machine_set_flags(s->m, (struct known_bits){ Z, Z }, Z);
 		return true;
 	}
 	if (s->op->opcode == 0xb8) {
@@ -134,10 +134,10 @@ bool x86_bits_count(struct x86_step *s)
 	return true;
 }
 
-static void set_result(struct x86_step *s, unsigned reg, struct x86_value v,
-		       struct x86_value carry)
+static void set_result(struct x86_step *s, unsigned reg, struct known_bits v,
+		       struct known_bits carry)
 {
-	struct x86_value flags = x86_alu_flags_of(v, s->operand_bytes);
+	struct known_bits flags = x86_alu_flags_of(v, s->operand_bytes);
 
 	flags.known = (flags.known & (Z | S)) | O | (carry.known & 1);
 	flags.bits = (flags.bits & (Z | S)) | (carry.bits & 1);
@@ -145,12 +145,12 @@ static void set_result(struct x86_step *s, unsigned reg, struct x86_value v,
 	x86_machine_set_flags(s->m, flags, X86_ALU_FLAGS);
 }
 
-static const struct x86_value zero_bit = { 0, 1 };
+static const struct known_bits zero_bit = { 0, 1 };
 
 static void and_not(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes;
-	struct x86_value a = x86_machine_reg(s, s->op->vvvv, bytes);
+	struct known_bits a = x86_machine_reg(s, s->op->vvvv, bytes);
 
 	a.bits = ~a.bits & a.known;
 	a = x86_alu_arithmetic(X86_ALU_AND, a, x86_machine_rm(s, bytes), zero_bit, bytes)
@@ -162,15 +162,15 @@ static void and_not(struct x86_step *s)
 static bool lowest_bit(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes, what = s->op->reg & 7;
-	struct x86_value v = x86_machine_rm(s, bytes), carry = { 0, 0 };
-	struct x86_value r = { 0, 0 };
+	struct known_bits v = x86_machine_rm(s, bytes), carry = { 0, 0 };
+	struct known_bits r = { 0, 0 };
 
 	if (what < 1 || what > 3)
 		return false;
-	if (v.bits || x86_alu_is_known(v, bytes))
-		carry = (struct x86_value){ (v.bits != 0) == (what == 3), 1 };
-	if (x86_alu_is_known(v, bytes))
-		r = x86_alu_known(what == 1   ? v.bits & (v.bits - 1)
+	if (v.bits || known_bits_is_whole(v, bytes))
+		carry = (struct known_bits){ (v.bits != 0) == (what == 3), 1 };
+	if (known_bits_is_whole(v, bytes))
+		r = known_bits_of(what == 1   ? v.bits & (v.bits - 1)
 				  : what == 2 ? v.bits ^ (v.bits - 1)
 					      : v.bits & (0 - v.bits),
 				  bytes);
@@ -181,31 +181,31 @@ static bool lowest_bit(struct x86_step *s)
 static void zero_high(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes;
-	struct x86_value n = x86_alu_part(s->m->regs[s->op->vvvv], 1);
-	struct x86_value v = x86_machine_rm(s, bytes), carry = { 0, 0 };
+	struct known_bits n = known_bits_part(s->m->regs[s->op->vvvv], 1);
+	struct known_bits v = x86_machine_rm(s, bytes), carry = { 0, 0 };
 
-	if (!x86_alu_is_known(n, 1)) {
+	if (!known_bits_is_whole(n, 1)) {
 		set_result(s, s->op->reg, carry, carry);
 		return;
 	}
-	carry = (struct x86_value){ n.bits >= 8 * bytes, 1 };
+	carry = (struct known_bits){ n.bits >= 8 * bytes, 1 };
 	if (!carry.bits) {
 		v.bits &= (1ULL << n.bits) - 1;
 		v.known |= ~((1ULL << n.bits) - 1);
 	}
-	set_result(s, s->op->reg, x86_alu_part(v, bytes), carry);
+	set_result(s, s->op->reg, known_bits_part(v, bytes), carry);
 }
 
 /* bextr: from a bit on, so many. */
 static void extract(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes, from, n;
-	struct x86_value how = x86_machine_reg(s, s->op->vvvv, 2), flags;
-	struct x86_value v = x86_machine_rm(s, bytes);
+	struct known_bits how = x86_machine_reg(s, s->op->vvvv, 2), flags;
+	struct known_bits v = x86_machine_rm(s, bytes);
 
-	v.known |= ~x86_alu_mask(bytes);
-	if (!x86_alu_is_known(how, 2)) {
-		v = (struct x86_value){ 0, 0 };
+	v.known |= ~known_bits_mask(bytes);
+	if (!known_bits_is_whole(how, 2)) {
+		v = (struct known_bits){ 0, 0 };
 	} else {
 		from = how.bits & 0xff;
 		n = how.bits >> 8;
@@ -218,7 +218,7 @@ static void extract(struct x86_step *s)
 			v.known |= ~((1ULL << n) - 1);
 		}
 	}
-	v = x86_alu_part(v, bytes);
+	v = known_bits_part(v, bytes);
 	flags = x86_alu_flags_of(v, bytes);
 	flags.bits &= Z;
 	flags.known = (flags.known & Z) | C | O;
@@ -227,7 +227,7 @@ static void extract(struct x86_step *s)
 }
 
 /* shlx, shrx, sarx, rorx: as the others, but for the flags. */
-static void shift(struct x86_step *s, enum x86_alu_shift what, struct x86_value by)
+static void shift(struct x86_step *s, enum x86_alu_shift what, struct known_bits by)
 {
 	unsigned bytes = s->operand_bytes;
 	struct x86_result r = x86_alu_shift(what, x86_machine_rm(s, bytes), by, bytes);
@@ -238,7 +238,7 @@ static void shift(struct x86_step *s, enum x86_alu_shift what, struct x86_value 
 static void multiply(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes;
-	struct x86_value high;
+	struct known_bits high;
 	struct x86_result r =
 		x86_alu_multiply(false, x86_machine_reg(s, X86_OP_RDX, bytes),
 				 x86_machine_rm(s, bytes), bytes, &high);
@@ -250,13 +250,13 @@ static void multiply(struct x86_step *s)
 bool x86_bits_vex(struct x86_step *s)
 {
 	const struct x86_op *op = s->op;
-	struct x86_value by = x86_alu_part(s->m->regs[op->vvvv], 1);
+	struct known_bits by = known_bits_part(s->m->regs[op->vvvv], 1);
 	bool is_plain = !op->repeat && !op->has_66;
 
 	if (x86_machine_is_evex(s))
 		return false;
 	if (op->map == X86_OP_0F3A && op->opcode == 0xf0 && op->repeat == 0xf2)
-		return shift(s, X86_ALU_ROR, x86_alu_known((uint64_t)op->imm, 1)), true;
+		return shift(s, X86_ALU_ROR, known_bits_of((uint64_t)op->imm, 1)), true;
 	if (op->map != X86_OP_0F38)
 		return false;
 	switch (op->opcode) {

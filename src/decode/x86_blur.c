@@ -271,21 +271,21 @@ static bool stores_nothing(const struct x86_op *op)
 static void blur_memory(struct x86_step *s)
 {
 	unsigned bytes = stores_nothing(s->op) ? 0 : stored_bytes(s);
-	struct x86_value addr = s->addr;
+	struct known_bits addr = s->addr;
 
 	if (stores_nothing(s->op))
 		return;
 	if (!bytes) {
-		x86_memory_lose(&s->m->memory);
+		path_memory_lose(&s->m->memory);
 		return;
 	}
 	/* a short distance is in units of what is stored */
 	if (x86_machine_is_evex(s) && s->op->mod == 1) {
 		if (s->op->is_address_32)
-			addr = (struct x86_value){ 0, 0 };
+			addr = (struct known_bits){ 0, 0 };
 		addr = x86_machine_plus(addr, (int64_t)s->op->disp * (bytes - 1));
 	}
-	x86_memory_spoil(&s->m->memory, addr, bytes);
+	path_memory_spoil(&s->m->memory, addr, bytes);
 }
 
 /* rdrand and its like leave memory as it is; umwait sets flags. */
@@ -310,9 +310,9 @@ bool x86_blur(struct x86_step *s)
 		what &= ~(unsigned)KEEPS_FLAGS;
 	for (unsigned i = 0; i < X86_OP_N_REGS; i++)
 		if (written >> i & 1)
-			s->m->regs[i] = (struct x86_value){ 0, 0 };
+			s->m->regs[i] = (struct known_bits){ 0, 0 };
 	if (!(what & KEEPS_FLAGS))
-		x86_machine_set_flags(s->m, (struct x86_value){ 0, 0 }, X86_ALU_FLAGS);
+		x86_machine_set_flags(s->m, (struct known_bits){ 0, 0 }, X86_ALU_FLAGS);
 	if (!(what & READS_ONLY))
 		blur_memory(s);
 	return true;

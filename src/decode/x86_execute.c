@@ -21,14 +21,14 @@ static unsigned coded(const struct x86_op *op)
 	return (op->opcode & 7u) | (op->rex & X86_OP_REX_B) << 3;
 }
 
-static struct x86_value number(const struct x86_op *op, unsigned bytes)
+static struct known_bits number(const struct x86_op *op, unsigned bytes)
 {
-	return x86_alu_known((uint64_t)op->imm, bytes);
+	return known_bits_of((uint64_t)op->imm, bytes);
 }
 
-static struct x86_value carry(const struct x86_machine *m)
+static struct known_bits carry(const struct x86_machine *m)
 {
-	return (struct x86_value){ m->flags.bits & 1, m->flags.known & 1 };
+	return (struct known_bits){ m->flags.bits & 1, m->flags.known & 1 };
 }
 
 static void set_result_flags(struct x86_step *s, const struct x86_result *r)
@@ -43,7 +43,7 @@ static bool is_of_one(const struct x86_step *s, bool is_between_regs)
 }
 
 static struct x86_result compute(struct x86_step *s, enum x86_alu_arithmetic what,
-				 struct x86_value a, struct x86_value b,
+				 struct known_bits a, struct known_bits b,
 				 bool is_between_regs, unsigned bytes)
 {
 	bool is_difference = what == X86_ALU_SUB || what == X86_ALU_SBB ||
@@ -51,7 +51,7 @@ static struct x86_result compute(struct x86_step *s, enum x86_alu_arithmetic wha
 	struct x86_result r;
 
 	if (is_difference && is_of_one(s, is_between_regs))
-		a = b = x86_alu_known(0, bytes);
+		a = b = known_bits_of(0, bytes);
 	r = x86_alu_arithmetic(what, a, b, carry(s->m), bytes);
 	set_result_flags(s, &r);
 	return r;
@@ -63,7 +63,7 @@ static void arithmetic_row(struct x86_step *s)
 	const struct x86_op *op = s->op;
 	enum x86_alu_arithmetic what = op->opcode >> 3 & 7;
 	unsigned form = op->opcode & 7, bytes = sized(s);
-	struct x86_value a, b;
+	struct known_bits a, b;
 	struct x86_result r;
 
 	if (form >= 4) {
@@ -97,7 +97,7 @@ static void arithmetic_number(struct x86_step *s)
 		x86_machine_set_rm(s, bytes, r.value);
 }
 
-static void test(struct x86_step *s, struct x86_value a, struct x86_value b,
+static void test(struct x86_step *s, struct known_bits a, struct known_bits b,
 		 unsigned bytes)
 {
 	struct x86_result r = x86_alu_arithmetic(X86_ALU_AND, a, b, carry(s->m), bytes);
@@ -110,14 +110,14 @@ static void count(struct x86_step *s, bool is_down, unsigned bytes)
 {
 	struct x86_result r = x86_alu_arithmetic(
 		is_down ? X86_ALU_SUB : X86_ALU_ADD, x86_machine_rm(s, bytes),
-		x86_alu_known(1, bytes), carry(s->m), bytes);
+		known_bits_of(1, bytes), carry(s->m), bytes);
 
 	r.changed &= ~(uint32_t)X86_ALU_C;
 	set_result_flags(s, &r);
 	x86_machine_set_rm(s, bytes, r.value);
 }
 
-static void shift(struct x86_step *s, struct x86_value by)
+static void shift(struct x86_step *s, struct known_bits by)
 {
 	unsigned bytes = sized(s);
 	struct x86_result r =
@@ -128,7 +128,7 @@ static void shift(struct x86_step *s, struct x86_value by)
 }
 
 /* Halves of a wide number: rdx and rax, or ah and al. */
-static void set_wide(struct x86_step *s, struct x86_value high, struct x86_value low,
+static void set_wide(struct x86_step *s, struct known_bits high, struct known_bits low,
 		     unsigned bytes)
 {
 	if (bytes == 1) {
@@ -143,7 +143,7 @@ static void set_wide(struct x86_step *s, struct x86_value high, struct x86_value
 
 static void multiply_wide(struct x86_step *s, bool is_signed, unsigned bytes)
 {
-	struct x86_value high;
+	struct known_bits high;
 	struct x86_result r = x86_alu_multiply(is_signed, x86_machine_reg(s, RAX, bytes),
 					       x86_machine_rm(s, bytes), bytes, &high);
 
@@ -155,9 +155,9 @@ static void multiply_wide(struct x86_step *s, bool is_signed, unsigned bytes)
 static bool divide(struct x86_step *s, bool is_signed, unsigned bytes)
 {
 	enum x86_alu_division how = X86_ALU_TOO_WIDE;
-	struct x86_value low = x86_machine_reg(s, RAX, bytes);
-	struct x86_value high = x86_machine_reg(s, RDX, bytes);
-	struct x86_value by = x86_machine_rm(s, bytes), unknown = { 0, 0 };
+	struct known_bits low = x86_machine_reg(s, RAX, bytes);
+	struct known_bits high = x86_machine_reg(s, RDX, bytes);
+	struct known_bits by = x86_machine_rm(s, bytes), unknown = { 0, 0 };
 	uint64_t quotient, rest;
 
 	if (bytes == 1) {
@@ -165,15 +165,15 @@ static bool divide(struct x86_step *s, bool is_signed, unsigned bytes)
 		high.bits >>= 8;
 		high.known >>= 8;
 	}
-	if (x86_alu_is_known(low, bytes) && x86_alu_is_known(high, bytes) &&
-	    x86_alu_is_known(by, bytes))
+	if (known_bits_is_whole(low, bytes) && known_bits_is_whole(high, bytes) &&
+	    known_bits_is_whole(by, bytes))
 		how = x86_alu_divide(is_signed, high.bits, low.bits, by.bits, bytes,
 				     &quotient, &rest);
 	if (how == X86_ALU_REFUSED)
 		return false;
 	x86_machine_set_flags(s->m, unknown, X86_ALU_FLAGS);
 	if (how == X86_ALU_DIVIDED)
-		set_wide(s, x86_alu_known(rest, bytes), x86_alu_known(quotient, bytes),
+		set_wide(s, known_bits_of(rest, bytes), known_bits_of(quotient, bytes),
 			 bytes);
 	else
 		set_wide(s, unknown, unknown, bytes);
@@ -184,7 +184,7 @@ static bool divide(struct x86_step *s, bool is_signed, unsigned bytes)
 static bool group3(struct x86_step *s)
 {
 	unsigned bytes = sized(s), what = s->op->reg & 7;
-	struct x86_value v = x86_machine_rm(s, bytes);
+	struct known_bits v = x86_machine_rm(s, bytes);
 	struct x86_result r;
 
 	switch (what) {
@@ -197,7 +197,7 @@ static bool group3(struct x86_step *s)
 		x86_machine_set_rm(s, bytes, v);
 		return true;
 	case 3:
-		r = x86_alu_arithmetic(X86_ALU_SUB, x86_alu_known(0, bytes), v,
+		r = x86_alu_arithmetic(X86_ALU_SUB, known_bits_of(0, bytes), v,
 				       carry(s->m), bytes);
 		set_result_flags(s, &r);
 		x86_machine_set_rm(s, bytes, r.value);
@@ -212,10 +212,10 @@ static bool group3(struct x86_step *s)
 }
 
 /* With two factors, the second of which is the first register unless there are three. */
-static void multiply(struct x86_step *s, struct x86_value by)
+static void multiply(struct x86_step *s, struct known_bits by)
 {
 	unsigned bytes = s->operand_bytes;
-	struct x86_value high;
+	struct known_bits high;
 	struct x86_result r =
 		x86_alu_multiply(true, x86_machine_rm(s, bytes), by, bytes, &high);
 
@@ -225,12 +225,12 @@ static void multiply(struct x86_step *s, struct x86_value by)
 
 static void extend(struct x86_step *s, unsigned from, bool is_signed)
 {
-	struct x86_value v = x86_machine_rm(s, from);
+	struct known_bits v = x86_machine_rm(s, from);
 
 	if (is_signed)
-		v = x86_alu_sign_extend(v, from, 8);
+		v = known_bits_sign_extend(v, from, 8);
 	else
-		v.known |= ~x86_alu_mask(from);
+		v.known |= ~known_bits_mask(from);
 	x86_machine_set_reg(s, s->op->reg, s->operand_bytes, v);
 }
 
@@ -238,14 +238,14 @@ static void extend(struct x86_step *s, unsigned from, bool is_signed)
 static void extend_rax(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes;
-	struct x86_value v = x86_machine_reg(s, RAX, bytes);
+	struct known_bits v = x86_machine_reg(s, RAX, bytes);
 
 	if (s->op->opcode == 0x98) {
-		v = x86_alu_sign_extend(v, bytes / 2, 8);
+		v = known_bits_sign_extend(v, bytes / 2, 8);
 		x86_machine_set_reg(s, RAX, bytes, v);
 		return;
 	}
-	v = x86_alu_sign_extend(v, bytes, 8);
+	v = known_bits_sign_extend(v, bytes, 8);
 	v.bits = 0 - (v.bits >> 63);
 	v.known = 0 - (v.known >> 63);
 	x86_machine_set_reg(s, RDX, bytes, v);
@@ -253,8 +253,8 @@ static void extend_rax(struct x86_step *s)
 
 static void exchange(struct x86_step *s, unsigned bytes)
 {
-	struct x86_value v = x86_machine_rm(s, bytes);
-	struct x86_value w = x86_machine_reg(s, s->op->reg, bytes);
+	struct known_bits v = x86_machine_rm(s, bytes);
+	struct known_bits w = x86_machine_reg(s, s->op->reg, bytes);
 
 	x86_machine_set_rm(s, bytes, w);
 	x86_machine_set_reg(s, s->op->reg, bytes, v);
@@ -264,7 +264,7 @@ static void exchange(struct x86_step *s, unsigned bytes)
 static bool exchange_rax(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes, reg = coded(s->op);
-	struct x86_value v = x86_machine_reg(s, reg, bytes);
+	struct known_bits v = x86_machine_reg(s, reg, bytes);
 
 	if (reg == RAX)
 		return true;
@@ -308,10 +308,10 @@ static void push_or_pop_flags(struct x86_step *s)
 static void pop_rm(struct x86_step *s)
 {
 	unsigned bytes = stack_bytes(s);
-	struct x86_value v = x86_machine_pop(s->m, bytes);
+	struct known_bits v = x86_machine_pop(s->m, bytes);
 
 	if (s->op->mod != 3 && s->op->base == X86_OP_RSP)
-		s->addr = (struct x86_value){ 0, 0 };
+		s->addr = (struct known_bits){ 0, 0 };
 	x86_machine_set_rm(s, bytes, v);
 }
 
@@ -328,7 +328,7 @@ static bool set_flag(struct x86_step *s)
 {
 	uint8_t code = s->op->opcode;
 	uint32_t flag = code < 0xfa ? X86_ALU_C : X86_MACHINE_D;
-	struct x86_value v = { code & 1 ? flag : 0, flag };
+	struct known_bits v = { code & 1 ? flag : 0, flag };
 
 	if (code == 0xf5) {
 		v.known = s->m->flags.known & X86_ALU_C;
@@ -345,8 +345,8 @@ static bool set_flag(struct x86_step *s)
 static void flags_and_ah(struct x86_step *s)
 {
 	const uint32_t flags = X86_ALU_FLAGS & 0xff;
-	struct x86_value *rax = &s->m->regs[RAX];
-	struct x86_value v = { rax->bits >> 8, rax->known >> 8 };
+	struct known_bits *rax = &s->m->regs[RAX];
+	struct known_bits v = { rax->bits >> 8, rax->known >> 8 };
 
 	if (s->op->opcode == 0x9e) {
 		x86_machine_set_flags(s->m, v, flags);
@@ -465,10 +465,10 @@ static bool execute_one(struct x86_step *s)
 		return shift(s, number(op, 1)), true;
 	case 0xd0:
 	case 0xd1:
-		return shift(s, x86_alu_known(1, 1)), true;
+		return shift(s, known_bits_of(1, 1)), true;
 	case 0xd2:
 	case 0xd3:
-		return shift(s, x86_alu_part(s->m->regs[X86_OP_RCX], 1)), true;
+		return shift(s, known_bits_part(s->m->regs[X86_OP_RCX], 1)), true;
 	case 0xc9:
 		return leave(s), true;
 	case 0xf5:
@@ -487,7 +487,7 @@ static bool execute_one(struct x86_step *s)
 
 static void set_condition(struct x86_step *s)
 {
-	struct x86_value v = x86_machine_condition(s->m, s->op->opcode & 15);
+	struct known_bits v = x86_machine_condition(s->m, s->op->opcode & 15);
 
 	v.known |= 0xfe;
 	x86_machine_set_rm(s, 1, v);
@@ -496,12 +496,12 @@ static void set_condition(struct x86_step *s)
 static void move_on_condition(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes;
-	struct x86_value is = x86_machine_condition(s->m, s->op->opcode & 15);
-	struct x86_value was = x86_machine_reg(s, s->op->reg, bytes);
-	struct x86_value v = x86_machine_rm(s, bytes);
+	struct known_bits is = x86_machine_condition(s->m, s->op->opcode & 15);
+	struct known_bits was = x86_machine_reg(s, s->op->reg, bytes);
+	struct known_bits v = x86_machine_rm(s, bytes);
 
 	if (!is.known)
-		v = x86_alu_either(v, was);
+		v = known_bits_either(v, was);
 	else if (!is.bits)
 		v = was;
 	x86_machine_set_reg(s, s->op->reg, bytes, v);
@@ -511,9 +511,9 @@ static void move_on_condition(struct x86_step *s)
 static bool compare_exchange(struct x86_step *s)
 {
 	unsigned bytes = sized(s);
-	struct x86_value was = x86_machine_rm(s, bytes);
-	struct x86_value rax = x86_machine_reg(s, RAX, bytes);
-	struct x86_value v = x86_machine_reg(s, s->op->reg, bytes), is;
+	struct known_bits was = x86_machine_rm(s, bytes);
+	struct known_bits rax = x86_machine_reg(s, RAX, bytes);
+	struct known_bits v = x86_machine_reg(s, s->op->reg, bytes), is;
 	struct x86_result r;
 
 	if (s->op->mod == 3)
@@ -522,8 +522,8 @@ static bool compare_exchange(struct x86_step *s)
 	set_result_flags(s, &r);
 	is = x86_machine_condition(s->m, 4);
 	if (!is.known) {
-		x86_machine_set_rm(s, bytes, x86_alu_either(v, was));
-		s->m->regs[RAX] = (struct x86_value){ 0, 0 };
+		x86_machine_set_rm(s, bytes, known_bits_either(v, was));
+		s->m->regs[RAX] = (struct known_bits){ 0, 0 };
 	} else if (is.bits) {
 		x86_machine_set_rm(s, bytes, v);
 	} else {
@@ -536,7 +536,7 @@ static bool compare_exchange(struct x86_step *s)
 static void exchange_add(struct x86_step *s)
 {
 	unsigned bytes = sized(s);
-	struct x86_value was = x86_machine_rm(s, bytes);
+	struct known_bits was = x86_machine_rm(s, bytes);
 	struct x86_result r = x86_alu_arithmetic(X86_ALU_ADD, was,
 						 x86_machine_reg(s, s->op->reg, bytes),
 						 carry(s->m), bytes);
@@ -549,20 +549,21 @@ static void exchange_add(struct x86_step *s)
 static void swap_bytes(struct x86_step *s)
 {
 	unsigned reg = coded(s->op), bytes = s->operand_bytes;
-	struct x86_value v = x86_machine_reg(s, reg, bytes);
+	struct known_bits v = x86_machine_reg(s, reg, bytes);
 
 	v.bits = __builtin_bswap64(v.bits) >> (64 - 8 * bytes);
 	v.known = __builtin_bswap64(v.known) >> (64 - 8 * bytes);
 	if (bytes == 2)
-		v = (struct x86_value){ 0, 0 }; /* undefined */
+		v = (struct known_bits){ 0, 0 }; /* undefined */
 	x86_machine_set_reg(s, reg, bytes, v);
 }
 
 static void shift_both(struct x86_step *s)
 {
 	unsigned bytes = s->operand_bytes;
-	struct x86_value by = s->op->opcode & 1 ? x86_alu_part(s->m->regs[X86_OP_RCX], 1)
-						: number(s->op, 1);
+	struct known_bits by = s->op->opcode & 1
+				       ? known_bits_part(s->m->regs[X86_OP_RCX], 1)
+				       : number(s->op, 1);
 	struct x86_result r =
 		x86_alu_shift_both(s->op->opcode >= 0xac, x86_machine_rm(s, bytes),
 				   x86_machine_reg(s, s->op->reg, bytes), by, bytes);

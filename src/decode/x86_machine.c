@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decode/x86_machine.h"
 
-static struct x86_value sum(struct x86_value a, struct x86_value b)
+static struct known_bits sum(struct known_bits a, struct known_bits b)
 {
-	static const struct x86_value none = { 0, 1 };
+	static const struct known_bits none = { 0, 1 };
 
 	return x86_alu_arithmetic(X86_ALU_ADD, a, b, none, 8).value;
 }
 
-struct x86_value x86_machine_plus(struct x86_value v, int64_t more)
+struct known_bits x86_machine_plus(struct known_bits v, int64_t more)
 {
-	return sum(v, x86_alu_known((uint64_t)more, 8));
+	return sum(v, known_bits_of((uint64_t)more, 8));
 }
 
-static struct x86_value scaled_index(const struct x86_machine *m, const struct x86_op *op,
-				     const uint8_t *bytes)
+static struct known_bits scaled_index(const struct x86_machine *m,
+				      const struct x86_op *op, const uint8_t *bytes)
 {
 	uint8_t sib = bytes[op->modrm_off + 1];
 	unsigned scale = sib >> 6;
-	struct x86_value v = m->regs[(sib >> 3 & 7) | (op->rex & X86_OP_REX_X) << 2];
+	struct known_bits v = m->regs[(sib >> 3 & 7) | (op->rex & X86_OP_REX_X) << 2];
 
-	return (struct x86_value){ v.bits << scale,
-				   v.known << scale | ((1u << scale) - 1) };
+	return (struct known_bits){ v.bits << scale,
+				    v.known << scale | ((1u << scale) - 1) };
 }
 
-static struct x86_value place_of(const struct x86_machine *m, const struct x86_op *op,
-				 const uint8_t *bytes, uint64_t next)
+static struct known_bits place_of(const struct x86_machine *m, const struct x86_op *op,
+				  const uint8_t *bytes, uint64_t next)
 {
-	struct x86_value v = x86_alu_known(0, 8);
+	struct known_bits v = known_bits_of(0, 8);
 
 	if (op->base != X86_OP_NO_REG)
 		v = m->regs[op->base];
 	else if (op->is_rip_relative)
-		v = x86_alu_known(next, 8);
+		v = known_bits_of(next, 8);
 	if (op->has_index)
 		v = sum(v, scaled_index(m, op, bytes));
 	v = x86_machine_plus(v, op->disp);
@@ -70,30 +70,30 @@ static bool is_second_byte(const struct x86_op *op, unsigned reg, unsigned bytes
 	return bytes == 1 && !op->has_rex && reg >= 4 && reg < 8;
 }
 
-struct x86_value x86_machine_reg(const struct x86_step *s, unsigned reg, unsigned bytes)
+struct known_bits x86_machine_reg(const struct x86_step *s, unsigned reg, unsigned bytes)
 {
 	if (is_second_byte(s->op, reg, bytes)) {
-		struct x86_value v = s->m->regs[reg - 4];
+		struct known_bits v = s->m->regs[reg - 4];
 
 		v.bits >>= 8;
 		v.known >>= 8;
-		return x86_alu_part(v, 1);
+		return known_bits_part(v, 1);
 	}
-	return x86_alu_part(s->m->regs[reg], bytes);
+	return known_bits_part(s->m->regs[reg], bytes);
 }
 
-static void merge(struct x86_value *reg, uint64_t mask, struct x86_value v)
+static void merge(struct known_bits *reg, uint64_t mask, struct known_bits v)
 {
 	reg->bits = (reg->bits & ~mask) | v.bits;
 	reg->known = (reg->known & ~mask) | v.known;
 }
 
 void x86_machine_set_reg(struct x86_step *s, unsigned reg, unsigned bytes,
-			 struct x86_value v)
+			 struct known_bits v)
 {
-	struct x86_value *regs = s->m->regs;
+	struct known_bits *regs = s->m->regs;
 
-	v = x86_alu_part(v, bytes);
+	v = known_bits_part(v, bytes);
 	if (is_second_byte(s->op, reg, bytes)) {
 		v.bits <<= 8;
 		v.known <<= 8;
@@ -102,72 +102,72 @@ void x86_machine_set_reg(struct x86_step *s, unsigned reg, unsigned bytes,
 		regs[reg].bits = v.bits;
 		regs[reg].known = v.known | ~(uint64_t)UINT32_MAX;
 	} else {
-		merge(&regs[reg], x86_alu_mask(bytes), v);
+		merge(&regs[reg], known_bits_mask(bytes), v);
 	}
 }
 
-struct x86_value x86_machine_rm(const struct x86_step *s, unsigned bytes)
+struct known_bits x86_machine_rm(const struct x86_step *s, unsigned bytes)
 {
 	if (s->op->mod == 3)
 		return x86_machine_reg(s, s->op->rm, bytes);
-	return x86_memory_load(&s->m->memory, s->addr, bytes);
+	return path_memory_load(&s->m->memory, s->addr, bytes);
 }
 
-void x86_machine_set_rm(struct x86_step *s, unsigned bytes, struct x86_value v)
+void x86_machine_set_rm(struct x86_step *s, unsigned bytes, struct known_bits v)
 {
 	if (s->op->mod == 3)
 		x86_machine_set_reg(s, s->op->rm, bytes, v);
 	else
-		x86_memory_store(&s->m->memory, s->addr, bytes, v);
+		path_memory_store(&s->m->memory, s->addr, bytes, v);
 }
 
-void x86_machine_set_flags(struct x86_machine *m, struct x86_value flags,
+void x86_machine_set_flags(struct x86_machine *m, struct known_bits flags,
 			   uint32_t changed)
 {
 	merge(&m->flags, changed,
-	      (struct x86_value){ flags.bits & changed, flags.known & changed });
+	      (struct known_bits){ flags.bits & changed, flags.known & changed });
 }
 
-void x86_machine_push(struct x86_machine *m, unsigned bytes, struct x86_value v)
+void x86_machine_push(struct x86_machine *m, unsigned bytes, struct known_bits v)
 {
-	struct x86_value *sp = &m->regs[X86_OP_RSP];
+	struct known_bits *sp = &m->regs[X86_OP_RSP];
 
 	*sp = x86_machine_plus(*sp, -(int64_t)bytes);
-	x86_memory_store(&m->memory, *sp, bytes, v);
+	path_memory_store(&m->memory, *sp, bytes, v);
 }
 
-struct x86_value x86_machine_pop(struct x86_machine *m, unsigned bytes)
+struct known_bits x86_machine_pop(struct x86_machine *m, unsigned bytes)
 {
-	struct x86_value *sp = &m->regs[X86_OP_RSP];
-	struct x86_value v = x86_memory_load(&m->memory, *sp, bytes);
+	struct known_bits *sp = &m->regs[X86_OP_RSP];
+	struct known_bits v = path_memory_load(&m->memory, *sp, bytes);
 
 	*sp = x86_machine_plus(*sp, bytes);
 	return v;
 }
 
 /* Is any of them set? */
-static struct x86_value any(struct x86_value flags, uint32_t of)
+static struct known_bits any(struct known_bits flags, uint32_t of)
 {
 	if (flags.bits & of)
-		return x86_alu_known(1, 8);
-	return (struct x86_value){ 0, ~flags.known & of ? 0 : UINT64_MAX };
+		return known_bits_of(1, 8);
+	return (struct known_bits){ 0, ~flags.known & of ? 0 : UINT64_MAX };
 }
 
-static struct x86_value differ(struct x86_value flags, uint32_t one, uint32_t other)
+static struct known_bits differ(struct known_bits flags, uint32_t one, uint32_t other)
 {
-	struct x86_value a = any(flags, one), b = any(flags, other);
+	struct known_bits a = any(flags, one), b = any(flags, other);
 
 	if (a.known && b.known)
-		return x86_alu_known(a.bits ^ b.bits, 8);
-	return (struct x86_value){ 0, 0 };
+		return known_bits_of(a.bits ^ b.bits, 8);
+	return (struct known_bits){ 0, 0 };
 }
 
-struct x86_value x86_machine_condition(const struct x86_machine *m, unsigned code)
+struct known_bits x86_machine_condition(const struct x86_machine *m, unsigned code)
 {
 	static const uint32_t flag[] = { X86_ALU_O, X86_ALU_C,
 					 X86_ALU_Z, X86_ALU_C | X86_ALU_Z,
 					 X86_ALU_S, X86_ALU_P };
-	struct x86_value is, is_zero;
+	struct known_bits is, is_zero;
 	unsigned what = code >> 1 & 7;
 
 	if (what < 6) {
@@ -180,5 +180,5 @@ struct x86_value x86_machine_condition(const struct x86_machine *m, unsigned cod
 		else if (what == 7 && !is_zero.known && !is.bits)
 			is.known = 0;
 	}
-	return (struct x86_value){ (is.bits ^ code) & is.known & 1, is.known & 1 };
+	return (struct known_bits){ (is.bits ^ code) & is.known & 1, is.known & 1 };
 }

@@ -14,37 +14,37 @@ enum { MOVS = 0xa4, STOS = 0xaa, LODS = 0xac };
 
 static void once(struct x86_step *s, unsigned what, unsigned bytes)
 {
-	struct x86_memory *memory = &s->m->memory;
-	struct x86_value v = x86_machine_reg(s, RAX, bytes);
+	struct path_memory *memory = &s->m->memory;
+	struct known_bits v = x86_machine_reg(s, RAX, bytes);
 
 	if (what != STOS)
-		v = x86_memory_load(memory, s->m->regs[RSI], bytes);
+		v = path_memory_load(memory, s->m->regs[RSI], bytes);
 	if (what == LODS)
 		x86_machine_set_reg(s, RAX, bytes, v);
 	else
-		x86_memory_store(memory, s->m->regs[RDI], bytes, v);
+		path_memory_store(memory, s->m->regs[RDI], bytes, v);
 }
 
 /* n: not 0.  What is stored is not followed. */
 static void repeated(struct x86_step *s, unsigned what, unsigned bytes, uint64_t n,
 		     bool is_down)
 {
-	struct x86_value to = s->m->regs[RDI];
+	struct known_bits to = s->m->regs[RDI];
 
 	if (what == LODS) {
-		s->m->regs[RAX] = (struct x86_value){ 0, 0 };
+		s->m->regs[RAX] = (struct known_bits){ 0, 0 };
 		return;
 	}
 	if (is_down)
 		to = x86_machine_plus(to, (int64_t)bytes - (int64_t)(n * bytes));
-	x86_memory_spoil(&s->m->memory, to, n * bytes);
+	path_memory_spoil(&s->m->memory, to, n * bytes);
 }
 
 bool x86_string(struct x86_step *s)
 {
 	unsigned what = s->op->opcode & 0xfe;
 	unsigned bytes = s->op->opcode & 1 ? s->operand_bytes : 1;
-	struct x86_value *regs = s->m->regs;
+	struct known_bits *regs = s->m->regs;
 	bool is_down = s->m->flags.bits & X86_MACHINE_D;
 	uint64_t n = 1;
 	int64_t by;
@@ -53,11 +53,11 @@ bool x86_string(struct x86_step *s)
 		return false;
 	if (s->op->repeat) {
 		n = regs[RCX].bits;
-		if (!x86_alu_is_known(regs[RCX], 8) || n > MAX_BYTES / 8)
+		if (!known_bits_is_whole(regs[RCX], 8) || n > MAX_BYTES / 8)
 			return false;
 		if (n)
 			repeated(s, what, bytes, n, is_down);
-		regs[RCX] = x86_alu_known(0, 8);
+		regs[RCX] = known_bits_of(0, 8);
 	} else {
 		once(s, what, bytes);
 	}

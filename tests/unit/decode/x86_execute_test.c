@@ -160,16 +160,16 @@ static void known_of(struct x86_machine *m, const struct native *n, unsigned at)
 			mask = UINT64_MAX;
 		else if (how & 4)
 			mask = how & 8 ? 0xff : how & 16 ? ~0xffULL : 0;
-		m->regs[i] = (struct x86_value){ n->regs[i] & mask,
-						 i == X86_OP_RSP ? 0 : mask };
+		m->regs[i] = (struct known_bits){ n->regs[i] & mask,
+						  i == X86_OP_RSP ? 0 : mask };
 	}
 	m->flags.known = X86_MACHINE_FLAGS & (how & 3 ? random_word() : UINT64_MAX);
 	m->flags.bits = n->flags & m->flags.known;
-	x86_memory_init(&m->memory, how & 0x300 ? read_scratch : NULL, NULL, NULL);
+	path_memory_init(&m->memory, how & 0x300 ? read_scratch : NULL, NULL, NULL);
 }
 
 static void fail_told(const uint8_t *bytes, const struct x86_op *op, const char *what,
-		      unsigned which, struct x86_value told, uint64_t is)
+		      unsigned which, struct known_bits told, uint64_t is)
 {
 	char hex[3 * X86_OP_MAX_BYTES + 1] = "";
 
@@ -179,7 +179,7 @@ static void fail_told(const uint8_t *bytes, const struct x86_op *op, const char 
 		 (unsigned long)told.bits, (unsigned long)told.known, (unsigned long)is);
 }
 
-static bool is_wrong(struct x86_value told, uint64_t is)
+static bool is_wrong(struct known_bits told, uint64_t is)
 {
 	return ((told.bits ^ is) & told.known) || (told.bits & ~told.known);
 }
@@ -198,8 +198,8 @@ static void compare(const uint8_t *bytes, const struct x86_op *op,
 		fail_told(bytes, op, "flags", 0, m->flags, after->flags & FLAGS);
 	n_told += (unsigned)__builtin_popcount((unsigned)m->flags.known);
 	for (unsigned i = 0; i < SCRATCH; i++) {
-		struct x86_value addr = x86_alu_known((uintptr_t)scratch + i, 8);
-		struct x86_value v = x86_memory_load(&m->memory, addr, 1);
+		struct known_bits addr = known_bits_of((uintptr_t)scratch + i, 8);
+		struct known_bits v = path_memory_load(&m->memory, addr, 1);
 
 		if (is_wrong(v, scratch[i]))
 			fail_told(bytes, op, "byte", i, v, scratch[i]);

@@ -3,6 +3,7 @@
  * from there, and before they go on it is told how they will.
  * usage: x86_forward_steps_test STOPS STEPPED... */
 #include "decode/x86_forward.h"
+#include "decode/x86_op.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -34,7 +35,7 @@ enum knowing { REGISTERS, STACK, MEMORY, N_KNOWING };
 
 /* What was told, as far as the program has gone since. */
 struct told {
-	struct x86_forward_path path;
+	struct forward_path path;
 	unsigned n_insns, n_branches;
 	bool is_open;
 };
@@ -132,36 +133,36 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void sum_told(struct sums *sums, const struct x86_forward_path *path)
+static void sum_told(struct sums *sums, const struct forward_path *path)
 {
 	bool is_first = true;
 
 	sums->n_samples++;
 	for (unsigned i = 0; i < path->n_branches; i++) {
-		const struct x86_forward_branch *b = &path->branches[i];
+		const struct forward_branch *b = &path->branches[i];
 
-		if (b->flow != X86_FLOW_CONDITIONAL && b->flow != X86_FLOW_LOOP)
+		if (b->kind != FORWARD_CONDITIONAL)
 			continue;
-		sums->n_first += is_first && b->way != X86_FORWARD_UNKNOWN;
-		sums->n_branches += b->way != X86_FORWARD_UNKNOWN;
+		sums->n_first += is_first && b->way != FORWARD_UNKNOWN;
+		sums->n_branches += b->way != FORWARD_UNKNOWN;
 		is_first = false;
 	}
 }
 
 static void sample(struct stepped *s)
 {
-	static x86_memory_read_fn *const read[] = { NULL, read_stack, read_memory };
-	static const struct x86_forward_limits limits = { .n_insns = N_INSNS,
-							  .n_branches = N_BRANCHES };
-	struct x86_forward_state from = { .ip = s->regs.rip,
-					  .flags = s->regs.eflags,
-					  .known_regs = UINT16_MAX,
-					  .known_flags = X86_FORWARD_FLAGS };
+	static path_memory_read_fn *const read[] = { NULL, read_stack, read_memory };
+	static const struct forward_limits limits = { .n_insns = N_INSNS,
+						      .n_branches = N_BRANCHES };
+	struct forward_state from = { .ip = s->regs.rip,
+				      .flags = s->regs.eflags,
+				      .known_regs = UINT16_MAX,
+				      .known_flags = X86_FORWARD_FLAGS };
 
 	get_regs(&s->regs, from.regs);
 	s->n_stack = copy(s->pid, s->regs.rsp, s->stack, STACK_BYTES);
 	for (unsigned i = 0; i < N_KNOWING; i++) {
-		struct x86_forward_source source = { read_code, read[i], NULL, s };
+		struct forward_source source = { read_code, read[i], NULL, s };
 		struct told *t = &s->told[i];
 		uint64_t begin;
 
@@ -189,7 +190,7 @@ static void wrong(struct stepped *s, enum knowing k, const char *what, unsigned 
 /* Its state at the end of what was told. */
 static void compare_last(struct stepped *s, enum knowing k)
 {
-	const struct x86_forward_state *last = &s->told[k].path.last;
+	const struct forward_state *last = &s->told[k].path.last;
 	uint64_t regs[X86_OP_N_REGS];
 
 	get_regs(&s->regs, regs);
@@ -211,14 +212,14 @@ static void compare_last(struct stepped *s, enum knowing k)
 static void follow(struct stepped *s, enum knowing k, uint64_t ip)
 {
 	struct told *t = &s->told[k];
-	const struct x86_forward_branch *b = &t->path.branches[t->n_branches];
+	const struct forward_branch *b = &t->path.branches[t->n_branches];
 
 	if (!t->is_open)
 		return;
 	if (t->n_branches < t->path.n_branches && b->addr == ip) {
 		t->n_branches++;
-		if (b->way != X86_FORWARD_UNKNOWN && b->to != s->regs.rip)
-			wrong(s, k, "branch", b->flow, b->to, s->regs.rip);
+		if (b->way != FORWARD_UNKNOWN && b->to != s->regs.rip)
+			wrong(s, k, "branch", b->kind, b->to, s->regs.rip);
 	}
 	if (++t->n_insns == t->path.n_insns && t->is_open)
 		compare_last(s, k);

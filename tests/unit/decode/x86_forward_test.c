@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decode/x86_forward.h"
+#include "decode/x86_op.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,14 +58,13 @@ static bool read_constant(void *ctx, uint64_t addr, void *to, unsigned bytes)
 }
 
 /* rax is 0x1000, rcx 0x2000 and so on, but r15 unknown; flags are clear. */
-static void go_from(const struct x86_forward_limits *limits, uint32_t known_flags,
-		    struct code code, struct x86_forward_path *ret)
+static void go_from(const struct forward_limits *limits, uint32_t known_flags,
+		    struct code code, struct forward_path *ret)
 {
-	struct x86_forward_state from = { .ip = AT,
-					  .known_regs = 0x7fff,
-					  .known_flags = known_flags };
-	struct x86_forward_source source = { read_code, read_stack, read_constant,
-					     &code };
+	struct forward_state from = { .ip = AT,
+				      .known_regs = 0x7fff,
+				      .known_flags = known_flags };
+	struct forward_source source = { read_code, read_stack, read_constant, &code };
 
 	for (unsigned i = 0; i < X86_OP_N_REGS; i++)
 		from.regs[i] = 0x1000 * (i + 1);
@@ -72,18 +72,17 @@ static void go_from(const struct x86_forward_limits *limits, uint32_t known_flag
 	x86_forward(&from, &source, limits, ret);
 }
 
-static void go(const char *bytes, size_t size, struct x86_forward_path *ret)
+static void go(const char *bytes, size_t size, struct forward_path *ret)
 {
-	static const struct x86_forward_limits limits = { .n_insns = 200,
-							  .n_branches = 32 };
+	static const struct forward_limits limits = { .n_insns = 200, .n_branches = 32 };
 
 	go_from(&limits, X86_FORWARD_FLAGS, (struct code){ bytes, size }, ret);
 }
 
 /* A letter each: taken, not, unknown. */
-static const char *ways_of(const struct x86_forward_path *path)
+static const char *ways_of(const struct forward_path *path)
 {
-	static char ways[X86_FORWARD_MAX_BRANCHES + 1];
+	static char ways[FORWARD_MAX_BRANCHES + 1];
 
 	for (unsigned i = 0; i < path->n_branches; i++)
 		ways[i] = "UNT"[path->branches[i].way];
@@ -97,7 +96,7 @@ struct told {
 	const char *code;
 	size_t size;
 	const char *ways;
-	enum x86_forward_end end;
+	enum forward_end end;
 	unsigned reg; /* is this, or unknown */
 	uint64_t value;
 	bool is_known;
@@ -106,234 +105,234 @@ struct told {
 static const struct told of_registers[] = {
 	/* cmp %rbx,%rax; jb 1f; hlt; 1: hlt */
 	{ "known registers decide a branch", CODE("\x48\x39\xd8\x72\x01\xf4\xf4"), "T",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
 	/* cmp %rax,%rbx; jb 1f; mov $7,%eax; hlt; 1: hlt */
 	{ "a branch not taken goes on",
 	  CODE("\x48\x39\xc3\x72\x06\xb8\x07\x00\x00\x00\xf4\xf4"), "N",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 7, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 7, true },
 	/* test %r15,%r15; je 1f; 1: hlt */
 	{ "an unknown one ends the path", CODE("\x4d\x85\xff\x74\x00\xf4"), "U",
-	  X86_FORWARD_AT_BRANCH, X86_OP_RAX, 0x1000, true },
+	  FORWARD_AT_BRANCH, X86_OP_RAX, 0x1000, true },
 	/* xor %r15d,%r15d; jne 1f; mov %r15,%rax; 1: hlt */
 	{ "zero is known of what is not", CODE("\x45\x31\xff\x75\x03\x4c\x89\xf8\xf4"),
-	  "N", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, true },
+	  "N", FORWARD_AT_STRANGER, X86_OP_RAX, 0, true },
 	/* movzbl %r15b,%eax; cmp $0x100,%eax; jae 1f; 1: hlt */
 	{ "the byte of a word that is not known is small",
 	  CODE("\x41\x0f\xb6\xc7\x3d\x00\x01\x00\x00\x73\x00\xf4"), "N",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
 	/* or $4,%r15; je 1f; 1: hlt */
 	{ "a bit that is set is not zero", CODE("\x49\x83\xcf\x04\x74\x00\xf4"), "N",
-	  X86_FORWARD_AT_STRANGER, 15, 0, false },
+	  FORWARD_AT_STRANGER, 15, 0, false },
 	/* add %r15,%r15; mov %rax,%rbx; cmove %rbx,%rax; hlt */
 	{ "two moves that are the same need no flags",
-	  CODE("\x4d\x01\xff\x48\x89\xc3\x48\x0f\x44\xc3\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
+	  CODE("\x4d\x01\xff\x48\x89\xc3\x48\x0f\x44\xc3\xf4"), "", FORWARD_AT_STRANGER,
+	  X86_OP_RAX, 0x1000, true },
 	/* test %r15,%r15; sete %al; cmp $2,%al; jae 1f; 1: hlt */
 	{ "a condition that is not known is 0 or 1",
-	  CODE("\x4d\x85\xff\x0f\x94\xc0\x3c\x02\x73\x00\xf4"), "N",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  CODE("\x4d\x85\xff\x0f\x94\xc0\x3c\x02\x73\x00\xf4"), "N", FORWARD_AT_STRANGER,
+	  X86_OP_RAX, 0, false },
 };
 
 static const struct told of_memory[] = {
 	/* mov 0x10(%rsp),%rax; hlt */
 	{ "memory that is known is read", CODE("\x48\x8b\x44\x24\x10\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x9796959493929190, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x9796959493929190, true },
 	/* mov 0x10000(%rsp),%rax; hlt */
 	{ "memory that is not known is not", CODE("\x48\x8b\x84\x24\x00\x00\x01\x00\xf4"),
-	  "", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  "", FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
 	/* mov %rbx,-8(%rsp); mov -8(%rsp),%rax; hlt */
 	{ "what was stored is read", CODE("\x48\x89\x5c\x24\xf8\x48\x8b\x44\x24\xf8\xf4"),
-	  "", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x4000, true },
+	  "", FORWARD_AT_STRANGER, X86_OP_RAX, 0x4000, true },
 	/* movw $0x1234,(%rsp); mov (%rsp),%eax; hlt */
 	{ "parts of what was stored are read",
-	  CODE("\x66\xc7\x04\x24\x34\x12\x8b\x04\x24\xf4"), "", X86_FORWARD_AT_STRANGER,
+	  CODE("\x66\xc7\x04\x24\x34\x12\x8b\x04\x24\xf4"), "", FORWARD_AT_STRANGER,
 	  X86_OP_RAX, 0x83821234, true },
 	/* push %rbx; push $-2; pop %rcx; pop %rax; hlt */
 	{ "what was pushed is popped", CODE("\x53\x6a\xfe\x59\x58\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x4000, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x4000, true },
 	/* mov %rbx,(%r15); mov (%rsp),%rax; hlt */
 	{ "a store nobody knows where may be anywhere",
-	  CODE("\x49\x89\x1f\x48\x8b\x04\x24\xf4"), "", X86_FORWARD_AT_STRANGER,
-	  X86_OP_RAX, 0, false },
+	  CODE("\x49\x89\x1f\x48\x8b\x04\x24\xf4"), "", FORWARD_AT_STRANGER, X86_OP_RAX,
+	  0, false },
 	/* mov %rbx,(%r15); mov 0x20000,%rax; hlt */
 	{ "but not where nobody can store",
 	  CODE("\x49\x89\x1f\x48\x8b\x04\x25\x00\x00\x02\x00\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x7776757473727170, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x7776757473727170, true },
 	/* mov 0x20001,%rax; hlt */
 	{ "of constants all of it must be known",
-	  CODE("\x48\x8b\x04\x25\x01\x00\x02\x00\xf4"), "", X86_FORWARD_AT_STRANGER,
+	  CODE("\x48\x8b\x04\x25\x01\x00\x02\x00\xf4"), "", FORWARD_AT_STRANGER,
 	  X86_OP_RAX, 0, false },
 	/* mov %rbx,%fs:0; mov (%rsp),%rax; hlt */
 	{ "so may one by fs",
 	  CODE("\x64\x48\x89\x1c\x25\x00\x00\x00\x00\x48\x8b\x04\x24\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
 	/* mov %rbx,(%r15); push %rbx; pop %rax; hlt */
 	{ "what is stored after it is known", CODE("\x49\x89\x1f\x53\x58\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x4000, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x4000, true },
 	/* mov (%r15),%rbx; mov %fs:0x28,%rcx; mov (%rsp),%rax; hlt */
 	{ "a load nobody knows from where spoils nothing",
 	  CODE("\x49\x8b\x1f\x64\x48\x8b\x0c\x25\x28\x00\x00\x00\x48\x8b\x04\x24"
 	       "\xf4"),
-	  "", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x8786858483828180, true },
+	  "", FORWARD_AT_STRANGER, X86_OP_RAX, 0x8786858483828180, true },
 	/* movups %xmm0,(%rsp); mov 8(%rsp),%rax; hlt */
 	{ "a vector stores what is not known",
-	  CODE("\x0f\x11\x04\x24\x48\x8b\x44\x24\x08\xf4"), "", X86_FORWARD_AT_STRANGER,
+	  CODE("\x0f\x11\x04\x24\x48\x8b\x44\x24\x08\xf4"), "", FORWARD_AT_STRANGER,
 	  X86_OP_RAX, 0, false },
 	/* movups %xmm0,-16(%rsp); mov (%rsp),%rax; hlt */
 	{ "but only there", CODE("\x0f\x11\x44\x24\xf0\x48\x8b\x04\x24\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x8786858483828180, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x8786858483828180, true },
 	/* vmovups %ymm0,-16(%rsp); mov 8(%rsp),%rax; hlt */
 	{ "wide ones store more",
 	  CODE("\xc5\xfc\x11\x44\x24\xf0\x48\x8b\x44\x24\x08\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
 	/* vmovups %zmm0,-64(%rsp); mov (%rsp),%rax; hlt */
 	{ "distances may be in units of what is stored",
 	  CODE("\x62\xf1\x7c\x48\x11\x44\x24\xff\x48\x8b\x04\x24\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x8786858483828180, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x8786858483828180, true },
 	/* vmovups %zmm17,64(%rsp); mov 0x70(%rsp),%rax; hlt */
 	{ "and then are far",
 	  CODE("\x62\xe1\x7c\x48\x11\x4c\x24\x01\x48\x8b\x44\x24\x70\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
 	/* movups (%r15),%xmm0; vpxor (%r15),%ymm0,%ymm1; mov (%rsp),%rax; hlt */
 	{ "vectors are loaded without harm",
 	  CODE("\x41\x0f\x10\x07\xc4\xc1\x7d\xef\x0f\x48\x8b\x04\x24\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x8786858483828180, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x8786858483828180, true },
 	/* xor %eax,%eax; ucomisd %xmm1,%xmm0; je 1f; 1: hlt */
 	{ "their comparisons make flags unknown",
-	  CODE("\x31\xc0\x66\x0f\x2e\xc1\x74\x00\xf4"), "U", X86_FORWARD_AT_BRANCH,
+	  CODE("\x31\xc0\x66\x0f\x2e\xc1\x74\x00\xf4"), "U", FORWARD_AT_BRANCH,
 	  X86_OP_RAX, 0, true },
 	/* xor %eax,%eax; pxor %xmm1,%xmm0; movd %xmm0,%eax; jne 1f; 1: hlt */
 	{ "but moves do not",
 	  CODE("\x31\xc0\x66\x0f\xef\xc1\x66\x0f\x7e\xc0\x75\x00\xf4"), "N",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
 };
 
 static const struct told of_ways[] = {
 	/* call 1f; mov $5,%eax; hlt; 1: ret */
 	{ "calls come back", CODE("\xe8\x06\x00\x00\x00\xb8\x05\x00\x00\x00\xf4\xc3"),
-	  "T", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 5, true },
+	  "T", FORWARD_AT_STRANGER, X86_OP_RAX, 5, true },
 	/* call 1f; hlt; 1: mov %rax,(%r15); ret */
 	{ "unless what they return to is lost",
-	  CODE("\xe8\x01\x00\x00\x00\xf4\x49\x89\x07\xc3"), "U", X86_FORWARD_AT_BRANCH,
+	  CODE("\xe8\x01\x00\x00\x00\xf4\x49\x89\x07\xc3"), "U", FORWARD_AT_BRANCH,
 	  X86_OP_RAX, 0x1000, true },
 	/* mov %r12,(%rsp); ret */
 	{ "returns go where memory says", CODE("\x4c\x89\x24\x24\xc3"), "T",
-	  X86_FORWARD_AT_CODE, X86_OP_RSP, 0x8008, true },
+	  FORWARD_AT_CODE, X86_OP_RSP, 0x8008, true },
 	/* lea 1f(%rip),%rdx; jmp *%rdx; hlt; 1: mov $9,%eax; hlt */
 	{ "jumps go where registers say",
 	  CODE("\x48\x8d\x15\x03\x00\x00\x00\xff\xe2\xf4\xb8\x09\x00\x00\x00"
 	       "\xf4"),
-	  "T", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 9, true },
+	  "T", FORWARD_AT_STRANGER, X86_OP_RAX, 9, true },
 	/* lea 1f(%rip),%rdx; call *%rdx; hlt; 1: pop %rax; sub %rdx,%rax; hlt */
 	{ "calls do so, too",
 	  CODE("\x48\x8d\x15\x03\x00\x00\x00\xff\xd2\xf4\x58\x48\x29\xd0\xf4"), "T",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0xffffffffffffffff, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0xffffffffffffffff, true },
 	/* jmp *%r15 */
-	{ "but not where nobody knows", CODE("\x41\xff\xe7"), "U", X86_FORWARD_AT_BRANCH,
+	{ "but not where nobody knows", CODE("\x41\xff\xe7"), "U", FORWARD_AT_BRANCH,
 	  X86_OP_RAX, 0x1000, true },
 	/* mov $3,%ecx; xor %eax,%eax; 1: inc %eax; loop 1b; hlt */
 	{ "rcx counts", CODE("\xb9\x03\x00\x00\x00\x31\xc0\xff\xc0\xe2\xfc\xf4"), "TTN",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 3, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 3, true },
 	/* xor %ecx,%ecx; jrcxz 1f; mov $3,%eax; 1: hlt */
 	{ "zero counts are jumped over", CODE("\x31\xc9\xe3\x05\xb8\x03\x00\x00\x00\xf4"),
-	  "T", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
+	  "T", FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
 	/* mov $2,%ecx; test %eax,%eax; 1: loope 1b; hlt */
 	{ "and must be equal besides", CODE("\xb9\x02\x00\x00\x00\x85\xc0\xe1\xfe\xf4"),
-	  "N", X86_FORWARD_AT_STRANGER, X86_OP_RCX, 1, true },
+	  "N", FORWARD_AT_STRANGER, X86_OP_RCX, 1, true },
 	/* mov $60,%eax; syscall */
 	{ "a system call ends it", CODE("\xb8\x3c\x00\x00\x00\x0f\x05"), "",
-	  X86_FORWARD_AT_KERNEL, X86_OP_RAX, 60, true },
+	  FORWARD_AT_KERNEL, X86_OP_RAX, 60, true },
 	/* int3 */
-	{ "a trap ends it", CODE("\xcc"), "", X86_FORWARD_AT_KERNEL, X86_OP_RAX, 0x1000,
+	{ "a trap ends it", CODE("\xcc"), "", FORWARD_AT_KERNEL, X86_OP_RAX, 0x1000,
 	  true },
 	/* movb $0x90,1f(%rip); nop; 1: nop; hlt */
 	{ "code that is written is not known",
-	  CODE("\xc6\x05\x01\x00\x00\x00\x90\x90\x90\xf4"), "", X86_FORWARD_AT_CODE,
+	  CODE("\xc6\x05\x01\x00\x00\x00\x90\x90\x90\xf4"), "", FORWARD_AT_CODE,
 	  X86_OP_RAX, 0x1000, true },
 };
 
 static const struct told of_others[] = {
 	/* mov %rsp,%rdi; mov $0x41,%al; stosb; mov (%rsp),%eax; hlt */
 	{ "strings are stored", CODE("\x48\x89\xe7\xb0\x41\xaa\x8b\x04\x24\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x83828141, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x83828141, true },
 	/* mov %rsp,%rdi; lea 8(%rsp),%rsi; movsw; mov (%rsp),%eax; hlt */
 	{ "strings are moved",
 	  CODE("\x48\x89\xe7\x48\x8d\x74\x24\x08\x66\xa5\x8b\x04\x24\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x83828988, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x83828988, true },
 	/* std; mov %rsp,%rdi; stosl; sub %rsp,%rdi; hlt */
 	{ "downwards if so it is", CODE("\xfd\x48\x89\xe7\xab\x48\x29\xe7\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RDI, 0xfffffffffffffffc, true },
+	  FORWARD_AT_STRANGER, X86_OP_RDI, 0xfffffffffffffffc, true },
 	/* mov %rsp,%rdi; mov $2,%ecx; rep stosb; mov (%rsp),%eax; hlt */
 	{ "repeated they leave what is not known",
 	  CODE("\x48\x89\xe7\xb9\x02\x00\x00\x00\xf3\xaa\x8b\x04\x24\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
 	/* mov %rsp,%rdi; mov $2,%ecx; rep stosb; movzwl 2(%rsp),%eax; hlt */
 	{ "but no more of it",
 	  CODE("\x48\x89\xe7\xb9\x02\x00\x00\x00\xf3\xaa\x0f\xb7\x44\x24\x02"
 	       "\xf4"),
-	  "", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x8382, true },
+	  "", FORWARD_AT_STRANGER, X86_OP_RAX, 0x8382, true },
 	/* mov %rsp,%rdi; mov $2,%ecx; rep stosq; mov %rdi,%rax; hlt */
 	{ "and count to the end",
 	  CODE("\x48\x89\xe7\xb9\x02\x00\x00\x00\xf3\x48\xab\x48\x89\xf8\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x8010, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x8010, true },
 	/* mov %rsp,%rdi; mov %r15,%rcx; rep stosb; mov 8(%rsp),%rax; hlt */
 	{ "many times is anywhere",
 	  CODE("\x48\x89\xe7\x4c\x89\xf9\xf3\xaa\x48\x8b\x44\x24\x08\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
 	/* mov %rsp,%rbp; sub $64,%rsp; movl $1,(%rsp); leave; mov %rsp,%rax; hlt
 	 */
 	{ "a frame is left",
 	  CODE("\x48\x89\xe5\x48\x83\xec\x40\xc7\x04\x24\x01\x00\x00\x00\xc9\x48"
 	       "\x89\xe0\xf4"),
-	  "", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x8008, true },
+	  "", FORWARD_AT_STRANGER, X86_OP_RAX, 0x8008, true },
 	/* cmp %rax,%rax; pushf; cmp %rbx,%rax; popf; jne 1f; 1: hlt */
 	{ "flags are pushed and popped",
-	  CODE("\x48\x39\xc0\x9c\x48\x39\xd8\x9d\x75\x00\xf4"), "N",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
+	  CODE("\x48\x39\xc0\x9c\x48\x39\xd8\x9d\x75\x00\xf4"), "N", FORWARD_AT_STRANGER,
+	  X86_OP_RAX, 0x1000, true },
 	/* cmp %rax,%rax; lahf; cmp %rbx,%rax; sahf; jne 1f; 1: hlt */
 	{ "and kept in ah", CODE("\x48\x39\xc0\x9f\x48\x39\xd8\x9e\x75\x00\xf4"), "N",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RBX, 0x4000, true },
+	  FORWARD_AT_STRANGER, X86_OP_RBX, 0x4000, true },
 	/* mov $0x43,%ecx; bt %rcx,(%rsp); jc 1f; 1: hlt */
 	{ "bits are beyond a word",
 	  CODE("\xb9\x43\x00\x00\x00\x48\x0f\xa3\x0c\x24\x72\x00\xf4"), "T",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
 	/* mov $0x83828180,%eax; cmpxchg %ebx,(%rsp); jne 1f; mov (%rsp),%ecx; 1:
 	   hlt */
 	{ "what is the same is exchanged",
 	  CODE("\xb8\x80\x81\x82\x83\x0f\xb1\x1c\x24\x75\x03\x8b\x0c\x24\xf4"), "N",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RCX, 0x4000, true },
+	  FORWARD_AT_STRANGER, X86_OP_RCX, 0x4000, true },
 	/* cmpxchg %ebx,(%rsp); je 1f; 1: hlt */
 	{ "what is not is loaded", CODE("\x0f\xb1\x1c\x24\x74\x00\xf4"), "N",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x83828180, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x83828180, true },
 	/* pop (%rsp); mov (%rsp),%rax; hlt */
 	{ "a pop to the stack is behind it", CODE("\x8f\x04\x24\x48\x8b\x04\x24\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0, false },
 	/* xor %ecx,%ecx; div %ecx; mov $1,%eax; hlt */
 	{ "a division that fails is not gone on from",
-	  CODE("\x31\xc9\xf7\xf1\xb8\x01\x00\x00\x00\xf4"), "", X86_FORWARD_AT_STRANGER,
+	  CODE("\x31\xc9\xf7\xf1\xb8\x01\x00\x00\x00\xf4"), "", FORWARD_AT_STRANGER,
 	  X86_OP_RCX, 0, true },
 	/* mov $-1,%rcx; mov 0x8001(%ecx),%al; hlt */
 	{ "addresses go round at 32 bits",
 	  CODE("\x48\xc7\xc1\xff\xff\xff\xff\x67\x8a\x81\x01\x80\x00\x00\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x1080, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x1080, true },
 	/* endbr64; mfence; prefetcht0 (%r15); nopw 8(%rax,%rax); mov (%rsp),%eax;
 	   hlt */
 	{ "endbr and fences are nothing",
 	  CODE("\xf3\x0f\x1e\xfa\x0f\xae\xf0\x41\x0f\x18\x0f\x66\x0f\x1f\x44\x00"
 	       "\x08\x8b\x04\x24\xf4"),
-	  "", X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x83828180, true },
+	  "", FORWARD_AT_STRANGER, X86_OP_RAX, 0x83828180, true },
 	/* .byte 0x66,0xe9,0,0,0,0; hlt */
 	{ "of 16 bits jumps are disputed", CODE("\x66\xe9\x00\x00\x00\x00\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
 	/* xbegin 1f; 1: hlt */
 	{ "a transaction may go either way", CODE("\xc7\xf8\x00\x00\x00\x00\xf4"), "",
-	  X86_FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
+	  FORWARD_AT_STRANGER, X86_OP_RAX, 0x1000, true },
 };
 
 static void check_told(const struct told *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct x86_forward_path path;
+		struct forward_path path;
 		bool is_known;
 
 		go(t[i].code, t[i].size, &path);
@@ -374,7 +373,7 @@ static void strings_flags_and_exchanges_do_what_they_do(void **state)
 
 static void branches_have_their_addresses_and_where_they_go(void **state)
 {
-	struct x86_forward_path path;
+	struct forward_path path;
 
 	(void)state;
 	/* cmp %rax, %rax; jne +0; je +1; hlt; jmp *%r15 */
@@ -383,12 +382,12 @@ static void branches_have_their_addresses_and_where_they_go(void **state)
 	assert_int_equal(path.n_insns, 3);
 	assert_int_equal(path.branches[0].addr, AT + 3);
 	assert_int_equal(path.branches[0].to, AT + 5);
-	assert_int_equal(path.branches[0].way, X86_FORWARD_NOT_TAKEN);
-	assert_int_equal(path.branches[0].flow, X86_FLOW_CONDITIONAL);
+	assert_int_equal(path.branches[0].way, FORWARD_NOT_TAKEN);
+	assert_int_equal(path.branches[0].kind, FORWARD_CONDITIONAL);
 	assert_int_equal(path.branches[1].to, AT + 8);
-	assert_int_equal(path.branches[1].way, X86_FORWARD_TAKEN);
+	assert_int_equal(path.branches[1].way, FORWARD_TAKEN);
 	assert_int_equal(path.branches[2].to, 0);
-	assert_int_equal(path.branches[2].flow, X86_FLOW_JUMP_TO);
+	assert_int_equal(path.branches[2].kind, FORWARD_JUMP_TO);
 	assert_int_equal(path.last.ip, AT + 8);
 }
 
@@ -399,26 +398,26 @@ static void limits_end_a_path(void **state)
 	/* call 1f; 1: ret */
 	static const struct code call = { CODE("\xe8\x00\x00\x00\x00\xc3") };
 	static const struct {
-		struct x86_forward_limits limits;
+		struct forward_limits limits;
 		const struct code *code;
 		unsigned n_insns, n_branches;
-		enum x86_forward_end end;
+		enum forward_end end;
 	} t[] = {
-		{ { 10, 32, false }, &loop, 10, 5, X86_FORWARD_LIMIT },
-		{ { 100, 3, false }, &loop, 7, 3, X86_FORWARD_LIMIT },
-		{ { 0, 3, false }, &loop, 0, 0, X86_FORWARD_LIMIT },
-		{ { 100, 0, false }, &loop, 1, 0, X86_FORWARD_LIMIT },
+		{ { 10, 32, false }, &loop, 10, 5, FORWARD_LIMIT },
+		{ { 100, 3, false }, &loop, 7, 3, FORWARD_LIMIT },
+		{ { 0, 3, false }, &loop, 0, 0, FORWARD_LIMIT },
+		{ { 100, 0, false }, &loop, 1, 0, FORWARD_LIMIT },
 		{ { UINT32_MAX, UINT32_MAX, false },
 		  &loop,
-		  2 * X86_FORWARD_MAX_BRANCHES + 1,
-		  X86_FORWARD_MAX_BRANCHES,
-		  X86_FORWARD_LIMIT },
-		{ { 100, 32, true }, &call, 0, 0, X86_FORWARD_AT_CALL },
+		  2 * FORWARD_MAX_BRANCHES + 1,
+		  FORWARD_MAX_BRANCHES,
+		  FORWARD_LIMIT },
+		{ { 100, 32, true }, &call, 0, 0, FORWARD_AT_CALL },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		struct x86_forward_path path;
+		struct forward_path path;
 
 		go_from(&t[i].limits, X86_FORWARD_FLAGS, *t[i].code, &path);
 		assert_int_equal(path.n_insns, t[i].n_insns);
@@ -429,8 +428,8 @@ static void limits_end_a_path(void **state)
 
 static void flags_may_be_unknown(void **state)
 {
-	static const struct x86_forward_limits limits = { 10, 10, false };
-	struct x86_forward_path path;
+	static const struct forward_limits limits = { 10, 10, false };
+	struct forward_path path;
 
 	(void)state;
 	/* jb 1f; 1: hlt */
@@ -446,15 +445,15 @@ static void flags_may_be_unknown(void **state)
 
 static void code_may_end_within_an_instruction(void **state)
 {
-	struct x86_forward_path path;
+	struct forward_path path;
 
 	(void)state;
 	go(CODE("\x90\x48\x81\xc0\x01\x00"), &path);
 	assert_int_equal(path.n_insns, 1);
-	assert_int_equal(path.end, X86_FORWARD_AT_CODE);
+	assert_int_equal(path.end, FORWARD_AT_CODE);
 	go(CODE(""), &path);
 	assert_int_equal(path.n_insns, 0);
-	assert_int_equal(path.end, X86_FORWARD_AT_CODE);
+	assert_int_equal(path.end, FORWARD_AT_CODE);
 	assert_int_equal(path.last.ip, AT);
 }
 
@@ -462,7 +461,7 @@ static void code_may_end_within_an_instruction(void **state)
 static void many_stores_are_forgotten_at_once(void **state)
 {
 	static char code[104];
-	struct x86_forward_path path;
+	struct forward_path path;
 
 	(void)state;
 	memset(code, 0x53, sizeof(code));      /* push %rbx */
