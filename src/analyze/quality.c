@@ -43,6 +43,9 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  "programs whose counts end early, as the file system was full that they are "
 	  "kept in",
 	  true },
+	{ "unbegun-counts",
+	  "programs or children that were ended before anything of them was counted",
+	  true },
 	{ "undecoded-blocks",
 	  "basic blocks of code that could not be read: all of one counts at its first "
 	  "instruction",

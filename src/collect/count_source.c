@@ -69,7 +69,7 @@ struct count {
 	char cwd[PATH_MAX];
 	uint32_t program;   /* pid of what is launched ... */
 	struct buf cmdline; /* ... and its words */
-	uint64_t n_damaged, n_images, n_parts;
+	uint64_t n_damaged, n_unbegun, n_images, n_parts;
 	int news; /* new files are told there */
 	struct count_visits visits;
 };
@@ -386,8 +386,21 @@ static void name_after_program(struct count *s, const struct counted *x,
 		tracker_comm(s->context.tracker, x->start_ns, x->pid, x->pid, r->name);
 }
 
+/* Ended by another while the engine was loading the program, or as a child before its
+ * first instruction. */
+static void note_unbegun(struct count *s, const struct counted *x)
+{
+	struct writer *w = s->context.writer;
+	uint32_t id = tracker_process_id(s->context.tracker, x->pid);
+	struct model_process model = *writer_process_get(w, id);
+
+	s->n_unbegun++;
+	model.note = writer_string(w, "ended before anything was counted");
+	writer_process_update(w, id, &model);
+}
+
 /* Nobody writes it any more, or we stop here. */
-static void read_file(struct count *s, struct counted *x, uint64_t now_ns)
+static void read_file(struct count *s, struct counted *x, uint64_t now_ns, bool has_ended)
 {
 	own(closep) int fd = count_directory_open(&s->directory, x->file);
 	struct count_window window;
@@ -400,7 +413,10 @@ static void read_file(struct count *s, struct counted *x, uint64_t now_ns)
 	count_window_over(&fd, &window);
 	rc = count_reader_open(&window, &r, NULL);
 	s->n_damaged += rc == ERR_FORMAT;
-	s->record.n_cut += rc == ERR_UNSUPPORTED && !window.size;
+	if (rc == ERR_UNSUPPORTED && window.size == COUNT_FILE_FULL_BYTES)
+		s->record.n_cut++;
+	else if (rc == ERR_UNSUPPORTED && has_ended && !x->file.part)
+		note_unbegun(s, x);
 	if (rc < 0)
 		return;
 	count_record_take(&s->record, x->pid, x->start_ns, now_ns, &r);
@@ -413,7 +429,7 @@ static void replace(struct count *s, struct counted *x, uint64_t now_ns)
 {
 	if (x->is_read)
 		return;
-	read_file(s, x, now_ns);
+	read_file(s, x, now_ns, true);
 	count_directory_empty(&s->directory, x->file);
 }
 
@@ -442,7 +458,7 @@ static void check_exe(struct count *s, struct counted *x, uint64_t now_ns)
 static void end(struct count *s, struct counted *x, uint64_t now_ns, bool has_exited)
 {
 	if (!x->is_read)
-		read_file(s, x, now_ns);
+		read_file(s, x, now_ns, has_exited);
 	if (has_exited)
 		tracker_exit(s->context.tracker, now_ns, x->pid, x->pid);
 	count_directory_drop(&s->directory, x->file);
@@ -626,6 +642,7 @@ static void count_finish(struct source *source, struct source_stats *ret)
 		{ "unknown-edges", c->n_unknown },
 		{ "uncounted-entries", c->n_lost },
 		{ "cut-counts", c->n_cut },
+		{ "unbegun-counts", s->n_unbegun },
 		{ "undecoded-blocks", c->n_undecoded },
 		{ "damaged-counts", s->n_damaged },
 		{ "still-counted", s->visits.n_kept },

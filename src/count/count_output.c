@@ -73,8 +73,8 @@ static bool make_long(int fd, bool *ret_is_full)
 }
 
 /* A process has one for each program that it executes, or several.  Negative: it cannot
- * be.  leaves_empty: where there is no room the reader sees that it should have been. */
-static int create(bool is_next, bool leaves_empty)
+ * be.  leaves_mark: where there is no room the reader sees that it should have been. */
+static int create(bool is_next, bool leaves_mark)
 {
 	char path[PATH_MAX_BYTES];
 	bool is_full = false;
@@ -88,7 +88,8 @@ static int create(bool is_next, bool leaves_empty)
 		n_before++;
 	if (fd < 0 || make_long(fd, &is_full))
 		return fd;
-	if (!is_full || !leaves_empty || sys_call(SYS_ftruncate, fd, 0, 0, 0, 0, 0) < 0)
+	if (!is_full || !leaves_mark ||
+	    sys_call(SYS_ftruncate, fd, COUNT_FILE_FULL_BYTES, 0, 0, 0, 0) < 0)
 		sys_unlink(path);
 	sys_close(fd);
 	return -1;

@@ -46,6 +46,8 @@
 #define COUNT_FILE_COUNTERS_MAX 0x3f0000u
 #define COUNT_FILE_BYTES                                                                 \
 	(COUNT_FILE_COUNTERS_OFF + COUNT_FILE_THREADS_MAX * COUNT_FILE_THREAD_BYTES)
+/* Of a file that the file system had no room for.  One without any was not begun. */
+#define COUNT_FILE_FULL_BYTES 1ULL
 
 /* More than the engine reserves of addresses, this file above all, and more of them than
  * are private memory that can be written. */

@@ -393,6 +393,33 @@ def a_program_that_is_killed_has_been_counted():
 
 
 @test
+def who_is_killed_before_it_counts_is_told():
+    """Of it there is a file without a size, or one without a header."""
+    path = f'{harness.DIR}/unbegun.dwell'
+    with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', path, '--', 'cat'],
+                          stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
+        deadline = time.monotonic() + 20
+        while not any(glob.glob(f'{place}/of.*') for place in places_of(p.pid)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for name, size in [('of.4190001.0', 0), ('of.4190002.0', 1 << 38)]:
+            with open(f'{places_of(p.pid)[0]}/{name}', 'wb') as f:
+                f.truncate(size)
+        p.stdin.close()
+        assert p.wait(60) == 0
+    cat = Cat(path)
+    assert cat.fact('unbegun-counts') == 2 and not cat.fact('cut-counts') and not cat.fact('damaged-counts'), cat.get('fact')
+    told = ' '.join(dwell('report', path).stdout.split())
+    assert 'programs or children that were ended before anything of them was counted: 2' in told, told
+
+
+@test
+def children_that_are_killed_at_once_are_no_fault_of_the_file_system():
+    path, p = record('/bin/sh', '-c', 'i=0; while [ $i -lt 100 ]; do (exec /bin/true) & kill -9 $!; wait $!; i=$((i + 1)); done 2>/dev/null')
+    cat = Cat(path)
+    assert not cat.fact('cut-counts') and not cat.fact('damaged-counts'), (p, cat.get('fact'))
+
+
+@test
 def a_fault_that_nobody_handles_ends_the_block_where_it_is():
     program = f'{PROGRAMS}/e2e-blocks_fault'
     names = functions_and_labels(program)
