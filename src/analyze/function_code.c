@@ -41,6 +41,7 @@ void function_code_fini(struct function_code *c)
 	free(c->steps);
 	free(c->blocks);
 	free(c->ways);
+	miss_samples_fini(&c->misses);
 	*c = (struct function_code){ 0 };
 }
 
@@ -221,11 +222,6 @@ static void take_samples(struct making *m)
 
 /* Where the CPU has a counter of instructions. */
 
-static bool counts_user_code(const char *modifiers)
-{
-	return strchr(modifiers, 'u') || !strpbrk(modifiers, "kh");
-}
-
 static bool is_retired(const struct profile *p, size_t column)
 {
 	const struct profile_column *c = &p->columns.at[column];
@@ -233,7 +229,7 @@ static bool is_retired(const struct profile *p, size_t column)
 	const char *rest = c->name + sizeof(name) - 1;
 
 	return strncmp(c->name, name, sizeof(name) - 1) == 0 && c->total_count &&
-	       (!*rest || (*rest == ':' && counts_user_code(rest + 1))) &&
+	       (!*rest || *rest == ':') && event_name_has_user(c->name) &&
 	       !recording_n_basic_blocks(p->sources[c->source].recording);
 }
 
@@ -716,6 +712,8 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 		return rc;
 	take_samples(&m);
 	take_retired(&m);
+	miss_samples_take(&ret->misses, p, &m.listing.instructions, &m.step_at,
+			  ret->procedure->n_steps);
 	rc = take_directions(&m, e);
 	if (rc == 0)
 		rc = take_counts(&m, e);

@@ -11,6 +11,7 @@
 #define DWELL_ANALYZE_FUNCTION_CODE_H
 
 #include "analyze/frequency.h"
+#include "analyze/miss_samples.h"
 #include "analyze/profile.h"
 #include "base/buf.h"
 #include "insn/operation.h"
@@ -78,7 +79,8 @@ struct function_code {
 	 * none. */
 	double retired, retired_samples;
 	double retired_low, retired_high; /* 0: how often is not estimated by these */
-	double times;			  /* entered from outside, negative: not known */
+	struct miss_samples misses;
+	double times; /* entered from outside, negative: not known */
 	double times_low, times_high;
 };
 

@@ -28,6 +28,8 @@ struct stall_culprit {
 	uint8_t cause;	 /* enum stall_cause */
 	uint32_t blamed; /* step; PROCEDURE_OUTSIDE: none in particular */
 	double most;	 /* cycles each time; negative: any number */
+	/* Whose samples tell that it is no more, the profile's; NULL: the code does. */
+	const char *event;
 };
 
 struct stall {

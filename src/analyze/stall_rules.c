@@ -3,24 +3,18 @@
 
 #include <math.h>
 
-#define LINE_BITS  6 /* of an address: those of a cache line, of a page */
-#define PAGE_BITS  12
-#define LEAST_PART 0.05 /* of what is to be explained: less rules a cause out */
-#define LOOK_BACK  24	/* instructions, for a store */
+#include "analyze/stall_costs.h"
+#include "analyze/stall_events.h"
+
+#define LINE_BITS 6 /* of an address: those of a cache line, of a page */
+#define PAGE_BITS 12
+#define LOOK_BACK 24 /* instructions, for a store */
 /* Behind a branch that was not foreseen, so many instructions begin anew and one after
  * the other, where others were under way: their latencies show. */
 #define EXPOSED		64
 #define EXPOSED_CALL	16 /* the same behind a call, whatever branches were there */
 #define MAX_BLOCKS_BACK 8
 #define BEHIND_FENCE	4 /* the same of what waits for all before */
-/* Cycles from a branch's retirement until what follows it retires, when it was foreseen
- * wrongly: 14 to 15 on Zen 4 (loops of branches by chance), up to 20 by makers' guides.
- */
-#define REFILL 20.0
-/* Cycles of one miss at most: data and code from memory far away, a walk of page tables
- * that are not cached either, in a guest. */
-#define FETCH 1000.0
-#define WALK  1000.0
 
 /* The larger bound holds; negative: any number. */
 static double larger(double a, double b)
@@ -52,7 +46,7 @@ static void make_room(struct stall *s)
  * little to matter rules it out. */
 static void add(struct stall *s, enum stall_cause cause, uint32_t blamed, double most)
 {
-	if (most >= 0 && most < LEAST_PART * s->cycles)
+	if (most >= 0 && most < STALL_COSTS_LEAST_PART * s->cycles)
 		return;
 	for (unsigned i = 0; i < s->n; i++) {
 		struct stall_culprit *have = &s->culprits[i];
@@ -64,7 +58,9 @@ static void add(struct stall *s, enum stall_cause cause, uint32_t blamed, double
 	}
 	if (s->n == STALL_MAX_CULPRITS)
 		make_room(s);
-	s->culprits[s->n++] = (struct stall_culprit){ (uint8_t)cause, blamed, most };
+	s->culprits[s->n++] = (struct stall_culprit){ .cause = (uint8_t)cause,
+						      .blamed = blamed,
+						      .most = most };
 }
 
 /* A share of the times that costs so much each; all of them: no bound. */
@@ -146,15 +142,17 @@ static void blame_code(const struct stall_scene *at, struct stall *s, uint64_t f
 	struct stall_reach again = stall_loop_code_reach(&at->loop);
 
 	if (from >> LINE_BITS != to >> LINE_BITS)
-		add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, bound(again.lines, FETCH));
+		add(s, STALL_ICACHE, PROCEDURE_OUTSIDE,
+		    bound(again.lines, STALL_COSTS_FETCH));
 	if (from >> PAGE_BITS != to >> PAGE_BITS)
-		add(s, STALL_ITLB, PROCEDURE_OUTSIDE, bound(again.pages, WALK));
+		add(s, STALL_ITLB, PROCEDURE_OUTSIDE,
+		    bound(again.pages, STALL_COSTS_WALK));
 }
 
 /* What landed behind a call came back from it. */
 static void blame_return(struct stall *s)
 {
-	add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, REFILL);
+	add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, STALL_COSTS_REFILL);
 	add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, -1);
 	add(s, STALL_OTHER, PROCEDURE_OUTSIDE, -1);
 }
@@ -171,8 +169,8 @@ static void blame_load(const struct stall_scene *at, struct stall *s,
 	struct stall_reach r = stall_loop_reach(&at->loop, step);
 	uint32_t store = forwarded_by(at, b, step);
 
-	add(s, STALL_DCACHE, step, bound(lines_of(at, &r), FETCH));
-	add(s, STALL_DTLB, step, bound(r.pages, WALK));
+	add(s, STALL_DCACHE, step, bound(lines_of(at, &r), STALL_COSTS_FETCH));
+	add(s, STALL_DTLB, step, bound(r.pages, STALL_COSTS_WALK));
 	if (store != PROCEDURE_OUTSIDE)
 		add(s, STALL_FORWARD, store, -1);
 }
@@ -183,7 +181,7 @@ static void blame_store(const struct stall_scene *at, struct stall *s, uint32_t 
 	struct stall_reach r = stall_loop_reach(&at->loop, step);
 	double share = fmin(1, lines_of(at, &r) + r.pages);
 
-	add(s, STALL_STORES, step, bound(share, FETCH));
+	add(s, STALL_STORES, step, bound(share, STALL_COSTS_FETCH));
 }
 
 static void blame_operation(const struct stall_scene *at, struct stall *s,
@@ -266,7 +264,7 @@ static void blame_calls(const struct stall_scene *at, struct stall *s, uint32_t 
 
 	for (uint32_t i = step; i > first && step - i < EXPOSED_CALL; i--)
 		if (code_step_is_call(&at->c->procedure->steps[i - 1])) {
-			add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, REFILL);
+			add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, STALL_COSTS_REFILL);
 			return;
 		}
 }
@@ -402,7 +400,7 @@ static void find_branches(const struct function_code *c, const struct trail *t,
 				      .share = t->share * function_code_taken(c, way) /
 					       all };
 
-		if (next.share < LEAST_PART ||
+		if (next.share < STALL_COSTS_LEAST_PART ||
 		    (from != PROCEDURE_OUTSIDE && is_on(t, from)))
 			continue;
 		note_branch(ret,
@@ -427,7 +425,8 @@ static void blame_branches(const struct stall_scene *at, struct stall *s,
 
 	find_branches(at->c, &here, 0, &found);
 	for (unsigned i = 0; i < found.n; i++)
-		add(s, STALL_BRANCH, found.at[i].step, found.at[i].unforeseen * REFILL);
+		add(s, STALL_BRANCH, found.at[i].step,
+		    found.at[i].unforeseen * STALL_COSTS_REFILL);
 }
 
 /* is_before: nothing of the block was under way, and what led there may not be done. */
@@ -442,7 +441,7 @@ static void blame_ways(const struct stall_scene *at, struct stall *s, bool is_be
 	for (uint32_t i = 0; i < b->n_in && all > 0; i++) {
 		uint32_t way = p->ways_in[b->first_in + i], from = p->ways[way].from;
 
-		if (function_code_taken(at->c, way) / all < LEAST_PART)
+		if (function_code_taken(at->c, way) / all < STALL_COSTS_LEAST_PART)
 			continue;
 		blame_fetch(at, s, &p->ways[way], at->loop.block);
 		if (is_before && from != PROCEDURE_OUTSIDE && p->blocks[from].n_steps)
@@ -450,10 +449,37 @@ static void blame_ways(const struct stall_scene *at, struct stall *s, bool is_be
 	}
 }
 
+/* Where misses were sampled, too, no cause had more than these at their worst. */
+static void weigh_events(const struct stall_scene *at, struct stall *s, uint32_t step)
+{
+	const struct function_code *c = at->c;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct stall_culprit x = s->culprits[i];
+		uint32_t where = x.blamed == PROCEDURE_OUTSIDE ? step : x.blamed;
+		uint32_t block = procedure_block_at(c->procedure,
+						    c->procedure->steps[where].address);
+		struct stall_events_bound b = stall_events_most(
+			c, x.cause, block, where, c->blocks[at->loop.block].times);
+
+		if (b.most >= 0 && b.most < s->high && (x.most < 0 || b.most < x.most)) {
+			x.most = b.most;
+			x.event = b.event;
+		}
+		if (x.most < 0 || x.most >= STALL_COSTS_LEAST_PART * s->cycles)
+			s->culprits[n++] = x;
+	}
+	s->n = n;
+}
+
 /* Nothing is without a cause, in whole. */
-static void settle(struct stall *s)
+static void settle(const struct stall_scene *at, struct stall *s, uint32_t step)
 {
 	double most = 0;
+
+	if (at->c->misses.n)
+		weigh_events(at, s, step);
 
 	for (unsigned i = 0; i < s->n; i++) {
 		if (s->culprits[i].most < 0)
@@ -475,13 +501,15 @@ void stall_rules_step(const struct stall_scene *at, struct stall *s, uint32_t st
 		blame_ways(at, s, false);
 	if (step < b->first_step + EXPOSED)
 		blame_branches(at, s, step - b->first_step);
-	settle(s);
+	settle(at, s, step);
 }
 
 void stall_rules_arrival(const struct stall_scene *at, struct stall *s)
 {
+	uint32_t first = at->c->procedure->blocks[at->loop.block].first_step;
+
 	blame_ways(at, s, true);
-	blame_fences(at, s, at->c->procedure->blocks[at->loop.block].first_step);
+	blame_fences(at, s, first);
 	blame_branches(at, s, 0);
-	settle(s);
+	settle(at, s, first);
 }

@@ -86,9 +86,24 @@ static void put_stall(const struct calc_view *v, struct json *j, const char *key
 			json_key_u64(j, "blamed",
 				     v->code.procedure->steps[x->blamed].address);
 		put_known(j, "most_cycles_each", x->most);
+		if (x->event)
+			json_key_str(j, "event", x->event);
 		json_object_end(j);
 	}
 	json_array_end(j);
+	json_object_end(j);
+}
+
+/* What landed on an instruction of each event of misses. */
+static void put_misses(const struct function_code *c, struct json *j, uint32_t step)
+{
+	if (!c->misses.n)
+		return;
+	json_key(j, "miss_samples");
+	json_object(j);
+	for (unsigned i = 0; i < c->misses.n; i++)
+		json_key_double(j, c->misses.events[i].column,
+				c->misses.events[i].of_step[step]);
 	json_object_end(j);
 }
 
@@ -112,6 +127,7 @@ static void put_steps(const struct calc_view *v, struct json *j, uint32_t block)
 		json_key_double(j, "cycles", c->steps[i].cycles);
 		put_known(j, "times", c->steps[i].times);
 		put_known(j, "ideal_cycles_each", c->steps[i].ideal);
+		put_misses(c, j, i);
 		put_stall(v, j, "stall", &v->stalls.of_step[i]);
 		if (line && line->file) {
 			json_key_str(j, "file", line->file);
@@ -145,6 +161,26 @@ static void put_block(const struct calc_view *v, struct json *j, uint32_t block)
 	json_object_end(j);
 }
 
+static void put_events(const struct miss_samples *m, struct json *j)
+{
+	if (!m->n)
+		return;
+	json_key(j, "miss_events");
+	json_array(j);
+	for (unsigned i = 0; i < m->n; i++) {
+		const struct miss_samples_event *e = &m->events[i];
+
+		json_object(j);
+		json_key_str(j, "event", e->column);
+		json_key_str(j, "cause", stall_cause_text(e->name->cause));
+		json_key_double(j, "samples", e->here);
+		json_key_double(j, "all_samples", e->all);
+		json_key_double(j, "events_each", e->each);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 void calc_json_print(const struct calc_view *v, struct json *j)
 {
 	const struct function_code *c = &v->code;
@@ -161,6 +197,7 @@ void calc_json_print(const struct calc_view *v, struct json *j)
 		json_key_bool(j, "is_estimated", true);
 	if (c->retired_high > 0)
 		json_key_double(j, "retired_samples", c->retired_samples);
+	put_events(&c->misses, j);
 	put_times(v, j, c->times, c->times_low, c->times_high, c->confidence);
 	json_key(j, "blocks");
 	json_array(j);

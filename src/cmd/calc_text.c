@@ -43,6 +43,21 @@ static void put_head(const struct calc_view *v, FILE *out)
 	}
 }
 
+/* "12 samples of dtlb-misses here, 120,120 of them, 3.0 % of all". */
+static void put_misses(const struct function_code *c, FILE *out)
+{
+	char n[TEXT_MAX], times[TEXT_MAX], share[TEXT_MAX];
+
+	for (unsigned i = 0; i < c->misses.n; i++) {
+		const struct miss_samples_event *e = &c->misses.events[i];
+
+		fprintf(out, "  %s samples of %s here, each of %s, %s of all\n",
+			text_count(n, (uint64_t)llround(e->here)), e->column,
+			calc_value_times(times, e->each),
+			text_pct(share, e->here, e->all));
+	}
+}
+
 static void put_unknown(const struct function_code *c, FILE *out)
 {
 	if (c->count_column == FUNCTION_CODE_NONE)
@@ -160,7 +175,8 @@ static unsigned alike(const struct stall *s, unsigned i)
 	const struct stall_culprit *first = &s->culprits[i];
 
 	while (i < s->n && s->culprits[i].blamed == first->blamed &&
-	       (s->culprits[i].most < 0) == (first->most < 0))
+	       (s->culprits[i].most < 0) == (first->most < 0) &&
+	       s->culprits[i].event == first->event)
 		i++;
 	return i;
 }
@@ -186,6 +202,8 @@ static void put_culprits(const struct calc_view *v, const struct stall *s, unsig
 		buf_printf(&b, " of %" PRIx64, c->procedure->steps[x->blamed].address);
 	if (x->most >= 0)
 		buf_printf(&b, ", ≤ %.1f", x->most);
+	if (x->event)
+		buf_printf(&b, " by %s", x->event);
 	put_empty(t);
 	table_cell(t, buf_str(&b));
 }
@@ -373,6 +391,7 @@ void calc_text_print(const struct calc_view *v, FILE *out)
 {
 	report_head_print(v->r, out);
 	put_head(v, out);
+	put_misses(&v->code, out);
 	put_sums(v, out);
 	put_blocks(v, out);
 	report_quality_print(v->r, out);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/stall_events.h"
 #include "analyze/stall_sum.h"
 #include "base/mem.h"
 
@@ -115,6 +116,8 @@ static void describe(const struct function_code *c, const struct stall *s, struc
 					      START));
 		if (x->most >= 0)
 			buf_printf(b, " <%.1f", x->most);
+		if (x->event)
+			buf_printf(b, " by %s", x->event);
 	}
 	if (s->unexplained > 0)
 		buf_printf(b, "%sunexplained %.1f", b->size ? ", " : "", s->unexplained);
@@ -211,6 +214,96 @@ static void so_is_it_in_code_of_aarch64(void **state)
 
 	(void)state;
 	check_causes(EM_AARCH64, t, sizeof(t) / sizeof(t[0]));
+}
+
+/* Samples of an event, each of 100, by the step where they landed; [n] elsewhere. */
+struct events_case {
+	const char *event;
+	double samples[6];
+	const char *causes;
+};
+
+static void take_events(struct function_code *c, const struct events_case *t)
+{
+	struct miss_samples_event *e = &c->misses.events[c->misses.n++];
+	uint32_t n = c->procedure->n_steps;
+
+	*e = (struct miss_samples_event){
+		.name = event_name_find(t->event),
+		.column = t->event,
+		.is_precise = event_name_is_precise(t->event),
+		.n_runs = 1,
+		.each = 100,
+		.of_step = xcalloc(n + 1, sizeof(*e->of_step)),
+	};
+	assert_non_null(e->name);
+	for (uint32_t i = 0; i <= n; i++) {
+		e->of_step[i] = i < n ? t->samples[i] : 0;
+		e->all += t->samples[i];
+	}
+}
+
+/* mov (%rax),%rax; not %rcx; dec; jnz; ret: of a million times 20 cycles are 200 samples
+ * of the worst miss. */
+static void misses_that_were_sampled_bound_causes(void **state)
+{
+	static const struct events_case t[] = {
+		/* as many as there are may be */
+		{ "l1d-misses:u", { 0, 0, 250 }, "D-cache miss of 0, DTLB miss of 0" },
+		/* 20 at the most, wherever they landed in the loop */
+		{ "l1d-misses:u",
+		  { 6, 1, 2, 1, 0, 500 },
+		  "D-cache miss of 0 <1.8 by l1d-misses:u, DTLB miss of 0" },
+		/* none, but what the second level of the buffer takes */
+		{ "dtlb-misses",
+		  { 0, 0, 0, 0, 0, 500 },
+		  "D-cache miss of 0, DTLB miss of 0 <10.3 by dtlb-misses" },
+		/* another one's, if the CPU says so */
+		{ "l1d-misses:pp", { 0, 0, 250 }, "DTLB miss of 0" },
+		{ "l1d-misses:pp",
+		  { 0, 90 },
+		  "D-cache miss of 0 <11.0 by l1d-misses:pp, DTLB miss of 0" },
+		/* a nearer level may have missed all the same */
+		{ "cache-misses:u", { 0 }, "D-cache miss of 0, DTLB miss of 0" },
+		{ "branch-misses:u", { 0 }, "D-cache miss of 0, DTLB miss of 0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		make_loop(&c, CODE("\x48\x8b\x00\x48\xf7\xd1"), 0);
+		take_events(&c, &t[i]);
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[0], &b);
+		if (strcmp(buf_str(&b), t[i].causes) != 0)
+			print_error("# case %zu: %s\n", i, buf_str(&b));
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
+/* What is called may have them. */
+static void samples_elsewhere_count_where_calls_lead_there(void **state)
+{
+	static const struct events_case t = { "dtlb-misses", { 0 }, "" };
+	static const char with_call[] = "\x48\x8b\x00\xe8\x00\x01\x00\x00";
+
+	(void)state;
+	for (unsigned turn = 0; turn < 2; turn++) {
+		own(function_code_fini) struct function_code c;
+		struct stall_events_bound b;
+
+		make_loop(&c, with_call, sizeof(with_call) - 1, 0);
+		take_events(&c, &t);
+		c.misses.events[0].all = turn ? 1000 : 0;
+		b = stall_events_most(&c, STALL_DTLB, 0, 0, TIMES);
+		assert_string_equal(b.event, "dtlb-misses");
+		assert_true(turn ? b.most > 100 : b.most < 11);
+		b = stall_events_most(&c, STALL_DCACHE, 0, 0, TIMES);
+		assert_true(b.most < 0);
+	}
 }
 
 static double all_of(const struct stall_sum *s)
@@ -313,6 +406,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whoever_cannot_be_ruled_out_is_guilty),
 		cmocka_unit_test(so_is_it_in_code_of_aarch64),
+		cmocka_unit_test(misses_that_were_sampled_bound_causes),
+		cmocka_unit_test(samples_elsewhere_count_where_calls_lead_there),
 		cmocka_unit_test(all_parts_add_up),
 		cmocka_unit_test(what_was_not_counted_tells_nothing),
 		cmocka_unit_test(a_cause_has_at_least_what_no_other_can_have),
