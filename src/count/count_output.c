@@ -185,14 +185,15 @@ static bool copy(uint8_t *to, const uint8_t *from, uint64_t off, uint64_t bytes)
 	return true;
 }
 
-/* All but the header, which says that they are there. */
+/* All but the header, which says that they are there.  No block has number 0: before the
+ * first one is written it is a hole, and a full file system ends who reads that. */
 static bool copy_tables(uint8_t *to, const uint8_t *from,
 			const struct count_file_header *h)
 {
 	return make_ready(to, sizeof(*h)) &&
 	       copy(to, from, COUNT_FILE_IMAGES_OFF, h->images_bytes) &&
-	       copy(to, from, COUNT_FILE_BLOCKS_OFF,
-		    h->n_blocks * sizeof(struct count_file_block)) &&
+	       copy(to, from, COUNT_FILE_BLOCKS_OFF + sizeof(struct count_file_block),
+		    (h->n_blocks - 1) * sizeof(struct count_file_block)) &&
 	       copy(to, from, COUNT_FILE_PAIRS_OFF,
 		    h->n_pairs * sizeof(struct count_file_pair)) &&
 	       copy(to, from, COUNT_FILE_RETURNS_OFF,
@@ -360,7 +361,8 @@ static uint32_t tell_again(uint32_t image)
 void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
 {
 	struct count_file_header was = *header;
-	int fd = create(true, false);
+	/* once: to what there was no room for more is added */
+	int fd = create(true, !is_memory);
 
 	header->n_lost += fd < 0;
 	is_memory = fd < 0;
