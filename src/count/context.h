@@ -37,6 +37,7 @@
 
 #include "count/link.h"
 #include "count/signals.h"
+#include "count/single_step.h"
 #include "wire/count_control.h"
 #include "wire/count_file.h"
 
@@ -72,6 +73,7 @@ struct context {
 	uint64_t begin_mask;  /* signals that are blocked where the thread begins */
 	uint64_t interrupted; /* enum count_control_call: where it begins */
 	struct signals signals;
+	struct single_step step;
 	struct count_control_leave leave;
 };
 

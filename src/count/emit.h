@@ -76,6 +76,7 @@ static inline void emit_branch(struct emit *e, unsigned condition, const void *w
 #define EMIT_NOT_EQUAL 5
 
 #define EMIT_SPILL_BYTES	   9
+#define EMIT_STORE_NUMBER_BYTES	   12
 #define EMIT_ADD_ONE_BYTES	   10
 #define EMIT_ADD_ONE_QUIETLY_BYTES (4 * EMIT_SPILL_BYTES + 4)
 

@@ -305,13 +305,24 @@ static bool is_call(enum link_kind kind)
 	return kind == LINK_SYSCALL || kind == LINK_INT80;
 }
 
+static bool stores_exit(const uint8_t *code)
+{
+	static const uint8_t store[] = { 0x65, 0xc7, 0x04, 0x25, CONTEXT_EXIT };
+
+	return memcmp(code, store, sizeof(store)) == 0;
+}
+
+bool roll_has_left(const uint8_t *code)
+{
+	return stores_exit(code - EMIT_STORE_NUMBER_BYTES);
+}
+
 /* What the program does where it leaves for the engine, if that is all that is left. */
 static bool is_leaving(const struct roll_state *s, struct roll_place *ret)
 {
-	static const uint8_t store[] = { 0x65, 0xc7, 0x04, 0x25, CONTEXT_EXIT };
 	const struct link *l;
 
-	if (memcmp(s->code, store, sizeof(store)) != 0)
+	if (!stores_exit(s->code))
 		return false;
 	l = link_get(u32_at(s->code + 8));
 	*ret = (struct roll_place){ l->addr, l->number };
@@ -428,6 +439,15 @@ static bool is_programs(const struct roller *r, struct roll_place *ret)
 		undo(r, at);
 	r->s->code = at;
 	return true;
+}
+
+const uint8_t *roll_begin(struct context *c, const uint8_t *code)
+{
+	struct roll_state s = { .code = code };
+	struct roller r = { c, &s, 0 };
+	struct roll_place place;
+
+	return is_programs(&r, &place) ? s.code : NULL;
 }
 
 bool roll_on(struct context *c, struct roll_state *s, struct roll_place *ret)

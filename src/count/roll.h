@@ -29,4 +29,11 @@ struct roll_place {
 /* False: the engine will be entered next, and knows. */
 bool roll_on(struct context *c, struct roll_state *s, struct roll_place *ret);
 
+/* Where the program's instruction begins of which code is a part, up to where it could be
+ * undone; NULL: code was added.  The lock is held. */
+const uint8_t *roll_begin(struct context *c, const uint8_t *code);
+
+/* On the way to the engine, which knows why. */
+bool roll_has_left(const uint8_t *code);
+
 #endif

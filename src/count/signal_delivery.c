@@ -17,6 +17,7 @@
 #include "count/program_memory.h"
 #include "count/roll.h"
 #include "count/signals.h"
+#include "count/single_step.h"
 #include "count/translate.h"
 #include "count/turnover.h"
 
@@ -267,6 +268,23 @@ static void come_to_rest(struct context *c, struct roll_state *s,
 	put_state(state, s);
 }
 
+/* The flag stays set: behind the next instruction the thread is here again. */
+static void step(struct context *c, struct roll_state *s, const struct signal_info *info,
+		 struct signal_state *state)
+{
+	bool is_engine = is_within(state->ip, __ehdr_start, _end), ends;
+
+	if (is_engine) {
+		single_step_pass(c);
+		return;
+	}
+	spin_lock(&engine.lock);
+	ends = single_step_ends(c, s->code);
+	spin_unlock(&engine.lock);
+	if (ends && deliver(c, s, info, state))
+		single_step_told(c);
+}
+
 void signal_arrives(int signal, struct signal_info *info, struct signal_state *state)
 {
 	struct context *c = context_own();
@@ -277,6 +295,10 @@ void signal_arrives(int signal, struct signal_info *info, struct signal_state *s
 	if (is_own_doing(info, state))
 		return;
 	signal_state_get(state, s.regs);
+	if (single_step_is(info)) {
+		step(c, &s, info, state);
+		return;
+	}
 	if (is_within(state->ip, crossing_in_checked, crossing_in_end)) {
 		memcpy(s.regs, c->regs, sizeof(s.regs));
 		s.flags = c->flags;
@@ -376,6 +398,7 @@ long signals_return(struct context *c)
 	signals_restore_stack(c, &s.stack);
 	s.ip = (uint64_t)find_or_make_return(c, at - offsetof(struct signal_frame, state),
 					     s.ip, signal_state_sp(&s));
+	single_step_resume(c, s.cpu_flags, (const uint8_t *)s.ip);
 	s.stack = (struct signal_stack){ .at = (uint64_t)c + CONTEXT_STACK,
 					 .bytes = CONTEXT_STACK_BYTES };
 	crossing_return(&s);

@@ -13,6 +13,7 @@
 #include "count/nest.h"
 #include "count/place.h"
 #include "count/signals.h"
+#include "count/single_step.h"
 #include "count/translate.h"
 #include "count/turnover.h"
 
@@ -156,6 +157,7 @@ static long start_thread(struct context *c, const struct request *r,
 	child->gs_base = c->gs_base;
 	child->is_borrowed = !!(r->flags & CLONE_VFORK);
 	child->begin_mask = mask;
+	single_step_told(child);
 	signals_inherit(child, c, !(r->flags & CLONE_SIGHAND), r->flags & CLONE_VFORK);
 	set_registers(child, r, call);
 	result = crossing_clone(r->number, r->args[0], r->args[1], r->args[2], r->args[3],

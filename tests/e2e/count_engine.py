@@ -265,6 +265,19 @@ def calls_of_32_bit_programs_are_made_and_counted():
 
 
 @test
+def a_program_that_steps_through_its_own_code_hears_of_each_instruction():
+    path = f'{PROGRAMS}/e2e-blocks_steps'
+    for flags in '-', 'a', 's', 't':
+        out, code, blocks = count([path], flags)
+        assert (out, code) == natively([path]) and code == 0, (flags, code, out)
+        where = functions(path)
+        # once for each of three rounds; and the handler for each of its steps
+        assert sum(one.at.get((path, where['called']), [0, 0, 0])[2] for one in blocks) == 3, flags
+        assert sum(one.at.get((path, where['note']), [0, 0, 0])[2] for one in blocks) == 3 * 46, flags
+    assert count([path, 'unhandled'])[:2] == natively([path, 'unhandled']) == (b'', -5)
+
+
+@test
 def programs_that_are_executed_are_followed():
     script = os.path.join(harness.DIR, 'script')
     with open(script, 'w') as f:
