@@ -55,6 +55,7 @@ static void check_path(const struct forward_path *p, const struct forward_limits
 	check(p->end <= FORWARD_AT_STRANGER);
 	check(!(p->last.known_flags & ~X86_FORWARD_FLAGS));
 	check(!(p->last.flags & ~(uint64_t)p->last.known_flags));
+	check(p->n_accesses <= FORWARD_MAX_ACCESSES && p->n_accesses <= p->n_insns + 1);
 	for (unsigned i = 0; i < p->n_branches; i++) {
 		const struct forward_branch *b = &p->branches[i];
 
@@ -75,6 +76,13 @@ static void check_both(const struct forward_path *p, const struct forward_path *
 		check(a->addr == b->addr && a->kind == b->kind);
 		check(a->way == FORWARD_UNKNOWN || b->way == FORWARD_UNKNOWN ||
 		      (a->way == b->way && a->to == b->to));
+	}
+	for (unsigned i = 0; i < p->n_accesses && i < q->n_accesses; i++) {
+		const struct forward_access *a = &p->accesses[i];
+		const struct forward_access *b = &q->accesses[i];
+
+		check(a->ip == b->ip);
+		check(!a->addr || !b->addr || a->addr == b->addr);
 	}
 }
 

@@ -166,6 +166,12 @@ static int copy_direction(void *w, const struct model_direction *d, struct err *
 	return 0;
 }
 
+static int copy_access(void *w, const struct model_access *a, struct err *e unused)
+{
+	writer_access(w, a);
+	return 0;
+}
+
 static int copy_blobs(const struct recording *r, struct writer *w, struct err *e)
 {
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
@@ -204,6 +210,8 @@ int archive_copy(const struct recording *r, struct writer *w, struct err *e)
 		rc = recording_each_edge(r, copy_edge, w, e);
 	if (rc == 0)
 		rc = recording_each_direction(r, copy_direction, w, e);
+	if (rc == 0)
+		rc = recording_each_access(r, copy_access, w, e);
 	if (rc == 0)
 		rc = copy_blobs(r, w, e);
 	return rc;

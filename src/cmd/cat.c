@@ -368,6 +368,25 @@ static int cat_directions(const struct recording *r, struct err *e)
 	return recording_each_direction(r, put_direction, NULL, e);
 }
 
+static int put_access(void *ctx unused, const struct model_access *a,
+		      struct err *e unused)
+{
+	static const char *const whats[] = { "met",	   "unknown",	 "line",
+					     "page",	   "stride",	 "again",
+					     "other-line", "other-page", "last",
+					     "lowest",	   "highest" };
+
+	printf("access process=%u location=%u what=%s value=%" PRIu64 " times=%" PRIu64
+	       "\n",
+	       a->process, a->location, WORD(whats, a->what), a->value, a->times);
+	return 0;
+}
+
+static int cat_accesses(const struct recording *r, struct err *e)
+{
+	return recording_each_access(r, put_access, NULL, e);
+}
+
 static const struct section {
 	const char *name;
 	int (*cat)(const struct recording *r, struct err *e);
@@ -389,6 +408,7 @@ static const struct section {
 	{ "basic-blocks", cat_basic_blocks },
 	{ "edges", cat_edges },
 	{ "directions", cat_directions },
+	{ "accesses", cat_accesses },
 };
 
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
@@ -400,7 +420,7 @@ static const struct option_spec own_options[] = {
 	  .text = "Only this section: info, events, processes, threads, images, "
 		  "mappings, "
 		  "locations, stacks, intervals, facts, blobs, samples, trace-types, "
-		  "traces, basic-blocks, edges or directions" },
+		  "traces, basic-blocks, edges, directions or accesses" },
 	{ .name = "db",
 	  .kind = OPTION_STRING,
 	  .arg = "PATH",

@@ -6,6 +6,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "collect/accesses.h"
 #include "collect/roster.h"
 #include "collect/stack_builder.h"
 #include "collect/steady_memory.h"
@@ -24,6 +25,7 @@
 struct directions {
 	struct stack_builder *stacks;
 	struct steady_memory *steady;
+	struct accesses *accesses;
 	struct intern *keys; /* of rows but for the times; id - 1 is the row */
 	VEC(struct model_direction) rows;
 };
@@ -51,6 +53,7 @@ struct directions *directions_new(struct stack_builder *b)
 
 	d->stacks = b;
 	d->steady = steady_memory_new(proc_wait_memory);
+	d->accesses = accesses_new();
 	d->keys = intern_new();
 	return d;
 }
@@ -60,6 +63,7 @@ void directions_free(struct directions *d)
 	if (!d)
 		return;
 	steady_memory_free(d->steady);
+	accesses_free(d->accesses);
 	intern_free(d->keys);
 	vec_fini(&d->rows);
 	free(d);
@@ -149,6 +153,11 @@ static uint32_t location_of(const struct walk *w, uint64_t addr)
 	return stack_builder_location(w->d->stacks, w->process, w->sample->time_ns, addr);
 }
 
+static uint32_t location_of_access(void *ctx, uint64_t ip)
+{
+	return location_of(ctx, ip);
+}
+
 static void count(const struct walk *w, const struct forward_branch *b, bool is_again)
 {
 	struct directions *d = w->d;
@@ -188,12 +197,14 @@ void directions_take(struct directions *d, struct roster_process *p,
 	for (unsigned i = 0; i < path.n_branches; i++)
 		if (is_of_interest(&path.branches[i]))
 			count(&w, &path.branches[i], was_passed(&path, i));
+	accesses_take(d->accesses, p->id, &path, s->count, location_of_access, &w);
 }
 
 void directions_write(struct directions *d)
 {
 	vec_each(row, &d->rows)
 		writer_direction(d->stacks->writer, row);
+	accesses_write(d->accesses, d->stacks->writer);
 	intern_free(d->keys);
 	d->keys = intern_new();
 	d->rows.n = 0;

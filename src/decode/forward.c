@@ -47,6 +47,16 @@ forward_went_on forward_to(struct forward_walk *w, enum forward_kind kind,
 	return tell(w, kind, FORWARD_TAKEN, to.bits);
 }
 
+void forward_tell_access(struct forward_walk *w, struct known_bits addr)
+{
+	struct forward_path *path = w->path;
+
+	if (path->n_accesses < FORWARD_MAX_ACCESSES)
+		path->accesses[path->n_accesses++] = (struct forward_access){
+			.ip = w->ip, .addr = known_bits_is_whole(addr, 8) ? addr.bits : 0
+		};
+}
+
 void forward_run(struct forward_walk *w, forward_step_fn *step, void *machine)
 {
 	unsigned n_insns = at_most(w->limits->n_insns, FORWARD_MAX_INSNS);
@@ -54,6 +64,7 @@ void forward_run(struct forward_walk *w, forward_step_fn *step, void *machine)
 
 	path->n_insns = 0;
 	path->n_branches = 0;
+	path->n_accesses = 0;
 	path->end = FORWARD_LIMIT;
 	while (path->n_insns < n_insns && step(w, machine))
 		path->n_insns++;

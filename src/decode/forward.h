@@ -22,6 +22,7 @@
 #include "decode/path_memory.h"
 
 #define FORWARD_MAX_BRANCHES 32
+#define FORWARD_MAX_ACCESSES 32
 #define FORWARD_MAX_INSNS    4096
 #define FORWARD_N_REGS	     32
 #define FORWARD_CODE_BYTES   16 /* the longest instruction has room */
@@ -72,6 +73,13 @@ struct forward_branch {
 	uint8_t way;  /* enum forward_way */
 };
 
+/* Of memory, by an instruction's operand, wherever that is told; not those that calls,
+ * returns and the like make of the stack. */
+struct forward_access {
+	uint64_t ip;   /* of the instruction */
+	uint64_t addr; /* 0: not known */
+};
+
 enum forward_end {
 	FORWARD_LIMIT,
 	FORWARD_AT_BRANCH,   /* whose way is unknown */
@@ -84,9 +92,11 @@ enum forward_end {
 struct forward_path {
 	unsigned n_insns; /* gone over */
 	unsigned n_branches;
+	unsigned n_accesses; /* the first; there may be more */
 	enum forward_end end;
 	struct forward_state last; /* of what is known at its end */
 	struct forward_branch branches[FORWARD_MAX_BRANCHES];
+	struct forward_access accesses[FORWARD_MAX_ACCESSES];
 };
 
 typedef void forward_fn(const struct forward_state *from,
@@ -116,6 +126,9 @@ forward_went_on forward_either_way(struct forward_walk *w, struct known_bits is,
 				   uint64_t next, uint64_t target);
 forward_went_on forward_to(struct forward_walk *w, enum forward_kind kind,
 			   struct known_bits to);
+
+/* The instruction at ip accesses memory there. */
+void forward_tell_access(struct forward_walk *w, struct known_bits addr);
 
 /* Registers of a state, and back. */
 void forward_load_regs(const struct forward_state *from, struct known_bits *regs,

@@ -66,6 +66,44 @@ static forward_went_on go_back(struct forward_walk *w, struct x86_step *s)
 	return true;
 }
 
+/* Operands that look like memory and are not accessed, or elsewhere. */
+static const struct {
+	uint8_t map, first, last;
+	bool is_vector;
+} no_accesses[] = {
+	{ X86_OP_ONE, 0x8d, 0x8d, false }, /* lea */
+	{ X86_OP_0F, 0x0d, 0x0d, false },  /* prefetches, and what does nothing */
+	{ X86_OP_0F, 0x18, 0x1f, false },  /* the same */
+	{ X86_OP_0F, 0xae, 0xae, false },  /* fences, and states of the CPU */
+	{ X86_OP_0F38, 0x90, 0x93, true }, /* gathers: the index is a vector */
+	{ X86_OP_0F38, 0xa0, 0xa3, true }, /* scatters */
+	{ X86_OP_0F38, 0xc6, 0xc7, true }, /* prefetches of these */
+};
+
+/* Of its own frame nothing is told: it is where others were right before. */
+static bool tells_access(const struct x86_step *s)
+{
+	const struct x86_op *op = s->op;
+
+	if (!op->modrm_off || op->mod == 3 || op->segment || op->base == X86_OP_RSP)
+		return false;
+	for (unsigned i = 0; i < sizeof(no_accesses) / sizeof(no_accesses[0]); i++)
+		if (op->map == no_accesses[i].map &&
+		    op->is_vector == no_accesses[i].is_vector &&
+		    op->opcode >= no_accesses[i].first &&
+		    op->opcode <= no_accesses[i].last)
+			return false;
+	return true;
+}
+
+static void tell_access(struct forward_walk *w, const struct x86_step *s)
+{
+	/* the displacement counts in vectors */
+	bool is_scaled = s->op->mod == 1 && x86_machine_is_evex(s);
+
+	forward_tell_access(w, is_scaled ? (struct known_bits){ 0, 0 } : s->addr);
+}
+
 static forward_went_on go(struct forward_walk *w, struct x86_step *s, enum x86_flow flow,
 			  uint64_t next)
 {
@@ -118,6 +156,8 @@ static forward_went_on step(struct forward_walk *w, void *machine)
 	    path_memory_is_changed(&m->memory, w->ip, op.size))
 		return forward_end(w, FORWARD_AT_CODE);
 	s = x86_machine_step(m, &op, bytes, w->ip + op.size);
+	if (tells_access(&s))
+		tell_access(w, &s);
 	return go(w, &s, x86_flow_of(&op), w->ip + op.size);
 }
 

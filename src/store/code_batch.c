@@ -53,6 +53,16 @@ const struct code_batch_layout code_batch_directions = {
 	  FIELD(model_direction, samples, DIRECTION_COLUMN_SAMPLES) },
 };
 
+const struct code_batch_layout code_batch_accesses = {
+	sizeof(struct model_access),
+	5,
+	{ FIELD(model_access, process, ACCESS_COLUMN_PROCESS, FORMAT_PROCESSES),
+	  FIELD(model_access, location, ACCESS_COLUMN_LOCATION, FORMAT_LOCATIONS),
+	  FIELD(model_access, what, ACCESS_COLUMN_WHAT),
+	  FIELD(model_access, value, ACCESS_COLUMN_VALUE),
+	  FIELD(model_access, times, ACCESS_COLUMN_TIMES) },
+};
+
 void code_batch_fini(struct code_batch *b)
 {
 	buf_fini(&b->rows);

@@ -32,6 +32,7 @@ static const char *const kind_names[FORMAT_N_KINDS] = {
 	[FORMAT_BASIC_BLOCKS] = "basic blocks",
 	[FORMAT_EDGES] = "edges",
 	[FORMAT_DIRECTIONS] = "directions",
+	[FORMAT_ACCESSES] = "accesses",
 };
 
 const char *format_kind_name(unsigned kind)

@@ -48,6 +48,7 @@ enum format_kind {
 	FORMAT_BASIC_BLOCKS = 19,
 	FORMAT_EDGES = 20,
 	FORMAT_DIRECTIONS = 21,
+	FORMAT_ACCESSES = 22,
 	FORMAT_N_KINDS
 };
 
@@ -116,6 +117,14 @@ enum format_direction_column {
 	DIRECTION_COLUMN_SAMPLES = 4,
 };
 
+enum format_access_column {
+	ACCESS_COLUMN_PROCESS = 0,
+	ACCESS_COLUMN_LOCATION = 1,
+	ACCESS_COLUMN_WHAT = 2,
+	ACCESS_COLUMN_VALUE = 3,
+	ACCESS_COLUMN_TIMES = 4,
+};
+
 /* What a columnar block says about itself, so that nobody needs to decode it to know
  * whether it matters. */
 struct format_summary {
@@ -144,7 +153,7 @@ const char *format_kind_name(unsigned kind);
 /* Made by a code_batch. */
 static inline bool format_is_code(unsigned kind)
 {
-	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_DIRECTIONS;
+	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_ACCESSES;
 }
 
 #endif

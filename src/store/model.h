@@ -210,6 +210,30 @@ struct model_direction {
 	uint64_t samples;  /* after which the branch went there when it was met first */
 };
 
+/* What is told of the places in memory that an instruction accessed after samples: what
+ * the value is, and what was seen so many times. */
+enum model_access_what {
+	ACCESS_MET,	   /* where is known; value: after so many samples */
+	ACCESS_UNKNOWN,	   /* where is not known; 0 */
+	ACCESS_LINE,	   /* a line of 64 bytes by its hash, after so many samples */
+	ACCESS_PAGE,	   /* the same of 4096 bytes */
+	ACCESS_STRIDE,	   /* so far from where it was the time before, as zigzag; */
+	ACCESS_AGAIN,	   /* all of these, also those that are not known; 0 */
+	ACCESS_OTHER_LINE, /* of these, to another line, or unknown; 0 */
+	ACCESS_OTHER_PAGE, /* the same */
+	ACCESS_LAST,	   /* and whether it came again could not be told; 0 */
+	ACCESS_LOWEST,	   /* an address */
+	ACCESS_HIGHEST,	   /* the same */
+	ACCESS_N_WHATS
+};
+
+struct model_access {
+	uint32_t process;
+	uint32_t location; /* of the instruction */
+	uint32_t what;	   /* enum model_access_what; others are of later versions */
+	uint64_t value, times;
+};
+
 struct model_interval {
 	uint64_t from_ns, to_ns;
 	uint32_t name, cause; /* strings */

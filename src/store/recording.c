@@ -68,6 +68,10 @@ static const char *take_code(struct recording *r, const struct format_entry *b,
 		*vec_push(&r->directions) = block;
 		return NULL;
 	}
+	if (b->kind == FORMAT_ACCESSES) {
+		*vec_push(&r->accesses) = block;
+		return NULL;
+	}
 	if (block.summary.first != *n || block.summary.n > UINT32_MAX - *n)
 		return "numbering";
 	*n += (uint32_t)block.summary.n;
@@ -196,6 +200,7 @@ void recording_free(struct recording *r)
 	vec_fini(&r->basic_blocks);
 	vec_fini(&r->edges);
 	vec_fini(&r->directions);
+	vec_fini(&r->accesses);
 	vec_fini(&r->pieces);
 	buf_fini(&r->stored);
 	buf_fini(&r->raw);
@@ -492,6 +497,20 @@ int recording_each_direction(const struct recording *r, recording_direction_fn *
 
 	for (size_t i = 0; i < r->directions.n && rc == 0; i++) {
 		rc = read_code(r, &r->directions.at[i], FORMAT_DIRECTIONS, &batch, e);
+		for (size_t k = 0; k < batch.n && rc == 0; k++)
+			rc = fn(ctx, code_batch_row(&batch, k), e);
+	}
+	return rc;
+}
+
+int recording_each_access(const struct recording *r, recording_access_fn *fn, void *ctx,
+			  struct err *e)
+{
+	own(code_batch_fini) struct code_batch batch = { .layout = &code_batch_accesses };
+	int rc = 0;
+
+	for (size_t i = 0; i < r->accesses.n && rc == 0; i++) {
+		rc = read_code(r, &r->accesses.at[i], FORMAT_ACCESSES, &batch, e);
 		for (size_t k = 0; k < batch.n && rc == 0; k++)
 			rc = fn(ctx, code_batch_row(&batch, k), e);
 	}

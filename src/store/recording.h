@@ -128,6 +128,10 @@ must_use int recording_each_direction(const struct recording *r,
 				      recording_direction_fn *fn, void *ctx,
 				      struct err *e);
 
+typedef int recording_access_fn(void *ctx, const struct model_access *a, struct err *e);
+must_use int recording_each_access(const struct recording *r, recording_access_fn *fn,
+				   void *ctx, struct err *e);
+
 size_t recording_n_blobs(const struct recording *r);
 const struct model_blob *recording_blob(const struct recording *r, size_t i);
 must_use int recording_read_blob(const struct recording *r, size_t i, struct buf *ret,

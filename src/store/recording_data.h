@@ -37,6 +37,7 @@ struct recording {
 	VEC(struct data_block) basic_blocks;
 	VEC(struct data_block) edges;
 	VEC(struct data_block) directions;
+	VEC(struct data_block) accesses;
 	VEC(struct piece_place) pieces; /* by blob, then offset */
 	struct buf stored, raw;		/* while loading */
 	uint64_t n_read_bytes;		/* of blocks, to open it */

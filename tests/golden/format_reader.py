@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 INFO, STRINGS, EVENTS, LOCATIONS, STACKS, SAMPLES, TRACES, INDEX, END = 1, 2, 6, 8, 9, 13, 14, 17, 18
-BASIC_BLOCKS, EDGES = 19, 20
+BASIC_BLOCKS, EDGES, ACCESSES = 19, 20, 22
 WITH_IDS = (3, 4, 5, 6, 7, 10, 11, 12, 15)
 MASK = (1 << 64) - 1
 
@@ -165,7 +165,7 @@ class Recording:
         self.locations, self.stacks = [], [None]
         self.weights, self.counts = collections.Counter(), collections.Counter()
         self.offsets, self.index, self.end = [], [], None
-        self.basic_blocks, self.edges = [], []
+        self.basic_blocks, self.edges, self.accesses = [], [], []
         for at, kind, payload in blocks(data):
             self.offsets.append((kind, at))
             if kind in WITH_IDS:
@@ -234,6 +234,10 @@ class Recording:
         n, _, found = columns(b)
         self.edges += zip(*(found.get(k, [0] * n) for k in range(4)))
 
+    def add_accesses(self, b):
+        n, _, found = columns(b)
+        self.accesses += zip(*(found.get(k, [0] * n) for k in range(5)))
+
     def add_index(self, b):
         while b.left():
             record = b.inner()
@@ -246,21 +250,27 @@ class Recording:
 READERS = {INFO: Recording.add_info, STRINGS: Recording.add_strings,
            LOCATIONS: Recording.add_locations, STACKS: Recording.add_stacks,
            SAMPLES: Recording.add_samples, BASIC_BLOCKS: Recording.add_basic_blocks,
-           EDGES: Recording.add_edges, INDEX: Recording.add_index, END: Recording.add_end}
+           EDGES: Recording.add_edges, ACCESSES: Recording.add_accesses,
+           INDEX: Recording.add_index, END: Recording.add_end}
 
 
 ENDS = ['on', 'branch', 'jump', 'call', 'indirect-jump', 'indirect-call', 'return', 'syscall', 'stop']
 KINDS = ['on', 'taken', 'call', 'indirect-jump', 'indirect-call', 'return', 'returned', 'syscall', 'entered', 'left']
 
+WHATS = ['met', 'unknown', 'line', 'page', 'stride', 'again', 'other-line', 'other-page', 'last', 'lowest',
+         'highest']
+
 
 def check_code(r, path):
-    """Basic blocks and edges as dwell cat has them."""
+    """Basic blocks, edges and accesses as dwell cat has them."""
     told = [f'basic-block {i} process={p} location={l} size={s} instructions={n} end={ENDS[e]} times={t}'
             for i, (p, l, s, n, e, t) in enumerate(r.basic_blocks)]
     for block, location, kind, times in r.edges:
         where = f' location={location - 1}' if location else ''
         told.append(f'edge block={block} kind={KINDS[kind]}{where} times={times}')
-    said = subprocess.run([DWELL, 'cat', '--section', 'basic-blocks,edges', path], stdout=subprocess.PIPE,
+    for process, location, what, value, times in r.accesses:
+        told.append(f'access process={process} location={location} what={WHATS[what]} value={value} times={times}')
+    said = subprocess.run([DWELL, 'cat', '--section', 'basic-blocks,edges,accesses', path], stdout=subprocess.PIPE,
                           check=False, timeout=60, text=True).stdout
     assert said.splitlines() == told, (said, told)
 

@@ -544,6 +544,28 @@ static int direction_line(struct recording_builder *b, const struct words *w,
 	return 0;
 }
 
+static int access_line(struct recording_builder *b, const struct words *w, struct err *e)
+{
+	static const char *const whats[] = { "met",	   "unknown",	 "line",
+					     "page",	   "stride",	 "again",
+					     "other-line", "other-page", "last",
+					     "lowest",	   "highest" };
+	uint32_t pid = (uint32_t)words_number(w, "pid", b->pid), what = 0;
+	int rc = pick(whats, N(whats), "what of an access", words_plain(w, 2), &what, e);
+
+	if (rc < 0)
+		return rc;
+	writer_access(b->writer, &(struct model_access){
+					 .process = find_process(b, pid),
+					 .location = named_images_location(
+						 &b->images, words_plain(w, 1), pid),
+					 .what = what,
+					 .value = strtoull(words_plain(w, 3), NULL, 0),
+					 .times = strtoull(words_plain(w, 4), NULL, 0),
+				 });
+	return 0;
+}
+
 static int interval_line(struct recording_builder *b, const struct words *w,
 			 struct err *e)
 {
@@ -639,6 +661,7 @@ static const struct directive {
 	{ "blob", blob_line },
 	{ "edge", edge_line },
 	{ "direction", direction_line },
+	{ "access", access_line },
 	{ "event", event_line },
 	{ "fact", fact_line },
 	{ "flush", flush_line },

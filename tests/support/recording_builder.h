@@ -42,6 +42,7 @@
  *  basic-block FRAME SIZE INSTRUCTIONS END TIMES [pid=P]
  *  edge BLOCK KIND TIMES [FRAME]	(BLOCK counts from 0)
  *  direction FRAME TIMES [FRAME] [samples=N]	(of the branch, and where it went)
+ *  access FRAME WHAT VALUE TIMES	(of memory: WHAT as of enum model_access_what)
  *  interval FROM TO NAME [cause=X]
  *  fact target|self|rate|loss NAME VALUE [unit=count] [event=E] [pid=P]
  *  info KEY the value up to the end of the line

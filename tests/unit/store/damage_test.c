@@ -44,6 +44,7 @@ static const char everything[] = "info command cc1 -O2\n"
 				 "edge 1 return 5\n"
 				 "direction a+0x10 7 a+0x40\n"
 				 "direction a+0x10 2\n"
+				 "access a+0x10 line 123456 7\n"
 				 "main;f 1\n"
 				 "main;g 3\n"
 				 "blob source a.c text=\"int main(void) { return 0; }\"\n"
@@ -145,6 +146,14 @@ static int print_edge(void *ctx, const struct model_edge *edge, struct err *e)
 	return 0;
 }
 
+static int print_access(void *ctx, const struct model_access *a, struct err *e)
+{
+	(void)e;
+	buf_printf(ctx, "access %u %u %u %" PRIu64 " %" PRIu64 "\n", a->process,
+		   a->location, a->what, a->value, a->times);
+	return 0;
+}
+
 static int print_direction(void *ctx, const struct model_direction *d, struct err *e)
 {
 	(void)e;
@@ -168,6 +177,8 @@ static void print_all(const struct recording *r, struct buf *out)
 		buf_puts(out, "bad edges\n");
 	if (recording_each_direction(r, print_direction, out, NULL) < 0)
 		buf_puts(out, "bad directions\n");
+	if (recording_each_access(r, print_access, out, NULL) < 0)
+		buf_puts(out, "bad accesses\n");
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
 		if (recording_read_blob(r, i, &blob, NULL) == 0)
 			buf_add(out, blob.data, blob.size);
