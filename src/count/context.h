@@ -36,6 +36,7 @@
 #include <stdint.h>
 
 #include "count/link.h"
+#include "count/signal_mask.h"
 #include "count/signals.h"
 #include "count/single_step.h"
 #include "wire/count_control.h"
@@ -73,6 +74,7 @@ struct context {
 	uint64_t begin_mask;  /* signals that are blocked where the thread begins */
 	uint64_t interrupted; /* enum count_control_call: where it begins */
 	struct signals signals;
+	struct signal_mask mask;
 	struct single_step step;
 	struct count_control_leave leave;
 };

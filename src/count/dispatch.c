@@ -109,6 +109,7 @@ const void *dispatch(struct context *c)
 	struct link l; /* of its own: the table may be forgotten meanwhile */
 	const void *code;
 
+	c->mask.is_shut = false; /* all handlers have returned */
 	spin_lock(&engine.lock);
 	l = *link_get((uint32_t)c->exit);
 	code = ways[l.kind](c, &l);

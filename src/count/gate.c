@@ -281,6 +281,12 @@ static long restartable(const struct call *call)
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+#ifndef SYS_io_pgetevents
+#define SYS_io_pgetevents 333
+#endif
 #ifndef SYS_rseq
 #define SYS_rseq 334
 #endif
@@ -359,14 +365,65 @@ static long read_link_at(const struct call *call)
 	return read_link_to(call, r[B], r[C], (int)r[D]);
 }
 
+/* The next program begins with what this one has blocked. */
+static long execute_by(const struct call *call, long (*follow)(struct context *c))
+{
+	long result;
+
+	signal_mask_lend(call->c);
+	result = follow(call->c);
+	signal_mask_end_loan(call->c);
+	return result;
+}
+
 static long execute(const struct call *call)
 {
-	return follow_execve(call->c);
+	return execute_by(call, follow_execve);
 }
 
 static long execute_at(const struct call *call)
 {
-	return follow_execveat(call->c);
+	return execute_by(call, follow_execveat);
+}
+
+static long set_signal_mask(const struct call *call)
+{
+	return signal_mask_set(call->c);
+}
+
+static long wait_with(const struct call *call, uint64_t mask_at)
+{
+	long result;
+
+	signal_mask_wait(call->c, mask_at);
+	result = pass_unforbidden(call);
+	signal_mask_end_wait(call->c);
+	return result;
+}
+
+static long wait_for_signal(const struct call *call)
+{
+	return wait_with(call, call->c->regs[A]);
+}
+
+static long wait_for_files(const struct call *call)
+{
+	return wait_with(call, call->c->regs[D]);
+}
+
+static long wait_for_events(const struct call *call)
+{
+	return wait_with(call, call->c->regs[E]);
+}
+
+/* Their mask is where the argument says, with its size. */
+static long wait_by_pair(const struct call *call)
+{
+	uint64_t at = call->c->regs[F], mask_at = 0;
+
+	if (at && !program_memory_read(&mask_at, at, sizeof(mask_at)))
+		mask_at = 0;
+	return wait_with(call, mask_at);
 }
 
 static long return_from_handler(const struct call *call)
@@ -437,6 +494,13 @@ static const struct {
 	{ SYS_rt_sigaction, set_action },
 	{ SYS_sigaltstack, set_signal_stack },
 	{ SYS_rt_sigreturn, return_from_handler },
+	{ SYS_rt_sigprocmask, set_signal_mask },
+	{ SYS_rt_sigsuspend, wait_for_signal },
+	{ SYS_ppoll, wait_for_files },
+	{ SYS_epoll_pwait, wait_for_events },
+	{ SYS_epoll_pwait2, wait_for_events },
+	{ SYS_pselect6, wait_by_pair },
+	{ SYS_io_pgetevents, wait_by_pair },
 };
 
 static long make(const struct call *call)

@@ -51,6 +51,14 @@ static bool find_place(struct context *c, struct roll_state *s, struct roll_plac
 	return is_there;
 }
 
+/* It is the engine's thread again. */
+static void take_mask(struct context *c)
+{
+	uint64_t mask = signal_mask_take(c, c->leave.mask);
+
+	sys_signal_mask(SIG_SETMASK, &mask, NULL);
+}
+
 static const void *leave(struct context *c, struct roll_state *s)
 {
 	struct count_control_leave *l = &c->leave;
@@ -64,13 +72,14 @@ static const void *leave(struct context *c, struct roll_state *s)
 	l->native.gs_base = c->gs_base;
 	l->native.ip = is_there ? at.addr : (uint64_t)s->code;
 	signals_tell_stack(c, l->stack);
+	l->mask = signal_mask_tell(c, l->mask);
 	park(c, is_there ? COUNT_PARK_AWAY : COUNT_PARK_NOT_YET);
 	l->has_mask = 0;
 
 	memcpy(c->regs, s->regs, sizeof(s->regs));
 	c->flags = s->flags;
 	c->is_held &= ~(uint64_t)COUNT_CONTROL_HELD_LEAVE;
-	sys_signal_mask(SIG_SETMASK, &l->mask, NULL);
+	take_mask(c);
 	if (!is_there || !is_translated)
 		return s->code;
 	return come_back(c, at.addr);
@@ -121,6 +130,6 @@ const void *release_finish(struct context *c)
 	memcpy(c->regs, r->regs, sizeof(c->regs));
 	c->flags = r->flags;
 	c->is_held &= ~(uint64_t)COUNT_CONTROL_HELD_LEAVE;
-	sys_signal_mask(SIG_SETMASK, &c->leave.mask, NULL);
+	take_mask(c);
 	return come_back(c, r->ip);
 }

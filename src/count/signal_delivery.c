@@ -16,6 +16,7 @@
 #include "count/place.h"
 #include "count/program_memory.h"
 #include "count/roll.h"
+#include "count/signal_mask.h"
 #include "count/signals.h"
 #include "count/single_step.h"
 #include "count/translate.h"
@@ -85,6 +86,12 @@ static bool is_fault(const struct signal_info *info)
 	return info->code > 0 && (faults >> info->signal & 1);
 }
 
+/* Nobody has sent it: what the thread does cannot go on. */
+static bool is_forced(const struct signal_info *info)
+{
+	return is_fault(info) || is_forbidden_call(info);
+}
+
 /* All else is blocked until the engine is done. */
 static void hold(struct context *c, struct signal_info *info, struct signal_state *state)
 {
@@ -97,7 +104,7 @@ static void hold(struct context *c, struct signal_info *info, struct signal_stat
 	memcpy(h->xstate, (const void *)state->xstate, bytes);
 	h->frame.state.xstate = (uint64_t)h->xstate;
 	c->is_held |= COUNT_CONTROL_HELD_SIGNAL;
-	state->mask = ~0ULL;
+	state->mask = signal_mask_shut(c);
 	if (is_within(state->ip, crossing_call_check, crossing_call_made))
 		state->ip = (uint64_t)crossing_call_not;
 }
@@ -133,6 +140,7 @@ static uint64_t make_frame(struct context *c, const struct sys_sigaction *a,
 	f->restorer = (uint64_t)a->restorer;
 	f->state = *state;
 	f->state.stack = *stack;
+	f->state.mask = f->state.old_mask = signal_mask_tell(c, state->mask);
 	f->state.ip = addr;
 	f->state.cpu_flags = s->flags;
 	f->state.xstate = xstate;
@@ -181,6 +189,7 @@ static void begin_handler(struct context *c, const struct sys_sigaction *a,
 			  const struct signal_info *info, struct signal_state *state)
 {
 	uint64_t handler = (uint64_t)a->handler, frame;
+	uint64_t mask = signal_mask_tell(c, state->mask) | a->mask;
 
 	frame = make_frame(c, a, s, at->addr, info, state);
 	if (code_unit_of((uint64_t)s->code)) {
@@ -191,9 +200,9 @@ static void begin_handler(struct context *c, const struct sys_sigaction *a,
 	count_output_add_extra(COUNT_EXTRA_ENTER, handler, 0, c->nest, 1);
 	set_registers(s, (unsigned)info->signal, frame);
 	s->code = translate(place_at(c->nest, handler));
-	state->mask |= a->mask;
 	if (!(a->flags & SA_NODEFER))
-		state->mask |= 1ULL << (info->signal - 1);
+		mask |= 1ULL << (info->signal - 1);
+	state->mask = signal_mask_take(c, mask);
 	state->flags &= ~(uint64_t)SIGNAL_STATE_HAS_XSTATE;
 	state->xstate = 0;
 }
@@ -212,14 +221,15 @@ static bool deliver(struct context *c, struct roll_state *s,
 	struct roll_place at = { (uint64_t)s->code, 0 };
 	struct sys_sigaction a;
 	bool is_there = true;
+	bool is_end = is_forced(info) && signal_mask_blocks(c, info->signal);
 
 	spin_lock(&engine.lock);
 	if (code_unit_of((uint64_t)s->code))
 		is_there = roll_on(c, s, &at);
 	if (is_there) {
-		if (signals_action(c, (unsigned)info->signal, &a))
+		if (!is_end && signals_action(c, (unsigned)info->signal, &a))
 			begin_handler(c, &a, s, &at, info, state);
-		else if (!a.handler || is_fault(info))
+		else if (is_forced(info) || !a.handler)
 			end_by(c, info, s, &at);
 	}
 	spin_unlock(&engine.lock);
@@ -285,15 +295,32 @@ static void step(struct context *c, struct roll_state *s, const struct signal_in
 		single_step_told(c);
 }
 
-void signal_arrives(int signal, struct signal_info *info, struct signal_state *state)
+/* Among the engine's own code; is_shut: as it was there. */
+static void arrive_in_engine(struct context *c, struct signal_info *info,
+			     struct signal_state *state, bool is_shut)
 {
-	struct context *c = context_own();
+	if (turnover_is_call(info) || refuse_own_call(info, state))
+		return;
+	if (is_fault(info) || (is_forced(info) && signal_mask_blocks(c, info->signal)))
+		leave_to_kernel(info);
+	else if (is_shut || (c->is_held & COUNT_CONTROL_HELD_SIGNAL))
+		signal_mask_delay(c, info, state);
+	else
+		hold(c, info, state);
+}
+
+static void arrive(struct context *c, struct signal_info *info,
+		   struct signal_state *state, bool is_shut)
+{
 	struct roll_state s = { .flags = state->cpu_flags,
 				.code = (const uint8_t *)state->ip };
 
-	(void)signal;
 	if (is_own_doing(info, state))
 		return;
+	if (!is_forced(info) && signal_mask_blocks(c, info->signal)) {
+		signal_mask_keep(c, info, state);
+		return;
+	}
 	signal_state_get(state, s.regs);
 	if (single_step_is(info)) {
 		step(c, &s, info, state);
@@ -304,12 +331,7 @@ void signal_arrives(int signal, struct signal_info *info, struct signal_state *s
 		s.flags = c->flags;
 		s.code = (const uint8_t *)c->resume;
 	} else if (is_within(state->ip, __ehdr_start, _end)) {
-		if (turnover_is_call(info) || refuse_own_call(info, state))
-			return;
-		if (is_fault(info))
-			leave_to_kernel(info);
-		else
-			hold(c, info, state);
+		arrive_in_engine(c, info, state, is_shut);
 		return;
 	}
 	if (turnover_is_call(info)) {
@@ -323,12 +345,24 @@ void signal_arrives(int signal, struct signal_info *info, struct signal_state *s
 	hold(c, info, state);
 }
 
+void signal_arrives(int signal, struct signal_info *info, struct signal_state *state)
+{
+	struct context *c = context_own();
+	bool was_shut = c->mask.is_shut && is_within(state->ip, __ehdr_start, _end);
+
+	(void)signal;
+	c->mask.is_shut = true;
+	arrive(c, info, state, was_shut);
+	c->mask.is_shut = was_shut;
+}
+
 void signal_deliver_held(struct context *c)
 {
 	struct held *h = held_of(c);
 	struct roll_state s = { .flags = c->flags, .code = (const uint8_t *)c->resume };
 
 	memcpy(s.regs, c->regs, sizeof(s.regs));
+	c->mask.is_shut = true; /* until it is back in translated code */
 	c->is_held &= ~(uint64_t)COUNT_CONTROL_HELD_SIGNAL;
 	if (!deliver(c, &s, &h->frame.info, &h->frame.state))
 		fatal_at("a signal where none can be told, at", (uint64_t)s.code);
@@ -393,7 +427,7 @@ long signals_return(struct context *c)
 		return GATE_NOT_MADE;
 	if (!program_memory_read(&s, at, sizeof(s))) {
 		leave_to_kernel(&(struct signal_info){ .signal = SIGSEGV });
-		signals_release(0); /* which ends it */
+		signals_release(c, 0); /* which ends it */
 	}
 	signals_restore_stack(c, &s.stack);
 	s.ip = (uint64_t)find_or_make_return(c, at - offsetof(struct signal_frame, state),
@@ -401,5 +435,6 @@ long signals_return(struct context *c)
 	single_step_resume(c, s.cpu_flags, (const uint8_t *)s.ip);
 	s.stack = (struct signal_stack){ .at = (uint64_t)c + CONTEXT_STACK,
 					 .bytes = CONTEXT_STACK_BYTES };
+	s.mask = signal_mask_take(c, s.mask);
 	crossing_return(&s);
 }

@@ -26,7 +26,9 @@ enum { A = 7, B = 6, C = 2, D = 10, RSP = 4 };
 #define BIT(signal) (1ULL << ((signal)-1))
 /* Of these the engine hears though nobody handles them: what they end has left its block
  * before the block's end.  And of the first it makes use itself. */
-#define FAULTS	      (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE))
+#define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGSYS))
+/* Of these even while it is at work for another. */
+#define WITHIN	      (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGSYS))
 #define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
 #define LEAST_STACK   2048
 
@@ -43,11 +45,15 @@ void signals_begin_thread(const struct context *c)
 
 void signals_init(struct context *c)
 {
+	uint64_t mask = 0;
+
 	c->signals = (struct signals){ .actions = &actions };
-	sys_signal_mask(SIG_SETMASK, NULL, &c->begin_mask);
-	signals_begin_thread(c);
+	sys_signal_mask(SIG_SETMASK, NULL, &mask);
+	c->begin_mask = signal_mask_take(c, mask);
 	signals_ask();
 	signals_install(c);
+	signals_begin_thread(
+		c); /* with what waits since before the program was executed */
 }
 
 void signals_ask(void)
@@ -58,6 +64,7 @@ void signals_ask(void)
 
 void signals_take_over(struct context *c)
 {
+	c->mask = (struct signal_mask){ 0 };
 	c->signals = (struct signals){ .actions = &actions };
 }
 
@@ -92,6 +99,8 @@ void signals_inherit(struct context *child, const struct context *parent,
 	}
 	if (has_stack)
 		child->signals.stack = parent->signals.stack;
+	child->mask = parent->mask;
+	child->mask.is_shut = false;
 	child->is_held = 0;
 }
 
@@ -100,20 +109,32 @@ void signals_forget_returns(struct context *c)
 	memset(c->signals.returns, 0, sizeof(c->signals.returns));
 }
 
-bool signals_block(const struct context *c, uint64_t *was)
+bool signals_block(struct context *c, uint64_t *was)
 {
-	uint64_t all = ~0ULL;
+	uint64_t shut = signal_mask_shut(c);
 
-	sys_signal_mask(SIG_SETMASK, &all, was);
+	sys_signal_mask(SIG_SETMASK, &shut, was);
+	c->mask.is_shut = true;
 	if (!c->is_held)
 		return true;
-	sys_signal_mask(SIG_SETMASK, was, NULL);
+	signals_release(c, *was);
 	return false;
 }
 
-void signals_release(uint64_t was)
+/* One that came between both is to come again. */
+void signals_release(struct context *c, uint64_t was)
 {
 	sys_signal_mask(SIG_SETMASK, &was, NULL);
+	c->mask.is_shut = false;
+	if (!c->mask.is_one_heard)
+		return;
+	c->mask.is_one_heard = false;
+	sys_signal_mask(SIG_SETMASK, &was, NULL);
+}
+
+void signals_block_all(void)
+{
+	sys_signal_mask(SIG_BLOCK, &(uint64_t){ ~0ULL }, NULL);
 }
 
 static bool is_handler(const struct sys_sigaction *a)
@@ -136,9 +157,10 @@ static struct sys_sigaction for_kernel(unsigned signal, const struct sys_sigacti
 	return (struct sys_sigaction){
 		.handler = (void *)crossing_signal,
 		.flags = (a->flags & KERNELS) | (is_ignored ? SA_RESTART : 0) |
-			 SA_SIGINFO | SA_ONSTACK | SYS_SA_RESTORER,
+			 (WITHIN & BIT(signal) ? SA_NODEFER : 0) | SA_SIGINFO |
+			 SA_ONSTACK | SYS_SA_RESTORER,
 		.restorer = signal_restorer,
-		.mask = ~0ULL,
+		.mask = ~WITHIN,
 	};
 }
 
@@ -201,7 +223,7 @@ long signals_set_action(struct context *c)
 	spin_lock(&all->lock);
 	result = set_action(all, (unsigned)r[A], r[B] ? &set : NULL, &was);
 	spin_unlock(&all->lock);
-	signals_release(mask);
+	signals_release(c, mask);
 	if (result == 0 && r[C] && !program_memory_write(r[C], &was, sizeof(was)))
 		return -EFAULT;
 	return result;

@@ -6,7 +6,8 @@
  * code the thread is brought to the program's next instruction; there the program's
  * handler begins, with the frame that the kernel would have made.  While the engine is
  * at work for the thread the signal is held, and others are blocked, until it is done.
- * The mask is the kernel's, and so is what waits for a signal.
+ * The mask is the kernel's but for what signal_mask.h tells, and so is what waits for a
+ * signal.
  */
 #ifndef DWELL_COUNT_SIGNALS_H
 #define DWELL_COUNT_SIGNALS_H
@@ -79,8 +80,12 @@ void signals_forget_returns(struct context *c);
 
 /* None arrives until released.  False: one is held, and the program is to have it before
  * it makes its call. */
-bool signals_block(const struct context *c, uint64_t *was);
-void signals_release(uint64_t was);
+bool signals_block(struct context *c, uint64_t *was);
+void signals_release(struct context *c, uint64_t was);
+/* What the engine itself hears neither: no thread of its own is here any more, or not
+ * yet.
+ */
+void signals_block_all(void);
 
 /* What the program has set for a signal that has come; false: no handler. */
 bool signals_action(struct context *c, unsigned signal, struct sys_sigaction *ret);

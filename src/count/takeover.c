@@ -144,9 +144,9 @@ static struct context *add_thread(struct count_control_thread *t)
 	c->flags = t->native.flags;
 	c->gs_base = t->native.gs_base;
 	c->resume = t->native.ip;
-	c->begin_mask = t->mask;
 	c->interrupted = t->call;
 	signals_take_over(c);
+	c->begin_mask = signal_mask_take(c, t->mask);
 	t->context = (uint64_t)c;
 	t->stack = c->engine_sp;
 	count_output_add_extra(COUNT_EXTRA_ENTER, t->native.ip, 0, c->nest, 1);

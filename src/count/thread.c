@@ -160,6 +160,7 @@ static long start_thread(struct context *c, const struct request *r,
 	single_step_told(child);
 	signals_inherit(child, c, !(r->flags & CLONE_SIGHAND), r->flags & CLONE_VFORK);
 	set_registers(child, r, call);
+	signals_block_all();
 	result = crossing_clone(r->number, r->args[0], r->args[1], r->args[2], r->args[3],
 				r->args[4], child);
 	if (result >= 0 && !(r->flags & CLONE_VFORK))
@@ -202,12 +203,13 @@ long thread_clone(struct context *c, const struct link *call)
 		return GATE_NOT_MADE;
 	result = r.flags & CLONE_VM ? start_thread(c, &r, call, mask)
 				    : fork_child(c, &r, call);
-	signals_release(mask);
+	signals_release(c, mask);
 	return result;
 }
 
 void thread_end(struct context *c, const struct link *call)
 {
 	note_end(c, call);
+	signals_block_all();
 	crossing_end(c, !c->is_borrowed, c->regs[RDI]);
 }

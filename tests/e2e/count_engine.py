@@ -414,6 +414,14 @@ def what_is_trapped_of_the_engine_is_not_the_programs():
 
 
 @test
+def what_a_program_blocks_is_blocked_and_the_engine_hears_it_all_the_same():
+    path = f'{PROGRAMS}/e2e-blocks_masked'
+    for flags in '-', 't':
+        out, code, _ = count([path], flags)
+        assert (out, code) == natively([path]) and code == 0 and b'executed: 0 0' in out, (flags, code, out)
+
+
+@test
 def a_compiler_makes_the_same_program():
     source = os.path.join(harness.DIR, 'source.c')
     shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'blocks.c'), source)
