@@ -72,8 +72,19 @@ static bool make_long(int fd, bool *ret_is_full)
 	return is_long && !*ret_is_full;
 }
 
+/* Instead of a descriptor: there is no room, and the file says so.  No error's. */
+#define LEFT_MARK (-4096)
+
+/* The reader sees that it should have been; its pages are for others.  False: that cannot
+ * be done.  Who has it mapped is ended by touching that. */
+static bool leave_mark(int fd)
+{
+	return sys_call(SYS_ftruncate, fd, 0, 0, 0, 0, 0) == 0 &&
+	       sys_call(SYS_ftruncate, fd, COUNT_FILE_FULL_BYTES, 0, 0, 0, 0) == 0;
+}
+
 /* A process has one for each program that it executes, or several.  Negative: it cannot
- * be.  leaves_mark: where there is no room the reader sees that it should have been. */
+ * be. */
 static int create(bool is_next, bool leaves_mark)
 {
 	char path[PATH_MAX_BYTES];
@@ -88,11 +99,11 @@ static int create(bool is_next, bool leaves_mark)
 		n_before++;
 	if (fd < 0 || make_long(fd, &is_full))
 		return fd;
-	if (!is_full || !leaves_mark ||
-	    sys_call(SYS_ftruncate, fd, COUNT_FILE_FULL_BYTES, 0, 0, 0, 0) < 0)
+	leaves_mark = leaves_mark && is_full && leave_mark(fd);
+	if (!leaves_mark)
 		sys_unlink(path);
 	sys_close(fd);
-	return -1;
+	return leaves_mark ? LEFT_MARK : -ENOSPC;
 }
 
 /* Without a file what is counted has nowhere to go, and the program goes on.  Shared in
@@ -237,17 +248,19 @@ static int take_tables(int fd, const struct count_file_header *was)
 {
 	uint8_t *tables = reserve_space(COUNT_FILE_COUNTERS_OFF);
 	struct count_file_header *h = (struct count_file_header *)tables;
+	bool is_told = fd == LEFT_MARK;
 
 	is_memory = fd < 0;
 	map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
 	if (!copy_tables(tables, file, was)) {
+		map(tables, COUNT_FILE_COUNTERS_OFF, -1, 0);
+		is_memory = true;
+		is_told = leave_mark(fd);
 		sys_close(fd);
 		fd = -1;
-		is_memory = true;
-		map(tables, COUNT_FILE_COUNTERS_OFF, fd, 0);
 		copy_tables(tables, file, was);
 	}
-	if (fd < 0)
+	if (fd < 0 && !is_told)
 		header->n_lost++; /* the parent's */
 	*h = *was;
 	h->magic = h->n_extras = 0;
@@ -271,7 +284,7 @@ void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
 {
 	uint64_t before = (uint64_t)(kept - file),
 		 behind = before + COUNT_FILE_THREAD_BYTES;
-	int fd = take_tables(create(false, false), was);
+	int fd = take_tables(create(false, true), was);
 
 	map(file + COUNT_FILE_COUNTERS_OFF, before - COUNT_FILE_COUNTERS_OFF, fd,
 	    COUNT_FILE_COUNTERS_OFF);

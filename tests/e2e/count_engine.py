@@ -571,12 +571,56 @@ def so_it_does_while_what_is_known_of_code_is_forgotten_often():
     def says_so(place, pid):
         parts = [f'{place}/{name}' for name in os.listdir(place) if name.startswith(f'of.{pid}.0')]
         # cut, or there was no room for its first page
-        assert any(not os.stat(path).st_size or is_cut(path) for path in parts), len(parts)
+        assert any(os.stat(path).st_size == 1 or is_cut(path) for path in parts), len(parts)
 
     words = ['/usr/bin/python3', '-c', GROWN]
     right = subprocess.run(words, input=b'\n', capture_output=True, check=True).stdout, 0
-    for left_kb in 0, 8, 16, 24:
+    for left_kb in 8, 20:
         is_right = while_full(words, 't', '2g', left_kb, says_so) == right
+        assert is_right, left_kb
+
+
+# Forks below forks, each with code that is new.
+CHAIN = '''
+import os, sys
+print('ready', flush=True)
+sys.stdin.readline()
+import decimal, json
+depth = 0
+while depth < 12:
+    pid = os.fork()
+    if pid:
+        os.waitpid(pid, 0)
+        break
+    depth += 1
+    json.dumps({str(i): str(decimal.Decimal(i).sqrt()) for i in range(50)})
+    if depth == 4: import argparse, random, statistics
+    if depth == 7: import email.message, http.client
+print(depth, flush=True)
+'''
+
+
+@test
+def children_that_have_no_room_say_so_and_take_none():
+    if not harness.IS_ROOT:
+        raise harness.Skip('only root mounts file systems')
+
+    def says_so(place, pid):
+        files = [f'{place}/{name}' for name in os.listdir(place) if name.startswith('of.')]
+        n_marks = 0
+        for path in files:
+            with open(path, 'rb') as f:
+                has_header = f.read(8) == b'dwcount1'
+            st = os.stat(path)
+            n_marks += not has_header
+            assert has_header or (st.st_size, st.st_blocks) == (1, 0), (path, st)
+        assert len(files) == 13 and n_marks > 0, (n_marks, files)
+        assert os.path.exists(f'{place}/of.{pid}.0')
+
+    words = ['/usr/bin/python3', '-c', CHAIN]
+    right = subprocess.run(words, input=b'\n', capture_output=True, check=True).stdout, 0
+    for left_kb in 0, 8, 40, 300, 2000, 5000:
+        is_right = while_full(words, '-', '60m', left_kb, says_so) == right
         assert is_right, left_kb
 
 
