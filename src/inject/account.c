@@ -12,7 +12,7 @@ static int64_t carry_ns;
 static struct wire_sampler_account *entry(void)
 {
 	struct wire_sampler_account *all =
-		(void *)((char *)runtime.control + WIRE_SAMPLER_PAGE);
+		(void *)((char *)runtime.meeting.control + WIRE_SAMPLER_PAGE);
 
 	return &all[(uint32_t)runtime.pid % WIRE_SAMPLER_N_ACCOUNTS];
 }
@@ -23,14 +23,15 @@ static void note(const struct slot *s)
 	struct wire_sampler_account *a = entry();
 
 	a->pid = (uint32_t)runtime.pid;
-	a->ns = (int64_t)(s->n_intervals * runtime.control->interval_ns) - s->carried_ns;
+	a->ns = (int64_t)(s->n_intervals * runtime.meeting.control->interval_ns) -
+		s->carried_ns;
 }
 
 /* What other processes left, less what is in samples of an earlier image. */
 static int64_t take_over(uint64_t cpu_ns)
 {
 	struct wire_sampler_account a = *entry();
-	int64_t left = (int64_t)__atomic_exchange_n(&runtime.control->carry_ns, 0,
+	int64_t left = (int64_t)__atomic_exchange_n(&runtime.meeting.control->carry_ns, 0,
 						    __ATOMIC_RELAXED);
 
 	if (left < 0 || left > CARRY_MAX_NS)
@@ -44,7 +45,7 @@ static int64_t take_over(uint64_t cpu_ns)
 
 uint64_t account_open(struct slot *s, enum account_kind kind, uint64_t cpu_ns)
 {
-	uint64_t interval = runtime.control->interval_ns, now;
+	uint64_t interval = runtime.meeting.control->interval_ns, now;
 
 	s->carried_ns = __atomic_exchange_n(&carry_ns, 0, __ATOMIC_RELAXED);
 	if (kind == ACCOUNT_MAIN)
@@ -75,7 +76,7 @@ uint64_t account_tick(struct slot *s, uint64_t count)
 void account_close(struct slot *s, uint64_t cpu_ns)
 {
 	int64_t left = (int64_t)cpu_ns + s->carried_ns -
-		       (int64_t)(s->n_intervals * runtime.control->interval_ns);
+		       (int64_t)(s->n_intervals * runtime.meeting.control->interval_ns);
 
 	if (left > 0)
 		__atomic_fetch_add(&carry_ns, left, __ATOMIC_RELAXED);
@@ -87,7 +88,7 @@ void account_exit(void)
 
 	entry()->pid = 0;
 	if (left > 0)
-		__atomic_fetch_add(&runtime.control->carry_ns, (uint64_t)left,
+		__atomic_fetch_add(&runtime.meeting.control->carry_ns, (uint64_t)left,
 				   __ATOMIC_RELAXED);
 }
 

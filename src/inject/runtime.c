@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/prctl.h>
 
 #include "inject/arch.h"
 #include "inject/environment.h"
@@ -40,12 +39,6 @@ struct runtime runtime;
 #define STACK_SLACK_BYTES (64 << 10)
 #define ABOVE_FRAME_BYTES 256
 
-static void get_comm(char comm[16])
-{
-	memset(comm, 0, 16);
-	sys_call(SYS_prctl, PR_GET_NAME, comm, 0, 0, 0, 0);
-}
-
 void runtime_tell_thread(struct slot *s, enum wire_sampler_kind kind, uint64_t cpu_ns)
 {
 	struct wire_sampler_thread r = {
@@ -55,7 +48,7 @@ void runtime_tell_thread(struct slot *s, enum wire_sampler_kind kind, uint64_t c
 	};
 
 	if (s->thread_pointer && s->thread_pointer == arch_thread_pointer())
-		get_comm(r.comm);
+		meeting_comm(r.comm);
 	ring_write(&runtime.ring, kind, &r, sizeof(r), NULL, 0);
 }
 
@@ -81,7 +74,7 @@ void runtime_arm(struct slot *s, int tid, enum account_kind kind)
 	struct itimerspec when;
 
 	s->tid = tid;
-	when.it_interval = timespec_of(runtime.control->interval_ns);
+	when.it_interval = timespec_of(runtime.meeting.control->interval_ns);
 	when.it_value =
 		timespec_of(account_open(s, kind, sys_clock_ns(thread_clock(tid))));
 	s->current = 0;
@@ -158,53 +151,14 @@ void runtime_keep_signal(void)
 	install_handler(0);
 }
 
-static void tell_start(enum wire_sampler_origin origin)
-{
-	struct wire_sampler_start r = {
-		.time_ns = runtime.ring.header->start_ns,
-		.pid = (uint32_t)runtime.pid,
-		.ppid = runtime.ring.header->ppid,
-		.origin = origin,
-		.signal = (uint32_t)runtime.signal,
-	};
-	static char path[1024]; /* a forked child runs the same program */
-	static long n;
-
-	if (origin == WIRE_SAMPLER_EXEC)
-		n = sys_readlink("/proc/self/exe", path, sizeof(path));
-	get_comm(r.comm);
-	ring_write(&runtime.ring, WIRE_SAMPLER_START, &r, sizeof(r), path,
-		   n > 0 ? (size_t)n : 0);
-}
-
-static int open_control_file(void)
-{
-	char path[WIRE_SAMPLER_DIRECTORY_MAX + sizeof("/" WIRE_SAMPLER_CONTROL)];
-	size_t n = strlen(runtime.directory);
-
-	memcpy(path, runtime.directory, n);
-	memcpy(path + n, "/" WIRE_SAMPLER_CONTROL, sizeof("/" WIRE_SAMPLER_CONTROL));
-	return sys_open(path, O_RDWR | O_CLOEXEC, 0);
-}
-
-/* A ring for this process; the recorder looks at it once the magic is there.
- * control_fd is closed. */
+/* After a fork control_fd is -1. */
 static bool open_ring(enum wire_sampler_origin origin, int control_fd)
 {
-	bool is_claimed = control_fd >= 0 && ring_claim(&runtime.ring, runtime.control,
-							control_fd, runtime.pid);
+	struct wire_sampler_start start = { .pid = (uint32_t)runtime.pid,
+					    .origin = origin,
+					    .signal = (uint32_t)runtime.signal };
 
-	if (control_fd >= 0)
-		sys_close(control_fd);
-	if (!is_claimed && !ring_create(&runtime.ring, runtime.directory,
-					runtime.control->ring_bytes, runtime.pid)) {
-		ring_count(&runtime.control->n_refused, 1);
-		return false;
-	}
-	tell_start(origin);
-	__atomic_store_n(&runtime.ring.header->magic, WIRE_SAMPLER_MAGIC,
-			 __ATOMIC_RELEASE);
-	return true;
+	return meeting_ring(&runtime.meeting, control_fd, &start, &runtime.ring);
 }
 
 /* In the child of fork: one thread, no timers, the parent's memory. */
@@ -222,9 +176,9 @@ static void forked(void)
 	ring_unmap(&runtime.ring);
 	account_forget();
 	slot_after_fork(mine);
-	runtime.is_on = runtime.control->flags & WIRE_SAMPLER_FOLLOW &&
-			!runtime.control->is_stopped &&
-			open_ring(WIRE_SAMPLER_FORK, open_control_file());
+	runtime.is_on = runtime.meeting.control->flags & WIRE_SAMPLER_FOLLOW &&
+			!runtime.meeting.control->is_stopped &&
+			open_ring(WIRE_SAMPLER_FORK, -1);
 	if (!runtime.is_on)
 		return;
 	if (!mine)
@@ -237,27 +191,6 @@ void runtime_check_fork(void)
 {
 	if (runtime.is_on && !sandbox_is_on() && runtime.pid != sys_getpid())
 		forked();
-}
-
-/* Gives the file back open, or -1. */
-static int open_control(const char *directory)
-{
-	size_t n = strlen(directory);
-	int fd;
-
-	if (n >= WIRE_SAMPLER_DIRECTORY_MAX)
-		return -1;
-	memcpy(runtime.directory, directory, n + 1);
-	fd = open_control_file();
-	if (fd < 0)
-		return -1;
-	runtime.control = sys_map(WIRE_SAMPLER_CONTROL_BYTES, MAP_SHARED, fd);
-	if (runtime.control && runtime.control->magic == WIRE_SAMPLER_MAGIC &&
-	    runtime.control->version == WIRE_SAMPLER_VERSION &&
-	    runtime.control->interval_ns && !runtime.control->is_stopped)
-		return fd;
-	sys_close(fd);
-	return -1;
 }
 
 /* stack_hi: something that the kernel put above the first frame. */
@@ -349,14 +282,14 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	if (!gnu_get_libc_version)
 		env = &__environ ? __environ : NULL;
 	directory = environment_get(env, WIRE_SAMPLER_ENV);
-	if (!directory || runtime.control)
+	if (!directory || runtime.meeting.control)
 		return;
-	control_fd = open_control(directory);
+	control_fd = meeting_open(&runtime.meeting, directory);
 	if (control_fd < 0)
 		return;
 	begin(control_fd);
-	if (!(runtime.control->flags & WIRE_SAMPLER_FOLLOW))
-		environment_forget(env, WIRE_SAMPLER_ENV, runtime.directory);
+	if (!(runtime.meeting.control->flags & WIRE_SAMPLER_FOLLOW))
+		environment_forget(env, WIRE_SAMPLER_ENV, runtime.meeting.directory);
 }
 
 /* Threads that are still there go with the process: what they used is carried on. */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "inject/account.h"
+#include "inject/meeting.h"
 #include "inject/ring.h"
 #include "inject/slot.h"
 #include "bare/sys.h"
@@ -25,8 +26,7 @@ struct runtime {
 	bool is_on;
 	int pid;
 	int signal;
-	struct wire_sampler_control *control;
-	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
+	struct meeting meeting;
 	struct ring ring;
 	bool is_prepared;	      /* the first sample was near */
 	uintptr_t text_lo, text_hi;   /* this library, when prepared */

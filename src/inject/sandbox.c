@@ -3,9 +3,10 @@
 
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/syscall.h>
 
 #include "inject/next.h"
-#include "inject/runtime.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -34,44 +35,28 @@ void sandbox_init(void)
 		next_syscall = (syscall_fn *)next_symbol("syscall");
 }
 
-/* Even the clock of the vDSO is out of bounds: strict mode forbids rdtsc. */
-static struct slot *stop_this_thread(void)
-{
-	struct slot *s = slot_mine();
-
-	if (!s || !s->is_armed)
-		return NULL;
-	runtime_disarm(s);
-	account_close(s, sys_clock_ns(CLOCK_THREAD_CPUTIME_ID));
-	return s;
-}
-
 struct restriction {
 	bool was_on;
-	struct slot *stopped;
+	void *stopped;
 };
 
 static struct restriction enter(bool is_strict)
 {
 	struct restriction r = { .was_on = is_on };
 
-	if (!runtime.is_on || is_on)
+	if (is_on)
 		return r;
-	if (is_strict)
-		r.stopped = stop_this_thread();
+	r.stopped = sandbox_before(is_strict);
 	is_on = true;
 	return r;
 }
 
 static void settle(const struct restriction *r, bool has_failed)
 {
-	if (!runtime.is_on || r->was_on)
+	if (r->was_on)
 		return;
 	is_on = !has_failed;
-	if (r->stopped && has_failed)
-		runtime_arm(r->stopped, r->stopped->tid, ACCOUNT_LATE);
-	else if (r->stopped)
-		ring_count(&runtime.ring.header->n_threads_refused, 1);
+	sandbox_after(r->stopped, has_failed);
 }
 
 int sandbox_prctl(int option, unsigned long a, unsigned long b, unsigned long c,

@@ -111,7 +111,7 @@ static void handle(void *arg)
 
 	if (!sandbox_is_on())
 		restart_settle(t->context, runtime.signal);
-	if (!s->is_armed || !runtime.is_on || runtime.control->is_stopped ||
+	if (!s->is_armed || !runtime.is_on || runtime.meeting.control->is_stopped ||
 	    !ring_is_ours(&runtime.ring))
 		return;
 
@@ -121,7 +121,7 @@ static void handle(void *arg)
 		1 + (uint64_t)(t->info->si_overrun > 0 ? t->info->si_overrun : 0);
 	uint32_t count = (uint32_t)account_tick(s, signalled);
 
-	if (runtime.control->is_paused)
+	if (runtime.meeting.control->is_paused)
 		return;
 	ring_count(&header->n_signals, 1);
 	ring_count(&header->n_intervals, count);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/meeting.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "bare/sys.h"
+
+static int open_control_file(const struct meeting *m)
+{
+	char path[WIRE_SAMPLER_DIRECTORY_MAX + sizeof("/" WIRE_SAMPLER_CONTROL)];
+	size_t n = strlen(m->directory);
+
+	memcpy(path, m->directory, n);
+	memcpy(path + n, "/" WIRE_SAMPLER_CONTROL, sizeof("/" WIRE_SAMPLER_CONTROL));
+	return sys_open(path, O_RDWR | O_CLOEXEC, 0);
+}
+
+int meeting_open(struct meeting *m, const char *directory)
+{
+	size_t n = strlen(directory);
+	struct wire_sampler_control *c;
+	int fd;
+
+	if (n >= WIRE_SAMPLER_DIRECTORY_MAX)
+		return -1;
+	memcpy(m->directory, directory, n + 1);
+	fd = open_control_file(m);
+	if (fd < 0)
+		return -1;
+	m->control = c = sys_map(WIRE_SAMPLER_CONTROL_BYTES, MAP_SHARED, fd);
+	if (c && c->magic == WIRE_SAMPLER_MAGIC && c->version == WIRE_SAMPLER_VERSION &&
+	    c->interval_ns && !c->is_stopped)
+		return fd;
+	sys_close(fd);
+	return -1;
+}
+
+void meeting_comm(char ret[16])
+{
+	memset(ret, 0, 16);
+	sys_call(SYS_prctl, PR_GET_NAME, ret, 0, 0, 0, 0);
+}
+
+static void tell_start(struct ring *ring, const struct wire_sampler_start *start)
+{
+	static char path[1024]; /* a forked child runs the same program */
+	static long n;
+	struct wire_sampler_start r = *start;
+
+	r.time_ns = ring->header->start_ns;
+	r.ppid = ring->header->ppid;
+	if (r.origin == WIRE_SAMPLER_EXEC)
+		n = sys_readlink("/proc/self/exe", path, sizeof(path));
+	meeting_comm(r.comm);
+	ring_write(ring, WIRE_SAMPLER_START, &r, sizeof(r), path, n > 0 ? (size_t)n : 0);
+}
+
+bool meeting_ring(const struct meeting *m, int control_fd,
+		  const struct wire_sampler_start *start, struct ring *ret)
+{
+	int fd = control_fd >= 0 ? control_fd : open_control_file(m);
+	bool is_claimed = fd >= 0 && ring_claim(ret, m->control, fd, (int)start->pid);
+
+	if (fd >= 0)
+		sys_close(fd);
+	if (!is_claimed &&
+	    !ring_create(ret, m->directory, m->control->ring_bytes, (int)start->pid)) {
+		ring_count(&m->control->n_refused, 1);
+		return false;
+	}
+	tell_start(ret, start);
+	__atomic_store_n(&ret->header->magic, WIRE_SAMPLER_MAGIC, __ATOMIC_RELEASE);
+	return true;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * meeting - where this process meets the recorder: the control file and a ring.
+ */
+#ifndef DWELL_INJECT_MEETING_H
+#define DWELL_INJECT_MEETING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inject/ring.h"
+
+struct meeting {
+	struct wire_sampler_control *control; /* NULL: none */
+	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
+};
+
+/* Map the control file of a directory.  Gives the file back open, or -1. */
+int meeting_open(struct meeting *m, const char *directory);
+/* A ring for this process image, which begins with a start record; the recorder looks at
+ * it once its magic is there.  After a fork control_fd is -1: the file is opened anew. */
+bool meeting_ring(const struct meeting *m, int control_fd,
+		  const struct wire_sampler_start *start, struct ring *ret);
+/* The calling thread's name. */
+void meeting_comm(char ret[16]);
+
+#endif
