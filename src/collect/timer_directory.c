@@ -12,10 +12,6 @@
 #include <unistd.h>
 
 #include "collect/run_directory.h"
-#include "wire/sampler_library.h"
-
-#define LIBRARY	      "libdwell-sampler.so"
-#define N_RINGS_FIRST 32
 
 /* What $PLATFORM can be, and the name itself for musl, which does not expand it. */
 static const char *const platforms[] = {
@@ -39,14 +35,14 @@ static int add_library(const struct timer_directory *d, const char *folder,
 		       const char *const *names, const void *data, size_t size,
 		       struct err *e)
 {
-	char path[64];
+	char path[96];
 	int rc;
 
 	if (!size)
 		return 0;
 	if (mkdirat(d->fd, folder, 0700) < 0)
 		return err_os(e, "cannot make '%s/%s'", d->path, folder);
-	snprintf(path, sizeof(path), "%s/" LIBRARY, folder);
+	snprintf(path, sizeof(path), "%s/%s", folder, d->library->name);
 	rc = run_directory_write(d->fd, d->path, path, data, size, 0600, e);
 	for (; rc == 0 && *names; names++)
 		if (symlinkat(folder, d->fd, *names) < 0)
@@ -66,9 +62,8 @@ static int add_control(struct timer_directory *d, const struct wire_sampler_cont
 	return 0;
 }
 
-void timer_directory_add_rings(struct timer_directory *d)
+static void set_rings(struct timer_directory *d, uint32_t n)
 {
-	uint32_t n = d->n_rings ? d->n_rings * 2 : N_RINGS_FIRST;
 	uint64_t at = wire_sampler_ring_at(d->n_rings, d->ring_bytes);
 
 	if (n > WIRE_SAMPLER_N_RINGS_MAX ||
@@ -80,41 +75,57 @@ void timer_directory_add_rings(struct timer_directory *d)
 	d->n_rings = n;
 }
 
+void timer_directory_add_rings(struct timer_directory *d)
+{
+	set_rings(d, d->n_rings * 2);
+}
+
+static int add_libraries(const struct timer_directory *d, struct err *e)
+{
+	const struct timer_library *l = d->library;
+	int rc = add_library(d, "lib", platforms, l->data, *l->size, e);
+
+	return rc < 0 ? rc
+		      : add_library(d, "lib32", platforms_32bit, l->data_32bit,
+				    *l->size_32bit, e);
+}
+
 int timer_directory_make(struct timer_directory *d,
-			 const struct wire_sampler_control *control, struct err *e)
+			 const struct wire_sampler_control *control,
+			 const struct timer_library *library, uint32_t n_rings,
+			 struct err *e)
 {
 	int rc;
 
-	*d = (struct timer_directory){ .fd = -1, .control_fd = -1, .owner = geteuid() };
+	*d = (struct timer_directory){
+		.library = library, .fd = -1, .control_fd = -1, .owner = geteuid()
+	};
 	rc = run_directory_make(d->path, sizeof(d->path), "the sampler", 0, e);
 	if (rc < 0)
 		return rc;
 	d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->fd < 0)
 		return err_os(e, "cannot open '%s'", d->path);
-	rc = add_library(d, "lib", platforms, sampler_library, sampler_library_size, e);
-	if (rc == 0)
-		rc = add_library(d, "lib32", platforms_32bit, sampler_library_32bit,
-				 sampler_library_32bit_size, e);
+	rc = add_libraries(d, e);
 	d->ring_bytes = control->ring_bytes;
 	if (rc == 0)
 		rc = add_control(d, control, e);
 	if (rc == 0)
-		timer_directory_add_rings(d);
+		set_rings(d, n_rings);
 	return rc;
 }
 
 int timer_directory_give(struct timer_directory *d, uid_t uid, gid_t gid, struct err *e)
 {
-	static const char *const names[] = { WIRE_SAMPLER_CONTROL,
-					     "lib/" LIBRARY,
-					     "lib32/" LIBRARY,
-					     "lib",
-					     "lib32",
-					     "." };
+	char library[96], library_32bit[96];
+	const char *const names[] = {
+		WIRE_SAMPLER_CONTROL, library, library_32bit, "lib", "lib32", "."
+	};
 
 	if (uid == d->owner)
 		return 0;
+	snprintf(library, sizeof(library), "lib/%s", d->library->name);
+	snprintf(library_32bit, sizeof(library_32bit), "lib32/%s", d->library->name);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (fchownat(d->fd, names[i], uid, gid, AT_SYMLINK_NOFOLLOW) < 0 &&
 		    errno != ENOENT)
@@ -125,7 +136,8 @@ int timer_directory_give(struct timer_directory *d, uid_t uid, gid_t gid, struct
 
 void timer_directory_preload(const struct timer_directory *d, char *ret)
 {
-	snprintf(ret, TIMER_DIRECTORY_PRELOAD_MAX, "%s/$PLATFORM/" LIBRARY, d->path);
+	snprintf(ret, TIMER_DIRECTORY_PRELOAD_MAX, "%s/$PLATFORM/%s", d->path,
+		 d->library->name);
 }
 
 static void remove_all(const struct timer_directory *d)

@@ -10,6 +10,7 @@
 #define DWELL_COLLECT_TIMER_DIRECTORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -17,7 +18,15 @@
 #include "base/own.h"
 #include "wire/sampler.h"
 
+/* What is loaded into the targets, as bytes. */
+struct timer_library {
+	const char *name; /* of its file */
+	const unsigned char *data, *data_32bit;
+	const size_t *size, *size_32bit;
+};
+
 struct timer_directory {
+	const struct timer_library *library;   /* borrowed */
 	char path[WIRE_SAMPLER_DIRECTORY_MAX]; /* "": none */
 	int fd;
 	uid_t owner;
@@ -28,11 +37,12 @@ struct timer_directory {
 
 must_use int timer_directory_make(struct timer_directory *d,
 				  const struct wire_sampler_control *control,
+				  const struct timer_library *library, uint32_t n_rings,
 				  struct err *e);
 /* Hand it to the user as whom the target runs. */
 must_use int timer_directory_give(struct timer_directory *d, uid_t uid, gid_t gid,
 				  struct err *e);
-/* Add rings to the control file, as many as there are; at first some.  A system that has
+/* Add rings to the control file, as many as there are.  A system that has
  * no memory for more goes on with those. */
 void timer_directory_add_rings(struct timer_directory *d);
 /* What LD_PRELOAD must name; cap TIMER_DIRECTORY_PRELOAD_MAX. */

@@ -19,7 +19,11 @@ struct timer_ring {
 	uint64_t bytes, tail;
 	uint64_t damaged;
 	struct timer_record_stacks stacks;
+	uint8_t *piece; /* PIECE_BYTES at most, NULL: not needed yet */
 };
+
+/* What is copied at a time: it stays in the cache until it is read. */
+#define PIECE_BYTES (UINT64_C(256) << 10)
 
 /* Size of the committed record at the front of bytes, 0 when there is none. */
 static size_t committed(const uint8_t *bytes, size_t size, uint64_t position,
@@ -169,6 +173,7 @@ void timer_ring_free(struct timer_ring *r)
 	if (r->fd >= 0 && !r->is_claimed)
 		close(r->fd);
 	timer_record_stacks_fini(&r->stacks);
+	free(r->piece);
 	free(r);
 }
 
@@ -192,6 +197,40 @@ static int copy_out(struct timer_ring *r, uint8_t *to, size_t size, struct err *
 	return 0;
 }
 
+/* Up to head, or what fits.  Returns how many bytes are done with, 0: no more. */
+static int64_t drain_piece(struct timer_ring *r, bool is_final, timer_ring_fn *fn,
+			   void *ctx, struct err *e)
+{
+	uint64_t size = r->header.head - r->tail;
+	bool is_last = size <= PIECE_BYTES;
+	size_t done;
+	int rc;
+
+	if (!r->piece)
+		r->piece = xcalloc(1, r->bytes < PIECE_BYTES ? r->bytes : PIECE_BYTES);
+	if (!is_last)
+		size = PIECE_BYTES;
+	rc = copy_out(r, r->piece, (size_t)size, e);
+	if (rc < 0)
+		return rc;
+	done = timer_ring_walk(&r->stacks, r->piece, (size_t)size, r->tail,
+			       is_final && is_last, fn, ctx, &r->damaged);
+	/* Nobody will commit what is in the way of the rest. */
+	if (!done && is_final)
+		done = 8;
+	r->tail += done;
+	return (int64_t)done;
+}
+
+static int give_room(const struct timer_ring *r, struct err *e)
+{
+	if (pwrite(r->fd, &r->tail, sizeof(r->tail),
+		   r->base + (off_t)offsetof(struct wire_sampler_ring, tail)) !=
+	    sizeof(r->tail))
+		return err_os(e, "cannot write a ring");
+	return 0;
+}
+
 int timer_ring_drain(struct timer_ring *r, bool is_final, timer_ring_fn *fn, void *ctx,
 		     struct err *e)
 {
@@ -204,22 +243,18 @@ int timer_ring_drain(struct timer_ring *r, bool is_final, timer_ring_fn *fn, voi
 		return err_set(e, ERR_FORMAT, "a ring was overwritten");
 	/* What the records say was stored before the head that promised them. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!size)
-		return 0;
+	while (r->tail != r->header.head) {
+		int64_t done = drain_piece(r, is_final, fn, ctx, e);
 
-	own(freep) uint8_t *copy = xcalloc(1, size);
-
-	rc = copy_out(r, copy, (size_t)size, e);
-	if (rc < 0)
-		return rc;
-	r->tail += timer_ring_walk(&r->stacks, copy, (size_t)size, r->tail, is_final, fn,
-				   ctx, &r->damaged);
-	if (is_final) /* nobody needs the room */
-		return 0;
-	if (pwrite(r->fd, &r->tail, sizeof(r->tail),
-		   r->base + (off_t)offsetof(struct wire_sampler_ring, tail)) !=
-	    sizeof(r->tail))
-		return err_os(e, "cannot write a ring");
+		if (done < 0)
+			return (int)done;
+		if (!done)
+			return 0;
+		/* When final nobody needs the room. */
+		rc = is_final ? 0 : give_room(r, e);
+		if (rc < 0)
+			return rc;
+	}
 	return 0;
 }
 

@@ -30,13 +30,17 @@ struct fixture {
 	unsigned n_found, n_damaged;
 };
 
+static const unsigned char bytes[] = "library";
+static const size_t size = sizeof(bytes), none;
+static const struct timer_library library = { "lib.so", bytes, bytes, &size, &none };
+
 static int set_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct wire_sampler_control control = { .magic = WIRE_SAMPLER_MAGIC,
 						.ring_bytes = BYTES };
 
-	if (timer_directory_make(&f->directory, &control, NULL) < 0)
+	if (timer_directory_make(&f->directory, &control, &library, N_FIRST, NULL) < 0)
 		return -1;
 	f->control = mmap(NULL, WIRE_SAMPLER_CONTROL_BYTES, PROT_READ | PROT_WRITE,
 			  MAP_SHARED, f->directory.control_fd, 0);
