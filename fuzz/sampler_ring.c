@@ -7,13 +7,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/heap_ledger.h"
 #include "collect/timer_ring.h"
 
 #define RING_BYTES 65536
 
+/* What a tracer says of a heap, whatever it is, adds up. */
+static void follow_heap(struct heap_ledger *l, const struct timer_record *r)
+{
+	uint64_t bytes = 0, blocks = 0;
+
+	if (r->kind == WIRE_TRACER_ALLOC)
+		heap_ledger_take(l, r->alloc.time_ns, r->alloc.stack % l->sites.n,
+				 r->alloc.address, r->alloc.size_bytes);
+	else if (r->kind == WIRE_TRACER_FREE)
+		heap_ledger_give(l, r->free.time_ns, r->free.address);
+	else if (r->kind == WIRE_TRACER_MOVE)
+		heap_ledger_move(l, r->free.time_ns, r->free.address);
+	else if (r->kind == WIRE_TRACER_UNMOVE)
+		heap_ledger_unmove(l, r->free.time_ns, r->free.address);
+	vec_each(s, &l->sites) {
+		bytes += s->live.bytes;
+		blocks += s->live.blocks;
+	}
+	if (bytes != l->live.bytes || blocks != l->live.blocks || blocks != l->blocks.n)
+		abort();
+}
+
 static void check(void *ctx, const struct timer_record *r)
 {
-	(void)ctx;
+	follow_heap(ctx, r);
+	if (r->kind == WIRE_TRACER_STACK && r->stack.n_frames > WIRE_SAMPLER_DEPTH_MAX)
+		abort();
 	if (r->kind == WIRE_SAMPLER_SAMPLE &&
 	    (r->sample.n_frames > WIRE_SAMPLER_DEPTH_MAX || !r->sample.count))
 		abort();
@@ -50,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t ring[RING_BYTES];
 	struct timer_record_stacks stacks = { 0 };
+	struct heap_ledger heap = { 0 };
 	uint64_t damaged = 0;
 	bool is_final;
 	size_t n;
@@ -57,11 +83,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	is_final = data[0] & 1;
+	for (uint32_t i = 0; i < 4; i++)
+		heap_ledger_site(&heap, i, 1);
 	n = make_ring(data + 1, size - 1, ring);
-	if (timer_ring_walk(&stacks, ring, n, 0, is_final, check, NULL, &damaged) > n)
+	if (timer_ring_walk(&stacks, ring, n, 0, is_final, check, &heap, &damaged) > n)
 		abort();
 	/* The input itself as a ring. */
-	timer_ring_walk(&stacks, data, size & ~(size_t)7, 0, true, check, NULL, &damaged);
+	timer_ring_walk(&stacks, data, size & ~(size_t)7, 0, true, check, &heap,
+			&damaged);
 	timer_record_stacks_fini(&stacks);
+	heap_ledger_fini(&heap);
 	return 0;
 }

@@ -50,6 +50,17 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  "basic blocks of code that could not be read: all of one counts at its first "
 	  "instruction",
 	  true },
+	{ "lost-events",
+	  "events that there was no room for: what is left may not be, and sums are too "
+	  "low",
+	  true },
+	{ "restricted-processes",
+	  "processes that forbade themselves the clock, and were not traced from there "
+	  "on",
+	  true },
+	{ "unmatched-frees", "releases of memory that was not seen to be allocated",
+	  true },
+	{ "unseen-frees", "blocks whose release was not seen", true },
 	{ "damaged-counts", "programs whose counts were damaged", true },
 	{ "still-counted",
 	  "processes that go on being counted, as the engine could not leave them: their "

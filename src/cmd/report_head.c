@@ -332,7 +332,7 @@ static void put_command(struct buf *b, const char *command)
 	report_text_safe(b, line);
 }
 
-static void put_source(const struct report *r, size_t i, FILE *out)
+void report_head_subject(const struct report *r, size_t i, FILE *out)
 {
 	const struct recording *rec = profile_source(r->profile, i);
 	const char *what = subject(rec);
@@ -344,20 +344,26 @@ static void put_source(const struct report *r, size_t i, FILE *out)
 	report_text_line(out, r, "", &b);
 	fputs(report_text_bold(false), out);
 	put_circumstances(r, i, out);
-	put_columns(r, i, out);
+}
+
+void report_head_filter(const struct report *r, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!r->filter)
+		return;
+	buf_puts(&b, "only where ");
+	report_text_safe(&b, r->filter);
+	report_text_line(out, r, "  ", &b);
 }
 
 void report_head_print(const struct report *r, FILE *out)
 {
-	own(buf_fini) struct buf b = { 0 };
-
-	for (size_t i = 0; i < profile_n_sources(r->profile); i++)
-		put_source(r, i, out);
-	if (r->filter) {
-		buf_puts(&b, "only where ");
-		report_text_safe(&b, r->filter);
-		report_text_line(out, r, "  ", &b);
+	for (size_t i = 0; i < profile_n_sources(r->profile); i++) {
+		report_head_subject(r, i, out);
+		put_columns(r, i, out);
 	}
+	report_head_filter(r, out);
 	fputc('\n', out);
 }
 

@@ -10,6 +10,10 @@
 #include "cmd/report_profile.h"
 
 void report_head_print(const struct report *r, FILE *out);
+/* Without the columns and the empty line, of one recording. */
+void report_head_subject(const struct report *r, size_t source, FILE *out);
+/* What chose samples, if anything did. */
+void report_head_filter(const struct report *r, FILE *out);
 /* "work  in server, /src/work.c:12" */
 void report_head_function(const struct report *r, uint32_t function, FILE *out);
 

@@ -26,6 +26,7 @@ enum experiment_trigger {
 	EXPERIMENT_TRIGGER,	/* every time a place of the user's choice is met */
 	EXPERIMENT_BASIC_BLOCKS, /* every entry into a basic block */
 	EXPERIMENT_COUNTER,	 /* every so many of what a counter counts */
+	EXPERIMENT_HEAP,	 /* every allocation and release of memory */
 };
 
 #define EXPERIMENT_EVENTS_MAX 16
@@ -41,6 +42,16 @@ struct experiment_event {
 enum { EXPERIMENT_CPU = 0, EXPERIMENT_BLOCKED = 1, EXPERIMENT_WAIT_CPU = 2 };
 enum { EXPERIMENT_MINOR_FAULTS = 0, EXPERIMENT_MAJOR_FAULTS = 1 };
 enum { EXPERIMENT_CALL_TIME = 0, EXPERIMENT_CALLS = 1, EXPERIMENT_CALL_ERRORS = 2 };
+enum {
+	EXPERIMENT_HEAP_LEFT_BYTES = 0,
+	EXPERIMENT_HEAP_LEFT = 1,
+	EXPERIMENT_HEAP_PEAK_BYTES = 2,
+	EXPERIMENT_HEAP_PEAK_BLOCKS = 3,
+	EXPERIMENT_HEAP_BYTES = 4,
+	EXPERIMENT_HEAP_CALLS = 5,
+	EXPERIMENT_HEAP_TEMPORARY = 6,
+	EXPERIMENT_HEAP_LIFETIME = 7,
+};
 
 struct counter;
 

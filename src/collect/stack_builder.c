@@ -125,16 +125,15 @@ static void add_step(struct growth *g, uint64_t pc, uint32_t flags)
 }
 
 /* The outermost frame is where the kernel started the program. */
-static bool is_entry(const struct stack_builder *b, const struct unwind_frame *frame)
+static bool is_entry(const struct stack_builder *b, const struct unwind_map *m,
+		     uint64_t pc)
 {
-	const struct unwind_map *m = frame->map;
-
 	if (!m || m->user == IMAGE_TABLE_ANONYMOUS)
 		return false;
 
 	uint64_t entry = image_table_traits(b->images, (uint32_t)m->user).entry_offset;
 
-	return executable_is_entry(entry, frame->pc - m->start + m->file_offset);
+	return executable_is_entry(entry, pc - m->start + m->file_offset);
 }
 
 static size_t unwind_frames(struct stack_builder *b, struct roster_process *p,
@@ -144,7 +143,8 @@ static size_t unwind_frames(struct stack_builder *b, struct roster_process *p,
 	size_t n = unwind_offline(s->regs, &s->memory, find_map, &c, b->frames, b->depth,
 				  stop);
 
-	if (*stop != UNWIND_END && n && is_entry(b, &b->frames[n - 1]))
+	if (*stop != UNWIND_END && n &&
+	    is_entry(b, b->frames[n - 1].map, b->frames[n - 1].pc))
 		*stop = UNWIND_END;
 	if (*stop != UNWIND_END && s->memory.end)
 		*s->memory.end = 0;
@@ -174,6 +174,10 @@ static size_t take_user_frames(struct stack_builder *b, struct roster_process *p
 	}
 	if (n < s->n_user)
 		*stop = UNWIND_LIMIT;
+	else if (*stop == UNWIND_NO_TABLE && n &&
+		 is_entry(b, address_space_find(p->space, s->user_pcs[n - 1]),
+			  s->user_pcs[n - 1]))
+		*stop = UNWIND_END;
 	return n;
 }
 

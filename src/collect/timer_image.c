@@ -141,6 +141,7 @@ static void take_start(struct timer_image *m, const struct timer_record *r)
 	const struct timer_image *parent = image_of(m->totals, m->ppid);
 	bool is_new, is_fork = r->start.origin == WIRE_SAMPLER_FORK;
 
+	m->is_fork = is_fork;
 	*map_slot(m->totals->known, m->pid, &is_new) = (uintptr_t)m;
 	strcpy(m->exe, r->path);
 	if (parent && is_fork)
@@ -212,14 +213,29 @@ static uint32_t share_of(struct timer_image *m, size_t plan, uint32_t tid, uint6
 	return (uint32_t)count;
 }
 
-static void look_for_outside(struct timer_image *m, const struct timer_record *r)
+/* The n innermost frames. */
+static void look_for_outside(struct timer_image *m, const struct timer_record *r,
+			     uint32_t n, uint64_t time_ns)
 {
-	uint32_t n = (uint32_t)r->sample.n_frames - r->sample.n_shared;
-
 	for (uint32_t i = 0; i < n && !m->has_outside; i++)
 		m->has_outside = !is_known(m, r->pcs[i] - (i > 0));
-	if (m->has_outside && r->sample.time_ns > m->looked_ns + LOOK_NS)
-		look_at_maps(m, r->sample.time_ns);
+	if (m->has_outside && time_ns > m->looked_ns + LOOK_NS)
+		look_at_maps(m, time_ns);
+}
+
+uint32_t timer_image_stack(struct timer_image *m, const struct timer_record *r)
+{
+	const struct wire_tracer_stack *x = &r->stack;
+
+	look_for_outside(m, r, x->n_frames, x->time_ns);
+	return tracker_stack(m->totals->tracker,
+			     &(struct tracker_sample){ .time_ns = x->time_ns,
+						       .pid = m->pid,
+						       .tid = x->tid,
+						       .user_pcs = r->pcs,
+						       .user_exact = r->exact,
+						       .n_user = x->n_frames,
+						       .stop = x->stop });
 }
 
 static void take_sample(struct timer_image *m, const struct timer_record *r)
@@ -235,7 +251,7 @@ static void take_sample(struct timer_image *m, const struct timer_record *r)
 				    .n_user = x->n_frames,
 				    .stop = x->stop };
 
-	look_for_outside(m, r);
+	look_for_outside(m, r, (uint32_t)x->n_frames - x->n_shared, x->time_ns);
 	*map_slot(&m->threads, x->tid, NULL) = true;
 	totals->sampled += x->count;
 	for (size_t i = 0; i < totals->n_plans; i++) {
@@ -270,6 +286,9 @@ static void take(void *ctx, const struct timer_record *r)
 	case WIRE_SAMPLER_SAMPLE:
 		take_sample(m, r);
 		break;
+	default:
+		if (m->totals->tracing)
+			m->totals->tracing->take(m, r);
 	}
 }
 
@@ -293,11 +312,13 @@ static void add_totals(struct timer_totals *t, const struct timer_ring *ring)
 }
 
 /* Once: nobody writes any more. */
-static bool finish(struct timer_image *m)
+static bool finish(struct timer_image *m, uint64_t now_ns)
 {
 	if (m->is_over)
 		return false;
 	timer_image_drain(m, true);
+	if (m->totals->tracing)
+		m->totals->tracing->end(m, now_ns);
 	m->is_over = true;
 	add_totals(m->totals, m->ring);
 	if (image_of(m->totals, m->pid) == m)
@@ -324,7 +345,7 @@ static void exit_threads(const struct timer_image *m, uint64_t now_ns)
 
 void timer_image_end(struct timer_image *m, uint64_t now_ns, bool has_exited)
 {
-	if (!finish(m) || !has_exited)
+	if (!finish(m, now_ns) || !has_exited)
 		return;
 	count_unsampled(m, 0);
 	exit_threads(m, now_ns);
@@ -334,7 +355,7 @@ void timer_image_replace(struct timer_image *m, struct timer_image *next)
 {
 	const uint64_t *is_sampled;
 
-	if (!finish(m))
+	if (!finish(m, next->start_ns))
 		return;
 	count_unsampled(m, m->pid);
 	next->has_past = true;
@@ -364,7 +385,7 @@ static void check_threads(struct timer_image *m, uint64_t now_ns)
 	struct stat st;
 	char path[64], seccomp[64];
 
-	if (now_ns < m->scan_ns)
+	if (now_ns < m->scan_ns || m->totals->tracing)
 		return;
 	snprintf(path, sizeof(path), "/proc/%u/task", m->pid);
 	if (stat(path, &st) < 0 ||
@@ -439,11 +460,13 @@ static void check_children(struct timer_image *m, uint64_t now_ns)
 static bool check_exe(struct timer_image *m, uint64_t now_ns)
 {
 	char exe[4096] = "?";
+	struct err why = { 0 };
 
 	if (!m->exe[0])
 		return true;
-	if (procfs_exe((pid_t)m->pid, exe, sizeof(exe), NULL) == 0 &&
-	    !strcmp(exe, m->exe))
+	if (procfs_exe((pid_t)m->pid, exe, sizeof(exe), &why) == 0
+		    ? !strcmp(exe, m->exe)
+		    : why.os == ENOENT) /* it is about to be gone */
 		return true;
 	if (!m->other_exe_ns)
 		m->other_exe_ns = now_ns;

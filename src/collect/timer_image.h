@@ -16,6 +16,15 @@
 #include "collect/source.h"
 #include "collect/timer_ring.h"
 
+struct timer_image;
+
+/* Who takes the records that only a tracer writes.  Neither may be NULL. */
+struct timer_tracing {
+	void (*take)(struct timer_image *m, const struct timer_record *r);
+	/* Nothing more will come; its process, if it goes, has not gone yet. */
+	void (*end)(struct timer_image *m, uint64_t now_ns);
+};
+
 /* Sums over all images, and what they need of the source. */
 struct timer_totals {
 	struct tracker *tracker;
@@ -23,6 +32,7 @@ struct timer_totals {
 	const struct plan *plans;
 	size_t n_plans;
 	const struct source_ops *ops;
+	const struct timer_tracing *tracing; /* NULL: a sampler */
 	uint64_t interval_ns;
 	bool follows;	   /* children too */
 	struct map *known; /* pid → its newest image, a pointer */
@@ -32,6 +42,8 @@ struct timer_totals {
 	uint64_t n_images, damaged, n_not_followed;
 	uint64_t n_unsampled; /* threads that ended without a sample */
 	uint64_t sampled;     /* intervals in samples */
+	/* traced */
+	uint64_t n_events, n_unmatched, n_retaken;
 };
 
 struct timer_range {
@@ -46,18 +58,22 @@ struct timer_image {
 	char exe[TIMER_RECORD_PATH_MAX + 1];
 	VEC(struct timer_range) ranges; /* code that the tracker knows */
 	struct map threads;		/* tid → was it sampled? */
+	bool is_fork;			/* it began as a copy of its parent */
 	bool has_past;	   /* the process ran another image before this one */
 	bool is_sampled;   /* the main thread, in an image before this one */
 	struct map shares; /* tid → intervals not yet in a sample, for coarser plans */
 	bool has_outside;  /* a pc in none of the ranges was seen */
 	struct map strangers; /* children without a ring → since when, 0: said */
 	bool is_over;
+	void *traced; /* what timer_tracing keeps of it, and frees at its end */
 	uint64_t looked_ns, other_exe_ns, scan_ns, scan_pause_ns;
 };
 
 struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_totals *totals);
 void timer_image_free(struct timer_image *m);
 
+/* The id in the recording of a stack that its tracer told. */
+uint32_t timer_image_stack(struct timer_image *m, const struct timer_record *r);
 /* Take what has come.  is_final: nobody writes any more. */
 void timer_image_drain(struct timer_image *m, bool is_final);
 /* Is its process there, running this image?  When it runs another one into which the

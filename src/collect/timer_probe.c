@@ -27,8 +27,7 @@ static int find_program(const char *name, char *path, size_t cap)
 	return -1;
 }
 
-/* Programs into which the dynamic linker loads nothing. */
-static int check_program(const char *name, struct err *e)
+int timer_probe_program(const char *name, const char *instead, struct err *e)
 {
 	char path[PATH_MAX];
 	struct executable x;
@@ -43,23 +42,23 @@ static int check_program(const char *name, struct err *e)
 	if (x.is_static)
 		return err_set(
 			e, ERR_UNSUPPORTED,
-			"'%s' is statically linked, nothing can be loaded into it; "
-			"as root, perf_event observes it",
-			name);
+			"'%s' is statically linked, nothing can be loaded into it%s",
+			name, instead);
 	if (x.is_setid && geteuid() != 0)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "'%s' runs as another user: only root can observe it",
 			       name);
 	if (!x.is_64bit)
-		return err_set(
-			e, ERR_UNSUPPORTED,
-			"'%s' is a 32-bit program; as root, perf_event observes it",
-			name);
+		return err_set(e, ERR_UNSUPPORTED,
+			       "'%s' is a 32-bit program, our library is not%s", name,
+			       instead);
 	return 0;
 }
 
 int timer_probe(const struct experiment *x, const struct scope *scope, struct err *e)
 {
+	if (x->trigger == EXPERIMENT_HEAP)
+		return err_set(e, ERR_UNSUPPORTED, "takes samples of CPU time only");
 	if (x->trigger == EXPERIMENT_THREAD_TIME)
 		return err_set(e, ERR_UNSUPPORTED, "waits are seen by the kernel only");
 	if (x->trigger == EXPERIMENT_STATES)
@@ -75,5 +74,6 @@ int timer_probe(const struct experiment *x, const struct scope *scope, struct er
 		return err_set(e, ERR_UNSUPPORTED,
 			       "is loaded when a program starts: 'dwell run' needs no "
 			       "rights");
-	return check_program(scope->program, e);
+	return timer_probe_program(scope->program, "; as root, perf_event observes it",
+				   e);
 }

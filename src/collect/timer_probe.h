@@ -12,5 +12,8 @@
 /* As source_ops.probe. */
 must_use int timer_probe(const struct experiment *x, const struct scope *scope,
 			 struct err *e);
+/* Whether anything can be loaded into a program, which may be NULL: unknown.  instead:
+ * what to do else, behind the reason. */
+must_use int timer_probe_program(const char *name, const char *instead, struct err *e);
 
 #endif

@@ -163,6 +163,51 @@ static void parse_sample(struct reader *r, struct timer_record_stacks *stacks,
 	keep_stack(previous, ret);
 }
 
+static void parse_stack(struct reader *r, struct timer_record *ret)
+{
+	parse_fixed(r, &ret->stack, sizeof(ret->stack));
+	if (r->bad || ret->stack.n_frames > WIRE_SAMPLER_DEPTH_MAX ||
+	    ret->stack.stop >= UNWIND_N_STOPS || ret->stack.id == WIRE_TRACER_NO_STACK) {
+		r->bad = true;
+		return;
+	}
+	memset(ret->exact, 0, sizeof(ret->exact));
+	parse_frames(r, ret, ret->stack.n_frames);
+}
+
+/* Of sampler and tracer; false: none of them. */
+static bool parse_kind(struct reader *r, struct timer_record_stacks *stacks,
+		       struct timer_record *ret)
+{
+	switch (ret->kind) {
+	case WIRE_SAMPLER_START:
+		parse_start(r, ret);
+		return true;
+	case WIRE_SAMPLER_MODULE:
+		parse_module(r, ret);
+		return true;
+	case WIRE_SAMPLER_THREAD:
+	case WIRE_SAMPLER_LEAVE:
+		parse_thread(r, ret);
+		return true;
+	case WIRE_SAMPLER_SAMPLE:
+		parse_sample(r, stacks, ret);
+		return true;
+	case WIRE_TRACER_STACK:
+		parse_stack(r, ret);
+		return true;
+	case WIRE_TRACER_ALLOC:
+		parse_fixed(r, &ret->alloc, sizeof(ret->alloc));
+		return true;
+	case WIRE_TRACER_FREE:
+	case WIRE_TRACER_MOVE:
+	case WIRE_TRACER_UNMOVE:
+		parse_fixed(r, &ret->free, sizeof(ret->free));
+		return true;
+	}
+	return false;
+}
+
 int timer_record_parse(struct timer_record_stacks *stacks, unsigned kind,
 		       const void *payload, size_t size, struct timer_record *ret,
 		       struct err *e)
@@ -170,15 +215,7 @@ int timer_record_parse(struct timer_record_stacks *stacks, unsigned kind,
 	struct reader r = reader_over(payload, size);
 
 	ret->kind = kind;
-	if (kind == WIRE_SAMPLER_START)
-		parse_start(&r, ret);
-	else if (kind == WIRE_SAMPLER_MODULE)
-		parse_module(&r, ret);
-	else if (kind == WIRE_SAMPLER_THREAD || kind == WIRE_SAMPLER_LEAVE)
-		parse_thread(&r, ret);
-	else if (kind == WIRE_SAMPLER_SAMPLE)
-		parse_sample(&r, stacks, ret);
-	else
+	if (!parse_kind(&r, stacks, ret))
 		return err_set(e, ERR_FORMAT, "a record of unknown kind %u", kind);
 	if (r.bad)
 		return err_set(e, ERR_FORMAT, "a damaged record of kind %u", kind);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * timer_record - one record of the sampler in the target (wire/sampler.h), parsed.
+ * timer_record - one record of the sampler or tracer in the target (wire/sampler.h,
+ * wire/tracer.h), parsed.
  *
  * The bytes come from a process that nobody vouches for.  Stacks are differences from
  * the same slot's previous one, so records of one ring go through one timer_stacks in
@@ -17,20 +18,24 @@
 #include "base/own.h"
 #include "base/vec.h"
 #include "wire/sampler.h"
+#include "wire/tracer.h"
 
 #define TIMER_RECORD_PATH_MAX 4096
 
 struct timer_record {
-	enum wire_sampler_kind kind;
+	unsigned kind; /* enum wire_sampler_kind or wire_tracer_kind */
 	union {
 		struct wire_sampler_start start;
 		struct wire_sampler_module module;
 		struct wire_sampler_thread thread;
 		struct wire_sampler_sample sample;
+		struct wire_tracer_stack stack;
+		struct wire_tracer_alloc alloc;
+		struct wire_tracer_free free;
 	};
 	char comm[17];			      /* of a start and a thread */
 	char path[TIMER_RECORD_PATH_MAX + 1]; /* of a start and a module */
-	uint64_t pcs[WIRE_SAMPLER_DEPTH_MAX]; /* of a sample, innermost first */
+	uint64_t pcs[WIRE_SAMPLER_DEPTH_MAX]; /* of a sample or stack, innermost first */
 	uint8_t exact[WIRE_SAMPLER_DEPTH_MAX / 8];
 };
 

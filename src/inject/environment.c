@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/environment.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
+
+#include "bare/sys.h"
 
 /* The value in "NAME=value" when it is that name. */
 static char *value_of(char *entry, const char *name)
@@ -25,6 +25,42 @@ const char *environment_get(char **env, const char *name)
 			return v;
 	}
 	return NULL;
+}
+
+/* More is no environment that execve takes. */
+#define INITIAL_BYTES (UINT64_C(4) << 20)
+
+static size_t read_initial(char *text)
+{
+	int fd = sys_open("/proc/self/environ", O_RDONLY | O_CLOEXEC, 0);
+	size_t n = 0;
+	long got = 1;
+
+	while (fd >= 0 && got > 0 && n < INITIAL_BYTES - 1) {
+		got = sys_read(fd, text + n, INITIAL_BYTES - 1 - n);
+		n += got > 0 ? (size_t)got : 0;
+	}
+	if (fd >= 0)
+		sys_close(fd);
+	return n;
+}
+
+bool environment_initial(const char *name, char *ret, size_t cap)
+{
+	char *text = sys_map(INITIAL_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	size_t n = text ? read_initial(text) : 0;
+	bool is_found = false;
+
+	for (size_t at = 0; at < n && !is_found; at += strlen(text + at) + 1) {
+		const char *v = value_of(text + at, name);
+
+		is_found = v && strlen(v) < cap;
+		if (is_found)
+			memcpy(ret, v, strlen(v) + 1);
+	}
+	if (text)
+		sys_unmap(text, INITIAL_BYTES);
+	return is_found;
 }
 
 static bool is_separator(char c)

@@ -506,22 +506,20 @@ static void leave_frame(struct walk *w)
 	w->is_exact = false;
 }
 
-/* Kept out of line so that its frame can be stepped over. */
-size_t __attribute__((noinline))
-unwind_local(struct unwind_local_cache *cache, const void *ucontext, uintptr_t stack_lo,
-	     uintptr_t stack_hi, uintptr_t *pcs,
-	     uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
-	     enum unwind_stop *ret_stop)
+/* frame: of the function whose caller the walk begins with, unless there is a context. */
+static inline __attribute__((always_inline)) size_t
+walk_all(struct unwind_local_cache *cache, const void *ucontext, const uint64_t *frame,
+	 uintptr_t stack_lo, uintptr_t stack_hi, uintptr_t *pcs, uint8_t *exact,
+	 size_t max, enum unwind_stop *ret_stop)
 {
 	struct walk w;
-	uint64_t *frame = __builtin_frame_address(0);
 	enum step_result rc = STEP_NEEDS_ALL;
 
 	*ret_stop = UNWIND_LIMIT;
 	if (!max)
 		return 0;
 	prepare(&w, stack_lo, stack_hi, pcs, exact, max);
-	take_cache(&w, cache, (uintptr_t)frame);
+	take_cache(&w, cache, (uintptr_t)__builtin_frame_address(0));
 	if (ucontext) {
 		regs_from_context(&w, ucontext);
 		rc = walk_from(&w);
@@ -546,4 +544,25 @@ unwind_local(struct unwind_local_cache *cache, const void *ucontext, uintptr_t s
 	drop_cache(&w, cache);
 	*ret_stop = rc == STEP_NEEDS_ALL ? UNWIND_BAD_RULE : w.step.stop;
 	return w.n;
+}
+
+/* Both are kept out of line so that their frames can be stepped over. */
+size_t __attribute__((noinline))
+unwind_local(struct unwind_local_cache *cache, const void *ucontext, uintptr_t stack_lo,
+	     uintptr_t stack_hi, uintptr_t *pcs,
+	     uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
+	     enum unwind_stop *ret_stop)
+{
+	return walk_all(cache, ucontext, __builtin_frame_address(0), stack_lo, stack_hi,
+			pcs, exact, max, ret_stop);
+}
+
+size_t __attribute__((noinline))
+unwind_local_from(struct unwind_local_cache *cache, const uint64_t *frame,
+		  uintptr_t stack_lo, uintptr_t stack_hi, uintptr_t *pcs,
+		  uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
+		  enum unwind_stop *ret_stop)
+{
+	return walk_all(cache, NULL, frame, stack_lo, stack_hi, pcs, exact, max,
+			ret_stop);
 }

@@ -37,6 +37,14 @@ size_t unwind_local(struct unwind_local_cache *cache, const void *ucontext,
 		    uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
 		    enum unwind_stop *ret_stop);
 
+/* Walk from the caller of a function whose frame pointer is given, who is among the
+ * callers of this one: where that is enough to go by the frames between are left out, and
+ * else they are there. */
+size_t unwind_local_from(struct unwind_local_cache *cache, const uint64_t *frame,
+			 uintptr_t stack_lo, uintptr_t stack_hi, uintptr_t *pcs,
+			 uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
+			 enum unwind_stop *ret_stop);
+
 /* How many of the outermost frames of the last walk are the very activations that ended
  * the walk before it: whoever keeps ids of stack prefixes need not look them up again. */
 size_t unwind_local_unchanged(const struct unwind_local_cache *cache);

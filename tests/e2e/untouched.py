@@ -30,22 +30,22 @@ Row = collections.namedtuple('Row', 'name command ways data also', defaults=('al
 
 
 def cpu(way):
-    return way.experiment == 'usertime'
+    return way.experiment in ('usertime', 'heap')
 
 
 def perf(way):
     return way.source == 'perf'
 
 
-# What the timers inside the program leave to see, and docs/transparency.md says so.
+# What a library inside the program leaves to see, and docs/transparency.md says so.
 def documented(output):
-    output = re.sub(rb'^DWELL_SAMPLER=.*\n', b'', output, flags=re.M)
+    output = re.sub(rb'^DWELL_(SAMPLER|TRACER)=.*\n', b'', output, flags=re.M)
     output = re.sub(rb'^ASAN_OPTIONS=verify_asan_link_order=0\n', b'', output, flags=re.M)
-    output = re.sub(rb'^(LD_PRELOAD=)[^:\n]*libdwell-sampler\.so:?', rb'\1', output, flags=re.M)
+    output = re.sub(rb'^(LD_PRELOAD=)[^:\n]*libdwell-(?:sampler|tracer)\.so:?', rb'\1', output, flags=re.M)
     return re.sub(rb'^LD_PRELOAD=\n', b'', output, flags=re.M)
 
 
-# name, command, ways ('all', 'cpu' for the default experiment, 'inside': by timers as the
+# name, command, ways ('all', 'cpu' for the default experiment, 'inside': by a library as the
 # child of a shell, as nothing can be loaded into the program itself), input, filter
 ROWS = [
     Row('an exit code', "sh -c 'echo out; echo err >&2; exit 3'"),
@@ -184,6 +184,7 @@ def find_ways(path):
         users.append(('user', 'timer'))
     ways = [Way(user, experiment, source) for user, source in users
             for experiment in ('usertime', 'pcsamp', 'totaltime', 'faults')]
+    ways += [Way(user, 'heap', 'tracer') for user in sorted({user for user, _ in users})]
     return [w for w in ways if is_available(w, path)]
 
 
@@ -195,7 +196,7 @@ def words(row, way):
     command = shlex.split(row.command.format(
         programs=PROGRAMS, victim=os.path.join(PROGRAMS, 'e2e-victim'), workloads=WORKLOADS,
         sources=SOURCES))
-    if row.ways == 'inside' and way.source == 'timer':
+    if row.ways == 'inside' and way.source != 'perf':
         return ['sh', '-c', '"$@"; exit $?', 'sh', *command]
     return command
 
@@ -226,7 +227,7 @@ def check(row, ways):
         key = way.user, tuple(command)
         if key not in alone:
             alone[key] = run(way.user, command, path, row.data)
-        interval = [] if way.experiment == 'faults' else ['-i', '1ms']
+        interval = [] if way.experiment in ('faults', 'heap') else ['-i', '1ms']
         seen = run(way.user, [DWELL, 'run', '-q', '-e', way.experiment, '--source', way.source,
                               *interval, '-o', 'x.dwell', '--', *command], path, row.data)
         want = alone[key]

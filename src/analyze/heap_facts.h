@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * heap_facts - what was recorded of the whole heap of each process.
+ */
+#ifndef DWELL_ANALYZE_HEAP_FACTS_H
+#define DWELL_ANALYZE_HEAP_FACTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "store/recording.h"
+
+enum heap_fact {
+	HEAP_FACT_ALLOCATIONS,
+	HEAP_FACT_ALLOCATED, /* bytes */
+	HEAP_FACT_FREES,
+	HEAP_FACT_PEAK, /* bytes */
+	HEAP_FACT_PEAK_BLOCKS,
+	HEAP_FACT_PEAK_TIME, /* CLOCK_MONOTONIC, ns */
+	HEAP_FACT_LEFT,	     /* bytes */
+	HEAP_FACT_LEFT_BLOCKS,
+	HEAP_FACT_N,
+};
+
+struct heap_process {
+	uint32_t process; /* id in the recording */
+	uint64_t facts[HEAP_FACT_N];
+};
+
+struct heap_processes {
+	VEC(struct heap_process) all; /* those that held most first */
+};
+
+/* Empty when the heap was not recorded. */
+void heap_facts_load(struct heap_processes *h, const struct recording *r);
+void heap_facts_fini(struct heap_processes *h);
+/* The name in docs/format.md. */
+const char *heap_facts_name(enum heap_fact fact);
+
+#endif

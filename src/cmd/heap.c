@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "cmd/command.h"
+#include "cmd/heap_view.h"
+#include "cmd/report_options.h"
+
+extern const struct command cmd_heap;
+
+static const struct option_spec own_options[] = {
+	{ .name = "leaks",
+	  .kind = OPTION_FLAG,
+	  .text = "What was never given back, by bytes (without another view)" },
+	{ .name = "peak",
+	  .kind = OPTION_FLAG,
+	  .text = "What each process held when it held most, by bytes" },
+	{ .name = "churn",
+	  .kind = OPTION_FLAG,
+	  .text = "Who allocates how often and how much, by calls" },
+	{ .name = "depth",
+	  .kind = OPTION_U64,
+	  .arg = "N",
+	  .default_text = "12",
+	  .text = "At most N callers of each place; 0: all" },
+	{ .name = "limit",
+	  .kind = OPTION_U64,
+	  .arg = "N",
+	  .default_text = "10",
+	  .text = "At most N places; 0: all" },
+	OPTION_END,
+};
+
+#define DEFAULT_LIMIT 10
+#define DEFAULT_DEPTH 12
+
+static int choose_view(const struct options *o, const struct heap_table **ret,
+		       struct err *e)
+{
+	unsigned n = 0;
+
+	*ret = heap_tables[0];
+	for (size_t i = 0; heap_tables[i]; i++) {
+		if (!options_has(o, heap_tables[i]->name))
+			continue;
+		*ret = heap_tables[i];
+		n++;
+	}
+	return n > 1 ? err_set(e, ERR_USAGE, "one view at a time") : 0;
+}
+
+static int run(struct options *o, struct err *e)
+{
+	own(report_profile_close) struct report r = { 0 };
+	struct heap_view v = { .report = &r };
+	int rc = choose_view(o, &v.table, e);
+
+	if (rc == 0)
+		rc = report_profile_open(o, options_argv(o), NULL, &r, e);
+	if (rc < 0)
+		return rc;
+	v.limit = options_u64(o, "limit", r.json ? 0 : DEFAULT_LIMIT);
+	v.depth = options_u64(o, "depth", r.json ? 0 : DEFAULT_DEPTH);
+	rc = heap_view_load(&v, e);
+	if (rc == 0 && r.json)
+		heap_view_json(&v, stdout);
+	else if (rc == 0)
+		heap_view_print(&v, stdout);
+	heap_view_fini(&v);
+	if (rc < 0)
+		return rc;
+	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
+}
+
+static const struct option_spec *const tables[] = { own_options, report_options_input,
+						    report_options_output, NULL };
+
+static const struct command_example examples[] = {
+	{ "dwell heap", "what the newest recording's program never gave back" },
+	{ "dwell heap --peak a.dwell", "who held its memory when it held most" },
+	{ "dwell heap --churn --filter 'thread == worker'", "who allocates in workers" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_heap = {
+	.name = "heap",
+	.usage = "[options] [RECORDING…]",
+	.summary = "Show who allocates memory: leaks, peak, churn",
+	.description =
+		"Of a recording by the experiment heap ('dwell run -e heap'). First what "
+		"each process took, gave back, and held at most and when; then the "
+		"places that allocated, each with its callers, innermost first. A leak "
+		"is a block that was not given back when the program ended or the "
+		"recording did, whether or not something still points to it. Amounts "
+		"are what the program asked for, without what the allocator adds.\n\n"
+		"The other reports know the same values as events: 'dwell tree --event "
+		"peak-bytes' shows the peak by calling context, 'dwell export' draws it.",
+	.options = tables,
+	.examples = examples,
+	.group = "report",
+	.run = run,
+};

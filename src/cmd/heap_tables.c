@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+
+#include "cmd/heap_view.h"
+
+static const struct heap_table leaks = {
+	.name = "leaks",
+	.title = "Never given back",
+	.order = "leaked-bytes",
+	.nothing = "Everything was given back.",
+	.columns = { { "Bytes", "leaked-bytes", NULL }, { "Blocks", "leaks", NULL } },
+};
+
+static const struct heap_table peak = {
+	.name = "peak",
+	.title = "Held at the peak",
+	.order = "peak-bytes",
+	.nothing = "No process ever held memory.",
+	.columns = { { "Bytes", "peak-bytes", NULL }, { "Blocks", "peak-blocks", NULL } },
+};
+
+static const struct heap_table churn = {
+	.name = "churn",
+	.title = "Allocated most often",
+	.order = "allocations",
+	.nothing = "Nothing was allocated.",
+	.columns = { { "Calls", "allocations", NULL },
+		     { "Bytes", "allocated-bytes", NULL },
+		     { "Temporary", "temporary", NULL },
+		     { "Mean life", "lifetime", "allocations" } },
+};
+
+const struct heap_table *const heap_tables[] = { &leaks, &peak, &churn, NULL };

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/heap_view.h"
+
+#include "analyze/heap_facts.h"
+#include "analyze/names.h"
+#include "base/buf.h"
+#include "base/text.h"
+#include "cmd/report_head.h"
+#include "cmd/report_json.h"
+#include "cmd/report_quality.h"
+#include "cmd/report_text.h"
+#include "cmd/report_value.h"
+
+#define MANY_PROCESSES 5
+
+int heap_view_load(struct heap_view *v, struct err *e)
+{
+	const struct profile *p = v->report->profile;
+	size_t column = heap_places_column(p, v->table->order);
+
+	if (column == SIZE_MAX)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%s has no heap: record with 'dwell run -e heap'",
+			       v->report->paths[0]);
+	return heap_places_load(&v->places, p, column, v->limit, e);
+}
+
+void heap_view_fini(struct heap_view *v)
+{
+	heap_places_fini(&v->places);
+}
+
+/* Processes. */
+
+static void put_process(const struct heap_view *v, size_t source,
+			const struct heap_process *x, FILE *out)
+{
+	const struct recording *rec = profile_source(v->report->profile, source);
+	const struct model_process *process = recording_process(rec, x->process);
+	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
+
+	report_text_safe(&b, recording_string(rec, process->comm));
+	buf_printf(&b, " (%u): peak %s", process->pid,
+		   text_size(s, x->facts[HEAP_FACT_PEAK]));
+	buf_printf(&b, " in %s block%s", text_count(s, x->facts[HEAP_FACT_PEAK_BLOCKS]),
+		   x->facts[HEAP_FACT_PEAK_BLOCKS] == 1 ? "" : "s");
+	if (x->facts[HEAP_FACT_PEAK_TIME] > process->start_ns)
+		buf_printf(&b, " after %s",
+			   text_duration(s, x->facts[HEAP_FACT_PEAK_TIME] -
+						    process->start_ns));
+	buf_printf(&b, "; %s allocation%s",
+		   text_count(s, x->facts[HEAP_FACT_ALLOCATIONS]),
+		   x->facts[HEAP_FACT_ALLOCATIONS] == 1 ? "" : "s");
+	buf_printf(&b, " of %s", text_size(s, x->facts[HEAP_FACT_ALLOCATED]));
+	if (x->facts[HEAP_FACT_LEFT_BLOCKS])
+		buf_printf(&b, ", %s never given back",
+			   text_size(s, x->facts[HEAP_FACT_LEFT]));
+	else
+		buf_puts(&b, ", all given back");
+	report_text_labelled(v->report, "process", &b, out);
+}
+
+static void put_processes(const struct heap_view *v, size_t source, FILE *out)
+{
+	struct heap_processes processes = { 0 };
+	size_t n = 0;
+
+	heap_facts_load(&processes, profile_source(v->report->profile, source));
+	vec_each(x, &processes.all) {
+		if (n++ < MANY_PROCESSES)
+			put_process(v, source, x, out);
+	}
+	if (n > MANY_PROCESSES)
+		fprintf(out, "  … %zu processes with smaller peaks\n",
+			n - MANY_PROCESSES);
+	heap_facts_fini(&processes);
+}
+
+/* Places. */
+
+static uint64_t value_of(const struct heap_view *v, const struct heap_place *place,
+			 const char *event)
+{
+	size_t column = heap_places_column(v->report->profile, event);
+
+	return column == SIZE_MAX ? 0 : place->values[column];
+}
+
+static const char *unit_of(const struct heap_view *v, const char *event)
+{
+	size_t column = heap_places_column(v->report->profile, event);
+
+	return column == SIZE_MAX ? "count"
+				  : profile_column(v->report->profile, column)->unit;
+}
+
+static void put_values(const struct heap_view *v, const struct heap_place *place,
+		       FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
+
+	buf_printf(&b, "%s", text_pct(s, (double)place->weight, (double)v->places.total));
+	for (size_t i = 0; i < HEAP_TABLE_COLUMNS && v->table->columns[i].title; i++) {
+		const char *event = v->table->columns[i].event;
+		const char *per = v->table->columns[i].per;
+		uint64_t value = value_of(v, place, event);
+		uint64_t n = per ? value_of(v, place, per) : 1;
+
+		buf_printf(&b, "  %s %s", v->table->columns[i].title,
+			   text_value(s, n ? value / n : 0, unit_of(v, event)));
+	}
+	fputs(report_text_bold(true), out);
+	report_text_line(out, v->report, "", &b);
+	fputs(report_text_bold(false), out);
+}
+
+static void put_frame(const struct heap_view *v, const struct profile_frame *f, FILE *out)
+{
+	const struct profile_function *function =
+		profile_function(v->report->profile, f->function);
+	own(buf_fini) struct buf b = { 0 };
+	char name[600];
+
+	buf_puts(&b, f->is_inlined ? "↳ " : "");
+	buf_puts(&b, names_shorten(name, sizeof(name), function->label,
+				   v->report->width / 2));
+	buf_puts(&b, "  ");
+	if (f->file && f->line)
+		buf_printf(&b, "%s:%u",
+			   text_printable(name, sizeof(name), names_base(f->file)),
+			   f->line);
+	else
+		report_text_safe(&b, function->image);
+	report_text_line(out, v->report, "    ", &b);
+}
+
+static void put_place(const struct heap_view *v, const struct heap_place *place,
+		      FILE *out)
+{
+	size_t n = place->n_frames;
+
+	put_values(v, place, out);
+	if (v->depth && n > v->depth)
+		n = v->depth;
+	for (size_t i = 0; i < n; i++)
+		put_frame(v, &place->frames[i], out);
+	if (!place->n_frames)
+		fputs("    no stack could be taken\n", out);
+	if (n < place->n_frames)
+		fprintf(out, "    … %zu more\n", place->n_frames - n);
+}
+
+static void put_rest(const struct heap_view *v, FILE *out)
+{
+	const struct heap_places *h = &v->places;
+	char s[TEXT_MAX];
+
+	if (h->n_found > h->all.n)
+		fprintf(out, "… %zu more places with %s\n", h->n_found - h->all.n,
+			text_pct(s, (double)(h->total - h->shown), (double)h->total));
+}
+
+void heap_view_print(const struct heap_view *v, FILE *out)
+{
+	char s[TEXT_MAX];
+
+	for (size_t i = 0; i < profile_n_sources(v->report->profile); i++) {
+		report_head_subject(v->report, i, out);
+		put_processes(v, i, out);
+	}
+	report_head_filter(v->report, out);
+	if (!v->places.all.n) {
+		fprintf(out, "\n%s\n", v->table->nothing);
+		report_quality_print(v->report, out);
+		return;
+	}
+	fprintf(out, "\n%s: %s, by place, callers below\n\n", v->table->title,
+		text_value(s, v->places.total, unit_of(v, v->table->order)));
+	vec_each(place, &v->places.all)
+		put_place(v, place, out);
+	put_rest(v, out);
+	report_quality_print(v->report, out);
+}
+
+static void json_frames(const struct heap_view *v, struct json *j,
+			const struct heap_place *place)
+{
+	json_key(j, "frames");
+	json_array(j);
+	for (size_t i = 0; i < place->n_frames; i++) {
+		const struct profile_frame *f = &place->frames[i];
+
+		json_object(j);
+		report_json_function(j, v->report, f->function);
+		if (f->file)
+			json_key_str(j, "file", f->file);
+		if (f->line)
+			json_key_u64(j, "line", f->line);
+		json_key_bool(j, "inlined", f->is_inlined);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void json_process(const struct heap_view *v, struct json *j, size_t source,
+			 const struct heap_process *x)
+{
+	const struct recording *rec = profile_source(v->report->profile, source);
+	const struct model_process *process = recording_process(rec, x->process);
+
+	json_object(j);
+	json_key_str(j, "command", recording_string(rec, process->comm));
+	json_key_u64(j, "pid", process->pid);
+	json_key_u64(j, "source", source);
+	for (int i = 0; i < HEAP_FACT_N; i++)
+		json_key_u64(j, heap_facts_name((enum heap_fact)i), x->facts[i]);
+	json_object_end(j);
+}
+
+/* Processes are a list of their own behind the rows, which the end of the report closes.
+ */
+void heap_view_json(const struct heap_view *v, FILE *out)
+{
+	struct json j;
+
+	report_json_begin(&j, v->report, "heap", out);
+	vec_each(place, &v->places.all) {
+		json_object(&j);
+		report_json_values(&j, v->report, "exclusive", place->values);
+		json_frames(v, &j, place);
+		json_object_end(&j);
+	}
+	json_array_end(&j);
+	json_key(&j, "processes");
+	json_array(&j);
+	for (size_t i = 0; i < profile_n_sources(v->report->profile); i++) {
+		struct heap_processes processes = { 0 };
+
+		heap_facts_load(&processes, profile_source(v->report->profile, i));
+		vec_each(x, &processes.all)
+			json_process(v, &j, i, x);
+		heap_facts_fini(&processes);
+	}
+	report_json_end(&j, v->report);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * heap_view - the report of dwell heap: processes, then places by one of the views.
+ */
+#ifndef DWELL_CMD_HEAP_VIEW_H
+#define DWELL_CMD_HEAP_VIEW_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/heap_places.h"
+#include "base/err.h"
+#include "base/own.h"
+#include "cmd/report_profile.h"
+
+#define HEAP_TABLE_COLUMNS 4
+
+/* A view: what places are ordered by, and what is shown of each. */
+struct heap_table {
+	const char *name, *title;
+	const char *order;   /* event */
+	const char *nothing; /* said when no place has any */
+	struct {
+		const char *title, *event;
+		const char *per;       /* the event that it is divided by, or NULL */
+	} columns[HEAP_TABLE_COLUMNS]; /* the first is that of the order */
+};
+
+/* The first is what is shown without being asked for; NULL-terminated. */
+extern const struct heap_table *const heap_tables[];
+
+struct heap_view {
+	const struct report *report;
+	const struct heap_table *table;
+	size_t limit, depth; /* 0: all */
+	struct heap_places places;
+};
+
+must_use int heap_view_load(struct heap_view *v, struct err *e);
+void heap_view_fini(struct heap_view *v);
+void heap_view_print(const struct heap_view *v, FILE *out);
+void heap_view_json(const struct heap_view *v, FILE *out);
+
+#endif

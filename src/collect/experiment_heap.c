@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/experiment.h"
+#include "store/model.h"
+
+extern const struct experiment experiment_heap;
+
+#define COLUMN(NAME, UNIT, DESCRIPTION)                                                  \
+	{                                                                                \
+		.name = NAME, .unit = UNIT, .description = DESCRIPTION,                  \
+		.flags = EVENT_EXACT                                                     \
+	}
+
+const struct experiment experiment_heap = {
+	.name = "heap",
+	.summary = "every allocation and release of memory: leaks, peak, who takes how much",
+	.trigger = EXPERIMENT_HEAP,
+	.only_source = "tracer",
+	.is_alone = true,
+	.unit = "count",
+	.on = 1,
+	.hi = 1,
+	.lo = 1,
+	.min = 1,
+	.max = 1,
+	.n_events = 8,
+	.events = {
+		[EXPERIMENT_HEAP_LEFT_BYTES] = COLUMN(
+			"leaked-bytes", "bytes", "memory that was never given back"),
+		[EXPERIMENT_HEAP_LEFT] = COLUMN(
+			"leaks", "count", "blocks of memory that were never given back"),
+		[EXPERIMENT_HEAP_PEAK_BYTES] = COLUMN(
+			"peak-bytes", "bytes", "memory held when the process held most"),
+		[EXPERIMENT_HEAP_PEAK_BLOCKS] = COLUMN(
+			"peak-blocks", "count", "blocks held when the process held most"),
+		[EXPERIMENT_HEAP_BYTES] = COLUMN("allocated-bytes", "bytes",
+						 "memory that was allocated"),
+		[EXPERIMENT_HEAP_CALLS] = COLUMN("allocations", "count",
+						 "calls that allocated memory"),
+		[EXPERIMENT_HEAP_TEMPORARY] = COLUMN(
+			"temporary", "count",
+			"blocks given back before the process allocated another"),
+		[EXPERIMENT_HEAP_LIFETIME] = COLUMN(
+			"lifetime", "ns", "from allocation to release, of all blocks"),
+	},
+};

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/heap_ledger.h"
+
+void heap_ledger_fini(struct heap_ledger *l)
+{
+	heap_blocks_fini(&l->blocks);
+	vec_fini(&l->sites);
+}
+
+uint32_t heap_ledger_site(struct heap_ledger *l, uint32_t stack, uint32_t tid)
+{
+	*vec_push(&l->sites) =
+		(struct heap_site){ .stack = stack, .tid = tid, .era = l->era };
+	return (uint32_t)(l->sites.n - 1);
+}
+
+static void add(struct heap_amount *a, uint64_t bytes)
+{
+	a->blocks++;
+	a->bytes += bytes;
+}
+
+static void subtract(struct heap_amount *a, uint64_t bytes)
+{
+	a->blocks--;
+	a->bytes -= bytes;
+}
+
+/* Before a site changes. */
+static struct heap_site *touch(struct heap_ledger *l, uint32_t site)
+{
+	struct heap_site *s = &l->sites.at[site];
+
+	if (s->era != l->era) {
+		s->at_era = s->live;
+		s->era = l->era;
+	}
+	return s;
+}
+
+static void leave_peak(struct heap_ledger *l)
+{
+	l->era += l->is_at_peak;
+	l->is_at_peak = false;
+}
+
+static void look_at_peak(struct heap_ledger *l, uint64_t time_ns)
+{
+	if (l->live.bytes < l->peak.bytes ||
+	    (l->live.bytes == l->peak.bytes && !l->is_at_peak))
+		return;
+	l->peak = l->live;
+	l->peak_ns = time_ns;
+	l->is_at_peak = true;
+}
+
+/* A block that is there again or for the first time. */
+static void bring(struct heap_ledger *l, uint64_t time_ns, const struct heap_block *block)
+{
+	add(&touch(l, block->site)->live, block->size_bytes);
+	add(&l->live, block->size_bytes);
+	look_at_peak(l, time_ns);
+}
+
+static void end_block(struct heap_ledger *l, uint64_t time_ns,
+		      const struct heap_block *block)
+{
+	struct heap_site *s;
+
+	leave_peak(l);
+	s = touch(l, block->site);
+	subtract(&s->live, block->size_bytes);
+	s->lifetime_ns += time_ns > block->time_ns ? time_ns - block->time_ns : 0;
+	s->temporary += block->nth == (uint32_t)l->taken.blocks;
+	subtract(&l->live, block->size_bytes);
+	add(&l->given, block->size_bytes);
+}
+
+/* Nothing else can be where a block is now. */
+static void replace(struct heap_ledger *l, uint64_t time_ns,
+		    const struct heap_block *block)
+{
+	struct heap_block old;
+
+	if (heap_blocks_add(&l->blocks, block, &old))
+		return;
+	l->n_retaken++;
+	end_block(l, time_ns, &old);
+}
+
+void heap_ledger_take(struct heap_ledger *l, uint64_t time_ns, uint32_t site,
+		      uint64_t address, uint64_t size_bytes)
+{
+	struct heap_block block = { address, size_bytes, time_ns, site, 0 };
+
+	if (!address)
+		return;
+	add(&l->sites.at[site].taken, size_bytes);
+	add(&l->taken, size_bytes);
+	block.nth = (uint32_t)l->taken.blocks;
+	replace(l, time_ns, &block);
+	bring(l, time_ns, &block);
+}
+
+static bool give(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
+		 struct heap_block *ret)
+{
+	if (!heap_blocks_remove(&l->blocks, address, ret)) {
+		l->n_unmatched++;
+		return false;
+	}
+	end_block(l, time_ns, ret);
+	return true;
+}
+
+void heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address)
+{
+	struct heap_block block;
+
+	give(l, time_ns, address, &block);
+}
+
+void heap_ledger_move(struct heap_ledger *l, uint64_t time_ns, uint64_t address)
+{
+	struct heap_block block;
+
+	if (give(l, time_ns, address, &block))
+		l->moved[l->next_moved++ % HEAP_LEDGER_MOVED] = block;
+}
+
+void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t address)
+{
+	/* The newest first. */
+	for (unsigned i = 1; i <= HEAP_LEDGER_MOVED; i++) {
+		struct heap_block *block =
+			&l->moved[(l->next_moved - i) % HEAP_LEDGER_MOVED];
+
+		if (!block->address || block->address != address)
+			continue;
+		subtract(&l->given, block->size_bytes);
+		replace(l, time_ns, block);
+		bring(l, time_ns, block);
+		block->address = 0;
+		return;
+	}
+}
+
+struct heap_amount heap_ledger_at_peak(const struct heap_ledger *l, uint32_t site)
+{
+	const struct heap_site *s = &l->sites.at[site];
+
+	return l->is_at_peak || s->era != l->era ? s->live : s->at_era;
+}

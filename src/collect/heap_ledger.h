@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * heap_ledger - the sums of a process' heap: what was taken and given back, and where.
+ *
+ * A site is where memory is allocated: a stack of a thread.  How much each had when the
+ * process had most is known exactly: the first change behind a peak opens a new era, and
+ * a site's own first change in an era tells what it had when that began.
+ */
+#ifndef DWELL_COLLECT_HEAP_LEDGER_H
+#define DWELL_COLLECT_HEAP_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "collect/heap_blocks.h"
+
+struct heap_amount {
+	uint64_t blocks, bytes;
+};
+
+struct heap_site {
+	uint32_t stack, tid; /* stack: id in the recording */
+	struct heap_amount taken, live, at_era;
+	uint64_t era;
+	uint64_t temporary;   /* given back before the process took another */
+	uint64_t lifetime_ns; /* of all that was given back */
+};
+
+/* Blocks given up for another size, so that a failure can bring them back. */
+#define HEAP_LEDGER_MOVED 64
+
+struct heap_ledger {
+	struct heap_blocks blocks;
+	VEC(struct heap_site) sites;
+	struct heap_amount taken, given, live, peak;
+	uint64_t peak_ns;
+	bool is_at_peak;
+	uint64_t era;
+	uint64_t n_unmatched; /* given back, and not known */
+	uint64_t n_retaken;   /* taken again at an address that was not given back */
+	struct heap_block moved[HEAP_LEDGER_MOVED]; /* in a circle */
+	unsigned next_moved;
+};
+
+void heap_ledger_fini(struct heap_ledger *l);
+/* Returns the site. */
+uint32_t heap_ledger_site(struct heap_ledger *l, uint32_t stack, uint32_t tid);
+
+void heap_ledger_take(struct heap_ledger *l, uint64_t time_ns, uint32_t site,
+		      uint64_t address, uint64_t size_bytes);
+void heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address);
+/* The same, for another size; and that this failed. */
+void heap_ledger_move(struct heap_ledger *l, uint64_t time_ns, uint64_t address);
+void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t address);
+
+/* What the site had at the peak. */
+struct heap_amount heap_ledger_at_peak(const struct heap_ledger *l, uint32_t site);
+
+#endif

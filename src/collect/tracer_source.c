@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tracer_source - calls observed by wrappers inside the target (inject/trace_heap.c).
+ *
+ * Everything is written by the target in its order, and summed here: nothing about an
+ * address is forgotten before it is known what became of it.
+ */
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "collect/facts.h"
+#include "collect/heap_image.h"
+#include "collect/source.h"
+#include "collect/timer_images.h"
+#include "collect/timer_preload.h"
+#include "collect/timer_probe.h"
+#include "wire/tracer_library.h"
+
+extern const struct source_ops tracer_source;
+
+/* Some milliseconds of a program that does nothing but allocate. */
+#define RING_BYTES    (UINT64_C(2) << 20)
+#define N_RINGS_FIRST 2
+/* How often rings are looked at: while much comes, and at most. */
+#define LOOK_NS_MIN UINT64_C(1000000)
+#define LOOK_NS_MAX UINT64_C(16000000)
+
+struct tracer {
+	struct source base;
+	struct source_context context;
+	struct timer_images images;
+	int timer;
+	uint64_t look_ns, n_taken;
+};
+
+static const struct timer_library library = {
+	.name = "libdwell-tracer.so",
+	.data = tracer_library,
+	.data_32bit = tracer_library_32bit,
+	.size = &tracer_library_size,
+	.size_32bit = &tracer_library_32bit_size,
+};
+
+static int tracer_probe(const struct experiment *x, const struct scope *scope,
+			struct err *e)
+{
+	if (x->trigger != EXPERIMENT_HEAP)
+		return err_set(e, ERR_UNSUPPORTED, "wraps calls, and takes no samples");
+	if (scope->kind != SCOPE_LAUNCH)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "is loaded when a program starts: use 'dwell run'");
+	return timer_probe_program(scope->program, "", e);
+}
+
+static void tracer_range(const struct experiment *x, uint64_t *ret_min,
+			 uint64_t *ret_resolution)
+{
+	(void)x;
+	*ret_min = 1;
+	*ret_resolution = 1;
+}
+
+static const char *tracer_how(const struct experiment *x, unsigned column)
+{
+	(void)x;
+	(void)column;
+	return "wrappers in the program";
+}
+
+static void tracer_free(struct source *source)
+{
+	struct tracer *s = (struct tracer *)source;
+
+	timer_images_fini(&s->images);
+	closep(&s->timer);
+	free(s);
+}
+
+static int set_timer(const struct tracer *s, struct err *e)
+{
+	const struct itimerspec t = { .it_value.tv_nsec = (long)s->look_ns };
+
+	return timerfd_settime(s->timer, 0, &t, NULL) < 0
+		       ? err_os(e, "cannot set a timer")
+		       : 0;
+}
+
+static void set_totals(struct tracer *s, const struct source_context *c)
+{
+	s->images.totals = (struct timer_totals){ .tracker = c->tracker,
+						  .writer = c->writer,
+						  .plans = c->plans,
+						  .n_plans = c->n_plans,
+						  .ops = &tracer_source,
+						  .tracing = &heap_image_tracing,
+						  .follows = c->scope->follow_children,
+						  .known = &s->images.known };
+}
+
+static int tracer_open(const struct source_context *c, struct source **ret, struct err *e)
+{
+	struct tracer *s = xcalloc(1, sizeof(*s));
+	struct wire_sampler_control control = {
+		.magic = WIRE_SAMPLER_MAGIC,
+		.version = WIRE_SAMPLER_VERSION,
+		.flags = c->scope->follow_children ? WIRE_SAMPLER_FOLLOW : 0,
+		.interval_ns = 1,
+		.ring_bytes = RING_BYTES,
+	};
+	int rc;
+
+	s->base.ops = &tracer_source;
+	s->context = *c;
+	s->look_ns = LOOK_NS_MAX;
+	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	set_totals(s, c);
+	rc = timer_directory_make(&s->images.directory, &control, &library, N_RINGS_FIRST,
+				  e);
+	if (rc == 0)
+		rc = set_timer(s, e);
+	if (rc < 0) {
+		tracer_free(&s->base);
+		return rc;
+	}
+	*ret = &s->base;
+	return 0;
+}
+
+static int tracer_prepare(struct source *source, struct launch_env *env, struct err *e)
+{
+	const struct tracer *s = (const struct tracer *)source;
+
+	(void)e;
+	timer_preload_set(env, &s->images.directory, WIRE_TRACER_ENV);
+	return 0;
+}
+
+static int tracer_start(struct source *source, pid_t pid, struct err *e)
+{
+	return timer_images_give(&((struct tracer *)source)->images, pid, e);
+}
+
+static size_t tracer_fds(const struct source *source, struct pollfd *fds, size_t max)
+{
+	const struct tracer *s = (const struct tracer *)source;
+
+	if (!max)
+		return 0;
+	fds[0] = (struct pollfd){ .fd = s->timer, .events = POLLIN };
+	return 1;
+}
+
+/* Bytes that all living images have written. */
+static uint64_t n_written(const struct tracer *s)
+{
+	uint64_t n = 0;
+
+	vec_each(m, &s->images.all)
+		n += timer_ring_header((*m)->ring)->head;
+	return n;
+}
+
+static int tracer_drain(struct source *source, bool is_final, struct err *e)
+{
+	struct tracer *s = (struct tracer *)source;
+	uint64_t before = n_written(s);
+
+	timer_images_drain(&s->images, is_final);
+	if (n_written(s) - before > RING_BYTES / 64)
+		s->look_ns = LOOK_NS_MIN;
+	else if (s->look_ns < LOOK_NS_MAX)
+		s->look_ns *= 2;
+	return set_timer(s, e);
+}
+
+static void tracer_pause(struct source *source, bool is_paused)
+{
+	timer_images_pause(&((struct tracer *)source)->images, is_paused);
+}
+
+static void tracer_stop(struct source *source)
+{
+	timer_images_stop(&((struct tracer *)source)->images);
+}
+
+static void finish_losses(const struct tracer *s)
+{
+	const struct timer_totals *t = &s->images.totals;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} losses[] = {
+		{ "lost-events", t->n_dropped },
+		{ "not-followed", t->n_not_followed },
+		{ "processes-without-ring", timer_images_refused(&s->images) },
+		{ "restricted-processes", t->n_threads_refused },
+		{ "damaged-records", t->damaged },
+		{ "unmatched-frees", t->n_unmatched },
+		{ "unseen-frees", t->n_retaken },
+	};
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		if (losses[i].value || i == 0)
+			facts_loss(s->context.writer, losses[i].name, losses[i].value);
+}
+
+static void tracer_finish(struct source *source, struct source_stats *ret)
+{
+	struct tracer *s = (struct tracer *)source;
+	const struct timer_totals *t = &s->images.totals;
+
+	finish_losses(s);
+	*ret = (struct source_stats){ .samples = t->n_events, .lost = t->n_dropped };
+}
+
+const struct source_ops tracer_source = {
+	.name = "tracer",
+	.summary = "wrappers inside the program: needs no privilege",
+	.probe = tracer_probe,
+	.range = tracer_range,
+	.how = tracer_how,
+	.open = tracer_open,
+	.prepare = tracer_prepare,
+	.start = tracer_start,
+	.fds = tracer_fds,
+	.drain = tracer_drain,
+	.pause = tracer_pause,
+	.stop = tracer_stop,
+	.finish = tracer_finish,
+	.free = tracer_free,
+};

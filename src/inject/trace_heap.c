@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trace_heap - what the tracer wraps to observe the heap.
+ *
+ * An event is written as long as the memory is the caller's: behind the call that takes
+ * it, before the one that gives it back, so that the order of events is right though
+ * another thread gets the same address at once.  The allocator is whichever comes next in
+ * the program's order of libraries, the C library's or another one; what it calls within
+ * itself does not come by here.  C++ operators come by as malloc and free.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "inject/next.h"
+#include "inject/trace_runtime.h"
+#include "inject/trace_thread.h"
+#include "inject/vdso.h"
+#include "wire/tracer.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+__attribute__((weak)) extern int *__errno_location(void);
+
+enum heap_call {
+	HEAP_MALLOC,
+	HEAP_CALLOC,
+	HEAP_REALLOC,
+	HEAP_FREE,
+	HEAP_POSIX_MEMALIGN,
+	HEAP_ALIGNED_ALLOC,
+	HEAP_MEMALIGN,
+	HEAP_VALLOC,
+	HEAP_PVALLOC,
+	HEAP_N_CALLS,
+};
+
+static const char *const names[HEAP_N_CALLS] = {
+	[HEAP_MALLOC] = "malloc",
+	[HEAP_CALLOC] = "calloc",
+	[HEAP_REALLOC] = "realloc",
+	[HEAP_FREE] = "free",
+	[HEAP_POSIX_MEMALIGN] = "posix_memalign",
+	[HEAP_ALIGNED_ALLOC] = "aligned_alloc",
+	[HEAP_MEMALIGN] = "memalign",
+	[HEAP_VALLOC] = "valloc",
+	[HEAP_PVALLOC] = "pvalloc",
+};
+
+static void *next[HEAP_N_CALLS];
+
+static __attribute__((noinline)) void *look_up(enum heap_call call)
+{
+	void *p = next_symbol(names[call]);
+
+	__atomic_store_n(&next[call], p, __ATOMIC_RELAXED);
+	return p;
+}
+
+/* NULL: no library has it. */
+static inline void *next_of(enum heap_call call)
+{
+	void *p = __atomic_load_n(&next[call], __ATOMIC_RELAXED);
+
+	return __builtin_expect(p != NULL, 1) ? p : look_up(call);
+}
+
+static void *refuse(void)
+{
+	if (__errno_location)
+		*__errno_location() = ENOMEM;
+	return NULL;
+}
+
+/* Some libraries' calls are made of others that come by here: the innermost counts. */
+static __thread const void *last_taken __attribute__((tls_model("initial-exec")));
+
+static __attribute__((noinline)) void note_taken(const void *p, size_t size,
+						 const uint64_t *frame)
+{
+	struct wire_tracer_alloc r = { .address = (uintptr_t)p, .size_bytes = size };
+
+	if (!trace_runtime_is_on() || trace_runtime_is_paused())
+		return;
+	last_taken = p;
+	r.stack = trace_thread_stack(frame);
+	r.time_ns = vdso_now_ns();
+	trace_runtime_write(WIRE_TRACER_ALLOC, &r, sizeof(r), NULL, 0);
+}
+
+static void note_given(enum wire_tracer_kind kind, const void *p)
+{
+	struct wire_tracer_free r = { .address = (uintptr_t)p };
+
+	if (!trace_runtime_is_on())
+		return;
+	r.time_ns = vdso_now_ns();
+	trace_runtime_write(kind, &r, sizeof(r), NULL, 0);
+}
+
+/* For whoever wraps what may be made of others; the stack ends in the wrapper's caller.
+ */
+#define BEGIN (last_taken = NULL)
+#define TAKEN(p, size)                                                                   \
+	do {                                                                             \
+		if ((p) && (p) != last_taken)                                            \
+			note_taken(p, size, __builtin_frame_address(0));                 \
+	} while (0)
+
+typedef void *one_size_fn(size_t size);
+typedef void *two_sizes_fn(size_t a, size_t b);
+typedef void *resize_fn(void *p, size_t size);
+typedef void release_fn(void *p);
+typedef int aligned_fn(void **ret, size_t alignment, size_t size);
+
+EXPORT void *malloc(size_t size)
+{
+	one_size_fn *f = (one_size_fn *)next_of(HEAP_MALLOC);
+	void *p = f ? f(size) : refuse();
+
+	if (p)
+		note_taken(p, size, __builtin_frame_address(0));
+	return p;
+}
+
+EXPORT void *calloc(size_t n, size_t size)
+{
+	two_sizes_fn *f = (two_sizes_fn *)next_of(HEAP_CALLOC);
+	void *p;
+
+	BEGIN;
+	p = f ? f(n, size) : refuse();
+	TAKEN(p, n * size); /* did not overflow, or there were no memory */
+	return p;
+}
+
+EXPORT void free(void *p)
+{
+	release_fn *f = (release_fn *)next_of(HEAP_FREE);
+
+	if (!p)
+		return;
+	note_given(WIRE_TRACER_FREE, p);
+	if (f)
+		f(p);
+}
+
+/* With size 0 the C library's gives the memory back and returns NULL. */
+static inline void *resize(void *old, size_t size, const uint64_t *frame)
+{
+	resize_fn *f = (resize_fn *)next_of(HEAP_REALLOC);
+	void *p;
+
+	if (!f)
+		return refuse();
+	if (old)
+		note_given(WIRE_TRACER_MOVE, old);
+	p = f(old, size);
+	if (!p && old && size)
+		note_given(WIRE_TRACER_UNMOVE, old);
+	if (p)
+		note_taken(p, size, frame);
+	return p;
+}
+
+EXPORT void *realloc(void *old, size_t size)
+{
+	return resize(old, size, __builtin_frame_address(0));
+}
+
+/* As every library's does, for it calls realloc. */
+EXPORT void *reallocarray(void *old, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return refuse();
+	return resize(old, bytes, __builtin_frame_address(0));
+}
+
+EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
+{
+	aligned_fn *f = (aligned_fn *)next_of(HEAP_POSIX_MEMALIGN);
+	int rc;
+
+	BEGIN;
+	rc = f ? f(ret, alignment, size) : ENOMEM;
+	if (rc == 0)
+		TAKEN(*ret, size);
+	return rc;
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+	two_sizes_fn *f = (two_sizes_fn *)next_of(HEAP_ALIGNED_ALLOC);
+	void *p;
+
+	BEGIN;
+	p = f ? f(alignment, size) : refuse();
+	TAKEN(p, size);
+	return p;
+}
+
+EXPORT two_sizes_fn memalign;
+
+EXPORT void *memalign(size_t alignment, size_t size)
+{
+	two_sizes_fn *f = (two_sizes_fn *)next_of(HEAP_MEMALIGN);
+	void *p;
+
+	BEGIN;
+	p = f ? f(alignment, size) : refuse();
+	TAKEN(p, size);
+	return p;
+}
+
+EXPORT void *valloc(size_t size)
+{
+	one_size_fn *f = (one_size_fn *)next_of(HEAP_VALLOC);
+	void *p;
+
+	BEGIN;
+	p = f ? f(size) : refuse();
+	TAKEN(p, size);
+	return p;
+}
+
+EXPORT one_size_fn pvalloc;
+
+EXPORT void *pvalloc(size_t size)
+{
+	one_size_fn *f = (one_size_fn *)next_of(HEAP_PVALLOC);
+	void *p;
+
+	BEGIN;
+	p = f ? f(size) : refuse();
+	TAKEN(p, size);
+	return p;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/trace_runtime.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "bare/sys.h"
+#include "inject/environment.h"
+#include "inject/loaded.h"
+#include "inject/modules.h"
+#include "inject/next.h"
+#include "inject/sandbox.h"
+#include "inject/trace_thread.h"
+#include "inject/vdso.h"
+#include "unwind/local.h"
+#include "wire/tracer.h"
+
+/* What the C library may or may not have. */
+__attribute__((weak)) extern char **__environ;
+__attribute__((weak)) extern const char *gnu_get_libc_version(void);
+__attribute__((weak)) extern __typeof__(getauxval) getauxval;
+
+__attribute__((visibility("hidden"))) extern const char __ehdr_start[];
+
+struct trace_runtime trace_runtime;
+
+#define PAGE_BYTES	  4096
+#define MADV_WIPE_ON_FORK 18 /* since Linux 4.14 */
+#define PATIENCE_NS	  UINT64_C(200000000)
+#define PAUSE_NS	  50000
+
+enum state {
+	STATE_NEW,
+	STATE_STARTING, /* by some thread: the others' calls pass meanwhile */
+	STATE_SETTLED,	/* for good, be it on or off */
+};
+
+static uint32_t state;
+/* The tail at which waiting was given up: no more of it until that moves. */
+static uint64_t given_up_at = UINT64_MAX;
+
+static uintptr_t auxiliary(unsigned long type)
+{
+	return getauxval ? getauxval(type) : 0;
+}
+
+static void find_own_text(void)
+{
+	struct loaded m = loaded_at(__ehdr_start);
+
+	for (size_t i = 0; i < m.n_phdrs; i++) {
+		if (m.phdrs[i].p_type != PT_LOAD || !(m.phdrs[i].p_flags & PF_X))
+			continue;
+		trace_runtime.text_lo = m.bias + m.phdrs[i].p_vaddr;
+		trace_runtime.text_hi = trace_runtime.text_lo + m.phdrs[i].p_memsz;
+	}
+}
+
+static bool mark_process(void)
+{
+	uint32_t *page = sys_map(PAGE_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (!page)
+		return false;
+	if (sys_call(SYS_madvise, page, PAGE_BYTES, MADV_WIPE_ON_FORK, 0, 0, 0) < 0) {
+		sys_unmap(page, PAGE_BYTES);
+		return false;
+	}
+	*page = 1;
+	trace_runtime.is_same_process = page;
+	return true;
+}
+
+static bool open_ring(enum wire_sampler_origin origin, int control_fd)
+{
+	const void *vdso = (const void *)auxiliary(AT_SYSINFO_EHDR);
+	struct loaded program =
+		loaded_by_phdrs((const void *)auxiliary(AT_PHDR), auxiliary(AT_PHNUM));
+	struct wire_sampler_start start = { .origin = origin };
+
+	trace_runtime.pid = sys_getpid();
+	start.pid = (uint32_t)trace_runtime.pid;
+	if (!meeting_ring(&trace_runtime.meeting, control_fd, &start,
+			  &trace_runtime.ring))
+		return false;
+	trace_runtime.epoch += 2; /* nothing counts as told any more */
+	/* A child's modules are its parent's. */
+	if (origin == WIRE_SAMPLER_EXEC &&
+	    modules_begin(&trace_runtime.ring, &program, vdso))
+		modules_list(&trace_runtime.ring);
+	return true;
+}
+
+static bool begin(const char *directory)
+{
+	int control_fd = meeting_open(&trace_runtime.meeting, directory);
+
+	if (control_fd < 0)
+		return false;
+	trace_runtime.epoch = 1;
+	trace_runtime.main_stack_hi = auxiliary(AT_RANDOM);
+	find_own_text();
+	vdso_init((const void *)auxiliary(AT_SYSINFO_EHDR));
+	sandbox_init();
+	if (next_needs_lock())
+		unwind_local_refresh();
+	if (mark_process())
+		return open_ring(WIRE_SAMPLER_EXEC, control_fd);
+	sys_close(control_fd);
+	return false;
+}
+
+static void start(void)
+{
+	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
+
+	trace_runtime.is_on =
+		environment_initial(WIRE_TRACER_ENV, directory, sizeof(directory)) &&
+		begin(directory);
+	__atomic_store_n(&state, STATE_SETTLED, __ATOMIC_RELEASE);
+}
+
+/* In the child of a fork, by its only thread. */
+static void forked(void)
+{
+	const struct wire_sampler_control *control = trace_runtime.meeting.control;
+
+	trace_runtime.is_on = false;
+	ring_unmap(&trace_runtime.ring);
+	if (sandbox_is_on() || !(control->flags & WIRE_SAMPLER_FOLLOW) ||
+	    control->is_stopped)
+		return;
+	trace_thread_after_fork();
+	*(uint32_t *)(uintptr_t)trace_runtime.is_same_process = 1;
+	given_up_at = UINT64_MAX;
+	trace_runtime.is_on = open_ring(WIRE_SAMPLER_FORK, -1);
+}
+
+bool trace_runtime_settle(void)
+{
+	uint32_t was = STATE_NEW;
+
+	if (trace_runtime.is_on) {
+		forked();
+		return trace_runtime.is_on;
+	}
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != STATE_NEW)
+		return false;
+	if (!__atomic_compare_exchange_n(&state, &was, STATE_STARTING, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	start();
+	return trace_runtime.is_on;
+}
+
+/* A program that traces nothing is told of, too.  glibc passes the environment to
+ * constructors, musl does not. */
+__attribute__((constructor)) static void construct(int argc, char **argv, char **env)
+{
+	(void)argc;
+	(void)argv;
+	if (!gnu_get_libc_version)
+		env = &__environ ? __environ : NULL;
+	if (trace_runtime_is_on() && env &&
+	    !(trace_runtime.meeting.control->flags & WIRE_SAMPLER_FOLLOW))
+		environment_forget(env, WIRE_TRACER_ENV, trace_runtime.meeting.directory);
+}
+
+static void pause_shortly(void)
+{
+	struct timespec t = { .tv_nsec = PAUSE_NS };
+
+	sys_call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, NULL, 0, 0);
+}
+
+/* False when the recorder made no room for long. */
+static bool wait_for_room(uint64_t *tail, uint64_t *since_ns)
+{
+	uint64_t now = vdso_now_ns();
+	uint64_t at = __atomic_load_n(&trace_runtime.ring.header->tail, __ATOMIC_ACQUIRE);
+
+	if (at != *tail || !*since_ns) {
+		*tail = at;
+		*since_ns = now;
+	}
+	if (at == __atomic_load_n(&given_up_at, __ATOMIC_RELAXED))
+		return false;
+	if (sandbox_is_on() || now - *since_ns > PATIENCE_NS) {
+		__atomic_store_n(&given_up_at, at, __ATOMIC_RELAXED);
+		return false;
+	}
+	pause_shortly();
+	return true;
+}
+
+static __attribute__((noinline)) bool write_later(uint16_t kind, const void *head,
+						  size_t head_size, const void *tail,
+						  size_t tail_size)
+{
+	struct ring *ring = &trace_runtime.ring;
+	uint64_t at = UINT64_MAX, since_ns = 0;
+
+	while (ring_is_ours(ring) && wait_for_room(&at, &since_ns))
+		if (ring_write(ring, kind, head, head_size, tail, tail_size))
+			return true;
+	if (ring->header)
+		ring_count(&ring->header->n_dropped, 1);
+	return false;
+}
+
+bool trace_runtime_write(uint16_t kind, const void *head, size_t head_size,
+			 const void *tail, size_t tail_size)
+{
+	return ring_write(&trace_runtime.ring, kind, head, head_size, tail, tail_size) ||
+	       write_later(kind, head, head_size, tail, tail_size);
+}
+
+/* Strict mode forbids the clock, too. */
+void *sandbox_before(bool is_strict)
+{
+	bool stops = is_strict && trace_runtime.is_on;
+
+	if (stops)
+		trace_runtime.is_on = false;
+	return stops ? &trace_runtime : NULL;
+}
+
+void sandbox_after(void *stopped, bool has_failed)
+{
+	if (stopped && has_failed)
+		trace_runtime.is_on = true;
+	else if (stopped)
+		ring_count(&trace_runtime.ring.header->n_threads_refused, 1);
+}

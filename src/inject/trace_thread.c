@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/trace_thread.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bare/sys.h"
+#include "inject/arch.h"
+#include "inject/modules.h"
+#include "inject/sandbox.h"
+#include "inject/stack_delta.h"
+#include "inject/trace_runtime.h"
+#include "inject/vdso.h"
+#include "unwind/local.h"
+#include "wire/tracer.h"
+
+struct trace_thread {
+	struct trace_thread *next; /* made before */
+	int tid;		   /* whose it is; 0: nobody's */
+	uintptr_t busy;		   /* frame of who walks the stack, 0: nobody */
+	uintptr_t stack_lo, stack_hi;
+	struct unwind_local_cache *cache;
+	/* Two stacks in turn, and of the current one the hash of every outer part. */
+	unsigned current;
+	struct stack_delta_frames frames[2];
+	uint64_t hashes[WIRE_SAMPLER_DEPTH_MAX + 1]; /* [n]: of the n outermost frames */
+	uint8_t encoded[WIRE_SAMPLER_DEPTH_MAX * 10];
+};
+
+static __thread struct trace_thread *mine __attribute__((tls_model("initial-exec")));
+
+/* Those that were ever made, from the last one, and the next to be looked at whether its
+ * thread is gone.  Without a lock, as a handler may interrupt anything here. */
+static struct trace_thread *newest, *hand;
+
+/* The ids that the recorder was told, each where it would be looked for. */
+#define TOLD_BITS 16
+static uint64_t told[1 << TOLD_BITS];
+
+/* So many are looked at before another is made. */
+#define PROBES 8
+/* The main thread's stack may grow down to here whatever its limit becomes. */
+#define MAIN_STACK_BYTES (UINT64_C(64) << 20)
+/* No thread's stack is larger; the least that one has which is not said how large. */
+#define THREAD_STACK_BYTES_MAX (UINT64_C(4) << 30)
+#define THREAD_STACK_BYTES     (64 << 10)
+
+/* The C libraries keep a thread's own data, which the thread pointer points to, above its
+ * stack, in the same mapping. */
+static void find_stack(struct trace_thread *t, uintptr_t here)
+{
+	uintptr_t tp = arch_thread_pointer(), main_hi = trace_runtime.main_stack_hi;
+
+	t->stack_lo = t->stack_hi = 0;
+	if (t->tid == trace_runtime.pid && main_hi) {
+		t->stack_hi = main_hi;
+		t->stack_lo = main_hi - MAIN_STACK_BYTES;
+	} else if (t->tid != trace_runtime.pid && tp > here &&
+		   tp - here < THREAD_STACK_BYTES_MAX) {
+		t->stack_hi = tp;
+		t->stack_lo = here - THREAD_STACK_BYTES;
+	}
+}
+
+static struct trace_thread *make(int tid)
+{
+	size_t cache_at = (sizeof(struct trace_thread) + 63) & ~(size_t)63;
+	struct trace_thread *t = sys_map(cache_at + unwind_local_cache_bytes(),
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (!t)
+		return NULL;
+	t->cache = (void *)((char *)t + cache_at);
+	t->tid = tid;
+	t->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&newest, &t->next, t, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+	return t;
+}
+
+static bool is_gone(int tid)
+{
+	return !tid || sys_call(SYS_tgkill, trace_runtime.pid, tid, 0, 0, 0, 0) == -ESRCH;
+}
+
+static struct trace_thread *reuse(int tid)
+{
+	struct trace_thread *t = __atomic_load_n(&hand, __ATOMIC_RELAXED);
+
+	for (int i = 0; i < PROBES; i++) {
+		int owner;
+
+		if (!t)
+			t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+		if (!t)
+			return NULL;
+		__atomic_store_n(&hand, t->next, __ATOMIC_RELAXED);
+		owner = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
+		if (is_gone(owner) &&
+		    __atomic_compare_exchange_n(&t->tid, &owner, tid, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return t;
+		t = t->next;
+	}
+	return NULL;
+}
+
+static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
+{
+	struct trace_thread *t;
+	int tid;
+
+	if (sandbox_is_on())
+		return NULL;
+	tid = sys_gettid();
+	t = reuse(tid);
+	if (!t)
+		t = make(tid);
+	if (!t)
+		return NULL;
+	t->busy = 0;
+	find_stack(t, here);
+	mine = t;
+	return t;
+}
+
+void trace_thread_after_fork(void)
+{
+	for (struct trace_thread *t = newest; t; t = t->next)
+		t->tid = 0;
+	hand = NULL;
+	if (!mine)
+		return;
+	mine->tid = sys_gettid();
+	mine->busy = 0;
+}
+
+/* Has a signal interrupted the walk under way?  One that a longjmp left is further in. */
+static bool is_busy(const struct trace_thread *t, uintptr_t here)
+{
+	bool is_own_stack = here >= t->stack_lo && here < t->stack_hi;
+
+	return t->busy && (!is_own_stack || here < t->busy);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t v)
+{
+	hash = (hash ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+static bool tell(struct trace_thread *t, uint64_t id, enum unwind_stop stop)
+{
+	const struct stack_delta_frames *f = &t->frames[t->current];
+	struct wire_tracer_stack r = {
+		.id = id,
+		.time_ns = vdso_now_ns(),
+		.tid = (uint32_t)t->tid,
+		.n_frames = (uint16_t)f->n,
+		.stop = (uint16_t)stop,
+	};
+
+	return modules_tell(&trace_runtime.ring, f->pcs, f->n) &&
+	       trace_runtime_write(WIRE_TRACER_STACK, &r, sizeof(r), t->encoded,
+				   stack_delta_encode(f, 0, t->encoded));
+}
+
+static uint64_t hash_stack(struct trace_thread *t)
+{
+	const struct stack_delta_frames *f = &t->frames[t->current];
+	uint32_t n = stack_delta_shared(f, &t->frames[!t->current]);
+
+	for (; n < f->n; n++)
+		t->hashes[n + 1] = mix(t->hashes[n], f->pcs[f->n - 1 - n]);
+	return mix(t->hashes[n], (uint64_t)t->tid) | 1;
+}
+
+static uint64_t walk(struct trace_thread *t, const uint64_t *frame)
+{
+	struct stack_delta_frames *f;
+	enum unwind_stop stop = UNWIND_END;
+	uint64_t id, *place;
+
+	t->current = !t->current;
+	f = &t->frames[t->current];
+	f->n = (uint32_t)unwind_local_from(t->cache, frame, t->stack_lo, t->stack_hi,
+					   f->pcs, f->exact, WIRE_SAMPLER_DEPTH_MAX,
+					   &stop);
+	if (f->n && f->pcs[0] - trace_runtime.text_lo <
+			    trace_runtime.text_hi - trace_runtime.text_lo)
+		stack_delta_drop(f, trace_runtime.text_lo, trace_runtime.text_hi);
+	id = hash_stack(t);
+	place = &told[id >> (64 - TOLD_BITS)];
+	if (__atomic_load_n(place, __ATOMIC_RELAXED) == id + trace_runtime.epoch)
+		return id;
+	if (!tell(t, id, stop))
+		return WIRE_TRACER_NO_STACK;
+	__atomic_store_n(place, id + trace_runtime.epoch, __ATOMIC_RELEASE);
+	return id;
+}
+
+uint64_t trace_thread_stack(const uint64_t *frame)
+{
+	struct trace_thread *t = mine;
+	uint64_t id;
+
+	if (__builtin_expect(!t, 0))
+		t = enter((uintptr_t)frame);
+	if (!t || is_busy(t, (uintptr_t)frame))
+		return WIRE_TRACER_NO_STACK;
+	t->busy = (uintptr_t)frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	id = walk(t, frame);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->busy = 0;
+	return id;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trace_thread - what the tracer keeps for a thread: to walk its stack and to know the
+ * stack again.
+ *
+ * In memory of its own, made with the thread's first event and reused when the thread is
+ * gone.
+ */
+#ifndef DWELL_INJECT_TRACE_THREAD_H
+#define DWELL_INJECT_TRACE_THREAD_H
+
+#include <stdint.h>
+
+/* The id, told to the recorder, of the stack that ends in the caller of the function
+ * whose frame pointer is given; WIRE_TRACER_NO_STACK where none can be taken: in a
+ * handler of a signal that interrupted this very function, or without memory. */
+uint64_t trace_thread_stack(const uint64_t *frame);
+/* In a forked child: one thread is left. */
+void trace_thread_after_fork(void);
+
+#endif

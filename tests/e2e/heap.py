@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The heap of real programs: every call counted, by the stack that made it, as valgrind
+counts them and as programs of known truth make them.
+usage: heap.py DWELL WORKLOAD_DIR PROGRAM_DIR [WORD...]"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+import harness
+from harness import DIR, Skip, dwell, fact, need, report, run_all, test, total_of
+
+WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
+CALLS = os.path.join(PROGRAMS, 'e2e-heap_calls')
+
+
+def record(name, *command, code=0, run=(), **more):
+    path = os.path.join(DIR, f'{name}.dwell')
+    p = dwell('run', '-e', 'heap', *run, '-o', path, '--', *command, **more)
+    assert p.returncode == code, (p.returncode, p.stderr)
+    return path, p
+
+
+def heap(path, *args):
+    p = dwell('heap', '--json', *args, path)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def process(path, nth=0):
+    """What is known of a process' whole heap, the one with the largest peak first."""
+    return heap(path)['processes'][nth]
+
+
+def loss(path, name):
+    return fact(report(path), name, 'loss') or 0
+
+
+def check_lossless(path):
+    for name in ('lost-events', 'damaged-records', 'unmatched-frees', 'unseen-frees',
+                 'truncated-stacks'):
+        assert not loss(path, name), (name, loss(path, name))
+
+
+def counts(path, event):
+    """By function that called the allocator."""
+    return {row['name']: row['exclusive'][event] for row in report(path)['rows']
+            if row['exclusive'].get(event)}
+
+
+def valgrind(*command, **more):
+    """(allocations, frees, bytes, blocks left, bytes left), without what it has the
+    libraries give back at the end."""
+    p = subprocess.run(['valgrind', '--run-libc-freeres=no', '--run-cxx-freeres=no', *command],
+                       capture_output=True, text=True, timeout=300, check=True, **more)
+    usage = re.search(r'total heap usage: ([\d,]+) allocs, ([\d,]+) frees, ([\d,]+) bytes', p.stderr)
+    left = re.search(r'in use at exit: ([\d,]+) bytes in ([\d,]+) blocks', p.stderr)
+    n = [int(x.replace(',', '')) for x in (*usage.groups(), left[2], left[1])]
+    return tuple(n)
+
+
+def check_as_valgrind(name, *command, **more):
+    need('valgrind', command[0])
+    want = valgrind(*command, **more)
+    path, _ = record(name, *command, **more)
+    check_lossless(path)
+    p = process(path)
+    got = tuple(p[k] for k in ('heap-allocations', 'heap-frees', 'heap-allocated',
+                               'heap-left-blocks', 'heap-left'))
+    assert got == want, (got, want)
+
+
+@test
+def a_C_program_is_counted_as_valgrind_counts_it():
+    check_as_valgrind('c', os.path.join(WORKLOADS, 'heap'), '200000')
+
+
+@test
+def a_Cplusplus_program_is_counted_as_valgrind_counts_it():
+    check_as_valgrind('cc', os.path.join(WORKLOADS, 'churn'), '20000')
+
+
+@test
+def sqlite_is_counted_as_valgrind_counts_it():
+    check_as_valgrind('sqlite', 'sqlite3', ':memory:',
+                      'create table t(a,b); with recursive c(x) as (select 1 union all '
+                      'select x+1 from c where x<20000) insert into t select x,hex(x) from c; '
+                      'select count(*),sum(a) from t group by a%7;')
+
+
+@test
+def leaks_are_where_they_were_made():
+    path, _ = record('leaks', os.path.join(WORKLOADS, 'heap'), '100000')
+    check_lossless(path)
+    bytes_, blocks = counts(path, 'leaked-bytes'), counts(path, 'leaks')
+    assert bytes_['leak_small'] == 100000 and bytes_['leak_big'] == 100000, bytes_
+    assert blocks['leak_small'] == 1000 and blocks['leak_big'] == 10, blocks
+    # What is left else is the buffer of standard output.
+    assert len(bytes_) == 3, bytes_
+    text = dwell('heap', path).stdout
+    assert 'leak_small' in text and '1,000' in text, text
+
+
+@test
+def every_call_is_seen():
+    path, _ = record('calls', CALLS, 'calls')
+    check_lossless(path)
+    got = {name: n for name, n in counts(path, 'allocations').items() if name.startswith('by_')}
+    assert got == {'by_malloc': 3, 'by_calloc': 1, 'by_realloc': 3, 'by_reallocarray': 1,
+                   'by_posix_memalign': 1, 'by_aligned_alloc': 1, 'by_memalign': 1,
+                   'by_valloc': 1, 'by_pvalloc': 1, 'by_nothing': 1, 'by_failure': 1,
+                   'by_size_0': 1}, got
+    left = {name: n for name, n in counts(path, 'leaked-bytes').items()
+            if name.startswith('by_')}
+    assert left == {'by_malloc': 33, 'by_calloc': 35, 'by_realloc': 300, 'by_reallocarray': 81,
+                    'by_posix_memalign': 640, 'by_aligned_alloc': 1280, 'by_memalign': 320,
+                    'by_valloc': 77, 'by_pvalloc': 78, 'by_failure': 2222}, left
+
+
+@test
+def the_peak_is_exact_and_so_is_who_held_it():
+    path, _ = record('peak', CALLS, 'peak')
+    got = counts(path, 'peak-bytes')
+    assert (got['low'], got['high']) == (5000, 14000), got
+    assert counts(path, 'peak-blocks') == {**counts(path, 'peak-blocks'), 'low': 5, 'high': 7}
+    assert process(path)['heap-peak'] == sum(got.values()), (process(path), got)
+
+
+@test
+def blocks_may_be_given_back_by_another_thread():
+    path, _ = record('passing', CALLS, 'passing')
+    check_lossless(path)
+    assert counts(path, 'allocations')['pass'] == 200000
+    assert 'pass' not in counts(path, 'leaks')
+
+
+@test
+def threads_that_come_and_go_are_counted():
+    path, _ = record('threads', CALLS, 'threads')
+    check_lossless(path)
+    assert counts(path, 'leaks')['leak_in_thread'] == 3000
+
+
+@test
+def ten_thousand_threads_at_once_are_counted():
+    path = os.path.join(DIR, 'many.dwell')
+    p = dwell('run', '-e', 'heap', '-o', path, '--', CALLS, 'many', '10000')
+    if p.returncode == 77:
+        raise Skip('so many threads are not allowed here')
+    assert p.returncode == 0, (p.returncode, p.stderr)
+    check_lossless(path)
+    assert counts(path, 'leaks')['leak_together'] == 10000
+
+
+@test
+def children_are_processes_of_their_own():
+    path, _ = record('processes', CALLS, 'processes')
+    check_lossless(path)
+    left = counts(path, 'leaked-bytes')
+    assert (left['leak_in_child'], left['leak_in_parent']) == (44, 55), left
+    assert 'processes' not in left and 'main' not in left, left
+    assert len(heap(path)['processes']) == 2, heap(path)['processes']
+
+
+@test
+def children_that_are_not_followed_are_not_there():
+    path, _ = record('alone', CALLS, 'processes', run=('--follow', 'off'))
+    assert 'leak_in_child' not in counts(path, 'leaked-bytes')
+    assert counts(path, 'leaked-bytes')['leak_in_parent'] == 55
+
+
+@test
+def what_was_taken_before_a_kill_is_known():
+    path, _ = record('killed', CALLS, 'killed', code=137)
+    assert counts(path, 'leaks')['leak_in_parent'] == 1000
+
+
+@test
+def handlers_may_allocate_in_the_middle_of_an_event():
+    bump = os.path.join(PROGRAMS, 'libe2e-heap_bump.so')
+    path, p = record('handlers', CALLS, 'handlers', env={**os.environ, 'LD_PRELOAD': bump})
+    n, n_handled = (int(x) for x in p.stdout.split())
+    got = process(path)['heap-allocations']
+    assert n + n_handled <= got <= n + n_handled + 10, (got, n, n_handled)
+    assert not loss(path, 'lost-events') and not loss(path, 'unmatched-frees')
+
+
+@test
+def another_allocator_is_observed_as_well():
+    jemalloc = '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2'
+    if not os.path.exists(jemalloc):
+        raise Skip('no jemalloc here')
+    path, _ = record('jemalloc', os.path.join(WORKLOADS, 'heap'), '100000',
+                     env={**os.environ, 'LD_PRELOAD': jemalloc})
+    got = counts(path, 'allocations')
+    assert got['leak_small'] == 1000 and got['get'] == 100000, got
+
+
+@test
+def deep_stacks_are_whole():
+    path, _ = record('deep', CALLS, 'deep', '800')
+    check_lossless(path)
+    r = report(path)
+    assert total_of(r, 'main', 'inclusive', 'leaked-bytes') >= 88, r['rows'][:5]
+
+
+@test
+def our_own_frames_are_not_there():
+    path, _ = record('own', os.path.join(WORKLOADS, 'churn'), '2000')
+    assert not [row for row in report(path)['rows'] if 'dwell' in row.get('image', '')]
+
+
+@test
+def a_static_program_is_refused_by_name():
+    program = os.path.join(PROGRAMS, 'e2e-victim-static')
+    if not os.path.exists(program):
+        raise Skip('no static program here')
+    p = dwell('run', '-e', 'heap', '--', program, 'spawns')
+    assert p.returncode == 1 and 'statically linked' in p.stderr, (p.returncode, p.stderr)
+
+
+@test
+def a_recording_of_something_else_says_how():
+    path = os.path.join(DIR, 'time.dwell')
+    dwell('run', '-e', 'usertime', '-o', path, '--', 'true')
+    p = dwell('heap', path)
+    assert p.returncode == 1 and 'dwell run -e heap' in p.stderr, p
+
+
+sys.exit(run_all(harness.TESTS, words=sys.argv[4:]))
