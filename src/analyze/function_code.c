@@ -42,6 +42,7 @@ void function_code_fini(struct function_code *c)
 	free(c->blocks);
 	free(c->ways);
 	miss_samples_fini(&c->misses);
+	access_places_fini(&c->accesses);
 	*c = (struct function_code){ 0 };
 }
 
@@ -316,6 +317,31 @@ static int take_direction(void *ctx, const struct model_direction *d, struct err
 	return 0;
 }
 
+static int take_access(void *ctx, const struct model_access *a, struct err *e)
+{
+	const struct direction_taking *t = ctx;
+	struct place at = place_of(t, a->location);
+	const uint64_t *step = at.is_here ? map_find(&t->m->step_at, at.address) : NULL;
+
+	(void)e;
+	if (step)
+		access_places_add(&t->m->to->accesses, (uint32_t)*step, a);
+	return 0;
+}
+
+static int add_indexed(struct direction_taking *t, struct err *e)
+{
+	const struct function_index *x = t->m->o->index;
+	const struct profile_function *f = t->m->f;
+	uint64_t from = f->start - t->delta, end = from + f->size;
+	int rc = function_index_each_direction(x, f->sym_image, from, end, take_direction,
+					       t, e);
+
+	return rc < 0 ? rc
+		      : function_index_each_access(x, f->sym_image, from, end,
+						   take_access, t, e);
+}
+
 static int add_directions(const struct direction_taking *sums, uint32_t source,
 			  struct err *e)
 {
@@ -329,10 +355,11 @@ static int add_directions(const struct direction_taking *sums, uint32_t source,
 	t.r = r;
 	t.is_image = is_image;
 	if (t.m->o->index && source == p->columns.at[t.m->to->time_column].source)
-		return function_index_each_direction(
-			t.m->o->index, t.m->f->sym_image, t.m->f->start - t.delta,
-			t.m->f->start + t.m->f->size - t.delta, take_direction, &t, e);
-	return recording_each_direction(r, take_direction, &t, e);
+		return add_indexed(&t, e);
+
+	int rc = recording_each_direction(r, take_direction, &t, e);
+
+	return rc < 0 ? rc : recording_each_access(r, take_access, &t, e);
 }
 
 static int take_directions(struct making *m, struct err *e)
@@ -673,6 +700,7 @@ static void make_rows(struct function_code *c)
 	c->steps = xcalloc(p->n_steps + 1, sizeof(*c->steps));
 	c->blocks = xcalloc(p->n_blocks + 1, sizeof(*c->blocks));
 	c->ways = xcalloc(p->n_ways + 1, sizeof(*c->ways));
+	access_places_init(&c->accesses, p->n_steps);
 	for (uint32_t i = 0; i < p->n_steps; i++)
 		c->steps[i].times = c->steps[i].ideal = UNKNOWN;
 	for (uint32_t i = 0; i < p->n_blocks; i++)

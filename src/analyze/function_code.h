@@ -10,6 +10,7 @@
 #ifndef DWELL_ANALYZE_FUNCTION_CODE_H
 #define DWELL_ANALYZE_FUNCTION_CODE_H
 
+#include "analyze/access_places.h"
 #include "analyze/frequency.h"
 #include "analyze/miss_samples.h"
 #include "analyze/profile.h"
@@ -80,6 +81,7 @@ struct function_code {
 	double retired, retired_samples;
 	double retired_low, retired_high; /* 0: how often is not estimated by these */
 	struct miss_samples misses;
+	struct access_places accesses;
 	double times; /* entered from outside, negative: not known */
 	double times_low, times_high;
 };

@@ -18,10 +18,19 @@ struct delta {
 	bool is_known;
 };
 
-struct indexed_direction {
+struct indexed_place {
 	uint32_t sym_image;
 	uint64_t offset;
+};
+
+struct indexed_direction {
+	struct indexed_place at;
 	struct model_direction direction;
+};
+
+struct indexed_access {
+	struct indexed_place at;
+	struct model_access access;
 };
 
 struct function_index {
@@ -33,7 +42,9 @@ struct function_index {
 	struct metrics values;
 	struct delta *deltas; /* [function] */
 	struct by_function ways;
-	VEC(struct indexed_direction) directions; /* by image and offset */
+	/* By image and offset. */
+	VEC(struct indexed_direction) directions;
+	VEC(struct indexed_access) accesses;
 };
 
 void function_index_free(struct function_index *x)
@@ -43,6 +54,7 @@ void function_index_free(struct function_index *x)
 	vec_fini(&x->rows);
 	vec_fini(&x->function_of_row);
 	vec_fini(&x->directions);
+	vec_fini(&x->accesses);
 	metrics_fini(&x->values);
 	free(x->ordered);
 	free(x->first_row);
@@ -258,73 +270,119 @@ const uint32_t *function_index_ways(const struct function_index *x, uint32_t fun
 	return x->ways.items + x->ways.first[function];
 }
 
-/* Directions. */
+/* Directions and accesses. */
 
 struct collecting {
 	struct function_index *x;
 	uint32_t source;
 };
 
+static struct indexed_place place_of(const struct collecting *c, uint32_t location)
+{
+	const struct recording *r = c->x->p->sources[c->source].recording;
+	const struct model_location *l = &recording_locations(r)[location];
+
+	return (struct indexed_place){ profile_sym_image(c->x->p, c->source, l->image),
+				       l->offset };
+}
+
 static int collect_direction(void *ctx, const struct model_direction *d, struct err *e)
 {
 	const struct collecting *c = ctx;
-	const struct model_location *l =
-		&recording_locations(c->x->p->sources[c->source].recording)[d->location];
 
 	(void)e;
-	*vec_push(&c->x->directions) = (struct indexed_direction){
-		.sym_image = profile_sym_image(c->x->p, c->source, l->image),
-		.offset = l->offset,
-		.direction = *d,
-	};
+	*vec_push(&c->x->directions) =
+		(struct indexed_direction){ place_of(c, d->location), *d };
 	return 0;
 }
 
+static int collect_access(void *ctx, const struct model_access *a, struct err *e)
+{
+	const struct collecting *c = ctx;
+
+	(void)e;
+	*vec_push(&c->x->accesses) =
+		(struct indexed_access){ place_of(c, a->location), *a };
+	return 0;
+}
+
+/* Of what begins with a place. */
 static int by_place(const void *a, const void *b)
 {
-	const struct indexed_direction *x = a, *y = b;
+	const struct indexed_place *x = a, *y = b;
 
 	if (x->sym_image != y->sym_image)
 		return x->sym_image < y->sym_image ? -1 : 1;
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static int index_directions(struct function_index *x, uint32_t source, struct err *e)
+static int index_places(struct function_index *x, uint32_t source, struct err *e)
 {
 	struct collecting c = { x, source };
-	int rc = 0;
+	const struct recording *r;
+	int rc;
 
-	if (source != MODEL_NONE)
-		rc = recording_each_direction(x->p->sources[source].recording,
-					      collect_direction, &c, e);
+	if (source == MODEL_NONE)
+		return 0;
+	r = x->p->sources[source].recording;
+	rc = recording_each_direction(r, collect_direction, &c, e);
+	if (rc == 0)
+		rc = recording_each_access(r, collect_access, &c, e);
 	if (x->directions.n)
 		qsort(x->directions.at, x->directions.n, sizeof(*x->directions.at),
 		      by_place);
+	if (x->accesses.n)
+		qsort(x->accesses.at, x->accesses.n, sizeof(*x->accesses.at), by_place);
 	return rc;
+}
+
+/* The first of n items, of size bytes each, that is not before the place. */
+static size_t first_at(const void *items, size_t n, size_t size,
+		       const struct indexed_place *place)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (by_place((const char *)items + mid * size, place) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 int function_index_each_direction(const struct function_index *x, uint32_t sym_image,
 				  uint64_t from_off, uint64_t end_off,
 				  recording_direction_fn *fn, void *ctx, struct err *e)
 {
-	struct indexed_direction from = { .sym_image = sym_image, .offset = from_off };
-	size_t low = 0, high = x->directions.n;
+	struct indexed_place from = { sym_image, from_off }, end = { sym_image, end_off };
+	size_t i = first_at(x->directions.at, x->directions.n, sizeof(*x->directions.at),
+			    &from);
 	int rc = 0;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (by_place(&x->directions.at[mid], &from) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < x->directions.n && rc == 0; low++) {
-		const struct indexed_direction *d = &x->directions.at[low];
-
-		if (d->sym_image != sym_image || d->offset >= end_off)
+	for (; i < x->directions.n && rc == 0; i++) {
+		if (by_place(&x->directions.at[i], &end) >= 0)
 			break;
-		rc = fn(ctx, &d->direction, e);
+		rc = fn(ctx, &x->directions.at[i].direction, e);
+	}
+	return rc;
+}
+
+int function_index_each_access(const struct function_index *x, uint32_t sym_image,
+			       uint64_t from_off, uint64_t end_off,
+			       recording_access_fn *fn, void *ctx, struct err *e)
+{
+	struct indexed_place from = { sym_image, from_off }, end = { sym_image, end_off };
+	size_t i =
+		first_at(x->accesses.at, x->accesses.n, sizeof(*x->accesses.at), &from);
+	int rc = 0;
+
+	for (; i < x->accesses.n && rc == 0; i++) {
+		if (by_place(&x->accesses.at[i], &end) >= 0)
+			break;
+		rc = fn(ctx, &x->accesses.at[i].access, e);
 	}
 	return rc;
 }
@@ -339,7 +397,7 @@ int function_index_new(const struct profile *p, uint32_t time_source,
 	index_rows(x);
 	rc = index_ways(x, count_source, e);
 	if (rc == 0)
-		rc = index_directions(x, time_source, e);
+		rc = index_places(x, time_source, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&x);

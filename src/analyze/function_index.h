@@ -35,5 +35,10 @@ must_use int function_index_each_direction(const struct function_index *x,
 					   uint32_t sym_image, uint64_t from_off,
 					   uint64_t end_off, recording_direction_fn *fn,
 					   void *ctx, struct err *e);
+/* The same of what is told of accesses. */
+must_use int function_index_each_access(const struct function_index *x,
+					uint32_t sym_image, uint64_t from_off,
+					uint64_t end_off, recording_access_fn *fn,
+					void *ctx, struct err *e);
 
 #endif

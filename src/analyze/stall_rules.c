@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "analyze/stall_accesses.h"
 #include "analyze/stall_costs.h"
 #include "analyze/stall_events.h"
 
@@ -157,19 +158,28 @@ static void blame_return(struct stall *s)
 	add(s, STALL_OTHER, PROCEDURE_OUTSIDE, -1);
 }
 
-/* A line that is always the same is at hand, unless another thread takes it. */
-static double lines_of(const struct stall_scene *at, const struct stall_reach *r)
+/* By the code, and by the addresses that were seen.  A line that is always the same is at
+ * hand, unless another thread takes it. */
+static struct stall_reach reach_of(const struct stall_scene *at, uint32_t step)
 {
-	return r->is_fixed && !at->is_alone ? 1 : r->lines;
+	struct stall_reach r = stall_loop_reach(&at->loop, step);
+	struct stall_reach seen = stall_accesses_reach(&at->loop, step);
+
+	if (at->is_alone)
+		r.lines = fmin(r.lines, seen.lines);
+	else if (r.is_fixed)
+		r.lines = 1;
+	r.pages = fmin(r.pages, seen.pages);
+	return r;
 }
 
 static void blame_load(const struct stall_scene *at, struct stall *s,
 		       const struct procedure_block *b, uint32_t step)
 {
-	struct stall_reach r = stall_loop_reach(&at->loop, step);
+	struct stall_reach r = reach_of(at, step);
 	uint32_t store = forwarded_by(at, b, step);
 
-	add(s, STALL_DCACHE, step, bound(lines_of(at, &r), STALL_COSTS_FETCH));
+	add(s, STALL_DCACHE, step, bound(r.lines, STALL_COSTS_FETCH));
 	add(s, STALL_DTLB, step, bound(r.pages, STALL_COSTS_WALK));
 	if (store != PROCEDURE_OUTSIDE)
 		add(s, STALL_FORWARD, store, -1);
@@ -178,8 +188,8 @@ static void blame_load(const struct stall_scene *at, struct stall *s,
 /* What is stored where a line is at hand leaves the buffer at once. */
 static void blame_store(const struct stall_scene *at, struct stall *s, uint32_t step)
 {
-	struct stall_reach r = stall_loop_reach(&at->loop, step);
-	double share = fmin(1, lines_of(at, &r) + r.pages);
+	struct stall_reach r = reach_of(at, step);
+	double share = fmin(1, r.lines + r.pages);
 
 	add(s, STALL_STORES, step, bound(share, STALL_COSTS_FETCH));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/names.h"
+#include "cmd/calc_access.h"
 #include "cmd/calc_view.h"
 #include "cmd/report_json.h"
 #include "insn/machine_model.h"
@@ -107,6 +108,17 @@ static void put_misses(const struct function_code *c, struct json *j, uint32_t s
 	json_object_end(j);
 }
 
+/* Which memory it accessed after samples. */
+static void put_access(const struct function_code *c, struct json *j, uint32_t step)
+{
+	const struct access_place *a = access_places_of(&c->accesses, step);
+
+	if (!a)
+		return;
+	json_key(j, "accesses");
+	calc_access_json(a, j);
+}
+
 static void put_steps(const struct calc_view *v, struct json *j, uint32_t block)
 {
 	const struct function_code *c = &v->code;
@@ -128,6 +140,7 @@ static void put_steps(const struct calc_view *v, struct json *j, uint32_t block)
 		put_known(j, "times", c->steps[i].times);
 		put_known(j, "ideal_cycles_each", c->steps[i].ideal);
 		put_misses(c, j, i);
+		put_access(c, j, i);
 		put_stall(v, j, "stall", &v->stalls.of_step[i]);
 		if (line && line->file) {
 			json_key_str(j, "file", line->file);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "cmd/calc_access.h"
 #include "cmd/calc_value.h"
 #include "cmd/calc_view.h"
 #include "cmd/command.h"
@@ -16,10 +17,11 @@
 #include "cmd/report_quality.h"
 #include "insn/machine_model.h"
 
-#define WIDE	     100   /* columns from which lines are named beside the code */
-#define LEAST_SHARE  0.005 /* of the function's time: blocks with less are left out */
-#define LEAST_BLOCKS 6	   /* are shown */
-#define LEAST_WAIT   0.5   /* cycles */
+#define WIDE	       100   /* columns from which lines are named beside the code */
+#define LEAST_SHARE    0.005 /* of the function's time: blocks with less are left out */
+#define LEAST_BLOCKS   6     /* are shown */
+#define LEAST_WAIT     0.5   /* cycles */
+#define LEAST_ACCESSES 16    /* samples that tell where memory is accessed */
 
 static void put_head(const struct calc_view *v, FILE *out)
 {
@@ -285,6 +287,30 @@ static void put_branch(const struct calc_view *v, struct table *t, uint32_t bloc
 			    text_count(count, told), c->is_estimated ? "" : "times ");
 }
 
+/* Enough to tell what it does in general. */
+static bool is_telling(const struct access_place *a)
+{
+	return a && a->samples >= LEAST_ACCESSES;
+}
+
+static void put_access(const struct calc_view *v, struct table *t, uint32_t step)
+{
+	static void (*const tell[])(const struct access_place *,
+				    struct buf *) = { calc_access_places,
+						      calc_access_share };
+	const struct access_place *a = access_places_of(&v->code.accesses, step);
+
+	for (unsigned i = 0; is_telling(a) && i < 2; i++) {
+		own(buf_fini) struct buf b = { 0 };
+
+		tell[i](a, &b);
+		if (!b.size)
+			continue;
+		put_empty(t);
+		table_cellf(t, "  %s %s", i ? " " : "↳", buf_str(&b));
+	}
+}
+
 static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
 		     uint32_t step)
 {
@@ -308,6 +334,7 @@ static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
 	table_cell(t, s->ideal >= 0.05 ? calc_value_cycles(number, s->ideal) : "");
 	table_cellf(t, "%" PRIx64, address);
 	table_cellf(t, "  %-7s %s%s", in.mnemonic, in.operands, where);
+	put_access(v, t, step);
 }
 
 static int descending(const void *a, const void *b)

@@ -306,6 +306,72 @@ static void samples_elsewhere_count_where_calls_lead_there(void **state)
 	}
 }
 
+/* What was seen of the places that a load accesses. */
+struct seen_case {
+	uint64_t samples, unknown, lines, pages, once;
+	bool has_threads;
+	const char *causes;
+};
+
+static void see_places(struct function_code *c, const struct seen_case *t)
+{
+	struct model_access met = { .what = ACCESS_MET,
+				    .value = t->samples,
+				    .times = 10 * t->samples };
+	struct model_access not_met = { .what = ACCESS_UNKNOWN, .times = t->unknown };
+
+	access_places_init(&c->accesses, c->procedure->n_steps);
+	access_places_add(&c->accesses, 0, &met);
+	access_places_add(&c->accesses, 0, &not_met);
+	for (uint64_t i = 0; i < t->lines + t->once; i++)
+		access_places_add(
+			&c->accesses, 0,
+			&(struct model_access){ .what = ACCESS_LINE,
+						.value = distinct_hash(i),
+						.times = i < t->lines ? 1000 : 1 });
+	for (uint64_t i = 0; i < t->pages; i++)
+		access_places_add(&c->accesses, 0,
+				  &(struct model_access){ .what = ACCESS_PAGE,
+							  .value = distinct_hash(i),
+							  .times = 1000 });
+	c->steps[1].samples = t->samples;
+}
+
+/* mov (%rax),%rax, from anywhere as far as the code tells. */
+static void places_that_were_seen_rule_causes_out(void **state)
+{
+	static const struct seen_case t[] = {
+		{ 2000, 0, 10, 2, 0, false, "DTLB miss of 0 <1.5, unexplained 18.5" },
+		/* others may take lines away, not pages */
+		{ 2000, 0, 10, 2, 0, true, "D-cache miss of 0, DTLB miss of 0 <1.5" },
+		/* more than are at hand */
+		{ 2000, 0, 1000, 2, 0, false, "D-cache miss of 0, DTLB miss of 0 <1.5" },
+		{ 2000, 0, 1000, 100, 0, false, "D-cache miss of 0, DTLB miss of 0" },
+		/* one of 400 is another one each time */
+		{ 2000, 0, 5, 2, 20, false,
+		  "D-cache miss of 0 <6.0, DTLB miss of 0 <1.5, unexplained 12.5" },
+		/* of one of ten nobody knows */
+		{ 2000, 2000, 10, 2, 0, false,
+		  "D-cache miss of 0 <91.2, DTLB miss of 0 <92.4" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		make_loop(&c, CODE("\x48\x8b\x00"), 0);
+		c.is_alone = !t[i].has_threads;
+		see_places(&c, &t[i]);
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[0], &b);
+		if (strcmp(buf_str(&b), t[i].causes) != 0)
+			print_error("# case %zu: %s\n", i, buf_str(&b));
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
 static double all_of(const struct stall_sum *s)
 {
 	return s->execution + stall_sum_static(s) + stall_sum_dynamic(s) + s->error;
@@ -408,6 +474,7 @@ int main(void)
 		cmocka_unit_test(so_is_it_in_code_of_aarch64),
 		cmocka_unit_test(misses_that_were_sampled_bound_causes),
 		cmocka_unit_test(samples_elsewhere_count_where_calls_lead_there),
+		cmocka_unit_test(places_that_were_seen_rule_causes_out),
 		cmocka_unit_test(all_parts_add_up),
 		cmocka_unit_test(what_was_not_counted_tells_nothing),
 		cmocka_unit_test(a_cause_has_at_least_what_no_other_can_have),
