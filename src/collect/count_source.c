@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -33,10 +32,7 @@
 
 extern const struct source_ops count_source;
 
-/* Together 2 ms. */
-#define HEADER_TRIES  20
-#define HEADER_TRY_NS 100000
-/* Who is on a busy machine may not come to write it for so long. */
+/* Who is on a busy machine may not come to write a header for so long. */
 #define HEADER_WAIT_NS 200000000
 
 /* A file of a process: one program that it executed. */
@@ -487,22 +483,15 @@ static void go_on(struct count *s, struct counted *x)
 
 /* The header comes soon after the file.  False: it has not come; 0 is in its place. */
 static bool find_namespace(const struct count *s, struct count_directory_file f,
-			   unsigned n_tries, uint64_t *ret)
+			   uint64_t *ret)
 {
 	own(closep) int fd = count_directory_open(&s->directory, f);
 	struct count_file_header h = { 0 };
+	bool is_there = fd >= 0 && pread(fd, &h, sizeof(h), 0) == sizeof(h) &&
+			h.magic == COUNT_FILE_MAGIC;
 
-	*ret = 0;
-	for (unsigned i = 0; i < n_tries && fd >= 0; i++) {
-		if (i)
-			nanosleep(&(struct timespec){ .tv_nsec = HEADER_TRY_NS }, NULL);
-		if (pread(fd, &h, sizeof(h), 0) == sizeof(h) &&
-		    h.magic == COUNT_FILE_MAGIC) {
-			*ret = h.pid_namespace;
-			return true;
-		}
-	}
-	return false;
+	*ret = is_there ? h.pid_namespace : 0;
+	return is_there;
 }
 
 static struct begun *find_begun(struct count *s, struct count_directory_file f)
@@ -575,9 +564,7 @@ static void find_files(struct count *s, uint64_t now_ns, bool is_final)
 
 		if (n_known && bsearch(&x, s->all.at, n_known, sizeof(x), by_process))
 			continue;
-		if (!find_namespace(s, x.file, find_begun(s, x.file) ? 1 : HEADER_TRIES,
-				    &namespace) &&
-		    !is_final &&
+		if (!find_namespace(s, x.file, &namespace) && !is_final &&
 		    is_to_wait(s, x.file, is_last ? NULL : &list.at.at[i + 1], now_ns))
 			continue;
 		forget_begun(s, x.file);

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -410,6 +411,27 @@ def who_is_killed_before_it_counts_is_told():
     assert cat.fact('unbegun-counts') == 2 and not cat.fact('cut-counts') and not cat.fact('damaged-counts'), cat.get('fact')
     told = ' '.join(dwell('report', path).stdout.split())
     assert 'programs or children that were ended before anything of them was counted: 2' in told, told
+
+
+@test
+def who_comes_late_to_write_a_header_is_waited_for():
+    path = f'{harness.DIR}/late.dwell'
+    with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', path, '--', 'cat'],
+                          stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
+        deadline = time.monotonic() + 20
+        while not any(glob.glob(f'{place}/of.*') for place in places_of(p.pid)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        with open(f'{places_of(p.pid)[0]}/of.4190003.0', 'wb', buffering=0) as f:
+            f.truncate(1 << 38)
+            time.sleep(0.1)
+            # version, ids and tables of nothing but entries that are none
+            f.write(struct.pack('<Q10I16sQII', 0x31746e756f637764, 2, 4190003, p.pid, 0, 1, 0, 0, 0, 1, 0, b'latecomer', 0, 1, 0))
+        time.sleep(0.3)
+        p.stdin.close()
+        assert p.wait(60) == 0
+    cat = Cat(path)
+    assert not cat.fact('unbegun-counts') and not cat.fact('damaged-counts'), cat.get('fact')
+    assert 'latecomer' in dwell('cat', path).stdout
 
 
 @test
