@@ -7,12 +7,11 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/accesses.h"
+#include "collect/forward_start.h"
 #include "collect/roster.h"
 #include "collect/stack_builder.h"
 #include "collect/steady_memory.h"
 #include "collect/tracker.h"
-#include "decode/x86_forward.h"
-#include "decode/x86_op.h"
 #include "host/clock.h"
 #include "host/proc_wait.h"
 #include "unwind/stack_memory.h"
@@ -37,15 +36,6 @@ struct walk {
 	struct stack_memory memory;
 	const struct unwind_map *code; /* of what was gone over last */
 };
-
-bool directions_is_possible(void)
-{
-#if defined(__x86_64__)
-	return true;
-#else
-	return false;
-#endif
-}
 
 struct directions *directions_new(struct stack_builder *b)
 {
@@ -116,24 +106,6 @@ static bool read_constant(void *ctx, uint64_t addr, void *to, unsigned bytes)
 	return true;
 }
 
-static struct forward_state state_of(const struct tracker_sample *s)
-{
-	/* DWARF's numbers of the first; the others are the same. */
-	static const uint8_t dwarf[8] = { 0, 2, 1, 3, 7, 6, 4, 5 };
-	struct forward_state ret = { .ip = s->regs->r[UNWIND_X86_64_PC],
-				     .flags = s->cpu_flags,
-				     .known_flags =
-					     s->cpu_flags ? X86_FORWARD_FLAGS : 0 };
-
-	for (unsigned i = 0; i < X86_OP_N_REGS; i++) {
-		unsigned from = i < 8 ? dwarf[i] : i;
-
-		ret.regs[i] = s->regs->r[from];
-		ret.known_regs |= (uint32_t)((s->regs->valid >> from & 1) << i);
-	}
-	return ret;
-}
-
 /* Returns lead back to where calls are counted. */
 static bool is_of_interest(const struct forward_branch *b)
 {
@@ -184,16 +156,17 @@ void directions_take(struct directions *d, struct roster_process *p,
 	struct walk w = { .d = d, .process = p, .sample = s };
 	const struct unwind_memory *m = &s->memory;
 	struct forward_source source = { read_code, read_memory, read_constant, &w };
+	struct forward_state from;
 	struct forward_path path;
+	forward_fn *walk;
 
-	if (!s->regs || s->n_kernel || s->regs->arch != UNWIND_X86_64)
+	if (!s->regs || s->n_kernel)
 		return;
 	w.memory = (struct stack_memory){ m->stack, m->stack_addr, m->stack_size, m->read,
 					  m->ctx };
-	struct forward_state from = state_of(s);
-
 	steady_memory_begin(d->steady, s->time_ns, clock_monotonic_ns());
-	x86_forward(&from, &source, &limits, &path);
+	walk = forward_start(s->regs, s->cpu_flags, &from);
+	walk(&from, &source, &limits, &path);
 	for (unsigned i = 0; i < path.n_branches; i++)
 		if (is_of_interest(&path.branches[i]))
 			count(&w, &path.branches[i], was_passed(&path, i));

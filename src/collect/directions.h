@@ -13,8 +13,6 @@
 #ifndef DWELL_COLLECT_DIRECTIONS_H
 #define DWELL_COLLECT_DIRECTIONS_H
 
-#include <stdbool.h>
-
 #include "base/own.h"
 
 struct directions;
@@ -22,8 +20,6 @@ struct roster_process;
 struct stack_builder;
 struct tracker_sample;
 
-/* For code of this machine. */
-bool directions_is_possible(void);
 /* Borrows who knows the mappings, and its recording. */
 struct directions *directions_new(struct stack_builder *b);
 void directions_free(struct directions *d); /* NULL ok */

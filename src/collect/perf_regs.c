@@ -30,6 +30,12 @@ static bool is_32bit(uint64_t mode)
 {
 	return mode == 0x23;
 }
+
+static uint64_t flags_of(uint64_t mode, uint64_t flags)
+{
+	(void)mode;
+	return flags;
+}
 #elif defined(__aarch64__)
 #define NATIVE_ARCH UNWIND_AARCH64
 #define NATIVE_SP   UNWIND_AARCH64_SP
@@ -49,6 +55,13 @@ static const struct reg regs_table[] = {
 static bool is_32bit(uint64_t mode)
 {
 	return mode & 0x10;
+}
+
+/* Samples do not carry them, but they are kept beside the mode. */
+static uint64_t flags_of(uint64_t mode, uint64_t flags)
+{
+	(void)flags;
+	return mode | PERF_REGS_TOLD;
 }
 #else
 #error "no register table for this architecture"
@@ -107,6 +120,7 @@ bool perf_regs_decode_kernel(const uint8_t *kept, struct unwind_regs *ret,
 	for (size_t i = 0; i < N_REGS; i++)
 		put(&regs_table[i], value_at(kept, regs_table[i].kept), ret, ret_flags);
 	*ret_is_32bit = is_32bit(value_at(kept, MODE_KEPT));
+	*ret_flags = flags_of(value_at(kept, MODE_KEPT), *ret_flags);
 	return ret->r[NATIVE_SP] != 0;
 }
 

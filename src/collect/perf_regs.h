@@ -10,6 +10,9 @@
 
 #include "unwind/offline.h"
 
+/* Beside aarch64's flags, which may all be clear: they are told. */
+#define PERF_REGS_TOLD (UINT64_C(1) << 63)
+
 /* What the kernel keeps of the user's registers and shows to BPF programs, the first of
  * struct pt_regs. */
 #if defined(__x86_64__)
@@ -22,7 +25,7 @@
 uint64_t perf_regs_mask(void);
 unsigned perf_regs_count(void); /* bits in the mask */
 /* Values in the order of the mask, as the kernel writes them.  *ret_flags: the CPU's, 0
- * where they are not told. */
+ * where they are not told, as aarch64's are not here. */
 void perf_regs_decode(const uint8_t *values, struct unwind_regs *ret,
 		      uint64_t *ret_flags);
 /* PERF_REGS_KERNEL_BYTES of them; *ret_is_32bit: it runs 32-bit code.  False: there are

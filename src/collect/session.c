@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "collect/jit_flags.h"
-#include "collect/directions.h"
 #include "collect/launch.h"
 #include "collect/session_notes.h"
 #include "collect/session_signals.h"
@@ -138,9 +137,6 @@ static int check_insn(const struct session_settings *x, struct err *e)
 		return err_set(e, ERR_USAGE,
 			       "--insn needs the registers of source perf, not of %.40s",
 			       x->source);
-	if (!directions_is_possible())
-		return err_set(e, ERR_UNSUPPORTED,
-			       "--insn can follow the code of x86-64 only");
 	return 0;
 }
 

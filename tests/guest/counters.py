@@ -154,6 +154,23 @@ def a_counter_of_instructions_tells_how_often_code_was_executed():
     assert 100 < row['retired_samples'] < 200, row
 
 
+def taken(function, mnemonic):
+    """How often a function's branch was seen to be taken, and not to be, and not seen."""
+    row, = json.loads(done(f'dwell calc --json {function} /tmp/forks.dwell'))['rows']
+    block, = [b for b in row['blocks'] if b['instructions'][-1]['mnemonic'] == mnemonic]
+    seen = {way['kind']: way['seen'] for way in block['ways']}
+    return seen['taken'], seen['on'], block['not_seen']
+
+
+@test
+def registers_tell_which_way_branches_go():
+    truth_of = json.loads(done('dwell run -q --insn -e usertime -i 50us -o /tmp/forks.dwell forks'))
+    for function, mnemonic in (('by_flags', 'b.lo'), ('by_bit', 'tbnz'), ('by_zero', 'cbz'), ('by_both', 'b.lo')):
+        yes, no, unknown = taken(function, mnemonic)
+        assert yes + no > 2000 and unknown < (yes + no) / 8, (function, yes, no, unknown)
+        assert abs(yes / (yes + no) - truth_of[function] / truth_of['turns']) < 0.05, (function, yes, no, truth_of)
+
+
 @test
 def counters_that_take_turns_are_scaled():
     with daemon('-e', f'cycles:{FAST},stalled-cycles-backend,page-faults:1', '--multiplex', '1') as d:
@@ -166,4 +183,4 @@ def counters_that_take_turns_are_scaled():
     is_true(r, 'cycles', 3 * ROUNDS, 0.2)
 
 
-sys.exit(main(OPTIONS))
+sys.exit(main(OPTIONS, ('known', 'forks')))

@@ -80,15 +80,15 @@ class Daemon:
         return {f['event']: f['value'] for f in r['quality']['facts'] if f['name'] == name}
 
 
-def main(options):
+def main(options, programs=('known',)):
     """With the words of the command line: DWELL MACHINE PROGRAM_DIR SYSROOT... [-- WORD...]"""
     at = sys.argv.index('--') if '--' in sys.argv else len(sys.argv)
     dwell, machine, folder, *sysroots = sys.argv[1:at]
     why = why_none(machine)
     if why:
         return skip_all(why)
-    programs = {'bin/dwell': dwell, 'bin/known': os.path.join(folder, 'known')}
-    GUEST.append(Guest(machine, sysroots, programs, options))
+    files = {'bin/dwell': dwell, **{f'bin/{name}': os.path.join(folder, name) for name in programs}}
+    GUEST.append(Guest(machine, sysroots, files, options))
     try:
         return run_all(TESTS, words=sys.argv[at + 1:])
     finally:
