@@ -15,7 +15,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "collect/count_base.h"
 #include "collect/count_directory.h"
+#include "collect/count_layers.h"
 #include "collect/count_orders.h"
 #include "collect/count_pids.h"
 #include "collect/count_record.h"
@@ -42,7 +44,8 @@ struct counted {
 	uint64_t start_ns;
 	char *exe; /* as long as it is counted, of those to which the engine came; or NULL
 		    */
-	bool is_named; /* its process has been asked for its name */
+	bool is_named;		 /* its process has been asked for its name */
+	struct count_base *base; /* in which the file begins; until it is read, or NULL */
 	bool is_read;
 };
 
@@ -56,6 +59,7 @@ struct count {
 	struct source base;
 	struct source_context context;
 	struct count_directory directory;
+	struct count_bases bases;
 	struct count_pids pids;
 	struct count_words words;
 	struct count_record record;
@@ -153,6 +157,7 @@ static void count_free(struct source *source)
 		free(x->exe);
 	}
 	count_visits_fini(&s->visits);
+	count_bases_fini(&s->bases);
 	count_directory_remove(&s->directory, is_used);
 	closep(&s->news);
 	count_record_fini(&s->record);
@@ -399,7 +404,8 @@ static void note_unbegun(struct count *s, const struct counted *x)
 static void read_file(struct count *s, struct counted *x, uint64_t now_ns, bool has_ended)
 {
 	own(closep) int fd = count_directory_open(&s->directory, x->file);
-	struct count_window window;
+	struct count_window window, whole;
+	struct count_layers layers;
 	struct count_reader r;
 	int rc;
 
@@ -407,7 +413,9 @@ static void read_file(struct count *s, struct counted *x, uint64_t now_ns, bool 
 	if (fd < 0 || !tracker_is_followed(s->context.tracker, now_ns, x->pid, x->pid))
 		return;
 	count_window_over(&fd, &window);
-	rc = count_reader_open(&window, &r, NULL);
+	rc = count_layers_over(&window, count_base_window(x->base), &layers, &whole)
+		     ? count_reader_open(&whole, &r, NULL)
+		     : ERR_FORMAT;
 	s->n_damaged += rc == ERR_FORMAT;
 	if (rc == ERR_UNSUPPORTED && window.size == COUNT_FILE_FULL_BYTES)
 		s->record.n_cut++;
@@ -420,12 +428,24 @@ static void read_file(struct count *s, struct counted *x, uint64_t now_ns, bool 
 	count_reader_fini(&r);
 }
 
+/* And its file may be removed. */
+static void finish_file(struct count *s, struct counted *x, uint64_t now_ns,
+			bool has_ended)
+{
+	if (!x->base) /* its header came later */
+		x->base = count_bases_meet(&s->bases, &s->directory, x->file);
+	read_file(s, x, now_ns, has_ended);
+	count_bases_leave(&s->bases, x->base);
+	x->base = NULL;
+	count_bases_keep(&s->bases, &s->directory, x->file);
+}
+
 /* It executes another program. */
 static void replace(struct count *s, struct counted *x, uint64_t now_ns)
 {
 	if (x->is_read)
 		return;
-	read_file(s, x, now_ns, true);
+	finish_file(s, x, now_ns, true);
 	count_directory_empty(&s->directory, x->file);
 }
 
@@ -454,7 +474,7 @@ static void check_exe(struct count *s, struct counted *x, uint64_t now_ns)
 static void end(struct count *s, struct counted *x, uint64_t now_ns, bool has_exited)
 {
 	if (!x->is_read)
-		read_file(s, x, now_ns, has_exited);
+		finish_file(s, x, now_ns, has_exited);
 	if (has_exited)
 		tracker_exit(s->context.tracker, now_ns, x->pid, x->pid);
 	count_directory_drop(&s->directory, x->file);
@@ -539,6 +559,7 @@ static void add(struct count *s, struct count_directory_file f, uint64_t namespa
 {
 	struct counted x = { .file = f,
 			     .pid = count_pids_find(&s->pids, f.pid, namespace),
+			     .base = count_bases_meet(&s->bases, &s->directory, f),
 			     .start_ns = now_ns };
 
 	for (size_t i = s->all.n; i-- > 0;)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "bare/sys.h"
 #include "count/engine.h"
@@ -24,6 +25,10 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+/* Who shares its parent's tables would soon meet the end of what is left otherwise, and
+ * perhaps while it has blocked the signal that tells of it. */
+#define CHILD_BYTES 0x100000u
+
 /* Soon full, to try what comes then. */
 #define SMALL_BLOCKS 1500
 
@@ -34,6 +39,7 @@ static bool is_memory; /* there is no file, or was no room in it */
 static uint64_t images_ready, blocks_ready, pairs_ready, returns_ready,
 	extras_ready;		/* up to there they are memory */
 static unsigned n_before, part; /* programs of this process; files of this one */
+static struct count_file_id id; /* of the file that was created last */
 
 static int create_part(char path[PATH_MAX_BYTES])
 {
@@ -97,6 +103,9 @@ static int create(bool is_next, bool leaves_mark)
 	n_before = is_next ? n_before : 0;
 	while ((fd = create_part(path)) == -EEXIST && !is_next)
 		n_before++;
+	id = (struct count_file_id){ 0, (uint32_t)sys_getpid(), n_before, part, 0 };
+	if (fd >= 0)
+		id.time_ns = sys_clock_ns(CLOCK_MONOTONIC) + 1;
 	if (fd < 0 || make_long(fd, &is_full))
 		return fd;
 	leaves_mark = leaves_mark && is_full && leave_mark(fd);
@@ -106,20 +115,46 @@ static int create(bool is_next, bool leaves_mark)
 	return leaves_mark ? LEFT_MARK : -ENOSPC;
 }
 
+static bool has_room_for_child(int fd)
+{
+	struct statfs s;
+
+	return sys_call(SYS_fstatfs, fd, &s, 0, 0, 0, 0) < 0 ||
+	       s.f_bavail * (uint64_t)s.f_bsize >= CHILD_BYTES;
+}
+
+/* As create(). */
+static int create_for_child(void)
+{
+	int fd = create(false, true);
+	bool is_marked;
+
+	if (fd < 0 || has_room_for_child(fd))
+		return fd;
+	is_marked = leave_mark(fd);
+	sys_close(fd);
+	return is_marked ? LEFT_MARK : -ENOSPC;
+}
+
 /* Without a file what is counted has nowhere to go, and the program goes on.  Shared in
  * any case, for private memory that can be written is limited (RLIMIT_DATA). */
-static void map(uint8_t *at, uint64_t bytes, int fd, uint64_t off)
+static bool try_map(uint8_t *at, uint64_t bytes, int fd, uint64_t off)
 {
 	int flags = MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0);
 	long p = !bytes ? 0
 			: sys_call(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
 				   flags | MAP_NORESERVE | MAP_FIXED, fd, off);
 
-	if (p < 0 && p > -4096)
-		fatal("cannot map the file of counts");
 	/* Nothing is there to be read ahead, and file systems make pages of it. */
-	if (bytes)
+	if (bytes && p > 0)
 		reserve_advise(at, bytes, MADV_RANDOM);
+	return p >= 0 || p <= -4096;
+}
+
+static void map(uint8_t *at, uint64_t bytes, int fd, uint64_t off)
+{
+	if (!try_map(at, bytes, fd, off))
+		fatal("cannot map the file of counts");
 }
 
 /* Many pages at once are cheaper than a fault for each.  False: the file system is full,
@@ -149,6 +184,7 @@ static uint64_t find_namespace(void)
 static void begin_header(struct count_file_header *h, uint32_t parent_pid)
 {
 	h->version = COUNT_FILE_VERSION;
+	h->id = is_memory ? (struct count_file_id){ 0 } : id;
 	h->pid_namespace = find_namespace();
 	h->pid = (uint32_t)sys_getpid();
 	h->parent_pid = parent_pid;
@@ -185,7 +221,13 @@ void count_output_name(const char *name)
 
 void count_output_before_fork(struct count_file_header *now)
 {
+	header->n_forks++;
 	*now = *header;
+}
+
+void count_output_fail_to_fork(void)
+{
+	header->n_forks--;
 }
 
 static bool copy(uint8_t *to, const uint8_t *from, uint64_t off, uint64_t bytes)
@@ -242,9 +284,103 @@ static void move_tables(uint8_t *tables, int fd)
 	forget_ready();
 }
 
-/* The tables, as they were: the parent goes on with them.  In the file, unless there is
- * none or no room in it; returns which. */
-static int take_tables(int fd, const struct count_file_header *was)
+/* Beyond what was, of a child: nothing is its own yet but the code. */
+static void begin_child(struct count_file_header *h, const struct count_file_header *was)
+{
+	*h = *was;
+	h->magic = h->n_extras = 0;
+	h->n_lost = h->is_cut = h->n_forks = h->depth = 0;
+	h->base = (struct count_file_base){ 0 };
+}
+
+/* Where tables are, the last one's end, and as much of them as is not the child's own. */
+enum { N_TABLES = 5 };
+
+struct share {
+	uint64_t offs[N_TABLES + 1];
+	uint64_t bytes[N_TABLES];
+};
+
+static struct share what_is_shared(const struct count_file_header *h)
+{
+	return (struct share){
+		{ COUNT_FILE_IMAGES_OFF, COUNT_FILE_BLOCKS_OFF, COUNT_FILE_PAIRS_OFF,
+		  COUNT_FILE_RETURNS_OFF, COUNT_FILE_EXTRAS_OFF,
+		  COUNT_FILE_COUNTERS_OFF },
+		{ h->images_bytes,
+		  h->n_blocks > 1 ? h->n_blocks * sizeof(struct count_file_block) : 0,
+		  h->n_pairs * sizeof(struct count_file_pair),
+		  h->n_returns * sizeof(struct count_file_return), 0 },
+	};
+}
+
+/* A table's last page, which both go on to write. */
+static uint64_t own_begin(const struct share *s, unsigned i)
+{
+	return (s->offs[i] + s->bytes[i]) & -(uint64_t)PAGE_BYTES;
+}
+
+static bool map_own(uint8_t *at, const struct share *s, int fd)
+{
+	bool is_done = try_map(at, COUNT_FILE_IMAGES_OFF, fd, 0);
+
+	for (unsigned i = 0; i < N_TABLES && is_done; i++) {
+		uint64_t from = own_begin(s, i);
+
+		is_done = try_map(at + from, s->offs[i + 1] - from, fd, from);
+	}
+	return is_done;
+}
+
+static bool copy_own(uint8_t *to, const struct share *s)
+{
+	bool has_room = make_ready(to, sizeof(struct count_file_header));
+
+	for (unsigned i = 0; i < N_TABLES && has_room; i++) {
+		uint64_t from = own_begin(s, i);
+
+		has_room = copy(to, file, from, s->offs[i] + s->bytes[i] - from);
+	}
+	return has_room;
+}
+
+/* What the child's file has to have, made elsewhere: so there will be as many mappings
+ * and pages as it takes.  False: there are not. */
+static bool make_own(int fd, const struct share *s, const struct count_file_header *was)
+{
+	uint8_t *tables = reserve_space(COUNT_FILE_COUNTERS_OFF);
+	struct count_file_header *h = (struct count_file_header *)tables;
+	bool is_made = map_own(tables, s, fd) && copy_own(tables, s);
+
+	if (is_made) {
+		begin_child(h, was);
+		h->depth = was->depth + 1;
+		h->base = (struct count_file_base){ was->id, was->images_bytes,
+						    was->n_blocks, was->n_pairs,
+						    was->n_returns };
+	}
+	reserve_release(tables, COUNT_FILE_COUNTERS_OFF);
+	return is_made;
+}
+
+/* The parent's pages stay where they are whole.  False: nothing has changed. */
+static bool share_tables(int fd, const struct count_file_header *was)
+{
+	struct share s = what_is_shared(was);
+
+	if (fd < 0 || is_memory || was->depth == COUNT_FILE_DEPTH_MAX ||
+	    !make_own(fd, &s, was))
+		return false;
+	if (!map_own(file, &s, fd))
+		fatal("cannot map the file of counts");
+	forget_ready();
+	begin_header(header, was->pid);
+	return true;
+}
+
+/* All of the tables, as they were: the parent goes on with them.  In the file, unless
+ * there is none or no room in it; returns which. */
+static int copy_into(int fd, const struct count_file_header *was)
 {
 	uint8_t *tables = reserve_space(COUNT_FILE_COUNTERS_OFF);
 	struct count_file_header *h = (struct count_file_header *)tables;
@@ -262,9 +398,8 @@ static int take_tables(int fd, const struct count_file_header *was)
 	}
 	if (fd < 0 && !is_told)
 		header->n_lost++; /* the parent's */
-	*h = *was;
-	h->magic = h->n_extras = 0;
-	h->n_lost = h->is_cut = 0;
+	begin_child(h, was);
+	h->base.id = was->id; /* who waits for children has met this one */
 	move_tables(tables, fd);
 	begin_header(header, was->pid);
 	return fd;
@@ -284,7 +419,10 @@ void count_output_after_fork(const struct count_file_header *was, uint8_t *kept)
 {
 	uint64_t before = (uint64_t)(kept - file),
 		 behind = before + COUNT_FILE_THREAD_BYTES;
-	int fd = take_tables(create(false, true), was);
+	int fd = create_for_child();
+
+	if (!share_tables(fd, was))
+		fd = copy_into(fd, was);
 
 	map(file + COUNT_FILE_COUNTERS_OFF, before - COUNT_FILE_COUNTERS_OFF, fd,
 	    COUNT_FILE_COUNTERS_OFF);
@@ -387,7 +525,8 @@ void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)))
 		sys_close(fd);
 	was.magic = 0; /* who is killed here has nothing in it */
 	*header = was;
-	header->n_lost = header->is_cut = 0;
+	header->n_lost = header->is_cut = header->n_forks = header->depth = 0;
+	header->base = (struct count_file_base){ 0 };
 	header->images_bytes = header->n_pairs = header->n_returns = 0;
 	header->n_extras = 0;
 	header->n_counters = header->n_blocks = 1;

@@ -21,6 +21,7 @@ void count_output_name(const char *name);
 /* Around a fork: in the child what was counted is the parent's, the code is both's. kept:
  * the thread's part, where the engine's stack is. */
 void count_output_before_fork(struct count_file_header *now);
+void count_output_fail_to_fork(void);
 void count_output_after_fork(const struct count_file_header *before, uint8_t *kept);
 
 /* What was counted stays where it is, and another file is begun: nobody counts meanwhile.

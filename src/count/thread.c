@@ -115,6 +115,8 @@ static long fork_child(struct context *c, const struct request *r,
 	count_output_before_fork(&before);
 	result = sys_call(r->number, r->args[0], r->args[1], r->args[2], r->args[3],
 			  r->args[4], 0);
+	if (result < 0)
+		count_output_fail_to_fork();
 	if (result == 0) {
 		context_keep_only(c, &before);
 		engine.is_turning = false;

@@ -13,7 +13,8 @@
  * block without instructions, and a return, which leads out of all code.
  *
  * The header's numbers are written after what they number, and nothing of it but counters
- * changes afterwards: the child of a fork has its parent's tables as they were.
+ * changes afterwards.  So the child of a fork has its parent's tables as they were: what
+ * they begin with stays in the parent's file, and the child's has a hole there.
  */
 #ifndef DWELL_WIRE_COUNT_FILE_H
 #define DWELL_WIRE_COUNT_FILE_H
@@ -21,7 +22,7 @@
 #include <stdint.h>
 
 #define COUNT_FILE_MAGIC   0x31746e756f637764ULL /* "dwcount1" */
-#define COUNT_FILE_VERSION 2
+#define COUNT_FILE_VERSION 3
 
 /* Where things are in the file, and how many fit. */
 #define COUNT_FILE_IMAGES_OFF	0x0000010000ULL
@@ -65,6 +66,23 @@ struct count_file_nest {
 	uint16_t function; /* by the order in which they were chosen */
 };
 
+/* Which file: names are used again, at another time. */
+struct count_file_id {
+	uint64_t time_ns; /* of its begin, by the clock that never goes back */
+	uint32_t pid;	  /* its name ... */
+	uint32_t number, part;
+	uint32_t pad;
+};
+
+/* Further ones have all of their tables. */
+#define COUNT_FILE_DEPTH_MAX 32
+
+/* What is in the parent's: so much of each table, from its begin. */
+struct count_file_base {
+	struct count_file_id id; /* time_ns 0: it is no child's, or the parent had none */
+	uint32_t images_bytes, n_blocks, n_pairs, n_returns;
+};
+
 struct count_file_header {
 	uint64_t magic;
 	uint32_t version;
@@ -79,6 +97,10 @@ struct count_file_header {
 	uint32_t is_cut;  /* the file system was full: what came then is not here */
 	struct count_file_nest nests[COUNT_FILE_NESTS_MAX];
 	uint64_t pid_namespace; /* of the ids, by its inode; 0: not known */
+	struct count_file_id id;
+	struct count_file_base base;
+	uint32_t n_forks; /* children that may refer to this one */
+	uint32_t depth;	  /* of bases, one in the other: 0 without one */
 };
 
 /* Follows another one at the next multiple of 8 of this and the path's bytes.  Of no

@@ -14,7 +14,7 @@
 
 #include "collect/count_flow.h"
 
-static const uint8_t *map(const char *path)
+static uint8_t *map(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -22,8 +22,69 @@ static const uint8_t *map(const char *path)
 
 	if (fd < 0 || fstat(fd, &st) != 0)
 		exit(2);
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	return p == MAP_FAILED ? NULL : p;
+}
+
+static bool is_file(const uint8_t *file)
+{
+	const struct count_file_header *h = (const struct count_file_header *)file;
+
+	return h && h->magic == COUNT_FILE_MAGIC && h->version == COUNT_FILE_VERSION;
+}
+
+/* The file beside path that another one names. */
+static uint8_t *map_named(const char *path, const struct count_file_id *id)
+{
+	int n = (int)(strstr(strrchr(path, '/'), ".") - path);
+	char name[4096], part[16] = "";
+
+	if (id->part)
+		snprintf(part, sizeof(part), ".%" PRIu32, id->part);
+	snprintf(name, sizeof(name), "%.*s.%" PRIu32 ".%" PRIu32 "%s", n, path, id->pid,
+		 id->number, part);
+	return map(name);
+}
+
+/* With what it has in common with its parent's, and that with its own, and so on. */
+static uint8_t *map_whole(const char *path)
+{
+	uint8_t *file = map(path), *base = NULL;
+	const struct count_file_header *h = (const struct count_file_header *)file;
+
+	if (!is_file(file))
+		return NULL;
+	for (struct count_file_base b = h->base; b.id.time_ns;) {
+		const struct count_file_header *bh;
+
+		base = map_named(path, &b.id);
+		bh = (const struct count_file_header *)base;
+		if (!is_file(base) || bh->id.time_ns != b.id.time_ns)
+			exit(3);
+
+		const struct {
+			uint64_t off, from, to;
+		} tables[] = {
+			{ COUNT_FILE_IMAGES_OFF, bh->base.images_bytes, b.images_bytes },
+			{ COUNT_FILE_BLOCKS_OFF,
+			  bh->base.n_blocks * sizeof(struct count_file_block),
+			  b.n_blocks * sizeof(struct count_file_block) },
+			{ COUNT_FILE_PAIRS_OFF,
+			  bh->base.n_pairs * sizeof(struct count_file_pair),
+			  b.n_pairs * sizeof(struct count_file_pair) },
+			{ COUNT_FILE_RETURNS_OFF,
+			  bh->base.n_returns * sizeof(struct count_file_return),
+			  b.n_returns * sizeof(struct count_file_return) },
+		};
+
+		for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+			memcpy(file + tables[i].off + tables[i].from,
+			       base + tables[i].off + tables[i].from,
+			       tables[i].to - tables[i].from);
+		b = bh->base;
+	}
+	return file;
 }
 
 /* And those whose last call did not come back. */
@@ -155,11 +216,11 @@ static void print_ways(const uint8_t *file, const struct count_flow_input *in,
 int main(int argc, char **argv)
 {
 	bool is_of_ways = argc == 3 && strcmp(argv[1], "-e") == 0;
-	const uint8_t *file = argc == 2 || is_of_ways ? map(argv[argc - 1]) : NULL;
+	const uint8_t *file = argc == 2 || is_of_ways ? map_whole(argv[argc - 1]) : NULL;
 	const struct count_file_header *h = (const struct count_file_header *)file;
 	struct count_flow flow;
 
-	if (!h || h->magic != COUNT_FILE_MAGIC || h->version != COUNT_FILE_VERSION)
+	if (!h)
 		return 2;
 
 	size_t n_extras;
