@@ -19,11 +19,13 @@ static bool read_within(const struct exec_range *r, uint64_t addr, struct x86_op
 	return x86_op_read(bytes, ret) && ret->size <= left;
 }
 
-bool block_read_op(uint64_t addr, struct x86_op *ret)
+bool block_read_op(uint64_t addr, bool is_to_last, struct x86_op *ret)
 {
 	const struct exec_range *r = exec_range_find(addr);
 
-	return r && read_within(r, addr, ret);
+	if (!r || (is_to_last && (r->may_change || r->is_writable)))
+		return false;
+	return read_within(r, addr, ret);
 }
 
 void block_read(struct block *b, uint64_t addr)

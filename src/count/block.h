@@ -27,7 +27,8 @@ void block_read(struct block *b, uint64_t addr);
 /* The stack's pointer is taken from somewhere else than the stack: frames may be left. */
 bool block_sets_stack(const struct block *b);
 
-/* One instruction; false: none can be executed at addr. */
-bool block_read_op(uint64_t addr, struct x86_op *ret);
+/* One instruction; false: none can be executed at addr, or, if it is to last, another may
+ * come there. */
+bool block_read_op(uint64_t addr, bool is_to_last, struct x86_op *ret);
 
 #endif

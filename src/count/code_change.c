@@ -285,6 +285,15 @@ static void each_between(uint64_t start, uint64_t end, void (*what)(struct place
 	forget_returns();
 }
 
+bool code_change_is_any(uint64_t start, uint64_t end)
+{
+	uint64_t n = start >> PAGE_BITS;
+
+	while (n << PAGE_BITS < end && !slot_of(n)->first)
+		n++;
+	return n << PAGE_BITS < end;
+}
+
 static void forget(struct place *p)
 {
 	lead_away(p);

@@ -63,4 +63,7 @@ bool code_change_allow_write(uint64_t addr);
 /* The kernel was refused to write.  True: it may try again. */
 bool code_change_allow_all(void);
 
+/* Some of it is translated. */
+bool code_change_is_any(uint64_t start, uint64_t end);
+
 #endif

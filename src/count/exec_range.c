@@ -106,6 +106,17 @@ bool exec_range_protect(uint64_t start, uint64_t end, bool is_exec, bool is_writ
 	return is_known;
 }
 
+bool exec_range_expect_change(uint64_t start, uint64_t end, struct exec_range *ret)
+{
+	for (unsigned i = first_behind(start); i < n_ranges && ranges[i].start < end; i++)
+		if (!ranges[i].may_change) {
+			ranges[i].may_change = true;
+			*ret = ranges[i];
+			return true;
+		}
+	return false;
+}
+
 void exec_range_rename(uint32_t (*name)(uint32_t image))
 {
 	for (unsigned i = 0; i < n_ranges; i++)

@@ -28,6 +28,10 @@ bool exec_range_remove(uint64_t start, uint64_t end);
 /* What is known of in there has other rights from now on; false: nothing is. */
 bool exec_range_protect(uint64_t start, uint64_t end, bool is_exec, bool is_writable);
 
+/* Code there, all that goes with it included, may change from now on; false: there is
+ * none of which that was not known. */
+bool exec_range_expect_change(uint64_t start, uint64_t end, struct exec_range *ret);
+
 /* All of them, each to be told what it is called from now on. */
 void exec_range_rename(uint32_t (*name)(uint32_t image));
 

@@ -17,7 +17,8 @@ static uint8_t beyond(void)
 }
 
 /* Of some flags, those that are needed from addr on; unknown: and those of them about
- * which nothing could be found. */
+ * which nothing could be found.  Code that may change needs them all then: who looked at
+ * it does not hear of that. */
 static uint8_t look(uint64_t addr, uint8_t of, unsigned depth, uint8_t unknown)
 {
 	uint8_t found = 0;
@@ -27,7 +28,7 @@ static uint8_t look(uint64_t addr, uint8_t of, unsigned depth, uint8_t unknown)
 		struct x86_flags flags;
 		uint64_t target;
 
-		if (i == AHEAD || !block_read_op(addr, &op))
+		if (i == AHEAD || !block_read_op(addr, unknown, &op))
 			return found | (of & unknown);
 		/* It leaves them in a register, where nobody looks. */
 		if (x86_flow_of(&op) == X86_FLOW_SYSCALL)

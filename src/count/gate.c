@@ -24,6 +24,7 @@
 #include "count/program_memory.h"
 #include "count/signals.h"
 #include "count/thread.h"
+#include "count/turnover.h"
 
 /* Registers of a call and its arguments. */
 enum { NR = 0, A = 7, B = 6, C = 2, D = 10, E = 8, F = 9 };
@@ -207,6 +208,16 @@ static long remap(const struct call *call)
 	return result;
 }
 
+/* Flags may have been taken for free that code there is to need. */
+static void expect_change(uint64_t start, uint64_t end)
+{
+	struct exec_range r;
+
+	while (exec_range_expect_change(start, end, &r))
+		if (code_change_is_any(r.start, r.end))
+			turnover_ask();
+}
+
 static long protect(const struct call *call)
 {
 	const uint64_t *r = call->c->regs;
@@ -218,6 +229,8 @@ static long protect(const struct call *call)
 	if (is_error(result))
 		return result;
 	spin_lock(&engine.lock);
+	if (is_writable)
+		expect_change(start, end);
 	if (exec_range_protect(start, end, is_exec, is_writable) || is_exec)
 		code_change_check(start, end);
 	if (alias_protect(start, end, (uint32_t)r[C])) {
