@@ -172,6 +172,12 @@ static int copy_access(void *w, const struct model_access *a, struct err *e unus
 	return 0;
 }
 
+static int copy_anchor(void *w, const struct model_anchor *a, struct err *e unused)
+{
+	writer_anchor(w, a);
+	return 0;
+}
+
 static int copy_blobs(const struct recording *r, struct writer *w, struct err *e)
 {
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
@@ -210,6 +216,8 @@ int archive_copy(const struct recording *r, struct writer *w, struct err *e)
 		rc = recording_each_edge(r, copy_edge, w, e);
 	if (rc == 0)
 		rc = recording_each_direction(r, copy_direction, w, e);
+	if (rc == 0)
+		rc = recording_each_anchor(r, copy_anchor, w, e);
 	if (rc == 0)
 		rc = recording_each_access(r, copy_access, w, e);
 	if (rc == 0)

@@ -387,6 +387,21 @@ static int cat_accesses(const struct recording *r, struct err *e)
 	return recording_each_access(r, put_access, NULL, e);
 }
 
+static int put_anchor(void *ctx unused, const struct model_anchor *a,
+		      struct err *e unused)
+{
+	printf("anchor process=%u window=%u", a->process, a->window);
+	put_id("location", a->location);
+	printf(" size=%u times=%" PRIu64 " cpu=%" PRIu64 "\n", a->size_bytes, a->times,
+	       a->cpu_ns);
+	return 0;
+}
+
+static int cat_anchors(const struct recording *r, struct err *e)
+{
+	return recording_each_anchor(r, put_anchor, NULL, e);
+}
+
 static const struct section {
 	const char *name;
 	int (*cat)(const struct recording *r, struct err *e);
@@ -409,6 +424,7 @@ static const struct section {
 	{ "edges", cat_edges },
 	{ "directions", cat_directions },
 	{ "accesses", cat_accesses },
+	{ "anchors", cat_anchors },
 };
 
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
@@ -420,7 +436,7 @@ static const struct option_spec own_options[] = {
 	  .text = "Only this section: info, events, processes, threads, images, "
 		  "mappings, "
 		  "locations, stacks, intervals, facts, blobs, samples, trace-types, "
-		  "traces, basic-blocks, edges, directions or accesses" },
+		  "traces, basic-blocks, edges, directions, accesses or anchors" },
 	{ .name = "db",
 	  .kind = OPTION_STRING,
 	  .arg = "PATH",

@@ -63,6 +63,17 @@ const struct code_batch_layout code_batch_accesses = {
 	  FIELD(model_access, times, ACCESS_COLUMN_TIMES) },
 };
 
+const struct code_batch_layout code_batch_anchors = {
+	sizeof(struct model_anchor),
+	6,
+	{ FIELD(model_anchor, process, ANCHOR_COLUMN_PROCESS, FORMAT_PROCESSES),
+	  FIELD(model_anchor, window, ANCHOR_COLUMN_WINDOW),
+	  FIELD(model_anchor, location, ANCHOR_COLUMN_LOCATION, FORMAT_LOCATIONS, true),
+	  FIELD(model_anchor, size_bytes, ANCHOR_COLUMN_SIZE),
+	  FIELD(model_anchor, times, ANCHOR_COLUMN_TIMES),
+	  FIELD(model_anchor, cpu_ns, ANCHOR_COLUMN_CPU) },
+};
+
 void code_batch_fini(struct code_batch *b)
 {
 	buf_fini(&b->rows);

@@ -33,6 +33,7 @@ static const char *const kind_names[FORMAT_N_KINDS] = {
 	[FORMAT_EDGES] = "edges",
 	[FORMAT_DIRECTIONS] = "directions",
 	[FORMAT_ACCESSES] = "accesses",
+	[FORMAT_ANCHORS] = "anchors",
 };
 
 const char *format_kind_name(unsigned kind)

@@ -49,6 +49,7 @@ enum format_kind {
 	FORMAT_EDGES = 20,
 	FORMAT_DIRECTIONS = 21,
 	FORMAT_ACCESSES = 22,
+	FORMAT_ANCHORS = 23,
 	FORMAT_N_KINDS
 };
 
@@ -109,6 +110,15 @@ enum format_edge_column {
 	EDGE_COLUMN_TIMES = 3,
 };
 
+enum format_anchor_column {
+	ANCHOR_COLUMN_PROCESS = 0,
+	ANCHOR_COLUMN_WINDOW = 1,
+	ANCHOR_COLUMN_LOCATION = 2, /* id + 1, 0 none */
+	ANCHOR_COLUMN_SIZE = 3,
+	ANCHOR_COLUMN_TIMES = 4,
+	ANCHOR_COLUMN_CPU = 5,
+};
+
 enum format_direction_column {
 	DIRECTION_COLUMN_PROCESS = 0,
 	DIRECTION_COLUMN_LOCATION = 1,
@@ -153,7 +163,7 @@ const char *format_kind_name(unsigned kind);
 /* Made by a code_batch. */
 static inline bool format_is_code(unsigned kind)
 {
-	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_ACCESSES;
+	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_ANCHORS;
 }
 
 #endif

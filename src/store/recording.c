@@ -68,6 +68,10 @@ static const char *take_code(struct recording *r, const struct format_entry *b,
 		*vec_push(&r->directions) = block;
 		return NULL;
 	}
+	if (b->kind == FORMAT_ANCHORS) {
+		*vec_push(&r->anchors) = block;
+		return NULL;
+	}
 	if (b->kind == FORMAT_ACCESSES) {
 		*vec_push(&r->accesses) = block;
 		return NULL;
@@ -200,6 +204,7 @@ void recording_free(struct recording *r)
 	vec_fini(&r->basic_blocks);
 	vec_fini(&r->edges);
 	vec_fini(&r->directions);
+	vec_fini(&r->anchors);
 	vec_fini(&r->accesses);
 	vec_fini(&r->pieces);
 	buf_fini(&r->stored);
@@ -497,6 +502,20 @@ int recording_each_direction(const struct recording *r, recording_direction_fn *
 
 	for (size_t i = 0; i < r->directions.n && rc == 0; i++) {
 		rc = read_code(r, &r->directions.at[i], FORMAT_DIRECTIONS, &batch, e);
+		for (size_t k = 0; k < batch.n && rc == 0; k++)
+			rc = fn(ctx, code_batch_row(&batch, k), e);
+	}
+	return rc;
+}
+
+int recording_each_anchor(const struct recording *r, recording_anchor_fn *fn, void *ctx,
+			  struct err *e)
+{
+	own(code_batch_fini) struct code_batch batch = { .layout = &code_batch_anchors };
+	int rc = 0;
+
+	for (size_t i = 0; i < r->anchors.n && rc == 0; i++) {
+		rc = read_code(r, &r->anchors.at[i], FORMAT_ANCHORS, &batch, e);
 		for (size_t k = 0; k < batch.n && rc == 0; k++)
 			rc = fn(ctx, code_batch_row(&batch, k), e);
 	}

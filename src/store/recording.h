@@ -127,6 +127,9 @@ typedef int recording_direction_fn(void *ctx, const struct model_direction *d,
 must_use int recording_each_direction(const struct recording *r,
 				      recording_direction_fn *fn, void *ctx,
 				      struct err *e);
+typedef int recording_anchor_fn(void *ctx, const struct model_anchor *a, struct err *e);
+must_use int recording_each_anchor(const struct recording *r, recording_anchor_fn *fn,
+				   void *ctx, struct err *e);
 
 typedef int recording_access_fn(void *ctx, const struct model_access *a, struct err *e);
 must_use int recording_each_access(const struct recording *r, recording_access_fn *fn,

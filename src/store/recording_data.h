@@ -38,6 +38,7 @@ struct recording {
 	VEC(struct data_block) edges;
 	VEC(struct data_block) directions;
 	VEC(struct data_block) accesses;
+	VEC(struct data_block) anchors;
 	VEC(struct piece_place) pieces; /* by blob, then offset */
 	struct buf stored, raw;		/* while loading */
 	uint64_t n_read_bytes;		/* of blocks, to open it */

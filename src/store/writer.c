@@ -29,6 +29,7 @@ struct writer *writer_new(const struct writer_options *options)
 	w->basic_blocks.layout = &code_batch_basic_blocks;
 	w->edges.layout = &code_batch_edges;
 	w->directions.layout = &code_batch_directions;
+	w->anchors.layout = &code_batch_anchors;
 	w->accesses.layout = &code_batch_accesses;
 	w->strings = intern_new();
 	w->n_strings_written = 1; /* "" goes without saying */
@@ -78,6 +79,7 @@ void writer_free(struct writer *w)
 	code_batch_fini(&w->basic_blocks);
 	code_batch_fini(&w->edges);
 	code_batch_fini(&w->directions);
+	code_batch_fini(&w->anchors);
 	code_batch_fini(&w->accesses);
 	buf_fini(&w->infos);
 	buf_fini(&w->payload);
@@ -324,6 +326,18 @@ void writer_access(struct writer *w, const struct model_access *access)
 	}
 	code_batch_add(&w->accesses, access);
 	flush_if_full(w, code_batch_is_full(&w->accesses));
+}
+
+void writer_anchor(struct writer *w, const struct model_anchor *anchor)
+{
+	assert(anchor->process < w->lists[FORMAT_PROCESSES].n);
+	assert(anchor->location == MODEL_NONE || anchor->location < w->locations.all.n);
+	if (w->has_failed || w->is_full) {
+		w->lost_traces++;
+		return;
+	}
+	code_batch_add(&w->anchors, anchor);
+	flush_if_full(w, code_batch_is_full(&w->anchors));
 }
 
 void writer_mapping(struct writer *w, const struct model_mapping *mapping)

@@ -72,6 +72,7 @@ void writer_trace(struct writer *w, const struct model_trace *trace);
 uint32_t writer_basic_block(struct writer *w, const struct model_basic_block *block);
 void writer_edge(struct writer *w, const struct model_edge *edge);
 void writer_direction(struct writer *w, const struct model_direction *direction);
+void writer_anchor(struct writer *w, const struct model_anchor *anchor);
 void writer_access(struct writer *w, const struct model_access *access);
 void writer_mapping(struct writer *w, const struct model_mapping *mapping);
 void writer_interval(struct writer *w, const struct model_interval *interval);

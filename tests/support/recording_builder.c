@@ -284,13 +284,13 @@ static int event_line(struct recording_builder *b, const struct words *w, struct
 	return 0;
 }
 
-static int process_line(struct recording_builder *b, const struct words *w, struct err *e)
+static int process_line(struct recording_builder *b, const struct words *w,
+			struct err *e unused)
 {
 	uint32_t pid = (uint32_t)strtoul(words_plain(w, 1), NULL, 10);
 	uint64_t parent = words_number(w, "parent", 0);
 	uint64_t exec_of = words_number(w, "exec-of", 0);
 
-	(void)e;
 	add_process(
 		b, pid,
 		(struct model_process){
@@ -314,14 +314,14 @@ static int process_line(struct recording_builder *b, const struct words *w, stru
 	return 0;
 }
 
-static int thread_line(struct recording_builder *b, const struct words *w, struct err *e)
+static int thread_line(struct recording_builder *b, const struct words *w,
+		       struct err *e unused)
 {
 	uint32_t pid = (uint32_t)strtoul(words_plain(w, 1), NULL, 10);
 	uint32_t tid = (uint32_t)strtoul(words_plain(w, 2), NULL, 10);
 	uint32_t id = find_thread(b, pid, tid);
 	struct model_thread t = *writer_thread_get(b->writer, id);
 
-	(void)e;
 	t.name = string(b, words_plain(w, 3));
 	t.start_ns = words_number(w, "start", t.start_ns);
 	t.end_ns = words_number(w, "end", t.end_ns);
@@ -479,10 +479,22 @@ static int trace_line(struct recording_builder *b, const struct words *w, struct
 	return 0;
 }
 
+static uint32_t pid_of(const struct recording_builder *b, const struct words *w)
+{
+	return (uint32_t)words_number(w, "pid", b->pid);
+}
+
+/* None where the word is not there. */
+static uint32_t place_at(struct recording_builder *b, const struct words *w, size_t word)
+{
+	const char *at = words_plain(w, word);
+
+	return *at ? named_images_location(&b->images, at, pid_of(b, w)) : MODEL_NONE;
+}
+
 static int basic_block_line(struct recording_builder *b, const struct words *w,
 			    struct err *e)
 {
-	uint32_t pid = (uint32_t)words_number(w, "pid", b->pid);
 	uint32_t end = 0;
 	int rc = pick(block_ends, N(block_ends), "end", words_plain(w, 4), &end, e);
 
@@ -491,9 +503,8 @@ static int basic_block_line(struct recording_builder *b, const struct words *w,
 	writer_basic_block(
 		b->writer,
 		&(struct model_basic_block){
-			.process = find_process(b, pid),
-			.location =
-				named_images_location(&b->images, words_plain(w, 1), pid),
+			.process = find_process(b, pid_of(b, w)),
+			.location = place_at(b, w, 1),
 			.size_bytes = (uint32_t)strtoul(words_plain(w, 2), NULL, 0),
 			.n_instructions = (uint32_t)strtoul(words_plain(w, 3), NULL, 0),
 			.end = end,
@@ -504,8 +515,6 @@ static int basic_block_line(struct recording_builder *b, const struct words *w,
 
 static int edge_line(struct recording_builder *b, const struct words *w, struct err *e)
 {
-	uint32_t pid = (uint32_t)words_number(w, "pid", b->pid);
-	const char *to = words_plain(w, 4);
 	uint32_t kind = 0;
 	int rc = pick(edge_kinds, N(edge_kinds), "kind of edge", words_plain(w, 2), &kind,
 		      e);
@@ -517,30 +526,36 @@ static int edge_line(struct recording_builder *b, const struct words *w, struct 
 			    .block = (uint32_t)strtoul(words_plain(w, 1), NULL, 0),
 			    .kind = kind,
 			    .times = strtoull(words_plain(w, 3), NULL, 0),
-			    .location = *to ? named_images_location(&b->images, to, pid)
-					    : MODEL_NONE,
+			    .location = place_at(b, w, 4),
 		    });
 	return 0;
 }
 
-static int direction_line(struct recording_builder *b, const struct words *w,
-			  struct err *e)
+static int anchor_line(struct recording_builder *b, const struct words *w,
+		       struct err *e unused)
 {
-	(void)e;
+	writer_anchor(b->writer,
+		      &(struct model_anchor){
+			      .process = find_process(b, pid_of(b, w)),
+			      .window = (uint32_t)strtoul(words_plain(w, 1), NULL, 0),
+			      .times = strtoull(words_plain(w, 2), NULL, 0),
+			      .location = place_at(b, w, 3),
+			      .size_bytes = (uint32_t)words_number(w, "size", 0),
+			      .cpu_ns = words_number(w, "cpu", 0),
+		      });
+	return 0;
+}
 
-	uint32_t pid = (uint32_t)words_number(w, "pid", b->pid);
-	const char *to = words_plain(w, 3);
-
-	writer_direction(b->writer,
-			 &(struct model_direction){
-				 .process = find_process(b, pid),
-				 .location = named_images_location(
-					 &b->images, words_plain(w, 1), pid),
-				 .times = strtoull(words_plain(w, 2), NULL, 0),
-				 .to = *to ? named_images_location(&b->images, to, pid)
-					   : MODEL_NONE,
-				 .samples = words_number(w, "samples", 0),
-			 });
+static int direction_line(struct recording_builder *b, const struct words *w,
+			  struct err *e unused)
+{
+	writer_direction(b->writer, &(struct model_direction){
+					    .process = find_process(b, pid_of(b, w)),
+					    .location = place_at(b, w, 1),
+					    .times = strtoull(words_plain(w, 2), NULL, 0),
+					    .to = place_at(b, w, 3),
+					    .samples = words_number(w, "samples", 0),
+				    });
 	return 0;
 }
 
@@ -550,15 +565,14 @@ static int access_line(struct recording_builder *b, const struct words *w, struc
 					     "page",	   "stride",	 "again",
 					     "other-line", "other-page", "last",
 					     "lowest",	   "highest" };
-	uint32_t pid = (uint32_t)words_number(w, "pid", b->pid), what = 0;
+	uint32_t what = 0;
 	int rc = pick(whats, N(whats), "what of an access", words_plain(w, 2), &what, e);
 
 	if (rc < 0)
 		return rc;
 	writer_access(b->writer, &(struct model_access){
-					 .process = find_process(b, pid),
-					 .location = named_images_location(
-						 &b->images, words_plain(w, 1), pid),
+					 .process = find_process(b, pid_of(b, w)),
+					 .location = place_at(b, w, 1),
 					 .what = what,
 					 .value = strtoull(words_plain(w, 3), NULL, 0),
 					 .times = strtoull(words_plain(w, 4), NULL, 0),
@@ -567,9 +581,8 @@ static int access_line(struct recording_builder *b, const struct words *w, struc
 }
 
 static int interval_line(struct recording_builder *b, const struct words *w,
-			 struct err *e)
+			 struct err *e unused)
 {
-	(void)e;
 	writer_interval(b->writer,
 			&(struct model_interval){
 				.from_ns = strtoull(words_plain(w, 1), NULL, 0),
@@ -644,11 +657,9 @@ static int flush_line(struct recording_builder *b, const struct words *w, struct
 	return writer_flush(b->writer, e);
 }
 
-static int unfinished_line(struct recording_builder *b, const struct words *w,
-			   struct err *e)
+static int unfinished_line(struct recording_builder *b, const struct words *w unused,
+			   struct err *e unused)
 {
-	(void)w;
-	(void)e;
 	b->is_unfinished = true;
 	return 0;
 }
@@ -660,6 +671,7 @@ static const struct directive {
 	{ "basic-block", basic_block_line },
 	{ "blob", blob_line },
 	{ "edge", edge_line },
+	{ "anchor", anchor_line },
 	{ "direction", direction_line },
 	{ "access", access_line },
 	{ "event", event_line },

@@ -43,6 +43,7 @@
  *  edge BLOCK KIND TIMES [FRAME]	(BLOCK counts from 0)
  *  direction FRAME TIMES [FRAME] [samples=N]	(of the branch, and where it went)
  *  access FRAME WHAT VALUE TIMES	(of memory: WHAT as of enum model_access_what)
+ *  anchor WINDOW TIMES [FRAME] [size=N] [cpu=NS] [pid=P]
  *  interval FROM TO NAME [cause=X]
  *  fact target|self|rate|loss NAME VALUE [unit=count] [event=E] [pid=P]
  *  info KEY the value up to the end of the line

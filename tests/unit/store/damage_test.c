@@ -45,6 +45,8 @@ static const char everything[] = "info command cc1 -O2\n"
 				 "direction a+0x10 7 a+0x40\n"
 				 "direction a+0x10 2\n"
 				 "access a+0x10 line 123456 7\n"
+				 "anchor 0 0 cpu=1000\n"
+				 "anchor 1 9 a+0x40 size=4\n"
 				 "main;f 1\n"
 				 "main;g 3\n"
 				 "blob source a.c text=\"int main(void) { return 0; }\"\n"
@@ -162,6 +164,14 @@ static int print_direction(void *ctx, const struct model_direction *d, struct er
 	return 0;
 }
 
+static int print_anchor(void *ctx, const struct model_anchor *a, struct err *e)
+{
+	(void)e;
+	buf_printf(ctx, "anchor %u %u %u %u %" PRIu64 " %" PRIu64 "\n", a->process,
+		   a->window, a->location, a->size_bytes, a->times, a->cpu_ns);
+	return 0;
+}
+
 /* All that a reader could learn from it. */
 static void print_all(const struct recording *r, struct buf *out)
 {
@@ -179,6 +189,8 @@ static void print_all(const struct recording *r, struct buf *out)
 		buf_puts(out, "bad directions\n");
 	if (recording_each_access(r, print_access, out, NULL) < 0)
 		buf_puts(out, "bad accesses\n");
+	if (recording_each_anchor(r, print_anchor, out, NULL) < 0)
+		buf_puts(out, "bad anchors\n");
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
 		if (recording_read_blob(r, i, &blob, NULL) == 0)
 			buf_add(out, blob.data, blob.size);

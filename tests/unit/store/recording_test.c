@@ -577,6 +577,44 @@ static void directions_may_lead_to_the_unknown(void **state)
 	assert_int_equal(seen[1].to, MODEL_NONE);
 }
 
+static int take_anchor(void *ctx, const struct model_anchor *a, struct err *e)
+{
+	struct model_anchor **at = ctx;
+
+	(void)e;
+	*(*at)++ = *a;
+	return 0;
+}
+
+static void anchors_may_be_nowhere(void **state)
+{
+	struct writer *w = create(NULL);
+	struct model_anchor seen[4], *end = seen;
+
+	(void)state;
+	add_basics(w);
+
+	uint32_t block = writer_location(w, 0, 0x10, 0);
+
+	writer_anchor(w, &(struct model_anchor){ 0, 0, MODEL_NONE, 0, 0, 5000000000 });
+	writer_anchor(w, &(struct model_anchor){ 0, 0, block, 7, UINT64_MAX, 0 });
+	writer_anchor(w, &(struct model_anchor){ 0, 1, block, 0, 3, 1000000 });
+	finish(w);
+
+	own(recording_freep) struct recording *r = open_it();
+
+	assert_null(recording_damage(r));
+	assert_int_equal(recording_each_anchor(r, take_anchor, &end, NULL), 0);
+	assert_ptr_equal(end, seen + 3);
+	assert_int_equal(seen[0].location, MODEL_NONE);
+	assert_int_equal(seen[0].cpu_ns, 5000000000);
+	assert_int_equal(seen[1].location, block);
+	assert_int_equal(seen[1].size_bytes, 7);
+	assert_int_equal(seen[1].times, UINT64_MAX);
+	assert_int_equal(seen[2].window, 1);
+	assert_int_equal(seen[2].size_bytes, 0);
+}
+
 int main(void)
 {
 #define TEST(name)                                                                       \
@@ -589,6 +627,7 @@ int main(void)
 		TEST(trace_events_keep_their_columns),
 		TEST(basic_blocks_have_ids_that_edges_refer_to),
 		TEST(directions_may_lead_to_the_unknown),
+		TEST(anchors_may_be_nowhere),
 		TEST(files_kept_inside_come_back_whole),
 		TEST(the_file_is_for_its_owner_only),
 		TEST(only_a_recording_or_an_empty_file_is_replaced),
