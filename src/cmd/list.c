@@ -74,6 +74,12 @@ static void situation_text(char *s, size_t cap, const struct experiment *x,
 		snprintf(s, cap, "by %s; every one", source->how(x, 0));
 		return;
 	}
+	if (!strcmp(x->unit, "%")) {
+		snprintf(s, cap, "by %s; %llu %% of CPU time, from %llu to %llu",
+			 source->how(x, 0), (unsigned long long)x->on,
+			 (unsigned long long)x->min, (unsigned long long)x->max);
+		return;
+	}
 	interval_text(interval, sizeof(interval), x, source);
 	snprintf(s, cap, "by %s; every %s", source->how(x, 0), interval);
 }

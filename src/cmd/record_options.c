@@ -129,6 +129,12 @@ static bool samples_time(const struct experiment_choice *c)
 	return strcmp(c->experiment->unit, "ns") == 0;
 }
 
+/* An interval for all is none for a share of the time. */
+static bool has_share(const struct experiment_choice *c)
+{
+	return strcmp(c->experiment->unit, "%") == 0;
+}
+
 static bool has_time_unit(const char *interval)
 {
 	uint64_t v;
@@ -154,7 +160,8 @@ static int take_interval(const struct options *o, struct session_settings *ret,
 	for (size_t i = 0; i < ret->n_choices && rc == 0; i++) {
 		struct experiment_choice *c = &ret->choices[i];
 
-		if (c->has_own_interval || (is_time && has_time && !samples_time(c)))
+		if (c->has_own_interval || has_share(c) ||
+		    (is_time && has_time && !samples_time(c)))
 			continue;
 		if (interval)
 			rc = experiment_set_interval(c, interval, e);

@@ -108,6 +108,17 @@ static int refuse_text(const struct experiment_choice *c, const char *text, int 
 	return err_in(e, rc, where);
 }
 
+/* "2%", or "2". */
+static int parse_share(const char *text, uint64_t *ret, struct err *e)
+{
+	size_t n = strlen(text);
+	char digits[TEXT_MAX];
+
+	snprintf(digits, sizeof(digits), "%.*s",
+		 (int)(n && text[n - 1] == '%' ? n - 1 : n), text);
+	return text_parse_u64(digits, ret, e);
+}
+
 int experiment_set_interval(struct experiment_choice *c, const char *text, struct err *e)
 {
 	const struct experiment *x = c->experiment;
@@ -124,8 +135,9 @@ int experiment_set_interval(struct experiment_choice *c, const char *text, struc
 		}
 	}
 
-	int rc = !strcmp(x->unit, "ns") ? text_parse_duration(text, "ms", &v, e)
-					: text_parse_u64(text, &v, e);
+	int rc = !strcmp(x->unit, "ns")	 ? text_parse_duration(text, "ms", &v, e)
+		 : !strcmp(x->unit, "%") ? parse_share(text, &v, e)
+					 : text_parse_u64(text, &v, e);
 
 	if (rc < 0)
 		return refuse_text(c, text, rc, e);

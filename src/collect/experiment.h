@@ -27,6 +27,7 @@ enum experiment_trigger {
 	EXPERIMENT_BASIC_BLOCKS, /* every entry into a basic block */
 	EXPERIMENT_COUNTER,	 /* every so many of what a counter counts */
 	EXPERIMENT_HEAP,	 /* every allocation and release of memory */
+	EXPERIMENT_ANCHORS,	 /* as often as may cost that much: the interval */
 };
 
 #define EXPERIMENT_EVENTS_MAX 16
@@ -63,7 +64,7 @@ struct experiment {
 	bool is_alone;		       /* no other experiment beside it */
 	bool is_pc_only;
 	bool has_variants; /* f… and s… */
-	const char *unit;  /* of the interval: "ns", or "count" */
+	const char *unit;  /* of the interval: "ns", "count", or "%" of CPU time */
 	/* Intervals named on, hi and lo; hi is also that of f…, lo that of s…. */
 	uint64_t on, hi, lo;
 	uint64_t min, max;

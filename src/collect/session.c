@@ -42,11 +42,19 @@ struct session {
 	uint64_t start_ns, end_ns, delay_end_ns;
 	uint64_t asleep_before_ns;
 	uint64_t stolen_ns; /* since boot, at the start */
-	bool is_paused, is_over;
+	bool is_paused, is_alone, is_over;
 	struct session_outcome outcome;
 };
 
 /* Making the settings definite. */
+
+static bool has_anchors(const struct session_settings *x)
+{
+	for (size_t i = 0; i < x->n_choices; i++)
+		if (x->choices[i].experiment->trigger == EXPERIMENT_ANCHORS)
+			return true;
+	return false;
+}
 
 static void set_scope(struct session *s)
 {
@@ -59,7 +67,8 @@ static void set_scope(struct session *s)
 		.cpus = x->cpus,
 		.n_cpus = x->n_cpus,
 		.follow_children = !x->follow || strcmp(x->follow, "off") != 0,
-		.may_pause = x->starts_paused || x->toggle_signal || x->delay_ns,
+		.may_pause = x->starts_paused || x->toggle_signal || x->delay_ns ||
+			     has_anchors(x),
 		.uid = geteuid(),
 		.gid = getegid(),
 		.program = x->argv ? x->argv[0] : NULL,
@@ -152,6 +161,20 @@ static int check_company(const struct session_settings *x, struct err *e)
 	return 0;
 }
 
+/* Nothing but what others sample is told by it. */
+static int check_anchors(const struct session_settings *x, struct err *e)
+{
+	bool has_time = false;
+
+	for (size_t i = 0; i < x->n_choices; i++)
+		has_time |= x->choices[i].experiment->trigger == EXPERIMENT_CPU_TIME;
+	return !has_anchors(x) || has_time
+		       ? 0
+		       : err_set(e, ERR_USAGE,
+				 "anchors tell how often what is sampled was executed: "
+				 "record CPU time with them, as in -e usertime,anchors");
+}
+
 int session_new(const struct session_settings *settings, struct session **ret,
 		struct err *e)
 {
@@ -160,6 +183,8 @@ int session_new(const struct session_settings *settings, struct session **ret,
 
 	if (rc == 0)
 		rc = check_insn(settings, e);
+	if (rc == 0)
+		rc = check_anchors(settings, e);
 	s->settings = *settings;
 	s->launch = (struct launch){ .gate = -1, .report = -1 };
 	s->signals.fd = -1;
@@ -423,6 +448,21 @@ static void set_paused(struct session *s, bool is_paused)
 		s->sources[i]->ops->pause(s->sources[i], is_paused);
 }
 
+/* While one of them changes what the program executes, the others do not look. */
+static void leave_alone(struct session *s)
+{
+	bool is_alone = false;
+
+	for (size_t i = 0; i < s->n_sources; i++)
+		is_alone |= s->sources[i]->wants_alone;
+	if (is_alone == s->is_alone)
+		return;
+	s->is_alone = is_alone;
+	for (size_t i = 0; i < s->n_sources && !s->is_paused; i++)
+		if (!s->sources[i]->wants_alone)
+			s->sources[i]->ops->pause(s->sources[i], is_alone);
+}
+
 static void take_signals(struct session *s)
 {
 	for (;;) {
@@ -541,6 +581,7 @@ static int run_loop(struct session *s, struct err *e)
 
 		if (rc < 0)
 			return rc;
+		leave_alone(s);
 		now_ns = clock_monotonic_ns();
 		/* A full disk ends the file, not the program: the writer keeps the
 		 * failure, it is told at the end. */

@@ -82,20 +82,29 @@ void session_notes_owner(struct writer_options *options)
 			     env_id("SUDO_GID", &options->gid);
 }
 
+/* Of what has no interval, what it may cost. */
+static void describe_rate(const struct experiment_choice *c, char *s, size_t cap)
+{
+	const char *unit = c->experiment->unit;
+	char interval[TEXT_MAX];
+
+	if (c->hz)
+		snprintf(s, cap, "%llu a second", (unsigned long long)c->hz);
+	else if (!strcmp(unit, "%"))
+		snprintf(s, cap, "%llu %% of CPU time", (unsigned long long)c->interval);
+	else
+		snprintf(s, cap, "every %s", text_value(interval, c->interval, unit));
+}
+
 static void describe_plans(const struct session_settings *x, const struct plan *plans,
 			   session_line_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < x->n_choices; i++) {
 		const struct experiment *k = plans[i].choice.experiment;
-		char interval[TEXT_MAX], line[256];
+		char rate[TEXT_MAX + 32], line[256];
 
-		if (plans[i].choice.hz)
-			snprintf(interval, sizeof(interval), "%llu a second",
-				 (unsigned long long)plans[i].choice.hz);
-		else
-			text_value(interval, plans[i].choice.interval, k->unit);
-		snprintf(line, sizeof(line), "%s, %s%s, by %s", plans[i].choice.name,
-			 plans[i].choice.hz ? "" : "every ", interval,
+		describe_rate(&plans[i].choice, rate, sizeof(rate));
+		snprintf(line, sizeof(line), "%s, %s, by %s", plans[i].choice.name, rate,
 			 plans[i].source->how(k, 0));
 		fn(ctx, "experiment", line);
 	}

@@ -68,6 +68,8 @@ struct launch_env;
 
 struct source {
 	const struct source_ops *ops;
+	/* What the program does now is not its own doing: other sources pause. */
+	bool wants_alone;
 };
 
 /* What source_ops.open() gets; all borrowed, and alive until free(). */

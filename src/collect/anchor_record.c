@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/anchor_record.h"
+
+#include <sys/sysmacros.h>
+
+#include "base/mem.h"
+#include "base/own.h"
+#include "collect/count_insns.h"
+
+/* A window being taken. */
+struct take {
+	struct anchor_record *a;
+	const struct count_reader *r;
+	uint32_t window, process;
+	uint64_t now_ns;
+	struct tracker_code *places; /* by image; the last: of code in none */
+};
+
+void anchor_record_fini(struct anchor_record *a)
+{
+	map_fini(&a->locations);
+	vec_fini(&a->blocks);
+}
+
+static struct tracker_code place_of(const struct take *t, size_t image)
+{
+	const struct count_reader_image *x =
+		image < t->r->n_images ? &t->r->images[image] : NULL;
+	struct tracker_mmap m = { .path = "" };
+
+	if (x)
+		m = (struct tracker_mmap){
+			.start = x->start,
+			.end = x->start + x->size,
+			.file_offset = x->off,
+			.path = x->path,
+			.inode = x->inode,
+			.device = makedev(x->device_major, x->device_minor),
+			.is_exec = true,
+		};
+	return tracker_code_of(t->a->tracker, t->now_ns, t->a->pid, &m);
+}
+
+static uint32_t location_of(const struct take *t, const struct count_file_block *b)
+{
+	const struct tracker_code *code = &t->places[b->image];
+	uint64_t at = b->addr;
+
+	if (code->is_file)
+		at += t->r->images[b->image].off - t->r->images[b->image].start;
+	return writer_location(t->a->writer, code->image, at, 0);
+}
+
+static void take_block(struct take *t, const struct count_file_block *b, uint64_t times)
+{
+	uint32_t location = location_of(t, b);
+
+	*map_slot(&t->a->locations, b->addr, NULL) = location;
+	*vec_push(&t->a->blocks) =
+		(struct anchor_choice_block){ .addr = b->addr,
+					      .times = times,
+					      .n_insns = b->n_insns,
+					      .size_bytes = b->size_bytes };
+	writer_anchor(t->a->writer, &(struct model_anchor){ .process = t->process,
+							    .window = t->window,
+							    .location = location,
+							    .size_bytes = b->size_bytes,
+							    .times = times });
+}
+
+void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
+			  const struct count_reader *r)
+{
+	struct take t = { .a = a,
+			  .r = r,
+			  .window = window,
+			  .process = tracker_process_id(a->tracker, a->pid),
+			  .now_ns = now_ns };
+	own(freep) struct tracker_code *places =
+		xcalloc(r->n_images + 1, sizeof(*places));
+	own(count_flow_fini) struct count_flow flow = { 0 };
+	own(count_insns_fini) struct count_insns insns = { 0 };
+
+	vec_clear(&a->blocks);
+	if (t.process == MODEL_NONE)
+		return;
+	t.places = places;
+	count_flow_solve(&r->flow, &flow);
+	count_insns_init(&insns, &r->flow);
+	for (size_t i = 0; i <= r->n_images; i++)
+		places[i] = place_of(&t, i);
+	for (size_t i = 1; i < r->flow.n_blocks; i++) {
+		const struct count_file_block *b = &r->flow.blocks[i];
+		int64_t n = count_insns_begun(&insns, (uint32_t)i, flow.blocks[i].n);
+
+		if (n > 0 && b->end != COUNT_END_ENTER)
+			take_block(&t, b, (uint64_t)n);
+	}
+}
+
+void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t addr,
+			   uint64_t times, uint64_t cpu_ns)
+{
+	const uint64_t *location = map_find(&a->locations, addr);
+	uint32_t process = tracker_process_id(a->tracker, a->pid);
+
+	if (location && process != MODEL_NONE)
+		writer_anchor(a->writer,
+			      &(struct model_anchor){ .process = process,
+						      .window = window,
+						      .location = (uint32_t)*location,
+						      .times = times,
+						      .cpu_ns = cpu_ns });
+}
+
+void anchor_record_passed(struct anchor_record *a, uint32_t window, uint64_t cpu_ns)
+{
+	uint32_t process = tracker_process_id(a->tracker, a->pid);
+
+	if (process != MODEL_NONE)
+		writer_anchor(a->writer, &(struct model_anchor){ .process = process,
+								 .window = window,
+								 .location = MODEL_NONE,
+								 .cpu_ns = cpu_ns });
+}

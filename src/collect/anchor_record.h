@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchor_record - what was counted in a window of time becomes part of a recording.
+ *
+ * Blocks with how often they were executed, and the places that are watched between
+ * windows, by their addresses in the process.
+ */
+#ifndef DWELL_COLLECT_ANCHOR_RECORD_H
+#define DWELL_COLLECT_ANCHOR_RECORD_H
+
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "collect/anchor_choice.h"
+#include "collect/count_reader.h"
+#include "collect/tracker.h"
+
+/* Of one program that a process runs; tracker and writer are borrowed. */
+struct anchor_record {
+	struct tracker *tracker;
+	struct writer *writer;
+	uint32_t pid;
+	struct map locations; /* by address, of what has been executed in a window */
+	VEC(struct anchor_choice_block) blocks; /* of the last window */
+};
+
+void anchor_record_fini(struct anchor_record *a);
+void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
+			  const struct count_reader *r);
+/* An address of some window's block: it was met so often in that much CPU time. */
+void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t addr,
+			   uint64_t times, uint64_t cpu_ns);
+/* The process took that much CPU time, and was not being counted. */
+void anchor_record_passed(struct anchor_record *a, uint32_t window, uint64_t cpu_ns);
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchors_source - exact counts of a running program now and then.
+ *
+ * In windows of some milliseconds the counting engine comes to the process and goes again
+ * (collect/count_attach): how often each block was executed there is exact, but beside
+ * each other only, for nobody knows how much of the program's work that was.  Between
+ * windows the CPU stops at a few of these blocks, for a millisecond at a time: how often
+ * they are executed in how much CPU time.  Both cost something, and come as often as the
+ * budget allows, at times that are chosen by chance.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "collect/anchor_record.h"
+#include "collect/anchor_turns.h"
+#include "collect/anchor_watch.h"
+#include "collect/count_directory.h"
+#include "collect/count_orders.h"
+#include "collect/count_status.h"
+#include "collect/count_visits.h"
+#include "collect/facts.h"
+#include "collect/source.h"
+#include "host/clock.h"
+#include "host/procfs.h"
+#include "wire/count_flags.h"
+#include "wire/count_program.h"
+
+extern const struct source_ops anchors_source;
+
+#define WINDOW_CPU_NS  15000000u
+#define WINDOW_WALL_NS 100000000u /* of programs that wait */
+#define WINDOW_COST_NS 40000000u  /* before one was measured */
+#define LOOK_NS	       3000000u	  /* whether it is over */
+#define WATCH_NS       4000000u	  /* at first; then so long that it is worth to turn */
+#define WATCH_LEAST_NS 2000000u
+#define WATCH_MOST_NS  20000000u
+#define WATCH_COST_NS  200000u
+/* To open and close the breakpoints of a thread. */
+#define WATCH_TURN_NS 50000u
+#define IDLE_NS	      5000000u
+#define MOST_WATCH_NS 200000000u /* between two turns */
+#define WINDOWS_PART  0.6	 /* of the budget */
+#define SLOWDOWN      2		 /* of the program in a window, about */
+#define REFUSALS_MAX  3
+#define PER_CENT      100.0
+
+enum state {
+	IDLE,
+	ALONE, /* others have been told to pause */
+	COUNTING,
+	WATCHING,
+};
+
+struct anchors {
+	struct source base;
+	struct source_context context;
+	struct count_directory directory;
+	struct count_visits visits;
+	struct anchor_record record;
+	struct anchor_watch watch;
+	struct anchor_turns turns;
+	int timer;
+	pid_t pid;
+	clockid_t clock; /* the process's CPU time */
+	char exe[PATH_MAX];
+	double budget;
+	enum state state;
+	uint64_t random;
+	uint32_t n_windows;
+	unsigned n_refused;
+	struct err refusal;
+	/* Of the process's CPU time: now, until then it has been told of, when the next
+	 * window and the next turn are due. */
+	uint64_t cpu_ns, told_ns, window_due_ns, watch_due_ns;
+	uint64_t began_ns; /* wall time of a window */
+	uint64_t begin_cpu_ns, own_cpu_ns;
+	uint64_t leaders[ANCHOR_CHOICE_MAX];
+	size_t n_leaders, n_turns, first_watched, n_watched;
+	uint64_t hit_ns; /* 0: there are no breakpoints */
+	uint64_t watch_ns;
+	uint64_t spent_ns;
+};
+
+static int anchors_probe(const struct experiment *x, const struct scope *scope,
+			 struct err *e)
+{
+	struct count_status status;
+
+	if (x->trigger != EXPERIMENT_ANCHORS)
+		return err_set(e, ERR_UNSUPPORTED, "it feeds anchors only");
+	if (!count_program_size)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "programs are run in translation on x86-64 only");
+	if (scope->kind == SCOPE_PROCESSES && scope->n_pids == 1)
+		return count_status_check(scope->pids[0], &status, e);
+	if (scope->kind != SCOPE_LAUNCH &&
+	    (scope->kind != SCOPE_PROCESSES || scope->n_pids))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "one process is counted now and then: 'dwell run', or "
+			       "'dwell attach -p PID'");
+	return 0;
+}
+
+static void anchors_range(const struct experiment *x, uint64_t *ret_min,
+			  uint64_t *ret_resolution)
+{
+	(void)x;
+	*ret_min = 1;
+	*ret_resolution = 0;
+}
+
+static const char *anchors_how(const struct experiment *x, unsigned column)
+{
+	(void)x;
+	(void)column;
+	return "running it in translation now and then";
+}
+
+static void anchors_free(struct source *source)
+{
+	struct anchors *s = (struct anchors *)source;
+
+	anchor_watch_fini(&s->watch);
+	count_visits_end(&s->visits);
+	count_directory_remove(&s->directory, s->visits.n_kept);
+	count_visits_fini(&s->visits);
+	anchor_turns_fini(&s->turns);
+	anchor_record_fini(&s->record);
+	closep(&s->timer);
+	free(s);
+}
+
+static double budget_of(const struct source_context *c)
+{
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == &anchors_source)
+			return (double)c->plans[i].choice.interval / PER_CENT;
+	return 1 / PER_CENT;
+}
+
+static int anchors_open(const struct source_context *c, struct source **ret,
+			struct err *e)
+{
+	struct anchors *s = xcalloc(1, sizeof(*s));
+
+	s->base.ops = &anchors_source;
+	s->context = *c;
+	s->budget = budget_of(c);
+	s->record = (struct anchor_record){ .tracker = c->tracker, .writer = c->writer };
+	s->random = clock_monotonic_ns() | 1;
+	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->timer < 0) {
+		anchors_free(&s->base);
+		return err_os(e, "cannot have a timer");
+	}
+	/* Without breakpoints there are windows all the same. */
+	if (anchor_watch_measure(&s->hit_ns, NULL) < 0)
+		s->hit_ns = 0;
+	s->watch_ns = WATCH_NS;
+	*ret = &s->base;
+	return 0;
+}
+
+static void wake_in(const struct anchors *s, uint64_t ns)
+{
+	struct itimerspec t = { .it_value = { .tv_nsec = (long)ns } };
+
+	timerfd_settime(s->timer, 0, &t, NULL);
+}
+
+/* From half of it to one and a half. */
+static uint64_t by_chance(struct anchors *s, double ns)
+{
+	s->random ^= s->random << 13;
+	s->random ^= s->random >> 7;
+	s->random ^= s->random << 17;
+	return (uint64_t)(ns * (0.5 + (double)(s->random >> 11) * 0x1p-53));
+}
+
+static uint64_t cpu_of(const struct anchors *s)
+{
+	struct timespec t;
+
+	if (clock_gettime(s->clock, &t) != 0)
+		return s->cpu_ns;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int anchors_start(struct source *source, pid_t pid, struct err *e)
+{
+	struct anchors *s = (struct anchors *)source;
+
+	s->pid = pid ? pid : s->context.scope->pids[0];
+	s->record.pid = (uint32_t)s->pid;
+	errno = clock_getcpuclockid(s->pid, &s->clock);
+	if (errno)
+		return err_os(e, "cannot tell the CPU time of process %d", s->pid);
+	s->cpu_ns = s->told_ns = cpu_of(s);
+	s->window_due_ns =
+		s->cpu_ns +
+		by_chance(s, WINDOW_COST_NS / (s->budget * WINDOWS_PART) / SLOWDOWN);
+	wake_in(s, IDLE_NS);
+	return 0;
+}
+
+static size_t anchors_fds(const struct source *source, struct pollfd *fds, size_t max)
+{
+	const struct anchors *s = (const struct anchors *)source;
+
+	if (!max)
+		return 0;
+	*fds = (struct pollfd){ .fd = s->timer, .events = POLLIN };
+	return 1;
+}
+
+static void tell_time(struct anchors *s)
+{
+	if (s->cpu_ns > s->told_ns)
+		anchor_record_passed(&s->record, s->n_windows, s->cpu_ns - s->told_ns);
+	s->told_ns = s->cpu_ns;
+}
+
+/* Windows. */
+
+static int come(struct anchors *s, struct err *e)
+{
+	char flags[COUNT_FLAGS_MAX];
+	int rc = *s->directory.path ? 0
+				    : count_directory_make_for(&s->directory, s->pid, e);
+
+	count_orders_make(s->context.scope, flags);
+	return rc < 0 ? rc
+		      : count_visits_begin(&s->visits, s->pid, &s->directory, flags, e);
+}
+
+static void be_refused(struct anchors *s, const struct err *why)
+{
+	if (!s->n_refused++)
+		s->refusal = *why;
+	s->base.wants_alone = false;
+	s->state = IDLE;
+	s->window_due_ns = s->cpu_ns + by_chance(s, WINDOW_COST_NS / s->budget);
+}
+
+static void begin_window(struct anchors *s)
+{
+	struct err why = { 0 };
+
+	tell_time(s);
+	s->own_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	s->begin_cpu_ns = s->cpu_ns;
+	if (come(s, &why) < 0) {
+		be_refused(s, &why);
+		return;
+	}
+	s->began_ns = clock_monotonic_ns();
+	s->state = COUNTING;
+}
+
+/* The process's file, and those of children that it had meanwhile. */
+static void read_window(struct anchors *s)
+{
+	struct count_directory_list list = { 0 };
+
+	count_directory_list(&s->directory, &list);
+	vec_each(f, &list.at) {
+		own(closep) int fd = count_directory_open(&s->directory, *f);
+		struct count_window window;
+		struct count_reader r;
+
+		count_window_over(&fd, &window);
+		if (fd >= 0 && count_reader_open(&window, &r, NULL) == 0) {
+			if (r.pid == (uint32_t)s->pid)
+				anchor_record_window(&s->record, s->n_windows,
+						     clock_monotonic_ns(), &r);
+			count_reader_fini(&r);
+		}
+		count_directory_drop(&s->directory, *f);
+	}
+	vec_fini(&list.at);
+}
+
+static void choose_leaders(struct anchors *s, uint64_t cpu_ns)
+{
+	if (!s->hit_ns || s->n_leaders)
+		return;
+	s->n_leaders = anchor_choice_make(s->record.blocks.at, s->record.blocks.n,
+					  cpu_ns / SLOWDOWN, s->leaders);
+	s->watch_due_ns = s->cpu_ns;
+}
+
+static void end_window(struct anchors *s)
+{
+	uint64_t counted_ns = cpu_of(s) - s->begin_cpu_ns, cost_ns;
+
+	count_visits_end(&s->visits);
+	s->cpu_ns = s->told_ns = cpu_of(s);
+	read_window(s);
+	s->n_windows++;
+	choose_leaders(s, counted_ns);
+	cost_ns = s->cpu_ns - s->begin_cpu_ns - counted_ns / SLOWDOWN +
+		  clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
+	s->spent_ns += cost_ns;
+	s->window_due_ns =
+		s->cpu_ns + by_chance(s, (double)cost_ns / (s->budget * WINDOWS_PART));
+	s->base.wants_alone = false;
+	s->state = IDLE;
+}
+
+static bool is_window_over(const struct anchors *s)
+{
+	return s->cpu_ns - s->begin_cpu_ns >= WINDOW_CPU_NS ||
+	       clock_monotonic_ns() - s->began_ns >= WINDOW_WALL_NS;
+}
+
+/* Turns. */
+
+static void plan_turn(struct anchors *s, uint64_t cost_ns)
+{
+	double ns = (double)cost_ns / (s->budget * (1 - WINDOWS_PART));
+
+	s->watch_due_ns =
+		s->cpu_ns + by_chance(s, ns < MOST_WATCH_NS ? ns : MOST_WATCH_NS);
+}
+
+/* One leader at a time, and all of them after these. */
+static void begin_turn(struct anchors *s)
+{
+	size_t n = s->n_turns++ % (s->n_leaders + 1);
+	bool is_all = n == s->n_leaders;
+
+	s->first_watched = is_all ? 0 : n;
+	s->n_watched = is_all ? s->n_leaders : 1;
+	if (anchor_watch_begin(&s->watch, s->pid, s->leaders + s->first_watched,
+			       s->n_watched))
+		s->state = WATCHING;
+	else
+		plan_turn(s, WATCH_COST_NS);
+}
+
+static void adapt_turn(struct anchors *s, uint64_t hits_ns)
+{
+	if (hits_ns < 2 * WATCH_TURN_NS && s->watch_ns < WATCH_MOST_NS)
+		s->watch_ns *= 2;
+	if (hits_ns > 20 * WATCH_TURN_NS && s->watch_ns > WATCH_LEAST_NS)
+		s->watch_ns /= 2;
+}
+
+static void end_turn(struct anchors *s)
+{
+	uint64_t hits_ns;
+
+	anchor_watch_end(&s->watch);
+	for (size_t i = 0; i < s->n_watched && s->watch.cpu_ns; i++)
+		anchor_turns_add(&s->turns,
+				 &(struct anchor_turns_sum){
+					 .addr = s->leaders[s->first_watched + i],
+					 .window = s->n_windows,
+					 .is_all = s->n_watched > 1,
+					 .hits = s->watch.hits[i],
+					 .all_hits = s->watch.all_hits,
+					 .cpu_ns = s->watch.cpu_ns });
+	hits_ns = s->watch.all_hits *
+		  (uint64_t)anchor_turns_hit_ns(&s->turns, (double)s->hit_ns);
+	adapt_turn(s, hits_ns);
+	s->spent_ns += hits_ns + WATCH_TURN_NS;
+	plan_turn(s, hits_ns + WATCH_TURN_NS);
+	s->state = IDLE;
+}
+
+/* All at once, when as much as can be is known of what it cost. */
+static void tell_turns(struct anchors *s)
+{
+	double hit_ns = anchor_turns_hit_ns(&s->turns, (double)s->hit_ns);
+
+	vec_each(x, &s->turns.sums)
+		anchor_record_watched(&s->record, x->window, x->addr, x->hits,
+				      anchor_turns_native_ns(x, hit_ns));
+	if (s->turns.sums.n)
+		facts_add(s->context.writer, FACT_RATE, "breakpoint-cost", "ns",
+			  (uint64_t)hit_ns);
+	anchor_turns_clear(&s->turns);
+}
+
+/* Running. */
+
+/* Another program: nothing of what was known is there. */
+static void check_exe(struct anchors *s)
+{
+	char exe[PATH_MAX] = "";
+
+	if (procfs_exe(s->pid, exe, sizeof(exe), NULL) < 0 || !strcmp(exe, s->exe))
+		return;
+	snprintf(s->exe, sizeof(s->exe), "%s", exe);
+	tell_turns(s);
+	s->n_leaders = 0;
+	map_clear(&s->record.locations);
+}
+
+static void be_idle(struct anchors *s)
+{
+	if (s->n_refused < REFUSALS_MAX && s->cpu_ns >= s->window_due_ns) {
+		check_exe(s);
+		s->base.wants_alone = true;
+		s->state = ALONE;
+	} else if (s->n_leaders && s->cpu_ns >= s->watch_due_ns) {
+		check_exe(s);
+		if (s->n_leaders)
+			begin_turn(s);
+	}
+}
+
+static void step(struct anchors *s)
+{
+	switch (s->state) {
+	case IDLE:
+		be_idle(s);
+		break;
+	case ALONE:
+		begin_window(s);
+		break;
+	case COUNTING:
+		if (is_window_over(s))
+			end_window(s);
+		break;
+	case WATCHING:
+		end_turn(s);
+		break;
+	}
+}
+
+static int anchors_drain(struct source *source, bool is_final, struct err *e)
+{
+	struct anchors *s = (struct anchors *)source;
+	const uint64_t next_ns[] = { IDLE_NS, 1, LOOK_NS, s->watch_ns };
+	uint64_t n;
+
+	(void)e;
+	if (!is_final && read(s->timer, &n, sizeof(n)) != sizeof(n))
+		return 0;
+	s->cpu_ns = cpu_of(s);
+	if (!is_final) {
+		step(s);
+		wake_in(s, next_ns[s->state]);
+	} else if (s->state == WATCHING) {
+		end_turn(s);
+	}
+	if (is_final) {
+		tell_time(s);
+		tell_turns(s);
+	}
+	return 0;
+}
+
+static void anchors_pause(struct source *source, bool is_paused)
+{
+	(void)source;
+	(void)is_paused;
+}
+
+static void anchors_stop(struct source *source)
+{
+	struct anchors *s = (struct anchors *)source;
+
+	if (s->state == COUNTING)
+		end_window(s);
+}
+
+static void anchors_finish(struct source *source, struct source_stats *ret)
+{
+	struct anchors *s = (struct anchors *)source;
+	struct writer *w = s->context.writer;
+
+	facts_add(w, FACT_RATE, "windows", "count", s->n_windows);
+	facts_add(w, FACT_RATE, "windows-cost", "ns", s->spent_ns);
+	if (s->visits.n_kept)
+		facts_loss(w, "still-counted", s->visits.n_kept);
+	if (s->n_refused)
+		writer_info(w, "anchors-refused", s->refusal.text);
+	*ret = (struct source_stats){ .trouble = s->visits.why_kept };
+}
+
+const struct source_ops anchors_source = {
+	.name = "anchors",
+	.summary = "exact counts now and then, as anchors for what is sampled",
+	.probe = anchors_probe,
+	.range = anchors_range,
+	.how = anchors_how,
+	.open = anchors_open,
+	.start = anchors_start,
+	.fds = anchors_fds,
+	.drain = anchors_drain,
+	.pause = anchors_pause,
+	.stop = anchors_stop,
+	.finish = anchors_finish,
+	.free = anchors_free,
+};

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is counted exactly now and then of a program that runs natively otherwise.
+usage: anchors.py DWELL DIRECTORY"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+import harness
+from harness import dwell, test
+
+PROGRAM = os.path.abspath(sys.argv[2]) + '/e2e-anchored'
+TURNS = 60000  # about four seconds
+OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does in each
+
+
+def pairs(line):
+    return dict(re.findall(r'([\w-]+)=("[^"]*"|\S+)', line))
+
+
+def cat(path, section):
+    p = dwell('cat', '--section', section, path)
+    assert p.returncode == 0, p
+    return p.stdout.splitlines()
+
+
+class Anchors:
+    """Of the program's own code: windows and watched places by offset, and the CPU time outside of windows."""
+
+    def __init__(self, path):
+        images = [pairs(line)['path'].strip('"') for line in cat(path, 'images')]
+        places = [(images[int(f['image'])], int(f['offset'], 16)) for f in map(pairs, cat(path, 'locations'))]
+        self.windows, self.blocks, self.hits, self.watched_ns, self.native_ns = set(), collections.Counter(), collections.Counter(), collections.Counter(), 0
+        for f in map(pairs, cat(path, 'anchors')):
+            image, offset = places[int(f['location'])] if 'location' in f else (None, None)
+            if image is None:
+                self.native_ns += int(f['cpu'])
+            elif image == PROGRAM and int(f['size']):
+                self.windows.add(int(f['window']))
+                self.blocks[offset] += int(f['times'])
+            elif image == PROGRAM:
+                self.hits[offset] += int(f['times'])
+                self.watched_ns[offset] += int(f['cpu'])
+
+
+def functions():
+    """{name: (first offset, offset behind)} of the program."""
+    headers = subprocess.run(['readelf', '-lW', PROGRAM], stdout=subprocess.PIPE, text=True, check=True).stdout
+    offset, address = re.search(r'LOAD\s+(\S+)\s+(\S+)\s+\S+\s+\S+\s+\S+\s+R E', headers).groups()
+    lines = subprocess.run(['nm', '-S', PROGRAM], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    rows = [line.split() for line in lines]
+    delta = int(offset, 16) - int(address, 16)
+    return {row[3]: (int(row[0], 16) + delta, int(row[0], 16) + int(row[1], 16) + delta) for row in rows if len(row) == 4 and row[2] in 'tT'}
+
+
+def record(*options, turns=TURNS):
+    path = f'{harness.DIR}/r.dwell'
+    p = dwell('run', '-q', '-e', 'usertime,anchors:20%', *options, '-o', path, '--', PROGRAM, str(turns))
+    assert p.returncode == 0 and p.stdout == dwell_free_output(turns), p
+    return path
+
+
+def dwell_free_output(turns):
+    return subprocess.run([PROGRAM, str(turns)], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def most_executed(blocks, span):
+    return max(n for offset, n in blocks.items() if span[0] <= offset < span[1])
+
+
+@test
+def windows_have_what_the_program_did():
+    a = Anchors(record())
+    assert len(a.windows) >= 4, a.windows
+    spans = functions()
+    loops = {name: most_executed(a.blocks, spans[name]) for name in OF_TURN}
+    turns = sum(n for offset, n in a.blocks.items() if offset == spans['turn'][0])
+    # A window begins and ends somewhere in a turn.
+    for name, n in OF_TURN.items():
+        assert abs(loops[name] / n - turns) <= 2 * len(a.windows), (loops, turns, a.windows)
+    assert turns > 20 * len(a.windows), (turns, a.windows)
+
+
+@test
+def what_is_watched_is_all_of_it():
+    """Of each turn that was done outside of windows, by the time that the places were watched."""
+    a = Anchors(record())
+    turns = a.blocks[functions()['turn'][0]]
+    assert a.hits, 'no place was watched'
+    for offset, n in a.hits.items():
+        seen = n * a.native_ns / a.watched_ns[offset]
+        # Chance, and a machine whose speed changes.
+        assert n > 100 and abs(seen / (TURNS - turns) - 1) < .15, (hex(offset), n, seen, TURNS - turns)
+
+
+@test
+def windows_are_none_of_the_time_that_is_sampled():
+    path = record()
+    total = float(re.search(r'([\d.]+) s of cpu-time', dwell('report', path).stdout).group(1))
+    native = Anchors(path).native_ns / 1e9
+    assert abs(total / native - 1) < .05, (total, native)
+    images = [pairs(line)['path'] for line in cat(path, 'images')]
+    assert not any('dwell-count' in image for image in images), images
+
+
+@test
+def it_costs_what_it_may():
+    for budget in (2, 10):
+        path = f'{harness.DIR}/r.dwell'
+        p = dwell('run', '-q', '-e', f'usertime,anchors:{budget}%', '-o', path, '--', PROGRAM, str(TURNS))
+        assert p.returncode == 0, p
+        facts = {pairs(line)['name'].strip('"'): int(pairs(line)['value']) for line in cat(path, 'facts')}
+        # One window more than that, perhaps.
+        assert facts['windows-cost'] < budget / 100 * facts['user-time'] * 1.3 + 60e6, facts
+
+
+@test
+def without_time_beside_it_nothing_is_told():
+    p = dwell('run', '-e', 'anchors', '--', 'true')
+    assert p.returncode == 2 and 'record CPU time with them' in p.stderr, p
+    p = dwell('run', '-e', 'usertime,anchors:0', '--', 'true')
+    assert p.returncode == 2 and 'not within 1 and 50' in p.stderr, p
+
+
+@test
+def archives_keep_them():
+    path = record()
+    there = f'{harness.DIR}/there.dwell'
+    p = dwell('archive', '-o', there, path)
+    assert p.returncode == 0, p
+    assert cat(there, 'anchors') == cat(path, 'anchors') != []
+
+
+@test
+def a_program_that_ends_soon_has_none():
+    assert not Anchors(record(turns=100)).windows
+
+
+if not harness.may_record('perf'):
+    harness.skip_all('perf_event_open is not permitted here')
+sys.exit(harness.run_all(harness.TESTS, words=sys.argv[3:]))

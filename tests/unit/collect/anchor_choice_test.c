@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/anchor_choice.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define SECOND_NS 1000000000u
+
+static void rates_are_bounded(void **state)
+{
+	static const struct anchor_choice_block blocks[] = {
+		{ 0x1000, 50000000, 10, 30 },
+		{ 0x1100, 3000, 2, 8 },
+		{ 0x1200, 1000000, 2, 8 },
+		{ 0x1300, 10, 2, 8 },
+	};
+	uint64_t chosen[ANCHOR_CHOICE_MAX];
+
+	(void)state;
+	assert_int_equal(anchor_choice_make(blocks, 4, SECOND_NS, chosen), 1);
+	assert_int_equal(chosen[0], 0x1100);
+	/* All of it in a hundredth of the time. */
+	assert_int_equal(anchor_choice_make(blocks, 4, SECOND_NS / 100, chosen), 1);
+	assert_int_equal(chosen[0], 0x1300);
+}
+
+static void what_is_near_the_most_executed_code_comes_first(void **state)
+{
+	static const struct anchor_choice_block blocks[] = {
+		{ 0x900000, 3000, 2, 8 },
+		{ 0x400000, 3000, 2, 8 },
+		{ 0x401000, 40000000, 10, 30 },
+		{ 0x901000, 4000000, 10, 30 },
+	};
+	uint64_t chosen[ANCHOR_CHOICE_MAX];
+
+	(void)state;
+	assert_int_equal(anchor_choice_make(blocks, 4, SECOND_NS, chosen), 2);
+	assert_int_equal(chosen[0], 0x400000);
+	assert_int_equal(chosen[1], 0x900000);
+}
+
+static void code_that_blocks_share_is_never_chosen(void **state)
+{
+	static const struct anchor_choice_block blocks[] = {
+		{ 0x1000, 3000, 4, 16 },
+		{ 0x1008, 3000, 2, 8 },
+		{ 0x1010, 3000, 2, 8 },
+	};
+	uint64_t chosen[ANCHOR_CHOICE_MAX];
+
+	(void)state;
+	assert_int_equal(anchor_choice_make(blocks, 3, SECOND_NS, chosen), 1);
+	assert_int_equal(chosen[0], 0x1010);
+}
+
+static void of_nothing_nothing_is_chosen(void **state)
+{
+	uint64_t chosen[ANCHOR_CHOICE_MAX];
+
+	(void)state;
+	assert_int_equal(anchor_choice_make(NULL, 0, SECOND_NS, chosen), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rates_are_bounded),
+		cmocka_unit_test(what_is_near_the_most_executed_code_comes_first),
+		cmocka_unit_test(code_that_blocks_share_is_never_chosen),
+		cmocka_unit_test(of_nothing_nothing_is_chosen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
