@@ -17,6 +17,12 @@ static const struct option_spec own_options[] = {
 	{ .name = "churn",
 	  .kind = OPTION_FLAG,
 	  .text = "Who allocates how often and how much, by calls" },
+	{ .name = "sizes",
+	  .kind = OPTION_FLAG,
+	  .text = "Allocations by size, and blocks by how long they lived" },
+	{ .name = "timeline",
+	  .kind = OPTION_FLAG,
+	  .text = "What was held over time, by the process that held most" },
 	{ .name = "depth",
 	  .kind = OPTION_U64,
 	  .arg = "N",
@@ -77,6 +83,7 @@ static const struct option_spec *const tables[] = { own_options, report_options_
 static const struct command_example examples[] = {
 	{ "dwell heap", "what the newest recording's program never gave back" },
 	{ "dwell heap --peak a.dwell", "who held its memory when it held most" },
+	{ "dwell heap --timeline", "how what is held grows and shrinks" },
 	{ "dwell heap --churn --filter 'thread == worker'", "who allocates in workers" },
 	{ NULL, NULL },
 };
@@ -84,14 +91,16 @@ static const struct command_example examples[] = {
 const struct command cmd_heap = {
 	.name = "heap",
 	.usage = "[options] [RECORDING…]",
-	.summary = "Show who allocates memory: leaks, peak, churn",
+	.summary = "Show who allocates memory: leaks, peak, churn, sizes",
 	.description =
 		"Of a recording by the experiment heap ('dwell run -e heap'). First what "
 		"each process took, gave back, and held at most and when; then the "
 		"places that allocated, each with its callers, innermost first. A leak "
 		"is a block that was not given back when the program ended or the "
 		"recording did, whether or not something still points to it. Amounts "
-		"are what the program asked for, without what the allocator adds.\n\n"
+		"are what the program asked for, without what the allocator adds. By "
+		"size and over time, which --filter does not change, whole heaps are "
+		"shown.\n\n"
 		"The other reports know the same values as events: 'dwell tree --event "
 		"peak-bytes' shows the peak by calling context, 'dwell export' draws it.",
 	.options = tables,

@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "cmd/heap_view.h"
+#include "cmd/heap_whole.h"
 
 static const struct heap_table leaks = {
 	.name = "leaks",
@@ -30,4 +31,21 @@ static const struct heap_table churn = {
 		     { "Mean life", "lifetime", "allocations" } },
 };
 
-const struct heap_table *const heap_tables[] = { &leaks, &peak, &churn, NULL };
+static const struct heap_table sizes = {
+	.name = "sizes",
+	.title = "By size, and by how long blocks lived",
+	.order = "allocated-bytes",
+	.nothing = "Nothing was allocated.",
+	.print = heap_whole_sizes,
+};
+
+static const struct heap_table timeline = {
+	.name = "timeline",
+	.title = "Over time, of the process that held most",
+	.order = "allocated-bytes",
+	.nothing = "Nothing was allocated.",
+	.print = heap_whole_timeline,
+};
+
+const struct heap_table *const heap_tables[] = { &leaks, &peak,	    &churn,
+						 &sizes, &timeline, NULL };

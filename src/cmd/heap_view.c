@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/heap_view.h"
 
+#include <stdlib.h>
+
 #include "analyze/heap_facts.h"
 #include "analyze/names.h"
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cmd/report_head.h"
 #include "cmd/report_json.h"
@@ -22,11 +25,21 @@ int heap_view_load(struct heap_view *v, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s has no heap: record with 'dwell run -e heap'",
 			       v->report->paths[0]);
+	v->rows = xcalloc(profile_n_sources(p), sizeof(*v->rows));
+	for (size_t i = 0; i < profile_n_sources(p); i++) {
+		int rc = heap_rows_load(&v->rows[i], profile_source(p, i), e);
+
+		if (rc < 0)
+			return rc;
+	}
 	return heap_places_load(&v->places, p, column, v->limit, e);
 }
 
 void heap_view_fini(struct heap_view *v)
 {
+	for (size_t i = 0; v->rows && i < profile_n_sources(v->report->profile); i++)
+		heap_rows_fini(&v->rows[i]);
+	free(v->rows);
 	heap_places_fini(&v->places);
 }
 
@@ -162,10 +175,30 @@ static void put_rest(const struct heap_view *v, FILE *out)
 			text_pct(s, (double)(h->total - h->shown), (double)h->total));
 }
 
-void heap_view_print(const struct heap_view *v, FILE *out)
+static void print_places(const struct heap_view *v, FILE *out)
 {
 	char s[TEXT_MAX];
 
+	fprintf(out, "\n%s: %s, by place, callers below\n\n", v->table->title,
+		text_value(s, v->places.total, unit_of(v, v->table->order)));
+	vec_each(place, &v->places.all)
+		put_place(v, place, out);
+	put_rest(v, out);
+}
+
+static void print_whole(const struct heap_view *v, FILE *out)
+{
+	for (size_t i = 0; i < profile_n_sources(v->report->profile); i++) {
+		own(buf_fini) struct buf title = { 0 };
+
+		report_text_source(v->report, i, &title);
+		fprintf(out, "\n%s%s\n\n", buf_str(&title), v->table->title);
+		v->table->print(v, i, out);
+	}
+}
+
+void heap_view_print(const struct heap_view *v, FILE *out)
+{
 	for (size_t i = 0; i < profile_n_sources(v->report->profile); i++) {
 		report_head_subject(v->report, i, out);
 		put_processes(v, i, out);
@@ -176,11 +209,10 @@ void heap_view_print(const struct heap_view *v, FILE *out)
 		report_quality_print(v->report, out);
 		return;
 	}
-	fprintf(out, "\n%s: %s, by place, callers below\n\n", v->table->title,
-		text_value(s, v->places.total, unit_of(v, v->table->order)));
-	vec_each(place, &v->places.all)
-		put_place(v, place, out);
-	put_rest(v, out);
+	if (v->table->print)
+		print_whole(v, out);
+	else
+		print_places(v, out);
 	report_quality_print(v->report, out);
 }
 
@@ -219,8 +251,31 @@ static void json_process(const struct heap_view *v, struct json *j, size_t sourc
 	json_object_end(j);
 }
 
-/* Processes are a list of their own behind the rows, which the end of the report closes.
- */
+/* Closes the list before. */
+static void json_rows(const struct heap_view *v, struct json *j, enum heap_rows_kind kind)
+{
+	static const char *const keys[HEAP_ROWS_N] = { "sizes", "lifetimes", "course" };
+	const char *const *names = heap_rows_names(kind);
+
+	json_array_end(j);
+	json_key(j, keys[kind]);
+	json_array(j);
+	for (size_t i = 0; i < profile_n_sources(v->report->profile); i++)
+		vec_each(x, &v->rows[i].of[kind]) {
+			json_object(j);
+			json_key_u64(j, "source", i);
+			if (kind == HEAP_ROWS_COURSE) {
+				json_key_u64(j, "process", x->process);
+				json_key_u64(j, "time_ns", x->time_ns);
+			}
+			for (unsigned k = 0; names[k]; k++)
+				json_key_u64(j, names[k], x->values[k]);
+			json_object_end(j);
+		}
+}
+
+/* Behind the rows are lists of their own: each closes the one before, and the end of the
+ * report the last. */
 void heap_view_json(const struct heap_view *v, FILE *out)
 {
 	struct json j;
@@ -243,5 +298,7 @@ void heap_view_json(const struct heap_view *v, FILE *out)
 			json_process(v, &j, i, x);
 		heap_facts_fini(&processes);
 	}
+	for (int kind = 0; kind < HEAP_ROWS_N; kind++)
+		json_rows(v, &j, (enum heap_rows_kind)kind);
 	report_json_end(&j, v->report);
 }

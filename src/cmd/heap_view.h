@@ -9,17 +9,22 @@
 #include <stdio.h>
 
 #include "analyze/heap_places.h"
+#include "analyze/heap_rows.h"
 #include "base/err.h"
 #include "base/own.h"
 #include "cmd/report_profile.h"
 
 #define HEAP_TABLE_COLUMNS 4
 
-/* A view: what places are ordered by, and what is shown of each. */
+struct heap_view;
+
+/* A view: what places are ordered by, and what is shown of each; or what else is. */
 struct heap_table {
 	const char *name, *title;
 	const char *order;   /* event */
 	const char *nothing; /* said when no place has any */
+	/* Of a recording; NULL: places. */
+	void (*print)(const struct heap_view *v, size_t source, FILE *out);
 	struct {
 		const char *title, *event;
 		const char *per;       /* the event that it is divided by, or NULL */
@@ -34,6 +39,7 @@ struct heap_view {
 	const struct heap_table *table;
 	size_t limit, depth; /* 0: all */
 	struct heap_places places;
+	struct heap_rows *rows; /* of each recording */
 };
 
 must_use int heap_view_load(struct heap_view *v, struct err *e);

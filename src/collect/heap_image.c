@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "collect/facts.h"
 #include "collect/heap_ledger.h"
+#include "collect/heap_totals.h"
 
 struct heap_image {
 	struct heap_ledger ledger;
@@ -120,34 +120,6 @@ static void write_site(const struct timer_image *m, const struct plan *plan,
 	}
 }
 
-static void write_facts(const struct timer_image *m, const struct heap_ledger *l)
-{
-	struct writer *w = m->totals->writer;
-	const struct {
-		const char *name, *unit;
-		uint64_t value;
-	} facts[] = {
-		{ "heap-allocations", "count", l->taken.blocks },
-		{ "heap-allocated", "bytes", l->taken.bytes },
-		{ "heap-frees", "count", l->given.blocks },
-		{ "heap-peak", "bytes", l->peak.bytes },
-		{ "heap-peak-blocks", "count", l->peak.blocks },
-		{ "heap-peak-time", "ns", l->peak_ns },
-		{ "heap-left", "bytes", l->live.bytes },
-		{ "heap-left-blocks", "count", l->live.blocks },
-	};
-
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		writer_fact(w,
-			    &(struct model_fact){ .kind = FACT_TARGET,
-						  .name = writer_string(w, facts[i].name),
-						  .unit = writer_string(w, facts[i].unit),
-						  .event = MODEL_NONE,
-						  .process = tracker_process_id(
-							  m->totals->tracker, m->pid),
-						  .value = facts[i].value });
-}
-
 static void end(struct timer_image *m, uint64_t now_ns)
 {
 	struct heap_image *h = m->traced;
@@ -157,7 +129,9 @@ static void end(struct timer_image *m, uint64_t now_ns)
 		return;
 	for (uint32_t i = 0; plan && i < h->ledger.sites.n; i++)
 		write_site(m, plan, now_ns, h, i);
-	write_facts(m, &h->ledger);
+	heap_course_end(&h->ledger.course);
+	if (plan)
+		heap_totals_write(m, plan, now_ns, &h->ledger);
 	if (!h->is_forked)
 		m->totals->n_unmatched += h->ledger.n_unmatched;
 	m->totals->n_retaken += h->ledger.n_retaken;

@@ -26,6 +26,21 @@ static void subtract(struct heap_amount *a, uint64_t bytes)
 	a->bytes -= bytes;
 }
 
+/* Bits that a number takes. */
+static unsigned width(uint64_t v)
+{
+	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
+}
+
+static void note_course(struct heap_ledger *l, uint64_t time_ns)
+{
+	heap_course_add(&l->course, time_ns,
+			&(struct heap_point){ .bytes = l->live.bytes,
+					      .blocks = l->live.blocks,
+					      .allocated_bytes = l->taken.bytes,
+					      .allocations = l->taken.blocks });
+}
+
 /* Before a site changes. */
 static struct heap_site *touch(struct heap_ledger *l, uint32_t site)
 {
@@ -59,21 +74,27 @@ static void bring(struct heap_ledger *l, uint64_t time_ns, const struct heap_blo
 {
 	add(&touch(l, block->site)->live, block->size_bytes);
 	add(&l->live, block->size_bytes);
+	add(&l->live_by_size[width(block->size_bytes)], block->size_bytes);
 	look_at_peak(l, time_ns);
+	note_course(l, time_ns);
 }
 
 static void end_block(struct heap_ledger *l, uint64_t time_ns,
 		      const struct heap_block *block)
 {
 	struct heap_site *s;
+	uint64_t lifetime_ns = time_ns > block->time_ns ? time_ns - block->time_ns : 0;
 
 	leave_peak(l);
 	s = touch(l, block->site);
 	subtract(&s->live, block->size_bytes);
-	s->lifetime_ns += time_ns > block->time_ns ? time_ns - block->time_ns : 0;
+	s->lifetime_ns += lifetime_ns;
+	add(&l->given_by_lifetime[(width(lifetime_ns) + 1) / 2], block->size_bytes);
 	s->temporary += block->nth == (uint32_t)l->taken.blocks;
 	subtract(&l->live, block->size_bytes);
+	subtract(&l->live_by_size[width(block->size_bytes)], block->size_bytes);
 	add(&l->given, block->size_bytes);
+	note_course(l, time_ns);
 }
 
 /* Nothing else can be where a block is now. */
@@ -97,6 +118,7 @@ void heap_ledger_take(struct heap_ledger *l, uint64_t time_ns, uint32_t site,
 		return;
 	add(&l->sites.at[site].taken, size_bytes);
 	add(&l->taken, size_bytes);
+	add(&l->taken_by_size[width(size_bytes)], size_bytes);
 	block.nth = (uint32_t)l->taken.blocks;
 	replace(l, time_ns, &block);
 	bring(l, time_ns, &block);

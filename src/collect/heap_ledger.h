@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 #include "collect/heap_blocks.h"
+#include "collect/heap_course.h"
 
 struct heap_amount {
 	uint64_t blocks, bytes;
@@ -28,6 +29,10 @@ struct heap_site {
 	uint64_t lifetime_ns; /* of all that was given back */
 };
 
+/* [i]: of what is less than 2^i bytes, or 4^i ns, and not less than the one before. */
+#define HEAP_LEDGER_SIZES     65
+#define HEAP_LEDGER_LIFETIMES 33
+
 /* Blocks given up for another size, so that a failure can bring them back. */
 #define HEAP_LEDGER_MOVED 64
 
@@ -38,6 +43,10 @@ struct heap_ledger {
 	uint64_t peak_ns;
 	bool is_at_peak;
 	uint64_t era;
+	struct heap_amount taken_by_size[HEAP_LEDGER_SIZES];
+	struct heap_amount live_by_size[HEAP_LEDGER_SIZES];
+	struct heap_amount given_by_lifetime[HEAP_LEDGER_LIFETIMES];
+	struct heap_course course;
 	uint64_t n_unmatched; /* given back, and not known */
 	uint64_t n_retaken;   /* taken again at an address that was not given back */
 	struct heap_block moved[HEAP_LEDGER_MOVED]; /* in a circle */

@@ -120,6 +120,25 @@ def every_call_is_seen():
 
 
 @test
+def sizes_lifetimes_and_time_add_up():
+    path, _ = record('rows', os.path.join(WORKLOADS, 'heap'), '100000')
+    h, whole = heap(path), process(path)
+    for rows, key, name in (('sizes', 'allocations', 'heap-allocations'),
+                            ('sizes', 'allocated', 'heap-allocated'),
+                            ('sizes', 'left', 'heap-left'),
+                            ('sizes', 'left-blocks', 'heap-left-blocks'),
+                            ('lifetimes', 'blocks', 'heap-frees')):
+        assert sum(row[key] for row in h[rows]) == whole[name], (rows, key, h[rows], whole)
+    # What leak_big takes is 10,000 bytes, and nothing else is so large.
+    assert [(r['allocations'], r['left']) for r in h['sizes'] if r['less-than'] > 8192] == \
+        [(10, 100000)], h['sizes']
+    course = h['course']
+    assert max(p['held-at-most'] for p in course) == whole['heap-peak']
+    assert course[-1]['held'] == whole['heap-left'], (course[-1], whole)
+    assert [p['time_ns'] for p in course] == sorted(p['time_ns'] for p in course)
+
+
+@test
 def the_peak_is_exact_and_so_is_who_held_it():
     path, _ = record('peak', CALLS, 'peak')
     got = counts(path, 'peak-bytes')

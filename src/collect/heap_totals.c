@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/heap_totals.h"
+
+#include <string.h>
+
+static void write_facts(const struct timer_image *m, const struct heap_ledger *l)
+{
+	struct writer *w = m->totals->writer;
+	const struct {
+		const char *name, *unit;
+		uint64_t value;
+	} facts[] = {
+		{ "heap-allocations", "count", l->taken.blocks },
+		{ "heap-allocated", "bytes", l->taken.bytes },
+		{ "heap-frees", "count", l->given.blocks },
+		{ "heap-peak", "bytes", l->peak.bytes },
+		{ "heap-peak-blocks", "count", l->peak.blocks },
+		{ "heap-peak-time", "ns", l->peak_ns },
+		{ "heap-left", "bytes", l->live.bytes },
+		{ "heap-left-blocks", "count", l->live.blocks },
+	};
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		writer_fact(w,
+			    &(struct model_fact){ .kind = FACT_TARGET,
+						  .name = writer_string(w, facts[i].name),
+						  .unit = writer_string(w, facts[i].unit),
+						  .event = MODEL_NONE,
+						  .process = tracker_process_id(
+							  m->totals->tracker, m->pid),
+						  .value = facts[i].value });
+}
+
+/* Rows of three shapes; the name of the first column tells which. */
+struct shape {
+	unsigned n_columns;
+	struct {
+		const char *name;
+		enum column_type type;
+	} columns[6];
+};
+
+enum shape_kind { BY_SIZE, BY_LIFETIME, OVER_TIME };
+
+static const struct shape shapes[] = {
+	[BY_SIZE] = { 5,
+		      { { "less-than", COLUMN_BYTES },
+			{ "allocations", COLUMN_U64 },
+			{ "allocated", COLUMN_BYTES },
+			{ "left-blocks", COLUMN_U64 },
+			{ "left", COLUMN_BYTES } } },
+	[BY_LIFETIME] = { 3,
+			  { { "lived-less-than", COLUMN_DURATION },
+			    { "blocks", COLUMN_U64 },
+			    { "bytes", COLUMN_BYTES } } },
+	[OVER_TIME] = { 5,
+			{ { "held-at-most", COLUMN_BYTES },
+			  { "held", COLUMN_BYTES },
+			  { "held-blocks", COLUMN_U64 },
+			  { "allocated", COLUMN_BYTES },
+			  { "allocations", COLUMN_U64 } } },
+};
+
+/* Where rows go. */
+struct rows {
+	struct writer *writer;
+	struct model_trace row;
+};
+
+/* A type is made with the first process that needs it. */
+static void begin_rows(struct rows *r, struct timer_totals *totals,
+		       const struct plan *plan, enum shape_kind kind)
+{
+	const struct shape *shape = &shapes[kind];
+	struct model_trace_type type = { .event =
+						 plan->events[EXPERIMENT_HEAP_LEFT_BYTES],
+					 .n_columns = shape->n_columns };
+
+	for (unsigned i = 0; i < shape->n_columns; i++) {
+		type.columns[i].name = writer_string(r->writer, shape->columns[i].name);
+		type.columns[i].type = shape->columns[i].type;
+	}
+	if (!totals->row_types[kind])
+		totals->row_types[kind] = writer_trace_type(r->writer, &type) + 1;
+	r->row.trace_type = totals->row_types[kind] - 1;
+}
+
+static void put_row(struct rows *r, uint64_t time_ns, const uint64_t *values, size_t n)
+{
+	r->row.time_ns = time_ns;
+	memcpy(r->row.values, values, n * sizeof(*values));
+	writer_trace(r->writer, &r->row);
+}
+
+static void write_sizes(struct rows *r, uint64_t now_ns, const struct heap_ledger *l)
+{
+	for (unsigned i = 0; i < HEAP_LEDGER_SIZES; i++) {
+		const struct heap_amount *taken = &l->taken_by_size[i];
+		const struct heap_amount *left = &l->live_by_size[i];
+		uint64_t values[] = { i < 64 ? UINT64_C(1) << i : UINT64_MAX,
+				      taken->blocks, taken->bytes, left->blocks,
+				      left->bytes };
+
+		if (taken->blocks)
+			put_row(r, now_ns, values, 5);
+	}
+}
+
+static void write_lifetimes(struct rows *r, uint64_t now_ns, const struct heap_ledger *l)
+{
+	for (unsigned i = 0; i < HEAP_LEDGER_LIFETIMES; i++) {
+		const struct heap_amount *given = &l->given_by_lifetime[i];
+		uint64_t values[] = { i < 32 ? UINT64_C(1) << 2 * i : UINT64_MAX,
+				      given->blocks, given->bytes };
+
+		if (given->blocks)
+			put_row(r, now_ns, values, 3);
+	}
+}
+
+static void write_course(struct rows *r, const struct heap_course *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct heap_point *p = &c->at[i];
+		uint64_t values[] = { p->most_bytes, p->bytes, p->blocks,
+				      p->allocated_bytes, p->allocations };
+
+		put_row(r, p->end_ns, values, 5);
+	}
+}
+
+void heap_totals_write(const struct timer_image *m, const struct plan *plan,
+		       uint64_t now_ns, const struct heap_ledger *l)
+{
+	struct rows r = {
+		.writer = m->totals->writer,
+		.row = { .thread = tracker_thread(m->totals->tracker, now_ns, m->pid,
+						  m->pid),
+			 .cpu = UINT32_MAX },
+	};
+
+	write_facts(m, l);
+	begin_rows(&r, m->totals, plan, BY_SIZE);
+	write_sizes(&r, now_ns, l);
+	begin_rows(&r, m->totals, plan, BY_LIFETIME);
+	write_lifetimes(&r, now_ns, l);
+	begin_rows(&r, m->totals, plan, OVER_TIME);
+	write_course(&r, &l->course);
+}
