@@ -33,6 +33,8 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  "times that code was met of more files than can be told apart at a time: it "
 	  "counts as of no file",
 	  true },
+	{ "unsized-calls", "I/O calls whose size and duration there was no room to keep",
+	  true },
 	{ "unbalanced-executions",
 	  "executions of basic blocks that do not add up, as of what was killed", true },
 	{ "unknown-edges", "ways between basic blocks whose counts could not be told",

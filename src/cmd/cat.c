@@ -85,9 +85,10 @@ static int cat_events(const struct recording *r, struct err *e unused)
 		put_string(r, "source", ev->source);
 		put_string(r, "description", ev->description);
 		put_number("period", ev->period);
-		printf("%s%s%s\n", ev->flags & EVENT_SAMPLED ? " sampled" : "",
+		printf("%s%s%s%s\n", ev->flags & EVENT_SAMPLED ? " sampled" : "",
 		       ev->flags & EVENT_EXACT ? " exact" : "",
-		       ev->flags & EVENT_PC_ONLY ? " pc-only" : "");
+		       ev->flags & EVENT_PC_ONLY ? " pc-only" : "",
+		       ev->flags & EVENT_ASIDE ? " aside" : "");
 	}
 	return 0;
 }

@@ -300,7 +300,8 @@ static void put_columns(const struct report *r, size_t source, FILE *out)
 		const struct profile_column *column = profile_column(r->profile, c);
 		bool is_shown = column->total_weight || c == r->shown[0];
 
-		if (column->source != source || !is_shown)
+		if (column->source != source || !is_shown ||
+		    report_profile_is_aside(r, c))
 			continue;
 		if (is_whole(r, c))
 			buf_printf(&b, "%s of %s, the sum of",

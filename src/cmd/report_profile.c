@@ -207,6 +207,15 @@ static bool has_weight(const struct profile *p, const struct profile_column *c)
 	return false;
 }
 
+bool report_profile_is_aside(const struct report *r, size_t column)
+{
+	const struct profile_column *c = profile_column(r->profile, column);
+	const struct recording *of = profile_source(r->profile, c->source);
+
+	return !(r->events && r->events[0]) && c->source_event < recording_n_events(of) &&
+	       recording_event(of, c->source_event)->flags & EVENT_ASIDE;
+}
+
 static void choose_columns(struct report *r)
 {
 	size_t n = profile_n_columns(r->profile);
@@ -215,7 +224,8 @@ static void choose_columns(struct report *r)
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_column *c = profile_column(r->profile, i);
 
-		if (c->whole == MODEL_NONE && has_weight(r->profile, c))
+		if (c->whole == MODEL_NONE && !report_profile_is_aside(r, i) &&
+		    has_weight(r->profile, c))
 			r->shown[r->n_shown++] = i;
 	}
 	if (!r->n_shown && n)

@@ -46,8 +46,8 @@ struct report {
 	bool json;
 	unsigned width;
 
-	/* The columns that tables have, those with nothing in them and those that are
-	 * a part of another left out. */
+	/* The columns that tables have, those with nothing in them, those that are a part
+	 * of another and unasked detail left out. */
 	size_t *shown, n_shown;
 
 	/* of report_options_rows */
@@ -66,6 +66,9 @@ void report_profile_close(struct report *r);
 
 /* What was written is what could be read: an error that tells what could not. */
 must_use int report_profile_check_whole(const struct report *r, struct err *e);
+
+/* Is it detail that nobody has asked for? */
+bool report_profile_is_aside(const struct report *r, size_t column);
 
 /* --clock in GHz, if it is given. */
 must_use int report_profile_clock(const struct options *o, double *ret, struct err *e);

@@ -78,7 +78,8 @@ static void put_truncated(const struct report *r, FILE *out)
 		const char *separator = ": ";
 		char s[TEXT_MAX];
 
-		if (!q->truncated || profile_column(r->profile, c)->whole != MODEL_NONE)
+		if (!q->truncated || report_profile_is_aside(r, c) ||
+		    profile_column(r->profile, c)->whole != MODEL_NONE)
 			continue;
 		put_share(&b, r, c, q->truncated);
 		for (unsigned i = 0; i < UNWIND_N_STOPS; i++) {
@@ -194,7 +195,7 @@ static void put_unresolved(const struct report *r, FILE *out)
 	size_t n = count_notable(r);
 
 	for (size_t c = 0; c < r->quality.n_columns; c++)
-		if (r->quality.columns[c].unresolved &&
+		if (r->quality.columns[c].unresolved && !report_profile_is_aside(r, c) &&
 		    profile_column(r->profile, c)->whole == MODEL_NONE)
 			put_share(&b, r, c, r->quality.columns[c].unresolved);
 	if (!b.size)

@@ -23,6 +23,7 @@ enum experiment_trigger {
 	EXPERIMENT_FAULTS,	/* every Nth page fault */
 	EXPERIMENT_STATES,	/* every change of a thread's state */
 	EXPERIMENT_SYSCALLS,	/* every system call */
+	EXPERIMENT_IO,		/* every one that reads or writes, by file */
 	EXPERIMENT_TRIGGER,	/* every time a place of the user's choice is met */
 	EXPERIMENT_BASIC_BLOCKS, /* every entry into a basic block */
 	EXPERIMENT_COUNTER,	 /* every so many of what a counter counts */
@@ -52,6 +53,17 @@ enum {
 	EXPERIMENT_HEAP_CALLS = 5,
 	EXPERIMENT_HEAP_TEMPORARY = 6,
 	EXPERIMENT_HEAP_LIFETIME = 7,
+};
+enum {
+	EXPERIMENT_IO_TIME,
+	EXPERIMENT_IO_CALLS,
+	EXPERIMENT_IO_READ,
+	EXPERIMENT_IO_WRITTEN,
+	EXPERIMENT_IO_ASKED,
+	EXPERIMENT_IO_ERRORS,
+	EXPERIMENT_IO_SIZES,
+	EXPERIMENT_IO_TIMES,
+	EXPERIMENT_IO_N_EVENTS,
 };
 
 struct counter;

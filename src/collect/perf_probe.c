@@ -83,7 +83,8 @@ int perf_probe(const struct experiment *x, const struct scope *scope, struct err
 	if (x->trigger == EXPERIMENT_STATES)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "why a thread waits is no event of perf's");
-	if (x->trigger == EXPERIMENT_SYSCALLS || x->trigger == EXPERIMENT_TRIGGER)
+	if (x->trigger == EXPERIMENT_SYSCALLS || x->trigger == EXPERIMENT_IO ||
+	    x->trigger == EXPERIMENT_TRIGGER)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "they would come one by one from perf");
 	if (rc == 0)

@@ -160,6 +160,7 @@ static struct system_counts_parts parts_of_calls(uint8_t first)
 		.ns = first + EXPERIMENT_CALL_TIME,
 		.count = first + EXPERIMENT_CALLS,
 		.n_waits = SYSTEM_COUNTS_NONE,
+		.wait_ns = SYSTEM_COUNTS_NONE,
 		.pair = first + EXPERIMENT_CALL_ERRORS,
 	};
 }
@@ -176,6 +177,7 @@ static struct system_counts_parts parts_of_trigger(const struct plan *p, uint8_t
 		.ns = event_of(p, first, TRIGGER_SUM),
 		.count = event_of(p, first, TRIGGER_COUNT),
 		.n_waits = event_of(p, first, TRIGGER_NEGATIVE),
+		.wait_ns = SYSTEM_COUNTS_NONE,
 		.pair = SYSTEM_COUNTS_NONE,
 	};
 }

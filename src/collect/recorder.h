@@ -91,7 +91,7 @@ struct recorder_status {
 	uint64_t lost;
 	uint64_t n_states; /* that ended, where those of threads are recorded */
 	bool has_calls;	   /* system calls are recorded: */
-	uint64_t n_calls;  /* that returned */
+	uint64_t n_calls;  /* that returned; of I/O where only that is */
 	/* Places of the user's choice, and how often each was met. */
 	const struct trigger *triggers[TRIGGER_MAX];
 	uint64_t n_met[TRIGGER_MAX];
@@ -146,7 +146,7 @@ struct recorder_ops {
 #define RECORDER_FDS_MAX 1024
 
 extern const struct recorder_ops system_recorder, perf_recorder, probes_recorder,
-	states_recorder;
+	states_recorder, io_recorder;
 /* The recorders of the plans' sources, beside each other. */
 extern const struct recorder_ops joint_recorder;
 

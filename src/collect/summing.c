@@ -68,6 +68,14 @@ static void on_again(void *ctx, const struct stack_record_again *r)
 	system_counts_again(((struct summing *)ctx)->counts, r);
 }
 
+static void on_file(void *ctx, const struct io_record_file *r)
+{
+	struct summing *s = ctx;
+
+	if (s->kind->file)
+		s->kind->file(s->programs, r);
+}
+
 static void on_sum(void *ctx, uint32_t number, const struct state_record_sum *more)
 {
 	struct summing *s = ctx;
@@ -139,7 +147,8 @@ static int load(struct summing *s, const struct recorder_settings *x, struct err
 			   .image = on_image,
 			   .stack = on_stack,
 			   .pair = on_pair,
-			   .again = on_again },
+			   .again = on_again,
+			   .file = on_file },
 		.sum = on_sum,
 	};
 	int rc = s->kind->load(x, &sink, &s->programs, e);

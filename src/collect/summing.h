@@ -46,6 +46,8 @@ struct summing_kind {
 	void (*jitter)(void *programs);
 	void (*follow_cpus)(void *programs, uint64_t now_ns);
 	void (*stop)(void *programs);
+	/* A file of I/O is met, or NULL. */
+	void (*file)(void *programs, const struct io_record_file *r);
 	/* Facts of a recording that ends, or NULL. */
 	void (*note)(void *programs, struct writer *w);
 	/* Of what was counted, in words of its own. */

@@ -289,36 +289,81 @@ static void write_part(struct system_counts *c, struct model_sample *sample,
 	writer_sample(c->writer, sample);
 }
 
-static void write_parts(struct system_counts *c, const struct stack_record *r,
-			const struct counted *k, uint64_t now_ns)
+/* What is inside of a sum's stack, the outer one first. */
+struct labels {
+	char label[SYSTEM_COUNTS_LABEL_MAX];
+	const char *names[3];
+};
+
+static void name_labels(const struct system_counts *c, const struct stack_record *r,
+			struct labels *l)
 {
 	const struct system_counts_how *how = c->events.how;
+
+	how->label(r->label, l->label);
+	l->names[0] = l->label;
+	l->names[1] = how->inner ? how->inner(how->ctx, r->label) : "";
+	l->names[2] = "";
+}
+
+static uint32_t labelled(struct system_counts *c, const struct stack_record *r,
+			 const struct labels *l, uint32_t thread, enum unwind_stop *stop)
+{
+	return system_stacks_labelled_id(c->stacks, r, l->names,
+					 sizeof(l->names) / sizeof(l->names[0]), thread,
+					 stop);
+}
+
+/* What is beside the sum of the number, which was counted so often. */
+static void write_more(struct system_counts *c, const struct stack_record *r,
+		       struct labels *l, uint32_t number, uint64_t count,
+		       struct model_sample *sample)
+{
+	const struct system_counts_how *how = c->events.how;
+	struct system_counts_more more[SYSTEM_COUNTS_MORE_MAX];
+	size_t n = how->more ? how->more(how->ctx, number, more) : 0;
+	uint32_t stack = sample->stack;
+	enum unwind_stop stop;
+
+	for (size_t i = 0; i < n; i++) {
+		l->names[2] = more[i].label;
+		sample->stack =
+			more[i].label ? labelled(c, r, l, sample->thread, &stop) : stack;
+		write_part(c, sample, more[i].event, more[i].weight,
+			   more[i].label ? more[i].weight : count);
+	}
+}
+
+static void write_parts(struct system_counts *c, const struct stack_record *r,
+			const struct counted *k, uint32_t number, uint64_t now_ns)
+{
 	uint32_t event = r->state % SYSTEM_COUNTS_EVENTS_MAX;
-	const struct system_counts_parts *parts = &how->parts[event];
+	const struct system_counts_parts *parts = &c->events.how->parts[event];
 	struct model_sample sample = { .time_ns = now_ns,
 				       .thread = system_classes_id(c->classes, r),
 				       .cpu = r->cpu };
-	char label[SYSTEM_COUNTS_LABEL_MAX];
-	const char *labels[] = { label };
+	struct labels labels;
 	enum unwind_stop stop;
 
-	how->label(r->label, label);
-	sample.stack =
-		system_stacks_labelled_id(c->stacks, r, labels, 1, sample.thread, &stop);
+	name_labels(c, r, &labels);
+	sample.stack = labelled(c, r, &labels, sample.thread, &stop);
 	if (stop != UNWIND_N_STOPS)
 		c->stats.stops[stop] += k->count;
 	write_part(c, &sample, parts->ns, k->weight, k->count);
 	write_part(c, &sample, parts->count, k->count, k->count);
 	write_part(c, &sample, parts->n_waits, k->n_waits, k->n_waits);
+	write_part(c, &sample, parts->wait_ns, k->wait_ns, k->count);
+	write_more(c, r, &labels, number, k->count, &sample);
 	c->stats.samples += k->count;
 	c->stats.of_events[event] += k->count;
 }
 
+/* number: the sum's, which may be another than that under which the stack was told. */
 static void write_sum(struct system_counts *c, const struct stack_record *r,
-		      const struct counted *k, uint64_t now_ns)
+		      const struct counted *k, uint64_t number, uint64_t now_ns)
 {
 	if (c->events.how)
-		write_parts(c, r, k, now_ns);
+		write_parts(c, r, k, (uint32_t)number, now_ns);
 	else
 		write_key(c, r, k, now_ns);
 }
@@ -357,7 +402,7 @@ static void write_again(struct system_counts *c, const struct stack_record_again
 	const struct stack_record *r = stack_of(c, a->of);
 
 	if (r)
-		write_sum(c, r, k, now_ns);
+		write_sum(c, r, k, a->key, now_ns);
 	else
 		c->stats.strays += k->count + k->n_waits;
 }
@@ -369,19 +414,19 @@ static void write_outcome(struct system_counts *c, const struct stack_record_pai
 	const struct stack_record *of = stack_of(c, p->waiter);
 	const struct system_counts_how *how = c->events.how;
 	struct model_sample sample = { .time_ns = now_ns, .cpu = STACK_RECORD_ANY_CPU };
-	char label[SYSTEM_COUNTS_LABEL_MAX], inner[SYSTEM_COUNTS_LABEL_MAX];
-	const char *labels[] = { label, inner };
+	char outcome[SYSTEM_COUNTS_LABEL_MAX];
+	struct labels labels;
 	enum unwind_stop stop;
 
 	if (!of) {
 		c->stats.strays += k->count;
 		return;
 	}
-	how->label(of->label, label);
-	how->pair_label(p->waker, inner);
+	name_labels(c, of, &labels);
+	how->pair_label(p->waker, outcome);
+	labels.names[2] = outcome;
 	sample.thread = system_classes_id(c->classes, of);
-	sample.stack =
-		system_stacks_labelled_id(c->stacks, of, labels, 2, sample.thread, &stop);
+	sample.stack = labelled(c, of, &labels, sample.thread, &stop);
 	write_part(c, &sample, how->parts[of->state % SYSTEM_COUNTS_EVENTS_MAX].pair,
 		   k->count, k->count);
 }
@@ -402,7 +447,8 @@ static void write_counted(struct system_counts *c, const struct keys *keys,
 	else if (k->kind == STACK_RECORD_AGAIN)
 		write_again(c, record, k, now_ns);
 	else
-		write_sum(c, record, k, now_ns);
+		write_sum(c, record, k, ((const struct stack_record *)record)->key,
+			  now_ns);
 }
 
 static void clear(struct keys *keys)

@@ -33,7 +33,18 @@ struct system_images;
 
 struct system_counts_parts {
 	uint8_t ns, count, n_waits;
-	uint8_t pair; /* the count of a pair, whose waiter is such a sum */
+	uint8_t wait_ns; /* of what has it for something else */
+	uint8_t pair;	 /* the count of a pair, whose waiter is such a sum */
+};
+
+/* What else is known of a sum since the last time: of an event, inside of a last label or
+ * NULL. */
+#define SYSTEM_COUNTS_MORE_MAX 64
+
+struct system_counts_more {
+	uint32_t event; /* its number */
+	uint64_t weight;
+	const char *label;
 };
 
 /* How such sums are told: what is inside of their stacks' innermost frames. */
@@ -42,6 +53,12 @@ struct system_counts_how {
 	/* A label's name, and that of a pair's second number; "": there is none. */
 	void (*label)(uint32_t label, char ret[SYSTEM_COUNTS_LABEL_MAX]);
 	void (*pair_label)(uint64_t number, char ret[SYSTEM_COUNTS_LABEL_MAX]);
+	void *ctx;
+	/* A name inside of the label's, of any size, and what is beside a sum; each may
+	 * be NULL. */
+	const char *(*inner)(void *ctx, uint32_t label);
+	size_t (*more)(void *ctx, uint32_t number,
+		       struct system_counts_more ret[SYSTEM_COUNTS_MORE_MAX]);
 };
 
 /* Of the recording, by the number that keys have. */

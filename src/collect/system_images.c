@@ -19,6 +19,7 @@
 #include "collect/symbol_store.h"
 #include "collect/system_notes.h"
 #include "collect/system_rows.h"
+#include "collect/told_path.h"
 #include "collect/tracker.h"
 
 #define MISSES_MAX 16
@@ -117,23 +118,6 @@ static const struct system_image *find_slot(const struct system_images *s, uint3
 	return at < s->all.n && s->all.at[at].number == image ? &s->all.at[at] : NULL;
 }
 
-/* "c\0b\0a\0" is /a/b/c. */
-static void join_parts(const struct stack_record_image *r, char *path, size_t cap)
-{
-	size_t end = r->path_bytes, n = 0;
-
-	*path = '\0';
-	while (end && n < cap) {
-		size_t start = end - 1;
-
-		while (start && r->path[start - 1])
-			start--;
-		n += (size_t)snprintf(path + n, cap - n, "/%.*s", (int)(end - 1 - start),
-				      r->path + start);
-		end = start;
-	}
-}
-
 /* By what name the process maps it, as it is told when the process is gone. */
 static void name_of(const struct stack_record_image *r, char *path, size_t cap)
 {
@@ -147,7 +131,7 @@ static void name_of(const struct stack_record_image *r, char *path, size_t cap)
 	if (n > 0)
 		path[n] = '\0';
 	else
-		join_parts(r, path, cap);
+		told_path_join(r, path, cap);
 }
 
 static void find(struct image_file *file, const struct stack_record_image *r)

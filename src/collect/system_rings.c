@@ -179,6 +179,15 @@ static void take_stack(const struct system_sink *sink, const struct stack_record
 		sink->stack(sink->ctx, r);
 }
 
+static void take_file(const struct system_sink *sink, const struct io_record_file *r,
+		      size_t size)
+{
+	if (size >= offsetof(struct io_record_file, file.path) &&
+	    size >= offsetof(struct io_record_file, file.path) + r->file.path_bytes &&
+	    sink->file)
+		sink->file(sink->ctx, r);
+}
+
 /* The kernel's side made it: sizes are as they were written. */
 static void take(const struct system_sink *sink, const struct ring *ring,
 		 const void *record, size_t size)
@@ -201,6 +210,8 @@ static void take(const struct system_sink *sink, const struct ring *ring,
 	else if (c->kind == STACK_RECORD_AGAIN &&
 		 size >= sizeof(struct stack_record_again) && sink->again)
 		sink->again(sink->ctx, record);
+	else if (c->kind == STACK_RECORD_FILE)
+		take_file(sink, record, size);
 }
 
 static void fetch_ring(const struct system_sink *sink, struct ring *ring)

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "host/cpus.h"
+#include "wire/io_record.h"
 #include "wire/stack_record.h"
 
 /* Who hears of what was counted.  Of each table, a key's stack is told before its counts;
@@ -27,6 +28,8 @@ struct system_sink {
 	/* Of sums only. */
 	void (*pair)(void *ctx, const struct stack_record_pair *r);
 	void (*again)(void *ctx, const struct stack_record_again *r);
+	/* Of I/O only. */
+	void (*file)(void *ctx, const struct io_record_file *r);
 };
 
 struct system_rings;

@@ -63,7 +63,8 @@ int timer_probe(const struct experiment *x, const struct scope *scope, struct er
 		return err_set(e, ERR_UNSUPPORTED, "waits are seen by the kernel only");
 	if (x->trigger == EXPERIMENT_STATES)
 		return err_set(e, ERR_UNSUPPORTED, "states are seen by the kernel only");
-	if (x->trigger == EXPERIMENT_SYSCALLS || x->trigger == EXPERIMENT_TRIGGER)
+	if (x->trigger == EXPERIMENT_SYSCALLS || x->trigger == EXPERIMENT_IO ||
+	    x->trigger == EXPERIMENT_TRIGGER)
 		return err_set(e, ERR_UNSUPPORTED, "they are seen by the kernel only");
 	if (x->trigger == EXPERIMENT_COUNTER)
 		return err_set(e, ERR_UNSUPPORTED, "counters are the kernel's");

@@ -107,6 +107,7 @@ enum event_flag {
 	EVENT_SAMPLED = 1, /* weight is statistical: period x count */
 	EVENT_EXACT = 2,   /* every occurrence is here */
 	EVENT_PC_ONLY = 4, /* one frame by design (pcsamp) */
+	EVENT_ASIDE = 8,   /* of more detail than tables show unasked */
 };
 
 /* What is counted: a column of the reports. */

@@ -37,6 +37,7 @@ enum stack_record_kind {
 	STACK_RECORD_IMAGE = 3, /* struct stack_record_image */
 	STACK_RECORD_PAIR = 4,	/* struct stack_record_pair */
 	STACK_RECORD_AGAIN = 5, /* struct stack_record_again */
+	STACK_RECORD_FILE = 6,	/* struct io_record_file */
 };
 
 /* Why a walk of the user part ended: the numbers of enum unwind_stop. */

@@ -185,6 +185,7 @@ def find_ways(path):
     ways = [Way(user, experiment, source) for user, source in users
             for experiment in ('usertime', 'pcsamp', 'totaltime', 'faults')]
     ways += [Way(user, 'heap', 'tracer') for user in sorted({user for user, _ in users})]
+    ways.append(Way(me, 'io', 'io'))
     return [w for w in ways if is_available(w, path)]
 
 

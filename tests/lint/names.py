@@ -5,7 +5,8 @@
 File stems are unique in src/, none is another library's, every symbol a file exports
 begins with its stem, or the stem of the folder's header that it implements a part of
 (filter_parse.c: filter_free), with or without the folder before it; a table's entry
-may end with it (cmd_run, export_folded)."""
+may end with it (cmd_run, export_folded), also where the table's name is behind it as
+the other name is taken (io_experiment.c: experiment_io)."""
 import glob
 import os
 import re
@@ -56,7 +57,9 @@ def is_named_after(stem, layer, name):
     bare = name[len(layer) + 1:] if name.startswith(layer + '_') else name
     if stem in ALLOWED and ALLOWED[stem].match(name):
         return True
-    return name.startswith(tuple(own)) or bare.startswith(tuple(own)) or name.endswith('_' + stem)
+    kept, _, table = stem.rpartition('_')
+    return (name.startswith(tuple(own)) or bare.startswith(tuple(own)) or
+            name.endswith('_' + stem) or name == f'{table}_{kept}')
 
 
 def symbols():

@@ -27,13 +27,13 @@
  *  use [event=E] [pid=P] [tid=T] [cpu=C] [time=NS] [step=NS]
  *	What samples are without saying so; time advances by step (1 ms) with each.
  *  event NAME [unit=ns] [period=1000000] [experiment=X] [source=X] [description=X]
- *	[flags=sampled,exact,pc-only]
+ *	[flags=sampled,exact,pc-only,aside]
  *	With none declared: cpu-time, ns, 1000000, usertime, test, sampled.
  *  process PID COMM [ppid=N] [parent=PID] [exec-of=PID] [exe=PATH] [cmdline=X] [note=X]
  *	[cgroup=PATH] [host=X] [epoch=X] [not-followed] [exit=STATUS] [start=NS] [end=NS]
  *	With none declared: 1000 test.  A process begins with a thread of its pid.
  *  thread PID TID [NAME] [start=NS] [end=NS]
- *  image NAME PATH [kind=elf|kernel|module|vdso|jit|anon|unknown] [host=PATH]
+ *  image NAME PATH [kind=elf|kernel|module|vdso|jit|anon|unknown|label] [host=PATH]
  *	[build-id=HEX] [pid=N] [base=N] [size=N] [mtime=N] [deleted] [32bit]
  *  function IMAGE NAME ADDRESS SIZE	(IMAGE of kind jit or kernel)
  *  map PID IMAGE START END FILE-OFFSET [from=NS] [to=NS]

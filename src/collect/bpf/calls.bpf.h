@@ -34,7 +34,7 @@ static __always_inline uint32_t calls_label(const struct task_struct *task,
 
 static __always_inline uint32_t calls_walk(struct scratch *s, struct task_struct *task,
 					   struct thread *t, const struct registers *r,
-					   uint32_t label)
+					   uint32_t event, uint32_t label)
 {
 	uint32_t sum;
 
@@ -44,7 +44,7 @@ static __always_inline uint32_t calls_walk(struct scratch *s, struct task_struct
 		taking_user(s, task, r);
 	s->walk.record.label = label;
 	s->walk.hash = taking_mix(s->walk.hash, label);
-	sum = sums_find(s, task, t->whose, PROBE_RECORD_CALL);
+	sum = sums_find(s, task, t->whose, event);
 	sums_want_image(s, task);
 	return sum;
 }
@@ -52,7 +52,7 @@ static __always_inline uint32_t calls_walk(struct scratch *s, struct task_struct
 /* The sum of the call in the stack in which the thread is now. */
 static __always_inline uint32_t calls_find(struct scratch *s, struct task_struct *task,
 					   struct thread *t, const struct registers *r,
-					   uint32_t label)
+					   uint32_t event, uint32_t label)
 {
 	struct again_place p;
 	struct again *a;
@@ -66,7 +66,7 @@ static __always_inline uint32_t calls_find(struct scratch *s, struct task_struct
 		if (sums_is_good(a->sum))
 			return a->sum;
 	}
-	sum = calls_walk(s, task, t, r, label);
+	sum = calls_walk(s, task, t, r, event, label);
 	a = sum ? again_keep(&p, &s->walk) : NULL;
 	if (a)
 		a->sum = sum;

@@ -108,6 +108,7 @@ struct inode {
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	uint32_t i_generation;
+	unsigned short i_mode;
 };
 
 struct qstr {
@@ -135,8 +136,48 @@ struct path {
 };
 
 struct file {
+	const void *f_op;
+	void *private_data;
 	struct inode *f_inode;
 	struct path f_path;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct in6_addr {
+	unsigned char in6_u[16];
+};
+
+struct sock_common {
+	__be32 skc_daddr, skc_rcv_saddr;
+	uint16_t skc_dport, skc_num;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	uint16_t sk_type, sk_protocol;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct unix_address {
+	int len; /* of a name, behind which it is */
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
 };
 
 typedef struct {
@@ -230,6 +271,7 @@ struct task_struct {
 	uint64_t start_time;
 	char comm[16];
 	struct css_set *cgroups;
+	struct files_struct *files;
 	struct uprobe_task *utask;
 };
 

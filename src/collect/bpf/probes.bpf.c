@@ -37,7 +37,7 @@ int entered(uint64_t *ctx)
 	if (!t || !s || !cpu)
 		return 0;
 	cpu->is_busy = 1;
-	t->sum = calls_find(s, task, t, (const void *)ctx[0],
+	t->sum = calls_find(s, task, t, (const void *)ctx[0], PROBE_RECORD_CALL,
 			    calls_label(task, (int64_t)ctx[1]));
 	cpu->is_busy = 0;
 	t->where = THREAD_BLOCKED;
@@ -68,7 +68,8 @@ int left(uint64_t *ctx)
 		if (t->where == THREAD_RUNS)
 			t->since_ns = now;
 		cpu->is_busy = 1;
-		t->sum = calls_find(s, task, t, r, calls_label(task, registers_call(r)));
+		t->sum = calls_find(s, task, t, r, PROBE_RECORD_CALL,
+				    calls_label(task, registers_call(r)));
 		cpu->is_busy = 0;
 	}
 	t->where = THREAD_RUNS;
@@ -124,36 +125,19 @@ int reached(void *ctx)
 SEC("tp_btf/sched_wakeup_new")
 int began(uint64_t *ctx)
 {
-	struct task_struct *task = (void *)ctx[0], *maker = bpf_get_current_task_btf();
-	struct thread *t = thread_find(maker);
+	struct thread *t = thread_made((void *)ctx[0], bpf_get_current_task_btf());
 
-	if (!is_everybody && !t && !thread_is_told(maker))
-		return 0;
-	if (!is_everybody && !is_following && task->tgid != maker->tgid)
-		return 0;
-	t = thread_add(task);
 	if (t)
 		t->where = THREAD_WAITS;
 	return 0;
 }
 
-/* A process that is told begins with its program; any other has a new name. */
+/* (task) */
 SEC("tp_btf/sched_process_exec")
 int executed(uint64_t *ctx)
 {
-	struct task_struct *task = (void *)ctx[0];
-	struct thread *t = thread_find(task);
-	uint32_t followed = THREAD_FOLLOWED;
-	int32_t tgid = task->tgid;
+	struct thread *t = thread_executed((void *)ctx[0]);
 
-	if (t) {
-		thread_renew(task, t);
-		return 0;
-	}
-	if (!bpf_map_lookup_elem(&processes, &tgid))
-		return 0;
-	bpf_map_update_elem(&processes, &tgid, &followed, BPF_ANY);
-	t = thread_add(task);
 	if (t)
 		t->since_ns = bpf_ktime_get_ns();
 	return 0;
@@ -194,7 +178,8 @@ static __always_inline void find_call(struct scratch *s, struct task_struct *tas
 		number = registers_call(registers_kept(task));
 	if (number < 0)
 		return;
-	t->sum = calls_walk(s, task, t, NULL, calls_label(task, number));
+	t->sum = calls_walk(s, task, t, NULL, PROBE_RECORD_CALL,
+			    calls_label(task, number));
 	__sync_val_compare_and_swap(&t->where, THREAD_UNKNOWN, THREAD_BLOCKED);
 }
 

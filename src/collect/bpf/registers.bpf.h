@@ -75,6 +75,26 @@ static __always_inline bool registers_call_is_32bit(const struct task_struct *ta
 	return task->thread_info.status & 2;
 }
 
+/* The second to fifth argument of the system call that a thread is in, from 1 on; the
+ * first may be overwritten when it has returned. */
+static __always_inline uint64_t registers_argument(const struct registers *r, uint32_t i,
+						   bool is_32bit)
+{
+	if (is_32bit)
+		return (uint32_t)(i == 1   ? r->cx
+				  : i == 2 ? r->dx
+				  : i == 3 ? r->si
+					   : r->di);
+	return i == 1 ? r->si : i == 2 ? r->dx : i == 3 ? r->r10 : r->r8;
+}
+
+/* The first, before it has returned. */
+static __always_inline uint64_t registers_first_argument(const struct registers *r,
+							 bool is_32bit)
+{
+	return is_32bit ? (uint32_t)r->bx : r->di;
+}
+
 static __always_inline uint64_t registers_sp(const struct registers *r)
 {
 	return r->sp;
@@ -188,6 +208,20 @@ static __always_inline int64_t registers_call(const struct registers *kept)
 static __always_inline bool registers_call_is_32bit(const struct task_struct *task)
 {
 	return task->thread_info.flags >> 22 & 1;
+}
+
+static __always_inline uint64_t registers_argument(const struct registers *r, uint32_t i,
+						   bool is_32bit)
+{
+	uint64_t value = i == 1 ? r->x[1] : i == 2 ? r->x[2] : i == 3 ? r->x[3] : r->x[4];
+
+	return is_32bit ? (uint32_t)value : value;
+}
+
+static __always_inline uint64_t registers_first_argument(const struct registers *r,
+							 bool is_32bit)
+{
+	return is_32bit ? (uint32_t)r->x[0] : r->x[0];
 }
 
 static __always_inline uint64_t registers_sp(const struct registers *r)

@@ -133,6 +133,35 @@ static __always_inline struct thread *thread_get(struct task_struct *task)
 	return thread_add(task);
 }
 
+/* The maker has made this thread; NULL: it is not followed. */
+static __always_inline struct thread *thread_made(struct task_struct *task,
+						  struct task_struct *maker)
+{
+	if (!is_everybody && !thread_find(maker) && !thread_is_told(maker))
+		return NULL;
+	if (!is_everybody && !is_following && task->tgid != maker->tgid)
+		return NULL;
+	return thread_add(task);
+}
+
+/* It has executed a program: one of a process that is told begins with that, any other
+ * has a new name.  NULL: it is not new. */
+static __always_inline struct thread *thread_executed(struct task_struct *task)
+{
+	struct thread *t = thread_find(task);
+	uint32_t followed = THREAD_FOLLOWED;
+	int32_t tgid = task->tgid;
+
+	if (t) {
+		thread_renew(task, t);
+		return NULL;
+	}
+	if (!bpf_map_lookup_elem(&processes, &tgid))
+		return NULL;
+	bpf_map_update_elem(&processes, &tgid, &followed, BPF_ANY);
+	return thread_add(task);
+}
+
 /* How long it has been as it was until then.  Who goes through all threads and who
  * switches this one may come at the same time: the later clock stays, and what the other
  * one took is not taken again. */

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/io_rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#define SMALL_STEP  9 /* sizes in steps up to it are below 512 bytes */
+#define SMALL_CALLS 1000
+#define SMALL_SHARE 0.9
+
+struct column {
+	uint64_t *(*at)(struct io_rows_sums *s, const char *step);
+	unsigned n_labels; /* behind the call's: what is the innermost frame */
+};
+
+/* What a column is, by its event. */
+
+static uint64_t *calls_of(struct io_rows_sums *s, unused const char *step)
+{
+	return &s->calls;
+}
+
+static uint64_t *errors_of(struct io_rows_sums *s, unused const char *step)
+{
+	return &s->errors;
+}
+
+static uint64_t *read_of(struct io_rows_sums *s, unused const char *step)
+{
+	return &s->read_bytes;
+}
+
+static uint64_t *written_of(struct io_rows_sums *s, unused const char *step)
+{
+	return &s->written_bytes;
+}
+
+static uint64_t *asked_of(struct io_rows_sums *s, unused const char *step)
+{
+	return &s->asked_bytes;
+}
+
+static uint64_t *ns_of(struct io_rows_sums *s, unused const char *step)
+{
+	return &s->ns;
+}
+
+/* "[from 4096 bytes]" */
+static uint64_t *step_of(struct io_rows_steps *s, const char *label)
+{
+	uint64_t least = 0;
+	unsigned step = 0;
+
+	if (sscanf(label, "[from %" SCNu64, &least) != 1)
+		return NULL;
+	while (least) {
+		step++;
+		least /= 2;
+	}
+	return step < IO_ROWS_STEPS ? &s->n[step] : NULL;
+}
+
+static uint64_t *sizes_of(struct io_rows_sums *s, const char *step)
+{
+	return step_of(&s->sizes, step);
+}
+
+static uint64_t *times_of(struct io_rows_sums *s, const char *step)
+{
+	return step_of(&s->times, step);
+}
+
+static const struct {
+	const char *event;
+	struct column column;
+} columns[] = {
+	{ "io-calls", { calls_of, 1 } },    { "io-errors", { errors_of, 2 } },
+	{ "read-bytes", { read_of, 1 } },   { "written-bytes", { written_of, 1 } },
+	{ "asked-bytes", { asked_of, 1 } }, { "io-time", { ns_of, 1 } },
+	{ "io-sizes", { sizes_of, 2 } },    { "io-durations", { times_of, 2 } },
+};
+
+static const struct column *column_of(const struct profile *p, uint32_t i)
+{
+	const struct profile_column *c = profile_column(p, i);
+
+	for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++)
+		if (strcmp(c->experiment, "io") == 0 &&
+		    strcmp(c->name, columns[k].event) == 0)
+			return &columns[k].column;
+	return NULL;
+}
+
+/* Rows. */
+
+struct making {
+	const struct profile *p;
+	struct io_rows *rows;
+	struct map by_key, by_pair;
+	enum io_rows_by by;
+};
+
+/* A sample: its frames up to the call's, and where its labels are. */
+struct place {
+	const struct profile_sample *sample;
+	size_t n_code; /* frames of code */
+	uint32_t call, file;
+	const char *step; /* the last label */
+};
+
+static const char *name_of(const struct making *m, uint32_t function)
+{
+	return profile_function(m->p, function)->name;
+}
+
+void io_rows_call_name(const char *label, char *ret, size_t cap)
+{
+	static const char prefix[] = "[syscall ";
+	size_t n = strlen(label);
+
+	if (text_starts(label, prefix) && n > sizeof(prefix))
+		snprintf(ret, cap, "%.*s", (int)(n - sizeof(prefix)),
+			 label + sizeof(prefix) - 1);
+	else
+		snprintf(ret, cap, "%s", label);
+}
+
+static uint64_t stack_key(const struct place *at)
+{
+	uint64_t key = 0;
+
+	for (size_t i = 0; i < at->n_code; i++)
+		key = hash_pair(key, at->sample->frames[i].function);
+	return key;
+}
+
+static uint64_t file_key(const struct place *at)
+{
+	return at->file;
+}
+
+static uint64_t call_key(const struct place *at)
+{
+	return at->call;
+}
+
+static uint64_t process_key(const struct place *at)
+{
+	return at->sample->process->pid;
+}
+
+static uint64_t thread_key(const struct place *at)
+{
+	return hash_pair(at->sample->process->pid, at->sample->thread->tid);
+}
+
+static char *file_name(const struct making *m, const struct place *at)
+{
+	return xstrdup(name_of(m, at->file));
+}
+
+static char *call_name(const struct making *m, const struct place *at)
+{
+	char call[256];
+
+	io_rows_call_name(name_of(m, at->call), call, sizeof(call));
+	return xstrdup(call);
+}
+
+static char *stack_name(const struct making *m, const struct place *at)
+{
+	return xstrdup(at->n_code
+			       ? name_of(m, at->sample->frames[at->n_code - 1].function)
+			       : "[no stack]");
+}
+
+static const struct recording *recording_of(const struct making *m,
+					    const struct place *at)
+{
+	return profile_source(m->p, profile_column(m->p, at->sample->column)->source);
+}
+
+static char *process_name(const struct making *m, const struct place *at)
+{
+	const struct model_process *p = at->sample->process;
+
+	return xasprintf("%s (%u)", recording_string(recording_of(m, at), p->comm),
+			 p->pid);
+}
+
+static char *thread_name(const struct making *m, const struct place *at)
+{
+	const struct model_thread *t = at->sample->thread;
+
+	return xasprintf("%s (%u)", recording_string(recording_of(m, at), t->name),
+			 t->tid);
+}
+
+static const struct {
+	uint64_t (*key)(const struct place *at);
+	char *(*name)(const struct making *m, const struct place *at);
+} bys[IO_ROWS_N_BYS] = {
+	[IO_ROWS_BY_FILE] = { file_key, file_name },
+	[IO_ROWS_BY_CALL] = { call_key, call_name },
+	[IO_ROWS_BY_STACK] = { stack_key, stack_name },
+	[IO_ROWS_BY_PROCESS] = { process_key, process_name },
+	[IO_ROWS_BY_THREAD] = { thread_key, thread_name },
+};
+
+static struct io_rows_sums *row_of(struct making *m, const struct place *at)
+{
+	bool is_new;
+	uint64_t *i = map_slot(&m->by_key, bys[m->by].key(at), &is_new);
+	struct io_row *row;
+
+	if (!is_new)
+		return &m->rows->rows.at[*i].sums;
+	*i = m->rows->rows.n;
+	row = vec_push(&m->rows->rows);
+	*row = (struct io_row){ .name = bys[m->by].name(m, at) };
+	if (m->by != IO_ROWS_BY_STACK)
+		return &row->sums;
+	row->n_frames = at->n_code;
+	row->frames = xcalloc(at->n_code + 1, sizeof(*row->frames));
+	for (size_t k = 0; k < at->n_code; k++)
+		row->frames[k] = at->sample->frames[at->n_code - 1 - k].function;
+	return &row->sums;
+}
+
+static struct io_rows_sums *pair_of(struct making *m, const struct place *at)
+{
+	bool is_new;
+	uint64_t *i = map_slot(&m->by_pair, hash_pair(at->file, at->call), &is_new);
+
+	if (is_new) {
+		*i = m->rows->pairs.n;
+		*vec_push(&m->rows->pairs) =
+			(struct io_rows_pair){ .file = at->file, .call = at->call };
+	}
+	return &m->rows->pairs.at[*i].sums;
+}
+
+static void add(const struct column *c, struct io_rows_sums *s, const struct place *at)
+{
+	uint64_t *sum = c->at(s, at->step);
+
+	if (sum)
+		*sum += at->sample->weight;
+}
+
+static int add_sample(void *ctx, const struct profile_sample *s, unused struct err *e)
+{
+	struct making *m = ctx;
+	const struct column *c = column_of(m->p, s->column);
+	struct place at = { .sample = s };
+
+	if (!c)
+		return 0;
+	m->rows->has_io = true;
+	if (s->n_frames < c->n_labels + 1)
+		return 0;
+	at.n_code = s->n_frames - c->n_labels - 1;
+	at.call = s->frames[at.n_code].function;
+	at.file = s->frames[at.n_code + 1].function;
+	at.step = name_of(m, s->frames[s->n_frames - 1].function);
+	add(c, &m->rows->total, &at);
+	add(c, row_of(m, &at), &at);
+	add(c, pair_of(m, &at), &at);
+	return 0;
+}
+
+static void sum_steps(struct io_rows_steps *s)
+{
+	for (unsigned i = 0; i < IO_ROWS_STEPS; i++)
+		s->sum += s->n[i];
+}
+
+static void sum_up(struct io_rows_sums *s)
+{
+	sum_steps(&s->sizes);
+	sum_steps(&s->times);
+}
+
+int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *ret,
+		 struct err *e)
+{
+	struct making m = { .p = p, .rows = ret, .by = by };
+	int rc = profile_each_sample(p, add_sample, &m, e);
+
+	map_fini(&m.by_key);
+	map_fini(&m.by_pair);
+	for (uint32_t i = 0; i < profile_n_columns(p); i++)
+		ret->has_io |= column_of(p, i) != NULL;
+	sum_up(&ret->total);
+	vec_each(row, &ret->rows)
+		sum_up(&row->sums);
+	vec_each(pair, &ret->pairs)
+		sum_up(&pair->sums);
+	return rc;
+}
+
+void io_rows_fini(struct io_rows *r)
+{
+	vec_each(row, &r->rows) {
+		free(row->name);
+		free(row->frames);
+	}
+	vec_fini(&r->rows);
+	vec_fini(&r->pairs);
+}
+
+uint64_t io_rows_least(unsigned step)
+{
+	return step ? UINT64_C(1) << (step - 1) : 0;
+}
+
+unsigned io_rows_last(const struct io_rows_steps *s)
+{
+	unsigned last = 0;
+
+	for (unsigned i = 0; i < IO_ROWS_STEPS; i++)
+		if (s->n[i])
+			last = i;
+	return last;
+}
+
+/* Not a device, nor what the kernel makes up as it is read: they give what they have. */
+static bool is_ordinary(const char *file)
+{
+	return *file == '/' && !text_starts(file, "/dev/") &&
+	       !text_starts(file, "/proc/") && !text_starts(file, "/sys/");
+}
+
+uint64_t io_rows_blocks_instead(const struct profile *p, const struct io_rows_pair *pair)
+{
+	const struct io_rows_sums *s = &pair->sums;
+	uint64_t bytes = s->read_bytes + s->written_bytes, n_small = 0, blocks;
+
+	for (unsigned i = 1; i <= SMALL_STEP; i++)
+		n_small += s->sizes.n[i];
+	if (n_small < SMALL_CALLS ||
+	    (double)n_small < SMALL_SHARE * (double)s->sizes.sum ||
+	    !is_ordinary(profile_function(p, pair->file)->name))
+		return 0;
+	blocks = (bytes + IO_ROWS_BLOCK_BYTES - 1) / IO_ROWS_BLOCK_BYTES;
+	return blocks < n_small ? blocks : 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * io_rows - the I/O of a profile, in rows by file, call, stack, process or thread.
+ *
+ * Stacks of the experiment io end in a label of the call and one of the file, and those
+ * of its errors, sizes and durations in one of these besides.  Borrows the profile.
+ */
+#ifndef DWELL_ANALYZE_IO_ROWS_H
+#define DWELL_ANALYZE_IO_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/profile.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+enum io_rows_by {
+	IO_ROWS_BY_FILE,
+	IO_ROWS_BY_CALL,
+	IO_ROWS_BY_STACK,
+	IO_ROWS_BY_PROCESS,
+	IO_ROWS_BY_THREAD,
+	IO_ROWS_N_BYS,
+};
+
+/* Powers of two: step 0 is of nothing, step i of 2^(i-1) up to below 2^i. */
+#define IO_ROWS_STEPS 64
+
+struct io_rows_steps {
+	uint64_t n[IO_ROWS_STEPS], sum;
+};
+
+struct io_rows_sums {
+	uint64_t calls, errors;
+	uint64_t read_bytes, written_bytes, asked_bytes, ns;
+	struct io_rows_steps sizes; /* bytes that each call moved, of those that do */
+	struct io_rows_steps times; /* ns that each took */
+};
+
+struct io_row {
+	char *name;
+	uint32_t *frames; /* functions, the innermost first; of a stack */
+	size_t n_frames;
+	struct io_rows_sums sums;
+};
+
+/* Calls of one kind of one file. */
+struct io_rows_pair {
+	uint32_t file, call; /* functions */
+	struct io_rows_sums sums;
+};
+
+struct io_rows {
+	VEC(struct io_row) rows;
+	VEC(struct io_rows_pair) pairs;
+	struct io_rows_sums total;
+	bool has_io; /* the recordings have it at all */
+};
+
+must_use int io_rows_make(const struct profile *p, enum io_rows_by by,
+			  struct io_rows *ret, struct err *e);
+void io_rows_fini(struct io_rows *r);
+
+/* "read" of "[syscall read]"; ret has room for it. */
+void io_rows_call_name(const char *label, char *ret, size_t cap);
+/* The least that is in a step, and the last step that has something; 0: none has. */
+uint64_t io_rows_least(unsigned step);
+unsigned io_rows_last(const struct io_rows_steps *s);
+
+/* Calls that move little although the file would give more: they are nearly all of them,
+ * and many.  How many blocks of so many bytes would do; 0: it is not so. */
+#define IO_ROWS_BLOCK_BYTES UINT64_C(65536)
+uint64_t io_rows_blocks_instead(const struct profile *p, const struct io_rows_pair *pair);
+
+#endif

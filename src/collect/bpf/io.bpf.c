@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * io - the system calls that read and write, by stack and file.
+ *
+ * A thread that is in such a call is THREAD_BLOCKED since then, and its sum is that of
+ * the call; 0 where the call's file is known when it returns only.  What it began is that
+ * call.
+ */
+#include "collect/bpf/asked.bpf.h"
+#include "collect/bpf/calls.bpf.h"
+#include "collect/bpf/files.bpf.h"
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/taking.bpf.h"
+#include "collect/bpf/thread.bpf.h"
+
+/* Set before loading: what each call is, as 64-bit programs number them, and as 32-bit
+ * ones do. */
+const volatile struct io_record_call io_calls[2][IO_RECORD_CALLS_MAX] = { 0 };
+
+/* Whose scratch is which. */
+enum { SCRATCH_CALL, SCRATCH_CUT };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, IO_RECORD_MORE_MAX);
+	__type(key, uint32_t);
+	__type(value, struct io_record_more);
+} io_more SEC(".maps");
+
+uint64_t io_n_unsized = 0; /* calls that had no room there */
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+static __always_inline struct scratch *scratch_of(uint32_t which)
+{
+	return bpf_map_lookup_elem(&scratches, &which);
+}
+
+/* What the thread is called into the kernel for; one whose index is 0: no I/O. */
+static __always_inline struct io_record_call call_of(const struct task_struct *task,
+						     int64_t number, bool *is_32bit)
+{
+	uint32_t n = (uint32_t)number & ~CALLS_X32_BIT;
+
+	*is_32bit = registers_call_is_32bit(task);
+	if (n >= IO_RECORD_CALLS_MAX)
+		return (struct io_record_call){ 0 };
+	return io_calls[*is_32bit][n];
+}
+
+/* The sum of the call and the file in the stack in which the current thread is.  Not
+ * static: verified by itself, once. */
+__noinline uint32_t io_sum(uint32_t event, uint32_t label)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct scratch *s = scratch_of(SCRATCH_CALL);
+	struct thread *t = thread_find(task);
+
+	return s && t ? calls_find(s, task, t, registers_kept(task), event, label) : 0;
+}
+
+static __always_inline uint32_t sum_of(struct io_record_call call, uint32_t file)
+{
+	return io_sum(call.event, IO_RECORD_LABEL(call.index, file));
+}
+
+/* (registers, number): what is done here is not in the call's time. */
+SEC("tp_btf/sys_enter")
+int entered(uint64_t *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_get(task);
+	const struct registers *r = (const void *)ctx[0];
+	struct io_record_call call;
+	bool is_32bit;
+
+	if (!t)
+		return 0;
+	call = call_of(task, (int64_t)ctx[1], &is_32bit);
+	if (!call.index) {
+		t->where = THREAD_RUNS;
+		return 0;
+	}
+	t->sum = 0;
+	if (call.file == IO_RECORD_FIRST)
+		t->sum = sum_of(call, files_number((uint32_t)registers_first_argument(
+					      r, is_32bit)));
+	t->where = THREAD_BLOCKED;
+	t->began_ns = t->since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* How often it can be halved.  Not static: verified by itself, once. */
+__noinline uint32_t io_bits(uint64_t n)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t half = 32; half; half /= 2)
+		if (n >> half) {
+			n >>= half;
+			bits += half;
+		}
+	return bits + (n != 0);
+}
+
+static __always_inline void charge_step(uint32_t *steps, uint32_t n_steps, uint64_t n)
+{
+	uint32_t step = io_bits(n);
+
+	if (step >= n_steps)
+		step = n_steps - 1;
+	__sync_fetch_and_add(&steps[step], 1);
+}
+
+/* Before the sum: who finds that there is more finds all that is beside it. */
+static __always_inline void charge_more(uint32_t sum, uint64_t ns, uint64_t asked,
+					uint64_t done, bool has_size)
+{
+	uint32_t slot = io_record_more_slot(sum);
+	struct io_record_more *more = bpf_map_lookup_elem(&io_more, &slot);
+
+	if (!more) {
+		__sync_fetch_and_add(&io_n_unsized, 1);
+		return;
+	}
+	__sync_fetch_and_add(&more->asked, asked);
+	charge_step(more->times, IO_RECORD_TIMES, ns >> IO_RECORD_TIME_SHIFT);
+	if (has_size)
+		charge_step(more->sizes, IO_RECORD_SIZES, done);
+}
+
+/* What came of it, but for its time. */
+__noinline int io_charge(uint32_t sum, uint32_t event, uint32_t asks, uint64_t ns,
+			 int64_t result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct registers *r = registers_kept(task);
+	bool is_error = result < 0 && result >= -PROBE_RECORD_ERRNO_MAX;
+	uint64_t done = is_error ? 0 : (uint64_t)result, asked;
+	struct state_record_sum *at = sums_at(sum);
+	struct scratch *s = scratch_of(SCRATCH_CALL);
+
+	if (!at || !sum || !s)
+		return 0;
+	asked = asked_bytes(r, asks, registers_call_is_32bit(task), &done);
+	if (event == IO_RECORD_OTHER)
+		done = 0;
+	charge_more(sum, ns, asked, done, !is_error && event != IO_RECORD_OTHER);
+	if (done)
+		__sync_fetch_and_add(&at->wait_ns, done);
+	if (is_error)
+		calls_charge_error(s, sum, (uint32_t)-result);
+	return 0;
+}
+
+/* The file is known now. */
+static __always_inline uint32_t file_of(const struct registers *r,
+					struct io_record_call call, int64_t result,
+					bool is_32bit)
+{
+	if (call.file == IO_RECORD_RETURNED && result >= 0)
+		return files_number((uint32_t)result);
+	if (call.file == IO_RECORD_SECOND)
+		return files_number((uint32_t)registers_argument(r, 1, is_32bit));
+	return IO_RECORD_NO_FILE;
+}
+
+/* (registers, result) */
+SEC("tp_btf/sys_exit")
+int left(uint64_t *ctx)
+{
+	uint64_t now = bpf_ktime_get_ns(), ns;
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_get(task);
+	const struct registers *r = (const void *)ctx[0];
+	int64_t result = (int64_t)ctx[1];
+	struct io_record_call call;
+	bool is_32bit;
+
+	if (!t || t->where == THREAD_RUNS)
+		return 0;
+	if (t->where == THREAD_WAITS) { /* it was made by this call */
+		t->where = THREAD_RUNS;
+		return 0;
+	}
+	call = call_of(task, registers_call(r), &is_32bit);
+	if (t->where != THREAD_BLOCKED) { /* it was in the call before the recording */
+		t->sum = 0;
+		t->began_ns = t->since_ns;
+	}
+	t->where = THREAD_RUNS;
+	if (!call.index)
+		return 0;
+	ns = thread_lap(t, now);
+	if (!from_ns)
+		return 0;
+	if (!t->sum)
+		t->sum = sum_of(call, file_of(r, call, result, is_32bit));
+	io_charge(t->sum, call.event, call.asks, now - t->began_ns, result);
+	sums_charge_part(t->sum, ns, true);
+	return 0;
+}
+
+/* (task): a thread begins, which the current one has made. */
+SEC("tp_btf/sched_wakeup_new")
+int began(uint64_t *ctx)
+{
+	struct thread *t = thread_made((void *)ctx[0], bpf_get_current_task_btf());
+
+	if (t)
+		t->where = THREAD_WAITS;
+	return 0;
+}
+
+/* (task) */
+SEC("tp_btf/sched_process_exec")
+int executed(uint64_t *ctx)
+{
+	struct thread *t = thread_executed((void *)ctx[0]);
+
+	if (t)
+		t->since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* (task): it ends in a call, which does not return. */
+SEC("tp_btf/sched_process_exit")
+int ended(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *t = thread_find(task);
+
+	if (!t || t->where != THREAD_BLOCKED)
+		return 0;
+	t->where = THREAD_ENDED;
+	if (t->sum)
+		sums_charge_part(t->sum, thread_lap(t, bpf_ktime_get_ns()), false);
+	return 0;
+}
+
+/* Every thread that exists when the recording begins. */
+SEC("iter/task")
+int begin(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && thread_is_told(task) && !thread_find(task))
+		thread_add(task);
+	return 0;
+}
+
+/* What is under way is charged up to now, where its file is known, and has not returned;
+ * its number is of this generation from now on. */
+SEC("iter/task")
+int cut(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct scratch *s = scratch_of(SCRATCH_CUT);
+	struct thread *t;
+
+	if (!task || !s)
+		return 0;
+	t = thread_find(task);
+	if (!t)
+		return 0;
+	thread_name(task, t);
+	sums_renew(s, &t->sum);
+	if (t->where == THREAD_BLOCKED && t->sum)
+		sums_charge_part(t->sum, thread_lap(t, bpf_ktime_get_ns()), false);
+	return 0;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/io_recorder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "collect/facts.h"
+#include "collect/io_calls.h"
+#include "collect/io_files.h"
+#include "collect/io_steps.h"
+#include "collect/probe_names.h"
+#include "collect/system_io.h"
+
+extern const struct source_ops io_source;
+
+_Static_assert((int)EXPERIMENT_IO_N_EVENTS <= SYSTEM_COUNTS_EVENTS_MAX,
+	       "a number of each column");
+_Static_assert(1 + IO_RECORD_SIZES + IO_RECORD_TIMES <= SYSTEM_COUNTS_MORE_MAX,
+	       "there is room for each");
+
+struct io_programs {
+	struct system_io *programs;
+	struct io_files *files;
+	struct io_steps steps;
+	struct system_counts_how how;
+	uint64_t unsized_before; /* in earlier recordings */
+};
+
+static void free_io(void *programs)
+{
+	struct io_programs *s = programs;
+
+	system_io_free(s->programs);
+	io_files_free(s->files);
+	free(s);
+}
+
+static void call_label(uint32_t label, char ret[SYSTEM_COUNTS_LABEL_MAX])
+{
+	const char *name = io_calls_name(IO_RECORD_INDEX_OF(label));
+
+	snprintf(ret, SYSTEM_COUNTS_LABEL_MAX, "[syscall %s]", name ? name : "?");
+}
+
+static const char *file_label(void *ctx, uint32_t label)
+{
+	const struct io_programs *s = ctx;
+
+	return io_files_name(s->files, IO_RECORD_FILE_OF(label));
+}
+
+static size_t add_steps(struct system_counts_more *ret, uint32_t event,
+			const uint32_t *steps, char (*names)[IO_STEPS_NAME_MAX], size_t n)
+{
+	size_t n_added = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (steps[i])
+			ret[n_added++] = (struct system_counts_more){ .event = event,
+								      .weight = steps[i],
+								      .label = names[i] };
+	return n_added;
+}
+
+static size_t more(void *ctx, uint32_t number,
+		   struct system_counts_more ret[SYSTEM_COUNTS_MORE_MAX])
+{
+	struct io_programs *s = ctx;
+	struct io_record_more m;
+	size_t n = 0;
+
+	system_io_take_more(s->programs, number, &m);
+	ret[n++] = (struct system_counts_more){ .event = EXPERIMENT_IO_ASKED,
+						.weight = m.asked };
+	n += add_steps(ret + n, EXPERIMENT_IO_SIZES, m.sizes, s->steps.sizes,
+		       IO_RECORD_SIZES);
+	n += add_steps(ret + n, EXPERIMENT_IO_TIMES, m.times, s->steps.times,
+		       IO_RECORD_TIMES);
+	return n;
+}
+
+static struct io_programs *new_programs(void)
+{
+	static const uint8_t bytes[] = {
+		[IO_RECORD_READ] = EXPERIMENT_IO_READ,
+		[IO_RECORD_WRITE] = EXPERIMENT_IO_WRITTEN,
+		[IO_RECORD_OTHER] = SYSTEM_COUNTS_NONE,
+	};
+	struct io_programs *s = xcalloc(1, sizeof(*s));
+
+	s->files = io_files_new();
+	io_steps_name(&s->steps);
+	s->how = (struct system_counts_how){ .label = call_label,
+					     .pair_label = probe_names_error,
+					     .ctx = s,
+					     .inner = file_label,
+					     .more = more };
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		s->how.parts[i] =
+			(struct system_counts_parts){ .ns = EXPERIMENT_IO_TIME,
+						      .count = EXPERIMENT_IO_CALLS,
+						      .n_waits = SYSTEM_COUNTS_NONE,
+						      .wait_ns = bytes[i],
+						      .pair = EXPERIMENT_IO_ERRORS };
+	return s;
+}
+
+static int load(const struct recorder_settings *x, const struct system_threads_sink *sink,
+		void **ret, struct err *e)
+{
+	struct system_io_settings settings = {
+		.cpus = x->cpus,
+		.is_everybody = !x->scope || x->scope->kind == SCOPE_CPUS,
+		.follows_children = x->scope && x->scope->follow_children,
+		.apart = x->apart,
+		.depth = x->depth,
+	};
+	struct io_programs *s = new_programs();
+	int rc = system_io_new(&settings, sink, &s->programs, e);
+
+	if (rc < 0)
+		free_io(s);
+	else
+		*ret = s;
+	return rc;
+}
+
+static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
+	       struct err *e)
+{
+	struct system_io_settings settings = { .cpus = cpus };
+	struct system_io *s = NULL;
+	int rc = system_io_new(&settings, sink, &s, e);
+
+	system_io_free(s);
+	return rc;
+}
+
+static void parts(void *programs, struct summing_parts *ret)
+{
+	struct io_programs *s = programs;
+
+	*ret = (struct summing_parts){ .threads = system_io_threads(s->programs),
+				       .maps = system_io_maps(s->programs) };
+}
+
+static void events(void *programs, const struct plan *plans,
+		   struct system_counts_events *ret)
+{
+	struct io_programs *s = programs;
+
+	for (unsigned i = 0; i < EXPERIMENT_IO_N_EVENTS; i++)
+		ret->ids[i] = plans[0].events[i];
+	ret->how = &s->how;
+}
+
+static int start(void *programs, struct err *e)
+{
+	return system_io_start(((struct io_programs *)programs)->programs, e);
+}
+
+static void stop(void *programs)
+{
+	system_io_stop(((struct io_programs *)programs)->programs);
+}
+
+static void meet_file(void *programs, const struct io_record_file *r)
+{
+	io_files_meet(((struct io_programs *)programs)->files, r);
+}
+
+static void note(void *programs, struct writer *w)
+{
+	struct io_programs *s = programs;
+	uint64_t n = system_io_n_unsized(s->programs);
+
+	if (n > s->unsized_before)
+		facts_loss(w, "unsized-calls", n - s->unsized_before);
+	s->unsized_before = n;
+}
+
+static void status(unused const void *programs, const struct system_counts_stats *counts,
+		   struct recorder_status *ret)
+{
+	for (unsigned i = IO_RECORD_READ; i <= IO_RECORD_OTHER; i++)
+		ret->n_calls += counts->of_events[i];
+}
+
+const struct summing_kind io_recorder_kind = {
+	.load = load,
+	.try = try,
+	.parts = parts,
+	.events = events,
+	.start = start,
+	.stop = stop,
+	.file = meet_file,
+	.note = note,
+	.status = status,
+	.free = free_io,
+};
+
+static int io_open(const struct recorder_settings *x, struct recorder **ret,
+		   struct err *e)
+{
+	return summing_open(&io_recorder, &io_recorder_kind, x, ret, e);
+}
+
+const struct recorder_ops io_recorder = {
+	.source = &io_source,
+	.open = io_open,
+	.follow = summing_follow,
+	.begin = summing_begin,
+	.start = summing_start,
+	.fds = summing_fds,
+	.work = summing_work,
+	.drain = summing_drain,
+	.pause = summing_pause,
+	.stop = summing_stop,
+	.end = summing_end,
+	.status = summing_status,
+	.free = summing_free,
+};

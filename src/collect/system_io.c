@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/system_io.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+#include "collect/io_calls.h"
+#include "collect/system_apart.h"
+#include "host/kernel.h"
+#include "io.skel.h"
+
+#define N_SCRATCHES 2
+#define MORE_BYTES  (IO_RECORD_MORE_MAX * sizeof(struct io_record_more))
+
+struct system_io {
+	struct system_io_settings settings;
+	struct io *skeleton;
+	struct system_threads *threads;
+	struct io_record_more *more; /* in the kernel */
+};
+
+/* Calls are const for the programs, which have their own copy of what they are not. */
+static void configure_calls(struct io *k)
+{
+	for (unsigned is_32bit = 0; is_32bit < 2; is_32bit++) {
+		struct io_record_call calls[IO_RECORD_CALLS_MAX];
+
+		io_calls_number(calls, is_32bit);
+		_Static_assert(sizeof(k->rodata->io_calls[0]) == sizeof(calls), "layout");
+		memcpy((void *)k->rodata->io_calls[is_32bit], calls, sizeof(calls));
+	}
+}
+
+static void configure(struct system_io *s)
+{
+	struct io *k = s->skeleton;
+
+	k->rodata->page_shift = kernel_page_shift();
+	k->rodata->has_threads = s->settings.apart.threads;
+	k->rodata->has_processes = s->settings.apart.processes;
+	k->rodata->has_choice = s->settings.apart.chosen != NULL;
+	bpf_map__set_max_entries(k->maps.apart_images,
+				 system_apart_n_entries(s->settings.apart.chosen));
+	if (s->settings.depth)
+		k->rodata->depth = s->settings.depth;
+	k->rodata->is_everybody = s->settings.is_everybody;
+	k->rodata->is_following = s->settings.follows_children;
+	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
+	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
+	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
+	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
+	configure_calls(k);
+}
+
+static int load(struct system_io *s, struct err *e)
+{
+	void *more;
+
+	system_rings_silence_libbpf();
+	s->skeleton = io__open();
+	if (!s->skeleton)
+		return err_os(e, "cannot open the BPF programs");
+	configure(s);
+	if (io__load(s->skeleton) != 0)
+		return err_os(e, "cannot load the BPF programs");
+	more = mmap(NULL, MORE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    bpf_map__fd(s->skeleton->maps.io_more), 0);
+	if (more == MAP_FAILED)
+		return err_os(e, "cannot map a BPF map");
+	s->more = more;
+	return 0;
+}
+
+int system_io_new(const struct system_io_settings *settings,
+		  const struct system_threads_sink *sink, struct system_io **ret,
+		  struct err *e)
+{
+	own(system_io_freep) struct system_io *s = xcalloc(1, sizeof(*s));
+	struct system_threads_parts parts;
+	int rc;
+
+	s->settings = *settings;
+	rc = load(s, e);
+	if (rc < 0)
+		return rc;
+	parts = SYSTEM_THREADS_PARTS(s->skeleton);
+	parts.cpus = settings->cpus;
+	parts.sums.delivered = -1;
+	rc = system_threads_new(&parts, sink, &s->threads, e);
+	if (rc < 0)
+		return rc;
+	*ret = steal(&s);
+	return 0;
+}
+
+void system_io_free(struct system_io *s)
+{
+	if (!s)
+		return;
+	system_threads_free(s->threads);
+	if (s->more)
+		munmap(s->more, MORE_BYTES);
+	io__destroy(s->skeleton);
+	free(s);
+}
+
+void system_io_freep(struct system_io **s)
+{
+	system_io_free(*s);
+}
+
+struct system_code_maps system_io_maps(const struct system_io *s)
+{
+	return SYSTEM_CODE_MAPS(s->skeleton);
+}
+
+struct system_threads *system_io_threads(const struct system_io *s)
+{
+	return s->threads;
+}
+
+/* Returns are seen before calls are, so that none returns unseen that was seen to begin.
+ */
+int system_io_start(struct system_io *s, struct err *e)
+{
+	struct io *k = s->skeleton;
+	const struct {
+		struct bpf_program *program;
+		struct bpf_link **link;
+	} hooks[] = {
+		{ k->progs.executed, &k->links.executed },
+		{ k->progs.began, &k->links.began },
+		{ k->progs.ended, &k->links.ended },
+		{ k->progs.left, &k->links.left },
+		{ k->progs.entered, &k->links.entered },
+	};
+
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+		*hooks[i].link = bpf_program__attach(hooks[i].program);
+		if (!*hooks[i].link)
+			return err_os(e, "cannot attach a BPF program");
+	}
+	return system_threads_begin(s->threads, e);
+}
+
+static uint64_t take_u64(uint64_t *at)
+{
+	return *at ? __atomic_exchange_n(at, 0, __ATOMIC_SEQ_CST) : 0;
+}
+
+static void take_steps(uint32_t *ret, uint32_t *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ret[i] = at[i] ? __atomic_exchange_n(&at[i], 0, __ATOMIC_SEQ_CST) : 0;
+}
+
+void system_io_take_more(struct system_io *s, uint32_t number, struct io_record_more *ret)
+{
+	uint32_t slot = io_record_more_slot(number);
+	struct io_record_more *at;
+
+	*ret = (struct io_record_more){ 0 };
+	if (slot == IO_RECORD_MORE_NONE)
+		return;
+	at = &s->more[slot];
+	ret->asked = take_u64(&at->asked);
+	take_steps(ret->sizes, at->sizes, IO_RECORD_SIZES);
+	take_steps(ret->times, at->times, IO_RECORD_TIMES);
+}
+
+uint64_t system_io_n_unsized(const struct system_io *s)
+{
+	return s->skeleton->bss->io_n_unsized;
+}
+
+void system_io_stop(struct system_io *s)
+{
+	if (!system_threads_has_begun(s->threads))
+		return;
+	io__detach(s->skeleton);
+	system_threads_end(s->threads);
+}

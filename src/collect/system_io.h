@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * system_io - the system calls that read and write, by thread, stack and file, summed in
+ * the kernel.
+ *
+ * BPF programs (wire/io_record.h); this loads them, and fetches what they summed.  One
+ * thread.
+ */
+#ifndef DWELL_COLLECT_SYSTEM_IO_H
+#define DWELL_COLLECT_SYSTEM_IO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/apart.h"
+#include "collect/system_code.h"
+#include "collect/system_threads.h"
+#include "host/cpus.h"
+#include "wire/io_record.h"
+
+struct system_io;
+
+struct system_io_settings {
+	const struct cpus *cpus;
+	bool is_everybody; /* all threads, not only those of processes that are told */
+	bool follows_children; /* of these */
+	struct apart apart;
+	uint32_t depth; /* frames of user code; 0: as many as there may be */
+};
+
+/* ERR_UNSUPPORTED and why when the kernel does not let us. */
+must_use int system_io_new(const struct system_io_settings *settings,
+			   const struct system_threads_sink *sink, struct system_io **ret,
+			   struct err *e);
+void system_io_free(struct system_io *s);
+void system_io_freep(struct system_io **s);
+
+/* For system_code_open(). */
+struct system_code_maps system_io_maps(const struct system_io *s);
+/* Who is followed, and what was summed: of the calls since they are started. */
+struct system_threads *system_io_threads(const struct system_io *s);
+
+/* Begin; what is paused sums nothing. */
+must_use int system_io_start(struct system_io *s, struct err *e);
+/* What is beside a sum, since the last time. */
+void system_io_take_more(struct system_io *s, uint32_t number,
+			 struct io_record_more *ret);
+/* Calls that had no room there. */
+uint64_t system_io_n_unsized(const struct system_io *s);
+/* Nothing is seen any more; calls that are under way have taken the time until now. */
+void system_io_stop(struct system_io *s);
+
+#endif

@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""I/O: compared call by call with what strace tells of the same programs: how often,
+with how many errors, how many bytes, of which file.
+usage: io.py DWELL PROGRAM_DIR"""
+import collections
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+
+import harness
+import oracles
+from harness import DIR, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
+
+PROGRAMS = os.path.abspath(sys.argv[2])
+IO = os.path.join(PROGRAMS, 'e2e-io')
+FILE = os.path.join(DIR, 'io.dwell')
+MANY = os.path.join(DIR, 'many')
+
+READS = {'read', 'pread64', 'readv', 'preadv', 'preadv2', 'recvfrom', 'recvmsg', 'sendfile',
+         'splice', 'copy_file_range'}
+WRITES = {'write', 'pwrite64', 'writev', 'pwritev', 'pwritev2', 'sendto', 'sendmsg'}
+OTHERS = {'open', 'openat', 'openat2', 'creat', 'close', 'dup', 'dup2', 'dup3', 'pipe', 'pipe2',
+          'socket', 'socketpair', 'connect', 'accept', 'accept4', 'shutdown', 'lseek', 'fsync',
+          'fdatasync', 'ftruncate', 'fallocate', 'fadvise64', 'getdents64', 'memfd_create',
+          'readahead', 'sync_file_range', 'io_uring_enter', 'close_range', 'msync'}
+CALLS = READS | WRITES | OTHERS
+
+
+def record(*command, path=FILE, stdin=None):
+    p = subprocess.run([harness.DWELL, 'run', '-q', '-e', 'io', '-o', path, '--', *command],
+                       capture_output=True, env=oracles.ENVIRONMENT, check=False, stdin=stdin,
+                       timeout=120)
+    assert p.returncode == 0, (p.returncode, p.stderr)
+    return p.stdout
+
+
+def rows(by, *options, path=FILE):
+    """{name: row}"""
+    p = dwell('io', '--json', '--by', by, *options, path)
+    assert p.returncode == 0, p.stderr
+    r = json.loads(p.stdout)
+    assert not r['quality']['lost'], r['quality']
+    return {row['name']: row for row in r['rows']}
+
+
+Told = collections.namedtuple('Told', 'calls errors bytes')
+LINE = re.compile(r'(?:\d+ +)?(\w+)\(.* = (-?\d+)(?:<.*>)?(?: E\w+.*| \(.*\))?$')
+BEGUN = re.compile(r'(\d+) +(.*) <unfinished \.\.\.>$')
+RESUMED = re.compile(r'(\d+) +<\.\.\. \w+ resumed>(.*)$')
+
+
+def lines_of(path):
+    """Whole calls: those that others came between are put together."""
+    begun = {}
+    with open(path, encoding='latin-1') as f:
+        for line in map(str.rstrip, f):
+            if m := BEGUN.fullmatch(line):
+                begun[m[1]] = m[2]
+            elif m := RESUMED.fullmatch(line):
+                yield begun.pop(m[1], '') + m[2]
+            else:
+                yield re.sub(r'^\d+ +', '', line)
+
+
+def by_strace(*command, stdin=None):
+    """{call: Told} of every call that returned"""
+    oracles.need('strace')
+    out = os.path.join(DIR, 'strace')
+    subprocess.run(['strace', '-f', '-s', '0', '-e', 'signal=none', '-o', out, *command],
+                   capture_output=True, timeout=300, check=True, env=oracles.ENVIRONMENT,
+                   stdin=stdin)
+    told = collections.defaultdict(lambda: Told(0, 0, 0))
+    for line in lines_of(out):
+        m = LINE.fullmatch(line)
+        if not m or m[1] not in CALLS:
+            continue
+        n, was = int(m[2]), told[m[1]]
+        moved = n if n > 0 and m[1] in READS | WRITES else 0
+        told[m[1]] = Told(was.calls + 1, was.errors + (n < 0), was.bytes + moved)
+    assert told, out
+    return dict(told)
+
+
+def found():
+    """The same, of the recording."""
+    return {name: Told(r['calls'], r['errors'], r['read_bytes'] + r['written_bytes'])
+            for name, r in rows('call').items() if r['calls']}
+
+
+def same_as_strace(*command, data=None):
+    """Both run the command in the same way."""
+    command = [*oracles.STILL, *command]
+    with open(data or os.devnull, 'rb') as stdin:
+        told = by_strace(*command, stdin=stdin)
+    with open(data or os.devnull, 'rb') as stdin:
+        record(*command, stdin=stdin)
+    got = found()
+    assert got == told, {k: (got.get(k), told.get(k)) for k in {*got, *told}
+                         if got.get(k) != told.get(k)}
+
+
+@test
+def cat_is_counted_to_the_byte():
+    same_as_strace('cat', '/etc/passwd', '/etc/group', '/etc/services')
+
+
+@test
+def dd_is_counted_to_the_byte():
+    same_as_strace('dd', 'if=/dev/zero', f'of={MANY}', 'bs=777', 'count=3000', 'conv=fsync',
+                   'status=none')
+
+
+@test
+def cp_is_counted_to_the_byte():
+    shutil.copyfile(sys.executable, MANY)
+    same_as_strace('cp', MANY, os.path.join(DIR, 'copy'))
+
+
+@test
+def a_compiler_and_its_children_are_counted_to_the_byte():
+    source = os.path.join(DIR, 'one.c')
+    with open(source, 'w', encoding='ascii') as f:
+        f.write('#include <stdio.h>\nint main(void) { return puts("1") < 0; }\n')
+    if not shutil.which('gcc'):
+        raise Skip('no gcc')
+    same_as_strace('gcc', '-c', source, '-o', os.path.join(DIR, 'one.o'))
+
+
+@test
+def an_interpreter_is_counted_to_the_byte():
+    same_as_strace(sys.executable, '-S', '-B', '-c',
+                   'import json; print(len(open("/etc/services").read()))')
+
+
+@test
+def a_static_program_is_counted_to_the_byte():
+    same_as_strace(IO + '-static', 'plain', MANY)
+
+
+@test
+def lists_of_pieces_are_counted_to_the_byte():
+    same_as_strace(IO, 'lists', MANY)
+
+
+@test
+def sockets_are_counted_to_the_byte():
+    same_as_strace(IO, 'sockets')
+
+
+@test
+def threads_are_counted_to_the_byte():
+    same_as_strace(IO, 'threads', MANY)
+
+
+@test
+def a_program_in_go_is_counted_to_the_byte():
+    if not shutil.which('go'):
+        raise Skip('no go')
+    source, program = (os.path.join(DIR, n) for n in ('w.go', 'w-go'))
+    with open(source, 'w', encoding='ascii') as f:
+        f.write('package main\nimport ("fmt"; "os")\n'
+                'func main() { f, _ := os.Create(os.Args[1]); '
+                'for i := 0; i < 500; i++ { fmt.Fprintf(f, "%d\\n", i) }; f.Close() }\n')
+    subprocess.run(['go', 'build', '-o', program, source], check=True, capture_output=True,
+                   env={**os.environ, 'GOCACHE': os.path.join(DIR, 'go'), 'HOME': DIR})
+    record(program, MANY)
+    r = rows('file')[MANY]
+    assert r['written_bytes'] == os.path.getsize(MANY), r
+    assert {s['calls'] for s in r['sizes']} and sum(s['calls'] for s in r['sizes']) == 500, r
+
+
+def by_file():
+    return rows('file', '--filter', f'function == "{MANY}"')[MANY]
+
+
+@test
+def asked_and_done_are_told_apart():
+    record(IO, 'plain', MANY)
+    r = by_file()
+    # 100 of 1000 bytes are written; of 64 KB each one read gets all, the next nothing.
+    assert r['written_bytes'] == 100 * 1000, r
+    assert r['read_bytes'] == 100 * 1000, r
+    assert r['asked_bytes'] == 100 * 1000 + 3 * 65536, r
+    assert {s['from']: s['calls'] for s in r['sizes']} == {512: 100, 65536: 1, 32768: 1, 0: 1}, r
+    assert sum(s['calls'] for s in r['durations_ns']) == r['calls'], r
+
+
+@test
+def lists_ask_for_the_sum_of_their_pieces():
+    record(IO, 'lists', MANY)
+    r = by_file()
+    assert r['written_bytes'] == r['asked_bytes'] - r['read_bytes'] - 10, r
+
+
+@test
+def descriptors_that_were_copied_are_of_the_same_file():
+    record('sh', '-c', f'exec 5>{MANY}; echo one >&5; echo two 1>&5; exec 6>&5; exec 5>&-; '
+                       'echo three >&6; (echo four >&6)')
+    r = by_file()
+    assert r['written_bytes'] == len('one\ntwo\nthree\nfour\n'), r
+
+
+@test
+def pipes_and_their_errors_have_rows():
+    record('bash', '-c', 'echo abc | cat >/dev/null; cat /no/such/file/at/all 2>/dev/null; true')
+    files = rows('file')
+    pipes = [r for n, r in files.items() if n.startswith('pipe:[')]
+    assert sum(r['written_bytes'] for r in pipes) >= 4, files
+    assert files['[no file]']['errors'], files
+    p = dwell('report', '--event', 'io-errors', '--json', FILE)
+    names = {row['name'] for row in json.loads(p.stdout)['rows']}
+    assert '[ENOENT]' in names, names
+
+
+@test
+def connections_have_both_ends():
+    server = socket.create_server(('127.0.0.1', 0))
+    port = server.getsockname()[1]
+
+    def answer():
+        peer, _ = server.accept()
+        with peer:
+            peer.sendall(b'x' * 5000)
+
+    t = threading.Thread(target=answer)
+    t.start()
+    record(sys.executable, '-c',
+           f'import socket; s = socket.create_connection(("127.0.0.1", {port}));\n'
+           'while s.recv(1000): pass')
+    t.join()
+    server.close()
+    name, r = next((n, r) for n, r in rows('file').items() if n.endswith(f'->127.0.0.1:{port}'))
+    assert re.fullmatch(rf'TCP 127.0.0.1:\d+->127.0.0.1:{port}', name), name
+    assert r['read_bytes'] == 5000, r
+
+
+@test
+def callers_are_those_who_call():
+    record(IO, 'callers', MANY)
+    stacks = dwell('io', '--json', '--by', 'stack', FILE)
+    calls = collections.Counter()
+    for row in json.loads(stacks.stdout)['rows']:
+        names = [f['name'] for f in row['frames']]
+        for name in ('writes_little', 'writes_much'):
+            if name in names and 'main' in names:
+                calls[name] += row['written_bytes']
+    # The first of them may be before the rules for walking are there.
+    assert 0 <= 3000 * 16 - calls['writes_little'] <= 200 * 16, calls
+    assert 0 <= 3000 * 4096 - calls['writes_much'] <= 200 * 4096, calls
+
+
+@test
+def small_calls_are_pointed_out():
+    record(IO, 'callers', MANY)
+    p = dwell('io', FILE)
+    assert p.returncode == 0 and 'with a buffer of' not in p.stdout, p.stdout + p.stderr
+    record('dd', 'if=/dev/zero', f'of={MANY}', 'bs=16', 'count=5000')
+    p = dwell('io', FILE)
+    assert '5,000 calls of write moved 16 B' in p.stdout, p.stdout
+
+
+@test
+def an_attached_program_is_counted_from_then_on():
+    victim = subprocess.Popen([IO, 'forever', MANY], stdout=subprocess.PIPE)
+    try:
+        victim.stdout.readline()
+        p = dwell('attach', '-q', '-e', 'io', '-o', FILE, '-p', str(victim.pid), '-d', '0.5')
+        assert p.returncode == 0, p.stderr
+    finally:
+        victim.kill()
+        victim.wait()
+        victim.stdout.close()
+    r = rows('file')[MANY]
+    assert r['calls'] > 100 and r['written_bytes'] == 100 * r['calls'], r
+
+
+@test
+def a_wait_that_does_not_end_has_its_time():
+    record('sh', '-c', 'sleep 0.4 | { read x; }; true')
+    r = rows('call')['read']
+    assert r['ns'] > 300e6, r
+
+
+@test
+def thousands_of_files_have_names():
+    record(IO, 'files', DIR)
+    names = {n for n in rows('file') if n.startswith(os.path.join(DIR, 'f'))}
+    assert len(names) == 3000, len(names)
+
+
+if __name__ == '__main__':
+    if not IS_ROOT:
+        sys.exit(skip_all('only root may load BPF programs'))
+    if not harness.may_record('io', 'io'):
+        sys.exit(skip_all(dwell('run', '-n', '-e', 'io', '--', 'true').stderr.strip()))
+    sys.exit(run_all(TESTS))

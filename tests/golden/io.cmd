@@ -1,0 +1,8 @@
+dwell io io.dwell
+dwell io --by call --sort bytes --histogram io.dwell
+dwell io --by stack --sort calls --limit 2 io.dwell
+dwell io --by process --filter 'pid == 11' io.dwell
+dwell io --by thread --sort errors --json --limit 1 io.dwell
+dwell report io.dwell
+dwell report --event io-errors io.dwell
+dwell io example.dwell
