@@ -253,6 +253,7 @@ static int begin_engine(struct attach *x, const struct count_load *load, struct 
 
 	regs.rip = a->engine + load->entry;
 	regs.rdi = a->control;
+	regs.rcx = COUNT_CONTROL_MAGIC;
 	regs.rsp = a->control + a->control_bytes;
 	regs.eflags = PLAIN_FLAGS;
 	if (!count_remote_run(first(x), &regs,

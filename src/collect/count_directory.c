@@ -13,14 +13,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "collect/run_directory.h"
+#include "host/proc_maps.h"
+#include "host/procfs.h"
 #include "wire/count_program.h"
 
-#define PREFIX	    "of"
-#define NAME_MAX_   40
-#define EMPTY	    "empty"
-#define WHOSE	    "counts"
-#define LEAST_BYTES (UINT64_C(256) << 20) /* ten times what most programs need */
+#define PREFIX	       "of"
+#define NAME_MAX_      40
+#define EMPTY	       "empty"
+#define WHOSE	       "counts"
+#define LEAST_BYTES    (UINT64_C(256) << 20) /* ten times what most programs need */
+#define MAPS_MAX_BYTES (16 << 20)
 
 static int make(struct count_directory *d, struct err *e)
 {
@@ -213,6 +217,26 @@ bool count_directory_is_written(const struct count_directory *d,
 	if (fd < 0 || fcntl(fd, F_SETSIG, SIGURG) < 0)
 		return false;
 	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EAGAIN;
+}
+
+bool count_directory_is_mapped(const struct count_directory *d,
+			       struct count_directory_file f, pid_t pid)
+{
+	own(closep) int fd = count_directory_open(d, f);
+	own(buf_fini) struct buf text = { 0 };
+	char path[64];
+	struct proc_map m;
+	struct stat st;
+	bool is_found = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	if (fd < 0 || fstat(fd, &st) < 0 ||
+	    procfs_read(path, MAPS_MAX_BYTES, &text, NULL) < 0)
+		return false;
+	for (const char *at = buf_str(&text), *end = at + text.size;
+	     !is_found && proc_maps_next(&at, end, &m);)
+		is_found = m.inode == st.st_ino && m.is_shared && m.is_writable;
+	return is_found;
 }
 
 /* Never cut: somebody may still have it mapped. */

@@ -61,6 +61,9 @@ int count_directory_open(const struct count_directory *d, struct count_directory
 /* Somebody has it open to write, or mapped so.  false: nobody, or that cannot be told. */
 bool count_directory_is_written(const struct count_directory *d,
 				struct count_directory_file f);
+/* The process counts there: it has it mapped to write. */
+bool count_directory_is_mapped(const struct count_directory *d,
+			       struct count_directory_file f, pid_t pid);
 /* What is in it is not needed any more, but its name is taken. */
 void count_directory_empty(const struct count_directory *d,
 			   struct count_directory_file f);

@@ -461,6 +461,9 @@ static void check_exe(struct count *s, struct counted *x, uint64_t now_ns)
 	if (x->is_read || procfs_exe((pid_t)x->pid, exe, sizeof(exe), NULL) < 0 ||
 	    (x->exe ? !strcmp(exe, x->exe) : !strncmp(exe, s->directory.path, n)))
 		return;
+	/* brought there by another's loader */
+	if (count_directory_is_mapped(&s->directory, x->file, (pid_t)x->pid))
+		return;
 	replace(s, x, now_ns);
 	tracker_exec(t, now_ns, x->pid, x->pid,
 		     strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define MAGIC 0x6b6f6f7474756f63 /* COUNT_CONTROL_MAGIC of wire/count_control.h */
+
 	.text
 	.globl _start
 	.hidden begin, takeover_begin
@@ -8,8 +10,9 @@ _start:
 	lea __ehdr_start(%rip), %rdx
 	mov %rsp, %rax
 	and $-16, %rsp
-	test %rdi, %rdi /* 0 from the kernel; else a struct count_control */
-	jnz 1f
+	movabs $MAGIC, %r8 /* from who comes with a struct count_control; other loaders */
+	cmp %r8, %rcx	   /* than the kernel leave anything in registers */
+	je 1f
 	mov %rax, %rdi
 	call begin
 	hlt

@@ -10,6 +10,7 @@
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
+#include "count/engine_file.h"
 #include "count/exec_range.h"
 #include "count/fatal.h"
 #include "count/follow.h"
@@ -201,6 +202,7 @@ void begin(uint64_t *sp, const Elf64_Dyn *dynamic, uint64_t base)
 	if (sys_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) > 0)
 		program_memory_believe();
 	follow_init(s.file, s.flags);
+	engine_file_init();
 	memory_limit_begin(has_flag(&s, COUNT_FLAG_RAISED));
 	count_output_create(s.file,
 			    has_flag(&s, FOLLOW_FLAG) || has_flag(&s, FOLLOW_FLAG_FD));

@@ -24,12 +24,15 @@ union head {
 	char line[EXEC_TARGET_LINE + 1];
 };
 
+/* Kernels may not know the newer call, nor may who has other files in place of those that
+ * a program names, as proot does. */
 static bool may_execute(const char *path)
 {
 	long result = sys_call(SYS_faccessat2, AT_FDCWD, path, X_OK, AT_EACCESS, 0, 0);
+	bool is_unknown = result == -ENOSYS || result == -ENOENT;
 
-	return result == 0 || (result == -ENOSYS && sys_call(SYS_faccessat, AT_FDCWD,
-							     path, X_OK, 0, 0, 0) == 0);
+	return result == 0 || (is_unknown && sys_call(SYS_faccessat, AT_FDCWD, path, X_OK,
+						      0, 0, 0) == 0);
 }
 
 /* The kernel gives it rights that it would not give to the engine. */

@@ -11,6 +11,7 @@
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
+#include "count/engine_file.h"
 #include "count/exec_target.h"
 #include "count/gate.h"
 #include "count/memory_limit.h"
@@ -21,7 +22,6 @@
 
 enum { NR = 0, A = 7, B = 6, C = 2, D = 10, E = 8 };
 
-#define ENGINE	  "/proc/self/exe"
 #define OWN_WORDS (FOLLOW_WORDS + EXEC_TARGET_WORDS)
 /* Arguments for which there is room on the engine's stack. */
 #define WORDS_MAX 4096
@@ -73,14 +73,15 @@ static bool put_words(uint64_t *to, const struct exec_target *t, const char *own
 }
 
 /* Executes the engine with its arguments; what it says when it does not. */
-static long execute_words(struct context *c, const uint64_t *words, uint64_t env)
+static long execute_words(struct context *c, const char *engine_name,
+			  const uint64_t *words, uint64_t env)
 {
 	uint64_t were[16];
 	long result;
 
 	memcpy(were, c->regs, sizeof(were));
 	c->regs[NR] = SYS_execve;
-	c->regs[A] = (uint64_t)ENGINE;
+	c->regs[A] = (uint64_t)engine_name;
 	c->regs[B] = (uint64_t)words;
 	c->regs[C] = env;
 	result = gate_pass(c);
@@ -95,16 +96,17 @@ static long execute(struct context *c, const struct exec_target *t, uint64_t arg
 	uint64_t here[WORDS_MAX + OWN_WORDS + 1], *words = here;
 	char own_flags[sizeof(flags) + 2] = { t->fd < 0 ? FOLLOW_FLAG : FOLLOW_FLAG_FD,
 					      COUNT_FLAG_RAISED };
+	const char *engine_name = engine_file_name();
 	long n = count_words(argv), result = -EFAULT;
 
-	if (n <= 0)
+	if (n <= 0 || !engine_name)
 		return -EFAULT;
 	if (n > WORDS_MAX)
 		words = sys_map(8 * ((size_t)n + OWN_WORDS + 1),
 				MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	*put_text(own_flags + 1 + memory_limit_is_raised(), flags) = 0;
 	if (words && put_words(words, t, own_flags, argv, n))
-		result = execute_words(c, words, env);
+		result = execute_words(c, engine_name, words, env);
 	if (words && words != here)
 		sys_unmap(words, 8 * ((size_t)n + OWN_WORDS + 1));
 	return result;
