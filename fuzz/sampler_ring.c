@@ -16,14 +16,15 @@
 static void follow_heap(struct heap_ledger *l, const struct timer_record *r)
 {
 	uint64_t bytes = 0, blocks = 0;
+	struct heap_block gone;
 
 	if (r->kind == WIRE_TRACER_ALLOC)
 		heap_ledger_take(l, r->alloc.time_ns, r->alloc.stack % l->sites.n,
 				 r->alloc.address, r->alloc.size_bytes);
 	else if (r->kind == WIRE_TRACER_FREE)
-		heap_ledger_give(l, r->free.time_ns, r->free.address);
+		heap_ledger_give(l, r->free.time_ns, r->free.address, &gone);
 	else if (r->kind == WIRE_TRACER_MOVE)
-		heap_ledger_move(l, r->free.time_ns, r->free.address);
+		heap_ledger_move(l, r->free.time_ns, r->free.address, &gone);
 	else if (r->kind == WIRE_TRACER_UNMOVE)
 		heap_ledger_unmove(l, r->free.time_ns, r->free.address);
 	vec_each(s, &l->sites) {

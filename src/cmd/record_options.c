@@ -80,7 +80,8 @@ const struct option_spec record_options[] = {
 		  "a time" },
 	{ .name = "trace",
 	  .kind = OPTION_FLAG,
-	  .text = "Keep every event with its fields (faults: the address)" },
+	  .text = "Keep every event with its fields (faults: the address; heap: address "
+		  "and size)" },
 	{ .name = "insn",
 	  .kind = OPTION_FLAG,
 	  .text = "Also which way branches go, told by the registers of each sample; "

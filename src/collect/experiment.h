@@ -73,7 +73,7 @@ struct experiment {
 	enum experiment_trigger trigger;
 	const char *only_source;       /* that feeds it and nothing else; NULL: any may */
 	const struct counter *counter; /* of EXPERIMENT_COUNTER, else NULL */
-	bool is_alone;		       /* no other experiment beside it */
+	const char *alone_because; /* no other experiment beside it, and why; or NULL */
 	bool is_pc_only;
 	bool has_variants; /* f… and s… */
 	const char *unit;  /* of the interval: "ns", "count", or "%" of CPU time */

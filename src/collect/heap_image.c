@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "collect/heap_events.h"
 #include "collect/heap_ledger.h"
 #include "collect/heap_totals.h"
 
@@ -11,17 +12,36 @@ struct heap_image {
 	struct heap_ledger ledger;
 	struct map sites; /* id of a stack in the target → site */
 	uint32_t unknown; /* the site of what has no stack */
+	uint32_t thread;  /* id in the recording of the first */
 	bool is_forked;
+	const struct plan *plan;   /* NULL: not followed */
+	const struct plan *traces; /* the same where every event is kept, else NULL */
+	struct heap_events events;
 };
+
+static const struct plan *plan_of(const struct timer_totals *t)
+{
+	for (size_t i = 0; i < t->n_plans; i++)
+		if (t->plans[i].source == t->ops)
+			return &t->plans[i];
+	return NULL;
+}
 
 static struct heap_image *heap_of(struct timer_image *m)
 {
 	struct heap_image *h = m->traced;
+	struct tracker *t = m->totals->tracker;
 
 	if (h)
 		return h;
 	m->traced = h = xcalloc(1, sizeof(*h));
-	h->unknown = heap_ledger_site(&h->ledger, 0, m->pid);
+	/* Now: when it ends another image may have its pid. */
+	h->thread = tracker_thread(t, m->start_ns, m->pid, m->pid);
+	if (tracker_is_followed(t, m->start_ns, m->pid, m->pid))
+		h->plan = plan_of(m->totals);
+	if (h->plan && h->plan->trace)
+		h->traces = h->plan;
+	h->unknown = heap_ledger_site(&h->ledger, 0, h->thread);
 	h->is_forked = m->is_fork;
 	return h;
 }
@@ -34,27 +54,48 @@ static void take_stack(struct timer_image *m, const struct timer_record *r)
 
 	if (is_new)
 		*site = heap_ledger_site(&h->ledger, timer_image_stack(m, r),
-					 r->stack.tid);
+					 tracker_thread(m->totals->tracker,
+							r->stack.time_ns, m->pid,
+							r->stack.tid));
 }
 
 static void take_alloc(struct timer_image *m, const struct timer_record *r)
 {
 	struct heap_image *h = heap_of(m);
-	const uint64_t *site = map_find(&h->sites, r->alloc.stack);
+	const uint64_t *known = map_find(&h->sites, r->alloc.stack);
+	uint32_t site = known ? (uint32_t)*known : h->unknown;
 
-	heap_ledger_take(&h->ledger, r->alloc.time_ns,
-			 site ? (uint32_t)*site : h->unknown, r->alloc.address,
+	heap_ledger_take(&h->ledger, r->alloc.time_ns, site, r->alloc.address,
 			 r->alloc.size_bytes);
+	if (h->traces)
+		heap_events_taken(&h->events, m, h->traces, &h->ledger.sites.at[site],
+				  &r->alloc);
+}
+
+static void trace_given(struct timer_image *m, struct heap_image *h,
+			const struct timer_record *r, const struct heap_block *block)
+{
+	if (h->traces)
+		heap_events_given(&h->events, m, h->traces,
+				  &h->ledger.sites.at[block->site], &r->free, block);
 }
 
 static void take_free(struct timer_image *m, const struct timer_record *r)
 {
-	heap_ledger_give(&heap_of(m)->ledger, r->free.time_ns, r->free.address);
+	struct heap_image *h = heap_of(m);
+	struct heap_block block;
+
+	if (heap_ledger_give(&h->ledger, r->free.time_ns, r->free.address, &block))
+		trace_given(m, h, r, &block);
 }
 
 static void take_move(struct timer_image *m, const struct timer_record *r)
 {
-	heap_ledger_move(&heap_of(m)->ledger, r->free.time_ns, r->free.address);
+	struct heap_image *h = heap_of(m);
+	struct heap_block block;
+
+	if (heap_ledger_move(&h->ledger, r->free.time_ns, r->free.address, &block))
+		trace_given(m, h, r, &block);
 }
 
 static void take_unmove(struct timer_image *m, const struct timer_record *r)
@@ -92,46 +133,37 @@ static void values_of(const struct heap_ledger *l, uint32_t site,
 	ret[EXPERIMENT_HEAP_LIFETIME] = s->lifetime_ns;
 }
 
-static const struct plan *plan_of(const struct timer_totals *t)
-{
-	for (size_t i = 0; i < t->n_plans; i++)
-		if (t->plans[i].source == t->ops)
-			return &t->plans[i];
-	return NULL;
-}
-
 static void write_site(const struct timer_image *m, const struct plan *plan,
 		       uint64_t now_ns, const struct heap_image *h, uint32_t site)
 {
 	const struct heap_site *s = &h->ledger.sites.at[site];
 	uint64_t values[EXPERIMENT_EVENTS_MAX];
-	struct tracker_sample sample = { .time_ns = now_ns,
-					 .pid = m->pid,
-					 .tid = s->tid,
-					 .cpu = UINT32_MAX,
-					 .count = 1 };
+	struct model_sample sample = { .time_ns = now_ns,
+				       .thread = s->thread,
+				       .cpu = UINT32_MAX,
+				       .stack = s->stack,
+				       .count = 1 };
 
 	values_of(&h->ledger, site, values);
 	for (unsigned i = 0; i < plan->choice.experiment->n_events; i++) {
 		sample.event = plan->events[i];
 		sample.weight = values[i];
 		if (values[i])
-			tracker_add(m->totals->tracker, &sample, s->stack);
+			writer_sample(m->totals->writer, &sample);
 	}
 }
 
 static void end(struct timer_image *m, uint64_t now_ns)
 {
 	struct heap_image *h = m->traced;
-	const struct plan *plan = plan_of(m->totals);
 
 	if (!h)
 		return;
-	for (uint32_t i = 0; plan && i < h->ledger.sites.n; i++)
-		write_site(m, plan, now_ns, h, i);
+	for (uint32_t i = 0; h->plan && i < h->ledger.sites.n; i++)
+		write_site(m, h->plan, now_ns, h, i);
 	heap_course_end(&h->ledger.course);
-	if (plan)
-		heap_totals_write(m, plan, now_ns, &h->ledger);
+	if (h->plan)
+		heap_totals_write(m, h->plan, now_ns, h->thread, &h->ledger);
 	if (!h->is_forked)
 		m->totals->n_unmatched += h->ledger.n_unmatched;
 	m->totals->n_retaken += h->ledger.n_retaken;

@@ -7,10 +7,10 @@ void heap_ledger_fini(struct heap_ledger *l)
 	vec_fini(&l->sites);
 }
 
-uint32_t heap_ledger_site(struct heap_ledger *l, uint32_t stack, uint32_t tid)
+uint32_t heap_ledger_site(struct heap_ledger *l, uint32_t stack, uint32_t thread)
 {
 	*vec_push(&l->sites) =
-		(struct heap_site){ .stack = stack, .tid = tid, .era = l->era };
+		(struct heap_site){ .stack = stack, .thread = thread, .era = l->era };
 	return (uint32_t)(l->sites.n - 1);
 }
 
@@ -124,8 +124,8 @@ void heap_ledger_take(struct heap_ledger *l, uint64_t time_ns, uint32_t site,
 	bring(l, time_ns, &block);
 }
 
-static bool give(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
-		 struct heap_block *ret)
+bool heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
+		      struct heap_block *ret)
 {
 	if (!heap_blocks_remove(&l->blocks, address, ret)) {
 		l->n_unmatched++;
@@ -135,19 +135,13 @@ static bool give(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
 	return true;
 }
 
-void heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address)
+bool heap_ledger_move(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
+		      struct heap_block *ret)
 {
-	struct heap_block block;
-
-	give(l, time_ns, address, &block);
-}
-
-void heap_ledger_move(struct heap_ledger *l, uint64_t time_ns, uint64_t address)
-{
-	struct heap_block block;
-
-	if (give(l, time_ns, address, &block))
-		l->moved[l->next_moved++ % HEAP_LEDGER_MOVED] = block;
+	if (!heap_ledger_give(l, time_ns, address, ret))
+		return false;
+	l->moved[l->next_moved++ % HEAP_LEDGER_MOVED] = *ret;
+	return true;
 }
 
 void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t address)

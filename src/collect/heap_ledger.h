@@ -22,7 +22,7 @@ struct heap_amount {
 };
 
 struct heap_site {
-	uint32_t stack, tid; /* stack: id in the recording */
+	uint32_t stack, thread; /* ids in the recording */
 	struct heap_amount taken, live, at_era;
 	uint64_t era;
 	uint64_t temporary;   /* given back before the process took another */
@@ -55,13 +55,16 @@ struct heap_ledger {
 
 void heap_ledger_fini(struct heap_ledger *l);
 /* Returns the site. */
-uint32_t heap_ledger_site(struct heap_ledger *l, uint32_t stack, uint32_t tid);
+uint32_t heap_ledger_site(struct heap_ledger *l, uint32_t stack, uint32_t thread);
 
 void heap_ledger_take(struct heap_ledger *l, uint64_t time_ns, uint32_t site,
 		      uint64_t address, uint64_t size_bytes);
-void heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address);
+/* False when no block is known there, else *ret is what it was. */
+bool heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
+		      struct heap_block *ret);
 /* The same, for another size; and that this failed. */
-void heap_ledger_move(struct heap_ledger *l, uint64_t time_ns, uint64_t address);
+bool heap_ledger_move(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
+		      struct heap_block *ret);
 void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t address);
 
 /* What the site had at the peak. */

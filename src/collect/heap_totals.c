@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-static void write_facts(const struct timer_image *m, const struct heap_ledger *l)
+static void write_facts(struct writer *w, uint32_t process, const struct heap_ledger *l)
 {
-	struct writer *w = m->totals->writer;
 	const struct {
 		const char *name, *unit;
 		uint64_t value;
@@ -26,8 +25,7 @@ static void write_facts(const struct timer_image *m, const struct heap_ledger *l
 						  .name = writer_string(w, facts[i].name),
 						  .unit = writer_string(w, facts[i].unit),
 						  .event = MODEL_NONE,
-						  .process = tracker_process_id(
-							  m->totals->tracker, m->pid),
+						  .process = process,
 						  .value = facts[i].value });
 }
 
@@ -130,16 +128,14 @@ static void write_course(struct rows *r, const struct heap_course *c)
 }
 
 void heap_totals_write(const struct timer_image *m, const struct plan *plan,
-		       uint64_t now_ns, const struct heap_ledger *l)
+		       uint64_t now_ns, uint32_t thread, const struct heap_ledger *l)
 {
 	struct rows r = {
 		.writer = m->totals->writer,
-		.row = { .thread = tracker_thread(m->totals->tracker, now_ns, m->pid,
-						  m->pid),
-			 .cpu = UINT32_MAX },
+		.row = { .thread = thread, .cpu = UINT32_MAX },
 	};
 
-	write_facts(m, l);
+	write_facts(r.writer, writer_thread_get(r.writer, thread)->process, l);
 	begin_rows(&r, m->totals, plan, BY_SIZE);
 	write_sizes(&r, now_ns, l);
 	begin_rows(&r, m->totals, plan, BY_LIFETIME);

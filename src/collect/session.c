@@ -149,15 +149,13 @@ static int check_insn(const struct session_settings *x, struct err *e)
 	return 0;
 }
 
-/* Nobody can tell where code is that was moved to be counted. */
 static int check_company(const struct session_settings *x, struct err *e)
 {
 	for (size_t i = 0; i < x->n_choices && x->n_choices > 1; i++)
-		if (x->choices[i].experiment->is_alone)
-			return err_set(e, ERR_USAGE,
-				       "%s is recorded alone: with it programs run other "
-				       "code than their own",
-				       x->choices[i].name);
+		if (x->choices[i].experiment->alone_because)
+			return err_set(e, ERR_USAGE, "%s is recorded alone: %s",
+				       x->choices[i].name,
+				       x->choices[i].experiment->alone_because);
 	return 0;
 }
 

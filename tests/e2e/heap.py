@@ -18,7 +18,8 @@ CALLS = os.path.join(PROGRAMS, 'e2e-heap_calls')
 
 def record(name, *command, code=0, run=(), **more):
     path = os.path.join(DIR, f'{name}.dwell')
-    p = dwell('run', '-e', 'heap', *run, '-o', path, '--', *command, **more)
+    run = ('-e', 'heap', *run) if '-e' not in run else run
+    p = dwell('run', *run, '-o', path, '--', *command, **more)
     assert p.returncode == code, (p.returncode, p.stderr)
     return path, p
 
@@ -139,6 +140,27 @@ def sizes_lifetimes_and_time_add_up():
 
 
 @test
+def every_event_is_kept_where_it_is_asked_for():
+    path, _ = record('trace', os.path.join(WORKLOADS, 'heap'), '20000', run=('--trace',))
+    lines = dwell('cat', '--section', 'traces', path).stdout.splitlines()
+    rows = [dict(x.split('=', 1) for x in line.split()[1:]) for line in lines if 'address=' in line]
+    taken = [r for r in rows if 'lived' not in r]
+    given = [r for r in rows if 'lived' in r]
+    whole = process(path)
+    assert len(taken) == whole['heap-allocations'] and len(given) == whole['heap-frees']
+    assert sum(int(r['size']) for r in taken) == whole['heap-allocated']
+    # Whoever follows the events by address finds the same that is left.
+    live = {}
+    for r in rows:
+        if 'lived' in r:
+            assert live.pop(r['address']) == r['size'], r
+        else:
+            assert r['address'] not in live, r
+            live[r['address']] = r['size']
+    assert sum(int(n) for n in live.values()) == whole['heap-left'], whole
+
+
+@test
 def the_peak_is_exact_and_so_is_who_held_it():
     path, _ = record('peak', CALLS, 'peak')
     got = counts(path, 'peak-bytes')
@@ -229,6 +251,22 @@ def deep_stacks_are_whole():
 def our_own_frames_are_not_there():
     path, _ = record('own', os.path.join(WORKLOADS, 'churn'), '2000')
     assert not [row for row in report(path)['rows'] if 'dwell' in row.get('image', '')]
+
+
+@test
+def a_program_that_execs_another_has_two_heaps():
+    path, _ = record('exec', 'sh', '-c', f'exec {CALLS} processes')
+    check_lossless(path)
+    assert sorted({p['command'] for p in heap(path)['processes']}) == ['e2e-heap_calls', 'sh']
+    rows = report(path, '--by', 'process', '--event', 'leaked-bytes')['rows']
+    mine = [row['exclusive']['leaked-bytes'] for row in rows if row['name'].startswith('e2e-heap_calls')]
+    assert sorted(mine) == [44, 55], rows
+
+
+@test
+def the_heap_is_recorded_alone_and_says_why():
+    p = dwell('run', '-e', 'usertime,heap', '--', 'true')
+    assert p.returncode == 2 and 'heap is recorded alone' in p.stderr, p
 
 
 @test

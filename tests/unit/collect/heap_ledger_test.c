@@ -9,6 +9,8 @@
 
 #include "collect/heap_ledger.h"
 
+static struct heap_block gone;
+
 static void blocks_are_charged_to_the_site_that_took_them(void **state)
 {
 	struct heap_ledger l = { 0 };
@@ -17,7 +19,7 @@ static void blocks_are_charged_to_the_site_that_took_them(void **state)
 	(void)state;
 	heap_ledger_take(&l, 100, a, 0x10, 7);
 	heap_ledger_take(&l, 110, b, 0x20, 9);
-	heap_ledger_give(&l, 150, 0x10);
+	heap_ledger_give(&l, 150, 0x10, &gone);
 	assert_int_equal(l.sites.at[a].taken.bytes, 7);
 	assert_int_equal(l.sites.at[a].live.blocks, 0);
 	assert_int_equal(l.sites.at[a].lifetime_ns, 50);
@@ -35,11 +37,11 @@ static void a_block_given_back_before_the_next_is_taken_is_temporary(void **stat
 
 	(void)state;
 	heap_ledger_take(&l, 1, a, 0x10, 1);
-	heap_ledger_give(&l, 2, 0x10);
+	heap_ledger_give(&l, 2, 0x10, &gone);
 	heap_ledger_take(&l, 3, a, 0x10, 1);
 	heap_ledger_take(&l, 4, a, 0x20, 1);
-	heap_ledger_give(&l, 5, 0x10);
-	heap_ledger_give(&l, 6, 0x20);
+	heap_ledger_give(&l, 5, 0x10, &gone);
+	heap_ledger_give(&l, 6, 0x20, &gone);
 	assert_int_equal(l.sites.at[a].temporary, 2);
 	heap_ledger_fini(&l);
 }
@@ -50,8 +52,8 @@ static void what_is_not_known_is_counted_and_changes_nothing(void **state)
 	uint32_t a = heap_ledger_site(&l, 1, 10);
 
 	(void)state;
-	heap_ledger_give(&l, 1, 0x10);
-	heap_ledger_move(&l, 1, 0x10);
+	heap_ledger_give(&l, 1, 0x10, &gone);
+	heap_ledger_move(&l, 1, 0x10, &gone);
 	heap_ledger_unmove(&l, 1, 0x10);
 	heap_ledger_take(&l, 2, a, 0, 5);
 	assert_int_equal(l.n_unmatched, 2);
@@ -71,15 +73,15 @@ static void a_block_that_could_not_be_moved_is_there_again(void **state)
 	(void)state;
 	/* An older one that was at the same address. */
 	heap_ledger_take(&l, 1, b, 0x10, 3);
-	heap_ledger_move(&l, 2, 0x10);
+	heap_ledger_move(&l, 2, 0x10, &gone);
 	heap_ledger_take(&l, 3, b, 0x20, 30);
 	heap_ledger_take(&l, 4, a, 0x10, 5);
-	heap_ledger_move(&l, 5, 0x10);
+	heap_ledger_move(&l, 5, 0x10, &gone);
 	heap_ledger_unmove(&l, 6, 0x10);
 	assert_int_equal(l.sites.at[a].live.bytes, 5);
 	assert_int_equal(l.sites.at[b].live.bytes, 30);
 	assert_int_equal(l.given.blocks, 1);
-	heap_ledger_give(&l, 9, 0x10);
+	heap_ledger_give(&l, 9, 0x10, &gone);
 	assert_int_equal(l.n_unmatched, 0);
 	heap_ledger_fini(&l);
 }
@@ -107,7 +109,7 @@ static void the_peak_of_every_site_is_what_a_copy_at_that_moment_says(void **sta
 			uint64_t address = 16 + 16 * (uint64_t)k;
 
 			if (at[k].bytes) {
-				heap_ledger_give(&l, t, address);
+				heap_ledger_give(&l, t, address, &gone);
 				live[at[k].site] -= at[k].bytes;
 				all -= at[k].bytes;
 				at[k].bytes = 0;
