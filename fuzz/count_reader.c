@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/count_common.h"
 #include "collect/count_insns.h"
 
 #define PIECES_MAX 64
@@ -137,6 +138,33 @@ static void check_insns(const struct count_reader *r, const struct count_flow *f
 	count_insns_fini(&insns);
 }
 
+/* As if a part of the tables were its parent's: what does not add up is the same. */
+static void check_child(const struct count_window *w, const struct count_reader *r,
+			const struct count_flow *flow, uint32_t part)
+{
+	const struct count_file_base there = {
+		.n_blocks = (uint32_t)r->flow.n_blocks * part / 2,
+		.n_pairs = (uint32_t)r->flow.n_pairs * part / 2,
+		.n_returns = (uint32_t)r->flow.n_returns * part / 2,
+	};
+	struct count_common *common;
+	struct count_reader child;
+	struct count_flow less;
+
+	if (!there.n_blocks || count_common_read(w, &there, &common, NULL) < 0)
+		return;
+	if (count_reader_open_child(w, common, &child, NULL) == 0) {
+		check_blocks(&child);
+		check(child.flow.n_blocks <= r->flow.n_blocks);
+		count_flow_solve(&child.flow, &less);
+		check(less.n_unbalanced == flow->n_unbalanced &&
+		      less.n_unknown <= flow->n_unknown);
+		count_flow_fini(&less);
+		count_reader_fini(&child);
+	}
+	count_common_free(common);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pieces pieces = { 0 };
@@ -156,6 +184,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_blocks(&r);
 	count_flow_solve(&r.flow, &flow);
 	check_insns(&r, &flow, data, size);
+	for (uint32_t part = 0; part < 3; part++)
+		check_child(&w, &r, &flow, part);
 	count_flow_fini(&flow);
 	count_reader_fini(&r);
 	return 0;

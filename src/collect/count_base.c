@@ -7,20 +7,28 @@
 
 #include "base/mem.h"
 #include "base/own.h"
+#include "collect/count_common.h"
 #include "collect/count_layers.h"
 
 /* Files whose children do not come, as they were killed too early: more than that are
  * not waited for. */
 #define WAITING_MAX 256
 
+/* Of programs with fewer blocks all is read for each child, and so it is where nearly as
+ * many as that, or as a quarter of all, are the child's alone. */
+#define COMMON_LEAST 1024u
+/* Blocks, of 0.2 KB each. */
+#define COMMON_MAX 2000000u
+
 struct count_base {
 	struct count_file_id id;
 	int fd;
 	struct count_window own, whole;
 	struct count_layers layers;
-	struct count_base *below; /* in which it begins, or NULL */
-	uint32_t n_users;	  /* children not read yet, files that begin here */
-	uint32_t n_met, n_forks;  /* children */
+	struct count_base *below;    /* in which it begins, or NULL */
+	struct count_common *common; /* or NULL */
+	uint32_t n_users;	     /* children not read yet, files that begin here */
+	uint32_t n_met, n_forks;     /* children */
 	bool is_waiting;
 };
 
@@ -50,10 +58,33 @@ static bool read_header(int fd, struct count_file_header *ret)
 	       ret->magic == COUNT_FILE_MAGIC && ret->version == COUNT_FILE_VERSION;
 }
 
+/* The others stay in their order. */
+static void remove_from(struct count_base **at, size_t *n, const struct count_base *x)
+{
+	size_t i = 0;
+
+	while (i < *n && at[i] != x)
+		i++;
+	if (i == *n)
+		return;
+	--*n;
+	memmove(&at[i], &at[i + 1], (*n - i) * sizeof(*at));
+}
+
 /* Nobody asks for it any more. */
 static bool is_done(const struct count_base *x)
 {
 	return x->is_waiting && !x->n_users && x->n_met >= x->n_forks;
+}
+
+static void forget_common(struct count_bases *b, struct count_base *x)
+{
+	if (!x->common)
+		return;
+	remove_from(b->indexed.at, &b->indexed.n, x);
+	b->n_indexed -= count_common_there(x->common)->n_blocks;
+	count_common_free(x->common);
+	x->common = NULL;
 }
 
 static void drop(struct count_bases *b, struct count_base *x)
@@ -62,12 +93,8 @@ static void drop(struct count_bases *b, struct count_base *x)
 		struct count_base *below = x->below;
 
 		map_remove(&b->of_id, key_of(&x->id));
-		for (size_t i = 0; i < b->waiting.n; i++)
-			if (b->waiting.at[i] == x) {
-				memmove(&b->waiting.at[i], &b->waiting.at[i + 1],
-					(--b->waiting.n - i) * sizeof(x));
-				break;
-			}
+		remove_from(b->waiting.at, &b->waiting.n, x);
+		forget_common(b, x);
 		close(x->fd);
 		free(x);
 		if (below)
@@ -83,11 +110,13 @@ void count_bases_fini(struct count_bases *b)
 			struct count_base *x =
 				(struct count_base *)(uintptr_t)b->of_id.at[i].value;
 
+			count_common_free(x->common);
 			close(x->fd);
 			free(x);
 		}
 	map_fini(&b->of_id);
 	vec_fini(&b->waiting);
+	vec_fini(&b->indexed);
 }
 
 static struct count_base *take(struct count_bases *b, const struct count_directory *d,
@@ -198,4 +227,66 @@ void count_bases_keep(struct count_bases *b, const struct count_directory *d,
 const struct count_window *count_base_window(const struct count_base *base)
 {
 	return base ? &base->whole : NULL;
+}
+
+/* What is common. */
+
+static uint32_t lower(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool is_within(const struct count_file_base *x,
+		      const struct count_file_base *limit)
+{
+	return x->images_bytes <= limit->images_bytes && x->n_blocks <= limit->n_blocks &&
+	       x->n_pairs <= limit->n_pairs && x->n_returns <= limit->n_returns;
+}
+
+/* The nearest that is known, of those that base begins in. */
+static struct count_common *find_common(const struct count_base *base,
+					const struct count_file_base *there)
+{
+	struct count_file_base limit = *there;
+
+	for (const struct count_base *x = base; x; x = x->below) {
+		const struct count_file_base *below = &x->layers.there;
+
+		if (x->common && is_within(count_common_there(x->common), &limit))
+			return x->common;
+		limit.images_bytes = lower(limit.images_bytes, below->images_bytes);
+		limit.n_blocks = lower(limit.n_blocks, below->n_blocks);
+		limit.n_pairs = lower(limit.n_pairs, below->n_pairs);
+		limit.n_returns = lower(limit.n_returns, below->n_returns);
+	}
+	return NULL;
+}
+
+static bool is_worth_while(const struct count_common *c,
+			   const struct count_file_base *there)
+{
+	uint32_t n_own = there->n_blocks - count_common_there(c)->n_blocks;
+
+	return n_own < COMMON_LEAST || n_own < there->n_blocks / 4;
+}
+
+struct count_common *count_bases_common(struct count_bases *b, struct count_base *base,
+					const struct count_file_base *there)
+{
+	struct count_common *c = base ? find_common(base, there) : NULL;
+
+	if (c && is_worth_while(c, there))
+		return c;
+	/* for one child alone it would be read twice */
+	if (!base || there->n_blocks < COMMON_LEAST || base->n_met < 2 ||
+	    (base->common && !is_within(count_common_there(base->common), there)) ||
+	    count_common_read(&base->whole, there, &c, NULL) < 0)
+		return NULL;
+	forget_common(b, base);
+	while (b->indexed.n && b->n_indexed + there->n_blocks > COMMON_MAX)
+		forget_common(b, b->indexed.at[0]);
+	base->common = c;
+	b->n_indexed += there->n_blocks;
+	*vec_push(&b->indexed) = base;
+	return c;
 }

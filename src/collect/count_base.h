@@ -16,13 +16,17 @@
 #include "base/vec.h"
 #include "collect/count_directory.h"
 #include "collect/count_window.h"
+#include "wire/count_file.h"
 
 /* One file, and through it those that it itself begins in. */
 struct count_base;
+struct count_common;
 
 struct count_bases {
 	struct map of_id;		  /* their pointers */
 	VEC(struct count_base *) waiting; /* whose names are removed, the oldest first */
+	VEC(struct count_base *) indexed; /* with a count_common, the oldest first */
+	uint64_t n_indexed;		  /* their blocks */
 };
 
 void count_bases_fini(struct count_bases *b);
@@ -37,6 +41,11 @@ void count_bases_leave(struct count_bases *b, struct count_base *base);
 /* f is going to be removed, though children of its process may be met yet. */
 void count_bases_keep(struct count_bases *b, const struct count_directory *d,
 		      struct count_directory_file f);
+
+/* What children that begin in base have in common, as much of it as there says at most;
+ * NULL: nothing that it is worth while to have.  Good until the next is asked for. */
+struct count_common *count_bases_common(struct count_bases *b, struct count_base *base,
+					const struct count_file_base *there);
 
 /* As long as it is not left; NULL: of none. */
 const struct count_window *count_base_window(const struct count_base *base);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/vec.h"
+#include "collect/count_ways.h"
 
 /* What flow is kept in: an address where blocks begin, of a nest, or the part of a block
  * behind its counter.  Number 0 is outside of all code and keeps nothing. */
@@ -37,14 +38,10 @@ static uint32_t add_part(struct solver *s)
 	return (uint32_t)s->parts.n - 1;
 }
 
-/* Addresses of programs do not reach so far. */
-#define NEST_SHIFT 57
-
 static uint32_t part_at(struct solver *s, uint32_t nest, uint64_t addr)
 {
 	bool is_new;
-	uint64_t *slot =
-		map_slot(&s->parts_by_addr, addr ^ (uint64_t)nest << NEST_SHIFT, &is_new);
+	uint64_t *slot = map_slot(&s->parts_by_addr, count_ways_key(nest, addr), &is_new);
 
 	if (is_new)
 		*slot = add_part(s);
@@ -107,33 +104,21 @@ static uint32_t part_behind(struct solver *s, const struct count_file_block *b)
 	return behind;
 }
 
+static void add_way_of(struct solver *s, uint32_t behind, const struct count_way *w,
+		       int64_t *n)
+{
+	if (w->is_there)
+		add_way(s, behind, w->is_out ? 0 : part_at(s, w->nest, w->addr),
+			w->counter, n);
+}
+
 static void add_block(struct solver *s, const struct count_file_block *b, uint32_t behind,
 		      struct count_flow_block *ret)
 {
-	uint64_t end = b->addr + b->size_bytes;
+	struct count_ways ways = count_ways_of(b);
 
-	switch (b->end) {
-	case COUNT_END_CONDITIONAL:
-		add_way(s, behind, part_at(s, b->nest, end), b->on, &ret->on);
-		add_way(s, behind, part_at(s, b->nest, b->target), b->to, &ret->to);
-		break;
-	case COUNT_END_ON:
-	case COUNT_END_SYSCALL:
-		add_way(s, behind, part_at(s, b->nest, end), b->on, &ret->on);
-		break;
-	case COUNT_END_JUMP:
-	case COUNT_END_CALL:
-		add_way(s, behind, part_at(s, b->nest, b->target), b->to, &ret->to);
-		break;
-	case COUNT_END_RETURN:
-		add_way(s, behind, 0, b->to, &ret->to);
-		break;
-	case COUNT_END_ENTER:
-		add_way(s, behind, part_at(s, b->entered, b->target), b->to, &ret->to);
-		break;
-	default: /* each way has a counter, or is an extra */
-		break;
-	}
+	add_way_of(s, behind, &ways.on, &ret->on);
+	add_way_of(s, behind, &ways.to, &ret->to);
 }
 
 static void add_returns(struct solver *s)

@@ -9,30 +9,26 @@
 #include "base/mem.h"
 #include "base/reader.h"
 #include "base/vec.h"
+#include "collect/count_common.h"
 
-#define CHUNK_COUNTERS 8192
-
-enum {
-	TABLE_BLOCKS,
-	TABLE_PAIRS,
-	TABLE_RETURNS,
-	TABLE_EXTRAS,
-	TABLE_COUNTERS,
-	TABLE_PATHS
-};
+/* Read at a time. */
+#define CHUNK_COUNTERS (16 * COUNT_COMMON_CHUNK)
 
 struct parse {
 	const struct count_window *window;
 	struct count_file_header header;
 	struct count_reader *r;
+	/* What others have read of it, or NULL, and how much that is. */
+	struct count_common *common;
+	struct count_file_base there;
 	VEC(struct count_reader_image) images;
-	struct map index_of_image; /* by its offset from the first */
+	uint8_t *touched; /* as count_common wants it, or NULL */
 };
 
 static void parse_fini(struct parse *p)
 {
 	vec_fini(&p->images);
-	map_fini(&p->index_of_image);
+	free(p->touched);
 }
 
 void count_reader_fini(struct count_reader *r)
@@ -40,6 +36,7 @@ void count_reader_fini(struct count_reader *r)
 	for (size_t i = 0; i < sizeof(r->tables) / sizeof(r->tables[0]); i++)
 		free(r->tables[i]);
 	free((void *)r->images);
+	map_fini(&r->index_of_image);
 	*r = (struct count_reader){ 0 };
 }
 
@@ -48,8 +45,9 @@ static int damaged(struct err *e, const char *what, uint64_t i)
 	return err_set(e, ERR_FORMAT, "damaged counts: %s %" PRIu64, what, i);
 }
 
-static int check_header(const struct count_file_header *h, struct err *e)
+static int check_header(const struct parse *p, struct err *e)
 {
+	const struct count_file_header *h = &p->header;
 	const struct {
 		const char *name;
 		uint32_t n, max;
@@ -68,6 +66,9 @@ static int check_header(const struct count_file_header *h, struct err *e)
 		if (limits[i].n > limits[i].max)
 			return err_set(e, ERR_FORMAT, "damaged counts: %" PRIu32 " %s",
 				       limits[i].n, limits[i].name);
+	if (h->images_bytes < p->there.images_bytes || h->n_blocks < p->there.n_blocks ||
+	    h->n_pairs < p->there.n_pairs || h->n_returns < p->there.n_returns)
+		return err_set(e, ERR_FORMAT, "damaged counts: less than the parent's");
 	return 0;
 }
 
@@ -82,15 +83,18 @@ static int read_header(struct parse *p, struct err *e)
 		return err_set(e, ERR_FORMAT, "no file of counts");
 	if (h->version != COUNT_FILE_VERSION)
 		return err_set(e, ERR_FORMAT, "counts of version %" PRIu32, h->version);
-	return check_header(h, e);
+	return check_header(p, e);
 }
 
-/* What is said to be there was written, so memory follows what the file really has. */
-static int read_table(struct parse *p, int table, uint64_t off, uint64_t bytes,
-		      struct err *e)
+/* What is said to be there was written, so memory follows what the file really has.  Of
+ * bytes the first n_read are read already. */
+static int read_table(struct parse *p, enum count_reader_table table, uint64_t off,
+		      uint64_t bytes, uint64_t n_read, struct err *e)
 {
 	void **to = &p->r->tables[table];
 
+	off += n_read;
+	bytes -= n_read;
 	if (!count_window_is_whole(p->window, off, bytes))
 		return damaged(e, "a hole behind byte", off);
 	*to = xcalloc(1, bytes + 1);
@@ -104,6 +108,7 @@ static int read_table(struct parse *p, int table, uint64_t off, uint64_t bytes,
 static void read_image(struct parse *p, struct reader *r)
 {
 	uint64_t at = reader_offset(r);
+	uint64_t from_first = p->there.images_bytes + at;
 	struct count_reader_image image;
 	uint32_t path_bytes;
 
@@ -125,19 +130,30 @@ static void read_image(struct parse *p, struct reader *r)
 		r->bad = true;
 		return;
 	}
-	*map_slot(&p->index_of_image, at, NULL) = p->images.n;
+	*map_slot(&p->r->index_of_image, from_first, NULL) = p->images.n;
 	*vec_push(&p->images) = image;
+}
+
+static void take_common_images(struct parse *p)
+{
+	const struct count_reader *common =
+		p->common ? count_common_tables(p->common) : NULL;
+
+	for (size_t i = 0; common && i < common->n_images; i++)
+		*vec_push(&p->images) = common->images[i];
 }
 
 static int read_images(struct parse *p, struct err *e)
 {
-	uint32_t bytes = p->header.images_bytes;
-	int rc = read_table(p, TABLE_PATHS, COUNT_FILE_IMAGES_OFF, bytes, e);
+	uint32_t bytes = p->header.images_bytes, there = p->there.images_bytes;
+	int rc =
+		read_table(p, COUNT_READER_PATHS, COUNT_FILE_IMAGES_OFF, bytes, there, e);
 	struct reader r;
 
 	if (rc < 0)
 		return rc;
-	r = reader_over(p->r->tables[TABLE_PATHS], bytes);
+	take_common_images(p);
+	r = reader_over(p->r->tables[COUNT_READER_PATHS], bytes - there);
 	while (reader_left(&r))
 		read_image(p, &r);
 	if (r.bad)
@@ -153,7 +169,11 @@ static int read_images(struct parse *p, struct err *e)
 /* n_images: in none that is known. */
 static uint32_t image_of(const struct parse *p, uint32_t told, uint64_t addr)
 {
-	const uint64_t *i = map_find(&p->index_of_image, told);
+	const struct map *index =
+		told < p->there.images_bytes
+			? &count_common_tables(p->common)->index_of_image
+			: &p->r->index_of_image;
+	const uint64_t *i = map_find(index, told);
 	const struct count_reader_image *image = i ? &p->r->images[*i] : NULL;
 
 	return image && addr - image->start < image->size ? (uint32_t)*i
@@ -174,15 +194,16 @@ static bool is_sound(const struct parse *p, const struct count_file_block *b)
 
 static int check_blocks(struct parse *p, struct err *e)
 {
-	struct count_file_block *blocks = p->r->tables[TABLE_BLOCKS];
-	uint32_t n = p->header.n_blocks;
+	struct count_file_block *blocks = p->r->tables[COUNT_READER_BLOCKS];
+	uint32_t n = p->header.n_blocks - p->there.n_blocks;
+	uint32_t first = !p->there.n_blocks; /* none has number 0 */
 
 	/* Its place was taken, but the process was killed before it was written. */
-	if (n > 1 && !blocks[n - 1].size_bytes && !blocks[n - 1].entered)
+	if (n > first && !blocks[n - 1].size_bytes && !blocks[n - 1].entered)
 		n--;
-	for (uint32_t i = 1; i < n; i++) {
+	for (uint32_t i = first; i < n; i++) {
 		if (!is_sound(p, &blocks[i]))
-			return damaged(e, "block", i);
+			return damaged(e, "block", p->there.n_blocks + i);
 		blocks[i].image = image_of(p, blocks[i].image, blocks[i].addr);
 	}
 	p->r->flow.blocks = blocks;
@@ -192,13 +213,24 @@ static int check_blocks(struct parse *p, struct err *e)
 
 static int read_blocks(struct parse *p, struct err *e)
 {
-	uint32_t n = p->header.n_blocks;
-	int rc = read_table(p, TABLE_BLOCKS, COUNT_FILE_BLOCKS_OFF,
-			    n > 1 ? n * sizeof(struct count_file_block) : 0, e);
+	uint32_t n = p->header.n_blocks, there = p->there.n_blocks;
+	int rc = read_table(p, COUNT_READER_BLOCKS, COUNT_FILE_BLOCKS_OFF,
+			    n > 1 ? n * sizeof(struct count_file_block) : 0,
+			    there * sizeof(struct count_file_block), e);
 
 	if (rc < 0 || n <= 1)
 		return rc;
 	return check_blocks(p, e);
+}
+
+/* By its number, of all. */
+static const struct count_file_block *block_at(const struct parse *p, uint64_t i)
+{
+	uint32_t there = p->there.n_blocks;
+
+	if (i < there)
+		return &count_common_tables(p->common)->flow.blocks[i];
+	return i - there < p->r->flow.n_blocks ? &p->r->flow.blocks[i - there] : NULL;
 }
 
 /* Nests. */
@@ -224,10 +256,11 @@ static int read_nests(struct parse *p, struct err *e)
 
 static int read_pairs(struct parse *p, struct err *e)
 {
-	uint32_t n = p->header.n_pairs;
-	int rc = read_table(p, TABLE_PAIRS, COUNT_FILE_PAIRS_OFF,
-			    n * sizeof(struct count_file_pair), e);
-	const struct count_file_pair *pairs = p->r->tables[TABLE_PAIRS];
+	uint32_t n = p->header.n_pairs - p->there.n_pairs;
+	int rc = read_table(p, COUNT_READER_PAIRS, COUNT_FILE_PAIRS_OFF,
+			    p->header.n_pairs * sizeof(struct count_file_pair),
+			    p->there.n_pairs * sizeof(struct count_file_pair), e);
+	const struct count_file_pair *pairs = p->r->tables[COUNT_READER_PAIRS];
 
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		if (pairs[i].block >= p->header.n_blocks ||
@@ -240,10 +273,11 @@ static int read_pairs(struct parse *p, struct err *e)
 
 static int read_returns(struct parse *p, struct err *e)
 {
-	uint32_t n = p->header.n_returns;
-	int rc = read_table(p, TABLE_RETURNS, COUNT_FILE_RETURNS_OFF,
-			    n * sizeof(struct count_file_return), e);
-	const struct count_file_return *returns = p->r->tables[TABLE_RETURNS];
+	uint32_t n = p->header.n_returns - p->there.n_returns;
+	int rc = read_table(p, COUNT_READER_RETURNS, COUNT_FILE_RETURNS_OFF,
+			    p->header.n_returns * sizeof(struct count_file_return),
+			    p->there.n_returns * sizeof(struct count_file_return), e);
+	const struct count_file_return *returns = p->r->tables[COUNT_READER_RETURNS];
 
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		if (returns[i].block >= p->header.n_blocks ||
@@ -257,9 +291,9 @@ static int read_returns(struct parse *p, struct err *e)
 static int read_extras(struct parse *p, struct err *e)
 {
 	uint32_t n = p->header.n_extras;
-	int rc = read_table(p, TABLE_EXTRAS, COUNT_FILE_EXTRAS_OFF,
-			    n * sizeof(struct count_file_extra), e);
-	const struct count_file_extra *extras = p->r->tables[TABLE_EXTRAS];
+	int rc = read_table(p, COUNT_READER_EXTRAS, COUNT_FILE_EXTRAS_OFF,
+			    n * sizeof(struct count_file_extra), 0, e);
+	const struct count_file_extra *extras = p->r->tables[COUNT_READER_EXTRAS];
 
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		if (extras[i].block >= p->header.n_blocks ||
@@ -278,28 +312,36 @@ static int read_extras(struct parse *p, struct err *e)
 static bool end_thread(struct parse *p, uint64_t block)
 {
 	struct count_flow_input *in = &p->r->flow;
+	const struct count_file_block *b = block_at(p, block);
 	struct count_file_extra *all;
 
 	if (!block)
 		return true;
-	if (block >= in->n_blocks)
+	if (!b)
 		return false;
-	all = xrealloc(p->r->tables[TABLE_EXTRAS], in->n_extras + 1, sizeof(*all));
+	all = xrealloc(p->r->tables[COUNT_READER_EXTRAS], in->n_extras + 1, sizeof(*all));
 	all[in->n_extras++] = (struct count_file_extra){
-		.addr = in->blocks[block].addr + in->blocks[block].size_bytes,
+		.addr = b->addr + b->size_bytes,
 		.block = (uint32_t)block,
 		.kind = COUNT_EXTRA_LEAVE,
 		.n = 1,
 	};
-	p->r->tables[TABLE_EXTRAS] = all;
+	p->r->tables[COUNT_READER_EXTRAS] = all;
 	in->extras = all;
 	return true;
+}
+
+static void note_touched(struct parse *p, uint64_t from, size_t n)
+{
+	for (uint64_t i = from / COUNT_COMMON_CHUNK;
+	     p->touched && i <= (from + n - 1) / COUNT_COMMON_CHUNK; i++)
+		p->touched[i] = 1;
 }
 
 static bool add_range(struct parse *p, uint64_t first, struct count_extent x)
 {
 	own(freep) uint64_t *chunk = xcalloc(CHUNK_COUNTERS, sizeof(*chunk));
-	uint64_t *sums = p->r->tables[TABLE_COUNTERS];
+	uint64_t *sums = p->r->tables[COUNT_READER_COUNTERS];
 
 	while (x.from < x.to) {
 		size_t n = (x.to - x.from) / 8;
@@ -314,6 +356,7 @@ static bool add_range(struct parse *p, uint64_t first, struct count_extent x)
 		}
 		for (size_t i = 0; i < n; i++)
 			sums[(x.from - first) / 8 + i] += chunk[i];
+		note_touched(p, (x.from - first) / 8, n);
 		x.from += n * 8;
 	}
 	return true;
@@ -343,7 +386,7 @@ static int read_counters(struct parse *p, struct err *e)
 	uint64_t end = at + p->header.n_threads * COUNT_FILE_THREAD_BYTES;
 	struct count_extent x;
 
-	p->r->tables[TABLE_COUNTERS] =
+	p->r->tables[COUNT_READER_COUNTERS] =
 		xcalloc((size_t)p->header.n_counters + 1, sizeof(uint64_t));
 	if (end > p->window->size)
 		return damaged(e, "cut before byte", end);
@@ -352,22 +395,31 @@ static int read_counters(struct parse *p, struct err *e)
 		if (x.from < x.to && !add_range(p, first, x))
 			return damaged(e, "cannot read what begins at byte", x.from);
 	}
-	p->r->flow.counters = p->r->tables[TABLE_COUNTERS];
+	p->r->flow.counters = p->r->tables[COUNT_READER_COUNTERS];
 	p->r->flow.n_counters = p->header.n_counters;
 	return 0;
 }
 
-int count_reader_open(const struct count_window *w, struct count_reader *ret,
-		      struct err *e)
+static int complete(struct parse *p, struct err *e)
+{
+	return p->common ? count_common_complete(p->common, p->touched, p->r, e) : 0;
+}
+
+static int open_with(const struct count_window *w, struct count_common *common,
+		     struct count_reader *ret, struct err *e)
 {
 	static int (*const steps[])(struct parse * p, struct err * e) = {
-		read_header, read_images,  read_nests,	read_blocks,
-		read_pairs,  read_returns, read_extras, read_counters,
+		read_header,  read_images, read_nests,	  read_blocks, read_pairs,
+		read_returns, read_extras, read_counters, complete,
 	};
 	own(count_reader_fini) struct count_reader r = { 0 };
-	own(parse_fini) struct parse p = { .window = w, .r = &r };
+	own(parse_fini) struct parse p = { .window = w, .r = &r, .common = common };
 	int rc = 0;
 
+	if (common) {
+		p.there = *count_common_there(common);
+		p.touched = xcalloc(COUNT_FILE_COUNTERS_MAX / COUNT_COMMON_CHUNK + 2, 1);
+	}
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && rc == 0; i++)
 		rc = steps[i](&p, e);
 	if (rc < 0)
@@ -380,4 +432,23 @@ int count_reader_open(const struct count_window *w, struct count_reader *ret,
 	*ret = r;
 	r = (struct count_reader){ 0 };
 	return 0;
+}
+
+int count_reader_open(const struct count_window *w, struct count_reader *ret,
+		      struct err *e)
+{
+	return open_with(w, NULL, ret, e);
+}
+
+int count_reader_open_child(const struct count_window *w, struct count_common *common,
+			    struct count_reader *ret, struct err *e)
+{
+	return open_with(w, common, ret, e);
+}
+
+void *count_reader_own(struct count_reader *r, enum count_reader_table table, void *p)
+{
+	free(r->tables[table]);
+	r->tables[table] = p;
+	return p;
 }

@@ -13,9 +13,12 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/map.h"
 #include "base/own.h"
 #include "collect/count_flow.h"
 #include "collect/count_window.h"
+
+struct count_common;
 
 struct count_reader_image {
 	uint64_t start, size; /* in memory; 0: a program that was not followed */
@@ -23,6 +26,16 @@ struct count_reader_image {
 	uint64_t inode;	      /* 0 unknown */
 	uint32_t device_major, device_minor;
 	const char *path; /* "": memory without a file */
+};
+
+enum count_reader_table {
+	COUNT_READER_BLOCKS,
+	COUNT_READER_PAIRS,
+	COUNT_READER_RETURNS,
+	COUNT_READER_EXTRAS,
+	COUNT_READER_COUNTERS,
+	COUNT_READER_PATHS,
+	COUNT_READER_N_TABLES
 };
 
 struct count_reader {
@@ -36,15 +49,24 @@ struct count_reader {
 	size_t n_nests;
 	uint32_t pid, n_threads;
 	char name[COUNT_FILE_NAME_BYTES]; /* of the program; "": not known */
-	uint64_t n_lost; /* entries that had no room, children without a file */
-	bool is_cut;	 /* the file system was full before the process ended */
-	void *tables[6]; /* the memory of all that */
+	uint64_t n_lost;	   /* entries that had no room, children without a file */
+	bool is_cut;		   /* the file system was full before the process ended */
+	struct map index_of_image; /* by its offset from the first */
+	void *tables[COUNT_READER_N_TABLES]; /* the memory of all that */
 };
 
 /* On failure there is nothing to release.  ERR_UNSUPPORTED: the process has not begun to
  * write it. */
 must_use int count_reader_open(const struct count_window *w, struct count_reader *ret,
 			       struct err *e);
+/* What it has in common with others is read already, and only as much of it is handed out
+ * as may have been executed.  Paths are borrowed from common. */
+must_use int count_reader_open_child(const struct count_window *w,
+				     struct count_common *common,
+				     struct count_reader *ret, struct err *e);
 void count_reader_fini(struct count_reader *r);
+
+/* Another one in place of a table; returns it. */
+void *count_reader_own(struct count_reader *r, enum count_reader_table table, void *p);
 
 #endif

@@ -400,6 +400,17 @@ static void note_unbegun(struct count *s, const struct counted *x)
 	writer_process_update(w, id, &model);
 }
 
+/* there: what of it is in the file in which it begins. */
+static int open_whole(struct count *s, const struct counted *x,
+		      const struct count_window *whole,
+		      const struct count_file_base *there, struct count_reader *ret)
+{
+	struct count_common *common = count_bases_common(&s->bases, x->base, there);
+
+	return common ? count_reader_open_child(whole, common, ret, NULL)
+		      : count_reader_open(whole, ret, NULL);
+}
+
 /* Nobody writes it any more, or we stop here. */
 static void read_file(struct count *s, struct counted *x, uint64_t now_ns, bool has_ended)
 {
@@ -414,7 +425,7 @@ static void read_file(struct count *s, struct counted *x, uint64_t now_ns, bool 
 		return;
 	count_window_over(&fd, &window);
 	rc = count_layers_over(&window, count_base_window(x->base), &layers, &whole)
-		     ? count_reader_open(&whole, &r, NULL)
+		     ? open_whole(s, x, &whole, &layers.there, &r)
 		     : ERR_FORMAT;
 	s->n_damaged += rc == ERR_FORMAT;
 	if (rc == ERR_UNSUPPORTED && window.size == COUNT_FILE_FULL_BYTES)
