@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,6 +37,20 @@ __asm__(".pushsection .text.patched, \"ax\"\n"
 	".set patched_number, . - 4\n"
 	"ret\n"
 	".balign 4096\n"
+	".popsection\n");
+
+/* The same, one in each page. */
+#define ALIKE 8
+number alike;
+__asm__(".pushsection .text.alike, \"ax\"\n"
+	".balign 4096\n"
+	".globl alike\n"
+	"alike:\n"
+	".rept 8\n"
+	"mov $0, %eax\n"
+	"ret\n"
+	".balign 4096\n"
+	".endr\n"
 	".popsection\n");
 
 static void protect(void *page, int prot)
@@ -105,6 +120,39 @@ static void patch(void)
 			sched_yield();
 	}
 	end(t);
+}
+
+static void *spin(void *unused)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	told = 1;
+	while (!is_over)
+		;
+	return unused;
+}
+
+/* Beside a thread that hears no signal and never leaves its loop: what is executed of the
+ * code that is changed may be as it was. */
+static void deaf(void)
+{
+	uint8_t *page = (uint8_t *)(uintptr_t)alike;
+	pthread_t t;
+
+	pthread_create(&t, NULL, spin, NULL);
+	while (!told)
+		sched_yield();
+	for (uint32_t i = 0; i < ALIKE * PAGE; i += PAGE)
+		n_wrong += ((number *)(uintptr_t)(page + i))() != 0;
+	for (uint32_t i = 0; i < n_rounds * PAGE; i += PAGE) {
+		protect(page + i, PROT_READ | PROT_WRITE | PROT_EXEC);
+		page[i + 1] = 1;
+		protect(page + i, PROT_READ | PROT_EXEC);
+	}
+	is_over = 1;
+	pthread_join(t, NULL);
 }
 
 static uint8_t *code;
@@ -214,6 +262,7 @@ int main(int argc, char **argv)
 		void (*what)(void);
 	} all[] = { { "alone", alone },
 		    { "patch", patch },
+		    { "deaf", deaf },
 		    { "jumps", jumps },
 		    { "rights", rights } };
 

@@ -7,6 +7,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import time
 
 import harness
 from harness import test
@@ -245,6 +246,15 @@ def a_programs_own_code_may_be_changed_while_others_execute_it():
         assert len(blocks) <= 2 or flags == 't', flags
     for flags in '-', 'a':
         assert len(changed_by_others('patch', 100, flags)) <= 2, flags
+
+
+@test
+def a_thread_that_never_comes_to_rest_is_waited_for_long_only_once():
+    begin = time.monotonic()
+    changed_by_others('deaf', 8)
+    took_s = time.monotonic() - begin
+    # the long wait is 10 s of sleeps and what they take longer
+    assert 8 < took_s < 40, took_s
 
 
 @test
