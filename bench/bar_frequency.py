@@ -2,6 +2,7 @@
 """BAR 16: how often blocks and ways are executed, as samples alone tell, beside exact counts."""
 import collections
 import json
+import re
 import subprocess
 
 import bar_blocks
@@ -10,7 +11,7 @@ NEAR = (.05, .10, .15)
 BARS = {.05: 40, .10: 60, .15: 70}  # per cent of the samples
 LEAST = .002  # of a program's time: functions with less count as not known
 STEP, LAST = 5, 45  # of the histograms, per cent
-CONFIDENCES = ("high", "low")
+CONFIDENCES = ("high", "medium", "low")
 
 # The constants of analyze/frequency.c were chosen with the first list.  The second one is for their verdict.
 TUNE = ("fib", "nq", "interp", "fp", "bzip2", "xz", "awk", "gzip", "sort")
@@ -87,7 +88,9 @@ class Bar:
         self.names = HELD if bench.held else TUNE
         self.histograms = []
         runs = f"{bench.runs} runs, added up" if bench.runs > 1 else "one run"
-        self.notes = [f"programs {'held back' if bench.held else 'that constants were chosen with'}; a sample each {bench.interval} of CPU time, {runs}",
+        anchors = [f"with anchors for {bench.anchors} % of CPU time; of high right: of what is told with high confidence, within 10 %"] if bench.anchors else []
+        self.notes = [*anchors,
+                      f"programs {'held back' if bench.held else 'that constants were chosen with'}; a sample each {bench.interval} of CPU time, {runs}",
                       "per cent of the samples in blocks whose estimate is off by no more than that; edges: of all executions of ways",
                       "scaled: the same as a counter of instructions would scale them, whose number in each function is the true one;",
                       "in range: the truth is in what is printed",
@@ -97,12 +100,21 @@ class Bar:
         subprocess.run([self.bench.dwell, "run", "-q", *words, "-o", path, "--", *command], check=False, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
 
+    def experiments(self):
+        return f"usertime,anchors:{self.bench.anchors}%" if self.bench.anchors else "usertime"
+
+    def cost(self, path):
+        """Windows of exact counts, and per cent of CPU time that all of that took."""
+        p = subprocess.run([self.bench.dwell, "cat", "--section", "facts", path], capture_output=True, text=True, check=True)
+        facts = {name: int(value) for name, value in re.findall(r'name="([\w-]+)" value=(\d+)', p.stdout)}
+        return {"windows": facts.get("windows", 0), "cost %": 100 * facts.get("windows-cost", 0) / max(facts.get("user-time", 0), 1)}
+
     def record(self, command):
         counted = self.bench.scratch("counted.dwell")
         self.run(counted, ["-e", "bbcounts"], command)
         sampled = [self.bench.scratch(f"sampled-{i}.dwell") for i in range(self.bench.runs)]
         for path in sampled:
-            self.run(path, ["--insn", "-e", "usertime", "-i", self.bench.interval], command)
+            self.run(path, ["--insn", "-e", self.experiments(), "-i", self.bench.interval], command)
         return counted, sampled
 
     def calc(self, name, *paths):
@@ -130,6 +142,13 @@ class Bar:
         blocks.rows += own.rows
         return [(row[0], row[1] and row[1] * factor, *row[2:]) for row in own.rows]
 
+    def anchored(self, blocks, path):
+        if not self.bench.anchors:
+            return {}
+        high = [row for row in blocks.rows if row[2] == "high"]
+        right = blocks.near(.10, lambda row: row[2] == "high") if high else None
+        return {"of high right": right, **self.cost(path)}
+
     def row_of(self, program):
         command = program.command(self.bench.share)
         if not command:
@@ -150,7 +169,8 @@ class Bar:
         return {"program": program.name, "samples": round(n), **{f"≤ {100 * limit:.0f} %": blocks.near(limit) for limit in NEAR}, "x2": blocks.within(2),
                 "edges ≤ 10 %": ways.near(.10), **{f"scaled ≤ {100 * limit:.0f} %": scaled.near(limit) for limit in NEAR},
                 "scaled edges": scaled_ways.near(.10),
-                "in range": blocks.share(lambda row: row[3]), **{f"{c}": blocks.share(lambda row, c=c: row[2] == c) for c in CONFIDENCES}}
+                "in range": blocks.share(lambda row: row[3]), **{f"{c}": blocks.share(lambda row, c=c: row[2] == c) for c in CONFIDENCES},
+                **self.anchored(blocks, sampled[0])}
 
     def rows(self):
         all_programs, rows = programs(self.bench), []

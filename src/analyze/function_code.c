@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/anchored.h"
+#include "analyze/anchoring.h"
 #include "analyze/block_graph.h"
 #include "analyze/function_index.h"
 #include "analyze/listing.h"
@@ -676,21 +678,44 @@ static int choose_model(struct making *m, struct err *e)
 				    e);
 }
 
-/* What was not counted.  The best case is of the paths that were likely, and these are
- * known better now. */
-static void estimate(struct function_code *c, const struct profile *p)
+/* What was not counted. */
+
+/* False: by samples alone, then. */
+static bool estimate_anchored(struct making *m, const struct anchoring *a)
 {
+	struct function_code *c = m->to;
+	own(freep) struct anchoring_block *blocks =
+		xcalloc(c->procedure->n_blocks + 1, sizeof(*blocks));
+
+	if (!a || !m->listing.has_code_delta ||
+	    !anchoring_find(a, m->f->sym_image, m->listing.code_delta, c->procedure,
+			    blocks))
+		return false;
+	c->n_windows = anchoring_n_windows(a);
+	anchored_estimate(c, blocks);
+	schedule(c);
+	return true;
+}
+
+/* The best case is of the paths that were likely, and these are known better now. */
+static int estimate(struct making *m, struct err *e)
+{
+	struct function_code *c = m->to;
+	own(anchoring_freep) struct anchoring *a = NULL;
 	double sample;
+	int rc;
 
 	if (!c->model || c->time_column == FUNCTION_CODE_NONE || !c->samples ||
 	    c->count_column != FUNCTION_CODE_NONE || c->has_no_counts)
-		return;
-	sample = cycles_of_ns(c, p->columns.at[c->time_column].period);
-	if (!(sample > 0))
-		return;
+		return 0;
+	sample = cycles_of_ns(c, m->p->columns.at[c->time_column].period);
+	rc = c->n_runs == 1 ? anchoring_new(m->p, c->time_column, &a, e) : 0;
+	if (rc < 0 || !(sample > 0) || estimate_anchored(m, a))
+		return rc;
 	frequency_estimate(c, sample);
 	schedule(c);
 	frequency_estimate(c, sample);
+	return 0;
 }
 
 static void make_rows(struct function_code *c)
@@ -750,7 +775,7 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 	if (rc == 0 && ret->model)
 		schedule(ret);
 	if (rc == 0)
-		estimate(ret, p);
+		rc = estimate(&m, e);
 	return rc;
 }
 

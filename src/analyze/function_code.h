@@ -80,6 +80,8 @@ struct function_code {
 	 * none. */
 	double retired, retired_samples;
 	double retired_low, retired_high; /* 0: how often is not estimated by these */
+	/* In which its blocks were counted exactly; 0: how often is not told by these. */
+	uint32_t n_windows;
 	struct miss_samples misses;
 	struct access_places accesses;
 	double times; /* entered from outside, negative: not known */

@@ -210,6 +210,8 @@ void calc_json_print(const struct calc_view *v, struct json *j)
 		json_key_bool(j, "is_estimated", true);
 	if (c->retired_high > 0)
 		json_key_double(j, "retired_samples", c->retired_samples);
+	if (c->n_windows)
+		json_key_u64(j, "windows", c->n_windows);
 	put_events(&c->misses, j);
 	put_times(v, j, c->times, c->times_low, c->times_high, c->confidence);
 	json_key(j, "blocks");

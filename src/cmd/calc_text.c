@@ -107,6 +107,12 @@ static void put_sums(const struct calc_view *v, FILE *out)
 			"is estimated\n",
 			calc_value_times_range(text, t.low, t.high),
 			calc_value_times(count, c->retired_samples));
+	} else if (c->n_windows) {
+		fprintf(out,
+			"  %s instructions, by exact counts in %u windows: confidence "
+			"%s\n",
+			calc_value_times_range(text, t.low, t.high), c->n_windows,
+			frequency_confidence_text(c->confidence));
 	} else if (c->is_estimated) {
 		fprintf(out, "  %s instructions, estimated from samples: confidence %s\n",
 			calc_value_times_range(text, t.low, t.high),

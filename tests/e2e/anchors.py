@@ -3,6 +3,7 @@
 """What is counted exactly now and then of a program that runs natively otherwise.
 usage: anchors.py DWELL DIRECTORY"""
 import collections
+import json
 import os
 import re
 import subprocess
@@ -93,6 +94,36 @@ def what_is_watched_is_all_of_it():
         seen = n * a.native_ns / a.watched_ns[offset]
         # Chance, and a machine whose speed changes.
         assert n > 100 and abs(seen / (TURNS - turns) - 1) < .15, (hex(offset), n, seen, TURNS - turns)
+
+
+def calc(name, path):
+    p = dwell('calc', '--json', name, path)
+    assert p.returncode == 0, p
+    return json.loads(p.stdout)['rows'][0]
+
+
+@test
+def how_often_is_told_by_them():
+    path = f'{harness.DIR}/r.dwell'
+    p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:20%', '-o', path, '--', PROGRAM, str(TURNS))
+    assert p.returncode == 0, p
+    for name, n in OF_TURN.items():
+        row = calc(name, path)
+        often = max(b['times'] for b in row['blocks'])
+        block = next(b for b in row['blocks'] if b['times'] == often)
+        assert row['windows'] >= 5 and block['confidence'] in ('high', 'medium'), row
+        assert block['times_low'] <= n * TURNS <= block['times_high'], (name, block)
+        assert abs(often / n / TURNS - 1) < .15, (name, block)
+    assert 'by exact counts in' in dwell('calc', 'add_100000', path).stdout
+
+
+@test
+def without_enough_of_them_samples_alone_tell():
+    path = f'{harness.DIR}/r.dwell'
+    p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:1%', '-o', path, '--', PROGRAM, '3000')
+    assert p.returncode == 0, p
+    row = calc('add_100000', path)
+    assert 'windows' not in row and row['confidence'] == 'low', row
 
 
 @test

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchoring - how often blocks were executed in all, by what was counted exactly now and
+ * then.
+ *
+ * In windows of time a block was executed so often for each time that a watched place
+ * was; and in the native time between them that place was met so often in all.  Of
+ * several places a function takes the one with which its own counts go up and down best
+ * from window to window.  How far that is off is told by how much windows differ, and the
+ * turns in which places were watched.
+ */
+#ifndef DWELL_ANALYZE_ANCHORING_H
+#define DWELL_ANALYZE_ANCHORING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+struct anchoring;
+struct procedure;
+struct profile;
+
+struct anchoring_block {
+	double times; /* 0: it was executed in no window */
+	double off;   /* so far in 19 of 20 cases at most: a logarithm */
+};
+
+/* Of the recording that the profile's column of time is of; *ret is NULL when it has no
+ * anchors, too few of them, or anchors of a part of what was sampled only. */
+must_use int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret,
+			   struct err *e);
+void anchoring_free(struct anchoring *a);
+void anchoring_freep(struct anchoring **a);
+uint32_t anchoring_n_windows(const struct anchoring *a);
+
+/* Of each block of a procedure, whose image is at delta from offsets to addresses.
+ * False: too little of it was executed in windows. */
+bool anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
+		    const struct procedure *p, struct anchoring_block *ret);
+
+#endif
