@@ -151,11 +151,16 @@ static ino_t own_namespace(struct count_pids *p)
 	return p->own;
 }
 
+bool count_pids_is_own(struct count_pids *p, uint64_t namespace)
+{
+	return !namespace || namespace == (p->is_inner ? p->inode : own_namespace(p));
+}
+
 uint32_t count_pids_find(struct count_pids *p, uint32_t inner, uint64_t namespace)
 {
 	uint64_t *slot;
 
-	if (!namespace || namespace == (p->is_inner ? p->inode : own_namespace(p)))
+	if (count_pids_is_own(p, namespace))
 		return count_pids_ours(p, inner);
 	slot = map_slot(&p->known, key_of(inner, namespace), NULL);
 	*slot = search(p, (uint32_t)*slot, (pid_t)inner, namespace);

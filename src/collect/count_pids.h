@@ -37,6 +37,9 @@ void count_pids_turn(struct count_pids *p);
  * process's, or a stranger would be taken for it. */
 uint32_t count_pids_ours(struct count_pids *p, uint32_t inner);
 
+/* Those that were added are in it, or we are; 0 is taken for it. */
+bool count_pids_is_own(struct count_pids *p, uint64_t namespace);
+
 /* The same of one that says which namespace it is in, 0: it does not know; it may be
  * below the others'. */
 uint32_t count_pids_find(struct count_pids *p, uint32_t inner, uint64_t namespace);

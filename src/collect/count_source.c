@@ -536,23 +536,33 @@ static struct begun *find_begun(struct count *s, struct count_directory_file f)
 	return NULL;
 }
 
-/* Its process would have ended without a header, as far as can be told. */
+/* Its process would have ended without a header, as far as can be told: others that call
+ * themselves by its id may be of a namespace of their own. */
 static bool is_left(const struct count *s, struct count_directory_file f)
 {
 	vec_each(x, &s->all)
-		if (x->file.pid == f.pid && is_done(s, x))
+		if (x->file.pid == f.pid && x->pid == f.pid && is_done(s, x))
 			return true;
 	return false;
 }
 
-/* next: the one behind it in order, or NULL: a process that has begun another file writes
- * no header any more. */
+/* A process that has begun another file writes no header any more. */
+static bool has_gone_on(struct count *s, struct count_directory_file f,
+			const struct count_directory_file *next)
+{
+	uint64_t namespace;
+
+	return next && next->pid == f.pid && find_namespace(s, *next, &namespace) &&
+	       count_pids_is_own(&s->pids, namespace);
+}
+
+/* next: the one behind it in order, or NULL. */
 static bool is_to_wait(struct count *s, struct count_directory_file f,
 		       const struct count_directory_file *next, uint64_t now_ns)
 {
 	const struct begun *begun = find_begun(s, f);
 
-	if ((next && next->pid == f.pid) || is_left(s, f))
+	if (has_gone_on(s, f, next) || is_left(s, f))
 		return false;
 	if (begun)
 		return now_ns - begun->since_ns < HEADER_WAIT_NS;
