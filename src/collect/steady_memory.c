@@ -7,29 +7,33 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#define LINE_BYTES 64u
-#define N_LINES	   16384u
+#define WORD_BYTES 8u
+#define PAGE_BYTES 4096u
+#define N_WORDS	   (PAGE_BYTES / WORD_BYTES) /* of a page */
+#define N_PAGES	   4096u
 
 #define MAX_LOOKS 16
 #define STEADY_NS 20000000u /* what is the same for so long is believed */
-#define MAX_STEADY_NS                                                                    \
-	1280000000u	   /* or so long: each change makes it four times as long */
-#define AGAIN_NS 1000000u  /* between looks at what is not believed yet */
-#define FRESH_NS 10000000u /* and at what is */
+#define AGAIN_NS  1000000u  /* between looks at what is not believed yet */
+#define FRESH_NS  10000000u /* and at what is */
+#define MAX_WAITS 3	    /* four times as long each: after so many changes */
 
-struct line {
+/* Looked at as a whole, so that what is met for the first time has been seen before; but
+ * counters stand beside what never changes, so that each word is believed by itself. */
+struct page {
 	uint64_t addr; /* 0: none */
+	uint64_t looked_ns;
 	uint32_t process;
-	uint32_t wait_ns;
-	uint64_t since_ns, looked_ns; /* the same from then on; looked at last */
-	uint8_t bytes[LINE_BYTES];
+	uint32_t since[N_WORDS]; /* the same from then on, by ticks() */
+	uint8_t n_changes[N_WORDS];
+	uint64_t words[N_WORDS];
 };
 
 struct steady_memory {
 	steady_memory_look_fn *look;
 	uint64_t then_ns, now_ns;
-	unsigned n_looks; /* that are left */
-	struct line lines[N_LINES];
+	unsigned n_looks;	     /* that are left */
+	struct page *pages[N_PAGES]; /* NULL: none yet */
 };
 
 struct steady_memory *steady_memory_new(steady_memory_look_fn *look)
@@ -42,6 +46,10 @@ struct steady_memory *steady_memory_new(steady_memory_look_fn *look)
 
 void steady_memory_free(struct steady_memory *m)
 {
+	if (!m)
+		return;
+	for (unsigned i = 0; i < N_PAGES; i++)
+		free(m->pages[i]);
 	free(m);
 }
 
@@ -57,63 +65,96 @@ void steady_memory_begin(struct steady_memory *m, uint64_t then_ns, uint64_t now
 	m->n_looks = MAX_LOOKS;
 }
 
-static bool look(struct steady_memory *m, const struct line *l, pid_t pid, uint8_t *to)
+static bool look(struct steady_memory *m, uint64_t addr, pid_t pid, uint64_t *to)
 {
 	if (!m->n_looks)
 		return false;
 	m->n_looks--;
-	return m->look(pid, l->addr, to, LINE_BYTES) == LINE_BYTES;
+	return m->look(pid, addr, to, PAGE_BYTES) == PAGE_BYTES;
+}
+
+/* Of 66 us each; they go round after three days, when all is young once more. */
+static uint32_t ticks(uint64_t ns)
+{
+	return (uint32_t)(ns >> 16);
+}
+
+/* No earlier than now. */
+static uint32_t from_now(const struct steady_memory *m)
+{
+	return ticks(m->now_ns) + 1;
 }
 
 /* The first time. */
-static void meet(struct steady_memory *m, struct line *l, uint32_t process, pid_t pid,
+static void meet(struct steady_memory *m, struct page *p, uint32_t process, pid_t pid,
 		 uint64_t addr)
 {
-	*l = (struct line){ .addr = addr,
-			    .process = process,
-			    .wait_ns = STEADY_NS,
-			    .since_ns = m->now_ns,
-			    .looked_ns = m->now_ns };
-	if (!look(m, l, pid, l->bytes))
-		l->addr = 0;
+	p->addr = look(m, addr, pid, p->words) ? addr : 0;
+	p->process = process;
+	p->looked_ns = m->now_ns;
+	memset(p->n_changes, 0, sizeof(p->n_changes));
+	for (unsigned i = 0; i < N_WORDS; i++)
+		p->since[i] = from_now(m);
 }
 
-static bool is_believed(const struct steady_memory *m, const struct line *l)
+/* Has it been the same for long, and before the sample? */
+static bool is_believed(const struct steady_memory *m, const struct page *p, unsigned i)
 {
-	return m->now_ns - l->since_ns >= l->wait_ns;
+	uint32_t wait = ticks(STEADY_NS) << 2 * p->n_changes[i];
+
+	return (int32_t)(ticks(m->now_ns) - p->since[i]) >= (int32_t)wait &&
+	       (int32_t)(ticks(m->then_ns) - p->since[i]) >= 0;
 }
 
-/* false: what is there now is not known. */
-static bool look_again(struct steady_memory *m, struct line *l, pid_t pid)
+static void compare(struct steady_memory *m, struct page *p, const uint64_t *now)
 {
-	uint8_t now[LINE_BYTES];
+	for (unsigned i = 0; i < N_WORDS; i++) {
+		if (now[i] == p->words[i])
+			continue;
+		p->words[i] = now[i];
+		p->since[i] = from_now(m);
+		p->n_changes[i] += p->n_changes[i] < MAX_WAITS;
+	}
+}
 
-	if (m->now_ns - l->looked_ns < (is_believed(m, l) ? FRESH_NS : AGAIN_NS))
+/* For the sake of a word; false: what is there now is not known. */
+static bool look_again(struct steady_memory *m, struct page *p, unsigned word, pid_t pid)
+{
+	uint64_t now[N_WORDS];
+
+	if (m->now_ns - p->looked_ns < (is_believed(m, p, word) ? FRESH_NS : AGAIN_NS))
 		return true;
-	if (!look(m, l, pid, now))
+	if (!look(m, p->addr, pid, now))
 		return false;
-	l->looked_ns = m->now_ns;
-	if (memcmp(now, l->bytes, sizeof(now)) == 0)
-		return true;
-	memcpy(l->bytes, now, sizeof(now));
-	l->since_ns = m->now_ns;
-	l->wait_ns = l->wait_ns < MAX_STEADY_NS ? 4 * l->wait_ns : MAX_STEADY_NS;
+	p->looked_ns = m->now_ns;
+	compare(m, p, now);
 	return true;
 }
 
-/* NULL: not steady. */
-static const struct line *line_of(struct steady_memory *m, uint32_t process, pid_t pid,
-				  uint64_t addr)
+static struct page *page_of(struct steady_memory *m, uint32_t process, uint64_t addr)
 {
-	struct line *l = &m->lines[hash_pair(process, addr) % N_LINES];
+	struct page **p = &m->pages[hash_pair(process, addr) % N_PAGES];
 
-	if (l->addr != addr || l->process != process) {
-		meet(m, l, process, pid, addr);
+	if (!*p)
+		*p = xcalloc(1, sizeof(**p));
+	return *p;
+}
+
+/* NULL: not steady. */
+static const uint64_t *word_of(struct steady_memory *m, uint32_t process, pid_t pid,
+			       uint64_t addr)
+{
+	unsigned word = addr % PAGE_BYTES / WORD_BYTES;
+	uint64_t start = addr - addr % PAGE_BYTES;
+	struct page *p = page_of(m, process, start);
+
+	if (p->addr != start || p->process != process) {
+		meet(m, p, process, pid, start);
 		return NULL;
 	}
-	if (!look_again(m, l, pid) || !is_believed(m, l) || l->since_ns > m->then_ns)
+	if (!look_again(m, p, word, pid) || !is_believed(m, p, word))
 		return NULL;
-	return l;
+	return &p->words[word];
 }
 
 bool steady_memory_read(struct steady_memory *m, uint32_t process, pid_t pid,
@@ -122,13 +163,13 @@ bool steady_memory_read(struct steady_memory *m, uint32_t process, pid_t pid,
 	uint8_t *out = to;
 
 	while (bytes) {
-		unsigned at = addr % LINE_BYTES;
-		unsigned n = bytes < LINE_BYTES - at ? bytes : LINE_BYTES - at;
-		const struct line *l = line_of(m, process, pid, addr - at);
+		unsigned at = addr % WORD_BYTES;
+		unsigned n = bytes < WORD_BYTES - at ? bytes : WORD_BYTES - at;
+		const uint64_t *word = word_of(m, process, pid, addr);
 
-		if (!l)
+		if (!word)
 			return false;
-		memcpy(out, l->bytes + at, n);
+		memcpy(out, (const uint8_t *)word + at, n);
 		out += n;
 		addr += n;
 		bytes -= n;

@@ -5,8 +5,10 @@
  * Whoever wants to know what was there when a sample was taken can look only later.  What
  * was the same at two looks with the sample in between, some time apart, has most likely
  * been the same then: programs that an interpreter goes over, tables, trees.  What was
- * seen to change is believed only after it has been steady for longer.  Lines of 64 bytes
- * are kept, a fixed number of them, and looked at again from time to time.
+ * seen to change is believed only after it has been steady for longer.  Pages are kept, a
+ * fixed number of them, and looked at again from time to time: so most words have been
+ * seen before they are asked for.  Each word is believed by itself, as counters are
+ * beside what never changes.
  */
 #ifndef DWELL_COLLECT_STEADY_MEMORY_H
 #define DWELL_COLLECT_STEADY_MEMORY_H

@@ -10,7 +10,8 @@
 
 #define MS   UINT64_C(1000000)
 #define AT   UINT64_C(0x5000)
-#define SIZE 4096
+#define PAGE 4096
+#define SIZE (40 * PAGE)
 
 /* Of a process: bytes from AT on. */
 static uint8_t memory[SIZE];
@@ -52,9 +53,9 @@ static void what_stays_the_same_is_believed_after_a_while(void **state)
 {
 	assert_int_equal(told(*state, 100 * MS, AT), -1);
 	assert_int_equal(told(*state, 110 * MS, AT), -1);
-	assert_int_equal(told(*state, 120 * MS, AT), 0x11);
-	assert_int_equal(told(*state, 121 * MS, AT + 63), 0x11);
-	assert_int_equal(told(*state, 121 * MS, AT + 64), -1);
+	assert_int_equal(told(*state, 121 * MS, AT), 0x11);
+	assert_int_equal(told(*state, 122 * MS, AT + PAGE - 1), 0x11);
+	assert_int_equal(told(*state, 122 * MS, AT + PAGE), -1);
 }
 
 static void what_is_believed_is_seldom_looked_at(void **state)
@@ -74,11 +75,12 @@ static void what_has_changed_is_believed_later(void **state)
 	memory[5] = 0x22;
 	assert_int_equal(told(*state, 150 * MS, AT + 5), -1);
 	assert_int_equal(told(*state, 200 * MS, AT + 5), -1);
-	assert_int_equal(told(*state, 230 * MS, AT + 5), 0x22);
+	assert_int_equal(told(*state, 200 * MS, AT + 8), 0x11); /* another word */
+	assert_int_equal(told(*state, 231 * MS, AT + 5), 0x22);
 	memory[6] = 0x33;
-	assert_int_equal(told(*state, 240 * MS, AT + 5), -1);
+	assert_int_equal(told(*state, 242 * MS, AT + 5), -1);
 	assert_int_equal(told(*state, 400 * MS, AT + 5), -1);
-	assert_int_equal(told(*state, 560 * MS, AT + 6), 0x33);
+	assert_int_equal(told(*state, 563 * MS, AT + 6), 0x33);
 }
 
 static void what_was_before_it_was_looked_at_is_not_told(void **state)
@@ -92,14 +94,14 @@ static void what_was_before_it_was_looked_at_is_not_told(void **state)
 	assert_true(steady_memory_read(*state, 1, 7, AT, &byte, 1));
 }
 
-static void words_may_be_in_two_lines(void **state)
+static void numbers_may_be_in_two_pages(void **state)
 {
 	uint64_t word = 0;
 
-	memory[63] = 0x44;
+	memory[PAGE - 1] = 0x44;
 	for (uint64_t t = 100; t < 160; t++) {
 		steady_memory_begin(*state, t * MS - 1, t * MS);
-		steady_memory_read(*state, 1, 7, AT + 60, &word, 8);
+		steady_memory_read(*state, 1, 7, AT + PAGE - 4, &word, 8);
 	}
 	assert_int_equal(word, 0x1111111144111111);
 }
@@ -127,7 +129,7 @@ static void a_sample_costs_no_more_than_some_looks(void **state)
 	uint8_t byte;
 
 	steady_memory_begin(*state, 100 * MS, 100 * MS);
-	for (uint64_t i = 0; i < SIZE; i += 64)
+	for (uint64_t i = 0; i < SIZE; i += PAGE)
 		assert_false(steady_memory_read(*state, 1, 7, AT + i, &byte, 1));
 	assert_in_range(n_looks, 1, 16);
 }
@@ -140,7 +142,7 @@ int main(void)
 		TEST(what_is_believed_is_seldom_looked_at),
 		TEST(what_has_changed_is_believed_later),
 		TEST(what_was_before_it_was_looked_at_is_not_told),
-		TEST(words_may_be_in_two_lines),
+		TEST(numbers_may_be_in_two_pages),
 		TEST(another_program_has_other_memory),
 		TEST(what_is_not_there_is_not_told),
 		TEST(a_sample_costs_no_more_than_some_looks),
