@@ -40,6 +40,21 @@ struct {
 	__type(value, struct io_record_file);
 } file_scratch SEC(".maps");
 
+/* What was found last, on each CPU: comparing a key is cheaper than looking it up. */
+#define FILES_FOUND 64
+
+struct files_found {
+	struct files_key key;
+	uint32_t number, zero; /* 0: none yet */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, FILES_FOUND);
+	__type(key, uint32_t);
+	__type(value, struct files_found);
+} file_found SEC(".maps");
+
 uint32_t files_next = IO_RECORD_FILES; /* the first number that no file had yet */
 
 /* struct file * of a descriptor, NULL: there is none. */
@@ -208,19 +223,38 @@ static __always_inline uint32_t files_add(struct file *file, const struct files_
 	return known ? *known : IO_RECORD_UNNUMBERED;
 }
 
+static __always_inline bool files_is_key(const struct files_key *a,
+					 const struct files_key *b)
+{
+	return a->inode == b->inode && a->kind == b->kind && a->device == b->device &&
+	       a->generation == b->generation && a->connection == b->connection;
+}
+
 /* The number of what a descriptor of the current thread is of.  Not static: verified by
  * itself, once. */
 __noinline uint32_t files_number(uint32_t fd)
 {
 	struct file *file = files_open(bpf_get_current_task_btf(), fd);
 	struct files_key key = { 0 };
-	uint32_t *known;
+	uint32_t place, *known, number;
+	struct files_found *found;
 
 	if (!file)
 		return IO_RECORD_NO_FILE;
 	files_key(file, &key);
+	place = (uint32_t)(key.inode ^ key.connection) % FILES_FOUND;
+	found = bpf_map_lookup_elem(&file_found, &place);
+	if (!found)
+		return IO_RECORD_UNTOLD;
+	if (found->number && files_is_key(&found->key, &key))
+		return found->number;
 	known = bpf_map_lookup_elem(&file_numbers, &key);
-	return known ? *known : files_add(file, &key);
+	number = known ? *known : files_add(file, &key);
+	if (number < IO_RECORD_FILES) /* it is asked for again */
+		return number;
+	found->key = key;
+	found->number = number;
+	return number;
 }
 
 #endif
