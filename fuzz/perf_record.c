@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/branch_stack.h"
 #include "collect/perf_pieces.h"
 #include "collect/perf_regs.h"
 
@@ -56,6 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		type |= PERF_SAMPLE_RAW;
 	if (data[0] & 8)
 		type |= PERF_RECORD_RATE;
+	if (data[0] & 16)
+		type |= PERF_RECORD_BRANCHES;
 	data++;
 	size--;
 	perf_record_time(data, size);
@@ -70,6 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		check_inside(sample.stack, sample.stack_size, data, size);
 		check_inside(sample.raw, sample.raw_size, data, size);
+		check_inside(sample.branches,
+			     sample.n_branches * BRANCH_STACK_ENTRY_BYTES, data, size);
 		take_pieces(&sample);
 	}
 	return 0;

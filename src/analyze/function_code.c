@@ -316,6 +316,8 @@ static int take_direction(void *ctx, const struct model_direction *d, struct err
 		return 0;
 	c->ways[*way].told += d->times;
 	c->ways[*way].told_samples += d->samples;
+	c->ways[*way].missed += d->missed;
+	c->ways[*way].foreseen += d->foreseen;
 	return 0;
 }
 

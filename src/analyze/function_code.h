@@ -50,6 +50,8 @@ struct function_code_way {
 	/* Passages after samples that went here, and the samples after which the first
 	 * one did. */
 	uint64_t told, told_samples;
+	/* Of the passages, as the processor says: foreseen wrongly, and rightly. */
+	uint64_t missed, foreseen;
 };
 
 struct function_code {

@@ -12,6 +12,7 @@
 #define LOOK_BACK 24 /* instructions, for a store */
 /* Behind a branch that was not foreseen, so many instructions begin anew and one after
  * the other, where others were under way: their latencies show. */
+#define DEVIATIONS	2.0 /* that chance may hide */
 #define EXPOSED		64
 #define EXPOSED_CALL	16 /* the same behind a call, whatever branches were there */
 #define MAX_BLOCKS_BACK 8
@@ -300,6 +301,14 @@ static double least_of(const struct function_code *c, uint32_t way)
 	return fmin(function_code_taken(c, way), c->ways[way].times_low);
 }
 
+/* Where the processor tells which it had not foreseen: it and chance. */
+static double missed(const struct function_code_way *w)
+{
+	double n = (double)w->missed, all = n + (double)w->foreseen;
+
+	return all > 0 ? (n + 1 + DEVIATIONS * sqrt(n + 1)) / all : 1;
+}
+
 /* Of those who came by this way: so many may have come unforeseen. */
 static double unforeseen(const struct function_code *c, uint32_t way)
 {
@@ -315,7 +324,7 @@ static double unforeseen(const struct function_code *c, uint32_t way)
 	for (uint32_t i = p->blocks[from].first_out;
 	     i < p->blocks[from].first_out + p->blocks[from].n_out; i++)
 		others += i == way ? 0 : most_of(c, i);
-	return own > 0 ? fmin(1, others / own) : 0;
+	return own > 0 ? fmin(fmin(1, missed(&c->ways[way])), others / own) : 0;
 }
 
 static void blame_fetch(const struct stall_scene *at, struct stall *s,

@@ -57,6 +57,10 @@ static void put_ways(const struct calc_view *v, struct json *j, uint32_t block)
 		put_times(v, j, w[i].times, w[i].times_low, w[i].times_high,
 			  w[i].confidence);
 		json_key_u64(j, "seen", w[i].told);
+		if (w[i].missed + w[i].foreseen) {
+			json_key_u64(j, "missed", w[i].missed);
+			json_key_u64(j, "foreseen", w[i].foreseen);
+		}
 		json_object_end(j);
 	}
 	json_array_end(j);

@@ -261,36 +261,54 @@ static void put_arrival(const struct calc_view *v, struct table *t, uint32_t blo
 	table_cell(t, "  ↳ on the way here");
 }
 
-/* Exactly, or as samples tell. */
+/* Of one branch: how often, as far as that is known, and as samples tell. */
+struct branch_sums {
+	double taken, all;
+	uint64_t taken_told, told, missed, known;
+};
+
+static struct branch_sums sum_ways(const struct function_code *c,
+				   const struct procedure_block *b)
+{
+	struct branch_sums s = { 0 };
+
+	for (uint32_t i = b->first_out; i < b->first_out + b->n_out; i++) {
+		const struct function_code_way *w = &c->ways[i];
+		bool is_on = c->procedure->ways[i].kind == PROCEDURE_WAY_ON;
+
+		s.taken += is_on ? 0 : w->times;
+		s.all += w->times;
+		s.taken_told += is_on ? 0 : w->told;
+		s.told += w->told;
+		s.missed += w->missed;
+		s.known += w->missed + w->foreseen;
+	}
+	return s;
+}
+
 static void put_branch(const struct calc_view *v, struct table *t, uint32_t block)
 {
 	const struct function_code *c = &v->code;
 	const struct procedure_block *b = &c->procedure->blocks[block];
-	double taken = 0, all = 0;
-	uint64_t taken_told = 0, told = 0;
-	char count[TEXT_MAX];
+	struct branch_sums s = sum_ways(c, b);
+	char count[TEXT_MAX], share[TEXT_MAX];
 
-	if (b->end_kind != PROCEDURE_END_BRANCH)
-		return;
-	for (uint32_t i = b->first_out; i < b->first_out + b->n_out; i++) {
-		bool is_on = c->procedure->ways[i].kind == PROCEDURE_WAY_ON;
-
-		taken += is_on ? 0 : c->ways[i].times;
-		all += c->ways[i].times;
-		taken_told += is_on ? 0 : c->ways[i].told;
-		told += c->ways[i].told;
-	}
-	if (all <= 0 && !told)
+	if (b->end_kind != PROCEDURE_END_BRANCH || (s.all <= 0 && !s.told))
 		return;
 	put_empty(t);
-	if (all > 0 && !c->is_estimated)
-		table_cellf(t, "  ↳ taken %.1f %%", 100 * taken / all);
-	else if (!told)
-		table_cellf(t, "  ↳ taken about %.0f %%", 100 * taken / all);
+	if (s.all > 0 && !c->is_estimated)
+		table_cellf(t, "  ↳ taken %.1f %%", 100 * s.taken / s.all);
+	else if (!s.told)
+		table_cellf(t, "  ↳ taken about %.0f %%", 100 * s.taken / s.all);
 	else
 		table_cellf(t, "  ↳ taken %.0f %% of %s %sseen",
-			    100 * (double)taken_told / (double)told,
-			    text_count(count, told), c->is_estimated ? "" : "times ");
+			    100 * (double)s.taken_told / (double)s.told,
+			    text_count(count, s.told), c->is_estimated ? "" : "times ");
+	if (!s.known)
+		return;
+	put_empty(t);
+	table_cellf(t, "    if so, %s unforeseen",
+		    text_pct(share, (double)s.missed, (double)s.known));
 }
 
 /* Enough to tell what it does in general. */

@@ -360,7 +360,10 @@ static int put_direction(void *ctx unused, const struct model_direction *d,
 {
 	printf("direction process=%u location=%u", d->process, d->location);
 	put_id("to", d->to);
-	printf(" times=%" PRIu64 " samples=%" PRIu64 "\n", d->times, d->samples);
+	printf(" times=%" PRIu64 " samples=%" PRIu64, d->times, d->samples);
+	if (d->missed || d->foreseen)
+		printf(" missed=%" PRIu64 " foreseen=%" PRIu64, d->missed, d->foreseen);
+	printf("\n");
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/accesses.h"
+#include "collect/branch_stack.h"
 #include "collect/forward_start.h"
 #include "collect/roster.h"
 #include "collect/stack_builder.h"
@@ -20,6 +21,7 @@
 /* Far enough for some turns of most loops. */
 #define MAX_INSTRUCTIONS 512
 #define MAX_BRANCHES	 16
+#define MAX_MET		 64 /* of one sample: others count as met before */
 
 struct directions {
 	struct stack_builder *stacks;
@@ -35,6 +37,8 @@ struct walk {
 	const struct tracker_sample *sample;
 	struct stack_memory memory;
 	const struct unwind_map *code; /* of what was gone over last */
+	unsigned n_met;		       /* branches */
+	uint64_t met[MAX_MET];
 };
 
 struct directions *directions_new(struct stack_builder *b)
@@ -130,22 +134,60 @@ static uint32_t location_of_access(void *ctx, uint64_t ip)
 	return location_of(ctx, ip);
 }
 
-static void count(const struct walk *w, const struct forward_branch *b, bool is_again)
+/* to: 0, not told. */
+static struct model_direction *row_of(const struct walk *w, uint64_t branch, uint64_t to)
 {
 	struct directions *d = w->d;
-	bool is_known = b->way != FORWARD_UNKNOWN;
 	struct model_direction row = { .process = w->process->id,
-				       .location = location_of(w, b->addr),
-				       .to = is_known ? location_of(w, b->to)
-						      : MODEL_NONE };
+				       .location = location_of(w, branch),
+				       .to = to ? location_of(w, to) : MODEL_NONE };
 	uint32_t key[] = { row.process, row.location, row.to };
 	uint32_t id = intern_add(d->keys, (const char *)key, sizeof(key)) - 1;
 
 	if (id == d->rows.n)
 		*vec_push(&d->rows) = row;
-	d->rows.at[id].times += w->sample->count;
+	return &d->rows.at[id];
+}
+
+static void count(const struct walk *w, const struct forward_branch *b, bool is_again)
+{
+	bool is_known = b->way != FORWARD_UNKNOWN;
+	struct model_direction *row = row_of(w, b->addr, is_known ? b->to : 0);
+
+	row->times += w->sample->count;
 	if (!is_again)
-		d->rows.at[id].samples += w->sample->count;
+		row->samples += w->sample->count;
+}
+
+static void take_forward(const struct walk *w, const struct forward_path *path)
+{
+	for (unsigned i = 0; i < path->n_branches; i++)
+		if (is_of_interest(&path->branches[i]))
+			count(w, &path->branches[i], was_passed(path, i));
+}
+
+static bool is_first(struct walk *w, uint64_t branch)
+{
+	for (unsigned i = 0; i < w->n_met; i++)
+		if (w->met[i] == branch)
+			return false;
+	if (w->n_met == MAX_MET)
+		return false;
+	w->met[w->n_met++] = branch;
+	return true;
+}
+
+static void take_passage(void *ctx, const struct branch_stack_passage *p)
+{
+	struct walk *w = ctx;
+	uint32_t n = w->sample->count;
+	struct model_direction *row = row_of(w, p->branch, p->to);
+
+	row->times += n;
+	row->missed += p->is_missed ? n : 0;
+	row->foreseen += p->is_foreseen ? n : 0;
+	if (is_first(w, p->branch))
+		row->samples += n;
 }
 
 void directions_take(struct directions *d, struct roster_process *p,
@@ -167,9 +209,11 @@ void directions_take(struct directions *d, struct roster_process *p,
 	steady_memory_begin(d->steady, s->time_ns, clock_monotonic_ns());
 	walk = forward_start(s->regs, s->cpu_flags, &from);
 	walk(&from, &source, &limits, &path);
-	for (unsigned i = 0; i < path.n_branches; i++)
-		if (is_of_interest(&path.branches[i]))
-			count(&w, &path.branches[i], was_passed(&path, i));
+	/* What was is all known, and better than what is to come. */
+	if (s->branches.n)
+		branch_stack_each(&s->branches, read_code, take_passage, &w);
+	else
+		take_forward(&w, &path);
 	accesses_take(d->accesses, p->id, &path, s->count, location_of_access, &w);
 }
 

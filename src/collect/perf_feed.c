@@ -117,6 +117,8 @@ static void fill_stack(const struct perf_feed *f, const struct perf_record *r,
 	ret->is_pc_only = !has_stack;
 	ret->kernel_pcs = b->kernel_pcs;
 	ret->n_kernel = b->n_kernel;
+	ret->branches =
+		(struct branch_stack){ b->branches, (unsigned)b->n_branches, b->ip };
 	if (!has_stack && is_kernel_mode(r)) {
 		ret->kernel_pcs = &b->ip;
 		ret->n_kernel = 1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/reader.h"
+#include "collect/branch_stack.h"
 #include "collect/perf_regs.h"
 
 #define HEADER_SIZE  sizeof(struct perf_event_header)
@@ -221,6 +222,20 @@ static void parse_raw(struct reader *r, struct perf_record_sample *ret)
 	ret->raw_size = ret->raw ? size : 0;
 }
 
+static void parse_branches(struct reader *r, struct perf_record_sample *ret)
+{
+	uint64_t n = reader_u64le(r);
+
+	if (n > reader_left(r) / BRANCH_STACK_ENTRY_BYTES) {
+		r->bad = true;
+		return;
+	}
+	if (!n)
+		return;
+	ret->branches = reader_bytes(r, (size_t)n * BRANCH_STACK_ENTRY_BYTES);
+	ret->n_branches = (size_t)n;
+}
+
 bool perf_record_parse_sample(const void *record, size_t size, uint64_t sample_type,
 			      struct perf_record_sample *ret)
 {
@@ -230,8 +245,8 @@ bool perf_record_parse_sample(const void *record, size_t size, uint64_t sample_t
 	ret->addr = ret->period = ret->counted = 0;
 	ret->n_kernel = 0;
 	ret->has_regs = ret->is_32bit = false;
-	ret->stack = ret->raw = NULL;
-	ret->stack_size = ret->raw_size = 0;
+	ret->stack = ret->raw = ret->branches = NULL;
+	ret->stack_size = ret->raw_size = ret->n_branches = 0;
 	if (!read_header(&r, &h))
 		return false;
 	ret->ip = read_base(&r).ip;
@@ -247,6 +262,8 @@ bool perf_record_parse_sample(const void *record, size_t size, uint64_t sample_t
 		parse_chain(&r, ret);
 	if (sample_type & PERF_SAMPLE_RAW)
 		parse_raw(&r, ret);
+	if (sample_type & PERF_SAMPLE_BRANCH_STACK)
+		parse_branches(&r, ret);
 	if (sample_type & PERF_SAMPLE_REGS_USER)
 		parse_regs(&r, ret);
 	if (sample_type & PERF_SAMPLE_STACK_USER)

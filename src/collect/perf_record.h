@@ -26,6 +26,9 @@
  * kernel does not tell of threads that are made later before Linux 6.13. */
 #define PERF_RECORD_RATE (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ)
 
+/* Of events of CPUs that keep the branches they took. */
+#define PERF_RECORD_BRANCHES PERF_SAMPLE_BRANCH_STACK
+
 #define PERF_RECORD_CHAIN_MAX 512
 
 struct perf_record_sample {
@@ -41,6 +44,8 @@ struct perf_record_sample {
 	size_t stack_size;
 	const uint8_t *raw; /* NULL: none */
 	size_t raw_size;
+	const uint8_t *branches; /* as struct perf_branch_entry; NULL: none */
+	size_t n_branches;
 };
 
 struct perf_record {

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/branch_stack.h"
 #include "collect/counter.h"
 #include "collect/perf_deep.h"
 #include "collect/perf_record.h"
@@ -126,6 +127,16 @@ static void want_written(struct perf_event_attr *a)
 	a->exclude_callchain_user = 1;
 }
 
+/* Clocks of the kernel's have none, and who has no such hardware is asked again without
+ * it. */
+static void want_branches(struct perf_event_attr *a)
+{
+	if (!branch_stack_is_possible() || a->type == PERF_TYPE_SOFTWARE)
+		return;
+	a->sample_type |= PERF_RECORD_BRANCHES;
+	a->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+}
+
 static void want_sideband(struct perf_event_attr *a, bool has_switches)
 {
 	a->mmap = 1;
@@ -231,6 +242,8 @@ void perf_stream_init(struct perf_stream *s, const struct perf_stream_spec *spec
 		want_stack(s, dump_size(spec, settings), settings->has_deep && !is_rated);
 	else if (is_sample && plan->insn)
 		want_regs(a);
+	if (is_sample && plan->insn && spec->role == PERF_STREAM_SAMPLE)
+		want_branches(a);
 	if (is_sample && spec->has_addr && plan->trace)
 		a->sample_type |= PERF_RECORD_ADDR;
 	if (is_rated)
@@ -254,6 +267,11 @@ int perf_stream_open(struct perf_stream *s, pid_t tid, int cpu, struct err *e)
 {
 	int fd = sys_perf_event_open(&s->attr, tid, cpu);
 
+	if (fd < 0 && s->attr.sample_type & PERF_RECORD_BRANCHES) {
+		s->attr.sample_type &= ~(uint64_t)PERF_RECORD_BRANCHES;
+		s->attr.branch_sample_type = 0;
+		fd = sys_perf_event_open(&s->attr, tid, cpu);
+	}
 	if (fd < 0 && errno == EINVAL && s->attr.sample_type & PERF_SAMPLE_READ &&
 	    s->attr.inherit) {
 		s->attr.sample_type &=

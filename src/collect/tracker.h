@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/branch_stack.h"
 #include "store/writer.h"
 #include "unwind/offline.h"
 
@@ -83,7 +84,8 @@ struct tracker_sample {
 	const uint64_t *user_pcs;  /* innermost first */
 	const uint8_t *user_exact; /* bit i: user_pcs[i] is no return address */
 	size_t n_user;
-	enum unwind_stop stop; /* of user_pcs */
+	enum unwind_stop stop;	      /* of user_pcs */
+	struct branch_stack branches; /* that led here; n 0: not known */
 	bool is_pc_only;
 };
 

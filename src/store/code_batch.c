@@ -14,7 +14,7 @@ struct code_field {
 
 struct code_batch_layout {
 	size_t item_size, n_fields;
-	struct code_field fields[6];
+	struct code_field fields[7];
 };
 
 #define FIELD(type, m, ...)                                                              \
@@ -45,12 +45,14 @@ const struct code_batch_layout code_batch_edges = {
 
 const struct code_batch_layout code_batch_directions = {
 	sizeof(struct model_direction),
-	5,
+	7,
 	{ FIELD(model_direction, process, DIRECTION_COLUMN_PROCESS, FORMAT_PROCESSES),
 	  FIELD(model_direction, location, DIRECTION_COLUMN_LOCATION, FORMAT_LOCATIONS),
 	  FIELD(model_direction, to, DIRECTION_COLUMN_TO, FORMAT_LOCATIONS, true),
 	  FIELD(model_direction, times, DIRECTION_COLUMN_TIMES),
-	  FIELD(model_direction, samples, DIRECTION_COLUMN_SAMPLES) },
+	  FIELD(model_direction, samples, DIRECTION_COLUMN_SAMPLES),
+	  FIELD(model_direction, missed, DIRECTION_COLUMN_MISSED),
+	  FIELD(model_direction, foreseen, DIRECTION_COLUMN_FORESEEN) },
 };
 
 const struct code_batch_layout code_batch_accesses = {

@@ -125,6 +125,8 @@ enum format_direction_column {
 	DIRECTION_COLUMN_TO = 2, /* id + 1, 0 none */
 	DIRECTION_COLUMN_TIMES = 3,
 	DIRECTION_COLUMN_SAMPLES = 4,
+	DIRECTION_COLUMN_MISSED = 5,
+	DIRECTION_COLUMN_FORESEEN = 6,
 };
 
 enum format_access_column {

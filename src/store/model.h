@@ -209,6 +209,8 @@ struct model_direction {
 	uint32_t to;	   /* location, MODEL_NONE: could not be told */
 	uint64_t times;	   /* passages */
 	uint64_t samples;  /* after which the branch went there when it was met first */
+	/* Of the passages, where the processor tells: foreseen wrongly, and rightly. */
+	uint64_t missed, foreseen;
 };
 
 /* What is told of the places in memory that an instruction accessed after samples: what

@@ -555,28 +555,23 @@ static int direction_line(struct recording_builder *b, const struct words *w,
 					    .times = strtoull(words_plain(w, 2), NULL, 0),
 					    .to = place_at(b, w, 3),
 					    .samples = words_number(w, "samples", 0),
+					    .missed = words_number(w, "missed", 0),
+					    .foreseen = words_number(w, "foreseen", 0),
 				    });
 	return 0;
 }
 
-static int access_line(struct recording_builder *b, const struct words *w, struct err *e)
+static int access_line(struct recording_builder *b, const struct words *w,
+		       struct err *e unused)
 {
-	static const char *const whats[] = { "met",	   "unknown",	 "line",
-					     "page",	   "stride",	 "again",
-					     "other-line", "other-page", "last",
-					     "lowest",	   "highest" };
-	uint32_t what = 0;
-	int rc = pick(whats, N(whats), "what of an access", words_plain(w, 2), &what, e);
-
-	if (rc < 0)
-		return rc;
-	writer_access(b->writer, &(struct model_access){
-					 .process = find_process(b, pid_of(b, w)),
-					 .location = place_at(b, w, 1),
-					 .what = what,
-					 .value = strtoull(words_plain(w, 3), NULL, 0),
-					 .times = strtoull(words_plain(w, 4), NULL, 0),
-				 });
+	writer_access(b->writer,
+		      &(struct model_access){
+			      .process = find_process(b, pid_of(b, w)),
+			      .location = place_at(b, w, 1),
+			      .what = (uint32_t)strtoul(words_plain(w, 2), NULL, 0),
+			      .value = strtoull(words_plain(w, 3), NULL, 0),
+			      .times = strtoull(words_plain(w, 4), NULL, 0),
+		      });
 	return 0;
 }
 

@@ -41,8 +41,9 @@
  *  trace NAME [FRAMES] [pid=P] [tid=T] [cpu=C] [time=NS] COLUMN=VALUE ...
  *  basic-block FRAME SIZE INSTRUCTIONS END TIMES [pid=P]
  *  edge BLOCK KIND TIMES [FRAME]	(BLOCK counts from 0)
- *  direction FRAME TIMES [FRAME] [samples=N]	(of the branch, and where it went)
- *  access FRAME WHAT VALUE TIMES	(of memory: WHAT as of enum model_access_what)
+ *  direction FRAME TIMES [FRAME] [samples=N] [missed=N] [foreseen=N]
+ *	Of the branch, and where it went.
+ *  access FRAME WHAT VALUE TIMES	(of memory: WHAT is of enum model_access_what)
  *  anchor WINDOW TIMES [FRAME] [size=N] [cpu=NS] [pid=P]
  *  interval FROM TO NAME [cause=X]
  *  fact target|self|rate|loss NAME VALUE [unit=count] [event=E] [pid=P]

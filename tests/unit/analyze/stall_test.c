@@ -372,6 +372,47 @@ static void places_that_were_seen_rule_causes_out(void **state)
 	}
 }
 
+/* not %rcx; dec; jnz back as often as not: what the processor says of it counts. */
+static void what_was_foreseen_is_not_to_blame(void **state)
+{
+	static const struct {
+		uint64_t missed, foreseen;
+		const char *causes;
+	} t[] = {
+		{ 0, 0, "mispredict of 6 <20.0, unexplained 0.0" },
+		{ 500, 500, "mispredict of 6 <10.9, unexplained 9.1" },
+		{ 100, 900, "mispredict of 6 <2.4, unexplained 17.6" },
+		{ 10, 990, "unexplained 20.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		make_loop(&c, CODE("\x48\xf7\xd1"), 0);
+		c.steps[0].cycles -= WAITED * TIMES;
+		c.blocks[0].arrival += WAITED * TIMES;
+		for (uint32_t k = 0; k < c.procedure->n_ways; k++) {
+			if (c.procedure->ways[k].from != 0)
+				continue;
+			c.ways[k].times = TIMES / 2;
+			if (c.procedure->ways[k].to != 0)
+				continue;
+			c.ways[k].missed = t[i].missed;
+			c.ways[k].foreseen = t[i].foreseen;
+		}
+		for (uint32_t k = 0; k < c.procedure->n_ways; k++)
+			c.ways[k].times_low = c.ways[k].times_high = c.ways[k].times;
+		stall_find(&s, &c);
+		describe(&c, &s.of_arrival[0], &b);
+		if (strcmp(buf_str(&b), t[i].causes) != 0)
+			print_error("# case %zu: %s\n", i, buf_str(&b));
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
 static double all_of(const struct stall_sum *s)
 {
 	return s->execution + stall_sum_static(s) + stall_sum_dynamic(s) + s->error;
@@ -475,6 +516,7 @@ int main(void)
 		cmocka_unit_test(misses_that_were_sampled_bound_causes),
 		cmocka_unit_test(samples_elsewhere_count_where_calls_lead_there),
 		cmocka_unit_test(places_that_were_seen_rule_causes_out),
+		cmocka_unit_test(what_was_foreseen_is_not_to_blame),
 		cmocka_unit_test(all_parts_add_up),
 		cmocka_unit_test(what_was_not_counted_tells_nothing),
 		cmocka_unit_test(a_cause_has_at_least_what_no_other_can_have),

@@ -64,6 +64,27 @@ static void samples_of_all_cpus_come_in_the_order_of_their_time(void **state)
 	perf_fixture_fini(&f);
 }
 
+/* Here it is a clock of the kernel's that has none; a CPU may have none, either. */
+static void who_keeps_no_branches_is_asked_without(void **state)
+{
+	struct perf_fixture_seen seen = { 0 };
+	struct perf_fixture f;
+
+	(void)state;
+	perf_fixture_init(&f, SCOPE_THREADS);
+	perf_fixture_add_samples(&f);
+	f.files.streams.at[0].attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	f.files.streams.at[0].attr.branch_sample_type =
+		PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+	open_mine(&f);
+	assert_false(f.files.streams.at[0].attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
+	perf_fixture_work(PERF_FIXTURE_ENOUGH_NS, 0);
+	perf_files_disable_all(&f.files);
+	perf_fixture_drain(&f, &seen);
+	assert_true(seen.n > 0);
+	perf_fixture_fini(&f);
+}
+
 static void nothing_is_sampled_while_it_is_not_enabled(void **state)
 {
 	struct perf_fixture_seen seen = { 0 };
@@ -276,6 +297,7 @@ static void a_cpu_that_fails_to_return_keeps_the_ring_that_it_had(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_keeps_no_branches_is_asked_without),
 		cmocka_unit_test(samples_of_all_cpus_come_in_the_order_of_their_time),
 		cmocka_unit_test(nothing_is_sampled_while_it_is_not_enabled),
 		cmocka_unit_test(a_ring_beyond_half_is_pressed_until_it_is_drained),

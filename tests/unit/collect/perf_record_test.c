@@ -155,6 +155,33 @@ static void a_changing_period_and_what_is_counted_are_in_front_of_the_stack(void
 	buf_fini(&b);
 }
 
+static void branches_are_between_raw_bytes_and_registers(void **state)
+{
+	static struct perf_record_sample s;
+	const uint64_t type = PERF_RECORD_BASE | PERF_SAMPLE_RAW | PERF_RECORD_BRANCHES |
+			      PERF_SAMPLE_REGS_USER;
+	struct buf b = { 0 };
+
+	(void)state;
+	add_sample_head(&b);
+	buf_u32le(&b, 4);
+	buf_add(&b, "0123", 4);
+	buf_u64le(&b, 2);
+	for (unsigned i = 0; i < 6; i++)
+		buf_u64le(&b, 1000 + i);
+	buf_u64le(&b, PERF_SAMPLE_REGS_ABI_NONE);
+	seal(&b);
+	assert_true(perf_record_parse_sample(b.data, b.size, type, &s));
+	assert_int_equal(s.n_branches, 2);
+	assert_int_equal(s.branches[0] | s.branches[1] << 8, 1000);
+	assert_int_equal(s.branches[24] | s.branches[25] << 8, 1003);
+	for (size_t n = 0; n < b.size; n++)
+		assert_false(perf_record_parse_sample(b.data, n, type, &s));
+	b.data[b.size - 8 - 48 - 1] = 0xff; /* more than memory has */
+	assert_false(perf_record_parse_sample(b.data, b.size, type, &s));
+	buf_fini(&b);
+}
+
 static void raw_bytes_are_those_of_the_record(void **state)
 {
 	static struct perf_record_sample s;
@@ -255,6 +282,7 @@ int main(void)
 		cmocka_unit_test(a_sample_carries_kernel_frames_registers_and_stack),
 		cmocka_unit_test(
 			a_changing_period_and_what_is_counted_are_in_front_of_the_stack),
+		cmocka_unit_test(branches_are_between_raw_bytes_and_registers),
 		cmocka_unit_test(raw_bytes_are_those_of_the_record),
 		cmocka_unit_test(registers_as_the_kernel_keeps_them_have_their_numbers),
 		cmocka_unit_test(a_thread_of_the_kernel_has_no_registers),
