@@ -163,6 +163,24 @@ static void print_small(const struct io_view *v, FILE *out)
 	}
 }
 
+/* What the calls of an io_uring hand over is no call, and is not here. */
+static void print_unseen(const struct io_view *v, FILE *out)
+{
+	const struct profile *p = v->report.profile;
+	uint64_t calls = 0;
+	char n[TEXT_MAX];
+
+	vec_each(pair, &v->io.pairs)
+		if (strcmp(profile_function(p, pair->call)->name,
+			   "[syscall io_uring_enter]") == 0)
+			calls += pair->sums.calls;
+	if (calls)
+		fprintf(out,
+			"\n%s calls of io_uring_enter: the requests that they hand "
+			"over are not seen\n",
+			text_count(n, calls));
+}
+
 void io_text_print(const struct io_view *v, FILE *out)
 {
 	report_head_print(&v->report, out);
@@ -177,6 +195,7 @@ void io_text_print(const struct io_view *v, FILE *out)
 				    text_duration, out);
 		}
 		print_small(v, out);
+		print_unseen(v, out);
 	}
 	report_quality_print_gaps(&v->report, out);
 }
