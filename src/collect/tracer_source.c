@@ -21,7 +21,7 @@
 extern const struct source_ops tracer_source;
 
 /* Some milliseconds of a program that does nothing but allocate. */
-#define RING_BYTES    (UINT64_C(2) << 20)
+#define RING_BYTES    (UINT64_C(4) << 20)
 #define N_RINGS_FIRST 2
 /* How often rings are looked at: while much comes, and at most. */
 #define LOOK_NS_MIN UINT64_C(1000000)
@@ -168,7 +168,7 @@ static int tracer_drain(struct source *source, bool is_final, struct err *e)
 	uint64_t before = n_written(s);
 
 	timer_images_drain(&s->images, is_final);
-	if (n_written(s) - before > RING_BYTES / 64)
+	if (n_written(s) - before > RING_BYTES / 128)
 		s->look_ns = LOOK_NS_MIN;
 	else if (s->look_ns < LOOK_NS_MAX)
 		s->look_ns *= 2;
