@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/anchoring.h"
+
+#include <elf.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyze/profile_data.h"
+#include "base/buf.h"
+#include "insn/procedure.h"
+#include "recording_builder.h"
+
+/* add %rax, %rax; dec %rcx; jne back to the begin; ret. */
+static const uint8_t code[] = "\x48\x01\xc0\x48\xff\xc9\x75\xf8\xc3";
+#define BEGIN  0x1000
+#define DELTA  (BEGIN - 0x100)
+#define SECOND 1000000000
+
+static char path[64];
+
+static int make_path(void **state unused)
+{
+	snprintf(path, sizeof(path), "/tmp/dwell-anchoring-%d.dwell", getpid());
+	return 0;
+}
+
+static int remove_path(void **state unused)
+{
+	unlink(path);
+	return 0;
+}
+
+/* A second of native time and a window, again and again.  In each window the loop makes
+ * turns[i] turns, of a thousand for each return but for what is told; returns are watched
+ * for a tenth of the native time, and come a thousand times a second. */
+struct case_of {
+	unsigned n_windows;
+	unsigned returns[2]; /* in each window, by turns */
+	unsigned turns;	     /* for each return */
+	unsigned sampled_s;  /* 0: all of the time */
+	bool has_other;	     /* another place that comes twice as often natively as in
+			      * windows */
+};
+
+static void write_recording(const struct case_of *x)
+{
+	own(buf_fini) struct buf text = { 0 };
+	unsigned seconds = x->sampled_s ? x->sampled_s : x->n_windows;
+
+	buf_printf(&text,
+		   "event cpu-time unit=ns period=1000000 flags=sampled\n"
+		   "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
+		   "a+0x100 %u\n",
+		   seconds * 1000);
+	for (unsigned i = 0; i < x->n_windows; i++) {
+		unsigned n = x->returns[i % 2];
+
+		buf_printf(&text, "anchor %u 0 cpu=%u\n", i, SECOND);
+		if (i)
+			buf_printf(&text, "anchor %u 100 a+0x108 cpu=%u\n", i,
+				   SECOND / 10);
+		buf_printf(&text,
+			   "anchor %u %u a+0x100 size=8\nanchor %u %u a+0x108 size=1\n",
+			   i, n * x->turns, i, n);
+		if (x->has_other && i)
+			buf_printf(&text, "anchor %u 200 a+0x900 cpu=%u\n", i,
+				   SECOND / 10);
+		if (x->has_other)
+			buf_printf(&text, "anchor %u %u a+0x900 size=4\n", i, n);
+	}
+	recording_builder_write(path, buf_str(&text));
+}
+
+/* False: nothing is told. */
+static bool find(const struct case_of *x, struct anchoring_block ret[2])
+{
+	const char *paths[] = { path };
+	struct procedure_range range = { BEGIN, code, sizeof(code) - 1 };
+	struct procedure_options o = {
+		.machine = EM_X86_64, .ranges = &range, .n_ranges = 1, .entry = BEGIN
+	};
+	own(profile_freep) struct profile *p = NULL;
+	own(procedure_freep) struct procedure *c = NULL;
+	own(anchoring_freep) struct anchoring *a = NULL;
+
+	write_recording(x);
+	assert_int_equal(profile_load(paths, 1, &(struct profile_options){ 0 }, &p, NULL),
+			 0);
+	assert_int_equal(procedure_new(&o, &c, NULL), 0);
+	assert_int_equal(c->n_blocks, 2);
+	assert_int_equal(anchoring_new(p, 0, &a, NULL), 0);
+	if (!a)
+		return false;
+	assert_int_equal(anchoring_n_windows(a), x->n_windows);
+	ret[0] = ret[1] = (struct anchoring_block){ 0 };
+	return anchoring_find(a, profile_sym_image(p, 0, 0), DELTA, c, ret);
+}
+
+static void what_is_steady_is_told_exactly(void **state unused)
+{
+	struct anchoring_block b[2];
+
+	assert_true(find(&(struct case_of){ 40, { 20, 20 }, 1000 }, b));
+	/* A thousand a second of native time, and what there was in windows. */
+	assert_float_equal(b[1].times, 40 * 1000 + 40 * 20, 1);
+	assert_float_equal(b[0].times, 1000 * b[1].times, 1000);
+	assert_true(b[0].off > 0.01 && b[0].off < 0.1);
+	/* How much of the program's work a window is does not matter. */
+	assert_true(find(&(struct case_of){ 40, { 10, 70 }, 1000 }, b));
+	assert_float_equal(b[0].times, 1000 * (40 * 1000 + 40 * 40), 1000);
+	assert_true(b[0].off < 0.1);
+}
+
+static void nothing_is_told_of_a_part_or_of_little(void **state unused)
+{
+	static const struct case_of cases[] = {
+		{ 4, { 20, 20 }, 1000 },
+		{ 40, { 20, 20 }, 1000, .sampled_s = 80 },
+		{ 40, { 20, 20 }, 1000, .sampled_s = 20 },
+		{ 40, { 0, 0 }, 1000 },
+	};
+	struct anchoring_block b[2];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_false(find(&cases[i], b));
+}
+
+static void few_windows_are_sure_of_less(void **state unused)
+{
+	struct anchoring_block few[2], many[2];
+
+	assert_true(find(&(struct case_of){ 6, { 20, 20 }, 1000 }, few));
+	assert_true(find(&(struct case_of){ 40, { 20, 20 }, 1000 }, many));
+	assert_true(few[0].off > 2 * many[0].off);
+}
+
+static void places_that_disagree_are_further_off_than_they_tell(void **state unused)
+{
+	struct anchoring_block b[2];
+
+	assert_true(
+		find(&(struct case_of){ 40, { 20, 20 }, 1000, .has_other = true }, b));
+	assert_true(b[0].off > 0.5 && b[0].off < log(2) + 0.1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_steady_is_told_exactly),
+		TEST(nothing_is_told_of_a_part_or_of_little),
+		TEST(few_windows_are_sure_of_less),
+		TEST(places_that_disagree_are_further_off_than_they_tell),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
