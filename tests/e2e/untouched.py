@@ -228,7 +228,7 @@ def check(row, ways):
         key = way.user, tuple(command)
         if key not in alone:
             alone[key] = run(way.user, command, path, row.data)
-        interval = [] if way.experiment in ('faults', 'heap') else ['-i', '1ms']
+        interval = [] if way.experiment in ('faults', 'heap', 'io') else ['-i', '1ms']
         seen = run(way.user, [DWELL, 'run', '-q', '-e', way.experiment, '--source', way.source,
                               *interval, '-o', 'x.dwell', '--', *command], path, row.data)
         want = alone[key]
