@@ -49,9 +49,9 @@ struct machine_model {
 	uint16_t window;		      /* of them that are under way at most */
 	/* Parts that wait for what they read, at most; vector 0: in the same place. */
 	uint16_t waiting, vector_waiting;
-	uint32_t elides;	/* enum machine_elides */
-	uint8_t taken_distance; /* cycles between two taken branches, at least */
-	uint8_t call_distance;	/* ... if it is a call or return */
+	uint32_t elides;       /* enum machine_elides */
+	uint8_t taken_width;   /* taken branches a cycle */
+	uint8_t call_distance; /* cycles between two calls or returns, at least */
 	uint8_t load_latency, vector_load_latency;
 	uint8_t complex_latency; /* more, if the index is scaled or there are three parts
 				  */

@@ -34,7 +34,7 @@ const struct machine_model machine_model_skylake = {
 	.waiting = 97,
 	.elides = MACHINE_ELIDES_BRANCHES | MACHINE_ELIDES_MOVES | MACHINE_ELIDES_VECTOR_MOVES |
 		  MACHINE_ELIDES_SIGNS,
-	.taken_distance = 1,
+	.taken_width = 1,
 	.call_distance = 2,
 	.load_latency = 5,
 	.vector_load_latency = 6,

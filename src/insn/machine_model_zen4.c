@@ -37,7 +37,7 @@ const struct machine_model machine_model_zen4 = {
 	.vector_waiting = 128,
 	.elides = MACHINE_ELIDES_BRANCHES | MACHINE_ELIDES_MOVES | MACHINE_ELIDES_VECTOR_MOVES |
 		  MACHINE_ELIDES_NOPS,
-	.taken_distance = 1,
+	.taken_width = 1,
 	.call_distance = 2,
 	.load_latency = 4,
 	.complex_latency = 1,

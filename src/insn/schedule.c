@@ -562,14 +562,15 @@ static void leave(struct schedule *s, const struct operation *o, unsigned slots,
 		s->dispatch = later(s->dispatch, s->left);
 }
 
-/* What is taken is fetched so many cycles after what was taken before. */
+/* What is taken is fetched so long after what was taken before. */
 static void jump(struct schedule *s, const struct operation *o)
 {
 	uint64_t behind = s->dispatch - (uint64_t)AHEAD * TICKS;
 	bool is_call = operation_is_call(o) || o->class == OPERATION_RETURN;
-	uint64_t distance = is_call ? s->m->call_distance : s->m->taken_distance;
+	uint64_t distance =
+		is_call ? s->m->call_distance * TICKS : TICKS / s->m->taken_width;
 
-	s->fetch = later(s->fetch + distance * TICKS, behind);
+	s->fetch = later(s->fetch + distance, behind);
 }
 
 double schedule_step(struct schedule *s, const struct operation *o, bool is_taken)

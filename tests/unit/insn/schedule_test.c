@@ -314,7 +314,7 @@ static void every_model_of_x86_knows_every_class(void **state)
 		const struct machine_model *m = machine_model_at(i);
 
 		assert_true(m->dispatch_width && m->retire_width && m->window &&
-			    m->waiting && m->taken_distance && m->call_distance);
+			    m->waiting && m->taken_width && m->call_distance);
 		for (unsigned c = 0; m->machine == EM_X86_64 && c < OPERATION_N_CLASSES;
 		     c++) {
 			const struct machine_cost *cost = &m->costs[c];
