@@ -79,6 +79,11 @@ static const struct {
 	{ "zen4", CODE("\x50\x59"), 2.0 / 3 },
 	/* divsd %xmm1,%xmm0 */
 	{ "zen4", CODE("\xf2\x0f\x5e\xc1"), 13 },
+	/* imul, addsd, add %rcx, paddd of this one */
+	{ "zen5", CODE("\x48\x0f\xaf\xc1"), 3 },
+	{ "zen5", CODE("\xf2\x0f\x58\xc1"), 2 },
+	{ "zen5", CODE("\x48\x01\xc8"), 1 },
+	{ "zen5", CODE("\x66\x0f\xfe\xc1"), 2 },
 	/* imul, addsd, add $1, mov (%rax) and mov of these */
 	{ "skylake", CODE("\x48\x0f\xaf\xc1"), 3 },
 	{ "zen3", CODE("\x48\x0f\xaf\xc1"), 3 },
@@ -278,6 +283,9 @@ static void machines_are_found_by_what_the_kernel_calls_them(void **state)
 	} t[] = {
 		{ "AuthenticAMD 25 17", "zen4" },
 		{ "AuthenticAMD 25 97", "zen4" },
+		{ "AuthenticAMD 26 2", "zen5" },
+		{ "AuthenticAMD 26 68", "zen5" },
+		{ "AuthenticAMD 26 80", "generic-x86-64" },
 		{ "GenuineIntel 6 143", "golden-cove" },
 		{ "GenuineIntel 6 142", "skylake" },
 		{ "GenuineIntel 6 85", "skylake" },
