@@ -18,6 +18,7 @@
 #include "count/own_exe.h"
 #include "count/program_memory.h"
 #include "count/put.h"
+#include "count/signals.h"
 #include "wire/count_flags.h"
 
 enum { NR = 0, A = 7, B = 6, C = 2, D = 10, E = 8 };
@@ -72,6 +73,17 @@ static bool put_words(uint64_t *to, const struct exec_target *t, const char *own
 	return program_memory_read(to, words, 8 * ((size_t)n + 1));
 }
 
+/* The next program ignores what this one does. */
+static long pass(struct context *c)
+{
+	long result;
+
+	signals_lend(c);
+	result = gate_pass(c);
+	signals_end_loan(c);
+	return result;
+}
+
 /* Executes the engine with its arguments; what it says when it does not. */
 static long execute_words(struct context *c, const char *engine_name,
 			  const uint64_t *words, uint64_t env)
@@ -84,7 +96,7 @@ static long execute_words(struct context *c, const char *engine_name,
 	c->regs[A] = (uint64_t)engine_name;
 	c->regs[B] = (uint64_t)words;
 	c->regs[C] = env;
-	result = gate_pass(c);
+	result = pass(c);
 	memcpy(c->regs, were, sizeof(were));
 	return result;
 }
@@ -151,7 +163,7 @@ static long follow_path(struct context *c, uint64_t *path, uint64_t argv, uint64
 		return GATE_NOT_MADE;
 	if (own_exe_at(was))
 		*path = (uint64_t)own_exe_at(was);
-	result = gate_pass(c);
+	result = pass(c);
 	*path = was;
 	return result;
 }
@@ -182,11 +194,11 @@ long follow_execveat(struct context *c)
 	if (!is_told || (r[E] & ~(uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) ||
 	    (!*path && !(r[E] & AT_EMPTY_PATH)) ||
 	    ((r[E] & AT_SYMLINK_NOFOLLOW) && is_link((int)r[A], path)))
-		return gate_pass(c);
+		return pass(c);
 	if (!is_of_fd)
 		return follow_path(c, &r[B], r[C], r[D]);
 	verdict = exec_target_find_at(&t, (int)r[A], path);
 	if (follow(c, &t, verdict, r[C], r[D]) == GATE_NOT_MADE)
 		return GATE_NOT_MADE;
-	return gate_pass(c);
+	return pass(c);
 }

@@ -142,6 +142,11 @@ static bool is_handler(const struct sys_sigaction *a)
 	return (uint64_t)a->handler > 1;
 }
 
+static bool is_ignored(const struct sys_sigaction *a)
+{
+	return (uint64_t)a->handler == 1;
+}
+
 static bool is_engines(unsigned signal, const struct sys_sigaction *a)
 {
 	return is_handler(a) || (FAULTS & BIT(signal));
@@ -150,13 +155,11 @@ static bool is_engines(unsigned signal, const struct sys_sigaction *a)
 /* What is ignored does not end calls. */
 static struct sys_sigaction for_kernel(unsigned signal, const struct sys_sigaction *a)
 {
-	bool is_ignored = (uint64_t)a->handler == 1;
-
 	if (!is_engines(signal, a))
 		return *a;
 	return (struct sys_sigaction){
 		.handler = (void *)crossing_signal,
-		.flags = (a->flags & KERNELS) | (is_ignored ? SA_RESTART : 0) |
+		.flags = (a->flags & KERNELS) | (is_ignored(a) ? SA_RESTART : 0) |
 			 (WITHIN & BIT(signal) ? SA_NODEFER : 0) | SA_SIGINFO |
 			 SA_ONSTACK | SYS_SA_RESTORER,
 		.restorer = signal_restorer,
@@ -183,6 +186,32 @@ void signals_give_back(const struct context *c)
 	for (unsigned i = 1; i <= 64; i++)
 		if (is_engines(i, &all->of[i]))
 			sys_signal_action((int)i, &all->of[i], NULL);
+}
+
+static bool is_lent(unsigned signal, const struct sys_sigaction *a)
+{
+	return is_engines(signal, a) && is_ignored(a);
+}
+
+void signals_lend(const struct context *c)
+{
+	struct signal_actions *all = c->signals.actions;
+
+	for (unsigned i = 1; i <= 64; i++)
+		if (is_lent(i, &all->of[i]))
+			sys_signal_action((int)i, &all->of[i], NULL);
+}
+
+void signals_end_loan(const struct context *c)
+{
+	const struct signal_actions *all = c->signals.actions;
+
+	for (unsigned i = 1; i <= 64; i++) {
+		struct sys_sigaction a = for_kernel(i, &all->of[i]);
+
+		if (is_lent(i, &all->of[i]))
+			sys_signal_action((int)i, &a, NULL);
+	}
 }
 
 /* Under the lock; *was: what the program knows of. */

@@ -61,6 +61,11 @@ void signals_take_over(struct context *c);
 void signals_install(const struct context *c);
 void signals_give_back(const struct context *c);
 
+/* Before the program executes another, which begins with what this one ignores, and when
+ * that has failed: what the engine hears and the program ignores is ignored meanwhile. */
+void signals_lend(const struct context *c);
+void signals_end_loan(const struct context *c);
+
 /* A thread that was the program's alone: on the engine's stack, all signals blocked. */
 void signals_join(struct context *c);
 

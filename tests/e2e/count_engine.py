@@ -364,6 +364,30 @@ def programs_that_are_open_are_followed():
             assert any(name.startswith('memfd:copy') for name in seen), seen
 
 
+IGNORED = '''
+import os, signal
+def tell():
+    print([name for name in "SEGV BUS ILL FPE SYS USR1 USR2".split()
+           if signal.getsignal(getattr(signal, "SIG" + name)) == signal.SIG_IGN], flush=True)
+tell()
+signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+try:
+    os.execv("/nonexistent", ["x"])
+except OSError:
+    os.kill(os.getpid(), signal.SIGSEGV)
+    tell()
+if os.environ.pop("AGAIN", ""):
+    os.execv("/usr/bin/python3", ["python3", "-c", os.environ["IGNORED"]])
+'''
+
+
+@test
+def what_is_ignored_the_next_program_ignores_too():
+    words = ['sh', '-c', f'trap "" SEGV BUS ILL FPE SYS USR1; AGAIN=1 IGNORED=$1 exec {find("python3")} -c "$1"', 'sh', IGNORED]
+    out, code, _ = count(words)
+    assert (out, code) == natively(words) and code == 0 and out.count(b'SEGV') == 4, (code, out)
+
+
 @test
 def scripts_of_scripts_are_followed():
     def script(i):
