@@ -245,7 +245,7 @@ def code_of_another_mount_namespace_is_found():
 @test
 def compiled_code_has_its_names():
     need('node')
-    script = 'function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\nfib(36);'
+    script = 'function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\nfib(40);'
     with recording('-F', '1000'):
         child = spawn('node', '--perf-basic-prof', '--interpreted-frames-native-stack', '-e', script,
                       cwd=DIR)
