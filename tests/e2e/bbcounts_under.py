@@ -544,8 +544,8 @@ def windows_begin_and_end_within_the_function():
             assert abs(leaf.get(('outer',), 0) - 3 * leaf.get((), 0)) <= 12 * LEAF, leaf
             assert set(found['mark']) <= {(), ('inner',), ('outer', 'inner')}, found
             assert found['mark'].get((), 0) + found['mark'].get(('inner',), 0) <= 3 * MARK, found
-        # how far it comes in one window depends on what else the machine does
-        assert n > 100000, n
+        # how far it comes in one window depends on what else the machine does; in all there is this much for each
+        assert n > 10 * 100000, n
         assert p.poll() is None
         p.kill()
 

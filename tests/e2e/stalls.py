@@ -116,11 +116,14 @@ def what_the_machine_cannot_do_faster_is_static():
     for name, turns, wait in [('products', 10000000, 'port'), ('divide', 4000000, 'divider'), ('l1_chase', 15000000, 'dependency')]:
         row, = rows('kernel_' + name, *kernel(name, turns))
         check_sums(row)
-        assert wait_of(row, wait) > .25 and wait == max(row['waits'], key=lambda w: w['cycles'])['wait'], (name, row)
+        # Where three products begin in a cycle their ports are less of the turn.
+        has_three = name == 'products' and row['model'] == 'zen5'
+        assert wait_of(row, wait) > (.25 if has_three else .35), (name, row)
+        assert wait == max(row['waits'], key=lambda w: w['cycles'])['wait'], (name, row)
         # Each turn's best case is what manuals tell, however long it took here; of a machine without a model nobody knows.
         if row['model'].startswith('generic'):
             continue
-        best = {'products': 2 if row['model'] == 'zen5' else 6, 'divide': 14, 'l1_chase': 4}[name]
+        best = 2 if has_three else {'products': 6, 'divide': 14, 'l1_chase': 4}[name]
         assert .8 * best < row['best_cycles'] / turns < 1.3 * best, (name, row)
 
 
