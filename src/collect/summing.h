@@ -82,4 +82,11 @@ must_use int summing_end(struct recorder *r, uint64_t now_ns, bool has_symbols,
 void summing_status(const struct recorder *r, struct recorder_status *ret);
 void summing_free(struct recorder *r);
 
+/* In a struct recorder_ops: what is the same whatever is summed. */
+#define SUMMING_RECORDER_OPS                                                             \
+	.follow = summing_follow, .begin = summing_begin, .start = summing_start,        \
+	.fds = summing_fds, .work = summing_work, .drain = summing_drain,                \
+	.pause = summing_pause, .stop = summing_stop, .end = summing_end,                \
+	.status = summing_status, .free = summing_free
+
 #endif

@@ -84,4 +84,26 @@ static __always_inline void calls_charge_error(struct scratch *s, uint32_t sum,
 	sums_charge_part(number, 0, true);
 }
 
+/* (task): a thread begins, which the current one has made. */
+SEC("tp_btf/sched_wakeup_new")
+int began(uint64_t *ctx)
+{
+	struct thread *t = thread_made((void *)ctx[0], bpf_get_current_task_btf());
+
+	if (t)
+		t->where = THREAD_WAITS;
+	return 0;
+}
+
+/* (task) */
+SEC("tp_btf/sched_process_exec")
+int executed(uint64_t *ctx)
+{
+	struct thread *t = thread_executed((void *)ctx[0]);
+
+	if (t)
+		t->since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
 #endif

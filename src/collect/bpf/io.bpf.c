@@ -203,28 +203,6 @@ int left(uint64_t *ctx)
 	return 0;
 }
 
-/* (task): a thread begins, which the current one has made. */
-SEC("tp_btf/sched_wakeup_new")
-int began(uint64_t *ctx)
-{
-	struct thread *t = thread_made((void *)ctx[0], bpf_get_current_task_btf());
-
-	if (t)
-		t->where = THREAD_WAITS;
-	return 0;
-}
-
-/* (task) */
-SEC("tp_btf/sched_process_exec")
-int executed(uint64_t *ctx)
-{
-	struct thread *t = thread_executed((void *)ctx[0]);
-
-	if (t)
-		t->since_ns = bpf_ktime_get_ns();
-	return 0;
-}
-
 /* (task): it ends in a call, which does not return. */
 SEC("tp_btf/sched_process_exit")
 int ended(uint64_t *ctx)
