@@ -13,7 +13,7 @@ X86 = platform.machine() == 'x86_64'
 # Cycles of some loops, by model; of another architecture the models are refused.
 KNOWN = {
     'zen4': {'integer additions': 0.25, 'loads, one after the other': 4, 'double divisions': 5},
-    'zen5': {'integer products of 64 bits, one after the other': 3, 'double additions, one after the other': 2, 'loads': 0.25},
+    'zen5': {'integer products, one after the other': 3, 'double additions, one after the other': 2, 'loads': 0.25},
     'zen3': {'integer additions': 0.25, 'loads, one after the other': 4, 'double additions': 0.5},
     'skylake': {'loads': 0.5, 'loads, one after the other': 5, 'stores': 1, 'double additions, one after the other': 4},
     'golden-cove': {'integer additions': 0.2, 'moves of registers': 1 / 6, 'stores': 0.5},
