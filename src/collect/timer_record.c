@@ -175,37 +175,45 @@ static void parse_stack(struct reader *r, struct timer_record *ret)
 	parse_frames(r, ret, ret->stack.n_frames);
 }
 
-/* Of sampler and tracer; false: none of them. */
+struct kind {
+	void (*parse)(struct reader *r, struct timer_record *ret);
+	size_t size; /* where all is fixed, instead of the former */
+};
+
+/* All but samples, which alone know what came before. */
+static const struct kind kinds[] = {
+	[WIRE_SAMPLER_START] = { .parse = parse_start },
+	[WIRE_SAMPLER_MODULE] = { .parse = parse_module },
+	[WIRE_SAMPLER_THREAD] = { .parse = parse_thread },
+	[WIRE_SAMPLER_LEAVE] = { .parse = parse_thread },
+	[WIRE_TRACER_STACK] = { .parse = parse_stack },
+	[WIRE_TRACER_ALLOC] = { .size = sizeof(struct wire_tracer_alloc) },
+	[WIRE_TRACER_FREE] = { .size = sizeof(struct wire_tracer_free) },
+	[WIRE_TRACER_MOVE] = { .size = sizeof(struct wire_tracer_free) },
+	[WIRE_TRACER_UNMOVE] = { .size = sizeof(struct wire_tracer_free) },
+};
+
+_Static_assert(sizeof(((struct timer_record *)0)->fixed) >=
+		       sizeof(struct wire_tracer_alloc),
+	       "the largest");
+
+/* False: it is of none that is known. */
 static bool parse_kind(struct reader *r, struct timer_record_stacks *stacks,
 		       struct timer_record *ret)
 {
-	switch (ret->kind) {
-	case WIRE_SAMPLER_START:
-		parse_start(r, ret);
-		return true;
-	case WIRE_SAMPLER_MODULE:
-		parse_module(r, ret);
-		return true;
-	case WIRE_SAMPLER_THREAD:
-	case WIRE_SAMPLER_LEAVE:
-		parse_thread(r, ret);
-		return true;
-	case WIRE_SAMPLER_SAMPLE:
+	const struct kind *k = &kinds[ret->kind];
+
+	if (ret->kind == WIRE_SAMPLER_SAMPLE)
 		parse_sample(r, stacks, ret);
-		return true;
-	case WIRE_TRACER_STACK:
-		parse_stack(r, ret);
-		return true;
-	case WIRE_TRACER_ALLOC:
-		parse_fixed(r, &ret->alloc, sizeof(ret->alloc));
-		return true;
-	case WIRE_TRACER_FREE:
-	case WIRE_TRACER_MOVE:
-	case WIRE_TRACER_UNMOVE:
-		parse_fixed(r, &ret->free, sizeof(ret->free));
-		return true;
-	}
-	return false;
+	else if (ret->kind >= sizeof(kinds) / sizeof(kinds[0]))
+		return false;
+	else if (k->parse)
+		k->parse(r, ret);
+	else if (k->size)
+		parse_fixed(r, ret->fixed, k->size);
+	else
+		return false;
+	return true;
 }
 
 int timer_record_parse(struct timer_record_stacks *stacks, unsigned kind,

@@ -25,6 +25,7 @@
 struct timer_record {
 	unsigned kind; /* enum wire_sampler_kind or wire_tracer_kind */
 	union {
+		uint8_t fixed[64]; /* of those that have neither text nor frames */
 		struct wire_sampler_start start;
 		struct wire_sampler_module module;
 		struct wire_sampler_thread thread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tracer_source - calls observed by wrappers inside the target (inject/trace_heap.c).
+ * tracer_source - calls observed by wrappers inside the target (inject/trace_*.c).
  *
  * Everything is written by the target in its order, and summed here: nothing about an
  * address is forgotten before it is known what became of it.
@@ -11,11 +11,11 @@
 
 #include "base/mem.h"
 #include "collect/facts.h"
-#include "collect/heap_image.h"
 #include "collect/source.h"
 #include "collect/timer_images.h"
 #include "collect/timer_preload.h"
 #include "collect/timer_probe.h"
+#include "collect/traced_image.h"
 #include "wire/tracer_library.h"
 
 extern const struct source_ops tracer_source;
@@ -46,7 +46,7 @@ static const struct timer_library library = {
 static int tracer_probe(const struct experiment *x, const struct scope *scope,
 			struct err *e)
 {
-	if (x->trigger != EXPERIMENT_HEAP)
+	if (!tracing_of(x))
 		return err_set(e, ERR_UNSUPPORTED, "wraps calls, and takes no samples");
 	if (scope->kind != SCOPE_LAUNCH)
 		return err_set(e, ERR_UNSUPPORTED,
@@ -94,9 +94,19 @@ static void set_totals(struct tracer *s, const struct source_context *c)
 						  .plans = c->plans,
 						  .n_plans = c->n_plans,
 						  .ops = &tracer_source,
-						  .tracing = &heap_image_tracing,
+						  .tracing = &traced_image_tracing,
 						  .follows = c->scope->follow_children,
 						  .known = &s->images.known };
+}
+
+static uint32_t traces(const struct source_context *c)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == &tracer_source)
+			bits |= tracing_of(c->plans[i].choice.experiment)->trace;
+	return bits;
 }
 
 static int tracer_open(const struct source_context *c, struct source **ret, struct err *e)
@@ -108,6 +118,7 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 		.flags = c->scope->follow_children ? WIRE_SAMPLER_FOLLOW : 0,
 		.interval_ns = 1,
 		.ring_bytes = RING_BYTES,
+		.traces = traces(c),
 	};
 	int rc;
 

@@ -79,7 +79,7 @@ static __attribute__((noinline)) void note_taken(const void *p, size_t size,
 {
 	struct wire_tracer_alloc r = { .address = (uintptr_t)p, .size_bytes = size };
 
-	if (!trace_runtime_is_on() || trace_runtime_is_paused())
+	if (!trace_runtime_traces(WIRE_TRACER_HEAP) || trace_runtime_is_paused())
 		return;
 	last_taken = p;
 	r.stack = trace_thread_stack(frame);
@@ -91,7 +91,7 @@ static void note_given(enum wire_tracer_kind kind, const void *p)
 {
 	struct wire_tracer_free r = { .address = (uintptr_t)p };
 
-	if (!trace_runtime_is_on())
+	if (!trace_runtime_traces(WIRE_TRACER_HEAP))
 		return;
 	r.time_ns = vdso_now_ns();
 	trace_runtime_write(kind, &r, sizeof(r), NULL, 0);

@@ -22,7 +22,7 @@ __attribute__((weak)) extern __typeof__(getauxval) getauxval;
 
 __attribute__((visibility("hidden"))) extern const char __ehdr_start[];
 
-struct trace_runtime trace_runtime;
+struct trace_runtime trace_runtime = { .traces = UINT32_MAX };
 
 #define PAGE_BYTES	  4096
 #define MADV_WIPE_ON_FORK 18 /* since Linux 4.14 */
@@ -115,10 +115,11 @@ static bool begin(const char *directory)
 static void start(void)
 {
 	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
+	bool is_on = environment_initial(WIRE_TRACER_ENV, directory, sizeof(directory)) &&
+		     begin(directory);
 
-	trace_runtime.is_on =
-		environment_initial(WIRE_TRACER_ENV, directory, sizeof(directory)) &&
-		begin(directory);
+	trace_runtime.traces = is_on ? trace_runtime.meeting.control->traces : 0;
+	__atomic_store_n(&trace_runtime.is_on, is_on, __ATOMIC_RELEASE);
 	__atomic_store_n(&state, STATE_SETTLED, __ATOMIC_RELEASE);
 }
 

@@ -20,6 +20,7 @@
 
 struct trace_runtime {
 	bool is_on;
+	uint32_t traces; /* enum wire_tracer_trace: all, until it is known */
 	int pid;
 	struct meeting meeting;
 	struct ring ring;
@@ -41,6 +42,13 @@ static inline bool trace_runtime_is_on(void)
 
 	return __builtin_expect(r->is_on && *r->is_same_process, 1) ||
 	       trace_runtime_settle();
+}
+
+/* Is that, enum wire_tracer_trace, asked for?  Before each event of it. */
+static inline bool trace_runtime_traces(uint32_t trace)
+{
+	return (trace_runtime.traces & trace) && trace_runtime_is_on() &&
+	       (trace_runtime.traces & trace);
 }
 
 /* Nothing new is to be observed now; what is known already may still end. */

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define WIRE_SAMPLER_MAGIC   UINT32_C(0x70536c64) /* "dlSp" */
-#define WIRE_SAMPLER_VERSION 2
+#define WIRE_SAMPLER_VERSION 3
 
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_SAMPLER_ENV "DWELL_SAMPLER"
@@ -52,13 +52,15 @@ struct wire_sampler_control {
 	uint64_t ring_bytes;  /* a power of two */
 	uint64_t n_refused;   /* process images that could not make a ring */
 	uint64_t carry_ns;    /* CPU time of ended processes, not yet in a sample */
+	uint32_t traces;      /* enum wire_tracer_trace; of a sampler 0 */
+	uint32_t pad;
 #define WIRE_SAMPLER_N_RINGS_MAX 256
 	/* Of each ring: the pid of its process, 0 free.  A target takes a free one by
 	 * compare-and-swap, the recorder alone gives it back. */
 	uint32_t claims[WIRE_SAMPLER_N_RINGS_MAX];
 };
 
-_Static_assert(sizeof(struct wire_sampler_control) == 56 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
+_Static_assert(sizeof(struct wire_sampler_control) == 64 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
 	       "layout");
 
 /* In the control file behind its page, by pid modulo their number: how far the CPU

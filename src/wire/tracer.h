@@ -19,13 +19,24 @@
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_TRACER_ENV "DWELL_TRACER"
 
+/* What the recorder asks for, in wire_sampler_control.traces. */
+enum wire_tracer_trace {
+	WIRE_TRACER_HEAP = 1,
+	WIRE_TRACER_SYNC = 2,
+	WIRE_TRACER_FPE = 4,
+	WIRE_TRACER_REGIONS = 8,
+};
+
 /* Beyond enum wire_sampler_kind.  Never renumber. */
 enum wire_tracer_kind {
-	WIRE_TRACER_STACK = 16,	 /* struct wire_tracer_stack + frames */
+	WIRE_TRACER_STACK = 16, /* struct wire_tracer_stack + frames: of all traces */
+	/* Of the heap: up to 31. */
 	WIRE_TRACER_ALLOC = 17,	 /* struct wire_tracer_alloc */
 	WIRE_TRACER_FREE = 18,	 /* struct wire_tracer_free */
 	WIRE_TRACER_MOVE = 19,	 /* struct wire_tracer_free: freed for another size */
 	WIRE_TRACER_UNMOVE = 20, /* struct wire_tracer_free: that failed, it is there */
+	WIRE_TRACER_HEAP_LAST = 31,
+	/* 32 to 47 are of WIRE_TRACER_SYNC, 48 to 55 of _FPE, 56 to 71 of _REGIONS. */
 };
 
 /* A stack, before the first record that names it.  The same one may come again. */

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * heap_tracing - the heap of one program image, from the records of its tracer to
+ * samples.
+ *
+ * What a forked child gives back of what it inherited is its parent's, and not counted as
+ * unknown.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "collect/heap_events.h"
+#include "collect/heap_ledger.h"
+#include "collect/heap_totals.h"
+#include "collect/traced_image.h"
+
+extern const struct tracing heap_tracing;
+
+struct heap_image {
+	struct traced_image *image;
+	struct heap_ledger ledger;
+	VEC(uint32_t) sites;	   /* by index of the image's stack, plus 1; 0: not yet */
+	const struct plan *plan;   /* NULL: not followed */
+	const struct plan *traces; /* the same where every event is kept, else NULL */
+	struct heap_events events;
+};
+
+static void *begin(struct traced_image *image, const struct plan *plan)
+{
+	struct heap_image *h = xcalloc(1, sizeof(*h));
+
+	h->image = image;
+	h->plan = plan;
+	h->traces = plan && plan->trace ? plan : NULL;
+	return h;
+}
+
+static uint32_t site_of(struct heap_image *h, uint64_t name)
+{
+	uint32_t i = traced_image_stack(h->image, name);
+	const struct traced_stack *s = &h->image->stacks.at[i];
+
+	while (h->sites.n <= i)
+		*vec_push(&h->sites) = 0;
+	if (!h->sites.at[i])
+		h->sites.at[i] = heap_ledger_site(&h->ledger, s->stack, s->thread) + 1;
+	return h->sites.at[i] - 1;
+}
+
+static void take_alloc(struct heap_image *h, const struct timer_record *r)
+{
+	uint32_t site = site_of(h, r->alloc.stack);
+
+	heap_ledger_take(&h->ledger, r->alloc.time_ns, site, r->alloc.address,
+			 r->alloc.size_bytes);
+	if (h->traces)
+		heap_events_taken(&h->events, h->image->image, h->traces,
+				  &h->ledger.sites.at[site], &r->alloc);
+}
+
+static void trace_given(struct heap_image *h, const struct timer_record *r,
+			const struct heap_block *block)
+{
+	if (h->traces)
+		heap_events_given(&h->events, h->image->image, h->traces,
+				  &h->ledger.sites.at[block->site], &r->free, block);
+}
+
+static void take_free(struct heap_image *h, const struct timer_record *r)
+{
+	struct heap_block block;
+
+	if (heap_ledger_give(&h->ledger, r->free.time_ns, r->free.address, &block))
+		trace_given(h, r, &block);
+}
+
+static void take_move(struct heap_image *h, const struct timer_record *r)
+{
+	struct heap_block block;
+
+	if (heap_ledger_move(&h->ledger, r->free.time_ns, r->free.address, &block))
+		trace_given(h, r, &block);
+}
+
+static void take_unmove(struct heap_image *h, const struct timer_record *r)
+{
+	heap_ledger_unmove(&h->ledger, r->free.time_ns, r->free.address);
+}
+
+static void take(void *state, const struct timer_record *r)
+{
+	static void (*const takers[])(struct heap_image * h,
+				      const struct timer_record *r) = {
+		[WIRE_TRACER_ALLOC] = take_alloc,
+		[WIRE_TRACER_FREE] = take_free,
+		[WIRE_TRACER_MOVE] = take_move,
+		[WIRE_TRACER_UNMOVE] = take_unmove,
+	};
+
+	if (r->kind < sizeof(takers) / sizeof(takers[0]) && takers[r->kind])
+		takers[r->kind](state, r);
+}
+
+/* The columns of the experiment, in their order. */
+static void values_of(const struct heap_ledger *l, uint32_t site,
+		      uint64_t ret[EXPERIMENT_EVENTS_MAX])
+{
+	const struct heap_site *s = &l->sites.at[site];
+	struct heap_amount peak = heap_ledger_at_peak(l, site);
+
+	ret[EXPERIMENT_HEAP_LEFT_BYTES] = s->live.bytes;
+	ret[EXPERIMENT_HEAP_LEFT] = s->live.blocks;
+	ret[EXPERIMENT_HEAP_PEAK_BYTES] = peak.bytes;
+	ret[EXPERIMENT_HEAP_PEAK_BLOCKS] = peak.blocks;
+	ret[EXPERIMENT_HEAP_BYTES] = s->taken.bytes;
+	ret[EXPERIMENT_HEAP_CALLS] = s->taken.blocks;
+	ret[EXPERIMENT_HEAP_TEMPORARY] = s->temporary;
+	ret[EXPERIMENT_HEAP_LIFETIME] = s->lifetime_ns;
+}
+
+static void write_site(const struct heap_image *h, uint64_t now_ns, uint32_t site)
+{
+	const struct heap_site *s = &h->ledger.sites.at[site];
+	uint64_t values[EXPERIMENT_EVENTS_MAX];
+	struct model_sample sample = { .time_ns = now_ns,
+				       .thread = s->thread,
+				       .cpu = UINT32_MAX,
+				       .stack = s->stack,
+				       .count = 1 };
+
+	values_of(&h->ledger, site, values);
+	for (unsigned i = 0; i < h->plan->choice.experiment->n_events; i++) {
+		sample.event = h->plan->events[i];
+		sample.weight = values[i];
+		if (values[i])
+			writer_sample(h->image->image->totals->writer, &sample);
+	}
+}
+
+static void end(void *state, uint64_t now_ns)
+{
+	struct heap_image *h = state;
+	struct timer_image *m = h->image->image;
+
+	for (uint32_t i = 0; h->plan && i < h->ledger.sites.n; i++)
+		write_site(h, now_ns, i);
+	heap_course_end(&h->ledger.course);
+	if (h->plan)
+		heap_totals_write(m, h->plan, now_ns, h->image->thread, &h->ledger);
+	if (!m->is_fork)
+		m->totals->n_unmatched += h->ledger.n_unmatched;
+	m->totals->n_retaken += h->ledger.n_retaken;
+	m->totals->n_events += h->ledger.taken.blocks + h->ledger.given.blocks;
+	heap_ledger_fini(&h->ledger);
+	vec_fini(&h->sites);
+	free(h);
+}
+
+const struct tracing heap_tracing = { .trigger = EXPERIMENT_HEAP,
+				      .trace = WIRE_TRACER_HEAP,
+				      .first_kind = WIRE_TRACER_ALLOC,
+				      .last_kind = WIRE_TRACER_HEAP_LAST,
+				      .begin = begin,
+				      .take = take,
+				      .end = end };

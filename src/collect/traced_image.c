@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/traced_image.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+static struct traced_image *traced(struct timer_image *m)
+{
+	struct traced_image *t = m->traced;
+	struct tracker *tracker = m->totals->tracker;
+
+	if (t)
+		return t;
+	m->traced = t = xcalloc(1, sizeof(*t));
+	t->image = m;
+	/* Now: when it ends another image may have its pid. */
+	t->thread = tracker_thread(tracker, m->start_ns, m->pid, m->pid);
+	t->is_followed = tracker_is_followed(tracker, m->start_ns, m->pid, m->pid);
+	*vec_push(&t->stacks) = (struct traced_stack){ .thread = t->thread };
+	return t;
+}
+
+uint32_t traced_image_stack(const struct traced_image *t, uint64_t name)
+{
+	const uint64_t *i = map_find(&t->names, name);
+
+	return i ? (uint32_t)*i : 0;
+}
+
+static void take_stack(struct traced_image *t, const struct timer_record *r)
+{
+	struct timer_image *m = t->image;
+	bool is_new;
+	uint64_t *i = map_slot(&t->names, r->stack.id, &is_new);
+
+	if (!is_new)
+		return;
+	*i = t->stacks.n;
+	*vec_push(&t->stacks) = (struct traced_stack){
+		.stack = timer_image_stack(m, r),
+		.thread = tracker_thread(m->totals->tracker, r->stack.time_ns, m->pid,
+					 r->stack.tid),
+	};
+}
+
+static const struct plan *plan_of(const struct traced_image *t, const struct tracing *x)
+{
+	const struct timer_totals *totals = t->image->totals;
+
+	for (size_t i = 0; i < totals->n_plans && t->is_followed; i++)
+		if (totals->plans[i].source == totals->ops &&
+		    totals->plans[i].choice.experiment->trigger == x->trigger)
+			return &totals->plans[i];
+	return NULL;
+}
+
+static void take(struct timer_image *m, const struct timer_record *r)
+{
+	struct traced_image *t = traced(m);
+
+	if (r->kind == WIRE_TRACER_STACK) {
+		take_stack(t, r);
+		return;
+	}
+	for (size_t i = 0; i < TRACING_N; i++) {
+		const struct tracing *x = tracings[i];
+
+		if (r->kind < x->first_kind || r->kind > x->last_kind)
+			continue;
+		if (!t->states[i])
+			t->states[i] = x->begin(t, plan_of(t, x));
+		x->take(t->states[i], r);
+	}
+}
+
+static void end(struct timer_image *m, uint64_t now_ns)
+{
+	struct traced_image *t = m->traced;
+
+	if (!t)
+		return;
+	for (size_t i = 0; i < TRACING_N; i++)
+		if (t->states[i])
+			tracings[i]->end(t->states[i], now_ns);
+	map_fini(&t->names);
+	vec_fini(&t->stacks);
+	free(t);
+	m->traced = NULL;
+}
+
+const struct timer_tracing traced_image_tracing = { .take = take, .end = end };
