@@ -28,14 +28,20 @@ static void batch_fini(struct batch *b)
 	free(b->results);
 }
 
-/* A counting sort: locations by image, in the order of their ids. */
+static bool is_code(const struct input *s, const bool *is_used, uint32_t location)
+{
+	return (!is_used || is_used[location]) &&
+	       !(s->locations[location].flags & LOCATION_VARIABLE);
+}
+
+/* A counting sort: locations of code by image, in the order of their ids. */
 static void sort_locations(struct batch *b, const struct input *s, const bool *is_used)
 {
 	uint32_t n_images = recording_n_images(s->recording), total = 0;
 
 	b->ends = xcalloc(n_images + 1, sizeof(*b->ends));
 	for (uint32_t l = 0; l < s->n_locations; l++)
-		if (!is_used || is_used[l])
+		if (is_code(s, is_used, l))
 			b->ends[s->locations[l].image]++;
 	for (uint32_t i = 0; i < n_images; i++) {
 		uint32_t n = b->ends[i];
@@ -50,7 +56,7 @@ static void sort_locations(struct batch *b, const struct input *s, const bool *i
 	for (uint32_t l = 0; l < s->n_locations; l++) {
 		const struct model_location *loc = &s->locations[l];
 
-		if (is_used && !is_used[l])
+		if (!is_code(s, is_used, l))
 			continue;
 
 		uint32_t at = b->ends[loc->image]++;
@@ -275,8 +281,12 @@ static uint32_t build_of(const struct profile *p, uint32_t function, uint8_t kin
 static void take_result(struct profile *p, struct input *s, uint32_t location,
 			const struct sym_result *r, const char *image, uint32_t sym_image)
 {
-	uint8_t kind = recording_image(s->recording, s->locations[location].image)->kind;
-	bool is_return = s->locations[location].flags & LOCATION_RETURN;
+	const struct model_location *l = &s->locations[location];
+	/* A variable stands in a stack for what is about it. */
+	uint8_t kind = l->flags & LOCATION_VARIABLE
+			       ? IMAGE_LABEL
+			       : recording_image(s->recording, l->image)->kind;
+	bool is_return = l->flags & LOCATION_RETURN;
 
 	s->first_frame[location] = (uint32_t)p->frames.n;
 	s->n_frames[location] = r->n_frames;
@@ -314,6 +324,23 @@ static const char *image_name(struct profile *p, const struct input *s, uint32_t
 	return p->image_names.at[sym_image];
 }
 
+static void resolve_variables(struct profile *p, struct input *s, const bool *is_used,
+			      struct map *pids)
+{
+	for (uint32_t l = 0; l < s->n_locations; l++) {
+		const struct model_location *loc = &s->locations[l];
+		struct sym_result result;
+		uint32_t sym;
+
+		if ((is_used && !is_used[l]) || !(loc->flags & LOCATION_VARIABLE))
+			continue;
+		sym = profile_sym_image(p, (size_t)(s - p->sources), loc->image);
+		symbolizer_variable(p->symbolizer, sym, loc->offset, &result);
+		take_result(p, s, l, &result, image_name(p, s, loc->image, sym, pids),
+			    sym);
+	}
+}
+
 void frames_resolve(struct profile *p, struct input *s, const bool *is_used)
 {
 	uint32_t n_images = recording_n_images(s->recording), from = 0;
@@ -335,4 +362,5 @@ void frames_resolve(struct profile *p, struct input *s, const bool *is_used)
 		for (uint32_t k = from; k < from + n; k++)
 			take_result(p, s, b.locations[k], &b.results[k], name, sym);
 	}
+	resolve_variables(p, s, is_used, &pids);
 }

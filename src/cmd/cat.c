@@ -183,13 +183,23 @@ static int cat_mappings(const struct recording *r, struct err *e unused)
 static int cat_locations(const struct recording *r, struct err *e unused)
 {
 	const struct model_location *l = recording_locations(r);
+	static const struct {
+		uint32_t flag;
+		const char *text;
+	} flags[] = {
+		{ LOCATION_RETURN, " return" },
+		{ LOCATION_UNDER, " under" },
+		{ LOCATION_VARIABLE, " variable" },
+	};
 
-	for (uint32_t i = 0; i < recording_n_locations(r); i++)
-		printf("location %u image=%u offset=0x%" PRIx64 "%s\n", i, l[i].image,
-		       l[i].offset,
-		       l[i].flags & LOCATION_RETURN  ? " return"
-		       : l[i].flags & LOCATION_UNDER ? " under"
-						     : "");
+	for (uint32_t i = 0; i < recording_n_locations(r); i++) {
+		printf("location %u image=%u offset=0x%" PRIx64, i, l[i].image,
+		       l[i].offset);
+		for (size_t k = 0; k < sizeof(flags) / sizeof(flags[0]); k++)
+			if (l[i].flags & flags[k].flag)
+				fputs(flags[k].text, stdout);
+		putchar('\n');
+	}
 	return 0;
 }
 

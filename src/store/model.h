@@ -54,6 +54,7 @@ enum location_flag {
 	LOCATION_RETURN = 1, /* offset is a return address: the call is before it */
 	LOCATION_UNDER = 2,  /* offset is where a function begins that was chosen: what is
 			      * inside was executed under it, called directly or not */
+	LOCATION_VARIABLE = 4, /* no code: offset is the link-time address of data */
 };
 
 struct model_location {

@@ -64,6 +64,9 @@ struct image_ops {
 		     struct sym_line_row **ret, size_t *ret_n, struct err *e);
 	/* Enter functions whose readable name contains the text into the table. */
 	void (*enter_functions)(struct image *im, const char *text);
+	/* The variable that contains an address, as "queue.lock+0x28"; false: no table
+	 * has one there. */
+	bool (*variable)(struct image *im, uint64_t address, struct buf *ret);
 	/* How many functions the symbol table has of a linkage name. */
 	size_t (*count_symbols)(struct image *im, const char *name);
 };

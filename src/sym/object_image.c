@@ -22,7 +22,8 @@ struct state {
 	struct locate_result files;
 	struct object *mini; /* .gnu_debugdata */
 	struct symtab *symbols;
-	struct arena names; /* made up for the symbol table */
+	struct symtab *variables; /* NULL: nobody has asked yet */
+	struct arena names;	  /* made up for the symbol table */
 	struct debug_info *debug;
 };
 
@@ -191,6 +192,7 @@ static void close_object(struct image *im)
 
 	debug_info_free(s->debug);
 	symtab_free(s->symbols);
+	symtab_free(s->variables);
 	object_free(s->mini);
 	locate_fini(&s->files);
 	arena_fini(&s->names);
@@ -344,6 +346,38 @@ static size_t object_count_symbols(struct image *im, const char *name)
 	return n;
 }
 
+static struct symtab *read_variables(const struct state *s)
+{
+	struct symtab *t = symtab_new();
+	struct object *o = s->files.binary;
+
+	if (o && !symtab_add_variables(t, o, ".symtab")) {
+		if (s->files.debug && s->files.debug != o)
+			symtab_add_variables(t, s->files.debug, ".symtab");
+		symtab_add_variables(t, o, ".dynsym");
+	}
+	symtab_finish(t);
+	return t;
+}
+
+static bool object_variable(struct image *im, uint64_t address, struct buf *ret)
+{
+	struct state *s = im->state;
+	const struct symtab_symbol *symbol;
+
+	if (!s->variables)
+		s->variables = read_variables(s);
+	symbol = symtab_find(s->variables, address);
+	if (!symbol)
+		return false;
+	if (im->options->keep_mangled || !demangle_name(symbol->name, ret))
+		buf_puts(ret, symbol->name);
+	if (address > symbol->address)
+		buf_printf(ret, "+0x%llx",
+			   (unsigned long long)(address - symbol->address));
+	return true;
+}
+
 const struct image_ops object_image_ops = {
 	.open = open_object,
 	.close = close_object,
@@ -355,5 +389,6 @@ const struct image_ops object_image_ops = {
 	.code = object_code,
 	.lines = object_lines,
 	.enter_functions = object_enter_functions,
+	.variable = object_variable,
 	.count_symbols = object_count_symbols,
 };

@@ -332,6 +332,28 @@ void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *of
 		look_up(s, image, offsets, is_return, n, ret);
 }
 
+void symbolizer_variable(struct symbolizer *s, uint32_t image, uint64_t address,
+			 struct sym_result *ret)
+{
+	struct image *im = open_image(s, image);
+	own(buf_fini) struct buf name = { 0 };
+	struct image_place p;
+
+	*ret = (struct sym_result){ .address = address };
+	if (!im)
+		return;
+	if (!im->ops || !im->ops->variable || !im->ops->variable(im, address, &name)) {
+		const char *slash = strrchr(im->ref.path, '/');
+
+		buf_printf(&name, "[%s+0x%llx]", slash ? slash + 1 : im->ref.path,
+			   (unsigned long long)address);
+	}
+	p = image_plain_place(
+		im, function_table_add_place(im->functions, im->id, buf_str(&name)));
+	ret->first_frame = p.first_frame;
+	ret->n_frames = p.n_frames;
+}
+
 const struct sym_function *symbolizer_function(const struct symbolizer *s, uint32_t id)
 {
 	return function_table_get(s->functions, id);

@@ -109,6 +109,10 @@ uint32_t symbolizer_image(struct symbolizer *s, const struct sym_image_ref *ref)
 /* offsets as in the store's locations; is_return[i]: look up the call before it. */
 void symbolizer_resolve(struct symbolizer *s, uint32_t image, const uint64_t *offsets,
 			const bool *is_return, size_t n, struct sym_result *ret);
+/* The variable at a link-time address, as one frame: "queue", "queue+0x28", or
+ * "[server+0x4a40]" where no table names it. */
+void symbolizer_variable(struct symbolizer *s, uint32_t image, uint64_t address,
+			 struct sym_result *ret);
 /* Give back what the files of all images take in memory.  Functions and frames stay; an
  * image that is asked for more is opened again. */
 void symbolizer_close_images(struct symbolizer *s);

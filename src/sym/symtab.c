@@ -121,17 +121,29 @@ static struct raw_symbol read_symbol(struct reader *r, bool is_64)
 	return s;
 }
 
+static bool is_function(const struct symtab *t, const struct raw_symbol *s)
+{
+	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC ||
+		s->type == STT_NOTYPE) &&
+	       range_of(t, s->value);
+}
+
+static bool is_variable(unused const struct symtab *t, const struct raw_symbol *s)
+{
+	return s->type == STT_OBJECT && s->size;
+}
+
+typedef bool wanted_fn(const struct symtab *t, const struct raw_symbol *s);
+
 static void take_symbol(struct symtab *t, const struct raw_symbol *s,
-			struct object_bytes names)
+			struct object_bytes names, wanted_fn *is_wanted)
 {
 	const char *name = (const char *)names.data + s->name;
 
-	if (s->type != STT_FUNC && s->type != STT_GNU_IFUNC && s->type != STT_NOTYPE)
-		return;
 	if (s->section == SHN_UNDEF || s->section == SHN_ABS || s->name >= names.size ||
 	    !memchr(name, 0, names.size - s->name) || is_label(name))
 		return;
-	if (!range_of(t, s->value) || s->size > UINT64_MAX - s->value)
+	if (!is_wanted(t, s) || s->size > UINT64_MAX - s->value)
 		return;
 	*vec_push(&t->symbols) = (struct symtab_symbol){
 		.address = s->value,
@@ -142,7 +154,8 @@ static void take_symbol(struct symtab *t, const struct raw_symbol *s,
 	};
 }
 
-size_t symtab_add_section(struct symtab *t, struct object *o, const char *section)
+static size_t add_section(struct symtab *t, struct object *o, const char *section,
+			  wanted_fn *is_wanted)
 {
 	const struct object_section *s = object_find(o, section);
 	struct object_bytes symbols = object_contents(o, s);
@@ -155,9 +168,19 @@ size_t symtab_add_section(struct symtab *t, struct object *o, const char *sectio
 	while (names.size && reader_left(&r) >= each) {
 		struct raw_symbol raw = read_symbol(&r, object_is_64(o));
 
-		take_symbol(t, &raw, names);
+		take_symbol(t, &raw, names, is_wanted);
 	}
 	return t->symbols.n - before;
+}
+
+size_t symtab_add_section(struct symtab *t, struct object *o, const char *section)
+{
+	return add_section(t, o, section, is_function);
+}
+
+size_t symtab_add_variables(struct symtab *t, struct object *o, const char *section)
+{
+	return add_section(t, o, section, is_variable);
 }
 
 static void add(struct symtab *t, uint64_t address, uint64_t size, const char *name,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * symtab - the functions of an object by address, from its symbol tables.
+ * symtab - the functions, or the variables, of an object by address, from its symbol
+ * tables.
  *
  * Sized symbols win over open ones; a symbol without size (hand-written assembly)
  * reaches to the next symbol or the end of its section.  Of several names for one
@@ -33,6 +34,8 @@ void symtab_freep(struct symtab **t);
 void symtab_add_ranges(struct symtab *t, const struct object *o);
 /* All function symbols of ".symtab" or ".dynsym"; how many there were. */
 size_t symtab_add_section(struct symtab *t, struct object *o, const char *section);
+/* A table of variables instead: of what such a section says is data. */
+size_t symtab_add_variables(struct symtab *t, struct object *o, const char *section);
 void symtab_add_range(struct symtab *t, uint64_t start, uint64_t size);
 /* One more; the name is borrowed. size 0: open. */
 void symtab_add(struct symtab *t, uint64_t address, uint64_t size, bool is_global,

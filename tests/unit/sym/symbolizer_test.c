@@ -102,6 +102,39 @@ static void what_may_be_executed_is_known(void **state)
 	assert_int_equal(symbolizer_text(s, symbolizer_image(s, &ref), &text), 0);
 }
 
+static int places[8];
+
+static const char *variable_at(struct symbolizer *s, uint32_t image, uint64_t address)
+{
+	struct sym_result r;
+
+	symbolizer_variable(s, image, address, &r);
+	assert_int_equal(r.n_frames, 1);
+	assert_int_equal(r.address, address);
+	return symbolizer_function(s, symbolizer_frame(s, r.first_frame)->function)->name;
+}
+
+static void a_variable_is_named_with_the_place_in_it(void **state)
+{
+	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
+	struct sym_image_ref ref = { .kind = SYM_ELF, .path = "/proc/self/exe" };
+	uint32_t image = symbolizer_image(s, &ref), id;
+	uint64_t bias;
+
+	here(state);
+	assert_int_equal(symbolizer_find_functions(s, image, "here", &id, 1), 1);
+	bias = (uintptr_t)here - symbolizer_function(s, id)->start;
+	assert_string_equal(variable_at(s, image, (uintptr_t)&places[0] - bias),
+			    "places");
+	assert_string_equal(variable_at(s, image, (uintptr_t)&places[3] - bias),
+			    "places+0xc");
+	/* What is no variable, nor in a file that is there, has its place. */
+	assert_string_equal(variable_at(s, image, 16), "[exe+0x10]");
+	ref.path = "/nowhere/lib.so";
+	assert_string_equal(variable_at(s, symbolizer_image(s, &ref), 0x4a40),
+			    "[lib.so+0x4a40]");
+}
+
 static void a_return_address_is_looked_up_at_the_call(void **state)
 {
 	own(symbolizer_freep) struct symbolizer *s = symbolizer_new(NULL);
@@ -277,6 +310,7 @@ int main(void)
 		cmocka_unit_test(a_function_of_this_program_is_named),
 		cmocka_unit_test(its_code_lines_and_source_are_at_hand),
 		cmocka_unit_test(what_may_be_executed_is_known),
+		cmocka_unit_test(a_variable_is_named_with_the_place_in_it),
 		cmocka_unit_test(a_return_address_is_looked_up_at_the_call),
 		cmocka_unit_test(a_closed_image_keeps_its_names_and_opens_again),
 		cmocka_unit_test(another_build_id_is_never_used),
