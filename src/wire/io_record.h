@@ -27,6 +27,9 @@ enum io_record_file_at {
 	IO_RECORD_FIRST,    /* its first argument is a descriptor */
 	IO_RECORD_SECOND,   /* the second */
 	IO_RECORD_RETURNED, /* it returns one */
+	/* It returns one, of the path that its first or second argument points to. */
+	IO_RECORD_OPENED_FIRST,
+	IO_RECORD_OPENED_SECOND,
 };
 
 /* How many bytes a call asks for. */
@@ -64,6 +67,8 @@ enum io_record_number {
 	IO_RECORD_FILES,      /* the first that is one */
 };
 #define IO_RECORD_FILES_MAX 131072
+/* Paths of what could not be opened take no more of them than these. */
+#define IO_RECORD_UNOPENED_MAX (IO_RECORD_FILES_MAX / 2)
 
 /* Families of sockets, as the kernel numbers them. */
 enum { IO_RECORD_UNIX = 1, IO_RECORD_INET = 2, IO_RECORD_INET6 = 10 };
@@ -76,7 +81,7 @@ struct io_record_file {
 	uint32_t mode;			  /* type and permissions, as stat() tells them */
 	uint16_t type, protocol;	  /* of a socket */
 	uint16_t local_port, remote_port; /* 0: none */
-	uint32_t is_bare;		  /* the path is a name without a folder */
+	uint32_t is_bare;		  /* the path is a name, as it is shown */
 	uint8_t local[16], remote[16];	  /* addresses, in network order */
 	struct stack_record_image file;	  /* inode, device and path */
 };

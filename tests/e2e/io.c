@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -159,6 +160,28 @@ static void files(const char *folder)
 	}
 }
 
+/* As often as each is long, which nothing else is; and what has no path. */
+static void missing(const char *path)
+{
+	char under[4096];
+	int fd = create(path);
+
+	snprintf(under, sizeof(under), "%s/under", path);
+	for (size_t i = 0; i < strlen(under); i++)
+		must(openat(AT_FDCWD, under, O_RDONLY), -1);
+	for (size_t i = 0; i < strlen("no-such/thing"); i++)
+		must(openat(fd, "no-such/thing", O_RDONLY), -1);
+#ifdef SYS_open
+	for (size_t i = 0; i < strlen("/no/such/old-thing"); i++)
+		must(syscall(SYS_open, "/no/such/old-thing", O_RDONLY), -1);
+	for (size_t i = 0; i < strlen("/no/such/new-thing/"); i++)
+		must(syscall(SYS_creat, "/no/such/new-thing/", 0600), -1);
+#endif
+	must(openat(AT_FDCWD, "", O_RDONLY), -1);
+	must(syscall(SYS_openat, AT_FDCWD, NULL, O_RDONLY), -1);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -167,6 +190,7 @@ int main(int argc, char **argv)
 	} modes[] = {
 		{ "plain", plain },	{ "lists", lists },	{ "threads", threads },
 		{ "callers", callers }, { "forever", forever }, { "files", files },
+		{ "missing", missing },
 	};
 
 	if (argc > 1 && strcmp(argv[1], "sockets") == 0) {

@@ -212,10 +212,42 @@ def pipes_and_their_errors_have_rows():
     files = rows('file')
     pipes = [r for n, r in files.items() if n.startswith('pipe:[')]
     assert sum(r['written_bytes'] for r in pipes) >= 4, files
-    assert files['[no file]']['errors'], files
+    assert files['/no/such/file/at/all']['errors'] == 1, files
     p = dwell('report', '--event', 'io-errors', '--json', FILE)
     names = {row['name'] for row in json.loads(p.stdout)['rows']}
     assert '[ENOENT]' in names, names
+
+
+FAILED = re.compile(r'(?:open|openat|creat)\((?:\w+, )?"(.*?)"(?:\.\.\.)?,.* = -1 E.*$')
+
+
+@test
+def what_could_not_be_opened_has_its_path():
+    oracles.need('strace')
+    out = os.path.join(DIR, 'strace')
+    subprocess.run(['strace', '-f', '-e', 'signal=none', '-o', out, IO, 'missing', MANY],
+                   check=True, timeout=120)
+    told = collections.Counter(m[1] for m in map(FAILED.fullmatch, lines_of(out)) if m)
+    no_path = told.pop('') + 1
+    assert told[MANY + '/under'] == len(MANY + '/under') and no_path == 2, told
+    record(IO, 'missing', MANY)
+    files = rows('file')
+    assert {n: files[n]['errors'] for n in told} == told, (told, files)
+    assert files['[no file]']['errors'] == no_path, files
+
+
+@test
+def paths_that_fail_leave_numbers_for_files():
+    record(sys.executable, '-S', '-c',
+           'import os, time\n'
+           'for i in range(70000):\n'
+           '    try: os.open(f"/no/such/{i}", 0)\n'
+           '    except OSError: pass\n'
+           'time.sleep(1)\n'  # there is room in the ring again
+           f'os.write(os.open({MANY!r}, os.O_WRONLY), b"12345")\n')
+    files = rows('file')
+    assert files[MANY]['written_bytes'] == 5, files[MANY]
+    assert files['[more files]']['errors'] > 70000 - 65536, files['[more files]']
 
 
 @test

@@ -207,20 +207,31 @@ __noinline int files_tell(uint64_t at, uint32_t number)
 	return bpf_ringbuf_output(ring, r, size, BPF_RB_NO_WAKEUP) == 0;
 }
 
-static __always_inline uint32_t files_add(struct file *file, const struct files_key *key)
+/* A number that no file has; not below the limit: there is none. */
+static __always_inline uint32_t files_new_number(uint32_t limit)
 {
-	uint32_t number = IO_RECORD_FILES_MAX, *known;
+	return files_next < limit ? __sync_fetch_and_add(&files_next, 1) : limit;
+}
 
-	if (files_next < IO_RECORD_FILES_MAX)
-		number = __sync_fetch_and_add(&files_next, 1);
-	if (number >= IO_RECORD_FILES_MAX)
-		return IO_RECORD_UNNUMBERED;
-	if (!files_tell((uint64_t)file, number))
-		return IO_RECORD_UNTOLD;
+static __always_inline uint32_t files_enter(const struct files_key *key, uint32_t number)
+{
+	uint32_t *known;
+
 	if (!bpf_map_update_elem(&file_numbers, key, &number, BPF_NOEXIST))
 		return number;
 	known = bpf_map_lookup_elem(&file_numbers, key); /* another CPU was first */
 	return known ? *known : IO_RECORD_UNNUMBERED;
+}
+
+static __always_inline uint32_t files_add(struct file *file, const struct files_key *key)
+{
+	uint32_t number = files_new_number(IO_RECORD_FILES_MAX);
+
+	if (number >= IO_RECORD_FILES_MAX)
+		return IO_RECORD_UNNUMBERED;
+	if (!files_tell((uint64_t)file, number))
+		return IO_RECORD_UNTOLD;
+	return files_enter(key, number);
 }
 
 static __always_inline bool files_is_key(const struct files_key *a,
@@ -230,30 +241,44 @@ static __always_inline bool files_is_key(const struct files_key *a,
 	       a->generation == b->generation && a->connection == b->connection;
 }
 
+/* Where one of this key was found, on this CPU, if it was the last one there. */
+static __always_inline struct files_found *files_found_at(const struct files_key *key)
+{
+	uint32_t place = (uint32_t)(key->inode ^ key->connection) % FILES_FOUND;
+
+	return bpf_map_lookup_elem(&file_found, &place);
+}
+
+/* What is no file is asked for again. */
+static __always_inline void files_note_found(struct files_found *found,
+					     const struct files_key *key, uint32_t number)
+{
+	if (number < IO_RECORD_FILES)
+		return;
+	found->key = *key;
+	found->number = number;
+}
+
 /* The number of what a descriptor of the current thread is of.  Not static: verified by
  * itself, once. */
 __noinline uint32_t files_number(uint32_t fd)
 {
 	struct file *file = files_open(bpf_get_current_task_btf(), fd);
 	struct files_key key = { 0 };
-	uint32_t place, *known, number;
+	uint32_t *known, number;
 	struct files_found *found;
 
 	if (!file)
 		return IO_RECORD_NO_FILE;
 	files_key(file, &key);
-	place = (uint32_t)(key.inode ^ key.connection) % FILES_FOUND;
-	found = bpf_map_lookup_elem(&file_found, &place);
+	found = files_found_at(&key);
 	if (!found)
 		return IO_RECORD_UNTOLD;
 	if (found->number && files_is_key(&found->key, &key))
 		return found->number;
 	known = bpf_map_lookup_elem(&file_numbers, &key);
 	number = known ? *known : files_add(file, &key);
-	if (number < IO_RECORD_FILES) /* it is asked for again */
-		return number;
-	found->key = key;
-	found->number = number;
+	files_note_found(found, &key, number);
 	return number;
 }
 

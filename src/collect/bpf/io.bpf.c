@@ -13,6 +13,7 @@
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
+#include "collect/bpf/unopened.bpf.h"
 
 /* Set before loading: what each call is, as 64-bit programs number them, and as 32-bit
  * ones do. */
@@ -160,8 +161,14 @@ static __always_inline uint32_t file_of(const struct registers *r,
 					struct io_record_call call, int64_t result,
 					bool is_32bit)
 {
-	if (call.file == IO_RECORD_RETURNED && result >= 0)
+	bool is_opened = call.file >= IO_RECORD_OPENED_FIRST;
+
+	if ((call.file == IO_RECORD_RETURNED || is_opened) && result >= 0)
 		return files_number((uint32_t)result);
+	if (call.file == IO_RECORD_OPENED_FIRST)
+		return unopened_number(registers_first_argument_was(r, is_32bit));
+	if (call.file == IO_RECORD_OPENED_SECOND)
+		return unopened_number(registers_argument(r, 1, is_32bit));
 	if (call.file == IO_RECORD_SECOND)
 		return files_number((uint32_t)registers_argument(r, 1, is_32bit));
 	return IO_RECORD_NO_FILE;

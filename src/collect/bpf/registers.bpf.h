@@ -95,6 +95,13 @@ static __always_inline uint64_t registers_first_argument(const struct registers 
 	return is_32bit ? (uint32_t)r->bx : r->di;
 }
 
+/* When it has. */
+static __always_inline uint64_t registers_first_argument_was(const struct registers *r,
+							     bool is_32bit)
+{
+	return registers_first_argument(r, is_32bit);
+}
+
 static __always_inline uint64_t registers_sp(const struct registers *r)
 {
 	return r->sp;
@@ -222,6 +229,17 @@ static __always_inline uint64_t registers_first_argument(const struct registers 
 							 bool is_32bit)
 {
 	return is_32bit ? (uint32_t)r->x[0] : r->x[0];
+}
+
+static __always_inline uint64_t registers_first_argument_was(const struct registers *r,
+							     bool is_32bit)
+{
+	uint64_t first = 0;
+
+	/* Behind the registers. */
+	bpf_probe_read_kernel(&first, sizeof(first),
+			      (const char *)r + sizeof(struct registers));
+	return is_32bit ? (uint32_t)first : first;
 }
 
 static __always_inline uint64_t registers_sp(const struct registers *r)

@@ -28,7 +28,7 @@ static void calls_have_the_numbers_of_this_machine(void **state)
 		  IO_RECORD_ASKS_MESSAGE },
 		{ SYS_sendfile, "sendfile", IO_RECORD_READ, IO_RECORD_SECOND,
 		  IO_RECORD_ASKS_FOURTH },
-		{ SYS_openat, "openat", IO_RECORD_OTHER, IO_RECORD_RETURNED,
+		{ SYS_openat, "openat", IO_RECORD_OTHER, IO_RECORD_OPENED_SECOND,
 		  IO_RECORD_ASKS_NONE },
 		{ SYS_close, "close", IO_RECORD_OTHER, IO_RECORD_FIRST,
 		  IO_RECORD_ASKS_NONE },
