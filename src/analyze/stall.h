@@ -22,7 +22,7 @@ enum stall_cause {
 	STALL_N_CAUSES
 };
 
-#define STALL_MAX_CULPRITS 12 /* more than causes */
+#define STALL_MAX_CULPRITS 16 /* more than causes */
 
 struct stall_culprit {
 	uint8_t cause;	 /* enum stall_cause */
@@ -54,6 +54,7 @@ struct stall_group {
 	double beyond; /* what they were more; may be negative */
 	double excess; /* what single instructions were more, that cannot be chance */
 	double error;  /* chance may make so much of it, either way */
+	double waits[SCHEDULE_N_WAITS]; /* of the best case of its instructions */
 };
 
 struct stalls {

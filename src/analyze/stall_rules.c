@@ -238,6 +238,16 @@ static void blame_neighbours(const struct stall_scene *at, struct stall *s,
 	blame_line(at, s, step);
 }
 
+/* A model lets each operation have the port that is free first, and fetches as many taken
+ * branches as ever can be at once.  Processors choose ports before they know, and fetch
+ * less where branches do not go together: code that waits for these anyway may wait as
+ * long again. */
+static void blame_machine(const struct stall_scene *at, struct stall *s)
+{
+	add(s, STALL_PORT, PROCEDURE_OUTSIDE, at->waits[SCHEDULE_WAIT_PORT]);
+	add(s, STALL_FRONT_END, PROCEDURE_OUTSIDE, at->waits[SCHEDULE_WAIT_FRONT_END]);
+}
+
 /* The way to a block. */
 
 /* The instruction that most often is right before; false: none is known. */
@@ -520,6 +530,7 @@ void stall_rules_step(const struct stall_scene *at, struct stall *s, uint32_t st
 		blame_ways(at, s, false);
 	if (step < b->first_step + EXPOSED)
 		blame_branches(at, s, step - b->first_step);
+	blame_machine(at, s);
 	settle(at, s, step);
 }
 
@@ -530,5 +541,6 @@ void stall_rules_arrival(const struct stall_scene *at, struct stall *s)
 	blame_ways(at, s, true);
 	blame_fences(at, s, first);
 	blame_branches(at, s, 0);
+	blame_machine(at, s);
 	settle(at, s, first);
 }

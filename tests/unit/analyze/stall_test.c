@@ -185,6 +185,36 @@ static void whoever_cannot_be_ruled_out_is_guilty(void **state)
 	check_causes(EM_X86_64, t, sizeof(t) / sizeof(t[0]));
 }
 
+/* not %rax, which waits; not %rcx; dec; jnz */
+static void what_waits_anyway_may_wait_as_long_again(void **state)
+{
+	static const struct {
+		enum schedule_wait wait;
+		double each; /* of the loop's four instructions, by the model */
+		const char *causes;
+	} t[] = {
+		{ SCHEDULE_WAIT_PORT, 5.5, "port <22.0" },
+		{ SCHEDULE_WAIT_PORT, 3, "port <12.0, unexplained 8.0" },
+		{ SCHEDULE_WAIT_PORT, 0.2, "unexplained 20.0" }, /* next to nothing */
+		{ SCHEDULE_WAIT_FRONT_END, 3, "front end <12.0, unexplained 8.0" },
+		{ SCHEDULE_WAIT_DEPENDENCY, 3, "unexplained 20.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		make_loop(&c, "\x48\xf7\xd0\x48\xf7\xd1", 6, 0);
+		for (uint32_t k = 0; k < c.procedure->blocks[0].n_steps; k++)
+			c.steps[k].waits[t[i].wait] = t[i].each;
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[0], &b);
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
 static void so_is_it_in_code_of_aarch64(void **state)
 {
 	static const struct stall_case t[] = {
@@ -512,6 +542,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whoever_cannot_be_ruled_out_is_guilty),
+		cmocka_unit_test(what_waits_anyway_may_wait_as_long_again),
 		cmocka_unit_test(so_is_it_in_code_of_aarch64),
 		cmocka_unit_test(misses_that_were_sampled_bound_causes),
 		cmocka_unit_test(samples_elsewhere_count_where_calls_lead_there),
