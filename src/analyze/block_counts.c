@@ -184,7 +184,7 @@ int block_counts_make(struct block_counts *ret, const struct profile *p, size_t 
 bool block_counts_may_estimate(const struct profile *p)
 {
 	for (size_t i = 0; i < profile_n_columns(p); i++)
-		if (function_code_is_time(p, i) && profile_column(p, i)->total_count)
+		if (time_column_is(p, i) && profile_column(p, i)->total_count)
 			return true;
 	return false;
 }
@@ -249,7 +249,7 @@ static uint64_t samples_of(const struct profile *p, const struct function_index 
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < profile_n_columns(p); i++)
-		if (function_code_is_time(p, i))
+		if (time_column_is(p, i))
 			sum += function_index_samples(x, function, i);
 	return sum;
 }

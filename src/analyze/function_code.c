@@ -139,20 +139,6 @@ static void index_ways(struct making *m)
 
 /* Samples. */
 
-bool function_code_is_time(const struct profile *p, size_t column)
-{
-	return strcmp(p->columns.at[column].name, "cpu-time") == 0;
-}
-
-/* The next one from `from` on; several recordings are as many runs, which add up. */
-static size_t find_time_column(const struct profile *p, size_t from)
-{
-	for (size_t i = from; i < p->columns.n; i++)
-		if (function_code_is_time(p, i))
-			return i;
-	return FUNCTION_CODE_NONE;
-}
-
 static size_t find_count_column(const struct profile *p)
 {
 	for (size_t i = 0; i < p->n_sources; i++) {
@@ -170,9 +156,9 @@ static const struct recording *source_of(const struct making *m, size_t column)
 	return m->p->sources[m->p->columns.at[column].source].recording;
 }
 
-static double cycles_of_ns(const struct function_code *c, uint64_t ns)
+static double cycles_of(const struct function_code *c, uint64_t weight)
 {
-	return (double)ns * c->clock_ghz;
+	return (double)weight * (c->clock_ghz > 0 ? c->clock_ghz : 1);
 }
 
 static void take_sample(struct making *m, const struct listing_row *row, size_t of)
@@ -182,7 +168,7 @@ static void take_sample(struct making *m, const struct listing_row *row, size_t 
 	uint64_t weight = row->exclusive[of];
 	const uint64_t *step = map_find(&m->step_at, row->address);
 	uint64_t n = column->period ? (weight + column->period / 2) / column->period : 0;
-	double cycles = cycles_of_ns(c, weight);
+	double cycles = cycles_of(c, weight);
 	uint32_t block;
 
 	c->samples += n;
@@ -204,19 +190,21 @@ static void take_sample(struct making *m, const struct listing_row *row, size_t 
 static void take_samples(struct making *m)
 {
 	const struct listing_rows *rows = &m->listing.instructions;
-	size_t column = find_time_column(m->p, 0);
+	size_t column = time_column_find(m->p, 0);
 
 	m->to->time_column = column;
 	if (column == FUNCTION_CODE_NONE)
 		return;
 	m->to->is_alone = recording_n_threads(source_of(m, column)) <=
 			  recording_n_processes(source_of(m, column));
-	m->to->clock_ghz =
-		machine_choice_clock_ghz(source_of(m, column), m->o->clock_ghz);
+	if (!time_column_is_cycles(m->p, column))
+		m->to->clock_ghz =
+			machine_choice_clock_ghz(source_of(m, column), m->o->clock_ghz);
 	for (; column != FUNCTION_CODE_NONE;
-	     column = find_time_column(m->p, column + 1)) {
+	     column = time_column_find(m->p, column + 1)) {
 		m->to->n_runs++;
-		m->to->total_weight += m->p->columns.at[column].total_weight;
+		m->to->all_cycles +=
+			cycles_of(m->to, m->p->columns.at[column].total_weight);
 		for (size_t i = 0; i < rows->n; i++)
 			if (!rows->rows[i].is_return)
 				take_sample(m, &rows->rows[i], column);
@@ -228,11 +216,8 @@ static void take_samples(struct making *m)
 static bool is_retired(const struct profile *p, size_t column)
 {
 	const struct profile_column *c = &p->columns.at[column];
-	const char name[] = "instructions";
-	const char *rest = c->name + sizeof(name) - 1;
 
-	return strncmp(c->name, name, sizeof(name) - 1) == 0 && c->total_count &&
-	       (!*rest || *rest == ':') && event_name_has_user(c->name) &&
+	return time_column_is_counter(c, "instructions") &&
 	       !recording_n_basic_blocks(p->sources[c->source].recording);
 }
 
@@ -373,7 +358,7 @@ static int take_directions(struct making *m, struct err *e)
 	if (!m->listing.has_code_delta)
 		return 0;
 	for (size_t i = m->to->time_column; i != FUNCTION_CODE_NONE;
-	     i = find_time_column(m->p, i + 1)) {
+	     i = time_column_find(m->p, i + 1)) {
 		int rc = add_directions(&sums, m->p->columns.at[i].source, e);
 
 		if (rc < 0)
@@ -502,7 +487,7 @@ static void average_runs(struct function_code *c)
 	if (c->n_runs < 2)
 		return;
 	c->cycles /= n;
-	c->total_weight /= c->n_runs;
+	c->all_cycles /= n;
 	for (uint32_t i = 0; i < c->procedure->n_steps; i++)
 		c->steps[i].cycles /= n;
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
@@ -710,8 +695,10 @@ static int estimate(struct making *m, struct err *e)
 	if (!c->model || c->time_column == FUNCTION_CODE_NONE || !c->samples ||
 	    c->count_column != FUNCTION_CODE_NONE || c->has_no_counts)
 		return 0;
-	sample = cycles_of_ns(c, m->p->columns.at[c->time_column].period);
-	rc = c->n_runs == 1 ? anchoring_new(m->p, c->time_column, &a, e) : 0;
+	sample = cycles_of(c, m->p->columns.at[c->time_column].period);
+	rc = c->n_runs == 1 && c->clock_ghz > 0
+		     ? anchoring_new(m->p, c->time_column, &a, e)
+		     : 0;
 	if (rc < 0 || !(sample > 0) || estimate_anchored(m, a))
 		return rc;
 	frequency_estimate(c, sample);
@@ -784,7 +771,7 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 int function_code_index(const struct profile *p, struct function_index **ret,
 			struct err *e)
 {
-	size_t time = find_time_column(p, 0), count = find_count_column(p);
+	size_t time = time_column_find(p, 0), count = find_count_column(p);
 
 	return function_index_new(
 		p, time == FUNCTION_CODE_NONE ? MODEL_NONE : p->columns.at[time].source,

@@ -14,12 +14,13 @@
 #include "analyze/frequency.h"
 #include "analyze/miss_samples.h"
 #include "analyze/profile.h"
+#include "analyze/time_column.h"
 #include "base/buf.h"
 #include "insn/operation.h"
 #include "insn/procedure.h"
 #include "insn/schedule.h"
 
-#define FUNCTION_CODE_NONE SIZE_MAX
+#define FUNCTION_CODE_NONE TIME_COLUMN_NONE
 
 struct function_code_step {
 	struct operation operation; /* all zeros: not known */
@@ -64,16 +65,16 @@ struct function_code {
 	struct function_code_block *blocks;
 	struct function_code_way *ways;
 	const struct machine_model *model; /* NULL: none is for such code */
-	double clock_ghz;
+	double clock_ghz; /* 0: the CPU's counter of cycles was sampled */
 	/* The profile's, FUNCTION_CODE_NONE: no time was sampled; the first of several
 	 * recordings, which are added up. */
 	size_t time_column;
-	size_t count_column;   /* the same: instructions were not counted */
-	bool has_no_counts;    /* they were, but none of these */
-	bool is_alone;	       /* in its process: nobody else writes its memory */
-	bool is_estimated;     /* how often is what samples tell; confidence: how well */
-	uint8_t confidence;    /* enum frequency_confidence */
-	uint64_t total_weight; /* of time, of all functions */
+	size_t count_column; /* the same: instructions were not counted */
+	bool has_no_counts;  /* they were, but none of these */
+	bool is_alone;	     /* in its process: nobody else writes its memory */
+	bool is_estimated;   /* how often is what samples tell; confidence: how well */
+	uint8_t confidence;  /* enum frequency_confidence */
+	double all_cycles;   /* of time, of all functions */
 	unsigned
 		n_runs; /* recordings of time; where there are counts all is their mean */
 	uint64_t samples; /* of the function's own code, and what they are in cycles */
@@ -99,8 +100,6 @@ struct function_code_options {
 	const struct function_index *index;
 };
 
-/* The column is of the time that is looked at. */
-bool function_code_is_time(const struct profile *p, size_t column);
 /* Is there more to tell how often than guesses: counts, or a counter of instructions? */
 bool function_code_is_scaled(const struct profile *p);
 must_use int function_code_index(const struct profile *p, struct function_index **ret,

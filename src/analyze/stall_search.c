@@ -28,7 +28,7 @@ int stall_search_new(const struct profile *p, const char *model, double clock_gh
 	s->p = p;
 	s->has_read = xcalloc(profile_n_functions(p) + 1, sizeof(*s->has_read));
 	for (size_t i = 0; i < profile_n_columns(p) && !s->index && rc == 0; i++)
-		if (function_code_is_time(p, i))
+		if (time_column_is(p, i))
 			rc = function_code_index(p, &s->index, e);
 	if (rc < 0)
 		return rc;
@@ -95,12 +95,11 @@ static void keep(struct stall_search *s, const struct function_code *c,
 		 const struct stalls *of, uint32_t function, uint32_t block,
 		 uint32_t step, uint64_t lands_at)
 {
-	double all = (double)c->total_weight * c->clock_ghz;
 	struct stall_search_found found = { .is_estimated = c->is_estimated };
 
 	if (!stall_place_take(&found.place, c, function, of, block, step))
 		return;
-	found.share = all > 0 ? found.place.cycles / all : 0;
+	found.share = c->all_cycles > 0 ? found.place.cycles / c->all_cycles : 0;
 	*map_slot(&s->found_at, key_of(function, lands_at), NULL) = s->found.n;
 	*vec_push(&s->found) = found;
 }

@@ -33,12 +33,12 @@ static void put_head(const struct calc_view *v, FILE *out)
 		const struct profile_column *t =
 			profile_column(v->r->profile, c->time_column);
 
-		fprintf(out, "  %s samples of %s here, %s cycles at %.2f GHz",
+		fprintf(out, "  %s samples of %s here, %s cycles",
 			text_count(text, c->samples), t->name,
-			calc_value_times(more, c->cycles), c->clock_ghz);
-		fprintf(out, ", %s of all",
-			text_pct(text, c->cycles,
-				 (double)c->total_weight * c->clock_ghz));
+			calc_value_times(more, c->cycles));
+		if (c->clock_ghz > 0)
+			fprintf(out, " at %.2f GHz", c->clock_ghz);
+		fprintf(out, ", %s of all", text_pct(text, c->cycles, c->all_cycles));
 		if (c->n_runs > 1 && !c->is_estimated)
 			fprintf(out, ", the mean of %u runs", c->n_runs);
 		fputc('\n', out);

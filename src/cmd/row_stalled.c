@@ -29,15 +29,14 @@ static size_t find_bounds(const struct row_view *v, struct bound *ret)
 	size_t n = 0;
 
 	for (size_t c = 0; c < v->m->n_columns; c++)
-		total += function_code_is_time(p, c) ? (double)row_view_total(v, c) : 0;
+		total += time_column_is(p, c) ? (double)row_view_total(v, c) : 0;
 	for (size_t i = 0; i < v->m->n_rows; i++) {
 		double sum = 0;
 
 		for (size_t c = 0; c < v->m->n_columns; c++)
-			sum += function_code_is_time(p, c)
-				       ? (double)row_view_values(v, v->rows[i].id,
-								 false)[c]
-				       : 0;
+			sum += time_column_is(p, c) ? (double)row_view_values(
+							      v, v->rows[i].id, false)[c]
+						    : 0;
 		if (sum > 0)
 			ret[n++] = (struct bound){ i, sum / total };
 	}

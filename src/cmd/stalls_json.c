@@ -82,7 +82,8 @@ static void put_total(const struct stalls_view *v, struct json *j, const char *r
 	json_key_u64(j, "all_samples", v->all_samples);
 	if (v->model)
 		json_key_str(j, "model", v->model->name);
-	json_key_double(j, "clock_ghz", v->clock_ghz);
+	if (v->clock_ghz > 0)
+		json_key_double(j, "clock_ghz", v->clock_ghz);
 	put_left(j, "without_code", &v->without_code);
 	put_left(j, "not_counted", &v->uncounted);
 	put_left(j, "not_in_time", &v->late);

@@ -66,8 +66,8 @@ static void put_head(const struct stalls_view *v, FILE *out)
 				? "All"
 				: names_shorten(name, sizeof(name), v->name, MAX_NAME),
 			text_count(text, v->rows.n));
-	fprintf(out, "  %s samples of cpu-time tallied, %s of all\n",
-		text_count(text, s->samples),
+	fprintf(out, "  %s samples of %s tallied, %s of all\n",
+		text_count(text, s->samples), v->time,
 		text_pct(share, (double)s->samples, (double)v->all_samples));
 	put_left_out(v, out);
 	fprintf(out, "  Best case %.2f cycles an instruction (%s), actual %.2f\n\n",

@@ -39,18 +39,16 @@ static bool is_image(const struct profile *p, const char *name)
 static int find_time(struct stalls_view *v, struct err *e)
 {
 	const struct profile *p = v->r->profile;
-	bool is_there = false;
-
-	for (size_t i = 0; i < profile_n_columns(p); i++) {
-		if (!function_code_is_time(p, i))
-			continue;
-		is_there = true;
+	for (size_t i = time_column_find(p, 0); i != TIME_COLUMN_NONE;
+	     i = time_column_find(p, i + 1)) {
+		v->time = profile_column(p, i)->name;
 		v->all_samples += profile_column(p, i)->total_count;
 	}
-	if (is_there)
+	if (v->time)
 		return 0;
 	return err_set(e, ERR_UNSUPPORTED,
-		       "no samples of cpu-time: record them with 'dwell run --insn -e "
+		       "no samples of cpu-time, or of cycles: record them with 'dwell "
+		       "run --insn -e "
 		       "usertime'");
 }
 
@@ -85,9 +83,7 @@ static uint64_t samples_of(const struct profile *p, const struct function_index 
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < profile_n_columns(p); i++)
-		sum += function_code_is_time(p, i)
-			       ? function_index_samples(x, function, i)
-			       : 0;
+		sum += time_column_is(p, i) ? function_index_samples(x, function, i) : 0;
 	return sum;
 }
 

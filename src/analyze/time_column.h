@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * time_column - which of a profile's events are of the time that instructions took.
+ *
+ * CPU time where it was sampled; else cycles of the CPU's counter.  Several recordings
+ * are as many runs, which add up.
+ */
+#ifndef DWELL_ANALYZE_TIME_COLUMN_H
+#define DWELL_ANALYZE_TIME_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/profile.h"
+
+#define TIME_COLUMN_NONE SIZE_MAX
+
+bool time_column_is(const struct profile *p, size_t column);
+/* The next one from `from` on. */
+size_t time_column_find(const struct profile *p, size_t from);
+/* Its weights are cycles, not nanoseconds. */
+bool time_column_is_cycles(const struct profile *p, size_t column);
+/* What the CPU counts of user code: name is without what says where it is counted. */
+bool time_column_is_counter(const struct profile_column *c, const char *name);
+
+#endif
