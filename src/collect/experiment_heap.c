@@ -15,7 +15,6 @@ const struct experiment experiment_heap = {
 	.summary = "every allocation and release of memory: leaks, peak, who takes how much",
 	.trigger = EXPERIMENT_HEAP,
 	.only_source = "tracer",
-	.alone_because = "its stacks are told before others tell what is mapped",
 	.unit = "count",
 	.on = 1,
 	.hi = 1,

@@ -31,6 +31,7 @@ void roster_fini(struct roster *r)
 			free_process(
 				(struct roster_process *)(uintptr_t)r->processes.at[i]
 					.value);
+	map_fini(&r->ids);
 	map_fini(&r->threads);
 	map_fini(&r->processes);
 	vec_fini(&r->dead);
@@ -87,6 +88,27 @@ struct roster_process *roster_add_process(struct roster *r, uint32_t pid,
 	return p;
 }
 
+static uint64_t *id_of(struct roster *r, uint32_t process, uint32_t tid, bool *is_new)
+{
+	return map_slot(&r->ids, (uint64_t)process << 32 | tid, is_new);
+}
+
+uint32_t roster_past_thread(struct roster *r, uint64_t time_ns, uint32_t process,
+			    uint32_t tid)
+{
+	uint32_t name = writer_process_get(r->writer, process)->comm;
+	bool is_new;
+	uint64_t *id = id_of(r, process, tid, &is_new);
+
+	if (is_new)
+		*id = writer_thread(r->writer,
+				    &(struct model_thread){ .process = process,
+							    .tid = tid,
+							    .name = name,
+							    .start_ns = time_ns });
+	return (uint32_t)*id;
+}
+
 struct roster_thread *roster_add_thread(struct roster *r, uint64_t time_ns,
 					struct roster_process *p, uint32_t tid,
 					uint32_t name)
@@ -104,6 +126,7 @@ struct roster_thread *roster_add_thread(struct roster *r, uint64_t time_ns,
 								  .tid = tid,
 								  .name = name,
 								  .start_ns = time_ns });
+	*id_of(r, p->id, tid, NULL) = th->id;
 	p->n_alive++;
 	*map_slot(&r->threads, tid, NULL) = (uintptr_t)th;
 	return th;

@@ -43,6 +43,7 @@ struct roster {
 	struct writer *writer;
 	struct map processes, threads; /* pid, tid → pointer */
 	VEC(uint32_t) dead;	       /* thread ids, oldest first */
+	struct map ids; /* process' id and tid → the thread's id, for ever */
 };
 
 void roster_fini(struct roster *r);
@@ -58,6 +59,10 @@ struct roster_process *roster_add_process(struct roster *r, uint32_t pid,
 struct roster_thread *roster_add_thread(struct roster *r, uint64_t time_ns,
 					struct roster_process *p, uint32_t tid,
 					uint32_t name);
+/* Id in the recording of a thread of a process, an id of the recording, that may be gone;
+ * it is made where it was never told of. */
+uint32_t roster_past_thread(struct roster *r, uint64_t time_ns, uint32_t process,
+			    uint32_t tid);
 /* The thread has exited. */
 void roster_bury(struct roster *r, struct roster_thread *th, uint64_t time_ns);
 

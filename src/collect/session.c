@@ -100,9 +100,12 @@ static bool interrupts_code(const struct experiment *x)
 	       x->trigger == EXPERIMENT_THREAD_TIME || x->trigger == EXPERIMENT_COUNTER;
 }
 
-/* Only samples of perf carry registers to us. */
+/* Only samples of perf carry registers to us.  What was asked for is meant for those that
+ * have a choice, unless there are none. */
 static const char *wanted_source(const struct session *s, const struct experiment *x)
 {
+	if (x->only_source && s->settings.n_choices > 1)
+		return x->only_source;
 	return s->settings.insn && interrupts_code(x) ? "perf" : s->settings.source;
 }
 
@@ -285,10 +288,10 @@ static int open_sources(struct session *s, struct err *e)
 				    .tracker = s->tracker,
 				    .writer = s->writer };
 
-	for (size_t i = 0; i < c.n_plans; i++) {
-		const struct source_ops *ops = s->plans[i].source;
+	for (size_t i = 0; i < 2 * c.n_plans; i++) {
+		const struct source_ops *ops = s->plans[i % c.n_plans].source;
 
-		if (is_open(s, ops))
+		if (ops->is_late != (i >= c.n_plans) || is_open(s, ops))
 			continue;
 
 		int rc = ops->open(&c, &s->sources[s->n_sources], e);
@@ -349,6 +352,8 @@ static void raise_file_limit(void)
 static int start_sources(struct session *s, struct err *e)
 {
 	for (size_t i = 0; i < s->n_sources; i++) {
+		tracker_set_teller(s->tracker, (unsigned)i);
+
 		int rc = s->sources[i]->ops->start(s->sources[i], s->launch.pid, e);
 
 		if (rc < 0)
@@ -541,6 +546,8 @@ static int drain(struct session *s, bool is_final, struct err *e)
 	int rc = 0;
 
 	for (size_t i = 0; i < s->n_sources; i++) {
+		tracker_set_teller(s->tracker, (unsigned)i);
+
 		int one =
 			s->sources[i]->ops->drain(s->sources[i], is_final, rc ? NULL : e);
 

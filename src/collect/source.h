@@ -93,7 +93,8 @@ struct source_stats {
 };
 
 struct source_ops {
-	const char *name;    /* "perf", "timer" */
+	const char *name; /* "perf", "timer" */
+	bool is_late; /* tells of a process later than others may: drained after them */
 	const char *summary; /* "kernel perf_event sampling" */
 	const char *instead; /* the source that does the same when the kernel refuses this
 			      * one, or NULL */

@@ -37,11 +37,29 @@ void timer_image_free(struct timer_image *m)
 	if (!m)
 		return;
 	timer_ring_free(m->ring);
+	late_image_free(m->late);
 	vec_fini(&m->ranges);
 	map_fini(&m->threads);
 	map_fini(&m->shares);
 	map_fini(&m->strangers);
 	free(m);
+}
+
+static struct timer_image *image_of(const struct timer_totals *t, uint32_t pid)
+{
+	const uint64_t *p = map_find(t->known, pid);
+
+	return p ? (struct timer_image *)(uintptr_t)*p : NULL;
+}
+
+struct late_image *timer_image_late(struct timer_image *m)
+{
+	const struct timer_image *parent = image_of(m->totals, m->ppid);
+
+	if (!m->late)
+		m->late = late_image_new(m->totals->tracker, m->start_ns, m->pid,
+					 m->is_fork, parent ? parent->late : NULL);
+	return m->late;
 }
 
 /* Where code is. */
@@ -58,7 +76,10 @@ static void add_mapping(struct timer_image *m, uint64_t time_ns,
 			const struct tracker_mmap *map)
 {
 	*vec_push(&m->ranges) = (struct timer_range){ map->start, map->end };
-	tracker_mmap(m->totals->tracker, time_ns, m->pid, map);
+	if (m->totals->tracing)
+		late_image_mmap(timer_image_late(m), time_ns, map);
+	else
+		tracker_mmap(m->totals->tracker, time_ns, m->pid, map);
 }
 
 /* Code that the target cannot name: of run-time compilers, of modules loaded by a C
@@ -114,18 +135,12 @@ static const char *whole_path(const struct timer_image *m, const char *path,
 
 /* Records. */
 
-static struct timer_image *image_of(const struct timer_totals *t, uint32_t pid)
-{
-	const uint64_t *p = map_find(t->known, pid);
-
-	return p ? (struct timer_image *)(uintptr_t)*p : NULL;
-}
-
 /* Its first module will name it too, but that comes with its first sample. */
-static void name_program(const struct timer_image *m)
+static void name_program(struct timer_image *m)
 {
 	struct writer *w = m->totals->writer;
-	uint32_t id = tracker_process_id(m->totals->tracker, m->pid);
+	uint32_t id = m->totals->tracing ? late_image_process(timer_image_late(m))
+					 : tracker_process_id(m->totals->tracker, m->pid);
 	struct model_process model;
 
 	if (!m->exe[0])
@@ -153,6 +168,8 @@ static void take_start(struct timer_image *m, const struct timer_record *r)
 		tracker_exec(t, m->start_ns, m->pid, m->pid, r->comm);
 		name_program(m);
 	}
+	if (m->totals->tracing) /* while its parent is there */
+		timer_image_late(m);
 	*map_slot(&m->threads, m->pid, NULL) = m->is_sampled;
 }
 
@@ -228,14 +245,14 @@ uint32_t timer_image_stack(struct timer_image *m, const struct timer_record *r)
 	const struct wire_tracer_stack *x = &r->stack;
 
 	look_for_outside(m, r, x->n_frames, x->time_ns);
-	return tracker_stack(m->totals->tracker,
-			     &(struct tracker_sample){ .time_ns = x->time_ns,
-						       .pid = m->pid,
-						       .tid = x->tid,
-						       .user_pcs = r->pcs,
-						       .user_exact = r->exact,
-						       .n_user = x->n_frames,
-						       .stop = x->stop });
+	return late_image_stack(timer_image_late(m),
+				&(struct tracker_sample){ .time_ns = x->time_ns,
+							  .pid = m->pid,
+							  .tid = x->tid,
+							  .user_pcs = r->pcs,
+							  .user_exact = r->exact,
+							  .n_user = x->n_frames,
+							  .stop = x->stop });
 }
 
 static void take_sample(struct timer_image *m, const struct timer_record *r)
@@ -337,6 +354,8 @@ static void count_unsampled(const struct timer_image *m, uint32_t except)
 
 static void exit_threads(const struct timer_image *m, uint64_t now_ns)
 {
+	if (m->late && !late_image_is_current(m->late))
+		return;
 	for (size_t i = 0; i < m->threads.cap; i++)
 		if (m->threads.at[i].used)
 			tracker_exit(m->totals->tracker, now_ns, m->pid,
@@ -425,10 +444,11 @@ static void note_not_followed(struct timer_totals *t, uint64_t now_ns, uint32_t 
 static void check_child(struct timer_image *m, uint64_t now_ns, uint32_t pid)
 {
 	char exe[4096] = "?";
+	struct err why = { 0 };
 	uint64_t *first;
 	bool is_new;
 
-	if (map_find(m->totals->known, pid))
+	if (map_find(m->totals->known, pid) || map_find(m->totals->present, pid))
 		return;
 	first = map_slot(&m->strangers, pid, &is_new);
 	if (is_new)
@@ -436,8 +456,10 @@ static void check_child(struct timer_image *m, uint64_t now_ns, uint32_t pid)
 	if (!*first || now_ns - *first < EXEC_NS)
 		return;
 	*first = 0; /* said once */
-	if (procfs_exe((pid_t)pid, exe, sizeof(exe), NULL) == 0 && !strcmp(exe, m->exe))
-		return; /* a fork by a bare system call: nothing was exec'ed */
+	if (procfs_exe((pid_t)pid, exe, sizeof(exe), &why) == 0
+		    ? !strcmp(exe, m->exe) /* a fork by a bare system call: no exec */
+		    : why.os == ENOENT)	   /* it is about to be gone */
+		return;
 	tracker_fork(m->totals->tracker, now_ns, pid, pid, m->pid, m->pid);
 	note_not_followed(m->totals, now_ns, pid, exe);
 }

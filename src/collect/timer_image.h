@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "collect/late_image.h"
 #include "collect/source.h"
 #include "collect/timer_ring.h"
 
@@ -35,8 +36,10 @@ struct timer_totals {
 	const struct timer_tracing *tracing; /* NULL: a sampler */
 	uint64_t interval_ns;
 	bool follows;	   /* children too */
-	struct map *known; /* pid → its newest image, a pointer */
-	char seccomp[64];  /* our own restrictions, as in /proc/self/status */
+	uint64_t lag_ns;   /* so long a new image waits, that others tell of it first */
+	struct map *known; /* pid → its newest image that has begun, a pointer */
+	const struct map *present; /* pids of which an image is there, begun or not */
+	char seccomp[64];	   /* our own restrictions, as in /proc/self/status */
 	/* of images that have ended */
 	uint64_t n_signals, n_intervals, n_dropped, handler_ns, n_threads_refused;
 	uint64_t n_images, damaged, n_not_followed;
@@ -67,12 +70,19 @@ struct timer_image {
 	struct map strangers; /* children without a ring → since when, 0: said */
 	bool is_over;
 	void *traced; /* what timer_tracing keeps of it, and frees at its end */
+	struct late_image *late;      /* of a tracer; NULL: not yet */
+	struct timer_image *previous; /* of its process, until that has ended */
+	bool is_replaced;	      /* its process runs another */
+	bool is_gone;		      /* its process does not run it any more */
+	uint64_t found_ns;
 	uint64_t looked_ns, other_exe_ns, scan_ns, scan_pause_ns;
 };
 
 struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_totals *totals);
 void timer_image_free(struct timer_image *m);
 
+/* Whose stacks its tracer tells. */
+struct late_image *timer_image_late(struct timer_image *m);
 /* The id in the recording of a stack that its tracer told. */
 uint32_t timer_image_stack(struct timer_image *m, const struct timer_record *r);
 /* Take what has come.  is_final: nobody writes any more. */

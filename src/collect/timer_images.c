@@ -23,6 +23,7 @@ void timer_images_fini(struct timer_images *s)
 	}
 	vec_fini(&s->all);
 	map_fini(&s->known);
+	map_fini(&s->present);
 	timer_directory_remove(&s->directory, is_used);
 }
 
@@ -111,20 +112,19 @@ static void find_rings(struct timer_images *s, uint64_t now_ns)
 		      sizeof(struct timer_image *), by_start);
 }
 
-/* An image whose process has exec'ed another ends before that one is taken. */
-static void end_replaced(struct timer_images *s)
+/* Which of them follow each other in a process. */
+static void link_replaced(struct timer_images *s)
 {
-	struct map newest = { 0 };
-
+	map_clear(&s->present);
 	for (size_t i = s->all.n; i-- > 0;) {
 		struct timer_image *m = s->all.at[i];
-		uint64_t *next = map_slot(&newest, m->pid, NULL);
+		uint64_t *next = map_slot(&s->present, m->pid, NULL);
 
+		m->is_replaced = *next != 0;
 		if (*next)
-			timer_image_replace(m, (struct timer_image *)(uintptr_t)*next);
+			((struct timer_image *)(uintptr_t)*next)->previous = m;
 		*next = (uintptr_t)m;
 	}
-	map_fini(&newest);
 }
 
 static void drop_ended(struct timer_images *s)
@@ -144,22 +144,51 @@ static void drop_ended(struct timer_images *s)
 	s->all.n = n;
 }
 
+/* May others tell of it first? */
+static bool is_too_new(struct timer_image *m, uint64_t now_ns)
+{
+	if (!m->found_ns)
+		m->found_ns = now_ns;
+	return now_ns - m->found_ns < m->totals->lag_ns;
+}
+
+/* Who is gone has made all its rings, and written everything: ask before looking. */
+static void look_for_gone(struct timer_images *s, uint64_t now_ns)
+{
+	vec_each(m, &s->all)
+		if (!(*m)->is_over && !is_too_new(*m, now_ns))
+			(*m)->is_gone = !timer_image_check(*m, now_ns);
+}
+
+/* An image whose process has exec'ed another ends before that one is taken, but its
+ * children are taken before it ends. */
+static void take_all(struct timer_images *s, uint64_t now_ns, bool is_final)
+{
+	for (size_t i = 0; i < s->all.n; i++) {
+		struct timer_image *m = s->all.at[i];
+
+		if (m->previous)
+			timer_image_replace(m->previous, m);
+		m->previous = NULL;
+		if (!m->is_over && (is_final || !is_too_new(m, now_ns)))
+			timer_image_drain(m, false);
+	}
+}
+
 void timer_images_drain(struct timer_images *s, bool is_final)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 
+	look_for_gone(s, now_ns);
 	find_rings(s, now_ns);
-	end_replaced(s);
+	link_replaced(s);
+	take_all(s, now_ns, is_final);
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct timer_image *m = s->all.at[i];
-		/* Ask before, so that an image that has ended has written everything. */
-		bool is_there = m->is_over || timer_image_check(m, now_ns);
 
-		if (is_there && !m->is_over)
-			timer_image_drain(m, false);
-		if (!is_there || is_final)
+		if (m->is_gone || is_final)
 			timer_image_end(m, now_ns,
-					!is_there || timer_image_has_exited(m));
+					m->is_gone || timer_image_has_exited(m));
 	}
 	if (!is_final)
 		drop_ended(s);

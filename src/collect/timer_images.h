@@ -23,7 +23,7 @@
 struct timer_images {
 	struct timer_directory directory;
 	struct timer_totals totals;
-	struct map known; /* for totals */
+	struct map known, present; /* for totals */
 	struct timer_claims claims;
 	VEC(struct timer_image *) all; /* that run, oldest first */
 };

@@ -8,15 +8,15 @@
 static struct traced_image *traced(struct timer_image *m)
 {
 	struct traced_image *t = m->traced;
-	struct tracker *tracker = m->totals->tracker;
+	struct late_image *late;
 
 	if (t)
 		return t;
 	m->traced = t = xcalloc(1, sizeof(*t));
 	t->image = m;
-	/* Now: when it ends another image may have its pid. */
-	t->thread = tracker_thread(tracker, m->start_ns, m->pid, m->pid);
-	t->is_followed = tracker_is_followed(tracker, m->start_ns, m->pid, m->pid);
+	late = timer_image_late(m);
+	t->thread = late_image_thread(late, m->start_ns, m->pid);
+	t->is_followed = late_image_is_followed(late);
 	*vec_push(&t->stacks) = (struct traced_stack){ .thread = t->thread };
 	return t;
 }
@@ -39,8 +39,8 @@ static void take_stack(struct traced_image *t, const struct timer_record *r)
 	*i = t->stacks.n;
 	*vec_push(&t->stacks) = (struct traced_stack){
 		.stack = timer_image_stack(m, r),
-		.thread = tracker_thread(m->totals->tracker, r->stack.time_ns, m->pid,
-					 r->stack.tid),
+		.thread = late_image_thread(timer_image_late(m), r->stack.time_ns,
+					    r->stack.tid),
 	};
 }
 

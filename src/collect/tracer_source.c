@@ -26,6 +26,8 @@ extern const struct source_ops tracer_source;
 /* How often rings are looked at: while much comes, and at most. */
 #define LOOK_NS_MIN UINT64_C(1000000)
 #define LOOK_NS_MAX UINT64_C(16000000)
+/* Until others that observe the same programs have told of one. */
+#define LAG_NS UINT64_C(20000000)
 
 struct tracer {
 	struct source base;
@@ -87,6 +89,14 @@ static int set_timer(const struct tracer *s, struct err *e)
 		       : 0;
 }
 
+static bool has_company(const struct source_context *c)
+{
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source != &tracer_source)
+			return true;
+	return false;
+}
+
 static void set_totals(struct tracer *s, const struct source_context *c)
 {
 	s->images.totals = (struct timer_totals){ .tracker = c->tracker,
@@ -95,8 +105,10 @@ static void set_totals(struct tracer *s, const struct source_context *c)
 						  .n_plans = c->n_plans,
 						  .ops = &tracer_source,
 						  .tracing = &traced_image_tracing,
+						  .lag_ns = has_company(c) ? LAG_NS : 0,
 						  .follows = c->scope->follow_children,
-						  .known = &s->images.known };
+						  .known = &s->images.known,
+						  .present = &s->images.present };
 }
 
 static uint32_t traces(const struct source_context *c)
@@ -228,6 +240,7 @@ static void tracer_finish(struct source *source, struct source_stats *ret)
 
 const struct source_ops tracer_source = {
 	.name = "tracer",
+	.is_late = true,
 	.summary = "wrappers inside the program: needs no privilege",
 	.probe = tracer_probe,
 	.range = tracer_range,

@@ -14,6 +14,7 @@
 #include "collect/jit_files.h"
 #include "collect/jit_flags.h"
 #include "collect/kernel_frames.h"
+#include "collect/process_history.h"
 #include "collect/roster.h"
 #include "collect/stack_builder.h"
 #include "host/cgroup_names.h"
@@ -31,6 +32,8 @@ struct tracker {
 	struct kernel_frames *kernel;
 	struct jit_files *jit;
 	struct roster roster;
+	struct process_history history;
+	unsigned teller; /* the source that tells now */
 	struct stack_builder stacks;
 	struct directions *directions; /* NULL: not asked for */
 	regex_t follow;
@@ -60,6 +63,7 @@ void tracker_free(struct tracker *t)
 	if (!t)
 		return;
 	roster_fini(&t->roster);
+	process_history_fini(&t->history);
 	if (t->has_follow)
 		regfree(&t->follow);
 	directions_free(t->directions);
@@ -113,16 +117,52 @@ void tracker_expect_jit(struct tracker *t)
 	t->stacks.expects_jit = true;
 }
 
+void tracker_set_teller(struct tracker *t, unsigned teller)
+{
+	t->teller = teller;
+}
+
 /* Who there is. */
 
 static struct roster_process *add_process(struct tracker *t, uint32_t pid,
 					  struct address_space *space,
-					  const struct model_process *model)
+					  const struct model_process *model,
+					  enum process_history_origin origin)
 {
 	struct roster_process *p = roster_add_process(&t->roster, pid, space, model);
 
 	p->is_followed = !t->has_follow || !t->had_program;
+	process_history_add(
+		&t->history, pid,
+		&(struct process_history_entry){ .id = p->id,
+						 .name = model->comm,
+						 .origin = origin,
+						 .start_ns = model->start_ns,
+						 .tellers = UINT32_C(1) << t->teller,
+						 .is_followed = p->is_followed });
 	return p;
+}
+
+static void follow(struct tracker *t, struct roster_process *p, bool is_followed)
+{
+	p->is_followed = is_followed;
+	process_history_told(&t->history, p->pid, t->teller)->is_followed = is_followed;
+}
+
+/* Has another source told of it?  Then it began when the earlier one says. */
+static bool is_told(struct tracker *t, uint64_t time_ns, uint32_t pid,
+		    enum process_history_origin origin, uint32_t name)
+{
+	struct process_history_entry *e =
+		process_history_claim(&t->history, pid, t->teller, origin, name, time_ns);
+
+	if (e && time_ns < e->start_ns) {
+		struct model_process model = *writer_process_get(t->writer, e->id);
+
+		model.start_ns = e->start_ns = time_ns;
+		writer_process_update(t->writer, e->id, &model);
+	}
+	return e;
 }
 
 static struct roster_process *unknown_process(struct tracker *t, uint64_t time_ns,
@@ -135,7 +175,8 @@ static struct roster_process *unknown_process(struct tracker *t, uint64_t time_n
 						    .parent = MODEL_NONE,
 						    .exec_of = MODEL_NONE,
 						    .exit_status = -1,
-						    .start_ns = time_ns });
+						    .start_ns = time_ns },
+			   PROCESS_HISTORY_FOUND);
 }
 
 static struct roster_process *ensure_process(struct tracker *t, uint64_t time_ns,
@@ -175,6 +216,26 @@ uint32_t tracker_process_id(const struct tracker *t, uint32_t pid)
 	return p ? p->id : MODEL_NONE;
 }
 
+struct tracker_process tracker_process_told(struct tracker *t, uint64_t time_ns,
+					    uint32_t pid)
+{
+	const struct process_history_entry *e =
+		process_history_told(&t->history, pid, t->teller);
+	const struct roster_process *p = e ? roster_find_process(&t->roster, pid)
+					   : ensure_process(t, time_ns, pid);
+
+	if (!e)
+		return (struct tracker_process){ p->id, p->is_followed, p->space };
+	return (struct tracker_process){ e->id, e->is_followed,
+					 p && p->id == e->id ? p->space : NULL };
+}
+
+uint32_t tracker_past_thread(struct tracker *t, uint64_t time_ns, uint32_t process,
+			     uint32_t tid)
+{
+	return roster_past_thread(&t->roster, time_ns, process, tid);
+}
+
 /* String in the recording: where it is now, 0 unknown. */
 static uint32_t cgroup_of(struct tracker *t, uint32_t pid)
 {
@@ -200,6 +261,8 @@ void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 					  writer_process_get(t->writer, p->id)->comm);
 		return;
 	}
+	if (is_told(t, time_ns, pid, PROCESS_HISTORY_FORK, 0))
+		return;
 
 	struct roster_process *parent = ensure_process(t, time_ns, parent_pid);
 	struct model_process model = *writer_process_get(t->writer, parent->id);
@@ -212,11 +275,11 @@ void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 	model.start_ns = time_ns;
 	model.end_ns = 0;
 
-	struct roster_process *p =
-		add_process(t, pid, address_space_ref(parent->space), &model);
+	struct roster_process *p = add_process(t, pid, address_space_ref(parent->space),
+					       &model, PROCESS_HISTORY_FORK);
 
 	p->has_exe = true;
-	p->is_followed = parent->is_followed && !t->leaves_children;
+	follow(t, p, parent->is_followed && !t->leaves_children);
 	roster_add_thread(&t->roster, time_ns, p, tid, model.comm);
 }
 
@@ -249,10 +312,11 @@ static struct roster_process *replace_program(struct tracker *t, uint64_t time_n
 		model->ppid = stat.ppid;
 	jit_files_forget(t->jit, pid);
 
-	struct roster_process *p = add_process(t, pid, address_space_new(), model);
+	struct roster_process *p =
+		add_process(t, pid, address_space_new(), model, PROCESS_HISTORY_EXEC);
 
 	if (t->leaves_children && was_left)
-		p->is_followed = false;
+		follow(t, p, false);
 	return p;
 }
 
@@ -262,17 +326,19 @@ void tracker_exec(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 	char cmdline[4096] = "";
 	struct model_process model = { .pid = pid, .exit_status = -1 };
 
+	model.comm = writer_string(t->writer, comm);
+	if (is_told(t, time_ns, pid, PROCESS_HISTORY_EXEC, model.comm))
+		return;
 	if (procfs_cmdline((pid_t)pid, cmdline, sizeof(cmdline), NULL) < 0)
 		cmdline[0] = '\0';
 	model.start_ns = time_ns;
-	model.comm = writer_string(t->writer, comm);
 	model.cmdline = writer_string(t->writer, cmdline);
 	model.cgroup = cgroup_of(t, pid);
 
 	struct roster_process *p = replace_program(t, time_ns, pid, &model);
 
 	if (t->has_follow && t->had_program)
-		p->is_followed = matches(t, comm, cmdline);
+		follow(t, p, matches(t, comm, cmdline));
 	t->had_program = true;
 	roster_add_thread(&t->roster, time_ns, p, tid, model.comm);
 }
@@ -295,7 +361,7 @@ void tracker_comm(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 }
 
 /* Some compilers write their map when they end (java). */
-static void find_jit_map(struct tracker *t, const struct roster_process *p)
+void tracker_find_jit_map(struct tracker *t, const struct roster_process *p)
 {
 	if (p->code_is_jit && jit_files_has(t->jit, p->pid))
 		jit_files_set_image(t->jit, p->pid, p->code_image);
@@ -315,7 +381,7 @@ void tracker_exit(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t ti
 	thread.end_ns = time_ns;
 	writer_thread_update(t->writer, th->id, &thread);
 	if (p->n_alive == 1) {
-		find_jit_map(t, p);
+		tracker_find_jit_map(t, p);
 		process.end_ns = time_ns;
 		writer_process_update(t->writer, p->id, &process);
 	}
@@ -395,6 +461,31 @@ void tracker_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
 						.from_ns = time_ns });
 	if (!p->has_exe && !is_vdso)
 		take_exe(t, p, image);
+}
+
+/* Who told of it first may have seen its file before another one had its name. */
+struct unwind_map tracker_late_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
+				    uint32_t process, const struct tracker_mmap *m)
+{
+	struct roster_process *p = roster_find_process(&t->roster, pid);
+	bool is_current = p && p->id == process;
+	const struct unwind_map *known =
+		is_current ? address_space_find(p->space, m->start) : NULL;
+	struct unwind_map map = { .start = m->start,
+				  .end = m->end,
+				  .file_offset = m->file_offset };
+
+	if (known && known->user != IMAGE_TABLE_ANONYMOUS && known->end >= m->end) {
+		map.user = known->user;
+		map.file_offset = m->start - known->start + known->file_offset;
+		return map;
+	}
+	map.user = image_table_of(t->images, pid, m);
+	if (!strcmp(m->path, "[vdso]"))
+		map.file_offset = 0;
+	if (is_current)
+		tracker_mmap(t, time_ns, pid, m);
+	return map;
 }
 
 struct tracker_code tracker_code_of(struct tracker *t, uint64_t time_ns, uint32_t pid,
@@ -479,11 +570,12 @@ static int add_running(struct tracker *t, uint64_t time_ns, uint32_t pid, struct
 				       .exit_status = -1,
 				       .start_ns = time_ns };
 
-	struct roster_process *p = add_process(t, pid, address_space_new(), &model);
+	struct roster_process *p =
+		add_process(t, pid, address_space_new(), &model, PROCESS_HISTORY_FOUND);
 
 	p->has_exe = exe[0] != '\0';
 	if (!p->is_followed)
-		p->is_followed = matches(t, stat.comm, cmdline);
+		follow(t, p, matches(t, stat.comm, cmdline));
 	return 0;
 }
 
@@ -508,14 +600,19 @@ static void count_stop(struct tracker *t, unsigned stop)
 		t->stops[stop]++;
 }
 
-uint32_t tracker_stack(struct tracker *t, const struct tracker_sample *s)
+uint32_t tracker_stack_of(struct tracker *t, struct roster_thread *th,
+			  const struct tracker_sample *s)
 {
 	unsigned stop;
-	uint32_t stack = stack_builder_build(
-		&t->stacks, ensure_thread(t, s->time_ns, s->pid, s->tid), s, &stop);
+	uint32_t stack = stack_builder_build(&t->stacks, th, s, &stop);
 
 	count_stop(t, stop);
 	return stack;
+}
+
+uint32_t tracker_stack(struct tracker *t, const struct tracker_sample *s)
+{
+	return tracker_stack_of(t, ensure_thread(t, s->time_ns, s->pid, s->tid), s);
 }
 
 static struct model_sample model_of(const struct roster_thread *th,
@@ -640,9 +737,9 @@ int tracker_finish(struct tracker *t, bool has_symbols, struct err *e)
 		directions_write(t->directions);
 	for (size_t i = 0; i < t->roster.processes.cap; i++)
 		if (t->roster.processes.at[i].used)
-			find_jit_map(t, (struct roster_process *)(uintptr_t)
-						t->roster.processes.at[i]
-							.value);
+			tracker_find_jit_map(t, (struct roster_process *)(uintptr_t)
+							t->roster.processes.at[i]
+								.value);
 
 	int rc = has_symbols ? kernel_frames_keep_symbols(t->kernel, e) : 0;
 	int rc2 = jit_files_keep(t->jit, rc ? NULL : e);

@@ -20,6 +20,9 @@
 #include "store/writer.h"
 #include "unwind/offline.h"
 
+struct address_space;
+struct roster_process;
+struct roster_thread;
 struct symbol_store;
 struct tracker;
 
@@ -36,6 +39,10 @@ void tracker_expect_descendants(struct tracker *t);
 
 /* Keep no sample of a process that is forked, whatever it runs. */
 void tracker_leave_children(struct tracker *t);
+
+/* What is told from now on comes of that source, less than 32: what another has told of
+ * forks and execs is not told twice, though at another time. */
+void tracker_set_teller(struct tracker *t, unsigned teller);
 
 void tracker_fork(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
 		  uint32_t parent_pid,
@@ -124,6 +131,29 @@ void tracker_write(struct tracker *t, const struct tracker_draft *d);
 
 /* Thread id in the recording, made when new. */
 uint32_t tracker_thread(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid);
+
+/* For who tells late (late_image): what the source that tells now has told of last as
+ * this pid, in the recording. */
+struct tracker_process {
+	uint32_t id;
+	bool is_followed;
+	struct address_space *space; /* borrowed; NULL: its pid runs something else */
+};
+
+struct tracker_process tracker_process_told(struct tracker *t, uint64_t time_ns,
+					    uint32_t pid);
+/* Id in the recording of a thread of a process, an id, whose pid runs something else. */
+uint32_t tracker_past_thread(struct tracker *t, uint64_t time_ns, uint32_t process,
+			     uint32_t tid);
+/* Where that lies in a process, an id; told as by tracker_mmap() where it runs still and
+ * that is not known. */
+struct unwind_map tracker_late_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
+				    uint32_t process, const struct tracker_mmap *m);
+/* The stack of a thread that need not be the tracker's. */
+uint32_t tracker_stack_of(struct tracker *t, struct roster_thread *th,
+			  const struct tracker_sample *s);
+/* A process is about to end: the map of what a compiler made may be there now. */
+void tracker_find_jit_map(struct tracker *t, const struct roster_process *p);
 
 /* How many stacks ended for each reason; index enum unwind_stop. */
 const uint64_t *tracker_stops(const struct tracker *t);

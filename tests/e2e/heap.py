@@ -39,10 +39,14 @@ def loss(path, name):
     return fact(report(path), name, 'loss') or 0
 
 
-def check_lossless(path):
-    for name in ('lost-events', 'damaged-records', 'unmatched-frees', 'unseen-frees',
-                 'truncated-stacks'):
+def check_complete(path):
+    for name in 'lost-events', 'damaged-records', 'unmatched-frees', 'unseen-frees':
         assert not loss(path, name), (name, loss(path, name))
+
+
+def check_lossless(path):
+    check_complete(path)
+    assert not loss(path, 'truncated-stacks'), loss(path, 'truncated-stacks')
 
 
 def counts(path, event):
@@ -263,10 +267,75 @@ def a_program_that_execs_another_has_two_heaps():
     assert sorted(mine) == [44, 55], rows
 
 
+def beside(experiments, *command, source=()):
+    """Recorded together with others, who observe the same processes in their own way."""
+    path = os.path.join(DIR, 'beside.dwell')
+    p = dwell('run', *source, '-e', experiments, '-o', path, '--', *command)
+    if p.returncode == 1 and 'not available here' in p.stderr:
+        raise Skip(p.stderr.splitlines()[-1])
+    assert p.returncode == 0, (experiments, p.stderr)
+    return path
+
+
+def check_beside(experiments, source=()):
+    path = beside(experiments, os.path.join(WORKLOADS, 'heap'), '1000000', source=source)
+    check_complete(path)
+    blocks, bytes_ = counts(path, 'leaks'), counts(path, 'leaked-bytes')
+    assert (blocks['leak_small'], blocks['leak_big']) == (1000, 10), blocks
+    assert (bytes_['leak_small'], bytes_['leak_big']) == (100000, 100000), bytes_
+    assert process(path)['heap-allocations'] > 1000000, process(path)
+    return path
+
+
+def listed(path, section, key):
+    text = dwell('cat', '--section', section, path).stdout
+    return re.findall(fr'^\S+ \d+ .*?{key}="?([^" ]+)', text, re.M)
+
+
 @test
-def the_heap_is_recorded_alone_and_says_why():
-    p = dwell('run', '-e', 'usertime,heap', '--', 'true')
-    assert p.returncode == 2 and 'heap is recorded alone' in p.stderr, p
+def the_heap_stands_beside_samples_of_time():
+    for experiments in 'usertime,heap', 'heap,usertime':
+        for source in (), ('--source', 'timer'):
+            path = check_beside(experiments, source)
+            assert counts(path, 'cpu-time'), report(path)['rows']
+            # One process, one thread, and each file once.
+            assert len(listed(path, 'processes', 'pid')) == 1, path
+            assert len(listed(path, 'threads', 'tid')) == 1, path
+            images = listed(path, 'images', 'path')
+            assert len(set(images)) == len(images), images
+            r = report(path, '--filter', 'function=leak_small')
+            assert {row['name'] for row in r['rows'] if row['exclusive'].get('leaks')} == {'leak_small'}
+            mine, all_ = heap(path, '--filter', 'thread=heap'), heap(path)
+            assert (mine['rows'], mine['total']) == (all_['rows'], all_['total']), mine
+
+
+@test
+def the_heap_stands_beside_sums_of_the_kernel():
+    for experiments in 'usertime,heap,io', 'heap,states':
+        path = check_beside(experiments)
+        if 'io' in experiments:
+            p = dwell('io', '--json', path)
+            assert p.returncode == 0 and json.loads(p.stdout), p.stderr
+
+
+def heaps_and_threads(experiments, script, source):
+    path = beside(experiments, 'sh', '-c', script, source=source)
+    check_complete(path)
+    left = counts(path, 'leaked-bytes')
+    assert (left['leak_in_child'], left['leak_in_parent']) == (88, 110), left
+    return len(listed(path, 'processes', 'pid')), len(listed(path, 'threads', 'tid'))
+
+
+@test
+def processes_are_the_same_whoever_tells_of_them():
+    script = f"sh -c 'sleep 0.01; exec {CALLS} processes'; exec {CALLS} processes"
+    for source in ('--source', 'timer'), ():
+        for experiments in 'heap,usertime', 'usertime,heap':
+            # One whose start takes very long is taken for a program that is not followed.
+            got = [heaps_and_threads(experiments, script, source)]
+            while got[-1] != (13, 13) and len(got) < 10:
+                got.append(heaps_and_threads(experiments, script, source))
+            assert got[-1] == (13, 13), (source, experiments, got)
 
 
 @test
