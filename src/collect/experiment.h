@@ -28,6 +28,7 @@ enum experiment_trigger {
 	EXPERIMENT_BASIC_BLOCKS, /* every entry into a basic block */
 	EXPERIMENT_COUNTER,	 /* every so many of what a counter counts */
 	EXPERIMENT_HEAP,	 /* every allocation and release of memory */
+	EXPERIMENT_REGIONS,	 /* every block that the program marks */
 	EXPERIMENT_ANCHORS,	 /* as often as may cost that much: the interval */
 };
 
@@ -64,6 +65,13 @@ enum {
 	EXPERIMENT_IO_SIZES,
 	EXPERIMENT_IO_TIMES,
 	EXPERIMENT_IO_N_EVENTS,
+};
+
+enum {
+	EXPERIMENT_REGIONS_TIME,
+	EXPERIMENT_REGIONS_CALLS,
+	EXPERIMENT_REGIONS_COUNTED,
+	EXPERIMENT_REGIONS_N_EVENTS,
 };
 
 struct counter;

@@ -47,6 +47,7 @@ struct timer_totals {
 	uint64_t sampled;     /* intervals in samples */
 	/* traced */
 	uint64_t n_events, n_unmatched, n_retaken;
+	uint64_t n_unmatched_ends, n_cut_regions, n_refused_regions;
 	uint32_t row_types[3]; /* ids of heap_totals' rows, plus 1; 0: not yet */
 };
 

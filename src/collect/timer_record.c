@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/reader.h"
+#include "collect/region_record.h"
 #include "unwind/stop.h"
 
 /* No more threads than the kernel's largest pid. */
@@ -175,6 +176,13 @@ static void parse_stack(struct reader *r, struct timer_record *ret)
 	parse_frames(r, ret, ret->stack.n_frames);
 }
 
+static void parse_region(struct reader *r, struct timer_record *ret)
+{
+	parse_fixed(r, ret->fixed, region_record_head(ret->kind));
+	if (!region_record_check(r, ret->kind, ret->fixed, &ret->rest, &ret->n_rest))
+		r->bad = true;
+}
+
 struct kind {
 	void (*parse)(struct reader *r, struct timer_record *ret);
 	size_t size; /* where all is fixed, instead of the former */
@@ -191,6 +199,11 @@ static const struct kind kinds[] = {
 	[WIRE_TRACER_FREE] = { .size = sizeof(struct wire_tracer_free) },
 	[WIRE_TRACER_MOVE] = { .size = sizeof(struct wire_tracer_free) },
 	[WIRE_TRACER_UNMOVE] = { .size = sizeof(struct wire_tracer_free) },
+	[WIRE_REGIONS_NAME] = { .parse = parse_region },
+	[WIRE_REGIONS_NODES] = { .parse = parse_region },
+	[WIRE_REGIONS_SLICES] = { .parse = parse_region },
+	[WIRE_REGIONS_MARK] = { .parse = parse_region },
+	[WIRE_REGIONS_THREAD] = { .parse = parse_region },
 };
 
 _Static_assert(sizeof(((struct timer_record *)0)->fixed) >=

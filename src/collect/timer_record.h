@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "base/own.h"
 #include "base/vec.h"
+#include "wire/regions.h"
 #include "wire/sampler.h"
 #include "wire/tracer.h"
 
@@ -33,11 +34,16 @@ struct timer_record {
 		struct wire_tracer_stack stack;
 		struct wire_tracer_alloc alloc;
 		struct wire_tracer_free free;
+		struct wire_regions_name region_name;
+		struct wire_regions_nodes region_nodes;
+		struct wire_regions_text region_text;
 	};
 	char comm[17];			      /* of a start and a thread */
 	char path[TIMER_RECORD_PATH_MAX + 1]; /* of a start and a module */
 	uint64_t pcs[WIRE_SAMPLER_DEPTH_MAX]; /* of a sample or stack, innermost first */
 	uint8_t exact[WIRE_SAMPLER_DEPTH_MAX / 8];
+	const uint8_t *rest; /* of one of regions; until the next record is parsed */
+	size_t n_rest;
 };
 
 /* The last stack of each slot. */

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "collect/facts.h"
+#include "collect/region_control.h"
 #include "collect/source.h"
 #include "collect/timer_images.h"
 #include "collect/timer_preload.h"
@@ -142,6 +143,8 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 	rc = timer_directory_make(&s->images.directory, &control, &library, N_RINGS_FIRST,
 				  e);
 	if (rc == 0)
+		rc = region_control_write(s->images.directory.control_fd, c, e);
+	if (rc == 0)
 		rc = set_timer(s, e);
 	if (rc < 0) {
 		tracer_free(&s->base);
@@ -222,6 +225,9 @@ static void finish_losses(const struct tracer *s)
 		{ "damaged-records", t->damaged },
 		{ "unmatched-frees", t->n_unmatched },
 		{ "unseen-frees", t->n_retaken },
+		{ "unmatched-ends", t->n_unmatched_ends },
+		{ "cut-regions", t->n_cut_regions },
+		{ "unobserved-regions", t->n_refused_regions },
 	};
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)

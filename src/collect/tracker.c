@@ -504,6 +504,12 @@ struct tracker_code tracker_code_of(struct tracker *t, uint64_t time_ns, uint32_
 				      .fd = image_table_file(t->images, image) };
 }
 
+uint32_t tracker_location(struct tracker *t, uint64_t time_ns, uint32_t pid, uint64_t pc)
+{
+	return stack_builder_location(&t->stacks, ensure_process(t, time_ns, pid),
+				      time_ns, pc);
+}
+
 /* Processes that run already. */
 
 static void snapshot_maps(struct tracker *t, uint64_t time_ns, uint32_t pid)

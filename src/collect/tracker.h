@@ -75,6 +75,8 @@ struct tracker_code {
 
 struct tracker_code tracker_code_of(struct tracker *t, uint64_t time_ns, uint32_t pid,
 				    const struct tracker_mmap *m);
+/* Id in the recording of the place in code that is mapped. */
+uint32_t tracker_location(struct tracker *t, uint64_t time_ns, uint32_t pid, uint64_t pc);
 /* Learn a process that already runs from /proc: its threads, names, mappings. */
 must_use int tracker_snapshot(struct tracker *t, uint64_t time_ns, uint32_t pid,
 			      struct err *e);

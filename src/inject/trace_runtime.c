@@ -10,6 +10,7 @@
 #include "inject/modules.h"
 #include "inject/next.h"
 #include "inject/sandbox.h"
+#include "inject/trace_regions.h"
 #include "inject/trace_thread.h"
 #include "inject/vdso.h"
 #include "unwind/local.h"
@@ -119,6 +120,7 @@ static void start(void)
 		     begin(directory);
 
 	trace_runtime.traces = is_on ? trace_runtime.meeting.control->traces : 0;
+	trace_regions_init();
 	__atomic_store_n(&trace_runtime.is_on, is_on, __ATOMIC_RELEASE);
 	__atomic_store_n(&state, STATE_SETTLED, __ATOMIC_RELEASE);
 }
@@ -134,6 +136,7 @@ static void forked(void)
 	    control->is_stopped)
 		return;
 	trace_thread_after_fork();
+	trace_regions_after_fork();
 	*(uint32_t *)(uintptr_t)trace_runtime.is_same_process = 1;
 	given_up_at = UINT64_MAX;
 	trace_runtime.is_on = open_ring(WIRE_SAMPLER_FORK, -1);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/region_clock.h"
+
+#include <linux/perf_event.h>
+
+#include "bare/sys.h"
+#include "inject/trace_regions.h"
+#include "inject/vdso.h"
+
+struct region_clock region_clock;
+
+void region_clock_init(void)
+{
+	const struct wire_regions_control *c = trace_regions_control();
+	static const enum region_clock_kind kinds[] = {
+		[WIRE_REGIONS_TIME] = REGION_CLOCK_NS,
+		[WIRE_REGIONS_CPU] = REGION_CLOCK_CPU,
+		[WIRE_REGIONS_EVENTS] = REGION_CLOCK_EVENTS,
+	};
+
+	if (c->quantity <= WIRE_REGIONS_EVENTS)
+		region_clock.kind = kinds[c->quantity];
+	if (c->quantity == WIRE_REGIONS_TIME && c->is_tsc_clock)
+		region_clock.kind = REGION_CLOCK_TICKS;
+	region_clock.ns = vdso_now_ns();
+	region_clock.ticks = region_clock_ticks();
+}
+
+double region_clock_ns_per_unit(void)
+{
+	uint64_t ticks = region_clock_ticks() - region_clock.ticks;
+
+	if (region_clock.kind != REGION_CLOCK_TICKS || !ticks)
+		return 1;
+	return (double)(vdso_now_ns() - region_clock.ns) / (double)ticks;
+}
+
+int region_clock_open(void)
+{
+	const struct wire_regions_control *c = trace_regions_control();
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = c->event_type,
+		.config = c->event_config,
+		.exclude_kernel = c->is_user_only,
+		.exclude_hv = 1,
+	};
+
+	if (region_clock.kind != REGION_CLOCK_EVENTS)
+		return -1;
+	return (int)sys_call(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC,
+			     0);
+}
+
+uint64_t region_clock_read(int counter)
+{
+	uint64_t n = 0;
+
+	switch (region_clock.kind) {
+	case REGION_CLOCK_CPU:
+		return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	case REGION_CLOCK_EVENTS:
+		if (counter >= 0)
+			sys_read(counter, &n, sizeof(n));
+		return n;
+	default:
+		return vdso_now_ns();
+	}
+}

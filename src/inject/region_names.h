@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * region_names - the regions that the process has named, and the functions that have told
+ * of themselves, by number (wire/regions.h).
+ *
+ * Names are copied and stay.  Without a lock, as a handler may interrupt anything here.
+ */
+#ifndef DWELL_INJECT_REGION_NAMES_H
+#define DWELL_INJECT_REGION_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct region_group {
+	struct region_group *next;
+	uint32_t is_on;
+	char name[];
+};
+
+struct region_name {
+	struct region_name *next;
+	struct region_group *group;
+	uint32_t number;
+	char name[];
+};
+
+/* NULL: there is no memory, or there are too many. */
+struct region_group *region_names_group(const char *name);
+const struct region_name *region_names_find(const char *group, const char *name);
+/* 0: there are too many. */
+uint32_t region_names_function(const void *address);
+
+/* Of a number: NULL where it is a function or nothing; of a counter its name. */
+const char *region_names_text(uint32_t number);
+const void *region_names_address(uint32_t number);
+/* Tell the recorder what the number stands for, unless it was told. */
+bool region_names_tell(uint32_t number);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/region_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "bare/sys.h"
+#include "inject/region_tell.h"
+#include "inject/sandbox.h"
+#include "wire/tracer.h"
+
+/* The C library calls us at the end of a thread that has a value of the key.  Storing one
+ * takes no memory for the first keys of a program, and no others are used. */
+__attribute__((weak)) extern __typeof__(pthread_key_create) pthread_key_create;
+__attribute__((weak)) extern __typeof__(pthread_key_delete) pthread_key_delete;
+__attribute__((weak)) extern __typeof__(pthread_setspecific) pthread_setspecific;
+
+#define KEYS_WITHOUT_MEMORY 32
+
+/* So many threads are looked at, whether they are gone, before memory for another is
+ * made. */
+#define PROBES 8
+/* Changes are told so often; sooner when the thread has left all regions; and at first
+ * when that much has passed of a clock whose unit is not known yet. */
+#define TELL_NS	    20e6
+#define IDLE_NS	    1e6
+#define FIRST_UNITS 1000000
+/* Callstacks of a history that were due meanwhile: at most so many at once. */
+#define SLICES_AT_ONCE 1000
+
+static __thread struct region_thread *mine __attribute__((tls_model("initial-exec")));
+
+/* Those that were ever made, from the last one, and the next to be looked at. */
+static struct region_thread *newest, *hand;
+static uint32_t n_serials;
+static pthread_key_t end_key;
+static bool has_end_key;
+
+static uint64_t units(double ns)
+{
+	return (uint64_t)(ns / region_clock_ns_per_unit()) + 1;
+}
+
+static void plan_due(struct region_thread *t)
+{
+	t->due = t->due_tell < t->due_slice ? t->due_tell : t->due_slice;
+}
+
+/* All threads' callstacks are told at the same times. */
+static uint64_t next_slice(uint64_t wall)
+{
+	uint64_t first = region_clock.kind == REGION_CLOCK_TICKS ? region_clock.ticks
+								 : region_clock.ns;
+	double every = (double)trace_regions_control()->slice_ns;
+
+	if (every <= 0)
+		return UINT64_MAX;
+	every /= region_clock_ns_per_unit();
+	return first +
+	       (uint64_t)(((double)((uint64_t)((double)(wall - first) / every)) + 1) *
+			  every);
+}
+
+/* passed: of the quantity, since that was due. */
+static void tell_slice(struct region_thread *t, uint64_t now, uint64_t passed)
+{
+	region_tree_pass(&t->tree, now - passed);
+	region_tell_slices(t, passed);
+}
+
+static void tell_slices(struct region_thread *t, uint64_t now, uint64_t wall)
+{
+	bool is_time = wall == now;
+
+	for (int n = 0; t->due_slice <= wall; n++) {
+		if (n < (is_time ? SLICES_AT_ONCE : 1))
+			tell_slice(t, now, is_time ? now - t->due_slice : 0);
+		t->due_slice = next_slice(n < SLICES_AT_ONCE ? t->due_slice : wall);
+	}
+}
+
+static void tell_asked(struct region_thread *t, uint64_t now)
+{
+	const struct wire_regions_control *c = trace_regions_control();
+	uint64_t ago_ns = vdso_now_ns() - c->asked_ns;
+
+	if (t->n_asked == c->n_asked)
+		return;
+	t->n_asked = c->n_asked;
+	tell_slice(t, now,
+		   region_clock.kind <= REGION_CLOCK_NS ? units((double)ago_ns) : 0);
+}
+
+void region_thread_tell_due(struct region_thread *t, uint64_t now, uint64_t wall)
+{
+	tell_asked(t, now);
+	tell_slices(t, now, wall);
+	if (wall >= t->due_tell) {
+		wall = region_thread_wall(now);
+		region_tree_pass(&t->tree, now);
+		region_tell_changes(t, false);
+		t->due_tell = wall + units(TELL_NS);
+		t->due_idle = wall + units(IDLE_NS);
+	}
+	plan_due(t);
+}
+
+/* Threads. */
+
+static void begin(struct region_thread *t, int tid)
+{
+	uint64_t now, wall;
+
+	t->serial = __atomic_add_fetch(&n_serials, 1, __ATOMIC_RELAXED);
+	t->counter = region_clock_open();
+	t->n_asked = trace_regions_control()->n_asked;
+	now = region_clock_now(t->counter);
+	wall = region_thread_wall(now);
+	region_tree_init(&t->tree, now);
+	t->due_tell = t->due_idle = wall + FIRST_UNITS;
+	t->due_slice = next_slice(wall);
+	plan_due(t);
+	t->tid = tid;
+	t->busy = 0;
+	__atomic_store_n(&t->owner, tid, __ATOMIC_RELEASE);
+}
+
+static struct region_thread *make(int tid)
+{
+	struct region_thread *t =
+		sys_map(sizeof(*t), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+	if (!t)
+		return NULL;
+	begin(t, tid);
+	t->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&newest, &t->next, t, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+	return t;
+}
+
+static bool is_gone(int tid)
+{
+	return tid >= 0 && (!tid || sys_call(SYS_tgkill, trace_runtime.pid, tid, 0, 0, 0,
+					     0) == -ESRCH);
+}
+
+void region_thread_end(struct region_thread *t)
+{
+	if (t->serial)
+		region_tell_changes(t, true);
+	t->serial = 0;
+	if (t->counter >= 0)
+		sys_close(t->counter);
+	t->counter = -1;
+}
+
+/* Others' destructors may still have regions: these are another tree's. */
+static void thread_ends(void *p)
+{
+	struct region_thread *t = p;
+
+	if (!trace_runtime_traces(WIRE_TRACER_REGIONS) || t != mine || t->busy)
+		return;
+	region_tree_pass(&t->tree, region_clock_now(t->counter));
+	region_thread_end(t);
+	mine = NULL;
+	__atomic_store_n(&t->owner, 0, __ATOMIC_RELEASE);
+}
+
+void region_thread_init(void)
+{
+	if (!pthread_key_create || !pthread_key_delete || !pthread_setspecific ||
+	    pthread_key_create(&end_key, thread_ends) != 0)
+		return;
+	has_end_key = end_key < KEYS_WITHOUT_MEMORY;
+	if (!has_end_key)
+		pthread_key_delete(end_key);
+}
+
+/* Its pages are the kernel's again, so that all of the tree is zero. */
+static void clear(struct region_thread *t)
+{
+	uintptr_t from = ((uintptr_t)&t->tree + 4095) & ~(uintptr_t)4095;
+	uintptr_t to = (uintptr_t)(t + 1) & ~(uintptr_t)4095;
+
+	for (char *at = (char *)&t->tree; at < (char *)from; at++)
+		*at = 0;
+	sys_call(SYS_madvise, from, to - from, MADV_DONTNEED, 0, 0, 0);
+	for (char *at = (char *)to; at < (char *)(t + 1); at++)
+		*at = 0;
+}
+
+static struct region_thread *reuse(int tid)
+{
+	struct region_thread *t = __atomic_load_n(&hand, __ATOMIC_RELAXED);
+
+	for (int i = 0; i < PROBES; i++) {
+		int owner;
+
+		if (!t)
+			t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+		if (!t)
+			return NULL;
+		__atomic_store_n(&hand, t->next, __ATOMIC_RELAXED);
+		owner = __atomic_load_n(&t->owner, __ATOMIC_RELAXED);
+		if (is_gone(owner) &&
+		    __atomic_compare_exchange_n(&t->owner, &owner, -1, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+			region_thread_end(t);
+			clear(t);
+			begin(t, tid);
+			return t;
+		}
+		t = t->next;
+	}
+	return NULL;
+}
+
+static __attribute__((noinline)) struct region_thread *find(void)
+{
+	struct region_thread *t;
+	int tid;
+
+	if (sandbox_is_on())
+		return NULL;
+	tid = sys_gettid();
+	t = reuse(tid);
+	if (!t)
+		t = make(tid);
+	mine = t;
+	if (t && has_end_key)
+		pthread_setspecific(end_key, t);
+	return t;
+}
+
+/* A call further out has left one that a longjmp out of a handler cut short. */
+struct region_thread *region_thread_enter(uintptr_t here)
+{
+	struct region_thread *t = mine;
+
+	if (__builtin_expect(!t, 0))
+		t = find();
+	if (!t || (t->busy && here < t->busy))
+		return NULL;
+	t->busy = here;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return t;
+}
+
+void region_thread_after_fork(void)
+{
+	for (struct region_thread *t = newest; t; t = t->next) {
+		t->owner = 0;
+		t->serial = 0;
+	}
+	hand = NULL;
+	if (!mine)
+		return;
+	mine->owner = mine->tid = sys_gettid();
+	mine->serial = __atomic_add_fetch(&n_serials, 1, __ATOMIC_RELAXED);
+	mine->busy = 0;
+	if (mine->counter >= 0)
+		sys_close(mine->counter);
+	mine->counter = region_clock_open();
+	region_tree_restart(&mine->tree, region_clock_now(mine->counter));
+}
+
+void region_thread_tell_all(void)
+{
+	for (struct region_thread *t = newest; t; t = t->next) {
+		bool is_mine = t == mine && !t->busy;
+
+		if (!t->serial)
+			continue;
+		if (is_mine)
+			region_tree_pass(&t->tree, region_clock_now(t->counter));
+		if (is_mine || is_gone(t->owner))
+			region_thread_end(t);
+		else
+			region_tell_all(t);
+	}
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trace_regions - blocks that the program marks (include/dwell.h), and functions compiled
+ * with -finstrument-functions.
+ *
+ * Every thread that has a region has a tree of them in memory of its own, and now and
+ * then tells the recorder what of it has changed.
+ */
+#ifndef DWELL_INJECT_TRACE_REGIONS_H
+#define DWELL_INJECT_TRACE_REGIONS_H
+
+#include <stdint.h>
+
+#include "inject/trace_runtime.h"
+#include "wire/regions.h"
+
+static inline const struct wire_regions_control *trace_regions_control(void)
+{
+	return (const void *)((const char *)trace_runtime.meeting.control +
+			      WIRE_REGIONS_CONTROL_AT);
+}
+
+/* Once, when the tracer is on. */
+void trace_regions_init(void);
+/* In a forked child: one thread is left, and its regions have begun in its parent. */
+void trace_regions_after_fork(void);
+
+#endif

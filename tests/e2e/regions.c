@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * regions - marks regions, and counts itself how often: "calls NAME N" and "counted NAME
+ * N" are printed at the end. usage: regions WHAT [N]
+ */
+#include <dwell.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+DWELL_REGION(whole, "whole", NULL);
+DWELL_REGION(fib_region, "fib", "numbers");
+DWELL_REGION(leaf, "leaf", "leaves");
+DWELL_REGION(work, "work", NULL);
+DWELL_REGION(never, "never begun", NULL);
+DWELL_REGION(bytes, "bytes", NULL);
+
+static unsigned long n_fib, n_leaf, n_bytes;
+
+static void work_for(long ms)
+{
+	struct timespec from, now;
+
+	dwell_begin(&work);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - from.tv_sec) * 1000 +
+		       (now.tv_nsec - from.tv_nsec) / 1000000 <
+	       ms);
+	dwell_end(&work);
+}
+
+static unsigned long fib(unsigned n)
+{
+	unsigned long v;
+
+	dwell_begin(&fib_region);
+	__atomic_fetch_add(&n_fib, 1, __ATOMIC_RELAXED);
+	if (n < 2) {
+		dwell_begin(&leaf);
+		__atomic_fetch_add(&n_leaf, 1, __ATOMIC_RELAXED);
+		dwell_count(&bytes, n + 1);
+		__atomic_fetch_add(&n_bytes, n + 1, __ATOMIC_RELAXED);
+		v = n;
+		dwell_end(&leaf);
+	} else {
+		v = fib(n - 1) + fib(n - 2);
+	}
+	dwell_end(&fib_region);
+	return v;
+}
+
+static void tell(void)
+{
+	printf("calls fib %lu\ncalls leaf %lu\ncounted bytes %lu\n", n_fib, n_leaf,
+	       n_bytes);
+	fflush(stdout);
+}
+
+static void *fib_thread(void *n)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "fib of %u", (unsigned)(uintptr_t)n);
+	dwell_name_thread(name);
+	fib((unsigned)(uintptr_t)n);
+	return NULL;
+}
+
+static void do_recursion(unsigned n)
+{
+	dwell_begin(&whole);
+	fib(n);
+	dwell_end(&whole);
+	tell();
+}
+
+static void do_threads(unsigned n)
+{
+	pthread_t threads[8];
+
+	for (uintptr_t i = 0; i < 8; i++)
+		pthread_create(&threads[i], NULL, fib_thread, (void *)(n + i));
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	tell();
+}
+
+/* Leaves are observed for the first half only. */
+static void do_groups(unsigned n)
+{
+	unsigned long n_before;
+
+	fib(n);
+	n_before = n_leaf;
+	dwell_switch("leaves", 0);
+	fib(n);
+	dwell_switch("leaves", 1);
+	n_leaf = n_before;
+	tell();
+}
+
+static void do_paused(unsigned n)
+{
+	fib(n);
+	dwell_pause();
+	n_leaf = n_fib = n_bytes = 0;
+	fib(n);
+	n_leaf = n_fib = n_bytes = 0;
+	dwell_resume();
+	fib(n);
+	n_leaf *= 2;
+	n_fib *= 2;
+	n_bytes *= 2;
+	tell();
+}
+
+/* Inner regions are left by a jump, and others end that never began. */
+static void do_unbalanced(unsigned n)
+{
+	static jmp_buf out;
+
+	for (volatile unsigned i = 0; i < n; i++) {
+		dwell_begin(&whole);
+		if (!setjmp(out)) {
+			dwell_begin(&fib_region);
+			dwell_begin(&leaf);
+			n_fib++;
+			n_leaf++;
+			longjmp(out, 1);
+		}
+		dwell_end(&whole);
+		dwell_end(&never);
+	}
+	tell();
+}
+
+static void do_fork(unsigned n)
+{
+	dwell_begin(&whole);
+	fib(n);
+	if (fork() == 0) {
+		n_fib = n_leaf = n_bytes = 0;
+		work_for(40);
+		dwell_end(&whole);
+		fib(n + 1);
+		tell();
+		_exit(0);
+	}
+	wait(NULL);
+	dwell_end(&whole);
+	tell();
+}
+
+static void *end_within(void *unused)
+{
+	dwell_begin(&leaf);
+	work_for(30);
+	dwell_begin(&work);
+	pthread_exit(unused);
+}
+
+/* The thread's time ends with it. */
+static void do_thread_ends(unsigned n)
+{
+	pthread_t t;
+
+	dwell_begin(&whole);
+	pthread_create(&t, NULL, end_within, NULL);
+	pthread_join(t, NULL);
+	work_for(n);
+	dwell_end(&whole);
+}
+
+static void do_killed(unsigned n)
+{
+	dwell_begin(&whole);
+	work_for(n);
+	dwell_begin(&leaf);
+	usleep(n * 1000);
+	work_for(1);
+	usleep(n * 1000);
+	raise(SIGKILL);
+}
+
+static void do_callstack(unsigned n)
+{
+	struct dwell_block b[8];
+	size_t n_blocks;
+
+	dwell_begin(&whole);
+	work_for(n);
+	dwell_begin(&leaf);
+	dwell_begin(&work);
+	n_blocks = dwell_callstack(b, 8);
+	for (size_t i = 0; i < n_blocks && i < 8; i++)
+		printf("%s %llu %llu %d %d\n", b[i].name, (unsigned long long)b[i].calls,
+		       (unsigned long long)b[i].subroutines,
+		       b[i].inclusive >= n * 1000000ull,
+		       b[i].instance_inclusive >= n * 1000000ull);
+	fflush(stdout);
+	dwell_print_callstack(1);
+	dwell_end(&work);
+	dwell_end(&leaf);
+	dwell_end(&whole);
+	printf("%d\n", (int)dwell_callstack(b, 8));
+}
+
+static void on_alarm(int unused)
+{
+	(void)unused;
+	dwell_begin(&leaf);
+	dwell_end(&leaf);
+}
+
+/* Handlers interrupt everything, also what is done to the regions. */
+static void do_signals(unsigned n)
+{
+	struct itimerval every = { { 0, 50 }, { 0, 50 } };
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &every, NULL);
+	dwell_begin(&whole);
+	for (unsigned i = 0; i < n; i++)
+		fib(10);
+	dwell_end(&whole);
+	printf("calls fib %lu\n", n_fib);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(unsigned n);
+	} all[] = {
+		{ "callstack", do_callstack }, { "fork", do_fork },
+		{ "groups", do_groups },       { "killed", do_killed },
+		{ "paused", do_paused },       { "recursion", do_recursion },
+		{ "signals", do_signals },     { "thread_ends", do_thread_ends },
+		{ "threads", do_threads },     { "unbalanced", do_unbalanced },
+	};
+
+	for (size_t i = 0; argc > 1 && i < sizeof(all) / sizeof(all[0]); i++)
+		if (strcmp(argv[1], all[i].name) == 0)
+			all[i].run(argc > 2 ? (unsigned)atoi(argv[2]) : 10);
+	return 0;
+}

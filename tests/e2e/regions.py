@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Regions that programs mark, against what the programs count themselves.
+usage: regions.py DWELL PROGRAM_DIR INCLUDE_DIR [WORD...]"""
+import os
+import re
+import signal
+import subprocess
+import sys
+
+from harness import DIR, TESTS, Skip, dwell, fact, need, report, run_all, test
+
+PROGRAMS, INCLUDE = (os.path.abspath(p) for p in sys.argv[2:4])
+REGIONS = os.path.join(PROGRAMS, 'e2e-regions')
+MS = 1000000
+
+
+def record(name, *command, code=0, run=('-e', 'regions')):
+    path = os.path.join(DIR, f'{name}.dwell')
+    p = dwell('run', *run, '-o', path, '--', *command)
+    assert p.returncode == code, (p.returncode, p.stderr)
+    return path, p.stdout
+
+
+def told(text, what='calls'):
+    """What the program itself says, summed over its processes."""
+    sums = {}
+    for name, n in re.findall(rf'^{what} (\w+) (\d+)$', text, re.M):
+        sums[name] = sums.get(name, 0) + int(n)
+    return sums
+
+
+def plain(name):
+    return re.sub(r'^\[(?:region|counter) (.*)\]$', r'\1', name)
+
+
+def values(path, event, kind='exclusive', *args):
+    return {plain(row['name']): row[kind][event] for row in report(path, '-e', event, *args)['rows']
+            if row[kind].get(event)}
+
+
+def loss(path, name):
+    return fact(report(path), name, 'loss') or 0
+
+
+def check_calls(path, text, lost=()):
+    have, want = values(path, 'region-calls'), told(text)
+    assert {n: have.get(n, 0) for n in want} == want, (have, want)
+    for name in ('lost-events', 'damaged-records', 'unmatched-ends', 'cut-regions',
+                 'unobserved-regions'):
+        assert name in lost or not loss(path, name), (name, loss(path, name))
+
+
+@test
+def recursion_is_counted_to_the_unit():
+    path, text = record('recursion', REGIONS, 'recursion', '20')
+    check_calls(path, text)
+    assert values(path, 'counted') == told(text, 'counted'), values(path, 'counted')
+    exclusive, inclusive = (values(path, 'region-time', k) for k in ('exclusive', 'inclusive'))
+    assert inclusive['whole'] == sum(exclusive.values()), (exclusive, inclusive)
+    assert inclusive['fib'] == exclusive['fib'] + exclusive['leaf']
+
+
+@test
+def threads_have_their_own_and_their_names():
+    path, text = record('threads', REGIONS, 'threads', '12')
+    check_calls(path, text)
+    rows = {r['name'].split('  tid')[0]: r['exclusive'].get('region-calls')
+            for r in report(path, '--by', 'thread')['rows']}
+    calls = lambda n: 1 if n < 2 else 1 + calls(n - 1) + calls(n - 2)
+    leaves = lambda n: 1 if n < 2 else leaves(n - 1) + leaves(n - 2)
+    for n in range(12, 20):
+        assert rows[f'fib of {n}'] == calls(n) + leaves(n), (n, rows)
+
+
+@test
+def groups_are_switched_off_and_on():
+    path, text = record('groups', REGIONS, 'groups', '15')
+    check_calls(path, text)
+
+
+@test
+def nothing_begins_in_a_pause():
+    path, text = record('paused', REGIONS, 'paused', '15')
+    check_calls(path, text)
+    assert values(path, 'counted') == told(text, 'counted')
+
+
+@test
+def jumps_and_unmatched_ends_are_counted():
+    path, text = record('unbalanced', REGIONS, 'unbalanced', '100')
+    check_calls(path, text, ('cut-regions', 'unmatched-ends'))
+    assert loss(path, 'cut-regions') == 200, loss(path, 'cut-regions')
+    assert loss(path, 'unmatched-ends') == 100, loss(path, 'unmatched-ends')
+
+
+@test
+def exceptions_end_scopes():
+    path, text = record('scopes', os.path.join(PROGRAMS, 'e2e-regions_scopes'))
+    check_calls(path, text)
+    assert told(text)['after'] == 2000
+
+
+@test
+def functions_tell_of_themselves():
+    path, text = record('functions', os.path.join(PROGRAMS, 'e2e-regions_functions'))
+    check_calls(path, text, ('cut-regions',))
+    # No function is within one that a jump has left.
+    assert 'thrower' not in values(path, 'region-calls', 'inclusive',
+                                   '--filter', 'leaf == "ackermann"')
+
+
+@test
+def a_fork_goes_on_within_what_is_active():
+    path, text = record('fork', REGIONS, 'fork', '12')
+    check_calls(path, text)
+    assert values(path, 'region-calls')['whole'] == 1
+    assert values(path, 'region-time', 'inclusive')['whole'] >= 80 * MS
+
+
+@test
+def a_thread_ends_what_it_leaves_active():
+    path, _ = record('thread_ends', REGIONS, 'thread_ends', '100')
+    time = values(path, 'region-time', 'inclusive')
+    assert 30 * MS <= time['leaf'] < 100 * MS, time
+    assert values(path, 'region-calls') == {'whole': 1, 'leaf': 1, 'work': 3}
+
+
+@test
+def what_is_active_at_a_kill_lasts_until_then():
+    path, _ = record('killed', REGIONS, 'killed', '60', code=128 + signal.SIGKILL)
+    time = values(path, 'region-time')
+    calls = values(path, 'region-calls')
+    assert time['work'] >= 60 * MS and time['leaf'] >= 119 * MS, time
+    # The last milliseconds may not have been told.
+    assert calls['whole'] == calls['leaf'] == 1 and calls['work'] in (1, 2), calls
+
+
+@test
+def the_program_reads_its_callstack():
+    _, text = record('callstack', REGIONS, 'callstack', '50')
+    lines = text.splitlines()
+    assert lines[:3] == ['whole 1 2 1 1', 'leaf 1 1 0 0', 'work 2 0 1 0'], text
+    assert lines[3].split() == ['Calls', 'Subroutines', 'Exclusive', 'Inclusive', 'Instance', 'excl',
+                                'Instance', 'incl', 'Region'], text
+    assert [line.split()[-1] for line in lines[4:7]] == ['whole', 'leaf', 'work'], text
+    assert lines[7] == '0', text
+    alone = subprocess.run([REGIONS, 'callstack', '1'], capture_output=True, text=True, check=True)
+    assert alone.stdout == '0\n', alone.stdout
+
+
+@test
+def handlers_have_regions_too():
+    path, text = record('signals', REGIONS, 'signals', '2000')
+    check_calls(path, text)
+
+
+@test
+def beside_samples():
+    path, text = record('beside', REGIONS, 'recursion', '28', run=('-e', 'fusertime,regions'))
+    check_calls(path, text)
+    assert any(n.startswith('fib') for n in values(path, 'cpu-time')), values(path, 'cpu-time')
+
+
+@test
+def every_way_to_build_a_program():
+    source = os.path.join(DIR, 'built.c')
+    with open(source, 'w', encoding='utf-8') as f:
+        f.write('#include <dwell.h>\nDWELL_REGION(r, "built", "ways");\n'
+                'int main(void)\n{\n\tint i;\n\tfor (i = 0; i < 7; i++) {\n\t\tdwell_begin(&r);\n'
+                '\t\tdwell_end(&r);\n\t}\n\treturn 0;\n}\n')
+    strict = ['-Wall', '-Wextra', '-Werror', '-pedantic', '-I', INCLUDE]
+    n = 0
+    for compiler, language in (('gcc', '-std=c99'), ('clang', '-std=c99'), ('g++', '-std=c++11'),
+                               ('clang++', '-std=c++11'), ('gcc', '-std=gnu89')):
+        for way in ([], ['-O2', '-fno-pie', '-no-pie'], ['-O2', '-flto'], ['-static']):
+            program = os.path.join(DIR, 'built')
+            try:
+                need(compiler)
+            except Skip:
+                continue
+            kind = ['-x', 'c++'] if '++' in compiler else []
+            subprocess.run([compiler, language, *strict, *way, *kind, source, '-o', program],
+                           check=True)
+            subprocess.run([program], check=True)
+            if way == ['-static'] or (way == ['-O2', '-flto'] and 'clang' in compiler):
+                continue
+            path, _ = record('built', program)
+            assert values(path, 'region-calls') == {'built': 7}, (compiler, language, way)
+            n += 1
+    assert n >= 2, n
+
+
+sys.exit(run_all(TESTS, words=sys.argv[4:]))
