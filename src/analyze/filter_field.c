@@ -153,7 +153,7 @@ const struct filter_field filter_fields[] = {
 	{ "time", FILTER_BY_TIME, .is_time = true,
 	  .summary = "time since the start of the recording" },
 	{ "interval", FILTER_BY_TIME, .text = interval_text, .number = interval_number,
-	  .summary = "name or number (from 1) of an interval between marks" },
+	  .summary = "name or number (from 1) of an interval, see dwell global" },
 	{ "thread", FILTER_BY_THREAD, .text = thread_text, .number = thread_number,
 	  .summary = "thread name or id" },
 	{ "tid", FILTER_BY_THREAD, .number = thread_number, .summary = "thread id" },

@@ -459,6 +459,11 @@ const struct recording *profile_source(const struct profile *p, size_t i)
 	return p->sources[i].recording;
 }
 
+uint64_t profile_start_ns(const struct profile *p, size_t source)
+{
+	return p->sources[source].start_ns;
+}
+
 size_t profile_n_columns(const struct profile *p)
 {
 	return p->columns.n;

@@ -112,6 +112,8 @@ bool profile_leaves_calls_out(const struct profile *p);
 
 size_t profile_n_sources(const struct profile *p);
 const struct recording *profile_source(const struct profile *p, size_t i);
+/* Of the recording, as its times have it: time 0 for people. */
+uint64_t profile_start_ns(const struct profile *p, size_t source);
 size_t profile_n_columns(const struct profile *p);
 const struct profile_column *profile_column(const struct profile *p, size_t i);
 uint32_t profile_n_functions(const struct profile *p);

@@ -178,6 +178,12 @@ static int copy_anchor(void *w, const struct model_anchor *a, struct err *e unus
 	return 0;
 }
 
+static int copy_gauge(void *w, const struct gauge *g, struct err *e unused)
+{
+	writer_gauge(w, g);
+	return 0;
+}
+
 static int copy_blobs(const struct recording *r, struct writer *w, struct err *e)
 {
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
@@ -220,6 +226,8 @@ int archive_copy(const struct recording *r, struct writer *w, struct err *e)
 		rc = recording_each_anchor(r, copy_anchor, w, e);
 	if (rc == 0)
 		rc = recording_each_access(r, copy_access, w, e);
+	if (rc == 0)
+		rc = recording_each_gauge(r, copy_gauge, w, e);
 	if (rc == 0)
 		rc = copy_blobs(r, w, e);
 	return rc;

@@ -11,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/database_options.h"
 #include "cmd/output_file.h"
+#include "store/gauge.h"
 #include "store/recording.h"
 
 /* One line per thing: the section's name, the thing's id, then KEY=VALUE. */
@@ -416,6 +417,22 @@ static int cat_anchors(const struct recording *r, struct err *e)
 	return recording_each_anchor(r, put_anchor, NULL, e);
 }
 
+static int put_gauge(void *ctx unused, const struct gauge *g, struct err *e unused)
+{
+	const char *name = gauge_name(g->what);
+
+	printf("gauge what=%s value=%" PRIu64 " pid=%u", name ? name : "?", g->value,
+	       g->pid);
+	put_number("time_ns", g->time_ns);
+	putchar('\n');
+	return 0;
+}
+
+static int cat_gauges(const struct recording *r, struct err *e)
+{
+	return recording_each_gauge(r, put_gauge, NULL, e);
+}
+
 static const struct section {
 	const char *name;
 	int (*cat)(const struct recording *r, struct err *e);
@@ -439,6 +456,7 @@ static const struct section {
 	{ "directions", cat_directions },
 	{ "accesses", cat_accesses },
 	{ "anchors", cat_anchors },
+	{ "gauges", cat_gauges },
 };
 
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
@@ -450,7 +468,8 @@ static const struct option_spec own_options[] = {
 	  .text = "Only this section: info, events, processes, threads, images, "
 		  "mappings, "
 		  "locations, stacks, intervals, facts, blobs, samples, trace-types, "
-		  "traces, basic-blocks, edges, directions, accesses or anchors" },
+		  "traces, basic-blocks, edges, directions, accesses, anchors "
+		  "or gauges" },
 	{ .name = "db",
 	  .kind = OPTION_STRING,
 	  .arg = "PATH",

@@ -13,6 +13,8 @@
 #include "collect/event_choice.h"
 #include "collect/session_signals.h"
 
+#define GLOBAL_NS UINT64_C(1000000000)
+
 const struct option_spec record_options[] = {
 	{ .name = "experiment",
 	  .short_name = 'e',
@@ -60,10 +62,19 @@ const struct option_spec record_options[] = {
 	  .kind = OPTION_STRING,
 	  .arg = "SIGNAL",
 	  .text = "This signal to dwell pauses and resumes" },
+	{ .name = "global",
+	  .short_name = 'S',
+	  .kind = OPTION_DURATION,
+	  .arg = "TIME",
+	  .unit = "s",
+	  .default_text = "1s",
+	  .text = "Once in that time keep what the system counts of the program, which "
+		  "ends an interval; 0: at the end only; see 'dwell global'" },
 	{ .name = "mark",
 	  .kind = OPTION_STRING,
 	  .arg = "SIGNAL",
-	  .text = "This signal to dwell marks the moment in the recording" },
+	  .text = "This signal to dwell marks the moment in the recording: it ends an "
+		  "interval" },
 	{ .name = "follow",
 	  .kind = OPTION_STRING,
 	  .arg = "on|off|REGEX",
@@ -202,6 +213,7 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 		.duration_ns = options_u64(o, "duration", 0),
 		.delay_ns = options_u64(o, "delay", 0),
 		.starts_paused = options_has(o, "pause"),
+		.global_ns = options_u64(o, "global", GLOBAL_NS),
 		.output = options_str(o, "output"),
 		.max_bytes = options_u64(o, "max-size", 0),
 		.comment = options_str(o, "comment"),

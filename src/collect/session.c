@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "collect/gauges.h"
 #include "collect/jit_flags.h"
 #include "collect/launch.h"
 #include "collect/session_notes.h"
@@ -37,6 +38,7 @@ struct session {
 	struct tracker *tracker;
 	struct source *sources[SOURCES_MAX];
 	size_t n_sources;
+	struct gauges *gauges; /* NULL: the recording has no time */
 	struct session_signals signals;
 	VEC(int) pidfds; /* of the processes whose end ends the recording */
 	uint64_t start_ns, end_ns, delay_end_ns;
@@ -226,6 +228,7 @@ void session_free(struct session *s)
 		closep(fd);
 	vec_fini(&s->pidfds);
 	session_signals_fini(&s->signals);
+	gauges_free(s->gauges);
 	tracker_free(s->tracker);
 	writer_free(s->writer);
 	launch_env_fini(&s->env);
@@ -398,6 +401,29 @@ static uint64_t stolen_ns(void)
 	return procfs_stolen_ns(&ns, NULL) == 0 ? ns : 0;
 }
 
+/* Of threads, their processes. */
+static void begin_gauges(struct session *s)
+{
+	const struct session_settings *x = &s->settings;
+	struct gauges_settings settings = { .writer = s->writer,
+					    .follows_children = s->scope.follow_children,
+					    .every_ns = x->global_ns };
+	VEC(pid_t) pids = { 0 };
+
+	if (x->kind == SCOPE_LAUNCH)
+		*vec_push(&pids) = s->launch.pid;
+	for (size_t i = 0; i < x->n_pids; i++) {
+		pid_t pid = x->pids[i];
+
+		if (x->kind != SCOPE_THREADS || procfs_process_of(pid, &pid, NULL) == 0)
+			*vec_push(&pids) = pid;
+	}
+	settings.pids = pids.at;
+	settings.n_pids = pids.n;
+	s->gauges = gauges_new(&settings, s->start_ns);
+	vec_fini(&pids);
+}
+
 /* A program that some source has a say in. */
 static int launch(struct session *s, struct err *e)
 {
@@ -439,6 +465,8 @@ static int start_all(struct session *s, struct err *e)
 	s->asleep_before_ns = clock_asleep_ns();
 	s->stolen_ns = stolen_ns();
 	session_notes_begin(s->writer, x, s->plans, s->start_ns);
+	if (!x->no_time)
+		begin_gauges(s);
 	return x->kind == SCOPE_LAUNCH ? launch(s, e) : 0;
 }
 
@@ -480,7 +508,7 @@ static void take_signals(struct session *s)
 			set_paused(s, !s->is_paused);
 			break;
 		case SESSION_SIGNAL_MARK:
-			session_notes_mark(s->writer, clock_monotonic_ns());
+			gauges_cut(s->gauges, clock_monotonic_ns(), "signal", "mark");
 			break;
 		}
 	}
@@ -518,10 +546,10 @@ static size_t poll_set(const struct session *s, struct pollfd *fds)
 
 static uint64_t wait_ns(const struct session *s, uint64_t now_ns)
 {
-	uint64_t until[] = { s->end_ns, s->delay_end_ns };
+	uint64_t until[] = { s->end_ns, s->delay_end_ns, gauges_due_ns(s->gauges) };
 	uint64_t wait = TICK_NS;
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(until) / sizeof(until[0]); i++) {
 		uint64_t left = until[i] > now_ns ? until[i] - now_ns : 0;
 
 		if (until[i] && left < wait)
@@ -537,6 +565,7 @@ static void check_times(struct session *s, uint64_t now_ns)
 		if (!s->settings.starts_paused)
 			set_paused(s, false);
 	}
+	gauges_tick(s->gauges, now_ns);
 	if (s->end_ns && now_ns >= s->end_ns)
 		s->is_over = true;
 }
@@ -670,6 +699,7 @@ static void reap(struct session *s)
 
 static void stop_sources(struct session *s)
 {
+	gauges_cut(s->gauges, clock_monotonic_ns(), "end", "");
 	for (size_t i = 0; i < s->n_sources; i++)
 		s->sources[i]->ops->stop(s->sources[i]);
 	s->outcome.wall_ns = clock_monotonic_ns() - s->start_ns;

@@ -61,7 +61,8 @@ struct session_settings {
 	uint64_t max_bytes;	       /* 0: no limit */
 	const char *comment, *options; /* as typed; NULL: none */
 	const char *version;
-	bool no_time; /* samples that differ only in time are one */
+	bool no_time;	    /* samples that differ only in time are one */
+	uint64_t global_ns; /* between intervals; 0: they end by other causes */
 	const struct session_company *company; /* NULL: nobody */
 };
 

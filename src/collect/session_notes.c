@@ -324,15 +324,6 @@ void session_notes_begin(struct writer *w, const struct session_settings *x,
 	session_notes_machine(w);
 }
 
-void session_notes_mark(struct writer *w, uint64_t now_ns)
-{
-	writer_interval(w,
-			&(struct model_interval){ .from_ns = now_ns,
-						  .to_ns = now_ns,
-						  .name = writer_string(w, "mark"),
-						  .cause = writer_string(w, "signal") });
-}
-
 static uint64_t timeval_ns(struct timeval t)
 {
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;

@@ -26,8 +26,6 @@ void session_notes_events(struct writer *w, struct plan *plan);
 void session_notes_machine(struct writer *w);
 void session_notes_begin(struct writer *w, const struct session_settings *x,
 			 const struct plan *plans, uint64_t start_ns);
-/* The user marks the end of an interval. */
-void session_notes_mark(struct writer *w, uint64_t now_ns);
 void session_notes_rusage(struct writer *w, const struct rusage *u,
 			  struct session_outcome *o);
 void session_notes_end(struct writer *w, const struct tracker *t,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "store/gauge.h"
 #include "store/model.h"
 
 struct code_field {
@@ -74,6 +75,14 @@ const struct code_batch_layout code_batch_anchors = {
 	  FIELD(model_anchor, size_bytes, ANCHOR_COLUMN_SIZE),
 	  FIELD(model_anchor, times, ANCHOR_COLUMN_TIMES),
 	  FIELD(model_anchor, cpu_ns, ANCHOR_COLUMN_CPU) },
+};
+
+const struct code_batch_layout code_batch_gauges = {
+	sizeof(struct gauge),
+	4,
+	{ FIELD(gauge, time_ns, GAUGE_COLUMN_TIME), FIELD(gauge, pid, GAUGE_COLUMN_PID),
+	  FIELD(gauge, what, GAUGE_COLUMN_WHAT),
+	  FIELD(gauge, value, GAUGE_COLUMN_VALUE) },
 };
 
 void code_batch_fini(struct code_batch *b)

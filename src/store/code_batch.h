@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * code_batch - basic blocks, edges, directions, accesses or anchors waiting to become a
- * block of the file, and such a block read back.
+ * code_batch - basic blocks, edges, directions, accesses, anchors or gauges waiting to
+ * become a block of the file, and such a block read back.
  *
  * Initialise with its layout, release with code_batch_fini().
  */
@@ -21,7 +21,7 @@
 struct code_batch_layout;
 
 extern const struct code_batch_layout code_batch_basic_blocks, code_batch_edges,
-	code_batch_directions, code_batch_accesses, code_batch_anchors;
+	code_batch_directions, code_batch_accesses, code_batch_anchors, code_batch_gauges;
 
 struct code_batch {
 	const struct code_batch_layout *layout;

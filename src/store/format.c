@@ -34,6 +34,7 @@ static const char *const kind_names[FORMAT_N_KINDS] = {
 	[FORMAT_DIRECTIONS] = "directions",
 	[FORMAT_ACCESSES] = "accesses",
 	[FORMAT_ANCHORS] = "anchors",
+	[FORMAT_GAUGES] = "gauges",
 };
 
 const char *format_kind_name(unsigned kind)

@@ -50,6 +50,7 @@ enum format_kind {
 	FORMAT_DIRECTIONS = 21,
 	FORMAT_ACCESSES = 22,
 	FORMAT_ANCHORS = 23,
+	FORMAT_GAUGES = 24,
 	FORMAT_N_KINDS
 };
 
@@ -119,6 +120,13 @@ enum format_anchor_column {
 	ANCHOR_COLUMN_CPU = 5,
 };
 
+enum format_gauge_column {
+	GAUGE_COLUMN_TIME = 0,
+	GAUGE_COLUMN_PID = 1,
+	GAUGE_COLUMN_WHAT = 2,
+	GAUGE_COLUMN_VALUE = 3,
+};
+
 enum format_direction_column {
 	DIRECTION_COLUMN_PROCESS = 0,
 	DIRECTION_COLUMN_LOCATION = 1,
@@ -165,7 +173,7 @@ const char *format_kind_name(unsigned kind);
 /* Made by a code_batch. */
 static inline bool format_is_code(unsigned kind)
 {
-	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_ANCHORS;
+	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_GAUGES;
 }
 
 #endif

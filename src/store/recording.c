@@ -72,6 +72,10 @@ static const char *take_code(struct recording *r, const struct format_entry *b,
 		*vec_push(&r->anchors) = block;
 		return NULL;
 	}
+	if (b->kind == FORMAT_GAUGES) {
+		*vec_push(&r->gauges) = block;
+		return NULL;
+	}
 	if (b->kind == FORMAT_ACCESSES) {
 		*vec_push(&r->accesses) = block;
 		return NULL;
@@ -205,6 +209,7 @@ void recording_free(struct recording *r)
 	vec_fini(&r->edges);
 	vec_fini(&r->directions);
 	vec_fini(&r->anchors);
+	vec_fini(&r->gauges);
 	vec_fini(&r->accesses);
 	vec_fini(&r->pieces);
 	buf_fini(&r->stored);
@@ -530,6 +535,20 @@ int recording_each_access(const struct recording *r, recording_access_fn *fn, vo
 
 	for (size_t i = 0; i < r->accesses.n && rc == 0; i++) {
 		rc = read_code(r, &r->accesses.at[i], FORMAT_ACCESSES, &batch, e);
+		for (size_t k = 0; k < batch.n && rc == 0; k++)
+			rc = fn(ctx, code_batch_row(&batch, k), e);
+	}
+	return rc;
+}
+
+int recording_each_gauge(const struct recording *r, recording_gauge_fn *fn, void *ctx,
+			 struct err *e)
+{
+	own(code_batch_fini) struct code_batch batch = { .layout = &code_batch_gauges };
+	int rc = 0;
+
+	for (size_t i = 0; i < r->gauges.n && rc == 0; i++) {
+		rc = read_code(r, &r->gauges.at[i], FORMAT_GAUGES, &batch, e);
 		for (size_t k = 0; k < batch.n && rc == 0; k++)
 			rc = fn(ctx, code_batch_row(&batch, k), e);
 	}

@@ -23,6 +23,7 @@
 
 struct block_list;
 struct dictionary;
+struct gauge;
 struct recording;
 
 must_use int recording_open(const char *path, struct recording **ret, struct err *e);
@@ -134,6 +135,10 @@ must_use int recording_each_anchor(const struct recording *r, recording_anchor_f
 typedef int recording_access_fn(void *ctx, const struct model_access *a, struct err *e);
 must_use int recording_each_access(const struct recording *r, recording_access_fn *fn,
 				   void *ctx, struct err *e);
+
+typedef int recording_gauge_fn(void *ctx, const struct gauge *g, struct err *e);
+must_use int recording_each_gauge(const struct recording *r, recording_gauge_fn *fn,
+				  void *ctx, struct err *e);
 
 size_t recording_n_blobs(const struct recording *r);
 const struct model_blob *recording_blob(const struct recording *r, size_t i);

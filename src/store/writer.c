@@ -30,6 +30,7 @@ struct writer *writer_new(const struct writer_options *options)
 	w->edges.layout = &code_batch_edges;
 	w->directions.layout = &code_batch_directions;
 	w->anchors.layout = &code_batch_anchors;
+	w->gauges.layout = &code_batch_gauges;
 	w->accesses.layout = &code_batch_accesses;
 	w->strings = intern_new();
 	w->n_strings_written = 1; /* "" goes without saying */
@@ -80,6 +81,7 @@ void writer_free(struct writer *w)
 	code_batch_fini(&w->edges);
 	code_batch_fini(&w->directions);
 	code_batch_fini(&w->anchors);
+	code_batch_fini(&w->gauges);
 	code_batch_fini(&w->accesses);
 	buf_fini(&w->infos);
 	buf_fini(&w->payload);
@@ -338,6 +340,16 @@ void writer_anchor(struct writer *w, const struct model_anchor *anchor)
 	}
 	code_batch_add(&w->anchors, anchor);
 	flush_if_full(w, code_batch_is_full(&w->anchors));
+}
+
+void writer_gauge(struct writer *w, const struct gauge *gauge)
+{
+	if (w->has_failed || w->is_full) {
+		w->lost_traces++;
+		return;
+	}
+	code_batch_add(&w->gauges, gauge);
+	flush_if_full(w, code_batch_is_full(&w->gauges));
 }
 
 void writer_mapping(struct writer *w, const struct model_mapping *mapping)

@@ -16,6 +16,7 @@
 #include "base/own.h"
 #include "store/model.h"
 
+struct gauge;
 struct growing_file;
 struct writer;
 
@@ -73,6 +74,7 @@ uint32_t writer_basic_block(struct writer *w, const struct model_basic_block *bl
 void writer_edge(struct writer *w, const struct model_edge *edge);
 void writer_direction(struct writer *w, const struct model_direction *direction);
 void writer_anchor(struct writer *w, const struct model_anchor *anchor);
+void writer_gauge(struct writer *w, const struct gauge *gauge);
 void writer_access(struct writer *w, const struct model_access *access);
 void writer_mapping(struct writer *w, const struct model_mapping *mapping);
 void writer_interval(struct writer *w, const struct model_interval *interval);

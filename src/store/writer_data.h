@@ -34,7 +34,7 @@ struct writer {
 	struct stack_table stacks;
 	struct sample_batch samples;
 	struct trace_batch traces;
-	struct code_batch basic_blocks, edges, directions, accesses, anchors;
+	struct code_batch basic_blocks, edges, directions, accesses, anchors, gauges;
 	uint32_t n_basic_blocks; /* all, written or not */
 	struct buf infos, payload, key;
 	VEC(uint64_t) column;

@@ -282,6 +282,8 @@ static int append_data(struct writer *w, struct err *e)
 		rc = append_code(w, FORMAT_ANCHORS, &w->anchors, 0, e);
 	if (rc == 0)
 		rc = append_code(w, FORMAT_ACCESSES, &w->accesses, 0, e);
+	if (rc == 0)
+		rc = append_code(w, FORMAT_GAUGES, &w->gauges, 0, e);
 	return rc;
 }
 
@@ -290,7 +292,7 @@ static void drop_data(struct writer *w)
 {
 	w->lost_samples += w->samples.n_taken;
 	w->lost_traces += w->traces.rows.n + w->basic_blocks.n + w->edges.n +
-			  w->directions.n + w->accesses.n + w->anchors.n;
+			  w->directions.n + w->accesses.n + w->anchors.n + w->gauges.n;
 	sample_batch_clear(&w->samples);
 	trace_batch_clear(&w->traces);
 	code_batch_clear(&w->basic_blocks);
@@ -298,6 +300,7 @@ static void drop_data(struct writer *w)
 	code_batch_clear(&w->directions);
 	code_batch_clear(&w->anchors);
 	code_batch_clear(&w->accesses);
+	code_batch_clear(&w->gauges);
 	location_table_settle(&w->locations);
 	stack_table_settle(&w->stacks);
 }
@@ -332,8 +335,9 @@ int writer_flush(struct writer *w, struct err *e)
 static bool has_batch(const struct writer *w)
 {
 	return w->samples.rows.n || w->traces.rows.n || w->basic_blocks.n || w->edges.n ||
-	       w->directions.n || w->accesses.n || w->anchors.n || w->infos.size ||
-	       w->lists[FORMAT_FACTS].changed.n || w->lists[FORMAT_PROCESSES].changed.n ||
+	       w->directions.n || w->accesses.n || w->anchors.n || w->gauges.n ||
+	       w->infos.size || w->lists[FORMAT_FACTS].changed.n ||
+	       w->lists[FORMAT_PROCESSES].changed.n ||
 	       w->lists[FORMAT_THREADS].changed.n || w->lists[FORMAT_INTERVALS].changed.n;
 }
 

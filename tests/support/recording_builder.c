@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "named_images.h"
+#include "store/gauge.h"
 #include "words.h"
 
 #define DEFAULT_STEP_NS 1000000
@@ -95,18 +96,6 @@ static const char *const blob_kinds[] = {
 static const char *const event_flags[] = { "sampled", "exact", "pc-only", "aside" };
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
-
-static int pick(const char *const *words, size_t n, const char *what, const char *word,
-		uint32_t *ret, struct err *e)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(words[i], word) == 0) {
-			*ret = (uint32_t)i;
-			return 0;
-		}
-	}
-	return err_set(e, ERR_USAGE, "no %s is called '%s'", what, word);
-}
 
 static uint32_t string(struct recording_builder *b, const char *s)
 {
@@ -276,7 +265,7 @@ static int event_line(struct recording_builder *b, const struct words *w, struct
 	char *save = NULL;
 
 	for (char *s = strtok_r(flags, ",", &save); s; s = strtok_r(NULL, ",", &save)) {
-		if (pick(event_flags, N(event_flags), "event flag", s, &bit, e) < 0)
+		if (words_pick(event_flags, N(event_flags), "event flag", s, &bit, e) < 0)
 			return ERR_USAGE;
 		bits |= 1u << bit;
 	}
@@ -359,8 +348,8 @@ static int image_line(struct recording_builder *b, const struct words *w, struct
 		.mtime_s = words_number(w, "mtime", 0),
 	};
 	uint32_t kind = 0;
-	int rc = pick(image_kinds, N(image_kinds), "image kind",
-		      words_text(w, "kind", "elf"), &kind, e);
+	int rc = words_pick(image_kinds, N(image_kinds), "image kind",
+			    words_text(w, "kind", "elf"), &kind, e);
 
 	if (rc == 0)
 		rc = parse_build_id(words_text(w, "build-id", ""), &m, e);
@@ -430,8 +419,8 @@ static int trace_type_line(struct recording_builder *b, const struct words *w,
 		if (!colon || n == MODEL_TRACE_COLUMNS_MAX)
 			return err_set(e, ERR_USAGE, "'%s' is no column", name);
 		*colon = '\0';
-		rc = pick(column_types, N(column_types), "column type", colon + 1,
-			  &t.columns[n].type, e);
+		rc = words_pick(column_types, N(column_types), "column type", colon + 1,
+				&t.columns[n].type, e);
 		t.columns[n].name = string(b, name);
 		known->columns[n] = (struct column){ xstrdup(name), t.columns[n].type };
 		t.n_columns = ++known->n_columns;
@@ -496,7 +485,7 @@ static int basic_block_line(struct recording_builder *b, const struct words *w,
 			    struct err *e)
 {
 	uint32_t end = 0;
-	int rc = pick(block_ends, N(block_ends), "end", words_plain(w, 4), &end, e);
+	int rc = words_pick(block_ends, N(block_ends), "end", words_plain(w, 4), &end, e);
 
 	if (rc < 0)
 		return rc;
@@ -516,8 +505,8 @@ static int basic_block_line(struct recording_builder *b, const struct words *w,
 static int edge_line(struct recording_builder *b, const struct words *w, struct err *e)
 {
 	uint32_t kind = 0;
-	int rc = pick(edge_kinds, N(edge_kinds), "kind of edge", words_plain(w, 2), &kind,
-		      e);
+	int rc = words_pick(edge_kinds, N(edge_kinds), "kind of edge", words_plain(w, 2),
+			    &kind, e);
 
 	if (rc < 0)
 		return rc;
@@ -575,6 +564,21 @@ static int access_line(struct recording_builder *b, const struct words *w,
 	return 0;
 }
 
+static int gauge_line(struct recording_builder *b, const struct words *w, struct err *e)
+{
+	uint32_t what = 0;
+	int rc = words_pick(gauge_names, GAUGE_N_WHATS, "gauge", words_plain(w, 1), &what,
+			    e);
+
+	writer_gauge(b->writer, &(struct gauge){
+					.what = what,
+					.time_ns = strtoull(words_plain(w, 2), NULL, 0),
+					.value = strtoull(words_plain(w, 3), NULL, 0),
+					.pid = (uint32_t)words_number(w, "pid", 0),
+				});
+	return rc;
+}
+
 static int interval_line(struct recording_builder *b, const struct words *w,
 			 struct err *e unused)
 {
@@ -597,8 +601,8 @@ static int fact_line(struct recording_builder *b, const struct words *w, struct 
 		.process = MODEL_NONE,
 		.value = strtoull(words_plain(w, 3), NULL, 0),
 	};
-	int rc = pick(fact_kinds, N(fact_kinds), "fact kind", words_plain(w, 1), &f.kind,
-		      e);
+	int rc = words_pick(fact_kinds, N(fact_kinds), "fact kind", words_plain(w, 1),
+			    &f.kind, e);
 
 	if (rc == 0 && words_value(w, "event"))
 		rc = find_event(b, words_value(w, "event"), &f.event, e);
@@ -631,8 +635,8 @@ static int blob_line(struct recording_builder *b, const struct words *w, struct 
 	const char *image = words_value(w, "image");
 	const char *path = words_value(w, "file");
 	struct named_image *m;
-	int rc = pick(blob_kinds, N(blob_kinds), "kind of file", words_plain(w, 1),
-		      &blob.kind, e);
+	int rc = words_pick(blob_kinds, N(blob_kinds), "kind of file", words_plain(w, 1),
+			    &blob.kind, e);
 
 	if (rc == 0 && image) {
 		rc = need_image(b, image, &m, e);
@@ -674,6 +678,7 @@ static const struct directive {
 	{ "flush", flush_line },
 	{ "function", function_line },
 	{ "image", image_line },
+	{ "gauge", gauge_line },
 	{ "interval", interval_line },
 	{ "map", map_line },
 	{ "process", process_line },

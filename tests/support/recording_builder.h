@@ -45,6 +45,7 @@
  *	Of the branch, and where it went.
  *  access FRAME WHAT VALUE TIMES	(of memory: WHAT is of enum model_access_what)
  *  anchor WINDOW TIMES [FRAME] [size=N] [cpu=NS] [pid=P]
+ *  gauge WHAT TIME VALUE [pid=P]	(WHAT: as gauge_names has it)
  *  interval FROM TO NAME [cause=X]
  *  fact target|self|rate|loss NAME VALUE [unit=count] [event=E] [pid=P]
  *  info KEY the value up to the end of the line

@@ -111,3 +111,15 @@ const char *words_rest(const char *line, unsigned i)
 		line += strcspn(line, " \t");
 	}
 }
+
+int words_pick(const char *const *words, size_t n, const char *what, const char *word,
+	       uint32_t *ret, struct err *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(words[i], word) == 0) {
+			*ret = (uint32_t)i;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_USAGE, "no %s is called '%s'", what, word);
+}

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 #define WORDS_MAX 64
 
 struct words {
@@ -27,6 +29,9 @@ const char *words_plain(const struct words *w, unsigned i);
 const char *words_value(const struct words *w, const char *key);
 const char *words_text(const struct words *w, const char *key, const char *otherwise);
 uint64_t words_number(const struct words *w, const char *key, uint64_t otherwise);
+/* Which of so many words it is; what they are, for who reads the refusal. */
+int words_pick(const char *const *words, size_t n, const char *what, const char *word,
+	       uint32_t *ret, struct err *e);
 bool words_has(const struct words *w, const char *flag);
 /* The line from its i-th word on, as written. */
 const char *words_rest(const char *line, unsigned i);

@@ -22,6 +22,7 @@
 #include "recording_builder.h"
 #include "store/block_header.h"
 #include "store/format.h"
+#include "store/gauge.h"
 #include "store/recording.h"
 #include "scratch_file.h"
 
@@ -47,6 +48,8 @@ static const char everything[] = "info command cc1 -O2\n"
 				 "access a+0x10 2 123456 7\n"
 				 "anchor 0 0 cpu=1000\n"
 				 "anchor 1 9 a+0x40 size=4\n"
+				 "gauge user-time 1000 77 pid=10\n"
+				 "gauge load 1000 150\n"
 				 "main;f 1\n"
 				 "main;g 3\n"
 				 "blob source a.c text=\"int main(void) { return 0; }\"\n"
@@ -172,6 +175,14 @@ static int print_anchor(void *ctx, const struct model_anchor *a, struct err *e)
 	return 0;
 }
 
+static int print_gauge(void *ctx, const struct gauge *g, struct err *e)
+{
+	(void)e;
+	buf_printf(ctx, "gauge %" PRIu64 " %u %u %" PRIu64 "\n", g->time_ns, g->pid,
+		   g->what, g->value);
+	return 0;
+}
+
 /* All that a reader could learn from it. */
 static void print_all(const struct recording *r, struct buf *out)
 {
@@ -191,6 +202,8 @@ static void print_all(const struct recording *r, struct buf *out)
 		buf_puts(out, "bad accesses\n");
 	if (recording_each_anchor(r, print_anchor, out, NULL) < 0)
 		buf_puts(out, "bad anchors\n");
+	if (recording_each_gauge(r, print_gauge, out, NULL) < 0)
+		buf_puts(out, "bad gauges\n");
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {
 		if (recording_read_blob(r, i, &blob, NULL) == 0)
 			buf_add(out, blob.data, blob.size);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/global_rows.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+
+static const uint8_t kinds[GAUGE_N_WHATS] = {
+	[GAUGE_USER_NS] = GLOBAL_ROWS_TREE,
+	[GAUGE_SYSTEM_NS] = GLOBAL_ROWS_TREE,
+	[GAUGE_MINOR_FAULTS] = GLOBAL_ROWS_TREE,
+	[GAUGE_MAJOR_FAULTS] = GLOBAL_ROWS_TREE,
+	[GAUGE_READ_BYTES] = GLOBAL_ROWS_TREE,
+	[GAUGE_WRITTEN_BYTES] = GLOBAL_ROWS_TREE,
+	[GAUGE_DISK_READ_BYTES] = GLOBAL_ROWS_TREE,
+	[GAUGE_DISK_WRITTEN_BYTES] = GLOBAL_ROWS_TREE,
+	[GAUGE_RESIDENT_BYTES] = GLOBAL_ROWS_NOW,
+	[GAUGE_THREADS] = GLOBAL_ROWS_NOW,
+	[GAUGE_READY_NS] = GLOBAL_ROWS_OWN,
+	[GAUGE_TURNS] = GLOBAL_ROWS_OWN,
+	[GAUGE_LOAD_HUNDREDTHS] = GLOBAL_ROWS_MACHINE_NOW,
+	[GAUGE_BUSY_NS] = GLOBAL_ROWS_MACHINE,
+	[GAUGE_IDLE_NS] = GLOBAL_ROWS_MACHINE,
+	[GAUGE_DISK_WAIT_NS] = GLOBAL_ROWS_MACHINE,
+	[GAUGE_STOLEN_NS] = GLOBAL_ROWS_MACHINE,
+	[GAUGE_AVAILABLE_BYTES] = GLOBAL_ROWS_MACHINE_NOW,
+};
+
+/* What was told at one time; of what each process is itself: since the first packet. */
+struct packet {
+	uint64_t time_ns;
+	struct global_values values;
+};
+
+struct loading {
+	VEC(struct gauge) gauges;
+	VEC(struct packet) packets;
+	struct map last; /* by process and what, of GLOBAL_ROWS_OWN */
+};
+
+enum global_rows_kind global_rows_kind_of(enum gauge_what what)
+{
+	return (enum global_rows_kind)kinds[what];
+}
+
+static int take(void *ctx, const struct gauge *g, struct err *e unused)
+{
+	struct loading *l = ctx;
+
+	if (g->what < GAUGE_N_WHATS)
+		*vec_push(&l->gauges) = *g;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct gauge *x = a, *y = b;
+
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* A process that is met for the first time began within the interval. */
+static uint64_t grown(struct loading *l, const struct gauge *g)
+{
+	bool is_new;
+	uint64_t *last = map_slot(&l->last, hash_pair(g->pid, g->what), &is_new);
+	uint64_t was = is_new ? 0 : *last;
+
+	*last = g->value;
+	return g->value > was ? g->value - was : g->value == was ? 0 : g->value;
+}
+
+static void add_gauge(struct loading *l, const struct gauge *g)
+{
+	struct packet *p = l->packets.n ? &l->packets.at[l->packets.n - 1] : NULL;
+	const struct packet *before;
+
+	if (!p || p->time_ns != g->time_ns) {
+		p = vec_push(&l->packets);
+		*p = (struct packet){ .time_ns = g->time_ns };
+	}
+	before = l->packets.n > 1 ? p - 1 : NULL;
+	if (kinds[g->what] != GLOBAL_ROWS_OWN) {
+		p->values.of[g->what] += g->value;
+	} else {
+		if (!p->values.has[g->what] && before)
+			p->values.of[g->what] = before->values.of[g->what];
+		p->values.of[g->what] += grown(l, g);
+	}
+	p->values.has[g->what] = true;
+}
+
+/* The last one that is not later; NULL: there is none. */
+static const struct packet *packet_at(const struct loading *l, uint64_t time_ns)
+{
+	size_t low = 0, high = l->packets.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (l->packets.at[mid].time_ns <= time_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &l->packets.at[low - 1] : NULL;
+}
+
+/* What was counted in between: processes that nobody waited for take theirs along. */
+static void take_values(struct global_values *ret, const struct packet *from,
+			const struct packet *to)
+{
+	for (unsigned i = 0; i < GAUGE_N_WHATS; i++) {
+		bool is_now = kinds[i] == GLOBAL_ROWS_NOW ||
+			      kinds[i] == GLOBAL_ROWS_MACHINE_NOW;
+		uint64_t was = is_now || !from ? 0 : from->values.of[i];
+
+		ret->has[i] = to->values.has[i] && (is_now || from);
+		if (ret->has[i] && to->values.of[i] > was)
+			ret->of[i] = to->values.of[i] - was;
+	}
+}
+
+static void add_row(struct global_rows *g, const struct loading *l, uint32_t interval,
+		    const struct model_interval *v)
+{
+	const struct packet *to = packet_at(l, v->to_ns);
+	struct global_row *row;
+
+	if (v->from_ns >= v->to_ns)
+		return;
+	row = vec_push(&g->rows);
+	*row = (struct global_row){
+		.interval = interval,
+		.from_ns = v->from_ns,
+		.to_ns = v->to_ns,
+	};
+	if (to)
+		take_values(&row->values, packet_at(l, v->from_ns), to);
+}
+
+int global_rows_load(struct global_rows *g, const struct recording *r, struct err *e)
+{
+	struct loading l = { 0 };
+	int rc = recording_each_gauge(r, take, &l, e);
+
+	if (l.gauges.n)
+		qsort(l.gauges.at, l.gauges.n, sizeof(*l.gauges.at), by_time);
+	vec_each(gauge, &l.gauges)
+		add_gauge(&l, gauge);
+	g->has_gauges = l.gauges.n != 0;
+	for (uint32_t i = 0; i < recording_n_intervals(r) && rc == 0; i++)
+		add_row(g, &l, i, recording_interval(r, i));
+	vec_fini(&l.gauges);
+	vec_fini(&l.packets);
+	map_fini(&l.last);
+	return rc;
+}
+
+void global_rows_fini(struct global_rows *g)
+{
+	vec_fini(&g->rows);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "analyze/global_rows.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "cmd/report_head.h"
+#include "cmd/report_json.h"
+#include "cmd/report_options.h"
+#include "cmd/report_profile.h"
+#include "cmd/report_quality.h"
+#include "store/gauge.h"
+
+extern const struct command cmd_global;
+
+#define DEFAULT_ROWS 40
+
+static const struct option_spec own_options[] = {
+	{ .name = "limit",
+	  .short_name = 'n',
+	  .kind = OPTION_U64,
+	  .arg = "N",
+	  .min = 0,
+	  .max = UINT32_MAX,
+	  .default_text = "40, in JSON 0",
+	  .text = "Print at most the first N intervals; 0: all" },
+	OPTION_END,
+};
+
+/* One recording's. */
+struct global_view {
+	const struct report *report;
+	size_t source;
+	struct global_rows rows;
+	size_t n_shown;
+};
+
+static const struct recording *recording_of(const struct global_view *v)
+{
+	return profile_source(v->report->profile, v->source);
+}
+
+static const struct model_interval *interval_of(const struct global_view *v,
+						const struct global_row *row)
+{
+	return recording_interval(recording_of(v), row->interval);
+}
+
+/* As text. */
+
+static char *load_text(char *s, uint64_t hundredths)
+{
+	snprintf(s, TEXT_MAX, "%.2f", (double)hundredths / 100);
+	return s;
+}
+
+/* Of one gauge, or of two that are one thing together. */
+static const struct value_column {
+	const char *title;
+	enum gauge_what what, and;
+	char *(*text)(char *s, uint64_t n);
+} value_columns[] = {
+	{ "CPU", GAUGE_USER_NS, GAUGE_SYSTEM_NS, text_duration },
+	{ "Ready", GAUGE_READY_NS, GAUGE_READY_NS, text_duration },
+	{ "Read", GAUGE_READ_BYTES, GAUGE_READ_BYTES, text_size },
+	{ "Written", GAUGE_WRITTEN_BYTES, GAUGE_WRITTEN_BYTES, text_size },
+	{ "Resident", GAUGE_RESIDENT_BYTES, GAUGE_RESIDENT_BYTES, text_size },
+	{ "Load", GAUGE_LOAD_HUNDREDTHS, GAUGE_LOAD_HUNDREDTHS, load_text },
+};
+
+#define N_VALUE_COLUMNS (sizeof(value_columns) / sizeof(value_columns[0]))
+
+static void put_value(struct table *t, const struct value_column *c,
+		      const struct global_values *v)
+{
+	uint64_t n = v->of[c->what] + (c->and != c->what ? v->of[c->and ] : 0);
+	char s[TEXT_MAX];
+
+	table_cell(t, v->has[c->what] ? c->text(s, n) : "–");
+}
+
+static void put_row(struct table *t, const struct global_view *v,
+		    const struct global_row *row)
+{
+	const struct model_interval *interval = interval_of(v, row);
+	const char *cause = recording_string(recording_of(v), interval->cause);
+	const char *name = recording_string(recording_of(v), interval->name);
+	uint64_t start_ns = profile_start_ns(v->report->profile, v->source);
+	char s[TEXT_MAX];
+
+	table_row(t);
+	table_cellf(t, "%u", row->interval + 1);
+	table_cell(t, text_duration(s, row->from_ns > start_ns ? row->from_ns - start_ns
+							       : 0));
+	table_cell(t, text_duration(s, row->to_ns - row->from_ns));
+	for (size_t i = 0; i < N_VALUE_COLUMNS; i++)
+		put_value(t, &value_columns[i], &row->values);
+	table_cellf(t, "%s%s%s", cause, *cause && *name ? " " : "", name);
+}
+
+static void print_rows(const struct global_view *v, FILE *out)
+{
+	struct table_column columns[4 + N_VALUE_COLUMNS] = {
+		{ .title = "#", .align = TABLE_RIGHT },
+		{ .title = "From", .align = TABLE_RIGHT },
+		{ .title = "Length", .align = TABLE_RIGHT },
+		[3 + N_VALUE_COLUMNS] = { .title = "Ended by", .is_elastic = true },
+	};
+	struct table_style style = { .width = v->report->width,
+				     .colour = command_terminal()->colour };
+
+	for (size_t i = 0; i < N_VALUE_COLUMNS; i++)
+		columns[3 + i] = (struct table_column){ .title = value_columns[i].title,
+							.align = TABLE_RIGHT };
+
+	own(table_freep) struct table *t = table_new(columns, 4 + N_VALUE_COLUMNS);
+	char left[TEXT_MAX];
+
+	for (size_t i = 0; i < v->n_shown; i++)
+		put_row(t, v, &v->rows.rows.at[i]);
+	table_print(t, &style, out);
+	if (v->n_shown < v->rows.rows.n)
+		fprintf(out, "… %s more (--limit 0 shows all)\n",
+			text_count(left, v->rows.rows.n - v->n_shown));
+}
+
+/* As JSON. */
+
+static void put_json_row(struct json *j, const struct global_view *v,
+			 const struct global_row *row)
+{
+	const struct model_interval *interval = interval_of(v, row);
+	uint64_t start_ns = profile_start_ns(v->report->profile, v->source);
+
+	json_object(j);
+	json_key_u64(j, "source", v->source + 1);
+	json_key_u64(j, "interval", row->interval + 1);
+	json_key_u64(j, "from_ns", row->from_ns > start_ns ? row->from_ns - start_ns : 0);
+	json_key_u64(j, "to_ns", row->to_ns > start_ns ? row->to_ns - start_ns : 0);
+	json_key_str(j, "name", recording_string(recording_of(v), interval->name));
+	json_key_str(j, "cause", recording_string(recording_of(v), interval->cause));
+	json_key(j, "gauges");
+	json_object(j);
+	for (unsigned i = 0; i < GAUGE_N_WHATS; i++)
+		if (row->values.has[i])
+			json_key_u64(j, gauge_names[i], row->values.of[i]);
+	json_object_end(j);
+	json_object_end(j);
+}
+
+static void print_json(const struct global_view *views, size_t n, FILE *out)
+{
+	struct json j;
+
+	report_json_begin(&j, views[0].report, "global", out);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < views[i].n_shown; k++)
+			put_json_row(&j, &views[i], &views[i].rows.rows.at[k]);
+	report_json_end(&j, views[0].report);
+}
+
+/* Running. */
+
+static int load(struct global_view *v, const struct report *r, size_t source,
+		size_t limit, struct err *e)
+{
+	int rc;
+
+	*v = (struct global_view){ .report = r, .source = source };
+	rc = global_rows_load(&v->rows, recording_of(v), e);
+	if (rc == 0 && !v->rows.has_gauges)
+		rc = err_set(e, ERR_UNSUPPORTED,
+			     "%s has no global data: 'dwell run' and 'dwell attach' "
+			     "record it",
+			     r->paths[source]);
+	v->n_shown = limit && limit < v->rows.rows.n ? limit : v->rows.rows.n;
+	return rc;
+}
+
+static void print_text(const struct global_view *views, size_t n, FILE *out)
+{
+	report_head_print(views[0].report, out);
+	for (size_t i = 0; i < n; i++) {
+		if (n > 1)
+			fprintf(out, "%s%s\n", i ? "\n" : "", views[i].report->paths[i]);
+		print_rows(&views[i], out);
+	}
+	report_quality_print_gaps(views[0].report, out);
+}
+
+static int run(struct options *o, struct err *e)
+{
+	own(report_profile_close) struct report r = { 0 };
+	int rc = report_profile_open(o, options_argv(o), NULL, &r, e);
+	size_t n = rc == 0 ? profile_n_sources(r.profile) : 0;
+	own(freep) struct global_view *views = xcalloc(n + 1, sizeof(*views));
+	size_t limit = (size_t)options_u64(o, "limit", r.json ? 0 : DEFAULT_ROWS);
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = load(&views[i], &r, i, limit, e);
+	if (rc == 0 && r.json)
+		print_json(views, n, stdout);
+	else if (rc == 0)
+		print_text(views, n, stdout);
+	for (size_t i = 0; i < n; i++)
+		global_rows_fini(&views[i].rows);
+	if (rc == 0)
+		rc = report_profile_check_whole(&r, e);
+	return rc < 0 ? rc : EXIT_OK;
+}
+
+static const struct option_spec *const tables[] = { own_options, report_options_input,
+						    report_options_output, NULL };
+
+static const struct command_example examples[] = {
+	{ "dwell global", "of the newest recording: what happened in each second" },
+	{ "dwell run -S 100ms -- ./server",
+	  "record an interval every tenth of a second" },
+	{ "dwell report --filter 'interval == 3'", "what was executed in the third" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_global = {
+	.name = "global",
+	.usage = "[options] [RECORDING…]",
+	.summary = "Show what the system counted in each interval of a recording",
+	.description =
+		"Every recording of programs and processes is cut into intervals: by a "
+		"timer (-S of 'dwell run'), by a signal (--mark), and by its end. Of "
+		"each "
+		"there is what the system counted of the observed processes together, "
+		"children included: CPU time, the time that they were ready to run and "
+		"had no CPU, bytes that were read and written by calls; and, at its end, "
+		"how much of them was in memory and the load of the machine. --json has "
+		"faults, devices, threads, turns on a CPU, and the machine's CPUs and "
+		"memory, too. --filter does not change it.\n\n"
+		"Other reports take an interval by --filter 'interval == N', and have a "
+		"row for each by --by interval.",
+	.options = tables,
+	.examples = examples,
+	.group = "report",
+	.run = run,
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gauges - global data: what the system counts of the observed processes and of the
+ * machine, once an interval, and the intervals that this cuts a recording into.
+ *
+ * An interval ends by a timer, or by whoever has a cause.  What cannot be read is left
+ * out.  One thread.
+ */
+#ifndef DWELL_COLLECT_GAUGES_H
+#define DWELL_COLLECT_GAUGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/own.h"
+
+struct gauges;
+struct writer;
+
+struct gauges_settings {
+	struct writer *writer; /* borrowed */
+	const pid_t *pids;     /* copied; none: the machine alone */
+	size_t n_pids;
+	bool follows_children;
+	uint64_t every_ns; /* 0: intervals end by other causes only */
+};
+
+/* The first interval begins. */
+struct gauges *gauges_new(const struct gauges_settings *s, uint64_t now_ns);
+void gauges_free(struct gauges *g);
+void gauges_freep(struct gauges **g);
+
+/* When the timer ends the interval; 0: it does not. */
+uint64_t gauges_due_ns(const struct gauges *g);
+/* It is that late, or later: the interval ends. */
+void gauges_tick(struct gauges *g, uint64_t now_ns);
+/* The interval ends for that cause, and is called so: "" or a name. */
+void gauges_cut(struct gauges *g, uint64_t now_ns, const char *cause, const char *name);
+
+#endif

@@ -1,0 +1,12 @@
+dwell global global.dwell
+dwell global --limit 1 global.dwell | tail -n +5
+dwell global --json global.dwell | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+for row in r["rows"]:
+    print(row)'
+dwell report --by interval global.dwell | tail -n +4
+dwell report --filter 'interval == 2' global.dwell | tail -n +4
+dwell report --filter 'interval == mark' --json global.dwell | grep -c stop
+dwell cat --section gauges global.dwell | tail -n 3
+dwell global example.dwell
