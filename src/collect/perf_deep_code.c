@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only OR BSD-2-Clause */
 #include "collect/perf_deep_code.h"
 
-#include <assert.h>
 #include <errno.h>
+
+#include "collect/assembler.h"
 
 /* Of the stack pointer in struct pt_regs. */
 #if defined(__x86_64__)
@@ -36,6 +37,8 @@
 #define PIECE_REGS   offsetof(struct perf_deep_piece, regs)
 #define PIECE_BYTES  offsetof(struct perf_deep_piece, bytes)
 
+_Static_assert(PERF_DEEP_CODE_MAX == ASSEMBLER_CODE_MAX, "there is room for as many");
+
 enum label {
 	LABEL_STACK,
 	LABEL_PIECE,
@@ -54,97 +57,6 @@ enum label {
 	LABEL_PERF,
 	N_LABELS
 };
-
-struct assembler {
-	struct bpf_insn *code;
-	size_t n;
-	size_t at[N_LABELS];
-	struct {
-		size_t insn;
-		enum label to;
-	} jumps[48];
-	size_t n_jumps;
-};
-
-static void emit(struct assembler *a, uint8_t op, uint8_t dst, uint8_t src, int16_t off,
-		 int32_t imm)
-{
-	assert(a->n < PERF_DEEP_CODE_MAX);
-	a->code[a->n++] = (struct bpf_insn){ .code = op,
-					     .dst_reg = dst & 15,
-					     .src_reg = src & 15,
-					     .off = off,
-					     .imm = imm };
-}
-
-static void set(struct assembler *a, uint8_t dst, int32_t imm)
-{
-	emit(a, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, imm);
-}
-
-static void move(struct assembler *a, uint8_t dst, uint8_t src)
-{
-	emit(a, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
-}
-
-static void add(struct assembler *a, uint8_t dst, uint8_t src)
-{
-	emit(a, BPF_ALU64 | BPF_ADD | BPF_X, dst, src, 0, 0);
-}
-
-static void add_imm(struct assembler *a, uint8_t dst, int32_t imm)
-{
-	emit(a, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, imm);
-}
-
-static void load(struct assembler *a, uint8_t dst, uint8_t base, int16_t off)
-{
-	emit(a, BPF_LDX | BPF_MEM | BPF_DW, dst, base, off, 0);
-}
-
-static void store(struct assembler *a, uint8_t base, int16_t off, uint8_t src)
-{
-	emit(a, BPF_STX | BPF_MEM | BPF_DW, base, src, off, 0);
-}
-
-static void store_32(struct assembler *a, uint8_t base, int16_t off, uint8_t src)
-{
-	emit(a, BPF_STX | BPF_MEM | BPF_W, base, src, off, 0);
-}
-
-static void call(struct assembler *a, int32_t helper)
-{
-	emit(a, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
-}
-
-static void load_map(struct assembler *a, uint8_t dst, int fd)
-{
-	emit(a, BPF_LD | BPF_DW | BPF_IMM, dst, BPF_PSEUDO_MAP_FD, 0, fd);
-	emit(a, 0, 0, 0, 0, 0);
-}
-
-static void label(struct assembler *a, enum label l)
-{
-	a->at[l] = a->n;
-}
-
-static void jump(struct assembler *a, uint8_t op, uint8_t dst, uint8_t src, int32_t imm,
-		 enum label to)
-{
-	assert(a->n_jumps < sizeof(a->jumps) / sizeof(a->jumps[0]));
-	a->jumps[a->n_jumps].insn = a->n;
-	a->jumps[a->n_jumps++].to = to;
-	emit(a, BPF_JMP | op, dst, src, 0, imm);
-}
-
-/* dst = the value of a key on the stack, or NULL in r0. */
-static void look_up(struct assembler *a, int map, int16_t key)
-{
-	load_map(a, BPF_REG_1, map);
-	move(a, BPF_REG_2, BPF_REG_10);
-	add_imm(a, BPF_REG_2, key);
-	call(a, BPF_FUNC_map_lookup_elem);
-}
 
 /* r6 = the context, r9 = the CPU's scratch piece. */
 static void find_scratch(struct assembler *a, const struct perf_deep_code_input *in)
@@ -239,7 +151,7 @@ static void copy_red_zone(struct assembler *a, const struct perf_deep_code_input
 /* r2 = the smaller of it and what is wanted from r7 on, 1 to max; also in the piece.
  * The way through memory makes the verifier forget how it came about: else it goes
  * through the rest once for each. */
-static void limit_size(struct assembler *a, int32_t max, enum label done, enum label fits)
+static void limit_size(struct assembler *a, int32_t max, unsigned done, unsigned fits)
 {
 	jump(a, BPF_JGE | BPF_X, BPF_REG_7, BPF_REG_8, 0, done);
 	move(a, BPF_REG_3, BPF_REG_8);
@@ -254,7 +166,7 @@ static void limit_size(struct assembler *a, int32_t max, enum label done, enum l
 }
 
 /* if (++*slot < rounds) goto to */
-static void again(struct assembler *a, int16_t slot, uint32_t rounds, enum label to)
+static void again(struct assembler *a, int16_t slot, uint32_t rounds, unsigned to)
 {
 	load(a, BPF_REG_1, BPF_REG_10, slot);
 	add_imm(a, BPF_REG_1, 1);
@@ -263,7 +175,7 @@ static void again(struct assembler *a, int16_t slot, uint32_t rounds, enum label
 }
 
 /* bytes[r1] and on = the r2 bytes at r7. */
-static void read_stack(struct assembler *a, enum label failed)
+static void read_stack(struct assembler *a, unsigned failed)
 {
 	add(a, BPF_REG_1, BPF_REG_9);
 	add_imm(a, BPF_REG_1, PIECE_BYTES);
@@ -373,15 +285,6 @@ static void finish(struct assembler *a, const struct perf_deep_code_input *in)
 	label(a, LABEL_DONE);
 	set(a, BPF_REG_0, 0);
 	emit(a, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-}
-
-static void resolve(struct assembler *a)
-{
-	for (size_t i = 0; i < a->n_jumps; i++) {
-		size_t from = a->jumps[i].insn, to = a->at[a->jumps[i].to];
-
-		a->code[from].off = (int16_t)((int64_t)to - (int64_t)from - 1);
-	}
 }
 
 size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *ret)
