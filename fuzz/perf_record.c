@@ -34,8 +34,10 @@ static void take_pieces(const struct perf_record_sample *s)
 		memcpy(&sp, s->raw, 8);
 		memcpy(&addr, s->raw + 8, 8);
 	}
-	if (perf_pieces_begin(&p, s->cpu, sp) &&
+	if (perf_pieces_begin(&p, s->cpu, sp) && addr &&
 	    perf_pieces_read(&p, addr + s->raw_size, &word))
+		abort();
+	if (perf_pieces_read_near(&p, addr, &word) && (addr || s->raw_size < 8 + 256))
 		abort();
 	perf_pieces_end(&p, s->cpu);
 	perf_pieces_fini(&p);

@@ -20,7 +20,7 @@
 
 /* Far enough for some turns of most loops. */
 #define MAX_INSTRUCTIONS 512
-#define MAX_BRANCHES	 16
+#define MAX_BRANCHES	 32
 #define MAX_MET		 64 /* of one sample: others count as met before */
 
 struct directions {
@@ -83,15 +83,22 @@ static unsigned read_code(void *ctx, uint64_t addr, uint8_t *to)
 static bool read_memory(void *ctx, uint64_t addr, void *to, unsigned bytes)
 {
 	const struct walk *w = ctx;
+	const struct tracker_sample *s = w->sample;
 	uint64_t word;
 
 	if (bytes > sizeof(word))
 		return false;
-	if (!stack_memory_word(&w->memory, addr, &word))
-		return steady_memory_read(w->d->steady, w->process->id,
-					  (pid_t)w->process->pid, addr, to, bytes);
-	memcpy(to, &word, bytes);
-	return true;
+	if (stack_memory_word(&w->memory, addr, &word) ||
+	    (s->read_near && s->read_near(s->near_ctx, addr, &word))) {
+		memcpy(to, &word, bytes);
+		return true;
+	}
+	if (steady_memory_read(w->d->steady, w->process->id, (pid_t)w->process->pid, addr,
+			       to, bytes))
+		return true;
+	if (s->miss_near)
+		s->miss_near(s->near_ctx, s->pid, addr);
+	return false;
 }
 
 /* Of the file that the code is of, where the program loader has put it beside that:

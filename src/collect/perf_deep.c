@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "collect/perf_deep_code.h"
+#include "collect/perf_near_code.h"
 
 #define THREADS_MAX 16384
 /* The kernel drops what was not used for long, and threads end, without telling. */
@@ -21,12 +22,18 @@
 /* Of the outermost frame: what a walk may look at above its stack pointer. */
 #define END_BYTES 64
 
+enum { BODY_FIRST, BODY_NEXT, N_BODIES };
+
 struct perf_deep {
 	int bases, wishes, scratch, output;
-	int bodies, body;  /* an array of one program, and that */
+	int bodies; /* an array of programs: what entries go on with, and its next */
+	int body, near;
+	int places;	   /* of the near one: what is wished for */
 	VEC(int) programs; /* by stream, 0: not loaded */
 	uint32_t limit_bytes;
 	bool wants_red_zone;
+	bool has_near;
+	struct perf_wishes wanted;
 	uint32_t n_cpus;
 	struct perf_pieces pieces;
 	struct map known; /* thread → what the program was told of its end */
@@ -83,6 +90,11 @@ static int set_element(int map, uint32_t key, const void *value, const char *wha
 	return sys_bpf(BPF_MAP_UPDATE_ELEM, &a) < 0 ? err_os(e, "cannot %s", what) : 0;
 }
 
+static int chain(struct perf_deep *d, uint32_t place, int program, struct err *e)
+{
+	return set_element(d->bodies, place, &program, "chain BPF programs", e);
+}
+
 /* The program that all streams share. */
 static int load_body(struct perf_deep *d, struct err *e)
 {
@@ -90,9 +102,28 @@ static int load_body(struct perf_deep *d, struct err *e)
 	struct bpf_insn code[PERF_DEEP_CODE_MAX];
 
 	d->body = load(code, perf_deep_code(&in, code), e);
-	if (d->body < 0)
-		return d->body;
-	return set_element(d->bodies, 0, &d->body, "chain BPF programs", e);
+	return d->body < 0 ? d->body : chain(d, BODY_FIRST, d->body, e);
+}
+
+/* Goes before the body. */
+static int load_near(struct perf_deep *d, struct err *e)
+{
+	struct perf_near_code_input in = { .scratch = d->scratch,
+					   .output = d->output,
+					   .programs = d->bodies,
+					   .next = BODY_NEXT,
+					   .stack_bytes = d->limit_bytes };
+	struct bpf_insn code[PERF_NEAR_CODE_MAX];
+	int rc;
+
+	d->places = create_map(BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(uint64_t),
+			       PERF_WISHES_SLOTS, e);
+	in.wishes = d->places;
+	d->near = d->places < 0 ? d->places : load(code, perf_near_code(&in, code), e);
+	if (d->near < 0)
+		return d->near;
+	rc = chain(d, BODY_NEXT, d->body, e);
+	return rc < 0 ? rc : chain(d, BODY_FIRST, d->near, e);
 }
 
 static int load_entry(struct perf_deep *d, uint32_t stream, struct err *e)
@@ -137,7 +168,7 @@ static int create_maps(struct perf_deep *d, struct err *e)
 	if (d->output < 0)
 		return d->output;
 	d->bodies = create_map(BPF_MAP_TYPE_PROG_ARRAY, sizeof(uint32_t),
-			       sizeof(uint32_t), 1, e);
+			       sizeof(uint32_t), N_BODIES, e);
 	return d->bodies;
 }
 
@@ -157,13 +188,13 @@ static int check_files(struct err *e)
 		       FILES_MIN);
 }
 
-int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
-		  struct err *e)
+int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, bool with_near,
+		  struct perf_deep **ret, struct err *e)
 {
 	own(perf_deep_freep) struct perf_deep *d = xcalloc(1, sizeof(*d));
 
 	d->bases = d->wishes = d->scratch = d->output = -1;
-	d->bodies = d->body = -1;
+	d->bodies = d->body = d->near = d->places = -1;
 	d->n_cpus = n_cpus;
 	d->limit_bytes = limit_bytes;
 	perf_pieces_init(&d->pieces, d->n_cpus);
@@ -176,6 +207,7 @@ int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
 		rc = load_body(d, e);
 	if (rc < 0)
 		return rc;
+	d->has_near = with_near && load_near(d, NULL) == 0;
 	*ret = steal(&d);
 	return 0;
 }
@@ -191,6 +223,8 @@ void perf_deep_free(struct perf_deep *d)
 	closep(&d->output);
 	closep(&d->bodies);
 	closep(&d->body);
+	closep(&d->near);
+	closep(&d->places);
 	vec_each(fd, &d->programs)
 		if (*fd)
 			closep(fd);
@@ -254,4 +288,17 @@ void perf_deep_want_red_zone(struct perf_deep *d)
 		return;
 	d->wants_red_zone = true;
 	sys_bpf(BPF_MAP_UPDATE_ELEM, &a);
+}
+
+bool perf_deep_has_near(const struct perf_deep *d)
+{
+	return d->has_near;
+}
+
+void perf_deep_want(struct perf_deep *d, uint32_t pid, uint64_t addr)
+{
+	uint32_t slot;
+
+	if (d->has_near && perf_wishes_miss(&d->wanted, pid, addr, &slot))
+		(void)set_element(d->places, slot, &d->wanted.slots[slot], "", NULL);
 }

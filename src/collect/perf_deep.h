@@ -17,6 +17,7 @@
 #ifndef DWELL_COLLECT_PERF_DEEP_H
 #define DWELL_COLLECT_PERF_DEEP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -29,9 +30,10 @@
 struct perf_deep;
 
 /* n_cpus: beyond the highest id; limit_bytes: what a sample may take, at most
- * 1 MB.  Fails where the kernel or the user's rights do not allow it. */
-must_use int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, struct perf_deep **ret,
-			   struct err *e);
+ * 1 MB; with_near: also memory near what registers point to, where that is possible.
+ * Fails where the kernel or the user's rights do not allow it. */
+must_use int perf_deep_new(uint32_t n_cpus, uint32_t limit_bytes, bool with_near,
+			   struct perf_deep **ret, struct err *e);
 void perf_deep_free(struct perf_deep *d); /* NULL ok */
 
 /* The event that samples and pieces of a CPU are written to. */
@@ -48,5 +50,9 @@ struct perf_pieces *perf_deep_pieces(struct perf_deep *d);
 void perf_deep_learn(struct perf_deep *d, uint32_t tid, uint64_t end);
 /* A walk missed it: copy it from now on, of all threads. */
 void perf_deep_want_red_zone(struct perf_deep *d);
+bool perf_deep_has_near(const struct perf_deep *d);
+/* What a sample of the process had needed of its memory: copy it from now on if that is
+ * so again. */
+void perf_deep_want(struct perf_deep *d, uint32_t pid, uint64_t addr);
 
 #endif

@@ -183,6 +183,16 @@ static void trace_fault(struct perf_feed *f, const struct tracker_sample *sample
 			     .values = { f->sample.addr } });
 }
 
+static bool read_near(void *ctx, uint64_t addr, uint64_t *ret)
+{
+	return perf_pieces_read_near(perf_deep_pieces(ctx), addr, ret);
+}
+
+static void miss_near(void *ctx, uint32_t pid, uint64_t addr)
+{
+	perf_deep_want(ctx, pid, addr);
+}
+
 /* Let the walk read what was copied in front of the sample, and ask where the stack
  * ends. */
 static void begin_deep(struct perf_feed *f, struct tracker_sample *sample)
@@ -196,6 +206,9 @@ static void begin_deep(struct perf_feed *f, struct tracker_sample *sample)
 	const uint8_t *stack;
 	size_t size;
 
+	sample->read_near = read_near;
+	sample->miss_near = miss_near;
+	sample->near_ctx = f->files->deep;
 	m->end = &f->stack_end;
 	m->read = perf_pieces_read;
 	m->ctx = pieces;

@@ -30,30 +30,36 @@ void perf_pieces_fini(struct perf_pieces *p)
 
 /* The newest run, if this address continues it, else a new one; NULL: there are too many.
  */
-static struct perf_pieces_run *run_for(struct perf_pieces_cpu *c, uint64_t addr)
+static struct perf_pieces_run *run_for(struct perf_pieces_cpu *c, uint64_t addr,
+				       bool is_near)
 {
 	struct perf_pieces_run *newest = c->n_runs ? &c->runs[c->n_runs - 1] : NULL;
 
-	if (newest && newest->addr + newest->size == addr)
+	if (newest && newest->addr + newest->size == addr && newest->is_near == is_near)
 		return newest;
 	if (c->n_runs == PERF_PIECES_RUNS_MAX)
 		return NULL;
 	newest = &c->runs[c->n_runs++];
-	*newest = (struct perf_pieces_run){ .addr = addr, .off = c->bytes.size };
+	*newest = (struct perf_pieces_run){ .addr = addr,
+					    .off = c->bytes.size,
+					    .is_near = is_near };
 	return newest;
+}
+
+static void begin(struct perf_pieces_cpu *c, uint64_t sp)
+{
+	if (c->sp != sp) /* those before it are of a sample that never came */
+		clear(c);
+	c->sp = sp;
 }
 
 /* is_last: nothing will continue it.  Mostly it is all that there is, and is read where
  * it is. */
-static void add(struct perf_pieces_cpu *c, uint64_t sp, uint64_t addr,
-		const uint8_t *bytes, size_t size, bool is_last)
+static void add(struct perf_pieces_cpu *c, uint64_t addr, const uint8_t *bytes,
+		size_t size, bool is_last)
 {
-	struct perf_pieces_run *run;
+	struct perf_pieces_run *run = run_for(c, addr, false);
 
-	if (c->sp != sp) /* those before it are of a sample that never came */
-		clear(c);
-	c->sp = sp;
-	run = run_for(c, addr);
 	if (!run)
 		return;
 	if (is_last && !run->size)
@@ -67,6 +73,24 @@ static const uint8_t *bytes_of(const struct perf_pieces_cpu *c,
 			       const struct perf_pieces_run *run)
 {
 	return run->in_place ? run->in_place : c->bytes.data + run->off;
+}
+
+/* Each with its address in front. */
+static void add_places(struct perf_pieces_cpu *c, const uint8_t *bytes, size_t size)
+{
+	struct reader r = reader_over(bytes, size);
+
+	while (reader_left(&r)) {
+		uint64_t addr = reader_u64le(&r);
+		const uint8_t *place = reader_bytes(&r, PERF_PIECES_PLACE_BYTES);
+
+		struct perf_pieces_run *run = r.bad ? NULL : run_for(c, addr, true);
+
+		if (!run)
+			return;
+		buf_add(&c->bytes, place, PERF_PIECES_PLACE_BYTES);
+		run->size += PERF_PIECES_PLACE_BYTES;
+	}
 }
 
 bool perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, size_t size,
@@ -86,8 +110,13 @@ bool perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, si
 
 	if (r.bad)
 		return false;
-	if (n && cpu < p->n_cpus)
-		add(&p->cpus[cpu], sp, addr, bytes, (size_t)n, stream != 0);
+	if (n && cpu < p->n_cpus) {
+		begin(&p->cpus[cpu], sp);
+		if (addr)
+			add(&p->cpus[cpu], addr, bytes, (size_t)n, stream != 0);
+		else
+			add_places(&p->cpus[cpu], bytes, (size_t)n);
+	}
 	if (stream)
 		*ret = (struct perf_pieces_sample){ stream - 1, data_addr, regs };
 	return stream != 0;
@@ -112,7 +141,8 @@ bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp)
 static const struct perf_pieces_run *run_with(const struct perf_pieces *p, uint64_t addr)
 {
 	for (unsigned i = p->current ? p->current->n_runs : 0; i-- > 0;)
-		if (addr - p->current->runs[i].addr < p->current->runs[i].size)
+		if (addr - p->current->runs[i].addr < p->current->runs[i].size &&
+		    !p->current->runs[i].is_near)
 			return &p->current->runs[i];
 	return NULL;
 }
@@ -129,21 +159,35 @@ const uint8_t *perf_pieces_stack(const struct perf_pieces *p, size_t *ret_size)
 	return bytes_of(p->current, run) + off;
 }
 
-bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret)
+static bool read_word(const struct perf_pieces *p, uint64_t addr, bool is_near,
+		      uint64_t *ret)
 {
-	struct perf_pieces *p = ctx;
-
 	/* should a sample with this stack pointer be missing, the newest are this one's
 	 */
 	for (unsigned i = p->current ? p->current->n_runs : 0; i-- > 0;) {
 		const struct perf_pieces_run *run = &p->current->runs[i];
 		uint64_t off = addr - run->addr;
 
-		if (off >= run->size || run->size - off < sizeof(*ret))
+		if (run->is_near != is_near || off >= run->size ||
+		    run->size - off < sizeof(*ret))
 			continue;
 		memcpy(ret, bytes_of(p->current, run) + off, sizeof(*ret));
 		return true;
 	}
+	return false;
+}
+
+bool perf_pieces_read_near(const struct perf_pieces *p, uint64_t addr, uint64_t *ret)
+{
+	return read_word(p, addr, true, ret);
+}
+
+bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret)
+{
+	struct perf_pieces *p = ctx;
+
+	if (read_word(p, addr, false, ret))
+		return true;
 	p->is_red_missed |= addr < p->sp && p->sp - addr <= PERF_PIECES_RED_BYTES;
 	return false;
 }

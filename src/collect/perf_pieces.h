@@ -23,12 +23,15 @@
 #define PERF_PIECES_RED_BYTES 0
 #endif
 
-#define PERF_PIECES_RUNS_MAX 40
+#define PERF_PIECES_RUNS_MAX 80
+/* What is copied near what a register points to. */
+#define PERF_PIECES_PLACE_BYTES 256
 
 struct perf_pieces_run {
 	uint64_t addr;		 /* of the first byte */
 	size_t off, size;	 /* in bytes */
 	const uint8_t *in_place; /* in the record, or NULL: in bytes from off on */
+	bool is_near;		 /* what a register pointed to: no stack */
 };
 
 struct perf_pieces_cpu {
@@ -56,7 +59,8 @@ struct perf_pieces_sample {
 	const uint8_t *regs; /* PERF_REGS_KERNEL_BYTES, in the piece */
 };
 
-/* A struct perf_deep_piece as it was written.  True: it is a sample's last, *ret says
+/* A struct perf_deep_piece as it was written; without an address its bytes are of several
+ * places (struct perf_near_place).  True: it is a sample's last, *ret says
  * which, and the piece stays where it is until perf_pieces_end(). */
 bool perf_pieces_take(struct perf_pieces *p, uint32_t cpu, const void *piece, size_t size,
 		      struct perf_pieces_sample *ret);
@@ -70,6 +74,8 @@ bool perf_pieces_begin(struct perf_pieces *p, uint32_t cpu, uint64_t sp);
 const uint8_t *perf_pieces_stack(const struct perf_pieces *p, size_t *ret_size);
 /* For struct unwind_memory; ctx is the struct perf_pieces. */
 bool perf_pieces_read(void *ctx, uint64_t addr, uint64_t *ret);
+/* The same of what is near registers: no stack that a walk may take for its own. */
+bool perf_pieces_read_near(const struct perf_pieces *p, uint64_t addr, uint64_t *ret);
 /* Whether the red zone was asked for in vain. */
 bool perf_pieces_end(struct perf_pieces *p, uint32_t cpu);
 

@@ -135,6 +135,15 @@ static uint32_t deep_bytes(const struct source_context *c)
 	return bytes < DEEP_MAX ? (uint32_t)bytes : DEEP_MAX;
 }
 
+/* Which way branches go depends on memory, too. */
+static bool wants_insn(const struct source_context *c)
+{
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == &perf_source && c->plans[i].insn)
+			return true;
+	return false;
+}
+
 static void init_feed(struct perf *s)
 {
 	struct perf_feed *f = &s->feed;
@@ -266,7 +275,8 @@ static int perf_open(const struct source_context *c, struct source **ret, struct
 	perf_files_init(&s->files, &cpus,
 			perf_files_ring_bytes(cpus.ids.n, has_bursts(c)));
 	/* Not everybody may: then what perf copies must do. */
-	if (deep && perf_deep_new(n_cpu_ids(), deep, &s->files.deep, NULL) < 0)
+	if (deep &&
+	    perf_deep_new(n_cpu_ids(), deep, wants_insn(c), &s->files.deep, NULL) < 0)
 		s->files.deep = NULL;
 	init_feed(s);
 	s->has_grid = s->feed.tails && wants_grid(c->scope) &&

@@ -95,6 +95,11 @@ struct tracker_sample {
 	size_t n_user;
 	enum unwind_stop stop;	      /* of user_pcs */
 	struct branch_stack branches; /* that led here; n 0: not known */
+	/* What was copied of memory beside the stack, and whom to tell what else was
+	 * needed of it; or NULLs. */
+	bool (*read_near)(void *ctx, uint64_t addr, uint64_t *ret);
+	void (*miss_near)(void *ctx, uint32_t pid, uint64_t addr);
+	void *near_ctx;
 	bool is_pc_only;
 };
 

@@ -11,6 +11,7 @@
 
 #define TURNS 21000000 /* three divide it */
 #define HEAP  (1u << 12)
+#define FAR   (HEAP + 512) /* in it, words from its begin */
 /* So long that its memory is looked at several times meanwhile, however busy the machine.
  */
 #define SETTLED_TURNS (6 * TURNS)
@@ -24,6 +25,13 @@ static inline uint64_t chance(uint64_t *state)
 	*state ^= *state >> 7;
 	*state ^= *state << 17;
 	return *state & 0xff;
+}
+
+/* In a register. */
+static inline uint64_t *pointer(uint64_t *to)
+{
+	__asm__("" : "+r"(to));
+	return to;
 }
 
 /* Jumps to low where the value, an operand as its constraint says, is below the limit. */
@@ -64,6 +72,25 @@ FORKS(in_table, TURNS, "m", table[drawn & 7], 64)
 
 /* Written at the beginning, and then read alone. */
 FORKS(in_settled, SETTLED_TURNS, "m", heap[HEAP + drawn], 64)
+
+/* What was drawn three turns ago, by a pointer that goes on from there. */
+FORKS(in_reach, TURNS, "m", *pointer(heap + (i - 3) % HEAP), 64)
+
+/* Far from wherever a register points to: what was drawn the turn before. */
+static __attribute__((noinline)) uint64_t in_far(uint64_t *heap)
+{
+	uint64_t n = 0, state = SEED;
+
+	for (uint64_t i = 0; i < TURNS; i++) {
+		FORK(in_far, "m", heap[FAR], 64);
+		heap[FAR] = chance(&state);
+		continue;
+	low:
+		heap[FAR] = chance(&state);
+		n++;
+	}
+	return n;
+}
 
 /* Loops of three turns, of which the first one waits: samples are there. */
 static __attribute__((noinline)) uint64_t waits(uint64_t *heap)
@@ -109,7 +136,7 @@ static __attribute__((noinline)) void spread(void)
 
 int main(void)
 {
-	uint64_t *heap = calloc(HEAP + 256, sizeof(*heap));
+	uint64_t *heap = calloc(FAR + 1, sizeof(*heap));
 
 	if (!heap)
 		return 1;
@@ -125,6 +152,8 @@ int main(void)
 	RUN(on_heap);
 	RUN(in_table);
 	RUN_LONG(in_settled, SETTLED_TURNS);
+	RUN(in_reach);
+	RUN(in_far);
 	RUN(waits);
 	spread();
 	free(heap);

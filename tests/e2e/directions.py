@@ -111,6 +111,16 @@ def a_copied_stack_is_memory_as_it_was():
 
 
 @test
+def memory_near_registers_and_what_was_missed_is_copied():
+    told = shares(*record('-e', 'usertime'))
+    for name in ['in_reach', 'in_far']:
+        seen, known, unknown, true = told[name]
+        assert is_near(seen, known, true), (name, told)
+        if not harness.why_no_bpf():
+            assert known > 60 and unknown < known / 4, (name, told)
+
+
+@test
 def indirect_jumps_have_places_that_they_went_to():
     path, _ = record('-e', 'usertime')
     at = symbols()

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "collect/perf_deep_code.h"
+#include "collect/perf_near_code.h"
 
 static bool is_jump(const struct bpf_insn *x)
 {
@@ -39,11 +40,13 @@ static void check_jumps(const struct bpf_insn *code, size_t n)
 static void every_jump_leads_to_an_instruction(void **state)
 {
 	struct perf_deep_code_input in = { .limit_bytes = 1 << 20 };
+	struct perf_near_code_input near = { .stack_bytes = 1 << 20 };
 	struct bpf_insn code[PERF_DEEP_CODE_MAX];
 
 	(void)state;
 	check_jumps(code, perf_deep_code(&in, code));
 	check_jumps(code, perf_deep_code_entry(&in, 0, 7, code));
+	check_jumps(code, perf_near_code(&near, code));
 }
 
 /* Without the helpers that find a task's registers. */
@@ -68,11 +71,12 @@ static void the_kernel_accepts_the_program_at_every_limit(void **state)
 		struct perf_deep *d = NULL;
 		struct err e = { 0 };
 
-		if (perf_deep_new(4, limits[i], &d, &e) < 0) {
+		if (perf_deep_new(4, limits[i], true, &d, &e) < 0) {
 			if (e.os == EPERM || e.os == ENOSYS || is_old_kernel())
 				skip();
 			fail_msg("%s", e.text);
 		}
+		assert_true(perf_deep_has_near(d));
 		perf_deep_free(d);
 	}
 }

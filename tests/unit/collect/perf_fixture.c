@@ -71,7 +71,7 @@ void perf_fixture_add_deep(struct perf_fixture *f, uint32_t n_cpus)
 {
 	struct err e = { 0 };
 
-	if (perf_deep_new(n_cpus, 1 << 20, &f->files.deep, &e) < 0)
+	if (perf_deep_new(n_cpus, 1 << 20, false, &f->files.deep, &e) < 0)
 		skip_because(&e);
 	f->settings.has_deep = true;
 	perf_fixture_add_samples(f);

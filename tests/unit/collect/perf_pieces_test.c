@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "collect/perf_deep_code.h"
+#include "collect/perf_near_code.h"
 
 /* As the program writes it; stream: 0, or of the sample, and 1. */
 static void put_piece(struct buf *b, uint64_t stream, uint64_t sp, uint64_t addr,
@@ -128,6 +129,53 @@ static void more_runs_than_there_is_room_for_are_left_out(void **state)
 	assert_true(reads(&p, 0x2000, "01234567"));
 	assert_true(reads(&p, 0x1000 + PERF_PIECES_RUNS_MAX * 0x1000, "01234567"));
 	assert_false(perf_pieces_read(&p, 0x2000 + PERF_PIECES_RUNS_MAX * 0x1000, &word));
+	perf_pieces_fini(&p);
+}
+
+static void take_places(struct perf_pieces *p, uint64_t sp,
+			const struct perf_near_place *places, size_t size)
+{
+	struct perf_deep_piece piece = { .sp = sp, .size = size };
+	struct perf_pieces_sample sample;
+
+	memcpy(piece.bytes, places, size);
+	assert_false(perf_pieces_take(
+		p, 0, &piece, offsetof(struct perf_deep_piece, bytes) + size, &sample));
+}
+
+static void what_is_near_registers_is_no_stack(void **state)
+{
+	static const struct perf_near_place places[] = {
+		{ 0x1008, "ABCDEFGH" }, /* beside the stack */
+		{ 0x7000, "01234567" },
+		{ 0x7100, "89abcdef" },
+		{ 0x9000, "cut off" },
+	};
+	struct perf_pieces p;
+	const uint8_t *stack;
+	uint64_t word;
+	size_t size;
+
+	(void)state;
+	perf_pieces_init(&p, 1);
+	take_places(&p, 0x1000, places, sizeof(places) - 1);
+	take(&p, 0, 0x1000, 0x1000, "ghijklmn");
+	assert_true(perf_pieces_begin(&p, 0, 0x1000));
+	assert_true(perf_pieces_read_near(&p, 0x7000, &word));
+	assert_memory_equal(&word, "01234567", 8);
+	assert_true(perf_pieces_read_near(&p, 0x7100, &word));
+	assert_memory_equal(&word, "89abcdef", 8);
+	assert_true(perf_pieces_read_near(&p, 0x70fc, &word)); /* of both */
+	assert_memory_equal(&word, "\0\0\0\00089ab", 8);
+	assert_false(perf_pieces_read_near(&p, 0x71f9, &word));
+	assert_false(perf_pieces_read_near(&p, 0x9000, &word));
+	assert_false(perf_pieces_read_near(&p, 0x1000, &word));
+	assert_false(perf_pieces_read(&p, 0x7000, &word));
+	stack = perf_pieces_stack(&p, &size);
+	assert_non_null(stack);
+	assert_int_equal(size, 8);
+	perf_pieces_end(&p, 0);
+	assert_false(perf_pieces_read_near(&p, 0x7000, &word));
 	perf_pieces_fini(&p);
 }
 
@@ -256,6 +304,7 @@ int main(void)
 		cmocka_unit_test(runs_with_gaps_between_them_are_all_there),
 		cmocka_unit_test(the_stack_is_the_run_that_the_stack_pointer_is_in),
 		cmocka_unit_test(more_runs_than_there_is_room_for_are_left_out),
+		cmocka_unit_test(what_is_near_registers_is_no_stack),
 		cmocka_unit_test(a_red_zone_that_is_missed_is_told_once),
 		cmocka_unit_test(pieces_of_another_stack_are_not_used),
 		cmocka_unit_test(of_a_sample_that_never_came_the_newer_piece_is_read),
