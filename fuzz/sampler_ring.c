@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/heap_ledger.h"
+#include "collect/heap_maps.h"
 #include "collect/timer_ring.h"
 
 #define RING_BYTES 65536
@@ -35,9 +35,41 @@ static void follow_heap(struct heap_ledger *l, const struct timer_record *r)
 		abort();
 }
 
+static void follow_maps(struct heap_maps *m, const struct timer_record *r)
+{
+	uint64_t bytes = 0, at = 0;
+	const struct wire_tracer_unmap *x = &r->unmap;
+
+	if (r->kind == WIRE_TRACER_MAP)
+		heap_maps_take(m, r->alloc.time_ns, r->alloc.stack % m->ledger.sites.n,
+			       r->alloc.address, r->alloc.size_bytes);
+	else if (r->kind == WIRE_TRACER_UNMAP)
+		heap_maps_give(m, x->time_ns, x->address, x->size_bytes);
+	else if (r->kind == WIRE_TRACER_MAP_MOVE)
+		heap_maps_move(m, x->time_ns, x->address, x->size_bytes);
+	else if (r->kind == WIRE_TRACER_MAP_STAYS)
+		heap_maps_stay(m, x->time_ns, x->address, x->size_bytes);
+	vec_each(range, &m->ranges) {
+		if (range->address < at || !range->size_bytes)
+			abort();
+		at = range->address + range->size_bytes;
+		bytes += range->size_bytes;
+	}
+	if (bytes != m->ledger.live.bytes || m->ranges.n != m->ledger.live.blocks)
+		abort();
+}
+
+struct heaps {
+	struct heap_ledger blocks;
+	struct heap_maps maps;
+};
+
 static void check(void *ctx, const struct timer_record *r)
 {
-	follow_heap(ctx, r);
+	struct heaps *h = ctx;
+
+	follow_heap(&h->blocks, r);
+	follow_maps(&h->maps, r);
 	if (r->kind == WIRE_TRACER_STACK && r->stack.n_frames > WIRE_SAMPLER_DEPTH_MAX)
 		abort();
 	if (r->kind == WIRE_SAMPLER_SAMPLE &&
@@ -76,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t ring[RING_BYTES];
 	struct timer_record_stacks stacks = { 0 };
-	struct heap_ledger heap = { 0 };
+	struct heaps heaps = { 0 };
 	uint64_t damaged = 0;
 	bool is_final;
 	size_t n;
@@ -84,15 +116,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	is_final = data[0] & 1;
-	for (uint32_t i = 0; i < 4; i++)
-		heap_ledger_site(&heap, i, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		heap_ledger_site(&heaps.blocks, i, 1);
+		heap_ledger_site(&heaps.maps.ledger, i, 1);
+	}
 	n = make_ring(data + 1, size - 1, ring);
-	if (timer_ring_walk(&stacks, ring, n, 0, is_final, check, &heap, &damaged) > n)
+	if (timer_ring_walk(&stacks, ring, n, 0, is_final, check, &heaps, &damaged) > n)
 		abort();
 	/* The input itself as a ring. */
-	timer_ring_walk(&stacks, data, size & ~(size_t)7, 0, true, check, &heap,
+	timer_ring_walk(&stacks, data, size & ~(size_t)7, 0, true, check, &heaps,
 			&damaged);
 	timer_record_stacks_fini(&stacks);
-	heap_ledger_fini(&heap);
+	heap_ledger_fini(&heaps.blocks);
+	heap_maps_fini(&heaps.maps);
 	return 0;
 }

@@ -13,6 +13,10 @@ static const char *const names[HEAP_FACT_N] = {
 	[HEAP_FACT_PEAK_TIME] = "heap-peak-time",
 	[HEAP_FACT_LEFT] = "heap-left",
 	[HEAP_FACT_LEFT_BLOCKS] = "heap-left-blocks",
+	[HEAP_FACT_MAPPINGS] = "heap-mappings",
+	[HEAP_FACT_MAPPED] = "heap-mapped",
+	[HEAP_FACT_MAPPED_PEAK] = "heap-mapped-peak",
+	[HEAP_FACT_MAPPED_LEFT] = "heap-mapped-left",
 };
 
 const char *heap_facts_name(enum heap_fact fact)

@@ -20,6 +20,10 @@ enum heap_fact {
 	HEAP_FACT_PEAK_TIME, /* CLOCK_MONOTONIC, ns */
 	HEAP_FACT_LEFT,	     /* bytes */
 	HEAP_FACT_LEFT_BLOCKS,
+	HEAP_FACT_MAPPINGS,
+	HEAP_FACT_MAPPED,      /* bytes, by the program itself */
+	HEAP_FACT_MAPPED_PEAK, /* bytes */
+	HEAP_FACT_MAPPED_LEFT, /* bytes */
 	HEAP_FACT_N,
 };
 

@@ -31,6 +31,17 @@ static const struct heap_table churn = {
 		     { "Mean life", "lifetime", "allocations" } },
 };
 
+static const struct heap_table mapped = {
+	.name = "mapped",
+	.title = "Mapped by the program itself",
+	.order = "mapped-bytes",
+	.nothing = "The program mapped nothing itself.",
+	.columns = { { "Bytes", "mapped-bytes", NULL },
+		     { "Calls", "mappings", NULL },
+		     { "At the peak", "peak-mapped-bytes", NULL },
+		     { "Left", "still-mapped-bytes", NULL } },
+};
+
 static const struct heap_table sizes = {
 	.name = "sizes",
 	.title = "By size, and by how long blocks lived",
@@ -47,5 +58,5 @@ static const struct heap_table timeline = {
 	.print = heap_whole_timeline,
 };
 
-const struct heap_table *const heap_tables[] = { &leaks, &peak,	    &churn,
+const struct heap_table *const heap_tables[] = { &leaks, &peak,	    &churn, &mapped,
 						 &sizes, &timeline, NULL };

@@ -71,6 +71,9 @@ static void put_process(const struct heap_view *v, size_t source,
 			   text_size(s, x->facts[HEAP_FACT_LEFT]));
 	else
 		buf_puts(&b, ", all given back");
+	if (x->facts[HEAP_FACT_MAPPINGS])
+		buf_printf(&b, "; up to %s mapped by itself",
+			   text_size(s, x->facts[HEAP_FACT_MAPPED_PEAK]));
 	report_text_labelled(v->report, "process", &b, out);
 }
 

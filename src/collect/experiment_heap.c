@@ -21,7 +21,7 @@ const struct experiment experiment_heap = {
 	.lo = 1,
 	.min = 1,
 	.max = 1,
-	.n_events = 8,
+	.n_events = 12,
 	.events = {
 		[EXPERIMENT_HEAP_LEFT_BYTES] = COLUMN(
 			"leaked-bytes", "bytes", "memory that was never given back"),
@@ -40,5 +40,15 @@ const struct experiment experiment_heap = {
 			"blocks given back before the process allocated another"),
 		[EXPERIMENT_HEAP_LIFETIME] = COLUMN(
 			"lifetime", "ns", "from allocation to release, of all blocks"),
+		[EXPERIMENT_HEAP_MAP_LEFT_BYTES] =
+			COLUMN("still-mapped-bytes", "bytes",
+			       "memory that the program mapped itself, and never unmapped"),
+		[EXPERIMENT_HEAP_MAP_PEAK_BYTES] =
+			COLUMN("peak-mapped-bytes", "bytes",
+			       "mapped by the program when it had most mapped"),
+		[EXPERIMENT_HEAP_MAP_BYTES] = COLUMN(
+			"mapped-bytes", "bytes", "memory that the program mapped itself"),
+		[EXPERIMENT_HEAP_MAP_CALLS] =
+			COLUMN("mappings", "count", "calls that mapped memory"),
 	},
 };

@@ -70,7 +70,8 @@ static void look_at_peak(struct heap_ledger *l, uint64_t time_ns)
 }
 
 /* A block that is there again or for the first time. */
-static void bring(struct heap_ledger *l, uint64_t time_ns, const struct heap_block *block)
+void heap_ledger_bring(struct heap_ledger *l, uint64_t time_ns,
+		       const struct heap_block *block)
 {
 	add(&touch(l, block->site)->live, block->size_bytes);
 	add(&l->live, block->size_bytes);
@@ -79,8 +80,8 @@ static void bring(struct heap_ledger *l, uint64_t time_ns, const struct heap_blo
 	note_course(l, time_ns);
 }
 
-static void end_block(struct heap_ledger *l, uint64_t time_ns,
-		      const struct heap_block *block)
+void heap_ledger_end(struct heap_ledger *l, uint64_t time_ns,
+		     const struct heap_block *block)
 {
 	struct heap_site *s;
 	uint64_t lifetime_ns = time_ns > block->time_ns ? time_ns - block->time_ns : 0;
@@ -106,7 +107,14 @@ static void replace(struct heap_ledger *l, uint64_t time_ns,
 	if (heap_blocks_add(&l->blocks, block, &old))
 		return;
 	l->n_retaken++;
-	end_block(l, time_ns, &old);
+	heap_ledger_end(l, time_ns, &old);
+}
+
+void heap_ledger_count(struct heap_ledger *l, uint32_t site, uint64_t size_bytes)
+{
+	add(&l->sites.at[site].taken, size_bytes);
+	add(&l->taken, size_bytes);
+	add(&l->taken_by_size[width(size_bytes)], size_bytes);
 }
 
 void heap_ledger_take(struct heap_ledger *l, uint64_t time_ns, uint32_t site,
@@ -116,12 +124,10 @@ void heap_ledger_take(struct heap_ledger *l, uint64_t time_ns, uint32_t site,
 
 	if (!address)
 		return;
-	add(&l->sites.at[site].taken, size_bytes);
-	add(&l->taken, size_bytes);
-	add(&l->taken_by_size[width(size_bytes)], size_bytes);
+	heap_ledger_count(l, site, size_bytes);
 	block.nth = (uint32_t)l->taken.blocks;
 	replace(l, time_ns, &block);
-	bring(l, time_ns, &block);
+	heap_ledger_bring(l, time_ns, &block);
 }
 
 bool heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
@@ -131,7 +137,7 @@ bool heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
 		l->n_unmatched++;
 		return false;
 	}
-	end_block(l, time_ns, ret);
+	heap_ledger_end(l, time_ns, ret);
 	return true;
 }
 
@@ -155,7 +161,7 @@ void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t addres
 			continue;
 		subtract(&l->given, block->size_bytes);
 		replace(l, time_ns, block);
-		bring(l, time_ns, block);
+		heap_ledger_bring(l, time_ns, block);
 		block->address = 0;
 		return;
 	}

@@ -67,6 +67,14 @@ bool heap_ledger_move(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
 		      struct heap_block *ret);
 void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t address);
 
+/* For who keeps the blocks elsewhere: one is asked for, one is there, one is not any
+ * more. */
+void heap_ledger_count(struct heap_ledger *l, uint32_t site, uint64_t size_bytes);
+void heap_ledger_bring(struct heap_ledger *l, uint64_t time_ns,
+		       const struct heap_block *block);
+void heap_ledger_end(struct heap_ledger *l, uint64_t time_ns,
+		     const struct heap_block *block);
+
 /* What the site had at the peak. */
 struct heap_amount heap_ledger_at_peak(const struct heap_ledger *l, uint32_t site);
 

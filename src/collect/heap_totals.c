@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static void write_facts(struct writer *w, uint32_t process, const struct heap_ledger *l)
+static void write_facts(struct writer *w, uint32_t process, const struct heap_ledger *l,
+			const struct heap_ledger *maps)
 {
 	const struct {
 		const char *name, *unit;
@@ -17,6 +18,10 @@ static void write_facts(struct writer *w, uint32_t process, const struct heap_le
 		{ "heap-peak-time", "ns", l->peak_ns },
 		{ "heap-left", "bytes", l->live.bytes },
 		{ "heap-left-blocks", "count", l->live.blocks },
+		{ "heap-mappings", "count", maps->taken.blocks },
+		{ "heap-mapped", "bytes", maps->taken.bytes },
+		{ "heap-mapped-peak", "bytes", maps->peak.bytes },
+		{ "heap-mapped-left", "bytes", maps->live.bytes },
 	};
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -128,14 +133,15 @@ static void write_course(struct rows *r, const struct heap_course *c)
 }
 
 void heap_totals_write(const struct timer_image *m, const struct plan *plan,
-		       uint64_t now_ns, uint32_t thread, const struct heap_ledger *l)
+		       uint64_t now_ns, uint32_t thread, const struct heap_ledger *l,
+		       const struct heap_ledger *maps)
 {
 	struct rows r = {
 		.writer = m->totals->writer,
 		.row = { .thread = thread, .cpu = UINT32_MAX },
 	};
 
-	write_facts(r.writer, writer_thread_get(r.writer, thread)->process, l);
+	write_facts(r.writer, writer_thread_get(r.writer, thread)->process, l, maps);
 	begin_rows(&r, m->totals, plan, BY_SIZE);
 	write_sizes(&r, now_ns, l);
 	begin_rows(&r, m->totals, plan, BY_LIFETIME);

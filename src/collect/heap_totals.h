@@ -9,8 +9,10 @@
 #include "collect/heap_ledger.h"
 #include "collect/timer_image.h"
 
-/* Of the process of a thread, which is its id in the recording.  The course has ended. */
+/* maps: of what the process mapped itself.  Of the process of a thread, which is its id
+ * in the recording.  The course has ended. */
 void heap_totals_write(const struct timer_image *m, const struct plan *plan,
-		       uint64_t now_ns, uint32_t thread, const struct heap_ledger *l);
+		       uint64_t now_ns, uint32_t thread, const struct heap_ledger *l,
+		       const struct heap_ledger *maps);
 
 #endif

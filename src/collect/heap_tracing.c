@@ -12,15 +12,22 @@
 #include "base/vec.h"
 #include "collect/heap_events.h"
 #include "collect/heap_ledger.h"
+#include "collect/heap_maps.h"
 #include "collect/heap_totals.h"
 #include "collect/traced_image.h"
 
 extern const struct tracing heap_tracing;
 
+/* By index of the image's stack, its site plus 1; 0: not yet. */
+struct sites {
+	VEC(uint32_t) of;
+};
+
 struct heap_image {
 	struct traced_image *image;
 	struct heap_ledger ledger;
-	VEC(uint32_t) sites;	   /* by index of the image's stack, plus 1; 0: not yet */
+	struct heap_maps maps;
+	struct sites sites, map_sites;
 	const struct plan *plan;   /* NULL: not followed */
 	const struct plan *traces; /* the same where every event is kept, else NULL */
 	struct heap_events events;
@@ -36,21 +43,22 @@ static void *begin(struct traced_image *image, const struct plan *plan)
 	return h;
 }
 
-static uint32_t site_of(struct heap_image *h, uint64_t name)
+static uint32_t site_of(const struct heap_image *h, struct sites *sites,
+			struct heap_ledger *l, uint64_t name)
 {
 	uint32_t i = traced_image_stack(h->image, name);
 	const struct traced_stack *s = &h->image->stacks.at[i];
 
-	while (h->sites.n <= i)
-		*vec_push(&h->sites) = 0;
-	if (!h->sites.at[i])
-		h->sites.at[i] = heap_ledger_site(&h->ledger, s->stack, s->thread) + 1;
-	return h->sites.at[i] - 1;
+	while (sites->of.n <= i)
+		*vec_push(&sites->of) = 0;
+	if (!sites->of.at[i])
+		sites->of.at[i] = heap_ledger_site(l, s->stack, s->thread) + 1;
+	return sites->of.at[i] - 1;
 }
 
 static void take_alloc(struct heap_image *h, const struct timer_record *r)
 {
-	uint32_t site = site_of(h, r->alloc.stack);
+	uint32_t site = site_of(h, &h->sites, &h->ledger, r->alloc.stack);
 
 	heap_ledger_take(&h->ledger, r->alloc.time_ns, site, r->alloc.address,
 			 r->alloc.size_bytes);
@@ -88,6 +96,29 @@ static void take_unmove(struct heap_image *h, const struct timer_record *r)
 	heap_ledger_unmove(&h->ledger, r->free.time_ns, r->free.address);
 }
 
+static void take_map(struct heap_image *h, const struct timer_record *r)
+{
+	uint32_t site = site_of(h, &h->map_sites, &h->maps.ledger, r->alloc.stack);
+
+	heap_maps_take(&h->maps, r->alloc.time_ns, site, r->alloc.address,
+		       r->alloc.size_bytes);
+}
+
+static void take_unmap(struct heap_image *h, const struct timer_record *r)
+{
+	heap_maps_give(&h->maps, r->unmap.time_ns, r->unmap.address, r->unmap.size_bytes);
+}
+
+static void take_map_move(struct heap_image *h, const struct timer_record *r)
+{
+	heap_maps_move(&h->maps, r->unmap.time_ns, r->unmap.address, r->unmap.size_bytes);
+}
+
+static void take_map_stays(struct heap_image *h, const struct timer_record *r)
+{
+	heap_maps_stay(&h->maps, r->unmap.time_ns, r->unmap.address, r->unmap.size_bytes);
+}
+
 static void take(void *state, const struct timer_record *r)
 {
 	static void (*const takers[])(struct heap_image * h,
@@ -96,6 +127,10 @@ static void take(void *state, const struct timer_record *r)
 		[WIRE_TRACER_FREE] = take_free,
 		[WIRE_TRACER_MOVE] = take_move,
 		[WIRE_TRACER_UNMOVE] = take_unmove,
+		[WIRE_TRACER_MAP] = take_map,
+		[WIRE_TRACER_UNMAP] = take_unmap,
+		[WIRE_TRACER_MAP_MOVE] = take_map_move,
+		[WIRE_TRACER_MAP_STAYS] = take_map_stays,
 	};
 
 	if (r->kind < sizeof(takers) / sizeof(takers[0]) && takers[r->kind])
@@ -103,8 +138,11 @@ static void take(void *state, const struct timer_record *r)
 }
 
 /* The columns of the experiment, in their order. */
-static void values_of(const struct heap_ledger *l, uint32_t site,
-		      uint64_t ret[EXPERIMENT_EVENTS_MAX])
+typedef void values_fn(const struct heap_ledger *l, uint32_t site,
+		       uint64_t ret[EXPERIMENT_EVENTS_MAX]);
+
+static void block_values(const struct heap_ledger *l, uint32_t site,
+			 uint64_t ret[EXPERIMENT_EVENTS_MAX])
 {
 	const struct heap_site *s = &l->sites.at[site];
 	struct heap_amount peak = heap_ledger_at_peak(l, site);
@@ -119,17 +157,26 @@ static void values_of(const struct heap_ledger *l, uint32_t site,
 	ret[EXPERIMENT_HEAP_LIFETIME] = s->lifetime_ns;
 }
 
-static void write_site(const struct heap_image *h, uint64_t now_ns, uint32_t site)
+static void map_values(const struct heap_ledger *l, uint32_t site,
+		       uint64_t ret[EXPERIMENT_EVENTS_MAX])
 {
-	const struct heap_site *s = &h->ledger.sites.at[site];
-	uint64_t values[EXPERIMENT_EVENTS_MAX];
+	const struct heap_site *s = &l->sites.at[site];
+
+	ret[EXPERIMENT_HEAP_MAP_LEFT_BYTES] = s->live.bytes;
+	ret[EXPERIMENT_HEAP_MAP_PEAK_BYTES] = heap_ledger_at_peak(l, site).bytes;
+	ret[EXPERIMENT_HEAP_MAP_BYTES] = s->taken.bytes;
+	ret[EXPERIMENT_HEAP_MAP_CALLS] = s->taken.blocks;
+}
+
+static void write_site(const struct heap_image *h, uint64_t now_ns,
+		       const struct heap_site *s, const uint64_t *values)
+{
 	struct model_sample sample = { .time_ns = now_ns,
 				       .thread = s->thread,
 				       .cpu = UINT32_MAX,
 				       .stack = s->stack,
 				       .count = 1 };
 
-	values_of(&h->ledger, site, values);
 	for (unsigned i = 0; i < h->plan->choice.experiment->n_events; i++) {
 		sample.event = h->plan->events[i];
 		sample.weight = values[i];
@@ -138,22 +185,41 @@ static void write_site(const struct heap_image *h, uint64_t now_ns, uint32_t sit
 	}
 }
 
+static void write_sites(const struct heap_image *h, uint64_t now_ns,
+			const struct heap_ledger *l, values_fn *values_of)
+{
+	for (uint32_t i = 0; i < l->sites.n; i++) {
+		uint64_t values[EXPERIMENT_EVENTS_MAX] = { 0 };
+
+		values_of(l, i, values);
+		write_site(h, now_ns, &l->sites.at[i], values);
+	}
+}
+
+static void write_all(struct heap_image *h, uint64_t now_ns)
+{
+	write_sites(h, now_ns, &h->ledger, block_values);
+	write_sites(h, now_ns, &h->maps.ledger, map_values);
+	heap_totals_write(h->image->image, h->plan, now_ns, h->image->thread, &h->ledger,
+			  &h->maps.ledger);
+}
+
 static void end(void *state, uint64_t now_ns)
 {
 	struct heap_image *h = state;
 	struct timer_image *m = h->image->image;
 
-	for (uint32_t i = 0; h->plan && i < h->ledger.sites.n; i++)
-		write_site(h, now_ns, i);
 	heap_course_end(&h->ledger.course);
 	if (h->plan)
-		heap_totals_write(m, h->plan, now_ns, h->image->thread, &h->ledger);
+		write_all(h, now_ns);
 	if (!m->is_fork)
 		m->totals->n_unmatched += h->ledger.n_unmatched;
 	m->totals->n_retaken += h->ledger.n_retaken;
 	m->totals->n_events += h->ledger.taken.blocks + h->ledger.given.blocks;
 	heap_ledger_fini(&h->ledger);
-	vec_fini(&h->sites);
+	heap_maps_fini(&h->maps);
+	vec_fini(&h->sites.of);
+	vec_fini(&h->map_sites.of);
 	free(h);
 }
 

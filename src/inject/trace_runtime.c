@@ -101,6 +101,9 @@ static bool begin(const char *directory)
 	if (control_fd < 0)
 		return false;
 	trace_runtime.epoch = 1;
+	trace_runtime.page_bytes = auxiliary(AT_PAGESZ);
+	if (!trace_runtime.page_bytes)
+		trace_runtime.page_bytes = PAGE_BYTES;
 	trace_runtime.main_stack_hi = auxiliary(AT_RANDOM);
 	find_own_text();
 	vdso_init((const void *)auxiliary(AT_SYSINFO_EHDR));

@@ -13,6 +13,7 @@
 #define DWELL_INJECT_TRACE_RUNTIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "inject/meeting.h"
@@ -26,7 +27,8 @@ struct trace_runtime {
 	struct ring ring;
 	uint64_t epoch;		    /* of what the ring was told: another after a fork */
 	uintptr_t text_lo, text_hi; /* this library */
-	uintptr_t main_stack_hi;    /* something above its first frame, 0 unknown */
+	size_t page_bytes;
+	uintptr_t main_stack_hi; /* something above its first frame, 0 unknown */
 	const volatile uint32_t *is_same_process; /* 0 in a forked child */
 };
 

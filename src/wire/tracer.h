@@ -35,6 +35,13 @@ enum wire_tracer_kind {
 	WIRE_TRACER_FREE = 18,	 /* struct wire_tracer_free */
 	WIRE_TRACER_MOVE = 19,	 /* struct wire_tracer_free: freed for another size */
 	WIRE_TRACER_UNMOVE = 20, /* struct wire_tracer_free: that failed, it is there */
+	/* Of memory that the program maps itself. */
+	WIRE_TRACER_MAP = 21,	/* struct wire_tracer_alloc */
+	WIRE_TRACER_UNMAP = 22, /* struct wire_tracer_unmap */
+	WIRE_TRACER_MAP_MOVE =
+		23, /* struct wire_tracer_unmap: for another size or place */
+	WIRE_TRACER_MAP_STAYS =
+		24, /* struct wire_tracer_unmap: that failed, it is there */
 	WIRE_TRACER_HEAP_LAST = 31,
 	/* 32 to 47 are of WIRE_TRACER_SYNC, 48 to 55 of _FPE, 56 to 71 of _REGIONS. */
 };
@@ -62,8 +69,14 @@ struct wire_tracer_free {
 	uint64_t address;
 };
 
+struct wire_tracer_unmap {
+	uint64_t time_ns;
+	uint64_t address, size_bytes;
+};
+
 _Static_assert(sizeof(struct wire_tracer_stack) == 24, "layout");
 _Static_assert(sizeof(struct wire_tracer_alloc) == 32, "layout");
 _Static_assert(sizeof(struct wire_tracer_free) == 16, "layout");
+_Static_assert(sizeof(struct wire_tracer_unmap) == 24, "layout");
 
 #endif

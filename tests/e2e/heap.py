@@ -125,6 +125,31 @@ def every_call_is_seen():
 
 
 @test
+def what_a_program_maps_itself_is_apart_from_blocks():
+    path, p = record('maps', os.path.join(PROGRAMS, 'e2e-heap_maps'))
+    page = int(p.stdout)
+    check_lossless(path)
+
+    r = {name: {event: total_of(report(path), name, 'inclusive', event) / page
+                for event in ('mapped-bytes', 'still-mapped-bytes')}
+         for name in ('kept', 'given_back', 'in_part', 'below', 'above', 'grown', 'broken')}
+    assert r == {'kept': {'mapped-bytes': 6, 'still-mapped-bytes': 6},
+                 'given_back': {'mapped-bytes': 100, 'still-mapped-bytes': 0},
+                 'in_part': {'mapped-bytes': 10, 'still-mapped-bytes': 7},
+                 'below': {'mapped-bytes': 8, 'still-mapped-bytes': 5},
+                 'above': {'mapped-bytes': 3, 'still-mapped-bytes': 3},
+                 'grown': {'mapped-bytes': 24, 'still-mapped-bytes': 20},
+                 'broken': {'mapped-bytes': 3, 'still-mapped-bytes': 2}}, r
+    whole = process(path)
+    assert whole['heap-mappings'] == 8 and whole['heap-mapped-peak'] == 106 * page, whole
+    assert whole['heap-mapped-left'] == 43 * page, whole
+    # Nothing of it is a block: standard output has one.
+    assert whole['heap-allocations'] <= 1, whole
+    text = dwell('heap', '--mapped', path).stdout
+    assert 'Mapped by the program itself' in text and 'given_back' in text, text
+
+
+@test
 def sizes_lifetimes_and_time_add_up():
     path, _ = record('rows', os.path.join(WORKLOADS, 'heap'), '100000')
     h, whole = heap(path), process(path)

@@ -1,10 +1,11 @@
 dwell heap heap.dwell
-dwell heap --peak heap.dwell | tail -n +7
-dwell heap --churn --depth 2 --limit 1 heap.dwell | tail -n +7
-dwell heap --leaks --filter 'function == note' heap.dwell | tail -n +7
-dwell heap --filter 'function == nobody' heap.dwell | tail -n +7
-dwell heap --sizes heap.dwell | tail -n +7
-dwell heap --timeline heap.dwell | tail -n +7
+dwell heap --peak heap.dwell | tail -n +8
+dwell heap --churn --depth 2 --limit 1 heap.dwell | tail -n +8
+dwell heap --leaks --filter 'function == note' heap.dwell | tail -n +8
+dwell heap --filter 'function == nobody' heap.dwell | tail -n +8
+dwell heap --mapped --depth 1 heap.dwell | tail -n +8
+dwell heap --sizes heap.dwell | tail -n +8
+dwell heap --timeline heap.dwell | tail -n +8
 dwell heap --json --limit 1 heap.dwell | python3 -c '
 import json, sys
 r = json.load(sys.stdin)
