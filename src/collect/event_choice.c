@@ -131,18 +131,35 @@ int event_choice_parse(const char *text, uint64_t period_ns, bool is_pc_only,
 	return is_pc_only ? refuse_pc_only(ret, e) : choose_beside(&p, period_ns, ret, e);
 }
 
+/* "NAME:WHAT" of an experiment that is told more than an interval. */
+static bool is_chosen_more(const char *text, struct experiment_choice *ret,
+			   const char **ret_what)
+{
+	size_t n = strcspn(text, ":");
+	char name[EXPERIMENT_NAME_MAX];
+
+	if (!text[n] || n >= sizeof(name))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)n, text);
+	*ret_what = text + n + 1;
+	return experiment_find(name, ret, NULL) == 0 && ret->experiment->choose;
+}
+
 int event_choice_parse_any(const char *text, trigger_find_fn *find,
 			   struct experiment_choice *ret, bool *ret_has_interval,
 			   struct err *e)
 {
 	const struct counter *counter;
+	const char *what;
 	struct parts p;
 	bool is_counter;
 	int rc;
 
 	*ret_has_interval = true;
-	if (is_trigger(text, &text))
-		return trigger_parse(text, find, ret, e);
+	if (is_trigger(text, &what))
+		return trigger_parse(what, find, ret, e);
+	if (is_chosen_more(text, ret, &what))
+		return ret->experiment->choose(what, ret, e);
 	rc = split(text, &p, e);
 	if (rc < 0)
 		return rc;

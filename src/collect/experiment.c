@@ -77,7 +77,9 @@ int experiment_find(const char *name, struct experiment_choice *ret, struct err 
 			       "no experiment '%.40s'; 'dwell list' shows them all",
 			       name);
 	}
-	*ret = (struct experiment_choice){ .experiment = x, .interval = interval };
+	*ret = (struct experiment_choice){ .experiment = x,
+					   .interval = interval,
+					   .types = x->types };
 	snprintf(ret->name, sizeof(ret->name), "%s", name);
 	return 0;
 }

@@ -28,6 +28,7 @@ enum experiment_trigger {
 	EXPERIMENT_BASIC_BLOCKS, /* every entry into a basic block */
 	EXPERIMENT_COUNTER,	 /* every so many of what a counter counts */
 	EXPERIMENT_HEAP,	 /* every allocation and release of memory */
+	EXPERIMENT_FPE,		 /* every floating-point exception */
 	EXPERIMENT_REGIONS,	 /* every block that the program marks */
 	EXPERIMENT_ANCHORS,	 /* as often as may cost that much: the interval */
 };
@@ -59,6 +60,8 @@ enum {
 	EXPERIMENT_HEAP_MAP_BYTES = 10,
 	EXPERIMENT_HEAP_MAP_CALLS = 11,
 };
+/* The first, then the types of wire/tracer.h in their order. */
+enum { EXPERIMENT_FPE_ALL = 0, EXPERIMENT_FPE_TYPES = 1 };
 enum {
 	EXPERIMENT_IO_TIME,
 	EXPERIMENT_IO_CALLS,
@@ -79,6 +82,7 @@ enum {
 };
 
 struct counter;
+struct experiment_choice;
 
 struct experiment {
 	const char *name, *summary;
@@ -86,6 +90,9 @@ struct experiment {
 	const char *only_source;       /* that feeds it and nothing else; NULL: any may */
 	const struct counter *counter; /* of EXPERIMENT_COUNTER, else NULL */
 	const char *alone_because; /* no other experiment beside it, and why; or NULL */
+	/* Take what is asked for behind the name and a colon; NULL: an interval. */
+	int (*choose)(const char *text, struct experiment_choice *c, struct err *e);
+	uint32_t types; /* that it observes unless others are chosen, or 0 */
 	bool is_pc_only;
 	bool has_variants; /* f… and s… */
 	const char *unit;  /* of the interval: "ns", "count", or "%" of CPU time */
@@ -109,6 +116,7 @@ struct experiment_choice {
 	uint64_t hz; /* samples a second, of what does not measure time: the interval is
 		      * the first, and changes; 0: it stays */
 	bool has_own_interval; /* it was asked for of this one */
+	uint32_t types;	       /* that are observed: enum wire_tracer_fpe_type */
 };
 
 /* "fusertime" → usertime at its hi interval.  An unknown name is ERR_USAGE and the

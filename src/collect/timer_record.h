@@ -35,6 +35,8 @@ struct timer_record {
 		struct wire_tracer_alloc alloc;
 		struct wire_tracer_free free;
 		struct wire_tracer_unmap unmap;
+		struct wire_tracer_fpe fpe;
+		struct wire_tracer_fpe_again fpe_again;
 		struct wire_regions_name region_name;
 		struct wire_regions_nodes region_nodes;
 		struct wire_regions_text region_text;

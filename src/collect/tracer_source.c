@@ -51,6 +51,8 @@ static int tracer_probe(const struct experiment *x, const struct scope *scope,
 {
 	if (!tracing_of(x))
 		return err_set(e, ERR_UNSUPPORTED, "wraps calls, and takes no samples");
+	if (tracing_of(x)->why_not)
+		return err_set(e, ERR_UNSUPPORTED, "%s", tracing_of(x)->why_not);
 	if (scope->kind != SCOPE_LAUNCH)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "is loaded when a program starts: use 'dwell run'");
@@ -122,6 +124,16 @@ static uint32_t traces(const struct source_context *c)
 	return bits;
 }
 
+static uint32_t fpe_types(const struct source_context *c)
+{
+	uint32_t types = 0;
+
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == &tracer_source)
+			types |= c->plans[i].choice.types;
+	return types;
+}
+
 static int tracer_open(const struct source_context *c, struct source **ret, struct err *e)
 {
 	struct tracer *s = xcalloc(1, sizeof(*s));
@@ -132,6 +144,7 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 		.interval_ns = 1,
 		.ring_bytes = RING_BYTES,
 		.traces = traces(c),
+		.fpe_types = fpe_types(c),
 	};
 	int rc;
 

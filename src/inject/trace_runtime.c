@@ -10,6 +10,7 @@
 #include "inject/modules.h"
 #include "inject/next.h"
 #include "inject/sandbox.h"
+#include "inject/trace_fpe.h"
 #include "inject/trace_regions.h"
 #include "inject/trace_thread.h"
 #include "inject/vdso.h"
@@ -126,6 +127,8 @@ static void start(void)
 	trace_regions_init();
 	__atomic_store_n(&trace_runtime.is_on, is_on, __ATOMIC_RELEASE);
 	__atomic_store_n(&state, STATE_SETTLED, __ATOMIC_RELEASE);
+	if (trace_runtime_traces(WIRE_TRACER_FPE))
+		trace_fpe_begin();
 }
 
 /* In the child of a fork, by its only thread. */
@@ -230,6 +233,7 @@ void *sandbox_before(bool is_strict)
 {
 	bool stops = is_strict && trace_runtime.is_on;
 
+	trace_fpe_leave();
 	if (stops)
 		trace_runtime.is_on = false;
 	return stops ? &trace_runtime : NULL;

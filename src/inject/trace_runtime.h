@@ -27,6 +27,7 @@ struct trace_runtime {
 	struct ring ring;
 	uint64_t epoch;		    /* of what the ring was told: another after a fork */
 	uintptr_t text_lo, text_hi; /* this library */
+	bool has_frames_within;	    /* this library's, not only innermost */
 	size_t page_bytes;
 	uintptr_t main_stack_hi; /* something above its first frame, 0 unknown */
 	const volatile uint32_t *is_same_process; /* 0 in a forked child */

@@ -10,6 +10,7 @@
 #include "inject/modules.h"
 #include "inject/sandbox.h"
 #include "inject/stack_delta.h"
+#include "inject/trace_fpe.h"
 #include "inject/trace_runtime.h"
 #include "inject/vdso.h"
 #include "unwind/local.h"
@@ -26,6 +27,8 @@ struct trace_thread {
 	struct stack_delta_frames frames[2];
 	uint64_t hashes[WIRE_SAMPLER_DEPTH_MAX + 1]; /* [n]: of the n outermost frames */
 	uint8_t encoded[WIRE_SAMPLER_DEPTH_MAX * 10];
+	struct trace_fpe_event fpe;
+	uint8_t handler_stack[16 << 10] __attribute__((aligned(16)));
 };
 
 static __thread struct trace_thread *mine __attribute__((tls_model("initial-exec")));
@@ -121,6 +124,7 @@ static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
 	if (!t)
 		return NULL;
 	t->busy = 0;
+	trace_fpe_settle(&t->fpe);
 	find_stack(t, here);
 	mine = t;
 	return t;
@@ -177,22 +181,11 @@ static uint64_t hash_stack(struct trace_thread *t)
 	return mix(t->hashes[n], (uint64_t)t->tid) | 1;
 }
 
-static uint64_t walk(struct trace_thread *t, const uint64_t *frame)
+static uint64_t name_stack(struct trace_thread *t, enum unwind_stop stop)
 {
-	struct stack_delta_frames *f;
-	enum unwind_stop stop = UNWIND_END;
-	uint64_t id, *place;
+	uint64_t id = hash_stack(t);
+	uint64_t *place = &told[id >> (64 - TOLD_BITS)];
 
-	t->current = !t->current;
-	f = &t->frames[t->current];
-	f->n = (uint32_t)unwind_local_from(t->cache, frame, t->stack_lo, t->stack_hi,
-					   f->pcs, f->exact, WIRE_SAMPLER_DEPTH_MAX,
-					   &stop);
-	if (f->n && f->pcs[0] - trace_runtime.text_lo <
-			    trace_runtime.text_hi - trace_runtime.text_lo)
-		stack_delta_drop(f, trace_runtime.text_lo, trace_runtime.text_hi);
-	id = hash_stack(t);
-	place = &told[id >> (64 - TOLD_BITS)];
 	if (__atomic_load_n(place, __ATOMIC_RELAXED) == id + trace_runtime.epoch)
 		return id;
 	if (!tell(t, id, stop))
@@ -201,19 +194,98 @@ static uint64_t walk(struct trace_thread *t, const uint64_t *frame)
 	return id;
 }
 
-uint64_t trace_thread_stack(const uint64_t *frame)
+static uint64_t walk(struct trace_thread *t, const uint64_t *frame)
 {
-	struct trace_thread *t = mine;
-	uint64_t id;
+	struct stack_delta_frames *f;
+	enum unwind_stop stop = UNWIND_END;
 
-	if (__builtin_expect(!t, 0))
-		t = enter((uintptr_t)frame);
-	if (!t || is_busy(t, (uintptr_t)frame))
-		return WIRE_TRACER_NO_STACK;
-	t->busy = (uintptr_t)frame;
+	t->current = !t->current;
+	f = &t->frames[t->current];
+	f->n = (uint32_t)unwind_local_from(t->cache, frame, t->stack_lo, t->stack_hi,
+					   f->pcs, f->exact, WIRE_SAMPLER_DEPTH_MAX,
+					   &stop);
+	if (f->n && (trace_runtime.has_frames_within ||
+		     f->pcs[0] - trace_runtime.text_lo <
+			     trace_runtime.text_hi - trace_runtime.text_lo))
+		stack_delta_drop(f, trace_runtime.text_lo, trace_runtime.text_hi);
+	return name_stack(t, stop);
+}
+
+static uint64_t walk_at(struct trace_thread *t, const ucontext_t *context)
+{
+	struct stack_delta_frames *f;
+	enum unwind_stop stop = UNWIND_END;
+
+	t->current = !t->current;
+	f = &t->frames[t->current];
+	f->n = (uint32_t)unwind_local(t->cache, context, t->stack_lo, t->stack_hi, f->pcs,
+				      f->exact, WIRE_SAMPLER_DEPTH_MAX, &stop);
+	stack_delta_drop(f, trace_runtime.text_lo, trace_runtime.text_hi);
+	return name_stack(t, stop);
+}
+
+static struct trace_thread *own(uintptr_t here)
+{
+	return __builtin_expect(mine != NULL, 1) ? mine : enter(here);
+}
+
+/* One walk of a thread at a time. */
+static bool begin(struct trace_thread *t, uintptr_t here)
+{
+	if (!t || is_busy(t, here))
+		return false;
+	t->busy = here;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	id = walk(t, frame);
+	return true;
+}
+
+static void end(struct trace_thread *t)
+{
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->busy = 0;
+}
+
+uint64_t trace_thread_stack(const uint64_t *frame)
+{
+	struct trace_thread *t = own((uintptr_t)frame);
+	uint64_t id;
+
+	if (!begin(t, (uintptr_t)frame))
+		return WIRE_TRACER_NO_STACK;
+	id = walk(t, frame);
+	end(t);
 	return id;
+}
+
+uint64_t trace_thread_stack_at(const ucontext_t *context)
+{
+	struct trace_thread *t = own(arch_sp(context));
+	uint64_t id;
+
+	if (!begin(t, arch_sp(context)))
+		return WIRE_TRACER_NO_STACK;
+	id = walk_at(t, context);
+	end(t);
+	return id;
+}
+
+void *trace_thread_handler_stack(void)
+{
+	struct trace_thread *t = own((uintptr_t)__builtin_frame_address(0));
+
+	return t ? t->handler_stack + sizeof(t->handler_stack) : NULL;
+}
+
+struct trace_fpe_event *trace_thread_fpe(void)
+{
+	struct trace_thread *t = own((uintptr_t)__builtin_frame_address(0));
+
+	return t ? &t->fpe : NULL;
+}
+
+void trace_thread_each_fpe(void (*fn)(struct trace_fpe_event *event))
+{
+	for (struct trace_thread *t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE); t;
+	     t = t->next)
+		fn(&t->fpe);
 }

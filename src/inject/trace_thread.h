@@ -10,11 +10,21 @@
 #define DWELL_INJECT_TRACE_THREAD_H
 
 #include <stdint.h>
+#include <ucontext.h>
+
+struct trace_fpe_event;
 
 /* The id, told to the recorder, of the stack that ends in the caller of the function
  * whose frame pointer is given; WIRE_TRACER_NO_STACK where none can be taken: in a
  * handler of a signal that interrupted this very function, or without memory. */
 uint64_t trace_thread_stack(const uint64_t *frame);
+/* The same of an interrupted context, in the handler of the signal. */
+uint64_t trace_thread_stack_at(const ucontext_t *context);
+/* This thread's stack for that, its upper end; NULL without memory. */
+void *trace_thread_handler_stack(void);
+/* What of floating-point exceptions is kept for this thread; NULL without memory. */
+struct trace_fpe_event *trace_thread_fpe(void);
+void trace_thread_each_fpe(void (*fn)(struct trace_fpe_event *event));
 /* In a forked child: one thread is left. */
 void trace_thread_after_fork(void);
 

@@ -53,7 +53,7 @@ struct wire_sampler_control {
 	uint64_t n_refused;   /* process images that could not make a ring */
 	uint64_t carry_ns;    /* CPU time of ended processes, not yet in a sample */
 	uint32_t traces;      /* enum wire_tracer_trace; of a sampler 0 */
-	uint32_t pad;
+	uint32_t fpe_types;   /* of WIRE_TRACER_FPE: enum wire_tracer_fpe_type */
 #define WIRE_SAMPLER_N_RINGS_MAX 256
 	/* Of each ring: the pid of its process, 0 free.  A target takes a free one by
 	 * compare-and-swap, the recorder alone gives it back. */

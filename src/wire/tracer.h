@@ -44,6 +44,9 @@ enum wire_tracer_kind {
 		24, /* struct wire_tracer_unmap: that failed, it is there */
 	WIRE_TRACER_HEAP_LAST = 31,
 	/* 32 to 47 are of WIRE_TRACER_SYNC, 48 to 55 of _FPE, 56 to 71 of _REGIONS. */
+	WIRE_TRACER_FPE_RAISED = 48, /* struct wire_tracer_fpe */
+	WIRE_TRACER_FPE_AGAIN = 49,  /* struct wire_tracer_fpe_again */
+	WIRE_TRACER_FPE_LAST = 55,
 };
 
 /* A stack, before the first record that names it.  The same one may come again. */
@@ -74,9 +77,38 @@ struct wire_tracer_unmap {
 	uint64_t address, size_bytes;
 };
 
+/* As x86-64's units have them, and one that is theirs not. */
+enum wire_tracer_fpe_type {
+	WIRE_TRACER_FPE_INVALID = 1,
+	WIRE_TRACER_FPE_DENORMAL = 2,
+	WIRE_TRACER_FPE_DIVIDE = 4,
+	WIRE_TRACER_FPE_OVERFLOW = 8,
+	WIRE_TRACER_FPE_UNDERFLOW = 16,
+	WIRE_TRACER_FPE_INEXACT = 32,
+	WIRE_TRACER_FPE_INTEGER = 64, /* a division of integers has no result */
+	WIRE_TRACER_FPE_TYPES = 127,
+	/* No type, but asked for beside them: invalid ones of the x87 unit, too. */
+	WIRE_TRACER_FPE_X87 = 128,
+};
+
+/* An instruction, the innermost of the stack, raises exceptions of these types. */
+struct wire_tracer_fpe {
+	uint64_t time_ns;
+	uint64_t stack; /* id */
+	uint32_t types, pad;
+};
+
+/* One that was said to raise some raised others, when it was made again; or none. */
+struct wire_tracer_fpe_again {
+	uint64_t stack; /* id */
+	uint32_t was, is;
+};
+
 _Static_assert(sizeof(struct wire_tracer_stack) == 24, "layout");
 _Static_assert(sizeof(struct wire_tracer_alloc) == 32, "layout");
 _Static_assert(sizeof(struct wire_tracer_free) == 16, "layout");
 _Static_assert(sizeof(struct wire_tracer_unmap) == 24, "layout");
+_Static_assert(sizeof(struct wire_tracer_fpe) == 24, "layout");
+_Static_assert(sizeof(struct wire_tracer_fpe_again) == 16, "layout");
 
 #endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/trace_fpe.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "inject/arch.h"
+#include "inject/sandbox.h"
+#include "inject/trace_fpe_copy.h"
+#include "inject/trace_fpe_state.h"
+#include "inject/trace_fpe_x87.h"
+#include "inject/trace_runtime.h"
+#include "inject/trace_signal.h"
+#include "inject/trace_thread.h"
+#include "inject/vdso.h"
+#include "wire/tracer.h"
+
+#define FLAGS TRACE_FPE_STATE_FLAGS
+#define SHIFT TRACE_FPE_STATE_MASK_SHIFT
+#define ALL   (FLAGS << SHIFT)
+#define TF    0x100 /* of the flags: a trap behind the next instruction */
+
+/* Of the kernel's: what the instruction did. */
+enum { TRAP_DIVIDE = 0, TRAP_X87 = 16, TRAP_SIMD = 19 };
+
+static uint32_t wanted; /* types; 0: nothing is observed */
+/* The same of the x87 unit.  Its exceptions are told at its next instruction: what is
+ * made again then was to store an integer long before, if it was to, and that is found
+ * invalid and nothing else; so these are observed by request.  The unit's result of an
+ * overflow, underflow or rounding is another one where that is not masked, and is there
+ * already. */
+static uint32_t wanted_x87;
+/* Types that the program unmasked, in whichever thread it did so last. */
+static uint32_t allowed_last;
+
+struct mine {
+	struct trace_fpe_event *event; /* first: copies go by it */
+	uint32_t allowed;	       /* types that the program unmasked */
+	bool has_allowed;	       /* else as its creator */
+	bool is_shown, is_stepping, has_left;
+};
+
+static __thread struct mine mine __attribute__((tls_model("initial-exec")));
+
+static uint32_t allowed(void)
+{
+	return mine.has_allowed ? mine.allowed
+				: __atomic_load_n(&allowed_last, __ATOMIC_RELAXED);
+}
+
+/* Types that are unmasked by us alone. */
+static uint32_t ours(void)
+{
+	return wanted & ~allowed();
+}
+
+static uint16_t ours_x87(void)
+{
+	return (uint16_t)(wanted_x87 & ~allowed());
+}
+
+static int32_t slot(void)
+{
+	return (int32_t)((uintptr_t)&mine.event - arch_thread_pointer());
+}
+
+/* What the x87 unit has is pending as soon as it is unmasked: who tests flags finds them
+ * in either unit. */
+static void move_flags(void)
+{
+	uint16_t told = trace_fpe_state_status() & (uint16_t)wanted_x87;
+
+	if (!told)
+		return;
+	trace_fpe_state_clear_status(told);
+	trace_fpe_state_set_mxcsr(trace_fpe_state_mxcsr() | told);
+}
+
+static void arm(void)
+{
+	uint16_t control = trace_fpe_state_control();
+
+	move_flags();
+	trace_fpe_state_set_mxcsr(trace_fpe_state_mxcsr() & ~(wanted << SHIFT));
+	if (control & wanted_x87)
+		trace_fpe_state_set_control(control & (uint16_t)~wanted_x87);
+}
+
+static void disarm(void)
+{
+	trace_fpe_state_wait();
+	trace_fpe_state_set_control(trace_fpe_state_control() | ours_x87());
+	trace_fpe_state_set_mxcsr(trace_fpe_state_mxcsr() | ours() << SHIFT);
+}
+
+void trace_fpe_show(void)
+{
+	if (!wanted || mine.has_left)
+		return;
+	disarm();
+	mine.is_shown = true;
+}
+
+void trace_fpe_hide(void)
+{
+	if (!wanted || mine.has_left)
+		return;
+	mine.allowed = ~(trace_fpe_state_mxcsr() >> SHIFT) & FLAGS;
+	mine.has_allowed = true;
+	mine.is_shown = false;
+	__atomic_store_n(&allowed_last, mine.allowed, __ATOMIC_RELAXED);
+	if (!sandbox_is_on())
+		arm();
+	if (mine.event) {
+		trace_fpe_settle(mine.event);
+		mine.event->armed = trace_fpe_state_mxcsr();
+		mine.event->raised = 0;
+	}
+}
+
+void trace_fpe_leave(void)
+{
+	if (!wanted)
+		return;
+	disarm();
+	mine.has_left = true;
+}
+
+void trace_fpe_enter_handler(struct trace_fpe_interrupted *ret)
+{
+	ret->is_armed = wanted && !mine.has_left && !sandbox_is_on();
+	if (!ret->is_armed)
+		return;
+	ret->allowed = allowed();
+	mine.allowed = 0;
+	mine.has_allowed = true;
+	if (mine.event) {
+		ret->event = *mine.event;
+		mine.event->likely = 0;
+	}
+	trace_signal_unblock();
+	arm();
+}
+
+void trace_fpe_leave_handler(const struct trace_fpe_interrupted *i)
+{
+	if (!i->is_armed)
+		return;
+	mine.allowed = i->allowed;
+	if (!mine.event)
+		return;
+	trace_fpe_settle(mine.event);
+	*mine.event = i->event;
+}
+
+/* Records. */
+
+void trace_fpe_settle(struct trace_fpe_event *event)
+{
+	struct wire_tracer_fpe_again r = {
+		.stack = event->stack,
+		.was = event->likely,
+		.is = event->raised & wanted,
+	};
+
+	event->likely = 0;
+	if (r.was && event->raised != TRACE_FPE_NOT_YET && r.was != r.is)
+		trace_runtime_write(WIRE_TRACER_FPE_AGAIN, &r, sizeof(r), NULL, 0);
+}
+
+static void tell(uint64_t stack, uint32_t types)
+{
+	struct wire_tracer_fpe r = { .time_ns = vdso_now_ns(),
+				     .stack = stack,
+				     .types = types };
+
+	trace_runtime_write(WIRE_TRACER_FPE_RAISED, &r, sizeof(r), NULL, 0);
+}
+
+static bool is_observing(void)
+{
+	return trace_runtime_is_on() && !trace_runtime_is_paused();
+}
+
+/* An alternate stack of the program's may have room for the signal and little else. */
+struct told {
+	const ucontext_t *context;
+	uint32_t types;
+	uint64_t stack; /* id */
+};
+
+static void tell_on_own_stack(void *p)
+{
+	struct told *t = p;
+
+	if (mine.event)
+		trace_fpe_settle(mine.event);
+	t->stack = trace_thread_stack_at(t->context);
+	tell(t->stack, t->types);
+}
+
+static uint64_t tell_at(const ucontext_t *context, uint32_t types)
+{
+	struct told t = { .context = context, .types = types };
+	void *stack = trace_thread_handler_stack();
+
+	if (stack)
+		arch_call_on(stack, tell_on_own_stack, &t);
+	return t.stack;
+}
+
+void trace_fpe_asked(unsigned types, const uint64_t *frame)
+{
+	types &= wanted;
+	if (!types || mine.has_left || !is_observing())
+		return;
+	tell(trace_thread_stack(frame), types);
+}
+
+/* Signals. */
+
+static struct _libc_fpstate *state_of(const ucontext_t *uc)
+{
+	return uc->uc_mcontext.fpregs;
+}
+
+/* The handler of the program's is shown what it would be. */
+static void pass_on(int signal, siginfo_t *info, ucontext_t *uc)
+{
+	struct _libc_fpstate *f = state_of(uc);
+	uint32_t masks = ours() << SHIFT;
+
+	f->mxcsr |= masks;
+	f->cwd |= ours_x87();
+	trace_signal_pass_on(signal, info, uc);
+	mine.allowed = ~(f->mxcsr >> SHIFT) & FLAGS;
+	mine.has_allowed = true;
+	f->mxcsr &= ~(wanted << SHIFT);
+	f->cwd &= (uint16_t)~wanted_x87;
+}
+
+/* Not to be observed from here on. */
+static void give_up(ucontext_t *uc)
+{
+	struct _libc_fpstate *f = state_of(uc);
+
+	f->mxcsr |= ours() << SHIFT;
+	f->cwd |= ours_x87();
+	mine.has_left = true;
+	if (trace_runtime.ring.header && trace_runtime.is_on)
+		ring_count(&trace_runtime.ring.header->n_threads_refused, 1);
+}
+
+/* Flags that the thread had before, as far as that is known. */
+static bool had_flags(uint32_t *ret)
+{
+	const struct trace_fpe_event *event = mine.event;
+
+	if (!event || !event->has_flags || event->raised == TRACE_FPE_NOT_YET)
+		return false;
+	*ret = (event->armed | event->raised) & FLAGS;
+	return true;
+}
+
+/* Flags that were set before tell nothing, unless no others are. */
+static uint32_t likely_of(uint32_t raised)
+{
+	uint32_t before = 0;
+
+	had_flags(&before);
+	return raised & ~before ? raised & ~before : raised;
+}
+
+/* Unmasked, what is small raises an underflow; masked, what is small and inexact. */
+static uint32_t without_underflow(uint32_t mxcsr)
+{
+	uint32_t before;
+
+	return had_flags(&before) && !(before & WIRE_TRACER_FPE_UNDERFLOW)
+		       ? mxcsr & ~WIRE_TRACER_FPE_UNDERFLOW
+		       : mxcsr;
+}
+
+/* Masked: by a copy, or by a step with a trap behind it. */
+static void make_again(ucontext_t *uc, uint64_t stack, uint32_t likely)
+{
+	struct trace_fpe_event *event = mine.event;
+	struct _libc_fpstate *f = state_of(uc);
+	uintptr_t code;
+
+	event->armed = without_underflow(f->mxcsr);
+	event->has_flags = true;
+	event->stack = stack;
+	event->likely = likely;
+	event->raised = TRACE_FPE_NOT_YET;
+	f->mxcsr = (f->mxcsr | ALL) & ~FLAGS;
+	code = trace_fpe_copy_of(arch_pc(uc), slot(), !sandbox_is_on());
+	if (code) {
+		uc->uc_mcontext.gregs[REG_RIP] = (greg_t)code;
+		return;
+	}
+	mine.is_stepping = true;
+	uc->uc_mcontext.gregs[REG_EFL] |= TF;
+}
+
+static void take_simd(int signal, siginfo_t *info, ucontext_t *uc)
+{
+	struct _libc_fpstate *f = state_of(uc);
+	uint64_t stack = WIRE_TRACER_NO_STACK;
+	uint32_t raised, types;
+	bool is_observed;
+
+	mine.event = trace_thread_fpe();
+	raised = likely_of(f->mxcsr & ~(f->mxcsr >> SHIFT) & FLAGS);
+	types = raised & wanted;
+	is_observed = mine.event && types && !mine.is_shown && is_observing();
+	if (is_observed)
+		stack = tell_at(uc, types);
+	if (mine.is_shown || raised & allowed())
+		pass_on(signal, info, uc);
+	else if (!mine.event || !trace_runtime.is_on)
+		give_up(uc);
+	else
+		make_again(uc, stack, is_observed ? types : 0);
+}
+
+static void take_x87(int signal, siginfo_t *info, ucontext_t *uc)
+{
+	struct _libc_fpstate *f = state_of(uc);
+	uint32_t raised = f->swd & ~(uint32_t)f->cwd & FLAGS, again;
+
+	mine.event = trace_thread_fpe();
+	if (raised & wanted && !mine.is_shown && is_observing())
+		tell_at(uc, raised & wanted);
+	if (mine.is_shown || raised & allowed() ||
+	    !trace_fpe_x87_again(uc, wanted_x87, &again)) {
+		pass_on(signal, info, uc);
+		return;
+	}
+	f->mxcsr |= again & wanted_x87;
+	if (!mine.event || !trace_runtime.is_on)
+		give_up(uc);
+}
+
+static void take_divide(int signal, siginfo_t *info, ucontext_t *uc)
+{
+	mine.event = trace_thread_fpe();
+	if (is_observing())
+		tell_at(uc, WIRE_TRACER_FPE_INTEGER);
+	pass_on(signal, info, uc);
+}
+
+static void on_exception(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	greg_t trap = uc->uc_mcontext.gregs[REG_TRAPNO];
+
+	if (info->si_code <= 0 || !state_of(uc))
+		trace_signal_pass_on(signal, info, context);
+	else if (trap == TRAP_SIMD)
+		take_simd(signal, info, uc);
+	else if (trap == TRAP_X87)
+		take_x87(signal, info, uc);
+	else
+		take_divide(signal, info, uc);
+}
+
+static void on_step(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	struct _libc_fpstate *f = state_of(uc);
+
+	if (!mine.is_stepping || info->si_code != TRAP_TRACE) {
+		trace_signal_pass_on(signal, info, context);
+		return;
+	}
+	mine.is_stepping = false;
+	uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TF;
+	mine.event->raised = f->mxcsr & FLAGS;
+	f->mxcsr = mine.event->armed | mine.event->raised;
+}
+
+void trace_fpe_begin(void)
+{
+	uint32_t types = trace_runtime.meeting.control->fpe_types;
+
+	wanted = types & FLAGS;
+	wanted_x87 = wanted & (WIRE_TRACER_FPE_DIVIDE | WIRE_TRACER_FPE_DENORMAL);
+	if (types & WIRE_TRACER_FPE_X87)
+		wanted_x87 |= wanted & WIRE_TRACER_FPE_INVALID;
+	mine.allowed = ~(trace_fpe_state_mxcsr() >> SHIFT) & FLAGS;
+	mine.has_allowed = true;
+	trace_signal_take(SIGFPE, on_exception);
+	trace_signal_take(SIGTRAP, on_step);
+	arm();
+}
+
+/* What the last instruction of each thread raised is known. */
+__attribute__((destructor)) static void end(void)
+{
+	if (wanted && trace_runtime_is_on())
+		trace_thread_each_fpe(trace_fpe_settle);
+}

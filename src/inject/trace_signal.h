@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trace_signal - signals that the tracer needs, kept apart from what the program does
+ * with the same, and handlers of other signals.
+ *
+ * The program is told the actions and the mask that it set.  Its handlers are called by
+ * one of ours, as the kernel masks floating-point exceptions for them.
+ */
+#ifndef DWELL_INJECT_TRACE_SIGNAL_H
+#define DWELL_INJECT_TRACE_SIGNAL_H
+
+#include <signal.h>
+
+typedef void trace_signal_fn(int signal, siginfo_t *info, void *context);
+
+/* SIGFPE or SIGTRAP, from now on for good. */
+void trace_signal_take(int signal, trace_signal_fn *handler);
+/* Those may come though the program was in a handler that blocked them. */
+void trace_signal_unblock(void);
+/* What would have happened without us.  Where the program would end by a signal of its
+ * own doing this returns, and it does when the instruction is executed again. */
+void trace_signal_pass_on(int signal, siginfo_t *info, void *context);
+
+#endif

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Floating-point exceptions: every one counted, as the flags of the CPU tell them, while
+programs compute what they always do and keep their signals, masks and flags.
+usage: fpe.py DWELL WORKLOAD_DIR PROGRAM_DIR [WORD...]"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+import harness
+from harness import DIR, dwell, need, report, run_all, skip_all, test
+
+WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
+RAISED = os.path.join(PROGRAMS, 'e2e-fpe_raised')
+PROGRAM = os.path.join(PROGRAMS, 'e2e-fpe_program')
+TYPES = ('exceptions', 'invalid', 'denormal', 'divide-by-zero', 'overflow', 'underflow', 'inexact')
+
+
+def native(*command, **more):
+    return subprocess.run(command, capture_output=True, timeout=300, **more)
+
+
+def record(name, types, *command, **more):
+    path = os.path.join(DIR, f'{name}.dwell')
+    p = dwell('run', '-q', '-e', f'fpe:{types}' if types else 'fpe', '-o', path, '--', *command,
+              text=False, timeout=300, **more)
+    return path, p
+
+
+def fpe(path, *args):
+    p = dwell('fpe', '--json', *args, path)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def total(path, may_lose=''):
+    r = fpe(path)
+    for f in r['quality']['facts']:
+        assert f['kind'] != 'loss' or not f['value'] or f['name'] == may_lose, f
+    return {k: v for k, v in r['total'].items() if v}
+
+
+def same(name, types, *command, **more):
+    """Recorded, it says and returns what it does natively."""
+    path, p = record(name, types, *command, **more)
+    want = native(*command, **more)
+    assert (p.returncode, p.stdout) == (want.returncode % 256 if want.returncode >= 0
+                                        else 128 - want.returncode, want.stdout), (
+        want.returncode, p.returncode, want.stdout[-800:], p.stdout[-800:], p.stderr[-800:])
+    return path, p
+
+
+def truth(*args):
+    """By flags that are cleared before each instruction: all, and by type, of each unit."""
+    out = native(RAISED, 'flags', *args).stdout.decode()
+    return {unit: [int(n) for n in re.search(rf'{unit} (.*)', out)[1].split()]
+            for unit in ('sse', 'x87')}
+
+
+def counted(path):
+    """The same of a recording; what prepares operands of the x87 unit is left out."""
+    sums = {'sse': [0] * 7, 'x87': [0] * 7}
+    for row in fpe(path)['rows']:
+        unit = 'x87' if row['name'].startswith('x87') else 'sse'
+        for i, name in enumerate(TYPES):
+            sums[unit][i] += row[name] * (row['name'] != 'extend')
+    return sums
+
+
+@test
+def every_exception_is_counted_as_the_flags_tell_it():
+    want = truth()
+    for args in (('flags',), ('1',)):
+        path, _ = same('all', 'all', RAISED, *args)
+        got = counted(path)
+        assert got['sse'] == want['sse'], (args, got, want)
+        # Of the x87 unit denormal operands and infinite results alone.
+        assert [got['x87'][i] for i in (1, 2, 3, 4, 5, 6)] == [0, *want['x87'][2:4], 0, 0, 0], (
+            args, got, want)
+
+
+@test
+def the_x87_units_are_counted_too_when_they_are_asked_for():
+    want = truth('wait')
+    for args in (('flags', 'wait'), ('1', 'wait')):
+        path, _ = same('x87', 'all+x87', RAISED, *args)
+        got = counted(path)
+        assert got['sse'] == want['sse'], (args, got, want)
+        assert got['x87'][:4] == want['x87'][:4], (args, got, want)
+
+
+@test
+def without_being_asked_rounding_and_denormal_operands_are_no_exceptions():
+    want = truth()['sse']
+    path, _ = same('usual', '', RAISED, '1')
+    got = counted(path)['sse']
+    assert got[1:] == [want[1], 0, want[3], want[4], want[5], 0], (got, want)
+
+
+@test
+def only_the_types_that_are_asked_for_are_observed():
+    want = truth()['sse']
+    path, _ = same('some', 'overflow+divide-by-zero', RAISED, '3')
+    got = total(path)
+    assert got['overflow'] > 3 * want[4] - 1, (got, want)
+    assert set(got) == {'exceptions', 'overflow', 'divide-by-zero'}, got
+    p = dwell('run', '-e', 'fpe:overflow+all+nonsense', '--', 'true')
+    assert p.returncode == 2 and "no exception 'nonsense'" in p.stderr, p.stderr
+
+
+def check_program(what, **types):
+    path, p = same(what, '', PROGRAM, what)
+    raised = re.search(rb'raised (\d+)', p.stdout)
+    got = total(path)
+    if raised:
+        assert got['exceptions'] == int(raised[1]), (got, raised)
+    for name, n in types.items():
+        assert got.get(name.replace('_', '-')) == n, (got, types)
+    return path
+
+
+@test
+def a_program_sees_the_masks_and_flags_that_it_set():
+    check_program('environment', divide_by_zero=3, invalid=2, underflow=1)
+
+
+@test
+def exceptions_that_a_program_enabled_are_its_own_and_counted():
+    check_program('enabled', divide_by_zero=3, invalid=1)
+    check_program('deadly', divide_by_zero=1)
+
+
+@test
+def divisions_of_integers_end_a_program_or_are_handled_by_it():
+    check_program('divide', integer_divide=1)
+    check_program('caught', integer_divide=3, divide_by_zero=3)
+    check_program('skipped', integer_divide=5)
+
+
+@test
+def exceptions_in_handlers_of_signals_are_seen():
+    check_program('handlers', divide_by_zero=2000)
+
+
+@test
+def a_signal_may_come_at_any_moment():
+    path, p = record('interrupted', '', PROGRAM, 'interrupted', '2000')
+    assert p.returncode == 0, p.stderr
+    want = int(re.search(rb'raised (\d+)', p.stderr)[1])
+    # The stack of a signal that comes within what makes an instruction again ends there.
+    got = total(path, 'truncated-stacks')
+    assert got == {'exceptions': want, 'divide-by-zero': want}, (got, want)
+
+
+@test
+def threads_that_come_and_go_are_observed():
+    path = check_program('threads', divide_by_zero=100000)
+    rows = fpe(path, '--by', 'thread')['rows']
+    assert len(rows) == 100 and all(row['exceptions'] == 1000 for row in rows), rows[:3]
+
+
+@test
+def a_program_may_block_ignore_and_send_the_signal():
+    check_program('blocked', divide_by_zero=2000)
+    check_program('sent', divide_by_zero=2000)
+
+
+@test
+def the_child_of_a_fork_is_observed():
+    path = check_program('forked', divide_by_zero=3000)
+    rows = fpe(path, '--by', 'process')['rows']
+    assert sorted(row['exceptions'] for row in rows) == [1000, 2000], rows
+
+
+@test
+def rounding_and_flushing_that_a_program_sets_by_itself_stay():
+    check_program('registers', divide_by_zero=2)
+
+
+@test
+def a_program_without_exceptions_has_none():
+    path = check_program('nothing')
+    assert 'No exception was raised' in dwell('fpe', path).stdout
+
+
+@test
+def exceptions_are_where_they_were_raised():
+    path, _ = record('places', '', os.path.join(WORKLOADS, 'fpetest'), '5000')
+    rows = {row['name']: row for row in fpe(path)['rows']}
+    assert rows['time_divisions']['divide-by-zero'] == 5000, rows
+    assert rows['thread']['divide-by-zero'] == 100, rows
+    line = max(fpe(path, '--by', 'line')['rows'], key=lambda r: r['exceptions'])
+    assert line['exceptions'] == 5000 and line['function']['name'] == 'time_divisions', line
+    place = max(fpe(path, '--by', 'instruction')['rows'], key=lambda r: r['exceptions'])
+    assert place['exceptions'] == 5000 and place['line'] == line['line'], place
+    stack = max(fpe(path, '--by', 'stack')['rows'], key=lambda r: r['exceptions'])
+    assert re.match('time_divisions.*main', stack['name']), stack
+    types = {row['name']: row['exceptions'] for row in fpe(path, '--by', 'type')['rows']}
+    assert types['divide-by-zero'] > 5100 and types['overflow'] >= 2, types
+    shown = {r['name']: r['exclusive'].get('divide-by-zero') for r in report(path)['rows']}
+    assert shown['time_divisions'] == 5000, shown
+    assert 'divs' in dwell('report', '--by', 'instruction', '--event', 'divide-by-zero', path).stdout
+
+
+@test
+def real_programs_compute_what_they_always_do():
+    sizes = []
+    for name, command in (
+            ('awk', ('awk', 'BEGIN { for (i = 1; i < 3000; i++) { x = exp(-i); y = log(i) * x; '
+                            's += y / (i % 7 + 1) } printf "%.17g %.17g\\n", s, 2 ^ 1024 }')),
+            ('python', (sys.executable, '-c',
+                        'import math\nx = 1.0\nfor i in range(3000):\n x = x * 0.7 + 1e-310\n'
+                        'print(repr(x), repr(1e308 * 10), math.exp(-745.1), repr(5e-324 * 0.3))'))):
+        need(command[0])
+        path, _ = same(name, '', *command)
+        sizes.append(total(path).get('exceptions', 0))
+    assert all(sizes), sizes
+
+
+if harness.os.uname().machine != 'x86_64':
+    sys.exit(skip_all('floating-point exceptions trap on x86-64 alone'))
+sys.exit(run_all(harness.TESTS, words=sys.argv[4:]))
