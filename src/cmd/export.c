@@ -269,7 +269,8 @@ const struct command cmd_export = {
 		"--event and --filter.\n\n"
 		"What a browser loads is kept small: flamegraph and, for long "
 		"recordings, speedscope merge what is below a share that they name; "
-		"the other formats hold everything.",
+		"chrome says how many samples it left out; the other formats hold "
+		"everything.",
 	.options = options,
 	.examples = examples,
 	.group = "report",

@@ -20,7 +20,7 @@ WORKLOADS = os.path.abspath(sys.argv[2])
 WHOLE = os.path.join(DIR, 'whole.dwell')
 SECONDS = 10  # a hang, on a busy machine too
 
-FORMATS = 'flamegraph', 'folded', 'pprof', 'speedscope', 'perf-script', 'csv'
+FORMATS = 'chrome', 'flamegraph', 'folded', 'pprof', 'speedscope', 'perf-script', 'csv'
 COMMANDS = [
     ('report', '{file}'),
     ('report', '--by', 'line', '{file}'),

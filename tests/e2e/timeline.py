@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The timeline: exported from real recordings, it obeys the rules of the Trace Event Format
+and shows what the programs did, when.  usage: timeline.py DWELL"""
+import collections
+import json
+import os
+import subprocess
+import sys
+
+import harness
+from harness import DIR, IS_ROOT, TESTS, Skip, dwell, report, run_all, test
+
+FILE = os.path.join(DIR, 'timeline.dwell')
+TRACE = os.path.join(DIR, 'trace.json')
+PYTHON = [sys.executable, '-S', '-B', '-c']
+PHASES = {'X': {'ts', 'dur', 'cat'}, 'C': {'ts', 'args'}, 'i': {'ts', 's'}, 'M': {'args'}}
+EPSILON = 1e-6
+
+
+def check_nesting(slices):
+    """Slices of a thread lie within each other or beside each other, outer ones first."""
+    ends = []
+    for x in slices:
+        while ends and ends[-1] <= x['ts'] + EPSILON:
+            ends.pop()
+        assert not ends or x['ts'] + x['dur'] <= ends[-1] + EPSILON, (x, ends)
+        ends.append(x['ts'] + x['dur'])
+
+
+def check(trace):
+    threads = collections.defaultdict(list)
+    counters = collections.defaultdict(list)
+    named = set()
+    for x in trace['traceEvents']:
+        assert x['ph'] in PHASES and PHASES[x['ph']] <= x.keys(), x
+        assert isinstance(x['pid'], int) and isinstance(x['tid'], int) and x['name'], x
+        assert x['ph'] == 'M' or x['ts'] >= 0, x
+        if x['ph'] == 'X':
+            assert x['dur'] > 0, x
+            threads[x['pid'], x['tid']].append(x)
+        elif x['ph'] == 'M':
+            assert x['name'] in ('process_name', 'thread_name') and x['args']['name'], x
+            named.add((x['pid'], x['tid']))
+        elif x['ph'] == 'C':
+            assert x['args'] and all(v >= 0 for v in x['args'].values()), x
+            counters[x['pid'], x['name']].append(x)
+        else:
+            assert x['s'] in 'gpt', x
+    for thread, slices in threads.items():
+        assert thread in named and (thread[0], 0) in named, thread
+        check_nesting(slices)
+    for values in counters.values():
+        times = [v['ts'] for v in values]
+        assert times == sorted(times), values
+    return threads, counters
+
+
+def export(*options):
+    p = dwell('export', 'chrome', '-o', TRACE, *options, FILE)
+    assert p.returncode == 0, p.stderr
+    with open(TRACE, encoding='utf-8') as f:
+        trace = json.load(f)
+    assert not trace['otherData']['left_out'], trace['otherData']
+    return trace, *check(trace)
+
+
+def record(experiment, code, *options):
+    if dwell('run', '-n', '-e', experiment, '--', 'true').returncode:
+        raise Skip(f'{experiment} cannot be recorded here')
+    p = dwell('run', '-q', '-e', experiment, '-o', FILE, *options, '--', *PYTHON, code)
+    assert p.returncode == 0, p.stderr
+
+
+def outer(slices):
+    """(from, to) in seconds, of what is in no other slice."""
+    end, ret = -1, []
+    for x in slices:
+        if x['ts'] + EPSILON >= end:
+            end = x['ts'] + x['dur']
+            ret.append((x['ts'] / 1e6, end / 1e6))
+    return ret
+
+
+WORK = ('import os, time\n'
+        'def work(s):\n'
+        '    end = time.process_time() + s\n'
+        '    while time.process_time() < end: sum(range(1000))\n')
+
+
+@test
+def slices_have_the_time_of_the_samples():
+    record('usertime:10ms', WORK + 'work(0.6)')
+    _, threads, _ = export()
+    shown = sum(to - begin for slices in threads.values() for begin, to in outer(slices))
+    told = report(FILE)['total']['cpu-time'] / 1e9
+    # What lies between two samples that belong together may be filled.
+    assert 0.8 * told < shown < 2 * told + 0.02, (shown, told)
+
+
+@test
+def waits_are_slices_at_their_time():
+    record('totaltime', WORK + 'work(0.2); time.sleep(0.5); work(0.2)')
+    _, threads, _ = export()
+    waits = [x for slices in threads.values() for x in slices
+             if x['name'] == 'blocked-time' and x['dur'] > 0.49e6]
+    assert len(waits) == 1 and waits[0]['dur'] >= 0.5e6 - 1, waits
+    around = [x for slices in threads.values() for x in slices
+              if x['ts'] <= waits[0]['ts'] and x['ts'] + x['dur'] >= waits[0]['ts'] + waits[0]['dur']]
+    assert len(around) > 2, around  # its callers
+
+
+@test
+def threads_and_programs_have_their_own():
+    record('usertime:10ms', WORK + 'import threading\n'
+           'if os.fork() == 0:\n'
+           f'    os.execv({sys.executable!r}, {[*PYTHON, WORK + "work(0.3)"]!r})\n'
+           'os.wait(); t = threading.Thread(target=work, args=(0.3,)); t.start(); t.join()')
+    _, threads, _ = export()
+    assert len({pid for pid, _ in threads}) == 2 and len(threads) >= 3, threads.keys()
+
+
+@test
+def io_is_a_rate_of_its_process():
+    if not IS_ROOT:
+        raise Skip('only root may load BPF programs')
+    record('io', 'import os, time\n'
+           f'f = os.open({os.path.join(DIR, "out")!r}, os.O_CREAT | os.O_WRONLY)\n'
+           'for i in range(20): os.write(f, bytes(1000000)); time.sleep(0.1)')
+    _, threads, counters = export()
+    assert not threads, threads
+    (values,) = [v for (_, name), v in counters.items() if name == 'written-bytes']
+    moved = sum(a['args']['bytes/s'] * (b['ts'] - a['ts']) / 1e6 for a, b in zip(values, values[1:]))
+    assert abs(moved - report(FILE)['total']['written-bytes']) < 1000, (moved, values)
+    assert values[-1]['args']['bytes/s'] == 0, values[-1]
+
+
+@test
+def the_heap_has_a_course():
+    record('heap', 'x = [bytes(1000) for i in range(50000)]')
+    _, _, counters = export()
+    (values,) = [v for (_, name), v in counters.items() if name == 'heap']
+    assert max(v['args']['bytes'] for v in values) > 50e6, values
+
+
+@test
+def marks_and_what_the_system_counts_are_there():
+    p = subprocess.Popen([harness.DWELL, 'run', '-q', '--mark', 'USR1', '-S', '100ms', '-o', FILE, '--',
+                          *PYTHON, 'import time\nprint("here", flush=True)\n'
+                          'input()\ntime.sleep(0.1)'],
+                         stdout=subprocess.PIPE, stdin=subprocess.PIPE)
+    p.stdout.readline()
+    p.send_signal(10)
+    p.communicate(b'\n', timeout=120)
+    trace, _, counters = export()
+    marks = [x for x in trace['traceEvents'] if x['ph'] == 'i']
+    assert [(x['name'], x['cat']) for x in marks] == [('mark', 'signal')], marks
+    assert {'CPU', 'ready', 'resident', 'load'} <= {name for pid, name in counters if not pid}, counters.keys()
+
+
+if __name__ == '__main__':
+    sys.exit(run_all(TESTS))
