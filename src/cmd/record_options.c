@@ -93,6 +93,13 @@ const struct option_spec record_options[] = {
 	  .kind = OPTION_FLAG,
 	  .text = "Keep every event with its fields (faults: the address; heap: address "
 		  "and size)" },
+	{ .name = "threshold",
+	  .kind = OPTION_DURATION,
+	  .arg = "TIME",
+	  .unit = "us",
+	  .default_text = "six times what a call takes that need not wait",
+	  .text = "With sync: shorter waits are only counted, and their time summed; 0: "
+		  "none is" },
 	{ .name = "insn",
 	  .kind = OPTION_FLAG,
 	  .text = "Also which way branches go, told by the registers of each sample; "
@@ -208,6 +215,8 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 	*ret = (struct session_settings){
 		.trace = options_has(o, "trace"),
 		.insn = options_has(o, "insn"),
+		.wait_threshold_ns =
+			options_u64(o, "threshold", SOURCE_THRESHOLD_MEASURED),
 		.follow = options_str(o, "follow"),
 		.source = options_str(o, "source"),
 		.duration_ns = options_u64(o, "duration", 0),

@@ -30,6 +30,7 @@ enum experiment_trigger {
 	EXPERIMENT_HEAP,	 /* every allocation and release of memory */
 	EXPERIMENT_FPE,		 /* every floating-point exception */
 	EXPERIMENT_REGIONS,	 /* every block that the program marks */
+	EXPERIMENT_SYNC,	 /* every wait of a thread for another */
 	EXPERIMENT_ANCHORS,	 /* as often as may cost that much: the interval */
 };
 
@@ -62,6 +63,15 @@ enum {
 };
 /* The first, then the types of wire/tracer.h in their order. */
 enum { EXPERIMENT_FPE_ALL = 0, EXPERIMENT_FPE_TYPES = 1 };
+enum {
+	EXPERIMENT_SYNC_LOCK_TIME,
+	EXPERIMENT_SYNC_LOCK_WAITS,
+	EXPERIMENT_SYNC_TIME,
+	EXPERIMENT_SYNC_WAITS,
+	EXPERIMENT_SYNC_HOLDERS,
+	EXPERIMENT_SYNC_DURATIONS,
+	EXPERIMENT_SYNC_N_EVENTS,
+};
 enum {
 	EXPERIMENT_IO_TIME,
 	EXPERIMENT_IO_CALLS,

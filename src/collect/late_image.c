@@ -107,6 +107,13 @@ void late_image_mmap(struct late_image *m, uint64_t time_ns,
 	address_space_add(m->process.space, &mine);
 }
 
+uint32_t late_image_image(const struct late_image *m, uint64_t pc)
+{
+	const struct unwind_map *map = address_space_find(m->process.space, pc);
+
+	return map ? tracker_image_id(m->tracker, map) : MODEL_NONE;
+}
+
 uint32_t late_image_stack(struct late_image *m, const struct tracker_sample *s)
 {
 	return tracker_stack_of(m->tracker, thread_of(m, s->time_ns, s->tid), s);

@@ -33,6 +33,9 @@ bool late_image_is_current(const struct late_image *m);
 /* To the tracker, too, where nobody else did it. */
 void late_image_mmap(struct late_image *m, uint64_t time_ns,
 		     const struct tracker_mmap *map);
+/* The image of the recording that code at an address is of, MODEL_NONE: of no file that
+ * was told. */
+uint32_t late_image_image(const struct late_image *m, uint64_t pc);
 uint32_t late_image_stack(struct late_image *m, const struct tracker_sample *s);
 
 #endif

@@ -204,6 +204,7 @@ int session_new(const struct session_settings *settings, struct session **ret,
 		s->plans[i].choice = settings->choices[i];
 		s->plans[i].trace = settings->trace;
 		s->plans[i].insn = settings->insn;
+		s->plans[i].wait_threshold_ns = settings->wait_threshold_ns;
 		rc = choose_source(s, &s->plans[i], e);
 	}
 	if (rc < 0)

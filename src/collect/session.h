@@ -37,7 +37,8 @@ struct session_settings {
 	struct experiment_choice choices[SESSION_EXPERIMENTS_MAX];
 	size_t n_choices;
 	bool trace;
-	bool insn;	/* which way branches go, from the registers of samples */
+	bool insn; /* which way branches go, from the registers of samples */
+	uint64_t wait_threshold_ns; /* see struct plan */
 	bool wants_jit; /* set the flags that make run-time compilers name their code */
 
 	enum scope_kind kind;

@@ -54,11 +54,15 @@ struct scope {
 	size_t n_under;
 };
 
+/* The threshold of waits is what a call that need not wait makes of it. */
+#define SOURCE_THRESHOLD_MEASURED UINT64_MAX
+
 /* An experiment that will be fed: what the user asked for, made definite. */
 struct plan {
 	struct experiment_choice choice;
-	bool trace; /* every event with its fields, besides the stacks */
-	bool insn;  /* with registers, also where there are no stacks */
+	bool trace;		    /* every event with its fields, besides the stacks */
+	bool insn;		    /* with registers, also where there are no stacks */
+	uint64_t wait_threshold_ns; /* of sync */
 	const struct source_ops *source;
 	uint32_t events[EXPERIMENT_EVENTS_MAX]; /* ids in the recording */
 };

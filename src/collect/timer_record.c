@@ -210,10 +210,14 @@ static const struct kind kinds[] = {
 	[WIRE_REGIONS_SLICES] = { .parse = parse_region },
 	[WIRE_REGIONS_MARK] = { .parse = parse_region },
 	[WIRE_REGIONS_THREAD] = { .parse = parse_region },
+	[WIRE_TRACER_SYNC_START] = { .size = sizeof(struct wire_tracer_sync_start) },
+	[WIRE_TRACER_PLACE] = { .size = sizeof(struct wire_tracer_place) },
+	[WIRE_TRACER_WAIT] = { .size = sizeof(struct wire_tracer_wait) },
+	[WIRE_TRACER_RELEASE] = { .size = sizeof(struct wire_tracer_release) },
 };
 
 _Static_assert(sizeof(((struct timer_record *)0)->fixed) >=
-		       sizeof(struct wire_tracer_alloc),
+		       sizeof(struct wire_tracer_wait),
 	       "the largest");
 
 /* False: it is of none that is known. */

@@ -20,6 +20,7 @@
 #include "wire/regions.h"
 #include "wire/sampler.h"
 #include "wire/tracer.h"
+#include "wire/tracer_sync.h"
 
 #define TIMER_RECORD_PATH_MAX 4096
 
@@ -40,6 +41,10 @@ struct timer_record {
 		struct wire_regions_name region_name;
 		struct wire_regions_nodes region_nodes;
 		struct wire_regions_text region_text;
+		struct wire_tracer_sync_start sync_start;
+		struct wire_tracer_place place;
+		struct wire_tracer_wait wait;
+		struct wire_tracer_release release;
 	};
 	char comm[17];			      /* of a start and a thread */
 	char path[TIMER_RECORD_PATH_MAX + 1]; /* of a start and a module */

@@ -18,6 +18,7 @@
 #include "collect/timer_probe.h"
 #include "collect/traced_image.h"
 #include "wire/tracer_library.h"
+#include "wire/tracer_sync.h"
 
 extern const struct source_ops tracer_source;
 
@@ -134,6 +135,16 @@ static uint32_t fpe_types(const struct source_context *c)
 	return types;
 }
 
+_Static_assert(SOURCE_THRESHOLD_MEASURED == WIRE_TRACER_CALIBRATE, "as it is told");
+
+static uint64_t wait_threshold_ns(const struct source_context *c)
+{
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].choice.experiment->trigger == EXPERIMENT_SYNC)
+			return c->plans[i].wait_threshold_ns;
+	return 0;
+}
+
 static int tracer_open(const struct source_context *c, struct source **ret, struct err *e)
 {
 	struct tracer *s = xcalloc(1, sizeof(*s));
@@ -145,6 +156,7 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 		.ring_bytes = RING_BYTES,
 		.traces = traces(c),
 		.fpe_types = fpe_types(c),
+		.wait_threshold_ns = wait_threshold_ns(c),
 	};
 	int rc;
 

@@ -488,6 +488,13 @@ struct unwind_map tracker_late_mmap(struct tracker *t, uint64_t time_ns, uint32_
 	return map;
 }
 
+uint32_t tracker_image_id(const struct tracker *t, const struct unwind_map *m)
+{
+	return m->user == IMAGE_TABLE_ANONYMOUS
+		       ? MODEL_NONE
+		       : image_table_id(t->images, (uint32_t)m->user);
+}
+
 struct tracker_code tracker_code_of(struct tracker *t, uint64_t time_ns, uint32_t pid,
 				    const struct tracker_mmap *m)
 {

@@ -156,6 +156,8 @@ uint32_t tracker_past_thread(struct tracker *t, uint64_t time_ns, uint32_t proce
  * that is not known. */
 struct unwind_map tracker_late_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,
 				    uint32_t process, const struct tracker_mmap *m);
+/* The id in the recording of what was mapped so; MODEL_NONE: no file. */
+uint32_t tracker_image_id(const struct tracker *t, const struct unwind_map *m);
 /* The stack of a thread that need not be the tracker's. */
 uint32_t tracker_stack_of(struct tracker *t, struct roster_thread *th,
 			  const struct tracker_sample *s);

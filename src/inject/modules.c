@@ -111,6 +111,24 @@ void modules_list(struct ring *ring)
 		dl_iterate_phdr(tell_listed, ring);
 }
 
+bool modules_place(uintptr_t address, uint64_t *ret_code, uint64_t *ret_linked)
+{
+	struct dl_find_object o;
+	struct loaded m;
+
+	if (!_dl_find_object || _dl_find_object((void *)address, &o) != 0)
+		return false;
+	m = loaded_at(o.dlfo_map_start);
+	for (size_t i = 0; i < m.n_phdrs; i++) {
+		if (m.phdrs[i].p_type != PT_LOAD || !(m.phdrs[i].p_flags & PF_X))
+			continue;
+		*ret_code = m.bias + m.phdrs[i].p_vaddr;
+		*ret_linked = address - m.bias;
+		return true;
+	}
+	return false;
+}
+
 bool modules_tell(struct ring *ring, const uintptr_t *pcs, size_t n)
 {
 	uintptr_t start = 0, end = 0;

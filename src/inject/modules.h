@@ -23,7 +23,11 @@
 bool modules_begin(struct ring *ring, const struct loaded *program, const void *vdso);
 /* At start, not from a signal handler: all others where samples cannot tell them. */
 void modules_list(struct ring *ring);
-/* Tell what holds these pcs; false when the ring is full. */
+/* Where an address is in the object that holds it: where some code of that is, and the
+ * address as it was linked.  False: it is in none, or that cannot be known without a
+ * lock. */
+bool modules_place(uintptr_t address, uint64_t *ret_code, uint64_t *ret_linked);
+/* Tell what holds these addresses; false when the ring is full. */
 bool modules_tell(struct ring *ring, const uintptr_t *pcs, size_t n);
 
 #endif

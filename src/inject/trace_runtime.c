@@ -12,6 +12,7 @@
 #include "inject/sandbox.h"
 #include "inject/trace_fpe.h"
 #include "inject/trace_regions.h"
+#include "inject/trace_sync.h"
 #include "inject/trace_thread.h"
 #include "inject/vdso.h"
 #include "unwind/local.h"
@@ -143,6 +144,7 @@ static void forked(void)
 		return;
 	trace_thread_after_fork();
 	trace_regions_after_fork();
+	trace_sync_after_fork();
 	*(uint32_t *)(uintptr_t)trace_runtime.is_same_process = 1;
 	given_up_at = UINT64_MAX;
 	trace_runtime.is_on = open_ring(WIRE_SAMPLER_FORK, -1);

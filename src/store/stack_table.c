@@ -72,3 +72,13 @@ void stack_table_settle(struct stack_table *t)
 {
 	vec_clear(&t->fresh);
 }
+
+struct model_stack *stack_table_nodes(const struct stack_table *t)
+{
+	struct model_stack *nodes = xcalloc((size_t)t->n + 1, sizeof(*nodes));
+
+	for (size_t i = 0; i < t->cap; i++)
+		nodes[t->slots[i].id] = t->slots[i].node;
+	nodes[0] = (struct model_stack){ 0 };
+	return nodes;
+}

@@ -29,6 +29,8 @@ struct stack_table {
 
 void stack_table_fini(struct stack_table *t);
 uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t location);
+/* Every node by its id, from 0 on, which is the empty stack's; the caller's to free. */
+struct model_stack *stack_table_nodes(const struct stack_table *t);
 /* The fresh nodes are written; the first one's id was n - fresh.n + 1. */
 void stack_table_settle(struct stack_table *t);
 

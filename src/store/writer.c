@@ -200,6 +200,11 @@ uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location)
 	return stack_table_add(&w->stacks, parent, location);
 }
 
+struct model_stack *writer_stacks(const struct writer *w)
+{
+	return stack_table_nodes(&w->stacks);
+}
+
 uint32_t writer_event(struct writer *w, const struct model_event *event)
 {
 	return record_list_add(&w->lists[FORMAT_EVENTS], event);

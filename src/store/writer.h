@@ -52,6 +52,8 @@ uint32_t writer_image(struct writer *w, const struct model_image *image);
 uint32_t writer_location(struct writer *w, uint32_t image, uint64_t offset,
 			 uint32_t flags);
 uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location);
+/* All stacks so far by their ids; the caller's to free. */
+struct model_stack *writer_stacks(const struct writer *w);
 
 /* Always new. */
 uint32_t writer_event(struct writer *w, const struct model_event *event);

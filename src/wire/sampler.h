@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define WIRE_SAMPLER_MAGIC   UINT32_C(0x70536c64) /* "dlSp" */
-#define WIRE_SAMPLER_VERSION 3
+#define WIRE_SAMPLER_VERSION 4
 
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_SAMPLER_ENV "DWELL_SAMPLER"
@@ -47,20 +47,21 @@ struct wire_sampler_control {
 	uint32_t flags; /* enum wire_sampler_flag */
 	uint32_t is_paused;
 	uint32_t is_stopped;
-	uint32_t n_rings;     /* in this file, ready to be claimed; grows */
-	uint64_t interval_ns; /* of CPU time of a thread */
-	uint64_t ring_bytes;  /* a power of two */
-	uint64_t n_refused;   /* process images that could not make a ring */
-	uint64_t carry_ns;    /* CPU time of ended processes, not yet in a sample */
-	uint32_t traces;      /* enum wire_tracer_trace; of a sampler 0 */
-	uint32_t fpe_types;   /* of WIRE_TRACER_FPE: enum wire_tracer_fpe_type */
+	uint32_t n_rings;	    /* in this file, ready to be claimed; grows */
+	uint64_t interval_ns;	    /* of CPU time of a thread */
+	uint64_t ring_bytes;	    /* a power of two */
+	uint64_t n_refused;	    /* process images that could not make a ring */
+	uint64_t carry_ns;	    /* CPU time of ended processes, not yet in a sample */
+	uint32_t traces;	    /* enum wire_tracer_trace; of a sampler 0 */
+	uint32_t fpe_types;	    /* of WIRE_TRACER_FPE: enum wire_tracer_fpe_type */
+	uint64_t wait_threshold_ns; /* shorter waits are not told (wire/tracer_sync.h) */
 #define WIRE_SAMPLER_N_RINGS_MAX 256
 	/* Of each ring: the pid of its process, 0 free.  A target takes a free one by
 	 * compare-and-swap, the recorder alone gives it back. */
 	uint32_t claims[WIRE_SAMPLER_N_RINGS_MAX];
 };
 
-_Static_assert(sizeof(struct wire_sampler_control) == 64 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
+_Static_assert(sizeof(struct wire_sampler_control) == 72 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
 	       "layout");
 
 /* In the control file behind its page, by pid modulo their number: how far the CPU
@@ -112,12 +113,14 @@ struct wire_sampler_ring {
 	uint64_t handler_ns;	    /* time spent in the handler */
 	uint64_t n_threads;	    /* threads that have a timer now */
 	uint64_t n_threads_refused; /* threads that could not get one */
+	/* Of a tracer: waits that were too short to be told, and their time. */
+	uint64_t n_short_waits, short_wait_ns;
 };
 
 _Static_assert(__builtin_offsetof(struct wire_sampler_ring, head) == 128, "layout");
 _Static_assert(__builtin_offsetof(struct wire_sampler_ring, tail) == 256, "layout");
 _Static_assert(__builtin_offsetof(struct wire_sampler_ring, n_signals) == 384, "layout");
-_Static_assert(sizeof(struct wire_sampler_ring) == 432, "layout");
+_Static_assert(sizeof(struct wire_sampler_ring) == 448, "layout");
 
 /* Never renumber: old libraries may run under a newer recorder. */
 enum wire_sampler_kind {

@@ -43,7 +43,13 @@ enum wire_tracer_kind {
 	WIRE_TRACER_MAP_STAYS =
 		24, /* struct wire_tracer_unmap: that failed, it is there */
 	WIRE_TRACER_HEAP_LAST = 31,
-	/* 32 to 47 are of WIRE_TRACER_SYNC, 48 to 55 of _FPE, 56 to 71 of _REGIONS. */
+	/* Of waiting: up to 47; the structs are in wire/tracer_sync.h. */
+	WIRE_TRACER_SYNC_START = 32, /* struct wire_tracer_sync_start */
+	WIRE_TRACER_PLACE = 33,	     /* struct wire_tracer_place */
+	WIRE_TRACER_WAIT = 34,	     /* struct wire_tracer_wait */
+	WIRE_TRACER_RELEASE = 35,    /* struct wire_tracer_release */
+	WIRE_TRACER_SYNC_LAST = 47,
+	/* 48 to 55 are of WIRE_TRACER_FPE, 56 to 71 of _REGIONS. */
 	WIRE_TRACER_FPE_RAISED = 48, /* struct wire_tracer_fpe */
 	WIRE_TRACER_FPE_AGAIN = 49,  /* struct wire_tracer_fpe_again */
 	WIRE_TRACER_FPE_LAST = 55,

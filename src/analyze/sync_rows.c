@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/sync_rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+/* A sample: its frames up to the label of the kind, and what is inside of that. */
+struct place {
+	const struct profile_sample *sample;
+	size_t n_code;	   /* frames of code */
+	const char *what;  /* of the kind's label, behind its bracket */
+	uint32_t lock;	   /* function: which thing, or the kind where there is but one */
+	size_t holder;	   /* where the holder's frames begin; 0: there are none */
+	const char *inner; /* the last label */
+	bool is_lock;
+};
+
+struct making {
+	const struct profile *p;
+	struct sync_rows *rows;
+	struct map by_key;
+	enum sync_rows_by by;
+};
+
+static const struct {
+	const char *label;
+	bool is_lock;
+} whats[] = {
+	{ "[mutex]", true },
+	{ "[rwlock, to read]", true },
+	{ "[rwlock, to write]", true },
+	{ "[spin lock]", true },
+	{ "[condition]", false },
+	{ "[semaphore]", false },
+	{ "[barrier]", false },
+	{ "[thread's end]", false },
+	{ "[futex]", true },
+};
+
+static const char *name_of(const struct making *m, uint32_t function)
+{
+	return profile_function(m->p, function)->name;
+}
+
+static const struct profile_function *
+function_at(const struct making *m, const struct profile_sample *s, size_t i)
+{
+	return profile_function(m->p, s->frames[i].function);
+}
+
+static bool is_inner(const char *name)
+{
+	return strcmp(name, "[held by]") == 0 || strcmp(name, "[woken by]") == 0;
+}
+
+static int what_of(const struct profile_function *f)
+{
+	for (size_t i = 0; f->kind == IMAGE_LABEL && i < sizeof(whats) / sizeof(whats[0]);
+	     i++)
+		if (strcmp(f->name, whats[i].label) == 0)
+			return (int)i;
+	return -1;
+}
+
+static bool find_place(const struct making *m, const struct profile_sample *s,
+		       struct place *ret)
+{
+	*ret = (struct place){ .sample = s };
+	for (size_t i = 0; i < s->n_frames; i++) {
+		const struct profile_function *f = function_at(m, s, i);
+		int what = ret->what ? -1 : what_of(f);
+
+		if (what >= 0) {
+			ret->n_code = i;
+			ret->what = whats[what].label + 1;
+			ret->is_lock = whats[what].is_lock;
+			ret->lock = s->frames[i].function;
+		} else if (ret->what && is_inner(f->name)) {
+			ret->holder = i + 1;
+			break;
+		} else if (ret->what && !text_starts(f->name, "[from ")) {
+			ret->lock = s->frames[i].function;
+		}
+		ret->inner = f->name;
+	}
+	return ret->what;
+}
+
+/* What a column is, by its event. */
+
+static void add_ns(struct sync_sums *s, const struct place *at)
+{
+	s->ns += at->sample->weight;
+}
+
+static void add_n(struct sync_sums *s, const struct place *at)
+{
+	s->n += at->sample->weight;
+}
+
+/* "[from 1024 ns]" */
+static void add_step(struct sync_sums *s, const struct place *at)
+{
+	uint64_t least = 0;
+	unsigned step = 0;
+
+	if (sscanf(at->inner, "[from %" SCNu64, &least) != 1)
+		return;
+	for (; least; least /= 2)
+		step++;
+	if (step < SYNC_ROWS_STEPS)
+		s->steps[step] += at->sample->weight;
+}
+
+static void add_holder(struct sync_sums *s, const struct place *at)
+{
+	s->ns += at->sample->weight;
+	s->n += at->sample->count;
+}
+
+struct column {
+	const char *event;
+	void (*add)(struct sync_sums *s, const struct place *at);
+	bool is_holder;
+};
+
+static const struct column columns[] = {
+	{ "lock-wait-time", add_ns, false },   { "lock-waits", add_n, false },
+	{ "sync-wait-time", add_ns, false },   { "sync-waits", add_n, false },
+	{ "wait-durations", add_step, false }, { "holder-time", add_holder, true },
+};
+
+static const struct column *column_of(const struct profile *p, size_t i)
+{
+	const struct profile_column *c = profile_column(p, i);
+
+	for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++)
+		if (strcmp(c->experiment, "sync") == 0 &&
+		    strcmp(c->name, columns[k].event) == 0)
+			return &columns[k];
+	return NULL;
+}
+
+/* Rows. */
+
+static uint64_t path_key(const struct place *at, size_t from, size_t to)
+{
+	uint64_t key = to - from;
+
+	for (size_t i = from; i < to; i++)
+		key = hash_pair(key, at->sample->frames[i].function);
+	return key;
+}
+
+static bool is_address(const char *name)
+{
+	return text_starts(name, "[0x");
+}
+
+/* An address says something in its own process only. */
+static uint64_t lock_key(const struct making *m, const struct place *at)
+{
+	return hash_pair(at->lock, is_address(name_of(m, at->lock))
+					   ? at->sample->process->pid
+					   : UINT64_MAX);
+}
+
+static uint64_t stack_key(unused const struct making *m, const struct place *at)
+{
+	return path_key(at, 0, at->n_code);
+}
+
+static uint64_t holder_key(unused const struct making *m, const struct place *at)
+{
+	return path_key(at, at->holder, at->sample->n_frames);
+}
+
+static uint64_t thread_key(unused const struct making *m, const struct place *at)
+{
+	return hash_pair(at->sample->process->pid, at->sample->thread->tid);
+}
+
+static char *lock_name(const struct making *m, const struct place *at)
+{
+	return xstrdup(name_of(m, at->lock));
+}
+
+static char *innermost_name(const struct making *m, const struct place *at, size_t from,
+			    size_t to)
+{
+	return xstrdup(to > from ? name_of(m, at->sample->frames[to - 1].function)
+				 : "[no stack]");
+}
+
+static char *stack_name(const struct making *m, const struct place *at)
+{
+	return innermost_name(m, at, 0, at->n_code);
+}
+
+static char *holder_name(const struct making *m, const struct place *at)
+{
+	return innermost_name(m, at, at->holder, at->sample->n_frames);
+}
+
+static char *thread_name(const struct making *m, const struct place *at)
+{
+	const struct model_thread *t = at->sample->thread;
+	const struct recording *r =
+		profile_source(m->p, profile_column(m->p, at->sample->column)->source);
+
+	return xasprintf("%s (%u)", recording_string(r, t->name), t->tid);
+}
+
+static const struct {
+	uint64_t (*key)(const struct making *m, const struct place *at);
+	char *(*name)(const struct making *m, const struct place *at);
+} bys[SYNC_ROWS_N_BYS] = {
+	[SYNC_ROWS_BY_LOCK] = { lock_key, lock_name },
+	[SYNC_ROWS_BY_STACK] = { stack_key, stack_name },
+	[SYNC_ROWS_BY_HOLDER] = { holder_key, holder_name },
+	[SYNC_ROWS_BY_THREAD] = { thread_key, thread_name },
+};
+
+/* A lock is one, to read or to write. */
+static char *copy_what(const struct place *at)
+{
+	return xasprintf("%.*s", (int)strcspn(at->what, ",]"), at->what);
+}
+
+static struct sync_row *row_of(struct making *m, const struct place *at)
+{
+	bool is_new;
+	uint64_t key = hash_pair(bys[m->by].key(m, at), at->is_lock);
+	uint64_t *i = map_slot(&m->by_key, key, &is_new);
+	struct sync_row *row;
+
+	if (!is_new)
+		return &m->rows->rows.at[*i];
+	*i = m->rows->rows.n;
+	row = vec_push(&m->rows->rows);
+	*row = (struct sync_row){
+		.name = bys[m->by].name(m, at),
+		.what = copy_what(at),
+		.is_lock = at->is_lock,
+		.has_name =
+			m->by != SYNC_ROWS_BY_LOCK || !is_address(name_of(m, at->lock)),
+	};
+	return row;
+}
+
+static struct sync_path *path_of(sync_paths *paths, const struct place *at, size_t from,
+				 size_t to)
+{
+	uint64_t key = path_key(at, from, to);
+	struct sync_path *path;
+
+	vec_each(x, paths)
+		if (x->key == key)
+			return x;
+	path = vec_push(paths);
+	*path = (struct sync_path){ .key = key,
+				    .frames =
+					    xcalloc(to - from + 1, sizeof(*path->frames)),
+				    .n_frames = to - from };
+	for (size_t i = 0; i < path->n_frames; i++)
+		path->frames[i] = at->sample->frames[to - 1 - i].function;
+	return path;
+}
+
+static void add_path(sync_paths *paths, const struct column *c, const struct place *at,
+		     size_t from, size_t to)
+{
+	struct sync_sums s = { 0 };
+	struct sync_path *path = path_of(paths, at, from, to);
+
+	c->add(&s, at);
+	path->n += s.n;
+	path->ns += s.ns;
+}
+
+static void add_paths(struct sync_row *row, const struct column *c,
+		      const struct place *at, bool is_by_holder)
+{
+	if (!c->is_holder || is_by_holder)
+		add_path(&row->waiters, c, at, 0, at->n_code);
+	if (c->is_holder)
+		add_path(&row->holders, c, at, at->holder, at->sample->n_frames);
+}
+
+static int add_sample(void *ctx, const struct profile_sample *s, unused struct err *e)
+{
+	struct making *m = ctx;
+	const struct column *c = column_of(m->p, s->column);
+	bool is_by_holder = m->by == SYNC_ROWS_BY_HOLDER;
+	struct place at;
+	struct sync_row *row;
+
+	if (!c || !find_place(m, s, &at) || (c->is_holder && !at.holder))
+		return 0;
+	if (!c->is_holder)
+		c->add(at.is_lock ? &m->rows->locks : &m->rows->others, &at);
+	if (is_by_holder && !c->is_holder)
+		return 0;
+	row = row_of(m, &at);
+	if (c->is_holder == is_by_holder)
+		c->add(&row->sums, &at);
+	add_paths(row, c, &at, is_by_holder);
+	return 0;
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct sync_path *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static void sort(sync_paths *paths)
+{
+	if (paths->n)
+		qsort(paths->at, paths->n, sizeof(*paths->at), by_ns);
+}
+
+int sync_rows_make(const struct profile *p, enum sync_rows_by by, struct sync_rows *ret,
+		   struct err *e)
+{
+	struct making m = { .p = p, .rows = ret, .by = by };
+	int rc = profile_each_sample(p, add_sample, &m, e);
+
+	map_fini(&m.by_key);
+	for (size_t i = 0; i < profile_n_columns(p); i++)
+		ret->has_sync |= column_of(p, i) != NULL;
+	vec_each(row, &ret->rows) {
+		sort(&row->waiters);
+		sort(&row->holders);
+	}
+	return rc;
+}
+
+static void free_paths(sync_paths *paths)
+{
+	vec_each(path, paths)
+		free(path->frames);
+	vec_fini(paths);
+}
+
+void sync_rows_fini(struct sync_rows *r)
+{
+	vec_each(row, &r->rows) {
+		free(row->name);
+		free(row->what);
+		free_paths(&row->waiters);
+		free_paths(&row->holders);
+	}
+	vec_fini(&r->rows);
+}
+
+struct sync_short sync_rows_short(const struct profile *p)
+{
+	struct sync_short s = { 0 };
+
+	for (size_t k = 0; k < profile_n_sources(p); k++) {
+		const struct recording *r = profile_source(p, k);
+
+		for (uint32_t i = 0; i < recording_n_facts(r); i++) {
+			const struct model_fact *f = recording_fact(r, i);
+			const char *name = recording_string(r, f->name);
+
+			if (strcmp(name, "short-waits") == 0)
+				s.n += f->value;
+			else if (strcmp(name, "short-wait-time") == 0)
+				s.ns += f->value;
+			else if (strcmp(name, "wait-threshold") == 0 &&
+				 f->value > s.threshold_ns)
+				s.threshold_ns = f->value;
+		}
+	}
+	return s;
+}
+
+uint64_t sync_rows_least(unsigned step)
+{
+	return step ? UINT64_C(1) << (step - 1) : 0;
+}
+
+unsigned sync_rows_end(const struct sync_sums *s)
+{
+	unsigned end = 0;
+
+	for (unsigned i = 0; i < SYNC_ROWS_STEPS; i++)
+		if (s->steps[i])
+			end = i + 1;
+	return end;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sync_rows - the waits of a profile, in rows by lock, waiting stack, holder or thread.
+ *
+ * Stacks of the experiment sync end in a label of what kind of thing was waited for and,
+ * but for the end of a thread, in which; those of holders go on with a label and the
+ * holder's frames, those of durations with a label of the step.  Locks, which somebody
+ * else holds, and what it is no fault to wait for are never summed up together.  Borrows
+ * the profile.
+ */
+#ifndef DWELL_ANALYZE_SYNC_ROWS_H
+#define DWELL_ANALYZE_SYNC_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/profile.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+enum sync_rows_by {
+	SYNC_ROWS_BY_LOCK,
+	SYNC_ROWS_BY_STACK,
+	SYNC_ROWS_BY_HOLDER,
+	SYNC_ROWS_BY_THREAD,
+	SYNC_ROWS_N_BYS,
+};
+
+/* Powers of two: step 0 is of nothing, step i of 2^(i-1) ns up to below 2^i. */
+#define SYNC_ROWS_STEPS 64
+
+struct sync_sums {
+	uint64_t n, ns; /* waits and their time */
+	uint64_t steps[SYNC_ROWS_STEPS];
+};
+
+/* A stack that has a part in a row. */
+struct sync_path {
+	uint64_t key;
+	uint32_t *frames; /* functions, the innermost first */
+	size_t n_frames;
+	uint64_t n, ns;
+};
+
+typedef VEC(struct sync_path) sync_paths;
+
+struct sync_row {
+	char *name;
+	char *what; /* "mutex"; of a row of several kinds the first */
+	bool is_lock;
+	bool has_name; /* false: the name is an address */
+	struct sync_sums sums;
+	sync_paths waiters, holders; /* those with most time first */
+};
+
+struct sync_rows {
+	VEC(struct sync_row) rows;
+	struct sync_sums locks, others; /* totals */
+	bool has_sync;			/* the recordings have it at all */
+};
+
+/* What was too short to be told, of all recordings. */
+struct sync_short {
+	uint64_t n, ns;
+	uint64_t threshold_ns; /* the largest of all processes */
+};
+
+must_use int sync_rows_make(const struct profile *p, enum sync_rows_by by,
+			    struct sync_rows *ret, struct err *e);
+void sync_rows_fini(struct sync_rows *r);
+struct sync_short sync_rows_short(const struct profile *p);
+/* The least that is in a step, and the first step beyond all that have something. */
+uint64_t sync_rows_least(unsigned step);
+unsigned sync_rows_end(const struct sync_sums *s);
+
+#endif
