@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/anchor_windows.h"
 #include "analyze/profile_data.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -25,35 +26,51 @@
 #define UNTOLD 0.03
 /* Places that are off by no more than that, as they tell themselves, have a say. */
 #define TELLING 0.3
-/* Of what happened before anything was watched, nobody knows how often. */
+/* Of what happened before anything was watched, nobody knows how often; if windows do not
+ * stand for it. */
 #define UNWATCHED 0.5
+/* Of the native time; a leader that was watched for less was so in turns. */
+#define ALWAYS_PART 0.3
+#define WINDOWS_MAX (1u << 17)
+#define LEADERS_MAX 64
 
 struct block_row {
-	uint32_t sym_image, group;
+	uint32_t sym_image, window;
 	uint64_t offset, size, times;
 };
 
-/* In the native time before a window. */
+/* In the native time before a window, or in a moment near it. */
 struct watch_row {
-	uint32_t leader;
+	uint32_t leader, window;
+	bool is_near;
 	double hits, cpu_ns;
+};
+
+/* Of a leader, in one window, near it, and between the one before and it. */
+struct leader_window {
+	double met, near_hits, near_ns, watched_ns;
 };
 
 struct leader {
 	uint32_t sym_image;
 	uint64_t offset;
+	struct leader_window *windows; /* and one behind the last */
 	double hits, cpu_ns;
-	double variance;	    /* of its rate, relative */
-	double counted[GROUPS_MAX]; /* in windows */
+	double natively;	    /* in all, as far as that can be told */
+	double variance;	    /* of that, relative */
+	double counted[GROUPS_MAX]; /* in windows, by what these stand for */
 	double all_counted;
+	double met; /* in windows */
 };
 
 struct anchoring {
 	VEC(struct block_row) rows; /* by place */
 	VEC(struct watch_row) watched;
 	VEC(struct leader) leaders;
+	VEC(struct anchor_window) windows;
 	uint32_t n_windows, n_groups;
-	double native_ns, unwatched_ns;
+	double native_ns;
+	bool is_weighed; /* it is known what windows stand for: the last leader is time */
 };
 
 void anchoring_free(struct anchoring *a)
@@ -62,7 +79,10 @@ void anchoring_free(struct anchoring *a)
 		return;
 	vec_fini(&a->rows);
 	vec_fini(&a->watched);
+	vec_each(l, &a->leaders)
+		free(l->windows);
 	vec_fini(&a->leaders);
+	vec_fini(&a->windows);
 	free(a);
 }
 
@@ -84,15 +104,43 @@ struct reading {
 	uint32_t source;
 };
 
-static uint32_t leader_at(struct anchoring *a, uint32_t sym_image, uint64_t offset)
+static struct leader *leader_at(struct anchoring *a, uint32_t sym_image, uint64_t offset)
 {
-	for (uint32_t i = 0; i < a->leaders.n; i++)
-		if (a->leaders.at[i].sym_image == sym_image &&
-		    a->leaders.at[i].offset == offset)
-			return i;
+	vec_each(l, &a->leaders)
+		if (l->sym_image == sym_image && l->offset == offset)
+			return l;
+	if (a->leaders.n == LEADERS_MAX)
+		return NULL;
 	*vec_push(&a->leaders) =
 		(struct leader){ .sym_image = sym_image, .offset = offset };
-	return (uint32_t)a->leaders.n - 1;
+	return &a->leaders.at[a->leaders.n - 1];
+}
+
+static struct anchor_window *window_at(struct anchoring *a, uint32_t window)
+{
+	while (a->windows.n <= window)
+		*vec_push(&a->windows) = (struct anchor_window){ 0 };
+	return &a->windows.at[window];
+}
+
+static void take_time(struct anchoring *a, const struct model_anchor *x)
+{
+	a->native_ns += (double)x->cpu_ns;
+	window_at(a, x->window)->before_ns += (double)x->cpu_ns;
+}
+
+static void take_watched(struct anchoring *a, const struct model_anchor *x,
+			 uint32_t sym_image, uint64_t offset)
+{
+	struct leader *l = leader_at(a, sym_image, offset);
+
+	if (l)
+		*vec_push(&a->watched) =
+			(struct watch_row){ .leader = (uint32_t)(l - a->leaders.at),
+					    .window = x->window,
+					    .is_near = x->is_near,
+					    .hits = (double)x->times,
+					    .cpu_ns = (double)x->cpu_ns };
 }
 
 static int take_row(void *ctx, const struct model_anchor *x, struct err *e)
@@ -103,9 +151,10 @@ static int take_row(void *ctx, const struct model_anchor *x, struct err *e)
 	uint32_t sym_image;
 
 	(void)e;
+	if (x->window >= WINDOWS_MAX)
+		return 0;
 	if (x->location == MODEL_NONE) {
-		a->native_ns += (double)x->cpu_ns;
-		a->unwatched_ns += x->window ? 0 : (double)x->cpu_ns;
+		take_time(a, x);
 		return 0;
 	}
 	l = &recording_locations(r->p->sources[r->source].recording)[x->location];
@@ -113,12 +162,10 @@ static int take_row(void *ctx, const struct model_anchor *x, struct err *e)
 	if (x->size_bytes) {
 		*vec_push(&a->rows) = (struct block_row){ sym_image, x->window, l->offset,
 							  x->size_bytes, x->times };
-		if (x->window >= a->n_windows && x->window < UINT32_MAX)
+		if (x->window >= a->n_windows)
 			a->n_windows = x->window + 1;
 	} else if (x->cpu_ns) {
-		*vec_push(&a->watched) =
-			(struct watch_row){ leader_at(a, sym_image, l->offset),
-					    (double)x->times, (double)x->cpu_ns };
+		take_watched(a, x, sym_image, l->offset);
 	}
 	return 0;
 }
@@ -132,13 +179,113 @@ static int by_place(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static void make_groups(struct anchoring *a)
+static bool is_enough(const struct anchoring *a, uint64_t weight_ns)
 {
-	a->n_groups = a->n_windows < GROUPS_MAX ? a->n_windows : GROUPS_MAX;
-	vec_each(x, &a->rows)
-		x->group = (uint32_t)((uint64_t)x->group * a->n_groups / a->n_windows);
-	if (a->rows.n)
-		qsort(a->rows.at, a->rows.n, sizeof(*a->rows.at), by_place);
+	double part = a->native_ns / fmax(1, (double)weight_ns);
+
+	return a->n_windows >= LEAST_WINDOWS && part >= LEAST_PART && part <= MOST_PART;
+}
+
+/* Putting together. */
+
+static void sum_watched(struct anchoring *a)
+{
+	vec_each(x, &a->watched) {
+		struct leader *l = &a->leaders.at[x->leader];
+		uint32_t at = x->window < a->n_windows ? x->window : a->n_windows;
+		struct leader_window *w = &l->windows[at];
+
+		if (x->is_near) {
+			w->near_hits += x->hits;
+			w->near_ns += x->cpu_ns;
+			continue;
+		}
+		w->watched_ns += x->cpu_ns;
+		l->hits += x->hits;
+		l->cpu_ns += x->cpu_ns;
+	}
+}
+
+static void sum_rows(struct anchoring *a)
+{
+	vec_each(x, &a->rows) {
+		a->windows.at[x->window].code += (double)x->times * (double)x->size;
+		vec_each(l, &a->leaders)
+			if (x->sym_image == l->sym_image &&
+			    l->offset - x->offset < x->size)
+				l->windows[x->window].met += (double)x->times;
+	}
+}
+
+static void weigh_windows(struct anchoring *a)
+{
+	for (uint32_t i = 0; i < a->n_windows; i++) {
+		struct anchor_window *w = &a->windows.at[i];
+
+		w->weight = 1;
+		vec_each(l, &a->leaders) {
+			const struct leader_window *x = &l->windows[i];
+
+			if (x->near_ns <= 0)
+				continue;
+			w->met += x->met;
+			w->near_hits += x->near_hits;
+			w->near_rate += x->near_hits / x->near_ns;
+		}
+	}
+	a->is_weighed = anchor_windows_weigh(a->windows.at, a->n_windows,
+					     a->windows.at[a->n_windows].before_ns);
+}
+
+static uint32_t group_of(const struct anchoring *a, uint32_t window)
+{
+	return (uint32_t)((uint64_t)window * a->n_groups / a->n_windows);
+}
+
+static void sum_windows(struct anchoring *a)
+{
+	for (uint32_t i = 0; i < a->n_windows; i++)
+		vec_each(l, &a->leaders) {
+			double times = l->windows[i].met * a->windows.at[i].weight;
+
+			l->met += l->windows[i].met;
+			l->counted[group_of(a, i)] += times;
+			l->all_counted += times;
+		}
+}
+
+/* What stands for all of the time. */
+static void add_time(struct anchoring *a)
+{
+	struct leader time = { .sym_image = MODEL_NONE,
+			       .hits = a->native_ns,
+			       .cpu_ns = a->native_ns,
+			       .natively = a->native_ns,
+			       .met = a->native_ns };
+
+	for (uint32_t i = 0; i < a->n_windows; i++) {
+		time.counted[group_of(a, i)] += a->windows.at[i].stands_ns;
+		time.all_counted += a->windows.at[i].stands_ns;
+	}
+	*vec_push(&a->leaders) = time;
+}
+
+/* Scale. */
+
+/* How far what is executed so often for each time of a leader is off, from window to
+ * window: a relative variance.  ret_sum: of all windows. */
+static double ratio_variance(const double *counts, uint32_t n, const struct leader *l,
+			     double *ret_sum)
+{
+	double sum = 0, off = 0, each;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += counts[i];
+	*ret_sum = sum;
+	each = sum / l->all_counted;
+	for (uint32_t i = 0; i < n; i++)
+		off += pow(counts[i] - each * l->counted[i], 2);
+	return sum > 0 ? off * n / (n - 1) / (sum * sum) : INFINITY;
 }
 
 /* Relative, by how much the parts of the time differ; never less than few hits tell. */
@@ -150,7 +297,7 @@ static double rate_variance(const struct anchoring *a, uint32_t leader)
 	vec_each(x, &a->watched) {
 		double off = x->hits - rate * x->cpu_ns;
 
-		if (x->leader != leader)
+		if (x->leader != leader || x->is_near)
 			continue;
 		sum += off * off;
 		n++;
@@ -158,31 +305,65 @@ static double rate_variance(const struct anchoring *a, uint32_t leader)
 	return n < 2 ? 1 : n / (n - 1) * sum / (l->hits * l->hits) + 0.25 / l->hits;
 }
 
-static void sum_leaders(struct anchoring *a)
+/* While it was not watched, as often as windows have it. */
+static double unwatched_hits(const struct anchoring *a, const struct leader *l)
 {
-	vec_each(x, &a->watched) {
-		a->leaders.at[x->leader].hits += x->hits;
-		a->leaders.at[x->leader].cpu_ns += x->cpu_ns;
+	double hits = 0;
+
+	for (uint32_t i = 0; i <= a->n_windows; i++) {
+		uint32_t at = i < a->n_windows ? i : i - 1;
+		const struct anchor_window *w = &a->windows.at[at];
+		double ns = a->windows.at[i].before_ns - l->windows[i].watched_ns;
+
+		if (w->stands_ns > 0)
+			hits += fmax(0, ns) * l->windows[at].met * w->weight /
+				w->stands_ns;
 	}
+	return hits;
+}
+
+static void scale_always(const struct anchoring *a, struct leader *l)
+{
+	const struct leader *time = &a->leaders.at[a->leaders.n - 1];
+	double unwatched = unwatched_hits(a, l), sum;
+
+	l->natively = l->hits + unwatched;
+	l->variance = l->natively > 0 ? pow(unwatched / l->natively, 2) : 1;
+	if (unwatched > 0)
+		l->variance *= ratio_variance(l->counted, a->n_groups, time, &sum);
+}
+
+static void scale_leaders(struct anchoring *a)
+{
 	for (uint32_t i = 0; i < a->leaders.n; i++) {
 		struct leader *l = &a->leaders.at[i];
 
-		vec_each(x, &a->rows) {
-			if (x->sym_image != l->sym_image ||
-			    l->offset - x->offset >= x->size)
-				continue;
-			l->counted[x->group] += (double)x->times;
-			l->all_counted += (double)x->times;
+		if (l->sym_image == MODEL_NONE)
+			continue;
+		if (a->is_weighed && l->cpu_ns >= ALWAYS_PART * a->native_ns) {
+			scale_always(a, l);
+			continue;
 		}
+		l->natively = l->hits ? a->native_ns * l->hits / l->cpu_ns : 0;
 		l->variance = l->hits ? rate_variance(a, i) : 1;
 	}
 }
 
-static bool is_enough(const struct anchoring *a, uint64_t weight_ns)
+static void put_together(struct anchoring *a)
 {
-	double part = a->native_ns / fmax(1, (double)weight_ns);
-
-	return a->n_windows >= LEAST_WINDOWS && part >= LEAST_PART && part <= MOST_PART;
+	a->n_groups = a->n_windows < GROUPS_MAX ? a->n_windows : GROUPS_MAX;
+	window_at(a, a->n_windows);
+	if (a->rows.n)
+		qsort(a->rows.at, a->rows.n, sizeof(*a->rows.at), by_place);
+	vec_each(l, &a->leaders)
+		l->windows = xcalloc(a->n_windows + 1, sizeof(*l->windows));
+	sum_watched(a);
+	sum_rows(a);
+	weigh_windows(a);
+	sum_windows(a);
+	if (a->is_weighed)
+		add_time(a);
+	scale_leaders(a);
 }
 
 int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret,
@@ -196,17 +377,16 @@ int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret
 	*ret = NULL;
 	if (rc < 0 || !is_enough(a, c->total_weight))
 		return rc;
-	make_groups(a);
-	sum_leaders(a);
+	put_together(a);
 	*ret = steal(&a);
 	return 0;
 }
 
 /* Finding. */
 
-/* [block * n_groups + group] */
+/* [block * n_groups + group], by what windows stand for; and of each block as it was. */
 struct counts {
-	double *of;
+	double *of, *counted;
 	uint32_t n_groups;
 };
 
@@ -227,16 +407,20 @@ static size_t first_row(const struct anchoring *a, const struct block_row *place
 
 /* What was executed as one may be several blocks here; what begins in one has its
  * rest only. */
-static void add_row(const struct procedure *p, const struct block_row *x,
-		    uint64_t address, struct counts *to)
+static void add_row(const struct anchoring *a, const struct procedure *p,
+		    const struct block_row *x, uint64_t address, struct counts *to)
 {
-	uint32_t i = procedure_block_at(p, address);
+	uint32_t i = procedure_block_at(p, address), group = group_of(a, x->window);
+	double times = (double)x->times;
 
 	if (i == PROCEDURE_OUTSIDE)
 		return;
 	i += p->blocks[i].start < address;
-	for (; i < p->n_blocks && p->blocks[i].start < address + x->size; i++)
-		to->of[(size_t)i * to->n_groups + x->group] += (double)x->times;
+	for (; i < p->n_blocks && p->blocks[i].start < address + x->size; i++) {
+		to->of[(size_t)i * to->n_groups + group] +=
+			times * a->windows.at[x->window].weight;
+		to->counted[i] += times;
+	}
 }
 
 static void count_blocks(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
@@ -251,24 +435,8 @@ static void count_blocks(const struct anchoring *a, uint32_t sym_image, uint64_t
 
 		if (x->sym_image != sym_image || x->offset + delta >= last->end)
 			break;
-		add_row(p, x, x->offset + delta, to);
+		add_row(a, p, x, x->offset + delta, to);
 	}
-}
-
-/* How far what is executed so often for each time of a leader is off, from window to
- * window: a relative variance.  ret_sum: of all windows. */
-static double ratio_variance(const double *counts, uint32_t n, const struct leader *l,
-			     double *ret_sum)
-{
-	double sum = 0, off = 0, each;
-
-	for (uint32_t i = 0; i < n; i++)
-		sum += counts[i];
-	*ret_sum = sum;
-	each = sum / l->all_counted;
-	for (uint32_t i = 0; i < n; i++)
-		off += pow(counts[i] - each * l->counted[i], 2);
-	return sum > 0 ? off * n / (n - 1) / (sum * sum) : INFINITY;
 }
 
 static void sum_instructions(const struct procedure *p, const struct counts *c,
@@ -283,7 +451,6 @@ static void sum_instructions(const struct procedure *p, const struct counts *c,
 /* By one leader, a function's instructions. */
 struct guess {
 	const struct leader *leader;
-	double natively; /* how often the leader was met */
 	double log_times, variance;
 };
 
@@ -292,12 +459,11 @@ static bool make_guess(const struct anchoring *a, const struct leader *l,
 {
 	double sum;
 
-	if (l->all_counted < LEAST_COUNTED || l->hits < LEAST_HITS)
+	if (l->met < LEAST_COUNTED || l->hits < LEAST_HITS)
 		return false;
 	ret->leader = l;
-	ret->natively = a->native_ns * l->hits / l->cpu_ns;
 	ret->variance = ratio_variance(counts, a->n_groups, l, &sum) + l->variance;
-	ret->log_times = log(sum / l->all_counted * ret->natively);
+	ret->log_times = log(sum / l->all_counted * l->natively);
 	return ret->variance < INFINITY;
 }
 
@@ -338,16 +504,20 @@ static bool make_best(const struct anchoring *a, const double *counts, struct gu
 
 static double off_by(const struct anchoring *a, double variance)
 {
-	return sure(a, variance + UNTOLD * UNTOLD / (SURE * SURE)) +
-	       UNWATCHED * a->unwatched_ns / a->native_ns;
+	double off = sure(a, variance + UNTOLD * UNTOLD / (SURE * SURE));
+
+	if (!a->is_weighed)
+		off += UNWATCHED * a->windows.at[0].before_ns / a->native_ns;
+	return off;
 }
 
 bool anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
 		    const struct procedure *p, struct anchoring_block *ret)
 {
-	own(freep) double *counts =
-		xcalloc((size_t)p->n_blocks * a->n_groups + 1, sizeof(*counts));
-	struct counts c = { counts, a->n_groups };
+	own(freep) double *of =
+		xcalloc((size_t)p->n_blocks * a->n_groups + 1, sizeof(*of));
+	own(freep) double *counted = xcalloc(p->n_blocks + 1, sizeof(*counted));
+	struct counts c = { of, counted, a->n_groups };
 	double all[GROUPS_MAX] = { 0 };
 	struct guess best = { 0 };
 	double apart;
@@ -360,12 +530,13 @@ bool anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delt
 		return false;
 	apart = disagreement(a, &best, all);
 	for (uint32_t i = 0; i < p->n_blocks; i++) {
-		double sum, variance = ratio_variance(counts + (size_t)i * a->n_groups,
+		double sum, variance = ratio_variance(of + (size_t)i * a->n_groups,
 						      a->n_groups, best.leader, &sum);
 
 		if (sum <= 0)
 			continue;
-		ret[i].times = sum / best.leader->all_counted * best.natively + sum;
+		ret[i].times = sum / best.leader->all_counted * best.leader->natively +
+			       counted[i];
 		ret[i].off = off_by(a, variance + best.leader->variance) + apart;
 	}
 	return true;

@@ -407,8 +407,8 @@ static int put_anchor(void *ctx unused, const struct model_anchor *a,
 {
 	printf("anchor process=%u window=%u", a->process, a->window);
 	put_id("location", a->location);
-	printf(" size=%u times=%" PRIu64 " cpu=%" PRIu64 "\n", a->size_bytes, a->times,
-	       a->cpu_ns);
+	printf(" size=%u times=%" PRIu64 " cpu=%" PRIu64 "%s\n", a->size_bytes, a->times,
+	       a->cpu_ns, a->is_near ? " near" : "");
 	return 0;
 }
 

@@ -68,13 +68,14 @@ const struct code_batch_layout code_batch_accesses = {
 
 const struct code_batch_layout code_batch_anchors = {
 	sizeof(struct model_anchor),
-	6,
+	7,
 	{ FIELD(model_anchor, process, ANCHOR_COLUMN_PROCESS, FORMAT_PROCESSES),
 	  FIELD(model_anchor, window, ANCHOR_COLUMN_WINDOW),
 	  FIELD(model_anchor, location, ANCHOR_COLUMN_LOCATION, FORMAT_LOCATIONS, true),
 	  FIELD(model_anchor, size_bytes, ANCHOR_COLUMN_SIZE),
 	  FIELD(model_anchor, times, ANCHOR_COLUMN_TIMES),
-	  FIELD(model_anchor, cpu_ns, ANCHOR_COLUMN_CPU) },
+	  FIELD(model_anchor, cpu_ns, ANCHOR_COLUMN_CPU),
+	  FIELD(model_anchor, is_near, ANCHOR_COLUMN_NEAR) },
 };
 
 const struct code_batch_layout code_batch_gauges = {

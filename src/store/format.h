@@ -118,6 +118,7 @@ enum format_anchor_column {
 	ANCHOR_COLUMN_SIZE = 3,
 	ANCHOR_COLUMN_TIMES = 4,
 	ANCHOR_COLUMN_CPU = 5,
+	ANCHOR_COLUMN_NEAR = 6,
 };
 
 enum format_gauge_column {

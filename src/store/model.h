@@ -247,6 +247,7 @@ struct model_anchor {
 	uint32_t size_bytes; /* of the block; 0: a place that was watched natively */
 	uint64_t times;	     /* it was executed */
 	uint64_t cpu_ns;     /* natively, of the process, or for which it was watched */
+	uint8_t is_near;     /* right before or behind the window: a part of the others */
 };
 
 struct model_interval {

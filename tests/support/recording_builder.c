@@ -531,7 +531,7 @@ static int anchor_line(struct recording_builder *b, const struct words *w,
 			      .location = place_at(b, w, 3),
 			      .size_bytes = (uint32_t)words_number(w, "size", 0),
 			      .cpu_ns = words_number(w, "cpu", 0),
-		      });
+			      .is_near = words_number(w, "near", 0) != 0 });
 	return 0;
 }
 

@@ -45,7 +45,23 @@ struct case_of {
 	unsigned sampled_s;  /* 0: all of the time */
 	bool has_other;	     /* another place that comes twice as often natively as in
 			      * windows */
+	bool has_meter; /* a counter: each other window there is no loop, and that comes
+			 * three times as often natively; five times as much of it is
+			 * in the windows with the loop, for these took longer */
 };
+
+static void write_meter(struct buf *text, unsigned window)
+{
+	bool is_other = window % 2;
+
+	buf_printf(text,
+		   "anchor %u 200000 a+0x900 cpu=%u\n"
+		   "anchor %u %u a+0x900 size=4\n"
+		   "anchor %u %u a+0xa00 size=8\n"
+		   "anchor %u %u a+0x900 cpu=%u near=1\n",
+		   window, SECOND, window, is_other ? 600 : 1000, window,
+		   is_other ? 4000 : 0, window, is_other ? 6000 : 2000, SECOND / 50);
+}
 
 static void write_recording(const struct case_of *x)
 {
@@ -61,7 +77,7 @@ static void write_recording(const struct case_of *x)
 		unsigned n = x->returns[i % 2];
 
 		buf_printf(&text, "anchor %u 0 cpu=%u\n", i, SECOND);
-		if (i)
+		if (i && !x->has_meter)
 			buf_printf(&text, "anchor %u 100 a+0x108 cpu=%u\n", i,
 				   SECOND / 10);
 		buf_printf(&text,
@@ -72,6 +88,8 @@ static void write_recording(const struct case_of *x)
 				   SECOND / 10);
 		if (x->has_other)
 			buf_printf(&text, "anchor %u %u a+0x900 size=4\n", i, n);
+		if (x->has_meter)
+			write_meter(&text, i);
 	}
 	recording_builder_write(path, buf_str(&text));
 }
@@ -116,6 +134,18 @@ static void what_is_steady_is_told_exactly(void **state unused)
 	assert_true(b[0].off < 0.1);
 }
 
+static void windows_stand_for_the_time_around_them(void **state unused)
+{
+	struct anchoring_block b[2];
+
+	/* In half of the time the loop is met twenty times in 10 ms. */
+	assert_true(find(&(struct case_of){ 40, { 20, 0 }, 1000, .has_meter = true }, b));
+	assert_float_equal(b[1].times, 20 * 2000 + 20 * 20, 1000);
+	assert_float_equal(b[0].times, 1000 * b[1].times, 1000);
+	/* What windows have is one thing or the other. */
+	assert_true(b[1].off > 0.2 && b[1].off < 0.5);
+}
+
 static void nothing_is_told_of_a_part_or_of_little(void **state unused)
 {
 	static const struct case_of cases[] = {
@@ -153,6 +183,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_steady_is_told_exactly),
+		TEST(windows_stand_for_the_time_around_them),
 		TEST(nothing_is_told_of_a_part_or_of_little),
 		TEST(few_windows_are_sure_of_less),
 		TEST(places_that_disagree_are_further_off_than_they_tell),

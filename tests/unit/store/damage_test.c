@@ -170,8 +170,9 @@ static int print_direction(void *ctx, const struct model_direction *d, struct er
 static int print_anchor(void *ctx, const struct model_anchor *a, struct err *e)
 {
 	(void)e;
-	buf_printf(ctx, "anchor %u %u %u %u %" PRIu64 " %" PRIu64 "\n", a->process,
-		   a->window, a->location, a->size_bytes, a->times, a->cpu_ns);
+	buf_printf(ctx, "anchor %u %u %u %u %" PRIu64 " %" PRIu64 " %d\n", a->process,
+		   a->window, a->location, a->size_bytes, a->times, a->cpu_ns,
+		   a->is_near);
 	return 0;
 }
 

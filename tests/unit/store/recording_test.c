@@ -596,9 +596,10 @@ static void anchors_may_be_nowhere(void **state)
 
 	uint32_t block = writer_location(w, 0, 0x10, 0);
 
-	writer_anchor(w, &(struct model_anchor){ 0, 0, MODEL_NONE, 0, 0, 5000000000 });
-	writer_anchor(w, &(struct model_anchor){ 0, 0, block, 7, UINT64_MAX, 0 });
-	writer_anchor(w, &(struct model_anchor){ 0, 1, block, 0, 3, 1000000 });
+	writer_anchor(
+		w, &(struct model_anchor){ 0, 0, MODEL_NONE, 0, 0, 5000000000, false });
+	writer_anchor(w, &(struct model_anchor){ 0, 0, block, 7, UINT64_MAX, 0, false });
+	writer_anchor(w, &(struct model_anchor){ 0, 1, block, 0, 3, 1000000, true });
 	finish(w);
 
 	own(recording_freep) struct recording *r = open_it();
@@ -613,6 +614,7 @@ static void anchors_may_be_nowhere(void **state)
 	assert_int_equal(seen[1].times, UINT64_MAX);
 	assert_int_equal(seen[2].window, 1);
 	assert_int_equal(seen[2].size_bytes, 0);
+	assert_true(seen[2].is_near && !seen[1].is_near);
 }
 
 int main(void)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchor_windows - how much of a program's time each window of exact counts stands for.
+ *
+ * A window was opened at a time chosen by chance: it stands for the native time around
+ * it. How long what was done in it takes natively is told by calls and jumps whose
+ * counters were read right before and behind it.
+ */
+#ifndef DWELL_ANALYZE_ANCHOR_WINDOWS_H
+#define DWELL_ANALYZE_ANCHOR_WINDOWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct anchor_window {
+	double before_ns; /* native, since the window before */
+	double code;	  /* that was executed in it, in any unit */
+	double met;	  /* what has counters, in it ... */
+	double near_hits; /* ... and near it ... */
+	double near_rate; /* ... for each native nanosecond there */
+	double stands_ns; /* the result, and how often it is in that */
+	double weight;
+};
+
+/* behind_ns: native, behind the last one.  False: too few are known. */
+bool anchor_windows_weigh(struct anchor_window *w, size_t n, double behind_ns);
+
+#endif
