@@ -7,12 +7,11 @@
 #include "base/mem.h"
 #include "base/own.h"
 
-/* A second. */
-#define LEAST_RATE 100.0
-#define GOOD_RATE  2000.0
-#define MOST_RATE  10000.0
+#define LEAST_GAIN 0.02	  /* of all that is executed, by one more */
 #define NEAR_BYTES 4096.0 /* as near as half */
 #define N_HOT	   64
+/* All of a program is as near as that to a counter: it tells time. */
+#define FAR 0.2
 
 struct hot {
 	uint64_t addr;
@@ -58,36 +57,55 @@ static size_t find_hot(const struct anchor_choice_block *blocks, size_t n,
 	return n < N_HOT ? n : N_HOT;
 }
 
-static double goodness(const struct anchor_choice_block *b, uint64_t cpu_ns)
-{
-	double rate = (double)b->times * 1e9 / (double)(cpu_ns + 1);
+/* A second. */
+struct rates {
+	double least, good, most;
+};
 
-	if (rate < LEAST_RATE || rate > MOST_RATE)
-		return 0;
-	return sqrt(fmin(1, rate / GOOD_RATE));
+static const struct rates of_breakpoints = { 100, 2000, 10000 };
+static const struct rates of_counters = { 3000, 50000, 1000000 };
+
+static double rate_of(uint64_t times, uint64_t cpu_ns)
+{
+	return (double)times * 1e9 / (double)(cpu_ns + 1);
 }
 
-static double cover(const struct hot *h, uint64_t addr, double good)
+static double goodness(const struct rates *r, double rate)
+{
+	if (rate < r->least || rate > r->most)
+		return 0;
+	return sqrt(fmin(1, rate / r->good));
+}
+
+/* The code that is executed most, and how near all of it is at least. */
+struct aims {
+	struct hot *hot;
+	size_t n;
+	double least;
+};
+
+static double cover(const struct aims *a, const struct hot *h, uint64_t addr, double good)
 {
 	double away = (double)(h->addr > addr ? h->addr - addr : addr - h->addr);
 
-	return good / (1 + away / NEAR_BYTES);
+	return good * fmax(a->least, 1 / (1 + away / NEAR_BYTES));
 }
 
-static double gain(const struct hot *hot, size_t n_hot, uint64_t addr, double good)
+static double gain(const struct aims *a, uint64_t addr, double good)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < n_hot; i++)
-		sum += hot[i].weight *
-		       fmax(0, cover(&hot[i], addr, good) - hot[i].covered);
+	for (size_t i = 0; i < a->n; i++)
+		sum += a->hot[i].weight *
+		       fmax(0, cover(a, &a->hot[i], addr, good) - a->hot[i].covered);
 	return sum;
 }
 
-static void take(struct hot *hot, size_t n_hot, uint64_t addr, double good)
+static void take(const struct aims *a, uint64_t addr, double good)
 {
-	for (size_t i = 0; i < n_hot; i++)
-		hot[i].covered = fmax(hot[i].covered, cover(&hot[i], addr, good));
+	for (size_t i = 0; i < a->n; i++)
+		a->hot[i].covered =
+			fmax(a->hot[i].covered, cover(a, &a->hot[i], addr, good));
 }
 
 /* Of code that blocks have in common each of them has a part of the times: none of these.
@@ -109,33 +127,102 @@ static void leave_common(const struct anchor_choice_block *blocks, size_t n, dou
 	}
 }
 
+/* What can be chosen. */
+struct places {
+	const uint64_t *addrs;
+	const double *good; /* 0: it cannot */
+	size_t n;
+};
+
+static size_t best_of(const struct places *p, const struct aims *a, double *ret_gain)
+{
+	size_t at = p->n;
+
+	*ret_gain = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		double g = p->good[i] > 0 ? gain(a, p->addrs[i], p->good[i]) : 0;
+
+		if (g > *ret_gain) {
+			*ret_gain = g;
+			at = i;
+		}
+	}
+	return at;
+}
+
 size_t anchor_choice_make(const struct anchor_choice_block *blocks, size_t n,
 			  uint64_t cpu_ns, uint64_t ret[ANCHOR_CHOICE_MAX])
 {
 	own(freep) struct hot *hot = xcalloc(n + 1, sizeof(*hot));
 	own(freep) double *good = xcalloc(n + 1, sizeof(*good));
-	size_t n_hot = find_hot(blocks, n, hot), n_taken = 0;
+	own(freep) uint64_t *addrs = xcalloc(n + 1, sizeof(*addrs));
+	struct places p = { addrs, good, n };
+	struct aims aims = { hot, find_hot(blocks, n, hot), 0 };
+	size_t n_taken = 0;
 
-	for (size_t i = 0; i < n; i++)
-		good[i] = goodness(&blocks[i], cpu_ns);
+	for (size_t i = 0; i < n; i++) {
+		addrs[i] = blocks[i].addr;
+		good[i] = goodness(&of_breakpoints, rate_of(blocks[i].times, cpu_ns));
+	}
 	leave_common(blocks, n, good);
 	while (n_taken < ANCHOR_CHOICE_MAX) {
-		double best = 0;
-		size_t at = n;
+		double most;
+		size_t at = best_of(&p, &aims, &most);
 
-		for (size_t i = 0; i < n; i++) {
-			double g = good[i] > 0 ? gain(hot, n_hot, blocks[i].addr, good[i])
-					       : 0;
-
-			if (g > best) {
-				best = g;
-				at = i;
-			}
-		}
 		if (at == n)
 			break;
-		take(hot, n_hot, blocks[at].addr, good[at]);
-		ret[n_taken++] = blocks[at].addr;
+		take(&aims, addrs[at], good[at]);
+		ret[n_taken++] = addrs[at];
+	}
+	return n_taken;
+}
+
+/* Those that are there cover what they are near; how often all of these come. */
+static double take_there(const struct anchor_choice_sites *s, struct places *p,
+			 double *good, uint64_t cpu_ns, const struct aims *a)
+{
+	double rates = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (!s->is_there[i])
+			continue;
+		take(a, p->addrs[i], good[i]);
+		good[i] = 0;
+		rates += rate_of(s->at[i].times, cpu_ns);
+	}
+	return rates;
+}
+
+size_t anchor_choice_sites(const struct anchor_choice_block *blocks, size_t n,
+			   uint64_t cpu_ns, const struct anchor_choice_sites *sites,
+			   size_t ret[ANCHOR_CHOICE_SITES])
+{
+	own(freep) struct hot *hot = xcalloc(n + 1, sizeof(*hot));
+	own(freep) double *good = xcalloc(sites->n + 1, sizeof(*good));
+	own(freep) uint64_t *addrs = xcalloc(sites->n + 1, sizeof(*addrs));
+	struct places p = { addrs, good, sites->n };
+	struct aims aims = { hot, find_hot(blocks, n, hot), FAR };
+	size_t n_taken = 0;
+	double rates;
+
+	for (size_t i = 0; i < sites->n; i++) {
+		addrs[i] = sites->at[i].addr;
+		good[i] = goodness(&of_counters, rate_of(sites->at[i].times, cpu_ns));
+	}
+	rates = take_there(sites, &p, good, cpu_ns, &aims);
+	while (n_taken < ANCHOR_CHOICE_SITES) {
+		double most, rate;
+		size_t at = best_of(&p, &aims, &most);
+
+		if (at == sites->n || most < LEAST_GAIN)
+			break;
+		rate = rate_of(sites->at[at].times, cpu_ns);
+		if (rates + rate <= sites->most_rate) {
+			rates += rate;
+			take(&aims, addrs[at], good[at]);
+			ret[n_taken++] = at;
+		}
+		good[at] = 0;
 	}
 	return n_taken;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/anchor_record.h"
 
+#include <stdlib.h>
 #include <sys/sysmacros.h>
 
 #include "base/mem.h"
@@ -20,6 +21,7 @@ void anchor_record_fini(struct anchor_record *a)
 {
 	map_fini(&a->locations);
 	vec_fini(&a->blocks);
+	vec_fini(&a->sites);
 }
 
 static struct tracker_code place_of(const struct take *t, size_t image)
@@ -41,14 +43,56 @@ static struct tracker_code place_of(const struct take *t, size_t image)
 	return tracker_code_of(t->a->tracker, t->now_ns, t->a->pid, &m);
 }
 
+static uint64_t offset_of(const struct take *t, uint32_t image, uint64_t addr)
+{
+	if (!t->places[image].is_file)
+		return addr;
+	return addr + t->r->images[image].off - t->r->images[image].start;
+}
+
 static uint32_t location_of(const struct take *t, const struct count_file_block *b)
 {
-	const struct tracker_code *code = &t->places[b->image];
-	uint64_t at = b->addr;
+	return writer_location(t->a->writer, t->places[b->image].image,
+			       offset_of(t, b->image, b->addr), 0);
+}
 
-	if (code->is_file)
-		at += t->r->images[b->image].off - t->r->images[b->image].start;
-	return writer_location(t->a->writer, code->image, at, 0);
+/* It ends with what may be a call or jump of as many bytes. */
+static void take_site(struct take *t, const struct count_file_block *b, uint64_t times)
+{
+	uint64_t addr = b->addr + b->size_bytes - ANCHOR_SITE_BYTES;
+
+	if ((b->end != COUNT_END_CALL && b->end != COUNT_END_JUMP) ||
+	    b->size_bytes < ANCHOR_SITE_BYTES || !t->places[b->image].is_file)
+		return;
+	*vec_push(&t->a->sites) =
+		(struct anchor_site){ .addr = addr,
+				      .target = b->target,
+				      .times = times,
+				      .image = t->places[b->image].image,
+				      .offset = offset_of(t, b->image, addr) };
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct anchor_site *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* Several blocks may end with the same one. */
+static void put_sites_together(struct anchor_record *a)
+{
+	size_t n = 0;
+
+	if (a->sites.n)
+		qsort(a->sites.at, a->sites.n, sizeof(*a->sites.at), by_addr);
+	vec_each(s, &a->sites) {
+		if (n && a->sites.at[n - 1].addr == s->addr)
+			a->sites.at[n - 1].times += s->times;
+		else
+			a->sites.at[n++] = *s;
+	}
+	a->sites.n = n;
 }
 
 static void take_block(struct take *t, const struct count_file_block *b, uint64_t times)
@@ -82,6 +126,7 @@ void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now
 	own(count_insns_fini) struct count_insns insns = { 0 };
 
 	vec_clear(&a->blocks);
+	vec_clear(&a->sites);
 	if (t.process == MODEL_NONE)
 		return;
 	t.places = places;
@@ -95,7 +140,10 @@ void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now
 
 		if (n > 0 && b->end != COUNT_END_ENTER)
 			take_block(&t, b, (uint64_t)n);
+		if (n > 0)
+			take_site(&t, b, (uint64_t)n);
 	}
+	put_sites_together(a);
 }
 
 void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t addr,
@@ -111,6 +159,23 @@ void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t ad
 						      .location = (uint32_t)*location,
 						      .times = times,
 						      .cpu_ns = cpu_ns });
+}
+
+void anchor_record_site(struct anchor_record *a, uint32_t window, bool is_near,
+			const struct anchor_site *s, uint64_t times, uint64_t cpu_ns)
+{
+	uint32_t process = tracker_process_id(a->tracker, a->pid);
+
+	if (process != MODEL_NONE)
+		writer_anchor(a->writer,
+			      &(struct model_anchor){
+				      .process = process,
+				      .window = window,
+				      .location = writer_location(a->writer, s->image,
+								  s->offset, 0),
+				      .times = times,
+				      .cpu_ns = cpu_ns,
+				      .is_near = is_near });
 }
 
 void anchor_record_passed(struct anchor_record *a, uint32_t window, uint64_t cpu_ns)

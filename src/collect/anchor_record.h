@@ -8,11 +8,13 @@
 #ifndef DWELL_COLLECT_ANCHOR_RECORD_H
 #define DWELL_COLLECT_ANCHOR_RECORD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/map.h"
 #include "base/vec.h"
 #include "collect/anchor_choice.h"
+#include "collect/anchor_site.h"
 #include "collect/count_reader.h"
 #include "collect/tracker.h"
 
@@ -22,7 +24,9 @@ struct anchor_record {
 	struct writer *writer;
 	uint32_t pid;
 	struct map locations; /* by address, of what has been executed in a window */
-	VEC(struct anchor_choice_block) blocks; /* of the last window */
+	/* Of the last window; sites by address, each once, and in files only. */
+	VEC(struct anchor_choice_block) blocks;
+	VEC(struct anchor_site) sites;
 };
 
 void anchor_record_fini(struct anchor_record *a);
@@ -31,6 +35,9 @@ void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now
 /* An address of some window's block: it was met so often in that much CPU time. */
 void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t addr,
 			   uint64_t times, uint64_t cpu_ns);
+/* The same of a site, and whether that was right before or behind the window. */
+void anchor_record_site(struct anchor_record *a, uint32_t window, bool is_near,
+			const struct anchor_site *s, uint64_t times, uint64_t cpu_ns);
 /* The process took that much CPU time, and was not being counted. */
 void anchor_record_passed(struct anchor_record *a, uint32_t window, uint64_t cpu_ns);
 

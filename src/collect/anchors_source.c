@@ -4,10 +4,11 @@
  *
  * In windows of some milliseconds the counting engine comes to the process and goes again
  * (collect/count_attach): how often each block was executed there is exact, but beside
- * each other only, for nobody knows how much of the program's work that was.  Between
- * windows the CPU stops at a few of these blocks, for a millisecond at a time: how often
- * they are executed in how much CPU time.  Both cost something, and come as often as the
- * budget allows, at times that are chosen by chance.
+ * each other only, for nobody knows how much of the program's work that was.  So some
+ * calls and jumps lead through counters between windows (collect/anchor_meters): how
+ * often they are executed in how much CPU time.  Where there are none the CPU stops at a
+ * few blocks, for a millisecond at a time.  All of it costs something; windows and turns
+ * come as often as the budget allows, at times that are chosen by chance.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collect/anchor_meters.h"
 #include "collect/anchor_record.h"
 #include "collect/anchor_turns.h"
 #include "collect/anchor_watch.h"
@@ -37,7 +39,7 @@ extern const struct source_ops anchors_source;
 
 #define WINDOW_CPU_NS  15000000u
 #define WINDOW_WALL_NS 100000000u /* of programs that wait */
-#define WINDOW_COST_NS 40000000u  /* before one was measured */
+#define WINDOW_COST_NS 20000000u  /* before one was measured */
 #define LOOK_NS	       3000000u	  /* whether it is over */
 #define WATCH_NS       4000000u	  /* at first; then so long that it is worth to turn */
 #define WATCH_LEAST_NS 2000000u
@@ -47,15 +49,20 @@ extern const struct source_ops anchors_source;
 #define WATCH_TURN_NS 50000u
 #define IDLE_NS	      5000000u
 #define MOST_WATCH_NS 200000000u /* between two turns */
-#define WINDOWS_PART  0.6	 /* of the budget */
-#define SLOWDOWN      2		 /* of the program in a window, about */
+#define WINDOWS_PART  0.6	 /* of the budget, with turns ... */
+#define METERED_PART  0.9	 /* ... and with counters */
+#define NEAR_NS	      10000000u	 /* of CPU time, before and behind a window */
+#define NEAR_WALL_NS  50000000u
+#define SLOWDOWN      2 /* of the program in a window, about */
 #define REFUSALS_MAX  3
 #define PER_CENT      100.0
 
 enum state {
 	IDLE,
-	ALONE, /* others have been told to pause */
+	BEFORE, /* a window comes soon */
+	ALONE,	/* others have been told to pause */
 	COUNTING,
+	BEHIND, /* one was right before */
 	WATCHING,
 };
 
@@ -65,6 +72,7 @@ struct anchors {
 	struct count_directory directory;
 	struct count_visits visits;
 	struct anchor_record record;
+	struct anchor_meters meters;
 	struct anchor_watch watch;
 	struct anchor_turns turns;
 	int timer;
@@ -80,7 +88,7 @@ struct anchors {
 	/* Of the process's CPU time: now, until then it has been told of, when the next
 	 * window and the next turn are due. */
 	uint64_t cpu_ns, told_ns, window_due_ns, watch_due_ns;
-	uint64_t began_ns; /* wall time of a window */
+	uint64_t began_ns; /* wall time of a window, or of a moment near one */
 	uint64_t begin_cpu_ns, own_cpu_ns;
 	uint64_t leaders[ANCHOR_CHOICE_MAX];
 	size_t n_leaders, n_turns, first_watched, n_watched;
@@ -133,6 +141,7 @@ static void anchors_free(struct source *source)
 	count_directory_remove(&s->directory, s->visits.n_kept);
 	count_visits_fini(&s->visits);
 	anchor_turns_fini(&s->turns);
+	anchor_meters_fini(&s->meters);
 	anchor_record_fini(&s->record);
 	closep(&s->timer);
 	free(s);
@@ -155,6 +164,7 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 	s->context = *c;
 	s->budget = budget_of(c);
 	s->record = (struct anchor_record){ .tracker = c->tracker, .writer = c->writer };
+	s->meters = (struct anchor_meters){ .record = &s->record, .budget = s->budget };
 	s->random = clock_monotonic_ns() | 1;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->timer < 0) {
@@ -203,6 +213,8 @@ static int anchors_start(struct source *source, pid_t pid, struct err *e)
 	errno = clock_getcpuclockid(s->pid, &s->clock);
 	if (errno)
 		return err_os(e, "cannot tell the CPU time of process %d", s->pid);
+	s->meters.counters.pid = s->pid;
+	s->meters.clock = s->clock;
 	s->cpu_ns = s->told_ns = cpu_of(s);
 	s->window_due_ns =
 		s->cpu_ns +
@@ -226,6 +238,28 @@ static void tell_time(struct anchors *s)
 	if (s->cpu_ns > s->told_ns)
 		anchor_record_passed(&s->record, s->n_windows, s->cpu_ns - s->told_ns);
 	s->told_ns = s->cpu_ns;
+}
+
+/* Near windows. */
+
+static void begin_near(struct anchors *s, enum state state)
+{
+	anchor_meters_begin_near(&s->meters);
+	s->begin_cpu_ns = s->cpu_ns;
+	s->began_ns = clock_monotonic_ns();
+	s->state = state;
+}
+
+static bool is_near_over(const struct anchors *s)
+{
+	return s->cpu_ns - s->begin_cpu_ns >= NEAR_NS ||
+	       clock_monotonic_ns() - s->began_ns >= NEAR_WALL_NS;
+}
+
+static void ask_to_be_alone(struct anchors *s)
+{
+	s->base.wants_alone = true;
+	s->state = ALONE;
 }
 
 /* Windows. */
@@ -255,6 +289,7 @@ static void begin_window(struct anchors *s)
 	struct err why = { 0 };
 
 	tell_time(s);
+	anchor_meters_tell(&s->meters, s->n_windows);
 	s->own_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	s->begin_cpu_ns = s->cpu_ns;
 	if (come(s, &why) < 0) {
@@ -290,11 +325,17 @@ static void read_window(struct anchors *s)
 
 static void choose_leaders(struct anchors *s, uint64_t cpu_ns)
 {
-	if (!s->hit_ns || s->n_leaders)
+	anchor_meters_choose(&s->meters, cpu_ns / SLOWDOWN);
+	if (!s->hit_ns || s->n_leaders || anchor_meters_are(&s->meters))
 		return;
 	s->n_leaders = anchor_choice_make(s->record.blocks.at, s->record.blocks.n,
 					  cpu_ns / SLOWDOWN, s->leaders);
 	s->watch_due_ns = s->cpu_ns;
+}
+
+static double windows_part(const struct anchors *s)
+{
+	return anchor_meters_are(&s->meters) ? METERED_PART : WINDOWS_PART;
 }
 
 static void end_window(struct anchors *s)
@@ -302,6 +343,7 @@ static void end_window(struct anchors *s)
 	uint64_t counted_ns = cpu_of(s) - s->begin_cpu_ns, cost_ns;
 
 	count_visits_end(&s->visits);
+	anchor_meters_begin(&s->meters);
 	s->cpu_ns = s->told_ns = cpu_of(s);
 	read_window(s);
 	s->n_windows++;
@@ -310,9 +352,9 @@ static void end_window(struct anchors *s)
 		  clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
 	s->spent_ns += cost_ns;
 	s->window_due_ns =
-		s->cpu_ns + by_chance(s, (double)cost_ns / (s->budget * WINDOWS_PART));
+		s->cpu_ns + by_chance(s, (double)cost_ns / (s->budget * windows_part(s)));
 	s->base.wants_alone = false;
-	s->state = IDLE;
+	begin_near(s, BEHIND);
 }
 
 static bool is_window_over(const struct anchors *s)
@@ -402,16 +444,18 @@ static void check_exe(struct anchors *s)
 	snprintf(s->exe, sizeof(s->exe), "%s", exe);
 	tell_turns(s);
 	s->n_leaders = 0;
+	anchor_meters_forget(&s->meters);
 	map_clear(&s->record.locations);
 }
 
 static void be_idle(struct anchors *s)
 {
+	anchor_meters_look(&s->meters, s->n_windows);
 	if (s->n_refused < REFUSALS_MAX && s->cpu_ns >= s->window_due_ns) {
 		check_exe(s);
-		s->base.wants_alone = true;
-		s->state = ALONE;
-	} else if (s->n_leaders && s->cpu_ns >= s->watch_due_ns) {
+		begin_near(s, BEFORE);
+	} else if (s->n_leaders && !anchor_meters_are(&s->meters) &&
+		   s->cpu_ns >= s->watch_due_ns) {
 		check_exe(s);
 		if (s->n_leaders)
 			begin_turn(s);
@@ -424,12 +468,24 @@ static void step(struct anchors *s)
 	case IDLE:
 		be_idle(s);
 		break;
+	case BEFORE:
+		if (!is_near_over(s))
+			break;
+		anchor_meters_tell_near(&s->meters, s->n_windows);
+		ask_to_be_alone(s);
+		break;
 	case ALONE:
 		begin_window(s);
 		break;
 	case COUNTING:
 		if (is_window_over(s))
 			end_window(s);
+		break;
+	case BEHIND:
+		if (!is_near_over(s))
+			break;
+		anchor_meters_tell_near(&s->meters, s->n_windows - 1);
+		s->state = IDLE;
 		break;
 	case WATCHING:
 		end_turn(s);
@@ -440,7 +496,10 @@ static void step(struct anchors *s)
 static int anchors_drain(struct source *source, bool is_final, struct err *e)
 {
 	struct anchors *s = (struct anchors *)source;
-	const uint64_t next_ns[] = { IDLE_NS, 1, LOOK_NS, s->watch_ns };
+	const uint64_t next_ns[] = {
+		[IDLE] = IDLE_NS,     [BEFORE] = LOOK_NS, [ALONE] = 1,
+		[COUNTING] = LOOK_NS, [BEHIND] = LOOK_NS, [WATCHING] = s->watch_ns,
+	};
 	uint64_t n;
 
 	(void)e;
@@ -454,6 +513,7 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 		end_turn(s);
 	}
 	if (is_final) {
+		anchor_meters_tell(&s->meters, s->n_windows);
 		tell_time(s);
 		tell_turns(s);
 	}
@@ -472,6 +532,8 @@ static void anchors_stop(struct source *source)
 
 	if (s->state == COUNTING)
 		end_window(s);
+	anchor_meters_tell(&s->meters, s->n_windows);
+	anchor_meters_end(&s->meters);
 }
 
 static void anchors_finish(struct source *source, struct source_stats *ret)
@@ -480,7 +542,7 @@ static void anchors_finish(struct source *source, struct source_stats *ret)
 	struct writer *w = s->context.writer;
 
 	facts_add(w, FACT_RATE, "windows", "count", s->n_windows);
-	facts_add(w, FACT_RATE, "windows-cost", "ns", s->spent_ns);
+	facts_add(w, FACT_RATE, "windows-cost", "ns", s->spent_ns + s->meters.spent_ns);
 	if (s->visits.n_kept)
 		facts_loss(w, "still-counted", s->visits.n_kept);
 	if (s->n_refused)

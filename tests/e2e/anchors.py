@@ -18,7 +18,7 @@ OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does 
 
 
 def pairs(line):
-    return dict(re.findall(r'([\w-]+)=("[^"]*"|\S+)', line))
+    return dict(re.findall(r'([\w-]+)=("[^"]*"|\S+)', line), **({'near': True} if line.endswith(' near') else {}))
 
 
 def cat(path, section):
@@ -34,10 +34,13 @@ class Anchors:
         images = [pairs(line)['path'].strip('"') for line in cat(path, 'images')]
         places = [(images[int(f['image'])], int(f['offset'], 16)) for f in map(pairs, cat(path, 'locations'))]
         self.windows, self.blocks, self.hits, self.watched_ns, self.native_ns = set(), collections.Counter(), collections.Counter(), collections.Counter(), 0
+        self.n_near = 0
         for f in map(pairs, cat(path, 'anchors')):
             image, offset = places[int(f['location'])] if 'location' in f else (None, None)
             if image is None:
                 self.native_ns += int(f['cpu'])
+            elif 'near' in f:
+                self.n_near += 1
             elif image == PROGRAM and int(f['size']):
                 self.windows.add(int(f['window']))
                 self.blocks[offset] += int(f['times'])
@@ -94,6 +97,48 @@ def what_is_watched_is_all_of_it():
         seen = n * a.native_ns / a.watched_ns[offset]
         # Chance, and a machine whose speed changes.
         assert n > 100 and abs(seen / (TURNS - turns) - 1) < .15, (hex(offset), n, seen, TURNS - turns)
+
+
+@test
+def calls_are_counted_all_of_the_time():
+    """From the first window on, a call in each turn exactly."""
+    a = Anchors(record())
+    turns = a.blocks[functions()['turn'][0]]
+    assert a.n_near >= 2 * len(a.windows) - 2, (a.n_near, a.windows)
+    offset, watched = max(a.watched_ns.items(), key=lambda row: row[1])
+    assert watched > a.native_ns / 4, (watched, a.native_ns)
+    assert a.hits[offset] <= TURNS - turns, (a.hits, turns)
+
+
+@test
+def what_is_left_is_as_it_was():
+    """Attached to for a while, a program goes on and tells what it would."""
+    with subprocess.Popen([PROGRAM, str(2 * TURNS)], stdout=subprocess.PIPE, text=True) as program:
+        before, hits = code_of(program.pid), False
+        for seconds in (1, 3, 9):
+            path = f'{harness.DIR}/r.dwell'
+            p = dwell('attach', '-q', '-e', 'usertime,anchors:50%', '--duration', f'{seconds}s', '-o', path, '-p', str(program.pid))
+            assert p.returncode == 0, p
+            hits = Anchors(path).hits
+            if hits:
+                break
+        after = code_of(program.pid)
+        text, _ = program.communicate()
+    assert before == after
+    assert text == dwell_free_output(2 * TURNS) and program.returncode == 0, (text, program.returncode)
+    assert hits, 'nothing had a counter'
+
+
+def code_of(pid):
+    """The program's text as it is in memory, as soon as it is."""
+    while True:
+        with open(f'/proc/{pid}/maps', encoding='ascii') as maps, open(f'/proc/{pid}/mem', 'rb') as memory:
+            for line in maps:
+                span, how, *_ = line.split()
+                if 'x' in how and line.rstrip().endswith(PROGRAM):
+                    start, end = (int(x, 16) for x in span.split('-'))
+                    memory.seek(start)
+                    return memory.read(end - start)
 
 
 def calc(name, path):

@@ -56,6 +56,47 @@ static void code_that_blocks_share_is_never_chosen(void **state)
 	assert_int_equal(chosen[0], 0x1010);
 }
 
+static void counters_are_where_they_cost_little_and_tell_much(void **state)
+{
+	static const struct anchor_choice_block blocks[] = {
+		{ 0x401000, 40000000, 10, 30 },
+		{ 0x901000, 40000000, 10, 30 },
+	};
+	static const struct anchor_site sites[] = {
+		{ .addr = 0x400f00, .times = 100000 },
+		{ .addr = 0x401100, .times = 40000000 },
+		{ .addr = 0x901100, .times = 90000 },
+		{ .addr = 0x901200, .times = 10 },
+		{ .addr = 0x901300, .times = 500000 },
+	};
+	bool there[5] = { false };
+	struct anchor_choice_sites s = { sites, there, 5, 250000 };
+	size_t chosen[ANCHOR_CHOICE_SITES];
+
+	(void)state;
+	assert_int_equal(anchor_choice_sites(blocks, 2, SECOND_NS, &s, chosen), 2);
+	assert_true(chosen[0] + chosen[1] == 2 && chosen[0] * chosen[1] == 0);
+	/* Those that are there do for what they are near. */
+	there[0] = true;
+	assert_int_equal(anchor_choice_sites(blocks, 2, SECOND_NS, &s, chosen), 1);
+	assert_int_equal(chosen[0], 2);
+	there[2] = true;
+	assert_int_equal(anchor_choice_sites(blocks, 2, SECOND_NS, &s, chosen), 0);
+}
+
+static void a_counter_far_away_tells_time(void **state)
+{
+	static const struct anchor_choice_block block = { 0x401000, 40000000, 10, 30 };
+	static const struct anchor_site site = { .addr = 0x7f0000000000,
+						 .times = 100000 };
+	bool there = false;
+	struct anchor_choice_sites s = { &site, &there, 1, 250000 };
+	size_t chosen[ANCHOR_CHOICE_SITES];
+
+	(void)state;
+	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 1);
+}
+
 static void of_nothing_nothing_is_chosen(void **state)
 {
 	uint64_t chosen[ANCHOR_CHOICE_MAX];
@@ -70,6 +111,8 @@ int main(void)
 		cmocka_unit_test(rates_are_bounded),
 		cmocka_unit_test(what_is_near_the_most_executed_code_comes_first),
 		cmocka_unit_test(code_that_blocks_share_is_never_chosen),
+		cmocka_unit_test(counters_are_where_they_cost_little_and_tell_much),
+		cmocka_unit_test(a_counter_far_away_tells_time),
 		cmocka_unit_test(of_nothing_nothing_is_chosen),
 	};
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchor_counters - counters inside a program that runs natively.
+ *
+ * A direct call or jump of five bytes is led through a few instructions of ours, which
+ * add one and go on to where it led: only where it leads to is written, while all threads
+ * are stopped, so nobody can be in the middle of it.  That takes nanoseconds each time,
+ * where a breakpoint takes microseconds.
+ *
+ * These instructions and the counters stay in the program's memory, 8 KB each two
+ * gigabytes of code, as a thread may be there; calls and jumps are as they were again
+ * when a counter is off.  Children by fork go through copies of them.
+ */
+#ifndef DWELL_COLLECT_ANCHOR_COUNTERS_H
+#define DWELL_COLLECT_ANCHOR_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "base/vec.h"
+#include "collect/anchor_site.h"
+
+#define ANCHOR_COUNTERS_AREAS 4
+#define ANCHOR_COUNTERS_MAX   48 /* of one process, those that are off included */
+/* What one takes each time, about. */
+#define ANCHOR_COUNTERS_HIT_NS 8
+
+struct anchor_counter {
+	struct anchor_site site;
+	uint32_t area, number; /* in that */
+	bool is_on;
+	uint64_t hits; /* as last read, since it is there */
+};
+
+struct anchor_counters_area {
+	uint64_t start;
+	uint32_t n;
+};
+
+/* Of one program that a process runs. */
+struct anchor_counters {
+	pid_t pid;
+	VEC(struct anchor_counter) at;
+	struct anchor_counters_area areas[ANCHOR_COUNTERS_AREAS];
+	size_t n_areas;
+	uint64_t mark; /* in each area: it is ours */
+};
+
+/* Nothing of the process changes. */
+void anchor_counters_fini(struct anchor_counters *c);
+
+/* Those among the sites that can have one, and are not there yet.  On failure some may
+ * have one. */
+must_use int anchor_counters_add(struct anchor_counters *c,
+				 const struct anchor_site *sites, size_t n,
+				 struct err *e);
+/* False: the process has ended, or executes another program. */
+bool anchor_counters_read(struct anchor_counters *c);
+/* Those for which is_off, one for each, is true.  Their numbers stay what they are. */
+must_use int anchor_counters_off(struct anchor_counters *c, const bool *is_off,
+				 struct err *e);
+
+#endif

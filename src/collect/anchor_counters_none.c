@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where there is no counting engine. */
+#include "collect/anchor_counters.h"
+
+void anchor_counters_fini(struct anchor_counters *c)
+{
+	vec_fini(&c->at);
+}
+
+int anchor_counters_add(struct anchor_counters *c, const struct anchor_site *sites,
+			size_t n, struct err *e)
+{
+	(void)c;
+	(void)sites;
+	(void)n;
+	return err_set(e, ERR_UNSUPPORTED, "programs have counters on x86-64 only");
+}
+
+bool anchor_counters_read(struct anchor_counters *c)
+{
+	(void)c;
+	return false;
+}
+
+int anchor_counters_off(struct anchor_counters *c, const bool *is_off, struct err *e)
+{
+	(void)c;
+	(void)is_off;
+	return err_set(e, ERR_UNSUPPORTED, "programs have counters on x86-64 only");
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchor_meters - how often a process comes to some calls and jumps, all of the time that
+ * it runs natively.
+ *
+ * Their counters (collect/anchor_counters) are chosen by what windows of exact counts
+ * have, and read when one begins and ends, and for a moment before and behind it: by that
+ * moment's rate it is known how long what was counted takes natively.
+ */
+#ifndef DWELL_COLLECT_ANCHOR_METERS_H
+#define DWELL_COLLECT_ANCHOR_METERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/own.h"
+#include "base/vec.h"
+#include "collect/anchor_counters.h"
+#include "collect/anchor_record.h"
+
+/* What a counter had when something began. */
+struct anchor_meters_since {
+	uint64_t hits, cpu_ns;
+};
+
+/* Of each counter. */
+struct anchor_meter {
+	struct anchor_meters_since told, near, looked;
+};
+
+struct anchor_meters {
+	struct anchor_record *record; /* borrowed */
+	struct anchor_counters counters;
+	VEC(struct anchor_meter) at; /* as many */
+	clockid_t clock;	     /* the process's CPU time */
+	double budget;		     /* of it */
+	uint64_t spent_ns;	     /* by what has been told */
+};
+
+void anchor_meters_fini(struct anchor_meters *m);
+
+/* Whether there are any. */
+bool anchor_meters_are(const struct anchor_meters *m);
+/* The process executes another program: nothing is there. */
+void anchor_meters_forget(struct anchor_meters *m);
+/* By the record's last window, which took that much CPU time natively, about. */
+void anchor_meters_choose(struct anchor_meters *m, uint64_t cpu_ns);
+/* Those that took too much since the last look are off from now on. */
+void anchor_meters_look(struct anchor_meters *m, uint32_t window);
+/* Records what was met since; window: the next. */
+void anchor_meters_tell(struct anchor_meters *m, uint32_t window);
+/* What was met in a window is in that. */
+void anchor_meters_begin(struct anchor_meters *m);
+/* A moment before or behind a window. */
+void anchor_meters_begin_near(struct anchor_meters *m);
+void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window);
+/* The process is as it was. */
+void anchor_meters_end(struct anchor_meters *m);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/anchor_counters.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collect/count_remote.h"
+
+/* A turn of a call and a jump, which has flags, a register and the red zone behind it as
+ * they were: 0. */
+unsigned long one_turn(void);
+extern const uint8_t the_call[], the_jump[], called[], jumped_to[];
+
+__asm__(".text\n"
+	".globl one_turn, the_call, the_jump, called, jumped_to\n"
+	"called:\n"
+	"	ret\n"
+	"one_turn:\n"
+	"the_call:\n"
+	"	call called\n"
+	"	movl $0x5a5a, %ecx\n"
+	"	movl $0x7fffffff, %edx\n"
+	"	movl $0x1234, %eax\n"
+	"	movq %rcx, -8(%rsp)\n"
+	"	addl $1, %edx\n" /* overflow, sign, adjust, parity; no carry, not zero */
+	"the_jump:\n"
+	"	.byte 0xe9\n"
+	"	.long jumped_to - the_jump - 5\n"
+	"	ud2\n"
+	"jumped_to:\n"
+	"	jno 1f\n"
+	"	jns 1f\n"
+	"	jnp 1f\n"
+	"	jc 1f\n"
+	"	jz 1f\n"
+	"	cmpl $0x1234, %eax\n"
+	"	jne 1f\n"
+	"	cmpq %rcx, -8(%rsp)\n"
+	"	jne 1f\n"
+	"	xorl %eax, %eax\n"
+	"	ret\n"
+	"1:	movl $1, %eax\n"
+	"	ret\n");
+
+struct child {
+	pid_t pid;
+	int order, answer;
+};
+
+/* So many turns as it is told, again and again; it says how many were wrong. */
+static void turn(int from, int to)
+{
+	unsigned long n, wrong;
+
+	while (read(from, &n, sizeof(n)) == sizeof(n)) {
+		wrong = 0;
+		while (n--)
+			wrong += one_turn();
+		if (write(to, &wrong, sizeof(wrong)) != sizeof(wrong))
+			break;
+	}
+	_exit(0);
+}
+
+static void begin(struct child *c)
+{
+	int orders[2], answers[2];
+
+	assert_int_equal(pipe(orders), 0);
+	assert_int_equal(pipe(answers), 0);
+	c->pid = fork();
+	assert_true(c->pid >= 0);
+	if (!c->pid) {
+		close(orders[1]);
+		turn(orders[0], answers[1]);
+	}
+	c->order = orders[1];
+	c->answer = answers[0];
+	close(orders[0]);
+	close(answers[1]);
+}
+
+static void end(struct child *c)
+{
+	close(c->order);
+	close(c->answer);
+	waitpid(c->pid, NULL, 0);
+}
+
+static void order(const struct child *c, unsigned long turns)
+{
+	unsigned long wrong = 1;
+
+	assert_int_equal(write(c->order, &turns, sizeof(turns)), sizeof(turns));
+	assert_int_equal(read(c->answer, &wrong, sizeof(wrong)), sizeof(wrong));
+	assert_int_equal(wrong, 0);
+}
+
+static struct anchor_site site(const uint8_t *at, const uint8_t *to)
+{
+	return (struct anchor_site){ .addr = (uint64_t)(uintptr_t)at,
+				     .target = (uint64_t)(uintptr_t)to };
+}
+
+static void assert_hits(struct anchor_counters *k, uint64_t hits)
+{
+	assert_true(anchor_counters_read(k));
+	for (size_t i = 0; i < k->at.n; i++)
+		assert_int_equal(k->at.at[i].hits, hits);
+}
+
+static void assert_is_as_it_was(pid_t pid)
+{
+	uint8_t code[64];
+	uint64_t at = (uint64_t)(uintptr_t)one_turn;
+
+	assert_true(count_remote_read(pid, at, code, sizeof(code)));
+	assert_memory_equal(code, (const void *)(uintptr_t)at, sizeof(code));
+}
+
+static void each_passage_is_counted_and_nothing_else_happens(void **state)
+{
+	const struct anchor_site sites[] = { site(the_call, called),
+					     site(the_jump, jumped_to),
+					     /* not what is there */
+					     site(the_call, jumped_to),
+					     site(called, called) };
+	const bool one[] = { true, false }, all[] = { true, true };
+	struct anchor_counters k = { 0 };
+	struct child c;
+
+	(void)state;
+	begin(&c);
+	k.pid = c.pid;
+	order(&c, 10);
+	assert_int_equal(anchor_counters_add(&k, sites, 4, NULL), 0);
+	assert_int_equal(k.at.n, 2);
+	assert_hits(&k, 0);
+	order(&c, 100000);
+	assert_hits(&k, 100000);
+	/* Those that are there already are not added again. */
+	assert_int_equal(anchor_counters_add(&k, sites, 2, NULL), 0);
+	assert_int_equal(k.at.n, 2);
+	assert_int_equal(anchor_counters_off(&k, one, NULL), 0);
+	order(&c, 1000);
+	assert_true(anchor_counters_read(&k));
+	assert_int_equal(k.at.at[0].hits, 100000);
+	assert_int_equal(k.at.at[1].hits, 101000);
+	assert_int_equal(anchor_counters_off(&k, all, NULL), 0);
+	assert_is_as_it_was(c.pid);
+	order(&c, 1000);
+	assert_int_equal(k.at.at[1].hits, 101000);
+	end(&c);
+	assert_false(anchor_counters_read(&k));
+	anchor_counters_fini(&k);
+}
+
+static void who_has_ended_has_none(void **state)
+{
+	const struct anchor_site sites[] = { site(the_call, called) };
+	struct anchor_counters k = { 0 };
+	struct child c;
+	struct err e;
+
+	(void)state;
+	begin(&c);
+	k.pid = c.pid;
+	end(&c);
+	assert_true(anchor_counters_add(&k, sites, 1, &e) < 0 || k.at.n == 0);
+	anchor_counters_fini(&k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_passage_is_counted_and_nothing_else_happens),
+		cmocka_unit_test(who_has_ended_has_none),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
