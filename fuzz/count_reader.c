@@ -103,11 +103,11 @@ static void check_blocks(const struct count_reader *r)
 
 	for (size_t i = 1; i < in->n_blocks; i++) {
 		const struct count_file_block *b = &in->blocks[i];
-		const struct count_reader_image *image = &r->images[b->image];
 
 		check(b->n_insns && b->n_insns <= b->size_bytes &&
 		      b->image <= r->n_images && b->inside < in->n_counters);
-		check(b->image == r->n_images || b->addr - image->start < image->size);
+		check(b->image == r->n_images ||
+		      b->addr - r->images[b->image].start < r->images[b->image].size);
 	}
 	for (size_t i = 0; i < r->n_images; i++)
 		check(r->images[i].path && strlen(r->images[i].path) < (1 << 16));
