@@ -53,7 +53,7 @@ static const struct count_insns_leave *leaves_of(const struct count_insns *c, ui
 	for (end = low; end < c->leaves.n && c->leaves.at[end].block == i;)
 		end++;
 	*ret_n = end - low;
-	return c->leaves.at + low;
+	return *ret_n ? c->leaves.at + low : NULL;
 }
 
 /* What is known not to have come to off; sums of foreign numbers wrap. */
