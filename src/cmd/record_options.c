@@ -75,6 +75,17 @@ const struct option_spec record_options[] = {
 	  .arg = "SIGNAL",
 	  .text = "This signal to dwell marks the moment in the recording: it ends an "
 		  "interval" },
+	{ .name = "callstack-every",
+	  .kind = OPTION_DURATION,
+	  .arg = "TIME",
+	  .min = 100000,
+	  .unit = "s",
+	  .text = "With regions: keep what is active, and what it has cost so far, so "
+		  "often; see 'dwell regions --history'" },
+	{ .name = "callstack-signal",
+	  .kind = OPTION_STRING,
+	  .arg = "SIGNAL",
+	  .text = "With regions: the same whenever this signal comes to dwell" },
 	{ .name = "follow",
 	  .kind = OPTION_STRING,
 	  .arg = "on|off|REGEX",
@@ -209,6 +220,26 @@ static int take_signal(const struct options *o, const char *option, int *ret,
 	return name ? session_signals_parse(name, ret, e) : 0;
 }
 
+static int take_signals(const struct options *o, struct session_signal_numbers *ret,
+			struct err *e)
+{
+	int rc = take_signal(o, "toggle", &ret->toggle, e);
+
+	if (rc == 0)
+		rc = take_signal(o, "mark", &ret->mark, e);
+	if (rc == 0)
+		rc = take_signal(o, "callstack-signal", &ret->callstack, e);
+	if (rc < 0)
+		return rc;
+	if ((ret->toggle && ret->toggle == ret->mark) ||
+	    (ret->callstack &&
+	     (ret->callstack == ret->toggle || ret->callstack == ret->mark)))
+		return err_set(e, ERR_USAGE, "%s need different signals",
+			       ret->callstack ? "--toggle, --mark and --callstack-signal"
+					      : "--toggle and --mark");
+	return 0;
+}
+
 int record_options_take(const struct options *o, struct session_settings *ret,
 			struct err *e)
 {
@@ -223,6 +254,7 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 		.delay_ns = options_u64(o, "delay", 0),
 		.starts_paused = options_has(o, "pause"),
 		.global_ns = options_u64(o, "global", GLOBAL_NS),
+		.callstack_ns = options_u64(o, "callstack-every", 0),
 		.output = options_str(o, "output"),
 		.max_bytes = options_u64(o, "max-size", 0),
 		.comment = options_str(o, "comment"),
@@ -232,12 +264,8 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 	int rc = take_experiments(o, ret, e);
 
 	if (rc == 0)
-		rc = take_signal(o, "toggle", &ret->toggle_signal, e);
-	if (rc == 0)
-		rc = take_signal(o, "mark", &ret->mark_signal, e);
-	if (rc == 0 && ret->toggle_signal && ret->toggle_signal == ret->mark_signal)
-		rc = err_set(e, ERR_USAGE, "--toggle and --mark need different signals");
-	if (rc == 0 && ret->starts_paused && !ret->toggle_signal)
+		rc = take_signals(o, &ret->signals, e);
+	if (rc == 0 && ret->starts_paused && !ret->signals.toggle)
 		rc = err_set(e, ERR_USAGE,
 			     "--pause needs --toggle SIGNAL, or nothing would ever be "
 			     "recorded");

@@ -14,7 +14,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "wire/regions.h"
+#include "wire/tracer_regions.h"
 
 struct region_forest_node {
 	uint32_t parent; /* index in the tree; 0: the thread itself */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * region_record - what the tracer says of regions (wire/regions.h), one row at a time.
+ * region_record - what the tracer says of regions (wire/tracer_regions.h), one row at a
+ * time.
  *
  * timer_record has seen to it that as many rows are there as the head says.
  */
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/regions.h"
+#include "wire/tracer_regions.h"
 
 struct reader;
 

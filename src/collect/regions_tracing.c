@@ -4,6 +4,7 @@
  * samples: the stack of a region is those that it is in.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -100,7 +101,7 @@ static uint32_t location_of(struct regions_image *x, uint32_t region)
 }
 
 /* A parent is before its children, and has a stack when one of them has. */
-static uint32_t stack_of(struct regions_image *x, struct region_forest_tree *t,
+static uint32_t stack_of(struct regions_image *x, const struct region_forest_tree *t,
 			 struct region_forest_node *node)
 {
 	VEC(struct region_forest_node *) path = { 0 };
@@ -168,10 +169,56 @@ static void take_nodes(struct regions_image *x, const struct timer_record *r)
 		give(x, t);
 }
 
+static uint32_t slice_type(const struct regions_image *x)
+{
+	static const char *const names[] = {
+		"calls",     "subroutines",	   "exclusive",
+		"inclusive", "instance-exclusive", "instance-inclusive"
+	};
+	struct timer_totals *totals = x->image->image->totals;
+	struct model_trace_type type = {
+		.event = x->plan->events[EXPERIMENT_REGIONS_TIME],
+		.n_columns = sizeof(names) / sizeof(names[0]),
+	};
+
+	for (uint32_t i = 0; i < type.n_columns; i++) {
+		type.columns[i].name = writer_string(writer_of(x), names[i]);
+		type.columns[i].type = i < 2 ? COLUMN_U64 : COLUMN_DURATION;
+	}
+	if (!totals->slice_type)
+		totals->slice_type = writer_trace_type(writer_of(x), &type) + 1;
+	return totals->slice_type - 1;
+}
+
 static void take_slices(struct regions_image *x, const struct timer_record *r)
 {
-	(void)x;
-	(void)r;
+	const struct wire_regions_nodes *h = &r->region_nodes;
+	const struct region_forest_tree *known = region_forest_find(&x->forest, h->tree);
+	uint64_t ago_ns = region_record_scale(h, h->passed);
+	struct model_trace t = { .time_ns = h->time_ns - ago_ns, .cpu = UINT32_MAX };
+
+	if (!x->plan || !known || ago_ns > h->time_ns)
+		return;
+	t.trace_type = slice_type(x);
+	t.thread = thread_of(x, t.time_ns, h->tid);
+	for (uint32_t i = 0; i < h->n; i++) {
+		struct wire_regions_slice s = region_record_slice(r->rest, i);
+		struct region_forest_node *n = region_forest_node(known, s.node);
+		const uint64_t values[] = {
+			s.calls,
+			s.subroutines,
+			region_record_scale(h, s.exclusive),
+			region_record_scale(h, s.inclusive),
+			region_record_scale(h, s.instance_exclusive),
+			region_record_scale(h, s.instance_inclusive),
+		};
+
+		if (!n)
+			continue;
+		t.stack = stack_of(x, known, n);
+		memcpy(t.values, values, sizeof(values));
+		writer_trace(writer_of(x), &t);
+	}
 }
 
 static void take_mark(struct regions_image *x, const struct timer_record *r)

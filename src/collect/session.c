@@ -69,7 +69,7 @@ static void set_scope(struct session *s)
 		.cpus = x->cpus,
 		.n_cpus = x->n_cpus,
 		.follow_children = !x->follow || strcmp(x->follow, "off") != 0,
-		.may_pause = x->starts_paused || x->toggle_signal || x->delay_ns ||
+		.may_pause = x->starts_paused || x->signals.toggle || x->delay_ns ||
 			     has_anchors(x),
 		.uid = geteuid(),
 		.gid = getegid(),
@@ -205,6 +205,7 @@ int session_new(const struct session_settings *settings, struct session **ret,
 		s->plans[i].trace = settings->trace;
 		s->plans[i].insn = settings->insn;
 		s->plans[i].wait_threshold_ns = settings->wait_threshold_ns;
+		s->plans[i].callstack_ns = settings->callstack_ns;
 		rc = choose_source(s, &s->plans[i], e);
 	}
 	if (rc < 0)
@@ -450,8 +451,8 @@ static int launch(struct session *s, struct err *e)
 static int start_all(struct session *s, struct err *e)
 {
 	const struct session_settings *x = &s->settings;
-	int rc = session_signals_init(&s->signals, x->kind == SCOPE_LAUNCH,
-				      x->toggle_signal, x->mark_signal, e);
+	int rc = session_signals_init(&s->signals, x->kind == SCOPE_LAUNCH, &x->signals,
+				      e);
 
 	if (rc < 0)
 		return rc;
@@ -495,6 +496,13 @@ static void leave_alone(struct session *s)
 			s->sources[i]->ops->pause(s->sources[i], is_alone);
 }
 
+static void ask_callstacks(struct session *s)
+{
+	for (size_t i = 0; i < s->n_sources; i++)
+		if (s->sources[i]->ops->ask)
+			s->sources[i]->ops->ask(s->sources[i]);
+}
+
 static void take_signals(struct session *s)
 {
 	for (;;) {
@@ -507,6 +515,9 @@ static void take_signals(struct session *s)
 			break;
 		case SESSION_SIGNAL_TOGGLE:
 			set_paused(s, !s->is_paused);
+			break;
+		case SESSION_SIGNAL_CALLSTACK:
+			ask_callstacks(s);
 			break;
 		case SESSION_SIGNAL_MARK:
 			gauges_cut(s->gauges, clock_monotonic_ns(), "signal", "mark");

@@ -18,6 +18,7 @@
 #include "base/own.h"
 #include "collect/apart.h"
 #include "collect/experiment.h"
+#include "collect/session_signals.h"
 #include "collect/source.h"
 
 #define SESSION_EXPERIMENTS_MAX 8
@@ -56,7 +57,8 @@ struct session_settings {
 
 	uint64_t duration_ns, delay_ns; /* 0: none */
 	bool starts_paused;
-	int toggle_signal, mark_signal; /* 0: none */
+	struct session_signal_numbers signals;
+	uint64_t callstack_ns; /* regions: a callstack is kept so often; 0: never */
 
 	const char *output;	       /* NULL: PROGRAM.EXPERIMENT.PID.dwell */
 	uint64_t max_bytes;	       /* 0: no limit */

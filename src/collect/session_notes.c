@@ -146,6 +146,11 @@ static void describe_scope(const struct session_settings *x, session_line_fn *fn
 	buf_fini(&b);
 }
 
+static const char *signal_name(int signal)
+{
+	return signal ? sigabbrev_np(signal) : "none";
+}
+
 static void describe_time(const struct session_settings *x, session_line_fn *fn,
 			  void *ctx)
 {
@@ -158,9 +163,12 @@ static void describe_time(const struct session_settings *x, session_line_fn *fn,
 				     : "until it ends or interrupted");
 	fn(ctx, "delay", x->delay_ns ? text_duration(text, x->delay_ns) : "none");
 	fn(ctx, "starts paused", x->starts_paused ? "yes" : "no");
-	fn(ctx, "toggle signal",
-	   x->toggle_signal ? sigabbrev_np(x->toggle_signal) : "none");
-	fn(ctx, "mark signal", x->mark_signal ? sigabbrev_np(x->mark_signal) : "none");
+	fn(ctx, "toggle signal", signal_name(x->signals.toggle));
+	fn(ctx, "mark signal", signal_name(x->signals.mark));
+	if (x->signals.callstack)
+		fn(ctx, "callstack signal", signal_name(x->signals.callstack));
+	if (x->callstack_ns)
+		fn(ctx, "callstacks every", text_duration(text, x->callstack_ns));
 }
 
 void session_notes_describe(const struct session_settings *x, const struct scope *scope,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/session_signals.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -14,28 +15,42 @@ static bool is_end(const struct session_signals *s, int signal)
 	return !s->is_launched && (signal == SIGINT || signal == SIGQUIT);
 }
 
+static const struct {
+	size_t at; /* in the numbers */
+	enum session_signal means;
+} choices[] = {
+	{ offsetof(struct session_signal_numbers, toggle), SESSION_SIGNAL_TOGGLE },
+	{ offsetof(struct session_signal_numbers, mark), SESSION_SIGNAL_MARK },
+	{ offsetof(struct session_signal_numbers, callstack), SESSION_SIGNAL_CALLSTACK },
+};
+
+#define N_CHOSEN (sizeof(choices) / sizeof(choices[0]))
+
+static int chosen(const struct session_signals *s, size_t i)
+{
+	return *(const int *)((const char *)&s->numbers + choices[i].at);
+}
+
 void session_signals_ignore(void)
 {
 	signal(SIGXFSZ, SIG_IGN); /* a full file is an error of write() */
 	signal(SIGPIPE, SIG_IGN);
 }
 
-int session_signals_init(struct session_signals *s, bool is_launched, int toggle,
-			 int mark, struct err *e)
+int session_signals_init(struct session_signals *s, bool is_launched,
+			 const struct session_signal_numbers *numbers, struct err *e)
 {
 	static const int ours[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	sigset_t set;
 
 	s->is_launched = is_launched;
-	s->toggle = toggle;
-	s->mark = mark;
+	s->numbers = *numbers;
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		sigaddset(&set, ours[i]);
-	if (toggle)
-		sigaddset(&set, toggle);
-	if (mark)
-		sigaddset(&set, mark);
+	for (size_t i = 0; i < N_CHOSEN; i++)
+		if (chosen(s, i))
+			sigaddset(&set, chosen(s, i));
 	signal(SIGCHLD, SIG_DFL); /* an inherited SIG_IGN would reap for us */
 	if (sigprocmask(SIG_BLOCK, &set, &s->old_mask) != 0)
 		return err_os(e, "cannot block signals");
@@ -62,10 +77,9 @@ enum session_signal session_signals_next(struct session_signals *s)
 	while (read(s->fd, &info, sizeof(info)) == sizeof(info)) {
 		int signal = (int)info.ssi_signo;
 
-		if (signal == s->toggle)
-			return SESSION_SIGNAL_TOGGLE;
-		if (signal == s->mark)
-			return SESSION_SIGNAL_MARK;
+		for (size_t i = 0; i < N_CHOSEN; i++)
+			if (signal == chosen(s, i))
+				return choices[i].means;
 		if (is_end(s, signal))
 			return SESSION_SIGNAL_END;
 	}

@@ -15,11 +15,16 @@
 #include "base/err.h"
 #include "base/own.h"
 
+/* What a user has chosen; 0: none. */
+struct session_signal_numbers {
+	int toggle, mark, callstack;
+};
+
 struct session_signals {
 	int fd;
 	sigset_t old_mask;
 	bool is_launched;
-	int toggle, mark; /* 0: none */
+	struct session_signal_numbers numbers;
 };
 
 enum session_signal {
@@ -27,13 +32,15 @@ enum session_signal {
 	SESSION_SIGNAL_END,
 	SESSION_SIGNAL_TOGGLE,
 	SESSION_SIGNAL_MARK,
+	SESSION_SIGNAL_CALLSTACK,
 };
 
 /* A full disk and a reader that has gone are told by write(), not by death.  Before the
  * first byte is written. */
 void session_signals_ignore(void);
-must_use int session_signals_init(struct session_signals *s, bool is_launched, int toggle,
-				  int mark, struct err *e);
+must_use int session_signals_init(struct session_signals *s, bool is_launched,
+				  const struct session_signal_numbers *numbers,
+				  struct err *e);
 void session_signals_fini(struct session_signals *s);
 enum session_signal session_signals_next(struct session_signals *s);
 

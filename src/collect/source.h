@@ -63,6 +63,7 @@ struct plan {
 	bool trace;		    /* every event with its fields, besides the stacks */
 	bool insn;		    /* with registers, also where there are no stacks */
 	uint64_t wait_threshold_ns; /* of sync */
+	uint64_t callstack_ns; /* regions: what is active is kept so often, 0 never */
 	const struct source_ops *source;
 	uint32_t events[EXPERIMENT_EVENTS_MAX]; /* ids in the recording */
 };
@@ -131,6 +132,8 @@ struct source_ops {
 	/* What was delivered so far; NULL: not known before the end. */
 	void (*stats)(const struct source *s, struct source_stats *ret);
 	void (*pause)(struct source *s, bool is_paused);
+	/* Keep what is active now, of regions.  NULL: it knows none. */
+	void (*ask)(struct source *s);
 	/* After finish(): what follows goes to this tracker and into its recording, in
 	 * which the plans' events have the ids that the plans say now; sums begin anew.
 	 * NULL: a source of one recording. */

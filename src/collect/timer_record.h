@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "base/own.h"
 #include "base/vec.h"
-#include "wire/regions.h"
+#include "wire/tracer_regions.h"
 #include "wire/sampler.h"
 #include "wire/tracer.h"
 #include "wire/tracer_sync.h"

@@ -17,6 +17,7 @@
 #include "collect/timer_preload.h"
 #include "collect/timer_probe.h"
 #include "collect/traced_image.h"
+#include "host/clock.h"
 #include "wire/tracer_library.h"
 #include "wire/tracer_sync.h"
 
@@ -37,6 +38,7 @@ struct tracer {
 	struct timer_images images;
 	int timer;
 	uint64_t look_ns, n_taken;
+	uint64_t n_asked; /* callstacks of regions */
 };
 
 static const struct timer_library library = {
@@ -231,6 +233,14 @@ static void tracer_pause(struct source *source, bool is_paused)
 	timer_images_pause(&((struct tracer *)source)->images, is_paused);
 }
 
+static void tracer_ask(struct source *source)
+{
+	struct tracer *s = (struct tracer *)source;
+
+	region_control_ask(s->images.directory.control_fd, ++s->n_asked,
+			   clock_monotonic_ns());
+}
+
 static void tracer_stop(struct source *source)
 {
 	timer_images_stop(&((struct tracer *)source)->images);
@@ -282,6 +292,7 @@ const struct source_ops tracer_source = {
 	.fds = tracer_fds,
 	.drain = tracer_drain,
 	.pause = tracer_pause,
+	.ask = tracer_ask,
 	.stop = tracer_stop,
 	.finish = tracer_finish,
 	.free = tracer_free,

@@ -6,7 +6,7 @@
 #include "bare/sys.h"
 #include "inject/modules.h"
 #include "inject/trace_runtime.h"
-#include "wire/regions.h"
+#include "wire/tracer_regions.h"
 
 #define NAMES_MAX     (1u << 16)
 #define FUNCTION_BITS 16

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * region_names - the regions that the process has named, and the functions that have told
- * of themselves, by number (wire/regions.h).
+ * of themselves, by number (wire/tracer_regions.h).
  *
  * Names are copied and stay.  Without a lock, as a handler may interrupt anything here.
  */

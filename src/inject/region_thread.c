@@ -47,25 +47,42 @@ static void plan_due(struct region_thread *t)
 	t->due = t->due_tell < t->due_slice ? t->due_tell : t->due_slice;
 }
 
-/* All threads' callstacks are told at the same times. */
-static uint64_t next_slice(uint64_t wall)
+/* All threads' callstacks are told at the same times: multiples of the interval since the
+ * process began. */
+static double slice_units(void)
 {
-	uint64_t first = region_clock.kind == REGION_CLOCK_TICKS ? region_clock.ticks
-								 : region_clock.ns;
-	double every = (double)trace_regions_control()->slice_ns;
+	return (double)trace_regions_control()->slice_ns / region_clock_ns_per_unit();
+}
 
+static uint64_t first_units(void)
+{
+	return region_clock.kind == REGION_CLOCK_TICKS ? region_clock.ticks
+						       : region_clock.ns;
+}
+
+/* The first one behind that time. */
+static void plan_slice(struct region_thread *t, uint64_t wall)
+{
+	double every = slice_units();
+
+	t->due_slice = UINT64_MAX;
 	if (every <= 0)
-		return UINT64_MAX;
-	every /= region_clock_ns_per_unit();
-	return first +
-	       (uint64_t)(((double)((uint64_t)((double)(wall - first) / every)) + 1) *
-			  every);
+		return;
+	t->n_slice = (uint64_t)((double)(wall - first_units()) / every) + 1;
+	t->due_slice = first_units() + (uint64_t)((double)t->n_slice * every);
+}
+
+static void plan_next_slice(struct region_thread *t)
+{
+	t->n_slice++;
+	t->due_slice = first_units() + (uint64_t)((double)t->n_slice * slice_units());
 }
 
 /* passed: of the quantity, since that was due. */
 static void tell_slice(struct region_thread *t, uint64_t now, uint64_t passed)
 {
 	region_tree_pass(&t->tree, now - passed);
+	region_tell_changes(t, false); /* what is active has been told of */
 	region_tell_slices(t, passed);
 }
 
@@ -74,9 +91,13 @@ static void tell_slices(struct region_thread *t, uint64_t now, uint64_t wall)
 	bool is_time = wall == now;
 
 	for (int n = 0; t->due_slice <= wall; n++) {
-		if (n < (is_time ? SLICES_AT_ONCE : 1))
+		if (n == SLICES_AT_ONCE) {
+			plan_slice(t, wall);
+			break;
+		}
+		if (is_time || n == 0)
 			tell_slice(t, now, is_time ? now - t->due_slice : 0);
-		t->due_slice = next_slice(n < SLICES_AT_ONCE ? t->due_slice : wall);
+		plan_next_slice(t);
 	}
 }
 
@@ -119,7 +140,7 @@ static void begin(struct region_thread *t, int tid)
 	wall = region_thread_wall(now);
 	region_tree_init(&t->tree, now);
 	t->due_tell = t->due_idle = wall + FIRST_UNITS;
-	t->due_slice = next_slice(wall);
+	plan_slice(t, wall);
 	plan_due(t);
 	t->tid = tid;
 	t->busy = 0;
@@ -164,7 +185,7 @@ static void thread_ends(void *p)
 
 	if (!trace_runtime_traces(WIRE_TRACER_REGIONS) || t != mine || t->busy)
 		return;
-	region_tree_pass(&t->tree, region_clock_now(t->counter));
+	region_tree_pass(&t->tree, region_thread_now(t));
 	region_thread_end(t);
 	mine = NULL;
 	__atomic_store_n(&t->owner, 0, __ATOMIC_RELEASE);
@@ -276,7 +297,7 @@ void region_thread_tell_all(void)
 		if (!t->serial)
 			continue;
 		if (is_mine)
-			region_tree_pass(&t->tree, region_clock_now(t->counter));
+			region_tree_pass(&t->tree, region_thread_now(t));
 		if (is_mine || is_gone(t->owner))
 			region_thread_end(t);
 		else

@@ -25,6 +25,7 @@ struct region_thread {
 	int counter;	/* of region_clock, -1 none */
 	/* When something is to be told, by region_thread_wall(). */
 	uint64_t due, due_tell, due_idle, due_slice;
+	uint64_t n_slice; /* which of a history is due */
 	uint64_t n_asked; /* callstacks that were asked for from outside */
 	struct region_tree tree;
 };

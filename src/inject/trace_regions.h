@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "inject/trace_runtime.h"
-#include "wire/regions.h"
+#include "wire/tracer_regions.h"
 
 static inline const struct wire_regions_control *trace_regions_control(void)
 {

@@ -32,9 +32,8 @@ static void work_for(long ms)
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	do
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	while ((now.tv_sec - from.tv_sec) * 1000 +
-		       (now.tv_nsec - from.tv_nsec) / 1000000 <
-	       ms);
+	while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec <
+	       ms * 1000000);
 	dwell_end(&work);
 }
 
@@ -214,6 +213,32 @@ static void do_callstack(unsigned n)
 	printf("%d\n", (int)dwell_callstack(b, 8));
 }
 
+/* 100 ms or more for each of n callstacks; asks: for one of them. */
+static void go_on(unsigned n, int asks)
+{
+	struct timespec pause = { .tv_nsec = 1000000 };
+
+	dwell_begin(&whole);
+	for (unsigned i = 0; i < 100 * n; i++) {
+		dwell_begin(&leaf);
+		nanosleep(&pause, NULL);
+		if (i == 50 && asks)
+			kill(getppid(), SIGUSR2);
+		dwell_end(&leaf);
+	}
+	dwell_end(&whole);
+}
+
+static void do_history(unsigned n)
+{
+	go_on(n, 0);
+}
+
+static void do_asked(unsigned n)
+{
+	go_on(n, 1);
+}
+
 static void on_alarm(int unused)
 {
 	(void)unused;
@@ -241,11 +266,12 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(unsigned n);
 	} all[] = {
-		{ "callstack", do_callstack }, { "fork", do_fork },
-		{ "groups", do_groups },       { "killed", do_killed },
-		{ "paused", do_paused },       { "recursion", do_recursion },
-		{ "signals", do_signals },     { "thread_ends", do_thread_ends },
-		{ "threads", do_threads },     { "unbalanced", do_unbalanced },
+		{ "asked", do_asked },	   { "callstack", do_callstack },
+		{ "fork", do_fork },	   { "groups", do_groups },
+		{ "history", do_history }, { "killed", do_killed },
+		{ "paused", do_paused },   { "recursion", do_recursion },
+		{ "signals", do_signals }, { "thread_ends", do_thread_ends },
+		{ "threads", do_threads }, { "unbalanced", do_unbalanced },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(all) / sizeof(all[0]); i++)

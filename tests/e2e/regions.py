@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regions that programs mark, against what the programs count themselves.
 usage: regions.py DWELL PROGRAM_DIR INCLUDE_DIR [WORD...]"""
+import json
 import os
 import re
 import signal
@@ -147,6 +148,64 @@ def the_program_reads_its_callstack():
     assert lines[7] == '0', text
     alone = subprocess.run([REGIONS, 'callstack', '1'], capture_output=True, text=True, check=True)
     assert alone.stdout == '0\n', alone.stdout
+
+
+def regions(path, *args):
+    p = dwell('regions', '--json', *args, path)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)['rows']
+
+
+@test
+def the_report_has_what_samples_say():
+    path, text = record('rows', REGIONS, 'recursion', '15')
+    rows = {r['name']: r for r in regions(path)}
+    calls = told(text)
+    assert {n: rows[n]['calls'] for n in calls} == calls, rows
+    assert rows['fib']['subroutines'] == calls['fib'] - 1 + calls['leaf'], rows
+    assert rows['whole']['subroutines'] == 1
+    assert rows['bytes']['counted'] == told(text, 'counted')['bytes']
+    assert rows['whole']['inclusive'] == sum(r['exclusive'] for r in rows.values())
+    tree = regions(path, '--by', 'tree')
+    assert [r['name'] for r in tree[:3]] == ['whole', 'fib', 'fib'], tree[:3]
+    assert sum(r['calls'] for r in tree) == sum(r['calls'] for r in rows.values())
+
+
+def moments(path):
+    """Callstacks of a history: by time, regions from the outermost on."""
+    found = {}
+    for row in regions(path, '--history'):
+        found.setdefault(row['time_ns'], []).append(row)
+    for whole, *inner in found.values():
+        assert whole['name'] == 'whole' and whole['depth'] == 0 and whole['calls'] == 1
+        assert whole['inclusive'] == whole['instance-inclusive'], whole
+        if inner:
+            assert inner[0]['name'] == 'leaf' and inner[0]['depth'] == 1
+            total = whole['exclusive'] + inner[0]['exclusive']
+            assert abs(total - whole['inclusive']) <= 2, (whole, inner)
+    return found
+
+
+@test
+def a_history_of_callstacks():
+    path, _ = record('history', REGIONS, 'history', '4',
+                     run=('-e', 'regions', '--callstack-every', '100ms'))
+    found = moments(path)
+    times = sorted(found)
+    assert len(times) >= 4, times
+    for a, b in zip(times, times[1:]):
+        assert abs(b - a - 100 * MS) < 5 * MS, times
+        passed = found[b][0]['inclusive'] - found[a][0]['inclusive']
+        assert abs(passed - (b - a)) < 5 * MS, (a, b, passed)
+
+
+@test
+def a_callstack_that_is_asked_for():
+    path, _ = record('asked', REGIONS, 'asked', '4',
+                     run=('-e', 'regions', '--callstack-signal', 'USR2'))
+    (time, (whole, *inner)), = moments(path).items()
+    assert whole['subroutines'] >= 51 and time > whole['inclusive'], whole
+    assert not inner or inner[0]['calls'] == whole['subroutines']
 
 
 @test

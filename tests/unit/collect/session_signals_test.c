@@ -36,24 +36,33 @@ static void signals_have_names_and_numbers(void **state)
 	}
 }
 
+static const struct session_signal_numbers numbers = {
+	.toggle = SIGUSR1,
+	.mark = SIGUSR2,
+	.callstack = SIGWINCH,
+};
+static const struct session_signal_numbers none = { 0 };
+
 static void the_terminals_interrupt_is_the_programs_business(void **state)
 {
 	struct session_signals s = { .fd = -1 };
 
 	(void)state;
-	assert_int_equal(session_signals_init(&s, true, SIGUSR1, SIGUSR2, NULL), 0);
+	assert_int_equal(session_signals_init(&s, true, &numbers, NULL), 0);
 	raise(SIGINT);
 	assert_int_equal(session_signals_next(&s), SESSION_SIGNAL_NONE);
 	raise(SIGUSR1);
 	assert_int_equal(session_signals_next(&s), SESSION_SIGNAL_TOGGLE);
 	raise(SIGUSR2);
 	assert_int_equal(session_signals_next(&s), SESSION_SIGNAL_MARK);
+	raise(SIGWINCH);
+	assert_int_equal(session_signals_next(&s), SESSION_SIGNAL_CALLSTACK);
 	raise(SIGTERM);
 	assert_int_equal(session_signals_next(&s), SESSION_SIGNAL_END);
 	raise(SIGTERM); /* pending at the end: heard, not deadly */
 	session_signals_fini(&s);
 
-	assert_int_equal(session_signals_init(&s, false, 0, 0, NULL), 0);
+	assert_int_equal(session_signals_init(&s, false, &none, NULL), 0);
 	raise(SIGINT);
 	assert_int_equal(session_signals_next(&s), SESSION_SIGNAL_END);
 	session_signals_fini(&s);

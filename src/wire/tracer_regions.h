@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * regions - what the tracer in the target says about regions, beyond wire/tracer.h.
+ * tracer_regions - what the tracer in the target says about regions, beyond
+ * wire/tracer.h.
  *
  * Each thread has a tree of regions in their calling contexts, of which it tells what has
  * changed, now and then: a later value replaces the earlier.  Nodes and regions are named
@@ -8,8 +9,8 @@
  *
  * Freestanding.  The recorder trusts nothing it reads here.
  */
-#ifndef DWELL_WIRE_REGIONS_H
-#define DWELL_WIRE_REGIONS_H
+#ifndef DWELL_WIRE_TRACER_REGIONS_H
+#define DWELL_WIRE_TRACER_REGIONS_H
 
 #include <stdint.h>
 
