@@ -10,24 +10,16 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "collect/fpe_sums.h"
 #include "collect/traced_image.h"
 
 extern const struct tracing fpe_tracing;
-
-#define N_TYPES	 7
-#define N_EVENTS (EXPERIMENT_FPE_TYPES + N_TYPES)
-
-_Static_assert(WIRE_TRACER_FPE_TYPES == (1 << N_TYPES) - 1, "a column for each");
 
 #if defined(__x86_64__)
 #define WHY_NOT NULL
 #else
 #define WHY_NOT "on this CPU floating-point exceptions need not trap, and mostly cannot"
 #endif
-
-struct fpe_sums {
-	uint64_t of[N_EVENTS];
-};
 
 struct fpe_image {
 	struct traced_image *image;
@@ -54,35 +46,16 @@ static struct fpe_sums *sums_of(struct fpe_image *f, uint64_t name)
 	return &f->sums.at[i];
 }
 
-static void add(struct fpe_sums *s, uint32_t types)
-{
-	s->of[EXPERIMENT_FPE_ALL] += types != 0;
-	for (unsigned i = 0; i < N_TYPES; i++)
-		s->of[EXPERIMENT_FPE_TYPES + i] += types >> i & 1;
-}
-
-/* Of what was added before, so no sum is too small; but the program may write anything.
- */
-static void take_back(struct fpe_sums *s, uint32_t types)
-{
-	s->of[EXPERIMENT_FPE_ALL] -= types != 0 && s->of[EXPERIMENT_FPE_ALL];
-	for (unsigned i = 0; i < N_TYPES; i++) {
-		uint64_t *n = &s->of[EXPERIMENT_FPE_TYPES + i];
-
-		*n -= (types >> i & 1) && *n;
-	}
-}
-
 static void take(void *state, const struct timer_record *r)
 {
 	struct fpe_image *f = state;
 
 	if (r->kind == WIRE_TRACER_FPE_RAISED) {
-		add(sums_of(f, r->fpe.stack), r->fpe.types);
+		fpe_sums_add(sums_of(f, r->fpe.stack), r->fpe.types);
 		f->n++;
 	} else if (r->kind == WIRE_TRACER_FPE_AGAIN) {
-		take_back(sums_of(f, r->fpe_again.stack), r->fpe_again.was);
-		add(sums_of(f, r->fpe_again.stack), r->fpe_again.is);
+		fpe_sums_take_back(sums_of(f, r->fpe_again.stack), r->fpe_again.was);
+		fpe_sums_add(sums_of(f, r->fpe_again.stack), r->fpe_again.is);
 	}
 }
 
@@ -95,7 +68,7 @@ static void write_sums(const struct fpe_image *f, uint64_t now_ns, uint32_t i)
 				       .stack = at->stack,
 				       .count = 1 };
 
-	for (unsigned k = 0; k < N_EVENTS; k++) {
+	for (unsigned k = 0; k < FPE_SUMS_EVENTS; k++) {
 		sample.event = f->plan->events[k];
 		sample.weight = f->sums.at[i].of[k];
 		if (sample.weight)

@@ -396,7 +396,7 @@ void trace_fpe_begin(void)
 }
 
 /* What the last instruction of each thread raised is known. */
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor)) void trace_fpe_end(void)
 {
 	if (wanted && trace_runtime_is_on())
 		trace_thread_each_fpe(trace_fpe_settle);

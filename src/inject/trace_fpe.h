@@ -27,6 +27,8 @@ struct trace_fpe_event {
 
 /* When the runtime has begun. */
 void trace_fpe_begin(void);
+/* The process ends. */
+void trace_fpe_end(void);
 /* Tell the recorder where it was told wrong. */
 void trace_fpe_settle(struct trace_fpe_event *event);
 /* This thread is not to be observed any more. */

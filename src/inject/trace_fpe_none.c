@@ -8,6 +8,10 @@ void trace_fpe_begin(void)
 {
 }
 
+void trace_fpe_end(void)
+{
+}
+
 void trace_fpe_settle(struct trace_fpe_event *event)
 {
 	(void)event;

@@ -11,7 +11,9 @@
 #include "inject/region_callstack.h"
 #include "inject/region_names.h"
 #include "inject/region_thread.h"
+#include "inject/sandbox.h"
 #include "inject/trace_cells.h"
+#include "inject/trace_fpe.h"
 #include "wire/tracer.h"
 
 #define EXPORT	  __attribute__((visibility("default")))
@@ -269,8 +271,11 @@ static _Noreturn void leave(const char *name, int status)
 {
 	exit_fn *next = (exit_fn *)next_symbol(name);
 
-	if (trace_runtime.is_on && sys_getpid() == trace_runtime.pid)
+	if (trace_runtime.is_on && !sandbox_is_on() &&
+	    sys_getpid() == trace_runtime.pid) {
 		finish();
+		trace_fpe_end();
+	}
 	if (next)
 		next(status);
 	for (;;)

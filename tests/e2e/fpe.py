@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import harness
-from harness import DIR, dwell, need, report, run_all, skip_all, test
+from harness import DIR, Skip, dwell, need, report, run_all, skip_all, test
 
 WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
 RAISED = os.path.join(PROGRAMS, 'e2e-fpe_raised')
@@ -204,19 +204,83 @@ def exceptions_are_where_they_were_raised():
     assert 'divs' in dwell('report', '--by', 'instruction', '--event', 'divide-by-zero', path).stdout
 
 
+def check_real(name, command, least=1, types='', **more):
+    """It computes what it always does, and raises something on the way."""
+    need(command[0])
+    path, _ = same(name, types, *command, **more)
+    assert total(path).get('exceptions', 0) >= least, total(path)
+
+
 @test
-def real_programs_compute_what_they_always_do():
-    sizes = []
-    for name, command in (
-            ('awk', ('awk', 'BEGIN { for (i = 1; i < 3000; i++) { x = exp(-i); y = log(i) * x; '
-                            's += y / (i % 7 + 1) } printf "%.17g %.17g\\n", s, 2 ^ 1024 }')),
-            ('python', (sys.executable, '-c',
-                        'import math\nx = 1.0\nfor i in range(3000):\n x = x * 0.7 + 1e-310\n'
-                        'print(repr(x), repr(1e308 * 10), math.exp(-745.1), repr(5e-324 * 0.3))'))):
-        need(command[0])
-        path, _ = same(name, '', *command)
-        sizes.append(total(path).get('exceptions', 0))
-    assert all(sizes), sizes
+def interpreters_compute_what_they_always_do():
+    check_real('awk', ('awk', 'BEGIN { for (i = 1; i < 3000; i++) { x = exp(-i); y = log(i) * x; '
+                       's += y / (i % 7 + 1) } printf "%.17g %.17g\\n", s, 2 ^ 1024 }'), 1000)
+    check_real('python', (sys.executable, '-c', 'import math\nx = 1.0\nfor i in range(3000):\n'
+                          ' x = x * 0.7 + 1e-310\n'
+                          'print(repr(x), repr(1e308 * 10), math.exp(-745.1), repr(5e-324 * 0.3))'))
+
+
+@test
+def numpy_computes_what_it_always_does_and_warns_of_it():
+    code = """
+import hashlib, warnings
+import numpy as np
+a = np.arange(-500, 500, dtype=float)
+with np.errstate(all='ignore'):
+    for x in (1 / a, np.log(a), np.exp(a * 5), np.sqrt(a), (a * 1e300).astype(np.float32),
+              np.exp(a).astype(np.int32), np.linalg.svd(np.sin(a).reshape(20, 50))[1]):
+        print(hashlib.md5(x.tobytes()).hexdigest())
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter('always')
+    np.array([1.0]) / np.array([0.0]), np.log(np.array([-1.0])), np.array([1e308]) * 10
+    print([str(x.message) for x in seen])
+"""
+    if native('/usr/bin/python3', '-c', 'import numpy').returncode:
+        raise Skip('no numpy here')
+    check_real('numpy', ('/usr/bin/python3', '-c', code), 1000)
+
+
+@test
+def octave_computes_what_it_always_does():
+    check_real('octave', ('octave-cli', '-q', '--eval',
+                          'a = magic(6) - 17; s = sum(exp(-(1:800))); printf("%.17g ", 1 ./ a, '
+                          'real(log(a)), inv(magic(4)), s, 0/0, gamma(171:0.5:173), '
+                          'besselj(0, 1:10))'), 50)
+
+
+@test
+def a_Fortran_program_sees_its_flags():
+    need('gfortran')
+    source, program = (os.path.join(DIR, name) for name in ('flags.f90', 'flags'))
+    with open(source, 'w', encoding='ascii') as f:
+        f.write("""program flags
+  use, intrinsic :: ieee_arithmetic
+  use, intrinsic :: ieee_exceptions
+  real(8) :: x = 0, y
+  real(10) :: z = 1
+  logical :: flag
+  y = 1 / x
+  z = z / x
+  call ieee_get_flag(ieee_divide_by_zero, flag)
+  print *, y, z, flag
+  call ieee_set_flag(ieee_divide_by_zero, .false.)
+  call ieee_get_flag(ieee_divide_by_zero, flag)
+  y = exp(-800d0 + x)
+  print *, flag, y
+  stop 3
+end program
+""")
+    subprocess.run(['gfortran', '-O0', '-o', program, source], check=True)
+    check_real('fortran', (program,), 3)
+    want, got = native(program), record('fortran', '', program)[1]
+    assert b'UNDERFLOW' in want.stderr and want.stderr == got.stderr, (want.stderr, got.stderr)
+
+
+@test
+def the_tests_of_a_BLAS_library_pass():
+    folder = '/usr/lib/x86_64-linux-gnu/blas'
+    for program in ('xblat1s', 'xblat1d', 'xblat1c', 'xblat1z'):
+        check_real(program, (os.path.join(folder, program),), 100, 'all')
 
 
 if harness.os.uname().machine != 'x86_64':
