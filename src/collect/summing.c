@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "collect/facts.h"
+#include "collect/foreseen.h"
 #include "collect/system_keeping.h"
 #include "collect/system_told.h"
 #include "host/clock.h"
@@ -13,6 +14,8 @@
 
 #define JITTER_NS UINT64_C(100000000)
 #define DRAIN_NS  UINT64_C(1000000000)
+/* The program waits for rules of its files to be compiled no longer than that. */
+#define FORESEEN_WAIT_NS UINT64_C(1000000000)
 /* Files that stacks stand for are looked through that often, so that they keep their
  * numbers; sooner than a number is taken for idle. */
 #define MEET_NS UINT64_C(16000000000)
@@ -25,6 +28,7 @@ struct summing {
 	struct summing_parts parts; /* of these */
 	struct system_code code;
 	const struct path_choice *chosen;
+	const char *program; /* that will be run, NULL: none */
 	struct system_counts *counts;
 	uint64_t drain_ns;
 	bool is_kept; /* what was taken, also when this is killed */
@@ -296,6 +300,7 @@ int summing_open(const struct recorder_ops *ops, const struct summing_kind *kind
 	s->is_kept = x->keep != NULL;
 	s->is_by_thread = x->scope && x->apart.threads;
 	s->chosen = x->apart.chosen;
+	s->program = x->scope ? x->scope->program : NULL;
 	rc = make(s, x, e);
 	if (rc < 0) {
 		summing_free(&s->base);
@@ -378,10 +383,43 @@ static void drain(struct summing *s, uint64_t now_ns, bool is_whole)
 	tick(s, now_ns);
 }
 
+/* What is large is compiled beside. */
+static void load_foreseen(struct summing *s)
+{
+	uint64_t until_ns = clock_monotonic_ns() + FORESEEN_WAIT_NS;
+
+	system_threads_fetch(s->parts.threads);
+	while (system_images_load(s->code.images) ||
+	       (system_images_wants_rows(s->code.images) &&
+		clock_monotonic_ns() < until_ns)) {
+		struct pollfd compiled = { .fd = system_images_fd(s->code.images),
+					   .events = POLLIN };
+
+		if (!system_images_load(s->code.images) && poll(&compiled, 1, 10) < 0)
+			return;
+	}
+}
+
+/* A short program has ended before what it maps could be loaded when it is met. */
+static int foresee(struct summing *s, struct err *e)
+{
+	own(foreseen_fini) struct foreseen f = { 0 };
+	int rc;
+
+	foreseen_map(&f, s->program, getenv("PATH"));
+	rc = system_threads_foresee(s->parts.threads, f.at.at, f.at.n, e);
+	if (rc == 0)
+		load_foreseen(s);
+	return rc;
+}
+
 int summing_start(struct recorder *r, struct err *e)
 {
 	struct summing *s = (struct summing *)r;
-	int rc = s->kind->start(s->programs, e);
+	int rc = s->program ? foresee(s, e) : 0;
+
+	if (rc == 0)
+		rc = s->kind->start(s->programs, e);
 
 	/* What came while nobody was there has filled the rings. */
 	if (rc == 0 && s->has_left)

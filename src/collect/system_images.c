@@ -364,6 +364,14 @@ bool system_images_load(struct system_images *s)
 	return true;
 }
 
+bool system_images_wants_rows(const struct system_images *s)
+{
+	vec_each(i, &s->all)
+		if (i->is_wanted)
+			return true;
+	return false;
+}
+
 int system_images_fd(const struct system_images *s)
 {
 	return row_compiler_fd(s->compiler);

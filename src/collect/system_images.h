@@ -36,6 +36,8 @@ void system_images_keep_notes(struct system_images *s, struct system_notes *note
 
 /* Load the rows of one that wants them, which takes up to a second; false: none does. */
 bool system_images_load(struct system_images *s);
+/* Some wants rows that are not there yet. */
+bool system_images_wants_rows(const struct system_images *s);
 /* Readable when there are rows that were compiled beside; -1: there will be none. */
 int system_images_fd(const struct system_images *s);
 

@@ -221,6 +221,21 @@ static int for_all_threads(struct bpf_program *program, struct err *e)
 	return n < 0 ? err_os(e, "cannot go through the threads") : 0;
 }
 
+int system_threads_foresee(struct system_threads *t, const uint64_t *at, size_t n,
+			   struct err *e)
+{
+	struct state_record_foreseen *f = t->parts.foreseen;
+
+	if (n > STATE_RECORD_FORESEEN_MAX)
+		n = STATE_RECORD_FORESEEN_MAX;
+	if (!n)
+		return 0;
+	f->pid = (uint32_t)getpid();
+	f->n = (uint32_t)n;
+	memcpy(f->at, at, n * sizeof(*at));
+	return for_all_threads(t->parts.foresee, e);
+}
+
 static void set_from(struct system_threads *t, uint64_t ns)
 {
 	__atomic_store_n(t->parts.from_ns, ns, __ATOMIC_SEQ_CST);

@@ -29,7 +29,8 @@ struct system_threads;
 /* Of a skeleton that is loaded, and is so for longer; in the kernel's terms. */
 struct system_threads_parts {
 	const struct cpus *cpus;
-	struct bpf_program *begin, *cut; /* for each thread */
+	struct bpf_program *begin, *cut, *foresee; /* for each thread */
+	struct state_record_foreseen *foreseen;
 	int rings_map, stats_map, processes_map;
 	struct system_sums_maps sums;
 	uint64_t *from_ns; /* nothing is summed that was before; 0: nothing at all */
@@ -46,6 +47,8 @@ struct system_threads_parts {
 	((struct system_threads_parts){                                                  \
 		.begin = (k)->progs.begin,                                               \
 		.cut = (k)->progs.cut,                                                   \
+		.foresee = (k)->progs.foresee,                                           \
+		.foreseen = (void *)&(k)->bss->foreseen,                                 \
 		.rings_map = bpf_map__fd((k)->maps.rings),                               \
 		.stats_map = bpf_map__fd((k)->maps.stats),                               \
 		.processes_map = bpf_map__fd((k)->maps.processes),                       \
@@ -84,6 +87,10 @@ void system_threads_free(struct system_threads *t);
 /* Follow this process; from its next exec on when awaits_exec. */
 must_use int system_threads_follow(struct system_threads *t, pid_t pid, bool awaits_exec,
 				   struct err *e);
+/* Before any is attached: what is mapped at these addresses of this process is told as if
+ * a stack had met it. */
+must_use int system_threads_foresee(struct system_threads *t, const uint64_t *at,
+				    size_t n, struct err *e);
 /* The programs are attached: where every thread is is learnt, and unless it is paused
  * all is summed from here on. */
 must_use int system_threads_begin(struct system_threads *t, struct err *e);

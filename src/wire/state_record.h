@@ -85,4 +85,12 @@ static inline uint64_t state_record_place(uint64_t key, uint32_t generation)
 	return key ^ key >> 29;
 }
 
+/* Where files are mapped in the collector that a program is about to map. */
+#define STATE_RECORD_FORESEEN_MAX 64
+
+struct state_record_foreseen {
+	uint32_t pid, n;
+	uint64_t at[STATE_RECORD_FORESEEN_MAX];
+};
+
 #endif

@@ -287,6 +287,27 @@ def callers_are_those_who_call():
     assert 0 <= 3000 * 4096 - calls['writes_much'] <= 200 * 4096, calls
 
 
+def truncated_calls():
+    p = dwell('report', '--json', '--event', 'io-calls', FILE)
+    return sum(row['inclusive']['io-calls'] for row in json.loads(p.stdout)['rows']
+               if row['name'].startswith('[truncated'))
+
+
+@test
+def short_programs_have_whole_stacks_from_their_first_call_on():
+    for program in (IO, IO + '-static'):
+        record(program, 'plain', MANY)
+        assert by_file()['calls'] > 100 and truncated_calls() == 0, (program, truncated_calls())
+    script = os.path.join(DIR, 'script')
+    with open(script, 'w', encoding='ascii') as f:
+        f.write(f'#!/usr/bin/env {os.path.basename(IO)}\n')
+    os.chmod(script, 0o700)
+    p = subprocess.run([harness.DWELL, 'run', '-q', '-e', 'io', '-o', FILE, '--', script],
+                       env={**oracles.ENVIRONMENT, 'PATH': f'{PROGRAMS}:/usr/bin:/bin'}, check=False)
+    # It knows no such mode; only env's own calls are not foreseen.
+    assert p.returncode == 2 and truncated_calls() < sum(r['calls'] for r in rows('call').values()), p
+
+
 @test
 def small_calls_are_pointed_out():
     record(IO, 'callers', MANY)

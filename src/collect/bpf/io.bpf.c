@@ -9,6 +9,7 @@
 #include "collect/bpf/asked.bpf.h"
 #include "collect/bpf/calls.bpf.h"
 #include "collect/bpf/files.bpf.h"
+#include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"

@@ -6,6 +6,7 @@
  * those at places in user code may.
  */
 #include "collect/bpf/calls.bpf.h"
+#include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"

@@ -10,6 +10,7 @@
 #include "collect/bpf/again.bpf.h"
 #include "collect/bpf/blocking.bpf.h"
 #include "collect/bpf/charging.bpf.h"
+#include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/standing.bpf.h"
 #include "collect/bpf/sums.bpf.h"

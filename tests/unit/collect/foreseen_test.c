@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/foreseen.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "host/proc_maps.h"
+#include "host/procfs.h"
+
+/* Is an address of f in the file that is mapped there? */
+static bool has(const struct foreseen *f, const char *file)
+{
+	own(buf_fini) struct buf text = { 0 };
+	struct proc_map map;
+	const char *at, *end;
+
+	assert_int_equal(procfs_read("/proc/self/maps", 1 << 20, &text, NULL), 0);
+	at = (const char *)text.data;
+	end = at + text.size;
+	while (proc_maps_next(&at, end, &map))
+		for (size_t i = 0; i < f->at.n && strstr(map.path, file); i++)
+			if (f->at.at[i] >= map.start && f->at.at[i] < map.end)
+				return true;
+	return false;
+}
+
+static void programs_are_where_exec_looks_for_them(void **state)
+{
+	static const struct {
+		const char *program, *path;
+		bool is_found;
+	} t[] = {
+		{ "env", "/nowhere::/usr/bin:/bin", true },
+		{ "/usr/bin/env", NULL, true },
+		{ "env", "/nowhere", false },
+		{ "env", NULL, false },
+		{ "/usr/bin", NULL, false },
+		{ "no-such-program", "/usr/bin", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(foreseen_fini) struct foreseen f = { 0 };
+
+		foreseen_map(&f, t[i].program, t[i].path);
+		assert_int_equal(has(&f, "/bin/env"), t[i].is_found);
+		assert_true(has(&f, "foreseen_test")); /* what is here anyway */
+	}
+}
+
+static void a_script_is_its_interpreters(void **state)
+{
+	static const char *const lines[] = { "#!/usr/bin/env\n", "#! /usr/bin/env -S\nx",
+					     "#!/usr/bin/env env\n" };
+	char path[] = "/tmp/dwell-foreseen-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(fchmod(fd, 0700), 0);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		own(foreseen_fini) struct foreseen f = { 0 };
+		bool is_other = strstr(lines[i], "-S") != NULL;
+
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, lines[i], strlen(lines[i]), 0),
+				 strlen(lines[i]));
+		foreseen_map(&f, path, "/usr/bin:/bin");
+		assert_int_equal(has(&f, "/bin/env"), !is_other);
+		assert_false(has(&f, path));
+	}
+	close(fd);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_are_where_exec_looks_for_them),
+		cmocka_unit_test(a_script_is_its_interpreters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
