@@ -24,6 +24,8 @@
 #define EXPORT __attribute__((visibility("default")))
 
 __attribute__((weak)) extern int *__errno_location(void);
+/* Of glibc since 2.32: this process has one thread. */
+__attribute__((weak)) extern char __libc_single_threaded;
 
 typedef int call_fn(long a, long b, long c, long d);
 
@@ -120,6 +122,19 @@ static inline int try_semaphore(enum call try, long a)
 	return rc;
 }
 
+/* Nobody else can have the lock, as it is not shared with other processes: glibc takes it
+ * without an atomic instruction then, but where it only tries.  The word is where static
+ * initialisers have it (bits/struct_mutex.h). */
+#define MUTEX_KIND   4
+#define MUTEX_SHARED 128
+
+static inline bool is_alone(enum wire_tracer_sync what, long mutex)
+{
+	return what == WIRE_TRACER_MUTEX && &__libc_single_threaded &&
+	       __libc_single_threaded &&
+	       !(((const int *)mutex)[MUTEX_KIND] & MUTEX_SHARED);
+}
+
 /* Does the call that does not wait, if there is one, do? */
 static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy, long a,
 			     int *ret)
@@ -146,7 +161,7 @@ static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy
 		b = (n) > 1 ? b : 0;                                                     \
 		c = (n) > 2 ? c : 0;                                                     \
 		d = (n) > 3 ? d : 0;                                                     \
-		if (!trace_runtime_traces(WIRE_TRACER_SYNC))                             \
+		if (!trace_runtime_traces(WIRE_TRACER_SYNC) || is_alone(what, a))        \
 			return next_of(CALL_##name)(a, b, c, d);                         \
 		if (has_taken(what, CALL_##try, busy, a, &rc))                           \
 			return rc;                                                       \
