@@ -13,6 +13,7 @@ static const char *const names[HEAP_FACT_N] = {
 	[HEAP_FACT_PEAK_TIME] = "heap-peak-time",
 	[HEAP_FACT_LEFT] = "heap-left",
 	[HEAP_FACT_LEFT_BLOCKS] = "heap-left-blocks",
+	[HEAP_FACT_SAMPLE] = "heap-sample",
 	[HEAP_FACT_MAPPINGS] = "heap-mappings",
 	[HEAP_FACT_MAPPED] = "heap-mapped",
 	[HEAP_FACT_MAPPED_PEAK] = "heap-mapped-peak",

@@ -20,6 +20,7 @@ enum heap_fact {
 	HEAP_FACT_PEAK_TIME, /* CLOCK_MONOTONIC, ns */
 	HEAP_FACT_LEFT,	     /* bytes */
 	HEAP_FACT_LEFT_BLOCKS,
+	HEAP_FACT_SAMPLE, /* bytes for each block that was observed; 0: all were */
 	HEAP_FACT_MAPPINGS,
 	HEAP_FACT_MAPPED,      /* bytes, by the program itself */
 	HEAP_FACT_MAPPED_PEAK, /* bytes */

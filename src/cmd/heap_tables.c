@@ -8,6 +8,7 @@ static const struct heap_table leaks = {
 	.name = "leaks",
 	.title = "Never given back",
 	.order = "leaked-bytes",
+	.estimated = "leaked-bytes",
 	.nothing = "Everything was given back.",
 	.columns = { { "Bytes", "leaked-bytes", NULL }, { "Blocks", "leaks", NULL } },
 };
@@ -16,6 +17,7 @@ static const struct heap_table peak = {
 	.name = "peak",
 	.title = "Held at the peak",
 	.order = "peak-bytes",
+	.estimated = "peak-bytes",
 	.nothing = "No process ever held memory.",
 	.columns = { { "Bytes", "peak-bytes", NULL }, { "Blocks", "peak-blocks", NULL } },
 };
@@ -24,6 +26,7 @@ static const struct heap_table churn = {
 	.name = "churn",
 	.title = "Allocated most often",
 	.order = "allocations",
+	.estimated = "allocated-bytes",
 	.nothing = "Nothing was allocated.",
 	.columns = { { "Calls", "allocations", NULL },
 		     { "Bytes", "allocated-bytes", NULL },

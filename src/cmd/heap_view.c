@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/heap_view.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/heap_facts.h"
@@ -16,6 +17,22 @@
 
 #define MANY_PROCESSES 5
 
+static uint64_t sample_bytes(const struct profile *p)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < profile_n_sources(p); i++) {
+		struct heap_processes processes = { 0 };
+
+		heap_facts_load(&processes, profile_source(p, i));
+		vec_each(x, &processes.all)
+			if (x->facts[HEAP_FACT_SAMPLE] > most)
+				most = x->facts[HEAP_FACT_SAMPLE];
+		heap_facts_fini(&processes);
+	}
+	return most;
+}
+
 int heap_view_load(struct heap_view *v, struct err *e)
 {
 	const struct profile *p = v->report->profile;
@@ -25,6 +42,7 @@ int heap_view_load(struct heap_view *v, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s has no heap: record with 'dwell run -e heap'",
 			       v->report->paths[0]);
+	v->sample_bytes = sample_bytes(p);
 	v->rows = xcalloc(profile_n_sources(p), sizeof(*v->rows));
 	for (size_t i = 0; i < profile_n_sources(p); i++) {
 		int rc = heap_rows_load(&v->rows[i], profile_source(p, i), e);
@@ -44,6 +62,18 @@ void heap_view_fini(struct heap_view *v)
 }
 
 /* Processes. */
+
+/* The standard error of an estimate of that many bytes, at most: a block that is taken
+ * with probability p adds size / p, with a variance of less than size / p times the bytes
+ * for each block. */
+static void put_error(const struct heap_view *v, uint64_t bytes, struct buf *b)
+{
+	char s[TEXT_MAX];
+	double error = sqrt((double)v->sample_bytes * (double)bytes);
+
+	if (v->sample_bytes && bytes)
+		buf_printf(b, " ± %s", text_pct(s, error, (double)bytes));
+}
 
 static void put_process(const struct heap_view *v, size_t source,
 			const struct heap_process *x, FILE *out)
@@ -71,6 +101,11 @@ static void put_process(const struct heap_view *v, size_t source,
 			   text_size(s, x->facts[HEAP_FACT_LEFT]));
 	else
 		buf_puts(&b, ", all given back");
+	if (x->facts[HEAP_FACT_SAMPLE]) {
+		buf_printf(&b, "; estimated from a block for each %s",
+			   text_size(s, x->facts[HEAP_FACT_SAMPLE]));
+		put_error(v, x->facts[HEAP_FACT_ALLOCATED], &b);
+	}
 	if (x->facts[HEAP_FACT_MAPPINGS])
 		buf_printf(&b, "; up to %s mapped by itself",
 			   text_size(s, x->facts[HEAP_FACT_MAPPED_PEAK]));
@@ -118,6 +153,8 @@ static void put_values(const struct heap_view *v, const struct heap_place *place
 	char s[TEXT_MAX];
 
 	buf_printf(&b, "%s", text_pct(s, (double)place->weight, (double)v->places.total));
+	if (v->table->estimated)
+		put_error(v, value_of(v, place, v->table->estimated), &b);
 	for (size_t i = 0; i < HEAP_TABLE_COLUMNS && v->table->columns[i].title; i++) {
 		const char *event = v->table->columns[i].event;
 		const char *per = v->table->columns[i].per;

@@ -104,6 +104,11 @@ const struct option_spec record_options[] = {
 	  .kind = OPTION_FLAG,
 	  .text = "Keep every event with its fields (faults: the address; heap: address "
 		  "and size)" },
+	{ .name = "sample",
+	  .kind = OPTION_SIZE,
+	  .arg = "BYTES",
+	  .text = "With heap: observe one block for so many bytes, at random, and "
+		  "estimate the rest; a program in production hardly notices (512k)" },
 	{ .name = "threshold",
 	  .kind = OPTION_DURATION,
 	  .arg = "TIME",
@@ -220,6 +225,16 @@ static int take_signal(const struct options *o, const char *option, int *ret,
 	return name ? session_signals_parse(name, ret, e) : 0;
 }
 
+#define SAMPLE_BYTES_MIN UINT64_C(16)
+#define SAMPLE_BYTES_MAX (UINT64_C(1) << 40)
+
+static int check_sample_bytes(uint64_t bytes, struct err *e)
+{
+	return bytes >= SAMPLE_BYTES_MIN && bytes <= SAMPLE_BYTES_MAX
+		       ? 0
+		       : err_set(e, ERR_USAGE, "--sample is within 16 bytes and 1 TB");
+}
+
 static int take_signals(const struct options *o, struct session_signal_numbers *ret,
 			struct err *e)
 {
@@ -245,6 +260,7 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 {
 	*ret = (struct session_settings){
 		.trace = options_has(o, "trace"),
+		.sample_bytes = options_u64(o, "sample", 0),
 		.insn = options_has(o, "insn"),
 		.wait_threshold_ns =
 			options_u64(o, "threshold", SOURCE_THRESHOLD_MEASURED),
@@ -263,6 +279,8 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 
 	int rc = take_experiments(o, ret, e);
 
+	if (rc == 0 && options_has(o, "sample"))
+		rc = check_sample_bytes(ret->sample_bytes, e);
 	if (rc == 0)
 		rc = take_signals(o, &ret->signals, e);
 	if (rc == 0 && ret->starts_paused && !ret->signals.toggle)

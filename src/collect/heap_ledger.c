@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/heap_ledger.h"
 
+#include <math.h>
+
 void heap_ledger_fini(struct heap_ledger *l)
 {
 	heap_blocks_fini(&l->blocks);
@@ -14,16 +16,37 @@ uint32_t heap_ledger_site(struct heap_ledger *l, uint32_t stack, uint32_t thread
 	return (uint32_t)(l->sites.n - 1);
 }
 
-static void add(struct heap_amount *a, uint64_t bytes)
+/* Of a block that is sampled: they stand for more, but not for a whole number. */
+#define PARTS 256
+
+/* What a block stands for: it is sampled with the probability that a Poisson process has
+ * a point within it; a block of no bytes counts as one there. */
+static struct heap_amount worth(const struct heap_ledger *l, uint64_t size_bytes)
 {
-	a->blocks++;
-	a->bytes += bytes;
+	double bytes = (double)size_bytes, p;
+
+	if (!l->sample_bytes)
+		return (struct heap_amount){ 1, size_bytes };
+	p = -expm1(-(bytes + 1) / (double)l->sample_bytes);
+	return (struct heap_amount){ (uint64_t)(PARTS / p + 0.5),
+				     (uint64_t)fmin(bytes / p + 0.5, 1e18) };
 }
 
-static void subtract(struct heap_amount *a, uint64_t bytes)
+uint64_t heap_ledger_count_of(const struct heap_ledger *l, uint64_t blocks)
 {
-	a->blocks--;
-	a->bytes -= bytes;
+	return l->sample_bytes ? (blocks + PARTS / 2) / PARTS : blocks;
+}
+
+static void add(struct heap_amount *a, struct heap_amount x)
+{
+	a->blocks += x.blocks;
+	a->bytes += x.bytes;
+}
+
+static void subtract(struct heap_amount *a, struct heap_amount x)
+{
+	a->blocks -= x.blocks;
+	a->bytes -= x.bytes;
 }
 
 /* Bits that a number takes. */
@@ -34,11 +57,13 @@ static unsigned width(uint64_t v)
 
 static void note_course(struct heap_ledger *l, uint64_t time_ns)
 {
-	heap_course_add(&l->course, time_ns,
-			&(struct heap_point){ .bytes = l->live.bytes,
-					      .blocks = l->live.blocks,
-					      .allocated_bytes = l->taken.bytes,
-					      .allocations = l->taken.blocks });
+	heap_course_add(
+		&l->course, time_ns,
+		&(struct heap_point){ .bytes = l->live.bytes,
+				      .blocks = heap_ledger_count_of(l, l->live.blocks),
+				      .allocated_bytes = l->taken.bytes,
+				      .allocations =
+					      heap_ledger_count_of(l, l->taken.blocks) });
 }
 
 /* Before a site changes. */
@@ -73,28 +98,42 @@ static void look_at_peak(struct heap_ledger *l, uint64_t time_ns)
 void heap_ledger_bring(struct heap_ledger *l, uint64_t time_ns,
 		       const struct heap_block *block)
 {
-	add(&touch(l, block->site)->live, block->size_bytes);
-	add(&l->live, block->size_bytes);
-	add(&l->live_by_size[width(block->size_bytes)], block->size_bytes);
+	struct heap_amount x = worth(l, block->size_bytes);
+
+	add(&touch(l, block->site)->live, x);
+	add(&l->live, x);
+	add(&l->live_by_size[width(block->size_bytes)], x);
 	look_at_peak(l, time_ns);
 	note_course(l, time_ns);
+}
+
+/* Of those that a block stands for. */
+static uint64_t lifetimes(const struct heap_ledger *l, struct heap_amount x,
+			  uint64_t lifetime_ns)
+{
+	return l->sample_bytes
+		       ? (uint64_t)fmin((double)lifetime_ns * (double)x.blocks / PARTS,
+					1e18)
+		       : lifetime_ns;
 }
 
 void heap_ledger_end(struct heap_ledger *l, uint64_t time_ns,
 		     const struct heap_block *block)
 {
+	struct heap_amount x = worth(l, block->size_bytes);
 	struct heap_site *s;
 	uint64_t lifetime_ns = time_ns > block->time_ns ? time_ns - block->time_ns : 0;
 
 	leave_peak(l);
 	s = touch(l, block->site);
-	subtract(&s->live, block->size_bytes);
-	s->lifetime_ns += lifetime_ns;
-	add(&l->given_by_lifetime[(width(lifetime_ns) + 1) / 2], block->size_bytes);
-	s->temporary += block->nth == (uint32_t)l->taken.blocks;
-	subtract(&l->live, block->size_bytes);
-	subtract(&l->live_by_size[width(block->size_bytes)], block->size_bytes);
-	add(&l->given, block->size_bytes);
+	subtract(&s->live, x);
+	s->lifetime_ns += lifetimes(l, x, lifetime_ns);
+	add(&l->given_by_lifetime[(width(lifetime_ns) + 1) / 2], x);
+	/* Of sampled ones the next is not known. */
+	s->temporary += !l->sample_bytes && block->nth == (uint32_t)l->taken.blocks;
+	subtract(&l->live, x);
+	subtract(&l->live_by_size[width(block->size_bytes)], x);
+	add(&l->given, x);
 	note_course(l, time_ns);
 }
 
@@ -112,9 +151,11 @@ static void replace(struct heap_ledger *l, uint64_t time_ns,
 
 void heap_ledger_count(struct heap_ledger *l, uint32_t site, uint64_t size_bytes)
 {
-	add(&l->sites.at[site].taken, size_bytes);
-	add(&l->taken, size_bytes);
-	add(&l->taken_by_size[width(size_bytes)], size_bytes);
+	struct heap_amount x = worth(l, size_bytes);
+
+	add(&l->sites.at[site].taken, x);
+	add(&l->taken, x);
+	add(&l->taken_by_size[width(size_bytes)], x);
 }
 
 void heap_ledger_take(struct heap_ledger *l, uint64_t time_ns, uint32_t site,
@@ -159,7 +200,7 @@ void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t addres
 
 		if (!block->address || block->address != address)
 			continue;
-		subtract(&l->given, block->size_bytes);
+		subtract(&l->given, worth(l, block->size_bytes));
 		replace(l, time_ns, block);
 		heap_ledger_bring(l, time_ns, block);
 		block->address = 0;

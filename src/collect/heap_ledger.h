@@ -17,6 +17,7 @@
 #include "collect/heap_blocks.h"
 #include "collect/heap_course.h"
 
+/* blocks: heap_ledger_count_of() tells how many these are. */
 struct heap_amount {
 	uint64_t blocks, bytes;
 };
@@ -37,6 +38,7 @@ struct heap_site {
 #define HEAP_LEDGER_MOVED 64
 
 struct heap_ledger {
+	uint64_t sample_bytes; /* for each block that is told of; 0: all are */
 	struct heap_blocks blocks;
 	VEC(struct heap_site) sites;
 	struct heap_amount taken, given, live, peak;
@@ -75,6 +77,8 @@ void heap_ledger_bring(struct heap_ledger *l, uint64_t time_ns,
 void heap_ledger_end(struct heap_ledger *l, uint64_t time_ns,
 		     const struct heap_block *block);
 
+/* How many blocks; where they are sampled an estimate, as the bytes are. */
+uint64_t heap_ledger_count_of(const struct heap_ledger *l, uint64_t blocks);
 /* What the site had at the peak. */
 struct heap_amount heap_ledger_at_peak(const struct heap_ledger *l, uint32_t site);
 

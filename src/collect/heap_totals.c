@@ -10,15 +10,17 @@ static void write_facts(struct writer *w, uint32_t process, const struct heap_le
 		const char *name, *unit;
 		uint64_t value;
 	} facts[] = {
-		{ "heap-allocations", "count", l->taken.blocks },
+		{ "heap-allocations", "count", heap_ledger_count_of(l, l->taken.blocks) },
 		{ "heap-allocated", "bytes", l->taken.bytes },
-		{ "heap-frees", "count", l->given.blocks },
+		{ "heap-frees", "count", heap_ledger_count_of(l, l->given.blocks) },
 		{ "heap-peak", "bytes", l->peak.bytes },
-		{ "heap-peak-blocks", "count", l->peak.blocks },
+		{ "heap-peak-blocks", "count", heap_ledger_count_of(l, l->peak.blocks) },
 		{ "heap-peak-time", "ns", l->peak_ns },
 		{ "heap-left", "bytes", l->live.bytes },
-		{ "heap-left-blocks", "count", l->live.blocks },
-		{ "heap-mappings", "count", maps->taken.blocks },
+		{ "heap-left-blocks", "count", heap_ledger_count_of(l, l->live.blocks) },
+		{ "heap-sample", "bytes", l->sample_bytes },
+		{ "heap-mappings", "count",
+		  heap_ledger_count_of(maps, maps->taken.blocks) },
 		{ "heap-mapped", "bytes", maps->taken.bytes },
 		{ "heap-mapped-peak", "bytes", maps->peak.bytes },
 		{ "heap-mapped-left", "bytes", maps->live.bytes },
@@ -101,7 +103,8 @@ static void write_sizes(struct rows *r, uint64_t now_ns, const struct heap_ledge
 		const struct heap_amount *taken = &l->taken_by_size[i];
 		const struct heap_amount *left = &l->live_by_size[i];
 		uint64_t values[] = { i < 64 ? UINT64_C(1) << i : UINT64_MAX,
-				      taken->blocks, taken->bytes, left->blocks,
+				      heap_ledger_count_of(l, taken->blocks),
+				      taken->bytes, heap_ledger_count_of(l, left->blocks),
 				      left->bytes };
 
 		if (taken->blocks)
@@ -114,7 +117,8 @@ static void write_lifetimes(struct rows *r, uint64_t now_ns, const struct heap_l
 	for (unsigned i = 0; i < HEAP_LEDGER_LIFETIMES; i++) {
 		const struct heap_amount *given = &l->given_by_lifetime[i];
 		uint64_t values[] = { i < 32 ? UINT64_C(1) << 2 * i : UINT64_MAX,
-				      given->blocks, given->bytes };
+				      heap_ledger_count_of(l, given->blocks),
+				      given->bytes };
 
 		if (given->blocks)
 			put_row(r, now_ns, values, 3);

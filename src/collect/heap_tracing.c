@@ -31,6 +31,7 @@ struct heap_image {
 	const struct plan *plan;   /* NULL: not followed */
 	const struct plan *traces; /* the same where every event is kept, else NULL */
 	struct heap_events events;
+	uint64_t n_events;
 };
 
 static void *begin(struct traced_image *image, const struct plan *plan)
@@ -39,6 +40,7 @@ static void *begin(struct traced_image *image, const struct plan *plan)
 
 	h->image = image;
 	h->plan = plan;
+	h->ledger.sample_bytes = image->image->totals->sample_bytes;
 	h->traces = plan && plan->trace ? plan : NULL;
 	return h;
 }
@@ -121,6 +123,7 @@ static void take_map_stays(struct heap_image *h, const struct timer_record *r)
 
 static void take(void *state, const struct timer_record *r)
 {
+	struct heap_image *h = state;
 	static void (*const takers[])(struct heap_image * h,
 				      const struct timer_record *r) = {
 		[WIRE_TRACER_ALLOC] = take_alloc,
@@ -133,8 +136,9 @@ static void take(void *state, const struct timer_record *r)
 		[WIRE_TRACER_MAP_STAYS] = take_map_stays,
 	};
 
+	h->n_events++;
 	if (r->kind < sizeof(takers) / sizeof(takers[0]) && takers[r->kind])
-		takers[r->kind](state, r);
+		takers[r->kind](h, r);
 }
 
 /* The columns of the experiment, in their order. */
@@ -148,11 +152,11 @@ static void block_values(const struct heap_ledger *l, uint32_t site,
 	struct heap_amount peak = heap_ledger_at_peak(l, site);
 
 	ret[EXPERIMENT_HEAP_LEFT_BYTES] = s->live.bytes;
-	ret[EXPERIMENT_HEAP_LEFT] = s->live.blocks;
+	ret[EXPERIMENT_HEAP_LEFT] = heap_ledger_count_of(l, s->live.blocks);
 	ret[EXPERIMENT_HEAP_PEAK_BYTES] = peak.bytes;
-	ret[EXPERIMENT_HEAP_PEAK_BLOCKS] = peak.blocks;
+	ret[EXPERIMENT_HEAP_PEAK_BLOCKS] = heap_ledger_count_of(l, peak.blocks);
 	ret[EXPERIMENT_HEAP_BYTES] = s->taken.bytes;
-	ret[EXPERIMENT_HEAP_CALLS] = s->taken.blocks;
+	ret[EXPERIMENT_HEAP_CALLS] = heap_ledger_count_of(l, s->taken.blocks);
 	ret[EXPERIMENT_HEAP_TEMPORARY] = s->temporary;
 	ret[EXPERIMENT_HEAP_LIFETIME] = s->lifetime_ns;
 }
@@ -165,7 +169,7 @@ static void map_values(const struct heap_ledger *l, uint32_t site,
 	ret[EXPERIMENT_HEAP_MAP_LEFT_BYTES] = s->live.bytes;
 	ret[EXPERIMENT_HEAP_MAP_PEAK_BYTES] = heap_ledger_at_peak(l, site).bytes;
 	ret[EXPERIMENT_HEAP_MAP_BYTES] = s->taken.bytes;
-	ret[EXPERIMENT_HEAP_MAP_CALLS] = s->taken.blocks;
+	ret[EXPERIMENT_HEAP_MAP_CALLS] = heap_ledger_count_of(l, s->taken.blocks);
 }
 
 static void write_site(const struct heap_image *h, uint64_t now_ns,
@@ -212,10 +216,11 @@ static void end(void *state, uint64_t now_ns)
 	heap_course_end(&h->ledger.course);
 	if (h->plan)
 		write_all(h, now_ns);
-	if (!m->is_fork)
+	/* Of blocks that were not sampled some are said to be given back. */
+	if (!m->is_fork && !h->ledger.sample_bytes)
 		m->totals->n_unmatched += h->ledger.n_unmatched;
 	m->totals->n_retaken += h->ledger.n_retaken;
-	m->totals->n_events += h->ledger.taken.blocks + h->ledger.given.blocks;
+	m->totals->n_events += h->n_events;
 	heap_ledger_fini(&h->ledger);
 	heap_maps_fini(&h->maps);
 	vec_fini(&h->sites.of);

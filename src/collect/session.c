@@ -164,6 +164,17 @@ static int check_company(const struct session_settings *x, struct err *e)
 	return 0;
 }
 
+static int check_sample(const struct session_settings *x, struct err *e)
+{
+	for (size_t i = 0; i < x->n_choices; i++)
+		if (x->choices[i].experiment->trigger == EXPERIMENT_HEAP)
+			return 0;
+	return x->sample_bytes ? err_set(e, ERR_USAGE,
+					 "--sample is about the blocks of the heap: "
+					 "record them, as in -e heap")
+			       : 0;
+}
+
 /* Nothing but what others sample is told by it. */
 static int check_anchors(const struct session_settings *x, struct err *e)
 {
@@ -188,6 +199,8 @@ int session_new(const struct session_settings *settings, struct session **ret,
 		rc = check_insn(settings, e);
 	if (rc == 0)
 		rc = check_anchors(settings, e);
+	if (rc == 0)
+		rc = check_sample(settings, e);
 	s->settings = *settings;
 	s->launch = (struct launch){ .gate = -1, .report = -1 };
 	s->signals.fd = -1;
@@ -203,6 +216,7 @@ int session_new(const struct session_settings *settings, struct session **ret,
 	for (size_t i = 0; i < settings->n_choices && rc == 0; i++) {
 		s->plans[i].choice = settings->choices[i];
 		s->plans[i].trace = settings->trace;
+		s->plans[i].sample_bytes = settings->sample_bytes;
 		s->plans[i].insn = settings->insn;
 		s->plans[i].wait_threshold_ns = settings->wait_threshold_ns;
 		s->plans[i].callstack_ns = settings->callstack_ns;

@@ -40,6 +40,7 @@ struct session_settings {
 	bool trace;
 	bool insn; /* which way branches go, from the registers of samples */
 	uint64_t wait_threshold_ns; /* see struct plan */
+	uint64_t sample_bytes; /* of the heap, for each block observed; 0: every block */
 	bool wants_jit; /* set the flags that make run-time compilers name their code */
 
 	enum scope_kind kind;

@@ -198,6 +198,12 @@ void session_notes_describe(const struct session_settings *x, const struct scope
 
 /* In the recording. */
 
+static bool is_estimate(const struct plan *plan, unsigned column)
+{
+	return plan->sample_bytes && column < EXPERIMENT_HEAP_MAP_LEFT_BYTES &&
+	       plan->choice.experiment->trigger == EXPERIMENT_HEAP;
+}
+
 void session_notes_events(struct writer *w, struct plan *plan)
 {
 	const struct experiment *x = plan->choice.experiment;
@@ -210,7 +216,7 @@ void session_notes_events(struct writer *w, struct plan *plan)
 			.experiment = writer_string(w, plan->choice.name),
 			.source = writer_string(w, plan->source->how(x, i)),
 			.description = writer_string(w, ev->description),
-			.flags = ev->flags,
+			.flags = is_estimate(plan, i) ? EVENT_SAMPLED : ev->flags,
 			.period = ev->is_periodic && !plan->choice.hz
 					  ? plan->choice.interval
 					  : 0,

@@ -64,6 +64,7 @@ struct plan {
 	bool insn;		    /* with registers, also where there are no stacks */
 	uint64_t wait_threshold_ns; /* of sync */
 	uint64_t callstack_ns; /* regions: what is active is kept so often, 0 never */
+	uint64_t sample_bytes; /* of memory, for each block observed; 0: every block */
 	const struct source_ops *source;
 	uint32_t events[EXPERIMENT_EVENTS_MAX]; /* ids in the recording */
 };

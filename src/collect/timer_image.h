@@ -46,6 +46,7 @@ struct timer_totals {
 	uint64_t n_unsampled; /* threads that ended without a sample */
 	uint64_t sampled;     /* intervals in samples */
 	/* traced */
+	uint64_t sample_bytes; /* of the heap, for each block told of; 0: all are */
 	uint64_t n_events, n_unmatched, n_retaken;
 	uint64_t n_unmatched_ends, n_cut_regions, n_refused_regions;
 	uint32_t slice_type; /* id of rows of callstacks of regions, plus 1; 0: not yet */

@@ -95,6 +95,12 @@ static int set_timer(const struct tracer *s, struct err *e)
 		       : 0;
 }
 
+/* Every plan of a session has the same. */
+static uint64_t sample_bytes(const struct source_context *c)
+{
+	return c->n_plans ? c->plans[0].sample_bytes : 0;
+}
+
 static bool has_company(const struct source_context *c)
 {
 	for (size_t i = 0; i < c->n_plans; i++)
@@ -112,6 +118,7 @@ static void set_totals(struct tracer *s, const struct source_context *c)
 						  .ops = &tracer_source,
 						  .tracing = &traced_image_tracing,
 						  .lag_ns = has_company(c) ? LAG_NS : 0,
+						  .sample_bytes = sample_bytes(c),
 						  .follows = c->scope->follow_children,
 						  .known = &s->images.known,
 						  .present = &s->images.present };
@@ -159,6 +166,7 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 		.traces = traces(c),
 		.fpe_types = fpe_types(c),
 		.wait_threshold_ns = wait_threshold_ns(c),
+		.sample_bytes = sample_bytes(c),
 	};
 	int rc;
 

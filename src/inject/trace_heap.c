@@ -7,11 +7,17 @@
  * another thread gets the same address at once.  The allocator is whichever comes next in
  * the program's order of libraries, the C library's or another one; what it calls within
  * itself does not come by here.  C++ operators come by as malloc and free.
+ *
+ * Where blocks are sampled, a thread counts down the bytes to the next one: what is not
+ * taken costs a subtraction and a branch.  Where every block is observed nothing is ever
+ * left to count down.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "inject/next.h"
+#include "inject/poisson.h"
+#include "inject/sampled_set.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_thread.h"
 #include "inject/vdso.h"
@@ -71,30 +77,90 @@ static void *refuse(void)
 	return NULL;
 }
 
-/* Some libraries' calls are made of others that come by here: the innermost counts. */
-static __thread const void *last_taken __attribute__((tls_model("initial-exec")));
+#define THREAD __thread __attribute__((tls_model("initial-exec")))
 
-static __attribute__((noinline)) void note_taken(const void *p, size_t size,
-						 const uint64_t *frame)
+/* Some libraries' calls are made of others that come by here: the innermost counts. */
+static THREAD const void *last_taken;
+/* Bytes to the next block that is sampled. */
+static THREAD int64_t until_next;
+static THREAD uint64_t random_state;
+
+static struct sampled_set sampled;
+
+/* A block of no bytes counts as one. */
+static inline int64_t extent(size_t size)
+{
+	return (int64_t)size + 1;
+}
+
+/* until_next has been passed: by a thread's first block that may mean nothing. */
+static bool is_next(size_t size)
+{
+	if (!random_state) {
+		random_state = poisson_seed((uintptr_t)&random_state, vdso_now_ns());
+		until_next =
+			(int64_t)poisson_next(&random_state, trace_runtime.sample_bytes) -
+			extent(size);
+		if (until_next >= 0)
+			return false;
+	}
+	until_next = (int64_t)poisson_next(&random_state, trace_runtime.sample_bytes);
+	return true;
+}
+
+static __attribute__((noinline)) void observe(const void *p, size_t size,
+					      const uint64_t *frame)
 {
 	struct wire_tracer_alloc r = { .address = (uintptr_t)p, .size_bytes = size };
 
+	until_next = 0;
 	if (!trace_runtime_traces(WIRE_TRACER_HEAP) || trace_runtime_is_paused())
 		return;
 	last_taken = p;
+	if (trace_runtime.sample_bytes) {
+		if (!is_next(size))
+			return;
+		sampled_set_add(&sampled, p);
+	}
 	r.stack = trace_thread_stack(frame);
 	r.time_ns = vdso_now_ns();
 	trace_runtime_write(WIRE_TRACER_ALLOC, &r, sizeof(r), NULL, 0);
 }
 
-static void note_given(enum wire_tracer_kind kind, const void *p)
+static inline void note_taken(const void *p, size_t size, const uint64_t *frame)
+{
+	until_next -= extent(size);
+	if (until_next < 0)
+		observe(p, size, frame);
+	else
+		last_taken = p;
+}
+
+static void write_given(enum wire_tracer_kind kind, const void *p)
 {
 	struct wire_tracer_free r = { .address = (uintptr_t)p };
 
-	if (!trace_runtime_traces(WIRE_TRACER_HEAP))
-		return;
 	r.time_ns = vdso_now_ns();
 	trace_runtime_write(kind, &r, sizeof(r), NULL, 0);
+}
+
+/* False: it is none that was observed. */
+static inline bool note_given(enum wire_tracer_kind kind, const void *p)
+{
+	if (trace_runtime.sample_bytes && !sampled_set_remove(&sampled, p))
+		return false;
+	if (!trace_runtime_traces(WIRE_TRACER_HEAP))
+		return false;
+	write_given(kind, p);
+	return true;
+}
+
+/* It was not given back after all. */
+static void note_kept(const void *p)
+{
+	if (trace_runtime.sample_bytes)
+		sampled_set_add(&sampled, p);
+	write_given(WIRE_TRACER_UNMOVE, p);
 }
 
 /* For whoever wraps what may be made of others; the stack ends in the wrapper's caller.
@@ -148,15 +214,15 @@ EXPORT void free(void *p)
 static inline void *resize(void *old, size_t size, const uint64_t *frame)
 {
 	resize_fn *f = (resize_fn *)next_of(HEAP_REALLOC);
+	bool is_known;
 	void *p;
 
 	if (!f)
 		return refuse();
-	if (old)
-		note_given(WIRE_TRACER_MOVE, old);
+	is_known = old && note_given(WIRE_TRACER_MOVE, old);
 	p = f(old, size);
-	if (!p && old && size)
-		note_given(WIRE_TRACER_UNMOVE, old);
+	if (!p && size && is_known)
+		note_kept(old);
 	if (p)
 		note_taken(p, size, frame);
 	return p;

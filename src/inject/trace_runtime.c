@@ -103,6 +103,7 @@ static bool begin(const char *directory)
 	if (control_fd < 0)
 		return false;
 	trace_runtime.epoch = 1;
+	trace_runtime.sample_bytes = trace_runtime.meeting.control->sample_bytes;
 	trace_runtime.page_bytes = auxiliary(AT_PAGESZ);
 	if (!trace_runtime.page_bytes)
 		trace_runtime.page_bytes = PAGE_BYTES;

@@ -21,7 +21,8 @@
 
 struct trace_runtime {
 	bool is_on;
-	uint32_t traces; /* enum wire_tracer_trace: all, until it is known */
+	uint32_t traces;       /* enum wire_tracer_trace: all, until it is known */
+	uint64_t sample_bytes; /* of memory, for each block observed; 0: every block is */
 	int pid;
 	struct meeting meeting;
 	struct ring ring;

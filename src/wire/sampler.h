@@ -55,13 +55,15 @@ struct wire_sampler_control {
 	uint32_t traces;	    /* enum wire_tracer_trace; of a sampler 0 */
 	uint32_t fpe_types;	    /* of WIRE_TRACER_FPE: enum wire_tracer_fpe_type */
 	uint64_t wait_threshold_ns; /* shorter waits are not told (wire/tracer_sync.h) */
+	/* One block of the heap for so many bytes, on average; 0: every block. */
+	uint64_t sample_bytes;
 #define WIRE_SAMPLER_N_RINGS_MAX 256
 	/* Of each ring: the pid of its process, 0 free.  A target takes a free one by
 	 * compare-and-swap, the recorder alone gives it back. */
 	uint32_t claims[WIRE_SAMPLER_N_RINGS_MAX];
 };
 
-_Static_assert(sizeof(struct wire_sampler_control) == 72 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
+_Static_assert(sizeof(struct wire_sampler_control) == 80 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
 	       "layout");
 
 /* In the control file behind its page, by pid modulo their number: how far the CPU

@@ -189,6 +189,54 @@ def every_event_is_kept_where_it_is_asked_for():
     assert sum(int(n) for n in live.values()) == whole['heap-left'], whole
 
 
+def far_off(estimate, truth, sample):
+    """In standard errors, which are less than that of blocks much smaller than a sample."""
+    return abs(estimate - truth) / (sample * truth) ** 0.5
+
+
+@test
+def estimates_are_as_near_to_the_truth_as_they_say():
+    program = os.path.join(WORKLOADS, 'heap'), '1000000'
+    exact = record('exact', *program)[0]
+    truth, by_get = process(exact), counts(exact, 'allocated-bytes')['get']
+    for sample in 4096, 65536:
+        path, _ = record('sampled', *program, run=('--sample', str(sample)))
+        check_lossless(path)
+        got = process(path)
+        assert got['heap-sample'] == sample, got
+        for name in 'heap-allocated', 'heap-left':
+            assert far_off(got[name], truth[name], sample) < 6, (sample, name, got, truth)
+        # Nearly all blocks are of one distribution of sizes.
+        assert abs(got['heap-allocations'] / truth['heap-allocations'] - 1) < 0.1, (got, truth)
+        bytes_ = counts(path, 'allocated-bytes')
+        assert far_off(bytes_['get'], by_get, sample) < 6, (bytes_, by_get)
+        assert 'estimated from a block' in dwell('heap', path).stdout.replace('\n              ', ' ')
+
+
+@test
+def blocks_that_are_large_beside_a_sample_are_all_there():
+    path, _ = record('large', os.path.join(WORKLOADS, 'heap'), '1000', run=('--sample', '16'))
+    # Of 100 bytes one in 500 is missed, of 10,000 none; what is taken is told as more.
+    assert counts(path, 'leaks')['leak_big'] == 10, counts(path, 'leaks')
+    assert abs(counts(path, 'leaks')['leak_small'] - 1000) < 15, counts(path, 'leaks')
+
+
+@test
+def threads_and_children_are_sampled_like_the_first():
+    path, _ = record('sampled', CALLS, 'passing', run=('--sample', '1k'))
+    check_lossless(path)
+    got, left = counts(path, 'allocations'), counts(path, 'leaks')
+    assert abs(got['pass'] / 200000 - 1) < 0.5 and 'pass' not in left, (got, left)
+    path, _ = record('sampled', CALLS, 'processes', run=('--sample', '16'))
+    check_lossless(path)
+
+
+@test
+def only_the_heap_can_be_sampled():
+    p = dwell('run', '-e', 'usertime', '--sample', '1k', '--', 'true')
+    assert p.returncode == 2 and '-e heap' in p.stderr, p
+
+
 @test
 def the_peak_is_exact_and_so_is_who_held_it():
     path, _ = record('peak', CALLS, 'peak')

@@ -46,6 +46,28 @@ static void a_block_given_back_before_the_next_is_taken_is_temporary(void **stat
 	heap_ledger_fini(&l);
 }
 
+static void a_sampled_block_stands_for_those_that_were_not(void **state)
+{
+	struct heap_ledger l = { .sample_bytes = 1000 };
+	uint32_t a = heap_ledger_site(&l, 1, 10);
+
+	(void)state;
+	/* p = 1 - exp(-10 / 1000), then one that is surely taken. */
+	heap_ledger_take(&l, 1, a, 0x10, 9);
+	assert_int_equal(heap_ledger_count_of(&l, l.taken.blocks), 101);
+	assert_int_equal(l.live.bytes, 905);
+	heap_ledger_take(&l, 2, a, 0x20, 100000);
+	assert_int_equal(l.live.bytes, 100905);
+	heap_ledger_give(&l, 11, 0x10, &gone);
+	assert_int_equal(l.live.bytes, 100000);
+	assert_int_equal(heap_ledger_count_of(&l, l.live.blocks), 1);
+	assert_true(l.sites.at[a].lifetime_ns > 1000 && l.sites.at[a].lifetime_ns < 1010);
+	assert_int_equal(l.sites.at[a].temporary, 0);
+	heap_ledger_give(&l, 12, 0x20, &gone);
+	assert_int_equal(l.live.blocks, 0);
+	heap_ledger_fini(&l);
+}
+
 static void what_is_not_known_is_counted_and_changes_nothing(void **state)
 {
 	struct heap_ledger l = { 0 };
@@ -137,6 +159,7 @@ int main(void)
 		cmocka_unit_test(blocks_are_charged_to_the_site_that_took_them),
 		cmocka_unit_test(
 			a_block_given_back_before_the_next_is_taken_is_temporary),
+		cmocka_unit_test(a_sampled_block_stands_for_those_that_were_not),
 		cmocka_unit_test(what_is_not_known_is_counted_and_changes_nothing),
 		cmocka_unit_test(a_block_that_could_not_be_moved_is_there_again),
 		cmocka_unit_test(
