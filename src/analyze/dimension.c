@@ -465,6 +465,14 @@ static void stack_label(const struct dimension_context *c, uint64_t key,
 		.sample_key = what##_key, .label = show                                  \
 	}
 
+#define TASK(what, head, about, shared, show)                                            \
+	{                                                                                \
+		.name = #what, .title = head, .summary = about,                          \
+		.scope = DIMENSION_SAMPLE, .columns = SAMPLE_THREAD,                     \
+		.is_sentence = true, .shared_name = shared, .sample_key = what##_key,    \
+		.label = show                                                            \
+	}
+
 const struct dimension dimensions[] = {
 	FRAME(function, "Function", "functions, inlined ones included"),
 	FRAME(image, "Image", "executables, libraries, the kernel"),
@@ -474,11 +482,9 @@ const struct dimension dimensions[] = {
 	STACK(stack, "Stack", "distinct stacks", stack_shared, stack_label),
 	STACK(call, "System call", "system calls", NULL, text_label),
 	STACK(mode, "Mode", "user code and kernel", NULL, text_label),
-	SAMPLE(thread, "Thread", "threads", SAMPLE_THREAD, thread_shared, thread_label),
-	SAMPLE(process, "Process", "processes", SAMPLE_THREAD, process_shared,
-	       process_label),
-	SAMPLE(command, "Command", "programs, over all their processes", SAMPLE_THREAD,
-	       NULL, text_label),
+	TASK(thread, "Thread", "threads", thread_shared, thread_label),
+	TASK(process, "Process", "processes", process_shared, process_label),
+	TASK(command, "Command", "programs, over all their processes", NULL, text_label),
 	SAMPLE(cgroup, "Control group", "control groups, as of services and containers",
 	       SAMPLE_THREAD, NULL, text_label),
 	SAMPLE(cpu, "CPU", "processors", SAMPLE_CPU, NULL, cpu_label),

@@ -35,6 +35,7 @@ enum dimension_scope { DIMENSION_FRAME, DIMENSION_STACK, DIMENSION_SAMPLE };
 struct dimension {
 	const char *name, *title, *summary;
 	enum dimension_scope scope;
+	bool is_sentence; /* labels are cut at their end: what matters is in front */
 	unsigned columns; /* of the samples, enum sample_column */
 	uint64_t (*frame_key)(struct dimension_context *c, const struct profile_frame *f);
 	uint64_t (*stack_key)(struct dimension_context *c, uint32_t source,

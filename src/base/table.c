@@ -12,7 +12,7 @@
 #include "base/vec.h"
 
 #define GAP	    2  /* columns between columns */
-#define ELASTIC_MIN 16 /* an elastic column is never narrower than this... */
+#define ELASTIC_MIN 16 /* an elastic column is never narrower, unless it says so */
 #define TITLE_LINES 2
 
 #define BOLD  "\033[1m"
@@ -151,7 +151,7 @@ static size_t natural_width(const struct table *t, unsigned column, bool no_head
 	const struct table_column *c = &t->columns[column];
 	size_t width = no_header ? 0 : title_width(c->title);
 
-	if (width < c->min_width)
+	if (!c->is_elastic && width < c->min_width)
 		width = c->min_width;
 	vec_each(r, &t->rows) {
 		size_t w = !r->is_rule && r->cells[column] ? text_width(r->cells[column])
@@ -163,7 +163,24 @@ static size_t natural_width(const struct table *t, unsigned column, bool no_head
 	return width;
 }
 
-/* Every column's width; the elastic one gives way when the terminal is too narrow. */
+static size_t least_width(const struct table_column *c)
+{
+	return c->min_width ? c->min_width : ELASTIC_MIN;
+}
+
+/* The widest elastic column that may be narrower; n_columns: there is none. */
+static unsigned widest_elastic(const struct table *t, const size_t *widths)
+{
+	unsigned widest = t->n_columns;
+
+	for (unsigned i = 0; i < t->n_columns; i++)
+		if (t->columns[i].is_elastic && widths[i] > least_width(&t->columns[i]) &&
+		    (widest == t->n_columns || widths[i] > widths[widest]))
+			widest = i;
+	return widest;
+}
+
+/* Every column's width; elastic ones give way when the terminal is too narrow. */
 static size_t layout(const struct table *t, const struct table_style *style,
 		     size_t *widths)
 {
@@ -173,20 +190,12 @@ static size_t layout(const struct table *t, const struct table_style *style,
 		total += widths[i] = natural_width(t, i, style->no_header);
 	if (!style->width || total <= style->width)
 		return total;
-	for (unsigned i = 0; i < t->n_columns; i++) {
-		if (!t->columns[i].is_elastic)
-			continue;
+	for (; total > style->width; total--) {
+		unsigned widest = widest_elastic(t, widths);
 
-		size_t excess = total - style->width;
-		size_t least = t->columns[i].min_width > ELASTIC_MIN
-				       ? t->columns[i].min_width
-				       : ELASTIC_MIN;
-		size_t want = widths[i] > excess + least ? widths[i] - excess : least;
-
-		if (want < widths[i]) {
-			total -= widths[i] - want;
-			widths[i] = want;
-		}
+		if (widest == t->n_columns)
+			break;
+		widths[widest]--;
 	}
 	return total;
 }

@@ -2,9 +2,9 @@
  *
  * table - rows and columns printed for a terminal of a given width.
  *
- * Numbers are right-aligned, one elastic column takes what is left and is cut in the
- * middle with an ellipsis.  Cells are copied and made printable.  Colour only when
- * asked for.  A separator row prints a rule.
+ * Numbers are right-aligned, elastic columns take what is left, the widest giving way
+ * first, and are cut in the middle with an ellipsis.  Cells are copied and made
+ * printable.  Colour only when asked for.  A separator row prints a rule.
  */
 #ifndef DWELL_BASE_TABLE_H
 #define DWELL_BASE_TABLE_H
@@ -18,8 +18,8 @@ enum table_align { TABLE_LEFT, TABLE_RIGHT };
 struct table_column {
 	const char *title; /* "\n" splits it over two header lines */
 	enum table_align align;
-	bool is_elastic; /* at most one */
-	unsigned min_width;
+	bool is_elastic;
+	unsigned min_width; /* of an elastic one: when it must give way; 0: the usual */
 };
 
 struct table_style {

@@ -83,8 +83,8 @@ static void print_table(const struct code_rows *c)
 		{ .title = "Cycles", .align = TABLE_RIGHT },
 		{ .title = "Ends by" },
 		{ .title = "Address", .align = TABLE_RIGHT },
-		{ .title = "Function", .is_elastic = true },
-		{ .title = "Line" },
+		{ .title = "Function", .is_elastic = true, .min_width = 12 },
+		{ .title = "Line", .is_elastic = true, .min_width = 12 },
 	};
 	own(table_freep) struct table *t = table_new(columns, 7);
 

@@ -38,7 +38,7 @@ static void print_table(const struct code_rows *c)
 	static const struct table_column columns[] = {
 		{ .title = "Times", .align = TABLE_RIGHT },
 		{ .title = "By" },
-		{ .title = "Caller" },
+		{ .title = "Caller", .is_elastic = true },
 		{ .title = "Callee", .is_elastic = true },
 	};
 	own(table_freep) struct table *t = table_new(columns, 4);

@@ -12,9 +12,10 @@
 #include "base/text.h"
 #include "base/vec.h"
 
-#define GAP	   2
-#define LEAST_NAME 12
-#define NAME_BYTES 2048
+#define GAP	    2
+#define LEAST_NAME  12
+#define LEAST_SHORT 6 /* of a name that something stands in front of */
+#define NAME_BYTES  2048
 
 struct column {
 	const char *title;
@@ -235,7 +236,7 @@ static void print_cell(struct table *to, const struct column *c, const struct ce
 		       size_t width)
 {
 	size_t fixed = text_width(cell->before) + text_width(cell->after);
-	char name[NAME_BYTES];
+	char name[NAME_BYTES], all[NAME_BYTES];
 	const char *text = cell->text;
 
 	if (c->is_text) {
@@ -243,10 +244,16 @@ static void print_cell(struct table *to, const struct column *c, const struct ce
 		text = name;
 	} else if (width) {
 		text = names_shorten(name, sizeof(name), text,
-				     width > fixed + LEAST_NAME ? width - fixed
-								: LEAST_NAME);
+				     width > fixed + LEAST_SHORT ? width - fixed
+								 : LEAST_SHORT);
 	}
-	table_cellf(to, "%s%s%s", cell->before, text, cell->after);
+	if (!width || fixed + text_width(text) <= width) {
+		table_cellf(to, "%s%s%s", cell->before, text, cell->after);
+		return;
+	}
+	snprintf(all, sizeof(all), "%s%s%s", cell->before, text, cell->after);
+	cut_end(name, sizeof(name) - 4, all, width);
+	table_cell(to, name);
 }
 
 void report_table_print(const struct report_table *t, FILE *out)

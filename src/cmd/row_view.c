@@ -105,6 +105,8 @@ void row_view_add_names(const struct row_view *v, struct report_table *t)
 	} else if (row_view_has_function(v)) {
 		report_table_name(t, v->d->title, 2);
 		report_table_name(t, "Function", 3);
+	} else if (v->d->is_sentence) {
+		report_table_text(t, v->d->title, 3);
 	} else {
 		report_table_name(t, v->d->title, 3);
 	}

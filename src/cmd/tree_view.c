@@ -131,7 +131,7 @@ static void put_deeper(struct tree_view *v, uint32_t id)
 
 	for (size_t c = 0; c < n_columns; c++)
 		rest[c] = inclusive_of(v, id)[c] - exclusive_of(v, id)[c];
-	buf_printf(&text, "%s└ … deeper: dwell tree ", buf_str(&v->guides));
+	buf_printf(&text, "%s└ … dwell tree ", buf_str(&v->guides));
 	report_table_row(v->table, false);
 	put_numbers(v, rest, zero);
 	report_table_decorated(v->table, buf_str(&text), name_of(v, id), "");

@@ -73,6 +73,33 @@ static void the_elastic_column_gives_way_in_its_middle(void **state)
 				  "1.50 ms    0.5 %  std::map<i…ing>::find  prog\n");
 }
 
+static void of_several_elastic_columns_the_widest_gives_way(void **state)
+{
+	static const struct table_column three[] = {
+		{ .title = "n", .align = TABLE_RIGHT },
+		{ .title = "from", .is_elastic = true },
+		{ .title = "to", .is_elastic = true, .min_width = 10 },
+	};
+	own(table_freep) struct table *t = table_new(three, 3);
+
+	(void)state;
+	table_row(t);
+	table_cell(t, "1");
+	table_cell(t, "abcdefghijklmnopqrst");		 /* 20 */
+	table_cell(t, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123"); /* 30 */
+
+	own(freep) char *some =
+		print(t, &(struct table_style){ .width = 50, .no_header = true });
+	own(freep) char *both =
+		print(t, &(struct table_style){ .width = 41, .no_header = true });
+	own(freep) char *least =
+		print(t, &(struct table_style){ .width = 10, .no_header = true });
+
+	assert_string_equal(some, "1  abcdefghijklmnopqrst  ABCDEFGHIJKL…STUVWXYZ0123\n");
+	assert_string_equal(both, "1  abcdefghi…mnopqrst  ABCDEFGHI…WXYZ0123\n");
+	assert_string_equal(least, "1  abcdefgh…nopqrst  ABCDE…0123\n");
+}
+
 static void colour_only_when_asked_for(void **state)
 {
 	own(table_freep) struct table *t = sample();
@@ -174,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_is_aligned_and_has_no_trailing_blanks),
 		cmocka_unit_test(the_elastic_column_gives_way_in_its_middle),
+		cmocka_unit_test(of_several_elastic_columns_the_widest_gives_way),
 		cmocka_unit_test(colour_only_when_asked_for),
 		cmocka_unit_test(wide_characters_keep_the_columns_straight),
 		cmocka_unit_test(every_width_is_kept_when_there_is_room_for_the_least),
