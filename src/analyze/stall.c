@@ -182,17 +182,6 @@ static double certain(struct excess x)
 	return x.is_chance ? 0 : x.cycles;
 }
 
-static void measure_waits(const struct finding *f, uint32_t block)
-{
-	const struct procedure_block *b = &f->c->procedure->blocks[block];
-	struct stall_group *group = &f->to->groups[f->to->blocks[block].group];
-
-	for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++)
-		for (unsigned w = 0; w < SCHEDULE_N_WAITS; w++)
-			group->waits[w] +=
-				f->c->blocks[block].times * f->c->steps[i].waits[w];
-}
-
 /* Into its group; false: what it would take is not known. */
 static bool measure_block(const struct finding *f, uint32_t block)
 {
@@ -210,7 +199,6 @@ static bool measure_block(const struct finding *f, uint32_t block)
 	ret->best *= n->times;
 	group->best += ret->best;
 	group->cycles += n->cycles;
-	measure_waits(f, block);
 	if (n->times == 0)
 		return false;
 	group->excess += certain(excess_of_arrival(f, block));
@@ -260,28 +248,18 @@ static bool begin_stall(const struct finding *f, struct stall *s, struct excess 
 	return true;
 }
 
-static void set_scene(const struct finding *f, struct stall_scene *ret, uint32_t block)
-{
-	const struct stall_group *g = &f->to->groups[f->to->blocks[block].group];
-
-	*ret = (struct stall_scene){ .c = f->c, .is_alone = f->c->is_alone };
-	for (unsigned w = 0; w < SCHEDULE_N_WAITS; w++)
-		ret->waits[w] = g->waits[w] / f->c->blocks[block].times;
-	stall_loop_find(&ret->loop, f->c, block);
-}
-
 static void find_in_block(const struct finding *f, uint32_t block)
 {
 	const struct function_code *c = f->c;
 	const struct procedure_block *b = &c->procedure->blocks[block];
 	const struct function_code_block *n = &c->blocks[block];
 	double part = part_of(f, block);
-	struct stall_scene scene;
+	struct stall_scene scene = { .c = c, .is_alone = c->is_alone };
 	struct stall *s = &f->to->of_arrival[block];
 
 	if (part <= 0 && !f->limits->with_chance)
 		return;
-	set_scene(f, &scene, block);
+	stall_loop_find(&scene.loop, c, block);
 	if (begin_stall(f, s, excess_of_arrival(f, block), part, n))
 		stall_rules_arrival(&scene, s);
 	for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++)

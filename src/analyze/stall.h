@@ -54,7 +54,6 @@ struct stall_group {
 	double beyond; /* what they were more; may be negative */
 	double excess; /* what single instructions were more, that cannot be chance */
 	double error;  /* chance may make so much of it, either way */
-	double waits[SCHEDULE_N_WAITS]; /* of the best case of its instructions */
 };
 
 struct stalls {

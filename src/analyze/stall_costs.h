@@ -21,5 +21,7 @@
 #define STALL_COSTS_NEAR_WALK  10.0
 /* Less than this part of what is to be explained rules a cause out. */
 #define STALL_COSTS_LEAST_PART 0.05
+/* The same of what the machine is bound by at best, too. */
+#define STALL_COSTS_MACHINE_PART 0.25
 
 #endif

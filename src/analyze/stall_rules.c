@@ -240,12 +240,25 @@ static void blame_neighbours(const struct stall_scene *at, struct stall *s,
 
 /* A model lets each operation have the port that is free first, and fetches as many taken
  * branches as ever can be at once.  Processors choose ports before they know, and fetch
- * less where branches do not go together: code that waits for these anyway may wait as
- * long again. */
+ * less where branches do not go together: a block that waits for these anyway may wait as
+ * long again.  Of stalls that are much longer that is not told. */
 static void blame_machine(const struct stall_scene *at, struct stall *s)
 {
-	add(s, STALL_PORT, PROCEDURE_OUTSIDE, at->waits[SCHEDULE_WAIT_PORT]);
-	add(s, STALL_FRONT_END, PROCEDURE_OUTSIDE, at->waits[SCHEDULE_WAIT_FRONT_END]);
+	static const struct {
+		enum stall_cause cause;
+		enum schedule_wait wait;
+	} limits[] = { { STALL_PORT, SCHEDULE_WAIT_PORT },
+		       { STALL_FRONT_END, SCHEDULE_WAIT_FRONT_END } };
+	const struct procedure_block *b = &at->c->procedure->blocks[at->loop.block];
+
+	for (unsigned k = 0; k < sizeof(limits) / sizeof(limits[0]); k++) {
+		double most = 0;
+
+		for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++)
+			most += at->c->steps[i].waits[limits[k].wait];
+		if (most >= STALL_COSTS_MACHINE_PART * s->cycles)
+			add(s, limits[k].cause, PROCEDURE_OUTSIDE, most);
+	}
 }
 
 /* The way to a block. */

@@ -14,8 +14,6 @@ struct stall_scene {
 	const struct function_code *c;
 	struct stall_loop loop;
 	bool is_alone; /* no other thread is there to take lines away */
-	/* Of the best case of all that goes together with it, each time of the block. */
-	double waits[SCHEDULE_N_WAITS];
 };
 
 /* The step waited; s has its cycles. */

@@ -195,7 +195,7 @@ static void what_waits_anyway_may_wait_as_long_again(void **state)
 	} t[] = {
 		{ SCHEDULE_WAIT_PORT, 5.5, "port <22.0" },
 		{ SCHEDULE_WAIT_PORT, 3, "port <12.0, unexplained 8.0" },
-		{ SCHEDULE_WAIT_PORT, 0.2, "unexplained 20.0" }, /* next to nothing */
+		{ SCHEDULE_WAIT_PORT, 1.2, "unexplained 20.0" }, /* not a quarter */
 		{ SCHEDULE_WAIT_FRONT_END, 3, "front end <12.0, unexplained 8.0" },
 		{ SCHEDULE_WAIT_DEPENDENCY, 3, "unexplained 20.0" },
 	};
