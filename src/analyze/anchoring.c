@@ -22,8 +22,10 @@
 /* Standard deviations for 19 of 20 cases, and more for few windows. */
 #define SURE	     2.0
 #define SURE_FOR_FEW 6.0
-/* What no spread tells: places that are met make what is met slower. */
-#define UNTOLD 0.03
+/* What no spread tells: places that are met make what is met slower, or processors are
+ * not as fast near windows as elsewhere. */
+#define UNTOLD	    0.03
+#define UNTOLD_NEAR 0.05
 /* Places that are off by no more than that, as they tell themselves, have a say. */
 #define TELLING 0.3
 /* Of what happened before anything was watched, nobody knows how often; if windows do not
@@ -272,20 +274,66 @@ static void add_time(struct anchoring *a)
 
 /* Scale. */
 
-/* How far what is executed so often for each time of a leader is off, from window to
- * window: a relative variance.  ret_sum: of all windows. */
-static double ratio_variance(const double *counts, uint32_t n, const struct leader *l,
-			     double *ret_sum)
+/* How many times what windows have is as often as a leader and time: of each according to
+ * the slope, 1 being the leader alone. */
+struct scale {
+	const struct leader *leader, *time; /* time: NULL when windows stand for none */
+	double slope;
+};
+
+/* The part that a group of windows should have of what is executed in all of them. */
+static double part_of(const struct scale *s, uint32_t group)
 {
-	double sum = 0, off = 0, each;
+	double part = s->leader->counted[group] / s->leader->all_counted;
+
+	if (!s->time)
+		return part;
+	return s->slope * part +
+	       (1 - s->slope) * s->time->counted[group] / s->time->all_counted;
+}
+
+static double log_scale(const struct scale *s)
+{
+	double by = log(s->leader->natively / s->leader->all_counted);
+
+	if (!s->time)
+		return by;
+	return s->slope * by +
+	       (1 - s->slope) * log(s->time->natively / s->time->all_counted);
+}
+
+/* How far what is executed goes with the scale is off, from window to window: a relative
+ * variance.  ret_sum: of all windows. */
+static double variance_of(const double *counts, uint32_t n, const struct scale *s,
+			  double *ret_sum)
+{
+	double sum = 0, off = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		sum += counts[i];
 	*ret_sum = sum;
-	each = sum / l->all_counted;
 	for (uint32_t i = 0; i < n; i++)
-		off += pow(counts[i] - each * l->counted[i], 2);
-	return sum > 0 ? off * n / (n - 1) / (sum * sum) : INFINITY;
+		off += pow(counts[i] / sum - part_of(s, i), 2);
+	return sum > 0 ? off * n / (n - 1) : INFINITY;
+}
+
+/* By which windows are off least. */
+static double slope_of(const double *counts, uint32_t n, struct scale s)
+{
+	double sum = 0, with = 0, square = 0;
+
+	if (!s.time || s.time == s.leader)
+		return 1;
+	for (uint32_t i = 0; i < n; i++)
+		sum += counts[i];
+	for (uint32_t i = 0; i < n; i++) {
+		double time = s.time->counted[i] / s.time->all_counted,
+		       x = s.leader->counted[i] / s.leader->all_counted - time;
+
+		with += (counts[i] / sum - time) * x;
+		square += x * x;
+	}
+	return square > 0 ? fmin(fmax(with / square, 0), 1) : 1;
 }
 
 /* Relative, by how much the parts of the time differ; never less than few hits tell. */
@@ -330,7 +378,9 @@ static void scale_always(const struct anchoring *a, struct leader *l)
 	l->natively = l->hits + unwatched;
 	l->variance = l->natively > 0 ? pow(unwatched / l->natively, 2) : 1;
 	if (unwatched > 0)
-		l->variance *= ratio_variance(l->counted, a->n_groups, time, &sum);
+		l->variance *=
+			variance_of(l->counted, a->n_groups,
+				    &(struct scale){ .leader = time, .slope = 1 }, &sum);
 }
 
 static void scale_leaders(struct anchoring *a)
@@ -450,9 +500,20 @@ static void sum_instructions(const struct procedure *p, const struct counts *c,
 
 /* By one leader, a function's instructions. */
 struct guess {
-	const struct leader *leader;
+	struct scale scale;
 	double log_times, variance;
 };
+
+static const struct leader *time_of(const struct anchoring *a)
+{
+	return a->is_weighed ? &a->leaders.at[a->leaders.n - 1] : NULL;
+}
+
+/* What does not come of windows. */
+static double scale_variance(const struct scale *s)
+{
+	return s->slope * s->slope * s->leader->variance;
+}
 
 static bool make_guess(const struct anchoring *a, const struct leader *l,
 		       const double *counts, struct guess *ret)
@@ -461,9 +522,11 @@ static bool make_guess(const struct anchoring *a, const struct leader *l,
 
 	if (l->met < LEAST_COUNTED || l->hits < LEAST_HITS)
 		return false;
-	ret->leader = l;
-	ret->variance = ratio_variance(counts, a->n_groups, l, &sum) + l->variance;
-	ret->log_times = log(sum / l->all_counted * l->natively);
+	ret->scale = (struct scale){ .leader = l, .time = time_of(a) };
+	ret->scale.slope = slope_of(counts, a->n_groups, ret->scale);
+	ret->variance = variance_of(counts, a->n_groups, &ret->scale, &sum) +
+			scale_variance(&ret->scale);
+	ret->log_times = log(sum) + log_scale(&ret->scale);
 	return ret->variance < INFINITY;
 }
 
@@ -504,7 +567,8 @@ static bool make_best(const struct anchoring *a, const double *counts, struct gu
 
 static double off_by(const struct anchoring *a, double variance)
 {
-	double off = sure(a, variance + UNTOLD * UNTOLD / (SURE * SURE));
+	double untold = a->is_weighed ? UNTOLD_NEAR : UNTOLD;
+	double off = sure(a, variance + untold * untold / (SURE * SURE));
 
 	if (!a->is_weighed)
 		off += UNWATCHED * a->windows.at[0].before_ns / a->native_ns;
@@ -530,14 +594,13 @@ bool anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delt
 		return false;
 	apart = disagreement(a, &best, all);
 	for (uint32_t i = 0; i < p->n_blocks; i++) {
-		double sum, variance = ratio_variance(of + (size_t)i * a->n_groups,
-						      a->n_groups, best.leader, &sum);
+		double sum, variance = variance_of(of + (size_t)i * a->n_groups,
+						   a->n_groups, &best.scale, &sum);
 
 		if (sum <= 0)
 			continue;
-		ret[i].times = sum / best.leader->all_counted * best.leader->natively +
-			       counted[i];
-		ret[i].off = off_by(a, variance + best.leader->variance) + apart;
+		ret[i].times = sum * exp(log_scale(&best.scale)) + counted[i];
+		ret[i].off = off_by(a, variance + scale_variance(&best.scale)) + apart;
 	}
 	return true;
 }
