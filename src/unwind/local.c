@@ -473,7 +473,7 @@ static void prepare(struct walk *w, uintptr_t stack_lo, uintptr_t stack_hi,
 	w->max = max < UNWIND_LOCAL_DEPTH_MAX ? max : UNWIND_LOCAL_DEPTH_MAX;
 	w->is_full = false;
 	w->has_module = true;
-	w->guard.page = LOCAL_GUARD_NO_PAGE;
+	w->guard.n = 0;
 	w->memory = (struct stack_memory){ .read = local_guard_word, .ctx = &w->guard };
 	memset(exact, 0, (w->max + 7) / 8);
 }

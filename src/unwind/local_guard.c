@@ -45,17 +45,27 @@ __attribute__((no_sanitize_address)) static uint64_t load(uint64_t addr)
 	return ((const volatile struct unaligned *)(uintptr_t)addr)->word;
 }
 
+static bool is_known(const struct local_guard *guard, uint64_t page)
+{
+	unsigned n = guard->n < LOCAL_GUARD_PAGES ? guard->n : LOCAL_GUARD_PAGES;
+
+	for (unsigned i = 0; i < n; i++)
+		if (guard->pages[i] == page)
+			return true;
+	return false;
+}
+
 bool local_guard_word(void *ctx, uint64_t addr, uint64_t *ret)
 {
 	struct local_guard *guard = ctx;
 	uint64_t page = addr & ~(PAGE_BYTES - 1);
 	bool is_inside = addr - page <= PAGE_BYTES - 8;
 
-	if (!is_inside || page != guard->page) {
+	if (!is_inside || !is_known(guard, page)) {
 		if (probe(addr) != -EINVAL)
 			return false;
 		if (is_inside)
-			guard->page = page;
+			guard->pages[guard->n++ % LOCAL_GUARD_PAGES] = page;
 	}
 	*ret = load(addr);
 	return true;

@@ -12,10 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LOCAL_GUARD_NO_PAGE UINT64_MAX
+/* Walks without tables go to and fro between a stack and some functions. */
+#define LOCAL_GUARD_PAGES 8
 
 struct local_guard {
-	uint64_t page; /* known to be readable; LOCAL_GUARD_NO_PAGE at first */
+	unsigned n; /* ever found; 0 at first, and the rest need not be set */
+	uint64_t pages[LOCAL_GUARD_PAGES]; /* known to be readable, in a circle */
 };
 
 /* A stack_memory read(); ctx is a struct local_guard, good for one walk. */
