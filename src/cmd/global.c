@@ -48,6 +48,15 @@ static const struct model_interval *interval_of(const struct global_view *v,
 	return recording_interval(recording_of(v), row->interval);
 }
 
+/* Time 0: the first interval begins before the program does. */
+static uint64_t start_of(const struct global_view *v)
+{
+	uint64_t start_ns = profile_start_ns(v->report->profile, v->source);
+	uint64_t first_ns = v->rows.rows.n ? v->rows.rows.at[0].from_ns : start_ns;
+
+	return first_ns < start_ns ? first_ns : start_ns;
+}
+
 /* As text. */
 
 static char *load_text(char *s, uint64_t hundredths)
@@ -87,7 +96,7 @@ static void put_row(struct table *t, const struct global_view *v,
 	const struct model_interval *interval = interval_of(v, row);
 	const char *cause = recording_string(recording_of(v), interval->cause);
 	const char *name = recording_string(recording_of(v), interval->name);
-	uint64_t start_ns = profile_start_ns(v->report->profile, v->source);
+	uint64_t start_ns = start_of(v);
 	char s[TEXT_MAX];
 
 	table_row(t);
@@ -132,7 +141,7 @@ static void put_json_row(struct json *j, const struct global_view *v,
 			 const struct global_row *row)
 {
 	const struct model_interval *interval = interval_of(v, row);
-	uint64_t start_ns = profile_start_ns(v->report->profile, v->source);
+	uint64_t start_ns = start_of(v);
 
 	json_object(j);
 	json_key_u64(j, "source", v->source + 1);
