@@ -82,7 +82,7 @@ class Bar:
         self.bench = bench
         self.notes = ["per cent of all executed conditional branches whose share of taken is off by no more than that;",
                       f"those that no sample told count as wrong; a sample each {bench.interval} of CPU time, one run",
-                      "told: of all branches met on the way, those that the registers and the copied stack decide"]
+                      "told: of all branches met on the way, those that registers and copied memory decide"]
 
     def row_of(self, program):
         command, row = program.command(self.bench.share), {"program": program.name}
