@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collect/experiment.h"
+#include "collect/region_quantity.h"
 #include "store/model.h"
 
 extern const struct experiment experiment_regions;
@@ -10,6 +10,7 @@ const struct experiment experiment_regions = {
 		   "time",
 	.trigger = EXPERIMENT_REGIONS,
 	.only_source = "tracer",
+	.choose = region_quantity_find,
 	.unit = "count",
 	.on = 1,
 	.hi = 1,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/region_quantity.h"
 #include "collect/source.h"
 #include "host/procfs.h"
 #include "wire/tracer_regions.h"
@@ -29,13 +30,14 @@ static bool is_tsc_clock(void)
 int region_control_write(int control_fd, const struct source_context *c, struct err *e)
 {
 	struct wire_regions_control r = {
-		.quantity = WIRE_REGIONS_TIME,
 		.is_tsc_clock = is_tsc_clock(),
 	};
 
 	for (size_t i = 0; i < c->n_plans; i++)
-		if (c->plans[i].choice.experiment->trigger == EXPERIMENT_REGIONS)
+		if (c->plans[i].choice.experiment->trigger == EXPERIMENT_REGIONS) {
 			r.slice_ns = c->plans[i].callstack_ns;
+			region_quantity_tell(c->plans[i].choice.experiment, &r);
+		}
 	if (pwrite(control_fd, &r, sizeof(r), WIRE_REGIONS_CONTROL_AT) != sizeof(r))
 		return err_os(e, "cannot tell programs of regions");
 	return 0;

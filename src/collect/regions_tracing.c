@@ -9,7 +9,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "collect/gauges.h"
 #include "collect/region_forest.h"
+#include "collect/region_quantity.h"
 #include "collect/region_record.h"
 #include "collect/traced_image.h"
 
@@ -223,9 +225,13 @@ static void take_slices(struct regions_image *x, const struct timer_record *r)
 
 static void take_mark(struct regions_image *x, const struct timer_record *r)
 {
-	(void)r;
+	own(freep) char *name = xstrndup((const char *)r->rest, r->n_rest);
+	struct gauges *const *gauges = x->image->image->totals->gauges;
+
 	vec_each(t, &x->forest.trees)
 		give(x, *t);
+	if (x->plan && gauges && *gauges)
+		gauges_cut(*gauges, r->region_text.time_ns, "program", name);
 }
 
 static void take_thread(struct regions_image *x, const struct timer_record *r)
@@ -256,7 +262,8 @@ static void end(void *state, uint64_t now_ns)
 	struct timer_totals *totals = x->image->image->totals;
 
 	vec_each(t, &x->forest.trees) {
-		region_forest_pass(*t, now_ns);
+		if (x->plan && region_quantity_is_time(x->plan->choice.experiment))
+			region_forest_pass(*t, now_ns);
 		give(x, *t);
 		totals->n_unmatched_ends += (*t)->n_unmatched;
 		totals->n_cut_regions += (*t)->n_cut;

@@ -305,7 +305,8 @@ static int open_sources(struct session *s, struct err *e)
 				    .plans = s->plans,
 				    .n_plans = s->settings.n_choices,
 				    .tracker = s->tracker,
-				    .writer = s->writer };
+				    .writer = s->writer,
+				    .gauges = &s->gauges };
 
 	for (size_t i = 0; i < 2 * c.n_plans; i++) {
 		const struct source_ops *ops = s->plans[i % c.n_plans].source;

@@ -70,6 +70,7 @@ struct plan {
 };
 
 /* Changes to the environment of the launched program (collect/launch.h). */
+struct gauges;
 struct launch_env;
 
 struct source {
@@ -80,6 +81,7 @@ struct source {
 
 /* What source_ops.open() gets; all borrowed, and alive until free(). */
 struct source_context {
+	struct gauges *const *gauges; /* whose intervals programs may end; NULL: none */
 	const struct scope *scope;
 	const struct plan *plans;
 	size_t n_plans; /* a source feeds those whose .source is its own */

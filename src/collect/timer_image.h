@@ -33,6 +33,7 @@ struct timer_totals {
 	const struct plan *plans;
 	size_t n_plans;
 	const struct source_ops *ops;
+	struct gauges *const *gauges;	     /* as of source_context */
 	const struct timer_tracing *tracing; /* NULL: a sampler */
 	uint64_t interval_ns;
 	bool follows;	   /* children too */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collect/counter.h"
 #include "collect/facts.h"
 #include "collect/region_control.h"
 #include "collect/source.h"
@@ -54,6 +55,12 @@ static int tracer_probe(const struct experiment *x, const struct scope *scope,
 {
 	if (!tracing_of(x))
 		return err_set(e, ERR_UNSUPPORTED, "wraps calls, and takes no samples");
+	if (x->counter) {
+		int rc = counter_probe(x->counter, e);
+
+		if (rc < 0)
+			return rc;
+	}
 	if (tracing_of(x)->why_not)
 		return err_set(e, ERR_UNSUPPORTED, "%s", tracing_of(x)->why_not);
 	if (scope->kind != SCOPE_LAUNCH)
@@ -117,6 +124,7 @@ static void set_totals(struct tracer *s, const struct source_context *c)
 						  .n_plans = c->n_plans,
 						  .ops = &tracer_source,
 						  .tracing = &traced_image_tracing,
+						  .gauges = c->gauges,
 						  .lag_ns = has_company(c) ? LAG_NS : 0,
 						  .sample_bytes = sample_bytes(c),
 						  .follows = c->scope->follow_children,

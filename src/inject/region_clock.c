@@ -9,6 +9,9 @@
 
 struct region_clock region_clock;
 
+/* Out of the way of the numbers that a program gets itself. */
+#define HIGH_FD 900
+
 void region_clock_init(void)
 {
 	const struct wire_regions_control *c = trace_regions_control();
@@ -46,10 +49,19 @@ int region_clock_open(void)
 		.exclude_hv = 1,
 	};
 
+	int fd, high;
+
 	if (region_clock.kind != REGION_CLOCK_EVENTS)
 		return -1;
-	return (int)sys_call(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC,
-			     0);
+	fd = (int)sys_call(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC,
+			   0);
+	if (fd < 0)
+		return -1;
+	high = (int)sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH_FD, 0, 0, 0);
+	if (high < 0)
+		return fd;
+	sys_close(fd);
+	return high;
 }
 
 uint64_t region_clock_read(int counter)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -239,6 +240,41 @@ static void do_asked(unsigned n)
 	go_on(n, 1);
 }
 
+/* Half of the time asleep; the CPU's own clock tells when the other is over. */
+static void do_cpu(unsigned n)
+{
+	struct timespec used;
+
+	dwell_begin(&whole);
+	usleep(n * 1000);
+	dwell_begin(&leaf);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	while (used.tv_sec * 1000 + used.tv_nsec / 1000000 < n);
+	dwell_end(&leaf);
+	dwell_end(&whole);
+}
+
+static void do_pages(unsigned n)
+{
+	char *p = mmap(NULL, n * 4096ul, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(p, n * 4096ul, MADV_NOHUGEPAGE);
+	dwell_begin(&leaf);
+	for (unsigned i = 0; i < n; i++)
+		p[i * 4096ul] = 1;
+	dwell_end(&leaf);
+}
+
+static void do_marks(unsigned n)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		work_for(n);
+		dwell_mark(i == 1 ? "second" : "other");
+	}
+}
+
 static void on_alarm(int unused)
 {
 	(void)unused;
@@ -266,12 +302,21 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(unsigned n);
 	} all[] = {
-		{ "asked", do_asked },	   { "callstack", do_callstack },
-		{ "fork", do_fork },	   { "groups", do_groups },
-		{ "history", do_history }, { "killed", do_killed },
-		{ "paused", do_paused },   { "recursion", do_recursion },
-		{ "signals", do_signals }, { "thread_ends", do_thread_ends },
-		{ "threads", do_threads }, { "unbalanced", do_unbalanced },
+		{ "asked", do_asked },
+		{ "cpu", do_cpu },
+		{ "marks", do_marks },
+		{ "pages", do_pages },
+		{ "callstack", do_callstack },
+		{ "fork", do_fork },
+		{ "groups", do_groups },
+		{ "history", do_history },
+		{ "killed", do_killed },
+		{ "paused", do_paused },
+		{ "recursion", do_recursion },
+		{ "signals", do_signals },
+		{ "thread_ends", do_thread_ends },
+		{ "threads", do_threads },
+		{ "unbalanced", do_unbalanced },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(all) / sizeof(all[0]); i++)

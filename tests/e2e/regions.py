@@ -209,6 +209,33 @@ def a_callstack_that_is_asked_for():
 
 
 @test
+def cpu_time_does_not_pass_in_sleep():
+    path, _ = record('cpu', REGIONS, 'cpu', '60', run=('-e', 'regions:cpu'))
+    time = values(path, 'region-cpu-time')
+    assert time['leaf'] >= 50 * MS and time['whole'] < 30 * MS, time
+
+
+@test
+def a_counter_passes_in_regions():
+    if dwell('count', '-e', 'page-faults', '--', 'true').returncode:
+        raise Skip('no counters here')
+    path, _ = record('pages', REGIONS, 'pages', '1000', run=('-e', 'regions:page-faults'))
+    faults = values(path, 'region-page-faults')
+    assert 1000 <= faults['leaf'] <= 1050, faults
+    assert values(path, 'region-calls') == {'leaf': 1}
+
+
+@test
+def marks_end_intervals():
+    path, _ = record('marks', REGIONS, 'marks', '30')
+    whole = values(path, 'region-time')['work']
+    second = values(path, 'region-time', 'exclusive', '--filter', 'interval == "second"')['work']
+    others = values(path, 'region-time', 'exclusive', '--filter', 'interval == "other"')['work']
+    assert second >= 30 * MS and second + others == whole, (second, others, whole)
+    assert others >= 60 * MS
+
+
+@test
 def handlers_have_regions_too():
     path, text = record('signals', REGIONS, 'signals', '2000')
     check_calls(path, text)
