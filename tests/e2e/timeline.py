@@ -117,7 +117,9 @@ def threads_and_programs_have_their_own():
            f'    os.execv({sys.executable!r}, {[*PYTHON, WORK + "work(0.3)"]!r})\n'
            'os.wait(); t = threading.Thread(target=work, args=(0.3,)); t.start(); t.join()')
     _, threads, _ = export()
-    assert len({pid for pid, _ in threads}) == 2 and len(threads) >= 3, threads.keys()
+    # The first thread may have had no sample.
+    assert len({pid for pid, _ in threads}) == 2, threads.keys()
+    assert any(pid != tid for pid, tid in threads), threads.keys()
 
 
 @test
