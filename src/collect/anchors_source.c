@@ -52,7 +52,7 @@ extern const struct source_ops anchors_source;
 #define WINDOWS_PART  0.6	 /* of the budget, with turns ... */
 #define METERED_PART  0.9	 /* ... and with counters */
 #define NEAR_NS	      10000000u	 /* of CPU time, before and behind a window */
-#define NEAR_WALL_NS  50000000u
+#define NEAR_WALL_NS  500000000u
 #define SLOWDOWN      2 /* of the program in a window, about */
 #define REFUSALS_MAX  3
 #define PER_CENT      100.0
