@@ -44,6 +44,7 @@ static void io_finish(struct source *source, struct source_stats *ret)
 
 const struct source_ops io_source = {
 	.name = "io",
+	.turn_at = SOURCE_SUMS,
 	.summary = "calls that read and write, summed in the kernel by file (BPF)",
 	.probe = io_probe,
 	.range = io_range,

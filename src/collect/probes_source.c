@@ -55,6 +55,7 @@ static void probes_finish(struct source *source, struct source_stats *ret)
 
 const struct source_ops probes_source = {
 	.name = "probes",
+	.turn_at = SOURCE_SUMS,
 	.summary = "system calls, tracepoints and code, summed in the kernel (BPF)",
 	.probe = probes_probe,
 	.range = probes_range,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/process_history.h"
 
+/* So late the kernel's records of an exec may come. */
+#define UNTOLD_NS UINT64_C(1000000000)
+
 void process_history_fini(struct process_history *h)
 {
 	map_fini(&h->newest);
@@ -61,6 +64,30 @@ struct process_history_entry *process_history_claim(struct process_history *h,
 	if (found)
 		found->tellers |= UINT32_C(1) << teller;
 	return found;
+}
+
+/* By another name it may be what an exec made of it that nobody has told of yet, but not
+ * for long. */
+struct process_history_entry *process_history_then(const struct process_history *h,
+						   uint32_t pid, uint32_t name,
+						   uint64_t time_ns)
+{
+	struct process_history_entry *behind = NULL;
+
+	for (struct process_history_entry *e = newest_of(h, pid); e;
+	     e = at(h, e->before)) {
+		bool is_found = e->origin == PROCESS_HISTORY_FOUND;
+
+		if (!is_found && e->start_ns > time_ns) {
+			if (e->name == name && e->start_ns - time_ns <= UNTOLD_NS)
+				behind = e;
+			continue;
+		}
+		if (is_found || e->name == name)
+			return e;
+		return behind || time_ns - e->start_ns < UNTOLD_NS ? behind : e;
+	}
+	return behind;
 }
 
 struct process_history_entry *process_history_told(const struct process_history *h,

@@ -46,6 +46,10 @@ struct process_history_entry *process_history_claim(struct process_history *h,
 						    uint32_t pid, unsigned teller,
 						    enum process_history_origin origin,
 						    uint32_t name, uint64_t time_ns);
+/* What ran then, by whoever told of it, and had that name; NULL: nobody has told. */
+struct process_history_entry *process_history_then(const struct process_history *h,
+						   uint32_t pid, uint32_t name,
+						   uint64_t time_ns);
 /* The last that this source told of; NULL: none. */
 struct process_history_entry *process_history_told(const struct process_history *h,
 						   uint32_t pid, unsigned teller);

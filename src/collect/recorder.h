@@ -55,6 +55,9 @@ struct recorder_settings {
 	struct symbol_store *symbols; /* of what is met are kept there; NULL: not */
 	/* Of what follows threads: which; NULL: every thread of the machine. */
 	const struct scope *scope;
+	/* What it is told of processes is for those that ask by themselves; NULL: nobody
+	 * tells. */
+	struct tracker *tracker;
 };
 
 /* What is known only of samples that the kernel counts. */

@@ -308,10 +308,10 @@ static int open_sources(struct session *s, struct err *e)
 				    .writer = s->writer,
 				    .gauges = &s->gauges };
 
-	for (size_t i = 0; i < 2 * c.n_plans; i++) {
+	for (size_t i = 0; i < SOURCE_N_TURNS * c.n_plans; i++) {
 		const struct source_ops *ops = s->plans[i % c.n_plans].source;
 
-		if (ops->is_late != (i >= c.n_plans) || is_open(s, ops))
+		if (ops->turn_at != i / c.n_plans || is_open(s, ops))
 			continue;
 
 		int rc = ops->open(&c, &s->sources[s->n_sources], e);

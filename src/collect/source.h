@@ -100,9 +100,19 @@ struct source_stats {
 	struct err trouble;	     /* what is not as it was before; .code 0: nothing */
 };
 
+/* Who tells first of what runs. */
+enum source_turn {
+	SOURCE_OBSERVES, /* the kernel told it when it happened, or it is looked up */
+	SOURCE_IS_TOLD,	 /* by the programs, a moment later */
+	SOURCE_SUMS,	 /* and asks the others who it was */
+	SOURCE_N_TURNS,
+};
+
 struct source_ops {
 	const char *name; /* "perf", "timer" */
-	bool is_late; /* tells of a process later than others may: drained after them */
+	/* Opened and drained behind those of smaller numbers, which tell of processes and
+	 * threads before this one may. */
+	enum source_turn turn_at;
 	const char *summary; /* "kernel perf_event sampling" */
 	const char *instead; /* the source that does the same when the kernel refuses this
 			      * one, or NULL */

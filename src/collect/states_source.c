@@ -48,6 +48,7 @@ static void states_finish(struct source *source, struct source_stats *ret)
 
 const struct source_ops states_source = {
 	.name = "states",
+	.turn_at = SOURCE_SUMS,
 	.summary = "switches of threads, timed and walked in the kernel (BPF)",
 	.probe = states_probe,
 	.range = states_range,

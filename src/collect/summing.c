@@ -33,6 +33,7 @@ struct summing {
 	uint64_t drain_ns;
 	bool is_kept; /* what was taken, also when this is killed */
 	bool is_by_thread;
+	struct tracker *tracker; /* or NULL */
 	uint64_t jittered_ns, drained_ns, met_ns;
 	uint64_t fetched_ns, longest_gap_ns;
 	uint64_t untold; /* times of what the kernel could not tell */
@@ -301,6 +302,7 @@ int summing_open(const struct recorder_ops *ops, const struct summing_kind *kind
 	s->is_by_thread = x->scope && x->apart.threads;
 	s->chosen = x->apart.chosen;
 	s->program = x->scope ? x->scope->program : NULL;
+	s->tracker = x->tracker;
 	rc = make(s, x, e);
 	if (rc < 0) {
 		summing_free(&s->base);
@@ -322,7 +324,8 @@ void summing_begin(struct recorder *r, struct writer *w, const struct plan *plan
 	struct summing *s = (struct summing *)r;
 	struct system_counts_events events = { .is_kept = true,
 					       .is_by_thread = s->is_by_thread,
-					       .chosen = s->chosen };
+					       .chosen = s->chosen,
+					       .tracker = s->tracker };
 
 	s->kind->events(s->programs, plans, &events);
 	s->writer = w;
@@ -421,6 +424,7 @@ int summing_start(struct recorder *r, struct err *e)
 	if (rc == 0)
 		rc = s->kind->start(s->programs, e);
 
+	s->drained_ns = clock_monotonic_ns();
 	/* What came while nobody was there has filled the rings. */
 	if (rc == 0 && s->has_left)
 		drain(s, clock_monotonic_ns(), false);

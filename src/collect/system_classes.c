@@ -11,6 +11,7 @@
 #include "base/path_choice.h"
 #include "base/vec.h"
 #include "collect/system_images.h"
+#include "collect/tracker.h"
 #include "host/cgroup_names.h"
 
 struct class_key {
@@ -32,6 +33,7 @@ struct system_classes {
 	struct writer *writer;
 	bool is_by_thread;
 	const struct path_choice *chosen; /* or NULL */
+	struct tracker *tracker;	  /* or NULL */
 	/* Of the recording. */
 	struct intern *keys; /* struct class_key; id - 1 is the place in ids */
 	VEC(uint32_t) ids;
@@ -68,10 +70,11 @@ void system_classes_freep(struct system_classes **c)
 }
 
 void system_classes_begin(struct system_classes *c, struct writer *w, bool is_by_thread,
-			  const struct path_choice *chosen)
+			  const struct path_choice *chosen, struct tracker *tracker)
 {
 	system_classes_end(c);
 	c->writer = w;
+	c->tracker = tracker;
 	c->chosen = chosen;
 	c->is_by_thread = is_by_thread;
 	c->keys = intern_new();
@@ -297,10 +300,24 @@ static uint32_t add_thread(struct system_classes *c, const struct stack_record *
 	return k.id;
 }
 
+/* As others know it. */
+static bool is_told(struct system_classes *c, const struct stack_record *r, uint32_t *ret)
+{
+	char comm[sizeof(r->comm) + 1] = "";
+
+	if (!c->tracker)
+		return false;
+	memcpy(comm, r->comm, sizeof(r->comm));
+	return tracker_thread_then(c->tracker, r->time_ns, r->pid, r->tid, comm, ret);
+}
+
 static uint32_t thread_id(struct system_classes *c, const struct stack_record *r)
 {
 	struct known_thread *k = find_thread(c, r->tid, r);
+	uint32_t told;
 
+	if (!k && is_told(c, r, &told))
+		return told;
 	if (!k)
 		return add_thread(c, r);
 	know_better(c, k, r);

@@ -19,6 +19,7 @@
 struct path_choice;
 struct system_classes;
 struct system_images;
+struct tracker;
 
 /* The images are borrowed. */
 struct system_classes *system_classes_new(struct system_images *images);
@@ -27,9 +28,9 @@ void system_classes_freep(struct system_classes **c);
 
 /* Ids are of this recording from now on, until its end.  Processes that the kernel's side
  * tells apart are so only where their executable is chosen, which is borrowed; NULL: all.
- */
+ * Threads that others have told the tracker of are those; NULL: nobody does. */
 void system_classes_begin(struct system_classes *c, struct writer *w, bool is_by_thread,
-			  const struct path_choice *chosen);
+			  const struct path_choice *chosen, struct tracker *tracker);
 void system_classes_end(struct system_classes *c);
 
 /* Before any is looked up: of what two CPUs tell, a process' end can come first, and then

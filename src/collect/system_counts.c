@@ -93,7 +93,8 @@ void system_counts_begin(struct system_counts *c, struct writer *w,
 	c->events = *events;
 	c->stacks = system_stacks_new(c->images, w);
 	system_images_begin(c->images, w);
-	system_classes_begin(c->classes, w, events->is_by_thread, events->chosen);
+	system_classes_begin(c->classes, w, events->is_by_thread, events->chosen,
+			     events->tracker);
 }
 
 /* Told again, after it had left the table: nothing is new, but where a stack takes the

@@ -71,6 +71,7 @@ struct system_counts_events {
 	/* Of processes that the kernel tells apart only these are to be; borrowed, or
 	 * NULL: all. */
 	const struct path_choice *chosen;
+	struct tracker *tracker; /* who there is, where others tell it; or NULL */
 	/* How wakers are called; borrowed. */
 	const struct state_code *code;
 	const struct system_counts_how *how; /* NULL: states of threads; borrowed */

@@ -297,7 +297,7 @@ static void tracer_finish(struct source *source, struct source_stats *ret)
 
 const struct source_ops tracer_source = {
 	.name = "tracer",
-	.is_late = true,
+	.turn_at = SOURCE_IS_TOLD,
 	.summary = "wrappers inside the program: needs no privilege",
 	.probe = tracer_probe,
 	.range = tracer_range,

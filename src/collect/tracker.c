@@ -236,6 +236,18 @@ uint32_t tracker_past_thread(struct tracker *t, uint64_t time_ns, uint32_t proce
 	return roster_past_thread(&t->roster, time_ns, process, tid);
 }
 
+bool tracker_thread_then(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
+			 const char *comm, uint32_t *ret)
+{
+	const struct process_history_entry *e = process_history_then(
+		&t->history, pid, writer_string(t->writer, comm), time_ns);
+
+	if (!e)
+		return false;
+	*ret = roster_past_thread(&t->roster, time_ns, e->id, tid);
+	return true;
+}
+
 /* String in the recording: where it is now, 0 unknown. */
 static uint32_t cgroup_of(struct tracker *t, uint32_t pid)
 {

@@ -152,6 +152,10 @@ struct tracker_process tracker_process_told(struct tracker *t, uint64_t time_ns,
 /* Id in the recording of a thread of a process, an id, whose pid runs something else. */
 uint32_t tracker_past_thread(struct tracker *t, uint64_t time_ns, uint32_t process,
 			     uint32_t tid);
+/* Id in the recording of what was a thread then of what pid ran then under that name, if
+ * anybody has told of it. */
+bool tracker_thread_then(struct tracker *t, uint64_t time_ns, uint32_t pid, uint32_t tid,
+			 const char *comm, uint32_t *ret);
 /* Where that lies in a process, an id; told as by tracker_mmap() where it runs still and
  * that is not known. */
 struct unwind_map tracker_late_mmap(struct tracker *t, uint64_t time_ns, uint32_t pid,

@@ -384,8 +384,11 @@ def the_heap_stands_beside_samples_of_time():
 
 @test
 def the_heap_stands_beside_sums_of_the_kernel():
-    for experiments in 'usertime,heap,io', 'heap,states':
+    for experiments in 'usertime,heap,io', 'heap,states', 'io,heap', 'usertime,heap,syscalls':
         path = check_beside(experiments)
+        # Whoever tells of them first, they are the same.
+        assert len(listed(path, 'processes', 'pid')) == 1, (experiments, path)
+        assert len(listed(path, 'threads', 'tid')) == 1, (experiments, path)
         if 'io' in experiments:
             p = dwell('io', '--json', path)
             assert p.returncode == 0 and json.loads(p.stdout), p.stderr

@@ -90,6 +90,36 @@ static void programs_that_one_does_not_see_are_left_out(void **state)
 	process_history_fini(&h);
 }
 
+static uint32_t then(struct process_history *h, uint32_t name, uint64_t time_s)
+{
+	const struct process_history_entry *e =
+		process_history_then(h, PID, name, time_s * UINT64_C(1000000000));
+
+	return e ? e->id : 0;
+}
+
+static void what_ran_then_had_that_name(void **state)
+{
+	struct process_history h = { 0 };
+	const uint64_t second_ns = UINT64_C(1000000000);
+
+	(void)state;
+	assert_int_equal(then(&h, 1, 15), 0);
+	tell(&h, 0, FORK, 1, 10 * second_ns);
+	tell(&h, 0, EXEC, 2, 20 * second_ns);
+	tell(&h, 0, EXEC, 1, 30 * second_ns);
+	assert_int_equal(then(&h, 1, 15), 100);
+	assert_int_equal(then(&h, 2, 25), 101);
+	assert_int_equal(then(&h, 1, 35), 102);
+	/* It was told of a little late. */
+	assert_int_equal(then(&h, 1, 9), 100);
+	assert_int_equal(then(&h, 2, 20), 101);
+	/* Renamed long after; or an exec that is yet to be told. */
+	assert_int_equal(then(&h, 3, 39), 102);
+	assert_int_equal(then(&h, 3, 30), 0);
+	process_history_fini(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +127,7 @@ int main(void)
 		cmocka_unit_test(a_second_one_tells_the_same_later),
 		cmocka_unit_test(or_before_the_first_does),
 		cmocka_unit_test(programs_that_one_does_not_see_are_left_out),
+		cmocka_unit_test(what_ran_then_had_that_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
