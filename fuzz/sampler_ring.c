@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collect/heap_maps.h"
+#include "collect/sync_ledger.h"
 #include "collect/timer_ring.h"
 
 #define RING_BYTES 65536
@@ -59,17 +60,49 @@ static void follow_maps(struct heap_maps *m, const struct timer_record *r)
 		abort();
 }
 
-struct heaps {
+static uint64_t charged(const struct sync_ledger *l)
+{
+	uint64_t ns = 0;
+
+	vec_each(debt, &l->debts)
+		ns += debt->ns;
+	return ns;
+}
+
+/* Of a wait no more is charged than it took. */
+static void follow_waits(struct sync_ledger *l, const struct timer_record *r)
+{
+	uint64_t before = charged(l), n = l->n_waits;
+	struct sync_wait w = { .time_ns = r->wait.time_ns,
+			       .waited_ns = r->wait.waited_ns,
+			       .address = r->wait.address,
+			       .stack = (uint32_t)r->wait.stack % 8,
+			       .what = r->wait.what };
+
+	if (r->kind == WIRE_TRACER_RELEASE)
+		sync_ledger_release(l, r->release.time_ns, r->release.address,
+				    (uint32_t)r->release.stack % 8);
+	if (r->kind != WIRE_TRACER_WAIT || w.what >= WIRE_TRACER_SYNC_N ||
+	    w.waited_ns > w.time_ns)
+		return;
+	sync_ledger_wait(l, &w);
+	if (charged(l) - before > w.waited_ns || l->n_waits != n + 1)
+		abort();
+}
+
+struct sums {
 	struct heap_ledger blocks;
 	struct heap_maps maps;
+	struct sync_ledger waits;
 };
 
 static void check(void *ctx, const struct timer_record *r)
 {
-	struct heaps *h = ctx;
+	struct sums *h = ctx;
 
 	follow_heap(&h->blocks, r);
 	follow_maps(&h->maps, r);
+	follow_waits(&h->waits, r);
 	if (r->kind == WIRE_TRACER_STACK && r->stack.n_frames > WIRE_SAMPLER_DEPTH_MAX)
 		abort();
 	if (r->kind == WIRE_SAMPLER_SAMPLE &&
@@ -108,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t ring[RING_BYTES];
 	struct timer_record_stacks stacks = { 0 };
-	struct heaps heaps = { 0 };
+	struct sums sums = { 0 };
 	uint64_t damaged = 0;
 	bool is_final;
 	size_t n;
@@ -117,17 +150,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	is_final = data[0] & 1;
 	for (uint32_t i = 0; i < 4; i++) {
-		heap_ledger_site(&heaps.blocks, i, 1);
-		heap_ledger_site(&heaps.maps.ledger, i, 1);
+		heap_ledger_site(&sums.blocks, i, 1);
+		heap_ledger_site(&sums.maps.ledger, i, 1);
 	}
 	n = make_ring(data + 1, size - 1, ring);
-	if (timer_ring_walk(&stacks, ring, n, 0, is_final, check, &heaps, &damaged) > n)
+	if (timer_ring_walk(&stacks, ring, n, 0, is_final, check, &sums, &damaged) > n)
 		abort();
 	/* The input itself as a ring. */
-	timer_ring_walk(&stacks, data, size & ~(size_t)7, 0, true, check, &heaps,
+	timer_ring_walk(&stacks, data, size & ~(size_t)7, 0, true, check, &sums,
 			&damaged);
 	timer_record_stacks_fini(&stacks);
-	heap_ledger_fini(&heaps.blocks);
-	heap_maps_fini(&heaps.maps);
+	heap_ledger_fini(&sums.blocks);
+	sync_ledger_fini(&sums.waits);
+	heap_maps_fini(&sums.maps);
 	return 0;
 }

@@ -123,7 +123,8 @@ static void charge_holders(struct sync_ledger *l, uint32_t site,
 	for (; i < lock->n_releases; i++) {
 		bool is_last = i + 1 == lock->n_releases;
 		const struct sync_release *r = release_at(lock, i);
-		uint64_t to_ns = is_last ? w->time_ns : r->time_ns;
+		uint64_t to_ns =
+			is_last || r->time_ns > w->time_ns ? w->time_ns : r->time_ns;
 
 		charge(l, site, r->stack, is_last, to_ns > from_ns ? to_ns - from_ns : 0);
 		if (to_ns > from_ns)

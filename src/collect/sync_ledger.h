@@ -18,7 +18,7 @@
 #include "wire/tracer_sync.h"
 
 /* Releases of a lock that are remembered: as many as a wait can be cut by. */
-#define SYNC_LEDGER_RELEASES 64
+#define SYNC_LEDGER_RELEASES 16
 /* Step 0: 0 ns; step i: from 2^(i-1) ns on. */
 #define SYNC_LEDGER_STEPS 48
 

@@ -30,7 +30,7 @@ Row = collections.namedtuple('Row', 'name command ways data also', defaults=('al
 
 
 def cpu(way):
-    return way.experiment in ('usertime', 'heap', 'fpe')
+    return way.experiment in ('usertime', 'heap', 'fpe', 'sync')
 
 
 def perf(way):
@@ -191,7 +191,7 @@ def find_ways(path):
     ways = [Way(user, experiment, source) for user, source in users
             for experiment in ('usertime', 'pcsamp', 'totaltime', 'faults')]
     ways += [Way(user, experiment, 'tracer') for user in sorted({user for user, _ in users})
-             for experiment in ('heap', 'fpe')]
+             for experiment in ('heap', 'fpe', 'sync')]
     ways.append(Way(me, 'io', 'io'))
     return [w for w in ways if is_available(w, path)]
 
@@ -235,7 +235,7 @@ def check(row, ways):
         key = way.user, tuple(command)
         if key not in alone:
             alone[key] = run(way.user, command, path, row.data)
-        interval = [] if way.experiment in ('faults', 'fpe', 'heap', 'io') else ['-i', '1ms']
+        interval = [] if way.experiment in ('faults', 'fpe', 'heap', 'io', 'sync') else ['-i', '1ms']
         seen = run(way.user, [DWELL, 'run', '-q', '-e', way.experiment, '--source', way.source,
                               *interval, '-o', 'x.dwell', '--', *command], path, row.data)
         want = alone[key]
