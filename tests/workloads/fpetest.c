@@ -3,9 +3,10 @@
  * Floating-point exceptions of every type, and what a program can do about them: scalar
  * SSE, x87, AVX, AVX-512 (also with exceptions suppressed), in a thread, and around
  * fesetenv, feholdexcept and feupdateenv.  Prints results and control registers, which
- * must be the same when the exceptions are traced; then the time of N divisions by zero.
+ * must be the same when the exceptions are traced; then the time of N divisions by zero,
+ * with WORK turns of a loop between them.
  *
- *	usage: fpetest [N]	(100,000)
+ *	usage: fpetest [N [WORK]]	(100,000, 0)
  */
 #include <fenv.h>
 #include <immintrin.h>
@@ -158,13 +159,21 @@ static void libraries(void)
 	printf("strtod: %g, printf: %f\n", strtod("1e400", NULL), 1e300);
 }
 
-static void time_divisions(long n)
+static __attribute__((noinline)) void work(long turns)
+{
+	for (long i = 0; i < turns; i++)
+		__asm__ volatile("" : : "r"(i) : "memory");
+}
+
+static void time_divisions(long n, long turns)
 {
 	volatile double r = 0;
 	double start = now_ns();
 
-	for (long i = 0; i < n; i++)
+	for (long i = 0; i < n; i++) {
 		r = one / zero;
+		work(turns);
+	}
 	fprintf(stderr, "%.0f ns per exception (r = %g)\n",
 		n ? (now_ns() - start) / (double)n : 0, r);
 }
@@ -181,7 +190,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	pthread_create(&t, NULL, thread, NULL);
 	pthread_join(t, NULL);
-	time_divisions(workload_arg(argc, argv, 1, 100000));
+	time_divisions(workload_arg(argc, argv, 1, 100000),
+		       workload_arg(argc, argv, 2, 0));
 	environments();
 	libraries();
 	return 0;
