@@ -25,6 +25,7 @@
 #include "collect/anchor_turns.h"
 #include "collect/anchor_watch.h"
 #include "collect/count_directory.h"
+#include "collect/count_late.h"
 #include "collect/count_orders.h"
 #include "collect/count_status.h"
 #include "collect/count_visits.h"
@@ -451,7 +452,8 @@ static void check_exe(struct anchors *s)
 static void be_idle(struct anchors *s)
 {
 	anchor_meters_look(&s->meters, s->n_windows);
-	if (s->n_refused < REFUSALS_MAX && s->cpu_ns >= s->window_due_ns) {
+	if (s->n_refused < REFUSALS_MAX && s->cpu_ns >= s->window_due_ns &&
+	    !count_late_find(s->pid)) {
 		check_exe(s);
 		begin_near(s, BEFORE);
 	} else if (s->n_leaders && !anchor_meters_are(&s->meters) &&
@@ -503,6 +505,7 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 	uint64_t n;
 
 	(void)e;
+	count_late_let_go();
 	if (!is_final && read(s->timer, &n, sizeof(n)) != sizeof(n))
 		return 0;
 	s->cpu_ns = cpu_of(s);

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "collect/count_base.h"
 #include "collect/count_directory.h"
+#include "collect/count_late.h"
 #include "collect/count_layers.h"
 #include "collect/count_orders.h"
 #include "collect/count_pids.h"
@@ -628,6 +629,7 @@ static int count_drain(struct source *source, bool is_final, struct err *e)
 
 	(void)e;
 	take_news(s);
+	count_late_let_go();
 	count_pids_turn(&s->pids);
 	find_files(s, now_ns, is_final);
 	for (size_t i = 0; i < s->all.n; i++) {

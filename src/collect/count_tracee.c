@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "collect/count_late.h"
+#include "collect/count_wait.h"
 #include "host/clock.h"
 #include "host/procfs.h"
 
@@ -89,10 +91,6 @@ static enum count_stop call_stop(const struct count_tracee *t)
 
 static enum count_stop tell(struct count_tracee *t, int status, int *ret_signal)
 {
-	if (!WIFSTOPPED(status)) {
-		t->is_gone = true;
-		return COUNT_STOP_GONE;
-	}
 	t->is_stopped = true;
 	if (status >> 16 == PTRACE_EVENT_STOP)
 		return COUNT_STOP_ASKED;
@@ -104,21 +102,15 @@ static enum count_stop tell(struct count_tracee *t, int status, int *ret_signal)
 
 static enum count_stop wait_for(struct count_tracee *t, int how, int *ret_signal)
 {
-	int status;
-	pid_t pid;
+	enum count_wait what = COUNT_WAIT_GONE;
+	int status = 0;
 
+	if (!t->is_gone)
+		what = count_wait(t->tid, how, &status);
+	t->is_gone = what == COUNT_WAIT_GONE;
 	if (t->is_gone)
 		return COUNT_STOP_GONE;
-	do
-		pid = waitpid(t->tid, &status, __WALL | how);
-	while (pid < 0 && errno == EINTR);
-	if (pid == 0)
-		return COUNT_STOP_NONE;
-	if (pid < 0) {
-		t->is_gone = true;
-		return COUNT_STOP_GONE;
-	}
-	return tell(t, status, ret_signal);
+	return what == COUNT_WAIT_NONE ? COUNT_STOP_NONE : tell(t, status, ret_signal);
 }
 
 enum count_stop count_tracee_poll(struct count_tracee *t, int *ret_signal)
@@ -197,25 +189,38 @@ static bool stop_one(struct count_tracee *t, uint64_t until_ns)
 	return true;
 }
 
-/* Only a thread that stands can be let go; what cannot be stopped is when we end. */
+/* Only a thread that stands can be let go. */
 void count_tracees_fini(struct count_tracees *t)
 {
 	uint64_t until_ns = clock_monotonic_ns() + LET_GO_LIMIT_NS;
 
-	vec_each(x, &t->at) {
-		if (!x->is_stopped && !x->is_gone)
-			count_tracee_interrupt(x);
-		stop_one(x, until_ns);
-	}
+	count_tracees_let_go(t);
+	vec_each(x, &t->at)
+		count_tracee_interrupt(x);
+	vec_each(x, &t->at)
+		if (!stop_one(x, until_ns))
+			count_late_add(t->pid, x->tid);
 	count_tracees_let_go(t);
 	vec_fini(&t->at);
+}
+
+static int refuse(pid_t tid, struct err *e)
+{
+	return err_set(e, ERR_UNSUPPORTED,
+		       "thread %d does not stop, in a call that cannot be interrupted",
+		       tid);
 }
 
 int count_tracees_stop(struct count_tracees *t, struct err *e)
 {
 	uint64_t until_ns = clock_monotonic_ns() + STOP_LIMIT_NS;
+	pid_t late;
 	size_t n_new;
 
+	count_late_let_go();
+	late = count_late_find(t->pid);
+	if (late)
+		return refuse(late, e);
 	do {
 		int rc = count_tracees_seize(t, &n_new, e);
 
@@ -223,10 +228,7 @@ int count_tracees_stop(struct count_tracees *t, struct err *e)
 			return rc;
 		vec_each(x, &t->at)
 			if (!stop_one(x, until_ns))
-				return err_set(e, ERR_UNSUPPORTED,
-					       "thread %d does not stop, in a call that "
-					       "cannot be interrupted",
-					       x->tid);
+				return refuse(x->tid, e);
 	} while (n_new);
 	return 0;
 }

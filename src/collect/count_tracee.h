@@ -51,7 +51,8 @@ void count_tracees_fini(struct count_tracees *t);
 
 /* Seizes those that are new, and tells them to stop.  *ret_n: how many. */
 must_use int count_tracees_seize(struct count_tracees *t, size_t *ret_n, struct err *e);
-/* All, also such as are begun meanwhile; ERR_UNSUPPORTED: some thread does not stop. */
+/* All, also such as are begun meanwhile; ERR_UNSUPPORTED: some thread does not stop, and
+ * goes to collect/count_late at last. */
 must_use int count_tracees_stop(struct count_tracees *t, struct err *e);
 /* It goes on as its registers say. */
 void count_tracee_let_go(struct count_tracee *t);

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * anchored N: N times a turn of two kinds of work, each so often as the names say.
+ * anchored N vfork: while another thread is in vfork() for seconds.
  *
  * A turn takes some tens of microseconds: rare enough for a CPU to stop at it.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#define PLAIN  100000
-#define DIVIDE 10000
+#define PLAIN	100000
+#define DIVIDE	10000
+#define VFORK_S 4
 
 static __attribute__((noinline)) unsigned long add_100000(unsigned long x)
 {
@@ -32,12 +37,29 @@ static __attribute__((noinline)) unsigned long turn(unsigned long x)
 	return divide_10000(add_100000(x));
 }
 
+static void *be_in_vfork(void *unused)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		sleep(VFORK_S);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	return unused;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long x = 1, n = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
+	pthread_t thread;
 
+	if (argc > 2 && pthread_create(&thread, NULL, be_in_vfork, NULL) != 0)
+		return 1;
 	while (n--)
 		x = turn(x);
+	if (argc > 2)
+		pthread_join(thread, NULL);
 	printf("%lu\n", x);
 	return 0;
 }

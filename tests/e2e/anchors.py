@@ -141,6 +141,16 @@ def code_of(pid):
                     return memory.read(end - start)
 
 
+@test
+def a_thread_that_does_not_stop_goes_on():
+    """It is in vfork() when the first windows are due, and stands for nobody when it leaves it."""
+    path = f'{harness.DIR}/r.dwell'
+    turns = 2 * TURNS
+    p = dwell('run', '-q', '-e', 'usertime,anchors:20%', '-o', path, '--', PROGRAM, str(turns), 'vfork')
+    assert p.returncode == 0 and p.stdout == dwell_free_output(turns), p
+    assert Anchors(path).windows, 'no window came afterwards'
+
+
 def calc(name, path):
     p = dwell('calc', '--json', name, path)
     assert p.returncode == 0, p
