@@ -61,6 +61,8 @@ static void make_call_again(struct count_tracee *t)
 	count_tracee_set(t, &t->regs);
 }
 
+/* What is known of it is asked for when it stands: before it may execute another
+ * program. */
 static int begin_visit(struct visit *v, struct err *e)
 {
 	int rc;
@@ -74,6 +76,8 @@ static int begin_visit(struct visit *v, struct err *e)
 					       "it executes other code");
 			make_call_again(t);
 		}
+	if (rc == 0 && !anchor_counters_read(v->c))
+		return err_set(e, ERR_OS, "it executes another program");
 	return rc;
 }
 
@@ -151,25 +155,29 @@ static bool is_reached(const struct anchor_counters_area *a, uint64_t addr)
 	return away < ANCHOR_GAP_REACH;
 }
 
+static bool can_have(const struct anchor_counters_area *a, const struct anchor_site *s)
+{
+	return a->n < AREA_COUNTERS && is_reached(a, s->addr) && is_reached(a, s->target);
+}
+
 static struct anchor_counters_area *area_for(struct visit *v, const struct anchor_site *s)
 {
 	struct anchor_counters *c = v->c;
-	uint64_t addr;
+	struct anchor_counters_area new = { 0 };
 
 	for (size_t i = 0; i < c->n_areas; i++)
-		if (c->areas[i].n < AREA_COUNTERS && is_reached(&c->areas[i], s->addr) &&
-		    is_reached(&c->areas[i], s->target))
+		if (can_have(&c->areas[i], s))
 			return &c->areas[i];
 	if (c->n_areas == ANCHOR_COUNTERS_AREAS)
 		return NULL;
-	addr = anchor_gap_find((const char *)v->maps.data, v->maps.size, s->addr,
-			       AREA_BYTES);
+	new.start = anchor_gap_find((const char *)v->maps.data, v->maps.size, s->addr,
+				    AREA_BYTES);
 	for (size_t i = 0; i < c->n_areas; i++)
-		if (addr == c->areas[i].start)
+		if (new.start == c->areas[i].start)
 			return NULL; /* it is full */
-	if (!addr || !make_area(v, addr))
+	if (!new.start || !can_have(&new, s) || !make_area(v, new.start))
 		return NULL;
-	c->areas[c->n_areas] = (struct anchor_counters_area){ .start = addr };
+	c->areas[c->n_areas] = new;
 	return &c->areas[c->n_areas++];
 }
 
@@ -241,17 +249,22 @@ static bool write_code(struct visit *v, const struct anchor_counters_area *a,
 	return poke(v, at, code, sizeof(code));
 }
 
-/* What is there leads to from. */
-static bool lead(struct visit *v, const struct anchor_site *s, uint64_t from, uint64_t to)
+static bool leads(struct visit *v, const struct anchor_site *s, uint64_t to)
 {
-	uint64_t at = s->addr + 1;
-	int32_t is = distance(at, from), new = distance(at, to);
+	int32_t is = distance(s->addr + 1, to);
 	uint8_t code[ANCHOR_SITE_BYTES];
 
 	return count_remote_read(v->c->pid, s->addr, code, sizeof(code)) &&
 	       (code[0] == CALL_OPCODE || code[0] == JUMP_OPCODE) &&
-	       !memcmp(code + 1, &is, sizeof(is)) &&
-	       poke(v, at, (const uint8_t *)&new, sizeof(new));
+	       !memcmp(code + 1, &is, sizeof(is));
+}
+
+static bool lead(struct visit *v, const struct anchor_site *s, uint64_t to)
+{
+	uint64_t at = s->addr + 1;
+	int32_t new = distance(at, to);
+
+	return poke(v, at, (const uint8_t *)&new, sizeof(new));
 }
 
 static bool has(const struct anchor_counters *c, uint64_t addr)
@@ -275,7 +288,8 @@ static void add(struct visit *v, const struct anchor_site *s)
 		return;
 	x.area = (uint32_t)(a - c->areas);
 	x.number = a->n;
-	if (!write_code(v, a, &x) || !lead(v, s, s->target, code_of(a, x.number)))
+	if (!leads(v, s, s->target) || !write_code(v, a, &x) ||
+	    !lead(v, s, code_of(a, x.number)))
 		return;
 	a->n++;
 	*vec_push(&c->at) = x;
@@ -285,10 +299,11 @@ int anchor_counters_add(struct anchor_counters *c, const struct anchor_site *sit
 			size_t n, struct err *e)
 {
 	own(visit_fini) struct visit v = { .c = c };
-	int rc = begin_visit(&v, e);
+	int rc;
 
 	if (!c->mark)
 		c->mark = clock_monotonic_ns() ^ (uint64_t)c->pid << 48;
+	rc = begin_visit(&v, e);
 	if (rc == 0)
 		rc = read_maps(&v, e);
 	for (size_t i = 0; i < n && rc == 0; i++)
@@ -318,14 +333,14 @@ int anchor_counters_off(struct anchor_counters *c, const bool *is_off, struct er
 			 ? begin_visit(&v, e)
 			 : err_set(e, ERR_OS, "it executes another program");
 
+	/* Where the program has other code by now it is off as well. */
 	for (size_t i = 0; i < c->at.n && rc == 0; i++) {
 		struct anchor_counter *x = &c->at.at[i];
+		uint64_t code = code_of(&c->areas[x->area], x->number);
 
-		if (is_off[i] && x->is_on && first(&v)) {
-			lead(&v, &x->site, code_of(&c->areas[x->area], x->number),
-			     x->site.target);
-			x->is_on = false;
-		}
+		if (is_off[i] && x->is_on && first(&v))
+			x->is_on = leads(&v, &x->site, code) &&
+				   !lead(&v, &x->site, x->site.target);
 	}
 	return rc;
 }

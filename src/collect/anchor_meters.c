@@ -23,7 +23,7 @@ bool anchor_meters_are(const struct anchor_meters *m)
 	return false;
 }
 
-void anchor_meters_forget(struct anchor_meters *m)
+static void forget(struct anchor_meters *m)
 {
 	pid_t pid = m->counters.pid;
 
@@ -46,12 +46,17 @@ static uint64_t read_all(struct anchor_meters *m)
 {
 	uint64_t cpu_ns;
 
-	if (!m->counters.at.n)
+	if (!m->counters.n_areas)
 		return 0;
 	cpu_ns = anchor_counters_read(&m->counters) ? now_ns(m) : 0;
 	if (!cpu_ns)
-		anchor_meters_forget(m);
+		forget(m);
 	return cpu_ns;
+}
+
+void anchor_meters_check(struct anchor_meters *m)
+{
+	read_all(m);
 }
 
 /* Choosing. */
@@ -190,17 +195,26 @@ void anchor_meters_look(struct anchor_meters *m, uint32_t window)
 		if (is_off[i])
 			tell(m, i, window, cpu_ns);
 	}
+	/* Those that cannot be now are the next time. */
 	if (are_some && anchor_counters_off(&m->counters, is_off, NULL) < 0)
-		anchor_meters_forget(m);
+		anchor_meters_check(m);
 }
 
-void anchor_meters_end(struct anchor_meters *m)
+int anchor_meters_end(struct anchor_meters *m, struct err *e)
 {
-	own(freep) bool *is_off = xcalloc(m->at.n + 1, sizeof(*is_off));
+	size_t n = m->counters.at.n;
+	own(freep) bool *is_off = xcalloc(n + 1, sizeof(*is_off));
+	struct err why = { 0 };
 
-	for (size_t i = 0; i < m->at.n; i++)
+	for (size_t i = 0; i < n; i++)
 		is_off[i] = true;
+	if (!anchor_meters_are(m) || anchor_counters_off(&m->counters, is_off, &why) == 0)
+		return 0;
 	/* A process that has ended has none. */
-	if (anchor_meters_are(m) && anchor_counters_off(&m->counters, is_off, NULL) < 0)
-		anchor_meters_forget(m);
+	anchor_meters_check(m);
+	return anchor_meters_are(m)
+		       ? err_set(e, ERR_UNSUPPORTED,
+				 "process %d keeps its counters, which harm nothing: %s",
+				 m->counters.pid, why.text)
+		       : 0;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/err.h"
 #include "base/own.h"
 #include "base/vec.h"
 #include "collect/anchor_counters.h"
@@ -42,8 +43,8 @@ void anchor_meters_fini(struct anchor_meters *m);
 
 /* Whether there are any. */
 bool anchor_meters_are(const struct anchor_meters *m);
-/* The process executes another program: nothing is there. */
-void anchor_meters_forget(struct anchor_meters *m);
+/* Forgets them when the process executes another program, where nothing of them is. */
+void anchor_meters_check(struct anchor_meters *m);
 /* By the record's last window, which took that much CPU time natively, about. */
 void anchor_meters_choose(struct anchor_meters *m, uint64_t cpu_ns);
 /* Those that took too much since the last look are off from now on. */
@@ -55,7 +56,7 @@ void anchor_meters_begin(struct anchor_meters *m);
 /* A moment before or behind a window. */
 void anchor_meters_begin_near(struct anchor_meters *m);
 void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window);
-/* The process is as it was. */
-void anchor_meters_end(struct anchor_meters *m);
+/* The process is as it was; on failure it goes on with some. */
+must_use int anchor_meters_end(struct anchor_meters *m, struct err *e);
 
 #endif

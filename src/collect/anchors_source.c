@@ -86,6 +86,7 @@ struct anchors {
 	uint32_t n_windows;
 	unsigned n_refused;
 	struct err refusal;
+	struct err why_kept; /* the counters, at the end */
 	/* Of the process's CPU time: now, until then it has been told of, when the next
 	 * window and the next turn are due. */
 	uint64_t cpu_ns, told_ns, window_due_ns, watch_due_ns;
@@ -435,7 +436,8 @@ static void tell_turns(struct anchors *s)
 
 /* Running. */
 
-/* Another program: nothing of what was known is there. */
+/* Another program: nothing of what was known is there.  But its file may have been given
+ * another name, or none, and then the counters are. */
 static void check_exe(struct anchors *s)
 {
 	char exe[PATH_MAX] = "";
@@ -445,7 +447,7 @@ static void check_exe(struct anchors *s)
 	snprintf(s->exe, sizeof(s->exe), "%s", exe);
 	tell_turns(s);
 	s->n_leaders = 0;
-	anchor_meters_forget(&s->meters);
+	anchor_meters_check(&s->meters);
 	map_clear(&s->record.locations);
 }
 
@@ -532,11 +534,13 @@ static void anchors_pause(struct source *source, bool is_paused)
 static void anchors_stop(struct source *source)
 {
 	struct anchors *s = (struct anchors *)source;
+	struct err why;
 
 	if (s->state == COUNTING)
 		end_window(s);
 	anchor_meters_tell(&s->meters, s->n_windows);
-	anchor_meters_end(&s->meters);
+	if (anchor_meters_end(&s->meters, &why) < 0)
+		s->why_kept = why;
 }
 
 static void anchors_finish(struct source *source, struct source_stats *ret)
@@ -550,7 +554,8 @@ static void anchors_finish(struct source *source, struct source_stats *ret)
 		facts_loss(w, "still-counted", s->visits.n_kept);
 	if (s->n_refused)
 		writer_info(w, "anchors-refused", s->refusal.text);
-	*ret = (struct source_stats){ .trouble = s->visits.why_kept };
+	*ret = (struct source_stats){ .trouble = s->visits.n_kept ? s->visits.why_kept
+								  : s->why_kept };
 }
 
 const struct source_ops anchors_source = {

@@ -3,17 +3,22 @@
 """What is counted exactly now and then of a program that runs natively otherwise.
 usage: anchors.py DWELL DIRECTORY"""
 import collections
+import functools
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import harness
 from harness import dwell, test
 
 PROGRAM = os.path.abspath(sys.argv[2]) + '/e2e-anchored'
 TURNS = 60000  # about four seconds
+LIMIT_S = 60
 OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does in each
 
 
@@ -66,6 +71,7 @@ def record(*options, turns=TURNS):
     return path
 
 
+@functools.cache
 def dwell_free_output(turns):
     return subprocess.run([PROGRAM, str(turns)], stdout=subprocess.PIPE, text=True, check=True).stdout
 
@@ -129,16 +135,57 @@ def what_is_left_is_as_it_was():
     assert hits, 'nothing had a counter'
 
 
-def code_of(pid):
+def code_of(pid, path=PROGRAM):
     """The program's text as it is in memory, as soon as it is."""
     while True:
         with open(f'/proc/{pid}/maps', encoding='ascii') as maps, open(f'/proc/{pid}/mem', 'rb') as memory:
             for line in maps:
                 span, how, *_ = line.split()
-                if 'x' in how and line.rstrip().endswith(PROGRAM):
+                if 'x' in how and line.rstrip().endswith(path):
                     start, end = (int(x, 16) for x in span.split('-'))
                     memory.seek(start)
                     return memory.read(end - start)
+
+
+def attached(pid, program=PROGRAM):
+    """A recorder that has put counters into the program."""
+    path = f'{harness.DIR}/r.dwell'
+    before = code_of(pid, program)
+    recorder = subprocess.Popen([harness.DWELL, 'attach', '-q', '-e', 'usertime,anchors:50%', '-o', path, '-p', str(pid)])
+    end = time.time() + LIMIT_S
+    while code_of(pid, program) == before:
+        assert time.time() < end and recorder.poll() is None, 'nothing had a counter'
+        time.sleep(0.01)
+    return recorder, before
+
+
+@test
+def a_file_that_has_another_name_is_no_other_program():
+    """Built anew while it runs, for instance."""
+    copy = f'{harness.DIR}/copy-e2e-anchored'
+    shutil.copy(PROGRAM, copy)
+    with subprocess.Popen([copy, str(20 * TURNS)], stdout=subprocess.DEVNULL) as program:
+        try:
+            recorder, before = attached(program.pid, copy)
+            os.remove(copy)
+            time.sleep(3)  # in which there are windows
+            recorder.send_signal(signal.SIGINT)
+            assert recorder.wait(LIMIT_S) == 0
+            assert code_of(program.pid, f'{copy} (deleted)') == before
+            assert program.poll() is None
+        finally:
+            program.kill()
+
+
+@test
+def a_recorder_that_is_killed_leaves_it_running():
+    with subprocess.Popen([PROGRAM, str(2 * TURNS)], stdout=subprocess.PIPE, text=True) as program:
+        recorder, before = attached(program.pid)
+        recorder.kill()
+        recorder.wait(LIMIT_S)
+        text, _ = program.communicate()
+    assert text == dwell_free_output(2 * TURNS) and program.returncode == 0, (text, program.returncode)
+    assert before
 
 
 @test

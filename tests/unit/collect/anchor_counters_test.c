@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +162,59 @@ static void each_passage_is_counted_and_nothing_else_happens(void **state)
 	anchor_counters_fini(&k);
 }
 
+/* As if it executed one: the mark is not what it was. */
+static void another_program_is_not_written_to(void **state)
+{
+	const struct anchor_site sites[] = { site(the_call, called),
+					     site(the_jump, jumped_to) };
+	const bool all[] = { true };
+	struct anchor_counters k = { 0 };
+	struct child c;
+
+	(void)state;
+	begin(&c);
+	k.pid = c.pid;
+	assert_int_equal(anchor_counters_add(&k, sites, 1, NULL), 0);
+	k.mark++;
+	assert_true(anchor_counters_add(&k, sites, 2, NULL) < 0);
+	assert_true(anchor_counters_off(&k, all, NULL) < 0);
+	assert_int_equal(k.at.n, 1);
+	assert_true(k.at.at[0].is_on);
+	k.mark--;
+	order(&c, 1000);
+	assert_hits(&k, 1000);
+	assert_int_equal(anchor_counters_off(&k, all, NULL), 0);
+	assert_false(k.at.at[0].is_on);
+	assert_is_as_it_was(c.pid);
+	end(&c);
+	anchor_counters_fini(&k);
+}
+
+/* A jump reaches it, but no counter below the jump does. */
+static void what_leads_too_far_has_none(void **state)
+{
+	const size_t bytes = 0x7ff90000;
+	const int32_t away = 0x7ff80000;
+	uint8_t *at = mmap(NULL, bytes, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct anchor_site sites[] = { site(at, at + 5 + away) };
+	struct anchor_counters k = { 0 };
+	struct child c;
+
+	(void)state;
+	assert_ptr_not_equal(at, MAP_FAILED);
+	assert_int_equal(mprotect(at, 4096, PROT_READ | PROT_WRITE), 0);
+	at[0] = 0xe9;
+	memcpy(at + 1, &away, sizeof(away));
+	begin(&c);
+	k.pid = c.pid;
+	assert_int_equal(anchor_counters_add(&k, sites, 1, NULL), 0);
+	assert_int_equal(k.at.n, 0);
+	end(&c);
+	anchor_counters_fini(&k);
+	munmap(at, bytes);
+}
+
 static void who_has_ended_has_none(void **state)
 {
 	const struct anchor_site sites[] = { site(the_call, called) };
@@ -180,6 +234,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_passage_is_counted_and_nothing_else_happens),
+		cmocka_unit_test(another_program_is_not_written_to),
+		cmocka_unit_test(what_leads_too_far_has_none),
 		cmocka_unit_test(who_has_ended_has_none),
 	};
 
