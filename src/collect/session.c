@@ -16,6 +16,7 @@
 #include "collect/gauges.h"
 #include "collect/jit_flags.h"
 #include "collect/launch.h"
+#include "collect/session_checks.h"
 #include "collect/session_notes.h"
 #include "collect/session_signals.h"
 #include "host/clock.h"
@@ -50,14 +51,6 @@ struct session {
 
 /* Making the settings definite. */
 
-static bool has_anchors(const struct session_settings *x)
-{
-	for (size_t i = 0; i < x->n_choices; i++)
-		if (x->choices[i].experiment->trigger == EXPERIMENT_ANCHORS)
-			return true;
-	return false;
-}
-
 static void set_scope(struct session *s)
 {
 	const struct session_settings *x = &s->settings;
@@ -70,7 +63,7 @@ static void set_scope(struct session *s)
 		.n_cpus = x->n_cpus,
 		.follow_children = !x->follow || strcmp(x->follow, "off") != 0,
 		.may_pause = x->starts_paused || x->signals.toggle || x->delay_ns ||
-			     has_anchors(x),
+			     session_checks_anchors(x),
 		.uid = geteuid(),
 		.gid = getegid(),
 		.program = x->argv ? x->argv[0] : NULL,
@@ -95,20 +88,14 @@ static bool take_instead(struct session *s, struct plan *p, const struct err *wh
 	return true;
 }
 
-/* Is each sample taken in the middle of what runs? */
-static bool interrupts_code(const struct experiment *x)
-{
-	return x->trigger == EXPERIMENT_CPU_TIME ||
-	       x->trigger == EXPERIMENT_THREAD_TIME || x->trigger == EXPERIMENT_COUNTER;
-}
-
 /* Only samples of perf carry registers to us.  What was asked for is meant for those that
  * have a choice, unless there are none. */
 static const char *wanted_source(const struct session *s, const struct experiment *x)
 {
 	if (x->only_source && s->settings.n_choices > 1)
 		return x->only_source;
-	return s->settings.insn && interrupts_code(x) ? "perf" : s->settings.source;
+	return s->settings.insn && session_checks_interrupts(x) ? "perf"
+								: s->settings.source;
 }
 
 static int choose_source(struct session *s, struct plan *p, struct err *e)
@@ -134,73 +121,12 @@ static int choose_source(struct session *s, struct plan *p, struct err *e)
 	return rc < 0 ? err_in(e, rc, x->name) : 0;
 }
 
-static int check_insn(const struct session_settings *x, struct err *e)
-{
-	bool has_samples = false;
-
-	if (!x->insn)
-		return 0;
-	for (size_t i = 0; i < x->n_choices; i++)
-		has_samples |= interrupts_code(x->choices[i].experiment);
-	if (!has_samples)
-		return err_set(e, ERR_USAGE,
-			       "--insn is about samples of CPU time or of a counter, "
-			       "which %s has not",
-			       x->n_choices ? x->choices[0].name : "this");
-	if (x->source && strcmp(x->source, "perf") != 0)
-		return err_set(e, ERR_USAGE,
-			       "--insn needs the registers of source perf, not of %.40s",
-			       x->source);
-	return 0;
-}
-
-static int check_company(const struct session_settings *x, struct err *e)
-{
-	for (size_t i = 0; i < x->n_choices && x->n_choices > 1; i++)
-		if (x->choices[i].experiment->alone_because)
-			return err_set(e, ERR_USAGE, "%s is recorded alone: %s",
-				       x->choices[i].name,
-				       x->choices[i].experiment->alone_because);
-	return 0;
-}
-
-static int check_sample(const struct session_settings *x, struct err *e)
-{
-	for (size_t i = 0; i < x->n_choices; i++)
-		if (x->choices[i].experiment->trigger == EXPERIMENT_HEAP)
-			return 0;
-	return x->sample_bytes ? err_set(e, ERR_USAGE,
-					 "--sample is about the blocks of the heap: "
-					 "record them, as in -e heap")
-			       : 0;
-}
-
-/* Nothing but what others sample is told by it. */
-static int check_anchors(const struct session_settings *x, struct err *e)
-{
-	bool has_time = false;
-
-	for (size_t i = 0; i < x->n_choices; i++)
-		has_time |= x->choices[i].experiment->trigger == EXPERIMENT_CPU_TIME;
-	return !has_anchors(x) || has_time
-		       ? 0
-		       : err_set(e, ERR_USAGE,
-				 "anchors tell how often what is sampled was executed: "
-				 "record CPU time with them, as in -e usertime,anchors");
-}
-
 int session_new(const struct session_settings *settings, struct session **ret,
 		struct err *e)
 {
 	own(session_freep) struct session *s = xcalloc(1, sizeof(*s));
-	int rc = check_company(settings, e);
+	int rc = session_checks_settings(settings, e);
 
-	if (rc == 0)
-		rc = check_insn(settings, e);
-	if (rc == 0)
-		rc = check_anchors(settings, e);
-	if (rc == 0)
-		rc = check_sample(settings, e);
 	s->settings = *settings;
 	s->launch = (struct launch){ .gate = -1, .report = -1 };
 	s->signals.fd = -1;
