@@ -33,8 +33,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
-/* Time 0 is where the first process began, else the first sample: a recording says
- * no more than that when it was attached to something older. */
+/* Time 0 is where the first process began, else the first interval, else the first
+ * sample: a recording says no more than that when it was attached to something older. */
 static void learn_span(struct input *s)
 {
 	const struct recording *r = s->recording;
@@ -58,6 +58,8 @@ static void learn_span(struct input *s)
 		if (p->end_ns > s->end_ns)
 			s->end_ns = p->end_ns;
 	}
+	for (uint32_t i = 0; !s->start_ns && i < recording_n_intervals(r); i++)
+		s->start_ns = recording_interval(r, i)->from_ns;
 	if (!s->start_ns || (first_sample && first_sample < s->start_ns))
 		s->start_ns = first_sample;
 	if (s->end_ns < s->start_ns)

@@ -424,7 +424,9 @@ int summing_start(struct recorder *r, struct err *e)
 	if (rc == 0)
 		rc = s->kind->start(s->programs, e);
 
-	s->drained_ns = clock_monotonic_ns();
+	/* Others are to have told of the first processes by then. */
+	if (s->tracker)
+		s->drained_ns = clock_monotonic_ns();
 	/* What came while nobody was there has filled the rings. */
 	if (rc == 0 && s->has_left)
 		drain(s, clock_monotonic_ns(), false);
