@@ -38,6 +38,8 @@ static void take(struct region_forest *f, const struct timer_record *r)
 			abort();
 		region_forest_pass(t, t->time_ns + 1);
 		check_changes(t);
+		if (t->is_over)
+			region_forest_drop(f, t);
 	}
 	for (uint32_t i = 0; r->kind == WIRE_REGIONS_SLICES && i < r->region_nodes.n;
 	     i++) {

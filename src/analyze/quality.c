@@ -63,6 +63,10 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	{ "unmatched-frees", "releases of memory that was not seen to be allocated",
 	  true },
 	{ "unseen-frees", "blocks whose release was not seen", true },
+	{ "unmatched-ends", "ends of regions that had not begun", true },
+	{ "cut-regions", "regions that ended with one around them", true },
+	{ "unobserved-regions", "regions that there was no room for", true },
+	{ "late-marks", "marks whose interval had ended already", true },
 	{ "damaged-counts", "programs whose counts were damaged", true },
 	{ "still-counted",
 	  "processes that go on being counted, as the engine could not leave them: their "

@@ -148,7 +148,7 @@ static int add_sample(void *ctx, const struct profile_sample *s, struct err *e)
 	add_thread(m, s, &w);
 	for (size_t i = 0; i < s->n_frames; i++) {
 		rows[i] = frame_row(m, s, i, i ? rows[i - 1] : MODEL_NONE);
-		if (!was_met(rows, i, rows[i]))
+		if (m->by == REGION_ROWS_BY_TREE || !was_met(rows, i, rows[i]))
 			m->rows->rows.at[rows[i]].inclusive += w.time;
 	}
 	leaf = &m->rows->rows.at[rows[s->n_frames - 1]];

@@ -115,7 +115,9 @@ static void print_rows(const struct global_view *v, FILE *out)
 		{ .title = "#", .align = TABLE_RIGHT },
 		{ .title = "From", .align = TABLE_RIGHT },
 		{ .title = "Length", .align = TABLE_RIGHT },
-		[3 + N_VALUE_COLUMNS] = { .title = "Ended by", .is_elastic = true },
+		[3 + N_VALUE_COLUMNS] = { .title = "Ended by",
+					  .is_elastic = true,
+					  .min_width = 8 },
 	};
 	struct table_style style = { .width = v->report->width,
 				     .colour = command_terminal()->colour };
@@ -144,7 +146,7 @@ static void put_json_row(struct json *j, const struct global_view *v,
 	uint64_t start_ns = start_of(v);
 
 	json_object(j);
-	json_key_u64(j, "source", v->source + 1);
+	json_key_u64(j, "source", v->source);
 	json_key_u64(j, "interval", row->interval + 1);
 	json_key_u64(j, "from_ns", row->from_ns > start_ns ? row->from_ns - start_ns : 0);
 	json_key_u64(j, "to_ns", row->to_ns > start_ns ? row->to_ns - start_ns : 0);

@@ -289,16 +289,17 @@ void gauges_tick(struct gauges *g, uint64_t now_ns)
 		gauges_cut(g, now_ns, "timer", "");
 }
 
-void gauges_cut(struct gauges *g, uint64_t now_ns, const char *cause, const char *name)
+bool gauges_cut(struct gauges *g, uint64_t now_ns, const char *cause, const char *name)
 {
 	struct writer *w = g ? g->settings.writer : NULL;
 
 	if (!g || now_ns <= g->from_ns)
-		return;
+		return false;
 	writer_interval(w, &(struct model_interval){ .from_ns = g->from_ns,
 						     .to_ns = now_ns,
 						     .name = writer_string(w, name),
 						     .cause = writer_string(w, cause) });
 	put_packet(g, now_ns);
 	begin(g, now_ns);
+	return true;
 }

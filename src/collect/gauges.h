@@ -36,7 +36,8 @@ void gauges_freep(struct gauges **g);
 uint64_t gauges_due_ns(const struct gauges *g);
 /* It is that late, or later: the interval ends. */
 void gauges_tick(struct gauges *g, uint64_t now_ns);
-/* The interval ends for that cause, and is called so: "" or a name. */
-void gauges_cut(struct gauges *g, uint64_t now_ns, const char *cause, const char *name);
+/* The interval ends for that cause, and is called so: "" or a name.  False: it is too
+ * late, another one has begun behind that. */
+bool gauges_cut(struct gauges *g, uint64_t now_ns, const char *cause, const char *name);
 
 #endif

@@ -32,11 +32,16 @@ struct late_image *late_image_new(struct tracker *t, uint64_t time_ns, uint32_t 
 	return m;
 }
 
+void late_image_end(struct late_image *m)
+{
+	if (m)
+		tracker_find_jit_map(m->tracker, &m->process);
+}
+
 void late_image_free(struct late_image *m)
 {
 	if (!m)
 		return;
-	tracker_find_jit_map(m->tracker, &m->process);
 	for (size_t i = 0; i < m->threads.cap; i++) {
 		struct roster_thread *th =
 			(struct roster_thread *)(uintptr_t)m->threads.at[i].value;

@@ -22,6 +22,8 @@ struct late_image;
 struct late_image *late_image_new(struct tracker *t, uint64_t time_ns, uint32_t pid,
 				  bool is_fork, const struct late_image *parent);
 void late_image_free(struct late_image *m);
+/* It has ended, or is not observed any more: a compiler's map may be there now. */
+void late_image_end(struct late_image *m);
 
 /* Of the recording. */
 uint32_t late_image_process(const struct late_image *m);

@@ -6,10 +6,11 @@
 #include "base/mem.h"
 #include "collect/region_record.h"
 
-static struct region_forest_tree *tree_new(uint32_t tid)
+static struct region_forest_tree *tree_new(uint32_t number, uint32_t tid)
 {
 	struct region_forest_tree *t = xcalloc(1, sizeof(*t));
 
+	t->number = number;
 	t->tid = tid;
 	*vec_push(&t->nodes) = (struct region_forest_node){ .is_known = true };
 	*map_slot(&t->index, 0, NULL) = 0;
@@ -38,6 +39,17 @@ struct region_forest_tree *region_forest_find(const struct region_forest *f,
 	const uint64_t *i = map_find(&f->index, tree);
 
 	return i ? f->trees.at[*i] : NULL;
+}
+
+void region_forest_drop(struct region_forest *f, struct region_forest_tree *t)
+{
+	uint64_t place = *map_find(&f->index, t->number);
+	struct region_forest_tree *last = f->trees.at[--f->trees.n];
+
+	f->trees.at[place] = last;
+	*map_slot(&f->index, last->number, NULL) = place;
+	map_remove(&f->index, t->number);
+	tree_free(t);
 }
 
 struct region_forest_node *region_forest_node(const struct region_forest_tree *t,
@@ -103,7 +115,7 @@ struct region_forest_tree *region_forest_take(struct region_forest *f,
 
 	if (is_new) {
 		*place = f->trees.n;
-		*vec_push(&f->trees) = tree_new(head->tid);
+		*vec_push(&f->trees) = tree_new(head->tree, head->tid);
 	}
 	t = f->trees.at[*place];
 	for (uint32_t i = 0; i < head->n; i++) {

@@ -26,6 +26,7 @@ struct region_forest_node {
 };
 
 struct region_forest_tree {
+	uint32_t number; /* the target's */
 	uint32_t tid;
 	uint32_t top; /* the innermost active node, 0 none */
 	bool is_over;
@@ -50,6 +51,8 @@ struct region_forest_tree *region_forest_take(struct region_forest *f,
 /* The tree of slices; NULL: none was told of before. */
 struct region_forest_tree *region_forest_find(const struct region_forest *f,
 					      uint32_t tree);
+/* Nothing more will be told of it. */
+void region_forest_drop(struct region_forest *f, struct region_forest_tree *t);
 /* NULL: it was not told of. */
 struct region_forest_node *region_forest_node(const struct region_forest_tree *t,
 					      uint32_t number);

@@ -14,6 +14,7 @@
 #include "collect/region_quantity.h"
 #include "collect/region_record.h"
 #include "collect/traced_image.h"
+#include "host/clock.h"
 
 extern const struct tracing regions_tracing;
 
@@ -123,7 +124,7 @@ static uint32_t stack_of(struct regions_image *x, const struct region_forest_tre
 
 static uint32_t thread_of(const struct regions_image *x, uint64_t time_ns, uint32_t tid)
 {
-	return tracker_thread(tracker_of(x), time_ns, x->image->image->pid, tid);
+	return late_image_thread(timer_image_late(x->image->image), time_ns, tid);
 }
 
 static void write_sample(struct regions_image *x, struct model_sample *s, unsigned column,
@@ -162,12 +163,25 @@ static void give(struct regions_image *x, struct region_forest_tree *t)
 	}
 }
 
+static void end_tree(struct regions_image *x, struct region_forest_tree *t)
+{
+	struct timer_totals *totals = x->image->image->totals;
+
+	give(x, t);
+	totals->n_unmatched_ends += t->n_unmatched;
+	totals->n_cut_regions += t->n_cut;
+	totals->n_refused_regions += t->n_refused;
+	region_forest_drop(&x->forest, t);
+}
+
 static void take_nodes(struct regions_image *x, const struct timer_record *r)
 {
 	struct region_forest_tree *t =
 		region_forest_take(&x->forest, &r->region_nodes, r->rest);
 
-	if (t->is_over || t->time_ns - t->given_ns >= GIVE_NS)
+	if (t->is_over)
+		end_tree(x, t);
+	else if (t->time_ns - t->given_ns >= GIVE_NS)
 		give(x, t);
 }
 
@@ -178,6 +192,7 @@ static uint32_t slice_type(const struct regions_image *x)
 		"inclusive", "instance-exclusive", "instance-inclusive"
 	};
 	struct timer_totals *totals = x->image->image->totals;
+	bool is_time = region_quantity_is_time(x->plan->choice.experiment);
 	struct model_trace_type type = {
 		.event = x->plan->events[EXPERIMENT_REGIONS_TIME],
 		.n_columns = sizeof(names) / sizeof(names[0]),
@@ -185,7 +200,7 @@ static uint32_t slice_type(const struct regions_image *x)
 
 	for (uint32_t i = 0; i < type.n_columns; i++) {
 		type.columns[i].name = writer_string(writer_of(x), names[i]);
-		type.columns[i].type = i < 2 ? COLUMN_U64 : COLUMN_DURATION;
+		type.columns[i].type = i < 2 || !is_time ? COLUMN_U64 : COLUMN_DURATION;
 	}
 	if (!totals->slice_type)
 		totals->slice_type = writer_trace_type(writer_of(x), &type) + 1;
@@ -226,12 +241,16 @@ static void take_slices(struct regions_image *x, const struct timer_record *r)
 static void take_mark(struct regions_image *x, const struct timer_record *r)
 {
 	own(freep) char *name = xstrndup((const char *)r->rest, r->n_rest);
-	struct gauges *const *gauges = x->image->image->totals->gauges;
+	struct timer_totals *totals = x->image->image->totals;
+	uint64_t now_ns = clock_monotonic_ns(), time_ns = r->region_text.time_ns;
 
 	vec_each(t, &x->forest.trees)
 		give(x, *t);
-	if (x->plan && gauges && *gauges)
-		gauges_cut(*gauges, r->region_text.time_ns, "program", name);
+	/* Nothing that a program says ends an interval that is yet to begin. */
+	if (x->plan && totals->gauges && *totals->gauges &&
+	    !gauges_cut(*totals->gauges, time_ns < now_ns ? time_ns : now_ns, "program",
+			name))
+		totals->n_late_marks++;
 }
 
 static void take_thread(struct regions_image *x, const struct timer_record *r)
@@ -259,15 +278,13 @@ static void take(void *state, const struct timer_record *r)
 static void end(void *state, uint64_t now_ns)
 {
 	struct regions_image *x = state;
-	struct timer_totals *totals = x->image->image->totals;
 
-	vec_each(t, &x->forest.trees) {
+	while (x->forest.trees.n) {
+		struct region_forest_tree *t = x->forest.trees.at[x->forest.trees.n - 1];
+
 		if (x->plan && region_quantity_is_time(x->plan->choice.experiment))
-			region_forest_pass(*t, now_ns);
-		give(x, *t);
-		totals->n_unmatched_ends += (*t)->n_unmatched;
-		totals->n_cut_regions += (*t)->n_cut;
-		totals->n_refused_regions += (*t)->n_refused;
+			region_forest_pass(t, now_ns);
+		end_tree(x, t);
 	}
 	region_forest_fini(&x->forest);
 	vec_each(n, &x->names)

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "collect/sync_ledger.h"
 #include "collect/traced_image.h"
+#include "host/clock.h"
 
 extern const struct tracing sync_tracing;
 
@@ -237,8 +238,11 @@ static void take_wait(struct sync_image *s, const struct timer_record *r)
 			       .stack = traced_image_stack(s->image, r->wait.stack),
 			       .what = r->wait.what };
 
-	if (r->wait.what >= WIRE_TRACER_SYNC_N || w.waited_ns > w.time_ns)
+	if (r->wait.what >= WIRE_TRACER_SYNC_N || w.waited_ns > w.time_ns ||
+	    w.time_ns > clock_monotonic_ns()) {
+		s->image->image->totals->damaged++;
 		return;
+	}
 	sync_ledger_wait(&s->ledger, &w);
 	if (w.time_ns > s->sampled_ns + SAMPLE_NS)
 		write_sums(s, w.time_ns);

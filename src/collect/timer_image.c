@@ -156,6 +156,8 @@ static void take_start(struct timer_image *m, const struct timer_record *r)
 	const struct timer_image *parent = image_of(m->totals, m->ppid);
 	bool is_new, is_fork = r->start.origin == WIRE_SAMPLER_FORK;
 
+	if (parent == m) /* as no kernel has it */
+		parent = NULL;
 	m->is_fork = is_fork;
 	*map_slot(m->totals->known, m->pid, &is_new) = (uintptr_t)m;
 	strcpy(m->exe, r->path);
@@ -336,6 +338,7 @@ static bool finish(struct timer_image *m, uint64_t now_ns)
 	timer_image_drain(m, true);
 	if (m->totals->tracing)
 		m->totals->tracing->end(m, now_ns);
+	late_image_end(m->late);
 	m->is_over = true;
 	add_totals(m->totals, m->ring);
 	if (image_of(m->totals, m->pid) == m)

@@ -49,7 +49,7 @@ struct timer_totals {
 	/* traced */
 	uint64_t sample_bytes; /* of the heap, for each block told of; 0: all are */
 	uint64_t n_events, n_unmatched, n_retaken;
-	uint64_t n_unmatched_ends, n_cut_regions, n_refused_regions;
+	uint64_t n_unmatched_ends, n_cut_regions, n_refused_regions, n_late_marks;
 	uint32_t slice_type; /* id of rows of callstacks of regions, plus 1; 0: not yet */
 	uint32_t row_types[3]; /* ids of heap_totals' rows, plus 1; 0: not yet */
 };

@@ -224,12 +224,12 @@ _Static_assert(sizeof(((struct timer_record *)0)->fixed) >=
 static bool parse_kind(struct reader *r, struct timer_record_stacks *stacks,
 		       struct timer_record *ret)
 {
-	const struct kind *k = &kinds[ret->kind];
+	static const struct kind none = { 0 };
+	bool is_known = ret->kind < sizeof(kinds) / sizeof(kinds[0]);
+	const struct kind *k = is_known ? &kinds[ret->kind] : &none;
 
 	if (ret->kind == WIRE_SAMPLER_SAMPLE)
 		parse_sample(r, stacks, ret);
-	else if (ret->kind >= sizeof(kinds) / sizeof(kinds[0]))
-		return false;
 	else if (k->parse)
 		k->parse(r, ret);
 	else if (k->size)

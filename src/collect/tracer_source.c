@@ -278,6 +278,7 @@ static void finish_losses(const struct tracer *s)
 		{ "unseen-frees", t->n_retaken },
 		{ "unmatched-ends", t->n_unmatched_ends },
 		{ "cut-regions", t->n_cut_regions },
+		{ "late-marks", t->n_late_marks },
 		{ "unobserved-regions", t->n_refused_regions },
 	};
 

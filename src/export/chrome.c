@@ -91,6 +91,18 @@ static bool is_time(const struct chrome *c, uint32_t column)
 	return strcmp(column_of(c, column)->unit, "ns") == 0;
 }
 
+/* Written now and then, of what was before: not when it happened. */
+static bool is_sum(const struct chrome *c, uint32_t column)
+{
+	static const char *const sums[] = { "heap", "regions", "sync" };
+	const char *experiment = column_of(c, column)->experiment;
+
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		if (!strncmp(experiment, sums[i], strlen(sums[i])))
+			return true;
+	return false;
+}
+
 static uint32_t pid_of(size_t source, uint32_t pid)
 {
 	return (uint32_t)source * CHROME_PIDS + pid;
@@ -190,7 +202,7 @@ static void find_slices(struct chrome *c)
 		last = x;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		c->has_slices[i] = is_time(c, i) &&
+		c->has_slices[i] = is_time(c, i) && !is_sum(c, i) &&
 				   (double)same[i] <= CHROME_SAME_TIME * (double)all[i];
 }
 

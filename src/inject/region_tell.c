@@ -67,18 +67,32 @@ void region_tell_changes(struct region_thread *t, bool is_over)
 
 	r.head = head_of(t);
 	r.head.top = top_of(&t->tree);
-	r.head.is_over = is_over;
 	while ((i = region_tree_take_dirty(&t->tree)) != REGION_TREE_CLEAN)
 		add(&r, &t->tree, i);
+	r.head.is_over = is_over; /* nothing comes behind */
 	if (r.head.n || is_over)
 		write(&r);
 }
 
+/* So long ago a tree was last given its time, where that passes by itself. */
+static uint64_t since_last_ns(const struct region_tree *t)
+{
+	uint64_t now = region_clock.kind == REGION_CLOCK_TICKS ? region_clock_ticks()
+							       : vdso_now_ns();
+
+	if (region_clock.kind > REGION_CLOCK_NS || now <= t->last)
+		return 0;
+	return (uint64_t)((double)(now - t->last) * region_clock_ns_per_unit());
+}
+
+/* Others' trees cannot be given their time: it is told of when they were last given it,
+ * and the recorder gives what is active in them the rest. */
 void region_tell_all(const struct region_thread *t)
 {
 	struct rows r;
 
 	r.head = head_of(t);
+	r.head.time_ns -= since_last_ns(&t->tree);
 	r.head.top = top_of(&t->tree);
 	for (uint32_t i = 1; i < t->tree.n_nodes; i++)
 		add(&r, &t->tree, i);
