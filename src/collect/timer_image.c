@@ -311,10 +311,10 @@ static void take(void *ctx, const struct timer_record *r)
 	}
 }
 
-void timer_image_drain(struct timer_image *m, bool is_final)
+void timer_image_drain(struct timer_image *m, uint64_t now_ns, bool is_final)
 {
 	/* A ring that its owner has spoilt costs that process' samples only. */
-	if (timer_ring_drain(m->ring, is_final, take, m, NULL) < 0)
+	if (timer_ring_drain(m->ring, now_ns, is_final, take, m, NULL) < 0)
 		m->totals->damaged++;
 }
 
@@ -335,7 +335,7 @@ static bool finish(struct timer_image *m, uint64_t now_ns)
 {
 	if (m->is_over)
 		return false;
-	timer_image_drain(m, true);
+	timer_image_drain(m, now_ns, true);
 	if (m->totals->tracing)
 		m->totals->tracing->end(m, now_ns);
 	late_image_end(m->late);

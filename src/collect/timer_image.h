@@ -90,7 +90,7 @@ struct late_image *timer_image_late(struct timer_image *m);
 /* The id in the recording of a stack that its tracer told. */
 uint32_t timer_image_stack(struct timer_image *m, const struct timer_record *r);
 /* Take what has come.  is_final: nobody writes any more. */
-void timer_image_drain(struct timer_image *m, bool is_final);
+void timer_image_drain(struct timer_image *m, uint64_t now_ns, bool is_final);
 /* Is its process there, running this image?  When it runs another one into which the
  * sampler could not be loaded, the recording says so. */
 bool timer_image_check(struct timer_image *m, uint64_t now_ns);

@@ -171,7 +171,7 @@ static void take_all(struct timer_images *s, uint64_t now_ns, bool is_final)
 			timer_image_replace(m->previous, m);
 		m->previous = NULL;
 		if (!m->is_over && (is_final || !is_too_new(m, now_ns)))
-			timer_image_drain(m, false);
+			timer_image_drain(m, now_ns, false);
 	}
 }
 

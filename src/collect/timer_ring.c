@@ -18,12 +18,17 @@ struct timer_ring {
 	struct wire_sampler_ring header;
 	uint64_t bytes, tail;
 	uint64_t damaged;
+	struct {
+		uint64_t tail, since_ns, n_dropped;
+	} stall; /* since that tail is the tail */
 	struct timer_record_stacks stacks;
 	uint8_t *piece; /* PIECE_BYTES at most, NULL: not needed yet */
 };
 
 /* What is copied at a time: it stays in the cache until it is read. */
 #define PIECE_BYTES (UINT64_C(256) << 10)
+/* Who writes a record may be stopped in the middle, but not for so long. */
+#define PATIENCE_NS UINT64_C(5000000000)
 
 /* Size of the committed record at the front of bytes, 0 when there is none. */
 static size_t committed(const uint8_t *bytes, size_t size, uint64_t position,
@@ -35,7 +40,8 @@ static size_t committed(const uint8_t *bytes, size_t size, uint64_t position,
 		return 0;
 	memcpy(ret_word, bytes, 8);
 	payload = *ret_word >> 32 & 0xffff;
-	if (*ret_word !=
+	if (!(*ret_word >> 48) || /* no kind: memory that nobody wrote yet */
+	    *ret_word !=
 		    wire_sampler_commit(position, payload, *ret_word >> 48 & 0xffff) ||
 	    payload > WIRE_SAMPLER_PAYLOAD_MAX ||
 	    wire_sampler_record_bytes(payload) > size)
@@ -222,6 +228,35 @@ static int64_t drain_piece(struct timer_ring *r, bool is_final, timer_ring_fn *f
 	return (int64_t)done;
 }
 
+/* Whoever was to commit what is in the way never will: a handler jumped out of him, or he
+ * was cancelled.  As long as nothing is lost there is time. */
+static bool is_given_up(struct timer_ring *r, uint64_t now_ns)
+{
+	uint64_t n_dropped = r->header.n_dropped;
+
+	if (r->stall.tail != r->tail || !r->stall.since_ns) {
+		r->stall.tail = r->tail;
+		r->stall.since_ns = now_ns;
+		r->stall.n_dropped = n_dropped;
+	}
+	return n_dropped > r->stall.n_dropped && now_ns - r->stall.since_ns > PATIENCE_NS;
+}
+
+/* From a record that nobody will commit, in the piece at hand, to the next one. */
+static int64_t pass_over(struct timer_ring *r)
+{
+	uint64_t size = r->header.head - r->tail, at = 8, word;
+
+	if (size > PIECE_BYTES)
+		size = PIECE_BYTES;
+	while (at < size &&
+	       !committed(r->piece + at, (size_t)(size - at), r->tail + at, &word))
+		at += 8;
+	r->damaged++;
+	r->tail += at;
+	return (int64_t)at;
+}
+
 static int give_room(const struct timer_ring *r, struct err *e)
 {
 	if (pwrite(r->fd, &r->tail, sizeof(r->tail),
@@ -231,8 +266,8 @@ static int give_room(const struct timer_ring *r, struct err *e)
 	return 0;
 }
 
-int timer_ring_drain(struct timer_ring *r, bool is_final, timer_ring_fn *fn, void *ctx,
-		     struct err *e)
+int timer_ring_drain(struct timer_ring *r, uint64_t now_ns, bool is_final,
+		     timer_ring_fn *fn, void *ctx, struct err *e)
 {
 	int rc = read_header(r, e);
 	uint64_t size = r->header.head - r->tail;
@@ -248,6 +283,8 @@ int timer_ring_drain(struct timer_ring *r, bool is_final, timer_ring_fn *fn, voi
 
 		if (done < 0)
 			return (int)done;
+		if (!done && is_given_up(r, now_ns))
+			done = pass_over(r);
 		if (!done)
 			return 0;
 		/* When final nobody needs the room. */

@@ -43,9 +43,11 @@ uint32_t timer_ring_claim(const struct timer_ring *r);
 void timer_ring_free(struct timer_ring *r);
 void timer_ring_freep(struct timer_ring **r);
 
-/* Hand over all that is there, and give the room back; is_final: nobody writes. */
-must_use int timer_ring_drain(struct timer_ring *r, bool is_final, timer_ring_fn *fn,
-			      void *ctx, struct err *e);
+/* Hand over all that is there, and give the room back; is_final: nobody writes.  A record
+ * that is begun is waited for, but not for ever when others are lost meanwhile: it counts
+ * as damaged then. */
+must_use int timer_ring_drain(struct timer_ring *r, uint64_t now_ns, bool is_final,
+			      timer_ring_fn *fn, void *ctx, struct err *e);
 /* The header as it was last read. */
 const struct wire_sampler_ring *timer_ring_header(const struct timer_ring *r);
 uint64_t timer_ring_damaged(const struct timer_ring *r);

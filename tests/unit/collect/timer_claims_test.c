@@ -146,7 +146,7 @@ static void who_is_killed_before_its_ring_is_ready_leaves_it_to_others(void **st
 	look(f, 3 * SECOND);
 	assert_int_equal(f->n_found, 1);
 	mine.header->head += 56;
-	assert_int_equal(timer_ring_drain(f->found, true, count, &n, NULL), 0);
+	assert_int_equal(timer_ring_drain(f->found, 0, true, count, &n, NULL), 0);
 	assert_int_equal(n, 0);
 	ring_unmap(&mine);
 }
@@ -178,7 +178,7 @@ static void what_a_killed_process_wrote_is_read_before_its_ring_is_free(void **s
 		look(f, t * SECOND);
 	assert_int_equal(f->n_found, 1);
 	assert_int_equal(n_claimed(f), 1); /* until its reader says so */
-	assert_int_equal(timer_ring_drain(f->found, true, count, &n, NULL), 0);
+	assert_int_equal(timer_ring_drain(f->found, 0, true, count, &n, NULL), 0);
 	assert_int_equal(n, 1);
 	timer_claims_give_back(&f->claims, f->found);
 	assert_int_equal(n_claimed(f), 0);

@@ -133,7 +133,7 @@ static void threads_that_end_without_a_sample_are_counted(void **state)
 	sample(&b, PID + 1);
 	tell_thread(&b, WIRE_SAMPLER_LEAVE, PID + 1);
 	tell_thread(&b, WIRE_SAMPLER_LEAVE, PID + 2);
-	timer_image_drain(b.image, false);
+	timer_image_drain(b.image, 0, false);
 	assert_int_equal(f->totals.n_unsampled, 1);
 	sample(&b, PID + 3); /* and goes with its process, as does the fourth */
 	timer_image_end(b.image, 1, true);
@@ -178,11 +178,11 @@ static void a_child_that_execs_was_forked_once(void **state)
 	uint32_t id;
 
 	start_as(f, &parent, getppid(), "/bin/sh");
-	timer_image_drain(parent.image, false);
+	timer_image_drain(parent.image, 0, false);
 	start_from(f, &child, WIRE_SAMPLER_FORK, PID, "/bin/sh");
 	start(f, &next, "/bin/y");
 	timer_image_replace(child.image, next.image);
-	timer_image_drain(next.image, false);
+	timer_image_drain(next.image, 0, false);
 
 	id = tracker_process_id(f->totals.tracker, PID);
 	assert_int_equal(id, 2); /* the shell, its copy, the program */

@@ -95,7 +95,8 @@ static void records_pass_through_many_laps(void **state)
 	for (unsigned round = 0; round < 400; round++) {
 		for (unsigned i = 0; i < round % 50; i++)
 			assert_true(write_thread(&b->target, ++sent));
-		assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+		assert_int_equal(timer_ring_drain(b->recorder, 0, false, note, &s, NULL),
+				 0);
 		assert_int_equal(s.n, sent);
 		assert_int_equal(s.last_time_ns, sent);
 	}
@@ -110,7 +111,7 @@ static void a_full_ring_refuses_and_goes_on_when_there_is_room(void **state)
 	while (write_thread(&b->target, sent + 1))
 		sent++;
 	assert_int_equal(sent, BYTES / 48);
-	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+	assert_int_equal(timer_ring_drain(b->recorder, 0, false, note, &s, NULL), 0);
 	assert_int_equal(s.n, sent);
 	assert_true(write_thread(&b->target, 1));
 }
@@ -123,10 +124,10 @@ static void a_record_that_wraps_around_is_whole(void **state)
 
 	for (unsigned i = 0; i < BYTES / 48; i++)
 		write_thread(&b->target, 1);
-	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+	assert_int_equal(timer_ring_drain(b->recorder, 0, false, note, &s, NULL), 0);
 	assert_true(ring_write(&b->target, WIRE_SAMPLER_START, &start, sizeof(start),
 			       "/usr/bin/a_rather_long_name_of_a_program", 40));
-	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+	assert_int_equal(timer_ring_drain(b->recorder, 0, false, note, &s, NULL), 0);
 	assert_string_equal(s.path, "/usr/bin/a_rather_long_name_of_a_program");
 }
 
@@ -138,11 +139,70 @@ static void a_record_that_was_never_finished_is_waited_for_then_passed_over(void
 	write_thread(&b->target, 1);
 	memset(b->target.data, 0, 8); /* killed before its last store */
 	write_thread(&b->target, 2);
-	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, NULL), 0);
+	assert_int_equal(timer_ring_drain(b->recorder, 0, false, note, &s, NULL), 0);
 	assert_int_equal(s.n, 0);
-	assert_int_equal(timer_ring_drain(b->recorder, true, note, &s, NULL), 0);
+	assert_int_equal(timer_ring_drain(b->recorder, 0, true, note, &s, NULL), 0);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.last_time_ns, 2);
+}
+
+static void fill(struct ring *r)
+{
+	while (write_thread(r, 3))
+		;
+	ring_count(&r->header->n_dropped, 1);
+}
+
+static void
+a_record_that_nobody_will_finish_is_passed_over_when_others_are_lost(void **state)
+{
+	struct both *b = *state;
+	struct seen s = { 0 };
+	const uint64_t second = 1000000000;
+
+	write_thread(&b->target, 1);
+	assert_int_equal(timer_ring_drain(b->recorder, second, false, note, &s, NULL), 0);
+	write_thread(&b->target, 2);
+	memset(b->target.data + 48, 0, 8); /* its writer was jumped out of */
+	write_thread(&b->target, 3);
+	for (unsigned i = 2; i < 60; i++) /* nothing is lost */
+		assert_int_equal(
+			timer_ring_drain(b->recorder, i * second, false, note, &s, NULL),
+			0);
+	assert_int_equal(s.n, 1);
+	fill(&b->target);
+	assert_int_equal(
+		timer_ring_drain(b->recorder, 60 * second, false, note, &s, NULL), 0);
+	assert_int_equal(s.n, BYTES / 48);
+	assert_int_equal(timer_ring_damaged(b->recorder), 1);
+	assert_true(write_thread(&b->target, 4)); /* there is room again */
+	assert_int_equal(
+		timer_ring_drain(b->recorder, 61 * second, false, note, &s, NULL), 0);
+	assert_int_equal(s.last_time_ns, 4);
+}
+
+static void a_record_that_is_late_is_waited_for_although_others_are_lost(void **state)
+{
+	struct both *b = *state;
+	struct seen s = { 0 };
+	const uint64_t second = 1000000000;
+	uint64_t word;
+
+	write_thread(&b->target, 1);
+	memcpy(&word, b->target.data, 8);
+	memset(b->target.data, 0, 8);
+	for (unsigned i = 1; i < 6; i++) {
+		fill(&b->target);
+		assert_int_equal(
+			timer_ring_drain(b->recorder, i * second, false, note, &s, NULL),
+			0);
+	}
+	assert_int_equal(s.n, 0);
+	memcpy(b->target.data, &word, 8);
+	assert_int_equal(timer_ring_drain(b->recorder, 7 * second, false, note, &s, NULL),
+			 0);
+	assert_int_equal(s.n, BYTES / 48);
+	assert_int_equal(timer_ring_damaged(b->recorder), 0);
 }
 
 static void a_ring_that_is_cut_short_or_overwritten_is_an_error(void **state)
@@ -152,12 +212,13 @@ static void a_ring_that_is_cut_short_or_overwritten_is_an_error(void **state)
 	struct err e = { 0 };
 
 	b->target.header->head = 3 * BYTES;
-	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, &e), ERR_FORMAT);
+	assert_int_equal(timer_ring_drain(b->recorder, 0, false, note, &s, &e),
+			 ERR_FORMAT);
 	b->target.header->head = 0;
 	write_thread(&b->target, 1);
 	for (unsigned i = 0; i < 40; i++)
 		b->target.data[8 + i] = 0xff; /* a payload of any bytes still parses */
-	assert_int_equal(timer_ring_drain(b->recorder, false, note, &s, &e), 0);
+	assert_int_equal(timer_ring_drain(b->recorder, 0, false, note, &s, &e), 0);
 }
 
 /* A ring of the control file, claimed and opened, given back, and claimed again. */
@@ -185,7 +246,7 @@ static void what_an_earlier_owner_left_in_a_claimed_ring_is_never_read(void **st
 	old.header->magic = WIRE_SAMPLER_MAGIC;
 	assert_int_equal(timer_ring_open_claimed(fd, 0, BYTES, &recorder, NULL), 0);
 	assert_true(write_thread(&old, 1) && write_thread(&old, 2));
-	assert_int_equal(timer_ring_drain(recorder, true, note, &s, NULL), 0);
+	assert_int_equal(timer_ring_drain(recorder, 0, true, note, &s, NULL), 0);
 	assert_int_equal(s.n, 2);
 	timer_ring_give_back(recorder);
 	timer_ring_free(recorder);
@@ -195,7 +256,7 @@ static void what_an_earlier_owner_left_in_a_claimed_ring_is_never_read(void **st
 	target.header->magic = WIRE_SAMPLER_MAGIC;
 	assert_int_equal(timer_ring_open_claimed(fd, 0, BYTES, &recorder, NULL), 0);
 	target.header->head += 96; /* killed before it stored anything */
-	assert_int_equal(timer_ring_drain(recorder, true, note, &s, NULL), 0);
+	assert_int_equal(timer_ring_drain(recorder, 0, true, note, &s, NULL), 0);
 	assert_int_equal(s.n, 2);
 	assert_false(write_thread(&old, 3));
 
@@ -215,6 +276,8 @@ int main(void)
 		IN_BOTH(a_full_ring_refuses_and_goes_on_when_there_is_room),
 		IN_BOTH(a_record_that_wraps_around_is_whole),
 		IN_BOTH(a_record_that_was_never_finished_is_waited_for_then_passed_over),
+		IN_BOTH(a_record_that_nobody_will_finish_is_passed_over_when_others_are_lost),
+		IN_BOTH(a_record_that_is_late_is_waited_for_although_others_are_lost),
 		IN_BOTH(a_ring_that_is_cut_short_or_overwritten_is_an_error),
 		cmocka_unit_test(
 			what_an_earlier_owner_left_in_a_claimed_ring_is_never_read),
