@@ -168,6 +168,11 @@ bool trace_runtime_settle(void)
 	return trace_runtime.is_on;
 }
 
+bool trace_runtime_is_vforked(void)
+{
+	return *trace_runtime.is_same_process && sys_getpid() != trace_runtime.pid;
+}
+
 /* A program that traces nothing is told of, too.  glibc passes the environment to
  * constructors, musl does not. */
 __attribute__((constructor)) static void construct(int argc, char **argv, char **env)

@@ -61,6 +61,9 @@ static inline bool trace_runtime_is_paused(void)
 	return trace_runtime.meeting.control->is_paused;
 }
 
+/* Is this a child of vfork, which has our memory but is another process? */
+bool trace_runtime_is_vforked(void);
+
 /* Append a record.  When there is no room waits for the recorder, for as long as that
  * makes some and else a moment; what has no place then is counted as lost. */
 bool trace_runtime_write(uint16_t kind, const void *head, size_t head_size,

@@ -34,12 +34,6 @@ static bool is_handler(const void *f)
 	return (uintptr_t)f > (uintptr_t)2 && f != (void *)SIG_ERR; /* SIG_HOLD */
 }
 
-/* Shares our memory, but has signals of its own. */
-static bool is_vforked(void)
-{
-	return *trace_runtime.is_same_process && sys_getpid() != trace_runtime.pid;
-}
-
 void trace_signal_unblock(void)
 {
 	uint64_t set = OURS;
@@ -138,7 +132,7 @@ static void set_action(int signal, void *handler, const sigset_t *mask, int flag
 {
 	struct sys_sigaction *a = &actions[signal];
 
-	if (is_vforked())
+	if (trace_runtime_is_vforked()) /* whose signals are its own */
 		return;
 	a->flags = (unsigned)flags | SYS_SA_RESTORER; /* as the C library has it */
 	if (mask)
@@ -159,7 +153,7 @@ static int set_handler(sigaction_fn *f, int signal, const struct sigaction *set,
 	uint64_t mask;
 	int rc;
 
-	if (set && is_handler((void *)set->sa_handler) && !is_vforked()) {
+	if (set && is_handler((void *)set->sa_handler) && !trace_runtime_is_vforked()) {
 		copy = *set;
 		memcpy(&mask, &set->sa_mask, sizeof(mask));
 		h->hidden = mask & OURS;
@@ -215,7 +209,7 @@ static void *set_simply(signal_fn *f, int signal, void *handler, int flags)
 		return before;
 	}
 	before = handlers[signal].handler;
-	if (is_handler(handler) && !is_vforked()) {
+	if (is_handler(handler) && !trace_runtime_is_vforked()) {
 		handlers[signal].hidden = 0;
 		__atomic_store_n(&handlers[signal].handler, handler, __ATOMIC_RELEASE);
 		handler = (void *)dispatch;

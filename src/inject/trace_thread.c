@@ -2,6 +2,7 @@
 #include "inject/trace_thread.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,6 +15,7 @@
 #include "inject/trace_runtime.h"
 #include "inject/vdso.h"
 #include "unwind/local.h"
+#include "unwind/local_guard.h"
 #include "wire/tracer.h"
 
 struct trace_thread {
@@ -45,12 +47,36 @@ static uint64_t told[1 << TOLD_BITS];
 #define PROBES 8
 /* The main thread's stack may grow down to here whatever its limit becomes. */
 #define MAIN_STACK_BYTES (UINT64_C(64) << 20)
-/* No thread's stack is larger; the least that one has which is not said how large. */
-#define THREAD_STACK_BYTES_MAX (UINT64_C(4) << 30)
-#define THREAD_STACK_BYTES     (64 << 10)
+/* So much of a thread's stack is looked at, above its first event and below. */
+#define LOOKED_AT_ABOVE (UINT64_C(4) << 20)
+#define LOOKED_AT_BELOW (64 << 10)
+
+static bool is_readable(uintptr_t page)
+{
+	struct local_guard guard = { 0 };
+	uint64_t word;
+
+	return local_guard_word(&guard, page, &word);
+}
 
 /* The C libraries keep a thread's own data, which the thread pointer points to, above its
- * stack, in the same mapping. */
+ * stack, in the same mapping.  A first event on a stack of another kind shows by the hole
+ * between that and the pointer; where nothing is known every read is guarded. */
+static void find_thread_stack(struct trace_thread *t, uintptr_t here, uintptr_t tp)
+{
+	uintptr_t bytes = trace_runtime.page_bytes, lo = here & ~(bytes - 1);
+
+	if (tp - here > LOOKED_AT_ABOVE)
+		return;
+	for (uintptr_t page = lo; page < tp; page += bytes)
+		if (!is_readable(page))
+			return;
+	while (here - lo < LOOKED_AT_BELOW && is_readable(lo - bytes))
+		lo -= bytes;
+	t->stack_lo = lo;
+	t->stack_hi = tp;
+}
+
 static void find_stack(struct trace_thread *t, uintptr_t here)
 {
 	uintptr_t tp = arch_thread_pointer(), main_hi = trace_runtime.main_stack_hi;
@@ -59,10 +85,8 @@ static void find_stack(struct trace_thread *t, uintptr_t here)
 	if (t->tid == trace_runtime.pid && main_hi) {
 		t->stack_hi = main_hi;
 		t->stack_lo = main_hi - MAIN_STACK_BYTES;
-	} else if (t->tid != trace_runtime.pid && tp > here &&
-		   tp - here < THREAD_STACK_BYTES_MAX) {
-		t->stack_hi = tp;
-		t->stack_lo = here - THREAD_STACK_BYTES;
+	} else if (t->tid != trace_runtime.pid && tp > here) {
+		find_thread_stack(t, here, tp);
 	}
 }
 
@@ -115,7 +139,9 @@ static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
 	struct trace_thread *t;
 	int tid;
 
-	if (sandbox_is_on())
+	/* What a child of vfork takes were its parent's, by whose thread pointer it goes:
+	 * as nobody's, once the child is gone. */
+	if (sandbox_is_on() || trace_runtime_is_vforked())
 		return NULL;
 	tid = sys_gettid();
 	t = reuse(tid);
@@ -141,12 +167,28 @@ void trace_thread_after_fork(void)
 	mine->busy = 0;
 }
 
-/* Has a signal interrupted the walk under way?  One that a longjmp left is further in. */
+static bool is_within(const stack_t *s, uintptr_t here)
+{
+	return here - (uintptr_t)s->ss_sp < s->ss_size;
+}
+
+/* Has a signal interrupted the walk under way?  One that a longjmp left is further in.
+ * The handlers' stack may be among the thread's own data, as if it were the thread's. */
 static bool is_busy(const struct trace_thread *t, uintptr_t here)
 {
-	bool is_own_stack = here >= t->stack_lo && here < t->stack_hi;
+	stack_t handlers = { 0 };
+	bool is_in_handler;
 
-	return t->busy && (!is_own_stack || here < t->busy);
+	if (!t->busy)
+		return false;
+	if (here < t->stack_lo || here >= t->stack_hi)
+		return true;
+	if (!sandbox_is_on())
+		sys_call(SYS_sigaltstack, NULL, &handlers, 0, 0, 0, 0);
+	is_in_handler = is_within(&handlers, here);
+	if (is_in_handler != is_within(&handlers, t->busy))
+		return is_in_handler;
+	return here < t->busy;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t v)

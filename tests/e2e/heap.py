@@ -13,7 +13,7 @@ import harness
 from harness import DIR, Skip, dwell, fact, need, report, run_all, test, total_of
 
 WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
-CALLS = os.path.join(PROGRAMS, 'e2e-heap_calls')
+CALLS, THREADS = (os.path.join(PROGRAMS, f'e2e-heap_{x}') for x in ('calls', 'threads'))
 
 
 def record(name, *command, code=0, run=(), **more):
@@ -303,6 +303,32 @@ def handlers_may_allocate_in_the_middle_of_an_event():
     got = process(path)['heap-allocations']
     assert n + n_handled <= got <= n + n_handled + 10, (got, n, n_handled)
     assert not loss(path, 'lost-events') and not loss(path, 'unmatched-frees')
+
+
+@test
+def handlers_may_have_their_stack_among_the_data_of_a_thread():
+    bump = os.path.join(PROGRAMS, 'libe2e-heap_bump.so')
+    path, p = record('interrupted', THREADS, 'interrupted', env={**os.environ, 'LD_PRELOAD': bump})
+    n, n_handled = (int(x) for x in p.stdout.split())
+    got = counts(path, 'leaks')
+    # Who interrupts a walk has none; nobody is taken for another.
+    assert got['leak_in_thread'] == n and got['leak_in_handler'] <= n_handled, (got, n, n_handled)
+    assert not loss(path, 'lost-events') and not loss(path, 'damaged-records')
+
+
+@test
+def a_thread_may_begin_in_a_child_of_vfork():
+    path, _ = record('vforked', THREADS, 'vforked')
+    check_lossless(path)
+    got = counts(path, 'leaks')
+    assert (got['leak_as_parent'], got['leak_as_other']) == (100000, 100000), got
+
+
+@test
+def a_thread_may_begin_on_another_stack_whatever_its_tables_say():
+    path, _ = record('fibre', THREADS, 'fibre')
+    check_complete(path)
+    assert counts(path, 'leaks')['leak_in_fibre'] == 1
 
 
 @test
