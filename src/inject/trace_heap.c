@@ -93,7 +93,8 @@ static inline int64_t extent(size_t size)
 	return (int64_t)size + 1;
 }
 
-/* until_next has been passed: by a thread's first block that may mean nothing. */
+/* until_next has been passed: by a thread's first block, or its first behind a pause,
+ * that may mean nothing. */
 static bool is_next(size_t size)
 {
 	if (!random_state) {
@@ -114,8 +115,12 @@ static __attribute__((noinline)) void observe(const void *p, size_t size,
 	struct wire_tracer_alloc r = { .address = (uintptr_t)p, .size_bytes = size };
 
 	until_next = 0;
-	if (!trace_runtime_traces(WIRE_TRACER_HEAP) || trace_runtime_is_paused())
+	/* Whatever the distance to the next one was, it was passed unseen: from where
+	 * observing goes on it is another, or the first block there were sure of it. */
+	if (!trace_runtime_traces(WIRE_TRACER_HEAP) || trace_runtime_is_paused()) {
+		random_state = 0;
 		return;
+	}
 	last_taken = p;
 	if (trace_runtime.sample_bytes) {
 		if (!is_next(size))

@@ -232,6 +232,14 @@ def threads_and_children_are_sampled_like_the_first():
 
 
 @test
+def the_first_block_behind_a_pause_is_sampled_by_chance_too():
+    sample = 16 << 20
+    path, _ = record('behind', THREADS, 'paused', run=('--toggle', 'USR1', '--sample', str(sample)))
+    # Of fifty blocks of 100 bytes hardly one.
+    assert counts(path, 'leaks').get('leak_behind_pause', 0) < 10 * sample / 101, counts(path, 'leaks')
+
+
+@test
 def only_the_heap_can_be_sampled():
     p = dwell('run', '-e', 'usertime', '--sample', '1k', '--', 'true')
     assert p.returncode == 2 and '-e heap' in p.stderr, p
