@@ -127,6 +127,8 @@ static void start(void)
 
 	trace_runtime.traces = is_on ? trace_runtime.meeting.control->traces : 0;
 	trace_regions_init();
+	if (next_needs_lock()) /* sem_post may be first called by a handler */
+		trace_sync_look_up();
 	__atomic_store_n(&trace_runtime.is_on, is_on, __ATOMIC_RELEASE);
 	__atomic_store_n(&state, STATE_SETTLED, __ATOMIC_RELEASE);
 	if (trace_runtime_traces(WIRE_TRACER_FPE))

@@ -46,6 +46,8 @@ void trace_sync_end(const struct trace_wait *w);
 /* Before somebody who waits can go on; the stack ends in the caller of the frame's
  * function. */
 void trace_sync_release(uintptr_t address, const uint64_t *frame);
+/* Find what the wrappers hide, where that cannot be done from a signal's handler. */
+void trace_sync_look_up(void);
 /* In a forked child, where nobody waits. */
 void trace_sync_after_fork(void);
 

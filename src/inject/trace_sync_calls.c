@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "inject/next.h"
 #include "inject/trace_runtime.h"
@@ -72,12 +73,29 @@ static int refuse(long a, long b, long c, long d)
 	return ENOSYS;
 }
 
+/* The same of a call that fails by errno. */
+static int refuse_semaphore(long a, long b, long c, long d)
+{
+	if (__errno_location)
+		*__errno_location() = refuse(a, b, c, d);
+	return -1;
+}
+
+static call_fn *refusal_of(enum call call)
+{
+	static const char of_semaphores[] = "sem_";
+
+	return memcmp(names[call], of_semaphores, sizeof(of_semaphores) - 1) == 0
+		       ? refuse_semaphore
+		       : refuse;
+}
+
 static __attribute__((noinline)) call_fn *look_up(enum call call)
 {
 	call_fn *f = (call_fn *)next_symbol(names[call]);
 
 	if (!f)
-		return refuse;
+		return refusal_of(call);
 	__atomic_store_n(&next[call], f, __ATOMIC_RELAXED);
 	return f;
 }
@@ -87,6 +105,12 @@ static inline call_fn *next_of(enum call call)
 	call_fn *f = __atomic_load_n(&next[call], __ATOMIC_RELAXED);
 
 	return __builtin_expect(f != NULL, 1) ? f : look_up(call);
+}
+
+void trace_sync_look_up(void)
+{
+	for (enum call call = CALL_NONE + 1; call < N_CALLS; call++)
+		look_up(call);
 }
 
 /* Both in one word, as there are six registers for arguments. */
@@ -135,14 +159,22 @@ static inline bool is_alone(enum wire_tracer_sync what, long mutex)
 	       !(((const int *)mutex)[MUTEX_KIND] & MUTEX_SHARED);
 }
 
-/* Does the call that does not wait, if there is one, do? */
+/* Does the call that does not wait, if there is one, do?  glibc before 2.34 has locks but
+ * not what tries them where its libpthread is not loaded. */
 static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy, long a,
 			     int *ret)
 {
 	if (try == CALL_NONE)
 		return false;
-	*ret = what == WIRE_TRACER_SEMAPHORE ? try_semaphore(try, a)
-					     : next_of(try)(a, 0, 0, 0);
+	if (what == WIRE_TRACER_SEMAPHORE) {
+		*ret = try_semaphore(try, a);
+	} else {
+		call_fn *f = next_of(try);
+
+		if (__builtin_expect(f == refuse, 0))
+			return false;
+		*ret = f(a, 0, 0, 0);
+	}
 	return __builtin_expect(*ret != busy, 1);
 }
 

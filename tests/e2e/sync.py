@@ -203,6 +203,37 @@ def a_Cplusplus_or_python_program_is_observed():
     assert long and all(r['waiters'] for r in long), rows(path)
 
 
+# A semaphore that nobody posts, by a call that this C library may not have.
+ABSENT_C = """
+#include <dlfcn.h>
+#include <errno.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <time.h>
+int main(void)
+{
+	int (*f)(sem_t *, int, const struct timespec *) = dlsym(RTLD_DEFAULT, "sem_clockwait");
+	struct timespec t = { 0 };
+	sem_t s;
+	int rc;
+	if (sem_init(&s, 0, 0) != 0 || !f)
+		return 1;
+	rc = f(&s, CLOCK_MONOTONIC, &t);
+	printf("%d %d\\n", rc, errno == ENOSYS || errno == ETIMEDOUT);
+	return 0;
+}
+"""
+
+
+@test
+def a_call_that_another_C_library_has_not_fails_as_those_of_its_kind():
+    need('musl-gcc')
+    path = os.path.join(DIR, 'absent')
+    subprocess.run(['musl-gcc', '-O2', '-D_GNU_SOURCE', '-x', 'c', '-', '-o', path], check=True, input=ABSENT_C,
+                   text=True)
+    assert record('absent', path)[1].stdout == '-1 1\n'
+
+
 @test
 def a_recording_of_something_else_says_how():
     path = os.path.join(DIR, 'time.dwell')
