@@ -70,13 +70,14 @@ static void dispatch(int signal, siginfo_t *info, void *context)
 	trace_fpe_leave_handler(&interrupted);
 }
 
-/* The action that ends the process, now or when the instruction is executed again. */
+/* The action that ends the process, now or when the instruction is executed again: not so
+ * where the signal comes behind it, as a breakpoint's does. */
 static void end_by(int signal, bool is_sent)
 {
 	struct sys_sigaction action = { .handler = (void *)SIG_DFL };
 
 	sys_signal_action(signal, &action, NULL);
-	if (is_sent)
+	if (is_sent || signal == SIGTRAP)
 		sys_call(SYS_tgkill, sys_getpid(), sys_gettid(), signal, 0, 0, 0);
 }
 
@@ -114,6 +115,17 @@ static void *next_of(void **cached, const char *name)
 	p = next_symbol(name);
 	__atomic_store_n(cached, p, __ATOMIC_RELAXED);
 	return p;
+}
+
+static void note_blocked(int how, uint64_t set)
+{
+	set &= OURS;
+	if (how == SIG_BLOCK)
+		blocked |= set;
+	else if (how == SIG_UNBLOCK)
+		blocked &= ~set;
+	else if (how == SIG_SETMASK)
+		blocked = set;
 }
 
 /* Actions. */
@@ -235,22 +247,29 @@ WRAP_SIGNAL(bsd_signal, SA_RESTART)
 WRAP_SIGNAL(ssignal, SA_RESTART)
 WRAP_SIGNAL(sysv_signal, SA_RESETHAND | SA_NODEFER)
 WRAP_SIGNAL(__sysv_signal, SA_RESETHAND | SA_NODEFER)
-WRAP_SIGNAL(sigset, 0)
+
+/* By this one a signal is blocked, too. */
+EXPORT signal_fn trace_signal_sigset __asm__("sigset");
+
+void *trace_signal_sigset(int signal, void *handler)
+{
+	static void *next;
+	signal_fn *f = (signal_fn *)next_of(&next, "sigset");
+	uint64_t was = blocked;
+	void *before;
+
+	if (!is_taken || !IS_OURS(signal))
+		return set_simply(f, signal, handler, 0);
+	before = actions[signal].handler;
+	if (handler != (void *)SIG_HOLD)
+		set_action(signal, handler, NULL, 0);
+	note_blocked(handler == (void *)SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, BIT(signal));
+	return was & BIT(signal) ? (void *)SIG_HOLD : before;
+}
 
 /* Masks. */
 
 typedef int mask_fn(int how, const sigset_t *set, sigset_t *get);
-
-static void note_blocked(int how, uint64_t set)
-{
-	set &= OURS;
-	if (how == SIG_BLOCK)
-		blocked |= set;
-	else if (how == SIG_UNBLOCK)
-		blocked &= ~set;
-	else if (how == SIG_SETMASK)
-		blocked = set;
-}
 
 static int set_mask(mask_fn *f, int how, const sigset_t *set, sigset_t *get)
 {
@@ -290,3 +309,60 @@ static int set_mask(mask_fn *f, int how, const sigset_t *set, sigset_t *get)
 
 WRAP_MASK(sigprocmask)
 WRAP_MASK(pthread_sigmask)
+
+typedef int old_mask_fn(int what);
+
+/* Of BSD: 32 signals, and what was there before. */
+static int set_old_mask(old_mask_fn *f, int how, int set)
+{
+	uint64_t was = blocked;
+
+	if (!is_taken)
+		return f(set);
+	note_blocked(how, (uint32_t)set);
+	return f(set & ~(int)OURS) | (int)was;
+}
+
+/* Of System V: one. */
+static int set_one(old_mask_fn *f, int how, int signal)
+{
+	if (!is_taken || !IS_OURS(signal))
+		return f(signal);
+	note_blocked(how, BIT(signal));
+	return 0;
+}
+
+#define WRAP_OLD(name, set_it, how)                                                      \
+	EXPORT old_mask_fn trace_signal_##name __asm__(#name);                           \
+	int trace_signal_##name(int what)                                                \
+	{                                                                                \
+		static void *next;                                                       \
+                                                                                         \
+		return set_it((old_mask_fn *)next_of(&next, #name), how, what);          \
+	}
+
+WRAP_OLD(sigblock, set_old_mask, SIG_BLOCK)
+WRAP_OLD(sigsetmask, set_old_mask, SIG_SETMASK)
+WRAP_OLD(sighold, set_one, SIG_BLOCK)
+WRAP_OLD(sigrelse, set_one, SIG_UNBLOCK)
+
+/* Of a thread that is still to be made. */
+typedef int attribute_fn(void *attribute, const sigset_t *set);
+
+EXPORT attribute_fn trace_signal_attribute __asm__("pthread_attr_setsigmask_np");
+
+int trace_signal_attribute(void *attribute, const sigset_t *set)
+{
+	static void *next;
+	attribute_fn *f = (attribute_fn *)next_of(&next, "pthread_attr_setsigmask_np");
+	sigset_t copy;
+	uint64_t mask;
+
+	if (!is_taken || !set)
+		return f(attribute, set);
+	copy = *set;
+	memcpy(&mask, set, sizeof(mask));
+	mask &= ~OURS;
+	memcpy(&copy, &mask, sizeof(mask));
+	return f(attribute, &copy);
+}

@@ -144,14 +144,29 @@ def exceptions_in_handlers_of_signals_are_seen():
     check_program('handlers', divide_by_zero=2000)
 
 
-@test
-def a_signal_may_come_at_any_moment():
-    path, p = record('interrupted', '', PROGRAM, 'interrupted', '2000')
+def check_interrupted(what):
+    path, p = record(what, '', PROGRAM, what, '2000')
     assert p.returncode == 0, p.stderr
     want = int(re.search(rb'raised (\d+)', p.stderr)[1])
     # The stack of a signal that comes within what makes an instruction again ends there.
     got = total(path, 'truncated-stacks')
     assert got == {'exceptions': want, 'divide-by-zero': want}, (got, want)
+
+
+@test
+def a_signal_may_come_at_any_moment():
+    check_interrupted('interrupted')
+
+
+@test
+def a_breakpoint_that_nobody_handles_ends_a_program():
+    check_program('breakpoint')
+
+
+@test
+def a_program_may_block_the_signal_in_old_ways():
+    check_program('held', divide_by_zero=4000)
+    check_program('made_blocked', divide_by_zero=1000)
 
 
 @test

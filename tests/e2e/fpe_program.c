@@ -290,6 +290,55 @@ static void registers(void)
 	printf("downward: %a, %d\n", result, fegetround() == FE_DOWNWARD);
 }
 
+static void breakpoint(void)
+{
+	puts("before");
+	fflush(stdout);
+	__asm__ volatile("int3");
+	puts("not reached");
+}
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+static void held(void)
+{
+	int fpe = 1 << (SIGFPE - 1), both = fpe | 1 << (SIGUSR1 - 1);
+
+	printf("%x\n", (unsigned)sigblock(both));
+	raise_all(n);
+	printf("%x\n", (unsigned)sigsetmask(fpe));
+	raise_all(n);
+	printf("%x\n", (unsigned)sigsetmask(0));
+	printf("hold %d\n", sighold(SIGFPE));
+	raise_all(n);
+	printf("held %d\n", sigset(SIGFPE, SIG_HOLD) == SIG_HOLD);
+	printf("held %d\n", sigset(SIGFPE, on_sent) == SIG_HOLD);
+	raise(SIGFPE);
+	printf("mine %d\n", sigset(SIGFPE, SIG_HOLD) == on_sent);
+	raise_all(n);
+	printf("release %d\n", sigrelse(SIGFPE));
+	raise(SIGFPE);
+	printf("raised %ld\n", 4 * n);
+}
+
+static void made_blocked(void)
+{
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 32)
+	pthread_attr_t attr;
+	sigset_t all;
+	pthread_t t;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setsigmask_np(&attr, &all);
+	pthread_create(&t, &attr, thread, NULL);
+	pthread_join(t, NULL);
+#else
+	raise_all(n);
+#endif
+	printf("raised %ld\n", n);
+}
+
 static void nothing(void)
 {
 	printf("%d\n", result_int);
@@ -312,6 +361,9 @@ static const struct {
 	{ "sent", sent },
 	{ "forked", forked },
 	{ "registers", registers },
+	{ "breakpoint", breakpoint },
+	{ "held", held },
+	{ "made_blocked", made_blocked },
 	{ "nothing", nothing },
 };
 
