@@ -164,6 +164,17 @@ def a_breakpoint_that_nobody_handles_ends_a_program():
 
 
 @test
+def the_x87_unit_divides_by_what_was_there():
+    check_program('changed', divide_by_zero=2)
+
+
+@test
+def flags_that_are_loaded_into_the_x87_unit_are_no_instructions():
+    path, _ = same('loaded', 'denormal', PROGRAM, 'loaded')
+    assert total(path) == {'exceptions': 1, 'denormal': 1}, total(path)
+
+
+@test
 def a_program_may_block_the_signal_in_old_ways():
     check_program('held', divide_by_zero=4000)
     check_program('made_blocked', divide_by_zero=1000)

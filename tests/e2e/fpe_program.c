@@ -298,6 +298,36 @@ static void breakpoint(void)
 	puts("not reached");
 }
 
+/* What is raised is told by the unit at its next instruction. */
+static void changed(void)
+{
+	union {
+		double all;
+		unsigned halves[2];
+	} by = { 0 };
+	double r, s;
+	int by_int = 0;
+
+	__asm__ volatile("fld1\n\tfdivl %1\n\tmovl $0x40140000, %2\n\tfstpl %0"
+			 : "=m"(r), "+m"(by.all), "+m"(by.halves[1]));
+	__asm__ volatile("fld1\n\tfidivl %1\n\tmovl $5, %1\n\tfstpl %0"
+			 : "=m"(s), "+m"(by_int));
+	printf("%g by %g, %g by %d\nraised 2\n", r, by.all, s, by_int);
+}
+
+/* A flag as libraries set it that compute without the unit. */
+static void loaded(void)
+{
+	volatile long double third = 1;
+	unsigned env[7];
+
+	third /= 3;
+	__asm__ volatile("fnstenv %0" : "=m"(env));
+	env[1] |= 2;
+	__asm__ volatile("fldenv %0\n\tfwait" : : "m"(env));
+	printf("%Lg\nraised 1\n", third);
+}
+
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static void held(void)
@@ -362,6 +392,8 @@ static const struct {
 	{ "forked", forked },
 	{ "registers", registers },
 	{ "breakpoint", breakpoint },
+	{ "changed", changed },
+	{ "loaded", loaded },
 	{ "held", held },
 	{ "made_blocked", made_blocked },
 	{ "nothing", nothing },
