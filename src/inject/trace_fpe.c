@@ -93,29 +93,43 @@ static void disarm(void)
 	trace_fpe_state_set_mxcsr(trace_fpe_state_mxcsr() | ours() << SHIFT);
 }
 
+/* Which flags there are now is known. */
+static void note_flags(uint32_t mxcsr)
+{
+	struct trace_fpe_event *event = mine.event;
+
+	if (!event)
+		return;
+	trace_fpe_settle(event);
+	event->armed = mxcsr;
+	event->raised = 0;
+	event->has_flags = true;
+	event->kept = 0;
+}
+
+/* What the program allows is followed where nothing is observed any more, too. */
 void trace_fpe_show(void)
 {
-	if (!wanted || mine.has_left)
+	if (!wanted)
 		return;
-	disarm();
+	if (!mine.has_left)
+		disarm();
 	mine.is_shown = true;
 }
 
 void trace_fpe_hide(void)
 {
-	if (!wanted || mine.has_left)
+	if (!wanted)
 		return;
 	mine.allowed = ~(trace_fpe_state_mxcsr() >> SHIFT) & FLAGS;
 	mine.has_allowed = true;
 	mine.is_shown = false;
 	__atomic_store_n(&allowed_last, mine.allowed, __ATOMIC_RELAXED);
+	if (mine.has_left)
+		return;
 	if (!sandbox_is_on())
 		arm();
-	if (mine.event) {
-		trace_fpe_settle(mine.event);
-		mine.event->armed = trace_fpe_state_mxcsr();
-		mine.event->raised = 0;
-	}
+	note_flags(trace_fpe_state_mxcsr());
 }
 
 void trace_fpe_leave(void)
@@ -128,18 +142,24 @@ void trace_fpe_leave(void)
 
 void trace_fpe_enter_handler(struct trace_fpe_interrupted *ret)
 {
-	ret->is_armed = wanted && !mine.has_left && !sandbox_is_on();
+	*ret = (struct trace_fpe_interrupted){
+		.is_armed = wanted && !mine.has_left && !sandbox_is_on(),
+	};
 	if (!ret->is_armed)
 		return;
 	ret->allowed = allowed();
+	ret->is_shown = mine.is_shown;
+	ret->is_stepping = mine.is_stepping;
 	mine.allowed = 0;
 	mine.has_allowed = true;
+	mine.is_shown = mine.is_stepping = false;
 	if (mine.event) {
 		ret->event = *mine.event;
-		mine.event->likely = 0;
+		*mine.event = (struct trace_fpe_event){ 0 };
 	}
 	trace_signal_unblock();
 	arm();
+	note_flags(trace_fpe_state_mxcsr());
 }
 
 void trace_fpe_leave_handler(const struct trace_fpe_interrupted *i)
@@ -147,6 +167,8 @@ void trace_fpe_leave_handler(const struct trace_fpe_interrupted *i)
 	if (!i->is_armed)
 		return;
 	mine.allowed = i->allowed;
+	mine.is_shown = i->is_shown;
+	mine.is_stepping = i->is_stepping;
 	if (!mine.event)
 		return;
 	trace_fpe_settle(mine.event);
@@ -155,11 +177,13 @@ void trace_fpe_leave_handler(const struct trace_fpe_interrupted *i)
 
 /* Records. */
 
+/* In a fork's child nothing is open any more when it is known for one. */
 void trace_fpe_settle(struct trace_fpe_event *event)
 {
+	bool is_on = event->likely && trace_runtime_is_on();
 	struct wire_tracer_fpe_again r = {
 		.stack = event->stack,
-		.was = event->likely,
+		.was = is_on ? event->likely : 0,
 		.is = event->raised & wanted,
 	};
 
@@ -224,30 +248,45 @@ static struct _libc_fpstate *state_of(const ucontext_t *uc)
 	return uc->uc_mcontext.fpregs;
 }
 
-/* The handler of the program's is shown what it would be. */
+static void mask(struct _libc_fpstate *f)
+{
+	f->mxcsr |= ours() << SHIFT;
+	f->cwd |= ours_x87();
+}
+
+/* The handler of the program's is shown what it would be, and is so already within a call
+ * that shows it; trace_fpe_hide() sees then what it left. */
 static void pass_on(int signal, siginfo_t *info, ucontext_t *uc)
 {
 	struct _libc_fpstate *f = state_of(uc);
-	uint32_t masks = ours() << SHIFT;
 
-	f->mxcsr |= masks;
-	f->cwd |= ours_x87();
+	if (!mine.is_shown && !mine.has_left)
+		mask(f);
 	trace_signal_pass_on(signal, info, uc);
+	if (mine.is_shown)
+		return;
 	mine.allowed = ~(f->mxcsr >> SHIFT) & FLAGS;
 	mine.has_allowed = true;
+	if (mine.has_left)
+		return;
 	f->mxcsr &= ~(wanted << SHIFT);
 	f->cwd &= (uint16_t)~wanted_x87;
+	note_flags(f->mxcsr);
+}
+
+static bool can_observe(void)
+{
+	return mine.event && trace_runtime.is_on && !mine.has_left;
 }
 
 /* Not to be observed from here on. */
 static void give_up(ucontext_t *uc)
 {
-	struct _libc_fpstate *f = state_of(uc);
+	bool had_left = mine.has_left;
 
-	f->mxcsr |= ours() << SHIFT;
-	f->cwd |= ours_x87();
+	mask(state_of(uc));
 	mine.has_left = true;
-	if (trace_runtime.ring.header && trace_runtime.is_on)
+	if (!had_left && trace_runtime.ring.header && trace_runtime.is_on)
 		ring_count(&trace_runtime.ring.header->n_threads_refused, 1);
 }
 
@@ -260,6 +299,16 @@ static bool had_flags(uint32_t *ret)
 		return false;
 	*ret = (event->armed | event->raised) & FLAGS;
 	return true;
+}
+
+/* Of several flags, of which one would be signalled to the program, that one may be of
+ * long before. */
+static bool is_ambiguous(uint32_t raised)
+{
+	uint32_t before;
+
+	return raised & allowed() && raised & (raised - 1) &&
+	       !(had_flags(&before) && !(raised & before));
 }
 
 /* Flags that were set before tell nothing, unless no others are. */
@@ -303,22 +352,45 @@ static void make_again(ucontext_t *uc, uint64_t stack, uint32_t likely)
 	uc->uc_mcontext.gregs[REG_EFL] |= TF;
 }
 
+/* The instruction tells of its own flags when it raises them once more. */
+static bool keep_flags(struct _libc_fpstate *f, uint32_t raised)
+{
+	if (!mine.event || mine.event->kept || !is_ambiguous(raised))
+		return false;
+	mine.event->kept = f->mxcsr & FLAGS;
+	f->mxcsr &= ~FLAGS;
+	return true;
+}
+
+static bool give_back_flags(struct _libc_fpstate *f)
+{
+	uint32_t kept = mine.event ? mine.event->kept : 0;
+
+	if (!kept)
+		return false;
+	f->mxcsr |= kept;
+	mine.event->kept = 0;
+	return true;
+}
+
 static void take_simd(int signal, siginfo_t *info, ucontext_t *uc)
 {
 	struct _libc_fpstate *f = state_of(uc);
 	uint64_t stack = WIRE_TRACER_NO_STACK;
-	uint32_t raised, types;
+	uint32_t raised = f->mxcsr & ~(f->mxcsr >> SHIFT) & FLAGS, types;
 	bool is_observed;
 
 	mine.event = trace_thread_fpe();
-	raised = likely_of(f->mxcsr & ~(f->mxcsr >> SHIFT) & FLAGS);
+	if (!mine.is_shown && keep_flags(f, raised))
+		return;
+	raised = give_back_flags(f) ? raised : likely_of(raised);
 	types = raised & wanted;
 	is_observed = mine.event && types && !mine.is_shown && is_observing();
 	if (is_observed)
 		stack = tell_at(uc, types);
 	if (mine.is_shown || raised & allowed())
 		pass_on(signal, info, uc);
-	else if (!mine.event || !trace_runtime.is_on)
+	else if (!can_observe())
 		give_up(uc);
 	else
 		make_again(uc, stack, is_observed ? types : 0);
@@ -338,7 +410,7 @@ static void take_x87(int signal, siginfo_t *info, ucontext_t *uc)
 		return;
 	}
 	f->mxcsr |= again & wanted_x87;
-	if (!mine.event || !trace_runtime.is_on)
+	if (!can_observe())
 		give_up(uc);
 }
 

@@ -23,6 +23,7 @@ struct trace_fpe_event {
 	uint64_t stack;	 /* id */
 	uint32_t likely; /* what the recorder was told of it; 0: nothing is open */
 	bool has_flags;	 /* the two tell which the thread had behind it */
+	uint32_t kept;	 /* flags that it must still be given back; 0: none */
 };
 
 /* When the runtime has begun. */
@@ -44,7 +45,7 @@ void trace_fpe_hide(void);
 struct trace_fpe_interrupted {
 	struct trace_fpe_event event;
 	uint32_t allowed;
-	bool is_armed;
+	bool is_armed, is_shown, is_stepping;
 };
 
 void trace_fpe_enter_handler(struct trace_fpe_interrupted *ret);

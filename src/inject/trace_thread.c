@@ -151,6 +151,7 @@ static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
 		return NULL;
 	t->busy = 0;
 	trace_fpe_settle(&t->fpe);
+	t->fpe = (struct trace_fpe_event){ 0 };
 	find_stack(t, here);
 	mine = t;
 	return t;
@@ -158,8 +159,10 @@ static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
 
 void trace_thread_after_fork(void)
 {
-	for (struct trace_thread *t = newest; t; t = t->next)
+	for (struct trace_thread *t = newest; t; t = t->next) {
 		t->tid = 0;
+		t->fpe.likely = 0; /* what is open there is the parent's to settle */
+	}
 	hand = NULL;
 	if (!mine)
 		return;

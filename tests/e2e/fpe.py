@@ -159,8 +159,24 @@ def a_signal_may_come_at_any_moment():
 
 
 @test
+def a_signal_may_come_while_a_program_looks_at_its_masks():
+    check_interrupted('shown')
+
+
+@test
+def what_a_program_asks_for_may_be_left_or_masked_by_its_handler():
+    check_program('asked_and_left', divide_by_zero=2)
+    check_program('asked_and_masked', divide_by_zero=2)
+
+
+@test
 def a_breakpoint_that_nobody_handles_ends_a_program():
     check_program('breakpoint')
+
+
+@test
+def flags_of_before_do_not_signal_what_a_program_enabled_later():
+    check_program('inherited', divide_by_zero=2, invalid=3)
 
 
 @test
@@ -178,6 +194,16 @@ def flags_that_are_loaded_into_the_x87_unit_are_no_instructions():
 def a_program_may_block_the_signal_in_old_ways():
     check_program('held', divide_by_zero=4000)
     check_program('made_blocked', divide_by_zero=1000)
+
+
+@test
+def what_is_found_wrong_after_a_fork_is_the_parents():
+    check_program('forked_between', divide_by_zero=2, underflow=None)
+
+
+@test
+def a_program_that_restricts_itself_still_sees_what_it_enabled():
+    same('restricted', '', PROGRAM, 'restricted')
 
 
 @test

@@ -7,12 +7,15 @@
  *	usage: fpe_program WHAT [N]
  */
 #include <fenv.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -290,12 +293,82 @@ static void registers(void)
 	printf("downward: %a, %d\n", result, fegetround() == FE_DOWNWARD);
 }
 
+/* Within what looks at the masks. */
+static void shown(void)
+{
+	struct itimerval often = { { 0, 200 }, { 0, 200 } },
+			 never = { { 0, 0 }, { 0, 0 } };
+
+	signal(SIGALRM, in_handler);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (n_signals < n / 10)
+		feclearexcept(FE_ALL_EXCEPT);
+	setitimer(ITIMER_REAL, &never, NULL);
+	fprintf(stderr, "raised %d\n", (int)n_signals);
+}
+
+static void asked_and_left(void)
+{
+	catch (SIGFPE, on_exception);
+	feenableexcept(FE_DIVBYZERO);
+	if (!sigsetjmp(back, 1))
+		feraiseexcept(FE_DIVBYZERO);
+	raise_one();
+	tell("left");
+	printf("raised 2\n");
+}
+
+static void mask_all(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	(void)signal, (void)info;
+	n_signals++;
+	uc->uc_mcontext.fpregs->mxcsr |= 0x1f80;
+	uc->uc_mcontext.fpregs->cwd |= 0x3f;
+}
+
+static void asked_and_masked(void)
+{
+	catch (SIGFPE, mask_all);
+	feenableexcept(FE_DIVBYZERO);
+	feraiseexcept(FE_DIVBYZERO);
+	raise_one();
+	tell("masked");
+	printf("%d signals\nraised 2\n", (int)n_signals);
+}
+
 static void breakpoint(void)
 {
 	puts("before");
 	fflush(stdout);
 	__asm__ volatile("int3");
 	puts("not reached");
+}
+
+static void *divide_zeros(void *arg)
+{
+	result = zero / zero;
+	printf("NaN %d, flags %x\n", result != result,
+	       (unsigned)fetestexcept(FE_ALL_EXCEPT));
+	return arg;
+}
+
+/* Flags of before what is enabled. */
+static void inherited(void)
+{
+	pthread_t t;
+
+	catch (SIGFPE, on_exception);
+	raise_one();
+	divide_zeros(NULL);
+	feenableexcept(FE_DIVBYZERO);
+	pthread_create(&t, NULL, divide_zeros, NULL);
+	pthread_join(t, NULL);
+	divide_zeros(NULL);
+	if (!sigsetjmp(back, 1))
+		raise_one();
+	printf("raised 5\n");
 }
 
 /* What is raised is told by the unit at its next instruction. */
@@ -369,6 +442,45 @@ static void made_blocked(void)
 	printf("raised %ld\n", n);
 }
 
+/* What is told of the first is found wrong later: its result is exact. */
+static void forked_between(void)
+{
+	volatile double tiny = 0x1p-1022, half = 0.5;
+	int status;
+	pid_t pid;
+
+	result = tiny * half;
+	pid = fork();
+	feclearexcept(FE_ALL_EXCEPT);
+	raise_one();
+	if (!pid)
+		_exit(7);
+	waitpid(pid, &status, 0);
+	printf("child %d\nraised 2\n", WEXITSTATUS(status));
+}
+
+static void restricted(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = { 1, &allow };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	raise_one();
+	tell("restricted");
+	catch (SIGFPE, on_exception);
+	feenableexcept(FE_DIVBYZERO);
+	if (!sigsetjmp(back, 1))
+		raise_one();
+	tell("back");
+	catch (SIGFPE, mask_all);
+	feenableexcept(FE_DIVBYZERO);
+	raise_one();
+	raise_one();
+	tell("masked");
+	printf("%d signals\n", (int)n_signals);
+}
+
 static void nothing(void)
 {
 	printf("%d\n", result_int);
@@ -391,11 +503,17 @@ static const struct {
 	{ "sent", sent },
 	{ "forked", forked },
 	{ "registers", registers },
+	{ "shown", shown },
+	{ "asked_and_left", asked_and_left },
+	{ "asked_and_masked", asked_and_masked },
 	{ "breakpoint", breakpoint },
+	{ "inherited", inherited },
 	{ "changed", changed },
 	{ "loaded", loaded },
 	{ "held", held },
 	{ "made_blocked", made_blocked },
+	{ "forked_between", forked_between },
+	{ "restricted", restricted },
 	{ "nothing", nothing },
 };
 
