@@ -8,6 +8,7 @@
 #include "bare/sys.h"
 #include "decode/x86_op.h"
 #include "inject/trace_fpe.h"
+#include "inject/trace_runtime.h"
 
 #define POOL_BYTES  (256 << 10)
 #define POOL_HEADER 64
@@ -18,6 +19,8 @@
 #define NEAR_BYTES (INT64_C(1) << 30)
 #define TRIES	   64
 #define TRY_BYTES  (UINT64_C(8) << 20)
+/* Who may not map what is executed is refused each time, after many tries. */
+#define FAILURES_MAX 8
 
 _Static_assert(offsetof(struct trace_fpe_event, raised) == 0, "as the code has it");
 _Static_assert(offsetof(struct trace_fpe_event, armed) == 4, "as the code has it");
@@ -30,7 +33,8 @@ struct pool {
 };
 
 static struct pool pools[N_POOLS];
-static uint32_t n_pools, making;
+static uint32_t n_pools, n_failures;
+static int making; /* the process in which a thread is at it: not a fork's parent */
 
 struct copy {
 	uintptr_t pc;	/* 0: free; 1: being made */
@@ -88,13 +92,23 @@ static uintptr_t map_near(uintptr_t pc, int fd)
 	return 0;
 }
 
+/* Beyond that limit the kernel would not only refuse but send SIGXFSZ. */
+static bool may_be_large(void)
+{
+	struct rlimit limit;
+
+	return sys_rlimit(RLIMIT_FSIZE, NULL, &limit) == 0 &&
+	       limit.rlim_cur >= POOL_BYTES;
+}
+
 static bool make_pool(struct pool *p, uintptr_t pc)
 {
 	int fd = (int)sys_call(SYS_memfd_create, "dwell-fpe", MFD_CLOEXEC, 0, 0, 0, 0);
 
 	if (fd < 0)
 		return false;
-	if (sys_call(SYS_ftruncate, fd, POOL_BYTES, 0, 0, 0, 0) == 0)
+	p->written = NULL;
+	if (may_be_large() && sys_call(SYS_ftruncate, fd, POOL_BYTES, 0, 0, 0, 0) == 0)
 		p->written = sys_map(POOL_BYTES, MAP_SHARED, fd);
 	p->executed = p->written ? map_near(pc, fd) : 0;
 	sys_close(fd);
@@ -114,6 +128,15 @@ static bool has_room(const struct pool *p)
 	       POOL_BYTES - POOL_HEADER - 2 * COPY_MAX;
 }
 
+static bool begin_making(void)
+{
+	int was = __atomic_load_n(&making, __ATOMIC_RELAXED);
+
+	return was != trace_runtime.pid &&
+	       __atomic_compare_exchange_n(&making, &was, trace_runtime.pid, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
 static struct pool *pool_near(uintptr_t pc, bool may_map)
 {
 	uint32_t n = __atomic_load_n(&n_pools, __ATOMIC_ACQUIRE);
@@ -122,11 +145,16 @@ static struct pool *pool_near(uintptr_t pc, bool may_map)
 	for (uint32_t i = 0; i < n; i++)
 		if (is_near(pools[i].executed, pc) && has_room(&pools[i]))
 			return &pools[i];
-	if (!may_map || __atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE))
+	if (!may_map || n == N_POOLS ||
+	    __atomic_load_n(&n_failures, __ATOMIC_RELAXED) == FAILURES_MAX)
+		return NULL;
+	if (!begin_making())
 		return NULL; /* another thread is at it: this once it takes two signals */
 	if (n_pools < N_POOLS && make_pool(&pools[n_pools], pc)) {
 		made = &pools[n_pools];
 		__atomic_store_n(&n_pools, n_pools + 1, __ATOMIC_RELEASE);
+	} else if (n_failures < FAILURES_MAX) {
+		__atomic_store_n(&n_failures, n_failures + 1, __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&making, 0, __ATOMIC_RELEASE);
 	return made;

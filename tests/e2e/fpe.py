@@ -164,6 +164,11 @@ def a_signal_may_come_while_a_program_looks_at_its_masks():
 
 
 @test
+def where_instructions_cannot_be_copied_each_takes_a_step():
+    check_interrupted('stepped')
+
+
+@test
 def what_a_program_asks_for_may_be_left_or_masked_by_its_handler():
     check_program('asked_and_left', divide_by_zero=2)
     check_program('asked_and_masked', divide_by_zero=2)

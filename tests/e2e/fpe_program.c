@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -338,6 +339,15 @@ static void asked_and_masked(void)
 	printf("%d signals\nraised 2\n", (int)n_signals);
 }
 
+/* No file may be large enough for copies of instructions: each takes a step. */
+static void stepped(void)
+{
+	struct rlimit small = { 1000, 1000 };
+
+	setrlimit(RLIMIT_FSIZE, &small);
+	interrupted();
+}
+
 static void breakpoint(void)
 {
 	puts("before");
@@ -506,6 +516,7 @@ static const struct {
 	{ "shown", shown },
 	{ "asked_and_left", asked_and_left },
 	{ "asked_and_masked", asked_and_masked },
+	{ "stepped", stepped },
 	{ "breakpoint", breakpoint },
 	{ "inherited", inherited },
 	{ "changed", changed },
