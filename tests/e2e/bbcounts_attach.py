@@ -356,6 +356,15 @@ def begins(pid):
         return int(f.read().rsplit(')', 1)[1].split()[11]) > 0
 
 
+def is_refused_as_32_bit():
+    """Unless it has ended before it was looked at: it does not last."""
+    with subprocess.Popen([f'{PROGRAMS}/e2e-victim32'], stdout=subprocess.DEVNULL) as program:
+        p = dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '-d', '0.01', '-p', str(program.pid))
+        program.kill()
+    assert p.returncode and len(p.stderr.splitlines()) == 1, p
+    return '64-bit' in p.stderr
+
+
 @test
 def what_cannot_be_counted_is_refused_and_left_alone():
     def refused(pid, text):
@@ -382,9 +391,7 @@ def what_cannot_be_counted_is_refused_and_left_alone():
         refused(p.pid, 'ulimit -f')
         p.kill()
     if os.path.exists(f'{PROGRAMS}/e2e-victim32'):
-        with subprocess.Popen([f'{PROGRAMS}/e2e-victim32'], stdout=subprocess.DEVNULL) as p:
-            refused(p.pid, '64-bit')
-            p.kill()
+        wait_until(is_refused_as_32_bit, 'a 32-bit program is not refused')
     with subprocess.Popen([harness.DWELL, 'run', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '--', 'sleep', '100'], stderr=subprocess.DEVNULL) as p:
         child = child_of(p.pid, is_counted, 'it does not begin')
         refused(child, 'counted already')
