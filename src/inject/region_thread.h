@@ -66,8 +66,12 @@ static inline uint64_t region_thread_now(struct region_thread *t)
 /* Nothing is active any more: a good moment to tell. */
 static inline void region_thread_rest(struct region_thread *t, uint64_t now)
 {
-	if (__builtin_expect(region_thread_wall(now) >= t->due_idle, 0))
-		region_thread_tell_due(t, now, t->due_tell);
+	uint64_t wall = region_thread_wall(now);
+
+	if (__builtin_expect(wall < t->due_idle, 1))
+		return;
+	t->due_tell = wall;
+	region_thread_tell_due(t, now, wall);
 }
 
 /* The thread ends: so does all that is active. */

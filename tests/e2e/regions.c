@@ -235,6 +235,18 @@ static void do_history(unsigned n)
 	go_on(n, 0);
 }
 
+/* The thread is outside of all regions again and again. */
+static void do_rests(unsigned n)
+{
+	struct timespec pause = { .tv_nsec = 2000000 };
+
+	for (unsigned i = 0; i < 50 * n; i++) {
+		dwell_begin(&whole);
+		nanosleep(&pause, NULL);
+		dwell_end(&whole);
+	}
+}
+
 static void do_asked(unsigned n)
 {
 	go_on(n, 1);
@@ -302,21 +314,14 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(unsigned n);
 	} all[] = {
-		{ "asked", do_asked },
-		{ "cpu", do_cpu },
-		{ "marks", do_marks },
-		{ "pages", do_pages },
-		{ "callstack", do_callstack },
-		{ "fork", do_fork },
-		{ "groups", do_groups },
-		{ "history", do_history },
-		{ "killed", do_killed },
-		{ "paused", do_paused },
-		{ "recursion", do_recursion },
-		{ "signals", do_signals },
-		{ "thread_ends", do_thread_ends },
-		{ "threads", do_threads },
-		{ "unbalanced", do_unbalanced },
+		{ "asked", do_asked },	       { "cpu", do_cpu },
+		{ "marks", do_marks },	       { "pages", do_pages },
+		{ "callstack", do_callstack }, { "fork", do_fork },
+		{ "groups", do_groups },       { "history", do_history },
+		{ "killed", do_killed },       { "paused", do_paused },
+		{ "recursion", do_recursion }, { "rests", do_rests },
+		{ "signals", do_signals },     { "thread_ends", do_thread_ends },
+		{ "threads", do_threads },     { "unbalanced", do_unbalanced },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(all) / sizeof(all[0]); i++)

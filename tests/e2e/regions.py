@@ -200,6 +200,15 @@ def a_history_of_callstacks():
 
 
 @test
+def a_history_of_who_rests_often():
+    path, _ = record('rests', REGIONS, 'rests', '4',
+                     run=('-e', 'regions', '--callstack-every', '100ms'))
+    rows = regions(path, '--history')
+    assert {r['name'] for r in rows} == {'whole'}, rows
+    assert len(rows) >= 3, rows
+
+
+@test
 def a_callstack_that_is_asked_for():
     path, _ = record('asked', REGIONS, 'asked', '4',
                      run=('-e', 'regions', '--callstack-signal', 'USR2'))
