@@ -5,9 +5,8 @@
 #include "inject/vdso.h"
 #include "wire/sampler.h"
 
-#define BYTES_MAX  8192
-#define NODES_MAX  (BYTES_MAX / sizeof(struct wire_regions_node))
-#define SLICES_MAX (BYTES_MAX / sizeof(struct wire_regions_slice))
+/* They wait on the program's stack, which may be a small one of a handler. */
+#define NODES_MAX 24
 
 static struct wire_regions_nodes head_of(const struct region_thread *t)
 {
@@ -104,20 +103,19 @@ _Static_assert(sizeof(struct region_slice) == sizeof(struct wire_regions_slice),
 	       "written as they are");
 
 /* Of a very deep stack the innermost part. */
-void region_tell_slices(const struct region_thread *t, uint64_t passed)
+void region_tell_slices(struct region_thread *t, uint64_t passed)
 {
-	struct region_slice slices[SLICES_MAX];
 	struct wire_regions_nodes head = head_of(t);
 	uint32_t skip;
 
 	head.passed = passed;
 	head.top = region_tree_n_slices(&t->tree);
-	skip = head.top > SLICES_MAX ? head.top - (uint32_t)SLICES_MAX : 0;
-	head.n = region_tree_slices(&t->tree, skip, slices, SLICES_MAX);
+	skip = head.top > REGION_THREAD_SLICES ? head.top - REGION_THREAD_SLICES : 0;
+	head.n = region_tree_slices(&t->tree, skip, t->slices, REGION_THREAD_SLICES);
 	for (uint32_t i = 0; i < head.n; i++)
-		if (!region_names_tell(slices[i].region))
+		if (!region_names_tell(t->slices[i].region))
 			return;
 	if (head.n)
-		trace_runtime_write(WIRE_REGIONS_SLICES, &head, sizeof(head), slices,
-				    head.n * sizeof(slices[0]));
+		trace_runtime_write(WIRE_REGIONS_SLICES, &head, sizeof(head), t->slices,
+				    head.n * sizeof(t->slices[0]));
 }

@@ -15,6 +15,6 @@ void region_tell_changes(struct region_thread *t, bool is_over);
 /* All of a thread that still runs, without touching it. */
 void region_tell_all(const struct region_thread *t);
 /* What is active, as it was when so much less had passed. */
-void region_tell_slices(const struct region_thread *t, uint64_t passed);
+void region_tell_slices(struct region_thread *t, uint64_t passed);
 
 #endif

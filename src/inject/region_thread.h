@@ -16,6 +16,8 @@
 #include "inject/trace_regions.h"
 #include "inject/vdso.h"
 
+#define REGION_THREAD_SLICES 146 /* told at once */
+
 struct region_thread {
 	struct region_thread *next; /* made before */
 	int owner;		    /* tid; 0: nobody, -1: is being reused */
@@ -27,6 +29,7 @@ struct region_thread {
 	uint64_t due, due_tell, due_idle, due_slice;
 	uint64_t n_slice; /* which of a history is due */
 	uint64_t n_asked; /* callstacks that were asked for from outside */
+	struct region_slice slices[REGION_THREAD_SLICES]; /* of whom it is busy for */
 	struct region_tree tree;
 };
 

@@ -10,11 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
 
 DWELL_REGION(whole, "whole", NULL);
 DWELL_REGION(fib_region, "fib", "numbers");
@@ -308,20 +313,58 @@ static void do_signals(unsigned n)
 	printf("calls fib %lu\n", n_fib);
 }
 
+static void on_small_stack(int unused)
+{
+	(void)unused;
+	work_for(30);
+}
+
+/* A handler's stack has little room beyond what the kernel needs, and below it a page
+ * that cannot be written. */
+static void do_small_stack(unsigned n)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t needed = getauxval(AT_MINSIGSTKSZ);
+	const size_t room = (needed ? needed : 4096) + 6144;
+	const size_t size = (room + page - 1) / page * page;
+	char *p = mmap(NULL, page + size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t stack = { .ss_sp = p + page, .ss_size = room };
+	struct sigaction action = { .sa_handler = on_small_stack,
+				    .sa_flags = SA_ONSTACK };
+
+	mprotect(p, page, PROT_NONE);
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	dwell_begin(&whole);
+	for (unsigned i = 0; i < n; i++)
+		raise(SIGUSR1);
+	dwell_end(&whole);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(unsigned n);
 	} all[] = {
-		{ "asked", do_asked },	       { "cpu", do_cpu },
-		{ "marks", do_marks },	       { "pages", do_pages },
-		{ "callstack", do_callstack }, { "fork", do_fork },
-		{ "groups", do_groups },       { "history", do_history },
-		{ "killed", do_killed },       { "paused", do_paused },
-		{ "recursion", do_recursion }, { "rests", do_rests },
-		{ "signals", do_signals },     { "thread_ends", do_thread_ends },
-		{ "threads", do_threads },     { "unbalanced", do_unbalanced },
+		{ "asked", do_asked },
+		{ "cpu", do_cpu },
+		{ "marks", do_marks },
+		{ "pages", do_pages },
+		{ "callstack", do_callstack },
+		{ "fork", do_fork },
+		{ "groups", do_groups },
+		{ "history", do_history },
+		{ "killed", do_killed },
+		{ "paused", do_paused },
+		{ "recursion", do_recursion },
+		{ "rests", do_rests },
+		{ "signals", do_signals },
+		{ "small_stack", do_small_stack },
+		{ "thread_ends", do_thread_ends },
+		{ "threads", do_threads },
+		{ "unbalanced", do_unbalanced },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(all) / sizeof(all[0]); i++)

@@ -251,6 +251,14 @@ def handlers_have_regions_too():
 
 
 @test
+def a_handler_with_a_small_stack():
+    path, _ = record('small_stack', REGIONS, 'small_stack', '5',
+                     run=('-e', 'regions', '--callstack-every', '10ms'))
+    assert values(path, 'region-calls') == {'whole': 1, 'work': 5}
+    assert any(r['name'] == 'work' for r in regions(path, '--history'))
+
+
+@test
 def beside_samples():
     path, text = record('beside', REGIONS, 'recursion', '28', run=('-e', 'fusertime,regions'))
     check_calls(path, text)
