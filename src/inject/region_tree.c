@@ -145,7 +145,13 @@ static bool has_depth(struct region_tree *t)
 	return false;
 }
 
-void region_tree_begin_muted(struct region_tree *t, uint32_t region, uintptr_t place)
+static inline struct region_frame frame_of(const struct region_frame *f)
+{
+	return f ? *f : (struct region_frame){ 0 };
+}
+
+void region_tree_begin_muted(struct region_tree *t, uint32_t region,
+			     const struct region_frame *frame)
 {
 	uint32_t live;
 
@@ -156,12 +162,12 @@ void region_tree_begin_muted(struct region_tree *t, uint32_t region, uintptr_t p
 		.node = t->active[live].node,
 		.live = live,
 		.region = region,
-		.place = place,
+		.frame = frame_of(frame),
 	};
 }
 
 void region_tree_begin(struct region_tree *t, uint32_t region, uint64_t now,
-		       uintptr_t place)
+		       const struct region_frame *frame)
 {
 	uint32_t parent, node;
 
@@ -170,7 +176,7 @@ void region_tree_begin(struct region_tree *t, uint32_t region, uint64_t now,
 	node = child_of(t, parent, region);
 	if (__builtin_expect(!node, 0)) {
 		t->n_refused++;
-		region_tree_begin_muted(t, region, place);
+		region_tree_begin_muted(t, region, frame);
 		return;
 	}
 	if (!has_depth(t))
@@ -182,7 +188,7 @@ void region_tree_begin(struct region_tree *t, uint32_t region, uint64_t now,
 							  .live = t->depth,
 							  .region = region,
 							  .start = now,
-							  .place = place };
+							  .frame = frame_of(frame) };
 	t->depth++;
 }
 
@@ -228,17 +234,29 @@ bool region_tree_end(struct region_tree *t, uint32_t region, uint64_t now)
 	return end_outer(t, region);
 }
 
-void region_tree_unwind(struct region_tree *t, uintptr_t place, uint64_t now)
+/* In the same place another frame returns to elsewhere; or it is the same function's that
+ * begins again, where it has begun before. */
+static inline bool is_gone(const struct region_frame *f, const struct region_frame *now)
 {
-	const struct region_activation *a = &t->active[t->depth - 1];
+	if (__builtin_expect(!f->place || f->place > now->place, 1))
+		return false;
+	return f->place < now->place || f->back != now->back || f->at == now->at;
+}
 
-	if (__builtin_expect(!a->place || a->place > place, 1))
+void region_tree_unwind(struct region_tree *t, const struct region_frame *frame,
+			uint64_t now)
+{
+	const struct region_frame *f = &t->active[t->depth - 1].frame;
+
+	if (__builtin_expect(!is_gone(f, frame), 1))
 		return;
 	pass(t, now);
-	while (t->depth > 1 && (a = &t->active[t->depth - 1])->place &&
-	       a->place <= place && place - a->place < NEAR_BYTES) {
+	while (t->depth > 1 && is_gone(f, frame) &&
+	       frame->place - f->place < NEAR_BYTES) {
 		t->n_cut++;
+		t->n_beyond = 0; /* they were further in */
 		pop(t);
+		f = &t->active[t->depth - 1].frame;
 	}
 }
 

@@ -34,12 +34,20 @@ struct region_node {
 	uint64_t inclusive; /* of activations that have ended */
 };
 
+/* Where a function tells that it begins.  One that the compiler has put into another has
+ * that one's frame and place of return. */
+struct region_frame {
+	uintptr_t place; /* on the stack, 0 not to be compared */
+	uintptr_t back;	 /* where the function returns to */
+	uintptr_t at;	 /* in its code */
+};
+
 struct region_activation {
 	uint32_t node; /* of a muted one: of the one around it */
 	uint32_t live; /* index of itself, or of the next outer one that is not muted */
 	uint32_t region;
 	uint64_t start, exclusive;
-	uintptr_t place; /* of the frame that began it, 0 not to be compared */
+	struct region_frame frame; /* that began it */
 };
 
 struct region_tree {
@@ -57,10 +65,12 @@ struct region_tree {
 void region_tree_init(struct region_tree *t, uint64_t now);
 /* Give out the time until now. */
 void region_tree_pass(struct region_tree *t, uint64_t now);
+/* frame: NULL where it is not that of a function. */
 void region_tree_begin(struct region_tree *t, uint32_t region, uint64_t now,
-		       uintptr_t place);
+		       const struct region_frame *frame);
 /* The clock need not be read. */
-void region_tree_begin_muted(struct region_tree *t, uint32_t region, uintptr_t place);
+void region_tree_begin_muted(struct region_tree *t, uint32_t region,
+			     const struct region_frame *frame);
 /* Ends all inside of it, too; false: it was not active. */
 bool region_tree_end(struct region_tree *t, uint32_t region, uint64_t now);
 /* Does it end without one, as it is muted? */
@@ -70,9 +80,10 @@ static inline bool region_tree_ends_muted(const struct region_tree *t, uint32_t 
 
 	return a->live != t->depth - 1 && a->region == region;
 }
-/* End those, from the innermost on, whose frames are gone where a function has its frame
- * at place: an exit that nobody told. */
-void region_tree_unwind(struct region_tree *t, uintptr_t place, uint64_t now);
+/* End those, from the innermost on, whose frames are gone where a function has this one:
+ * an exit that nobody told. */
+void region_tree_unwind(struct region_tree *t, const struct region_frame *frame,
+			uint64_t now);
 /* Add to a counter within what is active. */
 void region_tree_count(struct region_tree *t, uint32_t counter, uint64_t n);
 /* In a forked child: what is active stays so, and has not been called. */

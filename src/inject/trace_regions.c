@@ -18,6 +18,7 @@
 
 #define EXPORT	  __attribute__((visibility("default")))
 #define HERE	  ((uintptr_t)__builtin_frame_address(0))
+#define BACK	  ((uintptr_t)__builtin_return_address(0))
 #define FUNCTIONS "functions"
 
 /* Threads that the program has paused itself. */
@@ -61,9 +62,9 @@ static void begin(struct dwell_region *region)
 		return;
 	n = name_of(region);
 	if (__builtin_expect(n && begins(n->group), 1))
-		region_tree_begin(&t->tree, n->number, region_thread_now(t), 0);
+		region_tree_begin(&t->tree, n->number, region_thread_now(t), NULL);
 	else if (n)
-		region_tree_begin_muted(&t->tree, n->number, 0);
+		region_tree_begin_muted(&t->tree, n->number, NULL);
 	region_thread_leave(t);
 }
 
@@ -115,19 +116,19 @@ EXPORT void __cyg_profile_func_exit(void *function, void *site);
 EXPORT void __cyg_profile_func_enter(void *function, void *site)
 {
 	struct region_thread *t = enter(HERE);
+	struct region_frame frame = { HERE, (uintptr_t)site, BACK };
 	uint32_t number;
 
-	(void)site;
 	if (!t)
 		return;
 	number = region_names_function(function);
 	if (number && begins(functions)) {
 		uint64_t now = region_thread_now(t);
 
-		region_tree_unwind(&t->tree, HERE, now);
-		region_tree_begin(&t->tree, number, now, HERE);
+		region_tree_unwind(&t->tree, &frame, now);
+		region_tree_begin(&t->tree, number, now, &frame);
 	} else if (number) {
-		region_tree_begin_muted(&t->tree, number, HERE);
+		region_tree_begin_muted(&t->tree, number, &frame);
 	}
 	region_thread_leave(t);
 }

@@ -106,6 +106,14 @@ def exceptions_end_scopes():
 def functions_tell_of_themselves():
     path, text = record('functions', os.path.join(PROGRAMS, 'e2e-regions_functions'))
     check_calls(path, text, ('cut-regions',))
+    assert loss(path, 'cut-regions') == told(text)['thrower'], loss(path, 'cut-regions')
+    # Those that the compiler has put into others are within these.
+    within = {}
+    for row in regions(path, '--by', 'tree'):
+        within.setdefault(row['name'], set()).add(row['depth'])
+    depth, = within['caller']
+    assert within['around'] == {depth + 1}, within
+    assert within['inlined'] == {depth + 1, depth + 2}, within
     # No function is within one that a jump has left.
     assert 'thrower' not in values(path, 'region-calls', 'inclusive',
                                    '--filter', 'leaf == "ackermann"')

@@ -7,7 +7,7 @@
 
 #define UNTOLD __attribute__((no_instrument_function))
 
-static unsigned long n_ackermann, n_thrower, n_jumped;
+static unsigned long n_ackermann, n_thrower, n_jumped, n_inlined, n_around, n_caller;
 static jmp_buf out;
 
 static unsigned ackermann(unsigned m, unsigned n)
@@ -31,13 +31,39 @@ static void jumped(void)
 		thrower();
 }
 
+/* Compiled into who calls them. */
+#define INLINED static inline __attribute__((always_inline))
+
+INLINED void inlined(void)
+{
+	n_inlined++;
+}
+
+INLINED void around(void)
+{
+	n_around++;
+	inlined();
+	inlined();
+}
+
+static void caller(void)
+{
+	n_caller++;
+	around();
+	inlined();
+}
+
 int main(void)
 {
 	unsigned v = ackermann(2, 9);
 
 	for (int i = 0; i < 1000; i++)
 		jumped();
+	for (int i = 0; i < 100; i++)
+		caller();
 	printf("calls ackermann %lu\ncalls thrower %lu\ncalls jumped %lu\ncalls main 1\n",
 	       n_ackermann, n_thrower, n_jumped);
+	printf("calls inlined %lu\ncalls around %lu\ncalls caller %lu\n", n_inlined,
+	       n_around, n_caller);
 	return v != 21;
 }

@@ -55,11 +55,11 @@ static void the_worked_example_of_a_performance_callstack(void **state)
 		{ FOO, 0, 2, 0, 10, 10, 5, 5 },
 	};
 
-	region_tree_begin(t, MAIN, 0, 0);
-	region_tree_begin(t, FOO, 5, 0);
+	region_tree_begin(t, MAIN, 0, NULL);
+	region_tree_begin(t, FOO, 5, NULL);
 	assert_true(region_tree_end(t, FOO, 10));
-	region_tree_begin(t, BAR, 15, 0);
-	region_tree_begin(t, FOO, 20, 0);
+	region_tree_begin(t, BAR, 15, NULL);
+	region_tree_begin(t, FOO, 20, NULL);
 	region_tree_pass(t, 25);
 	check(t, want, 3);
 }
@@ -77,16 +77,16 @@ static void recursion_counts_once(void **state)
 		{ FOO, 0, 4, 2, 47, 47, 7, 7 },
 	};
 
-	region_tree_begin(t, FOO, 0, 0);
-	region_tree_begin(t, FOO, 10, 0);
-	region_tree_begin(t, FOO, 20, 0);
+	region_tree_begin(t, FOO, 0, NULL);
+	region_tree_begin(t, FOO, 10, NULL);
+	region_tree_begin(t, FOO, 20, NULL);
 	region_tree_pass(t, 25);
 	check(t, want, 3);
 	region_tree_end(t, FOO, 25);
 	region_tree_end(t, FOO, 30);
 	region_tree_end(t, FOO, 40);
 	check(t, NULL, 0);
-	region_tree_begin(t, FOO, 100, 0);
+	region_tree_begin(t, FOO, 100, NULL);
 	region_tree_pass(t, 107);
 	check(t, later, 1);
 }
@@ -96,9 +96,9 @@ static void an_outer_end_ends_what_is_inside(void **state)
 	struct region_tree *t = *state;
 	static const struct region_slice want[] = { { MAIN, 0, 1, 1, 9, 12, 9, 12 } };
 
-	region_tree_begin(t, MAIN, 0, 0);
-	region_tree_begin(t, BAR, 1, 0);
-	region_tree_begin(t, FOO, 2, 0);
+	region_tree_begin(t, MAIN, 0, NULL);
+	region_tree_begin(t, BAR, 1, NULL);
+	region_tree_begin(t, FOO, 2, NULL);
 	assert_true(region_tree_end(t, BAR, 4));
 	assert_int_equal(t->n_cut, 1);
 	assert_false(region_tree_end(t, FOO, 5));
@@ -114,11 +114,11 @@ static void a_muted_region_keeps_its_place(void **state)
 	static const struct region_slice inside[] = { { MAIN, 0, 1, 1, 10, 15, 10, 15 },
 						      { BAR, 0, 1, 0, 5, 5, 5, 5 } };
 
-	region_tree_begin(t, MAIN, 0, 0);
-	region_tree_begin_muted(t, FOO, 0);
+	region_tree_begin(t, MAIN, 0, NULL);
+	region_tree_begin_muted(t, FOO, NULL);
 	region_tree_pass(t, 10);
 	check(t, want, 1);
-	region_tree_begin(t, BAR, 10, 0);
+	region_tree_begin(t, BAR, 10, NULL);
 	region_tree_pass(t, 15);
 	check(t, inside, 2);
 	region_tree_end(t, BAR, 15);
@@ -129,21 +129,63 @@ static void a_muted_region_keeps_its_place(void **state)
 	assert_int_equal(t->n_unmatched + t->n_cut, 0);
 }
 
+static const struct region_frame in_main = { 0x9000, 0x100, 0x400 };
+
 static void functions_whose_frames_are_gone_have_ended(void **state)
 {
 	struct region_tree *t = *state;
+	static const struct region_frame deeper = { 0x8000, 0x410, 0x500 };
+	static const struct region_frame higher = { 0x8800, 0x420, 0x600 };
+	static const struct region_frame elsewhere = { 0x9000 + (1 << 20), 0x100, 0x700 };
 	static const struct region_slice want[] = { { MAIN, 0, 1, 2, 1, 9, 1, 9 },
 						    { BAR, 0, 1, 0, 0, 0, 0, 0 } };
 
-	region_tree_begin(t, MAIN, 0, 0x9000);
-	region_tree_begin(t, FOO, 1, 0x8000);
-	region_tree_unwind(t, 0x8800, 9); /* longjmp into main, which calls */
-	region_tree_begin(t, BAR, 9, 0x8800);
+	region_tree_begin(t, MAIN, 0, &in_main);
+	region_tree_begin(t, FOO, 1, &deeper);
+	region_tree_unwind(t, &higher, 9); /* longjmp into main, which calls */
+	region_tree_begin(t, BAR, 9, &higher);
 	assert_int_equal(region_tree_n_slices(t), 2);
 	assert_int_equal(t->n_cut, 1);
 	check(t, want, 2);
-	region_tree_unwind(t, 0x9000 + (1 << 20), 9); /* another stack */
+	region_tree_unwind(t, &elsewhere, 9); /* another stack */
 	assert_int_equal(region_tree_n_slices(t), 2);
+}
+
+static void a_function_within_anothers_frame_is_in_it(void **state)
+{
+	struct region_tree *t = *state;
+	static const struct {
+		struct region_frame frame;
+		uint64_t n_cut;
+	} cases[] = {
+		{ { 0x8000, 0x410, 0x500 }, 0 }, /* called by main */
+		{ { 0x9000, 0x100, 0x440 }, 0 }, /* in main's own frame */
+		{ { 0x9000, 0x104, 0x500 }, 1 }, /* called from another place */
+		{ { 0x9000, 0x100, 0x400 }, 1 }, /* main again, after a longjmp */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		region_tree_init(t, 0);
+		region_tree_begin(t, MAIN, 0, &in_main);
+		region_tree_unwind(t, &cases[i].frame, 1);
+		assert_int_equal(t->n_cut, cases[i].n_cut);
+	}
+}
+
+static void who_is_inlined_into_itself_is_not_gone(void **state)
+{
+	struct region_tree *t = *state;
+	static const struct region_frame outer = { 0x9000, 0x100, 0x400 };
+	static const struct region_frame inner = { 0x9000, 0x100, 0x480 };
+
+	region_tree_begin(t, FOO, 0, &outer);
+	for (uint64_t i = 1; i < 10; i += 2) {
+		region_tree_unwind(t, &inner, i);
+		region_tree_begin(t, FOO, i, &inner);
+		assert_int_equal(region_tree_n_slices(t), 2);
+		region_tree_end(t, FOO, i + 1);
+	}
+	assert_int_equal(t->n_cut, 0);
 }
 
 static void a_counter_takes_no_time(void **state)
@@ -151,7 +193,7 @@ static void a_counter_takes_no_time(void **state)
 	struct region_tree *t = *state;
 	static const struct region_slice want[] = { { MAIN, 0, 1, 0, 8, 8, 8, 8 } };
 
-	region_tree_begin(t, MAIN, 0, 0);
+	region_tree_begin(t, MAIN, 0, NULL);
 	region_tree_count(t, COUNTER, 40);
 	region_tree_count(t, COUNTER, 2);
 	region_tree_pass(t, 8);
@@ -165,8 +207,8 @@ static void changes_come_parents_first_and_once(void **state)
 {
 	struct region_tree *t = *state;
 
-	region_tree_begin(t, MAIN, 0, 0);
-	region_tree_begin(t, FOO, 1, 0);
+	region_tree_begin(t, MAIN, 0, NULL);
+	region_tree_begin(t, FOO, 1, NULL);
 	region_tree_end(t, FOO, 2);
 	assert_int_equal(region_tree_take_dirty(t), 1);
 	assert_int_equal(region_tree_take_dirty(t), 2);
@@ -182,14 +224,14 @@ static void a_forked_child_begins_with_what_is_active(void **state)
 	static const struct region_slice want[] = { { MAIN, 0, 0, 1, 5, 7, 5, 7 },
 						    { FOO, 0, 1, 0, 2, 2, 2, 2 } };
 
-	region_tree_begin(t, MAIN, 0, 0);
-	region_tree_begin(t, BAR, 1, 0);
+	region_tree_begin(t, MAIN, 0, NULL);
+	region_tree_begin(t, BAR, 1, NULL);
 	region_tree_end(t, BAR, 2);
 	region_tree_restart(t, 100);
 	assert_int_equal(region_tree_take_dirty(t), 0);
 	assert_int_equal(region_tree_take_dirty(t), 1);
 	assert_int_equal(region_tree_take_dirty(t), REGION_TREE_CLEAN);
-	region_tree_begin(t, FOO, 105, 0);
+	region_tree_begin(t, FOO, 105, NULL);
 	region_tree_pass(t, 107);
 	check(t, want, 2);
 }
@@ -199,7 +241,7 @@ static void clocks_that_differ_do_not_turn_time_back(void **state)
 	struct region_tree *t = *state;
 	static const struct region_slice want[] = { { MAIN, 0, 1, 0, 5, 5, 5, 5 } };
 
-	region_tree_begin(t, MAIN, 10, 0);
+	region_tree_begin(t, MAIN, 10, NULL);
 	region_tree_pass(t, 8);
 	region_tree_pass(t, 15);
 	check(t, want, 1);
@@ -210,20 +252,40 @@ static void what_has_no_room_is_its_callers_time(void **state)
 	struct region_tree *t = *state;
 	uint64_t now = 0, n_deeper = 100;
 
-	region_tree_begin(t, MAIN, 0, 0);
+	region_tree_begin(t, MAIN, 0, NULL);
 	for (uint64_t i = 0; i < REGION_TREE_DEPTH_MAX + n_deeper; i++)
-		region_tree_begin(t, FOO, ++now, 0);
+		region_tree_begin(t, FOO, ++now, NULL);
 	assert_int_equal(t->n_refused, n_deeper + 2);
 	for (uint64_t i = 0; i < REGION_TREE_DEPTH_MAX + n_deeper; i++)
 		assert_true(region_tree_end(t, FOO, ++now));
 	assert_int_equal(region_tree_n_slices(t), 1);
 	for (uint32_t i = 0; i < REGION_TREE_NODES_MAX + 10; i++) {
-		region_tree_begin(t, 100 + i, ++now, 0);
+		region_tree_begin(t, 100 + i, ++now, NULL);
 		assert_true(region_tree_end(t, 100 + i, ++now));
 	}
 	assert_true(region_tree_end(t, MAIN, ++now));
 	assert_int_equal(t->n_cut + t->n_unmatched, 0);
 	assert_int_equal(t->n_nodes, REGION_TREE_NODES_MAX);
+}
+
+static void what_had_no_room_is_left_with_what_had(void **state)
+{
+	struct region_tree *t = *state;
+	const uint32_t n_deep = REGION_TREE_DEPTH_MAX + 100;
+	struct region_frame frame = in_main;
+
+	region_tree_begin(t, MAIN, 0, &frame);
+	for (uint32_t i = 0; i < n_deep; i++) {
+		frame = (struct region_frame){ frame.place - 1, 0x410, 0x500 };
+		region_tree_begin(t, FOO, i, &frame);
+	}
+	assert_true(t->n_beyond > 0);
+	frame = (struct region_frame){ in_main.place - 1, 0x420, 0x600 };
+	region_tree_unwind(t, &frame, n_deep); /* longjmp into main, which calls */
+	region_tree_begin(t, BAR, n_deep, &frame);
+	assert_int_equal(region_tree_n_slices(t), 2);
+	region_tree_end(t, BAR, n_deep);
+	assert_int_equal(region_tree_n_slices(t), 1);
 }
 
 int main(void)
@@ -235,11 +297,14 @@ int main(void)
 		TEST(an_outer_end_ends_what_is_inside),
 		TEST(a_muted_region_keeps_its_place),
 		TEST(functions_whose_frames_are_gone_have_ended),
+		TEST(a_function_within_anothers_frame_is_in_it),
+		TEST(who_is_inlined_into_itself_is_not_gone),
 		TEST(a_counter_takes_no_time),
 		TEST(changes_come_parents_first_and_once),
 		TEST(a_forked_child_begins_with_what_is_active),
 		TEST(clocks_that_differ_do_not_turn_time_back),
 		TEST(what_has_no_room_is_its_callers_time),
+		TEST(what_had_no_room_is_left_with_what_had),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
