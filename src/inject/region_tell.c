@@ -10,10 +10,11 @@
 
 static struct wire_regions_nodes head_of(const struct region_thread *t)
 {
+	uint32_t serial = __atomic_load_n(&t->serial, __ATOMIC_ACQUIRE);
 	struct wire_regions_nodes h = {
 		.time_ns = vdso_now_ns(),
 		.tid = (uint32_t)t->tid,
-		.tree = t->serial,
+		.tree = serial,
 		.n_unmatched = (uint32_t)t->tree.n_unmatched,
 		.n_cut = (uint32_t)t->tree.n_cut,
 		.n_refused = (uint32_t)t->tree.n_refused,
@@ -28,35 +29,54 @@ static struct wire_regions_nodes head_of(const struct region_thread *t)
 
 static uint32_t top_of(const struct region_tree *t)
 {
-	return t->active[t->active[t->depth - 1].live].node;
+	uint32_t depth = __atomic_load_n(&t->depth, __ATOMIC_RELAXED);
+
+	return depth ? t->active[t->active[depth - 1].live].node : 0;
 }
 
 /* Rows that wait to be written. */
 struct rows {
+	const struct region_thread *of;
 	struct wire_regions_nodes head;
 	struct wire_regions_node at[NODES_MAX];
 };
 
+static void begin(struct rows *r, const struct region_thread *t)
+{
+	r->of = t;
+	r->head = head_of(t);
+	r->head.top = top_of(&t->tree);
+}
+
+/* Another thread's may have become a third one's meanwhile: then what was read may be
+ * neither's. */
+static bool is_still(const struct rows *r)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&r->of->serial, __ATOMIC_RELAXED) == r->head.tree;
+}
+
 static void write(struct rows *r)
 {
-	trace_runtime_write(WIRE_REGIONS_NODES, &r->head, sizeof(r->head), r->at,
-			    r->head.n * sizeof(r->at[0]));
+	if (is_still(r))
+		trace_runtime_write(WIRE_REGIONS_NODES, &r->head, sizeof(r->head), r->at,
+				    r->head.n * sizeof(r->at[0]));
 	r->head.n = 0;
 }
 
-static void add(struct rows *r, const struct region_tree *t, uint32_t i)
+static void add(struct rows *r, uint32_t i)
 {
-	const struct region_node *n = &t->nodes[i];
+	struct region_node n = r->of->tree.nodes[i];
 
-	if (i && !region_names_tell(n->region))
+	if (i && (!is_still(r) || !region_names_tell(n.region)))
 		return;
 	if (r->head.n == NODES_MAX)
 		write(r);
 	r->at[r->head.n++] = (struct wire_regions_node){ .node = i,
-							 .parent = n->parent,
-							 .region = n->region,
-							 .calls = n->calls,
-							 .exclusive = n->exclusive };
+							 .parent = n.parent,
+							 .region = n.region,
+							 .calls = n.calls,
+							 .exclusive = n.exclusive };
 }
 
 void region_tell_changes(struct region_thread *t, bool is_over)
@@ -64,10 +84,9 @@ void region_tell_changes(struct region_thread *t, bool is_over)
 	struct rows r;
 	uint32_t i;
 
-	r.head = head_of(t);
-	r.head.top = top_of(&t->tree);
+	begin(&r, t);
 	while ((i = region_tree_take_dirty(&t->tree)) != REGION_TREE_CLEAN)
-		add(&r, &t->tree, i);
+		add(&r, i);
 	r.head.is_over = is_over; /* nothing comes behind */
 	if (r.head.n || is_over)
 		write(&r);
@@ -88,13 +107,15 @@ static uint64_t since_last_ns(const struct region_tree *t)
  * and the recorder gives what is active in them the rest. */
 void region_tell_all(const struct region_thread *t)
 {
+	uint32_t n_nodes = __atomic_load_n(&t->tree.n_nodes, __ATOMIC_RELAXED);
 	struct rows r;
 
-	r.head = head_of(t);
+	begin(&r, t);
+	if (!r.head.tree)
+		return;
 	r.head.time_ns -= since_last_ns(&t->tree);
-	r.head.top = top_of(&t->tree);
-	for (uint32_t i = 1; i < t->tree.n_nodes; i++)
-		add(&r, &t->tree, i);
+	for (uint32_t i = 1; i < n_nodes; i++)
+		add(&r, i);
 	if (r.head.n)
 		write(&r);
 }

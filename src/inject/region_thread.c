@@ -133,7 +133,6 @@ static void begin(struct region_thread *t, int tid)
 {
 	uint64_t now, wall;
 
-	t->serial = __atomic_add_fetch(&n_serials, 1, __ATOMIC_RELAXED);
 	t->counter = region_clock_open();
 	t->n_asked = trace_regions_control()->n_asked;
 	now = region_clock_now(t->counter);
@@ -144,6 +143,8 @@ static void begin(struct region_thread *t, int tid)
 	plan_due(t);
 	t->tid = tid;
 	t->busy = 0;
+	__atomic_store_n(&t->serial, __atomic_add_fetch(&n_serials, 1, __ATOMIC_RELAXED),
+			 __ATOMIC_RELEASE);
 	__atomic_store_n(&t->owner, tid, __ATOMIC_RELEASE);
 }
 
@@ -162,20 +163,37 @@ static struct region_thread *make(int tid)
 	return t;
 }
 
+/* Who cannot be asked for is there. */
 static bool is_gone(int tid)
 {
-	return tid >= 0 && (!tid || sys_call(SYS_tgkill, trace_runtime.pid, tid, 0, 0, 0,
-					     0) == -ESRCH);
+	if (tid <= 0 || sandbox_is_on())
+		return !tid;
+	return sys_call(SYS_tgkill, trace_runtime.pid, tid, 0, 0, 0, 0) == -ESRCH;
 }
 
-void region_thread_end(struct region_thread *t)
+/* By the only one who has it: all that is active ends. */
+static void end(struct region_thread *t)
 {
 	if (t->serial)
 		region_tell_changes(t, true);
-	t->serial = 0;
-	if (t->counter >= 0)
+	__atomic_store_n(&t->serial, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* before the tree is another's */
+	if (t->counter >= 0 && !sandbox_is_on())
 		sys_close(t->counter);
 	t->counter = -1;
+}
+
+/* The calling thread's, which is not busy with it. */
+static void end_mine(void)
+{
+	struct region_thread *t = mine;
+
+	t->busy = (uintptr_t)__builtin_frame_address(0);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	region_tree_pass(&t->tree, region_thread_now(t));
+	end(t);
+	mine = NULL;
+	__atomic_store_n(&t->owner, 0, __ATOMIC_RELEASE);
 }
 
 /* Others' destructors may still have regions: these are another tree's. */
@@ -183,12 +201,8 @@ static void thread_ends(void *p)
 {
 	struct region_thread *t = p;
 
-	if (!trace_runtime_traces(WIRE_TRACER_REGIONS) || t != mine || t->busy)
-		return;
-	region_tree_pass(&t->tree, region_thread_now(t));
-	region_thread_end(t);
-	mine = NULL;
-	__atomic_store_n(&t->owner, 0, __ATOMIC_RELEASE);
+	if (trace_runtime_traces(WIRE_TRACER_REGIONS) && t == mine && !t->busy)
+		end_mine();
 }
 
 void region_thread_init(void)
@@ -214,6 +228,13 @@ static void clear(struct region_thread *t)
 		*at = 0;
 }
 
+/* Of those who find the same one gone one may have it. */
+static bool take_over(struct region_thread *t, int owner)
+{
+	return __atomic_compare_exchange_n(&t->owner, &owner, -1, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
 static struct region_thread *reuse(int tid)
 {
 	struct region_thread *t = __atomic_load_n(&hand, __ATOMIC_RELAXED);
@@ -226,11 +247,9 @@ static struct region_thread *reuse(int tid)
 		if (!t)
 			return NULL;
 		__atomic_store_n(&hand, t->next, __ATOMIC_RELAXED);
-		owner = __atomic_load_n(&t->owner, __ATOMIC_RELAXED);
-		if (is_gone(owner) &&
-		    __atomic_compare_exchange_n(&t->owner, &owner, -1, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-			region_thread_end(t);
+		owner = __atomic_load_n(&t->owner, __ATOMIC_ACQUIRE);
+		if (is_gone(owner) && take_over(t, owner)) {
+			end(t);
 			clear(t);
 			begin(t, tid);
 			return t;
@@ -289,18 +308,28 @@ void region_thread_after_fork(void)
 	region_tree_restart(&mine->tree, region_clock_now(mine->counter));
 }
 
+/* One that another thread has, or had. */
+static void tell_other(struct region_thread *t)
+{
+	int owner = __atomic_load_n(&t->owner, __ATOMIC_ACQUIRE);
+
+	if (owner <= 0)
+		return;
+	if (!is_gone(owner)) {
+		region_tell_all(t);
+	} else if (take_over(t, owner)) {
+		end(t);
+		__atomic_store_n(&t->owner, 0, __ATOMIC_RELEASE);
+	}
+}
+
 void region_thread_tell_all(void)
 {
-	for (struct region_thread *t = newest; t; t = t->next) {
-		bool is_mine = t == mine && !t->busy;
+	struct region_thread *t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
 
-		if (!t->serial)
-			continue;
-		if (is_mine)
-			region_tree_pass(&t->tree, region_thread_now(t));
-		if (is_mine || is_gone(t->owner))
-			region_thread_end(t);
+	for (; t; t = t->next)
+		if (t == mine && !t->busy)
+			end_mine();
 		else
-			region_tell_all(t);
-	}
+			tell_other(t);
 }

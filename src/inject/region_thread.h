@@ -22,9 +22,9 @@ struct region_thread {
 	struct region_thread *next; /* made before */
 	int owner;		    /* tid; 0: nobody, -1: is being reused */
 	int tid;		    /* whose regions these are, or were */
-	uint32_t serial;
-	uintptr_t busy; /* frame of who works on it, 0: nobody */
-	int counter;	/* of region_clock, -1 none */
+	uint32_t serial;	    /* of the tree, 0: it is over, or not yet made */
+	uintptr_t busy;		    /* frame of who works on it, 0: nobody */
+	int counter;		    /* of region_clock, -1 none */
 	/* When something is to be told, by region_thread_wall(). */
 	uint64_t due, due_tell, due_idle, due_slice;
 	uint64_t n_slice; /* which of a history is due */
@@ -77,11 +77,10 @@ static inline void region_thread_rest(struct region_thread *t, uint64_t now)
 	region_thread_tell_due(t, now, wall);
 }
 
-/* The thread ends: so does all that is active. */
-void region_thread_end(struct region_thread *t);
 /* In a forked child. */
 void region_thread_after_fork(void);
-/* Tell of all threads that are there or were: the process ends. */
+/* Tell of all threads that are there or were: the process ends.  What the calling one
+ * does later is another tree's. */
 void region_thread_tell_all(void);
 
 #endif

@@ -185,6 +185,35 @@ static void do_thread_ends(unsigned n)
 	dwell_end(&whole);
 }
 
+static void *begin_and_end(void *unused)
+{
+	fib(3);
+	return unused;
+}
+
+static void *make_threads(void *unused)
+{
+	pthread_t t;
+
+	for (;;)
+		if (pthread_create(&t, NULL, begin_and_end, NULL) == 0)
+			pthread_join(t, NULL);
+	return unused;
+}
+
+/* The process ends while threads come and go. */
+static void do_leaves(unsigned n)
+{
+	pthread_t t;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t, NULL, make_threads, NULL);
+	while (__atomic_load_n(&n_fib, __ATOMIC_RELAXED) < 100 + n)
+		usleep(100);
+	if (n % 2)
+		_exit(0);
+}
+
 static void do_killed(unsigned n)
 {
 	dwell_begin(&whole);
@@ -350,6 +379,7 @@ int main(int argc, char **argv)
 	} all[] = {
 		{ "asked", do_asked },
 		{ "cpu", do_cpu },
+		{ "leaves", do_leaves },
 		{ "marks", do_marks },
 		{ "pages", do_pages },
 		{ "callstack", do_callstack },

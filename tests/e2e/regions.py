@@ -136,6 +136,16 @@ def a_thread_ends_what_it_leaves_active():
 
 
 @test
+def a_process_ends_while_threads_come_and_go():
+    for n in range(10):
+        path, _ = record(f'leaves{n}', REGIONS, 'leaves', str(n))
+        calls = values(path, 'region-calls')
+        # Each of the four makers may have one under way, of five calls.
+        assert calls['fib'] >= 80 + n, calls
+        assert not loss(path, 'damaged-records')
+
+
+@test
 def what_is_active_at_a_kill_lasts_until_then():
     path, _ = record('killed', REGIONS, 'killed', '60', code=128 + signal.SIGKILL)
     time = values(path, 'region-time')
