@@ -12,24 +12,24 @@
 #define COLUMN_WIDTH 14
 #define LINE_MAX     512
 
-static struct dwell_block block_of(const struct region_slice *s, double scale)
+static struct dwell_block block_of(const struct region_slice *s, struct region_rate rate)
 {
 	return (struct dwell_block){
 		.name = region_names_text(s->region),
 		.function = region_names_address(s->region),
 		.calls = s->calls,
 		.subroutines = s->subroutines,
-		.exclusive = (uint64_t)((double)s->exclusive * scale),
-		.inclusive = (uint64_t)((double)s->inclusive * scale),
-		.instance_exclusive = (uint64_t)((double)s->instance_exclusive * scale),
-		.instance_inclusive = (uint64_t)((double)s->instance_inclusive * scale),
+		.exclusive = region_rate_ns(rate, s->exclusive),
+		.inclusive = region_rate_ns(rate, s->inclusive),
+		.instance_exclusive = region_rate_ns(rate, s->instance_exclusive),
+		.instance_inclusive = region_rate_ns(rate, s->instance_inclusive),
 	};
 }
 
 size_t region_callstack_fetch(const struct region_tree *t, struct dwell_block *ret,
 			      size_t max)
 {
-	double scale = region_clock_ns_per_unit();
+	struct region_rate rate = region_clock_rate();
 	struct region_slice slices[AT_ONCE];
 	size_t n = 0;
 
@@ -38,7 +38,7 @@ size_t region_callstack_fetch(const struct region_tree *t, struct dwell_block *r
 		uint32_t got = region_tree_slices(t, (uint32_t)n, slices, want);
 
 		for (uint32_t i = 0; i < got; i++)
-			ret[n++] = block_of(&slices[i], scale);
+			ret[n++] = block_of(&slices[i], rate);
 		if (got < want)
 			break;
 	}
@@ -107,7 +107,7 @@ void region_callstack_print(const struct region_tree *t, int fd)
 	static const char *const titles[] = { "Calls",	       "Subroutines",
 					      "Exclusive",     "Inclusive",
 					      "Instance excl", "Instance incl" };
-	double scale = region_clock_ns_per_unit();
+	struct region_rate rate = region_clock_rate();
 	struct region_slice s;
 	struct line l = { .n = 0 };
 
@@ -116,7 +116,7 @@ void region_callstack_print(const struct region_tree *t, int fd)
 	put(&l, "  Region");
 	end_line(&l, fd);
 	for (uint32_t i = 0; region_tree_slices(t, i, &s, 1); i++) {
-		struct dwell_block b = block_of(&s, scale);
+		struct dwell_block b = block_of(&s, rate);
 
 		print_block(&b, fd);
 	}

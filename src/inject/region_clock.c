@@ -29,13 +29,12 @@ void region_clock_init(void)
 	region_clock.ticks = region_clock_ticks();
 }
 
-double region_clock_ns_per_unit(void)
+struct region_rate region_clock_rate(void)
 {
-	uint64_t ticks = region_clock_ticks() - region_clock.ticks;
-
-	if (region_clock.kind != REGION_CLOCK_TICKS || !ticks)
-		return 1;
-	return (double)(vdso_now_ns() - region_clock.ns) / (double)ticks;
+	if (region_clock.kind != REGION_CLOCK_TICKS)
+		return region_rate_of(1, 1);
+	return region_rate_of(vdso_now_ns() - region_clock.ns,
+			      region_clock_ticks() - region_clock.ticks);
 }
 
 int region_clock_open(void)

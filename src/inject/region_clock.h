@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "inject/region_rate.h"
+
 enum region_clock_kind {
 	REGION_CLOCK_TICKS, /* of time */
 	REGION_CLOCK_NS,
@@ -51,9 +53,9 @@ static inline uint64_t region_clock_now(int counter)
 		       : region_clock_read(counter);
 }
 
-/* How many nanoseconds a tick takes, 1 where a unit is what it is.  The longer ago the
- * beginning, the more exact. */
-double region_clock_ns_per_unit(void);
+/* How long a tick takes; 1 where a unit is what it is.  The longer ago the beginning, the
+ * more exact. */
+struct region_rate region_clock_rate(void);
 
 /* The counter of the calling thread, which nobody else need close; -1: none, or none is
  * needed. */

@@ -100,7 +100,7 @@ static uint64_t since_last_ns(const struct region_tree *t)
 
 	if (region_clock.kind > REGION_CLOCK_NS || now <= t->last)
 		return 0;
-	return (uint64_t)((double)(now - t->last) * region_clock_ns_per_unit());
+	return region_rate_ns(region_clock_rate(), now - t->last);
 }
 
 /* Others' trees cannot be given their time: it is told of when they were last given it,

@@ -23,8 +23,8 @@ __attribute__((weak)) extern __typeof__(pthread_setspecific) pthread_setspecific
 #define PROBES 8
 /* Changes are told so often; sooner when the thread has left all regions; and at first
  * when that much has passed of a clock whose unit is not known yet. */
-#define TELL_NS	    20e6
-#define IDLE_NS	    1e6
+#define TELL_NS	    20000000
+#define IDLE_NS	    1000000
 #define FIRST_UNITS 1000000
 /* Callstacks of a history that were due meanwhile: at most so many at once. */
 #define SLICES_AT_ONCE 1000
@@ -37,21 +37,14 @@ static uint32_t n_serials;
 static pthread_key_t end_key;
 static bool has_end_key;
 
-static uint64_t units(double ns)
+static uint64_t units(uint64_t ns)
 {
-	return (uint64_t)(ns / region_clock_ns_per_unit()) + 1;
+	return region_rate_units(region_clock_rate(), ns) + 1;
 }
 
 static void plan_due(struct region_thread *t)
 {
 	t->due = t->due_tell < t->due_slice ? t->due_tell : t->due_slice;
-}
-
-/* All threads' callstacks are told at the same times: multiples of the interval since the
- * process began. */
-static double slice_units(void)
-{
-	return (double)trace_regions_control()->slice_ns / region_clock_ns_per_unit();
 }
 
 static uint64_t first_units(void)
@@ -60,22 +53,25 @@ static uint64_t first_units(void)
 						       : region_clock.ns;
 }
 
-/* The first one behind that time. */
-static void plan_slice(struct region_thread *t, uint64_t wall)
-{
-	double every = slice_units();
-
-	t->due_slice = UINT64_MAX;
-	if (every <= 0)
-		return;
-	t->n_slice = (uint64_t)((double)(wall - first_units()) / every) + 1;
-	t->due_slice = first_units() + (uint64_t)((double)t->n_slice * every);
-}
-
+/* All threads' callstacks are told at the same times: multiples of the interval since the
+ * process began. */
 static void plan_next_slice(struct region_thread *t)
 {
 	t->n_slice++;
-	t->due_slice = first_units() + (uint64_t)((double)t->n_slice * slice_units());
+	t->due_slice =
+		first_units() + units(t->n_slice * trace_regions_control()->slice_ns);
+}
+
+/* The first one behind that time. */
+static void plan_slice(struct region_thread *t, uint64_t wall)
+{
+	uint64_t every_ns = trace_regions_control()->slice_ns;
+
+	t->due_slice = UINT64_MAX;
+	if (!every_ns)
+		return;
+	t->n_slice = region_rate_ns(region_clock_rate(), wall - first_units()) / every_ns;
+	plan_next_slice(t);
 }
 
 /* passed: of the quantity, since that was due. */
@@ -109,8 +105,7 @@ static void tell_asked(struct region_thread *t, uint64_t now)
 	if (t->n_asked == c->n_asked)
 		return;
 	t->n_asked = c->n_asked;
-	tell_slice(t, now,
-		   region_clock.kind <= REGION_CLOCK_NS ? units((double)ago_ns) : 0);
+	tell_slice(t, now, region_clock.kind <= REGION_CLOCK_NS ? units(ago_ns) : 0);
 }
 
 void region_thread_tell_due(struct region_thread *t, uint64_t now, uint64_t wall)

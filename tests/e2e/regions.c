@@ -4,6 +4,7 @@
  * N" are printed at the end. usage: regions WHAT [N]
  */
 #include <dwell.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -281,6 +282,20 @@ static void do_rests(unsigned n)
 	}
 }
 
+/* What tells of regions raises no exceptions of the program's. */
+static void do_exceptions(unsigned n)
+{
+	struct dwell_block b[8];
+
+	feclearexcept(FE_ALL_EXCEPT);
+	do_rests(n);
+	dwell_begin(&whole);
+	dwell_callstack(b, 8);
+	dwell_print_callstack(2);
+	dwell_end(&whole);
+	printf("%d\n", fetestexcept(FE_ALL_EXCEPT));
+}
+
 static void do_asked(unsigned n)
 {
 	go_on(n, 1);
@@ -383,6 +398,7 @@ int main(int argc, char **argv)
 		{ "marks", do_marks },
 		{ "pages", do_pages },
 		{ "callstack", do_callstack },
+		{ "exceptions", do_exceptions },
 		{ "fork", do_fork },
 		{ "groups", do_groups },
 		{ "history", do_history },

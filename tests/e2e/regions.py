@@ -269,6 +269,13 @@ def handlers_have_regions_too():
 
 
 @test
+def floating_point_flags_are_the_programs():
+    _, text = record('exceptions', REGIONS, 'exceptions', '1',
+                     run=('-e', 'regions', '--callstack-every', '10ms'))
+    assert text == '0\n', text
+
+
+@test
 def a_handler_with_a_small_stack():
     path, _ = record('small_stack', REGIONS, 'small_stack', '5',
                      run=('-e', 'regions', '--callstack-every', '10ms'))
