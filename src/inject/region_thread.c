@@ -271,14 +271,27 @@ static __attribute__((noinline)) struct region_thread *find(void)
 	return t;
 }
 
-/* A call further out has left one that a longjmp out of a handler cut short. */
+/* Is who was busy no more, as a longjmp cut that short?  Then this call is further out,
+ * unless a handler is on an alternate stack, which may be anywhere. */
+static __attribute__((noinline)) bool is_cut(uintptr_t busy, uintptr_t here)
+{
+	stack_t s;
+	bool was_alternate, is_alternate;
+
+	if (sandbox_is_on() || sys_call(SYS_sigaltstack, NULL, &s, 0, 0, 0, 0) < 0)
+		return here >= busy;
+	was_alternate = busy - (uintptr_t)s.ss_sp < s.ss_size;
+	is_alternate = s.ss_flags & SS_ONSTACK;
+	return was_alternate == is_alternate ? here >= busy : was_alternate;
+}
+
 struct region_thread *region_thread_enter(uintptr_t here)
 {
 	struct region_thread *t = mine;
 
 	if (__builtin_expect(!t, 0))
 		t = find();
-	if (!t || (t->busy && here < t->busy))
+	if (!t || (__builtin_expect(t->busy != 0, 0) && !is_cut(t->busy, here)))
 		return NULL;
 	t->busy = here;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -336,6 +336,10 @@ static void do_marks(unsigned n)
 	}
 }
 
+#define ABOVE_BYTES ((size_t)256 << 10)
+
+static char *above;
+
 static void on_alarm(int unused)
 {
 	(void)unused;
@@ -344,17 +348,52 @@ static void on_alarm(int unused)
 }
 
 /* Handlers interrupt everything, also what is done to the regions. */
-static void do_signals(unsigned n)
+static void be_interrupted(unsigned n)
 {
 	struct itimerval every = { { 0, 50 }, { 0, 50 } };
 
-	signal(SIGALRM, on_alarm);
 	setitimer(ITIMER_REAL, &every, NULL);
 	dwell_begin(&whole);
 	for (unsigned i = 0; i < n; i++)
 		fib(10);
 	dwell_end(&whole);
 	printf("calls fib %lu\n", n_fib);
+}
+
+static void do_signals(unsigned n)
+{
+	signal(SIGALRM, on_alarm);
+	be_interrupted(n);
+}
+
+static void *interrupted(void *n)
+{
+	stack_t stack = { .ss_sp = above, .ss_size = ABOVE_BYTES };
+
+	sigaltstack(&stack, NULL);
+	be_interrupted(*(unsigned *)n);
+	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+	return NULL;
+}
+
+/* They do so on a stack that is above the one of whom they interrupt. */
+static void do_signals_above(unsigned n)
+{
+	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK };
+	sigset_t alarms;
+	pthread_attr_t attr;
+	pthread_t t;
+
+	above = ABOVE_BYTES + (char *)mmap(NULL, 2 * ABOVE_BYTES, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, above - ABOVE_BYTES, ABOVE_BYTES);
+	sigaction(SIGALRM, &action, NULL);
+	pthread_create(&t, &attr, interrupted, &n);
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+	pthread_join(t, NULL);
 }
 
 static void on_small_stack(int unused)
@@ -407,6 +446,7 @@ int main(int argc, char **argv)
 		{ "recursion", do_recursion },
 		{ "rests", do_rests },
 		{ "signals", do_signals },
+		{ "signals_above", do_signals_above },
 		{ "small_stack", do_small_stack },
 		{ "thread_ends", do_thread_ends },
 		{ "threads", do_threads },

@@ -264,8 +264,9 @@ def marks_end_intervals():
 
 @test
 def handlers_have_regions_too():
-    path, text = record('signals', REGIONS, 'signals', '2000')
-    check_calls(path, text)
+    for how in ('signals', 'signals_above'):
+        path, text = record(how, REGIONS, how, '2000')
+        check_calls(path, text)
 
 
 @test
