@@ -25,6 +25,8 @@ static struct chunk *chunk;
 static struct region_group *groups;
 static struct region_name *names, *by_number[NAMES_MAX];
 static uint32_t n_names;
+static struct region_group off;
+static const struct region_name refused = { .group = &off };
 static uintptr_t functions[FUNCTIONS_MAX];
 /* For which ring each was told: trace_runtime.epoch. */
 static uint32_t told_names[NAMES_MAX], told_functions[FUNCTIONS_MAX];
@@ -106,10 +108,15 @@ static struct region_name *find_name(const struct region_group *group, const cha
 static struct region_name *make_name(struct region_group *group, const char *name,
 				     size_t size)
 {
-	struct region_name *n = take(sizeof(*n) + size + 1);
-	uint32_t number = __atomic_add_fetch(&n_names, 1, __ATOMIC_RELAXED);
+	struct region_name *n = NULL;
+	uint32_t number;
 
-	if (!n || number >= NAMES_MAX)
+	if (__atomic_load_n(&n_names, __ATOMIC_RELAXED) < NAMES_MAX - 1)
+		n = take(sizeof(*n) + size + 1);
+	if (!n)
+		return NULL;
+	number = __atomic_add_fetch(&n_names, 1, __ATOMIC_RELAXED);
+	if (number >= NAMES_MAX)
 		return NULL;
 	n->group = group;
 	n->number = number;
@@ -125,11 +132,13 @@ const struct region_name *region_names_find(const char *group_name, const char *
 	size_t size = size_of(name);
 	struct region_name *n = group ? find_name(group, name, size) : NULL, *more = NULL;
 
-	while (!n && group) {
+	if (!group)
+		return &refused;
+	while (!n) {
 		if (!more)
 			more = make_name(group, name, size);
 		if (!more)
-			return NULL;
+			return &refused;
 		more->next = __atomic_load_n(&names, __ATOMIC_ACQUIRE);
 		n = find_name(group, name, size);
 		if (!n && __atomic_compare_exchange_n(&names, &more->next, more, false,

@@ -20,12 +20,13 @@ struct region_group {
 struct region_name {
 	struct region_name *next;
 	struct region_group *group;
-	uint32_t number;
+	uint32_t number; /* 0: it was refused */
 	char name[];
 };
 
-/* NULL: there is no memory, or there are too many. */
+/* NULL: there is no memory. */
 struct region_group *region_names_group(const char *name);
+/* One of a group that is always off: there is no memory, or there are too many. */
 const struct region_name *region_names_find(const char *group, const char *name);
 /* 0: there are too many. */
 uint32_t region_names_function(const void *address);

@@ -157,6 +157,7 @@ void region_tree_begin_muted(struct region_tree *t, uint32_t region,
 
 	if (!has_depth(t))
 		return;
+	t->n_refused += !region;
 	live = t->active[t->depth - 1].live;
 	t->active[t->depth++] = (struct region_activation){
 		.node = t->active[live].node,

@@ -68,7 +68,7 @@ void region_tree_pass(struct region_tree *t, uint64_t now);
 /* frame: NULL where it is not that of a function. */
 void region_tree_begin(struct region_tree *t, uint32_t region, uint64_t now,
 		       const struct region_frame *frame);
-/* The clock need not be read. */
+/* The clock need not be read.  region: 0 one that has no number. */
 void region_tree_begin_muted(struct region_tree *t, uint32_t region,
 			     const struct region_frame *frame);
 /* Ends all inside of it, too; false: it was not active. */

@@ -61,9 +61,9 @@ static void begin(struct dwell_region *region)
 	if (!t)
 		return;
 	n = name_of(region);
-	if (__builtin_expect(n && begins(n->group), 1))
+	if (__builtin_expect(begins(n->group), 1))
 		region_tree_begin(&t->tree, n->number, region_thread_now(t), NULL);
-	else if (n)
+	else
 		region_tree_begin_muted(&t->tree, n->number, NULL);
 	region_thread_leave(t);
 }
@@ -77,13 +77,11 @@ static void end(struct dwell_region *region)
 	if (!t)
 		return;
 	n = name_of(region);
-	if (n) {
-		now = region_tree_ends_muted(&t->tree, n->number) ? t->tree.last
-								  : region_thread_now(t);
-		region_tree_end(&t->tree, n->number, now);
-		if (t->tree.depth == 1)
-			region_thread_rest(t, now);
-	}
+	now = region_tree_ends_muted(&t->tree, n->number) ? t->tree.last
+							  : region_thread_now(t);
+	region_tree_end(&t->tree, n->number, now);
+	if (t->tree.depth == 1)
+		region_thread_rest(t, now);
 	region_thread_leave(t);
 }
 
@@ -95,7 +93,7 @@ static void count(struct dwell_region *counter, uint64_t n)
 	if (!t)
 		return;
 	name = name_of(counter);
-	if (name && begins(name->group))
+	if (begins(name->group))
 		region_tree_count(&t->tree, name->number | WIRE_REGIONS_COUNTER, n);
 	region_thread_leave(t);
 }

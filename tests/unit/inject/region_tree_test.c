@@ -129,6 +129,24 @@ static void a_muted_region_keeps_its_place(void **state)
 	assert_int_equal(t->n_unmatched + t->n_cut, 0);
 }
 
+static void a_region_without_a_number_is_refused(void **state)
+{
+	struct region_tree *t = *state;
+	static const struct region_slice want[] = { { MAIN, 0, 1, 0, 10, 10, 10, 10 } };
+
+	region_tree_begin(t, MAIN, 0, NULL);
+	region_tree_begin_muted(t, 0, NULL);
+	region_tree_begin_muted(t, 0, NULL);
+	assert_int_equal(t->n_refused, 2);
+	assert_true(region_tree_ends_muted(t, 0));
+	assert_true(region_tree_end(t, 0, t->last));
+	assert_true(region_tree_end(t, 0, t->last));
+	assert_false(region_tree_ends_muted(t, 0));
+	assert_false(region_tree_end(t, 0, 5));
+	region_tree_pass(t, 10);
+	check(t, want, 1);
+}
+
 static const struct region_frame in_main = { 0x9000, 0x100, 0x400 };
 
 static void functions_whose_frames_are_gone_have_ended(void **state)
@@ -296,6 +314,7 @@ int main(void)
 		TEST(recursion_counts_once),
 		TEST(an_outer_end_ends_what_is_inside),
 		TEST(a_muted_region_keeps_its_place),
+		TEST(a_region_without_a_number_is_refused),
 		TEST(functions_whose_frames_are_gone_have_ended),
 		TEST(a_function_within_anothers_frame_is_in_it),
 		TEST(who_is_inlined_into_itself_is_not_gone),
