@@ -237,6 +237,19 @@ EXPORT void dwell_join(const struct dwell_hooks **cell)
 
 /* Life. */
 
+typedef void exit_fn(int status);
+
+static struct way_out {
+	const char *name;
+	exit_fn *next; /* NULL: it can be looked up when it is wanted */
+} ways_out[] = { { .name = "_exit" }, { .name = "_Exit" } };
+
+static void find_ways_out(void)
+{
+	for (size_t i = 0; i < sizeof(ways_out) / sizeof(ways_out[0]); i++)
+		ways_out[i].next = (exit_fn *)next_symbol(ways_out[i].name);
+}
+
 void trace_regions_after_fork(void)
 {
 	if (trace_runtime.traces & WIRE_TRACER_REGIONS)
@@ -245,6 +258,8 @@ void trace_regions_after_fork(void)
 
 void trace_regions_init(void)
 {
+	if (next_needs_lock())
+		find_ways_out();
 	if (!(trace_runtime.traces & WIRE_TRACER_REGIONS))
 		return;
 	region_clock_init();
@@ -264,11 +279,9 @@ __attribute__((destructor)) static void finish(void)
 
 /* Who leaves by the shortest way runs no destructors; the child of a vfork leaves nothing
  * but its parent's memory. */
-typedef void exit_fn(int status);
-
-static _Noreturn void leave(const char *name, int status)
+static _Noreturn void leave(const struct way_out *way, int status)
 {
-	exit_fn *next = (exit_fn *)next_symbol(name);
+	exit_fn *next = way->next ? way->next : (exit_fn *)next_symbol(way->name);
 
 	if (trace_runtime.is_on && !sandbox_is_on() &&
 	    sys_getpid() == trace_runtime.pid) {
@@ -283,10 +296,10 @@ static _Noreturn void leave(const char *name, int status)
 
 EXPORT _Noreturn void _exit(int status)
 {
-	leave("_exit", status);
+	leave(&ways_out[0], status);
 }
 
 EXPORT _Noreturn void _Exit(int status)
 {
-	leave("_Exit", status);
+	leave(&ways_out[1], status);
 }
