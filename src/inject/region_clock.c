@@ -4,13 +4,15 @@
 #include <linux/perf_event.h>
 
 #include "bare/sys.h"
+#include "inject/sandbox.h"
 #include "inject/trace_regions.h"
 #include "inject/vdso.h"
 
 struct region_clock region_clock;
 
 /* Out of the way of the numbers that a program gets itself. */
-#define HIGH_FD 900
+#define HIGH_FD	 900
+#define CHECK_NS 100000
 
 void region_clock_init(void)
 {
@@ -37,7 +39,7 @@ struct region_rate region_clock_rate(void)
 			      region_clock_ticks() - region_clock.ticks);
 }
 
-int region_clock_open(void)
+static int open_counter(void)
 {
 	const struct wire_regions_control *c = trace_regions_control();
 	struct perf_event_attr attr = {
@@ -47,11 +49,8 @@ int region_clock_open(void)
 		.exclude_kernel = c->is_user_only,
 		.exclude_hv = 1,
 	};
-
 	int fd, high;
 
-	if (region_clock.kind != REGION_CLOCK_EVENTS)
-		return -1;
 	fd = (int)sys_call(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC,
 			   0);
 	if (fd < 0)
@@ -63,18 +62,66 @@ int region_clock_open(void)
 	return high;
 }
 
-uint64_t region_clock_read(int counter)
+static bool has_id(int fd, uint64_t *ret)
+{
+	return sys_call(SYS_ioctl, fd, PERF_EVENT_IOC_ID, ret, 0, 0, 0) == 0;
+}
+
+void region_clock_open(struct region_counter *ret)
+{
+	*ret = (struct region_counter){ .fd = -1 };
+	if (region_clock.kind != REGION_CLOCK_EVENTS)
+		return;
+	ret->fd = open_counter();
+	if (ret->fd >= 0 && !has_id(ret->fd, &ret->id))
+		region_clock_close(ret);
+}
+
+static bool is_ours(const struct region_counter *c)
+{
+	uint64_t id;
+
+	return !c->id || (has_id(c->fd, &id) && id == c->id);
+}
+
+void region_clock_close(struct region_counter *c)
+{
+	if (c->fd >= 0 && !sandbox_is_on() && is_ours(c))
+		sys_close(c->fd);
+	c->fd = -1;
+}
+
+/* Asking each time which file that is would cost as much as to read it. */
+static void check(struct region_counter *c)
+{
+	uint64_t now = vdso_now_ns();
+
+	if (now - c->checked_ns < CHECK_NS)
+		return;
+	c->checked_ns = now;
+	if (!is_ours(c))
+		c->fd = -1;
+}
+
+static uint64_t read_counter(struct region_counter *c)
 {
 	uint64_t n = 0;
 
-	switch (region_clock.kind) {
-	case REGION_CLOCK_CPU:
-		return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	case REGION_CLOCK_EVENTS:
-		if (counter >= 0)
-			sys_read(counter, &n, sizeof(n));
-		return n;
-	default:
+	if (c->fd >= 0)
+		check(c);
+	if (c->fd >= 0 && sys_read(c->fd, &n, sizeof(n)) != sizeof(n))
+		c->fd = -1;
+	return n;
+}
+
+/* Where no system calls are to be made nothing passes any more. */
+uint64_t region_clock_read(struct region_counter *counter)
+{
+	if (region_clock.kind == REGION_CLOCK_NS)
 		return vdso_now_ns();
-	}
+	if (sandbox_is_on())
+		return 0;
+	return region_clock.kind == REGION_CLOCK_CPU
+		       ? sys_clock_ns(CLOCK_THREAD_CPUTIME_ID)
+		       : read_counter(counter);
 }

@@ -28,6 +28,13 @@ struct region_clock {
 
 extern struct region_clock region_clock;
 
+/* What counts for a thread.  The program may close it, and have another file there. */
+struct region_counter {
+	int fd;		     /* -1 none */
+	uint64_t id;	     /* the kernel's */
+	uint64_t checked_ns; /* then it was still there */
+};
+
 /* As the recorder asks for; once for each program image. */
 void region_clock_init(void);
 
@@ -43,10 +50,9 @@ static inline uint64_t region_clock_ticks(void)
 #endif
 }
 
-/* counter: the thread's, -1 none. */
-uint64_t region_clock_read(int counter);
+uint64_t region_clock_read(struct region_counter *counter);
 
-static inline uint64_t region_clock_now(int counter)
+static inline uint64_t region_clock_now(struct region_counter *counter)
 {
 	return __builtin_expect(region_clock.kind == REGION_CLOCK_TICKS, 1)
 		       ? region_clock_ticks()
@@ -57,8 +63,8 @@ static inline uint64_t region_clock_now(int counter)
  * more exact. */
 struct region_rate region_clock_rate(void);
 
-/* The counter of the calling thread, which nobody else need close; -1: none, or none is
- * needed. */
-int region_clock_open(void);
+/* The calling thread's; none where none is needed. */
+void region_clock_open(struct region_counter *ret);
+void region_clock_close(struct region_counter *counter);
 
 #endif

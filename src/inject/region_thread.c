@@ -128,9 +128,9 @@ static void begin(struct region_thread *t, int tid)
 {
 	uint64_t now, wall;
 
-	t->counter = region_clock_open();
+	region_clock_open(&t->counter);
 	t->n_asked = trace_regions_control()->n_asked;
-	now = region_clock_now(t->counter);
+	now = region_clock_now(&t->counter);
 	wall = region_thread_wall(now);
 	region_tree_init(&t->tree, now);
 	t->due_tell = t->due_idle = wall + FIRST_UNITS;
@@ -173,9 +173,7 @@ static void end(struct region_thread *t)
 		region_tell_changes(t, true);
 	__atomic_store_n(&t->serial, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE); /* before the tree is another's */
-	if (t->counter >= 0 && !sandbox_is_on())
-		sys_close(t->counter);
-	t->counter = -1;
+	region_clock_close(&t->counter);
 }
 
 /* The calling thread's, which is not busy with it. */
@@ -310,10 +308,9 @@ void region_thread_after_fork(void)
 	mine->owner = mine->tid = sys_gettid();
 	mine->serial = __atomic_add_fetch(&n_serials, 1, __ATOMIC_RELAXED);
 	mine->busy = 0;
-	if (mine->counter >= 0)
-		sys_close(mine->counter);
-	mine->counter = region_clock_open();
-	region_tree_restart(&mine->tree, region_clock_now(mine->counter));
+	region_clock_close(&mine->counter);
+	region_clock_open(&mine->counter);
+	region_tree_restart(&mine->tree, region_clock_now(&mine->counter));
 }
 
 /* One that another thread has, or had. */

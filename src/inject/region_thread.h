@@ -24,7 +24,7 @@ struct region_thread {
 	int tid;		    /* whose regions these are, or were */
 	uint32_t serial;	    /* of the tree, 0: it is over, or not yet made */
 	uintptr_t busy;		    /* frame of who works on it, 0: nobody */
-	int counter;		    /* of region_clock, -1 none */
+	struct region_counter counter;
 	/* When something is to be told, by region_thread_wall(). */
 	uint64_t due, due_tell, due_idle, due_slice;
 	uint64_t n_slice; /* which of a history is due */
@@ -58,7 +58,7 @@ void region_thread_tell_due(struct region_thread *t, uint64_t now, uint64_t wall
 /* By region_clock. */
 static inline uint64_t region_thread_now(struct region_thread *t)
 {
-	uint64_t now = region_clock_now(t->counter), wall = region_thread_wall(now);
+	uint64_t now = region_clock_now(&t->counter), wall = region_thread_wall(now);
 
 	if (__builtin_expect(
 		    wall >= t->due || t->n_asked != trace_regions_control()->n_asked, 0))

@@ -188,7 +188,7 @@ void region_tree_begin(struct region_tree *t, uint32_t region, uint64_t now,
 	t->active[t->depth] = (struct region_activation){ .node = node,
 							  .live = t->depth,
 							  .region = region,
-							  .start = now,
+							  .start = t->last,
 							  .frame = frame_of(frame) };
 	t->depth++;
 }

@@ -199,7 +199,7 @@ static void mark(const char *name)
 	struct region_thread *t = enter(HERE);
 
 	if (t) {
-		uint64_t now = region_clock_now(t->counter);
+		uint64_t now = region_clock_now(&t->counter);
 
 		t->due_tell = 0;
 		region_thread_tell_due(t, now, region_thread_wall(now));

@@ -253,6 +253,15 @@ def a_counter_passes_in_regions():
 
 
 @test
+def a_counters_number_may_become_the_programs():
+    if dwell('count', '-e', 'page-faults', '--', 'true').returncode:
+        raise Skip('no counters here')
+    path, text = record('closed', REGIONS, 'closed', '5', run=('-e', 'regions:page-faults'))
+    assert text == 'all of it\n', text
+    assert values(path, 'region-calls') == {'leaf': 1, 'work': 5}
+
+
+@test
 def marks_end_intervals():
     path, _ = record('marks', REGIONS, 'marks', '30')
     whole = values(path, 'region-time')['work']

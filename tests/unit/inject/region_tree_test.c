@@ -258,11 +258,16 @@ static void clocks_that_differ_do_not_turn_time_back(void **state)
 {
 	struct region_tree *t = *state;
 	static const struct region_slice want[] = { { MAIN, 0, 1, 0, 5, 5, 5, 5 } };
+	static const struct region_slice later[] = { { MAIN, 0, 1, 1, 5, 6, 5, 6 },
+						     { FOO, 0, 1, 0, 1, 1, 1, 1 } };
 
 	region_tree_begin(t, MAIN, 10, NULL);
 	region_tree_pass(t, 8);
 	region_tree_pass(t, 15);
 	check(t, want, 1);
+	region_tree_begin(t, FOO, 12, NULL);
+	region_tree_pass(t, 16);
+	check(t, later, 2);
 }
 
 static void what_has_no_room_is_its_callers_time(void **state)
