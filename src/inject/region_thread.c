@@ -34,6 +34,7 @@ static __thread struct region_thread *mine __attribute__((tls_model("initial-exe
 /* Those that were ever made, from the last one, and the next to be looked at. */
 static struct region_thread *newest, *hand;
 static uint32_t n_serials;
+static uint32_t n_tellers; /* threads that tell of all others, as the process ends */
 static pthread_key_t end_key;
 static bool has_end_key;
 
@@ -166,25 +167,29 @@ static bool is_gone(int tid)
 	return sys_call(SYS_tgkill, trace_runtime.pid, tid, 0, 0, 0, 0) == -ESRCH;
 }
 
-/* By the only one who has it: all that is active ends. */
-static void end(struct region_thread *t)
+/* By the only one who has it, once its owner says so: all that is active ends.  Another
+ * who tells of all threads may have begun with this one before that.  As the recorder is
+ * to hear nothing of a tree after its end, it is not told of that then. */
+static void end(struct region_thread *t, uint32_t n_own_tellers)
 {
 	if (t->serial)
-		region_tell_changes(t, true);
+		region_tell_changes(t, __atomic_load_n(&n_tellers, __ATOMIC_SEQ_CST) ==
+					       n_own_tellers);
 	__atomic_store_n(&t->serial, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE); /* before the tree is another's */
 	region_clock_close(&t->counter);
 }
 
 /* The calling thread's, which is not busy with it. */
-static void end_mine(void)
+static void end_mine(uint32_t n_own_tellers)
 {
 	struct region_thread *t = mine;
 
 	t->busy = (uintptr_t)__builtin_frame_address(0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	region_tree_pass(&t->tree, region_thread_now(t));
-	end(t);
+	__atomic_store_n(&t->owner, -1, __ATOMIC_SEQ_CST);
+	end(t, n_own_tellers);
 	mine = NULL;
 	__atomic_store_n(&t->owner, 0, __ATOMIC_RELEASE);
 }
@@ -195,7 +200,7 @@ static void thread_ends(void *p)
 	struct region_thread *t = p;
 
 	if (trace_runtime_traces(WIRE_TRACER_REGIONS) && t == mine && !t->busy)
-		end_mine();
+		end_mine(0);
 }
 
 void region_thread_init(void)
@@ -224,7 +229,7 @@ static void clear(struct region_thread *t)
 /* Of those who find the same one gone one may have it. */
 static bool take_over(struct region_thread *t, int owner)
 {
-	return __atomic_compare_exchange_n(&t->owner, &owner, -1, false, __ATOMIC_ACQUIRE,
+	return __atomic_compare_exchange_n(&t->owner, &owner, -1, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_RELAXED);
 }
 
@@ -242,7 +247,7 @@ static struct region_thread *reuse(int tid)
 		__atomic_store_n(&hand, t->next, __ATOMIC_RELAXED);
 		owner = __atomic_load_n(&t->owner, __ATOMIC_ACQUIRE);
 		if (is_gone(owner) && take_over(t, owner)) {
-			end(t);
+			end(t, 0);
 			clear(t);
 			begin(t, tid);
 			return t;
@@ -303,6 +308,7 @@ void region_thread_after_fork(void)
 		t->serial = 0;
 	}
 	hand = NULL;
+	n_tellers = 0;
 	if (!mine)
 		return;
 	mine->owner = mine->tid = sys_gettid();
@@ -316,14 +322,14 @@ void region_thread_after_fork(void)
 /* One that another thread has, or had. */
 static void tell_other(struct region_thread *t)
 {
-	int owner = __atomic_load_n(&t->owner, __ATOMIC_ACQUIRE);
+	int owner = __atomic_load_n(&t->owner, __ATOMIC_SEQ_CST);
 
 	if (owner <= 0)
 		return;
 	if (!is_gone(owner)) {
 		region_tell_all(t);
 	} else if (take_over(t, owner)) {
-		end(t);
+		end(t, 1);
 		__atomic_store_n(&t->owner, 0, __ATOMIC_RELEASE);
 	}
 }
@@ -332,9 +338,10 @@ void region_thread_tell_all(void)
 {
 	struct region_thread *t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
 
+	__atomic_add_fetch(&n_tellers, 1, __ATOMIC_SEQ_CST);
 	for (; t; t = t->next)
 		if (t == mine && !t->busy)
-			end_mine();
+			end_mine(1);
 		else
 			tell_other(t);
 }
