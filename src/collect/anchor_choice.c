@@ -172,6 +172,7 @@ size_t anchor_choice_make(const struct anchor_choice_block *blocks, size_t n,
 		if (at == n)
 			break;
 		take(&aims, addrs[at], good[at]);
+		good[at] = 0; /* by rounding it might gain a little again */
 		ret[n_taken++] = addrs[at];
 	}
 	return n_taken;
