@@ -175,6 +175,16 @@ static void take_all(struct timer_images *s, uint64_t now_ns, bool is_final)
 	}
 }
 
+/* A copy of it that is not begun yet will have its modules. */
+static bool has_new_child(struct timer_images *s, const struct timer_image *m,
+			  uint64_t now_ns)
+{
+	vec_each(x, &s->all)
+		if ((*x)->ppid == m->pid && *x != m && is_too_new(*x, now_ns))
+			return true;
+	return false;
+}
+
 void timer_images_drain(struct timer_images *s, bool is_final)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -186,7 +196,7 @@ void timer_images_drain(struct timer_images *s, bool is_final)
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct timer_image *m = s->all.at[i];
 
-		if (m->is_gone || is_final)
+		if (is_final || (m->is_gone && !has_new_child(s, m, now_ns)))
 			timer_image_end(m, now_ns,
 					m->is_gone || timer_image_has_exited(m));
 	}
