@@ -167,10 +167,12 @@ static void take_all(struct timer_images *s, uint64_t now_ns, bool is_final)
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct timer_image *m = s->all.at[i];
 
+		if (!is_final && is_too_new(m, now_ns))
+			continue;
 		if (m->previous)
 			timer_image_replace(m->previous, m);
 		m->previous = NULL;
-		if (!m->is_over && (is_final || !is_too_new(m, now_ns)))
+		if (!m->is_over)
 			timer_image_drain(m, now_ns, false);
 	}
 }
