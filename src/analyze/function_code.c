@@ -6,6 +6,7 @@
 
 #include "analyze/anchored.h"
 #include "analyze/anchoring.h"
+#include "analyze/best_case.h"
 #include "analyze/block_graph.h"
 #include "analyze/function_index.h"
 #include "analyze/listing.h"
@@ -13,7 +14,6 @@
 #include "analyze/profile_data.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "insn/path_cost.h"
 
 #define MAX_BYTES (4u << 20)
 #define UNKNOWN	  (-1.0)
@@ -221,8 +221,10 @@ static bool is_retired(const struct profile *p, size_t column)
 	       !recording_n_basic_blocks(p->sources[c->source].recording);
 }
 
-bool function_code_is_scaled(const struct profile *p)
+bool function_code_is_scaled(const struct profile *p, const struct function_index *x)
 {
+	if (function_index_anchoring(x))
+		return true;
 	for (size_t i = 0; i < p->columns.n; i++)
 		if (is_retired(p, i))
 			return true;
@@ -548,109 +550,7 @@ static int take_counts(struct making *m, struct err *e)
 	return 0;
 }
 
-/* What a machine would take. */
-
-struct path_laying {
-	const struct function_code *c;
-	uint32_t *leaving; /* ways */
-	size_t n_leaving;
-};
-
-static double weight_of(const struct function_code *c, uint32_t way)
-{
-	if (c->ways[way].times >= 0)
-		return c->ways[way].times;
-	return 1 + (double)c->ways[way].told;
-}
-
-/* One of n ways, by how often each was taken; PROCEDURE_OUTSIDE: none was. */
-static uint32_t choose_way(const struct function_code *c, const uint32_t *ways, size_t n,
-			   struct path_cost_chance *chance)
-{
-	double sum = 0, at;
-
-	for (size_t i = 0; i < n; i++)
-		sum += weight_of(c, ways[i]);
-	at = (double)path_cost_choose(chance, 1u << 30) / (1u << 30) * sum;
-	for (size_t i = 0; i < n && sum > 0; i++) {
-		at -= weight_of(c, ways[i]);
-		if (at < 0)
-			return ways[i];
-	}
-	return PROCEDURE_OUTSIDE;
-}
-
-/* Before it was entered, the processor was busy, too: with what left it before, for want
- * of anything better. */
-static uint32_t before(void *ctx, uint32_t block, struct path_cost_chance *chance)
-{
-	const struct path_laying *l = ctx;
-	const struct procedure *p = l->c->procedure;
-	const struct procedure_block *b = &p->blocks[block];
-	uint32_t way = choose_way(l->c, p->ways_in + b->first_in, b->n_in, chance);
-
-	if (way != PROCEDURE_OUTSIDE && p->ways[way].from == PROCEDURE_OUTSIDE)
-		way = choose_way(l->c, l->leaving, l->n_leaving, chance);
-	return way == PROCEDURE_OUTSIDE ? PATH_COST_NONE : p->ways[way].from;
-}
-
-static bool is_jump(void *ctx, uint32_t block, uint32_t next)
-{
-	const struct path_laying *l = ctx;
-	const struct procedure *p = l->c->procedure;
-
-	return p->blocks[next].start != p->blocks[block].end;
-}
-
-static double heat_of(const struct function_code_block *b)
-{
-	return b->times >= 0 ? b->times : (double)b->samples;
-}
-
-static void schedule(struct function_code *c)
-{
-	const struct procedure *p = c->procedure;
-	own(freep) uint32_t *leaving = xcalloc(p->n_ways + 1, sizeof(*leaving));
-	struct path_laying laying = { .c = c, .leaving = leaving };
-	own(freep) struct operation *operations =
-		xcalloc(p->n_steps + 1, sizeof(*operations));
-	own(freep) uint32_t *first = xcalloc(p->n_blocks + 1, sizeof(*first));
-	own(freep) uint32_t *n = xcalloc(p->n_blocks + 1, sizeof(*n));
-	own(freep) double *heat = xcalloc(p->n_blocks + 1, sizeof(*heat));
-	own(freep) double *cycles = xcalloc(p->n_steps + 1, sizeof(*cycles));
-	own(freep) double(*waits)[SCHEDULE_N_WAITS] =
-		xcalloc(p->n_steps + 1, sizeof(*waits));
-
-	for (uint32_t i = 0; i < p->n_ways; i++)
-		if (p->ways[i].to == PROCEDURE_OUTSIDE)
-			leaving[laying.n_leaving++] = i;
-	for (uint32_t i = 0; i < p->n_steps; i++)
-		operations[i] = c->steps[i].operation;
-	for (uint32_t i = 0; i < p->n_blocks; i++) {
-		first[i] = p->blocks[i].first_step;
-		n[i] = p->blocks[i].n_steps;
-		heat[i] = heat_of(&c->blocks[i]) * n[i];
-	}
-	path_cost_measure(&(struct path_cost){ .n_blocks = p->n_blocks,
-					       .operations = operations,
-					       .first = first,
-					       .n = n,
-					       .heat = heat,
-					       .cycles = cycles,
-					       .waits = waits,
-					       .ctx = &laying,
-					       .before = before,
-					       .is_jump = is_jump },
-			  c->model);
-	for (uint32_t i = 0; i < p->n_blocks; i++) {
-		c->blocks[i].ideal = 0;
-		for (uint32_t k = first[i]; k < first[i] + n[i]; k++) {
-			c->steps[k].ideal = cycles[k];
-			memcpy(c->steps[k].waits, waits[k], sizeof(waits[k]));
-			c->blocks[i].ideal += cycles[k];
-		}
-	}
-}
+/* What was executed on. */
 
 static int choose_model(struct making *m, struct err *e)
 {
@@ -680,15 +580,28 @@ static bool estimate_anchored(struct making *m, const struct anchoring *a)
 		return false;
 	c->n_windows = anchoring_n_windows(a);
 	anchored_estimate(c, blocks);
-	schedule(c);
+	best_case_schedule(c);
 	return true;
+}
+
+/* Of one run in nanoseconds; NULL: there is none. */
+static int read_anchoring(const struct profile *p, struct anchoring **ret, struct err *e)
+{
+	size_t column = time_column_find(p, 0);
+
+	*ret = NULL;
+	if (column == FUNCTION_CODE_NONE || time_column_is_cycles(p, column) ||
+	    time_column_find(p, column + 1) != FUNCTION_CODE_NONE)
+		return 0;
+	return anchoring_new(p, column, ret, e);
 }
 
 /* The best case is of the paths that were likely, and these are known better now. */
 static int estimate(struct making *m, struct err *e)
 {
 	struct function_code *c = m->to;
-	own(anchoring_freep) struct anchoring *a = NULL;
+	own(anchoring_freep) struct anchoring *own_anchoring = NULL;
+	const struct anchoring *a;
 	double sample;
 	int rc;
 
@@ -696,13 +609,12 @@ static int estimate(struct making *m, struct err *e)
 	    c->count_column != FUNCTION_CODE_NONE || c->has_no_counts)
 		return 0;
 	sample = cycles_of(c, m->p->columns.at[c->time_column].period);
-	rc = c->n_runs == 1 && c->clock_ghz > 0
-		     ? anchoring_new(m->p, c->time_column, &a, e)
-		     : 0;
+	rc = m->o->index ? 0 : read_anchoring(m->p, &own_anchoring, e);
+	a = m->o->index ? function_index_anchoring(m->o->index) : own_anchoring;
 	if (rc < 0 || !(sample > 0) || estimate_anchored(m, a))
 		return rc;
 	frequency_estimate(c, sample);
-	schedule(c);
+	best_case_schedule(c);
 	frequency_estimate(c, sample);
 	return 0;
 }
@@ -762,7 +674,7 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 	if (rc == 0)
 		rc = choose_model(&m, e);
 	if (rc == 0 && ret->model)
-		schedule(ret);
+		best_case_schedule(ret);
 	if (rc == 0)
 		rc = estimate(&m, e);
 	return rc;
@@ -772,9 +684,18 @@ int function_code_index(const struct profile *p, struct function_index **ret,
 			struct err *e)
 {
 	size_t time = time_column_find(p, 0), count = find_count_column(p);
-
-	return function_index_new(
+	own(function_index_freep) struct function_index *x = NULL;
+	struct anchoring *a = NULL;
+	int rc = function_index_new(
 		p, time == FUNCTION_CODE_NONE ? MODEL_NONE : p->columns.at[time].source,
 		count == FUNCTION_CODE_NONE ? MODEL_NONE : p->columns.at[count].source,
-		ret, e);
+		&x, e);
+
+	if (rc == 0 && count == FUNCTION_CODE_NONE)
+		rc = read_anchoring(p, &a, e);
+	if (rc < 0)
+		return rc;
+	function_index_take_anchoring(x, a);
+	*ret = steal(&x);
+	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/anchoring.h"
 #include "analyze/metrics.h"
 #include "analyze/profile_data.h"
 #include "base/map.h"
@@ -45,6 +46,7 @@ struct function_index {
 	/* By image and offset. */
 	VEC(struct indexed_direction) directions;
 	VEC(struct indexed_access) accesses;
+	struct anchoring *anchoring;
 };
 
 void function_index_free(struct function_index *x)
@@ -56,6 +58,7 @@ void function_index_free(struct function_index *x)
 	vec_fini(&x->directions);
 	vec_fini(&x->accesses);
 	metrics_fini(&x->values);
+	anchoring_free(x->anchoring);
 	free(x->ordered);
 	free(x->first_row);
 	free(x->deltas);
@@ -67,6 +70,17 @@ void function_index_free(struct function_index *x)
 void function_index_freep(struct function_index **x)
 {
 	function_index_free(*x);
+}
+
+void function_index_take_anchoring(struct function_index *x, struct anchoring *a)
+{
+	anchoring_free(x->anchoring);
+	x->anchoring = a;
+}
+
+const struct anchoring *function_index_anchoring(const struct function_index *x)
+{
+	return x->anchoring;
 }
 
 /* function_of[i]: MODEL_NONE is left out. */

@@ -11,6 +11,7 @@
 #include "analyze/block_graph.h"
 #include "analyze/listing.h"
 
+struct anchoring;
 struct function_index;
 
 /* Directions are of the source of time, ways of that of counts; MODEL_NONE: none is. */
@@ -19,6 +20,11 @@ must_use int function_index_new(const struct profile *p, uint32_t time_source,
 				struct err *e);
 void function_index_free(struct function_index *x);
 void function_index_freep(struct function_index **x);
+
+/* What of all functions was counted exactly now and then: the index frees it. */
+void function_index_take_anchoring(struct function_index *x, struct anchoring *a);
+/* NULL: nothing was. */
+const struct anchoring *function_index_anchoring(const struct function_index *x);
 
 /* Of a listing its instructions, without inclusive values, and the delta of its code;
  * borrowed: not for listing_fini(). */

@@ -90,6 +90,8 @@ static void add_block(struct stall_sum *to, const struct function_code *c,
 	}
 	to->best += x->best;
 	to->instructions += times * b->n_steps;
+	to->instructions_low += c->blocks[block].times_low * b->n_steps;
+	to->instructions_high += c->blocks[block].times_high * b->n_steps;
 	add_stall(to, &s->of_arrival[block], times);
 	for (uint32_t i = b->first_step; i < b->first_step + b->n_steps; i++)
 		add_stall(to, &s->of_step[i], times);
@@ -146,6 +148,10 @@ bool stall_sum_add(struct stall_sum *to, const struct function_code *c,
 		add_rest(&sum, &s->groups[i], stalled[i]);
 	if (sum.instructions <= 0)
 		return false;
+	if (c->is_estimated && c->retired_high > 0) {
+		sum.instructions_low = c->retired_low;
+		sum.instructions_high = c->retired_high;
+	}
 	sum.unexplained += c->cycles - in_blocks;
 	share_best(&sum, c);
 	stall_sum_merge(to, &sum);
@@ -157,6 +163,8 @@ void stall_sum_merge(struct stall_sum *to, const struct stall_sum *from)
 	to->cycles += from->cycles;
 	to->samples += from->samples;
 	to->instructions += from->instructions;
+	to->instructions_low += from->instructions_low;
+	to->instructions_high += from->instructions_high;
 	to->best += from->best;
 	to->execution += from->execution;
 	to->explained += from->explained;

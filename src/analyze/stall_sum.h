@@ -16,7 +16,9 @@ struct stall_sum {
 	double cycles;
 	uint64_t samples;
 	double instructions, best; /* executed; what they take at best */
-	double execution;	   /* as long as it takes to let all of them in */
+	/* The same, where it is a range. */
+	double instructions_low, instructions_high;
+	double execution; /* as long as it takes to let all of them in */
 	double waits[SCHEDULE_N_WAITS];
 	double low[STALL_N_CAUSES], high[STALL_N_CAUSES];
 	double explained; /* by the causes together */

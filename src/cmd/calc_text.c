@@ -13,6 +13,7 @@
 #include "cmd/calc_value.h"
 #include "cmd/calc_view.h"
 #include "cmd/command.h"
+#include "cmd/how_often.h"
 #include "cmd/report_head.h"
 #include "cmd/report_quality.h"
 #include "insn/machine_model.h"
@@ -93,40 +94,28 @@ static void put_sums(const struct calc_view *v, FILE *out)
 	const struct function_code *c = &v->code;
 	char text[TEXT_MAX];
 	struct calc_view_totals t;
+	struct how_often how;
 
 	if (!calc_view_totals(v, &t)) {
 		put_unknown(c, out);
 		return;
 	}
-	if (c->is_estimated && c->retired_high > 0) {
-		char count[TEXT_MAX];
-
-		fprintf(out,
-			"  %s instructions, by %s samples of the CPU's counter; how "
-			"often each "
-			"is estimated\n",
-			calc_value_times_range(text, t.low, t.high),
-			calc_value_times(count, c->retired_samples));
-	} else if (c->n_windows) {
-		fprintf(out,
-			"  %s instructions, by exact counts in %u windows: confidence "
-			"%s\n",
-			calc_value_times_range(text, t.low, t.high), c->n_windows,
-			frequency_confidence_text(c->confidence));
-	} else if (c->is_estimated) {
-		fprintf(out, "  %s instructions, estimated from samples: confidence %s\n",
-			calc_value_times_range(text, t.low, t.high),
-			frequency_confidence_text(c->confidence));
-		fputs("  A recording of bbcounts beside this one tells exactly\n", out);
-	} else {
-		fprintf(out, "  %s instructions, every one counted",
-			calc_value_times(text, t.instructions));
-		if (c->times == 1)
-			fputs("; entered once\n", out);
-		else
-			fprintf(out, "; entered %s times\n",
-				calc_value_times(text, c->times));
-	}
+	how = (struct how_often){ .low = t.low,
+				  .high = t.high,
+				  .is_estimated = c->is_estimated,
+				  .n_windows = c->n_windows,
+				  .retired_samples =
+					  c->retired_high > 0 ? c->retired_samples : 0,
+				  .least = c->confidence,
+				  .most = c->confidence };
+	how_often_print(&how, out);
+	if (!c->is_estimated && c->times == 1)
+		fputs("; entered once", out);
+	else if (!c->is_estimated)
+		fprintf(out, "; entered %s times", calc_value_times(text, c->times));
+	else if (c->confidence == FREQUENCY_LOW)
+		fputs("\n  A recording of bbcounts beside this one tells exactly", out);
+	fputc('\n', out);
 	put_rates(c, &t, out);
 }
 

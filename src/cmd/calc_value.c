@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -52,6 +53,15 @@ static bool is_one(double low, double high)
 	return low < 0 || low == high;
 }
 
+/* What is the same in two digits is known that well. */
+static void put_range(char *s, const char *from, const char *to, const char *unit)
+{
+	if (strcmp(from, to) == 0)
+		snprintf(s, TEXT_MAX, "~%.16s%s", from, unit);
+	else
+		snprintf(s, TEXT_MAX, "%.16s–%.16s%s", from, to, unit);
+}
+
 char *calc_value_cycles_range(char *s, double low, double high)
 {
 	char from[TEXT_MAX], to[TEXT_MAX];
@@ -64,7 +74,7 @@ char *calc_value_cycles_range(char *s, double low, double high)
 	}
 	put_short(from, low);
 	put_short(to, high);
-	snprintf(s, TEXT_MAX, "%.16s–%.16s", from, to);
+	put_range(s, from, to, "");
 	return s;
 }
 
@@ -91,6 +101,6 @@ char *calc_value_times_range(char *s, double low, double high)
 	unit = units[i].from >= 1e4 ? pow(1000, 4 - i) : 1;
 	put_short(from, unit > 1 ? low / unit : floor(low));
 	put_short(to, unit > 1 ? high / unit : ceil(high));
-	snprintf(s, TEXT_MAX, "%.16s–%.16s%s", from, to, units[i].unit);
+	put_range(s, from, to, units[i].unit);
 	return s;
 }

@@ -10,7 +10,7 @@
 
 /* 12.3 for what is short, 1,234 for what is long, nothing for what is not known. */
 char *calc_value_cycles(char *s, double cycles);
-/* 0.4–2.1, 12–31; as one number if they are the same. */
+/* 0.4–2.1, 12–31; ~12 if they are the same in two digits, a number if they are one. */
 char *calc_value_cycles_range(char *s, double low, double high);
 /* 1,234,567, or nothing. */
 char *calc_value_times(char *s, double times);

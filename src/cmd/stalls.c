@@ -190,7 +190,8 @@ const struct command cmd_stalls = {
 		"these is told how much can be due to it at most, and how much can be "
 		"due to nothing else. All parts add up to 100 %.\n\n"
 		"How often comes from a recording of bbcounts of the same program, which "
-		"is given beside the one of time.\n\n"
+		"is given beside the one of time, or from what anchors counted now and "
+		"then in that one, or from a counter of instructions.\n\n"
 		"A gain is what blocks took less than at best; sampling error what may "
 		"be chance. 'dwell calc' shows the stalls of one function beside its "
 		"instructions.",

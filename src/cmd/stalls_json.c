@@ -38,6 +38,10 @@ static void put_sum(struct json *j, const struct stall_sum *s)
 	json_key_u64(j, "samples", s->samples);
 	json_key_double(j, "cycles", s->cycles);
 	json_key_double(j, "instructions", s->instructions);
+	if (s->instructions_low < s->instructions_high) {
+		json_key_double(j, "instructions_low", s->instructions_low);
+		json_key_double(j, "instructions_high", s->instructions_high);
+	}
 	json_key_double(j, "best_cycles", s->best);
 	json_key_double(j, "dynamic_cycles", stall_sum_dynamic(s));
 	put_causes(j, s);
@@ -84,6 +88,10 @@ static void put_total(const struct stalls_view *v, struct json *j, const char *r
 		json_key_str(j, "model", v->model->name);
 	if (v->clock_ghz > 0)
 		json_key_double(j, "clock_ghz", v->clock_ghz);
+	if (v->how.is_estimated)
+		json_key_str(j, "confidence", frequency_confidence_text(v->how.least));
+	if (v->how.n_windows)
+		json_key_u64(j, "windows", v->how.n_windows);
 	put_left(j, "without_code", &v->without_code);
 	put_left(j, "not_counted", &v->uncounted);
 	put_left(j, "not_in_time", &v->late);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "cmd/calc_value.h"
 #include "cmd/code_text.h"
 #include "cmd/command.h"
 #include "cmd/report_head.h"
@@ -53,6 +54,17 @@ static void put_left_out(const struct stalls_view *v, FILE *out)
 		report_text_labelled(v->r, "  left out    ", &b, out);
 }
 
+static const char *put_actual(const struct stalls_view *v, char *text)
+{
+	const struct stall_sum *s = &v->total;
+
+	if (v->how.is_estimated)
+		return calc_value_cycles_range(text, s->cycles / s->instructions_high,
+					       s->cycles / s->instructions_low);
+	snprintf(text, TEXT_MAX, "%.2f", s->cycles / s->instructions);
+	return text;
+}
+
 static void put_head(const struct stalls_view *v, FILE *out)
 {
 	const struct stall_sum *s = &v->total;
@@ -61,18 +73,19 @@ static void put_head(const struct stalls_view *v, FILE *out)
 	if (v->kind == STALLS_OF_FUNCTION)
 		report_head_function(v->r, v->rows.at[0].function, out);
 	else
-		fprintf(out, "%s: %s functions\n",
+		fprintf(out, "%s: %s function%s\n",
 			v->kind == STALLS_ALL
 				? "All"
 				: names_shorten(name, sizeof(name), v->name, MAX_NAME),
-			text_count(text, v->rows.n));
+			text_count(text, v->rows.n), v->rows.n == 1 ? "" : "s");
 	fprintf(out, "  %s samples of %s tallied, %s of all\n",
 		text_count(text, s->samples), v->time,
 		text_pct(share, (double)s->samples, (double)v->all_samples));
 	put_left_out(v, out);
-	fprintf(out, "  Best case %.2f cycles an instruction (%s), actual %.2f\n\n",
+	how_often_print(&v->how, out);
+	fprintf(out, "\n  Best case %.2f cycles an instruction (%s), actual %s\n\n",
 		s->best / s->instructions, v->model ? v->model->name : "?",
-		s->cycles / s->instructions);
+		put_actual(v, text));
 }
 
 /* The function that may have most of it; NULL: none has any. */

@@ -142,6 +142,20 @@ static void leave_out(struct stalls_left *to, uint64_t samples)
 	to->samples += samples;
 }
 
+/* Who tells how often its instructions were executed. */
+static void note_how(struct how_often *how, const struct function_code *c)
+{
+	if (!c->is_estimated)
+		return;
+	if (!how->is_estimated)
+		how->least = how->most = c->confidence;
+	how->is_estimated = true;
+	how->n_windows = c->n_windows ? c->n_windows : how->n_windows;
+	how->retired_samples += c->retired_high > 0 ? c->retired_samples : 0;
+	how->least = c->confidence < how->least ? c->confidence : how->least;
+	how->most = c->confidence > how->most ? c->confidence : how->most;
+}
+
 /* It may be off by more than there is to be told apart here. */
 static bool is_guessed(const struct function_code *c)
 {
@@ -171,6 +185,7 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 		return 0;
 	}
 	v->model = c.model ? c.model : v->model;
+	note_how(&v->how, &c);
 	stall_sum_merge(&v->total, &row.sum);
 	stall_sum_settle(&row.sum);
 	*vec_push(&v->rows) = row;
@@ -207,6 +222,8 @@ static int look_at_all(struct stalls_view *v, const struct candidates *of,
 			rc = look_at(v, &of->all.at[i], &o, choice->with_places, e);
 	}
 	stall_sum_settle(&v->total);
+	v->how.low = v->total.instructions_low;
+	v->how.high = v->total.instructions_high;
 	if (v->places.n)
 		qsort(v->places.at, v->places.n, sizeof(*v->places.at), by_cycles);
 	return rc;
@@ -241,7 +258,8 @@ static int tell_why(const struct stalls_view *v, bool has_counts, struct err *e)
 	if (!has_counts)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%.100s%show often code was executed is not known: give a "
-			       "recording of bbcounts, too",
+			       "recording of bbcounts, too, or record anchors beside "
+			       "usertime (in five windows at least)",
 			       whose, colon);
 	if (v->uncounted.n)
 		return err_set(e, ERR_UNSUPPORTED,
@@ -268,7 +286,7 @@ int stalls_view_init(struct stalls_view *ret, const struct report *r,
 		rc = choose(ret, choice->name, &function, e);
 	if (rc == 0)
 		rc = function_code_index(r->profile, &index, e);
-	if (rc == 0 && !function_code_is_scaled(r->profile))
+	if (rc == 0 && !function_code_is_scaled(r->profile, index))
 		rc = tell_why(ret, false, e);
 	if (rc < 0)
 		return rc;

@@ -11,6 +11,7 @@
 #include "analyze/stall_sum.h"
 #include "base/json.h"
 #include "base/vec.h"
+#include "cmd/how_often.h"
 #include "cmd/report_profile.h"
 
 enum stalls_kind { STALLS_ALL, STALLS_OF_IMAGE, STALLS_OF_FUNCTION };
@@ -38,6 +39,7 @@ struct stalls_view {
 	double clock_ghz;		   /* 0: that is of cycles */
 	uint64_t all_samples;		   /* of the recording */
 	size_t limit;			   /* rows that are shown, 0: all */
+	struct how_often how;		   /* of the total */
 };
 
 /* What is asked for: options of the command, and of all functions those that can be

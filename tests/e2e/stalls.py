@@ -3,6 +3,7 @@
 """Where time went that a machine model does not expect: causes, their ranges, and sums.
 usage: stalls.py DWELL DIRECTORY"""
 import json
+import math
 import os
 import sys
 
@@ -13,6 +14,7 @@ DIRECTORY = os.path.abspath(sys.argv[2])
 KERNELS = DIRECTORY + '/e2e-stall_kernels'
 FORKS = DIRECTORY + '/e2e-directions'
 CHASE = DIRECTORY + '/e2e-ideal_chase'
+ANCHORED = DIRECTORY + '/e2e-anchored'
 
 
 def record(name, words, **more):
@@ -223,11 +225,33 @@ def no_line_is_wider_than_the_screen():
 
 
 @test
+def what_was_counted_now_and_then_will_do():
+    """As often as in a run that counts all, and the same parts of the time."""
+    path = f'{harness.DIR}/anchored.dwell'
+    p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:20%', '-o', path, '--', ANCHORED, '60000')
+    assert p.returncode == 0, p
+    p = dwell('run', '-q', '-e', 'bbcounts', '-o', path + '.counts', '--', ANCHORED, '60000')
+    assert p.returncode == 0, p
+    for function in ('add_100000', 'divide_10000'):
+        estimated, = rows(function, path)
+        counted, = rows(function, path, path + '.counts')
+        check_sums(estimated)
+        assert estimated['windows'] >= 5 and estimated['confidence'] in ('high', 'medium'), estimated
+        assert abs(math.log(estimated['instructions'] / counted['instructions'])) < .3, (estimated, counted)
+        for part in ('static_cycles', 'execution_cycles'):
+            assert abs(estimated[part] - counted[part]) < .3 * counted['cycles'], (part, estimated, counted)
+    total = rows(path)[0]
+    check_sums(total)
+    assert total['functions'] >= 2 and total['windows'] >= 5, total
+    assert 'by exact counts in' in dwell('stalls', path).stdout
+
+
+@test
 def without_counts_it_says_what_is_missing():
     timed, counted = record('missing', [CHASE])
     for words in [['chase', timed], [timed]]:
         p = dwell('stalls', *words)
-        assert p.returncode == 1 and 'bbcounts' in p.stderr and len(p.stderr.splitlines()) == 1, p
+        assert p.returncode == 1 and 'bbcounts' in p.stderr and 'anchors' in p.stderr and len(p.stderr.splitlines()) == 1, p
     p = dwell('stalls', counted)
     assert p.returncode == 1 and 'cpu-time' in p.stderr, p
     p = dwell('stalls', '--against', timed, '--by', 'procedure', timed, counted)

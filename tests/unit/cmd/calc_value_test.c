@@ -19,6 +19,8 @@ static void one_number_is_as_before(void **state)
 	assert_string_equal(calc_value_cycles_range(s, 0.52, 0.52), "0.5");
 	assert_string_equal(calc_value_times_range(s, 1234567, 1234567), "1,234,567");
 	assert_string_equal(calc_value_times_range(s, -1, -1), "");
+	assert_string_equal(calc_value_times_range(s, 1.96e6, 2.04e6), "~2 M");
+	assert_string_equal(calc_value_cycles_range(s, 11.9, 12.1), "~12");
 }
 
 static void ranges_have_two_digits_and_one_unit(void **state)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/best_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/function_code.h"
+#include "base/mem.h"
+#include "insn/path_cost.h"
+
+struct path_laying {
+	const struct function_code *c;
+	uint32_t *leaving; /* ways */
+	size_t n_leaving;
+};
+
+static double weight_of(const struct function_code *c, uint32_t way)
+{
+	if (c->ways[way].times >= 0)
+		return c->ways[way].times;
+	return 1 + (double)c->ways[way].told;
+}
+
+/* One of n ways, by how often each was taken; PROCEDURE_OUTSIDE: none was. */
+static uint32_t choose_way(const struct function_code *c, const uint32_t *ways, size_t n,
+			   struct path_cost_chance *chance)
+{
+	double sum = 0, at;
+
+	for (size_t i = 0; i < n; i++)
+		sum += weight_of(c, ways[i]);
+	at = (double)path_cost_choose(chance, 1u << 30) / (1u << 30) * sum;
+	for (size_t i = 0; i < n && sum > 0; i++) {
+		at -= weight_of(c, ways[i]);
+		if (at < 0)
+			return ways[i];
+	}
+	return PROCEDURE_OUTSIDE;
+}
+
+/* Before it was entered, the processor was busy, too: with what left it before, for want
+ * of anything better. */
+static uint32_t before(void *ctx, uint32_t block, struct path_cost_chance *chance)
+{
+	const struct path_laying *l = ctx;
+	const struct procedure *p = l->c->procedure;
+	const struct procedure_block *b = &p->blocks[block];
+	uint32_t way = choose_way(l->c, p->ways_in + b->first_in, b->n_in, chance);
+
+	if (way != PROCEDURE_OUTSIDE && p->ways[way].from == PROCEDURE_OUTSIDE)
+		way = choose_way(l->c, l->leaving, l->n_leaving, chance);
+	return way == PROCEDURE_OUTSIDE ? PATH_COST_NONE : p->ways[way].from;
+}
+
+static bool is_jump(void *ctx, uint32_t block, uint32_t next)
+{
+	const struct path_laying *l = ctx;
+	const struct procedure *p = l->c->procedure;
+
+	return p->blocks[next].start != p->blocks[block].end;
+}
+
+static double heat_of(const struct function_code_block *b)
+{
+	return b->times >= 0 ? b->times : (double)b->samples;
+}
+
+void best_case_schedule(struct function_code *c)
+{
+	const struct procedure *p = c->procedure;
+	own(freep) uint32_t *leaving = xcalloc(p->n_ways + 1, sizeof(*leaving));
+	struct path_laying laying = { .c = c, .leaving = leaving };
+	own(freep) struct operation *operations =
+		xcalloc(p->n_steps + 1, sizeof(*operations));
+	own(freep) uint32_t *first = xcalloc(p->n_blocks + 1, sizeof(*first));
+	own(freep) uint32_t *n = xcalloc(p->n_blocks + 1, sizeof(*n));
+	own(freep) double *heat = xcalloc(p->n_blocks + 1, sizeof(*heat));
+	own(freep) double *cycles = xcalloc(p->n_steps + 1, sizeof(*cycles));
+	own(freep) double(*waits)[SCHEDULE_N_WAITS] =
+		xcalloc(p->n_steps + 1, sizeof(*waits));
+
+	for (uint32_t i = 0; i < p->n_ways; i++)
+		if (p->ways[i].to == PROCEDURE_OUTSIDE)
+			leaving[laying.n_leaving++] = i;
+	for (uint32_t i = 0; i < p->n_steps; i++)
+		operations[i] = c->steps[i].operation;
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		first[i] = p->blocks[i].first_step;
+		n[i] = p->blocks[i].n_steps;
+		heat[i] = heat_of(&c->blocks[i]) * n[i];
+	}
+	path_cost_measure(&(struct path_cost){ .n_blocks = p->n_blocks,
+					       .operations = operations,
+					       .first = first,
+					       .n = n,
+					       .heat = heat,
+					       .cycles = cycles,
+					       .waits = waits,
+					       .ctx = &laying,
+					       .before = before,
+					       .is_jump = is_jump },
+			  c->model);
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		c->blocks[i].ideal = 0;
+		for (uint32_t k = first[i]; k < first[i] + n[i]; k++) {
+			c->steps[k].ideal = cycles[k];
+			memcpy(c->steps[k].waits, waits[k], sizeof(waits[k]));
+			c->blocks[i].ideal += cycles[k];
+		}
+	}
+}
