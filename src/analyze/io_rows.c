@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/io_rows.h"
 
-#include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,76 +13,23 @@
 #define SMALL_CALLS 1000
 #define SMALL_SHARE 0.9
 
+/* What a column is, by its event: a number, or steps by the label that is innermost. */
 struct column {
-	uint64_t *(*at)(struct io_rows_sums *s, const char *step);
+	const char *event;
+	size_t at;	   /* in the sums */
 	unsigned n_labels; /* behind the call's: what is the innermost frame */
+	bool is_steps;
 };
 
-/* What a column is, by its event. */
-
-static uint64_t *calls_of(struct io_rows_sums *s, unused const char *step)
-{
-	return &s->calls;
-}
-
-static uint64_t *errors_of(struct io_rows_sums *s, unused const char *step)
-{
-	return &s->errors;
-}
-
-static uint64_t *read_of(struct io_rows_sums *s, unused const char *step)
-{
-	return &s->read_bytes;
-}
-
-static uint64_t *written_of(struct io_rows_sums *s, unused const char *step)
-{
-	return &s->written_bytes;
-}
-
-static uint64_t *asked_of(struct io_rows_sums *s, unused const char *step)
-{
-	return &s->asked_bytes;
-}
-
-static uint64_t *ns_of(struct io_rows_sums *s, unused const char *step)
-{
-	return &s->ns;
-}
-
-/* "[from 4096 bytes]" */
-static uint64_t *step_of(struct io_rows_steps *s, const char *label)
-{
-	uint64_t least = 0;
-	unsigned step = 0;
-
-	if (sscanf(label, "[from %" SCNu64, &least) != 1)
-		return NULL;
-	while (least) {
-		step++;
-		least /= 2;
-	}
-	return step < IO_ROWS_STEPS ? &s->n[step] : NULL;
-}
-
-static uint64_t *sizes_of(struct io_rows_sums *s, const char *step)
-{
-	return step_of(&s->sizes, step);
-}
-
-static uint64_t *times_of(struct io_rows_sums *s, const char *step)
-{
-	return step_of(&s->times, step);
-}
-
-static const struct {
-	const char *event;
-	struct column column;
-} columns[] = {
-	{ "io-calls", { calls_of, 1 } },    { "io-errors", { errors_of, 2 } },
-	{ "read-bytes", { read_of, 1 } },   { "written-bytes", { written_of, 1 } },
-	{ "asked-bytes", { asked_of, 1 } }, { "io-time", { ns_of, 1 } },
-	{ "io-sizes", { sizes_of, 2 } },    { "io-durations", { times_of, 2 } },
+static const struct column columns[] = {
+	{ "io-calls", offsetof(struct io_rows_sums, calls), 1, false },
+	{ "io-errors", offsetof(struct io_rows_sums, errors), 2, false },
+	{ "read-bytes", offsetof(struct io_rows_sums, read_bytes), 1, false },
+	{ "written-bytes", offsetof(struct io_rows_sums, written_bytes), 1, false },
+	{ "asked-bytes", offsetof(struct io_rows_sums, asked_bytes), 1, false },
+	{ "io-time", offsetof(struct io_rows_sums, ns), 1, false },
+	{ "io-sizes", offsetof(struct io_rows_sums, sizes), 2, true },
+	{ "io-durations", offsetof(struct io_rows_sums, times), 2, true },
 };
 
 static const struct column *column_of(const struct profile *p, uint32_t i)
@@ -92,7 +39,7 @@ static const struct column *column_of(const struct profile *p, uint32_t i)
 	for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++)
 		if (strcmp(c->experiment, "io") == 0 &&
 		    strcmp(c->name, columns[k].event) == 0)
-			return &columns[k].column;
+			return &columns[k];
 	return NULL;
 }
 
@@ -247,10 +194,12 @@ static struct io_rows_sums *pair_of(struct making *m, const struct place *at)
 
 static void add(const struct column *c, struct io_rows_sums *s, const struct place *at)
 {
-	uint64_t *sum = c->at(s, at->step);
+	void *to = (char *)s + c->at;
 
-	if (sum)
-		*sum += at->sample->weight;
+	if (c->is_steps)
+		power_steps_add(to, at->step, at->sample->weight);
+	else
+		*(uint64_t *)to += at->sample->weight;
 }
 
 static int add_sample(void *ctx, const struct profile_sample *s, unused struct err *e)
@@ -268,22 +217,10 @@ static int add_sample(void *ctx, const struct profile_sample *s, unused struct e
 	at.call = s->frames[at.n_code].function;
 	at.file = s->frames[at.n_code + 1].function;
 	at.step = name_of(m, s->frames[s->n_frames - 1].function);
-	add(c, &m->rows->total, &at);
+	add(c, &m->rows->total.sums, &at);
 	add(c, row_of(m, &at), &at);
 	add(c, pair_of(m, &at), &at);
 	return 0;
-}
-
-static void sum_steps(struct io_rows_steps *s)
-{
-	for (unsigned i = 0; i < IO_ROWS_STEPS; i++)
-		s->sum += s->n[i];
-}
-
-static void sum_up(struct io_rows_sums *s)
-{
-	sum_steps(&s->sizes);
-	sum_steps(&s->times);
 }
 
 int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *ret,
@@ -296,11 +233,6 @@ int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *re
 	map_fini(&m.by_pair);
 	for (uint32_t i = 0; i < profile_n_columns(p); i++)
 		ret->has_io |= column_of(p, i) != NULL;
-	sum_up(&ret->total);
-	vec_each(row, &ret->rows)
-		sum_up(&row->sums);
-	vec_each(pair, &ret->pairs)
-		sum_up(&pair->sums);
 	return rc;
 }
 
@@ -312,21 +244,6 @@ void io_rows_fini(struct io_rows *r)
 	}
 	vec_fini(&r->rows);
 	vec_fini(&r->pairs);
-}
-
-uint64_t io_rows_least(unsigned step)
-{
-	return step ? UINT64_C(1) << (step - 1) : 0;
-}
-
-unsigned io_rows_last(const struct io_rows_steps *s)
-{
-	unsigned last = 0;
-
-	for (unsigned i = 0; i < IO_ROWS_STEPS; i++)
-		if (s->n[i])
-			last = i;
-	return last;
 }
 
 /* Not a device, nor what the kernel makes up as it is read: they give what they have. */

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/power_steps.h"
 #include "analyze/profile.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -25,18 +26,11 @@ enum io_rows_by {
 	IO_ROWS_N_BYS,
 };
 
-/* Powers of two: step 0 is of nothing, step i of 2^(i-1) up to below 2^i. */
-#define IO_ROWS_STEPS 64
-
-struct io_rows_steps {
-	uint64_t n[IO_ROWS_STEPS], sum;
-};
-
 struct io_rows_sums {
 	uint64_t calls, errors;
 	uint64_t read_bytes, written_bytes, asked_bytes, ns;
-	struct io_rows_steps sizes; /* bytes that each call moved, of those that do */
-	struct io_rows_steps times; /* ns that each took */
+	struct power_steps sizes; /* bytes that each call moved, of those that do */
+	struct power_steps times; /* ns that each took */
 };
 
 struct io_row {
@@ -55,7 +49,7 @@ struct io_rows_pair {
 struct io_rows {
 	VEC(struct io_row) rows;
 	VEC(struct io_rows_pair) pairs;
-	struct io_rows_sums total;
+	struct io_row total;
 	bool has_io; /* the recordings have it at all */
 };
 
@@ -65,9 +59,6 @@ void io_rows_fini(struct io_rows *r);
 
 /* "read" of "[syscall read]"; ret has room for it. */
 void io_rows_call_name(const char *label, char *ret, size_t cap);
-/* The least that is in a step, and the last step that has something; 0: none has. */
-uint64_t io_rows_least(unsigned step);
-unsigned io_rows_last(const struct io_rows_steps *s);
 
 /* Calls that move little although the file would give more: they are nearly all of them,
  * and many.  How many blocks of so many bytes would do; 0: it is not so. */

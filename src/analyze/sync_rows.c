@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/sync_rows.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,18 +102,9 @@ static void add_n(struct sync_sums *s, const struct place *at)
 	s->n += at->sample->weight;
 }
 
-/* "[from 1024 ns]" */
 static void add_step(struct sync_sums *s, const struct place *at)
 {
-	uint64_t least = 0;
-	unsigned step = 0;
-
-	if (sscanf(at->inner, "[from %" SCNu64, &least) != 1)
-		return;
-	for (; least; least /= 2)
-		step++;
-	if (step < SYNC_ROWS_STEPS)
-		s->steps[step] += at->sample->weight;
+	power_steps_add(&s->steps, at->inner, at->sample->weight);
 }
 
 static void add_holder(struct sync_sums *s, const struct place *at)
@@ -303,7 +293,7 @@ static int add_sample(void *ctx, const struct profile_sample *s, unused struct e
 	if (!c || !find_place(m, s, &at) || (c->is_holder && !at.holder))
 		return 0;
 	if (!c->is_holder)
-		c->add(at.is_lock ? &m->rows->locks : &m->rows->others, &at);
+		c->add(at.is_lock ? &m->rows->locks.sums : &m->rows->others.sums, &at);
 	if (is_by_holder && !c->is_holder)
 		return 0;
 	row = row_of(m, &at);
@@ -383,19 +373,4 @@ struct sync_short sync_rows_short(const struct profile *p)
 		}
 	}
 	return s;
-}
-
-uint64_t sync_rows_least(unsigned step)
-{
-	return step ? UINT64_C(1) << (step - 1) : 0;
-}
-
-unsigned sync_rows_end(const struct sync_sums *s)
-{
-	unsigned end = 0;
-
-	for (unsigned i = 0; i < SYNC_ROWS_STEPS; i++)
-		if (s->steps[i])
-			end = i + 1;
-	return end;
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/power_steps.h"
 #include "analyze/profile.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -27,12 +28,9 @@ enum sync_rows_by {
 	SYNC_ROWS_N_BYS,
 };
 
-/* Powers of two: step 0 is of nothing, step i of 2^(i-1) ns up to below 2^i. */
-#define SYNC_ROWS_STEPS 64
-
 struct sync_sums {
-	uint64_t n, ns; /* waits and their time */
-	uint64_t steps[SYNC_ROWS_STEPS];
+	uint64_t n, ns;		  /* waits and their time */
+	struct power_steps steps; /* ns that each took */
 };
 
 /* A stack that has a part in a row. */
@@ -56,8 +54,8 @@ struct sync_row {
 
 struct sync_rows {
 	VEC(struct sync_row) rows;
-	struct sync_sums locks, others; /* totals */
-	bool has_sync;			/* the recordings have it at all */
+	struct sync_row locks, others; /* totals */
+	bool has_sync;		       /* the recordings have it at all */
 };
 
 /* What was too short to be told, of all recordings. */
@@ -70,8 +68,5 @@ must_use int sync_rows_make(const struct profile *p, enum sync_rows_by by,
 			    struct sync_rows *ret, struct err *e);
 void sync_rows_fini(struct sync_rows *r);
 struct sync_short sync_rows_short(const struct profile *p);
-/* The least that is in a step, and the first step beyond all that have something. */
-uint64_t sync_rows_least(unsigned step);
-unsigned sync_rows_end(const struct sync_sums *s);
 
 #endif

@@ -249,9 +249,7 @@ static void print_mnemonics(const struct archinfo_data *d, FILE *out)
 		cell_share(t, sum += times, d->mix.times);
 	}
 	print_next(d, t, out);
-	if (shown < n)
-		fprintf(out, "… %s more (--limit 0 shows all)\n",
-			text_count(text, n - shown));
+	report_text_more(n - shown, out);
 }
 
 /* Registers. */

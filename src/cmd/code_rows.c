@@ -75,12 +75,9 @@ void code_rows_print(const struct code_rows *c, const struct table *t, size_t n)
 {
 	struct table_style style = { .width = c->report.width,
 				     .colour = command_terminal()->colour };
-	char left[TEXT_MAX];
 
 	table_print(t, &style, stdout);
-	if (c->limit && n > c->limit)
-		printf("… %s more (--limit 0 shows all)\n",
-		       text_count(left, n - c->limit));
+	report_text_more(n - code_rows_shown(c, n), stdout);
 }
 
 int code_rows_run(const struct options *o, void (*print_json)(const struct code_rows *c),

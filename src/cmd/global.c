@@ -11,6 +11,7 @@
 #include "cmd/report_options.h"
 #include "cmd/report_profile.h"
 #include "cmd/report_quality.h"
+#include "cmd/report_text.h"
 #include "store/gauge.h"
 
 extern const struct command cmd_global;
@@ -127,14 +128,11 @@ static void print_rows(const struct global_view *v, FILE *out)
 							.align = TABLE_RIGHT };
 
 	own(table_freep) struct table *t = table_new(columns, 4 + N_VALUE_COLUMNS);
-	char left[TEXT_MAX];
 
 	for (size_t i = 0; i < v->n_shown; i++)
 		put_row(t, v, &v->rows.rows.at[i]);
 	table_print(t, &style, out);
-	if (v->n_shown < v->rows.rows.n)
-		fprintf(out, "… %s more (--limit 0 shows all)\n",
-			text_count(left, v->rows.rows.n - v->n_shown));
+	report_text_more(v->rows.rows.n - v->n_shown, out);
 }
 
 /* As JSON. */

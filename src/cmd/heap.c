@@ -75,9 +75,9 @@ static int run(struct options *o, struct err *e)
 	else if (rc == 0)
 		heap_view_print(&v, stdout);
 	heap_view_fini(&v);
-	if (rc < 0)
-		return rc;
-	return quality_is_damaged(&r.quality) ? EXIT_ERROR : EXIT_OK;
+	if (rc == 0)
+		rc = report_profile_check_whole(&r, e);
+	return rc < 0 ? rc : EXIT_OK;
 }
 
 static const struct option_spec *const tables[] = { own_options, report_options_input,

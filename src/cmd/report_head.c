@@ -358,6 +358,14 @@ void report_head_filter(const struct report *r, FILE *out)
 	report_text_line(out, r, "  ", &b);
 }
 
+void report_head_subjects(const struct report *r, FILE *out)
+{
+	for (size_t i = 0; i < profile_n_sources(r->profile); i++)
+		report_head_subject(r, i, out);
+	report_head_filter(r, out);
+	fputc('\n', out);
+}
+
 void report_head_print(const struct report *r, FILE *out)
 {
 	for (size_t i = 0; i < profile_n_sources(r->profile); i++) {

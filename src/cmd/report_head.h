@@ -10,7 +10,9 @@
 #include "cmd/report_profile.h"
 
 void report_head_print(const struct report *r, FILE *out);
-/* Without the columns and the empty line, of one recording. */
+/* Without the columns. */
+void report_head_subjects(const struct report *r, FILE *out);
+/* Without the empty line, too, of one recording. */
 void report_head_subject(const struct report *r, size_t source, FILE *out);
 /* What chose samples, if anything did. */
 void report_head_filter(const struct report *r, FILE *out);

@@ -22,6 +22,14 @@ void report_text_nothing(const struct report *r, FILE *out)
 	      out);
 }
 
+void report_text_more(size_t n, FILE *out)
+{
+	char s[TEXT_MAX];
+
+	if (n)
+		fprintf(out, "… %s more (--limit 0 shows all)\n", text_count(s, n));
+}
+
 void report_text_safe(struct buf *b, const char *s)
 {
 	char safe[1000];

@@ -13,6 +13,8 @@
 
 /* Instead of rows, when there are none. */
 void report_text_nothing(const struct report *r, FILE *out);
+/* Below rows, how many were left out, if any were. */
+void report_text_more(size_t n, FILE *out);
 /* What begins or ends bold text on a terminal with colours. */
 const char *report_text_bold(bool on);
 /* Text from a recording. */

@@ -180,11 +180,7 @@ void stalls_text_print(const struct stalls_view *v, FILE *out)
 
 static void put_more(const struct stalls_view *v, size_t n, FILE *out)
 {
-	char left[TEXT_MAX];
-
-	if (stalls_view_shown(v, n) < n)
-		fprintf(out, "… %s more (--limit 0 shows all)\n",
-			text_count(left, n - stalls_view_shown(v, n)));
+	report_text_more(n - stalls_view_shown(v, n), out);
 }
 
 /* "D-cache miss 12.0–43.1 %": what may have caused most. */

@@ -177,11 +177,9 @@ static bool has_chance(const struct stats_view *v)
 
 static void put_rest(const struct stats_view *v, FILE *out)
 {
-	size_t more = v->rows.n_nonzero - v->n_small - v->rows.n_shown;
 	char s[TEXT_MAX];
 
-	if (more)
-		fprintf(out, "… %s more (--limit 0 shows all)\n", text_count(s, more));
+	report_text_more(v->rows.n_nonzero - v->n_small - v->rows.n_shown, out);
 	if (v->n_small)
 		fprintf(out, "… %s more with less than %g %% of the sum each (--min)\n",
 			text_count(s, v->n_small), v->rows.r->ranking.min_pct);

@@ -121,7 +121,7 @@ def other_reports_have_the_same():
     r = report(path, '--event', 'holder-time')
     name, = [x['name'] for x in r['rows'] if x['exclusive']['holder-time']]
     assert name == 'hold_mutex', name
-    text = dwell('sync', path).stdout
+    text = ' '.join(dwell('sync', path).stdout.split())
     assert 'plain' in text and 'held by hold_mutex' in text, text
 
 

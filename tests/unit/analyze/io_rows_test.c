@@ -73,7 +73,7 @@ static void rows_sum_what_their_file_had(void **state)
 	assert_int_equal(r.rows.at[0].sums.sizes.n[5], 2);
 	assert_int_equal(r.rows.at[0].sums.sizes.sum, 2);
 	assert_int_equal(r.rows.at[1].sums.calls, 5);
-	assert_int_equal(r.total.calls, 12);
+	assert_int_equal(r.total.sums.calls, 12);
 	io_rows_fini(&r);
 }
 

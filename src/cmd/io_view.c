@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/io_view.h"
+
+#include <string.h>
+
+#include "analyze/io_rows.h"
+#include "base/text.h"
+#include "cmd/rows_path.h"
+
+#define STACK_FRAMES 12 /* below a row; the innermost */
+
+/* By what io_rows_make() knows, in its order. */
+static const struct rows_by bys[] = {
+	[IO_ROWS_BY_FILE] = { "file", "File", 0 },
+	[IO_ROWS_BY_CALL] = { "call", "Call", 0 },
+	[IO_ROWS_BY_STACK] = { "stack", "Stack", 0 },
+	[IO_ROWS_BY_PROCESS] = { "process", "Process", 0 },
+	[IO_ROWS_BY_THREAD] = { "thread", "Thread", 0 },
+	[IO_ROWS_N_BYS] = { NULL, NULL, 0 },
+};
+
+static uint64_t bytes_of(const struct io_rows_sums *s)
+{
+	return s->read_bytes + s->written_bytes;
+}
+
+static uint64_t moved(unused const struct rows_view *v, const void *row)
+{
+	return bytes_of(&((const struct io_row *)row)->sums);
+}
+
+/* What a call moved that did not fail. */
+static uint64_t average(unused const struct rows_view *v, const void *row)
+{
+	const struct io_rows_sums *s = &((const struct io_row *)row)->sums;
+
+	return s->sizes.sum ? bytes_of(s) / s->sizes.sum : 0;
+}
+
+static uint64_t longest(unused const struct rows_view *v, const void *row)
+{
+	return power_steps_below(&((const struct io_row *)row)->sums.times);
+}
+
+static const struct rows_key keys[] = {
+	{ "time", offsetof(struct io_row, sums.ns), NULL },
+	{ "bytes", 0, moved },
+	{ "calls", offsetof(struct io_row, sums.calls), NULL },
+	{ "errors", offsetof(struct io_row, sums.errors), NULL },
+	{ NULL, 0, NULL },
+};
+
+static const char *name_of(unused const struct rows_view *v, const void *row)
+{
+	return ((const struct io_row *)row)->name;
+}
+
+static void put_name(const struct rows_view *v, const void *row, struct rows_word *ret)
+{
+	buf_puts(&ret->text, name_of(v, row));
+}
+
+static struct rows_path path_of(const struct io_row *row)
+{
+	return (struct rows_path){ row->frames, row->n_frames };
+}
+
+static void put_frames(const struct rows_view *v, const void *row, struct json *j)
+{
+	const struct rows_path path = path_of(row);
+
+	if (v->by == IO_ROWS_BY_STACK)
+		rows_path_json(j, &v->report, &path);
+}
+
+/* Who called the function of the row, and so on. */
+static void put_callers(const struct rows_view *v, const void *row, struct buf *b)
+{
+	const struct rows_path path = path_of(row);
+
+	if (path.n_frames > 1)
+		rows_path_text(b, &v->report, &path, true, STACK_FRAMES);
+}
+
+static const struct rows_column columns[] = {
+	{ .json = put_frames },
+	{ .title = "Time",
+	  .key = "ns",
+	  .unit = "ns",
+	  .at = offsetof(struct io_row, sums.ns) },
+	{ .title = "Longest\n<", .unit = "ns", .number = longest },
+	{ .title = "Calls",
+	  .key = "calls",
+	  .unit = "count",
+	  .at = offsetof(struct io_row, sums.calls) },
+	{ .title = "Errors",
+	  .key = "errors",
+	  .unit = "count",
+	  .at = offsetof(struct io_row, sums.errors) },
+	{ .key = "asked_bytes",
+	  .unit = "bytes",
+	  .at = offsetof(struct io_row, sums.asked_bytes) },
+	{ .title = "Read",
+	  .key = "read_bytes",
+	  .unit = "bytes",
+	  .at = offsetof(struct io_row, sums.read_bytes) },
+	{ .title = "Written",
+	  .key = "written_bytes",
+	  .unit = "bytes",
+	  .at = offsetof(struct io_row, sums.written_bytes) },
+	{ .title = "Average", .unit = "bytes", .number = average },
+	{ .key = "name", .title = "File", .share = 1, .is_name = true, .word = put_name },
+	{ .title = "Bytes that a call moved",
+	  .key = "sizes",
+	  .unit = "bytes",
+	  .is_steps = true,
+	  .at = offsetof(struct io_row, sums.sizes) },
+	{ .title = "Time that a call took",
+	  .key = "durations_ns",
+	  .unit = "ns",
+	  .is_steps = true,
+	  .at = offsetof(struct io_row, sums.times) },
+	{ .title = NULL },
+};
+
+static int load(struct rows_view *v, struct err *e)
+{
+	struct io_rows *io = v->of;
+	int rc = io_rows_make(v->report.profile, (enum io_rows_by)v->by, io, e);
+
+	if (rc < 0)
+		return rc;
+	if (!io->has_io)
+		return rows_view_missing(v, e);
+	rows_view_take(v, io->rows.at, io->rows.n, sizeof(*io->rows.at));
+	if (io->rows.n)
+		rows_view_part(v, NULL, &io->total, io->rows.n);
+	return 0;
+}
+
+/* Of calls that moved something at all. */
+static uint64_t piece_of(const struct io_rows_sums *s)
+{
+	return bytes_of(s) / (s->sizes.sum - s->sizes.n[0]);
+}
+
+/* What could be done by fewer calls. */
+static void print_small(const struct rows_view *v, FILE *out)
+{
+	const struct io_rows *io = v->of;
+	const struct profile *p = v->report.profile;
+
+	vec_each(pair, &io->pairs) {
+		uint64_t blocks = io_rows_blocks_instead(p, pair);
+		char n[TEXT_MAX], each[TEXT_MAX], size[TEXT_MAX], few[TEXT_MAX];
+		char call[128], file[512];
+
+		if (!blocks)
+			continue;
+		io_rows_call_name(profile_function(p, pair->call)->name, call,
+				  sizeof(call));
+		text_printable(file, sizeof(file), profile_function(p, pair->file)->name);
+		fprintf(out,
+			"\n%s calls of %s moved %s each of %s: with a buffer of %s "
+			"it would take %s\n",
+			text_count(n, pair->sums.calls), call,
+			text_size(each, piece_of(&pair->sums)), file,
+			text_size(size, IO_ROWS_BLOCK_BYTES), text_count(few, blocks));
+	}
+}
+
+/* What the calls of an io_uring hand over is no call, and is not here. */
+static void print_unseen(const struct rows_view *v, FILE *out)
+{
+	const struct io_rows *io = v->of;
+	const struct profile *p = v->report.profile;
+	uint64_t calls = 0;
+	char n[TEXT_MAX];
+
+	vec_each(pair, &io->pairs)
+		if (strcmp(profile_function(p, pair->call)->name,
+			   "[syscall io_uring_enter]") == 0)
+			calls += pair->sums.calls;
+	if (calls)
+		fprintf(out,
+			"\n%s calls of io_uring_enter: the requests that they hand "
+			"over are not seen\n",
+			text_count(n, calls));
+}
+
+static void print_below(const struct rows_view *v, FILE *out)
+{
+	print_small(v, out);
+	print_unseen(v, out);
+}
+
+const struct rows_kind io_view = {
+	.name = "io",
+	.subject = "I/O",
+	.bys = bys,
+	.keys = keys,
+	.columns = columns,
+	.counted = "calls",
+	.has_total = true,
+	.load = load,
+	.row_name = name_of,
+	.note = put_callers,
+	.text_below = print_below,
+};

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/sync_view.h"
+
+#include "analyze/sync_rows.h"
+#include "base/text.h"
+#include "cmd/rows_path.h"
+
+#define PATH_FRAMES 4 /* of a stack below a row; the innermost */
+
+/* By what sync_rows_make() knows, in its order. */
+static const struct rows_by bys[] = {
+	[SYNC_ROWS_BY_LOCK] = { "lock", "What", 0 },
+	[SYNC_ROWS_BY_STACK] = { "stack", "Who waits", 0 },
+	[SYNC_ROWS_BY_HOLDER] = { "holder", "Who let others wait", 0 },
+	[SYNC_ROWS_BY_THREAD] = { "thread", "Thread", 0 },
+	[SYNC_ROWS_N_BYS] = { NULL, NULL, 0 },
+};
+
+static const struct rows_key keys[] = {
+	{ "time", offsetof(struct sync_row, sums.ns), NULL },
+	{ NULL, 0, NULL },
+};
+
+static uint64_t longest(unused const struct rows_view *v, const void *row)
+{
+	return power_steps_below(&((const struct sync_row *)row)->sums.steps);
+}
+
+static uint64_t average(unused const struct rows_view *v, const void *row)
+{
+	const struct sync_sums *s = &((const struct sync_row *)row)->sums;
+
+	return s->n ? s->ns / s->n : 0;
+}
+
+static const char *name_of(unused const struct rows_view *v, const void *row)
+{
+	return ((const struct sync_row *)row)->name;
+}
+
+static void put_name(const struct rows_view *v, const void *row, struct rows_word *ret)
+{
+	buf_puts(&ret->text, name_of(v, row));
+}
+
+static void put_what(unused const struct rows_view *v, const void *row,
+		     struct rows_word *ret)
+{
+	buf_puts(&ret->text, ((const struct sync_row *)row)->what);
+}
+
+static void put_is_lock(unused const struct rows_view *v, const void *row, struct json *j)
+{
+	json_key_bool(j, "is_lock", ((const struct sync_row *)row)->is_lock);
+}
+
+static struct rows_path path_of(const struct sync_path *path)
+{
+	return (struct rows_path){ path->frames, path->n_frames };
+}
+
+static void put_list(const struct rows_view *v, const char *key, const sync_paths *paths,
+		     struct json *j)
+{
+	json_key(j, key);
+	json_array(j);
+	vec_each(x, paths) {
+		const struct rows_path path = path_of(x);
+
+		json_object(j);
+		json_key_u64(j, "waits", x->n);
+		json_key_u64(j, "ns", x->ns);
+		rows_path_json(j, &v->report, &path);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_lists(const struct rows_view *v, const void *row, struct json *j)
+{
+	const struct sync_row *r = row;
+
+	put_list(v, "waiters", &r->waiters, j);
+	put_list(v, "holders", &r->holders, j);
+}
+
+/* Of the path with most time.  The name of a row is the first frame of its own. */
+static void put_path(const struct rows_view *v, const char *words,
+		     const sync_paths *paths, bool is_own, struct buf *b)
+{
+	struct rows_path path;
+
+	if (!paths->n || (is_own && paths->at[0].n_frames < 2))
+		return;
+	path = path_of(&paths->at[0]);
+	buf_puts(b, b->size ? "; " : "");
+	buf_puts(b, is_own ? "" : words);
+	rows_path_text(b, &v->report, &path, is_own, PATH_FRAMES);
+}
+
+static void put_paths(const struct rows_view *v, const void *row, struct buf *b)
+{
+	const struct sync_row *r = row;
+	const char *held = r->is_lock ? "held by " : "woken by ";
+	bool is_holder = v->by == SYNC_ROWS_BY_HOLDER;
+
+	if (is_holder)
+		put_path(v, held, &r->holders, true, b);
+	put_path(v, "waits in ", &r->waiters, v->by == SYNC_ROWS_BY_STACK, b);
+	if (!is_holder)
+		put_path(v, held, &r->holders, false, b);
+}
+
+static const struct rows_column columns[] = {
+	{ .title = "Time",
+	  .key = "ns",
+	  .unit = "ns",
+	  .at = offsetof(struct sync_row, sums.ns) },
+	{ .title = "Longest\n<", .unit = "ns", .number = longest },
+	{ .title = "Waits",
+	  .key = "waits",
+	  .unit = "count",
+	  .at = offsetof(struct sync_row, sums.n) },
+	{ .title = "Average", .unit = "ns", .number = average },
+	{ .title = "Kind", .key = "kind", .share = 1, .word = put_what },
+	{ .title = "What", .key = "name", .share = 4, .is_name = true, .word = put_name },
+	{ .json = put_is_lock },
+	{ .title = "Time that a wait took",
+	  .key = "durations_ns",
+	  .unit = "ns",
+	  .is_steps = true,
+	  .at = offsetof(struct sync_row, sums.steps) },
+	{ .json = put_lists },
+	{ .title = NULL },
+};
+
+/* Locks first. */
+static int compare(const struct rows_view *v, const void *x, const void *y)
+{
+	bool m = ((const struct sync_row *)x)->is_lock;
+	bool n = ((const struct sync_row *)y)->is_lock;
+
+	return m != n ? n - m : rows_view_compare(v, x, y);
+}
+
+static int load(struct rows_view *v, struct err *e)
+{
+	struct sync_rows *sync = v->of;
+	int rc = sync_rows_make(v->report.profile, (enum sync_rows_by)v->by, sync, e);
+	size_t n_locks = 0;
+
+	if (rc < 0)
+		return rc;
+	if (!sync->has_sync)
+		return rows_view_missing(v, e);
+	rows_view_take(v, sync->rows.at, sync->rows.n, sizeof(*sync->rows.at));
+	vec_each(row, &sync->rows)
+		n_locks += row->is_lock;
+	if (sync->locks.sums.n || n_locks)
+		rows_view_part(v, "Locks that others held", &sync->locks, n_locks);
+	if (sync->others.sums.n || n_locks < sync->rows.n)
+		rows_view_part(v, "Conditions, semaphores, barriers and ends of threads",
+			       &sync->others, sync->rows.n - n_locks);
+	return 0;
+}
+
+static void print_short(const struct rows_view *v, FILE *out)
+{
+	struct sync_short s = sync_rows_short(v->report.profile);
+	char threshold[TEXT_MAX], n[TEXT_MAX], ns[TEXT_MAX];
+
+	if (s.n)
+		fprintf(out,
+			"\n%s wait%s shorter than %s, %s together, %s only counted\n",
+			text_count(n, s.n), s.n == 1 ? "" : "s",
+			text_duration(threshold, s.threshold_ns), text_duration(ns, s.ns),
+			s.n == 1 ? "was" : "were");
+}
+
+/* It closes the list before, and the end of the report its own. */
+static void put_short(const struct rows_view *v, struct json *j)
+{
+	struct sync_short s = sync_rows_short(v->report.profile);
+
+	json_array_end(j);
+	json_key(j, "short_waits");
+	json_array(j);
+	json_object(j);
+	json_key_u64(j, "threshold_ns", s.threshold_ns);
+	json_key_u64(j, "waits", s.n);
+	json_key_u64(j, "ns", s.ns);
+	json_object_end(j);
+}
+
+const struct rows_kind sync_view = {
+	.name = "sync",
+	.subject = "waits",
+	.bys = bys,
+	.keys = keys,
+	.columns = columns,
+	.counted = "waits",
+	.nothing = "No thread waited for another.",
+	.has_total = true,
+	.load = load,
+	.row_name = name_of,
+	.compare = compare,
+	.note = put_paths,
+	.text_below = print_short,
+	.json_behind = put_short,
+};
