@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/anchor_leaders.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/anchor_scale.h"
+#include "base/mem.h"
+
+/* Of the native time; a leader that was watched for less was so in turns. */
+#define ALWAYS_PART 0.3
+
+struct making {
+	struct anchor_leaders *to;
+	struct anchor_rows *rows;
+};
+
+void anchor_leaders_fini(struct anchor_leaders *l)
+{
+	vec_each(x, &l->at)
+		free(x->windows);
+	vec_fini(&l->at);
+}
+
+static void begin(struct making *m)
+{
+	struct anchor_leaders *to = m->to;
+
+	to->n_windows = m->rows->n_windows;
+	to->n_groups = to->n_windows < ANCHOR_LEADERS_GROUPS ? to->n_windows
+							     : ANCHOR_LEADERS_GROUPS;
+	for (size_t i = 0; i < m->rows->places.n; i++)
+		*vec_push(&to->at) = (struct anchor_leader){
+			.windows = xcalloc(to->n_windows + 1,
+					   sizeof(struct anchor_leader_window))
+		};
+}
+
+static void sum_watched(struct making *m)
+{
+	vec_each(x, &m->rows->watched) {
+		struct anchor_leader *l = &m->to->at.at[x->place];
+		uint32_t n = m->to->n_windows;
+		struct anchor_leader_window *w =
+			&l->windows[x->window < n ? x->window : n];
+
+		if (x->is_near) {
+			w->near_hits += x->hits;
+			w->near_ns += x->cpu_ns;
+			continue;
+		}
+		w->watched_ns += x->cpu_ns;
+		l->hits += x->hits;
+		l->cpu_ns += x->cpu_ns;
+	}
+}
+
+/* A place is that of a block, or in it. */
+static void sum_met(struct making *m)
+{
+	vec_each(x, &m->rows->blocks) {
+		m->rows->windows.at[x->window].code += (double)x->times * (double)x->size;
+		for (size_t i = 0; i < m->rows->places.n; i++) {
+			const struct anchor_rows_place *at = &m->rows->places.at[i];
+
+			if (x->sym_image == at->sym_image &&
+			    at->offset - x->offset < x->size)
+				m->to->at.at[i].windows[x->window].met +=
+					(double)x->times;
+		}
+	}
+}
+
+static void weigh_windows(struct making *m)
+{
+	struct anchor_window *windows = m->rows->windows.at;
+	uint32_t n = m->to->n_windows;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct anchor_window *w = &windows[i];
+
+		w->weight = 1;
+		vec_each(l, &m->to->at) {
+			const struct anchor_leader_window *x = &l->windows[i];
+
+			if (x->near_ns <= 0)
+				continue;
+			w->met += x->met;
+			w->near_hits += x->near_hits;
+			w->near_rate += x->near_hits / x->near_ns;
+		}
+	}
+	m->to->is_weighed = anchor_windows_weigh(windows, n, windows[n].before_ns);
+}
+
+static void sum_windows(struct making *m)
+{
+	for (uint32_t i = 0; i < m->to->n_windows; i++)
+		vec_each(l, &m->to->at) {
+			double times = l->windows[i].met * m->rows->windows.at[i].weight;
+
+			l->met += l->windows[i].met;
+			l->counted[anchor_leaders_group(m->to, i)] += times;
+			l->all_counted += times;
+		}
+}
+
+/* What stands for all of the time. */
+static void add_time(struct making *m)
+{
+	double ns = m->rows->native_ns;
+	struct anchor_leader time = {
+		.hits = ns, .cpu_ns = ns, .natively = ns, .met = ns
+	};
+
+	for (uint32_t i = 0; i < m->to->n_windows; i++) {
+		double stands_ns = m->rows->windows.at[i].stands_ns;
+
+		time.counted[anchor_leaders_group(m->to, i)] += stands_ns;
+		time.all_counted += stands_ns;
+	}
+	*vec_push(&m->to->at) = time;
+}
+
+/* Relative, by how much the parts of the time differ; never less than few hits tell. */
+static double rate_variance(const struct making *m, uint32_t place)
+{
+	const struct anchor_leader *l = &m->to->at.at[place];
+	double sum = 0, n = 0, rate = l->hits / l->cpu_ns;
+
+	vec_each(x, &m->rows->watched) {
+		double off = x->hits - rate * x->cpu_ns;
+
+		if (x->place != place || x->is_near)
+			continue;
+		sum += off * off;
+		n++;
+	}
+	return n < 2 ? 1 : n / (n - 1) * sum / (l->hits * l->hits) + 0.25 / l->hits;
+}
+
+/* While it was not watched, as often as windows have it. */
+static double unwatched_hits(const struct making *m, const struct anchor_leader *l)
+{
+	const struct anchor_window *windows = m->rows->windows.at;
+	double hits = 0;
+
+	for (uint32_t i = 0; i <= m->to->n_windows; i++) {
+		uint32_t at = i < m->to->n_windows ? i : i - 1;
+		double ns = windows[i].before_ns - l->windows[i].watched_ns;
+
+		if (windows[at].stands_ns > 0)
+			hits += fmax(0, ns) * l->windows[at].met * windows[at].weight /
+				windows[at].stands_ns;
+	}
+	return hits;
+}
+
+static void scale_always(const struct making *m, struct anchor_leader *l)
+{
+	const struct anchor_scale time = { .leader = anchor_leaders_time(m->to),
+					   .slope = 1 };
+	double unwatched = unwatched_hits(m, l), sum;
+
+	l->natively = l->hits + unwatched;
+	l->variance = l->natively > 0 ? pow(unwatched / l->natively, 2) : 1;
+	if (unwatched > 0)
+		l->variance *=
+			anchor_scale_variance(&time, l->counted, m->to->n_groups, &sum);
+}
+
+static void scale_place(const struct making *m, uint32_t place)
+{
+	struct anchor_leader *l = &m->to->at.at[place];
+
+	if (m->to->is_weighed && l->cpu_ns >= ALWAYS_PART * m->rows->native_ns) {
+		scale_always(m, l);
+		return;
+	}
+	l->natively = l->hits ? m->rows->native_ns * l->hits / l->cpu_ns : 0;
+	l->variance = l->hits ? rate_variance(m, place) : 1;
+}
+
+void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows)
+{
+	struct making m = { ret, rows };
+
+	begin(&m);
+	sum_watched(&m);
+	sum_met(&m);
+	weigh_windows(&m);
+	sum_windows(&m);
+	if (ret->is_weighed)
+		add_time(&m);
+	for (uint32_t i = 0; i < rows->places.n; i++)
+		scale_place(&m, i);
+}

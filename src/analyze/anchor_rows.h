@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchor_rows - what a recording has of windows in which blocks were counted exactly, and
+ * of places that were watched between them.
+ */
+#ifndef DWELL_ANALYZE_ANCHOR_ROWS_H
+#define DWELL_ANALYZE_ANCHOR_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/anchor_windows.h"
+#include "base/err.h"
+#include "base/own.h"
+#include "base/vec.h"
+
+struct profile;
+
+struct anchor_rows_block {
+	uint32_t sym_image, window;
+	uint64_t offset, size, times;
+};
+
+struct anchor_rows_place {
+	uint32_t sym_image;
+	uint64_t offset;
+};
+
+/* In the native time before a window, or in a moment near it. */
+struct anchor_rows_watched {
+	uint32_t place, window;
+	bool is_near;
+	double hits, cpu_ns;
+};
+
+struct anchor_rows {
+	VEC(struct anchor_rows_block) blocks; /* by where they are */
+	VEC(struct anchor_rows_place) places;
+	VEC(struct anchor_rows_watched) watched;
+	VEC(struct anchor_window) windows; /* and one behind the last */
+	uint32_t n_windows;
+	double native_ns;
+};
+
+/* Fills one that is all zeros. */
+must_use int anchor_rows_read(struct anchor_rows *ret, const struct profile *p,
+			      uint32_t source, struct err *e);
+void anchor_rows_fini(struct anchor_rows *r);
+
+/* The first block at or behind a place. */
+size_t anchor_rows_find(const struct anchor_rows *r, uint32_t sym_image, uint64_t offset);
+
+#endif

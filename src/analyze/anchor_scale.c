@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/anchor_scale.h"
+
+#include <math.h>
+
+#include "analyze/anchor_leaders.h"
+
+/* The part that a group of windows should have of what is executed in all of them. */
+static double part_of(const struct anchor_scale *s, uint32_t group)
+{
+	double part = s->leader->counted[group] / s->leader->all_counted;
+
+	if (!s->time)
+		return part;
+	return s->slope * part +
+	       (1 - s->slope) * s->time->counted[group] / s->time->all_counted;
+}
+
+double anchor_scale_log(const struct anchor_scale *s)
+{
+	double by = log(s->leader->natively / s->leader->all_counted);
+
+	if (!s->time)
+		return by;
+	return s->slope * by +
+	       (1 - s->slope) * log(s->time->natively / s->time->all_counted);
+}
+
+double anchor_scale_variance(const struct anchor_scale *s, const double *counts,
+			     uint32_t n_groups, double *ret_sum)
+{
+	double sum = 0, off = 0;
+
+	for (uint32_t i = 0; i < n_groups; i++)
+		sum += counts[i];
+	*ret_sum = sum;
+	for (uint32_t i = 0; i < n_groups; i++)
+		off += pow(counts[i] / sum - part_of(s, i), 2);
+	return sum > 0 ? off * n_groups / (n_groups - 1) : INFINITY;
+}
+
+double anchor_scale_own_variance(const struct anchor_scale *s)
+{
+	return s->slope * s->slope * s->leader->variance;
+}
+
+void anchor_scale_fit(struct anchor_scale *s, const double *counts, uint32_t n_groups)
+{
+	double sum = 0, with = 0, square = 0;
+
+	s->slope = 1;
+	if (!s->time || s->time == s->leader)
+		return;
+	for (uint32_t i = 0; i < n_groups; i++)
+		sum += counts[i];
+	for (uint32_t i = 0; i < n_groups; i++) {
+		double time = s->time->counted[i] / s->time->all_counted,
+		       x = s->leader->counted[i] / s->leader->all_counted - time;
+
+		with += (counts[i] / sum - time) * x;
+		square += x * x;
+	}
+	if (square > 0)
+		s->slope = fmin(fmax(with / square, 0), 1);
+}
