@@ -64,6 +64,7 @@ struct rates {
 
 static const struct rates of_breakpoints = { 100, 2000, 10000 };
 static const struct rates of_counters = { 3000, 50000, 1000000 };
+static const struct rates of_moments = { 30000, 1000000, 10000000 };
 
 static double rate_of(uint64_t times, uint64_t cpu_ns)
 {
@@ -203,12 +204,13 @@ size_t anchor_choice_sites(const struct anchor_choice_block *blocks, size_t n,
 	own(freep) uint64_t *addrs = xcalloc(sites->n + 1, sizeof(*addrs));
 	struct places p = { addrs, good, sites->n };
 	struct aims aims = { hot, find_hot(blocks, n, hot), FAR };
+	const struct rates *r = sites->is_for_moments ? &of_moments : &of_counters;
 	size_t n_taken = 0;
 	double rates;
 
 	for (size_t i = 0; i < sites->n; i++) {
 		addrs[i] = sites->at[i].addr;
-		good[i] = goodness(&of_counters, rate_of(sites->at[i].times, cpu_ns));
+		good[i] = goodness(r, rate_of(sites->at[i].times, cpu_ns));
 	}
 	rates = take_there(sites, &p, good, cpu_ns, &aims);
 	while (n_taken < ANCHOR_CHOICE_SITES) {

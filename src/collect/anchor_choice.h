@@ -29,12 +29,14 @@ struct anchor_choice_block {
 size_t anchor_choice_make(const struct anchor_choice_block *blocks, size_t n,
 			  uint64_t cpu_ns, uint64_t ret[ANCHOR_CHOICE_MAX]);
 
-/* Which calls and jumps are to have counters, by the same window. */
+/* Which calls and jumps are to have counters, by the same window: all of the time, or for
+ * moments only, where they may be met far more often. */
 struct anchor_choice_sites {
 	const struct anchor_site *at; /* each once */
 	const bool *is_there;	      /* of each: it has a counter already */
 	size_t n;
 	double most_rate; /* of all of them together, a second */
+	bool is_for_moments;
 };
 
 /* Those that are to have one, too: their numbers. */

@@ -12,6 +12,7 @@
 #include "collect/anchor_gap.h"
 #include "collect/count_remote.h"
 #include "collect/count_restart.h"
+#include "collect/count_status.h"
 #include "collect/count_tracee.h"
 #include "host/clock.h"
 #include "host/proc_maps.h"
@@ -62,7 +63,7 @@ static void make_call_again(struct count_tracee *t)
 }
 
 /* What is known of it is asked for when it stands: before it may execute another
- * program. */
+ * program.  Who else has the same memory does not stand, and would be counted as well. */
 static int begin_visit(struct visit *v, struct err *e)
 {
 	int rc;
@@ -78,7 +79,7 @@ static int begin_visit(struct visit *v, struct err *e)
 		}
 	if (rc == 0 && !anchor_counters_read(v->c))
 		return err_set(e, ERR_OS, "it executes another program");
-	return rc;
+	return rc == 0 ? count_status_check_sharing(v->c->pid, e) : rc;
 }
 
 static struct count_tracee *first(struct visit *v)
@@ -267,6 +268,18 @@ static bool lead(struct visit *v, const struct anchor_site *s, uint64_t to)
 	return poke(v, at, (const uint8_t *)&new, sizeof(new));
 }
 
+/* What is written to shared memory others have, too, and a file. */
+static bool is_private(const struct visit *v, uint64_t addr)
+{
+	const char *at = (const char *)v->maps.data, *end = at + v->maps.size;
+	struct proc_map map;
+
+	while (proc_maps_next(&at, end, &map) && map.start <= addr)
+		if (addr + ANCHOR_SITE_BYTES <= map.end)
+			return !map.is_shared;
+	return false;
+}
+
 static bool has(const struct anchor_counters *c, uint64_t addr)
 {
 	vec_each(x, &c->at)
@@ -281,7 +294,7 @@ static void add(struct visit *v, const struct anchor_site *s)
 	struct anchor_counters_area *a;
 	struct anchor_counter x = { .site = *s, .is_on = true };
 
-	if (c->at.n >= ANCHOR_COUNTERS_MAX || has(c, s->addr))
+	if (c->at.n >= ANCHOR_COUNTERS_MAX || has(c, s->addr) || !is_private(v, s->addr))
 		return;
 	a = area_for(v, s);
 	if (!a)
@@ -326,21 +339,37 @@ bool anchor_counters_read(struct anchor_counters *c)
 	return true;
 }
 
-int anchor_counters_off(struct anchor_counters *c, const bool *is_off, struct err *e)
+/* Where the program has other code by now it is off. */
+static void set(struct visit *v, struct anchor_counter *x, bool is_on)
+{
+	uint64_t code = code_of(&v->c->areas[x->area], x->number);
+
+	if (x->is_on == is_on || !first(v))
+		return;
+	if (is_on)
+		x->is_on = leads(v, &x->site, x->site.target) && lead(v, &x->site, code);
+	else
+		x->is_on = leads(v, &x->site, code) && !lead(v, &x->site, x->site.target);
+}
+
+static bool is_as_told(const struct anchor_counters *c, const bool *is_on)
+{
+	for (size_t i = 0; i < c->at.n; i++)
+		if (c->at.at[i].is_on != is_on[i])
+			return false;
+	return true;
+}
+
+int anchor_counters_set(struct anchor_counters *c, const bool *is_on, struct err *e)
 {
 	own(visit_fini) struct visit v = { .c = c };
-	int rc = anchor_counters_read(c)
-			 ? begin_visit(&v, e)
-			 : err_set(e, ERR_OS, "it executes another program");
+	int rc;
 
-	/* Where the program has other code by now it is off as well. */
-	for (size_t i = 0; i < c->at.n && rc == 0; i++) {
-		struct anchor_counter *x = &c->at.at[i];
-		uint64_t code = code_of(&c->areas[x->area], x->number);
-
-		if (is_off[i] && x->is_on && first(&v))
-			x->is_on = leads(&v, &x->site, code) &&
-				   !lead(&v, &x->site, x->site.target);
-	}
+	if (is_as_told(c, is_on))
+		return 0;
+	rc = anchor_counters_read(c) ? begin_visit(&v, e)
+				     : err_set(e, ERR_OS, "it executes another program");
+	for (size_t i = 0; i < c->at.n && rc == 0; i++)
+		set(&v, &c->at.at[i], is_on[i]);
 	return rc;
 }

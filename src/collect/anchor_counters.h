@@ -60,9 +60,9 @@ must_use int anchor_counters_add(struct anchor_counters *c,
 				 struct err *e);
 /* False: the process has ended, or executes another program. */
 bool anchor_counters_read(struct anchor_counters *c);
-/* Those for which is_off, one for each, is true.  Their numbers stay what they are.  On
- * failure they are on, as long as they can be read. */
-must_use int anchor_counters_off(struct anchor_counters *c, const bool *is_off,
+/* Of each whether it is on from now on; numbers stay what they are.  On failure those
+ * that were on are, as long as they can be read. */
+must_use int anchor_counters_set(struct anchor_counters *c, const bool *is_on,
 				 struct err *e);
 
 #endif

@@ -22,9 +22,9 @@ bool anchor_counters_read(struct anchor_counters *c)
 	return false;
 }
 
-int anchor_counters_off(struct anchor_counters *c, const bool *is_off, struct err *e)
+int anchor_counters_set(struct anchor_counters *c, const bool *is_on, struct err *e)
 {
 	(void)c;
-	(void)is_off;
+	(void)is_on;
 	return err_set(e, ERR_UNSUPPORTED, "programs have counters on x86-64 only");
 }

@@ -8,6 +8,9 @@
 
 #define CHOSEN_PART 0.2 /* of the budget: rates are guesses, and change */
 #define LOOK_NS	    1000000u
+/* In moments, a second: they are longer by a tenth or so, which is known. */
+#define MOMENTS_RATE 1e7
+#define MOMENTS_MOST 0.3 /* of a moment's time */
 
 void anchor_meters_fini(struct anchor_meters *m)
 {
@@ -17,8 +20,9 @@ void anchor_meters_fini(struct anchor_meters *m)
 
 bool anchor_meters_are(const struct anchor_meters *m)
 {
-	vec_each(c, &m->counters.at)
-		if (c->is_on)
+	for (size_t i = 0; i < m->at.n; i++)
+		if (m->counters.at.at[i].is_on ||
+		    (m->at.at[i].is_for_moments && !m->at.at[i].is_left))
 			return true;
 	return false;
 }
@@ -69,7 +73,8 @@ static bool is_there(const struct anchor_meters *m, uint64_t addr)
 	return false;
 }
 
-static void add(struct anchor_meters *m, const struct anchor_site *sites, size_t n)
+static void add(struct anchor_meters *m, const struct anchor_site *sites, size_t n,
+		bool is_for_moments)
 {
 	uint64_t cpu_ns;
 
@@ -81,19 +86,21 @@ static void add(struct anchor_meters *m, const struct anchor_site *sites, size_t
 		struct anchor_meters_since since = { m->counters.at.at[m->at.n].hits,
 						     cpu_ns };
 
-		*vec_push(&m->at) = (struct anchor_meter){ since, since, since };
+		*vec_push(&m->at) =
+			(struct anchor_meter){ since, since, since, is_for_moments };
 	}
 }
 
-void anchor_meters_choose(struct anchor_meters *m, uint64_t cpu_ns)
+static void choose(struct anchor_meters *m, uint64_t cpu_ns, double most_rate,
+		   bool is_for_moments)
 {
 	const struct anchor_record *r = m->record;
 	own(freep) bool *there = xcalloc(r->sites.n + 1, sizeof(*there));
 	struct anchor_choice_sites sites = { .at = r->sites.at,
 					     .is_there = there,
 					     .n = r->sites.n,
-					     .most_rate = m->budget * CHOSEN_PART * 1e9 /
-							  ANCHOR_COUNTERS_HIT_NS };
+					     .most_rate = most_rate,
+					     .is_for_moments = is_for_moments };
 	struct anchor_site chosen[ANCHOR_CHOICE_SITES];
 	size_t at[ANCHOR_CHOICE_SITES], n;
 
@@ -103,7 +110,13 @@ void anchor_meters_choose(struct anchor_meters *m, uint64_t cpu_ns)
 	for (size_t i = 0; i < n; i++)
 		chosen[i] = r->sites.at[at[i]];
 	if (n)
-		add(m, chosen, n);
+		add(m, chosen, n, is_for_moments);
+}
+
+void anchor_meters_choose(struct anchor_meters *m, uint64_t cpu_ns)
+{
+	choose(m, cpu_ns, m->budget * CHOSEN_PART * 1e9 / ANCHOR_COUNTERS_HIT_NS, false);
+	choose(m, cpu_ns, MOMENTS_RATE, true);
 }
 
 /* Telling. */
@@ -127,7 +140,7 @@ void anchor_meters_tell(struct anchor_meters *m, uint32_t window)
 	uint64_t cpu_ns = read_all(m);
 
 	for (size_t i = 0; i < m->at.n; i++)
-		if (m->counters.at.at[i].is_on)
+		if (m->counters.at.at[i].is_on && !m->at.at[i].is_for_moments)
 			tell(m, i, window, cpu_ns);
 }
 
@@ -138,32 +151,77 @@ void anchor_meters_begin(struct anchor_meters *m)
 	for (size_t i = 0; i < m->at.n; i++) {
 		struct anchor_meters_since since = { m->counters.at.at[i].hits, cpu_ns };
 
-		m->at.at[i] = (struct anchor_meter){ since, since, since };
+		m->at.at[i].told = m->at.at[i].near = m->at.at[i].looked = since;
 	}
+}
+
+/* Moments. */
+
+/* Where that fails they stay what they are: near this window there are none. */
+static void set_moments(struct anchor_meters *m, bool is_on)
+{
+	own(freep) bool *on = xcalloc(m->at.n + 1, sizeof(*on));
+
+	for (size_t i = 0; i < m->at.n; i++)
+		on[i] = m->at.at[i].is_for_moments ? is_on && !m->at.at[i].is_left
+						   : m->counters.at.at[i].is_on;
+	if (anchor_counters_set(&m->counters, on, NULL) < 0)
+		anchor_meters_check(m);
 }
 
 void anchor_meters_begin_near(struct anchor_meters *m)
 {
-	uint64_t cpu_ns = read_all(m);
+	uint64_t cpu_ns;
 
+	set_moments(m, true);
+	cpu_ns = read_all(m);
 	for (size_t i = 0; i < m->at.n; i++)
 		m->at.at[i].near =
 			(struct anchor_meters_since){ m->counters.at.at[i].hits, cpu_ns };
 }
 
-void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window)
+static uint64_t near_hits(const struct anchor_meters *m, size_t i)
 {
-	uint64_t cpu_ns = read_all(m);
+	return m->counters.at.at[i].hits - m->at.at[i].near.hits;
+}
+
+/* What the program took for those that are not on elsewhere; each is left that takes too
+ * much. */
+static uint64_t moment_cost(struct anchor_meters *m, uint64_t cpu_ns)
+{
+	uint64_t sum_ns = 0;
 
 	for (size_t i = 0; i < m->at.n; i++) {
-		const struct anchor_meter *x = &m->at.at[i];
-		const struct anchor_counter *c = &m->counters.at.at[i];
+		struct anchor_meter *x = &m->at.at[i];
+		uint64_t ns = near_hits(m, i) * ANCHOR_COUNTERS_HIT_NS;
 
-		if (c->is_on && cpu_ns > x->near.cpu_ns)
-			anchor_record_site(m->record, window, true, &c->site,
-					   c->hits - x->near.hits,
-					   cpu_ns - x->near.cpu_ns);
+		if (!x->is_for_moments)
+			continue;
+		x->is_left |=
+			(double)ns > MOMENTS_MOST * (double)(cpu_ns - x->near.cpu_ns);
+		sum_ns += ns;
 	}
+	return sum_ns;
+}
+
+void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window)
+{
+	uint64_t cpu_ns = read_all(m), cost_ns = cpu_ns ? moment_cost(m, cpu_ns) : 0;
+
+	m->spent_ns += cost_ns;
+	for (size_t i = 0; i < m->at.n; i++) {
+		const struct anchor_meter *x = &m->at.at[i];
+
+		if (m->counters.at.at[i].is_on && cpu_ns > x->near.cpu_ns + cost_ns)
+			anchor_record_site(m->record, window, true,
+					   &m->counters.at.at[i].site, near_hits(m, i),
+					   cpu_ns - x->near.cpu_ns - cost_ns);
+	}
+}
+
+void anchor_meters_end_near(struct anchor_meters *m)
+{
+	set_moments(m, false);
 }
 
 /* Ending. */
@@ -180,39 +238,43 @@ static bool is_too_much(const struct anchor_meters *m, size_t i, uint64_t cpu_ns
 void anchor_meters_look(struct anchor_meters *m, uint32_t window)
 {
 	uint64_t cpu_ns = read_all(m);
-	own(freep) bool *is_off = xcalloc(m->at.n + 1, sizeof(*is_off));
-	bool are_some = false;
+	own(freep) bool *on = xcalloc(m->at.n + 1, sizeof(*on));
 
 	for (size_t i = 0; i < m->at.n; i++) {
 		struct anchor_meters_since *since = &m->at.at[i].looked;
 
-		if (!m->counters.at.at[i].is_on || cpu_ns < since->cpu_ns + LOOK_NS)
+		on[i] = m->counters.at.at[i].is_on;
+		if (!on[i] || cpu_ns < since->cpu_ns + LOOK_NS)
 			continue;
-		is_off[i] = is_too_much(m, i, cpu_ns);
-		are_some |= is_off[i];
+		on[i] = !is_too_much(m, i, cpu_ns);
 		*since =
 			(struct anchor_meters_since){ m->counters.at.at[i].hits, cpu_ns };
-		if (is_off[i])
+		if (!on[i])
 			tell(m, i, window, cpu_ns);
 	}
-	/* Those that cannot be now are the next time. */
-	if (are_some && anchor_counters_off(&m->counters, is_off, NULL) < 0)
+	/* Those that cannot be off now are the next time. */
+	if (anchor_counters_set(&m->counters, on, NULL) < 0)
 		anchor_meters_check(m);
+}
+
+static bool are_on(const struct anchor_counters *c)
+{
+	vec_each(x, &c->at)
+		if (x->is_on)
+			return true;
+	return false;
 }
 
 int anchor_meters_end(struct anchor_meters *m, struct err *e)
 {
-	size_t n = m->counters.at.n;
-	own(freep) bool *is_off = xcalloc(n + 1, sizeof(*is_off));
+	own(freep) bool *none = xcalloc(m->counters.at.n + 1, sizeof(*none));
 	struct err why = { 0 };
 
-	for (size_t i = 0; i < n; i++)
-		is_off[i] = true;
-	if (!anchor_meters_are(m) || anchor_counters_off(&m->counters, is_off, &why) == 0)
+	if (anchor_counters_set(&m->counters, none, &why) == 0)
 		return 0;
 	/* A process that has ended has none. */
 	anchor_meters_check(m);
-	return anchor_meters_are(m)
+	return are_on(&m->counters)
 		       ? err_set(e, ERR_UNSUPPORTED,
 				 "process %d keeps its counters, which harm nothing: %s",
 				 m->counters.pid, why.text)

@@ -5,7 +5,8 @@
  *
  * Their counters (collect/anchor_counters) are chosen by what windows of exact counts
  * have, and read when one begins and ends, and for a moment before and behind it: by that
- * moment's rate it is known how long what was counted takes natively.
+ * moment's rate it is known how long what was counted takes natively.  Some come so often
+ * that they are on in these moments only.
  */
 #ifndef DWELL_COLLECT_ANCHOR_METERS_H
 #define DWELL_COLLECT_ANCHOR_METERS_H
@@ -28,6 +29,7 @@ struct anchor_meters_since {
 /* Of each counter. */
 struct anchor_meter {
 	struct anchor_meters_since told, near, looked;
+	bool is_for_moments, is_left; /* it took too much */
 };
 
 struct anchor_meters {
@@ -41,11 +43,12 @@ struct anchor_meters {
 
 void anchor_meters_fini(struct anchor_meters *m);
 
-/* Whether there are any. */
+/* Whether there are any that are on or will be. */
 bool anchor_meters_are(const struct anchor_meters *m);
 /* Forgets them when the process executes another program, where nothing of them is. */
 void anchor_meters_check(struct anchor_meters *m);
-/* By the record's last window, which took that much CPU time natively, about. */
+/* By the record's last window, which took that much CPU time natively, about; those for
+ * moments are on now. */
 void anchor_meters_choose(struct anchor_meters *m, uint64_t cpu_ns);
 /* Those that took too much since the last look are off from now on. */
 void anchor_meters_look(struct anchor_meters *m, uint32_t window);
@@ -53,9 +56,11 @@ void anchor_meters_look(struct anchor_meters *m, uint32_t window);
 void anchor_meters_tell(struct anchor_meters *m, uint32_t window);
 /* What was met in a window is in that. */
 void anchor_meters_begin(struct anchor_meters *m);
-/* A moment before or behind a window. */
+/* A moment before or behind a window; what is on for these only is so until it is told to
+ * be off. */
 void anchor_meters_begin_near(struct anchor_meters *m);
 void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window);
+void anchor_meters_end_near(struct anchor_meters *m);
 /* The process is as it was; on failure it goes on with some. */
 must_use int anchor_meters_end(struct anchor_meters *m, struct err *e);
 

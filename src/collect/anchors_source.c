@@ -63,7 +63,8 @@ enum state {
 	BEFORE, /* a window comes soon */
 	ALONE,	/* others have been told to pause */
 	COUNTING,
-	BEHIND, /* one was right before */
+	RESUMING, /* others are told to go on */
+	BEHIND,	  /* one was right before */
 	WATCHING,
 };
 
@@ -281,6 +282,7 @@ static void be_refused(struct anchors *s, const struct err *why)
 {
 	if (!s->n_refused++)
 		s->refusal = *why;
+	anchor_meters_end_near(&s->meters);
 	s->base.wants_alone = false;
 	s->state = IDLE;
 	s->window_due_ns = s->cpu_ns + by_chance(s, WINDOW_COST_NS / s->budget);
@@ -356,7 +358,7 @@ static void end_window(struct anchors *s)
 	s->window_due_ns =
 		s->cpu_ns + by_chance(s, (double)cost_ns / (s->budget * windows_part(s)));
 	s->base.wants_alone = false;
-	begin_near(s, BEHIND);
+	s->state = RESUMING;
 }
 
 static bool is_window_over(const struct anchors *s)
@@ -485,10 +487,14 @@ static void step(struct anchors *s)
 		if (is_window_over(s))
 			end_window(s);
 		break;
+	case RESUMING:
+		begin_near(s, BEHIND);
+		break;
 	case BEHIND:
 		if (!is_near_over(s))
 			break;
 		anchor_meters_tell_near(&s->meters, s->n_windows - 1);
+		anchor_meters_end_near(&s->meters);
 		s->state = IDLE;
 		break;
 	case WATCHING:
@@ -501,8 +507,9 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 {
 	struct anchors *s = (struct anchors *)source;
 	const uint64_t next_ns[] = {
-		[IDLE] = IDLE_NS,     [BEFORE] = LOOK_NS, [ALONE] = 1,
-		[COUNTING] = LOOK_NS, [BEHIND] = LOOK_NS, [WATCHING] = s->watch_ns,
+		[IDLE] = IDLE_NS,	  [BEFORE] = LOOK_NS, [ALONE] = 1,
+		[COUNTING] = LOOK_NS,	  [RESUMING] = 1,     [BEHIND] = LOOK_NS,
+		[WATCHING] = s->watch_ns,
 	};
 	uint64_t n;
 

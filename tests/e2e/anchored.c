@@ -2,17 +2,22 @@
  *
  * anchored N: N times a turn of two kinds of work, each so often as the names say.
  * anchored N vfork: while another thread is in vfork() for seconds.
+ * anchored N often: N times a thousand calls of some hundred nanoseconds, and nothing
+ * else.
  *
  * A turn takes some tens of microseconds: rare enough for a CPU to stop at it.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PLAIN	100000
 #define DIVIDE	10000
+#define OFTEN	1000
+#define SHORT	1000
 #define VFORK_S 4
 
 static __attribute__((noinline)) unsigned long add_100000(unsigned long x)
@@ -37,6 +42,20 @@ static __attribute__((noinline)) unsigned long turn(unsigned long x)
 	return divide_10000(add_100000(x));
 }
 
+static __attribute__((noinline)) unsigned long add_1000(unsigned long x)
+{
+	for (unsigned i = 0; i < SHORT; i++)
+		__asm__ volatile("add $3, %0" : "+r"(x));
+	return x;
+}
+
+static unsigned long call_often(unsigned long x, unsigned long n)
+{
+	for (unsigned long i = 0; i < n * OFTEN; i++)
+		x = add_1000(x) + i;
+	return x;
+}
+
 static void *be_in_vfork(void *unused)
 {
 	pid_t pid = vfork();
@@ -52,13 +71,18 @@ static void *be_in_vfork(void *unused)
 int main(int argc, char **argv)
 {
 	unsigned long x = 1, n = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
+	int is_often = argc > 2 && !strcmp(argv[2], "often");
+	int has_thread = argc > 2 && !is_often;
 	pthread_t thread;
 
-	if (argc > 2 && pthread_create(&thread, NULL, be_in_vfork, NULL) != 0)
+	if (has_thread && pthread_create(&thread, NULL, be_in_vfork, NULL) != 0)
 		return 1;
-	while (n--)
-		x = turn(x);
-	if (argc > 2)
+	if (is_often)
+		x = call_often(x, n);
+	else
+		while (n--)
+			x = turn(x);
+	if (has_thread)
 		pthread_join(thread, NULL);
 	printf("%lu\n", x);
 	return 0;

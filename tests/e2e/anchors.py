@@ -18,6 +18,7 @@ from harness import dwell, test
 
 PROGRAM = os.path.abspath(sys.argv[2]) + '/e2e-anchored'
 TURNS = 60000  # about four seconds
+OFTEN = 10000  # the same, a thousand calls each
 LIMIT_S = 60
 OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does in each
 
@@ -39,13 +40,15 @@ class Anchors:
         images = [pairs(line)['path'].strip('"') for line in cat(path, 'images')]
         places = [(images[int(f['image'])], int(f['offset'], 16)) for f in map(pairs, cat(path, 'locations'))]
         self.windows, self.blocks, self.hits, self.watched_ns, self.native_ns = set(), collections.Counter(), collections.Counter(), collections.Counter(), 0
-        self.n_near = 0
+        self.n_near, self.near_ns, self.near_hits = 0, collections.Counter(), collections.Counter()
         for f in map(pairs, cat(path, 'anchors')):
             image, offset = places[int(f['location'])] if 'location' in f else (None, None)
             if image is None:
                 self.native_ns += int(f['cpu'])
             elif 'near' in f:
                 self.n_near += 1
+                self.near_hits[offset] += int(f['times'])
+                self.near_ns[offset] += int(f['cpu'])
             elif image == PROGRAM and int(f['size']):
                 self.windows.add(int(f['window']))
                 self.blocks[offset] += int(f['times'])
@@ -114,6 +117,22 @@ def calls_are_counted_all_of_the_time():
     offset, watched = max(a.watched_ns.items(), key=lambda row: row[1])
     assert watched > a.native_ns / 4, (watched, a.native_ns)
     assert a.hits[offset] <= TURNS - turns, (a.hits, turns)
+
+
+@test
+def what_comes_too_often_is_counted_for_moments():
+    path = f'{harness.DIR}/r.dwell'
+    command = [PROGRAM, str(OFTEN), 'often']
+    p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:20%', '-o', path, '--', *command)
+    assert p.returncode == 0 and p.stdout == subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout, p
+    a = Anchors(path)
+    offset, near_ns = max(a.near_ns.items(), key=lambda row: row[1])
+    assert offset not in a.hits, (a.hits, a.watched_ns)
+    assert a.near_hits[offset] > 1e5 and near_ns < a.native_ns, (a.near_hits, a.near_ns)
+    row = calc('add_1000', path)
+    assert row['windows'] >= 5 and row['confidence'] in ('high', 'medium'), row
+    assert row['times_low'] <= 1000 * OFTEN <= row['times_high'], row
+    assert abs(row['times'] / OFTEN / 1000 - 1) < .15, row
 
 
 @test

@@ -70,7 +70,7 @@ static void counters_are_where_they_cost_little_and_tell_much(void **state)
 		{ .addr = 0x901300, .times = 500000 },
 	};
 	bool there[5] = { false };
-	struct anchor_choice_sites s = { sites, there, 5, 250000 };
+	struct anchor_choice_sites s = { sites, there, 5, 250000, false };
 	size_t chosen[ANCHOR_CHOICE_SITES];
 
 	(void)state;
@@ -84,13 +84,30 @@ static void counters_are_where_they_cost_little_and_tell_much(void **state)
 	assert_int_equal(anchor_choice_sites(blocks, 2, SECOND_NS, &s, chosen), 0);
 }
 
+static void for_moments_they_may_come_more_often(void **state)
+{
+	static const struct anchor_choice_block block = { 0x401000, 40000000, 10, 30 };
+	static const struct anchor_site sites[] = {
+		{ .addr = 0x401100, .times = 40000000 },
+		{ .addr = 0x401200, .times = 4000000 },
+		{ .addr = 0x401300, .times = 10000 },
+	};
+	bool there[3] = { false };
+	struct anchor_choice_sites s = { sites, there, 3, 1e7, .is_for_moments = true };
+	size_t chosen[ANCHOR_CHOICE_SITES];
+
+	(void)state;
+	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 1);
+	assert_int_equal(chosen[0], 1);
+}
+
 static void a_counter_far_away_tells_time(void **state)
 {
 	static const struct anchor_choice_block block = { 0x401000, 40000000, 10, 30 };
 	static const struct anchor_site site = { .addr = 0x7f0000000000,
 						 .times = 100000 };
 	bool there = false;
-	struct anchor_choice_sites s = { &site, &there, 1, 250000 };
+	struct anchor_choice_sites s = { &site, &there, 1, 250000, false };
 	size_t chosen[ANCHOR_CHOICE_SITES];
 
 	(void)state;
@@ -112,6 +129,7 @@ int main(void)
 		cmocka_unit_test(what_is_near_the_most_executed_code_comes_first),
 		cmocka_unit_test(code_that_blocks_share_is_never_chosen),
 		cmocka_unit_test(counters_are_where_they_cost_little_and_tell_much),
+		cmocka_unit_test(for_moments_they_may_come_more_often),
 		cmocka_unit_test(a_counter_far_away_tells_time),
 		cmocka_unit_test(of_nothing_nothing_is_chosen),
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/anchor_counters.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -132,7 +133,8 @@ static void each_passage_is_counted_and_nothing_else_happens(void **state)
 					     /* not what is there */
 					     site(the_call, jumped_to),
 					     site(called, called) };
-	const bool one[] = { true, false }, all[] = { true, true };
+	const bool one[] = { false, true }, none[] = { false, false },
+		   both[] = { true, true };
 	struct anchor_counters k = { 0 };
 	struct child c;
 
@@ -148,15 +150,21 @@ static void each_passage_is_counted_and_nothing_else_happens(void **state)
 	/* Those that are there already are not added again. */
 	assert_int_equal(anchor_counters_add(&k, sites, 2, NULL), 0);
 	assert_int_equal(k.at.n, 2);
-	assert_int_equal(anchor_counters_off(&k, one, NULL), 0);
+	assert_int_equal(anchor_counters_set(&k, one, NULL), 0);
 	order(&c, 1000);
 	assert_true(anchor_counters_read(&k));
 	assert_int_equal(k.at.at[0].hits, 100000);
 	assert_int_equal(k.at.at[1].hits, 101000);
-	assert_int_equal(anchor_counters_off(&k, all, NULL), 0);
+	assert_int_equal(anchor_counters_set(&k, none, NULL), 0);
 	assert_is_as_it_was(c.pid);
 	order(&c, 1000);
-	assert_int_equal(k.at.at[1].hits, 101000);
+	assert_int_equal(anchor_counters_set(&k, both, NULL), 0);
+	order(&c, 10);
+	assert_true(anchor_counters_read(&k));
+	assert_int_equal(k.at.at[0].hits, 100010);
+	assert_int_equal(k.at.at[1].hits, 101010);
+	assert_int_equal(anchor_counters_set(&k, none, NULL), 0);
+	assert_is_as_it_was(c.pid);
 	end(&c);
 	assert_false(anchor_counters_read(&k));
 	anchor_counters_fini(&k);
@@ -167,7 +175,7 @@ static void another_program_is_not_written_to(void **state)
 {
 	const struct anchor_site sites[] = { site(the_call, called),
 					     site(the_jump, jumped_to) };
-	const bool all[] = { true };
+	const bool none[] = { false };
 	struct anchor_counters k = { 0 };
 	struct child c;
 
@@ -177,13 +185,13 @@ static void another_program_is_not_written_to(void **state)
 	assert_int_equal(anchor_counters_add(&k, sites, 1, NULL), 0);
 	k.mark++;
 	assert_true(anchor_counters_add(&k, sites, 2, NULL) < 0);
-	assert_true(anchor_counters_off(&k, all, NULL) < 0);
+	assert_true(anchor_counters_set(&k, none, NULL) < 0);
 	assert_int_equal(k.at.n, 1);
 	assert_true(k.at.at[0].is_on);
 	k.mark--;
 	order(&c, 1000);
 	assert_hits(&k, 1000);
-	assert_int_equal(anchor_counters_off(&k, all, NULL), 0);
+	assert_int_equal(anchor_counters_set(&k, none, NULL), 0);
 	assert_false(k.at.at[0].is_on);
 	assert_is_as_it_was(c.pid);
 	end(&c);
@@ -215,6 +223,92 @@ static void what_leads_too_far_has_none(void **state)
 	munmap(at, bytes);
 }
 
+/* Another process: it has the memory of the one that begins it, until that ends. */
+static int share(void *from)
+{
+	char c;
+
+	return read(*(int *)from, &c, 1) == 1;
+}
+
+static void begin_sharing(struct child *c, int *ret_end)
+{
+	static uint8_t stack[64 << 10];
+	int orders[2], begun[2], until[2];
+	char byte = 0;
+
+	assert_int_equal(pipe(orders), 0);
+	assert_int_equal(pipe(begun), 0);
+	assert_int_equal(pipe(until), 0);
+	c->pid = fork();
+	assert_true(c->pid >= 0);
+	if (!c->pid) {
+		close(orders[1]);
+		if (clone(share, stack + sizeof(stack), CLONE_VM | SIGCHLD, until) > 0 &&
+		    write(begun[1], &byte, 1) == 1 && wait(NULL) > 0 &&
+		    write(begun[1], &byte, 1) == 1)
+			(void)!read(orders[0], &byte, 1);
+		_exit(0);
+	}
+	c->order = orders[1];
+	c->answer = begun[0];
+	*ret_end = until[1];
+	close(orders[0]);
+	close(begun[1]);
+	close(until[0]);
+	assert_int_equal(read(c->answer, &byte, 1), 1);
+}
+
+static void who_shares_memory_has_none(void **state)
+{
+	const struct anchor_site sites[] = { site(the_call, called) };
+	const bool none[] = { false };
+	struct anchor_counters k = { 0 };
+	struct child c;
+	char byte = 0;
+	int until;
+	struct err e;
+
+	(void)state;
+	begin_sharing(&c, &until);
+	k.pid = c.pid;
+	assert_int_equal(anchor_counters_add(&k, sites, 1, &e), ERR_UNSUPPORTED);
+	assert_non_null(strstr(e.text, "shares memory"));
+	assert_int_equal(k.at.n, 0);
+	assert_is_as_it_was(c.pid);
+	assert_int_equal(write(until, &byte, 1), 1);
+	assert_int_equal(read(c.answer, &byte, 1), 1);
+	assert_int_equal(anchor_counters_add(&k, sites, 1, &e), 0);
+	assert_int_equal(k.at.n, 1);
+	assert_int_equal(anchor_counters_set(&k, none, NULL), 0);
+	close(until);
+	end(&c);
+	anchor_counters_fini(&k);
+}
+
+/* A jump to what is behind it, which others might come to as well. */
+static void shared_code_has_none(void **state)
+{
+	const uint8_t jump[] = { 0xe9, 0, 0, 0, 0, 0xc3 };
+	uint8_t *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const struct anchor_site sites[] = { site(at, at + 5) };
+	struct anchor_counters k = { 0 };
+	struct child c;
+
+	(void)state;
+	assert_ptr_not_equal(at, MAP_FAILED);
+	memcpy(at, jump, sizeof(jump));
+	begin(&c);
+	k.pid = c.pid;
+	assert_int_equal(anchor_counters_add(&k, sites, 1, NULL), 0);
+	assert_int_equal(k.at.n, 0);
+	assert_memory_equal(at, jump, sizeof(jump));
+	end(&c);
+	anchor_counters_fini(&k);
+	munmap(at, 4096);
+}
+
 static void who_has_ended_has_none(void **state)
 {
 	const struct anchor_site sites[] = { site(the_call, called) };
@@ -236,6 +330,8 @@ int main(void)
 		cmocka_unit_test(each_passage_is_counted_and_nothing_else_happens),
 		cmocka_unit_test(another_program_is_not_written_to),
 		cmocka_unit_test(what_leads_too_far_has_none),
+		cmocka_unit_test(who_shares_memory_has_none),
+		cmocka_unit_test(shared_code_has_none),
 		cmocka_unit_test(who_has_ended_has_none),
 	};
 
