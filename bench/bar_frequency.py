@@ -6,10 +6,12 @@ import re
 import subprocess
 
 import bar_blocks
+import measure
 
 NEAR = (.05, .10, .15)
 BARS = {.05: 40, .10: 60, .15: 70}  # per cent of the samples
 LEAST = .002  # of a program's time: functions with less count as not known
+PAIR_INTERVAL = "1ms"
 STEP, LAST = 5, 45  # of the histograms, per cent
 CONFIDENCES = ("high", "medium", "low")
 
@@ -88,7 +90,8 @@ class Bar:
         self.names = HELD if bench.held else TUNE
         self.histograms = []
         runs = f"{bench.runs} runs, added up" if bench.runs > 1 else "one run"
-        anchors = [f"with anchors for {bench.anchors} % of CPU time; of high right: of what is told with high confidence, within 10 %"] if bench.anchors else []
+        paired = f"; paired cost: CPU time beyond recordings without, median of {bench.n_pairs} pairs" if bench.n_pairs else ""
+        anchors = [f"with anchors for {bench.anchors} % of CPU time; of high right: of what is told with high confidence, within 10 %{paired}"] if bench.anchors else []
         self.notes = [*anchors,
                       f"programs {'held back' if bench.held else 'that constants were chosen with'}; a sample each {bench.interval} of CPU time, {runs}",
                       "per cent of the samples in blocks whose estimate is off by no more than that; edges: of all executions of ways",
@@ -97,24 +100,34 @@ class Bar:
                       f"what has no estimate, or is in functions with less than {100 * LEAST:.1f} % of the time, counts as wrong"]
 
     def run(self, path, words, command):
-        subprocess.run([self.bench.dwell, "run", "-q", *words, "-o", path, "--", *command], check=False, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
+        return measure.Run([self.bench.dwell, "run", "-q", *words, "-o", path, "--", *command])
 
-    def experiments(self):
-        return f"usertime,anchors:{self.bench.anchors}%" if self.bench.anchors else "usertime"
+    def sample(self, path, command, anchors, interval):
+        return self.run(path, ["--insn", "-e", f"usertime,anchors:{anchors}%" if anchors else "usertime", "-i", interval], command)
 
     def cost(self, path):
-        """Windows of exact counts, and per cent of CPU time that all of that took."""
+        """Windows of exact counts, and per cent of CPU time that all of that took, as the recorder has it."""
         p = subprocess.run([self.bench.dwell, "cat", "--section", "facts", path], capture_output=True, text=True, check=True)
         facts = {name: int(value) for name, value in re.findall(r'name="([\w-]+)" value=(\d+)', p.stdout)}
         return {"windows": facts.get("windows", 0), "cost %": 100 * facts.get("windows-cost", 0) / max(facts.get("user-time", 0), 1)}
+
+    def paired_cost(self, command):
+        """Per cent of CPU time, of program and recorder, beyond that of a recording without anchors.
+
+        With few samples: none are taken in windows, and what these would have cost is not saved by anchors."""
+        if not self.bench.n_pairs:
+            return {}
+        path = self.bench.scratch("pair.dwell")
+        made = measure.pairs(self.bench.n_pairs, lambda: self.sample(path, command, 0, PAIR_INTERVAL),
+                             lambda: self.sample(path, command, self.bench.anchors, PAIR_INTERVAL))
+        return {"paired cost %": measure.median([100 * (t.cpu_s / b.cpu_s - 1) for b, t in made])}
 
     def record(self, command):
         counted = self.bench.scratch("counted.dwell")
         self.run(counted, ["-e", "bbcounts"], command)
         sampled = [self.bench.scratch(f"sampled-{i}.dwell") for i in range(self.bench.runs)]
         for path in sampled:
-            self.run(path, ["--insn", "-e", self.experiments(), "-i", self.bench.interval], command)
+            self.sample(path, command, self.bench.anchors, self.bench.interval)
         return counted, sampled
 
     def calc(self, name, *paths):
@@ -142,12 +155,12 @@ class Bar:
         blocks.rows += own.rows
         return [(row[0], row[1] and row[1] * factor, *row[2:]) for row in own.rows]
 
-    def anchored(self, blocks, path):
+    def anchored(self, blocks, path, command):
         if not self.bench.anchors:
             return {}
         high = [row for row in blocks.rows if row[2] == "high"]
         right = blocks.near(.10, lambda row: row[2] == "high") if high else None
-        return {"of high right": right, **self.cost(path)}
+        return {"of high right": right, **self.cost(path), **self.paired_cost(command)}
 
     def row_of(self, program):
         command = program.command(self.bench.share)
@@ -170,7 +183,7 @@ class Bar:
                 "edges ≤ 10 %": ways.near(.10), **{f"scaled ≤ {100 * limit:.0f} %": scaled.near(limit) for limit in NEAR},
                 "scaled edges": scaled_ways.near(.10),
                 "in range": blocks.share(lambda row: row[3]), **{f"{c}": blocks.share(lambda row, c=c: row[2] == c) for c in CONFIDENCES},
-                **self.anchored(blocks, sampled[0])}
+                **self.anchored(blocks, sampled[0], command)}
 
     def rows(self):
         all_programs, rows = programs(self.bench), []
