@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "collect/interval_cuts.h"
 #include "host/proc_meter.h"
 #include "host/procfs.h"
 #include "store/gauge.h"
@@ -20,6 +21,9 @@
 /* Who ends while it is looked at would be in nobody's values: its parent's were read
  * before.  Then all is read again. */
 #define PACKET_TRIES 4
+/* Who ends an interval is heard within that: rings are looked at every tenth of a second,
+ * and programs wait some milliseconds in them until others have told of them. */
+#define SETTLE_NS UINT64_C(250000000)
 
 /* What was counted of a thread when it was looked at the last time, and of the threads of
  * a process since the first time. */
@@ -42,8 +46,8 @@ struct meters {
 struct gauges {
 	struct gauges_settings settings;
 	pid_t *roots;
-	uint64_t from_ns; /* the interval began */
 	uint64_t due_ns;
+	struct interval_cuts cuts;
 	VEC(struct gauge) packet;
 	struct meters before, now; /* of the last packet and of this one */
 	struct procfs_ids found;   /* processes to look at, the roots first */
@@ -226,24 +230,21 @@ static bool read_processes(struct gauges *g, uint64_t now_ns)
 	return are_there;
 }
 
-static void put_packet(struct gauges *g, uint64_t now_ns)
+static void read_packet(struct gauges *g, uint64_t now_ns)
 {
 	struct meters before = g->before;
 
 	for (unsigned i = 0; i < PACKET_TRIES && !read_processes(g, now_ns); i++)
 		;
 	put_machine(g, now_ns);
-	vec_each(gauge, &g->packet)
-		writer_gauge(g->settings.writer, gauge);
 	g->before = g->now;
 	g->now = before;
 }
 
 /* Intervals. */
 
-static void begin(struct gauges *g, uint64_t now_ns)
+static void set_timer(struct gauges *g, uint64_t now_ns)
 {
-	g->from_ns = now_ns;
 	g->due_ns = g->settings.every_ns ? now_ns + g->settings.every_ns : 0;
 }
 
@@ -255,8 +256,11 @@ struct gauges *gauges_new(const struct gauges_settings *s, uint64_t now_ns)
 	g->roots = xcalloc(s->n_pids + 1, sizeof(*g->roots));
 	if (s->n_pids)
 		memcpy(g->roots, s->pids, s->n_pids * sizeof(*g->roots));
-	begin(g, now_ns);
-	put_packet(g, now_ns);
+	interval_cuts_begin(&g->cuts, s->writer, now_ns);
+	set_timer(g, now_ns);
+	read_packet(g, now_ns);
+	vec_each(gauge, &g->packet)
+		writer_gauge(s->writer, gauge);
 	return g;
 }
 
@@ -264,6 +268,7 @@ void gauges_free(struct gauges *g)
 {
 	if (!g)
 		return;
+	interval_cuts_fini(&g->cuts);
 	vec_fini(&g->packet);
 	meters_fini(&g->before);
 	meters_fini(&g->now);
@@ -285,21 +290,27 @@ uint64_t gauges_due_ns(const struct gauges *g)
 
 void gauges_tick(struct gauges *g, uint64_t now_ns)
 {
-	if (g && g->due_ns && now_ns >= g->due_ns)
+	if (!g)
+		return;
+	if (g->due_ns && now_ns >= g->due_ns)
 		gauges_cut(g, now_ns, "timer", "");
+	interval_cuts_settle(&g->cuts, now_ns - SETTLE_NS);
 }
 
-bool gauges_cut(struct gauges *g, uint64_t now_ns, const char *cause, const char *name)
+bool gauges_cut(struct gauges *g, uint64_t time_ns, const char *cause, const char *name)
 {
-	struct writer *w = g ? g->settings.writer : NULL;
-
-	if (!g || now_ns <= g->from_ns)
+	if (!g || !interval_cuts_may_end(&g->cuts, time_ns))
 		return false;
-	writer_interval(w, &(struct model_interval){ .from_ns = g->from_ns,
-						     .to_ns = now_ns,
-						     .name = writer_string(w, name),
-						     .cause = writer_string(w, cause) });
-	put_packet(g, now_ns);
-	begin(g, now_ns);
+	if (!interval_cuts_is_behind(&g->cuts, time_ns)) {
+		read_packet(g, time_ns);
+		set_timer(g, time_ns);
+	}
+	interval_cuts_add(&g->cuts, time_ns, cause, name, g->packet.at, g->packet.n);
 	return true;
+}
+
+void gauges_finish(struct gauges *g)
+{
+	if (g)
+		interval_cuts_settle(&g->cuts, UINT64_MAX);
 }

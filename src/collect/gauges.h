@@ -34,10 +34,13 @@ void gauges_freep(struct gauges **g);
 
 /* When the timer ends the interval; 0: it does not. */
 uint64_t gauges_due_ns(const struct gauges *g);
-/* It is that late, or later: the interval ends. */
+/* It is that late: perhaps the timer ends an interval. */
 void gauges_tick(struct gauges *g, uint64_t now_ns);
-/* The interval ends for that cause, and is called so: "" or a name.  False: it is too
- * late, another one has begun behind that. */
-bool gauges_cut(struct gauges *g, uint64_t now_ns, const char *cause, const char *name);
+/* An interval ended then for that cause, and is called so: "" or a name.  One that ends
+ * before others that have been told of already cuts the first of these in two.  False: it
+ * is too late for that. */
+bool gauges_cut(struct gauges *g, uint64_t time_ns, const char *cause, const char *name);
+/* All ends have been told of; for the last tick. */
+void gauges_finish(struct gauges *g);
 
 #endif

@@ -674,6 +674,7 @@ static int finish_all(struct session *s, struct err *e)
 	struct err why = { 0 };
 	int rc = drain(s, true, e);
 
+	gauges_finish(s->gauges); /* what programs told before they ended is drained */
 	reap(s);
 	for (size_t i = 0; i < s->n_sources; i++) {
 		struct source_stats stats = { 0 };

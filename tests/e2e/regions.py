@@ -272,6 +272,19 @@ def marks_end_intervals():
 
 
 @test
+def no_mark_is_late_where_timers_end_intervals_too():
+    path, _ = record('often', REGIONS, 'marks', '30', run=('-e', 'regions,usertime', '-S', '2ms'))
+    p = dwell('global', '--json', path)
+    assert p.returncode == 0, p.stderr
+    rows = json.loads(p.stdout)['rows']
+    for before, after in zip(rows, rows[1:]):
+        assert after['from_ns'] == before['to_ns'], (before, after)
+    marks = [r['name'] for r in rows if r['cause'] == 'program']
+    assert marks == ['other', 'second', 'other'] and not loss(path, 'late-marks'), rows
+    assert sum(r['cause'] == 'timer' for r in rows) > 5 and rows[-1]['cause'] == 'end', rows
+
+
+@test
 def handlers_have_regions_too():
     for how in ('signals', 'signals_above'):
         path, text = record(how, REGIONS, how, '2000')
