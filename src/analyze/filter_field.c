@@ -99,6 +99,21 @@ static const char *interval_text(const struct filter_subject *s, unsigned i)
 	return v && i == 0 ? recording_string(s->recording, v->name) : NULL;
 }
 
+/* Of intervals that a mark has ended: others have no name. */
+static const char *mark_text(const struct filter_subject *s, unsigned i)
+{
+	const char *name = interval_text(s, i);
+
+	return name && *name ? name : NULL;
+}
+
+static const char *cause_text(const struct filter_subject *s, unsigned i)
+{
+	const struct model_interval *v = recording_interval(s->recording, s->id);
+
+	return v && i == 0 ? recording_string(s->recording, v->cause) : NULL;
+}
+
 static bool interval_number(const struct filter_subject *s, uint64_t *ret)
 {
 	*ret = s->id + 1;
@@ -154,6 +169,10 @@ const struct filter_field filter_fields[] = {
 	  .summary = "time since the start of the recording" },
 	{ "interval", FILTER_BY_TIME, .text = interval_text, .number = interval_number,
 	  .summary = "name or number (from 1) of an interval, see dwell global" },
+	{ "mark", FILTER_BY_TIME, .text = mark_text,
+	  .summary = "name of the mark that ended the interval" },
+	{ "cause", FILTER_BY_TIME, .text = cause_text,
+	  .summary = "what ended the interval: timer, signal, program, ctl or end" },
 	{ "thread", FILTER_BY_THREAD, .text = thread_text, .number = thread_number,
 	  .summary = "thread name or id" },
 	{ "tid", FILTER_BY_THREAD, .number = thread_number, .summary = "thread id" },

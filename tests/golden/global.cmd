@@ -8,5 +8,8 @@ for row in r["rows"]:
 dwell report --by interval global.dwell | tail -n +4
 dwell report --filter 'interval == 2' global.dwell | tail -n +4
 dwell report --filter 'interval == mark' --json global.dwell | grep -c stop
+dwell report --filter 'mark == mark' --json global.dwell | grep -c stop
+dwell report --filter 'cause == timer' global.dwell | tail -n +4
+dwell report --filter 'cause != timer && mark != mark' --json global.dwell | grep -c stop
 dwell cat --section gauges global.dwell | tail -n 3
 dwell global example.dwell
