@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/ctl_recording.h"
 #include "cmd/late_status.h"
 #include "collect/control.h"
 #include "collect/control_lines.h"
@@ -388,11 +389,16 @@ static int run_ctl(struct options *o, struct err *e)
 	struct buf request = { 0 }, answer = { 0 };
 	int rc;
 
+	if (ctl_recording_is_meant(o)) {
+		rc = ctl_recording_run(o, e);
+		return rc < 0 ? rc : EXIT_OK;
+	}
 	if (!options_argc(o) || !is_verb(options_argv(o)[0]))
 		return err_set(
 			e, ERR_USAGE,
 			"say what to do: status, flush, epoch [LABEL], label TEXT, "
-			"pause, resume or quit");
+			"pause, resume or quit; mark PID [NAME]; status, pause or resume "
+			"PID");
 	rc = ask(o, &request, &answer, e);
 	if (rc == 0 && answer.size > 1 && options_has(o, "json"))
 		print_json((char *)answer.data);
@@ -405,8 +411,8 @@ static int run_ctl(struct options *o, struct err *e)
 
 const struct command cmd_ctl = {
 	.name = "ctl",
-	.usage = "[options] status|flush|epoch|label|pause|resume|quit [TEXT]",
-	.summary = "Ask the daemon, or tell it what to do",
+	.usage = "[options] VERB [PID|TEXT]",
+	.summary = "Ask the daemon or a recording, or tell it what to do",
 	.description =
 		"status: rates, losses, memory, what the daemon itself costs and how its "
 		"database grows.\n\n"
@@ -415,12 +421,23 @@ const struct command cmd_ctl = {
 		"TEXT: "
 		"names the epoch.\n\n"
 		"pause: no samples are taken until resume.\n\n"
-		"quit: flush, and end the daemon.",
+		"quit: flush, and end the daemon.\n\n"
+		"mark PID [NAME]: ends an interval, and calls it so, in the recordings "
+		"of "
+		"'dwell run' and 'dwell attach' that observe the process; PID may also "
+		"be "
+		"that of the recorder. See dwell-global(1): --filter 'mark == NAME'. "
+		"status PID, pause PID and resume PID ask and tell these recordings, "
+		"too; "
+		"only recordings that were begun with --pause, --delay or --toggle can "
+		"be paused. Only root and the user who records are heard.",
 	.options = (const struct option_spec *const[]){ ctl_options, NULL },
 	.examples =
 		(const struct command_example[]){
 			{ "dwell ctl status", "is it well?" },
 			{ "dwell ctl epoch release-2.1", "what follows is told apart" },
+			{ "dwell ctl mark 4242 warm",
+			  "what process 4242 has done so far is the interval 'warm'" },
 			{ NULL, NULL } },
 	.group = "record",
 	.run = run_ctl,

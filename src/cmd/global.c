@@ -237,16 +237,16 @@ const struct command cmd_global = {
 	.summary = "Show what the system counted in each interval of a recording",
 	.description =
 		"Every recording of programs and processes is cut into intervals: by a "
-		"timer (-S of 'dwell run'), by a signal (--mark), and by its end. Of "
-		"each "
-		"there is what the system counted of the observed processes together, "
+		"timer (-S of dwell run), by a signal (--mark), by dwell ctl mark, by "
+		"the program itself, and by its end. Of each there is what the system "
+		"counted of the observed processes together, "
 		"children included: CPU time, the time that they were ready to run and "
 		"had no CPU, bytes that were read and written by calls; and, at its end, "
 		"how much of them was in memory and the load of the machine. --json has "
 		"faults, devices, threads, turns on a CPU, and the machine's CPUs and "
 		"memory, too. --filter does not change it.\n\n"
-		"Other reports take an interval by --filter 'interval == N', and have a "
-		"row for each by --by interval.",
+		"Other reports take an interval by --filter 'interval == N' or 'mark == "
+		"NAME', and have a row for each by --by interval.",
 	.options = tables,
 	.examples = examples,
 	.group = "report",

@@ -57,7 +57,9 @@ const struct option_spec record_options[] = {
 	  .arg = "TIME",
 	  .unit = "s",
 	  .text = "Begin to take samples after that time" },
-	{ .name = "pause", .kind = OPTION_FLAG, .text = "Begin paused; see --toggle" },
+	{ .name = "pause",
+	  .kind = OPTION_FLAG,
+	  .text = "Begin paused, until --toggle or 'dwell ctl resume'" },
 	{ .name = "toggle",
 	  .kind = OPTION_STRING,
 	  .arg = "SIGNAL",
@@ -74,7 +76,7 @@ const struct option_spec record_options[] = {
 	  .kind = OPTION_STRING,
 	  .arg = "SIGNAL",
 	  .text = "This signal to dwell marks the moment in the recording: it ends an "
-		  "interval" },
+		  "interval, as 'dwell ctl mark' does" },
 	{ .name = "callstack-every",
 	  .kind = OPTION_DURATION,
 	  .arg = "TIME",
@@ -283,10 +285,6 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 		rc = check_sample_bytes(ret->sample_bytes, e);
 	if (rc == 0)
 		rc = take_signals(o, &ret->signals, e);
-	if (rc == 0 && ret->starts_paused && !ret->signals.toggle)
-		rc = err_set(e, ERR_USAGE,
-			     "--pause needs --toggle SIGNAL, or nothing would ever be "
-			     "recorded");
 	return rc;
 }
 

@@ -17,6 +17,7 @@
 #include "collect/jit_flags.h"
 #include "collect/launch.h"
 #include "collect/session_checks.h"
+#include "collect/session_control.h"
 #include "collect/session_notes.h"
 #include "collect/session_signals.h"
 #include "host/clock.h"
@@ -41,6 +42,7 @@ struct session {
 	size_t n_sources;
 	struct gauges *gauges; /* NULL: the recording has no time */
 	struct session_signals signals;
+	struct session_control control;
 	VEC(int) pidfds; /* of the processes whose end ends the recording */
 	uint64_t start_ns, end_ns, delay_end_ns;
 	uint64_t asleep_before_ns;
@@ -130,6 +132,7 @@ int session_new(const struct session_settings *settings, struct session **ret,
 	s->settings = *settings;
 	s->launch = (struct launch){ .gate = -1, .report = -1 };
 	s->signals.fd = -1;
+	s->control.fd = -1;
 	launch_env_init(&s->env);
 	set_scope(s);
 	if (settings->wants_jit)
@@ -170,6 +173,7 @@ void session_free(struct session *s)
 		closep(fd);
 	vec_fini(&s->pidfds);
 	session_signals_fini(&s->signals);
+	session_control_close(&s->control);
 	gauges_free(s->gauges);
 	tracker_free(s->tracker);
 	writer_free(s->writer);
@@ -410,6 +414,7 @@ static int start_all(struct session *s, struct err *e)
 	session_notes_begin(s->writer, x, s->plans, s->start_ns);
 	if (!x->no_time)
 		begin_gauges(s);
+	session_control_open(&s->control);
 	return x->kind == SCOPE_LAUNCH ? launch(s, e) : 0;
 }
 
@@ -481,9 +486,9 @@ static void check_targets(struct session *s)
 		s->is_over = true;
 }
 
-static size_t poll_set(const struct session *s, struct pollfd *fds)
+static size_t poll_set(const struct session *s, uint64_t now_ns, struct pollfd *fds)
 {
-	size_t n = 0;
+	size_t n = session_control_fds(&s->control, now_ns, fds);
 
 	fds[n++] = (struct pollfd){ .fd = s->signals.fd, .events = POLLIN };
 	if (s->settings.company)
@@ -547,6 +552,60 @@ static void serve_company(struct session *s)
 		c->serve(c->ctx, s);
 }
 
+/* From outside (session_control). */
+
+static bool observes(void *ctx, pid_t pid)
+{
+	const struct session *s = ctx;
+	bool does = pid == getpid() || (s->launch.pid && pid == s->launch.pid);
+
+	for (size_t i = 0; i < s->settings.n_pids; i++)
+		does |= pid == s->settings.pids[i];
+	return does || tracker_process_id(s->tracker, (uint32_t)pid) != MODEL_NONE;
+}
+
+static int mark(void *ctx, const char *name, struct err *e)
+{
+	struct session *s = ctx;
+
+	if (!s->gauges)
+		return err_set(e, ERR_UNSUPPORTED, "the recording has no times");
+	gauges_cut(s->gauges, clock_monotonic_ns(), "ctl", name);
+	return 0;
+}
+
+static int pause_or_resume(void *ctx, bool is_paused, struct err *e)
+{
+	struct session *s = ctx;
+
+	if (!s->scope.may_pause)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "only recordings with --pause, --delay or --toggle can "
+			       "be paused");
+	s->delay_end_ns = 0;
+	set_paused(s, is_paused);
+	return 0;
+}
+
+static int tell_status(void *ctx, struct buf *lines, struct err *e)
+{
+	struct session *s = ctx;
+	struct session_progress p;
+	int rc = session_sync(s, &p, e);
+
+	if (rc == 0)
+		session_notes_status(&s->settings, &p, s->launch.pid, s->is_paused,
+				     lines);
+	return rc;
+}
+
+static const struct session_control_ops control_ops = {
+	.observes = observes,
+	.mark = mark,
+	.pause = pause_or_resume,
+	.status = tell_status,
+};
+
 static int run_loop(struct session *s, struct err *e)
 {
 	own(freep) struct pollfd *fds = xcalloc(FDS_MAX, sizeof(*fds));
@@ -561,7 +620,7 @@ static int run_loop(struct session *s, struct err *e)
 		struct timespec t = { .tv_sec = (time_t)(wait / 1000000000),
 				      .tv_nsec = (long)(wait % 1000000000) };
 
-		if (ppoll(fds, poll_set(s, fds), &t, NULL) < 0 && errno != EINTR)
+		if (ppoll(fds, poll_set(s, now_ns, fds), &t, NULL) < 0 && errno != EINTR)
 			return err_os(e, "cannot wait for data");
 
 		int rc = drain(s, false, e);
@@ -575,6 +634,7 @@ static int run_loop(struct session *s, struct err *e)
 		if (writer_tick(s->writer, now_ns, NULL) < 0)
 			s->outcome.write_failure = *writer_failed(s->writer);
 		serve_company(s);
+		session_control_serve(&s->control, now_ns, &control_ops, s);
 		take_signals(s);
 		check_times(s, now_ns);
 		check_targets(s);

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "collect/control_lines.h"
 #include "collect/facts.h"
 #include "host/clock.h"
 #include "host/core_clock.h"
@@ -346,6 +347,34 @@ static uint64_t timeval_ns(struct timeval t)
 static uint64_t not_negative(long v)
 {
 	return v > 0 ? (uint64_t)v : 0;
+}
+
+/* The file as others see it, wherever they are. */
+static void add_path(const char *path, struct buf *lines)
+{
+	own(freep) char *whole = realpath(path, NULL);
+
+	control_lines_add_text(lines, "path", whole ? whole : path);
+}
+
+void session_notes_status(const struct session_settings *x,
+			  const struct session_progress *p, pid_t program, bool is_paused,
+			  struct buf *lines)
+{
+	struct buf names = { 0 };
+
+	join_experiments(x, ',', &names);
+	control_lines_add(lines, "recorder", (uint64_t)getpid());
+	if (x->kind == SCOPE_LAUNCH)
+		control_lines_add(lines, "program", (uint64_t)program);
+	add_path(p->path, lines);
+	control_lines_add_text(lines, "experiments", buf_str(&names));
+	control_lines_add(lines, "running-ns", p->taken_ns - p->start_ns);
+	control_lines_add(lines, "samples", p->stats.samples);
+	control_lines_add(lines, "lost", p->stats.lost);
+	control_lines_add(lines, "bytes", p->bytes);
+	control_lines_add(lines, "paused", is_paused);
+	buf_fini(&names);
 }
 
 void session_notes_rusage(struct writer *w, const struct rusage *u,

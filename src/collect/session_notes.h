@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "base/buf.h"
 #include "collect/session.h"
 #include "collect/tracker.h"
 #include "store/writer.h"
@@ -26,6 +27,10 @@ void session_notes_events(struct writer *w, struct plan *plan);
 void session_notes_machine(struct writer *w);
 void session_notes_begin(struct writer *w, const struct session_settings *x,
 			 const struct plan *plans, uint64_t start_ns);
+/* How it is meanwhile, as control_lines. */
+void session_notes_status(const struct session_settings *x,
+			  const struct session_progress *p, pid_t program, bool is_paused,
+			  struct buf *lines);
 void session_notes_rusage(struct writer *w, const struct rusage *u,
 			  struct session_outcome *o);
 void session_notes_end(struct writer *w, const struct tracker *t,
