@@ -67,14 +67,23 @@ static const char *name_of(const struct making *m, uint32_t function)
 
 void io_rows_call_name(const char *label, char *ret, size_t cap)
 {
-	static const char prefix[] = "[syscall ";
+	static const struct {
+		const char *prefix;
+		size_t n_left_out; /* of it */
+	} kinds[] = {
+		{ "[syscall ", sizeof("[syscall ") - 1 },
+		{ "[io_uring ", 1 },
+	};
 	size_t n = strlen(label);
 
-	if (text_starts(label, prefix) && n > sizeof(prefix))
-		snprintf(ret, cap, "%.*s", (int)(n - sizeof(prefix)),
-			 label + sizeof(prefix) - 1);
-	else
-		snprintf(ret, cap, "%s", label);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (text_starts(label, kinds[i].prefix) &&
+		    n > strlen(kinds[i].prefix) + 1) {
+			snprintf(ret, cap, "%.*s", (int)(n - kinds[i].n_left_out - 1),
+				 label + kinds[i].n_left_out);
+			return;
+		}
+	snprintf(ret, cap, "%s", label);
 }
 
 static uint64_t stack_key(const struct place *at)
@@ -223,6 +232,20 @@ static int add_sample(void *ctx, const struct profile_sample *s, unused struct e
 	return 0;
 }
 
+/* Recorders before there was this fact saw none. */
+static bool sees_requests(const struct profile *p)
+{
+	uint64_t sees;
+
+	for (uint32_t i = 0; i < profile_n_columns(p); i++)
+		if (column_of(p, i) &&
+		    !recording_find_fact(profile_source(p, profile_column(p, i)->source),
+					 FACT_RATE, "sees-requests", MODEL_NONE,
+					 MODEL_NONE, &sees))
+			return false;
+	return true;
+}
+
 int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *ret,
 		 struct err *e)
 {
@@ -233,6 +256,7 @@ int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *re
 	map_fini(&m.by_pair);
 	for (uint32_t i = 0; i < profile_n_columns(p); i++)
 		ret->has_io |= column_of(p, i) != NULL;
+	ret->sees_requests = sees_requests(p);
 	return rc;
 }
 

@@ -50,14 +50,16 @@ struct io_rows {
 	VEC(struct io_row) rows;
 	VEC(struct io_rows_pair) pairs;
 	struct io_row total;
-	bool has_io; /* the recordings have it at all */
+	bool has_io;	    /* the recordings have it at all */
+	bool sees_requests; /* of io_uring */
 };
 
 must_use int io_rows_make(const struct profile *p, enum io_rows_by by,
 			  struct io_rows *ret, struct err *e);
 void io_rows_fini(struct io_rows *r);
 
-/* "read" of "[syscall read]"; ret has room for it. */
+/* "read" of "[syscall read]", "io_uring read" of "[io_uring read]"; ret has room for it.
+ */
 void io_rows_call_name(const char *label, char *ret, size_t cap);
 
 /* Calls that move little although the file would give more: they are nearly all of them,

@@ -35,6 +35,8 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  true },
 	{ "unsized-calls", "I/O calls whose size and duration there was no room to keep",
 	  true },
+	{ "unmet-requests",
+	  "requests of io_uring whose end there was no room to wait for", true },
 	{ "unbalanced-executions",
 	  "executions of basic blocks that do not add up, as of what was killed", true },
 	{ "unknown-edges", "ways between basic blocks whose counts could not be told",

@@ -169,7 +169,7 @@ static void print_small(const struct rows_view *v, FILE *out)
 	}
 }
 
-/* What the calls of an io_uring hand over is no call, and is not here. */
+/* What the calls of an io_uring hand over is no call, and may not be here. */
 static void print_unseen(const struct rows_view *v, FILE *out)
 {
 	const struct io_rows *io = v->of;
@@ -181,7 +181,7 @@ static void print_unseen(const struct rows_view *v, FILE *out)
 		if (strcmp(profile_function(p, pair->call)->name,
 			   "[syscall io_uring_enter]") == 0)
 			calls += pair->sums.calls;
-	if (calls)
+	if (calls && !io->sees_requests)
 		fprintf(out,
 			"\n%s calls of io_uring_enter: the requests that they hand "
 			"over are not seen\n",

@@ -2,8 +2,10 @@
 #include "collect/io_calls.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "collect/io_requests.h"
 #include "host/syscall_name.h"
 
 #define READ(file, asks)  IO_RECORD_READ, IO_RECORD_##file, IO_RECORD_ASKS_##asks
@@ -81,7 +83,8 @@ static const struct {
 
 #define N_CALLS (sizeof(calls) / sizeof(calls[0]))
 
-_Static_assert(N_CALLS < 255, "indices have a byte");
+_Static_assert(N_CALLS < IO_CALLS_REQUESTS, "one numbering");
+_Static_assert(IO_CALLS_REQUESTS + IO_RECORD_REQUESTS_MAX <= 256, "it has a byte");
 
 static size_t find(const char *name)
 {
@@ -110,4 +113,14 @@ void io_calls_number(struct io_record_call ret[IO_RECORD_CALLS_MAX], bool is_32b
 const char *io_calls_name(uint32_t index)
 {
 	return index && index <= N_CALLS ? calls[index - 1].name : NULL;
+}
+
+void io_calls_label(uint32_t index, char *ret, size_t cap)
+{
+	bool is_request = index >= IO_CALLS_REQUESTS;
+	const char *name = is_request ? io_requests_name(index - IO_CALLS_REQUESTS)
+				      : io_calls_name(index);
+
+	snprintf(ret, cap, "[%s %s]", is_request ? "io_uring" : "syscall",
+		 name ? name : "?");
 }

@@ -6,6 +6,7 @@
 #define DWELL_COLLECT_IO_CALLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "wire/io_record.h"
@@ -14,5 +15,10 @@
 void io_calls_number(struct io_record_call ret[IO_RECORD_CALLS_MAX], bool is_32bit);
 /* By the index in a label, which is above 0: "read"; NULL: there is none. */
 const char *io_calls_name(uint32_t index);
+
+/* The indices of requests of io_uring (collect/io_requests) are from here on. */
+#define IO_CALLS_REQUESTS 128
+/* "[syscall read]", "[io_uring read]". */
+void io_calls_label(uint32_t index, char *ret, size_t cap);
 
 #endif

@@ -25,7 +25,7 @@ struct io_programs {
 	struct io_files *files;
 	struct io_steps steps;
 	struct system_counts_how how;
-	uint64_t unsized_before; /* in earlier recordings */
+	uint64_t unsized_before, unmet_before; /* in earlier recordings */
 };
 
 static void free_io(void *programs)
@@ -39,9 +39,7 @@ static void free_io(void *programs)
 
 static void call_label(uint32_t label, char ret[SYSTEM_COUNTS_LABEL_MAX])
 {
-	const char *name = io_calls_name(IO_RECORD_INDEX_OF(label));
-
-	snprintf(ret, SYSTEM_COUNTS_LABEL_MAX, "[syscall %s]", name ? name : "?");
+	io_calls_label(IO_RECORD_INDEX_OF(label), ret, SYSTEM_COUNTS_LABEL_MAX);
 }
 
 static const char *file_label(void *ctx, uint32_t label)
@@ -179,6 +177,12 @@ static void note(void *programs, struct writer *w)
 	if (n > s->unsized_before)
 		facts_loss(w, "unsized-calls", n - s->unsized_before);
 	s->unsized_before = n;
+	n = system_io_n_unmet(s->programs);
+	if (n > s->unmet_before)
+		facts_loss(w, "unmet-requests", n - s->unmet_before);
+	s->unmet_before = n;
+	if (system_io_sees_requests(s->programs))
+		facts_add(w, FACT_RATE, "sees-requests", "count", 1);
 }
 
 static void status(unused const void *programs, const struct system_counts_stats *counts,

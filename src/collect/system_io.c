@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "collect/io_calls.h"
+#include "collect/io_requests.h"
 #include "collect/system_apart.h"
 #include "host/kernel.h"
 #include "io.skel.h"
@@ -21,6 +22,7 @@ struct system_io {
 	struct io *skeleton;
 	struct system_threads *threads;
 	struct io_record_more *more; /* in the kernel */
+	bool sees_requests;
 };
 
 /* Calls are const for the programs, which have their own copy of what they are not. */
@@ -33,6 +35,28 @@ static void configure_calls(struct io *k)
 		_Static_assert(sizeof(k->rodata->io_calls[0]) == sizeof(calls), "layout");
 		memcpy((void *)k->rodata->io_calls[is_32bit], calls, sizeof(calls));
 	}
+}
+
+/* Where the kernel has no such tracepoints, io_uring is not there, or older than all that
+ * is known of it here. */
+static void configure_requests(struct system_io *s)
+{
+	struct io *k = s->skeleton;
+	struct bpf_program *programs[] = { k->progs.submitted, k->progs.completed,
+					   k->progs.overflowed };
+	struct io_record_request requests[IO_RECORD_REQUESTS_MAX];
+	struct io_requests_told told;
+
+	io_requests_told(&told);
+	s->sees_requests =
+		told.submit &&
+		bpf_program__set_attach_target(k->progs.submitted, 0, told.submit) == 0;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		bpf_program__set_autoload(programs[i], s->sees_requests);
+	io_requests_number(requests, IO_CALLS_REQUESTS);
+	_Static_assert(sizeof(k->rodata->io_requests) == sizeof(requests), "layout");
+	memcpy((void *)k->rodata->io_requests, requests, sizeof(requests));
+	k->rodata->has_told_completion = told.is_completion_told;
 }
 
 static void configure(struct system_io *s)
@@ -54,6 +78,7 @@ static void configure(struct system_io *s)
 	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
 	configure_calls(k);
+	configure_requests(s);
 }
 
 static int load(struct system_io *s, struct err *e)
@@ -137,9 +162,14 @@ int system_io_start(struct system_io *s, struct err *e)
 		{ k->progs.ended, &k->links.ended },
 		{ k->progs.left, &k->links.left },
 		{ k->progs.entered, &k->links.entered },
+		{ k->progs.overflowed, &k->links.overflowed },
+		{ k->progs.completed, &k->links.completed },
+		{ k->progs.submitted, &k->links.submitted },
 	};
 
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+		if (!bpf_program__autoload(hooks[i].program))
+			continue;
 		*hooks[i].link = bpf_program__attach(hooks[i].program);
 		if (!*hooks[i].link)
 			return err_os(e, "cannot attach a BPF program");
@@ -175,6 +205,16 @@ void system_io_take_more(struct system_io *s, uint32_t number, struct io_record_
 uint64_t system_io_n_unsized(const struct system_io *s)
 {
 	return s->skeleton->bss->io_n_unsized;
+}
+
+bool system_io_sees_requests(const struct system_io *s)
+{
+	return s->sees_requests;
+}
+
+uint64_t system_io_n_unmet(const struct system_io *s)
+{
+	return s->skeleton->bss->requests_n_unmet;
 }
 
 void system_io_stop(struct system_io *s)

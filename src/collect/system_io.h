@@ -49,6 +49,9 @@ void system_io_take_more(struct system_io *s, uint32_t number,
 			 struct io_record_more *ret);
 /* Calls that had no room there. */
 uint64_t system_io_n_unsized(const struct system_io *s);
+/* Are requests of io_uring seen?  And those whose end is not: there was no room. */
+bool system_io_sees_requests(const struct system_io *s);
+uint64_t system_io_n_unmet(const struct system_io *s);
 /* Nothing is seen any more; calls that are under way have taken the time until now. */
 void system_io_stop(struct system_io *s);
 

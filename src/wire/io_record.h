@@ -50,6 +50,42 @@ struct io_record_call {
 	uint8_t asks;  /* enum io_record_asks */
 };
 
+/* Where a request of an io_uring has its file. */
+enum io_record_request_file {
+	IO_RECORD_REQUEST_NO_FILE,
+	IO_RECORD_REQUEST_FIRST,   /* the descriptor that each may have */
+	IO_RECORD_REQUEST_SPLICED, /* that which is spliced from */
+	IO_RECORD_REQUEST_CLOSED,  /* that which is closed */
+	IO_RECORD_REQUEST_OPENED,  /* it has a path */
+};
+
+/* How many bytes it asks for. */
+enum io_record_request_asks {
+	IO_RECORD_REQUEST_ASKS_NONE,
+	IO_RECORD_REQUEST_ASKS_BYTES,
+	IO_RECORD_REQUEST_ASKS_PARTS,
+	IO_RECORD_REQUEST_ASKS_PACKET,	/* of a socket */
+	IO_RECORD_REQUEST_ASKS_MESSAGE, /* of the parts of a message */
+	IO_RECORD_REQUEST_ASKS_SPLICED,
+};
+
+/* Whether it may complete several times. */
+enum io_record_request_shots {
+	IO_RECORD_REQUEST_ONCE,
+	IO_RECORD_REQUEST_SHOTS,
+	IO_RECORD_REQUEST_SHOTS_ASKED, /* where it asks for that as what receives does */
+};
+
+/* By its operation. */
+struct io_record_request {
+	uint8_t index; /* behind those of calls; 0: it is no I/O */
+	uint8_t event; /* enum io_record_event */
+	uint8_t file, asks, shots;
+};
+
+/* Operations that are known are below. */
+#define IO_RECORD_REQUESTS_MAX 64
+
 /* Numbers of system calls are below. */
 #define IO_RECORD_CALLS_MAX STATE_RECORD_CALLS_MAX
 

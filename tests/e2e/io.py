@@ -16,10 +16,10 @@ import threading
 import harness
 import oracles
 from harness import DIR, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
+from io_recording import FILE, record, rows
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 IO = os.path.join(PROGRAMS, 'e2e-io')
-FILE = os.path.join(DIR, 'io.dwell')
 MANY = os.path.join(DIR, 'many')
 
 READS = {'read', 'pread64', 'readv', 'preadv', 'preadv2', 'recvfrom', 'recvmsg', 'sendfile',
@@ -30,23 +30,6 @@ OTHERS = {'open', 'openat', 'openat2', 'creat', 'close', 'dup', 'dup2', 'dup3', 
           'fdatasync', 'ftruncate', 'fallocate', 'fadvise64', 'getdents64', 'memfd_create',
           'readahead', 'sync_file_range', 'io_uring_enter', 'close_range', 'msync'}
 CALLS = READS | WRITES | OTHERS
-
-
-def record(*command, path=FILE, stdin=None):
-    p = subprocess.run([harness.DWELL, 'run', '-q', '-e', 'io', '-o', path, '--', *command],
-                       capture_output=True, env=oracles.ENVIRONMENT, check=False, stdin=stdin,
-                       timeout=120)
-    assert p.returncode == 0, (p.returncode, p.stderr)
-    return p.stdout
-
-
-def rows(by, *options, path=FILE):
-    """{name: row}"""
-    p = dwell('io', '--json', '--by', by, *options, path)
-    assert p.returncode == 0, p.stderr
-    r = json.loads(p.stdout)
-    assert not r['quality']['lost'], r['quality']
-    return {row['name']: row for row in r['rows']}
 
 
 Told = collections.namedtuple('Told', 'calls errors bytes')

@@ -5,6 +5,7 @@ dwell works there, and says the same of programs as the kernel's own accounts.
 
 usage: older.py DWELL MACHINE PROGRAM_DIR SYSROOT... [-- WORD...]	(of tests' names)"""
 import contextlib
+import json
 import os
 import re
 import signal
@@ -129,4 +130,16 @@ def states_of_one_program_are_told():
     assert total['sleep'] >= SLEPT, total
 
 
-sys.exit(main(('-smp', '2')))
+@test
+def requests_of_io_uring_are_counted_as_the_ring_showed_them():
+    for mode in ('plain', 'registered', 'shots', 'crowded'):
+        text = done(f'dwell run -q -e io -o /tmp/{mode}.dwell io_uring {mode} /tmp/{mode}')
+        told = {line.split()[0]: tuple(map(int, line.split()[1:])) for line in text.splitlines()}
+        rows = json.loads(done(f'dwell io --json --by call /tmp/{mode}.dwell'))['rows']
+        got = {r['name'].removeprefix('io_uring '):
+               (r['calls'], r['errors'], r['read_bytes'] + r['written_bytes'])
+               for r in rows if r['name'].startswith('io_uring ')}
+        assert told and got == told, (mode, got, told)
+
+
+sys.exit(main(('-smp', '2'), ('known', 'io_uring')))

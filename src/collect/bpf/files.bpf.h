@@ -259,11 +259,8 @@ static __always_inline void files_note_found(struct files_found *found,
 	found->number = number;
 }
 
-/* The number of what a descriptor of the current thread is of.  Not static: verified by
- * itself, once. */
-__noinline uint32_t files_number(uint32_t fd)
+static __always_inline uint32_t files_find(struct file *file)
 {
-	struct file *file = files_open(bpf_get_current_task_btf(), fd);
 	struct files_key key = { 0 };
 	uint32_t *known, number;
 	struct files_found *found;
@@ -280,6 +277,19 @@ __noinline uint32_t files_number(uint32_t fd)
 	number = known ? *known : files_add(file, &key);
 	files_note_found(found, &key, number);
 	return number;
+}
+
+/* The number of what a descriptor of the current thread is of.  Not static: verified by
+ * itself, once. */
+__noinline uint32_t files_number(uint32_t fd)
+{
+	return files_find(files_open(bpf_get_current_task_btf(), fd));
+}
+
+/* Of a struct file that somebody holds, 0: nobody does. */
+__noinline uint32_t files_number_of(uint64_t file)
+{
+	return files_find((void *)file);
 }
 
 #endif

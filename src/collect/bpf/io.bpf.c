@@ -11,6 +11,8 @@
 #include "collect/bpf/files.bpf.h"
 #include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/outcome.bpf.h"
+#include "collect/bpf/requests.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
@@ -20,25 +22,7 @@
  * ones do. */
 const volatile struct io_record_call io_calls[2][IO_RECORD_CALLS_MAX] = { 0 };
 
-/* Whose scratch is which. */
-enum { SCRATCH_CALL, SCRATCH_CUT };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, IO_RECORD_MORE_MAX);
-	__type(key, uint32_t);
-	__type(value, struct io_record_more);
-} io_more SEC(".maps");
-
-uint64_t io_n_unsized = 0; /* calls that had no room there */
-
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-static __always_inline struct scratch *scratch_of(uint32_t which)
-{
-	return bpf_map_lookup_elem(&scratches, &which);
-}
 
 /* What the thread is called into the kernel for; one whose index is 0: no I/O. */
 static __always_inline struct io_record_call call_of(const struct task_struct *task,
@@ -52,20 +36,9 @@ static __always_inline struct io_record_call call_of(const struct task_struct *t
 	return io_calls[*is_32bit][n];
 }
 
-/* The sum of the call and the file in the stack in which the current thread is.  Not
- * static: verified by itself, once. */
-__noinline uint32_t io_sum(uint32_t event, uint32_t label)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct scratch *s = scratch_of(SCRATCH_CALL);
-	struct thread *t = thread_find(task);
-
-	return s && t ? calls_find(s, task, t, registers_kept(task), event, label) : 0;
-}
-
 static __always_inline uint32_t sum_of(struct io_record_call call, uint32_t file)
 {
-	return io_sum(call.event, IO_RECORD_LABEL(call.index, file));
+	return outcome_sum(call.event, IO_RECORD_LABEL(call.index, file));
 }
 
 /* (registers, number): what is done here is not in the call's time. */
@@ -94,66 +67,20 @@ int entered(uint64_t *ctx)
 	return 0;
 }
 
-/* How often it can be halved.  Not static: verified by itself, once. */
-__noinline uint32_t io_bits(uint64_t n)
-{
-	uint32_t bits = 0;
-
-	for (uint32_t half = 32; half; half /= 2)
-		if (n >> half) {
-			n >>= half;
-			bits += half;
-		}
-	return bits + (n != 0);
-}
-
-static __always_inline void charge_step(uint32_t *steps, uint32_t n_steps, uint64_t n)
-{
-	uint32_t step = io_bits(n);
-
-	if (step >= n_steps)
-		step = n_steps - 1;
-	__sync_fetch_and_add(&steps[step], 1);
-}
-
-/* Before the sum: who finds that there is more finds all that is beside it. */
-static __always_inline void charge_more(uint32_t sum, uint64_t ns, uint64_t asked,
-					uint64_t done, bool has_size)
-{
-	uint32_t slot = io_record_more_slot(sum);
-	struct io_record_more *more = bpf_map_lookup_elem(&io_more, &slot);
-
-	if (!more) {
-		__sync_fetch_and_add(&io_n_unsized, 1);
-		return;
-	}
-	__sync_fetch_and_add(&more->asked, asked);
-	charge_step(more->times, IO_RECORD_TIMES, ns >> IO_RECORD_TIME_SHIFT);
-	if (has_size)
-		charge_step(more->sizes, IO_RECORD_SIZES, done);
-}
-
 /* What came of it, but for its time. */
 __noinline int io_charge(uint32_t sum, uint32_t event, uint32_t asks, uint64_t ns,
 			 int64_t result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	const struct registers *r = registers_kept(task);
-	bool is_error = result < 0 && result >= -PROBE_RECORD_ERRNO_MAX;
-	uint64_t done = is_error ? 0 : (uint64_t)result, asked;
-	struct state_record_sum *at = sums_at(sum);
+	struct outcome o = { .event = event, .ns = ns };
 	struct scratch *s = scratch_of(SCRATCH_CALL);
 
-	if (!at || !sum || !s)
+	if (!s)
 		return 0;
-	asked = asked_bytes(r, asks, registers_call_is_32bit(task), &done);
-	if (event == IO_RECORD_OTHER)
-		done = 0;
-	charge_more(sum, ns, asked, done, !is_error && event != IO_RECORD_OTHER);
-	if (done)
-		__sync_fetch_and_add(&at->wait_ns, done);
-	if (is_error)
-		calls_charge_error(s, sum, (uint32_t)-result);
+	outcome_result(&o, result);
+	o.asked = asked_bytes(r, asks, registers_call_is_32bit(task), &o.done);
+	outcome_charge(s, sum, &o);
 	return 0;
 }
 
@@ -238,7 +165,7 @@ int begin(struct bpf_iter__task *ctx)
 }
 
 /* What is under way is charged up to now, where its file is known, and has not returned;
- * its number is of this generation from now on. */
+ * its number is of this generation from now on.  Behind the last thread the requests. */
 SEC("iter/task")
 int cut(struct bpf_iter__task *ctx)
 {
@@ -246,8 +173,10 @@ int cut(struct bpf_iter__task *ctx)
 	struct scratch *s = scratch_of(SCRATCH_CUT);
 	struct thread *t;
 
-	if (!task || !s)
+	if (!s)
 		return 0;
+	if (!task)
+		return requests_cut(s);
 	t = thread_find(task);
 	if (!t)
 		return 0;

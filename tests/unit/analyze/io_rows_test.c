@@ -179,7 +179,11 @@ static void calls_are_called_as_programs_do(void **state)
 	io_rows_call_name("[syscall read]", name, sizeof(name));
 	assert_string_equal(name, "read");
 	io_rows_call_name("[io_uring read]", name, sizeof(name));
-	assert_string_equal(name, "[io_uring read]");
+	assert_string_equal(name, "io_uring read");
+	io_rows_call_name("[other read]", name, sizeof(name));
+	assert_string_equal(name, "[other read]");
+	io_rows_call_name("[syscall ]", name, sizeof(name));
+	assert_string_equal(name, "[syscall ]");
 }
 
 int main(void)

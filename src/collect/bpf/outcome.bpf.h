@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * outcome - what came of an I/O call: bytes, an error, how long it took.
+ */
+#ifndef DWELL_COLLECT_BPF_OUTCOME_BPF_H
+#define DWELL_COLLECT_BPF_OUTCOME_BPF_H
+
+#include "collect/bpf/calls.bpf.h"
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/registers.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/taking.bpf.h"
+#include "collect/bpf/thread.bpf.h"
+#include "wire/io_record.h"
+#include "wire/probe_record.h"
+
+/* Whose scratch is which. */
+enum { SCRATCH_CALL, SCRATCH_CUT };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, IO_RECORD_MORE_MAX);
+	__type(key, uint32_t);
+	__type(value, struct io_record_more);
+} io_more SEC(".maps");
+
+uint64_t io_n_unsized = 0; /* calls that had no room there */
+
+struct outcome {
+	uint64_t ns, asked, done; /* done: bytes */
+	uint32_t event;		  /* enum io_record_event */
+	uint32_t error;		  /* 0: none */
+};
+
+static __always_inline struct scratch *scratch_of(uint32_t which)
+{
+	return bpf_map_lookup_elem(&scratches, &which);
+}
+
+/* The sum of a label in the stack in which the current thread is; a thread of the kernel
+ * that works for a program has none.  Not static: verified by itself, once. */
+__noinline uint32_t outcome_sum(uint32_t event, uint32_t label)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct scratch *s = scratch_of(SCRATCH_CALL);
+	struct thread *t = thread_find(task);
+
+	if (!s || !t)
+		return 0;
+	if (task->flags & PF_IO_WORKER)
+		return calls_walk(s, task, t, NULL, event, label);
+	return calls_find(s, task, t, registers_kept(task), event, label);
+}
+
+/* Of what a call returned. */
+static __always_inline void outcome_result(struct outcome *o, int64_t result)
+{
+	bool is_error = result < 0 && result >= -PROBE_RECORD_ERRNO_MAX;
+
+	o->error = is_error ? (uint32_t)-result : 0;
+	o->done = is_error ? 0 : (uint64_t)result;
+}
+
+/* How often it can be halved.  Not static: verified by itself, once. */
+__noinline uint32_t outcome_bits(uint64_t n)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t half = 32; half; half /= 2)
+		if (n >> half) {
+			n >>= half;
+			bits += half;
+		}
+	return bits + (n != 0);
+}
+
+static __always_inline void outcome_step(uint32_t *steps, uint32_t n_steps, uint64_t n)
+{
+	uint32_t step = outcome_bits(n);
+
+	if (step >= n_steps)
+		step = n_steps - 1;
+	__sync_fetch_and_add(&steps[step], 1);
+}
+
+/* Before the sum: who finds that there is more finds all that is beside it. */
+static __always_inline void outcome_charge_more(uint32_t sum, const struct outcome *o)
+{
+	uint32_t slot = io_record_more_slot(sum);
+	struct io_record_more *more = bpf_map_lookup_elem(&io_more, &slot);
+
+	if (!more) {
+		__sync_fetch_and_add(&io_n_unsized, 1);
+		return;
+	}
+	__sync_fetch_and_add(&more->asked, o->asked);
+	outcome_step(more->times, IO_RECORD_TIMES, o->ns >> IO_RECORD_TIME_SHIFT);
+	if (!o->error && o->event != IO_RECORD_OTHER)
+		outcome_step(more->sizes, IO_RECORD_SIZES, o->done);
+}
+
+/* All but the time and the count, which are the sum's own. */
+static __always_inline void outcome_charge(struct scratch *s, uint32_t sum,
+					   const struct outcome *o)
+{
+	struct state_record_sum *at = sums_at(sum);
+
+	if (!at || !sum)
+		return;
+	outcome_charge_more(sum, o);
+	if (o->done && o->event != IO_RECORD_OTHER)
+		__sync_fetch_and_add(&at->wait_ns, o->done);
+	if (o->error)
+		calls_charge_error(s, sum, o->error);
+}
+
+#endif

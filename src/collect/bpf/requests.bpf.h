@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * requests - what is handed over in an io_uring: from where it is submitted until it is
+ * completed, wherever that is.
+ *
+ * A request is the kernel's struct of it.  Its sum is of the stack in which it was
+ * submitted.  One that completes several times (multishot) tells the ring and the
+ * program's word of it in between, and not itself, as does a completion that has no room
+ * in the ring.
+ */
+#ifndef DWELL_COLLECT_BPF_REQUESTS_BPF_H
+#define DWELL_COLLECT_BPF_REQUESTS_BPF_H
+
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/kernel_requests.bpf.h"
+#include "collect/bpf/outcome.bpf.h"
+#include "collect/bpf/request.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/thread.bpf.h"
+#include "wire/io_record.h"
+
+#define REQUESTS_MAX 32768 /* at a time */
+
+/* Flags of requests, and of operations, as programs give them. */
+#define REQUESTS_SILENT (1u << 6) /* it tells only that it has failed */
+#define REQUESTS_SHOTS	2u	  /* of what receives: more than once */
+#define REQUESTS_MORE	2u	  /* of a completion: it is not the last */
+
+/* Set before loading: what each operation is; does its completion come as what the ring
+ * shows of it. */
+const volatile struct io_record_request io_requests[IO_RECORD_REQUESTS_MAX] = { 0 };
+const volatile bool has_told_completion = false;
+
+uint64_t requests_n_unmet = 0;	/* there was no room for what is known of them */
+int64_t requests_n_guesses = 0; /* which may have taken one for another */
+
+struct request {
+	uint64_t since_ns; /* until then it is charged */
+	uint64_t began_ns; /* since it was submitted, or completed last */
+	uint64_t asked;	   /* bytes; 0: unknown, too */
+	uint64_t ring, word;
+	uint32_t sum;
+	uint8_t event; /* enum io_record_event */
+	bool is_silent, has_shots;
+	uint8_t zero;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, REQUESTS_MAX);
+	__type(key, uint64_t);
+	__type(value, struct request);
+} requests SEC(".maps");
+
+struct requests_shot {
+	uint64_t ring, word;
+};
+
+/* Which request it is that completes several times. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, REQUESTS_MAX);
+	__type(key, struct requests_shot);
+	__type(value, uint64_t);
+} request_shots SEC(".maps");
+
+/* Those that may complete several times. */
+static __always_inline bool requests_has_shots(struct io_kiocb *req, uint32_t shots)
+{
+	return shots == IO_RECORD_REQUEST_SHOTS ||
+	       (shots == IO_RECORD_REQUEST_SHOTS_ASKED &&
+		REQUEST_READ(req, io_sr_msg, flags) & REQUESTS_SHOTS);
+}
+
+static __always_inline void requests_keep(uint64_t at, const struct request *r)
+{
+	struct requests_shot shot = { .ring = r->ring, .word = r->word };
+
+	if (bpf_map_update_elem(&requests, &at, r, BPF_ANY))
+		__sync_fetch_and_add(&requests_n_unmet, 1);
+	else if (r->has_shots)
+		bpf_map_update_elem(&request_shots, &shot, &at, BPF_ANY);
+}
+
+/* Of a tracepoint, as numbers of which the verifier knows nothing; behind the last one is
+ * whatever is there. */
+struct requests_arguments {
+	uint64_t at[4];
+};
+
+static __always_inline struct requests_arguments requests_arguments(const uint64_t *ctx)
+{
+	struct requests_arguments a = { 0 };
+
+	bpf_probe_read_kernel(&a, sizeof(a), ctx);
+	return a;
+}
+
+/* (request): what is done here is not in its time. */
+SEC("tp_btf/io_uring_submit_req")
+int submitted(uint64_t *ctx)
+{
+	uint64_t at = requests_arguments(ctx).at[0];
+	struct io_kiocb *req = (void *)at;
+	uint32_t operation = KERNEL_READ(struct io_kiocb, req, opcode);
+	struct io_record_request call;
+	struct request r = { 0 };
+
+	if (!from_ns || operation >= IO_RECORD_REQUESTS_MAX ||
+	    !thread_get(bpf_get_current_task_btf()))
+		return 0;
+	call = io_requests[operation];
+	if (!call.index)
+		return 0;
+	r.sum = outcome_sum(call.event,
+			    IO_RECORD_LABEL(call.index, request_file(at, call.file)));
+	r.asked = request_asked(at, call.asks);
+	r.event = call.event;
+	r.is_silent = KERNEL_READ(struct io_kiocb, req, flags) & REQUESTS_SILENT;
+	r.has_shots = requests_has_shots(req, call.shots);
+	r.ring = (uint64_t)KERNEL_READ(struct io_kiocb, req, ctx);
+	r.word = KERNEL_READ(struct io_kiocb, req, cqe.user_data);
+	if (r.is_silent)
+		sums_charge_part(r.sum, 0, true);
+	r.began_ns = r.since_ns = bpf_ktime_get_ns();
+	requests_keep(at, &r);
+	return 0;
+}
+
+/* How long since it was charged last: who goes through all may come at the same time. */
+static __always_inline uint64_t requests_lap(struct request *r, uint64_t now)
+{
+	uint64_t since = *(volatile uint64_t *)&r->since_ns, from = from_ns;
+
+	if (!from || since >= now ||
+	    __sync_val_compare_and_swap(&r->since_ns, since, now) != since)
+		return 0;
+	if (since < from)
+		since = from;
+	return now > since ? now - since : 0;
+}
+
+/* What came of it was told.  Not static: verified by itself, once. */
+__noinline int requests_complete(uint64_t at, int32_t result)
+{
+	struct scratch *s = scratch_of(SCRATCH_CALL);
+	struct request *r = bpf_map_lookup_elem(&requests, &at);
+	uint64_t now = bpf_ktime_get_ns(), ns;
+	struct outcome o;
+
+	if (!s || !r)
+		return 0;
+	o.event = r->event;
+	o.ns = now - r->began_ns;
+	outcome_result(&o, result);
+	o.asked = r->asked > o.done ? r->asked : o.done;
+	if (o.event == IO_RECORD_OTHER)
+		o.asked = 0;
+	ns = requests_lap(r, now);
+	r->began_ns = now;
+	if (!from_ns)
+		return 0;
+	outcome_charge(s, r->sum, &o);
+	sums_charge_part(r->sum, ns, !r->is_silent);
+	return 0;
+}
+
+static __always_inline void requests_forget(uint64_t at)
+{
+	struct request *r = bpf_map_lookup_elem(&requests, &at);
+	struct requests_shot shot;
+
+	if (!r)
+		return;
+	if (r->has_shots) {
+		shot.ring = r->ring;
+		shot.word = r->word;
+		bpf_map_delete_elem(&request_shots, &shot);
+	}
+	bpf_map_delete_elem(&requests, &at);
+}
+
+/* Whose shot it is; 0: of none. */
+static __always_inline uint64_t requests_of_shot(uint64_t ring, uint64_t word)
+{
+	struct requests_shot shot = { .ring = ring, .word = word };
+	uint64_t *at = bpf_map_lookup_elem(&request_shots, &shot);
+
+	return at ? *at : 0;
+}
+
+struct requests_search {
+	uint64_t ring, word, found;
+};
+
+static long requests_compare(void *map __attribute__((unused)), const uint64_t *at,
+			     const struct request *r, struct requests_search *s)
+{
+	if (r->ring != s->ring || r->word != s->word)
+		return 0;
+	s->found = *at;
+	return 1;
+}
+
+/* One of these words, of all that are under way. */
+static __always_inline uint64_t requests_seek(uint64_t ring, uint64_t word)
+{
+	struct requests_search search = { .ring = ring, .word = word };
+
+	bpf_for_each_map_elem(&requests, requests_compare, &search, 0);
+	return search.found;
+}
+
+/* Programs may give the same word to several: then another one was taken for that which
+ * overflowed, and what is left of these is that. */
+static __always_inline uint64_t requests_guess(uint64_t ring, uint64_t word)
+{
+	if (!requests_n_guesses)
+		return 0;
+	__sync_fetch_and_add(&requests_n_guesses, -1);
+	return requests_seek(ring, word);
+}
+
+/* (ring, request or NULL, what the ring shows); before Linux 6.14 (…, …, word, result).
+ */
+SEC("tp_btf/io_uring_complete")
+int completed(uint64_t *ctx)
+{
+	struct requests_arguments a = requests_arguments(ctx);
+	uint64_t at = a.at[1], word = a.at[2];
+	int32_t result = (int32_t)a.at[3];
+
+	if (has_told_completion) {
+		const struct io_uring_cqe *told = (const void *)a.at[2];
+
+		word = BPF_CORE_READ(told, user_data);
+		result = BPF_CORE_READ(told, res);
+	}
+	if (!at) {
+		requests_complete(requests_of_shot(a.at[0], word), result);
+		return 0;
+	}
+	if (!bpf_map_lookup_elem(&requests, &at))
+		at = requests_guess(a.at[0], word);
+	requests_complete(at, result);
+	requests_forget(at);
+	return 0;
+}
+
+/* (ring, word, result, flags): it had no room in the ring, and waits.  That is rare. */
+SEC("tp_btf/io_uring_cqe_overflow")
+int overflowed(uint64_t *ctx)
+{
+	struct requests_arguments a = requests_arguments(ctx);
+	uint64_t at = requests_of_shot(a.at[0], a.at[1]);
+
+	if (!at) {
+		at = requests_seek(a.at[0], a.at[1]);
+		__sync_fetch_and_add(&requests_n_guesses, 1);
+	}
+	requests_complete(at, (int32_t)a.at[2]);
+	if (!(a.at[3] & REQUESTS_MORE))
+		requests_forget(at);
+	return 0;
+}
+
+struct requests_cutting {
+	struct scratch *s;
+	uint64_t now;
+};
+
+static long requests_cut_one(void *map __attribute__((unused)),
+			     const uint64_t *at __attribute__((unused)),
+			     struct request *r, struct requests_cutting *c)
+{
+	sums_renew(c->s, &r->sum);
+	if (!r->is_silent)
+		sums_charge_part(r->sum, requests_lap(r, c->now), false);
+	return 0;
+}
+
+/* What is under way is charged up to now. */
+static __always_inline int requests_cut(struct scratch *s)
+{
+	struct requests_cutting c = { .s = s, .now = bpf_ktime_get_ns() };
+
+	bpf_for_each_map_elem(&requests, requests_cut_one, &c, 0);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Requests of io_uring: compared with what the ring showed to the program that made them.
+usage: io_uring.py DWELL PROGRAM_DIR"""
+import json
+import os
+import subprocess
+import sys
+
+import harness
+from harness import DIR, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
+from io_recording import FILE, record, rows
+
+REQUESTS = os.path.join(os.path.abspath(sys.argv[2]), 'e2e-io_uring')
+MANY = os.path.join(DIR, 'many')
+PREFIX = 'io_uring '
+
+
+def told_by_ring(mode):
+    """{operation: (calls, errors, bytes)}, of a recording of the program"""
+    text = record(REQUESTS, mode, MANY).decode()
+    assert text, mode
+    told = {}
+    for line in text.splitlines():
+        name, *numbers = line.split()
+        told[name] = tuple(map(int, numbers))
+    return told
+
+
+def told_by_dwell(*options):
+    return {name.removeprefix(PREFIX): (r['calls'], r['errors'], r['read_bytes'] + r['written_bytes'])
+            for name, r in rows('call', *options).items() if name.startswith(PREFIX)}
+
+
+def same_as_ring(mode):
+    if subprocess.run([REQUESTS, mode, MANY], check=False, timeout=60,
+                      stdout=subprocess.DEVNULL).returncode == 77:
+        raise Skip(f'this kernel has no such requests: {mode}')
+    told = told_by_ring(mode)
+    got = told_by_dwell()
+    assert got == told, (got, told)
+    return told
+
+
+def of_file(name=MANY):
+    return rows('file', '--filter', f'function == "{name}"')[name]
+
+
+@test
+def files_are_read_and_written_to_the_byte():
+    same_as_ring('plain')
+    r = of_file()
+    # 100 of 1000, a list of 100, a registered buffer of 5000
+    assert r['written_bytes'] == 100 * 1000 + 100 + 5000, r
+    assert r['read_bytes'] == 100 * 1000 + 100 + 5000, r
+    assert r['asked_bytes'] == 100 * 1000 + 3 * 65536 + 2 * 100 + 2 * 5000, r
+    sizes = {s['from']: s['calls'] for s in r['sizes']}
+    assert sizes == {512: 100, 65536: 1, 32768: 1, 0: 1, 64: 2, 4096: 2}, r
+
+
+@test
+def a_bad_descriptor_is_an_error_of_no_file():
+    same_as_ring('plain')
+    p = dwell('report', '--event', 'io-errors', '--json', FILE)
+    names = {row['name'] for row in json.loads(p.stdout)['rows']}
+    assert {'[EBADF]', '[EINVAL]', '[io_uring read]', '[no file]'} <= names, names
+
+
+@test
+def registered_files_are_the_files_that_they_are():
+    same_as_ring('registered')
+    r = of_file()
+    assert (r['written_bytes'], r['errors']) == (100 * 1000, 0), r
+
+
+@test
+def what_the_kernels_thread_submits_is_counted():
+    same_as_ring('polled')
+    assert of_file()['written_bytes'] == 100 * 1000
+    threads = rows('thread', '--filter', f'function == "{MANY}"')
+    assert any(name.startswith('iou-sqp-') for name in threads), threads
+
+
+@test
+def what_is_cancelled_by_a_link_is_an_error():
+    told = same_as_ring('linked')
+    assert told['write'][1] == 10, told
+
+
+@test
+def what_the_ring_does_not_show_is_counted():
+    told = same_as_ring_but_bytes('silent')
+    assert told['write'][:2] == (10, 0) and told['fsync'][:2] == (1, 1), told
+
+
+def same_as_ring_but_bytes(mode):
+    told, got = told_by_ring(mode), told_by_dwell()
+    assert {n: t[:2] for n, t in got.items()} == {n: t[:2] for n, t in told.items()}, (got, told)
+    return told
+
+
+@test
+def what_has_no_room_in_the_ring_is_counted():
+    told = same_as_ring('crowded')
+    assert told['write'] == (320, 0, 32000), told
+
+
+@test
+def what_is_opened_has_its_path():
+    same_as_ring('opens')
+    files = rows('file')
+    assert files[MANY + '-missing']['errors'] == 7, files
+    # Of calls, as well: it was created before.
+    of_path = rows('call', '--filter', f'function == "{MANY}"')
+    assert (of_path[PREFIX + 'openat']['calls'], of_path[PREFIX + 'close']['calls']) == (5, 5), of_path
+
+
+@test
+def sockets_and_pipes_are_counted_to_the_byte():
+    same_as_ring('sockets')
+    # It is read from the first.
+    by_call = rows('call', '--filter', f'function == "{MANY}"')
+    assert by_call[PREFIX + 'splice']['read_bytes'] == 2000, by_call
+
+
+@test
+def requests_that_complete_several_times_are_calls_each():
+    told = same_as_ring('shots')
+    # The last time it is cancelled.
+    assert told['accept'] == (6, 1, 0) and told['recv'] == (21, 0, 600), told
+
+
+@test
+def a_request_takes_until_it_is_completed():
+    same_as_ring('late')
+    r = rows('call')[PREFIX + 'read']
+    assert r['ns'] >= 500e6 and r['calls'] == 1, r
+    assert r['durations_ns'][0]['from'] >= 2**28, r
+
+
+@test
+def a_request_that_is_not_completed_has_its_time():
+    record(REQUESTS, 'forever', MANY)
+    r = rows('call')[PREFIX + 'read']
+    assert r['ns'] >= 400e6, r
+
+
+@test
+def stacks_are_of_those_who_submit():
+    same_as_ring('plain')
+    p = dwell('io', '--json', '--by', 'stack', '--filter', 'function == "[io_uring write]"', FILE)
+    calls = {True: 0, False: 0}
+    for row in json.loads(p.stdout)['rows']:
+        names = [f['name'] for f in row['frames']]
+        calls['finish' in names and 'main' in names] += row['calls']
+    assert calls == {True: 100, False: 0}, calls
+
+
+@test
+def the_report_says_that_requests_are_not_seen_only_where_they_are_not():
+    same_as_ring('plain')
+    p = dwell('io', FILE)
+    assert 'not seen' not in p.stdout, p.stdout
+
+
+if __name__ == '__main__':
+    if not IS_ROOT:
+        sys.exit(skip_all('only root may load BPF programs'))
+    if not harness.may_record('io', 'io'):
+        sys.exit(skip_all(dwell('run', '-n', '-e', 'io', '--', 'true').stderr.strip()))
+    if subprocess.run([REQUESTS, 'plain', MANY], check=False, timeout=60,
+                      stdout=subprocess.DEVNULL).returncode == 77:
+        sys.exit(skip_all('this kernel has no io_uring, or does not let us (kernel.io_uring_disabled)'))
+    sys.exit(run_all(TESTS))
