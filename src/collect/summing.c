@@ -366,6 +366,19 @@ static void tick(struct summing *s, uint64_t now_ns)
 	system_code_tick(&s->code, now_ns);
 }
 
+/* What is forgotten behind this, or is the last, does not wait. */
+static void write_sums(struct summing *s, uint64_t now_ns, bool is_whole)
+{
+	uint32_t generation;
+	int closing = system_threads_closing(s->parts.threads, &generation);
+
+	for (int table = 0; table < 2; table++)
+		if (is_whole || table == closing)
+			system_counts_write(s->counts, (unsigned)table, now_ns);
+		else
+			system_counts_write_known(s->counts, (unsigned)table, now_ns);
+}
+
 /* is_whole: what goes on is charged up to now. */
 static void drain(struct summing *s, uint64_t now_ns, bool is_whole)
 {
@@ -375,8 +388,7 @@ static void drain(struct summing *s, uint64_t now_ns, bool is_whole)
 	s->drained_ns = now_ns;
 	system_threads_drain(s->parts.threads, is_whole);
 	note_fetch(s);
-	system_counts_write(s->counts, 0, now_ns);
-	system_counts_write(s->counts, 1, now_ns);
+	write_sums(s, now_ns, is_whole);
 	/* That it could not be written is the writer's to tell. */
 	rc = s->is_kept && s->writer ? writer_flush(s->writer, NULL) : 0;
 	(void)rc;
@@ -423,10 +435,6 @@ int summing_start(struct recorder *r, struct err *e)
 
 	if (rc == 0)
 		rc = s->kind->start(s->programs, e);
-
-	/* Others are to have told of the first processes by then. */
-	if (s->tracker)
-		s->drained_ns = clock_monotonic_ns();
 	/* What came while nobody was there has filled the rings. */
 	if (rc == 0 && s->has_left)
 		drain(s, clock_monotonic_ns(), false);

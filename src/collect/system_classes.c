@@ -311,6 +311,14 @@ static bool is_told(struct system_classes *c, const struct stack_record *r, uint
 	return tracker_thread_then(c->tracker, r->time_ns, r->pid, r->tid, comm, ret);
 }
 
+bool system_classes_is_early(struct system_classes *c, const struct stack_record *r)
+{
+	uint32_t told;
+
+	return c->tracker && c->is_by_thread && !find_thread(c, r->tid, r) &&
+	       !is_told(c, r, &told);
+}
+
 static uint32_t thread_id(struct system_classes *c, const struct stack_record *r)
 {
 	struct known_thread *k = find_thread(c, r->tid, r);

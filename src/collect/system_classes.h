@@ -36,6 +36,8 @@ void system_classes_end(struct system_classes *c);
 /* Before any is looked up: of what two CPUs tell, a process' end can come first, and then
  * it has no executable any more. */
 void system_classes_learn(struct system_classes *c, const struct stack_record *r);
+/* May others tell yet whose it is? */
+bool system_classes_is_early(struct system_classes *c, const struct stack_record *r);
 /* Thread id in the recording. */
 uint32_t system_classes_id(struct system_classes *c, const struct stack_record *r);
 

@@ -19,6 +19,7 @@ struct counted {
 	enum stack_record_kind kind; /* of the record */
 	uint64_t count, weight;
 	uint64_t n_waits, wait_ns; /* for a CPU, behind what the key stands for */
+	bool has_waited;	   /* for others to tell of its process */
 };
 
 /* Of one of the kernel's tables, since it was drained last. */
@@ -432,13 +433,16 @@ static void write_outcome(struct system_counts *c, const struct stack_record_pai
 		   k->count, k->count);
 }
 
+static bool has_counted(const struct counted *k)
+{
+	return k->count || k->n_waits || k->weight || k->wait_ns;
+}
+
 static void write_counted(struct system_counts *c, const struct keys *keys,
 			  const struct counted *k, uint64_t now_ns)
 {
 	const void *record = record_of(keys, k);
 
-	if (!k->count && !k->n_waits && !k->weight && !k->wait_ns)
-		return;
 	if (!c->writer) /* the disk is full: there is no recording */
 		c->stats.strays += k->count;
 	else if (k->kind == STACK_RECORD_PAIR && c->events.how)
@@ -452,6 +456,30 @@ static void write_counted(struct system_counts *c, const struct keys *keys,
 			  now_ns);
 }
 
+/* The stack of whom it was counted, NULL: none was told. */
+static const struct stack_record *
+owner_of(struct system_counts *c, const struct keys *keys, const struct counted *k)
+{
+	const void *record = record_of(keys, k);
+
+	if (k->kind == STACK_RECORD_PAIR)
+		return stack_of(c, ((const struct stack_record_pair *)record)->waiter);
+	if (k->kind == STACK_RECORD_AGAIN)
+		return stack_of(c, ((const struct stack_record_again *)record)->of);
+	return record;
+}
+
+/* Once: some processes nobody tells of. */
+static bool must_wait(struct system_counts *c, const struct keys *keys, struct counted *k)
+{
+	const struct stack_record *owner = k->has_waited ? NULL : owner_of(c, keys, k);
+
+	if (!owner || !system_classes_is_early(c->classes, owner))
+		return false;
+	k->has_waited = true;
+	return true;
+}
+
 static void clear(struct keys *keys)
 {
 	map_clear(&keys->at);
@@ -459,7 +487,8 @@ static void clear(struct keys *keys)
 	buf_clear(&keys->records);
 }
 
-void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns)
+static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns,
+			bool may_wait)
 {
 	struct keys *keys = &c->tables[table];
 
@@ -467,11 +496,25 @@ void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_n
 		if (k->kind == STACK_RECORD_STACK)
 			system_classes_learn(c->classes, record_of(keys, k));
 	vec_each(k, &keys->counted) {
+		if (!has_counted(k) || (may_wait && must_wait(c, keys, k)))
+			continue;
 		write_counted(c, keys, k, now_ns);
-		*k = (struct counted){ .at = k->at, .kind = k->kind };
+		*k = (struct counted){ .at = k->at,
+				       .kind = k->kind,
+				       .has_waited = k->has_waited };
 	}
 	if (!c->events.is_kept)
 		clear(keys);
+}
+
+void system_counts_write(struct system_counts *c, unsigned table, uint64_t now_ns)
+{
+	write_table(c, table, now_ns, false);
+}
+
+void system_counts_write_known(struct system_counts *c, unsigned table, uint64_t now_ns)
+{
+	write_table(c, table, now_ns, c->events.is_kept);
 }
 
 /* What a number stands for, in a table of its own. */

@@ -7,111 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/path_choice.h"
-#include "collect/system_images.h"
-#include "store/recording.h"
-
-#define PERIOD_NS 1000
-#define EXE	  7
-#define OTHER_EXE 8
-#define MAIN	  ((uint64_t)EXE << STACK_RECORD_IMAGE_SHIFT | STACK_RECORD_EXACT | 0x1000)
-
-/* Counts on their way into a recording; then what it holds. */
-struct fixture {
-	char path[64];
-	struct system_images *images;
-	struct system_counts *counts;
-	struct writer *writer;
-	struct recording *recording;
-	struct sample_block samples;
-};
-
-static uint32_t event_of(struct fixture *f, const char *name)
-{
-	return writer_event(f->writer,
-			    &(struct model_event){ .name = writer_string(f->writer, name),
-						   .period = PERIOD_NS });
-}
-
-static void set_up_choosing(struct fixture *f, bool is_kept,
-			    const struct path_choice *chosen)
-{
-	struct system_counts_events events = {
-		.periods = { [STATE_RECORD_USER] = PERIOD_NS },
-		.is_kept = is_kept,
-		.is_by_thread = is_kept,
-		.chosen = chosen,
-	};
-
-	memset(f, 0, sizeof(*f));
-	snprintf(f->path, sizeof(f->path), "/tmp/system_counts_test.XXXXXX");
-
-	own(closep) int fd = mkstemp(f->path);
-
-	assert_true(fd >= 0);
-	assert_int_equal(
-		writer_create(f->path, &(struct writer_options){ 0 }, &f->writer, NULL),
-		0);
-	f->images = system_images_new(NULL);
-	f->counts = system_counts_new(f->images);
-	events.ids[STATE_RECORD_USER] = event_of(f, "first");
-	events.ids[STATE_RECORD_WAIT_CPU] = event_of(f, "wait-cpu");
-	events.ids[STATE_RECORD_SLEEP] = event_of(f, "sleep");
-	events.ids[STATE_RECORD_WAKEUPS] = event_of(f, "wakeups");
-	events.ids[STATE_RECORD_LATENCY] = event_of(f, "wakeup-latency");
-	events.ids[STATE_RECORD_WOKEN] = event_of(f, "woken-wait");
-	system_counts_begin(f->counts, f->writer, &events);
-}
-
-static void set_up_as(struct fixture *f, bool is_kept)
-{
-	set_up_choosing(f, is_kept, NULL);
-}
-
-static void set_up(struct fixture *f)
-{
-	set_up_as(f, false);
-}
-
-/* Samples counted so far are in f->samples from now on. */
-static void finish(struct fixture *f)
-{
-	assert_int_equal(system_counts_end(f->counts, true, NULL), 0);
-	assert_int_equal(writer_close(f->writer, NULL), 0);
-	assert_int_equal(recording_open(f->path, &f->recording, NULL), 0);
-	if (recording_n_sample_blocks(f->recording))
-		assert_int_equal(recording_read_samples(f->recording, 0, SAMPLE_ALL,
-							&f->samples, NULL),
-				 0);
-}
-
-static void tear_down(struct fixture *f)
-{
-	sample_block_fini(&f->samples);
-	recording_free(f->recording);
-	system_counts_free(f->counts);
-	system_images_free(f->images);
-	unlink(f->path);
-}
-
-/* A process that runs main() of its executable. */
-static struct stack_record running(uint64_t key, uint32_t pid)
-{
-	struct stack_record r = { .kind = STACK_RECORD_STACK,
-				  .key = key,
-				  .pid = pid,
-				  .tid = pid,
-				  .comm = "prog",
-				  .exe = EXE,
-				  .n_user = 1,
-				  .stop = STACK_STOP_END,
-				  .frames = { MAIN } };
-	return r;
-}
+#include "counts_fixture.h"
 
 /* It has let go of its memory: the kernel knows its name alone. */
 static struct stack_record exiting(uint64_t key, uint32_t pid)
@@ -126,124 +26,120 @@ static struct stack_record exiting(uint64_t key, uint32_t pid)
 	return r;
 }
 
-static void count(struct fixture *f, const struct stack_record *r, uint32_t n)
-{
-	system_counts_stack(f->counts, r);
-	system_counts_count(f->counts, r->table, r->key, n);
-}
-
 static void a_key_is_one_sample_of_all_that_was_counted(void **state)
 {
-	struct stack_record r = running(1, 100);
-	struct fixture f;
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up(&f);
-	count(&f, &r, 3);
+	counts_fixture_set_up(&f);
+	counts_fixture_count(&f, &r, 3);
 	system_counts_count(f.counts, 0, r.key, 4);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 1);
 	assert_int_equal(f.samples.count[0], 7);
 	assert_int_equal(f.samples.weight[0], 7 * PERIOD_NS);
 	assert_int_equal(system_counts_stats(f.counts)->samples, 7);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 /* Also where a sample stands for less than one more of its period. */
 static void what_was_off_at_times_is_scaled_as_a_whole(void **state)
 {
-	struct fixture f;
+	struct counts_fixture f;
 	uint64_t weight = 0;
 
 	(void)state;
-	set_up(&f);
+	counts_fixture_set_up(&f);
 	system_counts_scale(f.counts, STATE_RECORD_USER, 1.0004);
 	for (uint64_t key = 1; key <= 1000; key++) {
-		struct stack_record r = running(key, 100);
+		struct stack_record r = counts_fixture_running(key, 100);
 
-		count(&f, &r, 1);
+		counts_fixture_count(&f, &r, 1);
 	}
 	assert_int_equal(system_counts_n_waiting(f.counts, 0, STATE_RECORD_USER), 1000);
 	assert_int_equal(system_counts_n_waiting(f.counts, 0, STATE_RECORD_SLEEP), 0);
 	assert_int_equal(system_counts_n_waiting(f.counts, 1, STATE_RECORD_USER), 0);
 	system_counts_write(f.counts, 0, 1);
 	assert_int_equal(system_counts_n_waiting(f.counts, 0, STATE_RECORD_USER), 0);
-	finish(&f);
+	counts_fixture_finish(&f);
 	for (size_t i = 0; i < f.samples.n; i++)
 		weight += f.samples.weight[i];
 	assert_in_range(weight, 1000399, 1000400);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void what_nobody_told_of_is_a_stray(void **state)
 {
-	struct fixture f;
+	struct counts_fixture f;
 
 	(void)state;
-	set_up(&f);
+	counts_fixture_set_up(&f);
 	system_counts_count(f.counts, 0, 42, 5);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(system_counts_stats(f.counts)->strays, 5);
 	assert_int_equal(recording_n_sample_blocks(f.recording), 0);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void the_tables_are_apart(void **state)
 {
-	struct stack_record r = running(1, 100);
-	struct fixture f;
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up(&f);
-	count(&f, &r, 1);
+	counts_fixture_set_up(&f);
+	counts_fixture_count(&f, &r, 1);
 	r.table = 1;
-	count(&f, &r, 2);
+	counts_fixture_count(&f, &r, 2);
 	system_counts_write(f.counts, 1, 1);
 	assert_int_equal(system_counts_stats(f.counts)->samples, 2);
 	system_counts_write(f.counts, 0, 1);
 	assert_int_equal(system_counts_stats(f.counts)->samples, 3);
 	system_counts_write(f.counts, 0, 1);
 	assert_int_equal(system_counts_stats(f.counts)->samples, 3);
-	finish(&f);
-	tear_down(&f);
+	counts_fixture_finish(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void processes_of_one_name_and_executable_are_one_class(void **state)
 {
-	struct stack_record a = running(1, 100), b = running(2, 200);
-	struct stack_record other = running(3, 300);
-	struct fixture f;
+	struct stack_record a = counts_fixture_running(1, 100),
+			    b = counts_fixture_running(2, 200);
+	struct stack_record other = counts_fixture_running(3, 300);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up(&f);
+	counts_fixture_set_up(&f);
 	other.exe = OTHER_EXE;
-	count(&f, &a, 1);
-	count(&f, &b, 1);
-	count(&f, &other, 1);
+	counts_fixture_count(&f, &a, 1);
+	counts_fixture_count(&f, &b, 1);
+	counts_fixture_count(&f, &other, 1);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(recording_n_processes(f.recording), 2);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void processes_are_apart_where_their_pids_matter(void **state)
 {
-	struct stack_record a = running(1, 100), b = running(2, 200);
-	struct fixture f;
+	struct stack_record a = counts_fixture_running(1, 100),
+			    b = counts_fixture_running(2, 200);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up(&f);
+	counts_fixture_set_up(&f);
 	a.flags = b.flags = STACK_RECORD_IS_PROCESS;
-	count(&f, &a, 1);
-	count(&f, &b, 1);
+	counts_fixture_count(&f, &a, 1);
+	counts_fixture_count(&f, &b, 1);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(recording_n_processes(f.recording), 2);
 	assert_int_equal(recording_process(f.recording, 0)->pid, 100);
 	assert_int_equal(recording_process(f.recording, 1)->pid, 200);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 /* The kernel's side tells them apart, as it does until it knows which are meant. */
@@ -257,80 +153,82 @@ static void processes_are_apart_where_their_executable_is_chosen(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		own(path_choice_freep) struct path_choice *c = path_choice_new();
-		struct stack_record all[4] = { running(1, 100), running(2, 200),
+		struct stack_record all[4] = { counts_fixture_running(1, 100),
+					       counts_fixture_running(2, 200),
 					       exiting(3, 100), exiting(4, 200) };
-		struct fixture f;
+		struct counts_fixture f;
 
 		assert_int_equal(path_choice_add(c, t[i].chosen, NULL), 0);
-		set_up_choosing(&f, false, c);
+		counts_fixture_set_up_choosing(&f, false, c);
 		for (size_t k = 0; k < 4; k++) {
 			all[k].flags = STACK_RECORD_IS_PROCESS;
 			/* Which has a name without being a file. */
 			all[k].exe = k < 2 ? STACK_RECORD_VDSO : 0;
 			all[k].cpu = (uint32_t)k;
-			count(&f, &all[k], 1);
+			counts_fixture_count(&f, &all[k], 1);
 		}
 		system_counts_write(f.counts, 0, 1);
-		finish(&f);
+		counts_fixture_finish(&f);
 		assert_int_equal(recording_n_processes(f.recording), t[i].want);
 		assert_int_equal(recording_process(f.recording, 0)->pid,
 				 t[i].want == 2 ? 100 : 0);
 		assert_int_equal(f.samples.n, 4);
 		for (uint32_t k = 0; k < 4; k++)
 			assert_int_equal(f.samples.cpu[k], k);
-		tear_down(&f);
+		counts_fixture_tear_down(&f);
 	}
 }
 
 static void a_process_that_exits_is_the_one_that_ran(void **state)
 {
-	struct stack_record runs = running(1, 100), ends = exiting(2, 100);
-	struct fixture f;
+	struct stack_record runs = counts_fixture_running(1, 100), ends = exiting(2, 100);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up(&f);
+	counts_fixture_set_up(&f);
 	runs.flags = ends.flags = STACK_RECORD_IS_PROCESS;
 	/* Its end, on another CPU, is told first. */
-	count(&f, &ends, 1);
-	count(&f, &runs, 1);
+	counts_fixture_count(&f, &ends, 1);
+	counts_fixture_count(&f, &runs, 1);
 	system_counts_write(f.counts, 0, 1);
 	ends.key = 3;
-	count(&f, &ends, 1);
+	counts_fixture_count(&f, &ends, 1);
 	system_counts_write(f.counts, 0, 2);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(recording_n_processes(f.recording), 1);
 	assert_int_equal(f.samples.n, 3);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void a_process_that_execs_is_the_one_of_its_name(void **state)
 {
-	struct stack_record runs = running(1, 100), execs = running(2, 100);
-	struct fixture f;
+	struct stack_record runs = counts_fixture_running(1, 100),
+			    execs = counts_fixture_running(2, 100);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up(&f);
+	counts_fixture_set_up(&f);
 	execs.flags = STACK_RECORD_IS_EXEC;
 	execs.exe = OTHER_EXE;
-	count(&f, &execs, 1);
-	count(&f, &runs, 1);
+	counts_fixture_count(&f, &execs, 1);
+	counts_fixture_count(&f, &runs, 1);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(recording_n_processes(f.recording), 1);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void a_stack_that_was_cut_says_so(void **state)
 {
-	struct stack_record r = running(1, 100);
-	struct fixture f;
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up(&f);
+	counts_fixture_set_up(&f);
 	r.stop = STACK_STOP_BAD_MEMORY;
-	count(&f, &r, 2);
+	counts_fixture_count(&f, &r, 2);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 
 	const struct model_stack *s = &recording_stacks(f.recording)[f.samples.stack[0]];
 	uint32_t below = recording_stacks(f.recording)[s->parent].location;
@@ -338,40 +236,40 @@ static void a_stack_that_was_cut_says_so(void **state)
 
 	assert_int_equal(recording_image(f.recording, image)->kind, IMAGE_TRUNCATED);
 	assert_int_equal(system_counts_stats(f.counts)->stops[UNWIND_BAD_MEMORY], 2);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void without_a_recording_counts_are_told_as_strays(void **state)
 {
-	struct stack_record r = running(1, 100);
-	struct fixture f;
+	struct stack_record r = counts_fixture_running(1, 100);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up(&f);
-	finish(&f);
-	count(&f, &r, 3);
+	counts_fixture_set_up(&f);
+	counts_fixture_finish(&f);
+	counts_fixture_count(&f, &r, 3);
 	system_counts_write(f.counts, 0, 1);
 	assert_int_equal(system_counts_stats(f.counts)->strays, 3);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void times_are_of_the_state_and_of_the_wait_behind_it(void **state)
 {
-	struct stack_record r = running(1, 100);
+	struct stack_record r = counts_fixture_running(1, 100);
 	struct state_record_sum sum = {
 		.ns = 500, .wait_ns = 70, .count = 3, .n_waits = 2
 	};
-	struct fixture f;
+	struct counts_fixture f;
 
 	(void)state;
-	set_up_as(&f, true);
+	counts_fixture_set_up_as(&f, true);
 	r.state = STATE_RECORD_SLEEP;
 	system_counts_stack(f.counts, &r);
 	system_counts_time(f.counts, r.key, &sum);
 	system_counts_write(f.counts, 0, 1);
 	/* The key stays; nothing of it came. */
 	system_counts_write(f.counts, 0, 2);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 2);
 	assert_int_equal(f.samples.weight[0], 500);
 	assert_int_equal(f.samples.count[0], 3);
@@ -379,7 +277,7 @@ static void times_are_of_the_state_and_of_the_wait_behind_it(void **state)
 	assert_int_equal(f.samples.count[1], 2);
 	assert_int_not_equal(f.samples.event[0], f.samples.event[1]);
 	assert_int_equal(f.samples.stack[0], f.samples.stack[1]);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void name_label(uint32_t label, char ret[SYSTEM_COUNTS_LABEL_MAX])
@@ -392,7 +290,8 @@ static void name_outcome(uint64_t number, char ret[SYSTEM_COUNTS_LABEL_MAX])
 	snprintf(ret, SYSTEM_COUNTS_LABEL_MAX, "[error %u]", (unsigned)(number >> 32));
 }
 
-static const char *leaf_of(const struct fixture *f, size_t sample, unsigned outwards)
+static const char *leaf_of(const struct counts_fixture *f, size_t sample,
+			   unsigned outwards)
 {
 	const struct model_stack *s =
 		&recording_stacks(f->recording)[f->samples.stack[sample]];
@@ -407,11 +306,11 @@ static const char *leaf_of(const struct fixture *f, size_t sample, unsigned outw
 }
 
 /* One event of time, one of how often, one of what came of it. */
-static void set_up_parts(struct fixture *f, struct system_counts_how *how)
+static void set_up_parts(struct counts_fixture *f, struct system_counts_how *how)
 {
 	struct system_counts_events events = { .is_kept = true, .how = how };
 
-	set_up_as(f, true);
+	counts_fixture_set_up_as(f, true);
 	*how = (struct system_counts_how){
 		.parts = { { .ns = 0,
 			     .count = 1,
@@ -420,18 +319,18 @@ static void set_up_parts(struct fixture *f, struct system_counts_how *how)
 		.label = name_label,
 		.pair_label = name_outcome,
 	};
-	events.ids[0] = event_of(f, "time");
-	events.ids[1] = event_of(f, "calls");
-	events.ids[2] = event_of(f, "errors");
+	events.ids[0] = counts_fixture_event_of(f, "time");
+	events.ids[1] = counts_fixture_event_of(f, "calls");
+	events.ids[2] = counts_fixture_event_of(f, "errors");
 	system_counts_begin(f->counts, f->writer, &events);
 }
 
 static void the_parts_of_a_sum_are_events_below_its_label(void **state)
 {
-	struct stack_record r = running(1, 100);
+	struct stack_record r = counts_fixture_running(1, 100);
 	struct state_record_sum sum = { .ns = 500, .count = 3 };
 	struct system_counts_how how;
-	struct fixture f;
+	struct counts_fixture f;
 
 	(void)state;
 	set_up_parts(&f, &how);
@@ -439,21 +338,21 @@ static void the_parts_of_a_sum_are_events_below_its_label(void **state)
 	system_counts_stack(f.counts, &r);
 	system_counts_time(f.counts, r.key, &sum);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 2);
 	assert_int_equal(f.samples.weight[0], 500);
 	assert_int_equal(f.samples.weight[1], 3);
 	assert_int_equal(f.samples.stack[0], f.samples.stack[1]);
 	assert_string_equal(leaf_of(&f, 0, 0), "[call 7]");
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void time_of_what_has_not_ended_has_no_count(void **state)
 {
-	struct stack_record r = running(1, 100);
+	struct stack_record r = counts_fixture_running(1, 100);
 	struct state_record_sum sum = { .ns = 500 };
 	struct system_counts_how how;
-	struct fixture f;
+	struct counts_fixture f;
 
 	(void)state;
 	set_up_parts(&f, &how);
@@ -461,22 +360,22 @@ static void time_of_what_has_not_ended_has_no_count(void **state)
 	system_counts_stack(f.counts, &r);
 	system_counts_time(f.counts, r.key, &sum);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 1);
 	assert_int_equal(f.samples.weight[0], 500);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void what_came_of_a_sum_is_inside_of_its_label(void **state)
 {
-	struct stack_record r = running(1, 100);
+	struct stack_record r = counts_fixture_running(1, 100);
 	struct stack_record_pair pair = { .kind = STACK_RECORD_PAIR,
 					  .key = 2,
 					  .waiter = 1,
 					  .waker = UINT64_C(9) << 32 };
 	struct state_record_sum sum = { .count = 4 };
 	struct system_counts_how how;
-	struct fixture f;
+	struct counts_fixture f;
 
 	(void)state;
 	set_up_parts(&f, &how);
@@ -485,17 +384,17 @@ static void what_came_of_a_sum_is_inside_of_its_label(void **state)
 	system_counts_pair(f.counts, &pair);
 	system_counts_time(f.counts, pair.key, &sum);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 1);
 	assert_int_equal(f.samples.weight[0], 4);
 	assert_string_equal(leaf_of(&f, 0, 0), "[error 9]");
 	assert_string_equal(leaf_of(&f, 0, 1), "[call 7]");
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static struct stack_record waking(uint64_t key, uint32_t pid)
 {
-	struct stack_record r = running(key, pid);
+	struct stack_record r = counts_fixture_running(key, pid);
 
 	r.state = STATE_RECORD_WAKER;
 	strcpy(r.comm, "waker");
@@ -504,24 +403,25 @@ static struct stack_record waking(uint64_t key, uint32_t pid)
 
 static void a_wake_up_has_the_wakers_frames_inside_of_the_waiters(void **state)
 {
-	struct stack_record waiter = running(1, 100), waker = waking(2, 200);
+	struct stack_record waiter = counts_fixture_running(1, 100),
+			    waker = waking(2, 200);
 	struct stack_record_pair pair = {
 		.kind = STACK_RECORD_PAIR, .key = 3, .waiter = 1, .waker = 2
 	};
 	struct state_record_sum sum = { .ns = 500, .wait_ns = 70, .count = 3 };
 	const struct model_location *l;
-	struct fixture f;
+	struct counts_fixture f;
 	uint32_t stack;
 
 	(void)state;
-	set_up_as(&f, true);
+	counts_fixture_set_up_as(&f, true);
 	/* In any order. */
 	system_counts_pair(f.counts, &pair);
 	system_counts_stack(f.counts, &waker);
 	system_counts_stack(f.counts, &waiter);
 	system_counts_time(f.counts, pair.key, &sum);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 3);
 	assert_int_equal(f.samples.weight[0], 3);
 	assert_int_equal(f.samples.weight[1], 70);
@@ -541,28 +441,28 @@ static void a_wake_up_has_the_wakers_frames_inside_of_the_waiters(void **state)
 	assert_int_equal(recording_stacks(f.recording)[stack].parent, 0);
 	assert_int_equal(recording_thread(f.recording, f.samples.thread[0])->tid, 100);
 	assert_int_equal(recording_n_threads(f.recording), 1);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void a_wake_up_whose_waker_nobody_told_of_is_a_stray(void **state)
 {
-	struct stack_record waiter = running(1, 100);
+	struct stack_record waiter = counts_fixture_running(1, 100);
 	struct stack_record_pair pair = {
 		.kind = STACK_RECORD_PAIR, .key = 3, .waiter = 1, .waker = 2
 	};
 	struct state_record_sum sum = { .ns = 500, .count = 3 };
-	struct fixture f;
+	struct counts_fixture f;
 
 	(void)state;
-	set_up_as(&f, true);
+	counts_fixture_set_up_as(&f, true);
 	system_counts_stack(f.counts, &waiter);
 	system_counts_pair(f.counts, &pair);
 	system_counts_time(f.counts, pair.key, &sum);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 0);
 	assert_int_equal(system_counts_stats(f.counts)->strays, 3);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 #define FIRST	    STATE_RECORD_NUMBER(0, 1)
@@ -572,14 +472,14 @@ static void a_wake_up_whose_waker_nobody_told_of_is_a_stray(void **state)
 #define NEXT_PAIR   STATE_RECORD_NUMBER(1, 3)
 #define LATER	    STATE_RECORD_NUMBER(2, 1)
 
-static void tell_again(struct fixture *f, uint64_t key, uint64_t of)
+static void tell_again(struct counts_fixture *f, uint64_t key, uint64_t of)
 {
 	system_counts_again(f->counts,
 			    &(struct stack_record_again){
 				    .kind = STACK_RECORD_AGAIN, .key = key, .of = of });
 }
 
-static void write_both(struct fixture *f, uint64_t now_ns)
+static void write_both(struct counts_fixture *f, uint64_t now_ns)
 {
 	system_counts_write(f->counts, 0, now_ns);
 	system_counts_write(f->counts, 1, now_ns);
@@ -587,12 +487,12 @@ static void write_both(struct fixture *f, uint64_t now_ns)
 
 static void a_key_that_is_told_again_outlives_the_first(void **state)
 {
-	struct stack_record r = running(FIRST, 100);
+	struct stack_record r = counts_fixture_running(FIRST, 100);
 	struct state_record_sum sum = { .ns = 500 }; /* of a wait that goes on */
-	struct fixture f;
+	struct counts_fixture f;
 
 	(void)state;
-	set_up_as(&f, true);
+	counts_fixture_set_up_as(&f, true);
 	r.state = STATE_RECORD_SLEEP;
 	tell_again(&f, NEXT, FIRST); /* it may come by another ring */
 	system_counts_stack(f.counts, &r);
@@ -607,7 +507,7 @@ static void a_key_that_is_told_again_outlives_the_first(void **state)
 	system_counts_time(f.counts, LATER, &sum);
 	write_both(&f, 3);
 	system_counts_time(f.counts, FIRST, &(struct state_record_sum){ .count = 1 });
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(f.samples.n, 4);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(f.samples.weight[i], 500);
@@ -616,42 +516,42 @@ static void a_key_that_is_told_again_outlives_the_first(void **state)
 		assert_int_equal(f.samples.thread[i], f.samples.thread[0]);
 	}
 	assert_int_equal(system_counts_stats(f.counts)->strays, 1);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 /* Of two generations. */
-static void tell_pair(struct fixture *f)
+static void tell_pair(struct counts_fixture *f)
 {
-	struct stack_record waiter = running(FIRST, 100),
+	struct stack_record waiter = counts_fixture_running(FIRST, 100),
 			    waker = waking(FIRST_WAKER, 200);
 	struct stack_record_pair pair = { .kind = STACK_RECORD_PAIR,
 					  .key = NEXT_PAIR,
 					  .waiter = FIRST,
 					  .waker = NEXT_WAKER };
 
-	set_up_as(f, true);
+	counts_fixture_set_up_as(f, true);
 	system_counts_stack(f->counts, &waiter);
 	system_counts_stack(f->counts, &waker);
 	tell_again(f, NEXT_WAKER, FIRST_WAKER);
 	system_counts_pair(f->counts, &pair);
 }
 
-static void assert_pair_is_known(struct fixture *f)
+static void assert_pair_is_known(struct counts_fixture *f)
 {
 	system_counts_time(f->counts, NEXT_PAIR,
 			   &(struct state_record_sum){ .ns = 500, .count = 3 });
 	write_both(f, 1);
-	finish(f);
+	counts_fixture_finish(f);
 	assert_int_equal(f->samples.n, 2);
 	assert_int_equal(f->samples.weight[0], 3);
 	assert_int_equal(f->samples.weight[1], 500);
 	assert_int_equal(system_counts_stats(f->counts)->strays, 0);
-	tear_down(f);
+	counts_fixture_tear_down(f);
 }
 
 static void a_pair_outlives_the_keys_that_it_is_of(void **state)
 {
-	struct fixture f;
+	struct counts_fixture f;
 
 	(void)state;
 	tell_pair(&f);
@@ -661,12 +561,12 @@ static void a_pair_outlives_the_keys_that_it_is_of(void **state)
 
 static void kept_keys_are_known_where_their_records_are_loaded(void **state)
 {
-	struct fixture f, next;
+	struct counts_fixture f, next;
 
 	(void)state;
 	for (unsigned is_forgotten = 0; is_forgotten < 2; is_forgotten++) {
 		tell_pair(&f);
-		set_up_as(&next, true);
+		counts_fixture_set_up_as(&next, true);
 		if (is_forgotten)
 			system_counts_forget(f.counts, 0);
 		for (unsigned table = 0; table < 2; table++) {
@@ -676,93 +576,81 @@ static void kept_keys_are_known_where_their_records_are_loaded(void **state)
 			system_counts_load(next.counts, table, at, size);
 		}
 		assert_pair_is_known(&next);
-		finish(&f);
-		tear_down(&f);
+		counts_fixture_finish(&f);
+		counts_fixture_tear_down(&f);
 	}
 }
 
 static void time_of_an_unknown_key_is_a_stray(void **state)
 {
 	struct state_record_sum sum = { .ns = 500, .count = 3 };
-	struct fixture f;
+	struct counts_fixture f;
 
 	(void)state;
-	set_up_as(&f, true);
+	counts_fixture_set_up_as(&f, true);
 	system_counts_time(f.counts, 9, &sum);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(system_counts_stats(f.counts)->strays, 3);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 /* A thread by itself, told at a time, under these names. */
-static struct stack_record thread_at(uint64_t key, uint64_t time_ns, const char *name,
-				     uint32_t exe)
-{
-	struct stack_record r = running(key, 100);
-
-	r.flags = STACK_RECORD_IS_PROCESS | STACK_RECORD_IS_THREAD;
-	r.time_ns = time_ns;
-	r.exe = exe;
-	snprintf(r.thread_comm, sizeof(r.thread_comm), "%s", name);
-	return r;
-}
-
-static const char *thread_name(struct fixture *f, uint32_t i)
+static const char *thread_name(struct counts_fixture *f, uint32_t i)
 {
 	return recording_string(f->recording, recording_thread(f->recording, i)->name);
 }
 
 static void a_thread_has_the_name_that_it_had_last(void **state)
 {
-	struct stack_record first = thread_at(1, 10, "first", EXE);
-	struct stack_record last = thread_at(2, 30, "last", EXE);
-	struct stack_record between = thread_at(3, 20, "between", EXE);
-	struct fixture f;
+	struct stack_record first = counts_fixture_thread_at(1, 10, "first", EXE);
+	struct stack_record last = counts_fixture_thread_at(2, 30, "last", EXE);
+	struct stack_record between = counts_fixture_thread_at(3, 20, "between", EXE);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up_as(&f, true);
-	count(&f, &first, 1);
-	count(&f, &last, 1);
-	count(&f, &between, 1);
+	counts_fixture_set_up_as(&f, true);
+	counts_fixture_count(&f, &first, 1);
+	counts_fixture_count(&f, &last, 1);
+	counts_fixture_count(&f, &between, 1);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(recording_n_threads(f.recording), 1);
 	assert_string_equal(thread_name(&f, 0), "last");
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void a_thread_whose_end_is_told_first_is_one(void **state)
 {
-	struct stack_record ends = thread_at(1, 20, "prog", 0);
-	struct stack_record runs = thread_at(2, 10, "prog", EXE);
-	struct fixture f;
+	struct stack_record ends = counts_fixture_thread_at(1, 20, "prog", 0);
+	struct stack_record runs = counts_fixture_thread_at(2, 10, "prog", EXE);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up_as(&f, true);
-	count(&f, &ends, 1);
-	count(&f, &runs, 1);
+	counts_fixture_set_up_as(&f, true);
+	counts_fixture_count(&f, &ends, 1);
+	counts_fixture_count(&f, &runs, 1);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(recording_n_processes(f.recording), 1);
 	assert_int_equal(recording_n_threads(f.recording), 1);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 static void a_number_that_runs_another_program_is_another_thread(void **state)
 {
-	struct stack_record one = thread_at(1, 10, "one", EXE);
-	struct stack_record two = thread_at(2, 20, "two", OTHER_EXE);
-	struct fixture f;
+	struct stack_record one = counts_fixture_thread_at(1, 10, "one", EXE);
+	struct stack_record two = counts_fixture_thread_at(2, 20, "two", OTHER_EXE);
+	struct counts_fixture f;
 
 	(void)state;
-	set_up_as(&f, true);
-	count(&f, &one, 1);
-	count(&f, &two, 1);
+	counts_fixture_set_up_as(&f, true);
+	counts_fixture_count(&f, &one, 1);
+	counts_fixture_count(&f, &two, 1);
 	system_counts_write(f.counts, 0, 1);
-	finish(&f);
+	counts_fixture_finish(&f);
 	assert_int_equal(recording_n_processes(f.recording), 2);
 	assert_int_equal(recording_n_threads(f.recording), 2);
-	tear_down(&f);
+	counts_fixture_tear_down(&f);
 }
 
 int main(void)
