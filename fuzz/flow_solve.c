@@ -81,7 +81,7 @@ static void solve(struct input *in, uint32_t n_blocks, double grain)
 					.ways = ways,
 					.grain = grain,
 					.doubt = 0.5 };
-	own(flow_solve_finip) struct flow_solve s, again = { 0 };
+	own(flow_solve_finip) struct flow_solve s, again = { 0 }, near = { 0 };
 
 	for (uint32_t i = 0; i < n_blocks; i++) {
 		uint64_t open = take(in, 1);
@@ -102,6 +102,11 @@ static void solve(struct input *in, uint32_t n_blocks, double grain)
 		return;
 	flow_solve_make(&again, &p);
 	check(memcmp(s.of_block, again.of_block, n_blocks * sizeof(*s.of_block)) == 0);
+	for (uint32_t i = 0; i < n_blocks; i++)
+		blocks[i].cost *= 1 + i % 3;
+	p.near = &s;
+	flow_solve_make(&near, &p);
+	check_flow(&p, &near);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

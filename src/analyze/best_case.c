@@ -65,7 +65,21 @@ static double heat_of(const struct function_code_block *b)
 	return b->times >= 0 ? b->times : (double)b->samples;
 }
 
-void best_case_schedule(struct function_code *c)
+/* It need not be known much better than what is compared with it, which samples tell. */
+static unsigned most_visits(const struct function_code *c)
+{
+	static const struct {
+		uint64_t samples;
+		unsigned visits;
+	} enough[] = { { 20, 1 }, { 200, 4 } };
+
+	for (size_t i = 0; c->samples && i < sizeof(enough) / sizeof(enough[0]); i++)
+		if (c->samples < enough[i].samples)
+			return enough[i].visits;
+	return 0;
+}
+
+void best_case_schedule(struct function_code *c, bool is_draft)
 {
 	const struct procedure *p = c->procedure;
 	own(freep) uint32_t *leaving = xcalloc(p->n_ways + 1, sizeof(*leaving));
@@ -94,6 +108,8 @@ void best_case_schedule(struct function_code *c)
 					       .first = first,
 					       .n = n,
 					       .heat = heat,
+					       .is_draft = is_draft,
+					       .most_visits = most_visits(c),
 					       .cycles = cycles,
 					       .waits = waits,
 					       .ctx = &laying,

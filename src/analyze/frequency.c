@@ -146,7 +146,7 @@ static void state_ways(struct estimating *e)
 	}
 }
 
-static void solve(struct estimating *e)
+static void solve(struct estimating *e, const struct flow_solve *near)
 {
 	const struct procedure *p = e->c->procedure;
 	struct flow_solve_problem problem = { .n_blocks = p->n_blocks,
@@ -154,7 +154,8 @@ static void solve(struct estimating *e)
 					      .blocks = e->blocks,
 					      .ways = e->ways,
 					      .grain = e->cycles_of_sample,
-					      .doubt = DOUBT };
+					      .doubt = DOUBT,
+					      .near = near };
 
 	state_blocks(e);
 	state_ways(e);
@@ -489,7 +490,8 @@ static void publish(const struct estimating *e)
 	c->is_estimated = true;
 }
 
-void frequency_estimate(struct function_code *c, double cycles_of_sample)
+void frequency_estimate(struct function_code *c, double cycles_of_sample,
+			struct flow_solve *near)
 {
 	const struct procedure *p = c->procedure;
 	own(estimating_fini) struct estimating e = {
@@ -503,10 +505,13 @@ void frequency_estimate(struct function_code *c, double cycles_of_sample)
 
 	if (p->n_blocks > MAX_BLOCKS)
 		return;
-	solve(&e);
+	solve(&e, near);
 	if (e.solution.is_coarse)
 		return; /* of its loops nothing is known */
 	find_scale(&e);
 	if (e.scale > 0)
 		publish(&e);
+	flow_solve_fini(near);
+	*near = e.solution;
+	e.solution = (struct flow_solve){ 0 };
 }

@@ -17,6 +17,7 @@
 #ifndef DWELL_ANALYZE_FREQUENCY_H
 #define DWELL_ANALYZE_FREQUENCY_H
 
+struct flow_solve;
 struct function_code;
 
 enum frequency_confidence {
@@ -31,8 +32,10 @@ enum frequency_confidence {
 };
 
 /* Fills in what of the function was not counted.  Needs samples, the best case, and how
- * many cycles a sample stands for. */
-void frequency_estimate(struct function_code *c, double cycles_of_sample);
+ * many cycles a sample stands for.  near: the flow by an earlier best case, or all zeros;
+ * replaced by the one that is found. */
+void frequency_estimate(struct function_code *c, double cycles_of_sample,
+			struct flow_solve *near);
 /* "low" */
 const char *frequency_confidence_text(enum frequency_confidence confidence);
 

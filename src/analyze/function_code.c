@@ -14,6 +14,7 @@
 #include "analyze/profile_data.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "insn/flow_solve.h"
 
 #define MAX_BYTES (4u << 20)
 #define UNKNOWN	  (-1.0)
@@ -580,7 +581,6 @@ static bool estimate_anchored(struct making *m, const struct anchoring *a)
 		return false;
 	c->n_windows = anchoring_n_windows(a);
 	anchored_estimate(c, blocks);
-	best_case_schedule(c);
 	return true;
 }
 
@@ -596,26 +596,45 @@ static int read_anchoring(const struct profile *p, struct anchoring **ret, struc
 	return anchoring_new(p, column, ret, e);
 }
 
-/* The best case is of the paths that were likely, and these are known better now. */
-static int estimate(struct making *m, struct err *e)
+/* What is expected tells how often, and that which paths are likely. */
+static void estimate_by_samples(struct function_code *c, double sample)
+{
+	own(flow_solve_finip) struct flow_solve flow = { 0 };
+
+	best_case_schedule(c, true);
+	frequency_estimate(c, sample, &flow);
+	best_case_schedule(c, false);
+	frequency_estimate(c, sample, &flow);
+}
+
+static bool may_estimate(const struct function_code *c)
+{
+	return c->time_column != FUNCTION_CODE_NONE && c->samples &&
+	       c->count_column == FUNCTION_CODE_NONE && !c->has_no_counts;
+}
+
+/* The best case, and how often where that was not counted. */
+static int expect(struct making *m, struct err *e)
 {
 	struct function_code *c = m->to;
-	own(anchoring_freep) struct anchoring *own_anchoring = NULL;
-	const struct anchoring *a;
-	double sample;
-	int rc;
+	const struct function_index *index = m->o->index;
+	own(anchoring_freep) struct anchoring *a = NULL;
+	double sample = 0;
+	int rc = 0;
 
-	if (!c->model || c->time_column == FUNCTION_CODE_NONE || !c->samples ||
-	    c->count_column != FUNCTION_CODE_NONE || c->has_no_counts)
+	if (!c->model)
 		return 0;
-	sample = cycles_of(c, m->p->columns.at[c->time_column].period);
-	rc = m->o->index ? 0 : read_anchoring(m->p, &own_anchoring, e);
-	a = m->o->index ? function_index_anchoring(m->o->index) : own_anchoring;
-	if (rc < 0 || !(sample > 0) || estimate_anchored(m, a))
+	if (may_estimate(c))
+		sample = cycles_of(c, m->p->columns.at[c->time_column].period);
+	if (sample > 0 && !index)
+		rc = read_anchoring(m->p, &a, e);
+	if (rc < 0)
 		return rc;
-	frequency_estimate(c, sample);
-	best_case_schedule(c);
-	frequency_estimate(c, sample);
+	if (!(sample > 0) ||
+	    estimate_anchored(m, index ? function_index_anchoring(index) : a))
+		best_case_schedule(c, false);
+	else
+		estimate_by_samples(c, sample);
 	return 0;
 }
 
@@ -673,10 +692,8 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 		rc = take_counts(&m, e);
 	if (rc == 0)
 		rc = choose_model(&m, e);
-	if (rc == 0 && ret->model)
-		best_case_schedule(ret);
 	if (rc == 0)
-		rc = estimate(&m, e);
+		rc = expect(&m, e);
 	return rc;
 }
 

@@ -262,6 +262,20 @@ static bool flow(struct solving *s)
 	return true;
 }
 
+static void remember(const struct solving *s, double *ret)
+{
+	ret[0] = s->scale;
+	for (size_t i = 0; i < s->edges.n; i++)
+		ret[1 + i] = s->edges.at[i].log_share;
+}
+
+static void recall(struct solving *s, const double *from)
+{
+	s->scale = from[0];
+	for (size_t i = 0; i < s->edges.n; i++)
+		s->edges.at[i].log_share = from[1 + i];
+}
+
 /* The outside's flow: so that all blocks together take as long as they did. */
 static bool begin(struct solving *s)
 {
@@ -279,6 +293,19 @@ static bool begin(struct solving *s)
 	if (!(expected > 0) || !isfinite(expected))
 		return false;
 	s->scale = log(time / expected);
+	return flow(s);
+}
+
+/* Where another search ended, if flow can be so. */
+static bool begin_near(struct solving *s)
+{
+	const struct flow_solve *near = s->p->near;
+
+	if (!near || !near->point || near->n_point != 1 + s->edges.n)
+		return false;
+	for (uint32_t i = 0; i <= s->n; i++)
+		expect(s, i);
+	recall(s, near->point);
 	return flow(s);
 }
 
@@ -414,7 +441,7 @@ static void find_step(const struct solving *s, double hold, double *step)
 	for (size_t i = 0; i < n; i++)
 		way[i] = left[i] = -left[i];
 	first = size = product(left, left, n);
-	for (int turn = 0; turn < MAX_TURNS && size > 1e-12 * first; turn++) {
+	for (int turn = 0; turn < MAX_TURNS && size > 1e-6 * first; turn++) {
 		double length, next;
 
 		change_errors(s, way, image);
@@ -443,20 +470,6 @@ static void take_step(struct solving *s, const double *step)
 	s->scale += fmax(-most, fmin(most, step[0]));
 	for (size_t i = 0; i < s->edges.n; i++)
 		s->edges.at[i].log_share += fmax(-most, fmin(most, step[1 + i]));
-}
-
-static void remember(const struct solving *s, double *ret)
-{
-	ret[0] = s->scale;
-	for (size_t i = 0; i < s->edges.n; i++)
-		ret[1 + i] = s->edges.at[i].log_share;
-}
-
-static void recall(struct solving *s, const double *from)
-{
-	s->scale = from[0];
-	for (size_t i = 0; i < s->edges.n; i++)
-		s->edges.at[i].log_share = from[1 + i];
 }
 
 static bool is_finite(const double *x, size_t n)
@@ -632,8 +645,11 @@ void flow_solve_make(struct flow_solve *ret, const struct flow_solve_problem *p)
 	s.flow = xcalloc(n, sizeof(*s.flow));
 	s.error = xcalloc(n + s.edges.n, sizeof(*s.error));
 	s.slope = xcalloc(n + s.edges.n, sizeof(*s.slope));
-	if (make_chain(&s) && begin(&s)) {
+	if (make_chain(&s) && (begin_near(&s) || begin(&s))) {
 		ret->n_rounds = improve(&s);
+		ret->n_point = 1 + s.edges.n;
+		ret->point = xcalloc(ret->n_point, sizeof(*ret->point));
+		remember(&s, ret->point);
 	} else {
 		ret->is_coarse = true;
 		keep_shortest(&s);
@@ -649,6 +665,7 @@ void flow_solve_fini(struct flow_solve *s)
 	free(s->of_way);
 	free(s->unknown_in);
 	free(s->unknown_out);
+	free(s->point);
 	*s = (struct flow_solve){ 0 };
 }
 

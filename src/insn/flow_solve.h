@@ -13,6 +13,7 @@
 #define DWELL_INSN_FLOW_SOLVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define FLOW_SOLVE_OUTSIDE UINT32_MAX
@@ -35,6 +36,9 @@ struct flow_solve_problem {
 	const struct flow_solve_way *ways;
 	double grain; /* of time: a sample's */
 	double doubt; /* how far a cost may be off: the logarithm's standard deviation */
+	/* Of the same blocks and ways with other numbers: where the search begins; or
+	 * NULL. */
+	const struct flow_solve *near;
 };
 
 /* Executions.  Ways in and out that nobody knows are at those blocks that may have some,
@@ -42,6 +46,8 @@ struct flow_solve_problem {
 struct flow_solve {
 	double *of_block, *of_way, *unknown_in, *unknown_out;
 	uint32_t n_rounds;
+	double *point; /* where the search ended; NULL: there was none */
+	size_t n_point;
 	bool is_coarse; /* too much work: of each block only one way out was followed */
 };
 

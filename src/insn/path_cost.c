@@ -18,6 +18,8 @@ static const struct care {
 	unsigned lead; /* instructions of a path that do not count */
 } cares[] = { { 1e-4, 12, 80 }, { 1e-5, 4, 160 }, { 0, 1, 160 } };
 
+#define N_CARES (sizeof(cares) / sizeof(cares[0]))
+
 /* Only those that are executed least, and make up no more together, get short paths. */
 #define RARE_SHARE 0.001
 #define PATH	   320 /* instructions */
@@ -111,6 +113,11 @@ static int by_heat(const void *a, const void *b)
 				  : (x->block > y->block) - (x->block < y->block);
 }
 
+static bool is_for(const struct care *c, const struct path_cost *of, double share)
+{
+	return share >= c->least && (!of->most_visits || c->n_visits <= of->most_visits);
+}
+
 /* Hot blocks first: their paths visit others, too. */
 static void visit_all(struct measuring *m)
 {
@@ -126,12 +133,14 @@ static void visit_all(struct measuring *m)
 	qsort(places, n, sizeof(*places), by_heat);
 	for (size_t i = 0; i < n; sum += places[i++].heat) {
 		uint32_t block = places[i].block;
-		bool is_rare = sum >= (1 - RARE_SHARE) * total;
+		bool is_rare = m->c->is_draft || sum >= (1 - RARE_SHARE) * total;
 
-		while (places[i].heat < care->least * total)
+		while (care < cares + N_CARES - 1 &&
+		       !is_for(care, m->c, total > 0 ? places[i].heat / total : 1))
 			care++;
 		m->chance.state = block;
-		while (m->c->n[block] && m->visits[block] < care->n_visits) {
+		while (m->c->n[block] &&
+		       m->visits[block] < (m->c->is_draft ? 1 : care->n_visits)) {
 			lay_path(m, block, is_rare ? RARE_PATH : PATH);
 			schedule_path(m, is_rare ? RARE_LEAD : care->lead);
 		}

@@ -27,6 +27,8 @@ struct path_cost {
 	const struct operation *operations;
 	const uint32_t *first, *n; /* [block]: its operations; none: not known */
 	const double *heat;	   /* [block]: how often its instructions are executed */
+	bool is_draft;		   /* roughly will do: each block once, on a short path */
+	unsigned most_visits; /* of a block, if there are more; 0: as many as there are */
 	/* [operation]: the outcome, added to what is there. */
 	double *cycles;
 	/* The same, of these what was waited for; or NULL. */

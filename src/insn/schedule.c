@@ -172,23 +172,57 @@ static void occupy(struct schedule *s, unsigned port, uint64_t cycle, unsigned n
 	}
 }
 
-/* The port that can take it first, of several the one that had least to do; the cycle. */
-static uint64_t take_port(struct schedule *s, uint32_t ports, uint64_t cycle, unsigned n)
+/* Of these ports, the one that had least to do of those that are free then; the number of
+ * ports: none is. */
+static unsigned idle_port(const struct schedule *s, uint32_t ports, uint64_t cycle)
 {
-	uint64_t first = UINT64_MAX;
+	uint64_t number = cycle / 64, bit = 1ull << cycle % 64;
+	const struct plan *p = &s->plans[number % N_WORDS];
+	unsigned best = MACHINE_MODEL_MAX_PORTS;
+
+	for (; ports; ports &= ports - 1) {
+		unsigned port = (unsigned)__builtin_ctz(ports);
+
+		if (p->number[port] == number && p->busy[port] & bit)
+			continue;
+		if (best == MACHINE_MODEL_MAX_PORTS ||
+		    s->n_taken[port] < s->n_taken[best])
+			best = port;
+	}
+	return best;
+}
+
+/* The one that is free first, of several the one that had least to do. */
+static unsigned first_port(struct schedule *s, uint32_t ports, uint64_t cycle,
+			   uint64_t *ret_first)
+{
 	unsigned best = 0;
 
-	if (!ports)
-		return cycle;
+	*ret_first = UINT64_MAX;
 	for (; ports; ports &= ports - 1) {
 		unsigned p = (unsigned)__builtin_ctz(ports);
 		uint64_t at = first_free(s, p, cycle);
 
-		if (at < first || (at == first && s->n_taken[p] < s->n_taken[best])) {
-			first = at;
+		if (at < *ret_first ||
+		    (at == *ret_first && s->n_taken[p] < s->n_taken[best])) {
+			*ret_first = at;
 			best = p;
 		}
 	}
+	return best;
+}
+
+/* The port that can take it first; the cycle. */
+static uint64_t take_port(struct schedule *s, uint32_t ports, uint64_t cycle, unsigned n)
+{
+	uint64_t first = cycle;
+	unsigned best;
+
+	if (!ports)
+		return cycle;
+	best = idle_port(s, ports, cycle); /* mostly there is one */
+	if (best == MACHINE_MODEL_MAX_PORTS)
+		best = first_port(s, ports, cycle, &first);
 	occupy(s, best, first, n);
 	s->latest = later(s->latest, first + n);
 	s->last.queued += first - cycle;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/function_code.h"
+#include "insn/flow_solve.h"
 #include "insn/machine_model.h"
 
 #define BEGIN  0x1000
@@ -96,7 +97,7 @@ static void what_waits_for_latencies_is_in_the_range(void **state)
 
 		set_up(&c, &loops[i]);
 		add_up(&c, SAMPLE);
-		frequency_estimate(&c, SAMPLE);
+		frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
 		assert_true(c.is_estimated && c.confidence == FREQUENCY_LOW);
 		if (c.blocks[0].times_low > TURNS || c.blocks[0].times_high < TURNS)
 			fail_msg("%s: between %g and %g", loops[i].name,
@@ -115,7 +116,7 @@ static void where_nothing_is_missing_the_number_is_near(void **state)
 
 		set_up(&c, &loops[i]);
 		add_up(&c, SAMPLE);
-		frequency_estimate(&c, SAMPLE);
+		frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
 		assert_true(fabs(c.blocks[0].times / TURNS - 1) < 0.2);
 	}
 }
@@ -128,7 +129,7 @@ static void what_comes_into_a_block_leaves_it(void **state)
 	(void)state;
 	set_up(&c, &loops[2]);
 	add_up(&c, SAMPLE);
-	frequency_estimate(&c, SAMPLE);
+	frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
 	for (uint32_t i = 0; i < c.procedure->n_ways; i++) {
 		in += c.procedure->ways[i].to == 0 ? c.ways[i].times : 0;
 		out += c.procedure->ways[i].from == 0 ? c.ways[i].times : 0;
@@ -151,7 +152,7 @@ static void no_more_is_executed_than_can_retire(void **state)
 		c.steps[i].cycles /= 50;
 	}
 	add_up(&c, SAMPLE / 50);
-	frequency_estimate(&c, SAMPLE / 50);
+	frequency_estimate(&c, SAMPLE / 50, &(struct flow_solve){ 0 });
 	/* Nine of these, eight at once; and chance. */
 	assert_true(c.blocks[0].times_high <= c.blocks[0].cycles * 8 / 9 * 1.2);
 }
@@ -166,7 +167,7 @@ static void what_was_sampled_was_executed_once_at_least(void **state)
 	for (uint32_t i = 0; i < c.procedure->n_steps; i++)
 		c.steps[i].ideal = 1e18;
 	add_up(&c, SAMPLE);
-	frequency_estimate(&c, SAMPLE);
+	frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
 	assert_true(c.is_estimated && c.blocks[0].samples > 0);
 	assert_true(c.blocks[0].times_low >= 1);
 	assert_true(c.blocks[0].times_low <= c.blocks[0].times);
@@ -194,7 +195,7 @@ static void a_counter_of_instructions_is_the_scale(void **state)
 		add_up(&c, SAMPLE);
 		c.retired = 11 * TURNS;
 		c.retired_samples = cases[i].samples;
-		frequency_estimate(&c, SAMPLE);
+		frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
 		b = &c.blocks[0];
 		assert_true(fabs(b->times / TURNS - 1) < 0.01);
 		assert_int_equal(b->confidence, cases[i].confidence);
@@ -213,7 +214,7 @@ static void a_few_samples_of_it_are_not(void **state)
 	add_up(&c, SAMPLE);
 	c.retired = 11 * TURNS;
 	c.retired_samples = 10;
-	frequency_estimate(&c, SAMPLE);
+	frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
 	assert_int_equal(c.confidence, FREQUENCY_LOW);
 	assert_true(c.retired_high == 0);
 }
@@ -224,7 +225,7 @@ static void without_samples_nothing_is_told(void **state)
 
 	(void)state;
 	set_up(&c, &loops[0]);
-	frequency_estimate(&c, SAMPLE);
+	frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
 	assert_false(c.is_estimated);
 	assert_true(c.steps[0].times < 0 && c.times < 0);
 }

@@ -268,6 +268,28 @@ static void random_graphs_get_the_flow_that_made_the_samples(void **state)
 	}
 }
 
+static void near_another_flow_the_same_is_found(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		own(flow_solve_finip) struct flow_solve before, far, near;
+		struct asked a;
+		struct truth t;
+
+		random_truth(&t, 2 + next_random(MAX_BLOCKS - 2));
+		ask(&a, &t);
+		flow_solve_make(&before, &a.problem);
+		for (uint32_t k = 0; k < a.problem.n_blocks; k++)
+			a.blocks[k].cost *= 1 + next_random(50) / 100.0;
+		flow_solve_make(&far, &a.problem);
+		a.problem.near = &before;
+		flow_solve_make(&near, &a.problem);
+		check_conservation(&a.problem, &near);
+		for (uint32_t k = 0; k < a.problem.n_blocks; k++)
+			assert_true(fabs(near.of_block[k] / far.of_block[k] - 1) < 0.02);
+	}
+}
+
 static double seconds(void)
 {
 	struct timespec now;
@@ -316,6 +338,7 @@ int main(void)
 		cmocka_unit_test(one_block_that_waits_does_not_decide),
 		cmocka_unit_test(without_samples_there_is_nothing),
 		cmocka_unit_test(random_graphs_get_the_flow_that_made_the_samples),
+		cmocka_unit_test(near_another_flow_the_same_is_found),
 		cmocka_unit_test(many_blocks_take_no_more_than_a_moment),
 	};
 

@@ -2,6 +2,7 @@
 #include "insn/path_cost.h"
 
 #include <elf.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -62,20 +63,26 @@ static bool is_jump(void *ctx, uint32_t block, uint32_t next)
 	return block == 2;
 }
 
+static struct path_cost ask(struct loop *l, double cycles[8],
+			    double (*waits)[SCHEDULE_N_WAITS])
+{
+	return (struct path_cost){ .n_blocks = N_BLOCKS,
+				   .operations = l->operations,
+				   .first = first,
+				   .n = n_operations,
+				   .heat = l->heat,
+				   .cycles = cycles,
+				   .waits = waits,
+				   .ctx = l,
+				   .begin = begin,
+				   .before = before,
+				   .is_jump = is_jump };
+}
+
 static void measure_waits(struct loop *l, double cycles[8],
 			  double (*waits)[SCHEDULE_N_WAITS])
 {
-	struct path_cost c = { .n_blocks = N_BLOCKS,
-			       .operations = l->operations,
-			       .first = first,
-			       .n = n_operations,
-			       .heat = l->heat,
-			       .cycles = cycles,
-			       .waits = waits,
-			       .ctx = l,
-			       .begin = begin,
-			       .before = before,
-			       .is_jump = is_jump };
+	struct path_cost c = ask(l, cycles, waits);
 
 	memset(cycles, 0, 8 * sizeof(*cycles));
 	path_cost_measure(&c, machine_model_find("zen4"));
@@ -101,6 +108,36 @@ static void a_loop_takes_what_its_chain_takes(void **state)
 	assert_true(l.n_begun >= N_BLOCKS && l.n_jumps > 10);
 	measure(&l, again);
 	assert_memory_equal(cycles, again, sizeof(cycles));
+}
+
+static void less_work_is_nearly_as_good(void **state)
+{
+	static const struct {
+		bool is_draft;
+		unsigned most_visits;
+	} ways[] = { { true, 0 }, { false, 4 }, { false, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct loop l = { .heat = { 1, 2000, 2000 }, .unknown = N_BLOCKS },
+			    whole = l;
+		double cycles[8] = { 0 }, all[8], sum = 0, of_all = 0;
+		struct path_cost c = ask(&l, cycles, NULL);
+
+		read_code(&l);
+		read_code(&whole);
+		measure(&whole, all);
+		c.is_draft = ways[i].is_draft;
+		c.most_visits = ways[i].most_visits;
+		path_cost_measure(&c, machine_model_find("zen4"));
+		for (size_t k = 1; k < 5; k++) {
+			sum += cycles[k];
+			of_all += all[k];
+		}
+		assert_true(l.n_jumps <= whole.n_jumps);
+		assert_true(!c.is_draft || l.n_jumps < whole.n_jumps);
+		assert_true(fabs(sum / of_all - 1) < 0.3);
+	}
 }
 
 static void where_nobody_knows_the_way_the_block_stands_alone(void **state)
@@ -154,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_loop_takes_what_its_chain_takes),
+		cmocka_unit_test(less_work_is_nearly_as_good),
 		cmocka_unit_test(where_nobody_knows_the_way_the_block_stands_alone),
 		cmocka_unit_test(what_a_chain_takes_is_waited_for),
 		cmocka_unit_test(chance_stays_below),
