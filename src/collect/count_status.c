@@ -142,22 +142,17 @@ static bool shares_memory(pid_t a, pid_t b)
 	return a > 0 && b > 0 && syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
 }
 
+/* Any of all: who was begun by a child, or has lost its parent, may have it as well. */
 int count_status_check_sharing(pid_t pid, struct err *e)
 {
-	own(procfs_ids_fini) struct procfs_ids below = { 0 };
-	struct procfs_stat stat;
+	own(procfs_ids_fini) struct procfs_ids all = { 0 };
+	int rc = procfs_processes(&all, e);
 
-	if (procfs_stat(pid, &stat, e) < 0)
-		return ERR_OS;
-	if (shares_memory(pid, (pid_t)stat.ppid))
-		return err_set(e, ERR_UNSUPPORTED, "it shares memory with its parent");
-	if (procfs_descendants(pid, &below, NULL) < 0)
-		return 0;
-	vec_each(child, &below.ids)
-		if (shares_memory(pid, *child))
-			return err_set(e, ERR_UNSUPPORTED,
-				       "it shares memory with process %d", *child);
-	return 0;
+	vec_each(other, &all.ids)
+		if (rc == 0 && *other != pid && shares_memory(pid, *other))
+			rc = err_set(e, ERR_UNSUPPORTED,
+				     "it shares memory with process %d", *other);
+	return rc;
 }
 
 int count_status_check(pid_t pid, struct count_status *ret, struct err *e)
