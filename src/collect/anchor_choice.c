@@ -64,7 +64,7 @@ struct rates {
 
 static const struct rates of_breakpoints = { 100, 2000, 10000 };
 static const struct rates of_counters = { 3000, 50000, 1000000 };
-static const struct rates of_moments = { 30000, 1000000, 10000000 };
+static const struct rates of_moments = { 30000, 300000, 10000000 };
 
 static double rate_of(uint64_t times, uint64_t cpu_ns)
 {
@@ -220,7 +220,8 @@ size_t anchor_choice_sites(const struct anchor_choice_block *blocks, size_t n,
 		if (at == sites->n || most < LEAST_GAIN)
 			break;
 		rate = rate_of(sites->at[at].times, cpu_ns);
-		if (rates + rate <= sites->most_rate) {
+		if (rates + rate <= sites->most_rate ||
+		    (sites->is_for_moments && rates <= 0)) {
 			rates += rate;
 			take(&aims, addrs[at], good[at]);
 			ret[n_taken++] = at;

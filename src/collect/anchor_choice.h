@@ -35,7 +35,7 @@ struct anchor_choice_sites {
 	const struct anchor_site *at; /* each once */
 	const bool *is_there;	      /* of each: it has a counter already */
 	size_t n;
-	double most_rate; /* of all of them together, a second */
+	double most_rate; /* of all of them together, a second; for moments, of several */
 	bool is_for_moments;
 };
 

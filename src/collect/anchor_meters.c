@@ -8,8 +8,8 @@
 
 #define CHOSEN_PART 0.2 /* of the budget: rates are guesses, and change */
 #define LOOK_NS	    1000000u
-/* In moments, a second: they are longer by a tenth or so, which is known. */
-#define MOMENTS_RATE 1e7
+/* In moments, a second, where there are several: what is longer by them is known. */
+#define MOMENTS_RATE 3e6
 #define MOMENTS_MOST 0.3 /* of a moment's time */
 
 void anchor_meters_fini(struct anchor_meters *m)

@@ -38,21 +38,24 @@
 
 extern const struct source_ops anchors_source;
 
-#define WINDOW_CPU_NS  15000000u
+#define WINDOW_CPU_NS  8000000u
 #define WINDOW_WALL_NS 100000000u /* of programs that wait */
 #define WINDOW_COST_NS 20000000u  /* before one was measured */
-#define LOOK_NS	       3000000u	  /* whether it is over */
+#define LOOK_NS	       2000000u	  /* whether it is over */
 #define WATCH_NS       4000000u	  /* at first; then so long that it is worth to turn */
 #define WATCH_LEAST_NS 2000000u
 #define WATCH_MOST_NS  20000000u
 #define WATCH_COST_NS  200000u
 /* To open and close the breakpoints of a thread. */
 #define WATCH_TURN_NS 50000u
-#define IDLE_NS	      5000000u
+/* Looking more often would cost more than most counters. */
+#define IDLE_LEAST_NS 2000000u
+#define IDLE_MOST_NS  20000000u
+#define IDLE_TURNS_NS 5000000u	 /* where there are turns between windows */
 #define MOST_WATCH_NS 200000000u /* between two turns */
 #define WINDOWS_PART  0.6	 /* of the budget, with turns ... */
 #define METERED_PART  0.9	 /* ... and with counters */
-#define NEAR_NS	      10000000u	 /* of CPU time, before and behind a window */
+#define NEAR_NS	      20000000u	 /* of CPU time, before and behind a window */
 #define NEAR_WALL_NS  500000000u
 #define SLOWDOWN      2 /* of the program in a window, about */
 #define REFUSALS_MAX  3
@@ -88,9 +91,9 @@ struct anchors {
 	unsigned n_refused;
 	struct err refusal;
 	struct err why_kept; /* the counters, at the end */
-	/* Of the process's CPU time: now, until then it has been told of, when the next
-	 * window and the next turn are due. */
-	uint64_t cpu_ns, told_ns, window_due_ns, watch_due_ns;
+	/* Of the process's CPU time: at first, now, until then it has been told of, when
+	 * the next window and the next turn are due. */
+	uint64_t first_ns, cpu_ns, told_ns, window_due_ns, watch_due_ns;
 	uint64_t began_ns; /* wall time of a window, or of a moment near one */
 	uint64_t begin_cpu_ns, own_cpu_ns;
 	uint64_t leaders[ANCHOR_CHOICE_MAX];
@@ -198,6 +201,17 @@ static uint64_t by_chance(struct anchors *s, double ns)
 	return (uint64_t)(ns * (0.5 + (double)(s->random >> 11) * 0x1p-53));
 }
 
+/* A window that costs so much, of a part of the budget; never before all that was spent,
+ * and this as well, is within it. */
+static void plan_window(struct anchors *s, uint64_t cost_ns, double part)
+{
+	double all_ns = (double)(s->spent_ns + s->meters.spent_ns + cost_ns);
+	uint64_t due_ns = s->cpu_ns + by_chance(s, (double)cost_ns / (s->budget * part)),
+		 least_ns = s->first_ns + (uint64_t)(all_ns / s->budget);
+
+	s->window_due_ns = due_ns > least_ns ? due_ns : least_ns;
+}
+
 static uint64_t cpu_of(const struct anchors *s)
 {
 	struct timespec t;
@@ -218,11 +232,9 @@ static int anchors_start(struct source *source, pid_t pid, struct err *e)
 		return err_os(e, "cannot tell the CPU time of process %d", s->pid);
 	s->meters.counters.pid = s->pid;
 	s->meters.clock = s->clock;
-	s->cpu_ns = s->told_ns = cpu_of(s);
-	s->window_due_ns =
-		s->cpu_ns +
-		by_chance(s, WINDOW_COST_NS / (s->budget * WINDOWS_PART) / SLOWDOWN);
-	wake_in(s, IDLE_NS);
+	s->first_ns = s->cpu_ns = s->told_ns = cpu_of(s);
+	plan_window(s, WINDOW_COST_NS, 1);
+	wake_in(s, IDLE_LEAST_NS);
 	return 0;
 }
 
@@ -283,9 +295,10 @@ static void be_refused(struct anchors *s, const struct err *why)
 	if (!s->n_refused++)
 		s->refusal = *why;
 	anchor_meters_end_near(&s->meters);
+	s->spent_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
 	s->base.wants_alone = false;
 	s->state = IDLE;
-	s->window_due_ns = s->cpu_ns + by_chance(s, WINDOW_COST_NS / s->budget);
+	plan_window(s, WINDOW_COST_NS, 1);
 }
 
 static void begin_window(struct anchors *s)
@@ -355,8 +368,7 @@ static void end_window(struct anchors *s)
 	cost_ns = s->cpu_ns - s->begin_cpu_ns - counted_ns / SLOWDOWN +
 		  clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
 	s->spent_ns += cost_ns;
-	s->window_due_ns =
-		s->cpu_ns + by_chance(s, (double)cost_ns / (s->budget * windows_part(s)));
+	plan_window(s, cost_ns, windows_part(s));
 	s->base.wants_alone = false;
 	s->state = RESUMING;
 }
@@ -503,11 +515,32 @@ static void step(struct anchors *s)
 	}
 }
 
+/* What a window takes of our own time is told with it. */
+static void step_and_tell(struct anchors *s)
+{
+	bool is_window = s->state == ALONE || s->state == COUNTING;
+	uint64_t own_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	step(s);
+	if (!is_window)
+		s->spent_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - own_ns;
+}
+
+static uint64_t idle_ns(const struct anchors *s)
+{
+	uint64_t left = s->window_due_ns > s->cpu_ns ? s->window_due_ns - s->cpu_ns : 0;
+
+	if (s->n_leaders && !anchor_meters_are(&s->meters))
+		return IDLE_TURNS_NS;
+	left = left > IDLE_LEAST_NS ? left : IDLE_LEAST_NS;
+	return left < IDLE_MOST_NS ? left : IDLE_MOST_NS;
+}
+
 static int anchors_drain(struct source *source, bool is_final, struct err *e)
 {
 	struct anchors *s = (struct anchors *)source;
 	const uint64_t next_ns[] = {
-		[IDLE] = IDLE_NS,	  [BEFORE] = LOOK_NS, [ALONE] = 1,
+		[IDLE] = idle_ns(s),	  [BEFORE] = LOOK_NS, [ALONE] = 1,
 		[COUNTING] = LOOK_NS,	  [RESUMING] = 1,     [BEHIND] = LOOK_NS,
 		[WATCHING] = s->watch_ns,
 	};
@@ -519,7 +552,7 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 		return 0;
 	s->cpu_ns = cpu_of(s);
 	if (!is_final) {
-		step(s);
+		step_and_tell(s);
 		wake_in(s, next_ns[s->state]);
 	} else if (s->state == WATCHING) {
 		end_turn(s);

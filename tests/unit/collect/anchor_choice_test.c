@@ -93,12 +93,15 @@ static void for_moments_they_may_come_more_often(void **state)
 		{ .addr = 0x401300, .times = 10000 },
 	};
 	bool there[3] = { false };
-	struct anchor_choice_sites s = { sites, there, 3, 1e7, .is_for_moments = true };
+	struct anchor_choice_sites s = { sites, there, 3, 1e6, .is_for_moments = true };
 	size_t chosen[ANCHOR_CHOICE_SITES];
 
 	(void)state;
+	/* How much all of them may does not matter of one alone. */
 	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 1);
 	assert_int_equal(chosen[0], 1);
+	there[2] = true;
+	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 0);
 }
 
 static void a_counter_far_away_tells_time(void **state)
