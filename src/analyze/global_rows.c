@@ -8,6 +8,7 @@
 static const uint8_t kinds[GAUGE_N_WHATS] = {
 	[GAUGE_USER_NS] = GLOBAL_ROWS_TREE,
 	[GAUGE_SYSTEM_NS] = GLOBAL_ROWS_TREE,
+	[GAUGE_CHILDREN_NS] = GLOBAL_ROWS_TREE,
 	[GAUGE_MINOR_FAULTS] = GLOBAL_ROWS_TREE,
 	[GAUGE_MAJOR_FAULTS] = GLOBAL_ROWS_TREE,
 	[GAUGE_READ_BYTES] = GLOBAL_ROWS_TREE,
@@ -154,6 +155,99 @@ int global_rows_load(struct global_rows *g, const struct recording *r, struct er
 	vec_fini(&l.gauges);
 	vec_fini(&l.packets);
 	map_fini(&l.last);
+	return rc;
+}
+
+/* Of each process. */
+
+static int by_process(const void *a, const void *b)
+{
+	const struct gauge *x = a, *y = b;
+
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) : by_time(a, b);
+}
+
+static void add_plain(struct loading *l, const struct gauge *g)
+{
+	struct packet *p = l->packets.n ? &l->packets.at[l->packets.n - 1] : NULL;
+
+	if (!p || p->time_ns != g->time_ns) {
+		p = vec_push(&l->packets);
+		p->time_ns = g->time_ns;
+	}
+	p->values.of[g->what] = g->value;
+	p->values.has[g->what] = true;
+}
+
+/* Who was not there when the interval began has begun within it. */
+static void add_process(struct global_rows *g, const struct loading *l, uint32_t pid,
+			uint32_t interval, const struct model_interval *v)
+{
+	static const struct packet none;
+	const struct packet *from = packet_at(l, v->from_ns);
+	const struct packet *to = packet_at(l, v->to_ns);
+	struct global_row *row;
+
+	if (v->from_ns >= v->to_ns || !to || to->time_ns != v->to_ns)
+		return;
+	row = vec_push(&g->rows);
+	*row = (struct global_row){
+		.interval = interval,
+		.from_ns = v->from_ns,
+		.to_ns = v->to_ns,
+		.pid = pid,
+	};
+	take_values(&row->values, from && from->time_ns == v->from_ns ? from : &none, to);
+}
+
+/* Gauges [i, end) are its. */
+static void add_processes(struct global_rows *g, struct loading *l,
+			  const struct recording *r)
+{
+	for (size_t i = 0; i < l->gauges.n;) {
+		uint32_t pid = l->gauges.at[i].pid;
+
+		vec_clear(&l->packets);
+		for (; i < l->gauges.n && l->gauges.at[i].pid == pid; i++)
+			add_plain(l, &l->gauges.at[i]);
+		for (uint32_t k = 0; pid && k < recording_n_intervals(r); k++)
+			add_process(g, l, pid, k, recording_interval(r, k));
+	}
+}
+
+uint64_t global_rows_cpu_ns(const struct global_row *row)
+{
+	const uint64_t *of = row->values.of;
+	uint64_t all = of[GAUGE_USER_NS] + of[GAUGE_SYSTEM_NS];
+	uint64_t others = row->pid ? of[GAUGE_CHILDREN_NS] : 0;
+
+	return all > others ? all - others : 0;
+}
+
+static int by_use(const void *a, const void *b)
+{
+	const struct global_row *x = a, *y = b;
+	uint64_t m = global_rows_cpu_ns(x), n = global_rows_cpu_ns(y);
+
+	if (x->interval != y->interval)
+		return (x->interval > y->interval) - (x->interval < y->interval);
+	return m != n ? (m < n) - (m > n) : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int global_rows_load_processes(struct global_rows *g, const struct recording *r,
+			       struct err *e)
+{
+	struct loading l = { 0 };
+	int rc = recording_each_gauge(r, take, &l, e);
+
+	if (l.gauges.n)
+		qsort(l.gauges.at, l.gauges.n, sizeof(*l.gauges.at), by_process);
+	g->has_gauges = l.gauges.n != 0;
+	add_processes(g, &l, r);
+	if (g->rows.n)
+		qsort(g->rows.at, g->rows.n, sizeof(*g->rows.at), by_use);
+	vec_fini(&l.gauges);
+	vec_fini(&l.packets);
 	return rc;
 }
 

@@ -36,16 +36,23 @@ struct global_values {
 struct global_row {
 	uint32_t interval; /* its id: number - 1 */
 	uint64_t from_ns, to_ns;
+	uint32_t pid; /* 0: all processes, and the machine */
 	struct global_values values;
 };
 
 struct global_rows {
-	VEC(struct global_row) rows; /* an interval each, in their order */
+	VEC(struct global_row)
+	rows; /* by interval; of one, who used most CPU time first */
 	bool has_gauges;
 };
 
 must_use int global_rows_load(struct global_rows *g, const struct recording *r,
 			      struct err *e);
+/* A row for each process that is there when an interval ends. */
+must_use int global_rows_load_processes(struct global_rows *g, const struct recording *r,
+					struct err *e);
+/* CPU time: of all processes together, or what a process has used itself. */
+uint64_t global_rows_cpu_ns(const struct global_row *row);
 void global_rows_fini(struct global_rows *g);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <string.h>
 
 #include "analyze/global_rows.h"
 #include "base/mem.h"
@@ -19,6 +20,13 @@ extern const struct command cmd_global;
 #define DEFAULT_ROWS 40
 
 static const struct option_spec own_options[] = {
+	{ .name = "by",
+	  .kind = OPTION_CHOICE,
+	  .arg = "WHAT",
+	  .choices = "interval|process",
+	  .default_text = "interval",
+	  .text = "What the rows are: intervals, or the processes of each, by the CPU "
+		  "time that they used themselves" },
 	{ .name = "limit",
 	  .short_name = 'n',
 	  .kind = OPTION_U64,
@@ -26,7 +34,7 @@ static const struct option_spec own_options[] = {
 	  .min = 0,
 	  .max = UINT32_MAX,
 	  .default_text = "40, in JSON 0",
-	  .text = "Print at most the first N intervals; 0: all" },
+	  .text = "Print at most the first N rows; 0: all" },
 	OPTION_END,
 };
 
@@ -34,6 +42,7 @@ static const struct option_spec own_options[] = {
 struct global_view {
 	const struct report *report;
 	size_t source;
+	bool is_by_process;
 	struct global_rows rows;
 	size_t n_shown;
 };
@@ -66,37 +75,75 @@ static char *load_text(char *s, uint64_t hundredths)
 	return s;
 }
 
-/* Of one gauge, or of two that are one thing together. */
+/* The first one is CPU time, of more gauges than that. */
 static const struct value_column {
 	const char *title;
-	enum gauge_what what, and;
+	enum gauge_what what;
 	char *(*text)(char *s, uint64_t n);
 } value_columns[] = {
-	{ "CPU", GAUGE_USER_NS, GAUGE_SYSTEM_NS, text_duration },
-	{ "Ready", GAUGE_READY_NS, GAUGE_READY_NS, text_duration },
-	{ "Read", GAUGE_READ_BYTES, GAUGE_READ_BYTES, text_size },
-	{ "Written", GAUGE_WRITTEN_BYTES, GAUGE_WRITTEN_BYTES, text_size },
-	{ "Resident", GAUGE_RESIDENT_BYTES, GAUGE_RESIDENT_BYTES, text_size },
-	{ "Load", GAUGE_LOAD_HUNDREDTHS, GAUGE_LOAD_HUNDREDTHS, load_text },
+	{ "CPU", GAUGE_USER_NS, text_duration },
+	{ "Ready", GAUGE_READY_NS, text_duration },
+	{ "Read", GAUGE_READ_BYTES, text_size },
+	{ "Written", GAUGE_WRITTEN_BYTES, text_size },
+	{ "Resident", GAUGE_RESIDENT_BYTES, text_size },
+	{ "Load", GAUGE_LOAD_HUNDREDTHS, load_text },
 };
 
 #define N_VALUE_COLUMNS (sizeof(value_columns) / sizeof(value_columns[0]))
 
-static void put_value(struct table *t, const struct value_column *c,
-		      const struct global_values *v)
+/* The last one is the machine's. */
+static size_t n_values(const struct global_view *v)
 {
-	uint64_t n = v->of[c->what] + (c->and != c->what ? v->of[c->and ] : 0);
+	return v->is_by_process ? N_VALUE_COLUMNS - 1 : N_VALUE_COLUMNS;
+}
+
+static void put_value(struct table *t, const struct value_column *c,
+		      const struct global_row *row)
+{
+	uint64_t n = c == &value_columns[0] ? global_rows_cpu_ns(row)
+					    : row->values.of[c->what];
 	char s[TEXT_MAX];
 
-	table_cell(t, v->has[c->what] ? c->text(s, n) : "–");
+	table_cell(t, row->values.has[c->what] ? c->text(s, n) : "–");
+}
+
+/* What pid ran at the end of the interval; NULL: it is not told. */
+static const char *process_name(const struct global_view *v, const struct global_row *row)
+{
+	const struct recording *r = recording_of(v);
+	const struct model_process *best = NULL;
+
+	for (uint32_t i = 0; i < recording_n_processes(r); i++) {
+		const struct model_process *p = recording_process(r, i);
+
+		if (p->pid == row->pid && p->start_ns <= row->to_ns &&
+		    (!best || best->start_ns <= p->start_ns))
+			best = p;
+	}
+	return best ? recording_string(r, best->comm) : NULL;
+}
+
+static void put_process(struct table *t, const struct global_view *v,
+			const struct global_row *row)
+{
+	const char *name = process_name(v, row);
+
+	table_cellf(t, "%s%s(%u)", name ? name : "", name ? " " : "", row->pid);
+}
+
+static void put_cause(struct table *t, const struct global_view *v,
+		      const struct global_row *row)
+{
+	const struct model_interval *interval = interval_of(v, row);
+	const char *cause = recording_string(recording_of(v), interval->cause);
+	const char *name = recording_string(recording_of(v), interval->name);
+
+	table_cellf(t, "%s%s%s", cause, *cause && *name ? " " : "", name);
 }
 
 static void put_row(struct table *t, const struct global_view *v,
 		    const struct global_row *row)
 {
-	const struct model_interval *interval = interval_of(v, row);
-	const char *cause = recording_string(recording_of(v), interval->cause);
-	const char *name = recording_string(recording_of(v), interval->name);
 	uint64_t start_ns = start_of(v);
 	char s[TEXT_MAX];
 
@@ -105,9 +152,12 @@ static void put_row(struct table *t, const struct global_view *v,
 	table_cell(t, text_duration(s, row->from_ns > start_ns ? row->from_ns - start_ns
 							       : 0));
 	table_cell(t, text_duration(s, row->to_ns - row->from_ns));
-	for (size_t i = 0; i < N_VALUE_COLUMNS; i++)
-		put_value(t, &value_columns[i], &row->values);
-	table_cellf(t, "%s%s%s", cause, *cause && *name ? " " : "", name);
+	for (size_t i = 0; i < n_values(v); i++)
+		put_value(t, &value_columns[i], row);
+	if (v->is_by_process)
+		put_process(t, v, row);
+	else
+		put_cause(t, v, row);
 }
 
 static void print_rows(const struct global_view *v, FILE *out)
@@ -116,18 +166,21 @@ static void print_rows(const struct global_view *v, FILE *out)
 		{ .title = "#", .align = TABLE_RIGHT },
 		{ .title = "From", .align = TABLE_RIGHT },
 		{ .title = "Length", .align = TABLE_RIGHT },
-		[3 + N_VALUE_COLUMNS] = { .title = "Ended by",
-					  .is_elastic = true,
-					  .min_width = 8 },
 	};
+	size_t n = n_values(v);
 	struct table_style style = { .width = v->report->width,
 				     .colour = command_terminal()->colour };
 
-	for (size_t i = 0; i < N_VALUE_COLUMNS; i++)
+	for (size_t i = 0; i < n; i++)
 		columns[3 + i] = (struct table_column){ .title = value_columns[i].title,
 							.align = TABLE_RIGHT };
+	columns[3 + n] = (struct table_column){
+		.title = v->is_by_process ? "Process" : "Ended by",
+		.is_elastic = true,
+		.min_width = 8,
+	};
 
-	own(table_freep) struct table *t = table_new(columns, 4 + N_VALUE_COLUMNS);
+	own(table_freep) struct table *t = table_new(columns, 4 + n);
 
 	for (size_t i = 0; i < v->n_shown; i++)
 		put_row(t, v, &v->rows.rows.at[i]);
@@ -150,6 +203,11 @@ static void put_json_row(struct json *j, const struct global_view *v,
 	json_key_u64(j, "to_ns", row->to_ns > start_ns ? row->to_ns - start_ns : 0);
 	json_key_str(j, "name", recording_string(recording_of(v), interval->name));
 	json_key_str(j, "cause", recording_string(recording_of(v), interval->cause));
+	if (row->pid) {
+		json_key_u64(j, "pid", row->pid);
+		json_key_str(j, "process", process_name(v, row));
+	}
+	json_key_u64(j, "cpu_ns", global_rows_cpu_ns(row));
 	json_key(j, "gauges");
 	json_object(j);
 	for (unsigned i = 0; i < GAUGE_N_WHATS; i++)
@@ -173,12 +231,18 @@ static void print_json(const struct global_view *views, size_t n, FILE *out)
 /* Running. */
 
 static int load(struct global_view *v, const struct report *r, size_t source,
-		size_t limit, struct err *e)
+		const struct options *o, struct err *e)
 {
+	size_t limit = (size_t)options_u64(o, "limit", r->json ? 0 : DEFAULT_ROWS);
+	const char *by = options_str(o, "by");
 	int rc;
 
 	*v = (struct global_view){ .report = r, .source = source };
-	rc = global_rows_load(&v->rows, recording_of(v), e);
+	v->is_by_process = by && strcmp(by, "process") == 0;
+	if (v->is_by_process)
+		rc = global_rows_load_processes(&v->rows, recording_of(v), e);
+	else
+		rc = global_rows_load(&v->rows, recording_of(v), e);
 	if (rc == 0 && !v->rows.has_gauges)
 		rc = err_set(e, ERR_UNSUPPORTED,
 			     "%s has no global data: 'dwell run' and 'dwell attach' "
@@ -205,10 +269,9 @@ static int run(struct options *o, struct err *e)
 	int rc = report_profile_open(o, options_argv(o), NULL, &r, e);
 	size_t n = rc == 0 ? profile_n_sources(r.profile) : 0;
 	own(freep) struct global_view *views = xcalloc(n + 1, sizeof(*views));
-	size_t limit = (size_t)options_u64(o, "limit", r.json ? 0 : DEFAULT_ROWS);
 
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = load(&views[i], &r, i, limit, e);
+		rc = load(&views[i], &r, i, o, e);
 	if (rc == 0 && r.json)
 		print_json(views, n, stdout);
 	else if (rc == 0)
@@ -225,6 +288,7 @@ static const struct option_spec *const tables[] = { own_options, report_options_
 
 static const struct command_example examples[] = {
 	{ "dwell global", "of the newest recording: what happened in each second" },
+	{ "dwell global --by process", "who did it, in each" },
 	{ "dwell run -S 100ms -- ./server",
 	  "record an interval every tenth of a second" },
 	{ "dwell report --filter 'interval == 3'", "what was executed in the third" },

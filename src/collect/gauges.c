@@ -186,6 +186,8 @@ static bool put_process(struct gauges *g, uint64_t now_ns, pid_t pid)
 		return false;
 	put(g, now_ns, pid, GAUGE_USER_NS, p.user_ns);
 	put(g, now_ns, pid, GAUGE_SYSTEM_NS, p.system_ns);
+	if (p.children_ns)
+		put(g, now_ns, pid, GAUGE_CHILDREN_NS, p.children_ns);
 	put(g, now_ns, pid, GAUGE_MINOR_FAULTS, p.minor_faults);
 	put(g, now_ns, pid, GAUGE_MAJOR_FAULTS, p.major_faults);
 	put(g, now_ns, pid, GAUGE_RESIDENT_BYTES, p.resident_bytes);

@@ -40,6 +40,7 @@ int proc_meter_parse_process(const char *text, struct proc_meter_process *ret,
 		.major_faults = v[12] + v[13],
 		.user_ns = ticks_ns(v[14] + v[16]),
 		.system_ns = ticks_ns(v[15] + v[17]),
+		.children_ns = ticks_ns(v[16] + v[17]),
 		.n_threads = v[20],
 		.resident_bytes = v[24] * (uint64_t)(page > 0 ? page : 4096),
 	};

@@ -17,6 +17,7 @@
 /* With the children that it waited for, but for what is now. */
 struct proc_meter_process {
 	uint64_t user_ns, system_ns;
+	uint64_t children_ns; /* of both, what those used */
 	uint64_t minor_faults, major_faults;
 	uint64_t n_threads, resident_bytes; /* now */
 };

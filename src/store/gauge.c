@@ -22,6 +22,7 @@ const char *const gauge_names[GAUGE_N_WHATS] = {
 	[GAUGE_DISK_WAIT_NS] = "disk-wait-time",
 	[GAUGE_STOLEN_NS] = "stolen-time",
 	[GAUGE_AVAILABLE_BYTES] = "available-bytes",
+	[GAUGE_CHILDREN_NS] = "children-time",
 };
 
 const char *gauge_name(uint32_t what)

@@ -34,6 +34,8 @@ enum gauge_what {
 	GAUGE_DISK_WAIT_NS = 15, /* idle, while something waited for a device */
 	GAUGE_STOLEN_NS = 16,
 	GAUGE_AVAILABLE_BYTES = 17,
+	/* Of the CPU time above, that of children that were waited for: */
+	GAUGE_CHILDREN_NS = 18,
 	GAUGE_N_WHATS
 };
 

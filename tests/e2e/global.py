@@ -70,6 +70,26 @@ def children_count_before_and_after_they_end():
 
 
 @test
+def processes_have_what_they_used_themselves():
+    record('subprocess.run([sys.executable, "-S", "-c", """' + WORK + 'work(0.6)"""])\n'
+           'work(0.5)\n', '-S', '20ms')
+    p = dwell('global', '--by', 'process', '--json', FILE)
+    assert p.returncode == 0, p.stderr
+    rows = json.loads(p.stdout)['rows']
+    sums = {}
+    for row in rows:
+        sums[row['pid']] = sums.get(row['pid'], 0) + row['cpu_ns']
+    first = rows[0]['pid']
+    parent, children = sums[first], [n for pid, n in sums.items() if pid != first]
+    # What the child did in its last interval is in no row of its own.
+    assert len(children) == 1 and 0.3e9 < children[0] < 0.75e9, sums
+    assert 0.45e9 < parent < 0.75e9, sums
+    assert all(row['process'] and row['gauges']['threads'] >= 1 for row in rows), rows
+    whole = sum(row['cpu_ns'] for row in intervals())
+    assert parent + children[0] <= whole + 60e6, (sums, whole)
+
+
+@test
 def bytes_that_calls_move_are_told_to_the_byte():
     record(f'f = os.open({OUT!r}, os.O_CREAT | os.O_RDWR)\n'
            'for i in range(5): os.write(f, bytes(1000001)); time.sleep(0.1)\n', '-S', '50ms')

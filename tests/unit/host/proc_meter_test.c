@@ -22,6 +22,7 @@ static void a_process_has_what_its_children_used(void **state)
 	assert_int_equal(p.minor_faults, 43);
 	assert_int_equal(p.major_faults, 65);
 	assert_int_equal(p.user_ns, 110 * tick_ns);
+	assert_int_equal(p.children_ns, 300 * tick_ns);
 	assert_int_equal(p.system_ns, 220 * tick_ns);
 	assert_int_equal(p.n_threads, 7);
 	assert_int_equal(p.resident_bytes, 3 * sysconf(_SC_PAGESIZE));
