@@ -118,6 +118,9 @@ const struct option_spec record_options[] = {
 	  .default_text = "six times what a call takes that need not wait",
 	  .text = "With sync: shorter waits are only counted, and their time summed; 0: "
 		  "none is" },
+	{ .name = "flat",
+	  .kind = OPTION_FLAG,
+	  .text = "With io: no stacks; a program in production hardly notices" },
 	{ .name = "insn",
 	  .kind = OPTION_FLAG,
 	  .text = "Also which way branches go, told by the registers of each sample; "
@@ -263,6 +266,7 @@ int record_options_take(const struct options *o, struct session_settings *ret,
 	*ret = (struct session_settings){
 		.trace = options_has(o, "trace"),
 		.sample_bytes = options_u64(o, "sample", 0),
+		.is_flat = options_has(o, "flat"),
 		.insn = options_has(o, "insn"),
 		.wait_threshold_ns =
 			options_u64(o, "threshold", SOURCE_THRESHOLD_MEASURED),

@@ -113,6 +113,7 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 		.is_everybody = !x->scope || x->scope->kind == SCOPE_CPUS,
 		.follows_children = x->scope && x->scope->follow_children,
 		.apart = x->apart,
+		.is_flat = x->is_flat,
 		.depth = x->depth,
 	};
 	struct io_programs *s = new_programs();

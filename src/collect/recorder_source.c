@@ -35,7 +35,8 @@ static int make_recorder(struct recorder_source *s, const struct recorder_ops *o
 		.plans = s->plans,
 		.n_plans = s->n_plans,
 		.scope = s->scope,
-		.is_flat = s->plans[0].choice.experiment->is_pc_only,
+		.is_flat =
+			s->plans[0].choice.experiment->is_pc_only || s->plans[0].is_flat,
 		.apart = source_apart(s->scope),
 		.tracker = tracker,
 	};

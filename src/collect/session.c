@@ -147,6 +147,9 @@ int session_new(const struct session_settings *settings, struct session **ret,
 		s->plans[i].trace = settings->trace;
 		s->plans[i].sample_bytes = settings->sample_bytes;
 		s->plans[i].insn = settings->insn;
+		s->plans[i].is_flat =
+			settings->is_flat &&
+			settings->choices[i].experiment->trigger == EXPERIMENT_IO;
 		s->plans[i].wait_threshold_ns = settings->wait_threshold_ns;
 		s->plans[i].callstack_ns = settings->callstack_ns;
 		rc = choose_source(s, &s->plans[i], e);

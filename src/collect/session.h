@@ -38,7 +38,8 @@ struct session_settings {
 	struct experiment_choice choices[SESSION_EXPERIMENTS_MAX];
 	size_t n_choices;
 	bool trace;
-	bool insn; /* which way branches go, from the registers of samples */
+	bool insn;    /* which way branches go, from the registers of samples */
+	bool is_flat; /* of io: without stacks */
 	uint64_t wait_threshold_ns; /* see struct plan */
 	uint64_t sample_bytes; /* of the heap, for each block observed; 0: every block */
 	bool wants_jit; /* set the flags that make run-time compilers name their code */

@@ -74,6 +74,17 @@ static int check_sample(const struct session_settings *x, struct err *e)
 			       : 0;
 }
 
+static int check_flat(const struct session_settings *x, struct err *e)
+{
+	for (size_t i = 0; i < x->n_choices; i++)
+		if (x->choices[i].experiment->trigger == EXPERIMENT_IO)
+			return 0;
+	return x->is_flat ? err_set(e, ERR_USAGE,
+				    "--flat is about the stacks of I/O: record it, as in "
+				    "-e io; CPU time without stacks is -e pcsamp")
+			  : 0;
+}
+
 /* Nothing but what others sample is told by it. */
 static int check_anchors(const struct session_settings *x, struct err *e)
 {
@@ -91,7 +102,8 @@ static int check_anchors(const struct session_settings *x, struct err *e)
 int session_checks_settings(const struct session_settings *x, struct err *e)
 {
 	static int (*const checks[])(const struct session_settings *x, struct err *e) = {
-		check_company, check_tracings, check_insn, check_anchors, check_sample,
+		check_company, check_tracings, check_insn,
+		check_anchors, check_sample,   check_flat,
 	};
 	int rc = 0;
 

@@ -62,6 +62,7 @@ struct plan {
 	struct experiment_choice choice;
 	bool trace;		    /* every event with its fields, besides the stacks */
 	bool insn;		    /* with registers, also where there are no stacks */
+	bool is_flat;		    /* of io: without stacks */
 	uint64_t wait_threshold_ns; /* of sync */
 	uint64_t callstack_ns; /* regions: what is active is kept so often, 0 never */
 	uint64_t sample_bytes; /* of memory, for each block observed; 0: every block */

@@ -71,6 +71,7 @@ static void configure(struct system_io *s)
 				 system_apart_n_entries(s->settings.apart.chosen));
 	if (s->settings.depth)
 		k->rodata->depth = s->settings.depth;
+	k->rodata->has_no_stacks = s->settings.is_flat;
 	k->rodata->is_everybody = s->settings.is_everybody;
 	k->rodata->is_following = s->settings.follows_children;
 	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;

@@ -27,6 +27,7 @@ struct system_io_settings {
 	bool is_everybody; /* all threads, not only those of processes that are told */
 	bool follows_children; /* of these */
 	struct apart apart;
+	bool is_flat;	/* no stacks */
 	uint32_t depth; /* frames of user code; 0: as many as there may be */
 };
 

@@ -292,6 +292,19 @@ def short_programs_have_whole_stacks_from_their_first_call_on():
 
 
 @test
+def without_stacks_the_same_is_counted():
+    record(IO, 'callers', MANY)
+    stacks = by_file()
+    record(IO, 'callers', MANY, options=['--flat'])
+    flat, names = by_file(), {row['name'] for row in rows('stack').values()}
+    exact = ('calls', 'errors', 'asked_bytes', 'read_bytes', 'written_bytes', 'sizes')
+    assert {k: flat[k] for k in exact} == {k: stacks[k] for k in exact}, (flat, stacks)
+    assert names == {'[no stack]'} and truncated_calls() == 0, names
+    p = dwell('run', '-q', '--flat', '-o', FILE, '--', 'true')
+    assert p.returncode == 2 and '-e pcsamp' in p.stderr, p
+
+
+@test
 def small_calls_are_pointed_out():
     record(IO, 'callers', MANY)
     p = dwell('io', FILE)
@@ -335,4 +348,4 @@ if __name__ == '__main__':
         sys.exit(skip_all('only root may load BPF programs'))
     if not harness.may_record('io', 'io'):
         sys.exit(skip_all(dwell('run', '-n', '-e', 'io', '--', 'true').stderr.strip()))
-    sys.exit(run_all(TESTS))
+    sys.exit(run_all(TESTS, words=sys.argv[3:]))

@@ -11,8 +11,8 @@ from harness import DIR, dwell
 FILE = os.path.join(DIR, 'io.dwell')
 
 
-def record(*command, path=FILE, stdin=None):
-    p = subprocess.run([harness.DWELL, 'run', '-q', '-e', 'io', '-o', path, '--', *command],
+def record(*command, path=FILE, stdin=None, options=()):
+    p = subprocess.run([harness.DWELL, 'run', '-q', '-e', 'io', *options, '-o', path, '--', *command],
                        capture_output=True, env=oracles.ENVIRONMENT, check=False, stdin=stdin,
                        timeout=120)
     assert p.returncode == 0, (p.returncode, p.stderr)

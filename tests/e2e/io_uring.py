@@ -171,4 +171,4 @@ if __name__ == '__main__':
     if subprocess.run([REQUESTS, 'plain', MANY], check=False, timeout=60,
                       stdout=subprocess.DEVNULL).returncode == 77:
         sys.exit(skip_all('this kernel has no io_uring, or does not let us (kernel.io_uring_disabled)'))
-    sys.exit(run_all(TESTS))
+    sys.exit(run_all(TESTS, words=sys.argv[3:]))

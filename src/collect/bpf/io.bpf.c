@@ -36,9 +36,13 @@ static __always_inline struct io_record_call call_of(const struct task_struct *t
 	return io_calls[*is_32bit][n];
 }
 
-static __always_inline uint32_t sum_of(struct io_record_call call, uint32_t file)
+static __always_inline uint32_t sum_of(const struct thread *t, struct io_record_call call,
+				       uint32_t file)
 {
-	return outcome_sum(call.event, IO_RECORD_LABEL(call.index, file));
+	uint32_t label = IO_RECORD_LABEL(call.index, file);
+
+	return has_no_stacks ? outcome_known(t, call.event, label)
+			     : outcome_sum(call.event, label);
 }
 
 /* (registers, number): what is done here is not in the call's time. */
@@ -60,8 +64,9 @@ int entered(uint64_t *ctx)
 	}
 	t->sum = 0;
 	if (call.file == IO_RECORD_FIRST)
-		t->sum = sum_of(call, files_number((uint32_t)registers_first_argument(
-					      r, is_32bit)));
+		t->sum = sum_of(
+			t, call,
+			files_number((uint32_t)registers_first_argument(r, is_32bit)));
 	t->where = THREAD_BLOCKED;
 	t->began_ns = t->since_ns = bpf_ktime_get_ns();
 	return 0;
@@ -132,7 +137,7 @@ int left(uint64_t *ctx)
 	if (!from_ns)
 		return 0;
 	if (!t->sum)
-		t->sum = sum_of(call, file_of(r, call, result, is_32bit));
+		t->sum = sum_of(t, call, file_of(r, call, result, is_32bit));
 	io_charge(t->sum, call.event, call.asks, now - t->began_ns, result);
 	sums_charge_part(t->sum, ns, true);
 	return 0;

@@ -25,6 +25,24 @@ struct {
 	__type(value, struct io_record_more);
 } io_more SEC(".maps");
 
+/* Set before loading: sums are of no stack. */
+const volatile bool has_no_stacks = false;
+
+/* Those that were found last, on each CPU. */
+#define OUTCOME_FOUND 256
+
+struct outcome_found {
+	uint64_t key; /* of a thread and a label; 0: none yet */
+	uint32_t sum, zero;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OUTCOME_FOUND);
+	__type(key, uint32_t);
+	__type(value, struct outcome_found);
+} outcome_sums SEC(".maps");
+
 uint64_t io_n_unsized = 0; /* calls that had no room there */
 
 struct outcome {
@@ -38,6 +56,38 @@ static __always_inline struct scratch *scratch_of(uint32_t which)
 	return bpf_map_lookup_elem(&scratches, &which);
 }
 
+static __always_inline struct outcome_found *outcome_found_at(uint64_t key)
+{
+	uint32_t place = key % OUTCOME_FOUND;
+
+	return bpf_map_lookup_elem(&outcome_sums, &place);
+}
+
+static __always_inline uint64_t outcome_key(const struct thread *t, uint32_t label)
+{
+	return taking_mix(t->whose, (uint64_t)t->serial << 32 | label);
+}
+
+/* Without a stack: it is found once. */
+static __always_inline uint32_t outcome_bare(struct scratch *s, struct task_struct *task,
+					     struct thread *t, uint32_t event,
+					     uint32_t label)
+{
+	uint64_t key = outcome_key(t, label);
+	struct outcome_found *found = outcome_found_at(key);
+
+	if (!found)
+		return 0;
+	if (found->key == key) {
+		sums_renew(s, &found->sum);
+		if (sums_is_good(found->sum))
+			return found->sum;
+	}
+	found->sum = calls_walk(s, task, t, NULL, event, label);
+	found->key = key;
+	return found->sum;
+}
+
 /* The sum of a label in the stack in which the current thread is; a thread of the kernel
  * that works for a program has none.  Not static: verified by itself, once. */
 __noinline uint32_t outcome_sum(uint32_t event, uint32_t label)
@@ -48,9 +98,23 @@ __noinline uint32_t outcome_sum(uint32_t event, uint32_t label)
 
 	if (!s || !t)
 		return 0;
-	if (task->flags & PF_IO_WORKER)
-		return calls_walk(s, task, t, NULL, event, label);
+	if (has_no_stacks || task->flags & PF_IO_WORKER)
+		return outcome_bare(s, task, t, event, label);
 	return calls_find(s, task, t, registers_kept(task), event, label);
+}
+
+/* The same without stacks, where it is most often found at once. */
+static __always_inline uint32_t outcome_known(const struct thread *t, uint32_t event,
+					      uint32_t label)
+{
+	uint64_t key = outcome_key(t, label);
+	const struct outcome_found *found = outcome_found_at(key);
+
+	if (found && found->key == key && found->sum &&
+	    STATE_RECORD_GENERATION(found->sum) ==
+		    sums_generation % STATE_RECORD_GENERATIONS)
+		return found->sum;
+	return outcome_sum(event, label);
 }
 
 /* Of what a call returned. */
