@@ -551,6 +551,9 @@ void stall_rules_arrival(const struct stall_scene *at, struct stall *s)
 {
 	uint32_t first = at->c->procedure->blocks[at->loop.block].first_step;
 
+	/* It could not be taken in, so that nothing was left to retire. */
+	if (stores(&at->c->steps[first].operation))
+		blame_store(at, s, first);
 	blame_ways(at, s, true);
 	blame_fences(at, s, first);
 	blame_branches(at, s, 0);

@@ -185,6 +185,35 @@ static void whoever_cannot_be_ruled_out_is_guilty(void **state)
 	check_causes(EM_X86_64, t, sizeof(t) / sizeof(t[0]));
 }
 
+static void a_store_that_is_not_taken_in_holds_up_the_way_there(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+		const char *causes;
+	} t[] = {
+		/* addq $1,(%rsi), which another thread does, too */
+		{ CODE("\x48\x83\x06\x01"), "store buffer full of 0" },
+		/* add (%rsi),%rax */
+		{ CODE("\x48\x03\x06"), "unexplained 20.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		make_loop(&c, t[i].code, t[i].size, 0);
+		c.is_alone = false;
+		c.steps[0].cycles -= WAITED * TIMES;
+		c.blocks[0].arrival += WAITED * TIMES;
+		stall_find(&s, &c);
+		describe(&c, &s.of_arrival[0], &b);
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
 /* not %rax, which waits; not %rcx; dec; jnz */
 static void what_waits_anyway_may_wait_as_long_again(void **state)
 {
@@ -542,6 +571,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whoever_cannot_be_ruled_out_is_guilty),
+		cmocka_unit_test(a_store_that_is_not_taken_in_holds_up_the_way_there),
 		cmocka_unit_test(what_waits_anyway_may_wait_as_long_again),
 		cmocka_unit_test(so_is_it_in_code_of_aarch64),
 		cmocka_unit_test(misses_that_were_sampled_bound_causes),
