@@ -166,22 +166,49 @@ static void put_block_head(const struct calc_view *v, struct table *t, uint32_t 
 		    text_pct(text, b->cycles, c->cycles));
 }
 
+/* It does not round to nothing. */
+static bool is_worth(double cycles)
+{
+	return cycles >= 0.05;
+}
+
+/* It may explain no more than a part. */
+static bool is_bounded(const struct stall *s, const struct stall_culprit *x)
+{
+	return x->most >= 0 && is_worth(s->high - x->most);
+}
+
 /* Those that differ in nothing but the cause; behind the last of them. */
 static unsigned alike(const struct stall *s, unsigned i)
 {
 	const struct stall_culprit *first = &s->culprits[i];
 
-	while (i < s->n && s->culprits[i].blamed == first->blamed &&
-	       (s->culprits[i].most < 0) == (first->most < 0) &&
-	       s->culprits[i].event == first->event)
-		i++;
+	for (i++; i < s->n; i++) {
+		const struct stall_culprit *x = &s->culprits[i];
+
+		if (x->blamed != first->blamed || x->event != first->event ||
+		    is_bounded(s, x) != is_bounded(s, first) ||
+		    (is_bounded(s, x) && is_worth(fabs(x->most - first->most))))
+			break;
+	}
 	return i;
 }
 
-/* It does not round to nothing. */
-static bool is_worth(double cycles)
+/* "D-cache or DTLB miss" */
+static void put_names(const struct stall *s, unsigned i, unsigned end, struct buf *to)
 {
-	return cycles >= 0.05;
+	static const char miss[] = " miss";
+
+	for (unsigned k = i; k < end; k++) {
+		const char *name = stall_cause_text(s->culprits[k].cause);
+		size_t n = strlen(name), cut = sizeof(miss) - 1;
+		const char *next =
+			k + 1 < end ? stall_cause_text(s->culprits[k + 1].cause) : "";
+
+		if (n > cut && strcmp(name + n - cut, miss) == 0 && strstr(next, miss))
+			n -= cut;
+		buf_printf(to, "%s%.*s", k > i ? " or " : "", (int)n, name);
+	}
 }
 
 static void put_culprits(const struct calc_view *v, const struct stall *s, unsigned i,
@@ -192,12 +219,10 @@ static void put_culprits(const struct calc_view *v, const struct stall *s, unsig
 	own(buf_fini) struct buf b = { 0 };
 
 	buf_printf(&b, "  %s ", end == s->n && !is_worth(s->unexplained) ? "└" : "├");
-	for (unsigned k = i; k < end; k++)
-		buf_printf(&b, "%s%s", k > i ? " or " : "",
-			   stall_cause_text(s->culprits[k].cause));
+	put_names(s, i, end, &b);
 	if (x->blamed != PROCEDURE_OUTSIDE && x->blamed != step)
 		buf_printf(&b, " of %" PRIx64, c->procedure->steps[x->blamed].address);
-	if (x->most >= 0)
+	if (is_bounded(s, x))
 		buf_printf(&b, ", ≤ %.1f", x->most);
 	if (x->event)
 		buf_printf(&b, " by %s", x->event);
