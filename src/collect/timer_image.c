@@ -8,12 +8,14 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "collect/timer_prospect.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
 #define MAPS_MAX      ((size_t)64 << 20)
 #define LOOK_NS	      UINT64_C(1000000000)
 #define EXEC_NS	      UINT64_C(100000000)
+#define PROSPECT_NS   UINT64_C(10000000000) /* for one that should load it */
 #define SCAN_NS	      UINT64_C(50000000)
 #define SCAN_PAUSE_NS UINT64_C(10000000000)
 
@@ -443,6 +445,14 @@ static void note_not_followed(struct timer_totals *t, uint64_t now_ns, uint32_t 
 	t->n_not_followed++;
 }
 
+/* A new image makes its ring within moments; one that has none after a while will not
+ * have one, unless it has only not come so far. */
+static bool may_come(const struct timer_image *m, uint32_t pid, uint64_t waited_ns)
+{
+	return waited_ns < EXEC_NS || (waited_ns < PROSPECT_NS &&
+				       timer_prospect((pid_t)pid, m->totals->directory));
+}
+
 /* A child without a ring: seen for the first time, or for long enough to be sure? */
 static void check_child(struct timer_image *m, uint64_t now_ns, uint32_t pid)
 {
@@ -456,13 +466,15 @@ static void check_child(struct timer_image *m, uint64_t now_ns, uint32_t pid)
 	first = map_slot(&m->strangers, pid, &is_new);
 	if (is_new)
 		*first = now_ns;
-	if (!*first || now_ns - *first < EXEC_NS)
+	if (!*first || may_come(m, pid, now_ns - *first))
 		return;
-	*first = 0; /* said once */
 	if (procfs_exe((pid_t)pid, exe, sizeof(exe), &why) == 0
-		    ? !strcmp(exe, m->exe) /* a fork by a bare system call: no exec */
-		    : why.os == ENOENT)	   /* it is about to be gone */
+		    ? !strcmp(exe, m->exe) /* it has not exec'ed yet */
+		    : why.os == ENOENT) {  /* it is about to be gone */
+		*first = now_ns;
 		return;
+	}
+	*first = 0; /* said once */
 	tracker_fork(m->totals->tracker, now_ns, pid, pid, m->pid, m->pid);
 	note_not_followed(m->totals, now_ns, pid, exe);
 }
@@ -480,8 +492,6 @@ static void check_children(struct timer_image *m, uint64_t now_ns)
 		check_child(m, now_ns, (uint32_t)pid);
 }
 
-/* A new image makes its ring within moments; one that has none after a while will not
- * have one. */
 static bool check_exe(struct timer_image *m, uint64_t now_ns)
 {
 	char exe[4096] = "?";
@@ -495,7 +505,7 @@ static bool check_exe(struct timer_image *m, uint64_t now_ns)
 		return true;
 	if (!m->other_exe_ns)
 		m->other_exe_ns = now_ns;
-	if (now_ns - m->other_exe_ns < EXEC_NS)
+	if (may_come(m, m->pid, now_ns - m->other_exe_ns))
 		return true;
 	if (kill((pid_t)m->pid, 0) == 0 || errno == EPERM)
 		note_not_followed(m->totals, now_ns, m->pid, exe);

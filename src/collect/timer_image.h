@@ -17,6 +17,7 @@
 #include "collect/source.h"
 #include "collect/timer_ring.h"
 
+struct timer_directory;
 struct timer_image;
 
 /* Who takes the records that only a tracer writes.  Neither may be NULL. */
@@ -33,8 +34,9 @@ struct timer_totals {
 	const struct plan *plans;
 	size_t n_plans;
 	const struct source_ops *ops;
-	struct gauges *const *gauges;	     /* as of source_context */
-	const struct timer_tracing *tracing; /* NULL: a sampler */
+	struct gauges *const *gauges;		 /* as of source_context */
+	const struct timer_tracing *tracing;	 /* NULL: a sampler */
+	const struct timer_directory *directory; /* where all meet; or NULL */
 	uint64_t interval_ns;
 	bool follows;	   /* children too */
 	uint64_t lag_ns;   /* so long a new image waits, that others tell of it first */

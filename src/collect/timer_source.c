@@ -132,7 +132,8 @@ static int timer_open(const struct source_context *c, struct source **ret, struc
 						  .interval_ns = s->control.interval_ns,
 						  .follows = c->scope->follow_children,
 						  .known = &s->images.known,
-						  .present = &s->images.present };
+						  .present = &s->images.present,
+						  .directory = &s->images.directory };
 	timer_image_seccomp((uint32_t)getpid(), s->images.totals.seccomp,
 			    sizeof(s->images.totals.seccomp));
 	rc = timer_directory_make(&s->images.directory, &s->control, &library,

@@ -129,7 +129,8 @@ static void set_totals(struct tracer *s, const struct source_context *c)
 						  .sample_bytes = sample_bytes(c),
 						  .follows = c->scope->follow_children,
 						  .known = &s->images.known,
-						  .present = &s->images.present };
+						  .present = &s->images.present,
+						  .directory = &s->images.directory };
 }
 
 static uint32_t traces(const struct source_context *c)

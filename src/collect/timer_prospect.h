@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * timer_prospect - may a library of ours still come to be in what a process runs?
+ *
+ * On a busy machine it takes any time until a program that was just begun loads it; what
+ * the program is, and what its environment says, is known at once.
+ */
+#ifndef DWELL_COLLECT_TIMER_PROSPECT_H
+#define DWELL_COLLECT_TIMER_PROSPECT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "collect/timer_directory.h"
+
+/* False: also where it may not be looked at.  d NULL: nobody meets us anywhere. */
+bool timer_prospect(pid_t pid, const struct timer_directory *d);
+
+#endif
