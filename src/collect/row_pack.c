@@ -178,28 +178,57 @@ static bool is_contiguous(const struct gap *g, uint64_t end)
 	       offset - g->offset == end - g->vaddr;
 }
 
-static bool add_gap_rows(struct gap *g, uint64_t end)
+/* least: bytes that are worth it. */
+static bool add_gap_rows(struct gap *g, uint64_t end, uint64_t least)
 {
 	struct changes *c = g->changes;
 
-	if (!is_contiguous(g, end) || c->gap_bytes + (end - g->vaddr) > GAPS_MAX_BYTES ||
+	if (end - g->vaddr < least || c->gap_bytes + (end - g->vaddr) > GAPS_MAX_BYTES ||
 	    !gap_rows(c->image, g->vaddr, end, add_gap_row, g))
 		return false;
 	c->gap_bytes += end - g->vaddr;
 	return true;
 }
 
-/* end: where the tables go on, if they do. */
-static void add_gap(struct gap *g, uint64_t end)
+static void add_unknown(const struct gap *g)
 {
 	struct changes *c = g->changes;
 	struct stack_rule r = { .kind = STACK_RULE_NONE };
 
-	if (add_gap_rows(g, end))
-		return;
 	if (unwind_image_is_hole(c->image, g->vaddr))
 		r.kind = STACK_RULE_FRAME;
 	add_change(c, g->offset, row_pack_rules_number(c->rules, &r));
+}
+
+/* Where the tables go on at end. */
+static void add_gap(struct gap *g, uint64_t end)
+{
+	if (!is_contiguous(g, end) || !add_gap_rows(g, end, GAP_ROWS_MIN_BYTES))
+		add_unknown(g);
+}
+
+/* What is in the segment before the tables begin at end: _init, mostly. */
+static void add_front(struct changes *c, uint64_t end)
+{
+	struct gap g = { .changes = c };
+	uint64_t segment_end;
+
+	if (unwind_image_segment(c->image, end, &g.vaddr, &segment_end) &&
+	    unwind_image_file_offset(c->image, g.vaddr, &g.offset))
+		add_gap_rows(&g, end, 1);
+}
+
+/* What is in the segment behind the tables: _fini, mostly. */
+static void add_back(struct gap *g)
+{
+	uint64_t start, end;
+
+	if (unwind_image_segment(g->changes->image, g->vaddr, &start, &end) &&
+	    add_gap_rows(g, end, 1)) {
+		g->offset += end - g->vaddr;
+		g->vaddr = end;
+	}
+	add_unknown(g);
 }
 
 /* The rows by offset in the file.  What is in no segment is not there. */
@@ -210,6 +239,8 @@ static int collect(struct changes *c, const struct row_table *t, struct err *e)
 	const struct cfa_row *rows = row_table_rows(t, &n);
 
 	vec_reserve(&c->all, n);
+	if (n)
+		add_front(c, base + rows[0].pc);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t vaddr = base + rows[i].pc;
 		bool is_gap = rows[i].kind == CFA_ROW_NONE;
@@ -220,9 +251,10 @@ static int collect(struct changes *c, const struct row_table *t, struct err *e)
 			continue;
 		if (c->all.n && offset <= c->all.at[c->all.n - 1].offset)
 			return err_set(e, ERR_UNSUPPORTED, "segments out of order");
-		if (is_gap)
-			add_gap(&(struct gap){ c, vaddr, offset },
-				i + 1 < n ? base + rows[i + 1].pc : vaddr);
+		if (is_gap && i + 1 < n)
+			add_gap(&(struct gap){ c, vaddr, offset }, base + rows[i + 1].pc);
+		else if (is_gap)
+			add_back(&(struct gap){ c, vaddr, offset });
 		else
 			add_change(c, offset, rule_of_row(c, &rows[i]));
 	}

@@ -10,11 +10,29 @@
 #define BRANCHES_MAX 8
 #define FRAME_MAX    (1 << 20)
 
+#define ALIGNMENT_BYTES 16 /* of sections of code */
+
 static const struct cfa_row no_row = { .kind = CFA_ROW_NONE };
 
+/* Right behind the end of the segment are zeros, where an instruction may be thought to
+ * go on. */
 static bool read_code(void *image, uint64_t vaddr, uint64_t *ret)
 {
-	return unwind_image_code(image, vaddr, ret);
+	uint64_t start, end, left;
+
+	*ret = 0;
+	if (!unwind_image_segment(image, vaddr, &start, &end))
+		return unwind_image_segment(image, vaddr - X86_OP_MAX_BYTES, &start,
+					    &end);
+	if (end - start < 8)
+		return false;
+	left = end - vaddr;
+	if (left >= 8)
+		return unwind_image_code(image, vaddr, ret);
+	if (!unwind_image_code(image, end - 8, ret))
+		return false;
+	*ret >>= 8 * (8 - left);
+	return true;
 }
 
 static bool read_op(struct unwind_image *image, uint64_t vaddr, struct x86_op *ret)
@@ -22,20 +40,32 @@ static bool read_op(struct unwind_image *image, uint64_t vaddr, struct x86_op *r
 	uint64_t words[2];
 
 	_Static_assert(sizeof(words) >= X86_OP_MAX_BYTES, "an instruction fits");
-	return unwind_image_code(image, vaddr, &words[0]) &&
-	       unwind_image_code(image, vaddr + 8, &words[1]) &&
+	return read_code(image, vaddr, &words[0]) &&
+	       read_code(image, vaddr + 8, &words[1]) &&
 	       x86_op_read((const uint8_t *)words, ret);
 }
 
-/* Read from the start on, instructions end where the gap does: what is data, or begins
- * elsewhere, hardly ever does that. */
-static bool is_code(struct unwind_image *image, uint64_t start, uint64_t end)
+/* Where zeros end that align the next section. */
+static uint64_t skip_padding(struct unwind_image *image, uint64_t start, uint64_t end)
+{
+	uint64_t at = start, word;
+
+	while (at < end && at - start < ALIGNMENT_BYTES && read_code(image, at, &word) &&
+	       !(word & 0xff))
+		at++;
+	return at;
+}
+
+/* Read from the start on, instructions end where the gap does, or zeros begin: what is
+ * data, or begins elsewhere, hardly ever does that.  Where they end; 0: it is none. */
+static uint64_t code_end(struct unwind_image *image, uint64_t start, uint64_t end)
 {
 	struct x86_op op;
 
-	while (start < end && read_op(image, start, &op))
+	while (start < end && skip_padding(image, start, end) < end &&
+	       read_op(image, start, &op))
 		start += op.size;
-	return start == end;
+	return start <= end && skip_padding(image, start, end) == end ? start : 0;
 }
 
 /* Where a register is on return, in words from the CFA. */
@@ -91,16 +121,24 @@ bool gap_rows(struct unwind_image *image, uint64_t start, uint64_t end,
 	const struct abi *abi = abi_of(unwind_image_arch(image));
 	struct cfa_row last;
 	struct x86_op op;
+	uint64_t first, stop;
 
-	if (abi->has_link_register || end - start < GAP_ROWS_MIN_BYTES ||
-	    end - start > GAP_ROWS_MAX_BYTES || !is_code(image, start, end))
+	if (abi->has_link_register || end - start > GAP_ROWS_MAX_BYTES)
 		return false;
-	for (uint64_t at = start; at < end && read_op(image, at, &op); at += op.size) {
+	first = skip_padding(image, start, end);
+	stop = code_end(image, first, end);
+	if (stop <= first)
+		return false;
+	if (first > start)
+		visit(ctx, start, &no_row);
+	for (uint64_t at = first; at < stop && read_op(image, at, &op); at += op.size) {
 		struct cfa_row row = row_at(image, abi, at);
 
-		if (at == start || !cfa_row_is_same(&row, &last))
+		if (at == first || !cfa_row_is_same(&row, &last))
 			visit(ctx, at, &row);
 		last = row;
 	}
+	if (stop < end)
+		visit(ctx, stop, &no_row);
 	return true;
 }

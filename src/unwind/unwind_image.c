@@ -195,6 +195,18 @@ bool unwind_image_file_offset(const struct unwind_image *image, uint64_t vaddr,
 	return find_load(image, vaddr, ret, &left);
 }
 
+bool unwind_image_segment(const struct unwind_image *image, uint64_t vaddr,
+			  uint64_t *ret_start, uint64_t *ret_end)
+{
+	const struct load *l = load_of(image, vaddr);
+
+	if (!l)
+		return false;
+	*ret_start = l->vaddr;
+	*ret_end = l->vaddr + l->file_size;
+	return true;
+}
+
 bool unwind_image_code(struct unwind_image *image, uint64_t vaddr, uint64_t *ret)
 {
 	uint64_t off, left;

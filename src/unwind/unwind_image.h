@@ -30,6 +30,10 @@ bool unwind_image_vaddr(const struct unwind_image *image, const struct unwind_ma
 bool unwind_image_file_offset(const struct unwind_image *image, uint64_t vaddr,
 			      uint64_t *ret);
 
+/* The part of the segment with a vaddr that is in the file. */
+bool unwind_image_segment(const struct unwind_image *image, uint64_t vaddr,
+			  uint64_t *ret_start, uint64_t *ret_end);
+
 /* The row at a vaddr, CFA_ROW_NONE when no table covers it.  The pointer is good until
  * the next call on this image. */
 const struct cfa_row *unwind_image_row(struct unwind_image *image, uint64_t vaddr);

@@ -106,9 +106,8 @@ def shares_of_a_known_call_tree():
         assert abs(got[0] - exclusive / 32) < 0.02, (name, got)
         assert abs(got[1] - inclusive / 32) < 0.02, (name, got, r['quality']['truncated'])
     # Also of its moments before its exec, in a function that has its return address in a
-    # register.  Once one sample of 2,000 had no table, and why is not known.
-    cut = truncated(r)
-    assert sum(cut.values()) <= 1e9 / 5200 and set(cut) <= {'no unwind table'}, cut
+    # register, and in _init and _fini, which no table covers.
+    assert not truncated(r), truncated(r)
     assert r['quality']['lost'] == 0
 
 

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "collect/row_pack.h"
+#include "unwind/abi.h"
 #include "unwind/unwind_image.h"
 
 struct packed {
@@ -187,6 +188,29 @@ static void packs_say_what_the_tables_say(unused void **state)
 	assert_true(n_packed >= 2);
 }
 
+/* From the C library's crti.o, before the tables and behind them. */
+void _init(void);
+void _fini(void);
+extern const char __executable_start[];
+
+static void code_at_the_ends_of_the_tables_has_rules(unused void **state)
+{
+	void (*const functions[])(void) = { _init, _fini };
+	struct packed p;
+
+	if (ABI_NATIVE->arch != UNWIND_X86_64)
+		skip();
+	assert_true(pack_file("/proc/self/exe", &p));
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		uint64_t vaddr = (uint64_t)functions[i] - (uint64_t)__executable_start;
+		uint64_t offset;
+
+		assert_true(unwind_image_file_offset(p.image, vaddr, &offset));
+		assert_int_equal(look_up(&p.pack, 0, offset)->kind, STACK_RULE_CFA);
+	}
+	packed_free(&p);
+}
+
 static void a_row_takes_four_bytes(unused void **state)
 {
 	struct packed p;
@@ -286,6 +310,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packs_say_what_the_tables_say),
+		cmocka_unit_test(code_at_the_ends_of_the_tables_has_rules),
 		cmocka_unit_test(a_row_takes_four_bytes),
 		cmocka_unit_test(a_block_with_a_row_for_every_byte_has_them_all),
 		cmocka_unit_test(what_is_written_elsewhere_says_the_same),

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -114,12 +115,17 @@ static bool is_covered(struct unwind_image *image, uint64_t vaddr)
 
 static void find_gap(struct gap *g, struct unwind_image *image, uint64_t vaddr)
 {
+	uint64_t first, last;
+
 	g->image = image;
 	g->start = g->end = vaddr;
 	g->rows.n = 0;
-	while (vaddr - g->start < GAP_ROWS_MAX_BYTES && !is_covered(image, g->start - 1))
+	assert_true(unwind_image_segment(image, vaddr, &first, &last));
+	while (g->start > first && vaddr - g->start < GAP_ROWS_MAX_BYTES &&
+	       !is_covered(image, g->start - 1))
 		g->start--;
-	while (g->end - vaddr < GAP_ROWS_MAX_BYTES && !is_covered(image, g->end))
+	while (g->end < last && g->end - vaddr < GAP_ROWS_MAX_BYTES &&
+	       !is_covered(image, g->end))
 		g->end++;
 	gap_rows(image, g->start, g->end, take_row, g);
 }
@@ -195,10 +201,55 @@ static void frames_begin_where_the_rows_say(void **state)
 		dlclose(gmp);
 }
 
+/* From the C library's crti.o, before the tables and behind them. */
+void _init(void);
+void _fini(void);
+
+static const struct cfa_row *row_of(struct gap *g, struct self_maps *maps, uint64_t pc)
+{
+	const struct unwind_map *map = self_maps_find(maps, pc);
+	const struct cfa_row *found = NULL;
+	uint64_t vaddr;
+
+	assert_true(map && map->image && unwind_image_vaddr(map->image, map, pc, &vaddr));
+	assert_false(is_covered(map->image, vaddr));
+	find_gap(g, map->image, vaddr);
+	vec_each(r, &g->rows)
+		if (r->vaddr <= vaddr)
+			found = &r->row;
+	return found;
+}
+
+static void code_at_the_ends_of_the_tables_has_rows(void **state)
+{
+	static const uint8_t sub_rsp[] = { 0x48, 0x83, 0xec, 0x08 };
+	void (*const functions[])(void) = { _init, _fini };
+	struct self_maps maps = { 0 };
+	struct gap gap = { 0 };
+
+	(void)state;
+	self_maps_read(&maps);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		const uint8_t *code = (const uint8_t *)functions[i];
+		static const uint8_t landing_pad[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+		const struct cfa_row *row = row_of(&gap, &maps, (uint64_t)code);
+
+		assert_true(row && row->kind == CFA_ROW_CFA && row->offset == 8);
+		if (!memcmp(code, landing_pad, sizeof(landing_pad)))
+			code += sizeof(landing_pad);
+		assert_memory_equal(code, sub_rsp, sizeof(sub_rsp));
+		row = row_of(&gap, &maps, (uint64_t)code + sizeof(sub_rsp));
+		assert_true(row && row->kind == CFA_ROW_CFA && row->offset == 16);
+	}
+	vec_fini(&gap.rows);
+	self_maps_fini(&maps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_begin_where_the_rows_say),
+		cmocka_unit_test(code_at_the_ends_of_the_tables_has_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
