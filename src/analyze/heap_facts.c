@@ -18,6 +18,13 @@ static const char *const names[HEAP_FACT_N] = {
 	[HEAP_FACT_MAPPED] = "heap-mapped",
 	[HEAP_FACT_MAPPED_PEAK] = "heap-mapped-peak",
 	[HEAP_FACT_MAPPED_LEFT] = "heap-mapped-left",
+	[HEAP_FACT_LOOKED] = "heap-looked",
+	[HEAP_FACT_LOST] = "heap-lost",
+	[HEAP_FACT_LOST_BLOCKS] = "heap-lost-blocks",
+	[HEAP_FACT_INDIRECTLY] = "heap-indirectly-lost",
+	[HEAP_FACT_INDIRECTLY_BLOCKS] = "heap-indirectly-lost-blocks",
+	[HEAP_FACT_POSSIBLY] = "heap-possibly-lost",
+	[HEAP_FACT_POSSIBLY_BLOCKS] = "heap-possibly-lost-blocks",
 };
 
 const char *heap_facts_name(enum heap_fact fact)

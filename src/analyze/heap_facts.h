@@ -25,7 +25,20 @@ enum heap_fact {
 	HEAP_FACT_MAPPED,      /* bytes, by the program itself */
 	HEAP_FACT_MAPPED_PEAK, /* bytes */
 	HEAP_FACT_MAPPED_LEFT, /* bytes */
+	HEAP_FACT_LOOKED,      /* enum heap_facts_looked */
+	HEAP_FACT_LOST,	       /* bytes, to which nothing points */
+	HEAP_FACT_LOST_BLOCKS,
+	HEAP_FACT_INDIRECTLY, /* bytes, to which only those do */
+	HEAP_FACT_INDIRECTLY_BLOCKS,
+	HEAP_FACT_POSSIBLY, /* bytes, to which something points only within blocks */
+	HEAP_FACT_POSSIBLY_BLOCKS,
 	HEAP_FACT_N,
+};
+
+/* Was it looked for what still points to what is left? */
+enum heap_facts_looked {
+	HEAP_FACTS_LOOKED = 1,
+	HEAP_FACTS_N_LOOKED = 7, /* others say why not; 0: an older recording */
 };
 
 struct heap_process {

@@ -11,6 +11,9 @@ static const struct option_spec own_options[] = {
 	{ .name = "leaks",
 	  .kind = OPTION_FLAG,
 	  .text = "What was never given back, by bytes (without another view)" },
+	{ .name = "lost",
+	  .kind = OPTION_FLAG,
+	  .text = "Of leaks, what nothing pointed to any more at the end, by bytes" },
 	{ .name = "peak",
 	  .kind = OPTION_FLAG,
 	  .text = "What each process held when it held most, by bytes" },
@@ -85,6 +88,7 @@ static const struct option_spec *const tables[] = { own_options, report_options_
 
 static const struct command_example examples[] = {
 	{ "dwell heap", "what the newest recording's program never gave back" },
+	{ "dwell heap --lost a.dwell", "what it could not have given back any more" },
 	{ "dwell heap --peak a.dwell", "who held its memory when it held most" },
 	{ "dwell heap --timeline", "how what is held grows and shrinks" },
 	{ "dwell heap --churn --filter 'thread == worker'", "who allocates in workers" },
@@ -100,7 +104,11 @@ const struct command cmd_heap = {
 		"each process took, gave back, and held at most and when; then the "
 		"places that allocated, each with its callers, innermost first. A leak "
 		"is a block that was not given back when the program ended or the "
-		"recording did, whether or not something still points to it. Amounts "
+		"recording did. What nothing pointed to any more when the program ended "
+		"is "
+		"lost; what only lost blocks point to is lost with them; what is pointed "
+		"to "
+		"only within, and not at its beginning, is possibly lost. Amounts "
 		"are what the program asked for, without what the allocator adds. By "
 		"size and over time, which --filter does not change, whole heaps are "
 		"shown.\n\n"

@@ -10,7 +10,20 @@ static const struct heap_table leaks = {
 	.order = "leaked-bytes",
 	.estimated = "leaked-bytes",
 	.nothing = "Everything was given back.",
-	.columns = { { "Bytes", "leaked-bytes", NULL }, { "Blocks", "leaks", NULL } },
+	.columns = { { .title = "Bytes", .event = "leaked-bytes" },
+		     { .title = "Blocks", .event = "leaks" },
+		     { "Lost", "lost-bytes", NULL, true },
+		     { "Lost with others", "indirectly-lost-bytes", NULL, true },
+		     { "Possibly lost", "possibly-lost-bytes", NULL, true } },
+};
+
+static const struct heap_table lost = {
+	.name = "lost",
+	.title = "Lost, as nothing points to it any more",
+	.order = "lost-bytes",
+	.nothing = "Nothing is known to be lost.",
+	.columns = { { .title = "Bytes", .event = "lost-bytes" },
+		     { .title = "Blocks", .event = "lost" } },
 };
 
 static const struct heap_table peak = {
@@ -19,7 +32,8 @@ static const struct heap_table peak = {
 	.order = "peak-bytes",
 	.estimated = "peak-bytes",
 	.nothing = "No process ever held memory.",
-	.columns = { { "Bytes", "peak-bytes", NULL }, { "Blocks", "peak-blocks", NULL } },
+	.columns = { { .title = "Bytes", .event = "peak-bytes" },
+		     { .title = "Blocks", .event = "peak-blocks" } },
 };
 
 static const struct heap_table churn = {
@@ -28,10 +42,12 @@ static const struct heap_table churn = {
 	.order = "allocations",
 	.estimated = "allocated-bytes",
 	.nothing = "Nothing was allocated.",
-	.columns = { { "Calls", "allocations", NULL },
-		     { "Bytes", "allocated-bytes", NULL },
-		     { "Temporary", "temporary", NULL },
-		     { "Mean life", "lifetime", "allocations" } },
+	.columns = { { .title = "Calls", .event = "allocations" },
+		     { .title = "Bytes", .event = "allocated-bytes" },
+		     { .title = "Temporary", .event = "temporary" },
+		     { .title = "Mean life",
+		       .event = "lifetime",
+		       .per = "allocations" } },
 };
 
 static const struct heap_table mapped = {
@@ -39,10 +55,10 @@ static const struct heap_table mapped = {
 	.title = "Mapped by the program itself",
 	.order = "mapped-bytes",
 	.nothing = "The program mapped nothing itself.",
-	.columns = { { "Bytes", "mapped-bytes", NULL },
-		     { "Calls", "mappings", NULL },
-		     { "At the peak", "peak-mapped-bytes", NULL },
-		     { "Left", "still-mapped-bytes", NULL } },
+	.columns = { { .title = "Bytes", .event = "mapped-bytes" },
+		     { .title = "Calls", .event = "mappings" },
+		     { .title = "At the peak", .event = "peak-mapped-bytes" },
+		     { .title = "Left", .event = "still-mapped-bytes" } },
 };
 
 static const struct heap_table sizes = {
@@ -61,5 +77,5 @@ static const struct heap_table timeline = {
 	.print = heap_whole_timeline,
 };
 
-const struct heap_table *const heap_tables[] = { &leaks, &peak,	    &churn, &mapped,
-						 &sizes, &timeline, NULL };
+const struct heap_table *const heap_tables[] = { &leaks,  &lost,  &peak,     &churn,
+						 &mapped, &sizes, &timeline, NULL };

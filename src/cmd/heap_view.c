@@ -38,6 +38,11 @@ int heap_view_load(struct heap_view *v, struct err *e)
 	const struct profile *p = v->report->profile;
 	size_t column = heap_places_column(p, v->table->order);
 
+	if (column == SIZE_MAX &&
+	    heap_places_column(p, heap_tables[0]->order) != SIZE_MAX)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%s has no %s: it was recorded by an older dwell",
+			       v->report->paths[0], v->table->order);
 	if (column == SIZE_MAX)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s has no heap: record with 'dwell run -e heap'",
@@ -75,6 +80,36 @@ static void put_error(const struct heap_view *v, uint64_t bytes, struct buf *b)
 		buf_printf(b, " ± %s", text_pct(s, error, (double)bytes));
 }
 
+static void put_left(const struct heap_process *x, struct buf *b)
+{
+	/* By enum heap_facts_looked. */
+	static const char *const why_not[HEAP_FACTS_N_LOOKED] = {
+		[2] = "it did not end by itself",
+		[3] = "it is a forked child",
+		[4] = "not all blocks are observed",
+		[5] = "not all blocks were observed",
+		[6] = "its memory could not be read",
+	};
+	static const struct {
+		enum heap_fact fact;
+		const char *what;
+	} parts[] = { { HEAP_FACT_LOST, "lost" },
+		      { HEAP_FACT_INDIRECTLY, "lost with others" },
+		      { HEAP_FACT_POSSIBLY, "possibly lost" } };
+	uint64_t looked = x->facts[HEAP_FACT_LOOKED], n = 0;
+	char s[TEXT_MAX];
+
+	buf_printf(b, ", %s never given back", text_size(s, x->facts[HEAP_FACT_LEFT]));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (x->facts[parts[i].fact + 1])
+			buf_printf(b, "%s%s %s", n++ ? ", " : ", of which ",
+				   text_size(s, x->facts[parts[i].fact]), parts[i].what);
+	if (looked == HEAP_FACTS_LOOKED && !n)
+		buf_puts(b, ", all of it still pointed to");
+	if (looked < HEAP_FACTS_N_LOOKED && why_not[looked])
+		buf_printf(b, " (lost or not: not known, as %s)", why_not[looked]);
+}
+
 static void put_process(const struct heap_view *v, size_t source,
 			const struct heap_process *x, FILE *out)
 {
@@ -97,8 +132,7 @@ static void put_process(const struct heap_view *v, size_t source,
 		   x->facts[HEAP_FACT_ALLOCATIONS] == 1 ? "" : "s");
 	buf_printf(&b, " of %s", text_size(s, x->facts[HEAP_FACT_ALLOCATED]));
 	if (x->facts[HEAP_FACT_LEFT_BLOCKS])
-		buf_printf(&b, ", %s never given back",
-			   text_size(s, x->facts[HEAP_FACT_LEFT]));
+		put_left(x, &b);
 	else
 		buf_puts(&b, ", all given back");
 	if (x->facts[HEAP_FACT_SAMPLE]) {
@@ -161,6 +195,8 @@ static void put_values(const struct heap_view *v, const struct heap_place *place
 		uint64_t value = value_of(v, place, event);
 		uint64_t n = per ? value_of(v, place, per) : 1;
 
+		if (v->table->columns[i].is_seldom && !value)
+			continue;
 		buf_printf(&b, "  %s %s", v->table->columns[i].title,
 			   text_value(s, n ? value / n : 0, unit_of(v, event)));
 	}

@@ -14,7 +14,7 @@
 #include "base/own.h"
 #include "cmd/report_profile.h"
 
-#define HEAP_TABLE_COLUMNS 4
+#define HEAP_TABLE_COLUMNS 5
 
 struct heap_view;
 
@@ -30,6 +30,7 @@ struct heap_table {
 	struct {
 		const char *title, *event;
 		const char *per;       /* the event that it is divided by, or NULL */
+		bool is_seldom;	       /* it is not shown of places that have none */
 	} columns[HEAP_TABLE_COLUMNS]; /* the first is that of the order */
 };
 

@@ -34,7 +34,7 @@ enum experiment_trigger {
 	EXPERIMENT_ANCHORS,	 /* as often as may cost that much: the interval */
 };
 
-#define EXPERIMENT_EVENTS_MAX 16
+#define EXPERIMENT_EVENTS_MAX 20
 
 /* One column that an experiment fills. */
 struct experiment_event {
@@ -61,6 +61,8 @@ enum {
 	EXPERIMENT_HEAP_MAP_PEAK_BYTES = 9,
 	EXPERIMENT_HEAP_MAP_BYTES = 10,
 	EXPERIMENT_HEAP_MAP_CALLS = 11,
+	/* Bytes and blocks of each enum heap_reach_state but the last. */
+	EXPERIMENT_HEAP_LOST = 12,
 };
 /* The first, then the types of wire/tracer.h in their order. */
 enum { EXPERIMENT_FPE_ALL = 0, EXPERIMENT_FPE_TYPES = 1 };

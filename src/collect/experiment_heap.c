@@ -21,7 +21,7 @@ const struct experiment experiment_heap = {
 	.lo = 1,
 	.min = 1,
 	.max = 1,
-	.n_events = 12,
+	.n_events = 18,
 	.events = {
 		[EXPERIMENT_HEAP_LEFT_BYTES] = COLUMN(
 			"leaked-bytes", "bytes", "memory that was never given back"),
@@ -50,5 +50,17 @@ const struct experiment experiment_heap = {
 			"mapped-bytes", "bytes", "memory that the program mapped itself"),
 		[EXPERIMENT_HEAP_MAP_CALLS] =
 			COLUMN("mappings", "count", "calls that mapped memory"),
+		[EXPERIMENT_HEAP_LOST] = COLUMN(
+			"lost-bytes", "bytes",
+			"of leaked-bytes, what nothing points to any more"),
+		COLUMN("lost", "count", "of leaks, what nothing points to any more"),
+		COLUMN("indirectly-lost-bytes", "bytes",
+		       "of leaked-bytes, what only lost blocks point to"),
+		COLUMN("indirectly-lost", "count",
+		       "of leaks, what only lost blocks point to"),
+		COLUMN("possibly-lost-bytes", "bytes",
+		       "of leaked-bytes, what is pointed to only within blocks"),
+		COLUMN("possibly-lost", "count",
+		       "of leaks, what is pointed to only within blocks"),
 	},
 };

@@ -4,8 +4,9 @@
 #include <string.h>
 
 static void write_facts(struct writer *w, uint32_t process, const struct heap_ledger *l,
-			const struct heap_ledger *maps)
+			const struct heap_ledger *maps, const struct heap_ending *ending)
 {
+	const struct heap_amount *lost = ending->whole.of;
 	const struct {
 		const char *name, *unit;
 		uint64_t value;
@@ -24,6 +25,15 @@ static void write_facts(struct writer *w, uint32_t process, const struct heap_le
 		{ "heap-mapped", "bytes", maps->taken.bytes },
 		{ "heap-mapped-peak", "bytes", maps->peak.bytes },
 		{ "heap-mapped-left", "bytes", maps->live.bytes },
+		{ "heap-looked", "count", ending->how },
+		{ "heap-lost", "bytes", lost[HEAP_REACH_LOST].bytes },
+		{ "heap-lost-blocks", "count", lost[HEAP_REACH_LOST].blocks },
+		{ "heap-indirectly-lost", "bytes", lost[HEAP_REACH_INDIRECTLY].bytes },
+		{ "heap-indirectly-lost-blocks", "count",
+		  lost[HEAP_REACH_INDIRECTLY].blocks },
+		{ "heap-possibly-lost", "bytes", lost[HEAP_REACH_POSSIBLY].bytes },
+		{ "heap-possibly-lost-blocks", "count",
+		  lost[HEAP_REACH_POSSIBLY].blocks },
 	};
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -138,14 +148,15 @@ static void write_course(struct rows *r, const struct heap_course *c)
 
 void heap_totals_write(const struct timer_image *m, const struct plan *plan,
 		       uint64_t now_ns, uint32_t thread, const struct heap_ledger *l,
-		       const struct heap_ledger *maps)
+		       const struct heap_ledger *maps, const struct heap_ending *ending)
 {
 	struct rows r = {
 		.writer = m->totals->writer,
 		.row = { .thread = thread, .cpu = UINT32_MAX },
 	};
 
-	write_facts(r.writer, writer_thread_get(r.writer, thread)->process, l, maps);
+	write_facts(r.writer, writer_thread_get(r.writer, thread)->process, l, maps,
+		    ending);
 	begin_rows(&r, m->totals, plan, BY_SIZE);
 	write_sizes(&r, now_ns, l);
 	begin_rows(&r, m->totals, plan, BY_LIFETIME);

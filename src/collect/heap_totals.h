@@ -6,6 +6,7 @@
 #ifndef DWELL_COLLECT_HEAP_TOTALS_H
 #define DWELL_COLLECT_HEAP_TOTALS_H
 
+#include "collect/heap_ending.h"
 #include "collect/heap_ledger.h"
 #include "collect/timer_image.h"
 
@@ -13,6 +14,6 @@
  * in the recording.  The course has ended. */
 void heap_totals_write(const struct timer_image *m, const struct plan *plan,
 		       uint64_t now_ns, uint32_t thread, const struct heap_ledger *l,
-		       const struct heap_ledger *maps);
+		       const struct heap_ledger *maps, const struct heap_ending *ending);
 
 #endif

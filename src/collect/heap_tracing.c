@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "collect/heap_ending.h"
 #include "collect/heap_events.h"
 #include "collect/heap_ledger.h"
 #include "collect/heap_maps.h"
@@ -31,6 +32,7 @@ struct heap_image {
 	const struct plan *plan;   /* NULL: not followed */
 	const struct plan *traces; /* the same where every event is kept, else NULL */
 	struct heap_events events;
+	struct heap_ending ending;
 	uint64_t n_events;
 };
 
@@ -121,6 +123,45 @@ static void take_map_stays(struct heap_image *h, const struct timer_record *r)
 	heap_maps_stay(&h->maps, r->unmap.time_ns, r->unmap.address, r->unmap.size_bytes);
 }
 
+static void take_ours(struct heap_image *h, const struct timer_record *r)
+{
+	heap_ending_ours(&h->ending, &r->unmap);
+}
+
+/* What of its blocks is known; 0: all. */
+static enum heap_ending_how why_not(const struct heap_image *h)
+{
+	const struct timer_image *m = h->image->image;
+
+	if (h->ledger.sample_bytes)
+		return HEAP_ENDING_SAMPLED;
+	if (m->is_fork)
+		return HEAP_ENDING_FORKED;
+	if (timer_ring_header(m->ring)->n_dropped || timer_ring_damaged(m->ring))
+		return HEAP_ENDING_INCOMPLETE;
+	return 0;
+}
+
+static void take_end(struct heap_image *h, const struct timer_record *r)
+{
+	enum heap_ending_how why = r->heap_end.flags & WIRE_TRACER_HAS_UNKNOWN
+					   ? HEAP_ENDING_INCOMPLETE
+					   : why_not(h);
+
+	if (why || !h->plan)
+		heap_ending_skip(&h->ending, h->image->image, why);
+	else
+		heap_ending_begin(&h->ending, h->image->image, &r->heap_end,
+				  &h->ledger.blocks, &h->maps);
+}
+
+static bool go_on(void *state)
+{
+	struct heap_image *h = state;
+
+	return heap_ending_go_on(&h->ending, h->image->image);
+}
+
 static void take(void *state, const struct timer_record *r)
 {
 	struct heap_image *h = state;
@@ -134,20 +175,24 @@ static void take(void *state, const struct timer_record *r)
 		[WIRE_TRACER_UNMAP] = take_unmap,
 		[WIRE_TRACER_MAP_MOVE] = take_map_move,
 		[WIRE_TRACER_MAP_STAYS] = take_map_stays,
+		[WIRE_TRACER_OURS] = take_ours,
+		[WIRE_TRACER_HEAP_END] = take_end,
 	};
 
-	h->n_events++;
+	h->n_events += r->kind < WIRE_TRACER_OURS;
 	if (r->kind < sizeof(takers) / sizeof(takers[0]) && takers[r->kind])
 		takers[r->kind](h, r);
 }
 
 /* The columns of the experiment, in their order. */
-typedef void values_fn(const struct heap_ledger *l, uint32_t site,
+typedef void values_fn(const struct heap_image *h, uint32_t site,
 		       uint64_t ret[EXPERIMENT_EVENTS_MAX]);
 
-static void block_values(const struct heap_ledger *l, uint32_t site,
+static void block_values(const struct heap_image *h, uint32_t site,
 			 uint64_t ret[EXPERIMENT_EVENTS_MAX])
 {
+	const struct heap_ledger *l = &h->ledger;
+	const struct heap_amount *lost = heap_ending_lost(&h->ending, site);
 	const struct heap_site *s = &l->sites.at[site];
 	struct heap_amount peak = heap_ledger_at_peak(l, site);
 
@@ -159,11 +204,16 @@ static void block_values(const struct heap_ledger *l, uint32_t site,
 	ret[EXPERIMENT_HEAP_CALLS] = heap_ledger_count_of(l, s->taken.blocks);
 	ret[EXPERIMENT_HEAP_TEMPORARY] = s->temporary;
 	ret[EXPERIMENT_HEAP_LIFETIME] = s->lifetime_ns;
+	for (int i = 0; i < HEAP_REACH_REACHED; i++) {
+		ret[EXPERIMENT_HEAP_LOST + 2 * i] = lost[i].bytes;
+		ret[EXPERIMENT_HEAP_LOST + 2 * i + 1] = lost[i].blocks;
+	}
 }
 
-static void map_values(const struct heap_ledger *l, uint32_t site,
+static void map_values(const struct heap_image *h, uint32_t site,
 		       uint64_t ret[EXPERIMENT_EVENTS_MAX])
 {
+	const struct heap_ledger *l = &h->maps.ledger;
 	const struct heap_site *s = &l->sites.at[site];
 
 	ret[EXPERIMENT_HEAP_MAP_LEFT_BYTES] = s->live.bytes;
@@ -195,17 +245,20 @@ static void write_sites(const struct heap_image *h, uint64_t now_ns,
 	for (uint32_t i = 0; i < l->sites.n; i++) {
 		uint64_t values[EXPERIMENT_EVENTS_MAX] = { 0 };
 
-		values_of(l, i, values);
+		values_of(h, i, values);
 		write_site(h, now_ns, &l->sites.at[i], values);
 	}
 }
 
 static void write_all(struct heap_image *h, uint64_t now_ns)
 {
+	if (!h->ending.how)
+		h->ending.how = why_not(h);
+	heap_ending_finish(&h->ending, h->image->image, &h->ledger);
 	write_sites(h, now_ns, &h->ledger, block_values);
 	write_sites(h, now_ns, &h->maps.ledger, map_values);
 	heap_totals_write(h->image->image, h->plan, now_ns, h->image->thread, &h->ledger,
-			  &h->maps.ledger);
+			  &h->maps.ledger, &h->ending);
 }
 
 static void end(void *state, uint64_t now_ns)
@@ -214,13 +267,14 @@ static void end(void *state, uint64_t now_ns)
 	struct timer_image *m = h->image->image;
 
 	heap_course_end(&h->ledger.course);
-	if (h->plan)
+	if (h->plan && h->n_events)
 		write_all(h, now_ns);
 	/* Of blocks that were not sampled some are said to be given back. */
 	if (!m->is_fork && !h->ledger.sample_bytes)
 		m->totals->n_unmatched += h->ledger.n_unmatched;
 	m->totals->n_retaken += h->ledger.n_retaken;
 	m->totals->n_events += h->n_events;
+	heap_ending_fini(&h->ending);
 	heap_ledger_fini(&h->ledger);
 	heap_maps_fini(&h->maps);
 	vec_fini(&h->sites.of);
@@ -234,4 +288,5 @@ const struct tracing heap_tracing = { .trigger = EXPERIMENT_HEAP,
 				      .last_kind = WIRE_TRACER_HEAP_LAST,
 				      .begin = begin,
 				      .take = take,
+				      .go_on = go_on,
 				      .end = end };

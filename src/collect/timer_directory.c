@@ -115,12 +115,25 @@ int timer_directory_make(struct timer_directory *d,
 	return rc;
 }
 
+int timer_directory_add_bell(const struct timer_directory *d, int *ret_fd, struct err *e)
+{
+	if (mkfifoat(d->fd, WIRE_SAMPLER_BELL, 0600) < 0)
+		return err_os(e, "cannot make '%s/" WIRE_SAMPLER_BELL "'", d->path);
+	*ret_fd = openat(d->fd, WIRE_SAMPLER_BELL, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	return *ret_fd < 0 ? err_os(e, "cannot open '%s/" WIRE_SAMPLER_BELL "'", d->path)
+			   : 0;
+}
+
 int timer_directory_give(struct timer_directory *d, uid_t uid, gid_t gid, struct err *e)
 {
 	char library[96], library_32bit[96];
-	const char *const names[] = {
-		WIRE_SAMPLER_CONTROL, library, library_32bit, "lib", "lib32", "."
-	};
+	const char *const names[] = { WIRE_SAMPLER_CONTROL,
+				      WIRE_SAMPLER_BELL,
+				      library,
+				      library_32bit,
+				      "lib",
+				      "lib32",
+				      "." };
 
 	if (uid == d->owner)
 		return 0;

@@ -39,6 +39,9 @@ must_use int timer_directory_make(struct timer_directory *d,
 				  const struct wire_sampler_control *control,
 				  const struct timer_library *library, uint32_t n_rings,
 				  struct err *e);
+/* A pipe with the name WIRE_SAMPLER_BELL, to be read without waiting; it never ends. */
+must_use int timer_directory_add_bell(const struct timer_directory *d, int *ret_fd,
+				      struct err *e);
 /* Hand it to the user as whom the target runs. */
 must_use int timer_directory_give(struct timer_directory *d, uid_t uid, gid_t gid,
 				  struct err *e);

@@ -20,9 +20,11 @@
 struct timer_directory;
 struct timer_image;
 
-/* Who takes the records that only a tracer writes.  Neither may be NULL. */
+/* Who takes the records that only a tracer writes.  None may be NULL. */
 struct timer_tracing {
 	void (*take)(struct timer_image *m, const struct timer_record *r);
+	/* Some of the work that is left; false: there is no more. */
+	bool (*go_on)(struct timer_image *m);
 	/* Nothing more will come; its process, if it goes, has not gone yet. */
 	void (*end)(struct timer_image *m, uint64_t now_ns);
 };

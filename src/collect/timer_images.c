@@ -162,8 +162,10 @@ static void look_for_gone(struct timer_images *s, uint64_t now_ns)
 
 /* An image whose process has exec'ed another ends before that one is taken, but its
  * children are taken before it ends. */
-static void take_all(struct timer_images *s, uint64_t now_ns, bool is_final)
+static bool take_all(struct timer_images *s, uint64_t now_ns, bool is_final)
 {
+	bool is_busy = false;
+
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct timer_image *m = s->all.at[i];
 
@@ -174,7 +176,10 @@ static void take_all(struct timer_images *s, uint64_t now_ns, bool is_final)
 		m->previous = NULL;
 		if (!m->is_over)
 			timer_image_drain(m, now_ns, false);
+		if (!m->is_over && s->totals.tracing)
+			is_busy |= s->totals.tracing->go_on(m);
 	}
+	return is_busy;
 }
 
 /* A copy of it that is not begun yet will have its modules. */
@@ -187,14 +192,15 @@ static bool has_new_child(struct timer_images *s, const struct timer_image *m,
 	return false;
 }
 
-void timer_images_drain(struct timer_images *s, bool is_final)
+bool timer_images_drain(struct timer_images *s, bool is_final)
 {
+	bool is_busy;
 	uint64_t now_ns = clock_monotonic_ns();
 
 	look_for_gone(s, now_ns);
 	find_rings(s, now_ns);
 	link_replaced(s);
-	take_all(s, now_ns, is_final);
+	is_busy = take_all(s, now_ns, is_final);
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct timer_image *m = s->all.at[i];
 
@@ -204,4 +210,5 @@ void timer_images_drain(struct timer_images *s, bool is_final)
 	}
 	if (!is_final)
 		drop_ended(s);
+	return is_busy;
 }

@@ -31,8 +31,9 @@ struct timer_images {
 void timer_images_fini(struct timer_images *s);
 /* Let the user as whom pid runs use the directory. */
 must_use int timer_images_give(struct timer_images *s, pid_t pid, struct err *e);
-/* Take what all of them have written, and see who has come and gone. */
-void timer_images_drain(struct timer_images *s, bool is_final);
+/* Take what all of them have written, and see who has come and gone.  True: there is work
+ * left, which is gone on with at the next time. */
+bool timer_images_drain(struct timer_images *s, bool is_final);
 void timer_images_pause(struct timer_images *s, bool is_paused);
 void timer_images_stop(struct timer_images *s);
 /* Of processes that got no ring. */

@@ -203,6 +203,8 @@ static const struct kind kinds[] = {
 	[WIRE_TRACER_UNMAP] = { .size = sizeof(struct wire_tracer_unmap) },
 	[WIRE_TRACER_MAP_MOVE] = { .size = sizeof(struct wire_tracer_unmap) },
 	[WIRE_TRACER_MAP_STAYS] = { .size = sizeof(struct wire_tracer_unmap) },
+	[WIRE_TRACER_OURS] = { .size = sizeof(struct wire_tracer_unmap) },
+	[WIRE_TRACER_HEAP_END] = { .size = sizeof(struct wire_tracer_heap_end) },
 	[WIRE_TRACER_FPE_RAISED] = { .size = sizeof(struct wire_tracer_fpe) },
 	[WIRE_TRACER_FPE_AGAIN] = { .size = sizeof(struct wire_tracer_fpe_again) },
 	[WIRE_REGIONS_NAME] = { .parse = parse_region },

@@ -36,6 +36,7 @@ struct timer_record {
 		struct wire_tracer_alloc alloc;
 		struct wire_tracer_free free;
 		struct wire_tracer_unmap unmap;
+		struct wire_tracer_heap_end heap_end;
 		struct wire_tracer_fpe fpe;
 		struct wire_tracer_fpe_again fpe_again;
 		struct wire_regions_name region_name;

@@ -74,6 +74,17 @@ static void take(struct timer_image *m, const struct timer_record *r)
 	}
 }
 
+static bool go_on(struct timer_image *m)
+{
+	const struct traced_image *t = m->traced;
+	bool is_busy = false;
+
+	for (size_t i = 0; t && i < TRACING_N; i++)
+		if (t->states[i] && tracings[i]->go_on)
+			is_busy |= tracings[i]->go_on(t->states[i]);
+	return is_busy;
+}
+
 static void end(struct timer_image *m, uint64_t now_ns)
 {
 	struct traced_image *t = m->traced;
@@ -89,4 +100,6 @@ static void end(struct timer_image *m, uint64_t now_ns)
 	m->traced = NULL;
 }
 
-const struct timer_tracing traced_image_tracing = { .take = take, .end = end };
+const struct timer_tracing traced_image_tracing = { .take = take,
+						    .go_on = go_on,
+						    .end = end };

@@ -37,7 +37,7 @@ struct tracer {
 	struct source base;
 	struct source_context context;
 	struct timer_images images;
-	int timer;
+	int timer, bell; /* the other end is rung by programs */
 	uint64_t look_ns, n_taken;
 	uint64_t n_asked; /* callstacks of regions */
 };
@@ -90,6 +90,7 @@ static void tracer_free(struct source *source)
 
 	timer_images_fini(&s->images);
 	closep(&s->timer);
+	closep(&s->bell);
 	free(s);
 }
 
@@ -182,10 +183,13 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 	s->base.ops = &tracer_source;
 	s->context = *c;
 	s->look_ns = LOOK_NS_MAX;
+	s->bell = -1;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	set_totals(s, c);
 	rc = timer_directory_make(&s->images.directory, &control, &library, N_RINGS_FIRST,
 				  e);
+	if (rc == 0)
+		rc = timer_directory_add_bell(&s->images.directory, &s->bell, e);
 	if (rc == 0)
 		rc = region_control_write(s->images.directory.control_fd, c, e);
 	if (rc == 0)
@@ -216,10 +220,11 @@ static size_t tracer_fds(const struct source *source, struct pollfd *fds, size_t
 {
 	const struct tracer *s = (const struct tracer *)source;
 
-	if (!max)
+	if (max < 2)
 		return 0;
 	fds[0] = (struct pollfd){ .fd = s->timer, .events = POLLIN };
-	return 1;
+	fds[1] = (struct pollfd){ .fd = s->bell, .events = POLLIN };
+	return 2;
 }
 
 /* Bytes that all living images have written. */
@@ -232,13 +237,24 @@ static uint64_t n_written(const struct tracer *s)
 	return n;
 }
 
+/* Who has rung is heard by what comes next. */
+static void silence(int bell)
+{
+	char rings[256];
+
+	while (read(bell, rings, sizeof(rings)) == sizeof(rings))
+		;
+}
+
 static int tracer_drain(struct source *source, bool is_final, struct err *e)
 {
 	struct tracer *s = (struct tracer *)source;
 	uint64_t before = n_written(s);
+	bool is_busy;
 
-	timer_images_drain(&s->images, is_final);
-	if (n_written(s) - before > RING_BYTES / 128)
+	silence(s->bell);
+	is_busy = timer_images_drain(&s->images, is_final);
+	if (is_busy || n_written(s) - before > RING_BYTES / 128)
 		s->look_ns = LOOK_NS_MIN;
 	else if (s->look_ns < LOOK_NS_MAX)
 		s->look_ns *= 2;

@@ -8,6 +8,7 @@
 #ifndef DWELL_COLLECT_TRACING_H
 #define DWELL_COLLECT_TRACING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collect/experiment.h"
@@ -26,6 +27,9 @@ struct tracing {
 	 * kept: its process is not followed. */
 	void *(*begin)(struct traced_image *image, const struct plan *plan);
 	void (*take)(void *state, const struct timer_record *r);
+	/* Work that takes long, a few milliseconds of it; false: there is no more.  NULL:
+	 * never any. */
+	bool (*go_on)(void *state);
 	/* Nothing more will come; its process, if it goes, has not gone yet.  Frees the
 	 * state. */
 	void (*end)(void *state, uint64_t now_ns);

@@ -18,6 +18,7 @@
 #include "inject/next.h"
 #include "inject/poisson.h"
 #include "inject/sampled_set.h"
+#include "inject/trace_heap_end.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_thread.h"
 #include "inject/vdso.h"
@@ -80,12 +81,17 @@ static void *refuse(void)
 #define THREAD __thread __attribute__((tls_model("initial-exec")))
 
 /* Some libraries' calls are made of others that come by here: the innermost counts. */
-static THREAD const void *last_taken;
+static THREAD uintptr_t last_taken; /* as no pointer: nothing here may hold a block */
 /* Bytes to the next block that is sampled. */
 static THREAD int64_t until_next;
 static THREAD uint64_t random_state;
 
 static struct sampled_set sampled;
+
+static inline uintptr_t disguise(const void *p)
+{
+	return ~(uintptr_t)p;
+}
 
 /* A block of no bytes counts as one. */
 static inline int64_t extent(size_t size)
@@ -119,9 +125,10 @@ static __attribute__((noinline)) void observe(const void *p, size_t size,
 	 * observing goes on it is another, or the first block there were sure of it. */
 	if (!trace_runtime_traces(WIRE_TRACER_HEAP) || trace_runtime_is_paused()) {
 		random_state = 0;
+		trace_heap_end_unknown();
 		return;
 	}
-	last_taken = p;
+	last_taken = disguise(p);
 	if (trace_runtime.sample_bytes) {
 		if (!is_next(size))
 			return;
@@ -138,7 +145,7 @@ static inline void note_taken(const void *p, size_t size, const uint64_t *frame)
 	if (until_next < 0)
 		observe(p, size, frame);
 	else
-		last_taken = p;
+		last_taken = disguise(p);
 }
 
 static void write_given(enum wire_tracer_kind kind, const void *p)
@@ -170,10 +177,10 @@ static void note_kept(const void *p)
 
 /* For whoever wraps what may be made of others; the stack ends in the wrapper's caller.
  */
-#define BEGIN (last_taken = NULL)
+#define BEGIN (last_taken = 0)
 #define TAKEN(p, size)                                                                   \
 	do {                                                                             \
-		if ((p) && (p) != last_taken)                                            \
+		if ((p) && disguise(p) != last_taken)                                    \
 			note_taken(p, size, __builtin_frame_address(0));                 \
 	} while (0)
 

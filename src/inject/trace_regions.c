@@ -14,6 +14,7 @@
 #include "inject/sandbox.h"
 #include "inject/trace_cells.h"
 #include "inject/trace_fpe.h"
+#include "inject/trace_heap_end.h"
 #include "wire/tracer.h"
 
 #define EXPORT	  __attribute__((visibility("default")))
@@ -286,6 +287,7 @@ static _Noreturn void leave(const struct way_out *way, int status)
 	if (trace_runtime.is_on && !sandbox_is_on() &&
 	    sys_getpid() == trace_runtime.pid) {
 		finish();
+		trace_heap_end();
 		trace_fpe_end();
 	}
 	if (next)

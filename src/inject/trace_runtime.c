@@ -150,6 +150,7 @@ static void forked(void)
 	trace_sync_after_fork();
 	*(uint32_t *)(uintptr_t)trace_runtime.is_same_process = 1;
 	given_up_at = UINT64_MAX;
+	trace_runtime.is_fork = true;
 	trace_runtime.is_on = open_ring(WIRE_SAMPLER_FORK, -1);
 }
 

@@ -20,7 +20,7 @@
 #include "inject/ring.h"
 
 struct trace_runtime {
-	bool is_on;
+	bool is_on, is_fork;
 	uint32_t traces;       /* enum wire_tracer_trace: all, until it is known */
 	uint64_t sample_bytes; /* of memory, for each block observed; 0: every block is */
 	int pid;

@@ -90,15 +90,20 @@ static void find_stack(struct trace_thread *t, uintptr_t here)
 	}
 }
 
+/* Behind the rest of a thread. */
+static size_t cache_at(void)
+{
+	return (sizeof(struct trace_thread) + 63) & ~(size_t)63;
+}
+
 static struct trace_thread *make(int tid)
 {
-	size_t cache_at = (sizeof(struct trace_thread) + 63) & ~(size_t)63;
-	struct trace_thread *t = sys_map(cache_at + unwind_local_cache_bytes(),
+	struct trace_thread *t = sys_map(cache_at() + unwind_local_cache_bytes(),
 					 MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
 	if (!t)
 		return NULL;
-	t->cache = (void *)((char *)t + cache_at);
+	t->cache = (void *)((char *)t + cache_at());
 	t->tid = tid;
 	t->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(&newest, &t->next, t, true, __ATOMIC_RELEASE,
@@ -333,4 +338,11 @@ void trace_thread_each_fpe(void (*fn)(struct trace_fpe_event *event))
 	for (struct trace_thread *t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE); t;
 	     t = t->next)
 		fn(&t->fpe);
+}
+
+void trace_thread_each_memory(void (*fn)(const void *at, size_t bytes))
+{
+	for (struct trace_thread *t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE); t;
+	     t = t->next)
+		fn(t, cache_at() + unwind_local_cache_bytes());
 }

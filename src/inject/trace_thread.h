@@ -9,6 +9,7 @@
 #ifndef DWELL_INJECT_TRACE_THREAD_H
 #define DWELL_INJECT_TRACE_THREAD_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -25,6 +26,8 @@ void *trace_thread_handler_stack(void);
 /* What of floating-point exceptions is kept for this thread; NULL without memory. */
 struct trace_fpe_event *trace_thread_fpe(void);
 void trace_thread_each_fpe(void (*fn)(struct trace_fpe_event *event));
+/* The memory in which all that is kept; there is none when no stack was ever taken. */
+void trace_thread_each_memory(void (*fn)(const void *at, size_t bytes));
 /* In a forked child: one thread is left. */
 void trace_thread_after_fork(void);
 

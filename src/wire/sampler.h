@@ -25,8 +25,11 @@
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_SAMPLER_ENV "DWELL_SAMPLER"
 /* In it: the control file, and ring.PID.TIME for each process image. */
-#define WIRE_SAMPLER_CONTROL	   "control"
-#define WIRE_SAMPLER_RING_PREFIX   "ring."
+#define WIRE_SAMPLER_CONTROL	 "control"
+#define WIRE_SAMPLER_RING_PREFIX "ring."
+/* Of a tracer: a named pipe; who writes to it has the recorder look at the rings at once.
+ * It has no reader any more when the recorder is gone. */
+#define WIRE_SAMPLER_BELL	   "bell"
 #define WIRE_SAMPLER_DIRECTORY_MAX 128 /* bytes of the path, terminator included */
 
 #define WIRE_SAMPLER_PAGE      4096 /* both headers */
@@ -91,6 +94,9 @@ static inline uint64_t wire_sampler_ring_at(uint32_t i, uint64_t ring_bytes)
 enum wire_sampler_request {
 	WIRE_SAMPLER_SCAN = 1, /* look for threads that have no timer yet */
 	WIRE_SAMPLER_QUIT = 2, /* this process is not wanted */
+	/* To a tracer that waits at its end. */
+	WIRE_SAMPLER_STAY = 4,	/* it is being looked through */
+	WIRE_SAMPLER_GO_ON = 8, /* nothing is wanted of it any more */
 };
 
 /* First page of a ring.  magic is stored last when it is made or claimed.  In a ring that

@@ -42,6 +42,9 @@ enum wire_tracer_kind {
 		23, /* struct wire_tracer_unmap: for another size or place */
 	WIRE_TRACER_MAP_STAYS =
 		24, /* struct wire_tracer_unmap: that failed, it is there */
+	/* At the end. */
+	WIRE_TRACER_OURS = 25,	   /* struct wire_tracer_unmap: the tracer's own memory */
+	WIRE_TRACER_HEAP_END = 26, /* struct wire_tracer_heap_end */
 	WIRE_TRACER_HEAP_LAST = 31,
 	/* Of waiting: up to 47; the structs are in wire/tracer_sync.h. */
 	WIRE_TRACER_SYNC_START = 32, /* struct wire_tracer_sync_start */
@@ -83,6 +86,23 @@ struct wire_tracer_unmap {
 	uint64_t address, size_bytes;
 };
 
+/* The program is about to end, and waits to be looked through for what still points to
+ * its blocks: until wire_sampler_ring.request has WIRE_SAMPLER_GO_ON. */
+struct wire_tracer_heap_end {
+	uint64_t time_ns;
+	uint64_t stack_pointer; /* of the thread that ends it */
+	uint64_t
+		token_address; /* where its memory has token, to be sure of the process */
+	uint64_t token;
+	uint32_t tid;
+	uint32_t flags; /* enum wire_tracer_heap_end_flag */
+};
+
+enum wire_tracer_heap_end_flag {
+	WIRE_TRACER_IS_GLIBC = 1, /* whose allocator's areas are known by their shape */
+	WIRE_TRACER_HAS_UNKNOWN = 2, /* blocks that were taken during a pause */
+};
+
 /* As x86-64's units have them, and one that is theirs not. */
 enum wire_tracer_fpe_type {
 	WIRE_TRACER_FPE_INVALID = 1,
@@ -114,6 +134,7 @@ _Static_assert(sizeof(struct wire_tracer_stack) == 24, "layout");
 _Static_assert(sizeof(struct wire_tracer_alloc) == 32, "layout");
 _Static_assert(sizeof(struct wire_tracer_free) == 16, "layout");
 _Static_assert(sizeof(struct wire_tracer_unmap) == 24, "layout");
+_Static_assert(sizeof(struct wire_tracer_heap_end) == 40, "layout");
 _Static_assert(sizeof(struct wire_tracer_fpe) == 24, "layout");
 _Static_assert(sizeof(struct wire_tracer_fpe_again) == 16, "layout");
 

@@ -245,6 +245,100 @@ def only_the_heap_can_be_sampled():
     assert p.returncode == 2 and '-e heap' in p.stderr, p
 
 
+LOST = os.path.join(PROGRAMS, 'e2e-heap_lost')
+KINDS = 'lost', 'indirectly-lost', 'possibly-lost'
+
+
+def by_kind(path):
+    """(blocks, bytes) of each, of the largest process."""
+    p = process(path)
+    assert p['heap-looked'] == 1, p
+    return {kind: (p[f'heap-{kind}-blocks'], p[f'heap-{kind}']) for kind in KINDS}
+
+
+def valgrind_kinds(*command):
+    p = subprocess.run(['valgrind', '--leak-check=full', '--run-libc-freeres=no', '--run-cxx-freeres=no',
+                        *command], capture_output=True, text=True, timeout=300)
+    found = re.findall(r'(definitely|indirectly|possibly) lost: ([\d,]+) bytes in ([\d,]+) blocks', p.stderr)
+    assert len(found) == 3, p.stderr[-2000:]
+    return {kind: (int(blocks.replace(',', '')), int(bytes_.replace(',', '')))
+            for kind, (_, bytes_, blocks) in zip(KINDS, found)}
+
+
+@test
+def what_nothing_points_to_any_more_is_told_from_the_rest():
+    for way in 'return', 'exit', '_exit', 'thread':
+        path, _ = record('lost', LOST, way)
+        rows = {name: {kind: total_of(report(path, '--event', kind), name, 'inclusive', kind)
+                       for kind in (*KINDS, 'leaks')}
+                for name in ('lost_at_once', 'lost_chain', 'lost_circle', 'lost_behind_freed',
+                             'possibly_by_data')}
+        chain = {'lost': 1, 'indirectly-lost': 29, 'possibly-lost': 0, 'leaks': 30}
+        circle = {'lost': 1, 'indirectly-lost': 1, 'possibly-lost': 0, 'leaks': 2}
+        assert rows == {'lost_at_once': {'lost': 20, 'indirectly-lost': 0, 'possibly-lost': 0, 'leaks': 20},
+                        'lost_chain': chain, 'lost_circle': circle,
+                        'lost_behind_freed': {'lost': 2, 'indirectly-lost': 0, 'possibly-lost': 0, 'leaks': 2},
+                        'possibly_by_data': {'lost': 0, 'indirectly-lost': 0, 'possibly-lost': 2, 'leaks': 2}
+                        }, (way, rows)
+        # All else is reached, but tables of threads that the C library has, possibly.
+        got = by_kind(path)
+        assert (got['lost'], got['indirectly-lost']) == ((24, 1544), (30, 984)), (way, got)
+        for kind in KINDS:
+            for row in report(path, '--event', kind)['rows']:
+                assert not row['name'].startswith('reached_') or not row['inclusive'].get(kind), (way, row)
+
+
+def check_kinds_as_valgrind(name, *command):
+    need('valgrind', command[0])
+    got, want = by_kind(record(name, *command)[0]), valgrind_kinds(*command)
+    assert (got['lost'], got['indirectly-lost']) == (want['lost'], want['indirectly-lost']), (got, want)
+    # A thread's table of its data is larger by one with us.
+    assert got['possibly-lost'][0] == want['possibly-lost'][0], (got, want)
+
+
+@test
+def what_perl_loses_is_lost_for_valgrind_too():
+    command = 'perl', '-e', 'my %h; $h{$_} = $_ for 1 .. 1000; print scalar keys %h'
+    need('valgrind', 'perl')
+    got, want = by_kind(record('perl', *command)[0]), valgrind_kinds(*command)
+    assert (got['lost'], got['indirectly-lost']) == (want['lost'], want['indirectly-lost']), (got, want)
+    assert got['lost'][0], got
+
+
+@test
+def what_is_lost_is_so_for_valgrind_too():
+    check_kinds_as_valgrind('lost', LOST, 'exit')
+    check_kinds_as_valgrind('lost', os.path.join(WORKLOADS, 'churn'), '2000')
+    check_kinds_as_valgrind('lost', 'sqlite3', ':memory:', 'create table t(a,b); select * from t;')
+
+
+@test
+def a_report_says_what_is_lost_or_why_that_is_not_known():
+    text = dwell('heap', '--lost', record('lost', LOST, 'exit')[0]).stdout
+    assert 'Lost, as nothing points to it any more: 1.5 KB' in text and 'lost_at_once' in text, text
+    assert 'possibly_by_data' not in text, text
+    for run, way, code, why in (((), 'kill', 137, 2), (('--sample', '1k'), 'exit', 0, 4)):
+        path, _ = record('lost', LOST, way, code=code, run=run)
+        p = process(path)
+        assert p['heap-looked'] == why and not p['heap-lost-blocks'], p
+        text = ' '.join(dwell('heap', path).stdout.split())
+        assert 'lost or not: not known' in text, text
+    path, _ = record('lost', CALLS, 'processes')
+    assert sorted(p['heap-looked'] for p in heap(path)['processes']) == [1, 3], heap(path)['processes']
+
+
+@test
+def no_program_waits_for_a_recorder_that_is_gone():
+    script = 'kill -9 $PPID; sleep 0.1; "$0" exit; echo $?'
+    p = dwell('run', '-e', 'heap', '-o', os.path.join(DIR, 'gone.dwell'), '--', 'sh', '-c', script, LOST)
+    assert (p.returncode, p.stdout) == (-9, '0\n'), p
+    # And not for ever for one that does nothing.
+    path, p = record('stopped', 'sh', '-c', 'kill -STOP $PPID; "$0" exit; echo $?; kill -CONT $PPID', LOST)
+    assert p.stdout == '0\n', p
+    looked = {p['command']: p['heap-looked'] for p in heap(path)['processes']}
+    assert looked['e2e-heap_lost'] == 6, looked
+
+
 @test
 def the_peak_is_exact_and_so_is_who_held_it():
     path, _ = record('peak', CALLS, 'peak')

@@ -1,4 +1,5 @@
 dwell heap heap.dwell
+dwell heap --lost heap.dwell | tail -n +8
 dwell heap --peak heap.dwell | tail -n +8
 dwell heap --churn --depth 2 --limit 1 heap.dwell | tail -n +8
 dwell heap --leaks --filter 'function == note' heap.dwell | tail -n +8
