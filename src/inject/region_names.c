@@ -13,6 +13,8 @@
 #define FUNCTIONS_MAX (1u << FUNCTION_BITS)
 #define CHUNK_BYTES   (64 << 10)
 #define NUMBER_MASK   (WIRE_REGIONS_COUNTER - 1)
+/* Programs that make up names by the thousand wait for none of the others. */
+#define BUCKET_BITS 12
 
 /* Memory that is never given back.  What two threads take at once from a chunk's end one
  * of them takes from the next. */
@@ -23,7 +25,7 @@ struct chunk {
 
 static struct chunk *chunk;
 static struct region_group *groups;
-static struct region_name *names, *by_number[NAMES_MAX];
+static struct region_name *buckets[1u << BUCKET_BITS], *by_number[NAMES_MAX];
 static uint32_t n_names;
 static struct region_group off;
 static const struct region_name refused = { .group = &off };
@@ -95,10 +97,22 @@ struct region_group *region_names_group(const char *name)
 	return g;
 }
 
-static struct region_name *find_name(const struct region_group *group, const char *name,
+/* Where names are that may be this one: FNV-1a, the group's address first. */
+static struct region_name **bucket_of(const struct region_group *group, const char *name,
+				      size_t size)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uintptr_t)group;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
+	return &buckets[hash * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS)];
+}
+
+static struct region_name *find_name(struct region_name *const *bucket,
+				     const struct region_group *group, const char *name,
 				     size_t size)
 {
-	struct region_name *n = __atomic_load_n(&names, __ATOMIC_ACQUIRE);
+	struct region_name *n = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
 
 	while (n && (n->group != group || !is_equal(n->name, name, size)))
 		n = n->next;
@@ -130,18 +144,20 @@ const struct region_name *region_names_find(const char *group_name, const char *
 {
 	struct region_group *group = region_names_group(group_name);
 	size_t size = size_of(name);
-	struct region_name *n = group ? find_name(group, name, size) : NULL, *more = NULL;
+	struct region_name **bucket, *n, *more = NULL;
 
 	if (!group)
 		return &refused;
+	bucket = bucket_of(group, name, size);
+	n = find_name(bucket, group, name, size);
 	while (!n) {
 		if (!more)
 			more = make_name(group, name, size);
 		if (!more)
 			return &refused;
-		more->next = __atomic_load_n(&names, __ATOMIC_ACQUIRE);
-		n = find_name(group, name, size);
-		if (!n && __atomic_compare_exchange_n(&names, &more->next, more, false,
+		more->next = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+		n = find_name(bucket, group, name, size);
+		if (!n && __atomic_compare_exchange_n(bucket, &more->next, more, false,
 						      __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			n = more;
 	}

@@ -380,6 +380,19 @@ static void be_interrupted(unsigned n)
 	printf("calls fib %lu\n", n_fib);
 }
 
+/* Names that are made up, each by two variables. */
+static void do_named(unsigned n)
+{
+	for (unsigned i = 0; i < 2 * n; i++) {
+		char name[32];
+		struct dwell_region region = { name, i % 2 ? "odd" : "even", NULL };
+
+		snprintf(name, sizeof(name), "named_%u", i % n);
+		dwell_begin(&region);
+		dwell_end(&region);
+	}
+}
+
 static void do_signals(unsigned n)
 {
 	signal(SIGALRM, on_alarm);
@@ -463,6 +476,7 @@ int main(int argc, char **argv)
 		{ "groups", do_groups },
 		{ "history", do_history },
 		{ "killed", do_killed },
+		{ "named", do_named },
 		{ "paused", do_paused },
 		{ "recursion", do_recursion },
 		{ "rests", do_rests },

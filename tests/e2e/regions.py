@@ -262,6 +262,13 @@ def a_counters_number_may_become_the_programs():
 
 
 @test
+def names_that_are_made_up_are_told_apart_by_the_thousand():
+    path, _ = record('named', REGIONS, 'named', '20000')
+    want = {f'named_{i}': 2 for i in range(20000)}
+    assert values(path, 'region-calls') == want and not loss(path, 'unobserved-regions')
+
+
+@test
 def marks_end_intervals():
     path, _ = record('marks', REGIONS, 'marks', '30')
     whole = values(path, 'region-time')['work']
