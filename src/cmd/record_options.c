@@ -105,7 +105,7 @@ const struct option_spec record_options[] = {
 	{ .name = "trace",
 	  .kind = OPTION_FLAG,
 	  .text = "Keep every event with its fields (faults: the address; heap: address "
-		  "and size)" },
+		  "and size; fpe: types)" },
 	{ .name = "sample",
 	  .kind = OPTION_SIZE,
 	  .arg = "BYTES",

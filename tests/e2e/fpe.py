@@ -22,9 +22,9 @@ def native(*command, **more):
     return subprocess.run(command, capture_output=True, timeout=300, **more)
 
 
-def record(name, types, *command, **more):
+def record(name, types, *command, run=(), **more):
     path = os.path.join(DIR, f'{name}.dwell')
-    p = dwell('run', '-q', '-e', f'fpe:{types}' if types else 'fpe', '-o', path, '--', *command,
+    p = dwell('run', '-q', *run, '-e', f'fpe:{types}' if types else 'fpe', '-o', path, '--', *command,
               text=False, timeout=300, **more)
     return path, p
 
@@ -79,6 +79,25 @@ def every_exception_is_counted_as_the_flags_tell_it():
         # Of the x87 unit denormal operands and infinite results alone.
         assert [got['x87'][i] for i in (1, 2, 3, 4, 5, 6)] == [0, *want['x87'][2:4], 0, 0, 0], (
             args, got, want)
+
+
+@test
+def single_events_are_those_that_were_counted():
+    path, p = record('events', 'all+x87', RAISED, '2', 'wait', run=('--trace',))
+    assert p.returncode == native(RAISED, '2', 'wait').returncode, p.stderr
+    lines = dwell('cat', '--section', 'traces', path).stdout.splitlines()
+    rows = [dict(word.split('=', 1) for word in line.split()[1:]) for line in lines]
+    want = total(path)
+    assert len(rows) == want['exceptions'], (len(rows), want)
+    for name in TYPES[1:]:
+        n = sum(name in row['types'].strip('"').split('+') for row in rows)
+        assert n == want.get(name, 0), (name, n, want)
+    # One thread: as its clock went.
+    times = [int(row['time_ns']) for row in rows]
+    assert times == sorted(times) and len({row['thread'] for row in rows}) == 1
+    # Without being asked none is kept.
+    path, _ = record('none', 'all', RAISED, '1')
+    assert not dwell('cat', '--section', 'traces', path).stdout
 
 
 @test
