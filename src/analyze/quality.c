@@ -37,6 +37,7 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  true },
 	{ "unmet-requests",
 	  "requests of io_uring whose end there was no room to wait for", true },
+	{ "untimed-waits", "waits whose duration there was no room to keep", true },
 	{ "unbalanced-executions",
 	  "executions of basic blocks that do not add up, as of what was killed", true },
 	{ "unknown-edges", "ways between basic blocks whose counts could not be told",

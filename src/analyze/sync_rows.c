@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/wait_kinds.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -12,7 +13,7 @@
 struct place {
 	const struct profile_sample *sample;
 	size_t n_code;	   /* frames of code */
-	const char *what;  /* of the kind's label, behind its bracket */
+	const char *what;  /* of the kind's label, behind its bracket, or a better word */
 	uint32_t lock;	   /* function: which thing, or the kind where there is but one */
 	size_t holder;	   /* where the holder's frames begin; 0: there are none */
 	const char *inner; /* the last label */
@@ -38,7 +39,10 @@ static const struct {
 	{ "[semaphore]", false },
 	{ "[barrier]", false },
 	{ "[thread's end]", false },
-	{ "[futex]", true },
+	{ "[futex]", false },
+	{ "[futex, of several]", false },
+	{ "[futex, with priority]", true },
+	{ "[futex, requeued]", false },
 };
 
 static const char *name_of(const struct making *m, uint32_t function)
@@ -66,6 +70,24 @@ static int what_of(const struct profile_function *f)
 	return -1;
 }
 
+/* The kernel knows no more than that it waits. */
+static void guess_kind(const struct making *m, struct place *at)
+{
+	const char *names[WAIT_KINDS_FRAMES];
+	const struct wait_kind *kind;
+	size_t n = 0;
+
+	while (n < WAIT_KINDS_FRAMES && n < at->n_code) {
+		names[n] = function_at(m, at->sample, at->n_code - 1 - n)->name;
+		n++;
+	}
+	kind = wait_kinds_find(names, n);
+	if (!kind)
+		return;
+	at->what = kind->what;
+	at->is_lock = kind->is_lock;
+}
+
 static bool find_place(const struct making *m, const struct profile_sample *s,
 		       struct place *ret)
 {
@@ -87,6 +109,8 @@ static bool find_place(const struct making *m, const struct profile_sample *s,
 		}
 		ret->inner = f->name;
 	}
+	if (ret->what && text_starts(ret->what, "futex"))
+		guess_kind(m, ret);
 	return ret->what;
 }
 
@@ -373,4 +397,13 @@ struct sync_short sync_rows_short(const struct profile *p)
 		}
 	}
 	return s;
+}
+
+const char *sync_rows_unseen(const struct profile *p)
+{
+	const char *why = NULL;
+
+	for (size_t k = 0; k < profile_n_sources(p) && !why; k++)
+		why = recording_info(profile_source(p, k), "unseen-waits");
+	return why;
 }

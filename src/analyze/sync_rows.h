@@ -68,5 +68,8 @@ must_use int sync_rows_make(const struct profile *p, enum sync_rows_by by,
 			    struct sync_rows *ret, struct err *e);
 void sync_rows_fini(struct sync_rows *r);
 struct sync_short sync_rows_short(const struct profile *p);
+/* Why waits of programs that do not call the C library for it were not observed, of the
+ * first recording of which that is so; NULL: they were. */
+const char *sync_rows_unseen(const struct profile *p);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "analyze/sync_rows.h"
 #include "base/text.h"
+#include "cmd/report_text.h"
 #include "cmd/rows_path.h"
 
 #define PATH_FRAMES 4 /* of a stack below a row; the innermost */
@@ -159,8 +160,10 @@ static int load(struct rows_view *v, struct err *e)
 	if (sync->locks.sums.n || n_locks)
 		rows_view_part(v, "Locks that others held", &sync->locks, n_locks);
 	if (sync->others.sums.n || n_locks < sync->rows.n)
-		rows_view_part(v, "Conditions, semaphores, barriers and ends of threads",
-			       &sync->others, sync->rows.n - n_locks);
+		rows_view_part(
+			v,
+			"Conditions, semaphores, barriers, futexes and ends of threads",
+			&sync->others, sync->rows.n - n_locks);
 	return 0;
 }
 
@@ -175,6 +178,27 @@ static void print_short(const struct rows_view *v, FILE *out)
 			text_count(n, s.n), s.n == 1 ? "" : "s",
 			text_duration(threshold, s.threshold_ns), text_duration(ns, s.ns),
 			s.n == 1 ? "was" : "were");
+}
+
+static void print_unseen(const struct rows_view *v, FILE *out)
+{
+	const char *why = sync_rows_unseen(v->report.profile);
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!why)
+		return;
+	report_text_safe(&b, why);
+	fprintf(out,
+		"\nWaits that do not go through the C library (Go, Rust, raw futexes) "
+		"were "
+		"not\nobserved: %s\n",
+		buf_str(&b));
+}
+
+static void print_below(const struct rows_view *v, FILE *out)
+{
+	print_short(v, out);
+	print_unseen(v, out);
 }
 
 /* It closes the list before, and the end of the report its own. */
@@ -205,6 +229,6 @@ const struct rows_kind sync_view = {
 	.row_name = name_of,
 	.compare = compare,
 	.note = put_paths,
-	.text_below = print_short,
+	.text_below = print_below,
 	.json_behind = put_short,
 };

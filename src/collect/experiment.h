@@ -100,7 +100,9 @@ struct experiment_choice;
 struct experiment {
 	const char *name, *summary;
 	enum experiment_trigger trigger;
-	const char *only_source;       /* that feeds it and nothing else; NULL: any may */
+	const char *only_source; /* that feeds it and nothing else; NULL: any may */
+	const char *beside; /* another one, of what that does not see: beside it where it
+			     * may be, instead of it where that cannot; or NULL */
 	const struct counter *counter; /* of EXPERIMENT_COUNTER, else NULL */
 	const char *alone_because; /* no other experiment beside it, and why; or NULL */
 	/* Take what is asked for behind the name and a colon; NULL: an interval. */

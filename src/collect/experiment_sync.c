@@ -15,6 +15,7 @@ const struct experiment experiment_sync = {
 	.summary = "waits of threads for each other: which lock, who waits, who held it",
 	.trigger = EXPERIMENT_SYNC,
 	.only_source = "tracer",
+	.beside = "futex",
 	.unit = "count",
 	.on = 1,
 	.hi = 1,

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
@@ -120,6 +122,33 @@ void foreseen_map(struct foreseen *f, const char *program, const char *path)
 {
 	map_program(f, program, path);
 	take_own(f);
+}
+
+/* As the dynamic linker finds it. */
+static void map_preloaded(struct foreseen *f, const char *name, size_t size)
+{
+	static const char platform[] = "$PLATFORM";
+	const char *ours = (const char *)getauxval(AT_PLATFORM);
+	own(freep) char *path = xasprintf("%.*s", (int)size, name);
+	char *at = strstr(path, platform);
+	own(freep) char *file = at && ours ? xasprintf("%.*s%s%s", (int)(at - path), path,
+						       ours, at + sizeof(platform) - 1)
+					   : xstrdup(path);
+	own(closep) int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		map_code(f, fd);
+}
+
+void foreseen_preload(struct foreseen *f, const char *list)
+{
+	size_t size;
+
+	for (; list && *list; list += size + (list[size] != '\0')) {
+		size = strcspn(list, ": ");
+		if (size)
+			map_preloaded(f, list, size);
+	}
 }
 
 void foreseen_fini(struct foreseen *f)

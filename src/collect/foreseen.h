@@ -21,8 +21,10 @@ struct foreseen {
 };
 
 /* program: as it is given to execvp(); path: where it is looked for, ended by colons, or
- * NULL.  f: zeros.  What cannot be found is left out. */
+ * NULL.  What cannot be found is left out.  f begins with zeros. */
 void foreseen_map(struct foreseen *f, const char *program, const char *path);
+/* Before that: what a list for LD_PRELOAD names as well; NULL: nothing. */
+void foreseen_preload(struct foreseen *f, const char *list);
 void foreseen_fini(struct foreseen *f);
 
 #endif

@@ -8,8 +8,8 @@ static const struct recorder_ops *const recorders[] = { &system_recorder,
 const struct recorder_ops *recorder_of(const struct source_ops *source)
 {
 	static const struct recorder_ops *const all[] = {
-		&system_recorder, &perf_recorder, &probes_recorder, &states_recorder,
-		&io_recorder
+		&system_recorder, &perf_recorder, &probes_recorder,
+		&states_recorder, &io_recorder,	  &futex_recorder
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

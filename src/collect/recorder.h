@@ -149,7 +149,7 @@ struct recorder_ops {
 #define RECORDER_FDS_MAX 1024
 
 extern const struct recorder_ops system_recorder, perf_recorder, probes_recorder,
-	states_recorder, io_recorder;
+	states_recorder, io_recorder, futex_recorder;
 /* The recorders of the plans' sources, beside each other. */
 extern const struct recorder_ops joint_recorder;
 

@@ -14,7 +14,7 @@ static const struct recorder_ops *ops_of(const struct recorder_source *s)
 static void take_plans(struct recorder_source *s, const struct source_context *c)
 {
 	for (size_t i = 0; i < c->n_plans; i++)
-		if (c->plans[i].source == s->base.ops)
+		if (source_feeds(s->base.ops, &c->plans[i]))
 			s->plans[s->n_plans++] = c->plans[i];
 }
 

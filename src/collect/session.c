@@ -17,6 +17,7 @@
 #include "collect/jit_flags.h"
 #include "collect/launch.h"
 #include "collect/session_checks.h"
+#include "collect/session_choose.h"
 #include "collect/session_control.h"
 #include "collect/session_notes.h"
 #include "collect/session_signals.h"
@@ -25,7 +26,7 @@
 
 #define TICK_NS	      100000000 /* how long data may wait for us */
 #define RECORDER_NICE (-15)
-#define SOURCES_MAX   4
+#define SOURCES_MAX   8
 #define FDS_MAX	      4096
 
 struct session {
@@ -34,7 +35,7 @@ struct session {
 	struct launch_env env;
 	struct launch_user user;
 	struct plan plans[SESSION_EXPERIMENTS_MAX];
-	char notice[512];
+	struct session_told told;
 	struct launch launch;
 	struct writer *writer;
 	struct tracker *tracker;
@@ -75,54 +76,6 @@ static void set_scope(struct session *s)
 	};
 }
 
-/* The kernel refused the source, as why says: another one that does the same. */
-static bool take_instead(struct session *s, struct plan *p, const struct err *why)
-{
-	const char *name = p->source->instead;
-	const struct source_ops *other = name ? source_find(name) : NULL;
-
-	if (!other || !why || other->probe(p->choice.experiment, &s->scope, NULL) < 0)
-		return false;
-	snprintf(s->notice, sizeof(s->notice),
-		 "source %s is refused (%.300s): %s does the same at a higher cost",
-		 p->source->name, why->text, name);
-	p->source = other;
-	return true;
-}
-
-/* Only samples of perf carry registers to us.  What was asked for is meant for those that
- * have a choice, unless there are none. */
-static const char *wanted_source(const struct session *s, const struct experiment *x)
-{
-	if (x->only_source && s->settings.n_choices > 1)
-		return x->only_source;
-	return s->settings.insn && session_checks_interrupts(x) ? "perf"
-								: s->settings.source;
-}
-
-static int choose_source(struct session *s, struct plan *p, struct err *e)
-{
-	const struct experiment *x = p->choice.experiment;
-	const char *name = wanted_source(s, x);
-
-	if (!name) {
-		p->source = source_choose(x, &s->scope, e);
-		return p->source ? 0 : ERR_UNSUPPORTED;
-	}
-	p->source = source_find(name);
-	if (!p->source)
-		return err_set(e, ERR_USAGE, "there is no source '%.40s'", name);
-	if (x->only_source && strcmp(name, x->only_source) != 0)
-		return err_set(e, ERR_UNSUPPORTED, "%s is fed by source %s only", x->name,
-			       x->only_source);
-
-	int rc = p->source->probe(x, &s->scope, e);
-
-	if (rc == ERR_OS && take_instead(s, p, e))
-		return 0;
-	return rc < 0 ? err_in(e, rc, x->name) : 0;
-}
-
 int session_new(const struct session_settings *settings, struct session **ret,
 		struct err *e)
 {
@@ -152,7 +105,7 @@ int session_new(const struct session_settings *settings, struct session **ret,
 			settings->choices[i].experiment->trigger == EXPERIMENT_IO;
 		s->plans[i].wait_threshold_ns = settings->wait_threshold_ns;
 		s->plans[i].callstack_ns = settings->callstack_ns;
-		rc = choose_source(s, &s->plans[i], e);
+		rc = session_choose(&s->settings, &s->scope, &s->plans[i], &s->told, e);
 	}
 	if (rc < 0)
 		return rc;
@@ -162,7 +115,7 @@ int session_new(const struct session_settings *settings, struct session **ret,
 
 const char *session_notice(const struct session *s)
 {
-	return *s->notice ? s->notice : NULL;
+	return *s->told.notice ? s->told.notice : NULL;
 }
 
 void session_free(struct session *s)
@@ -232,6 +185,37 @@ static bool is_open(const struct session *s, const struct source_ops *ops)
 	return false;
 }
 
+static int open_source(struct session *s, const struct source_ops *ops,
+		       const struct source_context *c, struct err *e)
+{
+	struct source *source;
+	int rc = ops->open(c, &s->sources[s->n_sources], e);
+
+	if (rc < 0)
+		return rc;
+	source = s->sources[s->n_sources++];
+	rc = ops->prepare ? ops->prepare(source, &s->env, e) : 0;
+	s->scope.preload = launch_env_get(&s->env, "LD_PRELOAD");
+	if (rc == 0 && s->is_paused)
+		ops->pause(source, true);
+	return rc;
+}
+
+static int open_turn(struct session *s, enum source_turn turn,
+		     const struct source_context *c, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < 2 * c->n_plans && rc == 0; i++) {
+		const struct plan *p = &s->plans[i / 2];
+		const struct source_ops *ops = i % 2 ? p->beside : p->source;
+
+		if (ops && ops->turn_at == turn && !is_open(s, ops))
+			rc = open_source(s, ops, c, e);
+	}
+	return rc;
+}
+
 static int open_sources(struct session *s, struct err *e)
 {
 	struct source_context c = { .scope = &s->scope,
@@ -241,26 +225,11 @@ static int open_sources(struct session *s, struct err *e)
 				    .writer = s->writer,
 				    .gauges = &s->gauges };
 
-	for (size_t i = 0; i < SOURCE_N_TURNS * c.n_plans; i++) {
-		const struct source_ops *ops = s->plans[i % c.n_plans].source;
+	int rc = 0;
 
-		if (ops->turn_at != i / c.n_plans || is_open(s, ops))
-			continue;
-
-		int rc = ops->open(&c, &s->sources[s->n_sources], e);
-
-		if (rc < 0)
-			return rc;
-
-		struct source *source = s->sources[s->n_sources++];
-
-		rc = ops->prepare ? ops->prepare(source, &s->env, e) : 0;
-		if (rc < 0)
-			return rc;
-		if (s->is_paused)
-			ops->pause(source, true);
-	}
-	return 0;
+	for (unsigned turn = 0; turn < SOURCE_N_TURNS && rc == 0; turn++)
+		rc = open_turn(s, turn, &c, e);
+	return rc;
 }
 
 static int open_all(struct session *s, struct err *e)
@@ -276,8 +245,10 @@ static int open_all(struct session *s, struct err *e)
 		tracker_expect_jit(s->tracker);
 	s->is_paused = s->settings.starts_paused || s->settings.delay_ns;
 	add_events(s);
-	if (*s->notice)
-		writer_info(s->writer, "notice", s->notice);
+	if (*s->told.notice)
+		writer_info(s->writer, "notice", s->told.notice);
+	if (*s->told.unseen)
+		writer_info(s->writer, "unseen-waits", s->told.unseen);
 	rc = follow_only(s, e);
 	return rc < 0 ? rc : open_sources(s, e);
 }

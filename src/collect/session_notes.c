@@ -105,8 +105,9 @@ static void describe_plans(const struct session_settings *x, const struct plan *
 		char rate[TEXT_MAX + 32], line[256];
 
 		describe_rate(&plans[i].choice, rate, sizeof(rate));
-		snprintf(line, sizeof(line), "%s, %s, by %s", plans[i].choice.name, rate,
-			 plans[i].source->how(k, 0));
+		snprintf(line, sizeof(line), "%s, %s, by %s%s%s", plans[i].choice.name,
+			 rate, plans[i].source->how(k, 0), plans[i].beside ? "; " : "",
+			 plans[i].beside ? plans[i].beside->how(k, 0) : "");
 		fn(ctx, "experiment", line);
 	}
 }

@@ -46,6 +46,8 @@ struct scope {
 	uid_t uid;	      /* as whom that runs */
 	gid_t gid;
 	const char *program; /* SCOPE_LAUNCH: the file that will be run, NULL unknown */
+	const char *preload; /* and what is loaded into it, as LD_PRELOAD has it, or NULL
+			      */
 	/* SCOPE_CPUS: no more is told apart, where that is less work; NULL: processes and
 	 * threads are. */
 	const struct apart *apart;
@@ -67,6 +69,7 @@ struct plan {
 	uint64_t callstack_ns; /* regions: what is active is kept so often, 0 never */
 	uint64_t sample_bytes; /* of memory, for each block observed; 0: every block */
 	const struct source_ops *source;
+	const struct source_ops *beside;	/* that feeds it, too; or NULL */
 	uint32_t events[EXPERIMENT_EVENTS_MAX]; /* ids in the recording */
 };
 
@@ -162,10 +165,19 @@ struct source_ops {
 /* In order of preference; NULL-terminated. */
 extern const struct source_ops *const sources[];
 
+static inline bool source_feeds(const struct source_ops *source, const struct plan *p)
+{
+	return p->source == source || p->beside == source;
+}
+
 /* The first source that can feed x, or NULL with every source's reason in *e. */
 const struct source_ops *source_choose(const struct experiment *x,
 				       const struct scope *scope, struct err *e);
 const struct source_ops *source_find(const char *name);
+/* What x has beside that one, if it can feed it here; else NULL, and why. */
+const struct source_ops *source_beside(const struct experiment *x,
+				       const struct source_ops *source,
+				       const struct scope *scope, struct err *e);
 /* What is told apart by sources that have the choice. */
 struct apart source_apart(const struct scope *scope);
 

@@ -29,6 +29,7 @@ struct summing {
 	struct system_code code;
 	const struct path_choice *chosen;
 	const char *program; /* that will be run, NULL: none */
+	const char *preload; /* and what into it, or NULL */
 	struct system_counts *counts;
 	uint64_t drain_ns;
 	bool is_kept; /* what was taken, also when this is killed */
@@ -302,6 +303,7 @@ int summing_open(const struct recorder_ops *ops, const struct summing_kind *kind
 	s->is_by_thread = x->scope && x->apart.threads;
 	s->chosen = x->apart.chosen;
 	s->program = x->scope ? x->scope->program : NULL;
+	s->preload = x->scope ? x->scope->preload : NULL;
 	s->tracker = x->tracker;
 	rc = make(s, x, e);
 	if (rc < 0) {
@@ -421,6 +423,7 @@ static int foresee(struct summing *s, struct err *e)
 	own(foreseen_fini) struct foreseen f = { 0 };
 	int rc;
 
+	foreseen_preload(&f, s->preload);
 	foreseen_map(&f, s->program, getenv("PATH"));
 	rc = system_threads_foresee(s->parts.threads, f.at.at, f.at.n, e);
 	if (rc == 0)

@@ -291,46 +291,35 @@ static void write_part(struct system_counts *c, struct model_sample *sample,
 	writer_sample(c->writer, sample);
 }
 
-/* What is inside of a sum's stack, the outer one first. */
-struct labels {
-	char label[SYSTEM_COUNTS_LABEL_MAX];
-	const char *names[3];
-};
-
-static void name_labels(const struct system_counts *c, const struct stack_record *r,
-			struct labels *l)
+/* The stack with what is inside of it. */
+static uint32_t labelled(struct system_counts *c, const struct stack_record *r,
+			 uint32_t thread, enum unwind_stop *stop)
 {
 	const struct system_counts_how *how = c->events.how;
+	char label[SYSTEM_COUNTS_LABEL_MAX];
+	const char *const names[] = { label,
+				      how->inner ? how->inner(how->ctx, r->label) : "" };
+	uint32_t stack;
 
-	how->label(r->label, l->label);
-	l->names[0] = l->label;
-	l->names[1] = how->inner ? how->inner(how->ctx, r->label) : "";
-	l->names[2] = "";
-}
-
-static uint32_t labelled(struct system_counts *c, const struct stack_record *r,
-			 const struct labels *l, uint32_t thread, enum unwind_stop *stop)
-{
-	return system_stacks_labelled_id(c->stacks, r, l->names,
-					 sizeof(l->names) / sizeof(l->names[0]), thread,
-					 stop);
+	how->label(r->label, label);
+	stack = system_stacks_labelled_id(c->stacks, r, names,
+					  sizeof(names) / sizeof(names[0]), thread, stop);
+	return r->object ? system_stacks_object(c->stacks, stack, r->object) : stack;
 }
 
 /* What is beside the sum of the number, which was counted so often. */
-static void write_more(struct system_counts *c, const struct stack_record *r,
-		       struct labels *l, uint32_t number, uint64_t count,
+static void write_more(struct system_counts *c, uint32_t number, uint64_t count,
 		       struct model_sample *sample)
 {
 	const struct system_counts_how *how = c->events.how;
 	struct system_counts_more more[SYSTEM_COUNTS_MORE_MAX];
 	size_t n = how->more ? how->more(how->ctx, number, more) : 0;
 	uint32_t stack = sample->stack;
-	enum unwind_stop stop;
 
 	for (size_t i = 0; i < n; i++) {
-		l->names[2] = more[i].label;
-		sample->stack =
-			more[i].label ? labelled(c, r, l, sample->thread, &stop) : stack;
+		sample->stack = more[i].label ? system_stacks_label(c->stacks, stack,
+								    more[i].label)
+					      : stack;
 		write_part(c, sample, more[i].event, more[i].weight,
 			   more[i].label ? more[i].weight : count);
 	}
@@ -344,18 +333,16 @@ static void write_parts(struct system_counts *c, const struct stack_record *r,
 	struct model_sample sample = { .time_ns = now_ns,
 				       .thread = system_classes_id(c->classes, r),
 				       .cpu = r->cpu };
-	struct labels labels;
 	enum unwind_stop stop;
 
-	name_labels(c, r, &labels);
-	sample.stack = labelled(c, r, &labels, sample.thread, &stop);
+	sample.stack = labelled(c, r, sample.thread, &stop);
 	if (stop != UNWIND_N_STOPS)
 		c->stats.stops[stop] += k->count;
 	write_part(c, &sample, parts->ns, k->weight, k->count);
 	write_part(c, &sample, parts->count, k->count, k->count);
 	write_part(c, &sample, parts->n_waits, k->n_waits, k->n_waits);
 	write_part(c, &sample, parts->wait_ns, k->wait_ns, k->count);
-	write_more(c, r, &labels, number, k->count, &sample);
+	write_more(c, number, k->count, &sample);
 	c->stats.samples += k->count;
 	c->stats.of_events[event] += k->count;
 }
@@ -409,28 +396,48 @@ static void write_again(struct system_counts *c, const struct stack_record_again
 		c->stats.strays += k->count + k->n_waits;
 }
 
+/* Who ended the wait that the sample's stack is of. */
+static void write_woken(struct system_counts *c, const struct system_counts_parts *parts,
+			uint64_t waker, const struct counted *k,
+			struct model_sample *sample)
+{
+	const struct stack_record *by = stack_of(c, waker);
+
+	if (!by) {
+		c->stats.strays += k->count;
+		return;
+	}
+	sample->stack = system_stacks_label(c->stacks, sample->stack, parts->woken_by);
+	sample->stack = system_stacks_append(c->stacks, sample->stack, by);
+	write_part(c, sample, parts->pair, k->weight, k->count);
+}
+
 /* What came of the sum of the pair. */
 static void write_outcome(struct system_counts *c, const struct stack_record_pair *p,
 			  const struct counted *k, uint64_t now_ns)
 {
 	const struct stack_record *of = stack_of(c, p->waiter);
 	const struct system_counts_how *how = c->events.how;
+	const struct system_counts_parts *parts;
 	struct model_sample sample = { .time_ns = now_ns, .cpu = STACK_RECORD_ANY_CPU };
 	char outcome[SYSTEM_COUNTS_LABEL_MAX];
-	struct labels labels;
 	enum unwind_stop stop;
 
 	if (!of) {
 		c->stats.strays += k->count;
 		return;
 	}
-	name_labels(c, of, &labels);
-	how->pair_label(p->waker, outcome);
-	labels.names[2] = outcome;
+	parts = &how->parts[of->state % SYSTEM_COUNTS_EVENTS_MAX];
 	sample.thread = system_classes_id(c->classes, of);
-	sample.stack = labelled(c, of, &labels, sample.thread, &stop);
-	write_part(c, &sample, how->parts[of->state % SYSTEM_COUNTS_EVENTS_MAX].pair,
-		   k->count, k->count);
+	sample.stack = labelled(c, of, sample.thread, &stop);
+	if (parts->woken_by) {
+		write_woken(c, parts, p->waker, k, &sample);
+		return;
+	}
+	how->pair_label(p->waker, outcome);
+	if (*outcome)
+		sample.stack = system_stacks_label(c->stacks, sample.stack, outcome);
+	write_part(c, &sample, parts->pair, k->count, k->count);
 }
 
 static bool has_counted(const struct counted *k)

@@ -35,6 +35,9 @@ struct system_counts_parts {
 	uint8_t ns, count, n_waits;
 	uint8_t wait_ns; /* of what has it for something else */
 	uint8_t pair;	 /* the count of a pair, whose waiter is such a sum */
+	/* Its time, and its number is that of the stack that ended such a sum's wait:
+	 * what that is called.  NULL: it is a number of another kind. */
+	const char *woken_by;
 };
 
 /* What else is known of a sum since the last time: of an event, inside of a last label or

@@ -22,8 +22,9 @@
 #include "collect/told_path.h"
 #include "collect/tracker.h"
 
-#define MISSES_MAX 16
-#define KEY_SIZE   (2 * MODEL_BUILD_ID_MAX + 16)
+#define MISSES_MAX    16
+#define OWN_LIBRARIES "libdwell-" /* so their names begin */
+#define KEY_SIZE      (2 * MODEL_BUILD_ID_MAX + 16)
 /* On disk: the rows of some ten thousand programs. */
 #define CACHE_BYTES (UINT64_C(256) << 20)
 /* Up to that size its rows are there in some milliseconds. */
@@ -36,7 +37,7 @@ struct system_image {
 	struct image_file file;
 	uint32_t number;
 	uint32_t id; /* in the recording, MODEL_NONE: not in it yet */
-	bool is_known, is_wanted;
+	bool is_known, is_wanted, is_own;
 	unsigned n_missed; /* so many processes ended too early */
 };
 
@@ -56,6 +57,20 @@ struct system_images {
 	struct image_numbers
 		uncompiled; /* those whose rows are not kept, of small files */
 };
+
+static bool is_own_library(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash && text_starts(slash + 1, OWN_LIBRARIES);
+}
+
+static void know(struct system_image *i, const struct image_file *file)
+{
+	i->file = *file;
+	i->is_known = true;
+	i->is_own = is_own_library(file->name);
+}
 
 static void forget(struct system_image *i)
 {
@@ -252,8 +267,7 @@ void system_images_meet(struct system_images *s, const struct stack_record_image
 	find(&file, r);
 	if (!i->is_known || file.is_found) {
 		forget(i);
-		i->file = file;
-		i->is_known = true;
+		know(i, &file);
 		if (s->notes)
 			system_notes_put(s->notes, r->image, &i->file);
 	} else {
@@ -284,8 +298,7 @@ static void on_note(void *ctx, uint32_t image, struct image_file *f)
 	}
 	i = slot(s, image);
 	forget(i);
-	i->file = *f;
-	i->is_known = true;
+	know(i, f);
 }
 
 void system_images_keep_notes(struct system_images *s, struct system_notes *notes)
@@ -414,6 +427,22 @@ uint64_t system_images_entry(const struct system_images *s, uint32_t image)
 	const struct system_image *i = find_slot(s, image);
 
 	return i && i->is_known ? i->file.executable.entry_offset : 0;
+}
+
+bool system_images_data(const struct system_images *s, uint32_t image, uint64_t offset,
+			uint64_t *ret_linked)
+{
+	const struct system_image *i = find_slot(s, image);
+
+	return i && i->is_known &&
+	       executable_data_address(&i->file.executable, offset, ret_linked);
+}
+
+bool system_images_is_own(const struct system_images *s, uint32_t image)
+{
+	const struct system_image *i = find_slot(s, image);
+
+	return i && i->is_known && i->is_own;
 }
 
 const char *system_images_path(const struct system_images *s, uint32_t image)

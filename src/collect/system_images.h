@@ -50,8 +50,15 @@ void system_images_begin(struct system_images *s, struct writer *w);
 uint32_t system_images_id(struct system_images *s, uint32_t image);
 /* Where the kernel starts it, as an offset in the file; 0: unknown. */
 uint64_t system_images_entry(const struct system_images *s, uint32_t image);
+/* Where data was linked to be that is at, or behind, an offset in the file; false: that
+ * is nothing that it loads. */
+bool system_images_data(const struct system_images *s, uint32_t image, uint64_t offset,
+			uint64_t *ret_linked);
 /* The path, NULL: not known. */
 const char *system_images_path(const struct system_images *s, uint32_t image);
+
+/* Is it a library of ours, which is loaded into programs? */
+bool system_images_is_own(const struct system_images *s, uint32_t image);
 
 /* Images that were gone before they could be opened. */
 uint32_t system_images_n_gone(const struct system_images *s);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/system_stacks.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -23,6 +25,8 @@ _Static_assert((int)STACK_STOP_NO_REGISTER == (int)UNWIND_NO_REGISTER, "one numb
 _Static_assert((int)STACK_STOP_32BIT == (int)UNWIND_32BIT, "one numbering");
 _Static_assert((int)STACK_STOP_NOT_LOADED == (int)UNWIND_NOT_LOADED, "one numbering");
 
+#define OBJECT_MAX 40
+
 #define PATHS 64 /* kinds whose last stacks are remembered */
 
 /* What a step of a path is, besides its frame; those of code that no file explains have
@@ -44,13 +48,15 @@ struct system_stacks {
 	struct stack_path paths[PATHS];
 };
 
-/* A stack as it grows, the outermost frame first. */
+/* A stack as it grows, the outermost frame first; path is NULL where it is not
+ * remembered. */
 struct growing {
 	struct system_stacks *s;
 	const struct stack_record *record;
 	struct stack_path *path;
 	size_t n;
 	uint32_t stack;
+	bool hides_own; /* a wrapper of ours is not who makes a call */
 };
 
 struct system_stacks *system_stacks_new(struct system_images *images, struct writer *w)
@@ -133,9 +139,8 @@ static uint32_t user_location(struct growing *g, uint64_t frame)
 }
 
 /* What is called so. */
-static uint32_t label_location(struct growing *g, uint64_t path)
+static uint32_t location_of_label(struct system_stacks *s, uint64_t path)
 {
-	struct system_stacks *s = g->s;
 	bool is_new;
 	uint64_t *image = map_slot(&s->labels, path, &is_new);
 
@@ -144,6 +149,11 @@ static uint32_t label_location(struct growing *g, uint64_t path)
 				      &(struct model_image){ .path = (uint32_t)path,
 							     .kind = IMAGE_LABEL });
 	return writer_location(s->writer, (uint32_t)*image, 0, 0);
+}
+
+static uint32_t label_location(struct growing *g, uint64_t path)
+{
+	return location_of_label(g->s, path);
 }
 
 static uint32_t kernel_location(struct growing *g, uint64_t pc)
@@ -160,14 +170,16 @@ static uint32_t kernel_leaf_location(struct growing *g, uint64_t pc)
 static void grow(struct growing *g, uint64_t frame, uint32_t step,
 		 uint32_t (*location)(struct growing *g, uint64_t frame))
 {
-	uint32_t known = stack_path_match(g->path, g->n++, frame, step);
+	uint32_t known =
+		g->path ? stack_path_match(g->path, g->n++, frame, step) : UINT32_MAX;
 
 	if (known != UINT32_MAX) {
 		g->stack = known;
 		return;
 	}
 	g->stack = writer_stack(g->s->writer, g->stack, location(g, frame));
-	stack_path_push(g->path, frame, step, g->stack);
+	if (g->path)
+		stack_path_push(g->path, frame, step, g->stack);
 }
 
 static uint32_t step_of(uint64_t frame, uint32_t pid)
@@ -182,6 +194,12 @@ static bool is_entry(const struct system_stacks *s, uint64_t frame)
 
 	return executable_is_entry(system_images_entry(s->images, image),
 				   frame & STACK_RECORD_OFFSET);
+}
+
+static bool is_own(const struct system_stacks *s, uint64_t frame)
+{
+	return system_images_is_own(s->images,
+				    (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT));
 }
 
 static enum unwind_stop stop_of(const struct system_stacks *s,
@@ -203,7 +221,8 @@ static void grow_by(struct growing *g, const struct stack_record *r,
 	if (stop != UNWIND_N_STOPS && stop != UNWIND_END)
 		grow(g, stop, STEP_TRUNCATED, truncated_location);
 	for (uint32_t i = r->n_user; i-- > 0;)
-		grow(g, user[i], step_of(user[i], r->pid), user_location);
+		if (!g->hides_own || !is_own(g->s, user[i]))
+			grow(g, user[i], step_of(user[i], r->pid), user_location);
 	for (uint32_t i = r->n_kernel; i-- > 1;)
 		grow(g, r->frames[i], STEP_KERNEL, kernel_location);
 	if (r->n_kernel)
@@ -225,7 +244,7 @@ uint32_t system_stacks_labelled_id(struct system_stacks *s, const struct stack_r
 				   const char *const *labels, size_t n_labels,
 				   uint32_t kind, enum unwind_stop *ret_stop)
 {
-	struct growing g = { .s = s, .path = &s->paths[kind % PATHS] };
+	struct growing g = { .s = s, .path = &s->paths[kind % PATHS], .hides_own = true };
 
 	*ret_stop = stop_of(s, r);
 	stack_path_begin(g.path, kind);
@@ -234,6 +253,43 @@ uint32_t system_stacks_labelled_id(struct system_stacks *s, const struct stack_r
 		if (*labels[i])
 			grow(&g, writer_string(s->writer, labels[i]), STEP_LABEL,
 			     label_location);
+	return g.stack;
+}
+
+/* What symbols may name, else what tells it from others: "[0x7f0012345678]". */
+static uint32_t object_location(struct system_stacks *s, uint64_t object)
+{
+	uint32_t image = (uint32_t)(object >> STACK_RECORD_IMAGE_SHIFT);
+	uint64_t offset = object & STACK_RECORD_OFFSET, linked;
+	char text[OBJECT_MAX];
+
+	if (image >= STACK_RECORD_ADDRESS)
+		offset |= (uint64_t)(image - STACK_RECORD_ADDRESS)
+			  << STACK_RECORD_OFFSET_BITS;
+	else if (system_images_data(s->images, image, offset, &linked))
+		return writer_location(s->writer, system_images_id(s->images, image),
+				       linked, LOCATION_VARIABLE);
+	snprintf(text, sizeof(text), "[0x%" PRIx64 "]", offset);
+	return location_of_label(s, writer_string(s->writer, text));
+}
+
+uint32_t system_stacks_object(struct system_stacks *s, uint32_t stack, uint64_t object)
+{
+	return writer_stack(s->writer, stack, object_location(s, object));
+}
+
+uint32_t system_stacks_label(struct system_stacks *s, uint32_t stack, const char *label)
+{
+	return writer_stack(s->writer, stack,
+			    location_of_label(s, writer_string(s->writer, label)));
+}
+
+uint32_t system_stacks_append(struct system_stacks *s, uint32_t stack,
+			      const struct stack_record *r)
+{
+	struct growing g = { .s = s, .stack = stack, .hides_own = true };
+
+	grow_by(&g, r, stop_of(s, r));
 	return g.stack;
 }
 

@@ -30,10 +30,16 @@ void system_stacks_freep(struct system_stacks **s);
 uint32_t system_stacks_id(struct system_stacks *s, const struct stack_record *r,
 			  uint32_t kind, enum unwind_stop *ret_stop);
 /* The same with labels inside of the innermost frame, the outer one first; those that are
- * "" are left out. */
+ * "" are left out.  Of a call: our own libraries' frames, which pass it on, are too. */
 uint32_t system_stacks_labelled_id(struct system_stacks *s, const struct stack_record *r,
 				   const char *const *labels, size_t n_labels,
 				   uint32_t kind, enum unwind_stop *ret_stop);
+/* Inside of a stack: data as records tell of it, a variable or an address; a label; all
+ * frames of another stack. */
+uint32_t system_stacks_object(struct system_stacks *s, uint32_t stack, uint64_t object);
+uint32_t system_stacks_label(struct system_stacks *s, uint32_t stack, const char *label);
+uint32_t system_stacks_append(struct system_stacks *s, uint32_t stack,
+			      const struct stack_record *r);
 /* The waker's frames inside of the waiter's, below one that is no code but a label. */
 uint32_t system_stacks_pair_id(struct system_stacks *s, const struct stack_record *waiter,
 			       const struct stack_record *waker, const char *label,

@@ -112,7 +112,7 @@ static uint64_t sample_bytes(const struct source_context *c)
 static bool has_company(const struct source_context *c)
 {
 	for (size_t i = 0; i < c->n_plans; i++)
-		if (c->plans[i].source != &tracer_source)
+		if (c->plans[i].source != &tracer_source || c->plans[i].beside)
 			return true;
 	return false;
 }
@@ -154,6 +154,16 @@ static uint32_t fpe_types(const struct source_context *c)
 	return types;
 }
 
+/* Somebody else sees waits, who is to know which ones are told from here. */
+static uint32_t tells_within(const struct source_context *c)
+{
+	for (size_t i = 0; i < c->n_plans; i++)
+		if (c->plans[i].source == &tracer_source && c->plans[i].beside &&
+		    c->plans[i].choice.experiment->trigger == EXPERIMENT_SYNC)
+			return WIRE_SAMPLER_TELL_WITHIN;
+	return 0;
+}
+
 _Static_assert(SOURCE_THRESHOLD_MEASURED == WIRE_TRACER_CALIBRATE, "as it is told");
 
 static uint64_t wait_threshold_ns(const struct source_context *c)
@@ -170,7 +180,8 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 	struct wire_sampler_control control = {
 		.magic = WIRE_SAMPLER_MAGIC,
 		.version = WIRE_SAMPLER_VERSION,
-		.flags = c->scope->follow_children ? WIRE_SAMPLER_FOLLOW : 0,
+		.flags = (c->scope->follow_children ? WIRE_SAMPLER_FOLLOW : 0) |
+			 tells_within(c),
 		.interval_ns = 1,
 		.ring_bytes = RING_BYTES,
 		.traces = traces(c),

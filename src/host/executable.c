@@ -24,7 +24,7 @@
 
 struct segment {
 	uint32_t type;
-	uint64_t offset, addr, size;
+	uint64_t offset, addr, size, memory_size;
 };
 
 /* Where the fields of the two classes are. */
@@ -38,11 +38,13 @@ static struct segment read_segment(struct reader r, bool is_64bit)
 		s.addr = reader_u64le(&r);
 		reader_skip(&r, 8);
 		s.size = reader_u64le(&r);
+		s.memory_size = reader_u64le(&r);
 	} else {
 		s.offset = reader_u32le(&r);
 		s.addr = reader_u32le(&r);
 		reader_skip(&r, 4);
 		s.size = reader_u32le(&r);
+		s.memory_size = reader_u32le(&r);
 	}
 	return s;
 }
@@ -65,6 +67,20 @@ static void take_load(const struct segment *s, uint64_t entry, struct executable
 	x->layout = crc32c(x->layout, where, sizeof(where));
 	if (entry && entry - s->addr < s->size)
 		x->entry_offset = entry - s->addr + s->offset;
+	if (x->n_loads < EXECUTABLE_LOADS_MAX)
+		x->loads[x->n_loads++] =
+			(struct executable_load){ s->offset, s->addr, s->memory_size };
+}
+
+/* Of two that may hold it data is the one behind: the other ends in the same page. */
+bool executable_data_address(const struct executable *x, uint64_t offset, uint64_t *ret)
+{
+	for (size_t i = x->n_loads; i-- > 0;)
+		if (offset - x->loads[i].offset < x->loads[i].size) {
+			*ret = offset - x->loads[i].offset + x->loads[i].addr;
+			return true;
+		}
+	return false;
 }
 
 /* What the ELF header says of the rest. */

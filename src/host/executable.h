@@ -14,6 +14,13 @@
 
 #define EXECUTABLE_BUILD_ID_MAX 32
 
+#define EXECUTABLE_LOADS_MAX 8
+
+/* What is loaded, as far as there is room for it. */
+struct executable_load {
+	uint64_t offset, addr, size; /* in the file, as it was linked, in memory */
+};
+
 struct executable {
 	bool is_64bit, is_native; /* native: this machine's architecture */
 	bool is_static;		  /* a program without a dynamic linker */
@@ -24,6 +31,8 @@ struct executable {
 	uint64_t entry_offset; /* in the file, of the first instruction; 0: none */
 	uint64_t size_bytes, inode;
 	int64_t mtime_s;
+	struct executable_load loads[EXECUTABLE_LOADS_MAX];
+	size_t n_loads;
 };
 
 /* fd is borrowed.  ERR_FORMAT when it is no ELF file; size, inode and mtime are set
@@ -38,5 +47,9 @@ static inline bool executable_is_entry(uint64_t entry_offset, uint64_t offset)
 {
 	return entry_offset && offset - entry_offset < EXECUTABLE_ENTRY_BYTES;
 }
+
+/* Data that is loaded from, or behind, an offset in the file: where it was linked to be.
+ */
+bool executable_data_address(const struct executable *x, uint64_t offset, uint64_t *ret);
 
 #endif

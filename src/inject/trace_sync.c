@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/trace_sync.h"
 
+#include <linux/futex.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "bare/sys.h"
 #include "inject/modules.h"
 #include "inject/next.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_thread.h"
 #include "inject/vdso.h"
+#include "wire/futex_record.h"
 #include "wire/tracer.h"
 
 uint32_t trace_sync_waiting[1 << TRACE_SYNC_BITS];
@@ -26,6 +29,9 @@ static uint64_t threshold_ns = UINT64_MAX;
 /* The outermost wrapper that waits.  One that was left by longjmp or by the end of its
  * thread is further in than whoever comes next. */
 static __thread const uint64_t *within __attribute__((tls_model("initial-exec")));
+
+/* Of this thread: the kernel's side knows where that word is. */
+static __thread bool has_told_within __attribute__((tls_model("initial-exec")));
 
 /* The addresses that the recorder was told the place of, each where it would be looked
  * for. */
@@ -70,6 +76,17 @@ static __attribute__((noinline)) void settle(void)
 	trace_runtime_write(WIRE_TRACER_SYNC_START, &r, sizeof(r), NULL, 0);
 }
 
+/* What this thread waits for from now on in a wrapper is not to be told by the kernel's
+ * side as well.  It wakes nobody, as nobody waits for that word, nor is anybody asked
+ * for. */
+static __attribute__((noinline)) void tell_within(void)
+{
+	has_told_within = true;
+	if (trace_runtime.meeting.control->flags & WIRE_SAMPLER_TELL_WITHIN)
+		sys_call(SYS_futex, &within, FUTEX_WAKE_PRIVATE, 0,
+			 FUTEX_RECORD_TOLD_FOURTH, FUTEX_RECORD_TOLD_FIFTH, 0);
+}
+
 bool trace_sync_begin(struct trace_wait *w)
 {
 	if (!trace_runtime_traces(WIRE_TRACER_SYNC) || trace_runtime_is_paused())
@@ -78,6 +95,8 @@ bool trace_sync_begin(struct trace_wait *w)
 		return false;
 	if (__atomic_load_n(&threshold_ns, __ATOMIC_RELAXED) == UINT64_MAX)
 		settle();
+	if (!has_told_within)
+		tell_within();
 	w->before = within;
 	within = w->frame;
 	if (w->address)

@@ -41,6 +41,9 @@
 
 enum wire_sampler_flag {
 	WIRE_SAMPLER_FOLLOW = 1, /* forked and exec'ed children too */
+	/* The kernel's side sees waits, too, and skips those that threads say that they
+	 * will tell themselves (wire/futex_record.h). */
+	WIRE_SAMPLER_TELL_WITHIN = 2,
 };
 
 /* Written by the recorder, read by every target; the counters at the end the other way.

@@ -87,10 +87,11 @@ struct stack_record {
 	char thread_comm[16]; /* of the thread, where threads are told apart */
 	uint32_t exe;	      /* image */
 	uint8_t n_kernel, n_user;
-	uint8_t stop;	/* enum unwind_stop of the user part */
-	uint8_t flags;	/* enum stack_record_flag */
-	uint32_t label; /* what is inside of the innermost frame, 0: nothing */
-	uint32_t cpu;	/* where CPUs are told apart, else STACK_RECORD_ANY_CPU */
+	uint8_t stop;	 /* enum unwind_stop of the user part */
+	uint8_t flags;	 /* enum stack_record_flag */
+	uint32_t label;	 /* what is inside of the innermost frame, 0: nothing */
+	uint32_t cpu;	 /* where CPUs are told apart, else STACK_RECORD_ANY_CPU */
+	uint64_t object; /* data inside of the label, as a frame of code is; 0: none */
 	uint64_t frames[STACK_RECORD_FRAMES_MAX]; /* the kernel's, then the user's */
 };
 

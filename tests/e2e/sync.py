@@ -243,11 +243,11 @@ def a_recording_of_something_else_says_how():
 
 
 @test
-def a_static_program_is_refused_by_name():
+def a_static_program_is_refused_by_name_where_only_wrappers_would_tell():
     program = os.path.join(PROGRAMS, 'e2e-victim-static')
     if not os.path.exists(program):
         raise Skip('no static program here')
-    p = dwell('run', '-e', 'sync', '--', program, 'spawns')
+    p = dwell('run', '-e', 'sync', '--source', 'tracer', '--', program, 'spawns')
     assert p.returncode == 1 and 'statically linked' in p.stderr, (p.returncode, p.stderr)
 
 

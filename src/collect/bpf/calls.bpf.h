@@ -32,9 +32,16 @@ static __always_inline uint32_t calls_label(const struct task_struct *task,
 	return label + 1;
 }
 
-static __always_inline uint32_t calls_walk(struct scratch *s, struct task_struct *task,
-					   struct thread *t, const struct registers *r,
-					   uint32_t event, uint32_t label)
+/* What a call is about: both 0, where its number says all. */
+struct calls_object {
+	uint64_t what; /* struct stack_record.object */
+	bool has_address;
+};
+
+static __always_inline uint32_t calls_walk_for(struct scratch *s,
+					       struct task_struct *task, struct thread *t,
+					       const struct registers *r, uint32_t event,
+					       uint32_t label, struct calls_object object)
 {
 	uint32_t sum;
 
@@ -43,34 +50,51 @@ static __always_inline uint32_t calls_walk(struct scratch *s, struct task_struct
 	if (r)
 		taking_user(s, task, r);
 	s->walk.record.label = label;
-	s->walk.hash = taking_mix(s->walk.hash, label);
+	s->walk.record.object = object.what;
+	s->walk.hash = taking_mix(taking_mix(s->walk.hash, label), object.what);
+	s->walk.has_address |= object.has_address;
 	sum = sums_find(s, task, t->whose, event);
 	sums_want_image(s, task);
 	return sum;
 }
 
-/* The sum of the call in the stack in which the thread is now. */
-static __always_inline uint32_t calls_find(struct scratch *s, struct task_struct *task,
+static __always_inline uint32_t calls_walk(struct scratch *s, struct task_struct *task,
 					   struct thread *t, const struct registers *r,
 					   uint32_t event, uint32_t label)
 {
+	return calls_walk_for(s, task, t, r, event, label, (struct calls_object){ 0 });
+}
+
+/* The sum of the call in the stack in which the thread is now. */
+static __always_inline uint32_t calls_find_for(struct scratch *s,
+					       struct task_struct *task, struct thread *t,
+					       const struct registers *r, uint32_t event,
+					       uint32_t label, struct calls_object object)
+{
+	uint64_t who = taking_mix(t->whose, (uint64_t)t->serial << 32 | label);
 	struct again_place p;
 	struct again *a;
 	uint32_t sum;
 
-	again_place(&p, task->mm, r,
-		    taking_mix(t->whose, (uint64_t)t->serial << 32 | label));
+	again_place(&p, task->mm, r, taking_mix(who, object.what));
 	a = again_find(&p);
 	if (a) {
 		sums_renew(s, &a->sum);
 		if (sums_is_good(a->sum))
 			return a->sum;
 	}
-	sum = calls_walk(s, task, t, r, event, label);
+	sum = calls_walk_for(s, task, t, r, event, label, object);
 	a = sum ? again_keep(&p, &s->walk) : NULL;
 	if (a)
 		a->sum = sum;
 	return sum;
+}
+
+static __always_inline uint32_t calls_find(struct scratch *s, struct task_struct *task,
+					   struct thread *t, const struct registers *r,
+					   uint32_t event, uint32_t label)
+{
+	return calls_find_for(s, task, t, r, event, label, (struct calls_object){ 0 });
 }
 
 static __always_inline void calls_charge_error(struct scratch *s, uint32_t sum,

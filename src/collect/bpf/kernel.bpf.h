@@ -39,7 +39,7 @@ enum {
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 enum { PF_IO_WORKER = 0x00000010, PF_KTHREAD = 0x00200000 };
-enum { VM_EXEC = 4 };
+enum { VM_EXEC = 4, VM_SHARED = 8 };
 /* Of a thread that leaves its CPU for good, or until it is let go on. */
 enum { TASK_STOPPED = 4, TASK_TRACED = 8, TASK_DEAD = 128 };
 
@@ -264,6 +264,7 @@ struct task_struct {
 	int on_cpu, on_rq;
 	struct sched_entity se;
 	struct mm_struct *mm;
+	unsigned long nvcsw; /* it has left a CPU by itself so often */
 	int32_t pid, tgid;
 	struct task_struct *group_leader;
 	unsigned int in_execve : 1;

@@ -8,6 +8,7 @@
 #include "collect/bpf/calls.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
 #include "collect/bpf/registers.bpf.h"
+#include "collect/bpf/steps.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
@@ -126,28 +127,6 @@ static __always_inline void outcome_result(struct outcome *o, int64_t result)
 	o->done = is_error ? 0 : (uint64_t)result;
 }
 
-/* How often it can be halved.  Not static: verified by itself, once. */
-__noinline uint32_t outcome_bits(uint64_t n)
-{
-	uint32_t bits = 0;
-
-	for (uint32_t half = 32; half; half /= 2)
-		if (n >> half) {
-			n >>= half;
-			bits += half;
-		}
-	return bits + (n != 0);
-}
-
-static __always_inline void outcome_step(uint32_t *steps, uint32_t n_steps, uint64_t n)
-{
-	uint32_t step = outcome_bits(n);
-
-	if (step >= n_steps)
-		step = n_steps - 1;
-	__sync_fetch_and_add(&steps[step], 1);
-}
-
 /* Before the sum: who finds that there is more finds all that is beside it. */
 static __always_inline void outcome_charge_more(uint32_t sum, const struct outcome *o)
 {
@@ -159,9 +138,9 @@ static __always_inline void outcome_charge_more(uint32_t sum, const struct outco
 		return;
 	}
 	__sync_fetch_and_add(&more->asked, o->asked);
-	outcome_step(more->times, IO_RECORD_TIMES, o->ns >> IO_RECORD_TIME_SHIFT);
+	steps_charge(more->times, IO_RECORD_TIMES, o->ns >> IO_RECORD_TIME_SHIFT);
 	if (!o->error && o->event != IO_RECORD_OTHER)
-		outcome_step(more->sizes, IO_RECORD_SIZES, o->done);
+		steps_charge(more->sizes, IO_RECORD_SIZES, o->done);
 }
 
 /* All but the time and the count, which are the sum's own. */

@@ -49,8 +49,11 @@ struct thread {
 	uint32_t sum;		       /* of what it waits for */
 	uint32_t waker;		       /* the sum of who woke it from that, 0: unknown */
 	uint32_t state;		       /* that it waits in */
-	uint32_t zero;
-	uint64_t whose; /* what its sums are told apart by */
+	uint32_t may_wake;	       /* it is in a call that wakes others, if any */
+	/* Where it says in which frame it waits and will tell so itself; 0: nowhere. */
+	uint64_t within_at;
+	uint64_t n_left; /* how often it had left a CPU by itself when it began to wait */
+	uint64_t whose;	 /* what its sums are told apart by */
 	/* Of the wait that goes on, charged to its sum already: before it was woken, and
 	 * since. */
 	uint64_t waited_ns, late_ns;
@@ -107,6 +110,7 @@ static __always_inline void thread_name(struct task_struct *task, struct thread 
 static __always_inline void thread_renew(struct task_struct *task, struct thread *t)
 {
 	t->serial = __sync_fetch_and_add(&thread_next_serial, 1);
+	t->within_at = 0;
 	thread_name(task, t);
 }
 
@@ -137,11 +141,17 @@ static __always_inline struct thread *thread_get(struct task_struct *task)
 static __always_inline struct thread *thread_made(struct task_struct *task,
 						  struct task_struct *maker)
 {
-	if (!is_everybody && !thread_find(maker) && !thread_is_told(maker))
+	struct thread *m = thread_find(maker), *t;
+
+	if (!is_everybody && !m && !thread_is_told(maker))
 		return NULL;
 	if (!is_everybody && !is_following && task->tgid != maker->tgid)
 		return NULL;
-	return thread_add(task);
+	t = thread_add(task);
+	/* A process begins as a copy, its thread's own memory as well. */
+	if (t && m && task->tgid != maker->tgid)
+		t->within_at = m->within_at;
+	return t;
 }
 
 /* It has executed a program: one of a process that is told begins with that, any other

@@ -57,6 +57,17 @@ static void programs_are_where_exec_looks_for_them(void **state)
 	}
 }
 
+static void what_is_preloaded_is_too(void **state)
+{
+	own(foreseen_fini) struct foreseen f = { 0 };
+
+	(void)state;
+	foreseen_preload(&f, "/nowhere/a.so: /usr/bin/env:$PLATFORM");
+	foreseen_preload(&f, NULL);
+	foreseen_map(&f, "no-such-program", NULL);
+	assert_true(has(&f, "/bin/env"));
+}
+
 static void a_script_is_its_interpreters(void **state)
 {
 	static const char *const lines[] = { "#!/usr/bin/env\n", "#! /usr/bin/env -S\nx",
@@ -86,6 +97,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_are_where_exec_looks_for_them),
+		cmocka_unit_test(what_is_preloaded_is_too),
 		cmocka_unit_test(a_script_is_its_interpreters),
 	};
 

@@ -191,6 +191,41 @@ static void a_cut_stack_has_other_outer_frames(void **state)
 	tear_down(&f);
 }
 
+static const char *text(const struct fixture *f, uint32_t stack)
+{
+	return recording_string(
+		f->recording,
+		recording_image(f->recording, location(f, stack)->image)->path);
+}
+
+static void what_is_inside_of_a_stack_is_no_code(void **state)
+{
+	const uint64_t outer = FRAME(PROGRAM, 0x100);
+	struct stack_record by = { .n_user = 2,
+				   .stop = STACK_STOP_END,
+				   .frames = { FRAME(LIBRARY, 0x10), outer } };
+	struct fixture f;
+	uint32_t stack, object, label, woken;
+
+	(void)state;
+	set_up(&f);
+	stack = STACK(&f, KIND, 1, outer);
+	object = system_stacks_object(f.stacks, stack,
+				      FRAME(STACK_RECORD_ADDRESS, 0x7000));
+	label = system_stacks_label(f.stacks, object, "[woken by]");
+	woken = system_stacks_append(f.stacks, label, &by);
+	assert_int_equal(system_stacks_append(f.stacks, label, &by), woken);
+	finish(&f);
+	assert_int_equal(parent(&f, object), stack);
+	assert_string_equal(text(&f, object), "[0x7000]");
+	assert_int_equal(parent(&f, label), object);
+	assert_string_equal(text(&f, label), "[woken by]");
+	assert_int_equal(location(&f, woken)->offset, 0x10);
+	assert_int_equal(location(&f, parent(&f, woken))->offset, 0x100);
+	assert_int_equal(parent(&f, parent(&f, woken)), label);
+	tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +233,7 @@ int main(void)
 		cmocka_unit_test(kinds_that_share_a_memory_are_not_mixed_up),
 		cmocka_unit_test(code_without_a_file_is_of_one_process),
 		cmocka_unit_test(the_kernel_part_is_on_top),
+		cmocka_unit_test(what_is_inside_of_a_stack_is_no_code),
 		cmocka_unit_test(a_cut_stack_has_other_outer_frames),
 	};
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+ *
+ * objects - which data of a program is at an address.
+ *
+ * Told as code is: by its file and an offset in that, which for data that the file does
+ * not hold goes on behind its end; or by its address.
+ */
+#ifndef DWELL_COLLECT_BPF_OBJECTS_BPF_H
+#define DWELL_COLLECT_BPF_OBJECTS_BPF_H
+
+#include "collect/bpf/calls.bpf.h"
+#include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/mapping.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/walk.bpf.h"
+
+/* A file's own data, of which the process has a copy; shared memory has no variables. */
+static __always_inline bool objects_is_data(const struct mapping *m)
+{
+	struct vm_area_struct *vma = (void *)m->vma;
+	uint64_t flags = BPF_CORE_READ(vma, vm_flags);
+
+	return m->file && m->image && !(flags & VM_SHARED);
+}
+
+/* What is mapped there is of a file, or goes on behind one.  By value, as the next call
+ * of mapping_at() may change what it returned. */
+static __always_inline bool objects_map(struct mm_struct *mm, uint64_t address,
+					struct mapping *ret)
+{
+	struct mapping *m = mapping_at(mm, address, NULL);
+	uint64_t start;
+
+	if (!m)
+		return false;
+	*ret = *m;
+	if (objects_is_data(ret))
+		return true;
+	start = ret->start;
+	if (ret->file || !start)
+		return false;
+	m = mapping_at(mm, start - 1, NULL);
+	if (!m || m->end != start)
+		return false;
+	*ret = *m;
+	return objects_is_data(ret);
+}
+
+/* The file is to be told, as no code of it may be in any stack. */
+static __always_inline void objects_want(struct scratch *s, struct task_struct *task,
+					 const struct mapping *m)
+{
+	uint32_t slot = STACK_ROWS_SLOT(m->image);
+	struct stack_image *image = bpf_map_lookup_elem(&images, &slot);
+
+	if (!image)
+		return;
+	s->walk.wanted_image = 0;
+	walk_want(&s->walk, image, m);
+	image->is_used = STACK_IMAGE_IS_USED | STACK_IMAGE_IS_MET;
+	sums_want_image(s, task);
+}
+
+static __always_inline struct calls_object
+objects_find(struct scratch *s, struct task_struct *task, uint64_t address)
+{
+	uint64_t image =
+		STACK_RECORD_ADDRESS | (address >> STACK_RECORD_OFFSET_BITS & 15);
+	struct calls_object object = { .has_address = true };
+	/* A number, which may be hashed, and no pointer that the verifier knows. */
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct mapping m;
+	uint64_t offset = address;
+
+	if (!address || !mm)
+		return (struct calls_object){ 0 };
+	if (objects_map(mm, address, &m)) {
+		objects_want(s, task, &m);
+		object.has_address = false;
+		image = m.image;
+		offset = address - m.start + m.offset;
+	}
+	object.what = image << STACK_RECORD_IMAGE_SHIFT | STACK_RECORD_EXACT |
+		      (offset & STACK_RECORD_OFFSET);
+	return object;
+}
+
+#endif

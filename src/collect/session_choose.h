@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * session_choose - which sources feed what a user asked for.
+ */
+#ifndef DWELL_COLLECT_SESSION_CHOOSE_H
+#define DWELL_COLLECT_SESSION_CHOOSE_H
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/session.h"
+#include "collect/source.h"
+
+/* What was chosen otherwise than it could be hoped for; each "" where nothing was. */
+struct session_told {
+	char notice[512];				 /* another source, and why */
+	char unseen[sizeof(((struct err *)NULL)->text)]; /* why nobody sees what a plan
+							  * would have beside */
+};
+
+/* The plan's choice is made; its sources are. */
+must_use int session_choose(const struct session_settings *settings,
+			    const struct scope *scope, struct plan *p,
+			    struct session_told *told, struct err *e);
+
+#endif

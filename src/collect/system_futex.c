@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/system_futex.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+#include "collect/futex_calls.h"
+#include "collect/system_apart.h"
+#include "host/kernel.h"
+#include "futex.skel.h"
+
+#define N_SCRATCHES 3
+#define MORE_BYTES  (IO_RECORD_MORE_MAX * sizeof(struct futex_record_more))
+
+struct system_futex {
+	struct system_futex_settings settings;
+	struct futex *skeleton;
+	struct system_threads *threads;
+	struct futex_record_more *more; /* in the kernel */
+};
+
+static void configure_calls(struct futex *k)
+{
+	for (unsigned is_32bit = 0; is_32bit < 2; is_32bit++) {
+		uint8_t calls[FUTEX_RECORD_CALLS_MAX];
+
+		futex_calls_number(calls, is_32bit);
+		_Static_assert(sizeof(k->rodata->futex_calls[0]) == sizeof(calls),
+			       "layout");
+		memcpy((void *)k->rodata->futex_calls[is_32bit], calls, sizeof(calls));
+	}
+}
+
+static void configure(struct system_futex *s)
+{
+	struct futex *k = s->skeleton;
+
+	k->rodata->page_shift = kernel_page_shift();
+	k->rodata->has_threads = s->settings.apart.threads;
+	k->rodata->has_processes = s->settings.apart.processes;
+	k->rodata->has_choice = s->settings.apart.chosen != NULL;
+	bpf_map__set_max_entries(k->maps.apart_images,
+				 system_apart_n_entries(s->settings.apart.chosen));
+	if (s->settings.depth)
+		k->rodata->depth = s->settings.depth;
+	k->rodata->is_everybody = s->settings.is_everybody;
+	k->rodata->is_following = s->settings.follows_children;
+	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
+	k->rodata->threshold_ns = s->settings.threshold_ns;
+	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
+	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
+	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
+	configure_calls(k);
+}
+
+static int load(struct system_futex *s, struct err *e)
+{
+	void *more;
+
+	system_rings_silence_libbpf();
+	s->skeleton = futex__open();
+	if (!s->skeleton)
+		return err_os(e, "cannot open the BPF programs");
+	configure(s);
+	if (futex__load(s->skeleton) != 0)
+		return err_os(e, "cannot load the BPF programs");
+	more = mmap(NULL, MORE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    bpf_map__fd(s->skeleton->maps.futex_more), 0);
+	if (more == MAP_FAILED)
+		return err_os(e, "cannot map a BPF map");
+	s->more = more;
+	return 0;
+}
+
+int system_futex_new(const struct system_futex_settings *settings,
+		     const struct system_threads_sink *sink, struct system_futex **ret,
+		     struct err *e)
+{
+	own(system_futex_freep) struct system_futex *s = xcalloc(1, sizeof(*s));
+	struct system_threads_parts parts;
+	int rc;
+
+	s->settings = *settings;
+	rc = load(s, e);
+	if (rc < 0)
+		return rc;
+	parts = SYSTEM_THREADS_PARTS(s->skeleton);
+	parts.cpus = settings->cpus;
+	parts.sums.delivered = -1;
+	rc = system_threads_new(&parts, sink, &s->threads, e);
+	if (rc < 0)
+		return rc;
+	*ret = steal(&s);
+	return 0;
+}
+
+void system_futex_free(struct system_futex *s)
+{
+	if (!s)
+		return;
+	system_threads_free(s->threads);
+	if (s->more)
+		munmap(s->more, MORE_BYTES);
+	futex__destroy(s->skeleton);
+	free(s);
+}
+
+void system_futex_freep(struct system_futex **s)
+{
+	system_futex_free(*s);
+}
+
+struct system_code_maps system_futex_maps(const struct system_futex *s)
+{
+	return SYSTEM_CODE_MAPS(s->skeleton);
+}
+
+struct system_threads *system_futex_threads(const struct system_futex *s)
+{
+	return s->threads;
+}
+
+/* Returns are seen before calls are, so that none returns unseen that was seen to begin.
+ */
+int system_futex_start(struct system_futex *s, struct err *e)
+{
+	struct futex *k = s->skeleton;
+	const struct {
+		struct bpf_program *program;
+		struct bpf_link **link;
+	} hooks[] = {
+		{ k->progs.executed, &k->links.executed },
+		{ k->progs.began, &k->links.began },
+		{ k->progs.ended, &k->links.ended },
+		{ k->progs.woken, &k->links.woken },
+		{ k->progs.left, &k->links.left },
+		{ k->progs.entered, &k->links.entered },
+	};
+
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+		*hooks[i].link = bpf_program__attach(hooks[i].program);
+		if (!*hooks[i].link)
+			return err_os(e, "cannot attach a BPF program");
+	}
+	return system_threads_begin(s->threads, e);
+}
+
+static void take_steps(uint32_t *ret, uint32_t *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ret[i] = at[i] ? __atomic_exchange_n(&at[i], 0, __ATOMIC_SEQ_CST) : 0;
+}
+
+void system_futex_take_more(struct system_futex *s, uint32_t number,
+			    struct futex_record_more *ret)
+{
+	uint32_t slot = io_record_more_slot(number);
+	struct futex_record_more *at;
+
+	*ret = (struct futex_record_more){ 0 };
+	if (slot == IO_RECORD_MORE_NONE)
+		return;
+	at = &s->more[slot];
+	take_steps(ret->times, at->times, IO_RECORD_TIMES);
+}
+
+void system_futex_counts(const struct system_futex *s, struct system_futex_counts *ret)
+{
+	*ret = (struct system_futex_counts){
+		.n_short = s->skeleton->bss->futex_n_short,
+		.short_ns = s->skeleton->bss->futex_short_ns,
+		.n_untimed = s->skeleton->bss->futex_n_untimed,
+	};
+}
+
+void system_futex_stop(struct system_futex *s)
+{
+	if (!system_threads_has_begun(s->threads))
+		return;
+	futex__detach(s->skeleton);
+	system_threads_end(s->threads);
+}

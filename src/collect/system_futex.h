@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * system_futex - waits that go through the kernel, by thread, stack and word, summed
+ * there.
+ *
+ * BPF programs (wire/futex_record.h); this loads them, and fetches what they summed.  One
+ * thread.
+ */
+#ifndef DWELL_COLLECT_SYSTEM_FUTEX_H
+#define DWELL_COLLECT_SYSTEM_FUTEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/apart.h"
+#include "collect/system_code.h"
+#include "collect/system_threads.h"
+#include "host/cpus.h"
+#include "wire/futex_record.h"
+
+struct system_futex;
+
+struct system_futex_settings {
+	const struct cpus *cpus;
+	bool is_everybody; /* all threads, not only those of processes that are told */
+	bool follows_children; /* of these */
+	struct apart apart;
+	uint32_t depth;	       /* frames of user code; 0: as many as there may be */
+	uint64_t threshold_ns; /* shorter waits are only counted */
+};
+
+struct system_futex_counts {
+	uint64_t n_short, short_ns, n_untimed;
+};
+
+/* ERR_UNSUPPORTED and why when the kernel does not let us. */
+must_use int system_futex_new(const struct system_futex_settings *settings,
+			      const struct system_threads_sink *sink,
+			      struct system_futex **ret, struct err *e);
+void system_futex_free(struct system_futex *s);
+void system_futex_freep(struct system_futex **s);
+
+/* For system_code_open(). */
+struct system_code_maps system_futex_maps(const struct system_futex *s);
+/* Who is followed, and what was summed: of the waits since they are started. */
+struct system_threads *system_futex_threads(const struct system_futex *s);
+
+/* Begin; what is paused sums nothing. */
+must_use int system_futex_start(struct system_futex *s, struct err *e);
+/* What is beside a sum, since the last time. */
+void system_futex_take_more(struct system_futex *s, uint32_t number,
+			    struct futex_record_more *ret);
+/* Since the start: waits below the threshold, and those that had no room there. */
+void system_futex_counts(const struct system_futex *s, struct system_futex_counts *ret);
+/* Nothing is seen any more; waits that are under way have taken the time until now. */
+void system_futex_stop(struct system_futex *s);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * futex_record - what the kernel's side of waits tells the collector, and what a
+ * program's threads tell that side.
+ *
+ * Like I/O (wire/io_record.h): a sum is of a thread, a stack, how it waits and for which
+ * word; its ns is the time in it, its count how often it was over.  A pair is of such a
+ * sum and of the stack that woke it, and its ns the time until then.  How long each wait
+ * took is beside a sum, by its number: struct futex_record_more.
+ *
+ * Freestanding; shared with BPF programs and with what is loaded into others.
+ */
+#ifndef DWELL_WIRE_FUTEX_RECORD_H
+#define DWELL_WIRE_FUTEX_RECORD_H
+
+#include <stdint.h>
+
+#include "wire/io_record.h"
+
+/* What a sum is. */
+enum futex_record_event {
+	FUTEX_RECORD_WAIT,  /* for whatever it is that the word says */
+	FUTEX_RECORD_LOCK,  /* for one whose holder the kernel knows */
+	FUTEX_RECORD_WAKER, /* no sum: the stack of who wakes */
+};
+
+/* How it waits: a label. */
+enum futex_record_how {
+	FUTEX_RECORD_NO_HOW,
+	FUTEX_RECORD_ONE,      /* until the word changes */
+	FUTEX_RECORD_OF_MANY,  /* until one of several does: the first one is told */
+	FUTEX_RECORD_INHERITS, /* for a lock that lends its holder a priority */
+	FUTEX_RECORD_REQUEUED, /* and then for such a lock */
+	FUTEX_RECORD_N_HOWS,
+};
+
+/* What a system call is. */
+enum futex_record_call {
+	FUTEX_RECORD_NO_CALL,
+	FUTEX_RECORD_FUTEX, /* its second argument says */
+	FUTEX_RECORD_WAITS,
+	FUTEX_RECORD_WAITS_MANY, /* its first argument points to them */
+	FUTEX_RECORD_WAKES,	 /* or may do so */
+};
+
+#define FUTEX_RECORD_CALLS_MAX STATE_RECORD_CALLS_MAX
+
+/* A thread tells where it has the address of the frame in which it waits and will say so
+ * itself, or 0: by a call of futex() for that word which wakes nobody, with these as its
+ * fourth and fifth argument, which waking has none of. */
+#define FUTEX_RECORD_TOLD_FOURTH UINT32_C(0x64576c4c)
+#define FUTEX_RECORD_TOLD_FIFTH	 UINT32_C(0x77614974)
+
+struct futex_record_more {
+	uint32_t times[IO_RECORD_TIMES]; /* waits that took so long, in steps of I/O's */
+};
+
+#endif

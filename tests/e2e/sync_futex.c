@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sync_futex MODE [N] - threads that wait for each other in the kernel, with and without
+ * the C library.  Each says itself how often it has waited, and how long: one line for
+ * each thing that was waited for.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* clang makes no clones, and does not know how to be told. */
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noinline, noclone))
+#endif
+
+#define HOLD_MS 20
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+/* A function that calls as its last act is not on the stack any more. */
+static inline long stay(long rc)
+{
+	__asm__ volatile("" : "+r"(rc));
+	return rc;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void sleep_ms(unsigned ms)
+{
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	while (nanosleep(&t, &t) != 0)
+		;
+}
+
+/* What was waited for, how often, and how long. */
+struct account {
+	const char *name;
+	uint64_t n, ns;
+	uint64_t since_ns;
+	long n_left; /* how often the thread had left a CPU by itself */
+};
+
+static long n_left(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return u.ru_nvcsw;
+}
+
+static void begin(struct account *a)
+{
+	a->n_left = n_left();
+	a->since_ns = now_ns();
+}
+
+/* Who was late found nothing to wait for. */
+static void end(struct account *a)
+{
+	uint64_t ns = now_ns() - a->since_ns;
+
+	if (n_left() == a->n_left)
+		return;
+	a->n++;
+	a->ns += ns;
+}
+
+static void tell(const struct account *a)
+{
+	printf("%s %llu %llu\n", a->name, (unsigned long long)a->n,
+	       (unsigned long long)a->ns);
+}
+
+static _Atomic uint32_t word;
+/* So much that the file does not hold it, nor its last page. */
+static _Atomic uint32_t words[10000];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t inheriting;
+
+NOINLINE long wait_for(_Atomic uint32_t *w, uint32_t value, struct account *a)
+{
+	long rc;
+
+	begin(a);
+	rc = syscall(SYS_futex, w, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+	end(a);
+	return stay(rc);
+}
+
+NOINLINE long wake(_Atomic uint32_t *w)
+{
+	atomic_fetch_add(w, 1);
+	return stay(syscall(SYS_futex, w, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
+}
+
+NOINLINE int take_mutex(struct account *a)
+{
+	int rc;
+
+	begin(a);
+	rc = pthread_mutex_lock(&mutex);
+	end(a);
+	return (int)stay(rc | pthread_mutex_unlock(&mutex));
+}
+
+struct job {
+	unsigned n;
+	int has_mutex;
+	struct account word, last, mutex;
+};
+
+static void *waiter(void *arg)
+{
+	struct job *j = arg;
+
+	for (uint32_t i = 0; i < j->n; i++)
+		while (atomic_load(&word) == i)
+			wait_for(&word, i, &j->word);
+	while (!atomic_load(&words[9999]))
+		wait_for(&words[9999], 0, &j->last);
+	if (j->has_mutex)
+		take_mutex(&j->mutex);
+	return NULL;
+}
+
+static void run_waiter(unsigned n, int has_mutex)
+{
+	struct job j = { .n = n,
+			 .has_mutex = has_mutex,
+			 .word.name = "word",
+			 .last.name = "words+0x9c3c",
+			 .mutex.name = "mutex" };
+	pthread_t thread;
+
+	atomic_store(&word, 0);
+	atomic_store(&words[9999], 0);
+	pthread_mutex_lock(&mutex);
+	pthread_create(&thread, NULL, waiter, &j);
+	for (unsigned i = 0; i < n; i++) {
+		sleep_ms(HOLD_MS);
+		wake(&word);
+	}
+	sleep_ms(HOLD_MS);
+	wake(&words[9999]);
+	sleep_ms(HOLD_MS);
+	pthread_mutex_unlock(&mutex);
+	pthread_join(thread, NULL);
+	tell(&j.word);
+	tell(&j.last);
+	if (has_mutex)
+		tell(&j.mutex);
+}
+
+static int raw(unsigned n)
+{
+	run_waiter(n, 0);
+	return 0;
+}
+
+static int mixed(unsigned n)
+{
+	run_waiter(n, 1);
+	return 0;
+}
+
+/* The same once more in a copy of the process, whose threads have been told of by nobody.
+ */
+static int forked(unsigned n)
+{
+	int status = 0;
+	pid_t child;
+
+	run_waiter(n, 1);
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		run_waiter(n, 1);
+		return 0;
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static _Atomic int is_held;
+
+/* By calls of our own: the C library's mutexes that lend a priority are its own to tell.
+ */
+static void *hold_inheriting(void *arg)
+{
+	(void)arg;
+	syscall(SYS_futex, &inheriting, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+	atomic_store(&is_held, 1);
+	sleep_ms(HOLD_MS);
+	syscall(SYS_futex, &inheriting, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+	return NULL;
+}
+
+static int priority(unsigned n)
+{
+	struct account a = { .name = "inheriting" };
+
+	for (unsigned i = 0; i < n; i++) {
+		pthread_t thread;
+
+		atomic_store(&is_held, 0);
+		pthread_create(&thread, NULL, hold_inheriting, NULL);
+		while (!atomic_load(&is_held))
+			sleep_ms(1);
+		begin(&a);
+		syscall(SYS_futex, &inheriting, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0);
+		end(&a);
+		syscall(SYS_futex, &inheriting, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL,
+			0);
+		pthread_join(thread, NULL);
+	}
+	tell(&a);
+	return 0;
+}
+
+static void *wake_second(void *arg)
+{
+	(void)arg;
+	sleep_ms(HOLD_MS);
+	wake(&words[9999]);
+	return NULL;
+}
+
+/* As <linux/futex.h> of newer systems has it. */
+struct one_of_several {
+	uint64_t value, address;
+	uint32_t flags, zero;
+};
+
+static int several(unsigned n)
+{
+	struct account a = { .name = "word" };
+
+	for (unsigned i = 0; i < n; i++) {
+		struct one_of_several all[] = {
+			{ atomic_load(&word), (uintptr_t)&word, 2 | FUTEX_PRIVATE_FLAG,
+			  0 },
+			{ atomic_load(&words[9999]), (uintptr_t)&words[9999],
+			  2 | FUTEX_PRIVATE_FLAG, 0 },
+		};
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, wake_second, NULL);
+		begin(&a);
+		if (syscall(SYS_futex_waitv, all, 2, 0, NULL, 0) < 0 && errno == ENOSYS)
+			return 77;
+		end(&a);
+		pthread_join(thread, NULL);
+	}
+	tell(&a);
+	return 0;
+}
+
+static void *wait_for_ever(void *arg)
+{
+	struct account a = { 0 };
+
+	(void)arg;
+	for (;;)
+		wait_for(&word, 0, &a);
+	return NULL;
+}
+
+/* Until it is killed. */
+static int forever(unsigned n)
+{
+	pthread_t thread;
+
+	for (unsigned i = 0; i < n; i++)
+		pthread_create(&thread, NULL, wait_for_ever, NULL);
+	puts("ready");
+	fflush(stdout);
+	while (pause() != 0)
+		;
+	return 0;
+}
+
+/* Nobody comes, and it is not waited for long. */
+static int timeouts(unsigned n)
+{
+	const struct timespec t = { .tv_nsec = 1000000 };
+	struct account a = { .name = "word" };
+
+	for (unsigned i = 0; i < n; i++) {
+		begin(&a);
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+		end(&a);
+		wake(&words[0]);
+	}
+	tell(&a);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(unsigned n);
+} modes[] = {
+	{ "raw", raw },		  { "mixed", mixed },	  { "forked", forked },
+	{ "priority", priority }, { "several", several }, { "forever", forever },
+	{ "timeouts", timeouts },
+};
+
+int main(int argc, char **argv)
+{
+	unsigned n = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+
+	for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (strcmp(modes[i].name, argv[1]) == 0)
+			return modes[i].run(n);
+	return 2;
+}
