@@ -243,7 +243,8 @@ void anchor_meters_look(struct anchor_meters *m, uint32_t window)
 	for (size_t i = 0; i < m->at.n; i++) {
 		struct anchor_meters_since *since = &m->at.at[i].looked;
 
-		on[i] = m->counters.at.at[i].is_on;
+		/* Those for moments, where they could not be off in time, are now. */
+		on[i] = m->counters.at.at[i].is_on && !m->at.at[i].is_for_moments;
 		if (!on[i] || cpu_ns < since->cpu_ns + LOOK_NS)
 			continue;
 		on[i] = !is_too_much(m, i, cpu_ns);
