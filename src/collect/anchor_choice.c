@@ -57,14 +57,15 @@ static size_t find_hot(const struct anchor_choice_block *blocks, size_t n,
 	return n < N_HOT ? n : N_HOT;
 }
 
-/* A second. */
+/* A second.  Above what is dear others are better. */
 struct rates {
-	double least, good, most;
+	double least, good, dear, most;
 };
 
-static const struct rates of_breakpoints = { 100, 2000, 10000 };
-static const struct rates of_counters = { 3000, 50000, 1000000 };
-static const struct rates of_moments = { 30000, 300000, 10000000 };
+static const struct rates of_breakpoints = { 100, 2000, 10000, 10000 };
+static const struct rates of_counters = { 3000, 50000, 1000000, 1000000 };
+/* What these are is known within a factor of two by one window. */
+static const struct rates of_moments = { 30000, 300000, 5000000, 40000000 };
 
 static double rate_of(uint64_t times, uint64_t cpu_ns)
 {
@@ -75,7 +76,7 @@ static double goodness(const struct rates *r, double rate)
 {
 	if (rate < r->least || rate > r->most)
 		return 0;
-	return sqrt(fmin(1, rate / r->good));
+	return sqrt(fmin(1, rate / r->good)) * fmin(1, r->dear / rate);
 }
 
 /* The code that is executed most, and how near all of it is at least. */

@@ -10,7 +10,7 @@
 #define LOOK_NS	    1000000u
 /* In moments, a second, where there are several: what is longer by them is known. */
 #define MOMENTS_RATE 3e6
-#define MOMENTS_MOST 0.3 /* of a moment's time */
+#define MOMENTS_MOST 0.4 /* of a moment's time */
 
 void anchor_meters_fini(struct anchor_meters *m)
 {

@@ -88,7 +88,7 @@ static void for_moments_they_may_come_more_often(void **state)
 {
 	static const struct anchor_choice_block block = { 0x401000, 40000000, 10, 30 };
 	static const struct anchor_site sites[] = {
-		{ .addr = 0x401100, .times = 40000000 },
+		{ .addr = 0x401100, .times = 20000000 },
 		{ .addr = 0x401200, .times = 4000000 },
 		{ .addr = 0x401300, .times = 10000 },
 	};
@@ -100,6 +100,10 @@ static void for_moments_they_may_come_more_often(void **state)
 	/* How much all of them may does not matter of one alone. */
 	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 1);
 	assert_int_equal(chosen[0], 1);
+	/* One that comes very often is better than none. */
+	s.n = 1;
+	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 1);
+	s.n = 3;
 	there[2] = true;
 	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 0);
 }
