@@ -12,7 +12,7 @@
 #include "insn/procedure.h"
 
 /* Fewer tell nothing, not even how far they are off. */
-#define LEAST_WINDOWS 5
+#define LEAST_WINDOWS 3
 #define LEAST_COUNTED 20 /* of a place, in windows ... */
 #define LEAST_HITS    50 /* ... and natively */
 /* Of the CPU time that was sampled, that the anchors are of. */
@@ -155,7 +155,7 @@ static bool make_guess(const struct anchoring *a, const struct anchor_leader *l,
 
 static double sure(const struct anchoring *a, double variance)
 {
-	return (SURE + SURE_FOR_FEW / a->leaders.n_groups) * sqrt(variance);
+	return (SURE + SURE_FOR_FEW / (a->leaders.n_groups - 1)) * sqrt(variance);
 }
 
 /* Where places do not agree, they are further off than they tell: the program does other

@@ -173,7 +173,7 @@ static void what_goes_with_a_counter_is_told_by_all_that_it_has(void **state unu
 static void nothing_is_told_of_a_part_or_of_little(void **state unused)
 {
 	static const struct case_of cases[] = {
-		{ 4, { 20, 20 }, 1000 },
+		{ 2, { 20, 20 }, 1000 },
 		{ 40, { 20, 20 }, 1000, .sampled_s = 80 },
 		{ 40, { 20, 20 }, 1000, .sampled_s = 20 },
 		{ 40, { 0, 0 }, 1000 },
@@ -186,11 +186,13 @@ static void nothing_is_told_of_a_part_or_of_little(void **state unused)
 
 static void few_windows_are_sure_of_less(void **state unused)
 {
-	struct anchoring_block few[2], many[2];
+	struct anchoring_block few[2], many[2], b[2];
 
 	assert_true(find(&(struct case_of){ 6, { 20, 20 }, 1000 }, few));
 	assert_true(find(&(struct case_of){ 40, { 20, 20 }, 1000 }, many));
 	assert_true(few[0].off > 2 * many[0].off);
+	assert_true(find(&(struct case_of){ 3, { 20, 20 }, 1000 }, b));
+	assert_true(b[0].off > few[0].off);
 }
 
 static void places_that_disagree_are_further_off_than_they_tell(void **state unused)
