@@ -21,7 +21,7 @@ __attribute__((weak)) extern int __cxa_atexit(void (*fn)(void *), void *arg, voi
 __attribute__((visibility("hidden"))) extern const char __ehdr_start[];
 
 /* So long without a sign of the recorder's; in all. */
-#define SILENCE_NS UINT64_C(1000000000)
+#define SILENCE_NS UINT64_C(5000000000)
 #define IN_ALL_NS  UINT64_C(60000000000)
 /* Between two looks at the ring: at first, and at most. */
 #define PAUSE_NS_MIN 20000
