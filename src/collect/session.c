@@ -528,6 +528,7 @@ static void serve_company(struct session *s)
 
 /* From outside (session_control). */
 
+/* One of whole CPUs observes everybody, and is not meant by who names a process. */
 static bool observes(void *ctx, pid_t pid)
 {
 	const struct session *s = ctx;
@@ -535,7 +536,9 @@ static bool observes(void *ctx, pid_t pid)
 
 	for (size_t i = 0; i < s->settings.n_pids; i++)
 		does |= pid == s->settings.pids[i];
-	return does || tracker_process_id(s->tracker, (uint32_t)pid) != MODEL_NONE;
+	return does || (s->settings.kind != SCOPE_CPUS &&
+			tracker_is_followed(s->tracker, clock_monotonic_ns(),
+					    (uint32_t)pid, (uint32_t)pid));
 }
 
 static int mark(void *ctx, const char *name, struct err *e)
@@ -686,6 +689,7 @@ static void reap(struct session *s)
 
 static void stop_sources(struct session *s)
 {
+	session_control_close(&s->control); /* who asks now, waits for nobody */
 	gauges_cut(s->gauges, clock_monotonic_ns(), "end", "");
 	for (size_t i = 0; i < s->n_sources; i++)
 		s->sources[i]->ops->stop(s->sources[i]);

@@ -18,6 +18,7 @@
 
 #define RECORDINGS_MAX 512 /* descriptors are few */
 #define NS_PER_MS      UINT64_C(1000000)
+#define LOOK_MS	       100 /* so often: has it ended before it answered? */
 
 struct asked {
 	char name[UNIX_NAMES_MAX];
@@ -91,15 +92,34 @@ static void take(struct asking *a, const char *text)
 	}
 }
 
+static bool is_gone(const struct asked *x)
+{
+	own(closep) int fd = session_datagram_open_to(x->name, NULL);
+
+	return fd < 0;
+}
+
+/* False: there will be no answer. */
+static bool wait_for(const struct asking *a, const struct asked *x)
+{
+	struct pollfd p = { .fd = x->fd, .events = POLLIN };
+	unsigned left;
+
+	do {
+		left = left_ms(a);
+		if (poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) > 0)
+			return true;
+	} while (left && !is_gone(x));
+	return poll(&p, 1, 0) > 0;
+}
+
 /* Anybody may call a socket as recorders do. */
 static void hear(struct asking *a, struct asked *x)
 {
-	struct pollfd p = { .fd = x->fd, .events = POLLIN };
 	struct session_datagram d;
 
-	if (!x->is_told || poll(&p, 1, (int)left_ms(a)) <= 0 ||
-	    !session_datagram_receive(x->fd, &d)) {
-		a->n_silent++;
+	if (!x->is_told || !wait_for(a, x) || !session_datagram_receive(x->fd, &d)) {
+		a->n_silent += !is_gone(x);
 		return;
 	}
 	if (d.is_text && (d.uid == getuid() || d.uid == 0 || getuid() == 0))

@@ -158,7 +158,7 @@ def a_recording_pauses_if_it_was_to():
 @test
 def who_asks_for_something_else_is_told_so():
     with Recording('strict') as r:
-        assert 'no recording of yours' in refused('mark', 1, 'x')
+        assert 'no recording' in refused('mark', 1, 'x')
         assert 'is no process id' in refused('mark', 'x')
         assert 'which process' in refused('mark')
         assert 'takes one process' in refused('pause', r.program, 'now')
@@ -166,7 +166,7 @@ def who_asks_for_something_else_is_told_so():
         assert 'one line' in refused('mark', r.program, 'a\nb')
         r.end()
         assert r.intervals() == [('end', '')], r.intervals()
-    assert 'no recording of yours' in refused('mark', r.program, 'late')
+    assert 'no recording' in refused('mark', r.program, 'late')
 
 
 @test
@@ -246,7 +246,7 @@ def a_socket_that_only_has_the_name_is_not_believed():
             spoof.stdout.readline()
             # Ours is asked by a user who is not root, but whom the recorder's user is not.
             p = dwell('ctl', 'status', str(r.program), user=1)
-            assert p.returncode and 'no recording of yours' in p.stderr, p
+            assert p.returncode and 'no recording' in p.stderr, p
         finally:
             spoof.kill()
             spoof.communicate()
@@ -260,7 +260,7 @@ def nothing_is_left_of_a_recorder_that_is_killed():
         r.recorder.kill()
         r.recorder.wait(timeout=PATIENCE)
         assert not r.socket_names()
-        assert 'no recording of yours' in refused('mark', r.program, 'late')
+        assert 'no recording' in refused('mark', r.program, 'late')
     with Recording('ended') as r:
         r.end()
         assert not r.socket_names()
