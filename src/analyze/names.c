@@ -131,17 +131,28 @@ static size_t bytes_of(const char *s, size_t columns)
 	return i;
 }
 
-/* Keep a third of the beginning and two thirds of the end: the end names the
- * function, the beginning its home. */
-static void cut_middle(char *dst, size_t cap, const char *src, size_t width)
+/* Keep a third of the beginning and two thirds of the end, or of that as many columns as
+ * are to stay whole: the end names the function, the beginning its home. */
+static void cut_middle(char *dst, size_t cap, const char *src, size_t width, size_t whole)
 {
-	size_t columns = text_width(src);
-	size_t head = width > 3 ? (width - 1) / 3 : 0;
-	size_t tail = width > head + 1 ? width - head - 1 : 0;
-	size_t head_bytes = bytes_of(src, head);
+	size_t columns = text_width(src), room = width ? width - 1 : 0;
+	size_t least = room < whole ? room : whole;
+	size_t head = width > 3 ? room / 3 : 0;
+	size_t tail = room - head > least ? room - head : least;
+	size_t head_bytes = bytes_of(src, room - tail);
 	size_t tail_at = bytes_of(src, columns - tail);
 
 	snprintf(dst, cap, "%.*s…%s", (int)head_bytes, src, src + tail_at);
+}
+
+/* What tells which one it is, of a path the file, of a connection the peer: "/file.so",
+ * "->10.0.0.2:80"; NULL: it is none. */
+static const char *telling_end(const char *src)
+{
+	if (*src == '/')
+		return strrchr(src, '/');
+	return text_starts(src, "TCP ") || text_starts(src, "UDP ") ? strstr(src, "->")
+								    : NULL;
 }
 
 /* "libpython3.11.so.1.0": the end is what says least. */
@@ -184,12 +195,16 @@ static void cut_scopes(char *dst, size_t cap, const char *src, size_t width)
 /* What stands in brackets is no function but a remark, which reads from its start. */
 static void cut(char *dst, size_t cap, const char *src, size_t width)
 {
-	if (is_library(src) || src[0] == '[')
+	const char *end = telling_end(src);
+
+	if (end)
+		cut_middle(dst, cap, src, width, text_width(end));
+	else if (is_library(src) || src[0] == '[')
 		cut_end(dst, cap, src, width);
 	else if (strstr(src, "::"))
 		cut_scopes(dst, cap, src, width);
 	else
-		cut_middle(dst, cap, src, width);
+		cut_middle(dst, cap, src, width, 0);
 }
 
 char *names_cut_end(char *dst, size_t cap, const char *text, size_t width)

@@ -122,6 +122,23 @@ def an_interpreter_is_counted_to_the_byte():
 
 
 @test
+def a_database_is_counted_to_the_byte():
+    if not shutil.which('sqlite3'):
+        raise Skip('no sqlite3')
+    base = os.path.join(DIR, 'base')
+    same_as_strace('sh', '-c', f'rm -f {base}*; sqlite3 {base} "'
+                   'PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; BEGIN; CREATE TABLE t(a, b); '
+                   'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) '
+                   'INSERT INTO t SELECT i, hex(i * 1000003) FROM n; COMMIT"')
+    r = rows('file')[base]
+    # One transaction, which fits into its cache: each page is written once.
+    assert r['written_bytes'] == os.path.getsize(base) > 20 * 4096, (r, os.path.getsize(base))
+    by_call = rows('call', '--filter', f'function == "{base}"')
+    assert by_call['pwrite64']['calls'] == os.path.getsize(base) / 4096, by_call
+    assert sum(by_call[n]['calls'] for n in ('fsync', 'fdatasync') if n in by_call) == 1, by_call
+
+
+@test
 def a_static_program_is_counted_to_the_byte():
     same_as_strace(IO + '-static', 'plain', MANY)
 

@@ -90,6 +90,12 @@ static void what_says_most_of_a_long_name_is_kept(void **state unused)
 		const char *want;
 	} t[] = {
 		{ "libpython3.11.so.1.0", 17, "libpython3.11.so…" },
+		{ "/usr/lib/locale/locale-archive", 20, "/usr…/locale-archive" },
+		{ "/usr/lib/locale/locale-archive", 10, "…e-archive" },
+		{ "/usr/include/x86_64-linux-gnu/sys/cdefs.h", 20,
+		  "/usr/i…u/sys/cdefs.h" },
+		{ "TCP 127.0.0.1:41000->10.0.0.22:80", 20, "TCP 1…->10.0.0.22:80" },
+		{ "TCP [::1]:41000->[::1]:80", 20, "TCP [:…000->[::1]:80" },
 		{ "v8::internal::CodeSerializer::Serialize", 30,
 		  "…::CodeSerializer::Serialize" },
 		{ "v8::internal::CodeSerializer::Serialize", 15, "…::Serialize" },
