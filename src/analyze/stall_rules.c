@@ -6,6 +6,7 @@
 #include "analyze/stall_accesses.h"
 #include "analyze/stall_costs.h"
 #include "analyze/stall_events.h"
+#include "insn/machine_model.h"
 
 #define LINE_BITS 6 /* of an address: those of a cache line, of a page */
 #define PAGE_BITS 12
@@ -491,6 +492,43 @@ static void blame_ways(const struct stall_scene *at, struct stall *s, bool is_be
 	}
 }
 
+static bool is_explained(const struct stall *s)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		if (s->culprits[i].most < 0)
+			return true;
+		most += s->culprits[i].most;
+	}
+	return most >= s->cycles;
+}
+
+static void blame_unit(const struct stall_scene *at, struct stall *s, uint32_t block,
+		       uint32_t step)
+{
+	const struct function_code *c = at->c;
+	const struct operation *o = &c->steps[step].operation;
+
+	if (loads(o))
+		blame_load(at, s, &c->procedure->blocks[block], step);
+	if (divides(o))
+		add(s, STALL_DIVIDER, step, -1);
+}
+
+/* What is done already when the one before it retires does so in the same cycle, and some
+ * processors let all of these go before they take the interrupt: a sample that nobody
+ * right before it can be blamed for was of one of them. */
+static void blame_group(const struct stall_scene *at, struct stall *s, uint32_t step)
+{
+	uint32_t block = at->loop.block,
+		 n = at->c->model ? at->c->model->retire_width : 0;
+
+	while (n-- > 1 && !is_explained(s) && step_before(at->c, &block, &step) &&
+	       !code_step_is_call(&at->c->procedure->steps[step]))
+		blame_unit(at, s, block, step);
+}
+
 /* Where misses were sampled, too, no cause had more than these at their worst. */
 static void weigh_events(const struct stall_scene *at, struct stall *s, uint32_t step)
 {
@@ -544,6 +582,7 @@ void stall_rules_step(const struct stall_scene *at, struct stall *s, uint32_t st
 	if (step < b->first_step + EXPOSED)
 		blame_branches(at, s, step - b->first_step);
 	blame_machine(at, s);
+	blame_group(at, s, step);
 	settle(at, s, step);
 }
 
@@ -558,5 +597,6 @@ void stall_rules_arrival(const struct stall_scene *at, struct stall *s)
 	blame_fences(at, s, first);
 	blame_branches(at, s, 0);
 	blame_machine(at, s);
+	blame_group(at, s, first);
 	settle(at, s, first);
 }

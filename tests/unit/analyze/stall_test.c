@@ -13,6 +13,7 @@
 #include "analyze/stall_events.h"
 #include "analyze/stall_sum.h"
 #include "base/mem.h"
+#include "insn/machine_model.h"
 
 #define START	 0x1000
 #define TIMES	 1e6
@@ -210,6 +211,31 @@ static void a_store_that_is_not_taken_in_holds_up_the_way_there(void **state)
 		c.blocks[0].arrival += WAITED * TIMES;
 		stall_find(&s, &c);
 		describe(&c, &s.of_arrival[0], &b);
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
+/* mov (%rax),%rax; not %rcx; not %rdx, which cannot wait */
+static void what_retires_together_is_blamed_for_what_none_else_can_be(void **state)
+{
+	static const struct {
+		const char *model;
+		const char *causes;
+	} t[] = {
+		{ "zen5", "D-cache miss of 0, DTLB miss of 0" },
+		{ NULL, "unexplained 20.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		make_loop(&c, "\x48\x8b\x00\x48\xf7\xd1\x48\xf7\xd2", 9, 2);
+		c.model = t[i].model ? machine_model_find(t[i].model) : NULL;
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[2], &b);
 		assert_string_equal(buf_str(&b), t[i].causes);
 	}
 }
@@ -572,6 +598,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whoever_cannot_be_ruled_out_is_guilty),
 		cmocka_unit_test(a_store_that_is_not_taken_in_holds_up_the_way_there),
+		cmocka_unit_test(
+			what_retires_together_is_blamed_for_what_none_else_can_be),
 		cmocka_unit_test(what_waits_anyway_may_wait_as_long_again),
 		cmocka_unit_test(so_is_it_in_code_of_aarch64),
 		cmocka_unit_test(misses_that_were_sampled_bound_causes),
