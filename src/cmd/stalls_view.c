@@ -259,7 +259,7 @@ static int tell_why(const struct stalls_view *v, bool has_counts, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%.100s%show often code was executed is not known: give a "
 			       "recording of bbcounts, too, or record anchors beside "
-			       "usertime (in three windows at least)",
+			       "usertime (of one process, three windows at least)",
 			       whose, colon);
 	if (v->uncounted.n)
 		return err_set(e, ERR_UNSUPPORTED,
