@@ -151,8 +151,8 @@ static void add_blocks(struct drawing *d)
 	if (!hidden)
 		return;
 	snprintf(foot, sizeof(foot),
-		 "%u blocks that were never executed are left out (--all shows them)",
-		 hidden);
+		 "left out, as never executed: %u block%s (--all shows all)", hidden,
+		 hidden == 1 ? "" : "s");
 	graph_add_foot(d->g, foot);
 }
 
