@@ -153,8 +153,11 @@ const struct command cmd_attach = {
 	.description =
 		"Records processes that already run, until they end, the time of -d is "
 		"over, or you press Ctrl-C. The processes are not stopped and nothing is "
-		"loaded into them, but by the experiment bbcounts: its engine runs them "
-		"in translation meanwhile and leaves them afterwards.",
+		"loaded into them, but by two experiments: the engine of bbcounts runs "
+		"them in translation meanwhile and leaves them afterwards, and heap "
+		"leads "
+		"their calls through a library of its own, from which they are freed at "
+		"the end.",
 	.options = (const struct option_spec *const[]){ record_options, attach_options,
 							NULL },
 	.examples =
@@ -165,6 +168,8 @@ const struct command cmd_attach = {
 			{ "dwell attach -a -d 5", "everything on this machine" },
 			{ "dwell attach -e bbcounts -p 1234 -d 50ms",
 			  "how often each instruction was executed, exactly" },
+			{ "dwell attach -e heap -p 1234 -d 1m",
+			  "who takes memory now and does not give it back" },
 			{ NULL, NULL } },
 	.group = "record",
 	.run = run_attach,

@@ -270,7 +270,7 @@ static void end(void *state, uint64_t now_ns)
 	if (h->plan && h->n_events)
 		write_all(h, now_ns);
 	/* Of blocks that were not sampled some are said to be given back. */
-	if (!m->is_fork && !h->ledger.sample_bytes)
+	if (!m->is_fork && !m->is_attached && !h->ledger.sample_bytes)
 		m->totals->n_unmatched += h->ledger.n_unmatched;
 	m->totals->n_retaken += h->ledger.n_retaken;
 	m->totals->n_events += h->n_events;
@@ -284,6 +284,7 @@ static void end(void *state, uint64_t now_ns)
 
 const struct tracing heap_tracing = { .trigger = EXPERIMENT_HEAP,
 				      .trace = WIRE_TRACER_HEAP,
+				      .can_attach = true,
 				      .first_kind = WIRE_TRACER_ALLOC,
 				      .last_kind = WIRE_TRACER_HEAP_LAST,
 				      .begin = begin,

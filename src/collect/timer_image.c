@@ -168,7 +168,11 @@ static void take_start(struct timer_image *m, const struct timer_record *r)
 			*vec_push(&m->ranges) = *x;
 	if (parent && (is_fork || (is_new && !m->has_past)))
 		tracker_fork(t, m->start_ns, m->pid, m->pid, m->ppid, m->ppid);
-	if (r->start.origin == WIRE_SAMPLER_EXEC) {
+	m->is_attached = r->start.origin == WIRE_SAMPLER_ATTACH;
+	if (m->is_attached && tracker_process_id(t, m->pid) == MODEL_NONE &&
+	    tracker_snapshot(t, m->start_ns, m->pid, NULL) == 0) {
+		name_program(m);
+	} else if (!is_fork) {
 		tracker_exec(t, m->start_ns, m->pid, m->pid, r->comm);
 		name_program(m);
 	}

@@ -71,6 +71,7 @@ struct timer_image {
 	VEC(struct timer_range) ranges; /* code that the tracker knows */
 	struct map threads;		/* tid → was it sampled? */
 	bool is_fork;			/* it began as a copy of its parent */
+	bool is_attached;		/* it ran before it was traced */
 	bool has_past;	   /* the process ran another image before this one */
 	bool is_sampled;   /* the main thread, in an image before this one */
 	struct map shares; /* tid → intervals not yet in a sample, for coarser plans */

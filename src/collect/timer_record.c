@@ -77,7 +77,7 @@ static void parse_start(struct reader *r, struct timer_record *ret)
 	parse_fixed(r, &ret->start, sizeof(ret->start));
 	parse_comm(ret->start.comm, ret);
 	parse_path(r, ret);
-	if (ret->start.origin > WIRE_SAMPLER_FORK)
+	if (ret->start.origin > WIRE_SAMPLER_ATTACH)
 		r->bad = true;
 }
 

@@ -5,6 +5,7 @@
  * Everything is written by the target in its order, and summed here: nothing about an
  * address is forgotten before it is known what became of it.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base/mem.h"
 #include "collect/counter.h"
 #include "collect/facts.h"
+#include "collect/inject.h"
 #include "collect/region_control.h"
 #include "collect/source.h"
 #include "collect/timer_images.h"
@@ -39,7 +41,10 @@ struct tracer {
 	struct timer_images images;
 	int timer, bell; /* the other end is rung by programs */
 	uint64_t look_ns, n_taken;
-	uint64_t n_asked; /* callstacks of regions */
+	VEC(struct inject *) injected; /* into processes that ran already */
+	struct err trouble;	       /* what is not as it was there; .code 0: nothing */
+	uint64_t stood_ns;	       /* how long those stood for it */
+	uint64_t n_asked;	       /* callstacks of regions */
 };
 
 static const struct timer_library library = {
@@ -63,6 +68,9 @@ static int tracer_probe(const struct experiment *x, const struct scope *scope,
 	}
 	if (tracing_of(x)->why_not)
 		return err_set(e, ERR_UNSUPPORTED, "%s", tracing_of(x)->why_not);
+	if (scope->kind == SCOPE_PROCESSES && tracing_of(x)->can_attach)
+		return inject_why_not ? err_set(e, ERR_UNSUPPORTED, "%s", inject_why_not)
+				      : 0;
 	if (scope->kind != SCOPE_LAUNCH)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "is loaded when a program starts: use 'dwell run'");
@@ -84,10 +92,24 @@ static const char *tracer_how(const struct experiment *x, unsigned column)
 	return "wrappers in the program";
 }
 
+/* Their programs come by us no more. */
+static void leave_all(struct tracer *s)
+{
+	vec_each(i, &s->injected) {
+		struct err e = { 0 };
+
+		if (inject_end(*i, &e) < 0)
+			s->trouble = e;
+	}
+	vec_clear(&s->injected);
+}
+
 static void tracer_free(struct source *source)
 {
 	struct tracer *s = (struct tracer *)source;
 
+	leave_all(s);
+	vec_fini(&s->injected);
 	timer_images_fini(&s->images);
 	closep(&s->timer);
 	closep(&s->bell);
@@ -174,6 +196,16 @@ static uint64_t wait_threshold_ns(const struct source_context *c)
 	return 0;
 }
 
+/* As long as we are there: the programs see it when we are killed. */
+static int hold_control(const struct tracer *s, struct err *e)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
+
+	return fcntl(s->images.directory.control_fd, F_OFD_SETLK, &lock) < 0
+		       ? err_os(e, "cannot lock the tracer's control file")
+		       : 0;
+}
+
 static int tracer_open(const struct source_context *c, struct source **ret, struct err *e)
 {
 	struct tracer *s = xcalloc(1, sizeof(*s));
@@ -202,6 +234,8 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 	if (rc == 0)
 		rc = timer_directory_add_bell(&s->images.directory, &s->bell, e);
 	if (rc == 0)
+		rc = hold_control(s, e);
+	if (rc == 0)
 		rc = region_control_write(s->images.directory.control_fd, c, e);
 	if (rc == 0)
 		rc = set_timer(s, e);
@@ -222,9 +256,32 @@ static int tracer_prepare(struct source *source, struct launch_env *env, struct 
 	return 0;
 }
 
+static int inject_into(struct tracer *s, pid_t pid, struct err *e)
+{
+	struct inject *i = NULL;
+	int rc = timer_images_give(&s->images, pid, e);
+
+	if (rc == 0)
+		rc = inject_begin(pid, s->images.directory.path, traces(&s->context), &i,
+				  e);
+	if (rc < 0)
+		return rc;
+	*vec_push(&s->injected) = i;
+	s->stood_ns += inject_stood_ns(i);
+	return 0;
+}
+
 static int tracer_start(struct source *source, pid_t pid, struct err *e)
 {
-	return timer_images_give(&((struct tracer *)source)->images, pid, e);
+	struct tracer *s = (struct tracer *)source;
+	const struct scope *scope = s->context.scope;
+	int rc = 0;
+
+	if (pid)
+		return timer_images_give(&s->images, pid, e);
+	for (size_t i = 0; i < scope->n_pids && rc == 0; i++)
+		rc = inject_into(s, scope->pids[i], e);
+	return rc;
 }
 
 static size_t tracer_fds(const struct source *source, struct pollfd *fds, size_t max)
@@ -264,6 +321,8 @@ static int tracer_drain(struct source *source, bool is_final, struct err *e)
 	bool is_busy;
 
 	silence(s->bell);
+	vec_each(i, &s->injected)
+		inject_look(*i);
 	is_busy = timer_images_drain(&s->images, is_final);
 	if (is_busy || n_written(s) - before > RING_BYTES / 128)
 		s->look_ns = LOOK_NS_MIN;
@@ -287,7 +346,10 @@ static void tracer_ask(struct source *source)
 
 static void tracer_stop(struct source *source)
 {
-	timer_images_stop(&((struct tracer *)source)->images);
+	struct tracer *s = (struct tracer *)source;
+
+	timer_images_stop(&s->images);
+	leave_all(s);
 }
 
 static void finish_losses(const struct tracer *s)
@@ -321,7 +383,11 @@ static void tracer_finish(struct source *source, struct source_stats *ret)
 	const struct timer_totals *t = &s->images.totals;
 
 	finish_losses(s);
-	*ret = (struct source_stats){ .samples = t->n_events, .lost = t->n_dropped };
+	if (s->stood_ns)
+		facts_add(s->context.writer, FACT_RATE, "stopped", "ns", s->stood_ns);
+	*ret = (struct source_stats){ .samples = t->n_events,
+				      .lost = t->n_dropped,
+				      .trouble = s->trouble };
 }
 
 const struct source_ops tracer_source = {

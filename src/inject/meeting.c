@@ -36,6 +36,22 @@ int meeting_open(struct meeting *m, const char *directory)
 	return -1;
 }
 
+/* As the kernel has it: whoever opened the file has the lock, not a process. */
+#define OFD_GET_LOCK 36
+
+bool meeting_is_deserted(const struct meeting *m)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
+	int fd = open_control_file(m);
+
+	if (fd < 0)
+		return true;
+	if (sys_call(SYS_fcntl, fd, OFD_GET_LOCK, &lock, 0, 0, 0) < 0)
+		lock.l_type = F_WRLCK;
+	sys_close(fd);
+	return lock.l_type == F_UNLCK;
+}
+
 void meeting_comm(char ret[16])
 {
 	memset(ret, 0, 16);
@@ -50,7 +66,7 @@ static void tell_start(struct ring *ring, const struct wire_sampler_start *start
 
 	r.time_ns = ring->header->start_ns;
 	r.ppid = ring->header->ppid;
-	if (r.origin == WIRE_SAMPLER_EXEC)
+	if (r.origin != WIRE_SAMPLER_FORK)
 		n = sys_readlink("/proc/self/exe", path, sizeof(path));
 	meeting_comm(r.comm);
 	ring_write(ring, WIRE_SAMPLER_START, &r, sizeof(r), path, n > 0 ? (size_t)n : 0);

@@ -11,11 +11,16 @@
 #define DWELL_INJECT_NEXT_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/injected.h"
 
 /* The default definition of name in the objects loaded behind this library, in load
  * order, or NULL. */
 void *next_symbol(const char *name);
 /* Then look up at start what may be called from a signal handler or a forked child. */
 bool next_needs_lock(void);
+/* What there is, of a library that is put into a running process: borrowed. */
+void next_told(const struct wire_injected_call *calls, uint64_t n);
 
 #endif

@@ -19,6 +19,7 @@
 #include "inject/poisson.h"
 #include "inject/sampled_set.h"
 #include "inject/trace_heap_end.h"
+#include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_thread.h"
 #include "inject/vdso.h"
@@ -78,14 +79,6 @@ static void *refuse(void)
 	return NULL;
 }
 
-#define THREAD __thread __attribute__((tls_model("initial-exec")))
-
-/* Some libraries' calls are made of others that come by here: the innermost counts. */
-static THREAD uintptr_t last_taken; /* as no pointer: nothing here may hold a block */
-/* Bytes to the next block that is sampled. */
-static THREAD int64_t until_next;
-static THREAD uint64_t random_state;
-
 static struct sampled_set sampled;
 
 static inline uintptr_t disguise(const void *p)
@@ -101,36 +94,36 @@ static inline int64_t extent(size_t size)
 
 /* until_next has been passed: by a thread's first block, or its first behind a pause,
  * that may mean nothing. */
-static bool is_next(size_t size)
+static bool is_next(struct trace_local *l, size_t size)
 {
-	if (!random_state) {
-		random_state = poisson_seed((uintptr_t)&random_state, vdso_now_ns());
-		until_next =
-			(int64_t)poisson_next(&random_state, trace_runtime.sample_bytes) -
-			extent(size);
-		if (until_next >= 0)
+	uint64_t *state = &l->random_state, mean = trace_runtime.sample_bytes;
+
+	if (!*state) {
+		*state = poisson_seed((uintptr_t)state, vdso_now_ns());
+		l->until_next = (int64_t)poisson_next(state, mean) - extent(size);
+		if (l->until_next >= 0)
 			return false;
 	}
-	until_next = (int64_t)poisson_next(&random_state, trace_runtime.sample_bytes);
+	l->until_next = (int64_t)poisson_next(state, mean);
 	return true;
 }
 
-static __attribute__((noinline)) void observe(const void *p, size_t size,
-					      const uint64_t *frame)
+static __attribute__((noinline)) void observe(struct trace_local *l, const void *p,
+					      size_t size, const uint64_t *frame)
 {
 	struct wire_tracer_alloc r = { .address = (uintptr_t)p, .size_bytes = size };
 
-	until_next = 0;
+	l->until_next = 0;
 	/* Whatever the distance to the next one was, it was passed unseen: from where
 	 * observing goes on it is another, or the first block there were sure of it. */
 	if (!trace_runtime_traces(WIRE_TRACER_HEAP) || trace_runtime_is_paused()) {
-		random_state = 0;
+		l->random_state = 0;
 		trace_heap_end_unknown();
 		return;
 	}
-	last_taken = disguise(p);
+	l->last_taken = disguise(p);
 	if (trace_runtime.sample_bytes) {
-		if (!is_next(size))
+		if (!is_next(l, size))
 			return;
 		sampled_set_add(&sampled, p);
 	}
@@ -141,11 +134,13 @@ static __attribute__((noinline)) void observe(const void *p, size_t size,
 
 static inline void note_taken(const void *p, size_t size, const uint64_t *frame)
 {
-	until_next -= extent(size);
-	if (until_next < 0)
-		observe(p, size, frame);
+	struct trace_local *l = trace_local();
+
+	l->until_next -= extent(size);
+	if (l->until_next < 0)
+		observe(l, p, size, frame);
 	else
-		last_taken = disguise(p);
+		l->last_taken = disguise(p);
 }
 
 static void write_given(enum wire_tracer_kind kind, const void *p)
@@ -177,10 +172,10 @@ static void note_kept(const void *p)
 
 /* For whoever wraps what may be made of others; the stack ends in the wrapper's caller.
  */
-#define BEGIN (last_taken = 0)
+#define BEGIN (trace_local()->last_taken = 0)
 #define TAKEN(p, size)                                                                   \
 	do {                                                                             \
-		if ((p) && disguise(p) != last_taken)                                    \
+		if ((p) && disguise(p) != trace_local()->last_taken)                     \
 			note_taken(p, size, __builtin_frame_address(0));                 \
 	} while (0)
 

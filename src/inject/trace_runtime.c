@@ -90,13 +90,13 @@ static bool open_ring(enum wire_sampler_origin origin, int control_fd)
 		return false;
 	trace_runtime.epoch += 2; /* nothing counts as told any more */
 	/* A child's modules are its parent's. */
-	if (origin == WIRE_SAMPLER_EXEC &&
+	if (origin != WIRE_SAMPLER_FORK &&
 	    modules_begin(&trace_runtime.ring, &program, vdso))
 		modules_list(&trace_runtime.ring);
 	return true;
 }
 
-static bool begin(const char *directory)
+static bool begin(const char *directory, enum wire_sampler_origin origin)
 {
 	int control_fd = meeting_open(&trace_runtime.meeting, directory);
 
@@ -114,17 +114,13 @@ static bool begin(const char *directory)
 	if (next_needs_lock())
 		unwind_local_refresh();
 	if (mark_process())
-		return open_ring(WIRE_SAMPLER_EXEC, control_fd);
+		return open_ring(origin, control_fd);
 	sys_close(control_fd);
 	return false;
 }
 
-static void start(void)
+static void start(bool is_on)
 {
-	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
-	bool is_on = environment_initial(WIRE_TRACER_ENV, directory, sizeof(directory)) &&
-		     begin(directory);
-
 	trace_runtime.traces = is_on ? trace_runtime.meeting.control->traces : 0;
 	trace_regions_init();
 	if (next_needs_lock()) /* sem_post may be first called by a handler */
@@ -156,6 +152,7 @@ static void forked(void)
 
 bool trace_runtime_settle(void)
 {
+	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
 	uint32_t was = STATE_NEW;
 
 	if (trace_runtime.is_on) {
@@ -167,8 +164,34 @@ bool trace_runtime_settle(void)
 	if (!__atomic_compare_exchange_n(&state, &was, STATE_STARTING, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return false;
-	start();
+	start(environment_initial(WIRE_TRACER_ENV, directory, sizeof(directory)) &&
+	      begin(directory, WIRE_SAMPLER_EXEC));
 	return trace_runtime.is_on;
+}
+
+bool trace_runtime_begin(const char *directory)
+{
+	start(begin(directory, WIRE_SAMPLER_ATTACH));
+	return trace_runtime.is_on;
+}
+
+static void pass_all(void)
+{
+	trace_runtime.is_on = false;
+	trace_runtime.traces = 0;
+}
+
+void trace_runtime_end(bool is_empty)
+{
+	struct wire_sampler_control *control = trace_runtime.meeting.control;
+
+	pass_all();
+	if (!is_empty || !control)
+		return;
+	trace_runtime.meeting.control = NULL;
+	sys_unmap(control, WIRE_SAMPLER_CONTROL_BYTES);
+	ring_unmap(&trace_runtime.ring);
+	trace_thread_unmap();
 }
 
 bool trace_runtime_is_vforked(void)
@@ -210,6 +233,8 @@ static bool wait_for_room(uint64_t *tail, uint64_t *since_ns)
 		return false;
 	if (sandbox_is_on() || now - *since_ns > PATIENCE_NS) {
 		__atomic_store_n(&given_up_at, at, __ATOMIC_RELAXED);
+		if (!sandbox_is_on() && meeting_is_deserted(&trace_runtime.meeting))
+			pass_all();
 		return false;
 	}
 	if (now - *since_ns > SPIN_NS)

@@ -36,6 +36,13 @@ struct trace_runtime {
 
 extern struct trace_runtime trace_runtime;
 
+/* In a process that runs already, whose threads all stand but the calling one: false when
+ * the recorder of that directory cannot be met. */
+bool trace_runtime_begin(const char *directory);
+/* From now on all calls pass.  is_empty: no thread is about to use memory of ours, which
+ * goes but for the library's own. */
+void trace_runtime_end(bool is_empty);
+
 /* The part of trace_runtime_is_on() that is seldom needed. */
 bool trace_runtime_settle(void);
 

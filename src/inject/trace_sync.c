@@ -8,6 +8,7 @@
 #include "bare/sys.h"
 #include "inject/modules.h"
 #include "inject/next.h"
+#include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_thread.h"
 #include "inject/vdso.h"
@@ -25,13 +26,6 @@ uint32_t trace_sync_waiting[1 << TRACE_SYNC_BITS];
 
 /* Set once, with the first wait; UINT64_MAX: not yet. */
 static uint64_t threshold_ns = UINT64_MAX;
-
-/* The outermost wrapper that waits.  One that was left by longjmp or by the end of its
- * thread is further in than whoever comes next. */
-static __thread const uint64_t *within __attribute__((tls_model("initial-exec")));
-
-/* Of this thread: the kernel's side knows where that word is. */
-static __thread bool has_told_within __attribute__((tls_model("initial-exec")));
 
 /* The addresses that the recorder was told the place of, each where it would be looked
  * for. */
@@ -79,26 +73,28 @@ static __attribute__((noinline)) void settle(void)
 /* What this thread waits for from now on in a wrapper is not to be told by the kernel's
  * side as well.  It wakes nobody, as nobody waits for that word, nor is anybody asked
  * for. */
-static __attribute__((noinline)) void tell_within(void)
+static __attribute__((noinline)) void tell_within(struct trace_local *l)
 {
-	has_told_within = true;
+	l->has_told_within = true;
 	if (trace_runtime.meeting.control->flags & WIRE_SAMPLER_TELL_WITHIN)
-		sys_call(SYS_futex, &within, FUTEX_WAKE_PRIVATE, 0,
+		sys_call(SYS_futex, &l->within, FUTEX_WAKE_PRIVATE, 0,
 			 FUTEX_RECORD_TOLD_FOURTH, FUTEX_RECORD_TOLD_FIFTH, 0);
 }
 
 bool trace_sync_begin(struct trace_wait *w)
 {
+	struct trace_local *l = trace_local();
+
 	if (!trace_runtime_traces(WIRE_TRACER_SYNC) || trace_runtime_is_paused())
 		return false;
-	if (within && w->frame < within)
+	if (l->within && w->frame < l->within)
 		return false;
 	if (__atomic_load_n(&threshold_ns, __ATOMIC_RELAXED) == UINT64_MAX)
 		settle();
-	if (!has_told_within)
-		tell_within();
-	w->before = within;
-	within = w->frame;
+	if (!l->has_told_within)
+		tell_within(l);
+	w->before = l->within;
+	l->within = w->frame;
 	if (w->address)
 		__atomic_fetch_add(trace_sync_place(w->address), 1, __ATOMIC_SEQ_CST);
 	w->since_ns = vdso_now_ns();
@@ -129,7 +125,7 @@ void trace_sync_end(const struct trace_wait *w)
 				      .address = w->address,
 				      .what = w->what };
 
-	within = w->before;
+	trace_local()->within = w->before;
 	if (w->address)
 		__atomic_fetch_sub(trace_sync_place(w->address), 1, __ATOMIC_RELAXED);
 	r.waited_ns = r.time_ns - w->since_ns;
@@ -160,5 +156,5 @@ void trace_sync_after_fork(void)
 {
 	memset(trace_sync_waiting, 0, sizeof(trace_sync_waiting));
 	threshold_ns = UINT64_MAX;
-	within = NULL;
+	trace_local()->within = NULL;
 }

@@ -12,6 +12,7 @@
 #include "inject/sandbox.h"
 #include "inject/stack_delta.h"
 #include "inject/trace_fpe.h"
+#include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
 #include "inject/vdso.h"
 #include "unwind/local.h"
@@ -32,8 +33,6 @@ struct trace_thread {
 	struct trace_fpe_event fpe;
 	uint8_t handler_stack[16 << 10] __attribute__((aligned(16)));
 };
-
-static __thread struct trace_thread *mine __attribute__((tls_model("initial-exec")));
 
 /* Those that were ever made, from the last one, and the next to be looked at whether its
  * thread is gone.  Without a lock, as a handler may interrupt anything here. */
@@ -96,10 +95,14 @@ static size_t cache_at(void)
 	return (sizeof(struct trace_thread) + 63) & ~(size_t)63;
 }
 
+static size_t thread_bytes(void)
+{
+	return cache_at() + unwind_local_cache_bytes();
+}
+
 static struct trace_thread *make(int tid)
 {
-	struct trace_thread *t = sys_map(cache_at() + unwind_local_cache_bytes(),
-					 MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	struct trace_thread *t = sys_map(thread_bytes(), MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
 	if (!t)
 		return NULL;
@@ -110,6 +113,19 @@ static struct trace_thread *make(int tid)
 					    __ATOMIC_RELAXED))
 		;
 	return t;
+}
+
+void trace_thread_unmap(void)
+{
+	struct trace_thread *t = newest;
+
+	newest = hand = NULL;
+	while (t) {
+		struct trace_thread *next = t->next;
+
+		sys_unmap(t, thread_bytes());
+		t = next;
+	}
 }
 
 static bool is_gone(int tid)
@@ -141,12 +157,13 @@ static struct trace_thread *reuse(int tid)
 
 static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
 {
+	struct trace_local *l = trace_local();
 	struct trace_thread *t;
 	int tid;
 
 	/* What a child of vfork takes were its parent's, by whose thread pointer it goes:
 	 * as nobody's, once the child is gone. */
-	if (sandbox_is_on() || trace_runtime_is_vforked())
+	if (sandbox_is_on() || trace_local_is_shared(l) || trace_runtime_is_vforked())
 		return NULL;
 	tid = sys_gettid();
 	t = reuse(tid);
@@ -158,12 +175,14 @@ static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
 	trace_fpe_settle(&t->fpe);
 	t->fpe = (struct trace_fpe_event){ 0 };
 	find_stack(t, here);
-	mine = t;
+	l->thread = t;
 	return t;
 }
 
 void trace_thread_after_fork(void)
 {
+	struct trace_thread *mine = trace_local()->thread;
+
 	for (struct trace_thread *t = newest; t; t = t->next) {
 		t->tid = 0;
 		t->fpe.likely = 0; /* what is open there is the parent's to settle */
@@ -276,6 +295,8 @@ static uint64_t walk_at(struct trace_thread *t, const ucontext_t *context)
 
 static struct trace_thread *own(uintptr_t here)
 {
+	struct trace_thread *mine = trace_local()->thread;
+
 	return __builtin_expect(mine != NULL, 1) ? mine : enter(here);
 }
 

@@ -21,6 +21,8 @@ struct trace_fpe_event;
 uint64_t trace_thread_stack(const uint64_t *frame);
 /* The same of an interrupted context, in the handler of the signal. */
 uint64_t trace_thread_stack_at(const ucontext_t *context);
+/* All of it goes: no thread is about to use it. */
+void trace_thread_unmap(void);
 /* This thread's stack for that, its upper end; NULL without memory. */
 void *trace_thread_handler_stack(void);
 /* What of floating-point exceptions is kept for this thread; NULL without memory. */

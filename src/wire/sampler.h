@@ -156,8 +156,9 @@ static inline uint64_t wire_sampler_record_bytes(uint32_t size)
 }
 
 enum wire_sampler_origin {
-	WIRE_SAMPLER_EXEC = 0, /* a new program image */
-	WIRE_SAMPLER_FORK = 1, /* a copy of the parent, same modules */
+	WIRE_SAMPLER_EXEC = 0,	 /* a new program image */
+	WIRE_SAMPLER_FORK = 1,	 /* a copy of the parent, same modules */
+	WIRE_SAMPLER_ATTACH = 2, /* an image that ran already */
 };
 
 struct wire_sampler_start {

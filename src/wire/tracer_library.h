@@ -15,4 +15,9 @@ extern const size_t tracer_library_size;
  * stderr about the real one. */
 extern const size_t tracer_library_32bit_size;
 
+/* The same for a process that runs: it needs no thread-local storage.  0 bytes: it is not
+ * put into any on this CPU. */
+extern const unsigned char tracer_injected[];
+extern const size_t tracer_injected_size;
+
 #endif

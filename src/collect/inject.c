@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/inject.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/auxvec.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/crc32c.h"
+#include "base/mem.h"
+#include "collect/inject_calls.h"
+#include "collect/inject_library.h"
+#include "collect/inject_place.h"
+#include "collect/inject_slots.h"
+#include "collect/inject_status.h"
+#include "collect/inject_stop.h"
+#include "collect/inject_tables.h"
+#include "host/clock.h"
+#include "host/proc_maps.h"
+#include "host/procfs.h"
+#include "wire/tracer_library.h"
+
+const char *const inject_why_not = NULL;
+
+#define MAPS_MAX    (UINT64_C(64) << 20)
+#define AUXV_MAX    4096
+#define TRIES	    40
+#define BETWEEN_NS  5000000
+#define LOOK_NS	    UINT64_C(20000000)
+#define FIXED	    (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)
+#define GENERATIONS 16 /* of children that make children while we go */
+
+struct inject {
+	pid_t pid;
+	int fd; /* /proc/PID/mem */
+	struct inject_memory memory;
+	uint64_t debug, site;
+	struct inject_objects objects; /* those that slots are of */
+	struct inject_calls calls;
+	struct inject_slots slots;
+	struct inject_place place;
+	struct inject_library library;
+	struct wire_injected head;
+	uint64_t looked_ns, stood_ns;
+};
+
+static bool read_memory(void *ctx, uint64_t at, void *to, size_t bytes)
+{
+	const struct inject *i = ctx;
+
+	return pread(i->fd, to, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
+static bool write_memory(const struct inject *i, uint64_t at, const void *from,
+			 size_t bytes)
+{
+	return pwrite(i->fd, from, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
+static bool write_slot(void *ctx, uint64_t at, uint64_t value)
+{
+	return write_memory(ctx, at, &value, sizeof(value));
+}
+
+static void inject_free(struct inject *i)
+{
+	if (!i)
+		return;
+	closep(&i->fd);
+	inject_objects_fini(&i->objects);
+	inject_slots_fini(&i->slots);
+	inject_library_fini(&i->library);
+	free(i);
+}
+
+static void inject_freep(struct inject **i)
+{
+	inject_free(*i);
+}
+
+static int open_memory(struct inject *i, struct err *e)
+{
+	char path[64];
+
+	i->memory = (struct inject_memory){ read_memory, i };
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)i->pid);
+	i->fd = open(path, O_RDWR | O_CLOEXEC);
+	return i->fd < 0 ? err_os(e, "its memory cannot be had") : 0;
+}
+
+static int read_file(const struct inject *i, const char *name, struct buf *ret,
+		     struct err *e)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)i->pid, name);
+	buf_clear(ret);
+	return procfs_read(path, MAPS_MAX, ret, e);
+}
+
+/* Looking. */
+
+static int find_linker(struct inject *i, struct err *e)
+{
+	own(buf_fini) struct buf auxv = { 0 };
+	uint64_t phdrs = 0, n = 0, pair[2];
+	int rc = read_file(i, "auxv", &auxv, e);
+
+	if (rc < 0)
+		return rc;
+	for (size_t at = 0; at + sizeof(pair) <= auxv.size; at += sizeof(pair)) {
+		memcpy(pair, auxv.data + at, sizeof(pair));
+		if (pair[0] == AT_PHDR)
+			phdrs = pair[1];
+		if (pair[0] == AT_PHNUM)
+			n = pair[1];
+	}
+	i->debug = phdrs ? inject_objects_debug(&i->memory, phdrs, n) : 0;
+	return i->debug ? 0
+			: err_set(e, ERR_UNSUPPORTED,
+				  "it is statically linked: nothing leads its calls "
+				  "elsewhere");
+}
+
+static uint64_t resolve(void *ctx, const char *name)
+{
+	const struct inject *i = ctx;
+
+	vec_each(o, &i->objects.at) {
+		struct inject_tables t;
+		uint64_t found = inject_tables_open(&i->memory, o, &t)
+					 ? inject_tables_find(&t, name)
+					 : 0;
+
+		if (found)
+			return found;
+	}
+	return 0;
+}
+
+static int check_objects(const struct inject *i, struct err *e)
+{
+	vec_each(o, &i->objects.at)
+		if (strstr(o->name, "/libdwell-tracer.so"))
+			return err_set(e, ERR_UNSUPPORTED,
+				       "it was started by 'dwell run', and is traced");
+	if (!resolve((void *)(uintptr_t)i, "_dl_find_object"))
+		return err_set(e, ERR_UNSUPPORTED,
+			       "its C library does not tell where code is: that is glibc "
+			       "2.35 or later");
+	return 0;
+}
+
+static int look(struct inject *i, struct err *e)
+{
+	int rc = find_linker(i, e);
+
+	if (rc == 0)
+		rc = inject_objects_read(&i->memory, i->debug, &i->objects, e);
+	if (rc == 0)
+		rc = check_objects(i, e);
+	if (rc == 0)
+		inject_calls_find(&i->calls, &i->memory, &i->objects);
+	return rc;
+}
+
+/* Putting it in. */
+
+static uint64_t library_at(const struct inject *i)
+{
+	return i->place.at + INJECT_PLACE_HEAD;
+}
+
+static uint64_t stack_top(const struct inject *i)
+{
+	return library_at(i) + i->library.bytes + INJECT_PLACE_STACK;
+}
+
+static uint64_t checksum(void)
+{
+	return (uint64_t)tracer_injected_size << 32 |
+	       crc32c(0, tracer_injected, tracer_injected_size);
+}
+
+static int make_library(struct inject *i, uint32_t traces, struct err *e)
+{
+	int rc;
+
+	inject_library_fini(&i->library);
+	rc = inject_library_make(tracer_injected, tracer_injected_size, library_at(i),
+				 resolve, i, &i->library, e);
+	for (unsigned k = 0; k < INJECT_N_CALLS && rc == 0; k++)
+		i->calls.wrapper[k] =
+			inject_calls_is_wanted(k, traces) && i->calls.of[k].address
+				? inject_library_find(&i->library, i->calls.of[k].name)
+				: 0;
+	return rc;
+}
+
+static int choose_place(struct inject *i, uint64_t from, uint32_t traces, struct err *e)
+{
+	own(buf_fini) struct buf maps = { 0 };
+	int rc = read_file(i, "maps", &maps, e);
+
+	if (rc == 0)
+		rc = inject_stop_site(&i->memory, (const char *)maps.data, maps.size,
+				      &i->site, e);
+	if (rc == 0)
+		rc = inject_place_choose(&i->memory, from, (const char *)maps.data,
+					 maps.size, checksum(), &i->place, e);
+	if (rc == 0)
+		rc = make_library(i, traces, e);
+	if (rc == 0)
+		inject_slots_find(&i->slots, &i->calls, &i->memory, &i->objects);
+	return rc;
+}
+
+static int map_place(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	uint64_t bytes = stack_top(i) - i->place.at;
+	long p;
+
+	if (i->place.is_mapped)
+		return 0;
+	p = inject_stop_call(s, i->site, SYS_mmap, i->place.at, bytes,
+			     PROT_READ | PROT_WRITE, FIXED);
+	if (p == (long)i->place.at)
+		return 0;
+	errno = p < 0 ? (int)-p : EEXIST;
+	return err_os(e, "it cannot have memory for the library");
+}
+
+/* Zeroes as the kernel makes them: most of what it has is never touched. */
+static int put_library(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	const struct inject_library *l = &i->library;
+	uint64_t at = library_at(i);
+
+	if (i->place.is_mapped &&
+	    inject_stop_call(s, i->site, SYS_madvise, at + l->code_bytes,
+			     l->bytes - l->code_bytes, MADV_DONTNEED, 0) < 0)
+		return err_set(e, ERR_UNSUPPORTED, "it may not give memory back");
+	if (!write_memory(i, at, l->image, l->file_bytes))
+		return err_os(e, "cannot write to its memory");
+	if (!i->place.is_mapped &&
+	    inject_stop_call(s, i->site, SYS_mprotect, at, l->code_bytes,
+			     PROT_READ | PROT_EXEC, 0) < 0)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it may not have new code in its memory");
+	return 0;
+}
+
+static bool put_head(struct inject *i)
+{
+	i->head.state = WIRE_INJECTED_NEW;
+	return write_memory(i, i->place.at, &i->head, sizeof(i->head)) &&
+	       write_memory(i, i->place.at + sizeof(i->head), i->calls.of,
+			    sizeof(i->calls.of));
+}
+
+_Static_assert(sizeof(struct wire_injected) + sizeof(((struct inject_calls *)0)->of) <=
+		       INJECT_PLACE_HEAD,
+	       "there is room");
+
+/* A thread of the process runs an entry of the library. */
+static int run_entry(struct inject *i, struct inject_stop *s, const char *name,
+		     enum wire_injected_state wanted, struct err *e)
+{
+	uint64_t entry = inject_library_find(&i->library, name);
+	struct wire_injected told;
+
+	if (!put_head(i) ||
+	    !inject_stop_run(s, entry, i->place.at, stack_top(i),
+			     i->place.at + offsetof(struct wire_injected, state)))
+		return err_set(e, ERR_OS, "it has ended");
+	if (!read_memory(i, i->place.at, &told, sizeof(told)) || told.state != wanted)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it cannot open '%s', where it was to meet us",
+			       i->head.directory);
+	return 0;
+}
+
+static void set_patched(struct inject *i, bool is_patched)
+{
+	i->head.is_patched = is_patched;
+	write_memory(i, i->place.at + offsetof(struct wire_injected, is_patched),
+		     &i->head.is_patched, sizeof(i->head.is_patched));
+}
+
+static size_t patch(struct inject *i, bool is_for_real)
+{
+	return inject_slots_patch(&i->slots, &i->calls, &i->memory, INJECT_PLACE_FIRST,
+				  INJECT_PLACE_END, is_for_real ? write_slot : NULL, i);
+}
+
+/* ERR_LIMIT: not now. */
+static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	struct inject_objects now = { 0 };
+	bool is_settled;
+	int rc = inject_objects_read(&i->memory, i->debug, &now, e);
+
+	is_settled = rc == 0 && now.is_settled && now.at.n == i->objects.at.n;
+	inject_objects_fini(&now);
+	if (rc == 0 && !is_settled)
+		return err_set(e, ERR_LIMIT, "it does not cease to load libraries");
+	if (rc == 0 && i->place.is_mapped &&
+	    inject_stop_is_within(s, i->place.at, stack_top(i)))
+		return err_set(e, ERR_LIMIT,
+			       "threads of it are still in what was put into it before");
+	if (rc == 0)
+		rc = inject_stop_take(s, &i->head.tid_at, e);
+	if (rc == 0)
+		rc = map_place(i, s, e);
+	if (rc == 0)
+		rc = put_library(i, s, e);
+	if (rc == 0)
+		rc = run_entry(i, s, WIRE_INJECTED_BEGIN, WIRE_INJECTED_READY, e);
+	if (rc < 0)
+		return rc;
+	set_patched(i, true);
+	patch(i, true);
+	return 0;
+}
+
+static int stop_and_put_in(struct inject *i, struct err *e)
+{
+	struct inject_stop *s = inject_stop_begin(i->pid, e);
+	uint64_t since_ns = clock_monotonic_ns();
+	int rc;
+
+	if (!s)
+		return ERR_UNSUPPORTED;
+	rc = put_in(i, s, e);
+	inject_stop_end(s);
+	i->stood_ns = clock_monotonic_ns() - since_ns;
+	return rc;
+}
+
+static void wait_a_bit(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = BETWEEN_NS }, NULL);
+}
+
+/* What is in the way is given some time, and the next place is taken if there is one. */
+static int try_to_begin(struct inject *i, uint32_t traces, struct err *e)
+{
+	uint64_t from = INJECT_PLACE_FIRST;
+	int rc = ERR_LIMIT;
+
+	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT; n++) {
+		if (n)
+			wait_a_bit();
+		if (n == TRIES / 2)
+			from = i->place.at + INJECT_PLACE_STRIDE;
+		rc = look(i, e);
+		if (rc == 0)
+			rc = choose_place(i, from, traces, e);
+		if (rc == 0)
+			rc = stop_and_put_in(i, e);
+	}
+	return rc;
+}
+
+/* By its own eyes, the directory is the one that is meant. */
+static int check_directory(const struct inject *i, const char *directory, struct err *e)
+{
+	char path[WIRE_SAMPLER_DIRECTORY_MAX + 64];
+	struct stat ours, theirs;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)i->pid, directory);
+	if (stat(directory, &ours) == 0 && stat(path, &theirs) == 0 &&
+	    ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "it has file systems of its own (a container), and cannot open "
+		       "'%s'",
+		       directory);
+}
+
+static int prepare(struct inject *i, const char *directory, struct err *e)
+{
+	struct procfs_stat own_stat = { 0 };
+	int rc = inject_status_check(i->pid, e);
+
+	if (rc == 0)
+		rc = check_directory(i, directory, e);
+	if (rc == 0)
+		rc = procfs_stat(getpid(), &own_stat, e);
+	if (rc == 0)
+		rc = open_memory(i, e);
+	i->head = (struct wire_injected){ .magic = WIRE_INJECTED_MAGIC,
+					  .library = checksum(),
+					  .owner_pid = (uint32_t)getpid(),
+					  .owner_start = own_stat.start_ns,
+					  .n_calls = INJECT_N_CALLS };
+	snprintf(i->head.directory, sizeof(i->head.directory), "%s", directory);
+	return rc;
+}
+
+int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct inject **ret,
+		 struct err *e)
+{
+	own(inject_freep) struct inject *i = xcalloc(1, sizeof(*i));
+	char where[64];
+	int rc;
+
+	i->pid = pid;
+	i->fd = -1;
+	rc = prepare(i, directory, e);
+	if (rc == 0)
+		rc = try_to_begin(i, traces, e);
+	snprintf(where, sizeof(where), "cannot trace process %d", (int)pid);
+	if (rc < 0)
+		return err_in(e, rc == ERR_LIMIT ? ERR_UNSUPPORTED : rc, where);
+	*ret = steal(&i);
+	return 0;
+}
+
+uint64_t inject_stood_ns(const struct inject *i)
+{
+	return i->stood_ns;
+}
+
+/* What comes later. */
+
+static bool is_same(const struct inject_objects *a, const struct inject_objects *b)
+{
+	for (size_t i = 0; i < a->at.n && a->at.n == b->at.n; i++)
+		if (a->at.at[i].bias != b->at.at[i].bias ||
+		    a->at.at[i].dynamic != b->at.at[i].dynamic)
+			return false;
+	return a->at.n == b->at.n;
+}
+
+/* Of this session, and not of a program that it has executed since. */
+static bool is_ours(const struct inject *i)
+{
+	struct wire_injected head;
+
+	return read_memory((void *)(uintptr_t)i, i->place.at, &head, sizeof(head)) &&
+	       head.magic == WIRE_INJECTED_MAGIC && head.owner_pid == i->head.owner_pid &&
+	       head.owner_start == i->head.owner_start && head.is_patched;
+}
+
+void inject_look(struct inject *i)
+{
+	struct inject_objects now = { 0 };
+	uint64_t now_ns = clock_monotonic_ns();
+	struct inject_stop *s;
+
+	if (now_ns - i->looked_ns < LOOK_NS)
+		return;
+	i->looked_ns = now_ns;
+	if (!is_ours(i) || inject_objects_read(&i->memory, i->debug, &now, NULL) < 0) {
+		inject_objects_fini(&now);
+		return;
+	}
+	if (now.is_settled && !is_same(&now, &i->objects)) {
+		struct inject_objects old = i->objects;
+
+		i->objects = now;
+		now = old;
+		inject_slots_find(&i->slots, &i->calls, &i->memory, &i->objects);
+	}
+	inject_objects_fini(&now);
+	if (!patch(i, false))
+		return;
+	s = inject_stop_begin(i->pid, NULL);
+	if (!s)
+		return;
+	if (is_ours(i))
+		patch(i, true);
+	inject_stop_end(s);
+}
+
+/* Taking it out. */
+
+/* One try of a process that has been given the library, or a child with a copy.  *ret: a
+ * thread is within. */
+static int take_out(struct inject *i, struct inject_stop *s, bool *ret, struct err *e)
+{
+	struct inject_objects now = { 0 };
+	int rc;
+
+	if (!is_ours(i))
+		return 0;
+	rc = inject_objects_read(&i->memory, i->debug, &now, e);
+	if (rc == 0)
+		inject_slots_restore(&i->slots, &i->calls, &i->memory, &i->objects, &now,
+				     write_slot, i);
+	inject_objects_fini(&now);
+	if (rc == 0)
+		rc = inject_stop_take(s, &i->head.tid_at, e);
+	*ret = inject_stop_is_within(s, i->place.at, stack_top(i));
+	i->head.is_empty = !*ret;
+	if (rc == 0)
+		rc = run_entry(i, s, WIRE_INJECTED_END, WIRE_INJECTED_OVER, e);
+	if (rc == 0 && !*ret)
+		set_patched(i, false);
+	return rc;
+}
+
+static int take_out_of(struct inject *i, pid_t pid, struct err *e)
+{
+	struct inject child = *i;
+	bool is_within = true;
+	int rc;
+
+	child.pid = pid;
+	rc = open_memory(&child, e);
+	for (unsigned n = 0; n < TRIES && rc == 0 && is_ours(&child) && is_within; n++) {
+		struct inject_stop *s;
+
+		if (n)
+			wait_a_bit();
+		s = inject_stop_begin(pid, e);
+		if (!s) {
+			rc = is_ours(&child) ? ERR_UNSUPPORTED : 0;
+			break;
+		}
+		rc = take_out(&child, s, &is_within, e);
+		inject_stop_end(s);
+	}
+	if (rc == 0 && is_within && is_ours(&child))
+		set_patched(&child, false);
+	closep(&child.fd);
+	return rc;
+}
+
+/* Children that were made with the library; those that are made from now on are not. */
+static int take_out_of_children(struct inject *i, pid_t pid, unsigned depth,
+				struct err *e)
+{
+	own(procfs_ids_fini) struct procfs_ids below = { 0 };
+	int rc = 0;
+
+	if (depth == GENERATIONS || procfs_descendants(pid, &below, NULL) < 0)
+		return 0;
+	for (size_t k = 0; k < below.ids.n && rc == 0; k++)
+		if (take_out_of(i, below.ids.at[k], e) < 0)
+			rc = ERR_UNSUPPORTED;
+	return rc;
+}
+
+int inject_end(struct inject *i, struct err *e)
+{
+	char where[80];
+	int rc = take_out_of(i, i->pid, e);
+
+	if (rc == 0)
+		rc = take_out_of_children(i, i->pid, 0, e);
+	snprintf(where, sizeof(where),
+		 "process %d goes on with its calls led through ours", (int)i->pid);
+	if (rc < 0)
+		rc = err_in(e, rc, where);
+	inject_free(i);
+	return rc;
+}

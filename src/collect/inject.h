@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * inject - tracing brought to a process that runs, and taken from it again.
+ *
+ * A library of ours is put into its memory, and the slots by which its objects reach the
+ * calls that are traced lead there from then on (docs/design/015-injection.md).  All its
+ * threads stand for as long as that takes, and none when it goes on.
+ */
+#ifndef DWELL_COLLECT_INJECT_H
+#define DWELL_COLLECT_INJECT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+struct inject;
+
+/* NULL: it can be done here; else why not. */
+extern const char *const inject_why_not;
+
+/* directory: where the tracer meets its recorder, also by the process' own eyes.  traces:
+ * of enum wire_tracer_trace.  ERR_UNSUPPORTED: it is as it was. */
+must_use int inject_begin(pid_t pid, const char *directory, uint32_t traces,
+			  struct inject **ret, struct err *e);
+/* Objects may have been loaded since: now and then. */
+void inject_look(struct inject *i);
+/* The process is as it was, but for memory of ours that nobody comes by; so are children
+ * that it made since.  Frees it.  Otherwise *e says what is left. */
+int inject_end(struct inject *i, struct err *e);
+/* How long all of its threads stood when it began. */
+uint64_t inject_stood_ns(const struct inject *i);
+
+#endif

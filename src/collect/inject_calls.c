@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/inject_calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/inject_tables.h"
+#include "wire/tracer.h"
+
+static const struct {
+	const char *name;
+	uint32_t traces; /* for which it is wrapped */
+} known[INJECT_N_CALLS] = {
+#define CALL(trace, name) { #name, WIRE_TRACER_##trace },
+#define HELPER(name)	  { #name, 0 },
+#define ALWAYS(name)	  { #name, UINT32_MAX },
+#include "wire/tracer_calls.def"
+#undef CALL
+#undef HELPER
+#undef ALWAYS
+};
+
+bool inject_calls_is_wanted(unsigned call, uint32_t traces)
+{
+	return known[call].traces & traces;
+}
+
+void inject_calls_find(struct inject_calls *c, const struct inject_memory *m,
+		       const struct inject_objects *objects)
+{
+	for (unsigned k = 0; k < INJECT_N_CALLS; k++) {
+		c->of[k] = (struct wire_injected_call){ .address = 0 };
+		snprintf(c->of[k].name, sizeof(c->of[k].name), "%s", known[k].name);
+	}
+	vec_each(o, &objects->at) {
+		struct inject_tables t;
+
+		if (!inject_tables_open(m, o, &t))
+			continue;
+		for (unsigned k = 0; k < INJECT_N_CALLS; k++)
+			if (!c->of[k].address)
+				c->of[k].address = inject_tables_find(&t, known[k].name);
+	}
+}
+
+unsigned inject_calls_named(const struct inject_calls *c, const char *name)
+{
+	for (unsigned k = 0; k < INJECT_N_CALLS; k++)
+		if (!strcmp(c->of[k].name, name))
+			return k;
+	return INJECT_N_CALLS;
+}

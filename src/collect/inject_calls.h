@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * inject_calls - the calls that are traced in a running process: where it has them, and
+ * what of ours takes their place.
+ */
+#ifndef DWELL_COLLECT_INJECT_CALLS_H
+#define DWELL_COLLECT_INJECT_CALLS_H
+
+#include <stdint.h>
+
+#include "collect/inject_memory.h"
+#include "collect/inject_objects.h"
+#include "wire/injected.h"
+
+enum {
+#define CALL(trace, name) INJECT_CALL_##name,
+#define HELPER(name)	  INJECT_CALL_##name,
+#define ALWAYS(name)	  INJECT_CALL_##name,
+#include "wire/tracer_calls.def"
+#undef CALL
+#undef HELPER
+#undef ALWAYS
+	INJECT_N_CALLS,
+};
+
+struct inject_calls {
+	struct wire_injected_call of[INJECT_N_CALLS];
+	uint64_t wrapper[INJECT_N_CALLS]; /* 0: it is left alone */
+};
+
+/* Where the process has them: the first of its objects that does. */
+void inject_calls_find(struct inject_calls *c, const struct inject_memory *m,
+		       const struct inject_objects *objects);
+/* Is it asked for with those traces? */
+bool inject_calls_is_wanted(unsigned call, uint32_t traces);
+/* Which one that is; INJECT_N_CALLS: none of them. */
+unsigned inject_calls_named(const struct inject_calls *c, const char *name);
+
+#endif

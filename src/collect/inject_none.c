@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/inject.h"
+
+const char *const inject_why_not =
+	"is loaded when a program starts on this CPU: use 'dwell run'";
+
+int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct inject **ret,
+		 struct err *e)
+{
+	(void)pid;
+	(void)directory;
+	(void)traces;
+	(void)ret;
+	return err_set(e, ERR_UNSUPPORTED, "%s", inject_why_not);
+}
+
+void inject_look(struct inject *i)
+{
+	(void)i;
+}
+
+int inject_end(struct inject *i, struct err *e)
+{
+	(void)i;
+	(void)e;
+	return 0;
+}
+
+uint64_t inject_stood_ns(const struct inject *i)
+{
+	(void)i;
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/inject_status.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/count_status.h"
+#include "host/executable.h"
+#include "host/procfs.h"
+
+static int check_program(pid_t pid, struct err *e)
+{
+	struct executable x;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+
+	own(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_os(e, "its program cannot be read");
+	if (executable_probe(fd, &x, NULL) < 0 || !x.is_64bit || !x.is_native)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it is no 64-bit program of this machine");
+	if (x.is_static)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it is statically linked: nothing leads its calls "
+			       "elsewhere");
+	return 0;
+}
+
+int inject_status_check(pid_t pid, struct err *e)
+{
+	char text[PROCFS_STATUS_BYTES];
+	struct count_status status;
+	int rc = procfs_status(pid, text, e);
+
+	if (rc == 0)
+		rc = count_status_parse(text, &status, e);
+	if (rc == 0 && strstr(text, "\nSeccomp:\t2"))
+		rc = err_set(e, ERR_UNSUPPORTED,
+			     "it has forbidden itself system calls (seccomp), and the "
+			     "tracer needs some");
+	return rc == 0 ? check_program(pid, e) : rc;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * inject_status - whether something can be put into a running process, by what /proc
+ * tells of it.
+ */
+#ifndef DWELL_COLLECT_INJECT_STATUS_H
+#define DWELL_COLLECT_INJECT_STATUS_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+
+must_use int inject_status_check(pid_t pid, struct err *e);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/inject_stop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/user.h>
+
+#include "base/mem.h"
+#include "collect/count_remote.h"
+#include "collect/count_restart.h"
+#include "collect/count_tracee.h"
+#include "host/proc_maps.h"
+#include "host/procfs.h"
+
+#define CODE_64BIT  0x33 /* cs */
+#define PLAIN_FLAGS 0x202
+#define VDSO_MAX    0x10000
+#define RSEQ_CS_OFF 8 /* in what a thread has registered */
+/* So much of a stack is looked at: wrappers call nothing that goes deep. */
+#define STACK_MAX (UINT64_C(1) << 20)
+#define PIECE	  4096
+
+/* Since kernel 5.13; C libraries name it since. */
+#define GET_RSEQ 0x420f
+struct rseq_registered {
+	uint64_t at;
+	uint32_t bytes, signature, flags, pad;
+};
+
+struct inject_stop {
+	struct count_tracees threads;
+	struct count_tracee *helper; /* NULL: not chosen yet */
+	struct user_fpregs_struct fp;
+};
+
+int inject_stop_site(const struct inject_memory *m, const char *maps, size_t maps_bytes,
+		     uint64_t *ret, struct err *e)
+{
+	own(freep) struct proc_map *map = xcalloc(1, sizeof(*map));
+	own(freep) uint8_t *code = xcalloc(1, VDSO_MAX);
+	const char *end = maps + maps_bytes;
+
+	*ret = 0;
+	while (!*ret && proc_maps_next(&maps, end, map)) {
+		size_t n = map->end - map->start;
+
+		n = n < VDSO_MAX ? n : VDSO_MAX;
+		if (!strcmp(map->path, "[vdso]") &&
+		    inject_memory_read(m, map->start, code, n))
+			*ret = count_remote_find_call(code, n, map->start);
+	}
+	return *ret ? 0
+		    : err_set(e, ERR_UNSUPPORTED,
+			      "it has no vDSO to make system calls from");
+}
+
+struct inject_stop *inject_stop_begin(pid_t pid, struct err *e)
+{
+	struct inject_stop *s = xcalloc(1, sizeof(*s));
+	int rc;
+
+	s->threads.pid = pid;
+	rc = count_tracees_stop(&s->threads, e);
+	vec_each(t, &s->threads.at) {
+		if (rc < 0 || t->is_gone)
+			continue;
+		if (!count_tracee_get(t, &t->regs))
+			t->is_gone = true;
+		else if (t->regs.cs != CODE_64BIT)
+			rc = err_set(e, ERR_UNSUPPORTED, "it executes 32-bit code");
+	}
+	if (rc == 0)
+		return s;
+	inject_stop_end(s);
+	return NULL;
+}
+
+/* The kernel makes a call again, or ends it if a handler of the program's comes first; it
+ * looks only at those that it has stopped on their way out of the kernel. */
+static void go_on_as_before(struct inject_stop *s, struct count_tracee *t)
+{
+	struct count_restart call = { (int64_t)t->regs.rax, (int64_t)t->regs.orig_rax,
+				      t->regs.rip };
+	bool is_helper = t == s->helper;
+
+	if (count_restart(&call) && (!is_helper || count_tracee_stop_again(t)))
+		t->regs.rax = (unsigned long)call.kernels;
+	else if (!is_helper)
+		return;
+	count_tracee_set(t, &t->regs);
+	if (!is_helper)
+		return;
+	ptrace(PTRACE_SETFPREGS, t->tid, 0, &s->fp);
+	count_tracee_set_mask(t, t->mask);
+}
+
+void inject_stop_end(struct inject_stop *s)
+{
+	if (!s)
+		return;
+	vec_each(t, &s->threads.at)
+		if (t->is_stopped && !t->is_gone && t->regs.rip)
+			go_on_as_before(s, t);
+	count_tracees_fini(&s->threads);
+	free(s);
+}
+
+/* A section that is begun anew when it is interrupted, unless it is left elsewhere. */
+static bool has_section(const struct count_tracee *t)
+{
+	struct rseq_registered c = { 0 };
+	uint64_t section = 0;
+
+	return ptrace(GET_RSEQ, t->tid, sizeof(c), &c) > 0 && c.at &&
+	       count_remote_read(t->tid, c.at + RSEQ_CS_OFF, &section, sizeof(section)) &&
+	       section;
+}
+
+/* The thread's id as it sees it itself. */
+static int32_t own_id(pid_t pid, pid_t tid)
+{
+	char text[PROCFS_STATUS_BYTES], path[64];
+	const char *ids;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	if (procfs_read_text(path, text, sizeof(text), NULL) < 0)
+		return 0;
+	ids = strstr(text, "\nNSpid:");
+	if (!ids)
+		return (int32_t)tid;
+	ids++;
+	ids += strcspn(ids, "\n");
+	while (!strchr("\t :", ids[-1]))
+		ids--;
+	return (int32_t)strtol(ids, NULL, 10);
+}
+
+/* Where the C libraries of x86-64 have it, in what the thread pointer points to. */
+static int32_t find_tid(pid_t pid, const struct count_tracee *t)
+{
+	static const int32_t places[] = { 0x2d0 /* glibc */, 0x30 /* musl */ };
+	int32_t wanted = own_id(pid, t->tid), found;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && wanted; i++)
+		if (t->regs.fs_base &&
+		    count_remote_read(t->tid, t->regs.fs_base + (uint64_t)places[i],
+				      &found, sizeof(found)) &&
+		    found == wanted)
+			return places[i];
+	return 0;
+}
+
+int inject_stop_take(struct inject_stop *s, int32_t *ret_tid_at, struct err *e)
+{
+	vec_each(t, &s->threads.at) {
+		if (t->is_gone || has_section(t) || !count_tracee_get_mask(t, &t->mask) ||
+		    ptrace(PTRACE_GETFPREGS, t->tid, 0, &s->fp) < 0 ||
+		    !count_tracee_set_mask(t, ~0ULL))
+			continue;
+		s->helper = t;
+		*ret_tid_at = find_tid(s->threads.pid, t);
+		return 0;
+	}
+	return err_set(e, ERR_UNSUPPORTED, "no thread of it can be led elsewhere");
+}
+
+long inject_stop_call(struct inject_stop *s, uint64_t site, long number, uint64_t a,
+		      uint64_t b, uint64_t c, uint64_t d)
+{
+	return count_remote_call(s->helper, site, number, a, b, c, d);
+}
+
+bool inject_stop_run(struct inject_stop *s, uint64_t entry, uint64_t arg, uint64_t stack,
+		     uint64_t word)
+{
+	struct user_regs_struct regs = s->helper->regs;
+
+	regs.rip = entry;
+	regs.rdi = arg;
+	regs.rsp = stack - 64 - 8; /* as if it had been called */
+	regs.eflags = PLAIN_FLAGS;
+	regs.orig_rax = -1UL;
+	return count_remote_run(s->helper, &regs, word);
+}
+
+/* Words of a stack from its end on. */
+static bool has_word(pid_t tid, uint64_t sp, uint64_t lo, uint64_t hi)
+{
+	uint64_t words[PIECE / 8];
+
+	for (uint64_t at = sp & -(uint64_t)8; at - sp < STACK_MAX;) {
+		size_t n = PIECE - at % PIECE;
+
+		if (!count_remote_read(tid, at, words, n))
+			return false;
+		for (size_t i = 0; i < n / 8; i++)
+			if (words[i] - lo < hi - lo)
+				return true;
+		at += n;
+	}
+	return false;
+}
+
+bool inject_stop_is_within(const struct inject_stop *s, uint64_t lo, uint64_t hi)
+{
+	vec_each(t, &s->threads.at)
+		if (!t->is_gone &&
+		    (t->regs.rip - lo < hi - lo || has_word(t->tid, t->regs.rsp, lo, hi)))
+			return true;
+	return false;
+}

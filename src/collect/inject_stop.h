@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * inject_stop - a process all of whose threads stand, and one of them that does something
+ * for us meanwhile.
+ */
+#ifndef DWELL_COLLECT_INJECT_STOP_H
+#define DWELL_COLLECT_INJECT_STOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/inject_memory.h"
+
+struct inject_stop;
+
+/* Where a system call is made, in the vDSO. */
+must_use int inject_stop_site(const struct inject_memory *m, const char *maps,
+			      size_t maps_bytes, uint64_t *ret, struct err *e);
+
+/* NULL: some thread does not stop, or may not be stopped. */
+struct inject_stop *inject_stop_begin(pid_t pid, struct err *e);
+/* All go on as if nothing had been; calls that they were in are made again. */
+void inject_stop_end(struct inject_stop *s);
+
+/* Choose the thread that does what follows.  *ret_tid_at: how far from its thread pointer
+ * the C library keeps its id, 0: unknown. */
+must_use int inject_stop_take(struct inject_stop *s, int32_t *ret_tid_at, struct err *e);
+/* As the kernel has it. */
+long inject_stop_call(struct inject_stop *s, uint64_t site, long number, uint64_t a,
+		      uint64_t b, uint64_t c, uint64_t d);
+/* A function with that argument, until the word is not 0. */
+bool inject_stop_run(struct inject_stop *s, uint64_t entry, uint64_t arg, uint64_t stack,
+		     uint64_t word);
+/* Is a thread executing code there, or about to return to it?  It may not be. */
+bool inject_stop_is_within(const struct inject_stop *s, uint64_t lo, uint64_t hi);
+
+#endif

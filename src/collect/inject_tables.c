@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/inject_tables.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/own.h"
+
+#define DYNAMIC_MAX	512
+#define RELOCATIONS_MAX (UINT64_C(64) << 20)
+#define STRINGS_MAX	(UINT64_C(256) << 20)
+#define CHAIN_MAX	65536
+#define NAME_MAX_BYTES	64
+#define VERSION_HIDDEN	0x8000
+
+/* Of the processor: a call's slot, and an address of a symbol. */
+#if defined(__aarch64__)
+#define IS_SLOT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
+#else
+#define IS_SLOT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
+#endif
+
+/* glibc relocates the pointers of the dynamic section, musl and the vDSO do not. */
+static uint64_t pointer(const struct inject_tables *t, uint64_t p)
+{
+	return p < t->bias ? p + t->bias : p;
+}
+
+struct dynamic {
+	uint64_t jmprel, pltrelsz, rela, relasz, relacount;
+};
+
+static void take(struct inject_tables *t, struct dynamic *d, const Elf64_Dyn *x)
+{
+	switch (x->d_tag) {
+	case DT_STRTAB:
+		t->strings = pointer(t, x->d_un.d_ptr);
+		break;
+	case DT_STRSZ:
+		t->strings_bytes = x->d_un.d_val;
+		break;
+	case DT_SYMTAB:
+		t->symbols = pointer(t, x->d_un.d_ptr);
+		break;
+	case DT_GNU_HASH:
+		t->gnu_hash = pointer(t, x->d_un.d_ptr);
+		break;
+	case DT_HASH:
+		t->hash = pointer(t, x->d_un.d_ptr);
+		break;
+	case DT_VERSYM:
+		t->versions = pointer(t, x->d_un.d_ptr);
+		break;
+	case DT_JMPREL:
+		d->jmprel = pointer(t, x->d_un.d_ptr);
+		break;
+	case DT_PLTRELSZ:
+		d->pltrelsz = x->d_un.d_val;
+		break;
+	case DT_RELA:
+		d->rela = pointer(t, x->d_un.d_ptr);
+		break;
+	case DT_RELASZ:
+		d->relasz = x->d_un.d_val;
+		break;
+	case DT_RELACOUNT:
+		d->relacount = x->d_un.d_val;
+		break;
+	default:
+		break;
+	}
+}
+
+static struct inject_relocations relocations(uint64_t at, uint64_t bytes)
+{
+	return at ? (struct inject_relocations){ at, bytes }
+		  : (struct inject_relocations){ 0 };
+}
+
+bool inject_tables_open(const struct inject_memory *m, const struct inject_object *o,
+			struct inject_tables *ret)
+{
+	struct inject_tables t = { .memory = m, .bias = o->bias };
+	struct dynamic d = { 0 };
+	Elf64_Dyn x = { .d_tag = DT_NULL };
+
+	for (unsigned i = 0; i < DYNAMIC_MAX; i++) {
+		if (!inject_memory_read(m, o->dynamic + i * sizeof(x), &x, sizeof(x)))
+			return false;
+		if (x.d_tag == DT_NULL)
+			break;
+		take(&t, &d, &x);
+	}
+	if (!t.strings || !t.symbols || t.strings_bytes > STRINGS_MAX)
+		return false;
+	t.plt = relocations(d.jmprel, d.pltrelsz);
+	if (d.relacount <= d.relasz / sizeof(Elf64_Rela))
+		t.others = relocations(d.rela + d.relacount * sizeof(Elf64_Rela),
+				       d.relasz - d.relacount * sizeof(Elf64_Rela));
+	*ret = t;
+	return true;
+}
+
+static bool read_symbol(const struct inject_tables *t, uint32_t i, Elf64_Sym *ret,
+			char name[NAME_MAX_BYTES])
+{
+	return inject_memory_read(t->memory, t->symbols + i * sizeof(*ret), ret,
+				  sizeof(*ret)) &&
+	       ret->st_name < t->strings_bytes &&
+	       inject_memory_string(t->memory, t->strings + ret->st_name, name,
+				    NAME_MAX_BYTES);
+}
+
+static bool is_hidden(const struct inject_tables *t, uint32_t i)
+{
+	uint16_t version = 0;
+
+	return t->versions &&
+	       (!inject_memory_read(t->memory, t->versions + i * sizeof(version),
+				    &version, sizeof(version)) ||
+		version & VERSION_HIDDEN);
+}
+
+static uint64_t defined_as(const struct inject_tables *t, uint32_t i, const char *name)
+{
+	char found[NAME_MAX_BYTES];
+	Elf64_Sym s;
+
+	if (!read_symbol(t, i, &s, found) || strcmp(found, name) != 0 ||
+	    s.st_shndx == SHN_UNDEF || is_hidden(t, i) ||
+	    (ELF64_ST_TYPE(s.st_info) != STT_FUNC &&
+	     ELF64_ST_TYPE(s.st_info) != STT_OBJECT))
+		return 0;
+	return t->bias + s.st_value;
+}
+
+static bool read_word(const struct inject_tables *t, uint64_t at, uint32_t *ret)
+{
+	return inject_memory_read(t->memory, at, ret, sizeof(*ret));
+}
+
+static uint64_t find_by_gnu_hash(const struct inject_tables *t, const char *name)
+{
+	struct {
+		uint32_t n_buckets, first, n_words, shift;
+	} h;
+	uint32_t hash = 5381, i, link = 0;
+	uint64_t buckets, chain;
+
+	for (const char *c = name; *c; c++)
+		hash = hash * 33 + (unsigned char)*c;
+	if (!inject_memory_read(t->memory, t->gnu_hash, &h, sizeof(h)) || !h.n_buckets)
+		return 0;
+	buckets = t->gnu_hash + sizeof(h) + UINT64_C(8) * h.n_words;
+	chain = buckets + UINT64_C(4) * h.n_buckets;
+	if (!read_word(t, buckets + UINT64_C(4) * (hash % h.n_buckets), &i))
+		return 0;
+	for (uint32_t n = 0; i >= h.first && n < CHAIN_MAX && !(link & 1); i++, n++) {
+		uint64_t found;
+
+		if (!read_word(t, chain + UINT64_C(4) * (i - h.first), &link))
+			return 0;
+		found = (link | 1) == (hash | 1) ? defined_as(t, i, name) : 0;
+		if (found)
+			return found;
+	}
+	return 0;
+}
+
+static uint64_t find_by_hash(const struct inject_tables *t, const char *name)
+{
+	uint32_t n_buckets, hash = 0, i;
+
+	for (const char *c = name; *c; c++) {
+		hash = (hash << 4) + (unsigned char)*c;
+		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	if (!read_word(t, t->hash, &n_buckets) || !n_buckets ||
+	    !read_word(t, t->hash + 8 + UINT64_C(4) * (hash % n_buckets), &i))
+		return 0;
+	for (uint32_t n = 0; i && n < CHAIN_MAX; n++) {
+		uint64_t found = defined_as(t, i, name);
+
+		if (found)
+			return found;
+		if (!read_word(t, t->hash + 8 + UINT64_C(4) * n_buckets + UINT64_C(4) * i,
+			       &i))
+			return 0;
+	}
+	return 0;
+}
+
+uint64_t inject_tables_find(const struct inject_tables *t, const char *name)
+{
+	if (t->gnu_hash)
+		return find_by_gnu_hash(t, name);
+	return t->hash ? find_by_hash(t, name) : 0;
+}
+
+static bool slots_of(const struct inject_tables *t, const struct inject_relocations *r,
+		     inject_slot_fn *fn, void *ctx)
+{
+	own(freep) Elf64_Rela *all = NULL;
+	size_t n = r->bytes / sizeof(*all);
+
+	if (r->bytes > RELOCATIONS_MAX)
+		return false;
+	if (!n)
+		return true;
+	all = xcalloc(n, sizeof(*all));
+	if (!inject_memory_read(t->memory, r->at, all, n * sizeof(*all)))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t symbol = ELF64_R_SYM(all[i].r_info);
+		char name[NAME_MAX_BYTES];
+		Elf64_Sym s;
+
+		if (IS_SLOT(ELF64_R_TYPE(all[i].r_info)) && symbol &&
+		    read_symbol(t, symbol, &s, name))
+			fn(ctx, t->bias + all[i].r_offset, name);
+	}
+	return true;
+}
+
+bool inject_tables_slots(const struct inject_tables *t, inject_slot_fn *fn, void *ctx)
+{
+	return slots_of(t, &t->plt, fn, ctx) && slots_of(t, &t->others, fn, ctx);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/trace_local.h"
+
+#ifndef DWELL_INJECTED
+
+__thread struct trace_local trace_local_own __attribute__((tls_model("initial-exec")));
+
+#else
+
+#include "bare/sys.h"
+
+/* So many places are looked at for a thread. */
+#define PROBES 64
+
+struct trace_local_place trace_local_places[1 << TRACE_LOCAL_BITS];
+int trace_local_tid_at;
+
+static struct trace_local shared;
+
+bool trace_local_is_shared(const struct trace_local *l)
+{
+	return l == &shared;
+}
+
+static bool claim(struct trace_local_place *p, uintptr_t tp)
+{
+	uintptr_t was = 0;
+
+	return __atomic_load_n(&p->thread_pointer, __ATOMIC_RELAXED) == tp ||
+	       __atomic_compare_exchange_n(&p->thread_pointer, &was, tp, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED) ||
+	       was == tp;
+}
+
+/* Nobody but its thread comes to a place that is claimed. */
+struct trace_local *trace_local_find(uintptr_t tp)
+{
+	const struct trace_local_place *end =
+		trace_local_places + (1 << TRACE_LOCAL_BITS);
+	struct trace_local_place *p = trace_local_first(tp);
+	int tid = trace_local_tid_at ? *(const int *)(tp + trace_local_tid_at)
+				     : sys_gettid();
+
+	for (int i = 0; i < PROBES; i++, p = p + 1 < end ? p + 1 : trace_local_places) {
+		if (!claim(p, tp))
+			continue;
+		if (p->tid != tid) {
+			p->local = (struct trace_local){ 0 };
+			p->tid = tid;
+		}
+		return &p->local;
+	}
+	shared = (struct trace_local){ 0 };
+	return &shared;
+}
+
+#endif

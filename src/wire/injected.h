@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * injected - what the recorder and the library that it puts into a running process say to
+ * each other, beside the tracer's directory (wire/sampler.h).
+ *
+ * The recorder maps the library where nobody else asks for memory, behind it a page with
+ * this struct, written while every thread stands, and a stack for the library's entries.
+ * An entry gets the struct's address, never returns, and makes system calls once it has
+ * said what came of it.
+ *
+ * Freestanding.
+ */
+#ifndef DWELL_WIRE_INJECTED_H
+#define DWELL_WIRE_INJECTED_H
+
+#include <stdint.h>
+
+#include "wire/sampler.h"
+
+#define WIRE_INJECTED_MAGIC UINT64_C(0x64656a6e496c6477) /* "wdlInjed" */
+
+/* The library's entries: begin tracing, and stop it, by name. */
+#define WIRE_INJECTED_BEGIN "dwell_injected_begin"
+#define WIRE_INJECTED_END   "dwell_injected_end"
+
+/* Names of the calls that are traced, with the terminator. */
+#define WIRE_INJECTED_NAME 32
+
+/* One that the library wraps, and where the program has it; 0: nowhere. */
+struct wire_injected_call {
+	char name[WIRE_INJECTED_NAME];
+	uint64_t address;
+};
+
+enum wire_injected_state {
+	WIRE_INJECTED_NEW = 0,
+	WIRE_INJECTED_READY = 1, /* it traces */
+	WIRE_INJECTED_OVER = 2,	 /* it passes all calls on */
+	WIRE_INJECTED_FAILED = 3,
+};
+
+struct wire_injected {
+	uint64_t magic;
+	uint64_t library;    /* a checksum of it */
+	uint64_t state;	     /* enum wire_injected_state, by the library */
+	uint64_t is_patched; /* by the recorder: the program comes by */
+	/* Of the recorder, as it sees itself: who else comes asks whether it is there. */
+	uint64_t owner_start;
+	uint32_t owner_pid;
+	int32_t tid_at; /* from a thread's pointer to its id; 0: unknown */
+	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
+	uint64_t is_empty; /* no thread is in the library: it may unmap what it has */
+	uint64_t n_calls;
+	/* struct wire_injected_call calls[] */
+};
+
+_Static_assert(sizeof(struct wire_injected) == 192, "layout");
+
+#endif

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tracing experiments on processes that already run: their calls are counted from then on,
+they do not notice, and afterwards nothing of them leads through dwell.
+usage: inject.py DWELL PROGRAM_DIR [WORD...]"""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+import harness
+from harness import DIR, dwell, fact, need, report, run_all, test
+
+PROGRAMS = os.path.abspath(sys.argv[2])
+VISITED = f'{PROGRAMS}/e2e-visited'
+MORE = f'{PROGRAMS}/libe2e-visited-more.so'
+LIMIT_S = 60
+PLACE = range(0x468000000000, 0x468000000000 + (1 << 30))  # where dwell puts its library
+
+
+def wait_until(what, why):
+    end = time.time() + LIMIT_S
+    while not what():
+        assert time.time() < end, why
+        time.sleep(0.005)
+
+
+def text_of(pid, name):
+    with open(f'/proc/{pid}/{name}', encoding='utf-8') as f:
+        return f.read()
+
+
+def n_led(pid):
+    """How many words of the program's and its libraries' data lead into dwell's library."""
+    n = 0
+    with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
+        for line in text_of(pid, 'maps').splitlines():
+            where, rights, _, _, inode, *_ = line.split()
+            start, end = (int(x, 16) for x in where.split('-'))
+            if inode == '0' or 'x' in rights or 'p' not in rights or start in PLACE:
+                continue
+            memory.seek(start)
+            data = memory.read(end - start)
+            n += sum(x in PLACE for x, in struct.iter_unpack('<Q', data[:len(data) // 8 * 8]))
+    return n
+
+
+def is_led_by(pid, owner):
+    """Does that dwell lead the calls of the program, which goes on by itself?  See src/wire/injected.h."""
+    starts = {int(line.split('-')[0], 16) for line in text_of(pid, 'maps').splitlines()}
+    with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
+        for at in starts & set(range(PLACE.start, PLACE.stop, 64 << 20)):
+            memory.seek(at)
+            _, _, _, is_patched, _, by = struct.unpack('<QQQQQI', memory.read(44))
+            if is_patched and by == owner:
+                return is_free(pid)
+    return False
+
+
+def is_free(pid):
+    return 'TracerPid:\t0' in text_of(pid, 'status')
+
+
+def check_left(pid):
+    assert is_free(pid)
+    assert n_led(pid) == 0, n_led(pid)
+
+
+class Program:
+    """A program that obeys."""
+
+    def __init__(self, *args, variant=''):
+        self.process = subprocess.Popen([VISITED + variant, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        assert self.process.stdout.readline() == 'ready\n'
+
+    def tell(self, line):
+        self.process.stdin.write(line + '\n')
+        self.process.stdin.flush()
+        return self.process.stdout.readline()
+
+    def end(self):
+        said = self.tell('wrong')
+        assert said.startswith('0 wrong'), said
+        self.process.stdin.close()
+        assert self.process.wait(LIMIT_S) == 0, self.process.returncode
+
+
+@contextlib.contextmanager
+def visited(*args, **more):
+    p = Program(*args, **more)
+    try:
+        yield p
+        p.end()
+    finally:
+        p.process.kill()
+        p.process.wait()
+
+
+@contextlib.contextmanager
+def attached(pid, path, *args):
+    """dwell, until the block ends."""
+    with subprocess.Popen([harness.DWELL, 'attach', *(args or ('-e', 'heap')), '-p', str(pid), '-o', path],
+                          stderr=subprocess.PIPE, text=True) as p:
+        try:
+            wait_until(lambda: p.poll() is not None or is_led_by(pid, p.pid), 'it does not begin')
+            assert p.poll() is None, p.stderr.read()
+            yield p
+            p.send_signal(signal.SIGINT)
+            assert p.wait(LIMIT_S) == 0, p.stderr.read()
+        finally:
+            p.kill()
+
+
+def heap_of(path):
+    p = dwell('heap', '--json', path)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)['processes']
+
+
+def numbers(process):
+    return tuple(process[k] for k in ('heap-allocations', 'heap-frees', 'heap-left-blocks', 'heap-left'))
+
+
+def check_complete(path):
+    r = report(path)
+    for name in 'lost-events', 'damaged-records', 'unmatched-frees', 'unseen-frees':
+        assert not fact(r, name, 'loss'), (name, fact(r, name, 'loss'))
+
+
+# What visited.c says of calls(): blocks of 2000 + 4 + 3 + 2 + 1, of which 2000 + 5 are given
+# back, and of the others 4 have 3000 bytes.
+CALLS = (2010, 2005, 5, 4 * 3000 + len('left behind') + 1)
+
+
+@test
+def calls_from_begin_to_end_are_counted_and_no_others():
+    path = f'{DIR}/calls.dwell'
+    with visited() as p:
+        p.tell('calls')
+        with attached(p.pid, path):
+            p.tell('calls')
+        check_left(p.pid)
+        p.tell('calls')
+    processes = heap_of(path)
+    assert len(processes) == 1 and numbers(processes[0]) == CALLS, processes
+    check_complete(path)
+
+
+@test
+def stacks_are_those_of_the_callers():
+    path = f'{DIR}/stacks.dwell'
+    with visited() as p, attached(p.pid, path):
+        p.tell('calls')
+    rows = {r['name']: r['inclusive'].get('allocations', 0) for r in report(path)['rows']}
+    assert rows['in_thread'] == 2000 and rows['calls'] == 10, rows
+
+
+@test
+def a_process_that_is_busy_is_attached_to_a_hundred_times():
+    with visited('busy') as p:
+        for i in range(100):
+            r = dwell('attach', '-e', 'heap', '-p', str(p.pid), '-d', '0.02', '-o', f'{DIR}/often.dwell')
+            assert r.returncode == 0, (i, r.stderr)
+            assert is_free(p.pid)
+        check_left(p.pid)
+        places = [line for line in text_of(p.pid, 'maps').splitlines() if int(line.split('-')[0], 16) in PLACE]
+        assert len(places) <= 6, places  # at most one more library than is needed
+
+
+@test
+def a_library_that_is_loaded_later_is_traced_too():
+    path = f'{DIR}/later.dwell'
+    with visited() as p:
+        with attached(p.pid, path):
+            p.tell(f'open {MORE}')
+        check_left(p.pid)
+    rows = {r['name']: r['inclusive'].get('allocations', 0) for r in report(path)['rows']}
+    assert 0 < rows['take'] <= 400, rows
+
+
+@test
+def a_child_is_traced_and_left_with_its_parent():
+    path = f'{DIR}/child.dwell'
+    with visited() as p:
+        with attached(p.pid, path):
+            child = int(p.tell('fork').split()[-1])
+            assert n_led(child)
+        check_left(p.pid)
+        check_left(child)
+    both = heap_of(path)
+    assert sorted(numbers(x)[0] for x in both)[-1] >= 7, both
+    rows = {r['name']: r['inclusive'].get('allocations', 0) for r in report(path)['rows']}
+    assert rows['in_child'] == 7, rows
+
+
+@test
+def a_program_whose_dwell_is_killed_goes_on_and_can_be_attached_to_again():
+    path = f'{DIR}/killed.dwell'
+    with visited('busy') as p:
+        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'heap', '-p', str(p.pid), '-o', path],
+                              stderr=subprocess.DEVNULL) as d:
+            wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
+            d.kill()
+
+        def rounds():
+            return int(p.tell('wrong').split()[3])
+        was = rounds()
+        wait_until(lambda: rounds() > was + 10000, 'it does not go on')
+        with attached(p.pid, f'{DIR}/again.dwell'):
+            p.tell('calls')
+        check_left(p.pid)
+    assert numbers(heap_of(f'{DIR}/again.dwell')[0])[0] >= CALLS[0]
+
+
+@test
+def it_goes_beside_samples():
+    path = f'{DIR}/both.dwell'
+    with visited('busy') as p:
+        with attached(p.pid, path, '-e', 'usertime,heap'):
+            p.tell('calls')
+            time.sleep(0.3)
+        check_left(p.pid)
+    r = report(path)
+    events = {e for row in r['rows'] for e in row['inclusive']}
+    assert {'cpu-time', 'allocations'} <= events, events
+    assert len(heap_of(path)) == 1
+
+
+def refusal(*args):
+    p = dwell('attach', *args, '-d', '0.1', '-o', f'{DIR}/refused.dwell')
+    assert p.returncode != 0, p.stderr
+    return p.stderr
+
+
+@test
+def what_cannot_be_done_is_said_in_a_line():
+    need('strace')
+    with visited() as p, attached(p.pid, f'{DIR}/first.dwell'):
+        assert 'traces it already' in refusal('-e', 'heap', '-p', str(p.pid))
+    with visited() as p:
+        assert "use 'dwell run'" in refusal('-e', 'fpe', '-p', str(p.pid))
+    for variant, why in ('-static', 'statically linked'), ('-musl', 'its C library'):
+        if os.path.exists(VISITED + variant):
+            with visited(variant=variant) as p:
+                assert why in refusal('-e', 'heap', '-p', str(p.pid)), variant
+    with visited() as p, subprocess.Popen(['strace', '-p', str(p.pid)], stderr=subprocess.DEVNULL) as s:
+        wait_until(lambda: not is_free(p.pid), 'strace does not begin')
+        assert f'process {s.pid} traces it' in refusal('-e', 'heap', '-p', str(p.pid))
+        s.terminate()
+
+
+def read_url(url):
+    with urllib.request.urlopen(url, timeout=LIMIT_S) as r:
+        return r.read()
+
+
+@contextlib.contextmanager
+def server(*command, **more):
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more) as p:
+        try:
+            yield p
+        finally:
+            p.terminate()
+            try:
+                p.wait(LIMIT_S)
+            finally:
+                p.kill()
+
+
+def attach_often(pid, ask, name, times=5):
+    want = ask()
+    for i in range(times):
+        path = f'{DIR}/{name}-{i}.dwell'
+        with attached(pid, path):
+            for _ in range(20):
+                assert ask() == want
+        check_left(pid)
+        assert ask() == want
+    assert sum(numbers(x)[0] for x in heap_of(path)) > 0, heap_of(path)
+    check_complete(path)
+
+
+def is_answered(ask):
+    try:
+        return ask() or True
+    except OSError:
+        return False
+
+
+@test
+def a_python_server_answers_as_before():
+    directory = tempfile.mkdtemp(dir=DIR)
+    with open(f'{directory}/page', 'w', encoding='ascii') as f:
+        f.write('hello ' * 1000)
+    port = str(20000 + os.getpid() % 20000)
+
+    def ask():
+        return read_url(f'http://127.0.0.1:{port}/page')
+    with server(sys.executable, '-m', 'http.server', port, '--bind', '127.0.0.1', cwd=directory) as p:
+        wait_until(lambda: is_answered(ask), 'it does not listen')
+        attach_often(p.pid, ask, 'python')
+
+
+@test
+def a_redis_server_answers_as_before():
+    need('redis-server', 'redis-cli')
+    socket = f'{DIR}/redis.sock'
+
+    def ask():
+        p = subprocess.run(['redis-cli', '-s', socket], capture_output=True, text=True, timeout=LIMIT_S,
+                           input='set a 1\nlpush l 1 2 3\ndel l\nget a\n', check=False)
+        return p.stdout
+    with server('redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--dir', DIR) as p:
+        wait_until(lambda: os.path.exists(socket), 'it does not listen')
+        attach_often(p.pid, ask, 'redis')
+
+
+if __name__ == '__main__':
+    if not harness.IS_ROOT:
+        sys.exit(harness.skip_all('only root may trace what it did not start'))
+    if shutil.which('getconf') and re.match(r'glibc 2\.([0-2]?\d|3[0-4])$', subprocess.run(
+            ['getconf', 'GNU_LIBC_VERSION'], capture_output=True, text=True, check=False).stdout.strip()):
+        sys.exit(harness.skip_all('glibc before 2.35'))
+    sys.exit(run_all(harness.TESTS, words=sys.argv[3:]))

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/inject_calls.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collect/inject_tables.h"
+#include "wire/tracer.h"
+
+/* This program is the process that is looked at. */
+static bool read_own(void *ctx, uint64_t at, void *to, size_t bytes)
+{
+	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)at, bytes };
+
+	(void)ctx;
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static const struct inject_memory own_memory = { .read = read_own };
+
+static void read_objects(struct inject_objects *ret)
+{
+	uint64_t debug = inject_objects_debug(&own_memory, getauxval(AT_PHDR),
+					      getauxval(AT_PHNUM));
+
+	assert_int_not_equal(debug, 0);
+	assert_int_equal(inject_objects_read(&own_memory, debug, ret, NULL), 0);
+	assert_true(ret->is_settled);
+}
+
+static void objects_are_those_that_the_linker_has(void **state)
+{
+	struct inject_objects o = { 0 };
+	bool has_libc = false;
+
+	(void)state;
+	read_objects(&o);
+	vec_each(x, &o.at)
+		has_libc |= strstr(x->name, "/libc.so") != NULL;
+	assert_true(has_libc);
+	inject_objects_fini(&o);
+}
+
+static void calls_are_where_the_linker_finds_them(void **state)
+{
+	struct inject_objects o = { 0 };
+	struct inject_calls c;
+
+	(void)state;
+	read_objects(&o);
+	inject_calls_find(&c, &own_memory, &o);
+	for (unsigned k = 0; k < INJECT_N_CALLS; k++)
+		assert_int_equal(c.of[k].address,
+				 (uintptr_t)dlsym(RTLD_DEFAULT, c.of[k].name));
+	inject_objects_fini(&o);
+}
+
+static void calls_are_wrapped_for_who_asks_for_them(void **state)
+{
+	struct inject_objects o = { 0 };
+	struct inject_calls c;
+
+	(void)state;
+	inject_calls_find(&c, &own_memory, &o);
+
+	unsigned of_heap = inject_calls_named(&c, "malloc");
+
+	assert_true(inject_calls_is_wanted(of_heap, WIRE_TRACER_HEAP));
+	assert_false(inject_calls_is_wanted(of_heap, WIRE_TRACER_SYNC));
+	assert_true(inject_calls_is_wanted(inject_calls_named(&c, "prctl"),
+					   WIRE_TRACER_SYNC));
+	assert_int_equal(inject_calls_named(&c, "nothing"), INJECT_N_CALLS);
+	assert_int_equal(c.of[of_heap].address, 0);
+}
+
+static void count_slot(void *ctx, uint64_t slot, const char *name)
+{
+	unsigned *n = ctx;
+
+	*n += slot && !strcmp(name, "dlsym");
+}
+
+static void slots_are_found_of_what_a_program_calls(void **state)
+{
+	struct inject_objects o = { 0 };
+	struct inject_tables t;
+	unsigned n = 0;
+
+	(void)state;
+	read_objects(&o);
+	assert_true(inject_tables_open(&own_memory, &o.at.at[0], &t));
+	assert_true(inject_tables_slots(&t, count_slot, &n));
+	assert_in_range(n, 1, 2);
+	assert_int_equal(inject_tables_find(&t, "nothing_has_that_name"), 0);
+	inject_objects_fini(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(objects_are_those_that_the_linker_has),
+		cmocka_unit_test(calls_are_where_the_linker_finds_them),
+		cmocka_unit_test(calls_are_wrapped_for_who_asks_for_them),
+		cmocka_unit_test(slots_are_found_of_what_a_program_calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/inject_place.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "host/procfs.h"
+#include "wire/injected.h"
+
+#define LIBRARY 77
+
+static const char nothing[] = "400000-401000 r-xp 00000000 08:01 5 /bin/a\n";
+static const char first[] = "468000000000-468000100000 rw-p 00000000 00:00 0 \n";
+
+/* Of the first place, all that there is. */
+static bool read_head(void *ctx, uint64_t at, void *to, size_t bytes)
+{
+	if (at != INJECT_PLACE_FIRST || bytes != sizeof(struct wire_injected))
+		return false;
+	memcpy(to, ctx, bytes);
+	return true;
+}
+
+static int choose(const struct wire_injected *head, const char *maps, uint64_t from,
+		  struct inject_place *ret)
+{
+	struct inject_memory m = { read_head, (void *)head };
+
+	return inject_place_choose(&m, from, maps, strlen(maps), LIBRARY, ret, NULL);
+}
+
+static struct wire_injected head_of(bool is_patched, uint32_t owner, uint64_t start)
+{
+	return (struct wire_injected){ .magic = WIRE_INJECTED_MAGIC,
+				       .library = LIBRARY,
+				       .is_patched = is_patched,
+				       .owner_pid = owner,
+				       .owner_start = start };
+}
+
+static void where_nothing_is_there_is_room(void **state)
+{
+	struct inject_place p;
+
+	(void)state;
+	assert_int_equal(choose(NULL, nothing, 0, &p), 0);
+	assert_int_equal(p.at, INJECT_PLACE_FIRST);
+	assert_false(p.is_mapped);
+}
+
+static void what_was_left_is_used_again(void **state)
+{
+	struct wire_injected head = head_of(false, 1, 1);
+	struct inject_place p;
+
+	(void)state;
+	assert_int_equal(choose(&head, first, 0, &p), 0);
+	assert_int_equal(p.at, INJECT_PLACE_FIRST);
+	assert_true(p.is_mapped);
+	assert_int_equal(choose(&head, first, INJECT_PLACE_FIRST + 1, &p), 0);
+	assert_int_equal(p.at, INJECT_PLACE_FIRST + INJECT_PLACE_STRIDE);
+	head.library++;
+	assert_int_equal(choose(&head, first, 0, &p), 0);
+	assert_int_equal(p.at, INJECT_PLACE_FIRST + INJECT_PLACE_STRIDE);
+	head.magic = 0; /* it is another's memory */
+	assert_int_equal(choose(&head, first, 0, &p), 0);
+	assert_int_equal(p.at, INJECT_PLACE_FIRST + INJECT_PLACE_STRIDE);
+}
+
+static void what_is_in_use_is_not_while_its_owner_lives(void **state)
+{
+	struct procfs_stat own = { 0 };
+	struct inject_place p;
+
+	(void)state;
+	assert_int_equal(procfs_stat(getpid(), &own, NULL), 0);
+
+	struct wire_injected head = head_of(true, (uint32_t)getpid(), own.start_ns);
+
+	assert_true(choose(&head, first, 0, &p) < 0);
+	head.owner_start++; /* the pid is another's now */
+	assert_int_equal(choose(&head, first, 0, &p), 0);
+	assert_int_equal(p.at, INJECT_PLACE_FIRST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(where_nothing_is_there_is_room),
+		cmocka_unit_test(what_was_left_is_used_again),
+		cmocka_unit_test(what_is_in_use_is_not_while_its_owner_lives),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
