@@ -219,7 +219,7 @@ __noinline int futex_charge(uint64_t ns, uint64_t whole_ns, int64_t result)
 SEC("tp_btf/sys_exit")
 int left(uint64_t *ctx)
 {
-	uint64_t now = bpf_ktime_get_ns(), ns;
+	uint64_t now = bpf_ktime_get_ns(), from = from_ns, ns;
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_get(task);
 	const struct registers *r = (const void *)ctx[0];
@@ -240,8 +240,9 @@ int left(uint64_t *ctx)
 		return 0;
 	t->where = THREAD_RUNS;
 	ns = thread_lap(t, now);
-	if (from_ns)
-		futex_charge(ns, now - t->began_ns, (int64_t)ctx[1]);
+	if (from) /* what was before is not known */
+		futex_charge(ns, now - (t->began_ns > from ? t->began_ns : from),
+			     (int64_t)ctx[1]);
 	return 0;
 }
 
