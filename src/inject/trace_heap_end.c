@@ -9,6 +9,7 @@
 
 #include "bare/sys.h"
 #include "inject/loaded.h"
+#include "inject/pipe_write.h"
 #include "inject/sandbox.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_thread.h"
@@ -134,7 +135,7 @@ static __attribute__((noinline)) void tell_and_wait(void)
 	tell_ours(trace_runtime.meeting.control, WIRE_SAMPLER_CONTROL_BYTES);
 	trace_thread_each_memory(tell_ours);
 	if (trace_runtime_write(WIRE_TRACER_HEAP_END, &r, sizeof(r), NULL, 0) &&
-	    sys_call(SYS_write, bell, &byte, 1, 0, 0, 0) != -EPIPE)
+	    pipe_write(bell, &byte, 1) != -EPIPE)
 		wait_for_recorder(bell);
 	sys_close(bell);
 }
