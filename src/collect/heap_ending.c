@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "host/clock.h"
-#include "host/proc_wait.h"
 #include "wire/sampler.h"
 
 /* Others have to be looked after meanwhile. */
@@ -17,6 +16,7 @@
 
 void heap_ending_fini(struct heap_ending *e)
 {
+	heap_memory_fini(&e->memory);
 	heap_ranges_fini(&e->ours);
 	heap_ranges_fini(&e->roots);
 	heap_finder_fini(&e->finder);
@@ -42,17 +42,12 @@ void heap_ending_skip(struct heap_ending *e, const struct timer_image *m,
 	timer_ring_request(m->ring, WIRE_SAMPLER_GO_ON);
 }
 
-static bool read_process(void *ctx, uint64_t address, void *to, size_t size)
-{
-	return proc_wait_memory(*(const pid_t *)ctx, address, to, size) == size;
-}
-
 /* Its pid may be another's as we see it; and it may be gone. */
 static bool is_there(struct heap_ending *e)
 {
 	uint64_t token;
 
-	return read_process(&e->pid, e->token_address, &token, sizeof(token)) &&
+	return heap_memory_read(&e->memory, e->token_address, &token, sizeof(token)) &&
 	       token == e->token;
 }
 
@@ -68,7 +63,8 @@ void heap_ending_begin(struct heap_ending *e, const struct timer_image *m,
 				    .maps = maps,
 				    .ours = &e->ours };
 
-	e->pid = of.pid;
+	heap_memory_fini(&e->memory);
+	heap_memory_begin(&e->memory, of.pid);
 	e->token_address = x->token_address;
 	e->token = x->token;
 	e->begin_ns = clock_monotonic_ns();
@@ -79,11 +75,12 @@ void heap_ending_begin(struct heap_ending *e, const struct timer_image *m,
 	}
 	heap_finder_begin(&e->finder, blocks);
 	give_sign(e, m);
-	if (heap_roots_find(&of, &e->roots, NULL) < 0) {
+	if (heap_roots_find(&of, heap_memory_read, &e->memory, &e->roots, NULL) < 0) {
 		heap_ending_skip(e, m, HEAP_ENDING_UNREADABLE);
 		return;
 	}
-	heap_reach_begin(&e->reach, &e->finder, &e->roots, read_process, &e->pid);
+	heap_reach_begin(&e->reach, &e->finder, &e->roots, heap_memory_read_blocks,
+			 heap_memory_skip, &e->memory);
 	e->is_busy = true;
 }
 

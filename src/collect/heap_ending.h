@@ -14,6 +14,7 @@
 #include "collect/heap_finder.h"
 #include "collect/heap_ledger.h"
 #include "collect/heap_maps.h"
+#include "collect/heap_memory.h"
 #include "collect/heap_reach.h"
 #include "collect/heap_roots.h"
 #include "collect/timer_image.h"
@@ -35,11 +36,11 @@ struct heap_lost {
 
 struct heap_ending {
 	enum heap_ending_how how; /* 0: nothing is known yet */
-	pid_t pid;
 	uint64_t token_address, token;
 	uint64_t begin_ns;
 	uint32_t n_signs;
 	bool is_busy; /* there is more to do */
+	struct heap_memory memory;
 	struct heap_ranges ours, roots;
 	struct heap_finder finder;
 	struct heap_reach reach;

@@ -14,10 +14,10 @@
 
 void heap_reach_begin(struct heap_reach *r, const struct heap_finder *finder,
 		      const struct heap_ranges *roots, heap_roots_read_fn *read,
-		      void *ctx)
+		      heap_reach_skip_fn *skip, void *ctx)
 {
 	*r = (struct heap_reach){
-		.finder = finder, .roots = roots, .read = read, .ctx = ctx
+		.finder = finder, .roots = roots, .read = read, .skip = skip, .ctx = ctx
 	};
 	r->states = xcalloc(finder->blocks.n + 1, 1);
 	r->piece = xcalloc(1, PIECE_BYTES);
@@ -126,6 +126,7 @@ static void go_on_root(struct heap_reach *r)
 	} else {
 		if (block && block->address < end)
 			end = block->address;
+		at = r->skip(r->ctx, at, end);
 		if (end - at > PIECE_BYTES)
 			end = at + PIECE_BYTES;
 		(void)follow_range(r, &from, at, end);
@@ -143,6 +144,8 @@ static void go_on_rest(struct heap_reach *r)
 {
 	uint64_t at = r->rest.start, end = r->rest.end;
 
+	if (end - at > PIECE_BYTES)
+		at = r->skip(r->ctx, at, end);
 	if (end - at > PIECE_BYTES)
 		end = at + PIECE_BYTES;
 	r->rest.start = end;

@@ -32,10 +32,14 @@ struct heap_reach_origin {
 	size_t leader; /* that block, of HEAP_REACH_INDIRECTLY */
 };
 
+/* Up to where from an address on there are only zeroes. */
+typedef uint64_t heap_reach_skip_fn(void *ctx, uint64_t address, uint64_t end);
+
 struct heap_reach {
 	const struct heap_finder *finder; /* borrowed, as are these: */
 	const struct heap_ranges *roots;
 	heap_roots_read_fn *read; /* false: not all of it is readable */
+	heap_reach_skip_fn *skip;
 	void *ctx;
 	uint8_t *states; /* by block: enum heap_reach_state */
 	VEC(uint32_t) pending;
@@ -48,7 +52,7 @@ struct heap_reach {
 
 void heap_reach_begin(struct heap_reach *r, const struct heap_finder *finder,
 		      const struct heap_ranges *roots, heap_roots_read_fn *read,
-		      void *ctx);
+		      heap_reach_skip_fn *skip, void *ctx);
 void heap_reach_fini(struct heap_reach *r);
 /* Some of it, up to about a millisecond; false: all is done. */
 bool heap_reach_go_on(struct heap_reach *r);

@@ -26,7 +26,7 @@ struct search {
 	heap_roots_read_fn *read;
 	void *ctx;
 	struct heap_ranges wanted, except;
-	uint64_t file_end; /* of the last mapping of a file, or what follows it at once */
+	uint64_t data_end; /* of the last mapping, if that is data of a file */
 };
 
 /* Does a block lie in it?  Then whoever mapped it is an allocator. */
@@ -110,19 +110,19 @@ static bool is_anonymous(const struct proc_map *map)
 static void take(struct search *s, const struct proc_map *map)
 {
 	bool is_file = !is_anonymous(map) && map->path[0] != '[';
-	bool is_data = is_file || map->start == s->file_end;
+	bool is_bss = is_anonymous(map) && map->start == s->data_end;
 
-	if (is_data)
-		s->file_end = map->end;
+	s->data_end = is_file && map->is_writable && !map->is_shared ? map->end : 0;
 	if (!map->is_writable)
 		return;
 	if (strcmp(map->path, "[heap]") == 0 && s->of->is_glibc) {
 		add_own_of(s, map);
 		return;
 	}
-	if (!is_data)
+	if (!is_file && !is_bss)
 		sort_out_arenas(s, map);
-	heap_ranges_add(&s->wanted, is_data ? map->start : stack_end(s, map), map->end);
+	heap_ranges_add(&s->wanted, is_file || is_bss ? map->start : stack_end(s, map),
+			map->end);
 }
 
 void heap_roots_of_text(const struct heap_roots_of *of, const char *text, size_t size,
@@ -147,11 +147,6 @@ void heap_roots_of_text(const struct heap_roots_of *of, const char *text, size_t
 	heap_ranges_fini(&s.except);
 }
 
-static bool read_process(void *ctx, uint64_t address, void *to, size_t size)
-{
-	return proc_wait_memory(*(const pid_t *)ctx, address, to, size) == size;
-}
-
 /* Of whoever runs it is not known where its stack ends. */
 struct stack_pointers {
 	VEC(uint64_t) all;
@@ -174,22 +169,21 @@ static void find_stacks(const struct heap_roots_of *of, struct stack_pointers *r
 	procfs_ids_fini(&tids);
 }
 
-int heap_roots_find(const struct heap_roots_of *of, struct heap_ranges *ret,
-		    struct err *e)
+int heap_roots_find(const struct heap_roots_of *of, heap_roots_read_fn *read, void *ctx,
+		    struct heap_ranges *ret, struct err *e)
 {
 	own(buf_fini) struct buf text = { 0 };
 	struct stack_pointers stacks = { 0 };
-	pid_t pid = of->pid;
 	char path[64];
 	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)of->pid);
 	rc = procfs_read(path, MAPS_BYTES_MAX, &text, e);
 	if (rc < 0)
 		return rc;
 	find_stacks(of, &stacks);
 	heap_roots_of_text(of, buf_str(&text), text.size, stacks.all.at, stacks.all.n,
-			   read_process, &pid, ret);
+			   read, ctx, ret);
 	vec_fini(&stacks.all);
 	return 0;
 }

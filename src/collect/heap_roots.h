@@ -30,12 +30,11 @@ struct heap_roots_of {
 	const struct heap_ranges *ours; /* the tracer's */
 };
 
-/* Ascending. */
-must_use int heap_roots_find(const struct heap_roots_of *of, struct heap_ranges *ret,
-			     struct err *e);
-/* The same of a text as /proc/PID/maps is, with the stack pointers of its threads; memory
- * is read by read. */
 typedef bool heap_roots_read_fn(void *ctx, uint64_t address, void *to, size_t size);
+/* Ascending. */
+must_use int heap_roots_find(const struct heap_roots_of *of, heap_roots_read_fn *read,
+			     void *ctx, struct heap_ranges *ret, struct err *e);
+/* The same of a text as /proc/PID/maps is, with the stack pointers of its threads. */
 void heap_roots_of_text(const struct heap_roots_of *of, const char *text, size_t size,
 			const uint64_t *stack_pointers, size_t n_stack_pointers,
 			heap_roots_read_fn *read, void *ctx, struct heap_ranges *ret);

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import harness
 from harness import DIR, Skip, dwell, fact, need, report, run_all, test, total_of
@@ -286,6 +287,18 @@ def what_nothing_points_to_any_more_is_told_from_the_rest():
         for kind in KINDS:
             for row in report(path, '--event', kind)['rows']:
                 assert not row['name'].startswith('reached_') or not row['inclusive'].get(kind), (way, row)
+
+
+@test
+def memory_that_a_program_has_not_touched_is_not_there_afterwards():
+    with tempfile.NamedTemporaryFile(dir='/dev/shm') as file:
+        file.truncate(256 << 20)
+        path, _ = record('untouched', LOST, 'exit', file.name)
+        # A large page, at most.
+        assert os.stat(file.name).st_blocks * 512 <= 2 << 20, os.stat(file.name)
+    got = by_kind(path)
+    assert (got['lost'], got['indirectly-lost']) == ((24, 1544), (30, 984)), got
+    assert total_of(report(path, '--event', 'leaks'), 'reached_by_file', 'inclusive', 'leaks') == 1
 
 
 def check_kinds_as_valgrind(name, *command):

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heap_lost WAY_OUT - leaves blocks behind of which something still points to some, and
- * ends in that way.  Each function's name says what is true of what it takes.
+ * heap_lost WAY_OUT [FILE] - leaves blocks behind of which something still points to
+ * some, and ends in that way.  Each function's name says what is true of what it takes.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -67,6 +68,19 @@ NOINLINE void reached_by_mapping(void)
 	mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		      0);
 	mapped[7] = take(200);
+}
+
+/* In the middle of a file of which nothing else was ever touched. */
+NOINLINE void reached_by_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	off_t size = lseek(fd, 0, SEEK_END);
+	void **at = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (fd < 0 || at == MAP_FAILED)
+		abort();
+	close(fd);
+	at[(size_t)size / 2 / sizeof(*at)] = take(208);
 }
 
 NOINLINE void reached_behind_count(void)
@@ -173,6 +187,8 @@ int main(int argc, char **argv)
 	reached_by_data();
 	reached_by_blocks();
 	reached_by_mapping();
+	if (argc > 2)
+		reached_by_file(argv[2]);
 	reached_behind_count();
 	reached_large();
 	possibly_by_data();

@@ -33,6 +33,17 @@ static bool read_memory(void *ctx, uint64_t address, void *to, size_t size)
 	return true;
 }
 
+/* The lower half of a page of zeroes is what nothing is in. */
+static uint64_t skip_memory(void *ctx, uint64_t address, uint64_t end)
+{
+	const struct memory *m = ctx;
+
+	while (address < end && address >= BASE && address < AT(N_WORDS) &&
+	       address % 2048 == 0 && !m->words[(address - BASE) / 8])
+		address += 8;
+	return address;
+}
+
 /* Words of a block. */
 static void block(struct memory *m, size_t at, size_t n)
 {
@@ -44,7 +55,7 @@ static void block(struct memory *m, size_t at, size_t n)
 static void look(struct memory *m)
 {
 	heap_finder_begin(&m->finder, &m->blocks);
-	heap_reach_begin(&m->reach, &m->finder, &m->roots, read_memory, m);
+	heap_reach_begin(&m->reach, &m->finder, &m->roots, read_memory, skip_memory, m);
 	while (heap_reach_go_on(&m->reach))
 		;
 }

@@ -38,7 +38,8 @@ struct world {
 	struct heap_ranges ours, roots;
 };
 
-static void find(struct world *w, bool is_glibc, const uint64_t *stacks, size_t n)
+static void find_of(struct world *w, const char *maps, bool is_glibc,
+		    const uint64_t *stacks, size_t n)
 {
 	struct heap_roots_of of = { .is_glibc = is_glibc,
 				    .finder = &w->finder,
@@ -46,8 +47,13 @@ static void find(struct world *w, bool is_glibc, const uint64_t *stacks, size_t 
 				    .ours = &w->ours };
 
 	vec_clear(&w->roots.all);
-	heap_roots_of_text(&of, text, sizeof(text) - 1, stacks, n, read_memory, NULL,
+	heap_roots_of_text(&of, maps, strlen(maps), stacks, n, read_memory, NULL,
 			   &w->roots);
+}
+
+static void find(struct world *w, bool is_glibc, const uint64_t *stacks, size_t n)
+{
+	find_of(w, text, is_glibc, stacks, n);
 }
 
 static void done(struct world *w)
@@ -123,6 +129,33 @@ static void data_is_no_stack_though_a_handler_has_one_there(void **state)
 	done(w);
 }
 
+/* A library that is loaded after threads were made lies right below their stacks. */
+static void what_follows_a_file_is_data_of_it_only_next_to_data(void **state)
+{
+	static const char maps[] = "500000-501000 rw-p 00001000 08:01 7 /lib/y\n"
+				   "501000-502000 rw-p 00000000 00:00 0 \n"
+				   "502000-503000 ---p 00000000 00:00 0 \n"
+				   "503000-600000 rw-p 00000000 00:00 0 \n"
+				   "600000-601000 r--p 00000000 08:01 7 /lib/z\n"
+				   "601000-700000 rw-p 00000000 00:00 0 \n"
+				   "700000-701000 rw-s 00000000 00:01 9 /dev/shm/a\n"
+				   "701000-800000 rw-p 00000000 00:00 0 \n";
+	const uint64_t stacks[] = { 0x501800, 0x5f0000, 0x6f0000, 0x7f0000 };
+	struct world *w = world();
+
+	(void)state;
+	find_of(w, maps, true, stacks, 4);
+	check(w,
+	      (const struct heap_range[]){ { 0x500000, 0x501000 },
+					   { 0x501000, 0x502000 },
+					   { 0x5f0000, 0x600000 },
+					   { 0x6f0000, 0x700000 },
+					   { 0x700000, 0x701000 },
+					   { 0x7f0000, 0x800000 } },
+	      6);
+	done(w);
+}
+
 static void whoever_maps_memory_for_blocks_is_an_allocator(void **state)
 {
 	struct heap_blocks blocks = { 0 };
@@ -157,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_can_be_written_counts_but_not_the_allocators),
 		cmocka_unit_test(data_is_no_stack_though_a_handler_has_one_there),
+		cmocka_unit_test(what_follows_a_file_is_data_of_it_only_next_to_data),
 		cmocka_unit_test(whoever_maps_memory_for_blocks_is_an_allocator),
 	};
 
