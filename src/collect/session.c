@@ -20,6 +20,7 @@
 #include "collect/session_choose.h"
 #include "collect/session_control.h"
 #include "collect/session_notes.h"
+#include "collect/session_pause.h"
 #include "collect/session_signals.h"
 #include "host/clock.h"
 #include "host/procfs.h"
@@ -48,7 +49,7 @@ struct session {
 	uint64_t start_ns, end_ns, delay_end_ns;
 	uint64_t asleep_before_ns;
 	uint64_t stolen_ns; /* since boot, at the start */
-	bool is_paused, is_alone, is_over;
+	bool is_paused, is_over;
 	struct session_outcome outcome;
 };
 
@@ -196,8 +197,8 @@ static int open_source(struct session *s, const struct source_ops *ops,
 	source = s->sources[s->n_sources++];
 	rc = ops->prepare ? ops->prepare(source, &s->env, e) : 0;
 	s->scope.preload = launch_env_get(&s->env, "LD_PRELOAD");
-	if (rc == 0 && s->is_paused)
-		ops->pause(source, true);
+	if (rc == 0)
+		session_pause_tell(&source, 1, s->is_paused);
 	return rc;
 }
 
@@ -397,23 +398,7 @@ static int start_all(struct session *s, struct err *e)
 static void set_paused(struct session *s, bool is_paused)
 {
 	s->is_paused = is_paused;
-	for (size_t i = 0; i < s->n_sources; i++)
-		s->sources[i]->ops->pause(s->sources[i], is_paused);
-}
-
-/* While one of them changes what the program executes, the others do not look. */
-static void leave_alone(struct session *s)
-{
-	bool is_alone = false;
-
-	for (size_t i = 0; i < s->n_sources; i++)
-		is_alone |= s->sources[i]->wants_alone;
-	if (is_alone == s->is_alone)
-		return;
-	s->is_alone = is_alone;
-	for (size_t i = 0; i < s->n_sources && !s->is_paused; i++)
-		if (!s->sources[i]->wants_alone)
-			s->sources[i]->ops->pause(s->sources[i], is_alone);
+	session_pause_tell(s->sources, s->n_sources, is_paused);
 }
 
 static void ask_callstacks(struct session *s)
@@ -604,7 +589,7 @@ static int run_loop(struct session *s, struct err *e)
 
 		if (rc < 0)
 			return rc;
-		leave_alone(s);
+		session_pause_tell(s->sources, s->n_sources, s->is_paused);
 		now_ns = clock_monotonic_ns();
 		/* A full disk ends the file, not the program: the writer keeps the
 		 * failure, it is told at the end. */

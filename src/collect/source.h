@@ -81,6 +81,7 @@ struct source {
 	const struct source_ops *ops;
 	/* What the program does now is not its own doing: other sources pause. */
 	bool wants_alone;
+	bool rests; /* as it was told last, by session_pause */
 };
 
 /* What source_ops.open() gets; all borrowed, and alive until free(). */

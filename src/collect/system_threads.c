@@ -339,6 +339,9 @@ void system_threads_close(struct system_threads *t)
 
 void system_threads_pause(struct system_threads *t, bool is_paused)
 {
+	/* What has been under way since the last cut would be forgotten. */
+	if (is_paused == t->is_paused)
+		return;
 	t->is_paused = is_paused;
 	if (!t->is_started)
 		return;

@@ -13,7 +13,7 @@ import sys
 import time
 
 import harness
-from harness import DIR, IS_ROOT, TESTS, Skip, dwell, report, run_all, test
+from harness import DIR, IS_ROOT, TESTS, Skip, dwell, report, run_all, test, why_no_bpf
 
 PYTHON = [sys.executable, '-S', '-B', '-c']
 NOBODY = 65534
@@ -33,10 +33,10 @@ WORKER = ('import os, sys, time\n'
 class Recording:
     """A program that is recorded and does as it is told."""
 
-    def __init__(self, name, *options):
+    def __init__(self, name, *options, experiment='usertime:1ms'):
         self.path = os.path.join(DIR, f'{name}.dwell')
         self.recorder = subprocess.Popen(
-            [harness.DWELL, 'run', '-q', '-S', '0', '-e', 'usertime:1ms', '-o', self.path, *options,
+            [harness.DWELL, 'run', '-q', '-S', '0', '-e', experiment, '-o', self.path, *options,
              '--', *PYTHON, WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.program = int(self.recorder.stdout.readline())
 
@@ -62,8 +62,11 @@ class Recording:
         assert p.returncode == 0, p.stderr
         return [(r['cause'], r['name']) for r in json.loads(p.stdout)['rows']]
 
+    def total(self, column, *options):
+        return report(self.path, *options)['total'][column]
+
     def cpu(self, *options):
-        return report(self.path, *options)['total']['cpu-time']
+        return self.total('cpu-time', *options)
 
     def socket_names(self):
         with open('/proc/net/unix', encoding='utf-8', errors='replace') as f:
@@ -153,6 +156,30 @@ def a_recording_pauses_if_it_was_to():
         r.work(0.3)
         r.end()
         assert 0.1e9 < r.cpu() < 0.3e9, r.cpu()
+
+
+def who_is_told_to_go_on_again_forgets_nothing(experiment, column):
+    """The program waits for a line all the while."""
+    if why := why_no_bpf():
+        raise Skip(why)
+    with Recording(f'resumed-{experiment}', '--pause', experiment=experiment) as r:
+        ctl('resume', r.program)
+        began = time.monotonic_ns()
+        while time.monotonic_ns() < began + 1e9:
+            ctl('resume', r.program)
+        lasted = time.monotonic_ns() - began
+        r.end()
+        assert r.total(column) > 0.5 * lasted, (r.total(column), lasted)
+
+
+@test
+def a_wait_lasts_on_if_it_is_resumed_twice():
+    who_is_told_to_go_on_again_forgets_nothing('states', 'io-wait')
+
+
+@test
+def a_call_lasts_on_if_it_is_resumed_twice():
+    who_is_told_to_go_on_again_forgets_nothing('io', 'io-time')
 
 
 @test
