@@ -16,6 +16,7 @@
 #define CALL_STOP	(SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
 #define STOP_LIMIT_NS	2000000000
 #define LET_GO_LIMIT_NS 100000000
+#define END_LIMIT_NS	20000000
 #define NAP_NS		20000
 
 static struct count_tracee *find(struct count_tracees *t, pid_t tid)
@@ -233,9 +234,22 @@ int count_tracees_stop(struct count_tracees *t, struct err *e)
 	return 0;
 }
 
+/* Who was killed meanwhile has to be taken notice of by its tracer: nobody else learns of
+ * the end of the process before. */
+static void see_end(pid_t tid)
+{
+	uint64_t until_ns = clock_monotonic_ns() + END_LIMIT_NS;
+	int status;
+
+	while (count_wait(tid, WNOHANG, &status) != COUNT_WAIT_GONE &&
+	       clock_monotonic_ns() < until_ns)
+		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+}
+
 void count_tracee_let_go(struct count_tracee *t)
 {
-	ptrace(PTRACE_DETACH, t->tid, 0, (long)t->signal);
+	if (ptrace(PTRACE_DETACH, t->tid, 0, (long)t->signal) < 0)
+		see_end(t->tid);
 	t->is_gone = true;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/own.h"
+#include "collect/heap_registers.h"
 #include "host/clock.h"
 #include "wire/sampler.h"
 
@@ -51,6 +53,14 @@ static bool is_there(struct heap_ending *e)
 	       token == e->token;
 }
 
+static void follow_registers(struct heap_ending *e, pid_t pid, pid_t tid)
+{
+	own(heap_registers_fini) struct heap_registers r = { 0 };
+
+	heap_registers_read(&r, pid, tid);
+	heap_reach_follow(&e->reach, r.words.at, r.words.n);
+}
+
 void heap_ending_begin(struct heap_ending *e, const struct timer_image *m,
 		       const struct wire_tracer_heap_end *x,
 		       const struct heap_blocks *blocks, const struct heap_maps *maps)
@@ -81,6 +91,7 @@ void heap_ending_begin(struct heap_ending *e, const struct timer_image *m,
 	}
 	heap_reach_begin(&e->reach, &e->finder, &e->roots, heap_memory_read_blocks,
 			 heap_memory_skip, &e->memory);
+	follow_registers(e, of.pid, (pid_t)of.tid);
 	e->is_busy = true;
 }
 

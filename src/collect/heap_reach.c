@@ -12,6 +12,8 @@
 /* Each costs a system call. */
 #define BLOCKS_MAX 512
 
+static const struct heap_reach_origin by_root = { HEAP_REACH_REACHED, 0 };
+
 void heap_reach_begin(struct heap_reach *r, const struct heap_finder *finder,
 		      const struct heap_ranges *roots, heap_roots_read_fn *read,
 		      heap_reach_skip_fn *skip, void *ctx)
@@ -88,6 +90,11 @@ static void follow_words(struct heap_reach *r, const struct heap_reach_origin *f
 	}
 }
 
+void heap_reach_follow(struct heap_reach *r, const uint64_t *words, size_t n)
+{
+	follow_words(r, &by_root, (const uint8_t *)words, n * WORD);
+}
+
 /* Whole words of it, up to a piece.  False: up to a page that cannot be read. */
 static bool follow_range(struct heap_reach *r, const struct heap_reach_origin *from,
 			 uint64_t start, uint64_t end)
@@ -114,7 +121,6 @@ static bool follow_range(struct heap_reach *r, const struct heap_reach_origin *f
 /* Up to the next block of the root at hand, or as much as fits. */
 static void go_on_root(struct heap_reach *r)
 {
-	static const struct heap_reach_origin from = { HEAP_REACH_REACHED, 0 };
 	const struct heap_range *root = &r->roots->all.at[r->root];
 	uint64_t at = r->root_at ? r->root_at : root->start, end = root->end;
 	size_t i = heap_finder_above(r->finder, at);
@@ -129,7 +135,7 @@ static void go_on_root(struct heap_reach *r)
 		at = r->skip(r->ctx, at, end);
 		if (end - at > PIECE_BYTES)
 			end = at + PIECE_BYTES;
-		(void)follow_range(r, &from, at, end);
+		(void)follow_range(r, &by_root, at, end);
 		r->root_at = end;
 	}
 	if (r->root_at < root->end)

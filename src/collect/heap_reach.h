@@ -54,6 +54,8 @@ void heap_reach_begin(struct heap_reach *r, const struct heap_finder *finder,
 		      const struct heap_ranges *roots, heap_roots_read_fn *read,
 		      heap_reach_skip_fn *skip, void *ctx);
 void heap_reach_fini(struct heap_reach *r);
+/* What these lead to, that are in no memory, is reached. */
+void heap_reach_follow(struct heap_reach *r, const uint64_t *words, size_t n);
 /* Some of it, up to about a millisecond; false: all is done. */
 bool heap_reach_go_on(struct heap_reach *r);
 

@@ -26,7 +26,8 @@ struct search {
 	heap_roots_read_fn *read;
 	void *ctx;
 	struct heap_ranges wanted, except;
-	uint64_t data_end; /* of the last mapping, if that is data of a file */
+	uint64_t data_end;  /* of the last mapping, if that is data of a file */
+	uint64_t guard_end; /* if nobody may write there */
 };
 
 /* Does a block lie in it?  Then whoever mapped it is an allocator. */
@@ -87,12 +88,15 @@ static bool is_own(const struct search *s, uint64_t address)
 	return false;
 }
 
-/* Below the lowest end of a stack in it nothing is used.  That is certain only of memory
- * that is nothing but a stack: a handler's may be anywhere. */
+/* Below the lowest end of a stack in it nothing is used.  That is certain only where the
+ * stack begins with the mapping: a handler's may be anywhere, and one that has no guard
+ * in a mapping of its own may be one with what was mapped next to it. */
 static uint64_t stack_end(const struct search *s, const struct proc_map *map)
 {
 	uint64_t lowest = map->end;
 
+	if (map->start != s->guard_end && strcmp(map->path, "[stack]") != 0)
+		return map->start;
 	for (size_t i = 0; i < s->n_stack_pointers; i++) {
 		uint64_t sp = s->stack_pointers[i] & ~UINT64_C(7);
 
@@ -113,8 +117,10 @@ static void take(struct search *s, const struct proc_map *map)
 	bool is_bss = is_anonymous(map) && map->start == s->data_end;
 
 	s->data_end = is_file && map->is_writable && !map->is_shared ? map->end : 0;
-	if (!map->is_writable)
+	if (!map->is_writable) {
+		s->guard_end = is_anonymous(map) ? map->end : 0;
 		return;
+	}
 	if (strcmp(map->path, "[heap]") == 0 && s->of->is_glibc) {
 		add_own_of(s, map);
 		return;

@@ -108,6 +108,21 @@ void inject_stop_end(struct inject_stop *s)
 	free(s);
 }
 
+void inject_stop_each(const struct inject_stop *s, inject_stop_registers_fn *fn,
+		      void *ctx)
+{
+	vec_each(t, &s->threads.at) {
+		const uint64_t registers[] = { t->regs.rax, t->regs.rbx, t->regs.rcx,
+					       t->regs.rdx, t->regs.rsi, t->regs.rdi,
+					       t->regs.rbp, t->regs.r8,	 t->regs.r9,
+					       t->regs.r10, t->regs.r11, t->regs.r12,
+					       t->regs.r13, t->regs.r14, t->regs.r15 };
+
+		if (!t->is_gone)
+			fn(ctx, registers, sizeof(registers) / sizeof(registers[0]));
+	}
+}
+
 /* A section that is begun anew when it is interrupted, unless it is left elsewhere. */
 static bool has_section(const struct count_tracee *t)
 {

@@ -26,6 +26,12 @@ struct inject_stop *inject_stop_begin(pid_t pid, struct err *e);
 /* All go on as if nothing had been; calls that they were in are made again. */
 void inject_stop_end(struct inject_stop *s);
 
+/* Of each thread the registers that may hold a pointer, but not where it stands and where
+ * its stack ends. */
+typedef void inject_stop_registers_fn(void *ctx, const uint64_t *registers, size_t n);
+void inject_stop_each(const struct inject_stop *s, inject_stop_registers_fn *fn,
+		      void *ctx);
+
 /* Choose the thread that does what follows.  *ret_tid_at: how far from its thread pointer
  * the C library keeps its id, 0: unknown. */
 must_use int inject_stop_take(struct inject_stop *s, int32_t *ret_tid_at, struct err *e);

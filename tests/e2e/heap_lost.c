@@ -5,13 +5,16 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* clang makes no clones, and does not know how to be told. */
@@ -148,6 +151,55 @@ static NOINLINE void clear_stack(void)
 		frames[i] = 0;
 }
 
+#ifdef __x86_64__
+static volatile int is_in_register;
+
+/* All that is left of the pointer is in a register while the thread waits. */
+static void *reached_by_register(void *unused)
+{
+	uintptr_t hidden = ~(uintptr_t)take(216);
+
+	(void)unused;
+	clear_stack();
+	__asm__ volatile("mov %1, %%rbx\n\t"
+			 "not %%rbx\n\t"
+			 "movl $1, %0\n"
+			 "1: mov %2, %%eax\n\t"
+			 "syscall\n\t"
+			 "jmp 1b"
+			 : "=m"(is_in_register)
+			 : "r"(hidden), "i"(SYS_pause)
+			 : "rax", "rbx", "rcx", "r11", "memory");
+	return NULL;
+}
+
+static void wait_by_register(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, reached_by_register, NULL) != 0)
+		exit(77);
+	while (!is_in_register)
+		sched_yield();
+}
+#else
+static void wait_by_register(void)
+{
+}
+#endif
+
+/* A call that says EINTR to whoever is stopped in it. */
+static void *waiting_thread(void *unused)
+{
+	struct epoll_event event;
+	int fd = epoll_create1(EPOLL_CLOEXEC);
+
+	(void)unused;
+	pthread_barrier_wait(&barrier);
+	epoll_wait(fd, &event, 1, -1);
+	abort();
+}
+
 static void *reached_by_thread(void *unused)
 {
 	void *volatile on_stack = take(144);
@@ -196,11 +248,14 @@ int main(int argc, char **argv)
 	lost_chain();
 	lost_circle();
 	lost_behind_freed();
-	pthread_barrier_init(&barrier, NULL, 2);
-	if (has_other && pthread_create(&t, NULL, reached_by_thread, NULL) != 0)
+	pthread_barrier_init(&barrier, NULL, 3);
+	if (has_other && (pthread_create(&t, NULL, reached_by_thread, NULL) != 0 ||
+			  pthread_create(&t, NULL, waiting_thread, NULL) != 0))
 		return 77;
-	if (has_other)
+	if (has_other) {
 		pthread_barrier_wait(&barrier);
+		wait_by_register();
+	}
 	if (pthread_create(&u, NULL, freeing_thread, NULL) != 0)
 		return 77;
 	pthread_join(u, NULL);

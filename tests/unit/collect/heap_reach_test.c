@@ -103,6 +103,29 @@ static void what_a_root_leads_to_is_reached(void **state)
 	done(m);
 }
 
+static void what_a_register_leads_to_is_reached(void **state)
+{
+	struct memory *m = memory();
+	const uint64_t registers[] = { 7, AT(100), AT(301) };
+
+	(void)state;
+	block(m, 100, 4);
+	block(m, 200, 4);
+	block(m, 300, 4);
+	block(m, 400, 4);
+	m->words[103] = AT(200);
+	heap_finder_begin(&m->finder, &m->blocks);
+	heap_reach_begin(&m->reach, &m->finder, &m->roots, read_memory, skip_memory, m);
+	heap_reach_follow(&m->reach, registers, 3);
+	while (heap_reach_go_on(&m->reach))
+		;
+	assert_int_equal(state_at(m, 100), HEAP_REACH_REACHED);
+	assert_int_equal(state_at(m, 200), HEAP_REACH_REACHED);
+	assert_int_equal(state_at(m, 300), HEAP_REACH_POSSIBLY);
+	assert_int_equal(state_at(m, 400), HEAP_REACH_LOST);
+	done(m);
+}
+
 static void a_pointer_within_makes_it_possible_for_all_behind(void **state)
 {
 	struct memory *m = memory();
@@ -248,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_root_leads_to_is_reached),
+		cmocka_unit_test(what_a_register_leads_to_is_reached),
 		cmocka_unit_test(a_pointer_within_makes_it_possible_for_all_behind),
 		cmocka_unit_test(another_way_there_makes_it_certain),
 		cmocka_unit_test(behind_a_count_is_where_an_array_begins),

@@ -149,10 +149,30 @@ static void what_follows_a_file_is_data_of_it_only_next_to_data(void **state)
 	      (const struct heap_range[]){ { 0x500000, 0x501000 },
 					   { 0x501000, 0x502000 },
 					   { 0x5f0000, 0x600000 },
-					   { 0x6f0000, 0x700000 },
+					   { 0x601000, 0x700000 },
 					   { 0x700000, 0x701000 },
-					   { 0x7f0000, 0x800000 } },
+					   { 0x701000, 0x800000 } },
 	      6);
+	done(w);
+}
+
+/* Its guard is but a mark in it, or it has none. */
+static void a_stack_that_may_be_one_with_other_memory_counts_as_a_whole(void **state)
+{
+	static const char maps[] = "500000-501000 ---p 00000000 00:00 0 \n"
+				   "501000-600000 rw-p 00000000 00:00 0 \n"
+				   "600000-700000 rw-p 00000000 00:00 0 [anon:x]\n"
+				   "800000-900000 rw-p 00000000 00:00 0 \n";
+	const uint64_t stacks[] = { 0x580000, 0x680000, 0x880000 };
+	struct world *w = world();
+
+	(void)state;
+	find_of(w, maps, true, stacks, 3);
+	check(w,
+	      (const struct heap_range[]){ { 0x580000, 0x600000 },
+					   { 0x600000, 0x700000 },
+					   { 0x800000, 0x900000 } },
+	      3);
 	done(w);
 }
 
@@ -191,6 +211,8 @@ int main(void)
 		cmocka_unit_test(what_can_be_written_counts_but_not_the_allocators),
 		cmocka_unit_test(data_is_no_stack_though_a_handler_has_one_there),
 		cmocka_unit_test(what_follows_a_file_is_data_of_it_only_next_to_data),
+		cmocka_unit_test(
+			a_stack_that_may_be_one_with_other_memory_counts_as_a_whole),
 		cmocka_unit_test(whoever_maps_memory_for_blocks_is_an_allocator),
 	};
 
