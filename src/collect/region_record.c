@@ -60,9 +60,13 @@ struct wire_regions_slice region_record_slice(const uint8_t *rows, uint32_t i)
 	return s;
 }
 
+/* What no program can have taken, of records that are damaged, is the most there is. */
 uint64_t region_record_scale(const struct wire_regions_nodes *head, uint64_t v)
 {
-	return head->ticks ? (uint64_t)((double)v * (double)head->since_ns /
-					(double)head->ticks)
-			   : v;
+	double ns;
+
+	if (!head->ticks)
+		return v;
+	ns = (double)v * (double)head->since_ns / (double)head->ticks;
+	return ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
 }
