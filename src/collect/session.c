@@ -20,6 +20,7 @@
 #include "collect/session_choose.h"
 #include "collect/session_control.h"
 #include "collect/session_notes.h"
+#include "collect/session_observes.h"
 #include "collect/session_pause.h"
 #include "collect/session_signals.h"
 #include "host/clock.h"
@@ -513,17 +514,11 @@ static void serve_company(struct session *s)
 
 /* From outside (session_control). */
 
-/* One of whole CPUs observes everybody, and is not meant by who names a process. */
 static bool observes(void *ctx, pid_t pid)
 {
 	const struct session *s = ctx;
-	bool does = pid == getpid() || (s->launch.pid && pid == s->launch.pid);
 
-	for (size_t i = 0; i < s->settings.n_pids; i++)
-		does |= pid == s->settings.pids[i];
-	return does || (s->settings.kind != SCOPE_CPUS &&
-			tracker_is_followed(s->tracker, clock_monotonic_ns(),
-					    (uint32_t)pid, (uint32_t)pid));
+	return session_observes(&s->scope, s->tracker, s->launch.pid, pid);
 }
 
 static int mark(void *ctx, const char *name, struct err *e)

@@ -695,6 +695,16 @@ bool tracker_is_followed(const struct tracker *t, uint64_t time_ns, uint32_t pid
 	return !th->has_exited || time_ns < th->exit_ns + EXIT_MAX_NS;
 }
 
+bool tracker_knows(const struct tracker *t, uint32_t pid, bool *ret_is_followed)
+{
+	const struct roster_process *p = roster_find_process(&t->roster, pid);
+
+	if (!p || !p->n_alive)
+		return false;
+	*ret_is_followed = p->is_followed;
+	return true;
+}
+
 void tracker_draft(struct tracker *t, const struct tracker_sample *s,
 		   struct tracker_draft *ret)
 {

@@ -132,6 +132,9 @@ struct tracker_draft {
  * followed.  Does not look into /proc. */
 bool tracker_is_followed(const struct tracker *t, uint64_t time_ns, uint32_t pid,
 			 uint32_t tid);
+/* Whether anybody has told of a process that runs, and nobody of its end; if so, whether
+ * it is followed. */
+bool tracker_knows(const struct tracker *t, uint32_t pid, bool *ret_is_followed);
 void tracker_draft(struct tracker *t, const struct tracker_sample *s,
 		   struct tracker_draft *ret);
 void tracker_write(struct tracker *t, const struct tracker_draft *d);

@@ -4,6 +4,7 @@
 no good.
 usage: marks.py DWELL"""
 import array
+import contextlib
 import json
 import os
 import signal
@@ -123,6 +124,46 @@ def what_was_attached_to_is_found_by_its_process():
         victim.communicate()
     rows = json.loads(dwell('global', '--json', path).stdout)['rows']
     assert [r['name'] for r in rows if r['cause'] == 'ctl'] == ['here'], rows
+
+
+# It tells its child and its grandchild, and they sleep.
+FAMILY = ('sh', '-c', 'sh -c \'sleep 1000 & echo $$ $!; wait\'; exit 0')
+
+
+@contextlib.contextmanager
+def family(name, *options):
+    """The recorder, and whom its program waits for."""
+    path = os.path.join(DIR, f'{name}.dwell')
+    with subprocess.Popen([harness.DWELL, 'run', '-q', '-S', '0', '-e', 'io', *options, '-o', path,
+                           '--', *FAMILY], stdout=subprocess.PIPE, text=True) as recorder:
+        below = [int(pid) for pid in recorder.stdout.readline().split()]
+        try:
+            yield recorder, below
+        finally:
+            os.kill(below[1], signal.SIGTERM)  # the others have nobody to wait for then
+
+
+@test
+def children_are_found_where_only_the_kernel_counts():
+    if why := why_no_bpf():
+        raise Skip(why)
+    with family('family') as (recorder, below):
+        for pid in below:
+            ctl('mark', pid, str(pid))
+            assert json.loads(ctl('status', '--json', pid).stdout)[0]['recorder'] == recorder.pid
+        assert 'no recording' in refused('mark', os.getpid())
+    rows = json.loads(dwell('global', '--json', os.path.join(DIR, 'family.dwell')).stdout)['rows']
+    assert [r['name'] for r in rows] == [*map(str, below), ''], rows
+
+
+@test
+def children_that_are_not_followed_are_nobodys():
+    if why := why_no_bpf():
+        raise Skip(why)
+    with family('alone', '--follow', 'off') as (recorder, below):
+        for pid in below:
+            assert 'no recording' in refused('mark', pid)
+        ctl('mark', recorder.pid)
 
 
 @test

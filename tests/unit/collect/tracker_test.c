@@ -242,6 +242,30 @@ static void a_thread_is_followed_until_it_must_be_gone(void **state)
 	recording_free(r);
 }
 
+static void a_process_is_known_until_its_last_thread_ends(void **state)
+{
+	struct fixture f;
+	struct recording *r;
+	bool is_followed = false;
+
+	(void)state;
+	begin(&f);
+	tracker_leave_children(f.tracker);
+	assert_false(tracker_knows(f.tracker, PID, &is_followed)); /* nobody told */
+	tracker_exec(f.tracker, 1, PID, PID, "sh");
+	tracker_fork(f.tracker, 2, PID, PID + 2, PID, PID);
+	tracker_fork(f.tracker, 2, PID + 1, PID + 1, PID, PID);
+	tracker_exit(f.tracker, 5, PID, PID);
+	assert_true(tracker_knows(f.tracker, PID, &is_followed));
+	assert_true(is_followed);
+	assert_true(tracker_knows(f.tracker, PID + 1, &is_followed));
+	assert_false(is_followed);
+	tracker_exit(f.tracker, 6, PID, PID + 2);
+	assert_false(tracker_knows(f.tracker, PID, &is_followed));
+	finish(&f, &r);
+	recording_free(r);
+}
+
 static size_t n_own_threads(void)
 {
 	struct procfs_ids tids = { 0 };
@@ -363,6 +387,7 @@ int main(void)
 		cmocka_unit_test(only_what_is_to_be_followed_is_kept),
 		cmocka_unit_test(children_can_be_left),
 		cmocka_unit_test(a_thread_is_followed_until_it_must_be_gone),
+		cmocka_unit_test(a_process_is_known_until_its_last_thread_ends),
 		cmocka_unit_test(a_running_process_is_one_however_often_it_is_looked_at),
 		cmocka_unit_test(
 			a_process_is_in_its_control_group_and_so_are_its_children),
