@@ -11,10 +11,14 @@ static const struct {
 	const char *name;
 	enum futex_record_call call;
 } calls[] = {
-	{ "futex", FUTEX_RECORD_FUTEX },      { "futex_time64", FUTEX_RECORD_FUTEX },
-	{ "futex_wait", FUTEX_RECORD_WAITS }, { "futex_waitv", FUTEX_RECORD_WAITS_MANY },
-	{ "futex_wake", FUTEX_RECORD_WAKES }, { "futex_requeue", FUTEX_RECORD_WAKES },
+	{ "futex", FUTEX_RECORD_FUTEX },
+	{ "futex_time64", FUTEX_RECORD_FUTEX },
+	{ "futex_wait", FUTEX_RECORD_WAITS },
+	{ "futex_waitv", FUTEX_RECORD_WAITS_MANY },
+	{ "futex_wake", FUTEX_RECORD_WAKES },
+	{ "futex_requeue", FUTEX_RECORD_WAKES },
 	{ "exit", FUTEX_RECORD_WAKES },
+	{ "restart_syscall", FUTEX_RECORD_RESTARTS },
 };
 
 static enum futex_record_call call_of(const char *name)

@@ -41,6 +41,8 @@ enum futex_record_call {
 	FUTEX_RECORD_WAITS,
 	FUTEX_RECORD_WAITS_MANY, /* its first argument points to them */
 	FUTEX_RECORD_WAKES,	 /* or may do so */
+	FUTEX_RECORD_RESTARTS, /* the kernel's own: what a signal has interrupted goes on
+				*/
 };
 
 #define FUTEX_RECORD_CALLS_MAX STATE_RECORD_CALLS_MAX

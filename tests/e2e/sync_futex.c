@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -317,13 +318,85 @@ static int timeouts(unsigned n)
 	return 0;
 }
 
+/* So that the list is where another process without randomized addresses has memory, too:
+ * in the environment, whose first word is a long one. */
+static int several_forever(unsigned n)
+{
+	uintptr_t at = ((uintptr_t)environ[0] + strlen(environ[0]) / 2) & ~(uintptr_t)7;
+	struct one_of_several *all = (struct one_of_several *)at;
+
+	(void)n;
+	*all = (struct one_of_several){ 0, (uintptr_t)&word, 2 | FUTEX_PRIVATE_FLAG, 0 };
+	puts("ready");
+	fflush(stdout);
+	while (syscall(SYS_futex_waitv, all, 1, 0, NULL, 0) >= 0 || errno != ENOSYS)
+		;
+	return 77;
+}
+
+/* Stops its parent n times, and says how long in all. */
+static int stop_parent(unsigned n)
+{
+	struct account a = { .name = "stopped" };
+
+	for (; a.n < n; a.n++) {
+		sleep_ms(HOLD_MS);
+		a.since_ns = now_ns();
+		kill(getppid(), SIGSTOP);
+		sleep_ms(HOLD_MS);
+		kill(getppid(), SIGCONT);
+		a.ns += now_ns() - a.since_ns;
+	}
+	tell(&a);
+	fflush(stdout);
+	return 0;
+}
+
+static void *wait_long(void *arg)
+{
+	const struct timespec t = { .tv_sec = 1000 };
+	struct account *a = arg;
+
+	begin(a);
+	while (!atomic_load(&word))
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+	end(a);
+	return NULL;
+}
+
+/* One wait that has an end, in which all threads are stopped n times. */
+static int stopped(unsigned n)
+{
+	struct account a = { .name = "word" };
+	pthread_t thread;
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0)
+		_exit(stop_parent(n));
+	pthread_create(&thread, NULL, wait_long, &a);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	sleep_ms(HOLD_MS);
+	wake(&word);
+	pthread_join(thread, NULL);
+	tell(&a);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(unsigned n);
 } modes[] = {
-	{ "raw", raw },		  { "mixed", mixed },	  { "forked", forked },
-	{ "priority", priority }, { "several", several }, { "forever", forever },
+	{ "raw", raw },
+	{ "mixed", mixed },
+	{ "forked", forked },
+	{ "priority", priority },
+	{ "several", several },
+	{ "forever", forever },
 	{ "timeouts", timeouts },
+	{ "stopped", stopped },
+	{ "several_forever", several_forever },
 };
 
 int main(int argc, char **argv)

@@ -9,9 +9,10 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import harness
-from harness import DIR, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
+from harness import DIR, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, test
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 PROGRAM = os.path.join(PROGRAMS, 'e2e-sync_futex')
@@ -197,6 +198,57 @@ def what_has_waited_since_before_is_found_when_it_is_attached_to():
     assert row['waits'] == 0 and row['ns'] > 0, row
     threads = [r for r in rows(path, '--by', 'thread').values()]
     assert len(threads) == 2, threads
+
+
+@test
+def of_who_waits_for_several_since_before_nobody_knows_the_first():
+    """Above all it is not looked up in the recorder, which has other words there."""
+    need('setarch')
+    fixed = ['setarch', '-R']
+    same = {'PADDING': 'x' * 8192}
+    path = os.path.join(DIR, 'first.dwell')
+    with subprocess.Popen([*fixed, PROGRAM, 'several_forever'], stdout=subprocess.PIPE, text=True,
+                          env=same) as p:
+        try:
+            assert p.stdout.readline() == 'ready\n'
+            a = subprocess.run([*fixed, harness.DWELL, 'attach', '-q', '-e', 'sync', '-p',
+                                str(p.pid), '-d', '1s', '-o', path], capture_output=True,
+                               text=True, env=same, check=False)
+            if p.poll() == 77:
+                raise Skip('this kernel has no such call')
+            assert a.returncode == 0, a.stderr
+        finally:
+            p.kill()
+    row, = report(path)['rows']
+    assert row['name'] == '[futex, of several]' and row['ns'] > 0, row
+
+
+@test
+def no_wait_is_longer_than_its_program():
+    path = os.path.join(DIR, 'middle.dwell')
+    since_ns = time.monotonic_ns()
+    with subprocess.Popen([PROGRAM, 'raw', '100000'], stdout=subprocess.DEVNULL) as p:
+        try:
+            a = dwell('attach', '-q', '-e', 'sync', '-p', str(p.pid), '-d', '1s', '-o', path)
+            assert a.returncode == 0, a.stderr
+        finally:
+            p.kill()
+    row = rows(path)['word', 'futex']
+    took_ns = time.monotonic_ns() - since_ns
+    assert row['waits'] and all(d['from'] < took_ns for d in row['durations_ns']), row
+
+
+@test
+def a_wait_in_which_its_thread_is_stopped_goes_on():
+    """How long the program is stopped is not known exactly where much runs."""
+    shares = []
+    while len(shares) < 20 and not (shares and shares[-1] > .9):
+        path, told = record('stopped', PROGRAM, 'stopped', '3', run=('--source', 'futex'))
+        row = rows(path)['word', 'futex']
+        check(row, told['word'])
+        assert row['waits'] == 1 and 'wake' in functions(row['holders'][0]), row
+        shares.append(row['ns'] / (told['word'].ns - told['stopped'].ns))
+    assert max(shares) > .9, shares
 
 
 @test

@@ -24,8 +24,10 @@ const volatile uint64_t threshold_ns = 0;
 /* Whose scratch is which. */
 enum { SCRATCH_CALL, SCRATCH_CUT, SCRATCH_WAKE };
 
-/* Of the kernel's: nobody came in time. */
+/* Of the kernel's: nobody came in time; a signal did, and unless a handler runs, the
+ * thread comes back for the rest of its time by another call. */
 #define RESULT_TIMEOUT (-110)
+#define RESULT_RESTART (-516)
 
 /* As <linux/futex.h> has them. */
 enum {
@@ -81,7 +83,8 @@ static __always_inline void wait_by_op(struct wait *w, uint32_t op)
 	}
 }
 
-/* What the thread is called into the kernel for. */
+/* What a thread is called into the kernel for.  Of several words the address is that of
+ * their list, until read_first(). */
 static __always_inline void wait_of(struct wait *w, uint32_t call,
 				    const struct registers *r, bool is_32bit)
 {
@@ -93,13 +96,20 @@ static __always_inline void wait_of(struct wait *w, uint32_t call,
 	} else if (call == FUTEX_RECORD_WAITS) {
 		w->how = FUTEX_RECORD_ONE;
 	} else if (call == FUTEX_RECORD_WAITS_MANY) {
-		const uint64_t *first = (const void *)w->address;
-
 		w->how = FUTEX_RECORD_OF_MANY;
-		/* The value that it has, and then where it is. */
-		if (bpf_probe_read_user(&w->address, sizeof(w->address), first + 1))
-			w->address = 0;
 	}
+}
+
+/* Of several words that the current thread waits for; of another one's list nothing can
+ * be read. */
+static __always_inline void read_first(struct wait *w)
+{
+	const uint64_t *first = (const void *)w->address;
+
+	/* The value that it has, and then where it is. */
+	if (w->how == FUTEX_RECORD_OF_MANY &&
+	    bpf_probe_read_user(&w->address, sizeof(w->address), first + 1))
+		w->address = 0;
 }
 
 /* The thread tells where it says that it waits. */
@@ -135,38 +145,7 @@ __noinline uint32_t futex_sum(uint32_t event, uint32_t how, uint64_t address)
 	if (!s || !t)
 		return 0;
 	return calls_find_for(s, task, t, registers_kept(task), event, how,
-			      objects_find(s, task, address));
-}
-
-/* (registers, number): what is done here is not in the wait's time. */
-SEC("tp_btf/sys_enter")
-int entered(uint64_t *ctx)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *t = thread_get(task);
-	const struct registers *r = (const void *)ctx[0];
-	bool is_32bit = registers_call_is_32bit(task);
-	uint32_t call = call_of((int64_t)ctx[1], is_32bit);
-	struct wait w;
-
-	if (!t)
-		return 0;
-	t->where = THREAD_RUNS;
-	if (!call)
-		return 0;
-	wait_of(&w, call, r, is_32bit);
-	if (!w.how && call == FUTEX_RECORD_FUTEX && is_told(r, is_32bit)) {
-		t->within_at = w.address;
-	} else if (!w.how) {
-		t->may_wake = 1;
-	} else if (!is_within(t, r, is_32bit)) {
-		t->sum = futex_sum(w.event, w.how, w.address);
-		t->waker = 0;
-		t->n_left = task->nvcsw;
-		t->where = THREAD_BLOCKED;
-		t->began_ns = t->since_ns = bpf_ktime_get_ns();
-	}
-	return 0;
+			      objects_find(s, task, address, NULL));
 }
 
 static __always_inline void charge_time(uint32_t sum, uint64_t ns)
@@ -215,11 +194,71 @@ __noinline int futex_charge(uint64_t ns, uint64_t whole_ns, int64_t result)
 	return 0;
 }
 
+/* The wait of the current thread is over at that time. */
+static __always_inline void charge_end(struct thread *t, uint64_t at, int64_t result)
+{
+	uint64_t from = from_ns, ns = thread_lap(t, at);
+
+	if (from && at > from) /* what was before is not known */
+		futex_charge(ns, at - (t->began_ns > from ? t->began_ns : from), result);
+}
+
+/* What a signal came in between of: whether the thread waits on.  Then, as if the time
+ * since had not been: it was stopped, or its signal was of no effect. */
+static __always_inline bool go_on(struct thread *t, bool restarts)
+{
+	uint64_t broke_ns = t->broke_ns, gap_ns;
+
+	t->broke_ns = 0;
+	if (!restarts) {
+		charge_end(t, broke_ns, RESULT_RESTART);
+		return false;
+	}
+	gap_ns = bpf_ktime_get_ns() - broke_ns;
+	t->began_ns += gap_ns;
+	__sync_fetch_and_add(&t->since_ns, gap_ns);
+	__sync_lock_test_and_set(&t->where, THREAD_BLOCKED);
+	return true;
+}
+
+/* (registers, number): what is done here is not in the wait's time. */
+SEC("tp_btf/sys_enter")
+int entered(uint64_t *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_get(task);
+	const struct registers *r = (const void *)ctx[0];
+	bool is_32bit = registers_call_is_32bit(task);
+	uint32_t call = call_of((int64_t)ctx[1], is_32bit);
+	struct wait w;
+
+	if (!t)
+		return 0;
+	t->where = THREAD_RUNS;
+	if (t->broke_ns && go_on(t, call == FUTEX_RECORD_RESTARTS))
+		return 0;
+	if (!call)
+		return 0;
+	wait_of(&w, call, r, is_32bit);
+	read_first(&w);
+	if (!w.how && call == FUTEX_RECORD_FUTEX && is_told(r, is_32bit)) {
+		t->within_at = w.address;
+	} else if (!w.how) {
+		t->may_wake = 1;
+	} else if (!is_within(t, r, is_32bit)) {
+		t->sum = futex_sum(w.event, w.how, w.address);
+		t->waker = 0;
+		t->n_left = task->nvcsw;
+		thread_block(t, bpf_ktime_get_ns());
+	}
+	return 0;
+}
+
 /* (registers, result) */
 SEC("tp_btf/sys_exit")
 int left(uint64_t *ctx)
 {
-	uint64_t now = bpf_ktime_get_ns(), from = from_ns, ns;
+	uint64_t now = bpf_ktime_get_ns();
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_get(task);
 	const struct registers *r = (const void *)ctx[0];
@@ -231,6 +270,7 @@ int left(uint64_t *ctx)
 	t->may_wake = 0;
 	if (t->where == THREAD_UNKNOWN) { /* it has waited since before the recording */
 		wait_of(&w, call_of(registers_call(r), is_32bit), r, is_32bit);
+		read_first(&w);
 		t->where = w.how ? THREAD_BLOCKED : THREAD_RUNS;
 		t->began_ns = t->since_ns;
 		t->n_left = 0;
@@ -239,10 +279,10 @@ int left(uint64_t *ctx)
 	if (t->where != THREAD_BLOCKED)
 		return 0;
 	t->where = THREAD_RUNS;
-	ns = thread_lap(t, now);
-	if (from) /* what was before is not known */
-		futex_charge(ns, now - (t->began_ns > from ? t->began_ns : from),
-			     (int64_t)ctx[1]);
+	if ((int64_t)ctx[1] == RESULT_RESTART)
+		t->broke_ns = now;
+	else
+		charge_end(t, now, (int64_t)ctx[1]);
 	return 0;
 }
 
@@ -264,9 +304,13 @@ int woken(uint64_t *ctx)
 	return 0;
 }
 
-/* What goes on. */
+/* What goes on, or may go on. */
 static __always_inline void charge_until(struct thread *t, uint64_t now)
 {
+	if (t->broke_ns)
+		now = t->broke_ns;
+	else if (t->where != THREAD_BLOCKED)
+		return;
 	if (t->sum && now - t->began_ns >= threshold_ns)
 		sums_charge_part(t->sum, thread_lap(t, now), false);
 }
@@ -277,10 +321,11 @@ int ended(uint64_t *ctx)
 {
 	struct thread *t = thread_find((void *)ctx[0]);
 
-	if (!t || t->where != THREAD_BLOCKED)
+	if (!t)
 		return 0;
-	t->where = THREAD_ENDED;
 	charge_until(t, bpf_ktime_get_ns());
+	t->where = THREAD_ENDED;
+	t->broke_ns = 0;
 	return 0;
 }
 
@@ -302,6 +347,7 @@ static __always_inline void find_wait(struct scratch *s, struct task_struct *tas
 {
 	const struct registers *r = registers_kept(task);
 	bool is_32bit = registers_call_is_32bit(task);
+	struct mapping own; /* an iterator may be preempted */
 	struct wait w;
 
 	if (!task->mm || task->on_cpu)
@@ -309,10 +355,12 @@ static __always_inline void find_wait(struct scratch *s, struct task_struct *tas
 	wait_of(&w, call_of(registers_call(r), is_32bit), r, is_32bit);
 	if (!w.how)
 		return;
+	if (w.how == FUTEX_RECORD_OF_MANY) /* the list is in that thread's memory */
+		w.address = 0;
 	t->began_ns = t->since_ns;
 	t->n_left = 0;
 	t->sum = calls_walk_for(s, task, t, NULL, w.event, w.how,
-				objects_find(s, task, w.address));
+				objects_find(s, task, w.address, &own));
 	__sync_val_compare_and_swap(&t->where, THREAD_UNKNOWN, THREAD_BLOCKED);
 }
 
@@ -335,7 +383,6 @@ int cut(struct bpf_iter__task *ctx)
 		find_wait(s, task, t);
 	sums_renew(s, &t->sum);
 	sums_renew(s, &t->waker);
-	if (t->where == THREAD_BLOCKED)
-		charge_until(t, bpf_ktime_get_ns());
+	charge_until(t, bpf_ktime_get_ns());
 	return 0;
 }

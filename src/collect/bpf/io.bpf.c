@@ -67,8 +67,7 @@ int entered(uint64_t *ctx)
 		t->sum = sum_of(
 			t, call,
 			files_number((uint32_t)registers_first_argument(r, is_32bit)));
-	t->where = THREAD_BLOCKED;
-	t->began_ns = t->since_ns = bpf_ktime_get_ns();
+	thread_block(t, bpf_ktime_get_ns());
 	return 0;
 }
 

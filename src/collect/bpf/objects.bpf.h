@@ -24,11 +24,11 @@ static __always_inline bool objects_is_data(const struct mapping *m)
 }
 
 /* What is mapped there is of a file, or goes on behind one.  By value, as the next call
- * of mapping_at() may change what it returned. */
+ * of mapping_at() may change what it returned; own: as there. */
 static __always_inline bool objects_map(struct mm_struct *mm, uint64_t address,
-					struct mapping *ret)
+					struct mapping *own, struct mapping *ret)
 {
-	struct mapping *m = mapping_at(mm, address, NULL);
+	struct mapping *m = mapping_at(mm, address, own);
 	uint64_t start;
 
 	if (!m)
@@ -39,7 +39,7 @@ static __always_inline bool objects_map(struct mm_struct *mm, uint64_t address,
 	start = ret->start;
 	if (ret->file || !start)
 		return false;
-	m = mapping_at(mm, start - 1, NULL);
+	m = mapping_at(mm, start - 1, own);
 	if (!m || m->end != start)
 		return false;
 	*ret = *m;
@@ -61,8 +61,11 @@ static __always_inline void objects_want(struct scratch *s, struct task_struct *
 	sums_want_image(s, task);
 }
 
-static __always_inline struct calls_object
-objects_find(struct scratch *s, struct task_struct *task, uint64_t address)
+/* own: NULL, or as mapping_at() has it. */
+static __always_inline struct calls_object objects_find(struct scratch *s,
+							struct task_struct *task,
+							uint64_t address,
+							struct mapping *own)
 {
 	uint64_t image =
 		STACK_RECORD_ADDRESS | (address >> STACK_RECORD_OFFSET_BITS & 15);
@@ -74,7 +77,7 @@ objects_find(struct scratch *s, struct task_struct *task, uint64_t address)
 
 	if (!address || !mm)
 		return (struct calls_object){ 0 };
-	if (objects_map(mm, address, &m)) {
+	if (objects_map(mm, address, own, &m)) {
 		objects_want(s, task, &m);
 		object.has_address = false;
 		image = m.image;

@@ -53,7 +53,8 @@ struct thread {
 	/* Where it says in which frame it waits and will tell so itself; 0: nowhere. */
 	uint64_t within_at;
 	uint64_t n_left; /* how often it had left a CPU by itself when it began to wait */
-	uint64_t whose;	 /* what its sums are told apart by */
+	uint64_t broke_ns; /* a signal came in between, and its wait may go on; 0: not */
+	uint64_t whose;	   /* what its sums are told apart by */
 	/* Of the wait that goes on, charged to its sum already: before it was woken, and
 	 * since. */
 	uint64_t waited_ns, late_ns;
@@ -170,6 +171,15 @@ static __always_inline struct thread *thread_executed(struct task_struct *task)
 		return NULL;
 	bpf_map_update_elem(&processes, &tgid, &followed, BPF_ANY);
 	return thread_add(task);
+}
+
+/* From now on, in what its sum says.  Who goes through all threads may come at the same
+ * time, and is not to find it before it knows since when: an exchange is ordered behind
+ * the stores before it. */
+static __always_inline void thread_block(struct thread *t, uint64_t now)
+{
+	t->began_ns = t->since_ns = now;
+	__sync_lock_test_and_set(&t->where, THREAD_BLOCKED);
 }
 
 /* How long it has been as it was until then.  Who goes through all threads and who

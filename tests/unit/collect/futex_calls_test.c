@@ -20,6 +20,7 @@ static void calls_have_the_numbers_of_this_machine(void **state)
 	assert_int_equal(calls[SYS_exit], FUTEX_RECORD_WAKES);
 	assert_int_equal(calls[SYS_read], FUTEX_RECORD_NO_CALL);
 	assert_int_equal(calls[SYS_exit_group], FUTEX_RECORD_NO_CALL);
+	assert_int_equal(calls[SYS_restart_syscall], FUTEX_RECORD_RESTARTS);
 	/* The same number everywhere. */
 	assert_int_equal(calls[449], FUTEX_RECORD_WAITS_MANY);
 	assert_int_equal(calls[FUTEX_RECORD_CALLS_MAX - 1], FUTEX_RECORD_NO_CALL);
