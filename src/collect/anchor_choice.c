@@ -180,7 +180,8 @@ size_t anchor_choice_make(const struct anchor_choice_block *blocks, size_t n,
 	return n_taken;
 }
 
-/* Those that are there cover what they are near; how often all of these come. */
+/* Those that are there cover what they are near; how often those come
+ * that are on as these are to be. */
 static double take_there(const struct anchor_choice_sites *s, struct places *p,
 			 double *good, uint64_t cpu_ns, const struct aims *a)
 {
@@ -191,7 +192,8 @@ static double take_there(const struct anchor_choice_sites *s, struct places *p,
 			continue;
 		take(a, p->addrs[i], good[i]);
 		good[i] = 0;
-		rates += rate_of(s->at[i].times, cpu_ns);
+		if (s->is_on[i])
+			rates += rate_of(s->at[i].times, cpu_ns);
 	}
 	return rates;
 }

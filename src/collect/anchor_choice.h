@@ -34,6 +34,7 @@ size_t anchor_choice_make(const struct anchor_choice_block *blocks, size_t n,
 struct anchor_choice_sites {
 	const struct anchor_site *at; /* each once */
 	const bool *is_there;	      /* of each: it has a counter already */
+	const bool *is_on;	      /* of each: one of this kind, that still counts */
 	size_t n;
 	double most_rate; /* of all of them together, a second; for moments, of several */
 	bool is_for_moments;

@@ -70,13 +70,15 @@ static int begin_visit(struct visit *v, struct err *e)
 
 	v->threads.pid = v->c->pid;
 	rc = count_tracees_stop(&v->threads, e);
-	vec_each(t, &v->threads.at)
-		if (rc == 0 && !t->is_gone) {
-			if (!count_tracee_get(t, &t->regs) || t->regs.cs != CODE_64BIT)
-				return err_set(e, ERR_UNSUPPORTED,
-					       "it executes other code");
+	/* Also when another does not stand: these have been interrupted. */
+	vec_each(t, &v->threads.at) {
+		if (t->is_gone || !t->is_stopped)
+			continue;
+		if (count_tracee_get(t, &t->regs) && t->regs.cs == CODE_64BIT)
 			make_call_again(t);
-		}
+		else if (rc == 0)
+			rc = err_set(e, ERR_UNSUPPORTED, "it executes other code");
+	}
 	if (rc == 0 && !anchor_counters_read(v->c))
 		return err_set(e, ERR_OS, "it executes another program");
 	return rc == 0 ? count_status_check_sharing(v->c->pid, e) : rc;

@@ -65,12 +65,22 @@ void anchor_meters_check(struct anchor_meters *m)
 
 /* Choosing. */
 
-static bool is_there(const struct anchor_meters *m, uint64_t addr)
+/* The number of its counter; as many as there are: it has none. */
+static size_t find(const struct anchor_meters *m, uint64_t addr)
 {
-	vec_each(c, &m->counters.at)
-		if (c->site.addr == addr)
-			return true;
-	return false;
+	size_t i = 0;
+
+	while (i < m->at.n && m->counters.at.at[i].site.addr != addr)
+		i++;
+	return i;
+}
+
+static bool is_on(const struct anchor_meters *m, size_t i, bool is_for_moments)
+{
+	const struct anchor_meter *x = &m->at.at[i];
+
+	return x->is_for_moments == is_for_moments &&
+	       (is_for_moments ? !x->is_left : m->counters.at.at[i].is_on);
 }
 
 static void add(struct anchor_meters *m, const struct anchor_site *sites, size_t n,
@@ -96,16 +106,22 @@ static void choose(struct anchor_meters *m, uint64_t cpu_ns, double most_rate,
 {
 	const struct anchor_record *r = m->record;
 	own(freep) bool *there = xcalloc(r->sites.n + 1, sizeof(*there));
+	own(freep) bool *on = xcalloc(r->sites.n + 1, sizeof(*on));
 	struct anchor_choice_sites sites = { .at = r->sites.at,
 					     .is_there = there,
+					     .is_on = on,
 					     .n = r->sites.n,
 					     .most_rate = most_rate,
 					     .is_for_moments = is_for_moments };
 	struct anchor_site chosen[ANCHOR_CHOICE_SITES];
 	size_t at[ANCHOR_CHOICE_SITES], n;
 
-	for (size_t i = 0; i < r->sites.n; i++)
-		there[i] = is_there(m, r->sites.at[i].addr);
+	for (size_t i = 0; i < r->sites.n; i++) {
+		size_t k = find(m, r->sites.at[i].addr);
+
+		there[i] = k < m->at.n;
+		on[i] = there[i] && is_on(m, k, is_for_moments);
+	}
 	n = anchor_choice_sites(r->blocks.at, r->blocks.n, cpu_ns, &sites, at);
 	for (size_t i = 0; i < n; i++)
 		chosen[i] = r->sites.at[at[i]];

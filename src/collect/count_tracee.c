@@ -217,21 +217,19 @@ int count_tracees_stop(struct count_tracees *t, struct err *e)
 	uint64_t until_ns = clock_monotonic_ns() + STOP_LIMIT_NS;
 	pid_t late;
 	size_t n_new;
+	int rc;
 
 	count_late_let_go();
 	late = count_late_find(t->pid);
 	if (late)
 		return refuse(late, e);
 	do {
-		int rc = count_tracees_seize(t, &n_new, e);
-
-		if (rc < 0)
-			return rc;
+		rc = count_tracees_seize(t, &n_new, e);
 		vec_each(x, &t->at)
-			if (!stop_one(x, until_ns))
-				return refuse(x->tid, e);
-	} while (n_new);
-	return 0;
+			if (!stop_one(x, until_ns) && rc == 0)
+				rc = refuse(x->tid, e);
+	} while (n_new && rc == 0);
+	return rc;
 }
 
 /* Who was killed meanwhile has to be taken notice of by its tracer: nobody else learns of

@@ -316,6 +316,8 @@ static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
 		return err_set(e, ERR_LIMIT,
 			       "threads of it are still in what was put into it before");
 	if (rc == 0)
+		rc = inject_status_check_threads(i->pid, e);
+	if (rc == 0)
 		rc = inject_stop_take(s, &i->head.tid_at, e);
 	if (rc == 0)
 		rc = map_place(i, s, e);
@@ -483,6 +485,23 @@ void inject_look(struct inject *i)
 
 /* Taking it out. */
 
+static bool switch_off(struct inject *i)
+{
+	const uint64_t zero = 0;
+
+	return read_memory(i, i->place.at, &i->head, sizeof(i->head)) &&
+	       write_memory(i, i->head.switch_at, &zero, sizeof(zero));
+}
+
+/* One that has forbidden itself system calls meanwhile: it would be killed by ours. */
+static int leave_alone(struct inject *i, struct err *e)
+{
+	if (!switch_off(i))
+		return err_os(e, "cannot write to its memory");
+	set_patched(i, false);
+	return 0;
+}
+
 /* One try of a process that has been given the library, or a child with a copy.  *ret: a
  * thread is within. */
 static int take_out(struct inject *i, struct inject_stop *s, bool *ret, struct err *e)
@@ -497,6 +516,8 @@ static int take_out(struct inject *i, struct inject_stop *s, bool *ret, struct e
 		inject_slots_restore(&i->slots, &i->calls, &i->memory, &i->objects, &now,
 				     write_slot, i);
 	inject_objects_fini(&now);
+	if (rc == 0 && inject_status_check_threads(i->pid, NULL) < 0)
+		return leave_alone(i, e);
 	if (rc == 0)
 		rc = inject_stop_take(s, &i->head.tid_at, e);
 	*ret = inject_stop_is_within(s, i->place.at, stack_top(i));
@@ -506,6 +527,13 @@ static int take_out(struct inject *i, struct inject_stop *s, bool *ret, struct e
 	if (rc == 0 && !*ret)
 		set_patched(i, false);
 	return rc;
+}
+
+static bool has_ended(pid_t pid)
+{
+	struct procfs_stat stat;
+
+	return procfs_stat(pid, &stat, NULL) < 0 || strchr("ZX", stat.state);
 }
 
 static int take_out_of(struct inject *i, pid_t pid, struct err *e)
@@ -532,7 +560,7 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	if (rc == 0 && is_within && is_ours(&child))
 		set_patched(&child, false);
 	closep(&child.fd);
-	return rc;
+	return rc < 0 && has_ended(pid) ? 0 : rc;
 }
 
 /* Children that were made with the library; those that are made from now on are not. */
@@ -544,9 +572,11 @@ static int take_out_of_children(struct inject *i, pid_t pid, unsigned depth,
 
 	if (depth == GENERATIONS || procfs_descendants(pid, &below, NULL) < 0)
 		return 0;
-	for (size_t k = 0; k < below.ids.n && rc == 0; k++)
-		if (take_out_of(i, below.ids.at[k], e) < 0)
-			rc = ERR_UNSUPPORTED;
+	for (size_t k = 0; k < below.ids.n; k++) {
+		int one = take_out_of(i, below.ids.at[k], rc < 0 ? NULL : e);
+
+		rc = rc < 0 ? rc : one;
+	}
 	return rc;
 }
 
@@ -555,8 +585,9 @@ int inject_end(struct inject *i, struct err *e)
 	char where[80];
 	int rc = take_out_of(i, i->pid, e);
 
-	if (rc == 0)
-		rc = take_out_of_children(i, i->pid, 0, e);
+	int below = take_out_of_children(i, i->pid, 0, rc < 0 ? NULL : e);
+
+	rc = rc < 0 ? rc : below;
 	snprintf(where, sizeof(where),
 		 "process %d goes on with its calls led through ours", (int)i->pid);
 	if (rc < 0)

@@ -31,6 +31,25 @@ static int check_program(pid_t pid, struct err *e)
 	return 0;
 }
 
+int inject_status_check_threads(pid_t pid, struct err *e)
+{
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
+	char text[PROCFS_STATUS_BYTES], path[64];
+	int rc = procfs_tasks(pid, &tids, e);
+
+	for (size_t i = 0; i < tids.ids.n && rc == 0; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
+			 (int)tids.ids.at[i]);
+		/* One that has ended forbids nothing. */
+		if (procfs_read_text(path, text, sizeof(text), NULL) == 0 &&
+		    strstr(text, "\nSeccomp:\t") && !strstr(text, "\nSeccomp:\t0"))
+			rc = err_set(e, ERR_UNSUPPORTED,
+				     "it has forbidden itself system calls (seccomp), "
+				     "and the tracer needs some");
+	}
+	return rc;
+}
+
 int inject_status_check(pid_t pid, struct err *e)
 {
 	char text[PROCFS_STATUS_BYTES];
@@ -39,9 +58,7 @@ int inject_status_check(pid_t pid, struct err *e)
 
 	if (rc == 0)
 		rc = count_status_parse(text, &status, e);
-	if (rc == 0 && strstr(text, "\nSeccomp:\t2"))
-		rc = err_set(e, ERR_UNSUPPORTED,
-			     "it has forbidden itself system calls (seccomp), and the "
-			     "tracer needs some");
+	if (rc == 0)
+		rc = inject_status_check_threads(pid, e);
 	return rc == 0 ? check_program(pid, e) : rc;
 }

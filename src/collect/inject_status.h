@@ -12,5 +12,8 @@
 #include "base/own.h"
 
 must_use int inject_status_check(pid_t pid, struct err *e);
+/* Whether any of its threads may make the system calls of others: one may have a filter
+ * that those which were there before do not have. */
+must_use int inject_status_check_threads(pid_t pid, struct err *e);
 
 #endif

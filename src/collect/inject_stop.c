@@ -64,12 +64,17 @@ struct inject_stop *inject_stop_begin(pid_t pid, struct err *e)
 
 	s->threads.pid = pid;
 	rc = count_tracees_stop(&s->threads, e);
+	/* Of those that stand the calls are to be made again, whatever others do. */
 	vec_each(t, &s->threads.at) {
-		if (rc < 0 || t->is_gone)
+		bool is_other;
+
+		if (t->is_gone || !t->is_stopped)
 			continue;
-		if (!count_tracee_get(t, &t->regs))
-			t->is_gone = true;
-		else if (t->regs.cs != CODE_64BIT)
+		t->is_gone = !count_tracee_get(t, &t->regs);
+		is_other = !t->is_gone && t->regs.cs != CODE_64BIT;
+		if (is_other)
+			t->regs.rip = 0; /* its calls have other numbers */
+		if (is_other && rc == 0)
 			rc = err_set(e, ERR_UNSUPPORTED, "it executes 32-bit code");
 	}
 	if (rc == 0)

@@ -8,6 +8,8 @@
  */
 #include "wire/injected.h"
 
+#include <stddef.h>
+
 #include "bare/sys.h"
 #include "inject/next.h"
 #include "inject/trace_local.h"
@@ -16,6 +18,10 @@
 #define ENTRY __attribute__((visibility("default"), noreturn))
 
 typedef void entry_fn(struct wire_injected *from);
+
+_Static_assert(offsetof(struct trace_runtime, is_on) < 8 &&
+		       offsetof(struct trace_runtime, traces) == 4,
+	       "zeroes there, and all calls pass");
 
 ENTRY entry_fn dwell_injected_begin, dwell_injected_end;
 
@@ -30,6 +36,7 @@ void dwell_injected_begin(struct wire_injected *from)
 {
 	next_told((const void *)(from + 1), from->n_calls);
 	trace_local_tid_at = from->tid_at;
+	from->switch_at = (uintptr_t)&trace_runtime;
 	tell(from, trace_runtime_begin(from->directory) ? WIRE_INJECTED_READY
 							: WIRE_INJECTED_FAILED);
 }

@@ -44,8 +44,8 @@ bool meeting_is_deserted(const struct meeting *m)
 	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
 	int fd = open_control_file(m);
 
-	if (fd < 0)
-		return true;
+	if (fd < 0) /* by a program that may not, or cannot any more: that says nothing */
+		return false;
 	if (sys_call(SYS_fcntl, fd, OFD_GET_LOCK, &lock, 0, 0, 0) < 0)
 		lock.l_type = F_WRLCK;
 	sys_close(fd);

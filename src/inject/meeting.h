@@ -17,7 +17,8 @@ struct meeting {
 
 /* Map the control file of a directory.  Gives the file back open, or -1. */
 int meeting_open(struct meeting *m, const char *directory);
-/* Has the recorder gone without a word?  It holds a lock on the control file. */
+/* Has the recorder certainly gone without a word?  It holds a lock on the control file.
+ */
 bool meeting_is_deserted(const struct meeting *m);
 /* A ring for this process image, which begins with a start record; the recorder looks at
  * it once its magic is there.  After a fork control_fd is -1: the file is opened anew. */

@@ -20,6 +20,8 @@
 #include "inject/ring.h"
 
 struct trace_runtime {
+	/* Of an injected library the recorder zeroes the first eight bytes
+	 * (inject/entry). */
 	bool is_on, is_fork;
 	uint32_t traces;       /* enum wire_tracer_trace: all, until it is known */
 	uint64_t sample_bytes; /* of memory, for each block observed; 0: every block is */

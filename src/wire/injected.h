@@ -50,10 +50,12 @@ struct wire_injected {
 	int32_t tid_at; /* from a thread's pointer to its id; 0: unknown */
 	char directory[WIRE_SAMPLER_DIRECTORY_MAX];
 	uint64_t is_empty; /* no thread is in the library: it may unmap what it has */
+	/* By the library: of eight bytes of it.  When they are 0 all calls pass. */
+	uint64_t switch_at;
 	uint64_t n_calls;
 	/* struct wire_injected_call calls[] */
 };
 
-_Static_assert(sizeof(struct wire_injected) == 192, "layout");
+_Static_assert(sizeof(struct wire_injected) == 200, "layout");
 
 #endif

@@ -88,6 +88,8 @@ class Program:
         return self.process.stdout.readline()
 
     def end(self):
+        if self.process.stdin.closed:
+            return
         said = self.tell('wrong')
         assert said.startswith('0 wrong'), said
         self.process.stdin.close()
@@ -221,6 +223,96 @@ def a_program_whose_dwell_is_killed_goes_on_and_can_be_attached_to_again():
     assert numbers(heap_of(f'{DIR}/again.dwell')[0])[0] >= CALLS[0]
 
 
+def refusal(*args):
+    p = dwell('attach', *args, '-d', '0.1', '-o', f'{DIR}/refused.dwell')
+    assert p.returncode != 0, p.stderr
+    return p.stderr
+
+
+def check_lives(pid):
+    assert 'State:\tZ' not in text_of(pid, 'status')
+    check_left(pid)
+
+
+@test
+def a_program_that_forbids_itself_system_calls_meanwhile_lives_on():
+    path = f'{DIR}/box.dwell'
+    for what in 'box', 'box thread', 'box child':
+        with visited() as p:
+            with attached(p.pid, path):
+                child = int(p.tell(what).split()[-1])
+                p.tell('calls')
+            check_lives(p.pid)
+            if child:
+                check_lives(child)
+            p.tell('calls')
+        assert sum(numbers(x)[0] for x in heap_of(path)) >= CALLS[0], what
+
+
+@test
+def a_child_that_has_ended_is_in_no_others_way():
+    with visited() as p:
+        with attached(p.pid, f'{DIR}/ended.dwell'):
+            p.tell('ended')
+            child = int(p.tell('fork').split()[-1])
+            assert n_led(child)
+        check_left(p.pid)
+        check_lives(child)
+
+
+@test
+def a_program_that_ends_by_itself_is_no_trouble():
+    path = f'{DIR}/itself.dwell'
+    with visited() as p:
+        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'heap', '-p', str(p.pid), '-o', path],
+                              stderr=subprocess.PIPE, text=True) as d:
+            wait_until(lambda: d.poll() is not None or is_led_by(p.pid, d.pid), 'it does not begin')
+            p.tell('calls')
+            p.end()
+            said = d.communicate(timeout=LIMIT_S)[1]
+            assert d.returncode == 0 and 'goes on' not in said, said
+        assert numbers(heap_of(path)[0])[0] >= CALLS[0]
+
+
+def n_waits(pid):
+    return int(re.search(r'^voluntary_ctxt_switches:\s*(\d+)', text_of(pid, 'status'), re.M).group(1))
+
+
+@test
+def a_recorder_that_stalls_is_not_taken_for_dead_by_a_program_that_may_not_ask():
+    path = f'{DIR}/stalls.dwell'
+    with visited() as p:
+        with attached(p.pid, path) as d:
+            p.tell('user')
+            d.send_signal(signal.SIGSTOP)
+            try:
+                for _ in range(200):  # more than there is room for
+                    p.tell('calls')
+            finally:
+                d.send_signal(signal.SIGCONT)
+            stood = n_waits(d.pid)
+            wait_until(lambda: n_waits(d.pid) > stood + 20, 'dwell does not go on')
+            p.tell(f'open {MORE}')
+        check_left(p.pid)
+    r = report(path)
+    assert fact(r, 'lost-events', 'loss')
+    rows = {r['name']: r['inclusive'].get('allocations', 0) for r in r['rows']}
+    assert rows.get('take', 0) > 0, rows
+
+
+@test
+def where_a_thread_cannot_be_stopped_the_others_do_not_notice():
+    with visited('busy') as p:
+        p.tell('stick')
+        try:
+            assert 'does not stop' in refusal('-e', 'heap', '-p', str(p.pid))
+        finally:
+            p.tell('loosen')
+        with attached(p.pid, f'{DIR}/loose.dwell'):
+            pass
+        check_left(p.pid)
+
+
 @test
 def it_goes_beside_samples():
     path = f'{DIR}/both.dwell'
@@ -235,12 +327,6 @@ def it_goes_beside_samples():
     assert len(heap_of(path)) == 1
 
 
-def refusal(*args):
-    p = dwell('attach', *args, '-d', '0.1', '-o', f'{DIR}/refused.dwell')
-    assert p.returncode != 0, p.stderr
-    return p.stderr
-
-
 @test
 def what_cannot_be_done_is_said_in_a_line():
     need('strace')
@@ -248,6 +334,9 @@ def what_cannot_be_done_is_said_in_a_line():
         assert 'traces it already' in refusal('-e', 'heap', '-p', str(p.pid))
     with visited() as p:
         assert "use 'dwell run'" in refusal('-e', 'fpe', '-p', str(p.pid))
+    with visited() as p:
+        p.tell('box thread')
+        assert 'seccomp' in refusal('-e', 'heap', '-p', str(p.pid))
     for variant, why in ('-static', 'statically linked'), ('-musl', 'its C library'):
         if os.path.exists(VISITED + variant):
             with visited(variant=variant) as p:

@@ -6,7 +6,11 @@
  *	calls		takes and gives back memory, some of it older
  *	open LIBRARY	loads a library that takes memory
  *	fork		makes a child that takes memory, and lives until the end
- *	wrong		how much was wrong so far
+ *	ended		makes a child that ends, and is not asked how
+ *	box, box thread, box child
+ *			forbids itself system calls, or only a new thread or child, so
+ *that one that makes them is killed user		is no longer root's stick, loosen
+ *a thread cannot be interrupted until then wrong		how much was wrong so far
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,7 +101,90 @@ NOINLINE void in_child(void)
 		kept = malloc(123);
 }
 
-static void make_child(void)
+/* As linux/filter.h and linux/seccomp.h have it, which not every compiler here finds. */
+#define MODE_FILTER  2
+#define KILL_PROCESS 0x80000000u
+#define ALLOW	     0x7fff0000u
+struct instruction {
+	unsigned short code;
+	unsigned char if_true, if_false;
+	unsigned value;
+};
+
+static void box(void)
+{
+	const struct instruction code[] = {
+		{ 0x20, 0, 0, 0 },		 /* the call's number */
+		{ 0x15, 0, 1, SYS_sched_yield }, /* else one further */
+		{ 0x06, 0, 0, KILL_PROCESS },
+		{ 0x06, 0, 0, ALLOW },
+	};
+	const struct {
+		unsigned short n;
+		const struct instruction *code;
+	} program = { sizeof(code) / sizeof(code[0]), code };
+
+	check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	check(prctl(PR_SET_SECCOMP, MODE_FILTER, &program) == 0);
+}
+
+static void *wait_in_box(void *is_there)
+{
+	box();
+	*(_Atomic int *)is_there = 1;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void box_thread(void)
+{
+	static _Atomic int is_there;
+	pthread_t t;
+
+	pthread_create(&t, NULL, wait_in_box, &is_there);
+	while (!is_there)
+		usleep(1000);
+}
+
+static void end_child(void)
+{
+	siginfo_t how;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	check(waitid(P_PID, (id_t)pid, &how, WEXITED | WNOWAIT) == 0);
+}
+
+static int sticky[2];
+
+/* Until its child executes something or ends, whoever makes it with vfork only waits. */
+static void *stick(void *is_there)
+{
+	char c;
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		*(_Atomic int *)is_there = 1;
+		_exit(read(sticky[0], &c, 1) != 1);
+	}
+	check(waitpid(pid, NULL, 0) == pid);
+	return NULL;
+}
+
+static void make_stick(void)
+{
+	static _Atomic int is_there;
+	pthread_t t;
+
+	check(pipe(sticky) == 0);
+	pthread_create(&t, NULL, stick, &is_there);
+	while (!is_there)
+		usleep(1000);
+}
+
+static void make_child(int is_boxed)
 {
 	int both[2], told[2];
 	char c = 0;
@@ -106,6 +195,8 @@ static void make_child(void)
 	if (child == 0) {
 		close(both[1]);
 		in_child();
+		if (is_boxed)
+			box();
 		check(write(told[1], &c, 1) == 1);
 		check(read(both[0], &c, 1) == 0); /* until its parent ends */
 		_exit(n_wrong != 0);
@@ -185,7 +276,21 @@ static void obey(char *line)
 	else if (!strncmp(line, "open ", 5))
 		open_library(line + 5);
 	else if (!strcmp(line, "fork"))
-		make_child();
+		make_child(0);
+	else if (!strcmp(line, "box child"))
+		make_child(1);
+	else if (!strcmp(line, "box thread"))
+		box_thread();
+	else if (!strcmp(line, "box"))
+		box();
+	else if (!strcmp(line, "ended"))
+		end_child();
+	else if (!strcmp(line, "user"))
+		check(setuid(65534) == 0);
+	else if (!strcmp(line, "stick"))
+		make_stick();
+	else if (!strcmp(line, "loosen"))
+		check(write(sticky[1], "", 1) == 1);
 	else
 		check(!strcmp(line, "wrong"));
 }

@@ -70,7 +70,7 @@ static void counters_are_where_they_cost_little_and_tell_much(void **state)
 		{ .addr = 0x901300, .times = 500000 },
 	};
 	bool there[5] = { false };
-	struct anchor_choice_sites s = { sites, there, 5, 250000, false };
+	struct anchor_choice_sites s = { sites, there, there, 5, 250000, false };
 	size_t chosen[ANCHOR_CHOICE_SITES];
 
 	(void)state;
@@ -93,7 +93,8 @@ static void for_moments_they_may_come_more_often(void **state)
 		{ .addr = 0x401300, .times = 10000 },
 	};
 	bool there[3] = { false };
-	struct anchor_choice_sites s = { sites, there, 3, 1e6, .is_for_moments = true };
+	struct anchor_choice_sites s = { sites, there, there,
+					 3,	1e6,   .is_for_moments = true };
 	size_t chosen[ANCHOR_CHOICE_SITES];
 
 	(void)state;
@@ -114,11 +115,30 @@ static void a_counter_far_away_tells_time(void **state)
 	static const struct anchor_site site = { .addr = 0x7f0000000000,
 						 .times = 100000 };
 	bool there = false;
-	struct anchor_choice_sites s = { &site, &there, 1, 250000, false };
+	struct anchor_choice_sites s = { &site, &there, &there, 1, 250000, false };
 	size_t chosen[ANCHOR_CHOICE_SITES];
 
 	(void)state;
 	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 1);
+}
+
+static void one_that_is_off_takes_nothing_from_others(void **state)
+{
+	static const struct anchor_choice_block block = { 0x401000, 40000000, 10, 30 };
+	static const struct anchor_site sites[] = {
+		{ .addr = 0x601100, .times = 20000000 },
+		{ .addr = 0x401200, .times = 100000 },
+	};
+	static const bool there[] = { true, false };
+	bool on[2] = { true, false };
+	struct anchor_choice_sites s = { sites, there, on, 2, 250000, false };
+	size_t chosen[ANCHOR_CHOICE_SITES];
+
+	(void)state;
+	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 0);
+	on[0] = false;
+	assert_int_equal(anchor_choice_sites(&block, 1, SECOND_NS, &s, chosen), 1);
+	assert_int_equal(chosen[0], 1);
 }
 
 static void of_nothing_nothing_is_chosen(void **state)
@@ -138,6 +158,7 @@ int main(void)
 		cmocka_unit_test(counters_are_where_they_cost_little_and_tell_much),
 		cmocka_unit_test(for_moments_they_may_come_more_often),
 		cmocka_unit_test(a_counter_far_away_tells_time),
+		cmocka_unit_test(one_that_is_off_takes_nothing_from_others),
 		cmocka_unit_test(of_nothing_nothing_is_chosen),
 	};
 
