@@ -29,6 +29,7 @@
 
 struct recorder_ops;
 struct symbol_store;
+struct system_classes;
 struct system_keeping_kind;
 
 struct recorder {
@@ -55,9 +56,9 @@ struct recorder_settings {
 	struct symbol_store *symbols; /* of what is met are kept there; NULL: not */
 	/* Of what follows threads: which; NULL: every thread of the machine. */
 	const struct scope *scope;
-	/* What it is told of processes is for those that ask by themselves; NULL: nobody
-	 * tells. */
-	struct tracker *tracker;
+	/* Who there is in the one recording that there will be; NULL: it is its own to
+	 * say. */
+	struct system_classes *classes;
 };
 
 /* What is known only of samples that the kernel counts. */

@@ -23,6 +23,7 @@
 #include "collect/session_observes.h"
 #include "collect/session_pause.h"
 #include "collect/session_signals.h"
+#include "collect/system_classes.h"
 #include "host/clock.h"
 #include "host/procfs.h"
 
@@ -41,6 +42,7 @@ struct session {
 	struct launch launch;
 	struct writer *writer;
 	struct tracker *tracker;
+	struct system_classes *classes;
 	struct source *sources[SOURCES_MAX];
 	size_t n_sources;
 	struct gauges *gauges; /* NULL: the recording has no time */
@@ -133,6 +135,7 @@ void session_free(struct session *s)
 	session_signals_fini(&s->signals);
 	session_control_close(&s->control);
 	gauges_free(s->gauges);
+	system_classes_free(s->classes);
 	tracker_free(s->tracker);
 	writer_free(s->writer);
 	launch_env_fini(&s->env);
@@ -224,6 +227,7 @@ static int open_sources(struct session *s, struct err *e)
 				    .plans = s->plans,
 				    .n_plans = s->settings.n_choices,
 				    .tracker = s->tracker,
+				    .classes = s->classes,
 				    .writer = s->writer,
 				    .gauges = &s->gauges };
 
@@ -232,6 +236,23 @@ static int open_sources(struct session *s, struct err *e)
 	for (unsigned turn = 0; turn < SOURCE_N_TURNS && rc == 0; turn++)
 		rc = open_turn(s, turn, &c, e);
 	return rc;
+}
+
+static bool tells(const struct source_ops *source)
+{
+	return source && source->turn_at != SOURCE_SUMS;
+}
+
+/* Those that sum ask the tracker where somebody tells it; else each other. */
+static void begin_classes(struct session *s)
+{
+	bool is_told = false;
+
+	for (size_t i = 0; i < s->settings.n_choices; i++)
+		is_told |= tells(s->plans[i].source) || tells(s->plans[i].beside);
+	s->classes = system_classes_new();
+	system_classes_begin(s->classes, s->writer, source_apart(&s->scope).chosen,
+			     is_told ? s->tracker : NULL);
 }
 
 static int open_all(struct session *s, struct err *e)
@@ -245,6 +266,7 @@ static int open_all(struct session *s, struct err *e)
 		tracker_want_directions(s->tracker);
 	if (s->settings.wants_jit)
 		tracker_expect_jit(s->tracker);
+	begin_classes(s);
 	s->is_paused = s->settings.starts_paused || s->settings.delay_ns;
 	add_events(s);
 	if (*s->told.notice)

@@ -76,6 +76,7 @@ struct plan {
 /* Changes to the environment of the launched program (collect/launch.h). */
 struct gauges;
 struct launch_env;
+struct system_classes;
 
 struct source {
 	const struct source_ops *ops;
@@ -91,6 +92,7 @@ struct source_context {
 	const struct plan *plans;
 	size_t n_plans; /* a source feeds those whose .source is its own */
 	struct tracker *tracker;
+	struct system_classes *classes; /* who sums are of; begun */
 	struct writer *writer;
 };
 
@@ -109,7 +111,7 @@ struct source_stats {
 enum source_turn {
 	SOURCE_OBSERVES, /* the kernel told it when it happened, or it is looked up */
 	SOURCE_IS_TOLD,	 /* by the programs, a moment later */
-	SOURCE_SUMS,	 /* and asks the others who it was */
+	SOURCE_SUMS,	 /* in the kernel, and asks who it was */
 	SOURCE_N_TURNS,
 };
 

@@ -34,7 +34,7 @@ struct summing {
 	uint64_t drain_ns;
 	bool is_kept; /* what was taken, also when this is killed */
 	bool is_by_thread;
-	struct tracker *tracker; /* or NULL */
+	struct system_classes *classes; /* or NULL */
 	uint64_t jittered_ns, drained_ns, met_ns;
 	uint64_t fetched_ns, longest_gap_ns;
 	uint64_t untold; /* times of what the kernel could not tell */
@@ -304,7 +304,7 @@ int summing_open(const struct recorder_ops *ops, const struct summing_kind *kind
 	s->chosen = x->apart.chosen;
 	s->program = x->scope ? x->scope->program : NULL;
 	s->preload = x->scope ? x->scope->preload : NULL;
-	s->tracker = x->tracker;
+	s->classes = x->classes;
 	rc = make(s, x, e);
 	if (rc < 0) {
 		summing_free(&s->base);
@@ -327,7 +327,7 @@ void summing_begin(struct recorder *r, struct writer *w, const struct plan *plan
 	struct system_counts_events events = { .is_kept = true,
 					       .is_by_thread = s->is_by_thread,
 					       .chosen = s->chosen,
-					       .tracker = s->tracker };
+					       .classes = s->classes };
 
 	s->kind->events(s->programs, plans, &events);
 	s->writer = w;

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/path_choice.h"
 #include "base/vec.h"
-#include "collect/system_images.h"
+#include "collect/system_exes.h"
 #include "collect/tracker.h"
 #include "host/cgroup_names.h"
 
@@ -18,6 +18,12 @@ struct class_key {
 	uint64_t cgroup;
 	char comm[16], thread_comm[16];
 	uint32_t exe, pid, tid, zero;
+};
+
+/* What a recorder tells of, and its executable as all of them number it. */
+struct owner {
+	const struct stack_record *r;
+	uint32_t exe;
 };
 
 /* A thread while it runs one program. */
@@ -29,28 +35,26 @@ struct known_thread {
 };
 
 struct system_classes {
-	struct system_images *images;
 	struct writer *writer;
-	bool is_by_thread;
 	const struct path_choice *chosen; /* or NULL */
 	struct tracker *tracker;	  /* or NULL */
 	/* Of the recording. */
+	struct system_exes exes;
 	struct intern *keys; /* struct class_key; id - 1 is the place in ids */
 	VEC(uint32_t) ids;
-	struct map exes; /* hash of a class without it → image */
-	/* Places in known: of a tid that runs an image, and of its last under the image
-	 * 0. */
+	struct map exe_of; /* hash of a class without it → its executable */
+	/* Places in known: of a tid that runs an executable, and of its last under the
+	 * executable 0. */
 	struct map places;
 	VEC(struct known_thread) known;
 	/* For good. */
 	struct cgroup_names *cgroups;
 };
 
-struct system_classes *system_classes_new(struct system_images *images)
+struct system_classes *system_classes_new(void)
 {
 	struct system_classes *c = xcalloc(1, sizeof(*c));
 
-	c->images = images;
 	c->cgroups = cgroup_names_new();
 	return c;
 }
@@ -69,14 +73,13 @@ void system_classes_freep(struct system_classes **c)
 	system_classes_free(*c);
 }
 
-void system_classes_begin(struct system_classes *c, struct writer *w, bool is_by_thread,
+void system_classes_begin(struct system_classes *c, struct writer *w,
 			  const struct path_choice *chosen, struct tracker *tracker)
 {
 	system_classes_end(c);
 	c->writer = w;
 	c->tracker = tracker;
 	c->chosen = chosen;
-	c->is_by_thread = is_by_thread;
 	c->keys = intern_new();
 }
 
@@ -84,7 +87,8 @@ void system_classes_end(struct system_classes *c)
 {
 	intern_free(c->keys);
 	vec_fini(&c->ids);
-	map_fini(&c->exes);
+	map_fini(&c->exe_of);
+	system_exes_fini(&c->exes);
 	map_fini(&c->places);
 	vec_fini(&c->known);
 	c->keys = NULL;
@@ -97,7 +101,7 @@ static uint32_t name_of(struct system_classes *c, const char comm[16])
 
 static uint32_t exe_name(struct system_classes *c, uint32_t exe)
 {
-	return writer_string(c->writer, exe ? system_images_path(c->images, exe) : NULL);
+	return writer_string(c->writer, system_exes_path(&c->exes, exe));
 }
 
 static uint32_t add_process(struct system_classes *c, const struct stack_record *r,
@@ -138,9 +142,17 @@ static bool has_address(const struct stack_record *r)
 	return false;
 }
 
-static struct class_key class_of(const struct stack_record *r)
+static struct owner owner_of(struct system_classes *c,
+			     const struct system_classes_teller *teller,
+			     const struct stack_record *r)
 {
-	struct class_key k = { .cgroup = r->cgroup, .exe = r->exe };
+	return (struct owner){ r, system_exes_number(&c->exes, teller->images, r->exe) };
+}
+
+static struct class_key class_of(const struct owner *o)
+{
+	const struct stack_record *r = o->r;
+	struct class_key k = { .cgroup = r->cgroup, .exe = o->exe };
 
 	memcpy(k.comm, r->comm, sizeof(k.comm));
 	if (r->flags & STACK_RECORD_IS_THREAD) {
@@ -162,14 +174,17 @@ static struct class_key of_any_pid(struct class_key k)
 static uint64_t *known_exe(struct system_classes *c, struct class_key k)
 {
 	k.exe = 0;
-	return map_slot(&c->exes, hash_bytes(&k, sizeof(k)), NULL);
+	return map_slot(&c->exe_of, hash_bytes(&k, sizeof(k)), NULL);
 }
 
-void system_classes_learn(struct system_classes *c, const struct stack_record *r)
+void system_classes_learn(struct system_classes *c,
+			  const struct system_classes_teller *teller,
+			  const struct stack_record *r)
 {
-	struct class_key k = class_of(r);
+	struct owner o = owner_of(c, teller, r);
+	struct class_key k = class_of(&o);
 
-	if (c->is_by_thread || !k.exe || r->flags & STACK_RECORD_IS_EXEC)
+	if (teller->is_by_thread || !k.exe || r->flags & STACK_RECORD_IS_EXEC)
 		return;
 	*known_exe(c, k) = k.exe;
 	if (c->chosen)
@@ -196,20 +211,20 @@ static bool is_one_of_many(const struct system_classes *c, const struct stack_re
 			   uint32_t exe)
 {
 	return c->chosen && !has_address(r) &&
-	       !path_choice_has(c->chosen, system_images_path(c->images, exe));
+	       !path_choice_has(c->chosen, system_exes_path(&c->exes, exe));
 }
 
-static uint32_t class_id(struct system_classes *c, const struct stack_record *r)
+static uint32_t class_id(struct system_classes *c, const struct owner *o)
 {
-	struct class_key k = class_of(r);
+	struct class_key k = class_of(o);
 	uint32_t id;
 
-	k.exe = exe_of(c, r, k);
-	if (is_one_of_many(c, r, k.exe))
+	k.exe = exe_of(c, o->r, k);
+	if (is_one_of_many(c, o->r, k.exe))
 		k = of_any_pid(k);
 	id = intern_add(c->keys, (const char *)&k, sizeof(k));
 	if (id > c->ids.n)
-		*vec_push(&c->ids) = add_class(c, r, &k);
+		*vec_push(&c->ids) = add_class(c, o->r, &k);
 	return c->ids.at[id - 1];
 }
 
@@ -221,25 +236,25 @@ static uint64_t *place_of(struct system_classes *c, uint32_t tid, uint32_t exe)
 /* One that ends has given its memory away, and has no executable any more: it is the last
  * of that number.  What is met first may be its end. */
 static struct known_thread *find_thread(struct system_classes *c, uint32_t tid,
-					const struct stack_record *r)
+					const struct owner *o)
 {
-	uint64_t place = *place_of(c, tid, r->exe);
+	uint64_t place = *place_of(c, tid, o->exe);
 	uint64_t last = *place_of(c, tid, 0);
 	struct known_thread *k = place || !last ? NULL : &c->known.at[last - 1];
 
 	if (place)
 		k = &c->known.at[place - 1];
-	else if (k && r->exe && k->exe)
+	else if (k && o->exe && k->exe)
 		k = NULL;
-	return k && k->pid == r->pid ? k : NULL;
+	return k && k->pid == o->r->pid ? k : NULL;
 }
 
 /* Its threads share it. */
-static uint32_t process_of(struct system_classes *c, const struct stack_record *r)
+static uint32_t process_of(struct system_classes *c, const struct owner *o)
 {
-	const struct known_thread *leader = find_thread(c, r->pid, r);
+	const struct known_thread *leader = find_thread(c, o->r->pid, o);
 
-	return leader ? leader->process : add_process(c, r, r->pid, r->exe);
+	return leader ? leader->process : add_process(c, o->r, o->r->pid, o->exe);
 }
 
 static void rename_thread(struct system_classes *c, struct known_thread *k,
@@ -263,13 +278,14 @@ static void rename_process(struct system_classes *c, const struct known_thread *
 
 /* CPUs tell of it in any order: the names are the last, the executable is any. */
 static void know_better(struct system_classes *c, struct known_thread *k,
-			const struct stack_record *r)
+			const struct owner *o)
 {
-	bool is_later = r->time_ns > k->time_ns, is_other = !k->exe && r->exe;
+	const struct stack_record *r = o->r;
+	bool is_later = r->time_ns > k->time_ns, is_other = !k->exe && o->exe;
 
 	if (is_other) {
-		k->exe = r->exe;
-		*place_of(c, r->tid, r->exe) = *place_of(c, r->tid, 0);
+		k->exe = o->exe;
+		*place_of(c, r->tid, o->exe) = *place_of(c, r->tid, 0);
 	}
 	if (is_later) {
 		k->time_ns = r->time_ns;
@@ -282,11 +298,12 @@ static void know_better(struct system_classes *c, struct known_thread *k,
 		rename_process(c, k);
 }
 
-static uint32_t add_thread(struct system_classes *c, const struct stack_record *r)
+static uint32_t add_thread(struct system_classes *c, const struct owner *o)
 {
-	struct known_thread k = { .process = process_of(c, r),
+	const struct stack_record *r = o->r;
+	struct known_thread k = { .process = process_of(c, o),
 				  .pid = r->pid,
-				  .exe = r->exe,
+				  .exe = o->exe,
 				  .time_ns = r->time_ns };
 	struct model_thread t = { .process = k.process,
 				  .tid = r->tid,
@@ -296,7 +313,7 @@ static uint32_t add_thread(struct system_classes *c, const struct stack_record *
 	memcpy(k.thread_comm, r->thread_comm, sizeof(k.thread_comm));
 	k.id = writer_thread(c->writer, &t);
 	*vec_push(&c->known) = k;
-	*place_of(c, r->tid, r->exe) = *place_of(c, r->tid, 0) = c->known.n;
+	*place_of(c, r->tid, o->exe) = *place_of(c, r->tid, 0) = c->known.n;
 	return k.id;
 }
 
@@ -311,28 +328,35 @@ static bool is_told(struct system_classes *c, const struct stack_record *r, uint
 	return tracker_thread_then(c->tracker, r->time_ns, r->pid, r->tid, comm, ret);
 }
 
-bool system_classes_is_early(struct system_classes *c, const struct stack_record *r)
+bool system_classes_is_early(struct system_classes *c,
+			     const struct system_classes_teller *teller,
+			     const struct stack_record *r)
 {
+	struct owner o = owner_of(c, teller, r);
 	uint32_t told;
 
-	return c->tracker && c->is_by_thread && !find_thread(c, r->tid, r) &&
+	return c->tracker && teller->is_by_thread && !find_thread(c, r->tid, &o) &&
 	       !is_told(c, r, &told);
 }
 
-static uint32_t thread_id(struct system_classes *c, const struct stack_record *r)
+static uint32_t thread_id(struct system_classes *c, const struct owner *o)
 {
-	struct known_thread *k = find_thread(c, r->tid, r);
+	struct known_thread *k = find_thread(c, o->r->tid, o);
 	uint32_t told;
 
-	if (!k && is_told(c, r, &told))
+	if (!k && is_told(c, o->r, &told))
 		return told;
 	if (!k)
-		return add_thread(c, r);
-	know_better(c, k, r);
+		return add_thread(c, o);
+	know_better(c, k, o);
 	return k->id;
 }
 
-uint32_t system_classes_id(struct system_classes *c, const struct stack_record *r)
+uint32_t system_classes_id(struct system_classes *c,
+			   const struct system_classes_teller *teller,
+			   const struct stack_record *r)
 {
-	return c->is_by_thread ? thread_id(c, r) : class_id(c, r);
+	struct owner o = owner_of(c, teller, r);
+
+	return teller->is_by_thread ? thread_id(c, &o) : class_id(c, &o);
 }

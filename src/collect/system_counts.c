@@ -31,7 +31,9 @@ struct keys {
 
 struct system_counts {
 	struct system_images *images;
-	struct system_classes *classes;
+	struct system_classes *classes,
+		*own_classes; /* of the recording; if it has none */
+	struct system_classes_teller teller;
 	struct writer *writer;
 	struct system_counts_events events;
 	/* Of events that are not always on; what rounding left is in the next sample. */
@@ -53,7 +55,7 @@ struct system_counts *system_counts_new(struct system_images *images)
 	struct system_counts *c = xcalloc(1, sizeof(*c));
 
 	c->images = images;
-	c->classes = system_classes_new(images);
+	c->own_classes = system_classes_new();
 	for (uint32_t i = 0; i < SYSTEM_COUNTS_EVENTS_MAX; i++)
 		c->scales[i] = 1;
 	return c;
@@ -62,7 +64,7 @@ struct system_counts *system_counts_new(struct system_images *images)
 static void end_recording(struct system_counts *c)
 {
 	system_stacks_free(c->stacks);
-	system_classes_end(c->classes);
+	system_classes_end(c->own_classes);
 	c->stacks = NULL;
 	c->writer = NULL;
 }
@@ -77,7 +79,7 @@ void system_counts_free(struct system_counts *c)
 		vec_fini(&c->tables[i].counted);
 		buf_fini(&c->tables[i].records);
 	}
-	system_classes_free(c->classes);
+	system_classes_free(c->own_classes);
 	free(c);
 }
 
@@ -94,8 +96,9 @@ void system_counts_begin(struct system_counts *c, struct writer *w,
 	c->events = *events;
 	c->stacks = system_stacks_new(c->images, w);
 	system_images_begin(c->images, w);
-	system_classes_begin(c->classes, w, events->is_by_thread, events->chosen,
-			     events->tracker);
+	c->classes = events->classes ? events->classes : c->own_classes;
+	c->teller = (struct system_classes_teller){ c->images, events->is_by_thread };
+	system_classes_begin(c->own_classes, w, events->chosen, NULL);
 }
 
 /* Told again, after it had left the table: nothing is new, but where a stack takes the
@@ -258,7 +261,7 @@ static void write_key(struct system_counts *c, const struct stack_record *r,
 		.time_ns = now_ns,
 		.weight = weight_of(c, event, k),
 		.event = c->events.ids[event],
-		.thread = system_classes_id(c->classes, r),
+		.thread = system_classes_id(c->classes, &c->teller, r),
 		.cpu = r->cpu,
 		.count = (uint32_t)k->count,
 	};
@@ -331,7 +334,8 @@ static void write_parts(struct system_counts *c, const struct stack_record *r,
 	uint32_t event = r->state % SYSTEM_COUNTS_EVENTS_MAX;
 	const struct system_counts_parts *parts = &c->events.how->parts[event];
 	struct model_sample sample = { .time_ns = now_ns,
-				       .thread = system_classes_id(c->classes, r),
+				       .thread = system_classes_id(c->classes, &c->teller,
+								   r),
 				       .cpu = r->cpu };
 	enum unwind_stop stop;
 
@@ -374,7 +378,7 @@ static void write_pair(struct system_counts *c, const struct stack_record_pair *
 		return;
 	}
 	waker_name(c->events.code, waker, name);
-	sample.thread = system_classes_id(c->classes, waiter);
+	sample.thread = system_classes_id(c->classes, &c->teller, waiter);
 	sample.stack =
 		system_stacks_pair_id(c->stacks, waiter, waker, name, sample.thread);
 	for (unsigned i = 0; i < sizeof(weights) / sizeof(weights[0]); i++) {
@@ -428,7 +432,7 @@ static void write_outcome(struct system_counts *c, const struct stack_record_pai
 		return;
 	}
 	parts = &how->parts[of->state % SYSTEM_COUNTS_EVENTS_MAX];
-	sample.thread = system_classes_id(c->classes, of);
+	sample.thread = system_classes_id(c->classes, &c->teller, of);
 	sample.stack = labelled(c, of, sample.thread, &stop);
 	if (parts->woken_by) {
 		write_woken(c, parts, p->waker, k, &sample);
@@ -481,7 +485,7 @@ static bool must_wait(struct system_counts *c, const struct keys *keys, struct c
 {
 	const struct stack_record *owner = k->has_waited ? NULL : owner_of(c, keys, k);
 
-	if (!owner || !system_classes_is_early(c->classes, owner))
+	if (!owner || !system_classes_is_early(c->classes, &c->teller, owner))
 		return false;
 	k->has_waited = true;
 	return true;
@@ -501,7 +505,7 @@ static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns
 
 	vec_each(k, &keys->counted)
 		if (k->kind == STACK_RECORD_STACK)
-			system_classes_learn(c->classes, record_of(keys, k));
+			system_classes_learn(c->classes, &c->teller, record_of(keys, k));
 	vec_each(k, &keys->counted) {
 		if (!has_counted(k) || (may_wait && must_wait(c, keys, k)))
 			continue;

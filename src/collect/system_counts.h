@@ -20,6 +20,7 @@
 #include "wire/state_record.h"
 
 struct state_code;
+struct system_classes;
 struct system_counts;
 struct system_images;
 
@@ -71,10 +72,11 @@ struct system_counts_events {
 	uint64_t periods[SYSTEM_COUNTS_EVENTS_MAX];
 	bool is_kept;	   /* keys are told once, and stay until they are forgotten */
 	bool is_by_thread; /* every thread by itself, under the names it had last */
-	/* Of processes that the kernel tells apart only these are to be; borrowed, or
-	 * NULL: all. */
+	/* Who there is, where others tell of it in the same recording, begun; borrowed
+	 * until its end.  NULL: nobody does, and of processes that the kernel tells
+	 * apart only the chosen are to be; borrowed, or NULL: all. */
+	struct system_classes *classes;
 	const struct path_choice *chosen;
-	struct tracker *tracker; /* who there is, where others tell it; or NULL */
 	/* How wakers are called; borrowed. */
 	const struct state_code *code;
 	const struct system_counts_how *how; /* NULL: states of threads; borrowed */

@@ -43,6 +43,7 @@ struct system {
 	struct system_sampler *sampler;
 	struct system_code code;
 	const struct path_choice *chosen;
+	struct system_classes *classes; /* or NULL */
 	struct system_counts *counts;
 	uint64_t drain_ns;
 	bool is_kept;		   /* what was taken, also when this is killed */
@@ -126,6 +127,7 @@ static int make(struct system *s, const struct recorder_settings *x, struct err 
 	if (rc < 0)
 		return rc;
 	s->chosen = x->apart.chosen;
+	s->classes = x->classes;
 	code.maps = system_sampler_maps(s->sampler);
 	code.is_taken = system_sampler_taken(s->sampler) != NULL;
 	rc = system_code_open(&s->code, &code, e);
@@ -198,7 +200,7 @@ static void system_begin(struct recorder *r, struct writer *w, const struct plan
 {
 	struct system *s = (struct system *)r;
 	const struct system_counts_stats *stats = system_counts_stats(s->counts);
-	struct system_counts_events all = { .chosen = s->chosen };
+	struct system_counts_events all = { .chosen = s->chosen, .classes = s->classes };
 	struct system_events_share shares[SYSTEM_EVENTS_MAX];
 
 	system_sampler_shares(s->sampler, shares);

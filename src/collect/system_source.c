@@ -118,6 +118,7 @@ static void system_finish(struct source *source, struct source_stats *ret)
 
 const struct source_ops system_source = {
 	.name = "system",
+	.turn_at = SOURCE_SUMS,
 	.summary = "whole CPUs, stacks walked and counted in the kernel (BPF)",
 	.instead = "perf",
 	.probe = system_probe,

@@ -429,6 +429,51 @@ def an_ordinary_user_is_told_what_it_takes():
     assert re.search('permitted|root', p.stderr), p.stderr
 
 
+def who_is_told_of(path, *columns):
+    """(pid, executable) of each process of the recording; those that have all columns, by pid"""
+    p = dwell('cat', '--section', 'processes', path)
+    assert p.returncode == 0, p.stderr
+    told = [(int(m[1]), m[2]) for m in re.finditer(r'pid=(\d+) .*?exe="(.*?)"', p.stdout)]
+    rows = harness.report(path, '--by', 'process')['rows']
+    have = {int(re.search(r'pid (\d+)', r['name'])[1]) for r in rows
+            if all(any(r['exclusive'].get(name) for name in c) for c in columns)}
+    return told, have
+
+
+RUNS = (*CPU, 'wait-cpu')
+COPY = 'dd if=/dev/zero of=/dev/null bs=64k count=2000 2>/dev/null'
+
+
+@test
+def several_sums_tell_of_each_process_once():
+    for experiments, columns in (('states,io', (RUNS, ('io-calls',))),
+                                 ('io,syscalls', (('io-calls',), ('syscalls',))),
+                                 ('states,io,syscalls', (RUNS, ('io-calls',), ('syscalls',)))):
+        p = dwell('run', '-q', '-e', experiments, '-o', FILE, '--', 'sh', '-c', f'{COPY}; {COPY}')
+        assert p.returncode == 0, p.stderr
+        told, have = who_is_told_of(FILE, *columns)
+        copies = {pid for pid, exe in told if exe.endswith('/dd')}
+        assert len(copies) == 2 and copies <= have, (experiments, told, have)
+        assert len(set(told)) == len(told), (experiments, told)
+
+
+@test
+def several_sums_of_what_runs_already_tell_of_it_once():
+    with subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=64k'],
+                          stderr=subprocess.DEVNULL) as child:
+        try:
+            for _ in range(20):  # until it got to run
+                p = dwell('attach', '-q', '-p', str(child.pid), '-e', 'states,io', '-d', '0.5',
+                          '-o', FILE)
+                assert p.returncode == 0, p.stderr
+                told, have = who_is_told_of(FILE, RUNS, ('io-calls',))
+                if have:
+                    break
+        finally:
+            child.kill()
+    assert [pid for pid, _ in told] == [child.pid] and have == {child.pid}, (told, have)
+
+
 def main():
     if not IS_ROOT:
         return skip_all('only root may load BPF programs')

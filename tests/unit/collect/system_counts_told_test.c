@@ -9,11 +9,18 @@
 
 #include <cmocka.h>
 
+#include "collect/system_classes.h"
 #include "collect/tracker.h"
 #include "counts_fixture.h"
 
 /* Others tell a tracker of processes. */
-static struct tracker *set_up_told(struct counts_fixture *f)
+struct told_fixture {
+	struct counts_fixture f;
+	struct tracker *tracker;
+	struct system_classes *classes;
+};
+
+static void set_up_told(struct told_fixture *t)
 {
 	struct system_counts_events events = {
 		.periods = { [STATE_RECORD_USER] = PERIOD_NS },
@@ -21,69 +28,74 @@ static struct tracker *set_up_told(struct counts_fixture *f)
 		.is_by_thread = true,
 	};
 
-	counts_fixture_set_up_as(f, true);
-	events.ids[STATE_RECORD_USER] = counts_fixture_event_of(f, "second");
-	events.tracker = tracker_new(f->writer);
-	system_counts_begin(f->counts, f->writer, &events);
-	return events.tracker;
+	counts_fixture_set_up_as(&t->f, true);
+	events.ids[STATE_RECORD_USER] = counts_fixture_event_of(&t->f, "second");
+	t->tracker = tracker_new(t->f.writer);
+	t->classes = events.classes = system_classes_new();
+	system_classes_begin(t->classes, t->f.writer, NULL, t->tracker);
+	system_counts_begin(t->f.counts, t->f.writer, &events);
+}
+
+static void tear_down_told(struct told_fixture *t)
+{
+	counts_fixture_tear_down(&t->f);
+	system_classes_free(t->classes);
+	tracker_free(t->tracker);
 }
 
 static void a_sum_waits_until_its_process_is_told_of(void **state)
 {
 	struct stack_record r = counts_fixture_thread_at(1, 10, "prog", EXE);
-	own(tracker_freep) struct tracker *t = NULL;
-	struct counts_fixture f;
+	struct told_fixture t;
 	uint32_t told;
 
 	(void)state;
-	t = set_up_told(&f);
-	counts_fixture_count(&f, &r, 1);
-	system_counts_write_known(f.counts, 0, 1);
-	assert_int_equal(system_counts_stats(f.counts)->samples, 0);
-	tracker_exec(t, 5, r.pid, r.tid, "prog");
-	told = tracker_thread(t, 5, r.pid, r.tid);
-	system_counts_count(f.counts, 0, r.key, 1);
-	system_counts_write_known(f.counts, 0, 2);
-	assert_int_equal(system_counts_stats(f.counts)->samples, 2);
-	counts_fixture_finish(&f);
-	assert_int_equal(f.samples.n, 1);
-	assert_int_equal(f.samples.thread[0], told);
-	assert_int_equal(recording_n_processes(f.recording), 1);
-	counts_fixture_tear_down(&f);
+	set_up_told(&t);
+	counts_fixture_count(&t.f, &r, 1);
+	system_counts_write_known(t.f.counts, 0, 1);
+	assert_int_equal(system_counts_stats(t.f.counts)->samples, 0);
+	tracker_exec(t.tracker, 5, r.pid, r.tid, "prog");
+	told = tracker_thread(t.tracker, 5, r.pid, r.tid);
+	system_counts_count(t.f.counts, 0, r.key, 1);
+	system_counts_write_known(t.f.counts, 0, 2);
+	assert_int_equal(system_counts_stats(t.f.counts)->samples, 2);
+	counts_fixture_finish(&t.f);
+	assert_int_equal(t.f.samples.n, 1);
+	assert_int_equal(t.f.samples.thread[0], told);
+	assert_int_equal(recording_n_processes(t.f.recording), 1);
+	tear_down_told(&t);
 }
 
 static void a_sum_of_what_nobody_tells_of_waits_once(void **state)
 {
 	struct stack_record r = counts_fixture_thread_at(1, 10, "prog", EXE);
-	own(tracker_freep) struct tracker *t = NULL;
-	struct counts_fixture f;
+	struct told_fixture t;
 
 	(void)state;
-	t = set_up_told(&f);
-	counts_fixture_count(&f, &r, 3);
-	system_counts_write_known(f.counts, 0, 1);
-	assert_int_equal(system_counts_stats(f.counts)->samples, 0);
-	system_counts_write_known(f.counts, 0, 2);
-	assert_int_equal(system_counts_stats(f.counts)->samples, 3);
-	counts_fixture_finish(&f);
-	assert_int_equal(f.samples.n, 1);
-	assert_int_equal(f.samples.count[0], 3);
-	counts_fixture_tear_down(&f);
+	set_up_told(&t);
+	counts_fixture_count(&t.f, &r, 3);
+	system_counts_write_known(t.f.counts, 0, 1);
+	assert_int_equal(system_counts_stats(t.f.counts)->samples, 0);
+	system_counts_write_known(t.f.counts, 0, 2);
+	assert_int_equal(system_counts_stats(t.f.counts)->samples, 3);
+	counts_fixture_finish(&t.f);
+	assert_int_equal(t.f.samples.n, 1);
+	assert_int_equal(t.f.samples.count[0], 3);
+	tear_down_told(&t);
 }
 
 static void the_last_sums_do_not_wait(void **state)
 {
 	struct stack_record r = counts_fixture_thread_at(1, 10, "prog", EXE);
-	own(tracker_freep) struct tracker *t = NULL;
-	struct counts_fixture f;
+	struct told_fixture t;
 
 	(void)state;
-	t = set_up_told(&f);
-	counts_fixture_count(&f, &r, 3);
-	system_counts_write(f.counts, 0, 1);
-	assert_int_equal(system_counts_stats(f.counts)->samples, 3);
-	counts_fixture_finish(&f);
-	counts_fixture_tear_down(&f);
+	set_up_told(&t);
+	counts_fixture_count(&t.f, &r, 3);
+	system_counts_write(t.f.counts, 0, 1);
+	assert_int_equal(system_counts_stats(t.f.counts)->samples, 3);
+	counts_fixture_finish(&t.f);
+	tear_down_told(&t);
 }
 
 int main(void)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two recorders that tell of the same processes, each with its own numbers of files.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "collect/system_classes.h"
+#include "counts_fixture.h"
+
+struct classes_fixture {
+	struct counts_fixture f;
+	struct system_images *other_images;
+	struct system_classes *classes;
+	struct system_classes_teller one, other;
+};
+
+static void set_up(struct classes_fixture *x, bool is_by_thread)
+{
+	counts_fixture_set_up(&x->f);
+	x->other_images = system_images_new(NULL);
+	x->classes = system_classes_new();
+	x->one = (struct system_classes_teller){ x->f.images, is_by_thread };
+	x->other = (struct system_classes_teller){ x->other_images, is_by_thread };
+	system_classes_begin(x->classes, x->f.writer, NULL, NULL);
+}
+
+static void tear_down(struct classes_fixture *x)
+{
+	counts_fixture_tear_down(&x->f);
+	system_images_free(x->other_images);
+	system_classes_free(x->classes);
+}
+
+static void meet(struct system_images *images, uint32_t number, const char *name)
+{
+	struct stack_record_image r = { .kind = STACK_RECORD_IMAGE, .image = number };
+
+	r.path_bytes =
+		1 + (uint32_t)snprintf(r.path, sizeof(r.path), "no-file-is-%s", name);
+	system_images_meet(images, &r);
+}
+
+static struct stack_record thread(uint32_t exe, uint64_t time_ns)
+{
+	return counts_fixture_thread_at(1, time_ns, "prog", exe);
+}
+
+static void a_thread_of_two_recorders_is_one(void **state)
+{
+	struct stack_record one = thread(EXE, 1), other = thread(OTHER_EXE, 2);
+	struct classes_fixture x;
+	uint32_t id;
+
+	(void)state;
+	set_up(&x, true);
+	meet(x.f.images, EXE, "prog");
+	meet(x.other_images, OTHER_EXE, "prog");
+	id = system_classes_id(x.classes, &x.one, &one);
+	assert_int_equal(system_classes_id(x.classes, &x.other, &other), id);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 1);
+	assert_int_equal(recording_n_threads(x.f.recording), 1);
+	tear_down(&x);
+}
+
+static void a_class_of_two_recorders_is_one(void **state)
+{
+	struct stack_record one = counts_fixture_running(1, 100);
+	struct stack_record other = counts_fixture_running(2, 200);
+	struct classes_fixture x;
+	uint32_t id;
+
+	(void)state;
+	set_up(&x, false);
+	other.exe = OTHER_EXE;
+	meet(x.f.images, EXE, "prog");
+	meet(x.other_images, OTHER_EXE, "prog");
+	id = system_classes_id(x.classes, &x.one, &one);
+	assert_int_equal(system_classes_id(x.classes, &x.other, &other), id);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 1);
+	tear_down(&x);
+}
+
+/* Two recorders may give two files the same number. */
+static void numbers_of_files_are_of_their_recorder(void **state)
+{
+	struct stack_record r = thread(EXE, 1);
+	struct classes_fixture x;
+	uint32_t id;
+
+	(void)state;
+	set_up(&x, true);
+	meet(x.f.images, EXE, "prog");
+	meet(x.other_images, EXE, "another");
+	id = system_classes_id(x.classes, &x.one, &r);
+	assert_int_not_equal(system_classes_id(x.classes, &x.other, &r), id);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 2);
+	tear_down(&x);
+}
+
+static void a_file_that_is_met_later_is_the_same(void **state)
+{
+	struct stack_record one = thread(EXE, 1), other = thread(OTHER_EXE, 2);
+	struct classes_fixture x;
+	uint32_t id;
+
+	(void)state;
+	set_up(&x, true);
+	id = system_classes_id(x.classes, &x.one, &one);
+	meet(x.f.images, EXE, "prog");
+	meet(x.other_images, OTHER_EXE, "prog");
+	assert_int_equal(system_classes_id(x.classes, &x.one, &one), id);
+	assert_int_equal(system_classes_id(x.classes, &x.other, &other), id);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 1);
+	tear_down(&x);
+}
+
+/* The end of what one has met, told by the other. */
+static void a_thread_whose_executable_is_gone_is_the_one_that_another_knows(void **state)
+{
+	struct stack_record runs = thread(EXE, 1), ends = thread(0, 2);
+	struct classes_fixture x;
+	uint32_t id;
+
+	(void)state;
+	set_up(&x, true);
+	meet(x.f.images, EXE, "prog");
+	id = system_classes_id(x.classes, &x.one, &runs);
+	assert_int_equal(system_classes_id(x.classes, &x.other, &ends), id);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 1);
+	tear_down(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_of_two_recorders_is_one),
+		cmocka_unit_test(a_class_of_two_recorders_is_one),
+		cmocka_unit_test(numbers_of_files_are_of_their_recorder),
+		cmocka_unit_test(a_file_that_is_met_later_is_the_same),
+		cmocka_unit_test(
+			a_thread_whose_executable_is_gone_is_the_one_that_another_knows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
