@@ -64,8 +64,25 @@ static bool read_mark(int fd, char ret[LINE_BYTES])
 	return true;
 }
 
-/* "/usr/bin/env python3" is python3. */
-static bool find_interpreter(const char *line, const char *path, char ret[PATH_MAX])
+static void map_code(struct foreseen *f, int fd)
+{
+	void *at = mmap(NULL, page_bytes(), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	if (at != MAP_FAILED)
+		*vec_push(&f->mapped) = at;
+}
+
+static void map_file(struct foreseen *f, const char *file)
+{
+	own(closep) int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		map_code(f, fd);
+}
+
+/* "/usr/bin/env python3" is python3, once env has found it. */
+static bool find_interpreter(struct foreseen *f, const char *line, const char *path,
+			     char ret[PATH_MAX])
 {
 	char name[LINE_BYTES] = "", word[LINE_BYTES] = "";
 	size_t n;
@@ -73,17 +90,10 @@ static bool find_interpreter(const char *line, const char *path, char ret[PATH_M
 	if (sscanf(line, " %255s %255s", name, word) < 1)
 		return false;
 	n = strlen(name);
-	if (*word && n >= 4 && strcmp(name + n - 4, "/env") == 0)
-		return search(word, path, ret);
-	return search(name, NULL, ret);
-}
-
-static void map_code(struct foreseen *f, int fd)
-{
-	void *at = mmap(NULL, page_bytes(), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-
-	if (at != MAP_FAILED)
-		*vec_push(&f->mapped) = at;
+	if (!*word || n < 4 || strcmp(name + n - 4, "/env") != 0)
+		return search(name, NULL, ret);
+	map_file(f, name);
+	return search(word, path, ret);
 }
 
 static void map_program(struct foreseen *f, const char *program, const char *path)
@@ -98,7 +108,7 @@ static void map_program(struct foreseen *f, const char *program, const char *pat
 			map_code(f, fd);
 			return;
 		}
-		is_found = find_interpreter(line, path, file);
+		is_found = find_interpreter(f, line, path, file);
 	}
 }
 
@@ -134,10 +144,8 @@ static void map_preloaded(struct foreseen *f, const char *name, size_t size)
 	own(freep) char *file = at && ours ? xasprintf("%.*s%s%s", (int)(at - path), path,
 						       ours, at + sizeof(platform) - 1)
 					   : xstrdup(path);
-	own(closep) int fd = open(file, O_RDONLY | O_CLOEXEC);
 
-	if (fd >= 0)
-		map_code(f, fd);
+	map_file(f, file);
 }
 
 void foreseen_preload(struct foreseen *f, const char *list)

@@ -19,6 +19,8 @@
 /* Files that stacks stand for are looked through that often, so that they keep their
  * numbers; sooner than a number is taken for idle. */
 #define MEET_NS UINT64_C(16000000000)
+/* For a program and what it runs: rows of a compiler, an assembler and a linker. */
+#define FIRST_BYTES ((size_t)8 << 20)
 
 /* Joins the programs, the rows they walk by, the images they met and the sums. */
 struct summing {
@@ -282,6 +284,7 @@ static int make(struct summing *s, const struct recorder_settings *x, struct err
 		return rc;
 	code.maps = s->parts.maps;
 	code.is_taken = s->parts.is_taken;
+	code.first_bytes = s->program ? FIRST_BYTES : 0;
 	rc = system_code_open(&s->code, &code, e);
 	if (rc < 0)
 		return rc;

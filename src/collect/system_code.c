@@ -17,7 +17,8 @@ int system_code_open(struct system_code *c, const struct system_code_settings *x
 	struct system_numbers_settings numbers = { .ctx = c, .forget = on_forget };
 	const struct system_code_maps *m = &x->maps;
 	int rc = x->is_taken ? system_rows_take(&m->rows, ROWS_BYTES, &c->rows, e)
-			     : system_rows_new(&m->rows, ROWS_BYTES, &c->rows, e);
+			     : system_rows_new(&m->rows, ROWS_BYTES, x->first_bytes,
+					       &c->rows, e);
 
 	if (rc == 0)
 		rc = system_numbers_new(&m->numbers, &numbers, &c->numbers, e);

@@ -49,6 +49,7 @@ struct system_code_settings {
 	bool is_taken;			  /* what another left in them is gone on with */
 	const struct path_choice *chosen; /* or NULL */
 	struct symbol_store *symbols;	  /* or NULL */
+	size_t first_bytes;		  /* of rows, as system_rows_new() has them */
 };
 
 /* Not to be moved. */

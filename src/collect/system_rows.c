@@ -69,22 +69,63 @@ static int map_pool(struct system_rows *r, int fd, struct err *e)
 	return 0;
 }
 
-static int add_pool(struct system_rows *r, struct err *e)
+/* Of the next numbers.  Each call waits until no program can have what was there before,
+ * 10 ms and more: so all at once, if the kernel can. */
+static int tell_pools(const struct system_rows *r, const int *fds, uint32_t n,
+		      struct err *e)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, o, .elem_flags = BPF_ANY);
+	uint32_t keys[STACK_ROWS_POOLS_MAX], n_told = n;
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = r->n_pools + i;
+	if (n > 1 && bpf_map_update_batch(r->pools_fd, keys, fds, &n_told, &o) == 0)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (bpf_map_update_elem(r->pools_fd, &keys[i], &fds[i], BPF_ANY) < 0)
+			return err_os(e, "cannot add to a BPF map");
+	return 0;
+}
+
+static int make_pools(int *fds, uint32_t n, struct err *e)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
-	uint32_t at = r->n_pools;
-	own(closep) int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rows", sizeof(uint32_t),
-					    PAGE_BYTES, STACK_ROWS_POOL_PAGES, &o);
-	int rc;
 
-	if (fd < 0)
-		return err_os(e, "cannot create a BPF map");
-	if (bpf_map_update_elem(r->pools_fd, &at, &fd, BPF_ANY) < 0)
-		return err_os(e, "cannot add to a BPF map");
-	rc = map_pool(r, fd, e);
+	for (uint32_t i = 0; i < n; i++) {
+		fds[i] = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rows", sizeof(uint32_t),
+					PAGE_BYTES, STACK_ROWS_POOL_PAGES, &o);
+		if (fds[i] < 0)
+			return err_os(e, "cannot create a BPF map");
+	}
+	return 0;
+}
+
+/* No more than there may be. */
+static int add_pools(struct system_rows *r, uint32_t n, struct err *e)
+{
+	int fds[STACK_ROWS_POOLS_MAX], rc;
+
+	memset(fds, -1, sizeof(fds));
+	if (n > r->max_pools - r->n_pools)
+		n = r->max_pools - r->n_pools;
+	rc = make_pools(fds, n, e);
 	if (rc == 0)
-		steal_fd(&fd);
+		rc = tell_pools(r, fds, n, e);
+	for (uint32_t i = 0; i < n; i++) {
+		if (rc == 0)
+			rc = map_pool(r, fds[i], e);
+		if (rc == 0)
+			fds[i] = -1;
+		closep(&fds[i]);
+	}
 	return rc;
+}
+
+static uint32_t pools_of(size_t bytes)
+{
+	size_t n = (bytes + POOL_BYTES - 1) / POOL_BYTES;
+
+	return (uint32_t)(n < STACK_ROWS_POOLS_MAX ? n : STACK_ROWS_POOLS_MAX);
 }
 
 /* Without a pool. */
@@ -92,11 +133,9 @@ static int open_rows(const struct system_rows_maps *maps, size_t limit_bytes,
 		     struct system_rows **ret, struct err *e)
 {
 	own(system_rows_freep) struct system_rows *r = xcalloc(1, sizeof(*r));
-	size_t pools = (limit_bytes + POOL_BYTES - 1) / POOL_BYTES;
 
 	r->pools_fd = maps->pools;
-	r->max_pools =
-		(uint32_t)(pools < STACK_ROWS_POOLS_MAX ? pools : STACK_ROWS_POOLS_MAX);
+	r->max_pools = pools_of(limit_bytes);
 	r->rules = map_memory(maps->rules, RULES_BYTES);
 	r->images = map_memory(maps->images, IMAGES_BYTES);
 	if (!r->rules || !r->images)
@@ -106,7 +145,7 @@ static int open_rows(const struct system_rows_maps *maps, size_t limit_bytes,
 }
 
 int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
-		    struct system_rows **ret, struct err *e)
+		    size_t first_bytes, struct system_rows **ret, struct err *e)
 {
 	own(system_rows_freep) struct system_rows *r = NULL;
 	int rc = open_rows(maps, limit_bytes, &r, e);
@@ -115,7 +154,7 @@ int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
 		return rc;
 	row_pack_rules_init(&r->rule_set, r->rules);
 	/* Whether the kernel takes it is to be known at the start. */
-	rc = add_pool(r, e);
+	rc = add_pools(r, first_bytes ? pools_of(first_bytes) : 1, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&r);
@@ -199,7 +238,7 @@ static int take_pages(struct system_rows *r, uint32_t n, uint32_t *ret, struct e
 	uint32_t first, unloaded = 0;
 
 	while (!(first = find_pages(r, n)) && r->n_pools < r->max_pools &&
-	       add_pool(r, NULL) == 0)
+	       add_pools(r, pools_of(n * PAGE_BYTES), NULL) == 0)
 		;
 	if (first) {
 		mark(r, first, n, PAGE_USED);

@@ -24,8 +24,10 @@ struct system_rows_maps {
 	int pools, rules, images;
 };
 
+/* first_bytes: had from the start, 0: as little as can be.  Later the kernel has whoever
+ * loads rows that need more wait for 10 ms and longer, in which stacks end early. */
 must_use int system_rows_new(const struct system_rows_maps *maps, size_t limit_bytes,
-			     struct system_rows **ret, struct err *e);
+			     size_t first_bytes, struct system_rows **ret, struct err *e);
 /* The same, with what the maps hold already. */
 must_use int system_rows_take(const struct system_rows_maps *maps, size_t limit_bytes,
 			      struct system_rows **ret, struct err *e);

@@ -20,6 +20,7 @@ from io_recording import FILE, record, rows
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 IO = os.path.join(PROGRAMS, 'e2e-io')
+LATE = os.path.join(PROGRAMS, 'e2e-io_late')
 MANY = os.path.join(DIR, 'many')
 
 READS = {'read', 'pread64', 'readv', 'preadv', 'preadv2', 'recvfrom', 'recvmsg', 'sendfile',
@@ -304,8 +305,23 @@ def short_programs_have_whole_stacks_from_their_first_call_on():
     os.chmod(script, 0o700)
     p = subprocess.run([harness.DWELL, 'run', '-q', '-e', 'io', '-o', FILE, '--', script],
                        env={**oracles.ENVIRONMENT, 'PATH': f'{PROGRAMS}:/usr/bin:/bin'}, check=False)
-    # It knows no such mode; only env's own calls are not foreseen.
-    assert p.returncode == 2 and truncated_calls() < sum(r['calls'] for r in rows('call').values()), p
+    # It knows no such mode.
+    assert p.returncode == 2 and rows('call') and truncated_calls() == 0, (p, rows('stack'))
+
+
+@test
+def what_children_map_is_met_when_they_do():
+    """Met by the first call from there, that call's stack would be cut however long the
+    program slept before."""
+    for program in (LATE, LATE + '-static'):
+        for ms in (100, 1000, 10000):
+            record('sh', '-c', f'{program} {ms}; exit $?')
+            callers = rows('stack')
+            if truncated_calls() == 0:
+                break
+        assert truncated_calls() == 0, (program, callers)
+        assert sum(row['calls'] for row in callers.values()
+                   if {'io_late_writes', 'main'} <= {f['name'] for f in row['frames']}) == 12, callers
 
 
 @test

@@ -11,6 +11,7 @@
 
 #include "collect/bpf/again.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/mapped.bpf.h"
 #include "collect/bpf/registers.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
@@ -123,10 +124,13 @@ int began(uint64_t *ctx)
 SEC("tp_btf/sched_process_exec")
 int executed(uint64_t *ctx)
 {
-	struct thread *t = thread_executed((void *)ctx[0]);
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *t = thread_executed(task);
 
 	if (t)
 		t->since_ns = bpf_ktime_get_ns();
+	if (thread_find(task))
+		mapped_program();
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "collect/bpf/calls.bpf.h"
 #include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/mapped.bpf.h"
 #include "collect/bpf/objects.bpf.h"
 #include "collect/bpf/steps.bpf.h"
 #include "collect/bpf/sums.bpf.h"
@@ -267,6 +268,7 @@ int left(uint64_t *ctx)
 
 	if (!t)
 		return 0;
+	mapped_returned(r, (int64_t)ctx[1]);
 	t->may_wake = 0;
 	if (t->where == THREAD_UNKNOWN) { /* it has waited since before the recording */
 		wait_of(&w, call_of(registers_call(r), is_32bit), r, is_32bit);

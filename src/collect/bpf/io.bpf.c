@@ -11,6 +11,7 @@
 #include "collect/bpf/files.bpf.h"
 #include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/mapped.bpf.h"
 #include "collect/bpf/outcome.bpf.h"
 #include "collect/bpf/requests.bpf.h"
 #include "collect/bpf/sums.bpf.h"
@@ -118,7 +119,10 @@ int left(uint64_t *ctx)
 	struct io_record_call call;
 	bool is_32bit;
 
-	if (!t || t->where == THREAD_RUNS)
+	if (!t)
+		return 0;
+	mapped_returned(r, result);
+	if (t->where == THREAD_RUNS)
 		return 0;
 	if (t->where == THREAD_WAITS) { /* it was made by this call */
 		t->where = THREAD_RUNS;

@@ -8,6 +8,7 @@
 #include "collect/bpf/calls.bpf.h"
 #include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/mapped.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "collect/bpf/thread.bpf.h"
@@ -60,6 +61,7 @@ int left(uint64_t *ctx)
 
 	if (!t || !s || !cpu)
 		return 0;
+	mapped_returned(r, result);
 	if (t->where == THREAD_WAITS) { /* it was made by this call */
 		t->where = THREAD_RUNS;
 		return 0;

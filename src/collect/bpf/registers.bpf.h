@@ -20,6 +20,7 @@ struct registers {
 /* Of the stack, that a call takes. */
 #define REGISTERS_RETURN_BYTES 8
 #define REGISTERS_PC_MASK      (~UINT64_C(0))
+#define REGISTERS_CALL_MMAP    9
 /* What the kernel pushed for a signal, from the stack pointer in the trampoline. */
 #define REGISTERS_CONTEXT_PC 168
 #define REGISTERS_CONTEXT_SP 160
@@ -158,6 +159,7 @@ struct registers {
 #define REGISTERS_RED_ZONE     0
 #define REGISTERS_RETURN_BYTES 0
 #define REGISTERS_PC_MASK      ((UINT64_C(1) << 48) - 1)
+#define REGISTERS_CALL_MMAP    222
 /* What the kernel pushed for a signal: siginfo_t, and a ucontext_t with x0 at 184. */
 #define REGISTERS_CONTEXT_X(n) (128 + 184 + 8 * (n))
 #define REGISTERS_CONTEXT_PC   REGISTERS_CONTEXT_X(32)

@@ -12,6 +12,7 @@
 #include "collect/bpf/charging.bpf.h"
 #include "collect/bpf/foreseen.bpf.h"
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/mapped.bpf.h"
 #include "collect/bpf/standing.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/taking.bpf.h"
@@ -217,10 +218,12 @@ int executed(uint64_t *ctx)
 	if (t) {
 		thread_renew(task, t);
 		t->user_ns = t->system_ns = 0;
+		mapped_program();
 		return 0;
 	}
 	if (!bpf_map_lookup_elem(&processes, &tgid))
 		return 0;
+	mapped_program();
 	bpf_map_update_elem(&processes, &tgid, &followed, BPF_ANY);
 	t = thread_add(task);
 	if (!t)

@@ -59,7 +59,7 @@ static void open_table(struct fixture *f)
 	assert_int_equal(row_pack_build(table, file, &f->pack, &e), 0);
 }
 
-static void set_up(struct fixture *f, size_t limit_bytes)
+static void set_up_with(struct fixture *f, size_t limit_bytes, size_t first_bytes)
 {
 	struct err e;
 
@@ -76,9 +76,15 @@ static void set_up(struct fixture *f, size_t limit_bytes)
 	f->images = mmap(NULL, STACK_ROWS_IMAGES_MAX * sizeof(*f->images),
 			 PROT_READ | PROT_WRITE, MAP_SHARED, f->maps.images, 0);
 	assert_true(f->images != MAP_FAILED);
-	assert_int_equal(system_rows_new(&f->maps, limit_bytes, &f->rows, &e), 0);
+	assert_int_equal(
+		system_rows_new(&f->maps, limit_bytes, first_bytes, &f->rows, &e), 0);
 	system_rows_tick(f->rows, SECOND_NS);
 	open_table(f);
+}
+
+static void set_up(struct fixture *f, size_t limit_bytes)
+{
+	set_up_with(f, limit_bytes, 0);
 }
 
 static void tear_down(struct fixture *f)
@@ -137,6 +143,46 @@ static void the_kernel_sees_what_was_loaded(unused void **state)
 	/* behind the number of rows, the first row covers the block's start */
 	assert_true(word(&f, entry >> 16, entry & 0xffff) > 0);
 	assert_int_equal(word(&f, entry >> 16, (entry & 0xffff) + 1) & 0xffff, 0);
+	tear_down(&f);
+}
+
+static unsigned count_pools(const struct fixture *f)
+{
+	uint32_t pool = 0, id;
+
+	while (bpf_map_lookup_elem(f->maps.pools, &pool, &id) == 0)
+		pool++;
+	return pool;
+}
+
+/* Each told of by its own number: what lies in one is not in another. */
+static void room_that_is_there_from_the_start_is_filled_first(unused void **state)
+{
+	const size_t pool_bytes =
+		(size_t)STACK_ROWS_POOL_PAGES * STACK_ROWS_PAGE_WORDS * 4;
+	uint32_t image = FIRST_FILLED;
+	const struct stack_image *last;
+	struct fixture f;
+
+	set_up_with(&f, 4 * pool_bytes, 3 * pool_bytes);
+	assert_int_equal(count_pools(&f), 3);
+	do
+		assert_int_equal(load(&f, image), 0);
+	while (f.images[image++].index_page < 2 * STACK_ROWS_POOL_PAGES);
+	assert_int_equal(count_pools(&f), 3);
+	last = &f.images[image - 1];
+	assert_true(word(&f, last->index_page, 0) >> 16 > last->index_page);
+	fill(&f);
+	assert_int_equal(count_pools(&f), 4);
+	tear_down(&f);
+}
+
+static void no_more_is_taken_than_may_be(unused void **state)
+{
+	struct fixture f;
+
+	set_up_with(&f, SMALLEST, SIZE_MAX / 2);
+	assert_int_equal(count_pools(&f), 1);
 	tear_down(&f);
 }
 
@@ -236,6 +282,8 @@ int main(void)
 		cmocka_unit_test(the_kernel_sees_what_was_loaded),
 		cmocka_unit_test(the_next_goes_on_with_what_was_loaded),
 		cmocka_unit_test(what_is_loaded_twice_has_its_pages_once),
+		cmocka_unit_test(room_that_is_there_from_the_start_is_filled_first),
+		cmocka_unit_test(no_more_is_taken_than_may_be),
 		cmocka_unit_test(what_has_no_room_is_asked_for_again),
 		cmocka_unit_test(the_longest_unused_goes_first),
 		cmocka_unit_test(pages_that_went_are_not_written_to_for_a_while),
