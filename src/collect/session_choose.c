@@ -22,13 +22,32 @@ static bool take_instead(const struct scope *scope, struct plan *p,
 	return true;
 }
 
+/* Of several that feed it, it can be of either alone. */
+static bool is_of(const struct experiment *x, const char *source)
+{
+	return x->beside && source &&
+	       (strcmp(source, x->only_source) == 0 || strcmp(source, x->beside) == 0);
+}
+
+static bool is_of_any(const struct session_settings *settings)
+{
+	for (size_t i = 0; i < settings->n_choices; i++)
+		if (is_of(settings->choices[i].experiment, settings->source))
+			return true;
+	return false;
+}
+
 /* Only samples of perf carry registers to us.  What was asked for is meant for those that
- * have a choice, unless there are none. */
+ * have a choice, unless there are none; and for one that has it of that and another. */
 static const char *wanted_source(const struct session_settings *settings,
 				 const struct experiment *x)
 {
+	if (is_of(x, settings->source))
+		return settings->source;
 	if (x->only_source && settings->n_choices > 1)
 		return x->beside ? NULL : x->only_source;
+	if (is_of_any(settings))
+		return NULL;
 	return settings->insn && session_checks_interrupts(x) ? "perf" : settings->source;
 }
 

@@ -185,6 +185,17 @@ def with_other_experiments_it_is_the_same():
 
 
 @test
+def with_other_experiments_its_source_can_be_chosen_too():
+    seen = {}
+    for source in ('futex', 'tracer'):
+        path, _ = record(source, PROGRAM, 'mixed', '5', run=('--source', source),
+                         experiments='usertime,sync')
+        seen[source] = {kind for _, kind in rows(path)}
+    assert 'futex' in seen['futex'] and 'futex' not in seen['tracer'], seen
+    assert 'mutex' in seen['tracer'], seen
+
+
+@test
 def what_has_waited_since_before_is_found_when_it_is_attached_to():
     path = os.path.join(DIR, 'attach.dwell')
     with subprocess.Popen([PROGRAM, 'forever', '2'], stdout=subprocess.PIPE, text=True) as p:
