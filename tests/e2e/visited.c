@@ -43,9 +43,11 @@ static void check(int is_right)
 
 NOINLINE void *in_thread(void *arg)
 {
+	void *volatile mine;
+
 	for (int i = 0; i < 1000; i++) {
-		kept = malloc((size_t)i + 1);
-		free(kept);
+		mine = malloc((size_t)i + 1);
+		free(mine);
 	}
 	return arg;
 }
