@@ -38,7 +38,8 @@ enum heap_fact {
 /* Was it looked for what still points to what is left? */
 enum heap_facts_looked {
 	HEAP_FACTS_LOOKED = 1,
-	HEAP_FACTS_N_LOOKED = 7, /* others say why not; 0: an older recording */
+	HEAP_FACTS_VISITED = 7, /* it ran before it was observed, and perhaps goes on */
+	HEAP_FACTS_N_LOOKED,	/* others say why not; 0: an older recording */
 };
 
 struct heap_process {

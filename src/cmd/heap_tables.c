@@ -7,6 +7,7 @@
 static const struct heap_table leaks = {
 	.name = "leaks",
 	.title = "Never given back",
+	.title_so_far = "Not given back so far",
 	.order = "leaked-bytes",
 	.estimated = "leaked-bytes",
 	.nothing = "Everything was given back.",

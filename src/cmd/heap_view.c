@@ -17,7 +17,7 @@
 
 #define MANY_PROCESSES 5
 
-static uint64_t sample_bytes(const struct profile *p)
+static uint64_t greatest(const struct profile *p, enum heap_fact fact)
 {
 	uint64_t most = 0;
 
@@ -26,8 +26,8 @@ static uint64_t sample_bytes(const struct profile *p)
 
 		heap_facts_load(&processes, profile_source(p, i));
 		vec_each(x, &processes.all)
-			if (x->facts[HEAP_FACT_SAMPLE] > most)
-				most = x->facts[HEAP_FACT_SAMPLE];
+			if (x->facts[fact] > most)
+				most = x->facts[fact];
 		heap_facts_fini(&processes);
 	}
 	return most;
@@ -47,7 +47,8 @@ int heap_view_load(struct heap_view *v, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s has no heap: record with 'dwell run -e heap'",
 			       v->report->paths[0]);
-	v->sample_bytes = sample_bytes(p);
+	v->sample_bytes = greatest(p, HEAP_FACT_SAMPLE);
+	v->is_so_far = greatest(p, HEAP_FACT_LOOKED) == HEAP_FACTS_VISITED;
 	v->rows = xcalloc(profile_n_sources(p), sizeof(*v->rows));
 	for (size_t i = 0; i < profile_n_sources(p); i++) {
 		int rc = heap_rows_load(&v->rows[i], profile_source(p, i), e);
@@ -89,6 +90,7 @@ static void put_left(const struct heap_process *x, struct buf *b)
 		[4] = "not all blocks are observed",
 		[5] = "not all blocks were observed",
 		[6] = "its memory could not be read",
+		[HEAP_FACTS_VISITED] = "it ran before it was observed",
 	};
 	static const struct {
 		enum heap_fact fact;
@@ -99,7 +101,9 @@ static void put_left(const struct heap_process *x, struct buf *b)
 	uint64_t looked = x->facts[HEAP_FACT_LOOKED], n = 0;
 	char s[TEXT_MAX];
 
-	buf_printf(b, ", %s never given back", text_size(s, x->facts[HEAP_FACT_LEFT]));
+	buf_printf(b, ", %s %s", text_size(s, x->facts[HEAP_FACT_LEFT]),
+		   looked == HEAP_FACTS_VISITED ? "not given back so far"
+						: "never given back");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (x->facts[parts[i].fact + 1])
 			buf_printf(b, "%s%s %s", n++ ? ", " : ", of which ",
@@ -253,9 +257,11 @@ static void put_rest(const struct heap_view *v, FILE *out)
 
 static void print_places(const struct heap_view *v, FILE *out)
 {
+	const struct heap_table *t = v->table;
 	char s[TEXT_MAX];
 
-	fprintf(out, "\n%s: %s, by place, callers below\n\n", v->table->title,
+	fprintf(out, "\n%s: %s, by place, callers below\n\n",
+		v->is_so_far && t->title_so_far ? t->title_so_far : t->title,
 		text_value(s, v->places.total, unit_of(v, v->table->order)));
 	vec_each(place, &v->places.all)
 		put_place(v, place, out);

@@ -21,10 +21,11 @@ struct heap_view;
 /* A view: what places are ordered by, and what is shown of each; or what else is. */
 struct heap_table {
 	const char *name, *title;
-	const char *order;     /* event */
-	const char *estimated; /* event, in bytes, that tells the error where blocks
-				* were sampled; NULL: every one was observed */
-	const char *nothing;   /* said when no place has any */
+	const char *title_so_far; /* of processes that go on perhaps; NULL: the same */
+	const char *order;	  /* event */
+	const char *estimated;	  /* event, in bytes, that tells the error where blocks
+				   * were sampled; NULL: every one was observed */
+	const char *nothing;	  /* said when no place has any */
 	/* Of a recording; NULL: places. */
 	void (*print)(const struct heap_view *v, size_t source, FILE *out);
 	struct {
@@ -42,6 +43,7 @@ struct heap_view {
 	const struct heap_table *table;
 	size_t limit, depth;   /* 0: all */
 	uint64_t sample_bytes; /* for each block observed, at most; 0: all were */
+	bool is_so_far;	       /* there are processes that go on perhaps */
 	struct heap_places places;
 	struct heap_rows *rows; /* of each recording */
 };

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/uio.h>
+#include <time.h>
 
 bool count_remote_read(pid_t pid, uint64_t addr, void *to, size_t bytes)
 {
@@ -53,6 +54,26 @@ bool count_remote_run(struct count_tracee *t, const struct user_regs_struct *fro
 			return false;
 	while (!is_told);
 	return count_tracee_go_to_call(t, COUNT_STOP_EXIT);
+}
+
+#define NAP_NS 20000
+
+bool count_remote_run_through(struct count_tracee *t, const struct user_regs_struct *from,
+			      uint64_t word)
+{
+	uint64_t is_told = 0;
+
+	if (!count_tracee_set(t, from))
+		return false;
+	count_tracee_go_on(t);
+	for (;;) {
+		if (!count_remote_read(t->tid, word, &is_told, sizeof(is_told)))
+			return false;
+		if (is_told)
+			return count_tracee_stop_now(t);
+		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+		count_tracee_keep_going(t);
+	}
 }
 
 /* By the instruction set's numbers. */

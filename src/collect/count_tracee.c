@@ -34,29 +34,34 @@ static bool has_ended(pid_t pid, pid_t tid)
 	return procfs_task_stat(pid, tid, &stat, NULL) < 0 || strchr("ZX", stat.state);
 }
 
+/* *n: one more, unless it has ended. */
+static int seize(struct count_tracees *t, pid_t tid, size_t *n, struct err *e)
+{
+	struct count_tracee *x = find(t, tid);
+
+	if (x && !x->is_gone)
+		return 0;
+	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
+		if (errno == ESRCH || has_ended(t->pid, tid))
+			return 0;
+		return err_os(e, "cannot trace thread %d", tid);
+	}
+	if (!x)
+		x = vec_push(&t->at);
+	*x = (struct count_tracee){ .tid = tid };
+	count_tracee_interrupt(x);
+	++*n;
+	return 0;
+}
+
 int count_tracees_seize(struct count_tracees *t, size_t *ret_n, struct err *e)
 {
 	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
 	int rc = procfs_tasks(t->pid, &tids, e);
 
 	*ret_n = 0;
-	for (size_t i = 0; i < tids.ids.n && rc == 0; i++) {
-		pid_t tid = tids.ids.at[i];
-		struct count_tracee *x = find(t, tid);
-
-		if (x && !x->is_gone)
-			continue;
-		if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
-			if (errno == ESRCH || has_ended(t->pid, tid))
-				continue;
-			return err_os(e, "cannot trace thread %d", tid);
-		}
-		if (!x)
-			x = vec_push(&t->at);
-		*x = (struct count_tracee){ .tid = tid };
-		count_tracee_interrupt(x);
-		++*ret_n;
-	}
+	for (size_t i = 0; i < tids.ids.n && rc == 0; i++)
+		rc = seize(t, tids.ids.at[i], ret_n, e);
 	return rc;
 }
 
@@ -148,19 +153,47 @@ static void go_on(struct count_tracee *t, int signal)
 }
 
 /* Its signals are blocked: what is not is SIGSTOP, and comes later. */
-bool count_tracee_stop_again(struct count_tracee *t)
+static bool wait_until_asked(struct count_tracee *t)
 {
-	enum count_stop stop;
-	int signal = 0;
+	for (;;) {
+		int signal = 0;
+		enum count_stop stop = wait_for(t, 0, &signal);
 
-	count_tracee_interrupt(t);
-	do {
-		go_on(t, 0);
-		stop = wait_for(t, 0, &signal);
+		if (stop == COUNT_STOP_ASKED || stop == COUNT_STOP_GONE)
+			return stop == COUNT_STOP_ASKED;
 		if (stop == COUNT_STOP_SIGNAL)
 			t->signal = signal;
-	} while (stop != COUNT_STOP_ASKED && stop != COUNT_STOP_GONE);
-	return stop == COUNT_STOP_ASKED;
+		go_on(t, 0);
+	}
+}
+
+bool count_tracee_stop_again(struct count_tracee *t)
+{
+	count_tracee_interrupt(t);
+	go_on(t, 0);
+	return wait_until_asked(t);
+}
+
+void count_tracee_go_on(struct count_tracee *t)
+{
+	go_on(t, 0);
+}
+
+void count_tracee_keep_going(struct count_tracee *t)
+{
+	int signal = 0;
+	enum count_stop stop = count_tracee_poll(t, &signal);
+
+	if (stop == COUNT_STOP_SIGNAL)
+		t->signal = signal;
+	if (stop != COUNT_STOP_NONE && stop != COUNT_STOP_GONE)
+		go_on(t, 0);
+}
+
+bool count_tracee_stop_now(struct count_tracee *t)
+{
+	count_tracee_interrupt(t);
+	return wait_until_asked(t);
 }
 
 /* A signal that comes first is the program's: it has it, and stops behind. */
@@ -212,17 +245,36 @@ static int refuse(pid_t tid, struct err *e)
 		       tid);
 }
 
+static int check_late(pid_t pid, struct err *e)
+{
+	pid_t late;
+
+	count_late_let_go();
+	late = count_late_find(pid);
+	return late ? refuse(late, e) : 0;
+}
+
+int count_tracees_stop_one(struct count_tracees *t, pid_t tid, struct err *e)
+{
+	uint64_t until_ns = clock_monotonic_ns() + STOP_LIMIT_NS;
+	size_t n = 0;
+	int rc = check_late(t->pid, e);
+
+	if (rc == 0)
+		rc = seize(t, tid, &n, e);
+	if (rc == 0 && n && !stop_one(&t->at.at[0], until_ns))
+		rc = refuse(tid, e);
+	return rc;
+}
+
 int count_tracees_stop(struct count_tracees *t, struct err *e)
 {
 	uint64_t until_ns = clock_monotonic_ns() + STOP_LIMIT_NS;
-	pid_t late;
 	size_t n_new;
-	int rc;
+	int rc = check_late(t->pid, e);
 
-	count_late_let_go();
-	late = count_late_find(t->pid);
-	if (late)
-		return refuse(late, e);
+	if (rc < 0)
+		return rc;
 	do {
 		rc = count_tracees_seize(t, &n_new, e);
 		vec_each(x, &t->at)

@@ -54,6 +54,8 @@ must_use int count_tracees_seize(struct count_tracees *t, size_t *ret_n, struct 
 /* All, also such as are begun meanwhile; ERR_UNSUPPORTED: some thread does not stop, and
  * goes to collect/count_late at last. */
 must_use int count_tracees_stop(struct count_tracees *t, struct err *e);
+/* That one only. */
+must_use int count_tracees_stop_one(struct count_tracees *t, pid_t tid, struct err *e);
 /* It goes on as its registers say. */
 void count_tracee_let_go(struct count_tracee *t);
 /* Those that stand go on as their registers say, and are known no more. */
@@ -69,6 +71,11 @@ void count_tracee_interrupt(struct count_tracee *t);
 bool count_tracee_has_fault(const struct count_tracee *t);
 /* From where it stands to a stop as it was told to, without executing anything. */
 bool count_tracee_stop_again(struct count_tracee *t);
+/* On without a stop, with its signals blocked: what comes nevertheless is kept. */
+void count_tracee_go_on(struct count_tracee *t);
+void count_tracee_keep_going(struct count_tracee *t);
+/* It stands, wherever it is; false: it has ended. */
+bool count_tracee_stop_now(struct count_tracee *t);
 /* Waits until it stands in a system call; false: it has ended. */
 bool count_tracee_go_to_call(struct count_tracee *t, enum count_stop which);
 

@@ -48,6 +48,7 @@ struct inject {
 	struct inject_place place;
 	struct inject_library library;
 	struct wire_injected head;
+	bool is_put; /* and nobody is led there yet */
 	uint64_t looked_ns, stood_ns;
 };
 
@@ -217,8 +218,6 @@ static int choose_place(struct inject *i, uint64_t from, uint32_t traces, struct
 					 maps.size, checksum(), &i->place, e);
 	if (rc == 0)
 		rc = make_library(i, traces, e);
-	if (rc == 0)
-		inject_slots_find(&i->slots, &i->calls, &i->memory, &i->objects);
 	return rc;
 }
 
@@ -303,20 +302,8 @@ static size_t patch(struct inject *i, bool is_for_real)
 /* ERR_LIMIT: not now. */
 static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
 {
-	struct inject_objects now = { 0 };
-	bool is_settled;
-	int rc = inject_objects_read(&i->memory, i->debug, &now, e);
+	int rc = inject_status_check_threads(i->pid, e);
 
-	is_settled = rc == 0 && now.is_settled && now.at.n == i->objects.at.n;
-	inject_objects_fini(&now);
-	if (rc == 0 && !is_settled)
-		return err_set(e, ERR_LIMIT, "it does not cease to load libraries");
-	if (rc == 0 && i->place.is_mapped &&
-	    inject_stop_is_within(s, i->place.at, stack_top(i)))
-		return err_set(e, ERR_LIMIT,
-			       "threads of it are still in what was put into it before");
-	if (rc == 0)
-		rc = inject_status_check_threads(i->pid, e);
 	if (rc == 0)
 		rc = inject_stop_take(s, &i->head.tid_at, e);
 	if (rc == 0)
@@ -325,6 +312,39 @@ static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
 		rc = put_library(i, s, e);
 	if (rc == 0)
 		rc = run_entry(i, s, WIRE_INJECTED_BEGIN, WIRE_INJECTED_READY, e);
+	i->is_put = rc == 0;
+	return rc;
+}
+
+static int check_settled(const struct inject *i, struct err *e)
+{
+	struct inject_objects now = { 0 };
+	bool is_settled;
+	int rc = inject_objects_read(&i->memory, i->debug, &now, e);
+
+	is_settled = rc == 0 && now.is_settled && now.at.n == i->objects.at.n;
+	inject_objects_fini(&now);
+	return rc < 0 || is_settled
+		       ? rc
+		       : err_set(e, ERR_LIMIT, "it does not cease to load libraries");
+}
+
+/* Pointers that were kept may lead into a library that is there already: nobody may be
+ * about to follow one when it is begun again. */
+static int put_in_again(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	if (inject_stop_is_within(s, i->place.at, stack_top(i)))
+		return err_set(e, ERR_LIMIT,
+			       "threads of it are still in what was put into it before");
+	return put_in(i, s, e);
+}
+
+static int lead(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	int rc = check_settled(i, e);
+
+	if (rc == 0 && !i->is_put)
+		rc = put_in_again(i, s, e);
 	if (rc < 0)
 		return rc;
 	set_patched(i, true);
@@ -332,23 +352,59 @@ static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
 	return 0;
 }
 
-static int stop_and_put_in(struct inject *i, struct err *e)
+typedef int step_fn(struct inject *i, struct inject_stop *s, struct err *e);
+
+static int do_and_go_on(struct inject *i, step_fn *step, struct inject_stop *s,
+			struct err *e)
 {
-	struct inject_stop *s = inject_stop_begin(i->pid, e);
-	uint64_t since_ns = clock_monotonic_ns();
 	int rc;
 
 	if (!s)
 		return ERR_UNSUPPORTED;
-	rc = put_in(i, s, e);
-	inject_stop_end(s);
-	i->stood_ns = clock_monotonic_ns() - since_ns;
+	rc = step(i, s, e);
+	i->stood_ns += inject_stop_end(s);
+	return rc;
+}
+
+static int begin_in(struct inject *i, struct err *e)
+{
+	int rc = 0;
+
+	if (!i->is_put && !i->place.is_mapped)
+		rc = do_and_go_on(i, put_in, inject_stop_begin_one(i->pid, e), e);
+	if (rc == 0)
+		rc = do_and_go_on(i, lead, inject_stop_begin(i->pid, e), e);
 	return rc;
 }
 
 static void wait_a_bit(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = BETWEEN_NS }, NULL);
+}
+
+static int end_it(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	int rc;
+
+	if (inject_status_check_threads(i->pid, NULL) < 0)
+		return 0; /* what it has stays */
+	rc = inject_stop_take(s, &i->head.tid_at, e);
+	return rc < 0 ? rc : run_entry(i, s, WIRE_INJECTED_END, WIRE_INJECTED_OVER, e);
+}
+
+/* When nobody is led there any more. */
+static int withdraw(struct inject *i, bool is_empty, struct err *e)
+{
+	int rc = ERR_LIMIT;
+
+	i->head.is_empty = is_empty;
+	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT; n++) {
+		if (n)
+			wait_a_bit();
+		rc = do_and_go_on(i, end_it, inject_stop_begin_one(i->pid, e), e);
+	}
+	set_patched(i, false);
+	return rc;
 }
 
 /* What is in the way is given some time, and the next place is taken if there is one. */
@@ -363,11 +419,15 @@ static int try_to_begin(struct inject *i, uint32_t traces, struct err *e)
 		if (n == TRIES / 2)
 			from = i->place.at + INJECT_PLACE_STRIDE;
 		rc = look(i, e);
-		if (rc == 0)
+		if (rc == 0 && !i->is_put)
 			rc = choose_place(i, from, traces, e);
-		if (rc == 0)
-			rc = stop_and_put_in(i, e);
+		if (rc == 0) {
+			inject_slots_find(&i->slots, &i->calls, &i->memory, &i->objects);
+			rc = begin_in(i, e);
+		}
 	}
+	if (rc < 0 && i->is_put)
+		withdraw(i, true, NULL);
 	return rc;
 }
 
@@ -426,11 +486,6 @@ int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct injec
 	return 0;
 }
 
-uint64_t inject_stood_ns(const struct inject *i)
-{
-	return i->stood_ns;
-}
-
 /* What comes later. */
 
 static bool is_same(const struct inject_objects *a, const struct inject_objects *b)
@@ -480,7 +535,7 @@ void inject_look(struct inject *i)
 		return;
 	if (is_ours(i))
 		patch(i, true);
-	inject_stop_end(s);
+	i->stood_ns += inject_stop_end(s);
 }
 
 /* Taking it out. */
@@ -502,9 +557,9 @@ static int leave_alone(struct inject *i, struct err *e)
 	return 0;
 }
 
-/* One try of a process that has been given the library, or a child with a copy.  *ret: a
+/* Of a process that has been given the library, or a child with a copy.  ERR_LIMIT: a
  * thread is within. */
-static int take_out(struct inject *i, struct inject_stop *s, bool *ret, struct err *e)
+static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 {
 	struct inject_objects now = { 0 };
 	int rc;
@@ -516,17 +571,15 @@ static int take_out(struct inject *i, struct inject_stop *s, bool *ret, struct e
 		inject_slots_restore(&i->slots, &i->calls, &i->memory, &i->objects, &now,
 				     write_slot, i);
 	inject_objects_fini(&now);
-	if (rc == 0 && inject_status_check_threads(i->pid, NULL) < 0)
+	if (rc < 0)
+		return rc;
+	if (inject_status_check_threads(i->pid, NULL) < 0)
 		return leave_alone(i, e);
-	if (rc == 0)
-		rc = inject_stop_take(s, &i->head.tid_at, e);
-	*ret = inject_stop_is_within(s, i->place.at, stack_top(i));
-	i->head.is_empty = !*ret;
-	if (rc == 0)
-		rc = run_entry(i, s, WIRE_INJECTED_END, WIRE_INJECTED_OVER, e);
-	if (rc == 0 && !*ret)
-		set_patched(i, false);
-	return rc;
+	if (!switch_off(i))
+		return err_os(e, "cannot write to its memory");
+	return inject_stop_is_within(s, i->place.at, stack_top(i))
+		       ? err_set(e, ERR_LIMIT, "threads of it are within")
+		       : 0;
 }
 
 static bool has_ended(pid_t pid)
@@ -539,27 +592,24 @@ static bool has_ended(pid_t pid)
 static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 {
 	struct inject child = *i;
-	bool is_within = true;
 	int rc;
 
 	child.pid = pid;
 	rc = open_memory(&child, e);
-	for (unsigned n = 0; n < TRIES && rc == 0 && is_ours(&child) && is_within; n++) {
-		struct inject_stop *s;
-
+	if (rc == 0)
+		rc = ERR_LIMIT;
+	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT && is_ours(&child); n++) {
 		if (n)
 			wait_a_bit();
-		s = inject_stop_begin(pid, e);
-		if (!s) {
-			rc = is_ours(&child) ? ERR_UNSUPPORTED : 0;
-			break;
-		}
-		rc = take_out(&child, s, &is_within, e);
-		inject_stop_end(s);
+		rc = do_and_go_on(&child, lead_back, inject_stop_begin(pid, e), e);
 	}
-	if (rc == 0 && is_within && is_ours(&child))
-		set_patched(&child, false);
+	if ((rc == 0 || rc == ERR_LIMIT) && is_ours(&child))
+		rc = withdraw(&child, rc == 0, e);
+	if (rc < 0 && child.fd >= 0 && !is_ours(&child)) /* it has ended, or another's */
+		rc = 0;
 	closep(&child.fd);
+	if (pid == i->pid)
+		i->stood_ns = child.stood_ns;
 	return rc < 0 && has_ended(pid) ? 0 : rc;
 }
 
@@ -580,7 +630,7 @@ static int take_out_of_children(struct inject *i, pid_t pid, unsigned depth,
 	return rc;
 }
 
-int inject_end(struct inject *i, struct err *e)
+int inject_end(struct inject *i, uint64_t *stood_ns, struct err *e)
 {
 	char where[80];
 	int rc = take_out_of(i, i->pid, e);
@@ -592,6 +642,7 @@ int inject_end(struct inject *i, struct err *e)
 		 "process %d goes on with its calls led through ours", (int)i->pid);
 	if (rc < 0)
 		rc = err_in(e, rc, where);
+	*stood_ns += i->stood_ns;
 	inject_free(i);
 	return rc;
 }

@@ -3,8 +3,9 @@
  * inject - tracing brought to a process that runs, and taken from it again.
  *
  * A library of ours is put into its memory, and the slots by which its objects reach the
- * calls that are traced lead there from then on (docs/design/015-injection.md).  All its
- * threads stand for as long as that takes, and none when it goes on.
+ * calls that are traced lead there from then on (docs/design/015-injection.md).  One of
+ * its threads stands while it is put there, all while slots are changed, and none when it
+ * goes on.
  */
 #ifndef DWELL_COLLECT_INJECT_H
 #define DWELL_COLLECT_INJECT_H
@@ -27,9 +28,8 @@ must_use int inject_begin(pid_t pid, const char *directory, uint32_t traces,
 /* Objects may have been loaded since: now and then. */
 void inject_look(struct inject *i);
 /* The process is as it was, but for memory of ours that nobody comes by; so are children
- * that it made since.  Frees it.  Otherwise *e says what is left. */
-int inject_end(struct inject *i, struct err *e);
-/* How long all of its threads stood when it began. */
-uint64_t inject_stood_ns(const struct inject *i);
+ * that it made since.  Frees it.  Otherwise *e says what is left.  *stood_ns: more, by
+ * how long threads of it stood in all: each time from when the first was asked to. */
+int inject_end(struct inject *i, uint64_t *stood_ns, struct err *e);
 
 #endif

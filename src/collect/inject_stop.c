@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/inject_stop.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "collect/count_remote.h"
 #include "collect/count_restart.h"
 #include "collect/count_tracee.h"
+#include "host/clock.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
@@ -34,6 +36,8 @@ struct inject_stop {
 	struct count_tracees threads;
 	struct count_tracee *helper; /* NULL: not chosen yet */
 	struct user_fpregs_struct fp;
+	uint64_t since_ns;
+	bool is_hurrying;
 };
 
 int inject_stop_site(const struct inject_memory *m, const char *maps, size_t maps_bytes,
@@ -57,13 +61,10 @@ int inject_stop_site(const struct inject_memory *m, const char *maps, size_t map
 			      "it has no vDSO to make system calls from");
 }
 
-struct inject_stop *inject_stop_begin(pid_t pid, struct err *e)
+static int take_registers(struct inject_stop *s, struct err *e)
 {
-	struct inject_stop *s = xcalloc(1, sizeof(*s));
-	int rc;
+	int rc = 0;
 
-	s->threads.pid = pid;
-	rc = count_tracees_stop(&s->threads, e);
 	/* Of those that stand the calls are to be made again, whatever others do. */
 	vec_each(t, &s->threads.at) {
 		bool is_other;
@@ -77,10 +78,75 @@ struct inject_stop *inject_stop_begin(pid_t pid, struct err *e)
 		if (is_other && rc == 0)
 			rc = err_set(e, ERR_UNSUPPORTED, "it executes 32-bit code");
 	}
-	if (rc == 0)
+	return rc;
+}
+
+/* Who makes others stand does not wait for its turn meanwhile, if it may. */
+static bool hurry(void)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+
+	return sched_getscheduler(0) == SCHED_OTHER &&
+	       sched_setscheduler(0, SCHED_FIFO, &first) == 0;
+}
+
+static void hurry_no_more(void)
+{
+	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
+}
+
+static struct inject_stop *begin(pid_t pid)
+{
+	struct inject_stop *s = xcalloc(1, sizeof(*s));
+
+	s->threads.pid = pid;
+	s->is_hurrying = hurry();
+	s->since_ns = clock_monotonic_ns();
+	return s;
+}
+
+static struct inject_stop *settle(struct inject_stop *s, int rc, struct err *e)
+{
+	int rc_registers = take_registers(s, rc == 0 ? e : NULL);
+
+	if (rc == 0 && rc_registers == 0)
 		return s;
 	inject_stop_end(s);
 	return NULL;
+}
+
+struct inject_stop *inject_stop_begin(pid_t pid, struct err *e)
+{
+	struct inject_stop *s = begin(pid);
+
+	return settle(s, count_tracees_stop(&s->threads, e), e);
+}
+
+static bool waits(pid_t pid, pid_t tid)
+{
+	struct procfs_stat stat;
+
+	return procfs_task_stat(pid, tid, &stat, NULL) == 0 && stat.state == 'S';
+}
+
+/* The first of a process has the best name, and is taken if none waits. */
+static pid_t choose_one(pid_t pid)
+{
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
+
+	if (procfs_tasks(pid, &tids, NULL) == 0)
+		for (size_t i = 0; i < tids.ids.n; i++)
+			if (waits(pid, tids.ids.at[i]))
+				return tids.ids.at[i];
+	return pid;
+}
+
+struct inject_stop *inject_stop_begin_one(pid_t pid, struct err *e)
+{
+	pid_t tid = choose_one(pid);
+	struct inject_stop *s = begin(pid);
+
+	return settle(s, count_tracees_stop_one(&s->threads, tid, e), e);
 }
 
 /* The kernel makes a call again, or ends it if a handler of the program's comes first; it
@@ -102,15 +168,21 @@ static void go_on_as_before(struct inject_stop *s, struct count_tracee *t)
 	count_tracee_set_mask(t, t->mask);
 }
 
-void inject_stop_end(struct inject_stop *s)
+uint64_t inject_stop_end(struct inject_stop *s)
 {
+	uint64_t stood_ns;
+
 	if (!s)
-		return;
+		return 0;
 	vec_each(t, &s->threads.at)
 		if (t->is_stopped && !t->is_gone && t->regs.rip)
 			go_on_as_before(s, t);
 	count_tracees_fini(&s->threads);
+	stood_ns = clock_monotonic_ns() - s->since_ns;
+	if (s->is_hurrying)
+		hurry_no_more();
 	free(s);
+	return stood_ns;
 }
 
 void inject_stop_each(const struct inject_stop *s, inject_stop_registers_fn *fn,
@@ -184,7 +256,7 @@ int inject_stop_take(struct inject_stop *s, int32_t *ret_tid_at, struct err *e)
 		*ret_tid_at = find_tid(s->threads.pid, t);
 		return 0;
 	}
-	return err_set(e, ERR_UNSUPPORTED, "no thread of it can be led elsewhere");
+	return err_set(e, ERR_LIMIT, "no thread of it can be led elsewhere");
 }
 
 long inject_stop_call(struct inject_stop *s, uint64_t site, long number, uint64_t a,
@@ -203,7 +275,7 @@ bool inject_stop_run(struct inject_stop *s, uint64_t entry, uint64_t arg, uint64
 	regs.rsp = stack - 64 - 8; /* as if it had been called */
 	regs.eflags = PLAIN_FLAGS;
 	regs.orig_rax = -1UL;
-	return count_remote_run(s->helper, &regs, word);
+	return count_remote_run_through(s->helper, &regs, word);
 }
 
 /* Words of a stack from its end on. */

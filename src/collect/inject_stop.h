@@ -23,8 +23,11 @@ must_use int inject_stop_site(const struct inject_memory *m, const char *maps,
 
 /* NULL: some thread does not stop, or may not be stopped. */
 struct inject_stop *inject_stop_begin(pid_t pid, struct err *e);
-/* All go on as if nothing had been; calls that they were in are made again. */
-void inject_stop_end(struct inject_stop *s);
+/* Only one thread, of those that wait for something if there is one. */
+struct inject_stop *inject_stop_begin_one(pid_t pid, struct err *e);
+/* All go on as if nothing had been; calls that they were in are made again.  How long it
+ * was since the first was asked to stop. */
+uint64_t inject_stop_end(struct inject_stop *s);
 
 /* Of each thread the registers that may hold a pointer, but not where it stands and where
  * its stack ends. */
@@ -32,13 +35,14 @@ typedef void inject_stop_registers_fn(void *ctx, const uint64_t *registers, size
 void inject_stop_each(const struct inject_stop *s, inject_stop_registers_fn *fn,
 		      void *ctx);
 
-/* Choose the thread that does what follows.  *ret_tid_at: how far from its thread pointer
- * the C library keeps its id, 0: unknown. */
+/* Choose the thread that does what follows.  ERR_LIMIT: none now.  *ret_tid_at: how far
+ * from its thread pointer the C library keeps its id, 0: unknown. */
 must_use int inject_stop_take(struct inject_stop *s, int32_t *ret_tid_at, struct err *e);
 /* As the kernel has it. */
 long inject_stop_call(struct inject_stop *s, uint64_t site, long number, uint64_t a,
 		      uint64_t b, uint64_t c, uint64_t d);
-/* A function with that argument, until the word is not 0. */
+/* A function with that argument, until the word is not 0; it does not return.  Nothing
+ * stops it in between: on a machine with much to do each time may be milliseconds. */
 bool inject_stop_run(struct inject_stop *s, uint64_t entry, uint64_t arg, uint64_t stack,
 		     uint64_t word);
 /* Is a thread executing code there, or about to return to it?  It may not be. */

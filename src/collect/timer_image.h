@@ -41,6 +41,7 @@ struct timer_totals {
 	const struct timer_directory *directory; /* where all meet; or NULL */
 	uint64_t interval_ns;
 	bool follows;	   /* children too */
+	bool is_visit;	   /* of processes that ran already */
 	uint64_t lag_ns;   /* so long a new image waits, that others tell of it first */
 	struct map *known; /* pid → its newest image that has begun, a pointer */
 	const struct map *present; /* pids of which an image is there, begun or not */

@@ -98,7 +98,7 @@ static void leave_all(struct tracer *s)
 	vec_each(i, &s->injected) {
 		struct err e = { 0 };
 
-		if (inject_end(*i, &e) < 0)
+		if (inject_end(*i, &s->stood_ns, &e) < 0)
 			s->trouble = e;
 	}
 	vec_clear(&s->injected);
@@ -141,19 +141,21 @@ static bool has_company(const struct source_context *c)
 
 static void set_totals(struct tracer *s, const struct source_context *c)
 {
-	s->images.totals = (struct timer_totals){ .tracker = c->tracker,
-						  .writer = c->writer,
-						  .plans = c->plans,
-						  .n_plans = c->n_plans,
-						  .ops = &tracer_source,
-						  .tracing = &traced_image_tracing,
-						  .gauges = c->gauges,
-						  .lag_ns = has_company(c) ? LAG_NS : 0,
-						  .sample_bytes = sample_bytes(c),
-						  .follows = c->scope->follow_children,
-						  .known = &s->images.known,
-						  .present = &s->images.present,
-						  .directory = &s->images.directory };
+	s->images.totals =
+		(struct timer_totals){ .tracker = c->tracker,
+				       .writer = c->writer,
+				       .plans = c->plans,
+				       .n_plans = c->n_plans,
+				       .ops = &tracer_source,
+				       .tracing = &traced_image_tracing,
+				       .gauges = c->gauges,
+				       .lag_ns = has_company(c) ? LAG_NS : 0,
+				       .sample_bytes = sample_bytes(c),
+				       .follows = c->scope->follow_children,
+				       .is_visit = c->scope->kind == SCOPE_PROCESSES,
+				       .known = &s->images.known,
+				       .present = &s->images.present,
+				       .directory = &s->images.directory };
 }
 
 static uint32_t traces(const struct source_context *c)
@@ -267,7 +269,6 @@ static int inject_into(struct tracer *s, pid_t pid, struct err *e)
 	if (rc < 0)
 		return rc;
 	*vec_push(&s->injected) = i;
-	s->stood_ns += inject_stood_ns(i);
 	return 0;
 }
 

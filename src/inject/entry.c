@@ -3,8 +3,8 @@
  * entry - the entries of the library that is put into a running process.
  *
  * A thread of the program is led here and away again by the recorder, on a stack of ours
- * and while all others stand, perhaps in the middle of the C library: nothing of it that
- * takes a lock may be called.
+ * and while nobody else comes here, perhaps in the middle of the C library: nothing of it
+ * that takes a lock may be called.
  */
 #include "wire/injected.h"
 

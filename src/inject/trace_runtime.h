@@ -38,8 +38,8 @@ struct trace_runtime {
 
 extern struct trace_runtime trace_runtime;
 
-/* In a process that runs already, whose threads all stand but the calling one: false when
- * the recorder of that directory cannot be met. */
+/* In a process that runs already, none of whose other threads comes by: false when the
+ * recorder of that directory cannot be met. */
 bool trace_runtime_begin(const char *directory);
 /* From now on all calls pass.  is_empty: no thread is about to use memory of ours, which
  * goes but for the library's own. */

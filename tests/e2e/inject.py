@@ -155,6 +155,21 @@ def calls_from_begin_to_end_are_counted_and_no_others():
     processes = heap_of(path)
     assert len(processes) == 1 and numbers(processes[0]) == CALLS, processes
     check_complete(path)
+    said = ' '.join(dwell('heap', path).stdout.split())
+    assert 'not given back so far (lost or not: not known, as it ran before' in said, said
+    assert 'Not given back so far: ' in said and 'ever given back' not in said, said
+
+
+@test
+def how_long_it_stood_is_told_and_is_less_than_all_it_took():
+    path = f'{DIR}/stood.dwell'
+    with visited() as p:
+        since = time.monotonic_ns()
+        with attached(p.pid, path):
+            p.tell('calls')
+        took = time.monotonic_ns() - since
+    stood = fact(report(path), 'stopped', 'rate')
+    assert 0 < stood < took, (stood, took)
 
 
 @test
