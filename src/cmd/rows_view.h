@@ -41,9 +41,8 @@ struct rows_column {
 	unsigned share; /* of the width, of names and words that may be cut */
 	bool is_text;	/* it is cut at its end, not shortened as a name */
 	bool is_steps;	/* struct power_steps: a histogram of the total in a text */
-	bool (*is_shown)(const struct rows_view *v,
-			 const struct rows_column *c); /* in a
-							* text */
+	/* In a text. */
+	bool (*is_shown)(const struct rows_view *v, const struct rows_column *c);
 	/* Keys and values of its own. */
 	void (*json)(const struct rows_view *v, const void *row, struct json *j);
 };
@@ -72,8 +71,9 @@ struct rows_kind {
 	const char *name;	   /* of the experiment */
 	const char *subject;	   /* what its recordings have: "I/O" */
 	const struct rows_by *bys; /* the first without --by; ended by one without word */
-	const struct rows_key *keys;	   /* those alike are in the order of the first;
-					    * likewise;       NULL: rows are in their order */
+	/* Those alike are in the order of the first; ended likewise.  NULL: rows are in
+	 * their order. */
+	const struct rows_key *keys;
 	const struct rows_column *columns; /* ended by one without title, key and json */
 	const char *counted;		   /* in steps: "calls" */
 	const char *nothing;		   /* instead of rows; NULL: the usual */
