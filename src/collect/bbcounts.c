@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collect/experiment.h"
-#include "store/model.h"
+#include "collect/experiment_exact.h"
 
 extern const struct experiment experiment_bbcounts;
 
@@ -11,12 +10,7 @@ const struct experiment experiment_bbcounts = {
 	.only_source = "count",
 	.alone_because = "with it programs run other code than their own",
 	.is_pc_only = true,
-	.unit = "count",
-	.on = 1,
-	.hi = 1,
-	.lo = 1,
-	.min = 1,
-	.max = 1,
+	EXPERIMENT_EXACT_INTERVALS,
 	.n_events = 1,
 	.events = {
 		{

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "collect/experiment.h"
-#include "store/model.h"
+#include "collect/experiment_exact.h"
 #include "wire/tracer.h"
 
 extern const struct experiment experiment_fpe;
-
-#define COLUMN(NAME, DESCRIPTION)                                                        \
-	{                                                                                \
-		.name = NAME, .unit = "count", .description = DESCRIPTION,               \
-		.flags = EVENT_EXACT                                                     \
-	}
 
 /* Divisions of integers are observed whatever is asked for: they end most programs. */
 static const struct {
@@ -67,24 +60,24 @@ const struct experiment experiment_fpe = {
 	.choose = choose,
 	.types = WIRE_TRACER_FPE_INVALID | WIRE_TRACER_FPE_DIVIDE |
 		 WIRE_TRACER_FPE_OVERFLOW | WIRE_TRACER_FPE_UNDERFLOW,
-	.unit = "count",
-	.on = 1,
-	.hi = 1,
-	.lo = 1,
-	.min = 1,
-	.max = 1,
+	EXPERIMENT_EXACT_INTERVALS,
 	.n_events = 8,
 	.events = {
-		[EXPERIMENT_FPE_ALL] = COLUMN(
-			"exceptions", "instructions that raised exceptions"),
-		COLUMN("invalid", "those without a result: 0/0, sqrt(-1), too large to "
-				  "be an integer"),
-		COLUMN("denormal", "those with an operand below the normal range"),
-		COLUMN("divide-by-zero", "those with an infinite result of finite operands"),
-		COLUMN("overflow", "those with a result too large"),
-		COLUMN("underflow", "those with a result too small to be exact"),
-		COLUMN("inexact", "those with a result that is rounded"),
-		COLUMN("integer-divide",
-		       "divisions of integers by zero, or with a result too large"),
+		[EXPERIMENT_FPE_ALL] = EXPERIMENT_EXACT("exceptions", "count",
+			"instructions that raised exceptions"),
+		EXPERIMENT_EXACT("invalid", "count",
+			"those without a result: 0/0, sqrt(-1), too large to be an "
+			"integer"),
+		EXPERIMENT_EXACT("denormal", "count",
+			"those with an operand below the normal range"),
+		EXPERIMENT_EXACT("divide-by-zero", "count",
+			"those with an infinite result of finite operands"),
+		EXPERIMENT_EXACT("overflow", "count", "those with a result too large"),
+		EXPERIMENT_EXACT("underflow", "count",
+			"those with a result too small to be exact"),
+		EXPERIMENT_EXACT("inexact", "count",
+			"those with a result that is rounded"),
+		EXPERIMENT_EXACT("integer-divide", "count",
+			"divisions of integers by zero, or with a result too large"),
 	},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/experiment_exact.h"
 #include "collect/region_quantity.h"
-#include "store/model.h"
 
 extern const struct experiment experiment_regions;
 
@@ -11,23 +11,14 @@ const struct experiment experiment_regions = {
 	.trigger = EXPERIMENT_REGIONS,
 	.only_source = "tracer",
 	.choose = region_quantity_find,
-	.unit = "count",
-	.on = 1,
-	.hi = 1,
-	.lo = 1,
-	.min = 1,
-	.max = 1,
+	EXPERIMENT_EXACT_INTERVALS,
 	.n_events = EXPERIMENT_REGIONS_N_EVENTS,
 	.events = {
-		[EXPERIMENT_REGIONS_TIME] = { .name = "region-time", .unit = "ns",
-					      .description = "in marked blocks",
-					      .flags = EVENT_EXACT },
-		[EXPERIMENT_REGIONS_CALLS] = { .name = "region-calls", .unit = "count",
-					       .description = "times they were begun",
-					       .flags = EVENT_EXACT },
-		[EXPERIMENT_REGIONS_COUNTED] = { .name = "counted", .unit = "count",
-						 .description = "by the program's own "
-								"counters",
-						 .flags = EVENT_EXACT | EVENT_ASIDE },
+		[EXPERIMENT_REGIONS_TIME] = EXPERIMENT_EXACT("region-time", "ns",
+			"in marked blocks"),
+		[EXPERIMENT_REGIONS_CALLS] = EXPERIMENT_EXACT("region-calls", "count",
+			"times they were begun"),
+		[EXPERIMENT_REGIONS_COUNTED] = EXPERIMENT_ASIDE("counted", "count",
+			"by the program's own counters"),
 	},
 };

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collect/experiment.h"
-#include "store/model.h"
+#include "collect/experiment_exact.h"
 
 extern const struct experiment experiment_sync;
-
-#define COLUMN(NAME, UNIT, FLAGS, DESCRIPTION)                                           \
-	{                                                                                \
-		.name = NAME, .unit = UNIT, .description = DESCRIPTION,                  \
-		.flags = EVENT_EXACT | (FLAGS)                                           \
-	}
 
 const struct experiment experiment_sync = {
 	.name = "sync",
@@ -16,29 +9,22 @@ const struct experiment experiment_sync = {
 	.trigger = EXPERIMENT_SYNC,
 	.only_source = "tracer",
 	.beside = "futex",
-	.unit = "count",
-	.on = 1,
-	.hi = 1,
-	.lo = 1,
-	.min = 1,
-	.max = 1,
+	EXPERIMENT_EXACT_INTERVALS,
 	.n_events = EXPERIMENT_SYNC_N_EVENTS,
 	.events = {
-		[EXPERIMENT_SYNC_LOCK_TIME] = COLUMN(
-			"lock-wait-time", "ns", 0, "time waiting for locks that others held"),
-		[EXPERIMENT_SYNC_LOCK_WAITS] = COLUMN(
-			"lock-waits", "count", 0, "waits for locks that others held"),
-		[EXPERIMENT_SYNC_TIME] = COLUMN(
-			"sync-wait-time", "ns", 0,
-			"time waiting for conditions, semaphores, barriers and ends of threads"),
-		[EXPERIMENT_SYNC_WAITS] = COLUMN(
-			"sync-waits", "count", 0,
+		[EXPERIMENT_SYNC_LOCK_TIME] = EXPERIMENT_EXACT("lock-wait-time", "ns",
+			"time waiting for locks that others held"),
+		[EXPERIMENT_SYNC_LOCK_WAITS] = EXPERIMENT_EXACT("lock-waits", "count",
+			"waits for locks that others held"),
+		[EXPERIMENT_SYNC_TIME] = EXPERIMENT_EXACT("sync-wait-time", "ns",
+			"time waiting for conditions, semaphores, barriers and ends of "
+			"threads"),
+		[EXPERIMENT_SYNC_WAITS] = EXPERIMENT_EXACT("sync-waits", "count",
 			"waits for conditions, semaphores, barriers and ends of threads"),
-		[EXPERIMENT_SYNC_HOLDERS] = COLUMN(
-			"holder-time", "ns", EVENT_ASIDE,
-			"time of waits by who let it pass: the holder of the lock, or who woke"),
-		[EXPERIMENT_SYNC_DURATIONS] = COLUMN(
-			"wait-durations", "count", EVENT_ASIDE,
+		[EXPERIMENT_SYNC_HOLDERS] = EXPERIMENT_ASIDE("holder-time", "ns",
+			"time of waits by who let it pass: the holder of the lock, or "
+			"who woke"),
+		[EXPERIMENT_SYNC_DURATIONS] = EXPERIMENT_ASIDE("wait-durations", "count",
 			"waits by the time that each took"),
 	},
 };

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collect/experiment_exact.h"
 #include "host/tracepoint.h"
-#include "store/model.h"
 
 extern const struct experiment experiment_trigger;
 
@@ -15,12 +15,7 @@ const struct experiment experiment_trigger = {
 	.summary = "a tracepoint, function or probe, and a value: "
 		   "trigger:GROUP:NAME[.FIELD]",
 	.trigger = EXPERIMENT_TRIGGER,
-	.unit = "count",
-	.on = 1,
-	.hi = 1,
-	.lo = 1,
-	.min = 1,
-	.max = 1,
+	EXPERIMENT_EXACT_INTERVALS,
 };
 
 static struct trigger made[TRIGGER_MAX];
