@@ -120,7 +120,8 @@ const struct option_spec record_options[] = {
 		  "none is" },
 	{ .name = "flat",
 	  .kind = OPTION_FLAG,
-	  .text = "With io: no stacks; a program in production hardly notices" },
+	  .text = "With io: no stacks; a call costs a third less (0.37 us instead of "
+		  "0.57)" },
 	{ .name = "insn",
 	  .kind = OPTION_FLAG,
 	  .text = "Also which way branches go, told by the registers of each sample; "

@@ -258,6 +258,22 @@ static void silent(const char *path)
 	finish(1);
 }
 
+/* Those that succeed are as if they were gone: the next one is in their place. */
+static void replaced(const char *path)
+{
+	int fd = create(path);
+
+	set_up(0, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		put(IORING_OP_WRITE, fd, bytes, 10, 0)->flags = IOSQE_CQE_SKIP_SUCCESS;
+		finish(0);
+		usleep(1000);
+		put(IORING_OP_NOP, -1, NULL, 0, 0);
+		finish(1);
+	}
+	told[IORING_OP_WRITE].calls = 20;
+}
+
 /* More than the ring has room for. */
 static void crowded(const char *path)
 {
@@ -407,7 +423,7 @@ int main(int argc, char **argv)
 		{ "silent", silent },	{ "crowded", crowded },
 		{ "opens", opens },	{ "sockets", sockets },
 		{ "shots", shots },	{ "late", late },
-		{ "forever", forever },
+		{ "forever", forever }, { "replaced", replaced },
 	};
 
 	for (size_t i = 0; argc > 2 && i < sizeof(modes) / sizeof(modes[0]); i++)

@@ -19,7 +19,8 @@
 #include "collect/bpf/thread.bpf.h"
 #include "wire/io_record.h"
 
-#define REQUESTS_MAX 32768 /* at a time */
+#define REQUESTS_MAX	   32768	  /* at a time */
+#define REQUESTS_SILENT_NS 60000000000ull /* it has succeeded long since */
 
 /* Flags of requests, and of operations, as programs give them. */
 #define REQUESTS_SILENT (1u << 6) /* it tells only that it has failed */
@@ -31,8 +32,9 @@
 const volatile struct io_record_request io_requests[IO_RECORD_REQUESTS_MAX] = { 0 };
 const volatile bool has_told_completion = false;
 
-uint64_t requests_n_unmet = 0;	/* there was no room for what is known of them */
-int64_t requests_n_guesses = 0; /* which may have taken one for another */
+uint64_t requests_n_unmet = 0;	   /* there was no room for what is known of them */
+int64_t requests_n_guesses = 0;	   /* which may have taken one for another */
+bool requests_have_silent = false; /* any, ever */
 
 struct request {
 	uint64_t since_ns; /* until then it is charged */
@@ -84,6 +86,21 @@ static __always_inline void requests_keep(uint64_t at, const struct request *r)
 		bpf_map_update_elem(&request_shots, &shot, &at, BPF_ANY);
 }
 
+static __always_inline void requests_forget(uint64_t at)
+{
+	struct request *r = bpf_map_lookup_elem(&requests, &at);
+	struct requests_shot shot;
+
+	if (!r)
+		return;
+	if (r->has_shots) {
+		shot.ring = r->ring;
+		shot.word = r->word;
+		bpf_map_delete_elem(&request_shots, &shot);
+	}
+	bpf_map_delete_elem(&requests, &at);
+}
+
 /* Of a tracepoint, as numbers of which the verifier knows nothing; behind the last one is
  * whatever is there. */
 struct requests_arguments {
@@ -108,6 +125,8 @@ int submitted(uint64_t *ctx)
 	struct io_record_request call;
 	struct request r = { 0 };
 
+	if (requests_have_silent) /* what was here has succeeded, and did not tell */
+		requests_forget(at);
 	if (!from_ns || operation >= IO_RECORD_REQUESTS_MAX ||
 	    !thread_get(bpf_get_current_task_btf()))
 		return 0;
@@ -122,8 +141,10 @@ int submitted(uint64_t *ctx)
 	r.has_shots = requests_has_shots(req, call.shots);
 	r.ring = (uint64_t)KERNEL_READ(struct io_kiocb, req, ctx);
 	r.word = KERNEL_READ(struct io_kiocb, req, cqe.user_data);
-	if (r.is_silent)
+	if (r.is_silent) {
+		requests_have_silent = true;
 		sums_charge_part(r.sum, 0, true);
+	}
 	r.began_ns = r.since_ns = bpf_ktime_get_ns();
 	requests_keep(at, &r);
 	return 0;
@@ -165,21 +186,6 @@ __noinline int requests_complete(uint64_t at, int32_t result)
 	outcome_charge(s, r->sum, &o);
 	sums_charge_part(r->sum, ns, !r->is_silent);
 	return 0;
-}
-
-static __always_inline void requests_forget(uint64_t at)
-{
-	struct request *r = bpf_map_lookup_elem(&requests, &at);
-	struct requests_shot shot;
-
-	if (!r)
-		return;
-	if (r->has_shots) {
-		shot.ring = r->ring;
-		shot.word = r->word;
-		bpf_map_delete_elem(&request_shots, &shot);
-	}
-	bpf_map_delete_elem(&requests, &at);
 }
 
 /* Whose shot it is; 0: of none. */
@@ -271,13 +277,14 @@ struct requests_cutting {
 	uint64_t now;
 };
 
-static long requests_cut_one(void *map __attribute__((unused)),
-			     const uint64_t *at __attribute__((unused)),
+static long requests_cut_one(void *map __attribute__((unused)), const uint64_t *at,
 			     struct request *r, struct requests_cutting *c)
 {
 	sums_renew(c->s, &r->sum);
 	if (!r->is_silent)
 		sums_charge_part(r->sum, requests_lap(r, c->now), false);
+	else if (c->now > r->began_ns + REQUESTS_SILENT_NS)
+		requests_forget(*at); /* also where the ring is gone */
 	return 0;
 }
 
