@@ -15,11 +15,11 @@
 #include "collect/bpf/kernel_requests.bpf.h"
 #include "collect/bpf/outcome.bpf.h"
 #include "collect/bpf/request.bpf.h"
+#include "collect/bpf/requests_kept.bpf.h"
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/thread.bpf.h"
 #include "wire/io_record.h"
 
-#define REQUESTS_MAX	   32768	  /* at a time */
 #define REQUESTS_SILENT_NS 60000000000ull /* it has succeeded long since */
 
 /* Flags of requests, and of operations, as programs give them. */
@@ -32,73 +32,12 @@
 const volatile struct io_record_request io_requests[IO_RECORD_REQUESTS_MAX] = { 0 };
 const volatile bool has_told_completion = false;
 
-uint64_t requests_n_unmet = 0;	   /* there was no room for what is known of them */
-int64_t requests_n_guesses = 0;	   /* which may have taken one for another */
-bool requests_have_silent = false; /* any, ever */
-
-struct request {
-	uint64_t since_ns; /* until then it is charged */
-	uint64_t began_ns; /* since it was submitted, or completed last */
-	uint64_t asked;	   /* bytes; 0: unknown, too */
-	uint64_t ring, word;
-	uint32_t sum;
-	uint8_t event; /* enum io_record_event */
-	bool is_silent, has_shots;
-	uint8_t zero;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, REQUESTS_MAX);
-	__type(key, uint64_t);
-	__type(value, struct request);
-} requests SEC(".maps");
-
-struct requests_shot {
-	uint64_t ring, word;
-};
-
-/* Which request it is that completes several times. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, REQUESTS_MAX);
-	__type(key, struct requests_shot);
-	__type(value, uint64_t);
-} request_shots SEC(".maps");
-
 /* Those that may complete several times. */
 static __always_inline bool requests_has_shots(struct io_kiocb *req, uint32_t shots)
 {
 	return shots == IO_RECORD_REQUEST_SHOTS ||
 	       (shots == IO_RECORD_REQUEST_SHOTS_ASKED &&
 		REQUEST_READ(req, io_sr_msg, flags) & REQUESTS_SHOTS);
-}
-
-static __always_inline void requests_keep(uint64_t at, const struct request *r)
-{
-	struct requests_shot shot = { .ring = r->ring, .word = r->word };
-
-	if (bpf_map_update_elem(&requests, &at, r, BPF_ANY))
-		__sync_fetch_and_add(&requests_n_unmet, 1);
-	else if (r->has_shots)
-		bpf_map_update_elem(&request_shots, &shot, &at, BPF_ANY);
-}
-
-static __always_inline void requests_forget(uint64_t at)
-{
-	struct request *r = bpf_map_lookup_elem(&requests, &at);
-	struct requests_shot shot;
-
-	if (!r)
-		return;
-	if (r->has_shots) {
-		shot.ring = r->ring;
-		shot.word = r->word;
-		bpf_map_delete_elem(&request_shots, &shot);
-	}
-	bpf_map_delete_elem(&requests, &at);
 }
 
 /* Of a tracepoint, as numbers of which the verifier knows nothing; behind the last one is
@@ -125,8 +64,8 @@ int submitted(uint64_t *ctx)
 	struct io_record_request call;
 	struct request r = { 0 };
 
-	if (requests_have_silent) /* what was here has succeeded, and did not tell */
-		requests_forget(at);
+	if (requests_have_silent || requests_n_guesses)
+		requests_replace(at);
 	if (!from_ns || operation >= IO_RECORD_REQUESTS_MAX ||
 	    !thread_get(bpf_get_current_task_btf()))
 		return 0;
@@ -188,47 +127,6 @@ __noinline int requests_complete(uint64_t at, int32_t result)
 	return 0;
 }
 
-/* Whose shot it is; 0: of none. */
-static __always_inline uint64_t requests_of_shot(uint64_t ring, uint64_t word)
-{
-	struct requests_shot shot = { .ring = ring, .word = word };
-	uint64_t *at = bpf_map_lookup_elem(&request_shots, &shot);
-
-	return at ? *at : 0;
-}
-
-struct requests_search {
-	uint64_t ring, word, found;
-};
-
-static long requests_compare(void *map __attribute__((unused)), const uint64_t *at,
-			     const struct request *r, struct requests_search *s)
-{
-	if (r->ring != s->ring || r->word != s->word)
-		return 0;
-	s->found = *at;
-	return 1;
-}
-
-/* One of these words, of all that are under way. */
-static __always_inline uint64_t requests_seek(uint64_t ring, uint64_t word)
-{
-	struct requests_search search = { .ring = ring, .word = word };
-
-	bpf_for_each_map_elem(&requests, requests_compare, &search, 0);
-	return search.found;
-}
-
-/* Programs may give the same word to several: then another one was taken for that which
- * overflowed, and what is left of these is that. */
-static __always_inline uint64_t requests_guess(uint64_t ring, uint64_t word)
-{
-	if (!requests_n_guesses)
-		return 0;
-	__sync_fetch_and_add(&requests_n_guesses, -1);
-	return requests_seek(ring, word);
-}
-
 /* (ring, request or NULL, what the ring shows); before Linux 6.14 (…, …, word, result).
  */
 SEC("tp_btf/io_uring_complete")
@@ -264,7 +162,8 @@ int overflowed(uint64_t *ctx)
 
 	if (!at) {
 		at = requests_seek(a.at[0], a.at[1]);
-		__sync_fetch_and_add(&requests_n_guesses, 1);
+		if (at)
+			__sync_fetch_and_add(&requests_n_guesses, 1);
 	}
 	requests_complete(at, (int32_t)a.at[2]);
 	if (!(a.at[3] & REQUESTS_MORE))
