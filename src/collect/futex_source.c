@@ -46,8 +46,7 @@ static void futex_finish(struct source *source, struct source_stats *ret)
 const struct source_ops futex_source = {
 	.name = "futex",
 	.turn_at = SOURCE_SUMS,
-	.summary =
-		"waits that go through the kernel, summed there: of any language (BPF)",
+	.summary = "waits in the kernel, of any language, summed there (BPF)",
 	.probe = futex_probe,
 	.range = futex_range,
 	.how = futex_how,
