@@ -13,5 +13,5 @@ int main(int argc, char **argv)
 	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 
 	nanosleep(&t, NULL);
-	return io_late_writes(10);
+	return io_late_writes(10) != 0;
 }
