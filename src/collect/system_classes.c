@@ -34,6 +34,12 @@ struct known_thread {
 	char comm[16], thread_comm[16];
 };
 
+/* The program that a thread ran last, of what was told so far. */
+struct last_exe {
+	uint64_t time_ns;
+	uint32_t pid, exe;
+};
+
 struct system_classes {
 	struct writer *writer;
 	const struct path_choice *chosen; /* or NULL */
@@ -47,6 +53,8 @@ struct system_classes {
 	 * executable 0. */
 	struct map places;
 	VEC(struct known_thread) known;
+	struct map last_places; /* tid → place in last */
+	VEC(struct last_exe) last;
 	/* For good. */
 	struct cgroup_names *cgroups;
 };
@@ -91,6 +99,8 @@ void system_classes_end(struct system_classes *c)
 	system_exes_fini(&c->exes);
 	map_fini(&c->places);
 	vec_fini(&c->known);
+	map_fini(&c->last_places);
+	vec_fini(&c->last);
 	c->keys = NULL;
 }
 
@@ -177,18 +187,58 @@ static uint64_t *known_exe(struct system_classes *c, struct class_key k)
 	return map_slot(&c->exe_of, hash_bytes(&k, sizeof(k)), NULL);
 }
 
+static void learn_class(struct system_classes *c, const struct owner *o)
+{
+	struct class_key k = class_of(o);
+
+	if (!k.exe || o->r->flags & STACK_RECORD_IS_EXEC)
+		return;
+	*known_exe(c, k) = k.exe;
+	if (c->chosen)
+		*known_exe(c, of_any_pid(k)) = k.exe;
+}
+
+static void learn_thread(struct system_classes *c, const struct owner *o)
+{
+	uint64_t *place;
+	struct last_exe *last;
+
+	if (!o->exe)
+		return;
+	place = map_slot(&c->last_places, o->r->tid, NULL);
+	if (!*place) {
+		vec_push(&c->last);
+		*place = c->last.n;
+	}
+	last = &c->last.at[*place - 1];
+	if (o->r->time_ns >= last->time_ns)
+		*last = (struct last_exe){ o->r->time_ns, o->r->pid, o->exe };
+}
+
+/* One that ends has given its executable away with its memory: it is that of the last
+ * program, which may be told of behind its end. */
+static struct owner thread_of(struct system_classes *c,
+			      const struct system_classes_teller *teller,
+			      const struct stack_record *r)
+{
+	struct owner o = owner_of(c, teller, r);
+	const uint64_t *place = o.exe ? NULL : map_find(&c->last_places, r->tid);
+
+	if (place && c->last.at[*place - 1].pid == r->pid)
+		o.exe = c->last.at[*place - 1].exe;
+	return o;
+}
+
 void system_classes_learn(struct system_classes *c,
 			  const struct system_classes_teller *teller,
 			  const struct stack_record *r)
 {
 	struct owner o = owner_of(c, teller, r);
-	struct class_key k = class_of(&o);
 
-	if (teller->is_by_thread || !k.exe || r->flags & STACK_RECORD_IS_EXEC)
-		return;
-	*known_exe(c, k) = k.exe;
-	if (c->chosen)
-		*known_exe(c, of_any_pid(k)) = k.exe;
+	if (teller->is_by_thread)
+		learn_thread(c, &o);
+	else
+		learn_class(c, &o);
 }
 
 /* A process that exits has no executable any more, and one that execs may have one that
@@ -214,17 +264,20 @@ static bool is_one_of_many(const struct system_classes *c, const struct stack_re
 	       !path_choice_has(c->chosen, system_exes_path(&c->exes, exe));
 }
 
-static uint32_t class_id(struct system_classes *c, const struct owner *o)
+static uint32_t class_id(struct system_classes *c,
+			 const struct system_classes_teller *teller,
+			 const struct stack_record *r)
 {
-	struct class_key k = class_of(o);
+	struct owner o = owner_of(c, teller, r);
+	struct class_key k = class_of(&o);
 	uint32_t id;
 
-	k.exe = exe_of(c, o->r, k);
-	if (is_one_of_many(c, o->r, k.exe))
+	k.exe = exe_of(c, r, k);
+	if (is_one_of_many(c, r, k.exe))
 		k = of_any_pid(k);
 	id = intern_add(c->keys, (const char *)&k, sizeof(k));
 	if (id > c->ids.n)
-		*vec_push(&c->ids) = add_class(c, o->r, &k);
+		*vec_push(&c->ids) = add_class(c, r, &k);
 	return c->ids.at[id - 1];
 }
 
@@ -332,23 +385,26 @@ bool system_classes_is_early(struct system_classes *c,
 			     const struct system_classes_teller *teller,
 			     const struct stack_record *r)
 {
-	struct owner o = owner_of(c, teller, r);
+	struct owner o = thread_of(c, teller, r);
 	uint32_t told;
 
 	return c->tracker && teller->is_by_thread && !find_thread(c, r->tid, &o) &&
 	       !is_told(c, r, &told);
 }
 
-static uint32_t thread_id(struct system_classes *c, const struct owner *o)
+static uint32_t thread_id(struct system_classes *c,
+			  const struct system_classes_teller *teller,
+			  const struct stack_record *r)
 {
-	struct known_thread *k = find_thread(c, o->r->tid, o);
+	struct owner o = thread_of(c, teller, r);
+	struct known_thread *k = find_thread(c, r->tid, &o);
 	uint32_t told;
 
-	if (!k && is_told(c, o->r, &told))
+	if (!k && is_told(c, r, &told))
 		return told;
 	if (!k)
-		return add_thread(c, o);
-	know_better(c, k, o);
+		return add_thread(c, &o);
+	know_better(c, k, &o);
 	return k->id;
 }
 
@@ -356,7 +412,5 @@ uint32_t system_classes_id(struct system_classes *c,
 			   const struct system_classes_teller *teller,
 			   const struct stack_record *r)
 {
-	struct owner o = owner_of(c, teller, r);
-
-	return teller->is_by_thread ? thread_id(c, &o) : class_id(c, &o);
+	return teller->is_by_thread ? thread_id(c, teller, r) : class_id(c, teller, r);
 }

@@ -141,6 +141,66 @@ static void a_thread_whose_executable_is_gone_is_the_one_that_another_knows(void
 	tear_down(&x);
 }
 
+/* CPUs tell in any order: of the program before behind the one that ends. */
+static void a_thread_that_ends_is_what_it_ran_last(void **state)
+{
+	struct stack_record before = thread(EXE, 1), last = thread(OTHER_EXE, 2);
+	struct stack_record ends = thread(0, 3);
+	struct classes_fixture x;
+	uint32_t id;
+
+	(void)state;
+	set_up(&x, true);
+	meet(x.f.images, EXE, "before");
+	meet(x.f.images, OTHER_EXE, "last");
+	system_classes_learn(x.classes, &x.one, &last);
+	system_classes_learn(x.classes, &x.one, &before);
+	system_classes_learn(x.classes, &x.one, &ends);
+	id = system_classes_id(x.classes, &x.one, &last);
+	assert_int_not_equal(system_classes_id(x.classes, &x.one, &before), id);
+	assert_int_equal(system_classes_id(x.classes, &x.one, &ends), id);
+	assert_int_equal(system_classes_id(x.classes, &x.other, &ends), id);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 2);
+	tear_down(&x);
+}
+
+static void a_thread_of_which_only_the_end_is_told_has_no_executable(void **state)
+{
+	struct stack_record ends = thread(0, 1);
+	struct classes_fixture x;
+
+	(void)state;
+	set_up(&x, true);
+	system_classes_learn(x.classes, &x.one, &ends);
+	system_classes_id(x.classes, &x.one, &ends);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 1);
+	assert_string_equal(
+		recording_string(x.f.recording, recording_process(x.f.recording, 0)->exe),
+		"");
+	tear_down(&x);
+}
+
+/* Its number is somebody else's now. */
+static void what_ends_is_not_the_program_of_another_process(void **state)
+{
+	struct stack_record runs = thread(EXE, 1), ends = thread(0, 2);
+	struct classes_fixture x;
+	uint32_t id;
+
+	(void)state;
+	set_up(&x, true);
+	meet(x.f.images, EXE, "prog");
+	system_classes_learn(x.classes, &x.one, &runs);
+	id = system_classes_id(x.classes, &x.one, &runs);
+	ends.pid++;
+	assert_int_not_equal(system_classes_id(x.classes, &x.one, &ends), id);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 2);
+	tear_down(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +208,10 @@ int main(void)
 		cmocka_unit_test(a_class_of_two_recorders_is_one),
 		cmocka_unit_test(numbers_of_files_are_of_their_recorder),
 		cmocka_unit_test(a_file_that_is_met_later_is_the_same),
+		cmocka_unit_test(a_thread_that_ends_is_what_it_ran_last),
+		cmocka_unit_test(
+			a_thread_of_which_only_the_end_is_told_has_no_executable),
+		cmocka_unit_test(what_ends_is_not_the_program_of_another_process),
 		cmocka_unit_test(
 			a_thread_whose_executable_is_gone_is_the_one_that_another_knows),
 	};
