@@ -6,44 +6,12 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/vec.h"
-#include "named_images.h"
+#include "code_lines.h"
+#include "recording_builder_data.h"
 #include "store/gauge.h"
-#include "words.h"
 
 #define DEFAULT_STEP_NS 1000000
 #define DEFAULT_PID	1000
-
-struct task {
-	uint32_t pid, tid, id; /* of processes tid is 0 */
-};
-
-struct column {
-	char *name;
-	uint32_t type;
-};
-
-struct trace_type {
-	char *name;
-	uint32_t n_columns;
-	struct column columns[MODEL_TRACE_COLUMNS_MAX];
-};
-
-struct event {
-	char *name;
-	uint64_t period;
-};
-
-struct recording_builder {
-	struct writer *writer;
-	VEC(struct event) events;	    /* by id */
-	VEC(struct trace_type) trace_types; /* by id */
-	VEC(struct task) processes, threads;
-	struct named_images images;
-	uint32_t event, pid, tid, cpu; /* of samples that do not say */
-	uint64_t time_ns, step_ns;
-	bool is_unfinished;
-};
 
 static const char *const image_kinds[] = {
 	[IMAGE_ELF] = "elf",	     [IMAGE_KERNEL] = "kernel",
@@ -56,29 +24,6 @@ static const char *const column_types[] = {
 	[COLUMN_U64] = "u64",		[COLUMN_I64] = "i64",
 	[COLUMN_STRING] = "string",	[COLUMN_ADDRESS] = "address",
 	[COLUMN_DURATION] = "duration", [COLUMN_BYTES] = "bytes",
-};
-static const char *const block_ends[] = {
-	[BLOCK_END_ON] = "on",
-	[BLOCK_END_BRANCH] = "branch",
-	[BLOCK_END_JUMP] = "jump",
-	[BLOCK_END_CALL] = "call",
-	[BLOCK_END_INDIRECT_JUMP] = "indirect-jump",
-	[BLOCK_END_INDIRECT_CALL] = "indirect-call",
-	[BLOCK_END_RETURN] = "return",
-	[BLOCK_END_SYSCALL] = "syscall",
-	[BLOCK_END_STOP] = "stop",
-};
-static const char *const edge_kinds[] = {
-	[EDGE_ON] = "on",
-	[EDGE_TAKEN] = "taken",
-	[EDGE_CALL] = "call",
-	[EDGE_INDIRECT_JUMP] = "indirect-jump",
-	[EDGE_INDIRECT_CALL] = "indirect-call",
-	[EDGE_RETURN] = "return",
-	[EDGE_RETURNED] = "returned",
-	[EDGE_SYSCALL] = "syscall",
-	[EDGE_ENTERED] = "entered",
-	[EDGE_LEFT] = "left",
 };
 static const char *const fact_kinds[] = {
 	[FACT_TARGET] = "target",
@@ -122,8 +67,7 @@ static uint32_t add_process(struct recording_builder *b, uint32_t pid,
 	return id;
 }
 
-/* The newest process of that pid: exec makes another one. */
-static uint32_t find_process(struct recording_builder *b, uint32_t pid)
+uint32_t recording_builder_process(struct recording_builder *b, uint32_t pid)
 {
 	for (size_t i = b->processes.n; i-- > 0;)
 		if (b->processes.at[i].pid == pid)
@@ -139,7 +83,7 @@ static uint32_t find_process(struct recording_builder *b, uint32_t pid)
 
 static uint32_t find_thread(struct recording_builder *b, uint32_t pid, uint32_t tid)
 {
-	uint32_t process = find_process(b, pid);
+	uint32_t process = recording_builder_process(b, pid);
 
 	for (size_t i = b->threads.n; i-- > 0;)
 		if (b->threads.at[i].pid == pid && b->threads.at[i].tid == tid)
@@ -285,9 +229,11 @@ static int process_line(struct recording_builder *b, const struct words *w,
 		(struct model_process){
 			.pid = pid,
 			.ppid = (uint32_t)words_number(w, "ppid", parent ? parent : 1),
-			.parent = parent ? find_process(b, (uint32_t)parent) : MODEL_NONE,
+			.parent = parent ? recording_builder_process(b, (uint32_t)parent)
+					 : MODEL_NONE,
 			.exec_of =
-				exec_of ? find_process(b, (uint32_t)exec_of) : MODEL_NONE,
+				exec_of ? recording_builder_process(b, (uint32_t)exec_of)
+					: MODEL_NONE,
 			.comm = string(b, words_plain(w, 2)),
 			.exe = string(b, words_text(w, "exe", "")),
 			.cmdline = string(b, words_text(w, "cmdline", "")),
@@ -391,7 +337,7 @@ static int map_line(struct recording_builder *b, const struct words *w, struct e
 		return rc;
 	writer_mapping(b->writer,
 		       &(struct model_mapping){
-			       .process = find_process(
+			       .process = recording_builder_process(
 				       b, (uint32_t)strtoul(words_plain(w, 1), NULL, 10)),
 			       .image = m->id,
 			       .start = strtoull(words_plain(w, 3), NULL, 0),
@@ -468,102 +414,6 @@ static int trace_line(struct recording_builder *b, const struct words *w, struct
 	return 0;
 }
 
-static uint32_t pid_of(const struct recording_builder *b, const struct words *w)
-{
-	return (uint32_t)words_number(w, "pid", b->pid);
-}
-
-/* None where the word is not there. */
-static uint32_t place_at(struct recording_builder *b, const struct words *w, size_t word)
-{
-	const char *at = words_plain(w, word);
-
-	return *at ? named_images_location(&b->images, at, pid_of(b, w)) : MODEL_NONE;
-}
-
-static int basic_block_line(struct recording_builder *b, const struct words *w,
-			    struct err *e)
-{
-	uint32_t end = 0;
-	int rc = words_pick(block_ends, N(block_ends), "end", words_plain(w, 4), &end, e);
-
-	if (rc < 0)
-		return rc;
-	writer_basic_block(
-		b->writer,
-		&(struct model_basic_block){
-			.process = find_process(b, pid_of(b, w)),
-			.location = place_at(b, w, 1),
-			.size_bytes = (uint32_t)strtoul(words_plain(w, 2), NULL, 0),
-			.n_instructions = (uint32_t)strtoul(words_plain(w, 3), NULL, 0),
-			.end = end,
-			.times = strtoull(words_plain(w, 5), NULL, 0),
-		});
-	return 0;
-}
-
-static int edge_line(struct recording_builder *b, const struct words *w, struct err *e)
-{
-	uint32_t kind = 0;
-	int rc = words_pick(edge_kinds, N(edge_kinds), "kind of edge", words_plain(w, 2),
-			    &kind, e);
-
-	if (rc < 0)
-		return rc;
-	writer_edge(b->writer,
-		    &(struct model_edge){
-			    .block = (uint32_t)strtoul(words_plain(w, 1), NULL, 0),
-			    .kind = kind,
-			    .times = strtoull(words_plain(w, 3), NULL, 0),
-			    .location = place_at(b, w, 4),
-		    });
-	return 0;
-}
-
-static int anchor_line(struct recording_builder *b, const struct words *w,
-		       struct err *e unused)
-{
-	writer_anchor(b->writer,
-		      &(struct model_anchor){
-			      .process = find_process(b, pid_of(b, w)),
-			      .window = (uint32_t)strtoul(words_plain(w, 1), NULL, 0),
-			      .times = strtoull(words_plain(w, 2), NULL, 0),
-			      .location = place_at(b, w, 3),
-			      .size_bytes = (uint32_t)words_number(w, "size", 0),
-			      .cpu_ns = words_number(w, "cpu", 0),
-			      .is_near = words_number(w, "near", 0) != 0 });
-	return 0;
-}
-
-static int direction_line(struct recording_builder *b, const struct words *w,
-			  struct err *e unused)
-{
-	writer_direction(b->writer, &(struct model_direction){
-					    .process = find_process(b, pid_of(b, w)),
-					    .location = place_at(b, w, 1),
-					    .times = strtoull(words_plain(w, 2), NULL, 0),
-					    .to = place_at(b, w, 3),
-					    .samples = words_number(w, "samples", 0),
-					    .missed = words_number(w, "missed", 0),
-					    .foreseen = words_number(w, "foreseen", 0),
-				    });
-	return 0;
-}
-
-static int access_line(struct recording_builder *b, const struct words *w,
-		       struct err *e unused)
-{
-	writer_access(b->writer,
-		      &(struct model_access){
-			      .process = find_process(b, pid_of(b, w)),
-			      .location = place_at(b, w, 1),
-			      .what = (uint32_t)strtoul(words_plain(w, 2), NULL, 0),
-			      .value = strtoull(words_plain(w, 3), NULL, 0),
-			      .times = strtoull(words_plain(w, 4), NULL, 0),
-		      });
-	return 0;
-}
-
 static int gauge_line(struct recording_builder *b, const struct words *w, struct err *e)
 {
 	uint32_t what = 0;
@@ -607,7 +457,8 @@ static int fact_line(struct recording_builder *b, const struct words *w, struct 
 	if (rc == 0 && words_value(w, "event"))
 		rc = find_event(b, words_value(w, "event"), &f.event, e);
 	if (words_value(w, "pid"))
-		f.process = find_process(b, (uint32_t)words_number(w, "pid", 0));
+		f.process =
+			recording_builder_process(b, (uint32_t)words_number(w, "pid", 0));
 	if (rc == 0)
 		writer_fact(b->writer, &f);
 	return rc;
@@ -663,16 +514,8 @@ static int unfinished_line(struct recording_builder *b, const struct words *w un
 	return 0;
 }
 
-static const struct directive {
-	const char *name;
-	int (*run)(struct recording_builder *b, const struct words *w, struct err *e);
-} directives[] = {
-	{ "basic-block", basic_block_line },
+static const struct recording_builder_line lines[] = {
 	{ "blob", blob_line },
-	{ "edge", edge_line },
-	{ "anchor", anchor_line },
-	{ "direction", direction_line },
-	{ "access", access_line },
 	{ "event", event_line },
 	{ "fact", fact_line },
 	{ "flush", flush_line },
@@ -687,11 +530,24 @@ static const struct directive {
 	{ "trace-type", trace_type_line },
 	{ "unfinished", unfinished_line },
 	{ "use", use_line },
+	{ NULL },
 };
+
+static const struct recording_builder_line *find_line(const char *name)
+{
+	const struct recording_builder_line *const tables[] = { lines, code_lines };
+
+	for (size_t i = 0; i < N(tables); i++)
+		for (const struct recording_builder_line *l = tables[i]; l->name; l++)
+			if (strcmp(l->name, name) == 0)
+				return l;
+	return NULL;
+}
 
 static int run_line(struct recording_builder *b, const char *line, struct err *e)
 {
 	own(words_fini) struct words w = words_split(line);
+	const struct recording_builder_line *l;
 
 	if (!w.n || *w.at[0] == '#')
 		return 0;
@@ -699,10 +555,8 @@ static int run_line(struct recording_builder *b, const char *line, struct err *e
 		writer_info(b->writer, words_plain(&w, 1), words_rest(line, 2));
 		return 0;
 	}
-	for (size_t i = 0; i < N(directives); i++)
-		if (strcmp(directives[i].name, w.at[0]) == 0)
-			return directives[i].run(b, &w, e);
-	return sample_line(b, &w, e);
+	l = find_line(w.at[0]);
+	return l ? l->run(b, &w, e) : sample_line(b, &w, e);
 }
 
 /* Life. */
