@@ -53,6 +53,7 @@ struct system_classes {
 	 * executable 0. */
 	struct map places;
 	VEC(struct known_thread) known;
+	struct map processes;	/* pid that runs an executable → its id, plus 1 */
 	struct map last_places; /* tid → place in last */
 	VEC(struct last_exe) last;
 	/* For good. */
@@ -99,6 +100,7 @@ void system_classes_end(struct system_classes *c)
 	system_exes_fini(&c->exes);
 	map_fini(&c->places);
 	vec_fini(&c->known);
+	map_fini(&c->processes);
 	map_fini(&c->last_places);
 	vec_fini(&c->last);
 	c->keys = NULL;
@@ -302,12 +304,18 @@ static struct known_thread *find_thread(struct system_classes *c, uint32_t tid,
 	return k && k->pid == o->r->pid ? k : NULL;
 }
 
-/* Its threads share it. */
+/* Its threads share it; the first of them may have nothing to tell. */
 static uint32_t process_of(struct system_classes *c, const struct owner *o)
 {
 	const struct known_thread *leader = find_thread(c, o->r->pid, o);
+	uint64_t *id;
 
-	return leader ? leader->process : add_process(c, o->r, o->r->pid, o->exe);
+	if (leader)
+		return leader->process;
+	id = map_slot(&c->processes, (uint64_t)o->r->pid << 32 | o->exe, NULL);
+	if (!*id)
+		*id = add_process(c, o->r, o->r->pid, o->exe) + UINT64_C(1);
+	return (uint32_t)(*id - 1);
 }
 
 static void rename_thread(struct system_classes *c, struct known_thread *k,

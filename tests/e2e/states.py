@@ -402,6 +402,17 @@ def a_process_that_waits_already_is_met():
     assert t['sleep'] > 0.98e9 and sum(t.values()) - t['sleep'] < 1 * MS, t
 
 
+def who_is_told_of(path, *columns):
+    """(pid, executable) of each process of the recording; those that have all columns, by pid"""
+    p = dwell('cat', '--section', 'processes', path)
+    assert p.returncode == 0, p.stderr
+    told = [(int(m[1]), m[2]) for m in re.finditer(r'pid=(\d+) .*?exe="(.*?)"', p.stdout)]
+    rows = harness.report(path, '--by', 'process')['rows']
+    have = {int(re.search(r'pid (\d+)', r['name'])[1]) for r in rows
+            if all(any(r['exclusive'].get(name) for name in c) for c in columns)}
+    return told, have
+
+
 @test
 def the_whole_machine_is_as_many_threads():
     child = subprocess.Popen(['sleep', '60'])
@@ -417,6 +428,8 @@ def the_whole_machine_is_as_many_threads():
     for tid, t in threads.items():
         # A number may have had several threads behind each other.
         assert sum(t.values()) < most * 1e9, f'{tid}: {t}'
+    told, _ = who_is_told_of(FILE)
+    assert len(set(told)) == len(told), told
 
 
 @test
@@ -427,17 +440,6 @@ def an_ordinary_user_is_told_what_it_takes():
                        check=False)
     assert p.returncode != 0 and 'states is not available here' in p.stderr, p.stderr
     assert re.search('permitted|root', p.stderr), p.stderr
-
-
-def who_is_told_of(path, *columns):
-    """(pid, executable) of each process of the recording; those that have all columns, by pid"""
-    p = dwell('cat', '--section', 'processes', path)
-    assert p.returncode == 0, p.stderr
-    told = [(int(m[1]), m[2]) for m in re.finditer(r'pid=(\d+) .*?exe="(.*?)"', p.stdout)]
-    rows = harness.report(path, '--by', 'process')['rows']
-    have = {int(re.search(r'pid (\d+)', r['name'])[1]) for r in rows
-            if all(any(r['exclusive'].get(name) for name in c) for c in columns)}
-    return told, have
 
 
 RUNS = (*CPU, 'wait-cpu')
@@ -457,10 +459,17 @@ def several_sums_tell_of_each_process_once():
         assert len(set(told)) == len(told), (experiments, told)
 
 
+# Its first thread waits, so that others are told of before it.
+WRITERS = ('import os, threading\n'
+           'def write(fd):\n'
+           '    while True: os.write(fd, b"x")\n'
+           'for i in range(3):\n'
+           '    threading.Thread(target=write, args=[os.open("/dev/null", os.O_WRONLY)]).start()\n')
+
+
 @test
 def several_sums_of_what_runs_already_tell_of_it_once():
-    with subprocess.Popen(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=64k'],
-                          stderr=subprocess.DEVNULL) as child:
+    with subprocess.Popen([sys.executable, '-S', '-c', WRITERS]) as child:
         try:
             for _ in range(20):  # until it got to run
                 p = dwell('attach', '-q', '-p', str(child.pid), '-e', 'states,io', '-d', '0.5',

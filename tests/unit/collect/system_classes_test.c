@@ -165,6 +165,26 @@ static void a_thread_that_ends_is_what_it_ran_last(void **state)
 	tear_down(&x);
 }
 
+static void threads_are_of_one_process_whose_first_never_ran(void **state)
+{
+	struct stack_record second = thread(EXE, 1), third = thread(EXE, 2);
+	struct stack_record first = thread(EXE, 3);
+	struct classes_fixture x;
+
+	(void)state;
+	set_up(&x, true);
+	second.tid = first.pid + 1;
+	third.tid = first.pid + 2;
+	meet(x.f.images, EXE, "prog");
+	system_classes_id(x.classes, &x.one, &second);
+	system_classes_id(x.classes, &x.one, &third);
+	system_classes_id(x.classes, &x.one, &first);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 1);
+	assert_int_equal(recording_n_threads(x.f.recording), 3);
+	tear_down(&x);
+}
+
 static void a_thread_of_which_only_the_end_is_told_has_no_executable(void **state)
 {
 	struct stack_record ends = thread(0, 1);
@@ -209,6 +229,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_files_are_of_their_recorder),
 		cmocka_unit_test(a_file_that_is_met_later_is_the_same),
 		cmocka_unit_test(a_thread_that_ends_is_what_it_ran_last),
+		cmocka_unit_test(threads_are_of_one_process_whose_first_never_ran),
 		cmocka_unit_test(
 			a_thread_of_which_only_the_end_is_told_has_no_executable),
 		cmocka_unit_test(what_ends_is_not_the_program_of_another_process),
