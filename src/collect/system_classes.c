@@ -31,6 +31,7 @@ struct known_thread {
 	uint32_t id, process;
 	uint32_t pid, exe;
 	uint64_t time_ns; /* of the record that the names are of */
+	bool is_named;	  /* for sure they are of this program */
 	char comm[16], thread_comm[16];
 };
 
@@ -337,12 +338,19 @@ static void rename_process(struct system_classes *c, const struct known_thread *
 	writer_process_update(c->writer, k->process, &p);
 }
 
-/* CPUs tell of it in any order: the names are the last, the executable is any. */
+static bool is_name_of_program(const struct stack_record *r)
+{
+	return r->exe && !(r->flags & STACK_RECORD_IS_EXEC);
+}
+
+/* CPUs tell of it in any order: the names are the last, the executable is any.  The end
+ * may be that of a program that nobody has told of yet, and does not name this one. */
 static void know_better(struct system_classes *c, struct known_thread *k,
 			const struct owner *o)
 {
 	const struct stack_record *r = o->r;
-	bool is_later = r->time_ns > k->time_ns, is_other = !k->exe && o->exe;
+	bool is_later = r->time_ns > k->time_ns && (r->exe || !k->is_named);
+	bool is_other = !k->exe && o->exe;
 
 	if (is_other) {
 		k->exe = o->exe;
@@ -350,6 +358,7 @@ static void know_better(struct system_classes *c, struct known_thread *k,
 	}
 	if (is_later) {
 		k->time_ns = r->time_ns;
+		k->is_named |= is_name_of_program(r);
 		if (memcmp(k->thread_comm, r->thread_comm, sizeof(k->thread_comm)) != 0)
 			rename_thread(c, k, r);
 		is_other |= memcmp(k->comm, r->comm, sizeof(k->comm)) != 0;
@@ -365,7 +374,8 @@ static uint32_t add_thread(struct system_classes *c, const struct owner *o)
 	struct known_thread k = { .process = process_of(c, o),
 				  .pid = r->pid,
 				  .exe = o->exe,
-				  .time_ns = r->time_ns };
+				  .time_ns = r->time_ns,
+				  .is_named = is_name_of_program(r) };
 	struct model_thread t = { .process = k.process,
 				  .tid = r->tid,
 				  .name = name_of(c, r->thread_comm) };

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -165,6 +166,28 @@ static void a_thread_that_ends_is_what_it_ran_last(void **state)
 	tear_down(&x);
 }
 
+/* As after an exec: what runs before its end is told by the other one only. */
+static void an_end_does_not_name_the_program_before(void **state)
+{
+	struct stack_record before = thread(EXE, 1), ends = thread(0, 3);
+	struct classes_fixture x;
+
+	(void)state;
+	set_up(&x, true);
+	strcpy(before.comm, "before");
+	meet(x.f.images, EXE, "before");
+	system_classes_learn(x.classes, &x.one, &before);
+	system_classes_learn(x.classes, &x.one, &ends);
+	system_classes_id(x.classes, &x.one, &before);
+	system_classes_id(x.classes, &x.one, &ends);
+	counts_fixture_finish(&x.f);
+	assert_int_equal(recording_n_processes(x.f.recording), 1);
+	assert_string_equal(recording_string(x.f.recording,
+					     recording_process(x.f.recording, 0)->comm),
+			    "before");
+	tear_down(&x);
+}
+
 static void threads_are_of_one_process_whose_first_never_ran(void **state)
 {
 	struct stack_record second = thread(EXE, 1), third = thread(EXE, 2);
@@ -229,6 +252,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_files_are_of_their_recorder),
 		cmocka_unit_test(a_file_that_is_met_later_is_the_same),
 		cmocka_unit_test(a_thread_that_ends_is_what_it_ran_last),
+		cmocka_unit_test(an_end_does_not_name_the_program_before),
 		cmocka_unit_test(threads_are_of_one_process_whose_first_never_ran),
 		cmocka_unit_test(
 			a_thread_of_which_only_the_end_is_told_has_no_executable),
