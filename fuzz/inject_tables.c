@@ -5,6 +5,7 @@
 
 #include "collect/inject_calls.h"
 #include "collect/inject_slots.h"
+#include "collect/inject_stack.h"
 
 /* The input is memory of a process, where addresses are small enough to be met; the
  * linker tells of its objects at its beginning. */
@@ -53,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		inject_slots_find(&slots, &calls, &m, &objects);
 		inject_slots_patch(&slots, &calls, &m, 1, 2, is_inside, &in);
 	}
+	inject_stack_leads(&m, BASE, 1, 2);
 	inject_slots_fini(&slots);
 	inject_objects_fini(&objects);
 	return 0;

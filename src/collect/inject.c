@@ -37,6 +37,8 @@ const char *const inject_why_not = NULL;
 #define FIXED	    (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)
 #define GENERATIONS 16 /* of children that make children while we go */
 
+_Static_assert(TRIES / 2 >= INJECT_PLACE_N, "every place is tried");
+
 struct inject {
 	pid_t pid;
 	int fd; /* /proc/PID/mem */
@@ -48,7 +50,8 @@ struct inject {
 	struct inject_place place;
 	struct inject_library library;
 	struct wire_injected head;
-	bool is_put; /* and nobody is led there yet */
+	bool is_put;	/* and nobody is led there yet */
+	bool is_within; /* somebody is, in what was put there before */
 	uint64_t looked_ns, stood_ns;
 };
 
@@ -316,13 +319,15 @@ static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
 	return rc;
 }
 
+/* What is known of slots is of the objects that were there before it stood. */
 static int check_settled(const struct inject *i, struct err *e)
 {
 	struct inject_objects now = { 0 };
 	bool is_settled;
 	int rc = inject_objects_read(&i->memory, i->debug, &now, e);
 
-	is_settled = rc == 0 && now.is_settled && now.at.n == i->objects.at.n;
+	is_settled =
+		rc == 0 && now.is_settled && inject_objects_are_same(&now, &i->objects);
 	inject_objects_fini(&now);
 	return rc < 0 || is_settled
 		       ? rc
@@ -333,7 +338,8 @@ static int check_settled(const struct inject *i, struct err *e)
  * about to follow one when it is begun again. */
 static int put_in_again(struct inject *i, struct inject_stop *s, struct err *e)
 {
-	if (inject_stop_is_within(s, i->place.at, stack_top(i)))
+	i->is_within = inject_stop_is_within(s, i->place.at, stack_top(i));
+	if (i->is_within)
 		return err_set(e, ERR_LIMIT,
 			       "threads of it are still in what was put into it before");
 	return put_in(i, s, e);
@@ -407,7 +413,8 @@ static int withdraw(struct inject *i, bool is_empty, struct err *e)
 	return rc;
 }
 
-/* What is in the way is given some time, and the next place is taken if there is one. */
+/* What is in the way is given some time; then the next place is taken in which nobody is,
+ * if there is one. */
 static int try_to_begin(struct inject *i, uint32_t traces, struct err *e)
 {
 	uint64_t from = INJECT_PLACE_FIRST;
@@ -416,7 +423,7 @@ static int try_to_begin(struct inject *i, uint32_t traces, struct err *e)
 	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT; n++) {
 		if (n)
 			wait_a_bit();
-		if (n == TRIES / 2)
+		if (n >= TRIES / 2 && i->is_within)
 			from = i->place.at + INJECT_PLACE_STRIDE;
 		rc = look(i, e);
 		if (rc == 0 && !i->is_put)
@@ -462,6 +469,7 @@ static int prepare(struct inject *i, const char *directory, struct err *e)
 					  .library = checksum(),
 					  .owner_pid = (uint32_t)getpid(),
 					  .owner_start = own_stat.start_ns,
+					  .first_pid = (uint64_t)i->pid,
 					  .n_calls = INJECT_N_CALLS };
 	snprintf(i->head.directory, sizeof(i->head.directory), "%s", directory);
 	return rc;
@@ -488,23 +496,15 @@ int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct injec
 
 /* What comes later. */
 
-static bool is_same(const struct inject_objects *a, const struct inject_objects *b)
-{
-	for (size_t i = 0; i < a->at.n && a->at.n == b->at.n; i++)
-		if (a->at.at[i].bias != b->at.at[i].bias ||
-		    a->at.at[i].dynamic != b->at.at[i].dynamic)
-			return false;
-	return a->at.n == b->at.n;
-}
-
-/* Of this session, and not of a program that it has executed since. */
+/* Put there by us, or a copy of that, and not of a program that it has executed since. */
 static bool is_ours(const struct inject *i)
 {
 	struct wire_injected head;
 
 	return read_memory((void *)(uintptr_t)i, i->place.at, &head, sizeof(head)) &&
 	       head.magic == WIRE_INJECTED_MAGIC && head.owner_pid == i->head.owner_pid &&
-	       head.owner_start == i->head.owner_start && head.is_patched;
+	       head.owner_start == i->head.owner_start &&
+	       head.first_pid == i->head.first_pid && head.is_patched;
 }
 
 void inject_look(struct inject *i)
@@ -520,7 +520,7 @@ void inject_look(struct inject *i)
 		inject_objects_fini(&now);
 		return;
 	}
-	if (now.is_settled && !is_same(&now, &i->objects)) {
+	if (now.is_settled && !inject_objects_are_same(&now, &i->objects)) {
 		struct inject_objects old = i->objects;
 
 		i->objects = now;
@@ -533,7 +533,7 @@ void inject_look(struct inject *i)
 	s = inject_stop_begin(i->pid, NULL);
 	if (!s)
 		return;
-	if (is_ours(i))
+	if (is_ours(i) && check_settled(i, NULL) == 0)
 		patch(i, true);
 	i->stood_ns += inject_stop_end(s);
 }
@@ -613,19 +613,39 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	return rc < 0 && has_ended(pid) ? 0 : rc;
 }
 
-/* Children that were made with the library; those that are made from now on are not. */
-static int take_out_of_children(struct inject *i, pid_t pid, unsigned depth,
-				struct err *e)
+static bool has_copy(const struct inject *i, pid_t pid)
 {
-	own(procfs_ids_fini) struct procfs_ids below = { 0 };
+	struct inject child = *i;
+	bool has;
+
+	child.pid = pid;
+	has = open_memory(&child, NULL) == 0 && is_ours(&child);
+	closep(&child.fd);
+	return has;
+}
+
+/* Processes that were made with the library, be their parents still there or not; those
+ * of one that has been left are made without.  Any process may be one: what it has at the
+ * place tells. */
+static int take_out_of_copies(struct inject *i, struct err *e)
+{
 	int rc = 0;
 
-	if (depth == GENERATIONS || procfs_descendants(pid, &below, NULL) < 0)
-		return 0;
-	for (size_t k = 0; k < below.ids.n; k++) {
-		int one = take_out_of(i, below.ids.at[k], rc < 0 ? NULL : e);
+	for (unsigned n = 1, pass = 0; n && pass < GENERATIONS; pass++) {
+		own(procfs_ids_fini) struct procfs_ids all = { 0 };
 
-		rc = rc < 0 ? rc : one;
+		rc = procfs_processes(&all, e);
+		n = 0;
+		for (size_t k = 0; k < all.ids.n; k++) {
+			pid_t pid = all.ids.at[k];
+			int one;
+
+			if (pid == i->pid || !has_copy(i, pid))
+				continue;
+			one = take_out_of(i, pid, rc < 0 ? NULL : e);
+			n += one == 0;
+			rc = rc < 0 ? rc : one;
+		}
 	}
 	return rc;
 }
@@ -634,10 +654,9 @@ int inject_end(struct inject *i, uint64_t *stood_ns, struct err *e)
 {
 	char where[80];
 	int rc = take_out_of(i, i->pid, e);
+	int copies = take_out_of_copies(i, rc < 0 ? NULL : e);
 
-	int below = take_out_of_children(i, i->pid, 0, rc < 0 ? NULL : e);
-
-	rc = rc < 0 ? rc : below;
+	rc = rc < 0 ? rc : copies;
 	snprintf(where, sizeof(where),
 		 "process %d goes on with its calls led through ours", (int)i->pid);
 	if (rc < 0)

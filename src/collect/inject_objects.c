@@ -83,3 +83,13 @@ int inject_objects_read(const struct inject_memory *m, uint64_t debug,
 	}
 	return 0;
 }
+
+bool inject_objects_are_same(const struct inject_objects *a,
+			     const struct inject_objects *b)
+{
+	for (size_t i = 0; i < a->at.n && a->at.n == b->at.n; i++)
+		if (a->at.at[i].bias != b->at.at[i].bias ||
+		    a->at.at[i].dynamic != b->at.at[i].dynamic)
+			return false;
+	return a->at.n == b->at.n;
+}

@@ -17,15 +17,15 @@ struct finding {
 	size_t object;
 };
 
-static void add(void *ctx, uint64_t slot, const char *name)
+static void add(void *ctx, uint64_t slot, const char *name, uint64_t number)
 {
 	struct finding *f = ctx;
 	unsigned call = inject_calls_named(f->calls, name);
 
 	if (call < INJECT_N_CALLS && f->calls->wrapper[call] && slot % 8 == 0)
-		*vec_push(&f->slots->of) = (struct inject_slot){ .at = slot,
-								 .call = call,
-								 .object = f->object };
+		*vec_push(&f->slots->of) = (struct inject_slot){
+			.at = slot, .number = number, .call = call, .object = f->object
+		};
 }
 
 static int by_address(const void *a, const void *b)
@@ -63,16 +63,22 @@ void inject_slots_find(struct inject_slots *s, const struct inject_calls *c,
 	vec_fini(&old.of);
 }
 
-/* The code that looks a call up pushes its number and jumps, of x86-64. */
-static bool is_lookup(const struct inject_memory *m, uint64_t at)
+/* The code that looks a call up pushes its number in the object's table and jumps, of
+ * x86-64. */
+static bool is_lookup(const struct inject_memory *m, uint64_t at, uint64_t number)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	uint8_t code[5];
+	uint8_t code[sizeof(endbr)];
+	struct {
+		uint8_t push;
+		uint32_t number;
+	} __attribute__((packed)) next;
 
-	if (!inject_memory_read(m, at, code, sizeof(code)))
-		return false;
-	return code[0] == 0x68 ||
-	       (!memcmp(code, endbr, sizeof(endbr)) && code[4] == 0x68);
+	if (inject_memory_read(m, at, code, sizeof(code)) &&
+	    !memcmp(code, endbr, sizeof(endbr)))
+		at += sizeof(endbr);
+	return inject_memory_read(m, at, &next, sizeof(next)) && next.push == 0x68 &&
+	       next.number == number;
 }
 
 size_t inject_slots_patch(struct inject_slots *s, const struct inject_calls *c,
@@ -88,7 +94,7 @@ size_t inject_slots_patch(struct inject_slots *s, const struct inject_calls *c,
 		if (!inject_memory_read(m, x->at, &value, sizeof(value)) || value == ours)
 			continue;
 		was = value >= lo && value < hi ? call : value;
-		if (was != call && !is_lookup(m, was))
+		if (was != call && !is_lookup(m, was, x->number))
 			continue;
 		n++;
 		if (write && write(ctx, x->at, ours))

@@ -3,8 +3,8 @@
  * inject_slots - the slots of a running process that lead to calls that are traced: to
  * wrappers of ours, or back to where they led.
  *
- * A slot is changed only if what it holds is understood: the call itself, or the code of
- * its object that is to look it up when it is first needed.  One of an object that is
+ * A slot is changed only if what it holds is understood: the call itself, or the code
+ * that is to look up this very slot when it is first needed.  One of an object that is
  * being loaded holds something else, and is seen to later.  The threads of the process
  * stand while slots are changed.
  */
@@ -21,6 +21,7 @@
 
 struct inject_slot {
 	uint64_t at, was; /* 0: it never led to us */
+	uint64_t number;  /* of its table, as of inject_slot_fn */
 	unsigned call;
 	size_t object;
 };

@@ -13,6 +13,7 @@
 #include "collect/count_remote.h"
 #include "collect/count_restart.h"
 #include "collect/count_tracee.h"
+#include "collect/inject_stack.h"
 #include "host/clock.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
@@ -21,9 +22,6 @@
 #define PLAIN_FLAGS 0x202
 #define VDSO_MAX    0x10000
 #define RSEQ_CS_OFF 8 /* in what a thread has registered */
-/* So much of a stack is looked at: wrappers call nothing that goes deep. */
-#define STACK_MAX (UINT64_C(1) << 20)
-#define PIECE	  4096
 
 /* Since kernel 5.13; C libraries name it since. */
 #define GET_RSEQ 0x420f
@@ -278,29 +276,21 @@ bool inject_stop_run(struct inject_stop *s, uint64_t entry, uint64_t arg, uint64
 	return count_remote_run_through(s->helper, &regs, word);
 }
 
-/* Words of a stack from its end on. */
-static bool has_word(pid_t tid, uint64_t sp, uint64_t lo, uint64_t hi)
+static bool read_of_thread(void *ctx, uint64_t at, void *to, size_t bytes)
 {
-	uint64_t words[PIECE / 8];
+	const struct count_tracee *t = ctx;
 
-	for (uint64_t at = sp & -(uint64_t)8; at - sp < STACK_MAX;) {
-		size_t n = PIECE - at % PIECE;
-
-		if (!count_remote_read(tid, at, words, n))
-			return false;
-		for (size_t i = 0; i < n / 8; i++)
-			if (words[i] - lo < hi - lo)
-				return true;
-		at += n;
-	}
-	return false;
+	return count_remote_read(t->tid, at, to, bytes);
 }
 
 bool inject_stop_is_within(const struct inject_stop *s, uint64_t lo, uint64_t hi)
 {
-	vec_each(t, &s->threads.at)
-		if (!t->is_gone &&
-		    (t->regs.rip - lo < hi - lo || has_word(t->tid, t->regs.rsp, lo, hi)))
+	vec_each(t, &s->threads.at) {
+		struct inject_memory m = { read_of_thread, t };
+
+		if (!t->is_gone && (t->regs.rip - lo < hi - lo ||
+				    inject_stack_leads(&m, t->regs.rsp, lo, hi)))
 			return true;
+	}
 	return false;
 }

@@ -219,7 +219,8 @@ static bool slots_of(const struct inject_tables *t, const struct inject_relocati
 
 		if (IS_SLOT(ELF64_R_TYPE(all[i].r_info)) && symbol &&
 		    read_symbol(t, symbol, &s, name))
-			fn(ctx, t->bias + all[i].r_offset, name);
+			fn(ctx, t->bias + all[i].r_offset, name,
+			   r == &t->plt ? i : INJECT_TABLES_AT_ONCE);
 	}
 	return true;
 }

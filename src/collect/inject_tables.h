@@ -31,8 +31,10 @@ bool inject_tables_open(const struct inject_memory *m, const struct inject_objec
 uint64_t inject_tables_find(const struct inject_tables *t, const char *name);
 
 /* For each slot that the linker fills, and to no other purpose than a call or the
- * address of a function: what it names. */
-typedef void inject_slot_fn(void *ctx, uint64_t slot, const char *name);
+ * address of a function: what it names, and its number among those that may be filled
+ * when they are first needed; of others INJECT_TABLES_AT_ONCE. */
+#define INJECT_TABLES_AT_ONCE UINT64_MAX
+typedef void inject_slot_fn(void *ctx, uint64_t slot, const char *name, uint64_t number);
 bool inject_tables_slots(const struct inject_tables *t, inject_slot_fn *fn, void *ctx);
 
 #endif

@@ -53,9 +53,12 @@ struct wire_injected {
 	/* By the library: of eight bytes of it.  When they are 0 all calls pass. */
 	uint64_t switch_at;
 	uint64_t n_calls;
+	/* The process that it was put into, as the recorder sees it: children have
+	 * copies. */
+	uint64_t first_pid;
 	/* struct wire_injected_call calls[] */
 };
 
-_Static_assert(sizeof(struct wire_injected) == 200, "layout");
+_Static_assert(sizeof(struct wire_injected) == 208, "layout");
 
 #endif

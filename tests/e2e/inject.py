@@ -275,6 +275,54 @@ def a_child_that_has_ended_is_in_no_others_way():
         check_lives(child)
 
 
+def children_of(pid):
+    found = []
+    for name in os.listdir('/proc'):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and int(text_of(name, 'stat').rpartition(')')[2].split()[1]) == pid:
+                found.append(int(name))
+    return found
+
+
+@test
+def children_are_left_that_are_made_meanwhile_or_whose_parents_have_ended():
+    with visited() as p:
+        with attached(p.pid, f'{DIR}/many.dwell'):
+            orphan = int(p.tell('orphan').split()[-1])
+            assert n_led(orphan)
+            parent = int(p.tell('litter').split()[-1])
+        wait_until(lambda: len(children_of(parent)) == 40, 'they are not made')
+        for pid in p.pid, orphan, parent, *children_of(parent):
+            check_lives(pid)
+
+
+@test
+def a_child_that_is_older_is_left_as_it_was_found():
+    with visited() as p:
+        child = int(p.tell('fork').split()[-1])
+        with attached(p.pid, f'{DIR}/two.dwell', '-e', 'heap', '-p', str(child)):
+            wait_until(lambda: n_led(child), 'it does not begin')
+        check_lives(p.pid)
+        check_lives(child)
+
+
+@test
+def who_is_within_when_it_is_left_goes_on_and_is_in_no_ones_way():
+    with visited() as p:
+        for i in range(4):
+            with attached(p.pid, f'{DIR}/within-{i}.dwell'):
+                p.tell('park')
+            check_left(p.pid)
+            assert '/control' in text_of(p.pid, 'maps')  # nothing is taken from under it
+        with attached(p.pid, f'{DIR}/within.dwell'):
+            p.tell('calls')
+            p.tell('go')
+            p.tell('calls')
+        check_left(p.pid)
+        p.tell('calls')
+    assert numbers(heap_of(f'{DIR}/within.dwell')[0])[0] >= 2 * CALLS[0]
+
+
 @test
 def a_program_that_ends_by_itself_is_no_trouble():
     path = f'{DIR}/itself.dwell'

@@ -7,15 +7,23 @@
  *	open LIBRARY	loads a library that takes memory
  *	fork		makes a child that takes memory, and lives until the end
  *	ended		makes a child that ends, and is not asked how
- *	box, box thread, box child
- *			forbids itself system calls, or only a new thread or child, so
- *that one that makes them is killed user		is no longer root's stick, loosen
- *a thread cannot be interrupted until then wrong		how much was wrong so far
+ *	box		forbids itself a system call: who makes it is killed
+ *	box thread	makes a thread that does so
+ *	box child	makes a child that does so
+ *	user		is no longer root's
+ *	orphan		makes a child that makes such a one, and ends
+ *	litter		makes a child that makes forty, one by one
+ *	park, go	a thread that takes memory is interrupted until then, by a
+ *			handler on another stack
+ *	stick, loosen	a thread cannot be interrupted until then
+ *	wrong		how much was wrong so far
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +32,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
@@ -186,25 +195,158 @@ static void make_stick(void)
 		usleep(1000);
 }
 
-static void make_child(int is_boxed)
-{
-	int both[2], told[2];
-	char c = 0;
+/* What a child has of its parent. */
+struct ties {
+	int told;    /* it says who it is */
+	int to_live; /* it ends when its parent does */
+};
 
-	if (pipe(both) < 0 || pipe(told) < 0)
-		exit(3);
-	child = fork();
-	if (child == 0) {
-		close(both[1]);
-		in_child();
-		if (is_boxed)
-			box();
-		check(write(told[1], &c, 1) == 1);
-		check(read(both[0], &c, 1) == 0); /* until its parent ends */
-		_exit(n_wrong != 0);
+static void live(const struct ties *t)
+{
+	pid_t self = getpid();
+	char c;
+
+	in_child();
+	check(write(t->told, &self, sizeof(self)) == sizeof(self));
+	check(read(t->to_live, &c, 1) == 0);
+	_exit(n_wrong != 0);
+}
+
+static void live_in_box(const struct ties *t)
+{
+	box();
+	live(t);
+}
+
+static void live_as_orphan(const struct ties *t)
+{
+	if (fork() != 0)
+		_exit(0);
+	live(t);
+}
+
+static void live_with_others(const struct ties *t)
+{
+	pid_t self = getpid();
+
+	check(write(t->told, &self, sizeof(self)) == sizeof(self));
+	for (int i = 0; i < 40; i++) {
+		if (fork() == 0)
+			live(t);
+		usleep(5000);
 	}
-	close(both[0]);
-	check(read(told[0], &c, 1) == 1);
+	live(t);
+}
+
+static void make_child(void (*lives)(const struct ties *))
+{
+	int to_live[2], told[2];
+
+	if (pipe(to_live) < 0 || pipe(told) < 0)
+		exit(3);
+	if (fork() == 0) {
+		close(to_live[1]);
+		lives(&(struct ties){ told[1], to_live[0] });
+	}
+	close(to_live[0]);
+	check(read(told[0], &child, sizeof(child)) == sizeof(child));
+}
+
+static void make_one(void)
+{
+	make_child(live);
+}
+
+static void make_one_in_box(void)
+{
+	make_child(live_in_box);
+}
+
+static void make_orphan(void)
+{
+	make_child(live_as_orphan);
+}
+
+static void make_many(void)
+{
+	make_child(live_with_others);
+}
+
+/* Where dwell puts its library. */
+#define PLACE_FIRST UINT64_C(0x468000000000)
+#define PLACE_BYTES (UINT64_C(1) << 30)
+#define N_NEAR	    64 /* words of a stack */
+
+static _Atomic int is_parked, may_go;
+
+static int is_place(greg_t x)
+{
+	return (uint64_t)x - PLACE_FIRST < PLACE_BYTES;
+}
+
+/* Only what has been interrupted tells, and only by its own stack. */
+static void park(int number, siginfo_t *info, void *context)
+{
+	const greg_t *regs = ((const ucontext_t *)context)->uc_mcontext.gregs;
+	const greg_t *stack = (const greg_t *)regs[REG_RSP];
+	int was = errno, is_there = 0;
+
+	(void)number;
+	(void)info;
+	for (int i = 0; i < N_NEAR; i++)
+		is_there |= is_place(stack[i]);
+	for (int i = 0; i < NGREG; i++)
+		is_there &= !is_place(regs[i]);
+	is_parked |= is_there;
+	while (is_there && !may_go)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	errno = was;
+}
+
+static void *take_until_parked(void *mine)
+{
+	static _Thread_local char handlers[1 << 16];
+	const stack_t other = { .ss_sp = handlers, .ss_size = sizeof(handlers) };
+	void *volatile block;
+
+	(void)mine;
+	check(sigaltstack(&other, NULL) == 0);
+	while (!is_parked || !may_go) {
+		block = malloc(100);
+		free(block);
+	}
+	return NULL;
+}
+
+static void make_parked(void)
+{
+	const struct sigaction action = { .sa_sigaction = park,
+					  .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	pthread_t t;
+
+	is_parked = 0;
+	check(sigaction(SIGUSR1, &action, NULL) == 0);
+	pthread_create(&t, NULL, take_until_parked, NULL);
+	pthread_detach(t);
+	while (!is_parked) {
+		pthread_kill(t, SIGUSR1);
+		usleep(500);
+	}
+}
+
+static void let_go(void)
+{
+	may_go = 1;
+}
+
+static void be_nobody(void)
+{
+	check(setuid(65534) == 0);
+}
+
+static void loosen(void)
+{
+	check(write(sticky[1], "", 1) == 1);
 }
 
 static void *use_memory(void *arg)
@@ -270,31 +412,44 @@ static void start(void)
 	}
 }
 
+static void say_only(void)
+{
+}
+
+static const struct {
+	const char *line;
+	void (*fn)(void);
+} commands[] = {
+	{ "calls", calls },
+	{ "fork", make_one },
+	{ "ended", end_child },
+	{ "orphan", make_orphan },
+	{ "litter", make_many },
+	{ "box", box },
+	{ "box thread", box_thread },
+	{ "box child", make_one_in_box },
+	{ "user", be_nobody },
+	{ "park", make_parked },
+	{ "go", let_go },
+	{ "stick", make_stick },
+	{ "loosen", loosen },
+	{ "wrong", say_only },
+};
+
 static void obey(char *line)
 {
+	size_t i = 0, n = sizeof(commands) / sizeof(commands[0]);
+
 	line[strcspn(line, "\n")] = 0;
-	if (!strcmp(line, "calls"))
-		calls();
-	else if (!strncmp(line, "open ", 5))
+	if (!strncmp(line, "open ", 5)) {
 		open_library(line + 5);
-	else if (!strcmp(line, "fork"))
-		make_child(0);
-	else if (!strcmp(line, "box child"))
-		make_child(1);
-	else if (!strcmp(line, "box thread"))
-		box_thread();
-	else if (!strcmp(line, "box"))
-		box();
-	else if (!strcmp(line, "ended"))
-		end_child();
-	else if (!strcmp(line, "user"))
-		check(setuid(65534) == 0);
-	else if (!strcmp(line, "stick"))
-		make_stick();
-	else if (!strcmp(line, "loosen"))
-		check(write(sticky[1], "", 1) == 1);
-	else
-		check(!strcmp(line, "wrong"));
+		return;
+	}
+	while (i < n && strcmp(line, commands[i].line) != 0)
+		i++;
+	check(i < n);
+	if (i < n)
+		commands[i].fn();
 }
 
 int main(int argc, char **argv)

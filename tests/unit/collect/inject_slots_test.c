@@ -14,7 +14,7 @@
 #define HI   UINT64_C(0xa000)
 
 /* A process of 8 slots, and behind them the code that looks something up. */
-static uint64_t memory[10];
+static uint64_t memory[11];
 #define SLOT(i) (BASE + UINT64_C(8) * (i))
 #define LOOKUP	SLOT(8)
 
@@ -47,10 +47,10 @@ static void set_up(struct fixture *f, uint64_t value)
 	*f = (struct fixture){ 0 };
 	f->calls.of[0].address = CALL;
 	f->calls.wrapper[0] = OURS;
-	*vec_push(&f->slots.of) = (struct inject_slot){ .at = SLOT(2) };
+	*vec_push(&f->slots.of) = (struct inject_slot){ .at = SLOT(2), .number = 3 };
 	*vec_push(&f->objects.at) = (struct inject_object){ .bias = 5, .dynamic = 6 };
 	memset(memory, 0, sizeof(memory));
-	memcpy(&memory[8], "\x68\1\0\0\0\xe9", 6);
+	memcpy(&memory[8], "\xf3\x0f\x1e\xfa\x68\3\0\0\0\xe9\0\0\0\0\x68\2", 16);
 	memory[2] = value;
 }
 
@@ -79,7 +79,9 @@ static void what_is_understood_is_led_to_us_and_back(void **state)
 	} cases[] = {
 		{ CALL, OURS, CALL },
 		{ LOOKUP, OURS, LOOKUP },
-		{ LO + 8, OURS, CALL }, /* of one who was killed */
+		{ LOOKUP + 4, OURS, LOOKUP + 4 },
+		{ LOOKUP + 14, LOOKUP + 14, LOOKUP + 14 }, /* of another slot */
+		{ LO + 8, OURS, CALL },			   /* of one who was killed */
 		{ OURS, OURS, CALL },
 		{ 0x36, 0x36, 0x36 },	       /* its object is being loaded */
 		{ SLOT(0), SLOT(0), SLOT(0) }, /* another's call of that name */
