@@ -188,7 +188,7 @@ void timer_directory_remove(struct timer_directory *d, bool is_used)
 {
 	if (!d->path[0])
 		return;
-	if (is_used) {
+	if (is_used && d->is_preloaded) {
 		drop_free_rings(d);
 		run_directory_empty(dup(d->fd), WIRE_SAMPLER_RING_PREFIX);
 	} else {

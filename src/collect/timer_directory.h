@@ -32,7 +32,8 @@ struct timer_directory {
 	uid_t owner;
 	int control_fd; /* written by pwrite: the target may cut the file */
 	uint64_t ring_bytes;
-	uint32_t n_rings; /* in the control file */
+	uint32_t n_rings;  /* in the control file */
+	bool is_preloaded; /* environments of programs name a library in it */
 };
 
 must_use int timer_directory_make(struct timer_directory *d,
@@ -51,8 +52,8 @@ void timer_directory_add_rings(struct timer_directory *d);
 /* What LD_PRELOAD must name; cap TIMER_DIRECTORY_PRELOAD_MAX. */
 #define TIMER_DIRECTORY_PRELOAD_MAX (WIRE_SAMPLER_DIRECTORY_MAX + 48)
 void timer_directory_preload(const struct timer_directory *d, char *ret);
-/* is_used: programs that go on without us may still start others, whose dynamic linker
- * would complain about a library that is gone: it stays. */
+/* is_used: there are programs that go on without us.  If the library is preloaded they
+ * may start others, whose dynamic linker would complain when it is gone: it stays. */
 void timer_directory_remove(struct timer_directory *d, bool is_used);
 
 #endif

@@ -22,7 +22,7 @@ static void permit_preload(struct launch_env *env)
 	launch_env_set(env, "ASAN_OPTIONS", with);
 }
 
-void timer_preload_set(struct launch_env *env, const struct timer_directory *d,
+void timer_preload_set(struct launch_env *env, struct timer_directory *d,
 		       const char *name)
 {
 	const char *others = launch_env_get(env, "LD_PRELOAD");
@@ -35,5 +35,6 @@ void timer_preload_set(struct launch_env *env, const struct timer_directory *d,
 
 	launch_env_set(env, "LD_PRELOAD", preload);
 	launch_env_set(env, name, d->path);
+	d->is_preloaded = true;
 	permit_preload(env);
 }

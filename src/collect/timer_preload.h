@@ -11,7 +11,7 @@
 struct launch_env;
 
 /* name: of the variable by which the library finds the directory. */
-void timer_preload_set(struct launch_env *env, const struct timer_directory *d,
+void timer_preload_set(struct launch_env *env, struct timer_directory *d,
 		       const char *name);
 
 #endif

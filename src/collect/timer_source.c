@@ -148,7 +148,7 @@ static int timer_open(const struct source_context *c, struct source **ret, struc
 
 static int timer_prepare(struct source *source, struct launch_env *env, struct err *e)
 {
-	const struct timer *s = (const struct timer *)source;
+	struct timer *s = (struct timer *)source;
 
 	(void)e;
 	timer_preload_set(env, &s->images.directory, WIRE_SAMPLER_ENV);

@@ -251,10 +251,11 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 
 static int tracer_prepare(struct source *source, struct launch_env *env, struct err *e)
 {
-	const struct tracer *s = (const struct tracer *)source;
+	struct tracer *s = (struct tracer *)source;
 
 	(void)e;
-	timer_preload_set(env, &s->images.directory, WIRE_TRACER_ENV);
+	if (s->context.scope->kind == SCOPE_LAUNCH)
+		timer_preload_set(env, &s->images.directory, WIRE_TRACER_ENV);
 	return 0;
 }
 

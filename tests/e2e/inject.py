@@ -69,6 +69,10 @@ def is_free(pid):
     return 'TracerPid:\t0' in text_of(pid, 'status')
 
 
+def meeting_place(pid):
+    return re.search(r' (/\S+)/control$', text_of(pid, 'maps'), re.M).group(1)
+
+
 def check_left(pid):
     assert is_free(pid)
     assert n_led(pid) == 0, n_led(pid)
@@ -150,7 +154,9 @@ def calls_from_begin_to_end_are_counted_and_no_others():
         p.tell('calls')
         with attached(p.pid, path):
             p.tell('calls')
+            place = meeting_place(p.pid)
         check_left(p.pid)
+        assert not os.path.exists(place)
         p.tell('calls')
     processes = heap_of(path)
     assert len(processes) == 1 and numbers(processes[0]) == CALLS, processes
