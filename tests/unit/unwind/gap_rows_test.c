@@ -209,7 +209,7 @@ static const struct cfa_row *row_of(struct gap *g, struct self_maps *maps, uint6
 {
 	const struct unwind_map *map = self_maps_find(maps, pc);
 	const struct cfa_row *found = NULL;
-	uint64_t vaddr;
+	uint64_t vaddr = 0;
 
 	assert_true(map && map->image && unwind_image_vaddr(map->image, map, pc, &vaddr));
 	assert_false(is_covered(map->image, vaddr));
