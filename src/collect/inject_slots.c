@@ -49,7 +49,8 @@ void inject_slots_find(struct inject_slots *s, const struct inject_calls *c,
 		if (inject_tables_open(m, &objects->at.at[f.object], &t))
 			inject_tables_slots(&t, add, &f);
 	}
-	qsort(s->of.at, s->of.n, sizeof(struct inject_slot), by_address);
+	if (s->of.n)
+		qsort(s->of.at, s->of.n, sizeof(struct inject_slot), by_address);
 	for (size_t i = 0, k = 0; i < s->of.n && k < old.of.n;) {
 		const struct inject_slot *was = &old.of.at[k];
 

@@ -89,6 +89,13 @@ static void add_up(struct function_code *c, double sample)
 	}
 }
 
+static void estimate(struct function_code *c, double cycles_of_sample)
+{
+	own(flow_solve_fini) struct flow_solve near = { 0 };
+
+	frequency_estimate(c, cycles_of_sample, &near);
+}
+
 static void what_waits_for_latencies_is_in_the_range(void **state)
 {
 	(void)state;
@@ -97,7 +104,7 @@ static void what_waits_for_latencies_is_in_the_range(void **state)
 
 		set_up(&c, &loops[i]);
 		add_up(&c, SAMPLE);
-		frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
+		estimate(&c, SAMPLE);
 		assert_true(c.is_estimated && c.confidence == FREQUENCY_LOW);
 		if (c.blocks[0].times_low > TURNS || c.blocks[0].times_high < TURNS)
 			fail_msg("%s: between %g and %g", loops[i].name,
@@ -116,7 +123,7 @@ static void where_nothing_is_missing_the_number_is_near(void **state)
 
 		set_up(&c, &loops[i]);
 		add_up(&c, SAMPLE);
-		frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
+		estimate(&c, SAMPLE);
 		assert_true(fabs(c.blocks[0].times / TURNS - 1) < 0.2);
 	}
 }
@@ -129,7 +136,7 @@ static void what_comes_into_a_block_leaves_it(void **state)
 	(void)state;
 	set_up(&c, &loops[2]);
 	add_up(&c, SAMPLE);
-	frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
+	estimate(&c, SAMPLE);
 	for (uint32_t i = 0; i < c.procedure->n_ways; i++) {
 		in += c.procedure->ways[i].to == 0 ? c.ways[i].times : 0;
 		out += c.procedure->ways[i].from == 0 ? c.ways[i].times : 0;
@@ -152,7 +159,7 @@ static void no_more_is_executed_than_can_retire(void **state)
 		c.steps[i].cycles /= 50;
 	}
 	add_up(&c, SAMPLE / 50);
-	frequency_estimate(&c, SAMPLE / 50, &(struct flow_solve){ 0 });
+	estimate(&c, SAMPLE / 50);
 	/* Nine of these, eight at once; and chance. */
 	assert_true(c.blocks[0].times_high <= c.blocks[0].cycles * 8 / 9 * 1.2);
 }
@@ -167,7 +174,7 @@ static void what_was_sampled_was_executed_once_at_least(void **state)
 	for (uint32_t i = 0; i < c.procedure->n_steps; i++)
 		c.steps[i].ideal = 1e18;
 	add_up(&c, SAMPLE);
-	frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
+	estimate(&c, SAMPLE);
 	assert_true(c.is_estimated && c.blocks[0].samples > 0);
 	assert_true(c.blocks[0].times_low >= 1);
 	assert_true(c.blocks[0].times_low <= c.blocks[0].times);
@@ -195,7 +202,7 @@ static void a_counter_of_instructions_is_the_scale(void **state)
 		add_up(&c, SAMPLE);
 		c.retired = 11 * TURNS;
 		c.retired_samples = cases[i].samples;
-		frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
+		estimate(&c, SAMPLE);
 		b = &c.blocks[0];
 		assert_true(fabs(b->times / TURNS - 1) < 0.01);
 		assert_int_equal(b->confidence, cases[i].confidence);
@@ -214,7 +221,7 @@ static void a_few_samples_of_it_are_not(void **state)
 	add_up(&c, SAMPLE);
 	c.retired = 11 * TURNS;
 	c.retired_samples = 10;
-	frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
+	estimate(&c, SAMPLE);
 	assert_int_equal(c.confidence, FREQUENCY_LOW);
 	assert_true(c.retired_high == 0);
 }
@@ -225,7 +232,7 @@ static void without_samples_nothing_is_told(void **state)
 
 	(void)state;
 	set_up(&c, &loops[0]);
-	frequency_estimate(&c, SAMPLE, &(struct flow_solve){ 0 });
+	estimate(&c, SAMPLE);
 	assert_false(c.is_estimated);
 	assert_true(c.steps[0].times < 0 && c.times < 0);
 }
