@@ -153,17 +153,6 @@ static void stop(void *programs)
 	system_futex_stop(((struct futex_programs *)programs)->programs);
 }
 
-static void note_short(struct writer *w, const char *name, const char *unit,
-		       uint64_t value)
-{
-	writer_fact(w, &(struct model_fact){ .kind = FACT_TARGET,
-					     .name = writer_string(w, name),
-					     .unit = writer_string(w, unit),
-					     .event = MODEL_NONE,
-					     .process = MODEL_NONE,
-					     .value = value });
-}
-
 static void note(void *programs, struct writer *w)
 {
 	struct futex_programs *s = programs;
@@ -173,9 +162,11 @@ static void note(void *programs, struct writer *w)
 	if (now.n_untimed > s->before.n_untimed)
 		facts_loss(w, "untimed-waits", now.n_untimed - s->before.n_untimed);
 	if (now.n_short > s->before.n_short) {
-		note_short(w, "wait-threshold", "ns", s->threshold_ns);
-		note_short(w, "short-waits", "count", now.n_short - s->before.n_short);
-		note_short(w, "short-wait-time", "ns", now.short_ns - s->before.short_ns);
+		facts_add(w, FACT_TARGET, "wait-threshold", "ns", s->threshold_ns);
+		facts_add(w, FACT_TARGET, "short-waits", "count",
+			  now.n_short - s->before.n_short);
+		facts_add(w, FACT_TARGET, "short-wait-time", "ns",
+			  now.short_ns - s->before.short_ns);
 	}
 	s->before = now;
 }

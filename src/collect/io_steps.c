@@ -22,3 +22,9 @@ void io_steps_name(struct io_steps *ret)
 	name(ret->sizes, IO_RECORD_SIZES, 0, "bytes");
 	name(ret->times, IO_RECORD_TIMES, IO_RECORD_TIME_SHIFT, "ns");
 }
+
+void io_steps_take(uint32_t *ret, uint32_t *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ret[i] = at[i] ? __atomic_exchange_n(&at[i], 0, __ATOMIC_SEQ_CST) : 0;
+}

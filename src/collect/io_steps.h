@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * io_steps - what the steps of sizes and durations of I/O are called in recordings.
+ * io_steps - the steps of sizes and durations of I/O and waits: taken from the kernel,
+ * and what they are called in recordings.
  */
 #ifndef DWELL_COLLECT_IO_STEPS_H
 #define DWELL_COLLECT_IO_STEPS_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "wire/io_record.h"
 
@@ -16,5 +20,7 @@ struct io_steps {
 };
 
 void io_steps_name(struct io_steps *ret);
+/* From where the kernel counts them, which begin again at 0. */
+void io_steps_take(uint32_t *ret, uint32_t *at, size_t n);
 
 #endif

@@ -18,13 +18,6 @@ static int probes_probe(const struct experiment *x, const struct scope *scope,
 	return summing_probe(&probes_recorder_kind, scope, &is_known, e);
 }
 
-static void probes_range(unused const struct experiment *x, uint64_t *ret_min,
-			 uint64_t *ret_resolution)
-{
-	*ret_min = 1;
-	*ret_resolution = 1;
-}
-
 static const char *probes_how(const struct experiment *x, unused unsigned i)
 {
 	const struct trigger *t = trigger_of(x);
@@ -41,32 +34,13 @@ static int probes_open(const struct source_context *c, struct source **ret, stru
 	return recorder_source_open(&probes_recorder, c, ret, e);
 }
 
-/* The recorder has told losses at its end. */
-static void probes_finish(struct source *source, struct source_stats *ret)
-{
-	struct recorder_status st;
-
-	recorder_source_status(source, &st);
-	ret->samples += st.n_calls;
-	for (size_t i = 0; i < st.n_triggers; i++)
-		ret->samples += st.n_met[i];
-	ret->lost += st.lost;
-}
-
 const struct source_ops probes_source = {
 	.name = "probes",
-	.turn_at = SOURCE_SUMS,
 	.summary = "system calls, tracepoints and code, summed in the kernel (BPF)",
 	.probe = probes_probe,
-	.range = probes_range,
+	.range = recorder_source_every,
 	.how = probes_how,
 	.open = probes_open,
-	.start = recorder_source_start,
-	.fds = recorder_source_fds,
-	.drain = recorder_source_drain,
-	.sync = recorder_source_sync,
-	.pause = recorder_source_pause,
-	.stop = recorder_source_stop,
-	.finish = probes_finish,
-	.free = recorder_source_free,
+	RECORDER_SOURCE_OPS,
+	.finish = recorder_source_finish,
 };

@@ -127,6 +127,24 @@ void recorder_source_status(const struct source *source, struct recorder_status 
 	ops_of(s)->status(s->recorder, ret);
 }
 
+void recorder_source_finish(struct source *source, struct source_stats *ret)
+{
+	struct recorder_status st;
+
+	recorder_source_status(source, &st);
+	ret->samples += st.n_states + st.n_calls;
+	for (size_t i = 0; i < st.n_triggers; i++)
+		ret->samples += st.n_met[i];
+	ret->lost += st.lost;
+}
+
+void recorder_source_every(unused const struct experiment *x, uint64_t *ret_min,
+			   uint64_t *ret_resolution)
+{
+	*ret_min = 1;
+	*ret_resolution = 1;
+}
+
 void recorder_source_free(struct source *source)
 {
 	struct recorder_source *s = (struct recorder_source *)source;

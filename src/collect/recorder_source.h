@@ -39,6 +39,19 @@ void recorder_source_sync(struct source *source);
 void recorder_source_pause(struct source *source, bool is_paused);
 void recorder_source_stop(struct source *source);
 void recorder_source_status(const struct source *source, struct recorder_status *ret);
+/* What ended or was met, and what was lost.  The recorder has told losses at its end. */
+void recorder_source_finish(struct source *source, struct source_stats *ret);
 void recorder_source_free(struct source *source);
+
+/* The range of those that observe every event. */
+void recorder_source_every(const struct experiment *x, uint64_t *ret_min,
+			   uint64_t *ret_resolution);
+
+/* In a struct source_ops: what is the same for all whose recorder sums in the kernel. */
+#define RECORDER_SOURCE_OPS                                                              \
+	.turn_at = SOURCE_SUMS, .start = recorder_source_start,                          \
+	.fds = recorder_source_fds, .drain = recorder_source_drain,                      \
+	.sync = recorder_source_sync, .pause = recorder_source_pause,                    \
+	.stop = recorder_source_stop, .free = recorder_source_free
 
 #endif

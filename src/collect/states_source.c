@@ -36,30 +36,13 @@ static int states_open(const struct source_context *c, struct source **ret, stru
 	return recorder_source_open(&states_recorder, c, ret, e);
 }
 
-/* The recorder has told rates and losses at its end. */
-static void states_finish(struct source *source, struct source_stats *ret)
-{
-	struct recorder_status st;
-
-	recorder_source_status(source, &st);
-	ret->samples += st.n_states;
-	ret->lost += st.lost;
-}
-
 const struct source_ops states_source = {
 	.name = "states",
-	.turn_at = SOURCE_SUMS,
 	.summary = "switches of threads, timed and walked in the kernel (BPF)",
 	.probe = states_probe,
 	.range = states_range,
 	.how = states_how,
 	.open = states_open,
-	.start = recorder_source_start,
-	.fds = recorder_source_fds,
-	.drain = recorder_source_drain,
-	.sync = recorder_source_sync,
-	.pause = recorder_source_pause,
-	.stop = recorder_source_stop,
-	.finish = states_finish,
-	.free = recorder_source_free,
+	RECORDER_SOURCE_OPS,
+	.finish = recorder_source_finish,
 };

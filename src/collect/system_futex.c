@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "collect/futex_calls.h"
+#include "collect/io_steps.h"
 #include "collect/system_apart.h"
 #include "host/kernel.h"
 #include "futex.skel.h"
@@ -149,12 +150,6 @@ int system_futex_start(struct system_futex *s, struct err *e)
 	return system_threads_begin(s->threads, e);
 }
 
-static void take_steps(uint32_t *ret, uint32_t *at, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		ret[i] = at[i] ? __atomic_exchange_n(&at[i], 0, __ATOMIC_SEQ_CST) : 0;
-}
-
 void system_futex_take_more(struct system_futex *s, uint32_t number,
 			    struct futex_record_more *ret)
 {
@@ -165,7 +160,7 @@ void system_futex_take_more(struct system_futex *s, uint32_t number,
 	if (slot == IO_RECORD_MORE_NONE)
 		return;
 	at = &s->more[slot];
-	take_steps(ret->times, at->times, IO_RECORD_TIMES);
+	io_steps_take(ret->times, at->times, IO_RECORD_TIMES);
 }
 
 void system_futex_counts(const struct system_futex *s, struct system_futex_counts *ret)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "collect/io_calls.h"
 #include "collect/io_requests.h"
+#include "collect/io_steps.h"
 #include "collect/system_apart.h"
 #include "host/kernel.h"
 #include "io.skel.h"
@@ -183,12 +184,6 @@ static uint64_t take_u64(uint64_t *at)
 	return *at ? __atomic_exchange_n(at, 0, __ATOMIC_SEQ_CST) : 0;
 }
 
-static void take_steps(uint32_t *ret, uint32_t *at, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		ret[i] = at[i] ? __atomic_exchange_n(&at[i], 0, __ATOMIC_SEQ_CST) : 0;
-}
-
 void system_io_take_more(struct system_io *s, uint32_t number, struct io_record_more *ret)
 {
 	uint32_t slot = io_record_more_slot(number);
@@ -199,8 +194,8 @@ void system_io_take_more(struct system_io *s, uint32_t number, struct io_record_
 		return;
 	at = &s->more[slot];
 	ret->asked = take_u64(&at->asked);
-	take_steps(ret->sizes, at->sizes, IO_RECORD_SIZES);
-	take_steps(ret->times, at->times, IO_RECORD_TIMES);
+	io_steps_take(ret->sizes, at->sizes, IO_RECORD_SIZES);
+	io_steps_take(ret->times, at->times, IO_RECORD_TIMES);
 }
 
 uint64_t system_io_n_unsized(const struct system_io *s)

@@ -118,20 +118,13 @@ static void system_finish(struct source *source, struct source_stats *ret)
 
 const struct source_ops system_source = {
 	.name = "system",
-	.turn_at = SOURCE_SUMS,
 	.summary = "whole CPUs, stacks walked and counted in the kernel (BPF)",
 	.instead = "perf",
 	.probe = system_probe,
 	.range = system_range,
 	.how = system_how,
 	.open = system_open,
-	.start = recorder_source_start,
-	.fds = recorder_source_fds,
-	.drain = recorder_source_drain,
-	.sync = recorder_source_sync,
+	RECORDER_SOURCE_OPS,
 	.stats = system_stats,
-	.pause = recorder_source_pause,
-	.stop = recorder_source_stop,
 	.finish = system_finish,
-	.free = recorder_source_free,
 };
