@@ -103,6 +103,7 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 		.apart = x->apart,
 		.depth = x->depth,
 		.threshold_ns = threshold_ns(x),
+		.cookie = x->cookie,
 	};
 	struct futex_programs *s = new_programs(settings.threshold_ns);
 	int rc = system_futex_new(&settings, sink, &s->programs, e);

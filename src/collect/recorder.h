@@ -59,6 +59,7 @@ struct recorder_settings {
 	/* Who there is in the one recording that there will be; NULL: it is its own to
 	 * say. */
 	struct system_classes *classes;
+	uint64_t cookie; /* by which programs tell what they tell themselves; 0: none */
 };
 
 /* What is known only of samples that the kernel counts. */

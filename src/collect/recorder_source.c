@@ -28,7 +28,7 @@ static int take_cpus(struct recorder_source *s, struct err *e)
 }
 
 static int make_recorder(struct recorder_source *s, const struct recorder_ops *ops,
-			 struct system_classes *classes, struct err *e)
+			 const struct source_context *c, struct err *e)
 {
 	struct recorder_settings settings = {
 		.cpus = &s->cpus,
@@ -38,7 +38,8 @@ static int make_recorder(struct recorder_source *s, const struct recorder_ops *o
 		.is_flat =
 			s->plans[0].choice.experiment->is_pc_only || s->plans[0].is_flat,
 		.apart = source_apart(s->scope),
-		.classes = classes,
+		.classes = c->classes,
+		.cookie = c->cookie,
 	};
 	int rc = take_cpus(s, e);
 
@@ -54,7 +55,7 @@ int recorder_source_open(const struct recorder_ops *ops, const struct source_con
 	s->base.ops = ops->source;
 	s->scope = c->scope;
 	take_plans(s, c);
-	rc = make_recorder(s, ops, c->classes, e);
+	rc = make_recorder(s, ops, c, e);
 	if (rc < 0) {
 		recorder_source_free(&s->base);
 		return rc;

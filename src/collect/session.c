@@ -229,8 +229,8 @@ static int open_sources(struct session *s, struct err *e)
 				    .tracker = s->tracker,
 				    .classes = s->classes,
 				    .writer = s->writer,
-				    .gauges = &s->gauges };
-
+				    .gauges = &s->gauges,
+				    .cookie = clock_monotonic_ns() };
 	int rc = 0;
 
 	for (unsigned turn = 0; turn < SOURCE_N_TURNS && rc == 0; turn++)

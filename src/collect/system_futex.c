@@ -52,6 +52,7 @@ static void configure(struct system_futex *s)
 	k->rodata->is_following = s->settings.follows_children;
 	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
 	k->rodata->threshold_ns = s->settings.threshold_ns;
+	k->rodata->cookie = s->settings.cookie;
 	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
 	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);

@@ -29,6 +29,7 @@ struct system_futex_settings {
 	struct apart apart;
 	uint32_t depth;	       /* frames of user code; 0: as many as there may be */
 	uint64_t threshold_ns; /* shorter waits are only counted */
+	uint64_t cookie; /* what threads tell by that is not summed; 0: all of it is */
 };
 
 struct system_futex_counts {

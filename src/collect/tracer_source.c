@@ -179,12 +179,12 @@ static uint32_t fpe_types(const struct source_context *c)
 }
 
 /* Somebody else sees waits, who is to know which ones are told from here. */
-static uint32_t tells_within(const struct source_context *c)
+static uint64_t waits_cookie(const struct source_context *c)
 {
 	for (size_t i = 0; i < c->n_plans; i++)
 		if (c->plans[i].source == &tracer_source && c->plans[i].beside &&
 		    c->plans[i].choice.experiment->trigger == EXPERIMENT_SYNC)
-			return WIRE_SAMPLER_TELL_WITHIN;
+			return c->cookie;
 	return 0;
 }
 
@@ -214,8 +214,8 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 	struct wire_sampler_control control = {
 		.magic = WIRE_SAMPLER_MAGIC,
 		.version = WIRE_SAMPLER_VERSION,
-		.flags = (c->scope->follow_children ? WIRE_SAMPLER_FOLLOW : 0) |
-			 tells_within(c),
+		.flags = c->scope->follow_children ? WIRE_SAMPLER_FOLLOW : 0,
+		.waits_cookie = waits_cookie(c),
 		.interval_ns = 1,
 		.ring_bytes = RING_BYTES,
 		.traces = traces(c),

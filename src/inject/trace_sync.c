@@ -75,10 +75,13 @@ static __attribute__((noinline)) void settle(void)
  * for. */
 static __attribute__((noinline)) void tell_within(struct trace_local *l)
 {
+	uint64_t cookie = trace_runtime.meeting.control->waits_cookie;
+
 	l->has_told_within = true;
-	if (trace_runtime.meeting.control->flags & WIRE_SAMPLER_TELL_WITHIN)
+	if (cookie)
 		sys_call(SYS_futex, &l->within, FUTEX_WAKE_PRIVATE, 0,
-			 FUTEX_RECORD_TOLD_FOURTH, FUTEX_RECORD_TOLD_FIFTH, 0);
+			 futex_record_told_fourth(cookie),
+			 futex_record_told_fifth(cookie), 0);
 }
 
 bool trace_sync_begin(struct trace_wait *w)

@@ -48,10 +48,18 @@ enum futex_record_call {
 #define FUTEX_RECORD_CALLS_MAX STATE_RECORD_CALLS_MAX
 
 /* A thread tells where it has the address of the frame in which it waits and will say so
- * itself, or 0: by a call of futex() for that word which wakes nobody, with these as its
- * fourth and fifth argument, which waking has none of. */
-#define FUTEX_RECORD_TOLD_FOURTH UINT32_C(0x64576c4c)
-#define FUTEX_RECORD_TOLD_FIFTH	 UINT32_C(0x77614974)
+ * itself, or 0: by a call of futex() for that word which wakes nobody.  In which
+ * recording it will the fourth and the fifth argument say, which waking has none of: they
+ * are the halves of that one's cookie. */
+static inline uint32_t futex_record_told_fourth(uint64_t cookie)
+{
+	return (uint32_t)cookie;
+}
+
+static inline uint32_t futex_record_told_fifth(uint64_t cookie)
+{
+	return (uint32_t)(cookie >> 32);
+}
 
 struct futex_record_more {
 	uint32_t times[IO_RECORD_TIMES]; /* waits that took so long, in steps of I/O's */

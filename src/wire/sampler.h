@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define WIRE_SAMPLER_MAGIC   UINT32_C(0x70536c64) /* "dlSp" */
-#define WIRE_SAMPLER_VERSION 4
+#define WIRE_SAMPLER_VERSION 5
 
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_SAMPLER_ENV "DWELL_SAMPLER"
@@ -41,9 +41,6 @@
 
 enum wire_sampler_flag {
 	WIRE_SAMPLER_FOLLOW = 1, /* forked and exec'ed children too */
-	/* The kernel's side sees waits, too, and skips those that threads say that they
-	 * will tell themselves (wire/futex_record.h). */
-	WIRE_SAMPLER_TELL_WITHIN = 2,
 };
 
 /* Written by the recorder, read by every target; the counters at the end the other way.
@@ -63,13 +60,17 @@ struct wire_sampler_control {
 	uint64_t wait_threshold_ns; /* shorter waits are not told (wire/tracer_sync.h) */
 	/* One block of the heap for so many bytes, on average; 0: every block. */
 	uint64_t sample_bytes;
+	/* The kernel's side of this recording sees waits, too, and skips those that
+	 * threads tell it by this that they tell themselves (wire/futex_record.h).  0:
+	 * nobody is to know. */
+	uint64_t waits_cookie;
 #define WIRE_SAMPLER_N_RINGS_MAX 256
 	/* Of each ring: the pid of its process, 0 free.  A target takes a free one by
 	 * compare-and-swap, the recorder alone gives it back. */
 	uint32_t claims[WIRE_SAMPLER_N_RINGS_MAX];
 };
 
-_Static_assert(sizeof(struct wire_sampler_control) == 80 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
+_Static_assert(sizeof(struct wire_sampler_control) == 88 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
 	       "layout");
 
 /* In the control file behind its page, by pid modulo their number: how far the CPU

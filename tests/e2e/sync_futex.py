@@ -7,6 +7,7 @@ import collections
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -138,6 +139,24 @@ def a_forked_process_says_where_it_waits_too():
     found = rows(path)
     check_raw(found, told)
     check(found.get(('mutex', 'mutex')), told['mutex'])
+
+
+@test
+def what_a_wrapper_tells_another_recording_is_seen_by_this_one():
+    path = os.path.join(DIR, 'machine.dwell')
+    with subprocess.Popen([harness.DWELL, 'attach', '-q', '-a', '-e', 'sync', '-o', path]) as p:
+        try:
+            while dwell('ctl', 'status', str(p.pid)).returncode:
+                assert p.poll() is None, p.returncode
+                time.sleep(.05)
+            own, told = record('own', PROGRAM, 'mixed', '10')
+        finally:
+            p.send_signal(signal.SIGINT)
+    assert p.returncode == 0, p.returncode
+    for recording in (own, path):
+        found = rows(recording, '--filter', f'command == "{os.path.basename(PROGRAM)[:15]}"')
+        check_raw(found, told)
+        check(found.get(('mutex', 'mutex')), told['mutex'])
 
 
 @test

@@ -21,6 +21,8 @@
  * number them, and as 32-bit ones do; shorter waits are only counted. */
 const volatile uint8_t futex_calls[2][FUTEX_RECORD_CALLS_MAX] = { 0 };
 const volatile uint64_t threshold_ns = 0;
+/* Of the recording, 0: no program knows of it. */
+const volatile uint64_t cookie = 0;
 
 /* Whose scratch is which. */
 enum { SCRATCH_CALL, SCRATCH_CUT, SCRATCH_WAKE };
@@ -113,13 +115,13 @@ static __always_inline void read_first(struct wait *w)
 		w->address = 0;
 }
 
-/* The thread tells where it says that it waits. */
+/* The thread tells where it says that it waits, in this recording. */
 static __always_inline bool is_told(const struct registers *r, bool is_32bit)
 {
-	return (registers_argument(r, 1, is_32bit) & OP_MASK) == OP_WAKE &&
+	return cookie && (registers_argument(r, 1, is_32bit) & OP_MASK) == OP_WAKE &&
 	       !(uint32_t)registers_argument(r, 2, is_32bit) &&
-	       registers_argument(r, 3, is_32bit) == FUTEX_RECORD_TOLD_FOURTH &&
-	       registers_argument(r, 4, is_32bit) == FUTEX_RECORD_TOLD_FIFTH;
+	       registers_argument(r, 3, is_32bit) == futex_record_told_fourth(cookie) &&
+	       registers_argument(r, 4, is_32bit) == futex_record_told_fifth(cookie);
 }
 
 /* What its tracer observes.  A frame that is further in than the thread is now was left
