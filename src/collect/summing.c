@@ -324,13 +324,34 @@ int summing_follow(struct recorder *r, pid_t pid, bool awaits_exec, struct err *
 	return system_threads_follow(s->parts.threads, pid, awaits_exec, e);
 }
 
+/* The rings were emptied. */
+static void note_fetch(struct summing *s)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (s->fetched_ns && now_ns - s->fetched_ns > s->longest_gap_ns)
+		s->longest_gap_ns = now_ns - s->fetched_ns;
+	s->fetched_ns = now_ns;
+}
+
+/* Rings are not to overflow while sums are written. */
+static void fetch_meanwhile(void *ctx)
+{
+	struct summing *s = ctx;
+
+	system_threads_fetch(s->parts.threads);
+	note_fetch(s);
+}
+
 void summing_begin(struct recorder *r, struct writer *w, const struct plan *plans)
 {
 	struct summing *s = (struct summing *)r;
 	struct system_counts_events events = { .is_kept = true,
 					       .is_by_thread = s->is_by_thread,
 					       .chosen = s->chosen,
-					       .classes = s->classes };
+					       .classes = s->classes,
+					       .meanwhile = fetch_meanwhile,
+					       .meanwhile_ctx = s };
 
 	s->kind->events(s->programs, plans, &events);
 	s->writer = w;
@@ -350,16 +371,6 @@ size_t summing_fds(const struct recorder *r, struct pollfd *fds, size_t max)
 	fds[1] = (struct pollfd){ .fd = system_images_fd(s->code.images),
 				  .events = POLLIN };
 	return 2;
-}
-
-/* The rings were emptied. */
-static void note_fetch(struct summing *s)
-{
-	uint64_t now_ns = clock_monotonic_ns();
-
-	if (s->fetched_ns && now_ns - s->fetched_ns > s->longest_gap_ns)
-		s->longest_gap_ns = now_ns - s->fetched_ns;
-	s->fetched_ns = now_ns;
 }
 
 static void tick(struct summing *s, uint64_t now_ns)

@@ -13,6 +13,8 @@
 #include "collect/system_stacks.h"
 #include "collect/waker_name.h"
 
+#define WRITTEN_AT_ONCE 256 /* keys: one or two milliseconds */
+
 /* A key: where its record is, and what was counted since the last drain. */
 struct counted {
 	size_t at;
@@ -498,6 +500,19 @@ static void clear(struct keys *keys)
 	buf_clear(&keys->records);
 }
 
+static void write_slot(struct system_counts *c, const struct keys *keys,
+		       struct counted *k, uint64_t now_ns, bool may_wait)
+{
+	if (!has_counted(k) || (may_wait && must_wait(c, keys, k)))
+		return;
+	write_counted(c, keys, k, now_ns);
+	*k = (struct counted){ .at = k->at,
+			       .kind = k->kind,
+			       .has_waited = k->has_waited };
+}
+
+/* What is told meanwhile has counted nothing yet, and may be where the table is moved to.
+ */
 static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns,
 			bool may_wait)
 {
@@ -506,13 +521,10 @@ static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns
 	vec_each(k, &keys->counted)
 		if (k->kind == STACK_RECORD_STACK)
 			system_classes_learn(c->classes, &c->teller, record_of(keys, k));
-	vec_each(k, &keys->counted) {
-		if (!has_counted(k) || (may_wait && must_wait(c, keys, k)))
-			continue;
-		write_counted(c, keys, k, now_ns);
-		*k = (struct counted){ .at = k->at,
-				       .kind = k->kind,
-				       .has_waited = k->has_waited };
+	for (size_t i = 0, n = keys->counted.n; i < n; i++) {
+		write_slot(c, keys, &keys->counted.at[i], now_ns, may_wait);
+		if (c->events.meanwhile && i % WRITTEN_AT_ONCE == WRITTEN_AT_ONCE - 1)
+			c->events.meanwhile(c->events.meanwhile_ctx);
 	}
 	if (!c->events.is_kept)
 		clear(keys);

@@ -80,6 +80,11 @@ struct system_counts_events {
 	/* How wakers are called; borrowed. */
 	const struct state_code *code;
 	const struct system_counts_how *how; /* NULL: states of threads; borrowed */
+	/* Called now and then while a table is written, which takes a while where much
+	 * was told: what is told in between may be handed in, where keys are kept.  NULL:
+	 * nobody is. */
+	void (*meanwhile)(void *ctx);
+	void *meanwhile_ctx;
 };
 
 struct system_counts_stats {

@@ -653,6 +653,55 @@ static void a_number_that_runs_another_program_is_another_thread(void **state)
 	counts_fixture_tear_down(&f);
 }
 
+struct telling {
+	struct system_counts *counts;
+	uint64_t next; /* key */
+	unsigned n_times;
+};
+
+static void tell_meanwhile(void *ctx)
+{
+	struct telling *t = ctx;
+
+	t->n_times++;
+	for (unsigned i = 0; i < 2000; i++) {
+		struct stack_record r = counts_fixture_running(t->next++, 100);
+
+		system_counts_stack(t->counts, &r);
+	}
+}
+
+/* The table is moved by it. */
+static void what_is_told_while_a_table_is_written_is_of_the_next(void **state)
+{
+	struct telling telling = { .next = 1001 };
+	struct system_counts_events events = { .is_kept = true,
+					       .meanwhile = tell_meanwhile,
+					       .meanwhile_ctx = &telling };
+	struct counts_fixture f;
+
+	(void)state;
+	counts_fixture_set_up_as(&f, true);
+	telling.counts = f.counts;
+	events.ids[STATE_RECORD_USER] = counts_fixture_event_of(&f, "told");
+	system_counts_begin(f.counts, f.writer, &events);
+	for (uint64_t key = 1; key <= 1000; key++) {
+		struct stack_record r = counts_fixture_running(key, 100);
+
+		counts_fixture_count(&f, &r, 1);
+	}
+	system_counts_write(f.counts, 0, 1);
+	assert_true(telling.n_times > 0);
+	assert_int_equal(system_counts_stats(f.counts)->samples, 1000);
+	for (uint64_t key = 1; key < telling.next; key++)
+		system_counts_count(f.counts, 0, key, 1);
+	system_counts_write(f.counts, 0, 2);
+	assert_true(system_counts_stats(f.counts)->samples > 3000);
+	assert_int_equal(system_counts_stats(f.counts)->strays, 0);
+	counts_fixture_finish(&f);
+	counts_fixture_tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -680,6 +729,7 @@ int main(void)
 		cmocka_unit_test(a_thread_has_the_name_that_it_had_last),
 		cmocka_unit_test(a_thread_whose_end_is_told_first_is_one),
 		cmocka_unit_test(a_number_that_runs_another_program_is_another_thread),
+		cmocka_unit_test(what_is_told_while_a_table_is_written_is_of_the_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
