@@ -263,10 +263,18 @@ static uint64_t name_stack(struct trace_thread *t, enum unwind_stop stop)
 	return id;
 }
 
-static uint64_t walk(struct trace_thread *t, const uint64_t *frame)
+/* Names of stacks are of one thread, and known to the recorder of one ring. */
+static uint64_t whose(const struct trace_thread *t)
+{
+	return (uint64_t)(uint32_t)t->tid << 32 | (uint32_t)trace_runtime.epoch;
+}
+
+static __attribute__((noinline)) uint64_t walk(struct trace_thread *t,
+					       const uint64_t *frame)
 {
 	struct stack_delta_frames *f;
 	enum unwind_stop stop = UNWIND_END;
+	uint64_t id;
 
 	t->current = !t->current;
 	f = &t->frames[t->current];
@@ -277,7 +285,10 @@ static uint64_t walk(struct trace_thread *t, const uint64_t *frame)
 		     f->pcs[0] - trace_runtime.text_lo <
 			     trace_runtime.text_hi - trace_runtime.text_lo))
 		stack_delta_drop(f, trace_runtime.text_lo, trace_runtime.text_hi);
-	return name_stack(t, stop);
+	id = name_stack(t, stop);
+	if (id != WIRE_TRACER_NO_STACK)
+		unwind_local_keep(t->cache, frame, t->stack_hi, whose(t), id);
+	return id;
 }
 
 static uint64_t walk_at(struct trace_thread *t, const ucontext_t *context)
@@ -323,7 +334,9 @@ uint64_t trace_thread_stack(const uint64_t *frame)
 
 	if (!begin(t, (uintptr_t)frame))
 		return WIRE_TRACER_NO_STACK;
-	id = walk(t, frame);
+	id = unwind_local_known(t->cache, frame, whose(t));
+	if (!id)
+		id = walk(t, frame);
 	end(t);
 	return id;
 }

@@ -6,6 +6,7 @@
 #include "unwind/local_guard.h"
 #include "unwind/local_modules.h"
 #include "unwind/no_table.h"
+#include "unwind/stack_memo.h"
 #include "unwind/step.h"
 
 #define CACHE_BITS 10
@@ -27,6 +28,8 @@ struct unwind_local_cache {
 	uint32_t generation;
 	struct cached_row rows[CACHE_ROWS];
 	struct last_stack last;
+	const uint64_t *last_from; /* the frame whose caller it ends with, or NULL */
+	struct stack_memo memo;
 };
 
 struct walk {
@@ -452,6 +455,7 @@ static void take_cache(struct walk *w, struct unwind_local_cache *cache, uintptr
 		return;
 	}
 	memset(cache->rows, 0, sizeof(cache->rows));
+	memset(&cache->memo, 0, sizeof(cache->memo));
 	cache->last.n = 0;
 	cache->generation = generation;
 }
@@ -541,6 +545,7 @@ walk_all(struct unwind_local_cache *cache, const void *ucontext, const uint64_t 
 		}
 		rc = walk_from(&w);
 	}
+	cache->last_from = rc == STEP_STOP && w.is_owner && !w.is_full ? frame : NULL;
 	drop_cache(&w, cache);
 	*ret_stop = rc == STEP_NEEDS_ALL ? UNWIND_BAD_RULE : w.step.stop;
 	return w.n;
@@ -565,4 +570,74 @@ unwind_local_from(struct unwind_local_cache *cache, const uint64_t *frame,
 {
 	return walk_all(cache, NULL, frame, stack_lo, stack_hi, pcs, exact, max,
 			ret_stop);
+}
+
+static struct stack_memo_start start_of(const uint64_t *frame, uint64_t whose)
+{
+	return (struct stack_memo_start){ .sp = (uintptr_t)(frame + 2),
+					  .pc = frame[1],
+					  .fp = frame[0],
+					  .whose = whose };
+}
+
+uint64_t unwind_local_known(struct unwind_local_cache *cache, const uint64_t *frame,
+			    uint64_t whose)
+{
+	struct stack_memo_start s;
+
+	/* Elsewhere a walk begins further in. */
+	if (abi->has_link_register || cache->generation != local_modules_generation())
+		return 0;
+	s = start_of(frame, whose);
+	return stack_memo_find(&cache->memo, &s);
+}
+
+/* On the stack, where it may be read without care. */
+static bool add_word(struct stack_memo_stack *x, uint64_t stack_hi, uint64_t addr,
+		     uint64_t value)
+{
+	return addr < stack_hi && stack_hi - addr >= 8 && stack_memo_add(x, addr, value);
+}
+
+/* The words that the steps of the last walk went by, from sp, pc and frame pointer at its
+ * beginning.  A frame pointer counts where a rule makes use of it: else it is whatever a
+ * function saves.  False: not all of it was plain. */
+static bool list_words(struct unwind_local_cache *cache, uint64_t stack_hi,
+		       struct stack_memo_stack *x)
+{
+	const struct walk w = { .cache = cache, .is_owner = true };
+	const struct last_stack *l = &cache->last;
+	uint64_t pc = x->start.pc, fp_slot = 0, fp = 0;
+	struct cfa_row row;
+
+	for (size_t i = l->n; i--; pc = l->frame[i].pc) {
+		const struct last_frame *f = &l->frame[i];
+
+		if (!f->pc_slot || !find_row(&w, pc - 1, &row))
+			return false;
+		if (row.reg == abi->fp && !fp_slot)
+			x->goes_by_fp = true;
+		else if (row.reg == abi->fp && !add_word(x, stack_hi, fp_slot, fp))
+			return false;
+		if ((f->cfa_slot && !add_word(x, stack_hi, f->cfa_slot, f->sp)) ||
+		    !add_word(x, stack_hi, f->pc_slot, f->pc))
+			return false;
+		fp = f->fp_slot ? f->fp : fp;
+		fp_slot = f->fp_slot ? f->fp_slot : fp_slot;
+	}
+	return true;
+}
+
+void unwind_local_keep(struct unwind_local_cache *cache, const uint64_t *frame,
+		       uintptr_t stack_hi, uint64_t whose, uint64_t name)
+{
+	struct stack_memo_start s = start_of(frame, whose);
+	struct stack_memo_stack *x;
+
+	if (abi->has_link_register || cache->last_from != frame || !cache->last.n ||
+	    !cache->last.is_complete)
+		return;
+	x = stack_memo_open(&cache->memo, &s, name);
+	if (x && list_words(cache, stack_hi, x))
+		stack_memo_close(x, whose);
 }

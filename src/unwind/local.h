@@ -45,6 +45,14 @@ size_t unwind_local_from(struct unwind_local_cache *cache, const uint64_t *frame
 			 uint8_t exact[UNWIND_LOCAL_DEPTH_MAX / 8], size_t max,
 			 enum unwind_stop *ret_stop);
 
+/* The name that unwind_local_keep() gave the stack that unwind_local_from() would find,
+ * to the same owner; 0: it must be walked.  whose is not 0. */
+uint64_t unwind_local_known(struct unwind_local_cache *cache, const uint64_t *frame,
+			    uint64_t whose);
+/* The stack that unwind_local_from() has just found has this name. */
+void unwind_local_keep(struct unwind_local_cache *cache, const uint64_t *frame,
+		       uintptr_t stack_hi, uint64_t whose, uint64_t name);
+
 /* How many of the outermost frames of the last walk are the very activations that ended
  * the walk before it: whoever keeps ids of stack prefixes need not look them up again. */
 size_t unwind_local_unchanged(const struct unwind_local_cache *cache);

@@ -348,6 +348,135 @@ static void every_instruction_in_a_hole_has_its_caller(void **state)
 	assert_int_equal(n_right, HOLE_N_STEPS);
 }
 
+static struct {
+	uint64_t whose, name; /* of the last stack */
+	bool is_known;
+	unsigned n_known;
+} naming = { .whose = 1 };
+
+static uint64_t name_walked(const uint64_t *frame)
+{
+	uint64_t name = 1;
+
+	got.n = unwind_local_from(cache, frame, stack_lo, stack_hi, got.pcs, got.exact,
+				  ORACLE_MAX, &got.stop);
+	assert_int_equal(got.stop, UNWIND_END);
+	for (size_t i = 0; i < got.n; i++)
+		name = (name ^ got.pcs[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return name;
+}
+
+/* What is known without a walk is what a walk finds. */
+static __attribute__((noinline)) int name_caller(int x)
+{
+	const uint64_t *frame = __builtin_frame_address(0);
+	uint64_t known = unwind_local_known(cache, frame, naming.whose);
+
+	naming.name = name_walked(frame);
+	naming.is_known = known != 0;
+	naming.n_known += naming.is_known;
+	if (known)
+		assert_true(known == naming.name);
+	else
+		unwind_local_keep(cache, frame, stack_hi, naming.whose, naming.name);
+	return x;
+}
+
+static void name_once(void)
+{
+	name_caller(1);
+}
+
+static void a_named_stack_is_known_again(void **state)
+{
+	(void)state;
+	inner = name_once;
+	for (volatile int i = 0; i < 4; i++) {
+		deep(20);
+		assert_int_equal(naming.is_known, i >= 2); /* kept at the second time */
+	}
+	naming.whose = 2;
+	deep(20);
+	assert_false(naming.is_known);
+	naming.whose = 1;
+	unwind_local_refresh();
+	for (volatile int i = 0; i < 3; i++)
+		deep(20);
+	assert_true(naming.is_known);
+	unwind_local_refresh();
+	deep(20);
+	assert_false(naming.is_known);
+}
+
+static void another_caller_far_up_is_another_stack(void **state)
+{
+	uint64_t name;
+
+	(void)state;
+	inner = name_once;
+	for (volatile int i = 0; i < 4; i++)
+		deep(20);
+	assert_true(naming.is_known);
+	name = naming.name;
+	deep(20);
+	assert_false(naming.is_known);
+	assert_true(naming.name != name);
+}
+
+static unsigned seed = 1;
+
+static int wander(int n);
+
+static __attribute__((noinline)) int wander_framed(int n)
+{
+	volatile char *p = alloca((size_t)(seed >> 20 & 48) + 16);
+
+	p[0] = (char)n;
+	return wander(n - 1) + p[0];
+}
+
+static __attribute__((noinline)) int wander_realigned(int n)
+{
+	_Alignas(64) volatile char local[64];
+
+	local[n % 64] = (char)n;
+	return wander(n - 1) + local[n % 64];
+}
+
+static int wander_compare(const void *a, const void *b)
+{
+	return wander(*(const int *)a - 1) + *(const int *)b;
+}
+
+static __attribute__((noinline)) int wander_sorting(int n)
+{
+	int v[] = { n, n };
+
+	qsort(v, 2, sizeof(v[0]), wander_compare);
+	return v[0];
+}
+
+static __attribute__((noinline)) int wander(int n)
+{
+	static int (*const ways[])(int) = { wander_framed, wander_realigned,
+					    wander_sorting, deep };
+
+	if (n <= 0)
+		return name_caller(n);
+	seed = seed * 1103515245 + 12345;
+	return ways[seed >> 16 & 3](n) + 1;
+}
+
+static void every_named_stack_is_what_a_walk_finds(void **state)
+{
+	(void)state;
+	inner = name_once;
+	naming.n_known = 0;
+	for (int i = 0; i < 100000; i++)
+		wander(1 + i % 4);
+	assert_true(naming.n_known > 10000);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -380,6 +509,9 @@ int main(void)
 		cmocka_unit_test(every_instruction_in_a_hole_has_its_caller),
 		cmocka_unit_test(the_depth_is_limited),
 		cmocka_unit_test(a_refresh_forgets_what_was_cached),
+		cmocka_unit_test(a_named_stack_is_known_again),
+		cmocka_unit_test(another_caller_far_up_is_another_stack),
+		cmocka_unit_test(every_named_stack_is_what_a_walk_finds),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
