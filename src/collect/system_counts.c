@@ -309,7 +309,7 @@ static uint32_t labelled(struct system_counts *c, const struct stack_record *r,
 	how->label(r->label, label);
 	stack = system_stacks_labelled_id(c->stacks, r, names,
 					  sizeof(names) / sizeof(names[0]), thread, stop);
-	return r->object ? system_stacks_object(c->stacks, stack, r->object) : stack;
+	return r->object ? system_stacks_object(c->stacks, stack, r) : stack;
 }
 
 /* What is beside the sum of the number, which was counted so often. */

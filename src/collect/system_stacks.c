@@ -256,26 +256,40 @@ uint32_t system_stacks_labelled_id(struct system_stacks *s, const struct stack_r
 	return g.stack;
 }
 
-/* What symbols may name, else what tells it from others: "[0x7f0012345678]". */
-static uint32_t object_location(struct system_stacks *s, uint64_t object)
+/* Where it is of a file's data as that is linked, which symbols may name. */
+static bool variable_location(struct system_stacks *s, uint64_t object, uint32_t *ret)
 {
 	uint32_t image = (uint32_t)(object >> STACK_RECORD_IMAGE_SHIFT);
-	uint64_t offset = object & STACK_RECORD_OFFSET, linked;
+	uint64_t linked;
+
+	if (image >= STACK_RECORD_ADDRESS ||
+	    !system_images_data(s->images, image, object & STACK_RECORD_OFFSET, &linked))
+		return false;
+	*ret = writer_location(s->writer, system_images_id(s->images, image), linked,
+			       LOCATION_VARIABLE);
+	return true;
+}
+
+/* Else what tells it from others: "[0x7f0012345678]". */
+static uint32_t object_location(struct system_stacks *s, const struct stack_record *r)
+{
+	uint32_t image = (uint32_t)(r->object >> STACK_RECORD_IMAGE_SHIFT), location;
+	uint64_t offset = r->object & STACK_RECORD_OFFSET;
 	char text[OBJECT_MAX];
 
+	if (variable_location(s, r->behind ? r->behind : r->object, &location))
+		return location;
 	if (image >= STACK_RECORD_ADDRESS)
 		offset |= (uint64_t)(image - STACK_RECORD_ADDRESS)
 			  << STACK_RECORD_OFFSET_BITS;
-	else if (system_images_data(s->images, image, offset, &linked))
-		return writer_location(s->writer, system_images_id(s->images, image),
-				       linked, LOCATION_VARIABLE);
 	snprintf(text, sizeof(text), "[0x%" PRIx64 "]", offset);
 	return location_of_label(s, writer_string(s->writer, text));
 }
 
-uint32_t system_stacks_object(struct system_stacks *s, uint32_t stack, uint64_t object)
+uint32_t system_stacks_object(struct system_stacks *s, uint32_t stack,
+			      const struct stack_record *r)
 {
-	return writer_stack(s->writer, stack, object_location(s, object));
+	return writer_stack(s->writer, stack, object_location(s, r));
 }
 
 uint32_t system_stacks_label(struct system_stacks *s, uint32_t stack, const char *label)

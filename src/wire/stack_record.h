@@ -92,6 +92,8 @@ struct stack_record {
 	uint32_t label;	 /* what is inside of the innermost frame, 0: nothing */
 	uint32_t cpu;	 /* where CPUs are told apart, else STACK_RECORD_ANY_CPU */
 	uint64_t object; /* data inside of the label, as a frame of code is; 0: none */
+	uint64_t behind; /* if that is an address: where behind a file it lies, as a frame
+			  * of it; 0: behind none */
 	uint64_t frames[STACK_RECORD_FRAMES_MAX]; /* the kernel's, then the user's */
 };
 

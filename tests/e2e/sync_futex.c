@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -384,6 +385,31 @@ static int stopped(unsigned n)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+/* Right behind the program's own data, and nobody's variable. */
+static int behind(unsigned n)
+{
+	const struct timespec t = { .tv_nsec = 1000000 };
+	extern char _end;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t at = ((uintptr_t)&_end + page - 1) & ~(page - 1);
+	char name[32];
+	struct account a = { .name = name };
+	uint32_t *w = mmap((void *)at, page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (w != (void *)at)
+		return 77;
+	snprintf(name, sizeof(name), "[%p]", (void *)w);
+	*w = 0; /* it is there */
+	for (unsigned i = 0; i < n; i++) {
+		begin(&a);
+		syscall(SYS_futex, w, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+		end(&a);
+	}
+	tell(&a);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(unsigned n);
@@ -397,6 +423,7 @@ static const struct {
 	{ "timeouts", timeouts },
 	{ "stopped", stopped },
 	{ "several_forever", several_forever },
+	{ "behind", behind },
 };
 
 int main(int argc, char **argv)

@@ -35,7 +35,7 @@ static __always_inline uint32_t calls_label(const struct task_struct *task,
 
 /* What a call is about: both 0, where its number says all. */
 struct calls_object {
-	uint64_t what; /* struct stack_record.object */
+	uint64_t what, behind; /* struct stack_record.object, .behind */
 	bool has_address;
 };
 
@@ -52,6 +52,7 @@ static __always_inline uint32_t calls_walk_for(struct scratch *s,
 		taking_user(s, task, r);
 	s->walk.record.label = label;
 	s->walk.record.object = object.what;
+	s->walk.record.behind = object.behind;
 	s->walk.hash = taking_mix(taking_mix(s->walk.hash, label), object.what);
 	s->walk.has_address |= object.has_address;
 	sum = sums_find(s, task, t->whose, event);

@@ -2,8 +2,9 @@
  *
  * objects - which data of a program is at an address.
  *
- * Told as code is: by its file and an offset in that, which for data that the file does
- * not hold goes on behind its end; or by its address.
+ * Told as code is: by its file and an offset in that, or by its address.  Memory right
+ * behind a mapping of a file may be its data, too, as far as that is not in the file: how
+ * far that is, the programs do not know, and tell both.
  */
 #ifndef DWELL_COLLECT_BPF_OBJECTS_BPF_H
 #define DWELL_COLLECT_BPF_OBJECTS_BPF_H
@@ -23,8 +24,8 @@ static __always_inline bool objects_is_data(const struct mapping *m)
 	return m->file && m->image && !(flags & VM_SHARED);
 }
 
-/* What is mapped there is of a file, or goes on behind one.  By value, as the next call
- * of mapping_at() may change what it returned; own: as there. */
+/* What is mapped there is of a file, or is behind one.  By value, as the next call of
+ * mapping_at() may change what it returned; own: as there. */
 static __always_inline bool objects_map(struct mm_struct *mm, uint64_t address,
 					struct mapping *own, struct mapping *ret)
 {
@@ -61,30 +62,36 @@ static __always_inline void objects_want(struct scratch *s, struct task_struct *
 	sums_want_image(s, task);
 }
 
+static __always_inline uint64_t objects_frame(uint64_t image, uint64_t offset)
+{
+	return image << STACK_RECORD_IMAGE_SHIFT | STACK_RECORD_EXACT |
+	       (offset & STACK_RECORD_OFFSET);
+}
+
 /* own: NULL, or as mapping_at() has it. */
 static __always_inline struct calls_object objects_find(struct scratch *s,
 							struct task_struct *task,
 							uint64_t address,
 							struct mapping *own)
 {
-	uint64_t image =
+	uint64_t of_process =
 		STACK_RECORD_ADDRESS | (address >> STACK_RECORD_OFFSET_BITS & 15);
-	struct calls_object object = { .has_address = true };
+	struct calls_object object = { .what = objects_frame(of_process, address),
+				       .has_address = true };
 	/* A number, which may be hashed, and no pointer that the verifier knows. */
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mapping m;
-	uint64_t offset = address;
+	uint64_t in_file;
 
 	if (!address || !mm)
 		return (struct calls_object){ 0 };
-	if (objects_map(mm, address, own, &m)) {
-		objects_want(s, task, &m);
-		object.has_address = false;
-		image = m.image;
-		offset = address - m.start + m.offset;
-	}
-	object.what = image << STACK_RECORD_IMAGE_SHIFT | STACK_RECORD_EXACT |
-		      (offset & STACK_RECORD_OFFSET);
+	if (!objects_map(mm, address, own, &m))
+		return object;
+	objects_want(s, task, &m);
+	in_file = objects_frame(m.image, address - m.start + m.offset);
+	if (address < m.end)
+		return (struct calls_object){ .what = in_file };
+	object.behind = in_file;
 	return object;
 }
 

@@ -210,8 +210,9 @@ static void what_is_inside_of_a_stack_is_no_code(void **state)
 	(void)state;
 	set_up(&f);
 	stack = STACK(&f, KIND, 1, outer);
-	object = system_stacks_object(f.stacks, stack,
-				      FRAME(STACK_RECORD_ADDRESS, 0x7000));
+	object = system_stacks_object(
+		f.stacks, stack,
+		&(struct stack_record){ .object = FRAME(STACK_RECORD_ADDRESS, 0x7000) });
 	label = system_stacks_label(f.stacks, object, "[woken by]");
 	woken = system_stacks_append(f.stacks, label, &by);
 	assert_int_equal(system_stacks_append(f.stacks, label, &by), woken);
