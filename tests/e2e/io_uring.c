@@ -274,21 +274,33 @@ static void replaced(const char *path)
 	told[IORING_OP_WRITE].calls = 20;
 }
 
-/* More than the ring has room for. */
-static void crowded(const char *path)
+/* More than the ring has room for; of some nothing is observed. */
+static void crowd(const char *path, unsigned others_each)
 {
+	unsigned n_all = 0, n_writes = 0;
 	int fd = create(path);
 
 	set_up(IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP, N_ENTRIES);
-	for (unsigned i = 0; i < 5 * N_ENTRIES; i++) {
-		put(IORING_OP_WRITE, fd, bytes, 100, i * 100);
-		if (i % N_ENTRIES == N_ENTRIES - 1) {
-			enter(n_pending, 0);
-			n_pending = 0;
-		}
+	while (n_writes < 5 * N_ENTRIES) {
+		if (n_all++ % (others_each + 1))
+			put(IORING_OP_NOP, -1, NULL, 0, 0);
+		else
+			put(IORING_OP_WRITE, fd, bytes, 100, n_writes++ * 100);
+		if (n_pending == N_ENTRIES || n_writes == 5 * N_ENTRIES)
+			finish(0);
 	}
-	for (unsigned i = 0; i < 5 * N_ENTRIES; i++)
+	while (n_all--)
 		take();
+}
+
+static void crowded(const char *path)
+{
+	crowd(path, 0);
+}
+
+static void mixed(const char *path)
+{
+	crowd(path, 2);
 }
 
 static void opens(const char *path)
@@ -424,6 +436,7 @@ int main(int argc, char **argv)
 		{ "opens", opens },	{ "sockets", sockets },
 		{ "shots", shots },	{ "late", late },
 		{ "forever", forever }, { "replaced", replaced },
+		{ "mixed", mixed },
 	};
 
 	for (size_t i = 0; argc > 2 && i < sizeof(modes) / sizeof(modes[0]); i++)

@@ -26,6 +26,7 @@
 #define REQUESTS_SILENT (1u << 6) /* it tells only that it has failed */
 #define REQUESTS_SHOTS	2u	  /* of what receives: more than once */
 #define REQUESTS_MORE	2u	  /* of a completion: it is not the last */
+#define REQUESTS_NOTICE 8u	  /* it is none, but tells that memory is free again */
 
 /* Set before loading: what each operation is; does its completion come as what the ring
  * shows of it. */
@@ -64,7 +65,7 @@ int submitted(uint64_t *ctx)
 	struct io_record_request call;
 	struct request r = { 0 };
 
-	if (requests_have_silent || requests_n_guesses)
+	if (requests_have_silent || requests_have_guesses)
 		requests_replace(at);
 	if (!from_ns || operation >= IO_RECORD_REQUESTS_MAX ||
 	    !thread_get(bpf_get_current_task_btf()))
@@ -78,8 +79,8 @@ int submitted(uint64_t *ctx)
 	r.event = call.event;
 	r.is_silent = KERNEL_READ(struct io_kiocb, req, flags) & REQUESTS_SILENT;
 	r.has_shots = requests_has_shots(req, call.shots);
-	r.ring = (uint64_t)KERNEL_READ(struct io_kiocb, req, ctx);
-	r.word = KERNEL_READ(struct io_kiocb, req, cqe.user_data);
+	r.name.ring = (uint64_t)KERNEL_READ(struct io_kiocb, req, ctx);
+	r.name.word = KERNEL_READ(struct io_kiocb, req, cqe.user_data);
 	if (r.is_silent) {
 		requests_have_silent = true;
 		sums_charge_part(r.sum, 0, true);
@@ -89,42 +90,36 @@ int submitted(uint64_t *ctx)
 	return 0;
 }
 
-/* How long since it was charged last: who goes through all may come at the same time. */
-static __always_inline uint64_t requests_lap(struct request *r, uint64_t now)
-{
-	uint64_t since = *(volatile uint64_t *)&r->since_ns, from = from_ns;
-
-	if (!from || since >= now ||
-	    __sync_val_compare_and_swap(&r->since_ns, since, now) != since)
-		return 0;
-	if (since < from)
-		since = from;
-	return now > since ? now - since : 0;
-}
-
-/* What came of it was told.  Not static: verified by itself, once. */
-__noinline int requests_complete(uint64_t at, int32_t result)
+/* What came of one, whose time of ns is not charged.  Not static: verified by itself,
+ * once. */
+__noinline int requests_charge(const struct request *r, uint64_t ns, int32_t result)
 {
 	struct scratch *s = scratch_of(SCRATCH_CALL);
-	struct request *r = bpf_map_lookup_elem(&requests, &at);
-	uint64_t now = bpf_ktime_get_ns(), ns;
 	struct outcome o;
 
-	if (!s || !r)
+	if (!s || !r || !from_ns)
 		return 0;
 	o.event = r->event;
-	o.ns = now - r->began_ns;
+	o.ns = bpf_ktime_get_ns() - r->began_ns;
 	outcome_result(&o, result);
 	o.asked = r->asked > o.done ? r->asked : o.done;
 	if (o.event == IO_RECORD_OTHER)
 		o.asked = 0;
-	ns = requests_lap(r, now);
-	r->began_ns = now;
-	if (!from_ns)
-		return 0;
 	outcome_charge(s, r->sum, &o);
 	sums_charge_part(r->sum, ns, !r->is_silent);
 	return 0;
+}
+
+/* It goes on. */
+static __always_inline void requests_charge_shot(uint64_t at, int32_t result)
+{
+	struct request *r = bpf_map_lookup_elem(&requests, &at);
+	uint64_t now = bpf_ktime_get_ns();
+
+	if (!r)
+		return;
+	requests_charge(r, requests_lap(r, now), result);
+	r->began_ns = now;
 }
 
 /* (ring, request or NULL, what the ring shows); before Linux 6.14 (…, …, word, result).
@@ -133,23 +128,20 @@ SEC("tp_btf/io_uring_complete")
 int completed(uint64_t *ctx)
 {
 	struct requests_arguments a = requests_arguments(ctx);
-	uint64_t at = a.at[1], word = a.at[2];
+	struct requests_search s = { .name = { .ring = a.at[0], .word = a.at[2] } };
+	uint64_t at = a.at[1];
 	int32_t result = (int32_t)a.at[3];
 
 	if (has_told_completion) {
 		const struct io_uring_cqe *told = (const void *)a.at[2];
 
-		word = BPF_CORE_READ(told, user_data);
+		s.name.word = BPF_CORE_READ(told, user_data);
 		result = BPF_CORE_READ(told, res);
 	}
-	if (!at) {
-		requests_complete(requests_of_shot(a.at[0], word), result);
-		return 0;
-	}
-	if (!bpf_map_lookup_elem(&requests, &at))
-		at = requests_guess(a.at[0], word);
-	requests_complete(at, result);
-	requests_forget(at);
+	if (!at)
+		requests_charge_shot(requests_of_shot(&s.name), result);
+	else if (requests_take_at(at, &s.found) || requests_take_instead(&s))
+		requests_charge(&s.found.request, s.found.ns, result);
 	return 0;
 }
 
@@ -158,16 +150,16 @@ SEC("tp_btf/io_uring_cqe_overflow")
 int overflowed(uint64_t *ctx)
 {
 	struct requests_arguments a = requests_arguments(ctx);
-	uint64_t at = requests_of_shot(a.at[0], a.at[1]);
+	struct requests_search s = { .name = { .ring = a.at[0], .word = a.at[1] } };
+	uint64_t at = requests_of_shot(&s.name);
+	int32_t result = (int32_t)a.at[2];
 
-	if (!at) {
-		at = requests_seek(a.at[0], a.at[1]);
-		if (at)
-			__sync_fetch_and_add(&requests_n_guesses, 1);
-	}
-	requests_complete(at, (int32_t)a.at[2]);
-	if (!(a.at[3] & REQUESTS_MORE))
-		requests_forget(at);
+	if (a.at[3] & REQUESTS_NOTICE)
+		return 0;
+	if (at && a.at[3] & REQUESTS_MORE)
+		requests_charge_shot(at, result);
+	else if ((at && requests_take_at(at, &s.found)) || requests_take_any(&s))
+		requests_charge(&s.found.request, s.found.ns, result);
 	return 0;
 }
 
@@ -179,11 +171,13 @@ struct requests_cutting {
 static long requests_cut_one(void *map __attribute__((unused)), const uint64_t *at,
 			     struct request *r, struct requests_cutting *c)
 {
+	struct requests_over over;
+
 	sums_renew(c->s, &r->sum);
 	if (!r->is_silent)
 		sums_charge_part(r->sum, requests_lap(r, c->now), false);
 	else if (c->now > r->began_ns + REQUESTS_SILENT_NS)
-		requests_forget(*at); /* also where the ring is gone */
+		requests_take(*at, r, &over); /* also where the ring is gone */
 	return 0;
 }
 

@@ -7,19 +7,27 @@
 #define DWELL_COLLECT_BPF_REQUESTS_KEPT_BPF_H
 
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/sums.bpf.h"
+#include "collect/bpf/thread.bpf.h"
 
-#define REQUESTS_MAX 32768 /* at a time */
+#define REQUESTS_MAX	     32768 /* at a time */
+#define REQUESTS_GUESSED_MAX 4096  /* names of such */
 
-uint64_t requests_n_unmet = 0;	   /* there was no room for what is known of them */
-int64_t requests_n_guesses = 0;	   /* which may have taken one for another */
-bool requests_have_silent = false; /* any, ever */
-uint64_t requests_n_aside = 1;	   /* twice, and odd, as no address is */
+uint64_t requests_n_unmet = 0;	    /* there was no room for what is known of them */
+bool requests_have_silent = false;  /* any, ever */
+bool requests_have_guesses = false; /* one may have been taken for another, ever */
+uint64_t requests_n_aside = 1;	    /* twice, and odd, as no address is */
+
+/* What a program calls it; several may have the same. */
+struct requests_name {
+	uint64_t ring, word;
+};
 
 struct request {
 	uint64_t since_ns; /* until then it is charged */
 	uint64_t began_ns; /* since it was submitted, or completed last */
 	uint64_t asked;	   /* bytes; 0: unknown, too */
-	uint64_t ring, word;
+	struct requests_name name;
 	uint32_t sum;
 	uint8_t event; /* enum io_record_event */
 	bool is_silent, has_shots;
@@ -34,96 +42,139 @@ struct {
 	__type(value, struct request);
 } requests SEC(".maps");
 
-struct requests_shot {
-	uint64_t ring, word;
-};
-
 /* Which request it is that completes several times. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, REQUESTS_MAX);
-	__type(key, struct requests_shot);
+	__type(key, struct requests_name);
 	__type(value, uint64_t);
 } request_shots SEC(".maps");
 
+/* Of these one was taken for another, perhaps. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, REQUESTS_GUESSED_MAX);
+	__type(key, struct requests_name);
+	__type(value, uint8_t);
+} requests_guessed SEC(".maps");
+
 static __always_inline void requests_keep(uint64_t at, const struct request *r)
 {
-	struct requests_shot shot = { .ring = r->ring, .word = r->word };
-
 	if (bpf_map_update_elem(&requests, &at, r, BPF_ANY))
 		__sync_fetch_and_add(&requests_n_unmet, 1);
 	else if (r->has_shots)
-		bpf_map_update_elem(&request_shots, &shot, &at, BPF_ANY);
+		bpf_map_update_elem(&request_shots, &r->name, &at, BPF_ANY);
 }
 
-static __always_inline void requests_forget(uint64_t at)
+/* How long since it was charged last: who goes through all may come at the same time. */
+static __always_inline uint64_t requests_lap(struct request *r, uint64_t now)
+{
+	uint64_t since = *(volatile uint64_t *)&r->since_ns, from = from_ns;
+
+	if (!from || since >= now ||
+	    __sync_val_compare_and_swap(&r->since_ns, since, now) != since)
+		return 0;
+	if (since < from)
+		since = from;
+	return now > since ? now - since : 0;
+}
+
+/* One that is over, and its time that was not charged. */
+struct requests_over {
+	struct request request;
+	uint64_t ns;
+};
+
+/* Several may want the same, on other CPUs: it is that one's who deletes it. */
+static __always_inline bool requests_take(uint64_t at, struct request *r,
+					  struct requests_over *ret)
+{
+	ret->ns = requests_lap(r, bpf_ktime_get_ns());
+	ret->request = *r;
+	if (bpf_map_delete_elem(&requests, &at)) {
+		sums_charge_part(ret->request.sum, ret->ns, false);
+		return false;
+	}
+	if (ret->request.has_shots)
+		bpf_map_delete_elem(&request_shots, &ret->request.name);
+	return true;
+}
+
+static __always_inline bool requests_take_at(uint64_t at, struct requests_over *ret)
 {
 	struct request *r = bpf_map_lookup_elem(&requests, &at);
-	struct requests_shot shot;
 
-	if (!r)
-		return;
-	if (r->has_shots) {
-		shot.ring = r->ring;
-		shot.word = r->word;
-		bpf_map_delete_elem(&request_shots, &shot);
-	}
-	bpf_map_delete_elem(&requests, &at);
+	return r && requests_take(at, r, ret);
 }
 
 /* What was here has ended, as another one is now: if it is silent, it has succeeded; else
- * another one was taken for it (requests_guess), which will want it under some address.
- * Not inlined, for the little stack that there is. */
+ * another one was taken for it, which will want it under some address.  Not inlined, for
+ * the little stack that there is. */
 static __noinline int requests_replace(uint64_t at)
 {
-	struct request *r = bpf_map_lookup_elem(&requests, &at);
+	struct requests_over over;
 
-	if (r && !r->is_silent && requests_n_guesses)
-		requests_keep(__sync_fetch_and_add(&requests_n_aside, 2), r);
-	requests_forget(at);
+	if (!requests_take_at(at, &over) || over.request.is_silent ||
+	    !bpf_map_lookup_elem(&requests_guessed, &over.request.name))
+		return 0;
+	over.request.since_ns -= over.ns;
+	requests_keep(__sync_fetch_and_add(&requests_n_aside, 2), &over.request);
 	return 0;
 }
 
 /* Whose shot it is; 0: of none. */
-static __always_inline uint64_t requests_of_shot(uint64_t ring, uint64_t word)
+static __always_inline uint64_t requests_of_shot(const struct requests_name *name)
 {
-	struct requests_shot shot = { .ring = ring, .word = word };
-	uint64_t *at = bpf_map_lookup_elem(&request_shots, &shot);
+	uint64_t *at = bpf_map_lookup_elem(&request_shots, name);
 
 	return at ? *at : 0;
 }
 
 struct requests_search {
-	uint64_t ring, word, found;
+	struct requests_name name;
+	bool has_found;
+	struct requests_over found;
 };
 
 static long requests_compare(void *map __attribute__((unused)), const uint64_t *at,
-			     const struct request *r, struct requests_search *s)
+			     struct request *r, struct requests_search *s)
 {
-	if (r->ring != s->ring || r->word != s->word)
+	if (r->name.ring != s->name.ring || r->name.word != s->name.word)
 		return 0;
-	s->found = *at;
+	if (!requests_take(*at, r, &s->found))
+		return 0;
+	s->has_found = true;
 	return 1;
 }
 
-/* One of these words, of all that are under way. */
-static __always_inline uint64_t requests_seek(uint64_t ring, uint64_t word)
+static __always_inline bool requests_seek(struct requests_search *s)
 {
-	struct requests_search search = { .ring = ring, .word = word };
-
-	bpf_for_each_map_elem(&requests, requests_compare, &search, 0);
-	return search.found;
+	bpf_for_each_map_elem(&requests, requests_compare, s, 0);
+	return s->has_found;
 }
 
-/* Programs may give the same word to several: then another one was taken for that which
- * overflowed, and what is left of these is that. */
-static __always_inline uint64_t requests_guess(uint64_t ring, uint64_t word)
+/* Of whichever has the name: nothing else is told of it.  Before, as the one that is
+ * taken may be completed meanwhile. */
+static __always_inline bool requests_take_any(struct requests_search *s)
 {
-	if (!requests_n_guesses)
-		return 0;
-	__sync_fetch_and_add(&requests_n_guesses, -1);
-	return requests_seek(ring, word);
+	uint8_t is_guessed = 1;
+
+	bpf_map_update_elem(&requests_guessed, &s->name, &is_guessed, BPF_ANY);
+	requests_have_guesses = true;
+	return requests_seek(s);
+}
+
+/* One is not where it is: if it was taken for another, what is left of its name is that
+ * one, or was taken for it in its turn.  None is left: all that were taken have come. */
+static __always_inline bool requests_take_instead(struct requests_search *s)
+{
+	if (!requests_have_guesses || !bpf_map_lookup_elem(&requests_guessed, &s->name))
+		return false;
+	if (requests_seek(s))
+		return true;
+	bpf_map_delete_elem(&requests_guessed, &s->name);
+	return false;
 }
 
 #endif
