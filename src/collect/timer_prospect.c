@@ -7,11 +7,14 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "host/executable.h"
+#include "host/proc_maps.h"
 #include "host/procfs.h"
 
 #define ENVIRONMENT_MAX (4u << 20)
+#define MAPS_MAX	(4u << 20)
 
 static bool can_load(pid_t pid)
 {
@@ -27,15 +30,44 @@ static bool can_load(pid_t pid)
 }
 
 /* In a container the directory is at another path, and its name is no other's. */
+static const char *name_of(const struct timer_directory *d)
+{
+	const char *slash = strrchr(d->path, '/');
+
+	return slash ? slash : d->path;
+}
+
 static bool is_told_to(const struct buf *environment, const struct timer_directory *d)
 {
 	const char *at = (const char *)environment->data, *end = at + environment->size;
-	const char *slash = strrchr(d->path, '/');
 
 	for (; at < end; at += strnlen(at, (size_t)(end - at)) + 1)
-		if (text_starts(at, "LD_PRELOAD=") && strstr(at, slash ? slash : d->path))
+		if (text_starts(at, "LD_PRELOAD=") && strstr(at, name_of(d)))
 			return true;
 	return false;
+}
+
+/* What is to be preloaded comes before what the program itself needs: where the C library
+ * is without it, it could not be loaded. */
+static bool is_passed_over(pid_t pid, const struct timer_directory *d)
+{
+	own(buf_fini) struct buf text = { 0 };
+	own(freep) struct proc_map *map = xcalloc(1, sizeof(*map));
+	bool has_c_library = false;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	if (procfs_read(path, MAPS_MAX, &text, NULL) < 0)
+		return false;
+
+	const char *at = buf_str(&text), *end = at + text.size;
+
+	while (proc_maps_next(&at, end, map)) {
+		if (strstr(map->path, name_of(d)))
+			return false;
+		has_c_library |= strstr(map->path, "/libc.so.") != NULL;
+	}
+	return has_c_library;
 }
 
 /* The kernel shows neither words nor environment of what it is about to begin. */
@@ -57,5 +89,5 @@ bool timer_prospect(pid_t pid, const struct timer_directory *d)
 	if (procfs_read(path, ENVIRONMENT_MAX, &environment, NULL) < 0)
 		return false;
 	buf_u8(&environment, 0);
-	return is_told_to(&environment, d) || !has_begun(pid);
+	return is_told_to(&environment, d) ? !is_passed_over(pid, d) : !has_begun(pid);
 }

@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,11 +18,32 @@
 
 #define TRIES 30000 /* of a millisecond */
 
-static const struct timer_directory meeting = { .path = "/dev/shm/dwell-1-abcdef" };
-static char ours[] = "LD_PRELOAD=/dev/shm/dwell-1-abcdef/$PLATFORM/library.so";
-static char elsewhere[] = "LD_PRELOAD=/root/in/dwell-1-abcdef/$PLATFORM/library.so";
+/* What the dynamic linker finds there is a pipe, from which it does not read before
+ * somebody writes: until then it has come no further. */
+static struct timer_directory meeting = { .path = "/tmp/timer_prospect_test.XXXXXX" };
+static char pipe_path[WIRE_SAMPLER_DIRECTORY_MAX + 8];
+static char ours[256], elsewhere[256], no_preload[256];
 static char others[] = "LD_PRELOAD=/dev/shm/dwell-2-abcdef/$PLATFORM/library.so";
-static char no_preload[] = "DWELL=/dev/shm/dwell-1-abcdef";
+
+static int set_up(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(meeting.path));
+	snprintf(pipe_path, sizeof(pipe_path), "%s/pipe", meeting.path);
+	assert_int_equal(mkfifo(pipe_path, 0600), 0);
+	snprintf(ours, sizeof(ours), "LD_PRELOAD=%s", pipe_path);
+	/* As it is called in a container, and here by chance. */
+	snprintf(elsewhere, sizeof(elsewhere), "LD_PRELOAD=/proc/self/root%s", pipe_path);
+	snprintf(no_preload, sizeof(no_preload), "DWELL=%s", meeting.path);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	unlink(pipe_path);
+	return rmdir(meeting.path);
+}
 
 static pid_t run_with(char *variable)
 {
@@ -35,6 +59,22 @@ static pid_t run_with(char *variable)
 	return pid;
 }
 
+/* It may not have begun yet. */
+static void await(pid_t pid, bool want)
+{
+	int left = TRIES;
+
+	while (timer_prospect(pid, &meeting) != want && --left)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	assert_int_not_equal(left, 0);
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 static void what_the_environment_says_is_to_come(void **state)
 {
 	static const struct {
@@ -48,15 +88,26 @@ static void what_the_environment_says_is_to_come(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		pid_t pid = run_with(t[i].variable);
-		int left = TRIES;
 
-		/* It may not have begun yet. */
-		while (timer_prospect(pid, &meeting) != t[i].want && --left)
-			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-		assert_int_not_equal(left, 0);
+		await(pid, t[i].want);
+		end(pid);
 	}
+}
+
+static void what_could_not_be_loaded_does_not_come(void **state)
+{
+	pid_t pid = run_with(ours);
+	int fd;
+
+	(void)state;
+	await(pid, true);
+	fd = open(pipe_path, O_WRONLY); /* when it reads there */
+	assert_true(fd >= 0);
+	close(fd); /* and finds nothing */
+	await(pid, false);
+	assert_int_equal(kill(pid, 0), 0);
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+	end(pid);
 }
 
 static void nothing_comes_of_who_is_gone_or_meets_nobody(void **state)
@@ -77,8 +128,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_environment_says_is_to_come),
+		cmocka_unit_test(what_could_not_be_loaded_does_not_come),
 		cmocka_unit_test(nothing_comes_of_who_is_gone_or_meets_nobody),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
