@@ -271,22 +271,42 @@ _Static_assert(sizeof(struct wire_injected) + sizeof(((struct inject_calls *)0)-
 		       INJECT_PLACE_HEAD,
 	       "there is room");
 
-/* A thread of the process runs an entry of the library. */
+/* A thread of the process runs an entry of the library; what came of it. */
 static int run_entry(struct inject *i, struct inject_stop *s, const char *name,
-		     enum wire_injected_state wanted, struct err *e)
+		     uint64_t *ret_state, struct err *e)
 {
 	uint64_t entry = inject_library_find(&i->library, name);
 	struct wire_injected told;
 
 	if (!put_head(i) ||
 	    !inject_stop_run(s, entry, i->place.at, stack_top(i),
-			     i->place.at + offsetof(struct wire_injected, state)))
+			     i->place.at + offsetof(struct wire_injected, state)) ||
+	    !read_memory(i, i->place.at, &told, sizeof(told)))
 		return err_set(e, ERR_OS, "it has ended");
-	if (!read_memory(i, i->place.at, &told, sizeof(told)) || told.state != wanted)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "it cannot open '%s', where it was to meet us",
-			       i->head.directory);
+	*ret_state = told.state;
 	return 0;
+}
+
+static int run_begin(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	uint64_t state = 0;
+	int rc = run_entry(i, s, WIRE_INJECTED_BEGIN, &state, e);
+
+	return rc < 0 || state == WIRE_INJECTED_READY
+		       ? rc
+		       : err_set(e, ERR_UNSUPPORTED,
+				 "it cannot open '%s', where it was to meet us",
+				 i->head.directory);
+}
+
+static int run_end(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	uint64_t state = 0;
+	int rc = run_entry(i, s, WIRE_INJECTED_END, &state, e);
+
+	return rc < 0 || state == WIRE_INJECTED_OVER
+		       ? rc
+		       : err_set(e, ERR_UNSUPPORTED, "it does not give it back");
 }
 
 static void set_patched(struct inject *i, bool is_patched)
@@ -314,7 +334,7 @@ static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
 	if (rc == 0)
 		rc = put_library(i, s, e);
 	if (rc == 0)
-		rc = run_entry(i, s, WIRE_INJECTED_BEGIN, WIRE_INJECTED_READY, e);
+		rc = run_begin(i, s, e);
 	i->is_put = rc == 0;
 	return rc;
 }
@@ -395,7 +415,7 @@ static int end_it(struct inject *i, struct inject_stop *s, struct err *e)
 	if (inject_status_check_threads(i->pid, NULL) < 0)
 		return 0; /* what it has stays */
 	rc = inject_stop_take(s, &i->head.tid_at, e);
-	return rc < 0 ? rc : run_entry(i, s, WIRE_INJECTED_END, WIRE_INJECTED_OVER, e);
+	return rc < 0 ? rc : run_end(i, s, e);
 }
 
 /* When nobody is led there any more. */
@@ -591,7 +611,9 @@ static bool has_ended(pid_t pid)
 
 static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 {
+	const char *what = "goes on with its calls led through ours";
 	struct inject child = *i;
+	char where[80];
 	int rc;
 
 	child.pid = pid;
@@ -603,14 +625,19 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 			wait_a_bit();
 		rc = do_and_go_on(&child, lead_back, inject_stop_begin(pid, e), e);
 	}
-	if ((rc == 0 || rc == ERR_LIMIT) && is_ours(&child))
+	if ((rc == 0 || rc == ERR_LIMIT) && is_ours(&child)) {
+		what = "keeps memory of ours, which nothing leads to";
 		rc = withdraw(&child, rc == 0, e);
+	}
 	if (rc < 0 && child.fd >= 0 && !is_ours(&child)) /* it has ended, or another's */
 		rc = 0;
 	closep(&child.fd);
 	if (pid == i->pid)
 		i->stood_ns = child.stood_ns;
-	return rc < 0 && has_ended(pid) ? 0 : rc;
+	if (rc == 0 || has_ended(pid))
+		return 0;
+	snprintf(where, sizeof(where), "process %d %s", (int)pid, what);
+	return err_in(e, rc, where);
 }
 
 static bool has_copy(const struct inject *i, pid_t pid)
@@ -652,15 +679,10 @@ static int take_out_of_copies(struct inject *i, struct err *e)
 
 int inject_end(struct inject *i, uint64_t *stood_ns, struct err *e)
 {
-	char where[80];
 	int rc = take_out_of(i, i->pid, e);
 	int copies = take_out_of_copies(i, rc < 0 ? NULL : e);
 
 	rc = rc < 0 ? rc : copies;
-	snprintf(where, sizeof(where),
-		 "process %d goes on with its calls led through ours", (int)i->pid);
-	if (rc < 0)
-		rc = err_in(e, rc, where);
 	*stood_ns += i->stood_ns;
 	inject_free(i);
 	return rc;
