@@ -431,6 +431,13 @@ static void ask_callstacks(struct session *s)
 			s->sources[i]->ops->ask(s->sources[i]);
 }
 
+/* Whoever tells it does not want what the delay would do. */
+static void be_told_to_pause(struct session *s, bool is_paused)
+{
+	s->delay_end_ns = 0;
+	set_paused(s, is_paused);
+}
+
 static void take_signals(struct session *s)
 {
 	for (;;) {
@@ -442,7 +449,7 @@ static void take_signals(struct session *s)
 			s->is_over = true;
 			break;
 		case SESSION_SIGNAL_TOGGLE:
-			set_paused(s, !s->is_paused);
+			be_told_to_pause(s, !s->is_paused);
 			break;
 		case SESSION_SIGNAL_CALLSTACK:
 			ask_callstacks(s);
@@ -561,8 +568,7 @@ static int pause_or_resume(void *ctx, bool is_paused, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "only recordings with --pause, --delay or --toggle can "
 			       "be paused");
-	s->delay_end_ns = 0;
-	set_paused(s, is_paused);
+	be_told_to_pause(s, is_paused);
 	return 0;
 }
 

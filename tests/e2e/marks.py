@@ -199,6 +199,33 @@ def a_recording_pauses_if_it_was_to():
         assert 0.1e9 < r.cpu() < 0.3e9, r.cpu()
 
 
+def state_after_a_delay_in_which_it_is_toggled_twice(delay_s):
+    """Whether it is paused then; None: the delay was over sooner."""
+    began = time.monotonic()
+    with Recording(f'toggled-{delay_s}', '--delay', f'{delay_s}s', '--toggle', 'USR2') as r:
+        def is_paused():
+            return json.loads(ctl('status', '--json', r.program).stdout)[0]['paused']
+
+        for want in (0, 1):
+            r.recorder.send_signal(signal.SIGUSR2)
+            while is_paused() != want:
+                if time.monotonic() > began + delay_s:
+                    return None
+        if time.monotonic() > began + delay_s:
+            return None
+        time.sleep(delay_s + 0.5)
+        return is_paused()
+
+
+@test
+def who_toggles_within_the_delay_has_the_last_word():
+    delay_s, paused = 1, None
+    while paused is None and delay_s < PATIENCE:
+        delay_s *= 2
+        paused = state_after_a_delay_in_which_it_is_toggled_twice(delay_s)
+    assert paused == 1, (paused, delay_s)
+
+
 def who_is_told_to_go_on_again_forgets_nothing(experiment, column):
     """The program waits for a line all the while."""
     if why := why_no_bpf():
