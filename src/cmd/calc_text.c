@@ -16,6 +16,7 @@
 #include "cmd/how_often.h"
 #include "cmd/report_head.h"
 #include "cmd/report_quality.h"
+#include "cmd/report_text.h"
 #include "insn/machine_model.h"
 
 #define WIDE	       100   /* columns from which lines are named beside the code */
@@ -28,36 +29,37 @@ static void put_head(const struct calc_view *v, FILE *out)
 {
 	const struct function_code *c = &v->code;
 	char text[TEXT_MAX], more[TEXT_MAX];
+	own(buf_fini) struct buf b = { 0 };
 
 	report_head_function(v->r, v->function, out);
-	if (c->time_column != FUNCTION_CODE_NONE) {
-		const struct profile_column *t =
-			profile_column(v->r->profile, c->time_column);
-
-		fprintf(out, "  %s samples of %s here, %s cycles",
-			text_count(text, c->samples), t->name,
-			calc_value_times(more, c->cycles));
-		if (c->clock_ghz > 0)
-			fprintf(out, " at %.2f GHz", c->clock_ghz);
-		fprintf(out, ", %s of all", text_pct(text, c->cycles, c->all_cycles));
-		if (c->n_runs > 1 && !c->is_estimated)
-			fprintf(out, ", the mean of %u runs", c->n_runs);
-		fputc('\n', out);
-	}
+	if (c->time_column == FUNCTION_CODE_NONE)
+		return;
+	buf_printf(&b, "%s samples of %s here, %s cycles", text_count(text, c->samples),
+		   profile_column(v->r->profile, c->time_column)->name,
+		   calc_value_times(more, c->cycles));
+	if (c->clock_ghz > 0)
+		buf_printf(&b, " at %.2f GHz", c->clock_ghz);
+	buf_printf(&b, ", %s of all", text_pct(text, c->cycles, c->all_cycles));
+	if (c->n_runs > 1 && !c->is_estimated)
+		buf_printf(&b, ", the mean of %u runs", c->n_runs);
+	report_text_wrapped(v->r, &b, out);
 }
 
 /* "12 samples of dtlb-misses here, 120,120 of them, 3.0 % of all". */
-static void put_misses(const struct function_code *c, FILE *out)
+static void put_misses(const struct calc_view *v, FILE *out)
 {
+	const struct function_code *c = &v->code;
+	own(buf_fini) struct buf b = { 0 };
 	char n[TEXT_MAX], times[TEXT_MAX], share[TEXT_MAX];
 
 	for (unsigned i = 0; i < c->misses.n; i++) {
 		const struct miss_samples_event *e = &c->misses.events[i];
 
-		fprintf(out, "  %s samples of %s here, each of %s, %s of all\n",
-			text_count(n, (uint64_t)llround(e->here)), e->column,
-			calc_value_times(times, e->each),
-			text_pct(share, e->here, e->all));
+		buf_printf(&b, "%s samples of %s here, each of %s, %s of all",
+			   text_count(n, (uint64_t)llround(e->here)), e->column,
+			   calc_value_times(times, e->each),
+			   text_pct(share, e->here, e->all));
+		report_text_wrapped(v->r, &b, out);
 	}
 }
 
@@ -71,21 +73,25 @@ static void put_unknown(const struct function_code *c, FILE *out)
 }
 
 /* What an instruction takes, of all of them together. */
-static void put_rates(const struct function_code *c, const struct calc_view_totals *t,
+static void put_rates(const struct calc_view *v, const struct calc_view_totals *t,
 		      FILE *out)
 {
+	const struct function_code *c = &v->code;
+	own(buf_fini) struct buf b = { 0 };
 	char actual[TEXT_MAX];
 
 	if (c->model)
-		fprintf(out, "  Best case %.2f cycles an instruction (%s)",
-			t->ideal / t->instructions, c->model->name);
+		buf_printf(&b, "Best case %.2f cycles an instruction (%s)",
+			   t->ideal / t->instructions, c->model->name);
 	if (c->model && c->samples && c->is_estimated)
-		fprintf(out, ", actual %s",
-			calc_value_cycles_range(actual, c->cycles / t->high,
-						c->cycles / t->low));
+		buf_printf(&b, ", actual %s",
+			   calc_value_cycles_range(actual, c->cycles / t->high,
+						   c->cycles / t->low));
 	else if (c->model && c->samples)
-		fprintf(out, ", actual %.2f", c->cycles / t->instructions);
-	fputs(c->model ? "\n\n" : "\n", out);
+		buf_printf(&b, ", actual %.2f", c->cycles / t->instructions);
+	if (b.size)
+		report_text_wrapped(v->r, &b, out);
+	fputc('\n', out);
 }
 
 /* "12,345 instructions, every one counted; entered once", or as samples tell. */
@@ -95,6 +101,7 @@ static void put_sums(const struct calc_view *v, FILE *out)
 	char text[TEXT_MAX];
 	struct calc_view_totals t;
 	struct how_often how;
+	own(buf_fini) struct buf b = { 0 };
 
 	if (!calc_view_totals(v, &t)) {
 		put_unknown(c, out);
@@ -108,15 +115,15 @@ static void put_sums(const struct calc_view *v, FILE *out)
 					  c->retired_high > 0 ? c->retired_samples : 0,
 				  .least = c->confidence,
 				  .most = c->confidence };
-	how_often_print(&how, out);
+	how_often_put(&how, &b);
 	if (!c->is_estimated && c->times == 1)
-		fputs("; entered once", out);
+		buf_puts(&b, "; entered once");
 	else if (!c->is_estimated)
-		fprintf(out, "; entered %s times", calc_value_times(text, c->times));
-	else if (c->confidence == FREQUENCY_LOW)
-		fputs("\n  A recording of bbcounts beside this one tells exactly", out);
-	fputc('\n', out);
-	put_rates(c, &t, out);
+		buf_printf(&b, "; entered %s times", calc_value_times(text, c->times));
+	report_text_wrapped(v->r, &b, out);
+	if (c->is_estimated && c->confidence == FREQUENCY_LOW)
+		fputs("  A recording of bbcounts beside this one tells exactly\n", out);
+	put_rates(v, &t, out);
 }
 
 static struct table *new_table(void)
@@ -127,7 +134,7 @@ static struct table *new_table(void)
 		{ "Cycles\neach", TABLE_RIGHT, false, 0 },
 		{ "At\nbest", TABLE_RIGHT, false, 0 },
 		{ "Address", TABLE_RIGHT, false, 0 },
-		{ "Instruction", TABLE_LEFT, true, 20 },
+		{ "Instruction", TABLE_LEFT, true, 10 },
 	};
 
 	return table_new(columns, sizeof(columns) / sizeof(columns[0]));
@@ -426,6 +433,7 @@ static void put_blocks(const struct calc_view *v, FILE *out)
 				     .colour = command_terminal()->colour };
 	uint32_t hidden = 0;
 	double hidden_cycles = 0, least = least_cycles(c);
+	own(buf_fini) struct buf note = { 0 };
 
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
 		const struct procedure_block *b = &c->procedure->blocks[i];
@@ -446,17 +454,18 @@ static void put_blocks(const struct calc_view *v, FILE *out)
 	}
 	put_gap(v, t, hidden, hidden_cycles);
 	table_print(t, &style, out);
-	if (c->samples)
-		fputs("  Samples are where they landed; cycles are of the instruction "
-		      "before, which was\n  the oldest then\n",
-		      out);
+	if (!c->samples)
+		return;
+	buf_puts(&note, "Samples are where they landed; cycles are of the instruction "
+			"before, which was the oldest then");
+	report_text_wrapped(v->r, &note, out);
 }
 
 void calc_text_print(const struct calc_view *v, FILE *out)
 {
 	report_head_print(v->r, out);
 	put_head(v, out);
-	put_misses(&v->code, out);
+	put_misses(v, out);
 	put_sums(v, out);
 	put_blocks(v, out);
 	report_quality_print(v->r, out);

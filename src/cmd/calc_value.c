@@ -10,6 +10,9 @@
 
 #include "base/text.h"
 
+#define LEAST_PART  0.001 /* of a unit: what is less is nothing */
+#define MANY_CYCLES 1e5	  /* are told in thousands and millions, as times are */
+
 char *calc_value_cycles(char *s, double cycles)
 {
 	s[0] = 0;
@@ -62,16 +65,30 @@ static void put_range(char *s, const char *from, const char *to, const char *uni
 		snprintf(s, TEXT_MAX, "%.16s–%.16s%s", from, to, unit);
 }
 
+/* How little is not known, or beside it nothing. */
+static void put_most(char *s, double high)
+{
+	char most[TEXT_MAX];
+
+	if (high >= 1000)
+		text_count(most, (uint64_t)llround(rounded(high)));
+	else
+		snprintf(most, sizeof(most), "%.*f", high < 9.95 ? 1 : 0, high);
+	snprintf(s, TEXT_MAX, "≤ %.32s", most);
+}
+
 char *calc_value_cycles_range(char *s, double low, double high)
 {
 	char from[TEXT_MAX], to[TEXT_MAX];
 
 	if (is_one(low, high))
 		return calc_value_cycles(s, low);
-	if (low < 0.05) {
-		snprintf(s, TEXT_MAX, "≤ %.*f", high < 9.95 ? 1 : 0, high);
+	if (low < 0.05 || low * MANY_CYCLES < high) {
+		put_most(s, high);
 		return s;
 	}
+	if (high >= MANY_CYCLES)
+		return calc_value_times_range(s, low, high);
 	put_short(from, low);
 	put_short(to, high);
 	put_range(s, from, to, "");
@@ -99,7 +116,9 @@ char *calc_value_times_range(char *s, double low, double high)
 	while (high < units[i].from * 0.995)
 		i++;
 	unit = units[i].from >= 1e4 ? pow(1000, 4 - i) : 1;
-	put_short(from, unit > 1 ? low / unit : floor(low));
+	put_short(from, unit == 1		  ? floor(low)
+			: low < LEAST_PART * unit ? 0
+						  : low / unit);
 	put_short(to, unit > 1 ? high / unit : ceil(high));
 	put_range(s, from, to, units[i].unit);
 	return s;

@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "analyze/frequency.h"
+#include "base/buf.h"
 
 struct how_often {
 	double low, high; /* instructions */
@@ -20,8 +20,7 @@ struct how_often {
 	enum frequency_confidence least, most;
 };
 
-/* "  4.3–5.2 M instructions, by exact counts in 16 windows: confidence high", the line is
- * not ended. */
-void how_often_print(const struct how_often *h, FILE *out);
+/* "4.3–5.2 M instructions, by exact counts in 16 windows: confidence high" */
+void how_often_put(const struct how_often *h, struct buf *to);
 
 #endif

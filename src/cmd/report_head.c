@@ -13,6 +13,7 @@
 #define MANY_COMMANDS  3
 #define MANY_WAITS     3
 #define LEAST_WAIT_PCT 5
+#define LEAST_NAME     24 /* columns of a function's, beside where it is */
 
 static uint64_t wall_ns(const struct report *r, size_t source)
 {
@@ -379,12 +380,18 @@ void report_head_print(const struct report *r, FILE *out)
 void report_head_function(const struct report *r, uint32_t function, FILE *out)
 {
 	const struct profile_function *f = profile_function(r->profile, function);
-	char safe[600];
+	own(buf_fini) struct buf line = { 0 }, where = { 0 };
+	size_t room = r->width, used;
 
-	fprintf(out, "%s", names_shorten(safe, sizeof(safe), f->name, r->width));
-	fprintf(out, "  in %s", text_printable(safe, sizeof(safe), f->image));
-	if (f->decl_file)
-		fprintf(out, ", %s:%u", text_printable(safe, sizeof(safe), f->decl_file),
-			f->decl_line);
-	fputc('\n', out);
+	buf_puts(&where, "  in ");
+	report_text_safe(&where, f->image);
+	if (f->decl_file) {
+		buf_puts(&where, ", ");
+		report_text_safe(&where, f->decl_file);
+		buf_printf(&where, ":%u", f->decl_line);
+	}
+	used = text_width(buf_str(&where));
+	put_short(&line, f->name, used + LEAST_NAME < room ? room - used : LEAST_NAME);
+	buf_puts(&line, buf_str(&where));
+	report_text_line(out, r, "", &line);
 }

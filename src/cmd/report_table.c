@@ -13,8 +13,9 @@
 #include "base/vec.h"
 
 #define GAP	    2
-#define LEAST_NAME  12
-#define LEAST_SHORT 6 /* of a name that something stands in front of */
+#define LEAST_NAME  12 /* where there is room for it */
+#define LEAST_SHORT 6  /* of one that something stands in front of */
+#define LEAST_CUT   8  /* rather than a wider table */
 #define NAME_BYTES  2048
 
 struct column {
@@ -161,6 +162,18 @@ size_t report_table_numbers_width(const struct report_table *t)
 	return sum;
 }
 
+/* The widest that may give; as many as there are columns: none may. */
+static unsigned widest_of(const struct report_table *t, const size_t *widths)
+{
+	unsigned widest = (unsigned)t->columns.n;
+
+	for (unsigned i = 0; i < t->columns.n; i++)
+		if (t->columns.at[i].share && widths[i] > LEAST_CUT &&
+		    (widest == t->columns.n || widths[i] > widths[widest]))
+			widest = i;
+	return widest;
+}
+
 /* What narrow columns took beyond their shares, the widest ones give. */
 static void fit(const struct report_table *t, size_t room, size_t *widths)
 {
@@ -169,12 +182,9 @@ static void fit(const struct report_table *t, size_t room, size_t *widths)
 	for (unsigned i = 0; i < t->columns.n; i++)
 		sum += widths[i];
 	for (; sum > room; sum--) {
-		unsigned widest = 0;
+		unsigned widest = widest_of(t, widths);
 
-		for (unsigned i = 1; i < t->columns.n; i++)
-			if (widths[i] > widths[widest])
-				widest = i;
-		if (widths[widest] <= LEAST_NAME)
+		if (widest == t->columns.n)
 			return;
 		widths[widest]--;
 	}
@@ -268,6 +278,8 @@ void report_table_print(const struct report_table *t, FILE *out)
 		n_names += t->columns.at[i].share != 0;
 		columns[i].title = t->columns.at[i].title;
 		columns[i].align = t->columns.at[i].share ? TABLE_LEFT : TABLE_RIGHT;
+		columns[i].is_elastic = t->columns.at[i].share != 0;
+		columns[i].min_width = columns[i].is_elastic ? LEAST_CUT : 0;
 	}
 
 	unsigned n_numbers = (unsigned)t->columns.n - n_names;

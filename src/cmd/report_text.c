@@ -64,20 +64,20 @@ void report_text_column(const struct report *r, size_t column, struct buf *ret)
 	buf_puts(ret, c->name);
 }
 
-void report_text_labelled(const struct report *r, const char *label, struct buf *text,
-			  FILE *out)
+/* From the column `indent` on, where the first line has begun. */
+static void put_wrapped(const struct report *r, unsigned indent, struct buf *text,
+			FILE *out)
 {
 	const char *s = buf_str(text);
-	size_t room = r->width > LABEL + 20 ? r->width - LABEL : 20;
+	size_t room = r->width > indent + 20 ? r->width - indent : 20;
 
-	fprintf(out, "  %-*s", LABEL - 2, label);
 	for (size_t at = 0; *s;) {
 		size_t n = strcspn(s, " ");
 		own(freep) char *word = strndup(s, n);
 		size_t width = word ? text_width(word) : n;
 
 		if (at && at + 1 + width > room) {
-			fprintf(out, "\n%*s", LABEL, "");
+			fprintf(out, "\n%*s", (int)indent, "");
 			at = 0;
 		}
 		at += fprintf(out, "%s", at ? " " : "") > 0;
@@ -87,6 +87,19 @@ void report_text_labelled(const struct report *r, const char *label, struct buf 
 	}
 	fputc('\n', out);
 	buf_clear(text);
+}
+
+void report_text_labelled(const struct report *r, const char *label, struct buf *text,
+			  FILE *out)
+{
+	fprintf(out, "  %-*s", LABEL - 2, label);
+	put_wrapped(r, LABEL, text, out);
+}
+
+void report_text_wrapped(const struct report *r, struct buf *text, FILE *out)
+{
+	fputs("  ", out);
+	put_wrapped(r, 2, text, out);
 }
 
 void report_text_recording(const struct report *r, size_t source, struct buf *ret)

@@ -25,6 +25,8 @@ void report_text_line(FILE *out, const struct report *r, const char *indent,
 /* The text under its label, wrapped at spaces below itself; clears it. */
 void report_text_labelled(const struct report *r, const char *label, struct buf *text,
 			  FILE *out);
+/* The same without a label, two columns from the left. */
+void report_text_wrapped(const struct report *r, struct buf *text, FILE *out);
 /* A line of what to try next; each line is a command without "dwell ". */
 void report_text_next(const struct report *r, const char *const *lines, size_t n,
 		      FILE *out);

@@ -21,6 +21,7 @@
 #define MAX_NAME     48
 #define MAX_CODE     15 /* bytes of an instruction */
 #define MAX_CULPRITS 4
+#define ON_THE_WAY   "→ "   /* before the address of who had not come yet */
 #define LEAST_GROWTH 0.0005 /* of the cycles: what is below is 0.0 % */
 
 static const char *put_pct(char *s, double part, double whole)
@@ -51,7 +52,7 @@ static void put_left_out(const struct stalls_view *v, FILE *out)
 	put_left(v, &v->uncounted, "that were not counted", &b);
 	put_left(v, &v->late, "for want of time (--seconds)", &b);
 	if (b.size)
-		report_text_labelled(v->r, "  left out    ", &b, out);
+		report_text_labelled(v->r, "left out", &b, out);
 }
 
 static const char *put_actual(const struct stalls_view *v, char *text)
@@ -69,6 +70,7 @@ static void put_head(const struct stalls_view *v, FILE *out)
 {
 	const struct stall_sum *s = &v->total;
 	char text[TEXT_MAX], share[TEXT_MAX], name[MAX_NAME * 4];
+	own(buf_fini) struct buf b = { 0 };
 
 	if (v->kind == STALLS_OF_FUNCTION)
 		report_head_function(v->r, v->rows.at[0].function, out);
@@ -78,14 +80,18 @@ static void put_head(const struct stalls_view *v, FILE *out)
 				? "All"
 				: names_shorten(name, sizeof(name), v->name, MAX_NAME),
 			text_count(text, v->rows.n), v->rows.n == 1 ? "" : "s");
-	fprintf(out, "  %s samples of %s tallied, %s of all\n",
-		text_count(text, s->samples), v->time,
-		text_pct(share, (double)s->samples, (double)v->all_samples));
+	buf_printf(&b, "%s samples of %s tallied, %s of all",
+		   text_count(text, s->samples), v->time,
+		   text_pct(share, (double)s->samples, (double)v->all_samples));
+	report_text_wrapped(v->r, &b, out);
 	put_left_out(v, out);
-	how_often_print(&v->how, out);
-	fprintf(out, "\n  Best case %.2f cycles an instruction (%s), actual %s\n\n",
-		s->best / s->instructions, v->model ? v->model->name : "?",
-		put_actual(v, text));
+	how_often_put(&v->how, &b);
+	report_text_wrapped(v->r, &b, out);
+	buf_printf(&b, "Best case %.2f cycles an instruction (%s), actual %s",
+		   s->best / s->instructions, v->model ? v->model->name : "?",
+		   put_actual(v, text));
+	report_text_wrapped(v->r, &b, out);
+	fputc('\n', out);
 }
 
 /* The function that may have most of it; NULL: none has any. */
@@ -183,7 +189,7 @@ static void put_more(const struct stalls_view *v, size_t n, FILE *out)
 	report_text_more(n - stalls_view_shown(v, n), out);
 }
 
-/* "D-cache miss 12.0–43.1 %": what may have caused most. */
+/* "D-cache miss 12–43 %": what may have caused most. */
 static void put_worst(struct report_table *t, const struct stall_sum *s)
 {
 	unsigned worst = 0;
@@ -193,7 +199,7 @@ static void put_worst(struct report_table *t, const struct stall_sum *s)
 		if (s->high[i] > s->high[worst])
 			worst = i;
 	if (s->high[worst] >= LEAST_GROWTH * s->cycles)
-		snprintf(text, sizeof(text), "%s %.1f–%.1f %%", stall_cause_text(worst),
+		snprintf(text, sizeof(text), "%s %.0f–%.0f %%", stall_cause_text(worst),
 			 100 * s->low[worst] / s->cycles,
 			 100 * s->high[worst] / s->cycles);
 	report_table_cell(t, text);
@@ -224,7 +230,7 @@ void stalls_text_print_procedures(const struct stalls_view *v, FILE *out)
 	report_table_number(t, "Static");
 	report_table_number(t, "Execution");
 	report_table_name(t, "Function", 2);
-	report_table_text(t, "Most may be", 2);
+	report_table_text(t, "Most may be", 3);
 	report_head_print(v->r, out);
 	put_head(v, out);
 	for (size_t i = 0; i < stalls_view_shown(v, v->rows.n); i++)
@@ -247,9 +253,6 @@ static void put_code(const struct stalls_view *v, const struct stall_place *x,
 	uint64_t left = f->start + f->size - x->address;
 	size_t size = left < MAX_CODE ? left : MAX_CODE;
 
-	if (x->is_arrival) {
-		buf_puts(b, "way to ");
-	}
 	if (symbolizer_code(profile_symbolizer(p), f->sym_image, x->address, size, &code,
 			    NULL) < 0 ||
 	    code_text_init(&text, p, x->function, false, NULL) < 0)
@@ -286,12 +289,21 @@ static void put_place(const struct stalls_view *v, struct report_table *t,
 	report_table_cell(t, put_pct(text, x->cycles, v->total.cycles));
 	snprintf(text, sizeof(text), "%.1f", x->stall.cycles);
 	report_table_cell(t, text);
-	snprintf(text, sizeof(text), "%" PRIx64, x->address);
+	snprintf(text, sizeof(text), "%s%" PRIx64, x->is_arrival ? ON_THE_WAY : "",
+		 x->address);
 	report_table_cell(t, text);
 	if (is_wide)
 		report_table_cell(t, buf_str(&code));
 	report_table_cell(t, profile_function(v->r->profile, x->function)->label);
 	report_table_cell(t, buf_str(&causes));
+}
+
+static bool has_arrivals(const struct stalls_view *v)
+{
+	for (size_t i = 0; i < stalls_view_shown(v, v->places.n); i++)
+		if (v->places.at[i].is_arrival)
+			return true;
+	return false;
 }
 
 void stalls_text_print_places(const struct stalls_view *v, FILE *out)
@@ -313,6 +325,8 @@ void stalls_text_print_places(const struct stalls_view *v, FILE *out)
 		put_place(v, t, &v->places.at[i], is_wide);
 	report_table_print(t, out);
 	put_more(v, v->places.n, out);
+	if (has_arrivals(v))
+		fputs("  " ON_THE_WAY "what stalled on the way there\n", out);
 	report_quality_print(v->r, out);
 }
 
@@ -320,13 +334,19 @@ void stalls_text_print_places(const struct stalls_view *v, FILE *out)
 
 static void put_range(struct table *t, const struct stalls_line *l, double cycles)
 {
-	char low[TEXT_MAX], high[TEXT_MAX];
+	char high[TEXT_MAX];
 
-	if (l->part == STALLS_CAUSE)
-		table_cellf(t, "%s to %s", put_pct(low, l->low, cycles),
+	if (l->part == STALLS_CAUSE && cycles > 0)
+		table_cellf(t, "%.1f–%s", 100 * fabs(l->low) / cycles,
 			    put_pct(high, l->high, cycles));
 	else
 		table_cell(t, put_pct(high, l->high, cycles));
+}
+
+/* Behind the point, of what may be many times the whole. */
+static int digits(double pct)
+{
+	return fabs(pct) < 999.95 ? 1 : 0;
 }
 
 /* Of the first one's cycles, by which both are measured. */
@@ -337,11 +357,12 @@ static void put_growth(struct table *t, const struct stalls_line *a,
 	double high = 100 * (b->high - a->high) / cycles;
 
 	if (a->part != STALLS_CAUSE)
-		table_cellf(t, "%+.1f %%", high);
+		table_cellf(t, "%+.*f %%", digits(high), high);
 	else if (fabs(low) < 0.05 && fabs(high) < 0.05)
 		table_cell(t, "");
 	else
-		table_cellf(t, "%+.1f to %+.1f %%", fmin(low, high), fmax(low, high));
+		table_cellf(t, "%+.*f to %+.*f %%", digits(low), fmin(low, high),
+			    digits(high), fmax(low, high));
 }
 
 static void put_both(struct table *t, const struct stalls_line *a,
@@ -360,7 +381,7 @@ static void put_two(const struct stalls_view *v, const struct stalls_view *other
 		    FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "Of all cycles", TABLE_LEFT, false, 20 },
+		{ "Of all cycles", TABLE_LEFT, true, 12 },
 		{ "First", TABLE_RIGHT, false, 0 },
 		{ "Second", TABLE_RIGHT, false, 0 },
 		{ "Grew by", TABLE_RIGHT, false, 0 },
@@ -372,6 +393,7 @@ static void put_two(const struct stalls_view *v, const struct stalls_view *other
 	unsigned n = stalls_view_lines(&v->total, a);
 	struct stalls_line all_a = { "total", STALLS_SUBTOTAL, v->total.cycles,
 				     v->total.cycles };
+	own(buf_fini) struct buf note = { 0 };
 	struct stalls_line all_b = { "total", STALLS_SUBTOTAL, other->total.cycles,
 				     other->total.cycles };
 
@@ -381,9 +403,9 @@ static void put_two(const struct stalls_view *v, const struct stalls_view *other
 	table_rule(t);
 	put_both(t, &all_a, &all_b, v->total.cycles, other->total.cycles);
 	table_print(t, &style, out);
-	fputs("  First and Second are shares of each run's cycles, growth of the first "
-	      "one's\n",
-	      out);
+	buf_puts(&note, "First and Second are shares of each run's cycles, growth of "
+			"the first one's");
+	report_text_wrapped(v->r, &note, out);
 }
 
 void stalls_text_print_two(const struct stalls_view *v, const struct stalls_view *other,

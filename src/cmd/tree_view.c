@@ -172,7 +172,7 @@ static void add_titles(const struct tree_view *v)
 	report_table_name(v->table,
 			  v->cells	 ? "Function, calls below"
 			  : v->bottom_up ? "Function, its callers below (↳ inlined)"
-					 : "Function, what it calls below (↳ inlined)",
+					 : "Function, its calls below (↳ inlined)",
 			  5);
 	report_table_name(v->table, "Image", 2);
 }

@@ -216,7 +216,8 @@ def no_line_is_wider_than_the_screen():
         p = dwell('report', '--by', 'instruction', '--seconds', '60', '--width', str(width), '--event', 'cpu-time', *paths)
         text = p.stdout.partition('\nNext:')[0]  # whose commands are never cut
         assert '↳ waited' in text, text
-        assert not [line for line in text.splitlines() if len(line) > width]
+        long = [line for line in text.splitlines() if len(line) > width]
+        assert not long, long
         for options in [], ['--by', 'procedure'], ['--by', 'instruction'], ['even'], ['--against', paths[0]]:
             p = dwell('stalls', *options, '--width', str(width), *([] if options else ['all']), *paths)
             assert p.returncode == 0 and 'tallied' in p.stdout, p
