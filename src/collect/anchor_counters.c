@@ -62,6 +62,15 @@ static void make_call_again(struct count_tracee *t)
 	count_tracee_set(t, &t->regs);
 }
 
+/* Of a process that stands nothing is missing. */
+static void read_time(struct anchor_counters *c)
+{
+	clockid_t clock;
+
+	if (clock_getcpuclockid(c->pid, &clock) == 0)
+		c->stood_ns = clock_read_ns(clock);
+}
+
 /* What is known of it is asked for when it stands: before it may execute another
  * program.  Who else has the same memory does not stand, and would be counted as well. */
 static int begin_visit(struct visit *v, struct err *e)
@@ -81,6 +90,8 @@ static int begin_visit(struct visit *v, struct err *e)
 	}
 	if (rc == 0 && !anchor_counters_read(v->c))
 		return err_set(e, ERR_OS, "it executes another program");
+	if (rc == 0)
+		read_time(v->c);
 	return rc == 0 ? count_status_check_sharing(v->c->pid, e) : rc;
 }
 
@@ -364,11 +375,14 @@ static bool is_as_told(const struct anchor_counters *c, const bool *is_on)
 
 int anchor_counters_set(struct anchor_counters *c, const bool *is_on, struct err *e)
 {
+	return is_as_told(c, is_on) ? 0 : anchor_counters_stand(c, is_on, e);
+}
+
+int anchor_counters_stand(struct anchor_counters *c, const bool *is_on, struct err *e)
+{
 	own(visit_fini) struct visit v = { .c = c };
 	int rc;
 
-	if (is_as_told(c, is_on))
-		return 0;
 	rc = anchor_counters_read(c) ? begin_visit(&v, e)
 				     : err_set(e, ERR_OS, "it executes another program");
 	for (size_t i = 0; i < c->at.n && rc == 0; i++)

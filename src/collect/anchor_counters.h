@@ -47,7 +47,8 @@ struct anchor_counters {
 	VEC(struct anchor_counter) at;
 	struct anchor_counters_area areas[ANCHOR_COUNTERS_AREAS];
 	size_t n_areas;
-	uint64_t mark; /* in each area: it is ours */
+	uint64_t mark;	   /* in each area: it is ours */
+	uint64_t stood_ns; /* CPU time of the process when all of it stood last */
 };
 
 /* Nothing of the process changes. */
@@ -64,5 +65,10 @@ bool anchor_counters_read(struct anchor_counters *c);
  * that were on are, as long as they can be read. */
 must_use int anchor_counters_set(struct anchor_counters *c, const bool *is_on,
 				 struct err *e);
+/* The same, and all of it stands for that in any case: what has been counted by then is
+ * of that CPU time exactly.  Of one that runs the kernel tells its time at the last tick,
+ * and it goes on between two looks at it. */
+must_use int anchor_counters_stand(struct anchor_counters *c, const bool *is_on,
+				   struct err *e);
 
 #endif

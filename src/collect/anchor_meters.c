@@ -174,26 +174,28 @@ void anchor_meters_begin(struct anchor_meters *m)
 /* Moments. */
 
 /* Where that fails they stay what they are: near this window there are none. */
-static void set_moments(struct anchor_meters *m, bool is_on)
+static bool stand(struct anchor_meters *m, bool are_on)
 {
 	own(freep) bool *on = xcalloc(m->at.n + 1, sizeof(*on));
 
+	if (!m->at.n)
+		return false;
 	for (size_t i = 0; i < m->at.n; i++)
-		on[i] = m->at.at[i].is_for_moments ? is_on && !m->at.at[i].is_left
+		on[i] = m->at.at[i].is_for_moments ? are_on && !m->at.at[i].is_left
 						   : m->counters.at.at[i].is_on;
-	if (anchor_counters_set(&m->counters, on, NULL) < 0)
-		anchor_meters_check(m);
+	if (anchor_counters_stand(&m->counters, on, NULL) == 0)
+		return true;
+	anchor_meters_check(m);
+	return false;
 }
 
 void anchor_meters_begin_near(struct anchor_meters *m)
 {
-	uint64_t cpu_ns;
-
-	set_moments(m, true);
-	cpu_ns = read_all(m);
+	m->is_near = stand(m, true);
 	for (size_t i = 0; i < m->at.n; i++)
 		m->at.at[i].near =
-			(struct anchor_meters_since){ m->counters.at.at[i].hits, cpu_ns };
+			(struct anchor_meters_since){ m->counters.at.at[i].hits,
+						      m->counters.stood_ns };
 }
 
 static uint64_t near_hits(const struct anchor_meters *m, size_t i)
@@ -220,24 +222,37 @@ static uint64_t moment_cost(struct anchor_meters *m, uint64_t cpu_ns)
 	return sum_ns;
 }
 
-void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window)
+/* Those that were on. */
+static void record_near(struct anchor_meters *m, const bool *on, uint32_t window)
 {
-	uint64_t cpu_ns = read_all(m), cost_ns = cpu_ns ? moment_cost(m, cpu_ns) : 0;
+	uint64_t cpu_ns = m->counters.stood_ns, cost_ns = moment_cost(m, cpu_ns);
 
 	m->spent_ns += cost_ns;
 	for (size_t i = 0; i < m->at.n; i++) {
 		const struct anchor_meter *x = &m->at.at[i];
 
-		if (m->counters.at.at[i].is_on && cpu_ns > x->near.cpu_ns + cost_ns)
+		if (on[i] && cpu_ns > x->near.cpu_ns + cost_ns)
 			anchor_record_site(m->record, window, true,
 					   &m->counters.at.at[i].site, near_hits(m, i),
 					   cpu_ns - x->near.cpu_ns - cost_ns);
 	}
 }
 
+void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window, bool stay_on)
+{
+	own(freep) bool *were_on = xcalloc(m->at.n + 1, sizeof(*were_on));
+
+	for (size_t i = 0; i < m->at.n; i++)
+		were_on[i] = m->counters.at.at[i].is_on;
+	if (stand(m, stay_on) && m->is_near)
+		record_near(m, were_on, window);
+	m->is_near = false;
+}
+
 void anchor_meters_end_near(struct anchor_meters *m)
 {
-	set_moments(m, false);
+	stand(m, false);
+	m->is_near = false;
 }
 
 /* Ending. */

@@ -39,6 +39,7 @@ struct anchor_meters {
 	clockid_t clock;	     /* the process's CPU time */
 	double budget;		     /* of it */
 	uint64_t spent_ns;	     /* by what has been told */
+	bool is_near;		     /* a moment has begun */
 };
 
 void anchor_meters_fini(struct anchor_meters *m);
@@ -56,10 +57,10 @@ void anchor_meters_look(struct anchor_meters *m, uint32_t window);
 void anchor_meters_tell(struct anchor_meters *m, uint32_t window);
 /* What was met in a window is in that. */
 void anchor_meters_begin(struct anchor_meters *m);
-/* A moment before or behind a window; what is on for these only is so until it is told to
- * be off. */
+/* A moment before or behind a window, which is between two times that all of the process
+ * stands; what is on for moments only stays so behind it, or is off. */
 void anchor_meters_begin_near(struct anchor_meters *m);
-void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window);
+void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window, bool stay_on);
 void anchor_meters_end_near(struct anchor_meters *m);
 /* The process is as it was; on failure it goes on with some. */
 must_use int anchor_meters_end(struct anchor_meters *m, struct err *e);

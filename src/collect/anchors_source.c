@@ -489,7 +489,7 @@ static void step(struct anchors *s)
 	case BEFORE:
 		if (!is_near_over(s))
 			break;
-		anchor_meters_tell_near(&s->meters, s->n_windows);
+		anchor_meters_tell_near(&s->meters, s->n_windows, true);
 		ask_to_be_alone(s);
 		break;
 	case ALONE:
@@ -505,8 +505,7 @@ static void step(struct anchors *s)
 	case BEHIND:
 		if (!is_near_over(s))
 			break;
-		anchor_meters_tell_near(&s->meters, s->n_windows - 1);
-		anchor_meters_end_near(&s->meters);
+		anchor_meters_tell_near(&s->meters, s->n_windows - 1, false);
 		s->state = IDLE;
 		break;
 	case WATCHING:

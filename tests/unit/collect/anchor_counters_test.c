@@ -5,14 +5,17 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "collect/count_remote.h"
+#include "host/clock.h"
 
 /* A turn of a call and a jump, which has flags, a register and the red zone behind it as
  * they were: 0. */
@@ -324,6 +327,52 @@ static void who_has_ended_has_none(void **state)
 	anchor_counters_fini(&k);
 }
 
+/* A process that says what its CPU time is, without end. */
+static pid_t tell_time_to(volatile uint64_t *own_ns)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (!pid)
+		*own_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	return pid;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The kernel's own last look at who runs is milliseconds old as often as not. */
+static void who_stands_has_its_time(void **state)
+{
+	const struct anchor_site sites[] = { site(the_call, called) };
+	const bool on[] = { true };
+	struct anchor_counters k = { 0 };
+	uint64_t away_ns[15], *own_ns = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(own_ns, MAP_FAILED);
+	k.pid = tell_time_to(own_ns);
+	assert_int_equal(anchor_counters_add(&k, sites, 1, NULL), 0);
+	for (size_t i = 0; i < 15; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+		assert_int_equal(anchor_counters_stand(&k, on, NULL), 0);
+		away_ns[i] = k.stood_ns - *(volatile uint64_t *)own_ns;
+	}
+	qsort(away_ns, 15, sizeof(*away_ns), by_size);
+	assert_in_range(away_ns[7], 0, 500000);
+	kill(k.pid, SIGKILL);
+	waitpid(k.pid, NULL, 0);
+	anchor_counters_fini(&k);
+	munmap(own_ns, 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,6 +382,7 @@ int main(void)
 		cmocka_unit_test(who_shares_memory_has_none),
 		cmocka_unit_test(shared_code_has_none),
 		cmocka_unit_test(who_has_ended_has_none),
+		cmocka_unit_test(who_stands_has_its_time),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
