@@ -131,7 +131,8 @@ def a_fork_goes_on_within_what_is_active():
 def a_thread_ends_what_it_leaves_active():
     path, _ = record('thread_ends', REGIONS, 'thread_ends', '100')
     time = values(path, 'region-time', 'inclusive')
-    assert 30 * MS <= time['leaf'] < 100 * MS, time
+    # What comes behind the thread is 100 ms of the whole.
+    assert 30 * MS <= time['leaf'] <= time['whole'] - 100 * MS, time
     assert values(path, 'region-calls') == {'whole': 1, 'leaf': 1, 'work': 3}
 
 
