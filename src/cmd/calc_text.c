@@ -94,6 +94,14 @@ static void put_rates(const struct calc_view *v, const struct calc_view_totals *
 	fputc('\n', out);
 }
 
+/* Where the samples alone do not. */
+static const char *who_tells(const struct calc_view *v)
+{
+	return report_profile_leaves_counts_out(v->r)
+		       ? "The counts, which tell exactly, are left out by --event"
+		       : "A recording of bbcounts beside this one tells exactly";
+}
+
 /* "12,345 instructions, every one counted; entered once", or as samples tell. */
 static void put_sums(const struct calc_view *v, FILE *out)
 {
@@ -122,7 +130,7 @@ static void put_sums(const struct calc_view *v, FILE *out)
 		buf_printf(&b, "; entered %s times", calc_value_times(text, c->times));
 	report_text_wrapped(v->r, &b, out);
 	if (c->is_estimated && c->confidence == FREQUENCY_LOW)
-		fputs("  A recording of bbcounts beside this one tells exactly\n", out);
+		fprintf(out, "  %s\n", who_tells(v));
 	put_rates(v, &t, out);
 }
 

@@ -216,6 +216,19 @@ bool report_profile_is_aside(const struct report *r, size_t column)
 	       recording_event(of, c->source_event)->flags & EVENT_ASIDE;
 }
 
+bool report_profile_leaves_counts_out(const struct report *r)
+{
+	bool has_counts = false;
+
+	for (size_t i = 0; i < profile_n_sources(r->profile); i++)
+		has_counts |= recording_n_basic_blocks(profile_source(r->profile, i)) > 0;
+	for (size_t i = 0; has_counts && i < profile_n_columns(r->profile); i++)
+		if (recording_n_basic_blocks(profile_source(
+			    r->profile, profile_column(r->profile, i)->source)))
+			return false;
+	return has_counts;
+}
+
 static void choose_columns(struct report *r)
 {
 	size_t n = profile_n_columns(r->profile);

@@ -70,6 +70,9 @@ must_use int report_profile_check_whole(const struct report *r, struct err *e);
 /* Is it detail that nobody has asked for? */
 bool report_profile_is_aside(const struct report *r, size_t column);
 
+/* How often code was executed is in a recording, but not among the events chosen. */
+bool report_profile_leaves_counts_out(const struct report *r);
+
 /* --clock in GHz, if it is given. */
 must_use int report_profile_clock(const struct options *o, double *ret, struct err *e);
 

@@ -309,9 +309,13 @@ void row_code_print_legend(const struct row_code *c, FILE *out)
 			   "≤ is the most that a cause explains of it",
 			   m->name);
 	if (stall_search_is_estimated(c->search))
-		buf_puts(&b, "; how often is estimated from samples, confidence low, so "
-			     "others may stall, too: a recording of bbcounts beside this "
-			     "one tells exactly");
+		buf_printf(&b,
+			   "; how often is estimated from samples, confidence low, so "
+			   "others may stall, too: %s",
+			   report_profile_leaves_counts_out(c->r)
+				   ? "--event leaves out the counts, which tell exactly"
+				   : "a recording of bbcounts beside this one tells "
+				     "exactly");
 	if (c->n_late)
 		buf_printf(&b,
 			   "%s%s rows were not looked at for want of time (--seconds)",
