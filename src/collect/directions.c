@@ -63,21 +63,25 @@ void directions_free(struct directions *d)
 	free(d);
 }
 
+/* Mostly that of the instruction before. */
+static const struct unwind_map *map_of(const struct walk *w, uint64_t addr)
+{
+	if (w->code && addr >= w->code->start && addr < w->code->end)
+		return w->code;
+	return stack_builder_map(w->d->stacks, w->process, addr);
+}
+
 /* Of files alone: what compilers make in memory may be other code by now. */
 static unsigned read_code(void *ctx, uint64_t addr, uint8_t *to)
 {
 	struct walk *w = ctx;
-	const struct unwind_map *map = stack_builder_map(w->d->stacks, w->process, addr);
-	uint64_t vaddr, word;
-	unsigned n = 0;
+	const struct unwind_map *map = map_of(w, addr);
+	uint64_t vaddr;
 
 	if (!map || !map->image || !unwind_image_vaddr(map->image, map, addr, &vaddr))
 		return 0;
 	w->code = map;
-	for (; n < FORWARD_CODE_BYTES && unwind_image_code(map->image, vaddr + n, &word);
-	     n += sizeof(word))
-		memcpy(to + n, &word, sizeof(word));
-	return n;
+	return unwind_image_bytes(map->image, vaddr, to, FORWARD_CODE_BYTES);
 }
 
 static bool read_memory(void *ctx, uint64_t addr, void *to, unsigned bytes)

@@ -58,29 +58,33 @@ static const struct code_bytes_line *line_of(struct code_bytes *c, uint64_t off)
 	return l;
 }
 
-static bool copy_from_line(struct code_bytes *c, uint64_t off, uint8_t *ret, uint32_t n)
+/* Up to the line's end. */
+static unsigned copy_from_line(struct code_bytes *c, uint64_t off, uint8_t *to,
+			       unsigned n)
 {
 	const struct code_bytes_line *l = line_of(c, off);
-	uint32_t at = off % LINE_BYTES;
+	unsigned at = off % LINE_BYTES, left = at < l->size ? l->size - at : 0;
 
-	if (at + n > l->size)
-		return false;
-	memcpy(ret, l->bytes + at, n);
-	return true;
+	n = n < left ? n : left;
+	memcpy(to, l->bytes + at, n);
+	return n;
 }
 
-bool code_bytes_word(struct code_bytes *c, uint64_t off, uint64_t *ret)
+unsigned code_bytes_read(struct code_bytes *c, uint64_t off, uint8_t *to, unsigned n)
 {
-	uint8_t word[8];
-	uint32_t left = LINE_BYTES - off % LINE_BYTES, n = left < 8 ? left : 8;
+	unsigned first;
 
-	if (off > c->size || c->size - off < 8)
-		return false;
-	if (c->bytes)
-		memcpy(word, c->bytes + off, 8);
-	else if (c->fd < 0 || !copy_from_line(c, off, word, n) ||
-		 (n < 8 && !copy_from_line(c, off + n, word + n, 8 - n)))
-		return false;
-	memcpy(ret, word, 8);
-	return true;
+	if (off >= c->size)
+		return 0;
+	n = n < c->size - off ? n : (unsigned)(c->size - off);
+	if (c->bytes) {
+		memcpy(to, c->bytes + off, n);
+		return n;
+	}
+	if (c->fd < 0)
+		return 0;
+	first = copy_from_line(c, off, to, n);
+	if (first == n || (off + first) % LINE_BYTES)
+		return first;
+	return first + copy_from_line(c, off + first, to + first, n - first);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * code_bytes - words of a file's code, read when a walk wants to look at it.
+ * code_bytes - bytes of a file's code, read when a walk wants to look at it.
  *
  * Keeps a duplicate of the descriptor, so that the file may be deleted meanwhile, and
  * the lines read last.  The file is read, not mapped: it may be truncated under us.
@@ -26,7 +26,7 @@ struct code_bytes {
 void code_bytes_init(struct code_bytes *c, int fd, const uint8_t *bytes, uint64_t size);
 void code_bytes_fini(struct code_bytes *c);
 
-/* Eight bytes at an offset in the file. */
-bool code_bytes_word(struct code_bytes *c, uint64_t off, uint64_t *ret);
+/* As many of n bytes (256 at most) at an offset as the file has; how many. */
+unsigned code_bytes_read(struct code_bytes *c, uint64_t off, uint8_t *to, unsigned n);
 
 #endif

@@ -207,12 +207,25 @@ bool unwind_image_segment(const struct unwind_image *image, uint64_t vaddr,
 	return true;
 }
 
-bool unwind_image_code(struct unwind_image *image, uint64_t vaddr, uint64_t *ret)
+unsigned unwind_image_bytes(struct unwind_image *image, uint64_t vaddr, uint8_t *to,
+			    unsigned n)
 {
 	uint64_t off, left;
 
-	return find_load(image, vaddr, &off, &left) && left >= 8 &&
-	       code_bytes_word(&image->code, off, ret);
+	if (!find_load(image, vaddr, &off, &left))
+		return 0;
+	return code_bytes_read(&image->code, off, to, n < left ? n : (unsigned)left);
+}
+
+bool unwind_image_code(struct unwind_image *image, uint64_t vaddr, uint64_t *ret)
+{
+	uint64_t word;
+
+	if (unwind_image_bytes(image, vaddr, (uint8_t *)&word, sizeof(word)) !=
+	    sizeof(word))
+		return false;
+	*ret = word;
+	return true;
 }
 
 bool unwind_image_constant(struct unwind_image *image, uint64_t vaddr, uint64_t *ret)

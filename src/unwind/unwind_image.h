@@ -45,7 +45,10 @@ bool unwind_image_find(const struct unwind_image *image, uint64_t vaddr,
 /* Is a vaddr, which no table covers, in a hole of the tables as no_table means it? */
 bool unwind_image_is_hole(const struct unwind_image *image, uint64_t vaddr);
 
-/* Eight bytes of the file's code. */
+/* As many of n bytes (256 at most) of the file's code as its segment has; how many. */
+unsigned unwind_image_bytes(struct unwind_image *image, uint64_t vaddr, uint8_t *to,
+			    unsigned n);
+/* Eight of them. */
 bool unwind_image_code(struct unwind_image *image, uint64_t vaddr, uint64_t *ret);
 /* The same of what is never written to, code or constants. */
 bool unwind_image_constant(struct unwind_image *image, uint64_t vaddr, uint64_t *ret);
