@@ -97,11 +97,7 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 		void **ret, struct err *e)
 {
 	struct system_futex_settings settings = {
-		.cpus = x->cpus,
-		.is_everybody = !x->scope || x->scope->kind == SCOPE_CPUS,
-		.follows_children = x->scope && x->scope->follow_children,
-		.apart = x->apart,
-		.depth = x->depth,
+		.whom = summing_whom(x),
 		.threshold_ns = threshold_ns(x),
 		.cookie = x->cookie,
 	};
@@ -118,7 +114,7 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
 	       struct err *e)
 {
-	struct system_futex_settings settings = { .cpus = cpus };
+	struct system_futex_settings settings = { .whom.cpus = cpus };
 	struct system_futex *s = NULL;
 	int rc = system_futex_new(&settings, sink, &s, e);
 

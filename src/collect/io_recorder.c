@@ -109,12 +109,8 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 		void **ret, struct err *e)
 {
 	struct system_io_settings settings = {
-		.cpus = x->cpus,
-		.is_everybody = !x->scope || x->scope->kind == SCOPE_CPUS,
-		.follows_children = x->scope && x->scope->follow_children,
-		.apart = x->apart,
+		.whom = summing_whom(x),
 		.is_flat = x->is_flat,
-		.depth = x->depth,
 	};
 	struct io_programs *s = new_programs();
 	int rc = system_io_new(&settings, sink, &s->programs, e);
@@ -129,7 +125,7 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
 	       struct err *e)
 {
-	struct system_io_settings settings = { .cpus = cpus };
+	struct system_io_settings settings = { .whom.cpus = cpus };
 	struct system_io *s = NULL;
 	int rc = system_io_new(&settings, sink, &s, e);
 

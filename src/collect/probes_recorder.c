@@ -88,12 +88,8 @@ static int load_programs(struct probes *s, const struct recorder_settings *x,
 			 const struct system_threads_sink *sink, struct err *e)
 {
 	struct system_probes_settings settings = {
-		.cpus = x->cpus,
+		.whom = summing_whom(x),
 		.has_calls = s->has_calls,
-		.is_everybody = !x->scope || x->scope->kind == SCOPE_CPUS,
-		.follows_children = x->scope && x->scope->follow_children,
-		.apart = x->apart,
-		.depth = x->depth,
 		.pins = x->has_pins ? x->keep : NULL,
 	};
 
@@ -125,7 +121,7 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
 	       struct err *e)
 {
-	struct system_probes_settings settings = { .cpus = cpus, .has_calls = true };
+	struct system_probes_settings settings = { .whom.cpus = cpus, .has_calls = true };
 	struct system_probes *s = NULL;
 	int rc = system_probes_new(&settings, sink, &s, e);
 

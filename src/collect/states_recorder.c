@@ -36,12 +36,8 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 {
 	struct states *s = xcalloc(1, sizeof(*s));
 	struct system_states_settings settings = {
-		.cpus = x->cpus,
+		.whom = summing_whom(x),
 		.period_ns = x->plans[0].choice.interval,
-		.is_everybody = !x->scope || x->scope->kind == SCOPE_CPUS,
-		.follows_children = x->scope && x->scope->follow_children,
-		.apart = x->apart,
-		.depth = x->depth,
 		.pins = x->has_pins ? x->keep : NULL,
 	};
 	int rc;
@@ -58,7 +54,7 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
 	       struct err *e)
 {
-	struct system_states_settings settings = { .cpus = cpus,
+	struct system_states_settings settings = { .whom.cpus = cpus,
 						   .period_ns = TRIAL_NS,
 						   .is_trial = true };
 	struct system_states *s = NULL;

@@ -136,6 +136,17 @@ int summing_probe(const struct summing_kind *kind, const struct scope *scope,
 
 /* Setting up. */
 
+struct system_threads_whom summing_whom(const struct recorder_settings *x)
+{
+	return (struct system_threads_whom){
+		.cpus = x->cpus,
+		.is_everybody = !x->scope || x->scope->kind == SCOPE_CPUS,
+		.follows_children = x->scope && x->scope->follow_children,
+		.apart = x->apart,
+		.depth = x->depth,
+	};
+}
+
 void summing_free(struct recorder *r)
 {
 	struct summing *s = (struct summing *)r;

@@ -61,6 +61,9 @@ struct summing_kind {
 must_use int summing_probe(const struct summing_kind *kind, const struct scope *scope,
 			   bool *is_known, struct err *e);
 
+/* Of settings, for programs. */
+struct system_threads_whom summing_whom(const struct recorder_settings *x);
+
 must_use int summing_open(const struct recorder_ops *ops, const struct summing_kind *kind,
 			  const struct recorder_settings *x, struct recorder **ret,
 			  struct err *e);

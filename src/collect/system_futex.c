@@ -11,6 +11,7 @@
 #include "collect/futex_calls.h"
 #include "collect/io_steps.h"
 #include "collect/system_apart.h"
+#include "collect/system_hooks.h"
 #include "host/kernel.h"
 #include "futex.skel.h"
 
@@ -40,21 +41,9 @@ static void configure(struct system_futex *s)
 {
 	struct futex *k = s->skeleton;
 
-	k->rodata->page_shift = kernel_page_shift();
-	k->rodata->has_threads = s->settings.apart.threads;
-	k->rodata->has_processes = s->settings.apart.processes;
-	k->rodata->has_choice = s->settings.apart.chosen != NULL;
-	bpf_map__set_max_entries(k->maps.apart_images,
-				 system_apart_n_entries(s->settings.apart.chosen));
-	if (s->settings.depth)
-		k->rodata->depth = s->settings.depth;
-	k->rodata->is_everybody = s->settings.is_everybody;
-	k->rodata->is_following = s->settings.follows_children;
-	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
 	k->rodata->threshold_ns = s->settings.threshold_ns;
 	k->rodata->cookie = s->settings.cookie;
-	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
-	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
+	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
 	configure_calls(k);
 }
@@ -91,7 +80,7 @@ int system_futex_new(const struct system_futex_settings *settings,
 	if (rc < 0)
 		return rc;
 	parts = SYSTEM_THREADS_PARTS(s->skeleton);
-	parts.cpus = settings->cpus;
+	parts.cpus = settings->whom.cpus;
 	parts.sums.delivered = -1;
 	rc = system_threads_new(&parts, sink, &s->threads, e);
 	if (rc < 0)
@@ -131,24 +120,17 @@ struct system_threads *system_futex_threads(const struct system_futex *s)
 int system_futex_start(struct system_futex *s, struct err *e)
 {
 	struct futex *k = s->skeleton;
-	const struct {
-		struct bpf_program *program;
-		struct bpf_link **link;
-	} hooks[] = {
-		{ k->progs.executed, &k->links.executed },
-		{ k->progs.began, &k->links.began },
-		{ k->progs.ended, &k->links.ended },
-		{ k->progs.woken, &k->links.woken },
-		{ k->progs.left, &k->links.left },
-		{ k->progs.entered, &k->links.entered },
+	const struct system_hook hooks[] = {
+		{ "executed", k->progs.executed, &k->links.executed },
+		{ "began", k->progs.began, &k->links.began },
+		{ "ended", k->progs.ended, &k->links.ended },
+		{ "woken", k->progs.woken, &k->links.woken },
+		{ "left", k->progs.left, &k->links.left },
+		{ "entered", k->progs.entered, &k->links.entered },
 	};
+	int rc = system_hooks_attach(hooks, sizeof(hooks) / sizeof(hooks[0]), e);
 
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
-		*hooks[i].link = bpf_program__attach(hooks[i].program);
-		if (!*hooks[i].link)
-			return err_os(e, "cannot attach a BPF program");
-	}
-	return system_threads_begin(s->threads, e);
+	return rc < 0 ? rc : system_threads_begin(s->threads, e);
 }
 
 void system_futex_take_more(struct system_futex *s, uint32_t number,

@@ -14,20 +14,14 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/apart.h"
 #include "collect/system_code.h"
 #include "collect/system_threads.h"
-#include "host/cpus.h"
 #include "wire/futex_record.h"
 
 struct system_futex;
 
 struct system_futex_settings {
-	const struct cpus *cpus;
-	bool is_everybody; /* all threads, not only those of processes that are told */
-	bool follows_children; /* of these */
-	struct apart apart;
-	uint32_t depth;	       /* frames of user code; 0: as many as there may be */
+	struct system_threads_whom whom;
 	uint64_t threshold_ns; /* shorter waits are only counted */
 	uint64_t cookie; /* what threads tell by that is not summed; 0: all of it is */
 };

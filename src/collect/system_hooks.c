@@ -44,6 +44,18 @@ bool system_hooks_take(const struct system_pins *pins, const struct system_hook 
 	return true;
 }
 
+int system_hooks_attach(const struct system_hook *hooks, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!bpf_program__autoload(hooks[i].program))
+			continue;
+		*hooks[i].link = bpf_program__attach(hooks[i].program);
+		if (!*hooks[i].link)
+			return err_os(e, "cannot attach a BPF program");
+	}
+	return 0;
+}
+
 void system_hooks_let_go(const struct system_hook *hooks, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -27,6 +27,9 @@ struct system_hook {
 /* All that are pinned under these names, or none. */
 bool system_hooks_take(const struct system_pins *pins, const struct system_hook *hooks,
 		       size_t n);
+/* In their order, those that were loaded. */
+must_use int system_hooks_attach(const struct system_hook *hooks, size_t n,
+				 struct err *e);
 /* They stay as they are. */
 void system_hooks_let_go(const struct system_hook *hooks, size_t n);
 /* Those programs run already: they are not to be loaded. */

@@ -12,6 +12,7 @@
 #include "collect/io_requests.h"
 #include "collect/io_steps.h"
 #include "collect/system_apart.h"
+#include "collect/system_hooks.h"
 #include "host/kernel.h"
 #include "io.skel.h"
 
@@ -64,20 +65,8 @@ static void configure(struct system_io *s)
 {
 	struct io *k = s->skeleton;
 
-	k->rodata->page_shift = kernel_page_shift();
-	k->rodata->has_threads = s->settings.apart.threads;
-	k->rodata->has_processes = s->settings.apart.processes;
-	k->rodata->has_choice = s->settings.apart.chosen != NULL;
-	bpf_map__set_max_entries(k->maps.apart_images,
-				 system_apart_n_entries(s->settings.apart.chosen));
-	if (s->settings.depth)
-		k->rodata->depth = s->settings.depth;
 	k->rodata->has_no_stacks = s->settings.is_flat;
-	k->rodata->is_everybody = s->settings.is_everybody;
-	k->rodata->is_following = s->settings.follows_children;
-	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
-	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
-	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
+	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
 	configure_calls(k);
 	configure_requests(s);
@@ -115,7 +104,7 @@ int system_io_new(const struct system_io_settings *settings,
 	if (rc < 0)
 		return rc;
 	parts = SYSTEM_THREADS_PARTS(s->skeleton);
-	parts.cpus = settings->cpus;
+	parts.cpus = settings->whom.cpus;
 	parts.sums.delivered = -1;
 	rc = system_threads_new(&parts, sink, &s->threads, e);
 	if (rc < 0)
@@ -155,28 +144,19 @@ struct system_threads *system_io_threads(const struct system_io *s)
 int system_io_start(struct system_io *s, struct err *e)
 {
 	struct io *k = s->skeleton;
-	const struct {
-		struct bpf_program *program;
-		struct bpf_link **link;
-	} hooks[] = {
-		{ k->progs.executed, &k->links.executed },
-		{ k->progs.began, &k->links.began },
-		{ k->progs.ended, &k->links.ended },
-		{ k->progs.left, &k->links.left },
-		{ k->progs.entered, &k->links.entered },
-		{ k->progs.overflowed, &k->links.overflowed },
-		{ k->progs.completed, &k->links.completed },
-		{ k->progs.submitted, &k->links.submitted },
+	const struct system_hook hooks[] = {
+		{ "executed", k->progs.executed, &k->links.executed },
+		{ "began", k->progs.began, &k->links.began },
+		{ "ended", k->progs.ended, &k->links.ended },
+		{ "left", k->progs.left, &k->links.left },
+		{ "entered", k->progs.entered, &k->links.entered },
+		{ "overflowed", k->progs.overflowed, &k->links.overflowed },
+		{ "completed", k->progs.completed, &k->links.completed },
+		{ "submitted", k->progs.submitted, &k->links.submitted },
 	};
+	int rc = system_hooks_attach(hooks, sizeof(hooks) / sizeof(hooks[0]), e);
 
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
-		if (!bpf_program__autoload(hooks[i].program))
-			continue;
-		*hooks[i].link = bpf_program__attach(hooks[i].program);
-		if (!*hooks[i].link)
-			return err_os(e, "cannot attach a BPF program");
-	}
-	return system_threads_begin(s->threads, e);
+	return rc < 0 ? rc : system_threads_begin(s->threads, e);
 }
 
 static uint64_t take_u64(uint64_t *at)

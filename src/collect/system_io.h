@@ -14,21 +14,15 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/apart.h"
 #include "collect/system_code.h"
 #include "collect/system_threads.h"
-#include "host/cpus.h"
 #include "wire/io_record.h"
 
 struct system_io;
 
 struct system_io_settings {
-	const struct cpus *cpus;
-	bool is_everybody; /* all threads, not only those of processes that are told */
-	bool follows_children; /* of these */
-	struct apart apart;
-	bool is_flat;	/* no stacks */
-	uint32_t depth; /* frames of user code; 0: as many as there may be */
+	struct system_threads_whom whom;
+	bool is_flat; /* no stacks */
 };
 
 /* ERR_UNSUPPORTED and why when the kernel does not let us. */

@@ -89,19 +89,7 @@ static void configure(struct system_probes *s)
 	struct probes *k = s->skeleton;
 
 	k->rodata->has_calls = s->settings.has_calls;
-	k->rodata->page_shift = kernel_page_shift();
-	k->rodata->has_threads = s->settings.apart.threads;
-	k->rodata->has_processes = s->settings.apart.processes;
-	k->rodata->has_choice = s->settings.apart.chosen != NULL;
-	bpf_map__set_max_entries(k->maps.apart_images,
-				 system_apart_n_entries(s->settings.apart.chosen));
-	if (s->settings.depth)
-		k->rodata->depth = s->settings.depth;
-	k->rodata->is_everybody = s->settings.is_everybody;
-	k->rodata->is_following = s->settings.follows_children;
-	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
-	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
-	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
+	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
 	configure_places(s);
 	if (s->settings.has_calls)
@@ -132,8 +120,8 @@ static uint64_t layout_of(const struct system_probes *s)
 	struct system_threads_layout l = { .constants = s->skeleton->rodata,
 					   .constants_bytes =
 						   sizeof(*s->skeleton->rodata),
-					   .cpus = s->settings.cpus,
-					   .chosen = s->settings.apart.chosen };
+					   .cpus = s->settings.whom.cpus,
+					   .chosen = s->settings.whom.apart.chosen };
 	uint64_t hash;
 
 	l.programs = probes__elf_bytes(&l.programs_bytes);
@@ -181,7 +169,7 @@ static int make_threads(struct system_probes *s, const struct system_threads_sin
 {
 	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(s->skeleton);
 
-	parts.cpus = s->settings.cpus;
+	parts.cpus = s->settings.whom.cpus;
 	parts.keeping = s->keeping;
 	parts.is_taken = s->is_taken;
 	return system_threads_new(&parts, sink, &s->threads, e);
@@ -196,8 +184,9 @@ int system_probes_new(const struct system_probes_settings *settings,
 
 	s->settings = *settings;
 	if (settings->pins)
-		s->keeping = system_keeping_new(&system_threads_probes_kept,
-						settings->pins, settings->cpus->ids.n);
+		s->keeping =
+			system_keeping_new(&system_threads_probes_kept, settings->pins,
+					   settings->whom.cpus->ids.n);
 	rc = load(s, e);
 	if (rc == 0)
 		rc = make_threads(s, sink, e);
@@ -240,14 +229,8 @@ struct system_code_maps system_probes_maps(const struct system_probes *s)
 static int attach(struct system_probes *s, struct err *e)
 {
 	struct system_hook hooks[N_PROGRAMS];
-	size_t n = list_programs(s, hooks);
 
-	for (size_t i = 0; i < n; i++) {
-		*hooks[i].link = bpf_program__attach(hooks[i].program);
-		if (!*hooks[i].link)
-			return err_os(e, "cannot attach a BPF program");
-	}
-	return 0;
+	return system_hooks_attach(hooks, list_programs(s, hooks), e);
 }
 
 static struct bpf_link *attach_tracepoint(struct system_probes *s, size_t i)

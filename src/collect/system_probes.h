@@ -15,10 +15,8 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/apart.h"
 #include "collect/system_code.h"
 #include "collect/system_threads.h"
-#include "host/cpus.h"
 #include "wire/probe_record.h"
 #include "wire/state_record.h"
 
@@ -33,14 +31,10 @@ struct system_probes_place {
 };
 
 struct system_probes_settings {
-	const struct cpus *cpus;
+	struct system_threads_whom whom;
 	bool has_calls; /* system calls */
 	struct system_probes_place places[PROBE_RECORD_PLACES_MAX];
 	size_t n_places;
-	bool is_everybody; /* all threads, not only those of processes that are told */
-	bool follows_children; /* of these */
-	struct apart apart;
-	uint32_t depth;	  /* frames of user code; 0: as many as there may be */
 	const char *pins; /* under that name it goes on without us; NULL: not */
 };
 

@@ -54,19 +54,7 @@ static int configure(struct system_states *s, struct err *e)
 	for (size_t i = 0; i < STATE_RECORD_FAULT_RANGES; i++)
 		k->rodata->fault_code[i] = s->code.faults[i];
 	state_calls_fill(k->rodata->call_states);
-	k->rodata->page_shift = kernel_page_shift();
-	k->rodata->has_threads = s->settings.apart.threads;
-	k->rodata->has_processes = s->settings.apart.processes;
-	k->rodata->has_choice = s->settings.apart.chosen != NULL;
-	k->rodata->is_everybody = s->settings.is_everybody;
-	k->rodata->is_following = s->settings.follows_children;
-	if (s->settings.depth)
-		k->rodata->depth = s->settings.depth;
-	k->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;
-	bpf_map__set_max_entries(k->maps.rings, cpus_end(s->settings.cpus));
-	bpf_map__set_max_entries(k->maps.stats, cpus_end(s->settings.cpus));
-	bpf_map__set_max_entries(k->maps.apart_images,
-				 system_apart_n_entries(s->settings.apart.chosen));
+	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	return rc;
 }
 
@@ -83,8 +71,8 @@ static uint64_t layout_of(const struct system_states *s)
 	struct system_threads_layout l = { .constants = s->skeleton->rodata,
 					   .constants_bytes =
 						   sizeof(*s->skeleton->rodata),
-					   .cpus = s->settings.cpus,
-					   .chosen = s->settings.apart.chosen };
+					   .cpus = s->settings.whom.cpus,
+					   .chosen = s->settings.whom.apart.chosen };
 
 	l.programs = states__elf_bytes(&l.programs_bytes);
 	return system_threads_layout(&l);
@@ -133,7 +121,7 @@ static int make_threads(struct system_states *s, const struct system_threads_sin
 	struct states *k = s->skeleton;
 	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(k);
 
-	parts.cpus = s->settings.cpus;
+	parts.cpus = s->settings.whom.cpus;
 	parts.keeping = s->keeping;
 	parts.is_taken = s->is_taken;
 	parts.is_last_cut = &k->bss->is_last_cut;
@@ -146,14 +134,15 @@ int system_states_new(const struct system_states_settings *settings,
 		      struct err *e)
 {
 	own(system_states_freep) struct system_states *s = xcalloc(1, sizeof(*s));
-	struct system_events_settings clock = { .cpus = settings->cpus,
+	struct system_events_settings clock = { .cpus = settings->whom.cpus,
 						.period_ns = settings->period_ns };
 	int rc;
 
 	s->settings = *settings;
 	if (settings->pins)
-		s->keeping = system_keeping_new(&system_threads_states_kept,
-						settings->pins, settings->cpus->ids.n);
+		s->keeping =
+			system_keeping_new(&system_threads_states_kept, settings->pins,
+					   settings->whom.cpus->ids.n);
 	rc = system_events_new(&clock, &s->clock, e);
 	if (rc == 0)
 		rc = load(s, e);
@@ -194,12 +183,7 @@ static int attach(struct system_states *s, struct err *e)
 	struct system_hook hooks[N_HOOKS];
 
 	list_hooks(s, hooks);
-	for (size_t i = 0; i < N_HOOKS && !s->is_taken; i++) {
-		*hooks[i].link = bpf_program__attach(hooks[i].program);
-		if (!*hooks[i].link)
-			return err_os(e, "cannot attach a BPF program");
-	}
-	return 0;
+	return s->is_taken ? 0 : system_hooks_attach(hooks, N_HOOKS, e);
 }
 
 /* The clock's samples may come twice for a moment: each stands for what is new. */

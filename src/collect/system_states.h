@@ -15,22 +15,16 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/apart.h"
 #include "collect/state_code.h"
 #include "collect/system_code.h"
 #include "collect/system_threads.h"
-#include "host/cpus.h"
 #include "wire/state_record.h"
 
 struct system_states;
 
 struct system_states_settings {
-	const struct cpus *cpus;
+	struct system_threads_whom whom;
 	uint64_t period_ns; /* of the samples that tell user's from system's time */
-	bool is_everybody;  /* all threads, not only those of processes that are told */
-	bool follows_children; /* of these */
-	struct apart apart;
-	uint32_t depth; /* frames of user code; 0: as many as there may be */
 	/* It is not going to start: only those programs are loaded that tell whether the
 	 * kernel takes such ones, without those that it takes long to verify. */
 	bool is_trial;

@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/apart.h"
 #include "collect/system_rings.h"
 #include "collect/system_sums.h"
 #include "host/cpus.h"
@@ -59,6 +60,33 @@ struct system_threads_parts {
 			  .next = (k)->data->sums_next },                                \
 		.from_ns = &(k)->bss->from_ns,                                           \
 	})
+
+/* Whose threads are followed, and how they are told apart. */
+struct system_threads_whom {
+	const struct cpus *cpus;
+	bool is_everybody; /* all threads, not only those of processes that are told */
+	bool follows_children; /* of these */
+	struct apart apart;
+	uint32_t depth; /* frames of user code; 0: as many as there may be */
+};
+
+/* What such programs are told of that before they are loaded. */
+#define SYSTEM_THREADS_CONFIGURE(k, whom)                                                \
+	do {                                                                             \
+		(k)->rodata->page_shift = kernel_page_shift();                           \
+		(k)->rodata->has_threads = (whom)->apart.threads;                        \
+		(k)->rodata->has_processes = (whom)->apart.processes;                    \
+		(k)->rodata->has_choice = (whom)->apart.chosen != NULL;                  \
+		if ((whom)->depth)                                                       \
+			(k)->rodata->depth = (whom)->depth;                              \
+		(k)->rodata->is_everybody = (whom)->is_everybody;                        \
+		(k)->rodata->is_following = (whom)->follows_children;                    \
+		(k)->rodata->wake_bytes = SYSTEM_RINGS_BYTES / 2;                        \
+		bpf_map__set_max_entries((k)->maps.rings, cpus_end((whom)->cpus));       \
+		bpf_map__set_max_entries((k)->maps.stats, cpus_end((whom)->cpus));       \
+		bpf_map__set_max_entries((k)->maps.apart_images,                         \
+					 system_apart_n_entries((whom)->apart.chosen));  \
+	} while (0)
 
 /* What such programs pin, and the maps of that which are not theirs. */
 enum { SYSTEM_THREADS_DELIVERED, SYSTEM_THREADS_TOLD };
