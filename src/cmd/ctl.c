@@ -106,9 +106,9 @@ static uint64_t probe_of(const char *s, unsigned i, char *ret_name, size_t cap)
 	return control_lines_number(s, key);
 }
 
-static uint64_t calls_and_probes(const char *s)
+static uint64_t waits_calls_and_probes(const char *s)
 {
-	uint64_t n = control_lines_number(s, "calls");
+	uint64_t n = control_lines_number(s, "calls") + control_lines_number(s, "waits");
 	char name[512];
 
 	for (unsigned i = 1; i <= TRIGGER_MAX; i++)
@@ -118,18 +118,22 @@ static uint64_t calls_and_probes(const char *s)
 
 static bool has_beside(const char *s)
 {
-	return control_lines_number(s, "states") || control_lines_has(s, "calls") ||
-	       control_lines_has(s, "probe-1");
+	return control_lines_number(s, "states") || control_lines_number(s, "waits") ||
+	       control_lines_has(s, "calls") || control_lines_has(s, "probe-1");
 }
 
 /* What is recorded of all threads, beside what is sampled. */
 static void print_beside(const char *s)
 {
 	char count[32], name[512];
-	uint64_t waits = control_lines_number(s, "states");
+	uint64_t states = control_lines_number(s, "states");
+	uint64_t waits = control_lines_number(s, "waits");
 
-	if (waits)
+	if (states)
 		printf("states      %s of threads that ended\n",
+		       text_count(count, states));
+	if (waits)
+		printf("waits       %s of threads for each other\n",
 		       text_count(count, waits));
 	if (control_lines_has(s, "calls"))
 		printf("calls       %s of the system that returned\n",
@@ -222,7 +226,7 @@ static void print_counting(const char *s)
 
 	if (n)
 		print_hits(s, n);
-	n += control_lines_number(s, "states") + calls_and_probes(s);
+	n += control_lines_number(s, "states") + waits_calls_and_probes(s);
 	printf("stacks      %s met code whose unwind table was not loaded yet\n",
 	       text_pct(unwalked, (double)control_lines_number(s, "not-loaded"),
 			(double)n));

@@ -62,7 +62,8 @@ static const struct option_spec daemon_options[] = {
 	  .text = "What to sample, several at once: 'dwell list' shows the counters; "
 		  "after a colon of how many one is a sample, after an at sign how "
 		  "many a second; 'states': what every "
-		  "thread waits for; 'syscalls': every system call; "
+		  "thread waits for; 'sync': waits for each other that go through the "
+		  "kernel; 'syscalls': every system call; "
 		  "'trigger:GROUP:NAME': every time a tracepoint is met, where that may "
 		  "be uprobe:FILE:FUNCTION or usdt:FILE:PROVIDER:NAME, too" },
 	{ .name = "multiplex",
@@ -356,6 +357,7 @@ static void print_beside(const struct recorder_status *s, struct buf *b)
 	char name[32];
 
 	control_lines_add(b, "states", s->n_states);
+	control_lines_add(b, "waits", s->n_waits);
 	if (s->has_calls)
 		control_lines_add(b, "calls", s->n_calls);
 	for (size_t i = 0; i < s->n_triggers; i++) {

@@ -687,7 +687,10 @@ void continuous_status(const struct continuous *c, struct continuous_status *ret
 	ret->own_bytes = own_bytes(c);
 	ret->recorder.lost += c->n_removed;
 	ret->recorder.removed = buf_str((struct buf *)&c->removed);
-	if (!continuous_plans_can_keep(&c->plans))
+	if (continuous_plans_have(&c->plans, &futex_recorder))
+		ret->recorder.unkept = "waits of threads for each other are not kept, "
+				       "nor is what is recorded beside them";
+	else if (!continuous_plans_can_keep(&c->plans))
 		ret->recorder.unkept = "samples are kept only where the kernel counts "
 				       "them";
 	else if (continuous_plans_has_rates(&c->plans))

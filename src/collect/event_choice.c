@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "collect/counter_experiment.h"
 #include "collect/counter_text.h"
+#include "collect/recorder.h"
 #include "collect/trigger.h"
 
 /* "NAME", "NAME:INTERVAL", "NAME@HZ". */
@@ -71,8 +72,7 @@ static bool is_trigger(const char *text, const char **ret_what)
 static bool is_beside(const struct parts *p, struct experiment_choice *ret)
 {
 	return experiment_find(p->name, ret, NULL) == 0 &&
-	       (ret->experiment->trigger == EXPERIMENT_STATES ||
-		ret->experiment->trigger == EXPERIMENT_SYSCALLS);
+	       recorder_beside(ret->experiment);
 }
 
 static int refuse_pc_only(const struct experiment_choice *c, struct err *e)

@@ -99,6 +99,7 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 	struct system_futex_settings settings = {
 		.whom = summing_whom(x),
 		.threshold_ns = threshold_ns(x),
+		.has_no_addresses = !x->scope,
 		.cookie = x->cookie,
 	};
 	struct futex_programs *s = new_programs(settings.threshold_ns);
@@ -172,7 +173,7 @@ static void status(unused const void *programs, const struct system_counts_stats
 		   struct recorder_status *ret)
 {
 	for (unsigned i = FUTEX_RECORD_WAIT; i <= FUTEX_RECORD_LOCK; i++)
-		ret->n_calls += counts->of_events[i];
+		ret->n_waits += counts->of_events[i];
 }
 
 const struct summing_kind futex_recorder_kind = {

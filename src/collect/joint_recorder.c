@@ -259,6 +259,7 @@ static void add_status(struct recorder_status *sum, const struct recorder_status
 	sum->n_states += more->n_states;
 	sum->has_calls |= more->has_calls;
 	sum->n_calls += more->n_calls;
+	sum->n_waits += more->n_waits;
 	add_triggers(sum, more);
 	sum->is_counted |= more->is_counted;
 	if (more->is_counted)

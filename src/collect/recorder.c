@@ -38,6 +38,7 @@ const struct recorder_ops *recorder_beside(const struct experiment *x)
 		const struct recorder_ops *recorder;
 	} all[] = {
 		{ EXPERIMENT_STATES, &states_recorder },
+		{ EXPERIMENT_SYNC, &futex_recorder },
 		{ EXPERIMENT_SYSCALLS, &probes_recorder },
 		{ EXPERIMENT_TRIGGER, &probes_recorder },
 	};

@@ -97,6 +97,7 @@ struct recorder_status {
 	uint64_t n_states; /* that ended, where those of threads are recorded */
 	bool has_calls;	   /* system calls are recorded: */
 	uint64_t n_calls;  /* that returned; of I/O where only that is */
+	uint64_t n_waits;  /* of threads for each other, that are over */
 	/* Places of the user's choice, and how often each was met. */
 	const struct trigger *triggers[TRIGGER_MAX];
 	uint64_t n_met[TRIGGER_MAX];

@@ -133,7 +133,7 @@ void recorder_source_finish(struct source *source, struct source_stats *ret)
 	struct recorder_status st;
 
 	recorder_source_status(source, &st);
-	ret->samples += st.n_states + st.n_calls;
+	ret->samples += st.n_states + st.n_calls + st.n_waits;
 	for (size_t i = 0; i < st.n_triggers; i++)
 		ret->samples += st.n_met[i];
 	ret->lost += st.lost;

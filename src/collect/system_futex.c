@@ -43,6 +43,7 @@ static void configure(struct system_futex *s)
 
 	k->rodata->threshold_ns = s->settings.threshold_ns;
 	k->rodata->cookie = s->settings.cookie;
+	k->rodata->has_addresses = !s->settings.has_no_addresses;
 	SYSTEM_THREADS_CONFIGURE(k, &s->settings.whom);
 	bpf_map__set_max_entries(k->maps.scratches, N_SCRATCHES);
 	configure_calls(k);

@@ -23,6 +23,9 @@ struct system_futex;
 struct system_futex_settings {
 	struct system_threads_whom whom;
 	uint64_t threshold_ns; /* shorter waits are only counted */
+	/* Words that no variable is are not told apart: of a machine without end there
+	 * would be ever more. */
+	bool has_no_addresses;
 	uint64_t cookie; /* what threads tell by that is not summed; 0: all of it is */
 };
 

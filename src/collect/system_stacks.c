@@ -270,26 +270,30 @@ static bool variable_location(struct system_stacks *s, uint64_t object, uint32_t
 	return true;
 }
 
-/* Else what tells it from others: "[0x7f0012345678]". */
-static uint32_t object_location(struct system_stacks *s, const struct stack_record *r)
+/* Else what tells it from others, "[0x7f0012345678]". */
+static bool address_location(struct system_stacks *s, uint64_t object, uint32_t *ret)
 {
-	uint32_t image = (uint32_t)(r->object >> STACK_RECORD_IMAGE_SHIFT), location;
-	uint64_t offset = r->object & STACK_RECORD_OFFSET;
+	uint32_t image = (uint32_t)(object >> STACK_RECORD_IMAGE_SHIFT);
+	uint64_t address = object & STACK_RECORD_OFFSET;
 	char text[OBJECT_MAX];
 
-	if (variable_location(s, r->behind ? r->behind : r->object, &location))
-		return location;
-	if (image >= STACK_RECORD_ADDRESS)
-		offset |= (uint64_t)(image - STACK_RECORD_ADDRESS)
-			  << STACK_RECORD_OFFSET_BITS;
-	snprintf(text, sizeof(text), "[0x%" PRIx64 "]", offset);
-	return location_of_label(s, writer_string(s->writer, text));
+	if (image < STACK_RECORD_ADDRESS)
+		return false;
+	address |= (uint64_t)(image - STACK_RECORD_ADDRESS) << STACK_RECORD_OFFSET_BITS;
+	snprintf(text, sizeof(text), "[0x%" PRIx64 "]", address);
+	*ret = location_of_label(s, writer_string(s->writer, text));
+	return true;
 }
 
 uint32_t system_stacks_object(struct system_stacks *s, uint32_t stack,
 			      const struct stack_record *r)
 {
-	return writer_stack(s->writer, stack, object_location(s, r));
+	uint32_t location;
+
+	if (!variable_location(s, r->behind ? r->behind : r->object, &location) &&
+	    !address_location(s, r->object, &location))
+		return stack;
+	return writer_stack(s->writer, stack, location);
 }
 
 uint32_t system_stacks_label(struct system_stacks *s, uint32_t stack, const char *label)

@@ -15,6 +15,9 @@
 #include "collect/bpf/sums.bpf.h"
 #include "collect/bpf/walk.bpf.h"
 
+/* Set before loading: what is of no file has its address. */
+const volatile bool has_addresses = true;
+
 /* A file's own data, of which the process has a copy; shared memory has no variables. */
 static __always_inline bool objects_is_data(const struct mapping *m)
 {
@@ -86,10 +89,10 @@ static __always_inline struct calls_object objects_find(struct scratch *s,
 	if (!address || !mm)
 		return (struct calls_object){ 0 };
 	if (!objects_map(mm, address, own, &m))
-		return object;
+		return has_addresses ? object : (struct calls_object){ 0 };
 	objects_want(s, task, &m);
 	in_file = objects_frame(m.image, address - m.start + m.offset);
-	if (address < m.end)
+	if (address < m.end || !has_addresses)
 		return (struct calls_object){ .what = in_file };
 	object.behind = in_file;
 	return object;
