@@ -192,7 +192,7 @@ def find_ways(path):
             for experiment in ('usertime', 'pcsamp', 'totaltime', 'faults')]
     ways += [Way(user, experiment, 'tracer') for user in sorted({user for user, _ in users})
              for experiment in ('heap', 'fpe', 'sync')]
-    ways.append(Way(me, 'io', 'io'))
+    ways += [Way(me, 'io', 'io'), Way(me, 'sync', 'futex')]
     return [w for w in ways if is_available(w, path)]
 
 
