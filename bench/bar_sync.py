@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BAR 9: what a lock that is free costs more where waits are observed."""
+"""BAR 9: what a lock that is free costs more where waits are observed; and a wait, by the kernel's side."""
 import shutil
 
 import measure
@@ -15,6 +15,26 @@ class Dwell:
 
     def record(self, command):
         return [self.dwell, "run", "-q", "-e", "sync", "-o", self.out, "--", *command]
+
+
+class Futex:
+    name = "dwell sync --source futex"
+
+    def __init__(self, bench):
+        self.dwell, self.out = bench.dwell, bench.scratch("futex.dwell")
+
+    def record(self, command):
+        return [self.dwell, "run", "-q", "-e", "sync", "--source", "futex", "-o", self.out, "--", *command]
+
+
+class Strace:
+    name = "strace -e futex"
+
+    def __init__(self, bench):
+        self.out = bench.scratch("sync.strace")
+
+    def record(self, command):
+        return ["strace", "-f", "--seccomp-bpf", "-e", "trace=futex", "-o", self.out, *command]
 
 
 class Gprofng:
@@ -50,14 +70,19 @@ class Bar:
     def __init__(self, bench):
         self.bench = bench
         n, rounds = (100000, 30) if bench.is_short else (100000, 200)
-        helper = bench.helper("lock_pairs")
-        self.commands = {"of two threads": [helper, n, rounds], "of one thread": [helper, n, rounds, "alone"]}
-        self.notes = [f"the least of {rounds} rounds of {n} pairs of lock and unlock, by the program's own clock; "
-                      f"{bench.n_pairs} pairs of runs"]
+        n_waits = n // 20
+        locks, waits = bench.helper("lock_pairs"), bench.helper("wait_pairs")
+        wrapped, seen = (Dwell(bench), Gprofng(bench)), (Futex(bench), Strace(bench))
+        self.commands = [("of two threads", [locks, n, rounds], wrapped),
+                         ("of one thread", [locks, n, rounds, "alone"], wrapped),
+                         ("a wait and its wake-up", [waits, n_waits, 10], seen),
+                         ("another call", [waits, n_waits, 10, "calls"], seen)]
+        self.notes = [f"the least of {rounds} rounds of {n} pairs of lock and unlock, or of 10 of {n_waits} waits or calls, "
+                      f"by the program's own clock; {bench.n_pairs} pairs of runs"]
 
     def rows(self):
-        for process, command in self.commands.items():
-            for tool in (Dwell(self.bench), Gprofng(self.bench)):
+        for process, command, tools in self.commands:
+            for tool in tools:
                 row = {"tool": tool.name, "process": process}
                 if not shutil.which(str(tool.record(command)[0])):
                     yield {**row, "ns more": f"no {tool.name} here"}
