@@ -29,6 +29,8 @@ def clean_up(d):
 class Daemon:
     """One that runs on a database of its own, or on one that is given."""
 
+    MEETING_S = 1  # until what runs already is met
+
     def __init__(self, *options, db=None, prefix=(), **more):
         self.db = db or tempfile.mkdtemp(prefix='db', dir=DIR)
         self.socket = self.db + '.socket'
@@ -43,7 +45,7 @@ class Daemon:
             assert self.child.poll() is None, (self.child.returncode, self.child.stderr.read())
             assert time.time() < deadline, 'it does not answer'
             time.sleep(0.1)
-        time.sleep(1)  # what runs already is met
+        time.sleep(self.MEETING_S)
         return self
 
     def ctl(self, *words):
