@@ -29,10 +29,15 @@ struct trace_runtime trace_runtime = { .traces = UINT32_MAX };
 
 #define PAGE_BYTES	  4096
 #define MADV_WIPE_ON_FORK 18 /* since Linux 4.14 */
-#define PATIENCE_NS	  UINT64_C(200000000)
+/* So long no progress of the recorder's is waited for: while it is looked at, which on a
+ * busy machine is seldom for who waits as for the recorder; and in all. */
+#define PATIENCE_NS	   UINT64_C(200000000)
+#define PATIENCE_IN_ALL_NS UINT64_C(2000000000)
 /* Whoever sleeps on a busy machine waits long to be woken: at first it does not. */
 #define SPIN_NS	 100000
 #define PAUSE_NS 50000
+/* Of the time between two looks so much counts at most. */
+#define LOOK_NS_MAX (4 * PAUSE_NS)
 
 enum state {
 	STATE_NEW,
@@ -219,25 +224,38 @@ static void pause_shortly(void)
 	sys_call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, NULL, 0, 0);
 }
 
-/* False when the recorder made no room for long. */
-static bool wait_for_room(uint64_t *tail, uint64_t *since_ns)
+/* For the recorder, which has read up to tail since. */
+struct waiting {
+	uint64_t tail, since_ns, last_ns, looked_ns;
+};
+
+static void look_at_tail(struct waiting *w)
 {
-	uint64_t now = vdso_now_ns();
+	uint64_t now = vdso_now_ns(), step = now - w->last_ns;
 	uint64_t at = __atomic_load_n(&trace_runtime.ring.header->tail, __ATOMIC_ACQUIRE);
 
-	if (at != *tail || !*since_ns) {
-		*tail = at;
-		*since_ns = now;
+	if (at != w->tail || !w->since_ns) {
+		*w = (struct waiting){ .tail = at, .since_ns = now };
+		step = 0;
 	}
-	if (at == __atomic_load_n(&given_up_at, __ATOMIC_RELAXED))
+	w->looked_ns += step < LOOK_NS_MAX ? step : LOOK_NS_MAX;
+	w->last_ns = now;
+}
+
+/* False when the recorder made no room for long. */
+static bool wait_for_room(struct waiting *w)
+{
+	look_at_tail(w);
+	if (w->tail == __atomic_load_n(&given_up_at, __ATOMIC_RELAXED))
 		return false;
-	if (sandbox_is_on() || now - *since_ns > PATIENCE_NS) {
-		__atomic_store_n(&given_up_at, at, __ATOMIC_RELAXED);
+	if (sandbox_is_on() || w->looked_ns > PATIENCE_NS ||
+	    w->last_ns - w->since_ns > PATIENCE_IN_ALL_NS) {
+		__atomic_store_n(&given_up_at, w->tail, __ATOMIC_RELAXED);
 		if (!sandbox_is_on() && meeting_is_deserted(&trace_runtime.meeting))
 			pass_all();
 		return false;
 	}
-	if (now - *since_ns > SPIN_NS)
+	if (w->last_ns - w->since_ns > SPIN_NS)
 		pause_shortly();
 	return true;
 }
@@ -247,9 +265,9 @@ static __attribute__((noinline)) bool write_later(uint16_t kind, const void *hea
 						  size_t tail_size)
 {
 	struct ring *ring = &trace_runtime.ring;
-	uint64_t at = UINT64_MAX, since_ns = 0;
+	struct waiting w = { 0 };
 
-	while (ring_is_ours(ring) && wait_for_room(&at, &since_ns))
+	while (ring_is_ours(ring) && wait_for_room(&w))
 		if (ring_write(ring, kind, head, head_size, tail, tail_size))
 			return true;
 	if (ring->header)
