@@ -6,8 +6,9 @@
  * (collect/count_attach): how often each block was executed there is exact, but beside
  * each other only, for nobody knows how much of the program's work that was.  So some
  * calls and jumps lead through counters between windows (collect/anchor_meters): how
- * often they are executed in how much CPU time.  Where there are none the CPU stops at a
- * few blocks, for a millisecond at a time.  All of it costs something; windows and turns
+ * often they are executed in how much CPU time.  Where there are none some register may
+ * tell how often a loop was (collect/anchor_steps), or the CPU stops at a few blocks, for
+ * a millisecond at a time.  All of it costs something; windows and turns
  * come as often as the budget allows, at times that are chosen by chance.
  */
 #include <errno.h>
@@ -22,6 +23,7 @@
 #include "base/mem.h"
 #include "collect/anchor_meters.h"
 #include "collect/anchor_record.h"
+#include "collect/anchor_steps.h"
 #include "collect/anchor_turns.h"
 #include "collect/anchor_watch.h"
 #include "collect/count_directory.h"
@@ -78,6 +80,7 @@ struct anchors {
 	struct count_visits visits;
 	struct anchor_record record;
 	struct anchor_meters meters;
+	struct anchor_steps steps;
 	struct anchor_watch watch;
 	struct anchor_turns turns;
 	int timer;
@@ -98,7 +101,9 @@ struct anchors {
 	uint64_t begin_cpu_ns, own_cpu_ns;
 	uint64_t leaders[ANCHOR_CHOICE_MAX];
 	size_t n_leaders, n_turns, first_watched, n_watched;
-	uint64_t hit_ns; /* 0: there are no breakpoints */
+	size_t n_turns_before; /* the last window */
+	uint64_t gap_ns;       /* of CPU time, since the last window; 0: disturbed */
+	uint64_t hit_ns;       /* 0: there are no breakpoints */
 	uint64_t watch_ns;
 	uint64_t spent_ns;
 };
@@ -147,6 +152,7 @@ static void anchors_free(struct source *source)
 	count_directory_remove(&s->directory, s->visits.n_kept);
 	count_visits_fini(&s->visits);
 	anchor_turns_fini(&s->turns);
+	anchor_steps_fini(&s->steps);
 	anchor_meters_fini(&s->meters);
 	anchor_record_fini(&s->record);
 	closep(&s->timer);
@@ -305,6 +311,7 @@ static void begin_window(struct anchors *s)
 {
 	struct err why = { 0 };
 
+	s->gap_ns = s->n_turns == s->n_turns_before ? s->cpu_ns - s->told_ns : 0;
 	tell_time(s);
 	anchor_meters_tell(&s->meters, s->n_windows);
 	s->own_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -340,10 +347,16 @@ static void read_window(struct anchors *s)
 	vec_fini(&list.at);
 }
 
+/* What happens natively is told already. */
+static bool are_metered(const struct anchors *s)
+{
+	return anchor_meters_are(&s->meters) || s->steps.are_there;
+}
+
 static void choose_leaders(struct anchors *s, uint64_t cpu_ns)
 {
 	anchor_meters_choose(&s->meters, cpu_ns / SLOWDOWN);
-	if (!s->hit_ns || s->n_leaders || anchor_meters_are(&s->meters))
+	if (!s->hit_ns || s->n_leaders || are_metered(s))
 		return;
 	s->n_leaders = anchor_choice_make(s->record.blocks.at, s->record.blocks.n,
 					  cpu_ns / SLOWDOWN, s->leaders);
@@ -352,7 +365,7 @@ static void choose_leaders(struct anchors *s, uint64_t cpu_ns)
 
 static double windows_part(const struct anchors *s)
 {
-	return anchor_meters_are(&s->meters) ? METERED_PART : WINDOWS_PART;
+	return are_metered(s) ? METERED_PART : WINDOWS_PART;
 }
 
 static void end_window(struct anchors *s)
@@ -363,6 +376,9 @@ static void end_window(struct anchors *s)
 	anchor_meters_begin(&s->meters);
 	s->cpu_ns = s->told_ns = cpu_of(s);
 	read_window(s);
+	anchor_steps_window(&s->steps, s->n_windows, &s->visits.came, &s->visits.left,
+			    s->gap_ns, s->record.blocks.at, s->record.blocks.n);
+	s->n_turns_before = s->n_turns;
 	s->n_windows++;
 	choose_leaders(s, counted_ns);
 	cost_ns = s->cpu_ns - s->begin_cpu_ns - counted_ns / SLOWDOWN +
@@ -448,6 +464,15 @@ static void tell_turns(struct anchors *s)
 	anchor_turns_clear(&s->turns);
 }
 
+static void tell_steps(struct anchors *s)
+{
+	anchor_steps_sift(&s->steps);
+	vec_each(x, &s->steps.gaps)
+		anchor_record_watched(&s->record, x->window, x->walk.addr, x->times,
+				      x->cpu_ns);
+	anchor_steps_forget(&s->steps);
+}
+
 /* Running. */
 
 /* Another program: nothing of what was known is there.  But its file may have been given
@@ -460,6 +485,7 @@ static void check_exe(struct anchors *s)
 		return;
 	snprintf(s->exe, sizeof(s->exe), "%s", exe);
 	tell_turns(s);
+	tell_steps(s);
 	s->n_leaders = 0;
 	anchor_meters_check(&s->meters);
 	map_clear(&s->record.locations);
@@ -472,8 +498,7 @@ static void be_idle(struct anchors *s)
 	    !count_late_find(s->pid)) {
 		check_exe(s);
 		begin_near(s, BEFORE);
-	} else if (s->n_leaders && !anchor_meters_are(&s->meters) &&
-		   s->cpu_ns >= s->watch_due_ns) {
+	} else if (s->n_leaders && !are_metered(s) && s->cpu_ns >= s->watch_due_ns) {
 		check_exe(s);
 		if (s->n_leaders)
 			begin_turn(s);
@@ -529,7 +554,7 @@ static uint64_t idle_ns(const struct anchors *s)
 {
 	uint64_t left = s->window_due_ns > s->cpu_ns ? s->window_due_ns - s->cpu_ns : 0;
 
-	if (s->n_leaders && !anchor_meters_are(&s->meters))
+	if (s->n_leaders && !are_metered(s))
 		return IDLE_TURNS_NS;
 	left = left > IDLE_LEAST_NS ? left : IDLE_LEAST_NS;
 	return left < IDLE_MOST_NS ? left : IDLE_MOST_NS;
@@ -560,6 +585,7 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 		anchor_meters_tell(&s->meters, s->n_windows);
 		tell_time(s);
 		tell_turns(s);
+		tell_steps(s);
 	}
 	return 0;
 }

@@ -98,6 +98,11 @@ static int look_at_maps(struct attach *x, struct err *e)
 				    "it has no vDSO to make system calls from");
 }
 
+static struct count_tracee *first(struct attach *x)
+{
+	return &x->threads.at.at[0];
+}
+
 /* Sections of code that are begun anew when they are interrupted, unless they are
  * executed elsewhere. */
 static bool has_sections(const struct count_tracee *t)
@@ -163,15 +168,12 @@ static int look_at_threads(struct attach *x, struct err *e)
 	x->native = xcalloc(x->threads.at.n, sizeof(*x->native));
 	for (size_t i = 0; i < x->threads.at.n && rc == 0; i++)
 		rc = look_at_thread(&x->threads.at.at[i], &x->native[i], e);
+	if (rc == 0 && x->threads.at.n == 1)
+		x->a->came = (struct count_stand){ first(x)->tid, x->native[0].native };
 	return rc;
 }
 
 /* Changing. */
-
-static struct count_tracee *first(struct attach *x)
-{
-	return &x->threads.at.at[0];
-}
 
 static long call(struct attach *x, long number, uint64_t a, uint64_t b, uint64_t c,
 		 uint64_t d)

@@ -17,12 +17,19 @@
 #include "collect/count_directory.h"
 #include "wire/count_control.h"
 
+/* Where the program stands, as its only thread has it; of several, tid is 0. */
+struct count_stand {
+	pid_t tid;
+	struct count_control_regs native;
+};
+
 /* Where the engine is in a process, and in the children that it has by fork. */
 struct count_attached {
 	pid_t pid;
 	uint64_t engine, engine_bytes;
 	uint64_t control, control_bytes;
 	uint64_t site; /* an instruction of the process's that makes a system call */
+	struct count_stand came;
 	struct count_control told;
 };
 

@@ -27,6 +27,7 @@ struct detach {
 	const struct count_attached *a;
 	const struct count_control *told;
 	struct count_tracees threads;
+	struct count_stand left;
 };
 
 static void detach_fini(struct detach *x)
@@ -341,6 +342,19 @@ void count_detach_memory(const struct count_attached *a, struct count_tracee *t)
 					  own_pieces[i].bytes, 0, 0);
 }
 
+static void note_left(struct detach *x)
+{
+	size_t n = 0;
+
+	vec_each(t, &x->threads.at)
+		if (!t->is_gone && !n++) {
+			x->left.tid = t->tid;
+			count_remote_take(&t->regs, &x->left.native);
+		}
+	if (n > 1)
+		x->left.tid = 0;
+}
+
 static int leave(struct detach *x, struct err *e)
 {
 	struct count_tracee *one = one_of_engine(x);
@@ -352,6 +366,7 @@ static int leave(struct detach *x, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "thread %d ended when it was to leave the engine",
 			       one->tid);
+	note_left(x);
 	vec_each(t, &x->threads.at)
 		if (!t->is_gone && t->context)
 			give_stack(x, t);
@@ -390,7 +405,8 @@ static int try_to_leave(struct detach *x, struct err *e)
 	return rc == 0 ? leave(x, e) : rc;
 }
 
-int count_detach(const struct count_attached *a, struct err *e)
+int count_detach(const struct count_attached *a, struct count_stand *ret_left,
+		 struct err *e)
 {
 	own(detach_fini) struct detach x = { .a = a,
 					     .told = &a->told,
@@ -405,6 +421,7 @@ int count_detach(const struct count_attached *a, struct err *e)
 			break;
 		nanosleep(&(struct timespec){ .tv_nsec = BETWEEN_NS }, NULL);
 	}
+	*ret_left = x.left;
 	snprintf(where, sizeof(where), "process %d goes on being counted", a->pid);
 	return rc < 0 && count_detach_is_there(a) ? err_in(e, rc, where) : 0;
 }

@@ -2,9 +2,11 @@
  * Where there is no counting engine. */
 #include "collect/count_detach.h"
 
-int count_detach(const struct count_attached *a, struct err *e)
+int count_detach(const struct count_attached *a, struct count_stand *ret_left,
+		 struct err *e)
 {
 	(void)a;
+	(void)ret_left;
 	(void)e;
 	return 0;
 }

@@ -58,8 +58,14 @@ void count_visits_end(struct count_visits *v)
 	struct err why = { 0 };
 
 	for (size_t i = 0; i < v->at.n; i++) {
-		if (count_detach(&v->at.at[i], &why) < 0 && !v->n_kept++)
+		struct count_stand left;
+
+		if (count_detach(&v->at.at[i], &left, &why) < 0 && !v->n_kept++)
 			v->why_kept = why;
+		if (!i) {
+			v->came = v->at.at[i].came;
+			v->left = left;
+		}
 		if (i + 1 == v->at.n)
 			find_children(v);
 	}

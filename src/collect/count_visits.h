@@ -15,6 +15,8 @@ struct count_visits {
 	VEC(struct count_attached) at;
 	uint64_t n_kept;     /* which the engine could not leave ... */
 	struct err why_kept; /* ... the first of them */
+	/* Where the first one stood when the engine came, and when it was gone. */
+	struct count_stand came, left;
 };
 
 void count_visits_fini(struct count_visits *v);

@@ -4,6 +4,8 @@
  * anchored N vfork: while another thread is in vfork() for seconds.
  * anchored N often: N times a thousand calls of some hundred nanoseconds, and nothing
  * else.
+ * anchored N alone: N times 100,000 rounds of a loop that calls nothing and never leaves
+ * itself.
  *
  * A turn takes some tens of microseconds: rare enough for a CPU to stop at it.
  */
@@ -56,6 +58,13 @@ static unsigned long call_often(unsigned long x, unsigned long n)
 	return x;
 }
 
+static __attribute__((noinline)) unsigned long go_round(unsigned long x, unsigned long n)
+{
+	for (unsigned long i = 0; i < n * PLAIN; i++)
+		__asm__ volatile("imul $3, %0, %0" : "+r"(x));
+	return x;
+}
+
 static void *be_in_vfork(void *unused)
 {
 	pid_t pid = vfork();
@@ -72,13 +81,16 @@ int main(int argc, char **argv)
 {
 	unsigned long x = 1, n = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
 	int is_often = argc > 2 && !strcmp(argv[2], "often");
-	int has_thread = argc > 2 && !is_often;
+	int is_alone = argc > 2 && !strcmp(argv[2], "alone");
+	int has_thread = argc > 2 && !is_often && !is_alone;
 	pthread_t thread;
 
 	if (has_thread && pthread_create(&thread, NULL, be_in_vfork, NULL) != 0)
 		return 1;
 	if (is_often)
 		x = call_often(x, n);
+	else if (is_alone)
+		x = go_round((unsigned long)argc, n);
 	else
 		while (n--)
 			x = turn(x);

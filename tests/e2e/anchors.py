@@ -20,6 +20,7 @@ from harness import dwell, test
 PROGRAM = os.path.abspath(sys.argv[2]) + '/e2e-anchored'
 TURNS = 60000  # about four seconds
 OFTEN = 10000  # the same, a thousand calls each
+ALONE = 50000  # the same, a hundred thousand rounds each
 LIMIT_S = 60
 OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does in each
 
@@ -133,6 +134,21 @@ def what_comes_too_often_is_counted_for_moments():
     row = calc('add_1000', path)
     assert row['windows'] >= 5 and row['confidence'] in ('high', 'medium'), row
     assert_estimated(row, 1000 * OFTEN)
+
+
+@test
+def loops_that_never_leave_themselves_are_told_by_registers():
+    """There is nothing that comes rarely enough to be watched or to have a counter."""
+    path, rounds = f'{harness.DIR}/r.dwell', ALONE * 100000
+    command = [PROGRAM, str(ALONE), 'alone']
+    p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:20%', '-o', path, '--', *command)
+    assert p.returncode == 0 and p.stdout == subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout, p
+    a = Anchors(path)
+    assert a.hits and sum(a.hits.values()) + most_executed(a.blocks, functions()['go_round']) <= rounds, (a.hits, rounds)
+    row = calc('go_round', path)
+    block = max(row['blocks'], key=lambda b: b['times'])
+    assert row['windows'] >= 5 and block['confidence'] in ('high', 'medium'), block
+    assert abs(block['times'] / rounds - 1) < .15, block
 
 
 @test

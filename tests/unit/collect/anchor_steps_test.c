@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/anchor_steps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "base/own.h"
+
+#define LOOP 0x1000
+#define REST 0x2000
+#define GAP  100000000 /* ns */
+
+enum { RAX, RBX = 3, RSP, R12 = 12 };
+
+/* A program whose loop is executed so often in a window, and so often before it. */
+struct program {
+	struct anchor_steps steps;
+	struct count_stand now;
+	uint32_t n_windows;
+};
+
+static void begin(struct program *p)
+{
+	*p = (struct program){ .now = { .tid = 7 } };
+	p->now.native.regs[RSP] = 0x7fff0000;
+	p->now.native.regs[RBX] = 1000;
+	p->now.native.regs[R12] = 0x5000;
+}
+
+static void finish(struct program *p)
+{
+	anchor_steps_fini(&p->steps);
+}
+
+static void walk(struct program *p, int64_t times)
+{
+	p->now.native.regs[RBX] += (uint64_t)times;
+	p->now.native.regs[R12] -= (uint64_t)times * 8;
+	p->now.native.regs[RAX] = p->now.native.regs[RAX] * 6364136223846793005 + 1;
+}
+
+/* Windows may begin and end within the block. */
+static void look(struct program *p, int64_t gap, int64_t window, uint64_t ns)
+{
+	uint64_t n = (uint64_t)window;
+	struct anchor_choice_block blocks[] = { { LOOP + 16, n - 1, 1, 4 },
+						{ LOOP, n, 3, 12 },
+						{ REST, n / 3 + 7, 3, 12 } };
+	struct count_stand came;
+
+	walk(p, gap);
+	came = p->now;
+	walk(p, window);
+	anchor_steps_window(&p->steps, p->n_windows++, &came, &p->now, ns, blocks, 3);
+}
+
+static void they_tell_what_happens_between_windows(void **state)
+{
+	own(finish) struct program p;
+
+	(void)state;
+	begin(&p);
+	for (int64_t i = 1; i <= 5; i++)
+		look(&p, 1000000 + i, 20000 * i, GAP);
+	assert_true(p.steps.are_there);
+	anchor_steps_sift(&p.steps);
+	/* By two registers. */
+	assert_int_equal(p.steps.gaps.n, 2 * 4);
+	vec_each(x, &p.steps.gaps) {
+		assert_int_equal(x->times, 1000001 + x->window);
+		assert_int_equal(x->cpu_ns, GAP);
+		assert_int_equal(x->walk.addr, LOOP);
+		assert_int_equal(x->walk.step, x->walk.reg == RBX ? 1 : -8);
+	}
+}
+
+static void a_loop_that_begins_anew_tells_nothing(void **state)
+{
+	own(finish) struct program p;
+
+	(void)state;
+	begin(&p);
+	for (int64_t i = 1; i <= 6; i++)
+		look(&p, i == 3 ? -50000 : 1000000, 20000 * i, GAP);
+	anchor_steps_sift(&p.steps);
+	assert_int_equal(p.steps.gaps.n, 0);
+}
+
+static void what_is_of_another_speed_tells_nothing(void **state)
+{
+	own(finish) struct program p;
+
+	(void)state;
+	begin(&p);
+	for (int64_t i = 1; i <= 6; i++)
+		look(&p, i == 3 ? 1500000 : 1000000, 20000 * i, GAP);
+	anchor_steps_sift(&p.steps);
+	assert_int_equal(p.steps.gaps.n, 0);
+}
+
+static void gaps_that_were_disturbed_are_left_out(void **state)
+{
+	own(finish) struct program p;
+
+	(void)state;
+	begin(&p);
+	for (int64_t i = 1; i <= 6; i++)
+		look(&p, 1000000, 20000 * i, i == 3 ? 0 : GAP);
+	anchor_steps_sift(&p.steps);
+	assert_int_equal(p.steps.gaps.n, 2 * 4);
+}
+
+static void another_stack_is_another_walk(void **state)
+{
+	own(finish) struct program p;
+
+	(void)state;
+	begin(&p);
+	for (int64_t i = 1; i <= 6; i++) {
+		look(&p, 1000000, 20000 * i, GAP);
+		p.now.native.regs[RSP] -= 64;
+	}
+	assert_false(p.steps.are_there);
+	assert_int_equal(p.steps.gaps.n, 0);
+}
+
+static void few_steps_are_chance(void **state)
+{
+	own(finish) struct program p;
+
+	(void)state;
+	begin(&p);
+	for (int64_t i = 1; i <= 6; i++)
+		look(&p, 1000000, 100 * i, GAP);
+	assert_int_equal(p.steps.gaps.n, 0);
+}
+
+static void another_program_has_walked_nowhere(void **state)
+{
+	own(finish) struct program p;
+
+	(void)state;
+	begin(&p);
+	for (int64_t i = 1; i <= 3; i++)
+		look(&p, 1000000, 20000 * i, GAP);
+	anchor_steps_forget(&p.steps);
+	assert_false(p.steps.are_there);
+	look(&p, 1000000, 20000, GAP);
+	assert_int_equal(p.steps.gaps.n, 0);
+	/* It may tell of the next gap. */
+	assert_true(p.steps.are_there);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(they_tell_what_happens_between_windows),
+		cmocka_unit_test(a_loop_that_begins_anew_tells_nothing),
+		cmocka_unit_test(what_is_of_another_speed_tells_nothing),
+		cmocka_unit_test(gaps_that_were_disturbed_are_left_out),
+		cmocka_unit_test(another_stack_is_another_walk),
+		cmocka_unit_test(few_steps_are_chance),
+		cmocka_unit_test(another_program_has_walked_nowhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
