@@ -166,8 +166,8 @@ static size_t take_user_frames(struct stack_builder *b, struct roster_process *p
 	if (s->regs && !s->is_pc_only)
 		return unwind_frames(b, p, s, stop);
 	for (size_t i = 0; i < n; i++) {
-		bool is_exact =
-			i == 0 || (s->user_exact && s->user_exact[i / 8] >> i % 8 & 1);
+		bool is_exact = (i == 0 && !s->is_call) ||
+				(s->user_exact && s->user_exact[i / 8] >> i % 8 & 1);
 
 		b->frames[i] = (struct unwind_frame){ .pc = s->user_pcs[i],
 						      .is_return = !is_exact };

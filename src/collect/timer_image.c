@@ -259,6 +259,7 @@ uint32_t timer_image_stack(struct timer_image *m, const struct timer_record *r)
 							  .tid = x->tid,
 							  .user_pcs = r->pcs,
 							  .user_exact = r->exact,
+							  .is_call = true,
 							  .n_user = x->n_frames,
 							  .stop = x->stop });
 }

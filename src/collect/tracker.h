@@ -92,6 +92,7 @@ struct tracker_sample {
 	struct unwind_memory memory;
 	const uint64_t *user_pcs;  /* innermost first */
 	const uint8_t *user_exact; /* bit i: user_pcs[i] is no return address */
+	bool is_call;		   /* user_pcs[0] is one unless its bit says else */
 	size_t n_user;
 	enum unwind_stop stop;	      /* of user_pcs */
 	struct branch_stack branches; /* that led here; n 0: not known */

@@ -120,6 +120,37 @@ static void stacks_are_places_in_images_under_their_callers(void **state)
 	recording_free(r);
 }
 
+/* Where a wrapper was called from, unless that is where a signal came. */
+static void the_stack_of_a_call_ends_behind_it(void **state)
+{
+	static const uint64_t pcs[] = { 0x1010, 0x1020 };
+	static const uint8_t exact[] = { 1 };
+	struct fixture f;
+	struct recording *r;
+	struct tracker_sample s = { .time_ns = 10,
+				    .weight = 1,
+				    .pid = PID,
+				    .tid = PID,
+				    .count = 1,
+				    .user_pcs = pcs,
+				    .n_user = 2,
+				    .is_call = true };
+	uint32_t called, interrupted;
+
+	(void)state;
+	begin(&f);
+	tracker_exec(f.tracker, 1, PID, PID, "prog");
+	map_code(&f, PID, 0x1000, "/no/such/prog");
+	s.event = f.event;
+	called = tracker_sample(f.tracker, &s);
+	s.user_exact = exact;
+	interrupted = tracker_sample(f.tracker, &s);
+	finish(&f, &r);
+	assert_int_equal(location(r, called)->flags, LOCATION_RETURN);
+	assert_int_equal(location(r, interrupted)->flags, 0);
+	recording_free(r);
+}
+
 static void a_child_has_its_parents_code_until_it_execs(void **state)
 {
 	static const uint64_t pc = 0x1010;
@@ -382,6 +413,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_places_in_images_under_their_callers),
+		cmocka_unit_test(the_stack_of_a_call_ends_behind_it),
 		cmocka_unit_test(a_child_has_its_parents_code_until_it_execs),
 		cmocka_unit_test(many_short_lives_are_forgotten_one_by_one),
 		cmocka_unit_test(only_what_is_to_be_followed_is_kept),
