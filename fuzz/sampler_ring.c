@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "collect/heap_maps.h"
+#include "collect/io_calls.h"
+#include "collect/io_ledger.h"
+#include "collect/io_traced_file.h"
 #include "collect/sync_ledger.h"
 #include "collect/timer_ring.h"
 
@@ -90,10 +93,38 @@ static void follow_waits(struct sync_ledger *l, const struct timer_record *r)
 		abort();
 }
 
+/* Each call is in one sum, and a file has a text. */
+static void follow_io(struct io_ledger *l, const struct timer_record *r)
+{
+	const struct wire_tracer_io_done *d = &r->io_done;
+	struct io_call c = { .stack = (uint32_t)d->stack % 8,
+			     .file = (uint32_t)d->file % 8,
+			     .call = d->call,
+			     .error = d->error % 8,
+			     .took_ns = d->took_ns,
+			     .done = d->done };
+	char text[TIMER_RECORD_PATH_MAX + 1] = "";
+	uint64_t n = 0;
+
+	if (r->kind == WIRE_TRACER_IO_FILE) {
+		io_traced_file_text(&r->io_file, r->path, text, sizeof(text));
+		if (!*text)
+			abort();
+	}
+	if (r->kind != WIRE_TRACER_IO_DONE || !io_calls_name(d->call))
+		return;
+	io_ledger_add(l, &c);
+	vec_each(s, &l->sums)
+		n += s->n;
+	if (n != l->n_calls || l->errors.n > l->n_calls)
+		abort();
+}
+
 struct sums {
 	struct heap_ledger blocks;
 	struct heap_maps maps;
 	struct sync_ledger waits;
+	struct io_ledger io;
 };
 
 static void check(void *ctx, const struct timer_record *r)
@@ -103,6 +134,7 @@ static void check(void *ctx, const struct timer_record *r)
 	follow_heap(&h->blocks, r);
 	follow_maps(&h->maps, r);
 	follow_waits(&h->waits, r);
+	follow_io(&h->io, r);
 	if (r->kind == WIRE_TRACER_STACK && r->stack.n_frames > WIRE_SAMPLER_DEPTH_MAX)
 		abort();
 	if (r->kind == WIRE_SAMPLER_SAMPLE &&
@@ -162,6 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	timer_record_stacks_fini(&stacks);
 	heap_ledger_fini(&sums.blocks);
 	sync_ledger_fini(&sums.waits);
+	io_ledger_fini(&sums.io);
 	heap_maps_fini(&sums.maps);
 	return 0;
 }

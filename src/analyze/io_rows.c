@@ -232,18 +232,26 @@ static int add_sample(void *ctx, const struct profile_sample *s, unused struct e
 	return 0;
 }
 
-/* Recorders before there was this fact saw none. */
-static bool sees_requests(const struct profile *p)
+/* Does the recording of a column of I/O say that? */
+static bool says(const struct profile *p, uint32_t column, const char *fact)
 {
-	uint64_t sees;
+	uint64_t value;
 
-	for (uint32_t i = 0; i < profile_n_columns(p); i++)
-		if (column_of(p, i) &&
-		    !recording_find_fact(profile_source(p, profile_column(p, i)->source),
-					 FACT_RATE, "sees-requests", MODEL_NONE,
-					 MODEL_NONE, &sees))
-			return false;
-	return true;
+	return recording_find_fact(profile_source(p, profile_column(p, column)->source),
+				   FACT_RATE, fact, MODEL_NONE, MODEL_NONE, &value);
+}
+
+/* What saw it: recorders before there was the fact saw no requests. */
+static void find_eyes(const struct profile *p, struct io_rows *ret)
+{
+	ret->sees_requests = true;
+	for (uint32_t i = 0; i < profile_n_columns(p); i++) {
+		if (!column_of(p, i))
+			continue;
+		ret->has_io = true;
+		ret->sees_requests &= says(p, i, "sees-requests");
+		ret->is_wrapped |= says(p, i, "wrapped-io");
+	}
 }
 
 int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *ret,
@@ -254,9 +262,7 @@ int io_rows_make(const struct profile *p, enum io_rows_by by, struct io_rows *re
 
 	map_fini(&m.by_key);
 	map_fini(&m.by_pair);
-	for (uint32_t i = 0; i < profile_n_columns(p); i++)
-		ret->has_io |= column_of(p, i) != NULL;
-	ret->sees_requests = sees_requests(p);
+	find_eyes(p, ret);
 	return rc;
 }
 

@@ -52,6 +52,7 @@ struct io_rows {
 	struct io_row total;
 	bool has_io;	    /* the recordings have it at all */
 	bool sees_requests; /* of io_uring */
+	bool is_wrapped;    /* some of it comes from wrappers in programs */
 };
 
 must_use int io_rows_make(const struct profile *p, enum io_rows_by by,

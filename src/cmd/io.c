@@ -61,7 +61,11 @@ const struct command cmd_io = {
 		"ordinary file each, though all together could be done by few, are "
 		"named below. What goes from one file to another in one call "
 		"(sendfile, splice, copy_file_range) counts as read from the first. "
-		"What is mapped into memory is read and written without calls.",
+		"What is mapped into memory is read and written without calls. Where the "
+		"kernel does not let an ordinary user load what sees all, wrappers in "
+		"the "
+		"program see the calls that it and its libraries make, and a line says "
+		"what these miss.",
 	.options = tables,
 	.examples = examples,
 	.group = "report",

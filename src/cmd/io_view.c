@@ -188,10 +188,23 @@ static void print_unseen(const struct rows_view *v, FILE *out)
 			text_count(n, calls));
 }
 
+/* Whoever has not read of it takes it for all that there was. */
+static void print_wrapped(const struct rows_view *v, FILE *out)
+{
+	if (((const struct io_rows *)v->of)->is_wrapped)
+		fputs("\nSeen by wrappers in the programs: calls of their own and of "
+		      "their "
+		      "libraries,\nnot those that the C library makes itself (stdio, "
+		      "readdir, getaddrinfo), nor those of\nthe dynamic linker, static "
+		      "programs and Go; as root all are seen\n",
+		      out);
+}
+
 static void print_below(const struct rows_view *v, FILE *out)
 {
 	print_small(v, out);
 	print_unseen(v, out);
+	print_wrapped(v, out);
 }
 
 const struct rows_kind io_view = {

@@ -8,77 +8,18 @@
 #include "collect/io_requests.h"
 #include "host/syscall_name.h"
 
-#define READ(file, asks)  IO_RECORD_READ, IO_RECORD_##file, IO_RECORD_ASKS_##asks
-#define WRITE(file, asks) IO_RECORD_WRITE, IO_RECORD_##file, IO_RECORD_ASKS_##asks
-#define OTHER(file)	  IO_RECORD_OTHER, IO_RECORD_##file, IO_RECORD_ASKS_NONE
-
-/* What goes from one file to another is read from the first. */
+/* From wire/io_calls.def. */
 static const struct {
 	const char *name;
 	uint8_t event, file, asks;
 } calls[] = {
-	{ "read", READ(FIRST, THIRD) },
-	{ "pread64", READ(FIRST, THIRD) },
-	{ "readv", READ(FIRST, PARTS) },
-	{ "preadv", READ(FIRST, PARTS) },
-	{ "preadv2", READ(FIRST, PARTS) },
-	{ "recv", READ(FIRST, THIRD) },
-	{ "recvfrom", READ(FIRST, THIRD) },
-	{ "recvmsg", READ(FIRST, MESSAGE) },
-	{ "recvmmsg", READ(FIRST, MESSAGES) },
-	{ "recvmmsg_time64", READ(FIRST, MESSAGES) },
-	{ "write", WRITE(FIRST, THIRD) },
-	{ "pwrite64", WRITE(FIRST, THIRD) },
-	{ "writev", WRITE(FIRST, PARTS) },
-	{ "pwritev", WRITE(FIRST, PARTS) },
-	{ "pwritev2", WRITE(FIRST, PARTS) },
-	{ "send", WRITE(FIRST, THIRD) },
-	{ "sendto", WRITE(FIRST, THIRD) },
-	{ "sendmsg", WRITE(FIRST, MESSAGE) },
-	{ "sendmmsg", WRITE(FIRST, MESSAGES) },
-	{ "vmsplice", WRITE(FIRST, PARTS) },
-	{ "sendfile", READ(SECOND, FOURTH) },
-	{ "sendfile64", READ(SECOND, FOURTH) },
-	{ "splice", READ(FIRST, FIFTH) },
-	{ "copy_file_range", READ(FIRST, FIFTH) },
-	{ "tee", READ(FIRST, THIRD) },
-	{ "open", OTHER(OPENED_FIRST) },
-	{ "openat", OTHER(OPENED_SECOND) },
-	{ "openat2", OTHER(OPENED_SECOND) },
-	{ "open_by_handle_at", OTHER(RETURNED) },
-	{ "creat", OTHER(OPENED_FIRST) },
-	{ "memfd_create", OTHER(RETURNED) },
-	{ "close", OTHER(FIRST) },
-	{ "close_range", OTHER(NO_FILE_AT) },
-	{ "dup", OTHER(FIRST) },
-	{ "dup2", OTHER(FIRST) },
-	{ "dup3", OTHER(FIRST) },
-	{ "pipe", OTHER(NO_FILE_AT) },
-	{ "pipe2", OTHER(NO_FILE_AT) },
-	{ "socket", OTHER(RETURNED) },
-	{ "socketpair", OTHER(NO_FILE_AT) },
-	{ "socketcall", OTHER(NO_FILE_AT) },
-	{ "connect", OTHER(FIRST) },
-	{ "accept", OTHER(RETURNED) },
-	{ "accept4", OTHER(RETURNED) },
-	{ "shutdown", OTHER(FIRST) },
-	{ "lseek", OTHER(FIRST) },
-	{ "_llseek", OTHER(FIRST) },
-	{ "fsync", OTHER(FIRST) },
-	{ "fdatasync", OTHER(FIRST) },
-	{ "sync_file_range", OTHER(FIRST) },
-	{ "syncfs", OTHER(FIRST) },
-	{ "sync", OTHER(NO_FILE_AT) },
-	{ "msync", OTHER(NO_FILE_AT) },
-	{ "ftruncate", OTHER(FIRST) },
-	{ "ftruncate64", OTHER(FIRST) },
-	{ "fallocate", OTHER(FIRST) },
-	{ "readahead", OTHER(FIRST) },
-	{ "fadvise64", OTHER(FIRST) },
-	{ "fadvise64_64", OTHER(FIRST) },
-	{ "getdents", OTHER(FIRST) },
-	{ "getdents64", OTHER(FIRST) },
-	{ "io_uring_enter", OTHER(FIRST) },
+#define IO_CALL(NAME, EVENT, FILE, ASKS)                                                 \
+	{ .name = #NAME,                                                                 \
+	  .event = IO_RECORD_##EVENT,                                                    \
+	  .file = IO_RECORD_##FILE,                                                      \
+	  .asks = IO_RECORD_ASKS_##ASKS },
+#include "wire/io_calls.def"
+#undef IO_CALL
 };
 
 #define N_CALLS (sizeof(calls) / sizeof(calls[0]))
@@ -113,6 +54,11 @@ void io_calls_number(struct io_record_call ret[IO_RECORD_CALLS_MAX], bool is_32b
 const char *io_calls_name(uint32_t index)
 {
 	return index && index <= N_CALLS ? calls[index - 1].name : NULL;
+}
+
+uint8_t io_calls_event(uint32_t index)
+{
+	return io_calls_name(index) ? calls[index - 1].event : IO_RECORD_OTHER;
 }
 
 void io_calls_label(uint32_t index, char *ret, size_t cap)

@@ -15,6 +15,8 @@
 void io_calls_number(struct io_record_call ret[IO_RECORD_CALLS_MAX], bool is_32bit);
 /* By the index in a label, which is above 0: "read"; NULL: there is none. */
 const char *io_calls_name(uint32_t index);
+/* enum io_record_event */
+uint8_t io_calls_event(uint32_t index);
 
 /* The indices of requests of io_uring (collect/io_requests) are from here on. */
 #define IO_CALLS_REQUESTS 128

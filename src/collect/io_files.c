@@ -152,7 +152,7 @@ void io_files_meet(struct io_files *f, const struct io_record_file *r)
 	f->names.at[r->number] = xstrdup(name);
 }
 
-const char *io_files_name(const struct io_files *f, uint32_t number)
+const char *io_files_none(enum io_record_number number)
 {
 	static const char *const none[IO_RECORD_FILES] = {
 		[IO_RECORD_NO_FILE] = "[no file]",
@@ -160,9 +160,14 @@ const char *io_files_name(const struct io_files *f, uint32_t number)
 		[IO_RECORD_UNNUMBERED] = "[more files]",
 	};
 
+	return none[number];
+}
+
+const char *io_files_name(const struct io_files *f, uint32_t number)
+{
 	if (number < IO_RECORD_FILES)
-		return none[number];
+		return io_files_none(number);
 	if (number < f->names.n && f->names.at[number])
 		return f->names.at[number];
-	return none[IO_RECORD_UNTOLD];
+	return io_files_none(IO_RECORD_UNTOLD);
 }

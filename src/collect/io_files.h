@@ -24,6 +24,9 @@ void io_files_meet(struct io_files *f, const struct io_record_file *r);
 /* Never NULL; borrowed until the next one is met. */
 const char *io_files_name(const struct io_files *f, uint32_t number);
 
+/* What is no file: "[no file]"; below IO_RECORD_FILES. */
+const char *io_files_none(enum io_record_number number);
+
 /* "/etc/passwd", "pipe:[123]", "[eventfd]", "TCP 10.0.0.1:4000->10.0.0.2:80". */
 void io_files_text(const struct io_record_file *r, char *ret, size_t cap);
 

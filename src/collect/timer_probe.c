@@ -57,14 +57,13 @@ int timer_probe_program(const char *name, const char *instead, struct err *e)
 
 int timer_probe(const struct experiment *x, const struct scope *scope, struct err *e)
 {
-	if (x->trigger == EXPERIMENT_HEAP)
+	if (x->trigger == EXPERIMENT_HEAP || x->trigger == EXPERIMENT_IO)
 		return err_set(e, ERR_UNSUPPORTED, "takes samples of CPU time only");
 	if (x->trigger == EXPERIMENT_THREAD_TIME)
 		return err_set(e, ERR_UNSUPPORTED, "waits are seen by the kernel only");
 	if (x->trigger == EXPERIMENT_STATES)
 		return err_set(e, ERR_UNSUPPORTED, "states are seen by the kernel only");
-	if (x->trigger == EXPERIMENT_SYSCALLS || x->trigger == EXPERIMENT_IO ||
-	    x->trigger == EXPERIMENT_TRIGGER)
+	if (x->trigger == EXPERIMENT_SYSCALLS || x->trigger == EXPERIMENT_TRIGGER)
 		return err_set(e, ERR_UNSUPPORTED, "they are seen by the kernel only");
 	if (x->trigger == EXPERIMENT_COUNTER)
 		return err_set(e, ERR_UNSUPPORTED, "counters are the kernel's");

@@ -90,6 +90,12 @@ static void parse_module(struct reader *r, struct timer_record *ret)
 		r->bad = true;
 }
 
+static void parse_io_file(struct reader *r, struct timer_record *ret)
+{
+	parse_fixed(r, &ret->io_file, sizeof(ret->io_file));
+	parse_path(r, ret);
+}
+
 static void parse_thread(struct reader *r, struct timer_record *ret)
 {
 	parse_fixed(r, &ret->thread, sizeof(ret->thread));
@@ -216,10 +222,13 @@ static const struct kind kinds[] = {
 	[WIRE_TRACER_PLACE] = { .size = sizeof(struct wire_tracer_place) },
 	[WIRE_TRACER_WAIT] = { .size = sizeof(struct wire_tracer_wait) },
 	[WIRE_TRACER_RELEASE] = { .size = sizeof(struct wire_tracer_release) },
+	[WIRE_TRACER_IO_FILE] = { .parse = parse_io_file },
+	[WIRE_TRACER_IO_BEGUN] = { .size = sizeof(struct wire_tracer_io_begun) },
+	[WIRE_TRACER_IO_DONE] = { .size = sizeof(struct wire_tracer_io_done) },
 };
 
 _Static_assert(sizeof(((struct timer_record *)0)->fixed) >=
-		       sizeof(struct wire_tracer_wait),
+		       sizeof(struct wire_tracer_io_done),
 	       "the largest");
 
 /* False: it is of none that is known. */

@@ -20,6 +20,7 @@
 #include "wire/tracer_regions.h"
 #include "wire/sampler.h"
 #include "wire/tracer.h"
+#include "wire/tracer_io.h"
 #include "wire/tracer_sync.h"
 
 #define TIMER_RECORD_PATH_MAX 4096
@@ -46,9 +47,12 @@ struct timer_record {
 		struct wire_tracer_place place;
 		struct wire_tracer_wait wait;
 		struct wire_tracer_release release;
+		struct wire_tracer_io_file io_file;
+		struct wire_tracer_io_begun io_begun;
+		struct wire_tracer_io_done io_done;
 	};
 	char comm[17];			      /* of a start and a thread */
-	char path[TIMER_RECORD_PATH_MAX + 1]; /* of a start and a module */
+	char path[TIMER_RECORD_PATH_MAX + 1]; /* of a start, a module, a file of I/O */
 	uint64_t pcs[WIRE_SAMPLER_DEPTH_MAX]; /* of a sample or stack, innermost first */
 	uint8_t exact[WIRE_SAMPLER_DEPTH_MAX / 8];
 	const uint8_t *rest; /* of one of regions; until the next record is parsed */

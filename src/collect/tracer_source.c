@@ -385,6 +385,8 @@ static void tracer_finish(struct source *source, struct source_stats *ret)
 	const struct timer_totals *t = &s->images.totals;
 
 	finish_losses(s);
+	if (traces(&s->context) & WIRE_TRACER_IO)
+		facts_add(s->context.writer, FACT_RATE, "wrapped-io", "count", 1);
 	if (s->stood_ns)
 		facts_add(s->context.writer, FACT_RATE, "stopped", "ns", s->stood_ns);
 	*ret = (struct source_stats){ .samples = t->n_events,

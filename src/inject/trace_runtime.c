@@ -11,6 +11,7 @@
 #include "inject/next.h"
 #include "inject/sandbox.h"
 #include "inject/trace_fpe.h"
+#include "inject/trace_io.h"
 #include "inject/trace_regions.h"
 #include "inject/trace_sync.h"
 #include "inject/trace_thread.h"
@@ -128,8 +129,10 @@ static void start(bool is_on)
 {
 	trace_runtime.traces = is_on ? trace_runtime.meeting.control->traces : 0;
 	trace_regions_init();
-	if (next_needs_lock()) /* sem_post may be first called by a handler */
+	if (next_needs_lock()) { /* some may be first called by a handler */
 		trace_sync_look_up();
+		trace_io_look_up();
+	}
 	__atomic_store_n(&trace_runtime.is_on, is_on, __ATOMIC_RELEASE);
 	__atomic_store_n(&state, STATE_SETTLED, __ATOMIC_RELEASE);
 	if (trace_runtime_traces(WIRE_TRACER_FPE))

@@ -25,6 +25,7 @@ enum wire_tracer_trace {
 	WIRE_TRACER_SYNC = 2,
 	WIRE_TRACER_FPE = 4,
 	WIRE_TRACER_REGIONS = 8,
+	WIRE_TRACER_IO = 16,
 };
 
 /* Beyond enum wire_sampler_kind.  Never renumber. */
@@ -52,7 +53,7 @@ enum wire_tracer_kind {
 	WIRE_TRACER_WAIT = 34,	     /* struct wire_tracer_wait */
 	WIRE_TRACER_RELEASE = 35,    /* struct wire_tracer_release */
 	WIRE_TRACER_SYNC_LAST = 47,
-	/* 48 to 55 are of WIRE_TRACER_FPE, 56 to 71 of _REGIONS. */
+	/* 48 to 55 are of WIRE_TRACER_FPE, 56 to 71 of _REGIONS, 72 to 79 of _IO. */
 	WIRE_TRACER_FPE_RAISED = 48, /* struct wire_tracer_fpe */
 	WIRE_TRACER_FPE_AGAIN = 49,  /* struct wire_tracer_fpe_again */
 	WIRE_TRACER_FPE_LAST = 55,

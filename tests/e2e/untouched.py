@@ -30,7 +30,7 @@ Row = collections.namedtuple('Row', 'name command ways data also', defaults=('al
 
 
 def cpu(way):
-    return way.experiment in ('usertime', 'heap', 'fpe', 'sync')
+    return way.experiment in ('usertime', 'heap', 'fpe', 'sync') or way == Way(way.user, 'io', 'tracer')
 
 
 def perf(way):
@@ -191,7 +191,7 @@ def find_ways(path):
     ways = [Way(user, experiment, source) for user, source in users
             for experiment in ('usertime', 'pcsamp', 'totaltime', 'faults')]
     ways += [Way(user, experiment, 'tracer') for user in sorted({user for user, _ in users})
-             for experiment in ('heap', 'fpe', 'sync')]
+             for experiment in ('heap', 'fpe', 'sync', 'io')]
     ways += [Way(me, 'io', 'io'), Way(me, 'sync', 'futex')]
     return [w for w in ways if is_available(w, path)]
 

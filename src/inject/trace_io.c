@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/trace_io.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "inject/trace_io_asked.h"
+#include "inject/trace_io_file.h"
+#include "inject/trace_runtime.h"
+#include "inject/trace_thread.h"
+#include "inject/vdso.h"
+#include "wire/io_record.h"
+#include "wire/tracer.h"
+
+__attribute__((weak)) extern int *__errno_location(void);
+
+/* Where a call has its file, and how many bytes it asks for. */
+static const struct what {
+	uint8_t event, file, asks;
+} whats[] = {
+	{ IO_RECORD_OTHER, IO_RECORD_NO_FILE_AT, IO_RECORD_ASKS_NONE },
+#define IO_CALL(name, event, file, asks)                                                 \
+	{ IO_RECORD_##event, IO_RECORD_##file, IO_RECORD_ASKS_##asks },
+#include "wire/io_calls.def"
+#undef IO_CALL
+};
+
+/* As the kernel has it: below 0 the number of an error. */
+static long result_of(const struct trace_io_call *c, long returned)
+{
+	long result = c->result == TRACE_IO_SIZE ? returned : (int)returned;
+
+	if (c->result == TRACE_IO_NOTHING)
+		return 0;
+	if (c->result == TRACE_IO_ERROR)
+		return -result;
+	return result < 0 && __errno_location ? -*__errno_location() : result;
+}
+
+/* For its file: whoever accepts has none yet. */
+static bool may_wait(enum wire_tracer_io_call call)
+{
+	return whats[call].event != IO_RECORD_OTHER || call == WIRE_TRACER_IO_OF_connect;
+}
+
+static long make(const struct trace_io_call *c)
+{
+	const long *a = c->arguments;
+
+	return c->make(a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* What is known of it before it is made; one that closes its descriptor has none then. */
+static struct trace_io_file file_before(const struct trace_io_call *c)
+{
+	const struct what *what = &whats[c->call];
+
+	if (what->file == IO_RECORD_FIRST)
+		return trace_io_file_of((int)c->arguments[0]);
+	if (what->file == IO_RECORD_SECOND)
+		return trace_io_file_of((int)c->arguments[1]);
+	return (struct trace_io_file){ WIRE_TRACER_IO_NO_FILE, false };
+}
+
+static uint64_t file_behind(const struct trace_io_call *c, long result)
+{
+	uint8_t at = whats[c->call].file;
+
+	if (at < IO_RECORD_RETURNED)
+		return WIRE_TRACER_IO_NO_FILE;
+	if (result >= 0)
+		return trace_io_file_opened((int)result);
+	if (at == IO_RECORD_OPENED_FIRST)
+		return trace_io_file_unopened((const char *)c->arguments[0]);
+	if (at == IO_RECORD_OPENED_SECOND)
+		return trace_io_file_unopened((const char *)c->arguments[1]);
+	return WIRE_TRACER_IO_NO_FILE;
+}
+
+/* Without a stack it were nobody's. */
+static void tell_begun(const struct trace_io_call *c, struct wire_tracer_io_done *r)
+{
+	struct wire_tracer_io_begun begun = { .file = r->file,
+					      .call = c->call,
+					      .frame = (uintptr_t)c->frame };
+
+	begun.stack = r->stack = trace_thread_stack(c->frame);
+	begun.time_ns = vdso_now_ns();
+	if (r->stack != WIRE_TRACER_NO_STACK &&
+	    trace_runtime_write(WIRE_TRACER_IO_BEGUN, &begun, sizeof(begun), NULL, 0))
+		r->frame = begun.frame;
+}
+
+/* errno is left as it is. */
+static void tell(const struct trace_io_call *c, struct wire_tracer_io_done *r,
+		 long result)
+{
+	if (!trace_runtime_is_on())
+		return;
+	r->asked = trace_io_asked(whats[c->call].asks, c->arguments, &result);
+	r->done = result < 0 ? 0 : (uint64_t)result;
+	r->error = result < 0 ? (uint32_t)-result : 0;
+	if (!r->file)
+		r->file = file_behind(c, result);
+	if (r->stack == WIRE_TRACER_NO_STACK)
+		r->stack = trace_thread_stack(c->frame);
+	trace_runtime_write(WIRE_TRACER_IO_DONE, r, sizeof(*r), NULL, 0);
+}
+
+long trace_io_make(const struct trace_io_call *c)
+{
+	struct wire_tracer_io_done r = { .call = c->call };
+	struct trace_io_file file;
+	uint64_t since_ns;
+	long returned;
+
+	if (trace_runtime_is_paused())
+		return make(c);
+	file = file_before(c);
+	r.file = file.id;
+	if (file.may_block && may_wait(c->call))
+		tell_begun(c, &r);
+	since_ns = vdso_now_ns();
+	returned = make(c);
+	r.time_ns = vdso_now_ns();
+	r.took_ns = r.time_ns - since_ns;
+	tell(c, &r, result_of(c, returned));
+	return returned;
+}

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""I/O seen by wrappers in the program: equal to what the kernel's side tells of the same
+files, as root and as an ordinary user; and every wrapper passes on what its call returns.
+usage: io_wrapped.py DWELL PROGRAM_DIR SOURCE_ROOT [WORD...]"""
+import collections
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import harness
+import io_recording
+from harness import DIR, IS_ROOT, Skip, dwell, fact, need, run_all, test
+from io_recording import FILE, rows
+
+PROGRAMS = os.path.abspath(sys.argv[2])
+IO, WRAPPED = (os.path.join(PROGRAMS, name) for name in ('e2e-io', 'e2e-io_wrapped'))
+TABLE = os.path.join(sys.argv[3], 'src/inject/trace_io_calls.def')
+MANY = os.path.join(DIR, 'many')
+EXACT = ('calls', 'errors', 'asked_bytes', 'read_bytes', 'written_bytes', 'sizes')
+
+
+def record(*command, options=(), **more):
+    return io_recording.record(*command, options=['--source', 'tracer', *options], **more)
+
+
+def exact(row):
+    return {k: row[k] for k in EXACT}
+
+
+def of_files(wanted):
+    """What is exact of the files that match, together where only their numbers differ."""
+    sums = collections.defaultdict(list)
+    for name, row in rows('file').items():
+        if re.search(wanted, name):
+            sums[re.sub(r'\d+', 'N', name)].append(exact(row))
+    return {name: sorted(all_of, key=str) for name, all_of in sums.items()}
+
+
+def same_as_the_kernel(wanted, *command):
+    if not IS_ROOT or not harness.may_record('io', 'io'):
+        raise Skip('only root may load BPF programs')
+    io_recording.record(*command)
+    told = of_files(wanted)
+    record(*command)
+    got = of_files(wanted)
+    assert told and got == told, {k: (got.get(k), told.get(k)) for k in {*got, *told}
+                                  if got.get(k) != told.get(k)}
+
+
+@test
+def plain_calls_are_those_that_the_kernel_sees():
+    same_as_the_kernel(MANY, IO, 'plain', MANY)
+
+
+@test
+def lists_of_pieces_are_those_that_the_kernel_sees():
+    same_as_the_kernel(MANY, IO, 'lists', MANY)
+
+
+@test
+def sockets_and_pipes_are_those_that_the_kernel_sees():
+    same_as_the_kernel(r'^(UNIX|pipe|memfd|\[no file)', IO, 'sockets')
+
+
+@test
+def threads_are_those_that_the_kernel_sees():
+    same_as_the_kernel(MANY, IO, 'threads', MANY)
+
+
+@test
+def thousands_of_files_are_those_that_the_kernel_sees():
+    same_as_the_kernel(f'^{DIR}/f', IO, 'files', DIR)
+    assert len([n for n in rows('file') if n.startswith(f'{DIR}/f')]) == 3000
+
+
+@test
+def a_copy_is_the_one_that_the_kernel_sees():
+    shutil.copyfile(sys.executable, MANY)
+    same_as_the_kernel(f'^{MANY}', 'cp', MANY, MANY + '-copy')
+    same_as_the_kernel(f'^{MANY}', 'dd', f'if={MANY}', f'of={MANY}-copy', 'bs=777',
+                       'conv=fsync', 'status=none')
+
+
+@test
+def a_database_is_the_one_that_the_kernel_sees():
+    base = os.path.join(DIR, 'base')
+    same_as_the_kernel(f'^{base}', sys.executable, '-c',
+                       f'import os, sqlite3\nif os.path.exists({base!r}): os.unlink({base!r})\n'
+                       f'd = sqlite3.connect({base!r}); d.execute("CREATE TABLE t(a, b)")\n'
+                       'd.executemany("INSERT INTO t VALUES (?, ?)", ((i, str(i)) for i in range(9000)))\n'
+                       'd.commit(); print(d.execute("SELECT count(*) FROM t").fetchone())')
+
+
+@test
+def an_interpreter_s_files_are_those_that_the_kernel_sees():
+    same_as_the_kernel(r'/etc/services|no/such', sys.executable, '-S', '-B', '-c',
+                       'import os; os.environ["A"] = open("/etc/services").read(); os.path.exists("/no/such")\n'
+                       'try: open("/no/such/file")\nexcept OSError: pass')
+
+
+def symbols():
+    with open(TABLE, encoding='ascii') as f:
+        return dict(re.findall(r'^IO\((\w+), (\w+), (?!NOTHING)\w+\)', f.read(), re.M))
+
+
+@test
+def every_wrapper_passes_on_what_its_call_returns():
+    calls = symbols()
+    told = subprocess.run([WRAPPED, 'symbols', *calls], stderr=subprocess.PIPE, check=True).stderr
+    p = dwell('run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--', WRAPPED, 'symbols', *calls)
+    assert p.returncode == 0 and p.stderr == told.decode(), p.stderr
+    lines = [line.split() for line in told.decode().splitlines()]
+    assert [name for name, *_ in lines] == list(calls) and len(calls) > 80, told
+    made = collections.Counter(calls.values())
+    failed = collections.Counter(calls[name] for name, result, _ in lines if result != '0')
+    got = {name: (r['calls'], r['errors']) for name, r in rows('call').items()}
+    assert got == {name: (n, failed[name]) for name, n in made.items()}, (got, failed)
+
+
+@test
+def what_is_no_plain_file_has_its_name():
+    record(WRAPPED, 'kinds')
+    r = rows('file')['[eventfd]']
+    assert (r['read_bytes'], r['written_bytes']) == (8, 8), r
+    server = socket.create_server(('127.0.0.1', 0))
+    port = server.getsockname()[1]
+
+    def answer():
+        peer, _ = server.accept()
+        with peer:
+            peer.sendall(b'x' * 5000)
+
+    t = threading.Thread(target=answer)
+    t.start()
+    record(sys.executable, '-c',
+           f'import socket; s = socket.create_connection(("127.0.0.1", {port}));\n'
+           'while s.recv(1000): pass')
+    t.join()
+    server.close()
+    files = rows('file')
+    name, r = next((n, r) for n, r in files.items() if n.endswith(f'->127.0.0.1:{port}'))
+    assert re.fullmatch(rf'TCP 127.0.0.1:\d+->127.0.0.1:{port}', name), name
+    assert r['read_bytes'] == 5000, r
+    assert files['TCP socket']['calls'] >= 1, files
+
+
+@test
+def a_local_socket_has_the_name_it_is_bound_to():
+    path = os.path.join(DIR, 'bound')
+    record(sys.executable, '-c',
+           'import socket\ns, c = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)\n'
+           f's.bind({path!r}); s.listen(); c.connect({path!r}); p, _ = s.accept()\n'
+           'c.sendall(b"12345"); p.recv(9)')
+    r = rows('file')[f'UNIX {path}']
+    assert (r['read_bytes'], r['written_bytes']) == (5, 5), r
+
+
+@test
+def a_thread_may_be_cancelled_in_a_call():
+    told = subprocess.run([WRAPPED, 'cancel'], stderr=subprocess.PIPE, check=True).stderr
+    p = dwell('run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--', WRAPPED, 'cancel')
+    assert p.stderr == told.decode() == 'cleaned\n1\n', p.stderr
+    # It has not returned.
+    r = rows('call')['read']
+    assert r['calls'] == 0 and r['ns'] > 50e6, r
+
+
+@test
+def signals_interrupt_calls_as_ever():
+    p = dwell('run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--', WRAPPED, 'interrupted')
+    assert p.stderr == '-1 1\n1\n', p.stderr
+    calls = rows('call')
+    # The one that was left by a jump did not return.
+    assert (calls['read']['calls'], calls['read']['errors'], calls['read']['read_bytes']) == (2, 1, 1), calls
+    assert calls['write']['calls'] >= 2 and calls['write']['written_bytes'] == 1, calls
+
+
+@test
+def children_have_their_own_calls():
+    record(WRAPPED, 'children')
+    p = dwell('io', '--json', '--by', 'process', FILE)
+    written = sorted(r['written_bytes'] for r in json.loads(p.stdout)['rows'] if r['written_bytes'])
+    assert written == [3, 7], p.stdout
+
+
+@test
+def a_call_that_never_returns_has_its_time():
+    p = subprocess.Popen([harness.DWELL, 'run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--',
+                          'sh', '-c', f'echo $$ >&2; exec {WRAPPED} blocked'],
+                         stderr=subprocess.PIPE, text=True)
+    pid = int(p.stderr.readline())
+    assert p.stderr.readline() == 'here\n'
+    threading.Event().wait(.5)
+    os.kill(pid, signal.SIGKILL)
+    p.communicate(timeout=60)
+    r = rows('call')['read']
+    assert r['calls'] == 0 and r['ns'] > 50e6, r
+
+
+@test
+def callers_are_those_who_call():
+    record(IO, 'callers', MANY)
+    calls = collections.Counter()
+    for row in rows('stack').values():
+        names = [f['name'] for f in row['frames']]
+        for name in ('writes_little', 'writes_much'):
+            if name in names and 'main' in names:
+                calls[name] += row['written_bytes']
+    assert calls == {'writes_little': 3000 * 16, 'writes_much': 3000 * 4096}, calls
+    stacks = exact(rows('file')[MANY])
+    record(IO, 'callers', MANY, options=['--flat'])
+    assert exact(rows('file')[MANY]) == stacks and set(rows('stack')) == {'[no stack]'}, rows('stack')
+
+
+@test
+def an_ordinary_user_gets_them_unasked_and_is_told_what_is_missing():
+    ask = []
+    if IS_ROOT:
+        need('setpriv')
+        ask = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--']
+    with open(MANY, 'wb') as f:
+        f.write(b'x' * 10000)
+    os.chmod(MANY, 0o644)
+    path = os.path.join(DIR, 'open', 'user.dwell')
+    os.mkdir(os.path.dirname(path), 0o777)
+    os.chmod(os.path.dirname(path), 0o777)
+    os.chmod(DIR, 0o755)
+    p = subprocess.run([*ask, harness.DWELL, 'run', '-q', '-e', 'io,heap', '-o', path, '--', 'cat', MANY],
+                       capture_output=True, text=True, check=False, cwd=os.path.dirname(path))
+    assert p.returncode == 0 and p.stdout == 'x' * 10000, p
+    assert rows('file', path=path)[MANY]['read_bytes'] == 10000
+    text = dwell('io', path).stdout
+    assert 'Seen by wrappers' in text and 'stdio' in text, text
+    report = json.loads(dwell('report', '--json', path).stdout)
+    assert fact(report, 'wrapped-io', 'rate') == 1, report['quality']
+
+
+@test
+def what_the_c_library_calls_itself_is_not_seen():
+    record('sh', '-c', 'exec sort /etc/services')
+    # By stdio, though it is opened.
+    assert rows('file')['/etc/services']['read_bytes'] == 0 < rows('file')['/etc/services']['calls']
+
+
+if __name__ == '__main__':
+    sys.exit(run_all(harness.TESTS, words=sys.argv[4:]))
