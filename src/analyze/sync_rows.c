@@ -246,6 +246,15 @@ static char *copy_what(const struct place *at)
 	return xasprintf("%.*s", (int)strcspn(at->what, ",]"), at->what);
 }
 
+/* Where one stack tells what it is, it is that for all. */
+static void know_better(struct sync_row *row, const struct place *at)
+{
+	if (!text_starts(row->what, "futex") || text_starts(at->what, "futex"))
+		return;
+	free(row->what);
+	row->what = copy_what(at);
+}
+
 static struct sync_row *row_of(struct making *m, const struct place *at)
 {
 	bool is_new;
@@ -253,8 +262,11 @@ static struct sync_row *row_of(struct making *m, const struct place *at)
 	uint64_t *i = map_slot(&m->by_key, key, &is_new);
 	struct sync_row *row;
 
-	if (!is_new)
-		return &m->rows->rows.at[*i];
+	if (!is_new) {
+		row = &m->rows->rows.at[*i];
+		know_better(row, at);
+		return row;
+	}
 	*i = m->rows->rows.n;
 	row = vec_push(&m->rows->rows);
 	*row = (struct sync_row){
@@ -399,11 +411,16 @@ struct sync_short sync_rows_short(const struct profile *p)
 	return s;
 }
 
-const char *sync_rows_unseen(const struct profile *p)
+const char *sync_rows_note(const struct profile *p, enum sync_rows_note note)
 {
-	const char *why = NULL;
+	static const char *const keys[] = {
+		[SYNC_ROWS_UNSEEN] = "unseen-waits",
+		[SYNC_ROWS_WRAPPED] = "wrapped-waits",
+		[SYNC_ROWS_UNWRAPPED] = "unwrapped-waits",
+	};
+	const char *text = NULL;
 
-	for (size_t k = 0; k < profile_n_sources(p) && !why; k++)
-		why = recording_info(profile_source(p, k), "unseen-waits");
-	return why;
+	for (size_t k = 0; k < profile_n_sources(p) && !text; k++)
+		text = recording_info(profile_source(p, k), keys[note]);
+	return text;
 }

@@ -64,12 +64,18 @@ struct sync_short {
 	uint64_t threshold_ns; /* the largest of all processes */
 };
 
+/* What of waits was not observed, in the words of who recorded. */
+enum sync_rows_note {
+	SYNC_ROWS_UNSEEN,    /* why not what the kernel alone sees */
+	SYNC_ROWS_WRAPPED,   /* which calls of a running process, where not all are */
+	SYNC_ROWS_UNWRAPPED, /* why none of a process' */
+};
+
 must_use int sync_rows_make(const struct profile *p, enum sync_rows_by by,
 			    struct sync_rows *ret, struct err *e);
 void sync_rows_fini(struct sync_rows *r);
 struct sync_short sync_rows_short(const struct profile *p);
-/* Why waits of programs that do not call the C library for it were not observed, of the
- * first recording of which that is so; NULL: they were. */
-const char *sync_rows_unseen(const struct profile *p);
+/* As the first recording has it that does; NULL: none does. */
+const char *sync_rows_note(const struct profile *p, enum sync_rows_note note);
 
 #endif

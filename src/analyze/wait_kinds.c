@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "analyze/name_stem.h"
+#include "base/text.h"
+
 static const struct {
 	const char *text;
 	bool is_whole; /* the name, not a part of it */
@@ -15,11 +18,21 @@ static const struct {
 #undef WITHIN
 };
 
+/* Or a copy that the compiler made of it. */
+static bool is_function(const char *name, const char *text)
+{
+	own(buf_fini) struct buf stem = { 0 };
+
+	if (!text_starts(name, text))
+		return false;
+	name_stem_function(name, &stem);
+	return strcmp(buf_str(&stem), text) == 0;
+}
+
 static bool matches(size_t i, const char *name)
 {
-	if (!kinds[i].is_whole)
-		return strstr(name, kinds[i].text) != NULL;
-	return strcmp(name + strspn(name, "_"), kinds[i].text) == 0;
+	return kinds[i].is_whole ? is_function(name + strspn(name, "_"), kinds[i].text)
+				 : strstr(name, kinds[i].text) != NULL;
 }
 
 const struct wait_kind *wait_kinds_find(const char *const *names, size_t n)

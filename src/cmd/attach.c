@@ -153,11 +153,10 @@ const struct command cmd_attach = {
 	.description =
 		"Records processes that already run, until they end, the time of -d is "
 		"over, or you press Ctrl-C. The processes are not stopped and nothing is "
-		"loaded into them, but by two experiments: the engine of bbcounts runs "
-		"them in translation meanwhile and leaves them afterwards, and heap "
-		"leads "
-		"their calls through a library of its own, from which they are freed at "
-		"the end.",
+		"loaded into them, but by these experiments: the engine of bbcounts runs "
+		"them in translation meanwhile and leaves them afterwards; heap and sync "
+		"lead their calls through a library of dwell's own, from which they are "
+		"freed at the end.",
 	.options = (const struct option_spec *const[]){ record_options, attach_options,
 							NULL },
 	.examples =
@@ -170,6 +169,8 @@ const struct command cmd_attach = {
 			  "how often each instruction was executed, exactly" },
 			{ "dwell attach -e heap -p 1234 -d 1m",
 			  "who takes memory now and does not give it back" },
+			{ "dwell attach -e sync -p 1234 -d 10",
+			  "who waits for which lock, and who holds it" },
 			{ NULL, NULL } },
 	.group = "record",
 	.run = run_attach,

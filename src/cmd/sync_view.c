@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/sync_view.h"
 
+#include <string.h>
+
 #include "analyze/sync_rows.h"
 #include "base/text.h"
 #include "cmd/report_text.h"
@@ -180,19 +182,40 @@ static void print_short(const struct rows_view *v, FILE *out)
 			s.n == 1 ? "was" : "were");
 }
 
-static void print_unseen(const struct rows_view *v, FILE *out)
+static void print_because(FILE *out, const char *what, const char *why)
 {
-	const char *why = sync_rows_unseen(v->report.profile);
 	own(buf_fini) struct buf b = { 0 };
 
-	if (!why)
-		return;
 	report_text_safe(&b, why);
-	fprintf(out,
-		"\nWaits that do not go through the C library (Go, Rust, raw futexes) "
-		"were "
-		"not\nobserved: %s\n",
-		buf_str(&b));
+	fprintf(out, "%s: %s\n", what, buf_str(&b));
+}
+
+/* What the kernel alone sees, and of a process that ran already what is not wrapped
+ * there. */
+static void print_unseen(const struct rows_view *v, FILE *out)
+{
+	const struct profile *p = v->report.profile;
+	const char *unseen = sync_rows_note(p, SYNC_ROWS_UNSEEN);
+	const char *unwrapped = sync_rows_note(p, SYNC_ROWS_UNWRAPPED);
+	const char *wrapped = sync_rows_note(p, SYNC_ROWS_WRAPPED);
+
+	if (wrapped)
+		fprintf(out,
+			"\nConditions, semaphores, barriers and ends of threads %s\n",
+			strcmp(wrapped, "locks") != 0
+				? "were not observed"
+				: "are as the kernel sees them:\n"
+				  "who found that there was nothing to wait for is not "
+				  "there");
+	if (unseen)
+		print_because(
+			out,
+			"\nWaits that do not go through the C library (Go, Rust, raw "
+			"futexes) were not\nobserved",
+			unseen);
+	if (unwrapped)
+		print_because(out, "\nAll waits of a process are as the kernel sees them",
+			      unwrapped);
 }
 
 static void print_below(const struct rows_view *v, FILE *out)

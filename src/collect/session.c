@@ -695,12 +695,22 @@ static void reap(struct session *s)
 	tracker_exit_status(s->tracker, (uint32_t)s->launch.pid, o->status);
 }
 
+/* What programs are told at the end is nothing that others are to see. */
+static void stop_in_turn(struct session *s)
+{
+	for (size_t i = 0; i < 2 * s->n_sources; i++) {
+		struct source *source = s->sources[i % s->n_sources];
+
+		if ((source->ops->turn_at == SOURCE_IS_TOLD) == (i >= s->n_sources))
+			source->ops->stop(source);
+	}
+}
+
 static void stop_sources(struct session *s)
 {
 	session_control_close(&s->control); /* who asks now, waits for nobody */
 	gauges_cut(s->gauges, clock_monotonic_ns(), "end", "");
-	for (size_t i = 0; i < s->n_sources; i++)
-		s->sources[i]->ops->stop(s->sources[i]);
+	stop_in_turn(s);
 	s->outcome.wall_ns = clock_monotonic_ns() - s->start_ns;
 	s->outcome.asleep_ns = clock_asleep_since_ns(s->asleep_before_ns);
 	s->outcome.stolen_ns = stolen_ns() - s->stolen_ns;

@@ -45,6 +45,8 @@ struct tracer {
 	struct err trouble;	       /* what is not as it was there; .code 0: nothing */
 	uint64_t stood_ns;	       /* how long those stood for it */
 	uint64_t n_asked;	       /* callstacks of regions */
+	bool has_noted_locks, has_noted_refusal;
+	bool is_paused, has_begun; /* nothing is observed before */
 };
 
 static const struct timer_library library = {
@@ -228,6 +230,7 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 	s->base.ops = &tracer_source;
 	s->context = *c;
 	s->look_ns = LOOK_NS_MAX;
+	s->has_begun = true;
 	s->bell = -1;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	set_totals(s, c);
@@ -259,6 +262,16 @@ static int tracer_prepare(struct source *source, struct launch_env *env, struct 
 	return 0;
 }
 
+/* Others see waits, too: those of a process that nothing can be put into. */
+static bool is_dispensable(const struct source_context *c)
+{
+	bool is = true;
+
+	for (size_t i = 0; i < c->n_plans; i++)
+		is &= c->plans[i].source != &tracer_source || c->plans[i].beside;
+	return is;
+}
+
 static int inject_into(struct tracer *s, pid_t pid, struct err *e)
 {
 	struct inject *i = NULL;
@@ -273,6 +286,39 @@ static int inject_into(struct tracer *s, pid_t pid, struct err *e)
 	return 0;
 }
 
+static void note_once(const struct tracer *s, bool *is_noted, const char *key,
+		      const char *text)
+{
+	if (!*is_noted)
+		writer_info(s->context.writer, key, text);
+	*is_noted = true;
+}
+
+static int visit(struct tracer *s, pid_t pid, struct err *e)
+{
+	struct err why = { 0 };
+	int rc = inject_into(s, pid, &why);
+
+	if (rc == ERR_UNSUPPORTED && is_dispensable(&s->context)) {
+		note_once(s, &s->has_noted_refusal, "unwrapped-waits", why.text);
+		return 0;
+	}
+	if (rc < 0 && e)
+		*e = why;
+	if (rc == 0 && traces(&s->context) & WIRE_TRACER_SYNC)
+		note_once(s, &s->has_noted_locks, "wrapped-waits",
+			  waits_cookie(&s->context) ? "locks" : "locks only");
+	return rc;
+}
+
+static void tracer_pause(struct source *source, bool is_paused)
+{
+	struct tracer *s = (struct tracer *)source;
+
+	s->is_paused = is_paused;
+	timer_images_pause(&s->images, is_paused || !s->has_begun);
+}
+
 static int tracer_start(struct source *source, pid_t pid, struct err *e)
 {
 	struct tracer *s = (struct tracer *)source;
@@ -281,8 +327,12 @@ static int tracer_start(struct source *source, pid_t pid, struct err *e)
 
 	if (pid)
 		return timer_images_give(&s->images, pid, e);
+	/* Others are to see what processes tell with their first events, and have not
+	 * begun. */
+	s->has_begun = !waits_cookie(&s->context);
+	tracer_pause(source, s->is_paused);
 	for (size_t i = 0; i < scope->n_pids && rc == 0; i++)
-		rc = inject_into(s, scope->pids[i], e);
+		rc = visit(s, scope->pids[i], e);
 	return rc;
 }
 
@@ -322,6 +372,10 @@ static int tracer_drain(struct source *source, bool is_final, struct err *e)
 	uint64_t before = n_written(s);
 	bool is_busy;
 
+	if (!s->has_begun) {
+		s->has_begun = true;
+		tracer_pause(source, s->is_paused);
+	}
 	silence(s->bell);
 	vec_each(i, &s->injected)
 		inject_look(*i);
@@ -331,11 +385,6 @@ static int tracer_drain(struct source *source, bool is_final, struct err *e)
 	else if (s->look_ns < LOOK_NS_MAX)
 		s->look_ns *= 2;
 	return set_timer(s, e);
-}
-
-static void tracer_pause(struct source *source, bool is_paused)
-{
-	timer_images_pause(&((struct tracer *)source)->images, is_paused);
 }
 
 static void tracer_ask(struct source *source)

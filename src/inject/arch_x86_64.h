@@ -61,6 +61,39 @@ static inline void arch_call_on(void *stack, void (*f)(void *), void *arg)
 			   "cc");
 }
 
+/* Nothing is left of a call that has just returned to be taken for one under way: who
+ * waits for ever further in may never write there. */
+static inline void arch_forget_call(void)
+{
+	__asm__ volatile("movq $0, -8(%%rsp)" ::: "memory");
+}
+
+/* A function that goes on in what before(second argument, frame) returns, with the
+ * arguments that it had and nothing of it on the stack. */
+#define ARCH_PASS_DEFINE(name, before)                                                   \
+	__asm__(".text\n"                                                                \
+		".balign 16\n"                                                           \
+		".globl " #name "\n"                                                     \
+		".type " #name ", @function\n" #name ":\n"                               \
+		"endbr64\n"                                                              \
+		"push %rbp\n"                                                            \
+		"mov %rsp, %rbp\n"                                                       \
+		"push %rdi\n"                                                            \
+		"push %rsi\n"                                                            \
+		"push %rdx\n"                                                            \
+		"push %rcx\n"                                                            \
+		"mov %rsi, %rdi\n"                                                       \
+		"mov %rbp, %rsi\n"                                                       \
+		"call " #before "\n"                                                     \
+		"movq $0, -8(%rsp)\n" /* as arch_forget_call() */                        \
+		"pop %rcx\n"                                                             \
+		"pop %rdx\n"                                                             \
+		"pop %rsi\n"                                                             \
+		"pop %rdi\n"                                                             \
+		"pop %rbp\n"                                                             \
+		"jmp *%rax\n"                                                            \
+		".size " #name ", . - " #name "\n")
+
 /* The instruction leaves its own return address in rcx, so registers tell a call that
  * has just returned, or that the kernel has set back to be made again. */
 static inline enum arch_call arch_call(const ucontext_t *uc)

@@ -88,7 +88,8 @@ bool trace_sync_begin(struct trace_wait *w)
 {
 	struct trace_local *l = trace_local();
 
-	if (!trace_runtime_traces(WIRE_TRACER_SYNC) || trace_runtime_is_paused())
+	if (!trace_runtime_traces(WIRE_TRACER_SYNC) || trace_runtime_is_paused() ||
+	    trace_local_is_shared(l))
 		return false;
 	if (l->within && w->frame < l->within)
 		return false;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "inject/arch.h"
 #include "inject/next.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_sync.h"
@@ -23,6 +24,13 @@
 #define THRD_BUSY 1
 
 #define EXPORT __attribute__((visibility("default")))
+
+/* Whether a thread is within is asked only of what is taken out again. */
+#ifdef DWELL_INJECTED
+#define FORGET_CALL() arch_forget_call()
+#else
+#define FORGET_CALL()
+#endif
 
 __attribute__((weak)) extern int *__errno_location(void);
 /* Of glibc since 2.32: this process has one thread. */
@@ -175,6 +183,7 @@ static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy
 			return false;
 		*ret = f(a, 0, 0, 0);
 	}
+	FORGET_CALL();
 	return __builtin_expect(*ret != busy, 1);
 }
 
@@ -193,13 +202,18 @@ static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy
 		b = (n) > 1 ? b : 0;                                                     \
 		c = (n) > 2 ? c : 0;                                                     \
 		d = (n) > 3 ? d : 0;                                                     \
-		if (!trace_runtime_traces(WIRE_TRACER_SYNC) || is_alone(what, a))        \
-			return next_of(CALL_##name)(a, b, c, d);                         \
+		if (!trace_runtime_traces(WIRE_TRACER_SYNC) || is_alone(what, a)) {      \
+			rc = next_of(CALL_##name)(a, b, c, d);                           \
+			FORGET_CALL();                                                   \
+			return rc;                                                       \
+		}                                                                        \
 		if (has_taken(what, CALL_##try, busy, a, &rc))                           \
 			return rc;                                                       \
 		return wait(a, b, c, d, WAIT_FOR(CALL_##name, what),                     \
 			    __builtin_frame_address(0));                                 \
 	}
+
+#ifndef DWELL_INJECTED
 
 #define GIVES_AND_WAITS(name, what)                                                      \
 	WRAP(name)                                                                       \
@@ -211,17 +225,36 @@ static inline bool has_taken(enum wire_tracer_sync what, enum call try, int busy
 		return wait(a, b, c, d, WAIT_FOR(CALL_##name, what), frame);             \
 	}
 
+#else
+
+/* Who waits there is cancelled there, and unwound by tables that nobody finds of us. */
+#define GIVES_AND_WAITS(name, what)                                                      \
+	static __attribute__((used))                                                     \
+	call_fn *give_##name(uintptr_t mutex, const uint64_t *frame)                     \
+	{                                                                                \
+		if (trace_sync_is_waited_for(mutex))                                     \
+			trace_sync_release(mutex, frame);                                \
+		return next_of(CALL_##name);                                             \
+	}                                                                                \
+	ARCH_PASS_DEFINE(name, give_##name);
+
+#endif
+
 #define ENDS(name) WAITS(name, 4, WIRE_TRACER_JOIN, NONE, 0)
 
 #define RELEASES(name)                                                                   \
 	WRAP(name)                                                                       \
 	{                                                                                \
+		int rc;                                                                  \
+                                                                                         \
 		(void)b;                                                                 \
 		(void)c;                                                                 \
 		(void)d;                                                                 \
 		if (__builtin_expect(trace_sync_is_waited_for((uintptr_t)a), 0))         \
 			trace_sync_release((uintptr_t)a, __builtin_frame_address(0));    \
-		return next_of(CALL_##name)(a, 0, 0, 0);                                 \
+		rc = next_of(CALL_##name)(a, 0, 0, 0);                                   \
+		FORGET_CALL();                                                           \
+		return rc;                                                               \
 	}
 
 #include "inject/trace_sync_calls.def"

@@ -6,124 +6,38 @@ usage: inject.py DWELL PROGRAM_DIR [WORD...]"""
 import contextlib
 import json
 import os
-import re
-import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 
 import harness
+import visiting
 from harness import DIR, dwell, fact, need, report, run_all, test
+from visiting import (LIMIT_S, PLACE, attached, check_left, check_lives, is_answered, is_free, is_led_by, meeting_place, n_led,
+                      obeying, read_url, refusal, server, text_of, wait_until)
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 VISITED = f'{PROGRAMS}/e2e-visited'
 MORE = f'{PROGRAMS}/libe2e-visited-more.so'
-LIMIT_S = 60
-PLACE = range(0x468000000000, 0x468000000000 + (1 << 30))  # where dwell puts its library
 
 
-def wait_until(what, why):
-    end = time.time() + LIMIT_S
-    while not what():
-        assert time.time() < end, why
-        time.sleep(0.005)
-
-
-def text_of(pid, name):
-    with open(f'/proc/{pid}/{name}', encoding='utf-8') as f:
-        return f.read()
-
-
-def n_led(pid):
-    """How many words of the program's and its libraries' data lead into dwell's library."""
-    n = 0
-    with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
-        for line in text_of(pid, 'maps').splitlines():
-            where, rights, _, _, inode, *_ = line.split()
-            start, end = (int(x, 16) for x in where.split('-'))
-            if inode == '0' or 'x' in rights or 'p' not in rights or start in PLACE:
-                continue
-            memory.seek(start)
-            data = memory.read(end - start)
-            n += sum(x in PLACE for x, in struct.iter_unpack('<Q', data[:len(data) // 8 * 8]))
-    return n
-
-
-def is_led_by(pid, owner):
-    """Does that dwell lead the calls of the program, which goes on by itself?  See src/wire/injected.h."""
-    starts = {int(line.split('-')[0], 16) for line in text_of(pid, 'maps').splitlines()}
-    with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
-        for at in starts & set(range(PLACE.start, PLACE.stop, 64 << 20)):
-            memory.seek(at)
-            _, _, _, is_patched, _, by = struct.unpack('<QQQQQI', memory.read(44))
-            if is_patched and by == owner:
-                return is_free(pid)
-    return False
-
-
-def is_free(pid):
-    return 'TracerPid:\t0' in text_of(pid, 'status')
-
-
-def meeting_place(pid):
-    return re.search(r' (/\S+)/control$', text_of(pid, 'maps'), re.M).group(1)
-
-
-def check_left(pid):
-    assert is_free(pid)
-    assert n_led(pid) == 0, n_led(pid)
-
-
-class Program:
-    """A program that obeys."""
+class Visited(visiting.Program):
+    """Says at its end whether something was not as it was."""
 
     def __init__(self, *args, variant=''):
-        self.process = subprocess.Popen([VISITED + variant, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.pid = self.process.pid
-        assert self.process.stdout.readline() == 'ready\n'
-
-    def tell(self, line):
-        self.process.stdin.write(line + '\n')
-        self.process.stdin.flush()
-        return self.process.stdout.readline()
+        super().__init__(VISITED + variant, *args)
 
     def end(self):
-        if self.process.stdin.closed:
-            return
-        said = self.tell('wrong')
-        assert said.startswith('0 wrong'), said
-        self.process.stdin.close()
-        assert self.process.wait(LIMIT_S) == 0, self.process.returncode
+        if not self.process.stdin.closed:
+            said = self.tell('wrong')
+            assert said.startswith('0 wrong'), said
+        super().end()
 
 
-@contextlib.contextmanager
 def visited(*args, **more):
-    p = Program(*args, **more)
-    try:
-        yield p
-        p.end()
-    finally:
-        p.process.kill()
-        p.process.wait()
-
-
-@contextlib.contextmanager
-def attached(pid, path, *args):
-    """dwell, until the block ends."""
-    with subprocess.Popen([harness.DWELL, 'attach', *(args or ('-e', 'heap')), '-p', str(pid), '-o', path],
-                          stderr=subprocess.PIPE, text=True) as p:
-        try:
-            wait_until(lambda: p.poll() is not None or is_led_by(pid, p.pid), 'it does not begin')
-            assert p.poll() is None, p.stderr.read()
-            yield p
-            p.send_signal(signal.SIGINT)
-            assert p.wait(LIMIT_S) == 0, p.stderr.read()
-        finally:
-            p.kill()
+    return obeying(Visited(*args, **more))
 
 
 def heap_of(path):
@@ -242,17 +156,6 @@ def a_program_whose_dwell_is_killed_goes_on_and_can_be_attached_to_again():
             p.tell('calls')
         check_left(p.pid)
     assert numbers(heap_of(f'{DIR}/again.dwell')[0])[0] >= CALLS[0]
-
-
-def refusal(*args):
-    p = dwell('attach', *args, '-d', '0.1', '-o', f'{DIR}/refused.dwell')
-    assert p.returncode != 0, p.stderr
-    return p.stderr
-
-
-def check_lives(pid):
-    assert 'State:\tZ' not in text_of(pid, 'status')
-    check_left(pid)
 
 
 @test
@@ -416,24 +319,6 @@ def what_cannot_be_done_is_said_in_a_line():
         s.terminate()
 
 
-def read_url(url):
-    with urllib.request.urlopen(url, timeout=LIMIT_S) as r:
-        return r.read()
-
-
-@contextlib.contextmanager
-def server(*command, **more):
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more) as p:
-        try:
-            yield p
-        finally:
-            p.terminate()
-            try:
-                p.wait(LIMIT_S)
-            finally:
-                p.kill()
-
-
 def attach_often(pid, ask, name, times=5):
     want = ask()
     for i in range(times):
@@ -445,13 +330,6 @@ def attach_often(pid, ask, name, times=5):
         assert ask() == want
     assert sum(numbers(x)[0] for x in heap_of(path)) > 0, heap_of(path)
     check_complete(path)
-
-
-def is_answered(ask):
-    try:
-        return ask() or True
-    except OSError:
-        return False
 
 
 @test
@@ -483,9 +361,6 @@ def a_redis_server_answers_as_before():
 
 
 if __name__ == '__main__':
-    if not harness.IS_ROOT:
-        sys.exit(harness.skip_all('only root may trace what it did not start'))
-    if shutil.which('getconf') and re.match(r'glibc 2\.([0-2]?\d|3[0-4])$', subprocess.run(
-            ['getconf', 'GNU_LIBC_VERSION'], capture_output=True, text=True, check=False).stdout.strip()):
-        sys.exit(harness.skip_all('glibc before 2.35'))
+    if visiting.why_not():
+        sys.exit(harness.skip_all(visiting.why_not()))
     sys.exit(run_all(harness.TESTS, words=sys.argv[3:]))

@@ -229,7 +229,7 @@ def what_has_waited_since_before_is_found_when_it_is_attached_to():
     with subprocess.Popen([PROGRAM, 'forever', '2'], stdout=subprocess.PIPE, text=True) as p:
         try:
             assert p.stdout.readline() == 'ready\n'
-            a = dwell('attach', '-q', '-e', 'sync', '-p', str(p.pid), '-d', '1s', '-o', path)
+            a = dwell('attach', '-q', '-e', 'sync', '--source', 'futex', '-p', str(p.pid), '-d', '1s', '-o', path)
             assert a.returncode == 0, a.stderr
         finally:
             p.kill()
@@ -250,8 +250,8 @@ def of_who_waits_for_several_since_before_nobody_knows_the_first():
                           env=same) as p:
         try:
             assert p.stdout.readline() == 'ready\n'
-            a = subprocess.run([*fixed, harness.DWELL, 'attach', '-q', '-e', 'sync', '-p',
-                                str(p.pid), '-d', '1s', '-o', path], capture_output=True,
+            a = subprocess.run([*fixed, harness.DWELL, 'attach', '-q', '-e', 'sync', '--source', 'futex',
+                                '-p', str(p.pid), '-d', '1s', '-o', path], capture_output=True,
                                text=True, env=same, check=False)
             if p.poll() == 77:
                 raise Skip('this kernel has no such call')

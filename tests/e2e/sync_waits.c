@@ -16,80 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* clang makes no clones, and does not know how to be told. */
-#ifdef __clang__
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE __attribute__((noinline, noclone))
-#endif
-
-/* A function that calls as its last act is not on the stack any more. */
-static inline int stay(int rc)
-{
-	__asm__ volatile("" : "+r"(rc));
-	return rc;
-}
-
-static void check(int is_right, const char *what)
-{
-	if (is_right)
-		return;
-	printf("wrong: %s\n", what);
-	exit(1);
-}
-
-NOINLINE void sleep_ms(unsigned ms)
-{
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-
-	while (nanosleep(&t, &t) != 0)
-		;
-}
-
-static struct timespec in_ms(clockid_t clock, unsigned ms)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += ms % 1000 * 1000000L;
-	if (t.tv_nsec >= 1000000000L) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000L;
-	}
-	return t;
-}
-
-/* Sleeps in the kernel, which is when it does not run any more. */
-static int is_asleep(pid_t tid)
-{
-	char path[64], text[512] = "", *at;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	f = fopen(path, "r");
-	if (f && fgets(text, sizeof(text), f)) {
-		at = strrchr(text, ')');
-		fclose(f);
-		return at && at[2] == 'S';
-	}
-	if (f)
-		fclose(f);
-	return 0;
-}
-
-static volatile pid_t waiter_tid;
-
-static void say_who(void)
-{
-	waiter_tid = (pid_t)syscall(SYS_gettid);
-}
-
-static void until_waiter_sleeps(void)
-{
-	while (!waiter_tid || !is_asleep(waiter_tid))
-		sched_yield();
-}
+#include "waiter.h"
 
 /* One holds, another waits until it is let go. */
 
@@ -424,7 +351,7 @@ static void meet(const struct meeting *m, unsigned ms)
 }
 
 /* Each kind of wait once, of 20 ms at least. */
-static void calls(void)
+static void calls(unsigned n)
 {
 	on_heap = malloc(sizeof(*on_heap));
 	pthread_mutex_init(on_heap, NULL);
@@ -503,12 +430,13 @@ static void *die_with_it(void *arg)
 	return NULL;
 }
 
-static void owner_dead(void)
+static void owner_dead(unsigned n)
 {
 	pthread_mutexattr_t attr;
 	pthread_t thread;
 	struct timespec t = in_ms(CLOCK_REALTIME, 30);
 
+	sem_init(&semaphore, 0, 0);
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
 	pthread_mutex_init(&robust, &attr);
@@ -574,7 +502,7 @@ static void *cancelled_before(void *arg)
 	return NULL;
 }
 
-static void cancelled(void)
+static void cancelled(unsigned n)
 {
 	pthread_t thread;
 	void *ret = NULL;
@@ -595,7 +523,7 @@ static void cancelled(void)
 	holders(3);
 }
 
-static void forked(void)
+static void forked(unsigned n)
 {
 	pid_t pid;
 	int status = 1;
@@ -626,6 +554,7 @@ static void contended(unsigned n)
 {
 	pthread_t threads[4];
 
+	is_set = 0;
 	for (int i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, contend, (void *)(unsigned long)n);
 	for (int i = 0; i < 4; i++)
@@ -649,7 +578,7 @@ NOINLINE void hold_spin(unsigned ms)
 	stay(pthread_spin_unlock(&spin));
 }
 
-static void spinning(void)
+static void spinning(unsigned n)
 {
 	pthread_t thread;
 
@@ -662,36 +591,153 @@ static void spinning(void)
 	pthread_join(thread, NULL);
 }
 
-static void killed(void)
+static void killed(unsigned n)
 {
 	holders(5);
 	raise(SIGKILL);
 }
 
+/* Who holds a lock gives it while it waits for a condition, by which the other answers.
+ */
+
+static void *answer(void *arg)
+{
+	(void)arg;
+	say_who();
+	pthread_mutex_lock(&plain);
+	is_set = 1;
+	pthread_cond_signal(&condition);
+	pthread_mutex_unlock(&plain);
+	return NULL;
+}
+
+NOINLINE void give_by_waiting(void)
+{
+	sleep_ms(20);
+	while (!is_set)
+		stay(pthread_cond_wait(&condition, &plain));
+}
+
+static void given(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		pthread_t thread;
+
+		waiter_tid = 0;
+		is_set = 0;
+		pthread_mutex_lock(&plain);
+		pthread_create(&thread, NULL, answer, NULL);
+		until_waiter_sleeps();
+		give_by_waiting();
+		pthread_mutex_unlock(&plain);
+		pthread_join(thread, NULL);
+	}
+}
+
+/* Somebody waits until it is let go: for a lock, or for a condition. */
+
+static pthread_t parked;
+static pthread_mutex_t kept = PTHREAD_MUTEX_INITIALIZER;
+
+static void *wait_for_lock(void *arg)
+{
+	say_who();
+	pthread_mutex_lock(&kept);
+	pthread_mutex_unlock(&kept);
+	return arg;
+}
+
+static void *wait_for_condition(void *arg)
+{
+	pthread_mutex_lock(&plain);
+	say_who();
+	while (!is_set)
+		pthread_cond_wait(&condition, &plain);
+	pthread_mutex_unlock(&plain);
+	return arg;
+}
+
+static void park(void *(*how)(void *))
+{
+	is_set = 0;
+	waiter_tid = 0;
+	pthread_mutex_lock(&kept);
+	pthread_create(&parked, NULL, how, NULL);
+	until_waiter_sleeps();
+}
+
+static void park_at_lock(unsigned n)
+{
+	(void)n;
+	park(wait_for_lock);
+}
+
+static void park_at_condition(unsigned n)
+{
+	(void)n;
+	park(wait_for_condition);
+}
+
+static void let_go(unsigned n)
+{
+	(void)n;
+	pthread_mutex_lock(&plain);
+	is_set = 1;
+	pthread_mutex_unlock(&plain);
+	pthread_cond_broadcast(&condition);
+	pthread_mutex_unlock(&kept);
+	pthread_join(parked, NULL);
+}
+
+/* Does what lines of its input say, MODE [N], and answers each. */
+static void obey(unsigned n);
+
+static const struct {
+	const char *name;
+	void (*fn)(unsigned n);
+} modes[] = {
+	{ "calls", calls },
+	{ "holders", holders },
+	{ "uncontended", uncontended },
+	{ "robust", owner_dead },
+	{ "cancelled", cancelled },
+	{ "forked", forked },
+	{ "contended", contended },
+	{ "spinning", spinning },
+	{ "killed", killed },
+	{ "given", given },
+	{ "park", park_at_lock },
+	{ "condition", park_at_condition },
+	{ "go", let_go },
+	{ "obey", obey },
+};
+
+static int do_as_told(const char *mode, unsigned n)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (strcmp(mode, modes[i].name) == 0) {
+			modes[i].fn(n);
+			return 0;
+		}
+	return 2;
+}
+
+static void obey(unsigned n)
+{
+	static char line[64], mode[64];
+
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	printf("ready\n");
+	while (fgets(line, sizeof(line), stdin)) {
+		n = 1;
+		check(sscanf(line, "%63s %u", mode, &n) > 0 && do_as_told(mode, n) == 0,
+		      line);
+		printf("done\n");
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const char *mode = argc > 1 ? argv[1] : "";
-	unsigned n = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
-
-	if (strcmp(mode, "calls") == 0)
-		calls();
-	else if (strcmp(mode, "holders") == 0)
-		holders(n);
-	else if (strcmp(mode, "uncontended") == 0)
-		uncontended(n);
-	else if (strcmp(mode, "robust") == 0)
-		owner_dead();
-	else if (strcmp(mode, "cancelled") == 0)
-		cancelled();
-	else if (strcmp(mode, "forked") == 0)
-		forked();
-	else if (strcmp(mode, "contended") == 0)
-		contended(n);
-	else if (strcmp(mode, "spinning") == 0)
-		spinning();
-	else if (strcmp(mode, "killed") == 0)
-		killed();
-	else
-		return 2;
-	return 0;
+	return do_as_told(argc > 1 ? argv[1] : "",
+			  argc > 2 ? (unsigned)atoi(argv[2]) : 1);
 }

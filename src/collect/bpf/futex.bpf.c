@@ -27,9 +27,11 @@ const volatile uint64_t cookie = 0;
 /* Whose scratch is which. */
 enum { SCRATCH_CALL, SCRATCH_CUT, SCRATCH_WAKE };
 
-/* Of the kernel's: nobody came in time; a signal did, and unless a handler runs, the
- * thread comes back for the rest of its time by another call. */
+/* Of the kernel's: nobody came in time; a signal did, or who traces the thread, and
+ * unless a handler runs, it comes back by the same call, or for the rest of its time by
+ * another. */
 #define RESULT_TIMEOUT (-110)
+#define RESULT_AGAIN   (-512)
 #define RESULT_RESTART (-516)
 
 /* As <linux/futex.h> has them. */
@@ -238,11 +240,11 @@ int entered(uint64_t *ctx)
 	if (!t)
 		return 0;
 	t->where = THREAD_RUNS;
-	if (t->broke_ns && go_on(t, call == FUTEX_RECORD_RESTARTS))
+	wait_of(&w, call, r, is_32bit);
+	if (t->broke_ns && go_on(t, call == FUTEX_RECORD_RESTARTS || w.how))
 		return 0;
 	if (!call)
 		return 0;
-	wait_of(&w, call, r, is_32bit);
 	read_first(&w);
 	if (!w.how && call == FUTEX_RECORD_FUTEX && is_told(r, is_32bit)) {
 		t->within_at = w.address;
@@ -283,7 +285,7 @@ int left(uint64_t *ctx)
 	if (t->where != THREAD_BLOCKED)
 		return 0;
 	t->where = THREAD_RUNS;
-	if ((int64_t)ctx[1] == RESULT_RESTART)
+	if ((int64_t)ctx[1] == RESULT_RESTART || (int64_t)ctx[1] == RESULT_AGAIN)
 		t->broke_ns = now;
 	else
 		charge_end(t, now, (int64_t)ctx[1]);

@@ -26,6 +26,10 @@ static const struct {
 	{ { "__lll_lock_wait_private", "malloc", "work", "main" },
 	  "C library's lock",
 	  true },
+	{ { "__futex_abstimed_wait_common", "__new_sem_wait_slow64.constprop.0", "work",
+	    "main" },
+	  "semaphore",
+	  false },
 	/* Go: a thread without work, and one that waits for the scheduler's lock. */
 	{ { "runtime.futexsleep", "runtime.notesleep", "runtime.mPark", "runtime.stopm" },
 	  "idle thread",
