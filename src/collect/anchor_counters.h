@@ -26,8 +26,6 @@
 
 #define ANCHOR_COUNTERS_AREAS 4
 #define ANCHOR_COUNTERS_MAX   48 /* of one process, those that are off included */
-/* What one takes each time, about. */
-#define ANCHOR_COUNTERS_HIT_NS 8
 
 struct anchor_counter {
 	struct anchor_site site;

@@ -11,6 +11,8 @@
 /* In moments, a second, where there are several: what is longer by them is known. */
 #define MOMENTS_RATE 3e6
 #define MOMENTS_MOST 0.4 /* of a moment's time */
+/* Of what counters take at most: from nothing to all of it, by what is around them. */
+#define COST_PART 0.5
 
 void anchor_meters_fini(struct anchor_meters *m)
 {
@@ -131,7 +133,7 @@ static void choose(struct anchor_meters *m, uint64_t cpu_ns, double most_rate,
 
 void anchor_meters_choose(struct anchor_meters *m, uint64_t cpu_ns)
 {
-	choose(m, cpu_ns, m->budget * CHOSEN_PART * 1e9 / ANCHOR_COUNTERS_HIT_NS, false);
+	choose(m, cpu_ns, m->budget * CHOSEN_PART * 1e9 / m->hit_ns, false);
 	choose(m, cpu_ns, MOMENTS_RATE, true);
 }
 
@@ -147,7 +149,7 @@ static void tell(struct anchor_meters *m, size_t i, uint32_t window, uint64_t cp
 		return;
 	anchor_record_site(m->record, window, false, &c->site, hits,
 			   cpu_ns - x->told.cpu_ns);
-	m->spent_ns += hits * ANCHOR_COUNTERS_HIT_NS;
+	m->spent_ns += (uint64_t)((double)hits * m->hit_ns);
 	x->told = (struct anchor_meters_since){ c->hits, cpu_ns };
 }
 
@@ -203,20 +205,19 @@ static uint64_t near_hits(const struct anchor_meters *m, size_t i)
 	return m->counters.at.at[i].hits - m->at.at[i].near.hits;
 }
 
-/* What the program took for those that are not on elsewhere; each is left that takes too
- * much. */
-static uint64_t moment_cost(struct anchor_meters *m, uint64_t cpu_ns)
+/* What the program took for those that are not on elsewhere, at most; each is left that
+ * takes too much. */
+static double moment_cost(struct anchor_meters *m, uint64_t cpu_ns)
 {
-	uint64_t sum_ns = 0;
+	double sum_ns = 0;
 
 	for (size_t i = 0; i < m->at.n; i++) {
 		struct anchor_meter *x = &m->at.at[i];
-		uint64_t ns = near_hits(m, i) * ANCHOR_COUNTERS_HIT_NS;
+		double ns = (double)near_hits(m, i) * m->hit_ns;
 
 		if (!x->is_for_moments)
 			continue;
-		x->is_left |=
-			(double)ns > MOMENTS_MOST * (double)(cpu_ns - x->near.cpu_ns);
+		x->is_left |= ns > MOMENTS_MOST * (double)(cpu_ns - x->near.cpu_ns);
 		sum_ns += ns;
 	}
 	return sum_ns;
@@ -225,9 +226,11 @@ static uint64_t moment_cost(struct anchor_meters *m, uint64_t cpu_ns)
 /* Those that were on. */
 static void record_near(struct anchor_meters *m, const bool *on, uint32_t window)
 {
-	uint64_t cpu_ns = m->counters.stood_ns, cost_ns = moment_cost(m, cpu_ns);
+	uint64_t cpu_ns = m->counters.stood_ns;
+	double most_ns = moment_cost(m, cpu_ns);
+	uint64_t cost_ns = (uint64_t)(most_ns * COST_PART);
 
-	m->spent_ns += cost_ns;
+	m->spent_ns += (uint64_t)most_ns;
 	for (size_t i = 0; i < m->at.n; i++) {
 		const struct anchor_meter *x = &m->at.at[i];
 
@@ -262,8 +265,7 @@ static bool is_too_much(const struct anchor_meters *m, size_t i, uint64_t cpu_ns
 	const struct anchor_meters_since *since = &m->at.at[i].looked;
 	uint64_t hits = m->counters.at.at[i].hits - since->hits;
 
-	return (double)hits * ANCHOR_COUNTERS_HIT_NS >
-	       m->budget * (double)(cpu_ns - since->cpu_ns);
+	return (double)hits * m->hit_ns > m->budget * (double)(cpu_ns - since->cpu_ns);
 }
 
 void anchor_meters_look(struct anchor_meters *m, uint32_t window)

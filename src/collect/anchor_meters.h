@@ -38,6 +38,7 @@ struct anchor_meters {
 	VEC(struct anchor_meter) at; /* as many */
 	clockid_t clock;	     /* the process's CPU time */
 	double budget;		     /* of it */
+	double hit_ns;		     /* what meeting one takes, at most */
 	uint64_t spent_ns;	     /* by what has been told */
 	bool is_near;		     /* a moment has begun */
 };

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collect/anchor_cost.h"
 #include "collect/anchor_meters.h"
 #include "collect/anchor_record.h"
 #include "collect/anchor_steps.h"
@@ -176,7 +177,9 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 	s->context = *c;
 	s->budget = budget_of(c);
 	s->record = (struct anchor_record){ .tracker = c->tracker, .writer = c->writer };
-	s->meters = (struct anchor_meters){ .record = &s->record, .budget = s->budget };
+	s->meters = (struct anchor_meters){ .record = &s->record,
+					    .budget = s->budget,
+					    .hit_ns = anchor_cost_hit_ns() };
 	s->random = clock_monotonic_ns() | 1;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->timer < 0) {

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "collect/anchor_cost.h"
 #include "collect/count_remote.h"
 #include "host/clock.h"
 
@@ -375,6 +376,15 @@ static void who_stands_has_its_time(void **state)
 	munmap(own_ns, 4096);
 }
 
+static void one_takes_no_more_than_is_told(void **state)
+{
+	double ns = anchor_cost_hit_ns();
+
+	(void)state;
+	/* A locked addition takes some cycles, and no microsecond. */
+	assert_true(ns > 1 && ns < 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +395,7 @@ int main(void)
 		cmocka_unit_test(shared_code_has_none),
 		cmocka_unit_test(who_has_ended_has_none),
 		cmocka_unit_test(who_stands_has_its_time),
+		cmocka_unit_test(one_takes_no_more_than_is_told),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
