@@ -10,7 +10,13 @@ static const char *const names[HEAP_ROWS_N][HEAP_ROWS_VALUES + 1] = {
 	[HEAP_ROWS_LIFETIMES] = { "lived-less-than", "blocks", "bytes" },
 	[HEAP_ROWS_COURSE] = { "held-at-most", "held", "held-blocks", "allocated",
 			       "allocations" },
+	[HEAP_ROWS_CUTS] = { "held-then", "held-blocks-then", "uncut" },
 };
+
+static bool is_over_time(enum heap_rows_kind kind)
+{
+	return kind == HEAP_ROWS_COURSE || kind == HEAP_ROWS_CUTS;
+}
 
 const char *const *heap_rows_names(enum heap_rows_kind kind)
 {
@@ -39,7 +45,7 @@ static struct heap_row *row_of(struct heap_rows *h, enum heap_rows_kind kind,
 {
 	struct heap_row *row;
 
-	if (kind != HEAP_ROWS_COURSE)
+	if (!is_over_time(kind))
 		vec_each(x, &h->of[kind])
 			if (x->values[0] == first)
 				return x;
@@ -99,7 +105,8 @@ int heap_rows_load(struct heap_rows *h, const struct recording *r, struct err *e
 	for (int kind = 0; kind < HEAP_ROWS_N && rc == 0; kind++)
 		if (h->of[kind].n)
 			qsort(h->of[kind].at, h->of[kind].n, sizeof(struct heap_row),
-			      kind == HEAP_ROWS_COURSE ? by_time : by_first);
+			      is_over_time((enum heap_rows_kind)kind) ? by_time
+								      : by_first);
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cmd/command.h"
+#include "cmd/heap_growth_view.h"
 #include "cmd/heap_view.h"
 #include "cmd/report_options.h"
 
@@ -29,6 +30,11 @@ static const struct option_spec own_options[] = {
 	{ .name = "timeline",
 	  .kind = OPTION_FLAG,
 	  .text = "What was held over time, by the process that held most" },
+	{ .name = "between",
+	  .kind = OPTION_STRING,
+	  .arg = "A,B",
+	  .text = "What was allocated after A and is still there at B, by bytes: marks "
+		  "or numbers of intervals (dwell global), start or end" },
 	{ .name = "depth",
 	  .kind = OPTION_U64,
 	  .arg = "N",
@@ -57,7 +63,9 @@ static int choose_view(const struct options *o, const struct heap_table **ret,
 		*ret = heap_tables[i];
 		n++;
 	}
-	return n > 1 ? err_set(e, ERR_USAGE, "one view at a time") : 0;
+	return n + options_has(o, "between") > 1
+		       ? err_set(e, ERR_USAGE, "one view at a time")
+		       : 0;
 }
 
 static int run(struct options *o, struct err *e)
@@ -73,7 +81,9 @@ static int run(struct options *o, struct err *e)
 	v.limit = options_u64(o, "limit", r.json ? 0 : DEFAULT_LIMIT);
 	v.depth = options_u64(o, "depth", r.json ? 0 : DEFAULT_DEPTH);
 	rc = heap_view_load(&v, e);
-	if (rc == 0 && r.json)
+	if (rc == 0 && options_has(o, "between"))
+		rc = heap_growth_view(&v, options_str(o, "between"), stdout, e);
+	else if (rc == 0 && r.json)
 		heap_view_json(&v, stdout);
 	else if (rc == 0)
 		heap_view_print(&v, stdout);
@@ -90,6 +100,8 @@ static const struct command_example examples[] = {
 	{ "dwell heap", "what the newest recording's program never gave back" },
 	{ "dwell heap --lost a.dwell", "what it could not have given back any more" },
 	{ "dwell heap --peak a.dwell", "who held its memory when it held most" },
+	{ "dwell heap --between warm,done",
+	  "what was allocated after the mark warm and is there at done" },
 	{ "dwell heap --timeline", "how what is held grows and shrinks" },
 	{ "dwell heap --churn --filter 'thread == worker'", "who allocates in workers" },
 	{ NULL, NULL },

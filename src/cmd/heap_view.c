@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "analyze/heap_facts.h"
-#include "analyze/names.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cmd/heap_frames.h"
 #include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_quality.h"
@@ -150,7 +150,7 @@ static void put_process(const struct heap_view *v, size_t source,
 	report_text_labelled(v->report, "process", &b, out);
 }
 
-static void put_processes(const struct heap_view *v, size_t source, FILE *out)
+void heap_view_print_processes(const struct heap_view *v, size_t source, FILE *out)
 {
 	struct heap_processes processes = { 0 };
 	size_t n = 0;
@@ -209,40 +209,11 @@ static void put_values(const struct heap_view *v, const struct heap_place *place
 	fputs(report_text_bold(false), out);
 }
 
-static void put_frame(const struct heap_view *v, const struct profile_frame *f, FILE *out)
-{
-	const struct profile_function *function =
-		profile_function(v->report->profile, f->function);
-	own(buf_fini) struct buf b = { 0 };
-	char name[600];
-
-	buf_puts(&b, f->is_inlined ? "↳ " : "");
-	buf_puts(&b, names_shorten(name, sizeof(name), function->label,
-				   v->report->width / 2));
-	buf_puts(&b, "  ");
-	if (f->file && f->line)
-		buf_printf(&b, "%s:%u",
-			   text_printable(name, sizeof(name), names_base(f->file)),
-			   f->line);
-	else
-		report_text_safe(&b, function->image);
-	report_text_line(out, v->report, "    ", &b);
-}
-
 static void put_place(const struct heap_view *v, const struct heap_place *place,
 		      FILE *out)
 {
-	size_t n = place->n_frames;
-
 	put_values(v, place, out);
-	if (v->depth && n > v->depth)
-		n = v->depth;
-	for (size_t i = 0; i < n; i++)
-		put_frame(v, &place->frames[i], out);
-	if (!place->n_frames)
-		fputs("    no stack could be taken\n", out);
-	if (n < place->n_frames)
-		fprintf(out, "    … %zu more\n", place->n_frames - n);
+	heap_frames_print(v->report, place->frames, place->n_frames, v->depth, out);
 }
 
 static void put_rest(const struct heap_view *v, FILE *out)
@@ -283,7 +254,7 @@ void heap_view_print(const struct heap_view *v, FILE *out)
 {
 	for (size_t i = 0; i < profile_n_sources(v->report->profile); i++) {
 		report_head_subject(v->report, i, out);
-		put_processes(v, i, out);
+		heap_view_print_processes(v, i, out);
 	}
 	report_head_filter(v->report, out);
 	if (!v->places.all.n) {
@@ -296,26 +267,6 @@ void heap_view_print(const struct heap_view *v, FILE *out)
 	else
 		print_places(v, out);
 	report_quality_print(v->report, out);
-}
-
-static void json_frames(const struct heap_view *v, struct json *j,
-			const struct heap_place *place)
-{
-	json_key(j, "frames");
-	json_array(j);
-	for (size_t i = 0; i < place->n_frames; i++) {
-		const struct profile_frame *f = &place->frames[i];
-
-		json_object(j);
-		report_json_function(j, v->report, f->function);
-		if (f->file)
-			json_key_str(j, "file", f->file);
-		if (f->line)
-			json_key_u64(j, "line", f->line);
-		json_key_bool(j, "inlined", f->is_inlined);
-		json_object_end(j);
-	}
-	json_array_end(j);
 }
 
 static void json_process(const struct heap_view *v, struct json *j, size_t source,
@@ -336,7 +287,8 @@ static void json_process(const struct heap_view *v, struct json *j, size_t sourc
 /* Closes the list before. */
 static void json_rows(const struct heap_view *v, struct json *j, enum heap_rows_kind kind)
 {
-	static const char *const keys[HEAP_ROWS_N] = { "sizes", "lifetimes", "course" };
+	static const char *const keys[HEAP_ROWS_N] = { "sizes", "lifetimes", "course",
+						       "cuts" };
 	const char *const *names = heap_rows_names(kind);
 
 	json_array_end(j);
@@ -346,7 +298,7 @@ static void json_rows(const struct heap_view *v, struct json *j, enum heap_rows_
 		vec_each(x, &v->rows[i].of[kind]) {
 			json_object(j);
 			json_key_u64(j, "source", i);
-			if (kind == HEAP_ROWS_COURSE) {
+			if (kind == HEAP_ROWS_COURSE || kind == HEAP_ROWS_CUTS) {
 				json_key_u64(j, "process", x->process);
 				json_key_u64(j, "time_ns", x->time_ns);
 			}
@@ -366,7 +318,7 @@ void heap_view_json(const struct heap_view *v, FILE *out)
 	vec_each(place, &v->places.all) {
 		json_object(&j);
 		report_json_values(&j, v->report, "exclusive", place->values);
-		json_frames(v, &j, place);
+		heap_frames_json(v->report, &j, place->frames, place->n_frames);
 		json_object_end(&j);
 	}
 	json_array_end(&j);

@@ -50,6 +50,8 @@ struct heap_view {
 
 must_use int heap_view_load(struct heap_view *v, struct err *e);
 void heap_view_fini(struct heap_view *v);
+/* Of a recording, what was observed of each. */
+void heap_view_print_processes(const struct heap_view *v, size_t source, FILE *out);
 void heap_view_print(const struct heap_view *v, FILE *out);
 void heap_view_json(const struct heap_view *v, FILE *out);
 

@@ -7,7 +7,6 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "collect/interval_cuts.h"
 #include "host/proc_meter.h"
 #include "host/procfs.h"
@@ -48,6 +47,7 @@ struct gauges {
 	pid_t *roots;
 	uint64_t due_ns;
 	struct interval_cuts cuts;
+	struct gauges_cuts ends;
 	VEC(struct gauge) packet;
 	struct meters before, now; /* of the last packet and of this one */
 	struct procfs_ids found;   /* processes to look at, the roots first */
@@ -271,6 +271,7 @@ void gauges_free(struct gauges *g)
 	if (!g)
 		return;
 	interval_cuts_fini(&g->cuts);
+	vec_fini(&g->ends.heard);
 	vec_fini(&g->packet);
 	meters_fini(&g->before);
 	meters_fini(&g->now);
@@ -308,7 +309,14 @@ bool gauges_cut(struct gauges *g, uint64_t time_ns, const char *cause, const cha
 		set_timer(g, time_ns);
 	}
 	interval_cuts_add(&g->cuts, time_ns, cause, name, g->packet.at, g->packet.n);
+	*vec_push(&g->ends.heard) =
+		(struct gauges_cut){ time_ns, strcmp(cause, "timer") == 0 };
 	return true;
+}
+
+const struct gauges_cuts *gauges_cuts(const struct gauges *g)
+{
+	return &g->ends;
 }
 
 void gauges_finish(struct gauges *g)

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/own.h"
+#include "base/vec.h"
 
 struct gauges;
 struct writer;
@@ -25,6 +26,17 @@ struct gauges_settings {
 	size_t n_pids;
 	bool follows_children;
 	uint64_t every_ns; /* 0: intervals end by other causes only */
+};
+
+/* The end of an interval. */
+struct gauges_cut {
+	uint64_t time_ns;
+	bool is_by_timer;
+};
+
+/* In the order in which they were heard of, which may be later. */
+struct gauges_cuts {
+	VEC(struct gauges_cut) heard;
 };
 
 /* The first interval begins. */
@@ -40,6 +52,8 @@ void gauges_tick(struct gauges *g, uint64_t now_ns);
  * before others that have been told of already cuts the first of these in two.  False: it
  * is too late for that. */
 bool gauges_cut(struct gauges *g, uint64_t time_ns, const char *cause, const char *name);
+/* Of all intervals so far; borrowed, and grows. */
+const struct gauges_cuts *gauges_cuts(const struct gauges *g);
 /* All ends have been told of; for the last tick. */
 void gauges_finish(struct gauges *g);
 

@@ -7,12 +7,14 @@ void heap_ledger_fini(struct heap_ledger *l)
 {
 	heap_blocks_fini(&l->blocks);
 	vec_fini(&l->sites);
+	heap_sections_fini(&l->sections);
 }
 
 uint32_t heap_ledger_site(struct heap_ledger *l, uint32_t stack, uint32_t thread)
 {
 	*vec_push(&l->sites) =
 		(struct heap_site){ .stack = stack, .thread = thread, .era = l->era };
+	heap_sections_add_site(&l->sections);
 	return (uint32_t)(l->sites.n - 1);
 }
 
@@ -137,6 +139,13 @@ void heap_ledger_end(struct heap_ledger *l, uint64_t time_ns,
 	note_course(l, time_ns);
 }
 
+/* It is none of the blocks any more. */
+static void give(struct heap_ledger *l, uint64_t time_ns, const struct heap_block *block)
+{
+	heap_sections_give(&l->sections, block->site, worth(l, block->size_bytes));
+	heap_ledger_end(l, time_ns, block);
+}
+
 /* Nothing else can be where a block is now. */
 static void replace(struct heap_ledger *l, uint64_t time_ns,
 		    const struct heap_block *block)
@@ -146,7 +155,7 @@ static void replace(struct heap_ledger *l, uint64_t time_ns,
 	if (heap_blocks_add(&l->blocks, block, &old))
 		return;
 	l->n_retaken++;
-	heap_ledger_end(l, time_ns, &old);
+	give(l, time_ns, &old);
 }
 
 void heap_ledger_count(struct heap_ledger *l, uint32_t site, uint64_t size_bytes)
@@ -178,7 +187,7 @@ bool heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
 		l->n_unmatched++;
 		return false;
 	}
-	heap_ledger_end(l, time_ns, ret);
+	give(l, time_ns, ret);
 	return true;
 }
 
@@ -201,6 +210,8 @@ void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t addres
 		if (!block->address || block->address != address)
 			continue;
 		subtract(&l->given, worth(l, block->size_bytes));
+		heap_sections_take_back(&l->sections, block->site,
+					worth(l, block->size_bytes));
 		replace(l, time_ns, block);
 		heap_ledger_bring(l, time_ns, block);
 		block->address = 0;

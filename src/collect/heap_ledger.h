@@ -2,9 +2,9 @@
  *
  * heap_ledger - the sums of a process' heap: what was taken and given back, and where.
  *
- * A site is where memory is allocated: a stack of a thread.  How much each had when the
- * process had most is known exactly: the first change behind a peak opens a new era, and
- * a site's own first change in an era tells what it had when that began.
+ * A site is where memory is allocated: a stack of a thread, in a section.  How much each
+ * had when the process had most is known exactly: the first change behind a peak opens a
+ * new era, and a site's own first change in an era tells what it had when that began.
  */
 #ifndef DWELL_COLLECT_HEAP_LEDGER_H
 #define DWELL_COLLECT_HEAP_LEDGER_H
@@ -16,11 +16,7 @@
 #include "base/vec.h"
 #include "collect/heap_blocks.h"
 #include "collect/heap_course.h"
-
-/* blocks: heap_ledger_count_of() tells how many these are. */
-struct heap_amount {
-	uint64_t blocks, bytes;
-};
+#include "collect/heap_sections.h"
 
 struct heap_site {
 	uint32_t stack, thread; /* ids in the recording */
@@ -49,6 +45,7 @@ struct heap_ledger {
 	struct heap_amount live_by_size[HEAP_LEDGER_SIZES];
 	struct heap_amount given_by_lifetime[HEAP_LEDGER_LIFETIMES];
 	struct heap_course course;
+	struct heap_sections sections;
 	uint64_t n_unmatched; /* given back, and not known */
 	uint64_t n_retaken;   /* taken again at an address that was not given back */
 	struct heap_block moved[HEAP_LEDGER_MOVED]; /* in a circle */

@@ -46,7 +46,7 @@ static void write_facts(struct writer *w, uint32_t process, const struct heap_le
 						  .value = facts[i].value });
 }
 
-/* Rows of three shapes; the name of the first column tells which. */
+/* Rows of five shapes; the name of the first column tells which. */
 struct shape {
 	unsigned n_columns;
 	struct {
@@ -55,7 +55,7 @@ struct shape {
 	} columns[6];
 };
 
-enum shape_kind { BY_SIZE, BY_LIFETIME, OVER_TIME };
+enum shape_kind { BY_SIZE, BY_LIFETIME, OVER_TIME, AT_CUTS, GIVEN_BACK };
 
 static const struct shape shapes[] = {
 	[BY_SIZE] = { 5,
@@ -74,6 +74,14 @@ static const struct shape shapes[] = {
 			  { "held-blocks", COLUMN_U64 },
 			  { "allocated", COLUMN_BYTES },
 			  { "allocations", COLUMN_U64 } } },
+	[AT_CUTS] = { 3,
+		      { { "held-then", COLUMN_BYTES },
+			{ "held-blocks-then", COLUMN_U64 },
+			{ "uncut", COLUMN_U64 } } },
+	[GIVEN_BACK] = { 3,
+			 { { "taken-from", COLUMN_U64 },
+			   { "given-blocks", COLUMN_U64 },
+			   { "given", COLUMN_BYTES } } },
 };
 
 /* Where rows go. */
@@ -146,6 +154,32 @@ static void write_course(struct rows *r, const struct heap_course *c)
 	}
 }
 
+static void write_cuts(struct rows *r, const struct heap_ledger *l)
+{
+	vec_each(x, &l->sections.all) {
+		uint64_t values[] = { x->held.bytes,
+				      heap_ledger_count_of(l, x->held.blocks),
+				      x->n_uncut };
+
+		put_row(r, x->from_ns, values, 3);
+	}
+}
+
+/* Estimates of blocks are made of sums, as those are of what was taken. */
+static void write_given(struct rows *r, const struct heap_ledger *l)
+{
+	vec_each(x, &l->sections.given) {
+		const struct heap_site *site = &l->sites.at[x->site];
+		uint64_t values[] = { heap_sections_born_ns(&l->sections, x->site),
+				      heap_ledger_count_of(l, x->amount.blocks),
+				      x->amount.bytes };
+
+		r->row.thread = site->thread;
+		r->row.stack = site->stack;
+		put_row(r, l->sections.all.at[x->section].from_ns, values, 3);
+	}
+}
+
 void heap_totals_write(const struct timer_image *m, const struct plan *plan,
 		       uint64_t now_ns, uint32_t thread, const struct heap_ledger *l,
 		       const struct heap_ledger *maps, const struct heap_ending *ending)
@@ -163,4 +197,8 @@ void heap_totals_write(const struct timer_image *m, const struct plan *plan,
 	write_lifetimes(&r, now_ns, l);
 	begin_rows(&r, m->totals, plan, OVER_TIME);
 	write_course(&r, &l->course);
+	begin_rows(&r, m->totals, plan, AT_CUTS);
+	write_cuts(&r, l);
+	begin_rows(&r, m->totals, plan, GIVEN_BACK);
+	write_given(&r, l);
 }

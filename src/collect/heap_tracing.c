@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "collect/heap_cuts.h"
 #include "collect/heap_ending.h"
 #include "collect/heap_events.h"
 #include "collect/heap_ledger.h"
@@ -28,13 +29,22 @@ struct heap_image {
 	struct traced_image *image;
 	struct heap_ledger ledger;
 	struct heap_maps maps;
-	struct sites sites, map_sites;
+	struct sites sites, map_sites; /* of the section under way */
+	struct heap_cuts cuts;
 	const struct plan *plan;   /* NULL: not followed */
 	const struct plan *traces; /* the same where every event is kept, else NULL */
 	struct heap_events events;
 	struct heap_ending ending;
 	uint64_t n_events;
 };
+
+static void begin_cuts(struct heap_image *h)
+{
+	const struct timer_image *m = h->image->image;
+	const struct gauges *g = m->totals->gauges ? *m->totals->gauges : NULL;
+
+	heap_cuts_begin(&h->cuts, g ? gauges_cuts(g) : NULL, m->start_ns);
+}
 
 static void *begin(struct traced_image *image, const struct plan *plan)
 {
@@ -44,7 +54,26 @@ static void *begin(struct traced_image *image, const struct plan *plan)
 	h->plan = plan;
 	h->ledger.sample_bytes = image->image->totals->sample_bytes;
 	h->traces = plan && plan->trace ? plan : NULL;
+	begin_cuts(h);
 	return h;
+}
+
+/* Whose intervals ended before an event. */
+static void cut(struct heap_image *h, uint64_t time_ns)
+{
+	struct heap_ledger *blocks = &h->ledger, *maps = &h->maps.ledger;
+	struct gauges_cut end;
+
+	if (!blocks->sections.all.n) {
+		heap_sections_begin(&blocks->sections, time_ns);
+		heap_sections_begin(&maps->sections, time_ns);
+	}
+	while (heap_cuts_next(&h->cuts, time_ns, &end)) {
+		if (heap_sections_cut(&blocks->sections, &end, blocks->live))
+			vec_clear(&h->sites.of);
+		if (heap_sections_cut(&maps->sections, &end, maps->live))
+			vec_clear(&h->map_sites.of);
+	}
 }
 
 static uint32_t site_of(const struct heap_image *h, struct sites *sites,
@@ -181,6 +210,9 @@ static void take(void *state, const struct timer_record *r)
 		[WIRE_TRACER_HEAP_END] = take_end,
 	};
 
+	/* All begin with their time. */
+	if (heap_cuts_are_due(&h->cuts, r->free.time_ns))
+		cut(h, r->free.time_ns);
 	h->n_events += r->kind < WIRE_TRACER_OURS;
 	if (r->kind < sizeof(takers) / sizeof(takers[0]) && takers[r->kind])
 		takers[r->kind](h, r);
@@ -224,10 +256,10 @@ static void map_values(const struct heap_image *h, uint32_t site,
 	ret[EXPERIMENT_HEAP_MAP_CALLS] = heap_ledger_count_of(l, s->taken.blocks);
 }
 
-static void write_site(const struct heap_image *h, uint64_t now_ns,
+static void write_site(const struct heap_image *h, uint64_t born_ns,
 		       const struct heap_site *s, const uint64_t *values)
 {
-	struct model_sample sample = { .time_ns = now_ns,
+	struct model_sample sample = { .time_ns = born_ns,
 				       .thread = s->thread,
 				       .cpu = UINT32_MAX,
 				       .stack = s->stack,
@@ -241,14 +273,15 @@ static void write_site(const struct heap_image *h, uint64_t now_ns,
 	}
 }
 
-static void write_sites(const struct heap_image *h, uint64_t now_ns,
-			const struct heap_ledger *l, values_fn *values_of)
+static void write_sites(const struct heap_image *h, const struct heap_ledger *l,
+			values_fn *values_of)
 {
 	for (uint32_t i = 0; i < l->sites.n; i++) {
 		uint64_t values[EXPERIMENT_EVENTS_MAX] = { 0 };
 
 		values_of(h, i, values);
-		write_site(h, now_ns, &l->sites.at[i], values);
+		write_site(h, heap_sections_born_ns(&l->sections, i), &l->sites.at[i],
+			   values);
 	}
 }
 
@@ -257,8 +290,9 @@ static void write_all(struct heap_image *h, uint64_t now_ns)
 	if (!h->ending.how)
 		h->ending.how = why_not(h);
 	heap_ending_finish(&h->ending, h->image->image, &h->ledger);
-	write_sites(h, now_ns, &h->ledger, block_values);
-	write_sites(h, now_ns, &h->maps.ledger, map_values);
+	write_sites(h, &h->ledger, block_values);
+	write_sites(h, &h->maps.ledger, map_values);
+	heap_sections_finish(&h->ledger.sections);
 	heap_totals_write(h->image->image, h->plan, now_ns, h->image->thread, &h->ledger,
 			  &h->maps.ledger, &h->ending);
 }
@@ -269,6 +303,7 @@ static void end(void *state, uint64_t now_ns)
 	struct timer_image *m = h->image->image;
 
 	heap_course_end(&h->ledger.course);
+	cut(h, now_ns);
 	if (h->plan && h->n_events)
 		write_all(h, now_ns);
 	/* Of blocks that were not sampled some are said to be given back. */
@@ -279,6 +314,7 @@ static void end(void *state, uint64_t now_ns)
 	heap_ending_fini(&h->ending);
 	heap_ledger_fini(&h->ledger);
 	heap_maps_fini(&h->maps);
+	heap_cuts_fini(&h->cuts);
 	vec_fini(&h->sites.of);
 	vec_fini(&h->map_sites.of);
 	free(h);

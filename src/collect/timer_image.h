@@ -56,7 +56,7 @@ struct timer_totals {
 	uint64_t n_events, n_unmatched, n_retaken;
 	uint64_t n_unmatched_ends, n_cut_regions, n_refused_regions, n_late_marks;
 	uint32_t slice_type; /* id of rows of callstacks of regions, plus 1; 0: not yet */
-	uint32_t row_types[3]; /* ids of heap_totals' rows, plus 1; 0: not yet */
+	uint32_t row_types[5]; /* ids of heap_totals' rows, plus 1; 0: not yet */
 };
 
 struct timer_range {

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How heaps grow from mark to mark: as programs that count their own blocks say.
+usage: heap_growth.py DWELL PROGRAM_DIR [WORD...]"""
+import collections
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import harness
+from harness import DIR, dwell, report, run_all, test
+
+PROGRAM = os.path.join(os.path.abspath(sys.argv[2]), 'e2e-heap_growth')
+# The ends of the program's four phases, as --between has them.
+BOUNDS = ('start', 'one', 'two', 'three', 'end')
+SUMS = ('kept-blocks', 'kept', 'net-blocks', 'net', 'allocations', 'allocated', 'given-blocks',
+        'given')
+
+
+def record(name, how, *options):
+    path = os.path.join(DIR, f'{name}.dwell')
+    p = dwell('run', '-q', '-e', 'heap,regions', *options, '-o', path, '--', PROGRAM, how)
+    assert p.returncode == 0, p.stderr
+    return path, p.stdout
+
+
+def truth(text):
+    """{(site, taken in, given back in): (blocks, bytes)}, by phases."""
+    sums = {}
+    for line in text.splitlines():
+        if line.startswith('site_'):
+            site, *numbers = line.split()
+            taken, given, blocks, size = map(int, numbers)
+            sums[site, taken, given] = (blocks, size)
+    assert len(sums) == 3 * (5 + 4 + 3 + 2), text
+    return sums
+
+
+def between(sums, site, lo, hi):
+    """What the report is to say of a site from the end of phase lo to that of phase hi."""
+    n = collections.Counter()
+    for (where, taken, given), (blocks, size) in sums.items():
+        if where != site:
+            continue
+        is_taken, is_given = lo <= taken < hi, lo <= given < hi
+        for name, value in (('-blocks', blocks), ('', size)):
+            n['kept' + name] += value * (is_taken and not given < hi)
+            n['net' + name] += value * (is_taken - is_given)
+            n['given' + name] += value * is_given
+        n['allocations'] += blocks * is_taken
+        n['allocated'] += size * is_taken
+    return {key: n[key] for key in SUMS}
+
+
+def growth(bounds, *paths, options=()):
+    p = dwell('heap', '--json', '--between', bounds, *options, *paths)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def by_site(rows):
+    sums = collections.defaultdict(collections.Counter)
+    for row in rows:
+        sums[row['frames'][0]['name'] if row['frames'] else ''].update(row['growth'])
+    return sums
+
+
+def check(path, text, names=BOUNDS):
+    sums = truth(text)
+    for lo, hi in itertools.combinations(range(5), 2):
+        found = by_site(growth(f'{names[lo]},{names[hi]}', path)['rows'])
+        for site in 'site_0', 'site_1', 'site_2':
+            got, want = {key: found[site][key] for key in SUMS}, between(sums, site, lo, hi)
+            assert got == want, (names[lo], names[hi], site, got, want)
+
+
+@test
+def growth_is_as_the_program_counts_it():
+    path, text = record('program', 'program', '-S', '0')
+    check(path, text)
+    # The same by the numbers of intervals.
+    check(path, text, ('0', '1', '2', '3', '4'))
+
+
+@test
+def blocks_of_threads_are_counted_too():
+    path, text = record('threads', 'threads', '-S', '0')
+    check(path, text)
+
+
+@test
+def a_child_has_a_heap_of_its_own():
+    path, text = record('child', 'child', '-S', '0')
+    check(path, text)
+
+
+@test
+def the_timer_cuts_between_the_marks():
+    path, text = record('timer', 'program', '-S', '2ms')
+    check(path, text)
+    # What grows from end to end adds up, whoever has ended them.
+    n = growth('start,end', path)['between'][0]['to']['interval']
+    net = sum(growth(f'{i},{i + 1}', path)['growth']['net'] for i in range(n))
+    assert net == growth('start,end', path)['growth']['net'], net
+
+
+@test
+def marks_from_outside_cut_as_well():
+    path = os.path.join(DIR, 'lines.dwell')
+    with subprocess.Popen([harness.DWELL, 'run', '-q', '-e', 'heap', '-S', '0', '-o', path, '--',
+                           PROGRAM, 'lines'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as p:
+        for name in BOUNDS[1:-1]:
+            assert p.stdout.readline() == 'ready\n'
+            marked = dwell('ctl', 'mark', str(p.pid), name)
+            assert marked.returncode == 0, marked.stderr
+            p.stdin.write('go\n')
+            p.stdin.flush()
+        text, _ = p.communicate()
+        assert p.returncode == 0
+    check(path, text)
+
+
+@test
+def what_is_held_at_marks_is_the_sum_of_what_grew():
+    path, _ = record('held', 'program', '-S', '0')
+    held = 0
+    for lo, hi in itertools.pairwise(BOUNDS):
+        r = growth(f'{lo},{hi}', path)
+        (process,) = r['between'][0]['processes']
+        assert process['held-from'] == held, (lo, process, held)
+        held += r['growth']['net']
+        assert process['held-to'] == held, (hi, process, held)
+
+
+@test
+def several_recordings_are_shown_together():
+    a, text = record('a', 'program', '-S', '0')
+    b, _ = record('b', 'threads', '-S', '0')
+    both = growth('one,three', a, b)
+    alone = [growth('one,three', path) for path in (a, b)]
+    for key in SUMS:
+        assert both['growth'][key] == sum(r['growth'][key] for r in alone), key
+    rows = [row for row in both['rows'] if row['source'] == 0]
+    found = by_site(rows)['site_1']
+    assert {k: found[k] for k in SUMS} == between(truth(text), 'site_1', 1, 3), found
+
+
+@test
+def a_filter_chooses_places():
+    path, text = record('filter', 'program', '-S', '0')
+    rows = growth('one,two', path, options=('--filter', 'function == site_2'))['rows']
+    found = by_site(rows)
+    assert set(found) == {'site_2'}, found
+    assert {k: found['site_2'][k] for k in SUMS} == between(truth(text), 'site_2', 1, 2), found
+
+
+@test
+def other_reports_know_when_blocks_were_taken():
+    path, text = record('reports', 'program', '-S', '0')
+    sums = truth(text)
+    rows = report(path, '--filter', 'mark == two')['rows']
+    taken = {r['name']: r['exclusive']['allocations'] for r in rows if 'site_' in r['name']}
+    leaks = {r['name']: r['exclusive']['leaks'] for r in rows if 'site_' in r['name']}
+    for site in 'site_0', 'site_1', 'site_2':
+        assert taken[site] == sum(sums[site, 1, k][0] for k in range(1, 5)), (site, taken)
+        assert leaks[site] == sums[site, 1, 4][0], (site, leaks)
+
+
+@test
+def a_text_says_it_at_first_sight():
+    path, text = record('text', 'program', '-S', '0')
+    kept = sum(between(truth(text), f'site_{i}', 1, 2)['kept-blocks'] for i in range(3))
+    out = dwell('heap', '--between', 'one,two', '--limit', '0', path).stdout
+    assert 'site_1' in out and ' at one (' in out and ' at two (' in out, out
+    blocks = [int(line.split('Blocks ')[1].split()[0].replace(',', ''))
+              for line in out.splitlines() if '  Blocks ' in line]
+    assert sum(blocks) == kept, (blocks, kept, out)
+
+
+@test
+def what_is_no_mark_is_refused():
+    path, _ = record('refused', 'program', '-S', '0')
+    for bounds, words in (('one,nowhere', "'nowhere' is no mark"), ('two,one', 'is not before'),
+                          ('one', 'two marks'), ('one,9', "'9' is no mark"),
+                          ('one,one', 'is not before')):
+        p = dwell('heap', '--between', bounds, path)
+        assert p.returncode == 2 and words in p.stderr, (bounds, p.returncode, p.stderr)
+    p = dwell('heap', '--between', 'one,two', '--peak', path)
+    assert p.returncode == 2 and 'one view' in p.stderr, p.stderr
+
+
+sys.exit(run_all(harness.TESTS, words=sys.argv[3:]))
