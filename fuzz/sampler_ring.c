@@ -30,7 +30,7 @@ static void follow_heap(struct heap_ledger *l, const struct timer_record *r)
 	else if (r->kind == WIRE_TRACER_MOVE)
 		heap_ledger_move(l, r->free.time_ns, r->free.address, &gone);
 	else if (r->kind == WIRE_TRACER_UNMOVE)
-		heap_ledger_unmove(l, r->free.time_ns, r->free.address);
+		heap_ledger_unmove(l, r->free.time_ns, r->free.address, &gone);
 	vec_each(s, &l->sites) {
 		bytes += s->live.bytes;
 		blocks += s->live.blocks;

@@ -200,7 +200,8 @@ bool heap_ledger_move(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
 	return true;
 }
 
-void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t address)
+bool heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
+			struct heap_block *ret)
 {
 	/* The newest first. */
 	for (unsigned i = 1; i <= HEAP_LEDGER_MOVED; i++) {
@@ -214,9 +215,11 @@ void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t addres
 					worth(l, block->size_bytes));
 		replace(l, time_ns, block);
 		heap_ledger_bring(l, time_ns, block);
+		*ret = *block;
 		block->address = 0;
-		return;
+		return true;
 	}
+	return false;
 }
 
 struct heap_amount heap_ledger_at_peak(const struct heap_ledger *l, uint32_t site)

@@ -64,7 +64,8 @@ bool heap_ledger_give(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
 /* The same, for another size; and that this failed. */
 bool heap_ledger_move(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
 		      struct heap_block *ret);
-void heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t address);
+bool heap_ledger_unmove(struct heap_ledger *l, uint64_t time_ns, uint64_t address,
+			struct heap_block *ret);
 
 /* For who keeps the blocks elsewhere: one is asked for, one is there, one is not any
  * more. */

@@ -8,6 +8,8 @@ void heap_maps_fini(struct heap_maps *m)
 {
 	heap_ledger_fini(&m->ledger);
 	vec_fini(&m->ranges);
+	vec_fini(&m->gone);
+	vec_fini(&m->back);
 }
 
 static uint64_t end_of(const struct heap_block *range)
@@ -77,6 +79,7 @@ static void cut(struct heap_maps *m, uint64_t time_ns, uint64_t address, uint64_
 		uint64_t to = end_of(&old) < end ? end_of(&old) : end;
 		struct heap_block gone = part(&old, from, to);
 
+		*vec_push(&m->gone) = gone;
 		if (is_moved)
 			keep_moved(m, &gone);
 		if (old.address < from) {
@@ -92,6 +95,12 @@ static void cut(struct heap_maps *m, uint64_t time_ns, uint64_t address, uint64_
 	}
 }
 
+static void begin(struct heap_maps *m)
+{
+	vec_clear(&m->gone);
+	vec_clear(&m->back);
+}
+
 /* Where a hostile size would go beyond the last address. */
 static uint64_t end_at(uint64_t address, uint64_t size_bytes)
 {
@@ -104,6 +113,7 @@ void heap_maps_take(struct heap_maps *m, uint64_t time_ns, uint32_t site,
 	uint64_t end = end_at(address, size_bytes);
 	struct heap_block range = { address, end - address, time_ns, site, 0 };
 
+	begin(m);
 	if (address == end)
 		return;
 	cut(m, time_ns, address, end, false);
@@ -114,12 +124,14 @@ void heap_maps_take(struct heap_maps *m, uint64_t time_ns, uint32_t site,
 void heap_maps_give(struct heap_maps *m, uint64_t time_ns, uint64_t address,
 		    uint64_t size_bytes)
 {
+	begin(m);
 	cut(m, time_ns, address, end_at(address, size_bytes), false);
 }
 
 void heap_maps_move(struct heap_maps *m, uint64_t time_ns, uint64_t address,
 		    uint64_t size_bytes)
 {
+	begin(m);
 	cut(m, time_ns, address, end_at(address, size_bytes), true);
 }
 
@@ -128,6 +140,7 @@ void heap_maps_stay(struct heap_maps *m, uint64_t time_ns, uint64_t address,
 {
 	uint64_t end = end_at(address, size_bytes);
 
+	begin(m);
 	for (size_t i = 0; i < HEAP_MAPS_MOVED; i++) {
 		struct heap_block piece = m->moved[i];
 
@@ -136,5 +149,6 @@ void heap_maps_stay(struct heap_maps *m, uint64_t time_ns, uint64_t address,
 		m->moved[i].size_bytes = 0;
 		cut(m, time_ns, piece.address, end_of(&piece), false);
 		insert(m, time_ns, first_above(m, piece.address), &piece);
+		*vec_push(&m->back) = piece;
 	}
 }

@@ -22,6 +22,9 @@ struct heap_maps {
 	VEC(struct heap_block) ranges;		  /* ascending, disjoint */
 	struct heap_block moved[HEAP_MAPS_MOVED]; /* in a circle */
 	unsigned next_moved;
+	/* By the last call: pieces that are not there any more, or are there again. */
+	VEC(struct heap_block) gone;
+	VEC(struct heap_block) back;
 };
 
 void heap_maps_fini(struct heap_maps *m);

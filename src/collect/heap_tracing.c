@@ -89,23 +89,24 @@ static uint32_t site_of(const struct heap_image *h, struct sites *sites,
 	return sites->of.at[i] - 1;
 }
 
-static void take_alloc(struct heap_image *h, const struct timer_record *r)
+/* Of a block of the ledger, where every event is kept. */
+static void trace(struct heap_image *h, enum heap_events_kind kind,
+		  const struct heap_ledger *l, uint64_t time_ns,
+		  const struct heap_block *block)
 {
-	uint32_t site = site_of(h, &h->sites, &h->ledger, r->alloc.stack);
-
-	heap_ledger_take(&h->ledger, r->alloc.time_ns, site, r->alloc.address,
-			 r->alloc.size_bytes);
 	if (h->traces)
-		heap_events_taken(&h->events, h->image->image, h->traces,
-				  &h->ledger.sites.at[site], &r->alloc);
+		heap_events_add(&h->events, h->image->image, h->traces, kind,
+				&l->sites.at[block->site], time_ns, block);
 }
 
-static void trace_given(struct heap_image *h, const struct timer_record *r,
-			const struct heap_block *block)
+static void take_alloc(struct heap_image *h, const struct timer_record *r)
 {
-	if (h->traces)
-		heap_events_given(&h->events, h->image->image, h->traces,
-				  &h->ledger.sites.at[block->site], &r->free, block);
+	const struct wire_tracer_alloc *x = &r->alloc;
+	uint32_t site = site_of(h, &h->sites, &h->ledger, x->stack);
+
+	heap_ledger_take(&h->ledger, x->time_ns, site, x->address, x->size_bytes);
+	trace(h, HEAP_EVENTS_TAKEN, &h->ledger, x->time_ns,
+	      &(struct heap_block){ x->address, x->size_bytes, x->time_ns, site, 0 });
 }
 
 static void take_free(struct heap_image *h, const struct timer_record *r)
@@ -113,7 +114,7 @@ static void take_free(struct heap_image *h, const struct timer_record *r)
 	struct heap_block block;
 
 	if (heap_ledger_give(&h->ledger, r->free.time_ns, r->free.address, &block))
-		trace_given(h, r, &block);
+		trace(h, HEAP_EVENTS_GIVEN, &h->ledger, r->free.time_ns, &block);
 }
 
 static void take_move(struct heap_image *h, const struct timer_record *r)
@@ -121,35 +122,52 @@ static void take_move(struct heap_image *h, const struct timer_record *r)
 	struct heap_block block;
 
 	if (heap_ledger_move(&h->ledger, r->free.time_ns, r->free.address, &block))
-		trace_given(h, r, &block);
+		trace(h, HEAP_EVENTS_GIVEN, &h->ledger, r->free.time_ns, &block);
 }
 
 static void take_unmove(struct heap_image *h, const struct timer_record *r)
 {
-	heap_ledger_unmove(&h->ledger, r->free.time_ns, r->free.address);
+	struct heap_block block;
+
+	if (heap_ledger_unmove(&h->ledger, r->free.time_ns, r->free.address, &block))
+		trace(h, HEAP_EVENTS_TAKEN, &h->ledger, r->free.time_ns, &block);
+}
+
+static void trace_maps(struct heap_image *h, uint64_t time_ns)
+{
+	vec_each(x, &h->maps.gone)
+		trace(h, HEAP_EVENTS_UNMAPPED, &h->maps.ledger, time_ns, x);
+	vec_each(x, &h->maps.back)
+		trace(h, HEAP_EVENTS_MAPPED, &h->maps.ledger, time_ns, x);
 }
 
 static void take_map(struct heap_image *h, const struct timer_record *r)
 {
-	uint32_t site = site_of(h, &h->map_sites, &h->maps.ledger, r->alloc.stack);
+	const struct wire_tracer_alloc *x = &r->alloc;
+	uint32_t site = site_of(h, &h->map_sites, &h->maps.ledger, x->stack);
 
-	heap_maps_take(&h->maps, r->alloc.time_ns, site, r->alloc.address,
-		       r->alloc.size_bytes);
+	heap_maps_take(&h->maps, x->time_ns, site, x->address, x->size_bytes);
+	trace_maps(h, x->time_ns);
+	trace(h, HEAP_EVENTS_MAPPED, &h->maps.ledger, x->time_ns,
+	      &(struct heap_block){ x->address, x->size_bytes, x->time_ns, site, 0 });
 }
 
 static void take_unmap(struct heap_image *h, const struct timer_record *r)
 {
 	heap_maps_give(&h->maps, r->unmap.time_ns, r->unmap.address, r->unmap.size_bytes);
+	trace_maps(h, r->unmap.time_ns);
 }
 
 static void take_map_move(struct heap_image *h, const struct timer_record *r)
 {
 	heap_maps_move(&h->maps, r->unmap.time_ns, r->unmap.address, r->unmap.size_bytes);
+	trace_maps(h, r->unmap.time_ns);
 }
 
 static void take_map_stays(struct heap_image *h, const struct timer_record *r)
 {
 	heap_maps_stay(&h->maps, r->unmap.time_ns, r->unmap.address, r->unmap.size_bytes);
+	trace_maps(h, r->unmap.time_ns);
 }
 
 static void take_ours(struct heap_image *h, const struct timer_record *r)

@@ -190,6 +190,29 @@ def every_event_is_kept_where_it_is_asked_for():
     assert sum(int(n) for n in live.values()) == whole['heap-left'], whole
 
 
+@test
+def mappings_are_kept_one_by_one_too():
+    path, p = record('trace-maps', os.path.join(PROGRAMS, 'e2e-heap_maps'), run=('--trace',))
+    page, mapped, n = int(p.stdout), set(), 0
+    for line in dwell('cat', '--section', 'traces', path).stdout.splitlines():
+        x = dict(w.split('=', 1) for w in line.split()[1:])
+        if 'address' not in x or int(x['address'], 16) % page:
+            continue # a block of the allocator
+        pages = range(int(x['address'], 16) // page,
+                      (int(x['address'], 16) + int(x['size']) + page - 1) // page)
+        if 'lived' in x:
+            assert mapped.issuperset(pages), line
+            mapped.difference_update(pages)
+        else:
+            assert mapped.isdisjoint(pages), line
+            mapped.update(pages)
+            n += 1
+    whole = process(path)
+    assert len(mapped) * page == whole['heap-mapped-left'], (len(mapped), whole)
+    # That of mremap which failed is there again.
+    assert n >= whole['heap-mappings'], (n, whole)
+
+
 def far_off(estimate, truth, sample):
     """In standard errors, which are less than that of blocks much smaller than a sample."""
     return abs(estimate - truth) / (sample * truth) ** 0.5

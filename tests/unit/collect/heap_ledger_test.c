@@ -76,7 +76,7 @@ static void what_is_not_known_is_counted_and_changes_nothing(void **state)
 	(void)state;
 	heap_ledger_give(&l, 1, 0x10, &gone);
 	heap_ledger_move(&l, 1, 0x10, &gone);
-	heap_ledger_unmove(&l, 1, 0x10);
+	assert_false(heap_ledger_unmove(&l, 1, 0x10, &gone));
 	heap_ledger_take(&l, 2, a, 0, 5);
 	assert_int_equal(l.n_unmatched, 2);
 	assert_int_equal(l.taken.blocks, 0);
@@ -99,7 +99,8 @@ static void a_block_that_could_not_be_moved_is_there_again(void **state)
 	heap_ledger_take(&l, 3, b, 0x20, 30);
 	heap_ledger_take(&l, 4, a, 0x10, 5);
 	heap_ledger_move(&l, 5, 0x10, &gone);
-	heap_ledger_unmove(&l, 6, 0x10);
+	assert_true(heap_ledger_unmove(&l, 6, 0x10, &gone));
+	assert_int_equal(gone.address, 0x10);
 	assert_int_equal(l.sites.at[a].live.bytes, 5);
 	assert_int_equal(l.sites.at[b].live.bytes, 30);
 	assert_int_equal(l.given.blocks, 1);
