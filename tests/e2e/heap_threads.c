@@ -245,8 +245,9 @@ static void toggle(int control_fd)
 NOINLINE void take_much(void)
 {
 	for (int i = 0; i < 400; i++) {
-		kept = malloc(1 << 20);
-		free(kept);
+		void *volatile own = malloc(1 << 20);
+
+		free(own);
 	}
 }
 
