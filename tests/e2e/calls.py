@@ -13,7 +13,7 @@ import time
 
 import harness
 import oracles
-from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
+from harness import DIR, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
 
 PROGRAMS = os.path.abspath(sys.argv[3])
 CALLS = os.path.join(PROGRAMS, 'e2e-calls')

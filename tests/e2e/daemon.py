@@ -4,7 +4,6 @@
 usage: daemon.py DWELL WORKLOAD_DIR"""
 import contextlib
 import glob
-import json
 import os
 import re
 import shutil

@@ -13,7 +13,7 @@ import time
 
 from daemon_reports import Life, assert_hardly_lost, name_of, states
 from daemons import daemon, own_memory
-from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, run_all, skip_all, stolen_ns, test
+from harness import DIR, IS_ROOT, TESTS, dwell, run_all, skip_all, stolen_ns, test
 
 WORKLOADS = os.path.abspath(sys.argv[2])
 CPU = ('user-cpu', 'system-cpu', 'unaccounted')
@@ -99,7 +99,7 @@ def waits_through_epochs_are_in_each_and_counted_once():
 
 @test
 def sleepers_are_asleep_for_all_of_the_time():
-    n = 20
+    n, last = 20, None
     sleeper = os.path.join(DIR, f'sleeper{os.getpid()}')
     shutil.copy('/bin/sleep', sleeper)
     with daemon('-e', 'states') as d:

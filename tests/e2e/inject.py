@@ -6,6 +6,7 @@ usage: inject.py DWELL PROGRAM_DIR [WORD...]"""
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys

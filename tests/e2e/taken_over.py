@@ -13,9 +13,8 @@ import subprocess
 import sys
 import time
 
-import harness
 from daemons import PERIOD_NS, Daemon, daemon, kernel_stats, pins_of, report, samples, without_bpf
-from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, need, run_all, skip_all, stolen_ns, test
+from harness import DIR, IS_ROOT, TESTS, dwell, need, run_all, skip_all, stolen_ns, test
 
 WORKLOADS = os.path.abspath(sys.argv[2])
 NAME = f'cpu{os.getpid()}'

@@ -98,7 +98,6 @@ class Terminal:
     def take(self, data):
         data = self.tail + data
         text = data.decode(errors='ignore')
-        cut = max(text.rfind('\x1b'), 0)
         at = 0
         for m in SEQUENCE.finditer(text):
             self.show(text[at:m.start()])

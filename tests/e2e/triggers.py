@@ -9,7 +9,7 @@ import sys
 
 import harness
 import oracles
-from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, run_all, skip_all, test
+from harness import DIR, IS_ROOT, TESTS, dwell, run_all, skip_all, test
 
 CALLS = os.path.join(os.path.abspath(sys.argv[3]), 'e2e-calls')
 FILE = os.path.join(DIR, 'triggers.dwell')

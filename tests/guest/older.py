@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../e2e'))
 # pylint: disable=wrong-import-position
 from harness import test
-from inside import Daemon, done, guest, main, of, report, run, used_ns
+from inside import Daemon, done, guest, main, of, report, used_ns
 
 READS = 16  # of a round
 CROWDS = 3  # requests that have no room are completed by several CPUs at once: not always

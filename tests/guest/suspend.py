@@ -5,7 +5,6 @@ taken is not lost, what ended goes on, and the time asleep is nobody's.
 
 usage: suspend.py DWELL MACHINE PROGRAM_DIR SYSROOT... [-- WORD...]	(of tests' names)"""
 import os
-import re
 import sys
 import time
 
