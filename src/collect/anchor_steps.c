@@ -168,6 +168,16 @@ static bool is_steady(const struct anchor_steps *s, const struct anchor_steps_ga
 	       speeds[n - 1] <= middle * MOST_OFF && middle > 0;
 }
 
+/* By another register of the same loop. */
+static bool is_told(const struct anchor_steps *s, size_t n,
+		    const struct anchor_steps_gap *gap)
+{
+	for (size_t i = n; i-- && s->gaps.at[i].window == gap->window;)
+		if (s->gaps.at[i].walk.addr == gap->walk.addr)
+			return true;
+	return false;
+}
+
 void anchor_steps_sift(struct anchor_steps *s)
 {
 	own(freep) bool *stays = xcalloc(s->gaps.n + 1, sizeof(*stays));
@@ -176,7 +186,7 @@ void anchor_steps_sift(struct anchor_steps *s)
 	for (size_t i = 0; i < s->gaps.n; i++)
 		stays[i] = is_steady(s, &s->gaps.at[i]);
 	for (size_t i = 0; i < s->gaps.n; i++)
-		if (stays[i])
+		if (stays[i] && !is_told(s, n, &s->gaps.at[i]))
 			s->gaps.at[n++] = s->gaps.at[i];
 	s->gaps.n = n;
 }

@@ -57,7 +57,7 @@ void anchor_steps_window(struct anchor_steps *s, uint32_t window,
 			 const struct count_stand *came, const struct count_stand *left,
 			 uint64_t cpu_ns, const struct anchor_choice_block *blocks,
 			 size_t n);
-/* Drops those gaps that are not to be believed. */
+/* Drops those gaps that are not to be believed, and what is told twice. */
 void anchor_steps_sift(struct anchor_steps *s);
 
 #endif

@@ -103,8 +103,9 @@ struct anchors {
 	uint64_t leaders[ANCHOR_CHOICE_MAX];
 	size_t n_leaders, n_turns, first_watched, n_watched;
 	size_t n_turns_before; /* the last window */
-	uint64_t gap_ns;       /* of CPU time, since the last window; 0: disturbed */
-	uint64_t hit_ns;       /* 0: there are no breakpoints */
+	/* Of CPU time: when the last window was left, and since then; 0: disturbed. */
+	uint64_t left_ns, gap_ns;
+	uint64_t hit_ns; /* 0: there are no breakpoints */
 	uint64_t watch_ns;
 	uint64_t spent_ns;
 };
@@ -314,7 +315,7 @@ static void begin_window(struct anchors *s)
 {
 	struct err why = { 0 };
 
-	s->gap_ns = s->n_turns == s->n_turns_before ? s->cpu_ns - s->told_ns : 0;
+	s->gap_ns = s->n_turns == s->n_turns_before ? s->cpu_ns - s->left_ns : 0;
 	tell_time(s);
 	anchor_meters_tell(&s->meters, s->n_windows);
 	s->own_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -377,7 +378,7 @@ static void end_window(struct anchors *s)
 
 	count_visits_end(&s->visits);
 	anchor_meters_begin(&s->meters);
-	s->cpu_ns = s->told_ns = cpu_of(s);
+	s->cpu_ns = s->told_ns = s->left_ns = cpu_of(s);
 	read_window(s);
 	anchor_steps_window(&s->steps, s->n_windows, &s->visits.came, &s->visits.left,
 			    s->gap_ns, s->record.blocks.at, s->record.blocks.n);
