@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/heap_cuts.h"
 
-#include <string.h>
-
 void heap_cuts_begin(struct heap_cuts *c, const struct gauges_cuts *of, uint64_t from_ns)
 {
 	*c = (struct heap_cuts){ .of = of, .n_seen = of ? of->heard.n : 0 };
@@ -20,7 +18,7 @@ static void insert(struct heap_cuts *c, const struct gauges_cut *cut)
 	size_t i = c->waiting.n;
 
 	vec_push(&c->waiting);
-	for (; i && c->waiting.at[i - 1].time_ns > cut->time_ns; i--)
+	for (; i > c->n_passed && c->waiting.at[i - 1].time_ns > cut->time_ns; i--)
 		c->waiting.at[i] = c->waiting.at[i - 1];
 	c->waiting.at[i] = *cut;
 }
@@ -33,7 +31,8 @@ static void see(struct heap_cuts *c)
 
 static void set_next(struct heap_cuts *c)
 {
-	c->next_ns = c->waiting.n ? c->waiting.at[0].time_ns : UINT64_MAX;
+	c->next_ns = c->n_passed < c->waiting.n ? c->waiting.at[c->n_passed].time_ns
+						: UINT64_MAX;
 }
 
 bool heap_cuts_next(struct heap_cuts *c, uint64_t time_ns, struct gauges_cut *ret)
@@ -41,11 +40,11 @@ bool heap_cuts_next(struct heap_cuts *c, uint64_t time_ns, struct gauges_cut *re
 	if (c->of)
 		see(c);
 	set_next(c);
-	if (time_ns < c->next_ns || !c->waiting.n)
+	if (time_ns < c->next_ns || c->n_passed == c->waiting.n)
 		return false;
-	*ret = c->waiting.at[0];
-	memmove(c->waiting.at, c->waiting.at + 1,
-		--c->waiting.n * sizeof(*c->waiting.at));
+	*ret = c->waiting.at[c->n_passed++];
+	if (c->n_passed == c->waiting.n)
+		c->n_passed = c->waiting.n = 0;
 	set_next(c);
 	return true;
 }

@@ -18,7 +18,8 @@ struct heap_cuts {
 	const struct gauges_cuts *of; /* NULL: there are none */
 	size_t n_seen;
 	VEC(struct gauges_cut) waiting; /* by time */
-	uint64_t next_ns;		/* the first of them, or UINT64_MAX */
+	size_t n_passed;		/* the first of them, which wait no more */
+	uint64_t next_ns;		/* the next one, or UINT64_MAX */
 };
 
 /* Those behind a time; of: borrowed, or NULL.  Before the first event they are due. */

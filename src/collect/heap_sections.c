@@ -56,6 +56,10 @@ bool heap_sections_cut(struct heap_sections *s, const struct gauges_cut *cut,
 			last(s)->from_ns = cut->time_ns;
 		return false;
 	}
+	/* It was heard of when a later one had cut them already: no event would be told
+	 * apart by another section. */
+	if (cut->time_ns <= last(s)->from_ns)
+		return false;
 	if (!is_worth_it(s, cut)) {
 		last(s)->n_uncut++;
 		return false;

@@ -22,7 +22,7 @@ struct heap_amount {
 	uint64_t blocks, bytes;
 };
 
-/* Until the next one begins. */
+/* Until the next one begins, later. */
 struct heap_section {
 	uint64_t from_ns;
 	struct heap_amount held; /* when it began */

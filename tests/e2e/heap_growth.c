@@ -5,10 +5,13 @@
  * blocks that were taken and given back in such phases; given-in 4: they are still there.
  *
  * HOW: program (the program's own marks), threads (the same, of three threads that take
- * turns), lines (it waits for a line at each), child (a forked child does it).
+ * turns), lines (it waits for a line at each), child (a forked child does it), pair (it
+ * and a forked child do it over and over at once, all marks being called the same, and
+ * say nothing).
  */
 #include <dwell.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +30,7 @@
 #define N_SITES	 3
 #define N_BLOCKS 400
 #define N_STEPS	 3000
+#define N_ROUNDS 25
 
 struct block {
 	void *p; /* NULL: none */
@@ -123,6 +127,18 @@ static void say(const char *text)
 		abort();
 }
 
+/* So long that marks are heard of in between; now the one is first and now the other. */
+static int rounds(unsigned pause_us)
+{
+	for (int i = 0; i < N_ROUNDS; i++) {
+		steps(NULL);
+		dwell_mark("same");
+		steps(NULL);
+		usleep(pause_us);
+	}
+	return 0;
+}
+
 static void mark(const char *how)
 {
 	static const char *const names[] = { "one", "two", "three" };
@@ -172,13 +188,17 @@ static int run(const char *how)
 
 int main(int argc, char **argv)
 {
+	bool is_pair;
 	int status;
 
 	if (argc < 2)
 		return 2;
-	if (strcmp(argv[1], "child") != 0)
+	is_pair = strcmp(argv[1], "pair") == 0;
+	if (!is_pair && strcmp(argv[1], "child") != 0)
 		return run(argv[1]);
 	if (fork() == 0)
-		_exit(run("program"));
+		_exit(is_pair ? rounds(13000) : run("program"));
+	if (is_pair)
+		rounds(20000);
 	return wait(&status) < 0 || status != 0;
 }

@@ -136,6 +136,22 @@ def what_is_held_at_marks_is_the_sum_of_what_grew():
 
 
 @test
+def marks_of_two_processes_keep_their_order():
+    path, _ = record('pair', 'pair', '-S', '0')
+    n = growth('start,end', path)['between'][0]['to']['interval']
+    assert n > 2, n
+    held = 0
+    for i in range(n):
+        r = growth(f'{i},{i + 1}', path)
+        processes = r['between'][0]['processes']
+        assert len(processes) == 2, processes
+        assert sum(p['held-from'] for p in processes) == held, (i, processes, held)
+        held += r['growth']['net']
+        assert sum(p['held-to'] for p in processes) == held, (i, processes, held)
+    assert held == growth('start,end', path)['growth']['net'], held
+
+
+@test
 def several_recordings_are_shown_together():
     a, text = record('a', 'program', '-S', '0')
     b, _ = record('b', 'threads', '-S', '0')

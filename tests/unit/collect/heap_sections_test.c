@@ -60,6 +60,26 @@ static void a_section_in_which_nothing_happened_begins_later(void **state)
 	heap_sections_fini(&s);
 }
 
+static void what_is_heard_too_late_cuts_nothing(void **state)
+{
+	struct heap_sections s = { 0 };
+
+	(void)state;
+	heap_sections_begin(&s, 10);
+	heap_sections_add_site(&s);
+	assert_true(cut(&s, 100, false));
+	heap_sections_add_site(&s);
+	assert_false(cut(&s, 90, false));
+	assert_false(cut(&s, 95, true));
+	heap_sections_add_site(&s);
+	assert_int_equal(s.all.n, 2);
+	assert_int_equal(s.all.at[1].n_uncut, 0);
+	assert_int_equal(heap_sections_born_ns(&s, 2), 100);
+	assert_true(cut(&s, 110, false));
+	assert_int_equal(s.all.at[2].from_ns, 110);
+	heap_sections_fini(&s);
+}
+
 /* As a program of that many places for ever. */
 static void timers_cut_as_often_as_can_be_paid_for(void **state)
 {
@@ -112,6 +132,35 @@ static void ends_come_by_their_times_before_the_next_event(void **state)
 	vec_fini(&all.heard);
 }
 
+/* So many that to move all for each would not end. */
+static void ends_wait_for_who_does_nothing_for_long(void **state)
+{
+	const uint64_t n = 1000000;
+	struct gauges_cuts all = { 0 };
+	struct heap_cuts c;
+	struct gauges_cut end;
+
+	(void)state;
+	heap_cuts_begin(&c, &all, 0);
+	for (uint64_t i = 1; i <= n; i++)
+		*vec_push(&all.heard) = (struct gauges_cut){ 2 * i, true };
+	for (uint64_t i = 1; i < n; i++) {
+		assert_true(heap_cuts_next(&c, 2 * n - 1, &end));
+		assert_int_equal(end.time_ns, 2 * i);
+	}
+	assert_false(heap_cuts_next(&c, 2 * n - 1, &end));
+	/* Before one that waits still, though behind those that do not. */
+	*vec_push(&all.heard) = (struct gauges_cut){ 1, false };
+	assert_true(heap_cuts_next(&c, 2 * n - 1, &end));
+	assert_int_equal(end.time_ns, 1);
+	assert_false(heap_cuts_are_due(&c, 2 * n - 1));
+	assert_true(heap_cuts_next(&c, 2 * n, &end));
+	assert_int_equal(end.time_ns, 2 * n);
+	assert_int_equal(c.waiting.n, 0);
+	heap_cuts_fini(&c);
+	vec_fini(&all.heard);
+}
+
 static void who_is_told_of_no_intervals_has_no_ends(void **state)
 {
 	struct heap_sections s = { 0 };
@@ -132,8 +181,10 @@ int main(void)
 		cmocka_unit_test(
 			what_is_given_back_is_summed_by_where_and_when_it_was_taken),
 		cmocka_unit_test(a_section_in_which_nothing_happened_begins_later),
+		cmocka_unit_test(what_is_heard_too_late_cuts_nothing),
 		cmocka_unit_test(timers_cut_as_often_as_can_be_paid_for),
 		cmocka_unit_test(ends_come_by_their_times_before_the_next_event),
+		cmocka_unit_test(ends_wait_for_who_does_nothing_for_long),
 		cmocka_unit_test(who_is_told_of_no_intervals_has_no_ends),
 	};
 
