@@ -27,6 +27,9 @@ void filter_freep(struct filter **f);
 /* Some test looks at frames: symbols must be there before it is bound. */
 bool filter_needs_frames(const struct filter *f);
 
+/* Some test is of that field (docs/filter.md). */
+bool filter_asks_for(const struct filter *f, const char *field);
+
 /* Borrows the filter, the profile and the source. */
 struct filter_binding *filter_bind(const struct filter *f, const struct profile *p,
 				   const struct input *s);

@@ -362,6 +362,15 @@ void filter_freep(struct filter **f)
 	filter_free(*f);
 }
 
+bool filter_asks_for(const struct filter *f, const char *field)
+{
+	for (size_t i = 0; i < f->nodes.n; i++)
+		if (f->nodes.at[i].kind == FILTER_TEST &&
+		    strcmp(f->nodes.at[i].field->name, field) == 0)
+			return true;
+	return false;
+}
+
 bool filter_needs_frames(const struct filter *f)
 {
 	for (size_t i = 0; i < f->nodes.n; i++)

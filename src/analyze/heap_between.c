@@ -50,9 +50,18 @@ static int find_bound(const struct recording *r, const char *text, bool is_last,
 	return 0;
 }
 
+/* What has ended by itself is all before, cut or not. */
+static bool has_ended(const struct recording *r, uint32_t process, uint64_t time_ns)
+{
+	const struct model_process *p = recording_process(r, process);
+
+	return p && p->end_ns && p->end_ns <= time_ns;
+}
+
 /* The row of a process that begins the section in which intervals ended then without
  * being cut; NULL: its sums are cut then, or nothing happened. */
-static const struct heap_row *find_uncut(const struct heap_rows *rows, uint64_t time_ns)
+static const struct heap_row *find_uncut(const struct recording *r,
+					 const struct heap_rows *rows, uint64_t time_ns)
 {
 	vec_each(x, &rows->of[HEAP_ROWS_CUTS]) {
 		const struct heap_row *next = x + 1;
@@ -61,7 +70,8 @@ static const struct heap_row *find_uncut(const struct heap_rows *rows, uint64_t 
 			       next->process != x->process;
 
 		if (x->values[2] && x->time_ns < time_ns &&
-		    (is_last || next->time_ns > time_ns))
+		    (is_last ? !has_ended(r, x->process, time_ns)
+			     : next->time_ns > time_ns))
 			return x;
 	}
 	return NULL;
@@ -71,7 +81,7 @@ static const struct heap_row *find_uncut(const struct heap_rows *rows, uint64_t 
 static uint32_t cut_before(const struct recording *r, const struct heap_rows *rows,
 			   uint32_t number)
 {
-	while (number && find_uncut(rows, end_of(r, number).time_ns))
+	while (number && find_uncut(r, rows, end_of(r, number).time_ns))
 		number--;
 	return number;
 }
@@ -81,7 +91,7 @@ static uint32_t cut_behind(const struct recording *r, const struct heap_rows *ro
 {
 	uint32_t n = recording_n_intervals(r);
 
-	while (number < n && find_uncut(rows, end_of(r, number).time_ns))
+	while (number < n && find_uncut(r, rows, end_of(r, number).time_ns))
 		number++;
 	return number;
 }
@@ -92,7 +102,7 @@ static int check_cut(const struct recording *r, const struct heap_rows *rows,
 	const struct model_interval *last =
 		recording_interval(r, recording_n_intervals(r) - 1);
 
-	if (b->time_ns >= last->to_ns || !find_uncut(rows, b->time_ns))
+	if (b->time_ns >= last->to_ns || !find_uncut(r, rows, b->time_ns))
 		return 0;
 	return err_set(e, ERR_UNSUPPORTED,
 		       "sums of this heap, of many places, are not cut at the end of "

@@ -10,22 +10,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-/* Of what is estimated a release may be more than what was taken. */
-static uint64_t left_of(uint64_t taken, uint64_t given)
-{
-	return taken > given ? taken - given : 0;
-}
-
-uint64_t heap_growth_kept_bytes(const struct heap_growth_place *x)
-{
-	return left_of(x->bytes[HEAP_GROWTH_TAKEN], x->bytes[HEAP_GROWTH_YOUNG]);
-}
-
-uint64_t heap_growth_kept_blocks(const struct heap_growth_place *x)
-{
-	return left_of(x->blocks[HEAP_GROWTH_TAKEN], x->blocks[HEAP_GROWTH_YOUNG]);
-}
-
 int64_t heap_growth_net_bytes(const struct heap_growth_place *x)
 {
 	return (int64_t)(x->bytes[HEAP_GROWTH_TAKEN] - x->bytes[HEAP_GROWTH_GIVEN]);
@@ -178,11 +162,29 @@ static int read_source(struct heap_growth *g, const struct profile *p, size_t so
 	return rc < 0 ? rc : recording_each_trace(s.recording, take_release, &in, e);
 }
 
+/* Of what is estimated a release may be more than what was taken. */
+static uint64_t left_of(const uint64_t sums[HEAP_GROWTH_SUMS])
+{
+	uint64_t taken = sums[HEAP_GROWTH_TAKEN], given = sums[HEAP_GROWTH_YOUNG];
+
+	return taken > given ? taken - given : 0;
+}
+
+static void keep(struct heap_growth *g)
+{
+	vec_each(x, &g->all) {
+		x->kept_bytes = left_of(x->bytes);
+		x->kept_blocks = left_of(x->blocks);
+		g->total.kept_bytes += x->kept_bytes;
+		g->total.kept_blocks += x->kept_blocks;
+	}
+}
+
 /* Who kept most; of who kept nothing, who grew most. */
 static int by_kept(const void *a, const void *b)
 {
 	const struct heap_growth_place *x = a, *y = b;
-	uint64_t p = heap_growth_kept_bytes(x), q = heap_growth_kept_bytes(y);
+	uint64_t p = x->kept_bytes, q = y->kept_bytes;
 	int64_t n = heap_growth_net_bytes(x), m = heap_growth_net_bytes(y);
 
 	if (p != q)
@@ -205,15 +207,31 @@ static void fill_frames(struct heap_growth_place *x, const struct profile *p)
 		x->frames[i] = path.frames.at[x->n_frames - 1 - i];
 }
 
+/* What is given back is a sum of its own, to be chosen as what was taken is. */
+static int check_filter(const struct filter *f, struct err *e)
+{
+	static const char *const unfit[] = { "time",  "interval", "mark",
+					     "cause", "event",	  "weight" };
+
+	for (size_t i = 0; f && i < sizeof(unfit) / sizeof(unfit[0]); i++)
+		if (filter_asks_for(f, unfit[i]))
+			return err_set(e, ERR_USAGE,
+				       "--between chooses by time itself: a filter for "
+				       "it may ask for threads and code, not for '%s'",
+				       unfit[i]);
+	return 0;
+}
+
 int heap_growth_load(struct heap_growth *g, const struct profile *p,
 		     const struct heap_between *between, size_t limit, struct err *e)
 {
-	int rc = 0;
+	int rc = check_filter(p->filter, e);
 
 	for (size_t i = 0; i < p->n_sources && rc == 0; i++)
 		rc = read_source(g, p, i, &between[i], e);
 	if (rc < 0)
 		return rc;
+	keep(g);
 	if (g->all.n)
 		qsort(g->all.at, g->all.n, sizeof(*g->all.at), by_kept);
 	for (size_t i = 0; i < g->all.n && (!limit || i < limit); i++)

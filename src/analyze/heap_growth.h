@@ -24,25 +24,24 @@ struct heap_growth_place {
 	size_t source;
 	uint32_t stack; /* id in the recording */
 	uint64_t blocks[HEAP_GROWTH_SUMS], bytes[HEAP_GROWTH_SUMS];
-	struct profile_frame *frames; /* innermost first; of those that are shown */
+	uint64_t kept_blocks, kept_bytes; /* taken in between, and there at the end */
+	struct profile_frame *frames;	  /* innermost first; of those that are shown */
 	size_t n_frames;
 };
 
 struct heap_growth {
 	VEC(struct heap_growth_place) all; /* who has most of it left first */
-	struct heap_growth_place total;
+	struct heap_growth_place total;	   /* the sums of these */
 };
 
-/* Of all recordings of the profile; between: one for each.  Frames of the first limit
+/* Of all recordings of the profile; between: one for each.  A filter that asks for what
+ * only samples have is refused.  Frames of the first limit
  * places, 0: of all. */
 must_use int heap_growth_load(struct heap_growth *g, const struct profile *p,
 			      const struct heap_between *between, size_t limit,
 			      struct err *e);
 void heap_growth_fini(struct heap_growth *g);
 
-/* Taken in between, and there at the end. */
-uint64_t heap_growth_kept_bytes(const struct heap_growth_place *x);
-uint64_t heap_growth_kept_blocks(const struct heap_growth_place *x);
 /* What the place holds more, or less. */
 int64_t heap_growth_net_bytes(const struct heap_growth_place *x);
 int64_t heap_growth_net_blocks(const struct heap_growth_place *x);

@@ -106,14 +106,14 @@ static void put_place(const struct growth_view *g, const struct heap_growth_plac
 		      FILE *out)
 {
 	const struct report *r = g->v->report;
-	uint64_t kept = heap_growth_kept_bytes(x);
-	uint64_t all = heap_growth_kept_bytes(&g->growth.total);
+	uint64_t kept = x->kept_bytes;
+	uint64_t all = g->growth.total.kept_bytes;
 	own(buf_fini) struct buf b = { 0 };
 	char s[TEXT_MAX];
 
 	buf_printf(&b, "%s", text_pct(s, (double)kept, (double)all));
 	buf_printf(&b, "  Bytes %s", text_size(s, kept));
-	buf_printf(&b, "  Blocks %s", text_count(s, heap_growth_kept_blocks(x)));
+	buf_printf(&b, "  Blocks %s", text_count(s, x->kept_blocks));
 	buf_puts(&b, "  Growth ");
 	put_signed(&b, heap_growth_net_bytes(x), text_size);
 	buf_printf(&b, "  Calls %s", text_count(s, x->blocks[HEAP_GROWTH_TAKEN]));
@@ -140,7 +140,7 @@ static size_t n_kept(const struct heap_growth *g)
 {
 	size_t n = 0;
 
-	while (n < g->all.n && heap_growth_kept_bytes(&g->all.at[n]))
+	while (n < g->all.n && g->all.at[n].kept_bytes)
 		n++;
 	return n;
 }
@@ -149,7 +149,7 @@ static void put_places(const struct growth_view *g, FILE *out)
 {
 	const struct heap_growth *all = &g->growth;
 	size_t n = n_kept(all), limit = g->v->limit ? g->v->limit : n;
-	uint64_t total = heap_growth_kept_bytes(&all->total), rest = total;
+	uint64_t total = all->total.kept_bytes, rest = total;
 	char s[TEXT_MAX];
 
 	if (!n) {
@@ -162,7 +162,7 @@ static void put_places(const struct growth_view *g, FILE *out)
 		text_size(s, total));
 	for (size_t i = 0; i < n && i < limit; i++) {
 		put_place(g, &all->all.at[i], out);
-		rest -= heap_growth_kept_bytes(&all->all.at[i]);
+		rest -= all->all.at[i].kept_bytes;
 	}
 	if (n > limit)
 		fprintf(out, "… %zu more places with %s\n", n - limit,
@@ -193,8 +193,8 @@ static void json_sums(struct json *j, const struct heap_growth_place *x)
 {
 	json_key(j, "growth");
 	json_object(j);
-	json_key_u64(j, "kept", heap_growth_kept_bytes(x));
-	json_key_u64(j, "kept-blocks", heap_growth_kept_blocks(x));
+	json_key_u64(j, "kept", x->kept_bytes);
+	json_key_u64(j, "kept-blocks", x->kept_blocks);
 	json_i64_of(j, "net", heap_growth_net_bytes(x));
 	json_i64_of(j, "net-blocks", heap_growth_net_blocks(x));
 	json_key_u64(j, "allocated", x->bytes[HEAP_GROWTH_TAKEN]);

@@ -204,6 +204,8 @@ def what_is_no_mark_is_refused():
                           ('one,one', 'is not before')):
         p = dwell('heap', '--between', bounds, path)
         assert p.returncode == 2 and words in p.stderr, (bounds, p.returncode, p.stderr)
+    p = dwell('heap', '--between', 'one,two', '--filter', 'mark == two', path)
+    assert p.returncode == 2 and "not for 'mark'" in p.stderr, p.stderr
     p = dwell('heap', '--between', 'one,two', '--peak', path)
     assert p.returncode == 2 and 'one view' in p.stderr, p.stderr
 

@@ -72,6 +72,20 @@ static void a_refusal_tells_the_place_and_what_was_expected(void **state unused)
 	}
 }
 
+static void it_is_known_what_is_asked_for(void **state unused)
+{
+	own(filter_freep) struct filter *f = NULL;
+
+	assert_int_equal(
+		filter_parse("leaf == x && !(thread == 'mark' || Mark != y)", &f, NULL),
+		0);
+	assert_true(filter_asks_for(f, "leaf"));
+	assert_true(filter_asks_for(f, "thread"));
+	assert_true(filter_asks_for(f, "mark"));
+	assert_false(filter_asks_for(f, "interval"));
+	assert_false(filter_asks_for(f, "x"));
+}
+
 static void and_binds_closer_than_or(void **state unused)
 {
 	own(filter_freep) struct filter *f = NULL;
@@ -131,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_manual_shows_is_accepted),
 		cmocka_unit_test(a_refusal_tells_the_place_and_what_was_expected),
+		cmocka_unit_test(it_is_known_what_is_asked_for),
 		cmocka_unit_test(and_binds_closer_than_or),
 		cmocka_unit_test(comparisons_become_ranges),
 		cmocka_unit_test(nesting_has_a_limit),
