@@ -24,8 +24,8 @@ struct cached_row {
 };
 
 struct unwind_local_cache {
-	uintptr_t busy_sp; /* of the walk under way, 0 when none */
-	uint32_t generation;
+	uintptr_t busy_sp;   /* of the walk under way, 0 when none */
+	uint32_t generation; /* of what it holds, plus 1; 0: it is zeroes */
 	struct cached_row rows[CACHE_ROWS];
 	struct last_stack last;
 	const uint64_t *last_from; /* the frame whose caller it ends with, or NULL */
@@ -433,12 +433,18 @@ static inline __attribute__((always_inline)) void regs_here(struct unwind_regs *
 #endif
 }
 
+/* Of caches that are filled now. */
+static uint32_t current_generation(void)
+{
+	return local_modules_generation() + 1;
+}
+
 /* Take the cache for this walk.  A walk under way on this stack further out than we are
  * is what our signal interrupted; else it was left by longjmp. */
 static void take_cache(struct walk *w, struct unwind_local_cache *cache, uintptr_t here)
 {
 	uintptr_t busy = cache->busy_sp;
-	uint32_t generation = local_modules_generation();
+	uint32_t generation = current_generation();
 	bool same_stack = busy >= w->stack_lo && busy < w->stack_hi &&
 			  here >= w->stack_lo && here < w->stack_hi;
 
@@ -454,9 +460,11 @@ static void take_cache(struct walk *w, struct unwind_local_cache *cache, uintptr
 		w->cache = NULL;
 		return;
 	}
-	memset(cache->rows, 0, sizeof(cache->rows));
-	memset(&cache->memo, 0, sizeof(cache->memo));
-	cache->last.n = 0;
+	if (cache->generation) {
+		memset(cache->rows, 0, sizeof(cache->rows));
+		memset(&cache->memo, 0, sizeof(cache->memo));
+		cache->last.n = 0;
+	}
 	cache->generation = generation;
 }
 
@@ -586,7 +594,7 @@ uint64_t unwind_local_known(struct unwind_local_cache *cache, const uint64_t *fr
 	struct stack_memo_start s;
 
 	/* Elsewhere a walk begins further in. */
-	if (abi->has_link_register || cache->generation != local_modules_generation())
+	if (abi->has_link_register || cache->generation != current_generation())
 		return 0;
 	s = start_of(frame, whose);
 	return stack_memo_find(&cache->memo, &s);

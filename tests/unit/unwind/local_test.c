@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
@@ -477,11 +478,54 @@ static void every_named_stack_is_what_a_walk_finds(void **state)
 	assert_true(naming.n_known > 10000);
 }
 
+/* One of its own for each thread, most of which are short: pages that no walk has
+ * written are not there. */
+static void a_new_cache_is_not_cleared(void **state)
+{
+	struct unwind_local_cache *kept = cache;
+	size_t size = unwind_local_cache_bytes(), n_pages = (size + 4095) / 4096, n = 0;
+	unsigned char is_there[4096];
+
+	(void)state;
+	assert_true(n_pages <= sizeof(is_there));
+	cache = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
+	assert_ptr_not_equal(cache, MAP_FAILED);
+	madvise(cache, size, MADV_NOHUGEPAGE);
+	unwind_local_refresh();
+	inner = walk_once;
+	deep(5);
+	assert_int_equal(mincore(cache, size, is_there), 0);
+	for (size_t i = 0; i < n_pages; i++)
+		n += is_there[i] & 1;
+	assert_in_range(n, 1, n_pages / 2);
+	munmap(cache, size);
+	cache = kept;
+}
+
+/* As older libraries have none. */
+extern int find_object(void *addr, void *ret) __asm__("_dl_find_object")
+	__attribute__((weak));
+
+/* Of a cache that was filled before any other. */
+static void the_first_refresh_forgets_as_the_others_do(void **state)
+{
+	(void)state;
+	inner = name_once;
+	for (volatile int i = 0; i < 4; i++)
+		deep(20);
+	assert_true(naming.is_known);
+	unwind_local_refresh();
+	deep(20);
+	assert_false(naming.is_known);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
 	find_stack();
-	unwind_local_refresh();
+	if (!find_object)
+		unwind_local_refresh();
 	cache = calloc(1, unwind_local_cache_bytes());
 	return cache ? 0 : -1;
 }
@@ -496,6 +540,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_refresh_forgets_as_the_others_do),
 		cmocka_unit_test(a_walk_from_the_caller_equals_libunwinds),
 		cmocka_unit_test(an_unchanged_stack_is_recognised),
 		cmocka_unit_test(callbacks_from_a_library_are_walked),
@@ -509,6 +554,7 @@ int main(void)
 		cmocka_unit_test(every_instruction_in_a_hole_has_its_caller),
 		cmocka_unit_test(the_depth_is_limited),
 		cmocka_unit_test(a_refresh_forgets_what_was_cached),
+		cmocka_unit_test(a_new_cache_is_not_cleared),
 		cmocka_unit_test(a_named_stack_is_known_again),
 		cmocka_unit_test(another_caller_far_up_is_another_stack),
 		cmocka_unit_test(every_named_stack_is_what_a_walk_finds),
