@@ -365,47 +365,173 @@ static void *wait_long(void *arg)
 	return NULL;
 }
 
-/* One wait that has an end, in which all threads are stopped n times. */
-static int stopped(unsigned n)
+/* Of one wait that has an end, in which all threads are stopped n times. */
+static int stopped_in(unsigned n, struct account *a, void *(*wait)(void *),
+		      long (*finish)(void))
 {
-	struct account a = { .name = "word" };
 	pthread_t thread;
 	pid_t child = fork();
 	int status = 0;
 
 	if (child == 0)
 		_exit(stop_parent(n));
-	pthread_create(&thread, NULL, wait_long, &a);
+	pthread_create(&thread, NULL, wait, a);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
+	sleep_ms(HOLD_MS);
+	finish();
+	pthread_join(thread, NULL);
+	tell(a);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static long wake_word(void)
+{
+	return stay(wake(&word));
+}
+
+static int stopped(unsigned n)
+{
+	struct account a = { .name = "word" };
+
+	return stopped_in(n, &a, wait_long, wake_word);
+}
+
+static long lock_inheriting(void)
+{
+	return stay(
+		syscall(SYS_futex, &inheriting, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0));
+}
+
+static long unlock_inheriting(void)
+{
+	return stay(syscall(SYS_futex, &inheriting, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL,
+			    NULL, 0));
+}
+
+static void *wait_inheriting(void *arg)
+{
+	struct account *a = arg;
+
+	begin(a);
+	lock_inheriting();
+	end(a);
+	unlock_inheriting();
+	return NULL;
+}
+
+static int priority_stopped(unsigned n)
+{
+	struct account a = { .name = "inheriting" };
+
+	lock_inheriting();
+	return stopped_in(n, &a, wait_inheriting, unlock_inheriting);
+}
+
+static struct account within = { .name = "inner" };
+static _Atomic uint32_t inner, n_handled, has_begun;
+
+/* Its first call is a wait of its own; who sent the signal has begun the account. */
+static void wait_within(int signal)
+{
+	const struct timespec t = { .tv_nsec = HOLD_MS * 1000000L };
+
+	(void)signal;
+	syscall(SYS_futex, &inner, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+	within.n++;
+	within.ns += now_ns() - within.since_ns;
+	atomic_fetch_add(&n_handled, 1);
+}
+
+static void *wait_through_signals(void *arg)
+{
+	struct account *a = arg;
+
+	begin(a);
+	atomic_store(&has_begun, 1);
+	while (!atomic_load(&word))
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	end(a);
+	return NULL;
+}
+
+/* One wait, which goes on after each of n handlers that wait for something else. */
+static int handlers(unsigned n)
+{
+	const struct sigaction action = { .sa_handler = wait_within,
+					  .sa_flags = SA_RESTART };
+	struct account a = { .name = "word" };
+	pthread_t thread;
+
+	sigaction(SIGUSR1, &action, NULL);
+	pthread_create(&thread, NULL, wait_through_signals, &a);
+	while (!atomic_load(&has_begun))
+		sleep_ms(1);
+	for (uint32_t i = 0; i < n; i++) {
+		sleep_ms(HOLD_MS);
+		within.since_ns = now_ns();
+		pthread_kill(thread, SIGUSR1);
+		while (atomic_load(&n_handled) == i)
+			sleep_ms(1);
+	}
 	sleep_ms(HOLD_MS);
 	wake(&word);
 	pthread_join(thread, NULL);
 	tell(&a);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	tell(&within);
+	return 0;
 }
 
-/* Right behind the program's own data, and nobody's variable. */
-static int behind(unsigned n)
+/* Memory right behind the program's own data, and nobody's variable; NULL: there is none.
+ */
+static uint32_t *words_behind(size_t n)
 {
-	const struct timespec t = { .tv_nsec = 1000000 };
 	extern char _end;
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t at = ((uintptr_t)&_end + page - 1) & ~(page - 1);
-	char name[32];
-	struct account a = { .name = name };
-	uint32_t *w = mmap((void *)at, page, PROT_READ | PROT_WRITE,
+	uint32_t *w = mmap((void *)at, n * sizeof(*w), PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (w != (void *)at)
+		return NULL;
+	memset(w, 0, n * sizeof(*w)); /* it is there */
+	return w;
+}
+
+static void wait_shortly(const uint32_t *w, struct account *a)
+{
+	const struct timespec t = { .tv_nsec = 1000000 };
+
+	begin(a);
+	syscall(SYS_futex, w, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+	end(a);
+}
+
+static int behind(unsigned n)
+{
+	uint32_t *w = words_behind(1);
+	char name[32];
+	struct account a = { .name = name };
+
+	if (!w)
 		return 77;
 	snprintf(name, sizeof(name), "[%p]", (void *)w);
-	*w = 0; /* it is there */
-	for (unsigned i = 0; i < n; i++) {
-		begin(&a);
-		syscall(SYS_futex, w, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
-		end(&a);
-	}
+	for (unsigned i = 0; i < n; i++)
+		wait_shortly(w, &a);
+	tell(&a);
+	return 0;
+}
+
+/* Once for each of n words there. */
+static int all_behind(unsigned n)
+{
+	uint32_t *all = words_behind(n);
+	struct account a = { .name = "all" };
+
+	if (!all)
+		return 77;
+	for (unsigned i = 0; i < n; i++)
+		wait_shortly(&all[i], &a);
 	tell(&a);
 	return 0;
 }
@@ -424,6 +550,9 @@ static const struct {
 	{ "stopped", stopped },
 	{ "several_forever", several_forever },
 	{ "behind", behind },
+	{ "all_behind", all_behind },
+	{ "priority_stopped", priority_stopped },
+	{ "handlers", handlers },
 };
 
 int main(int argc, char **argv)

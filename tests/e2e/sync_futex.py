@@ -291,6 +291,29 @@ def a_wait_in_which_its_thread_is_stopped_goes_on():
 
 
 @test
+def so_does_one_for_a_lock_that_lends_its_holder_a_priority():
+    path, told = record('locked', PROGRAM, 'priority_stopped', '5', run=('--source', 'futex'))
+    row = rows(path)['inheriting', 'futex']
+    check(row, told['inheriting'])
+    assert row['waits'] == 1, row
+
+
+@test
+def what_a_handler_waits_for_is_not_what_was_waited_for():
+    """How often the latter wait is made again depends on when the signals come."""
+    n = 5
+    path, told = record('handlers', PROGRAM, 'handlers', str(n), run=('--source', 'futex'))
+    found = rows(path)
+    inner, word = found['inner', 'futex'], found['word', 'futex']
+    check(inner, told['inner'])
+    assert inner['waits'] == n and inner['ns'] >= n * HOLD_NS, inner
+    assert all('wait_within' in functions(s) for s in inner['waiters']), inner
+    assert 1 <= word['waits'] <= n + 1 and word['ns'] > 0, word
+    assert word['ns'] + inner['ns'] <= told['word'].ns, (word, inner, told)
+    assert not any('wait_within' in functions(s) for s in word['waiters']), word
+
+
+@test
 def threads_of_go_that_have_nothing_to_do_are_no_locks():
     program = os.path.join(PROGRAMS, 'e2e-goroutines')
     if not os.path.exists(program):

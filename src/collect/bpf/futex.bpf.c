@@ -30,9 +30,10 @@ enum { SCRATCH_CALL, SCRATCH_CUT, SCRATCH_WAKE };
 /* Of the kernel's: nobody came in time; a signal did, or who traces the thread, and
  * unless a handler runs, it comes back by the same call, or for the rest of its time by
  * another. */
-#define RESULT_TIMEOUT (-110)
-#define RESULT_AGAIN   (-512)
-#define RESULT_RESTART (-516)
+#define RESULT_TIMEOUT	    (-110)
+#define RESULT_AGAIN	    (-512)
+#define RESULT_AGAIN_ALWAYS (-513)
+#define RESULT_RESTART	    (-516)
 
 /* As <linux/futex.h> has them. */
 enum {
@@ -59,6 +60,7 @@ uint64_t futex_n_untimed = 0;			/* waits that had no room in futex_more */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct wait {
+	uint64_t first; /* argument of the call */
 	uint64_t address;
 	uint32_t event; /* enum futex_record_event */
 	uint32_t how;	/* enum futex_record_how, 0: it does not wait */
@@ -93,7 +95,7 @@ static __always_inline void wait_by_op(struct wait *w, uint32_t op)
 static __always_inline void wait_of(struct wait *w, uint32_t call,
 				    const struct registers *r, bool is_32bit)
 {
-	w->address = registers_first_argument(r, is_32bit);
+	w->address = w->first = registers_first_argument(r, is_32bit);
 	w->event = FUTEX_RECORD_WAIT;
 	w->how = FUTEX_RECORD_NO_HOW;
 	if (call == FUTEX_RECORD_FUTEX) {
@@ -208,6 +210,32 @@ static __always_inline void charge_end(struct thread *t, uint64_t at, int64_t re
 		futex_charge(ns, at - (t->began_ns > from ? t->began_ns : from), result);
 }
 
+/* What is broken off is made again as it was. */
+static __always_inline void keep_call(struct thread *t, const struct wait *w,
+				      const struct registers *r)
+{
+	t->call_sp = registers_sp(r);
+	t->call_first = w->first;
+	t->call_how = w->how;
+}
+
+/* Does the wait that was broken off go on by this call?  A handler's own is further in,
+ * or on another stack. */
+static __always_inline bool is_same_call(const struct thread *t, uint32_t call,
+					 const struct wait *w, const struct registers *r)
+{
+	if (registers_sp(r) != t->call_sp)
+		return false;
+	return call == FUTEX_RECORD_RESTARTS ||
+	       (w->how && w->how == t->call_how && w->first == t->call_first);
+}
+
+static __always_inline bool is_broken_off(int64_t result)
+{
+	return result == RESULT_AGAIN || result == RESULT_AGAIN_ALWAYS ||
+	       result == RESULT_RESTART;
+}
+
 /* What a signal came in between of: whether the thread waits on.  Then, as if the time
  * since had not been: it was stopped, or its signal was of no effect. */
 static __always_inline bool go_on(struct thread *t, bool restarts)
@@ -241,7 +269,7 @@ int entered(uint64_t *ctx)
 		return 0;
 	t->where = THREAD_RUNS;
 	wait_of(&w, call, r, is_32bit);
-	if (t->broke_ns && go_on(t, call == FUTEX_RECORD_RESTARTS || w.how))
+	if (t->broke_ns && go_on(t, is_same_call(t, call, &w, r)))
 		return 0;
 	if (!call)
 		return 0;
@@ -254,6 +282,7 @@ int entered(uint64_t *ctx)
 		t->sum = futex_sum(w.event, w.how, w.address);
 		t->waker = 0;
 		t->n_left = task->nvcsw;
+		keep_call(t, &w, r);
 		thread_block(t, bpf_ktime_get_ns());
 	}
 	return 0;
@@ -276,7 +305,9 @@ int left(uint64_t *ctx)
 	t->may_wake = 0;
 	if (t->where == THREAD_UNKNOWN) { /* it has waited since before the recording */
 		wait_of(&w, call_of(registers_call(r), is_32bit), r, is_32bit);
+		w.address = w.first = registers_first_argument_was(r, is_32bit);
 		read_first(&w);
+		keep_call(t, &w, r);
 		t->where = w.how ? THREAD_BLOCKED : THREAD_RUNS;
 		t->began_ns = t->since_ns;
 		t->n_left = 0;
@@ -285,7 +316,7 @@ int left(uint64_t *ctx)
 	if (t->where != THREAD_BLOCKED)
 		return 0;
 	t->where = THREAD_RUNS;
-	if ((int64_t)ctx[1] == RESULT_RESTART || (int64_t)ctx[1] == RESULT_AGAIN)
+	if (is_broken_off((int64_t)ctx[1]))
 		t->broke_ns = now;
 	else
 		charge_end(t, now, (int64_t)ctx[1]);
@@ -365,6 +396,7 @@ static __always_inline void find_wait(struct scratch *s, struct task_struct *tas
 		w.address = 0;
 	t->began_ns = t->since_ns;
 	t->n_left = 0;
+	keep_call(t, &w, r);
 	t->sum = calls_walk_for(s, task, t, NULL, w.event, w.how,
 				objects_find(s, task, w.address, &own));
 	__sync_val_compare_and_swap(&t->where, THREAD_UNKNOWN, THREAD_BLOCKED);

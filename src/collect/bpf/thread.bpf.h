@@ -54,7 +54,10 @@ struct thread {
 	uint64_t within_at;
 	uint64_t n_left; /* how often it had left a CPU by itself when it began to wait */
 	uint64_t broke_ns; /* a signal came in between, and its wait may go on; 0: not */
-	uint64_t whose;	   /* what its sums are told apart by */
+	/* The call of a wait: its stack pointer, its first argument, how it waits. */
+	uint64_t call_sp, call_first;
+	uint32_t call_how;
+	uint64_t whose; /* what its sums are told apart by */
 	/* Of the wait that goes on, charged to its sum already: before it was woken, and
 	 * since. */
 	uint64_t waited_ns, late_ns;
