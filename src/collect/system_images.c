@@ -328,6 +328,8 @@ static struct system_image *next_of(struct system_images *s, struct image_number
 
 static void load_or_queue(struct system_images *s, struct system_image *i)
 {
+	system_rows_set_data_end(s->rows, i->number,
+				 executable_data_end(&i->file.executable));
 	if (is_worth_asking_again(i)) {
 		system_rows_ask_again(s->rows, i->number);
 	} else if (i->file.fd < 0) {

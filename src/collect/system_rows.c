@@ -361,6 +361,13 @@ void system_rows_ask_again(struct system_rows *r, uint32_t image)
 	publish(r, image, STACK_IMAGE_NEW);
 }
 
+void system_rows_set_data_end(struct system_rows *r, uint32_t image, uint64_t offset)
+{
+	if (system_rows_is_current(r, image))
+		__atomic_store_n(&r->images[STACK_ROWS_SLOT(image)].data_end, offset,
+				 __ATOMIC_RELAXED);
+}
+
 int system_rows_load(struct system_rows *r, uint32_t image, const struct row_pack *p,
 		     struct err *e)
 {
@@ -410,6 +417,7 @@ static void reclaim(struct system_rows *r)
 void system_rows_forget(struct system_rows *r, uint32_t image)
 {
 	unload_image(r, STACK_ROWS_SLOT(image));
+	r->images[STACK_ROWS_SLOT(image)].data_end = 0;
 	publish(r, image, STACK_IMAGE_NEW);
 }
 

@@ -42,6 +42,8 @@ must_use int system_rows_load(struct system_rows *r, uint32_t image,
 void system_rows_set_none(struct system_rows *r, uint32_t image);
 /* Its file was not to be had: the next process that maps it may do better. */
 void system_rows_ask_again(struct system_rows *r, uint32_t image);
+/* Its data end there, as if all of them were in the file; to be told before its rows. */
+void system_rows_set_data_end(struct system_rows *r, uint32_t image, uint64_t offset);
 /* Is the number still a file's? */
 bool system_rows_is_current(const struct system_rows *r, uint32_t image);
 /* Its number becomes another file's. */

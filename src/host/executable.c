@@ -83,6 +83,16 @@ bool executable_data_address(const struct executable *x, uint64_t offset, uint64
 	return false;
 }
 
+uint64_t executable_data_end(const struct executable *x)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < x->n_loads; i++)
+		if (x->loads[i].offset + x->loads[i].size > ret)
+			ret = x->loads[i].offset + x->loads[i].size;
+	return ret;
+}
+
 /* What the ELF header says of the rest. */
 struct headers {
 	uint64_t entry, phoff;

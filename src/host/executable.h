@@ -51,5 +51,7 @@ static inline bool executable_is_entry(uint64_t entry_offset, uint64_t offset)
 /* Data that is loaded from, or behind, an offset in the file: where it was linked to be.
  */
 bool executable_data_address(const struct executable *x, uint64_t offset, uint64_t *ret);
+/* The first offset that is behind all of it. */
+uint64_t executable_data_end(const struct executable *x);
 
 #endif

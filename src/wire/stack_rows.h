@@ -103,7 +103,9 @@ struct stack_image {
 	uint32_t first_block, n_blocks;
 	uint32_t is_used; /* STACK_IMAGE_IS_… */
 	uint16_t generation;
-	uint16_t n_pages; /* the index and what is behind it */
+	uint16_t n_pages;  /* the index and what is behind it */
+	uint64_t data_end; /* in the file, as if that held all of its data; 0: unknown, or
+			    * it has none */
 };
 
 /* What tells a file from all others. */
@@ -112,6 +114,6 @@ struct stack_rows_file {
 	uint32_t device, generation;
 };
 
-_Static_assert(sizeof(struct stack_image) == 24, "layout");
+_Static_assert(sizeof(struct stack_image) == 32, "layout");
 
 #endif

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 
+from bpf_maps import n_keys
 from daemons import daemon
 from harness import DIR, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
 
@@ -40,6 +41,10 @@ def rows(d, path, *options):
     r = json.loads(p.stdout)
     assert not r['quality']['lost'], r['quality']
     return {(row['name'], row['kind']): row for row in r['rows']}
+
+
+def n_sums(pid):
+    return n_keys(pid, 'sum_numbers', 8)
 
 
 def functions(stack):
@@ -90,6 +95,25 @@ def words_that_no_variable_is_are_not_told_apart():
         found = rows(d, path)
     assert not any('0x' in name for name, _ in found), found
     assert sum(row['waits'] for row in found.values()) == n, (found, n)
+
+
+@test
+def nor_has_each_of_them_a_sum_of_its_own():
+    """Whatever else runs on this machine has some at the same time."""
+    path, n = program('crowd'), 2000
+    with daemon('-e', 'sync') as d:
+        pid = d.status()['pid']
+        run(path, 'all_behind', '1')  # its file has been looked at from now on
+        d.done('epoch', 'before')
+        had = n_sums(pid)
+        told, = run(path, 'all_behind', str(n)).values()
+        has = n_sums(pid)
+        d.done('epoch', 'after')
+        d.wait_for(lambda s: len(d.segments()) > 1)
+        found = rows(d, path, '--epoch', '2')
+    assert has - had < n / 2, (had, has)
+    (name, _), = found
+    assert name == '[futex]' and found[name, 'futex']['waits'] == told[0], (found, told)
 
 
 def can_observe():

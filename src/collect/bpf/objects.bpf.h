@@ -4,7 +4,8 @@
  *
  * Told as code is: by its file and an offset in that, or by its address.  Memory right
  * behind a mapping of a file may be its data, too, as far as that is not in the file: how
- * far that is, the programs do not know, and tell both.
+ * far that is, the programs do not know at once, and tell both; or where nothing has an
+ * address, what they know by then.
  */
 #ifndef DWELL_COLLECT_BPF_OBJECTS_BPF_H
 #define DWELL_COLLECT_BPF_OBJECTS_BPF_H
@@ -50,6 +51,21 @@ static __always_inline bool objects_map(struct mm_struct *mm, uint64_t address,
 	return objects_is_data(ret);
 }
 
+/* Is what is behind a mapping its file's data?  Until that was looked at, yes. */
+static __always_inline bool objects_goes_on(const struct mapping *m, uint64_t offset)
+{
+	uint32_t slot = STACK_ROWS_SLOT(m->image), state;
+	struct stack_image *image = bpf_map_lookup_elem(&images, &slot);
+
+	if (!image)
+		return false;
+	/* Where its data ends is told before its rules. */
+	state = *(volatile uint32_t *)&image->state;
+	if (!image->data_end)
+		return state == STACK_IMAGE_NEW || state == STACK_IMAGE_REQUESTED;
+	return offset < image->data_end;
+}
+
 /* The file is to be told, as no code of it may be in any stack. */
 static __always_inline void objects_want(struct scratch *s, struct task_struct *task,
 					 const struct mapping *m)
@@ -84,18 +100,21 @@ static __always_inline struct calls_object objects_find(struct scratch *s,
 	/* A number, which may be hashed, and no pointer that the verifier knows. */
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mapping m;
-	uint64_t in_file;
+	uint64_t in_file, offset;
 
 	if (!address || !mm)
 		return (struct calls_object){ 0 };
 	if (!objects_map(mm, address, own, &m))
 		return has_addresses ? object : (struct calls_object){ 0 };
 	objects_want(s, task, &m);
-	in_file = objects_frame(m.image, address - m.start + m.offset);
-	if (address < m.end || !has_addresses)
+	offset = address - m.start + m.offset;
+	in_file = objects_frame(m.image, offset);
+	if (address < m.end)
 		return (struct calls_object){ .what = in_file };
 	object.behind = in_file;
-	return object;
+	if (has_addresses)
+		return object;
+	return (struct calls_object){ .what = objects_goes_on(&m, offset) ? in_file : 0 };
 }
 
 #endif

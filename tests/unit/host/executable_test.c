@@ -70,6 +70,8 @@ static void data_is_where_it_was_linked_to_be(void **state)
 	assert_int_equal(linked_address(&x, base, zeros + sizeof(zeros) - 1),
 			 (uintptr_t)(zeros + sizeof(zeros) - 1) - base);
 	assert_false(executable_data_address(&x, UINT64_MAX, &linked));
+	assert_true(executable_data_address(&x, executable_data_end(&x) - 1, &linked));
+	assert_false(executable_data_address(&x, executable_data_end(&x), &linked));
 }
 
 int main(void)
