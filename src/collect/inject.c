@@ -187,6 +187,15 @@ static uint64_t stack_top(const struct inject *i)
 	return library_at(i) + i->library.bytes + INJECT_PLACE_STACK;
 }
 
+/* Who is in the library stands in its code, or is to return to it; what lies before and
+ * behind may look like anything. */
+static bool somebody_is_within(const struct inject *i, const struct inject_stop *s)
+{
+	uint64_t code = library_at(i);
+
+	return inject_stop_is_within(s, code, code + i->library.code_bytes);
+}
+
 static uint64_t checksum(void)
 {
 	return (uint64_t)tracer_injected_size << 32 |
@@ -322,6 +331,20 @@ static size_t patch(struct inject *i, bool is_for_real)
 				  INJECT_PLACE_END, is_for_real ? write_slot : NULL, i);
 }
 
+/* What was there before gives back what it has mapped, as its data is to be forgotten:
+ * nobody is within. */
+static int end_former(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	int rc;
+
+	if (!i->place.is_mapped)
+		return 0;
+	i->head.is_empty = true;
+	rc = run_end(i, s, e);
+	i->head.is_empty = false;
+	return rc;
+}
+
 /* ERR_LIMIT: not now. */
 static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
 {
@@ -329,6 +352,8 @@ static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
 
 	if (rc == 0)
 		rc = inject_stop_take(s, &i->head.tid_at, e);
+	if (rc == 0)
+		rc = end_former(i, s, e);
 	if (rc == 0)
 		rc = map_place(i, s, e);
 	if (rc == 0)
@@ -358,7 +383,7 @@ static int check_settled(const struct inject *i, struct err *e)
  * about to follow one when it is begun again. */
 static int put_in_again(struct inject *i, struct inject_stop *s, struct err *e)
 {
-	i->is_within = inject_stop_is_within(s, i->place.at, stack_top(i));
+	i->is_within = somebody_is_within(i, s);
 	if (i->is_within)
 		return err_set(e, ERR_LIMIT,
 			       "threads of it are still in what was put into it before");
@@ -599,7 +624,7 @@ static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 		return leave_alone(i, e);
 	if (!switch_off(i))
 		return err_os(e, "cannot write to its memory");
-	return inject_stop_is_within(s, i->place.at, stack_top(i))
+	return somebody_is_within(i, s)
 		       ? err_set(e, ERR_LIMIT, "threads of it are within")
 		       : 0;
 }

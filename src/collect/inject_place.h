@@ -16,7 +16,9 @@
 #include "base/own.h"
 #include "collect/inject_memory.h"
 
-#define INJECT_PLACE_FIRST  UINT64_C(0x468000000000)
+/* A word of which a program writes a small number over the lower half, as to a stale
+ * word on its stack, is no address there. */
+#define INJECT_PLACE_FIRST  UINT64_C(0x468040000000)
 #define INJECT_PLACE_STRIDE (UINT64_C(64) << 20)
 #define INJECT_PLACE_N	    16
 #define INJECT_PLACE_END    (INJECT_PLACE_FIRST + INJECT_PLACE_N * INJECT_PLACE_STRIDE)

@@ -5,6 +5,7 @@ others as the kernel sees them; nothing is left in anybody's way.
 usage: inject_sync.py DWELL PROGRAM_DIR [WORD...]"""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -59,6 +60,11 @@ def check_complete(path):
 
 def says(path, what):
     return what in ' '.join(dwell('sync', path).stdout.split())
+
+
+def n_kept(pid):
+    """How many recorders' rings it still has."""
+    return len(set(re.findall(r'/\S+/control', text_of(pid, 'maps'))))
 
 
 LOCKS = [('mutex', '[0x', 1), ('mutex', 'c11', 2), ('mutex', 'plain', 3), ('rwlock', 'in_struct+0x28', 6)]
@@ -161,8 +167,33 @@ def who_waits_for_a_condition_is_within_nothing_of_ours():
             with attached(p.pid, f'{DIR}/condition-{i}.dwell', '-e', 'sync'):
                 do(p, 'condition')
             check_left(p.pid)
-            assert '/control' not in text_of(p.pid, 'maps')
+            assert n_kept(p.pid) == 0
             do(p, 'go')
+
+
+@test
+def who_reads_on_after_it_let_another_wait_is_within_nothing_of_ours():
+    """It writes a number over half of what a wrapper has left on its stack."""
+    with waiting() as p:
+        for i in range(4):
+            with attached(p.pid, f'{DIR}/reads-{i}.dwell', '-e', 'sync'):
+                do(p, 'wake')
+            check_left(p.pid)
+            assert n_kept(p.pid) == 0
+            do(p, 'go on')
+
+
+@test
+def what_was_kept_for_one_who_was_within_is_given_back_to_the_next():
+    with waiting() as p:
+        for i in range(3):
+            with attached(p.pid, f'{DIR}/kept-{i}.dwell', *only_wrappers()):
+                do(p, 'park')
+            assert n_kept(p.pid) == 1
+            do(p, 'go')
+        with attached(p.pid, f'{DIR}/returned.dwell', *only_wrappers()):
+            do(p, 'holders 3')
+        assert n_kept(p.pid) == 0
 
 
 @test

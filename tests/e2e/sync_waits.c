@@ -672,6 +672,28 @@ static void park_at_lock(unsigned n)
 	park(wait_for_lock);
 }
 
+static void *answer_when_woken(void *arg)
+{
+	arg = wait_for_lock(arg);
+	printf("done\n");
+	return arg;
+}
+
+/* Another line is waited for with what the end of a contended lock has left below. */
+static void wake_and_read_on(unsigned n)
+{
+	char line[64];
+
+	(void)n;
+	waiter_tid = 0;
+	pthread_mutex_lock(&kept);
+	pthread_create(&parked, NULL, answer_when_woken, NULL);
+	until_waiter_sleeps();
+	pthread_mutex_unlock(&kept);
+	check(fgets(line, sizeof(line), stdin) != NULL, "no line");
+	pthread_join(parked, NULL);
+}
+
 static void park_at_condition(unsigned n)
 {
 	(void)n;
@@ -708,6 +730,7 @@ static const struct {
 	{ "given", given },
 	{ "park", park_at_lock },
 	{ "condition", park_at_condition },
+	{ "wake", wake_and_read_on },
 	{ "go", let_go },
 	{ "obey", obey },
 };

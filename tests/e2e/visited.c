@@ -273,7 +273,7 @@ static void make_many(void)
 }
 
 /* Where dwell puts its library. */
-#define PLACE_FIRST UINT64_C(0x468000000000)
+#define PLACE_FIRST UINT64_C(0x468040000000)
 #define PLACE_BYTES (UINT64_C(1) << 30)
 #define N_NEAR	    64 /* words of a stack */
 

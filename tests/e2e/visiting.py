@@ -14,7 +14,7 @@ import harness
 from harness import DIR, dwell
 
 LIMIT_S = 60
-PLACE = range(0x468000000000, 0x468000000000 + (1 << 30))  # where dwell puts its library
+PLACE = range(0x468040000000, 0x468040000000 + (1 << 30))  # where dwell puts its library
 
 
 def wait_until(what, why):

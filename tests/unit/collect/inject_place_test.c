@@ -14,7 +14,7 @@
 #define LIBRARY 77
 
 static const char nothing[] = "400000-401000 r-xp 00000000 08:01 5 /bin/a\n";
-static const char first[] = "468000000000-468000100000 rw-p 00000000 00:00 0 \n";
+static const char first[] = "468040000000-468040100000 rw-p 00000000 00:00 0 \n";
 
 /* Of the first place, all that there is. */
 static bool read_head(void *ctx, uint64_t at, void *to, size_t bytes)
@@ -87,11 +87,21 @@ static void what_is_in_use_is_not_while_its_owner_lives(void **state)
 	assert_int_equal(p.at, INJECT_PLACE_FIRST);
 }
 
+/* Of a stale address a program has written over the lower half. */
+static void no_place_is_at_a_small_number(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < INJECT_PLACE_N; i++)
+		assert_in_range((uint32_t)(INJECT_PLACE_FIRST + i * INJECT_PLACE_STRIDE),
+				1 << 30, INT32_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_nothing_is_there_is_room),
 		cmocka_unit_test(what_was_left_is_used_again),
+		cmocka_unit_test(no_place_is_at_a_small_number),
 		cmocka_unit_test(what_is_in_use_is_not_while_its_owner_lives),
 	};
 
