@@ -25,11 +25,23 @@ bool inject_calls_is_wanted(unsigned call, uint32_t traces)
 	return known[call].traces & traces;
 }
 
+/* If it has not been found yet. */
+static void find_in(struct inject_calls *c, unsigned k, const struct inject_tables *t)
+{
+	uint64_t at = c->of[k].address ? 0 : inject_tables_find(t, known[k].name);
+
+	if (!at)
+		return;
+	c->of[k].address = at;
+	c->has_older[k] = inject_tables_find_older(t, known[k].name, at) != 0;
+}
+
 void inject_calls_find(struct inject_calls *c, const struct inject_memory *m,
 		       const struct inject_objects *objects)
 {
 	for (unsigned k = 0; k < INJECT_N_CALLS; k++) {
 		c->of[k] = (struct wire_injected_call){ .address = 0 };
+		c->has_older[k] = false;
 		snprintf(c->of[k].name, sizeof(c->of[k].name), "%s", known[k].name);
 	}
 	vec_each(o, &objects->at) {
@@ -38,8 +50,7 @@ void inject_calls_find(struct inject_calls *c, const struct inject_memory *m,
 		if (!inject_tables_open(m, o, &t))
 			continue;
 		for (unsigned k = 0; k < INJECT_N_CALLS; k++)
-			if (!c->of[k].address)
-				c->of[k].address = inject_tables_find(&t, known[k].name);
+			find_in(c, k, &t);
 	}
 }
 

@@ -6,6 +6,7 @@
 #ifndef DWELL_COLLECT_INJECT_CALLS_H
 #define DWELL_COLLECT_INJECT_CALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collect/inject_memory.h"
@@ -26,6 +27,8 @@ enum {
 struct inject_calls {
 	struct wire_injected_call of[INJECT_N_CALLS];
 	uint64_t wrapper[INJECT_N_CALLS]; /* 0: it is left alone */
+	/* There is another of that name, which some of its programs mean. */
+	bool has_older[INJECT_N_CALLS];
 };
 
 /* Where the process has them: the first of its objects that does. */

@@ -95,7 +95,8 @@ size_t inject_slots_patch(struct inject_slots *s, const struct inject_calls *c,
 		if (!inject_memory_read(m, x->at, &value, sizeof(value)) || value == ours)
 			continue;
 		was = value >= lo && value < hi ? call : value;
-		if (was != call && !is_lookup(m, was, x->number))
+		if (was != call &&
+		    (c->has_older[x->call] || !is_lookup(m, was, x->number)))
 			continue;
 		n++;
 		if (write && write(ctx, x->at, ours))

@@ -4,9 +4,10 @@
  * wrappers of ours, or back to where they led.
  *
  * A slot is changed only if what it holds is understood: the call itself, or the code
- * that is to look up this very slot when it is first needed.  One of an object that is
- * being loaded holds something else, and is seen to later.  The threads of the process
- * stand while slots are changed.
+ * that is to look up this very slot when it is first needed, if there is only one that it
+ * can find: of two versions (pthread_cond_wait) the object may mean the older one, which
+ * goes with its own signal.  One of an object that is being loaded holds something else,
+ * and is seen to later.  The threads of the process stand while slots are changed.
  */
 #ifndef DWELL_COLLECT_INJECT_SLOTS_H
 #define DWELL_COLLECT_INJECT_SLOTS_H

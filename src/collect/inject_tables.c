@@ -123,13 +123,20 @@ static bool is_hidden(const struct inject_tables *t, uint32_t i)
 		version & VERSION_HIDDEN);
 }
 
-static uint64_t defined_as(const struct inject_tables *t, uint32_t i, const char *name)
+struct wanted {
+	const char *name;
+	uint64_t besides; /* 0: by default, else of an older version that is elsewhere */
+};
+
+static uint64_t defined_as(const struct inject_tables *t, uint32_t i,
+			   const struct wanted *w)
 {
 	char found[NAME_MAX_BYTES];
 	Elf64_Sym s;
 
-	if (!read_symbol(t, i, &s, found) || strcmp(found, name) != 0 ||
-	    s.st_shndx == SHN_UNDEF || is_hidden(t, i) ||
+	if (!read_symbol(t, i, &s, found) || strcmp(found, w->name) != 0 ||
+	    s.st_shndx == SHN_UNDEF || is_hidden(t, i) != (w->besides != 0) ||
+	    t->bias + s.st_value == w->besides ||
 	    (ELF64_ST_TYPE(s.st_info) != STT_FUNC &&
 	     ELF64_ST_TYPE(s.st_info) != STT_OBJECT))
 		return 0;
@@ -141,7 +148,7 @@ static bool read_word(const struct inject_tables *t, uint64_t at, uint32_t *ret)
 	return inject_memory_read(t->memory, at, ret, sizeof(*ret));
 }
 
-static uint64_t find_by_gnu_hash(const struct inject_tables *t, const char *name)
+static uint64_t find_by_gnu_hash(const struct inject_tables *t, const struct wanted *w)
 {
 	struct {
 		uint32_t n_buckets, first, n_words, shift;
@@ -149,7 +156,7 @@ static uint64_t find_by_gnu_hash(const struct inject_tables *t, const char *name
 	uint32_t hash = 5381, i, link = 0;
 	uint64_t buckets, chain;
 
-	for (const char *c = name; *c; c++)
+	for (const char *c = w->name; *c; c++)
 		hash = hash * 33 + (unsigned char)*c;
 	if (!inject_memory_read(t->memory, t->gnu_hash, &h, sizeof(h)) || !h.n_buckets)
 		return 0;
@@ -162,18 +169,18 @@ static uint64_t find_by_gnu_hash(const struct inject_tables *t, const char *name
 
 		if (!read_word(t, chain + UINT64_C(4) * (i - h.first), &link))
 			return 0;
-		found = (link | 1) == (hash | 1) ? defined_as(t, i, name) : 0;
+		found = (link | 1) == (hash | 1) ? defined_as(t, i, w) : 0;
 		if (found)
 			return found;
 	}
 	return 0;
 }
 
-static uint64_t find_by_hash(const struct inject_tables *t, const char *name)
+static uint64_t find_by_hash(const struct inject_tables *t, const struct wanted *w)
 {
 	uint32_t n_buckets, hash = 0, i;
 
-	for (const char *c = name; *c; c++) {
+	for (const char *c = w->name; *c; c++) {
 		hash = (hash << 4) + (unsigned char)*c;
 		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
 	}
@@ -181,7 +188,7 @@ static uint64_t find_by_hash(const struct inject_tables *t, const char *name)
 	    !read_word(t, t->hash + 8 + UINT64_C(4) * (hash % n_buckets), &i))
 		return 0;
 	for (uint32_t n = 0; i && n < CHAIN_MAX; n++) {
-		uint64_t found = defined_as(t, i, name);
+		uint64_t found = defined_as(t, i, w);
 
 		if (found)
 			return found;
@@ -192,11 +199,22 @@ static uint64_t find_by_hash(const struct inject_tables *t, const char *name)
 	return 0;
 }
 
-uint64_t inject_tables_find(const struct inject_tables *t, const char *name)
+static uint64_t find(const struct inject_tables *t, const struct wanted *w)
 {
 	if (t->gnu_hash)
-		return find_by_gnu_hash(t, name);
-	return t->hash ? find_by_hash(t, name) : 0;
+		return find_by_gnu_hash(t, w);
+	return t->hash ? find_by_hash(t, w) : 0;
+}
+
+uint64_t inject_tables_find(const struct inject_tables *t, const char *name)
+{
+	return find(t, &(struct wanted){ .name = name });
+}
+
+uint64_t inject_tables_find_older(const struct inject_tables *t, const char *name,
+				  uint64_t besides)
+{
+	return find(t, &(struct wanted){ .name = name, .besides = besides });
 }
 
 static bool slots_of(const struct inject_tables *t, const struct inject_relocations *r,

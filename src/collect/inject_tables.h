@@ -29,6 +29,10 @@ bool inject_tables_open(const struct inject_memory *m, const struct inject_objec
 /* The address of what is defined by that name, by default where there are versions of it;
  * 0: nothing, or what is chosen at run time. */
 uint64_t inject_tables_find(const struct inject_tables *t, const char *name);
+/* That of an older version, for programs that were built for it, which does something
+ * else: besides is the one by default. */
+uint64_t inject_tables_find_older(const struct inject_tables *t, const char *name,
+				  uint64_t besides);
 
 /* For each slot that the linker fills, and to no other purpose than a call or the
  * address of a function: what it names, and its number among those that may be filled

@@ -16,6 +16,7 @@ from visiting import (LIMIT_S, attached, check_left, is_free, is_led_by, obeying
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 WAITS = f'{PROGRAMS}/e2e-sync_waits'
+OLDER = f'{PROGRAMS}/e2e-sync_older'
 HELD_NS = 15000000  # of what is held for 20 ms, by whoever's clock
 
 
@@ -194,6 +195,20 @@ def what_was_kept_for_one_who_was_within_is_given_back_to_the_next():
         with attached(p.pid, f'{DIR}/returned.dwell', *only_wrappers()):
             do(p, 'holders 3')
         assert n_kept(p.pid) == 0
+
+
+@test
+def who_waits_for_a_condition_of_older_programs_is_woken():
+    """By the call that goes with it, which it has not looked up yet when dwell comes."""
+    if not os.path.exists(OLDER):
+        raise harness.Skip('this C library never had another one')
+    with obeying(visiting.Program(OLDER)) as p:
+        for i in range(2):
+            with attached(p.pid, f'{DIR}/older-{i}.dwell', '-e', 'sync'):
+                for _ in range(5):
+                    do(p, 'wait')
+            check_left(p.pid)
+            do(p, 'wait')
 
 
 @test

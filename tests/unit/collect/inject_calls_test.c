@@ -67,6 +67,26 @@ static void calls_are_where_the_linker_finds_them(void **state)
 	inject_objects_fini(&o);
 }
 
+/* The older condition of x86-64's glibc is a pointer to one. */
+static void a_call_of_two_versions_is_known(void **state)
+{
+	struct inject_objects o = { 0 };
+	struct inject_calls c;
+
+	(void)state;
+	if (!memory_of_others_is_there())
+		skip();
+	read_objects(&o);
+	inject_calls_find(&c, &own_memory, &o);
+	for (unsigned k = 0; k < INJECT_N_CALLS; k++) {
+		void *older = dlvsym(RTLD_DEFAULT, c.of[k].name, "GLIBC_2.2.5");
+
+		assert_int_equal(c.has_older[k],
+				 older && (uintptr_t)older != c.of[k].address);
+	}
+	inject_objects_fini(&o);
+}
+
 static void calls_are_wrapped_for_who_asks_for_them(void **state)
 {
 	struct inject_objects o = { 0 };
@@ -115,6 +135,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_are_those_that_the_linker_has),
 		cmocka_unit_test(calls_are_where_the_linker_finds_them),
+		cmocka_unit_test(a_call_of_two_versions_is_known),
 		cmocka_unit_test(calls_are_wrapped_for_who_asks_for_them),
 		cmocka_unit_test(slots_are_found_of_what_a_program_calls),
 	};

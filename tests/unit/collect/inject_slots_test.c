@@ -104,6 +104,21 @@ static void what_is_understood_is_led_to_us_and_back(void **state)
 	}
 }
 
+static void what_may_look_up_another_version_stays_until_it_has(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, LOOKUP);
+	f.calls.has_older[0] = true;
+	assert_int_equal(patch(&f, true), 0);
+	assert_int_equal(memory[2], LOOKUP);
+	memory[2] = CALL;
+	assert_int_equal(patch(&f, true), 1);
+	assert_int_equal(memory[2], OURS);
+	tear_down(&f);
+}
+
 static void what_the_program_has_led_elsewhere_since_stays(void **state)
 {
 	struct fixture f;
@@ -135,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_understood_is_led_to_us_and_back),
+		cmocka_unit_test(what_may_look_up_another_version_stays_until_it_has),
 		cmocka_unit_test(what_the_program_has_led_elsewhere_since_stays),
 		cmocka_unit_test(slots_of_objects_that_are_gone_are_not_touched),
 	};
