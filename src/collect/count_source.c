@@ -127,24 +127,12 @@ static const char *count_how(const struct experiment *x, unsigned column)
 	return "running it in translation";
 }
 
-/* Ended, though perhaps nobody has waited for it yet; a first thread may end before the
- * others do. */
-static bool has_ended(uint32_t pid)
-{
-	struct procfs_ids tids = { 0 };
-	struct procfs_stat stat;
-	bool has_others = procfs_tasks((pid_t)pid, &tids, NULL) == 0 && tids.ids.n > 1;
-
-	procfs_ids_fini(&tids);
-	return !has_others &&
-	       (procfs_stat((pid_t)pid, &stat, NULL) < 0 || strchr("ZX", stat.state));
-}
-
 /* Who was not found cannot be asked, but may be there all the same. */
 static bool is_done(const struct count *s, const struct counted *x)
 {
-	return has_ended(x->pid) && !(count_pids_is_nobodys(x->pid) &&
-				      count_directory_is_written(&s->directory, x->file));
+	return procfs_has_ended((pid_t)x->pid) &&
+	       !(count_pids_is_nobodys(x->pid) &&
+		 count_directory_is_written(&s->directory, x->file));
 }
 
 static void count_free(struct source *source)
@@ -154,7 +142,7 @@ static void count_free(struct source *source)
 
 	count_visits_end(&s->visits);
 	vec_each(x, &s->all) {
-		is_used |= !x->exe && !has_ended(x->pid);
+		is_used |= !x->exe && !procfs_has_ended((pid_t)x->pid);
 		free(x->exe);
 	}
 	count_visits_fini(&s->visits);

@@ -629,13 +629,6 @@ static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 		       : 0;
 }
 
-static bool has_ended(pid_t pid)
-{
-	struct procfs_stat stat;
-
-	return procfs_stat(pid, &stat, NULL) < 0 || strchr("ZX", stat.state);
-}
-
 static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 {
 	const char *what = "goes on with its calls led through ours";
@@ -661,7 +654,7 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	closep(&child.fd);
 	if (pid == i->pid)
 		i->stood_ns = child.stood_ns;
-	if (rc == 0 || has_ended(pid))
+	if (rc == 0 || procfs_has_ended(pid))
 		return 0;
 	snprintf(where, sizeof(where), "process %d %s", (int)pid, what);
 	return err_in(e, rc, where);

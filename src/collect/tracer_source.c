@@ -21,6 +21,7 @@
 #include "collect/timer_probe.h"
 #include "collect/traced_image.h"
 #include "host/clock.h"
+#include "host/procfs.h"
 #include "wire/tracer_library.h"
 #include "wire/tracer_sync.h"
 
@@ -299,7 +300,7 @@ static int visit(struct tracer *s, pid_t pid, struct err *e)
 	struct err why = { 0 };
 	int rc = inject_into(s, pid, &why);
 
-	if (rc == ERR_UNSUPPORTED && is_dispensable(&s->context)) {
+	if (rc < 0 && is_dispensable(&s->context) && !procfs_has_ended(pid)) {
 		note_once(s, &s->has_noted_refusal, "unwrapped-waits", why.text);
 		return 0;
 	}

@@ -235,6 +235,17 @@ int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e)
 	return list_ids(path, ret, e);
 }
 
+bool procfs_has_ended(pid_t pid)
+{
+	struct procfs_ids tids = { 0 };
+	struct procfs_stat stat;
+	bool has_others = procfs_tasks(pid, &tids, NULL) == 0 && tids.ids.n > 1;
+
+	procfs_ids_fini(&tids);
+	return !has_others &&
+	       (procfs_stat(pid, &stat, NULL) < 0 || strchr("ZX", stat.state));
+}
+
 int procfs_process_of(pid_t tid, pid_t *ret, struct err *e)
 {
 	char path[64], text[4096];

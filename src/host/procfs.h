@@ -9,6 +9,7 @@
 #define DWELL_HOST_PROCFS_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -55,6 +56,9 @@ must_use int procfs_processes(struct procfs_ids *ret, struct err *e);
 /* The process's children, their children and so on, as they are while it looks. */
 must_use int procfs_descendants(pid_t pid, struct procfs_ids *ret, struct err *e);
 must_use int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e);
+/* Ended, though perhaps nobody has waited for it yet; a first thread may end before the
+ * others do. */
+bool procfs_has_ended(pid_t pid);
 /* The process of a thread. */
 must_use int procfs_process_of(pid_t tid, pid_t *ret, struct err *e);
 

@@ -6,6 +6,8 @@ usage: inject_sync.py DWELL PROGRAM_DIR [WORD...]"""
 import json
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 
@@ -256,6 +258,27 @@ def where_nothing_can_be_put_into_the_kernel_sees_all_waits():
             p.kill()
     assert ('word', 'futex') in {(r['name'], r['kind']) for r in sync(path)}, sync(path)
     assert says(path, 'as the kernel sees them: cannot trace process') and says(path, 'statically linked')
+
+
+@test
+def where_there_is_no_room_the_kernel_sees_all_waits():
+    path = f'{DIR}/no-room.dwell'
+    with waiting() as p:
+        room = int(re.search(r'VmSize:\s+(\d+) kB', text_of(p.pid, 'status')).group(1)) * 1024 + (1 << 20)
+        before = resource.prlimit(p.pid, resource.RLIMIT_AS, (room, -1))
+        why = dwell('attach', '-q', *only_wrappers(), '-p', str(p.pid), '-d', '1s', '-o', path + '2')
+        assert why.returncode and 'cannot have memory' in why.stderr, why
+        with subprocess.Popen([harness.DWELL, 'attach', '-q', '-e', 'sync', '-p', str(p.pid), '-o', path]) as d:
+            try:
+                wait_until(lambda: dwell('ctl', 'status', str(d.pid)).returncode == 0, 'it does not begin')
+                resource.prlimit(p.pid, resource.RLIMIT_AS, before)
+                do(p, 'holders 5')
+            finally:
+                d.send_signal(signal.SIGINT)
+        assert d.returncode == 0, d.returncode
+        check_left(p.pid)
+    assert sum(r['waits'] for r in sync(path) if r['name'] == 'plain') == 5, sync(path)
+    assert says(path, 'as the kernel sees them: cannot trace process') and says(path, 'cannot have memory')
 
 
 @test

@@ -119,6 +119,22 @@ static void descendants_are_children_and_their_children(void **state)
 	procfs_ids_fini(&ids);
 }
 
+static void who_has_ended_has_so_before_anybody_waits_for_it(void **state)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		pause();
+	assert_false(procfs_has_ended(pid));
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_true(procfs_has_ended(pid));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_true(procfs_has_ended(pid));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +142,7 @@ int main(void)
 		cmocka_unit_test(a_short_line_is_refused_with_a_reason),
 		cmocka_unit_test(stolen_time_is_that_of_all_cpus),
 		cmocka_unit_test(we_find_ourselves),
+		cmocka_unit_test(who_has_ended_has_so_before_anybody_waits_for_it),
 		cmocka_unit_test(descendants_are_children_and_their_children),
 	};
 
