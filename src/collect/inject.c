@@ -544,14 +544,20 @@ int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct injec
 /* What comes later. */
 
 /* Put there by us, or a copy of that, and not of a program that it has executed since. */
+static bool has_ours(const struct inject *i, struct wire_injected *ret)
+{
+	return read_memory((void *)(uintptr_t)i, i->place.at, ret, sizeof(*ret)) &&
+	       ret->magic == WIRE_INJECTED_MAGIC && ret->owner_pid == i->head.owner_pid &&
+	       ret->owner_start == i->head.owner_start &&
+	       ret->first_pid == i->head.first_pid;
+}
+
+/* And its calls come by. */
 static bool is_ours(const struct inject *i)
 {
 	struct wire_injected head;
 
-	return read_memory((void *)(uintptr_t)i, i->place.at, &head, sizeof(head)) &&
-	       head.magic == WIRE_INJECTED_MAGIC && head.owner_pid == i->head.owner_pid &&
-	       head.owner_start == i->head.owner_start &&
-	       head.first_pid == i->head.first_pid && head.is_patched;
+	return has_ours(i, &head) && head.is_patched;
 }
 
 void inject_look(struct inject *i)
@@ -633,6 +639,7 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 {
 	const char *what = "goes on with its calls led through ours";
 	struct inject child = *i;
+	struct wire_injected head;
 	char where[80];
 	int rc;
 
@@ -649,7 +656,7 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 		what = "keeps memory of ours, which nothing leads to";
 		rc = withdraw(&child, rc == 0, e);
 	}
-	if (rc < 0 && child.fd >= 0 && !is_ours(&child)) /* it has ended, or another's */
+	if (rc < 0 && child.fd >= 0 && !has_ours(&child, &head)) /* it has ended */
 		rc = 0;
 	closep(&child.fd);
 	if (pid == i->pid)
