@@ -30,7 +30,8 @@ struct rseq_registered {
 	uint32_t bytes, signature, flags, pad;
 };
 
-/* Since kernel 4.3, for whoever may administer the system. */
+/* Since kernel 4.3 if that can save processes (CONFIG_CHECKPOINT_RESTORE), for whoever
+ * may administer the system and has no filter himself. */
 #define SUSPEND_SECCOMP (1 << 21)
 
 struct inject_stop {

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -98,6 +99,23 @@ static bool read_own(void *ctx, uint64_t at, void *to, size_t bytes)
 	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+#define SUSPEND_SECCOMP (1 << 21)
+
+/* Not by everybody, in every kernel, in every container. */
+static bool filters_can_be_lifted(void)
+{
+	pid_t pid = fork();
+	bool can;
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	can = ptrace(PTRACE_SEIZE, pid, 0, SUSPEND_SECCOMP) == 0;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return can;
+}
+
 /* A child has the same. */
 static uint64_t find_site(void)
 {
@@ -120,7 +138,7 @@ static void a_filter_for_all_does_not_meet_what_is_done_for_us(void **state)
 	char c = 0;
 
 	(void)state;
-	if (geteuid() != 0 || !memory_of_others_is_there())
+	if (!filters_can_be_lifted() || !memory_of_others_is_there())
 		skip();
 	site = find_site();
 	set_up(&f);
