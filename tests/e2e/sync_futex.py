@@ -31,6 +31,13 @@ def record(name, *command, run=(), experiments='sync'):
     return path, accounts(p.stdout)
 
 
+def under_its_own_name(name):
+    """As the kernel cuts it: others may run the program at the same time."""
+    path = os.path.join(DIR, f'{name}{os.getpid()}'[:15])
+    shutil.copy(PROGRAM, path)
+    return path
+
+
 def accounts(text):
     """What the program says of itself, of all processes: {name: Account}"""
     sums = {}
@@ -144,17 +151,18 @@ def a_forked_process_says_where_it_waits_too():
 @test
 def what_a_wrapper_tells_another_recording_is_seen_by_this_one():
     path = os.path.join(DIR, 'machine.dwell')
+    program = under_its_own_name('machine')
     with subprocess.Popen([harness.DWELL, 'attach', '-q', '-a', '-e', 'sync', '-o', path]) as p:
         try:
             while dwell('ctl', 'status', str(p.pid)).returncode:
                 assert p.poll() is None, p.returncode
                 time.sleep(.05)
-            own, told = record('own', PROGRAM, 'mixed', '10')
+            own, told = record('own', program, 'mixed', '10')
         finally:
             p.send_signal(signal.SIGINT)
     assert p.returncode == 0, p.returncode
     for recording in (own, path):
-        found = rows(recording, '--filter', f'command == "{os.path.basename(PROGRAM)[:15]}"')
+        found = rows(recording, '--filter', f'command == "{os.path.basename(program)}"')
         check_raw(found, told)
         check(found.get(('mutex', 'mutex')), told['mutex'])
 
