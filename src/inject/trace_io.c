@@ -77,53 +77,75 @@ static uint64_t file_behind(const struct trace_io_call *c, long result)
 	return WIRE_TRACER_IO_NO_FILE;
 }
 
-/* Without a stack it were nobody's. */
-static void tell_begun(const struct trace_io_call *c, struct wire_tracer_io_done *r)
-{
-	struct wire_tracer_io_begun begun = { .file = r->file,
-					      .call = c->call,
-					      .frame = (uintptr_t)c->frame };
+/* One that is under way. */
+struct observed {
+	const struct trace_io_call *call;
+	struct wire_tracer_io_done record;
+	long result;
+};
 
-	begun.stack = r->stack = trace_thread_stack(c->frame);
+/* Without a stack it were nobody's. */
+static void tell_begun(struct observed *o)
+{
+	struct wire_tracer_io_done *r = &o->record;
+	struct wire_tracer_io_begun begun = { .file = r->file,
+					      .call = r->call,
+					      .frame = (uintptr_t)o->call->frame };
+
+	begun.stack = r->stack = trace_thread_stack(o->call->frame);
 	begun.time_ns = vdso_now_ns();
 	if (r->stack != WIRE_TRACER_NO_STACK &&
 	    trace_runtime_write(WIRE_TRACER_IO_BEGUN, &begun, sizeof(begun), NULL, 0))
 		r->frame = begun.frame;
 }
 
-/* errno is left as it is. */
-static void tell(const struct trace_io_call *c, struct wire_tracer_io_done *r,
-		 long result)
+static void observe_before(void *p)
 {
-	if (!trace_runtime_is_on())
-		return;
-	r->asked = trace_io_asked(whats[c->call].asks, c->arguments, &result);
-	r->done = result < 0 ? 0 : (uint64_t)result;
-	r->error = result < 0 ? (uint32_t)-result : 0;
+	struct observed *o = p;
+	struct trace_io_file file = file_before(o->call);
+
+	o->record.file = file.id;
+	if (file.may_block && may_wait(o->call->call))
+		tell_begun(o);
+}
+
+static void observe_after(void *p)
+{
+	struct observed *o = p;
+	const struct trace_io_call *c = o->call;
+	struct wire_tracer_io_done *r = &o->record;
+
+	r->asked = trace_io_asked(whats[c->call].asks, c->arguments, &o->result);
+	r->done = o->result < 0 ? 0 : (uint64_t)o->result;
+	r->error = o->result < 0 ? (uint32_t)-o->result : 0;
 	if (!r->file)
-		r->file = file_behind(c, result);
+		r->file = file_behind(c, o->result);
 	if (r->stack == WIRE_TRACER_NO_STACK)
 		r->stack = trace_thread_stack(c->frame);
 	trace_runtime_write(WIRE_TRACER_IO_DONE, r, sizeof(*r), NULL, 0);
 }
 
+/* errno is left as the call left it. */
 long trace_io_make(const struct trace_io_call *c)
 {
-	struct wire_tracer_io_done r = { .call = c->call };
-	struct trace_io_file file;
+	struct observed o = { .call = c, .record = { .call = c->call } };
+	void *stack;
 	uint64_t since_ns;
 	long returned;
 
 	if (trace_runtime_is_paused())
 		return make(c);
-	file = file_before(c);
-	r.file = file.id;
-	if (file.may_block && may_wait(c->call))
-		tell_begun(c, &r);
+	if (!trace_thread_room(c->frame, &stack)) {
+		ring_count(&trace_runtime.ring.header->n_dropped, 1);
+		return make(c);
+	}
+	trace_thread_call(stack, observe_before, &o);
 	since_ns = vdso_now_ns();
 	returned = make(c);
-	r.time_ns = vdso_now_ns();
-	r.took_ns = r.time_ns - since_ns;
-	tell(c, &r, result_of(c, returned));
+	o.record.time_ns = vdso_now_ns();
+	o.record.took_ns = o.record.time_ns - since_ns;
+	o.result = result_of(c, returned);
+	if (trace_runtime_is_on())
+		trace_thread_call(stack, observe_after, &o);
 	return returned;
 }

@@ -360,6 +360,47 @@ void *trace_thread_handler_stack(void)
 	return t ? t->handler_stack + sizeof(t->handler_stack) : NULL;
 }
 
+/* So much at least, where it is known to be a thread's: without tables a walk takes most
+ * of it. */
+#define ROOM_BYTES (16 << 10)
+
+/* The handlers' stack may be within a thread's. */
+static bool is_handlers(uintptr_t here)
+{
+	stack_t handlers = { 0 };
+
+	sys_call(SYS_sigaltstack, NULL, &handlers, 0, 0, 0, 0);
+	return is_within(&handlers, here);
+}
+
+bool trace_thread_room(const uint64_t *frame, void **ret)
+{
+	uintptr_t here = (uintptr_t)frame;
+	struct trace_thread *t = own(here);
+
+	*ret = NULL;
+	if (!t)
+		return false;
+	if (here >= t->stack_lo + ROOM_BYTES && here < t->stack_hi &&
+	    (sandbox_is_on() || !is_handlers(here)))
+		return true;
+	*ret = t->handler_stack + sizeof(t->handler_stack);
+	return !sandbox_is_on(); /* signals could not be kept from it */
+}
+
+void trace_thread_call(void *stack, void (*f)(void *), void *arg)
+{
+	uint64_t all = ~UINT64_C(0), mask = 0;
+
+	if (!stack) {
+		f(arg);
+		return;
+	}
+	sys_signal_mask(SIG_BLOCK, &all, &mask);
+	arch_call_on(stack, f, arg);
+	sys_signal_mask(SIG_SETMASK, &mask, NULL);
+}
+
 struct trace_fpe_event *trace_thread_fpe(void)
 {
 	struct trace_thread *t = own((uintptr_t)__builtin_frame_address(0));

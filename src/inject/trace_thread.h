@@ -9,6 +9,7 @@
 #ifndef DWELL_INJECT_TRACE_THREAD_H
 #define DWELL_INJECT_TRACE_THREAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -21,6 +22,13 @@ struct trace_fpe_event;
 uint64_t trace_thread_stack(const uint64_t *frame);
 /* The same of an interrupted context, in the handler of the signal. */
 uint64_t trace_thread_stack_at(const ucontext_t *context);
+/* Is there room for a walk, and what else is done meanwhile, below that frame?  *ret is
+ * NULL where the stack has it, else another's upper end.  Signals' handlers and
+ * coroutines may have a stack of a few kilobytes, with something else right below. False:
+ * there is none that may be used. */
+bool trace_thread_room(const uint64_t *frame, void **ret);
+/* Call f on the stack that was found. */
+void trace_thread_call(void *stack, void (*f)(void *), void *arg);
 /* All of it goes: no thread is about to use it. */
 void trace_thread_unmap(void);
 /* This thread's stack for that, its upper end; NULL without memory. */

@@ -81,6 +81,7 @@ ROWS = [
     Row('signals taken by sigwait and signalfd', '{victim} take'),
     Row('an alternate stack for two frames', '{victim} alternate 1024'),
     Row('an alternate stack with some room', '{victim} alternate 8192'),
+    Row('writes on an alternate stack', '{victim} alternate-write 1500'),
     Row('children', '{victim} children'),
     Row('a loop that reaps', '{victim} reap 100'),
     Row('spawned programs', '{victim} spawns'),

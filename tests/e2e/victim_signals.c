@@ -224,6 +224,54 @@ static void alternate_stack(const char *more)
 	       now.ss_flags);
 }
 
+#define BELOW_BYTES 16384
+
+/* A handler may write, on a stack below which is something else: room for two signals'
+ * frames here, too. */
+static void write_there(int signal)
+{
+	char text[512];
+	int n = snprintf(text, sizeof(text), "signal %d\n", signal);
+
+	if (write(2, text, (size_t)n) != n)
+		_exit(1);
+	n_seen++;
+}
+
+static void write_on(char *memory, size_t size)
+{
+	stack_t stack = { .ss_sp = memory + BELOW_BYTES, .ss_size = size };
+	struct sigaction a = { .sa_handler = write_there, .sa_flags = SA_ONSTACK };
+	size_t n_changed = 0;
+
+	memset(memory, 0x5a, BELOW_BYTES + size);
+	if (sigaltstack(&stack, NULL) < 0)
+		die("sigaltstack");
+	sigaction(SIGUSR1, &a, NULL);
+	raise(SIGUSR1);
+	raise(SIGUSR1);
+	for (size_t i = 0; i < BELOW_BYTES; i++)
+		n_changed += memory[i] != 0x5a;
+	printf("written %d, bytes below the stack that changed: %zu\n", n_seen,
+	       n_changed);
+}
+
+/* In memory of its own, and in that of the thread's stack. */
+static void write_on_alternate_stack(const char *more)
+{
+	static char memory[BELOW_BYTES + 32768];
+	char local[sizeof(memory)];
+	size_t frame =
+		getauxval(AT_MINSIGSTKSZ) ? getauxval(AT_MINSIGSTKSZ) : MINSIGSTKSZ;
+	size_t size = 2 * frame + (size_t)atoi(more);
+
+	write_there(0); /* symbols are bound now, which takes a stack */
+	if (size > sizeof(memory) - BELOW_BYTES)
+		size = sizeof(memory) - BELOW_BYTES;
+	write_on(memory, size);
+	write_on(local, size);
+}
+
 static void overflow_at(int n)
 {
 	volatile char frame[4096];
@@ -267,6 +315,7 @@ const struct deed signal_deeds[] = {
 	{ "block", block_everything },
 	{ "take", taken_otherwise },
 	{ "alternate", alternate_stack },
+	{ "alternate-write", write_on_alternate_stack },
 	{ "overflow", overflow },
 	{ "caught-overflow", caught_overflow },
 	{ 0 },
