@@ -158,6 +158,7 @@ const char *io_files_none(enum io_record_number number)
 		[IO_RECORD_NO_FILE] = "[no file]",
 		[IO_RECORD_UNTOLD] = "[file not told]",
 		[IO_RECORD_UNNUMBERED] = "[more files]",
+		[IO_RECORD_UNASKED] = "[file not asked for]",
 	};
 
 	return none[number];

@@ -125,6 +125,8 @@ static uint32_t file_label(struct io_image *s, uint64_t id)
 		return (uint32_t)*known;
 	if (id == WIRE_TRACER_IO_NO_FILE)
 		return none_label(s, IO_RECORD_NO_FILE);
+	if (id == WIRE_TRACER_IO_UNASKED)
+		return none_label(s, IO_RECORD_UNASKED);
 	return none_label(s, s->files.n < FILES_MAX ? IO_RECORD_UNTOLD
 						    : IO_RECORD_UNNUMBERED);
 }

@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -211,6 +212,21 @@ static int hold_control(const struct tracer *s, struct err *e)
 		       : 0;
 }
 
+/* In force here, and so in every program that we start (inject/call_filters.h). */
+static uint32_t n_call_filters(void)
+{
+	char status[PROCFS_STATUS_BYTES];
+	const char *at;
+
+	if (procfs_status(getpid(), status, NULL) < 0)
+		return UINT32_MAX;
+	at = strstr(status, "\nSeccomp_filters:\t");
+	if (at)
+		return (uint32_t)strtoul(strchr(at, '\t'), NULL, 10);
+	at = strstr(status, "\nSeccomp:\t");
+	return at ? at[sizeof("\nSeccomp:\t") - 1] != '0' : UINT32_MAX;
+}
+
 static int tracer_open(const struct source_context *c, struct source **ret, struct err *e)
 {
 	struct tracer *s = xcalloc(1, sizeof(*s));
@@ -225,6 +241,7 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 		.fpe_types = fpe_types(c),
 		.wait_threshold_ns = wait_threshold_ns(c),
 		.sample_bytes = sample_bytes(c),
+		.n_call_filters = n_call_filters(),
 	};
 	int rc;
 

@@ -9,7 +9,6 @@
 #include <sys/un.h>
 
 #include "bare/sys.h"
-#include "inject/sandbox.h"
 #include "inject/trace_runtime.h"
 #include "unwind/local_guard.h"
 #include "wire/tracer_io.h"
@@ -207,7 +206,7 @@ static bool begin(struct telling *t, int fd)
 	t->name = NULL;
 	t->n_name = 0;
 	t->page = NULL;
-	if (sandbox_is_on() || !look(fd, &s))
+	if (!look(fd, &s))
 		return false;
 	t->file.inode = s.stx_ino;
 	t->file.mode = s.stx_mode;
@@ -233,6 +232,8 @@ struct trace_io_file trace_io_file_of(int fd)
 	struct telling t;
 	uint32_t type;
 
+	if (!trace_runtime_may_ask())
+		return (struct trace_io_file){ WIRE_TRACER_IO_UNASKED, false };
 	if (!begin(&t, fd))
 		return (struct trace_io_file){ WIRE_TRACER_IO_NO_FILE, false };
 	type = t.file.mode & S_IFMT;
@@ -246,6 +247,8 @@ uint64_t trace_io_file_opened(int fd)
 	struct telling t;
 	uint64_t id, *place;
 
+	if (!trace_runtime_may_ask())
+		return WIRE_TRACER_IO_UNASKED;
 	if (!begin(&t, fd))
 		return WIRE_TRACER_IO_NO_FILE;
 	if (!t.name && !t.file.family)
@@ -281,8 +284,8 @@ uint64_t trace_io_file_unopened(const char *path)
 {
 	struct telling t;
 
-	if (sandbox_is_on())
-		return WIRE_TRACER_IO_NO_FILE;
+	if (!trace_runtime_may_ask())
+		return WIRE_TRACER_IO_UNASKED;
 	t.name = path;
 	t.n_name = length(path, NAME_BYTES_MAX);
 	if (!t.n_name)

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct trace_io_file {
-	uint64_t id;	/* told; WIRE_TRACER_IO_NO_FILE: there is none */
+	uint64_t id;	/* told; or WIRE_TRACER_IO_NO_FILE or _UNASKED */
 	bool may_block; /* for as long as somebody else likes */
 };
 

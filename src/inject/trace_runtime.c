@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 
 #include "bare/sys.h"
+#include "inject/call_filters.h"
 #include "inject/environment.h"
 #include "inject/loaded.h"
 #include "inject/modules.h"
@@ -119,6 +120,9 @@ static bool begin(const char *directory, enum wire_sampler_origin origin)
 	sandbox_init();
 	if (next_needs_lock())
 		unwind_local_refresh();
+	trace_runtime.has_filters =
+		trace_runtime.meeting.control->traces & WIRE_TRACER_IO &&
+		call_filters_own() > trace_runtime.meeting.control->n_call_filters;
 	if (mark_process())
 		return open_ring(origin, control_fd);
 	sys_close(control_fd);
@@ -200,6 +204,11 @@ void trace_runtime_end(bool is_empty)
 	sys_unmap(control, WIRE_SAMPLER_CONTROL_BYTES);
 	ring_unmap(&trace_runtime.ring);
 	trace_thread_unmap();
+}
+
+bool trace_runtime_may_ask(void)
+{
+	return !sandbox_is_on() && !trace_runtime.has_filters;
 }
 
 bool trace_runtime_is_vforked(void)

@@ -30,6 +30,7 @@ struct trace_runtime {
 	struct ring ring;
 	uint64_t epoch;		    /* of what the ring was told: another after a fork */
 	uintptr_t text_lo, text_hi; /* this library */
+	bool has_filters;	    /* of calls, more than the recorder has */
 	bool has_frames_within;	    /* this library's, not only innermost */
 	size_t page_bytes;
 	uintptr_t main_stack_hi; /* something above its first frame, 0 unknown */
@@ -69,6 +70,10 @@ static inline bool trace_runtime_is_paused(void)
 {
 	return trace_runtime.meeting.control->is_paused;
 }
+
+/* May the kernel be asked for more than every program asks of it?  Not where that is
+ * restricted by who may not have thought of us. */
+bool trace_runtime_may_ask(void);
 
 /* Is this a child of vfork, which has our memory but is another process? */
 bool trace_runtime_is_vforked(void);

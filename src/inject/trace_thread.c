@@ -210,7 +210,7 @@ static bool is_busy(const struct trace_thread *t, uintptr_t here)
 		return false;
 	if (here < t->stack_lo || here >= t->stack_hi)
 		return true;
-	if (!sandbox_is_on())
+	if (trace_runtime_may_ask())
 		sys_call(SYS_sigaltstack, NULL, &handlers, 0, 0, 0, 0);
 	is_in_handler = is_within(&handlers, here);
 	if (is_in_handler != is_within(&handlers, t->busy))
@@ -382,10 +382,10 @@ bool trace_thread_room(const uint64_t *frame, void **ret)
 	if (!t)
 		return false;
 	if (here >= t->stack_lo + ROOM_BYTES && here < t->stack_hi &&
-	    (sandbox_is_on() || !is_handlers(here)))
+	    trace_runtime_may_ask() && !is_handlers(here))
 		return true;
 	*ret = t->handler_stack + sizeof(t->handler_stack);
-	return !sandbox_is_on(); /* signals could not be kept from it */
+	return true;
 }
 
 void trace_thread_call(void *stack, void (*f)(void *), void *arg)

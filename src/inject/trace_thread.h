@@ -25,7 +25,7 @@ uint64_t trace_thread_stack_at(const ucontext_t *context);
 /* Is there room for a walk, and what else is done meanwhile, below that frame?  *ret is
  * NULL where the stack has it, else another's upper end.  Signals' handlers and
  * coroutines may have a stack of a few kilobytes, with something else right below. False:
- * there is none that may be used. */
+ * there is none. */
 bool trace_thread_room(const uint64_t *frame, void **ret);
 /* Call f on the stack that was found. */
 void trace_thread_call(void *stack, void (*f)(void *), void *arg);

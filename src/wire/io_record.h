@@ -100,6 +100,7 @@ enum io_record_number {
 	IO_RECORD_NO_FILE,    /* the call is of none, or the descriptor is bad */
 	IO_RECORD_UNTOLD,     /* the ring was full when it was met */
 	IO_RECORD_UNNUMBERED, /* there were too many */
+	IO_RECORD_UNASKED,    /* asking for it might end the program */
 	IO_RECORD_FILES,      /* the first that is one */
 };
 #define IO_RECORD_FILES_MAX 131072

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define WIRE_SAMPLER_MAGIC   UINT32_C(0x70536c64) /* "dlSp" */
-#define WIRE_SAMPLER_VERSION 5
+#define WIRE_SAMPLER_VERSION 6
 
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_SAMPLER_ENV "DWELL_SAMPLER"
@@ -64,13 +64,16 @@ struct wire_sampler_control {
 	 * threads tell it by this that they tell themselves (wire/futex_record.h).  0:
 	 * nobody is to know. */
 	uint64_t waits_cookie;
+	/* Filters of system calls that are in force where the recorder is: a program that
+	 * has more has them from somebody who knows nothing of us. */
+	uint32_t n_call_filters, pad;
 #define WIRE_SAMPLER_N_RINGS_MAX 256
 	/* Of each ring: the pid of its process, 0 free.  A target takes a free one by
 	 * compare-and-swap, the recorder alone gives it back. */
 	uint32_t claims[WIRE_SAMPLER_N_RINGS_MAX];
 };
 
-_Static_assert(sizeof(struct wire_sampler_control) == 88 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
+_Static_assert(sizeof(struct wire_sampler_control) == 96 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
 	       "layout");
 
 /* In the control file behind its page, by pid modulo their number: how far the CPU

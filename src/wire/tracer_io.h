@@ -48,6 +48,8 @@ struct wire_tracer_io_file {
 
 /* A call is of no file. */
 #define WIRE_TRACER_IO_NO_FILE 0
+/* Which one may not be asked for; those of files are odd. */
+#define WIRE_TRACER_IO_UNASKED 2
 
 /* A call that may wait for long, before it does: of a terminal, a pipe, a socket. */
 struct wire_tracer_io_begun {

@@ -243,6 +243,13 @@ def an_ordinary_user_gets_them_unasked_and_is_told_what_is_missing():
 
 
 @test
+def nothing_is_asked_where_a_filter_was_inherited():
+    record(os.path.join(PROGRAMS, 'e2e-victim'), 'seccomp-inherited')
+    last = rows('file')['[file not asked for]']
+    assert last['written_bytes'] == len('goes on\nhandled\n') and last['calls'] >= 6, last
+
+
+@test
 def what_the_c_library_calls_itself_is_not_seen():
     record('sh', '-c', 'exec sort /etc/services')
     # By stdio, though it is opened.

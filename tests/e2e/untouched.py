@@ -105,6 +105,7 @@ ROWS = [
     Row('strict seccomp', '{victim} seccomp-strict'),
     Row('a seccomp filter by prctl', '{victim} seccomp-filter prctl'),
     Row('a seccomp filter by its own call', '{victim} seccomp-filter syscall'),
+    Row('a seccomp filter that is inherited', '{victim} seccomp-inherited'),
     Row('a program that filters itself', 'file /bin/true'),
     Row('what a C library says of threads and signals', '{programs}/e2e-behaviour', 'cpu'),
     Row('a static program', '{victim}-static children', 'inside'),

@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -122,7 +123,57 @@ static void filter(const char *how)
 	printf("child %x\n", status);
 }
 
+#define KILL(nr)                                                                         \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1),                                 \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+
+/* What a simple program has no need of. */
+static const struct sock_filter unneeded_calls[] = {
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#ifdef SYS_statx
+	KILL(SYS_statx),
+#endif
+	KILL(SYS_getsockname),
+	KILL(SYS_getpeername),
+	KILL(SYS_sigaltstack),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+
+static void write_plainly(const char *text)
+{
+	if (write(1, text, strlen(text)) < 0)
+		die("write");
+	close(open("/no/such/file", O_RDONLY));
+}
+
+/* By a handler, too. */
+static void write_on_signal(int signal)
+{
+	(void)signal;
+	write_plainly("handled\n");
+}
+
+/* The program has its filter from who starts it. */
+static void inherit(const char *text)
+{
+	struct sock_fprog program = { sizeof(unneeded_calls) / sizeof(unneeded_calls[0]),
+				      (struct sock_filter *)(uintptr_t)unneeded_calls };
+
+	if (*text) {
+		write_plainly(text);
+		signal(SIGUSR1, write_on_signal);
+		raise(SIGUSR1);
+		return;
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		die("seccomp");
+	execl("/proc/self/exe", "victim", "seccomp-inherited", "goes on\n", NULL);
+	die("execl");
+}
+
 const struct deed sandbox_deeds[] = {
+	{ "seccomp-inherited", inherit },
 	{ "seccomp-strict", strict },
 	{ "seccomp-filter", filter },
 	{ 0 },
