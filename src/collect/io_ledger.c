@@ -51,8 +51,17 @@ static void add_step(uint32_t *steps, unsigned n_steps, uint64_t n)
 	steps[step < n_steps ? step : n_steps - 1]++;
 }
 
+static void note_time(struct io_ledger *l, uint64_t time_ns)
+{
+	if (!l->first_ns || time_ns < l->first_ns)
+		l->first_ns = time_ns;
+	if (time_ns > l->last_ns)
+		l->last_ns = time_ns;
+}
+
 void io_ledger_add_time(struct io_ledger *l, const struct io_call *c)
 {
+	note_time(l, c->time_ns);
 	sum_of(l, c)->ns += c->took_ns;
 }
 
@@ -61,6 +70,7 @@ void io_ledger_add(struct io_ledger *l, const struct io_call *c)
 	struct io_sum *s = sum_of(l, c);
 
 	l->n_calls++;
+	note_time(l, c->time_ns);
 	s->n++;
 	s->ns += c->took_ns;
 	s->asked += c->asked;
@@ -76,6 +86,7 @@ void io_ledger_add(struct io_ledger *l, const struct io_call *c)
 void io_ledger_clear(struct io_ledger *l)
 {
 	l->sums.n = l->errors.n = 0;
+	l->first_ns = l->last_ns = 0;
 	map_clear(&l->sum_of);
 	map_clear(&l->error_of);
 }

@@ -19,6 +19,7 @@ struct io_call {
 	uint32_t call;	/* index, as io_calls_name() has it */
 	uint32_t error; /* its number, 0: none */
 	uint64_t took_ns, asked, done;
+	uint64_t time_ns; /* when it returned, or is given up */
 };
 
 /* Who does what with which file. */
@@ -40,6 +41,8 @@ struct io_ledger {
 	VEC(struct io_sum) sums;
 	VEC(struct io_sum_error) errors;
 	uint64_t n_calls;
+	uint64_t first_ns,
+		last_ns; /* when calls of the sums returned; 0: there are none */
 };
 
 void io_ledger_fini(struct io_ledger *l);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collect/io_begun.h"
 #include "collect/io_calls.h"
 #include "collect/io_files.h"
 #include "collect/io_ledger.h"
@@ -35,13 +36,6 @@ struct io_labels {
 	uint32_t sizes[IO_RECORD_SIZES], times[IO_RECORD_TIMES];
 };
 
-/* A call that has not returned. */
-struct io_begun {
-	uint32_t thread;
-	uint64_t frame, since_ns;
-	struct io_call call;
-};
-
 struct io_image {
 	struct traced_image *image;
 	const struct plan *plan; /* NULL: not followed */
@@ -50,9 +44,8 @@ struct io_image {
 	struct map files;    /* id → the same */
 	struct io_labels labels;
 	struct io_steps steps;
-	VEC(struct io_begun) begun;
-	uint64_t sampled_ns; /* when sums became samples */
-	uint64_t looked_ns;  /* when those that have begun were last gone through */
+	struct io_begun begun;
+	uint64_t looked_ns; /* when those that have begun were last gone through */
 };
 
 static void *begin(struct traced_image *image, const struct plan *plan)
@@ -61,7 +54,6 @@ static void *begin(struct traced_image *image, const struct plan *plan)
 
 	s->image = image;
 	s->plan = plan;
-	s->sampled_ns = image->image->start_ns;
 	io_steps_name(&s->steps);
 	return s;
 }
@@ -199,7 +191,6 @@ static void put_sum(struct io_image *s, const struct io_sum *sum, uint64_t now_n
 
 static void put_all(struct io_image *s, uint64_t now_ns)
 {
-	s->sampled_ns = now_ns;
 	if (s->plan) {
 		vec_each(sum, &s->ledger.sums)
 			put_sum(s, sum, now_ns);
@@ -214,6 +205,13 @@ static void put_all(struct io_image *s, uint64_t now_ns)
 	io_ledger_clear(&s->ledger);
 }
 
+/* A second's, at the time of the last of their calls. */
+static void put_older(struct io_image *s, uint64_t now_ns)
+{
+	if (s->ledger.last_ns && now_ns > s->ledger.first_ns + SAMPLE_NS)
+		put_all(s, s->ledger.last_ns);
+}
+
 /* Records. */
 
 static void take_file(struct io_image *s, const struct timer_record *r)
@@ -224,17 +222,6 @@ static void take_file(struct io_image *s, const struct timer_record *r)
 		return;
 	io_traced_file_text(&r->io_file, r->path, text, sizeof(text));
 	*map_slot(&s->files, r->io_file.id, NULL) = label_of(s, text);
-}
-
-/* Calls of the thread further in than that were left by a jump. */
-static void forget_begun(struct io_image *s, uint32_t thread, uint64_t frame)
-{
-	size_t n = 0;
-
-	vec_each(b, &s->begun)
-		if (b->thread != thread || b->frame > frame)
-			s->begun.at[n++] = *b;
-	s->begun.n = n;
 }
 
 /* Where its process is to be seen at all. */
@@ -260,13 +247,7 @@ static void take_begun(struct io_image *s, const struct timer_record *r)
 {
 	const struct wire_tracer_io_begun *b = &r->io_begun;
 	uint32_t stack = traced_image_stack(s->image, b->stack);
-
-	if (!io_calls_name(b->call) || b->time_ns > clock_monotonic_ns()) {
-		s->image->image->totals->damaged++;
-		return;
-	}
-	forget_begun(s, thread_of(s, stack), b->frame);
-	*vec_push(&s->begun) = (struct io_begun){
+	struct io_begun_call begun = {
 		.thread = thread_of(s, stack),
 		.frame = b->frame,
 		.since_ns = b->time_ns,
@@ -274,6 +255,10 @@ static void take_begun(struct io_image *s, const struct timer_record *r)
 			  .file = file_label(s, b->file),
 			  .call = b->call },
 	};
+
+	if (!io_calls_name(b->call) || b->time_ns > clock_monotonic_ns() ||
+	    !io_begun_add(&s->begun, &begun))
+		s->image->image->totals->damaged++;
 }
 
 static void take_done(struct io_image *s, const struct timer_record *r)
@@ -284,7 +269,8 @@ static void take_done(struct io_image *s, const struct timer_record *r)
 			     .error = d->error,
 			     .took_ns = d->took_ns,
 			     .asked = d->asked,
-			     .done = d->done };
+			     .done = d->done,
+			     .time_ns = d->time_ns };
 
 	if (!io_calls_name(d->call) || d->took_ns > d->time_ns ||
 	    d->time_ns > clock_monotonic_ns() || d->error > PROBE_RECORD_ERRNO_MAX) {
@@ -292,11 +278,10 @@ static void take_done(struct io_image *s, const struct timer_record *r)
 		return;
 	}
 	if (d->frame)
-		forget_begun(s, thread_of(s, c.stack), d->frame);
+		io_begun_end(&s->begun, thread_of(s, c.stack), d->frame);
 	c.file = file_label(s, d->file);
+	put_older(s, d->time_ns);
 	io_ledger_add(&s->ledger, &c);
-	if (d->time_ns > s->sampled_ns + SAMPLE_NS)
-		put_all(s, d->time_ns);
 }
 
 static void take(void *state, const struct timer_record *r)
@@ -313,29 +298,43 @@ static void take(void *state, const struct timer_record *r)
 		takers[i](state, r);
 }
 
-static void charge_begun(struct io_image *s, struct io_begun *b, uint64_t now_ns)
+static void charge_begun(struct io_image *s, struct io_begun_call *b, uint64_t now_ns)
 {
 	b->call.took_ns = now_ns > b->since_ns ? now_ns - b->since_ns : 0;
+	b->call.time_ns = now_ns;
 	io_ledger_add_time(&s->ledger, &b->call);
 }
 
-/* A thread that was cancelled in a call has left it behind. */
+static void charge_all_begun(struct io_image *s, uint64_t now_ns)
+{
+	vec_each(b, &s->begun.places)
+		if (b->is_there)
+			charge_begun(s, b, now_ns);
+}
+
+/* A thread that was cancelled in a call has left it behind; those around it with it. */
+static void charge_gone(struct io_image *s, struct io_begun_call *innermost,
+			uint64_t now_ns)
+{
+	uint64_t at = (uint64_t)(innermost - s->begun.places.at) + 1;
+
+	for (; at; at = s->begun.places.at[at - 1].around)
+		charge_begun(s, &s->begun.places.at[at - 1], now_ns);
+	io_begun_end(&s->begun, innermost->thread, UINT64_MAX);
+}
+
 static bool go_on(void *state)
 {
 	struct io_image *s = state;
 	uint64_t now_ns = clock_monotonic_ns();
-	size_t n = 0;
 
-	if (!s->begun.n || now_ns < s->looked_ns + SAMPLE_NS)
+	if (now_ns < s->looked_ns + SAMPLE_NS)
 		return false;
 	s->looked_ns = now_ns;
-	vec_each(b, &s->begun) {
-		if (has_gone(s, b->thread))
-			charge_begun(s, b, now_ns);
-		else
-			s->begun.at[n++] = *b;
-	}
-	s->begun.n = n;
+	put_older(s, now_ns);
+	vec_each(b, &s->begun.places)
+		if (io_begun_is_innermost(&s->begun, b) && has_gone(s, b->thread))
+			charge_gone(s, b, now_ns);
 	return false;
 }
 
@@ -343,12 +342,13 @@ static void end(void *state, uint64_t now_ns)
 {
 	struct io_image *s = state;
 
-	vec_each(b, &s->begun)
-		charge_begun(s, b, now_ns);
+	if (s->ledger.last_ns)
+		put_all(s, s->ledger.last_ns);
+	charge_all_begun(s, now_ns);
 	put_all(s, now_ns);
 	s->image->image->totals->n_events += s->ledger.n_calls;
 	io_ledger_fini(&s->ledger);
-	vec_fini(&s->begun);
+	io_begun_fini(&s->begun);
 	map_fini(&s->files);
 	map_fini(&s->labelled);
 	free(s);

@@ -139,6 +139,8 @@ long trace_io_make(const struct trace_io_call *c)
 		ring_count(&trace_runtime.ring.header->n_dropped, 1);
 		return make(c);
 	}
+	if (!stack) /* a handler's may be anywhere */
+		o.record.frame = (uintptr_t)c->frame;
 	trace_thread_call(stack, observe_before, &o);
 	since_ns = vdso_now_ns();
 	returned = make(c);

@@ -69,7 +69,7 @@ struct wire_tracer_io_done {
 	uint64_t asked, done;	   /* bytes */
 	uint32_t call;		   /* enum wire_tracer_io_call */
 	uint32_t error;		   /* its number, 0: none */
-	uint64_t frame; /* that of the record of its beginning, 0: there is none */
+	uint64_t frame; /* of who made it: whatever is further in is over; 0: unknown */
 };
 
 _Static_assert(sizeof(struct wire_tracer_io_file) == 64, "layout");

@@ -38,16 +38,37 @@ static void clean(void *arg)
 	fputs("cleaned\n", stderr);
 }
 
+static volatile pid_t waiter;
+
 static void *wait_for_ever(void *arg)
 {
 	char c;
 
 	(void)arg;
+	waiter = gettid();
 	pthread_cleanup_push(clean, NULL);
 	if (read(ends[0], &c, 1) < 0)
 		warn("read");
 	pthread_cleanup_pop(0);
 	return NULL;
+}
+
+/* Until it waits, by stdio: that is no call of ours. */
+static void wait_for_waiter(void)
+{
+	char path[64], state = 0;
+
+	while (state != 'S') {
+		FILE *f;
+
+		usleep(1000);
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", waiter);
+		f = waiter ? fopen(path, "r") : NULL;
+		if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		if (f)
+			fclose(f);
+	}
 }
 
 static void cancel(char **unused)
@@ -58,6 +79,7 @@ static void cancel(char **unused)
 	(void)unused;
 	if (pipe(ends) < 0 || pthread_create(&thread, NULL, wait_for_ever, NULL))
 		err(1, "pipe");
+	wait_for_waiter();
 	usleep(100000);
 	pthread_cancel(thread);
 	pthread_join(thread, &value);
@@ -105,6 +127,32 @@ static void interrupted(char **unused)
 		fprintf(stderr, "%zd\n", read(ends[0], &c, 1));
 	}
 	fprintf(stderr, "%zd\n", read(ends[0], &c, 1));
+}
+
+/* By a jump, and nothing that may wait is called afterwards. */
+static void left(char **unused)
+{
+	char c;
+
+	(void)unused;
+	if (pipe(ends) < 0)
+		err(1, "pipe");
+	jumps = 1;
+	if (!sigsetjmp(behind, 1)) {
+		alarm_in(50);
+		fprintf(stderr, "%zd\n", read(ends[0], &c, 1));
+	}
+	close(-1);
+	usleep(200000);
+}
+
+/* One call, a while without any, and another. */
+static void seldom(char **unused)
+{
+	(void)unused;
+	lseek(0, 0, SEEK_CUR);
+	sleep(2);
+	lseek(0, 0, SEEK_CUR);
 }
 
 /* The number of bytes tells who wrote. */
@@ -158,9 +206,14 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(char **arguments);
 	} modes[] = {
-		{ "symbols", symbols },		{ "cancel", cancel },
-		{ "interrupted", interrupted }, { "children", children },
-		{ "blocked", blocked },		{ "kinds", kinds },
+		{ "symbols", symbols },
+		{ "cancel", cancel },
+		{ "interrupted", interrupted },
+		{ "children", children },
+		{ "blocked", blocked },
+		{ "kinds", kinds },
+		{ "left", left },
+		{ "seldom", seldom },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)

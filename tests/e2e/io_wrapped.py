@@ -205,6 +205,24 @@ def a_call_that_never_returns_has_its_time():
 
 
 @test
+def a_call_that_a_jump_has_left_is_over_with_the_next():
+    p = dwell('run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--', WRAPPED, 'left')
+    assert p.returncode == 0 and p.stderr == '', p
+    calls = rows('call')
+    assert calls['close']['calls'] == 1 and calls.get('read', {'ns': 0})['ns'] == 0, calls
+
+
+@test
+def sums_have_the_time_of_their_last_call():
+    record(WRAPPED, 'seldom')
+    lines = dwell('cat', FILE).stdout.splitlines()
+    event = next(line.split()[1] for line in lines if re.match(r'event \d+ name="io-calls"', line))
+    times = sorted(int(m[1]) for line in lines
+                   if (m := re.match(rf'sample event={event} .*?\btime_ns=(\d+)', line)))
+    assert len(times) == 2 and times[1] - times[0] >= 2e9, (times, lines)
+
+
+@test
 def callers_are_those_who_call():
     record(IO, 'callers', MANY)
     calls = collections.Counter()

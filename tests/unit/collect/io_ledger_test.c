@@ -88,6 +88,24 @@ static void what_has_not_returned_has_its_time(void **state)
 	io_ledger_fini(&l);
 }
 
+static void sums_know_their_time(void **state)
+{
+	struct io_ledger l = { 0 };
+	struct io_call c = { .call = WIRE_TRACER_IO_OF_read, .time_ns = 20 };
+
+	(void)state;
+	io_ledger_add(&l, &c);
+	c.time_ns = 30;
+	io_ledger_add(&l, &c);
+	c.time_ns = 10; /* of another thread */
+	io_ledger_add(&l, &c);
+	assert_int_equal(l.first_ns, 10);
+	assert_int_equal(l.last_ns, 30);
+	io_ledger_clear(&l);
+	assert_int_equal(l.last_ns, 0);
+	io_ledger_fini(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +113,7 @@ int main(void)
 		cmocka_unit_test(what_fails_moves_nothing),
 		cmocka_unit_test(what_returns_no_bytes_moves_none),
 		cmocka_unit_test(what_has_not_returned_has_its_time),
+		cmocka_unit_test(sums_know_their_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
