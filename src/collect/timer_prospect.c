@@ -47,6 +47,12 @@ static bool is_told_to(const struct buf *environment, const struct timer_directo
 	return false;
 }
 
+/* Before 2.34 a link has the name by which it is needed, and the file its version's. */
+bool timer_prospect_is_c_library(const char *path)
+{
+	return strstr(path, "/libc.so.") || strstr(path, "/libc-2.");
+}
+
 /* What is to be preloaded comes before what the program itself needs: where the C library
  * is without it, it could not be loaded. */
 static bool is_passed_over(pid_t pid, const struct timer_directory *d)
@@ -65,7 +71,7 @@ static bool is_passed_over(pid_t pid, const struct timer_directory *d)
 	while (proc_maps_next(&at, end, map)) {
 		if (strstr(map->path, name_of(d)))
 			return false;
-		has_c_library |= strstr(map->path, "/libc.so.") != NULL;
+		has_c_library |= timer_prospect_is_c_library(map->path);
 	}
 	return has_c_library;
 }

@@ -15,5 +15,7 @@
 
 /* False: also where it may not be looked at.  d NULL: nobody meets us anywhere. */
 bool timer_prospect(pid_t pid, const struct timer_directory *d);
+/* Is that file the GNU C library? */
+bool timer_prospect_is_c_library(const char *path);
 
 #endif

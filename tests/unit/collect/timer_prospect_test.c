@@ -124,12 +124,32 @@ static void nothing_comes_of_who_is_gone_or_meets_nobody(void **state)
 	assert_false(timer_prospect(getpid(), NULL));
 }
 
+static void the_c_library_has_two_names(void **state)
+{
+	static const struct {
+		const char *path;
+		bool want;
+	} t[] = {
+		{ "/usr/lib/x86_64-linux-gnu/libc.so.6", true },
+		{ "/lib/x86_64-linux-gnu/libc-2.31.so", true },
+		{ "/usr/lib/x86_64-linux-gnu/libcap.so.2", false },
+		{ "/usr/lib/x86_64-linux-gnu/libc-client.so.2007e", false },
+		{ "/opt/program-libc-2.31/run", false },
+		{ "[vdso]", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		assert_int_equal(timer_prospect_is_c_library(t[i].path), t[i].want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_environment_says_is_to_come),
 		cmocka_unit_test(what_could_not_be_loaded_does_not_come),
 		cmocka_unit_test(nothing_comes_of_who_is_gone_or_meets_nobody),
+		cmocka_unit_test(the_c_library_has_two_names),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
