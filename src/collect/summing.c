@@ -345,7 +345,8 @@ static void note_fetch(struct summing *s)
 	s->fetched_ns = now_ns;
 }
 
-/* Rings are not to overflow while sums are written. */
+/* Rings seldom overflow while sums become samples; nobody fetches while these go to the
+ * disk, where they are kept. */
 static void fetch_meanwhile(void *ctx)
 {
 	struct summing *s = ctx;

@@ -500,15 +500,16 @@ static void clear(struct keys *keys)
 	buf_clear(&keys->records);
 }
 
-static void write_slot(struct system_counts *c, const struct keys *keys,
+static bool write_slot(struct system_counts *c, const struct keys *keys,
 		       struct counted *k, uint64_t now_ns, bool may_wait)
 {
 	if (!has_counted(k) || (may_wait && must_wait(c, keys, k)))
-		return;
+		return false;
 	write_counted(c, keys, k, now_ns);
 	*k = (struct counted){ .at = k->at,
 			       .kind = k->kind,
 			       .has_waited = k->has_waited };
+	return true;
 }
 
 /* What is told meanwhile has counted nothing yet, and may be where the table is moved to.
@@ -517,13 +518,14 @@ static void write_table(struct system_counts *c, unsigned table, uint64_t now_ns
 			bool may_wait)
 {
 	struct keys *keys = &c->tables[table];
+	size_t n_written = 0;
 
 	vec_each(k, &keys->counted)
 		if (k->kind == STACK_RECORD_STACK)
 			system_classes_learn(c->classes, &c->teller, record_of(keys, k));
 	for (size_t i = 0, n = keys->counted.n; i < n; i++) {
-		write_slot(c, keys, &keys->counted.at[i], now_ns, may_wait);
-		if (c->events.meanwhile && i % WRITTEN_AT_ONCE == WRITTEN_AT_ONCE - 1)
+		if (write_slot(c, keys, &keys->counted.at[i], now_ns, may_wait) &&
+		    ++n_written % WRITTEN_AT_ONCE == 0 && c->events.meanwhile)
 			c->events.meanwhile(c->events.meanwhile_ctx);
 	}
 	if (!c->events.is_kept)
