@@ -67,24 +67,28 @@ static void calls_are_where_the_linker_finds_them(void **state)
 	inject_objects_fini(&o);
 }
 
-/* The older condition of x86-64's glibc is a pointer to one. */
+/* The older condition of x86-64's glibc is a pointer to one.  A call that somebody else
+ * than the C library has is of one version. */
 static void a_call_of_two_versions_is_known(void **state)
 {
+	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	struct inject_objects o = { 0 };
 	struct inject_calls c;
 
 	(void)state;
-	if (!memory_of_others_is_there())
+	if (!libc || !memory_of_others_is_there())
 		skip();
 	read_objects(&o);
 	inject_calls_find(&c, &own_memory, &o);
 	for (unsigned k = 0; k < INJECT_N_CALLS; k++) {
-		void *older = dlvsym(RTLD_DEFAULT, c.of[k].name, "GLIBC_2.2.5");
+		void *today = dlsym(libc, c.of[k].name),
+		     *older = dlvsym(libc, c.of[k].name, "GLIBC_2.2.5");
+		bool is_libcs = c.of[k].address == (uintptr_t)today;
 
-		assert_int_equal(c.has_older[k],
-				 older && (uintptr_t)older != c.of[k].address);
+		assert_int_equal(c.has_older[k], is_libcs && older && older != today);
 	}
 	inject_objects_fini(&o);
+	dlclose(libc);
 }
 
 static void calls_are_wrapped_for_who_asks_for_them(void **state)
