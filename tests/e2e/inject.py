@@ -17,7 +17,7 @@ import harness
 import visiting
 from harness import DIR, dwell, fact, need, report, run_all, test
 from visiting import (LIMIT_S, PLACE, attached, check_left, check_lives, is_answered, is_free, is_led_by, meeting_place, n_led,
-                      obeying, read_url, refusal, server, text_of, wait_until)
+                      obeying, read_url, redis_server, refusal, server, text_of, wait_until)
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 VISITED = f'{PROGRAMS}/e2e-visited'
@@ -349,15 +349,7 @@ def a_python_server_answers_as_before():
 
 @test
 def a_redis_server_answers_as_before():
-    need('redis-server', 'redis-cli')
-    socket = f'{DIR}/redis.sock'
-
-    def ask():
-        p = subprocess.run(['redis-cli', '-s', socket], capture_output=True, text=True, timeout=LIMIT_S,
-                           input='set a 1\nlpush l 1 2 3\ndel l\nget a\n', check=False)
-        return p.stdout
-    with server('redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--dir', DIR) as p:
-        wait_until(lambda: os.path.exists(socket), 'it does not listen')
+    with redis_server('set a 1\nlpush l 1 2 3\ndel l\nget a\n') as (p, ask):
         attach_often(p.pid, ask, 'redis')
 
 

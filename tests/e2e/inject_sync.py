@@ -13,8 +13,8 @@ import sys
 
 import harness
 import visiting
-from harness import DIR, dwell, fact, need, report, run_all, test
-from visiting import (LIMIT_S, attached, check_left, is_free, is_led_by, obeying, server, text_of, wait_until)
+from harness import DIR, dwell, fact, report, run_all, test
+from visiting import (LIMIT_S, attached, check_left, is_free, is_led_by, obeying, redis_server, text_of, wait_until)
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 WAITS = f'{PROGRAMS}/e2e-sync_waits'
@@ -338,15 +338,7 @@ def threads_of_python_go_on_as_before():
 
 @test
 def a_redis_server_answers_as_before():
-    need('redis-server', 'redis-cli')
-    socket = f'{DIR}/redis.sock'
-
-    def ask():
-        p = subprocess.run(['redis-cli', '-s', socket], capture_output=True, text=True, timeout=LIMIT_S,
-                           input='set a 1\nlpush l 1 2 3\nunlink l\nget a\n', check=False)
-        return p.stdout
-    with server('redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--dir', DIR) as p:
-        wait_until(lambda: os.path.exists(socket), 'it does not listen')
+    with redis_server('set a 1\nlpush l 1 2 3\nunlink l\nget a\n') as (p, ask):
         attach_often(p.pid, ask, 'redis')
 
 

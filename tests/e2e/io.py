@@ -8,15 +8,13 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import threading
 
 import harness
 import oracles
 from harness import DIR, IS_ROOT, TESTS, Skip, dwell, report, run_all, skip_all, test
-from io_recording import FILE, record, rows
+from io_recording import FILE, record, record_client, rows
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 IO = os.path.join(PROGRAMS, 'e2e-io')
@@ -264,21 +262,7 @@ def paths_that_fail_leave_numbers_for_files():
 
 @test
 def connections_have_both_ends():
-    server = socket.create_server(('127.0.0.1', 0))
-    port = server.getsockname()[1]
-
-    def answer():
-        peer, _ = server.accept()
-        with peer:
-            peer.sendall(b'x' * 5000)
-
-    t = threading.Thread(target=answer)
-    t.start()
-    record(sys.executable, '-c',
-           f'import socket; s = socket.create_connection(("127.0.0.1", {port}));\n'
-           'while s.recv(1000): pass')
-    t.join()
-    server.close()
+    port = record_client()
     name, r = next((n, r) for n, r in rows('file').items() if n.endswith(f'->127.0.0.1:{port}'))
     assert re.fullmatch(rf'TCP 127.0.0.1:\d+->127.0.0.1:{port}', name), name
     assert r['read_bytes'] == 5000, r

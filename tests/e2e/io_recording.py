@@ -2,7 +2,10 @@
 """Recordings by the experiment io, and their rows."""
 import json
 import os
+import socket
 import subprocess
+import sys
+import threading
 
 import harness
 import oracles
@@ -17,6 +20,26 @@ def record(*command, path=FILE, stdin=None, options=()):
                        timeout=120)
     assert p.returncode == 0, (p.returncode, p.stderr)
     return p.stdout
+
+
+def record_client(options=()):
+    """Who reads 5000 bytes of a server; its port."""
+    server = socket.create_server(('127.0.0.1', 0))
+    port = server.getsockname()[1]
+
+    def answer():
+        peer, _ = server.accept()
+        with peer:
+            peer.sendall(b'x' * 5000)
+
+    t = threading.Thread(target=answer)
+    t.start()
+    record(sys.executable, '-c',
+           f'import socket; s = socket.create_connection(("127.0.0.1", {port}));\n'
+           'while s.recv(1000): pass', options=options)
+    t.join()
+    server.close()
+    return port
 
 
 def rows(by, *options, path=FILE):

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -129,21 +128,7 @@ def what_is_no_plain_file_has_its_name():
     record(WRAPPED, 'kinds')
     r = rows('file')['[eventfd]']
     assert (r['read_bytes'], r['written_bytes']) == (8, 8), r
-    server = socket.create_server(('127.0.0.1', 0))
-    port = server.getsockname()[1]
-
-    def answer():
-        peer, _ = server.accept()
-        with peer:
-            peer.sendall(b'x' * 5000)
-
-    t = threading.Thread(target=answer)
-    t.start()
-    record(sys.executable, '-c',
-           f'import socket; s = socket.create_connection(("127.0.0.1", {port}));\n'
-           'while s.recv(1000): pass')
-    t.join()
-    server.close()
+    port = io_recording.record_client(['--source', 'tracer'])
     files = rows('file')
     name, r = next((n, r) for n, r in files.items() if n.endswith(f'->127.0.0.1:{port}'))
     assert re.fullmatch(rf'TCP 127.0.0.1:\d+->127.0.0.1:{port}', name), name

@@ -2,6 +2,7 @@
 """What the tests share that attach to processes: a program that obeys, dwell beside it, and
 whether it is as it was."""
 import contextlib
+import os
 import re
 import shutil
 import signal
@@ -148,6 +149,20 @@ def server(*command, **more):
                 p.wait(LIMIT_S)
             finally:
                 p.kill()
+
+
+@contextlib.contextmanager
+def redis_server(commands):
+    """With what answers these commands through its client."""
+    harness.need('redis-server', 'redis-cli')
+    socket = f'{DIR}/redis.sock'
+
+    def ask():
+        p = subprocess.run(['redis-cli', '-s', socket], capture_output=True, text=True, timeout=LIMIT_S, input=commands, check=False)
+        return p.stdout
+    with server('redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--dir', DIR) as p:
+        wait_until(lambda: os.path.exists(socket), 'it does not listen')
+        yield p, ask
 
 
 def is_answered(ask):
