@@ -97,15 +97,19 @@ static void find_walks(const struct count_stand *came, const struct count_stand 
 		       const struct anchor_choice_block *blocks, size_t n,
 		       struct anchor_steps_walks *ret)
 {
-	for (uint32_t reg = 0; reg < ANCHOR_STEPS_REGS; reg++)
-		for (size_t i = 0; i < n && reg != STACK_REG; i++) {
-			int64_t step = step_of(changed(came, left, reg), blocks[i].times);
+	for (uint32_t reg = 0; reg < ANCHOR_STEPS_REGS; reg++) {
+		int64_t change = changed(came, left, reg);
+		bool stands = change > -LEAST_TIMES && change < LEAST_TIMES;
+
+		for (size_t i = 0; i < n && !stands && reg != STACK_REG; i++) {
+			int64_t step = step_of(change, blocks[i].times);
 
 			if (step)
 				*vec_push(&ret->all) =
 					(struct anchor_steps_walk){ blocks[i].addr, step,
 								    reg };
 		}
+	}
 }
 
 void anchor_steps_window(struct anchor_steps *s, uint32_t window,
