@@ -78,10 +78,9 @@ def beside_samples_they_are_the_same():
     path = program('beside')
     with daemon('-F', '199', '-e', 'cpu-clock,states,sync') as d:
         told = run(path, 'raw', '5')
-        status = d.status()
+        status = d.wait_for(lambda s: s['waits'] and s['states'])
         d.done('flush')
         row = rows(d, path)['word', 'futex']
-    assert status['waits'] and status['states'], status
     assert 'waits of threads for each other are not kept' in status['unkept'], status
     assert row['waits'] == told['word'][0], (row, told)
 

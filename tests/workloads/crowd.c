@@ -4,8 +4,9 @@
  * throughout. usage: crowd COUNT
  *
  * Prints a line for each of those: its name, its number, and for how long it waited, in
- * ns.
+ * ns: that it ran, and that another had the CPU, is none of it.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -27,22 +28,49 @@ struct waiting {
 	long ns;
 };
 
-static long now_ns(void)
+static long ns_by(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+/* For how long the caller could have run by now, and did not; 0 where the kernel does not
+ * tell. */
+static long delayed_ns(void)
+{
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	char text[64] = "";
+	long ns = 0;
+
+	if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0)
+		(void)sscanf(text, "%*s %ld", &ns);
+	if (fd >= 0)
+		close(fd);
+	return ns;
+}
+
+/* What time has passed for the caller in which it neither ran nor could have. */
+static long waited_ns(void)
+{
+	long ns, delayed;
+
+	do { /* until nobody came between the clocks */
+		delayed = delayed_ns();
+		ns = ns_by(CLOCK_MONOTONIC) - ns_by(CLOCK_THREAD_CPUTIME_ID);
+	} while (delayed_ns() != delayed);
+	return ns - delayed;
 }
 
 static NOINLINE void *locked(void *arg)
 {
 	struct waiting *w = arg;
-	long from = now_ns();
+	long from = waited_ns();
 
 	w->tid = (int)syscall(SYS_gettid);
 	pthread_mutex_lock(&mutex);
-	w->ns = now_ns() - from;
+	w->ns = waited_ns() - from;
 	pthread_mutex_unlock(&mutex);
 	return NULL;
 }
@@ -50,12 +78,12 @@ static NOINLINE void *locked(void *arg)
 static NOINLINE void *reading(void *arg)
 {
 	struct waiting *w = arg;
-	long from = now_ns();
+	long from = waited_ns();
 	char byte;
 
 	w->tid = (int)syscall(SYS_gettid);
 	if (read(pipes[0], &byte, 1) == 1)
-		w->ns = now_ns() - from;
+		w->ns = waited_ns() - from;
 	return NULL;
 }
 
