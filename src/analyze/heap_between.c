@@ -43,8 +43,7 @@ static int find_bound(const struct recording *r, const char *text, bool is_last,
 		 (text_parse_u64(text, &number, NULL) < 0 || number > n))
 		return err_set(e, ERR_USAGE,
 			       "'%s' is no mark of %s, nor one of its %u intervals "
-			       "('dwell global' lists them; marks that a program makes "
-			       "want '-e heap,regions')",
+			       "('dwell global' lists them)",
 			       text, recording_path(r), n);
 	*ret = end_of(r, (uint32_t)number);
 	return 0;

@@ -30,7 +30,7 @@ struct name {
 
 struct regions_image {
 	struct traced_image *image;
-	const struct plan *plan; /* NULL: not followed */
+	const struct plan *plan; /* NULL: not followed, or regions are not asked for */
 	struct map index;	 /* number in the target → place in names */
 	VEC(struct name) names;
 	struct region_forest forest;
@@ -247,7 +247,7 @@ static void take_mark(struct regions_image *x, const struct timer_record *r)
 	vec_each(t, &x->forest.trees)
 		give(x, *t);
 	/* Nothing that a program says ends an interval that is yet to begin. */
-	if (x->plan && totals->gauges && *totals->gauges &&
+	if (x->image->is_followed && totals->gauges && *totals->gauges &&
 	    !gauges_cut(*totals->gauges, time_ns < now_ns ? time_ns : now_ns, "program",
 			name))
 		totals->n_late_marks++;

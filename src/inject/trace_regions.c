@@ -2,6 +2,7 @@
 #include "inject/trace_regions.h"
 
 #include <dwell.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@
 #define HERE	  ((uintptr_t)__builtin_frame_address(0))
 #define BACK	  ((uintptr_t)__builtin_return_address(0))
 #define FUNCTIONS "functions"
+/* What a program says of itself is heard beside whatever is traced. */
+#define ANY UINT32_MAX
 
 /* Threads that the program has paused itself. */
 static uint32_t is_paused_here;
@@ -190,7 +193,7 @@ static void tell_text(enum wire_regions_kind kind, const char *text)
 
 static void name_thread(const char *name)
 {
-	if (trace_runtime_traces(WIRE_TRACER_REGIONS))
+	if (trace_runtime_traces(ANY))
 		tell_text(WIRE_REGIONS_THREAD, name);
 }
 
@@ -206,7 +209,7 @@ static void mark(const char *name)
 		region_thread_tell_due(t, now, region_thread_wall(now));
 		region_thread_leave(t);
 	}
-	if (trace_runtime_traces(WIRE_TRACER_REGIONS))
+	if (trace_runtime_traces(ANY))
 		tell_text(WIRE_REGIONS_MARK, name);
 }
 
@@ -232,7 +235,7 @@ EXPORT void dwell_join(const struct dwell_hooks **cell);
 
 EXPORT void dwell_join(const struct dwell_hooks **cell)
 {
-	if (trace_runtime_traces(WIRE_TRACER_REGIONS))
+	if (trace_runtime_traces(ANY))
 		*cell = &hooks;
 }
 
@@ -257,19 +260,23 @@ void trace_regions_after_fork(void)
 		region_thread_after_fork();
 }
 
+static void begin_regions(void)
+{
+	region_clock_init();
+	region_thread_init();
+	functions = region_names_group(FUNCTIONS);
+	if (!functions)
+		trace_runtime.traces &= ~(uint32_t)WIRE_TRACER_REGIONS;
+}
+
 void trace_regions_init(void)
 {
 	if (next_needs_lock())
 		find_ways_out();
-	if (!(trace_runtime.traces & WIRE_TRACER_REGIONS))
-		return;
-	region_clock_init();
-	region_thread_init();
-	functions = region_names_group(FUNCTIONS);
-	if (functions)
+	if (trace_runtime.traces & WIRE_TRACER_REGIONS)
+		begin_regions();
+	if (trace_runtime.traces)
 		trace_cells_set(&hooks);
-	else
-		trace_runtime.traces &= ~(uint32_t)WIRE_TRACER_REGIONS;
 }
 
 __attribute__((destructor)) static void finish(void)

@@ -21,7 +21,7 @@ SUMS = ('kept-blocks', 'kept', 'net-blocks', 'net', 'allocations', 'allocated', 
 
 def record(name, how, *options):
     path = os.path.join(DIR, f'{name}.dwell')
-    p = dwell('run', '-q', '-e', 'heap,regions', *options, '-o', path, '--', PROGRAM, how)
+    p = dwell('run', '-q', '-e', 'heap', *options, '-o', path, '--', PROGRAM, how)
     assert p.returncode == 0, p.stderr
     return path, p.stdout
 
