@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "collect/inject_calls.h"
+#include "collect/inject_cells.h"
 #include "collect/inject_slots.h"
 #include "collect/inject_stack.h"
 
 /* The input is memory of a process, where addresses are small enough to be met; the
  * linker tells of its objects at its beginning. */
 #define BASE UINT64_C(0x10000)
+/* An object's file is all of it. */
+#define MAPS "10000-20000 r--p 00000000 08:01 42 /x\n"
 
 struct input {
 	const uint8_t *data;
@@ -42,6 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct inject_memory m = { read_input, &in };
 	struct inject_objects objects = { 0 };
 	struct inject_slots slots = { 0 };
+	struct inject_cells cells = { 0 };
 	struct inject_calls calls;
 
 	inject_objects_debug(&m, BASE, size / 56);
@@ -53,9 +57,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			calls.wrapper[k] = 1;
 		inject_slots_find(&slots, &calls, &m, &objects);
 		inject_slots_patch(&slots, &calls, &m, 1, 2, is_inside, &in);
+		inject_cells_find(&cells, &m, &objects, MAPS, sizeof(MAPS) - 1);
+		inject_cells_lead(&cells, &m, 1, 2, 3, is_inside, &in);
 	}
 	inject_stack_leads(&m, BASE, 1, 2);
 	inject_slots_fini(&slots);
+	inject_cells_fini(&cells);
 	inject_objects_fini(&objects);
 	return 0;
 }

@@ -76,7 +76,9 @@ __asm__(".pushsection .note.dwell, \"a\", " DWELL_NOTE_TYPE "\n"
 	".long dwell_hooks - .\n"
 	".popsection\n");
 
-#define DWELL_INLINE static __inline__ __attribute__((unused))
+/* A mark is no function of the program's, where these tell of themselves. */
+#define DWELL_INLINE                                                                     \
+	static __inline__ __attribute__((unused)) __attribute__((no_instrument_function))
 
 /* NULL: nobody records. */
 DWELL_INLINE const struct dwell_hooks *dwell_recorder(void)
@@ -95,7 +97,7 @@ DWELL_INLINE const struct dwell_hooks *dwell_recorder(void)
 /* A library that is loaded later tells of itself. */
 extern __attribute__((weak)) void dwell_join(const struct dwell_hooks **hooks);
 
-__attribute__((constructor)) static void dwell_join_now(void)
+__attribute__((constructor, no_instrument_function)) static void dwell_join_now(void)
 {
 	if (dwell_join)
 		dwell_join(&dwell_hooks);

@@ -67,6 +67,7 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  true },
 	{ "unseen-frees", "blocks whose release was not seen", true },
 	{ "unmatched-ends", "ends of regions that had not begun", true },
+	{ "unseen-begins", "ends of regions that had begun before, if at all", true },
 	{ "cut-regions", "regions that ended with one around them", true },
 	{ "unobserved-regions", "regions that there was no room for", true },
 	{ "late-marks", "marks whose interval had ended already", true },

@@ -16,6 +16,7 @@
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "collect/inject_calls.h"
+#include "collect/inject_cells.h"
 #include "collect/inject_library.h"
 #include "collect/inject_place.h"
 #include "collect/inject_slots.h"
@@ -47,6 +48,7 @@ struct inject {
 	struct inject_objects objects; /* those that slots are of */
 	struct inject_calls calls;
 	struct inject_slots slots;
+	struct inject_cells cells;
 	struct inject_place place;
 	struct inject_library library;
 	struct wire_injected head;
@@ -80,6 +82,7 @@ static void inject_free(struct inject *i)
 	closep(&i->fd);
 	inject_objects_fini(&i->objects);
 	inject_slots_fini(&i->slots);
+	inject_cells_fini(&i->cells);
 	inject_library_fini(&i->library);
 	free(i);
 }
@@ -282,26 +285,25 @@ _Static_assert(sizeof(struct wire_injected) + sizeof(((struct inject_calls *)0)-
 
 /* A thread of the process runs an entry of the library; what came of it. */
 static int run_entry(struct inject *i, struct inject_stop *s, const char *name,
-		     uint64_t *ret_state, struct err *e)
+		     struct wire_injected *ret_told, struct err *e)
 {
 	uint64_t entry = inject_library_find(&i->library, name);
-	struct wire_injected told;
 
 	if (!put_head(i) ||
 	    !inject_stop_run(s, entry, i->place.at, stack_top(i),
 			     i->place.at + offsetof(struct wire_injected, state)) ||
-	    !read_memory(i, i->place.at, &told, sizeof(told)))
+	    !read_memory(i, i->place.at, ret_told, sizeof(*ret_told)))
 		return err_set(e, ERR_OS, "it has ended");
-	*ret_state = told.state;
 	return 0;
 }
 
 static int run_begin(struct inject *i, struct inject_stop *s, struct err *e)
 {
-	uint64_t state = 0;
-	int rc = run_entry(i, s, WIRE_INJECTED_BEGIN, &state, e);
+	struct wire_injected told = { 0 };
+	int rc = run_entry(i, s, WIRE_INJECTED_BEGIN, &told, e);
 
-	return rc < 0 || state == WIRE_INJECTED_READY
+	i->head.hooks_at = told.hooks_at;
+	return rc < 0 || told.state == WIRE_INJECTED_READY
 		       ? rc
 		       : err_set(e, ERR_UNSUPPORTED,
 				 "it cannot open '%s', where it was to meet us",
@@ -310,10 +312,10 @@ static int run_begin(struct inject *i, struct inject_stop *s, struct err *e)
 
 static int run_end(struct inject *i, struct inject_stop *s, struct err *e)
 {
-	uint64_t state = 0;
-	int rc = run_entry(i, s, WIRE_INJECTED_END, &state, e);
+	struct wire_injected told = { 0 };
+	int rc = run_entry(i, s, WIRE_INJECTED_END, &told, e);
 
-	return rc < 0 || state == WIRE_INJECTED_OVER
+	return rc < 0 || told.state == WIRE_INJECTED_OVER
 		       ? rc
 		       : err_set(e, ERR_UNSUPPORTED, "it does not give it back");
 }
@@ -325,9 +327,16 @@ static void set_patched(struct inject *i, bool is_patched)
 		     &i->head.is_patched, sizeof(i->head.is_patched));
 }
 
+static size_t lead_cells(struct inject *i, uint64_t hooks, bool is_for_real)
+{
+	return inject_cells_lead(&i->cells, &i->memory, hooks, INJECT_PLACE_FIRST,
+				 INJECT_PLACE_END, is_for_real ? write_slot : NULL, i);
+}
+
 static size_t patch(struct inject *i, bool is_for_real)
 {
-	return inject_slots_patch(&i->slots, &i->calls, &i->memory, INJECT_PLACE_FIRST,
+	return lead_cells(i, i->head.hooks_at, is_for_real) +
+	       inject_slots_patch(&i->slots, &i->calls, &i->memory, INJECT_PLACE_FIRST,
 				  INJECT_PLACE_END, is_for_real ? write_slot : NULL, i);
 }
 
@@ -460,6 +469,20 @@ static int withdraw(struct inject *i, bool is_empty, struct err *e)
 	return rc;
 }
 
+/* By which the process' objects reach others. */
+static int find_ways(struct inject *i, struct err *e)
+{
+	own(buf_fini) struct buf maps = { 0 };
+	int rc = read_file(i, "maps", &maps, e);
+
+	if (rc < 0)
+		return rc;
+	inject_slots_find(&i->slots, &i->calls, &i->memory, &i->objects);
+	inject_cells_find(&i->cells, &i->memory, &i->objects, (const char *)maps.data,
+			  maps.size);
+	return 0;
+}
+
 /* What is in the way is given some time; then the next place is taken in which nobody is,
  * if there is one. */
 static int try_to_begin(struct inject *i, uint32_t traces, struct err *e)
@@ -475,10 +498,10 @@ static int try_to_begin(struct inject *i, uint32_t traces, struct err *e)
 		rc = look(i, e);
 		if (rc == 0 && !i->is_put)
 			rc = choose_place(i, from, traces, e);
-		if (rc == 0) {
-			inject_slots_find(&i->slots, &i->calls, &i->memory, &i->objects);
+		if (rc == 0)
+			rc = find_ways(i, e);
+		if (rc == 0)
 			rc = begin_in(i, e);
-		}
 	}
 	if (rc < 0 && i->is_put)
 		withdraw(i, true, NULL);
@@ -578,7 +601,7 @@ void inject_look(struct inject *i)
 
 		i->objects = now;
 		now = old;
-		inject_slots_find(&i->slots, &i->calls, &i->memory, &i->objects);
+		find_ways(i, NULL);
 	}
 	inject_objects_fini(&now);
 	if (!patch(i, false))
@@ -620,9 +643,11 @@ static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 	if (!is_ours(i))
 		return 0;
 	rc = inject_objects_read(&i->memory, i->debug, &now, e);
-	if (rc == 0)
+	if (rc == 0) {
 		inject_slots_restore(&i->slots, &i->calls, &i->memory, &i->objects, &now,
 				     write_slot, i);
+		lead_cells(i, 0, true);
+	}
 	inject_objects_fini(&now);
 	if (rc < 0)
 		return rc;

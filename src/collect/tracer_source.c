@@ -435,7 +435,7 @@ static void finish_losses(const struct tracer *s)
 		{ "damaged-records", t->damaged },
 		{ "unmatched-frees", t->n_unmatched },
 		{ "unseen-frees", t->n_retaken },
-		{ "unmatched-ends", t->n_unmatched_ends },
+		{ t->is_visit ? "unseen-begins" : "unmatched-ends", t->n_unmatched_ends },
 		{ "cut-regions", t->n_cut_regions },
 		{ "late-marks", t->n_late_marks },
 		{ "unobserved-regions", t->n_refused_regions },

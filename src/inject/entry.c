@@ -12,6 +12,7 @@
 
 #include "bare/sys.h"
 #include "inject/next.h"
+#include "inject/trace_cells.h"
 #include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
 
@@ -37,8 +38,10 @@ void dwell_injected_begin(struct wire_injected *from)
 	next_told((const void *)(from + 1), from->n_calls);
 	trace_local_tid_at = from->tid_at;
 	from->switch_at = (uintptr_t)&trace_runtime;
-	tell(from, trace_runtime_begin(from->directory) ? WIRE_INJECTED_READY
-							: WIRE_INJECTED_FAILED);
+	if (!trace_runtime_begin(from->directory))
+		tell(from, WIRE_INJECTED_FAILED);
+	from->hooks_at = (uintptr_t)trace_cells_hooks();
+	tell(from, WIRE_INJECTED_READY);
 }
 
 void dwell_injected_end(struct wire_injected *from)

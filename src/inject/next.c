@@ -31,6 +31,11 @@ static int visit(struct dl_phdr_info *info, size_t size, void *ctx)
 	return s->found != NULL;
 }
 
+bool next_is_told(void)
+{
+	return false;
+}
+
 bool next_needs_lock(void)
 {
 	return !_dl_find_object;

@@ -20,6 +20,8 @@
 void *next_symbol(const char *name);
 /* Then look up at start what may be called from a signal handler or a forked child. */
 bool next_needs_lock(void);
+/* Is this a process that ran already? */
+bool next_is_told(void);
 /* What there is, of a library that is put into a running process: borrowed. */
 void next_told(const struct wire_injected_call *calls, uint64_t n);
 

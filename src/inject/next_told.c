@@ -24,6 +24,11 @@ void *next_symbol(const char *name)
 	return NULL;
 }
 
+bool next_is_told(void)
+{
+	return true;
+}
+
 bool next_needs_lock(void)
 {
 	return false;

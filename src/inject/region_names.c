@@ -6,9 +6,10 @@
 #include "bare/sys.h"
 #include "inject/modules.h"
 #include "inject/trace_runtime.h"
+#include "inject/vdso.h"
 #include "wire/tracer_regions.h"
 
-#define NAMES_MAX     (1u << 16)
+#define NAMES_MAX     REGION_NAMES_MAX
 #define FUNCTION_BITS 16
 #define FUNCTIONS_MAX (1u << FUNCTION_BITS)
 #define CHUNK_BYTES   (64 << 10)
@@ -16,22 +17,44 @@
 /* Programs that make up names by the thousand wait for none of the others. */
 #define BUCKET_BITS 12
 
-/* Memory that is never given back.  What two threads take at once from a chunk's end one
- * of them takes from the next. */
+/* Memory that is given back all at once.  What two threads take at once from a chunk's
+ * end one of them takes from the next. */
 struct chunk {
+	struct chunk *before;
 	size_t used;
-	char bytes[CHUNK_BYTES - sizeof(size_t)];
+	char bytes[CHUNK_BYTES - 2 * sizeof(size_t)];
 };
 
 static struct chunk *chunk;
 static struct region_group *groups;
-static struct region_name *buckets[1u << BUCKET_BITS], *by_number[NAMES_MAX];
+static struct region_name *buckets[1u << BUCKET_BITS];
 static uint32_t n_names;
 static struct region_group off;
-static const struct region_name refused = { .group = &off };
+static const struct region_name refused = { .group = &off, .name = "" };
 static uintptr_t functions[FUNCTIONS_MAX];
 /* For which ring each was told: trace_runtime.epoch. */
 static uint32_t told_names[NAMES_MAX], told_functions[FUNCTIONS_MAX];
+
+struct region_names region_names;
+
+void region_names_begin(void)
+{
+	region_names.generation = (uint32_t)vdso_now_ns() | 1;
+	region_names.by_number[0] = &refused;
+}
+
+void region_names_unmap(void)
+{
+	struct chunk *c = chunk;
+
+	chunk = NULL;
+	while (c) {
+		struct chunk *before = c->before;
+
+		sys_unmap(c, sizeof(*c));
+		c = before;
+	}
+}
 
 static void *take(size_t size)
 {
@@ -45,6 +68,7 @@ static void *take(size_t size)
 		more = sys_map(sizeof(*more), MAP_PRIVATE | MAP_ANONYMOUS, -1);
 		if (!more)
 			return NULL;
+		more->before = c;
 		if (!__atomic_compare_exchange_n(&chunk, &c, more, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			sys_unmap(more, sizeof(*more));
@@ -136,7 +160,7 @@ static struct region_name *make_name(struct region_group *group, const char *nam
 	n->number = number;
 	memcpy(n->name, name, size);
 	n->name[size] = 0;
-	by_number[number] = n;
+	region_names.by_number[number] = n;
 	return n;
 }
 
@@ -185,10 +209,12 @@ uint32_t region_names_function(const void *address)
 
 const char *region_names_text(uint32_t number)
 {
+	const struct region_name *n;
+
 	if (number & WIRE_REGIONS_FUNCTION || (number & NUMBER_MASK) >= NAMES_MAX)
 		return NULL;
-	return by_number[number & NUMBER_MASK] ? by_number[number & NUMBER_MASK]->name
-					       : NULL;
+	n = region_names.by_number[number & NUMBER_MASK];
+	return n ? n->name : NULL;
 }
 
 const void *region_names_address(uint32_t number)

@@ -9,6 +9,7 @@
 #define DWELL_INJECT_REGION_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct region_group {
@@ -23,6 +24,34 @@ struct region_name {
 	uint32_t number; /* 0: it was refused */
 	char name[];
 };
+
+#define REGION_NAMES_MAX (1u << 16)
+
+struct region_names {
+	uint32_t generation; /* another whenever all begins anew */
+	const struct region_name *by_number[REGION_NAMES_MAX];
+};
+
+extern struct region_names region_names;
+
+/* Once in a program image, or each time that a recorder comes to one that runs. */
+void region_names_begin(void);
+/* All of it goes: no thread is about to use it. */
+void region_names_unmap(void);
+
+/* What the program may keep of a name, beyond us: of an earlier time it says nothing. */
+static inline uint64_t region_names_handle(const struct region_name *n)
+{
+	return (uint64_t)region_names.generation << 32 | n->number;
+}
+
+/* NULL: it is of an earlier time. */
+static inline const struct region_name *region_names_of(uint64_t handle)
+{
+	return __builtin_expect(handle >> 32 == region_names.generation, 1)
+		       ? region_names.by_number[handle % REGION_NAMES_MAX]
+		       : NULL;
+}
 
 /* NULL: there is no memory. */
 struct region_group *region_names_group(const char *name);

@@ -6,8 +6,10 @@
 #include <stddef.h>
 
 #include "bare/sys.h"
+#include "inject/next.h"
 #include "inject/region_tell.h"
 #include "inject/sandbox.h"
+#include "inject/trace_local.h"
 #include "wire/tracer.h"
 
 /* The C library calls us at the end of a thread that has a value of the key.  Storing one
@@ -28,8 +30,6 @@ __attribute__((weak)) extern __typeof__(pthread_setspecific) pthread_setspecific
 #define FIRST_UNITS 1000000
 /* Callstacks of a history that were due meanwhile: at most so many at once. */
 #define SLICES_AT_ONCE 1000
-
-static __thread struct region_thread *mine __attribute__((tls_model("initial-exec")));
 
 /* Those that were ever made, from the last one, and the next to be looked at. */
 static struct region_thread *newest, *hand;
@@ -183,14 +183,14 @@ static void end(struct region_thread *t, uint32_t n_own_tellers)
 /* The calling thread's, which is not busy with it. */
 static void end_mine(uint32_t n_own_tellers)
 {
-	struct region_thread *t = mine;
+	struct region_thread *t = trace_local()->regions;
 
 	t->busy = (uintptr_t)__builtin_frame_address(0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	region_tree_pass(&t->tree, region_thread_now(t));
 	__atomic_store_n(&t->owner, -1, __ATOMIC_SEQ_CST);
 	end(t, n_own_tellers);
-	mine = NULL;
+	trace_local()->regions = NULL;
 	__atomic_store_n(&t->owner, 0, __ATOMIC_RELEASE);
 }
 
@@ -199,14 +199,16 @@ static void thread_ends(void *p)
 {
 	struct region_thread *t = p;
 
-	if (trace_runtime_traces(WIRE_TRACER_REGIONS) && t == mine && !t->busy)
+	if (trace_runtime_traces(WIRE_TRACER_REGIONS) && t == trace_local()->regions &&
+	    !t->busy)
 		end_mine(0);
 }
 
+/* Not in a process that ran already, of which no function is called. */
 void region_thread_init(void)
 {
-	if (!pthread_key_create || !pthread_key_delete || !pthread_setspecific ||
-	    pthread_key_create(&end_key, thread_ends) != 0)
+	if (next_is_told() || !pthread_key_create || !pthread_key_delete ||
+	    !pthread_setspecific || pthread_key_create(&end_key, thread_ends) != 0)
 		return;
 	has_end_key = end_key < KEYS_WITHOUT_MEMORY;
 	if (!has_end_key)
@@ -259,16 +261,17 @@ static struct region_thread *reuse(int tid)
 
 static __attribute__((noinline)) struct region_thread *find(void)
 {
+	struct trace_local *local = trace_local();
 	struct region_thread *t;
 	int tid;
 
-	if (sandbox_is_on())
+	if (sandbox_is_on() || trace_local_is_shared(local))
 		return NULL;
 	tid = sys_gettid();
 	t = reuse(tid);
 	if (!t)
 		t = make(tid);
-	mine = t;
+	local->regions = t;
 	if (t && has_end_key)
 		pthread_setspecific(end_key, t);
 	return t;
@@ -290,7 +293,7 @@ static __attribute__((noinline)) bool is_cut(uintptr_t busy, uintptr_t here)
 
 struct region_thread *region_thread_enter(uintptr_t here)
 {
-	struct region_thread *t = mine;
+	struct region_thread *t = trace_local()->regions;
 
 	if (__builtin_expect(!t, 0))
 		t = find();
@@ -303,6 +306,8 @@ struct region_thread *region_thread_enter(uintptr_t here)
 
 void region_thread_after_fork(void)
 {
+	struct region_thread *mine = trace_local()->regions;
+
 	for (struct region_thread *t = newest; t; t = t->next) {
 		t->owner = 0;
 		t->serial = 0;
@@ -334,14 +339,39 @@ static void tell_other(struct region_thread *t)
 	}
 }
 
-void region_thread_tell_all(void)
+static void tell_mine(struct region_thread *t)
 {
+	region_tree_pass(&t->tree, region_thread_now(t));
+	region_tell_changes(t, false);
+}
+
+void region_thread_tell_all(bool is_over)
+{
+	const struct region_thread *mine = trace_local()->regions;
 	struct region_thread *t = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
 
 	__atomic_add_fetch(&n_tellers, 1, __ATOMIC_SEQ_CST);
 	for (; t; t = t->next)
-		if (t == mine && !t->busy)
+		if (t != mine || t->busy)
+			tell_other(t);
+		else if (is_over)
 			end_mine(1);
 		else
-			tell_other(t);
+			tell_mine(t);
+	if (!is_over)
+		__atomic_sub_fetch(&n_tellers, 1, __ATOMIC_SEQ_CST);
+}
+
+void region_thread_unmap(void)
+{
+	struct region_thread *t = newest;
+
+	newest = hand = NULL;
+	while (t) {
+		struct region_thread *next = t->next;
+
+		region_clock_close(&t->counter);
+		sys_unmap(t, sizeof(*t));
+		t = next;
+	}
 }

@@ -79,8 +79,10 @@ static inline void region_thread_rest(struct region_thread *t, uint64_t now)
 
 /* In a forked child. */
 void region_thread_after_fork(void);
-/* Tell of all threads that are there or were: the process ends.  What the calling one
- * does later is another tree's. */
-void region_thread_tell_all(void);
+/* Tell of all threads that are there or were.  is_over: the process ends, and what the
+ * calling one does later is another tree's. */
+void region_thread_tell_all(bool is_over);
+/* All of it goes: no thread is about to use it. */
+void region_thread_unmap(void);
 
 #endif

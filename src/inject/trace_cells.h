@@ -9,5 +9,7 @@ struct dwell_hooks;
 
 /* Set those of all that is loaded. */
 void trace_cells_set(const struct dwell_hooks *hooks);
+/* Where the recorder sets them itself: to this, NULL to nothing. */
+const struct dwell_hooks *trace_cells_hooks(void);
 
 #endif

@@ -32,26 +32,48 @@ static bool claim(struct trace_local_place *p, uintptr_t tp)
 	       was == tp;
 }
 
-/* Nobody but its thread comes to a place that is claimed. */
-struct trace_local *trace_local_find(uintptr_t tp)
+/* Nobody but its thread comes to a place that is claimed; NULL: there is none. */
+static struct trace_local_place *find_place(uintptr_t tp)
 {
 	const struct trace_local_place *end =
 		trace_local_places + (1 << TRACE_LOCAL_BITS);
 	struct trace_local_place *p = trace_local_first(tp);
-	int tid = trace_local_tid_at ? *(const int *)(tp + trace_local_tid_at)
-				     : sys_gettid();
 
-	for (int i = 0; i < PROBES; i++, p = p + 1 < end ? p + 1 : trace_local_places) {
-		if (!claim(p, tp))
-			continue;
-		if (p->tid != tid) {
-			p->local = (struct trace_local){ 0 };
-			p->tid = tid;
-		}
-		return &p->local;
+	for (int i = 0; i < PROBES; i++, p = p + 1 < end ? p + 1 : trace_local_places)
+		if (claim(p, tp))
+			return p;
+	return NULL;
+}
+
+static int own_tid(uintptr_t tp)
+{
+	return trace_local_tid_at ? *(const int *)(tp + trace_local_tid_at)
+				  : sys_gettid();
+}
+
+struct trace_local *trace_local_find(uintptr_t tp)
+{
+	struct trace_local_place *p = find_place(tp);
+	int tid = own_tid(tp);
+
+	if (!p) {
+		shared = (struct trace_local){ 0 };
+		return &shared;
 	}
-	shared = (struct trace_local){ 0 };
-	return &shared;
+	if (p->tid != tid) {
+		p->local = (struct trace_local){ 0 };
+		p->tid = tid;
+	}
+	return &p->local;
+}
+
+void trace_local_after_fork(void)
+{
+	uintptr_t tp = arch_thread_pointer();
+	struct trace_local_place *p = find_place(tp);
+
+	if (p)
+		p->tid = own_tid(tp);
 }
 
 #endif

@@ -15,10 +15,12 @@
 
 #include "inject/arch.h"
 
+struct region_thread;
 struct trace_thread;
 
 struct trace_local {
-	struct trace_thread *thread; /* NULL: not yet */
+	struct trace_thread *thread;   /* NULL: not yet */
+	struct region_thread *regions; /* NULL: not yet */
 	/* The outermost wrapper that waits.  One that was left by longjmp or by the end
 	 * of its thread is further in than whoever comes next. */
 	const uint64_t *within;
@@ -38,6 +40,10 @@ __attribute__((visibility("hidden"))) extern __thread struct trace_local trace_l
 static inline struct trace_local *trace_local(void)
 {
 	return &trace_local_own;
+}
+
+static inline void trace_local_after_fork(void)
+{
 }
 
 /* Are there so many threads that several share it? */
@@ -62,6 +68,9 @@ extern struct trace_local_place trace_local_places[1 << TRACE_LOCAL_BITS];
 extern int trace_local_tid_at;
 
 struct trace_local *trace_local_find(uintptr_t thread_pointer);
+/* In the child of a fork, whose only thread has another id than the one it is a copy of.
+ */
+void trace_local_after_fork(void);
 bool trace_local_is_shared(const struct trace_local *l);
 
 static inline struct trace_local_place *trace_local_first(uintptr_t thread_pointer)

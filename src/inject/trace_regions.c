@@ -46,13 +46,15 @@ look_up(struct dwell_region *region)
 {
 	const struct region_name *n = region_names_find(region->group, region->name);
 
-	__atomic_store_n(&region->state, (void *)(uintptr_t)n, __ATOMIC_RELEASE);
+	__atomic_store_n(&region->state, (void *)region_names_handle(n),
+			 __ATOMIC_RELEASE);
 	return n;
 }
 
 static inline const struct region_name *name_of(struct dwell_region *region)
 {
-	void *n = __atomic_load_n(&region->state, __ATOMIC_ACQUIRE);
+	const struct region_name *n = region_names_of(
+		(uintptr_t)__atomic_load_n(&region->state, __ATOMIC_ACQUIRE));
 
 	return __builtin_expect(n != NULL, 1) ? n : look_up(region);
 }
@@ -262,6 +264,7 @@ void trace_regions_after_fork(void)
 
 static void begin_regions(void)
 {
+	region_names_begin();
 	region_clock_init();
 	region_thread_init();
 	functions = region_names_group(FUNCTIONS);
@@ -282,7 +285,29 @@ void trace_regions_init(void)
 __attribute__((destructor)) static void finish(void)
 {
 	if (trace_runtime_traces(WIRE_TRACER_REGIONS))
-		region_thread_tell_all();
+		region_thread_tell_all(true);
+}
+
+void trace_regions_tell(void)
+{
+	if (trace_runtime_traces(WIRE_TRACER_REGIONS))
+		region_thread_tell_all(false);
+}
+
+/* The recorder has switched us off before. */
+void trace_regions_end(void)
+{
+	bool is_first = functions && *trace_runtime.is_same_process;
+
+	functions = NULL;
+	if (is_first)
+		region_thread_tell_all(false);
+}
+
+void trace_regions_unmap(void)
+{
+	region_thread_unmap();
+	region_names_unmap();
 }
 
 /* Who leaves by the shortest way runs no destructors; the child of a vfork leaves nothing

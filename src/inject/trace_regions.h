@@ -22,6 +22,12 @@ static inline const struct wire_regions_control *trace_regions_control(void)
 
 /* Once, when the tracer is on. */
 void trace_regions_init(void);
+/* All that is to be told, as the process may be about to end. */
+void trace_regions_tell(void);
+/* The recorder leaves: what it is still to hear is told, once. */
+void trace_regions_end(void);
+/* All of it goes: no thread is about to use it. */
+void trace_regions_unmap(void);
 /* In a forked child: one thread is left, and its regions have begun in its parent. */
 void trace_regions_after_fork(void);
 

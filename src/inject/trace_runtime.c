@@ -13,6 +13,7 @@
 #include "inject/sandbox.h"
 #include "inject/trace_fpe.h"
 #include "inject/trace_io.h"
+#include "inject/trace_local.h"
 #include "inject/trace_regions.h"
 #include "inject/trace_sync.h"
 #include "inject/trace_thread.h"
@@ -153,6 +154,7 @@ static void forked(void)
 	if (sandbox_is_on() || !(control->flags & WIRE_SAMPLER_FOLLOW) ||
 	    control->is_stopped)
 		return;
+	trace_local_after_fork();
 	trace_thread_after_fork();
 	trace_regions_after_fork();
 	trace_sync_after_fork();
@@ -197,9 +199,11 @@ void trace_runtime_end(bool is_empty)
 {
 	struct wire_sampler_control *control = trace_runtime.meeting.control;
 
+	trace_regions_end();
 	pass_all();
 	if (!is_empty || !control)
 		return;
+	trace_regions_unmap();
 	trace_runtime.meeting.control = NULL;
 	sys_unmap(control, WIRE_SAMPLER_CONTROL_BYTES);
 	ring_unmap(&trace_runtime.ring);

@@ -56,9 +56,11 @@ struct wire_injected {
 	/* The process that it was put into, as the recorder sees it: children have
 	 * copies. */
 	uint64_t first_pid;
+	/* By the library: what the program's marks are to call (include/dwell.h). */
+	uint64_t hooks_at;
 	/* struct wire_injected_call calls[] */
 };
 
-_Static_assert(sizeof(struct wire_injected) == 208, "layout");
+_Static_assert(sizeof(struct wire_injected) == 216, "layout");
 
 #endif
