@@ -29,7 +29,7 @@ static const struct option_spec own_options[] = {
 	  .text = "Allocations by size, and blocks by how long they lived" },
 	{ .name = "timeline",
 	  .kind = OPTION_FLAG,
-	  .text = "What was held over time, by the process that held most" },
+	  .text = "What was held over time, by the process that held most, with marks" },
 	{ .name = "between",
 	  .kind = OPTION_STRING,
 	  .arg = "A,B",
@@ -43,8 +43,8 @@ static const struct option_spec own_options[] = {
 	{ .name = "limit",
 	  .kind = OPTION_U64,
 	  .arg = "N",
-	  .default_text = "10",
-	  .text = "At most N places; 0: all" },
+	  .default_text = "10, of --timeline 24",
+	  .text = "At most N places, or lines over time; 0: all" },
 	OPTION_END,
 };
 
@@ -78,15 +78,18 @@ static int run(struct options *o, struct err *e)
 		rc = report_profile_open(o, options_argv(o), NULL, &r, e);
 	if (rc < 0)
 		return rc;
-	v.limit = options_u64(o, "limit", r.json ? 0 : DEFAULT_LIMIT);
+	v.limit = options_u64(o, "limit",
+			      r.json	       ? 0
+			      : v.table->limit ? v.table->limit
+					       : DEFAULT_LIMIT);
 	v.depth = options_u64(o, "depth", r.json ? 0 : DEFAULT_DEPTH);
 	rc = heap_view_load(&v, e);
 	if (rc == 0 && options_has(o, "between"))
 		rc = heap_growth_view(&v, options_str(o, "between"), stdout, e);
 	else if (rc == 0 && r.json)
-		heap_view_json(&v, stdout);
+		rc = heap_view_json(&v, stdout, e);
 	else if (rc == 0)
-		heap_view_print(&v, stdout);
+		rc = heap_view_print(&v, stdout, e);
 	heap_view_fini(&v);
 	if (rc == 0)
 		rc = report_profile_check_whole(&r, e);
@@ -122,8 +125,8 @@ const struct command cmd_heap = {
 		"to "
 		"only within, and not at its beginning, is possibly lost. Amounts "
 		"are what the program asked for, without what the allocator adds. By "
-		"size and over time, which --filter does not change, whole heaps are "
-		"shown.\n\n"
+		"size and over time whole heaps are shown: --filter does not change "
+		"sizes, and over time it chooses the process.\n\n"
 		"The other reports know the same values as events: 'dwell tree --event "
 		"peak-bytes' shows the peak by calling context, 'dwell export' draws it.",
 	.options = tables,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 
+#include "cmd/heap_timeline_view.h"
 #include "cmd/heap_view.h"
 #include "cmd/heap_whole.h"
 
@@ -72,10 +73,11 @@ static const struct heap_table sizes = {
 
 static const struct heap_table timeline = {
 	.name = "timeline",
-	.title = "Over time, of the process that held most",
+	.title = "Over time",
 	.order = "allocated-bytes",
 	.nothing = "Nothing was allocated.",
-	.print = heap_whole_timeline,
+	.print = heap_timeline_view_print,
+	.limit = 24,
 };
 
 const struct heap_table *const heap_tables[] = { &leaks,  &lost,  &peak,     &churn,

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/heap_frames.h"
+#include "cmd/heap_timeline_view.h"
 #include "cmd/report_head.h"
 #include "cmd/report_json.h"
 #include "cmd/report_quality.h"
@@ -239,34 +240,37 @@ static void print_places(const struct heap_view *v, FILE *out)
 	put_rest(v, out);
 }
 
-static void print_whole(const struct heap_view *v, FILE *out)
+static int print_whole(const struct heap_view *v, FILE *out, struct err *e)
 {
-	for (size_t i = 0; i < profile_n_sources(v->report->profile); i++) {
+	int rc = 0;
+
+	for (size_t i = 0; i < profile_n_sources(v->report->profile) && rc == 0; i++) {
 		own(buf_fini) struct buf title = { 0 };
 
 		report_text_source(v->report, i, &title);
-		fprintf(out, "\n%s%s\n\n", buf_str(&title), v->table->title);
-		v->table->print(v, i, out);
+		fprintf(out, "\n%s%s", buf_str(&title), v->table->title);
+		rc = v->table->print(v, i, out, e);
 	}
+	return rc;
 }
 
-void heap_view_print(const struct heap_view *v, FILE *out)
+int heap_view_print(const struct heap_view *v, FILE *out, struct err *e)
 {
+	int rc = 0;
+
 	for (size_t i = 0; i < profile_n_sources(v->report->profile); i++) {
 		report_head_subject(v->report, i, out);
 		heap_view_print_processes(v, i, out);
 	}
 	report_head_filter(v->report, out);
-	if (!v->places.all.n) {
+	if (!v->places.all.n)
 		fprintf(out, "\n%s\n", v->table->nothing);
-		report_quality_print(v->report, out);
-		return;
-	}
-	if (v->table->print)
-		print_whole(v, out);
+	else if (v->table->print)
+		rc = print_whole(v, out, e);
 	else
 		print_places(v, out);
 	report_quality_print(v->report, out);
+	return rc;
 }
 
 static void json_process(const struct heap_view *v, struct json *j, size_t source,
@@ -279,6 +283,7 @@ static void json_process(const struct heap_view *v, struct json *j, size_t sourc
 	json_key_str(j, "command", recording_string(rec, process->comm));
 	json_key_u64(j, "pid", process->pid);
 	json_key_u64(j, "source", source);
+	json_key_u64(j, "process", x->process);
 	for (int i = 0; i < HEAP_FACT_N; i++)
 		json_key_u64(j, heap_facts_name((enum heap_fact)i), x->facts[i]);
 	json_object_end(j);
@@ -310,9 +315,10 @@ static void json_rows(const struct heap_view *v, struct json *j, enum heap_rows_
 
 /* Behind the rows are lists of their own: each closes the one before, and the end of the
  * report the last. */
-void heap_view_json(const struct heap_view *v, FILE *out)
+int heap_view_json(const struct heap_view *v, FILE *out, struct err *e)
 {
 	struct json j;
+	int rc;
 
 	report_json_begin(&j, v->report, "heap", out);
 	vec_each(place, &v->places.all) {
@@ -334,5 +340,8 @@ void heap_view_json(const struct heap_view *v, FILE *out)
 	}
 	for (int kind = 0; kind < HEAP_ROWS_N; kind++)
 		json_rows(v, &j, (enum heap_rows_kind)kind);
+	json_array_end(&j);
+	rc = heap_timeline_view_json(v, &j, e);
 	report_json_end(&j, v->report);
+	return rc;
 }

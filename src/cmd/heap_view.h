@@ -27,7 +27,8 @@ struct heap_table {
 				   * were sampled; NULL: every one was observed */
 	const char *nothing;	  /* said when no place has any */
 	/* Of a recording; NULL: places. */
-	void (*print)(const struct heap_view *v, size_t source, FILE *out);
+	int (*print)(const struct heap_view *v, size_t source, FILE *out, struct err *e);
+	size_t limit; /* rows where nothing is said; 0: as of places */
 	struct {
 		const char *title, *event;
 		const char *per;       /* the event that it is divided by, or NULL */
@@ -52,7 +53,7 @@ must_use int heap_view_load(struct heap_view *v, struct err *e);
 void heap_view_fini(struct heap_view *v);
 /* Of a recording, what was observed of each. */
 void heap_view_print_processes(const struct heap_view *v, size_t source, FILE *out);
-void heap_view_print(const struct heap_view *v, FILE *out);
-void heap_view_json(const struct heap_view *v, FILE *out);
+must_use int heap_view_print(const struct heap_view *v, FILE *out, struct err *e);
+must_use int heap_view_json(const struct heap_view *v, FILE *out, struct err *e);
 
 #endif
