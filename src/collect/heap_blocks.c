@@ -31,7 +31,9 @@ static size_t find(const struct heap_blocks *b, uint64_t address)
 
 static void grow(struct heap_blocks *b)
 {
-	struct heap_blocks larger = { .cap = b->cap ? b->cap * 2 : CAP_MIN, .n = b->n };
+	struct heap_blocks larger = { .cap = b->cap ? b->cap * 2 : CAP_MIN,
+				      .n = b->n,
+				      .n_changes = b->n_changes };
 
 	larger.at = xcalloc(larger.cap, sizeof(*larger.at));
 	for (size_t i = 0; i < b->cap; i++)
@@ -52,6 +54,7 @@ bool heap_blocks_add(struct heap_blocks *b, const struct heap_block *block,
 	*old = *place;
 	*place = *block;
 	b->n += !old->address;
+	b->n_changes++;
 	return !old->address;
 }
 
@@ -71,6 +74,13 @@ static void close_gap(struct heap_blocks *b, size_t gap)
 	b->at[gap].address = 0;
 }
 
+const struct heap_block *heap_blocks_find(const struct heap_blocks *b, uint64_t address)
+{
+	size_t i = b->cap && address ? find(b, address) : 0;
+
+	return b->cap && address && b->at[i].address ? &b->at[i] : NULL;
+}
+
 bool heap_blocks_remove(struct heap_blocks *b, uint64_t address, struct heap_block *ret)
 {
 	size_t i = b->cap && address ? find(b, address) : 0;
@@ -80,5 +90,6 @@ bool heap_blocks_remove(struct heap_blocks *b, uint64_t address, struct heap_blo
 	*ret = b->at[i];
 	close_gap(b, i);
 	b->n--;
+	b->n_changes++;
 	return true;
 }

@@ -23,6 +23,7 @@ struct heap_block {
 struct heap_blocks {
 	struct heap_block *at;
 	size_t n, cap; /* cap is a power of two, or 0 */
+	uint64_t n_changes;
 };
 
 void heap_blocks_fini(struct heap_blocks *b);
@@ -30,6 +31,8 @@ void heap_blocks_fini(struct heap_blocks *b);
  * is replaced. */
 bool heap_blocks_add(struct heap_blocks *b, const struct heap_block *block,
 		     struct heap_block *old);
+/* NULL when none is there; until the next change. */
+const struct heap_block *heap_blocks_find(const struct heap_blocks *b, uint64_t address);
 /* False when none is there. */
 bool heap_blocks_remove(struct heap_blocks *b, uint64_t address, struct heap_block *ret);
 

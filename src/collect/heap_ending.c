@@ -12,7 +12,8 @@
 /* Others have to be looked after meanwhile. */
 #define TURN_NS UINT64_C(4000000)
 /* Some gigabytes; a process may have mapped a thousand times as much. */
-#define IN_ALL_NS UINT64_C(30000000000)
+#define WORK_NS	  UINT64_C(30000000000)
+#define IN_ALL_NS UINT64_C(50000000000) /* it waits for a minute */
 /* Above the bits of enum wire_sampler_request. */
 #define SIGNS_SHIFT 8
 
@@ -53,11 +54,11 @@ static bool is_there(struct heap_ending *e)
 	       token == e->token;
 }
 
-static void follow_registers(struct heap_ending *e, pid_t pid, pid_t tid)
+static void follow_registers(struct heap_ending *e)
 {
 	own(heap_registers_fini) struct heap_registers r = { 0 };
 
-	heap_registers_read(&r, pid, tid);
+	heap_registers_read(&r, e->pid, (pid_t)e->told.tid);
 	heap_reach_follow(&e->reach, r.words.at, r.words.n);
 }
 
@@ -65,16 +66,9 @@ void heap_ending_begin(struct heap_ending *e, const struct timer_image *m,
 		       const struct wire_tracer_heap_end *x,
 		       const struct heap_blocks *blocks, const struct heap_maps *maps)
 {
-	struct heap_roots_of of = { .pid = (pid_t)m->pid,
-				    .tid = x->tid,
-				    .stack_pointer = x->stack_pointer,
-				    .is_glibc = x->flags & WIRE_TRACER_IS_GLIBC,
-				    .finder = &e->finder,
-				    .maps = maps,
-				    .ours = &e->ours };
-
+	e->pid = (pid_t)m->pid;
 	heap_memory_fini(&e->memory);
-	heap_memory_begin(&e->memory, of.pid);
+	heap_memory_begin(&e->memory, e->pid);
 	e->token_address = x->token_address;
 	e->token = x->token;
 	e->begin_ns = clock_monotonic_ns();
@@ -83,55 +77,84 @@ void heap_ending_begin(struct heap_ending *e, const struct timer_image *m,
 		heap_ending_skip(e, m, HEAP_ENDING_UNREADABLE);
 		return;
 	}
+	e->told = *x;
+	e->maps = maps;
+	e->n_changes = blocks->n_changes;
 	heap_finder_begin(&e->finder, blocks);
-	give_sign(e, m);
-	if (heap_roots_find(&of, heap_memory_read, &e->memory, &e->roots, NULL) < 0) {
-		heap_ending_skip(e, m, HEAP_ENDING_UNREADABLE);
-		return;
-	}
+	e->is_busy = true;
+}
+
+void heap_ending_settle(struct heap_ending *e)
+{
+	heap_finder_settle(&e->finder);
+}
+
+static bool begin_reach(struct heap_ending *e)
+{
+	struct heap_roots_of of = { .pid = e->pid,
+				    .tid = e->told.tid,
+				    .stack_pointer = e->told.stack_pointer,
+				    .is_glibc = e->told.flags & WIRE_TRACER_IS_GLIBC,
+				    .finder = &e->finder,
+				    .maps = e->maps,
+				    .ours = &e->ours };
+
+	if (heap_roots_find(&of, heap_memory_read, &e->memory, &e->roots, NULL) < 0)
+		return false;
 	heap_reach_begin(&e->reach, &e->finder, &e->roots, heap_memory_read_blocks,
 			 heap_memory_skip, &e->memory);
-	follow_registers(e, of.pid, (pid_t)of.tid);
-	e->is_busy = true;
+	follow_registers(e);
+	e->is_in_order = true;
+	return true;
+}
+
+/* How it went; 0: there is more to do.  Whoever did not wait has not
+ * been seen as a whole. */
+static enum heap_ending_how do_piece(struct heap_ending *e)
+{
+	if (!e->is_in_order) {
+		if (heap_finder_go_on(&e->finder))
+			return 0;
+		return begin_reach(e) ? 0 : HEAP_ENDING_UNREADABLE;
+	}
+	if (heap_reach_go_on(&e->reach))
+		return 0;
+	return is_there(e) ? HEAP_ENDING_LOOKED : HEAP_ENDING_UNREADABLE;
 }
 
 bool heap_ending_go_on(struct heap_ending *e, const struct timer_image *m)
 {
-	uint64_t until_ns = clock_monotonic_ns() + TURN_NS;
+	uint64_t now_ns = clock_monotonic_ns(), until_ns = now_ns + TURN_NS;
+	enum heap_ending_how how = 0;
 
 	if (!e->is_busy)
 		return false;
-	if (until_ns - e->begin_ns > IN_ALL_NS) {
-		heap_ending_skip(e, m, HEAP_ENDING_UNREADABLE);
-		return false;
-	}
+	if (now_ns - e->begin_ns > IN_ALL_NS || ++e->n_turns > WORK_NS / TURN_NS)
+		how = HEAP_ENDING_UNREADABLE;
 	give_sign(e, m);
-	while (clock_monotonic_ns() < until_ns)
-		if (!heap_reach_go_on(&e->reach)) {
-			/* Whoever did not wait has not been seen as a whole. */
-			heap_ending_skip(e, m,
-					 is_there(e) ? HEAP_ENDING_LOOKED
-						     : HEAP_ENDING_UNREADABLE);
-			return false;
-		}
-	return true;
-}
-
-static enum heap_reach_state state_of(const struct heap_ending *e,
-				      const struct heap_block *block)
-{
-	size_t i = heap_finder_at(&e->finder, block->address);
-
-	if (i == HEAP_FINDER_NONE || e->finder.blocks.at[i].address != block->address ||
-	    e->finder.blocks.at[i].time_ns != block->time_ns)
-		return HEAP_REACH_REACHED;
-	return e->reach.states[i];
+	while (!how && clock_monotonic_ns() < until_ns)
+		how = do_piece(e);
+	if (how)
+		heap_ending_skip(e, m, how);
+	return !how;
 }
 
 static void add(struct heap_lost *lost, enum heap_reach_state state, uint64_t bytes)
 {
 	lost->of[state].blocks++;
 	lost->of[state].bytes += bytes;
+}
+
+/* Is the block of then still there? */
+static bool is_left(const struct heap_ending *e, const struct heap_block *b,
+		    const struct heap_blocks *now)
+{
+	const struct heap_block *x;
+
+	if (now->n_changes == e->n_changes)
+		return true;
+	x = heap_blocks_find(now, b->address);
+	return x && x->time_ns == b->time_ns;
 }
 
 void heap_ending_finish(struct heap_ending *e, const struct timer_image *m,
@@ -144,12 +167,11 @@ void heap_ending_finish(struct heap_ending *e, const struct timer_image *m,
 	if (e->how != HEAP_ENDING_LOOKED)
 		return;
 	e->sites = xcalloc(l->sites.n + 1, sizeof(*e->sites));
-	for (size_t i = 0; i < l->blocks.cap; i++) {
-		const struct heap_block *b = &l->blocks.at[i];
-		enum heap_reach_state state =
-			b->address ? state_of(e, b) : HEAP_REACH_REACHED;
+	for (size_t i = 0; i < e->finder.blocks.n; i++) {
+		const struct heap_block *b = &e->finder.blocks.at[i];
+		enum heap_reach_state state = e->reach.states[i];
 
-		if (state == HEAP_REACH_REACHED)
+		if (state == HEAP_REACH_REACHED || !is_left(e, b, &l->blocks))
 			continue;
 		add(&e->sites[b->site], state, b->size_bytes);
 		add(&e->whole, state, b->size_bytes);

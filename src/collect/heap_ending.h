@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "collect/heap_finder.h"
 #include "collect/heap_ledger.h"
@@ -18,6 +19,7 @@
 #include "collect/heap_reach.h"
 #include "collect/heap_roots.h"
 #include "collect/timer_image.h"
+#include "wire/tracer.h"
 
 /* What is known of it; the numbers are in recordings (docs/format.md, heap-looked). */
 enum heap_ending_how {
@@ -39,8 +41,13 @@ struct heap_ending {
 	enum heap_ending_how how; /* 0: nothing is known yet */
 	uint64_t token_address, token;
 	uint64_t begin_ns;
-	uint32_t n_signs;
-	bool is_busy; /* there is more to do */
+	uint32_t n_signs, n_turns;
+	bool is_busy;	  /* there is more to do */
+	bool is_in_order; /* the finder is made: it is looked for what points to blocks */
+	pid_t pid;
+	struct wire_tracer_heap_end told;
+	uint64_t n_changes;	      /* of the table of blocks, until it was looked at */
+	const struct heap_maps *maps; /* borrowed */
 	struct heap_memory memory;
 	struct heap_ranges ours, roots;
 	struct heap_finder finder;
@@ -52,10 +59,12 @@ struct heap_ending {
 void heap_ending_fini(struct heap_ending *e);
 /* Memory of the tracer's. */
 void heap_ending_ours(struct heap_ending *e, const struct wire_tracer_unmap *x);
-/* The process waits, until it is told to go on. */
+/* The process waits, until it is told to go on.  Blocks and maps are borrowed: before
+ * anything of them is changed that has to be told. */
 void heap_ending_begin(struct heap_ending *e, const struct timer_image *m,
 		       const struct wire_tracer_heap_end *x,
 		       const struct heap_blocks *blocks, const struct heap_maps *maps);
+void heap_ending_settle(struct heap_ending *e);
 /* Nothing is wanted of it. */
 void heap_ending_skip(struct heap_ending *e, const struct timer_image *m,
 		      enum heap_ending_how how);

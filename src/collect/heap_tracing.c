@@ -232,6 +232,8 @@ static void take(void *state, const struct timer_record *r)
 	if (heap_cuts_are_due(&h->cuts, r->free.time_ns))
 		cut(h, r->free.time_ns);
 	h->n_events += r->kind < WIRE_TRACER_OURS;
+	if (h->ending.is_busy)
+		heap_ending_settle(&h->ending);
 	if (r->kind < sizeof(takers) / sizeof(takers[0]) && takers[r->kind])
 		takers[r->kind](h, r);
 }

@@ -52,9 +52,16 @@ static void block(struct memory *m, size_t at, size_t n)
 	assert_true(heap_blocks_add(&m->blocks, &b, &old));
 }
 
-static void look(struct memory *m)
+static void put_in_order(struct memory *m)
 {
 	heap_finder_begin(&m->finder, &m->blocks);
+	while (heap_finder_go_on(&m->finder))
+		;
+}
+
+static void look(struct memory *m)
+{
+	put_in_order(m);
 	heap_reach_begin(&m->reach, &m->finder, &m->roots, read_memory, skip_memory, m);
 	while (heap_reach_go_on(&m->reach))
 		;
@@ -114,7 +121,7 @@ static void what_a_register_leads_to_is_reached(void **state)
 	block(m, 300, 4);
 	block(m, 400, 4);
 	m->words[103] = AT(200);
-	heap_finder_begin(&m->finder, &m->blocks);
+	put_in_order(m);
 	heap_reach_begin(&m->reach, &m->finder, &m->roots, read_memory, skip_memory, m);
 	heap_reach_follow(&m->reach, registers, 3);
 	while (heap_reach_go_on(&m->reach))
