@@ -122,12 +122,9 @@ static void publish(const struct anchoring_flow *f)
 		publish_block(f, i);
 	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
 		publish_way(f, i);
-	if (entry != PROCEDURE_OUTSIDE) {
-		c->times = c->blocks[entry].times;
-		c->times_low = c->blocks[entry].times_low;
-		c->times_high = c->blocks[entry].times_high;
+	function_code_take_entries(c);
+	if (entry != PROCEDURE_OUTSIDE)
 		c->confidence = c->blocks[entry].confidence;
-	}
 	c->is_estimated = true;
 }
 

@@ -481,11 +481,7 @@ static void publish(const struct estimating *e)
 		publish_block(e, i);
 	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
 		publish_way(e, i);
-	if (entry != PROCEDURE_OUTSIDE) {
-		c->times = c->blocks[entry].times;
-		c->times_low = c->blocks[entry].times_low;
-		c->times_high = c->blocks[entry].times_high;
-	}
+	function_code_take_entries(c);
 	c->confidence = (uint8_t)confidence_of(e, entry);
 	c->is_estimated = true;
 }

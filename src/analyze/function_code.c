@@ -499,10 +499,25 @@ static void average_runs(struct function_code *c)
 	}
 }
 
+/* A loop may begin at the entry: it is come to more often than from outside. */
+void function_code_take_entries(struct function_code *c)
+{
+	const struct procedure *p = c->procedure;
+
+	for (uint32_t i = 0; i < p->n_ways; i++) {
+		const struct function_code_way *w = &c->ways[i];
+
+		if (p->ways[i].from != PROCEDURE_OUTSIDE || p->ways[i].to != p->entry)
+			continue;
+		c->times = w->times;
+		c->times_low = w->times_low;
+		c->times_high = w->times_high;
+	}
+}
+
 /* No range. */
 static void be_sure(struct function_code *c)
 {
-	c->times_low = c->times_high = c->times;
 	c->confidence = FREQUENCY_HIGH;
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
 		struct function_code_block *b = &c->blocks[i];
@@ -544,9 +559,8 @@ static int take_counts(struct making *m, struct err *e)
 	}
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
 		share_entries(c, i);
-	if (c->procedure->entry != PROCEDURE_OUTSIDE)
-		c->times = c->blocks[c->procedure->entry].times;
 	be_sure(c);
+	function_code_take_entries(c);
 	average_runs(c);
 	return 0;
 }

@@ -111,6 +111,9 @@ must_use int function_code_make(struct function_code *ret, const struct profile 
 				struct err *e);
 void function_code_fini(struct function_code *c);
 
+/* times: once all ways have theirs. */
+void function_code_take_entries(struct function_code *c);
+
 /* How often it was, as far as that is known. */
 static inline double function_code_taken(const struct function_code *c, uint32_t way)
 {
