@@ -516,17 +516,27 @@ static void blame_unit(const struct stall_scene *at, struct stall *s, uint32_t b
 		add(s, STALL_DIVIDER, step, -1);
 }
 
+/* The step's own wait, each time. */
+static double waited(const struct function_code *c, uint32_t step)
+{
+	const struct function_code_step *x = &c->steps[step];
+
+	return x->times > 0 ? x->cycles / x->times - fmax(0, x->ideal) : 0;
+}
+
 /* What is done already when the one before it retires does so in the same cycle, and some
  * processors let all of these go before they take the interrupt: a sample that nobody
- * right before it can be blamed for was of one of them. */
+ * right before it can be blamed for was of one of them.  So may any be where one of them
+ * waited longer: of a long wait some samples land behind where most do. */
 static void blame_group(const struct stall_scene *at, struct stall *s, uint32_t step)
 {
 	uint32_t block = at->loop.block,
 		 n = at->c->model ? at->c->model->retire_width : 0;
 
-	while (n-- > 1 && !is_explained(s) && step_before(at->c, &block, &step) &&
+	while (n-- > 1 && step_before(at->c, &block, &step) &&
 	       !code_step_is_call(&at->c->procedure->steps[step]))
-		blame_unit(at, s, block, step);
+		if (!is_explained(s) || waited(at->c, step) > s->cycles)
+			blame_unit(at, s, block, step);
 }
 
 /* Where misses were sampled, too, no cause had more than these at their worst. */

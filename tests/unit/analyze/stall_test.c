@@ -240,6 +240,35 @@ static void what_retires_together_is_blamed_for_what_none_else_can_be(void **sta
 	}
 }
 
+/* mov (%rax),%rax; not %rcx; not %rdx, which fetching may have held up, too */
+static void some_of_a_long_wait_lands_behind_it(void **state)
+{
+	static const struct {
+		double before; /* that the load waits, cycles */
+		const char *causes;
+	} t[] = {
+		{ WAITED + 5, "front end <25.0, D-cache miss of 0, DTLB miss of 0" },
+		{ WAITED - 5, "front end <25.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		make_loop(&c, CODE("\x48\x8b\x00\x48\xf7\xd1\x48\xf7\xd2"), 2);
+		c.model = machine_model_find("zen5");
+		for (uint32_t k = 0; k < c.procedure->blocks[0].n_steps; k++)
+			c.steps[k].waits[SCHEDULE_WAIT_FRONT_END] = 5;
+		c.steps[0].cycles += t[i].before * TIMES;
+		c.blocks[0].cycles += t[i].before * TIMES;
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[2], &b);
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
 /* not %rax, which waits; not %rcx; dec; jnz */
 static void what_waits_anyway_may_wait_as_long_again(void **state)
 {
@@ -600,6 +629,7 @@ int main(void)
 		cmocka_unit_test(a_store_that_is_not_taken_in_holds_up_the_way_there),
 		cmocka_unit_test(
 			what_retires_together_is_blamed_for_what_none_else_can_be),
+		cmocka_unit_test(some_of_a_long_wait_lands_behind_it),
 		cmocka_unit_test(what_waits_anyway_may_wait_as_long_again),
 		cmocka_unit_test(so_is_it_in_code_of_aarch64),
 		cmocka_unit_test(misses_that_were_sampled_bound_causes),
