@@ -323,5 +323,5 @@ def a_program_that_ends_soon_has_none():
 
 
 if not harness.may_record('perf'):
-    harness.skip_all('perf_event_open is not permitted here')
+    sys.exit(harness.skip_all('perf_event_open is not permitted here'))
 sys.exit(harness.run_all(harness.TESTS, words=sys.argv[3:]))

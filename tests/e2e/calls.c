@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "waiter.h"
+
 #define THREADS 1000
 
 static void ask(long n)
@@ -63,16 +65,28 @@ static void known(void)
 		(void)!read(pipe_fds[0], &c, 1);
 }
 
+static long now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+/* Prints for how long, in ns: who is to go on may come late. */
 static void sleeps(void)
 {
 	struct timespec t = { .tv_nsec = 20000000 };
+	long begin = now_ns();
 
 	for (int i = 0; i < 10; i++)
 		nanosleep(&t, NULL);
+	printf("%ld\n", now_ns() - begin);
 }
 
 static void *wait_for_ever(void *arg)
 {
+	say_who();
 	for (;;)
 		pause();
 	return arg;
@@ -90,7 +104,8 @@ static pthread_t start(void *(*fn)(void *))
 static void killed(void)
 {
 	start(wait_for_ever);
-	usleep(100000);
+	until_waiter_sleeps();
+	sleep_ms(100);
 	_exit(0);
 }
 
@@ -102,7 +117,7 @@ static void on_signal(int signal)
 /* Stopped and continued, a sleep is taken up again. */
 static void interrupted(void)
 {
-	struct timespec t = { .tv_nsec = 300000000 };
+	struct timespec t = { .tv_sec = 1 };
 	pid_t me = getpid(), child;
 
 	signal(SIGUSR1, on_signal);
@@ -175,7 +190,7 @@ static void delayed(void)
 	for (int i = 0; i < 100; i++)
 		syscall(SYS_getpgid, 0);
 	syscall(SYS_getpgid, 0);
-	sleep(6); /* longer than the recorder waits */
+	sleep(4); /* longer than the recorder waits */
 	ask(1000);
 }
 

@@ -13,7 +13,7 @@ import time
 
 import harness
 import oracles
-from harness import DIR, IS_ROOT, TESTS, Skip, dwell, run_all, skip_all, test
+from harness import DIR, IS_ROOT, TESTS, Skip, dwell, is_asleep, run_all, skip_all, test, wait_until
 
 PROGRAMS = os.path.abspath(sys.argv[3])
 CALLS = os.path.join(PROGRAMS, 'e2e-calls')
@@ -104,19 +104,21 @@ def calls_are_below_the_functions_that_make_them():
 
 @test
 def time_in_calls_is_the_time_they_take():
-    record(CALLS, 'sleeps')
+    most = int(record(CALLS, 'sleeps'))
     c = by_call()['clock_nanosleep']
     assert c['syscalls'] == 10, c
-    assert 10 * 20 * MS <= c['syscall-time'] <= 10 * 20 * MS + 200 * MS, c
+    assert 10 * 20 * MS <= c['syscall-time'] <= most, (c, most)
 
 
 @test
 def calls_that_the_program_ends_in_have_their_time():
+    begin = time.monotonic_ns()
     record(CALLS, 'killed')
+    most = time.monotonic_ns() - begin
     found = by_call()
     # One thread waits until the program ends, for which it returns, but not to it.
     c = found['pause']
-    assert 90 * MS <= c['syscall-time'] <= 3000 * MS, c
+    assert 100 * MS <= c['syscall-time'] <= most, (c, most)
     assert not found['exit_group'].get('syscalls'), found['exit_group']
 
 
@@ -130,14 +132,16 @@ def interrupted_calls_are_counted_as_they_return():
     assert '[ERESTART_RESTARTBLOCK]' in rows, rows
 
 
-def attached(mode, seconds='0.5', *options):
+def attached(mode, is_ready=lambda pid: True):
+    """For half a second at least; for how long at most, in ns."""
     victim = subprocess.Popen([CALLS, mode], stdout=subprocess.PIPE, text=True)
     try:
         victim.stdout.readline()  # it is there
-        time.sleep(0.1)
-        p = dwell('attach', '-q', '-e', 'syscalls', '-o', FILE, '-p', str(victim.pid), '-d', seconds,
-                  *options)
+        wait_until(lambda: is_ready(victim.pid), 'it does not wait')
+        begin = time.monotonic_ns()
+        p = dwell('attach', '-q', '-e', 'syscalls', '-o', FILE, '-p', str(victim.pid), '-d', '0.5')
         assert p.returncode == 0, p.stderr
+        return time.monotonic_ns() - begin
     finally:
         victim.send_signal(signal.SIGKILL)
         victim.wait()
@@ -146,10 +150,10 @@ def attached(mode, seconds='0.5', *options):
 
 @test
 def calls_that_began_before_have_their_part_of_the_time():
-    attached('waits')
+    most = attached('waits', is_asleep)
     c = by_call()['pause']
     assert not c.get('syscalls'), c
-    assert 480 * MS <= c['syscall-time'] <= 1500 * MS, c
+    assert 480 * MS <= c['syscall-time'] <= most, (c, most)
 
 
 @test
@@ -163,7 +167,7 @@ def an_attached_program_is_counted_from_then_on():
 
 @test
 def what_is_paused_is_not_counted():
-    p = dwell('run', '-q', '-e', 'syscalls', '--delay', '3s', '-o', FILE, '--', CALLS, 'delayed')
+    p = dwell('run', '-q', '-e', 'syscalls', '--delay', '2s', '-o', FILE, '--', CALLS, 'delayed')
     assert p.returncode == 0, p.stderr
     found = by_call()
     assert found['getppid']['syscalls'] == 1000 and 'getpgid' not in found, found
@@ -217,4 +221,4 @@ if __name__ == '__main__':
         sys.exit(skip_all('only root may load BPF programs'))
     if not harness.may_record('probes', 'syscalls'):
         sys.exit(skip_all(dwell('run', '-n', '-e', 'syscalls', '--', 'true').stderr.strip()))
-    sys.exit(run_all(TESTS))
+    sys.exit(run_all(TESTS, words=sys.argv[4:]))

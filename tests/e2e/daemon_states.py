@@ -13,7 +13,7 @@ import time
 
 from daemon_reports import Life, assert_hardly_lost, name_of, states
 from daemons import daemon, own_memory
-from harness import DIR, IS_ROOT, TESTS, dwell, run_all, skip_all, stolen_ns, test
+from harness import DIR, IS_ROOT, TESTS, dwell, is_asleep, run_all, skip_all, sleeper, stolen_ns, test, wait_until
 
 WORKLOADS = os.path.abspath(sys.argv[2])
 CPU = ('user-cpu', 'system-cpu', 'unaccounted')
@@ -28,6 +28,12 @@ def program(name):
     return path
 
 
+def sleep_called(name):
+    path = os.path.join(DIR, f'{name}{os.getpid()}')
+    shutil.copy('/bin/sleep', path)
+    return path
+
+
 def report(*args):
     p = dwell('report', '--json', '--limit', '0', *args)
     assert p.returncode == 0, p.stderr
@@ -39,18 +45,27 @@ def the_states_of_a_process_are_its_life():
     turns = program('turns')
     with daemon('-e', 'states') as d:
         life = Life(turns, '6000')
-        for epoch in ('one', 'two', 'three'):
-            time.sleep(1.5)
-            d.done('epoch', epoch)
+        ends = []
+        while len(ends) < 3 and life.goes_on():
+            time.sleep(1)
+            before = time.monotonic_ns()
+            goes_on = life.goes_on()
+            d.done('epoch', f'part{len(ends)}')
+            ends.append((before, time.monotonic_ns(), goes_on))
         life.wait()
         d.done('flush')
         t = states(d, name_of(turns))
-        epochs = [sum(states(d, name_of(turns), '--epoch', str(i)).values())
-                  for i in (1, 2, 3, 4)]
+        epochs = [sum(states(d, name_of(turns), '--epoch', str(i + 1)).values())
+                  for i in range(len(ends) + 1)]
         assert_hardly_lost(d)
     total = sum(t.values())
     assert life.least * 0.999 - MS < total < life.most + MS, (t, life.least, life.most)
-    assert sum(epochs) == total and min(epochs) > 1e9, epochs
+    assert sum(epochs) == total and len(epochs) > 2, epochs
+    for i in range(1, len(ends)):
+        least, most = ends[i][0] - ends[i - 1][1], ends[i][1] - ends[i - 1][0]
+        assert epochs[i] < most + MS, (i, epochs, ends)
+        # How long is not known of the one in which it ends.
+        assert epochs[i] > least * 0.999 - MS or not ends[i][2], (i, epochs, ends)
     assert t.get('unaccounted', 0) <= 0.001 * total, t
 
 
@@ -92,32 +107,32 @@ def waits_through_epochs_are_in_each_and_counted_once():
                        f'command == {command} and function == {name}')
             found = max(row['inclusive'][state] for row in r['rows'])
             assert abs(found / int(ns) - 1) < 0.001, f'{name}: {found}, planned {ns}'
+            if n < 3:
+                continue  # it is over where threads are made so fast
             second = report('--db', d.db, '--epoch', '2', '--event', state, '--filter',
                             f'command == {command} and function == {name}')
-            assert second['total'][state] > 1e9, second['total']
+            assert second['total'][state] > 0.5e9, second['total']
 
 
 @test
 def sleepers_are_asleep_for_all_of_the_time():
     n, last = 20, None
-    sleeper = os.path.join(DIR, f'sleeper{os.getpid()}')
-    shutil.copy('/bin/sleep', sleeper)
+    program = sleep_called('sleeper')
     with daemon('-e', 'states') as d:
-        children = [subprocess.Popen([sleeper, '60']) for _ in range(n)]
-        time.sleep(0.5)
+        children = [sleeper(program, '1000') for _ in range(n)]
         try:
             for i in range(3):
                 before = time.monotonic_ns()
                 d.done('epoch', str(i))
                 after = time.monotonic_ns()
                 if i:
-                    t = states(d, name_of(sleeper), '--epoch', str(i + 1))
+                    t = states(d, name_of(program), '--epoch', str(i + 1))
                     least, most = before - last[1], after - last[0]
                     total = sum(t.values())
                     assert n * least * 0.999 < total < n * most * 1.001, (t, least, most)
                     assert t['sleep'] > 0.999 * total, t
                 last = before, after
-                time.sleep(3)
+                time.sleep(2)
         finally:
             for c in children:
                 c.kill()
@@ -128,8 +143,8 @@ def sleepers_are_asleep_for_all_of_the_time():
 def a_thousand_threads_are_a_thousand_times_as_long():
     n = 1000
     text = (f'import threading, time\nfor i in range({n}):\n'
-            '    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n'
-            'print(flush=True)\ntime.sleep(60)\n')
+            '    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n'
+            'print(flush=True)\ntime.sleep(600)\n')
     python = os.path.join(DIR, f'crowd-py{os.getpid()}')
     os.symlink(sys.executable, python)
     with daemon('-e', 'states') as d:
@@ -140,7 +155,7 @@ def a_thousand_threads_are_a_thousand_times_as_long():
             before = time.monotonic_ns()
             d.done('epoch', 'two')
             begun = time.monotonic_ns()
-            time.sleep(4)
+            time.sleep(2)
             now = time.monotonic_ns()
             d.done('epoch', 'three')
             after = time.monotonic_ns()
@@ -156,10 +171,10 @@ def a_thousand_threads_are_a_thousand_times_as_long():
 
 @test
 def a_killed_daemon_loses_no_more_than_the_last_second():
-    sleeper = os.path.join(DIR, f'dozer{os.getpid()}')
-    shutil.copy('/bin/sleep', sleeper)
+    program = sleep_called('dozer')
     with daemon('-e', 'states') as d:
-        child = subprocess.Popen([sleeper, '60'])
+        before = time.monotonic_ns()
+        child = sleeper(program, '1000')
         begun = time.monotonic_ns()
         try:
             time.sleep(6)
@@ -171,8 +186,8 @@ def a_killed_daemon_loses_no_more_than_the_last_second():
             child.wait()
     with daemon(db=d.db) as again:
         again.done('flush')
-        t = states(again, name_of(sleeper))
-    assert killed - begun - 2.5e9 < t['sleep'] < killed - begun, (t, killed - begun)
+        t = states(again, name_of(program))
+    assert killed - begun - 2.5e9 < t['sleep'] < killed - before, (t, killed - begun)
 
 
 @test
@@ -215,6 +230,7 @@ def every_report_takes_them_from_a_database():
         for by in ('process', 'command', 'cgroup', 'host', 'image', 'epoch', 'thread'):
             r = report(*own, '--by', by, '--event', 'sleep')
             assert r['rows'] and r['total']['sleep'] > 2 * 300 * 0.3 * MS, (by, r['total'])
+        d.wait_for(lambda _: len(d.segments()) >= 2)
         segments = d.segments()
         only = own[2:]
         p = dwell('diff', segments[0], segments[1], *only, '--event', 'sleep')
@@ -226,9 +242,8 @@ def every_report_takes_them_from_a_database():
 @test
 def the_status_tells_of_states():
     with daemon('-e', 'states') as d:
-        time.sleep(1.5)
-        st = d.status()
-        assert st['states'] > 10 and not st['samples'] and 'switches' in st['how'], st
+        st = d.wait_for(lambda s: s['states'] > 10)
+        assert not st['samples'] and 'switches' in st['how'], st
         text = d.done('status')
         assert re.search('^states +[0-9,]+ ', text, re.M), text
         assert not re.search('^samples', text, re.M), text
@@ -236,27 +251,35 @@ def the_status_tells_of_states():
 
 @test
 def a_paused_daemon_charges_nothing():
-    sleeper = os.path.join(DIR, f'napper{os.getpid()}')
-    shutil.copy('/bin/sleep', sleeper)
+    program = sleep_called('napper')
     with daemon('-e', 'states') as d:
-        child = subprocess.Popen([sleeper, '60'])
-        begun = time.monotonic_ns()
+        moments = [time.monotonic_ns()]
+
+        def now(word=None):
+            if word:
+                d.done(word)
+            moments.append(time.monotonic_ns())
+            return moments[-1]
+
+        child = sleeper(program, '1000')
         try:
-            time.sleep(1)
-            d.done('pause')
-            paused = time.monotonic_ns()
-            time.sleep(3)
+            begun = now()
+            time.sleep(0.5)
+            pausing = now()
+            paused = now('pause')
+            time.sleep(2)
             d.done('flush')
-            t = states(d, name_of(sleeper))
-            assert t['sleep'] <= paused - begun, (t, paused - begun)
-            resumed = time.monotonic_ns()
-            d.done('resume')
-            time.sleep(1)
-            d.done('flush')
-            now = time.monotonic_ns()
-            t = states(d, name_of(sleeper))
-            most = paused - begun + now - resumed
-            assert 0.9 * 2e9 < t['sleep'] < most, (t, most)
+            t = states(d, name_of(program))
+            assert pausing - begun <= t['sleep'] <= paused - moments[0], (t, moments)
+            resuming = now()
+            resumed = now('resume')
+            time.sleep(0.5)
+            flushing = now()
+            flushed = now('flush')
+            t = states(d, name_of(program))
+            least = pausing - begun + flushing - resumed
+            most = paused - moments[0] + flushed - resuming
+            assert 0.999 * least - MS < t['sleep'] < most, (t, moments)
         finally:
             child.kill()
             child.wait()
@@ -264,17 +287,19 @@ def a_paused_daemon_charges_nothing():
 
 @test
 def a_wait_that_outlives_pauses_is_one():
-    sleeper = os.path.join(DIR, f'dozer{os.getpid()}')
-    shutil.copy('/bin/sleep', sleeper)
+    cat = os.path.join(DIR, f'reader{os.getpid()}')
+    shutil.copy('/bin/cat', cat)
     with daemon('-e', 'states') as d:
-        child = subprocess.Popen([sleeper, '4'])
+        child = subprocess.Popen([cat], stdin=subprocess.PIPE)
+        wait_until(lambda: is_asleep(child.pid), 'it does not wait')
         for word in ('pause', 'resume', 'pause', 'resume'):
             time.sleep(0.2)
             d.done(word)
+        child.stdin.close()
         assert child.wait(60) == 0
         d.done('flush')
-        r = report('--db', d.db, '--filter', f'command == {name_of(sleeper)}', '--event', 'sleep')
-        found = [e['samples'] for e in r['events'] if e['name'] == 'sleep']
+        r = report('--db', d.db, '--filter', f'command == {name_of(cat)}', '--event', 'io-wait')
+        found = [e['samples'] for e in r['events'] if e['name'] == 'io-wait']
         assert found == [1], r['events']
 
 

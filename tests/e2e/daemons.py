@@ -26,6 +26,11 @@ def clean_up(d):
     dwell('daemon', '--unpin', '--db', d.db)
 
 
+def what_it_does(pid):
+    """Where it waits, and for how long it has run."""
+    return [open(f'/proc/{pid}/{name}', encoding='ascii').read() for name in ('wchan', 'stat', 'schedstat')]
+
+
 class Daemon:
     """One that runs on a database of its own, or on one that is given."""
 
@@ -40,10 +45,10 @@ class Daemon:
         atexit.register(clean_up, self)
 
     def wait_until_ready(self):
-        deadline = time.time() + 60
-        while self.ctl('status').returncode:
+        deadline = time.time() + 120
+        while (p := self.ctl('status')).returncode:
             assert self.child.poll() is None, (self.child.returncode, self.child.stderr.read())
-            assert time.time() < deadline, 'it does not answer'
+            assert time.time() < deadline, f'it does not answer: {p.stderr}, {what_it_does(self.child.pid)}'
             time.sleep(0.1)
         time.sleep(self.MEETING_S)
         return self

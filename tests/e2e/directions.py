@@ -163,5 +163,5 @@ def a_dry_run_says_so():
 
 
 if not harness.may_record('perf'):
-    harness.skip_all('perf_event_open is not permitted here')
+    sys.exit(harness.skip_all('perf_event_open is not permitted here'))
 sys.exit(harness.run_all(harness.TESTS, words=sys.argv[3:]))

@@ -82,6 +82,27 @@ def stolen_ns():
         return int(f.readline().split()[8]) * 1e9 / os.sysconf('SC_CLK_TCK')
 
 
+def wait_until(is_so, why, seconds=60):
+    """A machine that has other things to do may take long."""
+    end = time.time() + seconds
+    while not is_so():
+        assert time.time() < end, why
+        time.sleep(0.005)
+
+
+def is_asleep(pid):
+    """Does its first thread wait in the kernel for what may take for ever?"""
+    with open(f'/proc/{pid}/stat', encoding='utf-8') as f:
+        return f.read().rsplit(')', 1)[1].split()[0] == 'S'
+
+
+def sleeper(*command):
+    """A process that does nothing but sleep, by now."""
+    child = subprocess.Popen(command or ['sleep', '1000'])
+    wait_until(lambda: is_asleep(child.pid), f'{command} does not sleep')
+    return child
+
+
 def dwell(*args, **more):
     return subprocess.run([DWELL, *args],
                           **{'capture_output': True, 'text': True, 'timeout': 120, **more})

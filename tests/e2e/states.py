@@ -15,13 +15,16 @@ import time
 
 import harness
 import switches
-from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, stolen_ns, test
+from harness import (DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, need, run_all, skip_all, sleeper, stolen_ns,
+                     test, wait_until)
 
 WORKLOADS = os.path.abspath(sys.argv[2])
 FILE = os.path.join(DIR, 'states.dwell')
 MS = 1e6
 INTERVAL = 1 * MS  # of samples, on average
 CPU = ('user-cpu', 'system-cpu', 'unaccounted')
+# What a thread waits for because others have it: a CPU, or the address space.
+BY_OTHERS = ('wait-cpu', 'taken', 'other-wait', 'text-fault', 'data-fault', 'other-fault')
 WAKING = ('wakeups', 'wakeup-latency', 'woken-wait')  # no states
 
 Plan = collections.namedtuple('Plan', 'name tid planned least most run wait')
@@ -109,18 +112,20 @@ def planned_waits_are_in_their_states():
     states = {'asleep': 'sleep', 'polling': 'io-wait', 'locked': 'user-lock', 'reading': 'io-wait',
               'stopped': 'stopped', 'waiting': 'sleep'}
     seen = set()
+    lived = {p.name: p.least for p, _ in planted()}
+    lived['stopped'] = lived['waiting']  # which makes it and waits for it
     for p, t in planted():
         if p.name not in states:
             continue
         seen.add(p.name)
-        found = t[states[p.name]]
-        # Who ends a wait may come late: the machine has other things to do.
-        assert p.planned - MS <= found, f'{p.name}: {found}'
-        assert found <= p.planned + (2 * MS if p.name in ('asleep', 'polling') else 500 * MS), (
-            f'{p.name}: {found}')
-        for state, ns in t.items():
-            if state not in (*CPU, states[p.name], 'wait-cpu', 'taken', 'other-wait'):
-                assert ns < 10 * MS, f'{p.name}: {ns} of {state}'
+        state, found = states[p.name], t[states[p.name]]
+        # Who is to wait may have no CPU to begin with it, and who ends a wait may come late.
+        other = sum(ns for s, ns in t.items() if s in (*CPU, *BY_OTHERS))
+        assert p.planned - other <= found <= lived[p.name], f'{p.name}: {t} of {p}'
+        assert found > p.planned / 4, f'{p.name}: {t} of {p}'
+        for s, ns in t.items():
+            if s not in (*CPU, *BY_OTHERS, state):
+                assert ns < 10 * MS, f'{p.name}: {ns} of {s}'
     assert seen == set(states)
 
 
@@ -134,7 +139,7 @@ def cpu_time_is_the_kernels():
 
 
 @test
-def cpu_time_and_waits_for_it_are_those_of_the_trace():
+def cpu_time_and_waits_are_those_of_the_trace():
     # The kernel's account of waits begins later than the wake-up, and its account of runs
     # earlier than the switch, so that many short ones add up: its trace has both.
     planted()
@@ -150,6 +155,8 @@ def cpu_time_and_waits_for_it_are_those_of_the_trace():
         told = f'{p.name}: {t}, by the trace {vars(trace)}'
         assert abs(cpu - trace.run) < 0.01 * trace.run + MS, told
         assert abs(t['wait-cpu'] - trace.wait) < 0.01 * trace.wait + MS, told
+        waits = sum(t.values()) - cpu - t['wait-cpu']
+        assert abs(waits - trace.blocked) < 0.01 * trace.blocked + MS, told
     assert n > len(live()) / 2, n
 
 
@@ -272,7 +279,7 @@ def code_that_is_not_there_is_a_text_fault():
 
 @test
 def a_stack_that_is_known_again_is_the_one_that_it_was():
-    n = 500
+    n = 1000
     run_states(os.path.join(WORKLOADS, 'turns'), str(n))
     for mine, kernels in (('sleeps', 'sys_clock_nanosleep'), ('polls', 'sys_ppoll'),
                           ('locks', 'sys_futex')):
@@ -281,7 +288,9 @@ def a_stack_that_is_known_again_is_the_one_that_it_was():
                                           f'function == {mine}')['rows']
                            if row['name'].endswith(name))
                  for name in ('sys_clock_nanosleep', 'sys_ppoll', 'sys_futex')}
-        assert 0.7 * n < found[kernels] <= n + 1, f'{mine}: {found}'
+        # Nobody waits whose time is over when it gets to run; nor are the first rounds told
+        # of the function where the rules of its code come late.
+        assert n / 20 < found[kernels] <= n + 1, f'{mine}: {found}'
         assert sum(found.values()) == found[kernels], f'{mine}: {found}'
 
 
@@ -340,13 +349,6 @@ def times_off_cpu(pid):
         return int(re.search(r'^voluntary_ctxt_switches:\s+(\d+)', f.read(), re.M)[1])
 
 
-def wait_for(what, why):
-    deadline = time.time() + 60
-    while not what():
-        assert time.time() < deadline, why
-        time.sleep(0.02)
-
-
 @test
 def what_could_not_be_told_is_time_of_the_thread_all_the_same():
     with contextlib.suppress(FileNotFoundError):
@@ -362,7 +364,7 @@ def what_could_not_be_told_is_time_of_the_thread_all_the_same():
         assert p.stdout.readline() == 'done\n'
         p.send_signal(signal.SIGCONT)
         before = times_off_cpu(p.pid)
-        wait_for(lambda: times_off_cpu(p.pid) > before + 5, 'the rings are not emptied')
+        wait_until(lambda: times_off_cpu(p.pid) > before + 5, 'the rings are not emptied')
         tid, lived = map(int, p.communicate('\n', timeout=120)[0].split())
         assert p.returncode == 0
     finally:
@@ -376,8 +378,7 @@ def what_could_not_be_told_is_time_of_the_thread_all_the_same():
 
 @test
 def long_waits_are_in_every_interval():
-    child = subprocess.Popen(['sleep', '60'])
-    time.sleep(0.2)
+    child = sleeper()
     try:
         p = dwell('attach', '-p', str(child.pid), '-e', 'states', '-d', '5', '-o', FILE)
         assert p.returncode == 0, p.stderr
@@ -390,8 +391,7 @@ def long_waits_are_in_every_interval():
 
 @test
 def a_process_that_waits_already_is_met():
-    child = subprocess.Popen(['sleep', '60'])
-    time.sleep(0.2)
+    child = sleeper()
     try:
         p = dwell('attach', '-p', str(child.pid), '-e', 'states', '-d', '1', '-o', FILE)
         assert p.returncode == 0, p.stderr
@@ -415,8 +415,7 @@ def who_is_told_of(path, *columns):
 
 @test
 def the_whole_machine_is_as_many_threads():
-    child = subprocess.Popen(['sleep', '60'])
-    time.sleep(0.2)
+    child = sleeper()
     begun = time.time()
     p = dwell('attach', '-a', '-e', 'states', '-d', '1', '-o', FILE)
     most = time.time() - begun

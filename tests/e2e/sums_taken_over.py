@@ -51,7 +51,7 @@ class Rounds:
 
     def __init__(self, path):
         self.paced, self.n, self.is_over = Paced(path), 0, False
-        self.thread = threading.Thread(target=self.go)
+        self.thread = threading.Thread(target=self.go, daemon=True)  # ends with a test that fails
         self.thread.start()
 
     def go(self):

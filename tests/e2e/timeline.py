@@ -70,6 +70,7 @@ def record(experiment, code, *options):
         raise Skip(f'{experiment} cannot be recorded here')
     p = dwell('run', '-q', '-e', experiment, '-o', FILE, *options, '--', *PYTHON, code)
     assert p.returncode == 0, p.stderr
+    return p.stdout
 
 
 def outer(slices):
@@ -86,16 +87,18 @@ WORK = ('import os, time\n'
         'def work(s):\n'
         '    end = time.process_time() + s\n'
         '    while time.process_time() < end: sum(range(1000))\n')
+# For how long it could have run, and did not.
+WAITED = 'print(open("/proc/self/schedstat").read().split()[1])\n'
 
 
 @test
 def slices_have_the_time_of_the_samples():
-    record('usertime:10ms', WORK + 'work(0.6)')
+    waited = int(record('usertime:10ms', WORK + f'work(0.6)\n{WAITED}')) / 1e9
     _, threads, _ = export()
     shown = sum(to - begin for slices in threads.values() for begin, to in outer(slices))
     told = report(FILE)['total']['cpu-time'] / 1e9
     # What lies between two samples that belong together may be filled.
-    assert 0.8 * told < shown < 2 * told + 0.02, (shown, told)
+    assert 0.8 * told < shown < 2 * told + waited + 0.02, (shown, told, waited)
 
 
 @test

@@ -120,4 +120,4 @@ if __name__ == '__main__':
     if not harness.may_record('probes', 'trigger:sched:sched_process_fork'):
         sys.exit(skip_all(dwell('run', '-n', '-e', 'trigger:sched:sched_process_fork', '--',
                                 'true').stderr.strip()))
-    sys.exit(run_all(TESTS))
+    sys.exit(run_all(TESTS, words=sys.argv[4:]))

@@ -8,21 +8,13 @@ import shutil
 import signal
 import struct
 import subprocess
-import time
 import urllib.request
 
 import harness
-from harness import DIR, dwell
+from harness import DIR, dwell, wait_until
 
 LIMIT_S = 60
 PLACE = range(0x468040000000, 0x468040000000 + (1 << 30))  # where dwell puts its library
-
-
-def wait_until(what, why):
-    end = time.time() + LIMIT_S
-    while not what():
-        assert time.time() < end, why
-        time.sleep(0.005)
 
 
 def text_of(pid, name):

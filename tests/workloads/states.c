@@ -149,7 +149,8 @@ static void faulting(void)
 	munmap(p, size);
 }
 
-/* The kernel touches the pages, on behalf of a system call. */
+/* The kernel touches the pages, on behalf of a system call; others than those above, or
+ * who comes later would find them. */
 static void writing_cold(void)
 {
 	int fd = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
@@ -158,7 +159,7 @@ static void writing_cold(void)
 
 	if (fd < 0)
 		exit(1);
-	for (size_t i = 0; i < size; i += PAGE_STEP)
+	for (size_t i = PAGE_STEP / 2; i < size; i += PAGE_STEP)
 		if (pwrite(fd, p + i, 16, 0) != 16)
 			exit(1);
 	munmap(p, size);
@@ -212,6 +213,15 @@ static void read_account(struct thread *t)
 		fclose(f);
 }
 
+static void until_gone(int tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", tid);
+	while (access(path, F_OK) == 0)
+		sleep_ms(1);
+}
+
 static void *body(void *arg)
 {
 	struct thread *t = arg;
@@ -248,7 +258,10 @@ int main(int argc, char **argv)
 	pthread_mutex_unlock(&mutex);
 	for (size_t i = 0; i < N_THREADS; i++)
 		pthread_join(threads[i].id, NULL);
-	/* One that is joined may still wait for a CPU, to end on. */
+	/* One that is joined may still wait for a CPU, to end on; and who is in no
+	 * directory any more has some instructions left. */
+	for (size_t i = 0; i < N_THREADS; i++)
+		until_gone(threads[i].tid);
 	sleep_ms(200);
 
 	long gone_ns = now_ns(CLOCK_MONOTONIC);
