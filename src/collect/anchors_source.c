@@ -630,6 +630,7 @@ static void anchors_finish(struct source *source, struct source_stats *ret)
 const struct source_ops anchors_source = {
 	.name = "anchors",
 	.summary = "exact counts now and then, as anchors for what is sampled",
+	.sums = true,
 	.probe = anchors_probe,
 	.range = anchors_range,
 	.how = anchors_how,

@@ -684,6 +684,7 @@ static void count_finish(struct source *source, struct source_stats *ret)
 const struct source_ops count_source = {
 	.name = "count",
 	.summary = "the program run in translation: needs no privilege",
+	.sums = true,
 	.probe = count_probe,
 	.range = count_range,
 	.how = count_how,

@@ -29,6 +29,7 @@ static int futex_open(const struct source_context *c, struct source **ret, struc
 const struct source_ops futex_source = {
 	.name = "futex",
 	.summary = "waits in the kernel, of any language, summed there (BPF)",
+	.sums = true,
 	.probe = futex_probe,
 	.range = recorder_source_every,
 	.how = futex_how,

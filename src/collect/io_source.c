@@ -28,6 +28,7 @@ static int io_open(const struct source_context *c, struct source **ret, struct e
 const struct source_ops io_source = {
 	.name = "io",
 	.summary = "calls that read and write, summed in the kernel by file (BPF)",
+	.sums = true,
 	.probe = io_probe,
 	.range = recorder_source_every,
 	.how = io_how,

@@ -37,6 +37,7 @@ static int probes_open(const struct source_context *c, struct source **ret, stru
 const struct source_ops probes_source = {
 	.name = "probes",
 	.summary = "system calls, tracepoints and code, summed in the kernel (BPF)",
+	.sums = true,
 	.probe = probes_probe,
 	.range = recorder_source_every,
 	.how = probes_how,

@@ -122,6 +122,7 @@ struct source_ops {
 	 * threads before this one may. */
 	enum source_turn turn_at;
 	const char *summary; /* "kernel perf_event sampling" */
+	bool sums;	     /* what it tells was not at its time, but up to then */
 	const char *instead; /* the source that does the same when the kernel refuses this
 			      * one, or NULL */
 	/* 0 when this source can feed x on this scope here and now; else *e says why not

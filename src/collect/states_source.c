@@ -39,6 +39,7 @@ static int states_open(const struct source_context *c, struct source **ret, stru
 const struct source_ops states_source = {
 	.name = "states",
 	.summary = "switches of threads, timed and walked in the kernel (BPF)",
+	.sums = true,
 	.probe = states_probe,
 	.range = states_range,
 	.how = states_how,

@@ -120,6 +120,7 @@ const struct source_ops system_source = {
 	.name = "system",
 	.summary = "whole CPUs, stacks walked and counted in the kernel (BPF)",
 	.instead = "perf",
+	.sums = true,
 	.probe = system_probe,
 	.range = system_range,
 	.how = system_how,

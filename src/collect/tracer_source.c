@@ -465,6 +465,7 @@ const struct source_ops tracer_source = {
 	.name = "tracer",
 	.turn_at = SOURCE_IS_TOLD,
 	.summary = "wrappers inside the program: needs no privilege",
+	.sums = true,
 	.probe = tracer_probe,
 	.range = tracer_range,
 	.how = tracer_how,

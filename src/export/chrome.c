@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/global_rows.h"
+#include "analyze/gauge_tracks.h"
 #include "analyze/heap_rows.h"
+#include "analyze/track.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -27,9 +28,6 @@
 /* Of a counter there are so many values at most, and none is of a shorter time. */
 #define CHROME_COUNTER_STEPS  1000
 #define CHROME_COUNTER_MIN_NS UINT64_C(10000000)
-/* Of a column of slices at most this share of samples is of one thread and moment with
- * the one before: otherwise they are sums. */
-#define CHROME_SAME_TIME 0.1
 
 struct chrome_sample {
 	const struct model_thread *thread;
@@ -48,7 +46,6 @@ struct chrome {
 	struct intern *stacks; /* arrays of functions, outermost first */
 	VEC(struct chrome_sample) samples;
 	VEC(uint32_t) path;
-	bool *has_slices; /* by column */
 	uint64_t n_left_out, n_slices;
 	struct chrome_slices slices;
 	struct chrome_writer writer; /* of the source that is written */
@@ -64,7 +61,6 @@ static void chrome_fini(struct chrome *c)
 	vec_fini(&c->samples);
 	vec_fini(&c->path);
 	chrome_slices_fini(&c->slices);
-	free(c->has_slices);
 }
 
 static const struct profile_column *column_of(const struct chrome *c, uint32_t column)
@@ -77,30 +73,9 @@ static const struct recording *recording_of(const struct chrome *c, uint32_t col
 	return profile_source(c->p, column_of(c, column)->source);
 }
 
-static uint32_t flags_of(const struct chrome *c, uint32_t column)
-{
-	const struct profile_column *x = column_of(c, column);
-	const struct model_event *ev =
-		recording_event(recording_of(c, column), x->source_event);
-
-	return ev ? ev->flags : 0;
-}
-
 static bool is_time(const struct chrome *c, uint32_t column)
 {
 	return strcmp(column_of(c, column)->unit, "ns") == 0;
-}
-
-/* Written now and then, of what was before: not when it happened. */
-static bool is_sum(const struct chrome *c, uint32_t column)
-{
-	static const char *const sums[] = { "heap", "regions", "sync" };
-	const char *experiment = column_of(c, column)->experiment;
-
-	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
-		if (!strncmp(experiment, sums[i], strlen(sums[i])))
-			return true;
-	return false;
 }
 
 static uint32_t pid_of(size_t source, uint32_t pid)
@@ -114,8 +89,7 @@ static bool is_wanted(const struct chrome *c, uint32_t column)
 {
 	if (c->o->has_column)
 		return column == c->o->column;
-	return !(flags_of(c, column) & EVENT_ASIDE) &&
-	       column_of(c, column)->event != MODEL_NONE;
+	return track_is_shown(c->p, column);
 }
 
 static int add_sample(void *ctx, const struct profile_sample *x, unused struct err *e)
@@ -131,7 +105,7 @@ static int add_sample(void *ctx, const struct profile_sample *x, unused struct e
 	vec_clear(&c->path);
 	for (size_t i = 0; i < x->n_frames; i++)
 		*vec_push(&c->path) = x->frames[i].function;
-	if (!(flags_of(c, x->column) & EVENT_SAMPLED) || !x->n_frames)
+	if (!(track_flags(c->p, x->column) & EVENT_SAMPLED) || !x->n_frames)
 		*vec_push(&c->path) = WAIT_FRAME(x->column);
 	*vec_push(&c->samples) = (struct chrome_sample){
 		.thread = x->thread,
@@ -140,7 +114,7 @@ static int add_sample(void *ctx, const struct profile_sample *x, unused struct e
 		.column = x->column,
 		.stack = intern_add(c->stacks, (const char *)c->path.at,
 				    c->path.n * sizeof(*c->path.at)),
-		.time_ns = x->time_ns,
+		.time_ns = track_end_ns(c->p, x),
 		.weight = x->weight,
 	};
 	return 0;
@@ -185,37 +159,7 @@ static void sort(struct chrome *c, int (*compare)(const void *a, const void *b))
 		qsort(c->samples.at, c->samples.n, sizeof(*c->samples.at), compare);
 }
 
-/* Which columns are of one thing after the other; samples are by thread. */
-static void find_slices(struct chrome *c)
-{
-	size_t n = profile_n_columns(c->p);
-	own(freep) uint64_t *all = xcalloc(n + 1, sizeof(*all));
-	own(freep) uint64_t *same = xcalloc(n + 1, sizeof(*same));
-	const struct chrome_sample *last = NULL;
-
-	c->has_slices = xcalloc(n + 1, sizeof(*c->has_slices));
-	vec_each(x, &c->samples) {
-		all[x->column]++;
-		same[x->column] += last && is_same_thread(last, x) &&
-				   last->time_ns == x->time_ns &&
-				   last->column == x->column;
-		last = x;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		c->has_slices[i] = is_time(c, i) && !is_sum(c, i) &&
-				   (double)same[i] <= CHROME_SAME_TIME * (double)all[i];
-}
-
 /* Slices. */
-
-/* A sample of CPU time is taken when its time is over, a wait is told by its beginning.
- */
-static void set_ends(struct chrome *c)
-{
-	vec_each(x, &c->samples)
-		if (c->has_slices[x->column] && !(flags_of(c, x->column) & EVENT_SAMPLED))
-			x->time_ns += x->weight;
-}
 
 static void put_slice(struct chrome *c, const struct chrome_sample *whose,
 		      const struct chrome_slice *slice)
@@ -264,7 +208,7 @@ static void put_threads(struct chrome *c)
 	for (size_t i = 0; i < c->samples.n; i++) {
 		const struct chrome_sample *x = &c->samples.at[i];
 
-		if (c->has_slices[x->column])
+		if (track_has_spans(c->p, x->column))
 			chrome_slices_add(
 				&c->slices, x->time_ns, x->weight,
 				(const uint32_t *)intern_get(c->stacks, x->stack),
@@ -337,7 +281,7 @@ static void put_counters(struct chrome *c)
 			if (c->samples.at[end].pid != x->pid ||
 			    c->samples.at[end].column != x->column)
 				break;
-		if (!c->has_slices[x->column])
+		if (!track_has_spans(c->p, x->column))
 			put_counter(c, i, end, step);
 	}
 }
@@ -361,37 +305,15 @@ static int put_heap(struct chrome *c, size_t source, struct err *e)
 	return rc;
 }
 
-/* A counter of the whole recording, by gauges that are one thing together. */
-static const struct {
-	const char *name, *unit;
-	enum gauge_what what, and;
-	double scale; /* of one; of a second where it is counted */
-} gauge_counters[] = {
-	{ "CPU", "CPUs", GAUGE_USER_NS, GAUGE_SYSTEM_NS, 1e-9 },
-	{ "ready", "threads", GAUGE_READY_NS, GAUGE_READY_NS, 1e-9 },
-	{ "resident", "bytes", GAUGE_RESIDENT_BYTES, GAUGE_RESIDENT_BYTES, 1 },
-	{ "load", "threads", GAUGE_LOAD_HUNDREDTHS, GAUGE_LOAD_HUNDREDTHS, 0.01 },
-};
-
-#define N_GAUGE_COUNTERS (sizeof(gauge_counters) / sizeof(gauge_counters[0]))
-
 static void put_gauge(struct chrome *c, size_t source, const struct global_row *row,
-		      size_t i)
+		      const struct gauge_track *t)
 {
-	enum gauge_what what = gauge_counters[i].what, and = gauge_counters[i].and;
-	double seconds = (double)(row->to_ns - row->from_ns) / 1e9;
-	double value = (double)row->values.of[what];
-	bool is_now = global_rows_kind_of(what) == GLOBAL_ROWS_NOW ||
-		      global_rows_kind_of(what) == GLOBAL_ROWS_MACHINE_NOW;
+	double value;
 
-	if (!row->values.has[what])
-		return;
-	if (and != what)
-		value += (double)row->values.of[and];
-	value *= gauge_counters[i].scale / (is_now ? 1 : seconds);
-	chrome_writer_counter(&c->writer, pid_of(source, 0),
-			      is_now ? row->to_ns : row->from_ns, gauge_counters[i].name,
-			      gauge_counters[i].unit, value);
+	if (gauge_tracks_value(t, row, &value))
+		chrome_writer_counter(&c->writer, pid_of(source, 0),
+				      gauge_tracks_is_now(t) ? row->to_ns : row->from_ns,
+				      t->name, t->unit, value);
 }
 
 static int put_global(struct chrome *c, size_t source, struct err *e)
@@ -408,8 +330,8 @@ static int put_global(struct chrome *c, size_t source, struct err *e)
 		const char *cause = recording_string(r, v->cause);
 		const char *name = recording_string(r, v->name);
 
-		for (size_t i = 0; i < N_GAUGE_COUNTERS; i++)
-			put_gauge(c, source, row, i);
+		for (size_t i = 0; i < GAUGE_TRACKS_N; i++)
+			put_gauge(c, source, row, &gauge_tracks[i]);
 		if (*name)
 			chrome_writer_mark(&c->writer, row->to_ns, name, cause);
 	}
@@ -454,9 +376,6 @@ static int chrome_write(const struct profile *p, const struct export_options *o,
 	json_object(&c.j);
 	json_key(&c.j, "traceEvents");
 	json_array(&c.j);
-	sort(&c, by_thread);
-	find_slices(&c);
-	set_ends(&c);
 	sort(&c, by_thread);
 	put_threads(&c);
 	sort(&c, by_process);

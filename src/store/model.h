@@ -39,10 +39,9 @@ enum image_flag {
 
 struct model_image {
 	uint32_t path; /* string: as the target saw it; [kernel], [vdso], [jit] … */
-	uint32_t
-		host_path; /* string: where the recorder opened it, if other (mount ns) */
-	uint8_t kind;	   /* enum image_kind */
-	uint8_t flags;	   /* enum image_flag */
+	uint32_t host_path;    /* string: where it was opened, if other (mount ns) */
+	uint8_t kind;	       /* enum image_kind */
+	uint8_t flags;	       /* enum image_flag */
 	uint8_t build_id_size; /* 0: none */
 	uint8_t build_id[MODEL_BUILD_ID_MAX];
 	uint32_t pid;  /* of a JIT or anonymous image, else 0 */
@@ -109,6 +108,7 @@ enum event_flag {
 	EVENT_EXACT = 2,   /* every occurrence is here */
 	EVENT_PC_ONLY = 4, /* one frame by design (pcsamp) */
 	EVENT_ASIDE = 8,   /* of more detail than tables show unasked */
+	EVENT_SUMMED = 16, /* written now and then, of what was since the time before */
 };
 
 /* What is counted: a column of the reports. */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/track.h"
+
+#include <string.h>
+
+uint32_t track_flags(const struct profile *p, size_t column)
+{
+	const struct profile_column *c = profile_column(p, column);
+	const struct model_event *ev =
+		recording_event(profile_source(p, c->source), c->source_event);
+
+	return ev ? ev->flags : 0;
+}
+
+enum track_kind track_kind_of(const struct profile *p, size_t column)
+{
+	uint32_t flags = track_flags(p, column);
+
+	if (strcmp(profile_column(p, column)->unit, "ns") != 0)
+		return TRACK_AMOUNT;
+	if (flags & EVENT_SUMMED)
+		return TRACK_SUM;
+	/* A sample of CPU time is taken when its time is over, a wait is told by its
+	 * beginning. */
+	return flags & EVENT_SAMPLED ? TRACK_BEFORE : TRACK_FROM;
+}
+
+bool track_has_spans(const struct profile *p, size_t column)
+{
+	enum track_kind kind = track_kind_of(p, column);
+
+	return kind == TRACK_BEFORE || kind == TRACK_FROM;
+}
+
+uint64_t track_end_ns(const struct profile *p, const struct profile_sample *s)
+{
+	return track_kind_of(p, s->column) == TRACK_FROM ? s->time_ns + s->weight
+							 : s->time_ns;
+}
+
+bool track_is_shown(const struct profile *p, size_t column)
+{
+	return !(track_flags(p, column) & EVENT_ASIDE) &&
+	       profile_column(p, column)->event != MODEL_NONE;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/track.h"
+#include "recording_builder.h"
+
+#define PATH "track_test.dwell"
+
+static const char text[] =
+	"event cpu-time unit=ns period=10 experiment=usertime flags=sampled\n"
+	"event blocked-time unit=ns period=0 experiment=totaltime flags=exact\n"
+	"event io-time unit=ns period=0 experiment=io flags=exact,summed\n"
+	"event user-cpu unit=ns period=0 experiment=states flags=sampled,summed\n"
+	"event faults unit=count period=1 experiment=faults flags=exact\n"
+	"event io-durations unit=count period=1 experiment=io flags=exact,aside,summed\n"
+	"use pid=10\n"
+	"main event=cpu-time time=100\n"
+	"main event=blocked-time time=200 weight=50\n"
+	"main event=io-time time=300 weight=50\n";
+
+static const struct {
+	const char *name;
+	enum track_kind kind;
+	bool has_spans, is_shown;
+} cases[] = {
+	{ "cpu-time", TRACK_BEFORE, true, true },
+	{ "blocked-time", TRACK_FROM, true, true },
+	{ "io-time", TRACK_SUM, false, true },
+	{ "user-cpu", TRACK_SUM, false, true },
+	{ "faults", TRACK_AMOUNT, false, true },
+	{ "io-durations", TRACK_AMOUNT, false, false },
+};
+
+static struct profile *load(void)
+{
+	static const struct profile_options options = { 0 };
+	const char *paths[] = { PATH };
+	struct profile *p = NULL;
+
+	recording_builder_write(PATH, text);
+	assert_int_equal(profile_load(paths, 1, &options, &p, NULL), 0);
+	unlink(PATH);
+	return p;
+}
+
+static void events_say_what_a_sample_stands_for(void **state)
+{
+	own(profile_freep) struct profile *p = load();
+
+	(void)state;
+	assert_int_equal(profile_n_columns(p), sizeof(cases) / sizeof(cases[0]));
+	for (size_t i = 0; i < profile_n_columns(p); i++) {
+		assert_string_equal(profile_column(p, i)->name, cases[i].name);
+		assert_int_equal(track_kind_of(p, i), cases[i].kind);
+		assert_int_equal(track_has_spans(p, i), cases[i].has_spans);
+		assert_int_equal(track_is_shown(p, i), cases[i].is_shown);
+	}
+}
+
+struct ends {
+	const struct profile *profile;
+	uint64_t of[6];
+};
+
+static int note_end(void *ctx, const struct profile_sample *s, struct err *e)
+{
+	struct ends *ends = ctx;
+
+	(void)e;
+	ends->of[s->column] = track_end_ns(ends->profile, s);
+	return 0;
+}
+
+static void a_wait_ends_behind_its_moment(void **state)
+{
+	own(profile_freep) struct profile *p = load();
+	struct ends ends = { .profile = p };
+
+	(void)state;
+	assert_int_equal(profile_each_sample(p, note_end, &ends, NULL), 0);
+	assert_int_equal(ends.of[0], 100);
+	assert_int_equal(ends.of[1], 250);
+	assert_int_equal(ends.of[2], 300);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_say_what_a_sample_stands_for),
+		cmocka_unit_test(a_wait_ends_behind_its_moment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
