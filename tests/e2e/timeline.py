@@ -163,5 +163,64 @@ def marks_and_what_the_system_counts_are_there():
     assert {'CPU', 'ready', 'resident', 'load'} <= {name for pid, name in counters if not pid}, counters.keys()
 
 
+def text(*options):
+    """The rows of threads: what they are called, and the cells; and the lines below."""
+    p = dwell('timeline', '--width', '100', '--cells', '50', *options, FILE)
+    assert p.returncode == 0, p.stderr
+    lines = p.stdout.splitlines()
+    first = next(i for i, line in enumerate(lines) if 'Run Thread' in line)
+    width = lines[first].index('|')
+    rows = lines[first + 1:lines.index('', first)]
+    return [(row[:width].split(), row[width:]) for row in rows], '\n'.join(lines)
+
+
+def json_rows(*options):
+    p = dwell('timeline', '--json', '--cells', '50', *options, FILE)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)['rows']
+
+
+@test
+def the_text_has_what_threads_did_in_its_order():
+    record('totaltime', WORK + 'work(0.4); time.sleep(0.6); work(0.4)')
+    thread = next(r for r in json_rows() if r['of'] == 'thread')
+    told = report(FILE)['total']
+    assert abs(thread['ns']['run'] - told['cpu-time']) < 0.05 * told['cpu-time'] + 1e6, (thread, told)
+    waits = [i for i, c in enumerate(thread['cells']) if c['most'] == 'blocked']
+    runs = [i for i, c in enumerate(thread['cells']) if c['ns'].get('run', 0)]
+    assert any(runs[0] < i < runs[-1] for i in waits), (runs, waits)
+    rows, whole = text('--limit', '1')
+    assert '-' in rows[0][1] and '- waits' in whole, whole
+
+
+@test
+def sums_are_within_the_life_of_their_process():
+    if not IS_ROOT:
+        raise Skip('only root may load BPF programs')
+    record('io', 'import os, time\n'
+           f'f = os.open({os.path.join(DIR, "out")!r}, os.O_CREAT | os.O_WRONLY)\n'
+           'for i in range(20): os.write(f, bytes(1000000)); time.sleep(0.1)')
+    thread = next(r for r in json_rows() if r['of'] == 'thread')
+    shown = sum(c['ns'].get('io', 0) for c in thread['cells'])
+    told = report(FILE)['total']['io-time']
+    assert 0.9 * told - 1e6 < shown <= told + 1e3, (shown, told)
+    half = json_rows('--from', '1s')
+    shown = sum(r['ns'].get('io', 0) for r in half if r['of'] == 'thread')
+    assert 0 < shown < told, (shown, told)
+
+
+@test
+def marks_and_the_heap_are_beneath():
+    p = dwell('run', '-q', '-e', 'heap', '--mark', 'USR1', '-o', FILE, '--', *PYTHON,
+              'import os, signal, time\n'
+              'time.sleep(0.3); os.kill(os.getppid(), signal.SIGUSR1); time.sleep(0.3)\n'
+              'x = bytes(50000000); time.sleep(0.3)')
+    assert p.returncode == 0, p.stderr
+    _, whole = text()
+    assert '1 mark at ' in whole and ', by signal' in whole, whole
+    heap = next(r for r in json_rows() if r['of'] == 'value' and r['name'] == 'heap')
+    assert heap['most'] >= 50e6 and heap['cells'][0] < 40e6, heap
+
+
 if __name__ == '__main__':
     sys.exit(run_all(TESTS))

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/chronicle.h"
+
+#include <stdlib.h>
+
+#include "analyze/profile_data.h"
+#include "analyze/time_column.h"
+#include "analyze/chronicle_place.h"
+#include "analyze/track.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+/* When sums of a column were told of a process. */
+struct told {
+	uint64_t at_ns, before_ns;
+};
+
+struct loading {
+	struct chronicle *to;
+	const struct profile *profile;
+	size_t source;
+	enum chronicle_kind *kinds; /* by column */
+	double cycle_ns;
+	struct map threads; /* pid and tid to the place */
+	struct map tellings;
+	VEC(struct told) told;
+	struct chronicle_place place;
+};
+
+static void loading_fini(struct loading *l)
+{
+	free(l->kinds);
+	map_fini(&l->threads);
+	map_fini(&l->tellings);
+	vec_fini(&l->told);
+	chronicle_place_fini(&l->place);
+}
+
+void chronicle_fini(struct chronicle *t)
+{
+	vec_each(x, &t->threads)
+		free(x->cells);
+	vec_fini(&t->threads);
+}
+
+uint64_t chronicle_cell_ns(const struct chronicle *t, size_t i)
+{
+	double share = (double)i / (double)t->n_cells;
+
+	return t->from_ns + (uint64_t)(share * (double)(t->to_ns - t->from_ns));
+}
+
+size_t chronicle_cell_at(const struct chronicle *t, uint64_t time_ns)
+{
+	double cell_ns = (double)(t->to_ns - t->from_ns) / (double)t->n_cells;
+	size_t i;
+
+	if (time_ns < t->from_ns || time_ns > t->to_ns)
+		return t->n_cells;
+	i = (size_t)((double)(time_ns - t->from_ns) / cell_ns);
+	return i < t->n_cells ? i : t->n_cells - 1;
+}
+
+enum chronicle_kind chronicle_most(const double *ns)
+{
+	enum chronicle_kind best = CHRONICLE_NONE;
+
+	for (enum chronicle_kind k = 0; k < CHRONICLE_N_KINDS; k++)
+		if (ns[k] > 0 && (best == CHRONICLE_NONE || ns[k] > ns[best]))
+			best = k;
+	return best;
+}
+
+/* What a sample stands for. */
+
+struct span {
+	uint64_t from_ns, to_ns;
+	double ns; /* of it, a part was spent so */
+};
+
+/* Sums of a process are told together. */
+static const struct told *tell(struct loading *l, const struct profile_sample *s)
+{
+	uint64_t key = (uint64_t)s->process->pid << 32 | s->column;
+	bool is_new;
+	uint64_t *at = map_slot(&l->tellings, key, &is_new);
+	struct told *told;
+
+	if (is_new) {
+		*at = l->told.n;
+		*vec_push(&l->told) =
+			(struct told){ s->time_ns,
+				       profile_start_ns(l->profile, l->source) };
+	}
+	told = &l->told.at[*at];
+	if (s->time_ns > told->at_ns)
+		*told = (struct told){ s->time_ns, told->at_ns };
+	return told;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Of threads that have ended it is told only afterwards. */
+static uint64_t end_of(const struct profile_sample *s)
+{
+	uint64_t end_ns = s->thread->end_ns ? s->thread->end_ns : s->process->end_ns;
+
+	return end_ns && end_ns < s->time_ns ? end_ns : s->time_ns;
+}
+
+/* Sums are of the time since those before, or of longer, where a wait was told when it
+ * was over. */
+static struct span sum_of(struct loading *l, const struct profile_sample *s, double ns)
+{
+	const struct told *told = tell(l, s);
+	uint64_t start_ns = later(s->process->start_ns, s->thread->start_ns);
+	struct span ret = { .from_ns = later(told->before_ns, start_ns),
+			    .to_ns = end_of(s),
+			    .ns = ns };
+
+	if (ret.to_ns <= told->before_ns)
+		ret.to_ns = s->time_ns;
+	if ((double)ret.from_ns + ns > (double)ret.to_ns)
+		ret.from_ns = ns < (double)ret.to_ns ? ret.to_ns - (uint64_t)ns : 0;
+	return ret;
+}
+
+static struct span span_of(struct loading *l, const struct profile_sample *s)
+{
+	bool is_cycles = time_column_is_cycles(l->profile, s->column);
+	double ns = (double)s->weight * (is_cycles ? l->cycle_ns : 1);
+	uint64_t end_ns = is_cycles ? s->time_ns : track_end_ns(l->profile, s);
+
+	if (track_flags(l->profile, s->column) & EVENT_SUMMED)
+		return sum_of(l, s, ns);
+	return (struct span){ ns < (double)end_ns ? end_ns - (uint64_t)ns : 0, end_ns,
+			      ns };
+}
+
+/* Threads. */
+
+static struct chronicle_thread *thread_of(struct loading *l,
+					  const struct profile_sample *s)
+{
+	uint64_t key = (uint64_t)s->process->pid << 32 | s->thread->tid;
+	bool is_new;
+	uint64_t *at = map_slot(&l->threads, key, &is_new);
+	struct chronicle_thread *ret;
+
+	if (is_new) {
+		*at = l->to->threads.n;
+		ret = vec_push(&l->to->threads);
+		ret->cells = xcalloc(l->to->n_cells, sizeof(*ret->cells));
+		for (size_t i = 0; i < l->to->n_cells; i++)
+			ret->cells[i].function = MODEL_NONE;
+	}
+	ret = &l->to->threads.at[*at];
+	ret->process = s->process;
+	ret->thread = s->thread;
+	return ret;
+}
+
+static double overlap_ns(const struct span *x, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t from = x->from_ns > from_ns ? x->from_ns : from_ns;
+	uint64_t to = x->to_ns < to_ns ? x->to_ns : to_ns;
+
+	return to > from ? (double)(to - from) : 0;
+}
+
+static void spread(struct loading *l, const struct profile_sample *s,
+		   const struct span *x)
+{
+	const struct chronicle *t = l->to;
+	enum chronicle_kind kind = l->kinds[s->column];
+	struct chronicle_thread *thread = thread_of(l, s);
+	uint32_t first = (uint32_t)((size_t)(thread - t->threads.at) * t->n_cells);
+	uint32_t stack = kind == CHRONICLE_RUN ? chronicle_place_stack(&l->place, s) : 0;
+	size_t i = x->from_ns > t->from_ns ? chronicle_cell_at(t, x->from_ns) : 0;
+
+	for (; i < t->n_cells && chronicle_cell_ns(t, i) < x->to_ns; i++) {
+		double ns = overlap_ns(x, chronicle_cell_ns(t, i),
+				       chronicle_cell_ns(t, i + 1)) *
+			    x->ns / (double)(x->to_ns - x->from_ns);
+
+		thread->ns[kind] += ns;
+		thread->cells[i].ns[kind] += ns;
+		if (kind == CHRONICLE_RUN && ns > 0)
+			chronicle_place_add(&l->place, first + (uint32_t)i, stack, ns);
+	}
+}
+
+static int add_sample(void *ctx, const struct profile_sample *s, unused struct err *e)
+{
+	struct loading *l = ctx;
+	struct span x;
+
+	if (l->kinds[s->column] == CHRONICLE_NONE || !s->process || !s->thread)
+		return 0;
+	x = span_of(l, s);
+	l->to->has_kind[l->kinds[s->column]] = true;
+	if (x.to_ns > x.from_ns && x.to_ns > l->to->from_ns && x.from_ns < l->to->to_ns)
+		spread(l, s, &x);
+	return 0;
+}
+
+static void set_function(void *ctx, uint32_t cell, uint32_t function, double ns)
+{
+	struct chronicle *t = ctx;
+	struct chronicle_cell *c =
+		&t->threads.at[cell / t->n_cells].cells[cell % t->n_cells];
+
+	c->function = function;
+	c->function_ns = ns;
+}
+
+static int busiest_first(const void *a, const void *b)
+{
+	const struct chronicle_thread *x = a, *y = b;
+
+	for (enum chronicle_kind k = 0; k < CHRONICLE_N_KINDS; k++)
+		if (x->ns[k] != y->ns[k])
+			return x->ns[k] > y->ns[k] ? -1 : 1;
+	return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
+}
+
+static void finish(struct chronicle *t, struct loading *l, size_t n_threads)
+{
+	chronicle_place_find(&l->place, set_function, t);
+	vec_each(x, &t->threads) {
+		chronicle_kind_refine(x->ns);
+		for (size_t i = 0; i < t->n_cells; i++)
+			chronicle_kind_refine(x->cells[i].ns);
+	}
+	if (t->threads.n)
+		qsort(t->threads.at, t->threads.n, sizeof(*t->threads.at), busiest_first);
+	for (size_t i = n_threads; i < t->threads.n; i++) {
+		free(t->threads.at[i].cells);
+		t->threads.at[i].cells = NULL;
+	}
+}
+
+/* Of the processor that the recording was made on. */
+static double cycle_ns(const struct recording *r)
+{
+	const char *mhz = recording_info(r, "clock-mhz");
+	double value = mhz ? strtod(mhz, NULL) : 0;
+
+	return value > 0 ? 1e3 / value : 1;
+}
+
+static int set_range(struct chronicle *t, const struct input *s,
+		     const struct chronicle_range *range, struct err *e)
+{
+	t->n_cells = range->n_cells;
+	t->from_ns = s->start_ns + range->from_ns;
+	t->to_ns = s->end_ns;
+	if (range->to_ns && s->start_ns + range->to_ns < t->to_ns)
+		t->to_ns = s->start_ns + range->to_ns;
+	if (t->from_ns >= t->to_ns)
+		return err_set(e, ERR_USAGE,
+			       "there is no time between the beginning and the end of "
+			       "what is asked for");
+	return 0;
+}
+
+int chronicle_load(struct chronicle *t, const struct profile *p, size_t source,
+		   const struct chronicle_range *range, size_t n_threads, struct err *e)
+{
+	own(loading_fini) struct loading l = {
+		.to = t,
+		.profile = p,
+		.source = source,
+		.kinds = chronicle_kind_of_columns(p, source),
+		.cycle_ns = cycle_ns(profile_source(p, source)),
+	};
+	int rc;
+
+	*t = (struct chronicle){ 0 };
+	chronicle_place_init(&l.place);
+	rc = set_range(t, &p->sources[source], range, e);
+	if (rc == 0)
+		rc = profile_each_sample(p, add_sample, &l, e);
+	if (rc == 0)
+		finish(t, &l, n_threads);
+	return rc;
+}
