@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "collect/heap_cuts.h"
+#include "collect/traced_cuts.h"
 #include "collect/heap_ending.h"
 #include "collect/heap_events.h"
 #include "collect/heap_ledger.h"
@@ -30,21 +30,13 @@ struct heap_image {
 	struct heap_ledger ledger;
 	struct heap_maps maps;
 	struct sites sites, map_sites; /* of the section under way */
-	struct heap_cuts cuts;
+	struct traced_cuts cuts;
 	const struct plan *plan;   /* NULL: not followed */
 	const struct plan *traces; /* the same where every event is kept, else NULL */
 	struct heap_events events;
 	struct heap_ending ending;
 	uint64_t n_events;
 };
-
-static void begin_cuts(struct heap_image *h)
-{
-	const struct timer_image *m = h->image->image;
-	const struct gauges *g = m->totals->gauges ? *m->totals->gauges : NULL;
-
-	heap_cuts_begin(&h->cuts, g ? gauges_cuts(g) : NULL, m->start_ns);
-}
 
 static void *begin(struct traced_image *image, const struct plan *plan)
 {
@@ -54,7 +46,7 @@ static void *begin(struct traced_image *image, const struct plan *plan)
 	h->plan = plan;
 	h->ledger.sample_bytes = image->image->totals->sample_bytes;
 	h->traces = plan && plan->trace ? plan : NULL;
-	begin_cuts(h);
+	traced_cuts_begin(&h->cuts, traced_image_cuts(image), image->image->start_ns);
 	return h;
 }
 
@@ -68,7 +60,7 @@ static void cut(struct heap_image *h, uint64_t time_ns)
 		heap_sections_begin(&blocks->sections, time_ns);
 		heap_sections_begin(&maps->sections, time_ns);
 	}
-	while (heap_cuts_next(&h->cuts, time_ns, &end)) {
+	while (traced_cuts_next(&h->cuts, time_ns, &end)) {
 		if (heap_sections_cut(&blocks->sections, &end, blocks->live))
 			vec_clear(&h->sites.of);
 		if (heap_sections_cut(&maps->sections, &end, maps->live))
@@ -229,7 +221,7 @@ static void take(void *state, const struct timer_record *r)
 	};
 
 	/* All begin with their time. */
-	if (heap_cuts_are_due(&h->cuts, r->free.time_ns))
+	if (traced_cuts_are_due(&h->cuts, r->free.time_ns))
 		cut(h, r->free.time_ns);
 	h->n_events += r->kind < WIRE_TRACER_OURS;
 	if (h->ending.is_busy)
@@ -334,7 +326,7 @@ static void end(void *state, uint64_t now_ns)
 	heap_ending_fini(&h->ending);
 	heap_ledger_fini(&h->ledger);
 	heap_maps_fini(&h->maps);
-	heap_cuts_fini(&h->cuts);
+	traced_cuts_fini(&h->cuts);
 	vec_fini(&h->sites.of);
 	vec_fini(&h->map_sites.of);
 	free(h);

@@ -4,7 +4,7 @@
  *
  * They are those of the kernel's side (collect/io_recorder): a stack ends in the call and
  * the file and, where one is of a size, a duration or an error, that.  Sums become
- * samples every second.
+ * samples every second, and where an interval ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #include "collect/io_steps.h"
 #include "collect/io_traced_file.h"
 #include "collect/probe_names.h"
+#include "collect/traced_cuts.h"
 #include "collect/traced_image.h"
 #include "host/clock.h"
 #include "wire/probe_record.h"
@@ -45,6 +46,7 @@ struct io_image {
 	struct io_labels labels;
 	struct io_steps steps;
 	struct io_begun begun;
+	struct traced_cuts cuts;
 	uint64_t looked_ns; /* when those that have begun were last gone through */
 };
 
@@ -54,6 +56,7 @@ static void *begin(struct traced_image *image, const struct plan *plan)
 
 	s->image = image;
 	s->plan = plan;
+	traced_cuts_begin(&s->cuts, traced_image_cuts(image), image->image->start_ns);
 	io_steps_name(&s->steps);
 	return s;
 }
@@ -205,10 +208,16 @@ static void put_all(struct io_image *s, uint64_t now_ns)
 	io_ledger_clear(&s->ledger);
 }
 
-/* A second's, at the time of the last of their calls. */
+/* Those of a second that is over, or of an interval that ended before that time, at the
+ * time of the last of their calls. */
 static void put_older(struct io_image *s, uint64_t now_ns)
 {
-	if (s->ledger.last_ns && now_ns > s->ledger.first_ns + SAMPLE_NS)
+	bool is_due = now_ns > s->ledger.first_ns + SAMPLE_NS;
+	struct gauges_cut end;
+
+	while (traced_cuts_next(&s->cuts, now_ns, &end))
+		is_due = true;
+	if (is_due && s->ledger.last_ns)
 		put_all(s, s->ledger.last_ns);
 }
 
@@ -349,6 +358,7 @@ static void end(void *state, uint64_t now_ns)
 	s->image->image->totals->n_events += s->ledger.n_calls;
 	io_ledger_fini(&s->ledger);
 	io_begun_fini(&s->begun);
+	traced_cuts_fini(&s->cuts);
 	map_fini(&s->files);
 	map_fini(&s->labelled);
 	free(s);

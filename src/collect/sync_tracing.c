@@ -5,8 +5,8 @@
  *
  * A stack ends in what kind of thing was waited for and, inside of that, which one: a
  * variable where the tracer knew its place, else its address.  Inside of these are the
- * frames of who let it wait, and how long it took.  Sums become samples every second, in
- * the order in which places first waited.
+ * frames of who let it wait, and how long it took.  Sums become samples every second, and
+ * where an interval ends, in the order in which places first waited.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "collect/sync_ledger.h"
+#include "collect/traced_cuts.h"
 #include "collect/traced_image.h"
 #include "host/clock.h"
 
@@ -36,7 +37,8 @@ struct sync_image {
 	struct map places; /* address → location of the variable */
 	struct map named;  /* address → location of its label */
 	struct sync_labels labels;
-	uint64_t sampled_ns; /* when sums became samples */
+	struct traced_cuts cuts;
+	uint64_t first_ns, last_ns; /* of the waits in the sums; 0: there are none */
 	uint64_t threshold_ns, call_ns;
 };
 
@@ -46,7 +48,7 @@ static void *begin(struct traced_image *image, const struct plan *plan)
 
 	s->image = image;
 	s->plan = plan;
-	s->sampled_ns = image->image->start_ns;
+	traced_cuts_begin(&s->cuts, traced_image_cuts(image), image->image->start_ns);
 	return s;
 }
 
@@ -198,20 +200,33 @@ static void write_debt(struct sync_image *s, const struct sync_debt *debt,
 	put(s, &sample, EXPERIMENT_SYNC_HOLDERS, debt->n ? debt->n : 1, debt->ns);
 }
 
-static void write_sums(struct sync_image *s, uint64_t now_ns)
+/* At the time of the last of their waits. */
+static void write_sums(struct sync_image *s)
 {
 	own(freep) struct model_stack *stacks = NULL;
 
-	s->sampled_ns = now_ns;
 	if (s->plan && s->ledger.debts.n)
 		stacks = writer_stacks(writer_of(s));
 	if (s->plan) {
 		vec_each(site, &s->ledger.sites)
-			write_site(s, site, now_ns);
+			write_site(s, site, s->last_ns);
 		vec_each(debt, &s->ledger.debts)
-			write_debt(s, debt, stacks, now_ns);
+			write_debt(s, debt, stacks, s->last_ns);
 	}
 	sync_ledger_clear(&s->ledger);
+	s->first_ns = s->last_ns = 0;
+}
+
+/* Those of a second that is over, or of an interval that ended before that time. */
+static void write_older(struct sync_image *s, uint64_t now_ns)
+{
+	bool is_due = now_ns > s->first_ns + SAMPLE_NS;
+	struct gauges_cut end;
+
+	while (traced_cuts_next(&s->cuts, now_ns, &end))
+		is_due = true;
+	if (is_due && s->last_ns)
+		write_sums(s);
 }
 
 static void take_start(struct sync_image *s, const struct timer_record *r)
@@ -243,9 +258,10 @@ static void take_wait(struct sync_image *s, const struct timer_record *r)
 		s->image->image->totals->damaged++;
 		return;
 	}
+	write_older(s, w.time_ns);
 	sync_ledger_wait(&s->ledger, &w);
-	if (w.time_ns > s->sampled_ns + SAMPLE_NS)
-		write_sums(s, w.time_ns);
+	s->first_ns = s->first_ns ? s->first_ns : w.time_ns;
+	s->last_ns = w.time_ns > s->last_ns ? w.time_ns : s->last_ns;
 }
 
 static void take_release(struct sync_image *s, const struct timer_record *r)
@@ -296,15 +312,23 @@ static void write_facts(const struct sync_image *s)
 				.value = facts[i].value });
 }
 
-static void end(void *state, uint64_t now_ns)
+static bool go_on(void *state)
+{
+	write_older(state, clock_monotonic_ns());
+	return false;
+}
+
+static void end(void *state, unused uint64_t now_ns)
 {
 	struct sync_image *s = state;
 
-	write_sums(s, now_ns);
+	if (s->last_ns)
+		write_sums(s);
 	if (s->plan)
 		write_facts(s);
 	s->image->image->totals->n_events += s->ledger.n_waits;
 	sync_ledger_fini(&s->ledger);
+	traced_cuts_fini(&s->cuts);
 	map_fini(&s->places);
 	map_fini(&s->named);
 	free(s);
@@ -317,4 +341,5 @@ const struct tracing sync_tracing = { .trigger = EXPERIMENT_SYNC,
 				      .last_kind = WIRE_TRACER_SYNC_LAST,
 				      .begin = begin,
 				      .take = take,
+				      .go_on = go_on,
 				      .end = end };

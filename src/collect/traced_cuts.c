@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collect/heap_cuts.h"
+#include "collect/traced_cuts.h"
 
-void heap_cuts_begin(struct heap_cuts *c, const struct gauges_cuts *of, uint64_t from_ns)
+void traced_cuts_begin(struct traced_cuts *c, const struct gauges_cuts *of,
+		       uint64_t from_ns)
 {
-	*c = (struct heap_cuts){ .of = of, .n_seen = of ? of->heard.n : 0 };
+	*c = (struct traced_cuts){ .of = of, .n_seen = of ? of->heard.n : 0 };
 	while (c->n_seen && of->heard.at[c->n_seen - 1].time_ns > from_ns)
 		c->n_seen--;
 }
 
-void heap_cuts_fini(struct heap_cuts *c)
+void traced_cuts_fini(struct traced_cuts *c)
 {
 	vec_fini(&c->waiting);
 }
 
-static void insert(struct heap_cuts *c, const struct gauges_cut *cut)
+static void insert(struct traced_cuts *c, const struct gauges_cut *cut)
 {
 	size_t i = c->waiting.n;
 
@@ -23,19 +24,19 @@ static void insert(struct heap_cuts *c, const struct gauges_cut *cut)
 	c->waiting.at[i] = *cut;
 }
 
-static void see(struct heap_cuts *c)
+static void see(struct traced_cuts *c)
 {
 	while (c->n_seen < c->of->heard.n)
 		insert(c, &c->of->heard.at[c->n_seen++]);
 }
 
-static void set_next(struct heap_cuts *c)
+static void set_next(struct traced_cuts *c)
 {
 	c->next_ns = c->n_passed < c->waiting.n ? c->waiting.at[c->n_passed].time_ns
 						: UINT64_MAX;
 }
 
-bool heap_cuts_next(struct heap_cuts *c, uint64_t time_ns, struct gauges_cut *ret)
+bool traced_cuts_next(struct traced_cuts *c, uint64_t time_ns, struct gauges_cut *ret)
 {
 	if (c->of)
 		see(c);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heap_cuts - the ends of intervals that lie before the next event of a process.
+ * traced_cuts - the ends of intervals that lie before the next event of a process.
  *
  * An end that is heard of when later events have come already is before the next one.
  */
-#ifndef DWELL_COLLECT_HEAP_CUTS_H
-#define DWELL_COLLECT_HEAP_CUTS_H
+#ifndef DWELL_COLLECT_TRACED_CUTS_H
+#define DWELL_COLLECT_TRACED_CUTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "collect/gauges.h"
 
-struct heap_cuts {
+struct traced_cuts {
 	const struct gauges_cuts *of; /* NULL: there are none */
 	size_t n_seen;
 	VEC(struct gauges_cut) waiting; /* by time */
@@ -23,16 +23,17 @@ struct heap_cuts {
 };
 
 /* Those behind a time; of: borrowed, or NULL.  Before the first event they are due. */
-void heap_cuts_begin(struct heap_cuts *c, const struct gauges_cuts *of, uint64_t from_ns);
-void heap_cuts_fini(struct heap_cuts *c);
+void traced_cuts_begin(struct traced_cuts *c, const struct gauges_cuts *of,
+		       uint64_t from_ns);
+void traced_cuts_fini(struct traced_cuts *c);
 
 /* Before an event of that time there may be one. */
-static inline bool heap_cuts_are_due(const struct heap_cuts *c, uint64_t time_ns)
+static inline bool traced_cuts_are_due(const struct traced_cuts *c, uint64_t time_ns)
 {
 	return time_ns >= c->next_ns || (c->of && c->n_seen != c->of->heard.n);
 }
 
 /* The next one before an event of that time.  False: there is none. */
-bool heap_cuts_next(struct heap_cuts *c, uint64_t time_ns, struct gauges_cut *ret);
+bool traced_cuts_next(struct traced_cuts *c, uint64_t time_ns, struct gauges_cut *ret);
 
 #endif

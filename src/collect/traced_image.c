@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "collect/gauges.h"
 
 static struct traced_image *traced(struct timer_image *m)
 {
@@ -26,6 +27,13 @@ uint32_t traced_image_stack(const struct traced_image *t, uint64_t name)
 	const uint64_t *i = map_find(&t->names, name);
 
 	return i ? (uint32_t)*i : 0;
+}
+
+const struct gauges_cuts *traced_image_cuts(const struct traced_image *t)
+{
+	const struct timer_totals *totals = t->image->totals;
+
+	return totals->gauges && *totals->gauges ? gauges_cuts(*totals->gauges) : NULL;
 }
 
 static void take_stack(struct traced_image *t, const struct timer_record *r)

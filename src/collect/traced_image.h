@@ -19,6 +19,8 @@ struct traced_stack {
 	uint32_t stack, thread;
 };
 
+struct gauges_cuts;
+
 struct traced_image {
 	struct timer_image *image;
 	bool is_followed;
@@ -30,6 +32,8 @@ struct traced_image {
 
 /* The index of a stack that a record names; 0: it has none. */
 uint32_t traced_image_stack(const struct traced_image *t, uint64_t name);
+/* The ends of intervals that are heard of, or NULL. */
+const struct gauges_cuts *traced_image_cuts(const struct traced_image *t);
 
 extern const struct timer_tracing traced_image_tracing;
 

@@ -130,6 +130,21 @@ def report(path, *args, code=0):
     return json.loads(p.stdout)
 
 
+def run_in_steps(options, command, orders):
+    """Records a program that prints a line before each of the orders of 'dwell ctl', and reads
+    one before it goes on."""
+    with subprocess.Popen([DWELL, 'run', '-q', *options, '--', *command],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        for order, *words in orders:
+            assert p.stdout.readline(), 'it has ended'
+            told = dwell('ctl', order, str(p.pid), *words)
+            assert told.returncode == 0, told.stderr
+            p.stdin.write('go\n')
+            p.stdin.flush()
+        p.communicate()
+        assert p.returncode == 0, p.returncode
+
+
 def fact(r, name, kind='target'):
     """What a recording knows besides its samples."""
     return next((f['value'] for f in r['quality']['facts']

@@ -208,6 +208,18 @@ def sums_have_the_time_of_their_last_call():
 
 
 @test
+def a_mark_lies_between_the_calls_before_it_and_those_behind():
+    script = ('import os\n'
+              f'f = os.open({MANY + ".marked"!r}, os.O_CREAT | os.O_WRONLY)\n'
+              'os.write(f, bytes(5000)); print("ready", flush=True); input(); os.write(f, bytes(300))\n')
+    harness.run_in_steps(['-e', 'io', '--source', 'tracer', '-S', '0', '-o', FILE],
+                         [sys.executable, '-c', script], [('mark', 'here')])
+    for chosen, told in ('mark == here', 5000), ('cause == end', 300):
+        written = rows('file', '--filter', chosen)[MANY + '.marked']['written_bytes']
+        assert written == told, (chosen, written)
+
+
+@test
 def callers_are_those_who_call():
     record(IO, 'callers', MANY)
     calls = collections.Counter()

@@ -203,6 +203,23 @@ def a_Cplusplus_or_python_program_is_observed():
     assert long and all(r['waiters'] for r in long), rows(path)
 
 
+@test
+def a_mark_lies_between_the_waits_before_it_and_those_behind():
+    script = ('import threading, time\n'
+              'def wait(n):\n'
+              '    for _ in range(n):\n'
+              '        t = threading.Thread(target=time.sleep, args=(0.02,))\n'
+              '        t.start(); t.join()\n'
+              'wait(5); print("ready", flush=True); input(); wait(3)\n')
+    path = os.path.join(DIR, 'marked.dwell')
+    harness.run_in_steps(['-e', 'sync', '-S', '0', '-o', path], [sys.executable, '-c', script],
+                         [('mark', 'here')])
+    before = report(path, '--filter', 'mark == here')['total']['sync-waits']
+    behind = report(path, '--filter', 'cause == end')['total']['sync-waits']
+    assert before >= 5 and behind >= 3, (before, behind)
+    assert before + behind == report(path)['total']['sync-waits'], (before, behind)
+
+
 # A semaphore that nobody posts, by a call that this C library may not have.
 ABSENT_C = """
 #include <dlfcn.h>

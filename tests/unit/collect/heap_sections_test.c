@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "collect/heap_cuts.h"
+#include "collect/traced_cuts.h"
 #include "collect/heap_sections.h"
 
 static const struct heap_amount nothing;
@@ -108,27 +108,27 @@ static void timers_cut_as_often_as_can_be_paid_for(void **state)
 static void ends_come_by_their_times_before_the_next_event(void **state)
 {
 	struct gauges_cuts all = { 0 };
-	struct heap_cuts c;
+	struct traced_cuts c;
 	struct gauges_cut end;
 
 	(void)state;
 	*vec_push(&all.heard) = (struct gauges_cut){ 5, true };
 	*vec_push(&all.heard) = (struct gauges_cut){ 20, true };
-	heap_cuts_begin(&c, &all, 10);
-	assert_true(heap_cuts_are_due(&c, 11));
-	assert_false(heap_cuts_next(&c, 11, &end));
-	assert_false(heap_cuts_are_due(&c, 19));
+	traced_cuts_begin(&c, &all, 10);
+	assert_true(traced_cuts_are_due(&c, 11));
+	assert_false(traced_cuts_next(&c, 11, &end));
+	assert_false(traced_cuts_are_due(&c, 19));
 	*vec_push(&all.heard) = (struct gauges_cut){ 15, false };
-	assert_true(heap_cuts_are_due(&c, 12));
-	assert_false(heap_cuts_next(&c, 12, &end));
-	assert_true(heap_cuts_next(&c, 30, &end));
+	assert_true(traced_cuts_are_due(&c, 12));
+	assert_false(traced_cuts_next(&c, 12, &end));
+	assert_true(traced_cuts_next(&c, 30, &end));
 	assert_int_equal(end.time_ns, 15);
 	assert_false(end.is_by_timer);
-	assert_true(heap_cuts_next(&c, 30, &end));
+	assert_true(traced_cuts_next(&c, 30, &end));
 	assert_int_equal(end.time_ns, 20);
-	assert_false(heap_cuts_next(&c, 30, &end));
-	assert_false(heap_cuts_are_due(&c, 30));
-	heap_cuts_fini(&c);
+	assert_false(traced_cuts_next(&c, 30, &end));
+	assert_false(traced_cuts_are_due(&c, 30));
+	traced_cuts_fini(&c);
 	vec_fini(&all.heard);
 }
 
@@ -137,41 +137,41 @@ static void ends_wait_for_who_does_nothing_for_long(void **state)
 {
 	const uint64_t n = 1000000;
 	struct gauges_cuts all = { 0 };
-	struct heap_cuts c;
+	struct traced_cuts c;
 	struct gauges_cut end;
 
 	(void)state;
-	heap_cuts_begin(&c, &all, 0);
+	traced_cuts_begin(&c, &all, 0);
 	for (uint64_t i = 1; i <= n; i++)
 		*vec_push(&all.heard) = (struct gauges_cut){ 2 * i, true };
 	for (uint64_t i = 1; i < n; i++) {
-		assert_true(heap_cuts_next(&c, 2 * n - 1, &end));
+		assert_true(traced_cuts_next(&c, 2 * n - 1, &end));
 		assert_int_equal(end.time_ns, 2 * i);
 	}
-	assert_false(heap_cuts_next(&c, 2 * n - 1, &end));
+	assert_false(traced_cuts_next(&c, 2 * n - 1, &end));
 	/* Before one that waits still, though behind those that do not. */
 	*vec_push(&all.heard) = (struct gauges_cut){ 1, false };
-	assert_true(heap_cuts_next(&c, 2 * n - 1, &end));
+	assert_true(traced_cuts_next(&c, 2 * n - 1, &end));
 	assert_int_equal(end.time_ns, 1);
-	assert_false(heap_cuts_are_due(&c, 2 * n - 1));
-	assert_true(heap_cuts_next(&c, 2 * n, &end));
+	assert_false(traced_cuts_are_due(&c, 2 * n - 1));
+	assert_true(traced_cuts_next(&c, 2 * n, &end));
 	assert_int_equal(end.time_ns, 2 * n);
 	assert_int_equal(c.waiting.n, 0);
-	heap_cuts_fini(&c);
+	traced_cuts_fini(&c);
 	vec_fini(&all.heard);
 }
 
 static void who_is_told_of_no_intervals_has_no_ends(void **state)
 {
 	struct heap_sections s = { 0 };
-	struct heap_cuts c;
+	struct traced_cuts c;
 	struct gauges_cut end;
 
 	(void)state;
-	heap_cuts_begin(&c, NULL, 10);
-	assert_false(heap_cuts_next(&c, 100, &end));
-	assert_false(heap_cuts_are_due(&c, 200));
-	heap_cuts_fini(&c);
+	traced_cuts_begin(&c, NULL, 10);
+	assert_false(traced_cuts_next(&c, 100, &end));
+	assert_false(traced_cuts_are_due(&c, 200));
+	traced_cuts_fini(&c);
 	assert_false(heap_sections_cut(&s, &(struct gauges_cut){ 1, false }, nothing));
 }
 
