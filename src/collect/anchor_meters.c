@@ -133,7 +133,7 @@ static void choose(struct anchor_meters *m, uint64_t cpu_ns, double most_rate,
 
 void anchor_meters_choose(struct anchor_meters *m, uint64_t cpu_ns)
 {
-	choose(m, cpu_ns, m->budget * CHOSEN_PART * 1e9 / m->hit_ns, false);
+	choose(m, cpu_ns, m->budget->part * CHOSEN_PART * 1e9 / m->hit_ns, false);
 	choose(m, cpu_ns, MOMENTS_RATE, true);
 }
 
@@ -149,7 +149,7 @@ static void tell(struct anchor_meters *m, size_t i, uint32_t window, uint64_t cp
 		return;
 	anchor_record_site(m->record, window, false, &c->site, hits,
 			   cpu_ns - x->told.cpu_ns);
-	m->spent_ns += (uint64_t)((double)hits * m->hit_ns);
+	m->budget->spent_ns += (uint64_t)((double)hits * m->hit_ns);
 	x->told = (struct anchor_meters_since){ c->hits, cpu_ns };
 }
 
@@ -230,7 +230,7 @@ static void record_near(struct anchor_meters *m, const bool *on, uint32_t window
 	double most_ns = moment_cost(m, cpu_ns);
 	uint64_t cost_ns = (uint64_t)(most_ns * COST_PART);
 
-	m->spent_ns += (uint64_t)most_ns;
+	m->budget->spent_ns += (uint64_t)most_ns;
 	for (size_t i = 0; i < m->at.n; i++) {
 		const struct anchor_meter *x = &m->at.at[i];
 
@@ -265,7 +265,8 @@ static bool is_too_much(const struct anchor_meters *m, size_t i, uint64_t cpu_ns
 	const struct anchor_meters_since *since = &m->at.at[i].looked;
 	uint64_t hits = m->counters.at.at[i].hits - since->hits;
 
-	return (double)hits * m->hit_ns > m->budget * (double)(cpu_ns - since->cpu_ns);
+	return (double)hits * m->hit_ns >
+	       m->budget->part * (double)(cpu_ns - since->cpu_ns);
 }
 
 void anchor_meters_look(struct anchor_meters *m, uint32_t window)

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "base/vec.h"
+#include "collect/anchor_budget.h"
 #include "collect/anchor_counters.h"
 #include "collect/anchor_record.h"
 
@@ -35,12 +36,11 @@ struct anchor_meter {
 struct anchor_meters {
 	struct anchor_record *record; /* borrowed */
 	struct anchor_counters counters;
-	VEC(struct anchor_meter) at; /* as many */
-	clockid_t clock;	     /* the process's CPU time */
-	double budget;		     /* of it */
-	double hit_ns;		     /* what meeting one takes, at most */
-	uint64_t spent_ns;	     /* by what has been told */
-	bool is_near;		     /* a moment has begun */
+	VEC(struct anchor_meter) at;  /* as many */
+	clockid_t clock;	      /* the process's CPU time */
+	struct anchor_budget *budget; /* of which that takes its part; borrowed */
+	double hit_ns;		      /* what meeting one takes, at most */
+	bool is_near;		      /* a moment has begun */
 };
 
 void anchor_meters_fini(struct anchor_meters *m);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/anchor_budget.h"
+
+uint64_t anchor_budget_chance(struct anchor_budget *b, double ns)
+{
+	b->random ^= b->random << 13;
+	b->random ^= b->random >> 7;
+	b->random ^= b->random << 17;
+	return (uint64_t)(ns * (0.5 + (double)(b->random >> 11) * 0x1p-53));
+}
+
+void anchor_budget_plan(struct anchor_budget *b, uint64_t cost_ns, double part)
+{
+	double all_ns = (double)(b->spent_ns + cost_ns);
+	uint64_t due_ns = b->cpu_ns +
+			  anchor_budget_chance(b, (double)cost_ns / (b->part * part)),
+		 least_ns = (uint64_t)(all_ns / b->part);
+
+	b->due_ns = due_ns > least_ns ? due_ns : least_ns;
+}

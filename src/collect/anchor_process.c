@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/anchor_process.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "host/clock.h"
+#include "host/procfs.h"
+
+#define METERED_PART 0.9 /* of the budget, for windows where there are counters */
+
+int anchor_process_new(const struct anchor_process_setting *setting, pid_t pid,
+		       struct anchor_process **ret, struct err *e)
+{
+	own(anchor_process_freep) struct anchor_process *p = xcalloc(1, sizeof(*p));
+
+	p->setting = setting;
+	p->pid = pid;
+	errno = clock_getcpuclockid(pid, &p->clock);
+	if (errno)
+		return err_os(e, "cannot tell the CPU time of process %d", pid);
+	p->record = (struct anchor_record){ .tracker = setting->tracker,
+					    .writer = setting->writer,
+					    .pid = (uint32_t)pid };
+	p->meters = (struct anchor_meters){ .record = &p->record,
+					    .counters = { .pid = pid },
+					    .clock = p->clock,
+					    .budget = setting->budget,
+					    .hit_ns = setting->counter_ns };
+	p->watching = anchor_watching_of(setting->hit_ns);
+	*ret = steal(&p);
+	return 0;
+}
+
+void anchor_process_free(struct anchor_process *p)
+{
+	if (!p)
+		return;
+	anchor_watching_fini(&p->watching);
+	anchor_steps_fini(&p->steps);
+	anchor_meters_fini(&p->meters);
+	anchor_record_fini(&p->record);
+	free(p->exe);
+	free(p);
+}
+
+void anchor_process_freep(struct anchor_process **p)
+{
+	anchor_process_free(*p);
+}
+
+bool anchor_process_look(struct anchor_process *p)
+{
+	struct timespec t;
+
+	if (clock_gettime(p->clock, &t) != 0)
+		return false;
+	p->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return true;
+}
+
+/* What happens natively is told already. */
+static bool is_metered(const struct anchor_process *p)
+{
+	return anchor_meters_are(&p->meters) || p->steps.are_there;
+}
+
+bool anchor_process_is_watched(const struct anchor_process *p)
+{
+	return p->watching.n_leaders && !is_metered(p);
+}
+
+static void tell_steps(struct anchor_process *p)
+{
+	anchor_steps_sift(&p->steps);
+	vec_each(x, &p->steps.gaps)
+		anchor_record_watched(&p->record, x->window, x->walk.addr, x->times,
+				      x->cpu_ns);
+	anchor_steps_forget(&p->steps);
+}
+
+/* Its file may have been given another name, or none, and then the counters are there. */
+void anchor_process_check(struct anchor_process *p)
+{
+	char exe[PATH_MAX] = "";
+
+	if (procfs_exe(p->pid, exe, sizeof(exe), NULL) < 0 ||
+	    (p->exe && !strcmp(exe, p->exe)))
+		return;
+	free(p->exe);
+	p->exe = xstrdup(exe);
+	anchor_watching_tell(&p->watching, &p->record);
+	tell_steps(p);
+	p->watching.n_leaders = 0;
+	anchor_meters_check(&p->meters);
+	map_clear(&p->record.locations);
+}
+
+void anchor_process_tell_time(struct anchor_process *p, uint32_t next)
+{
+	if (p->cpu_ns > p->told_ns)
+		anchor_record_passed(&p->record, next, p->cpu_ns - p->told_ns);
+	p->told_ns = p->cpu_ns;
+}
+
+void anchor_process_begin(struct anchor_process *p, uint32_t window)
+{
+	p->gap_ns = p->watching.n_turns == p->n_turns_before ? p->cpu_ns - p->left_ns : 0;
+	anchor_process_tell_time(p, window);
+	anchor_meters_tell(&p->meters, window);
+}
+
+void anchor_process_take(struct anchor_process *p, uint32_t window,
+			 const struct count_reader *r)
+{
+	anchor_record_window(&p->record, window, clock_monotonic_ns(), r);
+}
+
+static void choose_leaders(struct anchor_process *p, uint64_t cpu_ns)
+{
+	struct anchor_watching *w = &p->watching;
+
+	anchor_meters_choose(&p->meters, cpu_ns);
+	if (!w->hit_ns || w->n_leaders || is_metered(p))
+		return;
+	w->n_leaders = anchor_choice_make(p->record.blocks.at, p->record.blocks.n, cpu_ns,
+					  w->leaders);
+	w->due_ns = p->cpu_ns;
+}
+
+void anchor_process_end(struct anchor_process *p, uint32_t window,
+			const struct count_visits *v, uint64_t cpu_ns)
+{
+	anchor_steps_window(&p->steps, window, &v->came, &v->left, p->gap_ns,
+			    p->record.blocks.at, p->record.blocks.n);
+	p->n_turns_before = p->watching.n_turns;
+	choose_leaders(p, cpu_ns);
+}
+
+double anchor_process_windows_part(const struct anchor_process *p)
+{
+	return is_metered(p) ? METERED_PART : 1 - ANCHOR_WATCHING_PART;
+}
+
+void anchor_process_tell(struct anchor_process *p, uint32_t next)
+{
+	anchor_meters_tell(&p->meters, next);
+	anchor_process_tell_time(p, next);
+	anchor_watching_tell(&p->watching, &p->record);
+	tell_steps(p);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchor_process - a process that is counted exactly now and then: what is known of it
+ * by its windows, and what tells how often that is between them.
+ *
+ * Calls and jumps lead through counters between windows (collect/anchor_meters): how
+ * often they are executed in how much CPU time.  Where there are none some register may
+ * tell how often a loop was (collect/anchor_steps), or the CPU stops at a few blocks, for
+ * a millisecond at a time (collect/anchor_watching).
+ */
+#ifndef DWELL_COLLECT_ANCHOR_PROCESS_H
+#define DWELL_COLLECT_ANCHOR_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/own.h"
+#include "collect/anchor_meters.h"
+#include "collect/anchor_record.h"
+#include "collect/anchor_steps.h"
+#include "collect/anchor_watching.h"
+#include "collect/count_visits.h"
+
+/* What all of them have; borrowed. */
+struct anchor_process_setting {
+	struct tracker *tracker;
+	struct writer *writer;
+	struct anchor_budget *budget;
+	double counter_ns; /* what meeting a counter takes, at most */
+	uint64_t hit_ns;   /* and a breakpoint; 0: there are none */
+};
+
+struct anchor_process {
+	const struct anchor_process_setting *setting;
+	pid_t pid;
+	clockid_t clock; /* its CPU time */
+	char *exe;	 /* NULL: nothing is known of its code */
+	struct anchor_record record;
+	struct anchor_meters meters;
+	struct anchor_steps steps;
+	struct anchor_watching watching;
+	unsigned n_refused;
+	/* Of its CPU time: as last looked at, until then it has been told of, and when
+	 * the last window was left. */
+	uint64_t cpu_ns, told_ns, left_ns;
+	uint64_t gap_ns;       /* since then; 0: disturbed */
+	size_t n_turns_before; /* the last window */
+};
+
+/* Of which nothing is known; ERR_OS: it has ended. */
+must_use int anchor_process_new(const struct anchor_process_setting *setting, pid_t pid,
+				struct anchor_process **ret, struct err *e);
+void anchor_process_free(struct anchor_process *p);
+void anchor_process_freep(struct anchor_process **p);
+
+/* Asks for its CPU time; false: it is gone. */
+bool anchor_process_look(struct anchor_process *p);
+/* Whether the CPU is to stop at places of it. */
+bool anchor_process_is_watched(const struct anchor_process *p);
+/* Forgets what is not there if it executes another program by now. */
+void anchor_process_check(struct anchor_process *p);
+/* next, window: numbers of windows. */
+void anchor_process_tell_time(struct anchor_process *p, uint32_t next);
+/* A window begins at the time of the last look. */
+void anchor_process_begin(struct anchor_process *p, uint32_t window);
+/* What was counted in it, before what is known by it is chosen. */
+void anchor_process_take(struct anchor_process *p, uint32_t window,
+			 const struct count_reader *r);
+/* It has ended, and took so much CPU time natively, about. */
+void anchor_process_end(struct anchor_process *p, uint32_t window,
+			const struct count_visits *v, uint64_t cpu_ns);
+/* How much of the budget windows have. */
+double anchor_process_windows_part(const struct anchor_process *p);
+/* All that has not been told. */
+void anchor_process_tell(struct anchor_process *p, uint32_t next);
+
+#endif
