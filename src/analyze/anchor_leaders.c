@@ -7,7 +7,8 @@
 #include "analyze/anchor_scale.h"
 #include "base/mem.h"
 
-/* Of the native time; a leader that was watched for less was so in turns. */
+/* Of the native time; a leader that was watched for less was so in turns, unless it was
+ * in a few of several processes. */
 #define ALWAYS_PART 0.3
 
 struct making {
@@ -173,7 +174,8 @@ static void scale_place(const struct making *m, uint32_t place)
 {
 	struct anchor_leader *l = &m->to->at.at[place];
 
-	if (m->to->is_weighed && l->cpu_ns >= ALWAYS_PART * m->rows->native_ns) {
+	if (m->to->is_weighed &&
+	    (m->to->are_several || l->cpu_ns >= ALWAYS_PART * m->rows->native_ns)) {
 		scale_always(m, l);
 		return;
 	}
@@ -181,10 +183,12 @@ static void scale_place(const struct making *m, uint32_t place)
 	l->variance = l->hits ? rate_variance(m, place) : 1;
 }
 
-void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows)
+void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows,
+			 bool are_several)
 {
 	struct making m = { ret, rows };
 
+	ret->are_several = are_several;
 	begin(&m);
 	sum_watched(&m);
 	sum_met(&m);

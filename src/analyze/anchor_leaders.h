@@ -36,11 +36,13 @@ struct anchor_leader {
 struct anchor_leaders {
 	VEC(struct anchor_leader) at; /* of each place; the last: time */
 	uint32_t n_windows, n_groups;
-	bool is_weighed; /* it is known what windows stand for: there is time */
+	bool is_weighed;  /* it is known what windows stand for: there is time */
+	bool are_several; /* processes: a place was not watched in all of them */
 };
 
 /* Fills one that is all zeros, and says in the rows what each window stands for. */
-void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows);
+void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows,
+			 bool are_several);
 void anchor_leaders_fini(struct anchor_leaders *l);
 
 static inline uint32_t anchor_leaders_group(const struct anchor_leaders *l,

@@ -3,13 +3,19 @@
 
 #include <stdlib.h>
 
+#include "analyze/anchor_programs.h"
 #include "analyze/profile_data.h"
+#include "base/mem.h"
 
 #define WINDOWS_MAX (1u << 17)
 #define PLACES_MAX  64
+/* Instead of a place, while rows are read. */
+#define ANCHOR_ROWS_TIME UINT32_MAX
 
+/* Windows have the recording's numbers while they are read. */
 struct reading {
-	struct anchor_rows *to;
+	struct anchor_rows *to; /* of each program */
+	const struct anchor_programs *programs;
 	const struct profile *p;
 	uint32_t source;
 };
@@ -22,17 +28,15 @@ void anchor_rows_fini(struct anchor_rows *r)
 	vec_fini(&r->windows);
 }
 
-static struct anchor_window *window_at(struct anchor_rows *r, uint32_t window)
-{
-	while (r->windows.n <= window)
-		*vec_push(&r->windows) = (struct anchor_window){ 0 };
-	return &r->windows.at[window];
-}
-
 static void take_time(struct anchor_rows *r, const struct model_anchor *x)
 {
-	r->native_ns += (double)x->cpu_ns;
-	window_at(r, x->window)->before_ns += (double)x->cpu_ns;
+	if (x->is_near)
+		r->unseen_ns += (double)x->cpu_ns;
+	else
+		*vec_push(&r->watched) =
+			(struct anchor_rows_watched){ .place = ANCHOR_ROWS_TIME,
+						      .window = x->window,
+						      .cpu_ns = (double)x->cpu_ns };
 }
 
 /* False: there are too many. */
@@ -69,30 +73,31 @@ static void take_block(struct anchor_rows *r, const struct model_anchor *x,
 							    .offset = at->offset,
 							    .size = x->size_bytes,
 							    .times = x->times };
-	if (x->window >= r->n_windows)
-		r->n_windows = x->window + 1;
 }
 
 static int take_row(void *ctx, const struct model_anchor *x, struct err *e)
 {
 	const struct reading *r = ctx;
+	uint32_t program = r->programs->of_process[x->process];
 	const struct model_location *l;
 	struct anchor_rows_place at;
+	struct anchor_rows *to;
 
 	(void)e;
-	if (x->window >= WINDOWS_MAX)
+	if (x->window >= WINDOWS_MAX || program == ANCHOR_PROGRAMS_NONE)
 		return 0;
+	to = &r->to[program];
 	if (x->location == MODEL_NONE) {
-		take_time(r->to, x);
+		take_time(to, x);
 		return 0;
 	}
 	l = &r->p->sources[r->source].locations[x->location];
 	at = (struct anchor_rows_place){ profile_sym_image(r->p, r->source, l->image),
 					 l->offset };
 	if (x->size_bytes)
-		take_block(r->to, x, &at);
+		take_block(to, x, &at);
 	else if (x->cpu_ns)
-		take_watched(r->to, x, &at);
+		take_watched(to, x, &at);
 	return 0;
 }
 
@@ -105,18 +110,58 @@ static int by_place(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-int anchor_rows_read(struct anchor_rows *ret, const struct profile *p, uint32_t source,
-		     struct err *e)
+/* Its own number of each window of the recording, or of the next that it has, in an array
+ * to be freed. */
+static uint32_t *number_windows(struct anchor_rows *r)
 {
-	struct reading r = { ret, p, source };
+	uint32_t *own_number = xcalloc(WINDOWS_MAX + 1, sizeof(*own_number));
+
+	vec_each(x, &r->blocks)
+		own_number[x->window + 1] = 1;
+	for (uint32_t i = 1; i <= WINDOWS_MAX; i++)
+		own_number[i] += own_number[i - 1];
+	r->n_windows = own_number[WINDOWS_MAX];
+	for (uint32_t i = 0; i <= r->n_windows; i++)
+		*vec_push(&r->windows) = (struct anchor_window){ 0 };
+	return own_number;
+}
+
+/* Times go to the windows that they are before. */
+static void order(struct anchor_rows *r)
+{
+	own(freep) uint32_t *own_number = r->blocks.n ? number_windows(r) : NULL;
+	size_t n = 0;
+
+	if (!own_number)
+		return;
+	vec_each(x, &r->blocks)
+		x->window = own_number[x->window];
+	for (size_t i = 0; i < r->watched.n; i++) {
+		struct anchor_rows_watched *x = &r->watched.at[i];
+		uint32_t window = own_number[x->window];
+		bool has_window = own_number[x->window + 1] > window;
+
+		x->window = window;
+		if (x->place == ANCHOR_ROWS_TIME) {
+			r->native_ns += x->cpu_ns;
+			r->windows.at[window].before_ns += x->cpu_ns;
+		} else if (!x->is_near || has_window) {
+			r->watched.at[n++] = *x;
+		}
+	}
+	r->watched.n = n;
+	qsort(r->blocks.at, r->blocks.n, sizeof(*r->blocks.at), by_place);
+}
+
+int anchor_rows_read(struct anchor_rows *ret, const struct profile *p, uint32_t source,
+		     const struct anchor_programs *programs, struct err *e)
+{
+	struct reading r = { ret, programs, p, source };
 	int rc = recording_each_anchor(p->sources[source].recording, take_row, &r, e);
 
-	if (rc < 0)
-		return rc;
-	window_at(ret, ret->n_windows);
-	if (ret->blocks.n)
-		qsort(ret->blocks.at, ret->blocks.n, sizeof(*ret->blocks.at), by_place);
-	return 0;
+	for (size_t i = 0; i < programs->at.n && rc == 0; i++)
+		order(&ret[i]);
+	return rc;
 }
 
 size_t anchor_rows_find(const struct anchor_rows *r, uint32_t sym_image, uint64_t offset)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * anchor_rows - what a recording has of windows in which blocks were counted exactly, and
- * of places that were watched between them.
+ * anchor_rows - what a recording has, of one program, of windows in which blocks were
+ * counted exactly, and of places that were watched between them.
+ *
+ * The windows of its processes together, in order, by their own numbers.
  */
 #ifndef DWELL_ANALYZE_ANCHOR_ROWS_H
 #define DWELL_ANALYZE_ANCHOR_ROWS_H
@@ -16,6 +18,8 @@
 #include "base/vec.h"
 
 struct profile;
+
+struct anchor_programs;
 
 struct anchor_rows_block {
 	uint32_t sym_image, window;
@@ -40,12 +44,13 @@ struct anchor_rows {
 	VEC(struct anchor_rows_watched) watched;
 	VEC(struct anchor_window) windows; /* and one behind the last */
 	uint32_t n_windows;
-	double native_ns;
+	double native_ns, unseen_ns; /* unseen: of native, while nothing was sampled */
 };
 
-/* Fills one that is all zeros. */
+/* Fills as many as there are programs, which are all zeros. */
 must_use int anchor_rows_read(struct anchor_rows *ret, const struct profile *p,
-			      uint32_t source, struct err *e);
+			      uint32_t source, const struct anchor_programs *programs,
+			      struct err *e);
 void anchor_rows_fini(struct anchor_rows *r);
 
 /* The first block at or behind a place. */

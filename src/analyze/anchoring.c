@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/anchor_leaders.h"
+#include "analyze/anchor_programs.h"
 #include "analyze/anchor_rows.h"
 #include "analyze/anchor_scale.h"
 #include "analyze/profile_data.h"
@@ -18,6 +19,10 @@
 /* Of the CPU time that was sampled, that the anchors are of. */
 #define LEAST_PART 0.9
 #define MOST_PART  1.1
+/* The same of a program of several processes: those that end soon are never looked at. */
+#define LEAST_PART_OF_SEVERAL 0.3
+/* Of what was sampled of a function, that is of programs with anchors. */
+#define LEAST_COVERED 0.5
 /* Standard deviations for 19 of 20 cases, and more for few windows. */
 #define SURE	     2.0
 #define SURE_FOR_FEW 6.0
@@ -31,17 +36,29 @@
  * stand for it. */
 #define UNWATCHED 0.5
 
-struct anchoring {
+/* A program's. */
+struct part {
 	struct anchor_rows rows;
 	struct anchor_leaders leaders;
+	bool tells;
+	double factor; /* how many times what was looked at there was in all */
+};
+
+struct anchoring {
+	struct anchor_programs programs;
+	struct part *parts; /* of each program */
 };
 
 void anchoring_free(struct anchoring *a)
 {
 	if (!a)
 		return;
-	anchor_leaders_fini(&a->leaders);
-	anchor_rows_fini(&a->rows);
+	for (size_t i = 0; a->parts && i < a->programs.at.n; i++) {
+		anchor_leaders_fini(&a->parts[i].leaders);
+		anchor_rows_fini(&a->parts[i].rows);
+	}
+	free(a->parts);
+	anchor_programs_fini(&a->programs);
 	free(a);
 }
 
@@ -50,32 +67,74 @@ void anchoring_freep(struct anchoring **a)
 	anchoring_free(*a);
 }
 
-uint32_t anchoring_n_windows(const struct anchoring *a)
+static bool is_enough(const struct part *a, const struct anchor_program *program)
 {
-	return a->rows.n_windows;
+	double part =
+		(a->rows.native_ns - a->rows.unseen_ns) / fmax(1, program->sampled_ns);
+
+	return a->rows.n_windows >= LEAST_WINDOWS && part <= MOST_PART &&
+	       part >= (program->n_processes > 1 ? LEAST_PART_OF_SEVERAL : LEAST_PART);
 }
 
-static bool is_enough(const struct anchoring *a, uint64_t weight_ns)
+/* Without knowing what windows stand for, one of a process tells nothing of another. */
+static void make_part(struct part *a, const struct anchor_program *program)
 {
-	double part = a->rows.native_ns / fmax(1, (double)weight_ns);
+	bool are_several = program->n_processes > 1;
 
-	return a->rows.n_windows >= LEAST_WINDOWS && part >= LEAST_PART &&
-	       part <= MOST_PART;
+	a->factor = 1;
+	if (!is_enough(a, program))
+		return;
+	anchor_leaders_make(&a->leaders, &a->rows, are_several);
+	a->tells = !are_several || a->leaders.is_weighed;
+	if (are_several)
+		a->factor = fmax(1, program->sampled_ns /
+					    (a->rows.native_ns - a->rows.unseen_ns));
+}
+
+static int read_parts(struct anchoring *a, const struct profile *p, size_t column,
+		      struct err *e)
+{
+	int rc = anchor_programs_read(&a->programs, p, column, e);
+	size_t n = a->programs.at.n;
+
+	if (rc < 0)
+		return rc;
+	a->parts = xcalloc(n + 1, sizeof(*a->parts));
+	struct anchor_rows *rows = xcalloc(n + 1, sizeof(*rows));
+
+	rc = anchor_rows_read(rows, p, p->columns.at[column].source, &a->programs, e);
+	for (size_t i = 0; i < n; i++)
+		a->parts[i].rows = rows[i];
+	free(rows);
+	return rc;
+}
+
+static int note_anchor(void *ctx, const struct model_anchor *x, struct err *e)
+{
+	(void)x;
+	(void)e;
+	*(bool *)ctx = true;
+	return 0;
 }
 
 int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret,
 		  struct err *e)
 {
 	own(anchoring_freep) struct anchoring *a = xcalloc(1, sizeof(*a));
-	const struct profile_column *c = &p->columns.at[column];
-	int rc = anchor_rows_read(&a->rows, p, c->source, e);
+	const struct recording *r = p->sources[p->columns.at[column].source].recording;
+	bool has_any = false, tells = false;
+	int rc = recording_each_anchor(r, note_anchor, &has_any, e);
 
 	*ret = NULL;
-	if (rc < 0 || !is_enough(a, c->total_weight))
-		return rc;
-	anchor_leaders_make(&a->leaders, &a->rows);
-	*ret = steal(&a);
-	return 0;
+	if (rc == 0 && has_any)
+		rc = read_parts(a, p, column, e);
+	for (size_t i = 0; i < a->programs.at.n && rc == 0; i++) {
+		make_part(&a->parts[i], &a->programs.at.at[i]);
+		tells |= a->parts[i].tells;
+	}
+	if (rc == 0 && tells)
+		*ret = steal(&a);
+	return rc;
 }
 
 /* Finding. */
@@ -88,7 +147,7 @@ struct counts {
 
 /* What was executed as one may be several blocks here; what begins in one has its
  * rest only. */
-static void add_row(const struct anchoring *a, const struct procedure *p,
+static void add_row(const struct part *a, const struct procedure *p,
 		    const struct anchor_rows_block *x, uint64_t address,
 		    struct counts *to)
 {
@@ -106,7 +165,7 @@ static void add_row(const struct anchoring *a, const struct procedure *p,
 	}
 }
 
-static void count_blocks(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
+static void count_blocks(const struct part *a, uint32_t sym_image, uint64_t delta,
 			 const struct procedure *p, struct counts *to)
 {
 	const struct procedure_block *last = &p->blocks[p->n_blocks - 1];
@@ -136,7 +195,7 @@ struct guess {
 	double log_times, variance;
 };
 
-static bool make_guess(const struct anchoring *a, const struct anchor_leader *l,
+static bool make_guess(const struct part *a, const struct anchor_leader *l,
 		       const double *counts, struct guess *ret)
 {
 	double sum;
@@ -153,14 +212,14 @@ static bool make_guess(const struct anchoring *a, const struct anchor_leader *l,
 	return ret->variance < INFINITY;
 }
 
-static double sure(const struct anchoring *a, double variance)
+static double sure(const struct part *a, double variance)
 {
 	return (SURE + SURE_FOR_FEW / (a->leaders.n_groups - 1)) * sqrt(variance);
 }
 
 /* Where places do not agree, they are further off than they tell: the program does other
  * things in windows than between them. */
-static double disagreement(const struct anchoring *a, const struct guess *best,
+static double disagreement(const struct part *a, const struct guess *best,
 			   const double *counts)
 {
 	double most = 0;
@@ -176,7 +235,7 @@ static double disagreement(const struct anchoring *a, const struct guess *best,
 	return most;
 }
 
-static bool make_best(const struct anchoring *a, const double *counts, struct guess *ret)
+static bool make_best(const struct part *a, const double *counts, struct guess *ret)
 {
 	*ret = (struct guess){ .variance = INFINITY };
 	vec_each(l, &a->leaders.at) {
@@ -188,7 +247,7 @@ static bool make_best(const struct anchoring *a, const double *counts, struct gu
 	return ret->variance < INFINITY;
 }
 
-static double off_by(const struct anchoring *a, double variance)
+static double off_by(const struct part *a, double variance)
 {
 	double untold = a->leaders.is_weighed ? UNTOLD_NEAR : UNTOLD;
 	double off = sure(a, variance + untold * untold / (SURE * SURE));
@@ -198,8 +257,8 @@ static double off_by(const struct anchoring *a, double variance)
 	return off;
 }
 
-bool anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
-		    const struct procedure *p, struct anchoring_block *ret)
+static bool find_in_part(const struct part *a, uint32_t sym_image, uint64_t delta,
+			 const struct procedure *p, struct anchoring_block *ret)
 {
 	own(freep) double *of =
 		xcalloc((size_t)p->n_blocks * a->leaders.n_groups + 1, sizeof(*of));
@@ -209,8 +268,6 @@ bool anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delt
 	struct guess best = { 0 };
 	double apart;
 
-	if (!p->n_blocks)
-		return false;
 	count_blocks(a, sym_image, delta, p, &c);
 	sum_instructions(p, &c, all);
 	if (!make_best(a, all, &best))
@@ -229,4 +286,77 @@ bool anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delt
 			apart;
 	}
 	return true;
+}
+
+/* All of the programs', off by what each is in its part. */
+static void add_part(struct anchoring_block *to, const struct anchoring_block *of,
+		     uint32_t n_blocks, double factor)
+{
+	for (uint32_t i = 0; i < n_blocks; i++) {
+		double times = of[i].times * factor, sum = to[i].times + times;
+
+		if (times <= 0)
+			continue;
+		to[i].off = (to[i].off * to[i].times + of[i].off * times) / sum;
+		to[i].times = sum;
+	}
+}
+
+/* In programs without anchors it is executed as often for its time as in the others. */
+static void cover_all(struct anchoring_block *blocks, uint32_t n_blocks, double covered)
+{
+	for (uint32_t i = 0; i < n_blocks; i++) {
+		if (blocks[i].times <= 0)
+			continue;
+		blocks[i].times /= covered;
+		blocks[i].off -= log(covered);
+	}
+}
+
+/* Of each program, what was sampled of the function; in all where it has no samples. */
+static double *weigh_programs(const struct anchoring *a, uint32_t sym_image,
+			      uint64_t start, double *ret_all)
+{
+	size_t n = a->programs.at.n;
+	double *weights = xcalloc(n + 1, sizeof(*weights));
+
+	*ret_all = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		weights[i] = anchor_programs_in(&a->programs, i, sym_image, start);
+		*ret_all += weights[i];
+	}
+	if (*ret_all > 0)
+		return weights;
+	for (uint32_t i = 0; i < n; i++) {
+		weights[i] = a->programs.at.at[i].sampled_ns;
+		*ret_all += weights[i];
+	}
+	return weights;
+}
+
+uint32_t anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
+			const struct procedure *p, struct anchoring_block *ret)
+{
+	own(freep) double *weights = NULL;
+	double all, told = 0;
+	uint32_t n_windows = 0;
+
+	if (!p->n_blocks)
+		return 0;
+	weights = weigh_programs(a, sym_image, p->blocks[0].start, &all);
+	for (uint32_t i = 0; i < a->programs.at.n; i++) {
+		own(freep) struct anchoring_block *blocks =
+			xcalloc(p->n_blocks, sizeof(*blocks));
+		const struct part *part = &a->parts[i];
+
+		if (!part->tells || !find_in_part(part, sym_image, delta, p, blocks))
+			continue;
+		told += weights[i];
+		n_windows += part->rows.n_windows;
+		add_part(ret, blocks, p->n_blocks, part->factor);
+	}
+	if (told <= 0 || told < LEAST_COVERED * all)
+		return 0;
+	cover_all(ret, p->n_blocks, told / all);
+	return n_windows;
 }

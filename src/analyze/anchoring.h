@@ -8,6 +8,8 @@
  * several places a function takes the one with which its own counts go up and down best
  * from window to window.  How far that is off is told by how much windows differ, and the
  * turns in which places were watched.
+ *
+ * Processes that run the same program are one in this: windows of some stand for all.
  */
 #ifndef DWELL_ANALYZE_ANCHORING_H
 #define DWELL_ANALYZE_ANCHORING_H
@@ -29,16 +31,15 @@ struct anchoring_block {
 };
 
 /* Of the recording that the profile's column of time is of; *ret is NULL when it has no
- * anchors, too few of them, or anchors of a part of what was sampled only. */
+ * anchors, too few of them, or for no program of all that was sampled. */
 must_use int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret,
 			   struct err *e);
 void anchoring_free(struct anchoring *a);
 void anchoring_freep(struct anchoring **a);
-uint32_t anchoring_n_windows(const struct anchoring *a);
 
 /* Of each block of a procedure, whose image is at delta from offsets to addresses.
- * False: too little of it was executed in windows. */
-bool anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
-		    const struct procedure *p, struct anchoring_block *ret);
+ * How many windows tell that, 0: too little of it was executed in windows. */
+uint32_t anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
+			const struct procedure *p, struct anchoring_block *ret);
 
 #endif

@@ -589,11 +589,11 @@ static bool estimate_anchored(struct making *m, const struct anchoring *a)
 	own(freep) struct anchoring_block *blocks =
 		xcalloc(c->procedure->n_blocks + 1, sizeof(*blocks));
 
-	if (!a || !m->listing.has_code_delta ||
-	    !anchoring_find(a, m->f->sym_image, m->listing.code_delta, c->procedure,
-			    blocks))
+	if (a && m->listing.has_code_delta)
+		c->n_windows = anchoring_find(a, m->f->sym_image, m->listing.code_delta,
+					      c->procedure, blocks);
+	if (!c->n_windows)
 		return false;
-	c->n_windows = anchoring_n_windows(a);
 	anchored_estimate(c, blocks);
 	return true;
 }

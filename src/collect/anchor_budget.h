@@ -20,6 +20,8 @@ struct anchor_budget {
 
 /* From half of it to one and a half. */
 uint64_t anchor_budget_chance(struct anchor_budget *b, double ns);
+/* From nothing to that. */
+uint64_t anchor_budget_draw(struct anchor_budget *b, uint64_t n);
 /* A window that costs so much, of a part of the budget; never before all that was spent,
  * and this as well, is within it. */
 void anchor_budget_plan(struct anchor_budget *b, uint64_t cost_ns, double part);

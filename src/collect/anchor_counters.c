@@ -263,12 +263,12 @@ static bool write_code(struct visit *v, const struct anchor_counters_area *a,
 	return poke(v, at, code, sizeof(code));
 }
 
-static bool leads(struct visit *v, const struct anchor_site *s, uint64_t to)
+static bool leads(pid_t pid, const struct anchor_site *s, uint64_t to)
 {
 	int32_t is = distance(s->addr + 1, to);
 	uint8_t code[ANCHOR_SITE_BYTES];
 
-	return count_remote_read(v->c->pid, s->addr, code, sizeof(code)) &&
+	return count_remote_read(pid, s->addr, code, sizeof(code)) &&
 	       (code[0] == CALL_OPCODE || code[0] == JUMP_OPCODE) &&
 	       !memcmp(code + 1, &is, sizeof(is));
 }
@@ -314,7 +314,7 @@ static void add(struct visit *v, const struct anchor_site *s)
 		return;
 	x.area = (uint32_t)(a - c->areas);
 	x.number = a->n;
-	if (!leads(v, s, s->target) || !write_code(v, a, &x) ||
+	if (!leads(c->pid, s, s->target) || !write_code(v, a, &x) ||
 	    !lead(v, s, code_of(a, x.number)))
 		return;
 	a->n++;
@@ -352,6 +352,26 @@ bool anchor_counters_read(struct anchor_counters *c)
 	return true;
 }
 
+bool anchor_counters_inherit(struct anchor_counters *c, const struct anchor_counters *of)
+{
+	pid_t pid = c->pid;
+
+	*c = *of;
+	c->pid = pid;
+	c->at.at = NULL;
+	c->at.n = c->at.cap = 0;
+	vec_each(x, &of->at)
+		*vec_push(&c->at) = *x;
+	if (!c->n_areas || !anchor_counters_read(c)) {
+		anchor_counters_fini(c);
+		*c = (struct anchor_counters){ .pid = pid };
+		return false;
+	}
+	vec_each(x, &c->at)
+		x->is_on = leads(pid, &x->site, code_of(&c->areas[x->area], x->number));
+	return true;
+}
+
 /* Where the program has other code by now it is off. */
 static void set(struct visit *v, struct anchor_counter *x, bool is_on)
 {
@@ -360,9 +380,11 @@ static void set(struct visit *v, struct anchor_counter *x, bool is_on)
 	if (x->is_on == is_on || !first(v))
 		return;
 	if (is_on)
-		x->is_on = leads(v, &x->site, x->site.target) && lead(v, &x->site, code);
+		x->is_on = leads(v->c->pid, &x->site, x->site.target) &&
+			   lead(v, &x->site, code);
 	else
-		x->is_on = leads(v, &x->site, code) && !lead(v, &x->site, x->site.target);
+		x->is_on = leads(v->c->pid, &x->site, code) &&
+			   !lead(v, &x->site, x->site.target);
 }
 
 static bool is_as_told(const struct anchor_counters *c, const bool *is_on)
@@ -388,4 +410,26 @@ int anchor_counters_stand(struct anchor_counters *c, const bool *is_on, struct e
 	for (size_t i = 0; i < c->at.n && rc == 0; i++)
 		set(&v, &c->at.at[i], is_on[i]);
 	return rc;
+}
+
+static bool are_on(const struct anchor_counters *c)
+{
+	vec_each(x, &c->at)
+		if (x->is_on)
+			return true;
+	return false;
+}
+
+int anchor_counters_end(struct anchor_counters *c, struct err *e)
+{
+	own(freep) bool *none = xcalloc(c->at.n + 1, sizeof(*none));
+	struct err why = { 0 };
+
+	/* A process that has ended has none. */
+	if (anchor_counters_set(c, none, &why) == 0 || !anchor_counters_read(c) ||
+	    !are_on(c))
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "process %d keeps its counters, which harm nothing: %s", c->pid,
+		       why.text);
 }

@@ -9,7 +9,8 @@
  *
  * These instructions and the counters stay in the program's memory, 8 KB each two
  * gigabytes of code, as a thread may be there; calls and jumps are as they were again
- * when a counter is off.  Children by fork go through copies of them.
+ * when a counter is off.  Children by fork go through copies of them, until they execute
+ * another program.
  */
 #ifndef DWELL_COLLECT_ANCHOR_COUNTERS_H
 #define DWELL_COLLECT_ANCHOR_COUNTERS_H
@@ -52,6 +53,9 @@ struct anchor_counters {
 /* Nothing of the process changes. */
 void anchor_counters_fini(struct anchor_counters *c);
 
+/* Those that a process, whose pid is set, has by fork of one that had these, with what
+ * they have by now.  False: it has none, or executes another program. */
+bool anchor_counters_inherit(struct anchor_counters *c, const struct anchor_counters *of);
 /* Those among the sites that can have one, and are not there yet.  On failure some may
  * have one. */
 must_use int anchor_counters_add(struct anchor_counters *c,
@@ -68,5 +72,7 @@ must_use int anchor_counters_set(struct anchor_counters *c, const bool *is_on,
  * and it goes on between two looks at it. */
 must_use int anchor_counters_stand(struct anchor_counters *c, const bool *is_on,
 				   struct err *e);
+/* All are off; on failure the process goes on with some. */
+must_use int anchor_counters_end(struct anchor_counters *c, struct err *e);
 
 #endif

@@ -65,6 +65,22 @@ void anchor_meters_check(struct anchor_meters *m)
 	read_all(m);
 }
 
+void anchor_meters_inherit(struct anchor_meters *m, const struct anchor_meters *of)
+{
+	uint64_t cpu_ns = now_ns(m);
+
+	if (m->at.n || !anchor_counters_inherit(&m->counters, &of->counters))
+		return;
+	for (size_t i = 0; i < of->at.n; i++) {
+		struct anchor_meters_since since = { m->counters.at.at[i].hits, cpu_ns };
+		const struct anchor_meter *x = &of->at.at[i];
+
+		*vec_push(&m->at) =
+			(struct anchor_meter){ since, since, since, x->is_for_moments,
+					       x->is_left };
+	}
+}
+
 /* Choosing. */
 
 /* The number of its counter; as many as there are: it has none. */
@@ -292,26 +308,10 @@ void anchor_meters_look(struct anchor_meters *m, uint32_t window)
 		anchor_meters_check(m);
 }
 
-static bool are_on(const struct anchor_counters *c)
-{
-	vec_each(x, &c->at)
-		if (x->is_on)
-			return true;
-	return false;
-}
-
 int anchor_meters_end(struct anchor_meters *m, struct err *e)
 {
-	own(freep) bool *none = xcalloc(m->counters.at.n + 1, sizeof(*none));
-	struct err why = { 0 };
+	int rc = anchor_counters_end(&m->counters, e);
 
-	if (anchor_counters_set(&m->counters, none, &why) == 0)
-		return 0;
-	/* A process that has ended has none. */
 	anchor_meters_check(m);
-	return are_on(&m->counters)
-		       ? err_set(e, ERR_UNSUPPORTED,
-				 "process %d keeps its counters, which harm nothing: %s",
-				 m->counters.pid, why.text)
-		       : 0;
+	return rc;
 }

@@ -45,6 +45,9 @@ struct anchor_meters {
 
 void anchor_meters_fini(struct anchor_meters *m);
 
+/* A process has them by fork of one that had these, unless it executes another program.
+ */
+void anchor_meters_inherit(struct anchor_meters *m, const struct anchor_meters *of);
 /* Whether there are any that are on or will be. */
 bool anchor_meters_are(const struct anchor_meters *m);
 /* Forgets them when the process executes another program, where nothing of them is. */

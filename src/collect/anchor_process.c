@@ -24,7 +24,8 @@ int anchor_process_new(const struct anchor_process_setting *setting, pid_t pid,
 		return err_os(e, "cannot tell the CPU time of process %d", pid);
 	p->record = (struct anchor_record){ .tracker = setting->tracker,
 					    .writer = setting->writer,
-					    .pid = (uint32_t)pid };
+					    .pid = (uint32_t)pid,
+					    .process = MODEL_NONE };
 	p->meters = (struct anchor_meters){ .record = &p->record,
 					    .counters = { .pid = pid },
 					    .clock = p->clock,
@@ -52,16 +53,6 @@ void anchor_process_freep(struct anchor_process **p)
 	anchor_process_free(*p);
 }
 
-bool anchor_process_look(struct anchor_process *p)
-{
-	struct timespec t;
-
-	if (clock_gettime(p->clock, &t) != 0)
-		return false;
-	p->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-	return true;
-}
-
 /* What happens natively is told already. */
 static bool is_metered(const struct anchor_process *p)
 {
@@ -82,6 +73,55 @@ static void tell_steps(struct anchor_process *p)
 	anchor_steps_forget(&p->steps);
 }
 
+void anchor_process_tell_time(struct anchor_process *p, uint32_t next)
+{
+	if (p->record.process == MODEL_NONE || p->cpu_ns <= p->told_ns)
+		return;
+	anchor_record_passed(&p->record, next, p->cpu_ns - p->told_ns, p->unseen_ns);
+	p->told_ns = p->cpu_ns;
+	p->unseen_ns = 0;
+}
+
+/* Nothing of what was known is there. */
+static void forget(struct anchor_process *p)
+{
+	anchor_watching_tell(&p->watching, &p->record);
+	tell_steps(p);
+	p->watching.n_leaders = 0;
+	anchor_meters_check(&p->meters);
+	map_clear(&p->record.locations);
+}
+
+/* Until about now it was what it was. */
+static void become(struct anchor_process *p, uint32_t id, uint32_t next)
+{
+	if (p->record.process != MODEL_NONE) {
+		anchor_process_tell_time(p, next);
+		forget(p);
+		freep(&p->exe);
+		p->exe = NULL;
+		p->n_refused = 0;
+	}
+	p->record.process = id;
+}
+
+bool anchor_process_look(struct anchor_process *p, uint32_t next)
+{
+	uint32_t id = tracker_process_id(p->setting->tracker, (uint32_t)p->pid);
+	uint64_t before_ns = p->cpu_ns;
+	struct timespec t;
+
+	if (clock_gettime(p->clock, &t) != 0)
+		return false;
+	p->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (p->cpu_ns < before_ns)
+		return false; /* its id is another's by now */
+	p->setting->budget->cpu_ns += p->cpu_ns - before_ns;
+	if (id != p->record.process && id != MODEL_NONE)
+		become(p, id, next);
+	return true;
+}
+
 /* Its file may have been given another name, or none, and then the counters are there. */
 void anchor_process_check(struct anchor_process *p)
 {
@@ -92,18 +132,20 @@ void anchor_process_check(struct anchor_process *p)
 		return;
 	free(p->exe);
 	p->exe = xstrdup(exe);
-	anchor_watching_tell(&p->watching, &p->record);
-	tell_steps(p);
-	p->watching.n_leaders = 0;
-	anchor_meters_check(&p->meters);
-	map_clear(&p->record.locations);
+	forget(p);
 }
 
-void anchor_process_tell_time(struct anchor_process *p, uint32_t next)
+void anchor_process_begin_unseen(struct anchor_process *p, uint32_t next)
 {
-	if (p->cpu_ns > p->told_ns)
-		anchor_record_passed(&p->record, next, p->cpu_ns - p->told_ns);
-	p->told_ns = p->cpu_ns;
+	if (anchor_process_look(p, next))
+		p->unseen_from_ns = p->cpu_ns;
+}
+
+void anchor_process_end_unseen(struct anchor_process *p, uint32_t next)
+{
+	if (p->unseen_from_ns && anchor_process_look(p, next))
+		p->unseen_ns += p->cpu_ns - p->unseen_from_ns;
+	p->unseen_from_ns = 0;
 }
 
 void anchor_process_begin(struct anchor_process *p, uint32_t window)

@@ -47,7 +47,12 @@ struct anchor_process {
 	/* Of its CPU time: as last looked at, until then it has been told of, and when
 	 * the last window was left. */
 	uint64_t cpu_ns, told_ns, left_ns;
-	uint64_t gap_ns;       /* since then; 0: disturbed */
+	uint64_t gap_ns; /* since then; 0: disturbed */
+	/* When its turn was last asked for, and how long it ran until then. */
+	uint64_t looked_ns, ran_ns;
+	/* When others began not to look at it, since another is counted; and how long
+	 * they did not, of what has not been told. */
+	uint64_t unseen_from_ns, unseen_ns;
 	size_t n_turns_before; /* the last window */
 };
 
@@ -57,14 +62,17 @@ must_use int anchor_process_new(const struct anchor_process_setting *setting, pi
 void anchor_process_free(struct anchor_process *p);
 void anchor_process_freep(struct anchor_process **p);
 
-/* Asks for its CPU time; false: it is gone. */
-bool anchor_process_look(struct anchor_process *p);
+/* Asks for its CPU time, and what it runs; false: it is gone.  next: a window's number.
+ */
+bool anchor_process_look(struct anchor_process *p, uint32_t next);
 /* Whether the CPU is to stop at places of it. */
 bool anchor_process_is_watched(const struct anchor_process *p);
 /* Forgets what is not there if it executes another program by now. */
 void anchor_process_check(struct anchor_process *p);
-/* next, window: numbers of windows. */
 void anchor_process_tell_time(struct anchor_process *p, uint32_t next);
+/* While another one is counted. */
+void anchor_process_begin_unseen(struct anchor_process *p, uint32_t next);
+void anchor_process_end_unseen(struct anchor_process *p, uint32_t next);
 /* A window begins at the time of the last look. */
 void anchor_process_begin(struct anchor_process *p, uint32_t window);
 /* What was counted in it, before what is known by it is chosen. */

@@ -115,11 +115,9 @@ static void take_block(struct take *t, const struct count_file_block *b, uint64_
 void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
 			  const struct count_reader *r)
 {
-	struct take t = { .a = a,
-			  .r = r,
-			  .window = window,
-			  .process = tracker_process_id(a->tracker, a->pid),
-			  .now_ns = now_ns };
+	struct take t = {
+		.a = a, .r = r, .window = window, .process = a->process, .now_ns = now_ns
+	};
 	own(freep) struct tracker_code *places =
 		xcalloc(r->n_images + 1, sizeof(*places));
 	own(count_flow_fini) struct count_flow flow = { 0 };
@@ -150,11 +148,10 @@ void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t ad
 			   uint64_t times, uint64_t cpu_ns)
 {
 	const uint64_t *location = map_find(&a->locations, addr);
-	uint32_t process = tracker_process_id(a->tracker, a->pid);
 
-	if (location && process != MODEL_NONE)
+	if (location && a->process != MODEL_NONE)
 		writer_anchor(a->writer,
-			      &(struct model_anchor){ .process = process,
+			      &(struct model_anchor){ .process = a->process,
 						      .window = window,
 						      .location = (uint32_t)*location,
 						      .times = times,
@@ -164,12 +161,10 @@ void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t ad
 void anchor_record_site(struct anchor_record *a, uint32_t window, bool is_near,
 			const struct anchor_site *s, uint64_t times, uint64_t cpu_ns)
 {
-	uint32_t process = tracker_process_id(a->tracker, a->pid);
-
-	if (process != MODEL_NONE)
+	if (a->process != MODEL_NONE)
 		writer_anchor(a->writer,
 			      &(struct model_anchor){
-				      .process = process,
+				      .process = a->process,
 				      .window = window,
 				      .location = writer_location(a->writer, s->image,
 								  s->offset, 0),
@@ -178,13 +173,18 @@ void anchor_record_site(struct anchor_record *a, uint32_t window, bool is_near,
 				      .is_near = is_near });
 }
 
-void anchor_record_passed(struct anchor_record *a, uint32_t window, uint64_t cpu_ns)
+void anchor_record_passed(struct anchor_record *a, uint32_t window, uint64_t cpu_ns,
+			  uint64_t unseen_ns)
 {
-	uint32_t process = tracker_process_id(a->tracker, a->pid);
+	struct model_anchor row = { .process = a->process,
+				    .window = window,
+				    .location = MODEL_NONE,
+				    .cpu_ns = cpu_ns };
 
-	if (process != MODEL_NONE)
-		writer_anchor(a->writer, &(struct model_anchor){ .process = process,
-								 .window = window,
-								 .location = MODEL_NONE,
-								 .cpu_ns = cpu_ns });
+	writer_anchor(a->writer, &row);
+	if (!unseen_ns)
+		return;
+	row.cpu_ns = unseen_ns;
+	row.is_near = true;
+	writer_anchor(a->writer, &row);
 }

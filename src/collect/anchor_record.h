@@ -23,6 +23,7 @@ struct anchor_record {
 	struct tracker *tracker;
 	struct writer *writer;
 	uint32_t pid;
+	uint32_t process; /* in the recording; MODEL_NONE: nobody has told of it yet */
 	struct map locations; /* by address, of what has been executed in a window */
 	/* Of the last window; sites by address, each once, and in files only. */
 	VEC(struct anchor_choice_block) blocks;
@@ -38,7 +39,9 @@ void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t ad
 /* The same of a site, and whether that was right before or behind the window. */
 void anchor_record_site(struct anchor_record *a, uint32_t window, bool is_near,
 			const struct anchor_site *s, uint64_t times, uint64_t cpu_ns);
-/* The process took that much CPU time, and was not being counted. */
-void anchor_record_passed(struct anchor_record *a, uint32_t window, uint64_t cpu_ns);
+/* The process took that much CPU time, and was not being counted; of that so much while
+ * another was, and no other experiment looked. */
+void anchor_record_passed(struct anchor_record *a, uint32_t window, uint64_t cpu_ns,
+			  uint64_t unseen_ns);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * anchors_source - exact counts of a running program now and then.
  *
- * In windows of some milliseconds the counting engine comes to the process and goes again
+ * In windows of some milliseconds the counting engine comes to a process and goes again
  * (collect/count_attach): how often each block was executed there is exact, but beside
  * each other only, for nobody knows how much of the program's work that was.  What tells
  * how much is known of the process (collect/anchor_process).  All of it costs something;
@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "collect/anchor_budget.h"
 #include "collect/anchor_cost.h"
-#include "collect/anchor_process.h"
+#include "collect/anchor_processes.h"
 #include "collect/count_directory.h"
 #include "collect/count_late.h"
 #include "collect/count_orders.h"
@@ -27,6 +27,7 @@
 #include "collect/facts.h"
 #include "collect/source.h"
 #include "host/clock.h"
+#include "host/procfs.h"
 #include "wire/count_flags.h"
 #include "wire/count_program.h"
 
@@ -43,7 +44,6 @@ extern const struct source_ops anchors_source;
 #define NEAR_NS	      20000000u /* of CPU time, before and behind a window */
 #define NEAR_WALL_NS  500000000u
 #define SLOWDOWN      2 /* of the program in a window, about */
-#define REFUSALS_MAX  3
 #define PER_CENT      100.0
 
 enum state {
@@ -63,34 +63,47 @@ struct anchors {
 	struct count_visits visits;
 	struct anchor_budget budget;
 	struct anchor_process_setting setting;
-	struct anchor_process *process;
+	struct anchor_processes processes;
+	struct anchor_process *process; /* whose turn it is; NULL when idle */
 	int timer;
+	bool is_started;
 	enum state state;
 	uint32_t n_windows;
-	unsigned n_refused;
 	struct err refusal;
 	struct err why_kept; /* the counters, at the end */
 	uint64_t began_ns;   /* wall time of a window, or of a moment near one */
 	uint64_t begin_cpu_ns, own_cpu_ns;
 };
 
+/* The others are left alone. */
+static int check_any(const struct scope *scope, struct err *e)
+{
+	struct count_status status;
+	int rc = 0;
+
+	for (size_t i = 0; i < scope->n_pids; i++) {
+		rc = count_status_check(scope->pids[i], &status, e);
+		if (rc == 0)
+			break;
+	}
+	return rc;
+}
+
 static int anchors_probe(const struct experiment *x, const struct scope *scope,
 			 struct err *e)
 {
-	struct count_status status;
-
 	if (x->trigger != EXPERIMENT_ANCHORS)
 		return err_set(e, ERR_UNSUPPORTED, "it feeds anchors only");
 	if (!count_program_size)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "programs are run in translation on x86-64 only");
-	if (scope->kind == SCOPE_PROCESSES && scope->n_pids == 1)
-		return count_status_check(scope->pids[0], &status, e);
-	if (scope->kind != SCOPE_LAUNCH &&
-	    (scope->kind != SCOPE_PROCESSES || scope->n_pids))
-		return err_set(e, ERR_UNSUPPORTED,
-			       "one process is counted now and then: 'dwell run', or "
-			       "'dwell attach -p PID'");
+	if (scope->kind == SCOPE_PROCESSES && scope->n_pids)
+		return check_any(scope, e);
+	if (scope->kind != SCOPE_LAUNCH && scope->kind != SCOPE_PROCESSES)
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"processes are counted now and then, not all of a machine: "
+			"'dwell run', or 'dwell attach -p PID'");
 	return 0;
 }
 
@@ -116,7 +129,7 @@ static void anchors_free(struct source *source)
 	count_visits_end(&s->visits);
 	count_directory_remove(&s->directory, s->visits.n_kept);
 	count_visits_fini(&s->visits);
-	anchor_process_free(s->process);
+	anchor_processes_fini(&s->processes);
 	closep(&s->timer);
 	free(s);
 }
@@ -144,6 +157,7 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 		.budget = &s->budget,
 		.counter_ns = anchor_cost_hit_ns(),
 	};
+	s->processes.setting = &s->setting;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->timer < 0) {
 		anchors_free(&s->base);
@@ -163,24 +177,41 @@ static void wake_in(const struct anchors *s, uint64_t ns)
 	timerfd_settime(s->timer, 0, &t, NULL);
 }
 
-static void look(struct anchors *s)
+static bool is_wanted(const struct anchors *s, pid_t pid)
 {
-	uint64_t before_ns = s->process->cpu_ns;
+	bool is_followed = true;
 
-	if (anchor_process_look(s->process))
-		s->budget.cpu_ns += s->process->cpu_ns - before_ns;
+	return !tracker_knows(s->context.tracker, (uint32_t)pid, &is_followed) ||
+	       is_followed;
+}
+
+static int add_with_children(struct anchors *s, pid_t pid, struct err *e)
+{
+	own(procfs_ids_fini) struct procfs_ids below = { 0 };
+	int rc = anchor_processes_add(&s->processes, pid, e);
+
+	if (rc < 0 || !s->context.scope->follow_children)
+		return rc;
+	/* Who has ended meanwhile is none. */
+	if (procfs_descendants(pid, &below, NULL) == 0)
+		vec_each(child, &below.ids)
+			if (is_wanted(s, *child) &&
+			    anchor_processes_add(&s->processes, *child, NULL) < 0)
+				continue;
+	return 0;
 }
 
 static int anchors_start(struct source *source, pid_t pid, struct err *e)
 {
 	struct anchors *s = (struct anchors *)source;
-	int rc = anchor_process_new(&s->setting, pid ? pid : s->context.scope->pids[0],
-				    &s->process, e);
+	const struct scope *scope = s->context.scope;
+	int rc = pid ? anchor_processes_add(&s->processes, pid, e) : 0;
 
+	for (size_t i = 0; !pid && i < scope->n_pids && rc == 0; i++)
+		rc = add_with_children(s, scope->pids[i], e);
 	if (rc < 0)
 		return rc;
-	anchor_process_look(s->process);
-	s->process->told_ns = s->process->cpu_ns;
+	s->is_started = true;
 	anchor_budget_plan(&s->budget, WINDOW_COST_NS, 1);
 	wake_in(s, IDLE_LEAST_NS);
 	return 0;
@@ -216,6 +247,7 @@ static void ask_to_be_alone(struct anchors *s)
 {
 	s->base.wants_alone = true;
 	s->state = ALONE;
+	anchor_processes_begin_unseen(&s->processes, s->process, s->n_windows);
 }
 
 /* Windows. */
@@ -230,14 +262,22 @@ static int come(struct anchors *s, struct err *e)
 	return rc < 0 ? rc : count_visits_begin(&s->visits, pid, &s->directory, flags, e);
 }
 
+static void be_idle(struct anchors *s)
+{
+	s->process = NULL;
+	s->state = IDLE;
+}
+
 static void be_refused(struct anchors *s, const struct err *why)
 {
-	if (!s->n_refused++)
+	if (!s->refusal.code)
 		s->refusal = *why;
+	s->process->n_refused++;
 	anchor_meters_end_near(&s->process->meters);
 	s->budget.spent_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
 	s->base.wants_alone = false;
-	s->state = IDLE;
+	anchor_processes_end_unseen(&s->processes, s->n_windows);
+	be_idle(s);
 	anchor_budget_plan(&s->budget, WINDOW_COST_NS, 1);
 }
 
@@ -283,14 +323,15 @@ static void end_window(struct anchors *s)
 	struct anchor_process *p = s->process;
 	uint64_t counted_ns, cost_ns;
 
-	look(s);
+	anchor_process_look(p, s->n_windows);
 	counted_ns = p->cpu_ns - s->begin_cpu_ns;
 	count_visits_end(&s->visits);
 	anchor_meters_begin(&p->meters);
-	look(s);
+	anchor_process_look(p, s->n_windows);
 	p->told_ns = p->left_ns = p->cpu_ns;
 	read_window(s);
 	anchor_process_end(p, s->n_windows, &s->visits, counted_ns / SLOWDOWN);
+	anchor_processes_end_unseen(&s->processes, s->n_windows);
 	s->n_windows++;
 	cost_ns = p->cpu_ns - s->begin_cpu_ns - counted_ns / SLOWDOWN +
 		  clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
@@ -308,20 +349,33 @@ static bool is_window_over(const struct anchors *s)
 
 /* Running. */
 
-static void be_idle(struct anchors *s)
+static bool is_due(const struct anchors *s)
 {
-	struct anchor_process *p = s->process;
+	return s->budget.cpu_ns >= s->budget.due_ns;
+}
 
-	anchor_meters_look(&p->meters, s->n_windows);
-	if (s->n_refused < REFUSALS_MAX && s->budget.cpu_ns >= s->budget.due_ns &&
-	    !count_late_find(p->pid)) {
+static void look_for_work(struct anchors *s)
+{
+	bool is_new = anchor_processes_look(&s->processes, s->n_windows);
+	struct anchor_process *p = NULL;
+
+	anchor_processes_look_at_meters(&s->processes, s->n_windows);
+	if (is_due(s) && is_new)
+		p = anchor_processes_choose(&s->processes);
+	if (p) {
+		s->process = p;
 		anchor_process_check(p);
 		begin_near(s, BEFORE);
-	} else if (anchor_process_is_watched(p) && p->cpu_ns >= p->watching.due_ns) {
-		anchor_process_check(p);
-		if (p->watching.n_leaders &&
-		    anchor_watching_begin(&p->watching, p->pid, p->cpu_ns, &s->budget))
-			s->state = WATCHING;
+		return;
+	}
+	p = anchor_processes_turn(&s->processes);
+	if (!p)
+		return;
+	anchor_process_check(p);
+	if (p->watching.n_leaders &&
+	    anchor_watching_begin(&p->watching, p->pid, p->cpu_ns, &s->budget)) {
+		s->process = p;
+		s->state = WATCHING;
 	}
 }
 
@@ -330,14 +384,14 @@ static void end_turn(struct anchors *s)
 	struct anchor_process *p = s->process;
 
 	anchor_watching_end(&p->watching, s->n_windows, p->cpu_ns, &s->budget);
-	s->state = IDLE;
+	be_idle(s);
 }
 
 static void step(struct anchors *s)
 {
 	switch (s->state) {
 	case IDLE:
-		be_idle(s);
+		look_for_work(s);
 		break;
 	case BEFORE:
 		if (!is_near_over(s))
@@ -359,7 +413,7 @@ static void step(struct anchors *s)
 		if (!is_near_over(s))
 			break;
 		anchor_meters_tell_near(&s->process->meters, s->n_windows - 1, false);
-		s->state = IDLE;
+		be_idle(s);
 		break;
 	case WATCHING:
 		end_turn(s);
@@ -383,7 +437,7 @@ static uint64_t idle_ns(const struct anchors *s)
 	const struct anchor_budget *b = &s->budget;
 	uint64_t left = b->due_ns > b->cpu_ns ? b->due_ns - b->cpu_ns : 0;
 
-	if (anchor_process_is_watched(s->process))
+	if (anchor_processes_are_watched(&s->processes))
 		return IDLE_TURNS_NS;
 	left = left > IDLE_LEAST_NS ? left : IDLE_LEAST_NS;
 	return left < IDLE_MOST_NS ? left : IDLE_MOST_NS;
@@ -398,7 +452,7 @@ static uint64_t next_ns(const struct anchors *s)
 		[COUNTING] = LOOK_NS,
 		[RESUMING] = 1,
 		[BEHIND] = LOOK_NS,
-		[WATCHING] = s->process->watching.watch_ns,
+		[WATCHING] = s->process ? s->process->watching.watch_ns : 0,
 	};
 
 	return ns[s->state];
@@ -411,9 +465,11 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 
 	(void)e;
 	count_late_let_go();
-	if (!s->process || (!is_final && read(s->timer, &n, sizeof(n)) != sizeof(n)))
+	if (!s->processes.at.n ||
+	    (!is_final && read(s->timer, &n, sizeof(n)) != sizeof(n)))
 		return 0;
-	look(s);
+	if (s->process)
+		anchor_process_look(s->process, s->n_windows);
 	if (!is_final) {
 		step_and_tell(s);
 		wake_in(s, next_ns(s));
@@ -421,7 +477,9 @@ static int anchors_drain(struct source *source, bool is_final, struct err *e)
 	}
 	if (s->state == WATCHING)
 		end_turn(s);
-	anchor_process_tell(s->process, s->n_windows);
+	s->processes.look_due_ns = 0;
+	anchor_processes_look(&s->processes, s->n_windows);
+	anchor_processes_tell(&s->processes, s->n_windows);
 	return 0;
 }
 
@@ -436,12 +494,9 @@ static void anchors_stop(struct source *source)
 	struct anchors *s = (struct anchors *)source;
 	struct err why;
 
-	if (!s->process)
-		return;
 	if (s->state == COUNTING)
 		end_window(s);
-	anchor_meters_tell(&s->process->meters, s->n_windows);
-	if (anchor_meters_end(&s->process->meters, &why) < 0)
+	if (anchor_processes_end(&s->processes, s->n_windows, &why) < 0)
 		s->why_kept = why;
 }
 
@@ -454,7 +509,7 @@ static void anchors_finish(struct source *source, struct source_stats *ret)
 	facts_add(w, FACT_RATE, "windows-cost", "ns", s->budget.spent_ns);
 	if (s->visits.n_kept)
 		facts_loss(w, "still-counted", s->visits.n_kept);
-	if (s->n_refused)
+	if (s->refusal.code)
 		writer_info(w, "anchors-refused", s->refusal.text);
 	*ret = (struct source_stats){ .trouble = s->visits.n_kept ? s->visits.why_kept
 								  : s->why_kept };

@@ -761,6 +761,17 @@ unsigned tracker_running(const struct tracker *t, uint32_t *ret_pid)
 	return n;
 }
 
+void tracker_each_running(const struct tracker *t, tracker_running_fn *fn, void *ctx)
+{
+	for (size_t i = 0; i < t->roster.processes.cap; i++) {
+		const struct map_entry *at = &t->roster.processes.at[i];
+		const struct roster_process *p = (void *)(uintptr_t)at->value;
+
+		if (at->used && p->is_followed && p->n_alive)
+			fn(ctx, p->pid, p->id);
+	}
+}
+
 void tracker_want_directions(struct tracker *t)
 {
 	t->directions = directions_new(&t->stacks);

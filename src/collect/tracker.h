@@ -183,6 +183,11 @@ const char *tracker_jit_refusal(const struct tracker *t);
 /* How many followed processes still run; *ret_pid is one of them. */
 unsigned tracker_running(const struct tracker *t, uint32_t *ret_pid);
 
+/* Calls for each that is followed, and whose end nobody has told; id: in the recording,
+ * of the program that it runs now. */
+typedef void tracker_running_fn(void *ctx, uint32_t pid, uint32_t id);
+void tracker_each_running(const struct tracker *t, tracker_running_fn *fn, void *ctx);
+
 /* The recording ends: keep the maps of JIT compilers, and the kernel's symbols unless
  * somebody else sees to these. */
 must_use int tracker_finish(struct tracker *t, bool has_symbols, struct err *e);

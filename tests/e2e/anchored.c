@@ -2,14 +2,15 @@
  *
  * anchored N: N times a turn of two kinds of work, each so often as the names say.
  * anchored N vfork: while another thread is in vfork() for seconds.
- * anchored N often: N times a thousand calls of some hundred nanoseconds, and nothing
- * else.
- * anchored N alone: N times 100,000 rounds of a loop that calls nothing and never leaves
- * itself.
+ * anchored N fork: forks a child that sleeps when it is told to by SIGUSR1, and says
+ * which. anchored N often: N times a thousand calls of some hundred nanoseconds, and
+ * nothing else. anchored N alone: N times 100,000 rounds of a loop that calls nothing and
+ * never leaves itself.
  *
  * A turn takes some tens of microseconds: rare enough for a CPU to stop at it.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,14 +78,27 @@ static void *be_in_vfork(void *unused)
 	return unused;
 }
 
+static void fork_one(int signal)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	dprintf(STDOUT_FILENO, "%d\n", (int)pid);
+	(void)signal;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long x = 1, n = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
 	int is_often = argc > 2 && !strcmp(argv[2], "often");
 	int is_alone = argc > 2 && !strcmp(argv[2], "alone");
-	int has_thread = argc > 2 && !is_often && !is_alone;
+	int has_thread = argc > 2 && !strcmp(argv[2], "vfork");
 	pthread_t thread;
 
+	if (argc > 2 && !strcmp(argv[2], "fork"))
+		signal(SIGUSR1, fork_one);
 	if (has_thread && pthread_create(&thread, NULL, be_in_vfork, NULL) != 0)
 		return 1;
 	if (is_often)

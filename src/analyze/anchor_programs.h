@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * anchor_programs - which processes of a recording run the same program, and what was
+ * sampled of it: in all, and in each function.
+ *
+ * What is counted now and then of some of them stands for all of them.
+ */
+#ifndef DWELL_ANALYZE_ANCHOR_PROGRAMS_H
+#define DWELL_ANALYZE_ANCHOR_PROGRAMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/own.h"
+#include "base/vec.h"
+
+struct profile;
+
+#define ANCHOR_PROGRAMS_NONE UINT32_MAX
+
+struct anchor_program {
+	double sampled_ns;
+	uint32_t n_processes; /* that were sampled */
+};
+
+struct anchor_programs {
+	VEC(struct anchor_program) at;
+	uint32_t *of_process;	/* of each in the recording; NONE: it was not sampled */
+	struct map of_function; /* function and program: weight */
+};
+
+/* Fills one that is all zeros, by the samples of a column that pass the filter. */
+must_use int anchor_programs_read(struct anchor_programs *ret, const struct profile *p,
+				  size_t column, struct err *e);
+void anchor_programs_fini(struct anchor_programs *a);
+
+/* What was sampled of the program within the function that begins at an address. */
+double anchor_programs_in(const struct anchor_programs *a, uint32_t program,
+			  uint32_t sym_image, uint64_t start);
+
+#endif
