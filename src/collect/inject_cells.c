@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/reader.h"
+#include "host/note.h"
 #include "host/proc_maps.h"
 
 #define PHDRS_MAX 256
@@ -21,30 +22,21 @@ void inject_cells_fini(struct inject_cells *c)
 	vec_fini(&c->at);
 }
 
-static size_t whole_words(uint32_t bytes)
-{
-	return ((size_t)bytes + 3) & ~(size_t)3;
-}
-
 /* at: where the process has them. */
-static void read_notes(struct inject_cells *c, const void *notes, size_t bytes,
+static void read_notes(struct inject_cells *c, const uint8_t *notes, size_t bytes,
 		       uint64_t at)
 {
 	struct reader r = reader_over(notes, bytes);
+	struct note n;
 
-	while (reader_left(&r) >= sizeof(Elf64_Nhdr)) {
-		uint32_t n_name = reader_u32le(&r), n_desc = reader_u32le(&r);
-		uint32_t type = reader_u32le(&r);
-		const uint8_t *name = reader_bytes(&r, whole_words(n_name));
-		uint64_t here = at + reader_offset(&r), cell;
-		const uint8_t *desc = reader_bytes(&r, whole_words(n_desc));
+	while (note_next(&r, &n)) {
+		uint64_t cell = at + (uint64_t)(n.desc - notes);
 		int32_t distance;
 
-		if (!name || !desc || type != NOTE_CELL || n_name != sizeof(NOTE_NAME) ||
-		    n_desc != sizeof(distance) || memcmp(name, NOTE_NAME, n_name) != 0)
+		if (!note_is(&n, NOTE_NAME, NOTE_CELL) || n.desc_size != sizeof(distance))
 			continue;
-		memcpy(&distance, desc, sizeof(distance));
-		cell = here + (uint64_t)(int64_t)distance;
+		memcpy(&distance, n.desc, sizeof(distance));
+		cell += (uint64_t)(int64_t)distance;
 		if (cell % sizeof(cell) == 0)
 			*vec_push(&c->at) = cell;
 	}
@@ -53,7 +45,7 @@ static void read_notes(struct inject_cells *c, const void *notes, size_t bytes,
 static void read_segment(struct inject_cells *c, const struct inject_memory *m,
 			 const Elf64_Phdr *p, uint64_t bias)
 {
-	own(freep) void *notes = NULL;
+	own(freep) uint8_t *notes = NULL;
 
 	if (p->p_type != PT_NOTE || p->p_align > 4 || p->p_memsz > NOTES_MAX)
 		return;

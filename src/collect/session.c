@@ -113,6 +113,7 @@ int session_new(const struct session_settings *settings, struct session **ret,
 	}
 	if (rc < 0)
 		return rc;
+	session_choose_hearing(&s->settings, &s->scope, s->plans);
 	*ret = steal(&s);
 	return 0;
 }

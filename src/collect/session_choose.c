@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/session_checks.h"
+#include "collect/timer_probe.h"
 
 /* The kernel refused the source, as why says: another one that does the same. */
 static bool take_instead(const struct scope *scope, struct plan *p,
@@ -100,4 +101,22 @@ int session_choose(const struct session_settings *settings, const struct scope *
 	if (rc == 0)
 		choose_beside(settings, scope, p, told);
 	return rc;
+}
+
+/* It hears them anyway, or counts exactly what is executed. */
+static bool keeps_alone(const struct plan *p)
+{
+	return !strcmp(p->source->name, "tracer") || !strcmp(p->source->name, "count");
+}
+
+void session_choose_hearing(const struct session_settings *settings,
+			    const struct scope *scope, struct plan *plans)
+{
+	if (scope->kind != SCOPE_LAUNCH || settings->source || !settings->n_choices ||
+	    plans[0].beside || !timer_probe_marks(scope->program))
+		return;
+	for (size_t i = 0; i < settings->n_choices; i++)
+		if (keeps_alone(&plans[i]))
+			return;
+	plans[0].beside = source_find("tracer");
 }

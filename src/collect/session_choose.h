@@ -21,5 +21,9 @@ struct session_told {
 must_use int session_choose(const struct session_settings *settings,
 			    const struct scope *scope, struct plan *p,
 			    struct session_told *told, struct err *e);
+/* When all plans have theirs: a program that marks what it does (include/dwell.h) is
+ * heard, beside whatever observes it. */
+void session_choose_hearing(const struct session_settings *settings,
+			    const struct scope *scope, struct plan *plans);
 
 #endif

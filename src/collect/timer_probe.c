@@ -55,6 +55,20 @@ int timer_probe_program(const char *name, const char *instead, struct err *e)
 	return 0;
 }
 
+bool timer_probe_marks(const char *name)
+{
+	char path[PATH_MAX];
+	struct executable x;
+
+	if (!name || timer_probe_program(name, "", NULL) < 0 ||
+	    find_program(name, path, sizeof(path)) < 0)
+		return false;
+
+	own(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && executable_probe(fd, &x, NULL) == 0 && x.has_marks;
+}
+
 int timer_probe(const struct experiment *x, const struct scope *scope, struct err *e)
 {
 	if (x->trigger == EXPERIMENT_HEAP || x->trigger == EXPERIMENT_IO)

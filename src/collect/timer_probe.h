@@ -15,5 +15,8 @@ must_use int timer_probe(const struct experiment *x, const struct scope *scope,
 /* Whether anything can be loaded into a program, which may be NULL: unknown.  instead:
  * what to do else, behind the reason. */
 must_use int timer_probe_program(const char *name, const char *instead, struct err *e);
+/* Does it mark what it does, and can a library of ours be loaded into it that hears it?
+ */
+bool timer_probe_marks(const char *name);
 
 #endif

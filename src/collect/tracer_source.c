@@ -164,7 +164,7 @@ static void set_totals(struct tracer *s, const struct source_context *c)
 
 static uint32_t traces(const struct source_context *c)
 {
-	uint32_t bits = 0;
+	uint32_t bits = WIRE_TRACER_MARKS;
 
 	for (size_t i = 0; i < c->n_plans; i++)
 		if (c->plans[i].source == &tracer_source)
@@ -446,12 +446,23 @@ static void finish_losses(const struct tracer *s)
 			facts_loss(s->context.writer, losses[i].name, losses[i].value);
 }
 
+/* Who is only heard beside what others observe misses nothing of that. */
+static void finish_hearing(const struct tracer *s)
+{
+	if (s->images.totals.n_late_marks)
+		facts_loss(s->context.writer, "late-marks",
+			   s->images.totals.n_late_marks);
+}
+
 static void tracer_finish(struct source *source, struct source_stats *ret)
 {
 	struct tracer *s = (struct tracer *)source;
 	const struct timer_totals *t = &s->images.totals;
 
-	finish_losses(s);
+	if (traces(&s->context) == WIRE_TRACER_MARKS)
+		finish_hearing(s);
+	else
+		finish_losses(s);
 	if (traces(&s->context) & WIRE_TRACER_IO)
 		facts_add(s->context.writer, FACT_RATE, "wrapped-io", "count", 1);
 	if (s->stood_ns)

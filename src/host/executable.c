@@ -49,6 +49,18 @@ static struct segment read_segment(struct reader r, bool is_64bit)
 	return s;
 }
 
+/* As include/dwell.h has it. */
+static bool has_marks(const void *notes, size_t size)
+{
+	struct reader r = reader_over(notes, size);
+	struct note n;
+
+	while (note_next(&r, &n))
+		if (note_is(&n, "dwell", 1))
+			return true;
+	return false;
+}
+
 static void take_notes(int fd, const struct segment *s, struct executable *x)
 {
 	uint8_t notes[NOTES_MAX];
@@ -58,6 +70,7 @@ static void take_notes(int fd, const struct segment *s, struct executable *x)
 	if (n > 0 && !x->build_id_size)
 		x->build_id_size = note_find_build_id(notes, (size_t)n, x->build_id,
 						      sizeof(x->build_id));
+	x->has_marks |= n > 0 && has_marks(notes, (size_t)n);
 }
 
 static void take_load(const struct segment *s, uint64_t entry, struct executable *x)

@@ -24,7 +24,8 @@ struct executable_load {
 struct executable {
 	bool is_64bit, is_native; /* native: this machine's architecture */
 	bool is_static;		  /* a program without a dynamic linker */
-	bool is_setid; /* runs as another user or group, or with capabilities */
+	bool is_setid;	/* runs as another user or group, or with capabilities */
+	bool has_marks; /* of its own making, by include/dwell.h */
 	uint8_t build_id[EXECUTABLE_BUILD_ID_MAX];
 	size_t build_id_size;  /* 0: none */
 	uint32_t layout;       /* a checksum of where in the file what is loaded is */

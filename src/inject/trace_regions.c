@@ -2,7 +2,6 @@
 #include "inject/trace_regions.h"
 
 #include <dwell.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,8 +21,6 @@
 #define HERE	  ((uintptr_t)__builtin_frame_address(0))
 #define BACK	  ((uintptr_t)__builtin_return_address(0))
 #define FUNCTIONS "functions"
-/* What a program says of itself is heard beside whatever is traced. */
-#define ANY UINT32_MAX
 
 /* Threads that the program has paused itself. */
 static uint32_t is_paused_here;
@@ -195,7 +192,7 @@ static void tell_text(enum wire_regions_kind kind, const char *text)
 
 static void name_thread(const char *name)
 {
-	if (trace_runtime_traces(ANY))
+	if (trace_runtime_traces(WIRE_TRACER_MARKS))
 		tell_text(WIRE_REGIONS_THREAD, name);
 }
 
@@ -211,7 +208,7 @@ static void mark(const char *name)
 		region_thread_tell_due(t, now, region_thread_wall(now));
 		region_thread_leave(t);
 	}
-	if (trace_runtime_traces(ANY))
+	if (trace_runtime_traces(WIRE_TRACER_MARKS))
 		tell_text(WIRE_REGIONS_MARK, name);
 }
 
@@ -237,7 +234,7 @@ EXPORT void dwell_join(const struct dwell_hooks **cell);
 
 EXPORT void dwell_join(const struct dwell_hooks **cell)
 {
-	if (trace_runtime_traces(ANY))
+	if (trace_runtime_traces(WIRE_TRACER_MARKS))
 		*cell = &hooks;
 }
 
@@ -278,7 +275,7 @@ void trace_regions_init(void)
 		find_ways_out();
 	if (trace_runtime.traces & WIRE_TRACER_REGIONS)
 		begin_regions();
-	if (trace_runtime.traces)
+	if (trace_runtime.traces & WIRE_TRACER_MARKS)
 		trace_cells_set(&hooks);
 }
 

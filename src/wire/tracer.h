@@ -26,6 +26,8 @@ enum wire_tracer_trace {
 	WIRE_TRACER_FPE = 4,
 	WIRE_TRACER_REGIONS = 8,
 	WIRE_TRACER_IO = 16,
+	/* Always: what a program says of itself, marks and names of threads. */
+	WIRE_TRACER_MARKS = 32,
 };
 
 /* Beyond enum wire_sampler_kind.  Never renumber. */

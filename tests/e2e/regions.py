@@ -286,6 +286,18 @@ def marks_end_intervals():
 
 
 @test
+def marks_are_heard_beside_samples():
+    path, _ = record('heard', REGIONS, 'marks', '30', run=('-e', 'usertime'))
+    p = dwell('global', '--json', path)
+    assert p.returncode == 0, p.stderr
+    rows = json.loads(p.stdout)['rows']
+    assert [r['name'] for r in rows if r['cause'] == 'program'] == ['other', 'second', 'other'], rows
+    path, _ = record('unheard', REGIONS, 'marks', '1', run=('-e', 'usertime', '--source', 'timer'))
+    rows = json.loads(dwell('global', '--json', path).stdout)['rows']
+    assert not [r for r in rows if r['cause'] == 'program'], rows
+
+
+@test
 def no_mark_is_late_where_timers_end_intervals_too():
     for ms in (30, 120, 480, 1920):  # until the recorder got to run often enough
         path, _ = record('often', REGIONS, 'marks', str(ms),

@@ -21,6 +21,7 @@ static void we_are_a_native_dynamic_program(void **state)
 	assert_true(x.is_native);
 	assert_false(x.is_static);
 	assert_false(x.is_setid);
+	assert_false(x.has_marks);
 	assert_true(x.size_bytes > 0 && x.inode > 0 && x.mtime_s > 0);
 }
 
