@@ -93,6 +93,13 @@ static uint32_t frame_row(struct making *m, const struct profile_sample *s, size
 	return row_of(m, mix(mix(2, parent), function), &row);
 }
 
+/* Of whichever quantity: "regions:cpu". */
+static bool is_of_regions(const struct profile_column *c)
+{
+	return strcmp(c->experiment, "regions") == 0 ||
+	       text_starts(c->experiment, "regions:");
+}
+
 /* What a sample's weight is of. */
 struct weight {
 	uint64_t time, calls, counted;
@@ -104,7 +111,7 @@ static bool weight_of(const struct profile *p, const struct profile_sample *s,
 	const struct profile_column *c = profile_column(p, s->column);
 
 	*ret = (struct weight){ 0 };
-	if (strcmp(c->experiment, "regions") != 0)
+	if (!is_of_regions(c))
 		return false;
 	if (strcmp(c->name, "region-calls") == 0)
 		ret->calls = s->weight;
@@ -173,7 +180,7 @@ int region_rows_make(const struct profile *p, enum region_rows_by by,
 	for (uint32_t i = 0; i < profile_n_columns(p); i++) {
 		const struct profile_column *c = profile_column(p, i);
 
-		if (strcmp(c->experiment, "regions") != 0)
+		if (!is_of_regions(c))
 			continue;
 		ret->has_regions = true;
 		if (text_starts(c->name, "region-") &&

@@ -11,7 +11,7 @@ import sys
 
 import harness
 import visiting
-from harness import DIR, dwell, fact, report, run_all, test
+from harness import DIR, Skip, dwell, fact, report, run_all, test
 from visiting import LIMIT_S, attached, check_left, is_led_by, obeying, wait_until
 
 PROGRAMS = os.path.abspath(sys.argv[2])
@@ -76,6 +76,21 @@ def what_had_begun_before_is_told_and_what_goes_on_has_its_time():
     check_whole(path, begun_before=1)
     said = ' '.join(dwell('regions', path).stdout.split())
     assert 'ends of regions that had begun before, if at all: 1' in said, said
+
+
+@test
+def what_is_counted_meanwhile_is_left_to_the_kernel():
+    if dwell('count', '-e', 'page-faults', '--', 'true').returncode:
+        raise Skip('no counters here')
+    with marked() as p:
+        before = sorted(os.listdir(f'/proc/{p.pid}/fd'))
+        for i, quantity in enumerate(('page-faults', 'cpu', 'time')):
+            path = f'{DIR}/quantity{i}.dwell'
+            with attached(p.pid, path, '-e', f'regions:{quantity}', '--callstack-every', '1ms'):
+                p.tell('calls 20')
+            check_unheard(p)
+            assert sorted(os.listdir(f'/proc/{p.pid}/fd')) == before
+            assert calls(path) == {'around': 2, 'work': 40, 'told_of_itself': 40}, calls(path)
 
 
 @test

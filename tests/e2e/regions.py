@@ -247,6 +247,7 @@ def cpu_time_does_not_pass_in_sleep():
     path, _ = record('cpu', REGIONS, 'cpu', '60', run=('-e', 'regions:cpu'))
     time = values(path, 'region-cpu-time')
     assert time['leaf'] >= 50 * MS and time['whole'] < 30 * MS, time
+    assert {r['name']: r['exclusive'] for r in regions(path)} == time, regions(path)
 
 
 @test
