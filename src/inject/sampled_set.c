@@ -34,7 +34,11 @@ void sampled_set_add(struct sampled_set *s, const void *p)
 bool sampled_set_find(struct sampled_set *s, unsigned bucket, const void *p)
 {
 	for (int i = 0; i < SAMPLED_SET_SLOTS; i++) {
-		if (!replace(&s->at[bucket][i], (uintptr_t)p, 0))
+		uint64_t *slot = &s->at[bucket][i];
+
+		/* Mostly it is none, and looking is cheaper than trying. */
+		if (__atomic_load_n(slot, __ATOMIC_RELAXED) != (uintptr_t)p ||
+		    !replace(slot, (uintptr_t)p, 0))
 			continue;
 		change(&s->n[bucket], -1);
 		return true;

@@ -32,13 +32,18 @@ static inline unsigned sampled_set_bucket(const void *p)
 	return (unsigned)((uint64_t)(uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) >> 52);
 }
 
+/* False: it is none. */
+static inline bool sampled_set_may_have(const struct sampled_set *s, const void *p)
+{
+	return __builtin_expect(
+		__atomic_load_n(&s->n[sampled_set_bucket(p)], __ATOMIC_RELAXED) != 0, 0);
+}
+
 /* Was it a member? */
 static inline bool sampled_set_remove(struct sampled_set *s, const void *p)
 {
-	unsigned bucket = sampled_set_bucket(p);
-
-	return __builtin_expect(__atomic_load_n(&s->n[bucket], __ATOMIC_RELAXED), 0) &&
-	       sampled_set_find(s, bucket, p);
+	return sampled_set_may_have(s, p) &&
+	       sampled_set_find(s, sampled_set_bucket(p), p);
 }
 
 #endif

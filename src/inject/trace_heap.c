@@ -8,17 +8,17 @@
  * the program's order of libraries, the C library's or another one; what it calls within
  * itself does not come by here.  C++ operators come by as malloc and free.
  *
- * Where blocks are sampled, a thread counts down the bytes to the next one: what is not
- * taken costs a subtraction and a branch.  Where every block is observed nothing is ever
- * left to count down.
+ * Where blocks are sampled most calls do not come by here (inject/trace_heap_pass): what
+ * does has a block that is taken, or is seldom called.  Where every block is observed
+ * nothing is ever left to count down.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "inject/next.h"
 #include "inject/poisson.h"
-#include "inject/sampled_set.h"
 #include "inject/trace_heap_end.h"
+#include "inject/trace_heap_pass.h"
 #include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_thread.h"
@@ -28,6 +28,12 @@
 #define EXPORT __attribute__((visibility("default")))
 
 __attribute__((weak)) extern int *__errno_location(void);
+
+typedef void *one_size_fn(size_t size);
+typedef void *two_sizes_fn(size_t a, size_t b);
+typedef void *resize_fn(void *p, size_t size);
+typedef void release_fn(void *p);
+typedef int aligned_fn(void **ret, size_t alignment, size_t size);
 
 enum heap_call {
 	HEAP_MALLOC,
@@ -55,7 +61,6 @@ static const char *const names[HEAP_N_CALLS] = {
 };
 
 static void *next[HEAP_N_CALLS];
-
 static __attribute__((noinline)) void *look_up(enum heap_call call)
 {
 	void *p = next_symbol(names[call]);
@@ -79,7 +84,18 @@ static void *refuse(void)
 	return NULL;
 }
 
-static struct sampled_set sampled;
+/* From the first block on that is sampled. */
+static void let_pass(void)
+{
+	struct trace_heap_pass *pass = &trace_heap_pass;
+	one_size_fn *take = (one_size_fn *)next_of(HEAP_MALLOC);
+	resize_fn *resize = (resize_fn *)next_of(HEAP_REALLOC);
+	release_fn *give = (release_fn *)next_of(HEAP_FREE);
+
+	__atomic_store_n(&pass->malloc, take, __ATOMIC_RELAXED);
+	__atomic_store_n(&pass->realloc, resize, __ATOMIC_RELAXED);
+	__atomic_store_n(&pass->free, give, __ATOMIC_RELAXED);
+}
 
 static inline uintptr_t disguise(const void *p)
 {
@@ -123,9 +139,11 @@ static __attribute__((noinline)) void observe(struct trace_local *l, const void 
 	}
 	l->last_taken = disguise(p);
 	if (trace_runtime.sample_bytes) {
+		if (!trace_heap_pass.free)
+			let_pass();
 		if (!is_next(l, size))
 			return;
-		sampled_set_add(&sampled, p);
+		sampled_set_add(&trace_heap_pass.sampled, p);
 	}
 	r.stack = trace_thread_stack(frame);
 	r.time_ns = vdso_now_ns();
@@ -154,7 +172,8 @@ static void write_given(enum wire_tracer_kind kind, const void *p)
 /* False: it is none that was observed. */
 static inline bool note_given(enum wire_tracer_kind kind, const void *p)
 {
-	if (trace_runtime.sample_bytes && !sampled_set_remove(&sampled, p))
+	if (trace_runtime.sample_bytes &&
+	    !sampled_set_remove(&trace_heap_pass.sampled, p))
 		return false;
 	if (!trace_runtime_traces(WIRE_TRACER_HEAP))
 		return false;
@@ -166,7 +185,7 @@ static inline bool note_given(enum wire_tracer_kind kind, const void *p)
 static void note_kept(const void *p)
 {
 	if (trace_runtime.sample_bytes)
-		sampled_set_add(&sampled, p);
+		sampled_set_add(&trace_heap_pass.sampled, p);
 	write_given(WIRE_TRACER_UNMOVE, p);
 }
 
@@ -175,17 +194,13 @@ static void note_kept(const void *p)
 #define BEGIN (trace_local()->last_taken = 0)
 #define TAKEN(p, size)                                                                   \
 	do {                                                                             \
-		if ((p) && disguise(p) != trace_local()->last_taken)                     \
+		uintptr_t last = trace_local()->last_taken;                              \
+                                                                                         \
+		if ((p) && disguise(p) != last && last != TRACE_HEAP_PASSED)             \
 			note_taken(p, size, __builtin_frame_address(0));                 \
 	} while (0)
 
-typedef void *one_size_fn(size_t size);
-typedef void *two_sizes_fn(size_t a, size_t b);
-typedef void *resize_fn(void *p, size_t size);
-typedef void release_fn(void *p);
-typedef int aligned_fn(void **ret, size_t alignment, size_t size);
-
-EXPORT void *malloc(size_t size)
+void *trace_heap_malloc(size_t size)
 {
 	one_size_fn *f = (one_size_fn *)next_of(HEAP_MALLOC);
 	void *p = f ? f(size) : refuse();
@@ -206,7 +221,7 @@ EXPORT void *calloc(size_t n, size_t size)
 	return p;
 }
 
-EXPORT void free(void *p)
+void trace_heap_free(void *p)
 {
 	release_fn *f = (release_fn *)next_of(HEAP_FREE);
 
@@ -235,7 +250,7 @@ static inline void *resize(void *old, size_t size, const uint64_t *frame)
 	return p;
 }
 
-EXPORT void *realloc(void *old, size_t size)
+void *trace_heap_realloc(void *old, size_t size)
 {
 	return resize(old, size, __builtin_frame_address(0));
 }

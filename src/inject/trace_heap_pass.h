@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trace_heap_pass - calls of the allocator's that nobody wants to know of, where blocks
+ * are sampled: they go on to it by a jump, without a frame of ours.
+ *
+ * A thread counts down the bytes to the next block before it is there.  That some calls
+ * fail changes no estimate, as the distance to the next block has no memory.
+ */
+#ifndef DWELL_INJECT_TRACE_HEAP_PASS_H
+#define DWELL_INJECT_TRACE_HEAP_PASS_H
+
+#include <stddef.h>
+
+#include "inject/sampled_set.h"
+
+#define TRACE_HEAP_HIDDEN __attribute__((visibility("hidden")))
+
+struct trace_heap_pass {
+	/* The allocator's; NULL: nothing passes, as before the first block is sampled. */
+	void *(*malloc)(size_t size);
+	void *(*realloc)(void *old, size_t size);
+	void (*free)(void *p);
+	struct sampled_set sampled;
+};
+
+TRACE_HEAP_HIDDEN extern struct trace_heap_pass trace_heap_pass;
+
+/* What a thread took last (trace_local), where that passed: no address looks so. */
+#define TRACE_HEAP_PASSED 1
+
+/* What is to be observed perhaps, in inject/trace_heap.  They are jumped to: their caller
+ * is the wrapper's. */
+TRACE_HEAP_HIDDEN void *trace_heap_malloc(size_t size);
+TRACE_HEAP_HIDDEN void *trace_heap_realloc(void *old, size_t size);
+TRACE_HEAP_HIDDEN void trace_heap_free(void *p);
+
+#endif
