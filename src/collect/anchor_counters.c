@@ -92,7 +92,7 @@ static int begin_visit(struct visit *v, struct err *e)
 		return err_set(e, ERR_OS, "it executes another program");
 	if (rc == 0)
 		read_time(v->c);
-	return rc == 0 ? count_status_check_sharing(v->c->pid, e) : rc;
+	return rc == 0 ? count_status_check_sharing(v->c->pid, &v->c->alone, e) : rc;
 }
 
 static struct count_tracee *first(struct visit *v)

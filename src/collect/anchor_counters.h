@@ -24,6 +24,7 @@
 #include "base/own.h"
 #include "base/vec.h"
 #include "collect/anchor_site.h"
+#include "host/newcomers.h"
 
 #define ANCHOR_COUNTERS_AREAS 4
 #define ANCHOR_COUNTERS_MAX   48 /* of one process, those that are off included */
@@ -46,8 +47,9 @@ struct anchor_counters {
 	VEC(struct anchor_counter) at;
 	struct anchor_counters_area areas[ANCHOR_COUNTERS_AREAS];
 	size_t n_areas;
-	uint64_t mark;	   /* in each area: it is ours */
-	uint64_t stood_ns; /* CPU time of the process when all of it stood last */
+	uint64_t mark;		/* in each area: it is ours */
+	struct newcomers alone; /* count_status_check_sharing */
+	uint64_t stood_ns;	/* CPU time of the process when all of it stood last */
 };
 
 /* Nothing of the process changes. */

@@ -19,6 +19,7 @@
 #include "collect/count_status.h"
 #include "collect/count_tracee.h"
 #include "host/clock.h"
+#include "host/newcomers.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 #include "wire/count_program.h"
@@ -42,6 +43,7 @@ struct rseq_registered {
 struct attach {
 	struct count_attached *a;
 	struct count_tracees threads;
+	struct newcomers alone;
 	struct count_control_thread *native; /* of each */
 	struct buf maps;
 	char exe[PATH_MAX];
@@ -332,7 +334,7 @@ static int attach(struct attach *x, struct err *e)
 	int rc = count_tracees_stop(&x->threads, e);
 
 	if (rc == 0)
-		rc = count_status_check_sharing(x->a->pid, e);
+		rc = count_status_check_sharing(x->a->pid, &x->alone, e);
 	if (rc == 0)
 		rc = procfs_exe(x->a->pid, x->exe, sizeof(x->exe), e);
 	if (rc == 0)

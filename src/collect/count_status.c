@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host/executable.h"
+#include "host/newcomers.h"
 #include "host/procfs.h"
 #include "wire/count_file.h"
 
@@ -139,19 +140,24 @@ int count_status_check_own(struct err *e)
 
 static bool shares_memory(pid_t a, pid_t b)
 {
-	return a > 0 && b > 0 && syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
+	return a > 0 && b > 0 && syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0 &&
+	       procfs_is_process(b);
 }
 
-/* Any of all: who was begun by a child, or has lost its parent, may have it as well. */
-int count_status_check_sharing(pid_t pid, struct err *e)
+/* Any of all: who was begun by a child, or has lost its parent, may have it as well.  But
+ * nobody comes to have it later than when it begins. */
+int count_status_check_sharing(pid_t pid, struct newcomers *alone, struct err *e)
 {
-	own(procfs_ids_fini) struct procfs_ids all = { 0 };
-	int rc = procfs_processes(&all, e);
+	own(procfs_ids_fini) struct procfs_ids others = { 0 };
+	struct newcomers now = newcomers_mark();
+	int rc = newcomers_since(alone, &others, e);
 
-	vec_each(other, &all.ids)
+	vec_each(other, &others.ids)
 		if (rc == 0 && *other != pid && shares_memory(pid, *other))
 			rc = err_set(e, ERR_UNSUPPORTED,
 				     "it shares memory with process %d", *other);
+	if (rc == 0)
+		*alone = now;
 	return rc;
 }
 

@@ -10,6 +10,8 @@
 #include "base/err.h"
 #include "base/own.h"
 
+struct newcomers;
+
 struct count_status {
 	uid_t uid; /* effective */
 	gid_t gid;
@@ -27,7 +29,9 @@ must_use int count_status_check(pid_t pid, struct count_status *ret, struct err 
 must_use int count_status_check_own(struct err *e);
 
 /* Whether others have the same memory, as between vfork() and exec; of one that is
- * stopped, so that this does not pass by itself. */
-must_use int count_status_check_sharing(pid_t pid, struct err *e);
+ * stopped, so that this does not pass by itself.  alone: since when none had, as it was
+ * told before, or all zeros; now, on success. */
+must_use int count_status_check_sharing(pid_t pid, struct newcomers *alone,
+					struct err *e);
 
 #endif

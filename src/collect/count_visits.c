@@ -2,6 +2,7 @@
 #include "collect/count_visits.h"
 
 #include "collect/count_detach.h"
+#include "host/newcomers.h"
 #include "host/procfs.h"
 
 void count_visits_fini(struct count_visits *v)
@@ -12,9 +13,12 @@ void count_visits_fini(struct count_visits *v)
 int count_visits_begin(struct count_visits *v, pid_t pid, const struct count_directory *d,
 		       const char *flags, struct err *e)
 {
+	struct newcomers now = newcomers_mark();
 	struct count_attached a;
 	int rc = count_attach(pid, d, flags, &a, e);
 
+	if (!v->at.n)
+		v->begun = now;
 	if (rc == 0)
 		*vec_push(&v->at) = a;
 	return rc;
@@ -40,14 +44,15 @@ static void find_children(struct count_visits *v)
 	own(procfs_ids_fini) struct procfs_ids pids = { 0 };
 	size_t n = v->at.n;
 
-	if (procfs_processes(&pids, NULL) < 0)
+	if (newcomers_since(&v->begun, &pids, NULL) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		vec_each(pid, &pids.ids) {
 			struct count_attached a = v->at.at[i];
 
 			a.pid = *pid;
-			if (a.pid != v->at.at[i].pid && count_detach_is_there(&a))
+			if (a.pid != v->at.at[i].pid && count_detach_is_there(&a) &&
+			    procfs_is_process(a.pid))
 				count_visits_child(v, (uint32_t)a.pid,
 						   (uint32_t)v->at.at[i].pid);
 		}

@@ -10,11 +10,13 @@
 
 #include "base/vec.h"
 #include "collect/count_attach.h"
+#include "host/newcomers.h"
 
 struct count_visits {
 	VEC(struct count_attached) at;
-	uint64_t n_kept;     /* which the engine could not leave ... */
-	struct err why_kept; /* ... the first of them */
+	struct newcomers begun; /* before the engine came to the first */
+	uint64_t n_kept;	/* which the engine could not leave ... */
+	struct err why_kept;	/* ... the first of them */
 	/* Where the first one stood when the engine came, and when it was gone. */
 	struct count_stand came, left;
 };

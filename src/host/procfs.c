@@ -265,6 +265,13 @@ int procfs_process_of(pid_t tid, pid_t *ret, struct err *e)
 	return 0;
 }
 
+bool procfs_is_process(pid_t id)
+{
+	pid_t pid;
+
+	return procfs_process_of(id, &pid, NULL) == 0 && pid == id;
+}
+
 int procfs_cmdline(pid_t pid, char *s, size_t cap, struct err *e)
 {
 	char path[64];

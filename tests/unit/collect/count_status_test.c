@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/count_status.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "host/newcomers.h"
 
 #define ORDINARY                                                                         \
 	"Name:\tsleep\nUmask:\t0022\nState:\tS "                                         \
@@ -73,12 +79,61 @@ static void nothing_is_known_of_what_is_no_text(void **state)
 
 static void a_process_of_ours_can_be_asked(void **state)
 {
+	struct newcomers alone = { 0 };
 	struct count_status s;
 	struct err e;
 
 	(void)state;
 	assert_true(count_status_check(0x7fffffff, &s, &e) < 0);
-	assert_int_equal(count_status_check_sharing(getpid(), NULL), 0);
+	assert_int_equal(count_status_check_sharing(getpid(), &alone, NULL), 0);
+	assert_true(alone.ns > 0);
+}
+
+static int wait_for_end(void *stack)
+{
+	(void)stack;
+	for (;;)
+		pause();
+	return 0;
+}
+
+static void *be_a_thread(void *arg)
+{
+	pause();
+	return arg;
+}
+
+/* Looked for among all, and among those that have begun since. */
+static void who_shares_memory_is_found_also_when_it_begins_later(void **state)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	struct newcomers none = { 0 }, alone = { 0 };
+	struct err e;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(count_status_check_sharing(getpid(), &alone, NULL), 0);
+	pid = clone(wait_for_end, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+	assert_true(pid > 0);
+	assert_true(count_status_check_sharing(getpid(), &alone, &e) < 0);
+	assert_non_null(strstr(e.text, "shares memory with process"));
+	assert_true(count_status_check_sharing(getpid(), &none, &e) < 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(count_status_check_sharing(getpid(), &alone, NULL), 0);
+}
+
+static void threads_of_its_own_are_no_others(void **state)
+{
+	struct newcomers alone = { 0 };
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(count_status_check_sharing(getpid(), &alone, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, be_a_thread, NULL), 0);
+	assert_int_equal(count_status_check_sharing(getpid(), &alone, NULL), 0);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
 }
 
 int main(void)
@@ -88,6 +143,8 @@ int main(void)
 		cmocka_unit_test(others_are_refused_in_words),
 		cmocka_unit_test(nothing_is_known_of_what_is_no_text),
 		cmocka_unit_test(a_process_of_ours_can_be_asked),
+		cmocka_unit_test(who_shares_memory_is_found_also_when_it_begins_later),
+		cmocka_unit_test(threads_of_its_own_are_no_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
