@@ -250,6 +250,14 @@ static int put_control(struct attach *x, struct err *e)
 	return 0;
 }
 
+/* The first thread goes on natively, by itself. */
+static bool has_left(const struct attach *x)
+{
+	return x->a->told.state == COUNT_CONTROL_LEFT;
+}
+
+/* In one go: its many system calls would be stops otherwise, each with two switches to us
+ * and back. */
 static int begin_engine(struct attach *x, const struct count_load *load, struct err *e)
 {
 	struct count_attached *a = x->a;
@@ -260,14 +268,16 @@ static int begin_engine(struct attach *x, const struct count_load *load, struct 
 	regs.rcx = COUNT_CONTROL_MAGIC;
 	regs.rsp = a->control + a->control_bytes;
 	regs.eflags = PLAIN_FLAGS;
-	if (!count_remote_run(first(x), &regs,
-			      a->control + offsetof(struct count_control, state)) ||
+	if (!count_remote_run_through(first(x), &regs,
+				      a->control +
+					      offsetof(struct count_control, state)) ||
 	    !count_remote_read(a->pid, a->control, &a->told, sizeof(a->told)))
 		return err_set(e, ERR_OS, "it has ended");
 	a->told.why[sizeof(a->told.why) - 1] = 0;
-	return a->told.state == COUNT_CONTROL_READY
-		       ? 0
-		       : err_set(e, ERR_UNSUPPORTED, "%s", a->told.why);
+	if (a->told.state == COUNT_CONTROL_READY)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED, "%s",
+		       has_left(x) ? "we came too late to take it over" : a->told.why);
 }
 
 /* Undoing. */
@@ -279,9 +289,11 @@ static void undo(struct attach *x)
 	if (x->a->control)
 		count_remote_read(x->a->pid, x->a->control, &x->a->told,
 				  sizeof(x->a->told));
-	count_detach_memory(x->a, first(x));
+	if (!has_left(x))
+		count_detach_memory(x->a, first(x));
 	vec_each(t, &x->threads.at) {
-		count_tracee_set(t, &t->regs);
+		if (!has_left(x) || t != first(x))
+			count_tracee_set(t, &t->regs);
 		count_tracee_set_mask(t, t->mask);
 	}
 }

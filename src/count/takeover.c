@@ -30,11 +30,30 @@ extern const char crossing_in_checked[], crossing_in_end[];
 extern const char crossing_join[], crossing_release[], crossing_finish[];
 _Noreturn void crossing_enter(struct context *c, const void *code);
 
-/* Until the recorder leads the thread elsewhere; back if nobody does. */
-static void wait(enum count_control_state state)
+/* Some seconds: a recorder that is there comes sooner. */
+#define WAITS 10000000u
+
+static void tell(enum count_control_state state)
 {
 	__atomic_store_n(&control->state, state, __ATOMIC_RELEASE);
+}
+
+static void wait(void)
+{
 	sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+/* Until the recorder leads the thread elsewhere; back if nobody does.  It looks at the
+ * state when the thread stands: what was ready once may not be any more. */
+static void be_ready(void)
+{
+	uint64_t is = COUNT_CONTROL_READY;
+
+	tell(COUNT_CONTROL_READY);
+	for (unsigned i = 0; i < WAITS; i++)
+		wait();
+	__atomic_compare_exchange_n(&control->state, &is, COUNT_CONTROL_LEFT, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 static void fail(const char *text)
@@ -44,8 +63,9 @@ static void fail(const char *text)
 	n = n < sizeof(control->why) ? n : sizeof(control->why) - 1;
 	memcpy(control->why, text, n);
 	control->why[n] = 0;
+	tell(COUNT_CONTROL_FAILED);
 	for (;;)
-		wait(COUNT_CONTROL_FAILED);
+		wait();
 }
 
 static void tell_places(struct count_control *k)
@@ -175,7 +195,7 @@ void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t 
 		c = add_thread(&threads[i]);
 	signals_install(c);
 	fatal_set_instead(NULL);
-	wait(COUNT_CONTROL_READY);
+	be_ready();
 	/* Nobody has come: all others go on natively, and so does the first. */
 	signals_give_back(c);
 	sys_call(SYS_arch_prctl, ARCH_SET_GS, c, 0, 0, 0, 0);

@@ -55,6 +55,7 @@ struct count_control_piece {
 enum count_control_state {
 	COUNT_CONTROL_READY = 1, /* threads can be taken over */
 	COUNT_CONTROL_FAILED,
+	COUNT_CONTROL_LEFT, /* it has waited for long, and goes on natively */
 };
 
 /* A thread waits in sched_yield for the recorder; it stays with the engine when that
