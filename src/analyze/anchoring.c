@@ -137,6 +137,15 @@ int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret
 	return rc;
 }
 
+const char *anchoring_refusal(const struct profile *p)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; i < p->n_sources && !why; i++)
+		why = recording_info(p->sources[i].recording, "anchors-refused");
+	return why;
+}
+
 /* Finding. */
 
 /* [block * n_groups + group], by what windows stand for; and of each block as it was. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/anchoring.h"
 #include "analyze/names.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -102,6 +103,19 @@ static const char *who_tells(const struct calc_view *v)
 		       : "A recording of bbcounts beside this one tells exactly";
 }
 
+/* Where samples alone tell although something was to be counted now and then. */
+static void put_refusal(const struct calc_view *v, FILE *out)
+{
+	const char *why = anchoring_refusal(v->r->profile);
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!why || !v->code.is_estimated || v->code.n_windows)
+		return;
+	buf_puts(&b, "no exact counts now and then: ");
+	report_text_safe(&b, why);
+	report_text_wrapped(v->r, &b, out);
+}
+
 /* "12,345 instructions, every one counted; entered once", or as samples tell. */
 static void put_sums(const struct calc_view *v, FILE *out)
 {
@@ -131,6 +145,7 @@ static void put_sums(const struct calc_view *v, FILE *out)
 	report_text_wrapped(v->r, &b, out);
 	if (c->is_estimated && c->confidence == FREQUENCY_LOW)
 		fprintf(out, "  %s\n", who_tells(v));
+	put_refusal(v, out);
 	put_rates(v, &t, out);
 }
 

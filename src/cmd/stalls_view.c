@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/anchoring.h"
 #include "analyze/function_index.h"
 #include "analyze/names.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "host/clock.h"
 
-#define NS_PER_S 1e9
+#define REFUSAL_MAX 200
+#define NS_PER_S    1e9
 
 void stalls_view_fini(struct stalls_view *v)
 {
@@ -255,12 +258,17 @@ static int tell_why(const struct stalls_view *v, bool has_counts, struct err *e)
 	const char *whose = v->kind == STALLS_ALL ? "" : v->name;
 	const char *colon = v->kind == STALLS_ALL ? "" : ": ";
 
+	const char *refusal = anchoring_refusal(v->r->profile);
+	char safe[REFUSAL_MAX] = "";
+
+	if (refusal)
+		text_printable(safe, sizeof(safe), refusal);
 	if (!has_counts)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%.100s%show often code was executed is not known: give a "
 			       "recording of bbcounts, too, or record anchors beside "
-			       "usertime (of one process, three windows at least)",
-			       whose, colon);
+			       "usertime (three windows of a program at least)%s%s",
+			       whose, colon, refusal ? "; " : "", safe);
 	if (v->uncounted.n)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%.100s%sthe counts have nothing of what was sampled, or "
