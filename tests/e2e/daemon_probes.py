@@ -10,13 +10,14 @@ import time
 
 import oracles
 from daemon_reports import by_call, counted, program, report, total
-from daemons import daemon
+from daemons import Daemon, daemon
 from harness import DIR, IS_ROOT, TESTS, dwell, run_all, skip_all, test
 from placed import Paced
 
 WORKLOADS = os.path.abspath(sys.argv[2])
 PROGRAMS = os.path.abspath(sys.argv[3])
 CALLS = os.path.join(PROGRAMS, 'e2e-calls')
+Daemon.MEETING_S = 0  # nothing that is told here depends on who was met
 
 
 def run(*command):

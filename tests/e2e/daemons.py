@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from harness import DIR, DWELL, Skip, dwell, need
+from harness import DIR, DWELL, Skip, dwell, need, text_of
 
 PINS = '/sys/fs/bpf/dwell'
 PERIOD_NS = 10**9 // 5200
@@ -28,7 +28,7 @@ def clean_up(d):
 
 def what_it_does(pid):
     """Where it waits, and for how long it has run."""
-    return [open(f'/proc/{pid}/{name}', encoding='ascii').read() for name in ('wchan', 'stat', 'schedstat')]
+    return [text_of(pid, name) for name in ('wchan', 'stat', 'schedstat')]
 
 
 class Daemon:

@@ -90,10 +90,15 @@ def wait_until(is_so, why, seconds=60):
         time.sleep(0.005)
 
 
+def text_of(pid, name):
+    """What the kernel tells of a process or a thread."""
+    with open(f'/proc/{pid}/{name}', encoding='utf-8') as f:
+        return f.read()
+
+
 def is_asleep(pid):
-    """Does its first thread wait in the kernel for what may take for ever?"""
-    with open(f'/proc/{pid}/stat', encoding='utf-8') as f:
-        return f.read().rsplit(')', 1)[1].split()[0] == 'S'
+    """Does its first thread, or this one, wait in the kernel for what may take for ever?"""
+    return text_of(pid, 'stat').rsplit(')', 1)[1].split()[0] == 'S'
 
 
 def sleeper(*command):

@@ -18,7 +18,7 @@ import time
 from shlex import quote
 
 import harness
-from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, may_record, run_all, test
+from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, may_record, run_all, test, wait_until
 
 WORKLOADS, PROGRAMS = (os.path.abspath(p) for p in sys.argv[2:4])
 FILE = os.path.join(DIR, 'x.dwell')
@@ -177,11 +177,8 @@ def recording_limits():
             (report_part if ends_early else report)()
 
 
-def wait_for(what, seconds=10):
-    end = time.time() + seconds
-    while not what():
-        assert time.time() < end, 'it never happened'
-        time.sleep(0.02)
+def wait_for(what):
+    wait_until(what, 'it never happened')
 
 
 def has(path, text):
@@ -233,7 +230,7 @@ def a_killed_recorder_and_program():
         p.send_signal(signal.SIGSTOP)  # so that it cannot end in order meanwhile
         os.kill(program, signal.SIGKILL)
         p.kill()
-        p.communicate(timeout=10)
+        p.communicate(timeout=60)
         r = report_part()
         assert sum(r['total'].values()) > 0, (way, r)
 
@@ -247,7 +244,7 @@ def a_terminated_recorder():
             p = started(way, 'goes-on', mark)
             time.sleep(0.1)
             p.send_signal(number)
-            p.communicate(timeout=10)
+            p.communicate(timeout=60)
             assert p.returncode in (128 + 15, 128 + number), p.returncode
             wait_for(lambda: has(mark, 'went on'))
             report()
@@ -284,7 +281,7 @@ def an_interrupt_reaches_the_program_once():
 def read_until(terminal, text):
     seen = b''
     while text not in seen:
-        assert select.select([terminal], [], [], 20)[0], ('nothing more comes', seen)
+        assert select.select([terminal], [], [], 60)[0], ('nothing more comes', seen)
         seen += os.read(terminal, 4096)
 
 
@@ -319,7 +316,7 @@ def an_interrupt_to_the_recorder_alone_is_not_the_programs():
     for way in CPU_WAYS:
         p = started(way, 'interrupts')
         p.send_signal(signal.SIGINT)
-        out, _ = p.communicate(timeout=10)
+        out, _ = p.communicate(timeout=60)
         assert p.returncode == 0 and out == b'interrupted 0\n', (way, out, p.returncode)
 
 
@@ -401,8 +398,8 @@ def attach_to_what_ends_meanwhile():
     for _ in range(3):
         target = spawned('sleep', '0.05')
         begin = time.time()
-        p = attach('-p', str(target.pid), '-d', '5s')
-        assert p.returncode in (0, 1) and time.time() - begin < 3, p
+        p = attach('-p', str(target.pid), '-d', '100s')
+        assert p.returncode in (0, 1) and time.time() - begin < 60, p
         assert p.returncode == 0 or one_line(p.stderr), p
         target.wait()
 
@@ -474,7 +471,7 @@ def a_user_who_may_not_see_the_kernel_counts_no_zeros():
             raise Skip('users may see the kernel here')
     p = subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--',
                         './dwell', 'count', 'sleep', '0.1'],
-                       capture_output=True, text=True, timeout=20, cwd=path)
+                       capture_output=True, text=True, timeout=60, cwd=path)
     line = next(x for x in p.stderr.splitlines() if 'context-switches' in x)
     assert line.split()[0] == '–' and 'paranoid' in line, p.stderr
     assert 'outside the kernel' in p.stderr, p.stderr
@@ -490,7 +487,7 @@ def strangers_are_refused():
     try:
         p = subprocess.run([*as_user, os.path.join(path, 'dwell'), 'attach', '-d', '1s',
                             '-o', os.path.join(path, 'a.dwell'), '-p', str(target.pid)],
-                           capture_output=True, timeout=20, cwd=path)
+                           capture_output=True, timeout=60, cwd=path)
         assert p.returncode == 1 and one_line(p.stderr), p
         assert not os.path.exists(os.path.join(path, 'a.dwell'))
     finally:
@@ -500,7 +497,7 @@ def strangers_are_refused():
                  ('./e2e-victim', 'children'), ('sh', '-c', 'su --help')):
         plain = subprocess.run([*as_user, *args], capture_output=True, cwd=path)
         p = subprocess.run([*as_user, './dwell', 'run', '-q', '-i', '1ms', '-o', 'u.dwell',
-                            '--', *args], capture_output=True, timeout=20, cwd=path)
+                            '--', *args], capture_output=True, timeout=60, cwd=path)
         if args[0] == 'su' and p.returncode == 1:
             assert one_line(p.stderr), p
             continue
@@ -534,9 +531,11 @@ def what_a_killed_recorder_leaves_is_removed_by_the_next():
     record_true(way)
     assert left <= left_directories(), 'removed while the program is there'
     wait_for(lambda: has(mark, 'went on'))
-    time.sleep(0.1)
-    record_true(way)
-    assert not left & left_directories(), left
+
+    def is_removed():
+        record_true(way)
+        return not left & left_directories()
+    wait_for(is_removed)  # once the program has ended
     p.stdout.close()
     p.stderr.close()
 

@@ -11,15 +11,10 @@ import subprocess
 import urllib.request
 
 import harness
-from harness import DIR, dwell, wait_until
+from harness import DIR, dwell, text_of, wait_until
 
 LIMIT_S = 60
 PLACE = range(0x468040000000, 0x468040000000 + (1 << 30))  # where dwell puts its library
-
-
-def text_of(pid, name):
-    with open(f'/proc/{pid}/{name}', encoding='utf-8') as f:
-        return f.read()
 
 
 def n_led(pid):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Known waits: main burns 200 ms of CPU, sleeps 200 ms and polls 150 ms; one thread holds
- * a mutex for 250 ms, another waits 200 ms of them for it.  Prints main's time in ns.
+ * a mutex for 250 ms, another waits 200 ms of them for it.  Prints main's time in ns, and
+ * for how long each of those lasted, as who is to go on may come late.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -32,31 +33,58 @@ __attribute__((noinline)) void do_spin(int ms)
 			sink += (unsigned long)i;
 }
 
+static struct lasting {
+	const char *name;
+	long long ns;
+} sleeping = { "do_sleep", 0 }, polling = { "do_poll", 0 }, holding = { "hold", 0 },
+  wanting = { "want", 0 };
+
+static void begin(struct lasting *l)
+{
+	l->ns -= now_ns(CLOCK_MONOTONIC);
+}
+
+static void end(struct lasting *l)
+{
+	l->ns += now_ns(CLOCK_MONOTONIC);
+}
+
+static void tell(const struct lasting *l)
+{
+	printf("%s %lld\n", l->name, l->ns);
+}
+
 __attribute__((noinline)) void do_sleep(void)
 {
+	begin(&sleeping);
 	usleep(200000);
-	sink++;
+	end(&sleeping);
 }
 
 __attribute__((noinline)) void do_poll(void)
 {
+	begin(&polling);
 	poll(NULL, 0, 150);
-	sink++;
+	end(&polling);
 }
 
 __attribute__((noinline)) void *hold(void *x)
 {
+	begin(&holding);
 	pthread_mutex_lock(&mutex);
 	usleep(250000);
 	pthread_mutex_unlock(&mutex);
+	end(&holding);
 	return x;
 }
 
 __attribute__((noinline)) void *want(void *x)
 {
+	begin(&wanting);
 	usleep(50000);
 	pthread_mutex_lock(&mutex);
 	pthread_mutex_unlock(&mutex);
+	end(&wanting);
 	return x;
 }
 
@@ -72,6 +100,10 @@ int main(void)
 	do_poll();
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
-	printf("%lld\n", now_ns(CLOCK_MONOTONIC) - begin_ns);
+	printf("main %lld\n", now_ns(CLOCK_MONOTONIC) - begin_ns);
+	tell(&sleeping);
+	tell(&polling);
+	tell(&holding);
+	tell(&wanting);
 	return 0;
 }
