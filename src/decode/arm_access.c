@@ -59,13 +59,18 @@ static bool access_of(const struct arm_step *s, struct access *ret)
 	return opc == 2 || size < 2;
 }
 
-/* Of its own frame nothing is told: it is where others were right before. */
-static void access_at(struct arm_step *s, struct known_bits addr)
+static void tell_access(struct arm_step *s, struct known_bits addr)
 {
-	if (s->is_access || field(s, RN, 5) == ARM_MACHINE_SP)
-		return;
 	s->is_access = true;
 	s->accessed = arm_machine_untagged(addr);
+}
+
+/* Of its own frame nothing is told, but of tables there: it is where others were right
+ * before. */
+static void access_at(struct arm_step *s, struct known_bits addr)
+{
+	if (!s->is_access && field(s, RN, 5) != ARM_MACHINE_SP)
+		tell_access(s, addr);
 }
 
 static void load(struct arm_step *s, const struct access *a, unsigned at,
@@ -139,14 +144,17 @@ static bool at_signed(struct arm_step *s)
 static bool at_register(struct arm_step *s)
 {
 	unsigned option = field(s, 13, 3), by;
-	struct known_bits off = arm_alu_extend(arm_machine_reg(s, RM, 8), option);
+	struct known_bits off = arm_alu_extend(arm_machine_reg(s, RM, 8), option), addr;
 	struct access a;
 
 	if (!access_of(s, &a) || !(option & 2))
 		return false;
 	by = !bit(s, 12) ? 0 : a.bytes ? (unsigned)__builtin_ctz(a.bytes) : 3;
 	off = arm_alu_shift(ARM_ALU_LSL, off, by, 8);
-	access_one(s, &a, RT, arm_alu_add(base(s), off, known_bits_of(0, 1), 8).value);
+	addr = arm_alu_add(base(s), off, known_bits_of(0, 1), 8).value;
+	if (a.bytes)
+		tell_access(s, addr);
+	access_one(s, &a, RT, addr);
 	return true;
 }
 

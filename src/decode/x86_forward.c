@@ -80,12 +80,14 @@ static const struct {
 	{ X86_OP_0F38, 0xc6, 0xc7, true }, /* prefetches of these */
 };
 
-/* Of its own frame nothing is told: it is where others were right before. */
+/* Of its own frame nothing is told, but of tables there: it is where others were right
+ * before. */
 static bool tells_access(const struct x86_step *s)
 {
 	const struct x86_op *op = s->op;
 
-	if (!op->modrm_off || op->mod == 3 || op->segment || op->base == X86_OP_RSP)
+	if (!op->modrm_off || op->mod == 3 || op->segment ||
+	    (op->base == X86_OP_RSP && !op->has_index))
 		return false;
 	for (unsigned i = 0; i < sizeof(no_accesses) / sizeof(no_accesses[0]); i++)
 		if (op->map == no_accesses[i].map &&

@@ -193,11 +193,13 @@ static void accesses_are_told_but_those_of_the_frame(void **unused)
 		0x58000764, /* ldr x4, CONSTANTS */
 		0xf8200041, /* ldadd x0, x1, [x2] */
 		0x4cdf7000, /* ld1 {v0.16b}, [x0], #16 */
+		0xf8626be6, /* ldr x6, [sp, x2]: a table */
 		0xd4000001, /* svc #0 */
 	};
 	static const struct forward_access told[] = {
-		{ AT + 4, 0x3008 },	{ AT + 8, 0x5000 },  { AT + 12, 0 },
-		{ AT + 20, CONSTANTS }, { AT + 24, 0x3000 }, { AT + 28, 0x1000 },
+		{ AT + 4, 0x3008 },	     { AT + 8, 0x5000 },  { AT + 12, 0 },
+		{ AT + 20, CONSTANTS },	     { AT + 24, 0x3000 }, { AT + 28, 0x1000 },
+		{ AT + 32, STACK + 0x3000 },
 	};
 	struct forward_path path;
 

@@ -475,26 +475,27 @@ static void many_stores_are_forgotten_at_once(void **state)
 	assert_false(path.last.known_regs >> X86_OP_RAX & 1);
 }
 
-/* Those of an instruction that is not executed here, too; none of the own frame. */
+/* Those of an instruction that is not executed here, too; none of the own frame but
+ * of tables there. */
 static void accesses_have_their_addresses(void **state)
 {
-	static const struct forward_access are[] = { { AT, 0x1000 + 8 },
-						     { AT + 4, 0x2000 + 4 * 0x4000 },
-						     { AT + 7, 0 },
-						     { AT + 19, AT + 27 + 0x10 },
-						     { AT + 27, 0x9000 } };
+	static const struct forward_access are[] = {
+		{ AT, 0x1000 + 8 },  { AT + 4, 0x2000 + 4 * 0x4000 },
+		{ AT + 7, 0 },	     { AT + 19, AT + 27 + 0x10 },
+		{ AT + 27, 0x9000 }, { AT + 38, STACK + 8 * 0x4000 }
+	};
 	struct forward_path path;
 
 	(void)state;
 	/* mov 8(%rax),%rdx; add %edx,(%rcx,%rbx,4); mov (%r15),%rsi;
 	 * mov 8(%rsp),%rdi; lea (%rax),%r9; incl 0x10(%rip); movups (%r8),%xmm0;
-	 * mov %fs:(%rax),%rax; nopl (%rax); hlt */
+	 * mov %fs:(%rax),%rax; nopl (%rax); mov (%rsp,%rbx,8),%r10; hlt */
 	go(CODE("\x48\x8b\x50\x08\x01\x14\x99\x49\x8b\x37\x48\x8b\x7c\x24\x08"
 		"\x4c\x8d\x08\x90\x48\xff\x05\x11\x00\x00\x00\x90\x41\x0f\x10\x00"
-		"\x64\x48\x8b\x00\x0f\x1f\x00\xf4"),
+		"\x64\x48\x8b\x00\x0f\x1f\x00\x4c\x8b\x14\xdc\xf4"),
 	   &path);
-	assert_int_equal(path.n_accesses, 5);
-	for (unsigned i = 0; i < 5; i++) {
+	assert_int_equal(path.n_accesses, sizeof(are) / sizeof(are[0]));
+	for (unsigned i = 0; i < path.n_accesses; i++) {
 		assert_int_equal(path.accesses[i].ip, are[i].ip);
 		assert_int_equal(path.accesses[i].addr, are[i].addr);
 	}
