@@ -30,6 +30,7 @@ struct stall_culprit {
 	double most;	 /* cycles each time; negative: any number */
 	/* Whose samples tell that it is no more, the profile's; NULL: the code does. */
 	const char *event;
+	bool is_unlikely; /* by what was seen; it may have been elsewhere all the same */
 };
 
 struct stall {
@@ -39,6 +40,7 @@ struct stall {
 	bool is_chance; /* so few samples that they may be chance; not less what others
 			 * took less */
 	unsigned n;
+	/* The unlikely ones last. */
 	struct stall_culprit culprits[STALL_MAX_CULPRITS];
 };
 

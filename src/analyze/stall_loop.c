@@ -18,10 +18,13 @@
 #define HELD_PAGES    32
 #define HELD_ACCESSES 16
 
+/* As FREQUENT, of the loops around it. */
+static const double wider[] = { FREQUENT / 100, 0 };
+
 /* Blocks that are reached from, or reach, the first of the list over frequent ways:
  * marked with a bit. */
-static void spread(const struct function_code *c, uint32_t block, bool is_back,
-		   uint8_t *marks)
+static void spread(const struct function_code *c, uint32_t block, double frequent,
+		   bool is_back, uint8_t *marks)
 {
 	const struct procedure *p = c->procedure;
 	const uint8_t bit = is_back ? 2 : 1;
@@ -39,8 +42,9 @@ static void spread(const struct function_code *c, uint32_t block, bool is_back,
 			uint32_t next = is_back ? p->ways[way].from : p->ways[way].to;
 
 			if (next == PROCEDURE_OUTSIDE || marks[next] & bit ||
+			    function_code_taken(c, way) <= 0 ||
 			    function_code_taken(c, way) <
-				    FREQUENT * c->blocks[block].times)
+				    frequent * c->blocks[block].times)
 				continue;
 			marks[next] |= bit;
 			todo[n++] = next;
@@ -83,8 +87,8 @@ static void add_block(struct stall_loop *l, uint32_t block, const uint8_t *marks
 	}
 }
 
-void stall_loop_find(struct stall_loop *ret, const struct function_code *c,
-		     uint32_t block)
+static void find(struct stall_loop *ret, const struct function_code *c, uint32_t block,
+		 double frequent)
 {
 	uint32_t n = c->procedure->n_blocks;
 	own(freep) uint8_t *marks = NULL;
@@ -93,8 +97,8 @@ void stall_loop_find(struct stall_loop *ret, const struct function_code *c,
 	if (c->blocks[block].times <= 0 || n > MAX_BLOCKS)
 		return;
 	marks = xcalloc(n + 1, 1);
-	spread(c, block, false, marks);
-	spread(c, block, true, marks);
+	spread(c, block, frequent, false, marks);
+	spread(c, block, frequent, true, marks);
 	ret->is_loop = marks[block] == 3;
 	if (!ret->is_loop)
 		return;
@@ -102,6 +106,30 @@ void stall_loop_find(struct stall_loop *ret, const struct function_code *c,
 	for (uint32_t i = 0; i < n; i++)
 		if (marks[i] == 3)
 			add_block(ret, i, marks);
+}
+
+static bool holds_code(const struct stall_loop *l)
+{
+	return l->is_loop && !l->has_calls && l->n_lines <= HELD_LINES &&
+	       l->n_pages <= HELD_PAGES;
+}
+
+void stall_loop_find(struct stall_loop *ret, const struct function_code *c,
+		     uint32_t block)
+{
+	find(ret, c, block, FREQUENT);
+	ret->code_entries = ret->entries;
+	if (!holds_code(ret))
+		return;
+	for (size_t i = 0; i < sizeof(wider) / sizeof(wider[0]) && ret->entries > 0;
+	     i++) {
+		struct stall_loop around;
+
+		find(&around, c, block, wider[i]);
+		if (holds_code(&around))
+			ret->code_entries = fmin(ret->code_entries, around.entries);
+		stall_loop_fini(&around);
+	}
 }
 
 void stall_loop_fini(struct stall_loop *l)
@@ -147,7 +175,13 @@ static bool is_in_frame(const struct operation *o)
 
 static struct stall_reach at_most(double lines, double pages, bool is_fixed)
 {
-	return (struct stall_reach){ fmin(1, lines), fmin(1, pages), is_fixed };
+	lines = fmin(1, lines);
+	pages = fmin(1, pages);
+	return (struct stall_reach){ .lines = lines,
+				     .pages = pages,
+				     .far_lines = lines,
+				     .far_pages = pages,
+				     .is_fixed = is_fixed };
 }
 
 static bool is_same_base(const struct operation *a, const struct operation *b)
@@ -227,8 +261,8 @@ struct stall_reach stall_loop_reach(const struct stall_loop *l, uint32_t step)
 	r = reach_in_loop(l, o);
 	far = o->has_memory ? distance_before(l, step) : -1;
 	if (far >= 0) {
-		r.lines = fmin(r.lines, far / LINE_BYTES);
-		r.pages = fmin(r.pages, far / PAGE_BYTES);
+		r.lines = r.far_lines = fmin(r.lines, far / LINE_BYTES);
+		r.pages = r.far_pages = fmin(r.pages, far / PAGE_BYTES);
 	}
 	return r;
 }
@@ -237,6 +271,6 @@ struct stall_reach stall_loop_code_reach(const struct stall_loop *l)
 {
 	bool is_known = l->is_loop && !l->has_calls;
 
-	return at_most(is_known && l->n_lines <= HELD_LINES ? l->entries : 1,
-		       is_known && l->n_pages <= HELD_PAGES ? l->entries : 1, false);
+	return at_most(is_known && l->n_lines <= HELD_LINES ? l->code_entries : 1,
+		       is_known && l->n_pages <= HELD_PAGES ? l->code_entries : 1, false);
 }

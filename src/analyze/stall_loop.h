@@ -16,8 +16,10 @@ struct stall_loop {
 	uint32_t block;
 	uint32_t *blocks; /* it is one of them */
 	uint32_t n_blocks;
-	double entries;		   /* each time of the block: from elsewhere */
-	double accesses;	   /* the same: of memory, by its instructions */
+	double entries;	     /* each time of the block: from elsewhere */
+	double code_entries; /* the same, of the widest loop around it whose code is held
+			      */
+	double accesses;     /* the same: of memory, by its instructions */
 	uint32_t n_lines, n_pages; /* of code */
 	uint64_t last_code;	   /* address: up to which it is counted */
 	bool has_calls;		   /* whatever is called does more */
@@ -33,7 +35,11 @@ void stall_loop_fini(struct stall_loop *l);
  * than ever before in this loop: at most 1. */
 struct stall_reach {
 	double lines, pages;
-	bool is_fixed; /* the same place each time round */
+	double far_lines, far_pages; /* of these, not in the second level, either */
+	bool is_fixed;		     /* the same place each time round */
+	/* The lines are in the second level as far as was seen, the pages are not. */
+	bool is_of_many_pages;
+	bool is_at_hand; /* as far as was seen */
 };
 
 struct stall_reach stall_loop_reach(const struct stall_loop *l, uint32_t step);

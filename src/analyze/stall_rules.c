@@ -40,6 +40,7 @@ static void make_room(struct stall *s)
 				continue;
 			to->most = larger(to->most, from->most);
 			to->blamed = PROCEDURE_OUTSIDE;
+			to->is_unlikely &= from->is_unlikely;
 			*from = s->culprits[--s->n];
 			return;
 		}
@@ -152,10 +153,15 @@ static void blame_code(const struct stall_scene *at, struct stall *s, uint64_t f
 		    bound(again.pages, STALL_COSTS_WALK));
 }
 
-/* What landed behind a call came back from it. */
-static void blame_return(struct stall *s)
+static double refill(const struct function_code *c)
 {
-	add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, STALL_COSTS_REFILL);
+	return c->model && c->model->refill ? c->model->refill : STALL_COSTS_REFILL;
+}
+
+/* What landed behind a call came back from it. */
+static void blame_return(const struct stall_scene *at, struct stall *s)
+{
+	add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, refill(at->c));
 	add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, -1);
 	add(s, STALL_OTHER, PROCEDURE_OUTSIDE, -1);
 }
@@ -167,22 +173,59 @@ static struct stall_reach reach_of(const struct stall_scene *at, uint32_t step)
 	struct stall_reach r = stall_loop_reach(&at->loop, step);
 	struct stall_reach seen = stall_accesses_reach(&at->loop, step);
 
-	if (at->is_alone)
+	if (at->is_alone) {
 		r.lines = fmin(r.lines, seen.lines);
-	else if (r.is_fixed)
-		r.lines = 1;
+		r.far_lines = fmin(r.far_lines, seen.far_lines);
+	} else if (r.is_fixed) {
+		r.lines = r.far_lines = 1;
+	}
+	r.is_of_many_pages = seen.is_of_many_pages;
+	r.is_at_hand = seen.is_at_hand && at->is_alone;
 	r.pages = fmin(r.pages, seen.pages);
+	r.far_pages = fmin(r.far_pages, seen.far_pages);
 	return r;
 }
 
+/* The same of those that are at hand in the second level, and cost less. */
+static double bound_far(double share, double far, double near_cycles, double cycles)
+{
+	if (fmin(share, far) >= 1)
+		return -1;
+	return far < share ? far * cycles + (share - far) * near_cycles : share * cycles;
+}
+
+/* In the second level's cache; as long again, as others may want to have it. */
+static double near_fetch(const struct function_code *c)
+{
+	return c->model ? 2.0 * c->model->l2_latency : STALL_COSTS_NEAR_FETCH;
+}
+
+static void doubt_misses(struct stall *s, uint32_t step)
+{
+	const unsigned misses =
+		1u << STALL_DCACHE | 1u << STALL_DTLB | 1u << STALL_STORES;
+
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->culprits[i].blamed == step && misses >> s->culprits[i].cause & 1)
+			s->culprits[i].is_unlikely = true;
+}
+
+/* The likelier one first. */
 static void blame_load(const struct stall_scene *at, struct stall *s,
 		       const struct procedure_block *b, uint32_t step)
 {
 	struct stall_reach r = reach_of(at, step);
 	uint32_t store = forwarded_by(at, b, step);
+	double walks =
+		bound_far(r.pages, r.far_pages, STALL_COSTS_NEAR_WALK, STALL_COSTS_WALK);
 
-	add(s, STALL_DCACHE, step, bound(r.lines, STALL_COSTS_FETCH));
-	add(s, STALL_DTLB, step, bound(r.pages, STALL_COSTS_WALK));
+	if (r.is_of_many_pages)
+		add(s, STALL_DTLB, step, walks);
+	add(s, STALL_DCACHE, step,
+	    bound_far(r.lines, r.far_lines, near_fetch(at->c), STALL_COSTS_FETCH));
+	add(s, STALL_DTLB, step, walks);
+	if (r.is_at_hand)
+		doubt_misses(s, step);
 	if (store != PROCEDURE_OUTSIDE)
 		add(s, STALL_FORWARD, store, -1);
 }
@@ -191,9 +234,14 @@ static void blame_load(const struct stall_scene *at, struct stall *s,
 static void blame_store(const struct stall_scene *at, struct stall *s, uint32_t step)
 {
 	struct stall_reach r = reach_of(at, step);
-	double share = fmin(1, r.lines + r.pages);
+	double share = fmin(1, r.lines + r.pages),
+	       far = fmin(1, r.far_lines + r.far_pages);
 
-	add(s, STALL_STORES, step, bound(share, STALL_COSTS_FETCH));
+	add(s, STALL_STORES, step,
+	    bound_far(share, far, near_fetch(at->c) + STALL_COSTS_NEAR_WALK,
+		      STALL_COSTS_FETCH));
+	if (r.is_at_hand)
+		doubt_misses(s, step);
 }
 
 static void blame_operation(const struct stall_scene *at, struct stall *s,
@@ -202,7 +250,7 @@ static void blame_operation(const struct stall_scene *at, struct stall *s,
 	const struct operation *o = &at->c->steps[step].operation;
 
 	if (code_step_is_call(&at->c->procedure->steps[step])) {
-		blame_return(s);
+		blame_return(at, s);
 		return;
 	}
 	if (loads(o))
@@ -299,7 +347,7 @@ static void blame_calls(const struct stall_scene *at, struct stall *s, uint32_t 
 
 	for (uint32_t i = step; i > first && step - i < EXPOSED_CALL; i--)
 		if (code_step_is_call(&at->c->procedure->steps[i - 1])) {
-			add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, STALL_COSTS_REFILL);
+			add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, refill(at->c));
 			return;
 		}
 }
@@ -469,7 +517,7 @@ static void blame_branches(const struct stall_scene *at, struct stall *s,
 	find_branches(at->c, &here, 0, &found);
 	for (unsigned i = 0; i < found.n; i++)
 		add(s, STALL_BRANCH, found.at[i].step,
-		    found.at[i].unforeseen * STALL_COSTS_REFILL);
+		    found.at[i].unforeseen * refill(at->c));
 }
 
 /* is_before: nothing of the block was under way, and what led there may not be done. */
@@ -563,10 +611,26 @@ static void weigh_events(const struct stall_scene *at, struct stall *s, uint32_t
 	s->n = n;
 }
 
+static void put_unlikely_last(struct stall *s)
+{
+	struct stall_culprit unlikely[STALL_MAX_CULPRITS];
+	unsigned n = 0, n_unlikely = 0;
+
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->culprits[i].is_unlikely)
+			unlikely[n_unlikely++] = s->culprits[i];
+		else
+			s->culprits[n++] = s->culprits[i];
+	for (unsigned i = 0; i < n_unlikely; i++)
+		s->culprits[n + i] = unlikely[i];
+}
+
 /* Nothing is without a cause, in whole. */
 static void settle(const struct stall_scene *at, struct stall *s, uint32_t step)
 {
 	double most = 0;
+
+	put_unlikely_last(s);
 
 	if (at->c->misses.n)
 		weigh_events(at, s, step);

@@ -55,6 +55,15 @@ struct machine_model {
 	uint8_t load_latency, vector_load_latency;
 	uint8_t complex_latency; /* more, if the index is scaled or there are three parts
 				  */
+	/* The second level of caches: until what is there can be used, lines of 64 bytes;
+	 * of what translates addresses, pages of 4 KB: those of the smallest of the
+	 * processors. 0: not known. */
+	uint8_t l2_latency;
+	uint32_t l2_lines;
+	uint16_t l2_pages;
+	/* From a branch that was foreseen wrongly until what is behind it retires, at
+	 * worst, as its maker says; 0: it does not. */
+	uint8_t refill;
 	uint8_t forward_latency; /* from a store to the load of the same place */
 	uint8_t vector_forward_latency;
 	bool forwards_by_name; /* ... before the address is known, if made the same way */

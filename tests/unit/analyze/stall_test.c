@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/stall_events.h"
+#include "analyze/stall_loop.h"
 #include "analyze/stall_sum.h"
 #include "base/mem.h"
 #include "insn/machine_model.h"
@@ -423,6 +424,8 @@ static void samples_elsewhere_count_where_calls_lead_there(void **state)
 /* What was seen of the places that a load accesses. */
 struct seen_case {
 	uint64_t samples, unknown, lines, pages, once;
+	uint64_t span; /* bytes, 0: not told */
+	const char *model;
 	bool has_threads;
 	const char *causes;
 };
@@ -448,25 +451,48 @@ static void see_places(struct function_code *c, const struct seen_case *t)
 				  &(struct model_access){ .what = ACCESS_PAGE,
 							  .value = distinct_hash(i),
 							  .times = 1000 });
+	for (unsigned i = 0; t->span && i < 2; i++)
+		access_places_add(&c->accesses, 0,
+				  &(struct model_access){ .what = i ? ACCESS_HIGHEST
+								    : ACCESS_LOWEST,
+							  .value = START + i * t->span,
+							  .times = 1 });
 	c->steps[1].samples = t->samples;
+	if (t->model)
+		c->model = machine_model_find(t->model);
 }
 
 /* mov (%rax),%rax, from anywhere as far as the code tells. */
 static void places_that_were_seen_rule_causes_out(void **state)
 {
 	static const struct seen_case t[] = {
-		{ 2000, 0, 10, 2, 0, false, "DTLB miss of 0 <1.5, unexplained 18.5" },
+		{ 2000, 0, 10, 2, 0, 0, NULL, false,
+		  "DTLB miss of 0 <1.5, unexplained 18.5" },
 		/* others may take lines away, not pages */
-		{ 2000, 0, 10, 2, 0, true, "D-cache miss of 0, DTLB miss of 0 <1.5" },
+		{ 2000, 0, 10, 2, 0, 0, NULL, true,
+		  "D-cache miss of 0, DTLB miss of 0 <1.5" },
 		/* more than are at hand */
-		{ 2000, 0, 1000, 2, 0, false, "D-cache miss of 0, DTLB miss of 0 <1.5" },
-		{ 2000, 0, 1000, 100, 0, false, "D-cache miss of 0, DTLB miss of 0" },
+		{ 2000, 0, 1000, 2, 0, 0, NULL, false,
+		  "D-cache miss of 0, DTLB miss of 0 <1.5" },
+		{ 2000, 0, 1000, 100, 0, 0, NULL, false,
+		  "D-cache miss of 0, DTLB miss of 0" },
 		/* one of 400 is another one each time */
-		{ 2000, 0, 5, 2, 20, false,
+		{ 2000, 0, 5, 2, 20, 0, NULL, false,
 		  "D-cache miss of 0 <6.0, DTLB miss of 0 <1.5, unexplained 12.5" },
 		/* of one of ten nobody knows */
-		{ 2000, 2000, 10, 2, 0, false,
+		{ 2000, 2000, 10, 2, 0, 0, NULL, false,
 		  "D-cache miss of 0 <91.2, DTLB miss of 0 <92.4" },
+		/* what the second level holds costs little */
+		{ 2000, 0, 1000, 100, 0, 0, "zen5", false,
+		  "D-cache miss of 0 <28.1, DTLB miss of 0 <10.1" },
+		/* most were not seen, but lie between some that were */
+		{ 2000, 0, 0, 0, 4000, 300000, "zen5", false,
+		  "D-cache miss of 0 <31.1, DTLB miss of 0 <13.2" },
+		{ 2000, 0, 0, 0, 4000, 300000, NULL, false,
+		  "D-cache miss of 0, DTLB miss of 0" },
+		/* one line of each page: these are too many */
+		{ 2000, 0, 8000, 8000, 0, 0, "zen5", false,
+		  "DTLB miss of 0, D-cache miss of 0" },
 	};
 
 	(void)state;
@@ -482,6 +508,39 @@ static void places_that_were_seen_rule_causes_out(void **state)
 		describe(&c, &s.of_step[0], &b);
 		if (strcmp(buf_str(&b), t[i].causes) != 0)
 			print_error("# case %zu: %s\n", i, buf_str(&b));
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
+/* mov (%rax),%rax, which may wait for what it is fetched by, too */
+static void what_is_at_hand_as_far_as_was_seen_comes_last(void **state)
+{
+	static const struct {
+		struct seen_case seen;
+		const char *causes;
+	} t[] = {
+		{ { 2000, 2000, 10, 2, 0, 0, NULL, false, NULL },
+		  "front end <15.0, D-cache miss of 0 <91.2, DTLB miss of 0 <92.4" },
+		{ { 2000, 2000, 1000, 200, 0, 0, NULL, false, NULL },
+		  "D-cache miss of 0, DTLB miss of 0, front end <15.0" },
+		/* another thread may take lines away */
+		{ { 2000, 2000, 10, 2, 0, 0, NULL, true, NULL },
+		  "D-cache miss of 0, DTLB miss of 0 <92.4, front end <15.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		make_loop(&c, CODE("\x48\x8b\x00"), 0);
+		for (uint32_t k = 0; k < c.procedure->blocks[0].n_steps; k++)
+			c.steps[k].waits[SCHEDULE_WAIT_FRONT_END] = 5;
+		c.is_alone = !t[i].seen.has_threads;
+		see_places(&c, &t[i].seen);
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[0], &b);
 		assert_string_equal(buf_str(&b), t[i].causes);
 	}
 }
@@ -525,6 +584,47 @@ static void what_was_foreseen_is_not_to_blame(void **state)
 			print_error("# case %zu: %s\n", i, buf_str(&b));
 		assert_string_equal(buf_str(&b), t[i].causes);
 	}
+}
+
+/* A loop of a thousand turns in one of as many: where that is entered its code may be
+ * missing, not where this one is. */
+static void code_is_fetched_once_for_the_widest_loop(void **state)
+{
+	/* not %rcx; 3: not %rax; dec %rdi; jnz 3; dec %rsi; jnz 0; ret */
+	static const uint8_t code[] = "\x48\xf7\xd1\x48\xf7\xd0\x48\xff\xcf\x75\xf8"
+				      "\x48\xff\xce\x75\xf0\xc3";
+	static const double times[] = { 1e3, 1e6, 1e3, 1 };
+	struct procedure_range range = { .address = START,
+					 .code = code,
+					 .size = sizeof(code) - 1 };
+	struct procedure_options o = {
+		.machine = EM_X86_64, .ranges = &range, .n_ranges = 1, .entry = START
+	};
+	own(function_code_fini) struct function_code c = { 0 };
+	struct stall_loop l;
+
+	(void)state;
+	assert_int_equal(procedure_new(&o, &c.procedure, NULL), 0);
+	assert_int_equal(c.procedure->n_blocks, 4);
+	c.steps = xcalloc(c.procedure->n_steps + 1, sizeof(*c.steps));
+	c.blocks = xcalloc(5, sizeof(*c.blocks));
+	c.ways = xcalloc(c.procedure->n_ways + 1, sizeof(*c.ways));
+	for (unsigned i = 0; i < 4; i++)
+		c.blocks[i].times = times[i];
+	for (uint32_t i = 0; i < c.procedure->n_ways; i++) {
+		const struct procedure_way *w = &c.procedure->ways[i];
+		bool is_entry = w->from == PROCEDURE_OUTSIDE;
+		double least = is_entry || w->to == PROCEDURE_OUTSIDE
+				       ? 1
+				       : fmin(times[w->from], times[w->to]);
+
+		c.ways[i].times = w->from == w->to ? least - 1e3 : least;
+	}
+	stall_loop_find(&l, &c, 1);
+	assert_int_equal(l.n_blocks, 1);
+	assert_true(fabs(l.entries - 1e-3) < 1e-9);
+	assert_true(fabs(stall_loop_code_reach(&l).lines - 1e-6) < 1e-9);
+	stall_loop_fini(&l);
 }
 
 static double all_of(const struct stall_sum *s)
@@ -635,7 +735,9 @@ int main(void)
 		cmocka_unit_test(misses_that_were_sampled_bound_causes),
 		cmocka_unit_test(samples_elsewhere_count_where_calls_lead_there),
 		cmocka_unit_test(places_that_were_seen_rule_causes_out),
+		cmocka_unit_test(what_is_at_hand_as_far_as_was_seen_comes_last),
 		cmocka_unit_test(what_was_foreseen_is_not_to_blame),
+		cmocka_unit_test(code_is_fetched_once_for_the_widest_loop),
 		cmocka_unit_test(all_parts_add_up),
 		cmocka_unit_test(what_was_not_counted_tells_nothing),
 		cmocka_unit_test(a_cause_has_at_least_what_no_other_can_have),
