@@ -112,6 +112,7 @@ static void put_place(const struct growth_view *g, const struct heap_growth_plac
 	char s[TEXT_MAX];
 
 	buf_printf(&b, "%s", text_pct(s, (double)kept, (double)all));
+	heap_view_put_error(g->v, kept, &b);
 	buf_printf(&b, "  Bytes %s", text_size(s, kept));
 	buf_printf(&b, "  Blocks %s", text_count(s, x->kept_blocks));
 	buf_puts(&b, "  Growth ");
@@ -127,12 +128,18 @@ static void put_total(const struct growth_view *g, FILE *out)
 {
 	const struct heap_growth_place *total = &g->growth.total;
 	own(buf_fini) struct buf b = { 0 };
+	char s[TEXT_MAX];
 
 	put_amount(&b, total->bytes[HEAP_GROWTH_TAKEN], total->blocks[HEAP_GROWTH_TAKEN]);
 	buf_puts(&b, " allocated, ");
 	put_amount(&b, total->bytes[HEAP_GROWTH_GIVEN], total->blocks[HEAP_GROWTH_GIVEN]);
 	buf_puts(&b, " given back: growth ");
 	put_signed(&b, heap_growth_net_bytes(total), text_size);
+	if (g->v->sample_bytes) {
+		buf_printf(&b, "; estimated from a block for each %s",
+			   text_size(s, g->v->sample_bytes));
+		heap_view_put_error(g->v, total->bytes[HEAP_GROWTH_TAKEN], &b);
+	}
 	report_text_labelled(g->v->report, "between", &b, out);
 }
 
@@ -165,7 +172,8 @@ static void put_places(const struct growth_view *g, FILE *out)
 		rest -= all->all.at[i].kept_bytes;
 	}
 	if (n > limit)
-		fprintf(out, "… %zu more places with %s\n", n - limit,
+		fprintf(out, "… %zu more place%s with %s\n", n - limit,
+			n - limit == 1 ? "" : "s",
 			text_pct(s, (double)rest, (double)total));
 }
 
@@ -263,6 +271,7 @@ static void write_json(const struct growth_view *g, FILE *out)
 	}
 	json_array_end(&j);
 	json_sums(&j, &g->growth.total);
+	json_key_u64(&j, "sample", g->v->sample_bytes);
 	json_key(&j, "between");
 	json_array(&j);
 	for (size_t i = 0; i < profile_n_sources(r->profile); i++) {

@@ -68,12 +68,9 @@ void heap_view_fini(struct heap_view *v)
 	heap_places_fini(&v->places);
 }
 
-/* Processes. */
-
-/* The standard error of an estimate of that many bytes, at most: a block that is taken
- * with probability p adds size / p, with a variance of less than size / p times the bytes
- * for each block. */
-static void put_error(const struct heap_view *v, uint64_t bytes, struct buf *b)
+/* A block that is taken with probability p adds size / p, with a variance of less than
+ * size / p times the bytes for each block. */
+void heap_view_put_error(const struct heap_view *v, uint64_t bytes, struct buf *b)
 {
 	char s[TEXT_MAX];
 	double error = sqrt((double)v->sample_bytes * (double)bytes);
@@ -81,6 +78,8 @@ static void put_error(const struct heap_view *v, uint64_t bytes, struct buf *b)
 	if (v->sample_bytes && bytes)
 		buf_printf(b, " ± %s", text_pct(s, error, (double)bytes));
 }
+
+/* Processes. */
 
 static void put_left(const struct heap_process *x, struct buf *b)
 {
@@ -143,7 +142,7 @@ static void put_process(const struct heap_view *v, size_t source,
 	if (x->facts[HEAP_FACT_SAMPLE]) {
 		buf_printf(&b, "; estimated from a block for each %s",
 			   text_size(s, x->facts[HEAP_FACT_SAMPLE]));
-		put_error(v, x->facts[HEAP_FACT_ALLOCATED], &b);
+		heap_view_put_error(v, x->facts[HEAP_FACT_ALLOCATED], &b);
 	}
 	if (x->facts[HEAP_FACT_MAPPINGS])
 		buf_printf(&b, "; up to %s mapped by itself",
@@ -193,7 +192,7 @@ static void put_values(const struct heap_view *v, const struct heap_place *place
 
 	buf_printf(&b, "%s", text_pct(s, (double)place->weight, (double)v->places.total));
 	if (v->table->estimated)
-		put_error(v, value_of(v, place, v->table->estimated), &b);
+		heap_view_put_error(v, value_of(v, place, v->table->estimated), &b);
 	for (size_t i = 0; i < HEAP_TABLE_COLUMNS && v->table->columns[i].title; i++) {
 		const char *event = v->table->columns[i].event;
 		const char *per = v->table->columns[i].per;
@@ -223,7 +222,8 @@ static void put_rest(const struct heap_view *v, FILE *out)
 	char s[TEXT_MAX];
 
 	if (h->n_found > h->all.n)
-		fprintf(out, "… %zu more places with %s\n", h->n_found - h->all.n,
+		fprintf(out, "… %zu more place%s with %s\n", h->n_found - h->all.n,
+			h->n_found - h->all.n == 1 ? "" : "s",
 			text_pct(s, (double)(h->total - h->shown), (double)h->total));
 }
 

@@ -10,6 +10,7 @@
 
 #include "analyze/heap_places.h"
 #include "analyze/heap_rows.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/own.h"
 #include "cmd/report_profile.h"
@@ -51,6 +52,9 @@ struct heap_view {
 
 must_use int heap_view_load(struct heap_view *v, struct err *e);
 void heap_view_fini(struct heap_view *v);
+/* Where blocks were sampled: the standard error of an estimate of that many bytes, at
+ * most. */
+void heap_view_put_error(const struct heap_view *v, uint64_t bytes, struct buf *b);
 /* Of a recording, what was observed of each. */
 void heap_view_print_processes(const struct heap_view *v, size_t source, FILE *out);
 must_use int heap_view_print(const struct heap_view *v, FILE *out, struct err *e);

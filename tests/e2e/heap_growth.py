@@ -6,17 +6,24 @@ import collections
 import itertools
 import json
 import os
+import platform
 import subprocess
 import sys
 
 import harness
-from harness import DIR, dwell, report, run_all, test
+import visiting
+from harness import DIR, Skip, dwell, report, run_all, test
 
 PROGRAM = os.path.join(os.path.abspath(sys.argv[2]), 'e2e-heap_growth')
 # The ends of the program's four phases, as --between has them.
 BOUNDS = ('start', 'one', 'two', 'three', 'end')
 SUMS = ('kept-blocks', 'kept', 'net-blocks', 'net', 'allocations', 'allocated', 'given-blocks',
         'given')
+
+
+def far_off(estimate, true, sample):
+    """In standard errors, which are less where blocks are large beside a sample."""
+    return abs(estimate - true) / (sample * max(true, 4 * sample)) ** 0.5
 
 
 def record(name, how, *options):
@@ -121,6 +128,51 @@ def marks_from_outside_cut_as_well():
         text, _ = p.communicate()
         assert p.returncode == 0
     check(path, text)
+
+
+@test
+def growth_of_sampled_blocks_is_estimated():
+    sample = 1024
+    path, text = record('sampled', 'program', '-S', '0', '--sample', str(sample))
+    sums = truth(text)
+    for lo, hi in itertools.combinations(range(5), 2):
+        r = growth(f'{BOUNDS[lo]},{BOUNDS[hi]}', path)
+        assert r['sample'] == sample, r['sample']
+        found = by_site(r['rows'])
+        for site in 'site_0', 'site_1', 'site_2':
+            got, want = found[site], between(sums, site, lo, hi)
+            for key in 'kept', 'allocated', 'given':
+                assert far_off(got[key], want[key], sample) < 6, (lo, hi, site, key, got, want)
+    true = sum(size for _, size in sums.values())
+    assert far_off(growth('start,end', path)['growth']['allocated'], true, sample) < 6, true
+    text = dwell('heap', '--between', 'one,three', path).stdout
+    assert 'estimated from a block for each 1.0 KB' in ' '.join(text.split()), text
+
+
+@test
+def of_a_process_that_runs_already_what_was_taken_since_grows():
+    if platform.machine() != 'x86_64':
+        raise Skip('no calls are wrapped in processes that run already here')
+    path = os.path.join(DIR, 'visited.dwell')
+    with subprocess.Popen([PROGRAM, 'lines'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        assert p.stdout.readline() == 'ready\n'
+        with visiting.attached(p.pid, path, '-e', 'heap', '-S', '0'):
+            for name in BOUNDS[1:-1]:
+                marked = dwell('ctl', 'mark', str(p.pid), name)
+                assert marked.returncode == 0, marked.stderr
+                p.stdin.write('go\n')
+                p.stdin.flush()
+                if name != BOUNDS[-2]:
+                    assert p.stdout.readline() == 'ready\n'
+            text, _ = p.communicate()
+            assert p.returncode == 0
+    # Nothing is known of what was taken before.
+    sums = {x: n for x, n in truth(text).items() if x[1] > 0}
+    for lo, hi in itertools.combinations(range(1, 5), 2):
+        found = by_site(growth(f'{BOUNDS[lo]},{BOUNDS[hi]}', path)['rows'])
+        for site in 'site_0', 'site_1', 'site_2':
+            got, want = {key: found[site][key] for key in SUMS}, between(sums, site, lo, hi)
+            assert got == want, (BOUNDS[lo], BOUNDS[hi], site, got, want)
 
 
 @test
