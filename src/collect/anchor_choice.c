@@ -19,12 +19,9 @@ struct hot {
 	double covered; /* by the best that was chosen */
 };
 
-static int by_weight(const void *a, const void *b)
+static bool is_hotter(const struct hot *a, const struct hot *b)
 {
-	const struct hot *x = a, *y = b;
-
-	return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1)
-				      : (x->addr > y->addr) - (x->addr < y->addr);
+	return a->weight != b->weight ? a->weight > b->weight : a->addr < b->addr;
 }
 
 struct span {
@@ -39,22 +36,36 @@ static int by_addr(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
+/* Among the n of those that come first, which are N_HOT at most. */
+static size_t put(struct hot *hot, size_t n, const struct hot *x)
+{
+	size_t at = n < N_HOT ? n : N_HOT - 1;
+
+	if (n == N_HOT && !is_hotter(x, &hot[at]))
+		return n;
+	for (; at && is_hotter(x, &hot[at - 1]); at--)
+		hot[at] = hot[at - 1];
+	hot[at] = *x;
+	return n < N_HOT ? n + 1 : n;
+}
+
 /* Shares of all instructions; returns how many. */
-static size_t find_hot(const struct anchor_choice_block *blocks, size_t n,
-		       struct hot *ret)
+static size_t find_hot(const struct anchor_choice_block *blocks, size_t n_blocks,
+		       struct hot ret[N_HOT])
 {
 	double sum = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		ret[i] = (struct hot){ .addr = blocks[i].addr,
-				       .weight = (double)blocks[i].times *
-						 blocks[i].n_insns };
-		sum += ret[i].weight;
+	for (size_t i = 0; i < n_blocks; i++) {
+		struct hot x = { .addr = blocks[i].addr,
+				 .weight = (double)blocks[i].times * blocks[i].n_insns };
+
+		sum += x.weight;
+		n = put(ret, n, &x);
 	}
 	for (size_t i = 0; i < n; i++)
 		ret[i].weight /= sum > 0 ? sum : 1;
-	qsort(ret, n, sizeof(*ret), by_weight);
-	return n < N_HOT ? n : N_HOT;
+	return n;
 }
 
 /* A second.  Above what is dear others are better. */
@@ -155,10 +166,10 @@ static size_t best_of(const struct places *p, const struct aims *a, double *ret_
 size_t anchor_choice_make(const struct anchor_choice_block *blocks, size_t n,
 			  uint64_t cpu_ns, uint64_t ret[ANCHOR_CHOICE_MAX])
 {
-	own(freep) struct hot *hot = xcalloc(n + 1, sizeof(*hot));
 	own(freep) double *good = xcalloc(n + 1, sizeof(*good));
 	own(freep) uint64_t *addrs = xcalloc(n + 1, sizeof(*addrs));
 	struct places p = { addrs, good, n };
+	struct hot hot[N_HOT];
 	struct aims aims = { hot, find_hot(blocks, n, hot), 0 };
 	size_t n_taken = 0;
 
@@ -202,10 +213,10 @@ size_t anchor_choice_sites(const struct anchor_choice_block *blocks, size_t n,
 			   uint64_t cpu_ns, const struct anchor_choice_sites *sites,
 			   size_t ret[ANCHOR_CHOICE_SITES])
 {
-	own(freep) struct hot *hot = xcalloc(n + 1, sizeof(*hot));
 	own(freep) double *good = xcalloc(sites->n + 1, sizeof(*good));
 	own(freep) uint64_t *addrs = xcalloc(sites->n + 1, sizeof(*addrs));
 	struct places p = { addrs, good, sites->n };
+	struct hot hot[N_HOT];
 	struct aims aims = { hot, find_hot(blocks, n, hot), FAR };
 	const struct rates *r = sites->is_for_moments ? &of_moments : &of_counters;
 	size_t n_taken = 0;
