@@ -109,7 +109,8 @@ class Bar:
         """Windows of exact counts, and per cent of CPU time that all of that took, as the recorder has it."""
         p = subprocess.run([self.bench.dwell, "cat", "--section", "facts", path], capture_output=True, text=True, check=True)
         facts = {name: int(value) for name, value in re.findall(r'name="([\w-]+)" value=(\d+)', p.stdout)}
-        return {"windows": facts.get("windows", 0), "cost %": 100 * facts.get("windows-cost", 0) / max(facts.get("user-time", 0), 1)}
+        cpu_ns = facts.get("user-time", 0) + facts.get("system-time", 0)
+        return {"windows": facts.get("windows", 0), "cost %": 100 * facts.get("windows-cost", 0) / max(cpu_ns, 1)}
 
     def paired_cost(self, command):
         """Per cent of CPU time, of program and recorder, beyond that of a recording without anchors.
