@@ -111,6 +111,8 @@ static void follow_io(struct io_ledger *l, const struct timer_record *r)
 		if (!*text)
 			abort();
 	}
+	if (r->kind == WIRE_TRACER_IO_LEFT && io_calls_name(d->call))
+		io_ledger_add_time(l, &c);
 	if (r->kind != WIRE_TRACER_IO_DONE || !io_calls_name(d->call))
 		return;
 	io_ledger_add(l, &c);

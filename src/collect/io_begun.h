@@ -23,10 +23,10 @@
 
 struct io_begun_call {
 	uint32_t thread;
-	uint32_t depth;	 /* how many are around it; set here */
-	uint64_t around; /* place of the next one plus 1, 0: none; set here */
-	uint64_t frame;	 /* of who makes it: lower is further in */
-	uint64_t since_ns;
+	uint32_t depth;	   /* how many are around it; set here */
+	uint64_t around;   /* place of the next one plus 1, 0: none; set here */
+	uint64_t frame;	   /* of who makes it: lower is further in */
+	uint64_t since_ns; /* observed time, without pauses */
 	struct io_call call;
 	bool is_there; /* set here; else its place is free, around tells the next free */
 };

@@ -259,18 +259,19 @@ static void take_begun(struct io_image *s, const struct timer_record *r)
 	struct io_begun_call begun = {
 		.thread = thread_of(s, stack),
 		.frame = b->frame,
-		.since_ns = b->time_ns,
+		.since_ns = b->observed_ns,
 		.call = { .stack = stack,
 			  .file = file_label(s, b->file),
 			  .call = b->call },
 	};
 
 	if (!io_calls_name(b->call) || b->time_ns > clock_monotonic_ns() ||
-	    !io_begun_add(&s->begun, &begun))
+	    b->observed_ns > b->time_ns || !io_begun_add(&s->begun, &begun))
 		s->image->image->totals->damaged++;
 }
 
-static void take_done(struct io_image *s, const struct timer_record *r)
+static void take_returned(struct io_image *s, const struct timer_record *r,
+			  void (*add)(struct io_ledger *l, const struct io_call *c))
 {
 	const struct wire_tracer_io_done *d = &r->io_done;
 	struct io_call c = { .stack = traced_image_stack(s->image, d->stack),
@@ -290,7 +291,17 @@ static void take_done(struct io_image *s, const struct timer_record *r)
 		io_begun_end(&s->begun, thread_of(s, c.stack), d->frame);
 	c.file = file_label(s, d->file);
 	put_older(s, d->time_ns);
-	io_ledger_add(&s->ledger, &c);
+	add(&s->ledger, &c);
+}
+
+static void take_done(struct io_image *s, const struct timer_record *r)
+{
+	take_returned(s, r, io_ledger_add);
+}
+
+static void take_left(struct io_image *s, const struct timer_record *r)
+{
+	take_returned(s, r, io_ledger_add_time);
 }
 
 static void take(void *state, const struct timer_record *r)
@@ -300,6 +311,7 @@ static void take(void *state, const struct timer_record *r)
 		[WIRE_TRACER_IO_FILE - WIRE_TRACER_IO_FILE] = take_file,
 		[WIRE_TRACER_IO_BEGUN - WIRE_TRACER_IO_FILE] = take_begun,
 		[WIRE_TRACER_IO_DONE - WIRE_TRACER_IO_FILE] = take_done,
+		[WIRE_TRACER_IO_LEFT - WIRE_TRACER_IO_FILE] = take_left,
 	};
 	unsigned i = r->kind - WIRE_TRACER_IO_FILE;
 
@@ -309,7 +321,10 @@ static void take(void *state, const struct timer_record *r)
 
 static void charge_begun(struct io_image *s, struct io_begun_call *b, uint64_t now_ns)
 {
-	b->call.took_ns = now_ns > b->since_ns ? now_ns - b->since_ns : 0;
+	const struct timer_totals *totals = s->image->image->totals;
+	uint64_t observed_ns = wire_sampler_observed(&totals->pauses, now_ns);
+
+	b->call.took_ns = observed_ns > b->since_ns ? observed_ns - b->since_ns : 0;
 	b->call.time_ns = now_ns;
 	io_ledger_add_time(&s->ledger, &b->call);
 }

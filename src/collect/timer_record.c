@@ -225,6 +225,7 @@ static const struct kind kinds[] = {
 	[WIRE_TRACER_IO_FILE] = { .parse = parse_io_file },
 	[WIRE_TRACER_IO_BEGUN] = { .size = sizeof(struct wire_tracer_io_begun) },
 	[WIRE_TRACER_IO_DONE] = { .size = sizeof(struct wire_tracer_io_done) },
+	[WIRE_TRACER_IO_LEFT] = { .size = sizeof(struct wire_tracer_io_done) },
 };
 
 _Static_assert(sizeof(((struct timer_record *)0)->fixed) >=

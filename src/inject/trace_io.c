@@ -82,7 +82,14 @@ struct observed {
 	const struct trace_io_call *call;
 	struct wire_tracer_io_done record;
 	long result;
+	bool is_late; /* it began in a pause */
 };
+
+/* Without pauses. */
+static uint64_t observed(uint64_t time_ns)
+{
+	return wire_sampler_observed(&trace_runtime.meeting.control->pauses, time_ns);
+}
 
 /* Without a stack it were nobody's. */
 static void tell_begun(struct observed *o)
@@ -94,6 +101,7 @@ static void tell_begun(struct observed *o)
 
 	begun.stack = r->stack = trace_thread_stack(o->call->frame);
 	begun.time_ns = vdso_now_ns();
+	begun.observed_ns = observed(begun.time_ns);
 	if (r->stack != WIRE_TRACER_NO_STACK &&
 	    trace_runtime_write(WIRE_TRACER_IO_BEGUN, &begun, sizeof(begun), NULL, 0))
 		r->frame = begun.frame;
@@ -118,11 +126,55 @@ static void observe_after(void *p)
 	r->asked = trace_io_asked(whats[c->call].asks, c->arguments, &o->result);
 	r->done = o->result < 0 ? 0 : (uint64_t)o->result;
 	r->error = o->result < 0 ? (uint32_t)-o->result : 0;
+	if (o->is_late && c->call != WIRE_TRACER_IO_OF_close)
+		r->file = file_before(c).id;
 	if (!r->file)
 		r->file = file_behind(c, o->result);
 	if (r->stack == WIRE_TRACER_NO_STACK)
 		r->stack = trace_thread_stack(c->frame);
-	trace_runtime_write(WIRE_TRACER_IO_DONE, r, sizeof(*r), NULL, 0);
+	trace_runtime_write(trace_runtime_is_paused() ? WIRE_TRACER_IO_LEFT
+						      : WIRE_TRACER_IO_DONE,
+			    r, sizeof(*r), NULL, 0);
+}
+
+/* A place to observe it from.  False: there is none. */
+static bool find_room(struct observed *o, void **stack)
+{
+	if (!trace_thread_room(o->call->frame, stack)) {
+		ring_count(&trace_runtime.ring.header->n_dropped, 1);
+		return false;
+	}
+	if (!*stack) /* a handler's may be anywhere */
+		o->record.frame = (uintptr_t)o->call->frame;
+	return true;
+}
+
+/* Between two calls of the clock, so that what is done here is not in its time. */
+static long make_timed(struct observed *o)
+{
+	struct wire_tracer_io_done *r = &o->record;
+	uint64_t since_ns = observed(vdso_now_ns()), until_ns;
+	long returned = make(o->call);
+
+	r->time_ns = vdso_now_ns();
+	until_ns = observed(r->time_ns);
+	r->took_ns = until_ns > since_ns ? until_ns - since_ns : 0;
+	o->result = result_of(o->call, returned);
+	return returned;
+}
+
+/* In a pause nothing is done but to look at the clock: it may be over when the call is.
+ */
+static long make_paused(struct observed *o)
+{
+	long returned = make_timed(o);
+	void *stack;
+
+	if (!trace_runtime_is_paused() && trace_runtime_is_on() && find_room(o, &stack)) {
+		o->is_late = true;
+		trace_thread_call(stack, observe_after, o);
+	}
+	return returned;
 }
 
 /* errno is left as the call left it. */
@@ -130,23 +182,14 @@ long trace_io_make(const struct trace_io_call *c)
 {
 	struct observed o = { .call = c, .record = { .call = c->call } };
 	void *stack;
-	uint64_t since_ns;
 	long returned;
 
 	if (trace_runtime_is_paused())
+		return make_paused(&o);
+	if (!find_room(&o, &stack))
 		return make(c);
-	if (!trace_thread_room(c->frame, &stack)) {
-		ring_count(&trace_runtime.ring.header->n_dropped, 1);
-		return make(c);
-	}
-	if (!stack) /* a handler's may be anywhere */
-		o.record.frame = (uintptr_t)c->frame;
 	trace_thread_call(stack, observe_before, &o);
-	since_ns = vdso_now_ns();
-	returned = make(c);
-	o.record.time_ns = vdso_now_ns();
-	o.record.took_ns = o.record.time_ns - since_ns;
-	o.result = result_of(c, returned);
+	returned = make_timed(&o);
 	if (trace_runtime_is_on())
 		trace_thread_call(stack, observe_after, &o);
 	return returned;

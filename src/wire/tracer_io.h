@@ -17,6 +17,8 @@ enum wire_tracer_io_kind {
 	WIRE_TRACER_IO_FILE = 72,  /* struct wire_tracer_io_file + its name */
 	WIRE_TRACER_IO_BEGUN = 73, /* struct wire_tracer_io_begun */
 	WIRE_TRACER_IO_DONE = 74,  /* struct wire_tracer_io_done */
+	/* The same of one that returned in a pause: its time before that. */
+	WIRE_TRACER_IO_LEFT = 75,
 	WIRE_TRACER_IO_LAST = 79,
 };
 
@@ -53,15 +55,15 @@ struct wire_tracer_io_file {
 
 /* A call that may wait for long, before it does: of a terminal, a pipe, a socket. */
 struct wire_tracer_io_begun {
-	uint64_t time_ns;
-	uint64_t stack; /* id */
-	uint64_t file;	/* id */
-	uint64_t frame; /* of who makes the call: lower is further in */
-	uint32_t call;	/* enum wire_tracer_io_call */
+	uint64_t time_ns, observed_ns; /* the second one without pauses */
+	uint64_t stack;		       /* id */
+	uint64_t file;		       /* id */
+	uint64_t frame;		       /* of who makes the call: lower is further in */
+	uint32_t call;		       /* enum wire_tracer_io_call */
 	uint32_t pad;
 };
 
-/* One that has returned. */
+/* One that has returned; what it took is without what was in pauses. */
 struct wire_tracer_io_done {
 	uint64_t time_ns, took_ns; /* when that was, and how long it took */
 	uint64_t stack;		   /* id */
@@ -73,7 +75,7 @@ struct wire_tracer_io_done {
 };
 
 _Static_assert(sizeof(struct wire_tracer_io_file) == 64, "layout");
-_Static_assert(sizeof(struct wire_tracer_io_begun) == 40, "layout");
+_Static_assert(sizeof(struct wire_tracer_io_begun) == 48, "layout");
 _Static_assert(sizeof(struct wire_tracer_io_done) == 64, "layout");
 
 #endif

@@ -219,6 +219,66 @@ def a_mark_lies_between_the_calls_before_it_and_those_behind():
         assert written == told, (chosen, written)
 
 
+# Who reads a pipe before a pause, and who in it, have it until after; and three writes.
+PAUSED = """
+import json, os, sys, threading, time
+f = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+told = {}
+def read(pipe):
+    began = time.monotonic()
+    os.read(pipe[0], 1)
+    told[f'pipe:[{os.fstat(pipe[0]).st_ino}]'] = time.monotonic() - began
+def starts_to_read():
+    pipe = os.pipe()
+    t = threading.Thread(target=read, args=(pipe,))
+    t.start()
+    while open(f'/proc/self/task/{t.native_id}/syscall').read().split()[1:2] != [hex(pipe[0])]:
+        time.sleep(0.01)
+    return pipe, t
+def step():
+    print('ready', flush=True)
+    input()
+os.write(f, bytes(1000))
+both = [starts_to_read()]
+step()
+os.write(f, bytes(2000))
+both.append(starts_to_read())
+time.sleep(0.5)
+step()
+os.write(f, bytes(300))
+for pipe, t in both:
+    os.write(pipe[1], b'x')
+    t.join()
+json.dump(told, open(sys.argv[1] + '.told', 'w'))
+"""
+
+
+def what_is_in_a_pause_is_left_out(*source):
+    path = MANY + '.paused'
+    harness.run_in_steps(['-e', 'io', '--toggle', 'USR2', *source, '-o', FILE],
+                         [sys.executable, '-c', PAUSED, path], [('pause',), ('resume',)])
+    files = rows('file')
+    with open(path + '.told', encoding='utf-8') as f:
+        walls = json.load(f)
+    assert files[path]['written_bytes'] == 1300, files[path]
+    assert len(walls) == 2, walls
+    for name, wall_s in walls.items():
+        assert files[name]['read_bytes'] == 1, files[name]
+        assert 0 < files[name]['ns'] / 1e9 < wall_s - 0.5, (files[name], wall_s)
+
+
+@test
+def a_pause_is_left_out():
+    what_is_in_a_pause_is_left_out('--source', 'tracer')
+
+
+@test
+def a_pause_is_left_out_by_the_kernel_too():
+    if not IS_ROOT or not harness.may_record('io', 'io'):
+        raise Skip('only root may load BPF programs')
+    what_is_in_a_pause_is_left_out()
+
+
 @test
 def callers_are_those_who_call():
     record(IO, 'callers', MANY)
