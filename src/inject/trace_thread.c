@@ -327,6 +327,48 @@ static void end(struct trace_thread *t)
 	t->busy = 0;
 }
 
+/* So much at least, where it is known to be a thread's: without tables a walk takes most
+ * of it. */
+#define ROOM_BYTES (16 << 10)
+
+/* Another stack for a walk from here, its upper end; NULL: this one will do.  The stack
+ * of signals' handlers may be within a thread's, and only the kernel knows how large it
+ * is. */
+static void *stack_for_walk(struct trace_thread *t)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	stack_t handlers = { 0 };
+
+	if (!trace_runtime_may_ask())
+		return NULL;
+	sys_call(SYS_sigaltstack, NULL, &handlers, 0, 0, 0, 0);
+	if (!is_within(&handlers, here) || here - (uintptr_t)handlers.ss_sp >= ROOM_BYTES)
+		return NULL;
+	return t->handler_stack + sizeof(t->handler_stack);
+}
+
+struct walking {
+	struct trace_thread *thread;
+	const uint64_t *frame;
+	uint64_t id;
+};
+
+static void walk_there(void *p)
+{
+	struct walking *w = p;
+
+	w->id = walk(w->thread, w->frame);
+}
+
+static __attribute__((noinline)) uint64_t walk_with_room(struct trace_thread *t,
+							 const uint64_t *frame)
+{
+	struct walking w = { .thread = t, .frame = frame };
+
+	trace_thread_call(stack_for_walk(t), walk_there, &w);
+	return w.id;
+}
+
 uint64_t trace_thread_stack(const uint64_t *frame)
 {
 	struct trace_thread *t = own((uintptr_t)frame);
@@ -336,7 +378,7 @@ uint64_t trace_thread_stack(const uint64_t *frame)
 		return WIRE_TRACER_NO_STACK;
 	id = unwind_local_known(t->cache, frame, whose(t));
 	if (!id)
-		id = walk(t, frame);
+		id = walk_with_room(t, frame);
 	end(t);
 	return id;
 }
@@ -359,10 +401,6 @@ void *trace_thread_handler_stack(void)
 
 	return t ? t->handler_stack + sizeof(t->handler_stack) : NULL;
 }
-
-/* So much at least, where it is known to be a thread's: without tables a walk takes most
- * of it. */
-#define ROOM_BYTES (16 << 10)
 
 /* The handlers' stack may be within a thread's. */
 static bool is_handlers(uintptr_t here)

@@ -226,15 +226,24 @@ static void alternate_stack(const char *more)
 
 #define BELOW_BYTES 16384
 
-/* A handler may write, on a stack below which is something else: room for two signals'
- * frames here, too. */
+/* A handler may write, take memory and wait, on a stack below which is something else:
+ * room for two signals' frames here, too. */
 static void write_there(int signal)
 {
+	struct timespec soon;
 	char text[512];
 	int n = snprintf(text, sizeof(text), "signal %d\n", signal);
+	sem_t nobody_posts;
 
 	if (write(2, text, (size_t)n) != n)
 		_exit(1);
+	free(malloc((size_t)n));
+	sem_init(&nobody_posts, 0, 0);
+	clock_gettime(CLOCK_REALTIME, &soon);
+	soon.tv_nsec += 5000000;
+	soon.tv_sec += soon.tv_nsec / 1000000000;
+	soon.tv_nsec %= 1000000000;
+	sem_timedwait(&nobody_posts, &soon);
 	n_seen++;
 }
 
