@@ -12,6 +12,26 @@
 
 #define METERED_PART 0.9 /* of the budget, for windows where there are counters */
 
+static uint64_t now_ns(const struct anchor_process *p)
+{
+	struct timespec t;
+
+	if (clock_gettime(p->clock, &t) != 0)
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Of a process that runs the clock is milliseconds old. */
+static void look(void *process, const struct count_stand *stand, bool is_left)
+{
+	struct anchor_process *p = process;
+	uint64_t ns = now_ns(p);
+
+	if (!is_left && p->watching.n_turns == p->n_turns_before && ns > p->left_ns)
+		p->gap_ns = ns - p->left_ns;
+	anchor_steps_look(&p->steps, stand, is_left);
+}
+
 int anchor_process_new(const struct anchor_process_setting *setting, pid_t pid,
 		       struct anchor_process **ret, struct err *e)
 {
@@ -32,6 +52,7 @@ int anchor_process_new(const struct anchor_process_setting *setting, pid_t pid,
 					    .budget = setting->budget,
 					    .hit_ns = setting->counter_ns };
 	p->watching = anchor_watching_of(setting->hit_ns);
+	p->look = (struct count_look){ look, p };
 	*ret = steal(&p);
 	return 0;
 }
@@ -108,12 +129,11 @@ static void become(struct anchor_process *p, uint32_t id, uint32_t next)
 bool anchor_process_look(struct anchor_process *p, uint32_t next)
 {
 	uint32_t id = tracker_process_id(p->setting->tracker, (uint32_t)p->pid);
-	uint64_t before_ns = p->cpu_ns;
-	struct timespec t;
+	uint64_t before_ns = p->cpu_ns, ns = now_ns(p);
 
-	if (clock_gettime(p->clock, &t) != 0)
+	if (!ns)
 		return false;
-	p->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	p->cpu_ns = ns;
 	if (p->cpu_ns < before_ns)
 		return false; /* its id is another's by now */
 	p->setting->budget->cpu_ns += p->cpu_ns - before_ns;
@@ -150,7 +170,8 @@ void anchor_process_end_unseen(struct anchor_process *p, uint32_t next)
 
 void anchor_process_begin(struct anchor_process *p, uint32_t window)
 {
-	p->gap_ns = p->watching.n_turns == p->n_turns_before ? p->cpu_ns - p->left_ns : 0;
+	p->gap_ns = 0;
+	anchor_steps_begin(&p->steps);
 	anchor_process_tell_time(p, window);
 	anchor_meters_tell(&p->meters, window);
 }
@@ -173,11 +194,14 @@ static void choose_leaders(struct anchor_process *p, uint64_t cpu_ns)
 	w->due_ns = p->cpu_ns;
 }
 
-void anchor_process_end(struct anchor_process *p, uint32_t window,
-			const struct count_visits *v, uint64_t cpu_ns)
+void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_ns)
 {
-	anchor_steps_window(&p->steps, window, &v->came, &v->left, p->gap_ns,
-			    p->record.blocks.at, p->record.blocks.n);
+	anchor_steps_end(&p->steps,
+			 &(struct anchor_steps_window){ .number = window,
+							.gap_ns = p->gap_ns,
+							.cpu_ns = cpu_ns,
+							.blocks = p->record.blocks.at,
+							.n = p->record.blocks.n });
 	p->n_turns_before = p->watching.n_turns;
 	choose_leaders(p, cpu_ns);
 }

@@ -4,9 +4,9 @@
  * by its windows, and what tells how often that is between them.
  *
  * Calls and jumps lead through counters between windows (collect/anchor_meters): how
- * often they are executed in how much CPU time.  Where there are none some register may
- * tell how often a loop was (collect/anchor_steps), or the CPU stops at a few blocks, for
- * a millisecond at a time (collect/anchor_watching).
+ * often they are executed in how much CPU time.  Where there are none some register or
+ * word of memory may tell how often a loop was (collect/anchor_steps), or the CPU stops
+ * at a few blocks, for a millisecond at a time (collect/anchor_watching).
  */
 #ifndef DWELL_COLLECT_ANCHOR_PROCESS_H
 #define DWELL_COLLECT_ANCHOR_PROCESS_H
@@ -23,7 +23,7 @@
 #include "collect/anchor_record.h"
 #include "collect/anchor_steps.h"
 #include "collect/anchor_watching.h"
-#include "collect/count_visits.h"
+#include "collect/count_attach.h"
 
 /* What all of them have; borrowed. */
 struct anchor_process_setting {
@@ -42,12 +42,13 @@ struct anchor_process {
 	struct anchor_record record;
 	struct anchor_meters meters;
 	struct anchor_steps steps;
+	struct count_look look; /* for those who begin and end windows */
 	struct anchor_watching watching;
 	unsigned n_refused;
 	/* Of its CPU time: as last looked at, until then it has been told of, and when
 	 * the last window was left. */
 	uint64_t cpu_ns, told_ns, left_ns;
-	uint64_t gap_ns; /* since then; 0: disturbed */
+	uint64_t gap_ns; /* from then until it stood for the next, 0: disturbed */
 	/* When its turn was last asked for, and how long it ran until then. */
 	uint64_t looked_ns, ran_ns;
 	/* When others began not to look at it, since another is counted; and how long
@@ -79,8 +80,7 @@ void anchor_process_begin(struct anchor_process *p, uint32_t window);
 void anchor_process_take(struct anchor_process *p, uint32_t window,
 			 const struct count_reader *r);
 /* It has ended, and took so much CPU time natively, about. */
-void anchor_process_end(struct anchor_process *p, uint32_t window,
-			const struct count_visits *v, uint64_t cpu_ns);
+void anchor_process_end(struct anchor_process *p, uint32_t window, uint64_t cpu_ns);
 /* How much of the budget windows have. */
 double anchor_process_windows_part(const struct anchor_process *p);
 /* All that has not been told. */

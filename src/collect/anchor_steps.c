@@ -2,35 +2,114 @@
 #include "collect/anchor_steps.h"
 
 #include <stdlib.h>
+#include <sys/uio.h>
 
 #include "base/mem.h"
 #include "base/own.h"
+#include "decode/x86_op.h"
 
 #define LEAST_TIMES 10000 /* in a window: it is by no chance that so many steps fit */
 #define MOST_STEP   4096
 #define LEAST_GAPS  3
-#define MOST_OFF    1.3 /* of the middle one's speed, or the inverse */
-#define STACK_REG   4
+#define MOST_OFF    1.3	 /* of the middle one's speed, or the inverse ... */
+#define LEAST_PART  0.75 /* ... are so many of the gaps */
+/* So many times as fast as in a window, which begins slowly, a program is at most. */
+#define MOST_FASTER 8.0
+#define MOST_TOLD   32 /* places, of a window */
+#define CODE_BYTES  4096u
+
+static void view_clear(struct anchor_steps_view *v)
+{
+	v->stand = (struct count_stand){ 0 };
+	anchor_words_clear(&v->words);
+}
 
 void anchor_steps_fini(struct anchor_steps *s)
 {
 	vec_fini(&s->walks.all);
 	vec_fini(&s->gaps);
+	vec_fini(&s->named.at);
+	anchor_words_fini(&s->before.words);
+	anchor_words_fini(&s->came.words);
+	anchor_words_fini(&s->left.words);
 }
 
 void anchor_steps_forget(struct anchor_steps *s)
 {
 	vec_clear(&s->walks.all);
 	vec_clear(&s->gaps);
-	s->left = (struct count_stand){ 0 };
+	vec_clear(&s->named.at);
+	view_clear(&s->before);
 	s->are_there = s->has_window = false;
+}
+
+/* Looking. */
+
+void anchor_steps_begin(struct anchor_steps *s)
+{
+	view_clear(&s->came);
+	view_clear(&s->left);
+}
+
+void anchor_steps_look(void *steps, const struct count_stand *stand, bool is_left)
+{
+	struct anchor_steps *s = steps;
+	struct anchor_steps_view *v = is_left ? &s->left : &s->came;
+
+	v->stand = *stand;
+	if (is_left)
+		anchor_words_take_as(&v->words, &s->came.words, stand->tid);
+	else
+		anchor_words_take(&v->words, stand, &s->named);
+}
+
+static bool are_of_one(const struct anchor_steps_view *a,
+		       const struct anchor_steps_view *b)
+{
+	return a->stand.tid && a->stand.tid == b->stand.tid;
+}
+
+/* A place of so many bytes, as a view has it.  Whose registers these are the stack tells;
+ * memory is the same whoever asks. */
+static bool value_of(const struct anchor_steps_view *v, uint64_t place, uint64_t *ret)
+{
+	if (place >= ANCHOR_STEPS_REGS)
+		return anchor_words_find(&v->words, place - place % sizeof(uint64_t),
+					 ret);
+	*ret = v->stand.native.regs[place];
+	return true;
+}
+
+static int64_t difference(uint64_t from, uint64_t to, uint64_t place, uint32_t bytes)
+{
+	uint32_t shift = place < ANCHOR_STEPS_REGS ? 0 : place % sizeof(uint64_t) * 8;
+
+	if (bytes == sizeof(uint64_t))
+		return (int64_t)(to - from);
+	return (int32_t)((uint32_t)(to >> shift) - (uint32_t)(from >> shift));
+}
+
+static bool changed(const struct anchor_steps_view *from,
+		    const struct anchor_steps_view *to, uint64_t place, uint32_t bytes,
+		    int64_t *ret)
+{
+	uint64_t a, b;
+
+	if (!are_of_one(from, to) || !value_of(from, place, &a) ||
+	    !value_of(to, place, &b))
+		return false;
+	if (place < ANCHOR_STEPS_REGS &&
+	    from->stand.native.regs[X86_OP_RSP] != to->stand.native.regs[X86_OP_RSP])
+		return false;
+	*ret = difference(a, b, place, bytes);
+	return true;
 }
 
 /* Walking. */
 
 /* The step of so much in so many times, 0: none.  The window may begin and end within the
  * block, before or behind the instruction that takes it. */
-static int64_t step_of(int64_t change, uint64_t times)
+static int32_t step_of(int64_t change, uint64_t times)
 {
 	int64_t n = (int64_t)times, step, rest;
 
@@ -41,108 +120,205 @@ static int64_t step_of(int64_t change, uint64_t times)
 	step = (change + (change < 0 ? -n : n) / 2) / n;
 	rest = change - step * n;
 	return rest <= llabs(step) && rest >= -llabs(step) && step && change % step == 0
-		       ? step
+		       ? (int32_t)step
 		       : 0;
 }
 
-static int64_t changed(const struct count_stand *from, const struct count_stand *to,
-		       uint32_t reg)
+static void find_walks(const struct anchor_steps *s, uint64_t place, uint32_t bytes,
+		       const struct anchor_steps_window *w,
+		       struct anchor_steps_walks *ret)
 {
-	return (int64_t)(to->native.regs[reg] - from->native.regs[reg]);
+	int64_t change;
+
+	if (!changed(&s->came, &s->left, place, bytes, &change))
+		return;
+	if (change > -LEAST_TIMES && change < LEAST_TIMES)
+		return; /* it stands */
+	for (size_t i = 0; i < w->n; i++) {
+		int32_t step = step_of(change, w->blocks[i].times);
+
+		if (step)
+			*vec_push(&ret->all) =
+				(struct anchor_steps_walk){ place, bytes, step,
+							    w->blocks[i].addr };
+	}
 }
 
-static bool are_of_one(const struct count_stand *a, const struct count_stand *b)
+/* w: of blocks that are executed often, by their addresses. */
+static void find_all_walks(const struct anchor_steps *s,
+			   const struct anchor_steps_window *w,
+			   struct anchor_steps_walks *ret)
 {
-	return a->tid && a->tid == b->tid &&
-	       a->native.regs[STACK_REG] == b->native.regs[STACK_REG];
+	for (uint64_t reg = 0; reg < ANCHOR_STEPS_REGS; reg++)
+		if (reg != X86_OP_RSP)
+			find_walks(s, reg, sizeof(uint64_t), w, ret);
+	vec_each(area, &s->came.words.areas)
+		for (size_t i = 0; i < area->n; i++) {
+			uint64_t place = area->addr + i * sizeof(uint64_t);
+
+			find_walks(s, place, sizeof(uint64_t), w, ret);
+			find_walks(s, place, sizeof(uint32_t), w, ret);
+			find_walks(s, place + sizeof(uint32_t), sizeof(uint32_t), w, ret);
+		}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct anchor_steps_walk *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+static int by_place_and_block(const void *a, const void *b)
+{
+	const struct anchor_steps_walk *x = a, *y = b;
+	int rc = by_place(a, b);
+
+	return rc ? rc : (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+static void sort(struct anchor_steps_walks *w)
+{
+	if (w->all.n)
+		qsort(w->all.at, w->all.n, sizeof(*w->all.at), by_place_and_block);
 }
 
 static bool had_walk(const struct anchor_steps *s, const struct anchor_steps_walk *walk)
 {
-	vec_each(x, &s->walks.all)
-		if (x->addr == walk->addr && x->step == walk->step && x->reg == walk->reg)
-			return true;
-	return false;
+	return s->walks.all.n && bsearch(walk, s->walks.all.at, s->walks.all.n,
+					 sizeof(*walk), by_place_and_block);
 }
 
-/* What the register has become since the last window, as that walk. */
-static void tell(struct anchor_steps *s, uint32_t window,
-		 const struct anchor_steps_walk *walk, const struct count_stand *came,
-		 uint64_t cpu_ns)
+/* By its speed in the window, which is slow. */
+static bool may_be_round(const struct anchor_steps *s,
+			 const struct anchor_steps_walk *walk,
+			 const struct anchor_steps_window *w)
 {
-	int64_t change = changed(&s->left, came, walk->reg), times = change / walk->step;
+	int64_t change = 0;
 
+	return !changed(&s->came, &s->left, walk->place, walk->bytes, &change) ||
+	       (double)llabs(change) * (double)w->gap_ns * MOST_FASTER >
+		       0x1p32 * (double)w->cpu_ns;
+}
+
+/* What the place has become since the last window, as that walk. */
+static void tell(struct anchor_steps *s, const struct anchor_steps_walk *walk,
+		 int64_t change, const struct anchor_steps_window *w)
+{
+	bool is_narrow = walk->bytes == sizeof(uint32_t);
+	int64_t times;
+
+	if (is_narrow && may_be_round(s, walk, w))
+		return;
+	if (is_narrow) /* its sign is nobody's */
+		change = walk->step > 0 ? (int64_t)(uint32_t)change
+					: -(int64_t)(uint32_t)-change;
+	times = change / walk->step;
 	*vec_push(&s->gaps) = (struct anchor_steps_gap){
 		.walk = *walk,
-		.window = window,
+		.window = w->number,
 		/* None: it was begun anew. */
 		.times = times > 0 && change % walk->step == 0 ? (uint64_t)times : 0,
-		.cpu_ns = cpu_ns,
+		.cpu_ns = w->gap_ns,
 	};
 }
 
-/* Of those that the register has as it had them before; others are executed as often. */
-static const struct anchor_steps_walk *
-lowest(const struct anchor_steps *s, const struct anchor_steps_walks *now, uint32_t reg)
+/* Of each place that walks as it did before, by the lowest of those blocks: others are
+ * executed as often. */
+static void tell_all(struct anchor_steps *s, const struct anchor_steps_walks *now,
+		     const struct anchor_steps_window *w)
 {
-	const struct anchor_steps_walk *ret = NULL;
+	const struct anchor_steps_walk *last = NULL;
+	size_t n_told = 0;
 
-	vec_each(x, &now->all)
-		if (x->reg == reg && (!ret || x->addr < ret->addr) && had_walk(s, x))
-			ret = x;
-	return ret;
-}
+	vec_each(x, &now->all) {
+		int64_t change;
 
-static void find_walks(const struct count_stand *came, const struct count_stand *left,
-		       const struct anchor_choice_block *blocks, size_t n,
-		       struct anchor_steps_walks *ret)
-{
-	for (uint32_t reg = 0; reg < ANCHOR_STEPS_REGS; reg++) {
-		int64_t change = changed(came, left, reg);
-		bool stands = change > -LEAST_TIMES && change < LEAST_TIMES;
-
-		for (size_t i = 0; i < n && !stands && reg != STACK_REG; i++) {
-			int64_t step = step_of(change, blocks[i].times);
-
-			if (step)
-				*vec_push(&ret->all) =
-					(struct anchor_steps_walk){ blocks[i].addr, step,
-								    reg };
-		}
+		if ((last && by_place(last, x) == 0) || !had_walk(s, x) ||
+		    !changed(&s->before, &s->came, x->place, x->bytes, &change))
+			continue;
+		s->are_there = true;
+		last = x;
+		if (w->gap_ns && n_told++ < MOST_TOLD)
+			tell(s, x, change, w);
 	}
 }
 
-void anchor_steps_window(struct anchor_steps *s, uint32_t window,
-			 const struct count_stand *came, const struct count_stand *left,
-			 uint64_t cpu_ns, const struct anchor_choice_block *blocks,
-			 size_t n)
-{
-	struct anchor_steps_walks now = { 0 };
-	bool follows = are_of_one(&s->left, came);
+/* Windows. */
 
-	if (are_of_one(came, left))
-		find_walks(came, left, blocks, n, &now);
+static int by_addr(const void *a, const void *b)
+{
+	const struct anchor_choice_block *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* Those that are executed often, by address; the caller frees them. */
+static struct anchor_choice_block *often(const struct anchor_steps_window *w, size_t *ret)
+{
+	struct anchor_choice_block *all = xcalloc(w->n + 1, sizeof(*all));
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (w->blocks[i].times >= LEAST_TIMES)
+			all[n++] = w->blocks[i];
+	qsort(all, n, sizeof(*all), by_addr);
+	*ret = n;
+	return all;
+}
+
+/* For the next window. */
+static void name_words(struct anchor_steps *s, const struct anchor_choice_block *blocks,
+		       size_t n)
+{
+	uint8_t code[CODE_BYTES];
+
+	vec_clear(&s->named.at);
+	for (size_t i = 0; i < n; i++) {
+		size_t bytes = blocks[i].size_bytes < CODE_BYTES ? blocks[i].size_bytes
+								 : CODE_BYTES;
+		struct iovec here = { code, bytes },
+			     there = { (void *)blocks[i].addr, bytes };
+
+		if (process_vm_readv(s->left.stand.tid, &here, 1, &there, 1, 0) ==
+		    (ssize_t)bytes)
+			anchor_words_name(&s->named, code, bytes, blocks[i].addr);
+	}
+}
+
+static void keep_left(struct anchor_steps *s)
+{
+	struct anchor_steps_view before = s->before;
+
+	s->before = s->left;
+	s->left = before;
+}
+
+void anchor_steps_end(struct anchor_steps *s, const struct anchor_steps_window *w)
+{
+	struct anchor_steps_window hot = *w;
+	own(freep) struct anchor_choice_block *blocks = often(w, &hot.n);
+	struct anchor_steps_walks now = { 0 };
+
+	hot.blocks = blocks;
+	find_all_walks(s, &hot, &now);
+	sort(&now);
 	/* Behind the first window, such as may go on. */
 	s->are_there = !s->has_window && now.all.n;
 	s->has_window = true;
-	for (uint32_t reg = 0; follows && reg < ANCHOR_STEPS_REGS; reg++) {
-		const struct anchor_steps_walk *walk = lowest(s, &now, reg);
-
-		s->are_there |= walk != NULL;
-		if (walk && cpu_ns)
-			tell(s, window, walk, came, cpu_ns);
-	}
+	tell_all(s, &now, &hot);
+	if (s->left.stand.tid)
+		name_words(s, hot.blocks, hot.n);
 	vec_fini(&s->walks.all);
 	s->walks = now;
-	s->left = *left;
+	keep_left(s);
 }
 
 /* Sifting. */
-
-static double speed_of(const struct anchor_steps_gap *x)
-{
-	return (double)x->times / (double)x->cpu_ns;
-}
 
 static int by_speed(const void *a, const void *b)
 {
@@ -151,46 +327,93 @@ static int by_speed(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool are_alike(const struct anchor_steps_walk *a,
-		      const struct anchor_steps_walk *b)
+static double speed_of(const struct anchor_steps_gap *x)
 {
-	return a->reg == b->reg && a->step == b->step;
+	return (double)x->times / (double)x->cpu_ns;
 }
 
-static bool is_steady(const struct anchor_steps *s, const struct anchor_steps_gap *of)
+static double usual_speed(const struct anchor_steps_gap *gaps, size_t n)
 {
-	own(freep) double *speeds = xcalloc(s->gaps.n, sizeof(*speeds));
-	double middle;
+	own(freep) double *speeds = xcalloc(n, sizeof(*speeds));
+
+	for (size_t i = 0; i < n; i++)
+		speeds[i] = speed_of(&gaps[i]);
+	qsort(speeds, n, sizeof(*speeds), by_speed);
+	return speeds[n / 2];
+}
+
+/* Puts those of about the usual speed first: their number, 0: too few of them. */
+static size_t take_steady(struct anchor_steps_gap *gaps, size_t n)
+{
+	double usual = usual_speed(gaps, n);
+	size_t ret = 0;
+
+	for (size_t i = 0; i < n && usual > 0; i++)
+		if (speed_of(&gaps[i]) * MOST_OFF >= usual &&
+		    speed_of(&gaps[i]) <= usual * MOST_OFF)
+			gaps[ret++] = gaps[i];
+	return ret >= LEAST_GAPS && (double)ret >= LEAST_PART * (double)n ? ret : 0;
+}
+
+static int gaps_by_place(const void *a, const void *b)
+{
+	const struct anchor_steps_gap *x = a, *y = b;
+	int rc = by_place(&x->walk, &y->walk);
+
+	return rc ? rc : (x->window > y->window) - (x->window < y->window);
+}
+
+static int gaps_by_window(const void *a, const void *b)
+{
+	const struct anchor_steps_gap *x = a, *y = b;
+
+	if (x->window != y->window)
+		return x->window < y->window ? -1 : 1;
+	if (x->walk.addr != y->walk.addr)
+		return x->walk.addr < y->walk.addr ? -1 : 1;
+	return by_place(&x->walk, &y->walk);
+}
+
+/* Of places that are believed. */
+static void keep_steady(struct anchor_steps *s)
+{
+	size_t n = 0, next, n_steady;
+
+	for (size_t i = 0; i < s->gaps.n; i = next) {
+		struct anchor_steps_gap *of = &s->gaps.at[i];
+
+		next = i;
+		while (next < s->gaps.n &&
+		       by_place(&s->gaps.at[next].walk, &of->walk) == 0)
+			next++;
+		n_steady = take_steady(of, next - i);
+		for (size_t k = 0; k < n_steady; k++)
+			s->gaps.at[n++] = of[k];
+	}
+	s->gaps.n = n;
+}
+
+/* The same loop is told by one place. */
+static void drop_told(struct anchor_steps *s)
+{
 	size_t n = 0;
 
-	vec_each(x, &s->gaps)
-		if (are_alike(&x->walk, &of->walk))
-			speeds[n++] = speed_of(x);
-	qsort(speeds, n, sizeof(*speeds), by_speed);
-	middle = speeds[n / 2];
-	return n >= LEAST_GAPS && speeds[0] * MOST_OFF >= middle &&
-	       speeds[n - 1] <= middle * MOST_OFF && middle > 0;
-}
+	vec_each(x, &s->gaps) {
+		const struct anchor_steps_gap *last = n ? &s->gaps.at[n - 1] : NULL;
 
-/* By another register of the same loop. */
-static bool is_told(const struct anchor_steps *s, size_t n,
-		    const struct anchor_steps_gap *gap)
-{
-	for (size_t i = n; i-- && s->gaps.at[i].window == gap->window;)
-		if (s->gaps.at[i].walk.addr == gap->walk.addr)
-			return true;
-	return false;
+		if (!last || last->window != x->window || last->walk.addr != x->walk.addr)
+			s->gaps.at[n++] = *x;
+	}
+	s->gaps.n = n;
 }
 
 void anchor_steps_sift(struct anchor_steps *s)
 {
-	own(freep) bool *stays = xcalloc(s->gaps.n + 1, sizeof(*stays));
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->gaps.n; i++)
-		stays[i] = is_steady(s, &s->gaps.at[i]);
-	for (size_t i = 0; i < s->gaps.n; i++)
-		if (stays[i] && !is_told(s, n, &s->gaps.at[i]))
-			s->gaps.at[n++] = s->gaps.at[i];
-	s->gaps.n = n;
+	if (!s->gaps.n)
+		return;
+	qsort(s->gaps.at, s->gaps.n, sizeof(*s->gaps.at), gaps_by_place);
+	keep_steady(s);
+	if (s->gaps.n)
+		qsort(s->gaps.at, s->gaps.n, sizeof(*s->gaps.at), gaps_by_window);
+	drop_told(s);
 }

@@ -233,6 +233,7 @@ static void begin_near(struct anchors *s, enum state state)
 {
 	anchor_meters_begin_near(&s->process->meters);
 	s->begin_cpu_ns = s->process->cpu_ns;
+	s->visits.look = &s->process->look;
 	s->began_ns = clock_monotonic_ns();
 	s->state = state;
 }
@@ -330,7 +331,7 @@ static void end_window(struct anchors *s)
 	anchor_process_look(p, s->n_windows);
 	p->told_ns = p->left_ns = p->cpu_ns;
 	read_window(s);
-	anchor_process_end(p, s->n_windows, &s->visits, counted_ns / SLOWDOWN);
+	anchor_process_end(p, s->n_windows, counted_ns / SLOWDOWN);
 	anchor_processes_end_unseen(&s->processes, s->n_windows);
 	s->n_windows++;
 	cost_ns = p->cpu_ns - s->begin_cpu_ns - counted_ns / SLOWDOWN +

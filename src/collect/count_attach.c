@@ -49,7 +49,8 @@ struct attach {
 	char exe[PATH_MAX];
 	char prefix[COUNT_DIRECTORY_MAX + 8];
 	const char *flags;
-	bool has_changed; /* some thread's registers */
+	const struct count_look *look; /* NULL: nobody does */
+	bool has_changed;	       /* some thread's registers */
 };
 
 static void attach_fini(struct attach *x)
@@ -170,8 +171,10 @@ static int look_at_threads(struct attach *x, struct err *e)
 	x->native = xcalloc(x->threads.at.n, sizeof(*x->native));
 	for (size_t i = 0; i < x->threads.at.n && rc == 0; i++)
 		rc = look_at_thread(&x->threads.at.at[i], &x->native[i], e);
-	if (rc == 0 && x->threads.at.n == 1)
-		x->a->came = (struct count_stand){ first(x)->tid, x->native[0].native };
+	if (rc == 0 && x->look && x->threads.at.n == 1)
+		x->look->at(x->look->ctx,
+			    &(struct count_stand){ first(x)->tid, x->native[0].native },
+			    false);
 	return rc;
 }
 
@@ -359,12 +362,12 @@ static int attach(struct attach *x, struct err *e)
 }
 
 int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
-		 struct count_attached *ret, struct err *e)
+		 const struct count_look *look, struct count_attached *ret, struct err *e)
 {
 	struct count_attached a = { .pid = pid };
-	own(attach_fini) struct attach x = { .flags = flags,
-					     .a = &a,
-					     .threads = { .pid = pid } };
+	own(attach_fini) struct attach x = {
+		.flags = flags, .look = look, .a = &a, .threads = { .pid = pid }
+	};
 	struct count_status status;
 	char where[64];
 	int rc = count_status_check(pid, &status, e);

@@ -17,10 +17,16 @@
 #include "collect/count_directory.h"
 #include "wire/count_control.h"
 
-/* Where the program stands, as its only thread has it; of several, tid is 0. */
+/* Where the program stands, as its only thread has it. */
 struct count_stand {
 	pid_t tid;
 	struct count_control_regs native;
+};
+
+/* Asked to look at it while it stands: before the engine comes, or after it is gone. */
+struct count_look {
+	void (*at)(void *ctx, const struct count_stand *stand, bool is_left);
+	void *ctx; /* borrowed */
 };
 
 /* Where the engine is in a process, and in the children that it has by fork. */
@@ -29,13 +35,14 @@ struct count_attached {
 	uint64_t engine, engine_bytes;
 	uint64_t control, control_bytes;
 	uint64_t site; /* an instruction of the process's that makes a system call */
-	struct count_stand came;
 	struct count_control told;
 };
 
 /* Counts into the directory, which the process's user may use from now on.  On failure
- * the process is as it was.  flags: wire/count_flags.h. */
+ * the process is as it was.  flags: wire/count_flags.h; look: NULL, or who is to look if
+ * there is one thread. */
 must_use int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
-			  struct count_attached *ret, struct err *e);
+			  const struct count_look *look, struct count_attached *ret,
+			  struct err *e);
 
 #endif

@@ -27,7 +27,7 @@ struct detach {
 	const struct count_attached *a;
 	const struct count_control *told;
 	struct count_tracees threads;
-	struct count_stand left;
+	const struct count_look *look; /* NULL: nobody does */
 };
 
 static void detach_fini(struct detach *x)
@@ -342,17 +342,18 @@ void count_detach_memory(const struct count_attached *a, struct count_tracee *t)
 					  own_pieces[i].bytes, 0, 0);
 }
 
-static void note_left(struct detach *x)
+static void let_look(const struct detach *x)
 {
+	struct count_stand stand = { 0 };
 	size_t n = 0;
 
 	vec_each(t, &x->threads.at)
 		if (!t->is_gone && !n++) {
-			x->left.tid = t->tid;
-			count_remote_take(&t->regs, &x->left.native);
+			stand.tid = t->tid;
+			count_remote_take(&t->regs, &stand.native);
 		}
-	if (n > 1)
-		x->left.tid = 0;
+	if (x->look && n == 1)
+		x->look->at(x->look->ctx, &stand, true);
 }
 
 static int leave(struct detach *x, struct err *e)
@@ -366,7 +367,7 @@ static int leave(struct detach *x, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "thread %d ended when it was to leave the engine",
 			       one->tid);
-	note_left(x);
+	let_look(x);
 	vec_each(t, &x->threads.at)
 		if (!t->is_gone && t->context)
 			give_stack(x, t);
@@ -405,12 +406,12 @@ static int try_to_leave(struct detach *x, struct err *e)
 	return rc == 0 ? leave(x, e) : rc;
 }
 
-int count_detach(const struct count_attached *a, struct count_stand *ret_left,
+int count_detach(const struct count_attached *a, const struct count_look *look,
 		 struct err *e)
 {
-	own(detach_fini) struct detach x = { .a = a,
-					     .told = &a->told,
-					     .threads = { .pid = a->pid } };
+	own(detach_fini) struct detach x = {
+		.a = a, .told = &a->told, .look = look, .threads = { .pid = a->pid }
+	};
 	char where[64];
 	int rc = 0;
 
@@ -421,7 +422,6 @@ int count_detach(const struct count_attached *a, struct count_stand *ret_left,
 			break;
 		nanosleep(&(struct timespec){ .tv_nsec = BETWEEN_NS }, NULL);
 	}
-	*ret_left = x.left;
 	snprintf(where, sizeof(where), "process %d goes on being counted", a->pid);
 	return rc < 0 && count_detach_is_there(a) ? err_in(e, rc, where) : 0;
 }

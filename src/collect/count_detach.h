@@ -11,12 +11,13 @@
 #include "base/own.h"
 
 struct count_attached;
-struct count_stand;
+struct count_look;
 struct count_tracee;
 
 /* The process runs natively, and nothing of the engine is left in it; also when it has
- * ended or executes another program.  On failure it goes on with the engine. */
-must_use int count_detach(const struct count_attached *a, struct count_stand *ret_left,
+ * ended or executes another program.  On failure it goes on with the engine.  look: NULL,
+ * or who is to look if there is one thread. */
+must_use int count_detach(const struct count_attached *a, const struct count_look *look,
 			  struct err *e);
 
 /* The engine is in the memory of the process. */

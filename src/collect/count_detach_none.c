@@ -2,11 +2,11 @@
  * Where there is no counting engine. */
 #include "collect/count_detach.h"
 
-int count_detach(const struct count_attached *a, struct count_stand *ret_left,
+int count_detach(const struct count_attached *a, const struct count_look *look,
 		 struct err *e)
 {
 	(void)a;
-	(void)ret_left;
+	(void)look;
 	(void)e;
 	return 0;
 }

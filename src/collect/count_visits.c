@@ -15,7 +15,7 @@ int count_visits_begin(struct count_visits *v, pid_t pid, const struct count_dir
 {
 	struct newcomers now = newcomers_mark();
 	struct count_attached a;
-	int rc = count_attach(pid, d, flags, &a, e);
+	int rc = count_attach(pid, d, flags, v->at.n ? NULL : v->look, &a, e);
 
 	if (!v->at.n)
 		v->begun = now;
@@ -63,14 +63,9 @@ void count_visits_end(struct count_visits *v)
 	struct err why = { 0 };
 
 	for (size_t i = 0; i < v->at.n; i++) {
-		struct count_stand left;
-
-		if (count_detach(&v->at.at[i], &left, &why) < 0 && !v->n_kept++)
+		if (count_detach(&v->at.at[i], i ? NULL : v->look, &why) < 0 &&
+		    !v->n_kept++)
 			v->why_kept = why;
-		if (!i) {
-			v->came = v->at.at[i].came;
-			v->left = left;
-		}
 		if (i + 1 == v->at.n)
 			find_children(v);
 	}

@@ -14,11 +14,10 @@
 
 struct count_visits {
 	VEC(struct count_attached) at;
-	struct newcomers begun; /* before the engine came to the first */
-	uint64_t n_kept;	/* which the engine could not leave ... */
-	struct err why_kept;	/* ... the first of them */
-	/* Where the first one stood when the engine came, and when it was gone. */
-	struct count_stand came, left;
+	struct newcomers begun;	       /* before the engine came to the first */
+	uint64_t n_kept;	       /* which the engine could not leave ... */
+	struct err why_kept;	       /* ... the first of them */
+	const struct count_look *look; /* at the first one; NULL: nobody does */
 };
 
 void count_visits_fini(struct count_visits *v);

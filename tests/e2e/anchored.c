@@ -5,7 +5,8 @@
  * anchored N fork: forks a child that sleeps when it is told to by SIGUSR1, and says
  * which. anchored N often: N times a thousand calls of some hundred nanoseconds, and
  * nothing else. anchored N alone: N times 100,000 rounds of a loop that calls nothing and
- * never leaves itself.
+ * never leaves itself. anchored N stack, anchored N static: the same, counted in memory
+ * alone; the latter by 32 bits, of which N may have 42,949.
  *
  * A turn takes some tens of microseconds: rare enough for a CPU to stop at it.
  */
@@ -66,6 +67,31 @@ static __attribute__((noinline)) unsigned long go_round(unsigned long x, unsigne
 	return x;
 }
 
+static __attribute__((noinline)) unsigned long go_round_stack(unsigned long x,
+							      unsigned long n)
+{
+	volatile unsigned long left = n * PLAIN;
+
+	__asm__ volatile("1: imul $3, %0, %0; decq %1; jnz 1b"
+			 : "+r"(x), "+m"(left)
+			 :
+			 : "cc");
+	return x;
+}
+
+static volatile unsigned left;
+
+static __attribute__((noinline)) unsigned long go_round_static(unsigned long x,
+							       unsigned long n)
+{
+	left = (unsigned)(n * PLAIN);
+	__asm__ volatile("1: imul $3, %0, %0; decl %1; jnz 1b"
+			 : "+r"(x), "+m"(left)
+			 :
+			 : "cc");
+	return x;
+}
+
 static void *be_in_vfork(void *unused)
 {
 	pid_t pid = vfork();
@@ -89,27 +115,46 @@ static void fork_one(int signal)
 	(void)signal;
 }
 
-int main(int argc, char **argv)
+static __attribute__((noinline)) unsigned long turns(unsigned long x, unsigned long n)
 {
-	unsigned long x = 1, n = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
-	int is_often = argc > 2 && !strcmp(argv[2], "often");
-	int is_alone = argc > 2 && !strcmp(argv[2], "alone");
-	int has_thread = argc > 2 && !strcmp(argv[2], "vfork");
+	while (n--)
+		x = turn(x);
+	return x;
+}
+
+static unsigned long turns_beside(unsigned long x, unsigned long n)
+{
 	pthread_t thread;
 
-	if (argc > 2 && !strcmp(argv[2], "fork"))
-		signal(SIGUSR1, fork_one);
-	if (has_thread && pthread_create(&thread, NULL, be_in_vfork, NULL) != 0)
-		return 1;
-	if (is_often)
-		x = call_often(x, n);
-	else if (is_alone)
-		x = go_round((unsigned long)argc, n);
-	else
-		while (n--)
-			x = turn(x);
-	if (has_thread)
-		pthread_join(thread, NULL);
-	printf("%lu\n", x);
+	if (pthread_create(&thread, NULL, be_in_vfork, NULL) != 0)
+		exit(1);
+	x = turns(x, n);
+	pthread_join(thread, NULL);
+	return x;
+}
+
+static unsigned long turns_and_forks(unsigned long x, unsigned long n)
+{
+	signal(SIGUSR1, fork_one);
+	return turns(x, n);
+}
+
+static const struct {
+	const char *name;
+	unsigned long (*work)(unsigned long x, unsigned long n);
+} kinds[] = {
+	{ "vfork", turns_beside },   { "fork", turns_and_forks },
+	{ "often", call_often },     { "alone", go_round },
+	{ "stack", go_round_stack }, { "static", go_round_static },
+};
+
+int main(int argc, char **argv)
+{
+	unsigned long (*work)(unsigned long x, unsigned long n) = turns;
+
+	for (size_t i = 0; argc > 2 && i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(argv[2], kinds[i].name))
+			work = kinds[i].work;
+	printf("%lu\n", work(1, argc > 1 ? strtoul(argv[1], NULL, 0) : 1));
 	return 0;
 }

@@ -20,7 +20,7 @@ from harness import dwell, test
 PROGRAM = os.path.abspath(sys.argv[2]) + '/e2e-anchored'
 TURNS = 60000  # about four seconds
 OFTEN = 10000  # the same, a thousand calls each
-ALONE = 50000  # the same, a hundred thousand rounds each
+ALONE = 25000  # about two seconds, a hundred thousand rounds each: fewer than 32 bits have
 LIMIT_S = 60
 OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does in each
 
@@ -147,19 +147,33 @@ def how_often_short_calls_come_is_told_by_them():
     assert_estimated(row, 1000 * OFTEN)
 
 
-@test
-def loops_that_never_leave_themselves_are_told_by_registers():
+def assert_rounds_are_told(kind, function):
     """There is nothing that comes rarely enough to be watched or to have a counter."""
     path, rounds = f'{harness.DIR}/r.dwell', ALONE * 100000
-    command = [PROGRAM, str(ALONE), 'alone']
-    p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:20%', '-o', path, '--', *command)
-    assert p.returncode == 0 and p.stdout == subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout, p
+    p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:20%', '-o', path, '--', PROGRAM, str(ALONE), kind)
+    assert p.returncode == 0 and int(p.stdout) == pow(3, rounds, 1 << 64), p
     a = Anchors(path)
-    assert a.hits and sum(a.hits.values()) + most_executed(a.blocks, functions()['go_round']) <= rounds, (a.hits, rounds)
-    row = calc('go_round', path)
+    assert a.hits and sum(a.hits.values()) + most_executed(a.blocks, functions()[function]) <= rounds, (a.hits, rounds)
+    row = calc(function, path)
     block = max(row['blocks'], key=lambda b: b['times'])
     assert row['windows'] >= 5 and block['confidence'] in ('high', 'medium'), block
     assert abs(block['times'] / rounds - 1) < .15, block
+
+
+@test
+def loops_that_never_leave_themselves_are_told_by_registers():
+    assert_rounds_are_told('alone', 'go_round')
+
+
+@test
+def where_registers_do_not_tell_words_of_the_stack_do():
+    assert_rounds_are_told('stack', 'go_round_stack')
+
+
+@test
+def static_variables_tell_too():
+    """Of 32 bits, that do not come round between windows."""
+    assert_rounds_are_told('static', 'go_round_static')
 
 
 @test
