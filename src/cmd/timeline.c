@@ -109,7 +109,7 @@ static void print_json(const struct timeline_view *views, size_t n, FILE *out)
 
 static void print_text(const struct timeline_view *views, size_t n, FILE *out)
 {
-	report_head_print(views[0].report, out);
+	report_head_subjects(views[0].report, out);
 	for (size_t i = 0; i < n; i++) {
 		if (n > 1)
 			fprintf(out, "%s%s\n", i ? "\n" : "", views[i].report->paths[i]);

@@ -1,7 +1,7 @@
 dwell timeline timeline.dwell
-dwell timeline --width 160 timeline.dwell | tail -n +6
-dwell timeline --from 0.45s --to 600ms --limit 2 timeline.dwell | tail -n +6
-dwell timeline --filter 'thread == helper' --cells 10 timeline.dwell | tail -n +6
+dwell timeline --width 160 timeline.dwell | tail -n +3
+dwell timeline --from 0.45s --to 600ms --limit 2 timeline.dwell | tail -n +3
+dwell timeline --filter 'thread == helper' --cells 10 timeline.dwell | tail -n +3
 dwell timeline --cells 10 --json timeline.dwell | python3 -c '
 import json, sys
 for row in json.load(sys.stdin)["rows"]:
