@@ -57,7 +57,7 @@ struct machine_model {
 				  */
 	/* The second level of caches: until what is there can be used, lines of 64 bytes;
 	 * of what translates addresses, pages of 4 KB: those of the smallest of the
-	 * processors. 0: not known. */
+	 * processors, as makers' guides and manuals give them. 0: not known. */
 	uint8_t l2_latency;
 	uint32_t l2_lines;
 	uint16_t l2_pages;
