@@ -188,6 +188,7 @@ uint32_t tally_event(struct tally *t, const struct model_event *event)
 
 	key.source = key.description = 0;
 	key.period = 0;
+	key.flags &= ~(uint32_t)EVENT_SUMMED; /* how it was collected, too */
 
 	uint32_t id = intern_record(t, FORMAT_EVENTS, &key, event);
 	struct model_event seen = *(const struct model_event *)record_list_get(
@@ -196,6 +197,7 @@ uint32_t tally_event(struct tally *t, const struct model_event *event)
 	if (id == t->periods.n)
 		*vec_push(&t->periods) = event->period;
 	seen.source = join(t, seen.source, event->source);
+	seen.flags |= event->flags;
 	if (seen.period != event->period)
 		seen.period = 0;
 	record_list_update(&t->lists[FORMAT_EVENTS], id, &seen);

@@ -427,6 +427,27 @@ static void of_an_ordinary_recording_a_part_is_all(void **state)
 	assert_int_equal(total(r, NULL, &weight), 6);
 }
 
+static void an_event_is_one_however_it_was_collected(void **state)
+{
+	own(tally_freep) struct tally *t = tally_new();
+	struct model_event event = { .name = tally_string(t, "e"),
+				     .source = tally_string(t, "one"),
+				     .flags = EVENT_SAMPLED };
+	uint32_t id = tally_event(t, &event);
+
+	(void)state;
+	event.source = tally_string(t, "another");
+	event.flags |= EVENT_SUMMED;
+	assert_int_equal(tally_event(t, &event), id);
+
+	own(recording_freep) struct recording *r = written(t);
+	const struct model_event *seen = recording_event(r, 0);
+
+	assert_int_equal(recording_n_events(r), 1);
+	assert_int_equal(seen->flags, EVENT_SAMPLED | EVENT_SUMMED);
+	assert_string_equal(recording_string(r, seen->source), "one, another");
+}
+
 static void what_cannot_be_written_is_told(void **state)
 {
 	own(tally_freep) struct tally *t = tally_new();
@@ -455,6 +476,7 @@ int main(void)
 		TEST(stacks_of_any_depth_come_back),
 		TEST(one_image_is_read_without_the_rest),
 		TEST(of_an_ordinary_recording_a_part_is_all),
+		TEST(an_event_is_one_however_it_was_collected),
 		TEST(what_cannot_be_written_is_told),
 	};
 
