@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/trace_cells.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +9,11 @@
 
 #include "inject/loaded.h"
 
+__attribute__((weak)) extern __typeof__(_dl_find_object) _dl_find_object;
 __attribute__((weak)) extern __typeof__(dl_iterate_phdr) dl_iterate_phdr;
+
+/* An address inside this library. */
+__attribute__((visibility("hidden"))) extern const char __ehdr_start[];
 
 #define NOTE_NAME "dwell"
 #define NOTE_CELL 1 /* desc: how far behind itself the cell is, 4 bytes */
@@ -43,21 +48,44 @@ static void set_noted(const char *at, size_t left, const struct dwell_hooks *hoo
 	}
 }
 
-static int set_loaded(struct dl_phdr_info *info, size_t size, void *hooks)
+static void set_loaded(const struct loaded *m, const struct dwell_hooks *hooks)
 {
-	(void)size;
-	for (size_t i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+	for (size_t i = 0; i < m->n_phdrs; i++) {
+		const ElfW(Phdr) *p = &m->phdrs[i];
 
 		if (p->p_type == PT_NOTE && p->p_align <= 4)
-			set_noted((const char *)(info->dlpi_addr + p->p_vaddr),
-				  p->p_memsz, hooks);
+			set_noted((const char *)(m->bias + p->p_vaddr), p->p_memsz,
+				  hooks);
 	}
+}
+
+static int set_listed(struct dl_phdr_info *info, size_t size, void *hooks)
+{
+	struct loaded m = { info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr };
+
+	(void)size;
+	set_loaded(&m, hooks);
 	return 0;
 }
 
+/* Sanitizers have a dl_iterate_phdr of their own, and what begins here may be their own
+ * first allocation, when that is not ready: where it can be, nobody is called. */
 void trace_cells_set(const struct dwell_hooks *hooks)
 {
-	if (dl_iterate_phdr)
-		dl_iterate_phdr(set_loaded, (void *)(uintptr_t)hooks);
+	const struct link_map *map = NULL;
+	struct dl_find_object o;
+
+	if (!_dl_find_object && dl_iterate_phdr)
+		dl_iterate_phdr(set_listed, (void *)(uintptr_t)hooks);
+	if (_dl_find_object && _dl_find_object((void *)__ehdr_start, &o) == 0)
+		map = o.dlfo_link_map;
+	while (map && map->l_prev)
+		map = map->l_prev;
+	for (; map; map = map->l_next) {
+		if (_dl_find_object((void *)map->l_ld, &o) != 0)
+			continue;
+		struct loaded m = loaded_at(o.dlfo_map_start);
+
+		set_loaded(&m, hooks);
+	}
 }
