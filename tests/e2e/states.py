@@ -186,10 +186,11 @@ def faults_are_those_of_the_program_or_the_kernel():
 @test
 def next_to_nothing_is_unaccounted():
     for p, t in live():
-        # A thread that no sample met has run for less than some of their intervals.
+        # A thread that no sample met has run for less than some of their intervals: for more
+        # than 15 once in three million times, if it runs for a moment at a time.
         limit = 0.001 * p.least
         if t['user-cpu'] + t['system-cpu'] == 0:
-            limit = max(limit, 3 * INTERVAL)
+            limit = max(limit, 15 * INTERVAL)
         assert t['unaccounted'] <= limit, f'{p.name}: {t["unaccounted"]} of {p.least}'
 
 
