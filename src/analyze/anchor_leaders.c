@@ -140,19 +140,22 @@ static double rate_variance(const struct making *m, uint32_t place)
 	return n < 2 ? 1 : n / (n - 1) * sum / (l->hits * l->hits) + 0.25 / l->hits;
 }
 
-/* While it was not watched, as often as windows have it. */
+/* While it was not watched, as often as windows have it.  What was watched for longer
+ * than its window's time was so before earlier ones as well, which were of others. */
 static double unwatched_hits(const struct making *m, const struct anchor_leader *l)
 {
 	const struct anchor_window *windows = m->rows->windows.at;
-	double hits = 0;
+	double hits = 0, watched_ns = 0;
 
-	for (uint32_t i = 0; i <= m->to->n_windows; i++) {
+	for (uint32_t i = m->to->n_windows + 1; i-- > 0;) {
 		uint32_t at = i < m->to->n_windows ? i : i - 1;
-		double ns = windows[i].before_ns - l->windows[i].watched_ns;
+		double ns = windows[i].before_ns;
 
+		watched_ns += l->windows[i].watched_ns;
 		if (windows[at].stands_ns > 0)
-			hits += fmax(0, ns) * l->windows[at].met * windows[at].weight /
-				windows[at].stands_ns;
+			hits += fmax(0, ns - watched_ns) * l->windows[at].met *
+				windows[at].weight / windows[at].stands_ns;
+		watched_ns = fmax(0, watched_ns - ns);
 	}
 	return hits;
 }

@@ -172,7 +172,6 @@ void anchor_process_begin(struct anchor_process *p, uint32_t window)
 {
 	p->gap_ns = 0;
 	anchor_steps_begin(&p->steps);
-	anchor_process_tell_time(p, window);
 	anchor_meters_tell(&p->meters, window);
 }
 

@@ -74,7 +74,7 @@ void anchor_process_tell_time(struct anchor_process *p, uint32_t next);
 /* While another one is counted. */
 void anchor_process_begin_unseen(struct anchor_process *p, uint32_t next);
 void anchor_process_end_unseen(struct anchor_process *p, uint32_t next);
-/* A window begins at the time of the last look. */
+/* A window begins at the time of the last look, which has been told. */
 void anchor_process_begin(struct anchor_process *p, uint32_t window);
 /* What was counted in it, before what is known by it is chosen. */
 void anchor_process_take(struct anchor_process *p, uint32_t window,

@@ -140,6 +140,12 @@ bool anchor_processes_are_watched(const struct anchor_processes *a)
 
 /* All of them. */
 
+void anchor_processes_tell_time(struct anchor_processes *a, uint32_t next)
+{
+	vec_each(p, &a->at)
+		anchor_process_tell_time(*p, next);
+}
+
 void anchor_processes_begin_unseen(struct anchor_processes *a,
 				   const struct anchor_process *but, uint32_t next)
 {

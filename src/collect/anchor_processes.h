@@ -40,6 +40,7 @@ struct anchor_process *anchor_processes_choose(struct anchor_processes *a);
 /* The places of which are to be watched now; NULL: nobody's. */
 struct anchor_process *anchor_processes_turn(struct anchor_processes *a);
 bool anchor_processes_are_watched(const struct anchor_processes *a);
+void anchor_processes_tell_time(struct anchor_processes *a, uint32_t next);
 /* While one is counted, others are not looked at. */
 void anchor_processes_begin_unseen(struct anchor_processes *a,
 				   const struct anchor_process *but, uint32_t next);

@@ -286,6 +286,8 @@ static void begin_window(struct anchors *s)
 {
 	struct err why = { 0 };
 
+	/* Of all: a window stands for the time that its program took around it. */
+	anchor_processes_tell_time(&s->processes, s->n_windows);
 	anchor_process_begin(s->process, s->n_windows);
 	s->own_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	s->begin_cpu_ns = s->process->cpu_ns;

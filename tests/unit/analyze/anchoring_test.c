@@ -213,10 +213,21 @@ static void places_that_disagree_are_further_off_than_they_tell(void **state unu
 	assert_true(b[0].off > 0.5 && b[0].off < log(2) + 0.1);
 }
 
+static void write_time(struct buf *text, unsigned window, unsigned pid,
+		       unsigned told_each)
+{
+	buf_printf(text, "anchor %u 0 cpu=%u pid=%u\n", window, SECOND / 2, pid);
+	if (window % told_each == told_each - 1)
+		buf_printf(text, "anchor %u %u a+0x900 cpu=%u pid=%u\n", window,
+			   41250 * told_each, SECOND / 2 * told_each, pid);
+}
+
 /* Two processes of one program, each for half of a second before each window, which is of
- * one and the other by turns; a counter that comes 110,000 times a second, 50 times for
- * each return.  more: processes and their samples. */
-static void write_two(unsigned n_windows, bool has_meter, const char *more)
+ * one and the other by turns; a counter that comes 110,000 times a second, or half as
+ * often beside something else, 50 times for each return, told each so many windows.
+ * more: processes and their samples. */
+static void write_two(unsigned n_windows, unsigned told_each, bool has_meter,
+		      const char *more)
 {
 	own(buf_fini) struct buf text = { 0 };
 
@@ -226,32 +237,41 @@ static void write_two(unsigned n_windows, bool has_meter, const char *more)
 		   "a+0x100 %u\nprocess 11 a\nuse pid=11 event=cpu-time\na+0x100 %u\n%s",
 		   n_windows * 500, n_windows * 500, more);
 	for (unsigned i = 0; i < n_windows; i++) {
-		unsigned pid = 10 + i % 2;
+		unsigned pid = 10 + i % 2, part = 1 + i % 4 / 2;
 
 		for (unsigned k = 10; k < 12; k++)
-			buf_printf(&text,
-				   "anchor %u 0 cpu=%u pid=%u\n"
-				   "anchor %u 55000 a+0x900 cpu=%u pid=%u\n",
-				   i, SECOND / 2, k, i, SECOND / 2, k);
+			write_time(&text, i, k, told_each);
 		buf_printf(&text,
-			   "anchor %u 20000 a+0x100 size=8 pid=%u\n"
-			   "anchor %u 20 a+0x108 size=1 pid=%u\n"
-			   "anchor %u 1000 a+0x900 size=4 pid=%u\n",
-			   i, pid, i, pid, i, pid);
+			   "anchor %u %u a+0x100 size=8 pid=%u\n"
+			   "anchor %u %u a+0x108 size=1 pid=%u\n"
+			   "anchor %u %u a+0x900 size=4 pid=%u\n"
+			   "anchor %u %u a+0xa00 size=2 pid=%u\n",
+			   i, 20000 / part, pid, i, 20 / part, pid, i, 1000 / part, pid,
+			   i, 41005 * (part - 1), pid);
 		if (has_meter)
-			buf_printf(&text, "anchor %u 2200 a+0x900 cpu=%u near=1 pid=%u\n",
-				   i, SECOND / 50, pid);
+			buf_printf(&text, "anchor %u %u a+0x900 cpu=%u near=1 pid=%u\n",
+				   i, 2200 / part, SECOND / 50, pid);
 	}
 	recording_builder_write(path, buf_str(&text));
 }
 
-#define ALL_RETURNS (40 * 110000 / 50 + 40 * 20)
+#define ALL_RETURNS (40 * 82500 / 50 + 40 * 15)
+
+/* All of the time, but what it was is told before each fourth window. */
+static void what_was_watched_is_of_all_windows_since_it_was_told(void **state unused)
+{
+	struct anchoring_block b[2];
+
+	write_two(40, 4, true, "");
+	assert_int_equal(find_written(b), 40);
+	assert_float_equal(b[1].times, ALL_RETURNS, 100);
+}
 
 static void processes_of_a_program_are_one(void **state unused)
 {
 	struct anchoring_block b[2];
 
-	write_two(40, true, "");
+	write_two(40, 1, true, "");
 	assert_int_equal(find_written(b), 40);
 	assert_float_equal(b[1].times, ALL_RETURNS, 100);
 	assert_float_equal(b[0].times, 1000 * b[1].times, 1000);
@@ -259,7 +279,7 @@ static void processes_of_a_program_are_one(void **state unused)
 	/* A place may have been watched in one only: what windows stand for must be
 	 * known.
 	 */
-	write_two(40, false, "");
+	write_two(40, 1, false, "");
 	assert_int_equal(find_written(b), 0);
 }
 
@@ -267,7 +287,8 @@ static void a_process_that_ended_too_soon_is_as_the_others(void **state unused)
 {
 	struct anchoring_block b[2];
 
-	write_two(40, true, "process 12 a\nuse pid=12 event=cpu-time\na+0x100 20000\n");
+	write_two(40, 1, true,
+		  "process 12 a\nuse pid=12 event=cpu-time\na+0x100 20000\n");
 	assert_int_equal(find_written(b), 40);
 	assert_float_equal(b[1].times, 1.5 * ALL_RETURNS, 100);
 }
@@ -276,12 +297,14 @@ static void another_program_makes_the_same_code_less_sure(void **state unused)
 {
 	struct anchoring_block b[2];
 
-	write_two(40, true, "process 12 b\nuse pid=12 event=cpu-time\na+0x100 20000\n");
+	write_two(40, 1, true,
+		  "process 12 b\nuse pid=12 event=cpu-time\na+0x100 20000\n");
 	assert_int_equal(find_written(b), 40);
 	assert_float_equal(b[1].times, 1.5 * ALL_RETURNS, 100);
 	assert_true(b[1].off > log(1.5) && b[1].off < log(1.5) + 0.1);
 	/* Most of it. */
-	write_two(40, true, "process 12 b\nuse pid=12 event=cpu-time\na+0x100 60000\n");
+	write_two(40, 1, true,
+		  "process 12 b\nuse pid=12 event=cpu-time\na+0x100 60000\n");
 	assert_int_equal(find_written(b), 0);
 }
 
@@ -295,6 +318,7 @@ int main(void)
 		TEST(nothing_is_told_of_a_part_or_of_little),
 		TEST(few_windows_are_sure_of_less),
 		TEST(places_that_disagree_are_further_off_than_they_tell),
+		TEST(what_was_watched_is_of_all_windows_since_it_was_told),
 		TEST(processes_of_a_program_are_one),
 		TEST(a_process_that_ended_too_soon_is_as_the_others),
 		TEST(another_program_makes_the_same_code_less_sure),
