@@ -249,18 +249,35 @@ static bool poke(struct visit *v, uint64_t addr, const uint8_t *bytes, size_t n)
 	return true;
 }
 
-static bool write_code(struct visit *v, const struct anchor_counters_area *a,
-		       const struct anchor_counter *x)
+static void make_code(const struct anchor_counters_area *a,
+		      const struct anchor_counter *x, uint8_t code[sizeof(add_one)])
 {
-	uint8_t code[sizeof(add_one)];
 	uint64_t at = code_of(a, x->number);
 	int32_t counter = distance(at + COUNTER_AT, counter_of(a, x->number)),
 		target = distance(at + TARGET_AT, x->site.target);
 
-	memcpy(code, add_one, sizeof(code));
+	memcpy(code, add_one, sizeof(add_one));
 	memcpy(code + COUNTER_AT, &counter, sizeof(counter));
 	memcpy(code + TARGET_AT, &target, sizeof(target));
-	return poke(v, at, code, sizeof(code));
+}
+
+static bool write_code(struct visit *v, const struct anchor_counters_area *a,
+		       const struct anchor_counter *x)
+{
+	uint8_t code[sizeof(add_one)];
+
+	make_code(a, x, code);
+	return poke(v, code_of(a, x->number), code, sizeof(code));
+}
+
+static bool has_code(pid_t pid, const struct anchor_counters_area *a,
+		     const struct anchor_counter *x)
+{
+	uint8_t code[sizeof(add_one)], is[sizeof(add_one)];
+
+	make_code(a, x, code);
+	return count_remote_read(pid, code_of(a, x->number), is, sizeof(is)) &&
+	       !memcmp(is, code, sizeof(is));
 }
 
 static bool leads(pid_t pid, const struct anchor_site *s, uint64_t to)
@@ -321,6 +338,24 @@ static void add(struct visit *v, const struct anchor_site *s)
 	*vec_push(&c->at) = x;
 }
 
+static uint64_t new_mark(const struct anchor_counters *c)
+{
+	return clock_monotonic_ns() ^ (uint64_t)c->pid << 48;
+}
+
+/* From now on it has others than who has them by the same fork: its own children are to
+ * be told from theirs. */
+static int mark_anew(struct anchor_counters *c, struct err *e)
+{
+	c->mark = new_mark(c);
+	c->is_inherited = false;
+	for (size_t i = 0; i < c->n_areas; i++)
+		if (!count_remote_write(c->pid, c->areas[i].start + PAGE_BYTES, &c->mark,
+					sizeof(c->mark)))
+			return err_set(e, ERR_OS, "it has ended");
+	return 0;
+}
+
 int anchor_counters_add(struct anchor_counters *c, const struct anchor_site *sites,
 			size_t n, struct err *e)
 {
@@ -328,14 +363,25 @@ int anchor_counters_add(struct anchor_counters *c, const struct anchor_site *sit
 	int rc;
 
 	if (!c->mark)
-		c->mark = clock_monotonic_ns() ^ (uint64_t)c->pid << 48;
+		c->mark = new_mark(c);
 	rc = begin_visit(&v, e);
 	if (rc == 0)
 		rc = read_maps(&v, e);
+	if (rc == 0 && c->is_inherited)
+		rc = mark_anew(c, e);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		if (first(&v))
 			add(&v, &sites[i]);
 	return rc;
+}
+
+/* The mark first. */
+static bool read_area(const struct anchor_counters *c, size_t i,
+		      uint64_t words[1 + AREA_COUNTERS])
+{
+	return count_remote_read(c->pid, c->areas[i].start + PAGE_BYTES, words,
+				 (1 + AREA_COUNTERS) * sizeof(*words)) &&
+	       words[0] == c->mark;
 }
 
 bool anchor_counters_read(struct anchor_counters *c)
@@ -343,32 +389,40 @@ bool anchor_counters_read(struct anchor_counters *c)
 	uint64_t words[ANCHOR_COUNTERS_AREAS][1 + AREA_COUNTERS];
 
 	for (size_t i = 0; i < c->n_areas; i++)
-		if (!count_remote_read(c->pid, c->areas[i].start + PAGE_BYTES, words[i],
-				       sizeof(words[i])) ||
-		    words[i][0] != c->mark)
+		if (!read_area(c, i, words[i]))
 			return false;
 	vec_each(x, &c->at)
 		x->hits = words[x->area][1 + x->number];
 	return true;
 }
 
+/* Areas and counters that came later than the fork are not there. */
 bool anchor_counters_inherit(struct anchor_counters *c, const struct anchor_counters *of)
 {
-	pid_t pid = c->pid;
+	struct anchor_counters new = { .pid = c->pid, .mark = of->mark };
+	uint64_t words[1 + AREA_COUNTERS];
 
-	*c = *of;
-	c->pid = pid;
-	c->at.at = NULL;
-	c->at.n = c->at.cap = 0;
-	vec_each(x, &of->at)
-		*vec_push(&c->at) = *x;
-	if (!c->n_areas || !anchor_counters_read(c)) {
-		anchor_counters_fini(c);
-		*c = (struct anchor_counters){ .pid = pid };
+	memcpy(new.areas, of->areas, sizeof(new.areas));
+	while (new.n_areas < of->n_areas && read_area(&new, new.n_areas, words))
+		new.n_areas++;
+	if (!new.n_areas)
+		return false;
+	new.is_inherited = true;
+	vec_each(x, &of->at) {
+		const struct anchor_counters_area *area = &new.areas[x->area];
+
+		if (x->area >= new.n_areas || !has_code(c->pid, area, x))
+			continue;
+		*vec_push(&new.at) = *x;
+		new.at.at[new.at.n - 1].is_on =
+			leads(c->pid, &x->site, code_of(area, x->number));
+	}
+	if (!anchor_counters_read(&new)) {
+		anchor_counters_fini(&new);
 		return false;
 	}
-	vec_each(x, &c->at)
-		x->is_on = leads(pid, &x->site, code_of(&c->areas[x->area], x->number));
+	anchor_counters_fini(c);
+	*c = new;
 	return true;
 }
 
@@ -412,7 +466,7 @@ int anchor_counters_stand(struct anchor_counters *c, const bool *is_on, struct e
 	return rc;
 }
 
-static bool are_on(const struct anchor_counters *c)
+bool anchor_counters_are_on(const struct anchor_counters *c)
 {
 	vec_each(x, &c->at)
 		if (x->is_on)
@@ -427,7 +481,7 @@ int anchor_counters_end(struct anchor_counters *c, struct err *e)
 
 	/* A process that has ended has none. */
 	if (anchor_counters_set(c, none, &why) == 0 || !anchor_counters_read(c) ||
-	    !are_on(c))
+	    !anchor_counters_are_on(c))
 		return 0;
 	return err_set(e, ERR_UNSUPPORTED,
 		       "process %d keeps its counters, which harm nothing: %s", c->pid,

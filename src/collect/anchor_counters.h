@@ -47,7 +47,8 @@ struct anchor_counters {
 	VEC(struct anchor_counter) at;
 	struct anchor_counters_area areas[ANCHOR_COUNTERS_AREAS];
 	size_t n_areas;
-	uint64_t mark;		/* in each area: it is ours */
+	uint64_t mark;		/* in each area: it is ours, and has these or fewer */
+	bool is_inherited;	/* with the mark of another */
 	struct newcomers alone; /* count_status_check_sharing */
 	uint64_t stood_ns;	/* CPU time of the process when all of it stood last */
 };
@@ -55,8 +56,9 @@ struct anchor_counters {
 /* Nothing of the process changes. */
 void anchor_counters_fini(struct anchor_counters *c);
 
-/* Those that a process, whose pid is set, has by fork of one that had these, with what
- * they have by now.  False: it has none, or executes another program. */
+/* Those that a process, whose pid is set, has by fork of one that has these by now, or
+ * had them: such as came behind the fork it has not.  False: it has none, or executes
+ * another program. */
 bool anchor_counters_inherit(struct anchor_counters *c, const struct anchor_counters *of);
 /* Those among the sites that can have one, and are not there yet.  On failure some may
  * have one. */
@@ -74,6 +76,7 @@ must_use int anchor_counters_set(struct anchor_counters *c, const bool *is_on,
  * and it goes on between two looks at it. */
 must_use int anchor_counters_stand(struct anchor_counters *c, const bool *is_on,
 				   struct err *e);
+bool anchor_counters_are_on(const struct anchor_counters *c);
 /* All are off; on failure the process goes on with some. */
 must_use int anchor_counters_end(struct anchor_counters *c, struct err *e);
 

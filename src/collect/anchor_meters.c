@@ -65,24 +65,6 @@ void anchor_meters_check(struct anchor_meters *m)
 	read_all(m);
 }
 
-void anchor_meters_inherit(struct anchor_meters *m, const struct anchor_meters *of)
-{
-	uint64_t cpu_ns = now_ns(m);
-
-	if (m->at.n || !anchor_counters_inherit(&m->counters, &of->counters))
-		return;
-	for (size_t i = 0; i < of->at.n; i++) {
-		struct anchor_meters_since since = { m->counters.at.at[i].hits, cpu_ns };
-		const struct anchor_meter *x = &of->at.at[i];
-
-		*vec_push(&m->at) =
-			(struct anchor_meter){ since, since, since, x->is_for_moments,
-					       x->is_left };
-	}
-}
-
-/* Choosing. */
-
 /* The number of its counter; as many as there are: it has none. */
 static size_t find(const struct anchor_meters *m, uint64_t addr)
 {
@@ -92,6 +74,28 @@ static size_t find(const struct anchor_meters *m, uint64_t addr)
 		i++;
 	return i;
 }
+
+/* What nothing is known of is left. */
+void anchor_meters_inherit(struct anchor_meters *m, const struct anchor_meters *of)
+{
+	static const struct anchor_meter unknown = { .is_for_moments = true,
+						     .is_left = true };
+	uint64_t cpu_ns = now_ns(m);
+
+	if (m->at.n || !anchor_counters_inherit(&m->counters, &of->counters))
+		return;
+	vec_each(c, &m->counters.at) {
+		struct anchor_meters_since since = { c->hits, cpu_ns };
+		size_t i = find(of, c->site.addr);
+		const struct anchor_meter *x = i < of->at.n ? &of->at.at[i] : &unknown;
+
+		*vec_push(&m->at) =
+			(struct anchor_meter){ since, since, since, x->is_for_moments,
+					       x->is_left };
+	}
+}
+
+/* Choosing. */
 
 static bool is_on(const struct anchor_meters *m, size_t i, bool is_for_moments)
 {

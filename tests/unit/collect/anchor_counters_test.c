@@ -18,6 +18,8 @@
 #include "collect/count_remote.h"
 #include "host/clock.h"
 
+#define SLEEP_S 60 /* at most */
+
 /* A turn of a call and a jump, which has flags, a register and the red zone behind it as
  * they were: 0. */
 unsigned long one_turn(void);
@@ -59,14 +61,25 @@ struct child {
 	int order, answer;
 };
 
-/* So many turns as it is told, again and again; it says how many were wrong. */
+/* Behind what forks it. */
+static void sleep_on(void)
+{
+	alarm(SLEEP_S);
+	for (;;)
+		pause();
+}
+
+/* So many turns as it is told, again and again; it says how many were wrong.  None: it
+ * says which child it has forked. */
 static void turn(int from, int to)
 {
 	unsigned long n, wrong;
 
 	while (read(from, &n, sizeof(n)) == sizeof(n)) {
-		wrong = 0;
-		while (n--)
+		wrong = n ? 0 : (unsigned long)fork();
+		if (!n && !wrong)
+			sleep_on();
+		while (n && n--)
 			wrong += one_turn();
 		if (write(to, &wrong, sizeof(wrong)) != sizeof(wrong))
 			break;
@@ -106,6 +119,16 @@ static void order(const struct child *c, unsigned long turns)
 	assert_int_equal(write(c->order, &turns, sizeof(turns)), sizeof(turns));
 	assert_int_equal(read(c->answer, &wrong, sizeof(wrong)), sizeof(wrong));
 	assert_int_equal(wrong, 0);
+}
+
+static pid_t fork_one(const struct child *c)
+{
+	unsigned long n = 0, pid = 0;
+
+	assert_int_equal(write(c->order, &n, sizeof(n)), sizeof(n));
+	assert_int_equal(read(c->answer, &pid, sizeof(pid)), sizeof(pid));
+	assert_true((long)pid > 0);
+	return (pid_t)pid;
 }
 
 static struct anchor_site site(const uint8_t *at, const uint8_t *to)
@@ -171,6 +194,67 @@ static void each_passage_is_counted_and_nothing_else_happens(void **state)
 	assert_is_as_it_was(c.pid);
 	end(&c);
 	assert_false(anchor_counters_read(&k));
+	anchor_counters_fini(&k);
+}
+
+static void a_child_has_what_there_was_when_it_was_forked(void **state)
+{
+	const struct anchor_site sites[] = { site(the_call, called),
+					     site(the_jump, jumped_to) };
+	const bool none[] = { false, false }, both[] = { true, true };
+	struct anchor_counters k = { 0 }, of_child = { 0 };
+	struct child c;
+
+	(void)state;
+	begin(&c);
+	k.pid = c.pid;
+	assert_int_equal(anchor_counters_add(&k, sites, 1, NULL), 0);
+	order(&c, 1000);
+	of_child.pid = fork_one(&c);
+	assert_int_equal(anchor_counters_add(&k, sites, 2, NULL), 0);
+	k.alone.last = k.pid;
+	assert_true(anchor_counters_inherit(&of_child, &k));
+	assert_int_equal(of_child.at.n, 1);
+	assert_true(anchor_counters_are_on(&of_child));
+	assert_hits(&of_child, 1000);
+	assert_int_equal(of_child.alone.last, 0);
+	assert_int_equal(anchor_counters_set(&of_child, none, NULL), 0);
+	assert_is_as_it_was(of_child.pid);
+	assert_int_equal(anchor_counters_set(&of_child, both, NULL), 0);
+	assert_int_equal(anchor_counters_end(&of_child, NULL), 0);
+	assert_is_as_it_was(of_child.pid);
+	assert_int_equal(anchor_counters_end(&k, NULL), 0);
+	kill(of_child.pid, SIGKILL);
+	end(&c);
+	anchor_counters_fini(&of_child);
+	anchor_counters_fini(&k);
+}
+
+/* What it has besides is in the place of others that its parent has. */
+static void who_has_more_than_it_inherited_is_told_from_others(void **state)
+{
+	const struct anchor_site call = site(the_call, called),
+				 jump = site(the_jump, jumped_to);
+	struct anchor_counters k = { 0 }, of_child = { 0 }, again = { 0 };
+	struct child c;
+
+	(void)state;
+	begin(&c);
+	k.pid = c.pid;
+	assert_int_equal(anchor_counters_add(&k, &call, 1, NULL), 0);
+	again.pid = of_child.pid = fork_one(&c);
+	assert_true(anchor_counters_inherit(&of_child, &k));
+	assert_int_equal(anchor_counters_add(&of_child, &jump, 1, NULL), 0);
+	assert_int_equal(of_child.at.n, 2);
+	assert_false(anchor_counters_inherit(&again, &k));
+	assert_true(anchor_counters_inherit(&again, &of_child));
+	assert_int_equal(again.at.n, 2);
+	assert_int_equal(anchor_counters_end(&again, NULL), 0);
+	assert_is_as_it_was(of_child.pid);
+	kill(of_child.pid, SIGKILL);
+	end(&c);
+	anchor_counters_fini(&again);
+	anchor_counters_fini(&of_child);
 	anchor_counters_fini(&k);
 }
 
@@ -391,6 +475,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_passage_is_counted_and_nothing_else_happens),
+		cmocka_unit_test(a_child_has_what_there_was_when_it_was_forked),
+		cmocka_unit_test(who_has_more_than_it_inherited_is_told_from_others),
 		cmocka_unit_test(another_program_is_not_written_to),
 		cmocka_unit_test(what_leads_too_far_has_none),
 		cmocka_unit_test(who_shares_memory_has_none),
