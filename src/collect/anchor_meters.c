@@ -29,11 +29,11 @@ bool anchor_meters_are(const struct anchor_meters *m)
 	return false;
 }
 
-static void forget(struct anchor_meters *m)
+void anchor_meters_let_go(struct anchor_meters *m)
 {
 	pid_t pid = m->counters.pid;
 
-	anchor_counters_fini(&m->counters);
+	anchor_heirs_keep(m->heirs, &m->counters);
 	m->counters = (struct anchor_counters){ .pid = pid };
 	vec_clear(&m->at);
 }
@@ -56,7 +56,7 @@ static uint64_t read_all(struct anchor_meters *m)
 		return 0;
 	cpu_ns = anchor_counters_read(&m->counters) ? now_ns(m) : 0;
 	if (!cpu_ns)
-		forget(m);
+		anchor_meters_let_go(m);
 	return cpu_ns;
 }
 
@@ -310,12 +310,4 @@ void anchor_meters_look(struct anchor_meters *m, uint32_t window)
 	/* Those that cannot be off now are the next time. */
 	if (anchor_counters_set(&m->counters, on, NULL) < 0)
 		anchor_meters_check(m);
-}
-
-int anchor_meters_end(struct anchor_meters *m, struct err *e)
-{
-	int rc = anchor_counters_end(&m->counters, e);
-
-	anchor_meters_check(m);
-	return rc;
 }

@@ -20,6 +20,7 @@
 #include "base/vec.h"
 #include "collect/anchor_budget.h"
 #include "collect/anchor_counters.h"
+#include "collect/anchor_heirs.h"
 #include "collect/anchor_record.h"
 
 /* What a counter had when something began. */
@@ -39,6 +40,7 @@ struct anchor_meters {
 	VEC(struct anchor_meter) at;  /* as many */
 	clockid_t clock;	      /* the process's CPU time */
 	struct anchor_budget *budget; /* of which that takes its part; borrowed */
+	struct anchor_heirs *heirs;   /* of counters that it has no more; borrowed */
 	double hit_ns;		      /* what meeting one takes, at most */
 	bool is_near;		      /* a moment has begun */
 };
@@ -66,7 +68,7 @@ void anchor_meters_begin(struct anchor_meters *m);
 void anchor_meters_begin_near(struct anchor_meters *m);
 void anchor_meters_tell_near(struct anchor_meters *m, uint32_t window, bool stay_on);
 void anchor_meters_end_near(struct anchor_meters *m);
-/* The process is as it was; on failure it goes on with some. */
-must_use int anchor_meters_end(struct anchor_meters *m, struct err *e);
+/* From now on they are the heirs' to end, also in the process itself. */
+void anchor_meters_let_go(struct anchor_meters *m);
 
 #endif

@@ -50,6 +50,7 @@ int anchor_process_new(const struct anchor_process_setting *setting, pid_t pid,
 					    .counters = { .pid = pid },
 					    .clock = p->clock,
 					    .budget = setting->budget,
+					    .heirs = setting->heirs,
 					    .hit_ns = setting->counter_ns };
 	p->watching = anchor_watching_of(setting->hit_ns);
 	p->look = (struct count_look){ look, p };

@@ -30,6 +30,7 @@ struct anchor_process_setting {
 	struct tracker *tracker;
 	struct writer *writer;
 	struct anchor_budget *budget;
+	struct anchor_heirs *heirs;
 	double counter_ns; /* what meeting a counter takes, at most */
 	uint64_t hit_ns;   /* and a breakpoint; 0: there are none */
 };

@@ -19,10 +19,8 @@ void anchor_processes_fini(struct anchor_processes *a)
 	anchor_heirs_fini(&a->heirs);
 }
 
-static bool has(void *ctx, pid_t pid)
+static bool has(const struct anchor_processes *a, pid_t pid)
 {
-	const struct anchor_processes *a = ctx;
-
 	vec_each(p, &a->at)
 		if ((*p)->pid == pid)
 			return true;
@@ -60,13 +58,6 @@ static void take_child(void *ctx, uint32_t pid, uint32_t id)
 	*vec_push(&a->at) = new;
 }
 
-static void let_go(struct anchor_processes *a, struct anchor_process *p, uint32_t next)
-{
-	anchor_process_tell(p, next);
-	anchor_heirs_find(&a->heirs, &p->meters.counters, has, a);
-	anchor_process_free(p);
-}
-
 static void look_at_each(struct anchor_processes *a, uint32_t next)
 {
 	for (size_t i = 0; i < a->at.n;) {
@@ -79,7 +70,8 @@ static void look_at_each(struct anchor_processes *a, uint32_t next)
 			continue;
 		}
 		a->at.at[i] = a->at.at[--a->at.n];
-		let_go(a, p, next);
+		anchor_process_tell(p, next);
+		anchor_process_free(p);
 	}
 }
 
@@ -173,27 +165,11 @@ void anchor_processes_tell(struct anchor_processes *a, uint32_t next)
 		anchor_process_tell(*p, next);
 }
 
-static int end_meters(struct anchor_process *p, uint32_t next, struct err *e)
-{
-	anchor_meters_tell(&p->meters, next);
-	return anchor_meters_end(&p->meters, e);
-}
-
-/* Who inherits from whom is asked while the counters are on. */
 int anchor_processes_end(struct anchor_processes *a, uint32_t next, struct err *e)
 {
-	struct err why = { 0 };
-	int rc = 0, this;
-
-	vec_each(p, &a->at)
-		anchor_heirs_find(&a->heirs, &(*p)->meters.counters, has, a);
-	for (size_t i = 0; i <= a->at.n; i++) {
-		this = i < a->at.n ? end_meters(a->at.at[i], next, &why)
-				   : anchor_heirs_end(&a->heirs, &why);
-		if (this < 0 && rc == 0) {
-			rc = this;
-			*e = why;
-		}
+	vec_each(p, &a->at) {
+		anchor_meters_tell(&(*p)->meters, next);
+		anchor_meters_let_go(&(*p)->meters);
 	}
-	return rc;
+	return anchor_heirs_end(&a->heirs, e);
 }

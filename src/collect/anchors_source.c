@@ -155,6 +155,7 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 		.tracker = c->tracker,
 		.writer = c->writer,
 		.budget = &s->budget,
+		.heirs = &s->processes.heirs,
 		.counter_ns = anchor_cost_hit_ns(),
 	};
 	s->processes.setting = &s->setting;

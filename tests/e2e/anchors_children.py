@@ -144,16 +144,17 @@ with multiprocessing.get_context('fork').Pool(2) as pool:
     assert len(windows_of(path)) >= 2, windows_of(path)
 
 
-@test
-def who_is_forked_with_counters_is_left_as_it_was():
-    """Its parent has gone on; it sleeps, and is nobody's child."""
+def fork_with_counters(parent_ends):
+    """A child that sleeps, of one of two programs that are recorded."""
+    idle = subprocess.Popen(['sleep', str(LIMIT_S)])
     with subprocess.Popen([PROGRAM, str(100 * TURNS), 'fork'], stdout=subprocess.PIPE, text=True) as program:
         try:
             before, child = code_of(program.pid), None
             while before is None:
                 before = code_of(program.pid)
             path = f'{harness.DIR}/r.dwell'
-            recorder = subprocess.Popen([harness.DWELL, 'attach', '-q', '-e', 'usertime,anchors:50%', '-o', path, '-p', str(program.pid)])
+            command = [harness.DWELL, 'attach', '-q', '-e', 'usertime,anchors:50%', '-o', path, '-p', str(program.pid), '-p', str(idle.pid)]
+            recorder = subprocess.Popen(command)
             end = time.time() + LIMIT_S
             while code_of(program.pid) == before:
                 assert time.time() < end and recorder.poll() is None, 'nothing had a counter'
@@ -161,14 +162,31 @@ def who_is_forked_with_counters_is_left_as_it_was():
             program.send_signal(10)  # SIGUSR1: it forks
             child = int(program.stdout.readline())
             inherited = code_of(child)
+            if parent_ends:
+                program.kill()
+                program.wait()
+                time.sleep(1)  # in which it is missed
             recorder.send_signal(2)
             assert recorder.wait(LIMIT_S) == 0
-            assert code_of(program.pid) == before
+            assert parent_ends or code_of(program.pid) == before
             assert code_of(child) == before, ('its counters are there', inherited == before)
         finally:
             program.kill()
+            idle.kill()
+            idle.wait()
             if child:
                 os.kill(child, 9)
+
+
+@test
+def who_is_forked_with_counters_is_left_as_it_was():
+    """Its parent has gone on; it sleeps, and is nobody's child."""
+    fork_with_counters(parent_ends=False)
+
+
+@test
+def who_is_forked_by_one_that_ends_is_too():
+    fork_with_counters(parent_ends=True)
 
 
 if not harness.may_record('perf'):

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "collect/anchor_cost.h"
+#include "collect/anchor_heirs.h"
 #include "collect/count_remote.h"
 #include "host/clock.h"
 
@@ -258,6 +259,46 @@ static void who_has_more_than_it_inherited_is_told_from_others(void **state)
 	anchor_counters_fini(&k);
 }
 
+static void heirs_are_as_they_were_though_their_parent_has_ended(void **state)
+{
+	const struct anchor_site sites[] = { site(the_call, called),
+					     site(the_jump, jumped_to) };
+	struct anchor_counters k = { 0 };
+	struct anchor_heirs heirs = { 0 };
+	struct child c;
+	pid_t child;
+
+	(void)state;
+	begin(&c);
+	k.pid = c.pid;
+	assert_int_equal(anchor_counters_add(&k, sites, 2, NULL), 0);
+	child = fork_one(&c);
+	end(&c);
+	anchor_heirs_keep(&heirs, &k);
+	assert_int_equal(heirs.of.n, 1);
+	assert_int_equal(anchor_heirs_end(&heirs, NULL), 0);
+	assert_is_as_it_was(child);
+	kill(child, SIGKILL);
+	anchor_heirs_fini(&heirs);
+}
+
+static void what_nobody_has_copies_of_is_not_kept(void **state)
+{
+	const struct anchor_site call = site(the_call, called);
+	struct anchor_counters k = { 0 };
+	struct anchor_heirs heirs = { 0 };
+	struct child c;
+
+	(void)state;
+	begin(&c);
+	k.pid = c.pid;
+	assert_int_equal(anchor_counters_add(&k, &call, 1, NULL), 0);
+	end(&c);
+	anchor_heirs_keep(&heirs, &k);
+	assert_int_equal(heirs.of.n, 0);
+	anchor_heirs_fini(&heirs);
+}
+
 /* As if it executed one: the mark is not what it was. */
 static void another_program_is_not_written_to(void **state)
 {
@@ -477,6 +518,8 @@ int main(void)
 		cmocka_unit_test(each_passage_is_counted_and_nothing_else_happens),
 		cmocka_unit_test(a_child_has_what_there_was_when_it_was_forked),
 		cmocka_unit_test(who_has_more_than_it_inherited_is_told_from_others),
+		cmocka_unit_test(heirs_are_as_they_were_though_their_parent_has_ended),
+		cmocka_unit_test(what_nobody_has_copies_of_is_not_kept),
 		cmocka_unit_test(another_program_is_not_written_to),
 		cmocka_unit_test(what_leads_too_far_has_none),
 		cmocka_unit_test(who_shares_memory_has_none),
