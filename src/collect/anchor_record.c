@@ -24,6 +24,12 @@ void anchor_record_fini(struct anchor_record *a)
 	vec_fini(&a->sites);
 }
 
+void anchor_record_begin(struct anchor_record *a)
+{
+	vec_clear(&a->blocks);
+	vec_clear(&a->sites);
+}
+
 static struct tracker_code place_of(const struct take *t, size_t image)
 {
 	const struct count_reader_image *x =
@@ -123,8 +129,6 @@ void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now
 	own(count_flow_fini) struct count_flow flow = { 0 };
 	own(count_insns_fini) struct count_insns insns = { 0 };
 
-	vec_clear(&a->blocks);
-	vec_clear(&a->sites);
 	if (t.process == MODEL_NONE)
 		return;
 	t.places = places;

@@ -31,6 +31,8 @@ struct anchor_record {
 };
 
 void anchor_record_fini(struct anchor_record *a);
+/* A window, of which nothing is known until it is taken. */
+void anchor_record_begin(struct anchor_record *a);
 void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
 			  const struct count_reader *r);
 /* An address of some window's block: it was met so often in that much CPU time. */

@@ -305,6 +305,7 @@ static void read_window(struct anchors *s)
 {
 	struct count_directory_list list = { 0 };
 
+	anchor_record_begin(&s->process->record);
 	count_directory_list(&s->directory, &list);
 	vec_each(f, &list.at) {
 		own(closep) int fd = count_directory_open(&s->directory, *f);
