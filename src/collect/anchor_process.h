@@ -45,7 +45,7 @@ struct anchor_process {
 	struct anchor_steps steps;
 	struct count_look look; /* for those who begin and end windows */
 	struct anchor_watching watching;
-	unsigned n_refused;
+	unsigned n_refused; /* since the last window */
 	/* Of its CPU time: as last looked at, until then it has been told of, and when
 	 * the last window was left. */
 	uint64_t cpu_ns, told_ns, left_ns;

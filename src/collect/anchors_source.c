@@ -334,6 +334,7 @@ static void end_window(struct anchors *s)
 	anchor_meters_begin(&p->meters);
 	anchor_process_look(p, s->n_windows);
 	p->told_ns = p->left_ns = p->cpu_ns;
+	p->n_refused = 0;
 	read_window(s);
 	anchor_process_end(p, s->n_windows, counted_ns / SLOWDOWN);
 	anchor_processes_end_unseen(&s->processes, s->n_windows);
