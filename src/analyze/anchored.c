@@ -6,6 +6,7 @@
 
 #include "analyze/anchoring.h"
 #include "analyze/function_code.h"
+#include "analyze/function_ways.h"
 #include "base/mem.h"
 #include "insn/flow_solve.h"
 
@@ -98,19 +99,18 @@ static void publish_way(const struct anchoring_flow *f, uint32_t way)
 		end == PROCEDURE_OUTSIDE ? NULL : &f->c->blocks[end];
 	double often = b ? f->solution.of_block[end] : 0, off = UNSEEN;
 
+	if (function_ways_follow_block(f->c, way))
+		return;
 	to->times = f->solution.of_way[way];
 	if (often > 0)
 		to->times *= b->times / often;
-	if (b && w->from != PROCEDURE_OUTSIDE && p->blocks[end].n_out == 1)
-		off = 0;
-	else if (to->told)
+	if (to->told)
 		off = CHANCE / sqrt((double)to->told_samples + 1);
 	if (b && b->times > 0)
 		off += log(b->times_high / b->times);
 	to->times_low = to->times * exp(-off);
 	to->times_high = to->times * exp(off);
-	to->confidence =
-		b && b->confidence < FREQUENCY_MEDIUM ? b->confidence : FREQUENCY_MEDIUM;
+	to->confidence = (uint8_t)confidence_of(off);
 }
 
 static void publish(const struct anchoring_flow *f)
@@ -122,7 +122,7 @@ static void publish(const struct anchoring_flow *f)
 		publish_block(f, i);
 	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
 		publish_way(f, i);
-	function_code_take_entries(c);
+	function_ways_enter(c);
 	if (entry != PROCEDURE_OUTSIDE)
 		c->confidence = c->blocks[entry].confidence;
 	c->is_estimated = true;

@@ -6,6 +6,7 @@
 
 #include "analyze/flow_share.h"
 #include "analyze/function_code.h"
+#include "analyze/function_ways.h"
 #include "base/mem.h"
 #include "insn/flow_solve.h"
 #include "insn/machine_model.h"
@@ -460,16 +461,16 @@ static void publish_way(const struct estimating *e, uint32_t way)
 	double times = e->solution.of_way[way], off = UNSEEN;
 	uint32_t end = w->from == PROCEDURE_OUTSIDE ? w->to : w->from;
 
-	if (w->from != PROCEDURE_OUTSIDE && e->c->procedure->blocks[w->from].n_out == 1)
-		off = 0;
-	else if (to->told)
+	if (function_ways_follow_block(e->c, way))
+		return;
+	if (to->told)
 		off = CHANCE / sqrt(e->ways[way].seen + 1);
 	if (e->is_counted && end != PROCEDURE_OUTSIDE)
 		off += off_by_shape(e->share[end]);
 	to->times = times * e->scale;
 	to->times_low = times * e->low * exp(-off);
 	to->times_high = times * e->high * exp(off);
-	to->confidence = e->is_counted ? FREQUENCY_MEDIUM : FREQUENCY_LOW;
+	to->confidence = e->is_counted && to->told ? FREQUENCY_MEDIUM : FREQUENCY_LOW;
 }
 
 static void publish(const struct estimating *e)
@@ -481,7 +482,7 @@ static void publish(const struct estimating *e)
 		publish_block(e, i);
 	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
 		publish_way(e, i);
-	function_code_take_entries(c);
+	function_ways_enter(c);
 	c->confidence = (uint8_t)confidence_of(e, entry);
 	c->is_estimated = true;
 }

@@ -9,6 +9,7 @@
 #include "analyze/best_case.h"
 #include "analyze/block_graph.h"
 #include "analyze/function_index.h"
+#include "analyze/function_ways.h"
 #include "analyze/listing.h"
 #include "analyze/machine_choice.h"
 #include "analyze/profile_data.h"
@@ -499,22 +500,6 @@ static void average_runs(struct function_code *c)
 	}
 }
 
-/* A loop may begin at the entry: it is come to more often than from outside. */
-void function_code_take_entries(struct function_code *c)
-{
-	const struct procedure *p = c->procedure;
-
-	for (uint32_t i = 0; i < p->n_ways; i++) {
-		const struct function_code_way *w = &c->ways[i];
-
-		if (p->ways[i].from != PROCEDURE_OUTSIDE || p->ways[i].to != p->entry)
-			continue;
-		c->times = w->times;
-		c->times_low = w->times_low;
-		c->times_high = w->times_high;
-	}
-}
-
 /* No range. */
 static void be_sure(struct function_code *c)
 {
@@ -560,7 +545,7 @@ static int take_counts(struct making *m, struct err *e)
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
 		share_entries(c, i);
 	be_sure(c);
-	function_code_take_entries(c);
+	function_ways_enter(c);
 	average_runs(c);
 	return 0;
 }

@@ -73,7 +73,7 @@ struct function_code {
 	bool has_no_counts;  /* they were, but none of these */
 	bool is_alone;	     /* in its process: nobody else writes its memory */
 	bool is_estimated;   /* how often is what samples tell; confidence: how well */
-	uint8_t confidence;  /* enum frequency_confidence */
+	uint8_t confidence;  /* enum frequency_confidence: of its instructions */
 	double all_cycles;   /* of time, of all functions */
 	unsigned
 		n_runs; /* recordings of time; where there are counts all is their mean */
@@ -89,6 +89,7 @@ struct function_code {
 	struct access_places accesses;
 	double times; /* entered from outside, negative: not known */
 	double times_low, times_high;
+	uint8_t times_confidence; /* enum frequency_confidence */
 };
 
 struct function_index;
@@ -110,9 +111,6 @@ must_use int function_code_make(struct function_code *ret, const struct profile 
 				uint32_t function, const struct function_code_options *o,
 				struct err *e);
 void function_code_fini(struct function_code *c);
-
-/* times: once all ways have theirs. */
-void function_code_take_entries(struct function_code *c);
 
 /* How often it was, as far as that is known. */
 static inline double function_code_taken(const struct function_code *c, uint32_t way)

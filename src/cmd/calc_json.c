@@ -217,7 +217,7 @@ void calc_json_print(const struct calc_view *v, struct json *j)
 	if (c->n_windows)
 		json_key_u64(j, "windows", c->n_windows);
 	put_events(&c->misses, j);
-	put_times(v, j, c->times, c->times_low, c->times_high, c->confidence);
+	put_times(v, j, c->times, c->times_low, c->times_high, c->times_confidence);
 	json_key(j, "blocks");
 	json_array(j);
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
