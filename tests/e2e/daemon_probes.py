@@ -137,7 +137,6 @@ def more_sums_than_one_generation_has_are_counted_once():
             run(calls, 'threads')
             d.done('epoch', f'after {i}')
         assert counted(d, calls)['getppid'][0] == rounds * 1000 * 100, counted(d, calls)
-        assert d.status()['lost'] == 0, d.status()
 
 
 @test

@@ -103,21 +103,24 @@ def words_that_no_variable_is_are_not_told_apart():
 
 @test
 def nor_has_each_of_them_a_sum_of_its_own():
-    """Whatever else runs on this machine has some at the same time."""
-    path, n = program('crowd'), 2000
+    path, n, told = program('crowd'), 2000, []
     with daemon('-e', 'sync') as d:
         pid = d.status()['pid']
         run(path, 'all_behind', '1')  # its file has been looked at from now on
         d.done('epoch', 'before')
-        had = n_sums(pid)
-        told, = run(path, 'all_behind', str(n)).values()
-        has = n_sums(pid)
+        for _ in range(3):  # whatever else runs on this machine has some at the same time
+            had = n_sums(pid)
+            (waits, _), = run(path, 'all_behind', str(n)).values()
+            told.append(waits)
+            more = n_sums(pid) - had
+            if more < n / 2:
+                break
         d.done('epoch', 'after')
         d.wait_for(lambda s: len(d.segments()) > 1)
         found = rows(d, path, '--epoch', '2')
-    assert has - had < n / 2, (had, has)
+    assert more < n / 2, (more, told)
     (name, _), = found
-    assert name == '[futex]' and found[name, 'futex']['waits'] == told[0], (found, told)
+    assert name == '[futex]' and found[name, 'futex']['waits'] == sum(told), (found, told)
 
 
 def can_observe():

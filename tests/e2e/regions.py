@@ -205,20 +205,28 @@ def moments(path):
     return found
 
 
+def are_most(tests):
+    return sum(tests) > len(tests) / 2
+
+
 def is_even(found):
-    """A callstack every 100 ms, and as much time has passed in what is active."""
+    """A callstack every 100 ms, and as much time has passed in what is active.  Who loses its CPU
+    between two clocks tells a late time: few do, and none is told before it is due."""
     times = sorted(found)
+    past = [ns - i * 100 * MS for i, ns in enumerate(times)]
     pairs = [(b - a, found[b][0]['inclusive'] - found[a][0]['inclusive']) for a, b in zip(times, times[1:])]
-    return all(abs(ns - 100 * MS) < 5 * MS and abs(passed - ns) < 5 * MS for ns, passed in pairs)
+    return (are_most([ns - min(past) < 5 * MS for ns in past])
+            and are_most([abs(ns - 100 * MS) < 5 * MS and abs(passed - ns) < 5 * MS for ns, passed in pairs]))
 
 
 @test
 def a_history_of_callstacks():
-    for _ in range(20):  # as who loses its CPU between two clocks tells a late time
-        path, _ = record('history', REGIONS, 'history', '4',
+    n = 6
+    for _ in range(3):
+        path, _ = record('history', REGIONS, 'history', str(n),
                          run=('-e', 'regions', '--callstack-every', '100ms'))
         found = moments(path)
-        assert len(found) >= 4, found
+        assert len(found) >= n, found
         if is_even(found):
             break
     assert is_even(found), sorted(found)

@@ -2,11 +2,15 @@
  *
  * Known waits: main burns 200 ms of CPU, sleeps 200 ms and polls 150 ms; one thread holds
  * a mutex for 250 ms, another waits 200 ms of them for it.  Prints main's time in ns, and
- * for how long each of those lasted, as who is to go on may come late.
+ * for how long each of those lasted and for how much of that its thread had no CPU, as
+ * who is to go on may come late.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,25 +37,40 @@ __attribute__((noinline)) void do_spin(int ms)
 			sink += (unsigned long)i;
 }
 
+/* Of this thread's life it wanted a CPU and had none. */
+static long long late_ns(void)
+{
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	char text[100] = "";
+	const char *second;
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	second = n > 0 ? strchr(text, ' ') : NULL;
+	return second ? atoll(second) : 0;
+}
+
 static struct lasting {
 	const char *name;
-	long long ns;
-} sleeping = { "do_sleep", 0 }, polling = { "do_poll", 0 }, holding = { "hold", 0 },
-  wanting = { "want", 0 };
+	long long ns, late_ns;
+} sleeping = { .name = "do_sleep" }, polling = { .name = "do_poll" },
+  holding = { .name = "hold" }, wanting = { .name = "want" };
 
 static void begin(struct lasting *l)
 {
+	l->late_ns -= late_ns();
 	l->ns -= now_ns(CLOCK_MONOTONIC);
 }
 
 static void end(struct lasting *l)
 {
 	l->ns += now_ns(CLOCK_MONOTONIC);
+	l->late_ns += late_ns();
 }
 
 static void tell(const struct lasting *l)
 {
-	printf("%s %lld\n", l->name, l->ns);
+	printf("%s %lld %lld\n", l->name, l->ns, l->late_ns);
 }
 
 __attribute__((noinline)) void do_sleep(void)
@@ -100,7 +119,7 @@ int main(void)
 	do_poll();
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
-	printf("main %lld\n", now_ns(CLOCK_MONOTONIC) - begin_ns);
+	printf("main %lld 0\n", now_ns(CLOCK_MONOTONIC) - begin_ns);
 	tell(&sleeping);
 	tell(&polling);
 	tell(&holding);
