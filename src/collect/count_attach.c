@@ -30,7 +30,8 @@
 #define ENGINE_AT   0x470000000000ULL /* unless it is taken */
 #define PLAIN_FLAGS 0x202
 #define MMAP_ERRORS 4096
-#define RSEQ_CS_OFF 8 /* in what a thread has registered */
+#define RSEQ_CS_OFF 8	       /* in what a thread has registered */
+#define BEGIN_NS    5000000000 /* the engine, which is ready after a millisecond */
 
 /* Since kernel 5.13; C libraries name it since. */
 #define GET_RSEQ 0x420f
@@ -198,13 +199,10 @@ static uint64_t map_memory(struct attach *x, uint64_t at, uint64_t bytes, struct
 	return 0;
 }
 
-static int put_engine(struct attach *x, struct count_load *load, struct err *e)
+static int put_engine(struct attach *x, const struct count_load *load, struct err *e)
 {
 	struct count_attached *a = x->a;
-	int rc = count_load_parse(count_program, count_program_size, load, e);
 
-	if (rc < 0)
-		return rc;
 	a->engine = map_memory(x, ENGINE_AT, load->bytes, e);
 	if (!a->engine)
 		return ERR_OS;
@@ -265,17 +263,20 @@ static int begin_engine(struct attach *x, const struct count_load *load, struct 
 {
 	struct count_attached *a = x->a;
 	struct user_regs_struct regs = first(x)->regs;
+	bool is_told;
 
 	regs.rip = a->engine + load->entry;
 	regs.rdi = a->control;
 	regs.rcx = COUNT_CONTROL_MAGIC;
 	regs.rsp = a->control + a->control_bytes;
 	regs.eflags = PLAIN_FLAGS;
-	if (!count_remote_run_through(first(x), &regs,
-				      a->control +
-					      offsetof(struct count_control, state)) ||
-	    !count_remote_read(a->pid, a->control, &a->told, sizeof(a->told)))
+	is_told = count_remote_run_through(
+		first(x), &regs, a->control + offsetof(struct count_control, state),
+		BEGIN_NS);
+	if (!count_remote_read(a->pid, a->control, &a->told, sizeof(a->told)))
 		return err_set(e, ERR_OS, "it has ended");
+	if (!is_told)
+		return err_set(e, ERR_UNSUPPORTED, "the engine does not begin in it");
 	a->told.why[sizeof(a->told.why) - 1] = 0;
 	if (a->told.state == COUNT_CONTROL_READY)
 		return 0;
@@ -295,14 +296,18 @@ static void undo(struct attach *x)
 	if (!has_left(x))
 		count_detach_memory(x->a, first(x));
 	vec_each(t, &x->threads.at) {
-		if (!has_left(x) || t != first(x))
-			count_tracee_set(t, &t->regs);
+		if (has_left(x) && t == first(x))
+			continue;
+		count_tracee_set(t, &t->regs);
 		count_tracee_set_mask(t, t->mask);
 	}
 }
 
 /* Beginning. */
 
+/* The first is the last: should we be killed in between, it gives the program its
+ * handlers back.  A thread whose signals we block is on its way to the engine, which lets
+ * them through again. */
 static int hand_over(struct attach *x, struct err *e)
 {
 	struct count_attached *a = x->a;
@@ -311,7 +316,7 @@ static int hand_over(struct attach *x, struct err *e)
 	if (!count_remote_read(a->pid, a->control + sizeof(a->told), x->native,
 			       n * sizeof(*x->native)))
 		return err_os(e, "cannot read its memory");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = n; i-- > 0;) {
 		struct count_tracee *t = &x->threads.at.at[i];
 		struct user_regs_struct regs = t->regs;
 
@@ -320,6 +325,7 @@ static int hand_over(struct attach *x, struct err *e)
 		regs.rsp = x->native[i].stack;
 		regs.eflags = PLAIN_FLAGS;
 		count_tracee_set(t, &regs);
+		count_tracee_set_mask(t, ~0ULL);
 	}
 	return 0;
 }
@@ -327,11 +333,12 @@ static int hand_over(struct attach *x, struct err *e)
 static int change(struct attach *x, struct err *e)
 {
 	struct count_load load;
-	int rc;
+	int rc = count_load_parse(count_program, count_program_size, &load, e);
 
+	if (rc < 0)
+		return rc;
 	x->has_changed = true;
-	vec_each(t, &x->threads.at)
-		count_tracee_set_mask(t, ~0ULL);
+	count_tracee_set_mask(first(x), ~0ULL);
 	rc = put_engine(x, &load, e);
 	if (rc == 0)
 		rc = put_control(x, e);

@@ -5,6 +5,8 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "host/clock.h"
+
 bool count_remote_read(pid_t pid, uint64_t addr, void *to, size_t bytes)
 {
 	struct iovec here = { to, bytes }, there = { (void *)addr, bytes };
@@ -58,22 +60,27 @@ bool count_remote_run(struct count_tracee *t, const struct user_regs_struct *fro
 
 #define NAP_NS 20000
 
-bool count_remote_run_through(struct count_tracee *t, const struct user_regs_struct *from,
-			      uint64_t word)
+static bool is_told(const struct count_tracee *t, uint64_t word)
 {
-	uint64_t is_told = 0;
+	uint64_t value = 0;
+
+	return count_remote_read(t->tid, word, &value, sizeof(value)) && value;
+}
+
+bool count_remote_run_through(struct count_tracee *t, const struct user_regs_struct *from,
+			      uint64_t word, uint64_t limit_ns)
+{
+	uint64_t until_ns = clock_monotonic_ns() + limit_ns;
 
 	if (!count_tracee_set(t, from))
 		return false;
 	count_tracee_go_on(t);
-	for (;;) {
-		if (!count_remote_read(t->tid, word, &is_told, sizeof(is_told)))
-			return false;
-		if (is_told)
-			return count_tracee_stop_now(t);
+	while (!is_told(t, word) && clock_monotonic_ns() < until_ns) {
 		nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
-		count_tracee_keep_going(t);
+		if (!count_tracee_keep_going(t))
+			return false;
 	}
+	return count_tracee_stop_now(t) && is_told(t, word);
 }
 
 /* By the instruction set's numbers. */

@@ -26,9 +26,10 @@ long count_remote_call(struct count_tracee *t, uint64_t site, long number, uint6
 bool count_remote_run(struct count_tracee *t, const struct user_regs_struct *from,
 		      uint64_t word);
 
-/* As that, but told in passing, and it stands wherever it is then. */
+/* As that, but told in passing, and it stands wherever it is then.  False also: it
+ * stands, but the word is 0 still, after that time or as what it executes fails. */
 bool count_remote_run_through(struct count_tracee *t, const struct user_regs_struct *from,
-			      uint64_t word);
+			      uint64_t word, uint64_t limit_ns);
 
 /* Registers for a thread that is to go on natively; the rest stays, the base of gs with
  * it. */

@@ -72,17 +72,23 @@ void count_tracee_interrupt(struct count_tracee *t)
 
 #define PENDING_MAX 64
 
-bool count_tracee_has_fault(const struct count_tracee *t)
+/* Not one that somebody has sent. */
+static bool is_fault(const siginfo_t *info)
 {
 	static const uint64_t faults = 1ULL << SIGSEGV | 1ULL << SIGBUS | 1ULL << SIGILL |
 				       1ULL << SIGFPE | 1ULL << SIGTRAP;
+
+	return info->si_code > 0 && info->si_signo < 64 && (faults >> info->si_signo & 1);
+}
+
+bool count_tracee_has_fault(const struct count_tracee *t)
+{
 	struct __ptrace_peeksiginfo_args which = { .nr = PENDING_MAX };
 	siginfo_t pending[PENDING_MAX];
 	long n = ptrace(PTRACE_PEEKSIGINFO, t->tid, &which, pending);
 
 	for (long i = 0; i < n; i++)
-		if (pending[i].si_code > 0 && pending[i].si_signo < 64 &&
-		    (faults >> pending[i].si_signo & 1))
+		if (is_fault(&pending[i]))
 			return true;
 	return false;
 }
@@ -179,15 +185,23 @@ void count_tracee_go_on(struct count_tracee *t)
 	go_on(t, 0);
 }
 
-void count_tracee_keep_going(struct count_tracee *t)
+bool count_tracee_keep_going(struct count_tracee *t)
 {
 	int signal = 0;
 	enum count_stop stop = count_tracee_poll(t, &signal);
+	siginfo_t info = { 0 };
 
-	if (stop == COUNT_STOP_SIGNAL)
+	if (stop == COUNT_STOP_NONE)
+		return true;
+	if (stop == COUNT_STOP_GONE)
+		return false;
+	if (stop == COUNT_STOP_SIGNAL) {
+		if (ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info) == 0 && is_fault(&info))
+			return false;
 		t->signal = signal;
-	if (stop != COUNT_STOP_NONE && stop != COUNT_STOP_GONE)
-		go_on(t, 0);
+	}
+	go_on(t, 0);
+	return true;
 }
 
 bool count_tracee_stop_now(struct count_tracee *t)

@@ -71,9 +71,10 @@ void count_tracee_interrupt(struct count_tracee *t);
 bool count_tracee_has_fault(const struct count_tracee *t);
 /* From where it stands to a stop as it was told to, without executing anything. */
 bool count_tracee_stop_again(struct count_tracee *t);
-/* On without a stop, with its signals blocked: what comes nevertheless is kept. */
+/* On without a stop, with its signals blocked: what comes nevertheless is kept.  False:
+ * it has ended, or stands as what it executes fails, and would again. */
 void count_tracee_go_on(struct count_tracee *t);
-void count_tracee_keep_going(struct count_tracee *t);
+bool count_tracee_keep_going(struct count_tracee *t);
 /* It stands, wherever it is; false: it has ended. */
 bool count_tracee_stop_now(struct count_tracee *t);
 /* Waits until it stands in a system call; false: it has ended. */

@@ -21,7 +21,8 @@
 #define CODE_64BIT  0x33 /* cs */
 #define PLAIN_FLAGS 0x202
 #define VDSO_MAX    0x10000
-#define RSEQ_CS_OFF 8 /* in what a thread has registered */
+#define RSEQ_CS_OFF 8		/* in what a thread has registered */
+#define RUN_NS	    60000000000 /* an entry of the library, which takes milliseconds */
 
 /* Since kernel 5.13; C libraries name it since. */
 #define GET_RSEQ 0x420f
@@ -285,7 +286,7 @@ bool inject_stop_run(struct inject_stop *s, uint64_t entry, uint64_t arg, uint64
 	regs.rsp = stack - 64 - 8; /* as if it had been called */
 	regs.eflags = PLAIN_FLAGS;
 	regs.orig_rax = -1UL;
-	return count_remote_run_through(s->helper, &regs, word);
+	return count_remote_run_through(s->helper, &regs, word, RUN_NS);
 }
 
 static bool read_of_thread(void *ctx, uint64_t at, void *to, size_t bytes)

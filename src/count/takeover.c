@@ -28,34 +28,46 @@ extern const char __ehdr_start[], _end[];
 extern const char crossing_call_check[], crossing_call_made[], crossing_call_not[];
 extern const char crossing_in_checked[], crossing_in_end[];
 extern const char crossing_join[], crossing_release[], crossing_finish[];
-_Noreturn void crossing_enter(struct context *c, const void *code);
+_Noreturn void crossing_native(const struct count_control_regs *r);
 
-/* Some seconds: a recorder that is there comes sooner. */
-#define WAITS 10000000u
+/* How long it is waited for the recorder: one that is there comes while the processor is
+ * offered to it, unless others are as busy; then for a second at least.  By naps, as no
+ * filter of calls need allow to ask for the time. */
+#define N_OFFERS 256
+#define N_NAPS	 1000
+#define NAP_NS	 1000000
 
 static void tell(enum count_control_state state)
 {
 	__atomic_store_n(&control->state, state, __ATOMIC_RELEASE);
 }
 
-static void wait(void)
-{
-	sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-}
-
 /* Until the recorder leads the thread elsewhere; back if nobody does.  It looks at the
  * state when the thread stands: what was ready once may not be any more. */
-static void be_ready(void)
+static void wait_as(enum count_control_state state)
 {
-	uint64_t is = COUNT_CONTROL_READY;
+	const struct timespec nap = { .tv_nsec = NAP_NS };
 
-	tell(COUNT_CONTROL_READY);
-	for (unsigned i = 0; i < WAITS; i++)
-		wait();
-	__atomic_compare_exchange_n(&control->state, &is, COUNT_CONTROL_LEFT, false,
-				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	tell(state);
+	for (unsigned i = 0; i < N_OFFERS; i++)
+		sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	for (unsigned i = 0; i < N_NAPS; i++)
+		sys_call(SYS_nanosleep, &nap, 0, 0, 0, 0, 0);
+	tell(COUNT_CONTROL_LEFT);
 }
 
+/* The first thread as it was, with its signals. */
+static _Noreturn void go_on_natively(void)
+{
+	const struct count_control_thread *t =
+		(const struct count_control_thread *)control->threads;
+
+	sys_call(SYS_arch_prctl, ARCH_SET_GS, t->native.gs_base, 0, 0, 0, 0);
+	sys_signal_mask(SIG_SETMASK, &t->mask, NULL);
+	crossing_native(&t->native);
+}
+
+/* Before handlers are the engine's. */
 static void fail(const char *text)
 {
 	size_t n = strlen(text);
@@ -63,9 +75,8 @@ static void fail(const char *text)
 	n = n < sizeof(control->why) ? n : sizeof(control->why) - 1;
 	memcpy(control->why, text, n);
 	control->why[n] = 0;
-	tell(COUNT_CONTROL_FAILED);
-	for (;;)
-		wait();
+	wait_as(COUNT_CONTROL_FAILED);
+	go_on_natively();
 }
 
 static void tell_places(struct count_control *k)
@@ -195,11 +206,10 @@ void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t 
 		c = add_thread(&threads[i]);
 	signals_install(c);
 	fatal_set_instead(NULL);
-	be_ready();
+	wait_as(COUNT_CONTROL_READY);
 	/* Nobody has come: all others go on natively, and so does the first. */
 	signals_give_back(c);
-	sys_call(SYS_arch_prctl, ARCH_SET_GS, c, 0, 0, 0, 0);
-	crossing_enter(c, (const void *)c->resume);
+	go_on_natively();
 }
 
 /* What has come while all stood ends the call. */

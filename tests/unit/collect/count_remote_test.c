@@ -2,8 +2,12 @@
 #include "collect/count_remote.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -52,12 +56,80 @@ static void memory_is_read_and_written_whole_or_not(void **state)
 	assert_false(count_remote_read(getpid(), 8, &copy, sizeof(copy)));
 }
 
+static volatile uint64_t word;
+
+static void say(void)
+{
+	word = 1;
+	for (;;)
+		;
+}
+
+static void say_nothing(void)
+{
+	for (;;)
+		;
+}
+
+static void fail_before(void)
+{
+	__builtin_trap();
+}
+
+/* A child of ours, which goes on to where it is led; is_there: it stands afterwards. */
+static bool run_to(void (*where)(void), uint64_t limit_ns, bool *ret_is_there)
+{
+	struct count_tracee t = { .tid = fork() };
+	struct user_regs_struct regs;
+	bool is_told;
+
+	assert_true(t.tid >= 0);
+	if (!t.tid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(ptrace(PTRACE_SEIZE, t.tid, 0, PTRACE_O_TRACESYSGOOD), 0);
+	assert_true(count_tracee_stop_now(&t) && count_tracee_get(&t, &regs));
+	regs.rip = (uint64_t)where;
+	regs.orig_rax = -1UL;
+	is_told = count_remote_run_through(&t, &regs, (uint64_t)&word, limit_ns);
+	*ret_is_there = count_tracee_get(&t, &regs);
+	kill(t.tid, SIGKILL);
+	waitpid(t.tid, NULL, __WALL);
+	return is_told;
+}
+
+static void who_runs_to_a_word_is_waited_for_no_longer_than_it_can_come(void **state)
+{
+	static const struct {
+		void (*where)(void);
+		uint64_t limit_ns;
+		bool is_told;
+	} cases[] = {
+		{ say, 60000000000, true },
+		{ say_nothing, 10000000, false },
+		{ fail_before, 60000000000, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool is_there;
+
+		assert_int_equal(run_to(cases[i].where, cases[i].limit_ns, &is_there),
+				 cases[i].is_told);
+		assert_true(is_there);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_system_call_is_found_by_its_two_bytes),
 		cmocka_unit_test(registers_come_back_as_they_went),
 		cmocka_unit_test(memory_is_read_and_written_whole_or_not),
+		cmocka_unit_test(
+			who_runs_to_a_word_is_waited_for_no_longer_than_it_can_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Recorders that are killed before each of their calls in turn. */
+#include "collect/count_attach.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/vec.h"
+#include "collect/count_detach.h"
+#include "host/procfs.h"
+
+#define N_THREADS     2
+#define TRIES	      20000 /* of a millisecond */
+#define NAP_NS	      1000000
+#define AT_A_TIME     8
+#define MOMENTS_LEAST 30
+#define ENGINE_AT     0x470000000000ULL
+#define ENGINE_MAX    0x100000000ULL
+#define SIGNAL_BIT(n) (1ULL << ((n)-1))
+#define BLOCKED	      SIGNAL_BIT(SIGUSR2)
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+}
+
+/* The recorder, from its calls of ptrace(): in which of them it is killed, and which
+ * threads of the program's have registers or signals as they are not to stay. */
+
+static long calls_left = -1; /* -1: none of ours is killed */
+
+static struct led {
+	pid_t tid;
+	bool is_in_engine, is_masked;
+} all_led[N_THREADS];
+
+static struct led *led_of(pid_t tid)
+{
+	size_t i = 0;
+
+	while (i + 1 < N_THREADS && all_led[i].tid && all_led[i].tid != tid)
+		i++;
+	all_led[i].tid = tid;
+	return &all_led[i];
+}
+
+/* A thread makes calls for the recorder, as docs/transparency.md has it. */
+static bool is_exposed(void)
+{
+	for (size_t i = 0; i < N_THREADS; i++)
+		if (all_led[i].is_masked && !all_led[i].is_in_engine)
+			return true;
+	return false;
+}
+
+static void note_call(int request, pid_t tid, const void *data)
+{
+	if (request == PTRACE_SETREGS) {
+		const struct user_regs_struct *r = data;
+
+		led_of(tid)->is_in_engine = r->rip - ENGINE_AT < ENGINE_MAX;
+	} else if (request == PTRACE_SETSIGMASK) {
+		uint64_t mask;
+
+		memcpy(&mask, data, sizeof(mask));
+		led_of(tid)->is_masked = mask == ~0ULL;
+	}
+}
+
+long ptrace(enum __ptrace_request request, ...)
+{
+	va_list args;
+	pid_t tid;
+	void *addr, *data;
+
+	va_start(args, request);
+	tid = va_arg(args, pid_t);
+	addr = va_arg(args, void *);
+	data = va_arg(args, void *);
+	va_end(args);
+	if (calls_left >= 0 && !is_exposed() && !calls_left--)
+		raise(SIGKILL);
+	note_call((int)request, tid, data);
+	return syscall(SYS_ptrace, request, tid, addr, data);
+}
+
+/* The program. */
+
+struct seen {
+	uint64_t turns[N_THREADS], handled;
+};
+
+static struct seen *seen; /* by all of them */
+
+static void handle(int signal)
+{
+	(void)signal;
+	__atomic_fetch_add(&seen->handled, 1, __ATOMIC_RELAXED);
+}
+
+/* Computes, and waits. */
+static void *run_thread(void *turns)
+{
+	for (;;) {
+		for (volatile unsigned i = 0; i < 30000; i++)
+			;
+		__atomic_fetch_add((uint64_t *)turns, 1, __ATOMIC_RELAXED);
+		nap();
+	}
+	return NULL;
+}
+
+static void run_program(void)
+{
+	struct sigaction action = { .sa_handler = handle };
+	pthread_t thread;
+	sigset_t set;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigaction(SIGUSR1, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (pthread_create(&thread, NULL, run_thread, &seen->turns[1]) == 0)
+		run_thread(&seen->turns[0]);
+	_exit(1);
+}
+
+struct program {
+	pid_t pid;
+	struct seen *seen;
+	struct count_directory directory;
+};
+
+static void wait_for_turns(const struct program *p, long moment)
+{
+	for (size_t i = 0; i < N_THREADS; i++) {
+		uint64_t turns = __atomic_load_n(&p->seen->turns[i], __ATOMIC_RELAXED);
+		unsigned tries = 0;
+
+		while (__atomic_load_n(&p->seen->turns[i], __ATOMIC_RELAXED) == turns) {
+			if (waitpid(p->pid, NULL, WNOHANG) == p->pid || tries++ == TRIES)
+				fail_msg("killed at %ld: thread %zu does not go on",
+					 moment, i);
+			nap();
+		}
+	}
+}
+
+static void begin(struct program *p)
+{
+	p->seen = mmap(NULL, sizeof(*p->seen), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(p->seen, MAP_FAILED);
+	seen = p->seen;
+	p->pid = fork();
+	assert_true(p->pid >= 0);
+	if (!p->pid)
+		run_program();
+	wait_for_turns(p, -1);
+	assert_int_equal(count_directory_make_for(&p->directory, p->pid, NULL), 0);
+}
+
+/* How it ended, as waitpid() has it. */
+static int attach_until(const struct program *p, long moment)
+{
+	struct count_attached a;
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		calls_left = moment;
+		if (count_attach(p->pid, &p->directory, "-", NULL, &a, NULL) < 0 ||
+		    count_detach(&a, NULL, NULL) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static uint64_t blocked_by(pid_t pid, pid_t tid)
+{
+	char path[64], text[PROCFS_STATUS_BYTES];
+	uint64_t mask = 0;
+	const char *at;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = 0;
+	at = strstr(text, "\nSigBlk:");
+	return at && sscanf(at, "\nSigBlk: %" SCNx64, &mask) == 1 ? mask : 0;
+}
+
+/* All its threads block what they did. */
+static bool has_mask(pid_t pid)
+{
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
+
+	if (procfs_tasks(pid, &tids, NULL) < 0)
+		return false;
+	vec_each(tid, &tids.ids)
+		if (blocked_by(pid, *tid) != BLOCKED)
+			return false;
+	return tids.ids.n == N_THREADS;
+}
+
+static bool has_handled(const struct program *p)
+{
+	return __atomic_load_n(&p->seen->handled, __ATOMIC_RELAXED);
+}
+
+static void end(struct program *p, long moment)
+{
+	unsigned tries = 0;
+	int status;
+
+	wait_for_turns(p, moment);
+	for (tries = 0; !has_mask(p->pid); tries++, nap())
+		if (tries == TRIES)
+			fail_msg("killed at %ld: other signals are blocked", moment);
+	kill(p->pid, SIGUSR1);
+	for (tries = 0; !has_handled(p); tries++, nap())
+		if (tries == TRIES)
+			fail_msg("killed at %ld: its handler is not called", moment);
+	wait_for_turns(p, moment);
+	kill(p->pid, SIGTERM);
+	for (tries = 0; waitpid(p->pid, &status, WNOHANG) == 0; tries++, nap())
+		if (tries == TRIES)
+			fail_msg("killed at %ld: it does not end", moment);
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGTERM)
+		fail_msg("killed at %ld: it ended by %x", moment, status);
+	count_directory_remove(&p->directory, false);
+	munmap(p->seen, sizeof(*p->seen));
+}
+
+/* Some at a time, as some wait a second for the recorder.  False: it was not killed any
+ * more. */
+static bool try_some(long first)
+{
+	struct program programs[AT_A_TIME];
+	int status = SIGKILL;
+	long n = 0;
+
+	for (; n < AT_A_TIME && WIFSIGNALED(status); n++) {
+		begin(&programs[n]);
+		status = attach_until(&programs[n], first + n);
+	}
+	for (long i = 0; i < n; i++)
+		end(&programs[i], first + i);
+	assert_int_equal(status, WIFSIGNALED(status) ? SIGKILL : 0);
+	return WIFSIGNALED(status);
+}
+
+static void who_is_killed_leaves_the_program_as_it_was(void **state)
+{
+	long first = 0;
+
+	(void)state;
+	while (try_some(first))
+		first += AT_A_TIME;
+	assert_true(first >= MOMENTS_LEAST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_killed_leaves_the_program_as_it_was),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
