@@ -62,8 +62,8 @@ static struct count_restart call_of(const struct user_regs_struct *r)
 	return (struct count_restart){ (int64_t)r->rax, (int64_t)r->orig_rax, r->rip };
 }
 
-/* What comes from now on waits until it has left. */
-static void block_signals(const struct detach *x, struct count_tracee *t)
+/* For the engine, which blocks them as the program has it when nobody comes. */
+static void keep_mask(const struct detach *x, struct count_tracee *t)
 {
 	uint64_t yes = 1;
 
@@ -73,6 +73,13 @@ static void block_signals(const struct detach *x, struct count_tracee *t)
 	count_remote_write(t->tid, leave_at(x, t) + LEAVE(mask), &t->mask,
 			   sizeof(t->mask));
 	count_remote_write(t->tid, leave_at(x, t) + LEAVE(has_mask), &yes, sizeof(yes));
+}
+
+/* On a way that ends where it has its signals again, also without us: so what comes from
+ * now on waits until then. */
+static void lead_to(struct count_tracee *t, const struct user_regs_struct *r)
+{
+	count_tracee_set(t, r);
 	count_tracee_set_mask(t, ~0ULL);
 }
 
@@ -84,18 +91,18 @@ static void lead_in_engine(const struct detach *x, struct count_tracee *t)
 	struct user_regs_struct r = t->regs;
 	struct count_restart call = call_of(&r);
 
+	ask_to_leave(x, t);
 	if (r.rip == k->call_made && count_restart(&call)) {
 		t->call = call;
-		block_signals(x, t);
+		keep_mask(x, t);
 		r.rax = call.result == COUNT_RESTART_REST ? COUNT_CONTROL_NOT_FINISHED
 							  : COUNT_CONTROL_NOT_MADE;
 		r.orig_rax = -1UL;
-		count_tracee_set(t, &r);
+		lead_to(t, &r);
 	} else if (is_between(r.rip, k->call_check, k->call_made)) {
 		r.rip = k->call_not;
 		count_tracee_set(t, &r);
 	}
-	ask_to_leave(x, t);
 }
 
 /* In translated code, or such of the program's as the engine has left alone. */
@@ -110,14 +117,14 @@ static void lead_in_program(const struct detach *x, struct count_tracee *t)
 		r.rip = call.ip;
 	}
 	count_remote_take(&r, &native);
-	block_signals(x, t);
+	keep_mask(x, t);
 	count_remote_write(t->tid, leave_at(x, t), &native, sizeof(native));
 	r.rip = x->told->release;
 	r.rdi = t->context;
 	r.rsp = t->context + x->told->stack_off;
 	r.eflags = PLAIN_FLAGS;
 	r.orig_rax = -1UL;
-	count_tracee_set(t, &r);
+	lead_to(t, &r);
 }
 
 /* The program may have a base of its own there, as long as the thread is native. */
@@ -173,8 +180,8 @@ static void take(const struct detach *x, struct count_tracee *t)
 	t->has_mask = false;
 	count_remote_write(t->tid, leave_at(x, t), &l, sizeof(l));
 	count_remote_put(&t->regs, &l.native);
-	count_tracee_set(t, &t->regs);
 	count_tracee_set_mask(t, l.mask);
+	count_tracee_set(t, &t->regs);
 	ask_to_leave(x, t);
 	count_tracee_go(t, 0);
 }
