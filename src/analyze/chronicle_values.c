@@ -49,26 +49,33 @@ static void set_over(struct chronicle_value *x, const struct chronicle *t,
 /* A row of a course tells of the span that ends with it what was held at most, and what
  * was at its end: that is so until the next one. */
 static void add_heap(struct chronicle_values *v, const struct chronicle *t,
-		     const struct heap_rows *rows, const struct model_process *process,
-		     uint32_t id)
+		     const struct heap_row *rows, size_t n,
+		     const struct model_process *process)
 {
-	struct chronicle_value *x = NULL;
+	struct chronicle_value *x = add(v, t, "heap", "bytes", process);
 	uint64_t from_ns = process->start_ns, end_ns = process->end_ns;
 	double held = 0;
 
-	vec_each(row, &rows->of[HEAP_ROWS_COURSE]) {
-		if (row->process != id)
-			continue;
-		x = x ? x : add(v, t, "heap", "bytes", process);
-		set_over(x, t, from_ns, row->time_ns, held);
-		if (chronicle_cell_at(t, row->time_ns) < t->n_cells)
-			set(x, chronicle_cell_at(t, row->time_ns),
-			    (double)row->values[0]);
-		from_ns = row->time_ns;
-		held = (double)row->values[1];
+	for (size_t i = 0; i < n; i++) {
+		size_t cell = chronicle_cell_at(t, rows[i].time_ns);
+
+		set_over(x, t, from_ns, rows[i].time_ns, held);
+		if (cell < t->n_cells)
+			set(x, cell, (double)rows[i].values[0]);
+		from_ns = rows[i].time_ns;
+		held = (double)rows[i].values[1];
 	}
-	if (x)
-		set_over(x, t, from_ns, end_ns ? end_ns : t->to_ns, held);
+	set_over(x, t, from_ns, end_ns ? end_ns : t->to_ns, held);
+}
+
+/* How many rows a process has that begin the array: they are beside each other. */
+static size_t n_of_process(const struct heap_row *rows, size_t n)
+{
+	size_t ret = 0;
+
+	while (ret < n && rows[ret].process == rows[0].process)
+		ret++;
+	return ret;
 }
 
 static int load_heap(struct chronicle_values *v, const struct chronicle *t,
@@ -76,9 +83,15 @@ static int load_heap(struct chronicle_values *v, const struct chronicle *t,
 {
 	own(heap_rows_fini) struct heap_rows rows = { 0 };
 	int rc = heap_rows_load(&rows, r, e);
+	size_t n_rows = rc == 0 ? rows.of[HEAP_ROWS_COURSE].n : 0;
 
-	for (uint32_t i = 0; rc == 0 && i < recording_n_processes(r); i++)
-		add_heap(v, t, &rows, recording_process(r, i), i);
+	for (size_t i = 0, n; i < n_rows; i += n) {
+		const struct heap_row *first = &rows.of[HEAP_ROWS_COURSE].at[i];
+
+		n = n_of_process(first, n_rows - i);
+		if (first->process < recording_n_processes(r))
+			add_heap(v, t, first, n, recording_process(r, first->process));
+	}
 	return rc;
 }
 
