@@ -98,19 +98,13 @@ static bool has_states(const struct profile *p, size_t source)
 	return false;
 }
 
-static bool has_time(const struct profile *p, size_t source)
-{
-	for (size_t i = 0; i < profile_n_columns(p); i++)
-		if (is_of(p, source, i) && time_column_is(p, i))
-			return true;
-	return false;
-}
-
 enum chronicle_kind *chronicle_kind_of_columns(const struct profile *p, size_t source)
 {
 	size_t n = profile_n_columns(p);
 	enum chronicle_kind *ret = xcalloc(n + 1, sizeof(*ret));
-	bool is_states = has_states(p, source), is_time = has_time(p, source);
+	bool is_states = has_states(p, source);
+	/* The same time is in all such columns: one tells it. */
+	size_t time = time_column_of_source(p, source);
 
 	for (size_t i = 0; i < n; i++) {
 		size_t event = event_of(p, i);
@@ -118,11 +112,11 @@ enum chronicle_kind *chronicle_kind_of_columns(const struct profile *p, size_t s
 		ret[i] = CHRONICLE_NONE;
 		if (!is_of(p, source, i))
 			continue;
-		if (!is_states && time_column_is(p, i))
+		if (!is_states && i == time)
 			ret[i] = CHRONICLE_RUN;
 		else if (event < N_EVENTS &&
 			 (events[event].group == STATES) == is_states &&
-			 (events[event].group != REGIONS || !is_time))
+			 (events[event].group != REGIONS || time == TIME_COLUMN_NONE))
 			ret[i] = events[event].kind;
 	}
 	return ret;

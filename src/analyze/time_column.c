@@ -15,10 +15,15 @@ bool time_column_is_counter(const struct profile_column *c, const char *name)
 	       c->total_count && event_name_has_user(c->name);
 }
 
+static bool is_cpu_time(const struct profile *p, size_t column)
+{
+	return strcmp(profile_column(p, column)->name, CPU_TIME) == 0;
+}
+
 static bool has_cpu_time(const struct profile *p)
 {
 	for (size_t i = 0; i < profile_n_columns(p); i++)
-		if (strcmp(profile_column(p, i)->name, CPU_TIME) == 0)
+		if (is_cpu_time(p, i))
 			return true;
 	return false;
 }
@@ -33,7 +38,7 @@ bool time_column_is_cycles(const struct profile *p, size_t column)
 
 bool time_column_is(const struct profile *p, size_t column)
 {
-	if (strcmp(profile_column(p, column)->name, CPU_TIME) == 0)
+	if (is_cpu_time(p, column))
 		return true;
 	return time_column_is_cycles(p, column) && !has_cpu_time(p);
 }
@@ -44,4 +49,19 @@ size_t time_column_find(const struct profile *p, size_t from)
 		if (time_column_is(p, i))
 			return i;
 	return TIME_COLUMN_NONE;
+}
+
+size_t time_column_of_source(const struct profile *p, size_t source)
+{
+	size_t ret = TIME_COLUMN_NONE;
+
+	for (size_t i = 0; i < profile_n_columns(p); i++) {
+		if (profile_column(p, i)->source != source)
+			continue;
+		if (is_cpu_time(p, i))
+			return i;
+		if (ret == TIME_COLUMN_NONE && time_column_is_cycles(p, i))
+			ret = i;
+	}
+	return ret;
 }

@@ -19,6 +19,8 @@
 bool time_column_is(const struct profile *p, size_t column);
 /* The next one from `from` on. */
 size_t time_column_find(const struct profile *p, size_t from);
+/* The one of a recording, whatever others have: CPU time, or the first of its cycles. */
+size_t time_column_of_source(const struct profile *p, size_t source);
 /* Its weights are cycles, not nanoseconds. */
 bool time_column_is_cycles(const struct profile *p, size_t column);
 /* What the CPU counts of user code: name is without what says where it is counted. */

@@ -180,6 +180,35 @@ static void a_part_of_the_time_is_cut_out(void **state)
 	assert_int_equal(chronicle_cell_at(&t, 1301), 5);
 }
 
+/* Whatever other recordings have, and once. */
+static void cycles_are_time_where_there_is_no_other(void **state)
+{
+	static const struct profile_options options = { 0 };
+	const char *paths[] = { PATH, PATH ".cycles" };
+	const struct chronicle_range range = { .n_cells = 10 };
+	own(profile_freep) struct profile *p = NULL;
+	own(chronicle_fini) struct chronicle t = { 0 };
+	char text[4096];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%smain pid=10 event=cpu-time time=1100\n", head);
+	recording_builder_write(paths[0], text);
+	recording_builder_write(paths[1],
+				"event cycles unit=count period=200 flags=sampled\n"
+				"event cycles:u unit=count period=200 flags=sampled\n"
+				"info clock-mhz 2000\n"
+				"process 10 program start=1000 end=2000\n"
+				"use pid=10\n"
+				"main event=cycles time=1200\n"
+				"main event=cycles:u time=1200\n");
+	assert_int_equal(profile_load(paths, 2, &options, &p, NULL), 0);
+	assert_int_equal(chronicle_load(&t, p, 1, &range, SIZE_MAX, NULL), 0);
+	assert_int_equal(t.threads.at[0].ns[CHRONICLE_RUN], 100);
+	is(&t.threads.at[0], 1, CHRONICLE_RUN, 100);
+	unlink(paths[0]);
+	unlink(paths[1]);
+}
+
 static void no_time_is_refused(void **state)
 {
 	own(profile_freep) struct profile *p = NULL;
@@ -203,6 +232,7 @@ int main(void)
 		cmocka_unit_test(what_is_known_better_is_no_other_wait),
 		cmocka_unit_test(states_say_it_all),
 		cmocka_unit_test(a_part_of_the_time_is_cut_out),
+		cmocka_unit_test(cycles_are_time_where_there_is_no_other),
 		cmocka_unit_test(no_time_is_refused),
 	};
 
