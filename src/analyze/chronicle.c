@@ -3,27 +3,21 @@
 
 #include <stdlib.h>
 
+#include "analyze/chronicle_place.h"
+#include "analyze/chronicle_sums.h"
 #include "analyze/profile_data.h"
 #include "analyze/time_column.h"
-#include "analyze/chronicle_place.h"
 #include "analyze/track.h"
 #include "base/map.h"
 #include "base/mem.h"
 
-/* When sums of a column were told of a process. */
-struct told {
-	uint64_t at_ns, before_ns;
-};
-
 struct loading {
 	struct chronicle *to;
 	const struct profile *profile;
-	size_t source;
 	enum chronicle_kind *kinds; /* by column */
 	double cycle_ns;
-	struct map threads; /* pid and tid to the place */
-	struct map tellings;
-	VEC(struct told) told;
+	struct map threads; /* pid and tid to the place; at last of those with cells */
+	struct chronicle_sums sums;
 	struct chronicle_place place;
 };
 
@@ -31,8 +25,7 @@ static void loading_fini(struct loading *l)
 {
 	free(l->kinds);
 	map_fini(&l->threads);
-	map_fini(&l->tellings);
-	vec_fini(&l->told);
+	chronicle_sums_fini(&l->sums);
 	chronicle_place_fini(&l->place);
 }
 
@@ -47,6 +40,9 @@ uint64_t chronicle_cell_ns(const struct chronicle *t, size_t i)
 {
 	double share = (double)i / (double)t->n_cells;
 
+	/* The longest time there is would be rounded to more than there is. */
+	if (i >= t->n_cells)
+		return t->to_ns;
 	return t->from_ns + (uint64_t)(share * (double)(t->to_ns - t->from_ns));
 }
 
@@ -71,32 +67,17 @@ enum chronicle_kind chronicle_most(const double *ns)
 	return best;
 }
 
+uint64_t chronicle_whole(double value)
+{
+	return value < 0x1p64 ? (uint64_t)(value + 0.5) : UINT64_MAX;
+}
+
 /* What a sample stands for. */
 
 struct span {
 	uint64_t from_ns, to_ns;
 	double ns; /* of it, a part was spent so */
 };
-
-/* Sums of a process are told together. */
-static const struct told *tell(struct loading *l, const struct profile_sample *s)
-{
-	uint64_t key = (uint64_t)s->process->pid << 32 | s->column;
-	bool is_new;
-	uint64_t *at = map_slot(&l->tellings, key, &is_new);
-	struct told *told;
-
-	if (is_new) {
-		*at = l->told.n;
-		*vec_push(&l->told) =
-			(struct told){ s->time_ns,
-				       profile_start_ns(l->profile, l->source) };
-	}
-	told = &l->told.at[*at];
-	if (s->time_ns > told->at_ns)
-		*told = (struct told){ s->time_ns, told->at_ns };
-	return told;
-}
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -111,24 +92,31 @@ static uint64_t end_of(const struct profile_sample *s)
 	return end_ns && end_ns < s->time_ns ? end_ns : s->time_ns;
 }
 
-/* Sums are of the time since those before, or of longer, where a wait was told when it
- * was over. */
-static struct span sum_of(struct loading *l, const struct profile_sample *s, double ns)
+/* What is longer than the time that it may be of began before it, and was over before
+ * what else the thread did meanwhile. */
+static struct span sum_of(const struct loading *l, const struct profile_sample *s,
+			  double ns)
 {
-	const struct told *told = tell(l, s);
 	uint64_t start_ns = later(s->process->start_ns, s->thread->start_ns);
-	struct span ret = { .from_ns = later(told->before_ns, start_ns),
+	struct span ret = { .from_ns = later(chronicle_sums_since(&l->sums, s), start_ns),
 			    .to_ns = end_of(s),
 			    .ns = ns };
+	double rest_ns;
 
-	if (ret.to_ns <= told->before_ns)
+	if (ret.to_ns <= ret.from_ns)
 		ret.to_ns = s->time_ns;
-	if ((double)ret.from_ns + ns > (double)ret.to_ns)
-		ret.from_ns = ns < (double)ret.to_ns ? ret.to_ns - (uint64_t)ns : 0;
+	if ((double)ret.from_ns + ns <= (double)ret.to_ns)
+		return ret;
+	rest_ns = chronicle_sums_rest_ns(&l->sums, s);
+	if (ret.to_ns > ret.from_ns)
+		ret.to_ns = rest_ns < (double)(ret.to_ns - ret.from_ns)
+				    ? ret.to_ns - (uint64_t)rest_ns
+				    : ret.from_ns;
+	ret.from_ns = ns < (double)ret.to_ns ? ret.to_ns - (uint64_t)ns : 0;
 	return ret;
 }
 
-static struct span span_of(struct loading *l, const struct profile_sample *s)
+static struct span span_of(const struct loading *l, const struct profile_sample *s)
 {
 	bool is_cycles = time_column_is_cycles(l->profile, s->column);
 	double ns = (double)s->weight * (is_cycles ? l->cycle_ns : 1);
@@ -142,20 +130,22 @@ static struct span span_of(struct loading *l, const struct profile_sample *s)
 
 /* Threads. */
 
+static uint64_t thread_key(const struct model_process *process,
+			   const struct model_thread *thread)
+{
+	return (uint64_t)process->pid << 32 | thread->tid;
+}
+
 static struct chronicle_thread *thread_of(struct loading *l,
 					  const struct profile_sample *s)
 {
-	uint64_t key = (uint64_t)s->process->pid << 32 | s->thread->tid;
 	bool is_new;
-	uint64_t *at = map_slot(&l->threads, key, &is_new);
+	uint64_t *at = map_slot(&l->threads, thread_key(s->process, s->thread), &is_new);
 	struct chronicle_thread *ret;
 
 	if (is_new) {
 		*at = l->to->threads.n;
-		ret = vec_push(&l->to->threads);
-		ret->cells = xcalloc(l->to->n_cells, sizeof(*ret->cells));
-		for (size_t i = 0; i < l->to->n_cells; i++)
-			ret->cells[i].function = MODEL_NONE;
+		vec_push(&l->to->threads);
 	}
 	ret = &l->to->threads.at[*at];
 	ret->process = s->process;
@@ -163,47 +153,70 @@ static struct chronicle_thread *thread_of(struct loading *l,
 	return ret;
 }
 
-static double overlap_ns(const struct span *x, uint64_t from_ns, uint64_t to_ns)
+/* How long the sample's thread did so within a time. */
+static double part_ns(const struct span *x, uint64_t from_ns, uint64_t to_ns)
 {
-	uint64_t from = x->from_ns > from_ns ? x->from_ns : from_ns;
+	uint64_t from = later(x->from_ns, from_ns);
 	uint64_t to = x->to_ns < to_ns ? x->to_ns : to_ns;
 
-	return to > from ? (double)(to - from) : 0;
+	return to > from ? (double)(to - from) * x->ns / (double)(x->to_ns - x->from_ns)
+			 : 0;
 }
 
-static void spread(struct loading *l, const struct profile_sample *s,
+static bool is_drawn(const struct loading *l, const struct profile_sample *s)
+{
+	return l->kinds[s->column] != CHRONICLE_NONE && s->process && s->thread;
+}
+
+/* First, how long each thread did what: who has cells is not known before. */
+static int sum_sample(void *ctx, const struct profile_sample *s, unused struct err *e)
+{
+	struct loading *l = ctx;
+	enum chronicle_kind kind = l->kinds[s->column];
+	struct span x;
+
+	if (!is_drawn(l, s))
+		return 0;
+	x = span_of(l, s);
+	l->to->has_kind[kind] = true;
+	if (x.to_ns > x.from_ns && x.to_ns > l->to->from_ns && x.from_ns < l->to->to_ns)
+		thread_of(l, s)->ns[kind] += part_ns(&x, l->to->from_ns, l->to->to_ns);
+	return 0;
+}
+
+static void spread(struct loading *l, const struct profile_sample *s, size_t thread,
 		   const struct span *x)
 {
 	const struct chronicle *t = l->to;
 	enum chronicle_kind kind = l->kinds[s->column];
-	struct chronicle_thread *thread = thread_of(l, s);
-	uint32_t first = (uint32_t)((size_t)(thread - t->threads.at) * t->n_cells);
+	struct chronicle_cell *cells = t->threads.at[thread].cells;
+	uint32_t first = (uint32_t)(thread * t->n_cells);
 	uint32_t stack = kind == CHRONICLE_RUN ? chronicle_place_stack(&l->place, s) : 0;
 	size_t i = x->from_ns > t->from_ns ? chronicle_cell_at(t, x->from_ns) : 0;
 
 	for (; i < t->n_cells && chronicle_cell_ns(t, i) < x->to_ns; i++) {
-		double ns = overlap_ns(x, chronicle_cell_ns(t, i),
-				       chronicle_cell_ns(t, i + 1)) *
-			    x->ns / (double)(x->to_ns - x->from_ns);
+		double ns =
+			part_ns(x, chronicle_cell_ns(t, i), chronicle_cell_ns(t, i + 1));
 
-		thread->ns[kind] += ns;
-		thread->cells[i].ns[kind] += ns;
+		cells[i].ns[kind] += ns;
 		if (kind == CHRONICLE_RUN && ns > 0)
 			chronicle_place_add(&l->place, first + (uint32_t)i, stack, ns);
 	}
 }
 
-static int add_sample(void *ctx, const struct profile_sample *s, unused struct err *e)
+static int spread_sample(void *ctx, const struct profile_sample *s, unused struct err *e)
 {
 	struct loading *l = ctx;
+	const uint64_t *at =
+		is_drawn(l, s) ? map_find(&l->threads, thread_key(s->process, s->thread))
+			       : NULL;
 	struct span x;
 
-	if (l->kinds[s->column] == CHRONICLE_NONE || !s->process || !s->thread)
+	if (!at)
 		return 0;
 	x = span_of(l, s);
-	l->to->has_kind[l->kinds[s->column]] = true;
 	if (x.to_ns > x.from_ns && x.to_ns > l->to->from_ns && x.from_ns < l->to->to_ns)
-		spread(l, s, &x);
+		spread(l, s, (size_t)*at, &x);
 	return 0;
 }
 
@@ -227,20 +240,34 @@ static int busiest_first(const void *a, const void *b)
 	return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
 }
 
-static void finish(struct chronicle *t, struct loading *l, size_t n_threads)
+/* Cells for the busiest. */
+static void choose(struct loading *l, size_t n_threads)
 {
-	chronicle_place_find(&l->place, set_function, t);
-	vec_each(x, &t->threads) {
+	struct chronicle *t = l->to;
+
+	vec_each(x, &t->threads)
 		chronicle_kind_refine(x->ns);
-		for (size_t i = 0; i < t->n_cells; i++)
-			chronicle_kind_refine(x->cells[i].ns);
-	}
 	if (t->threads.n)
 		qsort(t->threads.at, t->threads.n, sizeof(*t->threads.at), busiest_first);
-	for (size_t i = n_threads; i < t->threads.n; i++) {
-		free(t->threads.at[i].cells);
-		t->threads.at[i].cells = NULL;
+	map_clear(&l->threads);
+	for (size_t i = 0; i < t->threads.n && i < n_threads; i++) {
+		struct chronicle_thread *x = &t->threads.at[i];
+
+		x->cells = xcalloc(t->n_cells, sizeof(*x->cells));
+		for (size_t k = 0; k < t->n_cells; k++)
+			x->cells[k].function = MODEL_NONE;
+		*map_slot(&l->threads, thread_key(x->process, x->thread), NULL) = i;
 	}
+}
+
+static void finish(struct loading *l)
+{
+	struct chronicle *t = l->to;
+
+	chronicle_place_find(&l->place, set_function, t);
+	vec_each(x, &t->threads)
+		for (size_t i = 0; x->cells && i < t->n_cells; i++)
+			chronicle_kind_refine(x->cells[i].ns);
 }
 
 /* Of the processor that the recording was made on. */
@@ -258,9 +285,9 @@ static int set_range(struct chronicle *t, const struct input *s,
 	t->n_cells = range->n_cells;
 	t->from_ns = s->start_ns + range->from_ns;
 	t->to_ns = s->end_ns;
-	if (range->to_ns && s->start_ns + range->to_ns < t->to_ns)
+	if (range->to_ns && range->to_ns < s->end_ns - s->start_ns)
 		t->to_ns = s->start_ns + range->to_ns;
-	if (t->from_ns >= t->to_ns)
+	if (range->from_ns >= s->end_ns - s->start_ns || t->from_ns >= t->to_ns)
 		return err_set(e, ERR_USAGE,
 			       "there is no time between the beginning and the end of "
 			       "what is asked for");
@@ -273,7 +300,6 @@ int chronicle_load(struct chronicle *t, const struct profile *p, size_t source,
 	own(loading_fini) struct loading l = {
 		.to = t,
 		.profile = p,
-		.source = source,
 		.kinds = chronicle_kind_of_columns(p, source),
 		.cycle_ns = cycle_ns(profile_source(p, source)),
 	};
@@ -283,8 +309,14 @@ int chronicle_load(struct chronicle *t, const struct profile *p, size_t source,
 	chronicle_place_init(&l.place);
 	rc = set_range(t, &p->sources[source], range, e);
 	if (rc == 0)
-		rc = profile_each_sample(p, add_sample, &l, e);
+		rc = chronicle_sums_load(&l.sums, p, source, l.kinds, e);
 	if (rc == 0)
-		finish(t, &l, n_threads);
+		rc = profile_each_sample(p, sum_sample, &l, e);
+	if (rc == 0) {
+		choose(&l, n_threads);
+		rc = profile_each_sample(p, spread_sample, &l, e);
+	}
+	if (rc == 0)
+		finish(&l);
 	return rc;
 }

@@ -57,5 +57,7 @@ uint64_t chronicle_cell_ns(const struct chronicle *t, size_t i);
 size_t chronicle_cell_at(const struct chronicle *t, uint64_t time_ns);
 /* What the thread did most of what is known, CHRONICLE_NONE: nothing is. */
 enum chronicle_kind chronicle_most(const double *ns);
+/* The nearest whole number; the largest, where damage made more of it. */
+uint64_t chronicle_whole(double value);
 
 #endif

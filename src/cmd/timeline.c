@@ -168,7 +168,7 @@ const struct command cmd_timeline = {
 		"regions. Beneath are what the heap held, what the system counted, each "
 		"with its greatest value, and marks. What was summed while recording is "
 		"spread evenly over the time "
-		"that a sum is of, which is a second mostly.\n\n"
+		"that a sum is of, a second at most.\n\n"
 		"--from and --to look closer; --filter chooses what is drawn, not from "
 		"when to when. dwell export chrome makes a picture that can be zoomed.",
 	.options = tables,

@@ -37,7 +37,7 @@ static void put_kinds(struct json *j, const double *ns)
 	json_object(j);
 	for (enum chronicle_kind k = 0; k < CHRONICLE_N_KINDS; k++)
 		if (ns[k] > 0)
-			json_key_u64(j, chronicle_kind_name(k), (uint64_t)(ns[k] + 0.5));
+			json_key_u64(j, chronicle_kind_name(k), chronicle_whole(ns[k]));
 	json_object_end(j);
 }
 
@@ -51,7 +51,7 @@ static void put_cell(const struct timeline_view *v, struct json *j,
 		json_object(j);
 		report_json_function(j, v->report, c->function);
 		json_object_end(j);
-		json_key_u64(j, "function_ns", (uint64_t)(c->function_ns + 0.5));
+		json_key_u64(j, "function_ns", chronicle_whole(c->function_ns));
 	}
 	json_object_end(j);
 }

@@ -24,18 +24,25 @@ static const char head[] =
 	"event io-time unit=ns period=0 experiment=io flags=exact,summed\n"
 	"process 10 program start=1000 end=2000\nthread 10 11 helper\n";
 
-static void make(const char *samples, struct chronicle_range range, struct profile **p,
-		 struct chronicle *t)
+static void make_of(const char *text, const char *filter, struct chronicle_range range,
+		    struct profile **p, struct chronicle *t)
 {
-	static const struct profile_options options = { 0 };
+	const struct profile_options options = { .filter = filter };
 	const char *paths[] = { PATH };
-	char text[4096];
 
-	snprintf(text, sizeof(text), "%s%s", head, samples);
 	recording_builder_write(PATH, text);
 	assert_int_equal(profile_load(paths, 1, &options, p, NULL), 0);
 	assert_int_equal(chronicle_load(t, *p, 0, &range, SIZE_MAX, NULL), 0);
 	unlink(PATH);
+}
+
+static void make(const char *samples, struct chronicle_range range, struct profile **p,
+		 struct chronicle *t)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), "%s%s", head, samples);
+	make_of(text, NULL, range, p, t);
 }
 
 static void is(const struct chronicle_thread *x, size_t cell, enum chronicle_kind kind,
@@ -117,6 +124,68 @@ static void sums_are_of_the_time_since_those_before(void **state)
 	is(&t.threads.at[0], 5, CHRONICLE_IO, 120);
 	is(&t.threads.at[0], 6, CHRONICLE_IO, 100);
 	is(&t.threads.at[0], 7, CHRONICLE_IO, 0);
+}
+
+/* A minute of cells of a second each. */
+#define MINUTE(MORE)                                                                     \
+	"event io-time unit=ns experiment=io flags=exact,summed\n"                       \
+	"event written-bytes unit=bytes experiment=io flags=exact,summed\n"              \
+	"process 10 program start=1000000000 end=61000000000\nuse pid=10\n" MORE
+
+static void a_rest_before_a_sum_is_no_part_of_it(void **state)
+{
+	static const char text[] =
+		MINUTE("main;read event=io-time time=2000000000 weight=500000000\n"
+		       "main;write event=io-time time=61000000000 weight=900000000\n");
+	static const char *const filters[] = { NULL, "function == write" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		own(profile_freep) struct profile *p = NULL;
+		own(chronicle_fini) struct chronicle t = { 0 };
+
+		make_of(text, filters[i], (struct chronicle_range){ .n_cells = 60 }, &p,
+			&t);
+		is(&t.threads.at[0], 0, CHRONICLE_IO, i == 0 ? 5e8 : 0);
+		for (size_t cell = 1; cell < 59; cell++)
+			is(&t.threads.at[0], cell, CHRONICLE_IO, 0);
+		is(&t.threads.at[0], 59, CHRONICLE_IO, 9e8);
+	}
+}
+
+static void what_a_filter_leaves_out_was_told_before_all_the_same(void **state)
+{
+	own(profile_freep) struct profile *p = NULL;
+	own(chronicle_fini) struct chronicle t = { 0 };
+
+	(void)state;
+	make_of(MINUTE("main;read event=io-time time=2000000000 weight=500000000\n"
+		       "main;read event=written-bytes time=2500000000 weight=1\n"
+		       "main;write event=io-time time=3000000000 weight=400000000\n"),
+		"function == write", (struct chronicle_range){ .n_cells = 120 }, &p, &t);
+	is(&t.threads.at[0], 2, CHRONICLE_IO, 0);
+	is(&t.threads.at[0], 3, CHRONICLE_IO, 4e8);
+	is(&t.threads.at[0], 4, CHRONICLE_IO, 0);
+}
+
+static void a_wait_that_is_told_late_was_over_before_the_rest(void **state)
+{
+	own(profile_freep) struct profile *p = NULL;
+	own(chronicle_fini) struct chronicle t = { 0 };
+
+	(void)state;
+	make_of("event user-cpu unit=ns experiment=states flags=sampled,summed\n"
+		"event sleep unit=ns experiment=states flags=sampled,summed\n"
+		"process 10 program start=1000000000 end=61000000000\nuse pid=10\n"
+		"main;work event=user-cpu time=61000000000 weight=600000000\n"
+		"main;idle event=sleep time=61000000000 weight=59100000000\n"
+		"main;rest event=user-cpu time=61000000000 weight=300000000\n",
+		NULL, (struct chronicle_range){ .n_cells = 60 }, &p, &t);
+	is(&t.threads.at[0], 0, CHRONICLE_ASLEEP, 1e9);
+	is(&t.threads.at[0], 58, CHRONICLE_ASLEEP, 1e9);
+	is(&t.threads.at[0], 58, CHRONICLE_RUN, 0);
+	is(&t.threads.at[0], 59, CHRONICLE_RUN, 9e8);
+	is(&t.threads.at[0], 59, CHRONICLE_ASLEEP, 1e8);
 }
 
 static void what_is_known_better_is_no_other_wait(void **state)
@@ -209,6 +278,38 @@ static void cycles_are_time_where_there_is_no_other(void **state)
 	unlink(paths[1]);
 }
 
+static void only_the_busiest_have_cells(void **state)
+{
+	own(profile_freep) struct profile *p = NULL;
+	own(chronicle_fini) struct chronicle t = { 0 };
+	const struct chronicle_range range = { .n_cells = 10 };
+
+	(void)state;
+	make("main event=cpu-time pid=10 time=1100 weight=50\n"
+	     "main event=cpu-time pid=10 tid=11 time=1200 weight=60\n",
+	     range, &p, &t);
+	chronicle_fini(&t);
+	assert_int_equal(chronicle_load(&t, p, 0, &range, 1, NULL), 0);
+	assert_int_equal(t.threads.n, 2);
+	assert_int_equal(t.threads.at[0].thread->tid, 11);
+	is_in(p, &t.threads.at[0].cells[1], "main");
+	assert_int_equal(t.threads.at[1].ns[CHRONICLE_RUN], 50);
+	assert_null(t.threads.at[1].cells);
+}
+
+/* As a damaged recording may have it. */
+static void the_longest_time_has_an_end(void **state)
+{
+	const struct chronicle t = { .to_ns = UINT64_MAX, .n_cells = 10 };
+
+	(void)state;
+	assert_true(chronicle_cell_ns(&t, 10) == UINT64_MAX);
+	assert_true(chronicle_cell_ns(&t, 9) < UINT64_MAX);
+	assert_int_equal(chronicle_cell_at(&t, UINT64_MAX), 9);
+	assert_true(chronicle_whole(0x1p65) == UINT64_MAX);
+	assert_true(chronicle_whole(1.5) == 2);
+}
+
 static void no_time_is_refused(void **state)
 {
 	own(profile_freep) struct profile *p = NULL;
@@ -221,6 +322,8 @@ static void no_time_is_refused(void **state)
 	     &t);
 	chronicle_fini(&t);
 	assert_int_equal(chronicle_load(&t, p, 0, &range, 1, &e), ERR_USAGE);
+	range.from_ns = UINT64_MAX - 500; /* what it is added to wraps around */
+	assert_int_equal(chronicle_load(&t, p, 0, &range, 1, &e), ERR_USAGE);
 }
 
 int main(void)
@@ -229,10 +332,15 @@ int main(void)
 		cmocka_unit_test(samples_are_of_the_time_before_them),
 		cmocka_unit_test(the_innermost_function_of_the_most_time_is_named),
 		cmocka_unit_test(sums_are_of_the_time_since_those_before),
+		cmocka_unit_test(a_rest_before_a_sum_is_no_part_of_it),
+		cmocka_unit_test(what_a_filter_leaves_out_was_told_before_all_the_same),
+		cmocka_unit_test(a_wait_that_is_told_late_was_over_before_the_rest),
 		cmocka_unit_test(what_is_known_better_is_no_other_wait),
 		cmocka_unit_test(states_say_it_all),
 		cmocka_unit_test(a_part_of_the_time_is_cut_out),
 		cmocka_unit_test(cycles_are_time_where_there_is_no_other),
+		cmocka_unit_test(only_the_busiest_have_cells),
+		cmocka_unit_test(the_longest_time_has_an_end),
 		cmocka_unit_test(no_time_is_refused),
 	};
 
