@@ -62,43 +62,67 @@ static void print_left(const struct timeline_view *v, const char *pct, const cha
 
 /* Times above. */
 
-/* 1, 2 or 5 times a power of ten. */
-static double step_ns(double least_ns)
+static const struct unit {
+	double ns;
+	const char *name;
+} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
+
+/* 1, 2 or 5 times a power of ten, and a whole number. */
+static uint64_t step_ns(double least_ns)
 {
-	static const double steps[] = { 1, 2, 5, 10 };
-	double power = pow(10, floor(log10(least_ns)));
+	static const double steps[] = { 1, 2, 5 };
+	double power = pow(10, floor(log10(fmin(fmax(least_ns, 1), 1e18))));
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (steps[i] * power >= least_ns)
-			return steps[i] * power;
-	return 10 * power;
+			return (uint64_t)(steps[i] * power);
+	return (uint64_t)(10 * power);
+}
+
+/* False: a label reaches the one behind it. */
+static bool put_times(const struct timeline_view *v, uint64_t step,
+		      const struct unit *unit, char *cells)
+{
+	const struct chronicle *t = &v->chronicle;
+	uint64_t start_ns = profile_start_ns(v->report->profile, v->source);
+	uint64_t from = t->from_ns - start_ns, to = t->to_ns - start_ns;
+	uint64_t first = (from / step + (from % step > 0)) * step;
+	uint64_t n_times = first < to ? (to - first - 1) / step + 1 : 0;
+	size_t free_from = 0;
+
+	memset(cells, ' ', t->n_cells);
+	for (uint64_t i = 0; i < n_times; i++) {
+		uint64_t at = first + i * step;
+		size_t cell = chronicle_cell_at(t, start_ns + at);
+		char label[TEXT_MAX];
+		/* As many digits as the number has, and none of its binary fraction. */
+		int n = snprintf(label, sizeof(label), "|%.15g %s", (double)at / unit->ns,
+				 unit->name);
+
+		if (cell < free_from)
+			return false;
+		free_from = cell + (size_t)n + 1;
+		if (cell + (size_t)n <= t->n_cells)
+			memcpy(cells + cell, label, (size_t)n);
+	}
+	return true;
 }
 
 static void print_times(const struct timeline_view *v, FILE *out)
 {
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
 	const struct chronicle *t = &v->chronicle;
-	uint64_t start_ns = profile_start_ns(v->report->profile, v->source);
-	double from = (double)(t->from_ns - start_ns), to = (double)(t->to_ns - start_ns);
-	double step = step_ns((to - from) / (double)t->n_cells * TICK_LEAST);
+	double length_ns = (double)(t->to_ns - t->from_ns);
+	double to_ns =
+		(double)(t->to_ns - profile_start_ns(v->report->profile, v->source));
 	own(freep) char *cells = xcalloc(t->n_cells + 1, 1);
-	size_t unit = 0;
+	size_t unit = 0, least = TICK_LEAST;
 
-	while (unit + 1 < sizeof(units) / sizeof(units[0]) && to < units[unit].ns)
+	while (unit + 1 < sizeof(units) / sizeof(units[0]) && to_ns < units[unit].ns)
 		unit++;
-	memset(cells, ' ', t->n_cells);
-	for (double at = ceil(from / step) * step; at < to; at += step) {
-		size_t cell = chronicle_cell_at(t, start_ns + (uint64_t)at);
-		char label[TEXT_MAX];
-		int n = snprintf(label, sizeof(label), "|%g %s", at / units[unit].ns,
-				 units[unit].name);
-
-		if (n > 0 && cell + (size_t)n <= t->n_cells)
-			memcpy(cells + cell, label, (size_t)n);
-	}
+	while (!put_times(v, step_ns(length_ns / (double)t->n_cells * (double)least),
+			  &units[unit], cells) &&
+	       least < t->n_cells)
+		least++;
 	print_left(v, "Run", "Thread", out);
 	print_cells(cells, out);
 }
@@ -157,7 +181,7 @@ static void put_most(struct buf *b, const struct chronicle_value *x)
 	char s[TEXT_MAX];
 
 	if (strcmp(x->unit, "bytes") == 0)
-		buf_puts(b, text_size(s, (uint64_t)x->most));
+		buf_puts(b, text_size(s, chronicle_whole(x->most)));
 	else
 		buf_printf(b, "%.2f", x->most);
 }
@@ -218,6 +242,8 @@ static void print_mark(const struct timeline_view *v, const struct model_interva
 	report_text_line(out, v->report, "", &b);
 }
 
+#define SEVERAL_MARKS '*' /* in a cell, or more than there are digits for */
+
 static void print_marks(const struct timeline_view *v, FILE *out)
 {
 	const struct chronicle *t = &v->chronicle;
@@ -230,9 +256,11 @@ static void print_marks(const struct timeline_view *v, FILE *out)
 		const struct model_interval *x = recording_interval(r, i);
 		char *cell = &cells[chronicle_cell_at(t, x->to_ns)];
 
-		if (is_mark(v, x))
-			*cell = *cell == ' ' && ++n <= MANY_MARKS ? (char)('0' + (int)n)
-								  : '*';
+		if (!is_mark(v, x))
+			continue;
+		n++;
+		*cell = *cell == ' ' && n <= MANY_MARKS ? (char)('0' + (int)n)
+							: SEVERAL_MARKS;
 	}
 	if (!n)
 		return;
@@ -243,16 +271,27 @@ static void print_marks(const struct timeline_view *v, FILE *out)
 /* The rows that tell most of what there is. */
 static void list_marks(const struct timeline_view *v, FILE *out)
 {
+	const struct chronicle *t = &v->chronicle;
 	const struct recording *r = recording_of(v);
 	char s[TEXT_MAX];
-	size_t n = 0;
+	size_t n = 0, last = t->n_cells;
+	bool is_shared = false;
 
-	for (uint32_t i = 0; i < recording_n_intervals(r); i++)
-		if (is_mark(v, recording_interval(r, i)) && ++n <= MANY_MARKS)
-			print_mark(v, recording_interval(r, i), n, out);
+	for (uint32_t i = 0; i < recording_n_intervals(r); i++) {
+		const struct model_interval *x = recording_interval(r, i);
+
+		if (!is_mark(v, x))
+			continue;
+		if (++n <= MANY_MARKS)
+			print_mark(v, x, n, out);
+		is_shared |= last == chronicle_cell_at(t, x->to_ns);
+		last = chronicle_cell_at(t, x->to_ns);
+	}
+	if (n <= MANY_MARKS && is_shared)
+		fprintf(out, "%c several marks\n", SEVERAL_MARKS);
 	if (n > MANY_MARKS)
-		fprintf(out, "* more marks, of %s (dwell global shows all)\n",
-			text_count(s, n));
+		fprintf(out, "%c more marks, of %s (dwell global shows all)\n",
+			SEVERAL_MARKS, text_count(s, n));
 }
 
 void timeline_view_text(const struct timeline_view *v, FILE *out)
