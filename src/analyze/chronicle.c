@@ -282,6 +282,9 @@ static double cycle_ns(const struct recording *r)
 static int set_range(struct chronicle *t, const struct input *s,
 		     const struct chronicle_range *range, struct err *e)
 {
+	if (s->end_ns <= s->start_ns)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "nothing in the recording tells when something was");
 	t->n_cells = range->n_cells;
 	t->from_ns = s->start_ns + range->from_ns;
 	t->to_ns = s->end_ns;

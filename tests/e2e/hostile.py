@@ -32,6 +32,8 @@ COMMANDS = [
     ('annotate', 'main', '{file}'),
     ('lines', '{file}'),
     ('pcs', '{file}'),
+    ('timeline', '{file}'),
+    ('timeline', '--json', '{file}'),
     ('cat', '{file}'),
     ('archive', '-o', '{out}', '{file}'),
     *(('export', '-o', '{out}', name, '{file}') for name in FORMATS),
