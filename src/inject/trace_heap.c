@@ -124,6 +124,15 @@ static bool is_next(struct trace_local *l, size_t size)
 	return true;
 }
 
+/* A call failed that did not pass, as the distance was no longer than what it asked for:
+ * left as it is, it would be known to be short. */
+static __attribute__((noinline)) void note_failed(struct trace_local *l)
+{
+	if (trace_runtime.sample_bytes && l->random_state)
+		l->until_next = (int64_t)poisson_next(&l->random_state,
+						      trace_runtime.sample_bytes);
+}
+
 static __attribute__((noinline)) void observe(struct trace_local *l, const void *p,
 					      size_t size, const uint64_t *frame)
 {
@@ -207,6 +216,8 @@ void *trace_heap_malloc(size_t size)
 
 	if (p)
 		note_taken(p, size, __builtin_frame_address(0));
+	else
+		note_failed(trace_local());
 	return p;
 }
 
@@ -247,6 +258,8 @@ static inline void *resize(void *old, size_t size, const uint64_t *frame)
 		note_kept(old);
 	if (p)
 		note_taken(p, size, frame);
+	else if (size)
+		note_failed(trace_local());
 	return p;
 }
 

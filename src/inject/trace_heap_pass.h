@@ -3,8 +3,9 @@
  * trace_heap_pass - calls of the allocator's that nobody wants to know of, where blocks
  * are sampled: they go on to it by a jump, without a frame of ours.
  *
- * A thread counts down the bytes to the next block before it is there.  That some calls
- * fail changes no estimate, as the distance to the next block has no memory.
+ * A thread counts down the bytes to the next block before it is there.  Some calls fail:
+ * those that pass leave what remains of the distance, which has no memory, and of those
+ * that do not it was met, but by no block: it is drawn again (inject/trace_heap).
  */
 #ifndef DWELL_INJECT_TRACE_HEAP_PASS_H
 #define DWELL_INJECT_TRACE_HEAP_PASS_H
@@ -16,7 +17,8 @@
 #define TRACE_HEAP_HIDDEN __attribute__((visibility("hidden")))
 
 struct trace_heap_pass {
-	/* The allocator's; NULL: nothing passes, as before the first block is sampled. */
+	/* The allocator's; NULL: nothing passes, as before the first block is sampled.
+	 */
 	void *(*malloc)(size_t size);
 	void *(*realloc)(void *old, size_t size);
 	void (*free)(void *p);

@@ -238,6 +238,13 @@ def estimates_are_as_near_to_the_truth_as_they_say():
 
 
 @test
+def calls_that_fail_change_no_estimate():
+    path, _ = record('failing', CALLS, 'failing', run=('--sample', '512k'))
+    bytes_ = counts(path, 'allocated-bytes')
+    assert far_off(bytes_['fits'], 30000 * 20100, 512 << 10) < 6 and 'fails' not in bytes_, bytes_
+
+
+@test
 def blocks_that_are_large_beside_a_sample_are_all_there():
     path, _ = record('large', os.path.join(WORKLOADS, 'heap'), '1000', run=('--sample', '16'))
     # Of 100 bytes one in 500 is missed, of 10,000 none; what is taken is told as more.

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -157,6 +158,37 @@ static void peak(void)
 	for (int i = 0; i < 5; i++)
 		free(a[i]);
 	low(a);
+}
+
+/* Blocks of 30,000 bytes, of which there is one for three that are too large for what the
+ * process may have. */
+
+#define N_FITTING 20000
+
+NOINLINE void fits(void)
+{
+	free(keep(malloc(30000)));
+}
+
+NOINLINE void fails(void *small)
+{
+	if (keep(malloc(300000)) || keep(realloc(small, 300000)))
+		abort();
+}
+
+static void failing(void)
+{
+	struct rlimit none = { 0, RLIM_INFINITY };
+	void *small = malloc(100);
+
+	for (int i = 0; i < 100; i++)
+		fits();
+	setrlimit(RLIMIT_AS, &none);
+	for (int i = 0; i < N_FITTING; i++) {
+		fails(small);
+		fits();
+		fails(small);
+	}
 }
 
 /* Threads: blocks that another thread gives back, and threads that come and go. */
@@ -328,6 +360,8 @@ int main(int argc, char **argv)
 		calls();
 	else if (strcmp(mode, "peak") == 0)
 		peak();
+	else if (strcmp(mode, "failing") == 0)
+		failing();
 	else if (strcmp(mode, "passing") == 0)
 		passing();
 	else if (strcmp(mode, "threads") == 0)
