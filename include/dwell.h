@@ -77,8 +77,8 @@ __asm__(".pushsection .note.dwell, \"a\", " DWELL_NOTE_TYPE "\n"
 	".popsection\n");
 
 /* A mark is no function of the program's, where these tell of themselves. */
-#define DWELL_INLINE                                                                     \
-	static __inline__ __attribute__((unused)) __attribute__((no_instrument_function))
+#define DWELL_UNTOLD __attribute__((no_instrument_function))
+#define DWELL_INLINE static __inline__ __attribute__((unused)) DWELL_UNTOLD
 
 /* NULL: nobody records. */
 DWELL_INLINE const struct dwell_hooks *dwell_recorder(void)

@@ -13,11 +13,11 @@ namespace dwell
 class scope
 {
     public:
-	explicit scope(struct dwell_region &region) : region_(region)
+	DWELL_UNTOLD explicit scope(struct dwell_region &region) : region_(region)
 	{
 		dwell_begin(&region_);
 	}
-	~scope()
+	DWELL_UNTOLD ~scope()
 	{
 		dwell_end(&region_);
 	}

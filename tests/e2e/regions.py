@@ -103,6 +103,16 @@ def exceptions_end_scopes():
 
 
 @test
+def scopes_are_no_functions():
+    path, text = record('told_scopes', os.path.join(PROGRAMS, 'e2e-regions_told_scopes'))
+    check_calls(path, text, ('cut-regions',))
+    # Each lasts as long as the function that has it, and so what that calls is within.
+    rows = [(row['name'], row['depth']) for row in regions(path, '--by', 'tree')]
+    assert sorted(rows) == sorted([('main', 0), ('outer(int)', 1), ('outer', 2), ('inner(int)', 3),
+                                   ('inner', 4), ('after', 3)]), rows
+
+
+@test
 def functions_tell_of_themselves():
     path, text = record('functions', os.path.join(PROGRAMS, 'e2e-regions_functions'))
     check_calls(path, text, ('cut-regions',))
