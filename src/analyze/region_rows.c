@@ -100,6 +100,33 @@ static bool is_of_regions(const struct profile_column *c)
 	       text_starts(c->experiment, "regions:");
 }
 
+/* Of what passed in them; beside it calls are counted, and what programs count. */
+static bool is_quantity(const struct profile_column *c)
+{
+	return is_of_regions(c) && text_starts(c->name, "region-") &&
+	       strcmp(c->name, "region-calls") != 0;
+}
+
+/* NULL: there are none.  What is of one name is of one unit, too. */
+static int find_quantity(const struct profile *p, const struct profile_column **ret,
+			 struct err *e)
+{
+	*ret = NULL;
+	for (uint32_t i = 0; i < profile_n_columns(p); i++) {
+		const struct profile_column *c = profile_column(p, i);
+
+		if (!is_quantity(c))
+			continue;
+		if (*ret && strcmp(c->name, (*ret)->name) != 0)
+			return err_set(e, ERR_USAGE,
+				       "%s and %s cannot be added: report recordings of "
+				       "either alone",
+				       (*ret)->name, c->name);
+		*ret = c;
+	}
+	return 0;
+}
+
 /* What a sample's weight is of. */
 struct weight {
 	uint64_t time, calls, counted;
@@ -174,19 +201,14 @@ int region_rows_make(const struct profile *p, enum region_rows_by by,
 		     struct region_rows *ret, struct err *e)
 {
 	struct making m = { .p = p, .rows = ret, .by = by };
-	int rc;
+	const struct profile_column *quantity;
+	int rc = find_quantity(p, &quantity, e);
 
-	ret->unit = "ns";
-	for (uint32_t i = 0; i < profile_n_columns(p); i++) {
-		const struct profile_column *c = profile_column(p, i);
-
-		if (!is_of_regions(c))
-			continue;
-		ret->has_regions = true;
-		if (text_starts(c->name, "region-") &&
-		    strcmp(c->name, "region-calls") != 0)
-			ret->unit = c->unit;
-	}
+	if (rc < 0)
+		return rc;
+	ret->unit = quantity ? quantity->unit : "ns";
+	for (uint32_t i = 0; i < profile_n_columns(p); i++)
+		ret->has_regions |= is_of_regions(profile_column(p, i));
 	rc = profile_each_sample(p, add_sample, &m, e);
 	map_fini(&m.by_key);
 	return rc;
