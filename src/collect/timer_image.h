@@ -45,8 +45,8 @@ struct timer_totals {
 	uint64_t lag_ns;   /* so long a new image waits, that others tell of it first */
 	struct map *known; /* pid → its newest image that has begun, a pointer */
 	const struct map *present; /* pids of which an image is there, begun or not */
-	struct wire_sampler_pauses pauses; /* as the control file has them */
-	char seccomp[64]; /* our own restrictions, as in /proc/self/status */
+	uint64_t pauses;	   /* as the control file has them */
+	char seccomp[64];	   /* our own restrictions, as in /proc/self/status */
 	/* of images that have ended */
 	uint64_t n_signals, n_intervals, n_dropped, handler_ns, n_threads_refused;
 	uint64_t n_images, damaged, n_not_followed;

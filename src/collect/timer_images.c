@@ -50,22 +50,10 @@ static void write_control(const struct timer_images *s, size_t at, uint32_t valu
 	write_bytes(s, at, &value, sizeof(value));
 }
 
-/* One that is under way goes on. */
-static void note_pause(struct wire_sampler_pauses *p, bool is_paused)
-{
-	uint64_t now_ns = clock_monotonic_ns();
-
-	if (is_paused && !p->since_ns) {
-		p->since_ns = now_ns;
-	} else if (!is_paused && p->since_ns) {
-		p->over_ns += now_ns - p->since_ns;
-		p->since_ns = 0;
-	}
-}
-
 void timer_images_pause(struct timer_images *s, bool is_paused)
 {
-	note_pause(&s->totals.pauses, is_paused);
+	s->totals.pauses =
+		wire_sampler_pause(s->totals.pauses, clock_monotonic_ns(), is_paused);
 	write_bytes(s, offsetof(struct wire_sampler_control, pauses), &s->totals.pauses,
 		    sizeof(s->totals.pauses));
 	write_control(s, offsetof(struct wire_sampler_control, is_paused), is_paused);

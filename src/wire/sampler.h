@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define WIRE_SAMPLER_MAGIC   UINT32_C(0x70536c64) /* "dlSp" */
-#define WIRE_SAMPLER_VERSION 7
+#define WIRE_SAMPLER_VERSION 8
 
 /* The target's environment: the directory, an absolute path. */
 #define WIRE_SAMPLER_ENV "DWELL_SAMPLER"
@@ -67,29 +67,39 @@ struct wire_sampler_control {
 	/* Filters of system calls that are in force where the recorder is: a program that
 	 * has more has them from somebody who knows nothing of us. */
 	uint32_t n_call_filters, pad;
-	/* Written together, before is_paused is: all pauses that are over, and when the
-	 * one under way began, 0 none. */
-	struct wire_sampler_pauses {
-		uint64_t over_ns, since_ns;
-	} pauses;
+	/* Where the clock stands that stands still in pauses (wire_sampler_observed).
+	 * Written before is_paused is. */
+	uint64_t pauses;
 #define WIRE_SAMPLER_N_RINGS_MAX 256
 	/* Of each ring: the pid of its process, 0 free.  A target takes a free one by
 	 * compare-and-swap, the recorder alone gives it back. */
 	uint32_t claims[WIRE_SAMPLER_N_RINGS_MAX];
 };
 
-_Static_assert(sizeof(struct wire_sampler_control) == 112 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
+_Static_assert(sizeof(struct wire_sampler_control) == 104 + 4 * WIRE_SAMPLER_N_RINGS_MAX,
 	       "layout");
 
-/* What of a time, in ns, was in no pause, as a clock that stands still in them. */
-static inline uint64_t wire_sampler_observed(const volatile struct wire_sampler_pauses *p,
-					     uint64_t now_ns)
-{
-	uint64_t since_ns = p->since_ns, until_ns = now_ns;
+/* The rest is what the clock shows as long as the pause lasts; of no pause, all that are
+ * over.  One word, so that nobody reads half of an end. */
+#define WIRE_SAMPLER_STANDS (UINT64_C(1) << 63)
 
-	if (since_ns && since_ns < now_ns)
-		until_ns = since_ns;
-	return until_ns > p->over_ns ? until_ns - p->over_ns : 0;
+/* What of a time, in ns, was in no pause, as a clock that stands still in them. */
+static inline uint64_t wire_sampler_observed(const uint64_t *pauses, uint64_t now_ns)
+{
+	uint64_t word = __atomic_load_n(pauses, __ATOMIC_RELAXED);
+
+	if (word & WIRE_SAMPLER_STANDS)
+		return word & ~WIRE_SAMPLER_STANDS;
+	return now_ns > word ? now_ns - word : 0;
+}
+
+/* The word from when a pause begins or ends. */
+static inline uint64_t wire_sampler_pause(uint64_t pauses, uint64_t now_ns,
+					  uint32_t is_paused)
+{
+	uint64_t observed_ns = wire_sampler_observed(&pauses, now_ns);
+
+	return is_paused ? observed_ns | WIRE_SAMPLER_STANDS : now_ns - observed_ns;
 }
 
 /* In the control file behind its page, by pid modulo their number: how far the CPU
