@@ -155,7 +155,8 @@ static uint64_t resolve(void *ctx, const char *name)
 static int check_objects(const struct inject *i, struct err *e)
 {
 	vec_each(o, &i->objects.at)
-		if (strstr(o->name, "/libdwell-tracer.so"))
+		if (strstr(o->name, "/libdwell-tracer.so") ||
+		    strstr(o->name, "/libdwell-marks.so"))
 			return err_set(e, ERR_UNSUPPORTED,
 				       "it was started by 'dwell run', and is traced");
 	if (!resolve((void *)(uintptr_t)i, "_dl_find_object"))

@@ -23,6 +23,7 @@
 #include "collect/traced_image.h"
 #include "host/clock.h"
 #include "host/procfs.h"
+#include "wire/marks_library.h"
 #include "wire/tracer_library.h"
 #include "wire/tracer_sync.h"
 
@@ -51,12 +52,21 @@ struct tracer {
 	bool is_paused, has_begun; /* nothing is observed before */
 };
 
-static const struct timer_library library = {
+static const struct timer_library tracing_library = {
 	.name = "libdwell-tracer.so",
 	.data = tracer_library,
 	.data_32bit = tracer_library_32bit,
 	.size = &tracer_library_size,
 	.size_32bit = &tracer_library_32bit_size,
+};
+
+/* Of one that wraps nothing. */
+static const struct timer_library hearing_library = {
+	.name = "libdwell-marks.so",
+	.data = marks_library,
+	.data_32bit = marks_library_32bit,
+	.size = &marks_library_size,
+	.size_32bit = &marks_library_32bit_size,
 };
 
 static int tracer_probe(const struct experiment *x, const struct scope *scope,
@@ -172,6 +182,13 @@ static uint32_t traces(const struct source_context *c)
 	return bits;
 }
 
+/* What a program says of itself needs none of its calls. */
+static const struct timer_library *library_for(uint32_t traces)
+{
+	return traces & ~(WIRE_TRACER_MARKS | WIRE_TRACER_REGIONS) ? &tracing_library
+								   : &hearing_library;
+}
+
 static uint32_t fpe_types(const struct source_context *c)
 {
 	uint32_t types = 0;
@@ -252,8 +269,8 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 	s->bell = -1;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	set_totals(s, c);
-	rc = timer_directory_make(&s->images.directory, &control, &library, N_RINGS_FIRST,
-				  e);
+	rc = timer_directory_make(&s->images.directory, &control,
+				  library_for(control.traces), N_RINGS_FIRST, e);
 	if (rc == 0)
 		rc = timer_directory_add_bell(&s->images.directory, &s->bell, e);
 	if (rc == 0)

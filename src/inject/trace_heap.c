@@ -10,7 +10,8 @@
  *
  * Where blocks are sampled most calls do not come by here (inject/trace_heap_pass): what
  * does has a block that is taken, or is seldom called.  Where every block is observed
- * nothing is ever left to count down.
+ * nothing is ever left to count down; where other calls are observed than the heap's,
+ * hardly anything ever counts down to its end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -97,6 +98,14 @@ static void let_pass(void)
 	__atomic_store_n(&pass->free, give, __ATOMIC_RELAXED);
 }
 
+/* Nobody asked for the heap: what a thread takes is no more looked at. */
+static void let_all_pass(struct trace_local *l)
+{
+	if (!trace_heap_pass.free)
+		let_pass();
+	l->until_next = INT64_MAX;
+}
+
 static inline uintptr_t disguise(const void *p)
 {
 	return ~(uintptr_t)p;
@@ -144,6 +153,8 @@ static __attribute__((noinline)) void observe(struct trace_local *l, const void 
 	if (!trace_runtime_traces(WIRE_TRACER_HEAP) || trace_runtime_is_paused()) {
 		l->random_state = 0;
 		trace_heap_end_unknown();
+		if (trace_runtime.is_on && !(trace_runtime.traces & WIRE_TRACER_HEAP))
+			let_all_pass(l);
 		return;
 	}
 	l->last_taken = disguise(p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * trace_heap_pass - calls of the allocator's that nobody wants to know of, where blocks
- * are sampled: they go on to it by a jump, without a frame of ours.
+ * are sampled or the heap is not observed: they go on to it by a jump, without a frame of
+ * ours.
  *
  * A thread counts down the bytes to the next block before it is there.  Some calls fail:
  * those that pass leave what remains of the distance, which has no memory, and of those
@@ -17,7 +18,7 @@
 #define TRACE_HEAP_HIDDEN __attribute__((visibility("hidden")))
 
 struct trace_heap_pass {
-	/* The allocator's; NULL: nothing passes, as before the first block is sampled.
+	/* The allocator's; NULL: nothing passes, as before the first block is looked at.
 	 */
 	void *(*malloc)(size_t size);
 	void *(*realloc)(void *old, size_t size);

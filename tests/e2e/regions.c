@@ -3,6 +3,7 @@
  * regions - marks regions, and counts itself how often: "calls NAME N" and "counted NAME
  * N" are printed at the end. usage: regions WHAT [N]
  */
+#include <dlfcn.h>
 #include <dwell.h>
 #include <fcntl.h>
 #include <fenv.h>
@@ -458,12 +459,24 @@ static void do_small_stack(unsigned n)
 	dwell_end(&whole);
 }
 
+static void do_allocator(unsigned n)
+{
+	Dl_info info = { 0 };
+
+	(void)n;
+	dwell_begin(&whole);
+	dladdr(dlsym(RTLD_DEFAULT, "malloc"), &info);
+	dwell_end(&whole);
+	printf("malloc is of %s\n", info.dli_fname);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(unsigned n);
 	} all[] = {
+		{ "allocator", do_allocator },
 		{ "asked", do_asked },
 		{ "cpu", do_cpu },
 		{ "leaves", do_leaves },

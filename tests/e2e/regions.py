@@ -103,6 +103,14 @@ def exceptions_end_scopes():
 
 
 @test
+def marks_alone_lead_no_calls_elsewhere():
+    allocator = lambda *run: record('allocator', REGIONS, 'allocator', run=run)[1]
+    alone = subprocess.run([REGIONS, 'allocator'], capture_output=True, text=True, check=True).stdout
+    assert allocator() == allocator('-e', 'regions') == alone, alone
+    assert 'libdwell-tracer.so' in allocator('-e', 'regions', '-e', 'heap')
+
+
+@test
 def scopes_are_no_functions():
     path, text = record('told_scopes', os.path.join(PROGRAMS, 'e2e-regions_told_scopes'))
     check_calls(path, text, ('cut-regions',))
