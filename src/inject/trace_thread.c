@@ -331,20 +331,37 @@ static void end(struct trace_thread *t)
  * of it. */
 #define ROOM_BYTES (16 << 10)
 
-/* Another stack for a walk from here, its upper end; NULL: this one will do.  The stack
- * of signals' handlers may be within a thread's, and only the kernel knows how large it
- * is. */
+/* The handlers' stack may be within a thread's. */
+static bool is_handlers(uintptr_t here)
+{
+	stack_t handlers = { 0 };
+
+	sys_call(SYS_sigaltstack, NULL, &handlers, 0, 0, 0, 0);
+	return is_within(&handlers, here);
+}
+
+/* Is that on the thread's own stack, with so much below?  Whoever cannot ask whether it
+ * is a handler's does not know. */
+static bool has_room(const struct trace_thread *t, uintptr_t here)
+{
+	return here >= t->stack_lo + ROOM_BYTES && here < t->stack_hi &&
+	       trace_runtime_may_ask() && !is_handlers(here);
+}
+
+static void *handler_stack_hi(struct trace_thread *t)
+{
+	return t->handler_stack + sizeof(t->handler_stack);
+}
+
+/* Another stack for a walk from here, its upper end; NULL: this one will do, or may be
+ * it.  In a sandbox signals cannot be blocked meanwhile. */
 static void *stack_for_walk(struct trace_thread *t)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	stack_t handlers = { 0 };
+	bool is_there = here - (uintptr_t)t->handler_stack < sizeof(t->handler_stack);
 
-	if (!trace_runtime_may_ask())
-		return NULL;
-	sys_call(SYS_sigaltstack, NULL, &handlers, 0, 0, 0, 0);
-	if (!is_within(&handlers, here) || here - (uintptr_t)handlers.ss_sp >= ROOM_BYTES)
-		return NULL;
-	return t->handler_stack + sizeof(t->handler_stack);
+	return is_there || sandbox_is_on() || has_room(t, here) ? NULL
+								: handler_stack_hi(t);
 }
 
 struct walking {
@@ -399,31 +416,15 @@ void *trace_thread_handler_stack(void)
 {
 	struct trace_thread *t = own((uintptr_t)__builtin_frame_address(0));
 
-	return t ? t->handler_stack + sizeof(t->handler_stack) : NULL;
-}
-
-/* The handlers' stack may be within a thread's. */
-static bool is_handlers(uintptr_t here)
-{
-	stack_t handlers = { 0 };
-
-	sys_call(SYS_sigaltstack, NULL, &handlers, 0, 0, 0, 0);
-	return is_within(&handlers, here);
+	return t ? handler_stack_hi(t) : NULL;
 }
 
 bool trace_thread_room(const uint64_t *frame, void **ret)
 {
-	uintptr_t here = (uintptr_t)frame;
-	struct trace_thread *t = own(here);
+	struct trace_thread *t = own((uintptr_t)frame);
 
-	*ret = NULL;
-	if (!t)
-		return false;
-	if (here >= t->stack_lo + ROOM_BYTES && here < t->stack_hi &&
-	    trace_runtime_may_ask() && !is_handlers(here))
-		return true;
-	*ret = t->handler_stack + sizeof(t->handler_stack);
-	return true;
+	*ret = t && !has_room(t, (uintptr_t)frame) ? handler_stack_hi(t) : NULL;
+	return t != NULL;
 }
 
 void trace_thread_call(void *stack, void (*f)(void *), void *arg)

@@ -89,6 +89,8 @@ ROWS = [
     Row('threads that fork and exec', '{victim} threads'),
     Row('a tracer of its child', '{victim} trace'),
     Row('small stacks of threads', '{victim} small-stacks'),
+    Row('small stacks of threads without tables', '{victim}-untabled small-stacks', 'cpu'),
+    Row('coroutines on 8 KB without tables', '{victim}-untabled coroutines 8192', 'cpu'),
     Row('coroutines on 16 KB', '{victim} coroutines 16384'),
     Row('coroutines on 8 KB', '{victim} coroutines 8192'),
     Row('a deleted directory', '{victim} directory'),

@@ -6,6 +6,7 @@
 #include "victim.h"
 
 #include <errno.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,21 @@ void sleep_ms(long ms)
 
 	while (nanosleep(&t, &t) < 0)
 		;
+}
+
+void take_and_wait(void)
+{
+	void *volatile taken = malloc(100);
+	struct timespec soon;
+	sem_t nobody_posts;
+
+	free(taken);
+	sem_init(&nobody_posts, 0, 0);
+	clock_gettime(CLOCK_REALTIME, &soon);
+	soon.tv_nsec += 5000000;
+	soon.tv_sec += soon.tv_nsec / 1000000000;
+	soon.tv_nsec %= 1000000000;
+	sem_timedwait(&nobody_posts, &soon);
 }
 
 static void count(int signal)

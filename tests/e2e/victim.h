@@ -29,6 +29,8 @@ void burn(long ms);
 /* The same without any system call; n of about 1 ms. */
 void spin(int n);
 void sleep_ms(long ms);
+/* Have memory and give it back, and wait a little for what nobody does. */
+void take_and_wait(void);
 void die(const char *what);
 
 #endif

@@ -78,6 +78,7 @@ static void limits(const char *arg)
 static void *burn_small(void *ret)
 {
 	spin(10);
+	take_and_wait();
 	return ret;
 }
 
@@ -135,6 +136,7 @@ static void on_stack(size_t size)
 static void small_stacks(const char *arg)
 {
 	(void)arg;
+	take_and_wait(); /* symbols are bound now, which takes a stack */
 	on_stack(16384);
 	on_stack(65536);
 	on_stack(1 << 20);
@@ -149,6 +151,8 @@ static void routine(int i)
 {
 	for (int n = 0; n < 5; n++) {
 		spin(3);
+		if (n == 0)
+			take_and_wait();
 		swapcontext(&there[i], &back);
 	}
 	n_seen++;
@@ -159,6 +163,7 @@ static void coroutines(const char *size)
 {
 	size_t bytes = (size_t)atoi(size);
 
+	take_and_wait(); /* symbols are bound now, which takes a stack */
 	for (int i = 0; i < 3; i++) {
 		char *p = mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
