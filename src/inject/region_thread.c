@@ -284,7 +284,8 @@ static __attribute__((noinline)) bool is_cut(uintptr_t busy, uintptr_t here)
 	stack_t s;
 	bool was_alternate, is_alternate;
 
-	if (sandbox_is_on() || sys_call(SYS_sigaltstack, NULL, &s, 0, 0, 0, 0) < 0)
+	if (!trace_runtime_may_ask() ||
+	    sys_call(SYS_sigaltstack, NULL, &s, 0, 0, 0, 0) < 0)
 		return here >= busy;
 	was_alternate = busy - (uintptr_t)s.ss_sp < s.ss_size;
 	is_alternate = s.ss_flags & SS_ONSTACK;

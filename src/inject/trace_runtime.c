@@ -122,7 +122,6 @@ static bool begin(const char *directory, enum wire_sampler_origin origin)
 	if (next_needs_lock())
 		unwind_local_refresh();
 	trace_runtime.has_filters =
-		trace_runtime.meeting.control->traces & WIRE_TRACER_IO &&
 		call_filters_own() > trace_runtime.meeting.control->n_call_filters;
 	if (mark_process())
 		return open_ring(origin, control_fd);

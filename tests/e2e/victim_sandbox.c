@@ -143,6 +143,7 @@ static void write_plainly(const char *text)
 {
 	if (write(1, text, strlen(text)) < 0)
 		die("write");
+	take_and_wait();
 	close(open("/no/such/file", O_RDONLY));
 }
 
