@@ -265,7 +265,8 @@ static __attribute__((noinline)) struct region_thread *find(void)
 	struct region_thread *t;
 	int tid;
 
-	if (sandbox_is_on() || trace_local_is_shared(local))
+	/* What a child of vfork took were its parent's, and nobody's once it is gone. */
+	if (sandbox_is_on() || trace_local_is_shared(local) || trace_runtime_is_vforked())
 		return NULL;
 	tid = sys_gettid();
 	t = reuse(tid);

@@ -168,6 +168,27 @@ static void do_fork(unsigned n)
 	tell();
 }
 
+/* The child has its parent's memory, and begins first: what is kept for it is nobody's
+ * once it is gone. */
+static void do_vfork(unsigned n)
+{
+	pthread_t t;
+
+	if (vfork() == 0) {
+		dwell_begin(&never);
+		dwell_end(&never);
+		_exit(0);
+	}
+	wait(NULL);
+	dwell_begin(&whole);
+	pthread_create(&t, NULL, fib_thread, (void *)(uintptr_t)n);
+	pthread_join(t, NULL);
+	fib(n);
+	dwell_end(&whole);
+	printf("calls whole 1\n");
+	tell();
+}
+
 static void *end_within(void *unused)
 {
 	dwell_begin(&leaf);
@@ -499,6 +520,7 @@ int main(int argc, char **argv)
 		{ "thread_ends", do_thread_ends },
 		{ "threads", do_threads },
 		{ "unbalanced", do_unbalanced },
+		{ "vfork", do_vfork },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(all) / sizeof(all[0]); i++)

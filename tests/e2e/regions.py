@@ -75,6 +75,12 @@ def threads_have_their_own_and_their_names():
 
 
 @test
+def a_child_of_vfork_takes_nothing_that_is_its_parents():
+    path, text = record('vfork', REGIONS, 'vfork', '12')
+    check_calls(path, text)
+
+
+@test
 def groups_are_switched_off_and_on():
     path, text = record('groups', REGIONS, 'groups', '15')
     check_calls(path, text)
