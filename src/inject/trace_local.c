@@ -8,6 +8,8 @@ __thread struct trace_local trace_local_own __attribute__((tls_model("initial-ex
 #else
 
 #include "bare/sys.h"
+#include "inject/sandbox.h"
+#include "inject/trace_runtime.h"
 
 /* So many places are looked at for a thread. */
 #define PROBES 64
@@ -51,6 +53,15 @@ static int own_tid(uintptr_t tp)
 				  : sys_gettid();
 }
 
+/* Is this the one thread of a forked child, which nobody has told of the fork yet?  It is
+ * the one that forked, by another id. */
+static bool has_forked(int tid)
+{
+	const volatile uint32_t *is_same = trace_runtime.is_same_process;
+
+	return is_same && !*is_same && !sandbox_is_on() && tid == sys_getpid();
+}
+
 struct trace_local *trace_local_find(uintptr_t tp)
 {
 	struct trace_local_place *p = find_place(tp);
@@ -61,19 +72,11 @@ struct trace_local *trace_local_find(uintptr_t tp)
 		return &shared;
 	}
 	if (p->tid != tid) {
-		p->local = (struct trace_local){ 0 };
+		if (!has_forked(tid))
+			p->local = (struct trace_local){ 0 };
 		p->tid = tid;
 	}
 	return &p->local;
-}
-
-void trace_local_after_fork(void)
-{
-	uintptr_t tp = arch_thread_pointer();
-	struct trace_local_place *p = find_place(tp);
-
-	if (p)
-		p->tid = own_tid(tp);
 }
 
 #endif

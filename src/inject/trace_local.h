@@ -42,10 +42,6 @@ static inline struct trace_local *trace_local(void)
 	return &trace_local_own;
 }
 
-static inline void trace_local_after_fork(void)
-{
-}
-
 /* Are there so many threads that several share it? */
 static inline bool trace_local_is_shared(const struct trace_local *l)
 {
@@ -68,9 +64,6 @@ extern struct trace_local_place trace_local_places[1 << TRACE_LOCAL_BITS];
 extern int trace_local_tid_at;
 
 struct trace_local *trace_local_find(uintptr_t thread_pointer);
-/* In the child of a fork, whose only thread has another id than the one it is a copy of.
- */
-void trace_local_after_fork(void);
 bool trace_local_is_shared(const struct trace_local *l);
 
 static inline struct trace_local_place *trace_local_first(uintptr_t thread_pointer)

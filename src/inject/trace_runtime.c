@@ -153,7 +153,6 @@ static void forked(void)
 	if (sandbox_is_on() || !(control->flags & WIRE_SAMPLER_FOLLOW) ||
 	    control->is_stopped)
 		return;
-	trace_local_after_fork();
 	trace_thread_after_fork();
 	trace_regions_after_fork();
 	trace_sync_after_fork();

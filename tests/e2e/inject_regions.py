@@ -105,15 +105,16 @@ def a_library_that_is_loaded_later_is_heard():
 
 @test
 def a_child_goes_on_within_what_is_active_and_is_left_with_its_parent():
-    path = f'{DIR}/child.dwell'
-    with marked() as p:
-        with attached(p.pid, path, *REGIONS):
-            p.tell('open')
-            child = int(p.tell('fork 30').split()[-1])
-        check_unheard(p)
-        check_left(child)
-    assert calls(path) == {'open': 1, 'around': 1, 'work': 30, 'told_of_itself': 30}, calls(path)
-    assert calls(path, 'region-calls', '--filter', 'function == "[region open]"') == calls(path)
+    for i, options in enumerate((REGIONS, ('-e', 'heap,regions'))):
+        path = f'{DIR}/child{i}.dwell'
+        with marked() as p:
+            with attached(p.pid, path, *options):
+                p.tell('open')
+                child = int(p.tell('fork 30').split()[-1])
+            check_unheard(p)
+            check_left(child)
+        assert calls(path) == {'open': 1, 'around': 1, 'work': 30, 'told_of_itself': 30}, calls(path)
+        assert calls(path, 'region-calls', '--filter', 'function == "[region open]"') == calls(path)
 
 
 @test

@@ -32,6 +32,7 @@ DWELL_REGION(done, "done", NULL);
 
 static pid_t child;
 static int (*library_is_heard)(void);
+static void *volatile taken;
 
 NOINLINE void told_of_itself(void)
 {
@@ -73,6 +74,8 @@ UNTOLD static void make_child(uintptr_t n)
 		abort();
 	child = fork();
 	if (!child) {
+		taken = malloc(100);
+		free(taken);
 		work_often((void *)n);
 		if (write(ends[1], "x", 1) != 1)
 			abort();
