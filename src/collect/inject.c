@@ -661,16 +661,52 @@ static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 		       : 0;
 }
 
+/* A child may have what its parent has unloaded since: what leads to us there is found in
+ * its own objects. */
+static void begin_copy(struct inject *copy, const struct inject *of)
+{
+	copy->objects = (struct inject_objects){ 0 };
+	copy->cells = (struct inject_cells){ 0 };
+	copy->slots = (struct inject_slots){ 0 };
+	vec_each(slot, &of->slots.of)
+		*vec_push(&copy->slots.of) = *slot;
+}
+
+static void end_copy(struct inject *copy)
+{
+	inject_objects_fini(&copy->objects);
+	inject_slots_fini(&copy->slots);
+	inject_cells_fini(&copy->cells);
+}
+
+/* It goes on meanwhile; forked while some were being loaded they are never settled. */
+static int find_ways_of_copy(struct inject *copy, struct err *e)
+{
+	int rc = ERR_FORMAT;
+
+	for (unsigned n = 0; n < TRIES && (rc < 0 || !copy->objects.is_settled); n++) {
+		if (n)
+			wait_a_bit();
+		rc = inject_objects_read(&copy->memory, copy->debug, &copy->objects, e);
+	}
+	return rc < 0 ? rc : find_ways(copy, e);
+}
+
 static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 {
 	const char *what = "goes on with its calls led through ours";
 	struct inject child = *i;
+	bool is_copy = pid != i->pid;
 	struct wire_injected head;
 	char where[80];
 	int rc;
 
 	child.pid = pid;
+	if (is_copy)
+		begin_copy(&child, i);
 	rc = open_memory(&child, e);
+	if (rc == 0 && is_copy)
+		rc = find_ways_of_copy(&child, e);
 	if (rc == 0)
 		rc = ERR_LIMIT;
 	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT && is_ours(&child); n++) {
@@ -685,7 +721,9 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	if (rc < 0 && child.fd >= 0 && !has_ours(&child, &head)) /* it has ended */
 		rc = 0;
 	closep(&child.fd);
-	if (pid == i->pid)
+	if (is_copy)
+		end_copy(&child);
+	else
 		i->stood_ns = child.stood_ns;
 	if (rc == 0 || procfs_has_ended(pid))
 		return 0;

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import harness
 import visiting
@@ -115,6 +116,19 @@ def a_child_goes_on_within_what_is_active_and_is_left_with_its_parent():
             check_left(child)
         assert calls(path) == {'open': 1, 'around': 1, 'work': 30, 'told_of_itself': 30}, calls(path)
         assert calls(path, 'region-calls', '--filter', 'function == "[region open]"') == calls(path)
+
+
+@test
+def a_child_is_left_with_what_its_parent_has_unloaded():
+    with marked() as p:
+        with attached(p.pid, f'{DIR}/unloaded.dwell', '-e', 'heap,regions'):
+            p.tell(f'load {MORE} 1')
+            child = int(p.tell('fork 1').split()[-1])
+            p.tell('unload')
+            wait_until(lambda: 'visited-regions-more' not in visiting.text_of(p.pid, 'maps'), 'it stays')
+            time.sleep(0.2)  # dwell looks 50 times a second what is there
+        check_unheard(p)
+        check_left(child)
 
 
 @test

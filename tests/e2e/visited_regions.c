@@ -7,6 +7,7 @@
  *	open, close	begins a region, ends it
  *	fork N		makes a child that works N times, and lives until the end
  *	load LIBRARY N	has a library that marks, too, work N times once it is heard
+ *	unload		has it no more
  *	mark NAME	ends an interval
  *	heard		who is: the program, and the library that it has loaded
  *	leave N		works N times, and ends at once
@@ -31,6 +32,7 @@ DWELL_REGION(open_region, "open", NULL);
 DWELL_REGION(done, "done", NULL);
 
 static pid_t child;
+static void *library;
 static int (*library_is_heard)(void);
 static void *volatile taken;
 
@@ -88,16 +90,24 @@ UNTOLD static void make_child(uintptr_t n)
 
 UNTOLD static void load(const char *path, unsigned n)
 {
-	void *library = dlopen(path, RTLD_NOW);
-	void (*works)(unsigned) =
-		library ? (void (*)(unsigned))dlsym(library, "library_works") : NULL;
+	void (*works)(unsigned) = NULL;
 
+	library = dlopen(path, RTLD_NOW);
+	if (library)
+		works = (void (*)(unsigned))dlsym(library, "library_works");
 	if (!works)
 		abort();
 	library_is_heard = (int (*)(void))dlsym(library, "library_is_heard");
 	while (!library_is_heard())
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	works(n);
+}
+
+UNTOLD static void unload(void)
+{
+	library_is_heard = NULL;
+	if (dlclose(library) != 0)
+		abort();
 }
 
 UNTOLD static void obey(char *line)
@@ -113,6 +123,8 @@ UNTOLD static void obey(char *line)
 		load(text, n);
 	else if (sscanf(line, "mark %255s", text) == 1)
 		dwell_mark(text);
+	else if (strcmp(line, "unload\n") == 0)
+		unload();
 	else if (strcmp(line, "open\n") == 0)
 		dwell_begin(&open_region);
 	else if (strcmp(line, "close\n") == 0)
