@@ -10,6 +10,9 @@
 /* Of the native time; a leader that was watched for less was so in turns, unless it was
  * in a few of several processes. */
 #define ALWAYS_PART 0.3
+/* Of the time between two windows: turns have less; and of all gaps that were watched. */
+#define GAP_PART    0.9
+#define MOST_OF_ALL 0.5
 
 struct making {
 	struct anchor_leaders *to;
@@ -140,46 +143,108 @@ static double rate_variance(const struct making *m, uint32_t place)
 	return n < 2 ? 1 : n / (n - 1) * sum / (l->hits * l->hits) + 0.25 / l->hits;
 }
 
+/* What a window has in a native nanosecond; in some unit, where it is not weighed. */
+static double rate_at(const struct making *m, const struct anchor_leader *l,
+		      uint32_t window)
+{
+	const struct anchor_window *w = &m->rows->windows.at[window];
+
+	if (!m->to->is_weighed)
+		return l->windows[window].met;
+	return w->stands_ns > 0 ? l->windows[window].met * w->weight / w->stands_ns : 0;
+}
+
+/* Before a window, as in those on both sides. */
+static double rate_before(const struct making *m, const struct anchor_leader *l,
+			  uint32_t window)
+{
+	uint32_t last = m->to->n_windows - 1;
+
+	return (rate_at(m, l, window ? window - 1 : 0) +
+		rate_at(m, l, window < last ? window : last)) /
+	       2;
+}
+
+/* The unit of such rates, by the time in which it was watched. */
+static double unit_of(const struct making *m, const struct anchor_leader *l)
+{
+	double hits = 0;
+
+	if (m->to->is_weighed)
+		return 1;
+	for (uint32_t i = 0; i <= m->to->n_windows; i++)
+		hits += l->windows[i].watched_ns * rate_before(m, l, i);
+	return hits > 0 ? l->hits / hits : 0;
+}
+
 /* While it was not watched, as often as windows have it.  What was watched for longer
  * than its window's time was so before earlier ones as well, which were of others. */
 static double unwatched_hits(const struct making *m, const struct anchor_leader *l)
 {
-	const struct anchor_window *windows = m->rows->windows.at;
 	double hits = 0, watched_ns = 0;
 
 	for (uint32_t i = m->to->n_windows + 1; i-- > 0;) {
-		uint32_t at = i < m->to->n_windows ? i : i - 1;
-		double ns = windows[i].before_ns;
+		double ns = m->rows->windows.at[i].before_ns;
 
 		watched_ns += l->windows[i].watched_ns;
-		if (windows[at].stands_ns > 0)
-			hits += fmax(0, ns - watched_ns) * l->windows[at].met *
-				windows[at].weight / windows[at].stands_ns;
+		hits += fmax(0, ns - watched_ns) * rate_before(m, l, i);
 		watched_ns = fmax(0, watched_ns - ns);
 	}
-	return hits;
+	return hits * unit_of(m, l);
 }
 
-static void scale_always(const struct making *m, struct anchor_leader *l)
+/* Of what windows have, relative. */
+static double windows_variance(const struct making *m, const struct anchor_leader *l)
 {
-	const struct anchor_scale time = { .leader = anchor_leaders_time(m->to),
-					   .slope = 1 };
-	double unwatched = unwatched_hits(m, l), sum;
+	struct anchor_leader even = { .all_counted = m->to->n_windows };
+	struct anchor_scale time = { .leader = anchor_leaders_time(m->to), .slope = 1 };
+	double sum;
+
+	for (uint32_t i = 0; i < m->to->n_windows; i++)
+		even.counted[anchor_leaders_group(m->to, i)]++;
+	if (!time.leader)
+		time.leader = &even;
+	return anchor_scale_variance(&time, l->counted, m->to->n_groups, &sum);
+}
+
+static void scale_always(const struct making *m, uint32_t place)
+{
+	struct anchor_leader *l = &m->to->at.at[place];
+	double unwatched = unwatched_hits(m, l);
 
 	l->natively = l->hits + unwatched;
 	l->variance = l->natively > 0 ? pow(unwatched / l->natively, 2) : 1;
 	if (unwatched > 0)
-		l->variance *=
-			anchor_scale_variance(&time, l->counted, m->to->n_groups, &sum);
+		l->variance *= windows_variance(m, l) +
+			       (m->to->is_weighed ? 0 : rate_variance(m, place));
+}
+
+/* Not in turns: from window to window, as counters and what steps tell are. */
+static bool covers_gaps(const struct making *m, const struct anchor_leader *l)
+{
+	double ns = 0;
+
+	for (uint32_t i = 0; i <= m->to->n_windows; i++)
+		if (l->windows[i].watched_ns >=
+		    GAP_PART * m->rows->windows.at[i].before_ns)
+			ns += l->windows[i].watched_ns;
+	return ns > MOST_OF_ALL * l->cpu_ns;
+}
+
+static bool is_watched_always(const struct making *m, const struct anchor_leader *l)
+{
+	if (m->to->is_weighed &&
+	    (m->to->are_several || l->cpu_ns >= ALWAYS_PART * m->rows->native_ns))
+		return true;
+	return covers_gaps(m, l);
 }
 
 static void scale_place(const struct making *m, uint32_t place)
 {
 	struct anchor_leader *l = &m->to->at.at[place];
 
-	if (m->to->is_weighed &&
-	    (m->to->are_several || l->cpu_ns >= ALWAYS_PART * m->rows->native_ns)) {
-		scale_always(m, l);
+	if (is_watched_always(m, l)) {
+		scale_always(m, place);
 		return;
 	}
 	l->natively = l->hits ? m->rows->native_ns * l->hits / l->cpu_ns : 0;

@@ -205,12 +205,21 @@ static bool may_be_round(const struct anchor_steps *s,
 		       0x1p32 * (double)w->cpu_ns;
 }
 
+static bool is_named(const struct anchor_steps *s, uint64_t place)
+{
+	vec_each(x, &s->named.at)
+		if (*x == place)
+			return true;
+	return false;
+}
+
 /* What the place has become since the last window, as that walk. */
 static void tell(struct anchor_steps *s, const struct anchor_steps_walk *walk,
 		 int64_t change, const struct anchor_steps_window *w)
 {
 	bool is_narrow = walk->bytes == sizeof(uint32_t);
 	int64_t times;
+	bool is_anew;
 
 	if (is_narrow && may_be_round(s, walk, w))
 		return;
@@ -218,12 +227,14 @@ static void tell(struct anchor_steps *s, const struct anchor_steps_walk *walk,
 		change = walk->step > 0 ? (int64_t)(uint32_t)change
 					: -(int64_t)(uint32_t)-change;
 	times = change / walk->step;
+	is_anew = times < 0 || change % walk->step;
 	*vec_push(&s->gaps) = (struct anchor_steps_gap){
 		.walk = *walk,
 		.window = w->number,
-		/* None: it was begun anew. */
-		.times = times > 0 && change % walk->step == 0 ? (uint64_t)times : 0,
+		.times = is_anew ? 0 : (uint64_t)times,
 		.cpu_ns = w->gap_ns,
+		.is_anew = is_anew,
+		.is_named = is_named(s, walk->place),
 	};
 }
 
@@ -342,17 +353,33 @@ static double usual_speed(const struct anchor_steps_gap *gaps, size_t n)
 	return speeds[n / 2];
 }
 
-/* Puts those of about the usual speed first: their number, 0: too few of them. */
-static size_t take_steady(struct anchor_steps_gap *gaps, size_t n)
+static bool is_steady(const struct anchor_steps_gap *x, double usual)
+{
+	return speed_of(x) * MOST_OFF >= usual && speed_of(x) <= usual * MOST_OFF;
+}
+
+/* The loop was left for a part of the gap.  Half a word may have come round instead. */
+static bool is_part(const struct anchor_steps_gap *x, double usual)
+{
+	return x->is_named && !x->is_anew && x->walk.bytes == sizeof(uint64_t) &&
+	       speed_of(x) < usual;
+}
+
+/* Puts those that are to be believed first: their number, 0: too few are of about the
+ * usual speed. */
+static size_t take_believed(struct anchor_steps_gap *gaps, size_t n)
 {
 	double usual = usual_speed(gaps, n);
-	size_t ret = 0;
+	size_t n_steady = 0, ret = 0;
 
 	for (size_t i = 0; i < n && usual > 0; i++)
-		if (speed_of(&gaps[i]) * MOST_OFF >= usual &&
-		    speed_of(&gaps[i]) <= usual * MOST_OFF)
+		n_steady += is_steady(&gaps[i], usual);
+	if (n_steady < LEAST_GAPS || (double)n_steady < LEAST_PART * (double)n)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (is_steady(&gaps[i], usual) || is_part(&gaps[i], usual))
 			gaps[ret++] = gaps[i];
-	return ret >= LEAST_GAPS && (double)ret >= LEAST_PART * (double)n ? ret : 0;
+	return ret;
 }
 
 static int gaps_by_place(const void *a, const void *b)
@@ -375,9 +402,9 @@ static int gaps_by_window(const void *a, const void *b)
 }
 
 /* Of places that are believed. */
-static void keep_steady(struct anchor_steps *s)
+static void keep_believed(struct anchor_steps *s)
 {
-	size_t n = 0, next, n_steady;
+	size_t n = 0, next, n_believed;
 
 	for (size_t i = 0; i < s->gaps.n; i = next) {
 		struct anchor_steps_gap *of = &s->gaps.at[i];
@@ -386,8 +413,8 @@ static void keep_steady(struct anchor_steps *s)
 		while (next < s->gaps.n &&
 		       by_place(&s->gaps.at[next].walk, &of->walk) == 0)
 			next++;
-		n_steady = take_steady(of, next - i);
-		for (size_t k = 0; k < n_steady; k++)
+		n_believed = take_believed(of, next - i);
+		for (size_t k = 0; k < n_believed; k++)
 			s->gaps.at[n++] = of[k];
 	}
 	s->gaps.n = n;
@@ -412,7 +439,7 @@ void anchor_steps_sift(struct anchor_steps *s)
 	if (!s->gaps.n)
 		return;
 	qsort(s->gaps.at, s->gaps.n, sizeof(*s->gaps.at), gaps_by_place);
-	keep_steady(s);
+	keep_believed(s);
 	if (s->gaps.n)
 		qsort(s->gaps.at, s->gaps.n, sizeof(*s->gaps.at), gaps_by_window);
 	drop_told(s);

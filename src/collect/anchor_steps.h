@@ -9,7 +9,8 @@
  * block was executed there, natively; asking costs next to nothing, and the code stays as
  * it is.  A loop that was left and begun anew meanwhile looks like another speed, and so
  * does memory that is another variable's by then: unless most of what a place tells is of
- * about the same speed, it tells nothing, and never what is not.
+ * about the same speed, it tells nothing, and never what is not.  A static variable that
+ * is believed tells of less than that, too: the program did something else meanwhile.
  */
 #ifndef DWELL_COLLECT_ANCHOR_STEPS_H
 #define DWELL_COLLECT_ANCHOR_STEPS_H
@@ -39,6 +40,8 @@ struct anchor_steps_gap {
 	struct anchor_steps_walk walk;
 	uint32_t window; /* the next */
 	uint64_t times, cpu_ns;
+	bool is_anew;  /* it was begun anew: times is not what happened */
+	bool is_named; /* by code: there is no other variable */
 };
 
 struct anchor_steps_walks {

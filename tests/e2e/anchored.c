@@ -6,7 +6,8 @@
  * which. anchored N often: N times a thousand calls of some hundred nanoseconds, and
  * nothing else. anchored N alone: N times 100,000 rounds of a loop that calls nothing and
  * never leaves itself. anchored N stack, anchored N static: the same, counted in memory
- * alone; the latter by 32 bits, of which N may have 42,949.
+ * alone; the latter by 32 bits, of which N may have 42,949. anchored N phases: half of
+ * it by a loop, then half by another, each with a static variable.
  *
  * A turn takes some tens of microseconds: rare enough for a CPU to stop at it.
  */
@@ -92,6 +93,28 @@ static __attribute__((noinline)) unsigned long go_round_static(unsigned long x,
 	return x;
 }
 
+/* The loops of both phases; each calls nothing. */
+#define GO_PHASE(name)                                                                   \
+	static volatile unsigned long left_##name;                                       \
+	static __attribute__((noinline)) unsigned long name(unsigned long x,             \
+							    unsigned long n)             \
+	{                                                                                \
+		left_##name = n * (PLAIN / 2);                                           \
+		__asm__ volatile("1: imul $3, %0, %0; decq %1; jnz 1b"                   \
+				 : "+r"(x), "+m"(left_##name)                            \
+				 :                                                       \
+				 : "cc");                                                \
+		return x;                                                                \
+	}
+
+GO_PHASE(go_first)
+GO_PHASE(go_second)
+
+static unsigned long go_in_phases(unsigned long x, unsigned long n)
+{
+	return go_second(go_first(x, n), n);
+}
+
 static void *be_in_vfork(void *unused)
 {
 	pid_t pid = vfork();
@@ -146,6 +169,7 @@ static const struct {
 	{ "vfork", turns_beside },   { "fork", turns_and_forks },
 	{ "often", call_often },     { "alone", go_round },
 	{ "stack", go_round_stack }, { "static", go_round_static },
+	{ "phases", go_in_phases },
 };
 
 int main(int argc, char **argv)

@@ -267,6 +267,30 @@ static void what_was_watched_is_of_all_windows_since_it_was_told(void **state un
 	assert_float_equal(b[1].times, ALL_RETURNS, 100);
 }
 
+/* A loop that tells its turns by a register from window to window, a million each, is
+ * left half way; another thing is done from then on. */
+static void what_tells_while_it_runs_is_of_that_time(void **state unused)
+{
+	own(buf_fini) struct buf text = { 0 };
+	struct anchoring_block b[2];
+
+	buf_printf(&text, "event cpu-time unit=ns period=1000000 flags=sampled\n"
+			  "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
+			  "a+0x100 20000\na+0x900 20000\n");
+	for (unsigned i = 0; i < 40; i++) {
+		buf_printf(&text, "anchor %u 0 cpu=%u\nanchor %u 20000 a+%s size=8\n", i,
+			   SECOND, i, i < 20 ? "0x100" : "0x900");
+		if (i && i < 20)
+			buf_printf(&text, "anchor %u 1000000 a+0x100 cpu=%u\n", i,
+				   SECOND);
+	}
+	recording_builder_write(path, buf_str(&text));
+	assert_int_equal(find_written(b), 40);
+	/* And what is in windows; that it was left in the middle of a gap is half. */
+	assert_float_equal(b[0].times, 20.5 * 1000000 + 20 * 20000, 1000);
+	assert_true(b[0].off < 0.1);
+}
+
 static void processes_of_a_program_are_one(void **state unused)
 {
 	struct anchoring_block b[2];
@@ -318,6 +342,7 @@ int main(void)
 		TEST(nothing_is_told_of_a_part_or_of_little),
 		TEST(few_windows_are_sure_of_less),
 		TEST(places_that_disagree_are_further_off_than_they_tell),
+		TEST(what_tells_while_it_runs_is_of_that_time),
 		TEST(what_was_watched_is_of_all_windows_since_it_was_told),
 		TEST(processes_of_a_program_are_one),
 		TEST(a_process_that_ended_too_soon_is_as_the_others),

@@ -194,6 +194,34 @@ static void words_of_memory_walk_as_registers_do(void **state)
 	assert_int_equal(p.steps.gaps.n, 4);
 }
 
+/* In the last ones it did something else for most of the time, or for all of it, or was
+ * begun anew.  How many of them tell. */
+static size_t count_told(bool is_named)
+{
+	static const int64_t gaps[] = { 1000000, 1000000, 1000000, 1000000, 1000000,
+					1000000, 1000000, 1000000, 1000000, 1000000,
+					400000,	 0,	  -700000 };
+	own(finish) struct program p;
+
+	begin(&p);
+	for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++) {
+		if (is_named)
+			*vec_push(&p.steps.named.at) = (uint64_t)&memory.total;
+		look_by(&p, walk_in_memory, gaps[i], 20000 * (int64_t)(i + 1), GAP);
+	}
+	anchor_steps_sift(&p.steps);
+	vec_each(x, &p.steps.gaps)
+		assert_int_equal(x->times, gaps[x->window]);
+	return p.steps.gaps.n;
+}
+
+static void a_static_variable_tells_of_gaps_that_have_less(void **state)
+{
+	(void)state;
+	assert_int_equal(count_told(false), 9);
+	assert_int_equal(count_told(true), 9 + 2);
+}
+
 /* Each time another function's variable, perhaps. */
 static void memory_that_has_been_left_tells_nothing(void **state)
 {
@@ -274,6 +302,7 @@ int main(void)
 		cmocka_unit_test(gaps_that_were_disturbed_are_left_out),
 		cmocka_unit_test(another_stack_is_another_walk),
 		cmocka_unit_test(words_of_memory_walk_as_registers_do),
+		cmocka_unit_test(a_static_variable_tells_of_gaps_that_have_less),
 		cmocka_unit_test(memory_that_has_been_left_tells_nothing),
 		cmocka_unit_test(memory_is_the_same_in_all_calls),
 		cmocka_unit_test(what_may_have_come_round_tells_nothing),
