@@ -140,7 +140,9 @@ static double rate_variance(const struct making *m, uint32_t place)
 		sum += off * off;
 		n++;
 	}
-	return n < 2 ? 1 : n / (n - 1) * sum / (l->hits * l->hits) + 0.25 / l->hits;
+	return n < 2 ? 1
+		     : anchor_scale_spread(sum / (l->hits * l->hits), n, n - 1) +
+			       0.25 / l->hits;
 }
 
 /* What a window has in a native nanosecond; in some unit, where it is not weighed. */

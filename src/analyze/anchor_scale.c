@@ -2,8 +2,13 @@
 #include "analyze/anchor_scale.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "analyze/anchor_leaders.h"
+
+/* Windows, and parts of the time, of a program differ by that, before any is known.  It
+ * is worth one of them, as a few may agree by chance. */
+#define USUAL 0.2
 
 /* The part that a group of windows should have of what is executed in all of them. */
 static double part_of(const struct anchor_scale *s, uint32_t group)
@@ -26,9 +31,15 @@ double anchor_scale_log(const struct anchor_scale *s)
 	       (1 - s->slope) * log(s->time->natively / s->time->all_counted);
 }
 
+double anchor_scale_spread(double squares, double n, double n_free)
+{
+	return (n * squares + USUAL * USUAL / n) / n_free;
+}
+
 double anchor_scale_variance(const struct anchor_scale *s, const double *counts,
 			     uint32_t n_groups, double *ret_sum)
 {
+	bool is_fitted = s->slope > 0 && s->slope < 1;
 	double sum = 0, off = 0;
 
 	for (uint32_t i = 0; i < n_groups; i++)
@@ -36,7 +47,8 @@ double anchor_scale_variance(const struct anchor_scale *s, const double *counts,
 	*ret_sum = sum;
 	for (uint32_t i = 0; i < n_groups; i++)
 		off += pow(counts[i] / sum - part_of(s, i), 2);
-	return sum > 0 ? off * n_groups / (n_groups - 1) : INFINITY;
+	return sum > 0 ? anchor_scale_spread(off, n_groups, n_groups - 1 - is_fitted)
+		       : INFINITY;
 }
 
 double anchor_scale_own_variance(const struct anchor_scale *s)

@@ -23,9 +23,13 @@ void anchor_scale_fit(struct anchor_scale *s, const double *counts, uint32_t n_g
 /* A logarithm. */
 double anchor_scale_log(const struct anchor_scale *s);
 /* How far what is executed goes with the scale is off, from window to window: a relative
- * variance.  ret_sum: of all windows. */
+ * variance, never as small as few windows have it that agree by chance.  ret_sum: of all
+ * windows. */
 double anchor_scale_variance(const struct anchor_scale *s, const double *counts,
 			     uint32_t n_groups, double *ret_sum);
+/* The variance of a sum of n by the squares of how far each was off as a part of it, of
+ * which so many were free to be. */
+double anchor_scale_spread(double squares, double n, double n_free);
 /* What does not come of windows. */
 double anchor_scale_own_variance(const struct anchor_scale *s);
 

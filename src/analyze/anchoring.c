@@ -23,9 +23,8 @@
 #define LEAST_PART_OF_SEVERAL 0.3
 /* Of what was sampled of a function, that is of programs with anchors. */
 #define LEAST_COVERED 0.5
-/* Standard deviations for 19 of 20 cases, and more for few windows. */
-#define SURE	     2.0
-#define SURE_FOR_FEW 6.0
+/* Standard deviations for 19 of 20 cases. */
+#define SURE 1.96
 /* What no spread tells: places that are met make what is met slower, or processors are
  * not as fast near windows as elsewhere. */
 #define UNTOLD	    0.03
@@ -202,6 +201,7 @@ static void sum_instructions(const struct procedure *p, const struct counts *c,
 struct guess {
 	struct anchor_scale scale;
 	double log_times, variance;
+	double price; /* of having been chosen: of the variance */
 };
 
 static bool make_guess(const struct part *a, const struct anchor_leader *l,
@@ -221,9 +221,14 @@ static bool make_guess(const struct part *a, const struct anchor_leader *l,
 	return ret->variance < INFINITY;
 }
 
+/* And more where few windows tell the deviation itself: Student's, as Cornish and Fisher
+ * expand it. */
 static double sure(const struct part *a, double variance)
 {
-	return (SURE + SURE_FOR_FEW / (a->leaders.n_groups - 1)) * sqrt(variance);
+	double of_few = 1.0 / (a->leaders.n_groups - 1);
+
+	return (SURE + of_few * (2.37 + of_few * (2.82 + of_few * 2.56))) *
+	       sqrt(variance);
 }
 
 /* Where places do not agree, they are further off than they tell: the program does other
@@ -244,14 +249,33 @@ static double disagreement(const struct part *a, const struct guess *best,
 	return most;
 }
 
+/* By how much the least of some variances is less than one alone, by chance, if only few
+ * windows tell each. */
+static double price_of_choice(const struct part *a, double n_others)
+{
+	return pow(1 + fmax(n_others, 0) / 2, 2.0 / (a->leaders.n_groups - 2));
+}
+
+/* Time is chosen without a price: it is what there is where no place is. */
 static bool make_best(const struct part *a, const double *counts, struct guess *ret)
 {
+	const struct anchor_leader *time = anchor_leaders_time(&a->leaders);
+	uint32_t n_leaders = 0;
+	struct guess g;
+
 	*ret = (struct guess){ .variance = INFINITY };
 	vec_each(l, &a->leaders.at) {
-		struct guess g;
-
-		if (make_guess(a, l, counts, &g) && g.variance < ret->variance)
+		if (l == time || !make_guess(a, l, counts, &g))
+			continue;
+		n_leaders++;
+		if (g.variance < ret->variance)
 			*ret = g;
+	}
+	ret->price = price_of_choice(a, time ? n_leaders : n_leaders - 1.0);
+	ret->variance *= ret->price;
+	if (time && make_guess(a, time, counts, &g) && g.variance <= ret->variance) {
+		*ret = g;
+		ret->price = 1;
 	}
 	return ret->variance < INFINITY;
 }
@@ -290,9 +314,9 @@ static bool find_in_part(const struct part *a, uint32_t sym_image, uint64_t delt
 		if (sum <= 0)
 			continue;
 		ret[i].times = sum * exp(anchor_scale_log(&best.scale)) + counted[i];
-		ret[i].off =
-			off_by(a, variance + anchor_scale_own_variance(&best.scale)) +
-			apart;
+		ret[i].off = off_by(a, best.price * (variance + anchor_scale_own_variance(
+									&best.scale))) +
+			     apart;
 	}
 	return true;
 }

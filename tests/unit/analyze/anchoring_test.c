@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/anchoring.h"
 
-#include <elf.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,15 +9,10 @@
 
 #include <cmocka.h>
 
-#include "analyze/profile_data.h"
+#include "anchored_loop.h"
 #include "base/buf.h"
-#include "insn/procedure.h"
 #include "recording_builder.h"
 
-/* add %rax, %rax; dec %rcx; jne back to the begin; ret. */
-static const uint8_t code[] = "\x48\x01\xc0\x48\xff\xc9\x75\xf8\xc3";
-#define BEGIN  0x1000
-#define DELTA  (BEGIN - 0x100)
 #define SECOND 1000000000
 
 static char path[64];
@@ -109,36 +103,13 @@ static void write_recording(const struct case_of *x)
 	recording_builder_write(path, buf_str(&text));
 }
 
-/* Of what is written; how many windows tell it. */
-static uint32_t find_written(struct anchoring_block ret[2])
-{
-	const char *paths[] = { path };
-	struct procedure_range range = { BEGIN, code, sizeof(code) - 1 };
-	struct procedure_options o = {
-		.machine = EM_X86_64, .ranges = &range, .n_ranges = 1, .entry = BEGIN
-	};
-	own(profile_freep) struct profile *p = NULL;
-	own(procedure_freep) struct procedure *c = NULL;
-	own(anchoring_freep) struct anchoring *a = NULL;
-
-	assert_int_equal(profile_load(paths, 1, &(struct profile_options){ 0 }, &p, NULL),
-			 0);
-	assert_int_equal(procedure_new(&o, &c, NULL), 0);
-	assert_int_equal(c->n_blocks, 2);
-	assert_int_equal(anchoring_new(p, 0, &a, NULL), 0);
-	if (!a)
-		return 0;
-	ret[0] = ret[1] = (struct anchoring_block){ 0 };
-	return anchoring_find(a, profile_sym_image(p, 0, 0), DELTA, c, ret);
-}
-
 /* False: nothing is told. */
 static bool find(const struct case_of *x, struct anchoring_block ret[2])
 {
 	uint32_t n;
 
 	write_recording(x);
-	n = find_written(ret);
+	n = anchored_loop_find(path, ret);
 	assert_true(n == 0 || n == x->n_windows);
 	return n;
 }
@@ -263,7 +234,7 @@ static void what_was_watched_is_of_all_windows_since_it_was_told(void **state un
 	struct anchoring_block b[2];
 
 	write_two(40, 4, true, "");
-	assert_int_equal(find_written(b), 40);
+	assert_int_equal(anchored_loop_find(path, b), 40);
 	assert_float_equal(b[1].times, ALL_RETURNS, 100);
 }
 
@@ -285,7 +256,7 @@ static void what_tells_while_it_runs_is_of_that_time(void **state unused)
 				   SECOND);
 	}
 	recording_builder_write(path, buf_str(&text));
-	assert_int_equal(find_written(b), 40);
+	assert_int_equal(anchored_loop_find(path, b), 40);
 	/* And what is in windows; that it was left in the middle of a gap is half. */
 	assert_float_equal(b[0].times, 20.5 * 1000000 + 20 * 20000, 1000);
 	assert_true(b[0].off < 0.1);
@@ -296,7 +267,7 @@ static void processes_of_a_program_are_one(void **state unused)
 	struct anchoring_block b[2];
 
 	write_two(40, 1, true, "");
-	assert_int_equal(find_written(b), 40);
+	assert_int_equal(anchored_loop_find(path, b), 40);
 	assert_float_equal(b[1].times, ALL_RETURNS, 100);
 	assert_float_equal(b[0].times, 1000 * b[1].times, 1000);
 	assert_true(b[0].off < 0.1);
@@ -304,7 +275,7 @@ static void processes_of_a_program_are_one(void **state unused)
 	 * known.
 	 */
 	write_two(40, 1, false, "");
-	assert_int_equal(find_written(b), 0);
+	assert_int_equal(anchored_loop_find(path, b), 0);
 }
 
 static void a_process_that_ended_too_soon_is_as_the_others(void **state unused)
@@ -313,7 +284,7 @@ static void a_process_that_ended_too_soon_is_as_the_others(void **state unused)
 
 	write_two(40, 1, true,
 		  "process 12 a\nuse pid=12 event=cpu-time\na+0x100 20000\n");
-	assert_int_equal(find_written(b), 40);
+	assert_int_equal(anchored_loop_find(path, b), 40);
 	assert_float_equal(b[1].times, 1.5 * ALL_RETURNS, 100);
 }
 
@@ -323,13 +294,13 @@ static void another_program_makes_the_same_code_less_sure(void **state unused)
 
 	write_two(40, 1, true,
 		  "process 12 b\nuse pid=12 event=cpu-time\na+0x100 20000\n");
-	assert_int_equal(find_written(b), 40);
+	assert_int_equal(anchored_loop_find(path, b), 40);
 	assert_float_equal(b[1].times, 1.5 * ALL_RETURNS, 100);
 	assert_true(b[1].off > log(1.5) && b[1].off < log(1.5) + 0.1);
 	/* Most of it. */
 	write_two(40, 1, true,
 		  "process 12 b\nuse pid=12 event=cpu-time\na+0x100 60000\n");
-	assert_int_equal(find_written(b), 0);
+	assert_int_equal(anchored_loop_find(path, b), 0);
 }
 
 int main(void)

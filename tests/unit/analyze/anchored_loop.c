@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "anchored_loop.h"
+
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "analyze/profile_data.h"
+#include "insn/procedure.h"
+
+/* add %rax, %rax; dec %rcx; jne back to the begin; ret. */
+static const uint8_t code[] = "\x48\x01\xc0\x48\xff\xc9\x75\xf8\xc3";
+#define BEGIN 0x1000
+#define DELTA (BEGIN - 0x100)
+
+uint32_t anchored_loop_find(const char *path,
+			    struct anchoring_block ret[ANCHORED_LOOP_BLOCKS])
+{
+	struct procedure_range range = { BEGIN, code, sizeof(code) - 1 };
+	struct procedure_options o = {
+		.machine = EM_X86_64, .ranges = &range, .n_ranges = 1, .entry = BEGIN
+	};
+	own(profile_freep) struct profile *p = NULL;
+	own(procedure_freep) struct procedure *c = NULL;
+	own(anchoring_freep) struct anchoring *a = NULL;
+
+	assert_int_equal(profile_load(&path, 1, &(struct profile_options){ 0 }, &p, NULL),
+			 0);
+	assert_int_equal(procedure_new(&o, &c, NULL), 0);
+	assert_int_equal(c->n_blocks, ANCHORED_LOOP_BLOCKS);
+	assert_int_equal(anchoring_new(p, 0, &a, NULL), 0);
+	if (!a)
+		return 0;
+	for (int i = 0; i < ANCHORED_LOOP_BLOCKS; i++)
+		ret[i] = (struct anchoring_block){ 0 };
+	return anchoring_find(a, profile_sym_image(p, 0, 0), DELTA, c, ret);
+}
