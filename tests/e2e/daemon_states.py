@@ -223,7 +223,7 @@ def every_report_takes_them_from_a_database():
             d.done('epoch')
         own = ('--db', d.db, '--filter', f'command == {name_of(turns)}')
         p = dwell('callers', 'polls', *own, '--event', 'io-wait')
-        assert p.returncode == 0 and 'main' in p.stdout, (p.stdout, p.stderr)
+        assert p.returncode == 0 and 'take_turn' in p.stdout, (p.stdout, p.stderr)
         p = dwell('tree', *own, '--event', 'user-lock')
         assert p.returncode == 0 and 'locks' in p.stdout, (p.stdout, p.stderr)
         p = dwell('tree', *own, '--event', 'wakeups')
