@@ -16,6 +16,7 @@ import time
 
 import harness
 from harness import dwell, test
+from process_code import code_of
 
 PROGRAM = os.path.abspath(sys.argv[2]) + '/e2e-anchored'
 TURNS = 60000  # about four seconds
@@ -186,7 +187,7 @@ def a_loop_of_half_of_the_time_is_told_for_that():
 def what_is_left_is_as_it_was():
     """Attached to for a while, a program goes on and tells what it would."""
     with subprocess.Popen([PROGRAM, str(2 * TURNS)], stdout=subprocess.PIPE, text=True) as program:
-        before, hits = code_of(program.pid), False
+        before, hits = code_of(program.pid, PROGRAM), False
         for seconds in (1, 3, 9):
             path = f'{harness.DIR}/r.dwell'
             p = dwell('attach', '-q', '-e', 'usertime,anchors:50%', '--duration', f'{seconds}s', '-o', path, '-p', str(program.pid))
@@ -194,23 +195,11 @@ def what_is_left_is_as_it_was():
             hits = Anchors(path).hits
             if hits:
                 break
-        after = code_of(program.pid)
+        after = code_of(program.pid, PROGRAM)
         text, _ = program.communicate()
     assert before == after
     assert text == dwell_free_output(2 * TURNS) and program.returncode == 0, (text, program.returncode)
     assert hits, 'nothing had a counter'
-
-
-def code_of(pid, path=PROGRAM):
-    """The program's text as it is in memory, as soon as it is."""
-    while True:
-        with open(f'/proc/{pid}/maps', encoding='ascii') as maps, open(f'/proc/{pid}/mem', 'rb') as memory:
-            for line in maps:
-                span, how, *_ = line.split()
-                if 'x' in how and line.rstrip().endswith(path):
-                    start, end = (int(x, 16) for x in span.split('-'))
-                    memory.seek(start)
-                    return memory.read(end - start)
 
 
 def attached(pid, program=PROGRAM):

@@ -13,6 +13,7 @@ import time
 
 import harness
 from harness import dwell, test
+from process_code import code_of
 
 PROGRAM = os.path.abspath(sys.argv[2]) + '/e2e-anchored'
 TURNS = 30000  # of each child, two seconds
@@ -54,18 +55,6 @@ def calc(name, path):
     p = dwell('calc', '--json', name, path)
     assert p.returncode == 0, p
     return json.loads(p.stdout)['rows'][0]
-
-
-def code_of(pid):
-    """The program's text as it is in memory."""
-    with open(f'/proc/{pid}/maps', encoding='ascii') as maps, open(f'/proc/{pid}/mem', 'rb') as memory:
-        for line in maps:
-            span, how, *_ = line.split()
-            if 'x' in how and line.rstrip().endswith(PROGRAM):
-                start, end = (int(x, 16) for x in span.split('-'))
-                memory.seek(start)
-                return memory.read(end - start)
-    return None
 
 
 @test
@@ -149,27 +138,25 @@ def fork_with_counters(parent_ends):
     idle = subprocess.Popen(['sleep', str(LIMIT_S)])
     with subprocess.Popen([PROGRAM, str(100 * TURNS), 'fork'], stdout=subprocess.PIPE, text=True) as program:
         try:
-            before, child = code_of(program.pid), None
-            while before is None:
-                before = code_of(program.pid)
+            before, child = code_of(program.pid, PROGRAM), None
             path = f'{harness.DIR}/r.dwell'
             command = [harness.DWELL, 'attach', '-q', '-e', 'usertime,anchors:50%', '-o', path, '-p', str(program.pid), '-p', str(idle.pid)]
             recorder = subprocess.Popen(command)
             end = time.time() + LIMIT_S
-            while code_of(program.pid) == before:
+            while code_of(program.pid, PROGRAM) == before:
                 assert time.time() < end and recorder.poll() is None, 'nothing had a counter'
                 time.sleep(.01)
             program.send_signal(10)  # SIGUSR1: it forks
             child = int(program.stdout.readline())
-            inherited = code_of(child)
+            inherited = code_of(child, PROGRAM)
             if parent_ends:
                 program.kill()
                 program.wait()
                 time.sleep(1)  # in which it is missed
             recorder.send_signal(2)
             assert recorder.wait(LIMIT_S) == 0
-            assert parent_ends or code_of(program.pid) == before
-            assert code_of(child) == before, ('its counters are there', inherited == before)
+            assert parent_ends or code_of(program.pid, PROGRAM) == before
+            assert code_of(child, PROGRAM) == before, ('its counters are there', inherited == before)
         finally:
             program.kill()
             idle.kill()
