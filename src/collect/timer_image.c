@@ -12,10 +12,12 @@
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
-#define MAPS_MAX      ((size_t)64 << 20)
-#define LOOK_NS	      UINT64_C(1000000000)
-#define EXEC_NS	      UINT64_C(100000000)
-#define PROSPECT_NS   UINT64_C(10000000000) /* for one that should load it */
+#define MAPS_MAX    ((size_t)64 << 20)
+#define LOOK_NS	    UINT64_C(1000000000)
+#define EXEC_NS	    UINT64_C(100000000)
+#define PROSPECT_NS UINT64_C(10000000000) /* for one that should load it */
+/* So often what a process has become is asked for, by way of its files in /proc. */
+#define CHECK_NS      UINT64_C(16000000)
 #define SCAN_NS	      UINT64_C(50000000)
 #define SCAN_PAUSE_NS UINT64_C(10000000000)
 
@@ -529,10 +531,23 @@ bool timer_image_has_exited(const struct timer_image *m)
 	       (procfs_stat((pid_t)m->pid, &stat, NULL) < 0 || stat.state == 'Z');
 }
 
+/* Most processes have ended before. */
+static bool is_due(struct timer_image *m, uint64_t now_ns)
+{
+	bool is_new = !m->check_ns;
+
+	if (now_ns < m->check_ns)
+		return false;
+	m->check_ns = now_ns + CHECK_NS;
+	return !is_new;
+}
+
 bool timer_image_check(struct timer_image *m, uint64_t now_ns)
 {
 	if (kill((pid_t)m->pid, 0) < 0 && errno == ESRCH)
 		return false;
+	if (!is_due(m, now_ns))
+		return true;
 	if (!check_exe(m, now_ns))
 		return false;
 	check_threads(m, now_ns);
