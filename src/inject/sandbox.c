@@ -73,11 +73,21 @@ int sandbox_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
 	return rc;
 }
 
+static long pass(long nr, const long a[6])
+{
+	long rc;
+
+	sandbox_note(nr, a);
+	rc = next_syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	sandbox_note(nr, a);
+	return rc;
+}
+
 long sandbox_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
 	sandbox_init();
 	if (nr != SYS_seccomp && (nr != SYS_prctl || a != PR_SET_SECCOMP))
-		return next_syscall(nr, a, b, c, d, e, f);
+		return pass(nr, (long[]){ a, b, c, d, e, f });
 
 	bool is_strict = nr == SYS_seccomp ? a == SECCOMP_SET_MODE_STRICT
 					   : b == SECCOMP_MODE_STRICT;

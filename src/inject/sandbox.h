@@ -19,5 +19,7 @@ void sandbox_init(void);
  * restricts, and after it with what the former returned. */
 void *sandbox_before(bool is_strict);
 void sandbox_after(void *stopped, bool has_failed);
+/* Another call by number, which comes by here as well: before it, and behind. */
+void sandbox_note(long nr, const long *arguments);
 
 #endif

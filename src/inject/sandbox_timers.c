@@ -29,3 +29,9 @@ void sandbox_after(void *stopped, bool has_failed)
 	else if (stopped)
 		ring_count(&runtime.ring.header->n_threads_refused, 1);
 }
+
+void sandbox_note(long nr, const long *arguments)
+{
+	(void)nr;
+	(void)arguments;
+}

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "inject/trace_descriptors.h"
 #include "inject/trace_io_asked.h"
 #include "inject/trace_io_file.h"
 #include "inject/trace_runtime.h"
@@ -23,6 +24,15 @@ static const struct what {
 	{ IO_RECORD_##event, IO_RECORD_##file, IO_RECORD_ASKS_##asks },
 #include "wire/io_calls.def"
 #undef IO_CALL
+};
+
+/* What it makes of descriptors; those that are returned are asked for anyhow. */
+static const uint8_t changes[WIRE_TRACER_IO_N_CALLS] = {
+	[WIRE_TRACER_IO_OF_close] = TRACE_DESCRIPTOR_FIRST,
+	[WIRE_TRACER_IO_OF_close_range] = TRACE_DESCRIPTOR_ALL,
+	[WIRE_TRACER_IO_OF_connect] = TRACE_DESCRIPTOR_FIRST,
+	[WIRE_TRACER_IO_OF_dup2] = TRACE_DESCRIPTOR_SECOND,
+	[WIRE_TRACER_IO_OF_dup3] = TRACE_DESCRIPTOR_SECOND,
 };
 
 /* As the kernel has it: below 0 the number of an error. */
@@ -46,8 +56,12 @@ static bool may_wait(enum wire_tracer_io_call call)
 static long make(const struct trace_io_call *c)
 {
 	const long *a = c->arguments;
+	long returned;
 
-	return c->make(a[0], a[1], a[2], a[3], a[4], a[5]);
+	trace_descriptor_change(changes[c->call], a);
+	returned = c->make(a[0], a[1], a[2], a[3], a[4], a[5]);
+	trace_descriptor_change(changes[c->call], a);
+	return returned;
 }
 
 /* What is known of it before it is made; one that closes its descriptor has none then. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "inject/next.h"
+#include "inject/trace_descriptors.h"
 #include "inject/trace_io.h"
 #include "inject/trace_runtime.h"
 #include "wire/tracer.h"
@@ -23,19 +24,23 @@
 __attribute__((weak)) extern int *__errno_location(void);
 
 #define IO(symbol, call, result) WRAPPED_##symbol,
+#define CHANGES(symbol, what)	 WRAPPED_##symbol,
 enum wrapped {
 #include "inject/trace_io_calls.def"
 	N_WRAPPED,
 };
 #undef IO
+#undef CHANGES
 
 #define NAME_BYTES 20
 
 #define IO(symbol, call, result) [WRAPPED_##symbol] = #symbol,
+#define CHANGES(symbol, what)	 [WRAPPED_##symbol] = #symbol,
 static const char names[N_WRAPPED][NAME_BYTES] = {
 #include "inject/trace_io_calls.def"
 };
 #undef IO
+#undef CHANGES
 
 static trace_io_fn *next[N_WRAPPED];
 
@@ -93,10 +98,32 @@ void trace_io_look_up(void)
 		look_up(i);
 }
 
-#define IO(symbol, CALL, RESULT)                                                         \
+static long change(enum wrapped i, enum trace_descriptor_change what,
+		   const long arguments[6])
+{
+	const long *a = arguments;
+	long returned;
+
+	trace_descriptor_change(what, a);
+	returned = next_of(i)(a[0], a[1], a[2], a[3], a[4], a[5]);
+	trace_descriptor_change(what, a);
+	return returned;
+}
+
+#define WRAP(symbol)                                                                     \
 	EXPORT long wrap_##symbol(long a, long b, long c, long d, long e,                \
 				  long f) __asm__(#symbol);                              \
-	long wrap_##symbol(long a, long b, long c, long d, long e, long f)               \
+	long wrap_##symbol(long a, long b, long c, long d, long e, long f)
+
+#define CHANGES(symbol, WHAT)                                                            \
+	WRAP(symbol)                                                                     \
+	{                                                                                \
+		return change(WRAPPED_##symbol, TRACE_DESCRIPTOR_##WHAT,                 \
+			      (long[]){ a, b, c, d, e, f });                             \
+	}
+
+#define IO(symbol, CALL, RESULT)                                                         \
+	WRAP(symbol)                                                                     \
 	{                                                                                \
 		if (!trace_runtime_traces(WIRE_TRACER_IO))                               \
 			return next_of(WRAPPED_##symbol)(a, b, c, d, e, f);              \

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 
 #include "bare/sys.h"
+#include "inject/trace_descriptors.h"
 #include "inject/trace_runtime.h"
 #include "unwind/local_guard.h"
 #include "wire/tracer_io.h"
@@ -227,28 +228,52 @@ static void end(struct telling *t, int fd, bool is_needed)
 		sys_unmap(t->page, PAGE_BYTES);
 }
 
+/* A socket that is not connected gets its ends by what need not be asked for. */
+static bool may_change(const struct wire_tracer_io_file *f)
+{
+	return (f->family == AF_INET || f->family == AF_INET6) && !f->remote_port;
+}
+
+/* What has been told is true of the descriptor for some time. */
+static struct trace_io_file keep(const struct trace_descriptor *d,
+				 const struct wire_tracer_io_file *f)
+{
+	uint32_t type = f->mode & S_IFMT;
+	struct trace_io_file ret = { f->id, type != S_IFREG && type != S_IFDIR &&
+						    type != S_IFBLK };
+
+	if (is_told(f->id) && !may_change(f))
+		trace_descriptor_keep(d, ret);
+	return ret;
+}
+
 struct trace_io_file trace_io_file_of(int fd)
 {
+	struct trace_descriptor d;
+	struct trace_io_file known;
 	struct telling t;
-	uint32_t type;
 
 	if (!trace_runtime_may_ask())
 		return (struct trace_io_file){ WIRE_TRACER_IO_UNASKED, false };
+	d = trace_descriptor_look(fd);
+	if (trace_descriptor_find(&d, &known))
+		return known;
 	if (!begin(&t, fd))
 		return (struct trace_io_file){ WIRE_TRACER_IO_NO_FILE, false };
-	type = t.file.mode & S_IFMT;
 	end(&t, fd, !is_told(t.file.id));
-	return (struct trace_io_file){ t.file.id, type != S_IFREG && type != S_IFDIR &&
-							  type != S_IFBLK };
+	return keep(&d, &t.file);
 }
 
 uint64_t trace_io_file_opened(int fd)
 {
+	struct trace_descriptor d;
 	struct telling t;
 	uint64_t id, *place;
 
 	if (!trace_runtime_may_ask())
 		return WIRE_TRACER_IO_UNASKED;
+	trace_descriptor_forget(fd);
+	d = trace_descriptor_look(fd);
 	if (!begin(&t, fd))
 		return WIRE_TRACER_IO_NO_FILE;
 	if (!t.name && !t.file.family)
@@ -258,7 +283,7 @@ uint64_t trace_io_file_opened(int fd)
 	end(&t, fd,
 	    !is_told(t.file.id) || __atomic_load_n(place, __ATOMIC_RELAXED) != id);
 	__atomic_store_n(place, id, __ATOMIC_RELEASE);
-	return t.file.id;
+	return keep(&d, &t.file).id;
 }
 
 /* How much of it is there. */

@@ -2,7 +2,8 @@
  *
  * trace_io_file - which file a descriptor is of.
  *
- * It is asked for with each call, as nobody sees all of what makes descriptors others'.
+ * It is asked for again and again, as nobody sees all of what makes descriptors others'
+ * (trace_descriptors).
  * A file is its inode, as the kernel's side of I/O has it (collect/bpf/files.bpf.h): what
  * has none of its own is its kind, and a socket is another one when it is connected.
  * Reentrant; takes no memory that it keeps.

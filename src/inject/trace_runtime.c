@@ -17,6 +17,7 @@
 #include "inject/trace_regions.h"
 #include "inject/trace_sync.h"
 #include "inject/trace_thread.h"
+#include "inject/trace_watched.h"
 #include "inject/vdso.h"
 #include "unwind/local.h"
 #include "wire/tracer.h"
@@ -136,6 +137,7 @@ static void start(bool is_on)
 	if (next_needs_lock()) { /* some may be first called by a handler */
 		trace_sync_look_up();
 		trace_io_look_up();
+		trace_watched_look_up();
 	}
 	__atomic_store_n(&trace_runtime.is_on, is_on, __ATOMIC_RELEASE);
 	__atomic_store_n(&state, STATE_SETTLED, __ATOMIC_RELEASE);
@@ -313,4 +315,9 @@ void sandbox_after(void *stopped, bool has_failed)
 		trace_runtime.is_on = true;
 	else if (stopped)
 		ring_count(&trace_runtime.ring.header->n_threads_refused, 1);
+}
+
+void sandbox_note(long nr, const long *arguments)
+{
+	trace_watched_note(nr, arguments);
 }

@@ -14,6 +14,7 @@
 #include "inject/trace_fpe.h"
 #include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
+#include "inject/trace_watched.h"
 #include "inject/vdso.h"
 #include "unwind/local.h"
 #include "unwind/local_guard.h"
@@ -24,6 +25,9 @@ struct trace_thread {
 	int tid;		   /* whose it is; 0: nobody's */
 	uintptr_t busy;		   /* frame of who walks the stack, 0: nobody */
 	uintptr_t stack_lo, stack_hi;
+	stack_t handlers;	 /* where signals' run that ask for it */
+	uint32_t handlers_at;	 /* handlers_moved then; else it is not known */
+	uint32_t handlers_moved; /* so often, and one */
 	struct unwind_local_cache *cache;
 	/* Two stacks in turn, and of the current one the hash of every outer part. */
 	unsigned current;
@@ -172,6 +176,8 @@ static __attribute__((noinline)) struct trace_thread *enter(uintptr_t here)
 	if (!t)
 		return NULL;
 	t->busy = 0;
+	t->handlers_moved = 1;
+	t->handlers_at = 0;
 	trace_fpe_settle(&t->fpe);
 	t->fpe = (struct trace_fpe_event){ 0 };
 	find_stack(t, here);
@@ -199,21 +205,60 @@ static bool is_within(const stack_t *s, uintptr_t here)
 	return here - (uintptr_t)s->ss_sp < s->ss_size;
 }
 
+/* A handler may be in between, and a child of vfork has one of its own. */
+static void keep_handlers(struct trace_thread *t, const stack_t *s, uint32_t moved)
+{
+	if (!trace_watched || trace_runtime_is_vforked())
+		return;
+	t->handlers_at = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->handlers = *s;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->handlers_at = moved;
+}
+
+/* The handlers' stack may be within a thread's, as an array of a function's.  Where it is
+ * is asked for until it is known, and again when it was seen to move. */
+static bool is_handlers(struct trace_thread *t, uintptr_t here)
+{
+	uint32_t moved = t->handlers_moved;
+	stack_t s = { 0 };
+
+	if (t->handlers_at == moved)
+		return is_within(&t->handlers, here);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (sys_call(SYS_sigaltstack, NULL, &s, 0, 0, 0, 0) == 0)
+		keep_handlers(t, &s, moved);
+	return is_within(&s, here);
+}
+
+void trace_thread_set_handlers(const stack_t *stack)
+{
+	struct trace_thread *t = trace_local()->thread;
+	stack_t none = { 0 };
+
+	if (!t)
+		return;
+	t->handlers_moved++;
+	if (stack)
+		keep_handlers(t, stack->ss_flags & SS_DISABLE ? &none : stack,
+			      t->handlers_moved);
+}
+
 /* Has a signal interrupted the walk under way?  One that a longjmp left is further in.
  * The handlers' stack may be among the thread's own data, as if it were the thread's. */
-static bool is_busy(const struct trace_thread *t, uintptr_t here)
+static bool is_busy(struct trace_thread *t, uintptr_t here)
 {
-	stack_t handlers = { 0 };
 	bool is_in_handler;
 
 	if (!t->busy)
 		return false;
 	if (here < t->stack_lo || here >= t->stack_hi)
 		return true;
-	if (trace_runtime_may_ask())
-		sys_call(SYS_sigaltstack, NULL, &handlers, 0, 0, 0, 0);
-	is_in_handler = is_within(&handlers, here);
-	if (is_in_handler != is_within(&handlers, t->busy))
+	if (!trace_runtime_may_ask())
+		return here < t->busy;
+	is_in_handler = is_handlers(t, here);
+	if (is_in_handler != is_handlers(t, t->busy))
 		return is_in_handler;
 	return here < t->busy;
 }
@@ -331,21 +376,12 @@ static void end(struct trace_thread *t)
  * of it. */
 #define ROOM_BYTES (16 << 10)
 
-/* The handlers' stack may be within a thread's. */
-static bool is_handlers(uintptr_t here)
-{
-	stack_t handlers = { 0 };
-
-	sys_call(SYS_sigaltstack, NULL, &handlers, 0, 0, 0, 0);
-	return is_within(&handlers, here);
-}
-
 /* Is that on the thread's own stack, with so much below?  Whoever cannot ask whether it
  * is a handler's does not know. */
-static bool has_room(const struct trace_thread *t, uintptr_t here)
+static bool has_room(struct trace_thread *t, uintptr_t here)
 {
 	return here >= t->stack_lo + ROOM_BYTES && here < t->stack_hi &&
-	       trace_runtime_may_ask() && !is_handlers(here);
+	       trace_runtime_may_ask() && !is_handlers(t, here);
 }
 
 static void *handler_stack_hi(struct trace_thread *t)

@@ -33,6 +33,8 @@ void trace_thread_call(void *stack, void (*f)(void *), void *arg);
 void trace_thread_unmap(void);
 /* This thread's stack for that, its upper end; NULL without memory. */
 void *trace_thread_handler_stack(void);
+/* Where this thread has handlers of signals run from now on; NULL: it may be anywhere. */
+void trace_thread_set_handlers(const stack_t *stack);
 /* What of floating-point exceptions is kept for this thread; NULL without memory. */
 struct trace_fpe_event *trace_thread_fpe(void);
 void trace_thread_each_fpe(void (*fn)(struct trace_fpe_event *event));

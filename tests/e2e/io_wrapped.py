@@ -19,7 +19,7 @@ from harness import DIR, IS_ROOT, Skip, dwell, fact, need, run_all, test
 from io_recording import FILE, rows
 
 PROGRAMS = os.path.abspath(sys.argv[2])
-IO, WRAPPED = (os.path.join(PROGRAMS, name) for name in ('e2e-io', 'e2e-io_wrapped'))
+IO, WRAPPED, REUSED = (os.path.join(PROGRAMS, name) for name in ('e2e-io', 'e2e-io_wrapped', 'e2e-io_reused'))
 TABLE = os.path.join(sys.argv[3], 'src/inject/trace_io_calls.def')
 MANY = os.path.join(DIR, 'many')
 EXACT = ('calls', 'errors', 'asked_bytes', 'read_bytes', 'written_bytes', 'sizes')
@@ -134,6 +134,22 @@ def what_is_no_plain_file_has_its_name():
     assert re.fullmatch(rf'TCP 127.0.0.1:\d+->127.0.0.1:{port}', name), name
     assert r['read_bytes'] == 5000, r
     assert files['TCP socket']['calls'] >= 1, files
+
+
+@test
+def a_descriptor_that_becomes_another_file_s_is_that_one_s():
+    folder = os.path.join(DIR, 'reused')
+    os.makedirs(folder, exist_ok=True)
+    told = record(REUSED, folder)
+    written = {name: row['written_bytes'] for name, row in rows('file').items()}
+    files = sorted(os.listdir(folder))
+    assert len(files) >= 18, files
+    for name in files:
+        path = os.path.join(folder, name)
+        assert written.pop(path) == os.path.getsize(path) == (100 if name.endswith('-before') else 7), (name, written)
+    for port, n in zip(told.decode().split(), (30, 500), strict=True):
+        got = [bytes_to for name, bytes_to in written.items() if name.endswith(f'->127.0.0.1:{port}')]
+        assert got == [n], (port, written)
 
 
 @test

@@ -277,6 +277,7 @@ static void write_on_alternate_stack(const char *more)
 	write_on(memory, size, 0);
 	write_on(local, size, 0);
 	write_on(memory, size, (int)SS_AUTODISARM);
+	write_on(local, size, (int)SS_AUTODISARM);
 }
 
 static void overflow_at(int n)

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Descriptors whose numbers become other files': io_reused DIRECTORY.  For each way in
+ * which that happens WAY-before gets 100 bytes, and WAY-behind 7.  Prints the ports of
+ * two sockets, of which the first one is sent 30 bytes, and the second one 500.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *directory;
+static char path_before[4096], path_behind[4096];
+
+/* In pieces, so that the descriptor is known by the second one. */
+static void put(int fd, size_t n)
+{
+	static const char bytes[64];
+
+	while (n) {
+		size_t piece = n > 50 ? 50 : n > 1 ? n / 2 : 1;
+
+		if (write(fd, bytes, piece) != (ssize_t)piece)
+			err(1, "write");
+		n -= piece;
+	}
+}
+
+static int open_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	return fd;
+}
+
+static void by_close(int fd)
+{
+	close(fd);
+	open_file(path_behind);
+}
+
+static void by_dup2(int fd)
+{
+	int other = open_file(path_behind);
+
+	dup2(other, fd);
+	close(other);
+}
+
+static void by_dup3(int fd)
+{
+	int other = open_file(path_behind);
+
+	dup3(other, fd, O_CLOEXEC);
+	close(other);
+}
+
+static void by_range(int fd)
+{
+	close_range((unsigned)fd, (unsigned)fd, 0);
+	open_file(path_behind);
+}
+
+static void by_number(int fd)
+{
+	syscall(SYS_close, fd);
+	syscall(SYS_openat, AT_FDCWD, path_behind, O_WRONLY | O_CREAT, 0600);
+}
+
+/* Nobody who wraps calls sees that, but it is noticed in time. */
+#ifdef __x86_64__
+static long call(long nr, long a, long b, long c, long d)
+{
+	register long r10 __asm__("r10") = d;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static void by_itself(int fd)
+{
+	call(SYS_close, fd, 0, 0, 0);
+	call(SYS_openat, AT_FDCWD, (long)path_behind, O_WRONLY | O_CREAT, 0600);
+	usleep(5000);
+}
+#endif
+
+/* Its own copy of the descriptors is another's; the number goes on to be this one. */
+static void by_vfork(int fd)
+{
+	int other = open_file(path_behind);
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		dup2(other, fd);
+		put(fd, 7);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	close(other);
+}
+
+static void *unshared(void *arg)
+{
+	int fd = *(int *)arg;
+
+	if (unshare(CLONE_FILES) < 0)
+		err(1, "unshare");
+	by_dup2(fd);
+	put(fd, 7);
+	return NULL;
+}
+
+static void by_unshare(int fd)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, unshared, &fd) != 0)
+		errx(1, "no thread");
+	pthread_join(thread, NULL);
+}
+
+static void replace(const char *way, void (*by)(int fd), size_t goes_on)
+{
+	int fd;
+
+	snprintf(path_before, sizeof(path_before), "%s/%s-before", directory, way);
+	snprintf(path_behind, sizeof(path_behind), "%s/%s-behind", directory, way);
+	fd = open_file(path_before);
+	put(fd, 100 - goes_on);
+	by(fd);
+	put(fd, goes_on ? goes_on : 7);
+	close(fd);
+}
+
+/* What the C library opens and closes by itself. */
+static void replace_stream(const char *way, FILE *by(FILE *f))
+{
+	FILE *f;
+
+	snprintf(path_before, sizeof(path_before), "%s/%s-before", directory, way);
+	snprintf(path_behind, sizeof(path_behind), "%s/%s-behind", directory, way);
+	f = fopen(path_before, "w");
+	put(fileno(f), 100);
+	f = by(f);
+	put(fileno(f), 7);
+	fclose(f);
+}
+
+static FILE *by_fclose(FILE *f)
+{
+	fclose(f);
+	return fopen(path_behind, "w");
+}
+
+static FILE *by_freopen(FILE *f)
+{
+	return freopen(path_behind, "w", f);
+}
+
+static int listener(struct sockaddr_in *ret)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t size = sizeof(*ret);
+
+	*ret = (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	if (bind(fd, (struct sockaddr *)ret, size) < 0 ||
+	    getsockname(fd, (struct sockaddr *)ret, &size) < 0)
+		err(1, "bind");
+	return fd;
+}
+
+/* One socket, first of one connection and then of another. */
+static void reconnect(void)
+{
+	struct sockaddr_in first, second;
+	int fds[] = { listener(&first), listener(&second),
+		      socket(AF_INET, SOCK_DGRAM, 0) };
+
+	connect(fds[2], (struct sockaddr *)&first, sizeof(first));
+	put(fds[2], 30);
+	connect(fds[2], (struct sockaddr *)&second, sizeof(second));
+	put(fds[2], 500);
+	printf("%d %d\n", ntohs(first.sin_port), ntohs(second.sin_port));
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*by)(int fd);
+		size_t goes_on;
+	} ways[] = {
+		{ "close", by_close, 0 },   { "dup2", by_dup2, 0 },
+		{ "dup3", by_dup3, 0 },	    { "range", by_range, 0 },
+		{ "number", by_number, 0 },
+#ifdef __x86_64__
+		{ "itself", by_itself, 0 },
+#endif
+		{ "vfork", by_vfork, 40 },  { "unshare", by_unshare, 40 },
+	};
+
+	if (argc != 2)
+		return 2;
+	directory = argv[1];
+	replace_stream("fclose", by_fclose);
+	replace_stream("freopen", by_freopen);
+	reconnect();
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		replace(ways[i].name, ways[i].by, ways[i].goes_on);
+	return 0;
+}
