@@ -109,6 +109,38 @@ static int check_edge(void *ctx, const struct model_edge *edge, struct err *e)
 	return 0;
 }
 
+static int check_direction(void *ctx, const struct model_direction *d, struct err *e)
+{
+	const struct recording *r = ctx;
+
+	(void)e;
+	check(d->process < recording_n_processes(r) &&
+	      d->location < recording_n_locations(r));
+	check(d->to == MODEL_NONE || d->to < recording_n_locations(r));
+	return 0;
+}
+
+static int check_anchor(void *ctx, const struct model_anchor *a, struct err *e)
+{
+	const struct recording *r = ctx;
+
+	(void)e;
+	check(a->process < recording_n_processes(r));
+	check(a->location == MODEL_NONE || a->location < recording_n_locations(r));
+	return 0;
+}
+
+static int check_anchor_way(void *ctx, const struct model_anchor_way *w, struct err *e)
+{
+	const struct recording *r = ctx;
+
+	(void)e;
+	check(w->process < recording_n_processes(r) &&
+	      w->behind < recording_n_locations(r));
+	check(w->to == MODEL_NONE || w->to < recording_n_locations(r));
+	return 0;
+}
+
 static void check_recording(const char *path)
 {
 	own(recording_freep) struct recording *r = NULL;
@@ -129,6 +161,12 @@ static void check_recording(const char *path)
 	if (recording_each_basic_block(r, check_basic_block, r, &e) < 0)
 		check_text(&e);
 	if (recording_each_edge(r, check_edge, r, &e) < 0)
+		check_text(&e);
+	if (recording_each_direction(r, check_direction, r, &e) < 0)
+		check_text(&e);
+	if (recording_each_anchor(r, check_anchor, r, &e) < 0)
+		check_text(&e);
+	if (recording_each_anchor_way(r, check_anchor_way, r, &e) < 0)
 		check_text(&e);
 	for (size_t i = 0; i < recording_n_blobs(r); i++)
 		if (recording_read_blob(r, i, &blob, &e) == 0)

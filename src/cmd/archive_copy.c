@@ -178,6 +178,13 @@ static int copy_anchor(void *w, const struct model_anchor *a, struct err *e unus
 	return 0;
 }
 
+static int copy_anchor_way(void *w, const struct model_anchor_way *way,
+			   struct err *e unused)
+{
+	writer_anchor_way(w, way);
+	return 0;
+}
+
 static int copy_gauge(void *w, const struct gauge *g, struct err *e unused)
 {
 	writer_gauge(w, g);
@@ -224,6 +231,8 @@ int archive_copy(const struct recording *r, struct writer *w, struct err *e)
 		rc = recording_each_direction(r, copy_direction, w, e);
 	if (rc == 0)
 		rc = recording_each_anchor(r, copy_anchor, w, e);
+	if (rc == 0)
+		rc = recording_each_anchor_way(r, copy_anchor_way, w, e);
 	if (rc == 0)
 		rc = recording_each_access(r, copy_access, w, e);
 	if (rc == 0)

@@ -418,6 +418,21 @@ static int cat_anchors(const struct recording *r, struct err *e)
 	return recording_each_anchor(r, put_anchor, NULL, e);
 }
 
+static int put_anchor_way(void *ctx unused, const struct model_anchor_way *w,
+			  struct err *e unused)
+{
+	printf("anchor-way process=%u window=%u behind=%u", w->process, w->window,
+	       w->behind);
+	put_id("to", w->to);
+	printf(" times=%" PRIu64 "\n", w->times);
+	return 0;
+}
+
+static int cat_anchor_ways(const struct recording *r, struct err *e)
+{
+	return recording_each_anchor_way(r, put_anchor_way, NULL, e);
+}
+
 static int put_gauge(void *ctx unused, const struct gauge *g, struct err *e unused)
 {
 	const char *name = gauge_name(g->what);
@@ -457,6 +472,7 @@ static const struct section {
 	{ "directions", cat_directions },
 	{ "accesses", cat_accesses },
 	{ "anchors", cat_anchors },
+	{ "anchor-ways", cat_anchor_ways },
 	{ "gauges", cat_gauges },
 };
 
@@ -469,8 +485,8 @@ static const struct option_spec own_options[] = {
 	  .text = "Only this section: info, events, processes, threads, images, "
 		  "mappings, "
 		  "locations, stacks, intervals, facts, blobs, samples, trace-types, "
-		  "traces, basic-blocks, edges, directions, accesses, anchors "
-		  "or gauges" },
+		  "traces, basic-blocks, edges, directions, accesses, anchors, "
+		  "anchor-ways or gauges" },
 	{ .name = "db",
 	  .kind = OPTION_STRING,
 	  .arg = "PATH",

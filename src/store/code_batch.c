@@ -5,6 +5,7 @@
 
 #include "store/gauge.h"
 #include "store/model.h"
+#include "store/model_anchor.h"
 
 struct code_field {
 	uint16_t at;
@@ -78,6 +79,16 @@ const struct code_batch_layout code_batch_anchors = {
 	  FIELD(model_anchor, is_near, ANCHOR_COLUMN_NEAR) },
 };
 
+const struct code_batch_layout code_batch_anchor_ways = {
+	sizeof(struct model_anchor_way),
+	5,
+	{ FIELD(model_anchor_way, process, ANCHOR_WAY_COLUMN_PROCESS, FORMAT_PROCESSES),
+	  FIELD(model_anchor_way, window, ANCHOR_WAY_COLUMN_WINDOW),
+	  FIELD(model_anchor_way, behind, ANCHOR_WAY_COLUMN_BEHIND, FORMAT_LOCATIONS),
+	  FIELD(model_anchor_way, to, ANCHOR_WAY_COLUMN_TO, FORMAT_LOCATIONS, true),
+	  FIELD(model_anchor_way, times, ANCHOR_WAY_COLUMN_TIMES) },
+};
+
 const struct code_batch_layout code_batch_gauges = {
 	sizeof(struct gauge),
 	4,
@@ -145,7 +156,7 @@ static void fill_column(struct code_batch *b, const struct code_field *f,
 		b->column.at[i] = get(b, f, i);
 		largest = b->column.at[i] > largest ? b->column.at[i] : largest;
 	}
-	if (f->of)
+	if (f->of && bounds[f->of] < bound_of(f, largest))
 		bounds[f->of] = bound_of(f, largest);
 }
 

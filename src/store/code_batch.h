@@ -21,7 +21,8 @@
 struct code_batch_layout;
 
 extern const struct code_batch_layout code_batch_basic_blocks, code_batch_edges,
-	code_batch_directions, code_batch_accesses, code_batch_anchors, code_batch_gauges;
+	code_batch_directions, code_batch_accesses, code_batch_anchors, code_batch_gauges,
+	code_batch_anchor_ways;
 
 struct code_batch {
 	const struct code_batch_layout *layout;

@@ -35,6 +35,7 @@ static const char *const kind_names[FORMAT_N_KINDS] = {
 	[FORMAT_ACCESSES] = "accesses",
 	[FORMAT_ANCHORS] = "anchors",
 	[FORMAT_GAUGES] = "gauges",
+	[FORMAT_ANCHOR_WAYS] = "anchor ways",
 };
 
 const char *format_kind_name(unsigned kind)

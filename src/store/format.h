@@ -51,6 +51,7 @@ enum format_kind {
 	FORMAT_ACCESSES = 22,
 	FORMAT_ANCHORS = 23,
 	FORMAT_GAUGES = 24,
+	FORMAT_ANCHOR_WAYS = 25,
 	FORMAT_N_KINDS
 };
 
@@ -121,6 +122,14 @@ enum format_anchor_column {
 	ANCHOR_COLUMN_NEAR = 6,
 };
 
+enum format_anchor_way_column {
+	ANCHOR_WAY_COLUMN_PROCESS = 0,
+	ANCHOR_WAY_COLUMN_WINDOW = 1,
+	ANCHOR_WAY_COLUMN_BEHIND = 2,
+	ANCHOR_WAY_COLUMN_TO = 3, /* id + 1, 0 none */
+	ANCHOR_WAY_COLUMN_TIMES = 4,
+};
+
 enum format_gauge_column {
 	GAUGE_COLUMN_TIME = 0,
 	GAUGE_COLUMN_PID = 1,
@@ -174,7 +183,7 @@ const char *format_kind_name(unsigned kind);
 /* Made by a code_batch. */
 static inline bool format_is_code(unsigned kind)
 {
-	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_GAUGES;
+	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_ANCHOR_WAYS;
 }
 
 #endif

@@ -238,18 +238,6 @@ struct model_access {
 	uint64_t value, times;
 };
 
-/* What was counted exactly now and then of a process that ran natively otherwise: blocks
- * in windows of time in which it ran in translation, and places where the CPU stopped. */
-struct model_anchor {
-	uint32_t process;
-	uint32_t window;     /* its number, from 0 on; outside of them, the next one's */
-	uint32_t location;   /* MODEL_NONE: nothing was counted, only time passed */
-	uint32_t size_bytes; /* of the block; 0: a place that was watched natively */
-	uint64_t times;	     /* it was executed */
-	uint64_t cpu_ns;     /* natively, of the process, or for which it was watched */
-	uint8_t is_near;     /* right before or behind the window: a part of the others */
-};
-
 struct model_interval {
 	uint64_t from_ns, to_ns;
 	uint32_t name, cause; /* strings */

@@ -72,6 +72,10 @@ static const char *take_code(struct recording *r, const struct format_entry *b,
 		*vec_push(&r->anchors) = block;
 		return NULL;
 	}
+	if (b->kind == FORMAT_ANCHOR_WAYS) {
+		*vec_push(&r->anchor_ways) = block;
+		return NULL;
+	}
 	if (b->kind == FORMAT_GAUGES) {
 		*vec_push(&r->gauges) = block;
 		return NULL;
@@ -209,6 +213,7 @@ void recording_free(struct recording *r)
 	vec_fini(&r->edges);
 	vec_fini(&r->directions);
 	vec_fini(&r->anchors);
+	vec_fini(&r->anchor_ways);
 	vec_fini(&r->gauges);
 	vec_fini(&r->accesses);
 	vec_fini(&r->pieces);
@@ -521,6 +526,22 @@ int recording_each_anchor(const struct recording *r, recording_anchor_fn *fn, vo
 
 	for (size_t i = 0; i < r->anchors.n && rc == 0; i++) {
 		rc = read_code(r, &r->anchors.at[i], FORMAT_ANCHORS, &batch, e);
+		for (size_t k = 0; k < batch.n && rc == 0; k++)
+			rc = fn(ctx, code_batch_row(&batch, k), e);
+	}
+	return rc;
+}
+
+int recording_each_anchor_way(const struct recording *r, recording_anchor_way_fn *fn,
+			      void *ctx, struct err *e)
+{
+	own(code_batch_fini) struct code_batch batch = {
+		.layout = &code_batch_anchor_ways
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < r->anchor_ways.n && rc == 0; i++) {
+		rc = read_code(r, &r->anchor_ways.at[i], FORMAT_ANCHOR_WAYS, &batch, e);
 		for (size_t k = 0; k < batch.n && rc == 0; k++)
 			rc = fn(ctx, code_batch_row(&batch, k), e);
 	}

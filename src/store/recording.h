@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "store/model.h"
+#include "store/model_anchor.h"
 #include "store/sample_block.h"
 
 struct block_list;
@@ -131,6 +132,12 @@ must_use int recording_each_direction(const struct recording *r,
 typedef int recording_anchor_fn(void *ctx, const struct model_anchor *a, struct err *e);
 must_use int recording_each_anchor(const struct recording *r, recording_anchor_fn *fn,
 				   void *ctx, struct err *e);
+
+typedef int recording_anchor_way_fn(void *ctx, const struct model_anchor_way *w,
+				    struct err *e);
+must_use int recording_each_anchor_way(const struct recording *r,
+				       recording_anchor_way_fn *fn, void *ctx,
+				       struct err *e);
 
 typedef int recording_access_fn(void *ctx, const struct model_access *a, struct err *e);
 must_use int recording_each_access(const struct recording *r, recording_access_fn *fn,

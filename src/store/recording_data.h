@@ -39,6 +39,7 @@ struct recording {
 	VEC(struct data_block) directions;
 	VEC(struct data_block) accesses;
 	VEC(struct data_block) anchors;
+	VEC(struct data_block) anchor_ways;
 	VEC(struct data_block) gauges;
 	VEC(struct piece_place) pieces; /* by blob, then offset */
 	struct buf stored, raw;		/* while loading */

@@ -30,6 +30,7 @@ struct writer *writer_new(const struct writer_options *options)
 	w->edges.layout = &code_batch_edges;
 	w->directions.layout = &code_batch_directions;
 	w->anchors.layout = &code_batch_anchors;
+	w->anchor_ways.layout = &code_batch_anchor_ways;
 	w->gauges.layout = &code_batch_gauges;
 	w->accesses.layout = &code_batch_accesses;
 	w->strings = intern_new();
@@ -81,6 +82,7 @@ void writer_free(struct writer *w)
 	code_batch_fini(&w->edges);
 	code_batch_fini(&w->directions);
 	code_batch_fini(&w->anchors);
+	code_batch_fini(&w->anchor_ways);
 	code_batch_fini(&w->gauges);
 	code_batch_fini(&w->accesses);
 	buf_fini(&w->infos);
@@ -345,6 +347,19 @@ void writer_anchor(struct writer *w, const struct model_anchor *anchor)
 	}
 	code_batch_add(&w->anchors, anchor);
 	flush_if_full(w, code_batch_is_full(&w->anchors));
+}
+
+void writer_anchor_way(struct writer *w, const struct model_anchor_way *way)
+{
+	assert(way->process < w->lists[FORMAT_PROCESSES].n &&
+	       way->behind < w->locations.all.n);
+	assert(way->to == MODEL_NONE || way->to < w->locations.all.n);
+	if (w->has_failed || w->is_full) {
+		w->lost_traces++;
+		return;
+	}
+	code_batch_add(&w->anchor_ways, way);
+	flush_if_full(w, code_batch_is_full(&w->anchor_ways));
 }
 
 void writer_gauge(struct writer *w, const struct gauge *gauge)

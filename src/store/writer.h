@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "store/model.h"
+#include "store/model_anchor.h"
 
 struct gauge;
 struct growing_file;
@@ -76,6 +77,7 @@ uint32_t writer_basic_block(struct writer *w, const struct model_basic_block *bl
 void writer_edge(struct writer *w, const struct model_edge *edge);
 void writer_direction(struct writer *w, const struct model_direction *direction);
 void writer_anchor(struct writer *w, const struct model_anchor *anchor);
+void writer_anchor_way(struct writer *w, const struct model_anchor_way *way);
 void writer_gauge(struct writer *w, const struct gauge *gauge);
 void writer_access(struct writer *w, const struct model_access *access);
 void writer_mapping(struct writer *w, const struct model_mapping *mapping);

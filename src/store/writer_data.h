@@ -34,7 +34,8 @@ struct writer {
 	struct stack_table stacks;
 	struct sample_batch samples;
 	struct trace_batch traces;
-	struct code_batch basic_blocks, edges, directions, accesses, anchors, gauges;
+	struct code_batch basic_blocks, edges, directions, accesses, anchors, gauges,
+		anchor_ways;
 	uint32_t n_basic_blocks; /* all, written or not */
 	struct buf infos, payload, key;
 	VEC(uint64_t) column;

@@ -281,6 +281,8 @@ static int append_data(struct writer *w, struct err *e)
 	if (rc == 0)
 		rc = append_code(w, FORMAT_ANCHORS, &w->anchors, 0, e);
 	if (rc == 0)
+		rc = append_code(w, FORMAT_ANCHOR_WAYS, &w->anchor_ways, 0, e);
+	if (rc == 0)
 		rc = append_code(w, FORMAT_ACCESSES, &w->accesses, 0, e);
 	if (rc == 0)
 		rc = append_code(w, FORMAT_GAUGES, &w->gauges, 0, e);
@@ -292,7 +294,8 @@ static void drop_data(struct writer *w)
 {
 	w->lost_samples += w->samples.n_taken;
 	w->lost_traces += w->traces.rows.n + w->basic_blocks.n + w->edges.n +
-			  w->directions.n + w->accesses.n + w->anchors.n + w->gauges.n;
+			  w->directions.n + w->accesses.n + w->anchors.n + w->gauges.n +
+			  w->anchor_ways.n;
 	sample_batch_clear(&w->samples);
 	trace_batch_clear(&w->traces);
 	code_batch_clear(&w->basic_blocks);
@@ -301,6 +304,7 @@ static void drop_data(struct writer *w)
 	code_batch_clear(&w->anchors);
 	code_batch_clear(&w->accesses);
 	code_batch_clear(&w->gauges);
+	code_batch_clear(&w->anchor_ways);
 	location_table_settle(&w->locations);
 	stack_table_settle(&w->stacks);
 }
@@ -336,7 +340,7 @@ static bool has_batch(const struct writer *w)
 {
 	return w->samples.rows.n || w->traces.rows.n || w->basic_blocks.n || w->edges.n ||
 	       w->directions.n || w->accesses.n || w->anchors.n || w->gauges.n ||
-	       w->infos.size || w->lists[FORMAT_FACTS].changed.n ||
+	       w->anchor_ways.n || w->infos.size || w->lists[FORMAT_FACTS].changed.n ||
 	       w->lists[FORMAT_PROCESSES].changed.n ||
 	       w->lists[FORMAT_THREADS].changed.n || w->lists[FORMAT_INTERVALS].changed.n;
 }

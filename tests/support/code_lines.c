@@ -96,6 +96,19 @@ static int anchor_line(struct recording_builder *b, const struct words *w,
 	return 0;
 }
 
+static int anchor_way_line(struct recording_builder *b, const struct words *w,
+			   struct err *e unused)
+{
+	writer_anchor_way(b->writer,
+			  &(struct model_anchor_way){
+				  .process = recording_builder_process(b, pid_of(b, w)),
+				  .window = (uint32_t)strtoul(words_plain(w, 1), NULL, 0),
+				  .times = strtoull(words_plain(w, 2), NULL, 0),
+				  .behind = place_at(b, w, 3),
+				  .to = place_at(b, w, 4) });
+	return 0;
+}
+
 static int direction_line(struct recording_builder *b, const struct words *w,
 			  struct err *e unused)
 {
@@ -129,6 +142,7 @@ static int access_line(struct recording_builder *b, const struct words *w,
 const struct recording_builder_line code_lines[] = {
 	{ "access", access_line },
 	{ "anchor", anchor_line },
+	{ "anchor-way", anchor_way_line },
 	{ "basic-block", basic_block_line },
 	{ "direction", direction_line },
 	{ "edge", edge_line },

@@ -45,6 +45,8 @@
  *	Of the branch, and where it went.
  *  access FRAME WHAT VALUE TIMES	(of memory: WHAT is of enum model_access_what)
  *  anchor WINDOW TIMES [FRAME] [size=N] [cpu=NS] [pid=P]
+ *  anchor-way WINDOW TIMES FRAME [FRAME] [pid=P]
+ *	Of what is behind the jump, and where it went.
  *  gauge WHAT TIME VALUE [pid=P]	(WHAT: as gauge_names has it)
  *  interval FROM TO NAME [cause=X]
  *  fact target|self|rate|loss NAME VALUE [unit=count] [event=E] [pid=P]

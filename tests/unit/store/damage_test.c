@@ -48,6 +48,8 @@ static const char everything[] = "info command cc1 -O2\n"
 				 "access a+0x10 2 123456 7\n"
 				 "anchor 0 0 cpu=1000\n"
 				 "anchor 1 9 a+0x40 size=4\n"
+				 "anchor-way 1 3 a+0x44 a+0x10\n"
+				 "anchor-way 1 2 a+0x44\n"
 				 "gauge user-time 1000 77 pid=10\n"
 				 "gauge load 1000 150\n"
 				 "main;f 1\n"
@@ -176,6 +178,14 @@ static int print_anchor(void *ctx, const struct model_anchor *a, struct err *e)
 	return 0;
 }
 
+static int print_anchor_way(void *ctx, const struct model_anchor_way *w, struct err *e)
+{
+	(void)e;
+	buf_printf(ctx, "anchor way %u %u %u %u %" PRIu64 "\n", w->process, w->window,
+		   w->behind, w->to, w->times);
+	return 0;
+}
+
 static int print_gauge(void *ctx, const struct gauge *g, struct err *e)
 {
 	(void)e;
@@ -203,6 +213,8 @@ static void print_all(const struct recording *r, struct buf *out)
 		buf_puts(out, "bad accesses\n");
 	if (recording_each_anchor(r, print_anchor, out, NULL) < 0)
 		buf_puts(out, "bad anchors\n");
+	if (recording_each_anchor_way(r, print_anchor_way, out, NULL) < 0)
+		buf_puts(out, "bad anchor ways\n");
 	if (recording_each_gauge(r, print_gauge, out, NULL) < 0)
 		buf_puts(out, "bad gauges\n");
 	for (size_t i = 0; i < recording_n_blobs(r); i++) {

@@ -617,6 +617,45 @@ static void anchors_may_be_nowhere(void **state)
 	assert_true(seen[2].is_near && !seen[1].is_near);
 }
 
+static int take_anchor_way(void *ctx, const struct model_anchor_way *w, struct err *e)
+{
+	struct model_anchor_way **at = ctx;
+
+	(void)e;
+	*(*at)++ = *w;
+	return 0;
+}
+
+static void ways_of_anchors_may_lead_to_the_unknown(void **state)
+{
+	struct writer *w = create(NULL);
+	struct model_anchor_way seen[4], *end = seen;
+
+	(void)state;
+	add_basics(w);
+
+	uint32_t behind = writer_location(w, 0, 0x10, 0);
+	uint32_t to = writer_location(w, 0, 0x40, 0);
+
+	writer_anchor_way(w, &(struct model_anchor_way){ 0, 3, behind, to, UINT64_MAX });
+	writer_anchor_way(w, &(struct model_anchor_way){ 0, 4, to, behind, 7 });
+	writer_anchor_way(w, &(struct model_anchor_way){ 0, 4, to, MODEL_NONE, 1 });
+	finish(w);
+
+	own(recording_freep) struct recording *r = open_it();
+
+	assert_null(recording_damage(r));
+	assert_int_equal(recording_each_anchor_way(r, take_anchor_way, &end, NULL), 0);
+	assert_ptr_equal(end, seen + 3);
+	assert_int_equal(seen[0].window, 3);
+	assert_int_equal(seen[0].behind, behind);
+	assert_int_equal(seen[0].to, to);
+	assert_int_equal(seen[0].times, UINT64_MAX);
+	assert_int_equal(seen[1].behind, to);
+	assert_int_equal(seen[1].to, behind);
+	assert_int_equal(seen[2].to, MODEL_NONE);
+}
+
 int main(void)
 {
 #define TEST(name)                                                                       \
@@ -630,6 +669,7 @@ int main(void)
 		TEST(basic_blocks_have_ids_that_edges_refer_to),
 		TEST(directions_may_lead_to_the_unknown),
 		TEST(anchors_may_be_nowhere),
+		TEST(ways_of_anchors_may_lead_to_the_unknown),
 		TEST(files_kept_inside_come_back_whole),
 		TEST(the_file_is_for_its_owner_only),
 		TEST(only_a_recording_or_an_empty_file_is_replaced),
