@@ -23,6 +23,7 @@ struct reading {
 void anchor_rows_fini(struct anchor_rows *r)
 {
 	vec_fini(&r->blocks);
+	vec_fini(&r->ways);
 	vec_fini(&r->places);
 	vec_fini(&r->watched);
 	vec_fini(&r->windows);
@@ -75,11 +76,18 @@ static void take_block(struct anchor_rows *r, const struct model_anchor *x,
 							    .times = x->times };
 }
 
+static struct anchor_rows_place place_of(const struct reading *r, uint32_t location)
+{
+	const struct model_location *l = &r->p->sources[r->source].locations[location];
+
+	return (struct anchor_rows_place){ profile_sym_image(r->p, r->source, l->image),
+					   l->offset };
+}
+
 static int take_row(void *ctx, const struct model_anchor *x, struct err *e)
 {
 	const struct reading *r = ctx;
 	uint32_t program = r->programs->of_process[x->process];
-	const struct model_location *l;
 	struct anchor_rows_place at;
 	struct anchor_rows *to;
 
@@ -91,13 +99,29 @@ static int take_row(void *ctx, const struct model_anchor *x, struct err *e)
 		take_time(to, x);
 		return 0;
 	}
-	l = &r->p->sources[r->source].locations[x->location];
-	at = (struct anchor_rows_place){ profile_sym_image(r->p, r->source, l->image),
-					 l->offset };
+	at = place_of(r, x->location);
 	if (x->size_bytes)
 		take_block(to, x, &at);
 	else if (x->cpu_ns)
 		take_watched(to, x, &at);
+	return 0;
+}
+
+static int take_way(void *ctx, const struct model_anchor_way *x, struct err *e unused)
+{
+	const struct reading *r = ctx;
+	uint32_t program = r->programs->of_process[x->process];
+	struct anchor_rows_place to = { .sym_image = ANCHOR_ROWS_NOWHERE };
+
+	if (x->window >= WINDOWS_MAX || program == ANCHOR_PROGRAMS_NONE)
+		return 0;
+	if (x->to != MODEL_NONE)
+		to = place_of(r, x->to);
+	*vec_push(&r->to[program].ways) =
+		(struct anchor_rows_way){ .behind = place_of(r, x->behind),
+					  .to = to,
+					  .window = x->window,
+					  .times = x->times };
 	return 0;
 }
 
@@ -108,6 +132,34 @@ static int by_place(const void *a, const void *b)
 	if (x->sym_image != y->sym_image)
 		return x->sym_image < y->sym_image ? -1 : 1;
 	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int by_behind(const void *a, const void *b)
+{
+	const struct anchor_rows_place *x = &((const struct anchor_rows_way *)a)->behind,
+				       *y = &((const struct anchor_rows_way *)b)->behind;
+
+	if (x->sym_image != y->sym_image)
+		return x->sym_image < y->sym_image ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Those of windows without blocks are of none. */
+static void order_ways(struct anchor_rows *r, const uint32_t *own_number)
+{
+	size_t n = 0;
+
+	vec_each(x, &r->ways) {
+		uint32_t window = own_number[x->window];
+
+		if (own_number[x->window + 1] == window)
+			continue;
+		r->ways.at[n] = *x;
+		r->ways.at[n++].window = window;
+	}
+	r->ways.n = n;
+	if (n)
+		qsort(r->ways.at, n, sizeof(*r->ways.at), by_behind);
 }
 
 /* Its own number of each window of the recording, or of the next that it has, in an array
@@ -150,6 +202,7 @@ static void order(struct anchor_rows *r)
 		}
 	}
 	r->watched.n = n;
+	order_ways(r, own_number);
 	qsort(r->blocks.at, r->blocks.n, sizeof(*r->blocks.at), by_place);
 }
 
@@ -157,8 +210,11 @@ int anchor_rows_read(struct anchor_rows *ret, const struct profile *p, uint32_t 
 		     const struct anchor_programs *programs, struct err *e)
 {
 	struct reading r = { ret, programs, p, source };
-	int rc = recording_each_anchor(p->sources[source].recording, take_row, &r, e);
+	const struct recording *recording = p->sources[source].recording;
+	int rc = recording_each_anchor(recording, take_row, &r, e);
 
+	if (rc == 0)
+		rc = recording_each_anchor_way(recording, take_way, &r, e);
 	for (size_t i = 0; i < programs->at.n && rc == 0; i++)
 		order(&ret[i]);
 	return rc;
@@ -173,6 +229,23 @@ size_t anchor_rows_find(const struct anchor_rows *r, uint32_t sym_image, uint64_
 		size_t middle = low + (high - low) / 2;
 
 		if (by_place(&r->blocks.at[middle], &place) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+size_t anchor_rows_find_ways(const struct anchor_rows *r,
+			     const struct anchor_rows_place *behind)
+{
+	struct anchor_rows_way way = { .behind = *behind };
+	size_t low = 0, high = r->ways.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_behind(&r->ways.at[middle], &way) < 0)
 			low = middle + 1;
 		else
 			high = middle;

@@ -26,9 +26,18 @@ struct anchor_rows_block {
 	uint64_t offset, size, times;
 };
 
+#define ANCHOR_ROWS_NOWHERE UINT32_MAX /* instead of an image */
+
 struct anchor_rows_place {
 	uint32_t sym_image;
 	uint64_t offset;
+};
+
+/* In a window: what ends before a place went to another by a jump. */
+struct anchor_rows_way {
+	struct anchor_rows_place behind, to; /* to: ANCHOR_ROWS_NOWHERE, not known */
+	uint32_t window;
+	uint64_t times;
 };
 
 /* In the native time before a window, or in a moment near it. */
@@ -40,6 +49,7 @@ struct anchor_rows_watched {
 
 struct anchor_rows {
 	VEC(struct anchor_rows_block) blocks; /* by where they are */
+	VEC(struct anchor_rows_way) ways;     /* by what they are behind */
 	VEC(struct anchor_rows_place) places;
 	VEC(struct anchor_rows_watched) watched;
 	VEC(struct anchor_window) windows; /* and one behind the last */
@@ -55,5 +65,9 @@ void anchor_rows_fini(struct anchor_rows *r);
 
 /* The first block at or behind a place. */
 size_t anchor_rows_find(const struct anchor_rows *r, uint32_t sym_image, uint64_t offset);
+
+/* The first jump whose end is at or behind a place. */
+size_t anchor_rows_find_ways(const struct anchor_rows *r,
+			     const struct anchor_rows_place *behind);
 
 #endif

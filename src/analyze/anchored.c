@@ -20,6 +20,7 @@
 struct anchoring_flow {
 	struct function_code *c;
 	const struct anchoring_block *blocks;
+	const struct anchoring_way *ways;
 	struct flow_solve_block *flow_blocks;
 	struct flow_solve_way *flow_ways;
 	struct flow_solve solution;
@@ -51,6 +52,15 @@ static void state_blocks(struct anchoring_flow *f)
 		};
 }
 
+/* In windows, or by samples. */
+static double seen(const struct anchoring_flow *f, uint32_t way)
+{
+	const struct anchoring_way *w = &f->ways[way];
+
+	return w->is_told ? w->share * f->blocks[f->c->procedure->ways[way].from].times
+			  : (double)f->c->ways[way].told;
+}
+
 static void state_ways(struct anchoring_flow *f)
 {
 	const struct procedure *p = f->c->procedure;
@@ -59,7 +69,7 @@ static void state_ways(struct anchoring_flow *f)
 		f->flow_ways[i] =
 			(struct flow_solve_way){ .from = place_of(p->ways[i].from),
 						 .to = place_of(p->ways[i].to),
-						 .seen = (double)f->c->ways[i].told };
+						 .seen = seen(f, i) };
 }
 
 static enum frequency_confidence confidence_of(double off)
@@ -87,6 +97,24 @@ static void publish_block(const struct anchoring_flow *f, uint32_t block)
 		f->c->steps[k].times = to->times;
 }
 
+/* Of a block the part that went there in windows.  What none of these saw, the next one
+ * might have. */
+static void publish_told(const struct anchoring_flow *f, uint32_t way)
+{
+	const struct anchoring_way *w = &f->ways[way];
+	const struct function_code_block *b =
+		&f->c->blocks[f->c->procedure->ways[way].from];
+	struct function_code_way *to = &f->c->ways[way];
+	double off = hypot(fmin(w->off, UNSEEN), log(b->times_high / b->times));
+
+	to->is_in_windows = true;
+	to->times = w->share * b->times;
+	to->times_low = to->times * exp(-off);
+	to->times_high = w->share > 0 ? fmin(to->times * exp(off), b->times_high)
+				      : b->times_high / (f->c->n_windows + 1);
+	to->confidence = (uint8_t)(w->share > 0 ? confidence_of(off) : FREQUENCY_LOW);
+}
+
 /* Of what leaves a block the part that the flow has; ways in from outside are as the flow
  * has them. */
 static void publish_way(const struct anchoring_flow *f, uint32_t way)
@@ -101,6 +129,10 @@ static void publish_way(const struct anchoring_flow *f, uint32_t way)
 
 	if (function_ways_follow_block(f->c, way))
 		return;
+	if (f->ways[way].is_told && b->times > 0) {
+		publish_told(f, way);
+		return;
+	}
 	to->times = f->solution.of_way[way];
 	if (often > 0)
 		to->times *= b->times / often;
@@ -128,12 +160,14 @@ static void publish(const struct anchoring_flow *f)
 	c->is_estimated = true;
 }
 
-void anchored_estimate(struct function_code *c, const struct anchoring_block *blocks)
+void anchored_estimate(struct function_code *c, const struct anchoring_block *blocks,
+		       const struct anchoring_way *ways)
 {
 	const struct procedure *p = c->procedure;
 	own(flow_fini) struct anchoring_flow f = {
 		.c = c,
 		.blocks = blocks,
+		.ways = ways,
 		.flow_blocks = xcalloc(p->n_blocks + 1, sizeof(*f.flow_blocks)),
 		.flow_ways = xcalloc(p->n_ways + 1, sizeof(*f.flow_ways)),
 	};

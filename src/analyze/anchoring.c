@@ -8,6 +8,7 @@
 #include "analyze/anchor_programs.h"
 #include "analyze/anchor_rows.h"
 #include "analyze/anchor_scale.h"
+#include "analyze/anchor_ways.h"
 #include "analyze/profile_data.h"
 #include "base/mem.h"
 #include "insn/procedure.h"
@@ -290,8 +291,28 @@ static double off_by(const struct part *a, double variance)
 	return off;
 }
 
+static void find_ways(const struct part *a, const struct anchor_ways_input *in,
+		      struct anchoring_way *ret)
+{
+	const struct procedure *p = in->procedure;
+	own(anchor_ways_fini) struct anchor_ways w = { 0 };
+
+	anchor_ways_make(&w, in);
+	for (uint32_t i = 0; i < p->n_ways; i++) {
+		uint32_t from = p->ways[i].from;
+
+		if (from == PROCEDURE_OUTSIDE || !w.are_told[from])
+			continue;
+		ret[i] = (struct anchoring_way){ .is_told = true,
+						 .share = anchor_ways_share(&w, p, i),
+						 .off = sure(a, anchor_ways_variance(
+									&w, p, i)) };
+	}
+}
+
 static bool find_in_part(const struct part *a, uint32_t sym_image, uint64_t delta,
-			 const struct procedure *p, struct anchoring_block *ret)
+			 const struct procedure *p, struct anchoring_block *ret,
+			 struct anchoring_way *ret_ways)
 {
 	own(freep) double *of =
 		xcalloc((size_t)p->n_blocks * a->leaders.n_groups + 1, sizeof(*of));
@@ -318,6 +339,14 @@ static bool find_in_part(const struct part *a, uint32_t sym_image, uint64_t delt
 									&best.scale))) +
 			     apart;
 	}
+	find_ways(a,
+		  &(struct anchor_ways_input){ .rows = &a->rows,
+					       .leaders = &a->leaders,
+					       .procedure = p,
+					       .sym_image = sym_image,
+					       .delta = delta,
+					       .blocks = of },
+		  ret_ways);
 	return true;
 }
 
@@ -332,6 +361,26 @@ static void add_part(struct anchoring_block *to, const struct anchoring_block *o
 			continue;
 		to[i].off = (to[i].off * to[i].times + of[i].off * times) / sum;
 		to[i].times = sum;
+	}
+}
+
+/* By how much of a block's executions, which are there already, these are. */
+static void add_ways(struct anchoring_way *to, const struct anchoring_way *of,
+		     const struct anchoring_block *all,
+		     const struct anchoring_block *blocks, double factor,
+		     const struct procedure *p)
+{
+	for (uint32_t i = 0; i < p->n_ways; i++) {
+		uint32_t from = p->ways[i].from;
+		double part = 1;
+
+		if (!of[i].is_told)
+			continue;
+		if (to[i].is_told)
+			part = blocks[from].times * factor / fmax(1, all[from].times);
+		to[i].is_told = true;
+		to[i].share += part * (of[i].share - to[i].share);
+		to[i].off += part * (of[i].off - to[i].off);
 	}
 }
 
@@ -368,7 +417,8 @@ static double *weigh_programs(const struct anchoring *a, uint32_t sym_image,
 }
 
 uint32_t anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
-			const struct procedure *p, struct anchoring_block *ret)
+			const struct procedure *p, struct anchoring_block *ret_blocks,
+			struct anchoring_way *ret_ways)
 {
 	own(freep) double *weights = NULL;
 	double all, told = 0;
@@ -380,16 +430,20 @@ uint32_t anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t 
 	for (uint32_t i = 0; i < a->programs.at.n; i++) {
 		own(freep) struct anchoring_block *blocks =
 			xcalloc(p->n_blocks, sizeof(*blocks));
+		own(freep) struct anchoring_way *ways =
+			xcalloc(p->n_ways + 1, sizeof(*ways));
 		const struct part *part = &a->parts[i];
 
-		if (!part->tells || !find_in_part(part, sym_image, delta, p, blocks))
+		if (!part->tells ||
+		    !find_in_part(part, sym_image, delta, p, blocks, ways))
 			continue;
 		told += weights[i];
 		n_windows += part->rows.n_windows;
-		add_part(ret, blocks, p->n_blocks, part->factor);
+		add_part(ret_blocks, blocks, p->n_blocks, part->factor);
+		add_ways(ret_ways, ways, ret_blocks, blocks, part->factor, p);
 	}
 	if (told <= 0 || told < LEAST_COVERED * all)
 		return 0;
-	cover_all(ret, p->n_blocks, told / all);
+	cover_all(ret_blocks, p->n_blocks, told / all);
 	return n_windows;
 }

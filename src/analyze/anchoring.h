@@ -30,6 +30,13 @@ struct anchoring_block {
 	double off;   /* so far in 19 of 20 cases at most: a logarithm */
 };
 
+/* Of what leaves a block by a branch or an indirect jump, the part that goes this way. */
+struct anchoring_way {
+	bool is_told;
+	double share;
+	double off; /* as a block's, beside that of the block */
+};
+
 /* Of the recording that the profile's column of time is of; *ret is NULL when it has no
  * anchors, too few of them, or for no program of all that was sampled. */
 must_use int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret,
@@ -39,9 +46,10 @@ const char *anchoring_refusal(const struct profile *p);
 void anchoring_free(struct anchoring *a);
 void anchoring_freep(struct anchoring **a);
 
-/* Of each block of a procedure, whose image is at delta from offsets to addresses.
- * How many windows tell that, 0: too little of it was executed in windows. */
+/* Of each block of a procedure, and each way, whose image is at delta from offsets to
+ * addresses.  How many windows tell that, 0: too little of it was executed in windows. */
 uint32_t anchoring_find(const struct anchoring *a, uint32_t sym_image, uint64_t delta,
-			const struct procedure *p, struct anchoring_block *ret);
+			const struct procedure *p, struct anchoring_block *ret_blocks,
+			struct anchoring_way *ret_ways);
 
 #endif

@@ -573,13 +573,15 @@ static bool estimate_anchored(struct making *m, const struct anchoring *a)
 	struct function_code *c = m->to;
 	own(freep) struct anchoring_block *blocks =
 		xcalloc(c->procedure->n_blocks + 1, sizeof(*blocks));
+	own(freep) struct anchoring_way *ways =
+		xcalloc(c->procedure->n_ways + 1, sizeof(*ways));
 
 	if (a && m->listing.has_code_delta)
 		c->n_windows = anchoring_find(a, m->f->sym_image, m->listing.code_delta,
-					      c->procedure, blocks);
+					      c->procedure, blocks, ways);
 	if (!c->n_windows)
 		return false;
-	anchored_estimate(c, blocks);
+	anchored_estimate(c, blocks, ways);
 	return true;
 }
 

@@ -48,6 +48,7 @@ struct function_code_way {
 	double times; /* taken, negative: not known */
 	double times_low, times_high;
 	uint8_t confidence; /* enum frequency_confidence */
+	bool is_in_windows; /* its part of the block was counted there */
 	/* Passages after samples that went here, and the samples after which the first
 	 * one did. */
 	uint64_t told, told_samples;

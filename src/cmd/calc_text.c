@@ -309,6 +309,7 @@ static void put_arrival(const struct calc_view *v, struct table *t, uint32_t blo
 struct branch_sums {
 	double taken, all;
 	uint64_t taken_told, told, missed, known;
+	bool is_in_windows;
 };
 
 static struct branch_sums sum_ways(const struct function_code *c,
@@ -326,6 +327,7 @@ static struct branch_sums sum_ways(const struct function_code *c,
 		s.told += w->told;
 		s.missed += w->missed;
 		s.known += w->missed + w->foreseen;
+		s.is_in_windows |= w->is_in_windows;
 	}
 	return s;
 }
@@ -340,7 +342,7 @@ static void put_branch(const struct calc_view *v, struct table *t, uint32_t bloc
 	if (b->end_kind != PROCEDURE_END_BRANCH || (s.all <= 0 && !s.told))
 		return;
 	put_empty(t);
-	if (s.all > 0 && !c->is_estimated)
+	if (s.all > 0 && (!c->is_estimated || s.is_in_windows))
 		table_cellf(t, "  ↳ taken %.1f %%", 100 * s.taken / s.all);
 	else if (!s.told)
 		table_cellf(t, "  ↳ taken about %.0f %%", 100 * s.taken / s.all);

@@ -56,10 +56,10 @@ static uint64_t offset_of(const struct take *t, uint32_t image, uint64_t addr)
 	return addr + t->r->images[image].off - t->r->images[image].start;
 }
 
-static uint32_t location_of(const struct take *t, const struct count_file_block *b)
+static uint32_t location_of(const struct take *t, uint32_t image, uint64_t addr)
 {
-	return writer_location(t->a->writer, t->places[b->image].image,
-			       offset_of(t, b->image, b->addr), 0);
+	return writer_location(t->a->writer, t->places[image].image,
+			       offset_of(t, image, addr), 0);
 }
 
 /* It ends with what may be a call or jump of as many bytes. */
@@ -101,9 +101,61 @@ static void put_sites_together(struct anchor_record *a)
 	a->sites.n = n;
 }
 
+/* Of no size: a program that was not followed. */
+static bool is_in(const struct count_reader_image *x, uint64_t addr)
+{
+	return addr - x->start < x->size;
+}
+
+/* Of an address, most likely in that image. */
+static uint32_t image_of(const struct take *t, uint64_t addr, uint32_t likely)
+{
+	uint32_t n = (uint32_t)t->r->n_images, i = 0;
+
+	if (likely < n && is_in(&t->r->images[likely], addr))
+		return likely;
+	while (i < n && !is_in(&t->r->images[i], addr))
+		i++;
+	return i;
+}
+
+static void take_way(const struct take *t, const struct count_file_block *from,
+		     uint64_t to, int64_t times)
+{
+	if (times > 0)
+		writer_anchor_way(
+			t->a->writer,
+			&(struct model_anchor_way){
+				.process = t->process,
+				.window = t->window,
+				.behind = location_of(t, from->image,
+						      from->addr + from->size_bytes),
+				.to = location_of(t, image_of(t, to, from->image), to),
+				.times = (uint64_t)times });
+}
+
+/* Where a block leads to alone its times tell, and of branches those that fall through.
+ */
+static void take_ways(const struct take *t, const struct count_flow *flow)
+{
+	const struct count_flow_input *in = &t->r->flow;
+
+	for (size_t i = 1; i < in->n_blocks; i++)
+		if (in->blocks[i].end == COUNT_END_CONDITIONAL)
+			take_way(t, &in->blocks[i], in->blocks[i].target,
+				 flow->blocks[i].to);
+	for (size_t i = 0; i < in->n_pairs; i++) {
+		const struct count_file_pair *p = &in->pairs[i];
+
+		if (p->block && p->block < in->n_blocks && p->counter < in->n_counters)
+			take_way(t, &in->blocks[p->block], p->target,
+				 (int64_t)in->counters[p->counter]);
+	}
+}
+
 static void take_block(struct take *t, const struct count_file_block *b, uint64_t times)
 {
-	uint32_t location = location_of(t, b);
+	uint32_t location = location_of(t, b->image, b->addr);
 
 	*map_slot(&t->a->locations, b->addr, NULL) = location;
 	*vec_push(&t->a->blocks) =
@@ -145,6 +197,7 @@ void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now
 		if (n > 0)
 			take_site(&t, b, (uint64_t)n);
 	}
+	take_ways(&t, &flow);
 	put_sites_together(a);
 }
 

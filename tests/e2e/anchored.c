@@ -7,7 +7,8 @@
  * nothing else. anchored N alone: N times 100,000 rounds of a loop that calls nothing and
  * never leaves itself. anchored N stack, anchored N static: the same, counted in memory
  * alone; the latter by 32 bits, of which N may have 42,949. anchored N phases: half of
- * it by a loop, then half by another, each with a static variable.
+ * it by a loop, then half by another, each with a static variable. anchored N choose: N
+ * times 100,000 operations, each of which chooses the next one by an indirect jump.
  *
  * A turn takes some tens of microseconds: rare enough for a CPU to stop at it.
  */
@@ -115,6 +116,38 @@ static unsigned long go_in_phases(unsigned long x, unsigned long n)
 	return go_second(go_first(x, n), n);
 }
 
+/* An interpreter without a common place to choose at: of a round of eight operations the
+ * first, which comes four times, goes on to itself once, to the second twice and to the
+ * third once; the fourth ends the round. */
+static __attribute__((noinline)) unsigned long choose(unsigned long x, unsigned long n)
+{
+	static const unsigned char operations[] = { 0, 1, 0, 1, 0, 0, 2, 3 };
+	static const void *const to[] = { &&first, &&second, &&third, &&fourth };
+	const unsigned char *next;
+
+#define CHOOSE(multiplier)                                                               \
+	do {                                                                             \
+		__asm__ volatile("imul $" #multiplier ", %0, %0" : "+r"(x));             \
+		goto *to[*next++];                                                       \
+	} while (0)
+
+	n *= PLAIN / sizeof(operations);
+again:
+	next = operations;
+	__asm__ volatile("" : "+r"(next)); /* it is not known what comes first */
+	goto *to[*next++];
+first:
+	CHOOSE(3);
+second:
+	CHOOSE(5);
+third:
+	CHOOSE(7);
+fourth:
+	if (--n)
+		goto again;
+	return x;
+}
+
 static void *be_in_vfork(void *unused)
 {
 	pid_t pid = vfork();
@@ -169,7 +202,7 @@ static const struct {
 	{ "vfork", turns_beside },   { "fork", turns_and_forks },
 	{ "often", call_often },     { "alone", go_round },
 	{ "stack", go_round_stack }, { "static", go_round_static },
-	{ "phases", go_in_phases },
+	{ "phases", go_in_phases },  { "choose", choose },
 };
 
 int main(int argc, char **argv)

@@ -23,6 +23,7 @@ TURNS = 60000  # about four seconds
 OFTEN = 10000  # the same, a thousand calls each
 ALONE = 25000  # about two seconds, a hundred thousand rounds each: fewer than 32 bits have
 LIMIT_S = 60
+CHOICES = 20000  # about two seconds
 OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does in each
 
 
@@ -184,6 +185,20 @@ def a_loop_of_half_of_the_time_is_told_for_that():
 
 
 @test
+def where_indirect_jumps_go_is_told():
+    """Each operation's jump leads to others that are come to from several, so that their blocks do not tell."""
+    path = f'{harness.DIR}/r.dwell'
+    p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:20%', '-o', path, '--', PROGRAM, str(CHOICES), 'choose')
+    assert p.returncode == 0, p
+    blocks = calc('choose', path)['blocks']
+    round_of = max(b['times'] for b in blocks) / 4
+    told = [[w['times'] / round_of for w in b['ways'] if w['kind'] == 'table'] for b in blocks if b['times'] > round_of / 2]
+    # How often in a round, of each operation's.
+    shares = sorted(sorted(round(n, 2) for n in ways if n > .01) for ways in told if ways)
+    assert shares == [[1], [1], [1, 1, 2], [2]], (shares, told)
+
+
+@test
 def what_is_left_is_as_it_was():
     """Attached to for a while, a program goes on and tells what it would."""
     with subprocess.Popen([PROGRAM, str(2 * TURNS)], stdout=subprocess.PIPE, text=True) as program:
@@ -323,7 +338,8 @@ def archives_keep_them():
     there = f'{harness.DIR}/there.dwell'
     p = dwell('archive', '-o', there, path)
     assert p.returncode == 0, p
-    assert cat(there, 'anchors') == cat(path, 'anchors') != []
+    for section in ('anchors', 'anchor-ways'):
+        assert cat(there, section) == cat(path, section) != [], section
 
 
 @test

@@ -16,8 +16,9 @@ static const uint8_t code[] = "\x48\x01\xc0\x48\xff\xc9\x75\xf8\xc3";
 #define BEGIN 0x1000
 #define DELTA (BEGIN - 0x100)
 
-uint32_t anchored_loop_find(const char *path,
-			    struct anchoring_block ret[ANCHORED_LOOP_BLOCKS])
+uint32_t anchored_loop_find_ways(const char *path,
+				 struct anchoring_block ret_blocks[ANCHORED_LOOP_BLOCKS],
+				 struct anchoring_way ret_ways[ANCHORED_LOOP_WAYS])
 {
 	struct procedure_range range = { BEGIN, code, sizeof(code) - 1 };
 	struct procedure_options o = {
@@ -31,10 +32,23 @@ uint32_t anchored_loop_find(const char *path,
 			 0);
 	assert_int_equal(procedure_new(&o, &c, NULL), 0);
 	assert_int_equal(c->n_blocks, ANCHORED_LOOP_BLOCKS);
+	assert_int_equal(c->n_ways, ANCHORED_LOOP_WAYS);
+	assert_int_equal(c->ways[ANCHORED_LOOP_ON].kind, PROCEDURE_WAY_ON);
 	assert_int_equal(anchoring_new(p, 0, &a, NULL), 0);
 	if (!a)
 		return 0;
 	for (int i = 0; i < ANCHORED_LOOP_BLOCKS; i++)
-		ret[i] = (struct anchoring_block){ 0 };
-	return anchoring_find(a, profile_sym_image(p, 0, 0), DELTA, c, ret);
+		ret_blocks[i] = (struct anchoring_block){ 0 };
+	for (int i = 0; i < ANCHORED_LOOP_WAYS; i++)
+		ret_ways[i] = (struct anchoring_way){ 0 };
+	return anchoring_find(a, profile_sym_image(p, 0, 0), DELTA, c, ret_blocks,
+			      ret_ways);
+}
+
+uint32_t anchored_loop_find(const char *path,
+			    struct anchoring_block ret[ANCHORED_LOOP_BLOCKS])
+{
+	struct anchoring_way ways[ANCHORED_LOOP_WAYS];
+
+	return anchored_loop_find_ways(path, ret, ways);
 }

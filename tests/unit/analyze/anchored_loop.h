@@ -14,9 +14,14 @@
 #include "analyze/anchoring.h"
 
 enum { ANCHORED_LOOP_TURN, ANCHORED_LOOP_RETURN, ANCHORED_LOOP_BLOCKS };
+/* The turn's, and who returns and enters. */
+enum { ANCHORED_LOOP_AGAIN, ANCHORED_LOOP_ON, ANCHORED_LOOP_WAYS = 4 };
 
 /* How many windows tell that; 0: nothing does. */
 uint32_t anchored_loop_find(const char *path,
 			    struct anchoring_block ret[ANCHORED_LOOP_BLOCKS]);
+uint32_t anchored_loop_find_ways(const char *path,
+				 struct anchoring_block ret_blocks[ANCHORED_LOOP_BLOCKS],
+				 struct anchoring_way ret_ways[ANCHORED_LOOP_WAYS]);
 
 #endif

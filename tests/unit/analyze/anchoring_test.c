@@ -303,6 +303,69 @@ static void another_program_makes_the_same_code_less_sure(void **state unused)
 	assert_int_equal(anchored_loop_find(path, b), 0);
 }
 
+/* In each window: how often the loop was gone through, and of that, back to its begin. */
+static void write_shares(const unsigned turns[], const unsigned again[], unsigned n,
+			 bool has_ways)
+{
+	own(buf_fini) struct buf text = { 0 };
+
+	buf_printf(&text,
+		   "event cpu-time unit=ns period=1000000 flags=sampled\n"
+		   "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
+		   "a+0x100 %u\n",
+		   40 * 1000);
+	for (unsigned i = 0; i < 40; i++) {
+		buf_printf(&text, "anchor %u 0 cpu=%u\n", i, SECOND);
+		if (i)
+			buf_printf(&text, "anchor %u 100 a+0x900 cpu=%u\n", i,
+				   SECOND / 10);
+		buf_printf(&text,
+			   "anchor %u 20 a+0x900 size=4\n"
+			   "anchor %u %u a+0x100 size=8\n",
+			   i, i, turns[i % n]);
+		if (has_ways)
+			buf_printf(&text,
+				   "anchor-way %u %u a+0x108 a+0x100\n"
+				   "anchor-way %u 7 a+0x108 a+0x104\n"
+				   "anchor-way %u 9 a+0x104 a+0x100\n",
+				   i, again[i % n], i, i);
+	}
+	recording_builder_write(path, buf_str(&text));
+}
+
+static void ways_have_the_part_that_they_had_in_windows(void **state unused)
+{
+	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
+	struct anchoring_way w[ANCHORED_LOOP_WAYS];
+
+	/* What leads elsewhere is none of those that are known, but of what leaves. */
+	write_shares((unsigned[]){ 1000, 2000 }, (unsigned[]){ 600, 1200 }, 2, true);
+	assert_int_equal(anchored_loop_find_ways(path, b, w), 40);
+	assert_true(w[ANCHORED_LOOP_AGAIN].is_told && w[ANCHORED_LOOP_ON].is_told);
+	assert_float_equal(w[ANCHORED_LOOP_AGAIN].share, 0.6, 0.001);
+	assert_float_equal(w[ANCHORED_LOOP_ON].share, 0.4 - 14 / 3000.0, 0.001);
+	assert_true(w[ANCHORED_LOOP_AGAIN].off > 0.001 &&
+		    w[ANCHORED_LOOP_AGAIN].off < 0.02);
+	assert_false(w[ANCHORED_LOOP_WAYS - 1].is_told);
+	/* By how much there is of it, not by windows; and sure of less where they differ.
+	 */
+	write_shares((unsigned[]){ 1000, 3000 }, (unsigned[]){ 900, 300 }, 2, true);
+	assert_int_equal(anchored_loop_find_ways(path, b, w), 40);
+	assert_float_equal(w[ANCHORED_LOOP_AGAIN].share, 0.3, 0.001);
+	assert_true(w[ANCHORED_LOOP_AGAIN].off > 0.3);
+}
+
+static void without_ways_in_windows_none_are_told(void **state unused)
+{
+	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
+	struct anchoring_way w[ANCHORED_LOOP_WAYS];
+
+	write_shares((unsigned[]){ 1000 }, (unsigned[]){ 600 }, 1, false);
+	assert_int_equal(anchored_loop_find_ways(path, b, w), 40);
+	for (int i = 0; i < ANCHORED_LOOP_WAYS; i++)
+		assert_false(w[i].is_told);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
@@ -318,6 +381,8 @@ int main(void)
 		TEST(processes_of_a_program_are_one),
 		TEST(a_process_that_ended_too_soon_is_as_the_others),
 		TEST(another_program_makes_the_same_code_less_sure),
+		TEST(ways_have_the_part_that_they_had_in_windows),
+		TEST(without_ways_in_windows_none_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
