@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cmd/calc_access.h"
+#include "cmd/calc_stall.h"
 #include "cmd/calc_value.h"
 #include "cmd/calc_view.h"
 #include "cmd/command.h"
@@ -20,6 +21,7 @@
 #include "cmd/report_text.h"
 #include "insn/machine_model.h"
 
+#define LAST_COLUMN    5     /* the instruction's */
 #define WIDE	       100   /* columns from which lines are named beside the code */
 #define LEAST_SHARE    0.005 /* of the function's time: blocks with less are left out */
 #define LEAST_BLOCKS   6     /* are shown */
@@ -167,7 +169,7 @@ static struct table *new_table(void)
 static void put_empty(struct table *t)
 {
 	table_row(t);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < LAST_COLUMN; i++)
 		table_cell(t, "");
 }
 
@@ -196,104 +198,14 @@ static void put_block_head(const struct calc_view *v, struct table *t, uint32_t 
 		    text_pct(text, b->cycles, c->cycles));
 }
 
-/* It does not round to nothing. */
-static bool is_worth(double cycles)
-{
-	return cycles >= 0.05;
-}
-
-/* It may explain no more than a part. */
-static bool is_bounded(const struct stall *s, const struct stall_culprit *x)
-{
-	return x->most >= 0 && is_worth(s->high - x->most);
-}
-
-/* Those that differ in nothing but the cause; behind the last of them. */
-static unsigned alike(const struct stall *s, unsigned i)
-{
-	const struct stall_culprit *first = &s->culprits[i];
-
-	for (i++; i < s->n; i++) {
-		const struct stall_culprit *x = &s->culprits[i];
-
-		if (x->blamed != first->blamed || x->event != first->event ||
-		    is_bounded(s, x) != is_bounded(s, first) ||
-		    (is_bounded(s, x) && is_worth(fabs(x->most - first->most))))
-			break;
-	}
-	return i;
-}
-
-/* "D-cache or DTLB miss" */
-static void put_names(const struct stall *s, unsigned i, unsigned end, struct buf *to)
-{
-	static const char miss[] = " miss";
-
-	for (unsigned k = i; k < end; k++) {
-		const char *name = stall_cause_text(s->culprits[k].cause);
-		size_t n = strlen(name), cut = sizeof(miss) - 1;
-		const char *next =
-			k + 1 < end ? stall_cause_text(s->culprits[k + 1].cause) : "";
-
-		if (n > cut && strcmp(name + n - cut, miss) == 0 && strstr(next, miss))
-			n -= cut;
-		buf_printf(to, "%s%.*s", k > i ? " or " : "", (int)n, name);
-	}
-}
-
-static void put_culprits(const struct calc_view *v, const struct stall *s, unsigned i,
-			 unsigned end, uint32_t step, struct table *t)
-{
-	const struct function_code *c = &v->code;
-	const struct stall_culprit *x = &s->culprits[i];
-	own(buf_fini) struct buf b = { 0 };
-
-	buf_printf(&b, "  %s ", end == s->n && !is_worth(s->unexplained) ? "└" : "├");
-	put_names(s, i, end, &b);
-	if (x->blamed != PROCEDURE_OUTSIDE && x->blamed != step)
-		buf_printf(&b, " of %" PRIx64, c->procedure->steps[x->blamed].address);
-	if (is_bounded(s, x))
-		buf_printf(&b, ", ≤ %.1f", x->most);
-	if (x->event)
-		buf_printf(&b, " by %s", x->event);
-	put_empty(t);
-	table_cell(t, buf_str(&b));
-}
-
-/* What may have been the cause, each on a row of its own. */
-static void put_stall(const struct calc_view *v, const struct stall *s, uint32_t step,
-		      struct table *t)
-{
-	const char *where = step == PROCEDURE_OUTSIDE ? " on the way" : "";
-	char cycles[TEXT_MAX];
-
-	if (s->cycles <= 0)
-		return;
-	put_empty(t);
-	if (s->low == s->high)
-		table_cellf(t, "  ┌ stalls %s cycles%s",
-			    calc_value_cycles(cycles, s->cycles), where);
-	else
-		table_cellf(t, "  ┌ stalls %s%s",
-			    calc_value_cycles_range(cycles, s->low, s->high),
-			    where[0] ? where : " cycles");
-	for (unsigned i = 0, end; i < s->n; i = end) {
-		end = alike(s, i);
-		put_culprits(v, s, i, end, step, t);
-	}
-	if (is_worth(s->unexplained)) {
-		put_empty(t);
-		table_cellf(t, "  └ unexplained, %.1f", s->unexplained);
-	}
-}
-
 static void put_arrival(const struct calc_view *v, struct table *t, uint32_t block)
 {
 	const struct function_code_block *b = &v->code.blocks[block];
 	double each = calc_view_each(b->arrival, b->times);
 	char text[TEXT_MAX];
 
-	put_stall(v, &v->stalls.of_arrival[block], PROCEDURE_OUTSIDE, t);
+	calc_stall_put(&v->stalls.of_arrival[block], v->code.procedure, PROCEDURE_OUTSIDE,
+		       t, LAST_COLUMN);
 	if (each < LEAST_WAIT)
 		return;
 	table_row(t);
@@ -393,7 +305,7 @@ static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
 	struct disasm_instruction in = calc_view_instruction(v, step);
 	char number[TEXT_MAX], where[120] = "";
 
-	put_stall(v, &v->stalls.of_step[step], step, t);
+	calc_stall_put(&v->stalls.of_step[step], c->procedure, step, t, LAST_COLUMN);
 	if (line && line->file && v->r->width >= WIDE)
 		snprintf(where, sizeof(where), "  ; %s:%u", names_base(line->file),
 			 line->line);
