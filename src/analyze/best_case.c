@@ -92,6 +92,7 @@ void best_case_schedule(struct function_code *c, bool is_draft)
 	own(freep) double *cycles = xcalloc(p->n_steps + 1, sizeof(*cycles));
 	own(freep) double(*waits)[SCHEDULE_N_WAITS] =
 		xcalloc(p->n_steps + 1, sizeof(*waits));
+	own(freep) uint32_t *waits_for = xcalloc(p->n_steps + 1, sizeof(*waits_for));
 
 	for (uint32_t i = 0; i < p->n_ways; i++)
 		if (p->ways[i].to == PROCEDURE_OUTSIDE)
@@ -112,6 +113,7 @@ void best_case_schedule(struct function_code *c, bool is_draft)
 					       .most_visits = most_visits(c),
 					       .cycles = cycles,
 					       .waits = waits,
+					       .waits_for = waits_for,
 					       .ctx = &laying,
 					       .before = before,
 					       .is_jump = is_jump },
@@ -121,6 +123,7 @@ void best_case_schedule(struct function_code *c, bool is_draft)
 		for (uint32_t k = first[i]; k < first[i] + n[i]; k++) {
 			c->steps[k].ideal = cycles[k];
 			memcpy(c->steps[k].waits, waits[k], sizeof(waits[k]));
+			c->steps[k].waits_for = waits_for[k];
 			c->blocks[i].ideal += cycles[k];
 		}
 	}

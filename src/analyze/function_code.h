@@ -17,6 +17,7 @@
 #include "analyze/time_column.h"
 #include "base/buf.h"
 #include "insn/operation.h"
+#include "insn/path_cost.h"
 #include "insn/procedure.h"
 #include "insn/schedule.h"
 
@@ -30,6 +31,8 @@ struct function_code_step {
 	double ideal; /* cycles each time if nothing is missing; negative: not known */
 	/* Of these, why the machine does not do better. */
 	double waits[SCHEDULE_N_WAITS];
+	/* The step whose outcome it waits for, mostly; PATH_COST_NONE: no single one. */
+	uint32_t waits_for;
 };
 
 struct function_code_block {

@@ -123,6 +123,30 @@ static void put_access(const struct function_code *c, struct json *j, uint32_t s
 	calc_access_json(a, j);
 }
 
+/* Why it takes so long at best. */
+static void put_waits(const struct function_code *c, struct json *j, uint32_t step)
+{
+	const struct function_code_step *s = &c->steps[step];
+	bool is_open = false;
+
+	for (unsigned w = 0; w < SCHEDULE_N_WAITS; w++) {
+		if (s->ideal < 0 || s->waits[w] <= 0)
+			continue;
+		if (!is_open) {
+			json_key(j, "ideal_waits");
+			json_object(j);
+			is_open = true;
+		}
+		json_key_double(j, schedule_wait_text(w), s->waits[w]);
+	}
+	if (!is_open)
+		return;
+	json_object_end(j);
+	if (s->waits_for != PATH_COST_NONE)
+		json_key_u64(j, "ideal_waits_for",
+			     c->procedure->steps[s->waits_for].address);
+}
+
 static void put_steps(const struct calc_view *v, struct json *j, uint32_t block)
 {
 	const struct function_code *c = &v->code;
@@ -143,6 +167,7 @@ static void put_steps(const struct calc_view *v, struct json *j, uint32_t block)
 		json_key_double(j, "cycles", c->steps[i].cycles);
 		put_known(j, "times", c->steps[i].times);
 		put_known(j, "ideal_cycles_each", c->steps[i].ideal);
+		put_waits(c, j, i);
 		put_misses(c, j, i);
 		put_access(c, j, i);
 		put_stall(v, j, "stall", &v->stalls.of_step[i]);

@@ -26,6 +26,7 @@
 #define LEAST_SHARE    0.005 /* of the function's time: blocks with less are left out */
 #define LEAST_BLOCKS   6     /* are shown */
 #define LEAST_WAIT     0.5   /* cycles */
+#define LEAST_STATIC   1.0   /* cycles at best: from these on it is told why */
 #define LEAST_ACCESSES 16    /* samples that tell where memory is accessed */
 
 static void put_head(const struct calc_view *v, FILE *out)
@@ -275,6 +276,51 @@ static bool is_telling(const struct access_place *a)
 	return a && a->samples >= LEAST_ACCESSES;
 }
 
+/* " on 400078": who waits for the machine waits for no other instruction. */
+static void put_waits_for(const struct calc_view *v, uint32_t step, unsigned wait,
+			  struct buf *to)
+{
+	uint32_t of = v->code.steps[step].waits_for;
+
+	if (of == PATH_COST_NONE || wait == SCHEDULE_WAIT_PORT ||
+	    wait == SCHEDULE_WAIT_FRONT_END)
+		return;
+	if (of == step)
+		buf_puts(to, " on itself");
+	else
+		buf_printf(to, " on %" PRIx64, v->code.procedure->steps[of].address);
+}
+
+static bool is_told(double wait)
+{
+	return wait >= LEAST_WAIT;
+}
+
+/* "best: dependency on 400078", and how many cycles where there are several. */
+static void put_waits(const struct calc_view *v, struct table *t, uint32_t step)
+{
+	const struct function_code_step *s = &v->code.steps[step];
+	unsigned n = 0, longest = 0;
+
+	for (unsigned w = 0; w < SCHEDULE_N_WAITS; w++) {
+		n += is_told(s->waits[w]);
+		longest = s->waits[w] > s->waits[longest] ? w : longest;
+	}
+	for (unsigned w = 0; w < SCHEDULE_N_WAITS && s->ideal >= LEAST_STATIC; w++) {
+		own(buf_fini) struct buf b = { 0 };
+
+		if (!is_told(s->waits[w]))
+			continue;
+		buf_printf(&b, "  · best: %s", schedule_wait_text(w));
+		if (w == longest)
+			put_waits_for(v, step, w, &b);
+		if (n > 1)
+			buf_printf(&b, ", %.1f", s->waits[w]);
+		put_empty(t);
+		table_cell(t, buf_str(&b));
+	}
+}
+
 static void put_access(const struct calc_view *v, struct table *t, uint32_t step)
 {
 	static void (*const tell[])(const struct access_place *,
@@ -305,6 +351,7 @@ static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
 	struct disasm_instruction in = calc_view_instruction(v, step);
 	char number[TEXT_MAX], where[120] = "";
 
+	put_waits(v, t, step);
 	calc_stall_put(&v->stalls.of_step[step], c->procedure, step, t, LAST_COLUMN);
 	if (line && line->file && v->r->width >= WIDE)
 		snprintf(where, sizeof(where), "  ; %s:%u", names_base(line->file),

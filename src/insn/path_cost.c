@@ -26,11 +26,22 @@ static const struct care {
 #define RARE_PATH  48
 #define RARE_LEAD  12
 
+#define RECENT 1024 /* steps: more than are under way */
+
+/* How much of what an operation waited was for the one that is named now, less what was
+ * for others: the one that has the most part of it is found in one pass. */
+struct vote {
+	double lead, all; /* cycles */
+};
+
 struct measuring {
 	const struct path_cost *c;
 	struct schedule *schedule;
 	uint32_t *visits;   /* [block]: scheduled so often */
 	VEC(uint32_t) path; /* blocks, the last one first */
+	uint64_t n_steps;
+	uint32_t recent[RECENT]; /* operations */
+	struct vote *votes;	 /* [operation], or NULL */
 	struct path_cost_chance chance;
 };
 
@@ -39,6 +50,7 @@ static void measuring_fini(struct measuring *m)
 	schedule_free(m->schedule);
 	vec_fini(&m->path);
 	free(m->visits);
+	free(m->votes);
 }
 
 uint64_t path_cost_choose(struct path_cost_chance *c, uint64_t n)
@@ -62,6 +74,36 @@ static void lay_path(struct measuring *m, uint32_t block, unsigned limit)
 	}
 }
 
+static void vote(struct measuring *m, uint32_t operation, double cycles)
+{
+	uint64_t back = schedule_waited_for(m->schedule);
+	uint32_t *named = &m->c->waits_for[operation];
+	struct vote *v = &m->votes[operation];
+	uint32_t of;
+
+	v->all += cycles;
+	if (!back || back >= RECENT || cycles <= 0)
+		return;
+	of = m->recent[(m->n_steps - back) % RECENT];
+	if (*named == of) {
+		v->lead += cycles;
+	} else if (v->lead >= cycles) {
+		v->lead -= cycles;
+	} else {
+		*named = of;
+		v->lead = cycles - v->lead;
+	}
+}
+
+static void note(struct measuring *m, uint32_t operation, double cycles)
+{
+	m->c->cycles[operation] += cycles;
+	if (m->c->waits)
+		schedule_add_waits(m->schedule, m->c->waits[operation]);
+	if (m->votes)
+		vote(m, operation, cycles);
+}
+
 /* When the last instruction is done. */
 static double pass(struct measuring *m, uint32_t block, bool is_taken, double left,
 		   bool counts)
@@ -72,10 +114,9 @@ static double pass(struct measuring *m, uint32_t block, bool is_taken, double le
 		double now = schedule_step(m->schedule, &m->c->operations[first + i],
 					   is_taken && i + 1 == n);
 
+		m->recent[++m->n_steps % RECENT] = first + i;
 		if (counts)
-			m->c->cycles[first + i] += now - left;
-		if (counts && m->c->waits)
-			schedule_add_waits(m->schedule, m->c->waits[first + i]);
+			note(m, first + i, now - left);
 		left = now;
 	}
 	return left;
@@ -159,12 +200,44 @@ static void take_means(struct measuring *m)
 		}
 }
 
+static uint32_t n_operations(const struct path_cost *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->n_blocks; i++)
+		n = c->first[i] + c->n[i] > n ? c->first[i] + c->n[i] : n;
+	return n;
+}
+
+static void begin_votes(struct measuring *m)
+{
+	uint32_t n = n_operations(m->c);
+
+	m->votes = xcalloc(n + 1, sizeof(*m->votes));
+	for (uint32_t i = 0; i < n; i++)
+		m->c->waits_for[i] = PATH_COST_NONE;
+}
+
+/* Who has no third for sure is one of many. */
+static void end_votes(struct measuring *m)
+{
+	uint32_t n = n_operations(m->c);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (m->votes[i].lead < m->votes[i].all / 3)
+			m->c->waits_for[i] = PATH_COST_NONE;
+}
+
 void path_cost_measure(const struct path_cost *c, const struct machine_model *model)
 {
 	own(measuring_fini) struct measuring m = { .c = c,
 						   .schedule = schedule_new(model) };
 
 	m.visits = xcalloc(c->n_blocks + 1, sizeof(*m.visits));
+	if (c->waits_for)
+		begin_votes(&m);
 	visit_all(&m);
 	take_means(&m);
+	if (c->waits_for)
+		end_votes(&m);
 }

@@ -33,6 +33,9 @@ struct path_cost {
 	double *cycles;
 	/* The same, of these what was waited for; or NULL. */
 	double (*waits)[SCHEDULE_N_WAITS];
+	/* The operation whose outcome it waited for, mostly; PATH_COST_NONE: none, or now
+	 * this one and now that.  NULL where waits is. */
+	uint32_t *waits_for;
 	/* The caller's; begin: a path is laid anew, or NULL.  Before: where it came to
 	 * the block from, PATH_COST_NONE: from nowhere that is known.  Is_jump: the
 	 * block's last instruction goes elsewhere than on when next comes behind it. */

@@ -32,6 +32,7 @@ struct sum {
 struct store {
 	uint64_t key;
 	uint64_t ready; /* cycle */
+	uint64_t by;	/* step */
 };
 
 struct schedule {
@@ -41,7 +42,9 @@ struct schedule {
 	uint64_t left;		  /* tick when the last one did */
 	uint64_t latest;	  /* cycle up to which anything is planned */
 	uint64_t n_slots, next_id;
+	uint64_t n_steps;		  /* the last one's number, from 1 on */
 	uint64_t ready[OPERATION_N_REGS]; /* cycle */
+	uint64_t by[OPERATION_N_REGS];	  /* step; 0: none that is known */
 	uint8_t why[OPERATION_N_REGS];	  /* enum schedule_wait: not earlier */
 	struct sum sums[OPERATION_N_GENERAL];
 	struct store stores[N_STORES];
@@ -60,6 +63,7 @@ struct schedule {
 	struct last {
 		uint64_t ticks;	 /* that it left later than by the width */
 		uint64_t queued; /* cycles that it waited for ports */
+		uint64_t by;	 /* step whose outcome it waited for; 0: none */
 		uint8_t why;	 /* enum schedule_wait: of what it waited for else */
 		uint8_t kind;	 /* the same, of its own work */
 		bool is_fetched; /* nothing but fetching kept it from entering */
@@ -114,6 +118,7 @@ void schedule_restart(struct schedule *s)
 	empty_pool(&s->vector, s->start);
 	for (size_t i = 0; i < OPERATION_N_REGS; i++) {
 		s->ready[i] = s->start;
+		s->by[i] = 0;
 		s->why[i] = SCHEDULE_WAIT_DEPENDENCY;
 	}
 	for (size_t i = 0; i < OPERATION_N_GENERAL; i++)
@@ -280,6 +285,7 @@ static uint64_t when_ready(struct schedule *s, operation_registers registers,
 			continue;
 		cycle = s->ready[reg];
 		s->last.why = s->why[reg];
+		s->last.by = s->by[reg];
 		s->last.is_fetched = false;
 	}
 	return cycle;
@@ -329,6 +335,7 @@ static void write_registers(struct schedule *s, const struct operation *o, uint6
 		unsigned reg = operation_first_register(writes);
 
 		s->ready[reg] = cycle;
+		s->by[reg] = s->n_steps;
 		s->why[reg] = why;
 	}
 	s->latest = later(s->latest, cycle);
@@ -415,6 +422,18 @@ static uint64_t move(struct schedule *s, const struct operation *o, uint32_t por
 	return last;
 }
 
+/* What was stored before, where that is later than what it has anyway. */
+static uint64_t forwarded(struct schedule *s, const struct store *before,
+			  unsigned latency, uint64_t cycle)
+{
+	uint64_t ready = before->ready + latency;
+
+	if (ready <= cycle)
+		return cycle;
+	s->last.by = before->by;
+	return ready;
+}
+
 static uint64_t load(struct schedule *s, const struct operation *o, uint64_t place,
 		     uint64_t cycle)
 {
@@ -428,9 +447,9 @@ static uint64_t load(struct schedule *s, const struct operation *o, uint64_t pla
 	if (before->key != place)
 		return done;
 	if (is_vector(o))
-		return later(done, before->ready + m->vector_forward_latency);
-	return later(m->forwards_by_name ? cycle : done,
-		     before->ready + m->forward_latency);
+		return forwarded(s, before, m->vector_forward_latency, done);
+	return forwarded(s, before, m->forward_latency,
+			 m->forwards_by_name ? cycle : done);
 }
 
 static uint64_t store(struct schedule *s, const struct operation *o, uint64_t place,
@@ -446,7 +465,7 @@ static uint64_t store(struct schedule *s, const struct operation *o, uint64_t pl
 		s, is_vector(o) ? m->vector_store_data_ports : m->store_data_ports, data,
 		1);
 
-	*store_slot(s, place) = (struct store){ place, data };
+	*store_slot(s, place) = (struct store){ place, data, s->n_steps };
 	return later(a, d) + 1;
 }
 
@@ -506,6 +525,7 @@ static void move_base(struct schedule *s, const struct operation *o, uint64_t cy
 	cycle = take_port(s, u->ports, cycle, 1) + u->latency;
 	s->last.queued = queued;
 	s->ready[o->base] = cycle;
+	s->by[o->base] = s->n_steps;
 	s->why[o->base] = SCHEDULE_WAIT_DEPENDENCY;
 	s->latest = later(s->latest, cycle);
 }
@@ -614,7 +634,8 @@ double schedule_step(struct schedule *s, const struct operation *o, bool is_take
 	operation_registers reads;
 	bool has_memory = o->loads || o->stores;
 
-	s->last.queued = 0;
+	s->n_steps++;
+	s->last.queued = s->last.by = 0;
 	s->last.why = SCHEDULE_WAIT_DEPENDENCY;
 	cycle = done = enter(s, o, slots);
 	reads = o->is_zeroing ? 0 : o->reads;
@@ -658,6 +679,16 @@ void schedule_add_waits(const struct schedule *s, double *waits)
 	}
 	waits[SCHEDULE_WAIT_PORT] += (double)queued / TICKS;
 	waits[why] += (double)(l->ticks - queued) / TICKS;
+}
+
+uint64_t schedule_waited_for(const struct schedule *s)
+{
+	const struct last *l = &s->last;
+
+	if (!l->by || l->is_fetched || l->kind != SCHEDULE_WAIT_DEPENDENCY ||
+	    2 * l->queued * TICKS >= l->ticks)
+		return 0;
+	return s->n_steps - l->by;
 }
 
 const char *schedule_wait_text(enum schedule_wait wait)

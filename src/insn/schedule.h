@@ -32,6 +32,9 @@ double schedule_step(struct schedule *s, const struct operation *o, bool is_take
 /* Adds why the last one left so late, in cycles by enum schedule_wait.  What is left of
  * its time went by as the machine is only so wide. */
 void schedule_add_waits(const struct schedule *s, double *waits);
+/* How many steps before the last one was whose outcome it waited for, most of its wait;
+ * 0: none. */
+uint64_t schedule_waited_for(const struct schedule *s);
 /* "dependency" */
 const char *schedule_wait_text(enum schedule_wait wait);
 

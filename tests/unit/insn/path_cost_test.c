@@ -175,6 +175,25 @@ static void what_a_chain_takes_is_waited_for(void **state)
 	}
 }
 
+/* Each multiplication waits for the one before, the first of a turn for the last turn's.
+ */
+static void who_is_waited_for_is_named(void **state)
+{
+	struct loop l = { .heat = { 1, 2000, 2000 }, .unknown = N_BLOCKS };
+	double cycles[8] = { 0 }, waits[8][SCHEDULE_N_WAITS] = { 0 };
+	uint32_t waits_for[8];
+	struct path_cost c = ask(&l, cycles, waits);
+
+	(void)state;
+	read_code(&l);
+	c.waits_for = waits_for;
+	path_cost_measure(&c, machine_model_find("zen4"));
+	assert_int_equal(waits_for[0], PATH_COST_NONE);
+	assert_int_equal(waits_for[1], 2);
+	assert_int_equal(waits_for[2], 1);
+	assert_int_equal(waits_for[4], PATH_COST_NONE);
+}
+
 static void chance_stays_below(void **state)
 {
 	struct path_cost_chance c = { 7 };
@@ -194,6 +213,7 @@ int main(void)
 		cmocka_unit_test(less_work_is_nearly_as_good),
 		cmocka_unit_test(where_nobody_knows_the_way_the_block_stands_alone),
 		cmocka_unit_test(what_a_chain_takes_is_waited_for),
+		cmocka_unit_test(who_is_waited_for_is_named),
 		cmocka_unit_test(chance_stays_below),
 	};
 

@@ -181,6 +181,49 @@ static double waits_of(const char *code, size_t size, bool is_taken,
 	return (now - half) / (N_TURNS - N_TURNS / 2);
 }
 
+/* How many steps back the last instruction's wait is for, once they go on and on. */
+static uint64_t waited_for(const char *code, size_t size)
+{
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+	own(schedule_freep) struct schedule *s = schedule_new(machine_model_find("zen4"));
+	struct operation o;
+
+	assert_int_equal(operation_reader_new(EM_X86_64, &r, NULL), 0);
+	for (int turn = 0; turn < N_TURNS; turn++)
+		for (size_t at = 0; at < size; at += o.size) {
+			assert_true(operation_read(r, (const uint8_t *)code + at,
+						   size - at, at, &o));
+			schedule_step(s, &o, false);
+		}
+	return schedule_waited_for(s);
+}
+
+static void who_was_waited_for_is_known(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+		uint64_t back;
+	} t[] = {
+		/* mov (%rax),%rax: for itself */
+		{ CODE("\x48\x8b\x00"), 1 },
+		/* mov (%rax),%rax; nop; add %rcx,%rax: the load */
+		{ CODE("\x48\x8b\x00\x90\x48\x01\xc8"), 2 },
+		/* movq %xmm0,8(%rsi); movq 8(%rsi),%xmm0: who stored */
+		{ CODE("\x66\x0f\xd6\x46\x08\xf3\x0f\x7e\x46\x08"), 1 },
+		/* imul %rcx,%rcx,3 to four registers wait for a port */
+		{ CODE("\x48\x6b\xc1\x03\x48\x6b\xd1\x03\x48\x6b\xd9\x03\x48\x6b\xf1"
+		       "\x03"),
+		  0 },
+		/* div %rcx: its own work */
+		{ CODE("\x48\xf7\xf1"), 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		assert_int_equal(waited_for(t[i].code, t[i].size), t[i].back);
+}
+
 /* Whoever is slower than the machine is wide waits for something that can be named. */
 static void who_leaves_late_waited_for_something(void **state)
 {
@@ -345,6 +388,7 @@ int main(void)
 		cmocka_unit_test(loops_take_what_they_are_known_to_take),
 		cmocka_unit_test(taken_branches_have_a_distance),
 		cmocka_unit_test(who_leaves_late_waited_for_something),
+		cmocka_unit_test(who_was_waited_for_is_known),
 		cmocka_unit_test(no_model_is_faster_than_its_width),
 		cmocka_unit_test(a_restart_forgets_all),
 		cmocka_unit_test(machines_are_found_by_what_the_kernel_calls_them),
