@@ -564,6 +564,46 @@ static void blame_unit(const struct stall_scene *at, struct stall *s, uint32_t b
 		add(s, STALL_DIVIDER, step, -1);
 }
 
+/* The one of this cause that may have most of it; NULL: none is there. */
+static struct stall_culprit *chief_of(struct stall *s, uint8_t cause)
+{
+	struct stall_culprit *chief = NULL;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct stall_culprit *x = &s->culprits[i];
+
+		if (x->cause == cause &&
+		    (!chief ||
+		     (chief->most >= 0 && (x->most < 0 || x->most > chief->most))))
+			chief = x;
+	}
+	return chief;
+}
+
+/* Of causes that are there already: who may have more of one than all that were found
+ * comes first.  The load that goes on to another line each time is the likelier one than
+ * the load right before that does so each eighth time. */
+static void blame_likelier(const struct stall_scene *at, struct stall *s, uint32_t block,
+			   uint32_t step)
+{
+	struct stall other = { .cycles = s->cycles, .low = s->low, .high = s->high };
+
+	blame_unit(at, &other, block, step);
+	for (unsigned i = 0; i < other.n; i++) {
+		struct stall_culprit *chief = chief_of(s, other.culprits[i].cause);
+		struct stall_culprit before;
+
+		if (!chief || chief->most < 0 ||
+		    (other.culprits[i].most >= 0 &&
+		     other.culprits[i].most <= chief->most) ||
+		    s->n == STALL_MAX_CULPRITS)
+			continue;
+		before = *chief;
+		*chief = other.culprits[i];
+		s->culprits[s->n++] = before;
+	}
+}
+
 /* The step's own wait, each time. */
 static double waited(const struct function_code *c, uint32_t step)
 {
@@ -585,6 +625,8 @@ static void blame_group(const struct stall_scene *at, struct stall *s, uint32_t 
 	       !code_step_is_call(&at->c->procedure->steps[step]))
 		if (!is_explained(s) || waited(at->c, step) > s->cycles)
 			blame_unit(at, s, block, step);
+		else
+			blame_likelier(at, s, block, step);
 }
 
 /* Where misses were sampled, too, no cause had more than these at their worst. */

@@ -270,6 +270,24 @@ static void some_of_a_long_wait_lands_behind_it(void **state)
 	}
 }
 
+/* mov (%rax),%rax; add $8,%rsi; mov (%rsi),%rbx; not %rcx, where samples land: the load
+ * right before goes on to another line each eighth time, the other one each time. */
+static void the_likelier_one_of_two_loads_comes_first(void **state)
+{
+	own(function_code_fini) struct function_code c;
+	own(stall_fini) struct stalls s = { 0 };
+	own(buf_fini) struct buf b = { 0 };
+
+	(void)state;
+	make_loop(&c, CODE("\x48\x8b\x00\x48\x83\xc6\x08\x48\x8b\x1e\x48\xf7\xd1"), 3);
+	c.model = machine_model_find("zen5");
+	stall_find(&s, &c);
+	describe(&c, &s.of_step[3], &b);
+	assert_string_equal(buf_str(&b),
+			    "D-cache miss of 0, DTLB miss of 0, D-cache miss of 7 "
+			    "<125.0, DTLB miss of 7 <2.0");
+}
+
 /* not %rax, which waits; not %rcx; dec; jnz */
 static void what_waits_anyway_may_wait_as_long_again(void **state)
 {
@@ -730,6 +748,7 @@ int main(void)
 		cmocka_unit_test(
 			what_retires_together_is_blamed_for_what_none_else_can_be),
 		cmocka_unit_test(some_of_a_long_wait_lands_behind_it),
+		cmocka_unit_test(the_likelier_one_of_two_loads_comes_first),
 		cmocka_unit_test(what_waits_anyway_may_wait_as_long_again),
 		cmocka_unit_test(so_is_it_in_code_of_aarch64),
 		cmocka_unit_test(misses_that_were_sampled_bound_causes),
