@@ -9,14 +9,23 @@
 #define MOSTLY	   0.9 /* of the strides are one */
 #define LEAST_LOST 0.1 /* of the times where is not known: it is told */
 
-/* "7 lines", "~1,200 lines": those that are many were not all kept. */
+/* Most came only once, so that there are more than were seen. */
+static bool is_part(const struct distinct *d)
+{
+	return 2 * distinct_once(d) > distinct_count(d);
+}
+
+/* "7 lines", "~1,200 lines": those that are many were not all kept; "≥ 8,500 lines". */
 static void put_number(const struct distinct *d, const char *what, struct buf *b)
 {
 	double n = distinct_count(d);
 	double unit = n > 100 ? pow(10, floor(log10(n)) - 1) : 1;
 	char text[TEXT_MAX];
 
-	buf_printf(b, "%s%s %s%s", d->n < DISTINCT_MAX ? "" : "~",
+	buf_printf(b, "%s%s %s%s",
+		   is_part(d)		 ? "≥ "
+		   : d->n < DISTINCT_MAX ? ""
+					 : "~",
 		   text_count(text, (uint64_t)(round(n / unit) * unit)), what,
 		   n == 1 ? "" : "s");
 }
