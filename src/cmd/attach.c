@@ -154,10 +154,9 @@ const struct command cmd_attach = {
 		"Records processes that already run, until they end, the time of -d is "
 		"over, or you press Ctrl-C. The processes are not stopped and nothing is "
 		"loaded into them, but by these experiments: the engine of bbcounts runs "
-		"them in translation meanwhile and leaves them afterwards; heap, sync "
-		"and "
-		"regions lead their calls through a library of dwell's own, from which "
-		"they are freed at the end.",
+		"them in translation meanwhile and leaves them afterwards; heap, sync, "
+		"fpe and regions lead their calls through a library of dwell's own, from "
+		"which they are freed at the end.",
 	.options = (const struct option_spec *const[]){ record_options, attach_options,
 							NULL },
 	.examples =
@@ -172,6 +171,8 @@ const struct command cmd_attach = {
 			  "who takes memory now and does not give it back" },
 			{ "dwell attach -e sync -p 1234 -d 10",
 			  "who waits for which lock, and who holds it" },
+			{ "dwell attach -e fpe -p 1234 -d 10",
+			  "where it makes numbers that are none, or infinite" },
 			{ "dwell attach -e regions -p 1234 -d 1m",
 			  "how often it begins what it marks itself, and how long that "
 			  "takes" },

@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/auxvec.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +15,7 @@
 #include "base/mem.h"
 #include "collect/inject_calls.h"
 #include "collect/inject_cells.h"
+#include "collect/inject_fpe.h"
 #include "collect/inject_library.h"
 #include "collect/inject_place.h"
 #include "collect/inject_slots.h"
@@ -26,12 +25,12 @@
 #include "host/clock.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
+#include "wire/tracer.h"
 #include "wire/tracer_library.h"
 
 const char *const inject_why_not = NULL;
 
 #define MAPS_MAX    (UINT64_C(64) << 20)
-#define AUXV_MAX    4096
 #define TRIES	    40
 #define BETWEEN_NS  5000000
 #define LOOK_NS	    UINT64_C(20000000)
@@ -45,10 +44,12 @@ struct inject {
 	int fd; /* /proc/PID/mem */
 	struct inject_memory memory;
 	uint64_t debug, site;
+	uint32_t traces;
 	struct inject_objects objects; /* those that slots are of */
 	struct inject_calls calls;
 	struct inject_slots slots;
 	struct inject_cells cells;
+	struct inject_fpe fpe;
 	struct inject_place place;
 	struct inject_library library;
 	struct wire_injected head;
@@ -64,9 +65,10 @@ static bool read_memory(void *ctx, uint64_t at, void *to, size_t bytes)
 	return pread(i->fd, to, bytes, (off_t)at) == (ssize_t)bytes;
 }
 
-static bool write_memory(const struct inject *i, uint64_t at, const void *from,
-			 size_t bytes)
+static bool write_memory(void *ctx, uint64_t at, const void *from, size_t bytes)
 {
+	const struct inject *i = ctx;
+
 	return pwrite(i->fd, from, bytes, (off_t)at) == (ssize_t)bytes;
 }
 
@@ -83,6 +85,7 @@ static void inject_free(struct inject *i)
 	inject_objects_fini(&i->objects);
 	inject_slots_fini(&i->slots);
 	inject_cells_fini(&i->cells);
+	inject_fpe_fini(&i->fpe);
 	inject_library_fini(&i->library);
 	free(i);
 }
@@ -117,19 +120,11 @@ static int read_file(const struct inject *i, const char *name, struct buf *ret,
 static int find_linker(struct inject *i, struct err *e)
 {
 	own(buf_fini) struct buf auxv = { 0 };
-	uint64_t phdrs = 0, n = 0, pair[2];
 	int rc = read_file(i, "auxv", &auxv, e);
 
 	if (rc < 0)
 		return rc;
-	for (size_t at = 0; at + sizeof(pair) <= auxv.size; at += sizeof(pair)) {
-		memcpy(pair, auxv.data + at, sizeof(pair));
-		if (pair[0] == AT_PHDR)
-			phdrs = pair[1];
-		if (pair[0] == AT_PHNUM)
-			n = pair[1];
-	}
-	i->debug = phdrs ? inject_objects_debug(&i->memory, phdrs, n) : 0;
+	i->debug = inject_objects_debug_by(&i->memory, auxv.data, auxv.size);
 	return i->debug ? 0
 			: err_set(e, ERR_UNSUPPORTED,
 				  "it is statically linked: nothing leads its calls "
@@ -206,7 +201,7 @@ static uint64_t checksum(void)
 	       crc32c(0, tracer_injected, tracer_injected_size);
 }
 
-static int make_library(struct inject *i, uint32_t traces, struct err *e)
+static int make_library(struct inject *i, struct err *e)
 {
 	int rc;
 
@@ -215,13 +210,13 @@ static int make_library(struct inject *i, uint32_t traces, struct err *e)
 				 resolve, i, &i->library, e);
 	for (unsigned k = 0; k < INJECT_N_CALLS && rc == 0; k++)
 		i->calls.wrapper[k] =
-			inject_calls_is_wanted(k, traces) && i->calls.of[k].address
+			inject_calls_is_wanted(k, i->traces) && i->calls.of[k].address
 				? inject_library_find(&i->library, i->calls.of[k].name)
 				: 0;
 	return rc;
 }
 
-static int choose_place(struct inject *i, uint64_t from, uint32_t traces, struct err *e)
+static int choose_place(struct inject *i, uint64_t from, struct err *e)
 {
 	own(buf_fini) struct buf maps = { 0 };
 	int rc = read_file(i, "maps", &maps, e);
@@ -233,7 +228,7 @@ static int choose_place(struct inject *i, uint64_t from, uint32_t traces, struct
 		rc = inject_place_choose(&i->memory, from, (const char *)maps.data,
 					 maps.size, checksum(), &i->place, e);
 	if (rc == 0)
-		rc = make_library(i, traces, e);
+		rc = make_library(i, e);
 	return rc;
 }
 
@@ -304,6 +299,7 @@ static int run_begin(struct inject *i, struct inject_stop *s, struct err *e)
 	int rc = run_entry(i, s, WIRE_INJECTED_BEGIN, &told, e);
 
 	i->head.hooks_at = told.hooks_at;
+	i->head.switch_at = told.switch_at;
 	return rc < 0 || told.state == WIRE_INJECTED_READY
 		       ? rc
 		       : err_set(e, ERR_UNSUPPORTED,
@@ -319,6 +315,34 @@ static int run_end(struct inject *i, struct inject_stop *s, struct err *e)
 	return rc < 0 || told.state == WIRE_INJECTED_OVER
 		       ? rc
 		       : err_set(e, ERR_UNSUPPORTED, "it does not give it back");
+}
+
+static int run_for_fpe(void *ctx, struct inject_stop *s, const char *entry,
+		       uint64_t *ret_state, struct err *e)
+{
+	struct wire_injected told = { 0 };
+	int rc = run_entry(ctx, s, entry, &told, e);
+
+	*ret_state = told.state;
+	return rc;
+}
+
+typedef int fpe_fn(struct inject_fpe *f, const struct inject_fpe_library *l,
+		   struct inject_stop *s, struct err *e);
+
+static int do_fpe(struct inject *i, fpe_fn *fn, struct inject_stop *s, struct err *e)
+{
+	int rc = inject_stop_take(s, &i->head.tid_at, e);
+	const struct inject_fpe_library l = {
+		.memory = i->memory,
+		.write = write_memory,
+		.run = run_for_fpe,
+		.ctx = i,
+		.at = inject_library_find(&i->library, WIRE_INJECTED_FPE),
+		.tid_at = i->head.tid_at,
+	};
+
+	return rc < 0 ? rc : fn(&i->fpe, &l, s, e);
 }
 
 static void set_patched(struct inject *i, bool is_patched)
@@ -349,8 +373,10 @@ static int end_former(struct inject *i, struct inject_stop *s, struct err *e)
 
 	if (!i->place.is_mapped)
 		return 0;
+	rc = do_fpe(i, inject_fpe_disarm, s, e);
 	i->head.is_empty = true;
-	rc = run_end(i, s, e);
+	if (rc == 0)
+		rc = run_end(i, s, e);
 	i->head.is_empty = false;
 	return rc;
 }
@@ -408,6 +434,8 @@ static int lead(struct inject *i, struct inject_stop *s, struct err *e)
 	if (rc == 0)
 		rc = i->is_put ? inject_status_check_threads(i->pid, e)
 			       : put_in_again(i, s, e);
+	if (rc == 0 && i->traces & WIRE_TRACER_FPE)
+		rc = do_fpe(i, inject_fpe_arm, s, e);
 	if (rc < 0)
 		return rc;
 	set_patched(i, true);
@@ -486,7 +514,7 @@ static int find_ways(struct inject *i, struct err *e)
 
 /* What is in the way is given some time; then the next place is taken in which nobody is,
  * if there is one. */
-static int try_to_begin(struct inject *i, uint32_t traces, struct err *e)
+static int try_to_begin(struct inject *i, struct err *e)
 {
 	uint64_t from = INJECT_PLACE_FIRST;
 	int rc = ERR_LIMIT;
@@ -498,7 +526,7 @@ static int try_to_begin(struct inject *i, uint32_t traces, struct err *e)
 			from = i->place.at + INJECT_PLACE_STRIDE;
 		rc = look(i, e);
 		if (rc == 0 && !i->is_put)
-			rc = choose_place(i, from, traces, e);
+			rc = choose_place(i, from, e);
 		if (rc == 0)
 			rc = find_ways(i, e);
 		if (rc == 0)
@@ -509,29 +537,13 @@ static int try_to_begin(struct inject *i, uint32_t traces, struct err *e)
 	return rc;
 }
 
-/* By its own eyes, the directory is the one that is meant. */
-static int check_directory(const struct inject *i, const char *directory, struct err *e)
-{
-	char path[WIRE_SAMPLER_DIRECTORY_MAX + 64];
-	struct stat ours, theirs;
-
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)i->pid, directory);
-	if (stat(directory, &ours) == 0 && stat(path, &theirs) == 0 &&
-	    ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
-		return 0;
-	return err_set(e, ERR_UNSUPPORTED,
-		       "it has file systems of its own (a container), and cannot open "
-		       "'%s'",
-		       directory);
-}
-
 static int prepare(struct inject *i, const char *directory, struct err *e)
 {
 	struct procfs_stat own_stat = { 0 };
 	int rc = inject_status_check(i->pid, e);
 
 	if (rc == 0)
-		rc = check_directory(i, directory, e);
+		rc = inject_status_check_directory(i->pid, directory, e);
 	if (rc == 0)
 		rc = procfs_stat(getpid(), &own_stat, e);
 	if (rc == 0)
@@ -554,10 +566,11 @@ int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct injec
 	int rc;
 
 	i->pid = pid;
+	i->traces = traces;
 	i->fd = -1;
 	rc = prepare(i, directory, e);
 	if (rc == 0)
-		rc = try_to_begin(i, traces, e);
+		rc = try_to_begin(i, e);
 	snprintf(where, sizeof(where), "cannot trace process %d", (int)pid);
 	if (rc < 0)
 		return err_in(e, rc == ERR_LIMIT ? ERR_UNSUPPORTED : rc, where);
@@ -654,6 +667,10 @@ static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 		return rc;
 	if (inject_status_check_threads(i->pid, NULL) < 0)
 		return leave_alone(i, e);
+	if (i->traces & WIRE_TRACER_FPE)
+		rc = do_fpe(i, inject_fpe_disarm, s, e);
+	if (rc < 0)
+		return rc;
 	if (!switch_off(i))
 		return err_os(e, "cannot write to its memory");
 	return somebody_is_within(i, s)

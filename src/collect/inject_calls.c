@@ -14,7 +14,9 @@ static const struct {
 #define CALL(trace, name) { #name, WIRE_TRACER_##trace },
 #define HELPER(name)	  { #name, 0 },
 #define ALWAYS(name)	  { #name, UINT32_MAX },
+#define AT_END(name)	  { #name, WIRE_TRACER_REGIONS | WIRE_TRACER_FPE },
 #include "wire/tracer_calls.def"
+#undef AT_END
 #undef CALL
 #undef HELPER
 #undef ALWAYS

@@ -17,7 +17,9 @@ enum {
 #define CALL(trace, name) INJECT_CALL_##name,
 #define HELPER(name)	  INJECT_CALL_##name,
 #define ALWAYS(name)	  INJECT_CALL_##name,
+#define AT_END(name)	  INJECT_CALL_##name,
 #include "wire/tracer_calls.def"
+#undef AT_END
 #undef CALL
 #undef HELPER
 #undef ALWAYS

@@ -93,3 +93,18 @@ bool inject_objects_are_same(const struct inject_objects *a,
 			return false;
 	return a->at.n == b->at.n;
 }
+
+uint64_t inject_objects_debug_by(const struct inject_memory *m, const void *auxv,
+				 size_t bytes)
+{
+	uint64_t phdrs = 0, n = 0, pair[2];
+
+	for (size_t at = 0; at + sizeof(pair) <= bytes; at += sizeof(pair)) {
+		memcpy(pair, (const char *)auxv + at, sizeof(pair));
+		if (pair[0] == AT_PHDR)
+			phdrs = pair[1];
+		if (pair[0] == AT_PHNUM)
+			n = pair[1];
+	}
+	return phdrs ? inject_objects_debug(m, phdrs, n) : 0;
+}

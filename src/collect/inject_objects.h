@@ -40,4 +40,8 @@ must_use int inject_objects_read(const struct inject_memory *m, uint64_t debug,
 bool inject_objects_are_same(const struct inject_objects *a,
 			     const struct inject_objects *b);
 
+/* The same by what is in /proc/PID/auxv. */
+uint64_t inject_objects_debug_by(const struct inject_memory *m, const void *auxv,
+				 size_t bytes);
+
 #endif

@@ -17,6 +17,7 @@ enum {
 	FRAME_EFLAGS = 22,
 	FRAME_CS = 23, /* and other segments */
 };
+#define FRAME_BEFORE (UINT64_C(8) * (FRAME_WORDS - 1)) /* in the piece before */
 #define FLAGS_MAX    7
 #define EFLAGS_FIXED 2
 #define EFLAGS_BITS  22
@@ -31,6 +32,8 @@ struct stack {
 struct stacks {
 	const struct inject_memory *memory;
 	uint64_t lo, hi; /* of what is looked for */
+	inject_stack_fn *fn;
+	void *ctx;
 	struct stack of[STACKS_MAX];
 	unsigned n;
 	bool is_full;
@@ -62,6 +65,13 @@ static bool is_looked_at(const struct stacks *s, uint64_t sp)
 	return false;
 }
 
+static void take(struct stacks *s, const uint64_t *frame, uint64_t at)
+{
+	if (s->fn)
+		s->fn(s->ctx, at);
+	add(s, frame[FRAME_SP]);
+}
+
 /* Words of a stack from its end on, and before them what a frame may have begun with. */
 static bool look(struct stacks *s, struct stack *stack)
 {
@@ -78,7 +88,7 @@ static bool look(struct stacks *s, struct stack *stack)
 			if (new[i] - s->lo < s->hi - s->lo)
 				return true;
 			if (is_frame(words + i))
-				add(s, words[i + FRAME_SP]);
+				take(s, words + i, at + 8 * i - FRAME_BEFORE);
 		}
 		memmove(words, words + n, (FRAME_WORDS - 1) * sizeof(*words));
 		at += bytes;
@@ -87,14 +97,27 @@ static bool look(struct stacks *s, struct stack *stack)
 	return false;
 }
 
+static bool look_at_all(struct stacks *s, uint64_t sp)
+{
+	add(s, sp);
+	for (unsigned i = 0; i < s->n && !s->is_full; i++)
+		if (!is_looked_at(s, s->of[i].at) && look(s, &s->of[i]))
+			return true;
+	return s->is_full;
+}
+
 bool inject_stack_leads(const struct inject_memory *m, uint64_t sp, uint64_t lo,
 			uint64_t hi)
 {
 	struct stacks s = { .memory = m, .lo = lo, .hi = hi };
 
-	add(&s, sp);
-	for (unsigned i = 0; i < s.n && !s.is_full; i++)
-		if (!is_looked_at(&s, s.of[i].at) && look(&s, &s.of[i]))
-			return true;
-	return s.is_full;
+	return look_at_all(&s, sp);
+}
+
+void inject_stack_each(const struct inject_memory *m, uint64_t sp, inject_stack_fn *fn,
+		       void *ctx)
+{
+	struct stacks s = { .memory = m, .fn = fn, .ctx = ctx };
+
+	look_at_all(&s, sp);
 }

@@ -18,4 +18,12 @@
 bool inject_stack_leads(const struct inject_memory *m, uint64_t sp, uint64_t lo,
 			uint64_t hi);
 
+/* Where the context lies that a handler on the stack has interrupted (struct ucontext),
+ * as it seems. */
+typedef void inject_stack_fn(void *ctx, uint64_t at);
+
+/* From the end on, those of stacks that were interrupted with them. */
+void inject_stack_each(const struct inject_memory *m, uint64_t sp, inject_stack_fn *fn,
+		       void *ctx);
+
 #endif

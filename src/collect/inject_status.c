@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collect/count_status.h"
 #include "host/executable.h"
 #include "host/procfs.h"
+#include "wire/sampler.h"
 
 static int check_program(pid_t pid, struct err *e)
 {
@@ -61,4 +63,19 @@ int inject_status_check(pid_t pid, struct err *e)
 	if (rc == 0)
 		rc = inject_status_check_threads(pid, e);
 	return rc == 0 ? check_program(pid, e) : rc;
+}
+
+int inject_status_check_directory(pid_t pid, const char *directory, struct err *e)
+{
+	char path[WIRE_SAMPLER_DIRECTORY_MAX + 64];
+	struct stat ours, theirs;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, directory);
+	if (stat(directory, &ours) == 0 && stat(path, &theirs) == 0 &&
+	    ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
+		return 0;
+	return err_set(e, ERR_UNSUPPORTED,
+		       "it has file systems of its own (a container), and cannot open "
+		       "'%s'",
+		       directory);
 }

@@ -16,4 +16,8 @@ must_use int inject_status_check(pid_t pid, struct err *e);
  * that those which were there before do not have. */
 must_use int inject_status_check_threads(pid_t pid, struct err *e);
 
+/* Is the directory the one that is meant, by its own eyes? */
+must_use int inject_status_check_directory(pid_t pid, const char *directory,
+					   struct err *e);
+
 #endif

@@ -257,6 +257,8 @@ static void lift_filters(const struct count_tracee *t)
 
 int inject_stop_take(struct inject_stop *s, int32_t *ret_tid_at, struct err *e)
 {
+	if (s->helper)
+		return 0;
 	vec_each(t, &s->threads.at) {
 		if (t->is_gone || has_section(t) || !count_tracee_get_mask(t, &t->mask) ||
 		    ptrace(PTRACE_GETFPREGS, t->tid, 0, &s->fp) < 0 ||
@@ -306,4 +308,81 @@ bool inject_stop_is_within(const struct inject_stop *s, uint64_t lo, uint64_t hi
 			return true;
 	}
 	return false;
+}
+
+size_t inject_stop_n(const struct inject_stop *s)
+{
+	return s->threads.at.n;
+}
+
+static bool get_fp(const struct inject_stop *s, const struct count_tracee *t,
+		   struct user_fpregs_struct *ret)
+{
+	if (t == s->helper)
+		*ret = s->fp;
+	return t == s->helper || ptrace(PTRACE_GETFPREGS, t->tid, 0, ret) == 0;
+}
+
+bool inject_stop_get(const struct inject_stop *s, size_t i,
+		     struct inject_stop_thread *ret)
+{
+	struct count_tracee *t = &s->threads.at.at[i];
+	struct user_fpregs_struct fp;
+	uint64_t mask = t->mask;
+
+	if (t->is_gone || !get_fp(s, t, &fp) ||
+	    (t != s->helper && !count_tracee_get_mask(t, &mask)))
+		return false;
+	*ret = (struct inject_stop_thread){ .tid = t->tid,
+					    .pointer = t->regs.fs_base,
+					    .pc = t->regs.rip,
+					    .sp = t->regs.rsp,
+					    .flags = t->regs.eflags,
+					    .mask = mask,
+					    .mxcsr = fp.mxcsr,
+					    .control = fp.cwd,
+					    .status = fp.swd };
+	return true;
+}
+
+static void set_fp(struct inject_stop *s, const struct count_tracee *t,
+		   const struct user_fpregs_struct *fp)
+{
+	if (t == s->helper)
+		s->fp = *fp;
+	else
+		ptrace(PTRACE_SETFPREGS, t->tid, 0, fp);
+}
+
+void inject_stop_set(struct inject_stop *s, size_t i,
+		     const struct inject_stop_thread *thread)
+{
+	struct count_tracee *t = &s->threads.at.at[i];
+	struct inject_stop_thread now;
+	struct user_fpregs_struct fp;
+
+	if (!inject_stop_get(s, i, &now) || !get_fp(s, t, &fp))
+		return;
+	if (t == s->helper)
+		t->mask = thread->mask;
+	else if (now.mask != thread->mask)
+		count_tracee_set_mask(t, thread->mask);
+	if (now.mxcsr == thread->mxcsr && now.control == thread->control &&
+	    now.status == thread->status)
+		return;
+	fp.mxcsr = thread->mxcsr;
+	fp.cwd = thread->control;
+	fp.swd = thread->status;
+	set_fp(s, t, &fp);
+}
+
+int32_t inject_stop_tid(const struct inject_stop *s, size_t i, int32_t tid_at)
+{
+	const struct count_tracee *t = &s->threads.at.at[i];
+	int32_t tid;
+
+	if (tid_at && count_remote_read(t->tid, t->regs.fs_base + (uint64_t)tid_at, &tid,
+					sizeof(tid)))
+		return tid;
+	return own_id(s->threads.pid, t->tid);
 }

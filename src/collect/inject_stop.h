@@ -48,4 +48,23 @@ bool inject_stop_run(struct inject_stop *s, uint64_t entry, uint64_t arg, uint64
 /* Is a thread executing code there, or about to return to it?  It may not be. */
 bool inject_stop_is_within(const struct inject_stop *s, uint64_t lo, uint64_t hi);
 
+/* A thread that stands, or the helper as it will be again. */
+struct inject_stop_thread {
+	pid_t tid;
+	uint64_t pointer, pc, sp, flags;
+	uint64_t mask; /* of signals */
+	uint32_t mxcsr;
+	uint16_t control, status; /* of the x87 unit */
+};
+
+size_t inject_stop_n(const struct inject_stop *s);
+/* False: it has ended. */
+bool inject_stop_get(const struct inject_stop *s, size_t i,
+		     struct inject_stop_thread *ret);
+/* Its mask and what it has of floating-point units, where they are others. */
+void inject_stop_set(struct inject_stop *s, size_t i,
+		     const struct inject_stop_thread *thread);
+/* The thread's id as the process sees it; tid_at: as inject_stop_take() says. */
+int32_t inject_stop_tid(const struct inject_stop *s, size_t i, int32_t tid_at);
+
 #endif

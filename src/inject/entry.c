@@ -13,6 +13,7 @@
 #include "bare/sys.h"
 #include "inject/next.h"
 #include "inject/trace_cells.h"
+#include "inject/trace_fpe_threads.h"
 #include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
 
@@ -24,7 +25,8 @@ _Static_assert(offsetof(struct trace_runtime, is_on) < 8 &&
 		       offsetof(struct trace_runtime, traces) == 4,
 	       "zeroes there, and all calls pass");
 
-ENTRY entry_fn dwell_injected_begin, dwell_injected_end;
+ENTRY entry_fn dwell_injected_arm, dwell_injected_begin, dwell_injected_disarm,
+	dwell_injected_end;
 
 static _Noreturn void tell(struct wire_injected *to, enum wire_injected_state state)
 {
@@ -42,6 +44,17 @@ void dwell_injected_begin(struct wire_injected *from)
 		tell(from, WIRE_INJECTED_FAILED);
 	from->hooks_at = (uintptr_t)trace_cells_hooks();
 	tell(from, WIRE_INJECTED_READY);
+}
+
+void dwell_injected_arm(struct wire_injected *from)
+{
+	trace_fpe_threads_arm();
+	tell(from, WIRE_INJECTED_READY);
+}
+
+void dwell_injected_disarm(struct wire_injected *from)
+{
+	tell(from, trace_fpe_threads_disarm() ? WIRE_INJECTED_OVER : WIRE_INJECTED_READY);
 }
 
 void dwell_injected_end(struct wire_injected *from)

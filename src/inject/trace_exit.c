@@ -5,6 +5,7 @@
  */
 #include "inject/next.h"
 #include "inject/sandbox.h"
+#include "inject/trace_fpe.h"
 #include "inject/trace_regions.h"
 #include "inject/trace_runtime.h"
 
@@ -13,8 +14,10 @@
 /* A child of vfork has nothing of its own to tell. */
 static void tell(void)
 {
-	if (trace_runtime.is_on && !sandbox_is_on() && !trace_runtime_is_vforked())
-		trace_regions_tell();
+	if (!trace_runtime.is_on || sandbox_is_on() || trace_runtime_is_vforked())
+		return;
+	trace_regions_tell();
+	trace_fpe_end();
 }
 
 typedef void finalize_fn(void *object);

@@ -9,6 +9,7 @@
 #include "inject/trace_fpe_copy.h"
 #include "inject/trace_fpe_state.h"
 #include "inject/trace_fpe_x87.h"
+#include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_signal.h"
 #include "inject/trace_thread.h"
@@ -32,20 +33,17 @@ static uint32_t wanted; /* types; 0: nothing is observed */
 static uint32_t wanted_x87;
 /* Types that the program unmasked, in whichever thread it did so last. */
 static uint32_t allowed_last;
+static bool is_fading;
 
-struct mine {
-	struct trace_fpe_event *event; /* first: copies go by it */
-	uint32_t allowed;	       /* types that the program unmasked */
-	bool has_allowed;	       /* else as its creator */
-	bool is_shown, is_stepping, has_left;
-};
-
-static __thread struct mine mine __attribute__((tls_model("initial-exec")));
+static struct trace_fpe_mine *mine(void)
+{
+	return &trace_local()->fpe;
+}
 
 static uint32_t allowed(void)
 {
-	return mine.has_allowed ? mine.allowed
-				: __atomic_load_n(&allowed_last, __ATOMIC_RELAXED);
+	return mine()->has_allowed ? mine()->allowed
+				   : __atomic_load_n(&allowed_last, __ATOMIC_RELAXED);
 }
 
 /* Types that are unmasked by us alone. */
@@ -57,11 +55,6 @@ static uint32_t ours(void)
 static uint16_t ours_x87(void)
 {
 	return (uint16_t)(wanted_x87 & ~allowed());
-}
-
-static int32_t slot(void)
-{
-	return (int32_t)((uintptr_t)&mine.event - arch_thread_pointer());
 }
 
 /* What the x87 unit has is pending as soon as it is unmasked: who tests flags finds them
@@ -96,7 +89,7 @@ static void disarm(void)
 /* Which flags there are now is known. */
 static void note_flags(uint32_t mxcsr)
 {
-	struct trace_fpe_event *event = mine.event;
+	struct trace_fpe_event *event = mine()->event;
 
 	if (!event)
 		return;
@@ -112,20 +105,20 @@ void trace_fpe_show(void)
 {
 	if (!wanted)
 		return;
-	if (!mine.has_left)
+	if (!mine()->has_left)
 		disarm();
-	mine.is_shown = true;
+	mine()->is_shown = true;
 }
 
 void trace_fpe_hide(void)
 {
 	if (!wanted)
 		return;
-	mine.allowed = ~(trace_fpe_state_mxcsr() >> SHIFT) & FLAGS;
-	mine.has_allowed = true;
-	mine.is_shown = false;
-	__atomic_store_n(&allowed_last, mine.allowed, __ATOMIC_RELAXED);
-	if (mine.has_left)
+	mine()->allowed = ~(trace_fpe_state_mxcsr() >> SHIFT) & FLAGS;
+	mine()->has_allowed = true;
+	mine()->is_shown = false;
+	__atomic_store_n(&allowed_last, mine()->allowed, __ATOMIC_RELAXED);
+	if (mine()->has_left)
 		return;
 	if (!sandbox_is_on())
 		arm();
@@ -137,42 +130,86 @@ void trace_fpe_leave(void)
 	if (!wanted)
 		return;
 	disarm();
-	mine.has_left = true;
+	mine()->has_left = true;
 }
 
-void trace_fpe_enter_handler(struct trace_fpe_interrupted *ret)
+static struct _libc_fpstate *state_of(const ucontext_t *uc)
+{
+	return uc->uc_mcontext.fpregs;
+}
+
+static void mask(struct _libc_fpstate *f)
+{
+	f->mxcsr |= ours() << SHIFT;
+	f->cwd |= ours_x87();
+}
+
+/* What was interrupted is shown to a handler as the program knows it, and left so by one
+ * that does not return here. */
+static void show_context(struct trace_fpe_interrupted *i, const ucontext_t *uc)
+{
+	struct _libc_fpstate *f = state_of(uc);
+
+	if (!f)
+		return;
+	i->mxcsr = f->mxcsr & ALL;
+	i->control = f->cwd & FLAGS;
+	if (!i->is_shown)
+		mask(f);
+	i->shown_mxcsr = f->mxcsr & ALL;
+	i->shown_control = f->cwd & FLAGS;
+}
+
+static void hide_context(const struct trace_fpe_interrupted *i, const ucontext_t *uc)
+{
+	struct _libc_fpstate *f = state_of(uc);
+
+	if (!f)
+		return;
+	if ((f->mxcsr & ALL) == i->shown_mxcsr)
+		f->mxcsr = (f->mxcsr & ~ALL) | i->mxcsr;
+	if ((f->cwd & FLAGS) == i->shown_control)
+		f->cwd = (uint16_t)((f->cwd & ~FLAGS) | i->control);
+}
+
+void trace_fpe_enter_handler(struct trace_fpe_interrupted *ret, void *context)
 {
 	*ret = (struct trace_fpe_interrupted){
-		.is_armed = wanted && !mine.has_left && !sandbox_is_on(),
+		.is_armed = wanted && !mine()->has_left && !sandbox_is_on(),
+		.is_busy = mine()->is_busy,
+		.is_shown = mine()->is_shown,
 	};
+	mine()->is_busy = false;
 	if (!ret->is_armed)
 		return;
+	show_context(ret, context);
 	ret->allowed = allowed();
-	ret->is_shown = mine.is_shown;
-	ret->is_stepping = mine.is_stepping;
-	mine.allowed = 0;
-	mine.has_allowed = true;
-	mine.is_shown = mine.is_stepping = false;
-	if (mine.event) {
-		ret->event = *mine.event;
-		*mine.event = (struct trace_fpe_event){ 0 };
+	ret->is_stepping = mine()->is_stepping;
+	mine()->allowed = 0;
+	mine()->has_allowed = true;
+	mine()->is_shown = mine()->is_stepping = false;
+	if (mine()->event) {
+		ret->event = *mine()->event;
+		*mine()->event = (struct trace_fpe_event){ 0 };
 	}
 	trace_signal_unblock();
 	arm();
 	note_flags(trace_fpe_state_mxcsr());
 }
 
-void trace_fpe_leave_handler(const struct trace_fpe_interrupted *i)
+void trace_fpe_leave_handler(const struct trace_fpe_interrupted *i, void *context)
 {
-	if (!i->is_armed)
+	mine()->is_busy = i->is_busy;
+	if (!i->is_armed || !wanted)
 		return;
-	mine.allowed = i->allowed;
-	mine.is_shown = i->is_shown;
-	mine.is_stepping = i->is_stepping;
-	if (!mine.event)
+	hide_context(i, context);
+	mine()->allowed = i->allowed;
+	mine()->is_shown = i->is_shown;
+	mine()->is_stepping = i->is_stepping;
+	if (!mine()->event)
 		return;
-	trace_fpe_settle(mine.event);
-	*mine.event = i->event;
+	trace_fpe_settle(mine()->event);
+	*mine()->event = i->event;
 }
 
 /* Records. */
@@ -203,7 +240,7 @@ static void tell(uint64_t stack, uint32_t types)
 
 static bool is_observing(void)
 {
-	return trace_runtime_is_on() && !trace_runtime_is_paused();
+	return !is_fading && trace_runtime_is_on() && !trace_runtime_is_paused();
 }
 
 /* An alternate stack of the program's may have room for the signal and little else. */
@@ -217,8 +254,8 @@ static void tell_on_own_stack(void *p)
 {
 	struct told *t = p;
 
-	if (mine.event)
-		trace_fpe_settle(mine.event);
+	if (mine()->event)
+		trace_fpe_settle(mine()->event);
 	t->stack = trace_thread_stack_at(t->context);
 	tell(t->stack, t->types);
 }
@@ -236,23 +273,12 @@ static uint64_t tell_at(const ucontext_t *context, uint32_t types)
 void trace_fpe_asked(unsigned types, const uint64_t *frame)
 {
 	types &= wanted;
-	if (!types || mine.has_left || !is_observing())
+	if (!types || mine()->has_left || !is_observing())
 		return;
 	tell(trace_thread_stack(frame), types);
 }
 
 /* Signals. */
-
-static struct _libc_fpstate *state_of(const ucontext_t *uc)
-{
-	return uc->uc_mcontext.fpregs;
-}
-
-static void mask(struct _libc_fpstate *f)
-{
-	f->mxcsr |= ours() << SHIFT;
-	f->cwd |= ours_x87();
-}
 
 /* The handler of the program's is shown what it would be, and is so already within a call
  * that shows it; trace_fpe_hide() sees then what it left. */
@@ -260,14 +286,14 @@ static void pass_on(int signal, siginfo_t *info, ucontext_t *uc)
 {
 	struct _libc_fpstate *f = state_of(uc);
 
-	if (!mine.is_shown && !mine.has_left)
+	if (!mine()->is_shown && !mine()->has_left)
 		mask(f);
 	trace_signal_pass_on(signal, info, uc);
-	if (mine.is_shown)
+	if (mine()->is_shown)
 		return;
-	mine.allowed = ~(f->mxcsr >> SHIFT) & FLAGS;
-	mine.has_allowed = true;
-	if (mine.has_left)
+	mine()->allowed = ~(f->mxcsr >> SHIFT) & FLAGS;
+	mine()->has_allowed = true;
+	if (mine()->has_left || is_fading)
 		return;
 	f->mxcsr &= ~(wanted << SHIFT);
 	f->cwd &= (uint16_t)~wanted_x87;
@@ -276,24 +302,24 @@ static void pass_on(int signal, siginfo_t *info, ucontext_t *uc)
 
 static bool can_observe(void)
 {
-	return mine.event && trace_runtime.is_on && !mine.has_left;
+	return mine()->event && trace_runtime.is_on && !mine()->has_left && !is_fading;
 }
 
 /* Not to be observed from here on. */
 static void give_up(ucontext_t *uc)
 {
-	bool had_left = mine.has_left;
+	bool had_left = mine()->has_left;
 
 	mask(state_of(uc));
-	mine.has_left = true;
-	if (!had_left && trace_runtime.ring.header && trace_runtime.is_on)
+	mine()->has_left = true;
+	if (!had_left && !is_fading && trace_runtime.ring.header && trace_runtime.is_on)
 		ring_count(&trace_runtime.ring.header->n_threads_refused, 1);
 }
 
 /* Flags that the thread had before, as far as that is known. */
 static bool had_flags(uint32_t *ret)
 {
-	const struct trace_fpe_event *event = mine.event;
+	const struct trace_fpe_event *event = mine()->event;
 
 	if (!event || !event->has_flags || event->raised == TRACE_FPE_NOT_YET)
 		return false;
@@ -333,7 +359,7 @@ static uint32_t without_underflow(uint32_t mxcsr)
 /* Masked: by a copy, or by a step with a trap behind it. */
 static void make_again(ucontext_t *uc, uint64_t stack, uint32_t likely)
 {
-	struct trace_fpe_event *event = mine.event;
+	struct trace_fpe_event *event = mine()->event;
 	struct _libc_fpstate *f = state_of(uc);
 	uintptr_t code;
 
@@ -343,33 +369,33 @@ static void make_again(ucontext_t *uc, uint64_t stack, uint32_t likely)
 	event->likely = likely;
 	event->raised = TRACE_FPE_NOT_YET;
 	f->mxcsr = (f->mxcsr | ALL) & ~FLAGS;
-	code = trace_fpe_copy_of(arch_pc(uc), slot(), !sandbox_is_on());
+	code = trace_fpe_copy_of(arch_pc(uc), &mine()->event, !sandbox_is_on());
 	if (code) {
 		uc->uc_mcontext.gregs[REG_RIP] = (greg_t)code;
 		return;
 	}
-	mine.is_stepping = true;
+	mine()->is_stepping = true;
 	uc->uc_mcontext.gregs[REG_EFL] |= TF;
 }
 
 /* The instruction tells of its own flags when it raises them once more. */
 static bool keep_flags(struct _libc_fpstate *f, uint32_t raised)
 {
-	if (!mine.event || mine.event->kept || !is_ambiguous(raised))
+	if (!mine()->event || mine()->event->kept || !is_ambiguous(raised))
 		return false;
-	mine.event->kept = f->mxcsr & FLAGS;
+	mine()->event->kept = f->mxcsr & FLAGS;
 	f->mxcsr &= ~FLAGS;
 	return true;
 }
 
 static bool give_back_flags(struct _libc_fpstate *f)
 {
-	uint32_t kept = mine.event ? mine.event->kept : 0;
+	uint32_t kept = mine()->event ? mine()->event->kept : 0;
 
 	if (!kept)
 		return false;
 	f->mxcsr |= kept;
-	mine.event->kept = 0;
+	mine()->event->kept = 0;
 	return true;
 }
 
@@ -380,15 +406,15 @@ static void take_simd(int signal, siginfo_t *info, ucontext_t *uc)
 	uint32_t raised = f->mxcsr & ~(f->mxcsr >> SHIFT) & FLAGS, types;
 	bool is_observed;
 
-	mine.event = trace_thread_fpe();
-	if (!mine.is_shown && keep_flags(f, raised))
+	mine()->event = trace_thread_fpe();
+	if (!mine()->is_shown && keep_flags(f, raised))
 		return;
 	raised = give_back_flags(f) ? raised : likely_of(raised);
 	types = raised & wanted;
-	is_observed = mine.event && types && !mine.is_shown && is_observing();
+	is_observed = mine()->event && types && !mine()->is_shown && is_observing();
 	if (is_observed)
 		stack = tell_at(uc, types);
-	if (mine.is_shown || raised & allowed())
+	if (mine()->is_shown || raised & allowed())
 		pass_on(signal, info, uc);
 	else if (!can_observe())
 		give_up(uc);
@@ -401,10 +427,10 @@ static void take_x87(int signal, siginfo_t *info, ucontext_t *uc)
 	struct _libc_fpstate *f = state_of(uc);
 	uint32_t raised = f->swd & ~(uint32_t)f->cwd & FLAGS, again;
 
-	mine.event = trace_thread_fpe();
-	if (raised & wanted && !mine.is_shown && is_observing())
+	mine()->event = trace_thread_fpe();
+	if (raised & wanted && !mine()->is_shown && is_observing())
 		tell_at(uc, raised & wanted);
-	if (mine.is_shown || raised & allowed() ||
+	if (mine()->is_shown || raised & allowed() ||
 	    !trace_fpe_x87_again(uc, wanted_x87, &again)) {
 		pass_on(signal, info, uc);
 		return;
@@ -416,19 +442,18 @@ static void take_x87(int signal, siginfo_t *info, ucontext_t *uc)
 
 static void take_divide(int signal, siginfo_t *info, ucontext_t *uc)
 {
-	mine.event = trace_thread_fpe();
+	mine()->event = trace_thread_fpe();
 	if (is_observing())
 		tell_at(uc, WIRE_TRACER_FPE_INTEGER);
 	pass_on(signal, info, uc);
 }
 
-static void on_exception(int signal, siginfo_t *info, void *context)
+static void take(int signal, siginfo_t *info, ucontext_t *uc)
 {
-	ucontext_t *uc = context;
 	greg_t trap = uc->uc_mcontext.gregs[REG_TRAPNO];
 
 	if (info->si_code <= 0 || !state_of(uc))
-		trace_signal_pass_on(signal, info, context);
+		trace_signal_pass_on(signal, info, uc);
 	else if (trap == TRAP_SIMD)
 		take_simd(signal, info, uc);
 	else if (trap == TRAP_X87)
@@ -437,35 +462,102 @@ static void on_exception(int signal, siginfo_t *info, void *context)
 		take_divide(signal, info, uc);
 }
 
-static void on_step(int signal, siginfo_t *info, void *context)
+static void take_step(int signal, siginfo_t *info, ucontext_t *uc)
 {
-	ucontext_t *uc = context;
 	struct _libc_fpstate *f = state_of(uc);
 
-	if (!mine.is_stepping || info->si_code != TRAP_TRACE) {
-		trace_signal_pass_on(signal, info, context);
+	if (!mine()->is_stepping || info->si_code != TRAP_TRACE) {
+		trace_signal_pass_on(signal, info, uc);
 		return;
 	}
-	mine.is_stepping = false;
+	mine()->is_stepping = false;
 	uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TF;
-	mine.event->raised = f->mxcsr & FLAGS;
-	f->mxcsr = mine.event->armed | mine.event->raised;
+	mine()->event->raised = f->mxcsr & FLAGS;
+	f->mxcsr = mine()->event->armed | mine()->event->raised;
 }
 
-void trace_fpe_begin(void)
+/* Whoever looks from outside sees a thread here, or that it is busy. */
+static void be_busy(bool is)
 {
-	uint32_t types = trace_runtime.meeting.control->fpe_types;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	mine()->is_busy = is;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
 
+static void on_exception(int signal, siginfo_t *info, void *context)
+{
+	be_busy(true);
+	take(signal, info, context);
+	be_busy(false);
+}
+
+static void on_step(int signal, siginfo_t *info, void *context)
+{
+	be_busy(true);
+	take_step(signal, info, context);
+	be_busy(false);
+}
+
+uint32_t trace_fpe_observe(uint32_t types, uint32_t *ret_x87)
+{
 	wanted = types & FLAGS;
 	wanted_x87 = wanted & (WIRE_TRACER_FPE_DIVIDE | WIRE_TRACER_FPE_DENORMAL);
 	if (types & WIRE_TRACER_FPE_X87)
 		wanted_x87 |= wanted & WIRE_TRACER_FPE_INVALID;
-	mine.allowed = ~(trace_fpe_state_mxcsr() >> SHIFT) & FLAGS;
-	mine.has_allowed = true;
 	trace_signal_take(SIGFPE, on_exception);
 	trace_signal_take(SIGTRAP, on_step);
+	*ret_x87 = wanted_x87;
+	return wanted;
+}
+
+void trace_fpe_had(struct trace_fpe_mine *m, uint32_t types)
+{
+	*m = (struct trace_fpe_mine){ .allowed = types, .has_allowed = true };
+}
+
+uint32_t trace_fpe_has(const struct trace_fpe_mine *m)
+{
+	return m->has_allowed ? m->allowed : allowed_last;
+}
+
+void trace_fpe_fade(void)
+{
+	is_fading = true;
+}
+
+bool trace_fpe_is_busy(const struct trace_fpe_mine *m, uintptr_t pc)
+{
+	return m->is_busy || m->is_shown || m->is_stepping ||
+	       (m->event && m->event->kept) || trace_fpe_copy_has(pc) ||
+	       pc - trace_runtime.text_lo < trace_runtime.text_hi - trace_runtime.text_lo;
+}
+
+void trace_fpe_forget(void)
+{
+	wanted = wanted_x87 = 0;
+	trace_signal_give_back(on_exception, on_step);
+}
+
+/* Not while threads may still raise what is executed there. */
+void trace_fpe_unmap(void)
+{
+	if (!wanted)
+		trace_fpe_copy_unmap();
+}
+
+#ifndef DWELL_INJECTED
+
+void trace_fpe_begin(void)
+{
+	uint32_t x87;
+
+	trace_fpe_observe(trace_runtime.meeting.control->fpe_types, &x87);
+	trace_signal_take_mask();
+	trace_fpe_had(mine(), ~(trace_fpe_state_mxcsr() >> SHIFT) & FLAGS);
 	arm();
 }
+
+#endif
 
 /* What the last instruction of each thread raised is known. */
 __attribute__((destructor)) void trace_fpe_end(void)

@@ -26,10 +26,24 @@ struct trace_fpe_event {
 	uint32_t kept;	 /* flags that it must still be given back; 0: none */
 };
 
-/* When the runtime has begun. */
+/* What is kept at hand for a thread (inject/trace_local.h). */
+struct trace_fpe_mine {
+	struct trace_fpe_event *event;
+	uint32_t allowed; /* types that the program unmasked */
+	bool has_allowed; /* else as its creator */
+	bool is_shown, is_stepping, has_left;
+	bool is_busy; /* in a handler of ours, and in none of the program's within */
+};
+
+/* When the runtime has begun: in this thread, and those that it makes. */
 void trace_fpe_begin(void);
+/* Exceptions of these types are observed in threads that unmask what of them is returned,
+ * *ret_x87 in the x87 unit. */
+uint32_t trace_fpe_observe(uint32_t types, uint32_t *ret_x87);
 /* The process ends. */
 void trace_fpe_end(void);
+/* No thread is about to use what there is of memory. */
+void trace_fpe_unmap(void);
 /* Tell the recorder where it was told wrong. */
 void trace_fpe_settle(struct trace_fpe_event *event);
 /* This thread is not to be observed any more. */
@@ -45,10 +59,26 @@ void trace_fpe_hide(void);
 struct trace_fpe_interrupted {
 	struct trace_fpe_event event;
 	uint32_t allowed;
-	bool is_armed, is_shown, is_stepping;
+	uint32_t mxcsr, shown_mxcsr; /* of the context; what the handler saw */
+	uint16_t control, shown_control;
+	bool is_armed, is_shown, is_stepping, is_busy;
 };
 
-void trace_fpe_enter_handler(struct trace_fpe_interrupted *ret);
-void trace_fpe_leave_handler(const struct trace_fpe_interrupted *i);
+void trace_fpe_enter_handler(struct trace_fpe_interrupted *ret, void *context);
+void trace_fpe_leave_handler(const struct trace_fpe_interrupted *i, void *context);
+
+/* In a process that ran already, whose threads stand. */
+
+/* What a thread had unmasked that was there before. */
+void trace_fpe_had(struct trace_fpe_mine *mine, uint32_t allowed);
+/* What the program had unmasked there, as it is to have. */
+uint32_t trace_fpe_has(const struct trace_fpe_mine *mine);
+/* From now on each thread masks again what it raises, and nothing is told. */
+void trace_fpe_fade(void);
+/* May that thread, which stands at pc, still go on in or by something of ours that
+ * unmasks? */
+bool trace_fpe_is_busy(const struct trace_fpe_mine *mine, uintptr_t pc);
+/* No thread has unmasked anything for us: the signals are the program's. */
+void trace_fpe_forget(void);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "bare/sys.h"
 #include "decode/x86_op.h"
+#include "inject/arch.h"
 #include "inject/trace_fpe.h"
 #include "inject/trace_runtime.h"
 
@@ -38,30 +39,43 @@ static int making; /* the process in which a thread is at it: not a fork's paren
 
 struct copy {
 	uintptr_t pc;	/* 0: free; 1: being made */
+	uint64_t where; /* the event is, as the code has it */
 	uintptr_t code; /* 0: it has none */
 	uint8_t bytes[X86_OP_MAX_BYTES], size;
 };
 
 static struct copy table[1 << TABLE_BITS];
 
+/* The event's address.  Without thread-local storage it is in another place for each
+ * thread, and each has copies of its own. */
+#ifdef DWELL_INJECTED
+#define EVENT_TO_RCX                                                                     \
+	0x48, 0xb9, 0, 0, 0, 0, 0, 0, 0, 0, /* movabs $where, %rcx */                    \
+		0x48, 0x8b, 0x09	    /* mov (%rcx), %rcx */
+#define WHERE_OFF   21
+#define WHERE_BYTES 8
+#else
+#define EVENT_TO_RCX 0x64, 0x48, 0x8b, 0x0c, 0x25, 0, 0, 0, 0 /* mov %fs:where, %rcx */
+#define WHERE_OFF    24
+#define WHERE_BYTES  4
+#endif
+
 /* Behind the instruction: below the red zone flags and two registers are kept. */
 static const uint8_t behind[] = {
-	0x48, 0x8d, 0x64, 0x24, 0x80,		  /* lea -128(%rsp), %rsp */
-	0x9c, 0x50, 0x51, 0x50,			  /* pushf, rax, rcx, a place */
-	0x0f, 0xae, 0x1c, 0x24,			  /* stmxcsr (%rsp) */
-	0x8b, 0x04, 0x24,			  /* mov (%rsp), %eax */
-	0x83, 0xe0, 0x3f,			  /* and $0x3f, %eax */
-	0x64, 0x48, 0x8b, 0x0c, 0x25, 0, 0, 0, 0, /* mov %fs:slot, %rcx */
-	0x89, 0x01,				  /* mov %eax, (%rcx) */
-	0x0b, 0x41, 0x04,			  /* or 4(%rcx), %eax */
-	0x89, 0x04, 0x24,			  /* mov %eax, (%rsp) */
-	0x0f, 0xae, 0x14, 0x24,			  /* ldmxcsr (%rsp) */
-	0x58, 0x59, 0x58, 0x9d,			  /* pop it, rcx, rax, flags */
-	0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0,	  /* lea 128(%rsp), %rsp */
-	0xe9, 0,    0,	  0,	0,		  /* jmp */
+	0x48,	      0x8d, 0x64, 0x24, 0x80,	       /* lea -128(%rsp), %rsp */
+	0x9c,	      0x50, 0x51, 0x50,		       /* pushf, rax, rcx, a place */
+	0x0f,	      0xae, 0x1c, 0x24,		       /* stmxcsr (%rsp) */
+	0x8b,	      0x04, 0x24,		       /* mov (%rsp), %eax */
+	0x83,	      0xe0, 0x3f,		       /* and $0x3f, %eax */
+	EVENT_TO_RCX, 0x89, 0x01,		       /* mov %eax, (%rcx) */
+	0x0b,	      0x41, 0x04,		       /* or 4(%rcx), %eax */
+	0x89,	      0x04, 0x24,		       /* mov %eax, (%rsp) */
+	0x0f,	      0xae, 0x14, 0x24,		       /* ldmxcsr (%rsp) */
+	0x58,	      0x59, 0x58, 0x9d,		       /* pop it, rcx, rax, flags */
+	0x48,	      0x8d, 0xa4, 0x24, 0x80, 0, 0, 0, /* lea 128(%rsp), %rsp */
+	0xe9,	      0,    0,	  0,	0,	       /* jmp */
 };
 
-#define SLOT_OFF 24
 #define COPY_MAX (X86_OP_MAX_BYTES + sizeof(behind))
 
 static bool is_near(uintptr_t a, uintptr_t b)
@@ -181,7 +195,7 @@ static bool put_distance(uint8_t *at, int64_t d)
 }
 
 static uintptr_t write_copy(const struct pool *p, uintptr_t pc, const struct x86_op *op,
-			    int32_t slot)
+			    uint64_t where)
 {
 	uint32_t size = (op->size + (uint32_t)sizeof(behind) + 15) & ~15u;
 	uint32_t off = take_room(p, size);
@@ -192,7 +206,7 @@ static uintptr_t write_copy(const struct pool *p, uintptr_t pc, const struct x86
 		return 0;
 	memcpy(to, (const void *)pc, op->size);
 	memcpy(to + op->size, behind, sizeof(behind));
-	memcpy(to + op->size + SLOT_OFF, &slot, sizeof(slot));
+	memcpy(to + op->size + WHERE_OFF, &where, WHERE_BYTES);
 	if (op->is_rip_relative &&
 	    !put_distance(to + op->disp_off, op->disp + (int64_t)(pc - code)))
 		return 0;
@@ -223,17 +237,18 @@ static bool read_op(uintptr_t pc, struct x86_op *ret)
 	       ret->map == X86_OP_0F38;
 }
 
-static void make(struct copy *c, uintptr_t pc, int32_t slot, const struct pool *p)
+static void make(struct copy *c, uintptr_t pc, uint64_t where, const struct pool *p)
 {
 	struct x86_op op;
 
+	c->where = where;
 	if (!read_op(pc, &op)) {
 		c->size = 0;
 		return;
 	}
 	memcpy(c->bytes, (const void *)pc, op.size);
 	c->size = op.size;
-	c->code = write_copy(p, pc, &op, slot);
+	c->code = write_copy(p, pc, &op, where);
 }
 
 /* Code may have been replaced by other code. */
@@ -242,16 +257,33 @@ static uintptr_t code_of(const struct copy *c, uintptr_t pc)
 	return c->code && memcmp(c->bytes, (const void *)pc, c->size) == 0 ? c->code : 0;
 }
 
-uintptr_t trace_fpe_copy_of(uintptr_t pc, int32_t slot, bool may_map)
+static uint64_t where_of(struct trace_fpe_event *const *event)
 {
-	uint32_t at = (uint32_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TABLE_BITS));
+#ifdef DWELL_INJECTED
+	return (uintptr_t)event;
+#else
+	return (uintptr_t)event - arch_thread_pointer();
+#endif
+}
+
+static uint32_t place_of(uintptr_t pc, uint64_t where)
+{
+	return (uint32_t)((pc ^ where << 24) * UINT64_C(0x9e3779b97f4a7c15) >>
+			  (64 - TABLE_BITS));
+}
+
+uintptr_t trace_fpe_copy_of(uintptr_t pc, struct trace_fpe_event *const *event,
+			    bool may_map)
+{
+	uint64_t where = where_of(event);
+	uint32_t at = place_of(pc, where);
 	const struct pool *p;
 
 	for (uint32_t i = 0; i < PROBES; i++, at = (at + 1) & ((1 << TABLE_BITS) - 1)) {
 		struct copy *c = &table[at];
 		uintptr_t key = __atomic_load_n(&c->pc, __ATOMIC_ACQUIRE);
 
-		if (key == pc)
+		if (key == pc && c->where == where)
 			return code_of(c, pc);
 		if (key)
 			continue;
@@ -261,9 +293,29 @@ uintptr_t trace_fpe_copy_of(uintptr_t pc, int32_t slot, bool may_map)
 		if (!__atomic_compare_exchange_n(&c->pc, &key, 1, false, __ATOMIC_ACQUIRE,
 						 __ATOMIC_RELAXED))
 			continue;
-		make(c, pc, slot, p);
+		make(c, pc, where, p);
 		__atomic_store_n(&c->pc, pc, __ATOMIC_RELEASE);
 		return code_of(c, pc);
 	}
 	return 0;
+}
+
+bool trace_fpe_copy_has(uintptr_t pc)
+{
+	uint32_t n = __atomic_load_n(&n_pools, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (pc - pools[i].executed < POOL_BYTES)
+			return true;
+	return false;
+}
+
+void trace_fpe_copy_unmap(void)
+{
+	for (uint32_t i = 0; i < n_pools; i++) {
+		sys_unmap(pools[i].written, POOL_BYTES);
+		sys_unmap((void *)pools[i].executed, POOL_BYTES);
+	}
+	n_pools = 0;
+	memset(table, 0, sizeof(table));
 }

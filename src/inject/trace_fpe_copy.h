@@ -13,8 +13,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the instruction at pc; 0: there is none, and none can be made.  slot: how far from
- * the thread pointer the address of the thread's struct trace_fpe_event is. */
-uintptr_t trace_fpe_copy_of(uintptr_t pc, int32_t slot, bool may_map);
+struct trace_fpe_event;
+
+/* Of the instruction at pc; 0: there is none, and none can be made.  event: where this
+ * thread has what the instruction raised. */
+uintptr_t trace_fpe_copy_of(uintptr_t pc, struct trace_fpe_event *const *event,
+			    bool may_map);
+/* Is that in one of them? */
+bool trace_fpe_copy_has(uintptr_t pc);
+/* Nobody is, and nobody comes there any more: their memory goes. */
+void trace_fpe_copy_unmap(void);
 
 #endif

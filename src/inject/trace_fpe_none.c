@@ -12,6 +12,10 @@ void trace_fpe_end(void)
 {
 }
 
+void trace_fpe_unmap(void)
+{
+}
+
 void trace_fpe_settle(struct trace_fpe_event *event)
 {
 	(void)event;

@@ -62,20 +62,35 @@ static bool has_forked(int tid)
 	return is_same && !*is_same && !sandbox_is_on() && tid == sys_getpid();
 }
 
+static struct trace_local *share(void)
+{
+	shared = (struct trace_local){ 0 };
+	return &shared;
+}
+
 struct trace_local *trace_local_find(uintptr_t tp)
 {
 	struct trace_local_place *p = find_place(tp);
 	int tid = own_tid(tp);
 
-	if (!p) {
-		shared = (struct trace_local){ 0 };
-		return &shared;
-	}
+	if (!p)
+		return share();
 	if (p->tid != tid) {
 		if (!has_forked(tid))
 			p->local = (struct trace_local){ 0 };
 		p->tid = tid;
 	}
+	return &p->local;
+}
+
+struct trace_local *trace_local_of(uintptr_t tp, int tid)
+{
+	struct trace_local_place *p = find_place(tp);
+
+	if (!p)
+		return share();
+	if (p->tid != tid)
+		*p = (struct trace_local_place){ .thread_pointer = tp, .tid = tid };
 	return &p->local;
 }
 

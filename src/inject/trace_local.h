@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "inject/arch.h"
+#include "inject/trace_fpe.h"
 
 struct region_thread;
 struct trace_thread;
@@ -30,6 +31,8 @@ struct trace_local {
 	uintptr_t last_taken;
 	int64_t until_next; /* bytes to the next block that is sampled */
 	uint64_t random_state;
+	struct trace_fpe_mine fpe;
+	uint64_t blocked; /* by the program, of the signals that are ours */
 };
 
 #ifndef DWELL_INJECTED
@@ -64,6 +67,8 @@ extern struct trace_local_place trace_local_places[1 << TRACE_LOCAL_BITS];
 extern int trace_local_tid_at;
 
 struct trace_local *trace_local_find(uintptr_t thread_pointer);
+/* Of another thread, which stands: by its pointer, and its id. */
+struct trace_local *trace_local_of(uintptr_t thread_pointer, int tid);
 bool trace_local_is_shared(const struct trace_local *l);
 
 static inline struct trace_local_place *trace_local_first(uintptr_t thread_pointer)

@@ -208,6 +208,7 @@ void trace_runtime_end(bool is_empty)
 	sys_unmap(control, WIRE_SAMPLER_CONTROL_BYTES);
 	ring_unmap(&trace_runtime.ring);
 	trace_thread_unmap();
+	trace_fpe_unmap();
 }
 
 bool trace_runtime_may_ask(void)

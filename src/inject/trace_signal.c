@@ -8,6 +8,7 @@
 #include "inject/arch.h"
 #include "inject/next.h"
 #include "inject/trace_fpe.h"
+#include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
 
 ARCH_RESTORER_DEFINE;
@@ -27,7 +28,10 @@ static struct {
 	uint64_t hidden; /* of its mask */
 } handlers[N_SIGNALS];
 
-static __thread uint64_t blocked __attribute__((tls_model("initial-exec")));
+static uint64_t *blocked(void)
+{
+	return &trace_local()->blocked;
+}
 
 static bool is_handler(const void *f)
 {
@@ -49,14 +53,19 @@ void trace_signal_take(int signal, trace_signal_fn *handler)
 		.restorer = arch_restorer,
 		.mask = ~UINT64_C(0),
 	};
+
+	sys_signal_action(signal, &action, &actions[signal]);
+	is_taken = true;
+	trace_runtime.has_frames_within = true;
+}
+
+void trace_signal_take_mask(void)
+{
 	uint64_t mask = 0;
 
 	sys_signal_mask(SIG_BLOCK, NULL, &mask);
-	blocked |= mask & OURS;
-	sys_signal_action(signal, &action, &actions[signal]);
+	*blocked() |= mask & OURS;
 	trace_signal_unblock();
-	is_taken = true;
-	trace_runtime.has_frames_within = true;
 }
 
 static void dispatch(int signal, siginfo_t *info, void *context)
@@ -65,9 +74,9 @@ static void dispatch(int signal, siginfo_t *info, void *context)
 								__ATOMIC_RELAXED);
 	struct trace_fpe_interrupted interrupted;
 
-	trace_fpe_enter_handler(&interrupted);
+	trace_fpe_enter_handler(&interrupted, context);
 	f(signal, info, context);
-	trace_fpe_leave_handler(&interrupted);
+	trace_fpe_leave_handler(&interrupted, context);
 }
 
 /* The action that ends the process, now or when the instruction is executed again: not so
@@ -89,7 +98,7 @@ void trace_signal_pass_on(int signal, siginfo_t *info, void *context)
 	struct trace_fpe_interrupted interrupted;
 	uint64_t mask;
 
-	if (!is_sent && blocked & BIT(signal))
+	if (!is_sent && *blocked() & BIT(signal))
 		action.handler = (void *)SIG_DFL;
 	if (!is_handler(action.handler)) {
 		if (action.handler == (void *)SIG_DFL || !is_sent)
@@ -101,9 +110,44 @@ void trace_signal_pass_on(int signal, siginfo_t *info, void *context)
 	memcpy(&mask, &((const ucontext_t *)context)->uc_sigmask, sizeof(mask));
 	mask = (mask | action.mask) & ~OURS;
 	sys_signal_mask(SIG_SETMASK, &mask, NULL);
-	trace_fpe_enter_handler(&interrupted);
+	trace_fpe_enter_handler(&interrupted, context);
 	((trace_signal_fn *)action.handler)(signal, info, context);
-	trace_fpe_leave_handler(&interrupted);
+	trace_fpe_leave_handler(&interrupted, context);
+}
+
+/* Handlers that are there already. */
+
+/* The C library has two of its own, of which programs know nothing. */
+#define IS_PROGRAMS(s) (!IS_OURS(s) && (s) != 32 && (s) != 33)
+
+void trace_signal_take_handlers(void)
+{
+	struct sys_sigaction a;
+
+	for (int s = 1; s < N_SIGNALS; s++) {
+		if (!IS_PROGRAMS(s) || sys_signal_action(s, NULL, &a) < 0 ||
+		    !is_handler(a.handler) || a.handler == (void *)dispatch)
+			continue;
+		handlers[s].handler = a.handler;
+		handlers[s].hidden = a.mask & OURS;
+		a.handler = (void *)dispatch;
+		a.mask &= ~OURS;
+		sys_signal_action(s, &a, NULL);
+	}
+}
+
+static void give_back_handlers(void)
+{
+	struct sys_sigaction a;
+
+	for (int s = 1; s < N_SIGNALS; s++) {
+		if (!IS_PROGRAMS(s) || sys_signal_action(s, NULL, &a) < 0 ||
+		    a.handler != (void *)dispatch)
+			continue;
+		a.handler = handlers[s].handler;
+		a.mask |= handlers[s].hidden;
+		sys_signal_action(s, &a, NULL);
+	}
 }
 
 static void *next_of(void **cached, const char *name)
@@ -121,11 +165,11 @@ static void note_blocked(int how, uint64_t set)
 {
 	set &= OURS;
 	if (how == SIG_BLOCK)
-		blocked |= set;
+		*blocked() |= set;
 	else if (how == SIG_UNBLOCK)
-		blocked &= ~set;
+		*blocked() &= ~set;
 	else if (how == SIG_SETMASK)
-		blocked = set;
+		*blocked() = set;
 }
 
 /* Actions. */
@@ -155,6 +199,33 @@ static void set_action(int signal, void *handler, const sigset_t *mask, int flag
 }
 
 typedef int sigaction_fn(int signal, const struct sigaction *set, struct sigaction *get);
+
+/* By the C library, which knows the code by which its handlers return. */
+static void give_back(int signal, const void *ours)
+{
+	sigaction_fn *f = (sigaction_fn *)next_symbol("sigaction");
+	struct sys_sigaction now;
+	struct sigaction a;
+
+	if (sys_signal_action(signal, NULL, &now) < 0 || now.handler != ours)
+		return;
+	if (actions[signal].restorer || !f || !is_handler(actions[signal].handler)) {
+		sys_signal_action(signal, &actions[signal], NULL);
+		return;
+	}
+	tell_action(signal, &a);
+	f(signal, &a, NULL);
+}
+
+void trace_signal_give_back(trace_signal_fn *on_fpe, trace_signal_fn *on_trap)
+{
+	if (!is_taken)
+		return;
+	is_taken = false;
+	give_back(SIGFPE, (const void *)on_fpe);
+	give_back(SIGTRAP, (const void *)on_trap);
+	give_back_handlers();
+}
 
 /* The program's handler becomes ours, which calls it. */
 static int set_handler(sigaction_fn *f, int signal, const struct sigaction *set,
@@ -255,7 +326,7 @@ void *trace_signal_sigset(int signal, void *handler)
 {
 	static void *next;
 	signal_fn *f = (signal_fn *)next_of(&next, "sigset");
-	uint64_t was = blocked;
+	uint64_t was = *blocked();
 	void *before;
 
 	if (!is_taken || !IS_OURS(signal))
@@ -273,7 +344,7 @@ typedef int mask_fn(int how, const sigset_t *set, sigset_t *get);
 
 static int set_mask(mask_fn *f, int how, const sigset_t *set, sigset_t *get)
 {
-	uint64_t asked = 0, mask, was = blocked;
+	uint64_t asked = 0, mask, was = *blocked();
 	sigset_t copy;
 	int rc;
 
@@ -315,7 +386,7 @@ typedef int old_mask_fn(int what);
 /* Of BSD: 32 signals, and what was there before. */
 static int set_old_mask(old_mask_fn *f, int how, int set)
 {
-	uint64_t was = blocked;
+	uint64_t was = *blocked();
 
 	if (!is_taken)
 		return f(set);

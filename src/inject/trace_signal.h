@@ -13,8 +13,14 @@
 
 typedef void trace_signal_fn(int signal, siginfo_t *info, void *context);
 
-/* SIGFPE or SIGTRAP, from now on for good. */
+/* SIGFPE or SIGTRAP, from now on. */
 void trace_signal_take(int signal, trace_signal_fn *handler);
+/* What this thread blocks of them is the program's to know, and not blocked. */
+void trace_signal_take_mask(void);
+/* The handlers of other signals that a program has that runs already. */
+void trace_signal_take_handlers(void);
+/* All of them are as the program set them; those were ours. */
+void trace_signal_give_back(trace_signal_fn *on_fpe, trace_signal_fn *on_trap);
 /* Those may come though the program was in a handler that blocked them. */
 void trace_signal_unblock(void);
 /* What would have happened without us.  Where the program would end by a signal of its

@@ -23,6 +23,13 @@
 #define WIRE_INJECTED_BEGIN "dwell_injected_begin"
 #define WIRE_INJECTED_END   "dwell_injected_end"
 
+/* Two more: floating-point exceptions are to be observed, or not any more, and the
+ * threads are armed, or were, by the recorder; and where both find struct
+ * wire_injected_fpe. */
+#define WIRE_INJECTED_ARM    "dwell_injected_arm"
+#define WIRE_INJECTED_DISARM "dwell_injected_disarm"
+#define WIRE_INJECTED_FPE    "dwell_injected_fpe"
+
 /* Names of the calls that are traced, with the terminator. */
 #define WIRE_INJECTED_NAME 32
 
@@ -62,5 +69,29 @@ struct wire_injected {
 };
 
 _Static_assert(sizeof(struct wire_injected) == 216, "layout");
+
+#define WIRE_INJECTED_THREADS 32768
+
+/* A thread of the process, as it stands. */
+struct wire_injected_thread {
+	uint64_t pointer, pc;
+	/* What the program has: signals that it blocks, of those that are ours; and types
+	 * of exceptions that it unmasked. */
+	uint64_t blocked;
+	uint32_t allowed;
+	int32_t tid; /* as the process sees it */
+};
+
+struct wire_injected_fpe {
+	/* By the library: what is to be unmasked in each thread, and in its x87 unit. */
+	uint32_t types, types_x87;
+	uint64_t signals; /* that are ours, a bit for each from 1 on */
+	uint32_t is_busy; /* some thread cannot be disarmed as it stands */
+	uint32_t n_threads;
+	/* struct wire_injected_thread threads[WIRE_INJECTED_THREADS] */
+};
+
+_Static_assert(sizeof(struct wire_injected_thread) == 32, "layout");
+_Static_assert(sizeof(struct wire_injected_fpe) == 24, "layout");
 
 #endif

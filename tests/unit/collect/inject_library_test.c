@@ -38,11 +38,14 @@ static void a_library_has_its_entries_and_every_wrapper(void **state)
 #define CALL(trace, name) #name,
 #define HELPER(name)
 #define ALWAYS(name) #name,
+#define AT_END(name) #name,
 #include "wire/tracer_calls.def"
+#undef AT_END
 #undef CALL
 #undef HELPER
 #undef ALWAYS
-		WIRE_INJECTED_BEGIN, WIRE_INJECTED_END
+		WIRE_INJECTED_ARM, WIRE_INJECTED_BEGIN, WIRE_INJECTED_DISARM,
+		WIRE_INJECTED_END
 	};
 	struct inject_library l;
 
@@ -56,6 +59,7 @@ static void a_library_has_its_entries_and_every_wrapper(void **state)
 
 		assert_true(at > AT && at < AT + l.code_bytes);
 	}
+	assert_true(inject_library_find(&l, WIRE_INJECTED_FPE) >= AT + l.code_bytes);
 	assert_int_equal(inject_library_find(&l, "_dl_find_object"), 0);
 	inject_library_fini(&l);
 }

@@ -106,6 +106,30 @@ static void what_is_too_much_may_lead_there(void **state)
 	assert_true(leads(SP(0, 0)));
 }
 
+static void note(void *ctx, uint64_t at)
+{
+	uint64_t **to = ctx;
+
+	*(*to)++ = at;
+}
+
+static void contexts_are_told_by_where_they_lie(void **state)
+{
+	static const struct inject_memory m = { .read = read_stack };
+	uint64_t found[8] = { 0 }, *to = found;
+
+	(void)state;
+	set_up();
+	put_frame(0, 20, SP(0, 700)); /* on the same stack */
+	put_frame(0, 500, SP(1, 40)); /* over the end of a piece */
+	put_frame(1, 300, SP(0, 900));
+	inject_stack_each(&m, SP(0, 10), note, &to);
+	assert_int_equal(to - found, 3);
+	assert_true(found[0] == SP(0, 20));
+	assert_true(found[1] == SP(0, 500));
+	assert_true(found[2] == SP(1, 300));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +138,7 @@ int main(void)
 			what_a_handler_on_another_stack_has_interrupted_is_looked_at),
 		cmocka_unit_test(handlers_that_interrupt_each_other_are_no_endless_work),
 		cmocka_unit_test(what_is_too_much_may_lead_there),
+		cmocka_unit_test(contexts_are_told_by_where_they_lie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,10 +155,52 @@ static void a_filter_for_all_does_not_meet_what_is_done_for_us(void **state)
 	tear_down(&f);
 }
 
+#define MASKS 0x1f80
+
+/* Of each thread and of the one that is taken: it is what the kernel has when all go on.
+ */
+static void masks_and_registers_of_arithmetic_are_changed_for_good(void **state)
+{
+	struct inject_stop_thread t;
+	struct inject_stop *s;
+	struct fixture f;
+	int32_t tid_at;
+
+	(void)state;
+	if (!memory_of_others_is_there())
+		skip();
+	set_up(&f);
+	for (unsigned round = 0; round < 2; round++) {
+		s = inject_stop_begin(f.pid, NULL);
+		assert_non_null(s);
+		assert_int_equal(inject_stop_n(s), 2);
+		for (size_t i = 0; i < 2 && round == 0; i++) {
+			if (i == 1)
+				assert_int_equal(inject_stop_take(s, &tid_at, NULL), 0);
+			assert_true(inject_stop_get(s, 0, &t));
+			assert_int_equal(t.mxcsr & MASKS, i ? 0x1d80 : 0x1f80);
+			t.mxcsr -= 0x200;
+			t.control = (uint16_t)(0x37b - i);
+			t.mask |= 1 << (SIGUSR1 - 1 + i);
+			inject_stop_set(s, 0, &t);
+		}
+		assert_true(inject_stop_get(s, 0, &t));
+		assert_int_equal(t.mxcsr & MASKS, 0x1b80);
+		assert_int_equal(t.control, 0x37a);
+		assert_int_equal(t.mask, 3 << (SIGUSR1 - 1));
+		assert_true(inject_stop_get(s, 1, &t));
+		assert_int_equal(t.mxcsr & MASKS, 0x1f80);
+		assert_int_equal(inject_stop_tid(s, 1, 0), t.tid);
+		inject_stop_end(s);
+	}
+	tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_filter_for_all_does_not_meet_what_is_done_for_us),
+		cmocka_unit_test(masks_and_registers_of_arithmetic_are_changed_for_good),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

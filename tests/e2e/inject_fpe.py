@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Floating-point exceptions of processes that already run: as many as these raise from when
+they are attached to, with the results, signals and registers that they have without.
+usage: inject_fpe.py DWELL PROGRAM_DIR [WORD...]"""
+import json
+import os
+import subprocess
+import sys
+
+import harness
+import visiting
+from harness import DIR, Skip, dwell, fact, report, run_all, test
+from visiting import attached, check_left, is_led_by, obeying, text_of, wait_until
+
+PROGRAMS = os.path.abspath(sys.argv[2])
+FPE = ('-e', 'fpe')
+KINDS = ('main', 'worker', 'blocker', 'new')
+
+
+def raising():
+    return obeying(visiting.Program(f'{PROGRAMS}/e2e-visited_fpe'))
+
+
+def fpe(path, *options):
+    p = dwell('fpe', '--json', *options, path)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def totals(path):
+    r = report(path)
+    for name in 'lost-events', 'damaged-records', 'restricted-processes':
+        assert not fact(r, name, 'loss'), (name, fact(r, name, 'loss'))
+    return {k: v for k, v in fpe(path)['total'].items() if v}
+
+
+def check_as_before(program, state):
+    check_left(program.pid)
+    now = program.tell('state')
+    assert now == state, (now, state)
+
+
+@test
+def exceptions_from_begin_to_end_are_counted_in_every_thread_and_no_others():
+    with raising() as p:
+        state, want = p.tell('state'), p.tell('hash')
+        for i in range(3):  # what was kept of an earlier time means nothing
+            path = f'{DIR}/calls{i}.dwell'
+            p.tell('divide worker 10')
+            with attached(p.pid, path, *FPE):
+                for kind in KINDS:
+                    p.tell(f'divide {kind} {1000 + i}')
+                p.tell('x87 50')
+            check_as_before(p, state)
+            p.tell('divide worker 10')
+            n = len(KINDS) * (1000 + i) + 50
+            assert totals(path) == {'exceptions': n, 'divide-by-zero': n}, totals(path)
+            rows = {r['name']: r['divide-by-zero'] for r in fpe(path)['rows']}
+            assert rows == {'divide_once': n - 50, 'divide_x87': 50}, rows
+            assert fact(report(path), 'stopped', 'rate') > 0
+        with attached(p.pid, f'{DIR}/hash.dwell', '-e', 'fpe:all'):
+            assert p.tell('hash') == want
+        assert totals(f'{DIR}/hash.dwell')['inexact'] > 100
+        check_as_before(p, state)
+
+
+@test
+def of_types_that_are_found_later_those_that_were_are_counted():
+    path = f'{DIR}/small.dwell'
+    with raising() as p:
+        with attached(p.pid, path, *FPE):
+            p.tell('small 1001')
+    assert totals(path) == {'exceptions': 500, 'underflow': 500}, totals(path)
+
+
+@test
+def a_program_has_the_signals_that_it_enabled():
+    path = f'{DIR}/enabled.dwell'
+    with raising() as p:
+        state = p.tell('state')
+        with attached(p.pid, path, *FPE):
+            said = p.tell('enabled 100')
+            assert said.startswith('100 signals, 0 wrong'), said
+            p.tell('divide main 10')
+        check_as_before(p, state)
+        said = p.tell('enabled 10')
+        assert said.startswith('110 signals, 0 wrong'), said
+    assert totals(path) == {'exceptions': 110, 'divide-by-zero': 110}, totals(path)
+
+
+@test
+def handlers_that_were_there_before_are_observed_and_left():
+    path = f'{DIR}/handlers.dwell'
+    with raising() as p:
+        state = p.tell('state')
+        p.tell('park')
+        with attached(p.pid, path, *FPE):
+            p.tell('handler 200')
+            p.tell('leave')
+            p.tell('divide worker 300')  # behind the handler that it was in
+            p.tell('divide main 30')
+        check_as_before(p, state)
+        with attached(p.pid, f'{DIR}/parked.dwell', *FPE):
+            p.tell('park')
+            p.tell('handler 5')
+        p.tell('leave')  # what it was called by is ours
+        check_as_before(p, state)
+    assert totals(path) == {'exceptions': 530, 'divide-by-zero': 530}, totals(path)
+    assert totals(f'{DIR}/parked.dwell') == {'exceptions': 5, 'divide-by-zero': 5}
+
+
+@test
+def a_child_is_observed_and_left_with_its_parent():
+    path = f'{DIR}/child.dwell'
+    with raising() as p:
+        with attached(p.pid, path, *FPE):
+            p.tell('divide main 5')
+            child = int(p.tell('divide child 70').split()[-1])
+            wait_until(lambda: text_of(child, 'syscall').startswith('34 '), 'it does not come to its pause()')
+        check_left(p.pid)
+        check_left(child)
+    rows = fpe(path, '--by', 'process')['rows']
+    assert sorted(r['divide-by-zero'] for r in rows) == [5, 70], rows
+
+
+@test
+def who_raises_all_the_time_is_left_too():
+    with raising() as p:
+        state = p.tell('state')
+        was = int(p.tell('spin').split()[4])
+        for i in range(5):
+            path = f'{DIR}/spin{i}.dwell'
+            with attached(p.pid, path, *FPE):
+                p.tell('divide main 100')
+            check_left(p.pid)
+            now = int(p.tell('divide new 0') and p.tell('small 0').split()[4])
+            assert 100 < totals(path)['divide-by-zero'] <= 100 + now - was, (totals(path), was, now)
+            was = now
+        p.tell('rest')
+        check_as_before(p, state)
+
+
+@test
+def a_program_whose_dwell_is_killed_goes_on_and_can_be_attached_to_again():
+    path = f'{DIR}/killed.dwell'
+    with raising() as p:
+        state = p.tell('state')
+        p.tell('spin')
+        with subprocess.Popen([harness.DWELL, 'attach', *FPE, '-p', str(p.pid), '-o', path],
+                              stderr=subprocess.DEVNULL) as d:
+            wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
+            p.tell('divide main 1000')
+            d.kill()
+        for kind in KINDS:
+            p.tell(f'divide {kind} 1000')
+        p.tell('rest')
+        said = p.tell('enabled 10')
+        assert said.startswith('10 signals, 0 wrong'), said
+        with attached(p.pid, f'{DIR}/again.dwell', *FPE):
+            for kind in KINDS:
+                p.tell(f'divide {kind} 100')
+        check_as_before(p, state)
+    assert totals(f'{DIR}/again.dwell') == {'exceptions': 400, 'divide-by-zero': 400}
+
+
+NUMPY = """
+import sys
+import numpy as np
+a = np.arange(-500, 500, dtype=float)
+def compute(n):
+    for _ in range(n):
+        with np.errstate(all='ignore'):
+            yield 1 / a, np.sqrt(a)
+print('ready', flush=True)
+for line in sys.stdin:
+    n = int(line)
+    print(hash(b''.join(x.tobytes() + y.tobytes() for x, y in compute(n))) if n else np.geterr(), flush=True)
+"""
+
+
+@test
+def numpy_computes_what_it_always_does():
+    python = '/usr/bin/python3'
+    if subprocess.run([python, '-c', 'import numpy'], capture_output=True, check=False).returncode:
+        raise Skip('no numpy here')
+    counts = []
+    with obeying(visiting.Program(python, '-c', NUMPY)) as p:
+        want = p.tell('20')
+        for n in 20, 40:
+            path = f'{DIR}/numpy{n}.dwell'
+            with attached(p.pid, path, *FPE):
+                said = p.tell(str(n))
+            assert n != 20 or said == want, (said, want)
+            check_left(p.pid)
+            counts.append(totals(path))
+        assert p.tell('20') == want
+    # A division by zero and 500 roots of negative numbers, by vectors, each time.
+    assert counts[0]['divide-by-zero'] == 20 and counts[0]['invalid'] >= 20 * 62, counts
+    assert {k: 2 * v for k, v in counts[0].items()} == counts[1], counts
+
+
+if __name__ == '__main__':
+    if visiting.why_not():
+        sys.exit(harness.skip_all(visiting.why_not()))
+    sys.exit(run_all(harness.TESTS, words=sys.argv[3:]))
