@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BAR 17: the directions of branches from the registers of samples, beside exact counts."""
+"""BAR 17: the directions of branches, as samples and their registers tell, beside exact counts."""
 import collections
+import os
 import re
+import struct
 import subprocess
 
 import bar_blocks
 
 NEAR = (.02, .05, .10, .20)
+PT_LOAD, PF_X = 1, 1
 BARS = {.05: 90, .10: 95}  # per cent of all executed conditional branches
 
 
@@ -60,29 +63,65 @@ def sizes(places, end):
     return next(((image, offset - n) for n in (2, 6, 3, 7) if (image, offset - n) in places), None)
 
 
-def compare(truth, found):
-    """Per cent of all executed conditional branches by how far off their shares are."""
-    total, near, known = sum(n for _, n in truth.values()), collections.Counter(), 0
-    for end, (taken, n) in truth.items():
-        ways = found.get(sizes(found, end), {})
-        told = sum(k for to, k in ways.items() if to is not None)
-        if not told:
+def text_of(image):
+    """Where a file's code begins in it."""
+    with open(image.strip('"'), "rb") as f:
+        head = f.read(64)
+        at, size, n = struct.unpack_from("<Q", head, 32)[0], *struct.unpack_from("<HH", head, 54)
+        f.seek(at)
+        table = f.read(size * n)
+    segments = (struct.unpack_from("<IIQQ", table, i * size) for i in range(n))
+    return min((vaddr, offset) for kind, flags, offset, vaddr in segments if kind == PT_LOAD and flags & PF_X)[1]
+
+
+def estimated(dwell, path, images, scratch):
+    """{a branch: share of taken}, of functions with samples: the flow that fits these and what was seen."""
+    subprocess.run([dwell, "export", "pixie", "-o", scratch, path], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    shares = {}
+    for image in images:
+        listing = scratch / f"{os.path.basename(image.strip(chr(34)))}.Branches"
+        if not listing.exists():
             continue
-        known += n
-        off = abs((told - ways.get(end, 0)) / told - taken / n)
-        for limit in NEAR:
-            near[limit] += n if off <= limit else 0
-    return {"known %": 100 * known / total, **{f"≤ {limit:.2f} %": 100 * near[limit] / total for limit in NEAR}}
+        start = text_of(image)
+        rows = (line.split() for line in listing.read_text(encoding="ascii").splitlines() if not line.startswith("#"))
+        shares.update({(image, start + int(offset, 16)): float(taken) for offset, taken, _ in rows})
+    return shares
+
+
+def seen_shares(found, truth):
+    """{a branch: share of taken}, of those that were seen alone."""
+    shares = {}
+    for end in truth:
+        branch = sizes(found, end)
+        told = sum(k for to, k in found.get(branch, {}).items() if to is not None)
+        if told:
+            shares[branch] = (told - found[branch].get(end, 0)) / told
+    return shares
+
+
+def compare(truth, shares, limits=NEAR, name="≤ {:.2f} %"):
+    """Per cent of all executed conditional branches by how far off their shares are."""
+    total, near = sum(n for _, n in truth.values()), collections.Counter()
+    for end, (taken, n) in truth.items():
+        branch = sizes(shares, end)
+        for limit in limits:
+            near[limit] += n if branch and abs(shares[branch] - taken / n) <= limit else 0
+    return {name.format(limit): 100 * near[limit] / total for limit in limits}
+
+
+def known(truth, shares):
+    return 100 * sum(n for end, (_, n) in truth.items() if sizes(shares, end)) / sum(n for _, n in truth.values())
 
 
 class Bar:
-    what = "directions of conditional branches from the registers of samples"
+    what = "directions of conditional branches from samples and their registers"
 
     def __init__(self, bench):
         self.bench = bench
         self.notes = ["per cent of all executed conditional branches whose share of taken is off by no more than that;",
                       f"those that no sample told count as wrong; a sample each {bench.interval} of CPU time, one run",
-                      "told: of all branches met on the way, those that registers and copied memory decide"]
+                      "told: of all branches met on the way, those that registers and copied memory decide;",
+                      "known: of branches that were told once; seen: by what was told alone; the others: as the flow has it that fits this and the samples"]
 
     def row_of(self, program):
         command, row = program.command(self.bench.share), {"program": program.name}
@@ -97,8 +136,12 @@ class Bar:
         met = sum(sum(ways.values()) for ways in found.values())
         unknown = sum(ways[None] for ways in found.values())
         n = sum(int(f.get("count", 1)) for f in sample.rows("samples"))
-        return {**row, "samples": n, "told %": 100 * (met - unknown) / max(met, 1),
-                **compare(exact(Recording(self.bench.dwell, counted)), found)}
+        truth = exact(Recording(self.bench.dwell, counted))
+        by_sight = seen_shares(found, truth)
+        folder = self.bench.scratch(f"{program.name}.pixie")
+        shares = {**by_sight, **estimated(self.bench.dwell, sampled, {image for image, _ in truth}, folder)}
+        return {**row, "samples": n, "told %": 100 * (met - unknown) / max(met, 1), "known %": known(truth, by_sight),
+                **compare(truth, by_sight, BARS, "seen ≤ {:.2f} %"), **compare(truth, shares)}
 
     def rows(self):
         wanted = [p for p in bar_blocks.programs(self.bench) if p.kind == "long" and (not self.bench.wanted or p.name in self.bench.wanted)]

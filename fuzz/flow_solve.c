@@ -95,7 +95,8 @@ static void solve(struct input *in, uint32_t n_blocks, double grain)
 		ways[p.n_ways++] =
 			(struct flow_solve_way){ .from = take_place(in, n_blocks),
 						 .to = take_place(in, n_blocks),
-						 .seen = take_double(in) };
+						 .seen = take_double(in),
+						 .likely = p.n_ways % 3 ? 0.03 : 0 };
 	flow_solve_make(&s, &p);
 	check_flow(&p, &s);
 	if (n_blocks > FEW)

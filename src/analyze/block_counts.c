@@ -8,6 +8,7 @@
 #include "analyze/code_graph.h"
 #include "analyze/function_code.h"
 #include "analyze/function_index.h"
+#include "analyze/function_ways.h"
 #include "base/map.h"
 
 /* An image while its blocks are gathered. */
@@ -19,6 +20,7 @@ struct gathered {
 	size_t n_text;
 	VEC(struct block_span) spans;
 	VEC(struct block_span) low, high; /* the same, where it is estimated */
+	VEC(struct block_counts_branch) branches;
 };
 
 struct making {
@@ -38,6 +40,7 @@ static void making_fini(struct making *m)
 		vec_fini(&g->spans);
 		vec_fini(&g->low);
 		vec_fini(&g->high);
+		vec_fini(&g->branches);
 	}
 	vec_fini(&m->all);
 	map_fini(&m->by_image);
@@ -50,6 +53,7 @@ void block_counts_fini(struct block_counts *c)
 		block_tiles_fini(&image->tiles);
 		block_tiles_fini(&image->low);
 		block_tiles_fini(&image->high);
+		vec_fini(&image->branches);
 	}
 	vec_fini(&c->images);
 	vec_fini(&c->left_out);
@@ -128,6 +132,26 @@ static void take_block(struct making *m, const struct code_graph_block *b)
 		*vec_push(&g->spans) = (struct block_span){ b->address, end, b->times };
 }
 
+static int by_branch(const void *a, const void *b)
+{
+	const struct block_counts_branch *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address > y->address ? 1 : -1;
+	return (x->n_seen < y->n_seen) - (x->n_seen > y->n_seen);
+}
+
+/* Code that two functions share is told once, by the one that tells more. */
+static void add_branches(struct block_counts_image *image, struct gathered *g)
+{
+	if (g->branches.n)
+		qsort(g->branches.at, g->branches.n, sizeof(*g->branches.at), by_branch);
+	vec_each(b, &g->branches)
+		if (!image->branches.n ||
+		    image->branches.at[image->branches.n - 1].address != b->address)
+			*vec_push(&image->branches) = *b;
+}
+
 static void add_image(struct block_counts *c, struct gathered *g)
 {
 	struct block_counts_image *image = vec_push(&c->images);
@@ -137,6 +161,7 @@ static void add_image(struct block_counts *c, struct gathered *g)
 	if (g->low.n) {
 		block_tiles_make(&image->low, g->low.at, g->low.n, from, to);
 		block_tiles_make(&image->high, g->high.at, g->high.n, from, to);
+		add_branches(image, g);
 	}
 	image->path = g->path;
 	image->image = g->image;
@@ -196,6 +221,28 @@ static uint64_t whole(double times)
 	return times < 0x1p63 ? (uint64_t)llround(times) : UINT64_MAX;
 }
 
+static void take_branch(struct gathered *g, const struct function_code *c, uint32_t block)
+{
+	const struct procedure *p = c->procedure;
+	const struct procedure_block *b = &p->blocks[block];
+	uint32_t on = function_ways_on(p, block);
+	uint64_t n_seen = 0;
+	double all = 0;
+
+	if (b->n_out != 2 || !b->n_steps || on == PROCEDURE_OUTSIDE)
+		return;
+	for (uint32_t way = b->first_out; way < b->first_out + b->n_out; way++) {
+		all += function_code_taken(c, way);
+		n_seen += c->ways[way].told;
+	}
+	if (all > 0)
+		*vec_push(&g->branches) = (struct block_counts_branch){
+			.address = p->steps[b->first_step + b->n_steps - 1].address,
+			.taken = 1 - function_code_taken(c, on) / all,
+			.n_seen = n_seen,
+		};
+}
+
 /* False: nothing is known of them. */
 static bool take_blocks(struct gathered *g, const struct function_code *c)
 {
@@ -214,6 +261,7 @@ static bool take_blocks(struct gathered *g, const struct function_code *c)
 			(struct block_span){ start, end, whole(b->times_low) };
 		*vec_push(&g->high) =
 			(struct block_span){ start, end, whole(b->times_high) };
+		take_branch(g, c, i);
 	}
 	return is_known;
 }

@@ -16,6 +16,13 @@
 #include "analyze/block_tiles.h"
 #include "analyze/profile.h"
 
+/* A conditional branch. */
+struct block_counts_branch {
+	uint64_t address;
+	double taken;	 /* of 1, estimated */
+	uint64_t n_seen; /* passages, as samples tell */
+};
+
 /* A file that was executed. */
 struct block_counts_image {
 	const char *path; /* as the program saw it */
@@ -27,6 +34,8 @@ struct block_counts_image {
 	/* Of the same pieces, between which numbers it is; empty where they were counted.
 	 */
 	struct block_tiles low, high;
+	/* Of functions with samples, by address; none where they were counted. */
+	VEC(struct block_counts_branch) branches;
 };
 
 struct block_counts_left {

@@ -40,6 +40,9 @@
 /* How far the range goes on beyond the guesses: a logarithm. */
 #define BEYOND 0.7
 #define CHANCE 1.3 /* standard deviations of a count: nine times in ten */
+#define ON                                                                               \
+	0.97 /* the share of the way on in line of a branch forward that nobody saw      \
+	      */
 #define UNSEEN 0.7 /* a way's share that nobody saw, as a logarithm */
 /* With a counter of instructions: so many samples of it are worth more than guesses, and
  * so many are as good as counts. */
@@ -124,6 +127,29 @@ static uint32_t place_of(uint32_t block)
 	return block == PROCEDURE_OUTSIDE ? FLOW_SOLVE_OUTSIDE : block;
 }
 
+static bool is_backwards(const struct procedure *p, uint32_t way)
+{
+	const struct procedure_way *w = &p->ways[way];
+
+	return w->to != PROCEDURE_OUTSIDE &&
+	       p->blocks[w->to].start <= p->blocks[w->from].start;
+}
+
+/* Compilers lay out code so that what is likelier follows, but for loops; how often these
+ * turn is not known by that. */
+static void state_likely(struct estimating *e, uint32_t block)
+{
+	const struct procedure *p = e->c->procedure;
+	const struct procedure_block *b = &p->blocks[block];
+	uint32_t on = function_ways_on(p, block);
+
+	if (b->n_out != 2 || on == PROCEDURE_OUTSIDE ||
+	    is_backwards(p, 2 * b->first_out + 1 - on))
+		return;
+	for (uint32_t i = b->first_out; i < b->first_out + b->n_out; i++)
+		e->ways[i].likely = i == on ? ON : 1 - ON;
+}
+
 /* Passages of one sample depend on each other: so many count as there were samples. */
 static void state_ways(struct estimating *e)
 {
@@ -137,6 +163,7 @@ static void state_ways(struct estimating *e)
 		const struct function_code_way *w = e->c->ways + b->first_out;
 		double told = 0, samples = 0;
 
+		state_likely(e, i);
 		for (uint32_t k = 0; k < b->n_out; k++) {
 			told += (double)w[k].told;
 			samples += (double)w[k].told_samples;

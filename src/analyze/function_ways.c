@@ -42,6 +42,19 @@ bool function_ways_follow_block(struct function_code *c, uint32_t way)
 	return true;
 }
 
+uint32_t function_ways_on(const struct procedure *p, uint32_t block)
+{
+	const struct procedure_block *b = &p->blocks[block];
+
+	for (uint32_t way = b->first_out; way < b->first_out + b->n_out; way++) {
+		uint32_t to = p->ways[way].to;
+
+		if (to != PROCEDURE_OUTSIDE && p->blocks[to].start == b->end)
+			return way;
+	}
+	return PROCEDURE_OUTSIDE;
+}
+
 /* Whoever enters leaves.  False: it may be by a way that is not known. */
 static bool sum_exits(const struct function_code *c, struct function_code_way *ret)
 {

@@ -5,8 +5,8 @@
  *
  * Two files for each image: .Addrs says where blocks begin, .Counts how often each was
  * executed, in the 64-bit form of Digital UNIX; docs/bbcounts.md has every byte.  These
- * have no room for what is not certain: where samples were estimated from, a third file
- * is there, .Ranges, for people and scripts.
+ * have no room for what is not certain: where samples were estimated from, .Ranges is
+ * there, too, and .Branches, for people and scripts.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -123,6 +123,30 @@ static int write_ranges(struct export_sink *sink, const char *name,
 	return write_file(sink, name, ".Ranges", &text, e);
 }
 
+/* "1f0 0.9712 35": where a branch is, which share of it was taken, and how many passages
+ * samples told. */
+static int write_branches(struct export_sink *sink, const char *name,
+			  const struct block_counts_image *image, struct err *e)
+{
+	own(buf_fini) struct buf text = { 0 };
+
+	buf_puts(&text,
+		 "# Which share of each conditional branch was taken, estimated "
+		 "from samples, of functions that have some.\n# offset taken seen\n");
+	vec_each(b, &image->branches)
+		buf_printf(&text, "%" PRIx64 " %.4f %" PRIu64 "\n",
+			   b->address - image->text[0].start, b->taken, b->n_seen);
+	return write_file(sink, name, ".Branches", &text, e);
+}
+
+static int write_estimated(struct export_sink *sink, const char *name,
+			   const struct block_counts_image *image, struct err *e)
+{
+	int rc = write_ranges(sink, name, image, e);
+
+	return rc < 0 ? rc : write_branches(sink, name, image, e);
+}
+
 static int write_pair(struct export_sink *sink, const char *name,
 		      const struct block_counts_image *image, uint32_t hash,
 		      struct err *e)
@@ -143,7 +167,7 @@ static int write_pair(struct export_sink *sink, const char *name,
 	rc = write_file(sink, name, ".Addrs", &addrs, e);
 	if (rc == 0)
 		rc = write_file(sink, name, ".Counts", &counts, e);
-	return rc < 0 || !image->low.all.n ? rc : write_ranges(sink, name, image, e);
+	return rc < 0 || !image->low.all.n ? rc : write_estimated(sink, name, image, e);
 }
 
 static int write_image(struct export_sink *sink, const struct profile *p,

@@ -15,17 +15,21 @@
 #define ENOUGH	   1e-5 /* a round that gains less, of what is left, is the last */
 /* Of the shares that were seen: they err by more than chance. */
 #define SEEN_DOUBT 0.1
-#define UNSEEN	   6.0	/* the same where nothing was seen: anything may be */
-#define RARE	   0.02 /* the share expected of ways that may not be there */
-#define LONGER	   0.6	/* the weight of what takes longer than expected */
-#define FAR	   2.0	/* in standard deviations: from here on not by its square */
-#define MAX_LOGIT  40.0
-#define LEAST	   1e-30 /* of times and costs; and one by it is the most */
+#define UNSEEN	   6.0 /* the same where nothing was seen: anything may be */
+#define UNLIKELY   4.0 /* ... though one way is likelier */
+/* So many passages each block has beside those that were seen, shared out evenly: most
+ * branches mostly go one way, so that one passage tells much. */
+#define BEFORE	  0.1
+#define RARE	  0.02 /* the share expected of ways that may not be there */
+#define LONGER	  0.6  /* the weight of what takes longer than expected */
+#define FAR	  2.0  /* in standard deviations: from here on not by its square */
+#define MAX_LOGIT 40.0
+#define LEAST	  1e-30 /* of times and costs; and one by it is the most */
 
 /* Edges: the ways, then those that may be there. */
 struct edge {
 	uint32_t from, to; /* blocks, the last one is outside */
-	double seen;
+	double seen, likely;
 	double log_share, expected, doubt; /* of its share's logarithm */
 	double share;
 	bool is_unknown;
@@ -62,6 +66,13 @@ static void add_edge(struct solving *s, uint32_t from, uint32_t to, double seen,
 			       .to = to == FLOW_SOLVE_OUTSIDE ? s->n : to,
 			       .seen = isfinite(seen) && seen > 0 ? seen : 0,
 			       .is_unknown = is_unknown };
+}
+
+static void add_way(struct solving *s, const struct flow_solve_way *w)
+{
+	add_edge(s, w->from, w->to, w->seen, false);
+	if (w->likely > 0 && w->likely < 1)
+		s->edges.at[s->edges.n - 1].likely = w->likely;
 }
 
 /* Marks what a block leads to (or what leads to it), by edges that are sorted by that
@@ -158,7 +169,7 @@ static void build(struct solving *s)
 	const struct flow_solve_problem *p = s->p;
 
 	for (uint32_t i = 0; i < p->n_ways; i++)
-		add_edge(s, p->ways[i].from, p->ways[i].to, p->ways[i].seen, false);
+		add_way(s, &p->ways[i]);
 	for (uint32_t i = 0; i < p->n_blocks; i++) {
 		if (p->blocks[i].is_open_in)
 			add_edge(s, FLOW_SOLVE_OUTSIDE, i, 0, true);
@@ -196,6 +207,13 @@ static double guess(const struct solving *s, uint32_t block)
 	return cost > 0 ? samples_of(s, block) / cost : 0;
 }
 
+static double doubt_of(const struct edge *e, bool is_seen)
+{
+	if (is_seen && !e->is_unknown)
+		return sqrt(1 / (e->seen + 0.5) + SEEN_DOUBT * SEEN_DOUBT);
+	return e->likely > 0 ? UNLIKELY : UNSEEN;
+}
+
 static void expect(struct solving *s, uint32_t place)
 {
 	struct edge *e = s->edges.at + s->first[place];
@@ -208,14 +226,12 @@ static void expect(struct solving *s, uint32_t place)
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		double even = e[i].is_unknown && n > 1 ? RARE : 1.0 / n;
-		double by_time = guessed > 0 ? guess(s, e[i].to) / guessed : even;
+		double likely = e[i].likely > 0 ? e[i].likely : even;
+		double by_time = guessed > 0 ? guess(s, e[i].to) / guessed : likely;
+		double told = (e[i].seen + even * BEFORE) / (seen + BEFORE);
 
-		e[i].expected =
-			log(seen > 0 ? (e[i].seen + even / 2) / (seen + 1) : even);
-		e[i].doubt =
-			seen > 0 && !e[i].is_unknown
-				? sqrt(1 / (e[i].seen + 0.5) + SEEN_DOUBT * SEEN_DOUBT)
-				: UNSEEN;
+		e[i].expected = log(seen > 0 ? told : likely);
+		e[i].doubt = doubt_of(&e[i], seen > 0);
 		e[i].share = seen > 0 ? exp(e[i].expected) : 0.8 * by_time + 0.2 * even;
 		start += e[i].share;
 	}

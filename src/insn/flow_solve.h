@@ -28,6 +28,9 @@ struct flow_solve_block {
 struct flow_solve_way {
 	uint32_t from, to; /* blocks, or FLOW_SOLVE_OUTSIDE */
 	double seen; /* so often after a sample; of a block's ways alone it matters */
+	/* Its share where none of the block's ways was seen, if time tells nothing else;
+	 * 0: as any. */
+	double likely;
 };
 
 struct flow_solve_problem {

@@ -171,6 +171,28 @@ def ranges_of(path):
     return {int(at, 16): tuple(map(int, numbers)) for at, *numbers in lines}
 
 
+def branches_of(path):
+    """{offset: (share of taken, passages)}"""
+    with open(path, encoding='ascii') as f:
+        lines = [line.split() for line in f if not line.startswith('#')]
+    assert [int(at, 16) for at, *_ in lines] == sorted({int(at, 16) for at, *_ in lines}), lines
+    return {int(at, 16): (float(taken), int(seen)) for at, taken, seen in lines}
+
+
+def check_branches(row, branches, start):
+    """As calc has them."""
+    n = 0
+    for b in row['blocks']:
+        at = b['instructions'][-1]['address'] - start
+        if at not in branches:
+            continue
+        n += 1
+        taken, on = (sum(w['times'] for w in b['ways'] if w['kind'] == kind) for kind in ('taken', 'on'))
+        assert len(b['ways']) == 2 and abs(branches[at][0] - taken / (taken + on)) < 1e-3, (at, branches[at], b['ways'])
+        assert branches[at][1] == sum(w['seen'] for w in b['ways']), (at, branches[at], b['ways'])
+    return n
+
+
 @test
 def what_samples_tell_is_there_as_an_estimate():
     for options in [['--insn'], []]:
@@ -186,6 +208,8 @@ def what_samples_tell_is_there_as_an_estimate():
         # As calc has it, function by function.
         functions = {r['function'] for r in rows('pcs', path)
                      if r['image'] == 'e2e-directions' and r['exclusive']['cpu-time']}
+        branches, n_branches = branches_of(f'{folder}/e2e-directions.Branches'), 0
+        assert any(seen for _, seen in branches.values()) == ('--insn' in options), branches
         n_seen = 0
         for name in functions:
             p = dwell('calc', '--json', name, path)
@@ -199,13 +223,14 @@ def what_samples_tell_is_there_as_an_estimate():
                 for n, key in zip(told, ['times_low', 'times', 'times_high']):
                     assert abs(n - b[key]) <= .5 + 1e-9 * b[key], (name, b['start'], told, b[key])
                 assert told[0] <= told[1] <= told[2], told
-        assert n_seen > 3, functions
+            n_branches += check_branches(row, branches, pair.starts[0])
+        assert n_seen > 3 and n_branches > 3, functions
     # Exact counts have no ranges, and estimates do not add to them.
     counted = record(SAMPLED)
     p = dwell('export', 'pixie', '-o', f'{harness.DIR}/both', path, counted)
     assert p.returncode == 2 and 'export it alone' in p.stderr, p
     folder, p = export(counted, 'exact')
-    assert not [name for name in os.listdir(folder) if name.endswith('.Ranges')] and 'estimate' not in p.stderr, p
+    assert not [name for name in os.listdir(folder) if name.endswith(('.Ranges', '.Branches'))] and 'estimate' not in p.stderr, p
 
 
 @test

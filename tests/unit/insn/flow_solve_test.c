@@ -175,6 +175,52 @@ static void what_was_seen_of_a_branch_decides_where_time_does_not(void **state)
 	assert_true(fabs(s.of_block[2] / 1e5 - 1) < 0.05);
 }
 
+/* A branch to one of two arms that join again, of these times and costs; how often it was
+ * seen to go to the first one.  The share of that. */
+static double solve_fork(const double times[2], const double costs[2], double seen,
+			 double likely)
+{
+	struct flow_solve_block blocks[] = { { 1e6, 1, 0, 0 },
+					     { times[0], costs[0], 0, 0 },
+					     { times[1], costs[1], 0, 0 },
+					     { 1e6, 1, 0, 0 } };
+	struct flow_solve_way ways[] = { { OUT, 0, 0, 0 },
+					 { 0, 1, seen, likely },
+					 { 0, 2, 0, likely > 0 ? 1 - likely : 0 },
+					 { 1, 3, 0, 0 },
+					 { 2, 3, 0, 0 },
+					 { 3, OUT, 0, 0 } };
+	struct flow_solve_problem p = { 4, 6, blocks, ways, 100, 0.1 };
+	own(flow_solve_finip) struct flow_solve s;
+
+	flow_solve_make(&s, &p);
+	check_conservation(&p, &s);
+	return s.of_block[1] / (s.of_block[1] + s.of_block[2]);
+}
+
+static void what_is_likely_decides_where_nothing_else_does(void **state)
+{
+	static const double none[2] = { 0, 0 }, costs[2] = { 1, 1 };
+	static const double second[2] = { 0, 1e6 };
+
+	(void)state;
+	assert_true(fabs(solve_fork(none, none, 0, 0) - 0.5) < 0.01);
+	assert_true(solve_fork(none, none, 0, 0.97) > 0.95);
+	assert_true(solve_fork(none, none, 0, 0.03) < 0.05);
+	assert_true(solve_fork(second, costs, 0, 0.97) < 0.1);
+	assert_true(solve_fork(none, none, 100, 0.03) > 0.95);
+}
+
+/* Few branches go both ways about as often. */
+static void one_passage_tells_most(void **state)
+{
+	static const double none[2] = { 0, 0 };
+
+	(void)state;
+	assert_true(solve_fork(none, none, 1, 0) > 0.9);
+	assert_true(solve_fork(none, none, 1, 0) < solve_fork(none, none, 10, 0));
+}
+
 /* One of ten blocks in a row waits for memory: the others tell how often. */
 static void one_block_that_waits_does_not_decide(void **state)
 {
@@ -335,6 +381,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(graphs_whose_answer_is_known_get_it),
 		cmocka_unit_test(what_was_seen_of_a_branch_decides_where_time_does_not),
+		cmocka_unit_test(what_is_likely_decides_where_nothing_else_does),
+		cmocka_unit_test(one_passage_tells_most),
 		cmocka_unit_test(one_block_that_waits_does_not_decide),
 		cmocka_unit_test(without_samples_there_is_nothing),
 		cmocka_unit_test(random_graphs_get_the_flow_that_made_the_samples),
