@@ -7,6 +7,7 @@ import concurrent.futures
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,8 @@ DIR = tempfile.mkdtemp(
 IS_ROOT = os.geteuid() == 0
 TESTS = []
 atexit.register(shutil.rmtree, DIR, ignore_errors=True)
+# Whoever takes too long is told to end so: what is registered has to be cleared away.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 class Skip(Exception):

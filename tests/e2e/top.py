@@ -10,10 +10,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import harness
+from daemons import daemon
 from harness import DIR, DWELL, IS_ROOT, TESTS, Skip, dwell, run_all, test
 from terminal import Terminal
 
@@ -333,28 +333,6 @@ def without_colour_nothing_is_bold():
         assert t.wait() == 0
 
 
-class Daemon:
-    def __init__(self, *options):
-        self.db = tempfile.mkdtemp(dir=DIR)
-        self.socket = os.path.join(self.db, 'socket')
-        self.child = subprocess.Popen(
-            [DWELL, 'daemon', '--db', self.db, '--socket', self.socket, *options],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        deadline = time.time() + 60
-        while dwell('ctl', '--socket', self.socket, 'status').returncode:
-            assert self.child.poll() is None, self.child.stderr.read()
-            assert time.time() < deadline, 'it does not answer'
-            time.sleep(0.1)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.child.poll() is None:
-            self.child.kill()
-        self.child.wait(30)
-
-
 def cpu_seconds(pid):
     with open(f'/proc/{pid}/stat', encoding='ascii') as f:
         fields = f.read().rsplit(')', 1)[1].split()
@@ -364,7 +342,7 @@ def cpu_seconds(pid):
 @test
 def a_daemon_is_asked_and_its_database_gets_all():
     may_watch_machine()
-    with Daemon() as d, workload() as child:
+    with daemon() as d, workload() as child:
         time.sleep(1)
         begun = cpu_seconds(child.pid)
         p = dwell('top', '--batch', '-n', '4', '-d', '1', '--socket', d.socket, '--filter', OWN)
@@ -390,7 +368,7 @@ def a_daemon_is_asked_and_its_database_gets_all():
 @test
 def a_new_recording_of_the_daemon_is_followed():
     may_watch_machine()
-    with Daemon() as d, workload(), terminal('--socket', d.socket, '-d', '0.5', '--filter',
+    with daemon() as d, workload(), terminal('--socket', d.socket, '-d', '0.5', '--filter',
                                              OWN) as t:
         for _ in range(3):
             t.wait_for(shows_workload)
