@@ -47,10 +47,22 @@ static long result_of(const struct trace_io_call *c, long returned)
 	return result < 0 && __errno_location ? -*__errno_location() : result;
 }
 
-/* For its file: whoever accepts has none yet. */
-static bool may_wait(enum wire_tracer_io_call call)
+/* For the other end of a socket. */
+static bool is_meeting(enum wire_tracer_io_call call)
 {
-	return whats[call].event != IO_RECORD_OTHER || call == WIRE_TRACER_IO_OF_connect;
+	return call == WIRE_TRACER_IO_OF_connect || call == WIRE_TRACER_IO_OF_accept ||
+	       call == WIRE_TRACER_IO_OF_accept4;
+}
+
+/* For its file, or for a second one that the bytes go to: to ask of that takes longer
+ * than to tell that the call begins. */
+static bool may_wait(enum wire_tracer_io_call call, bool may_file)
+{
+	const struct what *what = &whats[call];
+
+	if (what->asks == IO_RECORD_ASKS_FOURTH || what->asks == IO_RECORD_ASKS_FIFTH)
+		return true;
+	return may_file && (what->event != IO_RECORD_OTHER || is_meeting(call));
 }
 
 static long make(const struct trace_io_call *c)
@@ -127,7 +139,7 @@ static void observe_before(void *p)
 	struct trace_io_file file = file_before(o->call);
 
 	o->record.file = file.id;
-	if (file.may_block && may_wait(o->call->call))
+	if (may_wait(o->call->call, file.may_block))
 		tell_begun(o);
 }
 

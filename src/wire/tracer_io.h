@@ -53,7 +53,8 @@ struct wire_tracer_io_file {
 /* Which one may not be asked for; those of files are odd. */
 #define WIRE_TRACER_IO_UNASKED 2
 
-/* A call that may wait for long, before it does: of a terminal, a pipe, a socket. */
+/* A call that may wait for long, before it does: of a terminal, a pipe, a socket, or one
+ * that moves bytes to another file. */
 struct wire_tracer_io_begun {
 	uint64_t time_ns, observed_ns; /* the second one without pauses */
 	uint64_t stack;		       /* id */

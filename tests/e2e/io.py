@@ -14,7 +14,7 @@ import sys
 import harness
 import oracles
 from harness import DIR, IS_ROOT, TESTS, Skip, dwell, report, run_all, skip_all, test
-from io_recording import FILE, record, record_client, rows
+from io_recording import FILE, endless_waits_have_their_time, record, record_client, rows
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 IO = os.path.join(PROGRAMS, 'e2e-io')
@@ -379,6 +379,11 @@ def a_wait_that_does_not_end_has_its_time():
     lasted, late = map(int, record(sys.executable, '-c', READS_UNTIL_THE_END).split())
     r = rows('call')['read']
     assert lasted - late - 1e6 < r['ns'], (lasted, late, r)
+
+
+@test
+def who_never_meets_anybody_or_is_never_read_from_waits_all_the_same():
+    endless_waits_have_their_time()
 
 
 @test

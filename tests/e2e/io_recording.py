@@ -2,6 +2,7 @@
 """Recordings by the experiment io, and their rows."""
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -40,6 +41,25 @@ def record_client(options=()):
     t.join()
     server.close()
     return port
+
+
+# What waits until the program is killed, and the file that it waits for.
+ENDLESS = {
+    'accept4': ('import socket; s = socket.socket(socket.AF_UNIX); s.bind("\\0endless"); s.listen()',
+                's.accept()', 'UNIX @endless'),
+    'sendfile': ('import os; f = os.memfd_create("endless"); os.ftruncate(f, 1 << 20); r, w = os.pipe()',
+                 'while True: os.sendfile(w, f, 0, 1 << 20)', 'memfd:endless'),
+}
+
+
+def endless_waits_have_their_time(options=()):
+    for call, (before, wait, name) in ENDLESS.items():
+        p = dwell('run', '-q', '-e', 'io', *options, '-o', FILE, '--', sys.executable, '-c',
+                  f'import signal\n{before}\nsignal.setitimer(signal.ITIMER_REAL, .5)\n{wait}')
+        assert p.returncode == 128 + signal.SIGALRM, p
+        r = rows('call')[call]
+        assert r['ns'] > 50e6, r
+        assert rows('file')[name]['ns'] >= r['ns'], rows('file')
 
 
 def rows(by, *options, path=FILE):

@@ -206,6 +206,11 @@ def a_call_that_never_returns_has_its_time():
 
 
 @test
+def who_never_meets_anybody_or_is_never_read_from_waits_all_the_same():
+    io_recording.endless_waits_have_their_time(['--source', 'tracer'])
+
+
+@test
 def a_call_that_a_jump_has_left_is_over_with_the_next():
     p = dwell('run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--', WRAPPED, 'left')
     assert p.returncode == 0 and p.stderr == '', p

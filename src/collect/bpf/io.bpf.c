@@ -46,6 +46,18 @@ static __always_inline uint32_t sum_of(const struct thread *t, struct io_record_
 			     : outcome_sum(call.event, label);
 }
 
+/* That of a descriptor; first: the call's first argument. */
+static __always_inline uint32_t file_asked(const struct registers *r,
+					   struct io_record_call call, uint64_t first,
+					   bool is_32bit)
+{
+	if (call.file == IO_RECORD_FIRST)
+		return files_number((uint32_t)first);
+	if (call.file == IO_RECORD_SECOND)
+		return files_number((uint32_t)registers_argument(r, 1, is_32bit));
+	return IO_RECORD_NO_FILE;
+}
+
 /* (registers, number): what is done here is not in the call's time. */
 SEC("tp_btf/sys_enter")
 int entered(uint64_t *ctx)
@@ -64,10 +76,10 @@ int entered(uint64_t *ctx)
 		return 0;
 	}
 	t->sum = 0;
-	if (call.file == IO_RECORD_FIRST)
-		t->sum = sum_of(
-			t, call,
-			files_number((uint32_t)registers_first_argument(r, is_32bit)));
+	if (call.file < IO_RECORD_RETURNED)
+		t->sum = sum_of(t, call,
+				file_asked(r, call, registers_first_argument(r, is_32bit),
+					   is_32bit));
 	thread_block(t, bpf_ktime_get_ns());
 	return 0;
 }
@@ -102,9 +114,7 @@ static __always_inline uint32_t file_of(const struct registers *r,
 		return unopened_number(registers_first_argument_was(r, is_32bit));
 	if (call.file == IO_RECORD_OPENED_SECOND)
 		return unopened_number(registers_argument(r, 1, is_32bit));
-	if (call.file == IO_RECORD_SECOND)
-		return files_number((uint32_t)registers_argument(r, 1, is_32bit));
-	return IO_RECORD_NO_FILE;
+	return file_asked(r, call, registers_first_argument_was(r, is_32bit), is_32bit);
 }
 
 /* (registers, result) */
