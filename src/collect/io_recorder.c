@@ -11,6 +11,7 @@
 #include "collect/io_files.h"
 #include "collect/io_steps.h"
 #include "collect/probe_names.h"
+#include "collect/system_images.h"
 #include "collect/system_io.h"
 
 extern const struct source_ops io_source;
@@ -47,6 +48,12 @@ static const char *file_label(void *ctx, uint32_t label)
 	const struct io_programs *s = ctx;
 
 	return io_files_name(s->files, IO_RECORD_FILE_OF(label));
+}
+
+/* The dynamic linker reads our library, too. */
+static bool is_own_file(void *ctx, uint32_t label)
+{
+	return system_images_is_own_path(file_label(ctx, label));
 }
 
 static size_t add_steps(struct system_counts_more *ret, uint32_t event,
@@ -94,7 +101,8 @@ static struct io_programs *new_programs(void)
 					     .pair_label = probe_names_error,
 					     .ctx = s,
 					     .inner = file_label,
-					     .more = more };
+					     .more = more,
+					     .is_own = is_own_file };
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		s->how.parts[i] =
 			(struct system_counts_parts){ .ns = EXPERIMENT_IO_TIME,

@@ -312,6 +312,15 @@ static uint32_t labelled(struct system_counts *c, const struct stack_record *r,
 	return r->object ? system_stacks_object(c->stacks, stack, r) : stack;
 }
 
+/* It is not the program's. */
+static bool is_own(const struct system_counts *c, const struct stack_record *r)
+{
+	const struct system_counts_how *how = c->events.how;
+
+	return how->is_own &&
+	       (how->is_own(how->ctx, r->label) || system_stacks_is_own(c->stacks, r));
+}
+
 /* What is beside the sum of the number, which was counted so often. */
 static void write_more(struct system_counts *c, uint32_t number, uint64_t count,
 		       struct model_sample *sample)
@@ -341,6 +350,8 @@ static void write_parts(struct system_counts *c, const struct stack_record *r,
 				       .cpu = r->cpu };
 	enum unwind_stop stop;
 
+	if (is_own(c, r))
+		return;
 	sample.stack = labelled(c, r, sample.thread, &stop);
 	if (stop != UNWIND_N_STOPS)
 		c->stats.stops[stop] += k->count;
@@ -433,6 +444,8 @@ static void write_outcome(struct system_counts *c, const struct stack_record_pai
 		c->stats.strays += k->count;
 		return;
 	}
+	if (is_own(c, of))
+		return;
 	parts = &how->parts[of->state % SYSTEM_COUNTS_EVENTS_MAX];
 	sample.thread = system_classes_id(c->classes, &c->teller, of);
 	sample.stack = labelled(c, of, sample.thread, &stop);

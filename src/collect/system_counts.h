@@ -63,6 +63,9 @@ struct system_counts_how {
 	const char *(*inner)(void *ctx, uint32_t label);
 	size_t (*more)(void *ctx, uint32_t number,
 		       struct system_counts_more ret[SYSTEM_COUNTS_MORE_MAX]);
+	/* What our own libraries do in a program, and how they get there, is no sample:
+	 * nothing of that label is; or NULL. */
+	bool (*is_own)(void *ctx, uint32_t label);
 };
 
 /* Of the recording, by the number that keys have. */

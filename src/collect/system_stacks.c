@@ -202,6 +202,11 @@ static bool is_own(const struct system_stacks *s, uint64_t frame)
 				    (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT));
 }
 
+bool system_stacks_is_own(const struct system_stacks *s, const struct stack_record *r)
+{
+	return r->n_user && is_own(s, r->frames[r->n_kernel]);
+}
+
 static enum unwind_stop stop_of(const struct system_stacks *s,
 				const struct stack_record *r)
 {

@@ -34,6 +34,8 @@ uint32_t system_stacks_id(struct system_stacks *s, const struct stack_record *r,
 uint32_t system_stacks_labelled_id(struct system_stacks *s, const struct stack_record *r,
 				   const char *const *labels, size_t n_labels,
 				   uint32_t kind, enum unwind_stop *ret_stop);
+/* Did one of our own libraries make the call itself? */
+bool system_stacks_is_own(const struct system_stacks *s, const struct stack_record *r);
 /* Inside of a stack: the data that a record tells of, a variable or an address, if it is
  * one; a label; all frames of another stack. */
 uint32_t system_stacks_object(struct system_stacks *s, uint32_t stack,

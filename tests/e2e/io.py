@@ -92,13 +92,13 @@ def found():
             for name, r in rows('call').items() if r['calls']}
 
 
-def same_as_strace(*command, data=None):
+def same_as_strace(*command, data=None, options=()):
     """Both run the command in the same way."""
     command = [*oracles.STILL, *command]
     with open(data or os.devnull, 'rb') as stdin:
         told = by_strace(*command, stdin=stdin)
     with open(data or os.devnull, 'rb') as stdin:
-        record(*command, stdin=stdin)
+        record(*command, stdin=stdin, options=options)
     got = found()
     assert got == told, {k: (got.get(k), told.get(k)) for k in {*got, *told}
                          if got.get(k) != told.get(k)}
@@ -107,6 +107,11 @@ def same_as_strace(*command, data=None):
 @test
 def cat_is_counted_to_the_byte():
     same_as_strace('cat', '/etc/passwd', '/etc/group', '/etc/services')
+
+
+@test
+def what_our_library_does_in_a_program_is_not_the_program_s():
+    same_as_strace('cat', '/etc/passwd', options=['-e', 'heap'])
 
 
 @test
