@@ -124,7 +124,8 @@ void derived_add_columns(struct profile *p, uint32_t source,
 			 const struct profile_options *o)
 {
 	for (size_t k = 0; k < N_WHOLES; k++)
-		if (profile_wants_event(o, wholes[k].name) &&
+		if (profile_wants_experiment(o, wholes[k].experiment) &&
+		    profile_wants_event(o, wholes[k].name) &&
 		    has_parts(p->sources[source].recording, &wholes[k]))
 			add_whole(p, source, &wholes[k]);
 }

@@ -58,6 +58,15 @@ bool profile_wants_event(const struct profile_options *o, const char *name)
 	return false;
 }
 
+/* What is behind a colon says how it was done. */
+bool profile_wants_experiment(const struct profile_options *o, const char *name)
+{
+	size_t n = o->experiment ? strlen(o->experiment) : 0;
+
+	return !o->experiment ||
+	       (strncmp(name, o->experiment, n) == 0 && (!name[n] || name[n] == ':'));
+}
+
 /* Two experiments of one recording may count the same event: then the column is
  * called after both. */
 static const char *column_name(struct profile *p, const struct input *s,
@@ -92,9 +101,10 @@ static void add_columns(struct profile *p, uint32_t source,
 		const char *name = column_name(p, s, ev);
 
 		s->column_of_event[i] = MODEL_NONE;
-		if (!profile_wants_event(o, name) &&
-		    !profile_wants_event(o, recording_string(r, ev->name)) &&
-		    !derived_needs_event(r, ev, o))
+		if (!profile_wants_experiment(o, recording_string(r, ev->experiment)) ||
+		    (!profile_wants_event(o, name) &&
+		     !profile_wants_event(o, recording_string(r, ev->name)) &&
+		     !derived_needs_event(r, ev, o)))
 			continue;
 		s->column_of_event[i] = s->n_columns++;
 		*vec_push(&p->columns) = (struct profile_column){
@@ -328,7 +338,8 @@ static int load(struct profile *p, struct input *s, const struct profile_options
 {
 	if (ideal_is_shown(s))
 		return load_ideal(p, s, o, e);
-	return p->filter || o->events ? load_chosen(p, s, e) : load_all(p, s, e);
+	return p->filter || o->events || o->experiment ? load_chosen(p, s, e)
+						       : load_all(p, s, e);
 }
 
 static void start_symbolizer(struct profile *p, const struct profile_options *o)

@@ -25,6 +25,7 @@ struct profile;
 struct profile_options {
 	const char *filter;	   /* filter expression, or NULL */
 	const char *const *events; /* NULL-terminated names; NULL: all */
+	const char *experiment;	   /* the events of this one only; NULL: of all */
 	bool no_inline;
 	bool is_compared; /* match what is the same in several recordings: matching.h */
 	bool no_guess;	  /* by names only */

@@ -45,6 +45,7 @@ struct profile {
 
 /* All events are, unless some are named. */
 bool profile_wants_event(const struct profile_options *o, const char *name);
+bool profile_wants_experiment(const struct profile_options *o, const char *name);
 /* An image of a recording as the symbolizer knows it; borrows from the recording. */
 struct sym_image_ref profile_image_ref(const struct profile *p, size_t source,
 				       uint32_t image);

@@ -72,10 +72,11 @@ static int run(struct options *o, struct err *e)
 {
 	own(report_profile_close) struct report r = { 0 };
 	struct heap_view v = { .report = &r };
+	const struct report_rows rows = { .experiment = "heap" };
 	int rc = choose_view(o, &v.table, e);
 
 	if (rc == 0)
-		rc = report_profile_open(o, options_argv(o), NULL, &r, e);
+		rc = report_profile_open(o, options_argv(o), &rows, &r, e);
 	if (rc < 0)
 		return rc;
 	v.limit = options_u64(o, "limit",

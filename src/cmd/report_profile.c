@@ -269,6 +269,7 @@ static int load(struct report *r, const struct options *o, const struct report_r
 	struct profile_options p = {
 		.filter = r->filter,
 		.events = r->events,
+		.experiment = rows ? rows->experiment : NULL,
 		.no_inline = options_has(o, "no-inline"),
 		.is_compared = rows && rows->is_compared,
 		.no_guess = options_knows(o, "no-guess") && options_has(o, "no-guess"),

@@ -29,6 +29,7 @@ struct report_rows {
 	bool is_of_code;  /* --model and --clock are for what the command computes of
 			   * instructions: no column of ideal time, no calls */
 	bool has_code;	  /* they are for that, too: counts need not be there */
+	const char *experiment; /* whose events they are; NULL: all */
 };
 
 /* For what is_of_code and has no rows. */

@@ -142,7 +142,8 @@ int rows_view_run(const struct rows_kind *kind, void *of, const struct options *
 		  struct err *e)
 {
 	own(view_fini) struct rows_view v = { .kind = kind, .of = of };
-	int rc = report_profile_open(o, options_argv(o), NULL, &v.report, e);
+	const struct report_rows rows = { .experiment = kind->name };
+	int rc = report_profile_open(o, options_argv(o), &rows, &v.report, e);
 
 	if (rc < 0)
 		return rc;

@@ -15,4 +15,12 @@ print(r["sizes"][1], r["lifetimes"][0], r["course"][0], sep="\n")
 for row in r["rows"]:
     print(row["exclusive"], [f["name"] for f in row["frames"]])'
 dwell heap --leaks --peak heap.dwell
+dwell heap --json timeline.dwell | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(*(e["name"] for e in r["events"]), *r["quality"]["truncated"])'
+dwell io --json timeline.dwell | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+print(*(e["name"] for e in r["events"]), *r["quality"]["truncated"])'
 dwell heap example.dwell
