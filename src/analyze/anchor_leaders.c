@@ -75,16 +75,31 @@ static void sum_met(struct making *m)
 	}
 }
 
-static void weigh_windows(struct making *m)
+/* A place was given a counter because it had come often in the window before: of that one
+ * it tells too much. */
+static uint32_t chosen_in(const struct anchor_leaders *to, const struct anchor_leader *l)
 {
-	struct anchor_window *windows = m->rows->windows.at;
-	uint32_t n = m->to->n_windows;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		struct anchor_window *w = &windows[i];
+	while (i < to->n_windows && l->windows[i].near_ns <= 0)
+		i++;
+	return i;
+}
 
+static void sum_near(struct making *m, bool are_all)
+{
+	for (uint32_t i = 0; i < m->to->n_windows; i++) {
+		struct anchor_window *w = &m->rows->windows.at[i];
+
+		w->met = w->near_hits = w->near_rate = 0;
 		w->weight = 1;
-		vec_each(l, &m->to->at) {
+	}
+	vec_each(l, &m->to->at) {
+		uint32_t first = chosen_in(m->to, l);
+
+		for (uint32_t i = are_all ? first : first + 1; i < m->to->n_windows;
+		     i++) {
+			struct anchor_window *w = &m->rows->windows.at[i];
 			const struct anchor_leader_window *x = &l->windows[i];
 
 			if (x->near_ns <= 0)
@@ -94,7 +109,19 @@ static void weigh_windows(struct making *m)
 			w->near_rate += x->near_hits / x->near_ns;
 		}
 	}
-	m->to->is_weighed = anchor_windows_weigh(windows, n, windows[n].before_ns);
+}
+
+/* With what tells too much only where there is not enough else. */
+static void weigh_windows(struct making *m)
+{
+	struct anchor_window *windows = m->rows->windows.at;
+	uint32_t n = m->to->n_windows;
+
+	for (int are_all = 0; are_all < 2 && !m->to->is_weighed; are_all++) {
+		sum_near(m, are_all);
+		m->to->is_weighed =
+			anchor_windows_weigh(windows, n, windows[n].before_ns);
+	}
 }
 
 static void sum_windows(struct making *m)
