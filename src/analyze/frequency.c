@@ -216,6 +216,24 @@ static double plain_cycles(const struct estimating *e, double scale)
 	return sum;
 }
 
+/* Where a few instructions have all samples, what is cut off them leaves less each turn,
+ * and in the end nothing: too little is known to tell who waits. */
+static bool can_cut(const struct estimating *e, double expected)
+{
+	const struct procedure *p = e->c->procedure;
+	double most = 0; /* for each of the scale, as that goes to nothing */
+
+	for (uint32_t i = 0; i < p->n_blocks; i++) {
+		const struct procedure_block *b = &p->blocks[i];
+
+		for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
+			if (cycles_of(e->c, i, k) > 0)
+				most += PLAIN_TIMES * e->solution.of_block[i] *
+					(PLAIN_ROOM + e->cost[k]);
+	}
+	return most > expected;
+}
+
 /* 0: nothing is known. */
 static double scale_by_cost(const struct estimating *e)
 {
@@ -226,7 +244,7 @@ static double scale_by_cost(const struct estimating *e)
 	if (expected <= 0)
 		return 0;
 	scale = e->c->cycles / expected;
-	for (int turn = 0; turn < N_TURNS; turn++)
+	for (int turn = 0; turn < N_TURNS && can_cut(e, expected); turn++)
 		scale = plain_cycles(e, scale) / expected;
 	return scale;
 }

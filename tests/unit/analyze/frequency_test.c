@@ -128,6 +128,22 @@ static void where_nothing_is_missing_the_number_is_near(void **state)
 	}
 }
 
+/* Where all samples are on one of many instructions, that one is not all that waits. */
+static void what_is_cut_off_leaves_something(void **state)
+{
+	own(function_code_fini) struct function_code c;
+
+	(void)state;
+	set_up(&c, &loops[0]);
+	c.steps[0].cycles *= 7;
+	for (uint32_t i = 1; i < c.procedure->n_steps; i++)
+		c.steps[i].cycles = 0;
+	add_up(&c, SAMPLE);
+	estimate(&c, SAMPLE);
+	assert_true(c.is_estimated && c.blocks[0].times > TURNS / 2 &&
+		    c.blocks[0].times < TURNS * 2);
+}
+
 static void what_comes_into_a_block_leaves_it(void **state)
 {
 	own(function_code_fini) struct function_code c;
@@ -242,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_waits_for_latencies_is_in_the_range),
 		cmocka_unit_test(where_nothing_is_missing_the_number_is_near),
+		cmocka_unit_test(what_is_cut_off_leaves_something),
 		cmocka_unit_test(what_comes_into_a_block_leaves_it),
 		cmocka_unit_test(no_more_is_executed_than_can_retire),
 		cmocka_unit_test(what_was_sampled_was_executed_once_at_least),
