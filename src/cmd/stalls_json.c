@@ -94,6 +94,7 @@ static void put_total(const struct stalls_view *v, struct json *j, const char *r
 		json_key_u64(j, "windows", v->how.n_windows);
 	put_left(j, "without_code", &v->without_code);
 	put_left(j, "not_counted", &v->uncounted);
+	put_left(j, "too_unsure", &v->unsure);
 	put_left(j, "not_in_time", &v->late);
 	put_sum(j, &v->total);
 	json_object_end(j);

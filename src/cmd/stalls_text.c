@@ -50,6 +50,7 @@ static void put_left_out(const struct stalls_view *v, FILE *out)
 
 	put_left(v, &v->without_code, "without code at hand", &b);
 	put_left(v, &v->uncounted, "that were not counted", &b);
+	put_left(v, &v->unsure, "that are too unsure (confidence low)", &b);
 	put_left(v, &v->late, "for want of time (--seconds)", &b);
 	if (b.size)
 		report_text_labelled(v->r, "left out", &b, out);

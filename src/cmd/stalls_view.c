@@ -183,7 +183,11 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 		return 0;
 	v->clock_ghz = c.clock_ghz > 0 ? c.clock_ghz : v->clock_ghz;
 	stall_find_all(&s, &c);
-	if (is_guessed(&c) || !stall_sum_add(&row.sum, &c, &s)) {
+	if (is_guessed(&c)) {
+		leave_out(&v->unsure, of->samples);
+		return 0;
+	}
+	if (!stall_sum_add(&row.sum, &c, &s)) {
 		leave_out(&v->uncounted, of->samples);
 		return 0;
 	}
@@ -269,6 +273,13 @@ static int tell_why(const struct stalls_view *v, bool has_counts, struct err *e)
 			       "recording of bbcounts, too, or record anchors beside "
 			       "usertime (three windows of a program at least)%s%s",
 			       whose, colon, refusal ? "; " : "", safe);
+	if (v->unsure.n)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "%.100s%show often code was executed is too unsure "
+			       "(confidence low): give a recording of bbcounts, too, or "
+			       "record more windows of anchors, by a larger share or for "
+			       "longer",
+			       whose, colon);
 	if (v->uncounted.n)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%.100s%sthe counts have nothing of what was sampled, or "

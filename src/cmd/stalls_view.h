@@ -33,7 +33,8 @@ struct stalls_view {
 	struct stall_sum total;
 	VEC(struct stalls_row) rows;	/* those with most samples first */
 	VEC(struct stall_place) places; /* those that stall most first, if wanted */
-	struct stalls_left late, uncounted, without_code;
+	/* unsure: their estimates are. */
+	struct stalls_left late, uncounted, unsure, without_code;
 	const struct machine_model *model; /* NULL: nothing could be told */
 	const char *time;		   /* the event that is of time */
 	double clock_ghz;		   /* 0: that is of cycles */
