@@ -9,6 +9,7 @@
 struct cause {
 	unsigned n_blamed; /* addresses, the place's own not counted */
 	uint64_t blamed;   /* the last of them */
+	bool is_its_own;   /* what was waited for is one, too */
 	double most;	   /* of all of them; negative: any number */
 };
 
@@ -27,6 +28,7 @@ static struct cause sum_up(const struct stall_place *x, unsigned cause)
 		if (c->cause != cause)
 			continue;
 		sum.most = sum.most < 0 || c->most < 0 ? -1 : sum.most + c->most;
+		sum.is_its_own |= x->blamed[i] && is_own(x, x->blamed[i]);
 		if (is_own(x, x->blamed[i]))
 			continue;
 		sum.n_blamed++;
@@ -48,10 +50,12 @@ static void put_cause(const struct stall_place *x, unsigned cause, struct buf *t
 	struct cause sum = sum_up(x, cause);
 
 	buf_printf(to, "%s%s", to->size ? ", " : "", stall_cause_text(cause));
+	if (sum.n_blamed)
+		buf_puts(to, sum.is_its_own ? " of it or of " : " of ");
 	if (sum.n_blamed == 1)
-		buf_printf(to, " of 0x%" PRIx64, sum.blamed);
+		buf_printf(to, "0x%" PRIx64, sum.blamed);
 	else if (sum.n_blamed)
-		buf_printf(to, " of %u places", sum.n_blamed);
+		buf_printf(to, "%u places", sum.n_blamed);
 	if (sum.most >= 0 && sum.most < x->stall.high - LEAST)
 		buf_printf(to, " ≤ %.1f", sum.most);
 }
