@@ -311,7 +311,7 @@ static void put_waits(const struct calc_view *v, struct table *t, uint32_t step)
 
 		if (!is_told(s->waits[w]))
 			continue;
-		buf_printf(&b, "  · best: %s", schedule_wait_text(w));
+		buf_printf(&b, "  ↳ best: %s", schedule_wait_text(w));
 		if (w == longest)
 			put_waits_for(v, step, w, &b);
 		if (n > 1)
@@ -351,7 +351,6 @@ static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
 	struct disasm_instruction in = calc_view_instruction(v, step);
 	char number[TEXT_MAX], where[120] = "";
 
-	put_waits(v, t, step);
 	calc_stall_put(&v->stalls.of_step[step], c->procedure, step, t, LAST_COLUMN);
 	if (line && line->file && v->r->width >= WIDE)
 		snprintf(where, sizeof(where), "  ; %s:%u", names_base(line->file),
@@ -364,6 +363,7 @@ static void put_step(const struct calc_view *v, struct table *t, uint32_t block,
 	table_cellf(t, "%" PRIx64, address);
 	table_cellf(t, "  %-7s %s%s", in.mnemonic, in.operands, where);
 	put_access(v, t, step);
+	put_waits(v, t, step);
 }
 
 static int descending(const void *a, const void *b)

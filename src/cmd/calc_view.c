@@ -18,6 +18,7 @@ int calc_view_init(struct calc_view *ret, const struct report *r, uint32_t funct
 		rc = function_code_make(&ret->code, r->profile, function, &options, e);
 	if (rc == 0)
 		rc = code_text_init(&ret->text, r->profile, function, ret->is_intel, e);
+	ret->text.leaves_own_name_out = true;
 	if (rc < 0)
 		return rc;
 	ret->text.delta = ret->code.delta;

@@ -189,8 +189,11 @@ static void add_titles(struct drawing *d)
 	const struct profile_function *f =
 		profile_function(d->v->r->profile, d->v->function);
 	own(freep) char *title = xasprintf("%s in %s", f->name, f->image);
-	char more[200] = "", samples[TEXT_MAX];
+	char more[200] = "", samples[TEXT_MAX], windows[60];
 	size_t n = 0;
+
+	snprintf(windows, sizeof(windows), " by %u windows of exact counts",
+		 d->c->n_windows);
 
 	if (d->c->samples)
 		n = (size_t)snprintf(more, sizeof(more), "%s samples of time",
@@ -200,7 +203,8 @@ static void add_titles(struct drawing *d)
 				      "every execution counted");
 	if (d->c->is_estimated)
 		n += (size_t)snprintf(more + n, sizeof(more) - n,
-				      "; how often is estimated, confidence %s",
+				      "; how often is estimated%s, confidence %s",
+				      d->c->n_windows ? windows : "",
 				      frequency_confidence_text(d->c->confidence));
 	if (d->c->model)
 		snprintf(more + n, sizeof(more) - n, "; at best: %s", d->c->model->name);

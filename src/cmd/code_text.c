@@ -26,7 +26,9 @@ static bool name_address(void *ctx, uint64_t address, char *text, size_t cap)
 	struct sym_result r;
 
 	if (address >= f->start && address < f->start + f->size) {
-		put_place(text, cap, f->name, address - f->start);
+		bool is_short = c->leaves_own_name_out && address > f->start;
+
+		put_place(text, cap, is_short ? "" : f->name, address - f->start);
 		return true;
 	}
 	if (!c->has_delta)

@@ -14,6 +14,7 @@ struct code_text {
 	/* Link-time address minus stored offset, in the function's own code. */
 	uint64_t delta;
 	bool has_delta;
+	bool leaves_own_name_out; /* of places in the function: "+0x2c" */
 	struct disasm *disasm;
 };
 

@@ -388,7 +388,8 @@ void report_head_function(const struct report *r, uint32_t function, FILE *out)
 	if (f->decl_file) {
 		buf_puts(&where, ", ");
 		report_text_safe(&where, f->decl_file);
-		buf_printf(&where, ":%u", f->decl_line);
+		if (f->decl_line)
+			buf_printf(&where, ":%u", f->decl_line);
 	}
 	used = text_width(buf_str(&where));
 	put_short(&line, f->name, used + LEAST_NAME < room ? room - used : LEAST_NAME);
