@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "collect/anchor_gap.h"
 #include "collect/count_remote.h"
-#include "collect/count_restart.h"
 #include "collect/count_status.h"
 #include "collect/count_tracee.h"
 #include "host/clock.h"
@@ -48,20 +47,6 @@ void anchor_counters_fini(struct anchor_counters *c)
 	vec_fini(&c->at);
 }
 
-/* The kernel makes most calls again that were interrupted by this, and those that only
- * say so where that is told to it. */
-static void make_call_again(struct count_tracee *t)
-{
-	struct count_restart call = { .result = (int64_t)t->regs.rax,
-				      .call = (int64_t)t->regs.orig_rax,
-				      .ip = t->regs.rip };
-
-	if (call.result != -EINTR || !count_restart(&call))
-		return;
-	t->regs.rax = (unsigned long)call.kernels;
-	count_tracee_set(t, &t->regs);
-}
-
 /* Of a process that stands nothing is missing. */
 static void read_time(struct anchor_counters *c)
 {
@@ -84,7 +69,7 @@ static int begin_visit(struct visit *v, struct err *e)
 		if (t->is_gone || !t->is_stopped)
 			continue;
 		if (count_tracee_get(t, &t->regs) && t->regs.cs == CODE_64BIT)
-			make_call_again(t);
+			count_remote_make_call_again(t);
 		else if (rc == 0)
 			rc = err_set(e, ERR_UNSUPPORTED, "it executes other code");
 	}

@@ -66,6 +66,7 @@ void anchor_process_free(struct anchor_process *p)
 	anchor_steps_fini(&p->steps);
 	anchor_meters_fini(&p->meters);
 	anchor_record_fini(&p->record);
+	anchor_known_fini(&p->known);
 	free(p->exe);
 	free(p);
 }

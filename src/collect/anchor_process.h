@@ -19,6 +19,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "collect/anchor_known.h"
 #include "collect/anchor_meters.h"
 #include "collect/anchor_record.h"
 #include "collect/anchor_steps.h"
@@ -41,6 +42,7 @@ struct anchor_process {
 	clockid_t clock; /* its CPU time */
 	char *exe;	 /* NULL: nothing is known of its code */
 	struct anchor_record record;
+	struct anchor_known known;
 	struct anchor_meters meters;
 	struct anchor_steps steps;
 	struct count_look look; /* for those who begin and end windows */

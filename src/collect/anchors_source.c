@@ -148,6 +148,7 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 	struct anchors *s = xcalloc(1, sizeof(*s));
 
 	s->base.ops = &anchors_source;
+	s->visits.lets_rest = true;
 	s->context = *c;
 	s->budget = (struct anchor_budget){ .part = part_of(c),
 					    .random = clock_monotonic_ns() | 1 };
@@ -300,7 +301,37 @@ static void begin_window(struct anchors *s)
 	s->state = COUNTING;
 }
 
-/* The process's file, and those of children that it had meanwhile. */
+static void read_file(struct anchors *s, struct count_directory_file f, bool is_to_go_on)
+{
+	struct anchor_process *p = s->process;
+	own(closep) int fd = count_directory_open(&s->directory, f);
+	struct count_window window;
+	struct count_reader r;
+
+	count_window_over(&fd, &window);
+	if (fd < 0 || anchor_known_open(&p->known, &window, &r, NULL) < 0)
+		return;
+	if (r.pid == (uint32_t)p->pid)
+		anchor_process_take(p, s->n_windows, &r);
+	count_reader_fini(&r);
+	if (is_to_go_on)
+		anchor_known_learn(&p->known, &window);
+	else
+		anchor_known_fini(&p->known);
+}
+
+/* Of engines that have left it since. */
+static bool is_older(const struct count_directory_list *list,
+		     struct count_directory_file f)
+{
+	vec_each(x, &list->at)
+		if (x->pid == f.pid && x->n > f.n)
+			return true;
+	return false;
+}
+
+/* The process's file, which engines that rest go on with, and those of children that it
+ * had meanwhile. */
 static void read_window(struct anchors *s)
 {
 	struct count_directory_list list = { 0 };
@@ -308,17 +339,13 @@ static void read_window(struct anchors *s)
 	anchor_record_begin(&s->process->record);
 	count_directory_list(&s->directory, &list);
 	vec_each(f, &list.at) {
-		own(closep) int fd = count_directory_open(&s->directory, *f);
-		struct count_window window;
-		struct count_reader r;
+		bool rests = count_resting_has(&s->visits.resting, (pid_t)f->pid) &&
+			     !is_older(&list, *f);
 
-		count_window_over(&fd, &window);
-		if (fd >= 0 && count_reader_open(&window, &r, NULL) == 0) {
-			if (r.pid == (uint32_t)s->process->pid)
-				anchor_process_take(s->process, s->n_windows, &r);
-			count_reader_fini(&r);
-		}
-		count_directory_drop(&s->directory, *f);
+		if (f->pid == (uint32_t)s->process->pid && !is_older(&list, *f))
+			read_file(s, *f, rests);
+		if (!rests)
+			count_directory_drop(&s->directory, *f);
 	}
 	vec_fini(&list.at);
 }
@@ -364,6 +391,8 @@ static void look_for_work(struct anchors *s)
 {
 	bool is_new = anchor_processes_look(&s->processes, s->n_windows);
 	struct anchor_process *p = NULL;
+
+	count_resting_check(&s->visits.resting);
 
 	anchor_processes_look_at_meters(&s->processes, s->n_windows);
 	if (is_due(s) && is_new)
@@ -502,6 +531,7 @@ static void anchors_stop(struct source *source)
 
 	if (s->state == COUNTING)
 		end_window(s);
+	count_resting_end(&s->visits.resting);
 	if (anchor_processes_end(&s->processes, s->n_windows, &why) < 0)
 		s->why_kept = why;
 }

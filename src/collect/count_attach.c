@@ -52,6 +52,8 @@ struct attach {
 	const char *flags;
 	const struct count_look *look; /* NULL: nobody does */
 	bool has_changed;	       /* some thread's registers */
+	bool is_left_over;	       /* by a recorder that was killed: */
+	struct count_attached left_over;
 };
 
 static void attach_fini(struct attach *x)
@@ -83,6 +85,48 @@ static uint64_t find_site(pid_t pid, const struct proc_map *vdso)
 		       : 0;
 }
 
+/* Of our build, as who wrote it there. */
+static bool has_own_code(pid_t pid, const struct count_load *load)
+{
+	for (size_t i = 0; i < load->n_parts; i++) {
+		const struct count_load_part *p = &load->parts[i];
+		own(freep) uint8_t *is = xcalloc(1, p->data_bytes + 1);
+
+		if (p->is_exec &&
+		    (!count_remote_read(pid, ENGINE_AT + p->at, is, p->data_bytes) ||
+		     memcmp(is, p->data, p->data_bytes) != 0))
+			return false;
+	}
+	return true;
+}
+
+/* An engine that a recorder has left in the process, as it was killed, and that no thread
+ * is with. */
+static bool is_left_over(struct attach *x)
+{
+	struct count_attached *l = &x->left_over;
+	struct count_load load;
+
+	if (count_load_parse(count_program, count_program_size, &load, NULL) < 0)
+		return false;
+	*l = (struct count_attached){ .pid = x->a->pid,
+				      .engine = ENGINE_AT,
+				      .engine_bytes = load.bytes,
+				      .control = ENGINE_AT + load.bytes };
+	if (!count_remote_read(l->pid, l->control, &l->told, sizeof(l->told)) ||
+	    l->told.magic != COUNT_CONTROL_MAGIC ||
+	    (l->told.state != COUNT_CONTROL_RESTS &&
+	     l->told.state != COUNT_CONTROL_LEFT) ||
+	    !has_own_code(l->pid, &load))
+		return false;
+	l->control_bytes = l->told.bytes;
+	vec_each(t, &x->threads.at)
+		if (count_tracee_get(t, &t->regs) && t->regs.rip - ENGINE_AT < load.bytes)
+			return false;
+	x->is_left_over = true;
+	return true;
+}
+
 /* What is there already, and where it makes system calls. */
 static int look_at_maps(struct attach *x, struct err *e)
 {
@@ -92,7 +136,7 @@ static int look_at_maps(struct attach *x, struct err *e)
 	x->a->site = 0;
 	while (proc_maps_next(&at, end, &map)) {
 		if (strstr(map.path, "/" COUNT_DIRECTORY_ENGINE) ||
-		    map.start == ENGINE_AT)
+		    (map.start == ENGINE_AT && !x->a->rests && !is_left_over(x)))
 			return err_set(e, ERR_UNSUPPORTED, "it is counted already");
 		if (!strcmp(map.path, "[vdso]"))
 			x->a->site = find_site(x->a->pid, &map);
@@ -233,19 +277,29 @@ static int put_control(struct attach *x, struct err *e)
 				    .prefix = x->prefix,
 				    .flags = x->flags,
 				    .owner = clock_monotonic_ns(),
+				    .engine = a->engine,
+				    .engine_bytes = a->engine_bytes,
 				    .threads = x->native,
 				    .n_threads = x->threads.at.n };
 	int rc = procfs_stat(a->pid, &stat, e);
 
 	if (rc < 0)
 		return rc;
-	count_handover_make(&h, 0, &bytes);
-	a->control = map_memory(x, a->engine + a->engine_bytes, bytes.size, e);
-	if (!a->control)
-		return ERR_OS;
-	a->control_bytes = bytes.size;
-	buf_clear(&bytes);
+	h.room = a->control_bytes;
 	count_handover_make(&h, a->control, &bytes);
+	if (!a->rests) {
+		a->control_bytes = bytes.size + COUNT_HANDOVER_STACK_BYTES;
+		a->control =
+			map_memory(x, a->engine + a->engine_bytes, a->control_bytes, e);
+		if (!a->control)
+			return ERR_OS;
+		buf_clear(&bytes);
+		h.room = a->control_bytes;
+		count_handover_make(&h, a->control, &bytes);
+	}
+	if (bytes.size + COUNT_HANDOVER_STACK_BYTES > a->control_bytes)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it has more code or threads than it had");
 	if (!count_remote_write(a->pid, a->control, bytes.data, bytes.size))
 		return err_os(e, "cannot write to its memory");
 	return 0;
@@ -263,13 +317,15 @@ static int begin_engine(struct attach *x, const struct count_load *load, struct 
 {
 	struct count_attached *a = x->a;
 	struct user_regs_struct regs = first(x)->regs;
+	struct count_control was;
 	bool is_told;
 
-	regs.rip = a->engine + load->entry;
+	regs.rip = a->rests ? a->told.again : a->engine + load->entry;
 	regs.rdi = a->control;
 	regs.rcx = COUNT_CONTROL_MAGIC;
 	regs.rsp = a->control + a->control_bytes;
 	regs.eflags = PLAIN_FLAGS;
+	was = a->told;
 	is_told = count_remote_run_through(
 		first(x), &regs, a->control + offsetof(struct count_control, state),
 		BEGIN_NS);
@@ -277,6 +333,10 @@ static int begin_engine(struct attach *x, const struct count_load *load, struct 
 		return err_set(e, ERR_OS, "it has ended");
 	if (!is_told)
 		return err_set(e, ERR_UNSUPPORTED, "the engine does not begin in it");
+	if (!a->told.n_pieces) { /* it was nowhere yet, or rests */
+		a->told.n_pieces = was.n_pieces;
+		a->told.pieces = was.pieces;
+	}
 	a->told.why[sizeof(a->told.why) - 1] = 0;
 	if (a->told.state == COUNT_CONTROL_READY)
 		return 0;
@@ -290,9 +350,6 @@ static void undo(struct attach *x)
 {
 	if (!x->has_changed)
 		return;
-	if (x->a->control)
-		count_remote_read(x->a->pid, x->a->control, &x->a->told,
-				  sizeof(x->a->told));
 	if (!has_left(x))
 		count_detach_memory(x->a, first(x));
 	vec_each(t, &x->threads.at) {
@@ -339,7 +396,12 @@ static int change(struct attach *x, struct err *e)
 		return rc;
 	x->has_changed = true;
 	count_tracee_set_mask(first(x), ~0ULL);
-	rc = put_engine(x, &load, e);
+	if (x->is_left_over) {
+		x->left_over.site = x->a->site;
+		count_detach_memory(&x->left_over, first(x));
+	}
+	if (!x->a->rests)
+		rc = put_engine(x, &load, e);
 	if (rc == 0)
 		rc = put_control(x, e);
 	if (rc == 0)
@@ -369,9 +431,11 @@ static int attach(struct attach *x, struct err *e)
 }
 
 int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
-		 const struct count_look *look, struct count_attached *ret, struct err *e)
+		 const struct count_look *look, const struct count_attached *resting,
+		 struct count_attached *ret, struct err *e)
 {
-	struct count_attached a = { .pid = pid };
+	struct count_attached a =
+		resting ? *resting : (struct count_attached){ .pid = pid };
 	own(attach_fini) struct attach x = {
 		.flags = flags, .look = look, .a = &a, .threads = { .pid = pid }
 	};
@@ -389,6 +453,7 @@ int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
 	snprintf(where, sizeof(where), "cannot count process %d", pid);
 	if (rc < 0)
 		return err_in(e, rc, where);
+	a.rests = false;
 	*ret = a;
 	return 0;
 }

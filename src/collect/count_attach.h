@@ -35,14 +35,17 @@ struct count_attached {
 	uint64_t engine, engine_bytes;
 	uint64_t control, control_bytes;
 	uint64_t site; /* an instruction of the process's that makes a system call */
+	bool is_to_rest, rests; /* when it is left, in the process's memory; it does */
 	struct count_control told;
 };
 
 /* Counts into the directory, which the process's user may use from now on.  On failure
- * the process is as it was.  flags: wire/count_flags.h; look: NULL, or who is to look if
- * there is one thread. */
+ * the process is as it was, or without what rested in it.  flags: wire/count_flags.h;
+ * look: NULL, or who is to look if there is one thread; resting: where the engine is
+ * already, or NULL. */
 must_use int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
-			  const struct count_look *look, struct count_attached *ret,
-			  struct err *e);
+			  const struct count_look *look,
+			  const struct count_attached *resting,
+			  struct count_attached *ret, struct err *e);
 
 #endif

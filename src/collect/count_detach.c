@@ -12,19 +12,21 @@
 #include "collect/count_restart.h"
 #include "collect/count_tracee.h"
 #include "host/clock.h"
+#include "host/procfs.h"
 
 #define PLAIN_FLAGS 0x202
 #define NAP_NS	    20000
 #define LED_NS	    2000000 /* how long a thread may be on its way before it is looked at */
 #define TRY_NS	    1000000000
 #define TRIES	    20
+#define REST_NS	    5000000000
 #define BETWEEN_NS  50000000
 
 #define LEAVE(member) offsetof(struct count_control_leave, member)
 
 /* One that is being left. */
 struct detach {
-	const struct count_attached *a;
+	struct count_attached *a;
 	const struct count_control *told;
 	struct count_tracees threads;
 	const struct count_look *look; /* NULL: nobody does */
@@ -304,25 +306,29 @@ static void give_call(struct count_tracee *t)
 	t->regs.rip += COUNT_CONTROL_CALL_BYTES;
 }
 
-static bool finish(struct detach *x, struct count_tracee *t)
+static bool run_to_park(const struct detach *x, struct count_tracee *t, uint64_t entry,
+			uint64_t stack_off)
 {
 	struct user_regs_struct r = t->regs;
 	uint64_t none = 0, parked = leave_at(x, t) + LEAVE(parked);
 
-	r.rip = x->told->finish;
+	r.rip = entry;
 	r.rdi = t->context;
-	r.rsp = t->context + x->told->stack_off;
+	r.rsp = t->context + stack_off;
 	r.eflags = PLAIN_FLAGS;
 	count_remote_write(t->tid, parked, &none, sizeof(none));
 	return count_remote_run(t, &r, parked);
 }
 
-/* Its signals' stack again; the kernel wants to be asked from elsewhere. */
+static bool finish(const struct detach *x, struct count_tracee *t)
+{
+	return run_to_park(x, t, x->told->finish, x->told->stack_off);
+}
+
+/* Its signals' stack again, by the engine: should we be killed, it goes on there. */
 static void give_stack(const struct detach *x, struct count_tracee *t)
 {
-	count_tracee_set(t, &t->regs);
-	count_remote_call(t, x->a->site, SYS_sigaltstack, leave_at(x, t) + LEAVE(stack),
-			  0, 0, 0);
+	run_to_park(x, t, x->told->aside, x->told->aside_off);
 }
 
 void count_detach_memory(const struct count_attached *a, struct count_tracee *t)
@@ -363,6 +369,49 @@ static void let_look(const struct detach *x)
 		x->look->at(x->look->ctx, &stand, true);
 }
 
+/* The mask first: as long as it is in the engine's code, that sets it right. */
+static void let_go(struct count_tracee *t)
+{
+	give_call(t);
+	t->regs.gs_base = t->gs_base;
+	count_tracee_set_mask(t, t->mask);
+	count_tracee_set(t, &t->regs);
+	count_tracee_let_go(t);
+}
+
+/* Should we be killed meanwhile, the engine knows how it goes on natively. */
+static bool tell_native(const struct detach *x, const struct count_tracee *t)
+{
+	struct count_control_thread first = { .mask = t->mask };
+	uint64_t state = 0, control = x->a->control;
+
+	count_remote_take(&t->regs, &first.native);
+	first.native.gs_base = t->gs_base;
+	return count_remote_write(t->tid, control + sizeof(struct count_control), &first,
+				  sizeof(first)) &&
+	       count_remote_write(t->tid, control + offsetof(struct count_control, state),
+				  &state, sizeof(state));
+}
+
+/* In one go, as when it began.  False: it has gone on natively by itself. */
+static bool rest(const struct detach *x, struct count_tracee *t)
+{
+	struct count_attached *a = x->a;
+	struct user_regs_struct r = t->regs;
+	uint64_t state = 0, at = a->control + offsetof(struct count_control, state);
+
+	if (!tell_native(x, t))
+		return true;
+	r.rip = x->told->rest;
+	r.rdi = a->control;
+	r.rsp = a->control + a->control_bytes;
+	r.eflags = PLAIN_FLAGS;
+	count_remote_run_through(t, &r, at, REST_NS);
+	count_remote_read(a->pid, at, &state, sizeof(state));
+	a->rests = state == COUNT_CONTROL_RESTS;
+	return state != COUNT_CONTROL_LEFT;
+}
+
 static int leave(struct detach *x, struct err *e)
 {
 	struct count_tracee *one = one_of_engine(x);
@@ -378,16 +427,14 @@ static int leave(struct detach *x, struct err *e)
 	vec_each(t, &x->threads.at)
 		if (!t->is_gone && t->context)
 			give_stack(x, t);
-	count_detach_memory(x->a, one);
-	vec_each(t, &x->threads.at) {
-		if (t->is_gone || !t->context)
-			continue;
-		give_call(t);
-		t->regs.gs_base = t->gs_base;
-		count_tracee_set(t, &t->regs);
-		count_tracee_set_mask(t, t->mask);
-		count_tracee_let_go(t);
-	}
+	vec_each(t, &x->threads.at)
+		if (!t->is_gone && t->context && t != one)
+			let_go(t);
+	if (x->a->is_to_rest && !rest(x, one))
+		return 0;
+	if (!x->a->rests)
+		count_detach_memory(x->a, one);
+	let_go(one);
 	return 0;
 }
 
@@ -398,6 +445,37 @@ bool count_detach_is_there(const struct count_attached *a)
 
 	return count_remote_read(a->pid, a->control, &k, sizeof(k)) &&
 	       k.magic == COUNT_CONTROL_MAGIC && k.owner == a->told.owner;
+}
+
+/* By a thread that stands as before afterwards. */
+static void take_memory(const struct count_attached *a, struct count_tracee *t)
+{
+	if (!count_tracee_get(t, &t->regs) || !count_tracee_get_mask(t, &t->mask))
+		return;
+	count_remote_make_call_again(t);
+	count_tracee_set_mask(t, ~0ULL);
+	count_detach_memory(a, t);
+	count_tracee_stop_again(t);
+	count_tracee_set(t, &t->regs);
+	count_tracee_set_mask(t, t->mask);
+}
+
+void count_detach_resting(const struct count_attached *a)
+{
+	own(count_tracees_fini) struct count_tracees threads = { .pid = a->pid };
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
+
+	if (!count_detach_is_there(a) || procfs_tasks(a->pid, &tids, NULL) < 0)
+		return;
+	/* The first may have ended, or wait for what does not end. */
+	vec_each(tid, &tids.ids) {
+		if (count_tracees_stop_one(&threads, *tid, NULL) == 0 && threads.at.n &&
+		    !threads.at.at[0].is_gone && count_detach_is_there(a)) {
+			take_memory(a, &threads.at.at[0]);
+			return;
+		}
+		count_tracees_let_go(&threads);
+	}
 }
 
 static int try_to_leave(struct detach *x, struct err *e)
@@ -413,8 +491,7 @@ static int try_to_leave(struct detach *x, struct err *e)
 	return rc == 0 ? leave(x, e) : rc;
 }
 
-int count_detach(const struct count_attached *a, const struct count_look *look,
-		 struct err *e)
+int count_detach(struct count_attached *a, const struct count_look *look, struct err *e)
 {
 	own(detach_fini) struct detach x = {
 		.a = a, .told = &a->told, .look = look, .threads = { .pid = a->pid }
@@ -422,7 +499,8 @@ int count_detach(const struct count_attached *a, const struct count_look *look,
 	char where[64];
 	int rc = 0;
 
-	for (unsigned i = 0; i < TRIES && count_detach_is_there(a); i++) {
+	a->rests = false;
+	for (unsigned i = 0; i < TRIES && !a->rests && count_detach_is_there(a); i++) {
 		rc = try_to_leave(&x, e);
 		count_tracees_let_go(&x.threads);
 		if (rc != ERR_UNSUPPORTED)

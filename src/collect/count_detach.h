@@ -14,11 +14,15 @@ struct count_attached;
 struct count_look;
 struct count_tracee;
 
-/* The process runs natively, and nothing of the engine is left in it; also when it has
- * ended or executes another program.  On failure it goes on with the engine.  look: NULL,
- * or who is to look if there is one thread. */
-must_use int count_detach(const struct count_attached *a, const struct count_look *look,
+/* The process runs natively, and nothing of the engine is left in it, unless that was to
+ * rest there and does (a->rests); also when it has ended or executes another program.  On
+ * failure it goes on with the engine.  look: NULL, or who is to look if there is one
+ * thread. */
+must_use int count_detach(struct count_attached *a, const struct count_look *look,
 			  struct err *e);
+
+/* An engine that rests goes. */
+void count_detach_resting(const struct count_attached *a);
 
 /* The engine is in the memory of the process. */
 bool count_detach_is_there(const struct count_attached *a);

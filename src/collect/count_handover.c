@@ -40,6 +40,12 @@ static uint64_t add_path(struct maker *m, const struct proc_map *map)
 	return is_file ? add_text(m, map->path) : NO_PATH;
 }
 
+static bool is_engines(const struct count_handover *h, const struct proc_map *map)
+{
+	return map->start - h->engine < h->engine_bytes ||
+	       !strncmp(map->path, h->prefix, strlen(h->prefix));
+}
+
 static void add_ranges(struct maker *m, bool of_program)
 {
 	const char *at = m->h->maps, *end = at + m->h->maps_bytes;
@@ -50,7 +56,7 @@ static void add_ranges(struct maker *m, bool of_program)
 
 		/* vsyscall: code in the kernel's half, which nobody can read. */
 		if ((!map.is_exec && !map.is_shared) || is_program != of_program ||
-		    !strcmp(map.path, "[vsyscall]"))
+		    !strcmp(map.path, "[vsyscall]") || is_engines(m->h, &map))
 			continue;
 		*vec_push(&m->ranges) = (struct count_control_range){
 			.start = map.start,
@@ -79,6 +85,7 @@ void count_handover_make(const struct count_handover *h, uint64_t at, struct buf
 	size_t threads_bytes = h->n_threads * sizeof(*h->threads), texts;
 	struct count_control k = { .magic = COUNT_CONTROL_MAGIC,
 				   .owner = h->owner,
+				   .bytes = h->room,
 				   .n_threads = h->n_threads,
 				   .prefix = add_text(&m, h->prefix),
 				   .flags = add_text(&m, h->flags),
@@ -101,7 +108,4 @@ void count_handover_make(const struct count_handover *h, uint64_t at, struct buf
 		buf_add(ret, m.ranges.at, m.ranges.n * sizeof(*m.ranges.at));
 	buf_add(ret, m.text.data, m.text.size);
 	align(ret, 4096);
-	memset(buf_reserve(ret, COUNT_HANDOVER_STACK_BYTES), 0,
-	       COUNT_HANDOVER_STACK_BYTES);
-	ret->size += COUNT_HANDOVER_STACK_BYTES;
 }

@@ -2,8 +2,7 @@
  *
  * count_handover - what the counting engine is told of a process that already runs.
  *
- * The bytes of wire/count_control.h, as they will be at an address there, and behind
- * them a stack to begin on.
+ * The bytes of wire/count_control.h, as they will be at an address there.
  */
 #ifndef DWELL_COLLECT_COUNT_HANDOVER_H
 #define DWELL_COLLECT_COUNT_HANDOVER_H
@@ -24,6 +23,9 @@ struct count_handover {
 	const char *name; /* as the kernel has it */
 	const char *prefix, *flags;
 	uint64_t owner;
+	uint64_t room; /* for all of it and the stack to begin on, behind */
+	/* Its own memory, which is none of the program's; 0: there is none. */
+	uint64_t engine, engine_bytes;
 	const struct count_control_thread *threads; /* the first one begins the engine */
 	size_t n_threads;
 };

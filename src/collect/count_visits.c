@@ -8,6 +8,29 @@
 void count_visits_fini(struct count_visits *v)
 {
 	vec_fini(&v->at);
+	count_resting_end(&v->resting);
+}
+
+/* Of an engine that cannot go on from where it is nothing is left, and another comes. */
+static int come_to(struct count_visits *v, pid_t pid, const struct count_directory *d,
+		   const char *flags, struct count_attached *ret, struct err *e)
+{
+	const struct count_look *look = v->at.n ? NULL : v->look;
+	struct count_attached was;
+	struct err why = { 0 };
+
+	if (count_resting_take(&v->resting, pid, &was)) {
+		int rc = count_attach(pid, d, flags, look, &was, ret, &why);
+
+		if (rc == 0)
+			return 0;
+		if (count_detach_is_there(&was)) {
+			count_resting_add(&v->resting, &was);
+			*e = why;
+			return rc;
+		}
+	}
+	return count_attach(pid, d, flags, look, NULL, ret, e);
 }
 
 int count_visits_begin(struct count_visits *v, pid_t pid, const struct count_directory *d,
@@ -15,7 +38,7 @@ int count_visits_begin(struct count_visits *v, pid_t pid, const struct count_dir
 {
 	struct newcomers now = newcomers_mark();
 	struct count_attached a;
-	int rc = count_attach(pid, d, flags, v->at.n ? NULL : v->look, &a, e);
+	int rc = come_to(v, pid, d, flags, &a, e);
 
 	if (!v->at.n)
 		v->begun = now;
@@ -63,9 +86,13 @@ void count_visits_end(struct count_visits *v)
 	struct err why = { 0 };
 
 	for (size_t i = 0; i < v->at.n; i++) {
-		if (count_detach(&v->at.at[i], i ? NULL : v->look, &why) < 0 &&
-		    !v->n_kept++)
+		struct count_attached *a = &v->at.at[i];
+
+		a->is_to_rest = v->lets_rest && !i && count_resting_may(a->pid);
+		if (count_detach(a, i ? NULL : v->look, &why) < 0 && !v->n_kept++)
 			v->why_kept = why;
+		if (a->rests)
+			count_resting_add(&v->resting, a);
 		if (i + 1 == v->at.n)
 			find_children(v);
 	}

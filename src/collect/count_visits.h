@@ -6,10 +6,12 @@
 #ifndef DWELL_COLLECT_COUNT_VISITS_H
 #define DWELL_COLLECT_COUNT_VISITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
 #include "collect/count_attach.h"
+#include "collect/count_resting.h"
 #include "host/newcomers.h"
 
 struct count_visits {
@@ -18,6 +20,8 @@ struct count_visits {
 	uint64_t n_kept;	       /* which the engine could not leave ... */
 	struct err why_kept;	       /* ... the first of them */
 	const struct count_look *look; /* at the first one; NULL: nobody does */
+	bool lets_rest;		       /* the first one's engine, until all ends */
+	struct count_resting resting;
 };
 
 void count_visits_fini(struct count_visits *v);

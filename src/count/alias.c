@@ -22,6 +22,11 @@ bool alias_is_any(void)
 	return n_executable;
 }
 
+void alias_clear(void)
+{
+	n_aliases = n_executable = 0;
+}
+
 void alias_add(const struct alias *a)
 {
 	if (n_aliases == ALIASES_MAX || a->start >= a->end)

@@ -24,6 +24,9 @@ bool alias_is_any(void);
 /* A file is there now, and all that was there is not: remove it first. */
 void alias_add(const struct alias *a);
 
+/* None is known of. */
+void alias_clear(void);
+
 /* By what is open; nothing where that cannot be asked. */
 void alias_add_fd(uint64_t start, uint64_t end, uint32_t prot, int fd, uint64_t off);
 

@@ -8,6 +8,7 @@
 #include "count/alias.h"
 #include "count/code_unit.h"
 #include "count/context.h"
+#include "count/count_output.h"
 #include "count/exec_range.h"
 #include "count/link.h"
 #include "count/place.h"
@@ -135,14 +136,24 @@ void code_change_clear(void)
 	n_pages = 0;
 }
 
+static uint64_t mixed(uint64_t x)
+{
+	x *= 0x9e3779b97f4a7c15ULL;
+	return x ^ x >> 29;
+}
+
 static uint32_t sum_of(uint64_t addr, uint32_t bytes)
 {
 	const uint8_t *p = (const uint8_t *)addr;
-	uint32_t sum = 2166136261u;
+	uint64_t sum = bytes, word;
 
-	for (uint32_t i = 0; i < bytes; i++)
-		sum = (sum ^ p[i]) * 16777619u;
-	return sum;
+	for (; bytes >= sizeof(word); p += sizeof(word), bytes -= sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		sum = mixed(sum ^ word);
+	}
+	for (word = 0; bytes; bytes--)
+		word = word << 8 | *p++;
+	return (uint32_t)(mixed(sum ^ word) >> 32);
 }
 
 void code_change_watch(struct place *p, uint32_t bytes)
@@ -328,6 +339,32 @@ static void look_again(uint64_t start, uint64_t end, uint32_t prot)
 {
 	(void)prot;
 	each_between(start, end, lead_away);
+}
+
+/* All but where it leads to: as dwell's own counters of calls change code. */
+static bool ends_with_jump(const struct place *p)
+{
+	uint8_t end = count_output_block(p->block)->end;
+
+	return end == COUNT_END_CALL || end == COUNT_END_JUMP;
+}
+
+bool code_change_check_all(void)
+{
+	bool is_known = true;
+
+	is_nobody_there = true;
+	for (uint32_t i = 1; i < place_end() && is_known; i++) {
+		struct place *p = place_numbered(i);
+
+		if (!p->code || (p->bytes && sum_of(p->addr, p->bytes) == p->sum))
+			continue;
+		is_known = !p->bytes || ends_with_jump(p);
+		forget(p);
+	}
+	is_nobody_there = false;
+	forget_returns();
+	return is_known;
 }
 
 void code_change_check_others(uint64_t start, uint64_t end)

@@ -48,6 +48,11 @@ void code_change_check(uint64_t start, uint64_t end);
 void code_change_check_others(uint64_t start, uint64_t end);
 void code_change_check_file(int fd);
 
+/* Nobody has looked for some time, and no thread is in translations: all that are there
+ * can be executed still.  False: code has changed of which more may have been taken for
+ * granted than what was translated. */
+bool code_change_check_all(void);
+
 /* The program has set rights there itself. */
 void code_change_let(uint64_t start, uint64_t end);
 

@@ -5,6 +5,7 @@
 
 #include "bare/sys.h"
 #include "count/count_output.h"
+#include "count/engine.h"
 #include "count/fatal.h"
 
 static struct context *newest;
@@ -43,6 +44,16 @@ struct context *context_take(void)
 struct context *context_newest(void)
 {
 	return newest;
+}
+
+void context_free_all(void)
+{
+	for (struct context *c = newest; c; c = c->older)
+		*c = (struct context){ .self = c,
+				       .engine_sp = c->engine_sp,
+				       .older = c->older,
+				       .epoch = engine.epoch,
+				       .is_free = 1 };
 }
 
 void context_keep_only(struct context *keep, const struct count_file_header *before)

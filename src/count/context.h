@@ -101,6 +101,9 @@ struct context *context_take(void);
 /* All that there ever were, by .older. */
 struct context *context_newest(void);
 
+/* No thread is with the engine any more. */
+void context_free_all(void);
+
 /* In the child of a fork: the others' threads are not there. */
 void context_keep_only(struct context *c, const struct count_file_header *before);
 

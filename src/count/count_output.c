@@ -29,6 +29,10 @@
  * perhaps while it has blocked the signal that tells of it. */
 #define CHILD_BYTES 0x100000u
 
+/* Of more code the engine does not rest in the process: it has some 400 bytes of memory
+ * for each. */
+#define KEPT_BLOCKS_MAX 0x20000u
+
 /* Soon full, to try what comes then. */
 #define SMALL_BLOCKS 1500
 
@@ -560,6 +564,40 @@ void *count_output_add_thread(void)
 	header->n_threads = i + 1;
 	ready_counters(thread_at(i));
 	return thread_at(i);
+}
+
+/* Counters that are cleared at a time when the program stands. */
+#define CLEAR_BYTES_MAX 0x1000000u
+
+static uint64_t counter_bytes(void)
+{
+	return header->n_counters * sizeof(uint64_t);
+}
+
+bool count_output_can_go_on(void)
+{
+	return !is_memory && !part && header->n_blocks <= KEPT_BLOCKS_MAX &&
+	       header->n_threads * counter_bytes() <= CLEAR_BYTES_MAX;
+}
+
+void count_output_again(void)
+{
+	header->n_lost = header->n_forks = header->n_extras = 0;
+	for (uint32_t i = 0; i < header->n_threads; i++) {
+		uint8_t *counters = thread_at(i) + COUNT_FILE_THREAD_SKIP;
+
+		if (!make_ready(counters, counter_bytes()))
+			fatal("no room for counts");
+		memset(counters, 0, counter_bytes());
+	}
+}
+
+const struct count_file_image *count_output_image(uint32_t number)
+{
+	return number == COUNT_FILE_NO_IMAGE
+		       ? NULL
+		       : (const struct count_file_image *)(file + COUNT_FILE_IMAGES_OFF +
+							   number);
 }
 
 static void publish(uint32_t *n, uint32_t value)

@@ -29,6 +29,11 @@ void count_output_after_fork(const struct count_file_header *before, uint8_t *ke
 void count_output_turn(void (*each)(uint32_t (*tell)(uint32_t image)));
 bool count_output_has_room(bool is_small);
 
+/* Nobody counts for some time, and then what is counted is as if the file had been begun
+ * anew, but for the code, which is known.  False: it cannot be so. */
+bool count_output_can_go_on(void);
+void count_output_again(void);
+
 /* The process was to be ended, as it touched memory of a file that has no room (SIGBUS).
  * True: it was this one, which has what was counted until now, and all else is lost. */
 bool count_output_survive(uint64_t addr);
@@ -41,6 +46,9 @@ void count_output_add_lost(void);
 
 /* Of a mapping; path may be NULL.  Returns what blocks name it by. */
 uint32_t count_output_add_image(const struct count_file_image *image, const char *path);
+
+/* NULL: there was no room to tell it. */
+const struct count_file_image *count_output_image(uint32_t number);
 
 /* Their numbers.  A block is filled in before it is published, one at a time. */
 uint32_t count_output_add_block(struct count_file_block **ret);

@@ -19,13 +19,14 @@
 	.hidden crossing_in_checked, crossing_in_end, signal_restorer
 	.hidden crossing_signal, dispatch, thread_begin, signal_arrives, signal_deliver_held
 	.hidden crossing_int80, crossing_int80_made, crossing_join, crossing_release, crossing_finish
-	.hidden crossing_native
+	.hidden crossing_native, crossing_aside, crossing_rest, crossing_again
+	.hidden release_aside, takeover_rest, takeover_again
 	.hidden takeover_thread, release_at_rest, release_interrupted, release_finish
 	.globl crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
 	.globl crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
 	.globl crossing_in_checked, crossing_in_end, crossing_signal, signal_restorer
 	.globl crossing_int80, crossing_int80_made, crossing_join, crossing_release, crossing_finish
-	.globl crossing_native
+	.globl crossing_native, crossing_aside, crossing_rest, crossing_again
 
 /* crossing_enter(context, code): a thread's first way into translated code. */
 crossing_enter:
@@ -170,6 +171,19 @@ crossing_release:
 crossing_finish:
 	call release_finish
 	jmp crossing_in
+/* The same on a stack that is none of signals'. */
+crossing_aside:
+	call release_aside
+	jmp crossing_in
+
+/* Where it leads one thread while none is with the engine, with the struct count_control in
+ * rdi and the stack behind that. */
+crossing_rest:
+	call takeover_rest
+	hlt
+crossing_again:
+	call takeover_again
+	hlt
 
 /* crossing_return(state): to where the kernel's state of a thread is. */
 crossing_return:

@@ -32,4 +32,8 @@ extern struct engine engine;
 
 void engine_init(void);
 
+/* It can rest in the process, until threads come again, who are all there are. */
+bool engine_can_rest(void);
+void engine_begin_again(void);
+
 #endif

@@ -145,6 +145,21 @@ uint64_t exec_range_reach(const struct exec_range *r)
 	return reach;
 }
 
+unsigned exec_range_number(void)
+{
+	return n_ranges;
+}
+
+void exec_range_sift(bool (*is_as_it_was)(const struct exec_range *r))
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < n_ranges; i++)
+		if (is_as_it_was(&ranges[i]))
+			ranges[n++] = ranges[i];
+	n_ranges = n;
+}
+
 const struct exec_range *exec_range_known(uint64_t addr)
 {
 	/* Mostly the same as lately; where it is now is looked at all the same. */

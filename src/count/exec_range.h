@@ -35,6 +35,10 @@ bool exec_range_expect_change(uint64_t start, uint64_t end, struct exec_range *r
 /* All of them, each to be told what it is called from now on. */
 void exec_range_rename(uint32_t (*name)(uint32_t image));
 
+unsigned exec_range_number(void);
+/* Nothing is known any more of the others. */
+void exec_range_sift(bool (*is_as_it_was)(const struct exec_range *r));
+
 /* The first piece of which nothing is known. */
 bool exec_range_gap(uint64_t start, uint64_t end, struct exec_range *ret);
 

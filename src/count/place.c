@@ -106,6 +106,11 @@ struct place *place_at(uint32_t nest, uint64_t addr)
 	return p;
 }
 
+uint32_t place_end(void)
+{
+	return n_places;
+}
+
 uint32_t place_number(const struct place *p)
 {
 	return (uint32_t)(p - places);

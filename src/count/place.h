@@ -48,5 +48,7 @@ struct place *place_at(uint32_t nest, uint64_t addr);
 
 uint32_t place_number(const struct place *p);
 struct place *place_numbered(uint32_t number);
+/* Behind the last; the first has 1. */
+uint32_t place_end(void);
 
 #endif

@@ -116,20 +116,39 @@ const void *release_interrupted(struct context *c)
 	return leave(c, &s);
 }
 
-const void *release_finish(struct context *c)
+/* Who has undone what is the process's. */
+static const struct context *finisher;
+
+static const void *stay(struct context *c)
 {
 	const struct count_control_regs *r = &c->leave.native;
 
-	signals_give_back(c);
-	memory_limit_give_back();
-	code_change_allow_all();
-	park(c, COUNT_PARK_DONE);
-
-	memory_limit_take_again();
-	signals_install(c);
+	if (c == finisher) {
+		memory_limit_take_again();
+		signals_install(c);
+		finisher = NULL;
+	}
 	memcpy(c->regs, r->regs, sizeof(c->regs));
 	c->flags = r->flags;
 	c->is_held &= ~(uint64_t)COUNT_CONTROL_HELD_LEAVE;
 	take_mask(c);
 	return come_back(c, r->ip);
+}
+
+const void *release_finish(struct context *c)
+{
+	signals_give_back(c);
+	memory_limit_give_back();
+	code_change_allow_all();
+	finisher = c;
+	park(c, COUNT_PARK_DONE);
+	return stay(c);
+}
+
+const void *release_aside(struct context *c)
+{
+	sys_call(SYS_sigaltstack, c->leave.stack, 0, 0, 0, 0, 0);
+	park(c, COUNT_PARK_STACK);
+	signals_have_stack(c);
+	return stay(c);
 }

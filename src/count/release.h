@@ -22,4 +22,7 @@ const void *release_interrupted(struct context *c);
 /* All threads are away, and this one undoes what is the process's. */
 const void *release_finish(struct context *c);
 
+/* And then each what is its own, not on its stack for signals. */
+const void *release_aside(struct context *c);
+
 #endif

@@ -11,14 +11,17 @@
 #include "wire/count_file.h"
 
 static struct count_control_piece pieces[COUNT_CONTROL_PIECES_MAX];
+static uint8_t rights[COUNT_CONTROL_PIECES_MAX]; /* of each, PROT_* */
 static uint64_t n_pieces, n_bytes;
 
 /* Under the engine's lock, or by the only thread. */
-static void *note(void *p, size_t bytes)
+static void *note(void *p, size_t bytes, int prot)
 {
 	n_bytes += p ? bytes : 0;
-	if (p && n_pieces < COUNT_CONTROL_PIECES_MAX)
-		pieces[n_pieces++] = (struct count_control_piece){ (uint64_t)p, bytes };
+	if (!p || n_pieces == COUNT_CONTROL_PIECES_MAX)
+		return p;
+	rights[n_pieces] = (uint8_t)prot;
+	pieces[n_pieces++] = (struct count_control_piece){ (uint64_t)p, bytes };
 	return p;
 }
 
@@ -35,7 +38,7 @@ void *reserve_at(uint64_t addr, size_t bytes, int prot)
 		sys_unmap((void *)p, bytes);
 		return NULL;
 	}
-	return note((void *)p, bytes);
+	return note((void *)p, bytes, prot);
 }
 
 void reserve_clear(void *p, size_t bytes)
@@ -50,6 +53,7 @@ void reserve_release(void *p, size_t bytes)
 	for (uint64_t i = 0; i < n_pieces; i++)
 		if (pieces[i].addr == (uint64_t)p) {
 			pieces[i] = pieces[--n_pieces];
+			rights[i] = rights[n_pieces];
 			return;
 		}
 }
@@ -57,6 +61,45 @@ void reserve_release(void *p, size_t bytes)
 uint64_t reserve_bytes(void)
 {
 	return n_bytes;
+}
+
+/* Mapped over what is but space. */
+static int rights_of(uint64_t i)
+{
+	return rights[i] ? rights[i] : PROT_READ | PROT_WRITE;
+}
+
+bool reserve_keep_from_children(uint64_t addr, uint64_t bytes, bool are_kept)
+{
+	return sys_call(SYS_madvise, addr, bytes, are_kept ? MADV_DONTFORK : MADV_DOFORK,
+			0, 0, 0) == 0;
+}
+
+static bool set_rights(const struct count_control_piece *p, int prot)
+{
+	return sys_call(SYS_mprotect, p->addr, p->bytes, prot, 0, 0, 0) == 0;
+}
+
+bool reserve_rest(void)
+{
+	bool is_done = n_pieces < COUNT_CONTROL_PIECES_MAX;
+
+	for (uint64_t i = 0; i < n_pieces && is_done; i++)
+		is_done = reserve_keep_from_children(pieces[i].addr, pieces[i].bytes,
+						     true) &&
+			  set_rights(&pieces[i], PROT_NONE);
+	return is_done;
+}
+
+bool reserve_wake(void)
+{
+	bool is_done = true;
+
+	for (uint64_t i = 0; i < n_pieces && is_done; i++)
+		is_done = set_rights(&pieces[i], rights_of(i)) &&
+			  reserve_keep_from_children(pieces[i].addr, pieces[i].bytes,
+						     false);
+	return is_done;
 }
 
 void reserve_tell(struct count_control *k)
@@ -103,7 +146,7 @@ static void *reserve_with(size_t bytes, int prot)
 	void *p = reserve_at(next_addr(bytes), bytes, prot);
 
 	if (!p)
-		p = note(sys_map(bytes, FLAGS, -1), bytes);
+		p = note(sys_map(bytes, FLAGS, -1), bytes, prot);
 	if (!p)
 		fatal("no address space for the engine's tables");
 	return p;

@@ -8,6 +8,7 @@
 #ifndef DWELL_COUNT_RESERVE_H
 #define DWELL_COUNT_RESERVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,13 @@ void reserve_release(void *p, size_t bytes);
 
 /* How much there is of it now. */
 uint64_t reserve_bytes(void);
+
+/* Nobody uses it for some time: children by fork have none of it, the kernel has nothing
+ * to fill in (mlockall), and whoever goes there by mistake is stopped.  And the other way
+ * round.  False: it is neither. */
+bool reserve_rest(void);
+bool reserve_wake(void);
+bool reserve_keep_from_children(uint64_t addr, uint64_t bytes, bool are_kept);
 
 /* All that there is, for who is to remove it. */
 struct count_control;

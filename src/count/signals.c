@@ -34,12 +34,17 @@ enum { A = 7, B = 6, C = 2, D = 10, RSP = 4 };
 
 static struct signal_actions actions;
 
-void signals_begin_thread(const struct context *c)
+void signals_have_stack(const struct context *c)
 {
 	struct signal_stack own = { .at = (uint64_t)c + CONTEXT_STACK,
 				    .bytes = CONTEXT_STACK_BYTES };
 
 	sys_call(SYS_sigaltstack, &own, 0, 0, 0, 0, 0);
+}
+
+void signals_begin_thread(const struct context *c)
+{
+	signals_have_stack(c);
 	sys_signal_mask(SIG_SETMASK, &c->begin_mask, NULL);
 }
 

@@ -76,6 +76,9 @@ void signals_tell_stack(const struct context *c, uint64_t ret[3]);
  * it is to have blocked. */
 void signals_begin_thread(const struct context *c);
 
+/* The kernel calls the engine for it on the engine's stack. */
+void signals_have_stack(const struct context *c);
+
 /* What it begins with; has_handlers: its own, a copy of the parent's. */
 void signals_inherit(struct context *child, const struct context *parent,
 		     bool has_handlers, bool has_stack);

@@ -8,6 +8,7 @@
 
 #include "bare/sys.h"
 #include "count/alias.h"
+#include "count/code_change.h"
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
@@ -28,6 +29,7 @@ extern const char __ehdr_start[], _end[];
 extern const char crossing_call_check[], crossing_call_made[], crossing_call_not[];
 extern const char crossing_in_checked[], crossing_in_end[];
 extern const char crossing_join[], crossing_release[], crossing_finish[];
+extern const char crossing_aside[], crossing_rest[], crossing_again[];
 _Noreturn void crossing_native(const struct count_control_regs *r);
 
 /* How long it is waited for the recorder: one that is there comes while the processor is
@@ -88,10 +90,14 @@ static void tell_places(struct count_control *k)
 	k->join = (uint64_t)crossing_join;
 	k->release = (uint64_t)crossing_release;
 	k->finish = (uint64_t)crossing_finish;
+	k->aside = (uint64_t)crossing_aside;
+	k->rest = (uint64_t)crossing_rest;
+	k->again = (uint64_t)crossing_again;
 	k->self_off = offsetof(struct context, self);
 	k->leave_off = offsetof(struct context, leave);
 	k->held_off = offsetof(struct context, is_held);
 	k->stack_off = CONTEXT_COUNTERS;
+	k->aside_off = CONTEXT_STACK;
 	k->call_check = (uint64_t)crossing_call_check;
 	k->call_made = (uint64_t)crossing_call_made;
 	k->call_not = (uint64_t)crossing_call_not;
@@ -161,7 +167,7 @@ static void add_ranges(const struct count_control *k)
 		(const struct count_control_range *)k->ranges;
 
 	for (uint64_t i = 0; i < k->n_ranges; i++)
-		if (r[i].is_exec)
+		if (r[i].is_exec && !exec_range_known(r[i].start))
 			add_code(&r[i]);
 	add_aliases(k, false);
 	add_aliases(k, true);
@@ -184,11 +190,24 @@ static struct context *add_thread(struct count_control_thread *t)
 	return c;
 }
 
-void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t base)
+static _Noreturn void take_threads(struct count_control *k)
 {
-	struct count_control_thread *threads;
+	struct count_control_thread *threads = (struct count_control_thread *)k->threads;
 	struct context *c = NULL;
 
+	signals_ask();
+	for (uint64_t i = k->n_threads; i-- > 0;)
+		c = add_thread(&threads[i]);
+	signals_install(c);
+	fatal_set_instead(NULL);
+	wait_as(COUNT_CONTROL_READY);
+	/* Nobody has come: all others go on natively, and so does the first. */
+	signals_give_back(c);
+	go_on_natively();
+}
+
+void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t base)
+{
 	relocate(dynamic, base);
 	control = k;
 	tell_places(k);
@@ -200,16 +219,77 @@ void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t 
 	count_output_name((const char *)k->name);
 	engine_init();
 	add_ranges(k);
-	signals_ask();
-	threads = (struct count_control_thread *)k->threads;
-	for (uint64_t i = k->n_threads; i-- > 0;)
-		c = add_thread(&threads[i]);
-	signals_install(c);
-	fatal_set_instead(NULL);
-	wait_as(COUNT_CONTROL_READY);
-	/* Nobody has come: all others go on natively, and so does the first. */
-	signals_give_back(c);
+	take_threads(k);
+}
+
+/* What is none of reserve's. */
+static bool keep_from_children(const struct count_control *k, bool are_kept)
+{
+	return reserve_keep_from_children(k->code_start, k->code_end - k->code_start,
+					  are_kept) &&
+	       reserve_keep_from_children((uint64_t)k, k->bytes, are_kept);
+}
+
+void takeover_rest(struct count_control *k)
+{
+	bool rests = engine_can_rest() && reserve_rest() && keep_from_children(k, true);
+
+	control = k;
+	wait_as(rests ? COUNT_CONTROL_RESTS : COUNT_CONTROL_FAILED);
 	go_on_natively();
+}
+
+/* Of the program's code, since the engine rests. */
+
+#define COMPARED_MAX 0x1000000u
+
+static bool is_same(const struct exec_range *was, const struct count_control_range *r)
+{
+	const struct count_file_image *image = count_output_image(was->image);
+
+	return r->start == was->start && r->end == was->end && r->is_exec &&
+	       !r->is_writable && !r->is_shared && image && image->inode == r->inode &&
+	       image->device_major == r->device_major &&
+	       image->device_minor == r->device_minor &&
+	       image->off + (r->start - image->start) == r->off;
+}
+
+/* Nobody is in the others' translations. */
+static bool is_as_it_was(const struct exec_range *was)
+{
+	const struct count_control_range *r =
+		(const struct count_control_range *)control->ranges;
+
+	for (uint64_t i = 0; was->is_exec && !was->is_writable && i < control->n_ranges;
+	     i++)
+		if (is_same(was, &r[i]))
+			return true;
+	code_change_forget(was->start, was->end, true);
+	return false;
+}
+
+static void look_at_code_again(struct count_control *k)
+{
+	if (exec_range_number() * k->n_ranges > COMPARED_MAX)
+		fatal("too many pieces of executable memory to compare");
+	exec_range_sift(is_as_it_was);
+	if (!code_change_check_all())
+		fatal("the program has changed its code");
+	alias_clear();
+	add_ranges(k);
+}
+
+void takeover_again(struct count_control *k)
+{
+	control = k;
+	fatal_set_instead(fail);
+	if (!keep_from_children(k, false) || !reserve_wake())
+		fatal("the engine's memory is not there any more");
+	tell_places(k);
+	follow_init((const char *)k->prefix, "");
+	engine_begin_again();
+	look_at_code_again(k);
+	take_threads(k);
 }
 
 /* What has come while all stood ends the call. */

@@ -20,6 +20,12 @@ struct context;
 _Noreturn void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic,
 			      uint64_t base);
 
+/* One thread while no other is with the engine, and none is to be for some time. */
+_Noreturn void takeover_rest(struct count_control *k);
+/* As takeover_begin(), where the engine rests: what it knows of the program's code is
+ * good as far as that is as it was. */
+_Noreturn void takeover_again(struct count_control *k);
+
 /* A thread comes with its context, and goes on at the code that is returned:
  * crossing.S. */
 const void *takeover_thread(struct context *c);

@@ -55,7 +55,8 @@ struct count_control_piece {
 enum count_control_state {
 	COUNT_CONTROL_READY = 1, /* threads can be taken over */
 	COUNT_CONTROL_FAILED,
-	COUNT_CONTROL_LEFT, /* it has waited for long, and goes on natively */
+	COUNT_CONTROL_LEFT,  /* it has waited for long, and goes on natively */
+	COUNT_CONTROL_RESTS, /* no thread is with the engine, until it is begun again */
 };
 
 /* A thread waits in sched_yield for the recorder; it stays with the engine when that
@@ -64,6 +65,7 @@ enum count_control_park {
 	COUNT_PARK_AWAY = 1, /* .native is the program's state */
 	COUNT_PARK_NOT_YET,  /* .native is where to go on: the engine is entered soon */
 	COUNT_PARK_DONE,     /* nothing of the process leads to the engine any more */
+	COUNT_PARK_STACK, /* nothing of the thread does: its signals' stack is its own */
 };
 
 /* Of each thread, in its context. */
@@ -95,15 +97,19 @@ struct count_control {
 	uint64_t prefix, name, flags;
 	uint64_t threads, n_threads;
 	uint64_t ranges, n_ranges;
+	uint64_t bytes; /* of all this, and a stack that ends it */
 	/* The engine's. */
 	uint64_t state;
 	char why[COUNT_CONTROL_WHY_BYTES]; /* it failed */
 	uint64_t pieces, n_pieces;	   /* where they are: the number as well */
 	uint64_t n_sharers; /* where it is: children that share memory for good */
-	uint64_t code_start, code_end;		  /* its own */
-	uint64_t join, release, finish;		  /* entries, with the context in rdi */
+	uint64_t code_start, code_end;	/* its own */
+	uint64_t join, release, finish; /* entries, with the context in rdi */
+	uint64_t aside;			/* the same, and the stack of aside_off */
+	uint64_t rest,
+		again; /* with this in rdi and the stack behind it, all being away */
 	uint64_t self_off, leave_off, held_off;	  /* in a context */
-	uint64_t stack_off;			  /* where its stack ends */
+	uint64_t stack_off, aside_off;		  /* where its stacks end */
 	uint64_t call_check, call_made, call_not; /* around the program's calls */
 	uint64_t in_checked, in_end; /* here registers are on their way to the program */
 };

@@ -3,6 +3,7 @@
 """The experiment bbcounts on processes that already run: counted for a while, they do not
 notice, and nothing of it stays.  usage: bbcounts_attach.py DWELL DIRECTORY"""
 import contextlib
+import functools
 import glob
 import os
 import re
@@ -73,7 +74,7 @@ def is_native(pid):
     """As it was before: no memory of ours, nobody traces it."""
     text = maps(pid)
     assert 'TracerPid:\t0' in status(pid), status(pid)
-    assert 'dwell' not in text and not re.search(r'^4[0-9a-f]{11}-', text, re.M), text
+    assert 'dwell' not in text and not re.search(r'^(4[0-9a-f]{11}|55[0-4][0-9a-f]{9})-', text, re.M), text
 
 
 def entered(path, function):
@@ -297,6 +298,48 @@ def a_recorder_that_is_killed_leaves_it_running():
         assert p.poll() is None and is_counted(p.pid)
         again = dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '-p', str(p.pid), '-d', '0.01')
         assert again.returncode and 'counted already' in again.stderr, again
+
+
+def rests(pid):
+    return re.search(r' ---s .*/dwell-\d+-.*/of\.', maps(pid)) is not None
+
+
+def counts(pid):
+    return re.search(r' rw-s .*/dwell-\d+-.*/of\.', maps(pid)) is not None
+
+
+def counted_now_and_then(pid, share):
+    """A recorder, after a window, while its engine rests."""
+    command = [harness.DWELL, 'attach', '-q', '-e', f'usertime,anchors:{share}%', '-o', f'{harness.DIR}/then.dwell', '-p', str(pid)]
+    recorder = subprocess.Popen(command)
+    wait_until(lambda: rests(pid), 'no engine rests')
+    return recorder
+
+
+@test
+def where_the_engine_rests_between_windows_nobody_notices():
+    for name in ('threads', 'signals', 'code', 'swapped'):
+        with lasting(name) as p, counted_now_and_then(p.pid, 50) as recorder:
+            wait_until(functools.partial(counts, p.pid), 'there is one window only')
+            wait_until(functools.partial(rests, p.pid), 'it rests once only')
+            recorder.send_signal(signal.SIGINT)
+            assert recorder.wait(LIMIT_S) == 0
+            is_native(p.pid)
+
+
+@test
+def an_engine_that_a_killed_recorder_leaves_is_taken_away_by_the_next():
+    for _ in range(20):
+        with lasting('threads') as p:
+            with counted_now_and_then(p.pid, 5) as recorder:
+                time.sleep(.2)  # what it does behind a window is over, and the next is not due
+                recorder.kill()
+            if not rests(p.pid):
+                continue  # the next window had begun
+            record(p.pid, '-d', '0.01')
+            is_native(p.pid)
+            return
+    raise AssertionError('all were killed in a window')
 
 
 @test

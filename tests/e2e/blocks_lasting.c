@@ -578,6 +578,55 @@ static void gs(void)
 		pthread_join(t[i], NULL);
 }
 
+#define CODE_CALLS  10000
+#define CODE_ROUNDS 5000
+
+/* Of a file that says so. */
+static int code_file(uint32_t n)
+{
+	uint8_t bytes[6] = { 0xb8, 0, 0, 0, 0, 0xc3 };
+	int file = memfd_create("code", 0);
+
+	memcpy(bytes + 1, &n, 4);
+	if (write(file, bytes, sizeof(bytes)) != sizeof(bytes) ||
+	    ftruncate(file, 4096) != 0)
+		abort();
+	return file;
+}
+
+static void check_code(const uint8_t *code, uint32_t n, const char *what)
+{
+	for (unsigned i = 0; i < CODE_CALLS; i++)
+		expect(call_code(code) == (int)n, what, (long)n);
+}
+
+static uint8_t *map_code(uint8_t *at, int file)
+{
+	return mmap(at, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | (at ? MAP_FIXED : 0),
+		    file, 0);
+}
+
+/* Another file where one was; and now and then another word in what is the program's own
+ * by then. */
+static void swapped(void)
+{
+	const int files[2] = { code_file(1), code_file(2) };
+	uint8_t *at = NULL, *changed = map_code(NULL, files[0]);
+	uint32_t word = 1;
+
+	for (uint32_t i = 0; goes_on(); i++) {
+		at = map_code(at, files[i % 2]);
+		check_code(at, i % 2 + 1, "mapped");
+		check_code(changed, word, "changed");
+		if (i % CODE_ROUNDS)
+			continue;
+		word = i + 3;
+		mprotect(changed, 4096, PROT_READ | PROT_WRITE);
+		memcpy(changed + 1, &word, 4);
+		mprotect(changed, 4096, PROT_READ | PROT_EXEC);
+	}
+}
+
 static void forbid(struct sock_filter *code, unsigned short n)
 {
 	struct sock_fprog program = { n, code };
@@ -691,6 +740,7 @@ static const struct {
 	{ "told", told },
 	{ "woken", woken },
 	{ "gs", gs },
+	{ "swapped", swapped },
 	{ "filter", filter },
 	{ "no_code", no_code },
 	{ "deadly", deadly },

@@ -187,8 +187,15 @@ static int attach_until(const struct program *p, long moment)
 	assert_true(pid >= 0);
 	if (!pid) {
 		calls_left = moment;
-		if (count_attach(p->pid, &p->directory, "-", NULL, &a, NULL) < 0 ||
-		    count_detach(&a, NULL, NULL) < 0)
+		a = (struct count_attached){ 0 };
+		if (count_attach(p->pid, &p->directory, "-", NULL, NULL, &a, NULL) < 0)
+			_exit(1);
+		a.is_to_rest = true;
+		if (count_detach(&a, NULL, NULL) < 0 || !a.rests ||
+		    count_attach(p->pid, &p->directory, "-", NULL, &a, &a, NULL) < 0)
+			_exit(1);
+		a.is_to_rest = false;
+		if (count_detach(&a, NULL, NULL) < 0)
 			_exit(1);
 		_exit(0);
 	}
