@@ -149,8 +149,8 @@ def how_often_short_calls_come_is_told_by_them():
     assert_estimated(row, 1000 * OFTEN)
 
 
-def assert_rounds_are_told(kind, *loops):
-    """There is nothing that comes rarely enough to be watched or to have a counter; each loop has as much."""
+def blocks_of_rounds(kind, *loops):
+    """There is nothing that comes rarely enough to be watched or to have a counter; each loop has as much: (its block, the truth)"""
     path, rounds = f'{harness.DIR}/r.dwell', ALONE * 100000
     p = dwell('run', '-q', '--insn', '-e', 'usertime,anchors:20%', '-o', path, '--', PROGRAM, str(ALONE), kind)
     assert p.returncode == 0 and int(p.stdout) == pow(3, rounds, 1 << 64), p
@@ -158,9 +158,13 @@ def assert_rounds_are_told(kind, *loops):
     assert a.hits and sum(a.hits.values()) + sum(most_executed(a.blocks, functions()[f]) for f in loops) <= rounds, (a.hits, rounds)
     for function in loops:
         row = calc(function, path)
-        block = max(row['blocks'], key=lambda b: b['times'])
-        assert row['windows'] >= 5 and block['confidence'] in ('high', 'medium'), block
-        assert abs(block['times'] / (rounds / len(loops)) - 1) < .15, block
+        assert row['windows'] >= 5, row
+        yield max(row['blocks'], key=lambda b: b['times']), rounds / len(loops)
+
+
+def assert_rounds_are_told(kind, loop):
+    for block, rounds in blocks_of_rounds(kind, loop):
+        assert block['confidence'] in ('high', 'medium') and abs(block['times'] / rounds - 1) < .15, (block, rounds)
 
 
 @test
@@ -181,7 +185,11 @@ def static_variables_tell_too():
 
 @test
 def a_loop_of_half_of_the_time_is_told_for_that():
-    assert_rounds_are_told('phases', 'go_first', 'go_second')
+    """Not for all of it, which was twice the truth and told with high confidence.  Where no place tells, windows do, as well as
+    chance lets them."""
+    for block, rounds in blocks_of_rounds('phases', 'go_first', 'go_second'):
+        assert_within_range(block, rounds)
+        assert block['confidence'] != 'high' or abs(block['times'] / rounds - 1) < .15, (block, rounds)
 
 
 @test
@@ -268,10 +276,15 @@ def a_thread_that_does_not_stop_goes_on():
     assert Anchors(path).windows, 'no window came afterwards'
 
 
-def assert_estimated(row, truth):
+def assert_within_range(row, truth):
     """A range has the truth in 19 of 20 cases; so far beyond it is none by chance."""
     off, width = math.log(row['times'] / truth), math.log(row['times_high'] / row['times_low']) / 2
-    assert abs(off) < 3 * width and abs(off) < .15, (off, width, row)
+    assert abs(off) < 3 * width, (off, width, row)
+
+
+def assert_estimated(row, truth):
+    assert_within_range(row, truth)
+    assert abs(row['times'] / truth - 1) < .15, (row, truth)
 
 
 def calc(name, path):
