@@ -10,6 +10,8 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
 
 import harness
 import oracles
@@ -377,6 +379,28 @@ def an_attached_program_is_counted_from_then_on():
         victim.stdout.close()
     r = rows('file')[MANY]
     assert r['calls'] > 100 and r['written_bytes'] == 100 * r['calls'], r
+
+
+@test
+def no_call_of_an_attached_program_is_longer_than_it_was_observed():
+    begin, is_over = time.monotonic(), threading.Event()
+    victim = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, bufsize=0)
+
+    def write():
+        while not is_over.wait(0.1):
+            victim.stdin.write(b'x')
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        p = dwell('attach', '-q', '-e', 'io', '-o', FILE, '-p', str(victim.pid), '-d', '0.5')
+        assert p.returncode == 0, p.stderr
+    finally:
+        is_over.set()
+        writer.join()
+        victim.stdin.close()
+        victim.wait()
+    r = rows('call')['read']
+    assert r['calls'] and max(d['from'] for d in r['durations_ns']) < (time.monotonic() - begin) * 1e9, r
 
 
 @test

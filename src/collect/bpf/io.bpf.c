@@ -141,7 +141,7 @@ int left(uint64_t *ctx)
 	call = call_of(task, registers_call(r), &is_32bit);
 	if (t->where != THREAD_BLOCKED) { /* it was in the call before the recording */
 		t->sum = 0;
-		t->began_ns = t->since_ns;
+		t->began_ns = t->since_ns > from_ns ? t->since_ns : from_ns;
 	}
 	t->where = THREAD_RUNS;
 	if (!call.index)
