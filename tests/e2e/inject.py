@@ -306,8 +306,6 @@ def what_cannot_be_done_is_said_in_a_line():
     with visited() as p, attached(p.pid, f'{DIR}/first.dwell'):
         assert 'traces it already' in refusal('-e', 'heap', '-p', str(p.pid))
     with visited() as p:
-        assert "use 'dwell run'" in refusal('-e', 'io', '--source', 'io=tracer', '-p', str(p.pid))
-    with visited() as p:
         p.tell('box thread')
         assert 'seccomp' in refusal('-e', 'heap', '-p', str(p.pid))
     for variant, why in ('-static', 'statically linked'), ('-musl', 'its C library'):

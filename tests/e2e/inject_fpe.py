@@ -124,18 +124,24 @@ def a_child_is_observed_and_left_with_its_parent():
     assert sorted(r['divide-by-zero'] for r in rows) == [5, 70], rows
 
 
+def spun(said):
+    return int(said.split()[4])
+
+
 @test
 def who_raises_all_the_time_is_left_too():
     with raising() as p:
         state = p.tell('state')
-        was = int(p.tell('spin').split()[4])
-        for i in range(5):
+        was = spun(p.tell('spin'))
+        for i in range(4):
             path = f'{DIR}/spin{i}.dwell'
             with attached(p.pid, path, *FPE):
                 p.tell('divide main 100')
+                begun = spun(p.tell('small 0'))
+                wait_until(lambda n=begun + 10: spun(p.tell('small 0')) > n, 'it does not go on')
             check_left(p.pid)
-            now = int(p.tell('divide new 0') and p.tell('small 0').split()[4])
-            assert 100 < totals(path)['divide-by-zero'] <= 100 + now - was, (totals(path), was, now)
+            now = spun(p.tell('small 0'))
+            assert 110 <= totals(path)['divide-by-zero'] <= 100 + now - was + 1, (totals(path), was, now)
             was = now
         p.tell('rest')
         check_as_before(p, state)
