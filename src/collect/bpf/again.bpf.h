@@ -164,23 +164,41 @@ static __always_inline bool again_is_fit(const struct walk *w)
 	       w->stop != STACK_STOP_NO_MAP;
 }
 
+struct again_noting {
+	struct again *a;
+	const struct walk *w;
+	uint64_t sp;
+	bool has_failed;
+};
+
+static long again_note_word(uint32_t i, struct again_noting *n)
+{
+	struct again *a = n->a;
+	const struct walk *w = n->w;
+	uint64_t at;
+
+	if (i >= WALK_READS_MAX || i >= w->reads.n)
+		return 1;
+	at = w->reads.addrs[i] - n->sp;
+	if (at > UINT32_MAX || at % 8) {
+		n->has_failed = true;
+		return 1;
+	}
+	a->at[i] = at;
+	a->words[i] = w->reads.words[i];
+	if (at < AGAIN_WINDOW * 8 && at >= a->window_bytes)
+		a->window_bytes = at + 8;
+	return 0;
+}
+
 static __always_inline bool again_note_words(struct again *a, const struct walk *w,
 					     uint64_t sp)
 {
-	a->window_bytes = 0;
-	for (uint32_t i = 0; i < WALK_READS_MAX; i++) {
-		uint64_t at = w->reads.addrs[i] - sp;
+	struct again_noting n = { .a = a, .w = w, .sp = sp };
 
-		if (i >= w->reads.n)
-			break;
-		if (at > UINT32_MAX || at % 8)
-			return false;
-		a->at[i] = at;
-		a->words[i] = w->reads.words[i];
-		if (at < AGAIN_WINDOW * 8 && at >= a->window_bytes)
-			a->window_bytes = at + 8;
-	}
-	return true;
+	a->window_bytes = 0;
+	bpf_loop(WALK_READS_MAX, again_note_word, &n, 0);
+	return !n.has_failed;
 }
 
 /* The way in which what was found by walking the user's stack is kept; AGAIN_WAYS: it

@@ -30,7 +30,7 @@ struct {
 /* One that ends has given its executable away: the collector knows which it was. */
 static __always_inline bool apart_is_chosen(struct task_struct *task)
 {
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = kernel_task(task)->mm;
 	struct file *file;
 	uint32_t image, slot;
 	uint64_t *verdict;

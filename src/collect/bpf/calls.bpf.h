@@ -78,7 +78,7 @@ static __always_inline uint32_t calls_find_for(struct scratch *s,
 	struct again *a;
 	uint32_t sum;
 
-	again_place(&p, task->mm, r, taking_mix(who, object.what));
+	again_place(&p, kernel_task(task)->mm, r, taking_mix(who, object.what));
 	a = again_find(&p);
 	if (a) {
 		sums_renew(s, &a->sum);

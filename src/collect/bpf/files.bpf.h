@@ -60,7 +60,8 @@ uint32_t files_next = IO_RECORD_FILES; /* the first number that no file had yet 
 /* struct file * of a descriptor, NULL: there is none. */
 static __always_inline struct file *files_open(struct task_struct *task, uint32_t fd)
 {
-	struct fdtable *table = task->files ? task->files->fdt : NULL;
+	const struct files_struct *files = kernel_task(task)->files;
+	struct fdtable *table = files ? files->fdt : NULL;
 	struct file *file = NULL;
 
 	if (!table || fd >= table->max_fds)

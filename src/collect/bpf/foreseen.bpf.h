@@ -42,7 +42,7 @@ int foresee(struct bpf_iter__task *ctx)
 
 	if (!task || !s || task->pid != (int)foreseen.pid)
 		return 0;
-	s->walk.mm = (uint64_t)task->mm;
+	s->walk.mm = (uint64_t)kernel_task(task)->mm;
 	bpf_loop(STATE_RECORD_FORESEEN_MAX, foreseen_meet, &m, 0);
 	return 0;
 }

@@ -387,7 +387,7 @@ static __always_inline void find_wait(struct scratch *s, struct task_struct *tas
 	struct mapping own; /* an iterator may be preempted */
 	struct wait w;
 
-	if (!task->mm || task->on_cpu)
+	if (!kernel_task(task)->mm || task->on_cpu)
 		return;
 	wait_of(&w, call_of(registers_call(r), is_32bit), r, is_32bit);
 	if (!w.how)

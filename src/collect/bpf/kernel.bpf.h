@@ -49,23 +49,6 @@ enum { TASK_STOPPED = 4, TASK_TRACED = 8, TASK_DEAD = 128 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-enum maple_type {
-	maple_dense = 0,
-	maple_leaf_64 = 1,
-	maple_range_64 = 2,
-	maple_arange_64 = 3,
-};
-
-struct maple_range_64 {
-	unsigned long pivot[15];
-	void *slot[16];
-};
-
-struct maple_arange_64 {
-	unsigned long pivot[9];
-	void *slot[10];
-};
-
 struct maple_tree {
 	void *ma_root;
 };
@@ -286,6 +269,19 @@ struct bpf_iter__task {
 /* A place in the kernel as what it is said to be: its members are then read by plain
  * loads, which give 0 where nothing is.  Since 6.2. */
 extern void *bpf_rdonly_cast(const void *obj, uint32_t type) __ksym __weak;
+
+/* The same thread, by which the structs are found that it points to.  Of one that is
+ * trusted, as the kernel calls it, the verifier asks with every such load whether that is
+ * trusted as well, by names that it looks for among all types that there are: that was up
+ * to half of the time for loading.  Not for helpers, which want a trusted one. */
+static __always_inline const struct task_struct *
+kernel_task(const struct task_struct *task)
+{
+	return bpf_rdonly_cast
+		       ? bpf_rdonly_cast(task,
+					 bpf_core_type_id_kernel(struct task_struct))
+		       : task;
+}
 
 /* A member of the struct at a place.  Where samples pass: a load is a nanosecond, the
  * call that copies is 40. */

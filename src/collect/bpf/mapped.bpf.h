@@ -31,9 +31,9 @@ static __always_inline struct scratch *mapped_take_scratch(const struct task_str
 	uint32_t zero = 0;
 	struct scratch *s = bpf_map_lookup_elem(&mapped_scratch, &zero);
 
-	if (!s || !task->mm)
+	if (!s || !kernel_task(task)->mm)
 		return NULL;
-	s->walk.mm = (uint64_t)task->mm;
+	s->walk.mm = (uint64_t)kernel_task(task)->mm;
 	s->walk.map.start = s->walk.map.end = 0; /* not what was there before */
 	s->walk.wanted_image = 0;
 	s->walk.apart.is_preempted = true;

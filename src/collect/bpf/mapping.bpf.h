@@ -14,6 +14,27 @@
 #include "wire/stack_record.h"
 #include "wire/stack_rows.h"
 
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+enum maple_type {
+	maple_dense = 0,
+	maple_leaf_64 = 1,
+	maple_range_64 = 2,
+	maple_arange_64 = 3,
+};
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+};
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+};
+
+#pragma clang attribute pop
+
 #define MAPPING_DEPTH_MAX  8
 #define MAPPING_CACHE_SETS 1024 /* per CPU, a power of two */
 #define MAPPING_NODE_MASK  255

@@ -102,7 +102,7 @@ static __always_inline const struct rq *periods_rq(const struct task_struct *tas
 	    !bpf_core_field_exists(cfs_rq->rq) ||
 	    !bpf_core_field_exists(cfs_rq->rq->prev_steal_time_rq))
 		return NULL;
-	cfs_rq = task->se.cfs_rq;
+	cfs_rq = kernel_task(task)->se.cfs_rq;
 	return cfs_rq->rq;
 }
 

@@ -155,7 +155,7 @@ static __always_inline void find_call(struct scratch *s, struct task_struct *tas
 {
 	int64_t number = -1;
 
-	if (task->mm && !task->on_cpu)
+	if (kernel_task(task)->mm && !task->on_cpu)
 		number = registers_call(registers_kept(task));
 	if (number < 0)
 		return;

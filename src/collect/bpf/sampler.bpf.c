@@ -72,9 +72,9 @@ static __always_inline void take_user(struct bpf_perf_event_data *ctx, struct sc
 				      struct task_struct *task)
 {
 	if (!is_flat && take_registers(ctx, task, &s->walk.registers))
-		taking_walk(s, task->mm);
+		taking_walk(s, kernel_task(task)->mm);
 	else if (is_flat && !s->walk.n_kernel)
-		taking_place(s, task->mm, registers_pc(&ctx->regs));
+		taking_place(s, kernel_task(task)->mm, registers_pc(&ctx->regs));
 }
 
 static __always_inline void take_names(struct scratch *s, struct task_struct *task)
@@ -87,7 +87,7 @@ static __always_inline void take_names(struct scratch *s, struct task_struct *ta
 	r->pid = task->tgid;
 	r->tid = task->pid;
 	r->cgroup = taking_cgroup(task);
-	taking_name(task->group_leader, r->comm);
+	taking_name(kernel_task(task)->group_leader, r->comm);
 	hash = taking_mix(hash, ((uint64_t *)r->comm)[0]);
 	hash = taking_mix(hash, ((uint64_t *)r->comm)[1]);
 	hash = taking_mix(hash, r->cgroup);
@@ -301,7 +301,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->walk.hash = 0;
 	if (!registers_are_user(&ctx->regs))
 		take_kernel(ctx, s);
-	if (task->mm && !(task->flags & PF_KTHREAD))
+	if (kernel_task(task)->mm && !(task->flags & PF_KTHREAD))
 		take_user(ctx, s, task);
 	if (s->walk.n)
 		st->stops[s->walk.stop & 15]++;

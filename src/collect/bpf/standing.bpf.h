@@ -26,14 +26,14 @@ static __always_inline uint64_t standing_who(const struct task_struct *task)
 {
 	uint64_t who = (uint64_t)task->tgid << 32 | (uint32_t)task->self_exec_id;
 
-	return taking_mix(task->group_leader->start_time, who);
+	return taking_mix(kernel_task(task)->group_leader->start_time, who);
 }
 
 /* Where the current thread stands. */
 static __always_inline void standing_at(struct standing *st, struct task_struct *task)
 {
 	const struct registers *user = registers_kept(task);
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = kernel_task(task)->mm;
 
 	*st = (struct standing){ 0 };
 	if (!mm || task->flags & PF_KTHREAD || !registers_kept_are_user(user))

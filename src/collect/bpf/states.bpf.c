@@ -7,6 +7,8 @@
  * thread since its last one.  All programs but those over all threads run with interrupts
  * off.
  */
+#define TAKING_HAS_PLACES
+
 #include "collect/bpf/again.bpf.h"
 #include "collect/bpf/blocking.bpf.h"
 #include "collect/bpf/charging.bpf.h"
@@ -128,7 +130,8 @@ static __always_inline void take_asleep(struct scratch *s, struct task_struct *t
 			break;
 		w->hash = taking_mix(w->hash, w->record.frames[i]);
 	}
-	if (!task->mm || task->flags & PF_KTHREAD || !registers_kept_are_user(user))
+	if (!kernel_task(task)->mm || task->flags & PF_KTHREAD ||
+	    !registers_kept_are_user(user))
 		user = NULL;
 	t->state = blocking_state(blocking_is_fault(s), state, user);
 	t->sum = sums_find(s, task, t->whose, t->state);

@@ -41,7 +41,7 @@ static __always_inline void sums_names(struct scratch *s, struct task_struct *ta
 	r->pid = task->tgid;
 	r->tid = task->pid;
 	r->cgroup = taking_cgroup(task);
-	taking_name(task->group_leader, r->comm);
+	taking_name(kernel_task(task)->group_leader, r->comm);
 	taking_name(task, r->thread_comm);
 }
 

@@ -106,7 +106,8 @@ static __always_inline void thread_name(struct task_struct *task, struct thread 
 		t->whose = t->serial;
 		return;
 	}
-	whose = taking_mix(taking_hash_name(task->group_leader), taking_cgroup(task));
+	whose = taking_mix(taking_hash_name(kernel_task(task)->group_leader),
+			   taking_cgroup(task));
 	t->whose = apart_process(task) ? taking_mix(whose, task->tgid) : whose;
 }
 

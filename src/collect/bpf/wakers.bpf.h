@@ -72,7 +72,7 @@ static __always_inline bool wakers_cut(struct scratch *s)
 /* A waker is called by its process, whose threads are one. */
 static __always_inline uint64_t wakers_whose(struct task_struct *task)
 {
-	uint64_t name = taking_hash_name(task->group_leader);
+	uint64_t name = taking_hash_name(kernel_task(task)->group_leader);
 
 	return apart_process(task) ? taking_mix(name, task->tgid) : name;
 }

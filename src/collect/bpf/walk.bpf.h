@@ -288,12 +288,4 @@ static __always_inline bool walk_back(struct walk *w)
 	return true;
 }
 
-/* One frame; 1 ends the walk. */
-static long walk_step(uint32_t i __attribute__((unused)), struct walk **ctx)
-{
-	struct walk *w = *ctx;
-
-	return walk_one(w) && !walk_back(w);
-}
-
 #endif

@@ -48,6 +48,7 @@ enum { BPF_MAP_TYPE_PERCPU_ARRAY = 6 };
 #define __uint(name, value)	      int(*name)[value]
 #define __type(name, type)	      type *name
 #define KERNEL_READ(type, at, member) (((type *)(at))->member)
+#define kernel_task(task)	      (task)
 #define bpf_core_field_exists(member) (sizeof(member) > 0)
 
 #include "collect/bpf/periods.bpf.h"
