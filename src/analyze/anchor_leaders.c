@@ -280,25 +280,6 @@ static void scale_place(const struct making *m, uint32_t place)
 	l->variance = l->hits ? rate_variance(m, place) : 1;
 }
 
-/* What windows stand for is guessed where their native time is: they may have more or
- * less of a place than it came in all by more than chance. */
-static double time_variance(const struct making *m)
-{
-	double beyond = 0, weight = 0;
-
-	for (uint32_t i = 0; i < m->rows->places.n; i++) {
-		const struct anchor_leader *l = &m->to->at.at[i];
-		double chance;
-
-		if (!anchor_leader_tells(l))
-			continue;
-		chance = windows_variance(m, l) + l->variance;
-		beyond += pow(log(l->natively / l->all_counted), 2) / chance - 1;
-		weight += 1 / chance;
-	}
-	return weight > 0 ? fmax(0, beyond / weight) : 0;
-}
-
 void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows,
 			 bool are_several)
 {
@@ -314,6 +295,4 @@ void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows,
 		add_time(&m);
 	for (uint32_t i = 0; i < rows->places.n; i++)
 		scale_place(&m, i);
-	if (ret->is_weighed)
-		ret->at.at[ret->at.n - 1].variance = time_variance(&m);
 }

@@ -17,8 +17,6 @@
 
 /* Windows are put together until there are no more than so many. */
 #define ANCHOR_LEADERS_GROUPS 64
-#define ANCHOR_LEADER_MET     20 /* in windows, at least */
-#define ANCHOR_LEADER_HITS    50 /* natively */
 
 /* In one window, near it, and between the one before and it. */
 struct anchor_leader_window {
@@ -51,12 +49,6 @@ static inline uint32_t anchor_leaders_group(const struct anchor_leaders *l,
 					    uint32_t window)
 {
 	return (uint32_t)((uint64_t)window * l->n_groups / l->n_windows);
-}
-
-/* Of fewer nobody can tell how often they come. */
-static inline bool anchor_leader_tells(const struct anchor_leader *l)
-{
-	return l->met >= ANCHOR_LEADER_MET && l->hits >= ANCHOR_LEADER_HITS;
 }
 
 /* NULL: windows stand for none. */

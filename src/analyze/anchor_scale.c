@@ -53,15 +53,12 @@ double anchor_scale_variance(const struct anchor_scale *s, const double *counts,
 
 double anchor_scale_own_variance(const struct anchor_scale *s)
 {
-	double own = s->slope * s->slope * s->leader->variance;
-
-	return s->time ? own + pow(1 - s->slope, 2) * s->time->variance : own;
+	return s->slope * s->slope * s->leader->variance;
 }
 
 void anchor_scale_fit(struct anchor_scale *s, const double *counts, uint32_t n_groups)
 {
-	double sum = 0, with = 0, square = 0, of_windows = n_groups / (n_groups - 2.0),
-	       doubt;
+	double sum = 0, with = 0, square = 0;
 
 	s->slope = 1;
 	if (!s->time || s->time == s->leader)
@@ -75,10 +72,6 @@ void anchor_scale_fit(struct anchor_scale *s, const double *counts, uint32_t n_g
 		with += (counts[i] / sum - time) * x;
 		square += x * x;
 	}
-	doubt = s->leader->variance + s->time->variance;
-	if (square > 0 || doubt > 0)
-		s->slope = fmin(fmax((of_windows * with + s->time->variance) /
-					     (of_windows * square + doubt),
-				     0),
-				1);
+	if (square > 0)
+		s->slope = fmin(fmax(with / square, 0), 1);
 }

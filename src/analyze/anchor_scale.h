@@ -18,8 +18,7 @@ struct anchor_scale {
 	double slope;
 };
 
-/* Chooses the slope by which it is off least, by windows and by what leader and time may
- * be off themselves; counts: [group]. */
+/* Chooses the slope by which windows are off least; counts: [group]. */
 void anchor_scale_fit(struct anchor_scale *s, const double *counts, uint32_t n_groups);
 /* A logarithm. */
 double anchor_scale_log(const struct anchor_scale *s);

@@ -15,6 +15,8 @@
 
 /* Fewer tell nothing, not even how far they are off. */
 #define LEAST_WINDOWS 3
+#define LEAST_COUNTED 20 /* of a place, in windows ... */
+#define LEAST_HITS    50 /* ... and natively */
 /* Of the CPU time that was sampled, that the anchors are of. */
 #define LEAST_PART 0.9
 #define MOST_PART  1.1
@@ -208,7 +210,7 @@ static bool make_guess(const struct part *a, const struct anchor_leader *l,
 {
 	double sum;
 
-	if (!anchor_leader_tells(l))
+	if (l->met < LEAST_COUNTED || l->hits < LEAST_HITS)
 		return false;
 	ret->scale = (struct anchor_scale){ .leader = l,
 					    .time = anchor_leaders_time(&a->leaders) };

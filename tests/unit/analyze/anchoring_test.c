@@ -179,46 +179,6 @@ static void what_goes_with_a_counter_is_told_by_all_that_it_has(void **state unu
 	assert_float_equal(b[1].times, 40 * 110000 / 50 + 40 * 40, 100);
 }
 
-/* Windows have a counter's place a thousand times each, as often as it comes near them in
- * 10 ms, and returns of the loop by turns, whatever the counter has. */
-static void write_counter(unsigned natively)
-{
-	own(buf_fini) struct buf text = { 0 };
-
-	buf_printf(&text,
-		   "event cpu-time unit=ns period=1000000 flags=sampled\n"
-		   "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
-		   "a+0x100 %u\n",
-		   40 * 1000);
-	for (unsigned i = 0; i < 40; i++) {
-		unsigned returns = i % 2 ? 60 : 20;
-
-		buf_printf(&text,
-			   "anchor %u 0 cpu=%u\nanchor %u %u a+0x900 cpu=%u\n"
-			   "anchor %u 1000 a+0x900 size=4\n"
-			   "anchor %u 2000 a+0x900 cpu=%u near=1\n"
-			   "anchor %u %u a+0x100 size=8\nanchor %u %u a+0x108 size=1\n",
-			   i, SECOND, i, natively, SECOND, i, i, SECOND / 50, i,
-			   1000 * returns, i, returns);
-	}
-	recording_builder_write(path, buf_str(&text));
-}
-
-static void what_windows_stand_for_is_not_believed_against_counters(void **state unused)
-{
-	struct anchoring_block b[2];
-
-	/* Of the first window, in which it was chosen, the counter does not tell. */
-	write_counter(100000);
-	assert_int_equal(anchored_loop_find(path, b), 40);
-	assert_float_equal(b[1].times, 40 * 40 * 100, 5000);
-	/* Near windows the program is not as it is elsewhere. */
-	write_counter(200000);
-	assert_int_equal(anchored_loop_find(path, b), 40);
-	assert_float_equal(b[1].times, 40 * 40 * 200, 20000);
-	assert_true(b[1].off < 0.5);
-}
-
 static void nothing_is_told_of_a_part_or_of_little(void **state unused)
 {
 	static const struct case_of cases[] = {
@@ -443,7 +403,6 @@ int main(void)
 		TEST(windows_stand_for_the_time_around_them),
 		TEST(counters_tell_nothing_of_windows_that_they_were_chosen_by),
 		TEST(what_goes_with_a_counter_is_told_by_all_that_it_has),
-		TEST(what_windows_stand_for_is_not_believed_against_counters),
 		TEST(nothing_is_told_of_a_part_or_of_little),
 		TEST(few_windows_are_sure_of_less),
 		TEST(places_that_disagree_are_further_off_than_they_tell),
