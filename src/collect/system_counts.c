@@ -164,6 +164,24 @@ void system_counts_count(struct system_counts *c, unsigned table, uint64_t key,
 	k->counted.at[*at].count += count;
 }
 
+/* What is beside the sum of the number. */
+static size_t take_more(struct system_counts *c, uint64_t number,
+			struct system_counts_more ret[SYSTEM_COUNTS_MORE_MAX])
+{
+	const struct system_counts_how *how = c->events.how;
+
+	return how && how->more ? how->more(how->ctx, (uint32_t)number, ret) : 0;
+}
+
+/* With the sum that is no sample: it would be taken for what the next of its number has.
+ */
+static void drop_more(struct system_counts *c, uint64_t number)
+{
+	struct system_counts_more more[SYSTEM_COUNTS_MORE_MAX];
+
+	take_more(c, number, more);
+}
+
 void system_counts_time(struct system_counts *c, uint64_t key,
 			const struct state_record_sum *more)
 {
@@ -171,6 +189,7 @@ void system_counts_time(struct system_counts *c, uint64_t key,
 	const uint64_t *at = map_find(&k->at, key);
 
 	if (!at) {
+		drop_more(c, key);
 		c->stats.strays += more->count + more->n_waits;
 		return;
 	}
@@ -321,13 +340,12 @@ static bool is_own(const struct system_counts *c, const struct stack_record *r)
 	       (how->is_own(how->ctx, r->label) || system_stacks_is_own(c->stacks, r));
 }
 
-/* What is beside the sum of the number, which was counted so often. */
-static void write_more(struct system_counts *c, uint32_t number, uint64_t count,
+/* The same, which was counted so often. */
+static void write_more(struct system_counts *c, uint64_t number, uint64_t count,
 		       struct model_sample *sample)
 {
-	const struct system_counts_how *how = c->events.how;
 	struct system_counts_more more[SYSTEM_COUNTS_MORE_MAX];
-	size_t n = how->more ? how->more(how->ctx, number, more) : 0;
+	size_t n = take_more(c, number, more);
 	uint32_t stack = sample->stack;
 
 	for (size_t i = 0; i < n; i++) {
@@ -340,7 +358,7 @@ static void write_more(struct system_counts *c, uint32_t number, uint64_t count,
 }
 
 static void write_parts(struct system_counts *c, const struct stack_record *r,
-			const struct counted *k, uint32_t number, uint64_t now_ns)
+			const struct counted *k, uint64_t number, uint64_t now_ns)
 {
 	uint32_t event = r->state % SYSTEM_COUNTS_EVENTS_MAX;
 	const struct system_counts_parts *parts = &c->events.how->parts[event];
@@ -350,8 +368,10 @@ static void write_parts(struct system_counts *c, const struct stack_record *r,
 				       .cpu = r->cpu };
 	enum unwind_stop stop;
 
-	if (is_own(c, r))
+	if (is_own(c, r)) {
+		drop_more(c, number);
 		return;
+	}
 	sample.stack = labelled(c, r, sample.thread, &stop);
 	if (stop != UNWIND_N_STOPS)
 		c->stats.stops[stop] += k->count;
@@ -369,7 +389,7 @@ static void write_sum(struct system_counts *c, const struct stack_record *r,
 		      const struct counted *k, uint64_t number, uint64_t now_ns)
 {
 	if (c->events.how)
-		write_parts(c, r, k, (uint32_t)number, now_ns);
+		write_parts(c, r, k, number, now_ns);
 	else
 		write_key(c, r, k, now_ns);
 }
@@ -402,6 +422,13 @@ static void write_pair(struct system_counts *c, const struct stack_record_pair *
 	}
 }
 
+/* There is no recording, or nothing that it could be told by. */
+static void write_stray(struct system_counts *c, uint64_t number, const struct counted *k)
+{
+	drop_more(c, number);
+	c->stats.strays += k->count + k->n_waits;
+}
+
 static void write_again(struct system_counts *c, const struct stack_record_again *a,
 			const struct counted *k, uint64_t now_ns)
 {
@@ -410,7 +437,7 @@ static void write_again(struct system_counts *c, const struct stack_record_again
 	if (r)
 		write_sum(c, r, k, a->key, now_ns);
 	else
-		c->stats.strays += k->count + k->n_waits;
+		write_stray(c, a->key, k);
 }
 
 /* Who ended the wait that the sample's stack is of. */
@@ -469,8 +496,8 @@ static void write_counted(struct system_counts *c, const struct keys *keys,
 {
 	const void *record = record_of(keys, k);
 
-	if (!c->writer) /* the disk is full: there is no recording */
-		c->stats.strays += k->count;
+	if (!c->writer) /* the disk is full */
+		write_stray(c, ((const struct stack_record *)record)->key, k);
 	else if (k->kind == STACK_RECORD_PAIR && c->events.how)
 		write_outcome(c, record, k, now_ns);
 	else if (k->kind == STACK_RECORD_PAIR)

@@ -149,7 +149,7 @@ static __always_inline void outcome_charge(struct scratch *s, uint32_t sum,
 {
 	struct state_record_sum *at = sums_at(sum);
 
-	if (!at || !sum)
+	if (!at || !sums_is_good(sum))
 		return;
 	outcome_charge_more(sum, o);
 	if (o->done && o->event != IO_RECORD_OTHER)

@@ -392,6 +392,60 @@ static void what_came_of_a_sum_is_inside_of_its_label(void **state)
 	counts_fixture_tear_down(&f);
 }
 
+#define OURS 13 /* the label of what our library does */
+
+static bool is_ours(void *ctx, uint32_t label)
+{
+	(void)ctx;
+	return label == OURS;
+}
+
+/* Of one sum there is something once. */
+static size_t take_once(void *ctx, uint32_t number,
+			struct system_counts_more ret[SYSTEM_COUNTS_MORE_MAX])
+{
+	uint64_t *bytes = ctx;
+
+	*ret = (struct system_counts_more){ .event = 2, .weight = bytes[number] };
+	bytes[number] = 0;
+	return 1;
+}
+
+/* It would be what the next sum of its number is told with. */
+static void what_is_beside_a_sum_goes_with_it_also_where_it_is_no_sample(void **state)
+{
+	uint64_t bytes[] = { 0, 10, 20, 30, 40 };
+	struct stack_record ours = counts_fixture_running(1, 100),
+			    other = counts_fixture_running(2, 100),
+			    late = counts_fixture_running(4, 100);
+	struct state_record_sum sum = { .count = 1 };
+	struct system_counts_how how;
+	struct counts_fixture f;
+
+	(void)state;
+	set_up_parts(&f, &how);
+	how.is_own = is_ours;
+	how.more = take_once;
+	how.ctx = bytes;
+	ours.label = OURS;
+	other.label = late.label = 7;
+	system_counts_stack(f.counts, &ours);
+	system_counts_stack(f.counts, &other);
+	for (uint64_t key = 1; key <= 3; key++) /* the third is a stray */
+		system_counts_time(f.counts, key, &sum);
+	system_counts_write(f.counts, 0, 1);
+	counts_fixture_finish(&f);
+	assert_int_equal(f.samples.n, 2);
+	assert_int_equal(f.samples.weight[0], 1);
+	assert_int_equal(f.samples.weight[1], 20);
+	system_counts_stack(f.counts, &late);
+	system_counts_time(f.counts, late.key, &sum);
+	system_counts_write(f.counts, 0, 2); /* there is no recording */
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
+		assert_int_equal(bytes[i], 0);
+	counts_fixture_tear_down(&f);
+}
+
 static struct stack_record waking(uint64_t key, uint32_t pid)
 {
 	struct stack_record r = counts_fixture_running(key, pid);
@@ -720,6 +774,8 @@ int main(void)
 		cmocka_unit_test(the_parts_of_a_sum_are_events_below_its_label),
 		cmocka_unit_test(time_of_what_has_not_ended_has_no_count),
 		cmocka_unit_test(what_came_of_a_sum_is_inside_of_its_label),
+		cmocka_unit_test(
+			what_is_beside_a_sum_goes_with_it_also_where_it_is_no_sample),
 		cmocka_unit_test(a_wake_up_has_the_wakers_frames_inside_of_the_waiters),
 		cmocka_unit_test(a_wake_up_whose_waker_nobody_told_of_is_a_stray),
 		cmocka_unit_test(a_key_that_is_told_again_outlives_the_first),
