@@ -5,14 +5,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "collect/facts.h"
 #include "collect/io_calls.h"
 #include "collect/io_files.h"
 #include "collect/io_steps.h"
 #include "collect/probe_names.h"
-#include "collect/system_images.h"
 #include "collect/system_io.h"
+#include "collect/timer_directory.h"
 
 extern const struct source_ops io_source;
 
@@ -26,6 +25,7 @@ struct io_programs {
 	struct io_files *files;
 	struct io_steps steps;
 	struct system_counts_how how;
+	char *preload; /* what is loaded into the program, or NULL */
 	uint64_t unsized_before, unmet_before; /* in earlier recordings */
 };
 
@@ -35,6 +35,7 @@ static void free_io(void *programs)
 
 	system_io_free(s->programs);
 	io_files_free(s->files);
+	free(s->preload);
 	free(s);
 }
 
@@ -53,7 +54,9 @@ static const char *file_label(void *ctx, uint32_t label)
 /* The dynamic linker reads our library, too. */
 static bool is_own_file(void *ctx, uint32_t label)
 {
-	return system_images_is_own_path(file_label(ctx, label));
+	const struct io_programs *s = ctx;
+
+	return timer_directory_is_preloaded(s->preload, file_label(ctx, label));
 }
 
 static size_t add_steps(struct system_counts_more *ret, uint32_t event,
@@ -123,6 +126,8 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 	struct io_programs *s = new_programs();
 	int rc = system_io_new(&settings, sink, &s->programs, e);
 
+	if (x->scope && x->scope->preload)
+		s->preload = xstrdup(x->scope->preload);
 	if (rc < 0)
 		free_io(s);
 	else

@@ -58,7 +58,7 @@ struct system_images {
 		uncompiled; /* those whose rows are not kept, of small files */
 };
 
-bool system_images_is_own_path(const char *path)
+static bool is_own_path(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
@@ -69,7 +69,7 @@ static void know(struct system_image *i, const struct image_file *file)
 {
 	i->file = *file;
 	i->is_known = true;
-	i->is_own = system_images_is_own_path(file->name);
+	i->is_own = is_own_path(file->name);
 }
 
 static void forget(struct system_image *i)

@@ -59,7 +59,6 @@ const char *system_images_path(const struct system_images *s, uint32_t image);
 
 /* Is it a library of ours, which is loaded into programs? */
 bool system_images_is_own(const struct system_images *s, uint32_t image);
-bool system_images_is_own_path(const char *path);
 
 /* Images that were gone before they could be opened. */
 uint32_t system_images_n_gone(const struct system_images *s);

@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "collect/run_directory.h"
 
 /* What $PLATFORM can be, and the name itself for musl, which does not expand it. */
@@ -151,6 +152,39 @@ void timer_directory_preload(const struct timer_directory *d, char *ret)
 {
 	snprintf(ret, TIMER_DIRECTORY_PRELOAD_MAX, "%s/$PLATFORM/%s", d->path,
 		 d->library->name);
+}
+
+/* Of an item of a list: what the directory is called, and the library. */
+static bool is_library(const char *item, size_t size, const char *path)
+{
+	static const char platform[] = "/$PLATFORM/";
+	static const char *const folders[] = { "lib", "lib32" };
+	const char *end = memmem(item, size, platform, sizeof(platform) - 1);
+	const char *name = end ? memrchr(item, '/', (size_t)(end - item)) : NULL;
+	const char *file = end ? end + sizeof(platform) - 1 : NULL;
+	char wanted[TIMER_DIRECTORY_PRELOAD_MAX];
+
+	for (size_t i = 0; name && i < sizeof(folders) / sizeof(folders[0]); i++) {
+		int n = snprintf(wanted, sizeof(wanted), "%.*s/%s/%.*s",
+				 (int)(end - name), name, folders[i],
+				 (int)(item + size - file), file);
+
+		if (n < (int)sizeof(wanted) && text_ends(path, wanted))
+			return true;
+	}
+	return false;
+}
+
+bool timer_directory_is_preloaded(const char *list, const char *path)
+{
+	size_t size;
+
+	for (; list && *list; list += size + (list[size] != '\0')) {
+		size = strcspn(list, ": ");
+		if (is_library(list, size, path))
+			return true;
+	}
+	return false;
 }
 
 static void remove_all(const struct timer_directory *d)

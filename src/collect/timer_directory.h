@@ -52,6 +52,9 @@ void timer_directory_add_rings(struct timer_directory *d);
 /* What LD_PRELOAD must name; cap TIMER_DIRECTORY_PRELOAD_MAX. */
 #define TIMER_DIRECTORY_PRELOAD_MAX (WIRE_SAMPLER_DIRECTORY_MAX + 48)
 void timer_directory_preload(const struct timer_directory *d, char *ret);
+/* Is the file at that path a library of ours that such a list names?  In a container the
+ * directory is at another path, and its name is no other's. */
+bool timer_directory_is_preloaded(const char *list, const char *path);
 /* is_used: there are programs that go on without us.  If the library is preloaded they
  * may start others, whose dynamic linker would complain when it is gone: it stays. */
 void timer_directory_remove(struct timer_directory *d, bool is_used);

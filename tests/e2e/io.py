@@ -117,6 +117,15 @@ def what_our_library_does_in_a_program_is_not_the_program_s():
 
 
 @test
+def a_file_that_is_called_as_our_library_is_the_program_s():
+    path = os.path.join(DIR, 'libdwell-notes.txt')
+    shutil.copyfile('/etc/passwd', path)
+    for options in (), ('-e', 'heap'):
+        same_as_strace('cat', path, options=options)
+        assert rows('file')[path]['read_bytes'] == os.path.getsize(path), options
+
+
+@test
 def dd_is_counted_to_the_byte():
     same_as_strace('dd', 'if=/dev/zero', f'of={MANY}', 'bs=777', 'count=3000', 'conv=fsync',
                    'status=none')
