@@ -416,6 +416,35 @@ static void forever(const char *path)
 	usleep(500000);
 }
 
+/* Says so, and waits for a line. */
+static void step(void)
+{
+	char line[8];
+
+	puts("ready");
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin))
+		errx(1, "nobody goes on");
+}
+
+/* A step before a pause, and one in it. */
+static void paused(const char *path)
+{
+	int pipes[2];
+
+	(void)path;
+	set_up(0, 0);
+	if (pipe(pipes) < 0)
+		err(1, "pipe");
+	put(IORING_OP_READ, pipes[0], bytes, 100, 0);
+	finish(0);
+	step();
+	usleep(500000);
+	step();
+	must(write(pipes[1], bytes, 10), 10);
+	must(take(), 10);
+}
+
 static void tell(void)
 {
 	for (unsigned i = 1; i < IORING_OP_LAST; i++)
@@ -436,7 +465,7 @@ int main(int argc, char **argv)
 		{ "opens", opens },	{ "sockets", sockets },
 		{ "shots", shots },	{ "late", late },
 		{ "forever", forever }, { "replaced", replaced },
-		{ "mixed", mixed },
+		{ "mixed", mixed },	{ "paused", paused },
 	};
 
 	for (size_t i = 0; argc > 2 && i < sizeof(modes) / sizeof(modes[0]); i++)

@@ -141,6 +141,14 @@ def a_request_takes_until_it_is_completed():
 
 
 @test
+def no_request_takes_longer_than_it_was_observed():
+    harness.run_in_steps(['-e', 'io', '--toggle', 'USR2', '-o', FILE], [REQUESTS, 'paused', MANY],
+                         [('pause',), ('resume',)])
+    r = rows('call')[PREFIX + 'read']
+    assert r['calls'] == 1 and max(d['from'] for d in r['durations_ns']) <= r['ns'], r
+
+
+@test
 def a_request_that_is_not_completed_has_its_time():
     record(REQUESTS, 'forever', MANY)
     r = rows('call')[PREFIX + 'read']

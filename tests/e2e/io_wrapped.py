@@ -286,6 +286,7 @@ def what_is_in_a_pause_is_left_out(*source):
     for name, wall_s in walls.items():
         assert files[name]['read_bytes'] == 1, files[name]
         assert 0 < files[name]['ns'] / 1e9 < wall_s - 0.5, (files[name], wall_s)
+        assert max(d['from'] for d in files[name]['durations_ns']) <= files[name]['ns'], files[name]
 
 
 @test

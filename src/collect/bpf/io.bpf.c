@@ -141,7 +141,7 @@ int left(uint64_t *ctx)
 	call = call_of(task, registers_call(r), &is_32bit);
 	if (t->where != THREAD_BLOCKED) { /* it was in the call before the recording */
 		t->sum = 0;
-		t->began_ns = t->since_ns > from_ns ? t->since_ns : from_ns;
+		t->began_ns = t->since_ns;
 	}
 	t->where = THREAD_RUNS;
 	if (!call.index)
@@ -151,7 +151,8 @@ int left(uint64_t *ctx)
 		return 0;
 	if (!t->sum)
 		t->sum = sum_of(t, call, file_of(r, call, result, is_32bit));
-	io_charge(t->sum, call.event, call.asks, now - t->began_ns, result);
+	io_charge(t->sum, call.event, call.asks, thread_observed(t->began_ns, now),
+		  result);
 	sums_charge_part(t->sum, ns, true);
 	return 0;
 }

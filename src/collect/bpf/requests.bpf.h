@@ -100,7 +100,7 @@ __noinline int requests_charge(const struct request *r, uint64_t ns, int32_t res
 	if (!s || !r || !from_ns)
 		return 0;
 	o.event = r->event;
-	o.ns = bpf_ktime_get_ns() - r->began_ns;
+	o.ns = thread_observed(r->began_ns, bpf_ktime_get_ns());
 	outcome_result(&o, result);
 	o.asked = r->asked > o.done ? r->asked : o.done;
 	if (o.event == IO_RECORD_OTHER)

@@ -208,4 +208,15 @@ static __always_inline uint64_t thread_lap(struct thread *t, uint64_t now)
 	return now > since ? now - since : 0;
 }
 
+/* For how long what began then has been observed: not before the recording began, nor
+ * before its last pause ended, which may be behind a clock that was read before. */
+static __always_inline uint64_t thread_observed(uint64_t began, uint64_t now)
+{
+	uint64_t from = from_ns;
+
+	if (began < from)
+		began = from;
+	return now > began ? now - began : 0;
+}
+
 #endif
