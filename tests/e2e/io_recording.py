@@ -43,10 +43,12 @@ def record_client(options=()):
     return port
 
 
-# What waits until the program is killed, and the file that it waits for.
+# What waits until the program is killed, and the file that it waits for.  Of a network's
+# names that are no files each is another's while several run this.
+ADDRESS = f'endless-{os.getpid()}'
 ENDLESS = {
-    'accept4': ('import socket; s = socket.socket(socket.AF_UNIX); s.bind("\\0endless"); s.listen()',
-                's.accept()', 'UNIX @endless'),
+    'accept4': (f'import socket; s = socket.socket(socket.AF_UNIX); s.bind("\\0{ADDRESS}"); s.listen()',
+                's.accept()', f'UNIX @{ADDRESS}'),
     'sendfile': ('import os; f = os.memfd_create("endless"); os.ftruncate(f, 1 << 20); r, w = os.pipe()',
                  'while True: os.sendfile(w, f, 0, 1 << 20)', 'memfd:endless'),
 }
