@@ -15,7 +15,6 @@
 /* Counts do not fit exactly where windows begin and end. */
 #define COUNT_DOUBT 0.02
 #define CHANCE	    1.3 /* standard deviations of a count: nine times in ten */
-#define UNSEEN	    0.7 /* what nobody saw: a logarithm */
 
 struct anchoring_flow {
 	struct function_code *c;
@@ -84,8 +83,9 @@ static void publish_block(const struct anchoring_flow *f, uint32_t block)
 	const struct procedure_block *b = &f->c->procedure->blocks[block];
 	struct function_code_block *to = &f->c->blocks[block];
 	bool is_counted = f->blocks[block].times > 0;
-	double off = is_counted ? f->blocks[block].off
-				: UNSEEN + CHANCE / sqrt((double)to->samples + 1);
+	double off = is_counted
+			     ? f->blocks[block].off
+			     : ANCHORING_UNSEEN + CHANCE / sqrt((double)to->samples + 1);
 
 	to->times = is_counted ? f->blocks[block].times : f->solution.of_block[block];
 	if (to->samples)
@@ -105,7 +105,7 @@ static void publish_told(const struct anchoring_flow *f, uint32_t way)
 	const struct function_code_block *b =
 		&f->c->blocks[f->c->procedure->ways[way].from];
 	struct function_code_way *to = &f->c->ways[way];
-	double off = hypot(fmin(w->off, UNSEEN), log(b->times_high / b->times));
+	double off = hypot(w->off, log(b->times_high / b->times));
 
 	to->is_in_windows = true;
 	to->times = w->share * b->times;
@@ -125,7 +125,7 @@ static void publish_way(const struct anchoring_flow *f, uint32_t way)
 	uint32_t end = w->from == PROCEDURE_OUTSIDE ? w->to : w->from;
 	const struct function_code_block *b =
 		end == PROCEDURE_OUTSIDE ? NULL : &f->c->blocks[end];
-	double often = b ? f->solution.of_block[end] : 0, off = UNSEEN;
+	double often = b ? f->solution.of_block[end] : 0, off = ANCHORING_UNSEEN;
 
 	if (function_ways_follow_block(f->c, way))
 		return;

@@ -303,10 +303,12 @@ static void find_ways(const struct part *a, const struct anchor_ways_input *in,
 
 		if (from == PROCEDURE_OUTSIDE || !w.are_told[from])
 			continue;
-		ret[i] = (struct anchoring_way){ .is_told = true,
-						 .share = anchor_ways_share(&w, p, i),
-						 .off = sure(a, anchor_ways_variance(
-									&w, p, i)) };
+		ret[i] = (struct anchoring_way){
+			.is_told = true,
+			.share = anchor_ways_share(&w, p, i),
+			.off = fmin(sure(a, anchor_ways_variance(&w, p, i)),
+				    ANCHORING_UNSEEN)
+		};
 	}
 }
 

@@ -30,11 +30,13 @@ struct anchoring_block {
 	double off;   /* so far in 19 of 20 cases at most: a logarithm */
 };
 
+#define ANCHORING_UNSEEN 0.7 /* what no window saw: a logarithm */
+
 /* Of what leaves a block by a branch or an indirect jump, the part that goes this way. */
 struct anchoring_way {
 	bool is_told;
 	double share;
-	double off; /* as a block's, beside that of the block */
+	double off; /* as a block's, beside that of the block; ANCHORING_UNSEEN at most */
 };
 
 /* Of the recording that the profile's column of time is of; *ret is NULL when it has no

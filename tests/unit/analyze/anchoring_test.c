@@ -384,6 +384,36 @@ static void ways_have_the_part_that_they_had_in_windows(void **state unused)
 	assert_true(w[ANCHORED_LOOP_AGAIN].off > 0.3);
 }
 
+/* Two programs have the loop; in the second it is left each time. */
+static void a_way_that_one_program_goes_is_told_by_that(void **state unused)
+{
+	own(buf_fini) struct buf text = { 0 };
+	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
+	struct anchoring_way w[ANCHORED_LOOP_WAYS];
+
+	buf_printf(&text, "event cpu-time unit=ns period=1000000 flags=sampled\n"
+			  "image a /bin/a\n");
+	for (unsigned k = 0; k < 2; k++) {
+		buf_printf(&text,
+			   "process %u %c\nuse pid=%u event=cpu-time\n"
+			   "a+0x100 40000\n",
+			   10 + k, "ab"[k], 10 + k);
+		for (unsigned i = k; i < 80; i += 2)
+			buf_printf(&text,
+				   "anchor %u 0 cpu=%u\n"
+				   "anchor %u 100 a+0x900 cpu=%u\n"
+				   "anchor %u 20 a+0x900 size=4\n"
+				   "anchor %u %u a+0x100 size=8\n"
+				   "anchor-way %u %u a+0x108 a+0x10%c\n",
+				   i, SECOND, i, SECOND / 10, i, i, k ? 10 : 1000, i,
+				   k ? 10 : 600, "04"[k]);
+	}
+	recording_builder_write(path, buf_str(&text));
+	assert_int_equal(anchored_loop_find_ways(path, b, w), 80);
+	assert_float_equal(w[ANCHORED_LOOP_AGAIN].share, 600 / 1010.0, 0.001);
+	assert_true(w[ANCHORED_LOOP_AGAIN].off < 0.05);
+}
+
 static void without_ways_in_windows_none_are_told(void **state unused)
 {
 	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
@@ -412,6 +442,7 @@ int main(void)
 		TEST(a_process_that_ended_too_soon_is_as_the_others),
 		TEST(another_program_makes_the_same_code_less_sure),
 		TEST(ways_have_the_part_that_they_had_in_windows),
+		TEST(a_way_that_one_program_goes_is_told_by_that),
 		TEST(without_ways_in_windows_none_are_told),
 	};
 
