@@ -26,13 +26,29 @@ static const struct what {
 #undef IO_CALL
 };
 
-/* What it makes of descriptors; those that are returned are asked for anyhow. */
+/* What it makes of descriptors that it is given. */
 static const uint8_t changes[WIRE_TRACER_IO_N_CALLS] = {
 	[WIRE_TRACER_IO_OF_close] = TRACE_DESCRIPTOR_FIRST,
 	[WIRE_TRACER_IO_OF_close_range] = TRACE_DESCRIPTOR_ALL,
 	[WIRE_TRACER_IO_OF_connect] = TRACE_DESCRIPTOR_FIRST,
 	[WIRE_TRACER_IO_OF_dup2] = TRACE_DESCRIPTOR_SECOND,
 	[WIRE_TRACER_IO_OF_dup3] = TRACE_DESCRIPTOR_SECOND,
+};
+
+/* Where it leaves new ones, whose numbers may have been other files' that were closed
+ * unseen.  Those of what opens a file are asked for behind it. */
+static const enum made {
+	MADE_NONE,
+	MADE_RETURNED,
+	MADE_PAIR_FIRST, /* two, where its first argument points to */
+	MADE_PAIR_FOURTH,
+} makes[WIRE_TRACER_IO_N_CALLS] = {
+	[WIRE_TRACER_IO_OF_accept] = MADE_RETURNED,
+	[WIRE_TRACER_IO_OF_accept4] = MADE_RETURNED,
+	[WIRE_TRACER_IO_OF_dup] = MADE_RETURNED,
+	[WIRE_TRACER_IO_OF_pipe] = MADE_PAIR_FIRST,
+	[WIRE_TRACER_IO_OF_pipe2] = MADE_PAIR_FIRST,
+	[WIRE_TRACER_IO_OF_socketpair] = MADE_PAIR_FOURTH,
 };
 
 /* As the kernel has it: below 0 the number of an error. */
@@ -65,6 +81,21 @@ static bool may_wait(enum wire_tracer_io_call call, bool may_file)
 	return may_file && (what->event != IO_RECORD_OTHER || is_meeting(call));
 }
 
+static void forget_made(const struct trace_io_call *c, int returned)
+{
+	enum made made = makes[c->call];
+	const int *pair = (const int *)c->arguments[made == MADE_PAIR_FOURTH ? 3 : 0];
+
+	if (made == MADE_NONE || returned < 0)
+		return;
+	if (made == MADE_RETURNED) {
+		trace_descriptor_forget(returned);
+		return;
+	}
+	trace_descriptor_forget(pair[0]);
+	trace_descriptor_forget(pair[1]);
+}
+
 static long make(const struct trace_io_call *c)
 {
 	const long *a = c->arguments;
@@ -73,6 +104,7 @@ static long make(const struct trace_io_call *c)
 	trace_descriptor_change(changes[c->call], a);
 	returned = c->make(a[0], a[1], a[2], a[3], a[4], a[5]);
 	trace_descriptor_change(changes[c->call], a);
+	forget_made(c, (int)returned);
 	return returned;
 }
 

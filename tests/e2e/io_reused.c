@@ -2,7 +2,8 @@
  *
  * Descriptors whose numbers become other files': io_reused DIRECTORY.  For each way in
  * which that happens WAY-before gets 100 bytes, and WAY-behind 7.  Prints the ports of
- * two sockets, of which the first one is sent 30 bytes, and the second one 500.
+ * sockets, of which the first one is sent 30 bytes, the second one 500, and a third one,
+ * where there is a way to close what it is accepted as unseen, 7.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -96,6 +97,17 @@ static void by_itself(int fd)
 	call(SYS_openat, AT_FDCWD, (long)path_behind, O_WRONLY | O_CREAT, 0600);
 	usleep(5000);
 }
+
+/* What is closed so is seen to be another's by the call that returns its number. */
+static void by_dup(int fd)
+{
+	int other = open_file(path_behind);
+
+	call(SYS_close, fd, 0, 0, 0);
+	if (dup(other) != fd)
+		errx(1, "dup");
+	close(other);
+}
 #endif
 
 /* Its own copy of the descriptors is another's; the number goes on to be this one. */
@@ -171,9 +183,9 @@ static FILE *by_freopen(FILE *f)
 	return freopen(path_behind, "w", f);
 }
 
-static int listener(struct sockaddr_in *ret)
+static int listener(struct sockaddr_in *ret, int type)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int fd = socket(AF_INET, type, 0);
 	socklen_t size = sizeof(*ret);
 
 	*ret = (struct sockaddr_in){ .sin_family = AF_INET,
@@ -188,7 +200,7 @@ static int listener(struct sockaddr_in *ret)
 static void reconnect(void)
 {
 	struct sockaddr_in first, second;
-	int fds[] = { listener(&first), listener(&second),
+	int fds[] = { listener(&first, SOCK_DGRAM), listener(&second, SOCK_DGRAM),
 		      socket(AF_INET, SOCK_DGRAM, 0) };
 
 	connect(fds[2], (struct sockaddr *)&first, sizeof(first));
@@ -199,6 +211,55 @@ static void reconnect(void)
 	for (int i = 0; i < 3; i++)
 		close(fds[i]);
 }
+
+#ifdef __x86_64__
+/* It is closed unseen, and what it is then gets the 7 bytes. */
+static void replace_by(const char *way, int by(int listening), int listening)
+{
+	int fd;
+
+	snprintf(path_before, sizeof(path_before), "%s/%s-before", directory, way);
+	fd = open_file(path_before);
+	put(fd, 100);
+	call(SYS_close, fd, 0, 0, 0);
+	if (by(listening) != fd)
+		errx(1, "%s", way);
+	put(fd, 7);
+	close(fd);
+}
+
+static int by_accept(int listening)
+{
+	return accept(listening, NULL, NULL);
+}
+
+static int by_socketpair(int listening)
+{
+	int pair[2] = { -1, -1 };
+
+	(void)listening;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+		err(1, "socketpair");
+	return pair[0];
+}
+
+static void accept_one(void)
+{
+	struct sockaddr_in address;
+	socklen_t size = sizeof(address);
+	int listening = listener(&address, SOCK_STREAM);
+	int peer = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (listen(listening, 1) < 0 ||
+	    connect(peer, (struct sockaddr *)&address, size) < 0 ||
+	    getsockname(peer, (struct sockaddr *)&address, &size) < 0)
+		err(1, "connect");
+	replace_by("accept", by_accept, listening);
+	printf("%d\n", ntohs(address.sin_port));
+	close(peer);
+	close(listening);
+}
+#endif
 
 int main(int argc, char **argv)
 {
@@ -211,7 +272,7 @@ int main(int argc, char **argv)
 		{ "dup3", by_dup3, 0 },	    { "range", by_range, 0 },
 		{ "number", by_number, 0 },
 #ifdef __x86_64__
-		{ "itself", by_itself, 0 },
+		{ "itself", by_itself, 0 }, { "dup", by_dup, 0 },
 #endif
 		{ "vfork", by_vfork, 40 },  { "unshare", by_unshare, 40 },
 	};
@@ -222,6 +283,10 @@ int main(int argc, char **argv)
 	replace_stream("fclose", by_fclose);
 	replace_stream("freopen", by_freopen);
 	reconnect();
+#ifdef __x86_64__
+	accept_one();
+	replace_by("pair", by_socketpair, -1);
+#endif
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		replace(ways[i].name, ways[i].by, ways[i].goes_on);
 	return 0;

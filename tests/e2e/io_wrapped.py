@@ -147,7 +147,8 @@ def a_descriptor_that_becomes_another_file_s_is_that_one_s():
     for name in files:
         path = os.path.join(folder, name)
         assert written.pop(path) == os.path.getsize(path) == (100 if name.endswith('-before') else 7), (name, written)
-    for port, n in zip(told.decode().split(), (30, 500), strict=True):
+    ports = told.decode().split()
+    for port, n in zip(ports, (30, 500, 7)[:max(2, len(ports))], strict=True):
         got = [bytes_to for name, bytes_to in written.items() if name.endswith(f'->127.0.0.1:{port}')]
         assert got == [n], (port, written)
 
