@@ -59,31 +59,38 @@ static double most_of(const struct stall *s, unsigned i)
 	return s->culprits[i].most < 0 ? INFINITY : s->culprits[i].most;
 }
 
-/* The row of many, at the first of them; false: they are few. */
-static bool put_many_together(struct bubble *b, unsigned i)
+/* Too many of its cause for a row each. */
+static bool is_of_many(const struct stall *s, unsigned i)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < s->n; k++)
+		n += may_share(s, i, k);
+	return n >= MANY;
+}
+
+/* A row for all of them, at the first. */
+static void put_many_together(struct bubble *b, unsigned i)
 {
 	const struct stall *s = b->s;
 	struct row row = { .first = i };
-	bool is_first = true;
 
 	for (unsigned k = 0; k < s->n; k++) {
 		if (!may_share(s, i, k))
 			continue;
-		is_first &= k >= i;
+		if (k < i)
+			return;
 		row.n_more += k != i;
 		row.all += most_of(s, k);
 		if (most_of(s, k) > most_of(s, row.first))
 			row.first = k;
 	}
-	if (row.n_more + 1 < MANY)
-		return false;
 	row.end = row.first + 1;
-	if (is_first)
-		b->rows[b->n++] = row;
-	return true;
+	b->rows[b->n++] = row;
 }
 
-/* Those that differ in nothing but the cause; behind the last of them. */
+/* Those that differ in nothing but the cause, and are not of many; behind the last of
+ * them. */
 static unsigned alike(const struct stall *s, unsigned i)
 {
 	const struct stall_culprit *first = &s->culprits[i];
@@ -91,7 +98,8 @@ static unsigned alike(const struct stall *s, unsigned i)
 	for (i++; i < s->n; i++) {
 		const struct stall_culprit *x = &s->culprits[i];
 
-		if (x->blamed != first->blamed || x->event != first->event ||
+		if (is_of_many(s, i) || x->blamed != first->blamed ||
+		    x->event != first->event ||
 		    is_bounded(s, x) != is_bounded(s, first) ||
 		    (is_bounded(s, x) && is_worth(fabs(x->most - first->most))))
 			break;
@@ -104,8 +112,8 @@ static void find_rows(struct bubble *b)
 	for (unsigned i = 0; i < b->s->n;) {
 		struct row row = { .first = i };
 
-		if (put_many_together(b, i)) {
-			i++;
+		if (is_of_many(b->s, i)) {
+			put_many_together(b, i++);
 			continue;
 		}
 		i = row.end = alike(b->s, i);

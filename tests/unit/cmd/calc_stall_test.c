@@ -122,6 +122,36 @@ static void many_places_of_a_cause_share_one_that_names_the_likeliest(void **sta
 		     "└ mispredict, ≤ 4.0\n");
 }
 
+/* Who is at one address with another is none the less one of many. */
+static void one_of_many_shares_a_row_with_no_other_cause(void **state)
+{
+	static const struct culprit unbounded[] = {
+		{ STALL_DCACHE, 4, -1, NULL }, { STALL_DTLB, 4, -1, NULL },
+		{ STALL_BRANCH, 4, -1, NULL }, { STALL_BRANCH, 5, 1, NULL },
+		{ STALL_BRANCH, 6, 2, NULL },  { 0, 0, 0, NULL },
+	};
+	static const struct culprit bounded[] = {
+		{ STALL_DCACHE, 4, 2, NULL },
+		{ STALL_DTLB, 4, 2, NULL },
+		{ STALL_DTLB, 5, 1, NULL },
+		{ STALL_DTLB, 6, 1.5, NULL },
+		{ 0, 0, 0, NULL },
+	};
+	struct stall s = stall_of(10, 10, unbounded), t = stall_of(10, 10, bounded);
+
+	(void)state;
+	assert_shown(&s, 3,
+		     "┌ stalls 10.0 cycles\n"
+		     "├ D-cache or DTLB miss of 1004\n"
+		     "└ mispredict of 1004\n"
+		     "and 2 more\n");
+	assert_shown(&t, 3,
+		     "┌ stalls 10.0 cycles\n"
+		     "├ D-cache miss of 1004, ≤ 2.0\n"
+		     "└ DTLB miss of 1004, ≤ 2.0\n"
+		     "and 2 more, ≤ 4.5 in all\n");
+}
+
 static void two_of_a_cause_have_a_row_each(void **state)
 {
 	static const struct culprit t[] = {
@@ -164,6 +194,7 @@ int main(void)
 		cmocka_unit_test(causes_that_differ_in_nothing_else_share_a_row),
 		cmocka_unit_test(
 			many_places_of_a_cause_share_one_that_names_the_likeliest),
+		cmocka_unit_test(one_of_many_shares_a_row_with_no_other_cause),
 		cmocka_unit_test(two_of_a_cause_have_a_row_each),
 		cmocka_unit_test(what_all_of_many_may_be_is_no_bound_beyond_the_stall),
 	};
