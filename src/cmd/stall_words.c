@@ -10,12 +10,13 @@ struct cause {
 	unsigned n_blamed; /* addresses, the place's own not counted */
 	uint64_t blamed;   /* the last of them */
 	bool is_its_own;   /* what was waited for is one, too */
+	bool is_elsewhere; /* it may be of none in particular, too */
 	double most;	   /* of all of them; negative: any number */
 };
 
 static bool is_own(const struct stall_place *x, uint64_t blamed)
 {
-	return !blamed || (blamed == x->address && !x->is_arrival);
+	return blamed == x->address && !x->is_arrival;
 }
 
 static struct cause sum_up(const struct stall_place *x, unsigned cause)
@@ -28,11 +29,14 @@ static struct cause sum_up(const struct stall_place *x, unsigned cause)
 		if (c->cause != cause)
 			continue;
 		sum.most = sum.most < 0 || c->most < 0 ? -1 : sum.most + c->most;
-		sum.is_its_own |= x->blamed[i] && is_own(x, x->blamed[i]);
-		if (is_own(x, x->blamed[i]))
-			continue;
-		sum.n_blamed++;
-		sum.blamed = x->blamed[i];
+		if (!x->blamed[i]) {
+			sum.is_elsewhere = true;
+		} else if (is_own(x, x->blamed[i])) {
+			sum.is_its_own = true;
+		} else {
+			sum.n_blamed++;
+			sum.blamed = x->blamed[i];
+		}
 	}
 	return sum;
 }
@@ -45,17 +49,27 @@ static bool is_first(const struct stall_place *x, unsigned i)
 	return true;
 }
 
+/* Who is blamed besides none in particular stands in brackets: what all of them explain
+ * is not that one's. */
+static void put_blamed(const struct cause *sum, struct buf *to)
+{
+	if (!sum->n_blamed)
+		return;
+	buf_puts(to, sum->is_elsewhere ? " (also of " : " of ");
+	buf_puts(to, sum->is_its_own ? "it or of " : "");
+	if (sum->n_blamed == 1)
+		buf_printf(to, "0x%" PRIx64, sum->blamed);
+	else
+		buf_printf(to, "%u places", sum->n_blamed);
+	buf_puts(to, sum->is_elsewhere ? ")" : "");
+}
+
 static void put_cause(const struct stall_place *x, unsigned cause, struct buf *to)
 {
 	struct cause sum = sum_up(x, cause);
 
 	buf_printf(to, "%s%s", to->size ? ", " : "", stall_cause_text(cause));
-	if (sum.n_blamed)
-		buf_puts(to, sum.is_its_own ? " of it or of " : " of ");
-	if (sum.n_blamed == 1)
-		buf_printf(to, "0x%" PRIx64, sum.blamed);
-	else if (sum.n_blamed)
-		buf_printf(to, "%u places", sum.n_blamed);
+	put_blamed(&sum, to);
 	if (sum.most >= 0 && sum.most < x->stall.high - LEAST)
 		buf_printf(to, " ≤ %.1f", sum.most);
 }

@@ -11,7 +11,8 @@
 
 /* "D-cache miss, DTLB miss ≤ 2.9, mispredict of 3 places, unexplained 3.1": each cause
  * once, with the most that it explains where that is less than all; what is of no other
- * address is of the place's own. */
+ * address is of the place's own, or of none in particular, beside which others stand in
+ * brackets: "mispredict (also of 0x2000) ≤ 15.0". */
 void stall_words_put(const struct stall_place *x, struct buf *to);
 /* Keys of the object that is open: cycles each time, and culprits. */
 void stall_words_json(const struct stall_place *x, struct json *j);
