@@ -183,12 +183,12 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 		return 0;
 	v->clock_ghz = c.clock_ghz > 0 ? c.clock_ghz : v->clock_ghz;
 	stall_find_all(&s, &c);
-	if (is_guessed(&c)) {
-		leave_out(&v->unsure, of->samples);
-		return 0;
-	}
 	if (!stall_sum_add(&row.sum, &c, &s)) {
 		leave_out(&v->uncounted, of->samples);
+		return 0;
+	}
+	if (is_guessed(&c)) {
+		leave_out(&v->unsure, of->samples);
 		return 0;
 	}
 	v->model = c.model ? c.model : v->model;
@@ -256,39 +256,53 @@ static int choose(struct stalls_view *v, const char *name, uint32_t *function,
 	return rc;
 }
 
+/* What is so of most of what was sampled. */
+static const char *reason(const struct stalls_view *v)
+{
+	const struct {
+		const struct stalls_left *left;
+		const char *text;
+	} reasons[] = {
+		{ &v->unsure,
+		  "how often code was executed is too unsure (confidence low): give a "
+		  "recording of bbcounts, too, or record more windows of anchors, by a "
+		  "larger share or for longer" },
+		{ &v->uncounted,
+		  "the counts have nothing of what was sampled, or there is no model of "
+		  "such a machine" },
+		{ &v->without_code, "the code of what was sampled is not at hand" },
+	};
+	const char *ret = "nothing was sampled";
+	struct stalls_left most = { 0 };
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		const struct stalls_left *left = reasons[i].left;
+
+		if (left->samples > most.samples || (left->n && !most.n)) {
+			ret = reasons[i].text;
+			most = *left;
+		}
+	}
+	return ret;
+}
+
 /* Why there is nothing to tell. */
 static int tell_why(const struct stalls_view *v, bool has_counts, struct err *e)
 {
 	const char *whose = v->kind == STALLS_ALL ? "" : v->name;
 	const char *colon = v->kind == STALLS_ALL ? "" : ": ";
-
 	const char *refusal = anchoring_refusal(v->r->profile);
 	char safe[REFUSAL_MAX] = "";
 
+	if (has_counts)
+		return err_set(e, ERR_UNSUPPORTED, "%.100s%s%s", whose, colon, reason(v));
 	if (refusal)
 		text_printable(safe, sizeof(safe), refusal);
-	if (!has_counts)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "%.100s%show often code was executed is not known: give a "
-			       "recording of bbcounts, too, or record anchors beside "
-			       "usertime (three windows of a program at least)%s%s",
-			       whose, colon, refusal ? "; " : "", safe);
-	if (v->unsure.n)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "%.100s%show often code was executed is too unsure "
-			       "(confidence low): give a recording of bbcounts, too, or "
-			       "record more windows of anchors, by a larger share or for "
-			       "longer",
-			       whose, colon);
-	if (v->uncounted.n)
-		return err_set(e, ERR_UNSUPPORTED,
-			       "%.100s%sthe counts have nothing of what was sampled, or "
-			       "there is no model of such a machine",
-			       whose, colon);
-	return err_set(e, ERR_UNSUPPORTED, "%.100s%s%s", whose, colon,
-		       v->without_code.n || v->without_code.samples
-			       ? "its code is not at hand"
-			       : "nothing was sampled");
+	return err_set(e, ERR_UNSUPPORTED,
+		       "%.100s%show often code was executed is not known: give a "
+		       "recording of bbcounts, too, or record anchors beside "
+		       "usertime (three windows of a program at least)%s%s",
+		       whose, colon, refusal ? "; " : "", safe);
 }
 
 int stalls_view_init(struct stalls_view *ret, const struct report *r,
