@@ -5,10 +5,10 @@
  * left.  Every form of operand and encoding is there: registers, memory relative to the
  * stack and to the code, SSE, VEX, EVEX and x87.
  *
- *	usage: fpe_raised flags   clear and read the flags of each, and tell their numbers
- *	       fpe_raised N       only execute all of it, N times; and tell the results
- *	fpe_raised … wait	  without integers that are read as soon as x87 stored
- *them
+ *	usage: fpe_raised flags|N [wait]
+ *	flags	clear and read the flags of each, and tell their numbers
+ *	N	only execute all of it, N times; and tell the results
+ *	wait	without integers that are read as soon as x87 stored them
  */
 #include <fenv.h>
 #include <float.h>

@@ -1,17 +1,20 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A program that raises floating-point exceptions when it is told to, in threads of
- *several kinds, and says what it finds of itself: lines are answered by lines.
+/* SPDX-License-Identifier: Apache-2.0
  *
- *	divide WHO N    N divisions by zero, in: main, worker, blocker (which blocks all
+ * A program that raises floating-point exceptions when it is told to, in threads of
+ * several kinds, and says what it finds of itself.  Does what lines of its input say, and
+ * answers each:
+ *	divide WHO N	N divisions by zero, in: main, worker, blocker (which blocks all
  *			signals), new (a thread for it), child (which then waits)
- *	x87 N           of the x87 unit
- *	small N         N results below the normal range, half of which are exact
- *	handler N       N signals, whose handler was there from the beginning and divides
- *once enabled N       N that the program enabled, and has a handler for park, leave the
- *worker waits in a handler, and leaves it spin, rest      a thread divides without end,
- *and no more hash            of results state           registers, masks and actions as
- *the kernel has them, of all threads
+ *	x87 N		the same of the x87 unit
+ *	small N		N results below the normal range, half of which are exact
+ *	handler N	N signals, whose handler was there from the beginning and
+ *			divides once
+ *	enabled N	N divisions that the program enabled, and has a handler for
+ *	park, leave	the worker waits in a handler, and leaves it
+ *	spin, rest	a thread divides without end, and no more
+ *	hash		of results
+ *	state		registers, masks and actions as the kernel has them, of all
+ *			threads
  */
 #include <fenv.h>
 #include <pthread.h>
