@@ -48,15 +48,12 @@ def wait_until(what, why):
 @contextlib.contextmanager
 def lasting(name):
     """The program, which says at its end what was wrong; it must be nothing."""
-    with subprocess.Popen([LASTING, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
-        try:
-            assert p.stdout.readline() == 'ready\n'
-            yield p
-            p.stdin.close()
-            out = p.stdout.read()
-            assert (p.wait(LIMIT_S), out) == (0, '0 wrong \n'), (name, p.returncode, out)
-        finally:
-            p.kill()
+    with harness.beside(LASTING, name, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        assert p.stdout.readline() == 'ready\n'
+        yield p
+        p.stdin.close()
+        out = p.stdout.read()
+        assert (p.wait(LIMIT_S), out) == (0, '0 wrong \n'), (name, p.returncode, out)
 
 
 def record(pid, *options, name='r', may_lose=(), **more):
@@ -93,8 +90,8 @@ def a_window_of_what_calls_a_function_is_as_long_as_it_says():
     with lasting('told') as p:
         for i, n in enumerate([1, 1000, 123456]):
             path = f'{harness.DIR}/told{i}.dwell'
-            with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid)],
-                                  stderr=subprocess.PIPE, text=True) as recorder:
+            with harness.beside(harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid),
+                                stderr=subprocess.PIPE, text=True) as recorder:
                 wait_until(lambda: is_counted(p.pid), 'it is not counted')
                 time.sleep(0.05)  # so that all of its threads are where they wait
                 p.stdin.write(f'{n}\n')
@@ -250,16 +247,16 @@ def what_ends_in_a_window_has_been_counted():
     with subprocess.Popen([LASTING, 'loop'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
         assert p.stdout.readline() == 'ready\n'
         path = f'{harness.DIR}/ended.dwell'
-        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid)],
-                              stderr=subprocess.PIPE, text=True) as recorder:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid),
+                            stderr=subprocess.PIPE, text=True) as recorder:
             wait_until(lambda: is_counted(p.pid), 'it is not counted')
             p.stdin.close()
             assert p.stdout.read() == '0 wrong \n' and p.wait(LIMIT_S) == 0
             assert recorder.wait(LIMIT_S) == 0, recorder.stderr.read()
     assert harness.report(path)['total']['instructions'] > 100000
     with subprocess.Popen([LASTING, 'loop'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
-        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/died.dwell', '-p', str(p.pid)],
-                              stderr=subprocess.PIPE, text=True) as recorder:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/died.dwell', '-p', str(p.pid),
+                            stderr=subprocess.PIPE, text=True) as recorder:
             wait_until(lambda: is_counted(p.pid), 'it is not counted')
             p.kill()
             assert p.wait(LIMIT_S) == -signal.SIGKILL
@@ -272,8 +269,8 @@ def what_is_executed_in_a_window_runs_natively():
     with subprocess.Popen(['sh', '-c', script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
         path = f'{harness.DIR}/executes.dwell'
         wait_until(lambda: open(f'/proc/{p.pid}/syscall', encoding='ascii').read().startswith('0 '), 'it does not read')
-        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid)],
-                              stderr=subprocess.PIPE, text=True) as recorder:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid),
+                            stderr=subprocess.PIPE, text=True) as recorder:
             wait_until(lambda: is_counted(p.pid), 'it is not counted')
             p.stdin.write('\n')
             p.stdin.flush()
@@ -290,8 +287,8 @@ def what_is_executed_in_a_window_runs_natively():
 @test
 def a_recorder_that_is_killed_leaves_it_running():
     with lasting('threads') as p:
-        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/killed.dwell', '-p', str(p.pid)],
-                              stderr=subprocess.DEVNULL) as recorder:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/killed.dwell', '-p', str(p.pid),
+                            stderr=subprocess.DEVNULL) as recorder:
             wait_until(lambda: is_counted(p.pid), 'it is not counted')
             recorder.kill()
         time.sleep(0.2)
@@ -308,12 +305,13 @@ def counts(pid):
     return re.search(r' rw-s .*/dwell-\d+-.*/of\.', maps(pid)) is not None
 
 
+@contextlib.contextmanager
 def counted_now_and_then(pid, share):
     """A recorder, after a window, while its engine rests."""
-    command = [harness.DWELL, 'attach', '-q', '-e', f'usertime,anchors:{share}%', '-o', f'{harness.DIR}/then.dwell', '-p', str(pid)]
-    recorder = subprocess.Popen(command)
-    wait_until(lambda: rests(pid), 'no engine rests')
-    return recorder
+    with harness.beside(harness.DWELL, 'attach', '-q', '-e', f'usertime,anchors:{share}%', '-o', f'{harness.DIR}/then.dwell',
+                        '-p', str(pid)) as recorder:
+        wait_until(lambda: rests(pid), 'no engine rests')
+        yield recorder
 
 
 @test
@@ -451,8 +449,8 @@ def what_cannot_be_counted_is_refused_and_left_alone():
 def why_a_process_goes_on_being_counted_is_told():
     path = f'{harness.DIR}/sharer.dwell'
     with lasting('sharer') as p:
-        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid)],
-                              stderr=subprocess.PIPE, text=True) as recorder:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'bbcounts', '-o', path, '-p', str(p.pid),
+                            stderr=subprocess.PIPE, text=True) as recorder:
             wait_until(lambda: is_counted(p.pid), 'it is not counted')
             directory = re.search(r'(/\S*/dwell-\d+-[^/\s]*)/of\.', maps(p.pid))[1]
             p.stdin.write('\n')
@@ -460,6 +458,7 @@ def why_a_process_goes_on_being_counted_is_told():
             assert p.stdout.readline() == 'done\n'
             recorder.send_signal(signal.SIGINT)
             told = recorder.stderr.read()
+            recorder.wait(LIMIT_S)
     assert f'\ndwell: process {p.pid} goes on being counted: a child shares its memory\n' in told, told
     assert re.search(r'name="still-counted" value=\d', dwell('cat', path).stdout), path
     shutil.rmtree(directory)  # it stays as long as somebody counts there
@@ -471,8 +470,8 @@ def nothing_stays_behind():
         return {p for place in ['/dev/shm', '/tmp'] for p in glob.glob(f'{place}/dwell-*-*')}
     with lasting('loop') as p:
         before = places()
-        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/r.dwell', '-d', '0.01', '-p', str(p.pid)],
-                              stderr=subprocess.DEVNULL) as recorder:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/r.dwell', '-d', '0.01', '-p', str(p.pid),
+                            stderr=subprocess.DEVNULL) as recorder:
             assert recorder.wait(LIMIT_S) == 0
         assert not [x for x in places() - before if f'dwell-{recorder.pid}-' in x], places()
 

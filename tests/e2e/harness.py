@@ -4,6 +4,7 @@ of their own, running dwell and reading what it reports.  A test file's first ar
 the path of dwell."""
 import atexit
 import concurrent.futures
+import contextlib
 import json
 import os
 import shutil
@@ -136,6 +137,17 @@ def report(path, *args, code=0):
     p = dwell('report', '--json', '--limit', '0', *args, path)
     assert p.returncode == code, (p.returncode, p.stderr)
     return json.loads(p.stdout)
+
+
+@contextlib.contextmanager
+def beside(*command, **more):
+    """A process that ends with the block at the latest, also where an assertion fails: a recorder goes
+    on as long as its program, which ends behind the block."""
+    with subprocess.Popen(command, **more) as p:
+        try:
+            yield p
+        finally:
+            p.kill()
 
 
 def run_in_steps(options, command, orders):

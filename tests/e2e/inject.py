@@ -144,8 +144,8 @@ def a_child_is_traced_and_left_with_its_parent():
 def a_program_whose_dwell_is_killed_goes_on_and_can_be_attached_to_again():
     path = f'{DIR}/killed.dwell'
     with visited('busy') as p:
-        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'heap', '-p', str(p.pid), '-o', path],
-                              stderr=subprocess.DEVNULL) as d:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'heap', '-p', str(p.pid), '-o', path,
+                            stderr=subprocess.DEVNULL) as d:
             wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
             d.kill()
 
@@ -237,8 +237,8 @@ def who_is_within_when_it_is_left_goes_on_and_is_in_no_ones_way():
 def a_program_that_ends_by_itself_is_no_trouble():
     path = f'{DIR}/itself.dwell'
     with visited() as p:
-        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'heap', '-p', str(p.pid), '-o', path],
-                              stderr=subprocess.PIPE, text=True) as d:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'heap', '-p', str(p.pid), '-o', path,
+                            stderr=subprocess.PIPE, text=True) as d:
             wait_until(lambda: d.poll() is not None or is_led_by(p.pid, d.pid), 'it does not begin')
             p.tell('calls')
             p.end()
@@ -312,7 +312,7 @@ def what_cannot_be_done_is_said_in_a_line():
         if os.path.exists(VISITED + variant):
             with visited(variant=variant) as p:
                 assert why in refusal('-e', 'heap', '-p', str(p.pid)), variant
-    with visited() as p, subprocess.Popen(['strace', '-p', str(p.pid)], stderr=subprocess.DEVNULL) as s:
+    with visited() as p, harness.beside('strace', '-p', str(p.pid), stderr=subprocess.DEVNULL) as s:
         wait_until(lambda: not is_free(p.pid), 'strace does not begin')
         assert f'process {s.pid} traces it' in refusal('-e', 'heap', '-p', str(p.pid))
         s.terminate()

@@ -153,8 +153,8 @@ def a_program_whose_dwell_is_killed_goes_on_and_can_be_attached_to_again():
     with raising() as p:
         state = p.tell('state')
         p.tell('spin')
-        with subprocess.Popen([harness.DWELL, 'attach', *FPE, '-p', str(p.pid), '-o', path],
-                              stderr=subprocess.DEVNULL) as d:
+        with harness.beside(harness.DWELL, 'attach', *FPE, '-p', str(p.pid), '-o', path,
+                            stderr=subprocess.DEVNULL) as d:
             wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
             p.tell('divide main 1000')
             d.kill()

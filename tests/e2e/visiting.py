@@ -97,16 +97,13 @@ def obeying(program):
 @contextlib.contextmanager
 def attached(pid, path, *args):
     """dwell, until the block ends."""
-    with subprocess.Popen([harness.DWELL, 'attach', *(args or ('-e', 'heap')), '-p', str(pid), '-o', path],
-                          stderr=subprocess.PIPE, text=True) as p:
-        try:
-            wait_until(lambda: p.poll() is not None or (is_led_by(pid, p.pid) and is_observed(pid)), 'it does not begin')
-            assert p.poll() is None, p.stderr.read()
-            yield p
-            p.send_signal(signal.SIGINT)
-            assert p.wait(LIMIT_S) == 0, p.stderr.read()
-        finally:
-            p.kill()
+    with harness.beside(harness.DWELL, 'attach', *(args or ('-e', 'heap')), '-p', str(pid), '-o', path,
+                        stderr=subprocess.PIPE, text=True) as p:
+        wait_until(lambda: p.poll() is not None or (is_led_by(pid, p.pid) and is_observed(pid)), 'it does not begin')
+        assert p.poll() is None, p.stderr.read()
+        yield p
+        p.send_signal(signal.SIGINT)
+        assert p.wait(LIMIT_S) == 0, p.stderr.read()
 
 
 def refusal(*args):
