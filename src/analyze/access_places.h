@@ -9,25 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/distinct.h"
 #include "base/vec.h"
-#include "store/model.h"
-
-#define ACCESS_PLACES_STRIDES 8
-
-struct access_places_stride {
-	int64_t by;
-	uint64_t times;
-};
-
-struct access_place {
-	uint32_t step;
-	uint64_t sums[ACCESS_N_WHATS]; /* times, by enum model_access_what */
-	uint64_t samples;	       /* after which its address was known */
-	uint64_t low, high;	       /* addresses; low > high: none was known */
-	struct distinct lines, pages;
-	struct access_places_stride strides[ACCESS_PLACES_STRIDES];
-};
+#include "store/access_place.h"
 
 struct access_places {
 	VEC(struct access_place) places;

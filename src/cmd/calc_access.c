@@ -63,7 +63,7 @@ static void put_strides(const struct access_place *a, struct json *j)
 {
 	json_key(j, "strides");
 	json_array(j);
-	for (unsigned i = 0; i < ACCESS_PLACES_STRIDES; i++) {
+	for (unsigned i = 0; i < ACCESS_PLACE_STRIDES; i++) {
 		if (!a->strides[i].times)
 			continue;
 		json_object(j);

@@ -3,28 +3,19 @@
 
 #include <stdlib.h>
 
-#include "base/distinct.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "store/writer.h"
+#include "store/access_place.h"
 
 #define LINE_BITS 6 /* of an address: those of a line, of a page */
 #define PAGE_BITS 12
-#define MAX_ROWS  16384 /* instructions; others are not kept */
-#define N_STRIDES 4
-
-struct stride {
-	int64_t by;
-	uint64_t times;
-};
+#define MAX_ROWS  16384 /* instructions: then they are to be written */
+#define N_STRIDES 4	/* are followed, of those that there is room for */
 
 struct row {
 	uint32_t process, location;
-	uint64_t samples, sums[ACCESS_N_WHATS]; /* of those that have no value */
-	uint64_t low, high;
-	struct stride strides[N_STRIDES];
-	struct distinct lines, pages;
+	struct access_place place;
 };
 
 struct accesses {
@@ -37,7 +28,7 @@ struct passes {
 	const struct forward_path *path;
 	uint64_t ip;
 	uint32_t count; /* samples */
-	struct row *row;
+	struct access_place *place;
 };
 
 struct accesses *accesses_new(void)
@@ -54,7 +45,11 @@ void accesses_free(struct accesses *a)
 	free(a);
 }
 
-/* NULL: there is no room. */
+bool accesses_are_full(const struct accesses *a)
+{
+	return a->rows.n >= MAX_ROWS;
+}
+
 static struct row *row_of(struct accesses *a, uint32_t process, uint32_t location)
 {
 	uint64_t key = (uint64_t)process << 32 | location;
@@ -62,22 +57,24 @@ static struct row *row_of(struct accesses *a, uint32_t process, uint32_t locatio
 
 	if (have)
 		return &a->rows.at[*have];
-	if (a->rows.n == MAX_ROWS)
-		return NULL;
 	*map_slot(&a->row_of, key, NULL) = a->rows.n;
-	*vec_push(&a->rows) = (struct row){ .process = process,
-					    .location = location,
-					    .low = UINT64_MAX };
-	return &a->rows.at[a->rows.n - 1];
+
+	struct row *r = vec_push(&a->rows);
+
+	r->process = process;
+	r->location = location;
+	access_place_init(&r->place);
+	return r;
 }
 
 /* Those that come often stay: who is new takes the place of the rarest, and its times, so
  * that none is told too rare. */
-static void take_stride(struct row *r, int64_t by, uint32_t count)
+static void take_stride(struct access_place *r, int64_t by, uint32_t count)
 {
-	struct stride *least = r->strides;
+	struct access_place_stride *least = r->strides;
 
-	for (struct stride *s = r->strides; s < r->strides + N_STRIDES; s++) {
+	for (struct access_place_stride *s = r->strides; s < r->strides + N_STRIDES;
+	     s++) {
 		if (s->times && s->by == by) {
 			s->times += count;
 			return;
@@ -90,7 +87,8 @@ static void take_stride(struct row *r, int64_t by, uint32_t count)
 }
 
 /* From one pass to the next. */
-static void take_again(struct row *r, uint64_t before, uint64_t now, uint32_t count)
+static void take_again(struct access_place *r, uint64_t before, uint64_t now,
+		       uint32_t count)
 {
 	bool is_known = before && now;
 
@@ -127,7 +125,7 @@ static void take_place(const struct passes *p, unsigned i, unsigned bits,
 
 static void take_known(const struct passes *p, unsigned i)
 {
-	struct row *r = p->row;
+	struct access_place *r = p->place;
 	uint64_t addr = p->path->accesses[i].addr;
 
 	r->low = addr < r->low ? addr : r->low;
@@ -145,7 +143,7 @@ static bool is_cut_off(const struct forward_path *path)
 static void take_passes(const struct passes *p, unsigned first)
 {
 	const struct forward_path *path = p->path;
-	struct row *r = p->row;
+	struct access_place *r = p->place;
 	bool is_met = false;
 	unsigned last = first;
 
@@ -183,50 +181,15 @@ void accesses_take(struct accesses *a, uint32_t process, const struct forward_pa
 
 		if (!is_first(path, i))
 			continue;
-		p.row = row_of(a, process, location(ctx, p.ip));
-		if (p.row)
-			take_passes(&p, i);
-	}
-}
-
-/* Into the recording. */
-
-static void put(struct writer *w, const struct row *r, enum model_access_what what,
-		uint64_t value, uint64_t times)
-{
-	if (times)
-		writer_access(w, &(struct model_access){ r->process, r->location, what,
-							 value, times });
-}
-
-static void put_distinct(struct writer *w, const struct row *r,
-			 enum model_access_what what, const struct distinct *d)
-{
-	for (uint32_t i = 0; i < d->n; i++)
-		put(w, r, what, d->kept[i].hash, d->kept[i].times);
-}
-
-static void put_row(struct writer *w, const struct row *r)
-{
-	put(w, r, ACCESS_MET, r->samples, r->sums[ACCESS_MET]);
-	for (unsigned what = ACCESS_MET + 1; what < ACCESS_N_WHATS; what++)
-		put(w, r, what, 0, r->sums[what]);
-	put_distinct(w, r, ACCESS_LINE, &r->lines);
-	put_distinct(w, r, ACCESS_PAGE, &r->pages);
-	for (unsigned i = 0; i < N_STRIDES; i++)
-		put(w, r, ACCESS_STRIDE,
-		    (uint64_t)r->strides[i].by << 1 ^ (uint64_t)(r->strides[i].by >> 63),
-		    r->strides[i].times);
-	if (r->low <= r->high) {
-		put(w, r, ACCESS_LOWEST, r->low, 1);
-		put(w, r, ACCESS_HIGHEST, r->high, 1);
+		p.place = &row_of(a, process, location(ctx, p.ip))->place;
+		take_passes(&p, i);
 	}
 }
 
 void accesses_write(struct accesses *a, struct writer *w)
 {
 	vec_each(r, &a->rows)
-		put_row(w, r);
+		access_place_write(&r->place, r->process, r->location, w);
 	map_clear(&a->row_of);
 	vec_clear(&a->rows);
 }

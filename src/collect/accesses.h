@@ -10,6 +10,7 @@
 #ifndef DWELL_COLLECT_ACCESSES_H
 #define DWELL_COLLECT_ACCESSES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/own.h"
@@ -27,6 +28,8 @@ void accesses_free(struct accesses *a); /* NULL ok */
 /* count: samples that saw the same. */
 void accesses_take(struct accesses *a, uint32_t process, const struct forward_path *path,
 		   uint32_t count, accesses_location_fn *location, void *ctx);
+/* There are so many instructions that the sums are to be written. */
+bool accesses_are_full(const struct accesses *a);
 /* Put the sums into the recording, and begin anew. */
 void accesses_write(struct accesses *a, struct writer *w);
 

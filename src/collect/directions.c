@@ -21,7 +21,8 @@
 /* Far enough for some turns of most loops. */
 #define MAX_INSTRUCTIONS 512
 #define MAX_BRANCHES	 32
-#define MAX_MET		 64 /* of one sample: others count as met before */
+#define MAX_MET		 64    /* of one sample: others count as met before */
+#define MAX_ROWS	 65536 /* then they are written */
 
 struct directions {
 	struct stack_builder *stacks;
@@ -226,6 +227,8 @@ void directions_take(struct directions *d, struct roster_process *p,
 	else
 		take_forward(&w, &path);
 	accesses_take(d->accesses, p->id, &path, s->count, location_of_access, &w);
+	if (d->rows.n >= MAX_ROWS || accesses_are_full(d->accesses))
+		directions_write(d);
 }
 
 void directions_write(struct directions *d)

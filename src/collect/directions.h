@@ -7,8 +7,9 @@
  * known.  All passages on the way count: where samples land is where time is spent, which
  * may be in one turn of a loop more than in another, so that the next passage alone would
  * weigh the ways by their time.  Sums per process, branch and target are kept until they
- * are written; registers are not.  What the code accesses on that way is kept, too: see
- * accesses.
+ * are written, which they are when there are many, so that memory is bounded: of one key
+ * there may be several rows.  Registers are not kept.  What the code accesses on that way
+ * is kept, too: see accesses.
  */
 #ifndef DWELL_COLLECT_DIRECTIONS_H
 #define DWELL_COLLECT_DIRECTIONS_H

@@ -185,5 +185,10 @@ static inline bool format_is_code(unsigned kind)
 {
 	return kind >= FORMAT_BASIC_BLOCKS && kind <= FORMAT_ANCHOR_WAYS;
 }
+/* Of those, sums that belong to no time and to no run: databases keep them. */
+static inline bool format_tells_of_instructions(unsigned kind)
+{
+	return kind == FORMAT_DIRECTIONS || kind == FORMAT_ACCESSES;
+}
 
 #endif

@@ -16,7 +16,8 @@ static int take_block(struct recording *r, const struct format_entry *b, struct 
 		return err_set(e, ERR_FORMAT, "damaged: the index");
 	else if (b->kind == FORMAT_STACKS)
 		*n_stacks += (uint32_t)b->summary.n;
-	else if (dictionary_has_kind(b->kind) || b->kind == FORMAT_BLOB_PIECE)
+	else if (dictionary_has_kind(b->kind) || b->kind == FORMAT_BLOB_PIECE ||
+		 format_tells_of_instructions(b->kind))
 		return recording_load_block(r, b, e);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A part of a recording: the blocks of samples that may hold it, then those of the
- * stacks that these refer to, then those of the locations.
+ * stacks that these refer to, then those of the locations; and what is told of single
+ * instructions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,41 @@ static int load_samples(struct part *p, struct err *e)
 	return rc;
 }
 
+/* What is told of instructions refers to locations alone, of which none is read yet:
+ * all of these are needed to know which ones are wanted. */
+
+static int need_direction(void *ctx, const struct model_direction *d,
+			  unused struct err *e)
+{
+	struct part *p = ctx;
+
+	p->locations[d->location] = true;
+	if (d->to != MODEL_NONE)
+		p->locations[d->to] = true;
+	return 0;
+}
+
+static int need_access(void *ctx, const struct model_access *a, unused struct err *e)
+{
+	struct part *p = ctx;
+
+	p->locations[a->location] = true;
+	return 0;
+}
+
+static int load_instructions(struct part *p, struct err *e)
+{
+	struct recording *r = p->r;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->list.blocks.n && rc == 0; i++)
+		if (format_tells_of_instructions(r->list.blocks.at[i].kind))
+			rc = recording_load_block(r, &r->list.blocks.at[i], e);
+	if (rc == 0)
+		rc = recording_each_direction(r, need_direction, p, e);
+	return rc == 0 ? recording_each_access(r, need_access, p, e) : rc;
+}
+
 static bool has_any(const bool *needed, uint64_t first, uint64_t n, uint64_t limit)
 {
 	for (uint64_t i = first; i < first + n && i < limit; i++)
@@ -207,6 +243,8 @@ static int load_part(struct part *p, struct err *e)
 	p->stacks = xcalloc((size_t)d->n[FORMAT_STACKS] + 1, sizeof(bool));
 	p->locations = xcalloc((size_t)d->n[FORMAT_LOCATIONS] + 1, sizeof(bool));
 	rc = load_samples(p, e);
+	if (rc == 0)
+		rc = load_instructions(p, e);
 	if (rc == 0)
 		rc = place(p, FORMAT_STACKS, p->stacks, e);
 	if (rc < 0)

@@ -70,6 +70,7 @@ static void fini(struct tally *t)
 	vec_fini(&t->extra);
 	vec_fini(&t->infos);
 	vec_fini(&t->blobs);
+	tally_code_fini(&t->code);
 	free(t->slots);
 	buf_fini(&t->key);
 }
@@ -100,6 +101,7 @@ void tally_restart(struct tally *t)
 	if (t->slots)
 		memset(t->slots, 0, t->cap * sizeof(*t->slots));
 	t->n_samples = 0;
+	tally_code_fini(&t->code);
 	drop_blobs(t);
 	intern_free(t->blob_keys);
 	t->blob_keys = intern_new();
@@ -419,7 +421,8 @@ size_t tally_bytes(const struct tally *t)
 		       t->stacks.cap * sizeof(*t->stacks.slots) +
 		       t->stacks.fresh.cap * sizeof(*t->stacks.fresh.at);
 
-	bytes += intern_bytes(t->strings) + intern_bytes(t->group_keys);
+	bytes += intern_bytes(t->strings) + intern_bytes(t->group_keys) +
+		 tally_code_bytes(&t->code);
 	for (size_t i = 0; i < TALLY_N_LISTS; i++) {
 		const struct record_list *l = &t->lists[tally_lists[i]];
 

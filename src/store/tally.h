@@ -43,6 +43,10 @@ uint32_t tally_thread(struct tally *t, const struct model_thread *thread);
 
 /* Adds count and weight; the time is not kept.  cpu MODEL_NONE: any. */
 void tally_sample(struct tally *t, const struct model_sample *sample);
+/* Adds the numbers to what there is of the same process, location and target. */
+void tally_direction(struct tally *t, const struct model_direction *direction);
+/* Of the same process and location; of strides the most frequent stay. */
+void tally_access(struct tally *t, const struct model_access *access);
 /* Adds to the fact of that kind, name, event and process; of what is no sum (max-rss,
  * requested-period …) the largest stays. */
 void tally_fact(struct tally *t, const struct model_fact *fact);
@@ -56,8 +60,8 @@ void tally_blob(struct tally *t, const struct model_blob *blob, const void *data
 size_t tally_bytes(const struct tally *t);
 uint64_t tally_n_samples(const struct tally *t); /* the sum of all counts */
 size_t tally_n_rows(const struct tally *t);
-/* Samples, facts and files are gone; all ids stay good.  The memory of what had been
- * counted is used again. */
+/* Samples, directions, accesses, facts and files are gone; all ids stay good.  The memory
+ * of what had been counted is used again. */
 void tally_restart(struct tally *t);
 /* Everything is gone, ids as well. */
 void tally_clear(struct tally *t);
@@ -69,7 +73,8 @@ struct tally_fold {
 	bool cpus;			  /* all together */
 	bool origin; /* processes say their host and epoch: several are merged */
 	/* Only these, or NULL: all. */
-	const bool *images; /* by id: samples whose innermost frame is in one */
+	const bool *images; /* by id: samples whose innermost frame is in one, and
+			     * what is told of its code */
 };
 
 /* Everything of a recording but its trace events and times.  A recording that is damaged

@@ -269,6 +269,48 @@ static void add_block(struct adding *a, const struct sample_block *b)
 	}
 }
 
+static bool is_in_wanted(const struct adding *a, uint32_t location)
+{
+	return !a->fold.images ||
+	       a->fold.images[recording_locations(a->r)[location].image];
+}
+
+static int add_direction(void *ctx, const struct model_direction *direction,
+			 unused struct err *e)
+{
+	const struct adding *a = ctx;
+	struct model_direction d = *direction;
+
+	if (!is_in_wanted(a, d.location))
+		return 0;
+	d.process = a->to.process[d.process];
+	d.location = a->to.location[d.location];
+	if (d.to != MODEL_NONE)
+		d.to = a->to.location[d.to];
+	tally_direction(a->t, &d);
+	return 0;
+}
+
+static int add_access(void *ctx, const struct model_access *access, unused struct err *e)
+{
+	const struct adding *a = ctx;
+	struct model_access x = *access;
+
+	if (!is_in_wanted(a, x.location))
+		return 0;
+	x.process = a->to.process[x.process];
+	x.location = a->to.location[x.location];
+	tally_access(a->t, &x);
+	return 0;
+}
+
+static int add_code(struct adding *a, struct err *e)
+{
+	int rc = recording_each_direction(a->r, add_direction, a, e);
+
+	return rc < 0 ? rc : recording_each_access(a->r, add_access, a, e);
+}
+
 static int add_samples(struct adding *a, struct err *e)
 {
 	own(sample_block_fini) struct sample_block b = { 0 };
@@ -304,6 +346,8 @@ static int add_blobs(struct adding *a, struct err *e)
 
 static int add_front(struct adding *a, struct err *e)
 {
+	int rc;
+
 	add_infos(a);
 	add_images(a);
 	add_events(a);
@@ -311,7 +355,8 @@ static int add_front(struct adding *a, struct err *e)
 	add_threads(a);
 	add_locations(a);
 	add_facts(a);
-	return add_blobs(a, e);
+	rc = add_code(a, e);
+	return rc < 0 ? rc : add_blobs(a, e);
 }
 
 int tally_add_front(struct tally *t, const struct recording *r,

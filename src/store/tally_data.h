@@ -2,8 +2,9 @@
  *
  * tally_data - the inside of a tally, shared by its parts.
  *
- * tally.c takes things in, tally_add.c whole recordings, tally_order.c finds the order
- * in which tally_write.c writes.  tally_merge.c merges what these have written.
+ * tally.c and tally_code.c take things in, tally_add.c whole recordings, tally_order.c
+ * finds the order in which tally_write.c writes.  tally_merge.c merges what these have
+ * written.
  */
 #ifndef DWELL_STORE_TALLY_DATA_H
 #define DWELL_STORE_TALLY_DATA_H
@@ -15,6 +16,7 @@
 #include "store/record_list.h"
 #include "store/stack_table.h"
 #include "store/tally.h"
+#include "store/tally_code.h"
 
 #define TALLY_N_LISTS 5
 
@@ -51,6 +53,7 @@ struct tally {
 	uint64_t n_samples;
 	VEC(const char *) infos; /* by info key - 1 */
 	VEC(struct tally_blob) blobs;
+	struct tally_code code;
 	struct buf key;
 	struct tally_group last_group; /* of the sample before, mostly this one's, too */
 	uint32_t last_group_id;	       /* + 1, 0: none */

@@ -171,6 +171,7 @@ static void mark_used(const struct tally *t, struct tally_order *o)
 		o->stack[stacks[i - 1].parent] = 0;
 		o->location[stacks[i - 1].location] = 0;
 	}
+	tally_code_mark(&t->code, o);
 	for (size_t i = 0; i < t->locations.all.n; i++)
 		if (o->location[i] != MODEL_NONE)
 			o->image[t->locations.all.at[i].image] = 0;

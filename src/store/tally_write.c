@@ -282,7 +282,11 @@ int tally_output_begin(struct tally_output *out, const char *path,
 	rc = put_blobs(out, e);
 	if (rc == 0)
 		rc = writer_flush(out->w, e);
-	return rc == 0 ? put_locations(out, e) : rc;
+	if (rc == 0)
+		rc = put_locations(out, e);
+	if (rc == 0)
+		tally_code_write(out);
+	return rc;
 }
 
 int tally_write(const struct tally *t, const char *path,

@@ -312,11 +312,17 @@ void writer_edge(struct writer *w, const struct model_edge *edge)
 	flush_if_full(w, code_batch_is_full(&w->edges));
 }
 
+/* Taken here, or appended by whoever numbers them. */
+static bool has_location(const struct writer *w, uint32_t id)
+{
+	return id < w->locations.all.n || id < w->n_locations;
+}
+
 void writer_direction(struct writer *w, const struct model_direction *direction)
 {
 	assert(direction->process < w->lists[FORMAT_PROCESSES].n &&
-	       direction->location < w->locations.all.n);
-	assert(direction->to == MODEL_NONE || direction->to < w->locations.all.n);
+	       has_location(w, direction->location));
+	assert(direction->to == MODEL_NONE || has_location(w, direction->to));
 	if (w->has_failed || w->is_full) {
 		w->lost_traces++;
 		return;
@@ -328,7 +334,7 @@ void writer_direction(struct writer *w, const struct model_direction *direction)
 void writer_access(struct writer *w, const struct model_access *access)
 {
 	assert(access->process < w->lists[FORMAT_PROCESSES].n &&
-	       access->location < w->locations.all.n);
+	       has_location(w, access->location));
 	if (w->has_failed || w->is_full) {
 		w->lost_traces++;
 		return;

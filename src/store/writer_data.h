@@ -37,6 +37,7 @@ struct writer {
 	struct code_batch basic_blocks, edges, directions, accesses, anchors, gauges,
 		anchor_ways;
 	uint32_t n_basic_blocks; /* all, written or not */
+	uint64_t n_locations;	 /* written */
 	struct buf infos, payload, key;
 	VEC(uint64_t) column;
 	uint64_t began_ns; /* when the first tick saw unwritten data; 0: none did */

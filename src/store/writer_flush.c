@@ -154,6 +154,7 @@ int writer_append_locations(struct writer *w, const struct model_location *rows,
 	for (size_t i = 0; i < n; i++)
 		column[i] = rows[i].offset;
 	column_set_add(&w->payload, LOCATION_COLUMN_OFFSET, column, n, &w->sink.squeeze);
+	w->n_locations += n;
 	return append_data_block(w, FORMAT_LOCATIONS, &head.summary, e);
 }
 

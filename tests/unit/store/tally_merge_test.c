@@ -83,21 +83,62 @@ static uint32_t some_stack(struct fixture *f, struct tally *t)
 	return stack;
 }
 
-static uint32_t some_thread(struct fixture *f, struct tally *t)
+static uint32_t some_process(struct fixture *f, struct tally *t)
 {
 	char name[32];
 	uint32_t n = draw(f, 5);
-	uint32_t process;
 
 	snprintf(name, sizeof(name), "p%u", n);
-	process = tally_process(t, &(struct model_process){ .comm = tally_string(t, name),
-							    .parent = MODEL_NONE,
-							    .exec_of = MODEL_NONE,
-							    .exit_status = -1,
-							    .pid = n });
-	return tally_thread(t, &(struct model_thread){ .process = process,
+	return tally_process(t, &(struct model_process){ .comm = tally_string(t, name),
+							 .parent = MODEL_NONE,
+							 .exec_of = MODEL_NONE,
+							 .exit_status = -1,
+							 .pid = n });
+}
+
+static uint32_t some_thread(struct fixture *f, struct tally *t)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "t%u", draw(f, 5));
+	return tally_thread(t, &(struct model_thread){ .process = some_process(f, t),
 						       .name = tally_string(t, name),
 						       .tid = draw(f, 3) });
+}
+
+static uint32_t some_place(struct fixture *f, struct tally *t)
+{
+	return tally_location(t, some_image(f, t), draw(f, 9) * 3, 0);
+}
+
+/* More lines than are kept, few strides. */
+static uint64_t some_value(struct fixture *f, uint32_t what)
+{
+	if (what == ACCESS_STRIDE)
+		return draw(f, 5) * 3;
+	return what == ACCESS_MET || what == ACCESS_LINE ? draw(f, 100) : 0;
+}
+
+static void fill_code(struct fixture *f, struct tally *t, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t what = draw(f, ACCESS_N_WHATS);
+
+		tally_direction(t,
+				&(struct model_direction){
+					.process = some_process(f, t),
+					.location = some_place(f, t),
+					.to = draw(f, 3) ? some_place(f, t) : MODEL_NONE,
+					.times = 1 + draw(f, 9),
+					.samples = draw(f, 2),
+					.missed = draw(f, 2),
+				});
+		tally_access(t, &(struct model_access){ .process = some_process(f, t),
+							.location = some_place(f, t),
+							.what = what,
+							.value = some_value(f, what),
+							.times = 1 + draw(f, 9) });
+	}
 }
 
 static uint32_t some_event(struct fixture *f, struct tally *t)
@@ -196,6 +237,7 @@ static void merged_it_is_one_tally_of_all(void **state)
 			own(tally_freep) struct tally *t = tally_new();
 
 			fill(f, t, draw(f, 400));
+			fill_code(f, t, draw(f, 2000));
 			write_input(f, t, i);
 		}
 		check_merge(f, n);
@@ -318,6 +360,7 @@ static void what_is_damaged_is_refused(void **state)
 	own(buf_fini) struct buf bytes = { 0 };
 
 	fill(f, t, 60);
+	fill_code(f, t, 20);
 	write_input(f, t, 0);
 	read_file(whole, &bytes);
 	for (size_t at = 0; at < bytes.size; at += 1 + bytes.size / 400) {

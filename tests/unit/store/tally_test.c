@@ -13,6 +13,7 @@
 #include "base/path_choice.h"
 #include "recording_builder.h"
 #include "scratch_file.h"
+#include "store/access_place.h"
 #include "store/recording.h"
 
 static const char *const path = scratch_file_path;
@@ -122,20 +123,41 @@ static void equal_things_of_several_recordings_are_one(void **state)
 	assert_int_equal(value, 100);
 }
 
-static void the_order_in_which_it_came_leaves_no_trace(void **state)
+/* Of two processes of one name, and of another. */
+static const char branches[] =
+	"process 1 cc1\nprocess 2 cc1\nprocess 3 as\n"
+	"image a /usr/bin/cc1 build-id=abcd\nimage b /usr/bin/as build-id=ef\n"
+	"direction a+0x10 5 a+0x40 samples=2 missed=1 foreseen=3 pid=1\n"
+	"direction a+0x10 7 a+0x40 samples=1 foreseen=4 pid=2\n"
+	"direction a+0x10 9 a+0x12 pid=1\ndirection a+0x10 1 pid=2\n"
+	"direction b+0x10 3 a+0x40 pid=3\n"
+	"access a+0x20 0 6 8 pid=1\naccess a+0x20 0 3 4 pid=2\n"
+	"access a+0x20 2 77 5 pid=1\naccess a+0x20 2 77 1 pid=2\n"
+	"access a+0x20 4 128 3 pid=2\naccess a+0x20 9 4096 1 pid=1\n"
+	"access a+0x20 9 1024 1 pid=2\naccess a+0x20 10 8192 1 pid=1\n"
+	"access b+0x20 1 0 2 pid=3\n"
+	"a+0x10;a+0x20! 4 pid=1\nb+0x20! 1 pid=3\n";
+static const char more_branches[] =
+	"process 9 as\nprocess 8 cc1\n"
+	"image b /usr/bin/as build-id=ef\nimage a /usr/bin/cc1 build-id=abcd\n"
+	"direction a+0x10 4 pid=8\ndirection a+0x10 5 a+0x40 samples=2 pid=8\n"
+	"direction b+0x30 5 b+0x20 pid=9\n"
+	"access a+0x20 2 5 2 pid=8\naccess a+0x20 2 77 1 pid=8\n"
+	"access a+0x20 4 17 9 pid=8\n";
+
+static void check_order(const char *x, const char *y)
 {
 	own(buf_fini) struct buf first = { 0 };
 	own(buf_fini) struct buf second = { 0 };
 	own(tally_freep) struct tally *t = tally_new();
 	own(tally_freep) struct tally *u = tally_new();
 
-	(void)state;
-	add_text(t, one, NULL);
-	add_text(t, two, NULL);
+	add_text(t, x, NULL);
+	add_text(t, y, NULL);
 	recording_free(written(t));
 	read_file(&first);
-	add_text(u, two, NULL);
-	add_text(u, one, NULL);
+	add_text(u, y, NULL);
+	add_text(u, x, NULL);
 	recording_free(written(u));
 	read_file(&second);
 	assert_int_equal(first.size, second.size);
@@ -151,6 +173,13 @@ static void the_order_in_which_it_came_leaves_no_trace(void **state)
 	read_file(&second);
 	assert_int_equal(first.size, second.size);
 	assert_memory_equal(first.data, second.data, first.size);
+}
+
+static void the_order_in_which_it_came_leaves_no_trace(void **state)
+{
+	(void)state;
+	check_order(one, two);
+	check_order(branches, more_branches);
 }
 
 static void processes_stay_apart_when_nobody_folds_them(void **state)
@@ -269,6 +298,89 @@ static void after_a_restart_the_ids_are_good_and_the_counts_gone(void **state)
 	assert_int_equal(recording_n_facts(r), 0);
 	tally_clear(t);
 	assert_int_equal(tally_image(t, &(struct model_image){ 0 }), 0);
+}
+
+static int sum_direction(void *ctx, const struct model_direction *d, struct err *e)
+{
+	struct model_direction *sum = ctx;
+
+	(void)e;
+	sum->process++; /* rows */
+	sum->times += d->times;
+	sum->samples += d->samples;
+	sum->missed += d->missed;
+	sum->foreseen += d->foreseen;
+	if (d->samples)
+		sum->to = d->to;
+	return 0;
+}
+
+static int add_access(void *ctx, const struct model_access *a, struct err *e)
+{
+	(void)e;
+	access_place_add(ctx, a);
+	return 0;
+}
+
+static void directions_and_accesses_of_a_class_add_up(void **state)
+{
+	own(tally_freep) struct tally *t = tally_new();
+	struct model_direction sum = { 0 };
+	struct access_place place;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		add_text(t, branches, &fold_all);
+
+	own(recording_freep) struct recording *r = written(t);
+
+	assert_int_equal(recording_n_processes(r), 2);
+	assert_int_equal(recording_n_images(r), 2);
+	assert_int_equal(recording_each_direction(r, sum_direction, &sum, NULL), 0);
+	assert_int_equal(sum.process, 4);
+	assert_int_equal(sum.times, 3 * 25);
+	assert_int_equal(sum.samples, 3 * 3);
+	assert_int_equal(sum.missed, 3 * 1);
+	assert_int_equal(sum.foreseen, 3 * 7);
+	assert_int_equal(recording_locations(r)[sum.to].offset, 0x40);
+	access_place_init(&place);
+	assert_int_equal(recording_each_access(r, add_access, &place, NULL), 0);
+	assert_int_equal(place.sums[ACCESS_MET], 3 * 12);
+	assert_int_equal(place.sums[ACCESS_UNKNOWN], 3 * 2);
+	assert_int_equal(place.samples, 3 * 9);
+	assert_int_equal(place.lines.n, 1);
+	assert_int_equal(place.lines.kept[0].times, 3 * 6);
+	assert_int_equal(place.strides[0].by, 64);
+	assert_int_equal(place.strides[0].times, 3 * 3);
+	assert_int_equal(place.low, 1024);
+}
+
+static void those_of_unwanted_images_are_left_out(void **state)
+{
+	const bool images[] = { false, true };
+	const struct tally_fold fold = { .images = images };
+	own(tally_freep) struct tally *t = tally_new();
+	struct model_direction sum = { 0 };
+	struct access_place place;
+
+	(void)state;
+	add_text(t, branches, &fold);
+
+	own(recording_freep) struct recording *r = written(t);
+
+	assert_int_equal(recording_n_processes(r), 1);
+	assert_int_equal(recording_each_direction(r, sum_direction, &sum, NULL), 0);
+	assert_int_equal(sum.times, 3);
+	access_place_init(&place);
+	assert_int_equal(recording_each_access(r, add_access, &place, NULL), 0);
+	assert_int_equal(place.sums[ACCESS_MET], 0);
+	assert_int_equal(place.sums[ACCESS_UNKNOWN], 2);
+	tally_restart(t);
+
+	own(recording_freep) struct recording *none = written(t);
+
+	assert_int_equal(recording_each_direction(none, sum_direction, &sum, NULL), 0);
+	assert_int_equal(sum.times, 3);
 }
 
 static void an_empty_tally_is_a_recording(void **state)
@@ -415,6 +527,32 @@ static void one_image_is_read_without_the_rest(void **state)
 	}
 }
 
+static void of_one_image_what_is_told_of_its_instructions_is_read(void **state)
+{
+	const struct recording_part part = { .image = "cc1" };
+	own(tally_freep) struct tally *all = tally_new();
+	own(tally_freep) struct tally *t = tally_new();
+	own(recording_freep) struct recording *r = NULL;
+	struct model_direction sum = { 0 };
+	struct access_place place;
+
+	(void)state;
+	add_text(all, branches, &fold_all);
+	recording_free(written(all));
+	assert_int_equal(recording_open_part(path, &part, &r, NULL), 0);
+	add_part(t, r, &part);
+
+	own(recording_freep) struct recording *of_part = written(t);
+
+	assert_int_equal(recording_n_images(of_part), 1);
+	assert_int_equal(recording_each_direction(of_part, sum_direction, &sum, NULL), 0);
+	assert_int_equal(sum.times, 22);
+	access_place_init(&place);
+	assert_int_equal(recording_each_access(of_part, add_access, &place, NULL), 0);
+	assert_int_equal(place.sums[ACCESS_MET], 12);
+	assert_int_equal(place.sums[ACCESS_UNKNOWN], 0);
+}
+
 static void of_an_ordinary_recording_a_part_is_all(void **state)
 {
 	const struct recording_part part = { .image = "cc1" };
@@ -471,10 +609,13 @@ int main(void)
 		TEST(weights_of_any_size_are_exact),
 		TEST(only_what_samples_refer_to_is_written),
 		TEST(after_a_restart_the_ids_are_good_and_the_counts_gone),
+		TEST(directions_and_accesses_of_a_class_add_up),
+		TEST(those_of_unwanted_images_are_left_out),
 		TEST(an_empty_tally_is_a_recording),
 		TEST(files_inside_are_kept_once),
 		TEST(stacks_of_any_depth_come_back),
 		TEST(one_image_is_read_without_the_rest),
+		TEST(of_one_image_what_is_told_of_its_instructions_is_read),
 		TEST(of_an_ordinary_recording_a_part_is_all),
 		TEST(an_event_is_one_however_it_was_collected),
 		TEST(what_cannot_be_written_is_told),
