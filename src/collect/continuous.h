@@ -34,6 +34,7 @@ struct continuous_settings {
 	uint32_t n_at_once; /* no more events are on; 0: as many as can be */
 	bool is_fixed;	    /* every period is the same */
 	bool is_flat;	    /* no stacks */
+	bool insn;	    /* which way branches go, from the registers of samples */
 	uint32_t depth;	    /* frames of user code; 0: all */
 	uint64_t drain_ns;  /* how often the kernel's tables are emptied; 0: by default */
 	struct apart apart;

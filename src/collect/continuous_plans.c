@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/continuous.h"
+#include "collect/session_checks.h"
 #include "collect/system_event.h"
 
 static const struct recorder_ops *beside(const struct plan *p)
@@ -66,6 +67,22 @@ static int choose_events(struct continuous_plans *p, const struct continuous_set
 	if (x->n_events)
 		return 0;
 	return experiment_find(x->is_flat ? "pcsamp" : "usertime", &p->all[0].choice, e);
+}
+
+/* Which way branches go is told by what interrupts code anywhere. */
+static int want_directions(struct continuous_plans *p, struct err *e)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < p->n; i++) {
+		p->all[i].insn = session_checks_interrupts(p->all[i].choice.experiment);
+		has_any |= p->all[i].insn;
+	}
+	return has_any ? 0
+		       : err_set(e, ERR_USAGE,
+				 "--insn is about samples of CPU time or of a counter, "
+				 "which %s has not",
+				 p->all[0].choice.name);
 }
 
 /* What this machine does not have nobody can sample. */
@@ -163,7 +180,7 @@ static int choose_recorder(struct continuous_plans *p,
 	bool has_sampled = n_sampled(p) > 0;
 	int rc = check_counters(p, e);
 
-	p->is_assumed &= n_sampled(p) == p->n;
+	p->is_assumed &= n_sampled(p) == p->n && !x->insn;
 	set_beside(p);
 	if (rc == 0 && has_sampled)
 		rc = choose_sampler(p, x->n_at_once, e);
@@ -187,6 +204,8 @@ int continuous_plans_make(const struct continuous_settings *settings, bool is_as
 
 	*ret = (struct continuous_plans){ .is_assumed = is_assumed };
 	rc = choose_events(ret, settings, e);
+	if (rc == 0 && settings->insn)
+		rc = want_directions(ret, e);
 	return rc < 0 ? rc : choose_recorder(ret, settings, e);
 }
 

@@ -12,6 +12,9 @@
  * ratio to the scheduler's ticks. */
 #define DEFAULT_HZ 199
 
+/* Sums are larger the more often they are written. */
+#define DIRECTIONS_NS UINT64_C(60000000000)
+
 extern const struct source_ops perf_source;
 
 /* A tracker per recording: what it knows of processes and files goes with it, so that
@@ -27,6 +30,7 @@ struct perf {
 	struct writer *writer;
 	const struct plan *plans;
 	uint64_t fetched_ns;
+	uint64_t directions_ns; /* when they were written last */
 	size_t rings_bytes;
 	struct recorder_status sums; /* of recordings that have ended */
 };
@@ -53,6 +57,14 @@ static int perf_open(const struct recorder_settings *x, struct recorder **ret,
 	return 0;
 }
 
+static bool wants_directions(const struct recorder_settings *x)
+{
+	for (size_t i = 0; i < x->n_plans; i++)
+		if (x->plans[i].insn)
+			return true;
+	return false;
+}
+
 static void perf_begin(struct recorder *r, struct writer *w, const struct plan *plans)
 {
 	struct perf *p = (struct perf *)r;
@@ -63,6 +75,8 @@ static void perf_begin(struct recorder *r, struct writer *w, const struct plan *
 	if (p->settings.depth)
 		tracker_limit_depth(p->tracker, p->settings.depth);
 	tracker_keep_symbols(p->tracker, p->settings.symbols);
+	if (wants_directions(&p->settings))
+		tracker_want_directions(p->tracker);
 	segment_maker_want_fold(w, &p->settings.apart);
 	if (p->source)
 		p->source->ops->turn(p->source, p->tracker, w);
@@ -105,9 +119,21 @@ static void fetch(struct perf *p, bool is_all)
 	p->fetched_ns = clock_monotonic_ns();
 }
 
-static void perf_work(struct recorder *r, unused uint64_t now_ns)
+/* So that not all of them are lost with a daemon that is killed. */
+static void write_directions(struct perf *p, uint64_t now_ns)
 {
-	fetch((struct perf *)r, false);
+	if (!p->tracker || now_ns - p->directions_ns < DIRECTIONS_NS)
+		return;
+	tracker_write_directions(p->tracker);
+	p->directions_ns = now_ns;
+}
+
+static void perf_work(struct recorder *r, uint64_t now_ns)
+{
+	struct perf *p = (struct perf *)r;
+
+	fetch(p, false);
+	write_directions(p, now_ns);
 }
 
 static void perf_drain(struct recorder *r, unused uint64_t now_ns)
@@ -171,6 +197,7 @@ static void perf_status(const struct recorder *r, struct recorder_status *ret)
 const struct recorder_ops perf_recorder = {
 	.source = &perf_source,
 	.hz = DEFAULT_HZ,
+	.has_registers = true,
 	.open = perf_open,
 	.begin = perf_begin,
 	.start = perf_start,

@@ -49,15 +49,27 @@ const struct recorder_ops *recorder_beside(const struct experiment *x)
 	return NULL;
 }
 
+static int probe_plan(const struct recorder_ops *r, const struct plan *p, struct err *e)
+{
+	const struct scope scope = { .kind = SCOPE_CPUS };
+
+	if (recorder_beside(p->choice.experiment))
+		return 0;
+	if (p->insn && !r->has_registers)
+		return err_set(
+			e, ERR_UNSUPPORTED,
+			"which way branches go takes the registers of samples, which "
+			"have to be fetched");
+	return r->source->probe(p->choice.experiment, &scope, e);
+}
+
 static int probe(const struct recorder_ops *r, const struct plan *plans, size_t n,
 		 struct err *e)
 {
-	const struct scope scope = { .kind = SCOPE_CPUS };
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < n; i++)
-		if (!recorder_beside(plans[i].choice.experiment))
-			rc = r->source->probe(plans[i].choice.experiment, &scope, e);
+		rc = probe_plan(r, &plans[i], e);
 	return rc;
 }
 

@@ -114,7 +114,8 @@ struct recorder_status {
 
 struct recorder_ops {
 	const struct source_ops *source; /* that does the same for a session */
-	uint64_t hz; /* samples a second that cost little, by default */
+	uint64_t hz;	    /* samples a second that cost little, by default */
+	bool has_registers; /* its samples tell which way branches go */
 	/* What it keeps in the kernel, or NULL: it cannot. */
 	const struct system_keeping_kind *kept;
 	int (*open)(const struct recorder_settings *s, struct recorder **ret,

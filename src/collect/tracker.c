@@ -777,10 +777,15 @@ void tracker_want_directions(struct tracker *t)
 	t->directions = directions_new(&t->stacks);
 }
 
-int tracker_finish(struct tracker *t, bool has_symbols, struct err *e)
+void tracker_write_directions(struct tracker *t)
 {
 	if (t->directions)
 		directions_write(t->directions);
+}
+
+int tracker_finish(struct tracker *t, bool has_symbols, struct err *e)
+{
+	tracker_write_directions(t);
 	for (size_t i = 0; i < t->roster.processes.cap; i++)
 		if (t->roster.processes.at[i].used)
 			tracker_find_jit_map(t, (struct roster_process *)(uintptr_t)

@@ -114,6 +114,8 @@ void tracker_expect_jit(struct tracker *t);
 
 /* Also which way branches go after samples that carry registers. */
 void tracker_want_directions(struct tracker *t);
+/* What is known of them until now is in the recording. */
+void tracker_write_directions(struct tracker *t);
 
 /* Returns the stored stack id (0 when nothing was known). */
 uint32_t tracker_sample(struct tracker *t, const struct tracker_sample *s);
