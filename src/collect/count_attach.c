@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 #include "base/mem.h"
+#include "collect/count_caller.h"
 #include "collect/count_detach.h"
 #include "collect/count_handover.h"
 #include "collect/count_load.h"
@@ -24,21 +24,12 @@
 #include "host/procfs.h"
 #include "wire/count_program.h"
 
-#define CODE_64BIT  0x33 /* cs */
 #define MAPS_MAX    (64u << 20)
 #define VDSO_MAX    0x10000
 #define ENGINE_AT   0x470000000000ULL /* unless it is taken */
 #define PLAIN_FLAGS 0x202
 #define MMAP_ERRORS 4096
-#define RSEQ_CS_OFF 8	       /* in what a thread has registered */
 #define BEGIN_NS    5000000000 /* the engine, which is ready after a millisecond */
-
-/* Since kernel 5.13; C libraries name it since. */
-#define GET_RSEQ 0x420f
-struct rseq_registered {
-	uint64_t at;
-	uint32_t bytes, signature, flags, pad;
-};
 
 /* One that is being attached to. */
 struct attach {
@@ -151,18 +142,6 @@ static struct count_tracee *first(struct attach *x)
 	return &x->threads.at.at[0];
 }
 
-/* Sections of code that are begun anew when they are interrupted, unless they are
- * executed elsewhere. */
-static bool has_sections(const struct count_tracee *t)
-{
-	struct rseq_registered c = { 0 };
-	uint64_t section = 0;
-
-	return ptrace(GET_RSEQ, t->tid, sizeof(c), &c) > 0 && c.at &&
-	       count_remote_read(t->tid, c.at + RSEQ_CS_OFF, &section, sizeof(section)) &&
-	       section;
-}
-
 static int look_at_thread(struct count_tracee *t, struct count_control_thread *ret,
 			  struct err *e)
 {
@@ -171,16 +150,14 @@ static int look_at_thread(struct count_tracee *t, struct count_control_thread *r
 
 	if (!count_tracee_get(t, &t->regs) || !count_tracee_get_mask(t, &t->mask))
 		return err_os(e, "thread %d has ended", t->tid);
-	if (t->regs.cs != CODE_64BIT)
-		return err_set(e, ERR_UNSUPPORTED, "it executes 32-bit code");
 	if (t->regs.gs)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "it has a selector in gs, which counting needs");
-	if (has_sections(t))
-		return err_set(e, ERR_UNSUPPORTED, "it uses restartable sequences");
 
-	int rc = count_seccomp_check(t->tid, e);
+	int rc = count_caller_check(t, e);
 
+	if (rc == 0)
+		rc = count_seccomp_check(t->tid, e);
 	if (rc < 0)
 		return rc;
 	call = (struct count_restart){ (int64_t)t->regs.rax, (int64_t)t->regs.orig_rax,

@@ -8,8 +8,10 @@
 
 #include "base/mem.h"
 #include "collect/count_attach.h"
+#include "collect/count_caller.h"
 #include "collect/count_remote.h"
 #include "collect/count_restart.h"
+#include "collect/count_seccomp.h"
 #include "collect/count_tracee.h"
 #include "host/clock.h"
 #include "host/procfs.h"
@@ -447,17 +449,20 @@ bool count_detach_is_there(const struct count_attached *a)
 	       k.magic == COUNT_CONTROL_MAGIC && k.owner == a->told.owner;
 }
 
-/* By a thread that stands as before afterwards. */
-static void take_memory(const struct count_attached *a, struct count_tracee *t)
+/* By a thread that stands as before afterwards.  False: by none of its calls. */
+static bool take_memory(const struct count_attached *a, struct count_tracee *t)
 {
-	if (!count_tracee_get(t, &t->regs) || !count_tracee_get_mask(t, &t->mask))
-		return;
+	if (!count_tracee_get(t, &t->regs) || !count_tracee_get_mask(t, &t->mask) ||
+	    count_caller_check(t, NULL) < 0 ||
+	    count_seccomp_check_unmap(t->tid, NULL) < 0)
+		return false;
 	count_remote_make_call_again(t);
 	count_tracee_set_mask(t, ~0ULL);
 	count_detach_memory(a, t);
 	count_tracee_stop_again(t);
 	count_tracee_set(t, &t->regs);
 	count_tracee_set_mask(t, t->mask);
+	return true;
 }
 
 void count_detach_resting(const struct count_attached *a)
@@ -467,13 +472,13 @@ void count_detach_resting(const struct count_attached *a)
 
 	if (!count_detach_is_there(a) || procfs_tasks(a->pid, &tids, NULL) < 0)
 		return;
-	/* The first may have ended, or wait for what does not end. */
+	/* The first may have ended, wait for what does not end, or have forbidden itself
+	 * what it takes.  If all have, memory is left that nobody can use. */
 	vec_each(tid, &tids.ids) {
 		if (count_tracees_stop_one(&threads, *tid, NULL) == 0 && threads.at.n &&
-		    !threads.at.at[0].is_gone && count_detach_is_there(a)) {
-			take_memory(a, &threads.at.at[0]);
+		    !threads.at.at[0].is_gone && count_detach_is_there(a) &&
+		    take_memory(a, &threads.at.at[0]))
 			return;
-		}
 		count_tracees_let_go(&threads);
 	}
 }

@@ -45,12 +45,12 @@ static const struct needed {
 	uint32_t number;
 	bool is_optional;
 	uint64_t args[6];
-} all_needed[] = {
+} unmap_needed = { SYS_munmap, false, { ANY, ANY } }, all_needed[] = {
+	{ SYS_munmap, false, { ANY, ANY } },
 	{ SYS_mmap, false, { ANY, ANY, MEMORY, MINE, NO_FILE } },
 	{ SYS_mmap, false, { ANY, ANY, MEMORY | PROT_EXEC, MINE, NO_FILE } },
 	{ SYS_mmap, false, { ANY, ANY, MEMORY, SHARED, SOME } },
 	{ SYS_mprotect, false, { ANY, ANY, CODE } },
-	{ SYS_munmap, false, { ANY, ANY } },
 	{ SYS_mremap, false, { ANY, ANY, ANY, MREMAP_MAYMOVE | MREMAP_FIXED, ANY } },
 	{ SYS_madvise, true, { ANY, ANY, MADV_RANDOM } },
 	{ SYS_madvise, true, { ANY, ANY, MADV_HUGEPAGE } },
@@ -87,6 +87,8 @@ static const struct needed {
 struct filters {
 	struct sock_filter *code;
 	pid_t tid;
+	const struct needed *needed;
+	size_t n_needed;
 };
 
 static void filters_fini(struct filters *f)
@@ -94,13 +96,18 @@ static void filters_fini(struct filters *f)
 	free(f->code);
 }
 
-/* There are some; a kernel without CONFIG_CHECKPOINT_RESTORE shows none of them. */
-static bool is_filtered(pid_t tid)
+/* SECCOMP_MODE_*.  With filters if nothing is known: a kernel without
+ * CONFIG_CHECKPOINT_RESTORE shows none of them. */
+static int mode_of(pid_t tid)
 {
+	static const char name[] = "\nSeccomp:\t";
 	char text[PROCFS_STATUS_BYTES];
+	const char *at;
 
-	return procfs_status(tid, text, NULL) < 0 ||
-	       strstr(text, "\nSeccomp:\t2") != NULL;
+	if (procfs_status(tid, text, NULL) < 0)
+		return SECCOMP_MODE_FILTER;
+	at = strstr(text, name);
+	return at ? at[sizeof(name) - 1] - '0' : SECCOMP_MODE_DISABLED;
 }
 
 /* The filter set so many before the last; 0: there is none, -1: it is not shown. */
@@ -152,20 +159,17 @@ static int try_all(const struct filters *f, size_t n, struct err *e)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(all_needed) / sizeof(all_needed[0]) && rc == 0; i++)
-		rc = try_call(f, n, &all_needed[i], e);
+	for (size_t i = 0; i < f->n_needed && rc == 0; i++)
+		rc = try_call(f, n, &f->needed[i], e);
 	return rc;
 }
 
-int count_seccomp_check(pid_t tid, struct err *e)
+static int try_filters(struct filters *f, struct err *e)
 {
-	own(filters_fini) struct filters f = { .tid = tid };
 	int rc = 0;
 
-	if (!is_filtered(tid))
-		return 0;
 	for (unsigned long back = 0; rc == 0; back++) {
-		long n = read_filter(&f, back);
+		long n = read_filter(f, back);
 
 		if (n == 0)
 			return 0;
@@ -174,7 +178,34 @@ int count_seccomp_check(pid_t tid, struct err *e)
 				e, ERR_UNSUPPORTED,
 				"it has forbidden itself system calls (seccomp), and "
 				"only root may see which");
-		rc = try_all(&f, (size_t)n, e);
+		rc = try_all(f, (size_t)n, e);
 	}
 	return rc;
+}
+
+static int check(pid_t tid, const struct needed *needed, size_t n, struct err *e)
+{
+	own(filters_fini) struct filters f = { .tid = tid,
+					       .needed = needed,
+					       .n_needed = n };
+
+	switch (mode_of(tid)) {
+	case SECCOMP_MODE_DISABLED:
+		return 0;
+	case SECCOMP_MODE_STRICT:
+		return err_set(e, ERR_UNSUPPORTED,
+			       "it has forbidden itself all system calls (seccomp)");
+	default:
+		return try_filters(&f, e);
+	}
+}
+
+int count_seccomp_check(pid_t tid, struct err *e)
+{
+	return check(tid, all_needed, sizeof(all_needed) / sizeof(all_needed[0]), e);
+}
+
+int count_seccomp_check_unmap(pid_t tid, struct err *e)
+{
+	return check(tid, &unmap_needed, 1, e);
 }

@@ -17,4 +17,7 @@
 /* Of a thread that we trace and that stands; one without filters may everything. */
 must_use int count_seccomp_check(pid_t tid, struct err *e);
 
+/* The same of what takes an engine's memory away. */
+must_use int count_seccomp_check_unmap(pid_t tid, struct err *e);
+
 #endif

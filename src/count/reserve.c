@@ -71,8 +71,9 @@ static int rights_of(uint64_t i)
 
 bool reserve_keep_from_children(uint64_t addr, uint64_t bytes, bool are_kept)
 {
-	return sys_call(SYS_madvise, addr, bytes, are_kept ? MADV_DONTFORK : MADV_DOFORK,
-			0, 0, 0) == 0;
+	/* Of nothing the kernel says that it is done. */
+	return bytes && sys_call(SYS_madvise, addr, bytes,
+				 are_kept ? MADV_DONTFORK : MADV_DOFORK, 0, 0, 0) == 0;
 }
 
 static bool set_rights(const struct count_control_piece *p, int prot)

@@ -225,8 +225,8 @@ void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic, uint64_t 
 /* What is none of reserve's. */
 static bool keep_from_children(const struct count_control *k, bool are_kept)
 {
-	return reserve_keep_from_children(k->code_start, k->code_end - k->code_start,
-					  are_kept) &&
+	return reserve_keep_from_children((uint64_t)__ehdr_start,
+					  (uint64_t)(_end - __ehdr_start), are_kept) &&
 	       reserve_keep_from_children((uint64_t)k, k->bytes, are_kept);
 }
 

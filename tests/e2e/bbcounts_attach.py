@@ -316,13 +316,25 @@ def counted_now_and_then(pid, share):
 
 @test
 def where_the_engine_rests_between_windows_nobody_notices():
-    for name in ('threads', 'signals', 'code', 'swapped'):
+    for name in ('threads', 'signals', 'code', 'swapped', 'forks'):
         with lasting(name) as p, counted_now_and_then(p.pid, 50) as recorder:
             wait_until(functools.partial(counts, p.pid), 'there is one window only')
             wait_until(functools.partial(rests, p.pid), 'it rests once only')
             recorder.send_signal(signal.SIGINT)
             assert recorder.wait(LIMIT_S) == 0
             is_native(p.pid)
+
+
+@test
+def who_forbids_itself_calls_while_the_engine_rests_goes_on():
+    for name in ('sealed', 'strict'):
+        with lasting(name) as p, counted_now_and_then(p.pid, 3) as recorder:
+            p.stdin.write('\n')
+            p.stdin.flush()
+            assert p.stdout.readline() == 'done\n', name
+            recorder.send_signal(signal.SIGINT)
+            assert recorder.wait(LIMIT_S) == 0
+            assert p.poll() is None and 'TracerPid:\t0' in status(p.pid), (name, p.returncode)
 
 
 @test

@@ -449,6 +449,19 @@ static void children(void)
 	}
 }
 
+/* Some in each window, and between windows. */
+static void forks(void)
+{
+	while (goes_on()) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(5);
+		check_mix("forks");
+		expect(end_of(child) == 5 << 8, "fork", child);
+	}
+}
+
 /* A child that lasts longer than windows do, which has one of its own. */
 static void have_children(bool are_elsewhere)
 {
@@ -689,6 +702,37 @@ static void deadly(void)
 	loop();
 }
 
+/* From when it is told to: whoever takes memory away dies. */
+static void sealed(void)
+{
+	struct sock_filter code[] = { CALL, IS(SYS_munmap, 1),
+				      SAY(SECCOMP_RET_KILL_PROCESS),
+				      SAY(SECCOMP_RET_ALLOW) };
+
+	loop();
+	getchar();
+	forbid(code, sizeof(code) / sizeof(code[0]));
+	puts("done");
+	is_over = 0;
+	loop();
+}
+
+/* From when it is told to: whoever does other than read, write and end dies. */
+static void strict(void)
+{
+	char c;
+
+	loop();
+	getchar();
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+		abort();
+	puts("done");
+	while (read(0, &c, 1) > 0)
+		;
+	printf("%d wrong %s\n", n_wrong, first_wrong);
+	syscall(SYS_exit, n_wrong);
+}
+
 static void sharing(void)
 {
 	pid_t child = vfork();
@@ -729,23 +773,13 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } all[] = {
-	{ "loop", loop },
-	{ "threads", threads },
-	{ "waits", waits },
-	{ "signals", signals },
-	{ "children", children },
-	{ "code", code },
-	{ "lasting", lasting_child },
-	{ "below", below },
-	{ "told", told },
-	{ "woken", woken },
-	{ "gs", gs },
-	{ "swapped", swapped },
-	{ "filter", filter },
-	{ "no_code", no_code },
-	{ "deadly", deadly },
-	{ "sharing", sharing },
-	{ "sharer", sharer },
+	{ "loop", loop },	{ "threads", threads },	      { "waits", waits },
+	{ "signals", signals }, { "children", children },     { "forks", forks },
+	{ "code", code },	{ "lasting", lasting_child }, { "below", below },
+	{ "told", told },	{ "woken", woken },	      { "gs", gs },
+	{ "swapped", swapped }, { "filter", filter },	      { "no_code", no_code },
+	{ "deadly", deadly },	{ "sealed", sealed },	      { "strict", strict },
+	{ "sharing", sharing }, { "sharer", sharer },
 };
 
 int main(int argc, char **argv)
