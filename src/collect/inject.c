@@ -14,14 +14,13 @@
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "collect/inject_calls.h"
-#include "collect/inject_cells.h"
 #include "collect/inject_fpe.h"
 #include "collect/inject_library.h"
 #include "collect/inject_place.h"
-#include "collect/inject_slots.h"
 #include "collect/inject_status.h"
 #include "collect/inject_stop.h"
 #include "collect/inject_tables.h"
+#include "collect/inject_ways.h"
 #include "host/clock.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
@@ -45,10 +44,8 @@ struct inject {
 	struct inject_memory memory;
 	uint64_t debug, site;
 	uint32_t traces;
-	struct inject_objects objects; /* those that slots are of */
 	struct inject_calls calls;
-	struct inject_slots slots;
-	struct inject_cells cells;
+	struct inject_ways ways;
 	struct inject_fpe fpe;
 	struct inject_place place;
 	struct inject_library library;
@@ -82,9 +79,7 @@ static void inject_free(struct inject *i)
 	if (!i)
 		return;
 	closep(&i->fd);
-	inject_objects_fini(&i->objects);
-	inject_slots_fini(&i->slots);
-	inject_cells_fini(&i->cells);
+	inject_ways_fini(&i->ways);
 	inject_fpe_fini(&i->fpe);
 	inject_library_fini(&i->library);
 	free(i);
@@ -135,7 +130,7 @@ static uint64_t resolve(void *ctx, const char *name)
 {
 	const struct inject *i = ctx;
 
-	vec_each(o, &i->objects.at) {
+	vec_each(o, &i->ways.objects.at) {
 		struct inject_tables t;
 		uint64_t found = inject_tables_open(&i->memory, o, &t)
 					 ? inject_tables_find(&t, name)
@@ -149,7 +144,7 @@ static uint64_t resolve(void *ctx, const char *name)
 
 static int check_objects(const struct inject *i, struct err *e)
 {
-	vec_each(o, &i->objects.at)
+	vec_each(o, &i->ways.objects.at)
 		if (strstr(o->name, "/libdwell-tracer.so") ||
 		    strstr(o->name, "/libdwell-marks.so"))
 			return err_set(e, ERR_UNSUPPORTED,
@@ -166,11 +161,11 @@ static int look(struct inject *i, struct err *e)
 	int rc = find_linker(i, e);
 
 	if (rc == 0)
-		rc = inject_objects_read(&i->memory, i->debug, &i->objects, e);
+		rc = inject_objects_read(&i->memory, i->debug, &i->ways.objects, e);
 	if (rc == 0)
 		rc = check_objects(i, e);
 	if (rc == 0)
-		inject_calls_find(&i->calls, &i->memory, &i->objects);
+		inject_calls_find(&i->calls, &i->memory, &i->ways.objects);
 	return rc;
 }
 
@@ -352,17 +347,10 @@ static void set_patched(struct inject *i, bool is_patched)
 		     &i->head.is_patched, sizeof(i->head.is_patched));
 }
 
-static size_t lead_cells(struct inject *i, uint64_t hooks, bool is_for_real)
-{
-	return inject_cells_lead(&i->cells, &i->memory, hooks, INJECT_PLACE_FIRST,
-				 INJECT_PLACE_END, is_for_real ? write_slot : NULL, i);
-}
-
 static size_t patch(struct inject *i, bool is_for_real)
 {
-	return lead_cells(i, i->head.hooks_at, is_for_real) +
-	       inject_slots_patch(&i->slots, &i->calls, &i->memory, INJECT_PLACE_FIRST,
-				  INJECT_PLACE_END, is_for_real ? write_slot : NULL, i);
+	return inject_ways_lead(&i->ways, &i->calls, &i->memory, i->head.hooks_at,
+				is_for_real ? write_slot : NULL, i);
 }
 
 /* What was there before gives back what it has mapped, as its data is to be forgotten:
@@ -400,19 +388,9 @@ static int put_in(struct inject *i, struct inject_stop *s, struct err *e)
 	return rc;
 }
 
-/* What is known of slots is of the objects that were there before it stood. */
 static int check_settled(const struct inject *i, struct err *e)
 {
-	struct inject_objects now = { 0 };
-	bool is_settled;
-	int rc = inject_objects_read(&i->memory, i->debug, &now, e);
-
-	is_settled =
-		rc == 0 && now.is_settled && inject_objects_are_same(&now, &i->objects);
-	inject_objects_fini(&now);
-	return rc < 0 || is_settled
-		       ? rc
-		       : err_set(e, ERR_LIMIT, "it does not cease to load libraries");
+	return inject_ways_check(&i->ways, &i->memory, i->debug, e);
 }
 
 /* Pointers that were kept may lead into a library that is there already: nobody may be
@@ -506,9 +484,8 @@ static int find_ways(struct inject *i, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	inject_slots_find(&i->slots, &i->calls, &i->memory, &i->objects);
-	inject_cells_find(&i->cells, &i->memory, &i->objects, (const char *)maps.data,
-			  maps.size);
+	inject_ways_find(&i->ways, &i->calls, &i->memory, (const char *)maps.data,
+			 maps.size);
 	return 0;
 }
 
@@ -610,10 +587,10 @@ void inject_look(struct inject *i)
 		inject_objects_fini(&now);
 		return;
 	}
-	if (now.is_settled && !inject_objects_are_same(&now, &i->objects)) {
-		struct inject_objects old = i->objects;
+	if (now.is_settled && !inject_objects_are_same(&now, &i->ways.objects)) {
+		struct inject_objects old = i->ways.objects;
 
-		i->objects = now;
+		i->ways.objects = now;
 		now = old;
 		find_ways(i, NULL);
 	}
@@ -651,18 +628,12 @@ static int leave_alone(struct inject *i, struct err *e)
  * thread is within. */
 static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 {
-	struct inject_objects now = { 0 };
 	int rc;
 
 	if (!is_ours(i))
 		return 0;
-	rc = inject_objects_read(&i->memory, i->debug, &now, e);
-	if (rc == 0) {
-		inject_slots_restore(&i->slots, &i->calls, &i->memory, &i->objects, &now,
-				     write_slot, i);
-		lead_cells(i, 0, true);
-	}
-	inject_objects_fini(&now);
+	rc = inject_ways_lead_back(&i->ways, &i->calls, &i->memory, i->debug, write_slot,
+				   i, e);
 	if (rc < 0)
 		return rc;
 	if (inject_status_check_threads(i->pid, NULL) < 0)
@@ -678,33 +649,17 @@ static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 		       : 0;
 }
 
-/* A child may have what its parent has unloaded since: what leads to us there is found in
- * its own objects. */
-static void begin_copy(struct inject *copy, const struct inject *of)
-{
-	copy->objects = (struct inject_objects){ 0 };
-	copy->cells = (struct inject_cells){ 0 };
-	copy->slots = (struct inject_slots){ 0 };
-	vec_each(slot, &of->slots.of)
-		*vec_push(&copy->slots.of) = *slot;
-}
-
-static void end_copy(struct inject *copy)
-{
-	inject_objects_fini(&copy->objects);
-	inject_slots_fini(&copy->slots);
-	inject_cells_fini(&copy->cells);
-}
-
 /* It goes on meanwhile; forked while some were being loaded they are never settled. */
 static int find_ways_of_copy(struct inject *copy, struct err *e)
 {
 	int rc = ERR_FORMAT;
 
-	for (unsigned n = 0; n < TRIES && (rc < 0 || !copy->objects.is_settled); n++) {
+	for (unsigned n = 0; n < TRIES && (rc < 0 || !copy->ways.objects.is_settled);
+	     n++) {
 		if (n)
 			wait_a_bit();
-		rc = inject_objects_read(&copy->memory, copy->debug, &copy->objects, e);
+		rc = inject_objects_read(&copy->memory, copy->debug, &copy->ways.objects,
+					 e);
 	}
 	return rc < 0 ? rc : find_ways(copy, e);
 }
@@ -720,7 +675,7 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 
 	child.pid = pid;
 	if (is_copy)
-		begin_copy(&child, i);
+		inject_ways_copy(&i->ways, &child.ways);
 	rc = open_memory(&child, e);
 	if (rc == 0 && is_copy)
 		rc = find_ways_of_copy(&child, e);
@@ -739,7 +694,7 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 		rc = 0;
 	closep(&child.fd);
 	if (is_copy)
-		end_copy(&child);
+		inject_ways_fini(&child.ways);
 	else
 		i->stood_ns = child.stood_ns;
 	if (rc == 0 || procfs_has_ended(pid))
