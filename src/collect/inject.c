@@ -52,6 +52,7 @@ struct inject {
 	struct wire_injected head;
 	bool is_put;	/* and nobody is led there yet */
 	bool is_within; /* somebody is, in what was put there before */
+	bool is_armed;	/* exceptions are unmasked in it still */
 	uint64_t looked_ns, stood_ns;
 };
 
@@ -615,7 +616,9 @@ static bool switch_off(struct inject *i)
 	       write_memory(i, i->head.switch_at, &zero, sizeof(zero));
 }
 
-/* One that has forbidden itself system calls meanwhile: it would be killed by ours. */
+/* One that has forbidden itself system calls meanwhile: it would be killed by ours.
+ * Where exceptions are unmasked it goes on being led: what takes their signal stays, and
+ * that may not come to be blocked. */
 static int leave_alone(struct inject *i, struct err *e)
 {
 	if (!switch_off(i))
@@ -624,24 +627,34 @@ static int leave_alone(struct inject *i, struct err *e)
 	return 0;
 }
 
+/* Calls are led as long as exceptions are unmasked.  ERR_LIMIT: not now. */
+static int disarm(struct inject *i, struct inject_stop *s, struct err *e)
+{
+	int rc = i->traces & WIRE_TRACER_FPE ? do_fpe(i, inject_fpe_disarm, s, e) : 0;
+
+	i->is_armed = rc == ERR_LIMIT;
+	return rc;
+}
+
 /* Of a process that has been given the library, or a child with a copy.  ERR_LIMIT: a
  * thread is within. */
 static int lead_back(struct inject *i, struct inject_stop *s, struct err *e)
 {
+	bool is_forbidden = inject_status_check_threads(i->pid, NULL) < 0;
 	int rc;
 
 	if (!is_ours(i))
 		return 0;
-	rc = inject_ways_lead_back(&i->ways, &i->calls, &i->memory, i->debug, write_slot,
-				   i, e);
-	if (rc < 0)
-		return rc;
-	if (inject_status_check_threads(i->pid, NULL) < 0)
+	if (is_forbidden && i->traces & WIRE_TRACER_FPE)
 		return leave_alone(i, e);
-	if (i->traces & WIRE_TRACER_FPE)
-		rc = do_fpe(i, inject_fpe_disarm, s, e);
+	rc = is_forbidden ? 0 : disarm(i, s, e);
+	if (rc == 0)
+		rc = inject_ways_lead_back(&i->ways, &i->calls, &i->memory, i->debug,
+					   write_slot, i, e);
 	if (rc < 0)
 		return rc;
+	if (is_forbidden)
+		return leave_alone(i, e);
 	if (!switch_off(i))
 		return err_os(e, "cannot write to its memory");
 	return somebody_is_within(i, s)
@@ -686,7 +699,13 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 			wait_a_bit();
 		rc = do_and_go_on(&child, lead_back, inject_stop_begin(pid, e), e);
 	}
-	if ((rc == 0 || rc == ERR_LIMIT) && is_ours(&child)) {
+	if (rc == ERR_LIMIT && child.is_armed && is_ours(&child)) {
+		what = "goes on with exceptions hidden from it, and its calls led "
+		       "through "
+		       "ours";
+		if (withdraw(&child, false, NULL) < 0)
+			switch_off(&child);
+	} else if ((rc == 0 || rc == ERR_LIMIT) && is_ours(&child)) {
 		what = "keeps memory of ours, which nothing leads to";
 		rc = withdraw(&child, rc == 0, e);
 	}

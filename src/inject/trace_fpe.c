@@ -488,6 +488,7 @@ static void on_exception(int signal, siginfo_t *info, void *context)
 {
 	be_busy(true);
 	take(signal, info, context);
+	trace_signal_end_context(context);
 	be_busy(false);
 }
 
@@ -495,6 +496,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
 {
 	be_busy(true);
 	take_step(signal, info, context);
+	trace_signal_end_context(context);
 	be_busy(false);
 }
 

@@ -68,6 +68,11 @@ void trace_signal_take_mask(void)
 	trace_signal_unblock();
 }
 
+void trace_signal_end_context(void *context)
+{
+	((ucontext_t *)context)->uc_link = context;
+}
+
 static void dispatch(int signal, siginfo_t *info, void *context)
 {
 	trace_signal_fn *f = (trace_signal_fn *)__atomic_load_n(&handlers[signal].handler,
@@ -77,6 +82,7 @@ static void dispatch(int signal, siginfo_t *info, void *context)
 	trace_fpe_enter_handler(&interrupted, context);
 	f(signal, info, context);
 	trace_fpe_leave_handler(&interrupted, context);
+	trace_signal_end_context(context);
 }
 
 /* The action that ends the process, now or when the instruction is executed again: not so

@@ -23,6 +23,9 @@ void trace_signal_take_handlers(void);
 void trace_signal_give_back(trace_signal_fn *on_fpe, trace_signal_fn *on_trap);
 /* Those may come though the program was in a handler that blocked them. */
 void trace_signal_unblock(void);
+/* A handler returns now: what remains of the context on the stack is not to be taken for
+ * that of one that runs, which has no link.  The kernel does not look at it. */
+void trace_signal_end_context(void *context);
 /* What would have happened without us.  Where the program would end by a signal of its
  * own doing this returns, and it does when the instruction is executed again. */
 void trace_signal_pass_on(int signal, siginfo_t *info, void *context);

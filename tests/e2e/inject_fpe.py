@@ -22,6 +22,10 @@ def raising():
     return obeying(visiting.Program(f'{PROGRAMS}/e2e-visited_fpe'))
 
 
+def plain():
+    return obeying(visiting.Program(f'{PROGRAMS}/e2e-visited_fpe_plain'))
+
+
 def fpe(path, *options):
     p = dwell('fpe', '--json', *options, path)
     assert p.returncode == 0, p.stderr
@@ -168,6 +172,29 @@ def a_program_whose_dwell_is_killed_goes_on_and_can_be_attached_to_again():
                 p.tell(f'divide {kind} 100')
         check_as_before(p, state)
     assert totals(f'{DIR}/again.dwell') == {'exceptions': 400, 'divide-by-zero': 400}
+
+
+@test
+def who_blocks_the_signal_is_let_go_with_the_exceptions_masked():
+    with plain() as p:
+        p.tell('blocking')
+        for i in range(2):
+            with attached(p.pid, f'{DIR}/blocking{i}.dwell', *FPE):
+                p.tell('divide')
+            check_left(p.pid)
+            was = int(p.tell('').split()[0])
+            wait_until(lambda n=was: int(p.tell('').split()[0]) > n, 'it does not go on')
+        p.tell('rest')
+
+
+@test
+def what_is_left_on_a_stack_is_in_nobodys_way():
+    with plain() as p:
+        for i in range(2):
+            with attached(p.pid, f'{DIR}/remains{i}.dwell', *FPE):
+                p.tell('once')
+            check_left(p.pid)
+            p.tell('divide')
 
 
 NUMPY = """
