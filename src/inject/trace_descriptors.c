@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/trace_descriptors.h"
 
+#include <linux/close_range.h>
 #include <stddef.h>
 
 #include "bare/sys.h"
@@ -104,6 +105,12 @@ void trace_descriptor_change(enum trace_descriptor_change change, const long *ar
 	case TRACE_DESCRIPTOR_FIRST:
 	case TRACE_DESCRIPTOR_SECOND:
 		trace_descriptor_forget((int)arguments[change - TRACE_DESCRIPTOR_FIRST]);
+		break;
+	case TRACE_DESCRIPTOR_RANGE:
+		trace_descriptor_change(arguments[2] & CLOSE_RANGE_UNSHARE
+						? TRACE_DESCRIPTOR_OWN
+						: TRACE_DESCRIPTOR_ALL,
+					arguments);
 		break;
 	case TRACE_DESCRIPTOR_OWN:
 		__atomic_store_n(&is_stopped, true, __ATOMIC_RELAXED);

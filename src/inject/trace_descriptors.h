@@ -36,6 +36,7 @@ enum trace_descriptor_change {
 	TRACE_DESCRIPTOR_FIRST,	 /* the first argument is another file's, or no one's */
 	TRACE_DESCRIPTOR_SECOND, /* the second one is */
 	TRACE_DESCRIPTOR_ALL,	 /* any may be */
+	TRACE_DESCRIPTOR_RANGE,	 /* close_range(): one of these two, by its flags */
 	TRACE_DESCRIPTOR_OWN,	 /* for good: threads may have descriptors of their own */
 };
 

@@ -29,7 +29,7 @@ static const struct what {
 /* What it makes of descriptors that it is given. */
 static const uint8_t changes[WIRE_TRACER_IO_N_CALLS] = {
 	[WIRE_TRACER_IO_OF_close] = TRACE_DESCRIPTOR_FIRST,
-	[WIRE_TRACER_IO_OF_close_range] = TRACE_DESCRIPTOR_ALL,
+	[WIRE_TRACER_IO_OF_close_range] = TRACE_DESCRIPTOR_RANGE,
 	[WIRE_TRACER_IO_OF_connect] = TRACE_DESCRIPTOR_FIRST,
 	[WIRE_TRACER_IO_OF_dup2] = TRACE_DESCRIPTOR_SECOND,
 	[WIRE_TRACER_IO_OF_dup3] = TRACE_DESCRIPTOR_SECOND,

@@ -56,7 +56,7 @@ static const struct {
 	enum trace_descriptor_change change;
 } changing[] = {
 	{ SYS_close, TRACE_DESCRIPTOR_FIRST },
-	{ SYS_close_range, TRACE_DESCRIPTOR_ALL },
+	{ SYS_close_range, TRACE_DESCRIPTOR_RANGE },
 	{ SYS_connect, TRACE_DESCRIPTOR_FIRST },
 	{ SYS_bind, TRACE_DESCRIPTOR_FIRST },
 #ifdef SYS_dup2

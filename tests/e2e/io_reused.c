@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -125,24 +126,48 @@ static void by_vfork(int fd)
 	close(other);
 }
 
+/* Closes nothing. */
+static int unshare_by_range(void)
+{
+	return close_range(~0U, ~0U, CLOSE_RANGE_UNSHARE);
+}
+
+static int unshare_by_name(void)
+{
+	return unshare(CLONE_FILES);
+}
+
+static int (*unshare_files)(void);
+
 static void *unshared(void *arg)
 {
 	int fd = *(int *)arg;
 
-	if (unshare(CLONE_FILES) < 0)
+	if (unshare_files() < 0)
 		err(1, "unshare");
 	by_dup2(fd);
 	put(fd, 7);
 	return NULL;
 }
 
-static void by_unshare(int fd)
+static void unshare_by(int (*by)(void), int fd)
 {
+	unshare_files = by;
 	pthread_t thread;
 
 	if (pthread_create(&thread, NULL, unshared, &fd) != 0)
 		errx(1, "no thread");
 	pthread_join(thread, NULL);
+}
+
+static void by_unshare(int fd)
+{
+	unshare_by(unshare_by_name, fd);
+}
+
+static void by_unshare_range(int fd)
+{
+	unshare_by(unshare_by_range, fd);
 }
 
 static void replace(const char *way, void (*by)(int fd), size_t goes_on)
@@ -261,6 +286,18 @@ static void accept_one(void)
 }
 #endif
 
+/* Nothing is kept of descriptors from then on: one process for each of these ways. */
+static void replace_in_child(const char *way, void (*by)(int fd), size_t goes_on)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		replace(way, by, goes_on);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -287,6 +324,7 @@ int main(int argc, char **argv)
 	accept_one();
 	replace_by("pair", by_socketpair, -1);
 #endif
+	replace_in_child("unshare-range", by_unshare_range, 40);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		replace(ways[i].name, ways[i].by, ways[i].goes_on);
 	return 0;
