@@ -14,7 +14,7 @@ import sys
 import time
 
 from daemons import PERIOD_NS, Daemon, daemon, kernel_stats, pins_of, report, samples, without_bpf
-from harness import DIR, IS_ROOT, TESTS, dwell, need, run_all, skip_all, stolen_ns, test
+from harness import DIR, DWELL, IS_ROOT, TESTS, dwell, need, run_all, skip_all, stolen_ns, test, wait_until
 
 WORKLOADS = os.path.abspath(sys.argv[2])
 NAME = f'cpu{os.getpid()}'
@@ -218,6 +218,25 @@ def what_is_not_asked_for_is_not_left_and_what_was_left_can_be_removed():
     none = d.db + '-none'
     p = dwell('daemon', '--unpin', '--db', none)
     assert p.returncode and 'no database' in p.stderr and not os.path.exists(none), p
+
+
+LEAVES = '''
+from daemons import Daemon, pins_of
+d = Daemon().wait_until_ready()
+print(pins_of(d), d.db, flush=True)
+input()
+'''
+
+
+@test
+def a_test_that_is_killed_with_its_daemon_leaves_nothing():
+    with subprocess.Popen([sys.executable, '-c', LEAVES, DWELL], cwd=os.path.dirname(os.path.abspath(__file__)),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, text=True) as p:
+        pins, db = p.stdout.readline().split()
+        was_there = os.path.exists(pins) and os.path.exists(db)
+        os.killpg(p.pid, signal.SIGKILL)
+    assert was_there, (pins, db)
+    wait_until(lambda: not os.path.exists(pins) and not os.path.exists(os.path.dirname(db)), (pins, db))
 
 
 @test
