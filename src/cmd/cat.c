@@ -146,8 +146,9 @@ static void put_build_id(const struct model_image *m)
 
 static int cat_images(const struct recording *r, struct err *e unused)
 {
-	static const char *const kinds[] = { "elf", "kernel",	 "module",  "vdso",
-					     "jit", "anonymous", "unknown", "truncated" };
+	static const char *const kinds[] = { "elf",	"kernel",    "module",
+					     "vdso",	"jit",	     "anonymous",
+					     "unknown", "truncated", "label" };
 
 	for (uint32_t i = 0; i < recording_n_images(r); i++) {
 		const struct model_image *m = recording_image(r, i);

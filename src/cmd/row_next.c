@@ -96,6 +96,8 @@ void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE
 			       !is_compared ? "tree"
 			       : is_diff    ? "diff --tree"
 					    : "lines --compare ideal" };
+	/* A label has callers, and no code. */
+	size_t from = profile_function(v->r->profile, f)->kind == IMAGE_LABEL;
 
-	report_text_next(v->r, next, 3, out);
+	report_text_next(v->r, next + from, 3 - from, out);
 }

@@ -76,6 +76,7 @@ static void add_image(struct image_table *t, uint32_t pid, const struct tracker_
 		.traits = { .is_32bit = file.is_found && !file.executable.is_64bit,
 			    .is_static = file.executable.is_static,
 			    .is_setid = file.executable.is_setid,
+			    .whose = own_library_of(&file),
 			    .entry_offset = file.executable.entry_offset },
 	};
 	if (t->symbols)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/own.h"
+#include "collect/own_library.h"
 #include "store/writer.h"
 #include "unwind/offline.h"
 
@@ -42,6 +43,7 @@ struct unwind_image *image_table_unwind(struct image_table *t, uint32_t image);
 
 struct image_table_traits {
 	bool is_32bit, is_static, is_setid;
+	enum own_library_code whose;
 	uint64_t entry_offset; /* where the kernel starts it, 0 unknown */
 };
 struct image_table_traits image_table_traits(const struct image_table *t, uint32_t image);

@@ -5,6 +5,7 @@
 #include "collect/image_table.h"
 #include "collect/jit_files.h"
 #include "collect/kernel_frames.h"
+#include "collect/own_library.h"
 #include "collect/pseudo_image.h"
 #include "collect/roster.h"
 #include "collect/tracker.h"
@@ -13,7 +14,7 @@
 #define JIT_RETRY_NS 100000000
 
 /* Ids of stack steps that are no plain pc: they must not equal LOCATION_RETURN. */
-enum { STEP_KERNEL = 2, STEP_TRUNCATED = 4 };
+enum { STEP_KERNEL = 2, STEP_TRUNCATED = 4, STEP_OWN = 8 };
 
 struct find_map_context {
 	struct stack_builder *builder;
@@ -111,6 +112,8 @@ static void add_step(struct growth *g, uint64_t pc, uint32_t flags)
 				pseudo_image(b->writer, &b->truncated_image,
 					     IMAGE_TRUNCATED, "[truncated]"),
 				pc, 0);
+		else if (flags & STEP_OWN)
+			location = own_library_location(b->writer, &b->own_image);
 		else if (flags & STEP_KERNEL)
 			location = kernel_frames_location(b->kernel, pc,
 							  flags & LOCATION_RETURN);
@@ -122,6 +125,35 @@ static void add_step(struct growth *g, uint64_t pc, uint32_t flags)
 	}
 	g->i++;
 	g->stack = stack;
+}
+
+static enum own_library_code whose(void *ctx, size_t i)
+{
+	const struct growth *g = ctx;
+	const struct unwind_frame *f = &g->builder->frames[i];
+	/* Behind a call that does not return there may be another file. */
+	const struct unwind_map *m =
+		f->map ? f->map
+		       : address_space_find(g->thread->process->space,
+					    f->pc - f->is_return);
+
+	if (!m || m->user == IMAGE_TABLE_ANONYMOUS)
+		return own_library_at(f->pc);
+	return image_table_traits(g->builder->images, (uint32_t)m->user).whose;
+}
+
+/* n of them in b->frames, innermost first. */
+static void add_user_frames(struct growth *g, size_t n)
+{
+	const struct unwind_frame *frames = g->builder->frames;
+	size_t n_ours = own_library_innermost(n, whose, g);
+
+	for (size_t i = n; i-- > n_ours;)
+		if (whose(g, i) != OWN_LIBRARY_OURS)
+			add_step(g, frames[i].pc,
+				 frames[i].is_return ? LOCATION_RETURN : 0);
+	if (n_ours)
+		add_step(g, 0, STEP_OWN);
 }
 
 /* The outermost frame is where the kernel started the program. */
@@ -200,9 +232,7 @@ uint32_t stack_builder_build(struct stack_builder *b, struct roster_thread *th,
 		*ret_stop = stop < UNWIND_N_STOPS ? stop : UNWIND_BAD_RULE;
 	if (n && stop != UNWIND_END)
 		add_step(&g, stop, STEP_TRUNCATED);
-	for (size_t i = n; i-- > 0;)
-		add_step(&g, b->frames[i].pc,
-			 b->frames[i].is_return ? LOCATION_RETURN : 0);
+	add_user_frames(&g, n);
 	for (size_t i = n_kernel; i-- > 0;)
 		add_step(&g, s->kernel_pcs[i],
 			 STEP_KERNEL | (i ? (uint32_t)LOCATION_RETURN : 0));

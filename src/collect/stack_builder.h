@@ -29,9 +29,10 @@ struct stack_builder {
 	struct image_table *images;
 	struct kernel_frames *kernel;
 	struct jit_files *jit;
-	uint32_t depth;				 /* frames of user code at most */
-	bool expects_jit;			 /* code in memory is a compiler's */
-	uint32_t unknown_image, truncated_image; /* MODEL_NONE not needed yet */
+	uint32_t depth;	  /* frames of user code at most */
+	bool expects_jit; /* code in memory is a compiler's */
+	/* MODEL_NONE: not needed yet. */
+	uint32_t unknown_image, truncated_image, own_image;
 	struct unwind_frame frames[STACK_BUILDER_DEPTH_MAX];
 };
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "base/vec.h"
 #include "collect/image_file.h"
 #include "collect/row_cache.h"
@@ -22,9 +21,8 @@
 #include "collect/told_path.h"
 #include "collect/tracker.h"
 
-#define MISSES_MAX    16
-#define OWN_LIBRARIES "libdwell-" /* so their names begin */
-#define KEY_SIZE      (2 * MODEL_BUILD_ID_MAX + 16)
+#define MISSES_MAX 16
+#define KEY_SIZE   (2 * MODEL_BUILD_ID_MAX + 16)
 /* On disk: the rows of some ten thousand programs. */
 #define CACHE_BYTES (UINT64_C(256) << 20)
 /* Up to that size its rows are there in some milliseconds. */
@@ -37,7 +35,8 @@ struct system_image {
 	struct image_file file;
 	uint32_t number;
 	uint32_t id; /* in the recording, MODEL_NONE: not in it yet */
-	bool is_known, is_wanted, is_own;
+	bool is_known, is_wanted;
+	enum own_library_code whose;
 	unsigned n_missed; /* so many processes ended too early */
 };
 
@@ -58,18 +57,11 @@ struct system_images {
 		uncompiled; /* those whose rows are not kept, of small files */
 };
 
-static bool is_own_path(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash && text_starts(slash + 1, OWN_LIBRARIES);
-}
-
 static void know(struct system_image *i, const struct image_file *file)
 {
 	i->file = *file;
 	i->is_known = true;
-	i->is_own = is_own_path(file->name);
+	i->whose = own_library_of(file);
 }
 
 static void forget(struct system_image *i)
@@ -440,11 +432,11 @@ bool system_images_data(const struct system_images *s, uint32_t image, uint64_t 
 	       executable_data_address(&i->file.executable, offset, ret_linked);
 }
 
-bool system_images_is_own(const struct system_images *s, uint32_t image)
+enum own_library_code system_images_whose(const struct system_images *s, uint32_t image)
 {
 	const struct system_image *i = find_slot(s, image);
 
-	return i && i->is_known && i->is_own;
+	return i && i->is_known ? i->whose : OWN_LIBRARY_NONE;
 }
 
 const char *system_images_path(const struct system_images *s, uint32_t image)

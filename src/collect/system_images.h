@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/own.h"
+#include "collect/own_library.h"
 #include "store/writer.h"
 #include "wire/stack_record.h"
 
@@ -57,8 +58,9 @@ bool system_images_data(const struct system_images *s, uint32_t image, uint64_t 
 /* The path, NULL: not known. */
 const char *system_images_path(const struct system_images *s, uint32_t image);
 
-/* Is it a library of ours, which is loaded into programs? */
-bool system_images_is_own(const struct system_images *s, uint32_t image);
+/* Is it a library of ours, which is loaded into programs? NONE where that is not known.
+ */
+enum own_library_code system_images_whose(const struct system_images *s, uint32_t image);
 
 /* Images that were gone before they could be opened. */
 uint32_t system_images_n_gone(const struct system_images *s);

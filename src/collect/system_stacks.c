@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "collect/jit_files.h"
 #include "collect/kernel_frames.h"
+#include "collect/own_library.h"
 #include "collect/pseudo_image.h"
 #include "collect/stack_path.h"
 #include "collect/system_images.h"
@@ -36,6 +37,7 @@ _Static_assert((int)STACK_STOP_NOT_LOADED == (int)UNWIND_NOT_LOADED, "one number
 #define STEP_KERNEL_LEAF (UINT32_MAX - 1)
 #define STEP_TRUNCATED	 (UINT32_MAX - 2)
 #define STEP_LABEL	 (UINT32_MAX - 3)
+#define STEP_OWN	 (UINT32_MAX - 4)
 
 struct system_stacks {
 	struct system_images *images;
@@ -44,7 +46,7 @@ struct system_stacks {
 	struct jit_files *jit;
 	struct map code_images; /* pid → image of code without a file */
 	struct map labels;	/* string → image */
-	uint32_t unknown, truncated;
+	uint32_t unknown, truncated, own;
 	struct stack_path paths[PATHS];
 };
 
@@ -56,7 +58,6 @@ struct growing {
 	struct stack_path *path;
 	size_t n;
 	uint32_t stack;
-	bool hides_own; /* a wrapper of ours is not who makes a call */
 };
 
 struct system_stacks *system_stacks_new(struct system_images *images, struct writer *w)
@@ -67,7 +68,7 @@ struct system_stacks *system_stacks_new(struct system_images *images, struct wri
 	s->writer = w;
 	s->kernel = kernel_frames_new(w);
 	s->jit = jit_files_new(w);
-	s->unknown = s->truncated = MODEL_NONE;
+	s->unknown = s->truncated = s->own = MODEL_NONE;
 	return s;
 }
 
@@ -119,12 +120,19 @@ static uint32_t truncated_location(struct growing *g, uint64_t stop)
 		stop, 0);
 }
 
+/* Of what no file explains. */
+static uint64_t address_of(uint64_t frame)
+{
+	uint64_t high = (frame >> STACK_RECORD_IMAGE_SHIFT) - STACK_RECORD_ADDRESS;
+
+	return high << STACK_RECORD_OFFSET_BITS | (frame & STACK_RECORD_OFFSET);
+}
+
 static uint32_t user_location(struct growing *g, uint64_t frame)
 {
 	struct system_stacks *s = g->s;
 	uint32_t flags = frame & STACK_RECORD_EXACT ? 0 : LOCATION_RETURN;
 	uint32_t image = (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT);
-	uint64_t offset = frame & STACK_RECORD_OFFSET;
 
 	if (image == STACK_RECORD_UNMAPPED)
 		return writer_location(
@@ -133,9 +141,9 @@ static uint32_t user_location(struct growing *g, uint64_t frame)
 			0, 0);
 	if (image < STACK_RECORD_ADDRESS)
 		return writer_location(s->writer, system_images_id(s->images, image),
-				       offset, flags);
-	offset |= (uint64_t)(image - STACK_RECORD_ADDRESS) << STACK_RECORD_OFFSET_BITS;
-	return writer_location(s->writer, code_image(s, g->record->pid), offset, flags);
+				       frame & STACK_RECORD_OFFSET, flags);
+	return writer_location(s->writer, code_image(s, g->record->pid),
+			       address_of(frame), flags);
 }
 
 /* What is called so. */
@@ -154,6 +162,11 @@ static uint32_t location_of_label(struct system_stacks *s, uint64_t path)
 static uint32_t label_location(struct growing *g, uint64_t path)
 {
 	return location_of_label(g->s, path);
+}
+
+static uint32_t own_location(struct growing *g, uint64_t frame unused)
+{
+	return own_library_location(g->s->writer, &g->s->own);
 }
 
 static uint32_t kernel_location(struct growing *g, uint64_t pc)
@@ -196,15 +209,32 @@ static bool is_entry(const struct system_stacks *s, uint64_t frame)
 				   frame & STACK_RECORD_OFFSET);
 }
 
-static bool is_own(const struct system_stacks *s, uint64_t frame)
+struct user_part {
+	const struct system_stacks *s;
+	const uint64_t *frames;
+	size_t n;
+};
+
+static struct user_part user_part(const struct system_stacks *s,
+				  const struct stack_record *r)
 {
-	return system_images_is_own(s->images,
-				    (uint32_t)(frame >> STACK_RECORD_IMAGE_SHIFT));
+	return (struct user_part){ s, r->frames + r->n_kernel, r->n_user };
+}
+
+static enum own_library_code whose(void *ctx, size_t i)
+{
+	const struct user_part *u = ctx;
+	uint32_t image = (uint32_t)(u->frames[i] >> STACK_RECORD_IMAGE_SHIFT);
+
+	return image < STACK_RECORD_ADDRESS ? system_images_whose(u->s->images, image)
+					    : own_library_at(address_of(u->frames[i]));
 }
 
 bool system_stacks_is_own(const struct system_stacks *s, const struct stack_record *r)
 {
-	return r->n_user && is_own(s, r->frames[r->n_kernel]);
+	struct user_part u = user_part(s, r);
+
+	return own_library_innermost(u.n, whose, &u) > 0;
 }
 
 static enum unwind_stop stop_of(const struct system_stacks *s,
@@ -220,14 +250,17 @@ static enum unwind_stop stop_of(const struct system_stacks *s,
 static void grow_by(struct growing *g, const struct stack_record *r,
 		    enum unwind_stop stop)
 {
-	const uint64_t *user = r->frames + r->n_kernel;
+	struct user_part u = user_part(g->s, r);
+	size_t n_ours = own_library_innermost(u.n, whose, &u);
 
 	g->record = r;
 	if (stop != UNWIND_N_STOPS && stop != UNWIND_END)
 		grow(g, stop, STEP_TRUNCATED, truncated_location);
-	for (uint32_t i = r->n_user; i-- > 0;)
-		if (!g->hides_own || !is_own(g->s, user[i]))
-			grow(g, user[i], step_of(user[i], r->pid), user_location);
+	for (size_t i = u.n; i-- > n_ours;)
+		if (whose(&u, i) != OWN_LIBRARY_OURS)
+			grow(g, u.frames[i], step_of(u.frames[i], r->pid), user_location);
+	if (n_ours)
+		grow(g, 0, STEP_OWN, own_location);
 	for (uint32_t i = r->n_kernel; i-- > 1;)
 		grow(g, r->frames[i], STEP_KERNEL, kernel_location);
 	if (r->n_kernel)
@@ -249,7 +282,7 @@ uint32_t system_stacks_labelled_id(struct system_stacks *s, const struct stack_r
 				   const char *const *labels, size_t n_labels,
 				   uint32_t kind, enum unwind_stop *ret_stop)
 {
-	struct growing g = { .s = s, .path = &s->paths[kind % PATHS], .hides_own = true };
+	struct growing g = { .s = s, .path = &s->paths[kind % PATHS] };
 
 	*ret_stop = stop_of(s, r);
 	stack_path_begin(g.path, kind);
@@ -279,13 +312,11 @@ static bool variable_location(struct system_stacks *s, uint64_t object, uint32_t
 static bool address_location(struct system_stacks *s, uint64_t object, uint32_t *ret)
 {
 	uint32_t image = (uint32_t)(object >> STACK_RECORD_IMAGE_SHIFT);
-	uint64_t address = object & STACK_RECORD_OFFSET;
 	char text[OBJECT_MAX];
 
 	if (image < STACK_RECORD_ADDRESS)
 		return false;
-	address |= (uint64_t)(image - STACK_RECORD_ADDRESS) << STACK_RECORD_OFFSET_BITS;
-	snprintf(text, sizeof(text), "[0x%" PRIx64 "]", address);
+	snprintf(text, sizeof(text), "[0x%" PRIx64 "]", address_of(object));
 	*ret = location_of_label(s, writer_string(s->writer, text));
 	return true;
 }
@@ -310,7 +341,7 @@ uint32_t system_stacks_label(struct system_stacks *s, uint32_t stack, const char
 uint32_t system_stacks_append(struct system_stacks *s, uint32_t stack,
 			      const struct stack_record *r)
 {
-	struct growing g = { .s = s, .stack = stack, .hides_own = true };
+	struct growing g = { .s = s, .stack = stack };
 
 	grow_by(&g, r, stop_of(s, r));
 	return g.stack;

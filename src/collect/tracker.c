@@ -54,7 +54,8 @@ struct tracker *tracker_new(struct writer *w)
 	t->stacks.kernel = t->kernel;
 	t->stacks.jit = t->jit;
 	t->stacks.depth = STACK_BUILDER_DEPTH_MAX;
-	t->stacks.unknown_image = t->stacks.truncated_image = MODEL_NONE;
+	t->stacks.unknown_image = t->stacks.truncated_image = t->stacks.own_image =
+		MODEL_NONE;
 	return t;
 }
 

@@ -29,7 +29,7 @@ enum image_kind {
 	IMAGE_TRUNCATED = 7, /* pseudo: outermost frame of a stack that ended early;
 			      * offset = reason (enum unwind_stop) */
 	IMAGE_LABEL = 8, /* pseudo: no code, its path is what it says; frames inside of
-			  * it are another thread's */
+			  * it are another thread's, or the kernel's for it */
 };
 
 enum image_flag {

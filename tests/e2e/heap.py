@@ -554,6 +554,22 @@ def the_heap_stands_beside_samples_of_time():
 
 
 @test
+def what_tracing_takes_beside_samples_of_time_has_a_line_of_its_own():
+    own = '[dwell tracing]'
+    for source in (), ('--source', 'timer'):
+        path = beside('fusertime,heap', os.path.join(WORKLOADS, 'churn'), '60000', source=source)
+        r = report(path, '--event', 'cpu-time')
+        assert not [row for row in r['rows'] if 'libdwell' in row.get('image', '')], r['rows']
+        assert not r['quality']['unresolved']['cpu-time'], r['quality']
+        # Some of it, within what the program calls, and never all of it.
+        took, total = total_of(r, own, 'exclusive'), r['total']['cpu-time']
+        assert 0.02 < took / total < 0.9, (source, took, total)
+        assert total_of(r, 'main', 'inclusive') >= took, (source, r['rows'][:5])
+        # The clock that is read is not the program's.
+        assert not total_of(r, '__vdso_clock_gettime', 'inclusive'), source
+
+
+@test
 def the_heap_stands_beside_sums_of_the_kernel():
     for experiments in 'usertime,heap,io', 'heap,states', 'io,heap', 'usertime,heap,syscalls':
         path = check_beside(experiments)

@@ -11,12 +11,14 @@
 
 #include <cmocka.h>
 
+#include "collect/inject_place.h"
 #include "collect/system_images.h"
 #include "store/recording.h"
 
 #define FRAME(image, offset) ((uint64_t)(image) << STACK_RECORD_IMAGE_SHIFT | (offset))
 #define PROGRAM		     7
 #define LIBRARY		     8
+#define OWN		     9
 #define COMPILED	     FRAME(STACK_RECORD_ADDRESS, 0x7000)
 #define KERNEL		     UINT64_C(0xffffffff81000000)
 #define KIND		     3
@@ -227,6 +229,38 @@ static void what_is_inside_of_a_stack_is_no_code(void **state)
 	tear_down(&f);
 }
 
+/* What it does itself is one frame, whichever; what it leads on to is the caller's. */
+static void our_own_code_is_told_apart_from_the_program(void **state)
+{
+	const uint64_t outer = FRAME(PROGRAM, 0x100);
+	struct stack_record_image own = { .image = OWN, .pid = 0x7ffffff0, .inode = 1 };
+	struct fixture f;
+	const uint64_t put = INJECT_PLACE_FIRST + 0x5000;
+	const uint64_t high = put >> STACK_RECORD_OFFSET_BITS;
+	uint32_t in, in_the_kernel, put_in, through;
+
+	(void)state;
+	set_up(&f);
+	/* The last part of its path first. */
+	memcpy(own.path, "libdwell-tracer.so\0tmp", sizeof("libdwell-tracer.so\0tmp"));
+	own.path_bytes = sizeof("libdwell-tracer.so\0tmp");
+	system_images_meet(f.images, &own);
+	in = STACK(&f, KIND, 1, FRAME(OWN, 0x10), FRAME(OWN, 0x20), outer);
+	in_the_kernel = STACK(&f, KIND, 1, KERNEL, FRAME(OWN, 0x30), outer);
+	put_in = STACK(&f, KIND, 1,
+		       FRAME(STACK_RECORD_ADDRESS + high, put & STACK_RECORD_OFFSET),
+		       outer);
+	through = STACK(&f, KIND, 1, FRAME(LIBRARY, 0x10), FRAME(OWN, 0x20), outer);
+	finish(&f);
+	assert_string_equal(text(&f, in), "[dwell tracing]");
+	assert_int_equal(location(&f, parent(&f, in))->offset, 0x100);
+	assert_int_equal(parent(&f, in_the_kernel), in);
+	assert_int_equal(put_in, in);
+	assert_int_equal(parent(&f, through), parent(&f, in));
+	assert_int_equal(location(&f, through)->offset, 0x10);
+	tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +269,7 @@ int main(void)
 		cmocka_unit_test(code_without_a_file_is_of_one_process),
 		cmocka_unit_test(the_kernel_part_is_on_top),
 		cmocka_unit_test(what_is_inside_of_a_stack_is_no_code),
+		cmocka_unit_test(our_own_code_is_told_apart_from_the_program),
 		cmocka_unit_test(a_cut_stack_has_other_outer_frames),
 	};
 

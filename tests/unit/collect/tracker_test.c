@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "collect/inject_place.h"
 #include "host/cgroup_names.h"
 #include "host/procfs.h"
 #include "store/recording.h"
@@ -148,6 +149,55 @@ static void the_stack_of_a_call_ends_behind_it(void **state)
 	finish(&f, &r);
 	assert_int_equal(location(r, called)->flags, LOCATION_RETURN);
 	assert_int_equal(location(r, interrupted)->flags, 0);
+	recording_free(r);
+}
+
+static bool is_own(const struct recording *r, uint32_t stack)
+{
+	const struct model_location *l = location(r, stack);
+
+	return recording_image(r, l->image)->kind == IMAGE_LABEL &&
+	       !strcmp(path_of(r, l), "[dwell tracing]");
+}
+
+/* What it does itself is one frame, whichever; what it leads on to is the caller's. */
+static void our_own_code_is_told_apart_from_the_program(void **state)
+{
+	static const uint64_t within[] = { 0x2020, 0x2040, 0x1010 },
+			      elsewhere[] = { 0x2060, 0x1010 },
+			      by_clock[] = { 0x4010, 0x2060, 0x1010 },
+			      beyond[] = { 0x3010, 0x2020, 0x1010 },
+			      clock[] = { 0x4010, 0x1010 },
+			      put[] = { INJECT_PLACE_FIRST + 0x5000, 0x1010 };
+	struct fixture f;
+	struct recording *r;
+	uint32_t in, in_as_well, in_clock, through, its_clock, put_in;
+
+	(void)state;
+	begin(&f);
+	tracker_exec(f.tracker, 1, PID, PID, "prog");
+	map_code(&f, PID, 0x1000, "/no/such/prog");
+	map_code(&f, PID, 0x2000, "/no/such/libdwell-tracer.so");
+	map_code(&f, PID, 0x3000, "/no/such/libc.so");
+	map_code(&f, PID, 0x4000, "[vdso]");
+	in = sample(&f, PID, within, 3, UNWIND_END);
+	in_as_well = sample(&f, PID, elsewhere, 2, UNWIND_END);
+	in_clock = sample(&f, PID, by_clock, 3, UNWIND_END);
+	through = sample(&f, PID, beyond, 3, UNWIND_END);
+	its_clock = sample(&f, PID, clock, 2, UNWIND_END);
+	map_code(&f, PID, INJECT_PLACE_FIRST + 0x5000, "//anon");
+	put_in = sample(&f, PID, put, 2, UNWIND_END);
+	assert_int_equal(sample(&f, PID, within, 3, UNWIND_END), in);
+	finish(&f, &r);
+	assert_int_equal(in_as_well, in);
+	assert_int_equal(in_clock, in);
+	assert_int_equal(put_in, in);
+	assert_true(is_own(r, in));
+	in = recording_stacks(r)[in].parent;
+	assert_string_equal(path_of(r, location(r, in)), "/no/such/prog");
+	assert_string_equal(path_of(r, location(r, through)), "/no/such/libc.so");
+	assert_int_equal(recording_stacks(r)[through].parent, in);
+	assert_string_equal(path_of(r, location(r, its_clock)), "[vdso]");
 	recording_free(r);
 }
 
@@ -414,6 +464,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_places_in_images_under_their_callers),
 		cmocka_unit_test(the_stack_of_a_call_ends_behind_it),
+		cmocka_unit_test(our_own_code_is_told_apart_from_the_program),
 		cmocka_unit_test(a_child_has_its_parents_code_until_it_execs),
 		cmocka_unit_test(many_short_lives_are_forgotten_one_by_one),
 		cmocka_unit_test(only_what_is_to_be_followed_is_kept),
