@@ -12,6 +12,7 @@ static const struct heap_table leaks = {
 	.order = "leaked-bytes",
 	.estimated = "leaked-bytes",
 	.nothing = "Everything was given back.",
+	.has = HEAP_FACT_LEFT_BLOCKS,
 	.columns = { { .title = "Bytes", .event = "leaked-bytes" },
 		     { .title = "Blocks", .event = "leaks" },
 		     { "Lost", "lost-bytes", NULL, true },
@@ -24,6 +25,7 @@ static const struct heap_table lost = {
 	.title = "Lost, as nothing points to it any more",
 	.order = "lost-bytes",
 	.nothing = "Nothing is known to be lost.",
+	.has = HEAP_FACT_LOST_BLOCKS,
 	.columns = { { .title = "Bytes", .event = "lost-bytes" },
 		     { .title = "Blocks", .event = "lost" } },
 };
@@ -34,6 +36,7 @@ static const struct heap_table peak = {
 	.order = "peak-bytes",
 	.estimated = "peak-bytes",
 	.nothing = "No process ever held memory.",
+	.has = HEAP_FACT_PEAK,
 	.columns = { { .title = "Bytes", .event = "peak-bytes" },
 		     { .title = "Blocks", .event = "peak-blocks" } },
 };
@@ -44,6 +47,7 @@ static const struct heap_table churn = {
 	.order = "allocations",
 	.estimated = "allocated-bytes",
 	.nothing = "Nothing was allocated.",
+	.has = HEAP_FACT_ALLOCATIONS,
 	.columns = { { .title = "Calls", .event = "allocations" },
 		     { .title = "Bytes", .event = "allocated-bytes" },
 		     { .title = "Temporary", .event = "temporary" },
@@ -57,6 +61,7 @@ static const struct heap_table mapped = {
 	.title = "Mapped by the program itself",
 	.order = "mapped-bytes",
 	.nothing = "The program mapped nothing itself.",
+	.has = HEAP_FACT_MAPPINGS,
 	.columns = { { .title = "Bytes", .event = "mapped-bytes" },
 		     { .title = "Calls", .event = "mappings" },
 		     { .title = "At the peak", .event = "peak-mapped-bytes" },
@@ -68,6 +73,7 @@ static const struct heap_table sizes = {
 	.title = "By size, and by how long blocks lived",
 	.order = "allocated-bytes",
 	.nothing = "Nothing was allocated.",
+	.has = HEAP_FACT_ALLOCATIONS,
 	.print = heap_whole_sizes,
 };
 
@@ -76,6 +82,7 @@ static const struct heap_table timeline = {
 	.title = "Over time",
 	.order = "allocated-bytes",
 	.nothing = "Nothing was allocated.",
+	.has = HEAP_FACT_ALLOCATIONS,
 	.print = heap_timeline_view_print,
 	.limit = 24,
 };

@@ -254,6 +254,32 @@ static int print_whole(const struct heap_view *v, FILE *out, struct err *e)
 	return rc;
 }
 
+static bool was_lost(const struct heap_view *v)
+{
+	bool was = false;
+
+	for (size_t i = 0; i < v->report->quality.n_sources; i++)
+		was |= v->report->quality.sources[i].lost_samples != 0;
+	return was;
+}
+
+/* No place has any, which may be so as places were lost. */
+static void print_nothing(const struct heap_view *v, FILE *out)
+{
+	const struct profile *p = v->report->profile;
+	bool is_known = greatest(p, HEAP_FACT_ALLOCATIONS) || !was_lost(v);
+
+	fputc('\n', out);
+	if (v->report->filter)
+		report_text_nothing(v->report, out);
+	else if (greatest(p, v->table->has))
+		fputs("Where is not known: the places are not in the recording.\n", out);
+	else if (!is_known)
+		fputs("Not known: the places are not in the recording.\n", out);
+	else
+		fprintf(out, "%s\n", v->table->nothing);
+}
+
 int heap_view_print(const struct heap_view *v, FILE *out, struct err *e)
 {
 	int rc = 0;
@@ -264,7 +290,7 @@ int heap_view_print(const struct heap_view *v, FILE *out, struct err *e)
 	}
 	report_head_filter(v->report, out);
 	if (!v->places.all.n)
-		fprintf(out, "\n%s\n", v->table->nothing);
+		print_nothing(v, out);
 	else if (v->table->print)
 		rc = print_whole(v, out, e);
 	else

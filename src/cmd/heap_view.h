@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/heap_facts.h"
 #include "analyze/heap_places.h"
 #include "analyze/heap_rows.h"
 #include "base/buf.h"
@@ -27,6 +28,7 @@ struct heap_table {
 	const char *estimated;	  /* event, in bytes, that tells the error where blocks
 				   * were sampled; NULL: every one was observed */
 	const char *nothing;	  /* said when no place has any */
+	enum heap_fact has;	  /* of a process that has some */
 	/* Of a recording; NULL: places. */
 	int (*print)(const struct heap_view *v, size_t source, FILE *out, struct err *e);
 	size_t limit; /* rows where nothing is said; 0: as of places */
