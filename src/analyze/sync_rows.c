@@ -141,12 +141,16 @@ struct column {
 	const char *event;
 	void (*add)(struct sync_sums *s, const struct place *at);
 	bool is_holder;
+	const char *of_lock; /* event of the same of a lock; NULL: this one */
 };
 
 static const struct column columns[] = {
-	{ "lock-wait-time", add_ns, false },   { "lock-waits", add_n, false },
-	{ "sync-wait-time", add_ns, false },   { "sync-waits", add_n, false },
-	{ "wait-durations", add_step, false }, { "holder-time", add_holder, true },
+	{ "lock-wait-time", add_ns, false, NULL },
+	{ "lock-waits", add_n, false, NULL },
+	{ "sync-wait-time", add_ns, false, "lock-wait-time" },
+	{ "sync-waits", add_n, false, "lock-waits" },
+	{ "wait-durations", add_step, false, NULL },
+	{ "holder-time", add_holder, true, NULL },
 };
 
 static const struct column *column_of(const struct profile *p, size_t i)
@@ -158,6 +162,33 @@ static const struct column *column_of(const struct profile *p, size_t i)
 		    strcmp(c->name, columns[k].event) == 0)
 			return &columns[k];
 	return NULL;
+}
+
+static size_t column_beside(const struct profile *p, size_t i, const char *event)
+{
+	const struct profile_column *beside = profile_column(p, i);
+
+	for (size_t k = 0; k < profile_n_columns(p); k++) {
+		const struct profile_column *c = profile_column(p, k);
+
+		if (c->source == beside->source &&
+		    strcmp(c->experiment, beside->experiment) == 0 &&
+		    strcmp(c->name, event) == 0)
+			return k;
+	}
+	return i;
+}
+
+/* What turned out to be a lock's is so in the totals, too. */
+static void move_total(const struct making *m, const struct column *c,
+		       const struct place *at)
+{
+	size_t from = at->sample->column;
+
+	if (!c->of_lock || !at->is_lock)
+		return;
+	m->rows->totals[from] -= at->sample->weight;
+	m->rows->totals[column_beside(m->p, from, c->of_lock)] += at->sample->weight;
 }
 
 /* Rows. */
@@ -328,6 +359,7 @@ static int add_sample(void *ctx, const struct profile_sample *s, unused struct e
 
 	if (!c || !find_place(m, s, &at) || (c->is_holder && !at.holder))
 		return 0;
+	move_total(m, c, &at);
 	if (!c->is_holder)
 		c->add(at.is_lock ? &m->rows->locks.sums : &m->rows->others.sums, &at);
 	if (is_by_holder && !c->is_holder)
@@ -358,8 +390,12 @@ int sync_rows_make(const struct profile *p, enum sync_rows_by by, struct sync_ro
 		   struct err *e)
 {
 	struct making m = { .p = p, .rows = ret, .by = by };
-	int rc = profile_each_sample(p, add_sample, &m, e);
+	int rc;
 
+	ret->totals = xcalloc(profile_n_columns(p) + 1, sizeof(*ret->totals));
+	for (size_t i = 0; i < profile_n_columns(p); i++)
+		ret->totals[i] = profile_column(p, i)->total_weight;
+	rc = profile_each_sample(p, add_sample, &m, e);
 	map_fini(&m.by_key);
 	for (size_t i = 0; i < profile_n_columns(p); i++)
 		ret->has_sync |= column_of(p, i) != NULL;
@@ -386,6 +422,7 @@ void sync_rows_fini(struct sync_rows *r)
 		free_paths(&row->holders);
 	}
 	vec_fini(&r->rows);
+	free(r->totals);
 }
 
 struct sync_short sync_rows_short(const struct profile *p)

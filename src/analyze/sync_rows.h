@@ -5,8 +5,9 @@
  * Stacks of the experiment sync end in a label of what kind of thing was waited for and,
  * but for the end of a thread, in which; those of holders go on with a label and the
  * holder's frames, those of durations with a label of the step.  Locks, which somebody
- * else holds, and what it is no fault to wait for are never summed up together.  Borrows
- * the profile.
+ * else holds, and what it is no fault to wait for are never summed up together.  Where
+ * only the functions in which a thread waits tell that it is for a lock, the wait was
+ * recorded as the others are, and is a lock's here.  Borrows the profile.
  */
 #ifndef DWELL_ANALYZE_SYNC_ROWS_H
 #define DWELL_ANALYZE_SYNC_ROWS_H
@@ -55,7 +56,8 @@ struct sync_row {
 struct sync_rows {
 	VEC(struct sync_row) rows;
 	struct sync_row locks, others; /* totals */
-	bool has_sync;		       /* the recordings have it at all */
+	uint64_t *totals; /* by the profile's columns, as these rows have it */
+	bool has_sync;	  /* the recordings have it at all */
 };
 
 /* What was too short to be told, of all recordings. */

@@ -79,7 +79,7 @@ static void put_callers(const struct rows_view *v, const void *row, struct buf *
 	const struct rows_path path = path_of(row);
 
 	if (path.n_frames > 1)
-		rows_path_text(b, &v->report, &path, true, STACK_FRAMES);
+		rows_path_text(b, &v->report, &path, "", true, STACK_FRAMES, 1);
 }
 
 static const struct rows_column columns[] = {

@@ -90,7 +90,7 @@ static void put_events(struct json *j, const struct report *r)
 	json_array_end(j);
 }
 
-static void put_totals(struct json *j, const struct report *r)
+static void put_totals(struct json *j, const struct report *r, const uint64_t *totals)
 {
 	char name[200];
 
@@ -98,13 +98,15 @@ static void put_totals(struct json *j, const struct report *r)
 	json_object(j);
 	for (size_t i = 0; i < profile_n_columns(r->profile); i++) {
 		event_key(r, i, name, sizeof(name));
-		json_key_u64(j, name, profile_column(r->profile, i)->total_weight);
+		json_key_u64(j, name,
+			     totals ? totals[i]
+				    : profile_column(r->profile, i)->total_weight);
 	}
 	json_object_end(j);
 }
 
-void report_json_begin(struct json *j, const struct report *r, const char *name,
-		       FILE *out)
+void report_json_begin_with(struct json *j, const struct report *r, const char *name,
+			    const uint64_t *totals, FILE *out)
 {
 	json_init(j, out);
 	json_object(j);
@@ -113,9 +115,15 @@ void report_json_begin(struct json *j, const struct report *r, const char *name,
 		json_key_str(j, "filter", r->filter);
 	put_sources(j, r);
 	put_events(j, r);
-	put_totals(j, r);
+	put_totals(j, r, totals);
 	json_key(j, "rows");
 	json_array(j);
+}
+
+void report_json_begin(struct json *j, const struct report *r, const char *name,
+		       FILE *out)
+{
+	report_json_begin_with(j, r, name, NULL, out);
 }
 
 static void put_truncated(struct json *j, const struct report *r)

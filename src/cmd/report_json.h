@@ -21,6 +21,9 @@
 /* Up to and including the opening of "rows". */
 void report_json_begin(struct json *j, const struct report *r, const char *name,
 		       FILE *out);
+/* With other totals than the profile's, by its columns; NULL: with those. */
+void report_json_begin_with(struct json *j, const struct report *r, const char *name,
+			    const uint64_t *totals, FILE *out);
 /* Closes "rows" and the report. */
 void report_json_end(struct json *j, const struct report *r);
 /* The key EVENT of a column. */

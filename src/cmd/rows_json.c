@@ -62,7 +62,8 @@ void rows_json_print(const struct rows_view *v, FILE *out)
 {
 	struct json j;
 
-	report_json_begin(&j, &v->report, v->kind->name, out);
+	report_json_begin_with(&j, &v->report, v->kind->name,
+			       v->kind->totals ? v->kind->totals(v) : NULL, out);
 	vec_each(p, &v->parts)
 		for (size_t i = 0; i < rows_view_shown(v, p); i++)
 			put_row(&j, v, rows_view_row(v, p->first + i));

@@ -18,9 +18,10 @@ struct rows_path {
 	size_t n_frames;
 };
 
-/* "f ← g ← h", at most so many; without the first where it is said already. */
+/* "f ← g ← h", at most so many, behind words; without the first where it is said already.
+ * Of a note below a row, whose n_paths are cut so that it takes two lines. */
 void rows_path_text(struct buf *b, const struct report *r, const struct rows_path *path,
-		    bool without_first, size_t limit);
+		    const char *words, bool without_first, size_t limit, size_t n_paths);
 /* "frames": [ … ] */
 void rows_path_json(struct json *j, const struct report *r, const struct rows_path *path);
 

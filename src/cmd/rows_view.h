@@ -87,6 +87,8 @@ struct rows_kind {
 	void (*note)(const struct rows_view *v, const void *row, struct buf *b);
 	void (*text_below)(const struct rows_view *v, FILE *out);
 	void (*json_behind)(const struct rows_view *v, struct json *j);
+	/* By the profile's columns; NULL: they are the profile's. */
+	const uint64_t *(*totals)(const struct rows_view *v);
 };
 
 struct rows_view {

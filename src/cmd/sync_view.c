@@ -89,7 +89,7 @@ static void put_lists(const struct rows_view *v, const void *row, struct json *j
 
 /* Of the path with most time.  The name of a row is the first frame of its own. */
 static void put_path(const struct rows_view *v, const char *words,
-		     const sync_paths *paths, bool is_own, struct buf *b)
+		     const sync_paths *paths, bool is_own, size_t n_paths, struct buf *b)
 {
 	struct rows_path path;
 
@@ -97,8 +97,8 @@ static void put_path(const struct rows_view *v, const char *words,
 		return;
 	path = path_of(&paths->at[0]);
 	buf_puts(b, b->size ? "; " : "");
-	buf_puts(b, is_own ? "" : words);
-	rows_path_text(b, &v->report, &path, is_own, PATH_FRAMES);
+	rows_path_text(b, &v->report, &path, is_own ? "" : words, is_own, PATH_FRAMES,
+		       n_paths);
 }
 
 static void put_paths(const struct rows_view *v, const void *row, struct buf *b)
@@ -106,12 +106,13 @@ static void put_paths(const struct rows_view *v, const void *row, struct buf *b)
 	const struct sync_row *r = row;
 	const char *held = r->is_lock ? "held by " : "woken by ";
 	bool is_holder = v->by == SYNC_ROWS_BY_HOLDER;
+	size_t n = 1 + (r->holders.n > 0);
 
 	if (is_holder)
-		put_path(v, held, &r->holders, true, b);
-	put_path(v, "waits in ", &r->waiters, v->by == SYNC_ROWS_BY_STACK, b);
+		put_path(v, held, &r->holders, true, n, b);
+	put_path(v, "waits in ", &r->waiters, v->by == SYNC_ROWS_BY_STACK, n, b);
 	if (!is_holder)
-		put_path(v, held, &r->holders, false, b);
+		put_path(v, held, &r->holders, false, n, b);
 }
 
 static const struct rows_column columns[] = {
@@ -239,6 +240,11 @@ static void put_short(const struct rows_view *v, struct json *j)
 	json_object_end(j);
 }
 
+static const uint64_t *totals(const struct rows_view *v)
+{
+	return ((const struct sync_rows *)v->of)->totals;
+}
+
 const struct rows_kind sync_view = {
 	.name = "sync",
 	.subject = "waits",
@@ -254,4 +260,5 @@ const struct rows_kind sync_view = {
 	.note = put_paths,
 	.text_below = print_below,
 	.json_behind = put_short,
+	.totals = totals,
 };
