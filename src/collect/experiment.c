@@ -61,22 +61,29 @@ static const char *nearest(const char *name)
 	return best;
 }
 
+/* Some are looked for as experiments that nobody has to choose. */
+static int refuse_unknown(const char *name, struct err *e)
+{
+	const char *best = nearest(name);
+
+	if (!strcmp(name, "global"))
+		return err_set(e, ERR_USAGE,
+			       "'global' need not be chosen: every recording has it, "
+			       "and 'dwell global' shows it");
+	if (best)
+		return err_set(e, ERR_USAGE, "no experiment '%.40s'; did you mean '%s'?",
+			       name, best);
+	return err_set(e, ERR_USAGE, "no experiment '%.40s'; 'dwell list' shows them all",
+		       name);
+}
+
 int experiment_find(const char *name, struct experiment_choice *ret, struct err *e)
 {
 	uint64_t interval;
 	const struct experiment *x = find_variant(name, &interval);
 
-	if (!x) {
-		const char *best = nearest(name);
-
-		if (best)
-			return err_set(e, ERR_USAGE,
-				       "no experiment '%.40s'; did you mean '%s'?", name,
-				       best);
-		return err_set(e, ERR_USAGE,
-			       "no experiment '%.40s'; 'dwell list' shows them all",
-			       name);
-	}
+	if (!x)
+		return refuse_unknown(name, e);
 	*ret = (struct experiment_choice){ .experiment = x,
 					   .interval = interval,
 					   .types = x->types };

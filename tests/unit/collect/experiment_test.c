@@ -43,6 +43,8 @@ static void an_unknown_name_gets_a_suggestion(void **state)
 	assert_int_equal(experiment_find("ffaults", &c, &e), ERR_USAGE);
 	assert_int_equal(experiment_find("xyzzyplugh", &c, &e), ERR_USAGE);
 	assert_non_null(strstr(e.text, "dwell list"));
+	assert_int_equal(experiment_find("global", &c, &e), ERR_USAGE);
+	assert_non_null(strstr(e.text, "need not be chosen"));
 }
 
 static void a_time_is_no_interval_of_events(void **state)
