@@ -9,6 +9,21 @@
 #include "base/text.h"
 #include "collect/experiment.h"
 
+/* "143 samples and 1,000 events": a sample stands for others, an event was met itself. */
+static void print_taken(const struct session_outcome *o, FILE *out)
+{
+	uint64_t events = o->stats.events, samples = o->stats.samples - events;
+	char n[TEXT_MAX];
+
+	if (samples || !events)
+		fprintf(out, "%s sample%s", text_count(n, samples),
+			samples == 1 ? "" : "s");
+	if (samples && events)
+		fputs(" and ", out);
+	if (events)
+		fprintf(out, "%s event%s", text_count(n, events), events == 1 ? "" : "s");
+}
+
 /* "1.43 s of CPU sampled, 1.44 s by the kernel's account" */
 static void print_time(const struct session_outcome *o, FILE *out)
 {
@@ -109,12 +124,12 @@ static void print_signal(const struct session_outcome *o, FILE *out)
 void record_summary_print(const struct session_settings *x,
 			  const struct session_outcome *o, FILE *out)
 {
-	char path[PATH_MAX + 64], samples[TEXT_MAX], bytes[TEXT_MAX], wall[TEXT_MAX];
+	char path[PATH_MAX + 64], bytes[TEXT_MAX], wall[TEXT_MAX];
 
 	text_printable(path, sizeof(path), o->path);
 	print_signal(o, out);
-	fprintf(out, "dwell: %s: %s sample%s", path,
-		text_count(samples, o->stats.samples), o->stats.samples == 1 ? "" : "s");
+	fprintf(out, "dwell: %s: ", path);
+	print_taken(o, out);
 	print_time(o, out);
 	fprintf(out, " in %s, %s\n", text_duration(wall, o->wall_ns),
 		text_size(bytes, o->bytes));

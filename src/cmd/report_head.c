@@ -53,15 +53,25 @@ static bool is_exact(const struct report *r, const struct profile_column *c)
 	return ev && ev->flags & EVENT_EXACT && c->period <= 1;
 }
 
+/* "12.31 s of cpu-time", "302 allocations" */
+static void put_amount(struct buf *b, const struct profile_column *c)
+{
+	char value[TEXT_MAX];
+	bool is_count = strcmp(c->unit, "count") == 0;
+
+	buf_printf(b, "%s %s%s", text_value(value, c->total_weight, c->unit),
+		   is_count ? "" : "of ", c->name);
+}
+
 /* "12.31 s of cpu-time (1,231 samples, one each 10 ms, perf cpu-clock)". */
 static void put_column(struct buf *b, const struct report *r,
 		       const struct profile_column *c)
 {
-	char value[TEXT_MAX], count[TEXT_MAX];
+	char count[TEXT_MAX];
 	bool is_count = strcmp(c->unit, "count") == 0;
 
-	buf_printf(b, "%s %s%s (", text_value(value, c->total_weight, c->unit),
-		   is_count ? "" : "of ", c->name);
+	put_amount(b, c);
+	buf_puts(b, " (");
 	if (c->event != c->source_event) /* computed, not sampled */
 		buf_puts(b, "computed");
 	else if (is_count && c->total_count == c->total_weight)
@@ -291,28 +301,115 @@ static void put_waits(const struct report *r, size_t column, FILE *out)
 	}
 }
 
-/* How the parts of a whole were collected is said of each. */
-static void put_columns(const struct report *r, size_t source, FILE *out)
+static bool is_said(const struct report *r, size_t source, size_t column)
 {
+	const struct profile_column *c = profile_column(r->profile, column);
+
+	return c->source == source && (c->total_weight || column == r->shown[0]) &&
+	       !report_profile_is_aside(r, column);
+}
+
+/* It says all of how it was collected that there are as many of it as there were. */
+static bool is_plain(const struct report *r, size_t column)
+{
+	const struct profile_column *c = profile_column(r->profile, column);
+
+	return c->event == c->source_event && c->whole == MODEL_NONE &&
+	       !is_whole(r, column) && !waits_is_column(c) && is_exact(r, c);
+}
+
+static bool are_together(const struct report *r, size_t a, size_t b)
+{
+	const struct profile_column *x = profile_column(r->profile, a);
+	const struct profile_column *y = profile_column(r->profile, b);
+
+	return is_plain(r, a) && is_plain(r, b) &&
+	       strcmp(x->experiment, y->experiment) == 0 &&
+	       strcmp(x->collected_by, y->collected_by) == 0;
+}
+
+/* The next one that is said, or as many as there are. */
+static size_t next_said(const struct report *r, size_t source, size_t column)
+{
+	do
+		column++;
+	while (column < profile_n_columns(r->profile) && !is_said(r, source, column));
+	return column;
+}
+
+/* Lines break between amounts. */
+static void put_piece(const struct report *r, struct buf *line, struct buf *piece,
+		      FILE *out)
+{
+	static const char indent[] = "  ";
+	size_t width = text_width(indent) + text_width(buf_str(line)) +
+		       text_width(buf_str(piece));
+
+	if (line->size && width > r->width)
+		report_text_line(out, r, indent, line);
+	buf_puts(line, buf_str(piece) + (!line->size && *buf_str(piece) == ' '));
+	buf_clear(piece);
+}
+
+/* What an experiment observed of everything is said in one sentence; returns the last of
+ * it, or the column where it has no others. */
+static size_t put_together(const struct report *r, size_t source, size_t column,
+			   FILE *out)
+{
+	own(buf_fini) struct buf line = { 0 }, piece = { 0 };
+	size_t n = profile_n_columns(r->profile), c = next_said(r, source, column);
+	size_t last = column;
+
+	if (c == n || !are_together(r, column, c))
+		return column;
+	put_amount(&piece, profile_column(r->profile, column));
+	for (; c < n && are_together(r, column, c); c = next_said(r, source, c)) {
+		buf_puts(&piece, ",");
+		put_piece(r, &line, &piece, out);
+		buf_puts(&piece, " ");
+		put_amount(&piece, profile_column(r->profile, c));
+		last = c;
+	}
+	put_piece(r, &line, &piece, out);
+	buf_puts(&piece, " (every one");
+	if (*profile_column(r->profile, column)->collected_by)
+		buf_puts(&piece, ", ");
+	report_text_safe(&piece, profile_column(r->profile, column)->collected_by);
+	buf_puts(&piece, ")");
+	put_piece(r, &line, &piece, out);
+	report_text_line(out, r, "  ", &line);
+	return last;
+}
+
+/* How the parts of a whole were collected is said of each. */
+static void put_alone(const struct report *r, size_t c, FILE *out)
+{
+	const struct profile_column *column = profile_column(r->profile, c);
 	own(buf_fini) struct buf b = { 0 };
 	char value[TEXT_MAX];
 
-	for (size_t c = 0; c < profile_n_columns(r->profile); c++) {
-		const struct profile_column *column = profile_column(r->profile, c);
-		bool is_shown = column->total_weight || c == r->shown[0];
+	if (is_whole(r, c))
+		buf_printf(&b, "%s of %s, the sum of",
+			   text_value(value, column->total_weight, column->unit),
+			   column->name);
+	else
+		put_column(&b, r, column);
+	report_text_line(out, r, column->whole == MODEL_NONE ? "  " : "    ", &b);
+	if (waits_is_column(column))
+		put_waits(r, c, out);
+}
 
-		if (column->source != source || !is_shown ||
-		    report_profile_is_aside(r, c))
+static void put_columns(const struct report *r, size_t source, FILE *out)
+{
+	size_t n = profile_n_columns(r->profile), last;
+
+	for (size_t c = 0; c < n; c++) {
+		if (!is_said(r, source, c))
 			continue;
-		if (is_whole(r, c))
-			buf_printf(&b, "%s of %s, the sum of",
-				   text_value(value, column->total_weight, column->unit),
-				   column->name);
-		else
-			put_column(&b, r, column);
-		report_text_line(out, r, column->whole == MODEL_NONE ? "  " : "    ", &b);
-		if (waits_is_column(column))
-			put_waits(r, c, out);
+		last = put_together(r, source, c, out);
+		if (last == c)
+			put_alone(r, c, out);
+		c = last;
 	}
 }
 

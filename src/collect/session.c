@@ -631,6 +631,7 @@ static int run_loop(struct session *s, struct err *e)
 static void add_stats(struct source_stats *sum, const struct source_stats *x)
 {
 	sum->samples += x->samples;
+	sum->events += x->events;
 	sum->lost += x->lost;
 	sum->throttled += x->throttled;
 	sum->is_user_only |= x->is_user_only;
@@ -725,6 +726,18 @@ static void keep_write_failure(struct session *s, int rc, const struct err *why)
 		s->outcome.write_failure = *why;
 }
 
+/* It is told of everything, and takes no samples. */
+static bool observes_all(const struct session *s, const struct source_ops *ops)
+{
+	bool is_exact = false;
+
+	for (size_t i = 0; i < s->settings.n_choices; i++)
+		if (s->plans[i].source == ops || s->plans[i].beside == ops)
+			is_exact |= s->plans[i].choice.experiment->events[0].flags &
+				    EVENT_EXACT;
+	return is_exact;
+}
+
 static int finish_all(struct session *s, struct err *e)
 {
 	struct session_outcome *o = &s->outcome;
@@ -737,6 +750,7 @@ static int finish_all(struct session *s, struct err *e)
 		struct source_stats stats = { 0 };
 
 		s->sources[i]->ops->finish(s->sources[i], &stats);
+		stats.events = observes_all(s, s->sources[i]->ops) ? stats.samples : 0;
 		add_stats(&o->stats, &stats);
 	}
 	keep_write_failure(s, tracker_finish(s->tracker, true, &why), &why);

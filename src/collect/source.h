@@ -100,8 +100,9 @@ struct source_context {
 /* What was delivered, for the closing lines; the same is stored as facts. */
 struct source_stats {
 	uint64_t samples, lost, throttled;
-	uint64_t cpu_ns;	     /* CPU time that the samples of all plans' first
-				      * CPU-time column stand for */
+	uint64_t events; /* of samples: each of what happened; the session's */
+	uint64_t cpu_ns; /* CPU time that the samples of all plans' first
+			  * CPU-time column stand for */
 	uint64_t user_ns, system_ns; /* its parts */
 	bool is_user_only;	     /* the kernel's part could not be observed */
 	uint64_t counted_cpu_ns;     /* exact CPU time of what was observed, 0 unknown */
