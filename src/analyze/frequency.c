@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/flow_share.h"
+#include "analyze/frequency_waiting.h"
 #include "analyze/function_code.h"
 #include "analyze/function_ways.h"
 #include "base/mem.h"
@@ -411,6 +412,17 @@ static void take_guess(struct guesses *g, double guess, double weight)
 	g->n++;
 }
 
+/* Then nothing is known but both ends. */
+static void widen_where_all_may_wait(struct estimating *e)
+{
+	double least = frequency_waiting_least(e->c, e->solution.of_block);
+
+	if (!(least > 0) || least >= e->low)
+		return;
+	e->low = least;
+	e->scale = sqrt(e->low * e->high);
+}
+
 static void guess_scale(struct estimating *e)
 {
 	struct guesses g = { 0 };
@@ -422,6 +434,7 @@ static void guess_scale(struct estimating *e)
 	e->scale = g.n ? exp(g.sum / g.weight) : 0;
 	e->low = g.low * exp(-BEYOND);
 	e->high = g.high * exp(BEYOND);
+	widen_where_all_may_wait(e);
 }
 
 /* By the counter.  False: it has too few samples. */

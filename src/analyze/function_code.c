@@ -8,6 +8,7 @@
 #include "analyze/anchoring.h"
 #include "analyze/best_case.h"
 #include "analyze/block_graph.h"
+#include "analyze/frequency_bound.h"
 #include "analyze/function_index.h"
 #include "analyze/function_ways.h"
 #include "analyze/listing.h"
@@ -636,6 +637,7 @@ static int expect(struct making *m, struct err *e)
 		best_case_schedule(c, false);
 	else
 		estimate_by_samples(c, sample);
+	frequency_bound(c, sample);
 	return 0;
 }
 
