@@ -240,26 +240,29 @@ static bool is_exactly(const struct profile_function *f, const char *name)
 
 struct candidate {
 	uint32_t id;
-	double weight;
+	double own, inclusive; /* weights */
 };
 
 static int heaviest_first(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
+	if (x->own != y->own)
+		return x->own > y->own ? -1 : 1;
+	if (x->inclusive != y->inclusive)
+		return x->inclusive > y->inclusive ? -1 : 1;
 	return x->id < y->id ? -1 : 1;
 }
 
 /* Columns have units of their own: shares are added up. */
-static double weight_of(const struct profile *p, const struct metrics *m, uint32_t id)
+static double weight_of(const struct profile *p, const uint64_t *values, uint32_t id)
 {
+	size_t n = p->columns.n;
 	double sum = 0;
 
-	for (size_t c = 0; c < m->n_columns; c++)
+	for (size_t c = 0; c < n; c++)
 		if (p->columns.at[c].total_weight)
-			sum += (double)m->inclusive[id * m->n_columns + c] /
+			sum += (double)values[id * n + c] /
 			       (double)p->columns.at[c].total_weight;
 	return sum;
 }
@@ -272,8 +275,10 @@ static void order_candidates(const struct profile *p, struct candidate *found, s
 	if (n < 2)
 		return;
 	metrics_sum(&m, p, NULL, 0);
-	for (size_t i = 0; i < n; i++)
-		found[i].weight = weight_of(p, &m, found[i].id);
+	for (size_t i = 0; i < n; i++) {
+		found[i].own = weight_of(p, m.exclusive, found[i].id);
+		found[i].inclusive = weight_of(p, m.inclusive, found[i].id);
+	}
 	metrics_fini(&m);
 	qsort(found, n, sizeof(*found), heaviest_first);
 }
@@ -288,19 +293,31 @@ static void add_candidate(struct candidates *to, const struct profile_function *
 	for (size_t i = 0; i < to->all.n; i++)
 		if (to->all.at[i].id == f->same_as)
 			return;
-	*vec_push(&to->all) = (struct candidate){ f->same_as, 0 };
+	*vec_push(&to->all) = (struct candidate){ .id = f->same_as };
 }
+
+static bool has_word(const struct profile_function *f, const char *name)
+{
+	return names_is_word(f->name, name);
+}
+
+static bool has_part(const struct profile_function *f, const char *name)
+{
+	return name[0] && names_is_part(f->name, name);
+}
+
+/* A worse way to be meant counts where no function is by a better one. */
+static bool (*const ways_to_mean[])(const struct profile_function *,
+				    const char *) = { is_exactly, has_word, has_part };
 
 static struct candidates candidates_of(const struct profile *p, const char *name)
 {
+	const size_t n_ways = sizeof(ways_to_mean) / sizeof(ways_to_mean[0]);
 	struct candidates found = { 0 };
 
-	for (uint32_t i = 0; i < p->functions.n; i++)
-		if (is_exactly(&p->functions.at[i], name))
-			add_candidate(&found, &p->functions.at[i]);
-	if (!found.all.n && name[0])
+	for (size_t way = 0; way < n_ways && !found.all.n; way++)
 		for (uint32_t i = 0; i < p->functions.n; i++)
-			if (names_is_part(p->functions.at[i].name, name))
+			if (ways_to_mean[way](&p->functions.at[i], name))
 				add_candidate(&found, &p->functions.at[i]);
 	return found;
 }

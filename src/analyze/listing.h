@@ -39,9 +39,9 @@ void listing_make(struct listing *ret, const struct profile *p, uint32_t functio
 void listing_fini(struct listing *l);
 
 /* The functions that a name means: exactly, or without parameters, or by linkage name,
- * else those that contain
- * it, an ellipsis standing for anything.  The heaviest (inclusive, over all columns)
- * first; the caller frees *ret. */
+ * else those that have it as a word, else those that contain it, an ellipsis standing for
+ * anything.  The heaviest first, by their own values over all columns, then inclusive;
+ * the caller frees *ret. */
 size_t listing_find(const struct profile *p, const char *name, uint32_t **ret);
 /* Does the name mean this function and no other?  Weighs nothing. */
 bool listing_means(const struct profile *p, const char *name, uint32_t function);

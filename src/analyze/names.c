@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/names.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +59,25 @@ bool names_is_function(const char *have, const char *want)
 
 	return strcmp(have, want) == 0 ||
 	       (names_without_parameters(have) == n && strncmp(have, want, n) == 0);
+}
+
+/* Letters beyond ASCII are of words, too. */
+static bool is_in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+bool names_is_word(const char *have, const char *want)
+{
+	size_t n = strlen(want);
+	const char *end = have + names_without_parameters(have);
+
+	if (!n)
+		return false;
+	for (const char *at = have; (at = strstr(at, want)) && at + n <= end; at++)
+		if ((at == have || !is_in_word(at[-1])) && !is_in_word(at[n]))
+			return true;
+	return false;
 }
 
 bool names_is_part(const char *have, const char *want)

@@ -15,6 +15,9 @@ const char *names_base(const char *path);
 size_t names_without_parameters(const char *name);
 /* `want` is the whole name, or the whole name without parameters. */
 bool names_is_function(const char *have, const char *want);
+/* `want` stands in the name, before its parameters, as a word: between no letters, digits
+ * or underscores.  "f" in "f [eval]:1:11" and "ns::f<int>", not in "free". */
+bool names_is_word(const char *have, const char *want);
 /* `want` is a part of the name; an ellipsis in it stands for anything, so that a name
  * that was shortened for a table finds the whole one. */
 bool names_is_part(const char *have, const char *want);

@@ -46,6 +46,29 @@ static void functions_and_files_are_found_by_the_short_form(void **state unused)
 	assert_string_equal(names_base("[kernel]"), "[kernel]");
 }
 
+static void a_word_stands_between_no_letters(void **state)
+{
+	static const struct {
+		const char *have, *want;
+		bool is_word;
+	} t[] = {
+		{ "f [eval]:1:11", "f", true },
+		{ "JS:*f file.js:3", "f", true },
+		{ "ns::f<int>(char)", "f", true },
+		{ "free", "f", false },
+		{ "of", "f", false },
+		{ "f_2 or else f", "f", true },
+		{ "f_2", "f", false },
+		{ "g(f)", "f", false }, /* it is a parameter */
+		{ "é::fé", "f", false },
+		{ "f", "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		assert_int_equal(names_is_word(t[i].have, t[i].want), t[i].is_word);
+}
+
 static void a_shortened_name_finds_the_whole_one(void **state unused)
 {
 	static const char name[] = "std::map<std::string, int>::insert(int)";
@@ -131,6 +154,7 @@ int main(void)
 		cmocka_unit_test(functions_and_files_are_found_by_the_short_form),
 		cmocka_unit_test(
 			a_long_name_loses_parameters_then_templates_then_its_middle),
+		cmocka_unit_test(a_word_stands_between_no_letters),
 		cmocka_unit_test(a_shortened_name_finds_the_whole_one),
 		cmocka_unit_test(what_says_most_of_a_long_name_is_kept),
 	};

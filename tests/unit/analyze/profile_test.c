@@ -449,6 +449,36 @@ static void the_names_that_several_recordings_kept_are_put_together(void **state
 	assert_int_equal(function_column(p, "two", 0), 5000000);
 }
 
+static void of_several_functions_the_one_meant_comes_first(void **state unused)
+{
+	own(profile_freep) struct profile *p = load("\"main;free\" 50\n"
+						    "\"main;f [eval]:1:11;of\" 90\n"
+						    "\"main;f [eval]:1:11\" 3\n"
+						    "\"main;f [eval]:2:7\" 4\n"
+						    "\"main;exactly\" 1\n"
+						    "\"main;exactly [eval]:3:1\" 9\n",
+						    NULL);
+	static const struct {
+		const char *name, *first;
+		size_t n;
+	} t[] = {
+		/* By its own samples, though the other one has more with its callees'. */
+		{ "f", "f [eval]:2:7", 2 },
+		{ "fr", "free", 1 },
+		{ "ree", "free", 1 },
+		{ "exactly", "exactly", 1 },
+		{ "exac", "exactly [eval]:3:1", 2 },
+		{ "o", "of", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(freep) uint32_t *ids = NULL;
+
+		assert_int_equal(listing_find(p, t[i].name, &ids), t[i].n);
+		assert_string_equal(profile_function(p, ids[0])->name, t[i].first);
+	}
+}
+
 static void a_function_is_found_by_what_people_call_it(void **state unused)
 {
 	own(profile_freep) struct profile *p = load(server, NULL);
@@ -459,7 +489,7 @@ static void a_function_is_found_by_what_people_call_it(void **state unused)
 		{ "parse", "parse(char const*)", 1 },
 		{ "parse(char const*)", "parse(char const*)", 1 },
 		{ "pars", "parse(char const*)", 1 },
-		{ "ma", "main", 1 },
+		{ "mai", "main", 1 },
 		{ "a", "main", 4 },
 		{ "nowhere", NULL, 0 },
 	};
@@ -596,6 +626,7 @@ int main(void)
 		cmocka_unit_test(copies_of_a_file_have_the_name_of_the_one_most_seen),
 		cmocka_unit_test(the_names_of_modules_are_kept_among_the_kernels),
 		cmocka_unit_test(the_names_that_several_recordings_kept_are_put_together),
+		cmocka_unit_test(of_several_functions_the_one_meant_comes_first),
 		cmocka_unit_test(a_function_is_found_by_what_people_call_it),
 		cmocka_unit_test(a_missing_event_names_those_there_are),
 		cmocka_unit_test(the_parts_of_a_whole_add_up_to_a_column),
