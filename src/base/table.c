@@ -13,6 +13,7 @@
 
 #define GAP	    2  /* columns between columns */
 #define ELASTIC_MIN 16 /* an elastic column is never narrower, unless it says so */
+#define LEAST_ROOM  8  /* where there is less in a line, nothing goes on in another one */
 #define TITLE_LINES 2
 
 #define BOLD  "\033[1m"
@@ -25,6 +26,7 @@ struct row {
 	bool is_rule, is_strong;
 	const char *note; /* or NULL */
 	unsigned note_column;
+	const char *lead; /* of the lines that its last cell goes on in, or NULL */
 };
 
 struct table {
@@ -96,6 +98,11 @@ void table_cellf(struct table *t, const char *fmt, ...)
 void table_strong(struct table *t)
 {
 	last_row(t)->is_strong = true;
+}
+
+void table_continue(struct table *t, const char *lead)
+{
+	last_row(t)->lead = lead;
 }
 
 void table_note(struct table *t, unsigned column, const char *text)
@@ -319,42 +326,95 @@ static void print_header(const struct table *t, const size_t *widths, size_t tot
 	print_rule(total, style, out);
 }
 
-/* So many columns of the word fit into a line. */
-static void print_word(FILE *out, const char *s, size_t n, size_t indent, size_t room,
-		       size_t *at)
+/* Words in lines that begin alike. */
+struct lines {
+	FILE *out;
+	size_t indent, room; /* columns before each, and for its words */
+	const char *lead;    /* behind the indent of each but the first */
+	size_t at;	     /* columns of words in this one */
+};
+
+static void print_word(struct lines *l, const char *s, size_t n)
 {
 	own(freep) char *word = xstrndup(s, n);
 	size_t width = text_width(word);
 
-	if (*at && *at + 1 + width > room) {
-		fputc('\n', out);
-		*at = 0;
+	if (l->at && l->at + 1 + width > l->room) {
+		fputc('\n', l->out);
+		pad(l->out, l->indent);
+		fputs(l->lead, l->out);
+		l->at = 0;
 	}
-	if (*at)
-		fputc(' ', out);
+	if (l->at)
+		fputc(' ', l->out);
+	l->at += l->at ? 1 : 0;
+	if (width > l->room)
+		width = print_cut(l->out, word, l->room);
 	else
-		pad(out, indent);
-	fputs(word, out);
-	*at += (*at ? 1 : 0) + width;
+		fputs(word, l->out);
+	l->at += width;
+}
+
+static void print_words(struct lines *l, const char *s)
+{
+	while (*s) {
+		size_t n = strcspn(s, " ");
+
+		print_word(l, s, n);
+		s += n + (s[n] == ' ');
+	}
+	fputc('\n', l->out);
+}
+
+static size_t width_before(const size_t *widths, unsigned column)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < column; i++)
+		sum += widths[i] + GAP;
+	return sum;
 }
 
 static void print_note(const struct row *r, const size_t *widths,
 		       const struct table_style *style, FILE *out)
 {
-	size_t indent = 0, at = 0, room;
+	size_t indent = width_before(widths, r->note_column);
+	struct lines l = { .out = out, .indent = indent, .lead = "" };
 
-	for (unsigned i = 0; i < r->note_column; i++)
-		indent += widths[i] + GAP;
-	room = !style->width			     ? SIZE_MAX / 2
-	       : style->width > indent + ELASTIC_MIN ? style->width - indent
-						     : ELASTIC_MIN;
-	for (const char *s = r->note; *s;) {
-		size_t n = strcspn(s, " ");
+	l.room = !style->width			       ? SIZE_MAX / 2
+		 : style->width > indent + ELASTIC_MIN ? style->width - indent
+						       : ELASTIC_MIN;
+	pad(out, indent);
+	print_words(&l, r->note);
+}
 
-		print_word(out, s, n, indent, room, &at);
-		s += n + (s[n] == ' ');
+/* The last cell, which does not fit into its column. */
+static void print_continued(const struct table *t, const struct row *r,
+			    const size_t *widths, FILE *out)
+{
+	unsigned last = last_shown(t->n_columns, r->cells) - 1;
+	const char *s = r->cells[last];
+	size_t lead = text_width(r->lead), head = cut_at(s, lead);
+	struct lines l = { .out = out,
+			   .indent = width_before(widths, last),
+			   .room = widths[last] - lead,
+			   .lead = r->lead };
+
+	for (unsigned i = 0; i < last; i++) {
+		print_cell(out, &t->columns[i], r->cells[i], widths[i], false);
+		pad(out, GAP);
 	}
-	fputc('\n', out);
+	fwrite(s, 1, head, out);
+	print_words(&l, s + head);
+}
+
+/* Is it too long, and is there room to go on below? */
+static bool is_continued(const struct table *t, const struct row *r, const size_t *widths)
+{
+	unsigned n = last_shown(t->n_columns, r->cells);
+
+	return r->lead && n && text_width(r->cells[n - 1]) > widths[n - 1] &&
+	       widths[n - 1] >= text_width(r->lead) + LEAST_ROOM;
 }
 
 void table_print(const struct table *t, const struct table_style *style, FILE *out)
@@ -369,6 +429,8 @@ void table_print(const struct table *t, const struct table_style *style, FILE *o
 	vec_each(r, &t->rows) {
 		if (r->is_rule)
 			print_rule(total, style, out);
+		else if (is_continued(t, r, widths))
+			print_continued(t, r, widths, out);
 		else
 			print_line(t, widths, r->cells, style->colour && r->is_strong,
 				   out);

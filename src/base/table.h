@@ -38,6 +38,9 @@ void table_cell(struct table *t, const char *text);
 void table_cellf(struct table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void table_strong(struct table *t); /* the row just begun is shown bold */
+/* The last cell of the row just begun goes on in lines that begin with `lead`, as wide as
+ * what it begins with itself, instead of being cut.  Borrowed. */
+void table_continue(struct table *t, const char *lead);
 /* Text below the row, from a column on to the width, in as many lines as it takes. */
 void table_note(struct table *t, unsigned column, const char *text);
 void table_rule(struct table *t);

@@ -9,7 +9,9 @@
 #include "base/text.h"
 #include "cmd/calc_value.h"
 
-#define MANY 3 /* of one cause share a row */
+#define MANY   3      /* of one cause share a row */
+#define INSIDE "  │ " /* what a row of the bubble goes on behind, and the last one */
+#define BELOW  "    "
 
 /* It does not round to nothing. */
 static bool is_worth(double cycles)
@@ -183,6 +185,7 @@ static void put_length(const struct bubble *b, struct table *t)
 		calc_value_cycles_range(cycles, s->low, s->high);
 	table_cellf(t, "  ┌ stalls %s%s%s", cycles, is_exact || !is_way ? " cycles" : "",
 		    is_way ? " on the way" : "");
+	table_continue(t, INSIDE);
 }
 
 static void put_rows(const struct bubble *b, struct table *to, unsigned column)
@@ -195,11 +198,13 @@ static void put_rows(const struct bubble *b, struct table *to, unsigned column)
 		put_row(b, row, is_last, &text);
 		put_empty(to, column);
 		table_cell(to, buf_str(&text));
+		table_continue(to, is_last ? BELOW : INSIDE);
 		if (!row->n_more)
 			continue;
 		put_more(b->s, row, is_last, &more);
 		put_empty(to, column);
 		table_cell(to, buf_str(&more));
+		table_continue(to, is_last ? BELOW : INSIDE);
 	}
 }
 

@@ -21,13 +21,14 @@
 #include "cmd/report_text.h"
 #include "insn/machine_model.h"
 
-#define LAST_COLUMN    5     /* the instruction's */
-#define WIDE	       100   /* columns from which lines are named beside the code */
-#define LEAST_SHARE    0.005 /* of the function's time: blocks with less are left out */
-#define LEAST_BLOCKS   6     /* are shown */
-#define LEAST_WAIT     0.5   /* cycles */
-#define LEAST_STATIC   1.0   /* cycles at best: from these on it is told why */
-#define LEAST_ACCESSES 16    /* samples that tell where memory is accessed */
+#define LAST_COLUMN    5      /* the instruction's */
+#define WIDE	       100    /* columns from which lines are named beside the code */
+#define LEAST_SHARE    0.005  /* of the function's time: blocks with less are left out */
+#define LEAST_BLOCKS   6      /* are shown */
+#define LEAST_WAIT     0.5    /* cycles */
+#define LEAST_STATIC   1.0    /* cycles at best: from these on it is told why */
+#define LEAST_ACCESSES 16     /* samples that tell where memory is accessed */
+#define BELOW	       "    " /* what a line below an instruction goes on behind */
 
 static void put_head(const struct calc_view *v, FILE *out)
 {
@@ -263,11 +264,13 @@ static void put_branch(const struct calc_view *v, struct table *t, uint32_t bloc
 		table_cellf(t, "  ↳ taken %.0f %% of %s %sseen",
 			    100 * (double)s.taken_told / (double)s.told,
 			    text_count(count, s.told), c->is_estimated ? "" : "times ");
+	table_continue(t, BELOW);
 	if (!s.known)
 		return;
 	put_empty(t);
 	table_cellf(t, "    if so, %s unforeseen",
 		    text_pct(share, (double)s.missed, (double)s.known));
+	table_continue(t, BELOW);
 }
 
 /* Enough to tell what it does in general. */
@@ -318,6 +321,7 @@ static void put_waits(const struct calc_view *v, struct table *t, uint32_t step)
 			buf_printf(&b, ", %.1f", s->waits[w]);
 		put_empty(t);
 		table_cell(t, buf_str(&b));
+		table_continue(t, BELOW);
 	}
 }
 
@@ -336,6 +340,7 @@ static void put_access(const struct calc_view *v, struct table *t, uint32_t step
 			continue;
 		put_empty(t);
 		table_cellf(t, "  %s %s", i ? " " : "↳", buf_str(&b));
+		table_continue(t, BELOW);
 	}
 }
 

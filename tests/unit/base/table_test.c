@@ -174,6 +174,37 @@ static void notes_are_below_their_row_and_within_the_width(void **state)
 				  "short\n");
 }
 
+static void what_is_too_long_goes_on_below(void **state)
+{
+	static const struct table_column two[] = { { "N", TABLE_RIGHT, false, 0 },
+						   { "Text", TABLE_LEFT, true, 16 } };
+	static const struct {
+		const char *text, *out;
+	} t[] = {
+		{ "  ↳ short", "12    ↳ short\n" },
+		{ "  ↳ walks by -8000 bytes over 63.3 MB", "12    ↳ walks by -8000\n"
+							   "        bytes over 63.3\n"
+							   "        MB\n" },
+		{ "  ↳ miss of 7f0123456789abcdef01", "12    ↳ miss of\n"
+						      "        7f012345…abcdef01\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(table_freep) struct table *table = table_new(two, 2);
+
+		table_row(table);
+		table_cell(table, "12");
+		table_cell(table, t[i].text);
+		table_continue(table, "    ");
+
+		own(freep) char *text = print(
+			table, &(struct table_style){ .width = 25, .no_header = true });
+
+		assert_string_equal(text, t[i].out);
+	}
+}
+
 static void cells_cannot_control_the_terminal(void **state)
 {
 	own(table_freep) struct table *t = table_new(columns + 2, 2);
@@ -206,6 +237,7 @@ int main(void)
 		cmocka_unit_test(wide_characters_keep_the_columns_straight),
 		cmocka_unit_test(every_width_is_kept_when_there_is_room_for_the_least),
 		cmocka_unit_test(notes_are_below_their_row_and_within_the_width),
+		cmocka_unit_test(what_is_too_long_goes_on_below),
 		cmocka_unit_test(cells_cannot_control_the_terminal),
 		cmocka_unit_test(an_empty_table_is_its_header),
 	};
