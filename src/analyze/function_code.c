@@ -224,16 +224,6 @@ static bool is_retired(const struct profile *p, size_t column)
 	       !recording_n_basic_blocks(p->sources[c->source].recording);
 }
 
-bool function_code_is_scaled(const struct profile *p, const struct function_index *x)
-{
-	if (function_index_anchoring(x))
-		return true;
-	for (size_t i = 0; i < p->columns.n; i++)
-		if (is_retired(p, i))
-			return true;
-	return find_count_column(p) != FUNCTION_CODE_NONE;
-}
-
 /* Several recordings are as many runs, of which there may be others of time. */
 static void take_retired(struct making *m)
 {

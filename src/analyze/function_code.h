@@ -105,9 +105,6 @@ struct function_code_options {
 	const struct function_index *index;
 };
 
-/* Is there more to tell how often than guesses: counts, also of now and then, or a
- * counter of instructions? */
-bool function_code_is_scaled(const struct profile *p, const struct function_index *x);
 must_use int function_code_index(const struct profile *p, struct function_index **ret,
 				 struct err *e);
 

@@ -13,6 +13,7 @@ struct stall_place {
 	uint64_t address;     /* of the instruction; of a way, where it leads to */
 	bool is_arrival;      /* it was waited on the way */
 	double times, cycles; /* executed; stalled, all times together */
+	double cycles_low, cycles_high; /* the same, where how often was counted */
 	struct stall stall;
 	uint64_t blamed[STALL_MAX_CULPRITS]; /* addresses, 0: none in particular */
 };

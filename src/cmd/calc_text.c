@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/anchoring.h"
 #include "analyze/names.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -99,27 +98,6 @@ static void put_rates(const struct calc_view *v, const struct calc_view_totals *
 	fputc('\n', out);
 }
 
-/* Where the samples alone do not. */
-static const char *who_tells(const struct calc_view *v)
-{
-	return report_profile_leaves_counts_out(v->r)
-		       ? "The counts, which tell exactly, are left out by --event"
-		       : "A recording of bbcounts beside this one tells exactly";
-}
-
-/* Where samples alone tell although something was to be counted now and then. */
-static void put_refusal(const struct calc_view *v, FILE *out)
-{
-	const char *why = anchoring_refusal(v->r->profile);
-	own(buf_fini) struct buf b = { 0 };
-
-	if (!why || !v->code.is_estimated || v->code.n_windows)
-		return;
-	buf_puts(&b, "no exact counts now and then: ");
-	report_text_safe(&b, why);
-	report_text_wrapped(v->r, &b, out);
-}
-
 /* "12,345 instructions, every one counted; entered once", or as samples tell. */
 static void put_sums(const struct calc_view *v, FILE *out)
 {
@@ -148,8 +126,8 @@ static void put_sums(const struct calc_view *v, FILE *out)
 		buf_printf(&b, "; entered %s times", calc_value_times(text, c->times));
 	report_text_wrapped(v->r, &b, out);
 	if (c->is_estimated && c->confidence == FREQUENCY_LOW)
-		fprintf(out, "  %s\n", who_tells(v));
-	put_refusal(v, out);
+		fprintf(out, "  %s\n", how_often_who_tells(v->r));
+	how_often_put_refusal(&how, v->r, out);
 	put_rates(v, &t, out);
 }
 

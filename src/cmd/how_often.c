@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/how_often.h"
 
+#include "analyze/anchoring.h"
 #include "base/text.h"
 #include "cmd/calc_value.h"
+#include "cmd/report_text.h"
 
 static void put_confidence(const struct how_often *h, struct buf *to)
 {
@@ -22,7 +24,7 @@ void how_often_put(const struct how_often *h, struct buf *to)
 	}
 	buf_printf(to, "%s instructions, ",
 		   calc_value_times_range(text, h->low, h->high));
-	if (h->retired_samples > 0) {
+	if (h->retired_samples > 0 && h->least > FREQUENCY_LOW) {
 		buf_printf(to, "by %s samples of the CPU's counter, each estimated",
 			   calc_value_times(text, h->retired_samples));
 		return;
@@ -32,4 +34,23 @@ void how_often_put(const struct how_often *h, struct buf *to)
 	else
 		buf_puts(to, "estimated from samples");
 	put_confidence(h, to);
+}
+
+const char *how_often_who_tells(const struct report *r)
+{
+	return report_profile_leaves_counts_out(r)
+		       ? "The counts, which tell exactly, are left out by --event"
+		       : "A recording of bbcounts beside this one tells exactly";
+}
+
+void how_often_put_refusal(const struct how_often *h, const struct report *r, FILE *out)
+{
+	const char *why = anchoring_refusal(r->profile);
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!why || !h->is_estimated || h->n_windows)
+		return;
+	buf_puts(&b, "no exact counts now and then: ");
+	report_text_safe(&b, why);
+	report_text_wrapped(r, &b, out);
 }

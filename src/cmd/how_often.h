@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * how_often - in one sentence, how many instructions were executed and who says so.
+ * how_often - in one sentence, how many instructions were executed and who says so; and
+ * who would tell better.
  */
 #ifndef DWELL_CMD_HOW_OFTEN_H
 #define DWELL_CMD_HOW_OFTEN_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analyze/frequency.h"
 #include "base/buf.h"
+#include "cmd/report_profile.h"
 
 struct how_often {
 	double low, high; /* instructions */
@@ -22,5 +25,9 @@ struct how_often {
 
 /* "4.3–5.2 M instructions, by exact counts in 16 windows: confidence high" */
 void how_often_put(const struct how_often *h, struct buf *to);
+/* "A recording of bbcounts beside this one tells exactly" */
+const char *how_often_who_tells(const struct report *r);
+/* Why nothing was counted now and then although it was to be, as lines of the report. */
+void how_often_put_refusal(const struct how_often *h, const struct report *r, FILE *out);
 
 #endif

@@ -171,6 +171,7 @@ static const struct option_spec *const tables[] = { own_options, report_options_
 static const struct command_example examples[] = {
 	{ "dwell stalls time.dwell count.dwell", "why the whole program takes so long" },
 	{ "dwell stalls parse time.dwell count.dwell", "the same of one function" },
+	{ "dwell stalls time.dwell", "in ranges, as far as samples alone tell" },
 	{ "dwell stalls --by instruction libz.so.1 time.dwell count.dwell",
 	  "the instructions of a library that stall most" },
 	{ "dwell stalls fast.dwell count.dwell --against slow.dwell",
@@ -190,8 +191,10 @@ const struct command cmd_stalls = {
 		"these is told how much can be due to it at most, and how much can be "
 		"due to nothing else. All parts add up to 100 %.\n\n"
 		"How often comes from a recording of bbcounts of the same program, which "
-		"is given beside the one of time, or from what anchors counted now and "
-		"then in that one, or from a counter of instructions.\n\n"
+		"is given beside the one of time. Without that it is estimated from what "
+		"anchors counted now and then in that one, from a counter of "
+		"instructions, or from the samples alone, and all parts are ranges: from "
+		"what they are if all was executed as seldom as may be to as often.\n\n"
 		"A gain is what blocks took less than at best; sampling error what may "
 		"be chance. 'dwell calc' shows the stalls of one function beside its "
 		"instructions.",

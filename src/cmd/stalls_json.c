@@ -6,34 +6,71 @@
 #include "cmd/stalls_view.h"
 #include "insn/machine_model.h"
 
-static void put_causes(struct json *j, const struct stall_sum *s)
+static void put_causes(struct json *j, const struct stalls_lines *lines)
 {
 	json_key(j, "causes");
 	json_array(j);
 	for (unsigned i = 0; i < STALL_N_CAUSES; i++) {
+		const struct stalls_line *l = &lines->at[STALLS_CAUSES + i];
+
 		json_object(j);
-		json_key_str(j, "cause", stall_cause_text(i));
-		json_key_double(j, "least_cycles", s->low[i]);
-		json_key_double(j, "most_cycles", s->high[i]);
+		json_key_str(j, "cause", l->text);
+		json_key_double(j, "least_cycles", l->low);
+		json_key_double(j, "most_cycles", l->high);
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
-static void put_waits(struct json *j, const struct stall_sum *s)
+static void put_waits(struct json *j, const struct stalls_lines *lines)
 {
 	json_key(j, "waits");
 	json_array(j);
 	for (unsigned i = 0; i < SCHEDULE_N_WAITS; i++) {
+		const struct stalls_line *l = &lines->at[STALLS_WAITS + i];
+
 		json_object(j);
-		json_key_str(j, "wait", schedule_wait_text(i));
-		json_key_double(j, "cycles", s->waits[i]);
+		json_key_str(j, "wait", l->text);
+		json_key_double(j, "cycles", l->mean);
+		if (l->is_range) {
+			json_key_double(j, "cycles_low", l->low);
+			json_key_double(j, "cycles_high", l->high);
+		}
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
-static void put_sum(struct json *j, const struct stall_sum *s)
+/* Parts that have one number, or where that is estimated three. */
+static const struct {
+	const char *mean, *low, *high; /* keys */
+	uint8_t line;
+} parts[] = {
+#define PART(name, line)                                                                 \
+	{                                                                                \
+		name "_cycles", name "_cycles_low", name "_cycles_high", line            \
+	}
+	PART("dynamic", STALLS_DYNAMIC),     PART("unexplained", STALLS_UNEXPLAINED),
+	PART("gained", STALLS_GAIN),	     PART("static", STALLS_STATIC),
+	PART("execution", STALLS_EXECUTION), PART("error", STALLS_ERROR),
+#undef PART
+};
+
+static void put_parts(struct json *j, const struct stalls_lines *lines)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const struct stalls_line *l = &lines->at[parts[i].line];
+
+		json_key_double(j, parts[i].mean, l->mean);
+		if (!l->is_range)
+			continue;
+		json_key_double(j, parts[i].low, l->low);
+		json_key_double(j, parts[i].high, l->high);
+	}
+}
+
+static void put_sum(struct json *j, const struct stall_sum *s,
+		    const struct stalls_lines *lines)
 {
 	json_key_u64(j, "samples", s->samples);
 	json_key_double(j, "cycles", s->cycles);
@@ -43,15 +80,10 @@ static void put_sum(struct json *j, const struct stall_sum *s)
 		json_key_double(j, "instructions_high", s->instructions_high);
 	}
 	json_key_double(j, "best_cycles", s->best);
-	json_key_double(j, "dynamic_cycles", stall_sum_dynamic(s));
-	put_causes(j, s);
+	put_parts(j, lines);
 	json_key_double(j, "explained_cycles", s->explained);
-	json_key_double(j, "unexplained_cycles", s->unexplained);
-	json_key_double(j, "gained_cycles", s->gain);
-	json_key_double(j, "static_cycles", stall_sum_static(s));
-	put_waits(j, s);
-	json_key_double(j, "execution_cycles", s->execution);
-	json_key_double(j, "error_cycles", s->error);
+	put_causes(j, lines);
+	put_waits(j, lines);
 	json_key_u64(j, "stalls", s->n_stalls);
 	json_key_u64(j, "candidates", s->n_candidates);
 	if (s->explained + s->unexplained > 0)
@@ -94,9 +126,8 @@ static void put_total(const struct stalls_view *v, struct json *j, const char *r
 		json_key_u64(j, "windows", v->how.n_windows);
 	put_left(j, "without_code", &v->without_code);
 	put_left(j, "not_counted", &v->uncounted);
-	put_left(j, "too_unsure", &v->unsure);
 	put_left(j, "not_in_time", &v->late);
-	put_sum(j, &v->total);
+	put_sum(j, &v->total, &v->lines);
 	json_object_end(j);
 }
 
@@ -109,7 +140,7 @@ void stalls_json_print(const struct stalls_view *v, struct json *j)
 		json_object(j);
 		report_json_function(j, v->r, v->rows.at[i].function);
 		json_key_str(j, "kind", "function");
-		put_sum(j, &v->rows.at[i].sum);
+		put_sum(j, &v->rows.at[i].sum, &v->rows.at[i].lines);
 		json_object_end(j);
 	}
 }
@@ -125,6 +156,10 @@ void stalls_json_print_places(const struct stalls_view *v, struct json *j)
 		json_key_bool(j, "is_on_the_way", x->is_arrival);
 		json_key_double(j, "times", x->times);
 		json_key_double(j, "cycles", x->cycles);
+		if (x->cycles_low < x->cycles_high) {
+			json_key_double(j, "cycles_low", x->cycles_low);
+			json_key_double(j, "cycles_high", x->cycles_high);
+		}
 		stall_words_json(x, j);
 		json_object_end(j);
 	}

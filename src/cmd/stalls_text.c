@@ -32,6 +32,22 @@ static const char *put_pct(char *s, double part, double whole)
 	return s;
 }
 
+/* Of what is estimated "93–97 %". */
+static const char *put_share(char *s, const struct stalls_line *l, double whole)
+{
+	char low[TEXT_MAX], high[TEXT_MAX];
+
+	if (!l->is_range || whole <= 0)
+		return put_pct(s, l->mean, whole);
+	snprintf(low, sizeof(low), "%.0f", 100 * l->low / whole);
+	snprintf(high, sizeof(high), "%.0f", 100 * l->high / whole);
+	if (strcmp(low, high) == 0)
+		snprintf(s, TEXT_MAX, "~%.16s %%", low);
+	else
+		snprintf(s, TEXT_MAX, "%.16s–%.16s %%", low, high);
+	return s;
+}
+
 static void put_left(const struct stalls_view *v, const struct stalls_left *l,
 		     const char *why, struct buf *b)
 {
@@ -50,7 +66,6 @@ static void put_left_out(const struct stalls_view *v, FILE *out)
 
 	put_left(v, &v->without_code, "without code at hand", &b);
 	put_left(v, &v->uncounted, "that were not counted", &b);
-	put_left(v, &v->unsure, "that are too unsure (confidence low)", &b);
 	put_left(v, &v->late, "for want of time (--seconds)", &b);
 	if (b.size)
 		report_text_labelled(v->r, "left out", &b, out);
@@ -65,6 +80,25 @@ static const char *put_actual(const struct stalls_view *v, char *text)
 					       s->cycles / s->instructions_low);
 	snprintf(text, TEXT_MAX, "%.2f", s->cycles / s->instructions);
 	return text;
+}
+
+/* What all that follows is worth, and what would tell more. */
+static void put_unsure(const struct stalls_view *v, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+
+	if (!v->how.is_estimated || v->how.least > FREQUENCY_LOW)
+		return;
+	buf_printf(&b,
+		   "How often is estimated with low confidence, so all are ranges. %s; ",
+		   how_often_who_tells(v->r));
+	if (v->how.n_windows)
+		buf_puts(&b, "more windows, by a larger share (anchors:5%) or in a "
+			     "longer run, tell better");
+	else
+		buf_puts(&b, "anchors in it (-e usertime,anchors:5%) nearly do");
+	report_text_wrapped(v->r, &b, out);
+	how_often_put_refusal(&v->how, v->r, out);
 }
 
 static void put_head(const struct stalls_view *v, FILE *out)
@@ -88,6 +122,7 @@ static void put_head(const struct stalls_view *v, FILE *out)
 	put_left_out(v, out);
 	how_often_put(&v->how, &b);
 	report_text_wrapped(v->r, &b, out);
+	put_unsure(v, out);
 	buf_printf(&b, "Best case %.2f cycles an instruction (%s), actual %s",
 		   s->best / s->instructions, v->model ? v->model->name : "?",
 		   put_actual(v, text));
@@ -98,16 +133,16 @@ static void put_head(const struct stalls_view *v, FILE *out)
 /* The function that may have most of it; NULL: none has any. */
 static const struct stalls_row *most_of(const struct stalls_view *v, unsigned line)
 {
-	struct stalls_line lines[STALLS_MAX_LINES];
 	const struct stalls_row *best = NULL;
 	double most = 0;
 
 	for (size_t i = 0; i < v->rows.n; i++) {
-		stalls_view_lines(&v->rows.at[i].sum, lines);
-		if (lines[line].high <= most)
+		const struct stalls_row *row = &v->rows.at[i];
+
+		if (row->lines.at[line].high <= most)
 			continue;
-		most = lines[line].high;
-		best = &v->rows.at[i];
+		most = row->lines.at[line].high;
+		best = row;
 	}
 	return best;
 }
@@ -131,44 +166,50 @@ static void put_where(const struct stalls_view *v, struct table *t, unsigned lin
 
 static void put_line(struct table *t, const struct stalls_line *l, double cycles)
 {
-	bool is_range = l->part == STALLS_CAUSE;
-	char low[TEXT_MAX], high[TEXT_MAX], exact[TEXT_MAX];
+	char low[TEXT_MAX], high[TEXT_MAX], mean[TEXT_MAX];
 
 	table_row(t);
 	if (l->part == STALLS_SUBTOTAL)
 		table_strong(t);
 	table_cellf(t, "%s%s", l->part == STALLS_SUBTOTAL ? "" : "  ", l->text);
-	table_cell(t, is_range ? put_pct(low, l->low, cycles) : "");
-	table_cell(t, is_range ? put_pct(high, l->high, cycles) : "");
-	table_cell(t, is_range ? "" : put_pct(exact, l->high, cycles));
+	table_cell(t, l->is_range ? put_pct(low, l->low, cycles) : "");
+	table_cell(t, l->is_range ? put_pct(high, l->high, cycles) : "");
+	table_cell(t, l->part == STALLS_CAUSE ? "" : put_pct(mean, l->mean, cycles));
+}
+
+static struct stalls_line total_of(const struct stalls_view *v)
+{
+	double cycles = v->total.cycles;
+
+	return (struct stalls_line){ .text = "total",
+				     .part = STALLS_SUBTOTAL,
+				     .mean = cycles,
+				     .low = cycles,
+				     .high = cycles };
 }
 
 static void put_sum(const struct stalls_view *v, FILE *out)
 {
-	static const struct table_column columns[] = {
+	const struct stalls_line total = total_of(v);
+	const struct table_column columns[] = {
 		{ "Of all cycles", TABLE_LEFT, false, 22 },
 		{ "At least", TABLE_RIGHT, false, 0 },
 		{ "At most", TABLE_RIGHT, false, 0 },
-		{ "Exactly", TABLE_RIGHT, false, 0 },
+		{ v->lines.is_estimated ? "About" : "Exactly", TABLE_RIGHT, false, 0 },
 		{ "Mostly in", TABLE_LEFT, true, 20 },
 	};
 	bool is_wide = v->r->width >= WIDE && v->kind != STALLS_OF_FUNCTION;
 	own(table_freep) struct table *t = table_new(columns, is_wide ? 5 : 4);
 	struct table_style style = { .width = v->r->width,
 				     .colour = command_terminal()->colour };
-	struct stalls_line lines[STALLS_MAX_LINES];
-	unsigned n = stalls_view_lines(&v->total, lines);
 
-	for (unsigned i = 0; i < n; i++) {
-		put_line(t, &lines[i], v->total.cycles);
+	for (unsigned i = 0; i < STALLS_N_LINES; i++) {
+		put_line(t, &v->lines.at[i], v->total.cycles);
 		if (is_wide)
 			put_where(v, t, i);
 	}
 	table_rule(t);
-	put_line(t,
-		 &(struct stalls_line){ "total", STALLS_SUBTOTAL, v->total.cycles,
-					v->total.cycles },
-		 v->total.cycles);
+	put_line(t, &total, v->total.cycles);
 	if (is_wide)
 		table_cell(t, "");
 	table_print(t, &style, out);
@@ -191,34 +232,38 @@ static void put_more(const struct stalls_view *v, size_t n, FILE *out)
 }
 
 /* "D-cache miss 12–43 %": what may have caused most. */
-static void put_worst(struct report_table *t, const struct stall_sum *s)
+static void put_worst(struct report_table *t, const struct stalls_row *row)
 {
+	const struct stalls_line *causes = &row->lines.at[STALLS_CAUSES];
+	double cycles = row->sum.cycles;
 	unsigned worst = 0;
 	char text[100] = "";
 
 	for (unsigned i = 1; i < STALL_N_CAUSES; i++)
-		if (s->high[i] > s->high[worst])
+		if (causes[i].high > causes[worst].high)
 			worst = i;
-	if (s->high[worst] >= LEAST_GROWTH * s->cycles)
-		snprintf(text, sizeof(text), "%s %.0f–%.0f %%", stall_cause_text(worst),
-			 100 * s->low[worst] / s->cycles,
-			 100 * s->high[worst] / s->cycles);
+	if (causes[worst].high >= LEAST_GROWTH * cycles)
+		snprintf(text, sizeof(text), "%s %.0f–%.0f %%", causes[worst].text,
+			 100 * causes[worst].low / cycles,
+			 100 * causes[worst].high / cycles);
 	report_table_cell(t, text);
 }
 
 static void put_procedure(const struct stalls_view *v, struct report_table *t,
 			  const struct stalls_row *row)
 {
+	static const uint8_t parts[] = { STALLS_DYNAMIC, STALLS_STATIC,
+					 STALLS_EXECUTION };
 	const struct stall_sum *s = &row->sum;
 	char text[TEXT_MAX];
 
 	report_table_row(t, false);
 	report_table_cell(t, put_pct(text, (double)s->samples, (double)v->all_samples));
-	report_table_cell(t, put_pct(text, stall_sum_dynamic(s), s->cycles));
-	report_table_cell(t, put_pct(text, stall_sum_static(s), s->cycles));
-	report_table_cell(t, put_pct(text, s->execution, s->cycles));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		report_table_cell(t,
+				  put_share(text, &row->lines.at[parts[i]], s->cycles));
 	report_table_cell(t, profile_function(v->r->profile, row->function)->label);
-	put_worst(t, s);
+	put_worst(t, row);
 }
 
 void stalls_text_print_procedures(const struct stalls_view *v, FILE *out)
@@ -278,18 +323,29 @@ static void put_culprits(const struct stall_place *x, struct buf *b)
 		buf_puts(b, "unexplained");
 }
 
+static const char *put_each(char *s, const struct stall *of)
+{
+	if (of->low < of->high)
+		return calc_value_cycles_range(s, of->low, of->high);
+	snprintf(s, TEXT_MAX, "%.1f", of->cycles);
+	return s;
+}
+
 static void put_place(const struct stalls_view *v, struct report_table *t,
 		      const struct stall_place *x, bool is_wide)
 {
+	const struct stalls_line stalled = { .mean = x->cycles,
+					     .low = x->cycles_low,
+					     .high = x->cycles_high,
+					     .is_range = x->cycles_low < x->cycles_high };
 	own(buf_fini) struct buf code = { 0 }, causes = { 0 };
 	char text[TEXT_MAX];
 
 	put_code(v, x, &code);
 	put_culprits(x, &causes);
 	report_table_row(t, false);
-	report_table_cell(t, put_pct(text, x->cycles, v->total.cycles));
-	snprintf(text, sizeof(text), "%.1f", x->stall.cycles);
-	report_table_cell(t, text);
+	report_table_cell(t, put_share(text, &stalled, v->total.cycles));
+	report_table_cell(t, put_each(text, &x->stall));
 	snprintf(text, sizeof(text), "%s%" PRIx64, x->is_arrival ? ON_THE_WAY : "",
 		 x->address);
 	report_table_cell(t, text);
@@ -335,13 +391,14 @@ void stalls_text_print_places(const struct stalls_view *v, FILE *out)
 
 static void put_range(struct table *t, const struct stalls_line *l, double cycles)
 {
+	double low = cycles > 0 ? 100 * l->low / cycles : 0;
 	char high[TEXT_MAX];
 
-	if (l->part == STALLS_CAUSE && cycles > 0)
-		table_cellf(t, "%.1f–%s", 100 * fabs(l->low) / cycles,
-			    put_pct(high, l->high, cycles));
+	put_pct(high, l->high, cycles);
+	if (l->is_range && cycles > 0)
+		table_cellf(t, "%.1f–%s", fabs(low) < 0.05 ? 0 : low, high);
 	else
-		table_cell(t, put_pct(high, l->high, cycles));
+		table_cell(t, high);
 }
 
 /* Behind the point, of what may be many times the whole. */
@@ -350,14 +407,15 @@ static int digits(double pct)
 	return fabs(pct) < 999.95 ? 1 : 0;
 }
 
-/* Of the first one's cycles, by which both are measured. */
+/* Of the first one's cycles, by which both are measured: of what was counted both bounds,
+ * of estimates whatever they allow. */
 static void put_growth(struct table *t, const struct stalls_line *a,
-		       const struct stalls_line *b, double cycles)
+		       const struct stalls_line *b, bool is_estimated, double cycles)
 {
-	double low = 100 * (b->low - a->low) / cycles;
-	double high = 100 * (b->high - a->high) / cycles;
+	double low = 100 * (b->low - (is_estimated ? a->high : a->low)) / cycles;
+	double high = 100 * (b->high - (is_estimated ? a->low : a->high)) / cycles;
 
-	if (a->part != STALLS_CAUSE)
+	if (!a->is_range && !b->is_range)
 		table_cellf(t, "%+.*f %%", digits(high), high);
 	else if (fabs(low) < 0.05 && fabs(high) < 0.05)
 		table_cell(t, "");
@@ -367,7 +425,8 @@ static void put_growth(struct table *t, const struct stalls_line *a,
 }
 
 static void put_both(struct table *t, const struct stalls_line *a,
-		     const struct stalls_line *b, double cycles_a, double cycles_b)
+		     const struct stalls_line *b, bool is_estimated, double cycles_a,
+		     double cycles_b)
 {
 	table_row(t);
 	if (a->part == STALLS_SUBTOTAL)
@@ -375,7 +434,7 @@ static void put_both(struct table *t, const struct stalls_line *a,
 	table_cellf(t, "%s%s", a->part == STALLS_SUBTOTAL ? "" : "  ", a->text);
 	put_range(t, a, cycles_a);
 	put_range(t, b, cycles_b);
-	put_growth(t, a, b, cycles_a);
+	put_growth(t, a, b, is_estimated, cycles_a);
 }
 
 static void put_two(const struct stalls_view *v, const struct stalls_view *other,
@@ -390,19 +449,15 @@ static void put_two(const struct stalls_view *v, const struct stalls_view *other
 	own(table_freep) struct table *t = table_new(columns, 4);
 	struct table_style style = { .width = v->r->width,
 				     .colour = command_terminal()->colour };
-	struct stalls_line a[STALLS_MAX_LINES], b[STALLS_MAX_LINES];
-	unsigned n = stalls_view_lines(&v->total, a);
-	struct stalls_line all_a = { "total", STALLS_SUBTOTAL, v->total.cycles,
-				     v->total.cycles };
+	const struct stalls_line all[] = { total_of(v), total_of(other) };
+	bool is_estimated = v->lines.is_estimated || other->lines.is_estimated;
 	own(buf_fini) struct buf note = { 0 };
-	struct stalls_line all_b = { "total", STALLS_SUBTOTAL, other->total.cycles,
-				     other->total.cycles };
 
-	stalls_view_lines(&other->total, b);
-	for (unsigned i = 0; i < n; i++)
-		put_both(t, &a[i], &b[i], v->total.cycles, other->total.cycles);
+	for (unsigned i = 0; i < STALLS_N_LINES; i++)
+		put_both(t, &v->lines.at[i], &other->lines.at[i], is_estimated,
+			 v->total.cycles, other->total.cycles);
 	table_rule(t);
-	put_both(t, &all_a, &all_b, v->total.cycles, other->total.cycles);
+	put_both(t, &all[0], &all[1], false, v->total.cycles, other->total.cycles);
 	table_print(t, &style, out);
 	buf_puts(&note, "First and Second are shares of each run's cycles, growth of "
 			"the first one's");

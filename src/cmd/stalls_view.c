@@ -4,15 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/anchoring.h"
 #include "analyze/function_index.h"
 #include "analyze/names.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "host/clock.h"
 
-#define REFUSAL_MAX 200
-#define NS_PER_S    1e9
+#define NS_PER_S 1e9
 
 void stalls_view_fini(struct stalls_view *v)
 {
@@ -159,10 +156,21 @@ static void note_how(struct how_often *how, const struct function_code *c)
 	how->most = c->confidence > how->most ? c->confidence : how->most;
 }
 
-/* It may be off by more than there is to be told apart here. */
-static bool is_guessed(const struct function_code *c)
+/* What is told of it, and of all. */
+static void keep_row(struct stalls_view *v, struct stalls_row *row,
+		     const struct function_code *c)
 {
-	return c->is_estimated && c->confidence < FREQUENCY_MEDIUM;
+	struct stall_scales scales = { 0 };
+
+	stall_sum_merge(&v->total, &row->sum);
+	stall_sum_settle(&row->sum);
+	if (c->is_estimated) {
+		stall_scales_add(&scales, c);
+		stall_scales_merge(&v->scales, &scales);
+		stall_scales_settle(&scales);
+	}
+	stalls_lines_make(&row->lines, &row->sum, c->is_estimated ? &scales : NULL);
+	*vec_push(&v->rows) = *row;
 }
 
 static int look_at(struct stalls_view *v, const struct candidate *of,
@@ -187,15 +195,9 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 		leave_out(&v->uncounted, of->samples);
 		return 0;
 	}
-	if (is_guessed(&c)) {
-		leave_out(&v->unsure, of->samples);
-		return 0;
-	}
 	v->model = c.model ? c.model : v->model;
 	note_how(&v->how, &c);
-	stall_sum_merge(&v->total, &row.sum);
-	stall_sum_settle(&row.sum);
-	*vec_push(&v->rows) = row;
+	keep_row(v, &row, &c);
 	if (with_places)
 		keep_places(v, &c, &s, of->function);
 	return 0;
@@ -229,6 +231,8 @@ static int look_at_all(struct stalls_view *v, const struct candidates *of,
 			rc = look_at(v, &of->all.at[i], &o, choice->with_places, e);
 	}
 	stall_sum_settle(&v->total);
+	stall_scales_settle(&v->scales);
+	stalls_lines_make(&v->lines, &v->total, v->how.is_estimated ? &v->scales : NULL);
 	v->how.low = v->total.instructions_low;
 	v->how.high = v->total.instructions_high;
 	if (v->places.n)
@@ -263,10 +267,6 @@ static const char *reason(const struct stalls_view *v)
 		const struct stalls_left *left;
 		const char *text;
 	} reasons[] = {
-		{ &v->unsure,
-		  "how often code was executed is too unsure (confidence low): give a "
-		  "recording of bbcounts, too, or record more windows of anchors, by a "
-		  "larger share or for longer" },
 		{ &v->uncounted,
 		  "the counts have nothing of what was sampled, or there is no model of "
 		  "such a machine" },
@@ -287,22 +287,12 @@ static const char *reason(const struct stalls_view *v)
 }
 
 /* Why there is nothing to tell. */
-static int tell_why(const struct stalls_view *v, bool has_counts, struct err *e)
+static int tell_why(const struct stalls_view *v, struct err *e)
 {
 	const char *whose = v->kind == STALLS_ALL ? "" : v->name;
 	const char *colon = v->kind == STALLS_ALL ? "" : ": ";
-	const char *refusal = anchoring_refusal(v->r->profile);
-	char safe[REFUSAL_MAX] = "";
 
-	if (has_counts)
-		return err_set(e, ERR_UNSUPPORTED, "%.100s%s%s", whose, colon, reason(v));
-	if (refusal)
-		text_printable(safe, sizeof(safe), refusal);
-	return err_set(e, ERR_UNSUPPORTED,
-		       "%.100s%show often code was executed is not known: give a "
-		       "recording of bbcounts, too, or record anchors beside "
-		       "usertime (three windows of a program at least)%s%s",
-		       whose, colon, refusal ? "; " : "", safe);
+	return err_set(e, ERR_UNSUPPORTED, "%.100s%s%s", whose, colon, reason(v));
 }
 
 int stalls_view_init(struct stalls_view *ret, const struct report *r,
@@ -319,47 +309,14 @@ int stalls_view_init(struct stalls_view *ret, const struct report *r,
 		rc = choose(ret, choice->name, &function, e);
 	if (rc == 0)
 		rc = function_code_index(r->profile, &index, e);
-	if (rc == 0 && !function_code_is_scaled(r->profile, index))
-		rc = tell_why(ret, false, e);
 	if (rc < 0)
 		return rc;
 	list_candidates(ret, index, function, &of);
 	rc = look_at_all(ret, &of, choice, index, e);
-	return rc < 0 || ret->rows.n ? rc : tell_why(ret, true, e);
+	return rc < 0 || ret->rows.n ? rc : tell_why(ret, e);
 }
 
 size_t stalls_view_shown(const struct stalls_view *v, size_t n)
 {
 	return v->limit && v->limit < n ? v->limit : n;
-}
-
-static unsigned put_line(struct stalls_line *ret, unsigned n, const char *text,
-			 enum stalls_part part, double low, double high)
-{
-	ret[n] = (struct stalls_line){ text, (uint8_t)part, low, high };
-	return n + 1;
-}
-
-static unsigned put_exact(struct stalls_line *ret, unsigned n, const char *text,
-			  enum stalls_part part, double cycles)
-{
-	return put_line(ret, n, text, part, cycles, cycles);
-}
-
-unsigned stalls_view_lines(const struct stall_sum *s, struct stalls_line *ret)
-{
-	unsigned n = 0;
-
-	n = put_exact(ret, n, "dynamic stalls", STALLS_SUBTOTAL, stall_sum_dynamic(s));
-	for (unsigned i = 0; i < STALL_N_CAUSES; i++)
-		n = put_line(ret, n, stall_cause_text(i), STALLS_CAUSE, s->low[i],
-			     s->high[i]);
-	n = put_exact(ret, n, "unexplained stall", STALLS_EXACT, s->unexplained);
-	n = put_exact(ret, n, "unexplained gain", STALLS_EXACT, s->gain);
-	n = put_exact(ret, n, "static stalls", STALLS_SUBTOTAL, stall_sum_static(s));
-	for (unsigned i = 0; i < SCHEDULE_N_WAITS; i++)
-		n = put_exact(ret, n, schedule_wait_text(i), STALLS_EXACT, s->waits[i]);
-	n = put_exact(ret, n, "execution", STALLS_SUBTOTAL, s->execution);
-	n = put_exact(ret, n, "sampling error", STALLS_SUBTOTAL, s->error);
-	return n;
 }

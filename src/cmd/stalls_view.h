@@ -8,17 +8,20 @@
 #include <stdio.h>
 
 #include "analyze/stall_place.h"
+#include "analyze/stall_scales.h"
 #include "analyze/stall_sum.h"
 #include "base/json.h"
 #include "base/vec.h"
 #include "cmd/how_often.h"
 #include "cmd/report_profile.h"
+#include "cmd/stalls_lines.h"
 
 enum stalls_kind { STALLS_ALL, STALLS_OF_IMAGE, STALLS_OF_FUNCTION };
 
 struct stalls_row {
 	uint32_t function;
 	struct stall_sum sum;
+	struct stalls_lines lines;
 };
 
 struct stalls_left {
@@ -31,10 +34,11 @@ struct stalls_view {
 	enum stalls_kind kind;
 	const char *name; /* of the image or the function, borrowed */
 	struct stall_sum total;
+	struct stall_scales scales;	/* the same, where how often is an estimate */
+	struct stalls_lines lines;	/* of the total */
 	VEC(struct stalls_row) rows;	/* those with most samples first */
 	VEC(struct stall_place) places; /* those that stall most first, if wanted */
-	/* unsure: their estimates are. */
-	struct stalls_left late, uncounted, unsure, without_code;
+	struct stalls_left late, uncounted, without_code;
 	const struct machine_model *model; /* NULL: nothing could be told */
 	const char *time;		   /* the event that is of time */
 	double clock_ghz;		   /* 0: that is of cycles */
@@ -59,23 +63,6 @@ void stalls_view_fini(struct stalls_view *v);
 
 /* How many of these are shown. */
 size_t stalls_view_shown(const struct stalls_view *v, size_t n);
-
-/* The summary, as lines: cycles of each part. */
-enum stalls_part {
-	STALLS_CAUSE, /* between low and high */
-	STALLS_EXACT,
-	STALLS_SUBTOTAL, /* of those behind it, up to the next; low is high */
-};
-
-struct stalls_line {
-	const char *text;
-	uint8_t part; /* enum stalls_part */
-	double low, high;
-};
-
-#define STALLS_MAX_LINES (STALL_N_CAUSES + SCHEDULE_N_WAITS + 8)
-
-unsigned stalls_view_lines(const struct stall_sum *s, struct stalls_line *ret);
 
 void stalls_text_print(const struct stalls_view *v, FILE *out);
 void stalls_text_print_procedures(const struct stalls_view *v, FILE *out);
