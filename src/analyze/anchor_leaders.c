@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/anchor_calibration.h"
 #include "analyze/anchor_scale.h"
 #include "base/mem.h"
 
@@ -53,6 +54,7 @@ static void sum_watched(struct making *m)
 			w->near_ns += x->cpu_ns;
 			continue;
 		}
+		w->hits += x->hits;
 		w->watched_ns += x->cpu_ns;
 		l->hits += x->hits;
 		l->cpu_ns += x->cpu_ns;
@@ -77,13 +79,12 @@ static void sum_met(struct making *m)
 
 /* A place was given a counter because it had come often in the window before: of that one
  * it tells too much. */
-static uint32_t chosen_in(const struct anchor_leaders *to, const struct anchor_leader *l)
+static void find_chosen(struct making *m)
 {
-	uint32_t i = 0;
-
-	while (i < to->n_windows && l->windows[i].near_ns <= 0)
-		i++;
-	return i;
+	vec_each(l, &m->to->at)
+		while (l->chosen_in < m->to->n_windows &&
+		       l->windows[l->chosen_in].near_ns <= 0)
+			l->chosen_in++;
 }
 
 static void sum_near(struct making *m, bool are_all)
@@ -95,10 +96,7 @@ static void sum_near(struct making *m, bool are_all)
 		w->weight = 1;
 	}
 	vec_each(l, &m->to->at) {
-		uint32_t first = chosen_in(m->to, l);
-
-		for (uint32_t i = are_all ? first : first + 1; i < m->to->n_windows;
-		     i++) {
+		for (uint32_t i = l->chosen_in + !are_all; i < m->to->n_windows; i++) {
 			struct anchor_window *w = &m->rows->windows.at[i];
 			const struct anchor_leader_window *x = &l->windows[i];
 
@@ -122,6 +120,8 @@ static void weigh_windows(struct making *m)
 		m->to->is_weighed =
 			anchor_windows_weigh(windows, n, windows[n].before_ns);
 	}
+	if (m->to->is_weighed)
+		anchor_calibration_make(m->to, m->rows);
 }
 
 static void sum_windows(struct making *m)
@@ -289,6 +289,7 @@ void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows,
 	begin(&m);
 	sum_watched(&m);
 	sum_met(&m);
+	find_chosen(&m);
 	weigh_windows(&m);
 	sum_windows(&m);
 	if (ret->is_weighed)

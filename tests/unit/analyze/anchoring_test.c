@@ -170,6 +170,42 @@ static void counters_tell_nothing_of_windows_that_they_were_chosen_by(void **sta
 	assert_float_equal(b[1].times, 8 * 2000 + 8 * 20, 10);
 }
 
+/* The program does three things for a third of the time each, of which each has a
+ * counter; the loop is in two of them, and so goes with none.  Half of the windows have
+ * the third, by chance. */
+static void windows_have_what_counters_have_natively(void **state unused)
+{
+	own(buf_fini) struct buf text = { 0 };
+	struct anchoring_block b[2];
+
+	buf_printf(&text, "event cpu-time unit=ns period=1000000 flags=sampled\n"
+			  "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
+			  "a+0x100 40000\n");
+	for (unsigned i = 0; i < 40; i++) {
+		unsigned is_done = i % 4 < 2 ? 0 : i % 4 - 1;
+
+		buf_printf(&text, "anchor %u 0 cpu=%u\n", i, SECOND);
+		for (unsigned k = 0; k < 3; k++) {
+			bool is_here = k == is_done;
+
+			buf_printf(&text,
+				   "anchor %u 30000 a+0x%x cpu=%u\n"
+				   "anchor %u %u a+0x%x size=4\n"
+				   "anchor %u %u a+0x%x cpu=%u near=1\n",
+				   i, 0x900 + 16 * k, SECOND, i, is_here ? 900 : 0,
+				   0x900 + 16 * k, i, is_here ? 1800 : 0, 0x900 + 16 * k,
+				   SECOND / 50);
+		}
+		buf_printf(&text, "anchor %u 20000 a+0x%x size=8\n", i,
+			   is_done ? 0x100 : 0xa00);
+		if (is_done)
+			buf_printf(&text, "anchor %u 20 a+0x108 size=1\n", i);
+	}
+	recording_builder_write(path, buf_str(&text));
+	assert_int_equal(anchored_loop_find(path, b), 40);
+	assert_float_equal(b[1].times, 40 * 2000 * 2 / 3 + 20 * 20, 6000);
+}
+
 static void what_goes_with_a_counter_is_told_by_all_that_it_has(void **state unused)
 {
 	struct case_of x = { 40, { 20, 60 }, 1000, .has_slow_moments = true };
@@ -432,6 +468,7 @@ int main(void)
 		TEST(what_is_steady_is_told_exactly),
 		TEST(windows_stand_for_the_time_around_them),
 		TEST(counters_tell_nothing_of_windows_that_they_were_chosen_by),
+		TEST(windows_have_what_counters_have_natively),
 		TEST(what_goes_with_a_counter_is_told_by_all_that_it_has),
 		TEST(nothing_is_told_of_a_part_or_of_little),
 		TEST(few_windows_are_sure_of_less),
