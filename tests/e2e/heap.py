@@ -97,6 +97,22 @@ def sqlite_is_counted_as_valgrind_counts_it():
 
 
 @test
+def perl_is_counted_as_valgrind_counts_it_where_it_has_as_many_variables():
+    need('valgrind', 'perl')
+    env = {'PATH': os.environ['PATH'], 'PERL_HASH_SEED': '0', 'PERL_PERTURB_KEYS': '0'}
+    said = ('perl', '-e', 'my %h; $h{$_ % 100} = $_ for 1..2000; print scalar keys %ENV')
+    by_valgrind = subprocess.run(['valgrind', '-q', *said], env=env, capture_output=True, text=True, check=True)
+    _, by_dwell = record('variables', *said, env=env)
+    more = {f'V{i}': '' for i in range(int(by_valgrind.stdout) - int(by_dwell.stdout))}
+    path, _ = record('perl', *said, env={**env, **more})
+    check_lossless(path)
+    p = process(path)
+    got = tuple(p[k] for k in ('heap-allocations', 'heap-frees', 'heap-left-blocks'))
+    n, frees, _, left, _ = valgrind(*said, env=env)
+    assert got == (n, frees, left), (got, n, frees, left, more)
+
+
+@test
 def leaks_are_where_they_were_made():
     path, _ = record('leaks', os.path.join(WORKLOADS, 'heap'), '100000')
     check_lossless(path)
