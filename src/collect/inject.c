@@ -320,6 +320,7 @@ static int run_for_fpe(void *ctx, struct inject_stop *s, const char *entry,
 	int rc = run_entry(ctx, s, entry, &told, e);
 
 	*ret_state = told.state;
+	((struct inject *)ctx)->head.left = told.left;
 	return rc;
 }
 
@@ -358,10 +359,14 @@ static size_t patch(struct inject *i, bool is_for_real)
  * nobody is within. */
 static int end_former(struct inject *i, struct inject_stop *s, struct err *e)
 {
+	struct wire_injected former = { 0 };
 	int rc;
 
 	if (!i->place.is_mapped)
 		return 0;
+	if (!read_memory(i, i->place.at, &former, sizeof(former)))
+		return err_os(e, "cannot read its memory");
+	i->head.left = former.left;
 	rc = do_fpe(i, inject_fpe_disarm, s, e);
 	i->head.is_empty = true;
 	if (rc == 0)

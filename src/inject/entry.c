@@ -13,6 +13,7 @@
 #include "bare/sys.h"
 #include "inject/next.h"
 #include "inject/trace_cells.h"
+#include "inject/trace_fpe_left.h"
 #include "inject/trace_fpe_threads.h"
 #include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
@@ -39,6 +40,7 @@ void dwell_injected_begin(struct wire_injected *from)
 {
 	next_told((const void *)(from + 1), from->n_calls);
 	trace_local_tid_at = from->tid_at;
+	trace_fpe_left_had(from->left);
 	from->switch_at = (uintptr_t)&trace_runtime;
 	if (!trace_runtime_begin(from->directory))
 		tell(from, WIRE_INJECTED_FAILED);
@@ -54,7 +56,10 @@ void dwell_injected_arm(struct wire_injected *from)
 
 void dwell_injected_disarm(struct wire_injected *from)
 {
-	tell(from, trace_fpe_threads_disarm() ? WIRE_INJECTED_OVER : WIRE_INJECTED_READY);
+	bool is_over = trace_fpe_threads_disarm();
+
+	from->left = trace_fpe_left_keep();
+	tell(from, is_over ? WIRE_INJECTED_OVER : WIRE_INJECTED_READY);
 }
 
 void dwell_injected_end(struct wire_injected *from)

@@ -7,6 +7,7 @@
 #include "inject/arch.h"
 #include "inject/sandbox.h"
 #include "inject/trace_fpe_copy.h"
+#include "inject/trace_fpe_left.h"
 #include "inject/trace_fpe_state.h"
 #include "inject/trace_fpe_x87.h"
 #include "inject/trace_local.h"
@@ -536,8 +537,9 @@ bool trace_fpe_is_busy(const struct trace_fpe_mine *m, uintptr_t pc)
 
 void trace_fpe_forget(void)
 {
-	wanted = wanted_x87 = 0;
 	trace_signal_give_back(on_exception, on_step);
+	trace_fpe_left_begin(wanted, wanted_x87);
+	wanted = wanted_x87 = 0;
 }
 
 /* Not while threads may still raise what is executed there. */

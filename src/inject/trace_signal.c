@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/trace_signal.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "bare/sys.h"
 #include "inject/arch.h"
 #include "inject/next.h"
 #include "inject/trace_fpe.h"
+#include "inject/trace_fpe_left.h"
 #include "inject/trace_local.h"
 #include "inject/trace_runtime.h"
 
@@ -55,6 +55,7 @@ void trace_signal_take(int signal, trace_signal_fn *handler)
 	};
 
 	sys_signal_action(signal, &action, &actions[signal]);
+	trace_fpe_left_show(&actions[signal]);
 	is_taken = true;
 	trace_runtime.has_frames_within = true;
 }
@@ -85,9 +86,7 @@ static void dispatch(int signal, siginfo_t *info, void *context)
 	trace_signal_end_context(context);
 }
 
-/* The action that ends the process, now or when the instruction is executed again: not so
- * where the signal comes behind it, as a breakpoint's does. */
-static void end_by(int signal, bool is_sent)
+void trace_signal_end_by(int signal, bool is_sent)
 {
 	struct sys_sigaction action = { .handler = (void *)SIG_DFL };
 
@@ -108,7 +107,7 @@ void trace_signal_pass_on(int signal, siginfo_t *info, void *context)
 		action.handler = (void *)SIG_DFL;
 	if (!is_handler(action.handler)) {
 		if (action.handler == (void *)SIG_DFL || !is_sent)
-			end_by(signal, is_sent);
+			trace_signal_end_by(signal, is_sent);
 		return;
 	}
 	if (action.flags & SA_RESETHAND)

@@ -10,6 +10,7 @@
 #define DWELL_INJECT_TRACE_SIGNAL_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 typedef void trace_signal_fn(int signal, siginfo_t *info, void *context);
 
@@ -26,6 +27,9 @@ void trace_signal_unblock(void);
 /* A handler returns now: what remains of the context on the stack is not to be taken for
  * that of one that runs, which has no link.  The kernel does not look at it. */
 void trace_signal_end_context(void *context);
+/* By the action that ends the process, now or when the instruction is executed again: not
+ * so where the signal comes behind it, as a breakpoint's does. */
+void trace_signal_end_by(int signal, bool is_sent);
 /* What would have happened without us.  Where the program would end by a signal of its
  * own doing this returns, and it does when the instruction is executed again. */
 void trace_signal_pass_on(int signal, siginfo_t *info, void *context);

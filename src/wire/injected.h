@@ -46,6 +46,12 @@ enum wire_injected_state {
 	WIRE_INJECTED_FAILED = 3,
 };
 
+/* Types of exceptions that the program may have kept unmasked in registers: a bit for each
+ * set of them, and each of the x87 unit. */
+struct wire_injected_left {
+	uint64_t sets, sets_x87;
+};
+
 struct wire_injected {
 	uint64_t magic;
 	uint64_t library;    /* a checksum of it */
@@ -65,10 +71,12 @@ struct wire_injected {
 	uint64_t first_pid;
 	/* By the library: what the program's marks are to call (include/dwell.h). */
 	uint64_t hooks_at;
+	/* By the library, for the next that is put there. */
+	struct wire_injected_left left;
 	/* struct wire_injected_call calls[] */
 };
 
-_Static_assert(sizeof(struct wire_injected) == 216, "layout");
+_Static_assert(sizeof(struct wire_injected) == 232, "layout");
 
 #define WIRE_INJECTED_THREADS 32768
 

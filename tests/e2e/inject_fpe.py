@@ -5,6 +5,7 @@ they are attached to, with the results, signals and registers that they have wit
 usage: inject_fpe.py DWELL PROGRAM_DIR [WORD...]"""
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -195,6 +196,53 @@ def what_is_left_on_a_stack_is_in_nobodys_way():
                 p.tell('once')
             check_left(p.pid)
             p.tell('divide')
+
+
+def ended(program, word):
+    program.process.stdin.write(word + '\n')
+    program.process.stdin.flush()
+    program.process.stdin.close()
+    return program.process.wait(visiting.LIMIT_S)
+
+
+@test
+def registers_that_a_program_has_kept_mean_nothing_when_it_is_left():
+    with plain() as p:
+        for i in range(2):
+            with attached(p.pid, f'{DIR}/kept{i}.dwell', *FPE):
+                p.tell('keep')
+            check_left(p.pid)
+            for word in 'raise', 'back', 'raise', 'raise-x87', 'raise':
+                p.tell(word)
+        with attached(p.pid, f'{DIR}/heap.dwell'):
+            p.tell('back')
+        for word in 'raise', 'back', 'raise-x87', 'raise':
+            p.tell(word)
+
+
+@test
+def a_program_that_was_left_ends_as_it_would_have():
+    for words in ('kill',), ('enable', 'raise'), ('catch', 'enable', 'raise'):
+        with plain() as p:
+            with attached(p.pid, f'{DIR}/ends.dwell', *FPE):
+                p.tell('once')
+            for word in words[:-1]:
+                p.tell(word)
+            assert ended(p, words[-1]) == (0 if 'catch' in words else -signal.SIGFPE), words
+
+
+@test
+def what_a_program_enabled_it_has_behind_a_handler_and_in_new_threads():
+    with plain() as p:
+        p.tell('catch')
+        p.tell('park')
+        with attached(p.pid, f'{DIR}/behind.dwell', *FPE):
+            p.tell('leave')
+        assert p.tell('').split()[1] == '1'
+        p.tell('enable')
+        with attached(p.pid, f'{DIR}/anew.dwell', *FPE):
+            p.tell('raise-new')
+        assert p.tell('').split()[1] == '2'
 
 
 NUMPY = """
