@@ -11,6 +11,7 @@
 #define MASK_SHIFT 7
 #define X87_ERROR  0x80	 /* in its status: something is pending */
 #define STEP	   0x100 /* in the flags */
+#define TYPES	   0x3fu
 
 /* Signals of the C library's own, which programs cannot block: who has them blocked is in
  * a call of it that blocks all, and will soon put another mask back. */
@@ -131,21 +132,36 @@ static bool can_arm_x87(uint16_t status, uint32_t types_x87)
 	return !(status & (types_x87 | X87_ERROR));
 }
 
-static void arm_frame(const struct work *w, const struct inject_fpe_frame *was)
+static uint32_t unmasked(uint32_t mxcsr)
 {
+	return ~(mxcsr >> MASK_SHIFT) & TYPES;
+}
+
+/* What one of a thread's contexts has enabled is signalled in all of them: where others
+ * have not, it stays masked. */
+static uint32_t stays_masked(const struct wire_injected_thread *t, uint32_t mxcsr)
+{
+	return t->allowed & ~unmasked(mxcsr);
+}
+
+static void arm_frame(const struct work *w, const struct wire_injected_thread *t,
+		      struct inject_fpe_frame *was)
+{
+	uint32_t without = stays_masked(t, was->mxcsr);
 	struct inject_fpe_frame f = *was;
 	bool has_x87 = can_arm_x87(f.status, w->head.types_x87);
 
-	f.mxcsr &= ~(w->head.types << MASK_SHIFT);
+	was->types = w->head.types & ~without;
+	f.mxcsr &= ~(was->types << MASK_SHIFT);
 	f.mask &= ~w->head.signals;
-	f.control &= (uint16_t)~w->head.types_x87;
+	f.control &= (uint16_t) ~(w->head.types_x87 & ~without);
 	write_frame(w->library, &f, has_x87);
 }
 
 /* One that still is as it was made, or is another by what its program did. */
 static void disarm_frame(const struct work *w, const struct inject_fpe_frame *was)
 {
-	uint32_t masks = was->mxcsr & w->head.types << MASK_SHIFT;
+	uint32_t masks = was->mxcsr & was->types << MASK_SHIFT;
 	struct inject_fpe_frame f;
 
 	if (!read_frame(w->library, was->at, &f) || f.state != was->state ||
@@ -153,7 +169,7 @@ static void disarm_frame(const struct work *w, const struct inject_fpe_frame *wa
 		return;
 	f.mxcsr |= masks;
 	f.mask |= was->mask & w->head.signals;
-	f.control |= was->control & (uint16_t)w->head.types_x87;
+	f.control |= was->control & (uint16_t)(w->head.types_x87 & was->types);
 	write_frame(w->library, &f, can_arm_x87(was->status, w->head.types_x87));
 }
 
@@ -173,6 +189,7 @@ static void take_frame(void *ctx, uint64_t at)
 	while (w->index.at[first] == SIZE_MAX)
 		first--;
 	w->list.at[first].blocked &= f.mask;
+	w->list.at[first].allowed |= unmasked(f.mxcsr);
 	thread = vec_push(&w->list);
 	*thread = w->list.at[first];
 	thread->pc = f.pc;
@@ -201,7 +218,7 @@ static bool take_thread(struct work *w, size_t i)
 		.pointer = t.pointer,
 		.pc = t.pc,
 		.blocked = t.mask,
-		.allowed = ~(t.mxcsr >> MASK_SHIFT) & 0x3f,
+		.allowed = unmasked(t.mxcsr),
 		.tid = inject_stop_tid(w->stop, i, w->library->tid_at)
 	};
 	*vec_push(&w->index) = i;
@@ -242,20 +259,23 @@ static int run(struct work *w, const char *entry, uint64_t *ret_state, struct er
 		       : err_os(e, "cannot read its memory");
 }
 
-static void arm_thread(const struct work *w, size_t i)
+static void arm_thread(const struct work *w, size_t i,
+		       const struct wire_injected_thread *has)
 {
 	struct inject_stop_thread t;
 	uint16_t pending;
+	uint32_t without;
 
 	if (!inject_stop_get(w->stop, i, &t))
 		return;
+	without = stays_masked(has, t.mxcsr);
 	pending = t.status & (uint16_t)w->head.types_x87;
 	t.mask &= ~w->head.signals;
-	t.mxcsr &= ~(w->head.types << MASK_SHIFT);
+	t.mxcsr &= ~((w->head.types & ~without) << MASK_SHIFT);
 	if (!(t.status & X87_ERROR)) {
 		t.status &= (uint16_t)~pending;
 		t.mxcsr |= pending; /* who tests flags looks at both */
-		t.control &= (uint16_t)~w->head.types_x87;
+		t.control &= (uint16_t) ~(w->head.types_x87 & ~without);
 	}
 	inject_stop_set(w->stop, i, &t);
 }
@@ -276,6 +296,7 @@ static void disarm_thread(const struct work *w, size_t i,
 
 static int arm(struct work *w, struct err *e)
 {
+	const struct wire_injected_thread *thread = NULL; /* whose frames follow */
 	uint64_t state;
 	int rc = take_threads(w, e);
 
@@ -283,12 +304,16 @@ static int arm(struct work *w, struct err *e)
 		rc = run(w, WIRE_INJECTED_ARM, &state, e);
 	if (rc < 0)
 		return rc;
-	vec_each(i, &w->index)
-		if (*i != SIZE_MAX)
-			arm_thread(w, *i);
-	vec_each(f, &w->frames) {
-		arm_frame(w, f);
-		*vec_push(&w->fpe->frames) = *f;
+	for (size_t k = 0, frame = 0; k < w->index.n; k++) {
+		const struct wire_injected_thread *t = &w->list.at[k];
+
+		if (w->index.at[k] != SIZE_MAX) {
+			thread = t;
+			arm_thread(w, w->index.at[k], t);
+			continue;
+		}
+		arm_frame(w, thread, &w->frames.at[frame]);
+		*vec_push(&w->fpe->frames) = w->frames.at[frame++];
 	}
 	w->fpe->n_waits = 0;
 	return 0;

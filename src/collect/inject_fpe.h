@@ -38,6 +38,7 @@ struct inject_fpe_frame {
 	uint64_t pc, flags, mask;
 	uint32_t mxcsr;
 	uint16_t control, status;
+	uint32_t types; /* that were unmasked in it by us */
 };
 
 struct inject_fpe {

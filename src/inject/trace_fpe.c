@@ -518,6 +518,11 @@ void trace_fpe_had(struct trace_fpe_mine *m, uint32_t types)
 	*m = (struct trace_fpe_mine){ .allowed = types, .has_allowed = true };
 }
 
+void trace_fpe_will_have(uint32_t types)
+{
+	allowed_last = types;
+}
+
 uint32_t trace_fpe_has(const struct trace_fpe_mine *m)
 {
 	return m->has_allowed ? m->allowed : allowed_last;
@@ -545,8 +550,10 @@ void trace_fpe_forget(void)
 /* Not while threads may still raise what is executed there. */
 void trace_fpe_unmap(void)
 {
-	if (!wanted)
-		trace_fpe_copy_unmap();
+	if (wanted)
+		return;
+	trace_signal_give_back_handlers();
+	trace_fpe_copy_unmap();
 }
 
 #ifndef DWELL_INJECTED

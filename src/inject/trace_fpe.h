@@ -71,6 +71,8 @@ void trace_fpe_leave_handler(const struct trace_fpe_interrupted *i, void *contex
 
 /* What a thread had unmasked that was there before. */
 void trace_fpe_had(struct trace_fpe_mine *mine, uint32_t allowed);
+/* And threads that are made later, as long as none unmasks anything. */
+void trace_fpe_will_have(uint32_t allowed);
 /* What the program had unmasked there, as it is to have. */
 uint32_t trace_fpe_has(const struct trace_fpe_mine *mine);
 /* From now on each thread masks again what it raises, and nothing is told. */

@@ -108,7 +108,9 @@ void trace_fpe_left_show(struct sys_sigaction *action)
 {
 	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++)
 		if (action->handler == (void *)handlers[i].handler)
-			*action = (struct sys_sigaction){ handlers[i].of_program };
+			*action =
+				(struct sys_sigaction){ .handler =
+								handlers[i].of_program };
 }
 
 struct wire_injected_left trace_fpe_left_keep(void)

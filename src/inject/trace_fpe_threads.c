@@ -38,6 +38,8 @@ void trace_fpe_threads_arm(void)
 		struct trace_local *l = local_of(t);
 
 		trace_fpe_had(&l->fpe, t->allowed);
+		if (t->tid == trace_runtime.pid)
+			trace_fpe_will_have(t->allowed);
 		l->blocked = t->blocked & told->signals;
 	}
 	trace_signal_take_handlers();

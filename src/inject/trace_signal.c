@@ -80,6 +80,8 @@ static void dispatch(int signal, siginfo_t *info, void *context)
 								__ATOMIC_RELAXED);
 	struct trace_fpe_interrupted interrupted;
 
+	if (!f)
+		return;
 	trace_fpe_enter_handler(&interrupted, context);
 	f(signal, info, context);
 	trace_fpe_leave_handler(&interrupted, context);
@@ -131,8 +133,14 @@ void trace_signal_take_handlers(void)
 
 	for (int s = 1; s < N_SIGNALS; s++) {
 		if (!IS_PROGRAMS(s) || sys_signal_action(s, NULL, &a) < 0 ||
-		    !is_handler(a.handler) || a.handler == (void *)dispatch)
+		    !is_handler(a.handler) ||
+		    (a.handler == (void *)dispatch && handlers[s].handler))
 			continue;
+		if (a.handler == (void *)dispatch) { /* whose is not known any more */
+			a.handler = (void *)SIG_DFL;
+			sys_signal_action(s, &a, NULL);
+			continue;
+		}
 		handlers[s].handler = a.handler;
 		handlers[s].hidden = a.mask & OURS;
 		a.handler = (void *)dispatch;
@@ -141,7 +149,7 @@ void trace_signal_take_handlers(void)
 	}
 }
 
-static void give_back_handlers(void)
+void trace_signal_give_back_handlers(void)
 {
 	struct sys_sigaction a;
 
@@ -229,7 +237,7 @@ void trace_signal_give_back(trace_signal_fn *on_fpe, trace_signal_fn *on_trap)
 	is_taken = false;
 	give_back(SIGFPE, (const void *)on_fpe);
 	give_back(SIGTRAP, (const void *)on_trap);
-	give_back_handlers();
+	trace_signal_give_back_handlers();
 }
 
 /* The program's handler becomes ours, which calls it. */

@@ -22,6 +22,8 @@ void trace_signal_take_mask(void);
 void trace_signal_take_handlers(void);
 /* All of them are as the program set them; those were ours. */
 void trace_signal_give_back(trace_signal_fn *on_fpe, trace_signal_fn *on_trap);
+/* The other handlers once more, as a call that sets one may have been under way. */
+void trace_signal_give_back_handlers(void);
 /* Those may come though the program was in a handler that blocked them. */
 void trace_signal_unblock(void);
 /* A handler returns now: what remains of the context on the stack is not to be taken for

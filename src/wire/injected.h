@@ -46,8 +46,8 @@ enum wire_injected_state {
 	WIRE_INJECTED_FAILED = 3,
 };
 
-/* Types of exceptions that the program may have kept unmasked in registers: a bit for each
- * set of them, and each of the x87 unit. */
+/* Types of exceptions that the program may have kept unmasked in registers: a bit for
+ * each set of them, and each of the x87 unit. */
 struct wire_injected_left {
 	uint64_t sets, sets_x87;
 };
