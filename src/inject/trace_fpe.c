@@ -543,7 +543,7 @@ bool trace_fpe_is_busy(const struct trace_fpe_mine *m, uintptr_t pc)
 void trace_fpe_forget(void)
 {
 	trace_signal_give_back(on_exception, on_step);
-	trace_fpe_left_begin(wanted, wanted_x87);
+	trace_fpe_left_begin(wanted, wanted_x87, allowed_last);
 	wanted = wanted_x87 = 0;
 }
 

@@ -76,6 +76,19 @@ static void on_ignored(int signal, siginfo_t *info, void *context)
 		on_default(signal, info, context);
 }
 
+/* Behind the kernel this is the program's, with its flags and mask, and returns as that.
+ */
+static void on_own(int signal, siginfo_t *info, void *context)
+{
+	const struct sys_sigaction none = { .handler = (void *)SIG_DFL };
+
+	if (info->si_code > 0 && mask(context))
+		return;
+	if (left.flags & SA_RESETHAND)
+		sys_signal_action(signal, &none, NULL);
+	((trace_signal_fn *)left.handler)(signal, info, context);
+}
+
 static const struct {
 	void *of_program;
 	trace_signal_fn *handler;
@@ -84,7 +97,20 @@ static const struct {
 	{ (void *)SIG_IGN, on_ignored },
 };
 
-void trace_fpe_left_begin(uint32_t types, uint32_t types_x87)
+/* Not for one that enables just these itself, as it could not be told which is whose. */
+static bool take_own(struct sys_sigaction *a, bool is_ambiguous)
+{
+	if (a->handler == (void *)SIG_DFL || a->handler == (void *)SIG_IGN ||
+	    is_ambiguous)
+		return false;
+	left.handler = (uintptr_t)a->handler;
+	left.flags = a->flags;
+	a->handler = (void *)on_own;
+	a->flags = (a->flags | SA_SIGINFO) & ~(unsigned long)SA_RESETHAND;
+	return true;
+}
+
+void trace_fpe_left_begin(uint32_t types, uint32_t types_x87, uint32_t allowed)
 {
 	struct sys_sigaction now = { 0 };
 
@@ -92,6 +118,10 @@ void trace_fpe_left_begin(uint32_t types, uint32_t types_x87)
 	left.sets_x87 |= UINT64_C(1) << types_x87;
 	if (sys_signal_action(SIGFPE, NULL, &now) < 0)
 		return;
+	if (take_own(&now, (types & ~allowed) == 0)) {
+		sys_signal_action(SIGFPE, &now, NULL);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
 		struct sys_sigaction action = {
 			.handler = (void *)handlers[i].handler,
@@ -106,6 +136,11 @@ void trace_fpe_left_begin(uint32_t types, uint32_t types_x87)
 
 void trace_fpe_left_show(struct sys_sigaction *action)
 {
+	if (action->handler == (void *)on_own) {
+		action->handler = (void *)(uintptr_t)left.handler;
+		action->flags = left.flags;
+		return;
+	}
 	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++)
 		if (action->handler == (void *)handlers[i].handler)
 			*action =

@@ -3,9 +3,9 @@
  * trace_fpe_left - what stays behind of trace_fpe in a program that goes on without it.
  *
  * Control registers that the program has kept while exceptions were unmasked, in a
- * variable or a context, unmask them again when it puts them back.  Where SIGFPE would
- * end the program it has a handler that masks again what was unmasked so; whatever else
- * raises that signal has the result that it has without.
+ * variable or a context, unmask them again when it puts them back.  So SIGFPE has a
+ * handler that masks again what was unmasked so; whatever else raises that signal has the
+ * result that it has without, be it the end or a call of the program's own handler.
  */
 #ifndef DWELL_INJECT_TRACE_FPE_LEFT_H
 #define DWELL_INJECT_TRACE_FPE_LEFT_H
@@ -16,8 +16,9 @@
 #include "bare/sys.h"
 #include "wire/injected.h"
 
-/* Nothing is observed any more of these types, nor of those in the x87 unit. */
-void trace_fpe_left_begin(uint32_t types, uint32_t types_x87);
+/* Nothing is observed any more of these types, nor of those in the x87 unit; allowed:
+ * what the program enables itself. */
+void trace_fpe_left_begin(uint32_t types, uint32_t types_x87, uint32_t allowed);
 /* The action as the program has set it, where the handler is the one that stays. */
 void trace_fpe_left_show(struct sys_sigaction *action);
 

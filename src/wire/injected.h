@@ -47,9 +47,11 @@ enum wire_injected_state {
 };
 
 /* Types of exceptions that the program may have kept unmasked in registers: a bit for
- * each set of them, and each of the x87 unit. */
+ * each set of them, and each of the x87 unit.  And its own handler of their signal, which
+ * is called by the one that stays. */
 struct wire_injected_left {
 	uint64_t sets, sets_x87;
+	uint64_t handler, flags;
 };
 
 struct wire_injected {
@@ -76,7 +78,7 @@ struct wire_injected {
 	/* struct wire_injected_call calls[] */
 };
 
-_Static_assert(sizeof(struct wire_injected) == 232, "layout");
+_Static_assert(sizeof(struct wire_injected) == 248, "layout");
 
 #define WIRE_INJECTED_THREADS 32768
 

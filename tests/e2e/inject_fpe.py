@@ -221,6 +221,21 @@ def registers_that_a_program_has_kept_mean_nothing_when_it_is_left():
 
 
 @test
+def what_it_has_kept_is_not_signalled_to_its_own_handler():
+    with plain() as p:
+        p.tell('catch')
+        for i in range(2):
+            with attached(p.pid, f'{DIR}/own{i}.dwell', *FPE):
+                p.tell('keep')
+            for word in 'back', 'raise', 'raise-x87', 'raise':
+                p.tell(word)
+            assert p.tell('').split()[1] == str(i), i
+            p.tell('enable')
+            assert p.tell('raise').split()[1] == str(i + 1), i
+            p.tell('forbid')
+
+
+@test
 def a_program_that_was_left_ends_as_it_would_have():
     for words in ('kill',), ('enable', 'raise'), ('catch', 'enable', 'raise'):
         with plain() as p:
