@@ -1,19 +1,19 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A program that does with signals and control registers what is well its right, and has
- * SIGFPE do what it does by default: lines are answered by lines.
+/* SPDX-License-Identifier: Apache-2.0
  *
- *	blocking          a thread divides all the time, another blocks all signals for
- *			  each division; rest: both make an end
- *	once              divides in a function that is left, and waits for what follows
- *			  where that function's stack was
- *	divide            once, with all signals blocked
- *	keep, keep-x87    what the thread has of control is kept, and put back by: back
- *	enable, forbid    division by zero, which is signalled then
- *	park, leave       waits in a handler, and leaves it
- *	catch             SIGFPE has a handler now
- *	raise             divides in this thread, raise-new: in a new one, raise-x87
- *	kill              sends itself SIGFPE
+ * A program that does with signals and control registers what it may, and begins without
+ * a handler of SIGFPE.  Does what lines of its input say, and answers each:
+ *	blocking, rest	a thread divides by zero all the time, and another with all
+ *			signals blocked for each division; both make an end
+ *	once		divides in a function, and waits for what follows where the
+ *			stack of that is not written over
+ *	divide		once, with all signals blocked
+ *	keep, back	control registers are kept, and put back
+ *	enable, forbid	division by zero is signalled, and is not
+ *	park, leave	a thread that enabled it waits in a handler, and leaves that and
+ *			divides
+ *	catch		SIGFPE has a handler now
+ *	raise		divides, raise-new: in a new thread, raise-x87: in that unit
+ *	kill		sends itself SIGFPE
  */
 #include <fenv.h>
 #include <pthread.h>
