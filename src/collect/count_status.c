@@ -161,6 +161,14 @@ int count_status_check_sharing(pid_t pid, struct newcomers *alone, struct err *e
 	return rc;
 }
 
+uint64_t count_status_locked_kb(pid_t pid)
+{
+	char text[PROCFS_STATUS_BYTES];
+
+	return procfs_status(pid, text, NULL) == 0 ? (uint64_t)number_of(text, "VmLck")
+						   : 0;
+}
+
 int count_status_check(pid_t pid, struct count_status *ret, struct err *e)
 {
 	char text[PROCFS_STATUS_BYTES];

@@ -5,6 +5,7 @@
 #ifndef DWELL_COLLECT_COUNT_STATUS_H
 #define DWELL_COLLECT_COUNT_STATUS_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -23,6 +24,9 @@ must_use int count_status_parse(const char *text, struct count_status *ret,
 
 /* All that can be asked without touching it. */
 must_use int count_status_check(pid_t pid, struct count_status *ret, struct err *e);
+
+/* Of its memory, by mlock() and mlockall(). */
+uint64_t count_status_locked_kb(pid_t pid);
 
 /* What we start has our limits: such as are too low for the engine, which may not raise
  * them. */

@@ -2,6 +2,7 @@
 #include "collect/count_visits.h"
 
 #include "collect/count_detach.h"
+#include "collect/count_status.h"
 #include "host/newcomers.h"
 #include "host/procfs.h"
 
@@ -20,6 +21,11 @@ static int come_to(struct count_visits *v, pid_t pid, const struct count_directo
 	struct err why = { 0 };
 
 	if (count_resting_take(&v->resting, pid, &was)) {
+		if (count_status_locked_kb(pid)) {
+			count_detach_resting(&was);
+			return count_attach(pid, d, flags, look, NULL, ret, e);
+		}
+
 		int rc = count_attach(pid, d, flags, look, &was, ret, &why);
 
 		if (rc == 0)
@@ -88,7 +94,8 @@ void count_visits_end(struct count_visits *v)
 	for (size_t i = 0; i < v->at.n; i++) {
 		struct count_attached *a = &v->at.at[i];
 
-		a->is_to_rest = v->lets_rest && !i && count_resting_may(a->pid);
+		a->is_to_rest = v->lets_rest && !i && count_resting_may(a->pid) &&
+				!count_status_locked_kb(a->pid);
 		if (count_detach(a, i ? NULL : v->look, &why) < 0 && !v->n_kept++)
 			v->why_kept = why;
 		if (a->rests)

@@ -40,7 +40,7 @@ uint64_t reserve_bytes(void);
 
 /* Nobody uses it for some time: children by fork have none of it, the kernel has nothing
  * to fill in (mlockall), and whoever goes there by mistake is stopped.  And the other way
- * round.  False: it is neither. */
+ * round, but not where it was locked: all would be filled in.  False: it is neither. */
 bool reserve_rest(void);
 bool reserve_wake(void);
 bool reserve_keep_from_children(uint64_t addr, uint64_t bytes, bool are_kept);

@@ -65,11 +65,11 @@ def children_beside_each_other_are_told_together():
     assert p.returncode == 0 and p.stdout == 2 * alone, p
     windows = windows_of(path)
     assert len(windows) == 2 and not set.intersection(*windows.values()), windows
-    # Also when the other one is counted: else the next window of its own would stand for all of the time.
+    # Also when the other one is counted, if it ran since: else the next window of its own would stand for all of the time.
     for process, told in times_of(path).items():
         last = max(windows.get(process, [-1]))
         n_windows = sum(w <= last for w in set.union(*windows.values()))
-        assert sum(w <= last for w in told) >= .8 * n_windows, (process, told, windows)
+        assert sum(w <= last for w in told) >= .6 * n_windows, (process, told, windows)
     for name, n in OF_TURN.items():
         row = calc(name, path)
         block = max(row['blocks'], key=lambda b: b['times'])
