@@ -11,6 +11,7 @@
 #include "count/link.h"
 #include "count/place.h"
 #include "count/signal_delivery.h"
+#include "count/signal_mask.h"
 #include "count/translate.h"
 #include "count/turnover.h"
 
@@ -109,7 +110,7 @@ const void *dispatch(struct context *c)
 	struct link l; /* of its own: the table may be forgotten meanwhile */
 	const void *code;
 
-	c->mask.is_shut = false; /* all handlers have returned */
+	signal_mask_open(c); /* all handlers have returned */
 	spin_lock(&engine.lock);
 	l = *link_get((uint32_t)c->exit);
 	code = ways[l.kind](c, &l);

@@ -64,9 +64,21 @@ void signal_mask_keep(struct context *c, const struct signal_info *info,
 void signal_mask_delay(struct context *c, const struct signal_info *info,
 		       struct signal_state *state)
 {
-	c->mask.is_one_heard = true;
+	c->mask.delayed |= BIT(info->signal);
 	state->mask |= BIT(info->signal);
 	send_again(info);
+}
+
+void signal_mask_open(struct context *c)
+{
+	uint64_t delayed;
+
+	c->mask.is_shut = false;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* none is delayed any more */
+	delayed = c->mask.delayed;
+	c->mask.delayed = 0;
+	if (delayed)
+		sys_signal_mask(SIG_UNBLOCK, &delayed, NULL);
 }
 
 static uint64_t changed(uint64_t was, uint64_t how, uint64_t set)

@@ -23,8 +23,8 @@ struct signal_mask {
 	uint64_t blocked;  /* by the program */
 	uint64_t now;	   /* the same, in a call that has another mask for its time */
 	uint64_t real;	   /* those of them that are blocked for real */
+	uint64_t delayed;  /* blocked, as they came while it was shut */
 	bool is_shut;	   /* the engine can hold none now */
-	bool is_one_heard; /* one that came while it was shut waits for the end of that */
 };
 
 /* What the program has blocked, from a kernel's mask, and the other way round: the thread
@@ -44,6 +44,9 @@ void signal_mask_keep(struct context *c, const struct signal_info *info,
 		      struct signal_state *state);
 void signal_mask_delay(struct context *c, const struct signal_info *info,
 		       struct signal_state *state);
+
+/* The engine can: those that came meanwhile come again. */
+void signal_mask_open(struct context *c);
 
 /* Calls of the program.  That for a mask of its own; those that have one for their time,
  * at an address that may be 0; and those by which another program takes the thread over,

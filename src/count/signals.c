@@ -130,11 +130,7 @@ bool signals_block(struct context *c, uint64_t *was)
 void signals_release(struct context *c, uint64_t was)
 {
 	sys_signal_mask(SIG_SETMASK, &was, NULL);
-	c->mask.is_shut = false;
-	if (!c->mask.is_one_heard)
-		return;
-	c->mask.is_one_heard = false;
-	sys_signal_mask(SIG_SETMASK, &was, NULL);
+	signal_mask_open(c);
 }
 
 void signals_block_all(void)
