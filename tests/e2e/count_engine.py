@@ -3,12 +3,15 @@
 """The engine that counts basic blocks, on programs that know nothing of it.
 usage: count_engine.py DWELL DIRECTORY ENGINE"""
 import os
+import re
 import shutil
 import struct
 import subprocess
 import sys
 import time
+from signal import SIGUSR1
 
+import breakpoints
 import harness
 from harness import test
 
@@ -460,6 +463,35 @@ def what_a_program_blocks_is_blocked_and_the_engine_hears_it_all_the_same():
     for flags in '-', 't':
         out, code, _ = count([path], flags)
         assert (out, code) == natively([path]) and code == 0 and b'executed: 0 0' in out, (flags, code, out)
+
+
+def place_in_engine(pid, name):
+    """Of a function of the engine's, in the process that it counts in."""
+    symbols = subprocess.run(['readelf', '-sW', ENGINE], stdout=subprocess.PIPE, text=True, check=True).stdout
+    with open(f'/proc/{pid}/maps', encoding='ascii') as maps:
+        start = next(int(line.split('-')[0], 16) for line in maps if line.rstrip().endswith(ENGINE))
+    return start + int(re.search(rf': (\w+) .* {name}$', symbols, re.M)[1], 16)
+
+
+@test
+def signals_that_come_as_a_handler_returns_come():
+    """On the way out of translated code they have to wait, and stayed blocked."""
+    harness.need('readelf')
+    path, n = f'{PROGRAMS}/e2e-blocks_calling', 5
+    with harness.beside('setarch', '-R', ENGINE, f'{harness.DIR}/calling', '-', path, path, '--', path, str(n),
+                        stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == 'ready\n'
+        with breakpoints.Breakpoint(run.pid, place_in_engine(run.pid, 'crossing_out')) as out:
+            out.meet()
+            for _ in range(n):
+                out.meet(SIGUSR1)
+                times = 0
+                while breakpoints.is_blocked(run.pid, SIGUSR1):
+                    assert times < 100, 'it stays blocked'
+                    times += 1
+                    out.step_over()
+                    out.meet()
+        assert run.communicate(timeout=60)[0] == f'{n}\n' and run.returncode == 0
 
 
 @test
