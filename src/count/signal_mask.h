@@ -20,11 +20,11 @@ struct signal_state;
 
 /* A thread's; of those that are heard. */
 struct signal_mask {
-	uint64_t blocked;  /* by the program */
-	uint64_t now;	   /* the same, in a call that has another mask for its time */
-	uint64_t real;	   /* those of them that are blocked for real */
-	uint64_t delayed;  /* blocked, as they came while it was shut */
-	bool is_shut;	   /* the engine can hold none now */
+	uint64_t blocked; /* by the program */
+	uint64_t now;	  /* the same, in a call that has another mask for its time */
+	uint64_t real;	  /* those of them that are blocked for real */
+	uint64_t delayed; /* blocked, as they came while it was shut */
+	bool is_shut;	  /* the engine can hold none now */
 };
 
 /* What the program has blocked, from a kernel's mask, and the other way round: the thread
