@@ -372,13 +372,21 @@ static void let_look(const struct detach *x)
 }
 
 /* The mask first: as long as it is in the engine's code, that sets it right. */
-static void let_go(struct count_tracee *t)
+static void lead_out(struct count_tracee *t)
 {
 	give_call(t);
 	t->regs.gs_base = t->gs_base;
 	count_tracee_set_mask(t, t->mask);
 	count_tracee_set(t, &t->regs);
-	count_tracee_let_go(t);
+}
+
+/* Should we be killed from now on, those that are in the engine's code still leave it by
+ * themselves: nothing of the process leads back there. */
+static bool tell_away(const struct detach *x)
+{
+	uint64_t yes = 1;
+
+	return count_remote_write(x->a->pid, x->told->are_away, &yes, sizeof(yes));
 }
 
 /* Should we be killed meanwhile, the engine knows how it goes on natively. */
@@ -429,14 +437,17 @@ static int leave(struct detach *x, struct err *e)
 	vec_each(t, &x->threads.at)
 		if (!t->is_gone && t->context)
 			give_stack(x, t);
+	if (!tell_away(x))
+		return err_os(e, "cannot write to its memory");
 	vec_each(t, &x->threads.at)
 		if (!t->is_gone && t->context && t != one)
-			let_go(t);
+			lead_out(t);
+	/* All stand until nothing is left that a child could get. */
 	if (x->a->is_to_rest && !rest(x, one))
 		return 0;
 	if (!x->a->rests)
 		count_detach_memory(x->a, one);
-	let_go(one);
+	lead_out(one);
 	return 0;
 }
 

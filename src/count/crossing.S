@@ -6,6 +6,7 @@
 #define HELD_SIGNAL   1
 #define CONTROL_FLAGS 128
 #define CONTROL_IP    136
+#define NATIVE_IP     -136 /* from rsp, below the red zone */
 
 /* Neither direction nor a check of alignment is the program's while the engine runs. */
 .macro PLAIN_FLAGS
@@ -35,10 +36,11 @@ crossing_enter:
 	jmp crossing_in
 
 /* crossing_native(registers): on as a struct count_control_regs says, and nothing leads
- * back.  For one thread, once. */
+ * back.  By way of the stack, further down than the program uses it. */
 crossing_native:
 	mov CONTROL_IP(%rdi), %rax
-	mov %rax, native_ip(%rip)
+	mov 32(%rdi), %rcx
+	mov %rax, NATIVE_IP(%rcx)
 	pushq CONTROL_FLAGS(%rdi)
 	popfq
 	mov 0(%rdi), %rax
@@ -57,7 +59,7 @@ crossing_native:
 	mov 112(%rdi), %r14
 	mov 120(%rdi), %r15
 	mov 56(%rdi), %rdi
-	jmp *native_ip(%rip)
+	jmp *NATIVE_IP(%rsp)
 
 /* crossing_clone(number, a, b, c, d, e, context): a system call whose child shares memory.
  * It may have a stack of the program's, or the caller's; it uses neither. */
@@ -240,8 +242,5 @@ crossing_int80_made:
 	.globl crossing_has_wrgsbase
 crossing_has_wrgsbase:
 	.byte 0
-	.balign 8
-native_ip:
-	.quad 0
 
 	.section .note.GNU-stack, "", @progbits

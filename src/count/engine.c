@@ -23,6 +23,7 @@ bool engine_can_rest(void)
 void engine_begin_again(void)
 {
 	engine.is_turning = false;
+	engine.are_away = 0;
 	context_free_all();
 	count_output_again();
 }

@@ -26,6 +26,7 @@ struct engine {
 	bool turns_soon;  /* ... often: a check of the engine itself */
 	uint32_t epoch;	  /* how often that was so */
 	uint64_t n_sharers; /* children that share memory for good */
+	uint64_t are_away;  /* threads, as the recorder says: release.h */
 };
 
 extern struct engine engine;

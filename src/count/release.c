@@ -14,6 +14,7 @@
 #include "count/place.h"
 #include "count/roll.h"
 #include "count/signals.h"
+#include "count/takeover.h"
 #include "count/translate.h"
 
 extern const char crossing_in_checked[], crossing_in_end[];
@@ -149,6 +150,8 @@ const void *release_aside(struct context *c)
 {
 	sys_call(SYS_sigaltstack, c->leave.stack, 0, 0, 0, 0, 0);
 	park(c, COUNT_PARK_STACK);
+	if (__atomic_load_n(&engine.are_away, __ATOMIC_ACQUIRE))
+		takeover_undo(&c->leave.native, c->leave.mask);
 	signals_have_stack(c);
 	return stay(c);
 }

@@ -5,8 +5,8 @@
  * The recorder stops a thread, and leads it here if it was in translated code; in the
  * engine's own it comes by itself on its way out.  Here it is brought to the program's
  * next instruction, where the recorder takes it away.  If that does not come, having
- * been killed, the thread goes on as before.  All return the code to go on with:
- * crossing.S.
+ * been killed, the thread goes on as before; or natively, if another may do so already.
+ * All return the code to go on with: crossing.S.
  */
 #ifndef DWELL_COUNT_RELEASE_H
 #define DWELL_COUNT_RELEASE_H

@@ -58,15 +58,27 @@ static void wait_as(enum count_control_state state)
 	tell(COUNT_CONTROL_LEFT);
 }
 
-/* The first thread as it was, with its signals. */
+/* A thread as it was, with its signals. */
+static _Noreturn void go_natively(const struct count_control_regs *native, uint64_t mask)
+{
+	sys_call(SYS_arch_prctl, ARCH_SET_GS, native->gs_base, 0, 0, 0, 0);
+	sys_signal_mask(SIG_SETMASK, &mask, NULL);
+	crossing_native(native);
+}
+
+/* The first. */
 static _Noreturn void go_on_natively(void)
 {
 	const struct count_control_thread *t =
 		(const struct count_control_thread *)control->threads;
 
-	sys_call(SYS_arch_prctl, ARCH_SET_GS, t->native.gs_base, 0, 0, 0, 0);
-	sys_signal_mask(SIG_SETMASK, &t->mask, NULL);
-	crossing_native(&t->native);
+	go_natively(&t->native, t->mask);
+}
+
+void takeover_undo(const struct count_control_regs *native, uint64_t mask)
+{
+	tell(COUNT_CONTROL_LEFT);
+	go_natively(native, mask);
 }
 
 /* Before handlers are the engine's. */
@@ -85,6 +97,7 @@ static void tell_places(struct count_control *k)
 {
 	reserve_tell(k);
 	k->n_sharers = (uint64_t)&engine.n_sharers;
+	k->are_away = (uint64_t)&engine.are_away;
 	k->code_start = (uint64_t)__ehdr_start;
 	k->code_end = (uint64_t)_end;
 	k->join = (uint64_t)crossing_join;

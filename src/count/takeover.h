@@ -22,6 +22,8 @@ _Noreturn void takeover_begin(struct count_control *k, const Elf64_Dyn *dynamic,
 
 /* One thread while no other is with the engine, and none is to be for some time. */
 _Noreturn void takeover_rest(struct count_control *k);
+/* A thread that the recorder has left where it is, though others are native. */
+_Noreturn void takeover_undo(const struct count_control_regs *native, uint64_t mask);
 /* As takeover_begin(), where the engine rests: what it knows of the program's code is
  * good as far as that is as it was. */
 _Noreturn void takeover_again(struct count_control *k);

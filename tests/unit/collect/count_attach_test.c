@@ -29,7 +29,7 @@
 #define TRIES	      20000 /* of a millisecond */
 #define NAP_NS	      1000000
 #define AT_A_TIME     8
-#define MOMENTS_LEAST 16
+#define MOMENTS_LEAST 30
 #define ENGINE_AT     0x470000000000ULL
 #define ENGINE_MAX    0x100000000ULL
 #define SIGNAL_BIT(n) (1ULL << ((n)-1))
@@ -40,14 +40,33 @@ static void nap(void)
 	nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
 }
 
+static uint64_t blocked_by(pid_t pid, pid_t tid)
+{
+	char path[64], text[PROCFS_STATUS_BYTES];
+	uint64_t mask = 0;
+	const char *at;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = 0;
+	at = strstr(text, "\nSigBlk:");
+	return at && sscanf(at, "\nSigBlk: %" SCNx64, &mask) == 1 ? mask : 0;
+}
+
 /* The recorder, from its calls of ptrace(): in which of them it is killed, and which
- * threads of the program's have registers or signals as they are not to stay. */
+ * threads of the program's have registers and signals as they are not to stay. */
 
 static long calls_left = -1; /* -1: none of ours is killed */
 
 static struct led {
 	pid_t tid;
-	bool is_in_engine, is_masked;
+	bool is_in_engine, is_at_call;
 } all_led[N_THREADS];
 
 static struct led *led_of(pid_t tid)
@@ -60,27 +79,31 @@ static struct led *led_of(pid_t tid)
 	return &all_led[i];
 }
 
-/* A thread makes calls for the recorder, as docs/transparency.md has it. */
+static bool has_own_mask(pid_t tid)
+{
+	return blocked_by(tid, tid) == BLOCKED;
+}
+
+/* A thread makes calls for the recorder, as docs/transparency.md has it: with signals
+ * blocked that the program has not, until it has registers of the program's again. */
 static bool is_exposed(void)
 {
-	for (size_t i = 0; i < N_THREADS; i++)
-		if (all_led[i].is_masked && !all_led[i].is_in_engine)
+	for (size_t i = 0; i < N_THREADS && all_led[i].tid; i++)
+		if (all_led[i].is_at_call ||
+		    (!all_led[i].is_in_engine && !has_own_mask(all_led[i].tid)))
 			return true;
 	return false;
 }
 
 static void note_call(int request, pid_t tid, const void *data)
 {
-	if (request == PTRACE_SETREGS) {
-		const struct user_regs_struct *r = data;
+	const struct user_regs_struct *r = data;
+	struct led *led = led_of(tid);
 
-		led_of(tid)->is_in_engine = r->rip - ENGINE_AT < ENGINE_MAX;
-	} else if (request == PTRACE_SETSIGMASK) {
-		uint64_t mask;
-
-		memcpy(&mask, data, sizeof(mask));
-		led_of(tid)->is_masked = mask == ~0ULL;
-	}
+	if (request != PTRACE_SETREGS)
+		return;
+	led->is_in_engine = r->rip - ENGINE_AT < ENGINE_MAX;
+	led->is_at_call = !led->is_in_engine && !has_own_mask(tid);
 }
 
 long ptrace(enum __ptrace_request request, ...)
@@ -153,9 +176,12 @@ static void wait_for_turns(const struct program *p, long moment)
 	for (size_t i = 0; i < N_THREADS; i++) {
 		uint64_t turns = __atomic_load_n(&p->seen->turns[i], __ATOMIC_RELAXED);
 		unsigned tries = 0;
+		int status;
 
 		while (__atomic_load_n(&p->seen->turns[i], __ATOMIC_RELAXED) == turns) {
-			if (waitpid(p->pid, NULL, WNOHANG) == p->pid || tries++ == TRIES)
+			if (waitpid(p->pid, &status, WNOHANG) == p->pid)
+				fail_msg("killed at %ld: it ends by %x", moment, status);
+			if (tries++ == TRIES)
 				fail_msg("killed at %ld: thread %zu does not go on",
 					 moment, i);
 			nap();
@@ -190,32 +216,17 @@ static int attach_until(const struct program *p, long moment)
 		a = (struct count_attached){ 0 };
 		if (count_attach(p->pid, &p->directory, "-", NULL, NULL, &a, NULL) < 0)
 			_exit(1);
-		calls_left = -1; /* going has moments that are not held yet */
+		a.is_to_rest = true;
+		if (count_detach(&a, NULL, NULL) < 0 || !a.rests ||
+		    count_attach(p->pid, &p->directory, "-", NULL, &a, &a, NULL) < 0)
+			_exit(1);
+		a.is_to_rest = false;
 		if (count_detach(&a, NULL, NULL) < 0)
 			_exit(1);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return status;
-}
-
-static uint64_t blocked_by(pid_t pid, pid_t tid)
-{
-	char path[64], text[PROCFS_STATUS_BYTES];
-	uint64_t mask = 0;
-	const char *at;
-	size_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	f = fopen(path, "r");
-	if (!f)
-		return 0;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = 0;
-	at = strstr(text, "\nSigBlk:");
-	return at && sscanf(at, "\nSigBlk: %" SCNx64, &mask) == 1 ? mask : 0;
 }
 
 /* All its threads block what they did. */
@@ -231,9 +242,18 @@ static bool has_mask(pid_t pid)
 	return tids.ids.n == N_THREADS;
 }
 
-static bool has_handled(const struct program *p)
+static bool have_all_handled(const struct program *p)
 {
-	return __atomic_load_n(&p->seen->handled, __ATOMIC_RELAXED);
+	return __atomic_load_n(&p->seen->handled, __ATOMIC_RELAXED) == N_THREADS;
+}
+
+static void signal_each(pid_t pid)
+{
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
+
+	assert_int_equal(procfs_tasks(pid, &tids, NULL), 0);
+	vec_each(tid, &tids.ids)
+		syscall(SYS_tgkill, pid, *tid, SIGUSR1);
 }
 
 static void end(struct program *p, long moment)
@@ -245,8 +265,8 @@ static void end(struct program *p, long moment)
 	for (tries = 0; !has_mask(p->pid); tries++, nap())
 		if (tries == TRIES)
 			fail_msg("killed at %ld: other signals are blocked", moment);
-	kill(p->pid, SIGUSR1);
-	for (tries = 0; !has_handled(p); tries++, nap())
+	signal_each(p->pid);
+	for (tries = 0; !have_all_handled(p); tries++, nap())
 		if (tries == TRIES)
 			fail_msg("killed at %ld: its handler is not called", moment);
 	wait_for_turns(p, moment);
