@@ -91,6 +91,31 @@ static bool has_own_code(pid_t pid, const struct count_load *load)
 	return true;
 }
 
+/* A thread executes what was left over, has its stack there, or what gs points at. */
+static bool is_any_in(const struct attach *x, uint64_t addr, uint64_t bytes)
+{
+	vec_each(t, &x->threads.at)
+		if (t->regs.rip - addr < bytes || t->regs.rsp - addr < bytes ||
+		    t->regs.gs_base - addr < bytes)
+			return true;
+	return false;
+}
+
+static bool is_any_there(struct attach *x)
+{
+	const struct count_attached *l = &x->left_over;
+	own(freep) struct count_control_piece *pieces = NULL;
+	size_t n = count_detach_pieces(l, &pieces);
+
+	vec_each(t, &x->threads.at)
+		if (!t->is_gone && !count_tracee_get(t, &t->regs))
+			return true;
+	for (size_t i = 0; i < n; i++)
+		if (is_any_in(x, pieces[i].addr, pieces[i].bytes))
+			return true;
+	return false;
+}
+
 /* An engine that a recorder has left in the process, as it was killed, and that no thread
  * is with. */
 static bool is_left_over(struct attach *x)
@@ -111,9 +136,8 @@ static bool is_left_over(struct attach *x)
 	    !has_own_code(l->pid, &load))
 		return false;
 	l->control_bytes = l->told.bytes;
-	vec_each(t, &x->threads.at)
-		if (count_tracee_get(t, &t->regs) && t->regs.rip - ENGINE_AT < load.bytes)
-			return false;
+	if (is_any_there(x))
+		return false;
 	x->is_left_over = true;
 	return true;
 }
@@ -220,14 +244,23 @@ static uint64_t map_memory(struct attach *x, uint64_t at, uint64_t bytes, struct
 	return 0;
 }
 
+/* Of the engine's tables all would be filled in. */
+static int refuse_locked(struct err *e)
+{
+	return err_set(e, ERR_UNSUPPORTED, "it locks its memory (mlockall)");
+}
+
 static int put_engine(struct attach *x, const struct count_load *load, struct err *e)
 {
 	struct count_attached *a = x->a;
+	uint64_t locked_kb = count_status_locked_kb(a->pid);
 
 	a->engine = map_memory(x, ENGINE_AT, load->bytes, e);
 	if (!a->engine)
 		return ERR_OS;
 	a->engine_bytes = load->bytes;
+	if (count_status_locked_kb(a->pid) > locked_kb)
+		return refuse_locked(e);
 	for (size_t i = 0; i < load->n_parts; i++) {
 		const struct count_load_part *p = &load->parts[i];
 
@@ -402,6 +435,8 @@ static int attach(struct attach *x, struct err *e)
 		rc = read_maps(x, e);
 	if (rc == 0)
 		rc = look_at_maps(x, e);
+	if (rc == 0 && x->a->rests && count_status_locked_kb(x->a->pid))
+		rc = refuse_locked(e);
 	if (rc == 0)
 		rc = look_at_threads(x, e);
 	return rc == 0 ? change(x, e) : rc;

@@ -333,28 +333,36 @@ static void give_stack(const struct detach *x, struct count_tracee *t)
 	run_to_park(x, t, x->told->aside, x->told->aside_off);
 }
 
-void count_detach_memory(const struct count_attached *a, struct count_tracee *t)
+size_t count_detach_pieces(const struct count_attached *a,
+			   struct count_control_piece **ret)
 {
-	struct count_control_piece own_pieces[] = {
+	const struct count_control_piece own_pieces[] = {
 		{ a->control, a->control_bytes },
 		{ a->engine, a->engine_bytes },
 	};
-	own(freep) struct count_control_piece *pieces = NULL;
+	struct count_control_piece *pieces;
 	uint64_t n = 0;
 
 	if (a->told.n_pieces)
 		count_remote_read(a->pid, a->told.n_pieces, &n, sizeof(n));
 	n = n < COUNT_CONTROL_PIECES_MAX ? n : COUNT_CONTROL_PIECES_MAX;
-	pieces = xcalloc(n + 1, sizeof(*pieces));
+	pieces = *ret = xcalloc(n + 2, sizeof(*pieces));
 	if (n && !count_remote_read(a->pid, a->told.pieces, pieces, n * sizeof(*pieces)))
 		n = 0;
-	for (uint64_t i = 0; i < n; i++)
-		count_remote_call(t, a->site, SYS_munmap, pieces[i].addr, pieces[i].bytes,
-				  0, 0);
 	for (size_t i = 0; i < 2; i++)
 		if (own_pieces[i].addr)
-			count_remote_call(t, a->site, SYS_munmap, own_pieces[i].addr,
-					  own_pieces[i].bytes, 0, 0);
+			pieces[n++] = own_pieces[i];
+	return n;
+}
+
+void count_detach_memory(const struct count_attached *a, struct count_tracee *t)
+{
+	own(freep) struct count_control_piece *pieces = NULL;
+	size_t n = count_detach_pieces(a, &pieces);
+
+	for (size_t i = 0; i < n; i++)
+		count_remote_call(t, a->site, SYS_munmap, pieces[i].addr, pieces[i].bytes,
+				  0, 0);
 }
 
 static void let_look(const struct detach *x)

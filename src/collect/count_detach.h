@@ -6,6 +6,7 @@
 #define DWELL_COLLECT_COUNT_DETACH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "base/own.h"
@@ -26,6 +27,11 @@ void count_detach_resting(const struct count_attached *a);
 
 /* The engine is in the memory of the process. */
 bool count_detach_is_there(const struct count_attached *a);
+
+/* All of its memory: how many. */
+struct count_control_piece;
+size_t count_detach_pieces(const struct count_attached *a,
+			   struct count_control_piece **ret);
 
 /* Its memory is the process's again; t, a thread whose signals are blocked, is none of
  * the engine's. */

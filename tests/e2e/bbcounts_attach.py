@@ -337,6 +337,31 @@ def who_forbids_itself_calls_while_the_engine_rests_goes_on():
             assert p.poll() is None and 'TracerPid:\t0' in status(p.pid), (name, p.returncode)
 
 
+def is_small(pid):
+    return int(re.search(r'^VmHWM:\s*(\d+) kB', status(pid), re.M)[1]) < 1 << 20
+
+
+@test
+def who_locks_its_memory_is_not_filled_with_the_engine():
+    with lasting('locked') as p:
+        with counted_now_and_then(p.pid, 20) as recorder:
+            p.stdin.write('\n')
+            p.stdin.flush()
+            assert p.stdout.readline() == 'done\n'
+            wait_until(functools.partial(counts, p.pid), 'there is one window only')
+            wait_until(lambda: not counts(p.pid), 'the window does not end')
+            assert not rests(p.pid) and is_small(p.pid), status(p.pid)
+            recorder.send_signal(signal.SIGINT)
+            assert recorder.wait(LIMIT_S) == 0
+        p.stdin.write('\n')
+        p.stdin.flush()
+        assert p.stdout.readline() == 'done\n'
+        refused = dwell('attach', '-e', 'bbcounts', '-o', f'{harness.DIR}/no', '-p', str(p.pid), '-d', '0.01')
+        assert refused.returncode and 'locks its memory' in refused.stderr, refused
+        is_native(p.pid)
+        assert is_small(p.pid), status(p.pid)
+
+
 @test
 def an_engine_that_a_killed_recorder_leaves_is_taken_away_by_the_next():
     for _ in range(20):

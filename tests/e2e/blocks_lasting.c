@@ -9,8 +9,6 @@
  */
 #include <asm/prctl.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -19,14 +17,12 @@
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -35,6 +31,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "blocks_lasting.h"
+
 #define NOINLINE  __attribute__((noinline))
 #define N_THREADS 6
 #define ROUND	  20000
@@ -42,9 +40,9 @@
 
 int work(int n);
 
-static atomic_int n_wrong, is_over;
+atomic_int n_wrong, is_over;
 static atomic_long n_done; /* so that a test can see that something is */
-static char first_wrong[128];
+char first_wrong[FIRST_WRONG];
 static volatile double sink;
 
 static void wrong(const char *what, long n)
@@ -54,7 +52,7 @@ static void wrong(const char *what, long n)
 			 strerror(errno));
 }
 
-static void expect(bool is_right, const char *what, long n)
+void expect(bool is_right, const char *what, long n)
 {
 	n_done++;
 	if (!is_right)
@@ -127,7 +125,7 @@ static void check_mix(const char *who)
 
 /* Ways to go on. */
 
-static void loop(void)
+void loop(void)
 {
 	while (goes_on())
 		check_mix("loop");
@@ -640,99 +638,6 @@ static void swapped(void)
 	}
 }
 
-static void forbid(struct sock_filter *code, unsigned short n)
-{
-	struct sock_fprog program = { n, code };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-		abort();
-}
-
-#define CALL	  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
-#define ARG(n)	  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
-#define IS(k, n)  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, 0, n)
-#define HAS(k, n) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, k, 0, n)
-#define SAY(k)	  BPF_STMT(BPF_RET | BPF_K, k)
-
-/* As containers have it, in two filters: some calls fail. */
-static void filter(void)
-{
-	struct sock_filter one[] = { CALL, IS(SYS_mount, 1),
-				     SAY(SECCOMP_RET_ERRNO | EPERM),
-				     SAY(SECCOMP_RET_ALLOW) };
-	struct sock_filter other[] = { CALL,
-				       IS(SYS_process_vm_readv, 1),
-				       SAY(SECCOMP_RET_ERRNO | EPERM),
-				       IS(SYS_process_vm_writev, 1),
-				       SAY(SECCOMP_RET_ERRNO | EPERM),
-				       IS(SYS_getpid, 1),
-				       SAY(SECCOMP_RET_LOG),
-				       SAY(SECCOMP_RET_ALLOW) };
-
-	forbid(one, sizeof(one) / sizeof(one[0]));
-	forbid(other, sizeof(other) / sizeof(other[0]));
-	loop();
-}
-
-/* As services have it that are to have no new code. */
-static void no_code(void)
-{
-	struct sock_filter code[] = { CALL,
-				      IS(SYS_mmap, 3),
-				      ARG(2),
-				      HAS(PROT_EXEC, 1),
-				      SAY(SECCOMP_RET_ERRNO | EPERM),
-				      SAY(SECCOMP_RET_ALLOW) };
-	struct sock_filter all[] = { SAY(SECCOMP_RET_ALLOW) };
-
-	forbid(code, sizeof(code) / sizeof(code[0]));
-	forbid(all, 1);
-	loop();
-}
-
-/* Whoever makes the call dies. */
-static void deadly(void)
-{
-	struct sock_filter code[] = { CALL, IS(SYS_process_vm_readv, 1),
-				      SAY(SECCOMP_RET_KILL_PROCESS),
-				      SAY(SECCOMP_RET_ALLOW) };
-
-	forbid(code, sizeof(code) / sizeof(code[0]));
-	loop();
-}
-
-/* From when it is told to: whoever takes memory away dies. */
-static void sealed(void)
-{
-	struct sock_filter code[] = { CALL, IS(SYS_munmap, 1),
-				      SAY(SECCOMP_RET_KILL_PROCESS),
-				      SAY(SECCOMP_RET_ALLOW) };
-
-	loop();
-	getchar();
-	forbid(code, sizeof(code) / sizeof(code[0]));
-	puts("done");
-	is_over = 0;
-	loop();
-}
-
-/* From when it is told to: whoever does other than read, write and end dies. */
-static void strict(void)
-{
-	char c;
-
-	loop();
-	getchar();
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
-		abort();
-	puts("done");
-	while (read(0, &c, 1) > 0)
-		;
-	printf("%d wrong %s\n", n_wrong, first_wrong);
-	syscall(SYS_exit, n_wrong);
-}
-
 static void sharing(void)
 {
 	pid_t child = vfork();
@@ -779,7 +684,7 @@ static const struct {
 	{ "told", told },	{ "woken", woken },	      { "gs", gs },
 	{ "swapped", swapped }, { "filter", filter },	      { "no_code", no_code },
 	{ "deadly", deadly },	{ "sealed", sealed },	      { "strict", strict },
-	{ "sharing", sharing }, { "sharer", sharer },
+	{ "locked", locked },	{ "sharing", sharing },	      { "sharer", sharer },
 };
 
 int main(int argc, char **argv)
