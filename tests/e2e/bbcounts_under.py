@@ -512,8 +512,8 @@ def a_window_has_what_is_entered_in_it():
         assert p.stdout.readline() == 'ready\n'
         for i, n in enumerate([1, 12345]):
             path = f'{harness.DIR}/window{i}.dwell'
-            with subprocess.Popen([harness.DWELL, 'attach', '-e', 'bbcounts', '--under', 'outer', '--under', f'{UNDER}:inner', '-o', path, '-p', str(p.pid)],
-                                  stderr=subprocess.PIPE, text=True) as recorder:
+            with harness.beside(harness.DWELL, 'attach', '-e', 'bbcounts', '--under', 'outer', '--under', f'{UNDER}:inner', '-o', path, '-p', str(p.pid),
+                                stderr=subprocess.PIPE, text=True) as recorder:
                 end = time.time() + LIMIT_S
                 while not is_counted(p.pid) and time.time() < end:
                     time.sleep(0.002)

@@ -135,8 +135,8 @@ def a_child_is_left_with_what_its_parent_has_unloaded():
 def what_a_program_does_just_before_it_ends_is_counted():
     path = f'{DIR}/leaves.dwell'
     with marked() as p:
-        with subprocess.Popen([harness.DWELL, 'attach', *REGIONS, '-p', str(p.pid), '-o', path],
-                              stderr=subprocess.DEVNULL) as d:
+        with harness.beside(harness.DWELL, 'attach', *REGIONS, '-p', str(p.pid), '-o', path,
+                            stderr=subprocess.DEVNULL) as d:
             wait_until(lambda: d.poll() is not None or (is_led_by(p.pid, d.pid) and
                                                         visiting.is_observed(p.pid)), 'it does not begin')
             p.tell('leave 123')

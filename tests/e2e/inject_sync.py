@@ -216,11 +216,10 @@ def who_waits_for_a_condition_of_older_programs_is_woken():
 @test
 def a_program_whose_dwell_is_killed_goes_on():
     with waiting() as p:
-        with subprocess.Popen([harness.DWELL, 'attach', '-e', 'sync', '-p', str(p.pid), '-o', f'{DIR}/killed.dwell'],
-                              stderr=subprocess.DEVNULL) as d:
+        with harness.beside(harness.DWELL, 'attach', '-e', 'sync', '-p', str(p.pid), '-o', f'{DIR}/killed.dwell',
+                            stderr=subprocess.DEVNULL) as d:
             wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
             do(p, 'park')
-            d.kill()
         do(p, 'go')
         assert p.tell('contended 100000') == '400000\n'
         assert p.process.stdout.readline() == 'done\n'
@@ -268,14 +267,12 @@ def where_there_is_no_room_the_kernel_sees_all_waits():
         before = resource.prlimit(p.pid, resource.RLIMIT_AS, (room, -1))
         why = dwell('attach', '-q', *only_wrappers(), '-p', str(p.pid), '-d', '1s', '-o', path + '2')
         assert why.returncode and 'cannot have memory' in why.stderr, why
-        with subprocess.Popen([harness.DWELL, 'attach', '-q', '-e', 'sync', '-p', str(p.pid), '-o', path]) as d:
-            try:
-                wait_until(lambda: dwell('ctl', 'status', str(d.pid)).returncode == 0, 'it does not begin')
-                resource.prlimit(p.pid, resource.RLIMIT_AS, before)
-                do(p, 'holders 5')
-            finally:
-                d.send_signal(signal.SIGINT)
-        assert d.returncode == 0, d.returncode
+        with harness.beside(harness.DWELL, 'attach', '-q', '-e', 'sync', '-p', str(p.pid), '-o', path) as d:
+            wait_until(lambda: dwell('ctl', 'status', str(d.pid)).returncode == 0, 'it does not begin')
+            resource.prlimit(p.pid, resource.RLIMIT_AS, before)
+            do(p, 'holders 5')
+            d.send_signal(signal.SIGINT)
+            assert d.wait(LIMIT_S) == 0, d.returncode
         check_left(p.pid)
     assert sum(r['waits'] for r in sync(path) if r['name'] == 'plain') == 5, sync(path)
     assert says(path, 'as the kernel sees them: cannot trace process') and says(path, 'cannot have memory')

@@ -90,9 +90,9 @@ def what_runs_already_is_counted_from_then_on():
         assert paced.round() == 'n'
         for who in (('-p', str(paced.child.pid)), ('-a',)):
             passes = 0
-            with subprocess.Popen([harness.DWELL, 'attach', '-q', '-e',
-                                   spec('guarded', path=own), '-o', FILE, '-d', '1', *who],
-                                  stderr=subprocess.PIPE) as attach:
+            with harness.beside(harness.DWELL, 'attach', '-q', '-e',
+                                spec('guarded', path=own), '-o', FILE, '-d', '1', *who,
+                                stderr=subprocess.PIPE) as attach:
                 while attach.poll() is None:
                     paced.round()
                     passes += 10
