@@ -8,6 +8,7 @@
 #include "unwind/no_table.h"
 #include "unwind/stack_memo.h"
 #include "unwind/step.h"
+#include "unwind/step_memo.h"
 
 #define CACHE_BITS 10
 #define CACHE_ROWS (1u << CACHE_BITS)
@@ -30,6 +31,8 @@ struct unwind_local_cache {
 	struct last_stack last;
 	const uint64_t *last_from; /* the frame whose caller it ends with, or NULL */
 	struct stack_memo memo;
+	struct step_memo chains;  /* by frame pointers */
+	struct step_memo returns; /* from a module to elsewhere */
 };
 
 struct walk {
@@ -182,6 +185,20 @@ static __attribute__((noinline)) bool is_return(struct walk *w, uint64_t addr)
 	return no_table_is_return(abi, &code, addr);
 }
 
+/* To where the last step led, out of the frame that was emitted last. */
+static __attribute__((noinline)) bool is_return_of_last(struct walk *w, uint64_t pc)
+{
+	uint64_t from = w->cache && w->n ? w->pcs[w->n - 1] : 0;
+
+	if (from && step_memo_has(&w->cache->returns, from, pc))
+		return true;
+	if (!is_return(w, pc))
+		return false;
+	if (from && w->is_owner)
+		step_memo_put(&w->cache->returns, from, pc);
+	return true;
+}
+
 static __attribute__((noinline)) enum step_result step_interpreted(struct walk *w,
 								   uint64_t pc)
 {
@@ -206,19 +223,59 @@ static inline bool look_up(struct walk *w)
 	bool was_proved = !w->has_module;
 
 	w->has_module = find_row(w, pc - !w->is_exact, &w->row);
-	return w->has_module || w->is_exact || was_proved || is_return(w, pc);
+	return w->has_module || w->is_exact || was_proved || is_return_of_last(w, pc);
+}
+
+static enum step_result step_untold(struct walk *w, bool is_hand_written)
+{
+	struct no_table_code code = code_of(w);
+	struct no_table_frame frame = { w->is_exact, is_hand_written };
+
+	return no_table_step(abi, &code, &frame, &w->regs, &w->memory, &w->step);
+}
+
+/* Where the frame pointer alone leads.  False: nowhere, or not out of this frame. */
+static bool follow_chain(struct walk *w, struct unwind_regs *ret)
+{
+	*ret = w->regs;
+	return step_frame_pointer(abi, ret, &w->memory, &w->step) == STEP_RETURN &&
+	       ret->r[abi->pc] && ret->r[abi->fp] > w->regs.r[abi->fp];
+}
+
+static bool is_same_frame(const struct unwind_regs *a, const struct unwind_regs *b)
+{
+	return a->r[abi->pc] == b->r[abi->pc] && a->r[abi->sp] == b->r[abi->sp] &&
+	       a->r[abi->fp] == b->r[abi->fp] && a->valid == b->valid;
+}
+
+/* Out of a frame that has called.  What was found of such a step once need not be found
+ * again: of compilers' code without tables there are many frames in each stack. */
+static enum step_result step_chained(struct walk *w, uint64_t pc)
+{
+	struct step_memo *memo = &w->cache->chains;
+	struct unwind_regs chained;
+	bool is_chain = follow_chain(w, &chained), is_hand_written;
+	enum step_result rc;
+
+	if (is_chain && step_memo_has(memo, pc, chained.r[abi->pc])) {
+		w->regs = chained;
+		return STEP_RETURN;
+	}
+	is_hand_written = w->has_module && !local_modules_is_hole(pc - 1);
+	rc = step_untold(w, is_hand_written);
+	if (rc == STEP_RETURN && is_chain && !is_hand_written && w->is_owner &&
+	    is_same_frame(&w->regs, &chained))
+		step_memo_put(memo, pc, chained.r[abi->pc]);
+	return rc;
 }
 
 static __attribute__((noinline)) enum step_result step_unknown(struct walk *w)
 {
-	struct no_table_code code = code_of(w);
-	uint64_t pc = w->regs.r[abi->pc] - !w->is_exact;
-	struct no_table_frame frame = {
-		.is_exact = w->is_exact,
-		.is_hand_written = w->has_module && !local_modules_is_hole(pc),
-	};
+	uint64_t pc = w->regs.r[abi->pc];
 
-	return no_table_step(abi, &code, &frame, &w->regs, &w->memory, &w->step);
+	if (!w->is_exact && w->cache)
+		return step_chained(w, pc);
+	return step_untold(w, w->has_module && !local_modules_is_hole(pc - !w->is_exact));
 }
 
 static __attribute__((noinline)) enum step_result step_special(struct walk *w)
@@ -463,6 +520,8 @@ static void take_cache(struct walk *w, struct unwind_local_cache *cache, uintptr
 	if (cache->generation) {
 		memset(cache->rows, 0, sizeof(cache->rows));
 		memset(&cache->memo, 0, sizeof(cache->memo));
+		memset(&cache->chains, 0, sizeof(cache->chains));
+		memset(&cache->returns, 0, sizeof(cache->returns));
 		cache->last.n = 0;
 	}
 	cache->generation = generation;
