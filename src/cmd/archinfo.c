@@ -8,14 +8,7 @@
 extern const struct command cmd_archinfo;
 
 static const struct option_spec own_options[] = {
-	{ .name = "limit",
-	  .short_name = 'n',
-	  .kind = OPTION_U64,
-	  .arg = "N",
-	  .min = 0,
-	  .max = UINT32_MAX,
-	  .default_text = "30, in JSON 0",
-	  .text = "Print at most N mnemonics; 0: all" },
+	REPORT_OPTIONS_LIMIT(ARCHINFO_DATA_ROWS, "Print at most N mnemonics"),
 	OPTION_END,
 };
 

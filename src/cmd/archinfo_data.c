@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "cmd/report_options.h"
+
 static int work_out(struct archinfo_data *d, struct block_graph *g, struct err *e)
 {
 	const struct recording *r = profile_source(d->report.profile, 0);
@@ -30,7 +32,7 @@ int archinfo_data_open(struct archinfo_data *d, const struct options *o, struct 
 
 	if (rc < 0)
 		return rc;
-	d->limit = (size_t)options_u64(o, "limit", d->report.json ? 0 : 30);
+	d->limit = report_options_limit(o, ARCHINFO_DATA_ROWS);
 	if (profile_n_sources(d->report.profile) != 1)
 		return err_set(e, ERR_USAGE, "give one recording");
 	return work_out(d, &g, e);
@@ -44,9 +46,7 @@ void archinfo_data_close(struct archinfo_data *d)
 
 size_t archinfo_data_mnemonics(const struct archinfo_data *d)
 {
-	size_t n = d->mix.mnemonics.n;
-
-	return d->limit && d->limit < n ? d->limit : n;
+	return report_options_shown(d->limit, d->mix.mnemonics.n);
 }
 
 const char *archinfo_data_mnemonic(const struct archinfo_data *d, size_t i, char *text,

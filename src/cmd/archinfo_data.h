@@ -9,6 +9,8 @@
 #include "analyze/instruction_mix.h"
 #include "cmd/report_profile.h"
 
+#define ARCHINFO_DATA_ROWS 30 /* mnemonics in a text */
+
 struct archinfo_data {
 	struct report report;
 	struct instruction_mix mix;

@@ -6,17 +6,13 @@
 
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/report_options.h"
 #include "cmd/report_text.h"
 
+#define DEFAULT_ROWS 30
+
 const struct option_spec code_rows_options[] = {
-	{ .name = "limit",
-	  .short_name = 'n',
-	  .kind = OPTION_U64,
-	  .arg = "N",
-	  .min = 0,
-	  .max = UINT32_MAX,
-	  .default_text = "30, in JSON 0",
-	  .text = "Print at most N rows; 0: all" },
+	REPORT_OPTIONS_LIMIT(DEFAULT_ROWS, "Print at most N rows"),
 	OPTION_END,
 };
 
@@ -26,7 +22,7 @@ static int code_rows_open(struct code_rows *c, const struct options *o, struct e
 
 	if (rc < 0)
 		return rc;
-	c->limit = (size_t)options_u64(o, "limit", c->report.json ? 0 : 30);
+	c->limit = report_options_limit(o, DEFAULT_ROWS);
 	if (profile_n_sources(c->report.profile) != 1)
 		return err_set(e, ERR_USAGE, "give one recording");
 	if (!recording_n_basic_blocks(profile_source(c->report.profile, 0)))
@@ -68,7 +64,7 @@ void code_rows_json_function(const struct code_rows *c, struct json *j, const ch
 
 size_t code_rows_shown(const struct code_rows *c, size_t n)
 {
-	return c->limit && c->limit < n ? c->limit : n;
+	return report_options_shown(c->limit, n);
 }
 
 void code_rows_print(const struct code_rows *c, const struct table *t, size_t n)

@@ -27,14 +27,7 @@ static const struct option_spec own_options[] = {
 	  .default_text = "interval",
 	  .text = "What the rows are: intervals, or the processes of each, by the CPU "
 		  "time that they used themselves" },
-	{ .name = "limit",
-	  .short_name = 'n',
-	  .kind = OPTION_U64,
-	  .arg = "N",
-	  .min = 0,
-	  .max = UINT32_MAX,
-	  .default_text = "40, in JSON 0",
-	  .text = "Print at most the first N rows; 0: all" },
+	REPORT_OPTIONS_LIMIT(DEFAULT_ROWS, "Print at most the first N rows"),
 	OPTION_END,
 };
 
@@ -233,7 +226,6 @@ static void print_json(const struct global_view *views, size_t n, FILE *out)
 static int load(struct global_view *v, const struct report *r, size_t source,
 		const struct options *o, struct err *e)
 {
-	size_t limit = (size_t)options_u64(o, "limit", r->json ? 0 : DEFAULT_ROWS);
 	const char *by = options_str(o, "by");
 	int rc;
 
@@ -248,7 +240,8 @@ static int load(struct global_view *v, const struct report *r, size_t source,
 			     "%s has no global data: 'dwell run' and 'dwell attach' "
 			     "record it",
 			     r->paths[source]);
-	v->n_shown = limit && limit < v->rows.rows.n ? limit : v->rows.rows.n;
+	v->n_shown = report_options_shown(report_options_limit(o, DEFAULT_ROWS),
+					  v->rows.rows.n);
 	return rc;
 }
 

@@ -102,3 +102,13 @@ const struct option_spec report_options_output[] = {
 	  .text = "Fit the text into COLUMNS" },
 	OPTION_END,
 };
+
+size_t report_options_limit(const struct options *o, size_t text_rows)
+{
+	return (size_t)options_u64(o, "limit", options_has(o, "json") ? 0 : text_rows);
+}
+
+size_t report_options_shown(size_t limit, size_t n)
+{
+	return limit && limit < n ? limit : n;
+}

@@ -6,6 +6,7 @@
 
 #include "analyze/function_code.h"
 #include "base/mem.h"
+#include "cmd/report_options.h"
 
 /* A row with what was sampled there, of all that was. */
 struct bound {
@@ -86,8 +87,8 @@ int row_stalled_weigh(const struct row_view *v, struct row_code *c, uint64_t tot
 		      struct err *e)
 {
 	own(freep) struct bound *bounds = xcalloc(v->m->n_rows + 1, sizeof(*bounds));
-	size_t n = find_bounds(v, bounds), limit = v->r->ranking.limit;
-	struct largest largest = { .max = limit && limit < n ? limit : n };
+	size_t n = find_bounds(v, bounds);
+	struct largest largest = { .max = report_options_shown(v->r->ranking.limit, n) };
 	own(freep) double *values = xcalloc(largest.max + 1, sizeof(*values));
 	double least = v->r->ranking.min_pct / 100;
 

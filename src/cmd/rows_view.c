@@ -6,18 +6,12 @@
 
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "cmd/report_options.h"
 
 #define DEFAULT_ROWS 20
 
 const struct option_spec rows_view_options[] = {
-	{ .name = "limit",
-	  .short_name = 'n',
-	  .kind = OPTION_U64,
-	  .arg = "N",
-	  .min = 0,
-	  .max = UINT32_MAX,
-	  .default_text = "20, in JSON 0",
-	  .text = "Print at most N rows of each table; 0: all" },
+	REPORT_OPTIONS_LIMIT(DEFAULT_ROWS, "Print at most N rows of each table"),
 	OPTION_END,
 };
 
@@ -117,7 +111,7 @@ const void *rows_view_row(const struct rows_view *v, size_t i)
 
 size_t rows_view_shown(const struct rows_view *v, const struct rows_part *p)
 {
-	return v->limit && v->limit < p->n ? v->limit : p->n;
+	return report_options_shown(v->limit, p->n);
 }
 
 bool rows_view_is_end(const struct rows_column *c)
@@ -149,7 +143,7 @@ int rows_view_run(const struct rows_kind *kind, void *of, const struct options *
 		return rc;
 	choose_by(&v, word_of(o, "by"));
 	choose_key(&v, word_of(o, "sort"));
-	v.limit = (size_t)options_u64(o, "limit", v.report.json ? 0 : DEFAULT_ROWS);
+	v.limit = report_options_limit(o, DEFAULT_ROWS);
 	v.has_histogram = options_knows(o, "histogram") && options_has(o, "histogram");
 	rc = kind->load(&v, e);
 	if (rc < 0)

@@ -26,14 +26,7 @@ static const struct option_spec own_options[] = {
 	  .arg = "FILE",
 	  .text = "A recording of another run, to see what grew; again for its counts, "
 		  "else those of the first run are taken" },
-	{ .name = "limit",
-	  .short_name = 'n',
-	  .kind = OPTION_U64,
-	  .arg = "N",
-	  .min = 0,
-	  .max = UINT32_MAX,
-	  .default_text = "20, in JSON 0",
-	  .text = "Print at most N functions or instructions; 0: all" },
+	REPORT_OPTIONS_LIMIT(DEFAULT_ROWS, "Print at most N functions or instructions"),
 	{ .name = "seconds",
 	  .kind = OPTION_U64,
 	  .arg = "N",
@@ -138,7 +131,7 @@ static int run_stalls(struct options *o, struct err *e)
 	struct stalls_choice choice = {
 		.model = options_str(o, "model"),
 		.seconds = (double)options_u64(o, "seconds", DEFAULT_SECONDS),
-		.limit = options_u64(o, "limit", is_json ? 0 : DEFAULT_ROWS),
+		.limit = report_options_limit(o, DEFAULT_ROWS),
 		.with_places = strcmp(by, "instruction") == 0,
 	};
 	char *const *files = recordings_of(o, &choice.name);

@@ -7,6 +7,7 @@
 #include "analyze/function_index.h"
 #include "analyze/names.h"
 #include "base/mem.h"
+#include "cmd/report_options.h"
 #include "host/clock.h"
 
 #define NS_PER_S 1e9
@@ -318,5 +319,5 @@ int stalls_view_init(struct stalls_view *ret, const struct report *r,
 
 size_t stalls_view_shown(const struct stalls_view *v, size_t n)
 {
-	return v->limit && v->limit < n ? v->limit : n;
+	return report_options_shown(v->limit, n);
 }

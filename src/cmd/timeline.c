@@ -35,14 +35,7 @@ static const struct option_spec own_options[] = {
 	  .max = 10000,
 	  .default_text = "what fits, in JSON 100",
 	  .text = "Divide the time into N cells" },
-	{ .name = "limit",
-	  .short_name = 'n',
-	  .kind = OPTION_U64,
-	  .arg = "N",
-	  .min = 0,
-	  .max = UINT32_MAX,
-	  .default_text = "20, in JSON 0",
-	  .text = "Show the N threads that ran most; 0: all" },
+	REPORT_OPTIONS_LIMIT(DEFAULT_ROWS, "Show the N threads that ran most"),
 	OPTION_END,
 };
 
@@ -81,7 +74,7 @@ static int check_inputs(const struct report *r, struct err *e)
 static int load(struct timeline_view *v, const struct report *r, size_t source,
 		const struct options *o, struct err *e)
 {
-	size_t limit = (size_t)options_u64(o, "limit", r->json ? 0 : DEFAULT_ROWS);
+	size_t limit = report_options_limit(o, DEFAULT_ROWS);
 	struct chronicle_range range = { 0 };
 	int rc = read_range(o, r, &range, e);
 
@@ -92,8 +85,7 @@ static int load(struct timeline_view *v, const struct report *r, size_t source,
 	if (rc == 0)
 		rc = chronicle_values_load(&v->values, &v->chronicle,
 					   profile_source(r->profile, source), e);
-	v->n_shown =
-		limit && limit < v->chronicle.threads.n ? limit : v->chronicle.threads.n;
+	v->n_shown = report_options_shown(limit, v->chronicle.threads.n);
 	return rc;
 }
 
