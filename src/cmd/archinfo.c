@@ -20,8 +20,7 @@ static int run(struct options *o, struct err *e)
 	if (rc < 0)
 		return rc;
 	(d.report.json ? archinfo_json_print : archinfo_text_print)(&d, stdout);
-	rc = report_profile_check_whole(&d.report, e);
-	return rc < 0 ? rc : EXIT_OK;
+	return report_profile_check_whole(&d.report, e);
 }
 
 static const struct option_spec *const tables[] = { own_options, report_options_input,

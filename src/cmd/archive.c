@@ -215,8 +215,7 @@ static int run(struct options *o, struct err *e)
 		return rc;
 	}
 	tell(&a, output);
-	rc = report_profile_check_whole(&r, e);
-	return rc < 0 ? rc : EXIT_OK;
+	return report_profile_check_whole(&r, e);
 }
 
 static const struct option_spec own_options[] = {

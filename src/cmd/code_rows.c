@@ -90,6 +90,5 @@ int code_rows_run(const struct options *o, void (*print_json)(const struct code_
 		print_table(&c);
 	else
 		report_text_nothing(&c.report, stdout);
-	rc = report_profile_check_whole(&c.report, e);
-	return rc < 0 ? rc : EXIT_OK;
+	return report_profile_check_whole(&c.report, e);
 }

@@ -241,8 +241,7 @@ static int export_run(struct options *o, struct err *e)
 	if ((rc = report_profile_open(o, words + 1, NULL, &r, e)) < 0 ||
 	    (rc = write_format(x, o, &r, e)) < 0)
 		return rc;
-	rc = report_profile_check_whole(&r, e);
-	return rc < 0 ? rc : EXIT_OK;
+	return report_profile_check_whole(&r, e);
 }
 
 static const struct command_example examples[] = {

@@ -271,9 +271,7 @@ static int run(struct options *o, struct err *e)
 		print_text(views, n, stdout);
 	for (size_t i = 0; i < n; i++)
 		global_rows_fini(&views[i].rows);
-	if (rc == 0)
-		rc = report_profile_check_whole(&r, e);
-	return rc < 0 ? rc : EXIT_OK;
+	return rc < 0 ? rc : report_profile_check_whole(&r, e);
 }
 
 static const struct option_spec *const tables[] = { own_options, report_options_input,

@@ -92,9 +92,7 @@ static int run(struct options *o, struct err *e)
 	else if (rc == 0)
 		rc = heap_view_print(&v, stdout, e);
 	heap_view_fini(&v);
-	if (rc == 0)
-		rc = report_profile_check_whole(&r, e);
-	return rc < 0 ? rc : EXIT_OK;
+	return rc < 0 ? rc : report_profile_check_whole(&r, e);
 }
 
 static const struct option_spec *const tables[] = { own_options, report_options_input,

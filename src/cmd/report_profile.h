@@ -65,7 +65,8 @@ must_use int report_profile_open(const struct options *o, char *const *files,
 				 struct err *e);
 void report_profile_close(struct report *r);
 
-/* What was written is what could be read: an error that tells what could not. */
+/* What was written is what could be read: an error that tells what could not.  Else 0,
+ * which is EXIT_OK. */
 must_use int report_profile_check_whole(const struct report *r, struct err *e);
 
 /* Is it detail that nobody has asked for? */

@@ -152,6 +152,5 @@ int rows_view_run(const struct rows_kind *kind, void *of, const struct options *
 		rows_json_print(&v, stdout);
 	else
 		rows_text_print(&v, stdout);
-	rc = report_profile_check_whole(&v.report, e);
-	return rc < 0 ? rc : EXIT_OK;
+	return report_profile_check_whole(&v.report, e);
 }

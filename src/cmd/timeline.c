@@ -129,9 +129,7 @@ static int run(struct options *o, struct err *e)
 		chronicle_fini(&views[i].chronicle);
 		chronicle_values_fini(&views[i].values);
 	}
-	if (rc == 0)
-		rc = report_profile_check_whole(&r, e);
-	return rc < 0 ? rc : EXIT_OK;
+	return rc < 0 ? rc : report_profile_check_whole(&r, e);
 }
 
 static const struct option_spec *const tables[] = { own_options, report_options_input,
