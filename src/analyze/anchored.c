@@ -9,12 +9,18 @@
 #include "analyze/function_ways.h"
 #include "base/mem.h"
 #include "insn/flow_solve.h"
+#include "insn/machine_model.h"
 
 #define HIGH_OFF   0.10 /* at most, in 19 of 20 cases */
 #define MEDIUM_OFF 0.35
 /* Counts do not fit exactly where windows begin and end. */
 #define COUNT_DOUBT 0.02
 #define CHANCE	    1.3 /* standard deviations of a count: nine times in ten */
+/* Of the function's time, what is of blocks that were in some window.  Where it is less,
+ * windows met something else of the function: how often it was called, but not its loop.
+ */
+#define LEAST_MET 0.5
+#define WORST	  1000.0 /* cycles that an instruction takes at most */
 
 struct anchoring_flow {
 	struct function_code *c;
@@ -78,6 +84,21 @@ static enum frequency_confidence confidence_of(double off)
 	return off <= MEDIUM_OFF ? FREQUENCY_MEDIUM : FREQUENCY_LOW;
 }
 
+/* What was in no window, but has samples, went on for their time: at least as often as
+ * if all of it waited each time, and no oftener than it can retire. */
+static void widen_by_time(const struct function_code *c, uint32_t block)
+{
+	struct function_code_block *to = &c->blocks[block];
+	double each = to->cycles / c->procedure->blocks[block].n_steps;
+	double sure = fmax(0, 1 - CHANCE / sqrt((double)to->samples + 1));
+	double least = sure * each / WORST;
+
+	to->times_high = fmax(to->times_high, each * c->model->retire_width);
+	if (to->times < least)
+		to->times = sqrt(least * to->times_high);
+	to->times_low = fmax(to->times_low, least);
+}
+
 static void publish_block(const struct anchoring_flow *f, uint32_t block)
 {
 	const struct procedure_block *b = &f->c->procedure->blocks[block];
@@ -92,6 +113,8 @@ static void publish_block(const struct anchoring_flow *f, uint32_t block)
 		to->times = fmax(to->times, 1);
 	to->times_low = to->times * exp(-off);
 	to->times_high = to->times * exp(off);
+	if (!is_counted && to->samples)
+		widen_by_time(f->c, block);
 	to->confidence = (uint8_t)(is_counted ? confidence_of(off) : FREQUENCY_LOW);
 	for (uint32_t k = b->first_step; k < b->first_step + b->n_steps; k++)
 		f->c->steps[k].times = to->times;
@@ -160,7 +183,18 @@ static void publish(const struct anchoring_flow *f)
 	c->is_estimated = true;
 }
 
-void anchored_estimate(struct function_code *c, const struct anchoring_block *blocks,
+static bool are_met(const struct function_code *c, const struct anchoring_block *blocks)
+{
+	double met = 0, all = 0;
+
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
+		all += c->blocks[i].cycles;
+		met += blocks[i].times > 0 ? c->blocks[i].cycles : 0;
+	}
+	return met >= LEAST_MET * all;
+}
+
+bool anchored_estimate(struct function_code *c, const struct anchoring_block *blocks,
 		       const struct anchoring_way *ways)
 {
 	const struct procedure *p = c->procedure;
@@ -178,8 +212,11 @@ void anchored_estimate(struct function_code *c, const struct anchoring_block *bl
 					      .grain = 1,
 					      .doubt = COUNT_DOUBT };
 
+	if (!are_met(c, blocks))
+		return false;
 	state_blocks(&f);
 	state_ways(&f);
 	flow_solve_make(&f.solution, &problem);
 	publish(&f);
+	return true;
 }

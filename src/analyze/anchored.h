@@ -10,12 +10,15 @@
 #ifndef DWELL_ANALYZE_ANCHORED_H
 #define DWELL_ANALYZE_ANCHORED_H
 
+#include <stdbool.h>
+
 struct anchoring_block;
 struct anchoring_way;
 struct function_code;
 
-/* blocks, ways: of the procedure. */
-void anchored_estimate(struct function_code *c, const struct anchoring_block *blocks,
+/* blocks, ways: of the procedure.  False: most of the function's time is of blocks that
+ * no window met. */
+bool anchored_estimate(struct function_code *c, const struct anchoring_block *blocks,
 		       const struct anchoring_way *ways);
 
 #endif

@@ -137,6 +137,30 @@ int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret
 	return rc;
 }
 
+static int count_window(void *ctx, const struct model_anchor *x, struct err *e)
+{
+	uint32_t *n = ctx;
+
+	(void)e;
+	if (x->size_bytes && x->window >= *n)
+		*n = x->window + 1;
+	return 0;
+}
+
+uint32_t anchoring_n_windows(const struct profile *p)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; i < p->n_sources; i++) {
+		uint32_t n = 0;
+
+		if (recording_each_anchor(p->sources[i].recording, count_window, &n,
+					  NULL) == 0)
+			all += n;
+	}
+	return all;
+}
+
 const char *anchoring_refusal(const struct profile *p)
 {
 	const char *why = NULL;

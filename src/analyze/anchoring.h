@@ -43,6 +43,8 @@ struct anchoring_way {
  * anchors, too few of them, or for no program of all that was sampled. */
 must_use int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret,
 			   struct err *e);
+/* In all recordings, whatever these tell. */
+uint32_t anchoring_n_windows(const struct profile *p);
 /* Why a process could not be counted now and then, the first of them, or NULL. */
 const char *anchoring_refusal(const struct profile *p);
 void anchoring_free(struct anchoring *a);

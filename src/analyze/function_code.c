@@ -570,10 +570,9 @@ static bool estimate_anchored(struct making *m, const struct anchoring *a)
 	if (a && m->listing.has_code_delta)
 		c->n_windows = anchoring_find(a, m->f->sym_image, m->listing.code_delta,
 					      c->procedure, blocks, ways);
-	if (!c->n_windows)
-		return false;
-	anchored_estimate(c, blocks, ways);
-	return true;
+	if (c->n_windows && !anchored_estimate(c, blocks, ways))
+		c->n_windows = 0;
+	return c->n_windows;
 }
 
 /* Of one run in nanoseconds; NULL: there is none. */

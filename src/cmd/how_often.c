@@ -43,14 +43,27 @@ const char *how_often_who_tells(const struct report *r)
 		       : "A recording of bbcounts beside this one tells exactly";
 }
 
+static void put_why_not(const struct report *r, struct buf *to)
+{
+	uint32_t n = anchoring_n_windows(r->profile);
+	const char *why = anchoring_refusal(r->profile);
+
+	if (n) {
+		buf_printf(to, "%u window%s of exact counts tell%s too little of it", n,
+			   n == 1 ? "" : "s", n == 1 ? "s" : "");
+	} else if (why) {
+		buf_puts(to, "no exact counts now and then: ");
+		report_text_safe(to, why);
+	}
+}
+
 void how_often_put_refusal(const struct how_often *h, const struct report *r, FILE *out)
 {
-	const char *why = anchoring_refusal(r->profile);
 	own(buf_fini) struct buf b = { 0 };
 
-	if (!why || !h->is_estimated || h->n_windows)
+	if (!h->is_estimated || h->n_windows)
 		return;
-	buf_puts(&b, "no exact counts now and then: ");
-	report_text_safe(&b, why);
-	report_text_wrapped(r, &b, out);
+	put_why_not(r, &b);
+	if (b.size)
+		report_text_wrapped(r, &b, out);
 }

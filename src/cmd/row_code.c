@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyze/anchoring.h"
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -310,8 +311,11 @@ void row_code_print_legend(const struct row_code *c, FILE *out)
 			   m->name);
 	if (stall_search_is_estimated(c->search))
 		buf_printf(&b,
-			   "; how often is estimated from samples, confidence low, so "
-			   "others may stall, too: %s",
+			   "; how often is estimated from %s, so others may stall, "
+			   "too: %s",
+			   anchoring_n_windows(c->r->profile)
+				   ? "exact counts in windows, and samples"
+				   : "samples, confidence low",
 			   report_profile_leaves_counts_out(c->r)
 				   ? "--event leaves out the counts, which tell exactly"
 				   : "a recording of bbcounts beside this one tells "

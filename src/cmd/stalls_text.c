@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/anchoring.h"
 #include "analyze/names.h"
 #include "base/buf.h"
 #include "base/table.h"
@@ -92,7 +93,7 @@ static void put_unsure(const struct stalls_view *v, FILE *out)
 	buf_printf(&b,
 		   "How often is estimated with low confidence, so all are ranges. %s; ",
 		   how_often_who_tells(v->r));
-	if (v->how.n_windows)
+	if (anchoring_n_windows(v->r->profile))
 		buf_puts(&b, "more windows, by a larger share (anchors:5%) or in a "
 			     "longer run, tell better");
 	else
