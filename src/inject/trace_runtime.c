@@ -85,6 +85,17 @@ static bool mark_process(void)
 	return true;
 }
 
+/* Pointers to wrappers that the program has kept may still lead here. */
+static void unmark_process(void)
+{
+	static const uint32_t same = 1;
+	const volatile uint32_t *page = trace_runtime.is_same_process;
+
+	trace_runtime.is_same_process = &same;
+	if (page)
+		sys_unmap((void *)(uintptr_t)page, PAGE_BYTES);
+}
+
 static bool open_ring(enum wire_sampler_origin origin, int control_fd)
 {
 	const void *vdso = (const void *)auxiliary(AT_SYSINFO_EHDR);
@@ -209,6 +220,7 @@ void trace_runtime_end(bool is_empty)
 	ring_unmap(&trace_runtime.ring);
 	trace_thread_unmap();
 	trace_fpe_unmap();
+	unmark_process();
 }
 
 bool trace_runtime_may_ask(void)

@@ -114,6 +114,24 @@ def a_process_that_is_busy_is_attached_to_a_hundred_times():
         assert len(places) <= 6, places  # at most one more library than is needed
 
 
+def mapped_bytes(pid):
+    """By the program and for it, but for the place of the library."""
+    ranges = [[int(end, 16) for end in line.split()[0].split('-')] for line in text_of(pid, 'maps').splitlines()]
+    return sum(hi - lo for lo, hi in ranges if lo not in PLACE)
+
+
+@test
+def nothing_is_left_that_adds_up():
+    with visited() as p:
+        p.tell('calls')
+        before = mapped_bytes(p.pid)
+        for i in range(3):
+            with attached(p.pid, f'{DIR}/adds-{i}.dwell', '-e', 'heap,sync,regions,fpe'):
+                pass
+            check_left(p.pid)
+        assert mapped_bytes(p.pid) == before, text_of(p.pid, 'maps')
+
+
 @test
 def a_library_that_is_loaded_later_is_traced_too():
     path = f'{DIR}/later.dwell'
