@@ -58,6 +58,15 @@ static void targets_fini(struct targets *t)
 	path_choice_free(t->chosen);
 }
 
+/* Whoever is named twice is meant once. */
+static void add_id(struct targets *t, pid_t id)
+{
+	for (size_t i = 0; i < t->ids.n; i++)
+		if (t->ids.at[i] == id)
+			return;
+	*vec_push(&t->ids) = id;
+}
+
 static int take_ids(const struct options *o, const char *option, struct targets *t,
 		    struct err *e)
 {
@@ -72,7 +81,7 @@ static int take_ids(const struct options *o, const char *option, struct targets 
 			return err_set(e, ERR_OS, "there is no %s %s",
 				       !strcmp(option, "tid") ? "thread" : "process",
 				       text);
-		*vec_push(&t->ids) = (pid_t)id;
+		add_id(t, (pid_t)id);
 	}
 	return 0;
 }

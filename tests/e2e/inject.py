@@ -144,6 +144,16 @@ def a_library_that_is_loaded_later_is_traced_too():
 
 
 @test
+def a_process_that_is_named_twice_is_traced_once():
+    path = f'{DIR}/twice.dwell'
+    with visited() as p:
+        with attached(p.pid, path, '-e', 'heap', '-p', str(p.pid)):
+            p.tell('calls')
+    processes = heap_of(path)
+    assert len(processes) == 1 and numbers(processes[0]) == CALLS, processes
+
+
+@test
 def a_child_is_traced_and_left_with_its_parent():
     path = f'{DIR}/child.dwell'
     with visited() as p:
