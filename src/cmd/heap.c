@@ -41,6 +41,7 @@ static const struct option_spec own_options[] = {
 	  .default_text = "12",
 	  .text = "At most N callers of each place; 0: all" },
 	{ .name = "limit",
+	  .short_name = 'n',
 	  .kind = OPTION_U64,
 	  .arg = "N",
 	  .default_text = "10, of --timeline 24",
