@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/heap_facts.h"
 #include "base/buf.h"
@@ -263,6 +264,34 @@ static bool was_lost(const struct heap_view *v)
 	return was;
 }
 
+/* Of the blocks that the table is of.  Where none was sampled no process tells it. */
+static bool was_sampled(const struct heap_view *v)
+{
+	const struct profile *p = v->report->profile;
+
+	for (size_t i = 0; i < profile_n_columns(p); i++) {
+		const struct profile_column *c = profile_column(p, i);
+		const struct model_event *ev =
+			recording_event(profile_source(p, c->source), c->event);
+
+		if (strcmp(c->name, v->table->order) == 0 && ev &&
+		    !(ev->flags & EVENT_EXACT))
+			return true;
+	}
+	return false;
+}
+
+static const char *what_of_nothing(const struct heap_view *v)
+{
+	if (was_sampled(v))
+		return "None of the blocks that were sampled; of others nothing is "
+		       "known.";
+	if (v->table->has == HEAP_FACT_LEFT_BLOCKS &&
+	    !greatest(v->report->profile, HEAP_FACT_ALLOCATIONS))
+		return "Nothing was allocated.";
+	return v->table->nothing;
+}
+
 /* No place has any, which may be so as places were lost. */
 static void print_nothing(const struct heap_view *v, FILE *out)
 {
@@ -277,7 +306,7 @@ static void print_nothing(const struct heap_view *v, FILE *out)
 	else if (!is_known)
 		fputs("Not known: the places are not in the recording.\n", out);
 	else
-		fprintf(out, "%s\n", v->table->nothing);
+		fprintf(out, "%s\n", what_of_nothing(v));
 }
 
 int heap_view_print(const struct heap_view *v, FILE *out, struct err *e)
