@@ -72,6 +72,9 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	{ "unobserved-regions", "regions that there was no room for", true },
 	{ "late-marks", "marks whose interval had ended already", true },
 	{ "damaged-counts", "programs whose counts were damaged", true },
+	{ "restricted-counts",
+	  "processes that forbade themselves system calls and were not counted then",
+	  true },
 	{ "still-counted",
 	  "processes that go on being counted, as the engine could not leave them: their "
 	  "counts are those until then",

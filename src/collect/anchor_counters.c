@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "collect/anchor_gap.h"
 #include "collect/count_remote.h"
+#include "collect/count_seccomp.h"
 #include "collect/count_status.h"
 #include "collect/count_tracee.h"
 #include "host/clock.h"
@@ -138,7 +139,8 @@ static bool make_area(struct visit *v, uint64_t addr)
 	struct count_tracee *t = first(v);
 	bool is_made;
 
-	if (!t || !count_tracee_get(t, &t->regs) || !count_tracee_get_mask(t, &t->mask) ||
+	if (!t || count_seccomp_check(t->tid, NULL) < 0 ||
+	    !count_tracee_get(t, &t->regs) || !count_tracee_get_mask(t, &t->mask) ||
 	    !count_tracee_set_mask(t, ~0ULL))
 		return false;
 	is_made = map_area(v, t, addr) && count_tracee_stop_again(t);

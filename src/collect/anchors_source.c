@@ -376,7 +376,8 @@ static void end_window(struct anchors *s)
 
 static bool is_window_over(const struct anchors *s)
 {
-	return s->process->cpu_ns - s->begin_cpu_ns >= WINDOW_CPU_NS ||
+	return count_visits_are_awaited(&s->visits) ||
+	       s->process->cpu_ns - s->begin_cpu_ns >= WINDOW_CPU_NS ||
 	       clock_monotonic_ns() - s->began_ns >= WINDOW_WALL_NS;
 }
 

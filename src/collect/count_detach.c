@@ -468,6 +468,14 @@ bool count_detach_is_there(const struct count_attached *a)
 	       k.magic == COUNT_CONTROL_MAGIC && k.owner == a->told.owner;
 }
 
+bool count_detach_is_awaited(const struct count_attached *a)
+{
+	uint64_t n = 0;
+
+	return count_detach_is_there(a) &&
+	       count_remote_read(a->pid, a->told.n_confining, &n, sizeof(n)) && n;
+}
+
 /* By a thread that stands as before afterwards.  False: by none of its calls. */
 static bool take_memory(const struct count_attached *a, struct count_tracee *t)
 {

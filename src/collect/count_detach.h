@@ -28,6 +28,9 @@ void count_detach_resting(const struct count_attached *a);
 /* The engine is in the memory of the process. */
 bool count_detach_is_there(const struct count_attached *a);
 
+/* And one of its threads waits for it to go, before it forbids itself system calls. */
+bool count_detach_is_awaited(const struct count_attached *a);
+
 /* All of its memory: how many. */
 struct count_control_piece;
 size_t count_detach_pieces(const struct count_attached *a,

@@ -20,3 +20,9 @@ bool count_detach_is_there(const struct count_attached *a)
 	(void)a;
 	return false;
 }
+
+bool count_detach_is_awaited(const struct count_attached *a)
+{
+	(void)a;
+	return false;
+}

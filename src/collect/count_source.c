@@ -620,6 +620,7 @@ static int count_drain(struct source *source, bool is_final, struct err *e)
 	count_late_let_go();
 	count_pids_turn(&s->pids);
 	find_files(s, now_ns, is_final);
+	count_visits_leave_awaited(&s->visits);
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct counted *x = &s->all.at[i];
 		/* Ask before, so that a process that has ended has written everything. */
@@ -667,6 +668,7 @@ static void count_finish(struct source *source, struct source_stats *ret)
 		{ "unbegun-counts", s->n_unbegun },
 		{ "undecoded-blocks", c->n_undecoded },
 		{ "damaged-counts", s->n_damaged },
+		{ "restricted-counts", s->visits.n_confined },
 		{ "still-counted", s->visits.n_kept },
 	};
 

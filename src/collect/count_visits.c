@@ -87,19 +87,44 @@ static void find_children(struct count_visits *v)
 		}
 }
 
-void count_visits_end(struct count_visits *v)
+static void leave(struct count_visits *v, size_t i)
 {
+	struct count_attached *a = &v->at.at[i];
 	struct err why = { 0 };
 
-	for (size_t i = 0; i < v->at.n; i++) {
-		struct count_attached *a = &v->at.at[i];
+	a->is_to_rest = v->lets_rest && !i && count_resting_may(a->pid) &&
+			!count_status_locked_kb(a->pid);
+	if (count_detach(a, i ? NULL : v->look, &why) < 0 && !v->n_kept++)
+		v->why_kept = why;
+	if (a->rests)
+		count_resting_add(&v->resting, a);
+}
 
-		a->is_to_rest = v->lets_rest && !i && count_resting_may(a->pid) &&
-				!count_status_locked_kb(a->pid);
-		if (count_detach(a, i ? NULL : v->look, &why) < 0 && !v->n_kept++)
-			v->why_kept = why;
-		if (a->rests)
-			count_resting_add(&v->resting, a);
+bool count_visits_are_awaited(const struct count_visits *v)
+{
+	vec_each(a, &v->at)
+		if (count_detach_is_awaited(a))
+			return true;
+	return false;
+}
+
+/* Its other threads may have made children until it stood. */
+void count_visits_leave_awaited(struct count_visits *v)
+{
+	for (size_t i = v->at.n; i-- > 0;) {
+		if (!count_detach_is_awaited(&v->at.at[i]))
+			continue;
+		leave(v, i);
+		find_children(v);
+		v->at.at[i] = v->at.at[--v->at.n];
+		v->n_confined++;
+	}
+}
+
+void count_visits_end(struct count_visits *v)
+{
+	for (size_t i = 0; i < v->at.n; i++) {
+		leave(v, i);
 		if (i + 1 == v->at.n)
 			find_children(v);
 	}

@@ -17,6 +17,7 @@
 struct count_visits {
 	VEC(struct count_attached) at;
 	struct newcomers begun;	       /* before the engine came to the first */
+	uint64_t n_confined;	       /* left before they forbade themselves calls */
 	uint64_t n_kept;	       /* which the engine could not leave ... */
 	struct err why_kept;	       /* ... the first of them */
 	const struct count_look *look; /* at the first one; NULL: nobody does */
@@ -32,6 +33,10 @@ must_use int count_visits_begin(struct count_visits *v, pid_t pid,
 				struct err *e);
 /* By fork, perhaps of one of them: then the engine is there as well. */
 void count_visits_child(struct count_visits *v, uint32_t pid, uint32_t parent);
+/* Some wait to be left before they forbid themselves system calls. */
+bool count_visits_are_awaited(const struct count_visits *v);
+/* These alone. */
+void count_visits_leave_awaited(struct count_visits *v);
 /* Those too that have not told that they are there. */
 void count_visits_end(struct count_visits *v);
 

@@ -10,6 +10,7 @@
 #include "bare/sys.h"
 #include "count/alias.h"
 #include "count/code_change.h"
+#include "count/confine.h"
 #include "count/context.h"
 #include "count/count_output.h"
 #include "count/engine.h"
@@ -275,8 +276,11 @@ static long filter(const struct call *call)
 	const uint64_t *r = call->c->regs;
 	bool is_filter = r[NR] == SYS_seccomp ? r[A] <= SECCOMP_SET_MODE_FILTER
 					      : r[A] == PR_SET_SECCOMP;
-	long result = pass_unforbidden(call);
+	long result;
 
+	if (is_filter && !confine_may(call->c))
+		return GATE_NOT_MADE;
+	result = pass_unforbidden(call);
 	if (is_filter && !is_error(result)) {
 		program_memory_believe();
 		engine.is_confined = true;

@@ -98,6 +98,7 @@ static void tell_places(struct count_control *k)
 	reserve_tell(k);
 	k->n_sharers = (uint64_t)&engine.n_sharers;
 	k->are_away = (uint64_t)&engine.are_away;
+	k->n_confining = (uint64_t)&engine.n_confining;
 	k->code_start = (uint64_t)__ehdr_start;
 	k->code_end = (uint64_t)_end;
 	k->join = (uint64_t)crossing_join;

@@ -120,7 +120,7 @@ static long fork_child(struct context *c, const struct request *r,
 	if (result == 0) {
 		context_keep_only(c, &before);
 		engine.is_turning = false;
-		engine.n_sharers = 0;
+		engine.n_sharers = engine.n_confining = 0;
 		signals_forget_returns(c);
 		count_output_add_extra(COUNT_EXTRA_ENTER, call->addr, 0, c->nest, 1);
 		set_registers(c, r, call);

@@ -363,6 +363,22 @@ def who_locks_its_memory_is_not_filled_with_the_engine():
 
 
 @test
+def who_forbids_itself_calls_is_left_before():
+    for name in ('sealed', 'strict'):
+        with lasting(name) as p:
+            path = f'{harness.DIR}/{name}.dwell'
+            with harness.beside(harness.DWELL, 'attach', '-q', '-e', 'bbcounts', '-o', path, '-p', str(p.pid)) as recorder:
+                wait_until(functools.partial(is_counted, p.pid), 'it is not counted')
+                p.stdin.write('\n')
+                p.stdin.flush()
+                assert p.stdout.readline() == 'done\n', name
+                is_native(p.pid)
+                recorder.send_signal(signal.SIGINT)
+                assert recorder.wait(LIMIT_S) == 0
+            assert 'name="restricted-counts" value=1' in dwell('cat', path).stdout, name
+
+
+@test
 def an_engine_that_a_killed_recorder_leaves_is_taken_away_by_the_next():
     for _ in range(20):
         with lasting('threads') as p:

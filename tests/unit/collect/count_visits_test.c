@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs that forbid themselves system calls before and after each of a recorder's
+ * calls in turn for which they do not stand.
+ */
+#include "collect/count_visits.h"
+
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collect/count_detach.h"
+#include "host/procfs.h"
+
+#define TRIES	      20000 /* of a millisecond */
+#define PATIENCE      5	    /* likewise, of what need not happen */
+#define NAP_NS	      1000000
+#define MOMENTS_LEAST 10
+#define END_CODE      7
+
+/* The program, which makes no call once it is strict. */
+
+struct seen {
+	bool is_to_confine, is_confined, is_to_end;
+	uint64_t turns;
+};
+
+static struct seen *seen; /* by all */
+
+static bool is_set(const bool *what)
+{
+	return __atomic_load_n(what, __ATOMIC_ACQUIRE);
+}
+
+static void set(bool *what)
+{
+	__atomic_store_n(what, true, __ATOMIC_RELEASE);
+}
+
+static void run_program(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (!is_set(&seen->is_to_end)) {
+		for (volatile unsigned i = 0; i < 30000; i++)
+			;
+		__atomic_fetch_add(&seen->turns, 1, __ATOMIC_RELAXED);
+		if (!is_set(&seen->is_to_confine) || is_set(&seen->is_confined))
+			continue;
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		set(&seen->is_confined);
+	}
+	syscall(SYS_exit, END_CODE);
+}
+
+/* The recorder, from its calls of ptrace(). */
+
+static long calls_left = -1; /* -1: they are none of a recorder's, or it has come */
+static pid_t program;
+static struct count_visits visits = { .lets_rest = true };
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+}
+
+static bool stands(void)
+{
+	struct procfs_stat stat = { 0 };
+
+	return procfs_stat(program, &stat, NULL) < 0 || stat.state == 't';
+}
+
+static void confine(void)
+{
+	set(&seen->is_to_confine);
+	for (unsigned i = 0; i < PATIENCE && !is_set(&seen->is_confined); i++) {
+		if (stands() || count_visits_are_awaited(&visits))
+			break;
+		nap();
+	}
+}
+
+long ptrace(enum __ptrace_request request, ...)
+{
+	va_list args;
+	pid_t tid;
+	void *addr, *data;
+	long result;
+
+	va_start(args, request);
+	tid = va_arg(args, pid_t);
+	addr = va_arg(args, void *);
+	data = va_arg(args, void *);
+	va_end(args);
+	if (calls_left >= 0 && !stands() && !calls_left--)
+		confine();
+	result = syscall(SYS_ptrace, request, tid, addr, data);
+	if (calls_left >= 0 && !stands() && !calls_left--)
+		confine();
+	return result;
+}
+
+/* Comes, lets the engine rest, comes again, goes.  What has forbidden itself calls is
+ * refused. */
+static _Noreturn void record(const struct count_directory *d, long moment)
+{
+	struct err why;
+	int rc = 0;
+
+	calls_left = moment;
+	for (unsigned i = 0; i < 2 && rc == 0 && calls_left >= 0; i++) {
+		rc = count_visits_begin(&visits, program, d, "-", &why);
+		count_visits_end(&visits);
+	}
+	count_visits_fini(&visits);
+	if (visits.n_kept)
+		_exit(2);
+	_exit(calls_left >= 0);
+}
+
+static pid_t begin(struct count_directory *ret)
+{
+	pid_t pid;
+
+	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(seen, MAP_FAILED);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		run_program();
+	assert_int_equal(count_directory_make_for(ret, pid, NULL), 0);
+	return pid;
+}
+
+static void wait_for_turn(long moment)
+{
+	uint64_t before = __atomic_load_n(&seen->turns, __ATOMIC_RELAXED);
+
+	for (unsigned i = 0; __atomic_load_n(&seen->turns, __ATOMIC_RELAXED) == before;
+	     i++) {
+		if (i == TRIES || waitpid(program, NULL, WNOHANG))
+			fail_msg("forbidden at %ld: it does not go on", moment);
+		nap();
+	}
+}
+
+static void end(long moment)
+{
+	int status = 0;
+
+	set(&seen->is_to_confine);
+	for (unsigned i = 0; !is_set(&seen->is_confined) && i < TRIES; i++)
+		nap();
+	wait_for_turn(moment);
+	set(&seen->is_to_end);
+	assert_int_equal(waitpid(program, &status, 0), program);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != END_CODE)
+		fail_msg("forbidden at %ld: it ended by %x", moment, status);
+	munmap(seen, sizeof(*seen));
+}
+
+/* False: the recorder has made fewer calls. */
+static bool try_moment(long moment)
+{
+	struct count_directory directory = { 0 };
+	pid_t recorder;
+	int status;
+
+	program = begin(&directory);
+	wait_for_turn(moment);
+	recorder = fork();
+	assert_true(recorder >= 0);
+	if (!recorder)
+		record(&directory, moment);
+	assert_int_equal(waitpid(recorder, &status, 0), recorder);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
+		fail_msg("forbidden at %ld: the recorder ended by %x", moment, status);
+	end(moment);
+	count_directory_remove(&directory, false);
+	return WEXITSTATUS(status) == 0;
+}
+
+static void who_forbids_itself_calls_goes_on(void **state)
+{
+	long moment = 0;
+
+	(void)state;
+	while (try_moment(moment))
+		moment++;
+	assert_true(moment >= MOMENTS_LEAST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_forbids_itself_calls_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
