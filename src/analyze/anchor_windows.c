@@ -9,13 +9,20 @@
 
 #define LEAST_HITS  30	/* to know one's native time: in the window and near it */
 #define LEAST_KNOWN 0.5 /* of all windows */
-/* Processors are not that much slower or faster than this program's usual. */
+/* No window is that much longer or shorter natively than this program's usual. */
 #define FACTOR_MAX 3.0
+/* Windows differ by that in what is executed, before any is known. */
+#define USUAL 0.2
 
 static bool is_known(const struct anchor_window *w)
 {
 	return w->met >= LEAST_HITS && w->near_hits >= LEAST_HITS && w->near_rate > 0 &&
 	       w->code > 0;
+}
+
+static double told_ns(const struct anchor_window *w)
+{
+	return w->met / w->near_rate;
 }
 
 static int by_value(const void *a, const void *b)
@@ -25,42 +32,81 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Code in a native nanosecond, of windows that are known: the one in the middle. */
-static double usual_speed(const struct anchor_window *w, size_t n)
+/* Of windows that are known the one in the middle; 0: too few of them are. */
+static double usual(const struct anchor_window *w, size_t n,
+		    double (*of)(const struct anchor_window *w))
 {
-	own(freep) double *speeds = xcalloc(n + 1, sizeof(*speeds));
+	own(freep) double *values = xcalloc(n + 1, sizeof(*values));
 	size_t n_known = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (is_known(&w[i]))
-			speeds[n_known++] = w[i].code * w[i].near_rate / w[i].met;
+			values[n_known++] = of(&w[i]);
 	if (!n_known || (double)n_known < LEAST_KNOWN * (double)n)
 		return 0;
-	qsort(speeds, n_known, sizeof(*speeds), by_value);
-	return speeds[n_known / 2];
+	qsort(values, n_known, sizeof(*values), by_value);
+	return values[n_known / 2];
 }
 
-static double native_ns(const struct anchor_window *w, double speed)
+static double code_of(const struct anchor_window *w)
 {
-	double usual = w->code / speed;
+	return w->code;
+}
+
+/* What is usual among the windows that are known, and how what is not goes with it. */
+struct trend {
+	double ns, code;
+	double power; /* of code, from 0 to 1 */
+};
+
+/* Windows are equally long by the clock.  Where code is as fast everywhere, they have as
+ * much more of it as they take natively; what waits for memory has less of it in the same
+ * time.  Which of these a program does, its windows tell, beside one that says that they
+ * are equal. */
+static double power_of(const struct anchor_window *w, size_t n, const struct trend *t)
+{
+	double with = 0, square = USUAL * USUAL;
+
+	for (size_t i = 0; i < n; i++) {
+		double code = log(w[i].code / t->code);
+
+		if (!is_known(&w[i]))
+			continue;
+		with += code * log(told_ns(&w[i]) / t->ns);
+		square += code * code;
+	}
+	return fmin(fmax(with / square, 0), 1);
+}
+
+static struct trend trend_of(const struct anchor_window *w, size_t n)
+{
+	struct trend t = { .ns = usual(w, n, told_ns), .code = usual(w, n, code_of) };
+
+	if (t.ns > 0)
+		t.power = power_of(w, n, &t);
+	return t;
+}
+
+static double native_ns(const struct anchor_window *w, const struct trend *t)
+{
+	double expected = t->ns * pow(w->code / t->code, t->power);
 
 	if (!is_known(w))
-		return usual;
-	return fmin(fmax(w->met / w->near_rate, usual / FACTOR_MAX), usual * FACTOR_MAX);
+		return expected;
+	return fmin(fmax(told_ns(w), expected / FACTOR_MAX), expected * FACTOR_MAX);
 }
 
 bool anchor_windows_weigh(struct anchor_window *w, size_t n, double behind_ns)
 {
-	double speed = usual_speed(w, n);
+	struct trend t = trend_of(w, n);
 
-	if (speed <= 0)
+	if (t.ns <= 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		double next_ns = i + 1 < n ? w[i + 1].before_ns / 2 : behind_ns;
 
 		w[i].stands_ns = (i ? w[i].before_ns / 2 : w[i].before_ns) + next_ns;
-		w[i].weight =
-			w[i].code > 0 ? w[i].stands_ns / native_ns(&w[i], speed) : 0;
+		w[i].weight = w[i].code > 0 ? w[i].stands_ns / native_ns(&w[i], &t) : 0;
 	}
 	return true;
 }
