@@ -123,12 +123,9 @@ static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
 	return rc;
 }
 
-static void parts(void *programs, struct summing_parts *ret)
+static const struct system_programs *loaded(const void *programs)
 {
-	struct futex_programs *s = programs;
-
-	*ret = (struct summing_parts){ .threads = system_futex_threads(s->programs),
-				       .maps = system_futex_maps(s->programs) };
+	return system_futex_programs(((const struct futex_programs *)programs)->programs);
 }
 
 static void events(void *programs, const struct plan *plans,
@@ -179,7 +176,7 @@ static void status(unused const void *programs, const struct system_counts_stats
 const struct summing_kind futex_recorder_kind = {
 	.load = load,
 	.try = try,
-	.parts = parts,
+	.loaded = loaded,
 	.events = events,
 	.start = start,
 	.stop = stop,

@@ -146,12 +146,9 @@ static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
 	return rc;
 }
 
-static void parts(void *programs, struct summing_parts *ret)
+static const struct system_programs *loaded(const void *programs)
 {
-	struct io_programs *s = programs;
-
-	*ret = (struct summing_parts){ .threads = system_io_threads(s->programs),
-				       .maps = system_io_maps(s->programs) };
+	return system_io_programs(((const struct io_programs *)programs)->programs);
 }
 
 static void events(void *programs, const struct plan *plans,
@@ -205,7 +202,7 @@ static void status(unused const void *programs, const struct system_counts_stats
 const struct summing_kind io_recorder_kind = {
 	.load = load,
 	.try = try,
-	.parts = parts,
+	.loaded = loaded,
 	.events = events,
 	.start = start,
 	.stop = stop,

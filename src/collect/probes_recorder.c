@@ -129,14 +129,9 @@ static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
 	return rc;
 }
 
-static void parts(void *programs, struct summing_parts *ret)
+static const struct system_programs *loaded(const void *programs)
 {
-	struct probes *s = programs;
-
-	ret->threads = system_probes_threads(s->programs);
-	ret->maps = system_probes_maps(s->programs);
-	ret->keeping = system_probes_keeping(s->programs);
-	ret->is_taken = system_probes_is_taken(s->programs);
+	return system_probes_programs(((const struct probes *)programs)->programs);
 }
 
 /* The events of a plan get numbers behind each other, from *n on. */
@@ -223,7 +218,7 @@ static void status(const void *programs, const struct system_counts_stats *count
 const struct summing_kind probes_recorder_kind = {
 	.load = load,
 	.try = try,
-	.parts = parts,
+	.loaded = loaded,
 	.events = events,
 	.start = start,
 	.stop = stop,

@@ -64,14 +64,9 @@ static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
 	return rc;
 }
 
-static void parts(void *programs, struct summing_parts *ret)
+static const struct system_programs *loaded(const void *programs)
 {
-	struct states *s = programs;
-
-	ret->threads = system_states_threads(s->programs);
-	ret->maps = system_states_maps(s->programs);
-	ret->keeping = system_states_keeping(s->programs);
-	ret->is_taken = system_states_is_taken(s->programs);
+	return system_states_programs(((const struct states *)programs)->programs);
 }
 
 static void events(void *programs, const struct plan *plans,
@@ -120,7 +115,7 @@ static void status(unused const void *programs, const struct system_counts_stats
 const struct summing_kind states_recorder_kind = {
 	.load = load,
 	.try = try,
-	.parts = parts,
+	.loaded = loaded,
 	.events = events,
 	.start = start,
 	.jitter = jitter,

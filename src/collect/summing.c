@@ -27,7 +27,7 @@ struct summing {
 	struct recorder base;
 	const struct summing_kind *kind;
 	void *programs;
-	struct summing_parts parts; /* of these */
+	const struct system_programs *loaded; /* of these */
 	struct system_code code;
 	const struct path_choice *chosen;
 	const char *program; /* that will be run, NULL: none */
@@ -173,7 +173,7 @@ static int load(struct summing *s, const struct recorder_settings *x, struct err
 	int rc = s->kind->load(x, &sink, &s->programs, e);
 
 	if (rc == 0)
-		s->kind->parts(s->programs, &s->parts);
+		s->loaded = s->kind->loaded(s->programs);
 	return rc;
 }
 
@@ -183,7 +183,7 @@ static uint64_t lost_of(const struct summing *s)
 {
 	struct stack_record_stats stats;
 
-	system_threads_stats(s->parts.threads, &stats);
+	system_threads_stats(s->loaded->threads, &stats);
 	return stats.lost + s->untold + system_counts_stats(s->counts)->strays;
 }
 
@@ -207,7 +207,7 @@ static void describe_written(struct summing *s, struct system_ledger_entry *entr
 static void commit(struct summing *s, uint32_t finished)
 {
 	struct system_ledger_entry *entry =
-		s->told ? system_keeping_entry(s->parts.keeping) : NULL;
+		s->told ? system_keeping_entry(s->loaded->keeping) : NULL;
 
 	for (unsigned table = 0; entry && table < 2; table++) {
 		size_t size;
@@ -219,7 +219,7 @@ static void commit(struct summing *s, uint32_t finished)
 		describe_written(s, entry);
 		entry->finished = finished;
 	}
-	system_threads_commit(s->parts.threads);
+	system_threads_commit(s->loaded->threads);
 	if (s->told)
 		system_told_trim(s->told);
 }
@@ -228,12 +228,12 @@ static void commit(struct summing *s, uint32_t finished)
 static void close_turn(struct summing *s)
 {
 	uint32_t generation;
-	int closed = system_threads_closing(s->parts.threads, &generation);
+	int closed = system_threads_closing(s->loaded->threads, &generation);
 
 	if (closed < 0)
 		return;
 	system_counts_forget(s->counts, (unsigned)closed);
-	system_threads_close(s->parts.threads);
+	system_threads_close(s->loaded->threads);
 	commit(s, 0);
 }
 
@@ -252,7 +252,7 @@ static void load_told(struct summing *s)
  */
 static void take_over(struct summing *s)
 {
-	const struct system_ledger_entry last = *system_keeping_entry(s->parts.keeping);
+	const struct system_ledger_entry last = *system_keeping_entry(s->loaded->keeping);
 
 	load_told(s);
 	/* What waited for the disk went with it. */
@@ -274,7 +274,7 @@ static void take_over(struct summing *s)
 
 static void make_kept(struct summing *s)
 {
-	struct system_keeping *k = s->parts.keeping;
+	struct system_keeping *k = s->loaded->keeping;
 	int fd = k && system_keeping_pins(k) ? system_keeping_more(k, SYSTEM_THREADS_TOLD)
 					     : -1;
 
@@ -282,7 +282,7 @@ static void make_kept(struct summing *s)
 		return;
 	s->told = system_told_new(fd, system_keeping_entry(k)->told_bytes);
 	system_images_keep_notes(s->code.images, system_keeping_notes(k));
-	if (s->parts.is_taken)
+	if (s->loaded->is_taken)
 		take_over(s);
 }
 
@@ -293,8 +293,8 @@ static int make(struct summing *s, const struct recorder_settings *x, struct err
 
 	if (rc < 0)
 		return rc;
-	code.maps = s->parts.maps;
-	code.is_taken = s->parts.is_taken;
+	code.maps = s->loaded->maps;
+	code.is_taken = s->loaded->is_taken;
 	code.first_bytes = s->program ? FIRST_BYTES : 0;
 	rc = system_code_open(&s->code, &code, e);
 	if (rc < 0)
@@ -332,7 +332,7 @@ int summing_follow(struct recorder *r, pid_t pid, bool awaits_exec, struct err *
 {
 	struct summing *s = (struct summing *)r;
 
-	return system_threads_follow(s->parts.threads, pid, awaits_exec, e);
+	return system_threads_follow(s->loaded->threads, pid, awaits_exec, e);
 }
 
 /* The rings were emptied. */
@@ -351,7 +351,7 @@ static void fetch_meanwhile(void *ctx)
 {
 	struct summing *s = ctx;
 
-	system_threads_fetch(s->parts.threads);
+	system_threads_fetch(s->loaded->threads);
 	note_fetch(s);
 }
 
@@ -378,7 +378,7 @@ size_t summing_fds(const struct recorder *r, struct pollfd *fds, size_t max)
 
 	if (max < 2)
 		return 0;
-	fds[0] = (struct pollfd){ .fd = system_threads_fd(s->parts.threads),
+	fds[0] = (struct pollfd){ .fd = system_threads_fd(s->loaded->threads),
 				  .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = system_images_fd(s->code.images),
 				  .events = POLLIN };
@@ -398,7 +398,7 @@ static void tick(struct summing *s, uint64_t now_ns)
 static void write_sums(struct summing *s, uint64_t now_ns, bool is_whole)
 {
 	uint32_t generation;
-	int closing = system_threads_closing(s->parts.threads, &generation);
+	int closing = system_threads_closing(s->loaded->threads, &generation);
 
 	for (int table = 0; table < 2; table++)
 		if (is_whole || table == closing)
@@ -414,13 +414,13 @@ static void drain(struct summing *s, uint64_t now_ns, bool is_whole)
 	int closing, rc;
 
 	s->drained_ns = now_ns;
-	system_threads_drain(s->parts.threads, is_whole);
+	system_threads_drain(s->loaded->threads, is_whole);
 	note_fetch(s);
 	write_sums(s, now_ns, is_whole);
 	/* That it could not be written is the writer's to tell. */
 	rc = s->is_kept && s->writer ? writer_flush(s->writer, NULL) : 0;
 	(void)rc;
-	closing = system_threads_closing(s->parts.threads, &generation);
+	closing = system_threads_closing(s->loaded->threads, &generation);
 	commit(s, closing < 0 ? 0 : generation);
 	close_turn(s);
 	tick(s, now_ns);
@@ -431,7 +431,7 @@ static void load_foreseen(struct summing *s)
 {
 	uint64_t until_ns = clock_monotonic_ns() + FORESEEN_WAIT_NS;
 
-	system_threads_fetch(s->parts.threads);
+	system_threads_fetch(s->loaded->threads);
 	while (system_images_load(s->code.images) ||
 	       (system_images_wants_rows(s->code.images) &&
 		clock_monotonic_ns() < until_ns)) {
@@ -451,7 +451,7 @@ static int foresee(struct summing *s, struct err *e)
 
 	foreseen_preload(&f, s->preload);
 	foreseen_map(&f, s->program, getenv("PATH"));
-	rc = system_threads_foresee(s->parts.threads, f.at.at, f.at.n, e);
+	rc = system_threads_foresee(s->loaded->threads, f.at.at, f.at.n, e);
 	if (rc == 0)
 		load_foreseen(s);
 	return rc;
@@ -499,9 +499,9 @@ void summing_work(struct recorder *r, uint64_t now_ns)
 
 	/* Rings are not to overflow while a large file is read. */
 	do {
-		system_threads_fetch(s->parts.threads);
+		system_threads_fetch(s->loaded->threads);
 		note_fetch(s);
-		if (system_threads_is_filling(s->parts.threads))
+		if (system_threads_is_filling(s->loaded->threads))
 			drain(s, now_ns, false);
 	} while (system_images_load(s->code.images));
 	if (now_ns - s->jittered_ns >= JITTER_NS) {
@@ -517,7 +517,7 @@ void summing_work(struct recorder *r, uint64_t now_ns)
 
 void summing_pause(struct recorder *r, bool is_paused)
 {
-	system_threads_pause(((struct summing *)r)->parts.threads, is_paused);
+	system_threads_pause(((struct summing *)r)->loaded->threads, is_paused);
 }
 
 void summing_stop(struct recorder *r)
@@ -531,20 +531,20 @@ void summing_status(const struct recorder *r, struct recorder_status *ret)
 {
 	const struct summing *s = (const struct summing *)r;
 	const struct system_counts_stats *counts = system_counts_stats(s->counts);
-	const struct system_keeping *k = s->parts.keeping;
+	const struct system_keeping *k = s->loaded->keeping;
 	uint64_t removed = 0;
 
 	*ret = (struct recorder_status){ .is_counted = true };
 	ret->unkept = k ? system_keeping_refusal(k) : "it was not asked for";
 	ret->removed = k ? system_keeping_removed(k, &removed) : "";
-	system_threads_stats(s->parts.threads, &ret->counted.kernel);
+	system_threads_stats(s->loaded->threads, &ret->counted.kernel);
 	system_code_status(&s->code, &ret->counted);
 	s->kind->status(s->programs, counts, ret);
 	ret->lost = lost_of(s) - s->lost_base + removed;
 	memcpy(ret->stops, counts->stops, sizeof(ret->stops));
 	ret->longest_gap_ns = s->longest_gap_ns;
-	ret->kernel_bytes =
-		system_rows_bytes(s->code.rows) + system_threads_bytes(s->parts.threads);
+	ret->kernel_bytes = system_rows_bytes(s->code.rows) +
+			    system_threads_bytes(s->loaded->threads);
 }
 
 int summing_end(struct recorder *r, uint64_t now_ns, bool has_symbols, struct err *e)

@@ -18,17 +18,8 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "collect/recorder.h"
-#include "collect/system_code.h"
 #include "collect/system_counts.h"
-#include "collect/system_threads.h"
-
-/* Of programs that are loaded, borrowed. */
-struct summing_parts {
-	struct system_threads *threads;
-	struct system_code_maps maps;
-	struct system_keeping *keeping; /* or NULL */
-	bool is_taken;			/* another began it */
-};
+#include "collect/system_programs.h"
 
 struct summing_kind {
 	/* Loaded, not started; x->plans are those of the kind. */
@@ -37,7 +28,7 @@ struct summing_kind {
 	/* Only whether the kernel takes such ones. */
 	int (*try)(const struct cpus *cpus, const struct system_threads_sink *sink,
 		   struct err *e);
-	void (*parts)(void *programs, struct summing_parts *ret);
+	const struct system_programs *(*loaded)(const void *programs);
 	/* Which events of the recording the sums are: ids, what is behind them. */
 	void (*events)(void *programs, const struct plan *plans,
 		       struct system_counts_events *ret);

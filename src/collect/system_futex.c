@@ -21,7 +21,7 @@
 struct system_futex {
 	struct system_futex_settings settings;
 	struct futex *skeleton;
-	struct system_threads *threads;
+	struct system_programs programs;
 	struct futex_record_more *more; /* in the kernel */
 };
 
@@ -68,22 +68,27 @@ static int load(struct system_futex *s, struct err *e)
 	return 0;
 }
 
+static int open_programs(struct system_futex *s, const struct system_threads_sink *sink,
+			 struct err *e)
+{
+	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(s->skeleton);
+
+	parts.cpus = s->settings.whom.cpus;
+	s->programs.maps = SYSTEM_CODE_MAPS(s->skeleton);
+	return system_programs_open(&s->programs, &parts, sink, e);
+}
+
 int system_futex_new(const struct system_futex_settings *settings,
 		     const struct system_threads_sink *sink, struct system_futex **ret,
 		     struct err *e)
 {
 	own(system_futex_freep) struct system_futex *s = xcalloc(1, sizeof(*s));
-	struct system_threads_parts parts;
 	int rc;
 
 	s->settings = *settings;
 	rc = load(s, e);
-	if (rc < 0)
-		return rc;
-	parts = SYSTEM_THREADS_PARTS(s->skeleton);
-	parts.cpus = settings->whom.cpus;
-	parts.sums.delivered = -1;
-	rc = system_threads_new(&parts, sink, &s->threads, e);
+	if (rc == 0)
+		rc = open_programs(s, sink, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&s);
@@ -94,7 +99,7 @@ void system_futex_free(struct system_futex *s)
 {
 	if (!s)
 		return;
-	system_threads_free(s->threads);
+	system_programs_fini(&s->programs);
 	if (s->more)
 		munmap(s->more, MORE_BYTES);
 	futex__destroy(s->skeleton);
@@ -106,14 +111,9 @@ void system_futex_freep(struct system_futex **s)
 	system_futex_free(*s);
 }
 
-struct system_code_maps system_futex_maps(const struct system_futex *s)
+const struct system_programs *system_futex_programs(const struct system_futex *s)
 {
-	return SYSTEM_CODE_MAPS(s->skeleton);
-}
-
-struct system_threads *system_futex_threads(const struct system_futex *s)
-{
-	return s->threads;
+	return &s->programs;
 }
 
 /* Returns are seen before calls are, so that none returns unseen that was seen to begin.
@@ -131,7 +131,7 @@ int system_futex_start(struct system_futex *s, struct err *e)
 	};
 	int rc = system_hooks_attach(hooks, sizeof(hooks) / sizeof(hooks[0]), e);
 
-	return rc < 0 ? rc : system_threads_begin(s->threads, e);
+	return rc < 0 ? rc : system_threads_begin(s->programs.threads, e);
 }
 
 void system_futex_take_more(struct system_futex *s, uint32_t number,
@@ -158,8 +158,6 @@ void system_futex_counts(const struct system_futex *s, struct system_futex_count
 
 void system_futex_stop(struct system_futex *s)
 {
-	if (!system_threads_has_begun(s->threads))
-		return;
 	futex__detach(s->skeleton);
-	system_threads_end(s->threads);
+	system_programs_stop(&s->programs, NULL, 0);
 }

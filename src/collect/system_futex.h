@@ -14,8 +14,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/system_code.h"
-#include "collect/system_threads.h"
+#include "collect/system_programs.h"
 #include "wire/futex_record.h"
 
 struct system_futex;
@@ -40,10 +39,7 @@ must_use int system_futex_new(const struct system_futex_settings *settings,
 void system_futex_free(struct system_futex *s);
 void system_futex_freep(struct system_futex **s);
 
-/* For system_code_open(). */
-struct system_code_maps system_futex_maps(const struct system_futex *s);
-/* Who is followed, and what was summed: of the waits since they are started. */
-struct system_threads *system_futex_threads(const struct system_futex *s);
+const struct system_programs *system_futex_programs(const struct system_futex *s);
 
 /* Begin; what is paused sums nothing. */
 must_use int system_futex_start(struct system_futex *s, struct err *e);

@@ -22,7 +22,7 @@
 struct system_io {
 	struct system_io_settings settings;
 	struct io *skeleton;
-	struct system_threads *threads;
+	struct system_programs programs;
 	struct io_record_more *more; /* in the kernel */
 	bool sees_requests;
 };
@@ -91,22 +91,27 @@ static int load(struct system_io *s, struct err *e)
 	return 0;
 }
 
+static int open_programs(struct system_io *s, const struct system_threads_sink *sink,
+			 struct err *e)
+{
+	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(s->skeleton);
+
+	parts.cpus = s->settings.whom.cpus;
+	s->programs.maps = SYSTEM_CODE_MAPS(s->skeleton);
+	return system_programs_open(&s->programs, &parts, sink, e);
+}
+
 int system_io_new(const struct system_io_settings *settings,
 		  const struct system_threads_sink *sink, struct system_io **ret,
 		  struct err *e)
 {
 	own(system_io_freep) struct system_io *s = xcalloc(1, sizeof(*s));
-	struct system_threads_parts parts;
 	int rc;
 
 	s->settings = *settings;
 	rc = load(s, e);
-	if (rc < 0)
-		return rc;
-	parts = SYSTEM_THREADS_PARTS(s->skeleton);
-	parts.cpus = settings->whom.cpus;
-	parts.sums.delivered = -1;
-	rc = system_threads_new(&parts, sink, &s->threads, e);
+	if (rc == 0)
+		rc = open_programs(s, sink, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&s);
@@ -117,7 +122,7 @@ void system_io_free(struct system_io *s)
 {
 	if (!s)
 		return;
-	system_threads_free(s->threads);
+	system_programs_fini(&s->programs);
 	if (s->more)
 		munmap(s->more, MORE_BYTES);
 	io__destroy(s->skeleton);
@@ -129,14 +134,9 @@ void system_io_freep(struct system_io **s)
 	system_io_free(*s);
 }
 
-struct system_code_maps system_io_maps(const struct system_io *s)
+const struct system_programs *system_io_programs(const struct system_io *s)
 {
-	return SYSTEM_CODE_MAPS(s->skeleton);
-}
-
-struct system_threads *system_io_threads(const struct system_io *s)
-{
-	return s->threads;
+	return &s->programs;
 }
 
 /* Returns are seen before calls are, so that none returns unseen that was seen to begin.
@@ -156,7 +156,7 @@ int system_io_start(struct system_io *s, struct err *e)
 	};
 	int rc = system_hooks_attach(hooks, sizeof(hooks) / sizeof(hooks[0]), e);
 
-	return rc < 0 ? rc : system_threads_begin(s->threads, e);
+	return rc < 0 ? rc : system_threads_begin(s->programs.threads, e);
 }
 
 static uint64_t take_u64(uint64_t *at)
@@ -195,8 +195,6 @@ uint64_t system_io_n_unmet(const struct system_io *s)
 
 void system_io_stop(struct system_io *s)
 {
-	if (!system_threads_has_begun(s->threads))
-		return;
 	io__detach(s->skeleton);
-	system_threads_end(s->threads);
+	system_programs_stop(&s->programs, NULL, 0);
 }

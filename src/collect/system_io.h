@@ -14,8 +14,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/system_code.h"
-#include "collect/system_threads.h"
+#include "collect/system_programs.h"
 #include "wire/io_record.h"
 
 struct system_io;
@@ -32,10 +31,7 @@ must_use int system_io_new(const struct system_io_settings *settings,
 void system_io_free(struct system_io *s);
 void system_io_freep(struct system_io **s);
 
-/* For system_code_open(). */
-struct system_code_maps system_io_maps(const struct system_io *s);
-/* Who is followed, and what was summed: of the calls since they are started. */
-struct system_threads *system_io_threads(const struct system_io *s);
+const struct system_programs *system_io_programs(const struct system_io *s);
 
 /* Begin; what is paused sums nothing. */
 must_use int system_io_start(struct system_io *s, struct err *e);

@@ -13,7 +13,6 @@
 #include "collect/system_apart.h"
 #include "collect/system_hooks.h"
 #include "collect/system_keeping.h"
-#include "collect/system_threads.h"
 #include "host/kernel.h"
 #include "probes.skel.h"
 
@@ -23,10 +22,8 @@
 struct system_probes {
 	struct system_probes_settings settings;
 	struct probes *skeleton;
-	struct system_threads *threads;
+	struct system_programs programs;
 	struct bpf_link *places[PROBE_RECORD_PLACES_MAX];
-	struct system_keeping *keeping; /* or NULL */
-	bool is_taken, is_stopped;
 };
 
 #define N_PROGRAMS 5
@@ -145,13 +142,14 @@ static int load_programs(struct system_probes *s, bool may_take, struct err *e)
 	configure(s);
 	n = list_hooks(s, hooks);
 	layout = layout_of(s);
-	s->is_taken =
-		s->keeping && may_take &&
-		system_keeping_take_hooks(s->keeping, s->skeleton->obj, layout, hooks, n);
+	s->programs.is_taken =
+		s->programs.keeping && may_take &&
+		system_keeping_take_hooks(s->programs.keeping, s->skeleton->obj, layout,
+					  hooks, n);
 	if (probes__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
-	if (s->keeping && !s->is_taken)
-		system_keeping_begin(s->keeping, s->skeleton->obj, layout);
+	if (s->programs.keeping && !s->programs.is_taken)
+		system_keeping_begin(s->programs.keeping, s->skeleton->obj, layout);
 	return 0;
 }
 
@@ -161,18 +159,17 @@ static int load(struct system_probes *s, struct err *e)
 
 	system_rings_silence_libbpf();
 	rc = load_programs(s, true, e);
-	return rc < 0 && s->is_taken ? load_programs(s, false, e) : rc;
+	return rc < 0 && s->programs.is_taken ? load_programs(s, false, e) : rc;
 }
 
-static int make_threads(struct system_probes *s, const struct system_threads_sink *sink,
-			struct err *e)
+static int open_programs(struct system_probes *s, const struct system_threads_sink *sink,
+			 struct err *e)
 {
 	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(s->skeleton);
 
 	parts.cpus = s->settings.whom.cpus;
-	parts.keeping = s->keeping;
-	parts.is_taken = s->is_taken;
-	return system_threads_new(&parts, sink, &s->threads, e);
+	s->programs.maps = SYSTEM_CODE_MAPS(s->skeleton);
+	return system_programs_open(&s->programs, &parts, sink, e);
 }
 
 int system_probes_new(const struct system_probes_settings *settings,
@@ -184,46 +181,32 @@ int system_probes_new(const struct system_probes_settings *settings,
 
 	s->settings = *settings;
 	if (settings->pins)
-		s->keeping =
+		s->programs.keeping =
 			system_keeping_new(&system_threads_probes_kept, settings->pins,
 					   settings->whom.cpus->ids.n);
 	rc = load(s, e);
 	if (rc == 0)
-		rc = make_threads(s, sink, e);
+		rc = open_programs(s, sink, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&s);
 	return 0;
 }
 
-static const struct system_pins *pins_of(const struct system_probes *s)
-{
-	return s->keeping ? system_keeping_pins(s->keeping) : NULL;
-}
-
 void system_probes_free(struct system_probes *s)
 {
 	if (!s)
 		return;
-	/* What was taken and not gone on with is the next one's. */
-	if (s->keeping && (s->is_stopped || !s->is_taken))
-		system_keeping_end(s->keeping, &(struct err){ 0 });
 	for (size_t i = 0; i < s->settings.n_places; i++)
 		bpf_link__destroy(s->places[i]);
-	system_threads_free(s->threads);
+	system_programs_fini(&s->programs);
 	probes__destroy(s->skeleton);
-	system_keeping_free(s->keeping);
 	free(s);
 }
 
 void system_probes_freep(struct system_probes **s)
 {
 	system_probes_free(*s);
-}
-
-struct system_code_maps system_probes_maps(const struct system_probes *s)
-{
-	return SYSTEM_CODE_MAPS(s->skeleton);
 }
 
 static int attach(struct system_probes *s, struct err *e)
@@ -272,25 +255,25 @@ static int attach_places(struct system_probes *s, struct err *e)
 /* Only then it is the next one's to go on with. */
 static void keep(struct system_probes *s)
 {
+	const struct system_pins *pins = system_programs_pins(&s->programs);
 	struct system_hook hooks[HOOKS_MAX];
 	struct err why = { 0 };
 
-	if (pins_of(s) &&
-	    system_hooks_keep(pins_of(s), hooks, list_hooks(s, hooks), &why) < 0)
-		system_keeping_end(s->keeping, &why);
+	if (pins && system_hooks_keep(pins, hooks, list_hooks(s, hooks), &why) < 0)
+		system_keeping_end(s->programs.keeping, &why);
 }
 
 int system_probes_start(struct system_probes *s, struct err *e)
 {
 	int rc;
 
-	if (s->is_taken)
-		return system_threads_begin(s->threads, e);
+	if (s->programs.is_taken)
+		return system_threads_begin(s->programs.threads, e);
 	rc = attach(s, e);
 	if (rc == 0)
 		rc = attach_places(s, e);
 	if (rc == 0)
-		rc = system_threads_begin(s->threads, e);
+		rc = system_threads_begin(s->programs.threads, e);
 	if (rc == 0)
 		keep(s);
 	return rc;
@@ -300,24 +283,10 @@ void system_probes_stop(struct system_probes *s)
 {
 	struct system_hook hooks[HOOKS_MAX];
 
-	if (!system_threads_has_begun(s->threads))
-		return;
-	s->is_stopped = true;
-	system_hooks_end(pins_of(s), hooks, list_hooks(s, hooks));
-	system_threads_end(s->threads);
+	system_programs_stop(&s->programs, hooks, list_hooks(s, hooks));
 }
 
-struct system_keeping *system_probes_keeping(const struct system_probes *s)
+const struct system_programs *system_probes_programs(const struct system_probes *s)
 {
-	return s->keeping;
-}
-
-bool system_probes_is_taken(const struct system_probes *s)
-{
-	return s->is_taken;
-}
-
-struct system_threads *system_probes_threads(const struct system_probes *s)
-{
-	return s->threads;
+	return &s->programs;
 }

@@ -15,8 +15,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "collect/system_code.h"
-#include "collect/system_threads.h"
+#include "collect/system_programs.h"
 #include "wire/probe_record.h"
 #include "wire/state_record.h"
 
@@ -45,18 +44,10 @@ must_use int system_probes_new(const struct system_probes_settings *settings,
 void system_probes_free(struct system_probes *s);
 void system_probes_freep(struct system_probes **s);
 
-/* For system_code_open(). */
-struct system_code_maps system_probes_maps(const struct system_probes *s);
-
-/* Who is followed, and what was summed: of the probes that are started. */
-struct system_threads *system_probes_threads(const struct system_probes *s);
+const struct system_programs *system_probes_programs(const struct system_probes *s);
 /* Begin; what is paused sums nothing. */
 must_use int system_probes_start(struct system_probes *s, struct err *e);
 /* Nothing is seen any more; calls that are under way have taken the time until now. */
 void system_probes_stop(struct system_probes *s);
-
-/* What outlives this process, NULL: nothing does; and is it another's that was killed? */
-struct system_keeping *system_probes_keeping(const struct system_probes *s);
-bool system_probes_is_taken(const struct system_probes *s);
 
 #endif

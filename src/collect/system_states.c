@@ -12,7 +12,6 @@
 #include "collect/system_events.h"
 #include "collect/system_hooks.h"
 #include "collect/system_keeping.h"
-#include "collect/system_threads.h"
 #include "host/kernel.h"
 #include "states.skel.h"
 
@@ -21,9 +20,7 @@ struct system_states {
 	struct state_code code;
 	struct states *skeleton;
 	struct system_events *clock;
-	struct system_threads *threads;
-	struct system_keeping *keeping; /* or NULL */
-	bool is_taken, is_stopped;
+	struct system_programs programs;
 };
 
 #define N_HOOKS 5
@@ -96,13 +93,14 @@ static int load_programs(struct system_states *s, bool may_take, struct err *e)
 		leave_out_large(s->skeleton);
 	list_hooks(s, hooks);
 	layout = layout_of(s);
-	s->is_taken = s->keeping && may_take &&
-		      system_keeping_take_hooks(s->keeping, s->skeleton->obj, layout,
-						hooks, N_HOOKS);
+	s->programs.is_taken =
+		s->programs.keeping && may_take &&
+		system_keeping_take_hooks(s->programs.keeping, s->skeleton->obj, layout,
+					  hooks, N_HOOKS);
 	if (states__load(s->skeleton) != 0)
 		return err_os(e, "cannot load the BPF programs");
-	if (s->keeping && !s->is_taken)
-		system_keeping_begin(s->keeping, s->skeleton->obj, layout);
+	if (s->programs.keeping && !s->programs.is_taken)
+		system_keeping_begin(s->programs.keeping, s->skeleton->obj, layout);
 	return 0;
 }
 
@@ -112,21 +110,20 @@ static int load(struct system_states *s, struct err *e)
 
 	system_rings_silence_libbpf();
 	rc = load_programs(s, true, e);
-	return rc < 0 && s->is_taken ? load_programs(s, false, e) : rc;
+	return rc < 0 && s->programs.is_taken ? load_programs(s, false, e) : rc;
 }
 
-static int make_threads(struct system_states *s, const struct system_threads_sink *sink,
-			struct err *e)
+static int open_programs(struct system_states *s, const struct system_threads_sink *sink,
+			 struct err *e)
 {
 	struct states *k = s->skeleton;
 	struct system_threads_parts parts = SYSTEM_THREADS_PARTS(k);
 
 	parts.cpus = s->settings.whom.cpus;
-	parts.keeping = s->keeping;
-	parts.is_taken = s->is_taken;
 	parts.is_last_cut = &k->bss->is_last_cut;
 	parts.is_end = &k->bss->is_end;
-	return system_threads_new(&parts, sink, &s->threads, e);
+	s->programs.maps = SYSTEM_CODE_MAPS(k);
+	return system_programs_open(&s->programs, &parts, sink, e);
 }
 
 int system_states_new(const struct system_states_settings *settings,
@@ -140,14 +137,14 @@ int system_states_new(const struct system_states_settings *settings,
 
 	s->settings = *settings;
 	if (settings->pins)
-		s->keeping =
+		s->programs.keeping =
 			system_keeping_new(&system_threads_states_kept, settings->pins,
 					   settings->whom.cpus->ids.n);
 	rc = system_events_new(&clock, &s->clock, e);
 	if (rc == 0)
 		rc = load(s, e);
 	if (rc == 0)
-		rc = make_threads(s, sink, e);
+		rc = open_programs(s, sink, e);
 	if (rc < 0)
 		return rc;
 	*ret = steal(&s);
@@ -158,12 +155,8 @@ void system_states_free(struct system_states *s)
 {
 	if (!s)
 		return;
-	/* What was taken and not gone on with is the next one's. */
-	if (s->keeping && (s->is_stopped || !s->is_taken))
-		system_keeping_end(s->keeping, &(struct err){ 0 });
 	system_events_free(s->clock);
-	system_threads_free(s->threads);
-	system_keeping_free(s->keeping);
+	system_programs_fini(&s->programs);
 	states__destroy(s->skeleton);
 	free(s);
 }
@@ -173,33 +166,28 @@ void system_states_freep(struct system_states **s)
 	system_states_free(*s);
 }
 
-struct system_code_maps system_states_maps(const struct system_states *s)
-{
-	return SYSTEM_CODE_MAPS(s->skeleton);
-}
-
 static int attach(struct system_states *s, struct err *e)
 {
 	struct system_hook hooks[N_HOOKS];
 
 	list_hooks(s, hooks);
-	return s->is_taken ? 0 : system_hooks_attach(hooks, N_HOOKS, e);
+	return s->programs.is_taken ? 0 : system_hooks_attach(hooks, N_HOOKS, e);
 }
 
 /* The clock's samples may come twice for a moment: each stands for what is new. */
 static int pin(struct system_states *s, struct err *e)
 {
-	const struct system_pins *pins = system_keeping_pins(s->keeping);
-	uint32_t turn = ++system_keeping_entry(s->keeping)->turn;
+	const struct system_pins *pins = system_programs_pins(&s->programs);
+	uint32_t turn = ++system_keeping_entry(s->programs.keeping)->turn;
 	struct system_hook hooks[N_HOOKS];
 	int rc;
 
 	list_hooks(s, hooks);
-	system_keeping_write(s->keeping);
+	system_keeping_write(s->programs.keeping);
 	rc = system_events_keep(s->clock, pins, turn, e);
 	if (rc == 0)
 		rc = system_events_limit(s->clock, e);
-	if (rc == 0 && !s->is_taken)
+	if (rc == 0 && !s->programs.is_taken)
 		rc = system_hooks_keep(pins, hooks, N_HOOKS, e);
 	return rc;
 }
@@ -209,10 +197,10 @@ static void keep(struct system_states *s)
 {
 	struct err why = { 0 };
 
-	if (!s->keeping || !system_keeping_pins(s->keeping) || pin(s, &why) == 0)
+	if (!system_programs_pins(&s->programs) || pin(s, &why) == 0)
 		return;
 	system_events_forget_pins(s->clock);
-	system_keeping_end(s->keeping, &why);
+	system_keeping_end(s->programs.keeping, &why);
 }
 
 int system_states_start(struct system_states *s, struct err *e)
@@ -220,7 +208,7 @@ int system_states_start(struct system_states *s, struct err *e)
 	int rc = attach(s, e);
 
 	if (rc == 0)
-		rc = system_threads_begin(s->threads, e);
+		rc = system_threads_begin(s->programs.threads, e);
 	if (rc == 0)
 		rc = system_events_start(s->clock, s->skeleton->progs.sampled, e);
 	if (rc == 0)
@@ -235,36 +223,21 @@ void system_states_follow_cpus(struct system_states *s, uint64_t now_ns)
 
 void system_states_jitter(struct system_states *s)
 {
-	system_events_jitter(s->clock, system_threads_cpu_stats(s->threads));
+	system_events_jitter(s->clock, system_threads_cpu_stats(s->programs.threads));
 }
 
 void system_states_stop(struct system_states *s)
 {
 	struct system_hook hooks[N_HOOKS];
 
-	if (!system_threads_has_begun(s->threads))
-		return;
-	s->is_stopped = true;
 	system_events_stop(s->clock);
 	list_hooks(s, hooks);
-	system_hooks_end(s->keeping ? system_keeping_pins(s->keeping) : NULL, hooks,
-			 N_HOOKS);
-	system_threads_end(s->threads);
+	system_programs_stop(&s->programs, hooks, N_HOOKS);
 }
 
-struct system_threads *system_states_threads(const struct system_states *s)
+const struct system_programs *system_states_programs(const struct system_states *s)
 {
-	return s->threads;
-}
-
-struct system_keeping *system_states_keeping(const struct system_states *s)
-{
-	return s->keeping;
-}
-
-bool system_states_is_taken(const struct system_states *s)
-{
-	return s->is_taken;
+	return &s->programs;
 }
 
 const struct state_code *system_states_code(const struct system_states *s)

@@ -16,8 +16,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "collect/state_code.h"
-#include "collect/system_code.h"
-#include "collect/system_threads.h"
+#include "collect/system_programs.h"
 #include "wire/state_record.h"
 
 struct system_states;
@@ -38,11 +37,7 @@ must_use int system_states_new(const struct system_states_settings *settings,
 void system_states_free(struct system_states *s);
 void system_states_freep(struct system_states **s);
 
-/* For system_code_open(). */
-struct system_code_maps system_states_maps(const struct system_states *s);
-
-/* Who is followed, and what was summed: of the states that are started. */
-struct system_threads *system_states_threads(const struct system_states *s);
+const struct system_programs *system_states_programs(const struct system_states *s);
 /* Begin; what is paused charges nothing. */
 must_use int system_states_start(struct system_states *s, struct err *e);
 /* CPUs came or went. */
@@ -50,10 +45,6 @@ void system_states_follow_cpus(struct system_states *s, uint64_t now_ns);
 void system_states_jitter(struct system_states *s);
 /* Nothing is seen any more; what was under way is charged until now. */
 void system_states_stop(struct system_states *s);
-
-/* What outlives this process, NULL: nothing does; and is it another's that was killed? */
-struct system_keeping *system_states_keeping(const struct system_states *s);
-bool system_states_is_taken(const struct system_states *s);
 
 /* Where the kernel has its code; borrowed. */
 const struct state_code *system_states_code(const struct system_states *s);
