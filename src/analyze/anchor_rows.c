@@ -6,6 +6,7 @@
 #include "analyze/anchor_programs.h"
 #include "analyze/profile_data.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 #define WINDOWS_MAX (1u << 17)
 #define PLACES_MAX  64
@@ -223,32 +224,12 @@ int anchor_rows_read(struct anchor_rows *ret, const struct profile *p, uint32_t 
 size_t anchor_rows_find(const struct anchor_rows *r, uint32_t sym_image, uint64_t offset)
 {
 	struct anchor_rows_block place = { .sym_image = sym_image, .offset = offset };
-	size_t low = 0, high = r->blocks.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_place(&r->blocks.at[middle], &place) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_split(r->blocks.n, i, by_place(&r->blocks.at[i], &place) < 0);
 }
 
 size_t anchor_rows_find_ways(const struct anchor_rows *r,
 			     const struct anchor_rows_place *behind)
 {
 	struct anchor_rows_way way = { .behind = *behind };
-	size_t low = 0, high = r->ways.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_behind(&r->ways.at[middle], &way) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_split(r->ways.n, i, by_behind(&r->ways.at[i], &way) < 0);
 }

@@ -5,6 +5,7 @@
 
 #include "analyze/profile_data.h"
 #include "analyze/stream.h"
+#include "base/search.h"
 
 struct making {
 	struct block_choice *c;
@@ -103,16 +104,8 @@ static const struct block_choice_place *last_within(const struct block_choice *c
 					  .image = l->image,
 					  .off = l->offset + size_bytes };
 	const struct block_choice_place *place;
-	size_t low = 0, high = c->places.n;
+	size_t low = search_split(c->places.n, i, by_place(&c->places.at[i], &end) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (by_place(&c->places.at[mid], &end) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low)
 		return NULL;
 	place = &c->places.at[low - 1];

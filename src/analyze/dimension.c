@@ -6,6 +6,7 @@
 #include "analyze/names.h"
 #include "analyze/profile_data.h"
 #include "analyze/frame_path.h"
+#include "base/search.h"
 
 static const struct profile_function *function_of(const struct dimension_context *c,
 						  const struct profile_frame *f)
@@ -313,16 +314,10 @@ static uint64_t interval_key(struct dimension_context *c, uint32_t source,
 {
 	const struct input *s = &c->profile->sources[source];
 	const struct recording *r = s->recording;
-	uint32_t low = 0, high = recording_n_intervals(r);
+	uint32_t low = (uint32_t)search_split(
+		recording_n_intervals(r), k,
+		recording_interval(r, (uint32_t)k)->from_ns <= b->time_ns[i]);
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (recording_interval(r, mid)->from_ns <= b->time_ns[i])
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	while (low && b->time_ns[i] < s->interval_ends[low - 1])
 		if (b->time_ns[i] < recording_interval(r, --low)->to_ns)
 			return pack(source, low);

@@ -8,6 +8,7 @@
 #include "analyze/profile_data.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 struct range {
@@ -270,16 +271,8 @@ void filter_time_range(const struct filter_binding *b, uint64_t *from_ns, uint64
 
 static bool in_ranges(const struct bound *b, uint64_t v)
 {
-	size_t low = 0, high = b->ranges.n;
+	size_t low = search_split(b->ranges.n, i, b->ranges.at[i].to < v);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (b->ranges.at[mid].to < v)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < b->ranges.n && b->ranges.at[low].from <= v;
 }
 

@@ -8,6 +8,7 @@
 #include "analyze/profile_data.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 /* Items by function: those of function f are from first[f] up to first[f + 1]. */
 struct by_function {
@@ -354,17 +355,7 @@ static int index_places(struct function_index *x, uint32_t source, struct err *e
 static size_t first_at(const void *items, size_t n, size_t size,
 		       const struct indexed_place *place)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (by_place((const char *)items + mid * size, place) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return search_split(n, i, by_place((const char *)items + i * size, place) < 0);
 }
 
 int function_index_each_direction(const struct function_index *x, uint32_t sym_image,

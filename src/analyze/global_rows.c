@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/search.h"
 
 static const uint8_t kinds[GAUGE_N_WHATS] = {
 	[GAUGE_USER_NS] = GLOBAL_ROWS_TREE,
@@ -94,16 +95,8 @@ static void add_gauge(struct loading *l, const struct gauge *g)
 /* The last one that is not later; NULL: there is none. */
 static const struct packet *packet_at(const struct loading *l, uint64_t time_ns)
 {
-	size_t low = 0, high = l->packets.n;
+	size_t low = search_split(l->packets.n, i, l->packets.at[i].time_ns <= time_ns);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (l->packets.at[mid].time_ns <= time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low ? &l->packets.at[low - 1] : NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/search.h"
 
 uint32_t distinct_hash(uint64_t value)
 {
@@ -13,17 +14,7 @@ uint32_t distinct_hash(uint64_t value)
 /* Where it is, or belongs. */
 static uint32_t place_of(const struct distinct *d, uint32_t hash)
 {
-	uint32_t low = 0, high = d->n;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (d->kept[mid].hash < hash)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (uint32_t)search_split(d->n, i, d->kept[i].hash < hash);
 }
 
 void distinct_add(struct distinct *d, uint32_t hash, uint64_t times)

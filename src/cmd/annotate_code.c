@@ -7,6 +7,7 @@
 
 #include "analyze/names.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "cmd/report_text.h"
 #include "base/vec.h"
@@ -97,16 +98,9 @@ static int disassemble(struct code *c, const struct buf *bytes, struct err *e)
 static struct line_of_code *line_at(struct code *c, const struct listing_row *row)
 {
 	uint64_t address = row->address - row->is_return;
-	size_t low = 0, high = c->lines.n;
+	size_t low = search_split(
+		c->lines.n, i, c->lines.at[i].address + c->lines.at[i].size <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c->lines.at[mid].address + c->lines.at[mid].size <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < c->lines.n && c->lines.at[low].address <= address ? &c->lines.at[low]
 								       : NULL;
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 int calc_view_init(struct calc_view *ret, const struct report *r, uint32_t function,
 		   const struct options *o, struct err *e)
 {
@@ -57,16 +59,8 @@ double calc_view_each(double cycles, double times)
 
 const struct sym_line_row *calc_view_line(const struct calc_view *v, uint64_t address)
 {
-	size_t low = 0, high = v->n_lines;
+	size_t low = search_split(v->n_lines, i, v->lines[i].end <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (v->lines[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < v->n_lines && v->lines[low].address <= address ? &v->lines[low]
 								    : NULL;
 }

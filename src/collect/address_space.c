@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 struct address_space {
@@ -60,17 +61,7 @@ struct address_space *address_space_writable(struct address_space *s)
 /* Index of the first mapping that ends above addr. */
 static size_t first_ending_above(const struct address_space *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->maps.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->maps.at[mid].end > addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return search_split(s->maps.n, i, s->maps.at[i].end <= addr);
 }
 
 /* Replace the mappings [from, to) by the n new ones. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "decode/x86_op.h"
 
 static int by_block(const void *a, const void *b)
@@ -40,17 +41,9 @@ void count_insns_fini(struct count_insns *c)
 static const struct count_insns_leave *leaves_of(const struct count_insns *c, uint32_t i,
 						 size_t *ret_n)
 {
-	size_t low = 0, high = c->leaves.n, end;
+	size_t low = search_split(c->leaves.n, k, c->leaves.at[k].block < i), end = low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->leaves.at[middle].block < i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (end = low; end < c->leaves.n && c->leaves.at[end].block == i;)
+	while (end < c->leaves.n && c->leaves.at[end].block == i)
 		end++;
 	*ret_n = end - low;
 	return *ret_n ? c->leaves.at + low : NULL;

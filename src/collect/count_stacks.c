@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "base/search.h"
+
 void count_stacks_fini(struct count_stacks *s)
 {
 	vec_fini(&s->all);
@@ -31,15 +33,8 @@ static void skip_to(struct count_stacks *s, uint32_t image, uint64_t off)
 	}
 	if (high > s->all.n)
 		high = s->all.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (is_before(&s->all.at[middle], image, off))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	s->at = low;
+	s->at = low +
+		search_split(high - low, i, is_before(&s->all.at[low + i], image, off));
 }
 
 uint32_t count_stacks_find(struct count_stacks *s, uint32_t image, uint64_t off)

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/search.h"
+
 void heap_maps_fini(struct heap_maps *m)
 {
 	heap_ledger_fini(&m->ledger);
@@ -20,17 +22,7 @@ static uint64_t end_of(const struct heap_block *range)
 /* Index of the first range that ends above the address. */
 static size_t first_above(const struct heap_maps *m, uint64_t address)
 {
-	size_t lo = 0, hi = m->ranges.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (end_of(&m->ranges.at[mid]) > address)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return search_split(m->ranges.n, i, end_of(&m->ranges.at[i]) <= address);
 }
 
 static void insert(struct heap_maps *m, uint64_t time_ns, size_t i,

@@ -2,6 +2,7 @@
 #include "insn/code_walk.h"
 
 #include "base/mem.h"
+#include "base/search.h"
 
 #define MAX_PATH_STEPS (1u << 22)
 #define MAX_ENTRIES    (1u << 21)
@@ -51,17 +52,9 @@ void code_walk_finip(struct code_walk *w)
 /* The last range that begins at the address or before it, n_ranges if none does. */
 static size_t range_before(const struct code_walk *w, uint64_t address)
 {
-	size_t low = 0, high = w->n_ranges;
+	size_t n = search_split(w->n_ranges, i, w->ranges[i].address <= address);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (w->ranges[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : w->n_ranges;
+	return n ? n - 1 : w->n_ranges;
 }
 
 uint32_t code_walk_off(const struct code_walk *w, uint64_t address)

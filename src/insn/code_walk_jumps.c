@@ -2,6 +2,7 @@
 /* Where indirect jumps lead. */
 #include <string.h>
 
+#include "base/search.h"
 #include "insn/code_walk.h"
 
 #define MAX_PATH      256 /* steps before a jump that are looked at */
@@ -145,20 +146,13 @@ static bool is_likely(const struct code_walk *w, uint32_t off)
 /* How many entries there may be before something else is in memory. */
 static uint32_t room(const struct code_walk *w, const struct jump_table *t)
 {
-	size_t low = 0, high = w->constants.n;
+	size_t next =
+		search_split(w->constants.n, i, w->constants.at[i].value <= t->address);
 	uint64_t n;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (w->constants.at[middle].value <= t->address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == w->constants.n)
+	if (next == w->constants.n)
 		return t->n_entries;
-	n = (w->constants.at[low].value - t->address) / t->stride_bytes;
+	n = (w->constants.at[next].value - t->address) / t->stride_bytes;
 	return n < t->n_entries ? (uint32_t)n : t->n_entries;
 }
 

@@ -2,6 +2,7 @@
 #include "insn/procedure.h"
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "insn/code_walk.h"
 
 /* Blocks and ways in the making. */
@@ -263,31 +264,17 @@ void procedure_freep(struct procedure **p)
 static bool has_step_at(const struct procedure *p, const struct procedure_block *b,
 			uint64_t address)
 {
-	uint32_t low = b->first_step, high = low + b->n_steps;
+	const struct code_step *steps = &p->steps[b->first_step];
+	size_t at = search_split(b->n_steps, i, steps[i].address < address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->steps[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < b->first_step + b->n_steps && p->steps[low].address == address;
+	return at < b->n_steps && steps[at].address == address;
 }
 
 uint32_t procedure_block_at(const struct procedure *p, uint64_t address)
 {
-	uint32_t low = 0, high = p->n_blocks;
+	uint32_t low =
+		(uint32_t)search_split(p->n_blocks, i, p->blocks[i].start <= address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->blocks[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low && address - p->blocks[low - 1].start < p->longest_bytes; low--)
 		if (has_step_at(p, &p->blocks[low - 1], address))
 			return low - 1;

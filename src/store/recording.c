@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "store/blob_piece.h"
 #include "store/code_batch.h"
 #include "store/column_set.h"
@@ -592,17 +593,7 @@ const struct model_blob *recording_blob(const struct recording *r, size_t i)
 
 static size_t first_piece(const struct recording *r, uint32_t blob)
 {
-	size_t low = 0, high = r->pieces.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->pieces.at[middle].blob < blob)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_split(r->pieces.n, i, r->pieces.at[i].blob < blob);
 }
 
 /* All pieces are there, one after the other. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 /* From `start` to the next one's start the piece holds; NONE: a hole. */
@@ -140,16 +141,8 @@ void code_map_finish(struct code_map *m)
 
 const struct code_piece *code_map_find(const struct code_map *m, uint64_t address)
 {
-	size_t low = 0, high = m->stretches.n;
+	size_t low = search_split(m->stretches.n, i, m->stretches.at[i].start <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (m->stretches.at[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || m->stretches.at[low - 1].piece == NONE)
 		return NULL;
 	return &m->pieces.at[m->stretches.at[low - 1].piece];

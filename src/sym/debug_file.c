@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "sym/form.h"
 #include "sym/line_files.h"
 
@@ -328,16 +329,8 @@ void debug_file_free(struct debug_file *f)
 
 struct debug_unit *debug_file_unit(struct debug_file *f, uint64_t offset)
 {
-	size_t low = 0, high = f->units.n;
+	size_t low = search_split(f->units.n, i, f->units.at[i].offset <= offset);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (f->units.at[mid].offset <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || offset >= f->units.at[low - 1].end)
 		return NULL;
 	return &f->units.at[low - 1];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "sym/aranges.h"
 #include "sym/die_name.h"
 #include "sym/form.h"
@@ -92,25 +93,10 @@ const char *debug_info_missing(const struct debug_info *d)
 	return d->missing;
 }
 
-static size_t first_at_or_after(const uint64_t *addresses, size_t n, uint64_t address)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (addresses[mid] < address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static bool deal_range(void *ctx, uint64_t start, uint64_t end)
 {
 	struct question *q = ctx;
-	size_t i = first_at_or_after(q->addresses, q->n, start);
+	size_t i = search_split(q->n, k, q->addresses[k] < start);
 
 	for (; i < q->n && q->addresses[i] < end && q->work; i++, q->work--)
 		if (q->unit_of[i] == NO_UNIT)

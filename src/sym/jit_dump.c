@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/reader.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 #define MAGIC	     0x4a695444u
@@ -220,24 +221,18 @@ bool jit_dump_find_line(const struct jit_dump *d, const struct code_piece *piece
 			uint64_t address, struct jit_dump_line *ret)
 {
 	const struct code *code = &d->codes.at[piece->user];
-	size_t low = 0, high = code->n_rows;
 
 	if (!code->n_rows)
 		return false;
 
 	const struct row *rows = d->rows.at + code->first_row;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
+	size_t n =
+		search_split(code->n_rows, i, rows[i].offset <= address - piece->start);
 
-		if (rows[mid].offset <= address - piece->start)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
+	if (!n)
 		return false;
-	*ret = (struct jit_dump_line){ rows[low - 1].file, rows[low - 1].line };
+	*ret = (struct jit_dump_line){ rows[n - 1].file, rows[n - 1].line };
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/reader.h"
+#include "base/search.h"
 
 /* Rows of the sequence that is being run; done() looks at it when it ends. */
 struct run {
@@ -134,26 +135,11 @@ static void run_program(struct run *run)
 	vec_fini(&run->rows);
 }
 
-static size_t first_at_or_after(const uint64_t *addresses, size_t n, uint64_t address)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (addresses[mid] < address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 /* Both the rows and the addresses ascend: one pass over both. */
 static void answer_lookups(struct run *run, uint64_t end)
 {
 	size_t k = 0;
-	size_t i = first_at_or_after(run->addresses, run->n, run->rows.at[0].address);
+	size_t i = search_split(run->n, j, run->addresses[j] < run->rows.at[0].address);
 
 	for (; i < run->n && run->addresses[i] < end; i++) {
 		while (k + 1 < run->rows.n &&

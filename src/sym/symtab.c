@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/reader.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 /* How far back an enclosing symbol is looked for. */
@@ -271,17 +272,9 @@ void symtab_finish(struct symtab *t)
 
 const struct symtab_symbol *symtab_find(const struct symtab *t, uint64_t address)
 {
-	size_t low = 0, high = t->n_finished;
 	const struct symtab_symbol *open = NULL;
+	size_t low = search_split(t->n_finished, i, t->symbols.at[i].address <= address);
 
-	while (low < high) { /* the first that begins after the address */
-		size_t mid = low + (high - low) / 2;
-
-		if (t->symbols.at[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (size_t n = 0; low-- > 0 && n < NESTING_MAX; n++) {
 		const struct symtab_symbol *s = &t->symbols.at[low];
 
