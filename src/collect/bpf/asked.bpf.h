@@ -2,7 +2,8 @@
  *
  * asked - how many bytes an I/O call asks for, and how many were read or written.
  *
- * The lists that calls point to are read when the call returns: they are in memory then.
+ * Most calls have it in an argument.  The lists that the others point to are read when
+ * the call returns: they are in memory then.
  */
 #ifndef DWELL_COLLECT_BPF_ASKED_BPF_H
 #define DWELL_COLLECT_BPF_ASKED_BPF_H
@@ -76,24 +77,36 @@ static long asked_messages_next(uint32_t i, struct asked_list *l)
 	return 0;
 }
 
-/* Of a call that has returned; *done is what it returned, and then bytes. */
-static __always_inline uint64_t asked_bytes(const struct registers *r, uint32_t asks,
-					    bool is_32bit, uint64_t *done)
+/* Of a call that has returned; *done is what it returned, and then bytes.  Not static:
+ * verified by itself, once. */
+__noinline uint64_t asked_listed(uint32_t asks, uint64_t *done)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct registers *r = registers_kept(task);
+	bool is_32bit = registers_call_is_32bit(task);
 	uint64_t second = registers_argument(r, 1, is_32bit);
-	struct asked_list l = { .at = second, .n = *done, .is_32bit = is_32bit };
+	struct asked_list l = { .at = second, .is_32bit = is_32bit };
 
+	if (!done)
+		return 0;
 	if (asks == IO_RECORD_ASKS_MESSAGES) {
+		l.n = *done;
 		bpf_loop(ASKED_MESSAGES_MAX, asked_messages_next, &l, 0);
 		*done = l.done;
 		return l.bytes;
 	}
 	if (asks == IO_RECORD_ASKS_MESSAGE)
 		return asked_message(second, is_32bit);
-	if (asks == IO_RECORD_ASKS_PARTS)
-		return asked_parts(second, registers_argument(r, 2, is_32bit), is_32bit);
+	return asked_parts(second, registers_argument(r, 2, is_32bit), is_32bit);
+}
+
+static __always_inline uint64_t asked_bytes(const struct registers *r, uint32_t asks,
+					    bool is_32bit, uint64_t *done)
+{
 	if (asks == IO_RECORD_ASKS_NONE)
 		return 0;
+	if (asks >= IO_RECORD_ASKS_PARTS)
+		return asked_listed(asks, done);
 	return registers_argument(r, asks - IO_RECORD_ASKS_THIRD + 2, is_32bit);
 }
 

@@ -62,13 +62,10 @@ static __always_inline struct file *files_open(struct task_struct *task, uint32_
 {
 	const struct files_struct *files = kernel_task(task)->files;
 	struct fdtable *table = files ? files->fdt : NULL;
-	struct file *file = NULL;
 
 	if (!table || fd >= table->max_fds)
 		return NULL;
-	if (bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd))
-		return NULL;
-	return file;
+	return (struct file *)KERNEL_READ_WORD(table->fd + fd);
 }
 
 static __always_inline struct sock *files_sock(struct file *file)

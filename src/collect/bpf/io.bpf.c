@@ -4,7 +4,7 @@
  *
  * A thread that is in such a call is THREAD_BLOCKED since then, and its sum is that of
  * the call; 0 where the call's file is known when it returns only.  What it began is that
- * call.
+ * call.  Any other only says that the thread is in none before the recording.
  */
 #include "collect/bpf/asked.bpf.h"
 #include "collect/bpf/calls.bpf.h"
@@ -84,23 +84,6 @@ int entered(uint64_t *ctx)
 	return 0;
 }
 
-/* What came of it, but for its time. */
-__noinline int io_charge(uint32_t sum, uint32_t event, uint32_t asks, uint64_t ns,
-			 int64_t result)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	const struct registers *r = registers_kept(task);
-	struct outcome o = { .event = event, .ns = ns };
-	struct scratch *s = scratch_of(SCRATCH_CALL);
-
-	if (!s)
-		return 0;
-	outcome_result(&o, result);
-	o.asked = asked_bytes(r, asks, registers_call_is_32bit(task), &o.done);
-	outcome_charge(s, sum, &o);
-	return 0;
-}
-
 /* The file is known now. */
 static __always_inline uint32_t file_of(const struct registers *r,
 					struct io_record_call call, int64_t result,
@@ -117,43 +100,51 @@ static __always_inline uint32_t file_of(const struct registers *r,
 	return file_asked(r, call, registers_first_argument_was(r, is_32bit), is_32bit);
 }
 
+/* From a call of I/O. */
+static __always_inline void returned(struct task_struct *task, const struct registers *r,
+				     struct io_record_call call, bool is_32bit,
+				     int64_t result)
+{
+	uint64_t now = bpf_ktime_get_ns(), ns;
+	struct outcome o = { .event = call.event };
+	struct thread *t = thread_get(task);
+	uint32_t was;
+
+	if (!t)
+		return;
+	was = t->where;
+	t->where = THREAD_RUNS;
+	if (was == THREAD_RUNS || was == THREAD_WAITS) /* refused before it began */
+		return;
+	if (was != THREAD_BLOCKED) { /* it was in the call before the recording */
+		t->sum = 0;
+		t->began_ns = t->since_ns;
+	}
+	ns = thread_lap(t, now);
+	if (!from_ns)
+		return;
+	if (!t->sum)
+		t->sum = sum_of(t, call, file_of(r, call, result, is_32bit));
+	o.ns = thread_observed(t->began_ns, now);
+	outcome_result(&o, result);
+	o.asked = asked_bytes(r, call.asks, is_32bit, &o.done);
+	outcome_charge(t->sum, &o, ns, true);
+}
+
 /* (registers, result) */
 SEC("tp_btf/sys_exit")
 int left(uint64_t *ctx)
 {
-	uint64_t now = bpf_ktime_get_ns(), ns;
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *t = thread_get(task);
 	const struct registers *r = (const void *)ctx[0];
 	int64_t result = (int64_t)ctx[1];
-	struct io_record_call call;
 	bool is_32bit;
+	struct io_record_call call = call_of(task, registers_call(r), &is_32bit);
 
-	if (!t)
-		return 0;
-	mapped_returned(r, result);
-	if (t->where == THREAD_RUNS)
-		return 0;
-	if (t->where == THREAD_WAITS) { /* it was made by this call */
-		t->where = THREAD_RUNS;
-		return 0;
-	}
-	call = call_of(task, registers_call(r), &is_32bit);
-	if (t->where != THREAD_BLOCKED) { /* it was in the call before the recording */
-		t->sum = 0;
-		t->began_ns = t->since_ns;
-	}
-	t->where = THREAD_RUNS;
-	if (!call.index)
-		return 0;
-	ns = thread_lap(t, now);
-	if (!from_ns)
-		return 0;
-	if (!t->sum)
-		t->sum = sum_of(t, call, file_of(r, call, result, is_32bit));
-	io_charge(t->sum, call.event, call.asks, thread_observed(t->began_ns, now),
-		  result);
-	sums_charge_part(t->sum, ns, true);
+	if (call.index)
+		returned(task, r, call, is_32bit, result);
+	else if (mapped_is_code(r, result) && thread_get(task))
+		mapped_meet((uint64_t)result);
 	return 0;
 }
 

@@ -260,6 +260,10 @@ struct task_struct {
 	struct uprobe_task *utask;
 };
 
+struct rb_node {
+	unsigned long __rb_parent_color;
+};
+
 struct bpf_iter__task {
 	struct task_struct *task;
 };
@@ -284,11 +288,12 @@ kernel_task(const struct task_struct *task)
 }
 
 /* A member of the struct at a place.  Where samples pass: a load is a nanosecond, the
- * call that copies is 40. */
+ * call that copies is 40.  Of a word nothing but its size is known. */
 #define KERNEL_READ(type, at, member)                                                    \
 	(bpf_rdonly_cast ? ((type *)bpf_rdonly_cast((const void *)(at),                  \
 						    bpf_core_type_id_kernel(type)))      \
 				   ->member                                              \
 			 : BPF_CORE_READ((type *)(at), member))
+#define KERNEL_READ_WORD(at) KERNEL_READ(struct rb_node, at, __rb_parent_color)
 
 #endif

@@ -68,11 +68,17 @@ __noinline int mapped_program(void)
 	return 0;
 }
 
-/* A system call of the current thread, which is followed, has returned. */
+/* A system call that has returned: did it map code? */
+static __always_inline bool mapped_is_code(const struct registers *r, int64_t result)
+{
+	return registers_call(r) == REGISTERS_CALL_MMAP && result > 0 &&
+	       registers_argument(r, 2, false) & MAPPED_PROT_EXEC;
+}
+
+/* One of the current thread, which is followed. */
 static __always_inline void mapped_returned(const struct registers *r, int64_t result)
 {
-	if (registers_call(r) == REGISTERS_CALL_MMAP && result > 0 &&
-	    registers_argument(r, 2, false) & MAPPED_PROT_EXEC)
+	if (mapped_is_code(r, result))
 		mapped_meet((uint64_t)result);
 }
 

@@ -137,25 +137,43 @@ static __always_inline void outcome_charge_more(uint32_t sum, const struct outco
 		__sync_fetch_and_add(&io_n_unsized, 1);
 		return;
 	}
-	__sync_fetch_and_add(&more->asked, o->asked);
+	if (o->asked)
+		__sync_fetch_and_add(&more->asked, o->asked);
 	steps_charge(more->times, IO_RECORD_TIMES, o->ns >> IO_RECORD_TIME_SHIFT);
 	if (!o->error && o->event != IO_RECORD_OTHER)
 		steps_charge(more->sizes, IO_RECORD_SIZES, o->done);
 }
 
-/* All but the time and the count, which are the sum's own. */
-static __always_inline void outcome_charge(struct scratch *s, uint32_t sum,
-					   const struct outcome *o)
+/* Seldom.  Not static: verified by itself, once. */
+__noinline int outcome_charge_error(uint32_t sum, uint32_t error)
 {
-	struct state_record_sum *at = sums_at(sum);
+	struct scratch *s = scratch_of(SCRATCH_CALL);
 
-	if (!at || !sums_is_good(sum))
-		return;
+	if (s)
+		calls_charge_error(s, sum, error);
+	return 0;
+}
+
+/* All but the time and the count, which every sum has. */
+static __always_inline void outcome_charge_own(struct state_record_sum *at, uint32_t sum,
+					       const struct outcome *o)
+{
 	outcome_charge_more(sum, o);
 	if (o->done && o->event != IO_RECORD_OTHER)
 		__sync_fetch_and_add(&at->wait_ns, o->done);
 	if (o->error)
-		calls_charge_error(s, sum, o->error);
+		outcome_charge_error(sum, o->error);
+}
+
+/* And ns of its time, which is no more than what was not charged yet. */
+static __always_inline void outcome_charge(uint32_t sum, const struct outcome *o,
+					   uint64_t ns, bool is_over)
+{
+	struct state_record_sum *at = sums_at(sum);
+
+	if (at && sums_is_good(sum))
+		outcome_charge_own(at, sum, o);
+	sums_charge_at(at, ns, is_over);
 }
 
 #endif

@@ -58,6 +58,13 @@ static __always_inline void registers_order_loads(uint32_t *own)
 	asm volatile("" ::: "memory");
 }
 
+/* Others see it behind what was stored before. */
+static __always_inline void registers_store_last(uint32_t *at, uint32_t value)
+{
+	asm volatile("" ::: "memory");
+	*(volatile uint32_t *)at = value;
+}
+
 static __always_inline uint64_t registers_pc(const struct registers *r)
 {
 	return r->ip;
@@ -197,6 +204,11 @@ static __always_inline void registers_order_loads(uint32_t *own)
 	uint32_t was = __sync_fetch_and_add(own, 0);
 
 	asm volatile("" ::"r"(was) : "memory");
+}
+
+static __always_inline void registers_store_last(uint32_t *at, uint32_t value)
+{
+	__sync_lock_test_and_set(at, value); /* behind the stores before it */
 }
 
 static __always_inline uint64_t registers_pc(const struct registers *r)

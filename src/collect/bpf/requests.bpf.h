@@ -90,14 +90,13 @@ int submitted(uint64_t *ctx)
 	return 0;
 }
 
-/* What came of one, whose time of ns is not charged.  Not static: verified by itself,
+/* What came of one, whose time of ns is not charged yet.  Not static: verified by itself,
  * once. */
 __noinline int requests_charge(const struct request *r, uint64_t ns, int32_t result)
 {
-	struct scratch *s = scratch_of(SCRATCH_CALL);
 	struct outcome o;
 
-	if (!s || !r || !from_ns)
+	if (!r || !from_ns)
 		return 0;
 	o.event = r->event;
 	o.ns = thread_observed(r->began_ns, bpf_ktime_get_ns());
@@ -105,8 +104,7 @@ __noinline int requests_charge(const struct request *r, uint64_t ns, int32_t res
 	o.asked = r->asked > o.done ? r->asked : o.done;
 	if (o.event == IO_RECORD_OTHER)
 		o.asked = 0;
-	outcome_charge(s, r->sum, &o);
-	sums_charge_part(r->sum, ns, !r->is_silent);
+	outcome_charge(r->sum, &o, ns, !r->is_silent);
 	return 0;
 }
 

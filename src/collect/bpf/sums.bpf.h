@@ -264,17 +264,19 @@ static __always_inline void sums_renew(struct scratch *s, uint32_t *kept)
 		__sync_val_compare_and_swap(kept, old, number);
 }
 
-/* ns of what goes on, or has ended. */
+/* ns of what goes on, or has ended; NULL: of nothing. */
+static __always_inline void sums_charge_at(struct state_record_sum *sum, uint64_t ns,
+					   bool is_over)
+{
+	if (sum && ns)
+		__sync_fetch_and_add(&sum->ns, ns);
+	if (sum && is_over)
+		__sync_fetch_and_add(&sum->count, 1);
+}
+
 static __always_inline void sums_charge_part(uint32_t number, uint64_t ns, bool is_over)
 {
-	struct state_record_sum *sum = sums_at(number);
-
-	if (!sum)
-		return;
-	if (ns)
-		__sync_fetch_and_add(&sum->ns, ns);
-	if (is_over)
-		__sync_fetch_and_add(&sum->count, 1);
+	sums_charge_at(sums_at(number), ns, is_over);
 }
 
 static __always_inline void sums_charge(uint32_t number, uint64_t ns)
@@ -288,11 +290,9 @@ static __always_inline void sums_charge_wait(uint32_t number, uint64_t ns, bool 
 {
 	struct state_record_sum *sum = sums_at(number);
 
-	if (!sum)
-		return;
-	if (ns)
+	if (sum && ns)
 		__sync_fetch_and_add(&sum->wait_ns, ns);
-	if (is_over)
+	if (sum && is_over)
 		__sync_fetch_and_add(&sum->n_waits, 1);
 }
 

@@ -9,6 +9,7 @@
 #define DWELL_COLLECT_BPF_THREAD_BPF_H
 
 #include "collect/bpf/kernel.bpf.h"
+#include "collect/bpf/registers.bpf.h"
 #include "collect/bpf/taking.bpf.h"
 #include "wire/state_record.h"
 
@@ -178,12 +179,11 @@ static __always_inline struct thread *thread_executed(struct task_struct *task)
 }
 
 /* From now on, in what its sum says.  Who goes through all threads may come at the same
- * time, and is not to find it before it knows since when: an exchange is ordered behind
- * the stores before it. */
+ * time, and is not to find it before it knows since when. */
 static __always_inline void thread_block(struct thread *t, uint64_t now)
 {
 	t->began_ns = t->since_ns = now;
-	__sync_lock_test_and_set(&t->where, THREAD_BLOCKED);
+	registers_store_last(&t->where, THREAD_BLOCKED);
 }
 
 /* How long it has been as it was until then.  Who goes through all threads and who
