@@ -38,6 +38,7 @@ static uint64_t greatest(const struct profile *p, enum heap_fact fact)
 int heap_view_load(struct heap_view *v, struct err *e)
 {
 	const struct profile *p = v->report->profile;
+	const char *why = report_head_unrecorded(v->report, "heap");
 	size_t column = heap_places_column(p, v->table->order);
 
 	if (column == SIZE_MAX &&
@@ -45,6 +46,9 @@ int heap_view_load(struct heap_view *v, struct err *e)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s has no %s: it was recorded by an older dwell",
 			       v->report->paths[0], v->table->order);
+	if (column == SIZE_MAX && why)
+		return err_set(e, ERR_UNSUPPORTED, "%s has no heap (not recorded: %s)",
+			       v->report->paths[0], why);
 	if (column == SIZE_MAX)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "%s has no heap: record with 'dwell run -e heap'",

@@ -328,6 +328,8 @@ int record_options_run(const struct options *o, const struct session_settings *s
 		return rc;
 	if (session_notice(s) && !options_has(o, "quiet"))
 		fprintf(stderr, "dwell: %s\n", session_notice(s));
+	if (session_unrecorded(s) && !options_has(o, "quiet"))
+		fprintf(stderr, "dwell: not recorded: %s\n", session_unrecorded(s));
 	if (options_has(o, "dry-run")) {
 		session_describe(s, print_line, NULL);
 		return EXIT_OK;

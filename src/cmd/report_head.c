@@ -226,6 +226,7 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 	const struct recording *rec = profile_source(r->profile, i);
 	const char *comment = recording_info(rec, "comment");
 	const char *host = recording_info(rec, "host");
+	const char *unrecorded = recording_info(rec, "unrecorded");
 	own(freep) bool *is_replaced = replaced_by_exec(rec);
 	own(buf_fini) struct buf b = { 0 };
 	uint64_t asleep_ns = r->quality.sources[i].asleep_ns;
@@ -249,6 +250,11 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 		put_commands(r, rec, is_replaced, out);
 	if (comment) {
 		report_text_safe(&b, comment);
+		report_text_line(out, r, "  ", &b);
+	}
+	if (unrecorded) {
+		buf_puts(&b, "not recorded: ");
+		report_text_safe(&b, unrecorded);
 		report_text_line(out, r, "  ", &b);
 	}
 }
@@ -454,6 +460,18 @@ void report_head_filter(const struct report *r, FILE *out)
 	buf_puts(&b, "only where ");
 	report_text_safe(&b, r->filter);
 	report_text_line(out, r, "  ", &b);
+}
+
+const char *report_head_unrecorded(const struct report *r, const char *experiment)
+{
+	for (size_t i = 0; i < profile_n_sources(r->profile); i++) {
+		const char *text =
+			recording_info(profile_source(r->profile, i), "unrecorded");
+
+		if (text && strstr(text, experiment))
+			return text;
+	}
+	return NULL;
 }
 
 void report_head_subjects(const struct report *r, FILE *out)

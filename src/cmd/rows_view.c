@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "cmd/report_head.h"
 #include "cmd/report_options.h"
 
 #define DEFAULT_ROWS 20
@@ -121,6 +122,11 @@ bool rows_view_is_end(const struct rows_column *c)
 
 int rows_view_missing(const struct rows_view *v, struct err *e)
 {
+	const char *why = report_head_unrecorded(&v->report, v->kind->name);
+
+	if (why)
+		return err_set(e, ERR_UNSUPPORTED, "%s has no %s (not recorded: %s)",
+			       v->report.paths[0], v->kind->subject, why);
 	return err_set(e, ERR_UNSUPPORTED, "%s has no %s: record with 'dwell run -e %s'",
 		       v->report.paths[0], v->kind->subject, v->kind->name);
 }

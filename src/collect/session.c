@@ -99,18 +99,8 @@ int session_new(const struct session_settings *settings, struct session **ret,
 		s->scope.uid = s->user.uid;
 		s->scope.gid = s->user.gid;
 	}
-	for (size_t i = 0; i < settings->n_choices && rc == 0; i++) {
-		s->plans[i].choice = settings->choices[i];
-		s->plans[i].trace = settings->trace;
-		s->plans[i].sample_bytes = settings->sample_bytes;
-		s->plans[i].insn = settings->insn;
-		s->plans[i].is_flat =
-			settings->is_flat &&
-			settings->choices[i].experiment->trigger == EXPERIMENT_IO;
-		s->plans[i].wait_threshold_ns = settings->wait_threshold_ns;
-		s->plans[i].callstack_ns = settings->callstack_ns;
-		rc = session_choose(&s->settings, &s->scope, &s->plans[i], &s->told, e);
-	}
+	if (rc == 0)
+		rc = session_choose(&s->settings, &s->scope, s->plans, &s->told, e);
 	if (rc < 0)
 		return rc;
 	session_choose_hearing(&s->settings, &s->scope, s->plans);
@@ -121,6 +111,11 @@ int session_new(const struct session_settings *settings, struct session **ret,
 const char *session_notice(const struct session *s)
 {
 	return *s->told.notice ? s->told.notice : NULL;
+}
+
+const char *session_unrecorded(const struct session *s)
+{
+	return *s->told.unrecorded ? s->told.unrecorded : NULL;
 }
 
 void session_free(struct session *s)
@@ -272,6 +267,8 @@ static int open_all(struct session *s, struct err *e)
 	add_events(s);
 	if (*s->told.notice)
 		writer_info(s->writer, "notice", s->told.notice);
+	if (*s->told.unrecorded)
+		writer_info(s->writer, "unrecorded", s->told.unrecorded);
 	if (*s->told.unseen)
 		writer_info(s->writer, "unseen-waits", s->told.unseen);
 	rc = follow_only(s, e);

@@ -102,6 +102,8 @@ void session_describe(const struct session *s, session_line_fn *fn, void *ctx);
 
 /* What is not as it was asked for, in one line; NULL: everything is. */
 const char *session_notice(const struct session *s);
+/* What was asked for and will not be recorded, and why; NULL: everything will. */
+const char *session_unrecorded(const struct session *s);
 
 /* Records until the program ends, the time is over or a signal says so.  Even a failure
  * after the start keeps what was taken. */

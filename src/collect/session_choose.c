@@ -6,6 +6,7 @@
 
 #include "collect/session_checks.h"
 #include "collect/timer_probe.h"
+#include "collect/tracing.h"
 
 /* The kernel refused the source, as why says: another one that does the same. */
 static bool take_instead(const struct scope *scope, struct plan *p,
@@ -93,14 +94,83 @@ static void choose_beside(const struct session_settings *settings,
 		snprintf(told->unseen, sizeof(told->unseen), "%s", why.text);
 }
 
-int session_choose(const struct session_settings *settings, const struct scope *scope,
-		   struct plan *p, struct session_told *told, struct err *e)
+static int choose_sources(const struct session_settings *settings,
+			  const struct scope *scope, struct plan *p,
+			  struct session_told *told, struct err *e)
 {
 	int rc = choose_source(settings, scope, p, told, e);
 
 	if (rc == 0)
 		choose_beside(settings, scope, p, told);
 	return rc;
+}
+
+static struct plan plan_of(const struct session_settings *settings,
+			   const struct experiment_choice *choice)
+{
+	return (struct plan){
+		.choice = *choice,
+		.trace = settings->trace,
+		.sample_bytes = settings->sample_bytes,
+		.insn = settings->insn,
+		.is_flat =
+			settings->is_flat && choice->experiment->trigger == EXPERIMENT_IO,
+		.wait_threshold_ns = settings->wait_threshold_ns,
+		.callstack_ns = settings->callstack_ns,
+	};
+}
+
+/* Would wrappers observe it, and can the program have none? */
+static bool is_barred(const struct scope *scope, const struct experiment *x,
+		      struct err *why)
+{
+	return scope->kind == SCOPE_LAUNCH && tracing_of(x) &&
+	       timer_probe_program(scope->program, "", why) < 0;
+}
+
+static void note_unrecorded(struct session_told *told, const char *between,
+			    const char *text)
+{
+	size_t n = strlen(told->unrecorded);
+
+	snprintf(told->unrecorded + n, sizeof(told->unrecorded) - n, "%s%s",
+		 n ? between : "", text);
+}
+
+static int refuse(const struct err *why, struct err *e)
+{
+	if (e)
+		*e = *why;
+	return why->code;
+}
+
+int session_choose(struct session_settings *settings, const struct scope *scope,
+		   struct plan *plans, struct session_told *told, struct err *e)
+{
+	struct err first = { 0 }, bar = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < settings->n_choices; i++) {
+		const struct experiment_choice c = settings->choices[i];
+		struct err why = { 0 };
+
+		plans[n] = plan_of(settings, &c);
+		if (choose_sources(settings, scope, &plans[n], told, &why) == 0) {
+			settings->choices[n++] = c;
+			continue;
+		}
+		if (!is_barred(scope, c.experiment, &bar))
+			return refuse(&why, e);
+		if (!first.code)
+			first = why;
+		note_unrecorded(told, ", ", c.name);
+	}
+	if (first.code && !n)
+		return refuse(&first, e);
+	settings->n_choices = n;
+	if (first.code)
+		note_unrecorded(told, ": ", bar.text);
+	return 0;
 }
 
 /* It hears them anyway, or counts exactly what is executed. */

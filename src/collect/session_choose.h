@@ -13,14 +13,15 @@
 /* What was chosen otherwise than it could be hoped for; each "" where nothing was. */
 struct session_told {
 	char notice[512];				 /* another source, and why */
+	char unrecorded[1024];				 /* "heap, fpe: why" */
 	char unseen[sizeof(((struct err *)NULL)->text)]; /* why nobody sees what a plan
 							  * would have beside */
 };
 
-/* The plan's choice is made; its sources are. */
-must_use int session_choose(const struct session_settings *settings,
-			    const struct scope *scope, struct plan *p,
-			    struct session_told *told, struct err *e);
+/* Makes a plan of each choice.  Where the program is one that cannot be observed by
+ * wrappers, what needs them is taken out of the settings, if anything else is left. */
+must_use int session_choose(struct session_settings *settings, const struct scope *scope,
+			    struct plan *plans, struct session_told *told, struct err *e);
 /* When all plans have theirs: a program that marks what it does (include/dwell.h) is
  * heard, beside whatever observes it. */
 void session_choose_hearing(const struct session_settings *settings,

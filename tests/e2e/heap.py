@@ -624,6 +624,27 @@ def a_static_program_is_refused_by_name():
 
 
 @test
+def of_a_static_program_what_is_not_recorded_is_told():
+    program = os.path.join(PROGRAMS, 'e2e-victim-static')
+    if not os.path.exists(program):
+        raise Skip('no static program here')
+    if not harness.may_record('perf'):
+        raise Skip('nothing else is recorded of it here')
+    path = os.path.join(DIR, 'static.dwell')
+    for experiments in 'heap,usertime,fpe', 'usertime,heap,fpe':
+        p = dwell('run', '-e', experiments, '-o', path, '--', program, 'spawns')
+        told = f"not recorded: heap, fpe: '{program}' is statically linked"
+        assert p.returncode == 0 and told in p.stderr, (p.returncode, p.stderr)
+        found = dwell('report', path)
+        assert 'cpu-time' in found.stdout and 'not recorded: heap, fpe: ' in found.stdout, found
+        for view, what in ('heap', 'heap'), ('fpe', 'exceptions'):
+            p = dwell(view, path)
+            assert p.returncode == 1 and f'{path} has no {what} (not recorded: heap, fpe: ' in p.stderr, p
+        p = dwell('sync', path)
+        assert p.returncode == 1 and 'dwell run -e sync' in p.stderr, p
+
+
+@test
 def a_recording_of_something_else_says_how():
     path = os.path.join(DIR, 'time.dwell')
     dwell('run', '-e', 'usertime', '-o', path, '--', 'true')
