@@ -38,8 +38,14 @@ static uint32_t choose_way(const struct function_code *c, const uint32_t *ways, 
 	return PROCEDURE_OUTSIDE;
 }
 
+static bool was_executed(const struct function_code_block *b)
+{
+	return b->times > 0 || b->samples;
+}
+
 /* Before it was entered, the processor was busy, too: with what left it before, for want
- * of anything better. */
+ * of anything better.  So it was where nobody knows who comes to a block, such as from
+ * the function's part in another place. */
 static uint32_t before(void *ctx, uint32_t block, struct path_cost_chance *chance)
 {
 	const struct path_laying *l = ctx;
@@ -47,7 +53,8 @@ static uint32_t before(void *ctx, uint32_t block, struct path_cost_chance *chanc
 	const struct procedure_block *b = &p->blocks[block];
 	uint32_t way = choose_way(l->c, p->ways_in + b->first_in, b->n_in, chance);
 
-	if (way != PROCEDURE_OUTSIDE && p->ways[way].from == PROCEDURE_OUTSIDE)
+	if (way != PROCEDURE_OUTSIDE ? p->ways[way].from == PROCEDURE_OUTSIDE
+				     : was_executed(&l->c->blocks[block]))
 		way = choose_way(l->c, l->leaving, l->n_leaving, chance);
 	return way == PROCEDURE_OUTSIDE ? PATH_COST_NONE : p->ways[way].from;
 }
@@ -58,6 +65,19 @@ static bool is_jump(void *ctx, uint32_t block, uint32_t next)
 	const struct procedure *p = l->c->procedure;
 
 	return p->blocks[next].start != p->blocks[block].end;
+}
+
+/* It was left, and entered again: by a caller that is not looked at. */
+static bool is_apart(void *ctx, uint32_t block, uint32_t next)
+{
+	const struct path_laying *l = ctx;
+	const struct procedure *p = l->c->procedure;
+	const struct procedure_block *b = &p->blocks[block];
+
+	for (uint32_t i = b->first_out; i < b->first_out + b->n_out; i++)
+		if (p->ways[i].to == next)
+			return false;
+	return true;
 }
 
 static double heat_of(const struct function_code_block *b)
@@ -104,20 +124,24 @@ void best_case_schedule(struct function_code *c, bool is_draft)
 		n[i] = p->blocks[i].n_steps;
 		heat[i] = heat_of(&c->blocks[i]) * n[i];
 	}
-	path_cost_measure(&(struct path_cost){ .n_blocks = p->n_blocks,
-					       .operations = operations,
-					       .first = first,
-					       .n = n,
-					       .heat = heat,
-					       .is_draft = is_draft,
-					       .most_visits = most_visits(c),
-					       .cycles = cycles,
-					       .waits = waits,
-					       .waits_for = waits_for,
-					       .ctx = &laying,
-					       .before = before,
-					       .is_jump = is_jump },
-			  c->model);
+	path_cost_measure(
+		&(struct path_cost){
+			.n_blocks = p->n_blocks,
+			.operations = operations,
+			.first = first,
+			.n = n,
+			.heat = heat,
+			.is_draft = is_draft,
+			.most_visits = most_visits(c),
+			.cycles = cycles,
+			.waits = waits,
+			.waits_for = waits_for,
+			.changed_by_calls = operation_changed_by_calls(c->model->machine),
+			.ctx = &laying,
+			.before = before,
+			.is_jump = is_jump,
+			.is_apart = is_apart },
+		c->model);
 	for (uint32_t i = 0; i < p->n_blocks; i++) {
 		c->blocks[i].ideal = 0;
 		for (uint32_t k = first[i]; k < first[i] + n[i]; k++) {

@@ -27,6 +27,8 @@ struct machine {
 		     uint64_t address, struct operation *ret);
 	const char *(*mnemonic)(const struct operation_reader *r, uint16_t id);
 	const char *const *registers;
+	operation_registers
+		changed_by_calls; /* by the usual ABI, and what is told there */
 };
 
 static bool read_unknown_x86(const uint8_t *code, size_t size, struct operation *ret)
@@ -117,10 +119,33 @@ static const char *const registers_aarch64[N_REGS] = {
 	[OPERATION_REG_FLAGS] = "flags",
 };
 
+/* n registers from that one on. */
+#define SET(first, n) ((((operation_registers)1 << (n)) - 1) << (first))
+#define NOT_GENERAL   SET(OPERATION_N_GENERAL, OPERATION_N_REGS - OPERATION_N_GENERAL)
+
 static const struct machine machines[] = {
-	{ EM_X86_64, true, read_x86, mnemonic_x86, registers_x86 },
-	{ EM_AARCH64, false, read_aarch64, mnemonic_aarch64, registers_aarch64 },
+	/* All but rbx, rsp, rbp, and r12 to r15. */
+	{ EM_X86_64, true, read_x86, mnemonic_x86, registers_x86,
+	  NOT_GENERAL | SET(0, 3) | SET(6, 6) },
+	/* All but x19 to x29, sp, and v8 to v15. */
+	{ EM_AARCH64, false, read_aarch64, mnemonic_aarch64, registers_aarch64,
+	  (NOT_GENERAL & ~SET(OPERATION_REG_VECTOR + 8, 8)) | SET(0, 19) | SET(30, 1) },
 };
+
+static const struct machine *find_machine(unsigned number)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (machines[i].number == number)
+			return &machines[i];
+	return NULL;
+}
+
+operation_registers operation_changed_by_calls(unsigned machine)
+{
+	const struct machine *m = find_machine(machine);
+
+	return m ? m->changed_by_calls : 0;
+}
 
 static int open_disassembler(struct operation_reader *r, struct err *e)
 {
@@ -138,9 +163,7 @@ int operation_reader_new(unsigned machine, struct operation_reader **ret, struct
 	own(operation_reader_freep) struct operation_reader *r = xcalloc(1, sizeof(*r));
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
-		if (machines[i].number == machine)
-			r->machine = &machines[i];
+	r->machine = find_machine(machine);
 	if (!r->machine)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "no machine models for ELF machine number %u", machine);

@@ -71,6 +71,9 @@ struct operation {
 	bool may_fuse_with_branch : 1; /* the branch right behind it is part of it */
 };
 
+/* What functions need not leave as it was; none where the machine is not known. */
+operation_registers operation_changed_by_calls(unsigned machine);
+
 struct operation_reader;
 
 /* machine: EM_… of <elf.h>. */

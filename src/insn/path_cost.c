@@ -111,12 +111,14 @@ static double pass(struct measuring *m, uint32_t block, bool is_taken, double le
 	uint32_t first = m->c->first[block], n = m->c->n[block];
 
 	for (uint32_t i = 0; i < n; i++) {
-		double now = schedule_step(m->schedule, &m->c->operations[first + i],
-					   is_taken && i + 1 == n);
+		const struct operation *o = &m->c->operations[first + i];
+		double now = schedule_step(m->schedule, o, is_taken && i + 1 == n);
 
 		m->recent[++m->n_steps % RECENT] = first + i;
 		if (counts)
 			note(m, first + i, now - left);
+		if (operation_is_call(o))
+			schedule_hand_over(m->schedule, m->c->changed_by_calls);
 		left = now;
 	}
 	return left;
@@ -136,6 +138,8 @@ static void schedule_path(struct measuring *m, unsigned lead)
 		bool counts = i == 0 || n_before > lead;
 
 		left = pass(m, block, is_taken, left, counts);
+		if (i && c->is_apart && c->is_apart(c->ctx, block, m->path.at[i - 1]))
+			schedule_hand_over(m->schedule, ~(operation_registers)0);
 		m->visits[block] += counts;
 		n_before += c->n[block];
 	}

@@ -36,6 +36,8 @@ struct path_cost {
 	/* The operation whose outcome it waited for, mostly; PATH_COST_NONE: none, or now
 	 * this one and now that.  NULL where waits is. */
 	uint32_t *waits_for;
+	/* What calls change, where that is in none of the blocks; 0: it is. */
+	operation_registers changed_by_calls;
 	/* The caller's; begin: a path is laid anew, or NULL.  Before: where it came to
 	 * the block from, PATH_COST_NONE: from nowhere that is known.  Is_jump: the
 	 * block's last instruction goes elsewhere than on when next comes behind it. */
@@ -43,6 +45,9 @@ struct path_cost {
 	void (*begin)(void *ctx);
 	uint32_t (*before)(void *ctx, uint32_t block, struct path_cost_chance *chance);
 	bool (*is_jump)(void *ctx, uint32_t block, uint32_t next);
+	/* Code that is in none of the blocks was executed between these; or NULL: never.
+	 */
+	bool (*is_apart)(void *ctx, uint32_t block, uint32_t next);
 };
 
 void path_cost_measure(const struct path_cost *c, const struct machine_model *m);

@@ -105,6 +105,19 @@ static void empty_pool(struct pool *w, uint64_t cycle)
 	w->cycle = cycle;
 }
 
+void schedule_hand_over(struct schedule *s, operation_registers written)
+{
+	for (unsigned i = 0; i < OPERATION_N_REGS; i++) {
+		if (!operation_has_register(written, i))
+			continue;
+		s->ready[i] = s->start;
+		s->by[i] = 0;
+		s->why[i] = SCHEDULE_WAIT_DEPENDENCY;
+		if (i < OPERATION_N_GENERAL)
+			s->sums[i] = (struct sum){ s->next_id++, 0 };
+	}
+}
+
 /* Time goes on instead of being set back: so old plans need not be cleared. */
 void schedule_restart(struct schedule *s)
 {
@@ -116,13 +129,7 @@ void schedule_restart(struct schedule *s)
 	s->last = (struct last){ 0 };
 	empty_pool(&s->general, s->start);
 	empty_pool(&s->vector, s->start);
-	for (size_t i = 0; i < OPERATION_N_REGS; i++) {
-		s->ready[i] = s->start;
-		s->by[i] = 0;
-		s->why[i] = SCHEDULE_WAIT_DEPENDENCY;
-	}
-	for (size_t i = 0; i < OPERATION_N_GENERAL; i++)
-		s->sums[i] = (struct sum){ s->next_id++, 0 };
+	schedule_hand_over(s, ~(operation_registers)0);
 	for (size_t i = 0; i < N_STORES; i++)
 		s->stores[i].key = 0;
 }

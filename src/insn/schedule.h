@@ -11,6 +11,7 @@
 #define DWELL_INSN_SCHEDULE_H
 
 #include "insn/machine_model.h"
+#include "insn/operation.h"
 
 enum schedule_wait {
 #define WAIT(name, text) SCHEDULE_WAIT_##name,
@@ -26,6 +27,9 @@ void schedule_free(struct schedule *s);
 void schedule_freep(struct schedule **s);
 /* Nothing is under way, and nothing was before. */
 void schedule_restart(struct schedule *s);
+/* Code that is not among the steps has written these registers: nobody waits for what the
+ * steps before had in them. */
+void schedule_hand_over(struct schedule *s, operation_registers written);
 /* The next instruction; is_taken: a jump that goes elsewhere than on.  In which cycle, or
  * part of one, it leaves: never before the one before. */
 double schedule_step(struct schedule *s, const struct operation *o, bool is_taken);

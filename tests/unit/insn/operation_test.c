@@ -292,6 +292,29 @@ static void what_is_no_instruction_is_refused(void **state)
 	assert_int_equal(operation_reader_new(EM_S390, &r, &e), ERR_UNSUPPORTED);
 }
 
+static void calls_leave_what_callees_save(void **state)
+{
+	operation_registers x86 = operation_changed_by_calls(EM_X86_64),
+			    arm = operation_changed_by_calls(EM_AARCH64);
+
+	(void)state;
+	/* rax, r11, xmm15, the flags; not rbx, rsp, rbp and r12 */
+	assert_true(operation_has_register(x86, 0) && operation_has_register(x86, 11));
+	assert_true(operation_has_register(x86, OPERATION_REG_VECTOR + 15));
+	assert_true(operation_has_register(x86, OPERATION_REG_FLAGS));
+	for (unsigned i = 3; i < 6; i++)
+		assert_false(operation_has_register(x86, i));
+	for (unsigned i = 12; i < 16; i++)
+		assert_false(operation_has_register(x86, i));
+	/* x0, x18, x30, v16; not x19, sp and v8 */
+	assert_true(operation_has_register(arm, 0) && operation_has_register(arm, 18));
+	assert_true(operation_has_register(arm, 30));
+	assert_true(operation_has_register(arm, OPERATION_REG_VECTOR + 16));
+	assert_false(operation_has_register(arm, 19) || operation_has_register(arm, 31));
+	assert_false(operation_has_register(arm, OPERATION_REG_VECTOR + 8));
+	assert_true(operation_changed_by_calls(EM_NONE) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +323,7 @@ int main(void)
 		cmocka_unit_test(addresses_and_single_numbers_are_told),
 		cmocka_unit_test(kinds_of_work_are_told),
 		cmocka_unit_test(what_is_no_instruction_is_refused),
+		cmocka_unit_test(calls_leave_what_callees_save),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

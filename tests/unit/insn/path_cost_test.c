@@ -194,6 +194,52 @@ static void who_is_waited_for_is_named(void **state)
 	assert_int_equal(waits_for[4], PATH_COST_NONE);
 }
 
+static bool is_apart(void *ctx, uint32_t block, uint32_t next)
+{
+	(void)ctx;
+	(void)next;
+	return block == 2;
+}
+
+/* Each turn is another call, then: of its own the first multiplication waits for none. */
+static void who_is_called_again_has_new_arguments(void **state)
+{
+	struct loop l = { .heat = { 1, 2000, 2000 }, .unknown = N_BLOCKS };
+	double cycles[8] = { 0 };
+	struct path_cost c = ask(&l, cycles, NULL);
+
+	(void)state;
+	read_code(&l);
+	c.is_apart = is_apart;
+	path_cost_measure(&c, machine_model_find("zen4"));
+	assert_true(cycles[1] + cycles[2] + cycles[3] + cycles[4] < 3);
+}
+
+static void who_calls_waits_for_nothing_from_before(void **state)
+{
+	static const struct {
+		operation_registers changed;
+		double least, most;
+	} t[] = {
+		{ 0, 5.8, 6.2 },
+		{ ~(operation_registers)0, 0, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct loop l = { .heat = { 1, 2000, 2000 }, .unknown = N_BLOCKS };
+		double cycles[8] = { 0 }, sum;
+		struct path_cost c = ask(&l, cycles, NULL);
+
+		read_code(&l);
+		l.operations[3].class = OPERATION_CALL; /* add %rcx,%rdx, it was */
+		c.changed_by_calls = t[i].changed;
+		path_cost_measure(&c, machine_model_find("zen4"));
+		sum = cycles[1] + cycles[2] + cycles[3] + cycles[4];
+		assert_true(sum > t[i].least && sum < t[i].most);
+	}
+}
+
 static void chance_stays_below(void **state)
 {
 	struct path_cost_chance c = { 7 };
@@ -214,6 +260,8 @@ int main(void)
 		cmocka_unit_test(where_nobody_knows_the_way_the_block_stands_alone),
 		cmocka_unit_test(what_a_chain_takes_is_waited_for),
 		cmocka_unit_test(who_is_waited_for_is_named),
+		cmocka_unit_test(who_is_called_again_has_new_arguments),
+		cmocka_unit_test(who_calls_waits_for_nothing_from_before),
 		cmocka_unit_test(chance_stays_below),
 	};
 
