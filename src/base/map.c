@@ -39,9 +39,15 @@ uint64_t *map_find(const struct map *m, uint64_t key)
 	return e->used ? &e->value : NULL;
 }
 
-static void grow(struct map *m)
+/* Another one would be too many. */
+static bool is_full(size_t n, size_t cap)
 {
-	struct map bigger = { .cap = m->cap ? m->cap * 2 : 16, .n = m->n };
+	return n * 4 >= cap * 3;
+}
+
+static void grow_to(struct map *m, size_t cap)
+{
+	struct map bigger = { .cap = cap, .n = m->n };
 
 	bigger.at = xcalloc(bigger.cap, sizeof(*bigger.at));
 	for (size_t i = 0; i < m->cap; i++)
@@ -51,10 +57,25 @@ static void grow(struct map *m)
 	*m = bigger;
 }
 
+static size_t next_cap(size_t cap)
+{
+	return cap ? cap * 2 : 16;
+}
+
+void map_reserve(struct map *m, size_t n)
+{
+	size_t cap = m->cap;
+
+	while (n && is_full(n - 1, cap))
+		cap = next_cap(cap);
+	if (cap > m->cap)
+		grow_to(m, cap);
+}
+
 uint64_t *map_slot(struct map *m, uint64_t key, bool *is_new)
 {
-	if (m->n * 4 >= m->cap * 3)
-		grow(m);
+	if (is_full(m->n, m->cap))
+		grow_to(m, next_cap(m->cap));
 
 	struct map_entry *e = probe(m, key);
 

@@ -24,6 +24,8 @@ struct map {
 
 void map_fini(struct map *m);
 void map_clear(struct map *m);
+/* So many keys in all will not have it grow. */
+void map_reserve(struct map *m, size_t n);
 /* The value's place, or NULL when the key is absent. */
 uint64_t *map_find(const struct map *m, uint64_t key);
 /* The value's place, inserted as 0 when absent; *is_new (NULL allowed) tells. */

@@ -257,6 +257,17 @@ static void tell_blocks(struct solver *s)
 	}
 }
 
+/* Blocks begin at about as many addresses as there are, and have less than two ways
+ * without a counter. */
+static void reserve(struct solver *s)
+{
+	size_t n = s->in->n_blocks;
+
+	map_reserve(&s->parts_by_addr, n);
+	vec_reserve(&s->parts, n + 1);
+	vec_reserve(&s->ways, n);
+}
+
 void count_flow_solve(const struct count_flow_input *in, struct count_flow *ret)
 {
 	struct solver s = { .in = in };
@@ -265,6 +276,7 @@ void count_flow_solve(const struct count_flow_input *in, struct count_flow *ret)
 	*ret = (struct count_flow){ .blocks = xcalloc(in->n_blocks + 1,
 						      sizeof(*ret->blocks)) };
 	s.blocks = ret->blocks;
+	reserve(&s);
 	add_part(&s);
 	for (size_t i = 1; i < in->n_blocks; i++)
 		behind[i] = part_behind(&s, &in->blocks[i]);

@@ -85,6 +85,27 @@ static void a_cleared_map_is_empty(void **state)
 	map_fini(&m);
 }
 
+static void what_is_reserved_does_not_grow(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < 200; n++) {
+		struct map m = { 0 };
+		size_t cap;
+
+		*map_slot(&m, 1000, NULL) = 7;
+		map_reserve(&m, n + 1);
+		cap = m.cap;
+		for (size_t i = 0; i < n; i++)
+			*map_slot(&m, i, NULL) = i;
+		assert_int_equal(m.cap, cap);
+		assert_true(cap <= 16 || cap < 3 * (n + 1));
+		assert_int_equal(*map_find(&m, 1000), 7);
+		map_reserve(&m, 0);
+		assert_int_equal(m.cap, cap);
+		map_fini(&m);
+	}
+}
+
 static void hashes_depend_on_every_byte_and_the_length(void **state)
 {
 	char bytes[64] = { 0 };
@@ -108,6 +129,7 @@ int main(void)
 		cmocka_unit_test(any_key_is_allowed),
 		cmocka_unit_test(removals_leave_the_others_findable),
 		cmocka_unit_test(a_cleared_map_is_empty),
+		cmocka_unit_test(what_is_reserved_does_not_grow),
 		cmocka_unit_test(hashes_depend_on_every_byte_and_the_length),
 	};
 
