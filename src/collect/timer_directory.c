@@ -91,6 +91,25 @@ static int add_libraries(const struct timer_directory *d, struct err *e)
 				    *l->size_32bit, e);
 }
 
+/* Of what root runs some may go on as another user, and the dynamic linker complains of
+ * what cannot be opened: everybody may load the library, which meets nobody then, as what
+ * is shared stays root's. */
+static int show_library(const struct timer_directory *d, struct err *e)
+{
+	char library[96], library_32bit[96];
+	const char *const names[] = { library, library_32bit, "lib", "lib32", "." };
+
+	if (geteuid() != 0)
+		return 0;
+	snprintf(library, sizeof(library), "lib/%s", d->library->name);
+	snprintf(library_32bit, sizeof(library_32bit), "lib32/%s", d->library->name);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (fchmodat(d->fd, names[i], i < 2 ? 0644 : 0711, 0) < 0 &&
+		    errno != ENOENT)
+			return err_os(e, "cannot show '%s/%s' to all", d->path, names[i]);
+	return 0;
+}
+
 int timer_directory_make(struct timer_directory *d,
 			 const struct wire_sampler_control *control,
 			 const struct timer_library *library, uint32_t n_rings,
@@ -111,6 +130,8 @@ int timer_directory_make(struct timer_directory *d,
 	d->ring_bytes = control->ring_bytes;
 	if (rc == 0)
 		rc = add_control(d, control, e);
+	if (rc == 0)
+		rc = show_library(d, e);
 	if (rc == 0)
 		set_rings(d, n_rings);
 	return rc;

@@ -446,9 +446,10 @@ static void note_not_followed(struct timer_totals *t, uint64_t now_ns, uint32_t 
 	model.exe = writer_string(t->writer, exe);
 	model.flags |= PROCESS_NOT_FOLLOWED;
 	model.note = writer_string(
-		t->writer, "a static, 32-bit or set-user-id program, one with a cleared "
-			   "environment or that sees no library of ours: the sampler is "
-			   "not in it");
+		t->writer,
+		"a static, 32-bit or set-user-id program, one of another user, "
+		"with a cleared environment or that sees no library of ours: "
+		"the sampler is not in it");
 	writer_process_update(t->writer, id, &model);
 	t->n_not_followed++;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -84,12 +85,22 @@ static bool has_begun(pid_t pid)
 	return procfs_cmdline(pid, words, sizeof(words), NULL) == 0 && words[0];
 }
 
+/* What is shared is its owner's, and open to root. */
+static bool may_meet(pid_t pid, const struct timer_directory *d)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &st) < 0 || st.st_uid == d->owner || st.st_uid == 0;
+}
+
 bool timer_prospect(pid_t pid, const struct timer_directory *d)
 {
 	own(buf_fini) struct buf environment = { 0 };
 	char path[64];
 
-	if (!d || !d->path[0] || !can_load(pid))
+	if (!d || !d->path[0] || !can_load(pid) || !may_meet(pid, d))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	if (procfs_read(path, ENVIRONMENT_MAX, &environment, NULL) < 0)

@@ -57,6 +57,7 @@ ROWS = [
     Row('a filter', 'sort -r', data=b'b\na\nc\n' * 1000),
     Row('a pipeline', "sh -c 'seq 1 20000 | sort -rn | md5sum; exit 4'"),
     Row('an error', 'cat /no/such/file'),
+    Row('another user', f"sh -c 'setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups -- sh -c \"echo out; exit 3\"; echo $?'"),
     Row('a broken pipe', "bash -c 'yes | head -2; echo ${{PIPESTATUS[*]}}'"),
     Row('a program that is not there', "sh -c './nothing; echo $?'"),
     Row('its situation', '{programs}/e2e-self "a b"', also=documented),

@@ -28,6 +28,7 @@ static char others[] = "LD_PRELOAD=/dev/shm/dwell-2-abcdef/$PLATFORM/library.so"
 static int set_up(void **state)
 {
 	(void)state;
+	meeting.owner = geteuid();
 	assert_non_null(mkdtemp(meeting.path));
 	snprintf(pipe_path, sizeof(pipe_path), "%s/pipe", meeting.path);
 	assert_int_equal(mkfifo(pipe_path, 0600), 0);
@@ -45,18 +46,25 @@ static int tear_down(void **state)
 	return rmdir(meeting.path);
 }
 
-static pid_t run_with(char *variable)
+static pid_t run_as(uid_t uid, char *variable)
 {
 	static char name[] = "sleep", seconds[] = "100";
 	char *words[] = { name, seconds, NULL }, *variables[] = { variable, NULL };
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		if (setresuid(uid, uid, uid) < 0)
+			_exit(1);
 		close(STDERR_FILENO); /* where it is told that the library is not there */
 		execve("/bin/sleep", words, variables);
 		_exit(1);
 	}
 	return pid;
+}
+
+static pid_t run_with(char *variable)
+{
+	return run_as(geteuid(), variable);
 }
 
 /* It may not have begun yet. */
@@ -110,6 +118,39 @@ static void what_could_not_be_loaded_does_not_come(void **state)
 	end(pid);
 }
 
+/* Root may be anybody, if there is anybody else; who is not root is tried as himself. */
+static uid_t some_user(void)
+{
+	uid_t uid = geteuid() ? geteuid() : 65534;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(setresuid(uid, uid, uid) < 0);
+	waitpid(pid, &status, 0);
+	return status == 0 ? uid : 0;
+}
+
+static void another_user_may_not_meet_us(void **state)
+{
+	struct timer_directory theirs = meeting;
+	uid_t uid = some_user();
+	pid_t pid;
+
+	(void)state;
+	if (!uid)
+		skip();
+	assert_int_equal(chmod(meeting.path, 0711), 0);
+	assert_int_equal(chmod(pipe_path, 0644), 0);
+	pid = run_as(uid, ours);
+	meeting.owner = uid;
+	await(pid, true);
+	theirs.owner = uid - 1;
+	assert_false(timer_prospect(pid, &theirs));
+	meeting.owner = geteuid();
+	end(pid);
+}
+
 static void nothing_comes_of_who_is_gone_or_meets_nobody(void **state)
 {
 	static const struct timer_directory none = { .path = "" };
@@ -148,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_environment_says_is_to_come),
 		cmocka_unit_test(what_could_not_be_loaded_does_not_come),
+		cmocka_unit_test(another_user_may_not_meet_us),
 		cmocka_unit_test(nothing_comes_of_who_is_gone_or_meets_nobody),
 		cmocka_unit_test(the_c_library_has_two_names),
 	};
