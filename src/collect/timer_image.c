@@ -501,6 +501,15 @@ static void check_children(struct timer_image *m, uint64_t now_ns)
 		check_child(m, now_ns, (uint32_t)pid);
 }
 
+/* To its parent, to whom it would be a child without a ring. */
+static void note_said(const struct timer_image *m)
+{
+	struct timer_image *parent = image_of(m->totals, m->ppid);
+
+	if (parent)
+		*map_slot(&parent->strangers, m->pid, NULL) = 0;
+}
+
 static bool check_exe(struct timer_image *m, uint64_t now_ns)
 {
 	char exe[4096] = "?";
@@ -516,8 +525,10 @@ static bool check_exe(struct timer_image *m, uint64_t now_ns)
 		m->other_exe_ns = now_ns;
 	if (may_come(m, m->pid, now_ns - m->other_exe_ns))
 		return true;
-	if (kill((pid_t)m->pid, 0) == 0 || errno == EPERM)
+	if (kill((pid_t)m->pid, 0) == 0 || errno == EPERM) {
 		note_not_followed(m->totals, now_ns, m->pid, exe);
+		note_said(m);
+	}
 	return false;
 }
 

@@ -451,6 +451,16 @@ def children_that_are_not_followed_are_not_there():
 
 
 @test
+def a_child_in_which_nothing_can_be_loaded_is_told_of_once():
+    """It began as one that was observed, and executes what is not told of us."""
+    for seconds in 0.5, 2, 8, 32:
+        path, _ = record('native', 'sh', '-c', f'env env -i sleep {seconds}; :')
+        if loss(path, 'not-followed'):
+            break
+    assert loss(path, 'not-followed') == 1
+
+
+@test
 def what_was_taken_before_a_kill_is_known():
     path, _ = record('killed', CALLS, 'killed', code=137)
     assert counts(path, 'leaks')['leak_in_parent'] == 1000
