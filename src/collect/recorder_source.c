@@ -2,9 +2,11 @@
 #include "collect/recorder_source.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "host/clock.h"
+#include "host/procfs.h"
 
 static const struct recorder_ops *ops_of(const struct recorder_source *s)
 {
@@ -65,14 +67,36 @@ int recorder_source_open(const struct recorder_ops *ops, const struct source_con
 	return 0;
 }
 
+/* Those that run already, but for this one, if it is a shell's.  What they make from now
+ * on is followed with them. */
+static int follow_descendants(struct recorder_source *s, pid_t root, struct err *e)
+{
+	struct procfs_ids below = { 0 };
+	int rc = procfs_descendants(root, &below, e);
+
+	for (size_t i = 0; rc == 0 && i < below.ids.n; i++)
+		if (below.ids.at[i] != getpid())
+			rc = ops_of(s)->follow(s->recorder, below.ids.at[i], false, e);
+	procfs_ids_fini(&below);
+	return rc;
+}
+
+static int follow_running(struct recorder_source *s, struct err *e)
+{
+	const struct scope *x = s->scope;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < x->n_pids; i++) {
+		rc = ops_of(s)->follow(s->recorder, x->pids[i], false, e);
+		if (rc == 0 && x->kind == SCOPE_PROCESSES && x->follow_children)
+			rc = follow_descendants(s, x->pids[i], e);
+	}
+	return rc;
+}
+
 static int follow(struct recorder_source *s, pid_t pid, struct err *e)
 {
-	const struct recorder_ops *ops = ops_of(s);
-	int rc = pid ? ops->follow(s->recorder, pid, true, e) : 0;
-
-	for (size_t i = 0; rc == 0 && !pid && i < s->scope->n_pids; i++)
-		rc = ops->follow(s->recorder, s->scope->pids[i], false, e);
-	return rc;
+	return pid ? ops_of(s)->follow(s->recorder, pid, true, e) : follow_running(s, e);
 }
 
 int recorder_source_start(struct source *source, pid_t pid, struct err *e)

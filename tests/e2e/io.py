@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -388,6 +389,24 @@ def an_attached_program_is_counted_from_then_on():
         victim.stdout.close()
     r = rows('file')[MANY]
     assert r['calls'] > 100 and r['written_bytes'] == 100 * r['calls'], r
+
+
+def writes_below(pid, seconds, *more):
+    p = dwell('attach', '-q', '-e', 'io', '-o', FILE, '-p', str(pid), '-d', str(seconds), *more)
+    assert p.returncode == 0, p.stderr
+    return MANY in rows('file')
+
+
+@test
+def descendants_that_run_already_are_counted_too():
+    """A server's master makes those who serve before anybody looks."""
+    with subprocess.Popen(['sh', '-c', f'sh -c "{IO} forever {MANY} & wait"; :'], stdout=subprocess.PIPE, start_new_session=True) as master:
+        try:
+            master.stdout.readline()
+            assert any(writes_below(master.pid, seconds) for seconds in (0.3, 2, 8))
+            assert not writes_below(master.pid, 0.1, '--follow', 'off')
+        finally:
+            os.killpg(master.pid, signal.SIGKILL)
 
 
 @test
