@@ -16,19 +16,6 @@ static const char *const words[] = {
 	"since", "until", "host", "epoch", "label", "image"
 };
 
-static const char **take_list(const struct options *o, const char *name)
-{
-	size_t n = options_count(o, name);
-	const char **list = NULL;
-
-	if (!n)
-		return NULL;
-	list = xcalloc(n + 1, sizeof(*list));
-	for (size_t i = 0; i < n; i++)
-		list[i] = options_at(o, name, i);
-	return list;
-}
-
 static int take_time(const struct options *o, const char *name, int64_t *ret,
 		     struct err *e)
 {
@@ -59,8 +46,8 @@ int database_options_take(const struct options *o, const char *path,
 		return rc;
 	if (d.query.until_s && d.query.until_s <= d.query.since_s)
 		return err_set(e, ERR_USAGE, "--until is not after --since");
-	d.hosts = take_list(o, "host");
-	d.epochs = take_list(o, "epoch");
+	d.hosts = options_list(o, "host");
+	d.epochs = options_list(o, "epoch");
 	d.query.hosts = d.hosts;
 	d.query.epochs = d.epochs;
 	d.query.label = options_str(o, "label");

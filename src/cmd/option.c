@@ -446,6 +446,19 @@ const char *options_at(const struct options *o, const char *name, size_t i)
 	return v ? v->text : NULL;
 }
 
+const char **options_list(const struct options *o, const char *name)
+{
+	size_t n = options_count(o, name);
+	const char **list = NULL;
+
+	if (!n)
+		return NULL;
+	list = xcalloc(n + 1, sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		list[i] = options_at(o, name, i);
+	return list;
+}
+
 int options_argc(const struct options *o)
 {
 	return (int)o->operands.n;

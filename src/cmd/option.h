@@ -62,6 +62,8 @@ const char *options_str(const struct options *o, const char *name); /* NULL unse
 uint64_t options_u64(const struct options *o, const char *name, uint64_t otherwise);
 size_t options_count(const struct options *o, const char *name);
 const char *options_at(const struct options *o, const char *name, size_t i);
+/* All of them, NULL-terminated, in a list that is the caller's; NULL: none. */
+const char **options_list(const struct options *o, const char *name);
 
 /* What is left after the options. */
 int options_argc(const struct options *o);

@@ -96,19 +96,6 @@ static int choose_paths(struct report *r, const struct options *o, char *const *
 	return open_databases(r, o, e);
 }
 
-static const char **take_list(const struct options *o, const char *name)
-{
-	size_t n = options_count(o, name);
-	const char **list = NULL;
-
-	if (!n)
-		return NULL;
-	list = xcalloc(n + 1, sizeof(*list));
-	for (size_t i = 0; i < n; i++)
-		list[i] = options_at(o, name, i);
-	return list;
-}
-
 static int take_pct(const struct options *o, const char *name, double *ret, struct err *e)
 {
 	const char *s = options_str(o, name);
@@ -313,8 +300,8 @@ int report_profile_open(const struct options *o, char *const *files,
 			const struct report_rows *rows, struct report *ret, struct err *e)
 {
 	struct report r = {
-		.events = take_list(o, "event"),
-		.debug_dirs = take_list(o, "debug-dir"),
+		.events = options_list(o, "event"),
+		.debug_dirs = options_list(o, "debug-dir"),
 		.filter = options_str(o, "filter"),
 		.width = command_terminal()->width,
 	};
