@@ -74,11 +74,8 @@ static void find_scratch(struct assembler *a, const struct perf_deep_code_input 
 	store(a, BPF_REG_9, PIECE_DATA, BPF_REG_1);
 }
 
-/* The user's registers; r7 = the stack pointer, where copying begins. */
-static void copy_registers(struct assembler *a)
+void perf_deep_code_registers(struct assembler *a)
 {
-	call(a, BPF_FUNC_get_current_pid_tgid);
-	store_32(a, BPF_REG_10, SLOT_TID, BPF_REG_0);
 	call(a, BPF_FUNC_get_current_task_btf);
 	move(a, BPF_REG_1, BPF_REG_0);
 	call(a, BPF_FUNC_task_pt_regs);
@@ -88,6 +85,14 @@ static void copy_registers(struct assembler *a)
 	}
 	load(a, BPF_REG_7, BPF_REG_9, PIECE_REGS + SP_OFFSET);
 	store(a, BPF_REG_9, PIECE_SP, BPF_REG_7);
+}
+
+/* Whose stack it is; copying begins at its pointer. */
+static void begin_stack(struct assembler *a)
+{
+	call(a, BPF_FUNC_get_current_pid_tgid);
+	store_32(a, BPF_REG_10, SLOT_TID, BPF_REG_0);
+	perf_deep_code_registers(a);
 	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_7);
 	/* a thread of the kernel */
 	jump(a, BPF_JEQ | BPF_K, BPF_REG_7, 0, 0, LABEL_NOTHING);
@@ -292,7 +297,7 @@ size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *re
 	struct assembler a = { .code = ret };
 
 	find_scratch(&a, in);
-	copy_registers(&a);
+	begin_stack(&a);
 	copy_red_zone(&a, in);
 	find_end(&a, in);
 	copy_pieces(&a, in);

@@ -34,6 +34,8 @@ struct perf_deep_piece {
 	uint8_t bytes[PERF_DEEP_CODE_PIECE_BYTES];
 };
 
+struct assembler;
+
 struct perf_deep_code_input {
 	int bases;  /* a hash: thread id (32 bits) → where its stack ends (64 bits), or
 		     * UINT64_MAX: somewhere above what was copied */
@@ -51,5 +53,8 @@ size_t perf_deep_code(const struct perf_deep_code_input *in, struct bpf_insn *re
  * each stream would take longer than all else at the start. */
 size_t perf_deep_code_entry(const struct perf_deep_code_input *in, int programs,
 			    uint32_t stream, struct bpf_insn *ret);
+/* For programs with a piece in r9: the user's registers into it; r7 = their
+ * stack pointer. */
+void perf_deep_code_registers(struct assembler *a);
 
 #endif

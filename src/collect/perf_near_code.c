@@ -4,16 +4,13 @@
 #include "collect/assembler.h"
 #include "collect/perf_deep_code.h"
 
-/* Of struct pt_regs: the stack pointer, and how many general registers are in front of
- * what is none. */
+/* How many general registers struct pt_regs begins with. */
 #if defined(__x86_64__)
-#define SP_OFFSET 152
-#define N_REGS	  15
+#define N_REGS 15
 #elif defined(__aarch64__)
-#define SP_OFFSET 248
-#define N_REGS	  30
+#define N_REGS 30
 #else
-#error "where does pt_regs keep the stack pointer?"
+#error "which registers does pt_regs begin with?"
 #endif
 
 #define PAGE 4096
@@ -30,7 +27,6 @@
 #define SLOT_ROUND (-16)
 #define SLOT_PID   (-24)
 
-#define PIECE_SP     offsetof(struct perf_deep_piece, sp)
 #define PIECE_ADDR   offsetof(struct perf_deep_piece, addr)
 #define PIECE_SIZE   offsetof(struct perf_deep_piece, size)
 #define PIECE_STREAM offsetof(struct perf_deep_piece, stream)
@@ -68,15 +64,7 @@ static void begin(struct assembler *a, const struct perf_near_code_input *in)
 	call(a, BPF_FUNC_get_current_pid_tgid);
 	emit(a, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
 	store(a, BPF_REG_10, SLOT_PID, BPF_REG_0);
-	call(a, BPF_FUNC_get_current_task_btf);
-	move(a, BPF_REG_1, BPF_REG_0);
-	call(a, BPF_FUNC_task_pt_regs);
-	for (int16_t i = 0; i < PERF_REGS_KERNEL_BYTES; i += 8) {
-		load(a, BPF_REG_1, BPF_REG_0, i);
-		store(a, BPF_REG_9, (int16_t)PIECE_REGS + i, BPF_REG_1);
-	}
-	load(a, BPF_REG_7, BPF_REG_9, PIECE_REGS + SP_OFFSET);
-	store(a, BPF_REG_9, PIECE_SP, BPF_REG_7);
+	perf_deep_code_registers(a);
 	set(a, BPF_REG_1, 0);
 	store(a, BPF_REG_10, SLOT_ROUND, BPF_REG_1);
 	store(a, BPF_REG_9, PIECE_ADDR, BPF_REG_1);
