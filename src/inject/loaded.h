@@ -8,10 +8,17 @@
 #ifndef DWELL_INJECT_LOADED_H
 #define DWELL_INJECT_LOADED_H
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The linker's own, where it has them. */
+__attribute__((weak)) extern __typeof__(_dl_find_object) _dl_find_object;
+__attribute__((weak)) extern __typeof__(dl_iterate_phdr) dl_iterate_phdr;
+/* This library begins there. */
+__attribute__((visibility("hidden"))) extern const char __ehdr_start[];
 
 struct loaded {
 	const ElfW(Phdr) * phdrs;

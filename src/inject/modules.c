@@ -7,9 +7,6 @@
 #include "inject/loaded.h"
 #include "inject/vdso.h"
 
-__attribute__((weak)) extern __typeof__(_dl_find_object) _dl_find_object;
-__attribute__((weak)) extern __typeof__(dl_iterate_phdr) dl_iterate_phdr;
-
 #define N_KNOWN	       4096
 #define PATH_MAX_BYTES 4096
 

@@ -6,12 +6,6 @@
 
 #include "inject/loaded.h"
 
-__attribute__((weak)) extern __typeof__(_dl_find_object) _dl_find_object;
-__attribute__((weak)) extern __typeof__(dl_iterate_phdr) dl_iterate_phdr;
-
-/* An address inside this library. */
-__attribute__((visibility("hidden"))) extern const char __ehdr_start[];
-
 struct search {
 	const char *name;
 	bool is_behind; /* this library was passed */

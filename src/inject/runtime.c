@@ -26,8 +26,6 @@ __attribute__((weak)) extern int __register_atfork(void (*prepare)(void),
 __attribute__((weak)) extern int
 pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
-__attribute__((visibility("hidden"))) extern const char __ehdr_start[];
-
 struct runtime runtime;
 
 #define SIGNAL_GLIBC 32

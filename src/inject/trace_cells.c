@@ -9,12 +9,6 @@
 
 #include "inject/loaded.h"
 
-__attribute__((weak)) extern __typeof__(_dl_find_object) _dl_find_object;
-__attribute__((weak)) extern __typeof__(dl_iterate_phdr) dl_iterate_phdr;
-
-/* An address inside this library. */
-__attribute__((visibility("hidden"))) extern const char __ehdr_start[];
-
 #define NOTE_NAME "dwell"
 #define NOTE_CELL 1 /* desc: how far behind itself the cell is, 4 bytes */
 

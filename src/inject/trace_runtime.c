@@ -27,8 +27,6 @@ __attribute__((weak)) extern char **__environ;
 __attribute__((weak)) extern const char *gnu_get_libc_version(void);
 __attribute__((weak)) extern __typeof__(getauxval) getauxval;
 
-__attribute__((visibility("hidden"))) extern const char __ehdr_start[];
-
 struct trace_runtime trace_runtime = { .traces = UINT32_MAX };
 
 #define PAGE_BYTES	  4096
