@@ -341,12 +341,19 @@ static void look_again(uint64_t start, uint64_t end, uint32_t prot)
 	each_between(start, end, lead_away);
 }
 
-/* All but where it leads to: as dwell's own counters of calls change code. */
-static bool ends_with_jump(const struct place *p)
+/* And nothing else has changed: as dwell's own counters of calls change code. */
+static bool leads_elsewhere(const struct place *p)
 {
-	uint8_t end = count_output_block(p->block)->end;
+	static uint8_t was[1u << 15]; /* under the lock */
+	const struct count_file_block *b = count_output_block(p->block);
+	int32_t distance = (int32_t)(b->target - (p->addr + p->bytes));
 
-	return end == COUNT_END_CALL || end == COUNT_END_JUMP;
+	if ((b->end != COUNT_END_CALL && b->end != COUNT_END_JUMP) ||
+	    p->bytes != b->size_bytes || p->bytes < sizeof(distance))
+		return false;
+	memcpy(was, (const void *)p->addr, p->bytes);
+	memcpy(was + p->bytes - sizeof(distance), &distance, sizeof(distance));
+	return sum_of((uint64_t)was, p->bytes) == p->sum;
 }
 
 bool code_change_check_all(void)
@@ -359,7 +366,7 @@ bool code_change_check_all(void)
 
 		if (!p->code || (p->bytes && sum_of(p->addr, p->bytes) == p->sum))
 			continue;
-		is_known = !p->bytes || ends_with_jump(p);
+		is_known = !p->bytes || leads_elsewhere(p);
 		forget(p);
 	}
 	is_nobody_there = false;

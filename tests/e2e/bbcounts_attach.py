@@ -326,6 +326,16 @@ def where_the_engine_rests_between_windows_nobody_notices():
 
 
 @test
+def code_that_needs_flags_where_it_did_not_has_them():
+    with lasting('compared') as p, counted_now_and_then(p.pid, 50) as recorder:
+        for _ in range(10):
+            wait_until(functools.partial(counts, p.pid), 'there are no windows any more')
+            wait_until(functools.partial(rests, p.pid), 'a window does not end')
+        recorder.send_signal(signal.SIGINT)
+        assert recorder.wait(LIMIT_S) == 0
+
+
+@test
 def who_forbids_itself_calls_while_the_engine_rests_goes_on():
     for name in ('sealed', 'strict'):
         with lasting(name) as p, counted_now_and_then(p.pid, 3) as recorder:

@@ -9,6 +9,7 @@
  */
 #include <asm/prctl.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -617,6 +618,66 @@ static uint8_t *map_code(uint8_t *at, int file)
 		    file, 0);
 }
 
+/* cmp %esi, %edi; jbe 1f; mov $5, %ecx; jmp 1f; 1: seven bytes; jmp 2f; 2: ret: who looks
+ * for flags at 1 finds that they are not needed, and later that they are. */
+#define CHANGED_AT	11
+#define COMPARED_ROUNDS 25000
+
+static uint8_t *map_comparison(void)
+{
+	static const uint8_t bytes[] = { 0x39, 0xf7, 0x76, 0x07, 0xb9, 5, 0, 0,
+					 0,    0xeb, 0,	   0xb8, 1,    0, 0, 0,
+					 0x85, 0xc0, 0xe9, 0,	 0,    0, 0, 0xc3 };
+	int file = memfd_create("code", 0);
+	uint8_t *code;
+
+	if (write(file, bytes, sizeof(bytes)) != sizeof(bytes) ||
+	    ftruncate(file, 4096) != 0)
+		abort();
+	code = map_code(NULL, file);
+	close(file);
+	return code;
+}
+
+static void check_comparison(const uint8_t *code, bool is_changed)
+{
+	int (*compare)(int, int) = (int (*)(int, int))(uintptr_t)code;
+
+	for (int i = 0; i < 1000; i++) {
+		expect(compare(INT_MIN + i, i) == 1, "compared, more", i);
+		expect(compare(i, i + 1) == 1, "compared, less", i);
+		expect(compare(i, i) == !is_changed, "compared, equal", i);
+	}
+}
+
+/* mov $1, %eax; test %eax, %eax, or sets %al; movzbl %al, %eax; nop. */
+static void change_comparison(uint8_t *code, bool is_changed)
+{
+	static const uint8_t ways[][7] = { { 0xb8, 1, 0, 0, 0, 0x85, 0xc0 },
+					   { 0x0f, 0x98, 0xc0, 0x0f, 0xb6, 0xc0, 0x90 } };
+
+	mprotect(code, 4096, PROT_READ | PROT_WRITE);
+	memcpy(code + CHANGED_AT, ways[is_changed], sizeof(ways[0]));
+	mprotect(code, 4096, PROT_READ | PROT_EXEC);
+}
+
+/* Code whose flags are looked at beyond its end, where they come to be needed. */
+static void compared(void)
+{
+	uint8_t *code = NULL;
+
+	for (uint32_t i = 0; goes_on(); i++) {
+		if (i % (2 * COMPARED_ROUNDS) == 0) {
+			if (code)
+				munmap(code, 4096);
+			code = map_comparison();
+		} else if (i % COMPARED_ROUNDS == 0) {
+			change_comparison(code, true);
+		}
+		check_comparison(code, i % (2 * COMPARED_ROUNDS) >= COMPARED_ROUNDS);
+	}
+}
+
 /* Another file where one was; and now and then another word in what is the program's own
  * by then. */
 static void swapped(void)
@@ -682,9 +743,10 @@ static const struct {
 	{ "signals", signals }, { "children", children },     { "forks", forks },
 	{ "code", code },	{ "lasting", lasting_child }, { "below", below },
 	{ "told", told },	{ "woken", woken },	      { "gs", gs },
-	{ "swapped", swapped }, { "filter", filter },	      { "no_code", no_code },
-	{ "deadly", deadly },	{ "sealed", sealed },	      { "strict", strict },
-	{ "locked", locked },	{ "sharing", sharing },	      { "sharer", sharer },
+	{ "swapped", swapped }, { "compared", compared },     { "filter", filter },
+	{ "no_code", no_code }, { "deadly", deadly },	      { "sealed", sealed },
+	{ "strict", strict },	{ "locked", locked },	      { "sharing", sharing },
+	{ "sharer", sharer },
 };
 
 int main(int argc, char **argv)
