@@ -275,6 +275,21 @@ static int put_engine(struct attach *x, const struct count_load *load, struct er
 	return 0;
 }
 
+/* Of an engine that rests what it has told stays, and that it rests: should we be killed,
+ * the next recorder finds it so. */
+static int write_control(const struct count_attached *a, const struct buf *bytes,
+			 struct err *e)
+{
+	size_t told = a->rests ? offsetof(struct count_control, state) : 0;
+	size_t behind = a->rests ? sizeof(struct count_control) : 0;
+
+	if ((told && !count_remote_write(a->pid, a->control, bytes->data, told)) ||
+	    !count_remote_write(a->pid, a->control + behind, bytes->data + behind,
+				bytes->size - behind))
+		return err_os(e, "cannot write to its memory");
+	return 0;
+}
+
 static int put_control(struct attach *x, struct err *e)
 {
 	struct count_attached *a = x->a;
@@ -310,15 +325,24 @@ static int put_control(struct attach *x, struct err *e)
 	if (bytes.size + COUNT_HANDOVER_STACK_BYTES > a->control_bytes)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "it has more code or threads than it had");
-	if (!count_remote_write(a->pid, a->control, bytes.data, bytes.size))
-		return err_os(e, "cannot write to its memory");
-	return 0;
+	return write_control(a, &bytes, e);
 }
 
 /* The first thread goes on natively, by itself. */
 static bool has_left(const struct attach *x)
 {
 	return x->a->told.state == COUNT_CONTROL_LEFT;
+}
+
+/* Signals are blocked last: should we be killed before, the engine goes on by itself,
+ * which blocks them and lets them through again. */
+static void lead_again(struct attach *x, const struct user_regs_struct *regs)
+{
+	uint64_t state = 0, at = x->a->control + offsetof(struct count_control, state);
+
+	count_tracee_set(first(x), regs);
+	count_remote_write(x->a->pid, at, &state, sizeof(state));
+	count_tracee_set_mask(first(x), ~0ULL);
 }
 
 /* In one go: its many system calls would be stops otherwise, each with two switches to us
@@ -336,6 +360,8 @@ static int begin_engine(struct attach *x, const struct count_load *load, struct 
 	regs.rsp = a->control + a->control_bytes;
 	regs.eflags = PLAIN_FLAGS;
 	was = a->told;
+	if (a->rests)
+		lead_again(x, &regs);
 	is_told = count_remote_run_through(
 		first(x), &regs, a->control + offsetof(struct count_control, state),
 		BEGIN_NS);
@@ -360,8 +386,10 @@ static void undo(struct attach *x)
 {
 	if (!x->has_changed)
 		return;
-	if (!has_left(x))
+	if (!has_left(x)) {
+		count_tracee_set_mask(first(x), ~0ULL);
 		count_detach_memory(x->a, first(x));
+	}
 	vec_each(t, &x->threads.at) {
 		if (has_left(x) && t == first(x))
 			continue;
@@ -405,7 +433,8 @@ static int change(struct attach *x, struct err *e)
 	if (rc < 0)
 		return rc;
 	x->has_changed = true;
-	count_tracee_set_mask(first(x), ~0ULL);
+	if (!x->a->rests)
+		count_tracee_set_mask(first(x), ~0ULL);
 	if (x->is_left_over) {
 		x->left_over.site = x->a->site;
 		count_detach_memory(&x->left_over, first(x));

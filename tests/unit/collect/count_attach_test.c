@@ -63,6 +63,7 @@ static uint64_t blocked_by(pid_t pid, pid_t tid)
  * threads of the program's have registers and signals as they are not to stay. */
 
 static long calls_left = -1; /* -1: none of ours is killed */
+static bool is_coming_again; /* in which nothing is exposed */
 
 static struct led {
 	pid_t tid;
@@ -88,7 +89,7 @@ static bool has_own_mask(pid_t tid)
  * blocked that the program has not, until it has registers of the program's again. */
 static bool is_exposed(void)
 {
-	for (size_t i = 0; i < N_THREADS && all_led[i].tid; i++)
+	for (size_t i = 0; i < N_THREADS && all_led[i].tid && !is_coming_again; i++)
 		if (all_led[i].is_at_call ||
 		    (!all_led[i].is_in_engine && !has_own_mask(all_led[i].tid)))
 			return true;
@@ -217,10 +218,12 @@ static int attach_until(const struct program *p, long moment)
 		if (count_attach(p->pid, &p->directory, "-", NULL, NULL, &a, NULL) < 0)
 			_exit(1);
 		a.is_to_rest = true;
-		if (count_detach(&a, NULL, NULL) < 0 || !a.rests ||
-		    count_attach(p->pid, &p->directory, "-", NULL, &a, &a, NULL) < 0)
+		if (count_detach(&a, NULL, NULL) < 0 || !a.rests)
 			_exit(1);
-		a.is_to_rest = false;
+		is_coming_again = true;
+		if (count_attach(p->pid, &p->directory, "-", NULL, &a, &a, NULL) < 0)
+			_exit(1);
+		is_coming_again = a.is_to_rest = false;
 		if (count_detach(&a, NULL, NULL) < 0)
 			_exit(1);
 		_exit(0);
