@@ -32,6 +32,7 @@ struct detach {
 	const struct count_control *told;
 	struct count_tracees threads;
 	const struct count_look *look; /* NULL: nobody does */
+	struct err *why;	       /* a thread cannot be led */
 };
 
 static void detach_fini(struct detach *x)
@@ -155,6 +156,9 @@ static void lead(const struct detach *x, struct count_tracee *t)
 		t->is_away = true;
 		return;
 	}
+	/* We came too late to take it out before: confine.h. */
+	if (count_seccomp_check(t->tid, x->why) < 0)
+		return;
 	if (is_between(t->regs.rip, k->code_start, k->code_end) &&
 	    !is_between(t->regs.rip, k->in_checked, k->in_end))
 		lead_in_engine(x, t);
@@ -280,6 +284,8 @@ static int take_all(struct detach *x, struct err *e)
 			return rc;
 		if (!follow_all(x, &x->threads, &are_away))
 			return 0;
+		if (x->why->code)
+			return err_set(e, ERR_UNSUPPORTED, "%s", x->why->text);
 		if (clock_monotonic_ns() > until_ns)
 			return err_set(e, ERR_UNSUPPORTED,
 				       "a thread is in a call that does not end");
@@ -525,14 +531,18 @@ static int try_to_leave(struct detach *x, struct err *e)
 
 int count_detach(struct count_attached *a, const struct count_look *look, struct err *e)
 {
-	own(detach_fini) struct detach x = {
-		.a = a, .told = &a->told, .look = look, .threads = { .pid = a->pid }
-	};
+	struct err why;
+	own(detach_fini) struct detach x = { .a = a,
+					     .told = &a->told,
+					     .look = look,
+					     .why = &why,
+					     .threads = { .pid = a->pid } };
 	char where[64];
 	int rc = 0;
 
 	a->rests = false;
 	for (unsigned i = 0; i < TRIES && !a->rests && count_detach_is_there(a); i++) {
+		why = (struct err){ 0 };
 		rc = try_to_leave(&x, e);
 		count_tracees_let_go(&x.threads);
 		if (rc != ERR_UNSUPPORTED)

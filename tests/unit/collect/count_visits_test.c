@@ -203,10 +203,34 @@ static void who_forbids_itself_calls_goes_on(void **state)
 	assert_true(moment >= MOMENTS_LEAST);
 }
 
+/* Then it cannot be taken out any more. */
+static void who_waits_in_vain_forbids_itself_calls_with_the_engine(void **state)
+{
+	struct count_directory directory = { 0 };
+	struct err why;
+
+	(void)state;
+	program = begin(&directory);
+	assert_int_equal(count_visits_begin(&visits, program, &directory, "-", &why), 0);
+	set(&seen->is_to_confine);
+	for (unsigned i = 0; !is_set(&seen->is_confined) && i < TRIES; i++)
+		nap();
+	count_visits_end(&visits);
+	assert_int_equal(visits.n_kept, 1);
+	assert_non_null(strstr(visits.why_kept.text, "seccomp"));
+	wait_for_turn(-1);
+	kill(program, SIGKILL);
+	assert_int_equal(waitpid(program, NULL, 0), program);
+	count_visits_fini(&visits);
+	count_directory_remove(&directory, false);
+	munmap(seen, sizeof(*seen));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_forbids_itself_calls_goes_on),
+		cmocka_unit_test(who_waits_in_vain_forbids_itself_calls_with_the_engine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
