@@ -33,6 +33,15 @@ static const char *put_pct(char *s, double part, double whole)
 	return s;
 }
 
+/* Where the best case is more than all at the end of a range, it was not executed so
+ * often: a share beyond the whole means nothing. */
+static double share_of(double part, double whole)
+{
+	double pct = 100 * part / whole;
+
+	return pct < 0 ? 0 : fmin(pct, 100);
+}
+
 /* Of what is estimated "93–97 %". */
 static const char *put_share(char *s, const struct stalls_line *l, double whole)
 {
@@ -40,8 +49,8 @@ static const char *put_share(char *s, const struct stalls_line *l, double whole)
 
 	if (!l->is_range || whole <= 0)
 		return put_pct(s, l->mean, whole);
-	snprintf(low, sizeof(low), "%.0f", 100 * l->low / whole);
-	snprintf(high, sizeof(high), "%.0f", 100 * l->high / whole);
+	snprintf(low, sizeof(low), "%.0f", share_of(l->low, whole));
+	snprintf(high, sizeof(high), "%.0f", share_of(l->high, whole));
 	if (strcmp(low, high) == 0)
 		snprintf(s, TEXT_MAX, "~%.16s %%", low);
 	else

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "decode/x86_op.h"
 
 /* What differs between the machines. */
 struct machine {
@@ -15,6 +16,8 @@ struct machine {
 	cs_arch arch;
 	cs_mode mode;
 	uint8_t unit_bytes; /* what to skip when it is no instruction */
+	/* Of one that is but too new for the disassembler, 0: it is none; or NULL. */
+	size_t (*unknown_bytes)(const uint8_t *code, size_t size);
 	void (*describe)(const cs_insn *in, struct disasm_instruction *ret);
 };
 
@@ -53,6 +56,15 @@ static void describe_x86(const cs_insn *in, struct disasm_instruction *ret)
 	}
 }
 
+static size_t unknown_bytes_x86(const uint8_t *code, size_t size)
+{
+	uint8_t bytes[X86_OP_MAX_BYTES] = { 0 };
+	struct x86_op x;
+
+	memcpy(bytes, code, size < sizeof(bytes) ? size : sizeof(bytes));
+	return x86_op_read(bytes, &x) && x.size <= size ? x.size : 0;
+}
+
 static bool falls_through_aarch64(const cs_insn *in)
 {
 	switch (in->id) {
@@ -88,9 +100,9 @@ static void describe_aarch64(const cs_insn *in, struct disasm_instruction *ret)
 }
 
 static const struct machine machines[] = {
-	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, describe_x86 },
-	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, describe_x86 },
-	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, 4, describe_aarch64 },
+	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, unknown_bytes_x86, describe_x86 },
+	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, NULL, describe_x86 },
+	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, 4, NULL, describe_aarch64 },
 };
 
 int disasm_new(const struct disasm_options *options, struct disasm **ret, struct err *e)
@@ -138,11 +150,27 @@ void disasm_freep(struct disasm **d)
 	disasm_free(*d);
 }
 
+static size_t take_unknown(const uint8_t *code, size_t n, struct disasm_instruction *ret)
+{
+	size_t at = 0;
+
+	ret->size = (uint8_t)n;
+	strcpy(ret->mnemonic, "(unknown)");
+	for (size_t i = 0; i < n; i++)
+		at += (size_t)snprintf(ret->operands + at, sizeof(ret->operands) - at,
+				       "%02x", code[i]);
+	return n;
+}
+
 static size_t take_bad(const struct disasm *d, const uint8_t *code, size_t size,
 		       struct disasm_instruction *ret)
 {
+	size_t unknown =
+		d->machine->unknown_bytes ? d->machine->unknown_bytes(code, size) : 0;
 	size_t n = size < d->machine->unit_bytes ? size : d->machine->unit_bytes, at = 0;
 
+	if (unknown)
+		return take_unknown(code, unknown, ret);
 	ret->is_bad = true;
 	ret->size = (uint8_t)n;
 	strcpy(ret->mnemonic, "(bad)");

@@ -3,7 +3,8 @@
  * disasm - machine code as text, one instruction at a time.
  *
  * Bytes that are no instruction come out as one "(bad)" and decoding goes on behind
- * them, so a whole function is always shown.  One thread per disasm.
+ * them, so a whole function is always shown; an instruction whose length is all that is
+ * known of it as "(unknown)" with its bytes.  One thread per disasm.
  */
 #ifndef DWELL_INSN_DISASM_H
 #define DWELL_INSN_DISASM_H
