@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyze/anchor_gaps.h"
 #include "analyze/anchor_leaders.h"
 #include "analyze/anchor_rows.h"
 #include "base/mem.h"
@@ -13,8 +14,7 @@
 #define LEAST_WINDOWS 16
 #define LEAST_MET     20 /* in windows ... */
 #define LEAST_HITS    50 /* ... and natively */
-/* Of the time between two windows, to be known; and of what a window stands for. */
-#define GAP_PART   0.9
+/* Of what a window stands for, to be known. */
 #define KNOWN_PART 0.5
 /* Relative variances: of what one window has, and by how much processors are not as fast
  * near windows as elsewhere. */
@@ -42,41 +42,21 @@ static void calibration_fini(struct calibration *c)
 	free(c->ridges);
 }
 
-/* Hits in a native nanosecond before each window, and behind the last; NAN: not known.
- * What was watched for longer than its gap was so in earlier ones, too. */
-static void find_rates(const struct calibration *c, const struct anchor_leader *l,
-		       double *ret)
-{
-	double hits = 0, ns = 0;
-
-	for (uint32_t i = c->leaders->n_windows + 1; i-- > 0;) {
-		double gap_ns = c->rows->windows.at[i].before_ns, here_ns;
-
-		hits += l->windows[i].hits;
-		ns += l->windows[i].watched_ns;
-		here_ns = fmin(ns, gap_ns);
-		ret[i] = ns > 0 && here_ns >= GAP_PART * gap_ns ? hits / ns : NAN;
-		if (ns > 0)
-			hits -= hits * here_ns / ns;
-		ns -= here_ns;
-	}
-}
-
 /* In the time that a window stands for; NAN: not known. */
-static double hits_around(const struct calibration *c, const double *rates,
+static double hits_around(const struct calibration *c, const struct anchor_gap *gaps,
 			  uint32_t window)
 {
 	const struct anchor_window *w = &c->rows->windows.at[window];
 	double before_ns = window ? w->before_ns / 2 : w->before_ns, known_ns = 0,
 	       hits = 0;
 
-	if (!isnan(rates[window])) {
+	if (!isnan(gaps[window].rate)) {
 		known_ns += before_ns;
-		hits += before_ns * rates[window];
+		hits += before_ns * gaps[window].rate;
 	}
-	if (!isnan(rates[window + 1])) {
+	if (!isnan(gaps[window + 1].rate)) {
 		known_ns += w->stands_ns - before_ns;
-		hits += (w->stands_ns - before_ns) * rates[window + 1];
+		hits += (w->stands_ns - before_ns) * gaps[window + 1].rate;
 	}
 	return known_ns > 0 && known_ns >= KNOWN_PART * w->stands_ns
 		       ? hits * w->stands_ns / known_ns
@@ -120,11 +100,10 @@ static bool sum_total(const struct calibration *c, const struct anchor_leader *l
 		      struct total *ret)
 {
 	uint32_t n = c->leaders->n_windows;
-	own(freep) double *rates = xcalloc(n + 1, sizeof(*rates));
+	own(freep) struct anchor_gap *gaps = anchor_gaps_find(c->rows, l);
 
-	find_rates(c, l, rates);
 	for (uint32_t i = l->chosen_in + 1; i < n; i++)
-		add_window(c, l, i, hits_around(c, rates, i), ret);
+		add_window(c, l, i, hits_around(c, gaps, i), ret);
 	return ret->n_windows >= LEAST_WINDOWS && ret->met >= LEAST_MET &&
 	       ret->sum >= LEAST_HITS;
 }

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 
 #include "analyze/anchor_calibration.h"
+#include "analyze/anchor_gaps.h"
 #include "analyze/anchor_scale.h"
 #include "base/mem.h"
+#include "base/own.h"
 
 /* Of the native time; a leader that was watched for less was so in turns, unless it was
  * in a few of several processes. */
 #define ALWAYS_PART 0.3
-/* Of the time between two windows: turns have less; and of all gaps that were watched. */
-#define GAP_PART    0.9
+/* Of all gaps that were watched. */
 #define MOST_OF_ALL 0.5
 
 struct making {
@@ -194,58 +195,18 @@ static double rate_before(const struct making *m, const struct anchor_leader *l,
 	       2;
 }
 
-/* The unit of such rates, by the time in which it was watched. */
-static double unit_of(const struct making *m, const struct anchor_leader *l)
-{
-	double hits = 0;
-
-	if (m->to->is_weighed)
-		return 1;
-	for (uint32_t i = 0; i <= m->to->n_windows; i++)
-		hits += l->windows[i].watched_ns * rate_before(m, l, i);
-	return hits > 0 ? l->hits / hits : 0;
-}
-
-/* While it was not watched, as often as windows have it.  What was watched for longer
- * than its window's time was so before earlier ones as well, which were of others. */
-static double unwatched_hits(const struct making *m, const struct anchor_leader *l)
-{
-	double hits = 0, watched_ns = 0;
-
-	for (uint32_t i = m->to->n_windows + 1; i-- > 0;) {
-		double ns = m->rows->windows.at[i].before_ns;
-
-		watched_ns += l->windows[i].watched_ns;
-		hits += fmax(0, ns - watched_ns) * rate_before(m, l, i);
-		watched_ns = fmax(0, watched_ns - ns);
-	}
-	return hits * unit_of(m, l);
-}
-
-/* Of what windows have, relative. */
-static double windows_variance(const struct making *m, const struct anchor_leader *l)
-{
-	struct anchor_leader even = { .all_counted = m->to->n_windows };
-	struct anchor_scale time = { .leader = anchor_leaders_time(m->to), .slope = 1 };
-	double sum;
-
-	for (uint32_t i = 0; i < m->to->n_windows; i++)
-		even.counted[anchor_leaders_group(m->to, i)]++;
-	if (!time.leader)
-		time.leader = &even;
-	return anchor_scale_variance(&time, l->counted, m->to->n_groups, &sum);
-}
-
 static void scale_always(const struct making *m, uint32_t place)
 {
 	struct anchor_leader *l = &m->to->at.at[place];
-	double unwatched = unwatched_hits(m, l);
+	own(freep) struct anchor_gap *gaps = anchor_gaps_find(m->rows, l);
+	uint32_t n = m->to->n_windows + 1;
+	double missed, variance;
 
-	l->natively = l->hits + unwatched;
-	l->variance = l->natively > 0 ? pow(unwatched / l->natively, 2) : 1;
-	if (unwatched > 0)
-		l->variance *= windows_variance(m, l) +
-			       (m->to->is_weighed ? 0 : rate_variance(m, place));
+	for (uint32_t i = 0; i < n; i++)
+		gaps[i].in_windows = rate_before(m, l, i);
+	missed = anchor_gaps_missed(gaps, n, m->to->is_weighed, &variance);
+	l->natively = l->hits + missed;
+	l->variance = l->natively > 0 ? variance / (l->natively * l->natively) : 1;
 }
 
 /* Not in turns: from window to window, as counters and what steps tell are. */
@@ -255,7 +216,7 @@ static bool covers_gaps(const struct making *m, const struct anchor_leader *l)
 
 	for (uint32_t i = 0; i <= m->to->n_windows; i++)
 		if (l->windows[i].watched_ns >=
-		    GAP_PART * m->rows->windows.at[i].before_ns)
+		    ANCHOR_GAPS_KNOWN * m->rows->windows.at[i].before_ns)
 			ns += l->windows[i].watched_ns;
 	return ns > MOST_OF_ALL * l->cpu_ns;
 }

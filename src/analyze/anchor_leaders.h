@@ -28,7 +28,7 @@ struct anchor_leader {
 	uint32_t chosen_in;		      /* a window; behind all: not by one */
 	double hits, cpu_ns;
 	double natively;		       /* in all, as far as that can be told */
-	double variance;		       /* of that, relative */
+	double variance;		       /* of that, relative; INFINITY: unusable */
 	double counted[ANCHOR_LEADERS_GROUPS]; /* in windows, by what these stand for */
 	double all_counted;
 	double met; /* in windows */

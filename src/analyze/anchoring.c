@@ -234,7 +234,7 @@ static bool make_guess(const struct part *a, const struct anchor_leader *l,
 {
 	double sum;
 
-	if (l->met < LEAST_COUNTED || l->hits < LEAST_HITS)
+	if (l->met < LEAST_COUNTED || l->hits < LEAST_HITS || l->variance == INFINITY)
 		return false;
 	ret->scale = (struct anchor_scale){ .leader = l,
 					    .time = anchor_leaders_time(&a->leaders) };

@@ -322,8 +322,9 @@ static void what_tells_while_it_runs_is_of_that_time(void **state unused)
 	}
 	recording_builder_write(path, buf_str(&text));
 	assert_int_equal(anchored_loop_find(path, b), 40);
-	/* And what is in windows; that it was left in the middle of a gap is half. */
-	assert_float_equal(b[0].times, 20.5 * 1000000 + 20 * 20000, 1000);
+	/* And what is in windows; that it was left in the middle of a gap is half.  Gaps
+	 * tell a little of those behind them. */
+	assert_float_equal(b[0].times, 20.5 * 1000000 + 20 * 20000, 100000);
 	assert_true(b[0].off < 0.1);
 }
 
