@@ -30,13 +30,18 @@ static uint64_t word(struct local_guard *guard, const void *at)
 	return local_guard_word(guard, (uintptr_t)at, &w) ? w : 0;
 }
 
+static uint64_t at_once(uint64_t bytes)
+{
+	return bytes < IO_RECORD_ASKED_MAX ? bytes : IO_RECORD_ASKED_MAX;
+}
+
 static uint64_t parts(struct local_guard *guard, const struct iovec *v, uint64_t n)
 {
 	uint64_t bytes = 0;
 
 	for (uint64_t i = 0; i < n && i < PARTS_MAX; i++)
 		bytes += word(guard, &v[i].iov_len);
-	return bytes;
+	return at_once(bytes);
 }
 
 /* Some libraries' length is shorter than the kernel's, with nothing meant behind it. */
@@ -76,6 +81,6 @@ uint64_t trace_io_asked(enum io_record_asks asks, const long *arguments, long *r
 	case IO_RECORD_ASKS_NONE:
 		return 0;
 	default:
-		return (uint64_t)arguments[asks - IO_RECORD_ASKS_THIRD + 2];
+		return at_once((uint64_t)arguments[asks - IO_RECORD_ASKS_THIRD + 2]);
 	}
 }

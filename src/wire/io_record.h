@@ -123,6 +123,10 @@ struct io_record_file {
 	struct stack_record_image file;	  /* inode, device and path */
 };
 
+/* The kernel moves no more in one call (MAX_RW_COUNT), and whoever wants all of a file
+ * asks for half of all numbers. */
+#define IO_RECORD_ASKED_MAX UINT64_C(0x7ffff000)
+
 /* Powers of two: step 0 is of nothing, step i of 2^(i-1) up to below 2^i, the last one of
  * all that is more. */
 #define IO_RECORD_SIZES 28

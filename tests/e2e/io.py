@@ -354,6 +354,17 @@ def what_children_map_is_met_when_they_do():
 
 
 @test
+def nobody_asks_for_more_than_the_kernel_moves_at_once():
+    """Who wants all of a file names half of all numbers, which three times is more than there are."""
+    script = ('import os, sys; a, b = (os.open(sys.argv[1] + x, os.O_RDWR | os.O_CREAT) for x in "ab"); '
+              '[os.copy_file_range(a, b, 2**63 - 4096, 0, 0) for i in range(5)]')
+    for way in 'io', 'tracer':
+        record(sys.executable, '-c', script, MANY, options=['--source', way])
+        asked = rows('call')['copy_file_range']
+        assert asked['calls'] == 5 and asked['asked_bytes'] == 5 * 0x7ffff000, (way, asked)
+
+
+@test
 def without_stacks_the_same_is_counted():
     record(IO, 'callers', MANY)
     stacks = by_file()

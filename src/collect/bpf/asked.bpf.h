@@ -37,6 +37,11 @@ static long asked_part(uint32_t i, struct asked_list *l)
 	return 0;
 }
 
+static __always_inline uint64_t asked_at_once(uint64_t bytes)
+{
+	return bytes < IO_RECORD_ASKED_MAX ? bytes : IO_RECORD_ASKED_MAX;
+}
+
 static __always_inline uint64_t asked_parts(uint64_t at, uint64_t n, bool is_32bit)
 {
 	struct asked_list l = { .at = at, .n = n, .is_32bit = is_32bit };
@@ -45,7 +50,7 @@ static __always_inline uint64_t asked_parts(uint64_t at, uint64_t n, bool is_32b
 		asked_part(0, &l);
 	else
 		bpf_loop(ASKED_PARTS_MAX, asked_part, &l, 0);
-	return l.bytes;
+	return asked_at_once(l.bytes);
 }
 
 /* struct msghdr: an address and its size before the list and its length. */
@@ -107,7 +112,8 @@ static __always_inline uint64_t asked_bytes(const struct registers *r, uint32_t 
 		return 0;
 	if (asks >= IO_RECORD_ASKS_PARTS)
 		return asked_listed(asks, done);
-	return registers_argument(r, asks - IO_RECORD_ASKS_THIRD + 2, is_32bit);
+	return asked_at_once(
+		registers_argument(r, asks - IO_RECORD_ASKS_THIRD + 2, is_32bit));
 }
 
 #endif
