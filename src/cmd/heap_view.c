@@ -259,12 +259,16 @@ static int print_whole(const struct heap_view *v, FILE *out, struct err *e)
 	return rc;
 }
 
+/* What a process has done is written when it ends. */
 static bool was_lost(const struct heap_view *v)
 {
+	const struct profile *p = v->report->profile;
 	bool was = false;
 
 	for (size_t i = 0; i < v->report->quality.n_sources; i++)
 		was |= v->report->quality.sources[i].lost_samples != 0;
+	for (size_t i = 0; i < profile_n_sources(p); i++)
+		was |= recording_damage(profile_source(p, i)) != NULL;
 	return was;
 }
 
