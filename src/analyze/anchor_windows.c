@@ -9,20 +9,17 @@
 
 #define LEAST_HITS  30	/* to know one's native time: in the window and near it */
 #define LEAST_KNOWN 0.5 /* of all windows */
-/* No window is that much longer or shorter natively than this program's usual. */
-#define FACTOR_MAX 3.0
-/* Windows differ by that in what is executed, before any is known. */
-#define USUAL 0.2
+/* What a window's counters tell of its native time is believed between what is usual for
+ * windows, as all are equally long by the clock, and what its code takes at the usual
+ * speed: where programs wait for memory, a window has a tenth of the others' code.  By so
+ * much it may be beyond either; chosen with recordings of sort and bzip2. */
+#define CLOCK_FACTOR 1.5
+#define SPEED_FACTOR 2.0
 
 static bool is_known(const struct anchor_window *w)
 {
 	return w->met >= LEAST_HITS && w->near_hits >= LEAST_HITS && w->near_rate > 0 &&
 	       w->code > 0;
-}
-
-static double told_ns(const struct anchor_window *w)
-{
-	return w->met / w->near_rate;
 }
 
 static int by_value(const void *a, const void *b)
@@ -32,9 +29,20 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+static double told_ns(const struct anchor_window *w)
+{
+	return w->met / w->near_rate;
+}
+
+/* Code in a native nanosecond. */
+static double told_speed(const struct anchor_window *w)
+{
+	return w->code / told_ns(w);
+}
+
 /* Of windows that are known the one in the middle; 0: too few of them are. */
-static double usual(const struct anchor_window *w, size_t n,
-		    double (*of)(const struct anchor_window *w))
+static double middle_of(const struct anchor_window *w, size_t n,
+			double (*of)(const struct anchor_window *w))
 {
 	own(freep) double *values = xcalloc(n + 1, sizeof(*values));
 	size_t n_known = 0;
@@ -48,65 +56,31 @@ static double usual(const struct anchor_window *w, size_t n,
 	return values[n_known / 2];
 }
 
-static double code_of(const struct anchor_window *w)
-{
-	return w->code;
-}
-
-/* What is usual among the windows that are known, and how what is not goes with it. */
-struct trend {
-	double ns, code;
-	double power; /* of code, from 0 to 1 */
+struct usual {
+	double ns, speed;
 };
 
-/* Windows are equally long by the clock.  Where code is as fast everywhere, they have as
- * much more of it as they take natively; what waits for memory has less of it in the same
- * time.  Which of these a program does, its windows tell, beside one that says that they
- * are equal. */
-static double power_of(const struct anchor_window *w, size_t n, const struct trend *t)
+static double native_ns(const struct anchor_window *w, const struct usual *u)
 {
-	double with = 0, square = USUAL * USUAL;
-
-	for (size_t i = 0; i < n; i++) {
-		double code = log(w[i].code / t->code);
-
-		if (!is_known(&w[i]))
-			continue;
-		with += code * log(told_ns(&w[i]) / t->ns);
-		square += code * code;
-	}
-	return fmin(fmax(with / square, 0), 1);
-}
-
-static struct trend trend_of(const struct anchor_window *w, size_t n)
-{
-	struct trend t = { .ns = usual(w, n, told_ns), .code = usual(w, n, code_of) };
-
-	if (t.ns > 0)
-		t.power = power_of(w, n, &t);
-	return t;
-}
-
-static double native_ns(const struct anchor_window *w, const struct trend *t)
-{
-	double expected = t->ns * pow(w->code / t->code, t->power);
+	double by_code = w->code / u->speed;
 
 	if (!is_known(w))
-		return expected;
-	return fmin(fmax(told_ns(w), expected / FACTOR_MAX), expected * FACTOR_MAX);
+		return by_code;
+	return fmin(fmax(told_ns(w), fmin(u->ns / CLOCK_FACTOR, by_code / SPEED_FACTOR)),
+		    fmax(u->ns * CLOCK_FACTOR, by_code * SPEED_FACTOR));
 }
 
 bool anchor_windows_weigh(struct anchor_window *w, size_t n, double behind_ns)
 {
-	struct trend t = trend_of(w, n);
+	struct usual u = { middle_of(w, n, told_ns), middle_of(w, n, told_speed) };
 
-	if (t.ns <= 0)
+	if (u.speed <= 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		double next_ns = i + 1 < n ? w[i + 1].before_ns / 2 : behind_ns;
 
 		w[i].stands_ns = (i ? w[i].before_ns / 2 : w[i].before_ns) + next_ns;
-		w[i].weight = w[i].code > 0 ? w[i].stands_ns / native_ns(&w[i], &t) : 0;
+		w[i].weight = w[i].code > 0 ? w[i].stands_ns / native_ns(&w[i], &u) : 0;
 	}
 	return true;
 }

@@ -4,7 +4,7 @@
  *
  * A window was opened at a time chosen by chance: it stands for the native time around
  * it. How long what was done in it takes natively is told by calls and jumps whose
- * counters were read right before and behind it; where these do not, what is usual.
+ * counters were read right before and behind it.
  */
 #ifndef DWELL_ANALYZE_ANCHOR_WINDOWS_H
 #define DWELL_ANALYZE_ANCHOR_WINDOWS_H
