@@ -137,9 +137,9 @@ static void note_unrecorded(struct session_told *told, const char *between,
 		 n ? between : "", text);
 }
 
-static int refuse(const struct err *why, struct err *e)
+static int tell(const struct err *why, struct err *e)
 {
-	if (e)
+	if (e && why->code)
 		*e = *why;
 	return why->code;
 }
@@ -157,16 +157,17 @@ int session_choose(struct session_settings *settings, const struct scope *scope,
 		plans[n] = plan_of(settings, &c);
 		if (choose_sources(settings, scope, &plans[n], told, &why) == 0) {
 			settings->choices[n++] = c;
+			tell(&why, e); /* of the best source, if it is another */
 			continue;
 		}
 		if (!is_barred(scope, c.experiment, &bar))
-			return refuse(&why, e);
+			return tell(&why, e);
 		if (!first.code)
 			first = why;
 		note_unrecorded(told, ", ", c.name);
 	}
 	if (first.code && !n)
-		return refuse(&first, e);
+		return tell(&first, e);
 	settings->n_choices = n;
 	if (first.code)
 		note_unrecorded(told, ": ", bar.text);
