@@ -462,13 +462,28 @@ void report_head_filter(const struct report *r, FILE *out)
 	report_text_line(out, r, "  ", &b);
 }
 
+/* Is the name one of those separated by commas before the colon? */
+static bool lists(const char *unrecorded, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = unrecorded; at; at = *at == ',' ? at + 2 : NULL) {
+		size_t length = strcspn(at, ",:");
+
+		if (length == n && strncmp(at, name, n) == 0)
+			return true;
+		at += length;
+	}
+	return false;
+}
+
 const char *report_head_unrecorded(const struct report *r, const char *experiment)
 {
 	for (size_t i = 0; i < profile_n_sources(r->profile); i++) {
 		const char *text =
 			recording_info(profile_source(r->profile, i), "unrecorded");
 
-		if (text && strstr(text, experiment))
+		if (text && lists(text, experiment))
 			return text;
 	}
 	return NULL;

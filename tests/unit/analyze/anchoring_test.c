@@ -322,9 +322,10 @@ static void what_tells_while_it_runs_is_of_that_time(void **state unused)
 	}
 	recording_builder_write(path, buf_str(&text));
 	assert_int_equal(anchored_loop_find(path, b), 40);
-	/* And what is in windows; that it was left in the middle of a gap is half.  Gaps
-	 * tell a little of those behind them. */
-	assert_float_equal(b[0].times, 20.5 * 1000000 + 20 * 20000, 100000);
+	/* And what is in windows; that it was left in the middle of a gap is half.  Of
+	 * the twenty behind that, in whose windows it is not, gaps tell a twentieth of
+	 * one. */
+	assert_float_equal(b[0].times, 20.525 * 1000000 + 20 * 20000, 25000);
 	assert_true(b[0].off < 0.1);
 }
 

@@ -1,0 +1,1 @@
+for experiment in regions fpe io sync; do dwell $experiment unrecorded.dwell 2>&1 || true; done
