@@ -14,7 +14,7 @@
 /* What a counter is of, as a list has it: kind, and number times as many kinds. */
 enum { OF_BLOCK, OF_PAIR, OF_RETURN, N_KINDS };
 
-/* Components; 0: outside of all code, which joins nothing. */
+/* Parts; 0: outside of all code, which joins nothing. */
 struct spot {
 	uint32_t start, behind; /* its counter, if it has one */
 	uint32_t on, to;
@@ -23,31 +23,34 @@ struct spot {
 struct count_common {
 	struct count_file_base there;
 	struct count_reader tables;
-	struct map component_at;    /* by place */
+	struct map part_at;	    /* by place */
 	struct spot *spots;	    /* by block */
-	uint32_t *targets;	    /* components, by pair */
+	uint32_t *targets;	    /* parts, by pair */
 	struct count_lists users;   /* of a counter */
 	struct count_lists blocks;  /* of a component */
 	struct count_lists returns; /* the same */
-	VEC(uint32_t) parents;	    /* while it is made: of parts, for joining */
+	VEC(uint32_t) components;   /* by part; while it is made: parents, for joining */
 	/* Of the child. */
 	bool *is_touched;	/* by component ... */
 	VEC(uint32_t) touched;	/* ... and those */
 	uint32_t *numbers;	/* new, by block; 0: not executed */
 	VEC(uint32_t) executed; /* blocks */
+	uint32_t *places;	/* their numbers, by part; 0: none yet */
+	VEC(uint32_t) numbered; /* parts */
+	struct map own_places;	/* where nothing is in common */
 };
 
 /* Joining. */
 
 static uint32_t add_part(struct count_common *c)
 {
-	*vec_push(&c->parents) = (uint32_t)c->parents.n;
-	return (uint32_t)c->parents.n - 1;
+	*vec_push(&c->components) = (uint32_t)c->components.n;
+	return (uint32_t)c->components.n - 1;
 }
 
 static uint32_t root_of(struct count_common *c, uint32_t part)
 {
-	uint32_t *p = c->parents.at;
+	uint32_t *p = c->components.at;
 
 	while (p[part] != part) {
 		p[part] = p[p[part]];
@@ -60,13 +63,13 @@ static void join(struct count_common *c, uint32_t a, uint32_t b)
 {
 	a = root_of(c, a);
 	b = root_of(c, b);
-	c->parents.at[a > b ? a : b] = a > b ? b : a;
+	c->components.at[a > b ? a : b] = a > b ? b : a;
 }
 
 static uint32_t part_at(struct count_common *c, uint32_t nest, uint64_t addr)
 {
 	bool is_new;
-	uint64_t *slot = map_slot(&c->component_at, count_ways_key(nest, addr), &is_new);
+	uint64_t *slot = map_slot(&c->part_at, count_ways_key(nest, addr), &is_new);
 
 	if (is_new)
 		*slot = add_part(c);
@@ -94,6 +97,13 @@ static void join_block(struct count_common *c, uint32_t i)
 	s->to = follow(c, s->behind, &ways.to);
 }
 
+/* Blocks begin at about as many addresses as there are. */
+static void reserve(struct count_common *c)
+{
+	map_reserve(&c->part_at, c->there.n_blocks);
+	vec_reserve(&c->components, c->there.n_blocks * (size_t)2);
+}
+
 static void join_all(struct count_common *c)
 {
 	const struct count_flow_input *in = &c->tables.flow;
@@ -106,24 +116,15 @@ static void join_all(struct count_common *c)
 					in->pairs[i].target);
 }
 
-/* Components in place of parts. */
-
 static void name_components(struct count_common *c)
 {
-	const struct count_flow_input *in = &c->tables.flow;
+	for (uint32_t i = 0; i < c->components.n; i++)
+		c->components.at[i] = root_of(c, i);
+}
 
-	for (uint32_t i = 1; i < in->n_blocks; i++) {
-		struct spot *s = &c->spots[i];
-
-		*s = (struct spot){ root_of(c, s->start), root_of(c, s->behind),
-				    root_of(c, s->on), root_of(c, s->to) };
-	}
-	for (size_t i = 0; i < in->n_pairs; i++)
-		c->targets[i] = root_of(c, c->targets[i]);
-	for (size_t i = 0; i < c->component_at.cap; i++)
-		if (c->component_at.at[i].used)
-			c->component_at.at[i].value =
-				root_of(c, (uint32_t)c->component_at.at[i].value);
+static uint32_t component_of(const struct count_common *c, uint32_t part)
+{
+	return c->components.at[part];
 }
 
 static void add_user(struct count_common *c, uint32_t counter, size_t i, unsigned kind)
@@ -135,14 +136,15 @@ static void add_user(struct count_common *c, uint32_t counter, size_t i, unsigne
 static void list_block(struct count_common *c, uint32_t i)
 {
 	const struct count_file_block *b = &c->tables.flow.blocks[i];
-	const struct spot *s = &c->spots[i];
+	uint32_t start = component_of(c, c->spots[i].start),
+		 behind = component_of(c, c->spots[i].behind);
 
 	add_user(c, b->inside, i, OF_BLOCK);
 	add_user(c, b->on, i, OF_BLOCK);
 	add_user(c, b->to, i, OF_BLOCK);
-	count_lists_add(&c->blocks, s->start, i);
-	if (s->behind != s->start)
-		count_lists_add(&c->blocks, s->behind, i);
+	count_lists_add(&c->blocks, start, i);
+	if (behind != start)
+		count_lists_add(&c->blocks, behind, i);
 }
 
 static void list_all(struct count_common *c)
@@ -155,12 +157,13 @@ static void list_all(struct count_common *c)
 		add_user(c, in->pairs[i].counter, i, OF_PAIR);
 	for (size_t i = 0; i < in->n_returns; i++) {
 		add_user(c, in->returns[i].counter, i, OF_RETURN);
-		count_lists_add(&c->returns, c->spots[in->returns[i].block].start,
+		count_lists_add(&c->returns,
+				component_of(c, c->spots[in->returns[i].block].start),
 				(uint32_t)i);
 	}
 	count_lists_order(&c->users, in->n_counters);
-	count_lists_order(&c->blocks, c->parents.n);
-	count_lists_order(&c->returns, c->parents.n);
+	count_lists_order(&c->blocks, c->components.n);
+	count_lists_order(&c->returns, c->components.n);
 }
 
 /* Making. */
@@ -214,12 +217,13 @@ int count_common_read(const struct count_window *w, const struct count_file_base
 	c->there = *there;
 	c->spots = xcalloc(there->n_blocks + 1, sizeof(*c->spots));
 	c->targets = xcalloc(there->n_pairs + 1, sizeof(*c->targets));
+	reserve(c);
 	join_all(c);
 	name_components(c);
 	list_all(c);
-	c->is_touched = xcalloc(c->parents.n, sizeof(*c->is_touched));
+	c->is_touched = xcalloc(c->components.n, sizeof(*c->is_touched));
 	c->numbers = xcalloc(there->n_blocks + 1, sizeof(*c->numbers));
-	vec_fini(&c->parents);
+	c->places = xcalloc(c->components.n, sizeof(*c->places));
 	*ret = c;
 	return 0;
 }
@@ -229,17 +233,20 @@ void count_common_free(struct count_common *c)
 	if (!c)
 		return;
 	count_reader_fini(&c->tables);
-	map_fini(&c->component_at);
+	map_fini(&c->part_at);
 	count_lists_fini(&c->users);
 	count_lists_fini(&c->blocks);
 	count_lists_fini(&c->returns);
-	vec_fini(&c->parents);
+	vec_fini(&c->components);
 	vec_fini(&c->touched);
 	vec_fini(&c->executed);
+	vec_fini(&c->numbered);
+	map_fini(&c->own_places);
 	free(c->spots);
 	free(c->targets);
 	free(c->is_touched);
 	free(c->numbers);
+	free(c->places);
 	free(c);
 }
 
@@ -255,8 +262,10 @@ const struct count_reader *count_common_tables(const struct count_common *c)
 
 /* What a child may have executed. */
 
-static void touch(struct count_common *c, uint32_t component)
+static void touch(struct count_common *c, uint32_t part)
 {
+	uint32_t component = component_of(c, part);
+
 	if (!component || c->is_touched[component])
 		return;
 	c->is_touched[component] = true;
@@ -265,7 +274,7 @@ static void touch(struct count_common *c, uint32_t component)
 
 static void touch_at(struct count_common *c, uint32_t nest, uint64_t addr)
 {
-	const uint64_t *at = map_find(&c->component_at, count_ways_key(nest, addr));
+	const uint64_t *at = map_find(&c->part_at, count_ways_key(nest, addr));
 
 	if (at)
 		touch(c, (uint32_t)*at);
@@ -432,6 +441,84 @@ static bool is_sound(const struct count_file_block *b, const struct count_reader
 	       b->on < n && b->to < n;
 }
 
+/* Places: of what is in common they are known by parts. */
+
+static uint32_t place_of(struct count_common *c, struct count_places *p, uint32_t part)
+{
+	if (part && !c->places[part]) {
+		c->places[part] = p->n++;
+		*vec_push(&c->numbered) = part;
+	}
+	return c->places[part];
+}
+
+static uint32_t place_at(struct count_common *c, struct count_places *p, uint32_t nest,
+			 uint64_t addr)
+{
+	uint64_t key = count_ways_key(nest, addr), *slot;
+	const uint64_t *part = map_find(&c->part_at, key);
+	bool is_new;
+
+	if (part)
+		return place_of(c, p, (uint32_t)*part);
+	slot = map_slot(&c->own_places, key, &is_new);
+	if (is_new)
+		*slot = p->n++;
+	return (uint32_t)*slot;
+}
+
+static uint32_t place_of_way(struct count_common *c, struct count_places *p,
+			     const struct count_way *w)
+{
+	return w->is_there && !w->is_out ? place_at(c, p, w->nest, w->addr) : 0;
+}
+
+/* As count_places_find() has their order: by that it is told what does not add up. */
+static void number_places(struct count_common *c, struct count_reader *r)
+{
+	struct count_places *p = &r->flow.places;
+	const struct count_file_block *blocks = r->flow.blocks;
+	size_t n = c->executed.n;
+
+	for (size_t i = 0; i < n; i++)
+		p->blocks[i + 1].start =
+			place_of(c, p, c->spots[c->executed.at[i]].start);
+	for (size_t i = n + 1; i < r->flow.n_blocks; i++)
+		p->blocks[i].start = place_at(c, p, blocks[i].nest, blocks[i].addr);
+	for (size_t i = 0; i < n; i++) {
+		const struct spot *s = &c->spots[c->executed.at[i]];
+
+		p->blocks[i + 1].on = place_of(c, p, s->on);
+		p->blocks[i + 1].to = place_of(c, p, s->to);
+	}
+	for (size_t i = n + 1; i < r->flow.n_blocks; i++) {
+		struct count_ways ways = count_ways_of(&blocks[i]);
+
+		p->blocks[i].on = place_of_way(c, p, &ways.on);
+		p->blocks[i].to = place_of_way(c, p, &ways.to);
+	}
+}
+
+static void number_targets(struct count_common *c, struct count_reader *r)
+{
+	const struct count_flow_input *in = &r->flow;
+	struct count_places *p = &r->flow.places;
+
+	for (size_t i = 0; i < in->n_pairs; i++) {
+		const struct count_file_pair *x = &in->pairs[i];
+
+		if (x->block < in->n_blocks)
+			p->pairs[i] =
+				place_at(c, p, in->blocks[x->block].nest, x->target);
+	}
+	for (size_t i = 0; i < in->n_extras; i++) {
+		const struct count_file_extra *x = &in->extras[i];
+
+		if (x->kind == COUNT_EXTRA_ENTER || !x->block)
+			p->extras[i] = place_at(c, p, x->nest, x->addr);
+	}
+}
+
 static bool merge_blocks(const struct count_common *c, struct count_reader *r)
 {
 	size_t n = c->executed.n + 1 + r->flow.n_blocks;
@@ -528,8 +615,12 @@ static void clear(struct count_common *c)
 		c->is_touched[*component] = false;
 	vec_each(block, &c->executed)
 		c->numbers[*block] = 0;
+	vec_each(part, &c->numbered)
+		c->places[*part] = 0;
 	vec_clear(&c->touched);
 	vec_clear(&c->executed);
+	vec_clear(&c->numbered);
+	map_clear(&c->own_places);
 }
 
 int count_common_complete(struct count_common *c, const uint8_t *touched,
@@ -544,6 +635,10 @@ int count_common_complete(struct count_common *c, const uint8_t *touched,
 	is_sound = merge_returns(c, r);
 	renumber_extras(c, r);
 	is_sound &= merge_blocks(c, r);
+	count_places_make(&r->flow.places, r->flow.n_blocks, r->flow.n_pairs,
+			  r->flow.n_extras);
+	number_places(c, r);
+	number_targets(c, r);
 	clear(c);
 	return is_sound ? 0
 			: err_set(e, ERR_FORMAT,

@@ -2,15 +2,15 @@
 #include "collect/count_flow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/vec.h"
 #include "collect/count_ways.h"
 
-/* What flow is kept in: an address where blocks begin, of a nest, or the part of a block
- * behind its counter.  Number 0 is outside of all code and keeps nothing. */
+/* What flow is kept in: a place, or the part of a block behind its counter.  Number 0 is
+ * outside of all code and keeps nothing. */
 struct part {
 	int64_t balance;    /* what is known to flow in, less what is known to flow out */
 	uint32_t n_unknown; /* ways */
@@ -26,7 +26,7 @@ struct way {
 struct solver {
 	const struct count_flow_input *in;
 	struct count_flow_block *blocks;
-	struct map parts_by_addr;
+	const struct count_places *places; /* their numbers are parts' */
 	VEC(struct part) parts;
 	VEC(struct way) ways;
 	VEC(uint32_t) ready; /* parts with one unknown way */
@@ -36,16 +36,6 @@ static uint32_t add_part(struct solver *s)
 {
 	vec_push(&s->parts);
 	return (uint32_t)s->parts.n - 1;
-}
-
-static uint32_t part_at(struct solver *s, uint32_t nest, uint64_t addr)
-{
-	bool is_new;
-	uint64_t *slot = map_slot(&s->parts_by_addr, count_ways_key(nest, addr), &is_new);
-
-	if (is_new)
-		*slot = add_part(s);
-	return (uint32_t)*slot;
 }
 
 static int64_t counter(const struct solver *s, uint32_t i)
@@ -93,9 +83,10 @@ static void add_way(struct solver *s, uint32_t from, uint32_t to, uint32_t count
 }
 
 /* Where the block's flow is behind its counter. */
-static uint32_t part_behind(struct solver *s, const struct count_file_block *b)
+static uint32_t part_behind(struct solver *s, size_t i)
 {
-	uint32_t start = part_at(s, b->nest, b->addr), behind;
+	const struct count_file_block *b = &s->in->blocks[i];
+	uint32_t start = s->places->blocks[i].start, behind;
 
 	if (!b->inside)
 		return start;
@@ -105,20 +96,19 @@ static uint32_t part_behind(struct solver *s, const struct count_file_block *b)
 }
 
 static void add_way_of(struct solver *s, uint32_t behind, const struct count_way *w,
-		       int64_t *n)
+		       uint32_t to, int64_t *n)
 {
 	if (w->is_there)
-		add_way(s, behind, w->is_out ? 0 : part_at(s, w->nest, w->addr),
-			w->counter, n);
+		add_way(s, behind, to, w->counter, n);
 }
 
-static void add_block(struct solver *s, const struct count_file_block *b, uint32_t behind,
-		      struct count_flow_block *ret)
+static void add_block(struct solver *s, size_t i, uint32_t behind)
 {
-	struct count_ways ways = count_ways_of(b);
+	struct count_ways ways = count_ways_of(&s->in->blocks[i]);
+	const struct count_places_block *places = &s->places->blocks[i];
 
-	add_way_of(s, behind, &ways.on, &ret->on);
-	add_way_of(s, behind, &ways.to, &ret->to);
+	add_way_of(s, behind, &ways.on, places->on, &s->blocks[i].on);
+	add_way_of(s, behind, &ways.to, places->to, &s->blocks[i].to);
 }
 
 static void add_returns(struct solver *s)
@@ -127,10 +117,9 @@ static void add_returns(struct solver *s)
 
 	for (size_t i = 0; i < in->n_returns; i++) {
 		uint32_t block = in->returns[i].block;
-		const struct count_file_block *b = &in->blocks[block];
 
 		if (block && block < in->n_blocks)
-			add_way(s, 0, part_at(s, b->nest, b->addr),
+			add_way(s, 0, s->places->blocks[block].start,
 				in->returns[i].counter, &s->blocks[block].returned_to);
 	}
 }
@@ -143,8 +132,7 @@ static void add_pairs(struct solver *s, const uint32_t *behind)
 		const struct count_file_pair *p = &in->pairs[i];
 
 		if (p->block < in->n_blocks)
-			flow(s, behind[p->block],
-			     part_at(s, in->blocks[p->block].nest, p->target),
+			flow(s, behind[p->block], s->places->pairs[i],
 			     counter(s, p->counter));
 	}
 }
@@ -157,16 +145,17 @@ static void add_extras(struct solver *s, const uint32_t *behind)
 		const struct count_file_extra *x = &in->extras[i];
 
 		if (x->kind == COUNT_EXTRA_ENTER) {
-			flow(s, 0, part_at(s, x->nest, x->addr), (int64_t)x->n);
+			flow(s, 0, s->places->extras[i], (int64_t)x->n);
 		} else if (x->block && x->block < in->n_blocks) {
 			const struct count_file_block *b = &in->blocks[x->block];
 			bool is_behind = !b->inside || x->addr - b->addr >= b->counted_at;
 
 			flow(s,
-			     is_behind ? behind[x->block] : part_at(s, b->nest, b->addr),
+			     is_behind ? behind[x->block]
+				       : s->places->blocks[x->block].start,
 			     0, (int64_t)x->n);
 		} else if (!x->block) {
-			flow(s, part_at(s, x->nest, x->addr), 0, (int64_t)x->n);
+			flow(s, s->places->extras[i], 0, (int64_t)x->n);
 		}
 	}
 }
@@ -257,38 +246,46 @@ static void tell_blocks(struct solver *s)
 	}
 }
 
-/* Blocks begin at about as many addresses as there are, and have less than two ways
- * without a counter. */
+/* Ways without a counter are at most about as many as blocks. */
 static void reserve(struct solver *s)
 {
-	size_t n = s->in->n_blocks;
+	vec_reserve(&s->parts, s->places->n + s->in->n_blocks);
+	vec_reserve(&s->ways, s->in->n_blocks);
+	memset(s->parts.at, 0, s->places->n * sizeof(*s->parts.at));
+	s->parts.n = s->places->n;
+}
 
-	map_reserve(&s->parts_by_addr, n);
-	vec_reserve(&s->parts, n + 1);
-	vec_reserve(&s->ways, n);
+static void solve(struct solver *s, struct count_flow *ret)
+{
+	const struct count_flow_input *in = s->in;
+	own(freep) uint32_t *behind = xcalloc(in->n_blocks + 1, sizeof(*behind));
+
+	reserve(s);
+	for (size_t i = 1; i < in->n_blocks; i++)
+		behind[i] = part_behind(s, i);
+	for (size_t i = 1; i < in->n_blocks; i++)
+		add_block(s, i, behind[i]);
+	add_returns(s);
+	add_pairs(s, behind);
+	add_extras(s, behind);
+	tell_ways(s);
+	check(s, ret);
+	tell_blocks(s);
 }
 
 void count_flow_solve(const struct count_flow_input *in, struct count_flow *ret)
 {
-	struct solver s = { .in = in };
-	own(freep) uint32_t *behind = xcalloc(in->n_blocks + 1, sizeof(*behind));
+	own(count_places_fini) struct count_places found = { 0 };
+	struct solver s = { .in = in, .places = &in->places };
 
 	*ret = (struct count_flow){ .blocks = xcalloc(in->n_blocks + 1,
 						      sizeof(*ret->blocks)) };
 	s.blocks = ret->blocks;
-	reserve(&s);
-	add_part(&s);
-	for (size_t i = 1; i < in->n_blocks; i++)
-		behind[i] = part_behind(&s, &in->blocks[i]);
-	for (size_t i = 1; i < in->n_blocks; i++)
-		add_block(&s, &in->blocks[i], behind[i], &ret->blocks[i]);
-	add_returns(&s);
-	add_pairs(&s, behind);
-	add_extras(&s, behind);
-	tell_ways(&s);
-	check(&s, ret);
-	tell_blocks(&s);
-	map_fini(&s.parts_by_addr);
+	if (!in->places.n) {
+		count_places_find(&found, in);
+		s.places = &found;
+	}
+	solve(&s, ret);
 	vec_fini(&s.parts);
 	vec_fini(&s.ways);
 	vec_fini(&s.ready);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/count_places.h"
 #include "wire/count_file.h"
 
 /* Of one process; counters are the sums over its threads. */
@@ -22,6 +23,7 @@ struct count_flow_input {
 	const struct count_file_extra *extras;
 	const uint64_t *counters;
 	size_t n_blocks, n_pairs, n_returns, n_extras, n_counters;
+	struct count_places places; /* as many; if nobody has told them they are found */
 };
 
 struct count_flow_block {

@@ -36,6 +36,7 @@ void count_reader_fini(struct count_reader *r)
 	for (size_t i = 0; i < sizeof(r->tables) / sizeof(r->tables[0]); i++)
 		free(r->tables[i]);
 	free((void *)r->images);
+	count_places_fini(&r->flow.places);
 	map_fini(&r->index_of_image);
 	*r = (struct count_reader){ 0 };
 }

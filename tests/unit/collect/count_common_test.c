@@ -11,6 +11,7 @@
 
 #include "base/own.h"
 #include "collect/count_layers.h"
+#include "collect/count_places.h"
 #include "collect/count_reader.h"
 #include "collect/count_ways.h"
 
@@ -162,6 +163,19 @@ static uint64_t solve(const struct count_reader *r, struct count_flow_block *ret
 	return n;
 }
 
+/* What it has told of places is what their addresses tell. */
+static void check_places(const struct count_reader *r)
+{
+	own(count_places_fini) struct count_places found = { 0 };
+	const struct count_places *told = &r->flow.places;
+
+	count_places_find(&found, &r->flow);
+	assert_int_equal(told->n, found.n);
+	for (size_t i = 1; i < r->flow.n_blocks; i++)
+		assert_memory_equal(&told->blocks[i], &found.blocks[i],
+				    sizeof(*found.blocks));
+}
+
 static void compare(const struct count_window *whole, struct count_common *common,
 		    size_t n_least, size_t n_most)
 {
@@ -174,6 +188,7 @@ static void compare(const struct count_window *whole, struct count_common *commo
 	assert_int_equal(count_reader_open_child(whole, common, &child, NULL), 0);
 	assert_int_equal(r.flow.n_blocks, N_ALL);
 	assert_in_range(child.flow.n_blocks, n_least, n_most);
+	check_places(&child);
 	assert_int_equal(solve(&r, all), 0);
 	assert_int_equal(solve(&child, few), 0);
 	assert_memory_equal(all, few, sizeof(all));
