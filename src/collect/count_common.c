@@ -406,6 +406,23 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* Of many it takes less to go over all blocks than to sort them. */
+#define MANY_PART 16
+
+static void order_executed(struct count_common *c)
+{
+	if (c->executed.n < c->there.n_blocks / MANY_PART) {
+		if (c->executed.n)
+			qsort(c->executed.at, c->executed.n, sizeof(*c->executed.at),
+			      by_number);
+		return;
+	}
+	vec_clear(&c->executed);
+	for (uint32_t i = 0; i < c->there.n_blocks; i++)
+		if (c->numbers[i])
+			*vec_push(&c->executed) = i;
+}
+
 static void number_blocks(struct count_common *c)
 {
 	vec_each(component, &c->touched) {
@@ -419,8 +436,7 @@ static void number_blocks(struct count_common *c)
 			*vec_push(&c->executed) = blocks[i];
 		}
 	}
-	if (c->executed.n)
-		qsort(c->executed.at, c->executed.n, sizeof(*c->executed.at), by_number);
+	order_executed(c);
 	for (size_t i = 0; i < c->executed.n; i++)
 		c->numbers[c->executed.at[i]] = (uint32_t)i + 1;
 }
