@@ -9,6 +9,8 @@
 /* Windows, and parts of the time, of a program differ by that, before any is known.  It
  * is worth one of them, as a few may agree by chance. */
 #define USUAL 0.2
+/* Of what is told of a group, that others do at least. */
+#define LEAST_LEFT 0.01
 
 /* The part that a group of windows should have of what is executed in all of them. */
 static double part_of(const struct anchor_scale *s, uint32_t group)
@@ -36,19 +38,48 @@ double anchor_scale_spread(double squares, double n, double n_free)
 	return (n * squares + USUAL * USUAL / n) / n_free;
 }
 
+/* By how much the leader has more of its own in a group than time has. */
+static double beyond_time(const struct anchor_scale *s, uint32_t group)
+{
+	return s->leader->counted[group] / s->leader->all_counted -
+	       s->time->counted[group] / s->time->all_counted;
+}
+
+/* Of the slope, how much each group tells: what is left over of one that tells all of it
+ * is nothing, whatever the others would have made of it. */
+static double sum_of_slope(const struct anchor_scale *s, uint32_t n_groups)
+{
+	double sum = 0;
+
+	if (s->slope <= 0 || s->slope >= 1)
+		return INFINITY;
+	for (uint32_t i = 0; i < n_groups; i++)
+		sum += pow(beyond_time(s, i), 2);
+	return sum;
+}
+
+/* Each group is off by what it would be if the others told the scale: where one has next
+ * to all, it agrees with itself only. */
 double anchor_scale_variance(const struct anchor_scale *s, const double *counts,
 			     uint32_t n_groups, double *ret_sum)
 {
-	bool is_fitted = s->slope > 0 && s->slope < 1;
-	double sum = 0, off = 0;
+	double sum = 0, off = 0, alike = 0, of_slope = sum_of_slope(s, n_groups);
 
 	for (uint32_t i = 0; i < n_groups; i++)
 		sum += counts[i];
 	*ret_sum = sum;
-	for (uint32_t i = 0; i < n_groups; i++)
-		off += pow(counts[i] / sum - part_of(s, i), 2);
-	return sum > 0 ? anchor_scale_spread(off, n_groups, n_groups - 1 - is_fitted)
-		       : INFINITY;
+	if (sum <= 0)
+		return INFINITY;
+	for (uint32_t i = 0; i < n_groups; i++) {
+		double part = counts[i] / sum, own = part_of(s, i), left = 1;
+
+		if (of_slope < INFINITY && of_slope > 0)
+			left = 1 - pow(beyond_time(s, i), 2) / of_slope;
+		off += pow((part - own) / fmax(left, LEAST_LEFT), 2) /
+		       fmax(1 - own, LEAST_LEFT);
+		alike += part * part;
+	}
+	return off + USUAL * USUAL * alike / fmax(1 / alike - 1, LEAST_LEFT);
 }
 
 double anchor_scale_own_variance(const struct anchor_scale *s)

@@ -452,6 +452,35 @@ static void a_way_that_one_program_goes_is_told_by_that(void **state unused)
 	assert_true(w[ANCHORED_LOOP_AGAIN].off < 0.05);
 }
 
+/* What is in one window alone, with a counter that is there alone, too. */
+static void a_window_that_has_all_agrees_with_itself_only(void **state unused)
+{
+	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
+	own(buf_fini) struct buf text = { 0 };
+
+	buf_printf(&text, "event cpu-time unit=ns period=1000000 flags=sampled\n"
+			  "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
+			  "a+0x100 40000\n");
+	for (unsigned i = 0; i < 40; i++) {
+		bool has_loop = i == 20;
+
+		buf_printf(&text,
+			   "anchor %u 0 cpu=%u\n"
+			   "anchor %u 1000000 a+0x910 cpu=%u\n"
+			   "anchor %u 10000 a+0x910 size=4\n"
+			   "anchor %u 40000 a+0x910 cpu=%u near=1\n"
+			   "anchor %u %u a+0x960 cpu=%u\n"
+			   "anchor %u %u a+0x960 size=4\n",
+			   i, SECOND, i, SECOND, i, i, SECOND / 25, i,
+			   has_loop ? 100000 : 0, SECOND, i, has_loop ? 1000 : 0);
+	}
+	buf_printf(&text, "anchor 20 200000 a+0x100 size=8\n"
+			  "anchor 20 200 a+0x108 size=1\n");
+	recording_builder_write(path, buf_str(&text));
+	assert_int_equal(anchored_loop_find(path, b), 40);
+	assert_true(b[ANCHORED_LOOP_TURN].off > 0.5);
+}
+
 static void without_ways_in_windows_none_are_told(void **state unused)
 {
 	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
@@ -480,6 +509,7 @@ int main(void)
 		TEST(processes_of_a_program_are_one),
 		TEST(a_process_that_ended_too_soon_is_as_the_others),
 		TEST(another_program_makes_the_same_code_less_sure),
+		TEST(a_window_that_has_all_agrees_with_itself_only),
 		TEST(ways_have_the_part_that_they_had_in_windows),
 		TEST(a_way_that_one_program_goes_is_told_by_that),
 		TEST(without_ways_in_windows_none_are_told),
