@@ -31,7 +31,8 @@ struct anchor_leader {
 	double variance;		       /* of that, relative; INFINITY: unusable */
 	double counted[ANCHOR_LEADERS_GROUPS]; /* in windows, by what these stand for */
 	double all_counted;
-	double met; /* in windows */
+	double met;	  /* in windows */
+	bool is_own_time; /* of one function: with it, nothing goes as all of the time */
 };
 
 struct anchor_leaders {

@@ -16,9 +16,16 @@ struct reading {
 
 void anchor_programs_fini(struct anchor_programs *a)
 {
+	vec_each(x, &a->at)
+		vec_fini(&x->samples);
 	vec_fini(&a->at);
 	map_fini(&a->of_function);
 	free(a->of_process);
+}
+
+uint64_t anchor_programs_function(uint32_t sym_image, uint64_t start)
+{
+	return hash_pair(start, sym_image);
 }
 
 static uint64_t key_of(uint32_t program, uint32_t sym_image, uint64_t start)
@@ -59,6 +66,30 @@ static const struct profile_function *innermost(const struct profile *p,
 	return NULL;
 }
 
+/* Of several processes none: they are not in the order of one clock. */
+static void keep(struct anchor_program *to, const struct profile_sample *s,
+		 const struct profile_function *f)
+{
+	if (to->n_processes > 1) {
+		vec_fini(&to->samples);
+		return;
+	}
+	*vec_push(&to->samples) = (struct anchor_program_sample){
+		.function = f ? anchor_programs_function(f->sym_image, f->start)
+			      : ANCHOR_PROGRAMS_NONE,
+		.time_ns = s->time_ns,
+		.weight = s->weight,
+		.count = s->count
+	};
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct anchor_program_sample *x = a, *y = b;
+
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
 static int take_sample(void *ctx, const struct profile_sample *s, struct err *e)
 {
 	struct reading *x = ctx;
@@ -71,6 +102,7 @@ static int take_sample(void *ctx, const struct profile_sample *s, struct err *e)
 		return 0;
 	program = program_of(x, s->process);
 	x->to->at.at[program].sampled_ns += (double)s->weight;
+	keep(&x->to->at.at[program], s, f);
 	if (f)
 		*map_slot(&x->to->of_function, key_of(program, f->sym_image, f->start),
 			  &is_new) += s->weight;
@@ -94,6 +126,10 @@ int anchor_programs_read(struct anchor_programs *ret, const struct profile *p,
 		ret->of_process[i] = ANCHOR_PROGRAMS_NONE;
 	rc = profile_each_sample(p, take_sample, &x, e);
 	map_fini(&x.by_name);
+	vec_each(a, &ret->at)
+		if (a->samples.n)
+			qsort(a->samples.at, a->samples.n, sizeof(*a->samples.at),
+			      by_time);
 	return rc;
 }
 

@@ -20,9 +20,16 @@ struct profile;
 
 #define ANCHOR_PROGRAMS_NONE UINT32_MAX
 
+struct anchor_program_sample {
+	uint64_t function; /* as anchor_programs_function has it */
+	uint64_t time_ns, weight;
+	uint32_t count;
+};
+
 struct anchor_program {
 	double sampled_ns;
-	uint32_t n_processes; /* that were sampled */
+	uint32_t n_processes;			   /* that were sampled */
+	VEC(struct anchor_program_sample) samples; /* by time; of one process alone */
 };
 
 struct anchor_programs {
@@ -36,6 +43,8 @@ must_use int anchor_programs_read(struct anchor_programs *ret, const struct prof
 				  size_t column, struct err *e);
 void anchor_programs_fini(struct anchor_programs *a);
 
+/* Of a function in samples. */
+uint64_t anchor_programs_function(uint32_t sym_image, uint64_t start);
 /* What was sampled of the program within the function that begins at an address. */
 double anchor_programs_in(const struct anchor_programs *a, uint32_t program,
 			  uint32_t sym_image, uint64_t start);

@@ -8,6 +8,7 @@
 #include "analyze/anchor_programs.h"
 #include "analyze/anchor_rows.h"
 #include "analyze/anchor_scale.h"
+#include "analyze/anchor_times.h"
 #include "analyze/anchor_ways.h"
 #include "analyze/profile_data.h"
 #include "base/mem.h"
@@ -40,6 +41,7 @@
 struct part {
 	struct anchor_rows rows;
 	struct anchor_leaders leaders;
+	struct anchor_times times;
 	bool tells;
 	double factor; /* how many times what was looked at there was in all */
 };
@@ -54,6 +56,7 @@ void anchoring_free(struct anchoring *a)
 	if (!a)
 		return;
 	for (size_t i = 0; a->parts && i < a->programs.at.n; i++) {
+		anchor_times_fini(&a->parts[i].times);
 		anchor_leaders_fini(&a->parts[i].leaders);
 		anchor_rows_fini(&a->parts[i].rows);
 	}
@@ -86,6 +89,8 @@ static void make_part(struct part *a, const struct anchor_program *program)
 		return;
 	anchor_leaders_make(&a->leaders, &a->rows, are_several);
 	a->tells = !are_several || a->leaders.is_weighed;
+	if (a->leaders.is_weighed && program->samples.n)
+		anchor_times_make(&a->times, program, &a->rows, &a->leaders);
 	if (are_several)
 		a->factor = fmax(1, program->sampled_ns /
 					    (a->rows.native_ns - a->rows.unseen_ns));
@@ -130,6 +135,7 @@ int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret
 		rc = read_parts(a, p, column, e);
 	for (size_t i = 0; i < a->programs.at.n && rc == 0; i++) {
 		make_part(&a->parts[i], &a->programs.at.at[i]);
+		vec_fini(&a->programs.at.at[i].samples);
 		tells |= a->parts[i].tells;
 	}
 	if (rc == 0 && tells)
@@ -222,27 +228,50 @@ static void sum_instructions(const struct procedure *p, const struct counts *c,
 				c->of[(size_t)i * c->n_groups + k] * p->blocks[i].n_steps;
 }
 
+/* A function: what it has in windows, and its own time. */
+struct subject {
+	const struct part *part;
+	const double *counts;		   /* [group]: its instructions */
+	const struct anchor_leader *times; /* ANCHOR_TIMES_LENGTHS; NULL: not known */
+};
+
+static size_t n_leaders_of(const struct subject *f)
+{
+	return f->part->leaders.at.n + (f->times ? ANCHOR_TIMES_LENGTHS : 0);
+}
+
+static const struct anchor_leader *leader_of(const struct subject *f, size_t i)
+{
+	size_t n = f->part->leaders.at.n;
+
+	return i < n ? &f->part->leaders.at.at[i] : &f->times[i - n];
+}
+
 /* By one leader, a function's instructions. */
 struct guess {
 	struct anchor_scale scale;
 	double log_times, variance;
-	double price; /* of having been chosen: of the variance */
+	double price;  /* of having been chosen: of the variance */
+	double missed; /* a variance: of what windows have not of the function */
 };
 
-static bool make_guess(const struct part *a, const struct anchor_leader *l,
-		       const double *counts, struct guess *ret)
+static bool make_guess(const struct subject *f, const struct anchor_leader *l,
+		       struct guess *ret)
 {
+	const struct anchor_leaders *leaders = &f->part->leaders;
 	double sum;
 
 	if (l->met < LEAST_COUNTED || l->hits < LEAST_HITS || l->variance == INFINITY)
 		return false;
-	ret->scale = (struct anchor_scale){ .leader = l,
-					    .time = anchor_leaders_time(&a->leaders) };
-	anchor_scale_fit(&ret->scale, counts, a->leaders.n_groups);
+	ret->scale = (struct anchor_scale){
+		.leader = l, .time = l->is_own_time ? NULL : anchor_leaders_time(leaders)
+	};
+	anchor_scale_fit(&ret->scale, f->counts, leaders->n_groups);
 	ret->variance =
-		anchor_scale_variance(&ret->scale, counts, a->leaders.n_groups, &sum) +
+		anchor_scale_variance(&ret->scale, f->counts, leaders->n_groups, &sum) +
 		anchor_scale_own_variance(&ret->scale);
 	ret->log_times = log(sum) + anchor_scale_log(&ret->scale);
+	ret->missed = 0;
 	return ret->variance < INFINITY;
 }
 
@@ -258,18 +287,17 @@ static double sure(const struct part *a, double variance)
 
 /* Where places do not agree, they are further off than they tell: the program does other
  * things in windows than between them. */
-static double disagreement(const struct part *a, const struct guess *best,
-			   const double *counts)
+static double disagreement(const struct subject *f, const struct guess *best)
 {
 	double most = 0;
 
-	vec_each(l, &a->leaders.at) {
+	for (size_t i = 0; i < n_leaders_of(f); i++) {
 		struct guess g;
 
-		if (!make_guess(a, l, counts, &g) || g.variance > TELLING * TELLING)
+		if (!make_guess(f, leader_of(f, i), &g) || g.variance > TELLING * TELLING)
 			continue;
 		most = fmax(most, fabs(g.log_times - best->log_times) -
-					  sure(a, g.variance + best->variance));
+					  sure(f->part, g.variance + best->variance));
 	}
 	return most;
 }
@@ -281,27 +309,107 @@ static double price_of_choice(const struct part *a, double n_others)
 	return pow(1 + fmax(n_others, 0) / 2, 2.0 / (a->leaders.n_groups - 2));
 }
 
-/* Time is chosen without a price: it is what there is where no place is. */
-static bool make_best(const struct part *a, const double *counts, struct guess *ret)
+/* Of all of the time windows tell what a function has in it only if they are taken where
+ * it is as much of the time as elsewhere.  A variance, beyond what chance makes of it. */
+static double missed_by_windows(const struct subject *f)
 {
-	const struct anchor_leader *time = anchor_leaders_time(&a->leaders);
-	uint32_t n_leaders = 0;
+	const struct anchor_scale by_time = {
+		.leader = anchor_leaders_time(&f->part->leaders), .slope = 1
+	};
+	double most = 0;
+
+	for (int i = 0; f->times && i < ANCHOR_TIMES_LENGTHS; i++) {
+		const struct anchor_leader *l = &f->times[i];
+		double sum, by, chance;
+
+		if (l->variance == INFINITY)
+			continue;
+		by = log(l->natively / l->all_counted);
+		chance = sure(f->part,
+			      l->variance + anchor_scale_variance(
+						    &by_time, l->counted,
+						    f->part->leaders.n_groups, &sum));
+		most = fmax(most, by * by - chance * chance);
+	}
+	return most;
+}
+
+/* What windows miss of a function, by the time that it takes. */
+struct missing {
+	const struct anchor_leader *time; /* NULL: windows stand for none */
+	double variance; /* of what goes with time as it does in windows */
+	double missed;	 /* as that which goes with time alone */
+};
+
+/* A place that goes with the function in windows does so elsewhere, too: it misses as
+ * little as is not told by it there. */
+static double missed_by(const struct missing *m, const struct guess *g)
+{
+	if (!m->time || g->scale.leader->is_own_time)
+		return 0;
+	return m->missed * fmin(1, g->variance / m->variance);
+}
+
+static double doubt_of(const struct guess *g)
+{
+	return g->variance + g->missed;
+}
+
+/* Of places the best, with what having been chosen among them costs; of how many. */
+static uint32_t choose_place(const struct subject *f, const struct missing *m,
+			     struct guess *ret)
+{
+	uint32_t n = 0;
 	struct guess g;
 
-	*ret = (struct guess){ .variance = INFINITY };
-	vec_each(l, &a->leaders.at) {
-		if (l == time || !make_guess(a, l, counts, &g))
+	vec_each(l, &f->part->leaders.at) {
+		if (l == m->time || !make_guess(f, l, &g))
 			continue;
-		n_leaders++;
-		if (g.variance < ret->variance)
+		n++;
+		g.missed = missed_by(m, &g);
+		if (doubt_of(&g) < doubt_of(ret))
 			*ret = g;
 	}
-	ret->price = price_of_choice(a, time ? n_leaders : n_leaders - 1.0);
-	ret->variance *= ret->price;
-	if (time && make_guess(a, time, counts, &g) && g.variance <= ret->variance) {
-		*ret = g;
+	ret->price = price_of_choice(f->part, m->time ? n : n - 1.0);
+	return n;
+}
+
+/* Its own time is chosen where it is better than the best of n others: these pay nothing
+ * for that it is there. */
+static void choose_own_time(const struct subject *f, uint32_t n, struct guess *best)
+{
+	double price = price_of_choice(f->part, n + ANCHOR_TIMES_LENGTHS);
+	struct guess g;
+
+	for (int i = 0; f->times && i < ANCHOR_TIMES_LENGTHS; i++) {
+		if (!make_guess(f, &f->times[i], &g))
+			continue;
+		g.price = price;
+		g.variance *= price;
+		if (g.variance < doubt_of(best))
+			*best = g;
+	}
+}
+
+/* Time is chosen without a price: it is what there is where no place is. */
+static bool make_best(const struct subject *f, struct guess *ret)
+{
+	struct missing m = { .time = anchor_leaders_time(&f->part->leaders) };
+	struct guess of_time = { .variance = INFINITY };
+	uint32_t n;
+
+	*ret = (struct guess){ .variance = INFINITY };
+	if (m.time && make_guess(f, m.time, &of_time))
+		of_time.missed = m.missed = missed_by_windows(f);
+	m.variance = of_time.variance;
+	n = choose_place(f, &m, ret);
+	if (of_time.variance < INFINITY &&
+	    doubt_of(&of_time) <= doubt_of(ret) * ret->price) {
+		*ret = of_time;
 		ret->price = 1;
 	}
+	ret->variance *= ret->price;
+	choose_own_time(f, n, ret);
 	return ret->variance < INFINITY;
 }
 
@@ -336,6 +444,15 @@ static void find_ways(const struct part *a, const struct anchor_ways_input *in,
 	}
 }
 
+/* Parts of it may be before its entry. */
+static const struct anchor_leader *own_times(const struct part *a, uint32_t sym_image,
+					     const struct procedure *p)
+{
+	uint32_t entry = p->entry == PROCEDURE_OUTSIDE ? 0 : p->entry;
+
+	return anchor_times_find(&a->times, sym_image, p->blocks[entry].start);
+}
+
 static bool find_in_part(const struct part *a, uint32_t sym_image, uint64_t delta,
 			 const struct procedure *p, struct anchoring_block *ret,
 			 struct anchoring_way *ret_ways)
@@ -346,13 +463,14 @@ static bool find_in_part(const struct part *a, uint32_t sym_image, uint64_t delt
 	struct counts c = { of, counted, a->leaders.n_groups };
 	double all[ANCHOR_LEADERS_GROUPS] = { 0 };
 	struct guess best = { 0 };
+	struct subject f = { a, all, own_times(a, sym_image, p) };
 	double apart;
 
 	count_blocks(a, sym_image, delta, p, &c);
 	sum_instructions(p, &c, all);
-	if (!make_best(a, all, &best))
+	if (!make_best(&f, &best))
 		return false;
-	apart = disagreement(a, &best, all);
+	apart = disagreement(&f, &best);
 	for (uint32_t i = 0; i < p->n_blocks; i++) {
 		double sum, variance = anchor_scale_variance(
 				    &best.scale, of + (size_t)i * a->leaders.n_groups,
@@ -361,9 +479,8 @@ static bool find_in_part(const struct part *a, uint32_t sym_image, uint64_t delt
 		if (sum <= 0)
 			continue;
 		ret[i].times = sum * exp(anchor_scale_log(&best.scale)) + counted[i];
-		ret[i].off = off_by(a, best.price * (variance + anchor_scale_own_variance(
-									&best.scale))) +
-			     apart;
+		variance += anchor_scale_own_variance(&best.scale);
+		ret[i].off = off_by(a, best.price * (variance + best.missed)) + apart;
 	}
 	find_ways(a,
 		  &(struct anchor_ways_input){ .rows = &a->rows,

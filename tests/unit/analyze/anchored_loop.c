@@ -13,8 +13,8 @@
 
 /* add %rax, %rax; dec %rcx; jne back to the begin; ret. */
 static const uint8_t code[] = "\x48\x01\xc0\x48\xff\xc9\x75\xf8\xc3";
-#define BEGIN 0x1000
-#define DELTA (BEGIN - 0x100)
+#define BEGIN 0x100
+#define DELTA 0
 
 uint32_t anchored_loop_find_ways(const char *path,
 				 struct anchoring_block ret_blocks[ANCHORED_LOOP_BLOCKS],

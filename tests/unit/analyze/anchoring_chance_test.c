@@ -20,13 +20,15 @@
 #include "base/buf.h"
 #include "recording_builder.h"
 
-#define N_PROGRAMS 200
-#define SLICE_MS   50
-#define N_SLICES   20 /* between windows */
-#define N_KINDS	   3  /* of what is done */
-#define WINDOW_MS  10 /* natively, about */
-#define NEAR_MS	   20
-#define NS_OF_MS   1000000
+#define N_PROGRAMS  200
+#define SLICE_MS    50
+#define N_SLICES    20 /* between windows */
+#define N_KINDS	    3  /* of what is done */
+#define WINDOW_MS   10 /* natively, about */
+#define NEAR_MS	    20
+#define NS_OF_MS    1000000
+#define CODE_RATE   1e6 /* each millisecond, where all code is one loop */
+#define SAMPLES_ROW 10
 
 /* Many are watched, and none of them goes with the loop but as all of the time does: one
  * does in a few windows, by chance. */
@@ -93,6 +95,10 @@ struct program {
 	unsigned kind;
 	bool has_meters; /* counters of all of the time; else returns are watched for a
 			  * tenth of it */
+	/* The loop is as often as it takes time, of which it has these parts, and samples
+	 * tell when; else they are all of the loop. */
+	bool has_shares, has_samples;
+	double shares[N_KINDS];
 	double truth[N_PLACES];
 	struct buf text;
 };
@@ -108,6 +114,17 @@ static void begin(struct program *p, bool has_meters)
 			p->rates[i][k] = rate_of(k) * around(apart);
 }
 
+static void begin_shares(struct program *p, bool has_samples)
+{
+	p->has_shares = true;
+	p->has_samples = has_samples;
+	for (int i = 0; i < N_KINDS; i++) {
+		p->shares[i] = fmin(0.9, 0.15 * around(1));
+		p->rates[i][LOOP] = CODE_RATE * p->shares[i] * around(0.1);
+		p->rates[i][RETURN] = p->rates[i][LOOP] / 300;
+	}
+}
+
 static void next_slice(struct program *p)
 {
 	if (chance() >= p->stay)
@@ -120,6 +137,21 @@ static double executed(const struct program *p, unsigned place, double ms)
 	return floor(p->rates[p->kind][place] * ms * around(0.2) + chance());
 }
 
+/* A millisecond each. */
+static void write_samples(struct program *p)
+{
+	for (int i = 0; i < SLICE_MS; i += SAMPLES_ROW) {
+		int n = 0;
+
+		for (int k = 0; k < SAMPLES_ROW; k++)
+			n += chance() < p->shares[p->kind];
+		if (n && p->has_samples)
+			buf_printf(&p->text, "a+0x100 %d\n", n);
+		if (n < SAMPLES_ROW && p->has_samples)
+			buf_printf(&p->text, "a+0x900 %d\n", SAMPLES_ROW - n);
+	}
+}
+
 /* A place is watched in all slices, or in two. */
 static void write_between(struct program *p, unsigned window, unsigned n_slices)
 {
@@ -128,6 +160,8 @@ static void write_between(struct program *p, unsigned window, unsigned n_slices)
 
 	for (unsigned i = 0; i < n_slices; i++) {
 		next_slice(p);
+		if (p->has_shares)
+			write_samples(p);
 		for (unsigned k = 0; k < N_PLACES; k++) {
 			double times = executed(p, k, SLICE_MS);
 
@@ -152,6 +186,9 @@ static void write_window(struct program *p, unsigned window)
 {
 	double ms = WINDOW_MS * around(0.3), slow = 0.98 * around(0.03);
 
+	if (p->has_shares)
+		buf_printf(&p->text, "anchor %u %.0f a+0xa80 size=8\n", window,
+			   CODE_RATE * (1 - p->shares[p->kind]) * ms);
 	for (unsigned k = 0; k < N_PLACES; k++) {
 		double times = executed(p, k, ms);
 
@@ -168,11 +205,13 @@ static void write_window(struct program *p, unsigned window)
 
 static void write_program(struct program *p, unsigned n_windows)
 {
-	buf_printf(&p->text,
-		   "event cpu-time unit=ns period=1000000 flags=sampled\n"
-		   "process 10 a\nimage a /bin/a\nuse pid=10 event=cpu-time\n"
-		   "a+0x100 %u\n",
-		   (n_windows * N_SLICES + N_SLICES / 2) * SLICE_MS);
+	buf_printf(&p->text, "event cpu-time unit=ns period=1000000 flags=sampled\n"
+			     "process 10 a\nimage a jit kind=jit pid=10\n"
+			     "function a loop 0x100 9\nfunction a rest 0x900 400\n"
+			     "use pid=10 event=cpu-time\n");
+	if (!p->has_samples)
+		buf_printf(&p->text, "a+0x100 %u\n",
+			   (n_windows * N_SLICES + N_SLICES / 2) * SLICE_MS);
 	for (unsigned i = 0; i < n_windows; i++) {
 		write_between(p, i, N_SLICES);
 		write_window(p, i);
@@ -183,10 +222,12 @@ static void write_program(struct program *p, unsigned n_windows)
 
 struct verdict {
 	unsigned n, n_right;
-	double off; /* of all: the mean */
+	double off, error; /* of all: the mean */
 };
 
-static struct verdict judge(unsigned n_windows, bool has_meters)
+enum sampling { ALL_LOOP, SHARES, SHARES_SAMPLED };
+
+static struct verdict judge(unsigned n_windows, bool has_meters, enum sampling sampling)
 {
 	struct verdict v = { 0 };
 
@@ -195,17 +236,22 @@ static struct verdict judge(unsigned n_windows, bool has_meters)
 		struct program p;
 
 		begin(&p, has_meters);
+		if (sampling != ALL_LOOP)
+			begin_shares(&p, sampling == SHARES_SAMPLED);
 		write_program(&p, n_windows);
 		if (anchored_loop_find(path, b) == n_windows) {
+			double error =
+				fabs(log(b[ANCHORED_LOOP_TURN].times / p.truth[LOOP]));
+
 			v.n++;
-			v.n_right +=
-				fabs(log(b[ANCHORED_LOOP_TURN].times / p.truth[LOOP])) <=
-				b[ANCHORED_LOOP_TURN].off;
+			v.n_right += error <= b[ANCHORED_LOOP_TURN].off;
+			v.error += error;
 			v.off += b[ANCHORED_LOOP_TURN].off;
 		}
 		buf_fini(&p.text);
 	}
 	v.off /= v.n;
+	v.error /= v.n;
 	return v;
 }
 
@@ -215,7 +261,7 @@ static void check_ranges(bool has_meters)
 	double before = INFINITY;
 
 	for (size_t i = 0; i < sizeof(n_windows) / sizeof(n_windows[0]); i++) {
-		struct verdict v = judge(n_windows[i], has_meters);
+		struct verdict v = judge(n_windows[i], has_meters, ALL_LOOP);
 
 		print_message("# %u windows: %u of %u in ranges of %.0f %%\n",
 			      n_windows[i], v.n_right, v.n, 100 * v.off);
@@ -237,12 +283,31 @@ static void ranges_have_the_truth_where_a_place_is_watched_in_turns(void **state
 	check_ranges(false);
 }
 
+static void the_time_that_a_function_takes_tells_what_windows_miss(void **state)
+{
+	(void)state;
+	for (unsigned n_windows = 6; n_windows <= 24; n_windows *= 2) {
+		struct verdict v = judge(n_windows, true, SHARES_SAMPLED), without;
+
+		seed = 1;
+		without = judge(n_windows, true, SHARES);
+		print_message("# %u windows: off by %.3f, without samples %.3f; %u of "
+			      "%u in ranges of %.0f %%, %.0f %%\n",
+			      n_windows, v.error, without.error, v.n_right, v.n,
+			      100 * v.off, 100 * without.off);
+		assert_true(v.n > 0.9 * N_PROGRAMS && v.n_right > 0.9 * v.n);
+		assert_true(v.error < without.error && v.off < without.off);
+		seed = 1;
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(ranges_have_the_truth_where_all_is_counted),
 		TEST(ranges_have_the_truth_where_a_place_is_watched_in_turns),
+		TEST(the_time_that_a_function_takes_tells_what_windows_miss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -452,6 +452,61 @@ static void a_way_that_one_program_goes_is_told_by_that(void **state unused)
 	assert_true(w[ANCHORED_LOOP_AGAIN].off < 0.05);
 }
 
+/* Forty windows of 10 ms, the loop a fifth of the time there and around.  Between the
+ * first of them it is all of it for 0.4 s each time.  A turn takes 10 ns. */
+static bool is_in_the_loop(unsigned ms, unsigned n_long)
+{
+	bool is_near = ms % 1000 < 300 || ms % 1000 >= 700;
+
+	return is_near || ms / 1000 >= n_long ? ms % 5 == 0 : true;
+}
+
+/* Returns turns while nothing was counted. */
+static double write_long(unsigned n_long)
+{
+	own(buf_fini) struct buf text = { 0 };
+	unsigned n_ms = 0;
+
+	buf_printf(&text, "event cpu-time unit=ns period=1000000 flags=sampled\n"
+			  "process 10 a\nimage a jit kind=jit pid=10\n"
+			  "function a loop 0x100 9\nfunction a rest 0x900 64\n"
+			  "use pid=10 event=cpu-time\n");
+	for (unsigned ms = 0; ms < 40 * 1000; ms++) {
+		bool is_loop = is_in_the_loop(ms, n_long);
+
+		buf_printf(&text, "a+0x%u\n", is_loop ? 100 : 900);
+		n_ms += is_loop;
+	}
+	for (unsigned i = 0; i < 40; i++) {
+		unsigned ms = i % 2 ? 9 : 11;
+
+		buf_printf(&text,
+			   "anchor %u 0 cpu=%u\n"
+			   "anchor %u 1000000 a+0x910 cpu=%u\n"
+			   "anchor %u %u a+0x100 size=8\nanchor %u %u a+0x108 size=1\n"
+			   "anchor %u %u a+0x910 size=4\n"
+			   "anchor %u 40000 a+0x910 cpu=%u near=1\n",
+			   i, SECOND, i, SECOND, i, ms * 20000, i, ms * 20, i, ms * 1000,
+			   i, SECOND / 25);
+	}
+	recording_builder_write(path, buf_str(&text));
+	return n_ms * 1e5;
+}
+
+static void what_windows_did_not_meet_is_told_by_its_time(void **state unused)
+{
+	struct anchoring_block b[ANCHORED_LOOP_BLOCKS];
+
+	for (unsigned n_long = 0; n_long <= 20; n_long += 10) {
+		double truth = write_long(n_long) + 40 * 10 * 20000;
+
+		assert_int_equal(anchored_loop_find(path, b), 40);
+		assert_float_equal(b[0].times / truth, 1, 0.15);
+		assert_true(fabs(log(b[0].times / truth)) < b[0].off);
+		assert_true(n_long || b[0].off < 0.1);
+	}
+}
+
 /* What is in one window alone, with a counter that is there alone, too. */
 static void a_window_that_has_all_agrees_with_itself_only(void **state unused)
 {
@@ -510,6 +565,7 @@ int main(void)
 		TEST(a_process_that_ended_too_soon_is_as_the_others),
 		TEST(another_program_makes_the_same_code_less_sure),
 		TEST(a_window_that_has_all_agrees_with_itself_only),
+		TEST(what_windows_did_not_meet_is_told_by_its_time),
 		TEST(ways_have_the_part_that_they_had_in_windows),
 		TEST(a_way_that_one_program_goes_is_told_by_that),
 		TEST(without_ways_in_windows_none_are_told),
