@@ -59,6 +59,10 @@ const struct quality_gap quality_gaps[QUALITY_N_GAPS] = {
 	  "events that there was no room for: what is left may not be, and sums are too "
 	  "low",
 	  true },
+	{ "unwritten-events",
+	  "events, counts or readings that could not be written, as the disk was full or "
+	  "the largest size was reached",
+	  true },
 	{ "restricted-processes",
 	  "processes that forbade themselves the clock, and were not traced from there "
 	  "on",

@@ -34,7 +34,7 @@ struct quality_column {
 };
 
 /* What the recorder could not see at all: no sample tells of it. */
-#define QUALITY_N_GAPS	    33
+#define QUALITY_N_GAPS	    34
 #define QUALITY_GAP_RUNNING 8 /* no rusage has those processes */
 
 struct quality_gap {

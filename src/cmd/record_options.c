@@ -147,7 +147,7 @@ const struct option_spec record_options[] = {
 	{ .name = "quiet",
 	  .short_name = 'q',
 	  .kind = OPTION_FLAG,
-	  .text = "Print nothing at the end" },
+	  .text = "Print nothing at the end but that not all could be written" },
 	OPTION_END,
 };
 
@@ -341,5 +341,7 @@ int record_options_run(const struct options *o, const struct session_settings *s
 		return rc;
 	if (!options_has(o, "quiet"))
 		record_summary_print(settings, &outcome, stderr);
+	else
+		record_summary_print_failure(&outcome, stderr);
 	return settings->kind == SCOPE_LAUNCH ? program_exit_code(&outcome) : EXIT_OK;
 }

@@ -63,6 +63,15 @@ static void print_nothing(const struct session_settings *x, FILE *out)
 		      out);
 }
 
+void record_summary_print_failure(const struct session_outcome *o, FILE *out)
+{
+	char after[TEXT_MAX];
+
+	if (o->write_failure.code)
+		fprintf(out, "dwell: the recording ends early, after %s: %s\n",
+			text_duration(after, o->write_failure_ns), o->write_failure.text);
+}
+
 static void print_losses(const struct session_outcome *o, FILE *out)
 {
 	char n[TEXT_MAX], share[TEXT_MAX];
@@ -88,9 +97,7 @@ static void print_losses(const struct session_outcome *o, FILE *out)
 			o->n_truncated == 1 ? "is" : "are");
 	if (o->stats.trouble.code)
 		fprintf(out, "dwell: %s\n", o->stats.trouble.text);
-	if (o->write_failure.code)
-		fprintf(out, "dwell: the recording ends early: %s\n",
-			o->write_failure.text);
+	record_summary_print_failure(o, out);
 }
 
 /* The recording ends with the program, what it left behind does not. */

@@ -12,5 +12,7 @@
 
 void record_summary_print(const struct session_settings *x,
 			  const struct session_outcome *o, FILE *out);
+/* Only that not all could be written, if it is so. */
+void record_summary_print_failure(const struct session_outcome *o, FILE *out);
 
 #endif

@@ -227,6 +227,7 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 	const char *comment = recording_info(rec, "comment");
 	const char *host = recording_info(rec, "host");
 	const char *unrecorded = recording_info(rec, "unrecorded");
+	const char *ends_early = recording_info(rec, "ends-early");
 	own(freep) bool *is_replaced = replaced_by_exec(rec);
 	own(buf_fini) struct buf b = { 0 };
 	uint64_t asleep_ns = r->quality.sources[i].asleep_ns;
@@ -255,6 +256,11 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 	if (unrecorded) {
 		buf_puts(&b, "not recorded: ");
 		report_text_safe(&b, unrecorded);
+		report_text_line(out, r, "  ", &b);
+	}
+	if (ends_early) {
+		buf_puts(&b, "ends early, ");
+		report_text_safe(&b, ends_early);
 		report_text_line(out, r, "  ", &b);
 	}
 }

@@ -153,7 +153,8 @@ void session_describe(const struct session *s, session_line_fn *fn, void *ctx)
 static int create_file(struct session *s, struct err *e)
 {
 	struct writer_options options = { .max_bytes = s->settings.max_bytes,
-					  .no_time = s->settings.no_time };
+					  .no_time = s->settings.no_time,
+					  .keeps_room = true };
 	struct session_outcome *o = &s->outcome;
 
 	session_notes_path(&s->settings, s->launch.pid, o->path, sizeof(o->path));
@@ -589,10 +590,25 @@ static const struct session_control_ops control_ops = {
 	.status = tell_status,
 };
 
+/* A file that cannot be written any more is told at the end, and in it, as there is room
+ * for that: the program is none the wiser, and what was taken before remains. */
+static void keep_write_failure(struct session *s, int rc, const struct err *why)
+{
+	struct session_outcome *o = &s->outcome;
+
+	if (rc == 0 || o->write_failure.code)
+		return;
+	o->write_failure = *why;
+	o->write_failure_ns = clock_monotonic_ns() - s->start_ns;
+	if (s->writer)
+		session_notes_unwritten(s->writer, o);
+}
+
 static int run_loop(struct session *s, struct err *e)
 {
 	own(freep) struct pollfd *fds = xcalloc(FDS_MAX, sizeof(*fds));
 	uint64_t now_ns = clock_monotonic_ns();
+	struct err why = { 0 };
 
 	if (s->settings.duration_ns)
 		s->end_ns = now_ns + s->settings.duration_ns;
@@ -614,8 +630,8 @@ static int run_loop(struct session *s, struct err *e)
 		now_ns = clock_monotonic_ns();
 		/* A full disk ends the file, not the program: the writer keeps the
 		 * failure, it is told at the end. */
-		if (writer_tick(s->writer, now_ns, NULL) < 0)
-			s->outcome.write_failure = *writer_failed(s->writer);
+		rc = writer_tick(s->writer, now_ns, &why);
+		keep_write_failure(s, rc, &why);
 		serve_company(s);
 		session_control_serve(&s->control, now_ns, &control_ops, s);
 		take_signals(s);
@@ -713,14 +729,6 @@ static void stop_sources(struct session *s)
 	s->outcome.wall_ns = clock_monotonic_ns() - s->start_ns;
 	s->outcome.asleep_ns = clock_asleep_since_ns(s->asleep_before_ns);
 	s->outcome.stolen_ns = stolen_ns() - s->stolen_ns;
-}
-
-/* A file that cannot be written any more is told at the end: the program is none the
- * wiser, and what was taken before remains. */
-static void keep_write_failure(struct session *s, int rc, const struct err *why)
-{
-	if (rc < 0 && !s->outcome.write_failure.code)
-		s->outcome.write_failure = *why;
 }
 
 /* It is told of everything, and takes no samples. */

@@ -89,6 +89,7 @@ struct session_outcome {
 	uint32_t running_pid;		/* ... and one of them */
 	const char *jit_refusal;	/* what --jit could not do, or NULL */
 	struct err write_failure;	/* .code 0: none; the recording ends there */
+	uint64_t write_failure_ns;	/* when, after the start */
 };
 
 must_use int session_new(const struct session_settings *settings, struct session **ret,

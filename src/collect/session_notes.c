@@ -411,6 +411,18 @@ static void note_self(struct writer *w, struct session_outcome *o)
 	facts_add(w, FACT_SELF, "bytes", "bytes", o->bytes);
 }
 
+void session_notes_unwritten(struct writer *w, const struct session_outcome *o)
+{
+	const struct err *why = &o->write_failure;
+	char line[sizeof(why->text) + 2 * TEXT_MAX], after[TEXT_MAX];
+
+	/* Where it was written nobody needs to be told who reads it. */
+	snprintf(line, sizeof(line), "after %s: %s",
+		 text_duration(after, o->write_failure_ns),
+		 why->os ? strerror(why->os) : why->text);
+	writer_info(w, "ends-early", line);
+}
+
 void session_notes_end(struct writer *w, const struct tracker *t,
 		       struct session_outcome *o)
 {

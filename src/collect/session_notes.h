@@ -33,6 +33,8 @@ void session_notes_status(const struct session_settings *x,
 			  struct buf *lines);
 void session_notes_rusage(struct writer *w, const struct rusage *u,
 			  struct session_outcome *o);
+/* Why the recording ends early. */
+void session_notes_unwritten(struct writer *w, const struct session_outcome *o);
 void session_notes_end(struct writer *w, const struct tracker *t,
 		       struct session_outcome *o);
 

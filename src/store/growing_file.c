@@ -19,10 +19,19 @@ void growing_file_init_patient(struct growing_file *f, const char *path)
 	f->is_patient = true;
 }
 
+/* Room that nothing was written to. */
+static void give_back(struct growing_file *f)
+{
+	/* Of the same size it only frees what is behind that. */
+	if (f->has_room && f->fd >= 0)
+		f->has_room = ftruncate(f->fd, (off_t)(f->offset - f->waiting.size)) != 0;
+}
+
 void growing_file_fini(struct growing_file *f)
 {
 	if (!f->path)
 		return;
+	give_back(f);
 	closep(&f->fd);
 	free(f->path);
 	buf_fini(&f->waiting);
@@ -32,6 +41,42 @@ void growing_file_fini(struct growing_file *f)
 uint64_t growing_file_waiting(const struct growing_file *f)
 {
 	return f->waiting.size;
+}
+
+static int take_room(struct growing_file *f, uint64_t end, size_t size)
+{
+	int rc;
+
+	do
+		rc = fallocate(f->fd, FALLOC_FL_KEEP_SIZE, (off_t)end,
+			       (off_t)(size + f->kept_bytes));
+	while (rc < 0 && errno == EINTR);
+	return rc;
+}
+
+void growing_file_keep(struct growing_file *f, uint64_t bytes)
+{
+	f->kept_bytes = bytes;
+	/* Where there is none, the next piece is told why. */
+	if (bytes && f->fd >= 0)
+		f->has_room = take_room(f, f->offset - f->waiting.size, 0) == 0;
+}
+
+/* For a piece and what is to come at the end. */
+static int keep_room(struct growing_file *f, size_t size, struct err *e)
+{
+	uint64_t end = f->offset - f->waiting.size;
+
+	if (!f->kept_bytes)
+		return 0;
+	if (take_room(f, end, size) == 0) {
+		f->has_room = true;
+		return 0;
+	}
+	if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+		return err_os(e, "cannot write '%s'", f->path);
+	f->kept_bytes = 0; /* a file system that promises nothing */
+	return 0;
 }
 
 /* Behind what is in the file. */
@@ -90,6 +135,8 @@ int growing_file_append(struct growing_file *f, const void *data, size_t size,
 	int rc = 0;
 
 	if (is_written)
+		rc = keep_room(f, size, e);
+	if (is_written && rc == 0)
 		rc = write_all(f, data, size, e);
 	if (rc < 0 && !f->is_patient)
 		return rc;
@@ -102,6 +149,8 @@ int growing_file_append(struct growing_file *f, const void *data, size_t size,
 
 int growing_file_close(struct growing_file *f, struct err *e)
 {
+	give_back(f);
+
 	int fd = steal_fd(&f->fd);
 
 	if (fd >= 0 && close(fd) != 0)

@@ -3,7 +3,8 @@
  * growing_file - a file that is appended to, a piece as a whole or not at all.
  *
  * A patient one never refuses a piece: what cannot be written, and all that comes after
- * it, waits in memory until growing_file_settle() gets it into the file.  Owns the
+ * it, waits in memory until growing_file_settle() gets it into the file.  Another may
+ * keep room of the file system for pieces that have to be there at its end.  Owns the
  * descriptor.  One thread.
  */
 #ifndef DWELL_STORE_GROWING_FILE_H
@@ -23,6 +24,8 @@ struct growing_file {
 	uint64_t offset; /* where the next piece begins; what waits is before it */
 	bool is_patient;
 	struct buf waiting;
+	uint64_t kept_bytes; /* of room behind what is there; 0: none is kept */
+	bool has_room;	     /* some was taken, which is to be given back */
 };
 
 /* From a descriptor that becomes its own, behind offset bytes. */
@@ -31,6 +34,9 @@ void growing_file_init(struct growing_file *f, const char *path, int fd, uint64_
 void growing_file_init_patient(struct growing_file *f, const char *path);
 void growing_file_fini(struct growing_file *f); /* what waits is gone */
 
+/* From now on a piece is refused that would leave less room than that behind it, where
+ * the file system can promise it; 0: what was kept is there to be used. */
+void growing_file_keep(struct growing_file *f, uint64_t bytes);
 must_use int growing_file_append(struct growing_file *f, const void *data, size_t size,
 				 struct err *e);
 /* All of it is in the file; else why not, and it waits on. */

@@ -55,6 +55,8 @@ int writer_create(const char *path, const struct writer_options *options,
 		rc = block_sink_create(&w->sink, path, e);
 	if (rc < 0)
 		return rc;
+	if (w->options.keeps_room)
+		growing_file_keep(&w->sink.file, WRITER_CLOSING_BYTES);
 	w->sink.squeeze.level = w->options.level;
 	rc = set_owner(w, e);
 	if (rc < 0) {
@@ -127,6 +129,7 @@ static int finish(struct writer *w, struct err *e)
 	int rc = writer_flush_blocks(w, e);
 
 	/* Even after a failure: a disk too full for data may have room for the loss. */
+	growing_file_keep(&w->sink.file, 0);
 	state_losses(w);
 	if (writer_append_explanations(w, rc < 0 ? NULL : e) < 0)
 		return w->failure.code;

@@ -29,6 +29,8 @@ struct writer_options {
 	/* What cannot be written waits in memory, and nothing is lost for that: see
 	 * writer_flush() and writer_finish().  A file that is there is not replaced. */
 	bool is_patient;
+	/* Room for what the end has to tell is kept, so that a full disk is told of. */
+	bool keeps_room;
 	int level; /* of zstd; 0: fast */
 };
 

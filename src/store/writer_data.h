@@ -20,7 +20,7 @@
 #include "store/writer.h"
 
 #define WRITER_CHUNK_BYTES (1u << 20) /* of records and strings per block */
-/* Kept free below max_bytes for the closing facts, names and index. */
+/* Kept free below max_bytes, or of a disk, for the closing facts, names and index. */
 #define WRITER_CLOSING_BYTES  (64u << 10)
 #define WRITER_N_RECORD_KINDS 9
 

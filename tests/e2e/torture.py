@@ -58,7 +58,7 @@ def report_part(path=FILE):
     r = json.loads(p.stdout)
     damage = r['quality']['sources'][0]['damage']
     if p.returncode == 0:
-        assert damage is None and r['quality']['lost'] > 0, r
+        assert damage is None and 'after ' in r['sources'][0]['ends-early'], r
     else:
         assert p.returncode == 1 and damage.startswith('unfinished'), p
     return r
@@ -133,6 +133,27 @@ def a_full_disk():
             (report_part if ends_early else report)(file)
             remove(file)
             remove(filler)
+    finally:
+        subprocess.run(['umount', path])
+
+
+@test
+def a_full_disk_is_told_of_what_is_traced():
+    path = mounted('512k')
+    file = os.path.join(path, 'x.dwell')
+    script = 'cat /dev/zero >filler 2>/dev/null; sleep 0.5; echo here; exit 6'
+    try:
+        # what is seldom has less to tell than is left
+        for way in ('heap', 'io', 'sync,heap', 'fpe,heap', 'regions,heap', 'usertime,heap'):
+            p = subprocess.run([DWELL, 'run', '-q', '-e', way, '-o', file, '--', 'sh', '-c', script],
+                               capture_output=True, timeout=60, cwd=path)
+            assert p.returncode == 6 and p.stdout == b'here\n', (way, p)
+            assert one_line(p.stderr) and b'ends early' in p.stderr and b'No space left' in p.stderr, (way, p)
+            # nothing of it is broken: what is missing is told in it
+            p = subprocess.run([DWELL, 'report', file], capture_output=True, timeout=60)
+            assert p.returncode == 0 and b'ends early, after' in p.stdout and b'unfinished' not in p.stdout, (way, p)
+            remove(file)
+            remove(os.path.join(path, 'filler'))
     finally:
         subprocess.run(['umount', path])
 

@@ -2,12 +2,15 @@
 #include "store/writer.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -210,6 +213,76 @@ static void a_full_disk_keeps_what_was_written(void **state)
 	}
 }
 
+enum { CANNOT_MOUNT = 77 };
+
+/* A file system of half a megabyte that nobody else sees. */
+static int mount_small(void)
+{
+	if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+		return CANNOT_MOUNT;
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", "/tmp", "tmpfs", 0, "size=512k") != 0 || chdir("/tmp") != 0)
+		return CANNOT_MOUNT;
+	return 0;
+}
+
+/* What has not been written is all told, and the file is whole, at whatever byte the disk
+ * was full. */
+static int fill_a_small_disk(uint64_t n_each)
+{
+	const struct writer_options options = { .keeps_room = true };
+	own(recording_freep) struct recording *r = NULL;
+	struct writer *w = NULL;
+	uint64_t lost = 0, n = 0;
+	struct statvfs room;
+
+	unlink("x");
+	if (writer_create("x", &options, &w, NULL) < 0)
+		return 2;
+	writer_process(w, &(struct model_process){ .parent = MODEL_NONE,
+						   .exec_of = MODEL_NONE });
+	writer_thread(w, &(struct model_thread){ .tid = 1 });
+	writer_event(w, &(struct model_event){ .name = writer_string(w, "cpu-time") });
+	writer_image(w, &(struct model_image){ .path = writer_string(w, "/bin/x") });
+	while (!writer_failed(w) && n < 10000000) {
+		add_sample(w, n++);
+		if (n % n_each == 0)
+			(void)!writer_flush(w, NULL);
+	}
+	writer_info(w, "why", "it is full");
+	for (uint64_t i = 0; i < 1000; i++)
+		add_sample(w, n++);
+	if (writer_close(w, NULL) != ERR_OS || recording_open("x", &r, NULL) < 0)
+		return 3;
+	if (!recording_is_complete(r) || recording_damage(r) || !recording_info(r, "why"))
+		return 4;
+	if (!recording_find_fact(r, FACT_LOSS, "unwritten-samples", MODEL_NONE,
+				 MODEL_NONE, &lost) ||
+	    check_samples(r) + lost != n)
+		return 5;
+	/* What was kept and not used is free again. */
+	return statvfs(".", &room) == 0 && room.f_bfree > 0 ? 0 : 6;
+}
+
+static void a_full_disk_has_room_to_say_what_is_missing(void **state)
+{
+	(void)state;
+	for (uint64_t n_each = 1000; n_each < 1700; n_each += 97) {
+		int status;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			int rc = mount_small();
+
+			_exit(rc ? rc : fill_a_small_disk(n_each));
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (WEXITSTATUS(status) == CANNOT_MOUNT)
+			skip();
+		assert_int_equal(status, 0);
+	}
+}
+
 static void the_largest_size_is_kept_and_the_rest_is_a_stated_loss(void **state)
 {
 	const struct writer_options o = { .max_bytes = 300000 };
@@ -390,6 +463,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_flushed_survives_sigkill),
 		TEST(a_full_disk_keeps_what_was_written),
+		TEST(a_full_disk_has_room_to_say_what_is_missing),
 		TEST(the_largest_size_is_kept_and_the_rest_is_a_stated_loss),
 		TEST(new_stacks_do_not_exceed_the_largest_size),
 		TEST(a_tick_writes_what_waited_for_a_second),
