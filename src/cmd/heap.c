@@ -86,6 +86,8 @@ static int run(struct options *o, struct err *e)
 					       : DEFAULT_LIMIT);
 	v.depth = options_u64(o, "depth", r.json ? 0 : DEFAULT_DEPTH);
 	rc = heap_view_load(&v, e);
+	if (rc == 0)
+		r.sort_column = heap_places_column(r.profile, v.table->order);
 	if (rc == 0 && options_has(o, "between"))
 		rc = heap_growth_view(&v, options_str(o, "between"), stdout, e);
 	else if (rc == 0 && r.json)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cmd/report_matches.h"
 #include "cmd/report_text.h"
@@ -11,6 +12,7 @@
 
 #define MANY_IMAGES	3	   /* without names are listed */
 #define LEAST_PER_MILLE 5	   /* and only with this share */
+#define MANY_EVENTS	3	   /* have their shares told one by one */
 #define FEW_SAMPLES	100	   /* say nothing about a rate */
 #define FEW_TO_COMPARE	20	   /* nor by how much CPU time differs */
 #define WIDE_GAP_PCT	5	   /* needs a word */
@@ -28,6 +30,62 @@ static void put_share(struct buf *b, const struct report *r, size_t column, uint
 	buf_printf(b, "%s of ",
 		   text_pct(s, (double)part, (double)r->quality.columns[column].total));
 	report_text_column(r, column, b);
+}
+
+/* What of a column is missing in one way. */
+typedef uint64_t missing_fn(const struct quality_column *q);
+
+static uint64_t truncated(const struct quality_column *q)
+{
+	return q->truncated;
+}
+
+static uint64_t unresolved(const struct quality_column *q)
+{
+	return q->unresolved;
+}
+
+static bool is_missed(const struct report *r, size_t column, missing_fn *missing)
+{
+	return missing(&r->quality.columns[column]) &&
+	       !report_profile_is_aside(r, column) &&
+	       profile_column(r->profile, column)->whole == MODEL_NONE;
+}
+
+/* Columns of which something is missing, those that are told one by one first: of many
+ * it is the one that the rows are ordered by.  Returns how many of ret are told so. */
+static size_t list_missed(const struct report *r, missing_fn *missing, size_t *ret,
+			  size_t *ret_n)
+{
+	size_t n = 0;
+
+	for (size_t c = 0; c < r->quality.n_columns; c++)
+		if (is_missed(r, c, missing))
+			ret[n++] = c;
+	*ret_n = n;
+	for (size_t i = 0; n > MANY_EVENTS && i < n; i++)
+		if (ret[i] == r->sort_column) {
+			ret[i] = ret[0];
+			ret[0] = r->sort_column;
+		}
+	return n > MANY_EVENTS ? 1 : n;
+}
+
+/* The others in a few words; JSON has them all. */
+static void put_others(const struct report *r, missing_fn *missing, const size_t *columns,
+		       size_t n, struct buf *b)
+{
+	double most = 0;
+	char s[TEXT_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct quality_column *q = &r->quality.columns[columns[i]];
+		double share = (double)missing(q) / (double)q->total;
+
+		most = share > most ? share : most;
+	}
+	if (n)
+		buf_printf(b, "; up to %s of %zu other events", text_pct(s, most, 1), n);
 }
 
 static void put_lost(const struct report *r, FILE *out)
@@ -69,28 +127,33 @@ static bool has_single_frames(const struct report *r)
 	return has;
 }
 
+static void put_stops(const struct quality_column *q, struct buf *b)
+{
+	const char *separator = ": ";
+	char s[TEXT_MAX];
+
+	for (unsigned i = 0; i < UNWIND_N_STOPS; i++) {
+		if (!q->truncated_by[i])
+			continue;
+		buf_printf(b, "%s%s %s", separator, unwind_stop_text(i),
+			   text_pct(s, (double)q->truncated_by[i], (double)q->total));
+		separator = ", ";
+	}
+}
+
 static void put_truncated(const struct report *r, FILE *out)
 {
+	own(freep) size_t *columns = xcalloc(r->quality.n_columns + 1, sizeof(*columns));
 	own(buf_fini) struct buf b = { 0 };
+	size_t n, told = list_missed(r, truncated, columns, &n);
 
-	for (size_t c = 0; c < r->quality.n_columns; c++) {
-		const struct quality_column *q = &r->quality.columns[c];
-		const char *separator = ": ";
-		char s[TEXT_MAX];
+	for (size_t i = 0; i < told; i++) {
+		const struct quality_column *q = &r->quality.columns[columns[i]];
 
-		if (!q->truncated || report_profile_is_aside(r, c) ||
-		    profile_column(r->profile, c)->whole != MODEL_NONE)
-			continue;
-		put_share(&b, r, c, q->truncated);
-		for (unsigned i = 0; i < UNWIND_N_STOPS; i++) {
-			if (!q->truncated_by[i])
-				continue;
-			buf_printf(&b, "%s%s %s", separator, unwind_stop_text(i),
-				   text_pct(s, (double)q->truncated_by[i],
-					    (double)q->total));
-			separator = ", ";
-		}
+		put_share(&b, r, columns[i], q->truncated);
+		put_stops(q, &b);
 	}
+	put_others(r, truncated, columns + told, n - told, &b);
 	if (!b.size && profile_has_calls(r->profile))
 		buf_puts(&b, "nothing: instead of stacks there are calls, and callers "
 			     "have shares of what they called by how often they did");
@@ -191,13 +254,14 @@ static void put_not_timed(const struct report *r, FILE *out)
 
 static void put_unresolved(const struct report *r, FILE *out)
 {
+	own(freep) size_t *columns = xcalloc(r->quality.n_columns + 1, sizeof(*columns));
 	own(buf_fini) struct buf b = { 0 };
-	size_t n = count_notable(r);
+	size_t n = count_notable(r), n_missed;
+	size_t told = list_missed(r, unresolved, columns, &n_missed);
 
-	for (size_t c = 0; c < r->quality.n_columns; c++)
-		if (r->quality.columns[c].unresolved && !report_profile_is_aside(r, c) &&
-		    profile_column(r->profile, c)->whole == MODEL_NONE)
-			put_share(&b, r, c, r->quality.columns[c].unresolved);
+	for (size_t i = 0; i < told; i++)
+		put_share(&b, r, columns[i], unresolved(&r->quality.columns[columns[i]]));
+	put_others(r, unresolved, columns + told, n_missed - told, &b);
 	if (!b.size)
 		buf_puts(&b, "nothing: every sample has a function");
 	else if (!n)
