@@ -17,6 +17,7 @@ _Static_assert((int)EXPERIMENT_SYNC_N_EVENTS <= SYSTEM_COUNTS_EVENTS_MAX,
 _Static_assert(IO_RECORD_TIMES <= SYSTEM_COUNTS_MORE_MAX, "there is room for each");
 
 struct futex_programs {
+	struct system_futex_settings settings;
 	struct system_futex *programs;
 	struct io_steps steps;
 	struct system_counts_how how;
@@ -93,23 +94,40 @@ static uint64_t threshold_ns(const struct recorder_settings *x)
 	return ns == SOURCE_THRESHOLD_MEASURED ? 0 : ns;
 }
 
-static int load(const struct recorder_settings *x, const struct system_threads_sink *sink,
-		void **ret, struct err *e)
+static struct system_futex_settings settings_of(const struct recorder_settings *x)
 {
-	struct system_futex_settings settings = {
+	return (struct system_futex_settings){
 		.whom = summing_whom(x),
 		.threshold_ns = threshold_ns(x),
 		.has_no_addresses = !x->scope,
 		.cookie = x->cookie,
 	};
+}
+
+static int load(const struct recorder_settings *x, const struct system_threads_sink *sink,
+		void **ret, struct err *e)
+{
+	struct system_futex_settings settings = settings_of(x);
 	struct futex_programs *s = new_programs(settings.threshold_ns);
 	int rc = system_futex_new(&settings, sink, &s->programs, e);
 
+	s->settings = settings;
 	if (rc < 0)
 		free_futex(s);
 	else
 		*ret = s;
 	return rc;
+}
+
+static bool go_on(void *programs, const struct recorder_settings *x)
+{
+	const struct futex_programs *s = programs;
+	struct system_futex_settings wanted = settings_of(x);
+
+	return s->settings.threshold_ns == wanted.threshold_ns &&
+	       s->settings.has_no_addresses == wanted.has_no_addresses &&
+	       s->settings.cookie == wanted.cookie &&
+	       summing_is_same_whom(&s->settings.whom, &wanted.whom);
 }
 
 static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
@@ -173,9 +191,13 @@ static void status(unused const void *programs, const struct system_counts_stats
 		ret->n_waits += counts->of_events[i];
 }
 
+static struct summing_trial trial;
+
 const struct summing_kind futex_recorder_kind = {
+	.trial = &trial,
 	.load = load,
 	.try = try,
+	.go_on = go_on,
 	.loaded = loaded,
 	.events = events,
 	.start = start,

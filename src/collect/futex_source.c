@@ -9,11 +9,9 @@ extern const struct source_ops futex_source;
 static int futex_probe(const struct experiment *x, const struct scope *scope,
 		       struct err *e)
 {
-	static bool is_known;
-
 	if (x->trigger != EXPERIMENT_SYNC)
 		return err_set(e, ERR_UNSUPPORTED, "it feeds sync only");
-	return summing_probe(&futex_recorder_kind, scope, &is_known, e);
+	return summing_probe(&futex_recorder_kind, scope, e);
 }
 
 static const char *futex_how(unused const struct experiment *x, unused unsigned i)

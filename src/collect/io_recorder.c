@@ -21,6 +21,7 @@ _Static_assert(1 + IO_RECORD_SIZES + IO_RECORD_TIMES <= SYSTEM_COUNTS_MORE_MAX,
 	       "there is room for each");
 
 struct io_programs {
+	struct system_io_settings settings;
 	struct system_io *programs;
 	struct io_files *files;
 	struct io_steps steps;
@@ -116,6 +117,14 @@ static struct io_programs *new_programs(void)
 	return s;
 }
 
+static void note_preload(struct io_programs *s, const struct recorder_settings *x)
+{
+	const char *preload = x->scope ? x->scope->preload : NULL;
+
+	free(s->preload);
+	s->preload = preload ? xstrdup(preload) : NULL;
+}
+
 static int load(const struct recorder_settings *x, const struct system_threads_sink *sink,
 		void **ret, struct err *e)
 {
@@ -126,13 +135,23 @@ static int load(const struct recorder_settings *x, const struct system_threads_s
 	struct io_programs *s = new_programs();
 	int rc = system_io_new(&settings, sink, &s->programs, e);
 
-	if (x->scope && x->scope->preload)
-		s->preload = xstrdup(x->scope->preload);
+	s->settings = settings;
+	note_preload(s, x);
 	if (rc < 0)
 		free_io(s);
 	else
 		*ret = s;
 	return rc;
+}
+
+static bool go_on(void *programs, const struct recorder_settings *x)
+{
+	struct io_programs *s = programs;
+	struct system_threads_whom whom = summing_whom(x);
+
+	note_preload(s, x);
+	return s->settings.is_flat == x->is_flat &&
+	       summing_is_same_whom(&s->settings.whom, &whom);
 }
 
 static int try(const struct cpus *cpus, const struct system_threads_sink *sink,
@@ -199,9 +218,13 @@ static void status(unused const void *programs, const struct system_counts_stats
 		ret->n_calls += counts->of_events[i];
 }
 
+static struct summing_trial trial;
+
 const struct summing_kind io_recorder_kind = {
+	.trial = &trial,
 	.load = load,
 	.try = try,
+	.go_on = go_on,
 	.loaded = loaded,
 	.events = events,
 	.start = start,

@@ -8,11 +8,9 @@ extern const struct source_ops io_source;
 
 static int io_probe(const struct experiment *x, const struct scope *scope, struct err *e)
 {
-	static bool is_known;
-
 	if (x->trigger != EXPERIMENT_IO)
 		return err_set(e, ERR_UNSUPPORTED, "it feeds I/O only");
-	return summing_probe(&io_recorder_kind, scope, &is_known, e);
+	return summing_probe(&io_recorder_kind, scope, e);
 }
 
 static const char *io_how(unused const struct experiment *x, unused unsigned i)

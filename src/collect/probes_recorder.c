@@ -215,7 +215,10 @@ static void status(const void *programs, const struct system_counts_stats *count
 	ret->n_triggers = s->n_triggers;
 }
 
+static struct summing_trial trial;
+
 const struct summing_kind probes_recorder_kind = {
+	.trial = &trial,
 	.load = load,
 	.try = try,
 	.loaded = loaded,

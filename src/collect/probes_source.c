@@ -10,12 +10,10 @@ extern const struct source_ops probes_source;
 static int probes_probe(const struct experiment *x, const struct scope *scope,
 			struct err *e)
 {
-	static bool is_known;
-
 	if (x->trigger != EXPERIMENT_SYSCALLS && x->trigger != EXPERIMENT_TRIGGER)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "it feeds system calls and triggers only");
-	return summing_probe(&probes_recorder_kind, scope, &is_known, e);
+	return summing_probe(&probes_recorder_kind, scope, e);
 }
 
 static const char *probes_how(const struct experiment *x, unused unsigned i)

@@ -23,6 +23,7 @@
 #include "collect/session_observes.h"
 #include "collect/session_pause.h"
 #include "collect/session_signals.h"
+#include "collect/summing.h"
 #include "collect/system_classes.h"
 #include "host/clock.h"
 #include "host/procfs.h"
@@ -227,7 +228,7 @@ static int open_sources(struct session *s, struct err *e)
 				    .classes = s->classes,
 				    .writer = s->writer,
 				    .gauges = &s->gauges,
-				    .cookie = clock_monotonic_ns() };
+				    .cookie = summing_cookie() };
 	int rc = 0;
 
 	for (unsigned turn = 0; turn < SOURCE_N_TURNS && rc == 0; turn++)

@@ -112,7 +112,10 @@ static void status(unused const void *programs, const struct system_counts_stats
 	ret->n_states = counts->samples;
 }
 
+static struct summing_trial trial;
+
 const struct summing_kind states_recorder_kind = {
+	.trial = &trial,
 	.load = load,
 	.try = try,
 	.loaded = loaded,

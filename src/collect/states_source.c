@@ -10,11 +10,9 @@ extern const struct source_ops states_source;
 static int states_probe(const struct experiment *x, const struct scope *scope,
 			struct err *e)
 {
-	static bool is_known;
-
 	if (x->trigger != EXPERIMENT_STATES)
 		return err_set(e, ERR_UNSUPPORTED, "it feeds the states of threads only");
-	return summing_probe(&states_recorder_kind, scope, &is_known, e);
+	return summing_probe(&states_recorder_kind, scope, e);
 }
 
 static void states_range(unused const struct experiment *x, uint64_t *ret_min,

@@ -101,26 +101,55 @@ static void on_kept_image(void *ctx, uint32_t number)
 
 /* Whether it can be done. */
 
-static int try(const struct summing_kind *kind, struct err *e)
+static int try_any(const struct summing_kind *kind, struct err *e)
 {
 	struct system_threads_sink nobody = { 0 };
 	struct cpus cpus = { 0 };
-	struct privilege p;
-	int rc;
+	int rc = cpus_online(&cpus, e);
 
-	privilege_read(&p);
-	if (!p.is_root && !p.may_perfmon)
-		return err_set(e, ERR_UNSUPPORTED, "only root may load BPF programs");
-	rc = cpus_online(&cpus, e);
 	if (rc == 0)
 		rc = kind->try(&cpus, &nobody, e);
 	cpus_fini(&cpus);
 	return rc;
 }
 
-int summing_probe(const struct summing_kind *kind, const struct scope *scope,
-		  bool *is_known, struct err *e)
+/* As a recording will most likely want them. */
+static int try_those(const struct summing_kind *kind, const struct scope *scope,
+		     struct err *e)
 {
+	struct summing_trial *t = kind->trial;
+	struct system_threads_sink nobody = { 0 };
+	const struct plan plan = { 0 };
+	const struct recorder_settings settings = {
+		.cpus = &t->cpus,
+		.plans = &plan,
+		.n_plans = 1,
+		.scope = scope,
+		.apart = source_apart(scope),
+		.cookie = summing_cookie(),
+	};
+	int rc = cpus_present(&t->cpus, e);
+
+	return rc < 0 ? rc : kind->load(&settings, &nobody, &t->programs, e);
+}
+
+static int try(const struct summing_kind *kind, const struct scope *scope, struct err *e)
+{
+	struct privilege p;
+
+	privilege_read(&p);
+	if (!p.is_root && !p.may_perfmon)
+		return err_set(e, ERR_UNSUPPORTED, "only root may load BPF programs");
+	/* Nobody is to be recorded who is not known. */
+	return kind->go_on && (scope->program || scope->n_pids)
+		       ? try_those(kind, scope, e)
+		       : try_any(kind, e);
+}
+
+int summing_probe(const struct summing_kind *kind, const struct scope *scope,
+		  struct err *e)
+{
+	struct summing_trial *t = kind->trial;
 	int rc;
 
 	if (scope->kind == SCOPE_THREADS)
@@ -129,9 +158,18 @@ int summing_probe(const struct summing_kind *kind, const struct scope *scope,
 	if (scope->kind == SCOPE_CPUS && scope->n_cpus)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "it follows threads over all CPUs: 'dwell attach -a'");
-	rc = *is_known ? 0 : try(kind, e);
-	*is_known = rc == 0;
+	rc = t->is_known ? 0 : try(kind, scope, e);
+	t->is_known = rc == 0;
 	return rc;
+}
+
+uint64_t summing_cookie(void)
+{
+	static uint64_t cookie;
+
+	if (!cookie)
+		cookie = clock_monotonic_ns();
+	return cookie;
 }
 
 /* Setting up. */
@@ -147,6 +185,16 @@ struct system_threads_whom summing_whom(const struct recorder_settings *x)
 	};
 }
 
+bool summing_is_same_whom(const struct system_threads_whom *a,
+			  const struct system_threads_whom *b)
+{
+	return a->is_everybody == b->is_everybody &&
+	       a->follows_children == b->follows_children &&
+	       a->apart.processes == b->apart.processes &&
+	       a->apart.threads == b->apart.threads && a->apart.cpus == b->apart.cpus &&
+	       a->apart.chosen == b->apart.chosen && a->depth == b->depth;
+}
+
 void summing_free(struct recorder *r)
 {
 	struct summing *s = (struct summing *)r;
@@ -157,6 +205,23 @@ void summing_free(struct recorder *r)
 	system_counts_free(s->counts);
 	system_code_fini(&s->code);
 	free(s);
+}
+
+/* What was loaded to try, if there is such and it will do. */
+static void take_trial(struct summing *s, const struct recorder_settings *x,
+		       const struct system_threads_sink *sink)
+{
+	void *programs = s->kind->trial->programs;
+
+	if (!programs)
+		return;
+	s->kind->trial->programs = NULL;
+	if (s->kind->go_on(programs, x)) {
+		s->programs = programs;
+		system_threads_tell(s->kind->loaded(programs)->threads, sink);
+	} else {
+		s->kind->free(programs);
+	}
 }
 
 static int load(struct summing *s, const struct recorder_settings *x, struct err *e)
@@ -170,8 +235,10 @@ static int load(struct summing *s, const struct recorder_settings *x, struct err
 			   .file = on_file },
 		.sum = on_sum,
 	};
-	int rc = s->kind->load(x, &sink, &s->programs, e);
+	int rc;
 
+	take_trial(s, x, &sink);
+	rc = s->programs ? 0 : s->kind->load(x, &sink, &s->programs, e);
 	if (rc == 0)
 		s->loaded = s->kind->loaded(s->programs);
 	return rc;

@@ -20,14 +20,27 @@
 #include "collect/recorder.h"
 #include "collect/system_counts.h"
 #include "collect/system_programs.h"
+#include "host/cpus.h"
+
+/* Whether the kernel takes such programs, which is tried once: it takes a while.  So what
+ * was loaded for that is gone on with, where the recording wants just that. */
+struct summing_trial {
+	bool is_known;
+	void *programs;	  /* or NULL */
+	struct cpus cpus; /* theirs */
+};
 
 struct summing_kind {
+	struct summing_trial *trial;
 	/* Loaded, not started; x->plans are those of the kind. */
 	int (*load)(const struct recorder_settings *x,
 		    const struct system_threads_sink *sink, void **ret, struct err *e);
 	/* Only whether the kernel takes such ones. */
 	int (*try)(const struct cpus *cpus, const struct system_threads_sink *sink,
 		   struct err *e);
+	/* These, which were loaded to try, are for x from now on; false: they are not
+	 * what it wants.  NULL: they never are. */
+	bool (*go_on)(void *programs, const struct recorder_settings *x);
 	const struct system_programs *(*loaded)(const void *programs);
 	/* Which events of the recording the sums are: ids, what is behind them. */
 	void (*events)(void *programs, const struct plan *plans,
@@ -47,13 +60,17 @@ struct summing_kind {
 	void (*free)(void *programs);
 };
 
-/* For source_ops.probe(): can these threads be followed, and will the kernel let us?  It
- * is tried once, for that takes a while. */
+/* For source_ops.probe(): can these threads be followed, and will the kernel let us? */
 must_use int summing_probe(const struct summing_kind *kind, const struct scope *scope,
-			   bool *is_known, struct err *e);
+			   struct err *e);
+/* What sets this process' recording apart: programs that are loaded to try know it. */
+uint64_t summing_cookie(void);
 
 /* Of settings, for programs. */
 struct system_threads_whom summing_whom(const struct recorder_settings *x);
+/* Wherever they run. */
+bool summing_is_same_whom(const struct system_threads_whom *a,
+			  const struct system_threads_whom *b);
 
 must_use int summing_open(const struct recorder_ops *ops, const struct summing_kind *kind,
 			  const struct recorder_settings *x, struct recorder **ret,

@@ -44,6 +44,8 @@ must_use int system_rings_new(int map_fd, const struct cpus *cpus, size_t bytes,
 must_use int system_rings_take(int map_fd, const struct cpus *cpus, size_t bytes,
 			       const struct system_sink *sink, struct system_rings **ret,
 			       struct err *e);
+/* Whom what comes is told from now on. */
+void system_rings_tell(struct system_rings *r, const struct system_sink *sink);
 void system_rings_free(struct system_rings *r);
 void system_rings_freep(struct system_rings **r);
 

@@ -185,6 +185,12 @@ int system_threads_new(const struct system_threads_parts *parts,
 	return rc;
 }
 
+void system_threads_tell(struct system_threads *t, const struct system_threads_sink *sink)
+{
+	t->sink = *sink;
+	system_rings_tell(t->rings, &sink->rings);
+}
+
 void system_threads_free(struct system_threads *t)
 {
 	if (!t)

@@ -110,6 +110,9 @@ struct system_threads_sink {
 must_use int system_threads_new(const struct system_threads_parts *parts,
 				const struct system_threads_sink *sink,
 				struct system_threads **ret, struct err *e);
+/* Whom what comes is told from now on: nobody was told anything yet. */
+void system_threads_tell(struct system_threads *t,
+			 const struct system_threads_sink *sink);
 void system_threads_free(struct system_threads *t);
 
 /* Follow this process; from its next exec on when awaits_exec. */

@@ -108,6 +108,18 @@ def same_as_strace(*command, data=None, options=()):
 
 
 @test
+def the_kernel_checks_the_programs_once():
+    oracles.need('strace')
+    out = os.path.join(DIR, 'bpf')
+    for experiment in ('io', 'sync'):
+        subprocess.run(['strace', '-f', '-e', 'trace=bpf', '-o', out, harness.DWELL, 'run', '-q', '-e', experiment,
+                        '-o', FILE, '--', 'true'], check=True, timeout=60)
+        with open(out) as f:
+            loaded = re.findall(r'prog_name="(\w+)"', f.read())
+        assert loaded.count('entered') == 1 and loaded.count('ended') == 1, (experiment, loaded)
+
+
+@test
 def cat_is_counted_to_the_byte():
     same_as_strace('cat', '/etc/passwd', '/etc/group', '/etc/services')
 
