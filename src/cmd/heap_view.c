@@ -18,6 +18,7 @@
 #include "cmd/report_value.h"
 
 #define MANY_PROCESSES 5
+#define MANY_UNTOLD    3
 
 static uint64_t greatest(const struct profile *p, enum heap_fact fact)
 {
@@ -155,6 +156,62 @@ static void put_process(const struct heap_view *v, size_t source,
 	report_text_labelled(v->report, "process", &b, out);
 }
 
+static bool is_told(const struct heap_processes *h, uint32_t process)
+{
+	vec_each(x, &h->all) {
+		if (x->process == process)
+			return true;
+	}
+	return false;
+}
+
+/* Those that ran when the recorder was killed: what a process did is written when it
+ * ends.  How many; the names of the first. */
+static size_t list_untold(const struct recording *rec, struct buf *names)
+{
+	struct heap_processes told = { 0 };
+	size_t n = 0;
+
+	heap_facts_load(&told, rec);
+	for (uint32_t i = 0;
+	     !recording_is_complete(rec) && i < recording_n_processes(rec); i++) {
+		const struct model_process *process = recording_process(rec, i);
+
+		if (process->end_ns || is_told(&told, i) || n++ >= MANY_UNTOLD)
+			continue;
+		buf_puts(names, n > 1 ? ", " : "");
+		report_text_safe(names, recording_string(rec, process->comm));
+		buf_printf(names, " (%u)", process->pid);
+	}
+	heap_facts_fini(&told);
+	return n;
+}
+
+static void put_untold(const struct heap_view *v, size_t source, FILE *out)
+{
+	own(buf_fini) struct buf b = { 0 };
+	size_t n = list_untold(profile_source(v->report->profile, source), &b);
+
+	if (!n)
+		return;
+	if (n > MANY_UNTOLD)
+		buf_printf(&b, " and %zu more", n - MANY_UNTOLD);
+	buf_puts(&b, ": had not ended when the recorder did, and what they did until "
+		     "then was not written");
+	report_text_labelled(v->report, "not known", &b, out);
+}
+
+static bool has_untold(const struct heap_view *v)
+{
+	const struct profile *p = v->report->profile;
+	own(buf_fini) struct buf names = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < profile_n_sources(p); i++)
+		n += list_untold(profile_source(p, i), &names);
+	return n > 0;
+}
+
 void heap_view_print_processes(const struct heap_view *v, size_t source, FILE *out)
 {
 	struct heap_processes processes = { 0 };
@@ -168,6 +225,7 @@ void heap_view_print_processes(const struct heap_view *v, size_t source, FILE *o
 	if (n > MANY_PROCESSES)
 		fprintf(out, "  … %zu processes with smaller peaks\n",
 			n - MANY_PROCESSES);
+	put_untold(v, source, out);
 	heap_facts_fini(&processes);
 }
 
@@ -314,7 +372,9 @@ static void print_nothing(const struct heap_view *v, FILE *out)
 	else if (!is_known)
 		fputs("Not known: the places are not in the recording.\n", out);
 	else
-		fprintf(out, "%s\n", what_of_nothing(v));
+		fprintf(out, "%s%s\n",
+			has_untold(v) ? "Of the processes that had ended: " : "",
+			what_of_nothing(v));
 }
 
 int heap_view_print(const struct heap_view *v, FILE *out, struct err *e)
