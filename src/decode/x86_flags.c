@@ -31,8 +31,8 @@ static struct x86_flags arithmetic(unsigned what)
 	return (struct x86_flags){ what == 2 || what == 3 ? C : 0, ALL };
 }
 
-/* rol ror rcl rcr shl shr sal sar; by nothing they leave the flags as they are.
- * by: 0 is unknown. */
+/* rol ror rcl rcr shl shr sal sar; by nothing they leave the flags as they are, and some
+ * CPUs the overflow flag of what is rotated by more than one.  by: 0 is unknown. */
 static struct x86_flags shift(unsigned what, unsigned by)
 {
 	what &= 7;
@@ -40,7 +40,9 @@ static struct x86_flags shift(unsigned what, unsigned by)
 		return READS(C);
 	if (!by)
 		return NONE;
-	return SETS(what < 2 ? C | O : ALL);
+	if (what < 2)
+		return SETS(by == 1 ? C | O : C);
+	return SETS(ALL);
 }
 
 static unsigned shift_by(const struct x86_op *op, bool is_byte)
