@@ -445,8 +445,12 @@ static void regs_from_context(struct walk *w, const void *ucontext)
 	const uint8_t *context = ucontext;
 
 	w->is_exact = true;
-	*g = (struct unwind_regs){ .arch = abi->arch };
+	g->arch = abi->arch;
+	g->valid = 0;
+	/* The table is a constant: unrolled, these are as many loads and stores. */
+#pragma GCC unroll 64
 	for (unsigned i = 0; i < UNWIND_N_REGS; i++) {
+		g->r[i] = 0;
 		if (!abi->context[i])
 			continue;
 		memcpy(&g->r[i], context + abi->context[i], 8);
