@@ -11,6 +11,7 @@
 #include "inject/trace_fpe_state.h"
 #include "inject/trace_fpe_x87.h"
 #include "inject/trace_local.h"
+#include "inject/trace_resume.h"
 #include "inject/trace_runtime.h"
 #include "inject/trace_signal.h"
 #include "inject/trace_thread.h"
@@ -400,7 +401,9 @@ static bool give_back_flags(struct _libc_fpstate *f)
 	return true;
 }
 
-static void take_simd(int signal, siginfo_t *info, ucontext_t *uc)
+/* Each of these returns whether nothing of the program's has run. */
+
+static bool take_simd(int signal, siginfo_t *info, ucontext_t *uc)
 {
 	struct _libc_fpstate *f = state_of(uc);
 	uint64_t stack = WIRE_TRACER_NO_STACK;
@@ -409,21 +412,24 @@ static void take_simd(int signal, siginfo_t *info, ucontext_t *uc)
 
 	mine()->event = trace_thread_fpe();
 	if (!mine()->is_shown && keep_flags(f, raised))
-		return;
+		return true;
 	raised = give_back_flags(f) ? raised : likely_of(raised);
 	types = raised & wanted;
 	is_observed = mine()->event && types && !mine()->is_shown && is_observing();
 	if (is_observed)
 		stack = tell_at(uc, types);
-	if (mine()->is_shown || raised & allowed())
+	if (mine()->is_shown || raised & allowed()) {
 		pass_on(signal, info, uc);
-	else if (!can_observe())
+		return false;
+	}
+	if (!can_observe())
 		give_up(uc);
 	else
 		make_again(uc, stack, is_observed ? types : 0);
+	return true;
 }
 
-static void take_x87(int signal, siginfo_t *info, ucontext_t *uc)
+static bool take_x87(int signal, siginfo_t *info, ucontext_t *uc)
 {
 	struct _libc_fpstate *f = state_of(uc);
 	uint32_t raised = f->swd & ~(uint32_t)f->cwd & FLAGS, again;
@@ -434,33 +440,36 @@ static void take_x87(int signal, siginfo_t *info, ucontext_t *uc)
 	if (mine()->is_shown || raised & allowed() ||
 	    !trace_fpe_x87_again(uc, wanted_x87, &again)) {
 		pass_on(signal, info, uc);
-		return;
+		return false;
 	}
 	f->mxcsr |= again & wanted_x87;
 	if (!can_observe())
 		give_up(uc);
+	return true;
 }
 
-static void take_divide(int signal, siginfo_t *info, ucontext_t *uc)
+static bool take_divide(int signal, siginfo_t *info, ucontext_t *uc)
 {
 	mine()->event = trace_thread_fpe();
 	if (is_observing())
 		tell_at(uc, WIRE_TRACER_FPE_INTEGER);
 	pass_on(signal, info, uc);
+	return false;
 }
 
-static void take(int signal, siginfo_t *info, ucontext_t *uc)
+static bool take(int signal, siginfo_t *info, ucontext_t *uc)
 {
 	greg_t trap = uc->uc_mcontext.gregs[REG_TRAPNO];
 
-	if (info->si_code <= 0 || !state_of(uc))
+	if (info->si_code <= 0 || !state_of(uc)) {
 		trace_signal_pass_on(signal, info, uc);
-	else if (trap == TRAP_SIMD)
-		take_simd(signal, info, uc);
-	else if (trap == TRAP_X87)
-		take_x87(signal, info, uc);
-	else
-		take_divide(signal, info, uc);
+		return false;
+	}
+	if (trap == TRAP_SIMD)
+		return take_simd(signal, info, uc);
+	if (trap == TRAP_X87)
+		return take_x87(signal, info, uc);
+	return take_divide(signal, info, uc);
 }
 
 static void take_step(int signal, siginfo_t *info, ucontext_t *uc)
@@ -487,10 +496,15 @@ static void be_busy(bool is)
 
 static void on_exception(int signal, siginfo_t *info, void *context)
 {
+	bool is_ours;
+
 	be_busy(true);
-	take(signal, info, context);
+	is_ours = take(signal, info, context);
 	trace_signal_end_context(context);
 	be_busy(false);
+	/* Who restricts calls may forbid this one and not the kernel's way back. */
+	if (is_ours && trace_runtime_may_ask())
+		trace_resume(context);
 }
 
 static void on_step(int signal, siginfo_t *info, void *context)

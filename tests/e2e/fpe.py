@@ -297,6 +297,21 @@ def interpreters_compute_what_they_always_do():
 
 
 @test
+def handlers_do_not_return_by_the_kernel():
+    need('strace')
+    path, log = os.path.join(DIR, 'way.dwell'), os.path.join(DIR, 'way.strace')
+    p = native('strace', '-f', '-o', log, '-e', 'trace=rt_sigreturn', '-e', 'signal=FPE', harness.DWELL, 'run', '-q', '-e', 'fpe',
+               '-o', path, '--', os.path.join(WORKLOADS, 'fpetest'), '500')
+    assert p.returncode == 0, p.stderr
+    with open(log, encoding='ascii') as f:
+        lines = f.readlines()
+    got = {what: sum(what in line for line in lines) for what in ('--- SIGFPE', 'rt_sigreturn')}
+    # Steps where there is no copy go that way, and handlers of the program's.
+    assert got['--- SIGFPE'] >= 600 and got['rt_sigreturn'] <= 60, got
+    assert total(path)['divide-by-zero'] >= 600
+
+
+@test
 def numpy_computes_what_it_always_does_and_warns_of_it():
     code = """
 import hashlib, warnings
