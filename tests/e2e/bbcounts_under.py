@@ -224,23 +224,13 @@ def calls_would_share_what_differs():
 
 # What callgrind counts.
 
-TUNABLES = {'cpu.hwcaps': ','.join('-' + name for name in '''
-    Fast_Rep_String Fast_Unaligned_Load Fast_Unaligned_Copy Prefer_PMINUB_for_stringop Prefer_No_AVX512 Slow_BSF Fast_Copy_Backward
-    AVX512F AVX512VL AVX512BW AVX512CD AVX512DQ AVX512ER AVX512PF XSAVEC ERMS FSRM RTM FMA MOVBE LZCNT'''.split()),
-            'cpu.x86_data_cache_size': '0x8000', 'cpu.x86_shared_cache_size': '0x100000',
-            'cpu.x86_non_temporal_threshold': '0xc0000', 'cpu.x86_rep_movsb_threshold': '0x800',
-            'cpu.x86_rep_stosb_threshold': '0x800'}
-ENVIRONMENT = {'GLIBC_TUNABLES': ':'.join(f'glibc.{name}={value}' for name, value in TUNABLES.items()),
-               'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': '/nonexistent'}
-
-
 def same_as_callgrind(words, function, *files):
     """Each instruction; but Valgrind counts those of strings as often as it repeats them."""
     path, file = shutil.which(words[0]), os.path.realpath((*files, words[0])[0])
     if not path or not os.path.exists(file) or not os.path.exists(callgrind.VALGRIND):
         raise harness.Skip(f'no valgrind here or no {words[0]}')
-    theirs = callgrind.Callgrind(words, path, {**ENVIRONMENT, 'VALGRIND_OPTS': f'--toggle-collect={function}'}, harness.DIR, stdin=subprocess.DEVNULL)
-    nests, out = record([path, *words[1:]], ':'.join([*files, function]), env=ENVIRONMENT, launcher=['setarch', '-R'], stdin=subprocess.DEVNULL, text=False)
+    theirs = callgrind.Callgrind(words, path, {**callgrind.ENVIRONMENT, 'VALGRIND_OPTS': f'--toggle-collect={function}'}, harness.DIR, stdin=subprocess.DEVNULL)
+    nests, out = record([path, *words[1:]], ':'.join([*files, function]), env=callgrind.ENVIRONMENT, launcher=['setarch', '-R'], stdin=subprocess.DEVNULL, text=False)
     assert out == theirs.run.stdout and theirs.run.returncode == 0, (words, theirs.run)
     ours = collections.Counter()
     for (_, chain, (image, offset)), n in nests.insns.items():

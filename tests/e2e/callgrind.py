@@ -11,6 +11,15 @@ VALGRIND = '/usr/bin/valgrind.bin'
 PROGRAM_BASE, LOADER_BASE = 0x108000, 0x4000000
 LOADER = '/lib64/ld-linux-x86-64.so.2'
 UNKNOWN = '???'
+# The CPU that Valgrind shows has less than this one, and libc would choose other functions: this makes it choose the same.
+TUNABLES = {'cpu.hwcaps': ','.join('-' + name for name in '''
+    Fast_Rep_String Fast_Unaligned_Load Fast_Unaligned_Copy Prefer_PMINUB_for_stringop Prefer_No_AVX512 Prefer_No_VZEROUPPER Slow_BSF
+    Fast_Copy_Backward AVX512F AVX512VL AVX512BW AVX512CD AVX512DQ AVX512ER AVX512PF XSAVEC ERMS FSRM RTM FMA MOVBE LZCNT'''.split()),
+            'cpu.x86_data_cache_size': '0x8000', 'cpu.x86_shared_cache_size': '0x100000',
+            'cpu.x86_non_temporal_threshold': '0xc0000', 'cpu.x86_rep_movsb_threshold': '0x800',
+            'cpu.x86_rep_stosb_threshold': '0x800'}
+ENVIRONMENT = {'GLIBC_TUNABLES': ':'.join(f'glibc.{name}={value}' for name, value in TUNABLES.items()),
+               'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': '/nonexistent'}
 
 
 class Elf:

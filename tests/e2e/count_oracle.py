@@ -21,16 +21,8 @@ from harness import test
 
 PROGRAMS, ENGINE, SOURCES = map(os.path.abspath, sys.argv[2:5])
 TEXT = '/usr/share/common-licenses/GPL-3'
-# The CPU that Valgrind shows has less than this one, and libc would choose other functions.
-TUNABLES = {'cpu.hwcaps': ','.join('-' + name for name in '''
-    Fast_Rep_String Fast_Unaligned_Load Fast_Unaligned_Copy Prefer_PMINUB_for_stringop Prefer_No_AVX512 Slow_BSF Fast_Copy_Backward
-    AVX512F AVX512VL AVX512BW AVX512CD AVX512DQ AVX512ER AVX512PF XSAVEC ERMS FSRM RTM FMA MOVBE LZCNT'''.split()),
-            'cpu.x86_data_cache_size': '0x8000', 'cpu.x86_shared_cache_size': '0x100000',
-            'cpu.x86_non_temporal_threshold': '0xc0000', 'cpu.x86_rep_movsb_threshold': '0x800',
-            'cpu.x86_rep_stosb_threshold': '0x800'}
-ENVIRONMENT = {'GLIBC_TUNABLES': ':'.join(f'glibc.{name}={value}' for name, value in TUNABLES.items()),
-               'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': '/nonexistent', 'GIT_CONFIG_NOSYSTEM': '1', 'PYTHONHASHSEED': '0',
-               'PYTHONDONTWRITEBYTECODE': '1', 'PERL_HASH_SEED': '0', 'PERL_PERTURB_KEYS': '0'}
+ENVIRONMENT = {**callgrind.ENVIRONMENT, 'GIT_CONFIG_NOSYSTEM': '1', 'PYTHONHASHSEED': '0', 'PYTHONDONTWRITEBYTECODE': '1', 'PERL_HASH_SEED': '0',
+               'PERL_PERTURB_KEYS': '0'}
 OBJDUMP_MAX_BYTES = 12 << 20    # of a file; what instructions of larger ones are, Valgrind alone says
 
 # What may differ, file and function, and why.
@@ -42,7 +34,9 @@ EXPLAINED = [
      ' elsewhere, one, of the platform, is at another place of the stack; how often they are called is the same'),
     (r'ld-linux.*', r'__minimal_malloc', 'looks whether the next page follows the last'),
     (r'ld-linux.*', r'_dlfo_sort_mappings', 'sorts the libraries by where they are'),
+    (r'libc\.so.*', r'__x86_cacheinfo.*', 'takes over what the loader found out of the CPU'),
     (r'libc\.so.*', r'__(mem|memp)cpy_avx_unaligned|__memmove_avx_unaligned', 'copies by how far apart the two are modulo 4096; how often it is called is the same'),
+    (r'libc\.so.*', r'__stpncpy_avx2', 'takes a string whose end may be in the next page another way; how often it is called is the same'),
     (r'libc\.so.*', r'_*longjmp', 'Valgrind takes its jump for a return; its instructions are the same'),
     (r'libc\.so.*', r'_exit', 'Valgrind does not count the last block, which ends the process'),
 ]
