@@ -88,8 +88,8 @@ class Bar:
     def __init__(self, bench):
         self.bench = bench
         self.names = HELD if bench.held else TUNE
-        self.histograms = []
-        runs = f"{bench.runs} runs, added up" if bench.runs > 1 else "one run"
+        self.histograms = {n: [] for n in bench.runs}
+        runs = "one run" if bench.runs == [1] else f"runs, added up: {', '.join(map(str, bench.runs))}"
         paired = f"; paired cost: CPU time beyond recordings without, median of {bench.n_pairs} pairs" if bench.n_pairs else ""
         anchors = [f"with anchors for {bench.anchors} % of CPU time; of high right: of what is told with high confidence, within 10 %{paired}"] if bench.anchors else []
         self.notes = [*anchors,
@@ -123,12 +123,16 @@ class Bar:
                              lambda: self.sample(path, command, self.bench.anchors, PAIR_INTERVAL))
         return {"paired cost %": measure.median([100 * (t.cpu_s / b.cpu_s - 1) for b, t in made])}
 
-    def record(self, command):
-        counted = self.bench.scratch("counted.dwell")
-        self.run(counted, ["-e", "bbcounts"], command)
-        sampled = [self.bench.scratch(f"sampled-{i}.dwell") for i in range(self.bench.runs)]
+    def record(self, name, command):
+        """What is kept of an earlier time is taken as it is."""
+        directory = self.bench.kept(name)
+        counted = directory / "counted.dwell"
+        if not counted.exists():
+            self.run(counted, ["-e", "bbcounts"], command)
+        sampled = [directory / f"sampled-{i}.dwell" for i in range(max(self.bench.runs))]
         for path in sampled:
-            self.sample(path, command, self.bench.anchors, self.bench.interval)
+            if not path.exists():
+                self.sample(path, command, self.bench.anchors, self.bench.interval)
         return counted, sampled
 
     def calc(self, name, *paths):
@@ -145,14 +149,14 @@ class Bar:
         truth, estimate = self.calc(name, sampled[0], counted), self.calc(name, *sampled)
         if not truth or not estimate or "times" not in truth:
             return None
-        own, factor = Found(), instructions(truth) * self.bench.runs / max(instructions(estimate), 1e-9)
+        own, factor = Found(), instructions(truth) * len(sampled) / max(instructions(estimate), 1e-9)
         for a, b in zip(truth["blocks"], estimate["blocks"]):
             if b["samples"]:
-                own.add(b["samples"], a["times"] * self.bench.runs, b)
+                own.add(b["samples"], a["times"] * len(sampled), b)
             for w, x in zip(a["ways"], b["ways"]):
                 if w["times"]:
-                    ways.add(w["times"], w["times"] * self.bench.runs, x)
-                    scaled_ways.add(w["times"], w["times"] * self.bench.runs, {**x, "times": x["times"] * factor} if "times" in x else x)
+                    ways.add(w["times"], w["times"] * len(sampled), x)
+                    scaled_ways.add(w["times"], w["times"] * len(sampled), {**x, "times": x["times"] * factor} if "times" in x else x)
         blocks.rows += own.rows
         return [(row[0], row[1] and row[1] * factor, *row[2:]) for row in own.rows]
 
@@ -163,11 +167,17 @@ class Bar:
         right = blocks.near(.10, lambda row: row[2] == "high") if high else None
         return {"of high right": right, **self.cost(path), **self.paired_cost(command)}
 
-    def row_of(self, program):
+    def rows_of(self, program):
+        """One for each number of runs."""
         command = program.command(self.bench.share)
         if not command:
-            return {"program": program.name, "samples": "missing"}
-        counted, sampled = self.record(command)
+            yield {"program": program.name, "runs": 0, "samples": "missing"}
+            return
+        counted, sampled = self.record(program.name, command)
+        for n in self.bench.runs:
+            yield self.row_of(program, command, counted, sampled[:n])
+
+    def row_of(self, program, command, counted, sampled):
         functions, total = self.functions(sampled[0])
         blocks, ways, scaled, scaled_ways, known = Found(), Found(), Found(), Found(), 0
         for name, weight in functions:
@@ -179,8 +189,8 @@ class Bar:
         rest = max(0, n / max(known, 1e-9) - n)
         blocks.rows.append((rest, None, None, False))
         scaled.rows.append((rest, None, None, False))
-        self.histograms.append((blocks.histogram(), ways.histogram()))
-        return {"program": program.name, "samples": round(n), **{f"≤ {100 * limit:.0f} %": blocks.near(limit) for limit in NEAR}, "x2": blocks.within(2),
+        self.histograms[len(sampled)].append((blocks.histogram(), ways.histogram()))
+        return {"program": program.name, "runs": len(sampled), "samples": round(n), **{f"≤ {100 * limit:.0f} %": blocks.near(limit) for limit in NEAR}, "x2": blocks.within(2),
                 "edges ≤ 10 %": ways.near(.10), **{f"scaled ≤ {100 * limit:.0f} %": scaled.near(limit) for limit in NEAR},
                 "scaled edges": scaled_ways.near(.10),
                 "in range": blocks.share(lambda row: row[3]), **{f"{c}": blocks.share(lambda row, c=c: row[2] == c) for c in CONFIDENCES},
@@ -191,20 +201,23 @@ class Bar:
         for name in self.names:
             if self.bench.wanted and name not in self.bench.wanted:
                 continue
-            rows.append(self.row_of(all_programs[name]))
-            yield rows[-1]
-        whole = [row for row in rows if "x2" in row]
-        if whole:
-            columns = [key for key in whole[0] if key not in ("program", "samples")]
-            values = {key: [row[key] for row in whole if row[key] is not None] for key in columns}
-            yield {"program": "mean", **{key: sum(v) / len(v) if v else None for key, v in values.items()}}
+            for row in self.rows_of(all_programs[name]):
+                rows.append(row)
+                yield row
+        for n in self.bench.runs:
+            whole = [row for row in rows if row["runs"] == n]
+            if whole:
+                columns = [key for key in whole[0] if key not in ("program", "runs", "samples")]
+                values = {key: [row[key] for row in whole if row[key] is not None] for key in columns}
+                yield {"program": "mean", "runs": n, **{key: sum(v) / len(v) if v else None for key, v in values.items()}}
 
     def after(self):
         """Figures 8 and 9 of DCPI, as text."""
-        if not self.histograms:
-            return
-        yield from bars_of([h[0] for h in self.histograms], "Errors of blocks, per cent of samples")
-        yield from bars_of([h[1] for h in self.histograms], "Errors of ways, per cent of executions")
+        for n, histograms in self.histograms.items():
+            if histograms:
+                runs = "one run" if n == 1 else f"{n} runs"
+                yield from bars_of([h[0] for h in histograms], f"Errors of blocks in {runs}, per cent of samples")
+                yield from bars_of([h[1] for h in histograms], f"Errors of ways in {runs}, per cent of executions")
 
     @staticmethod
     def verdicts(rows):
