@@ -40,6 +40,11 @@ enum machine_elides {
 	MACHINE_ELIDES_SIGNS = 8,      /* extending what is loaded */
 	MACHINE_ELIDES_NOPS = 16,      /* every second one takes no slot, either */
 	MACHINE_ELIDES_BRANCHES = 32,  /* that go by what the one before compares */
+	MACHINE_ELIDES_SMALL_ADDRESSES =
+		64,			/* small sums that are computed as addresses */
+	MACHINE_ELIDES_CONSTANTS = 128, /* moved to a register */
+	MACHINE_ELIDES_BYTES =
+		256, /* extending another register's lowest byte by zeros */
 };
 
 struct machine_model {
@@ -67,6 +72,9 @@ struct machine_model {
 	uint8_t forward_latency; /* from a store to the load of the same place */
 	uint8_t vector_forward_latency;
 	bool forwards_by_name; /* ... before the address is known, if made the same way */
+	/* The same where a sum of registers is one with the load before it, or with both
+	 * that and the store: never by name. 0: loads and sums are two. */
+	uint8_t fused_forward_latency;
 	uint8_t vector_bytes;  /* wider ones go in two halves */
 	uint8_t divider_bytes; /* the same for divisions and roots */
 	/* What a port moves at once, as of a pair of registers; 0: all. */
@@ -74,6 +82,8 @@ struct machine_model {
 	uint32_t load_ports, vector_load_ports;
 	uint32_t store_address_ports, store_data_ports, vector_store_data_ports;
 	struct machine_cost costs[OPERATION_N_CLASSES];
+	/* Of an address that is computed with a scaled index; no slots: as its class. */
+	struct machine_cost scaled_address;
 	/* The processors that it is the model of: as /proc/cpuinfo has vendor, family and
 	 * model; of aarch64 implementer, architecture and part. */
 	struct machine_processor {

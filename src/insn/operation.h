@@ -67,6 +67,7 @@ struct operation {
 	bool is_scalar : 1;   /* floating point, one number in a vector's register */
 	bool is_zeroing : 1;  /* the result does not depend on what it reads */
 	bool is_signed : 1;   /* an extension by the sign */
+	bool is_low_byte : 1; /* one of another register's lowest byte by zeros */
 	bool has_immediate : 1;
 	bool may_fuse_with_branch : 1; /* the branch right behind it is part of it */
 };

@@ -269,8 +269,6 @@ enum operation_class operation_x86_class(const char *mnemonic)
 
 /* Registers. */
 
-enum { FAMILY_NONE, FAMILY_GENERAL, FAMILY_HIGH, FAMILY_VECTOR, FAMILY_MASK, FAMILY_X87 };
-
 static const uint8_t general[X86_REG_ENDING] = {
 #define NAMES(n, q, d, w, b)                                                             \
 	[X86_REG_##q] = n + 1, [X86_REG_##d] = n + 1, [X86_REG_##w] = n + 1,             \
@@ -326,6 +324,12 @@ static operation_registers bit_of(unsigned reg)
 	uint8_t n = number_of(reg);
 
 	return n == OPERATION_NO_REG ? 0 : operation_register_bit(n);
+}
+
+static bool is_high_byte(unsigned reg)
+{
+	return reg == X86_REG_AH || reg == X86_REG_BH || reg == X86_REG_CH ||
+	       reg == X86_REG_DH;
 }
 
 static bool is_general(unsigned reg)
@@ -563,6 +567,17 @@ static bool is_zeroing(const cs_insn *in, const struct operation *o)
 	return false;
 }
 
+/* movzbl %cl,%eax, but neither %ch nor %al. */
+static bool is_low_byte(const cs_insn *in)
+{
+	const cs_x86 *x = &in->detail->x86;
+	unsigned from = x->operands[1].reg;
+
+	return in->id == X86_INS_MOVZX && is_register(x, 1) && x->operands[0].size > 2 &&
+	       x->operands[1].size == 1 && !is_high_byte(from) &&
+	       number_of(x->operands[0].reg) != number_of(from);
+}
+
 /* addsd, movss, cvtss2sd: after the last operand; comparisons to flags and conversions
  * from and to integers have no others. */
 static bool is_scalar(const cs_insn *in, enum operation_class class)
@@ -735,6 +750,7 @@ void operation_x86_describe(const struct cs_insn *in, enum operation_class class
 	ret->reads |= ret->merges;
 	ret->is_zeroing = is_zeroing(in, ret);
 	ret->is_scalar = is_scalar(in, ret->class);
+	ret->is_low_byte = is_low_byte(in);
 	ret->is_signed = in->id == X86_INS_MOVSX || in->id == X86_INS_MOVSXD;
 	ret->may_fuse_with_branch = may_fuse(in, ret);
 	find_sum(in, ret);

@@ -68,6 +68,14 @@ struct schedule {
 		uint8_t kind;	 /* the same, of its own work */
 		bool is_fetched; /* nothing but fetching kept it from entering */
 	} last;
+	/* What the last one loaded, if it did only that: when it has it, if not by name.
+	 */
+	struct loaded {
+		operation_registers to;
+		uint64_t ready; /* cycle */
+	} loaded;
+	/* What the last one has by renaming alone, unless the next one is one with it. */
+	operation_registers renamed;
 	bool may_fuse; /* with the one before */
 	bool was_half; /* of a slot */
 };
@@ -127,6 +135,8 @@ void schedule_restart(struct schedule *s)
 	s->may_fuse = s->was_half = false;
 	s->spare = 0;
 	s->last = (struct last){ 0 };
+	s->loaded = (struct loaded){ 0 };
+	s->renamed = 0;
 	empty_pool(&s->general, s->start);
 	empty_pool(&s->vector, s->start);
 	schedule_hand_over(s, ~(operation_registers)0);
@@ -441,6 +451,42 @@ static uint64_t forwarded(struct schedule *s, const struct store *before,
 	return ready;
 }
 
+/* "add %rcx,%rax", "add %rcx,(%rsi)": a load right before is part of it, or its own. */
+static bool is_fusible_sum(const struct operation *o)
+{
+	uint32_t general = (uint32_t)o->reads;
+
+	return (o->class == OPERATION_ADD || o->class == OPERATION_LOGIC) &&
+	       !o->has_immediate && (o->stores || (uint32_t)o->writes) &&
+	       __builtin_popcount(general) + o->stores == 2;
+}
+
+static uint64_t load_by_name(struct schedule *s, const struct operation *o,
+			     const struct store *before, uint64_t cycle, uint64_t done)
+{
+	const struct machine_model *m = s->m;
+
+	if (m->fused_forward_latency && o->stores && is_fusible_sum(o))
+		return forwarded(s, before, m->fused_forward_latency, done);
+	if (m->fused_forward_latency && o->class == OPERATION_MOVE)
+		s->loaded = (struct loaded){
+			o->writes, later(done, before->ready + m->fused_forward_latency)
+		};
+	return forwarded(s, before, m->forward_latency, cycle);
+}
+
+/* A sum that is one with the load before it has what that loads later than others. */
+static uint64_t wait_with_load(struct schedule *s, const struct operation *o,
+			       const struct loaded *before, uint64_t cycle)
+{
+	if (!(before->to & o->reads & o->writes) || before->ready <= cycle || o->loads ||
+	    !is_fusible_sum(o))
+		return cycle;
+	s->last.by = s->n_steps - 1;
+	s->last.why = SCHEDULE_WAIT_DEPENDENCY;
+	return before->ready;
+}
+
 static uint64_t load(struct schedule *s, const struct operation *o, uint64_t place,
 		     uint64_t cycle)
 {
@@ -455,8 +501,9 @@ static uint64_t load(struct schedule *s, const struct operation *o, uint64_t pla
 		return done;
 	if (is_vector(o))
 		return forwarded(s, before, m->vector_forward_latency, done);
-	return forwarded(s, before, m->forward_latency,
-			 m->forwards_by_name ? cycle : done);
+	if (m->forwards_by_name)
+		return load_by_name(s, o, before, cycle, done);
+	return forwarded(s, before, m->forward_latency, done);
 }
 
 static uint64_t store(struct schedule *s, const struct operation *o, uint64_t place,
@@ -478,20 +525,29 @@ static uint64_t store(struct schedule *s, const struct operation *o, uint64_t pl
 
 /* Work. */
 
+static bool is_small_sum(const struct operation *o)
+{
+	return o->from != OPERATION_NO_REG && o->offset < SMALL_SUM &&
+	       o->offset >= -SMALL_SUM;
+}
+
 static bool is_elided(const struct machine_model *m, const struct operation *o)
 {
 	if (o->loads || o->stores)
 		return false;
 	switch (o->class) {
 	case OPERATION_MOVE:
-		return (m->elides & MACHINE_ELIDES_MOVES) && !o->has_immediate &&
-		       !o->merges;
+		return !o->merges &&
+		       m->elides & (o->has_immediate ? MACHINE_ELIDES_CONSTANTS
+						     : MACHINE_ELIDES_MOVES);
+	case OPERATION_EXTEND:
+		return o->is_low_byte && m->elides & MACHINE_ELIDES_BYTES;
 	case OPERATION_VECTOR_MOVE:
 		return m->elides & MACHINE_ELIDES_VECTOR_MOVES;
 	case OPERATION_ADD:
-		return (m->elides & MACHINE_ELIDES_SMALL_SUMS) &&
-		       o->from != OPERATION_NO_REG && o->offset < SMALL_SUM &&
-		       o->offset > -SMALL_SUM;
+		return m->elides & MACHINE_ELIDES_SMALL_SUMS && is_small_sum(o);
+	case OPERATION_LEA:
+		return m->elides & MACHINE_ELIDES_SMALL_ADDRESSES && is_small_sum(o);
 	default:
 		return o->is_zeroing;
 	}
@@ -537,9 +593,19 @@ static void move_base(struct schedule *s, const struct operation *o, uint64_t cy
 	s->latest = later(s->latest, cycle);
 }
 
+static const struct machine_cost *cost_of(const struct machine_model *m,
+					  const struct operation *o)
+{
+	bool is_address = o->class == OPERATION_LEA || o->class == OPERATION_LEA_COMPLEX;
+
+	return is_address && o->scale > 1 && m->scaled_address.slots
+		       ? &m->scaled_address
+		       : &m->costs[o->class];
+}
+
 static uint64_t work(struct schedule *s, const struct operation *o, uint64_t cycle)
 {
-	const struct machine_cost *c = &s->m->costs[o->class];
+	const struct machine_cost *c = cost_of(s->m, o);
 
 	if (is_elided(s->m, o) || is_only_memory(s->m, o))
 		return cycle;
@@ -560,7 +626,7 @@ static bool waits_for_all(const struct operation *o)
 
 static unsigned slots_of(const struct schedule *s, const struct operation *o)
 {
-	unsigned n = s->m->costs[o->class].slots;
+	unsigned n = cost_of(s->m, o)->slots;
 
 	if (is_fused(s, o))
 		return 0;
@@ -634,14 +700,30 @@ static void jump(struct schedule *s, const struct operation *o)
 	s->fetch = later(s->fetch + distance, behind);
 }
 
+/* A sum that is one with its branch is computed with that. */
+static void write_fused(struct schedule *s, uint64_t cycle)
+{
+	operation_registers writes = s->renamed;
+
+	for (; writes; writes &= writes - 1) {
+		unsigned reg = operation_first_register(writes);
+
+		s->ready[reg] = cycle;
+		s->by[reg] = s->n_steps - 1;
+		s->why[reg] = SCHEDULE_WAIT_DEPENDENCY;
+	}
+}
+
 double schedule_step(struct schedule *s, const struct operation *o, bool is_taken)
 {
 	unsigned slots = slots_of(s, o);
 	uint64_t cycle, done, place = 0, address;
 	operation_registers reads;
 	bool has_memory = o->loads || o->stores;
+	struct loaded loaded = s->loaded;
 
 	s->n_steps++;
+	s->loaded.to = 0;
 	s->last.queued = s->last.by = 0;
 	s->last.why = SCHEDULE_WAIT_DEPENDENCY;
 	cycle = done = enter(s, o, slots);
@@ -655,7 +737,11 @@ double schedule_step(struct schedule *s, const struct operation *o, bool is_take
 		done = address;
 	if (o->loads)
 		done = load(s, o, place, address);
-	done = work(s, o, when_ready(s, reads, done));
+	done = when_ready(s, reads, wait_with_load(s, o, &loaded, done));
+	done = work(s, o, done);
+	if (is_fused(s, o))
+		write_fused(s, done);
+	s->renamed = is_elided(s->m, o) ? o->writes : 0;
 	write_registers(s, o, done);
 	if (o->moves_base)
 		move_base(s, o, address);

@@ -17,6 +17,7 @@ KNOWN = {
     'zen3': {'integer additions': 0.25, 'loads, one after the other': 4, 'double additions': 0.5},
     'skylake': {'loads': 0.5, 'loads, one after the other': 5, 'stores': 1, 'double additions, one after the other': 4},
     'golden-cove': {'integer additions': 0.2, 'moves of registers': 1 / 6, 'stores': 0.5},
+    'redwood-cove': {'double multiplications, one after the other': 3, 'moves to a vector and back': 4, 'loads': 1 / 3},
 } if X86 else {
     'neoverse-n1': {'integer additions': 1 / 3, 'integer products of 64 bits, one after the other': 4, 'loads': 0.5},
     'neoverse-v1': {'integer additions': 0.25, 'integer products of 64 bits, one after the other': 2, 'loads': 1 / 3},

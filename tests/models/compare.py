@@ -23,6 +23,7 @@ MODELS = {
     "zen3": ("x86_64", "znver3", "Zn3", "x86"),
     "zen4": ("x86_64", "znver4", "Zn4", "x86"),
     "golden-cove": ("x86_64", "sapphirerapids", "SPR", "x86"),
+    "redwood-cove": ("x86_64", "graniterapids", "SPR", "x86"),
     "neoverse-n1": ("aarch64", "neoverse-n1", "N1", "aarch64"),
     "neoverse-v1": ("aarch64", "neoverse-v1", "V1", "aarch64"),
 }

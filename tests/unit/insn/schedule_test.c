@@ -84,6 +84,47 @@ static const struct {
 	{ "zen5", CODE("\xf2\x0f\x58\xc1"), 2 },
 	{ "zen5", CODE("\x48\x01\xc8"), 1 },
 	{ "zen5", CODE("\x66\x0f\xfe\xc1"), 2 },
+	/* add $1023,%rax and add $1024,%rax; lea 8(%rax),%rax, lea 8(%rax),%eax */
+	{ "redwood-cove", CODE("\x48\x05\xff\x03\x00\x00"), 1.0 / 6 },
+	{ "redwood-cove", CODE("\x48\x05\x00\x04\x00\x00"), 1 },
+	{ "redwood-cove", CODE("\x48\x8d\x40\x08"), 1.0 / 6 },
+	{ "redwood-cove", CODE("\x8d\x40\x08"), 1 },
+	{ "golden-cove", CODE("\x48\x8d\x40\x08"), 1 },
+	/* lea 5(%rax,%rcx),%rax; lea (%rax,%rcx,4),%rax; lea 5(%rax,%rcx,4),%rax */
+	{ "redwood-cove", CODE("\x48\x8d\x44\x08\x05"), 1 },
+	{ "redwood-cove", CODE("\x48\x8d\x04\x88"), 2 },
+	{ "redwood-cove", CODE("\x48\x8d\x44\x88\x05"), 2 },
+	{ "skylake", CODE("\x48\x8d\x04\x88"), 1 },
+	{ "skylake", CODE("\x48\x8d\x44\x88\x05"), 3 },
+	/* movzbl %al,%ecx; movzbl %cl,%eax: not where it is the same register, nor %ah,
+	 * nor 16 bits */
+	{ "redwood-cove", CODE("\x0f\xb6\xc8\x0f\xb6\xc1"), 2.0 / 6 },
+	{ "golden-cove", CODE("\x0f\xb6\xc8\x0f\xb6\xc1"), 2.0 / 6 },
+	{ "redwood-cove", CODE("\x0f\xb6\xc0"), 1 },
+	{ "redwood-cove", CODE("\x0f\xb6\xcc\x0f\xb6\xc1"), 1 },
+	{ "redwood-cove", CODE("\x0f\xb7\xc8\x0f\xb7\xc1"), 2 },
+	/* mov $1,%eax */
+	{ "redwood-cove", CODE("\xb8\x01\x00\x00\x00"), 1.0 / 6 },
+	{ "golden-cove", CODE("\xb8\x01\x00\x00\x00"), 1.0 / 5 },
+	/* shl %cl,%rax; bswap %rax: two parts each */
+	{ "redwood-cove", CODE("\x48\xd3\xe0"), 1 },
+	{ "golden-cove", CODE("\x48\xd3\xe0"), 1 },
+	{ "redwood-cove", CODE("\x48\x0f\xc8"), 2 },
+	{ "golden-cove", CODE("\x48\x0f\xc8"), 2 },
+	/* mov %rax,(%rsi); mov (%rsi),%rax: by name, alone and before not, but not before
+	 * add %rcx,%rax, which it is one with */
+	{ "redwood-cove", CODE("\x48\x89\x06\x48\x8b\x06"), 0.5 },
+	{ "redwood-cove", CODE("\x48\x89\x06\x48\x8b\x06\x48\xf7\xd0"), 1 },
+	{ "redwood-cove", CODE("\x48\x89\x06\x48\x8b\x06\x48\x01\xc8"), 7 },
+	{ "golden-cove", CODE("\x48\x89\x06\x48\x8b\x06\x48\x01\xc8"), 1 },
+	/* ... cmp %rcx,%rax; not %rdx and then add %rcx,%rax; add $1,%rax */
+	{ "redwood-cove", CODE("\x48\x89\x06\x48\x8b\x06\x48\x39\xc8"), 0.5 },
+	{ "redwood-cove", CODE("\x48\x89\x06\x48\x8b\x06\x48\xf7\xd2\x48\x01\xc8"), 1 },
+	{ "redwood-cove", CODE("\x48\x89\x06\x48\x8b\x06\x48\x83\xc0\x01"), 0.5 },
+	/* mov %rax,(%rsi); add (%rsi),%rax.  add $1,(%rsi); add %rcx,(%rsi) */
+	{ "redwood-cove", CODE("\x48\x89\x06\x48\x03\x06"), 1 },
+	{ "redwood-cove", CODE("\x48\x83\x06\x01"), 1 },
+	{ "redwood-cove", CODE("\x48\x01\x0e"), 7 },
 	/* imul, addsd, add $1, mov (%rax) and mov of these */
 	{ "skylake", CODE("\x48\x0f\xaf\xc1"), 3 },
 	{ "zen3", CODE("\x48\x0f\xaf\xc1"), 3 },
@@ -151,6 +192,19 @@ static void taken_branches_have_a_distance(void **state)
 	assert_true(is_about(cycles_of(m, CODE("\x75\x00"), false), 0.5));
 	/* call and ret */
 	assert_true(is_about(cycles_of(m, CODE("\xc3"), true), 2));
+}
+
+/* Renaming does a small sum, but not one that is one with the branch behind it. */
+static void a_sum_that_is_one_with_its_branch_is_computed(void **state)
+{
+	const struct machine_model *m = machine_model_find("redwood-cove");
+
+	(void)state;
+	/* jmp on; dec %rdi, alone and before jnz and before nop; jnz */
+	assert_true(is_about(cycles_of(m, CODE("\xeb\x00"), true), 1.0 / 3));
+	assert_true(is_about(cycles_of(m, CODE("\x48\xff\xcf"), false), 1.0 / 6));
+	assert_true(is_about(cycles_of(m, CODE("\x48\xff\xcf\x75\x00"), true), 1));
+	assert_true(is_about(cycles_of(m, CODE("\x48\xff\xcf\x90\x75\x00"), true), 0.5));
 }
 
 /* The waits of a turn, once it goes on and on, by cause; the rest is by the width. */
@@ -336,6 +390,7 @@ static void machines_are_found_by_what_the_kernel_calls_them(void **state)
 		{ "AuthenticAMD 25 33", "zen3" },
 		{ "AuthenticAMD 23 49", "generic-x86-64" },
 		{ "GenuineIntel 6 79", "generic-x86-64" },
+		{ "GenuineIntel 6 173", "redwood-cove" },
 		{ "AuthenticAMD 6 143", "generic-x86-64" },
 		{ "", "generic-x86-64" },
 		{ NULL, "generic-x86-64" },
@@ -371,7 +426,7 @@ static void every_model_of_x86_knows_every_class(void **state)
 			const struct machine_cost *cost = &m->costs[c];
 
 			if (c == OPERATION_NOP || c == OPERATION_PREFETCH ||
-			    c == OPERATION_EXCHANGE)
+			    c == OPERATION_EXCHANGE || c == OPERATION_JUMP)
 				continue;
 			if (!cost->units[0].ports)
 				print_error("# %s: %s\n", m->name,
@@ -387,6 +442,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loops_take_what_they_are_known_to_take),
 		cmocka_unit_test(taken_branches_have_a_distance),
+		cmocka_unit_test(a_sum_that_is_one_with_its_branch_is_computed),
 		cmocka_unit_test(who_leaves_late_waited_for_something),
 		cmocka_unit_test(who_was_waited_for_is_known),
 		cmocka_unit_test(no_model_is_faster_than_its_width),
