@@ -552,8 +552,14 @@ static int choose_model(struct making *m, struct err *e)
 
 	if (column == FUNCTION_CODE_NONE)
 		return 0;
-	return machine_choice_model(source_of(m, column), machine, m->o->model, &c->model,
-				    e);
+
+	int rc = machine_choice_model(source_of(m, column), machine, m->o->model,
+				      &c->model, e);
+
+	if (rc == 0 && c->model)
+		c->is_nearest_model =
+			machine_choice_is_nearest(source_of(m, column), c->model);
+	return rc;
 }
 
 /* What was not counted. */

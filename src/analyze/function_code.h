@@ -69,6 +69,7 @@ struct function_code {
 	struct function_code_block *blocks;
 	struct function_code_way *ways;
 	const struct machine_model *model; /* NULL: none is for such code */
+	bool is_nearest_model;		   /* it is not made for this processor */
 	double clock_ghz; /* 0: the CPU's counter of cycles was sampled */
 	/* The profile's, FUNCTION_CODE_NONE: no time was sampled; the first of several
 	 * recordings, which are added up. */

@@ -167,7 +167,10 @@ static void tell_how(struct measuring *m)
 {
 	struct profile_column *c =
 		&m->p->columns.at[m->s->first_column + m->s->ideal_column];
-	own(freep) char *text = xasprintf("%s at %.4g GHz", m->model->name, m->clock_ghz);
+	bool is_nearest = machine_choice_is_nearest(m->s->recording, m->model);
+	own(freep) char *text =
+		xasprintf("%s%s at %.4g GHz", m->model->name,
+			  is_nearest ? ", the nearest," : "", m->clock_ghz);
 
 	c->collected_by = arena_strdup(&m->p->strings, text);
 }

@@ -41,6 +41,11 @@ int machine_choice_model(const struct recording *r, unsigned machine, const char
 		       list.text);
 }
 
+bool machine_choice_is_nearest(const struct recording *r, const struct machine_model *m)
+{
+	return machine_model_is_nearest(m, recording_info(r, "processor"));
+}
+
 double machine_choice_clock_ghz(const struct recording *r, double ghz)
 {
 	const char *recorded = recording_info(r, "clock-mhz");

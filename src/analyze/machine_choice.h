@@ -14,6 +14,9 @@
 must_use int machine_choice_model(const struct recording *r, unsigned machine,
 				  const char *name, const struct machine_model **ret,
 				  struct err *e);
+/* No model is made for the recording's processor, and of those for others it has this
+ * one. */
+bool machine_choice_is_nearest(const struct recording *r, const struct machine_model *m);
 /* ghz: 0 for what was measured when recording. */
 double machine_choice_clock_ghz(const struct recording *r, double ghz);
 

@@ -235,6 +235,8 @@ void calc_json_print(const struct calc_view *v, struct json *j)
 		json_key_double(j, "clock_ghz", c->clock_ghz);
 	if (c->model)
 		json_key_str(j, "model", c->model->name);
+	if (c->is_nearest_model)
+		json_key_bool(j, "is_nearest_model", true);
 	if (c->is_estimated)
 		json_key_bool(j, "is_estimated", true);
 	if (c->retired_high > 0)

@@ -85,8 +85,9 @@ static void put_rates(const struct calc_view *v, const struct calc_view_totals *
 	char actual[TEXT_MAX];
 
 	if (c->model)
-		buf_printf(&b, "Best case %.2f cycles an instruction (%s)",
-			   t->ideal / t->instructions, c->model->name);
+		buf_printf(&b, "Best case %.2f cycles an instruction (%s%s)",
+			   t->ideal / t->instructions, c->model->name,
+			   c->is_nearest_model ? ", the nearest model" : "");
 	if (c->model && c->samples && c->is_estimated)
 		buf_printf(&b, ", actual %s",
 			   calc_value_cycles_range(actual, c->cycles / t->high,

@@ -207,7 +207,8 @@ static void add_titles(struct drawing *d)
 				      d->c->n_windows ? windows : "",
 				      frequency_confidence_text(d->c->confidence));
 	if (d->c->model)
-		snprintf(more + n, sizeof(more) - n, "; at best: %s", d->c->model->name);
+		snprintf(more + n, sizeof(more) - n, "; at best: %s%s", d->c->model->name,
+			 d->c->is_nearest_model ? ", the nearest model" : "");
 	graph_set_titles(d->g, title, more);
 }
 

@@ -97,6 +97,11 @@ static bool is_apart(const struct machine *m, size_t i)
 	return ratio > 1 + APART || ratio < 1 / (1 + APART);
 }
 
+static bool is_nearest(const struct machine *m)
+{
+	return machine_model_is_nearest(m->model, m->processor);
+}
+
 static void print_text(const struct machine *m)
 {
 	static const struct table_column columns[] = {
@@ -109,8 +114,10 @@ static void print_text(const struct machine *m)
 				     .colour = command_terminal()->colour };
 	own(table_freep) struct table *t = table_new(columns, 4);
 
-	printf("Machine model %s: %s\nThis processor: %s, at %.2f GHz\n\n",
-	       m->model->name, m->model->summary, m->processor, m->mhz / 1000.0);
+	printf("Machine model %s: %s%s\nThis processor: %s, at %.2f GHz\n\n",
+	       m->model->name, m->model->summary,
+	       is_nearest(m) ? ", the nearest to this processor" : "", m->processor,
+	       m->mhz / 1000.0);
 	for (size_t i = 0; i < core_kernel_count(); i++) {
 		table_row(t);
 		table_cell(t, core_kernel_at(i)->what);
@@ -132,6 +139,8 @@ static void print_json(const struct machine *m)
 	json_object(&j);
 	json_key_str(&j, "report", "machine");
 	json_key_str(&j, "model", m->model->name);
+	if (is_nearest(m))
+		json_key_bool(&j, "is_nearest_model", true);
 	json_key_str(&j, "processor", m->processor);
 	json_key_double(&j, "clock_ghz", m->mhz / 1000.0);
 	json_key(&j, "rows");

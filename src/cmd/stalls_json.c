@@ -118,6 +118,8 @@ static void put_total(const struct stalls_view *v, struct json *j, const char *r
 	json_key_u64(j, "all_samples", v->all_samples);
 	if (v->model)
 		json_key_str(j, "model", v->model->name);
+	if (v->is_nearest_model)
+		json_key_bool(j, "is_nearest_model", true);
 	if (v->clock_ghz > 0)
 		json_key_double(j, "clock_ghz", v->clock_ghz);
 	if (v->how.is_estimated)

@@ -133,9 +133,9 @@ static void put_head(const struct stalls_view *v, FILE *out)
 	how_often_put(&v->how, &b);
 	report_text_wrapped(v->r, &b, out);
 	put_unsure(v, out);
-	buf_printf(&b, "Best case %.2f cycles an instruction (%s), actual %s",
+	buf_printf(&b, "Best case %.2f cycles an instruction (%s%s), actual %s",
 		   s->best / s->instructions, v->model ? v->model->name : "?",
-		   put_actual(v, text));
+		   v->is_nearest_model ? ", the nearest model" : "", put_actual(v, text));
 	report_text_wrapped(v->r, &b, out);
 	fputc('\n', out);
 }

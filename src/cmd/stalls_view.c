@@ -197,6 +197,7 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 		return 0;
 	}
 	v->model = c.model ? c.model : v->model;
+	v->is_nearest_model |= c.is_nearest_model;
 	note_how(&v->how, &c);
 	keep_row(v, &row, &c);
 	if (with_places)

@@ -40,11 +40,12 @@ struct stalls_view {
 	VEC(struct stall_place) places; /* those that stall most first, if wanted */
 	struct stalls_left late, uncounted, without_code;
 	const struct machine_model *model; /* NULL: nothing could be told */
-	const char *time;		   /* the event that is of time */
-	double clock_ghz;		   /* 0: that is of cycles */
-	uint64_t all_samples;		   /* of the recording */
-	size_t limit;			   /* rows that are shown, 0: all */
-	struct how_often how;		   /* of the total */
+	bool is_nearest_model;
+	const char *time;     /* the event that is of time */
+	double clock_ghz;     /* 0: that is of cycles */
+	uint64_t all_samples; /* of the recording */
+	size_t limit;	      /* rows that are shown, 0: all */
+	struct how_often how; /* of the total */
 };
 
 /* What is asked for: options of the command, and of all functions those that can be

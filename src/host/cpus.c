@@ -117,13 +117,15 @@ uint32_t cpus_end(const struct cpus *c)
 	return c->ids.n ? c->ids.at[c->ids.n - 1] + 1 : 0;
 }
 
-#define CPUINFO "/proc/cpuinfo"
+#define CPUINFO	   "/proc/cpuinfo"
+#define CACHES	   "/sys/devices/system/cpu/cpu0/cache"
+#define MAX_CACHES 16
 
 /* What it says of the first processor; false: nothing. */
 static bool cpuinfo(const char *path, const char *name, char *s, size_t cap)
 {
 	own(fclosep) FILE *f = fopen(path, "re");
-	char line[512];
+	char line[8192]; /* the flags are some 2000 */
 
 	while (f && fgets(line, sizeof(line), f)) {
 		char *colon = strchr(line, ':');
@@ -144,7 +146,58 @@ void cpus_model_name(char *s, size_t cap)
 		snprintf(s, cap, "unknown");
 }
 
-void cpus_processor_of(const char *path, char *s, size_t cap)
+/* Those that came with a kind of core, and so tell of it whatever number a hypervisor
+ * gives it: as the kernel calls them. */
+static void add_features(const char *path, char *s, size_t cap)
+{
+	static const char *const names[] = { "amx_tile", "avx512_fp16",
+					     "avx512_vp2intersect", "avx512f",
+					     "avx_vnni" };
+	char flags[4096], *save = NULL;
+	size_t n = strlen(s);
+
+	if (!cpuinfo(path, "flags", flags, sizeof(flags)))
+		return;
+	for (char *flag = strtok_r(flags, " ", &save); flag;
+	     flag = strtok_r(NULL, " ", &save))
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && n < cap; i++)
+			if (strcmp(flag, names[i]) == 0)
+				n += (size_t)snprintf(s + n, cap - n, " %s", flag);
+}
+
+static bool cache_text(const char *caches, unsigned i, const char *name, char *s,
+		       size_t cap)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/index%u/%s", caches, i, name);
+
+	own(fclosep) FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(s, (int)cap, f))
+		return false;
+	s[strcspn(s, "\n")] = '\0';
+	return true;
+}
+
+/* " l1i:64K": cores that the features do not tell apart have more or less of it. */
+static void add_cache(const char *caches, char *s, size_t cap)
+{
+	char type[32], size[16];
+	size_t n = strlen(s);
+
+	for (unsigned i = 0; i < MAX_CACHES && n < cap; i++) {
+		if (!cache_text(caches, i, "type", type, sizeof(type)))
+			return;
+		if (strcmp(type, "Instruction") != 0 ||
+		    !cache_text(caches, i, "size", size, sizeof(size)))
+			continue;
+		snprintf(s + n, cap - n, " l1i:%s", size);
+		return;
+	}
+}
+
+void cpus_processor_of(const char *path, const char *caches, char *s, size_t cap)
 {
 	/* As x86 has them, and as aarch64 has them: of its main identification register.
 	 */
@@ -161,9 +214,11 @@ void cpus_processor_of(const char *path, char *s, size_t cap)
 	for (size_t k = 0; k < 3; k++)
 		cpuinfo(path, names[i][k], texts[k], sizeof(texts[k]));
 	snprintf(s, cap, "%s %s %s", texts[0], texts[1], texts[2]);
+	add_features(path, s, cap);
+	add_cache(caches, s, cap);
 }
 
 void cpus_processor(char *s, size_t cap)
 {
-	cpus_processor_of(CPUINFO, s, cap);
+	cpus_processor_of(CPUINFO, CACHES, s, cap);
 }

@@ -34,10 +34,11 @@ uint32_t cpus_end(const struct cpus *c);
 
 /* "Intel(R) Xeon(R) …", "unknown" when the kernel does not say. */
 void cpus_model_name(char *s, size_t cap);
-/* Which one it is, in numbers, as far as the kernel says: "AuthenticAMD 25 17"; of
- * aarch64 "0x41 8 0xd0c". */
+/* Which one it is, in numbers, as far as the kernel says, and features by which cores are
+ * told apart: "GenuineIntel 6 143 amx_tile avx512_fp16 avx512f avx_vnni l1i:32K"; of
+ * aarch64 "0x41 8 0xd0c l1i:64K". */
 void cpus_processor(char *s, size_t cap);
-/* The same of a file as /proc/cpuinfo is. */
-void cpus_processor_of(const char *path, char *s, size_t cap);
+/* The same of a file as /proc/cpuinfo is, and a directory of caches as that of a CPU. */
+void cpus_processor_of(const char *path, const char *caches, char *s, size_t cap);
 
 #endif

@@ -32,32 +32,94 @@ const struct machine_model *machine_model_find(const char *name)
 	return NULL;
 }
 
-static bool is_of(const struct machine_model *m, const char *vendor, unsigned family,
-		  unsigned model)
-{
-	const struct machine_processor *p = m->processors;
+/* What a processor's text tells: "GenuineIntel 6 143 amx_tile l1i:64K". */
+struct processor {
+	char vendor[32];
+	int family, model;    /* %i: aarch64's are hexadecimal */
+	const char *features; /* what is behind the numbers */
+};
 
-	for (; p->vendor; p++)
-		if (strcmp(p->vendor, vendor) == 0 && p->family == family &&
-		    p->first_model <= model && model <= p->last_model)
+static struct processor read_processor(const char *text)
+{
+	struct processor p = { .features = "" };
+	int n = 0;
+
+	if (text && sscanf(text, "%31s %i %i%n", p.vendor, &p.family, &p.model, &n) == 3)
+		p.features = text + n;
+	return p;
+}
+
+static bool is_made_for(const struct machine_model *m, const struct processor *p)
+{
+	const struct machine_processor *x = m->processors;
+
+	for (; x->vendor; x++)
+		if (strcmp(x->vendor, p->vendor) == 0 && x->family == p->family &&
+		    x->first_model <= p->model && p->model <= x->last_model)
+			return true;
+	return false;
+}
+
+static bool has_feature(const struct processor *p, const char *name)
+{
+	size_t n = strlen(name);
+	const char *at = p->features;
+
+	while (*(at += strspn(at, " "))) {
+		size_t length = strcspn(at, " ");
+
+		if (length == n && memcmp(at, name, n) == 0)
+			return true;
+		at += length;
+	}
+	return false;
+}
+
+static bool has_all(const struct processor *p, const struct machine_sign *sign)
+{
+	size_t n = sizeof(sign->features) / sizeof(sign->features[0]);
+
+	for (size_t i = 0; i < n && sign->features[i]; i++)
+		if (!has_feature(p, sign->features[i]))
+			return false;
+	return true;
+}
+
+static bool has_sign(const struct machine_model *m, const struct processor *p)
+{
+	size_t n = sizeof(m->signs) / sizeof(m->signs[0]);
+
+	for (size_t i = 0; i < n && m->signs[i].vendor; i++)
+		if (strcmp(m->signs[i].vendor, p->vendor) == 0 &&
+		    has_all(p, &m->signs[i]))
 			return true;
 	return false;
 }
 
 const struct machine_model *machine_model_of(unsigned machine, const char *processor)
 {
-	const struct machine_model *generic = NULL;
-	char vendor[32] = "";
-	int family = 0, model = 0; /* %i: aarch64's are hexadecimal */
+	const struct machine_model *generic = NULL, *named = NULL, *shown = NULL;
+	struct processor p = read_processor(processor);
 
-	if (processor)
-		sscanf(processor, "%31s %i %i", vendor, &family, &model);
 	for (size_t i = machine_model_count(); i-- > 0;) {
 		if (models[i]->machine != machine)
 			continue;
-		if (is_of(models[i], vendor, (unsigned)family, (unsigned)model))
-			return models[i];
+		if (is_made_for(models[i], &p))
+			named = models[i];
+		if (has_sign(models[i], &p) &&
+		    (!shown || shown->since < models[i]->since))
+			shown = models[i];
 		generic = models[i];
 	}
-	return generic;
+	if (shown && (!named || named->since < shown->since))
+		return shown;
+	return named ? named : generic;
+}
+
+bool machine_model_is_nearest(const struct machine_model *m, const char *processor)
+{
+	struct processor p = read_processor(processor);
+
+	return has_sign(m, &p) && !is_made_for(m, &p) &&
+	       machine_model_of(m->machine, processor) == m;
 }

@@ -90,14 +90,24 @@ struct machine_model {
 		const char *vendor;
 		uint16_t family, first_model, last_model;
 	} processors[12];
+	/* What no older processor of the vendor has: all of the features, as
+	 * cpus_processor() tells them.  One that has them has this core or a newer one,
+	 * whatever number a hypervisor gives it. */
+	uint16_t since; /* year of the first of them */
+	struct machine_sign {
+		const char *vendor, *features[2];
+	} signs[3];
 };
 
 size_t machine_model_count(void);
 const struct machine_model *machine_model_at(size_t i);
 /* NULL: none has that name. */
 const struct machine_model *machine_model_find(const char *name);
-/* processor: "AuthenticAMD 25 17", "0x41 8 0xd0c", or NULL.  The generic one when none is
- * of it. */
+/* processor: "AuthenticAMD 25 17", "GenuineIntel 6 143 amx_tile", "0x41 8 0xd0c", or
+ * NULL. That of its number, unless it has what only newer cores have: then, or if no
+ * model is of its number, the newest whose signs it has; else the generic one. */
 const struct machine_model *machine_model_of(unsigned machine, const char *processor);
+/* It is what machine_model_of() has, but not made for this processor: it may be off. */
+bool machine_model_is_nearest(const struct machine_model *m, const char *processor);
 
 #endif

@@ -142,4 +142,9 @@ const struct machine_model machine_model_golden_cove = {
 		{ "GenuineIntel", 6, 191, 191 },
 		{ "GenuineIntel", 6, 207, 207 }, /* Emerald Rapids */
 	},
+	.since = 2021,
+	.signs = {
+		{ "GenuineIntel", { "amx_tile" } },
+		{ "GenuineIntel", { "avx512_fp16" } },
+	},
 };

@@ -151,4 +151,9 @@ const struct machine_model machine_model_redwood_cove = {
 		{ "GenuineIntel", 6, 173, 174 }, /* Granite Rapids */
 		{ "GenuineIntel", 6, 181, 181 }, /* Arrow Lake U */
 	},
+	.since = 2023,
+	.signs = {
+		{ "GenuineIntel", { "amx_tile", "l1i:64K" } }, /* 32K before */
+		{ "GenuineIntel", { "avx512_fp16", "l1i:64K" } },
+	},
 };

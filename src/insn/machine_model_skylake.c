@@ -143,4 +143,5 @@ const struct machine_model machine_model_skylake = {
 		{ "GenuineIntel", 6, 158, 158 },
 		{ "GenuineIntel", 6, 165, 166 }, /* Comet Lake */
 	},
+	.since = 2015,
 };

@@ -149,4 +149,5 @@ const struct machine_model machine_model_zen3 = {
 		{ "AuthenticAMD", 25, 0, 15 }, /* Milan */
 		{ "AuthenticAMD", 25, 32, 95 }, /* Vermeer, Rembrandt, Cezanne */
 	},
+	.since = 2020,
 };

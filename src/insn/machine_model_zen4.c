@@ -146,4 +146,8 @@ const struct machine_model machine_model_zen4 = {
 		{ "AuthenticAMD", 25, 96, 127 },
 		{ "AuthenticAMD", 25, 160, 175 }, /* Bergamo, Siena */
 	},
+	.since = 2022,
+	.signs = {
+		{ "AuthenticAMD", { "avx512f" } },
+	},
 };

@@ -155,4 +155,8 @@ const struct machine_model machine_model_zen5 = {
 		{ "AuthenticAMD", 26, 64, 79 }, /* Granite Ridge */
 		{ "AuthenticAMD", 26, 96, 119 },
 	},
+	.since = 2024,
+	.signs = {
+		{ "AuthenticAMD", { "avx512_vp2intersect" } },
+	},
 };

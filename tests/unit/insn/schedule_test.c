@@ -390,7 +390,23 @@ static void machines_are_found_by_what_the_kernel_calls_them(void **state)
 		{ "AuthenticAMD 25 33", "zen3" },
 		{ "AuthenticAMD 23 49", "generic-x86-64" },
 		{ "GenuineIntel 6 79", "generic-x86-64" },
+		/* Sapphire Rapids has 32K, Granite Rapids 64K. */
+		{ "GenuineIntel 6 143 amx_tile l1i:32K", "golden-cove" },
+		{ "GenuineIntel 6 173 amx_tile l1i:64K", "redwood-cove" },
 		{ "GenuineIntel 6 173", "redwood-cove" },
+		/* Numbers of processors that do not have this. */
+		{ "GenuineIntel 6 167 avx512f amx_tile l1i:64K", "redwood-cove" },
+		{ "GenuineIntel 6 143 amx_tile l1i:64K", "redwood-cove" },
+		{ "GenuineIntel 6 85 avx512f amx_tile l1i:32K", "golden-cove" },
+		{ "GenuineIntel 6 85 avx512f avx512_fp16", "golden-cove" },
+		{ "AuthenticAMD 25 33 avx512f", "zen4" },
+		{ "AuthenticAMD 26 200 avx512f avx512_vp2intersect", "zen5" },
+		/* Less than it has says nothing against it. */
+		{ "GenuineIntel 6 173 amx_tile l1i:32K", "redwood-cove" },
+		{ "AuthenticAMD 26 2 avx512f", "zen5" },
+		{ "GenuineIntel 6 79 amx_tiles xamx_tile", "generic-x86-64" },
+		{ "GenuineIntel 6 167 avx512f l1i:64K", "generic-x86-64" },
+		{ "AuthenticAMD 6 143 amx_tile", "generic-x86-64" },
 		{ "AuthenticAMD 6 143", "generic-x86-64" },
 		{ "", "generic-x86-64" },
 		{ NULL, "generic-x86-64" },
@@ -410,6 +426,30 @@ static void machines_are_found_by_what_the_kernel_calls_them(void **state)
 			    "generic-aarch64");
 	assert_null(machine_model_of(EM_S390, "AuthenticAMD 25 17"));
 	assert_null(machine_model_find("zen"));
+}
+
+static void a_model_of_no_such_number_is_the_nearest(void **state)
+{
+	static const struct {
+		const char *model, *processor;
+		bool is_nearest;
+	} t[] = {
+		{ "redwood-cove", "GenuineIntel 6 167 amx_tile l1i:64K", true },
+		{ "redwood-cove", "GenuineIntel 6 173 amx_tile l1i:64K", false },
+		{ "redwood-cove", "GenuineIntel 6 173", false },
+		{ "golden-cove", "GenuineIntel 6 250 avx512_fp16", true },
+		/* Chosen by somebody, for another processor. */
+		{ "golden-cove", "GenuineIntel 6 173 amx_tile l1i:64K", false },
+		{ "zen4", "GenuineIntel 6 167 amx_tile l1i:64K", false },
+		{ "generic-x86-64", "GenuineIntel 6 79", false },
+		{ "generic-x86-64", NULL, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		assert_int_equal(machine_model_is_nearest(machine_model_find(t[i].model),
+							  t[i].processor),
+				 t[i].is_nearest);
 }
 
 /* Every class that does something has its costs; ports are those that there are. */
@@ -448,6 +488,7 @@ int main(void)
 		cmocka_unit_test(no_model_is_faster_than_its_width),
 		cmocka_unit_test(a_restart_forgets_all),
 		cmocka_unit_test(machines_are_found_by_what_the_kernel_calls_them),
+		cmocka_unit_test(a_model_of_no_such_number_is_the_nearest),
 		cmocka_unit_test(every_model_of_x86_knows_every_class),
 	};
 
