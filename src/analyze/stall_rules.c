@@ -622,11 +622,16 @@ static void blame_group(const struct stall_scene *at, struct stall *s, uint32_t 
 		 n = at->c->model ? at->c->model->retire_width : 0;
 
 	while (n-- > 1 && step_before(at->c, &block, &step) &&
-	       !code_step_is_call(&at->c->procedure->steps[step]))
-		if (!is_explained(s) || waited(at->c, step) > s->cycles)
+	       !code_step_is_call(&at->c->procedure->steps[step])) {
+		bool is_longer = waited(at->c, step) > s->cycles;
+
+		if (!is_explained(s) || is_longer)
 			blame_unit(at, s, block, step);
 		else
 			blame_likelier(at, s, block, step);
+		if (is_longer && stores(&at->c->steps[step].operation))
+			blame_store(at, s, step);
+	}
 }
 
 /* Where misses were sampled, too, no cause had more than these at their worst. */
