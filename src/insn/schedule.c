@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "insn/port_plan.h"
 
 /* Slots of a width make parts of a cycle: counted in parts that all widths divide. */
 #define TICKS 840
@@ -12,16 +13,9 @@
 #define MAX_WINDOW 1024
 #define N_STORES   128
 #define N_BEGINS   2048
-#define N_WORDS	   32 /* of 64 cycles that a port's plan knows at once */
-#define AHEAD	   8  /* cycles that fetching is before dispatching at most */
-#define STACK_REG  4  /* of what pushes and pops: x86-64 */
+#define AHEAD	   8 /* cycles that fetching is before dispatching at most */
+#define STACK_REG  4 /* of what pushes and pops: x86-64 */
 #define SMALL_SUM  1024
-
-/* What ports do in 64 cycles; a word of the plan is each time another 64. */
-struct plan {
-	uint64_t number[MACHINE_MODEL_MAX_PORTS];
-	uint64_t busy[MACHINE_MODEL_MAX_PORTS];
-};
 
 /* A general register is the value that had this id when it came, and so much more. */
 struct sum {
@@ -49,8 +43,7 @@ struct schedule {
 	struct sum sums[OPERATION_N_GENERAL];
 	struct store stores[N_STORES];
 	uint64_t leaves[MAX_WINDOW]; /* tick, by number of the slot; 0: none yet */
-	struct plan plans[N_WORDS];
-	uint64_t n_taken[MACHINE_MODEL_MAX_PORTS];
+	struct port_plan ports;
 	struct pool {
 		/* Of those that wait: how many begin in which cycle, 0 in all others. */
 		uint16_t begins[N_BEGINS];
@@ -129,7 +122,7 @@ void schedule_hand_over(struct schedule *s, operation_registers written)
 /* Time goes on instead of being set back: so old plans need not be cleared. */
 void schedule_restart(struct schedule *s)
 {
-	s->start = s->latest + (uint64_t)N_WORDS * 64;
+	s->start = s->latest + PORT_PLAN_CYCLES;
 	s->latest = s->start;
 	s->dispatch = s->fetch = s->left = s->start * TICKS;
 	s->may_fuse = s->was_half = false;
@@ -154,98 +147,14 @@ static uint64_t cycle_of(uint64_t tick)
 	return (tick + TICKS - 1) / TICKS;
 }
 
-/* Ports. */
-
-static uint64_t *busy_at(struct schedule *s, unsigned port, uint64_t cycle)
-{
-	uint64_t number = cycle / 64;
-	struct plan *p = &s->plans[number % N_WORDS];
-
-	if (p->number[port] < number) {
-		p->number[port] = number;
-		p->busy[port] = 0;
-	}
-	/* Longer ago than is kept: as if nothing had been. */
-	return p->number[port] == number ? &p->busy[port] : NULL;
-}
-
-static uint64_t first_free(struct schedule *s, unsigned port, uint64_t cycle)
-{
-	for (;;) {
-		const uint64_t *busy = busy_at(s, port, cycle);
-		uint64_t free = busy ? ~(*busy >> cycle % 64) : ~0ull;
-		unsigned left = 64 - cycle % 64;
-		unsigned n = free ? (unsigned)__builtin_ctzll(free) : 64;
-
-		if (n < left)
-			return cycle + n;
-		cycle += left;
-	}
-}
-
-static void occupy(struct schedule *s, unsigned port, uint64_t cycle, unsigned n)
-{
-	s->n_taken[port] += n;
-	for (; n; n--, cycle++) {
-		uint64_t *busy = busy_at(s, port, cycle);
-
-		if (busy)
-			*busy |= 1ull << cycle % 64;
-	}
-}
-
-/* Of these ports, the one that had least to do of those that are free then; the number of
- * ports: none is. */
-static unsigned idle_port(const struct schedule *s, uint32_t ports, uint64_t cycle)
-{
-	uint64_t number = cycle / 64, bit = 1ull << cycle % 64;
-	const struct plan *p = &s->plans[number % N_WORDS];
-	unsigned best = MACHINE_MODEL_MAX_PORTS;
-
-	for (; ports; ports &= ports - 1) {
-		unsigned port = (unsigned)__builtin_ctz(ports);
-
-		if (p->number[port] == number && p->busy[port] & bit)
-			continue;
-		if (best == MACHINE_MODEL_MAX_PORTS ||
-		    s->n_taken[port] < s->n_taken[best])
-			best = port;
-	}
-	return best;
-}
-
-/* The one that is free first, of several the one that had least to do. */
-static unsigned first_port(struct schedule *s, uint32_t ports, uint64_t cycle,
-			   uint64_t *ret_first)
-{
-	unsigned best = 0;
-
-	*ret_first = UINT64_MAX;
-	for (; ports; ports &= ports - 1) {
-		unsigned p = (unsigned)__builtin_ctz(ports);
-		uint64_t at = first_free(s, p, cycle);
-
-		if (at < *ret_first ||
-		    (at == *ret_first && s->n_taken[p] < s->n_taken[best])) {
-			*ret_first = at;
-			best = p;
-		}
-	}
-	return best;
-}
-
-/* The port that can take it first; the cycle. */
+/* The cycle in which the first of these ports can take it. */
 static uint64_t take_port(struct schedule *s, uint32_t ports, uint64_t cycle, unsigned n)
 {
-	uint64_t first = cycle;
-	unsigned best;
+	uint64_t first;
 
 	if (!ports)
 		return cycle;
-	best = idle_port(s, ports, cycle); /* mostly there is one */
-	if (best == MACHINE_MODEL_MAX_PORTS)
-		best = first_port(s, ports, cycle, &first);
-	occupy(s, best, first, n);
+	first = port_plan_take(&s->ports, ports, cycle, n);
 	s->latest = later(s->latest, first + n);
 	s->last.queued += first - cycle;
 	return first;
