@@ -16,7 +16,8 @@ enum {
 	P9 = 1 << 9,
 	P10 = 1 << 10,
 	P11 = 1 << 11,
-	LOCKED = 1 << 12, /* no port: one atomic operation after the other */
+	LOCKED = 1 << 12,   /* no port: one atomic operation after the other */
+	JUMPS = 0x3f << 13, /* no port, either, but each is done a cycle later */
 	ALU = P0 | P1 | P5 | P6 | P10,
 	VECTOR = P0 | P1 | P5,
 };
@@ -85,7 +86,7 @@ const struct machine_model machine_model_redwood_cove = {
 		[OPERATION_MULTIPLY_WIDE] = { 2, { { P1, 3 }, { P5, 1 } } },
 		[OPERATION_DIVIDE_32] = { 4, { { P1, 11, 6 } } },
 		[OPERATION_DIVIDE_64] = { 4, { { P1, 14, 10 } } },
-		[OPERATION_JUMP] = { 1 },
+		[OPERATION_JUMP] = { 1, { { JUMPS, 1 } } },
 		[OPERATION_BRANCH] = { 1, { { P0 | P6, 1 } } },
 		[OPERATION_JUMP_INDIRECT] = { 1, { { P0 | P6, 1 } } },
 		[OPERATION_CALL] = { 2, { { P0 | P6, 1 } } },

@@ -557,9 +557,10 @@ static uint64_t wait_for_room(struct schedule *s, const struct operation *o, uin
 /* The cycle in which its work may begin. */
 static uint64_t enter(struct schedule *s, const struct operation *o, unsigned slots)
 {
-	uint64_t at = later(s->dispatch, s->fetch);
+	uint64_t first = later(s->dispatch, s->fetch), at = first;
+	/* What is one with the one before it came with it. */
+	bool is_fetched = is_fused(s, o) ? s->last.is_fetched : s->fetch > s->dispatch;
 
-	s->last.is_fetched = s->fetch > s->dispatch;
 	/* The place of one that was a window ago. */
 	if (slots)
 		at = later(
@@ -568,7 +569,7 @@ static uint64_t enter(struct schedule *s, const struct operation *o, unsigned sl
 	if (waits_for_all(o))
 		at = later(at, s->left);
 	at = wait_for_room(s, o, at);
-	s->last.is_fetched = s->last.is_fetched && at == s->fetch;
+	s->last.is_fetched = is_fetched && at == first;
 	s->dispatch = at + slots * s->dispatch_ticks;
 	return cycle_of(at) + 1;
 }

@@ -235,6 +235,34 @@ static double waits_of(const char *code, size_t size, bool is_taken,
 	return (now - half) / (N_TURNS - N_TURNS / 2);
 }
 
+/* Five jmp, dec %rdi and jnz: what they wait for is the code behind taken branches, also
+ * the last one, which is one with the sum before it. */
+static void what_is_one_with_the_one_before_is_fetched_with_it(void **state)
+{
+	static const char code[] = "\xeb\x00\xeb\x00\xeb\x00\xeb\x00\xeb\x00"
+				   "\x48\xff\xcf\x75\x00";
+	own(operation_reader_freep) struct operation_reader *r = NULL;
+	own(schedule_freep) struct schedule *s =
+		schedule_new(machine_model_find("redwood-cove"));
+	double waits[SCHEDULE_N_WAITS] = { 0 }, now = 0;
+
+	(void)state;
+	assert_int_equal(operation_reader_new(EM_X86_64, &r, NULL), 0);
+	for (int turn = 0; turn < N_TURNS; turn++) {
+		struct operation o;
+
+		for (size_t at = 0; at < sizeof(code) - 1; at += o.size) {
+			assert_true(operation_read(r, (const uint8_t *)code + at,
+						   sizeof(code) - 1 - at, at, &o));
+			now = schedule_step(s, &o, o.class != OPERATION_ADD);
+			schedule_add_waits(s, waits);
+		}
+	}
+	assert_true(is_about(now / N_TURNS, 2)); /* six branches, three a cycle */
+	assert_true(waits[SCHEDULE_WAIT_FRONT_END] / N_TURNS > 0.9);
+	assert_true(waits[SCHEDULE_WAIT_DEPENDENCY] / N_TURNS < 0.1);
+}
+
 /* How many steps back the last instruction's wait is for, once they go on and on. */
 static uint64_t waited_for(const char *code, size_t size)
 {
@@ -466,7 +494,7 @@ static void every_model_of_x86_knows_every_class(void **state)
 			const struct machine_cost *cost = &m->costs[c];
 
 			if (c == OPERATION_NOP || c == OPERATION_PREFETCH ||
-			    c == OPERATION_EXCHANGE || c == OPERATION_JUMP)
+			    c == OPERATION_EXCHANGE)
 				continue;
 			if (!cost->units[0].ports)
 				print_error("# %s: %s\n", m->name,
@@ -484,6 +512,7 @@ int main(void)
 		cmocka_unit_test(taken_branches_have_a_distance),
 		cmocka_unit_test(a_sum_that_is_one_with_its_branch_is_computed),
 		cmocka_unit_test(who_leaves_late_waited_for_something),
+		cmocka_unit_test(what_is_one_with_the_one_before_is_fetched_with_it),
 		cmocka_unit_test(who_was_waited_for_is_known),
 		cmocka_unit_test(no_model_is_faster_than_its_width),
 		cmocka_unit_test(a_restart_forgets_all),
