@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/text.h"
+#include "cmd/record_next.h"
 #include "collect/experiment.h"
 
 /* "143 samples and 1,000 events": a sample stands for others, an event was met itself. */
@@ -148,5 +149,5 @@ void record_summary_print(const struct session_settings *x,
 	print_running(o, out);
 	if (o->jit_refusal)
 		fprintf(out, "dwell: --jit: %s\n", o->jit_refusal);
-	fprintf(out, "dwell: next: dwell report %s\n", path);
+	record_next_print(o->path, path, o->bytes, x->insn && o->stats.samples, out);
 }

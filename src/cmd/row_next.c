@@ -3,12 +3,10 @@
 
 #include <string.h>
 
-#include "analyze/listing.h"
-#include "analyze/names.h"
 #include "analyze/waits.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "cmd/name_to_type.h"
 #include "cmd/report_text.h"
 #include "cmd/row_code.h"
 
@@ -44,25 +42,6 @@ static uint32_t function_to_try(const struct row_view *v, size_t row)
 	return f;
 }
 
-/* What to type for a function: its name, or when that takes more than a line the
- * shortened one if it means no other function. */
-static char *name_to_type(const struct row_view *v, uint32_t function)
-{
-	const char *full = profile_function(v->r->profile, function)->label;
-	size_t n = names_without_parameters(full), cap = 4 * strlen(full) + 1;
-	size_t room = v->r->width - strlen("Next: dwell annotate ''");
-	own(freep) char *name = xstrndup(full, n);
-	char *safe = xcalloc(1, cap);
-
-	if (text_width(name) > room) {
-		names_shorten(safe, cap, name, room);
-		if (listing_means(v->r->profile, safe, function))
-			return safe;
-	}
-	text_printable(safe, cap, name);
-	return safe;
-}
-
 /* Of these calc tells more than annotate. */
 static bool has_stalls(const struct row_view *v)
 {
@@ -83,7 +62,8 @@ void row_next_print(const struct row_view *v, size_t row, bool is_compared, FILE
 	if (f == MODEL_NONE)
 		return;
 
-	own(freep) char *name = name_to_type(v, f);
+	own(freep) char *name = name_to_type(
+		v->r->profile, f, v->r->width - strlen("Next: dwell annotate ''"));
 
 	buf_puts(&annotate, is_diff	    ? "diff --annotate "
 			    : has_stalls(v) ? "calc "
