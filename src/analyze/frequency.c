@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/flow_share.h"
+#include "analyze/frequency_seen.h"
 #include "analyze/frequency_waiting.h"
 #include "analyze/function_code.h"
 #include "analyze/function_ways.h"
@@ -540,6 +541,7 @@ static void publish(const struct estimating *e)
 		publish_block(e, i);
 	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
 		publish_way(e, i);
+	frequency_seen_begin(c);
 	function_ways_enter(c);
 	c->confidence = (uint8_t)confidence_of(e, entry);
 	c->is_estimated = true;

@@ -12,10 +12,10 @@
 #define DEVIATIONS 2.0
 #define N_TURNS	   30 /* of halving: more than enough for two digits */
 
-/* From the begin of a range to its end. */
+/* From the begin of a range to its end.  From nothing there is no factor. */
 static double between(double low, double high, double at)
 {
-	return low > 0 ? low * pow(high / low, at) : low;
+	return low > 0 ? low * pow(high / low, at) : high * at;
 }
 
 static double best_at(const struct function_code *c, double at)

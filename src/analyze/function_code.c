@@ -48,6 +48,7 @@ void function_code_fini(struct function_code *c)
 	free(c->ways);
 	miss_samples_fini(&c->misses);
 	access_places_fini(&c->accesses);
+	code_heat_lines_fini(&c->heat);
 	*c = (struct function_code){ 0 };
 }
 
@@ -212,6 +213,19 @@ static void take_samples(struct making *m)
 			if (!rows->rows[i].is_return)
 				take_sample(m, &rows->rows[i], column);
 	}
+}
+
+/* Which of its lines stay in the cache of code. */
+static void take_heat(struct making *m)
+{
+	const struct function_index *index = m->o->index;
+	own(code_heat_fini) struct code_heat own = { 0 };
+
+	if (!index)
+		code_heat_init(&own, m->p);
+	code_heat_lines_init(&m->to->heat, index ? function_index_heat(index) : &own,
+			     m->f->sym_image, m->f->start, m->f->size,
+			     cycles_of(m->to, 1));
 }
 
 /* Where the CPU has a counter of instructions. */
@@ -483,6 +497,8 @@ static void average_runs(struct function_code *c)
 		return;
 	c->cycles /= n;
 	c->all_cycles /= n;
+	c->heat.refills /= n;
+	c->heat.page_refills /= n;
 	for (uint32_t i = 0; i < c->procedure->n_steps; i++)
 		c->steps[i].cycles /= n;
 	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
@@ -682,6 +698,7 @@ int function_code_make(struct function_code *ret, const struct profile *p,
 	if (rc < 0)
 		return rc;
 	take_samples(&m);
+	take_heat(&m);
 	take_retired(&m);
 	miss_samples_take(&ret->misses, p, &m.listing.instructions, &m.step_at,
 			  ret->procedure->n_steps);

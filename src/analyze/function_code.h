@@ -11,6 +11,7 @@
 #define DWELL_ANALYZE_FUNCTION_CODE_H
 
 #include "analyze/access_places.h"
+#include "analyze/code_heat.h"
 #include "analyze/frequency.h"
 #include "analyze/miss_samples.h"
 #include "analyze/profile.h"
@@ -92,7 +93,8 @@ struct function_code {
 	uint32_t n_windows;
 	struct miss_samples misses;
 	struct access_places accesses;
-	double times; /* entered from outside, negative: not known */
+	struct code_heat_lines heat; /* of its code */
+	double times;		     /* entered from outside, negative: not known */
 	double times_low, times_high;
 	uint8_t times_confidence; /* enum frequency_confidence */
 };

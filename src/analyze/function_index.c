@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/anchoring.h"
+#include "analyze/code_heat.h"
 #include "analyze/metrics.h"
 #include "analyze/profile_data.h"
 #include "base/map.h"
@@ -48,6 +49,7 @@ struct function_index {
 	VEC(struct indexed_direction) directions;
 	VEC(struct indexed_access) accesses;
 	struct anchoring *anchoring;
+	struct code_heat heat;
 };
 
 void function_index_free(struct function_index *x)
@@ -60,6 +62,7 @@ void function_index_free(struct function_index *x)
 	vec_fini(&x->accesses);
 	metrics_fini(&x->values);
 	anchoring_free(x->anchoring);
+	code_heat_fini(&x->heat);
 	free(x->ordered);
 	free(x->first_row);
 	free(x->deltas);
@@ -82,6 +85,11 @@ void function_index_take_anchoring(struct function_index *x, struct anchoring *a
 const struct anchoring *function_index_anchoring(const struct function_index *x)
 {
 	return x->anchoring;
+}
+
+const struct code_heat *function_index_heat(const struct function_index *x)
+{
+	return &x->heat;
 }
 
 /* function_of[i]: MODEL_NONE is left out. */
@@ -399,6 +407,7 @@ int function_index_new(const struct profile *p, uint32_t time_source,
 	int rc;
 
 	x->p = p;
+	code_heat_init(&x->heat, p);
 	index_rows(x);
 	rc = index_ways(x, count_source, e);
 	if (rc == 0)

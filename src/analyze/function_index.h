@@ -12,6 +12,7 @@
 #include "analyze/listing.h"
 
 struct anchoring;
+struct code_heat;
 struct function_index;
 
 /* Directions are of the source of time, ways of that of counts; MODEL_NONE: none is. */
@@ -25,6 +26,9 @@ void function_index_freep(struct function_index **x);
 void function_index_take_anchoring(struct function_index *x, struct anchoring *a);
 /* NULL: nothing was. */
 const struct anchoring *function_index_anchoring(const struct function_index *x);
+
+/* Which code of the program is hot; borrowed. */
+const struct code_heat *function_index_heat(const struct function_index *x);
 
 /* Of a listing its instructions, without inclusive values, and the delta of its code;
  * borrowed: not for listing_fini(). */

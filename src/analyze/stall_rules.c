@@ -17,7 +17,8 @@
 #define EXPOSED		64
 #define EXPOSED_CALL	16 /* the same behind a call, whatever branches were there */
 #define MAX_BLOCKS_BACK 8
-#define BEHIND_FENCE	4 /* the same of what waits for all before */
+#define LIKELY_PART	0.5 /* of a stall */
+#define BEHIND_FENCE	4   /* the same of what waits for all before */
 
 /* The larger bound holds; negative: any number. */
 static double larger(double a, double b)
@@ -139,6 +140,72 @@ static uint32_t forwarded_by(const struct stall_scene *at,
 	return store;
 }
 
+/* In the second level's cache; as long again, as others may want to have it. */
+static double near_fetch(const struct function_code *c)
+{
+	return c->model ? 2.0 * c->model->l2_latency : STALL_COSTS_NEAR_FETCH;
+}
+
+/* Of a line of code that other code may have driven out so often, in the block's times.
+ * refills: negative: nobody knows. */
+static double bound_refills(const struct stall_scene *at, double refills, double cycles)
+{
+	const struct function_code_block *b = &at->c->blocks[at->loop.block];
+	double times = b->times_low > 0 ? fmin(b->times, b->times_low) : b->times;
+
+	return refills < 0 || times <= 0 ? -1 : bound(refills / times, cycles);
+}
+
+/* The smaller one holds; negative: any number. */
+static double smaller(double a, double b)
+{
+	return a < 0 ? b : b < 0 ? a : fmin(a, b);
+}
+
+static struct stall_culprit *find_fetch(struct stall *s, enum stall_cause cause)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->culprits[i].cause == cause &&
+		    s->culprits[i].blamed == PROCEDURE_OUTSIDE)
+			return &s->culprits[i];
+	return NULL;
+}
+
+/* by_code: what is known of how it goes on; by_heat: of how often it was gone.  What is
+ * executed all the time is mostly near when it is fetched again: where that takes less
+ * than half of a stall, others are the likelier ones. */
+static void blame_fetch_of(const struct stall_scene *at, struct stall *s,
+			   enum stall_cause cause, double by_code, double by_heat)
+{
+	struct stall_culprit *before = find_fetch(s, cause), *x;
+	double near = near_fetch(at->c) / STALL_COSTS_FETCH;
+	bool is_unlikely = by_heat >= 0 && by_heat * near < LIKELY_PART * s->cycles;
+
+	is_unlikely &= !before || before->is_unlikely;
+	add(s, cause, PROCEDURE_OUTSIDE, smaller(by_code, by_heat));
+	x = find_fetch(s, cause);
+	if (x)
+		x->is_unlikely = is_unlikely;
+}
+
+static void blame_line_at(const struct stall_scene *at, struct stall *s, uint64_t address,
+			  double by_code)
+{
+	double refills = code_heat_lines_refills(&at->c->heat, address);
+
+	blame_fetch_of(at, s, STALL_ICACHE, by_code,
+		       bound_refills(at, refills, STALL_COSTS_FETCH));
+}
+
+static void blame_page_at(const struct stall_scene *at, struct stall *s, uint64_t address,
+			  double by_code)
+{
+	double refills = code_heat_lines_page_refills(&at->c->heat, address);
+
+	blame_fetch_of(at, s, STALL_ITLB, by_code,
+		       bound_refills(at, refills, STALL_COSTS_WALK));
+}
+
 /* Where is fetched what was not fetched right before. */
 static void blame_code(const struct stall_scene *at, struct stall *s, uint64_t from,
 		       uint64_t to)
@@ -146,11 +213,9 @@ static void blame_code(const struct stall_scene *at, struct stall *s, uint64_t f
 	struct stall_reach again = stall_loop_code_reach(&at->loop);
 
 	if (from >> LINE_BITS != to >> LINE_BITS)
-		add(s, STALL_ICACHE, PROCEDURE_OUTSIDE,
-		    bound(again.lines, STALL_COSTS_FETCH));
+		blame_line_at(at, s, to, bound(again.lines, STALL_COSTS_FETCH));
 	if (from >> PAGE_BITS != to >> PAGE_BITS)
-		add(s, STALL_ITLB, PROCEDURE_OUTSIDE,
-		    bound(again.pages, STALL_COSTS_WALK));
+		blame_page_at(at, s, to, bound(again.pages, STALL_COSTS_WALK));
 }
 
 static double refill(const struct function_code *c)
@@ -159,10 +224,12 @@ static double refill(const struct function_code *c)
 }
 
 /* What landed behind a call came back from it. */
-static void blame_return(const struct stall_scene *at, struct stall *s)
+static void blame_return(const struct stall_scene *at, struct stall *s, uint32_t call)
 {
+	const struct code_step *x = &at->c->procedure->steps[call];
+
 	add(s, STALL_BRANCH, PROCEDURE_OUTSIDE, refill(at->c));
-	add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, -1);
+	blame_line_at(at, s, x->address + x->size, -1);
 	add(s, STALL_OTHER, PROCEDURE_OUTSIDE, -1);
 }
 
@@ -192,12 +259,6 @@ static double bound_far(double share, double far, double near_cycles, double cyc
 	if (fmin(share, far) >= 1)
 		return -1;
 	return far < share ? far * cycles + (share - far) * near_cycles : share * cycles;
-}
-
-/* In the second level's cache; as long again, as others may want to have it. */
-static double near_fetch(const struct function_code *c)
-{
-	return c->model ? 2.0 * c->model->l2_latency : STALL_COSTS_NEAR_FETCH;
 }
 
 static void doubt_misses(struct stall *s, uint32_t step)
@@ -250,7 +311,7 @@ static void blame_operation(const struct stall_scene *at, struct stall *s,
 	const struct operation *o = &at->c->steps[step].operation;
 
 	if (code_step_is_call(&at->c->procedure->steps[step])) {
-		blame_return(at, s);
+		blame_return(at, s, step);
 		return;
 	}
 	if (loads(o))
@@ -396,7 +457,12 @@ static double unforeseen(const struct function_code *c, uint32_t way)
 	for (uint32_t i = p->blocks[from].first_out;
 	     i < p->blocks[from].first_out + p->blocks[from].n_out; i++)
 		others += i == way ? 0 : most_of(c, i);
-	return own > 0 ? fmin(fmin(1, missed(&c->ways[way])), others / own) : 0;
+	if (own > 0)
+		return fmin(fmin(1, missed(&c->ways[way])), others / own);
+	/* It may have been hardly ever, and then whenever it was. */
+	return function_code_taken(c, way) > 0 && others > 0
+		       ? fmin(1, missed(&c->ways[way]))
+		       : 0;
 }
 
 static void blame_fetch(const struct stall_scene *at, struct stall *s,
@@ -409,8 +475,8 @@ static void blame_fetch(const struct stall_scene *at, struct stall *s,
 		blame_code(at, s, p->blocks[w->from].end - 1, start);
 		return;
 	}
-	add(s, STALL_ICACHE, PROCEDURE_OUTSIDE, -1);
-	add(s, STALL_ITLB, PROCEDURE_OUTSIDE, -1);
+	blame_line_at(at, s, start, -1);
+	blame_page_at(at, s, start, -1);
 }
 
 /* The last instruction there, with the one that is fused with it. */
@@ -678,7 +744,6 @@ static void settle(const struct stall_scene *at, struct stall *s, uint32_t step)
 	double most = 0;
 
 	put_unlikely_last(s);
-
 	if (at->c->misses.n)
 		weigh_events(at, s, step);
 

@@ -18,11 +18,14 @@ static void scaled_fini(struct scaled *s)
 	free(s->code.ways);
 }
 
-/* Of a block's times; at: 0 at the begin of its range, 1 at the end. */
+/* Of a block's times; at: 0 at the begin of its range, 1 at the end.  Where samples are
+ * it was not executed never. */
 static double factor(const struct function_code_block *b, double at)
 {
-	if (b->times <= 0 || b->times_low <= 0)
+	if (b->times <= 0 || (b->times_low <= 0 && b->samples))
 		return 1;
+	if (b->times_low <= 0)
+		return at * b->times_high / b->times;
 	return exp(log(b->times_low / b->times) + at * log(b->times_high / b->times_low));
 }
 

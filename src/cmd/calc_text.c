@@ -157,8 +157,7 @@ static void put_empty(struct table *t)
 /* Of what a block's executions took together. */
 static const char *put_each(char *s, double cycles, const struct function_code_block *b)
 {
-	return calc_value_cycles_range(s, calc_view_each(cycles, b->times_high),
-				       calc_view_each(cycles, b->times_low));
+	return calc_value_each(s, cycles, b->times_low, b->times_high);
 }
 
 /* How far from the best it is, and where the branch at its end goes. */

@@ -95,6 +95,21 @@ char *calc_value_cycles_range(char *s, double low, double high)
 	return s;
 }
 
+char *calc_value_each(char *s, double cycles, double low, double high)
+{
+	char least[TEXT_MAX];
+
+	s[0] = 0;
+	if (high <= 0)
+		return s;
+	if (low > 0 || cycles <= 0)
+		return calc_value_cycles_range(s, cycles / high,
+					       cycles / (low > 0 ? low : high));
+	put_short(least, cycles / high);
+	snprintf(s, TEXT_MAX, "≥ %.32s", least);
+	return s;
+}
+
 char *calc_value_times_range(char *s, double low, double high)
 {
 	static const struct {

@@ -12,6 +12,8 @@
 char *calc_value_cycles(char *s, double cycles);
 /* 0.4–2.1, 12–31; ~12 if they are the same in two digits, a number if they are one. */
 char *calc_value_cycles_range(char *s, double low, double high);
+/* Of all cycles those of each of so many times; nothing where it was never executed. */
+char *calc_value_each(char *s, double cycles, double low, double high);
 /* 1,234,567, or nothing. */
 char *calc_value_times(char *s, double times);
 /* 95–440 M; as one number if they are the same. */

@@ -108,9 +108,7 @@ static void add_note(struct drawing *d, uint32_t block)
 	if (b->samples && b->times > 0)
 		n += (size_t)snprintf(
 			note + n, sizeof(note) - n, ", %s cycles each",
-			calc_value_cycles_range(each,
-						calc_view_each(b->cycles, b->times_high),
-						calc_view_each(b->cycles, b->times_low)));
+			calc_value_each(each, b->cycles, b->times_low, b->times_high));
 	if (b->ideal >= 0)
 		snprintf(note + n, sizeof(note) - n, ", %.1f at best", b->ideal);
 	graph_set_note(d->g, note);

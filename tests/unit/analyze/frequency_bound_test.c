@@ -69,6 +69,23 @@ static void a_range_ends_where_the_best_case_takes_longer(void **state)
 	}
 }
 
+/* The end of the function was met by no sample: it may have been executed never, or once,
+ * as it was. */
+static void what_may_have_been_never_may_have_been_once(void **state)
+{
+	own(function_code_fini) struct function_code c = { 0 };
+
+	(void)state;
+	guess(&c, 500, 1000);
+	c.blocks[1].times_low = 0;
+	c.blocks[1].times_high = 100;
+	frequency_bound(&c, WAITING_LOOP_SAMPLE);
+	assert_true(c.blocks[0].times_high < 999 * WAITING_LOOP_TIMES);
+	assert_true(c.blocks[1].times_low == 0);
+	assert_true(c.blocks[1].times_high >= 1);
+	assert_true(c.blocks[1].times > 0 && c.blocks[1].times <= c.blocks[1].times_high);
+}
+
 static void what_is_known_better_is_as_it_was(void **state)
 {
 	own(function_code_fini) struct function_code c = { 0 };
@@ -84,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_range_ends_where_the_best_case_takes_longer),
+		cmocka_unit_test(what_may_have_been_never_may_have_been_once),
 		cmocka_unit_test(what_is_known_better_is_as_it_was),
 	};
 

@@ -197,6 +197,22 @@ static void what_was_sampled_was_executed_once_at_least(void **state)
 	assert_true(c.blocks[0].times < c.blocks[0].times_high);
 }
 
+/* The return is executed once, and no sample tells of it, nor any branch: that it fits
+ * best to be executed now and then is no reason to say so. */
+static void what_nobody_saw_may_have_been_once(void **state)
+{
+	own(function_code_fini) struct function_code c;
+
+	(void)state;
+	set_up(&c, &loops[0]);
+	add_up(&c, SAMPLE);
+	estimate(&c, SAMPLE);
+	assert_true(c.is_estimated && c.blocks[1].samples == 0);
+	assert_true(c.blocks[1].times_low <= 1 && 1 <= c.blocks[1].times_high);
+	assert_true(c.times_low <= 1 && 1 <= c.times_high);
+	assert_true(c.blocks[0].times_low > 1);
+}
+
 /* Of the load's loop, which all guesses have too often. */
 static void a_counter_of_instructions_is_the_scale(void **state)
 {
@@ -262,6 +278,7 @@ int main(void)
 		cmocka_unit_test(what_comes_into_a_block_leaves_it),
 		cmocka_unit_test(no_more_is_executed_than_can_retire),
 		cmocka_unit_test(what_was_sampled_was_executed_once_at_least),
+		cmocka_unit_test(what_nobody_saw_may_have_been_once),
 		cmocka_unit_test(a_counter_of_instructions_is_the_scale),
 		cmocka_unit_test(a_few_samples_of_it_are_not),
 		cmocka_unit_test(without_samples_nothing_is_told),

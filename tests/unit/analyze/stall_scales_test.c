@@ -112,6 +112,26 @@ static void fewer_times_leave_more_to_stalls(void **state)
 	assert_true(s.high[STALL_DCACHE] > 0.9 * c.cycles);
 }
 
+/* From never to ten times: at the begin it takes nothing, at the end as often as that. */
+static void what_may_have_been_never_is_none_at_the_begin(void **state)
+{
+	own(function_code_fini) struct function_code c = { 0 };
+	struct stall_scales s = { 0 };
+	double of_loop;
+
+	(void)state;
+	make_load(&c);
+	guess(&c);
+	of_loop = c.procedure->blocks[0].n_steps * FEWEST;
+	c.blocks[1].times_low = 0;
+	c.blocks[1].times_high = 10;
+	stall_scales_add(&s, &c);
+	stall_scales_settle(&s);
+	assert_true(fabs(s.at[0].instructions - of_loop) < 0.01);
+	of_loop = c.procedure->blocks[0].n_steps * MOST;
+	assert_true(fabs(s.at[LAST].instructions - of_loop - 10) < 0.01);
+}
+
 static void functions_have_their_most_each_where_it_is(void **state)
 {
 	own(function_code_fini) struct function_code few = { 0 }, many = { 0 };
@@ -139,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_scale_is_as_if_it_had_been_counted),
 		cmocka_unit_test(fewer_times_leave_more_to_stalls),
+		cmocka_unit_test(what_may_have_been_never_is_none_at_the_begin),
 		cmocka_unit_test(functions_have_their_most_each_where_it_is),
 	};
 

@@ -551,6 +551,44 @@ static void what_was_foreseen_is_not_to_blame(void **state)
 	}
 }
 
+/* call 0x4000; dec; jnz: what comes back from the call is fetched again, but hardly ever
+ * where its line is one of those that are executed all the time. */
+static void code_that_stays_at_hand_is_hardly_to_blame(void **state)
+{
+	static const struct {
+		double refills; /* in a million times */
+		const char *causes;
+	} t[] = {
+		{ -1, "mispredict <20.0, I-cache miss, other" },
+		{ 1e6, "mispredict <20.0, I-cache miss, other" },
+		{ 15e3, "mispredict <20.0, other, I-cache miss <15.0" },
+		{ 5e3, "mispredict <20.0, other, I-cache miss <5.0" },
+		{ 500, "mispredict <20.0, other" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		waiting_loop_make(&c, WAITING_LOOP_CODE("\xe8\xfb\x2f\x00\x00"), 0);
+		c.heat = (struct code_heat_lines){
+			.first = WAITING_LOOP_START / 64,
+			.n = 1,
+			.is_hot = xcalloc(1, sizeof(*c.heat.is_hot)),
+			.refills = t[i].refills,
+			.page_refills = t[i].refills,
+		};
+		c.heat.is_hot[0] = true;
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[0], &b);
+		if (strcmp(buf_str(&b), t[i].causes) != 0)
+			print_error("# case %zu: %s\n", i, buf_str(&b));
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
 /* A loop of a thousand turns in one of as many: where that is entered its code may be
  * missing, not where this one is. */
 static void code_is_fetched_once_for_the_widest_loop(void **state)
@@ -611,6 +649,7 @@ int main(void)
 		cmocka_unit_test(what_is_at_hand_as_far_as_was_seen_comes_last),
 		cmocka_unit_test(what_was_foreseen_is_not_to_blame),
 		cmocka_unit_test(code_is_fetched_once_for_the_widest_loop),
+		cmocka_unit_test(code_that_stays_at_hand_is_hardly_to_blame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

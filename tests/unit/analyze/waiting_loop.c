@@ -79,6 +79,11 @@ void waiting_loop_make_of(unsigned machine, struct function_code *c, const char 
 		c->ways[i].times =
 			w->from == 0 && w->to == 0 ? WAITING_LOOP_TIMES - 1 : 1;
 	}
+	/* No ranges. */
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++)
+		c->blocks[i].times_low = c->blocks[i].times_high = c->blocks[i].times;
+	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
+		c->ways[i].times_low = c->ways[i].times_high = c->ways[i].times;
 	/* The end's samples land at the begin; a branch may be one with what is before.
 	 */
 	n_end = c->steps[c->procedure->blocks[0].n_steps - 2]

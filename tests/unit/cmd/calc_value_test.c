@@ -55,11 +55,34 @@ static void ranges_have_two_digits_and_one_unit(void **state)
 	}
 }
 
+/* What nobody saw may have been executed never. */
+static void cycles_of_what_may_have_been_never_are_no_less_than_nothing(void **state)
+{
+	static const struct {
+		double cycles, low, high;
+		const char *each;
+	} t[] = {
+		{ 100, 10, 20, "5–10" }, { 0, 0, 20, "0.0" },	 { 0, 5, 20, "0.0" },
+		{ 100, 0, 20, "≥ 5" },	 { 100, 20, 20, "5.0" }, { 0, 0, 0, "" },
+		{ 100, 0, 0, "" },	 { 100, -1, -1, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		char s[TEXT_MAX];
+
+		assert_string_equal(calc_value_each(s, t[i].cycles, t[i].low, t[i].high),
+				    t[i].each);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_number_is_as_before),
 		cmocka_unit_test(ranges_have_two_digits_and_one_unit),
+		cmocka_unit_test(
+			cycles_of_what_may_have_been_never_are_no_less_than_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
