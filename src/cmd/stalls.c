@@ -6,6 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/report_json.h"
 #include "cmd/report_options.h"
+#include "cmd/stalls_growth.h"
 #include "cmd/stalls_view.h"
 
 extern const struct command cmd_stalls;
@@ -99,13 +100,19 @@ static int make_other(const struct options *o, const struct run *first,
 	return make(o, files, choice, x, e);
 }
 
-static void print_json(const struct run *x, const struct run *other, bool with_places)
+static bool is_estimated(const struct run *x)
+{
+	return x->v.how.is_estimated;
+}
+
+static void print_json(const struct run *x, const struct run *other,
+		       const struct stalls_growth *growth, bool with_places)
 {
 	struct json j;
 
 	report_json_begin(&j, &x->r, "stalls", stdout);
 	if (other)
-		stalls_json_print_two(&x->v, &other->v, &j);
+		stalls_json_print_two(&x->v, &other->v, growth, &j);
 	else if (with_places)
 		stalls_json_print_places(&x->v, &j);
 	else
@@ -126,6 +133,8 @@ static void print_text(const struct run *x, const char *by)
 static int run_stalls(struct options *o, struct err *e)
 {
 	own(run_fini) struct run first = { 0 }, other = { 0 };
+	own(stalls_growth_fini) struct stalls_growth sum = { 0 };
+	struct stalls_growth *growth = NULL;
 	const char *by = options_str(o, "by") ? options_str(o, "by") : "cause";
 	bool is_json = options_has(o, "json"), is_two = options_has(o, "against");
 	struct stalls_choice choice = {
@@ -143,12 +152,16 @@ static int run_stalls(struct options *o, struct err *e)
 		rc = make(o, files, &choice, &first, e);
 	if (rc == 0 && is_two)
 		rc = make_other(o, &first, &choice, &other, e);
+	if (rc == 0 && is_two && (is_estimated(&first) || is_estimated(&other))) {
+		growth = &sum;
+		rc = stalls_growth_init(growth, &first.v, &other.v, &choice, e);
+	}
 	if (rc < 0)
 		return rc;
 	if (is_json)
-		print_json(&first, is_two ? &other : NULL, choice.with_places);
+		print_json(&first, is_two ? &other : NULL, growth, choice.with_places);
 	else if (is_two)
-		stalls_text_print_two(&first.v, &other.v, stdout);
+		stalls_text_print_two(&first.v, &other.v, growth, stdout);
 	else
 		print_text(&first, by);
 	return quality_is_damaged(&first.r.quality) ||
@@ -188,6 +201,9 @@ const struct command cmd_stalls = {
 		"anchors counted now and then in that one, from a counter of "
 		"instructions, or from the samples alone, and all parts are ranges: from "
 		"what they are if all was executed as seldom as may be to as often.\n\n"
+		"With --against of such runs it is also told what grew where, if both "
+		"did the same work: then it was executed as often in both, and all that "
+		"grew are stalls.\n\n"
 		"A gain is what blocks took less than at best; sampling error what may "
 		"be chance. 'dwell calc' shows the stalls of one function beside its "
 		"instructions.",

@@ -3,6 +3,7 @@
 
 #include "cmd/report_json.h"
 #include "cmd/stall_words.h"
+#include "cmd/stalls_growth.h"
 #include "cmd/stalls_view.h"
 #include "insn/machine_model.h"
 
@@ -100,7 +101,8 @@ static void put_left(struct json *j, const char *key, const struct stalls_left *
 	json_object_end(j);
 }
 
-static void put_total(const struct stalls_view *v, struct json *j, const char *run)
+static void put_total(const struct stalls_view *v, struct json *j, const char *run,
+		      const struct stalls_growth *growth)
 {
 	static const char *const kinds[] = { [STALLS_ALL] = "all",
 					     [STALLS_OF_IMAGE] = "image",
@@ -130,12 +132,14 @@ static void put_total(const struct stalls_view *v, struct json *j, const char *r
 	put_left(j, "not_counted", &v->uncounted);
 	put_left(j, "not_in_time", &v->late);
 	put_sum(j, &v->total, &v->lines);
+	if (growth)
+		stalls_growth_json(growth, j);
 	json_object_end(j);
 }
 
 void stalls_json_print(const struct stalls_view *v, struct json *j)
 {
-	put_total(v, j, NULL);
+	put_total(v, j, NULL, NULL);
 	if (v->kind == STALLS_OF_FUNCTION)
 		return;
 	for (size_t i = 0; i < stalls_view_shown(v, v->rows.n); i++) {
@@ -168,8 +172,8 @@ void stalls_json_print_places(const struct stalls_view *v, struct json *j)
 }
 
 void stalls_json_print_two(const struct stalls_view *v, const struct stalls_view *other,
-			   struct json *j)
+			   const struct stalls_growth *growth, struct json *j)
 {
-	put_total(v, j, "first");
-	put_total(other, j, "second");
+	put_total(v, j, "first", NULL);
+	put_total(other, j, "second", growth);
 }

@@ -15,6 +15,7 @@
 #include "cmd/report_quality.h"
 #include "cmd/report_table.h"
 #include "cmd/report_text.h"
+#include "cmd/stalls_growth.h"
 #include "cmd/stalls_view.h"
 #include "insn/machine_model.h"
 
@@ -475,7 +476,7 @@ static void put_two(const struct stalls_view *v, const struct stalls_view *other
 }
 
 void stalls_text_print_two(const struct stalls_view *v, const struct stalls_view *other,
-			   FILE *out)
+			   const struct stalls_growth *growth, FILE *out)
 {
 	fputs("First\n", out);
 	report_head_print(v->r, out);
@@ -484,6 +485,8 @@ void stalls_text_print_two(const struct stalls_view *v, const struct stalls_view
 	report_head_print(other->r, out);
 	put_head(other, out);
 	put_two(v, other, out);
+	if (growth)
+		stalls_growth_print(growth, other, out);
 	report_quality_print(v->r, out);
 	report_quality_print(other->r, out);
 }

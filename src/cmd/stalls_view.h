@@ -68,14 +68,15 @@ size_t stalls_view_shown(const struct stalls_view *v, size_t n);
 void stalls_text_print(const struct stalls_view *v, FILE *out);
 void stalls_text_print_procedures(const struct stalls_view *v, FILE *out);
 void stalls_text_print_places(const struct stalls_view *v, FILE *out);
-/* What grew from one run to another. */
+/* What grew from one run to another; growth: NULL where how often was counted. */
+struct stalls_growth;
 void stalls_text_print_two(const struct stalls_view *v, const struct stalls_view *other,
-			   FILE *out);
+			   const struct stalls_growth *growth, FILE *out);
 
 /* Rows of a report. */
 void stalls_json_print(const struct stalls_view *v, struct json *j);
 void stalls_json_print_places(const struct stalls_view *v, struct json *j);
 void stalls_json_print_two(const struct stalls_view *v, const struct stalls_view *other,
-			   struct json *j);
+			   const struct stalls_growth *growth, struct json *j);
 
 #endif

@@ -1,0 +1,5 @@
+"$(dirname "$0")/program.py" root/bin/waits 488b004883c1014839ca75f4c3 chase:0:13
+dwell stalls --against alone_slow.dwell --sysroot root --width 80 alone.dwell | sed -n '/^  How often is not known/,/^$/p;/^Of the first/,/^  complete/p'
+dwell stalls --against alone.dwell --sysroot root --width 80 alone_slow.dwell | sed -n '/^Of the first/,/^  complete/p'
+dwell stalls --against alone.dwell --sysroot root --width 80 alone.dwell | sed -n '/^Of the first/,/^  complete/p'
+dwell stalls --json --against alone_slow.dwell --sysroot root alone.dwell | grep -o '"growth".*"port'
