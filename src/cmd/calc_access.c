@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/calc_access.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/text.h"
 
 #define MOSTLY	   0.9 /* of the strides are one */
+#define LEAST_SEEN 16  /* of them: fewer may be one by chance */
 #define LEAST_LOST 0.1 /* of the times where is not known: it is told */
 
 /* Most came only once, so that there are more than were seen. */
@@ -33,15 +33,17 @@ static void put_number(const struct distinct *d, const char *what, struct buf *b
 void calc_access_places(const struct access_place *a, struct buf *ret)
 {
 	int64_t by = 0;
-	bool is_one = access_places_main_stride(a, &by) >= MOSTLY;
-	char text[TEXT_MAX];
+	bool is_one = access_places_main_stride(a, &by) >= MOSTLY &&
+		      a->sums[ACCESS_AGAIN] >= LEAST_SEEN;
+	char text[TEXT_MAX], size[TEXT_MAX];
 
 	if (!a->sums[ACCESS_MET])
 		return;
 	if (is_one && by) {
-		buf_printf(ret, "walks by %" PRId64 " byte%s over %s", by,
+		buf_printf(ret, "walks by %s%s byte%s over %s", by < 0 ? "-" : "",
+			   text_count(text, by < 0 ? -(uint64_t)by : (uint64_t)by),
 			   by == 1 || by == -1 ? "" : "s",
-			   text_size(text, a->high - a->low));
+			   text_size(size, a->high - a->low));
 		return;
 	}
 	put_number(&a->lines, "line", ret);

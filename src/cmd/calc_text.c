@@ -26,6 +26,7 @@
 #define LEAST_BLOCKS   6      /* are shown */
 #define LEAST_WAIT     0.5    /* cycles */
 #define LEAST_STATIC   1.0    /* cycles at best: from these on it is told why */
+#define KNOWN_PCT      75     /* a share of a branch in a wider range is not known */
 #define LEAST_ACCESSES 16     /* samples that tell where memory is accessed */
 #define BELOW	       "    " /* what a line below an instruction goes on behind */
 
@@ -200,6 +201,7 @@ static void put_arrival(const struct calc_view *v, struct table *t, uint32_t blo
 /* Of one branch: how often, as far as that is known, and as samples tell. */
 struct branch_sums {
 	double taken, all;
+	double taken_low, taken_high, on_low, on_high;
 	uint64_t taken_told, told, missed, known;
 	bool is_in_windows;
 };
@@ -215,6 +217,8 @@ static struct branch_sums sum_ways(const struct function_code *c,
 
 		s.taken += is_on ? 0 : w->times;
 		s.all += w->times;
+		*(is_on ? &s.on_low : &s.taken_low) += w->times_low;
+		*(is_on ? &s.on_high : &s.taken_high) += w->times_high;
 		s.taken_told += is_on ? 0 : w->told;
 		s.told += w->told;
 		s.missed += w->missed;
@@ -222,6 +226,22 @@ static struct branch_sums sum_ways(const struct function_code *c,
 		s.is_in_windows |= w->is_in_windows;
 	}
 	return s;
+}
+
+/* Of what no sample saw: as far as both ways are bounded. */
+static void put_unseen(struct table *t, const struct branch_sums *s)
+{
+	double low =
+		s->taken_low > 0 ? 100 * s->taken_low / (s->taken_low + s->on_high) : 0;
+	double high =
+		s->taken_high > 0 ? 100 * s->taken_high / (s->taken_high + s->on_low) : 0;
+
+	if (high - low > KNOWN_PCT)
+		table_cell(t, "  ↳ not seen which way it goes");
+	else if (llround(low) == llround(high))
+		table_cellf(t, "  ↳ taken ~%.0f %%, not seen", low);
+	else
+		table_cellf(t, "  ↳ taken %.0f–%.0f %%, not seen", low, high);
 }
 
 static void put_branch(const struct calc_view *v, struct table *t, uint32_t block)
@@ -237,7 +257,7 @@ static void put_branch(const struct calc_view *v, struct table *t, uint32_t bloc
 	if (s.all > 0 && (!c->is_estimated || s.is_in_windows))
 		table_cellf(t, "  ↳ taken %.1f %%", 100 * s.taken / s.all);
 	else if (!s.told)
-		table_cellf(t, "  ↳ taken about %.0f %%", 100 * s.taken / s.all);
+		put_unseen(t, &s);
 	else
 		table_cellf(t, "  ↳ taken %.0f %% of %s %sseen",
 			    100 * (double)s.taken_told / (double)s.told,

@@ -51,11 +51,38 @@ static void many_are_told_about(void **state)
 	assert_memory_equal(buf_str(&b), "≥ ", sizeof("≥ ") - 1);
 }
 
+/* Of a load from anywhere that was met twice in a row once, the one distance is no
+ * stride. */
+static void who_walks_was_seen_to_walk_often(void **state)
+{
+	static const struct {
+		int64_t by;
+		uint64_t strides;
+		const char *told;
+	} t[] = {
+		{ 6003712, 1, "≥ 7 lines in 1 page" },
+		{ 64, 15, "≥ 7 lines in 1 page" },
+		{ 64, 16, "walks by 64 bytes over 1000 B" },
+		{ -6003712, 100, "walks by -6,003,712 bytes over 1000 B" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct access_place a = seen(7, 1);
+
+		a.sums[ACCESS_AGAIN] = t[i].strides;
+		a.strides[0] = (struct access_place_stride){ .by = t[i].by,
+							     .times = t[i].strides };
+		assert_told(&a, t[i].told);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_are_counted_as_far_as_they_were_seen),
 		cmocka_unit_test(many_are_told_about),
+		cmocka_unit_test(who_walks_was_seen_to_walk_often),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
