@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/trace_io.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -70,6 +71,13 @@ static bool is_meeting(enum wire_tracer_io_call call)
 	       call == WIRE_TRACER_IO_OF_accept4;
 }
 
+/* It has its path in the first or second argument. */
+static bool opens(enum wire_tracer_io_call call)
+{
+	return whats[call].file == IO_RECORD_OPENED_FIRST ||
+	       whats[call].file == IO_RECORD_OPENED_SECOND;
+}
+
 /* For its file, or for a second one that the bytes go to: to ask of that takes longer
  * than to tell that the call begins. */
 static bool may_wait(enum wire_tracer_io_call call, bool may_file)
@@ -78,7 +86,8 @@ static bool may_wait(enum wire_tracer_io_call call, bool may_file)
 
 	if (what->asks == IO_RECORD_ASKS_FOURTH || what->asks == IO_RECORD_ASKS_FIFTH)
 		return true;
-	return may_file && (what->event != IO_RECORD_OTHER || is_meeting(call));
+	return may_file &&
+	       (what->event != IO_RECORD_OTHER || is_meeting(call) || opens(call));
 }
 
 static void forget_made(const struct trace_io_call *c, int returned)
@@ -117,6 +126,11 @@ static struct trace_io_file file_before(const struct trace_io_call *c)
 		return trace_io_file_of((int)c->arguments[0]);
 	if (what->file == IO_RECORD_SECOND)
 		return trace_io_file_of((int)c->arguments[1]);
+	if (what->file == IO_RECORD_OPENED_FIRST)
+		return trace_io_file_waits(AT_FDCWD, (const char *)c->arguments[0]);
+	if (what->file == IO_RECORD_OPENED_SECOND)
+		return trace_io_file_waits((int)c->arguments[0],
+					   (const char *)c->arguments[1]);
 	return (struct trace_io_file){ WIRE_TRACER_IO_NO_FILE, false };
 }
 
@@ -184,9 +198,9 @@ static void observe_after(void *p)
 	r->asked = trace_io_asked(whats[c->call].asks, c->arguments, &o->result);
 	r->done = o->result < 0 ? 0 : (uint64_t)o->result;
 	r->error = o->result < 0 ? (uint32_t)-o->result : 0;
-	if (o->is_late && c->call != WIRE_TRACER_IO_OF_close)
+	if (o->is_late && c->call != WIRE_TRACER_IO_OF_close && !opens(c->call))
 		r->file = file_before(c).id;
-	if (!r->file)
+	if (!r->file || (opens(c->call) && o->result >= 0))
 		r->file = file_behind(c, o->result);
 	if (r->stack == WIRE_TRACER_NO_STACK)
 		r->stack = trace_thread_stack(c->frame);

@@ -18,6 +18,8 @@
 #define NAME_BYTES_MAX	(PAGE_BYTES - 1)
 #define STATX_DONT_SYNC 0x4000 /* AT_STATX_DONT_SYNC: no server is asked */
 
+#define STATX_NO_AUTOMOUNT 0x800 /* AT_NO_AUTOMOUNT */
+
 /* The ids that the recorder was told, each where it would be looked for. */
 #define TOLD_BITS 14
 static uint64_t told[1 << TOLD_BITS];
@@ -190,11 +192,10 @@ static uint64_t identify(struct telling *t, int fd, const struct statx *s)
 	return mix(id, s->stx_mode & S_IFMT) | 1;
 }
 
-static bool look(int fd, struct statx *ret)
+static bool look(int fd, const char *path, long flags, struct statx *ret)
 {
 	*ret = (struct statx){ 0 };
-	return fd >= 0 &&
-	       sys_call(SYS_statx, fd, "", AT_EMPTY_PATH | STATX_DONT_SYNC,
+	return sys_call(SYS_statx, fd, path, flags | STATX_DONT_SYNC,
 			STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_INO | STATX_BTIME,
 			ret, 0) == 0;
 }
@@ -207,7 +208,7 @@ static bool begin(struct telling *t, int fd)
 	t->name = NULL;
 	t->n_name = 0;
 	t->page = NULL;
-	if (!look(fd, &s))
+	if (fd < 0 || !look(fd, "", AT_EMPTY_PATH, &s))
 		return false;
 	t->file.inode = s.stx_ino;
 	t->file.mode = s.stx_mode;
@@ -303,6 +304,25 @@ static size_t length(const char *path, size_t max)
 			break;
 	}
 	return n;
+}
+
+/* It has the path that the program gives until it is open. */
+struct trace_io_file trace_io_file_waits(int directory, const char *path)
+{
+	struct trace_io_file none = { WIRE_TRACER_IO_NO_FILE, false };
+	struct telling t = { .name = NULL };
+	struct statx s;
+
+	if (!trace_runtime_may_ask() || !look(directory, path, STATX_NO_AUTOMOUNT, &s) ||
+	    !S_ISFIFO(s.stx_mode))
+		return none;
+	t.file = (struct wire_tracer_io_file){ .inode = s.stx_ino, .mode = s.stx_mode };
+	t.file.id = identify(&t, directory, &s);
+	t.name = path;
+	t.n_name = length(path, NAME_BYTES_MAX);
+	if (!is_told(t.file.id))
+		tell(&t);
+	return (struct trace_io_file){ t.file.id, true };
 }
 
 uint64_t trace_io_file_unopened(const char *path)

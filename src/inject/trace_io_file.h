@@ -20,6 +20,9 @@ struct trace_io_file {
 };
 
 struct trace_io_file trace_io_file_of(int fd);
+/* One that waits for its other end while it is opened (a FIFO); or none.  The path may be
+ * anything, and is beneath the directory. */
+struct trace_io_file trace_io_file_waits(int directory, const char *path);
 /* The id of one that has just been opened, which may have the inode of one that is gone.
  */
 uint64_t trace_io_file_opened(int fd);

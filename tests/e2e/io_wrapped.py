@@ -211,6 +211,31 @@ def who_never_meets_anybody_or_is_never_read_from_waits_all_the_same():
     io_recording.endless_waits_have_their_time(['--source', 'tracer'])
 
 
+FIFO = f'{DIR}/nobody'
+OPENS = f'import os, signal; os.mkfifo({FIFO!r}); signal.setitimer(signal.ITIMER_REAL, .5)\n'
+
+
+@test
+def who_opens_a_fifo_in_vain_waits_all_the_same():
+    p = dwell('run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--', sys.executable, '-c',
+              f'{OPENS}os.open({FIFO!r}, os.O_RDONLY)')
+    os.unlink(FIFO)
+    assert p.returncode == 128 + signal.SIGALRM, p
+    row = rows('file')[FIFO]
+    assert row['calls'] == 0 and row['ns'] > 50e6, row
+
+
+@test
+def a_fifo_that_is_opened_in_the_end_is_one_call():
+    os.mkfifo(FIFO)
+    p = dwell('run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--', 'sh', '-c',
+              f'sleep .3 >{FIFO} & {sys.executable} -c "import os; os.close(os.open(\'{FIFO}\', os.O_RDONLY))"; wait')
+    os.unlink(FIFO)
+    assert p.returncode == 0, p
+    opened = rows('call', '--filter', f'function == "{FIFO}"')['open']
+    assert opened['calls'] == 2 and opened['errors'] == 0, opened
+
+
 @test
 def a_call_that_a_jump_has_left_is_over_with_the_next():
     p = dwell('run', '-q', '-e', 'io', '--source', 'tracer', '-o', FILE, '--', WRAPPED, 'left')
