@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/report_text.h"
+#include "cmd/report_unfollowed.h"
 
 #define MANY_COMMANDS  3
 #define MANY_WAITS     3
@@ -263,6 +264,7 @@ static void put_circumstances(const struct report *r, size_t i, FILE *out)
 		report_text_safe(&b, ends_early);
 		report_text_line(out, r, "  ", &b);
 	}
+	report_unfollowed_print(r, rec, out);
 }
 
 static bool is_whole(const struct report *r, size_t column)

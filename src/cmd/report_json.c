@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cmd/report_matches.h"
 #include "cmd/report_under.h"
+#include "cmd/report_unfollowed.h"
 #include "unwind/offline.h"
 
 static void event_key(const struct report *r, size_t column, char *key, size_t cap)
@@ -59,6 +60,7 @@ static void put_sources(struct json *j, const struct report *r)
 		json_key_u64(j, "wall_ns", r->quality.sources[i].wall_ns);
 		if (r->quality.sources[i].asleep_ns)
 			json_key_u64(j, "asleep_ns", r->quality.sources[i].asleep_ns);
+		report_unfollowed_json(j, rec);
 		json_object_end(j);
 	}
 	json_array_end(j);

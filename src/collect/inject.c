@@ -580,6 +580,16 @@ static bool is_ours(const struct inject *i)
 	return has_ours(i, &head) && head.is_patched;
 }
 
+bool inject_is_led(pid_t pid)
+{
+	struct inject other = { .pid = pid };
+	bool is = open_memory(&other, NULL) == 0 &&
+		  inject_place_is_led(&other.memory, getpid());
+
+	closep(&other.fd);
+	return is;
+}
+
 void inject_look(struct inject *i)
 {
 	struct inject_objects now = { 0 };

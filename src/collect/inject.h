@@ -10,6 +10,7 @@
 #ifndef DWELL_COLLECT_INJECT_H
 #define DWELL_COLLECT_INJECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,6 +26,8 @@ extern const char *const inject_why_not;
  * of enum wire_tracer_trace.  ERR_UNSUPPORTED: it is as it was. */
 must_use int inject_begin(pid_t pid, const char *directory, uint32_t traces,
 			  struct inject **ret, struct err *e);
+/* By us, be it a copy of one that is, or as long as it is in the memory of one. */
+bool inject_is_led(pid_t pid);
 /* Objects may have been loaded since: now and then. */
 void inject_look(struct inject *i);
 /* The process is as it was, but for memory of ours that nobody comes by; so are children

@@ -61,3 +61,18 @@ int inject_place_choose(const struct inject_memory *m, uint64_t at, const char *
 				  "threads of it are still in what was put into it "
 				  "before");
 }
+
+bool inject_place_is_led(const struct inject_memory *m, pid_t by)
+{
+	bool is = false;
+
+	for (unsigned i = 0; i < INJECT_PLACE_N; i++) {
+		uint64_t here = INJECT_PLACE_FIRST + i * INJECT_PLACE_STRIDE;
+		struct wire_injected head = { 0 };
+
+		is |= inject_memory_read(m, here, &head, sizeof(head)) &&
+		      head.magic == WIRE_INJECTED_MAGIC && head.is_patched &&
+		      head.owner_pid == (uint32_t)by && is_there(&head);
+	}
+	return is;
+}

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/own.h"
@@ -36,5 +37,7 @@ struct inject_place {
 must_use int inject_place_choose(const struct inject_memory *m, uint64_t at,
 				 const char *maps, size_t maps_bytes, uint64_t library,
 				 struct inject_place *ret, struct err *e);
+/* Are its calls led by that recorder? */
+bool inject_place_is_led(const struct inject_memory *m, pid_t by);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "collect/session_checks.h"
 #include "collect/timer_probe.h"
+#include "collect/tracer_visits.h"
 #include "collect/tracing.h"
 
 /* The kernel refused the source, as why says: another one that does the same. */
@@ -124,7 +125,11 @@ static struct plan plan_of(const struct session_settings *settings,
 static bool is_barred(const struct scope *scope, const struct experiment *x,
 		      struct err *why)
 {
-	return scope->kind == SCOPE_LAUNCH && tracing_of(x) &&
+	if (!tracing_of(x))
+		return false;
+	if (scope->kind == SCOPE_PROCESSES)
+		return tracing_of(x)->can_attach && tracer_visits_probe(scope, why) < 0;
+	return scope->kind == SCOPE_LAUNCH &&
 	       timer_probe_program(scope->program, "", why) < 0;
 }
 

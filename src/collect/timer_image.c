@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "collect/timer_prospect.h"
+#include "collect/unfollowed.h"
 #include "host/proc_maps.h"
 #include "host/procfs.h"
 
@@ -21,12 +22,14 @@
 #define SCAN_NS	      UINT64_C(50000000)
 #define SCAN_PAUSE_NS UINT64_C(10000000000)
 
-struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_totals *totals)
+struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_claims *claims,
+				    struct timer_totals *totals)
 {
 	struct timer_image *m = xcalloc(1, sizeof(*m));
 	const struct wire_sampler_ring *h = timer_ring_header(ring);
 
 	m->ring = ring;
+	m->claims = claims;
 	m->totals = totals;
 	m->pid = h->pid;
 	m->ppid = h->ppid;
@@ -168,9 +171,9 @@ static void take_start(struct timer_image *m, const struct timer_record *r)
 	if (parent && is_fork)
 		vec_each(x, &parent->ranges)
 			*vec_push(&m->ranges) = *x;
-	if (parent && (is_fork || (is_new && !m->has_past)))
-		tracker_fork(t, m->start_ns, m->pid, m->pid, m->ppid, m->ppid);
 	m->is_attached = r->start.origin == WIRE_SAMPLER_ATTACH;
+	if (parent && !m->is_attached && (is_fork || (is_new && !m->has_past)))
+		tracker_fork(t, m->start_ns, m->pid, m->pid, m->ppid, m->ppid);
 	if (m->is_attached && tracker_process_id(t, m->pid) == MODEL_NONE &&
 	    tracker_snapshot(t, m->start_ns, m->pid, NULL) == 0) {
 		name_program(m);
@@ -433,24 +436,25 @@ static void check_threads(struct timer_image *m, uint64_t now_ns)
 		m->scan_pause_ns *= 2;
 }
 
+static const char *why_not_followed(const struct timer_totals *t, uint32_t pid)
+{
+	const char *never = timer_prospect_never((pid_t)pid);
+
+	if (t->is_visit)
+		return "it was executed after the recording had begun: nothing is put "
+		       "into such programs";
+	return never ? never
+		     : "it has another user's rights, a cleared environment, or sees no "
+		       "library of ours: none is loaded into it";
+}
+
 static void note_not_followed(struct timer_totals *t, uint64_t now_ns, uint32_t pid,
 			      const char *exe)
 {
 	const char *base = strrchr(exe, '/');
-	struct model_process model;
-	uint32_t id;
 
 	tracker_exec(t->tracker, now_ns, pid, pid, base ? base + 1 : exe);
-	id = tracker_process_id(t->tracker, pid);
-	model = *writer_process_get(t->writer, id);
-	model.exe = writer_string(t->writer, exe);
-	model.flags |= PROCESS_NOT_FOLLOWED;
-	model.note = writer_string(
-		t->writer,
-		"a static, 32-bit or set-user-id program, one of another user, "
-		"with a cleared environment or that sees no library of ours: "
-		"the sampler is not in it");
-	writer_process_update(t->writer, id, &model);
+	unfollowed_note(t->tracker, t->writer, pid, exe, why_not_followed(t, pid));
 	t->n_not_followed++;
 }
 
@@ -458,6 +462,8 @@ static void note_not_followed(struct timer_totals *t, uint64_t now_ns, uint32_t 
  * have one, unless it has only not come so far. */
 static bool may_come(const struct timer_image *m, uint32_t pid, uint64_t waited_ns)
 {
+	if (m->totals->is_visit || timer_prospect_never((pid_t)pid))
+		return false;
 	return waited_ns < EXEC_NS || (waited_ns < PROSPECT_NS &&
 				       timer_prospect((pid_t)pid, m->totals->directory));
 }
@@ -470,12 +476,13 @@ static void check_child(struct timer_image *m, uint64_t now_ns, uint32_t pid)
 	uint64_t *first;
 	bool is_new;
 
-	if (map_find(m->totals->known, pid) || map_find(m->totals->present, pid))
+	if (map_find(m->totals->known, pid) || map_find(m->totals->present, pid) ||
+	    (m->totals->refused && map_find(m->totals->refused, pid)))
 		return;
 	first = map_slot(&m->strangers, pid, &is_new);
 	if (is_new)
 		*first = now_ns;
-	if (!*first || may_come(m, pid, now_ns - *first))
+	if (!*first)
 		return;
 	if (procfs_exe((pid_t)pid, exe, sizeof(exe), &why) == 0
 		    ? !strcmp(exe, m->exe) /* it has not exec'ed yet */
@@ -483,6 +490,8 @@ static void check_child(struct timer_image *m, uint64_t now_ns, uint32_t pid)
 		*first = now_ns;
 		return;
 	}
+	if (may_come(m, pid, now_ns - *first))
+		return;
 	*first = 0; /* said once */
 	tracker_fork(m->totals->tracker, now_ns, pid, pid, m->pid, m->pid);
 	note_not_followed(m->totals, now_ns, pid, exe);

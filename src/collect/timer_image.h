@@ -17,6 +17,7 @@
 #include "collect/source.h"
 #include "collect/timer_ring.h"
 
+struct timer_claims;
 struct timer_directory;
 struct timer_image;
 
@@ -45,6 +46,8 @@ struct timer_totals {
 	uint64_t lag_ns;   /* so long a new image waits, that others tell of it first */
 	struct map *known; /* pid → its newest image that has begun, a pointer */
 	const struct map *present; /* pids of which an image is there, begun or not */
+	const struct map *refused; /* pids of which it was said already that nothing can
+				    * be put into them; or NULL */
 	uint64_t pauses;	   /* as the control file has them */
 	char seccomp[64];	   /* our own restrictions, as in /proc/self/status */
 	/* of images that have ended */
@@ -66,6 +69,7 @@ struct timer_range {
 
 struct timer_image {
 	struct timer_ring *ring;
+	struct timer_claims *claims; /* whose the ring is, or NULL; borrowed */
 	struct timer_totals *totals;
 	uint32_t pid, ppid;
 	uint64_t start_ns;
@@ -89,7 +93,8 @@ struct timer_image {
 	uint64_t looked_ns, check_ns, other_exe_ns, scan_ns, scan_pause_ns;
 };
 
-struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_totals *totals);
+struct timer_image *timer_image_new(struct timer_ring *ring, struct timer_claims *claims,
+				    struct timer_totals *totals);
 void timer_image_free(struct timer_image *m);
 
 /* Whose stacks its tracer tells. */

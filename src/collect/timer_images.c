@@ -25,6 +25,11 @@ void timer_images_fini(struct timer_images *s)
 	map_fini(&s->known);
 	map_fini(&s->present);
 	timer_directory_remove(&s->directory, is_used);
+	vec_each(p, &s->more) {
+		timer_directory_remove(&(*p)->directory, is_used);
+		free(*p);
+	}
+	vec_fini(&s->more);
 }
 
 int timer_images_give(struct timer_images *s, pid_t pid, struct err *e)
@@ -38,39 +43,68 @@ int timer_images_give(struct timer_images *s, pid_t pid, struct err *e)
 	return timer_directory_give(&s->directory, st.st_uid, st.st_gid, e);
 }
 
-static void write_bytes(const struct timer_images *s, size_t at, const void *bytes,
+static void write_bytes(const struct timer_directory *d, size_t at, const void *bytes,
 			size_t n)
 {
-	if (pwrite(s->directory.control_fd, bytes, n, (off_t)at) < 0)
+	if (pwrite(d->control_fd, bytes, n, (off_t)at) < 0)
 		return; /* the target's loss */
 }
 
-static void write_control(const struct timer_images *s, size_t at, uint32_t value)
+static void write_control(const struct timer_directory *d, size_t at, uint32_t value)
 {
-	write_bytes(s, at, &value, sizeof(value));
+	write_bytes(d, at, &value, sizeof(value));
+}
+
+static void tell_pause(const struct timer_images *s, const struct timer_directory *d)
+{
+	uint64_t pauses = s->totals.pauses;
+
+	write_bytes(d, offsetof(struct wire_sampler_control, pauses), &pauses,
+		    sizeof(pauses));
+	write_control(d, offsetof(struct wire_sampler_control, is_paused),
+		      (pauses & WIRE_SAMPLER_STANDS) != 0);
 }
 
 void timer_images_pause(struct timer_images *s, bool is_paused)
 {
 	s->totals.pauses =
 		wire_sampler_pause(s->totals.pauses, clock_monotonic_ns(), is_paused);
-	write_bytes(s, offsetof(struct wire_sampler_control, pauses), &s->totals.pauses,
-		    sizeof(s->totals.pauses));
-	write_control(s, offsetof(struct wire_sampler_control, is_paused), is_paused);
+	tell_pause(s, &s->directory);
+	vec_each(p, &s->more)
+		tell_pause(s, &(*p)->directory);
+}
+
+void timer_images_add(struct timer_images *s, struct timer_place *place)
+{
+	tell_pause(s, &place->directory);
+	*vec_push(&s->more) = place;
 }
 
 void timer_images_stop(struct timer_images *s)
 {
-	write_control(s, offsetof(struct wire_sampler_control, is_stopped), 1);
+	const size_t at = offsetof(struct wire_sampler_control, is_stopped);
+
+	write_control(&s->directory, at, 1);
+	vec_each(p, &s->more)
+		write_control(&(*p)->directory, at, 1);
+}
+
+static uint64_t n_refused(const struct timer_directory *d)
+{
+	uint64_t n;
+
+	if (pread(d->control_fd, &n, sizeof(n),
+		  offsetof(struct wire_sampler_control, n_refused)) != sizeof(n))
+		return 0;
+	return n;
 }
 
 uint64_t timer_images_refused(const struct timer_images *s)
 {
-	uint64_t n;
+	uint64_t n = n_refused(&s->directory);
 
-	if (pread(s->directory.control_fd, &n, sizeof(n),
-		  offsetof(struct wire_sampler_control, n_refused)) != sizeof(n))
-		return 0;
+	vec_each(p, &s->more)
+		n += n_refused(&(*p)->directory);
 	return n;
 }
 
@@ -81,42 +115,60 @@ static int by_start(const void *a, const void *b)
 	return ((*x)->start_ns > (*y)->start_ns) - ((*x)->start_ns < (*y)->start_ns);
 }
 
+/* A place that is looked at for rings. */
+struct looking {
+	struct timer_images *images;
+	struct timer_claims *claims;
+};
+
 /* NULL: one that is none. */
-static void add_image(void *images, struct timer_ring *ring)
+static void add_image(void *looking, struct timer_ring *ring)
 {
-	struct timer_images *s = images;
+	struct looking *l = looking;
+	struct timer_images *s = l->images;
 
 	if (ring)
-		*vec_push(&s->all) = timer_image_new(ring, &s->totals);
+		*vec_push(&s->all) = timer_image_new(ring, l->claims, &s->totals);
 	else
 		s->totals.damaged++;
 }
 
-static void open_ring(struct timer_images *s, int dir, const char *name)
+static void open_ring(struct looking *l, const struct timer_directory *d, int dir,
+		      const char *name)
 {
 	struct timer_ring *ring = NULL;
 
-	if (timer_ring_open(dir, name, s->directory.owner, &ring, NULL) ==
+	if (timer_ring_open(dir, name, d->owner, &ring, NULL) ==
 	    ERR_UNSUPPORTED) /* the target is making it */
 		return;
 	unlinkat(dir, name, 0);
-	add_image(s, ring);
+	add_image(l, ring);
+}
+
+static void find_rings_in(struct timer_images *s, struct timer_directory *d,
+			  struct timer_claims *claims, uint64_t now_ns)
+{
+	struct looking l = { s, claims };
+	DIR *dir = fdopendir(openat(d->fd, ".", O_RDONLY | O_CLOEXEC));
+	struct dirent *x;
+
+	timer_claims_look(claims, d, now_ns, add_image, &l);
+	while (dir && (x = readdir(dir)))
+		if (!strncmp(x->d_name, WIRE_SAMPLER_RING_PREFIX,
+			     sizeof(WIRE_SAMPLER_RING_PREFIX) - 1))
+			open_ring(&l, d, dirfd(dir), x->d_name);
+	if (dir)
+		closedir(dir);
 }
 
 /* New images, behind those that are known, in the order in which they started. */
 static void find_rings(struct timer_images *s, uint64_t now_ns)
 {
-	DIR *dir = fdopendir(openat(s->directory.fd, ".", O_RDONLY | O_CLOEXEC));
 	size_t n_before = s->all.n;
-	struct dirent *x;
 
-	timer_claims_look(&s->claims, &s->directory, now_ns, add_image, s);
-	while (dir && (x = readdir(dir)))
-		if (!strncmp(x->d_name, WIRE_SAMPLER_RING_PREFIX,
-			     sizeof(WIRE_SAMPLER_RING_PREFIX) - 1))
-			open_ring(s, dirfd(dir), x->d_name);
-	if (dir)
-		closedir(dir);
+	find_rings_in(s, &s->directory, &s->claims, now_ns);
+	vec_each(p, &s->more)
+		find_rings_in(s, &(*p)->directory, &(*p)->claims, now_ns);
 	if (s->all.n > n_before)
 		qsort(s->all.at + n_before, s->all.n - n_before,
 		      sizeof(struct timer_image *), by_start);
@@ -148,7 +200,7 @@ static void drop_ended(struct timer_images *s)
 			s->all.at[n++] = m;
 			continue;
 		}
-		timer_claims_give_back(&s->claims, m->ring);
+		timer_claims_give_back(m->claims, m->ring);
 		timer_image_free(m);
 	}
 	s->all.n = n;

@@ -17,17 +17,36 @@
 #define ENVIRONMENT_MAX (4u << 20)
 #define MAPS_MAX	(4u << 20)
 
-static bool can_load(pid_t pid)
+static bool probe(pid_t pid, struct executable *ret)
 {
 	char path[64];
-	struct executable x;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 
 	own(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	return fd >= 0 && executable_probe(fd, &x, NULL) == 0 && x.is_native &&
-	       x.is_64bit && !x.is_static && !x.is_setid;
+	return fd >= 0 && executable_probe(fd, ret, NULL) == 0;
+}
+
+static bool can_load(pid_t pid)
+{
+	struct executable x;
+
+	return probe(pid, &x) && x.is_native && x.is_64bit && !x.is_static && !x.is_setid;
+}
+
+const char *timer_prospect_never(pid_t pid)
+{
+	struct executable x;
+
+	if (!probe(pid, &x))
+		return NULL;
+	if (!x.is_native || !x.is_64bit)
+		return "it is no 64-bit program of this machine, which the library is "
+		       "for";
+	if (x.is_static)
+		return "it is statically linked: no library can be loaded into it";
+	return NULL;
 }
 
 /* In a container the directory is at another path, and its name is no other's. */

@@ -21,6 +21,7 @@
 #include "collect/timer_preload.h"
 #include "collect/timer_probe.h"
 #include "collect/traced_image.h"
+#include "collect/tracer_visits.h"
 #include "host/clock.h"
 #include "host/procfs.h"
 #include "wire/marks_library.h"
@@ -42,13 +43,11 @@ struct tracer {
 	struct source base;
 	struct source_context context;
 	struct timer_images images;
-	int timer, bell; /* the other end is rung by programs */
+	struct tracer_visits visits;
+	int timer;
+	VEC(int) bells; /* the other ends are rung by programs */
 	uint64_t look_ns, n_taken;
-	VEC(struct inject *) injected; /* into processes that ran already */
-	struct err trouble;	       /* what is not as it was there; .code 0: nothing */
-	uint64_t stood_ns;	       /* how long those stood for it */
-	uint64_t n_asked;	       /* callstacks of regions */
-	bool has_noted_locks, has_noted_refusal;
+	uint64_t n_asked;	   /* callstacks of regions */
 	bool is_paused, has_begun; /* nothing is observed before */
 };
 
@@ -82,9 +81,12 @@ static int tracer_probe(const struct experiment *x, const struct scope *scope,
 	}
 	if (tracing_of(x)->why_not)
 		return err_set(e, ERR_UNSUPPORTED, "%s", tracing_of(x)->why_not);
-	if (scope->kind == SCOPE_PROCESSES && tracing_of(x)->can_attach)
-		return inject_why_not ? err_set(e, ERR_UNSUPPORTED, "%s", inject_why_not)
-				      : 0;
+	if (scope->kind == SCOPE_PROCESSES && tracing_of(x)->can_attach) {
+		if (inject_why_not)
+			return err_set(e, ERR_UNSUPPORTED, "%s", inject_why_not);
+		/* What nothing can be put into has waits that others see. */
+		return x->beside ? 0 : tracer_visits_probe(scope, e);
+	}
 	if (scope->kind != SCOPE_LAUNCH)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "is loaded when a program starts: use 'dwell run'");
@@ -106,27 +108,16 @@ static const char *tracer_how(const struct experiment *x, unsigned column)
 	return "wrappers in the program";
 }
 
-/* Their programs come by us no more. */
-static void leave_all(struct tracer *s)
-{
-	vec_each(i, &s->injected) {
-		struct err e = { 0 };
-
-		if (inject_end(*i, &s->stood_ns, &e) < 0)
-			s->trouble = e;
-	}
-	vec_clear(&s->injected);
-}
-
 static void tracer_free(struct source *source)
 {
 	struct tracer *s = (struct tracer *)source;
 
-	leave_all(s);
-	vec_fini(&s->injected);
+	tracer_visits_fini(&s->visits);
 	timer_images_fini(&s->images);
 	closep(&s->timer);
-	closep(&s->bell);
+	vec_each(bell, &s->bells)
+		closep(bell);
+	vec_fini(&s->bells);
 	free(s);
 }
 
@@ -169,6 +160,7 @@ static void set_totals(struct tracer *s, const struct source_context *c)
 				       .is_visit = c->scope->kind == SCOPE_PROCESSES,
 				       .known = &s->images.known,
 				       .present = &s->images.present,
+				       .refused = &s->visits.refused,
 				       .directory = &s->images.directory };
 }
 
@@ -220,11 +212,11 @@ static uint64_t wait_threshold_ns(const struct source_context *c)
 }
 
 /* As long as we are there: the programs see it when we are killed. */
-static int hold_control(const struct tracer *s, struct err *e)
+static int hold_control(const struct timer_directory *d, struct err *e)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
 
-	return fcntl(s->images.directory.control_fd, F_OFD_SETLK, &lock) < 0
+	return fcntl(d->control_fd, F_OFD_SETLK, &lock) < 0
 		       ? err_os(e, "cannot lock the tracer's control file")
 		       : 0;
 }
@@ -244,9 +236,11 @@ static uint32_t n_call_filters(void)
 	return at ? at[sizeof("\nSeccomp:\t") - 1] != '0' : UINT32_MAX;
 }
 
-static int tracer_open(const struct source_context *c, struct source **ret, struct err *e)
+/* A directory where programs and we meet, with all in it. */
+static int open_directory(void *ctx, struct timer_directory *ret, struct err *e)
 {
-	struct tracer *s = xcalloc(1, sizeof(*s));
+	struct tracer *s = ctx;
+	const struct source_context *c = &s->context;
 	struct wire_sampler_control control = {
 		.magic = WIRE_SAMPLER_MAGIC,
 		.version = WIRE_SAMPLER_VERSION,
@@ -260,23 +254,51 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 		.sample_bytes = sample_bytes(c),
 		.n_call_filters = n_call_filters(),
 	};
+	int bell = -1;
+	int rc = timer_directory_make(ret, &control, library_for(control.traces),
+				      N_RINGS_FIRST, e);
+
+	if (rc == 0)
+		rc = timer_directory_add_bell(ret, &bell, e);
+	if (rc == 0)
+		*vec_push(&s->bells) = bell;
+	if (rc == 0)
+		rc = hold_control(ret, e);
+	if (rc == 0)
+		rc = region_control_write(ret->control_fd, c, e);
+	if (rc < 0)
+		timer_directory_remove(ret, false);
+	return rc;
+}
+
+/* Others see waits, too: those of a process that nothing can be put into. */
+static bool is_dispensable(const struct source_context *c)
+{
+	bool is = true;
+
+	for (size_t i = 0; i < c->n_plans; i++)
+		is &= c->plans[i].source != &tracer_source || c->plans[i].beside;
+	return is;
+}
+
+static int tracer_open(const struct source_context *c, struct source **ret, struct err *e)
+{
+	struct tracer *s = xcalloc(1, sizeof(*s));
 	int rc;
 
 	s->base.ops = &tracer_source;
 	s->context = *c;
 	s->look_ns = LOOK_NS_MAX;
 	s->has_begun = true;
-	s->bell = -1;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	s->visits.context = &s->context;
+	s->visits.images = &s->images;
+	s->visits.traces = traces(c);
+	s->visits.is_dispensable = is_dispensable(c);
+	s->visits.open = open_directory;
+	s->visits.ctx = s;
 	set_totals(s, c);
-	rc = timer_directory_make(&s->images.directory, &control,
-				  library_for(control.traces), N_RINGS_FIRST, e);
-	if (rc == 0)
-		rc = timer_directory_add_bell(&s->images.directory, &s->bell, e);
-	if (rc == 0)
-		rc = hold_control(s, e);
-	if (rc == 0)
-		rc = region_control_write(s->images.directory.control_fd, c, e);
+	rc = open_directory(s, &s->images.directory, e);
 	if (rc == 0)
 		rc = set_timer(s, e);
 	if (rc < 0) {
@@ -297,52 +319,25 @@ static int tracer_prepare(struct source *source, struct launch_env *env, struct 
 	return 0;
 }
 
-/* Others see waits, too: those of a process that nothing can be put into. */
-static bool is_dispensable(const struct source_context *c)
+/* What is known of waits in processes that ran already. */
+static void note_waits(const struct tracer *s)
 {
-	bool is = true;
+	const struct tracer_visits *v = &s->visits;
+	struct writer *w = s->context.writer;
 
-	for (size_t i = 0; i < c->n_plans; i++)
-		is &= c->plans[i].source != &tracer_source || c->plans[i].beside;
-	return is;
+	if (v->unwrapped.code)
+		writer_info(w, "unwrapped-waits", v->unwrapped.text);
+	if (v->injected.n && v->traces & WIRE_TRACER_SYNC)
+		writer_info(w, "wrapped-waits",
+			    waits_cookie(&s->context) ? "locks" : "locks only");
 }
 
-static int inject_into(struct tracer *s, pid_t pid, struct err *e)
+static int visit_all(struct tracer *s, struct err *e)
 {
-	struct inject *i = NULL;
-	int rc = timer_images_give(&s->images, pid, e);
+	int rc = tracer_visits_begin(&s->visits, e);
 
-	if (rc == 0)
-		rc = inject_begin(pid, s->images.directory.path, traces(&s->context), &i,
-				  e);
-	if (rc < 0)
-		return rc;
-	*vec_push(&s->injected) = i;
-	return 0;
-}
-
-static void note_once(const struct tracer *s, bool *is_noted, const char *key,
-		      const char *text)
-{
-	if (!*is_noted)
-		writer_info(s->context.writer, key, text);
-	*is_noted = true;
-}
-
-static int visit(struct tracer *s, pid_t pid, struct err *e)
-{
-	struct err why = { 0 };
-	int rc = inject_into(s, pid, &why);
-
-	if (rc < 0 && is_dispensable(&s->context) && !procfs_has_ended(pid)) {
-		note_once(s, &s->has_noted_refusal, "unwrapped-waits", why.text);
-		return 0;
-	}
-	if (rc < 0 && e)
-		*e = why;
-	if (rc == 0 && traces(&s->context) & WIRE_TRACER_SYNC)
-		note_once(s, &s->has_noted_locks, "wrapped-waits",
-			  waits_cookie(&s->context) ? "locks" : "locks only");
+	s->images.totals.n_not_followed += s->visits.n_refused;
+	note_waits(s);
 	return rc;
 }
 
@@ -357,8 +352,6 @@ static void tracer_pause(struct source *source, bool is_paused)
 static int tracer_start(struct source *source, pid_t pid, struct err *e)
 {
 	struct tracer *s = (struct tracer *)source;
-	const struct scope *scope = s->context.scope;
-	int rc = 0;
 
 	if (pid)
 		return timer_images_give(&s->images, pid, e);
@@ -366,20 +359,21 @@ static int tracer_start(struct source *source, pid_t pid, struct err *e)
 	 * begun. */
 	s->has_begun = !waits_cookie(&s->context);
 	tracer_pause(source, s->is_paused);
-	for (size_t i = 0; i < scope->n_pids && rc == 0; i++)
-		rc = visit(s, scope->pids[i], e);
-	return rc;
+	return visit_all(s, e);
 }
 
 static size_t tracer_fds(const struct source *source, struct pollfd *fds, size_t max)
 {
 	const struct tracer *s = (const struct tracer *)source;
 
-	if (max < 2)
+	size_t n = 0;
+
+	if (max < 1 + s->bells.n)
 		return 0;
-	fds[0] = (struct pollfd){ .fd = s->timer, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = s->bell, .events = POLLIN };
-	return 2;
+	fds[n++] = (struct pollfd){ .fd = s->timer, .events = POLLIN };
+	vec_each(bell, &s->bells)
+		fds[n++] = (struct pollfd){ .fd = *bell, .events = POLLIN };
+	return n;
 }
 
 /* Bytes that all living images have written. */
@@ -411,9 +405,9 @@ static int tracer_drain(struct source *source, bool is_final, struct err *e)
 		s->has_begun = true;
 		tracer_pause(source, s->is_paused);
 	}
-	silence(s->bell);
-	vec_each(i, &s->injected)
-		inject_look(*i);
+	vec_each(bell, &s->bells)
+		silence(*bell);
+	tracer_visits_look(&s->visits);
 	is_busy = timer_images_drain(&s->images, is_final);
 	if (is_busy || n_written(s) - before > RING_BYTES / 128)
 		s->look_ns = LOOK_NS_MIN;
@@ -426,8 +420,12 @@ static void tracer_ask(struct source *source)
 {
 	struct tracer *s = (struct tracer *)source;
 
-	region_control_ask(s->images.directory.control_fd, ++s->n_asked,
-			   clock_monotonic_ns());
+	uint64_t now_ns = clock_monotonic_ns();
+
+	s->n_asked++;
+	region_control_ask(s->images.directory.control_fd, s->n_asked, now_ns);
+	vec_each(p, &s->images.more)
+		region_control_ask((*p)->directory.control_fd, s->n_asked, now_ns);
 }
 
 static void tracer_stop(struct source *source)
@@ -435,7 +433,7 @@ static void tracer_stop(struct source *source)
 	struct tracer *s = (struct tracer *)source;
 
 	timer_images_stop(&s->images);
-	leave_all(s);
+	tracer_visits_end(&s->visits);
 }
 
 static void finish_losses(const struct tracer *s)
@@ -482,11 +480,12 @@ static void tracer_finish(struct source *source, struct source_stats *ret)
 		finish_losses(s);
 	if (traces(&s->context) & WIRE_TRACER_IO)
 		facts_add(s->context.writer, FACT_RATE, "wrapped-io", "count", 1);
-	if (s->stood_ns)
-		facts_add(s->context.writer, FACT_RATE, "stopped", "ns", s->stood_ns);
+	if (s->visits.stood_ns)
+		facts_add(s->context.writer, FACT_RATE, "stopped", "ns",
+			  s->visits.stood_ns);
 	*ret = (struct source_stats){ .samples = t->n_events,
 				      .lost = t->n_dropped,
-				      .trouble = s->trouble };
+				      .trouble = s->visits.trouble };
 }
 
 const struct source_ops tracer_source = {

@@ -461,6 +461,22 @@ def a_child_in_which_nothing_can_be_loaded_is_told_of_once():
 
 
 @test
+def a_static_program_that_another_runs_is_named_in_every_report():
+    static = os.path.join(PROGRAMS, 'e2e-visited-static')
+    for seconds in 0.2, 2, 8:
+        path, _ = record('static', 'sh', '-c', f'sleep {seconds} | {static} >&2; {CALLS} processes')
+        if loss(path, 'not-followed'):
+            break
+    assert loss(path, 'not-followed') == 1
+    source, = report(path)['sources']
+    named, = source['not_followed']
+    assert named['program'] == static and 'statically linked' in named['why'], named
+    for command in 'heap', 'report':
+        said = ' '.join(dwell(command, path).stdout.split())
+        assert 'not followed: e2e-visited-static: it is statically linked' in said, said
+
+
+@test
 def what_was_taken_before_a_kill_is_known():
     path, _ = record('killed', CALLS, 'killed', code=137)
     assert counts(path, 'leaks')['leak_in_parent'] == 1000

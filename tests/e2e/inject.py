@@ -244,6 +244,132 @@ def a_child_that_is_older_is_left_as_it_was_found():
         check_lives(child)
 
 
+@contextlib.contextmanager
+def all_attached(pid, path, *args):
+    """dwell, which answers when it has begun with all descendants."""
+    with attached(pid, path, *args):
+        wait_until(lambda: dwell('ctl', 'status', str(pid)).returncode == 0, 'it does not begin')
+        yield
+
+
+def below_a_shell(*commands):
+    """A shell that waits for the last one, which obeys; the others beside it read what never comes."""
+    *others, last = commands
+    never = f'{DIR}/never'
+    if not os.path.exists(never):
+        os.mkfifo(never)
+    line = ''.join(f'{c} <>{never} >/dev/null & pids="$pids $!"; ' for c in others) + f'{last}; kill $pids; exit 0'
+    return obeying(visiting.Program('sh', '-c', line.replace('kill $pids; ', '' if not others else 'kill $pids; ')))
+
+
+@test
+def descendants_that_run_already_are_traced_and_left():
+    path = f'{DIR}/below.dwell'
+    with below_a_shell(VISITED) as p:
+        child, = children_of(p.pid)
+        with all_attached(p.pid, path):
+            assert n_led(child)
+            p.tell('calls')
+        check_lives(p.pid)
+        check_lives(child)
+        p.tell('calls')
+    assert CALLS in map(numbers, heap_of(path)), heap_of(path)
+    check_complete(path)
+    assert not fact(report(path), 'not-followed', 'loss')
+
+
+@test
+def descendants_stay_alone_where_they_are_not_to_be_followed():
+    with below_a_shell(VISITED) as p:
+        child, = children_of(p.pid)
+        with all_attached(p.pid, f'{DIR}/alone.dwell', '-e', 'heap', '--follow', 'off'):
+            assert not n_led(child)
+
+
+@test
+def a_descendant_that_cannot_be_traced_is_named_and_the_others_are():
+    path = f'{DIR}/refused-below.dwell'
+    with below_a_shell(f'{VISITED}-static', VISITED) as p:
+        wait_until(lambda: len(children_of(p.pid)) == 2, 'they do not begin')
+        with all_attached(p.pid, path):
+            p.tell('calls')
+        for pid in p.pid, *children_of(p.pid):
+            check_lives(pid)
+    assert CALLS in map(numbers, heap_of(path)), heap_of(path)
+    source, = report(path)['sources']
+    refused, = source['not_followed']
+    assert refused['program'].endswith('/e2e-visited-static') and 'statically linked' in refused['why'], refused
+    said = ' '.join(dwell('heap', path).stdout.split())
+    assert 'not followed: e2e-visited-sta: it is statically linked' in said, said
+
+
+# Children that live for a while, one after the other.
+FORKING = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+print('ready', flush=True)
+while os.getppid() == PARENT:
+    if not os.fork():
+        until = time.time() + 2
+        while time.time() < until:
+            bytearray(5000)
+            time.sleep(.001)
+        os._exit(0)
+    time.sleep(.005)
+"""
+
+
+@test
+def none_is_lost_of_those_that_fork_meanwhile():
+    path = f'{DIR}/forking.dwell'
+    script = FORKING.replace('PARENT', str(os.getpid()))
+    with subprocess.Popen([sys.executable, '-c', script], stdout=subprocess.PIPE, text=True) as p:
+        try:
+            assert p.stdout.readline() == 'ready\n'
+            wait_until(lambda: len(children_of(p.pid)) > 20, 'they are not made')
+            with all_attached(p.pid, path):
+                n_missed = 0
+                for child in children_of(p.pid):
+                    with contextlib.suppress(OSError):
+                        n_missed += not n_led(child) and bool(text_of(child, 'maps'))  # one that ends has none
+            left = children_of(p.pid)
+            for pid in p.pid, *left:
+                with contextlib.suppress(OSError):  # it may have ended by now
+                    check_left(pid)
+        finally:
+            p.kill()
+    assert n_missed == 0, n_missed
+    assert not fact(report(path), 'not-followed', 'loss')
+
+
+@test
+def processes_of_two_users_are_traced_in_one_recording():
+    if not harness.IS_ROOT:
+        raise harness.Skip('only root may become others')
+    need('setpriv')
+    path = f'{DIR}/users.dwell'
+    other = f'setpriv --reuid 65534 --clear-groups {VISITED}'
+    with obeying(visiting.Program('sh', '-c', f'{other}; exit 0')) as p:
+        child, = children_of(p.pid)
+        with all_attached(p.pid, path):
+            p.tell('calls')
+            assert meeting_place(p.pid) != meeting_place(child)
+        check_lives(p.pid)
+        check_lives(child)
+    assert CALLS in map(numbers, heap_of(path)), heap_of(path)
+    check_complete(path)
+
+
+@test
+def other_experiments_are_recorded_of_what_nothing_can_be_put_into():
+    path = f'{DIR}/others.dwell'
+    with visited('busy', variant='-static') as p:
+        d = dwell('attach', '-e', 'usertime,heap', '-p', str(p.pid), '-d', '0.5', '-o', path)
+        assert d.returncode == 0, d.stderr
+        assert 'not recorded: heap: process' in d.stderr and 'statically linked' in d.stderr, d.stderr
+    assert report(path)['total']['cpu-time'] > 1e8, report(path)['total']
+
+
 @test
 def who_is_within_when_it_is_left_goes_on_and_is_in_no_ones_way():
     with visited() as p:

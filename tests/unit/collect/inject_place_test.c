@@ -87,6 +87,27 @@ static void what_is_in_use_is_not_while_its_owner_lives(void **state)
 	assert_int_equal(p.at, INJECT_PLACE_FIRST);
 }
 
+static void who_is_led_by_this_recorder_is_known(void **state)
+{
+	struct procfs_stat own = { 0 };
+
+	(void)state;
+	assert_int_equal(procfs_stat(getpid(), &own, NULL), 0);
+
+	struct wire_injected head = head_of(true, (uint32_t)getpid(), own.start_ns);
+	struct inject_memory m = { read_head, &head };
+
+	assert_true(inject_place_is_led(&m, getpid()));
+	assert_false(inject_place_is_led(&m, getppid()));
+	head.owner_start++; /* by one that had its pid */
+	assert_false(inject_place_is_led(&m, getpid()));
+	head = head_of(false, (uint32_t)getpid(), own.start_ns);
+	assert_false(inject_place_is_led(&m, getpid()));
+	head = head_of(true, (uint32_t)getpid(), own.start_ns);
+	head.magic = 0;
+	assert_false(inject_place_is_led(&m, getpid()));
+}
+
 /* Of a stale address a program has written over the lower half. */
 static void no_place_is_at_a_small_number(void **state)
 {
@@ -101,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_nothing_is_there_is_room),
 		cmocka_unit_test(what_was_left_is_used_again),
+		cmocka_unit_test(who_is_led_by_this_recorder_is_known),
 		cmocka_unit_test(no_place_is_at_a_small_number),
 		cmocka_unit_test(what_is_in_use_is_not_while_its_owner_lives),
 	};

@@ -102,7 +102,7 @@ static void start_from(struct fixture *f, struct both *b, uint32_t origin, pid_t
 	assert_int_equal(timer_ring_open(directory, name, geteuid(), &ring, NULL), 0);
 	unlinkat(directory, name, 0);
 	close(directory);
-	b->image = timer_image_new(ring, &f->totals);
+	b->image = timer_image_new(ring, NULL, &f->totals);
 }
 
 static void start_as(struct fixture *f, struct both *b, pid_t pid, const char *program)

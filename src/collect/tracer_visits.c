@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/tracer_visits.h"
+
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "collect/inject.h"
+#include "collect/inject_status.h"
+#include "collect/source.h"
+#include "collect/timer_images.h"
+#include "collect/unfollowed.h"
+#include "host/clock.h"
+#include "host/procfs.h"
+
+/* More would be programs that make others faster than they can be visited. */
+#define ROUNDS_MAX 100
+
+/* Whether it can be. */
+
+static bool allows(pid_t pid, struct err *e)
+{
+	struct err why = { 0 };
+	char where[64];
+	int rc = inject_status_check(pid, &why);
+
+	if (rc < 0 && e && !e->code) {
+		*e = why;
+		snprintf(where, sizeof(where), "process %d", (int)pid);
+		rc = err_in(e, rc, where);
+	}
+	return rc == 0;
+}
+
+static bool one_below_allows(pid_t root)
+{
+	struct procfs_ids below = { 0 };
+	bool does = false;
+
+	if (procfs_descendants(root, &below, NULL) == 0)
+		for (size_t i = 0; i < below.ids.n && !does; i++)
+			does = below.ids.at[i] != getpid() &&
+			       allows(below.ids.at[i], NULL);
+	procfs_ids_fini(&below);
+	return does;
+}
+
+int tracer_visits_probe(const struct scope *scope, struct err *e)
+{
+	struct err why = { 0 };
+
+	for (size_t i = 0; i < scope->n_pids; i++)
+		if (allows(scope->pids[i], &why) ||
+		    (scope->follow_children && one_below_allows(scope->pids[i])))
+			return 0;
+	if (e)
+		*e = why;
+	return why.code;
+}
+
+/* Where they meet. */
+
+static int make_place(struct tracer_visits *v, struct timer_directory **ret,
+		      struct err *e)
+{
+	struct timer_place *place = xcalloc(1, sizeof(*place));
+	int rc = v->open(v->ctx, &place->directory, e);
+
+	if (rc < 0) {
+		free(place);
+		return rc;
+	}
+	timer_images_add(v->images, place);
+	*ret = &place->directory;
+	return 0;
+}
+
+static int directory_of(struct tracer_visits *v, uid_t uid, struct timer_directory **ret,
+			struct err *e)
+{
+	*ret = &v->images->directory;
+	if (!v->is_given || (*ret)->owner == uid)
+		return 0;
+	vec_each(p, &v->images->more)
+		if ((*p)->directory.owner == uid) {
+			*ret = &(*p)->directory;
+			return 0;
+		}
+	return make_place(v, ret, e);
+}
+
+/* Each user has one: who may write there may harm whoever uses it. */
+static int give_directory(struct tracer_visits *v, pid_t pid,
+			  struct timer_directory **ret, struct err *e)
+{
+	struct stat st;
+	char path[64];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st) < 0)
+		return err_os(e, "cannot look at process %d", (int)pid);
+	rc = directory_of(v, st.st_uid, ret, e);
+	if (rc == 0)
+		rc = timer_directory_give(*ret, st.st_uid, st.st_gid, e);
+	v->is_given |= rc == 0;
+	return rc;
+}
+
+/* Visiting. */
+
+static int put_into(struct tracer_visits *v, pid_t pid, struct err *e)
+{
+	struct timer_directory *directory = NULL;
+	struct inject *i = NULL;
+	int rc = give_directory(v, pid, &directory, e);
+
+	if (rc == 0)
+		rc = inject_begin(pid, directory->path, v->traces, &i, e);
+	if (rc == 0)
+		*vec_push(&v->injected) = i;
+	return rc;
+}
+
+static int visit(struct tracer_visits *v, pid_t pid, struct err *e)
+{
+	struct err why = { 0 };
+	int rc = put_into(v, pid, &why);
+
+	*map_slot(&v->visited, (uint64_t)pid, NULL) = 1;
+	if (rc < 0 && v->is_dispensable && !procfs_has_ended(pid)) {
+		if (!v->unwrapped.code)
+			v->unwrapped = why;
+		return 0;
+	}
+	if (rc < 0 && e)
+		*e = why;
+	return rc;
+}
+
+/* What stands before the reason is which process it is of. */
+static void refuse(struct tracer_visits *v, pid_t pid, const struct err *why)
+{
+	const struct source_context *c = v->context;
+	const char *reason = strstr(why->text, ": ");
+
+	if (procfs_has_ended(pid) ||
+	    tracker_snapshot(c->tracker, clock_monotonic_ns(), (uint32_t)pid, NULL) < 0)
+		return;
+	*map_slot(&v->refused, (uint64_t)pid, NULL) = 1;
+	v->n_refused++;
+	unfollowed_note(c->tracker, c->writer, (uint32_t)pid, NULL,
+			reason ? reason + 2 : why->text);
+}
+
+/* A child of vfork goes on in its parent's memory, whose threads do not stand with it.
+ * Where the kernel does not tell, a parent that waits in it is in a call that cannot be
+ * interrupted. */
+static bool shares_memory(pid_t pid)
+{
+	struct procfs_stat stat, parent;
+	long order;
+
+	if (procfs_stat(pid, &stat, NULL) < 0)
+		return false;
+	order = syscall(SYS_kcmp, (long)pid, (long)stat.ppid, (long)KCMP_VM, 0L, 0L);
+	if (order >= 0)
+		return order == 0;
+	return procfs_stat((pid_t)stat.ppid, &parent, NULL) == 0 && parent.state == 'D';
+}
+
+/* A copy of one that is led is led itself. */
+static void visit_descendant(struct tracer_visits *v, pid_t pid)
+{
+	struct err why = { 0 };
+
+	if (inject_is_led(pid) || shares_memory(pid))
+		*map_slot(&v->visited, (uint64_t)pid, NULL) = 1;
+	else if (visit(v, pid, &why) < 0)
+		refuse(v, pid, &why);
+}
+
+/* Not this one, if it is a shell's.  True: there was one that had not been visited. */
+static bool visit_below(struct tracer_visits *v, pid_t root)
+{
+	struct procfs_ids below = { 0 };
+	bool is_new = false;
+
+	if (procfs_descendants(root, &below, NULL) == 0)
+		vec_each(pid, &below.ids) {
+			if (*pid == getpid() || map_find(&v->visited, (uint64_t)*pid))
+				continue;
+			is_new = true;
+			visit_descendant(v, *pid);
+		}
+	procfs_ids_fini(&below);
+	return is_new;
+}
+
+/* One that is visited makes no others that are not; the ones that it had made by then are
+ * found when it is looked again. */
+static int visit_tree(struct tracer_visits *v, pid_t root, struct err *e)
+{
+	size_t n_before = v->injected.n;
+	struct err why = { 0 };
+	int rc = visit(v, root, &why);
+
+	for (unsigned i = 0; v->context->scope->follow_children && i < ROUNDS_MAX; i++)
+		if (!visit_below(v, root))
+			break;
+	if (rc < 0 && v->injected.n > n_before) {
+		refuse(v, root, &why);
+		return 0;
+	}
+	if (rc < 0 && e)
+		*e = why;
+	return rc;
+}
+
+int tracer_visits_begin(struct tracer_visits *v, struct err *e)
+{
+	const struct scope *scope = v->context->scope;
+	int rc = 0;
+
+	for (size_t i = 0; i < scope->n_pids && rc == 0; i++)
+		if (!map_find(&v->visited, (uint64_t)scope->pids[i]))
+			rc = visit_tree(v, scope->pids[i], e);
+	return rc;
+}
+
+void tracer_visits_look(struct tracer_visits *v)
+{
+	vec_each(i, &v->injected)
+		inject_look(*i);
+}
+
+void tracer_visits_end(struct tracer_visits *v)
+{
+	vec_each(i, &v->injected) {
+		struct err e = { 0 };
+
+		if (inject_end(*i, &v->stood_ns, &e) < 0)
+			v->trouble = e;
+	}
+	vec_clear(&v->injected);
+}
+
+void tracer_visits_fini(struct tracer_visits *v)
+{
+	tracer_visits_end(v);
+	vec_fini(&v->injected);
+	map_fini(&v->visited);
+	map_fini(&v->refused);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tracer_visits - the processes that ran already, into which a tracer is put.
+ *
+ * Of each that was named, with all its descendants if these are followed: parents first,
+ * as a child that is made by one that is led already comes with it, and again until
+ * nobody is new.
+ */
+#ifndef DWELL_COLLECT_TRACER_VISITS_H
+#define DWELL_COLLECT_TRACER_VISITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/own.h"
+#include "base/vec.h"
+
+struct inject;
+struct scope;
+struct source_context;
+struct timer_directory;
+struct timer_images;
+
+/* Set up what is borrowed before anything else. */
+struct tracer_visits {
+	const struct source_context *context;
+	struct timer_images *images;
+	uint32_t traces;
+	/* Others see waits, too: those of a process that nothing can be put into. */
+	bool is_dispensable;
+	/* Make a directory as the first one, for the programs of one more user. */
+	int (*open)(void *ctx, struct timer_directory *ret, struct err *e);
+	void *ctx;
+
+	VEC(struct inject *) injected;
+	struct map visited;   /* pids */
+	struct map refused;   /* of these; for timer_totals */
+	bool is_given;	      /* the first directory is somebody's */
+	uint64_t n_refused;   /* descendants */
+	struct err unwrapped; /* why the first was dispensed with; .code 0: none was */
+	struct err trouble;   /* what is not as it was there; .code 0: nothing */
+	uint64_t stood_ns;    /* how long those stood for it */
+};
+
+/* Is there one at all that allows for it?  Else why the first does not. */
+must_use int tracer_visits_probe(const struct scope *scope, struct err *e);
+/* One that was named and cannot be visited is an error, unless one below it can. */
+must_use int tracer_visits_begin(struct tracer_visits *v, struct err *e);
+/* Objects may have been loaded since: now and then. */
+void tracer_visits_look(struct tracer_visits *v);
+/* Their programs come by us no more. */
+void tracer_visits_end(struct tracer_visits *v);
+void tracer_visits_fini(struct tracer_visits *v);
+
+#endif
