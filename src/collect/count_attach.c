@@ -400,9 +400,18 @@ static void undo(struct attach *x)
 
 /* Beginning. */
 
-/* The first is the last: should we be killed in between, it gives the program its
- * handlers back.  A thread whose signals we block is on its way to the engine, which lets
- * them through again. */
+/* They stand until we let them go: should we be killed before, none stays with the
+ * engine, and its handlers stay the program's. */
+static bool tell_led(const struct attach *x)
+{
+	uint64_t yes = 1;
+	uint64_t at = x->a->control + offsetof(struct count_control, are_led);
+
+	return count_remote_write(x->a->pid, at, &yes, sizeof(yes));
+}
+
+/* A thread whose signals we block is on its way to the engine, which lets them through
+ * again. */
 static int hand_over(struct attach *x, struct err *e)
 {
 	struct count_attached *a = x->a;
@@ -422,7 +431,7 @@ static int hand_over(struct attach *x, struct err *e)
 		count_tracee_set(t, &regs);
 		count_tracee_set_mask(t, ~0ULL);
 	}
-	return 0;
+	return tell_led(x) ? 0 : err_os(e, "cannot write to its memory");
 }
 
 static int change(struct attach *x, struct err *e)

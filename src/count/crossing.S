@@ -3,10 +3,7 @@
  * the engine uses none. */
 #include "count/context.h"
 /* As wire/count_control.h has it. */
-#define HELD_SIGNAL   1
-#define CONTROL_FLAGS 128
-#define CONTROL_IP    136
-#define NATIVE_IP     -136 /* from rsp, below the red zone */
+#define HELD_SIGNAL 1
 
 /* Neither direction nor a check of alignment is the program's while the engine runs. */
 .macro PLAIN_FLAGS
@@ -20,46 +17,20 @@
 	.hidden crossing_in_checked, crossing_in_end, signal_restorer
 	.hidden crossing_signal, dispatch, thread_begin, signal_arrives, signal_deliver_held
 	.hidden crossing_int80, crossing_int80_made, crossing_join, crossing_release, crossing_finish
-	.hidden crossing_native, crossing_aside, crossing_rest, crossing_again
+	.hidden crossing_aside, crossing_rest, crossing_again
 	.hidden release_aside, takeover_rest, takeover_again
 	.hidden takeover_thread, release_at_rest, release_interrupted, release_finish
 	.globl crossing_out, crossing_enter, crossing_clone, crossing_end, crossing_call
 	.globl crossing_call_check, crossing_call_made, crossing_call_not, crossing_return
 	.globl crossing_in_checked, crossing_in_end, crossing_signal, signal_restorer
 	.globl crossing_int80, crossing_int80_made, crossing_join, crossing_release, crossing_finish
-	.globl crossing_native, crossing_aside, crossing_rest, crossing_again
+	.globl crossing_aside, crossing_rest, crossing_again
 
 /* crossing_enter(context, code): a thread's first way into translated code. */
 crossing_enter:
 	mov CONTEXT_ENGINE_SP(%rdi), %rsp
 	mov %rsi, %rax
 	jmp crossing_in
-
-/* crossing_native(registers): on as a struct count_control_regs says, and nothing leads
- * back.  By way of the stack, further down than the program uses it. */
-crossing_native:
-	mov CONTROL_IP(%rdi), %rax
-	mov 32(%rdi), %rcx
-	mov %rax, NATIVE_IP(%rcx)
-	pushq CONTROL_FLAGS(%rdi)
-	popfq
-	mov 0(%rdi), %rax
-	mov 8(%rdi), %rcx
-	mov 16(%rdi), %rdx
-	mov 24(%rdi), %rbx
-	mov 32(%rdi), %rsp
-	mov 40(%rdi), %rbp
-	mov 48(%rdi), %rsi
-	mov 64(%rdi), %r8
-	mov 72(%rdi), %r9
-	mov 80(%rdi), %r10
-	mov 88(%rdi), %r11
-	mov 96(%rdi), %r12
-	mov 104(%rdi), %r13
-	mov 112(%rdi), %r14
-	mov 120(%rdi), %r15
-	mov 56(%rdi), %rdi
-	jmp *NATIVE_IP(%rsp)
 
 /* crossing_clone(number, a, b, c, d, e, context): a system call whose child shares memory.
  * It may have a stack of the program's, or the caller's; it uses neither. */

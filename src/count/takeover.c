@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "count/takeover.h"
 
-#include <asm/prctl.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "count/exec_range.h"
 #include "count/fatal.h"
 #include "count/follow.h"
+#include "count/native.h"
 #include "count/nest.h"
 #include "count/place.h"
 #include "count/relocate.h"
@@ -24,13 +24,13 @@
 #include "count/translate.h"
 
 static struct count_control *control;
+static bool has_handlers; /* the kernel calls the engine for the program's */
 
 extern const char __ehdr_start[], _end[];
 extern const char crossing_call_check[], crossing_call_made[], crossing_call_not[];
 extern const char crossing_in_checked[], crossing_in_end[];
 extern const char crossing_join[], crossing_release[], crossing_finish[];
 extern const char crossing_aside[], crossing_rest[], crossing_again[];
-_Noreturn void crossing_native(const struct count_control_regs *r);
 
 /* How long it is waited for the recorder: one that is there comes while the processor is
  * offered to it, unless others are as busy; then for a second at least.  By naps, as no
@@ -58,12 +58,14 @@ static void wait_as(enum count_control_state state)
 	tell(COUNT_CONTROL_LEFT);
 }
 
-/* A thread as it was, with its signals. */
+/* A thread as it was; the stack of its signals was never another. */
 static _Noreturn void go_natively(const struct count_control_regs *native, uint64_t mask)
 {
-	sys_call(SYS_arch_prctl, ARCH_SET_GS, native->gs_base, 0, 0, 0, 0);
-	sys_signal_mask(SIG_SETMASK, &mask, NULL);
-	crossing_native(native);
+	struct signal_stack stack = { 0 };
+
+	sys_signal_mask(SIG_SETMASK, &(uint64_t){ ~0ULL }, NULL);
+	sys_call(SYS_sigaltstack, 0, &stack, 0, 0, 0, 0);
+	native_go(native, mask, &stack);
 }
 
 /* The first. */
@@ -187,7 +189,7 @@ static void add_ranges(const struct count_control *k)
 	add_aliases(k, true);
 }
 
-static struct context *add_thread(struct count_control_thread *t)
+static void add_thread(struct count_control_thread *t)
 {
 	struct context *c = context_take();
 
@@ -201,22 +203,19 @@ static struct context *add_thread(struct count_control_thread *t)
 	t->context = (uint64_t)c;
 	t->stack = c->engine_sp;
 	count_output_add_extra(COUNT_EXTRA_ENTER, t->native.ip, 0, c->nest, 1);
-	return c;
 }
 
 static _Noreturn void take_threads(struct count_control *k)
 {
 	struct count_control_thread *threads = (struct count_control_thread *)k->threads;
-	struct context *c = NULL;
 
 	signals_ask();
+	has_handlers = false;
 	for (uint64_t i = k->n_threads; i-- > 0;)
-		c = add_thread(&threads[i]);
-	signals_install(c);
+		add_thread(&threads[i]);
 	fatal_set_instead(NULL);
 	wait_as(COUNT_CONTROL_READY);
 	/* Nobody has come: all others go on natively, and so does the first. */
-	signals_give_back(c);
 	go_on_natively();
 }
 
@@ -317,14 +316,37 @@ static const void *behind_call(struct context *c)
 	return translate(place_at(c->nest, c->resume));
 }
 
+/* The recorder was killed in between.  No thread is with the engine, and none will be. */
+static _Noreturn void go_as_others(const struct context *c)
+{
+	const struct count_control_thread *t =
+		(const struct count_control_thread *)control->threads;
+
+	while (t->context != (uint64_t)c)
+		t++;
+	takeover_undo(&t->native, t->mask);
+}
+
+/* By the first that comes: no thread is native any more, whose signals would come to the
+ * engine. */
+static void take_handlers(const struct context *c)
+{
+	if (!has_handlers)
+		signals_install(c);
+	has_handlers = true;
+}
+
 /* A signal that comes between here and the call does not end it: so all else is done
  * before the first can come. */
 const void *takeover_thread(struct context *c)
 {
 	const void *code;
 
+	if (!__atomic_load_n(&control->are_led, __ATOMIC_ACQUIRE))
+		go_as_others(c);
 	c->tid = (uint32_t)sys_gettid();
 	spin_lock(&engine.lock);
+	take_handlers(c);
 	code = translate(place_at(c->nest, c->resume));
 	spin_unlock(&engine.lock);
 	signals_join(c);

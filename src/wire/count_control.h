@@ -98,6 +98,9 @@ struct count_control {
 	uint64_t threads, n_threads;
 	uint64_t ranges, n_ranges;
 	uint64_t bytes; /* of all this, and a stack that ends it */
+	/* All threads have been led to their contexts; else those that have been go on
+	 * natively, as the others do. */
+	uint64_t are_led;
 	/* The engine's. */
 	uint64_t state;
 	char why[COUNT_CONTROL_WHY_BYTES]; /* it failed */

@@ -138,12 +138,30 @@ static void handle(int signal)
 	__atomic_fetch_add(&seen->handled, 1, __ATOMIC_RELAXED);
 }
 
+/* Whether registers stay that the kernel and the engine do not touch. */
+static void spin_with_registers(void)
+{
+	static const uint64_t pattern[4] = { 0x0123456789abcdef, ~0ULL, 42,
+					     0xf0e1d2c3b4a59687 };
+	uint64_t kept[4] = { 0 };
+
+	if (!__builtin_cpu_supports("avx"))
+		return;
+	__asm__ volatile("vmovdqu %[p], %%ymm9\n"
+			 "1:\tdec %[n]\n\tjnz 1b\n\t"
+			 "vmovdqu %%ymm9, %[s]\n\tvzeroupper"
+			 : [s] "=m"(kept), [n] "+r"((uint64_t){ 300000 })
+			 : [p] "m"(pattern)
+			 : "xmm9", "cc");
+	if (memcmp(kept, pattern, sizeof(kept)) != 0)
+		_exit(2);
+}
+
 /* Computes, and waits. */
 static void *run_thread(void *turns)
 {
 	for (;;) {
-		for (volatile unsigned i = 0; i < 30000; i++)
-			;
+		spin_with_registers();
 		__atomic_fetch_add((uint64_t *)turns, 1, __ATOMIC_RELAXED);
 		nap();
 	}
@@ -204,7 +222,16 @@ static void begin(struct program *p)
 	assert_int_equal(count_directory_make_for(&p->directory, p->pid, NULL), 0);
 }
 
-/* How it ended, as waitpid() has it. */
+static void signal_each(pid_t pid)
+{
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
+
+	assert_int_equal(procfs_tasks(pid, &tids, NULL), 0);
+	vec_each(tid, &tids.ids)
+		syscall(SYS_tgkill, pid, *tid, SIGUSR1);
+}
+
+/* How it ended, as waitpid() has it.  Its threads have signals at once. */
 static int attach_until(const struct program *p, long moment)
 {
 	struct count_attached a;
@@ -229,6 +256,7 @@ static int attach_until(const struct program *p, long moment)
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
+	signal_each(p->pid);
 	return status;
 }
 
@@ -245,18 +273,9 @@ static bool has_mask(pid_t pid)
 	return tids.ids.n == N_THREADS;
 }
 
-static bool have_all_handled(const struct program *p)
+static bool have_all_handled(const struct program *p, unsigned times)
 {
-	return __atomic_load_n(&p->seen->handled, __ATOMIC_RELAXED) == N_THREADS;
-}
-
-static void signal_each(pid_t pid)
-{
-	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
-
-	assert_int_equal(procfs_tasks(pid, &tids, NULL), 0);
-	vec_each(tid, &tids.ids)
-		syscall(SYS_tgkill, pid, *tid, SIGUSR1);
+	return __atomic_load_n(&p->seen->handled, __ATOMIC_RELAXED) == times * N_THREADS;
 }
 
 static void end(struct program *p, long moment)
@@ -269,7 +288,7 @@ static void end(struct program *p, long moment)
 		if (tries == TRIES)
 			fail_msg("killed at %ld: other signals are blocked", moment);
 	signal_each(p->pid);
-	for (tries = 0; !have_all_handled(p); tries++, nap())
+	for (tries = 0; !have_all_handled(p, 2); tries++, nap())
 		if (tries == TRIES)
 			fail_msg("killed at %ld: its handler is not called", moment);
 	wait_for_turns(p, moment);
