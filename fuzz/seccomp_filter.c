@@ -3,7 +3,7 @@
  * Filters of system calls, as another process has set them: four bytes say which call it
  * is, the rest is the filter.
  */
-#include "host/seccomp_filter.h"
+#include "decode/seccomp_filter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -145,6 +145,16 @@ static uint64_t context_of(const struct detach *x, const struct count_tracee *t)
 		       : 0;
 }
 
+/* Other filters have been looked at by the engine, and by us when it came: only root may
+ * see them. */
+static bool is_confined(const struct detach *x, const struct count_tracee *t)
+{
+	uint8_t is = 1;
+
+	count_remote_read(t->tid, x->told->is_confined, &is, sizeof(is));
+	return is;
+}
+
 static void lead(const struct detach *x, struct count_tracee *t)
 {
 	const struct count_control *k = x->told;
@@ -157,7 +167,7 @@ static void lead(const struct detach *x, struct count_tracee *t)
 		return;
 	}
 	/* We came too late to take it out before: confine.h. */
-	if (count_seccomp_check(t->tid, x->why) < 0)
+	if (is_confined(x, t) && count_seccomp_check(t->tid, x->why) < 0)
 		return;
 	if (is_between(t->regs.rip, k->code_start, k->code_end) &&
 	    !is_between(t->regs.rip, k->in_checked, k->in_end))

@@ -429,6 +429,7 @@ static int open_with(const struct count_window *w, struct count_common *common,
 	r.n_threads = p.header.n_threads;
 	r.n_lost = p.header.n_lost;
 	r.is_cut = p.header.is_cut;
+	r.is_left = p.header.is_left;
 	memcpy(r.name, p.header.name, sizeof(r.name) - 1);
 	*ret = r;
 	r = (struct count_reader){ 0 };

@@ -51,6 +51,7 @@ struct count_reader {
 	char name[COUNT_FILE_NAME_BYTES]; /* of the program; "": not known */
 	uint64_t n_lost;	   /* entries that had no room, children without a file */
 	bool is_cut;		   /* the file system was full before the process ended */
+	bool is_left;		   /* the process went on natively */
 	struct map index_of_image; /* by its offset from the first */
 	void *tables[COUNT_READER_N_TABLES]; /* the memory of all that */
 };

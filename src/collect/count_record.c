@@ -418,6 +418,7 @@ void count_record_take(struct count_record *c, uint32_t pid, uint64_t start_ns,
 	c->n_unknown += t.flow.n_unknown;
 	c->n_lost += r->n_lost;
 	c->n_cut += r->is_cut;
+	c->n_left += r->is_left;
 	for (size_t i = 0; i < r->n_images; i++)
 		c->n_not_followed += !r->images[i].size;
 	find_places(&t);

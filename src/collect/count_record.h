@@ -31,6 +31,7 @@ struct count_record {
 	uint64_t n_unknown;	 /* ways that could not be told */
 	uint64_t n_lost;	 /* entries that had no room */
 	uint64_t n_cut;		 /* programs whose counts end early */
+	uint64_t n_left;	 /* programs that went on natively */
 	uint64_t n_not_followed; /* programs that were executed natively */
 	uint64_t n_undecoded;	 /* blocks whose instructions are told as one */
 };

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "decode/seccomp_filter.h"
 #include "host/procfs.h"
-#include "host/seccomp_filter.h"
 #include "host/syscall_name.h"
 
 #ifndef MADV_POPULATE_WRITE /* kernel 5.14 */

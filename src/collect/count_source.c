@@ -668,7 +668,7 @@ static void count_finish(struct source *source, struct source_stats *ret)
 		{ "unbegun-counts", s->n_unbegun },
 		{ "undecoded-blocks", c->n_undecoded },
 		{ "damaged-counts", s->n_damaged },
-		{ "restricted-counts", s->visits.n_confined },
+		{ "restricted-counts", s->visits.n_confined + c->n_left },
 		{ "still-counted", s->visits.n_kept },
 	};
 

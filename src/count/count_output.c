@@ -610,6 +610,11 @@ void count_output_add_lost(void)
 	header->n_lost++;
 }
 
+void count_output_tell_left(void)
+{
+	header->is_left = 1;
+}
+
 uint32_t count_output_add_image(const struct count_file_image *image, const char *path)
 {
 	size_t path_bytes = path ? strlen(path) + 1 : 1;

@@ -44,6 +44,9 @@ void *count_output_add_thread(void);
 /* What has no room. */
 void count_output_add_lost(void);
 
+/* The process goes on natively, and nothing else comes. */
+void count_output_tell_left(void);
+
 /* Of a mapping; path may be NULL.  Returns what blocks name it by. */
 uint32_t count_output_add_image(const struct count_file_image *image, const char *path);
 

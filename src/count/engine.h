@@ -20,7 +20,7 @@ struct engine {
 	bool was_lax;	  /* and code of before is there: turnover.h */
 	bool is_stale;	  /* likewise of code that is another by now */
 	bool counts_all;  /* each way has a counter: a check of the engine itself */
-	bool is_confined; /* the program has forbidden itself all but some calls */
+	bool is_confined; /* the program has forbidden itself calls that are needed */
 	bool is_attached; /* the program began without the engine, and goes on without */
 	bool is_turning;  /* threads are to come to rest: turnover.h */
 	bool turns_soon;  /* ... often: a check of the engine itself */

@@ -13,6 +13,7 @@
 #include "count/confine.h"
 #include "count/context.h"
 #include "count/count_output.h"
+#include "count/depart.h"
 #include "count/engine.h"
 #include "count/exec_range.h"
 #include "count/fd_path.h"
@@ -271,21 +272,30 @@ static long arch(const struct call *call)
 }
 
 /* Of the engine's own calls only those remain that any program may make. */
+static long confine(const struct call *call)
+{
+	long result;
+
+	if (!confine_may(call->c))
+		return GATE_NOT_MADE;
+	if (depart_must(call->c) && depart(call->c, call->at) == GATE_NOT_MADE)
+		return GATE_NOT_MADE;
+	result = pass_unforbidden(call);
+	if (!is_error(result)) {
+		program_memory_believe();
+		engine.is_confined = true;
+	}
+	return result;
+}
+
 static long filter(const struct call *call)
 {
 	const uint64_t *r = call->c->regs;
 	bool is_filter = r[NR] == SYS_seccomp ? r[A] <= SECCOMP_SET_MODE_FILTER
 					      : r[A] == PR_SET_SECCOMP;
-	long result;
 
-	if (is_filter && !confine_may(call->c))
-		return GATE_NOT_MADE;
-	result = pass_unforbidden(call);
-	if (is_filter && !is_error(result)) {
-		program_memory_believe();
-		engine.is_confined = true;
-	}
-	return result;
+	return is_filter && !depart_need_not(call->c) ? confine(call)
+						      : pass_unforbidden(call);
 }
 
 /* Critical sections could be interrupted within translated code.  Who has begun natively

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bare/sys.h"
-#include "count/signal_frame.h"
 
 #define STATE_FLAGS 7 /* it has vector registers, and ss is meant */
 #define CODE_64	    0x33
@@ -16,7 +15,6 @@
 /* Of the CPU's sets of registers: tiles, which no process has unless it asks, and then it
  * has others' functions save them around calls. */
 #define TILES	     (3ULL << 17)
-#define XSTATE_MAX   8192
 #define LEGACY_BYTES 512
 #define HEADER_BYTES 64
 #define HAS_OSXSAVE  (1u << 27)
@@ -30,10 +28,6 @@ struct told {
 	uint32_t magic, bytes_with_end;
 	uint64_t sets;
 	uint32_t bytes, pad[7];
-};
-
-struct xstate {
-	_Alignas(SIGNAL_XSTATE_ALIGN) uint8_t of[XSTATE_MAX];
 };
 
 static uint64_t enabled_sets(void)
@@ -60,7 +54,7 @@ static uint32_t bytes_of(uint64_t sets)
 	return end;
 }
 
-static void save(struct xstate *x)
+static void save(struct native_room *room)
 {
 	uint64_t sets = enabled_sets();
 	uint32_t bytes = bytes_of(sets);
@@ -68,35 +62,33 @@ static void save(struct xstate *x)
 		.magic = MAGIC, .bytes_with_end = bytes + 4, .sets = sets, .bytes = bytes
 	};
 
-	memset(x, 0, sizeof(*x));
-	if (!sets || bytes + 4 > sizeof(x->of)) {
-		__asm__ volatile("fxsave64 %0" : "+m"(*x));
+	if (!sets || bytes + 4 > sizeof(room->xstate)) {
+		__asm__ volatile("fxsave64 %0" : "+m"(room->xstate));
 		return;
 	}
 	__asm__ volatile("xsave64 %0"
-			 : "+m"(*x)
+			 : "+m"(room->xstate)
 			 : "a"((uint32_t)sets), "d"((uint32_t)(sets >> 32)));
-	memcpy(x->of + TOLD_OFF, &told, sizeof(told));
-	memcpy(x->of + bytes, &(uint32_t){ MAGIC_2 }, 4);
+	memcpy(room->xstate + TOLD_OFF, &told, sizeof(told));
+	memcpy(room->xstate + bytes, &(uint32_t){ MAGIC_2 }, 4);
 }
 
 _Noreturn void crossing_return(const struct signal_state *s);
 
 void native_go(const struct count_control_regs *r, uint64_t mask,
-	       const struct signal_stack *stack)
+	       const struct signal_stack *stack, struct native_room *room)
 {
-	struct xstate x;
-	struct signal_state s = { .flags = STATE_FLAGS,
-				  .stack = *stack,
-				  .ip = r->ip,
-				  .cpu_flags = r->flags,
-				  .cs = CODE_64,
-				  .ss = STACK_64,
-				  .xstate = (uint64_t)&x,
-				  .mask = mask };
-
-	signal_state_put(&s, r->regs);
-	save(&x);
+	memset(room, 0, sizeof(*room));
+	room->state = (struct signal_state){ .flags = STATE_FLAGS,
+					     .stack = *stack,
+					     .ip = r->ip,
+					     .cpu_flags = r->flags,
+					     .cs = CODE_64,
+					     .ss = STACK_64,
+					     .xstate = (uint64_t)room->xstate,
+					     .mask = mask };
+	signal_state_put(&room->state, r->regs);
+	save(room);
 	sys_call(SYS_arch_prctl, ARCH_SET_GS, r->gs_base, 0, 0, 0, 0);
-	crossing_return(&s);
+	crossing_return(&room->state);
 }

@@ -62,10 +62,11 @@ static void wait_as(enum count_control_state state)
 static _Noreturn void go_natively(const struct count_control_regs *native, uint64_t mask)
 {
 	struct signal_stack stack = { 0 };
+	struct native_room room;
 
 	sys_signal_mask(SIG_SETMASK, &(uint64_t){ ~0ULL }, NULL);
 	sys_call(SYS_sigaltstack, 0, &stack, 0, 0, 0, 0);
-	native_go(native, mask, &stack);
+	native_go(native, mask, &stack, &room);
 }
 
 /* The first. */
@@ -101,6 +102,7 @@ static void tell_places(struct count_control *k)
 	k->n_sharers = (uint64_t)&engine.n_sharers;
 	k->are_away = (uint64_t)&engine.are_away;
 	k->n_confining = (uint64_t)&engine.n_confining;
+	k->is_confined = (uint64_t)&engine.is_confined;
 	k->code_start = (uint64_t)__ehdr_start;
 	k->code_end = (uint64_t)_end;
 	k->join = (uint64_t)crossing_join;

@@ -107,7 +107,8 @@ struct count_control {
 	uint64_t pieces, n_pieces;	   /* where they are: the number as well */
 	uint64_t n_sharers; /* where it is: children that share memory for good */
 	uint64_t are_away;  /* where it is: some are native, so all that come back are */
-	uint64_t n_confining;		/* likewise: threads that wait to be left */
+	uint64_t n_confining; /* likewise: threads that wait to be left */
+	uint64_t is_confined; /* a byte: it has forbidden itself calls that are needed */
 	uint64_t code_start, code_end;	/* its own */
 	uint64_t join, release, finish; /* entries, with the context in rdi */
 	uint64_t aside;			/* the same, and the stack of aside_off */

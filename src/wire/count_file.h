@@ -101,6 +101,8 @@ struct count_file_header {
 	struct count_file_base base;
 	uint32_t n_forks; /* children that may refer to this one */
 	uint32_t depth;	  /* of bases, one in the other: 0 without one */
+	uint32_t is_left; /* the process went on natively: what it did then is not here */
+	uint32_t pad;
 };
 
 /* Follows another one at the next multiple of 8 of this and the path's bytes.  Of no

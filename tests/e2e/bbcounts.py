@@ -125,6 +125,14 @@ def entered_as_often_as_told(program):
 
 
 @test
+def who_forbids_itself_calls_is_counted_until_then():
+    path, p = record(f'{PROGRAMS}/e2e-blocks_confined', '0')
+    assert p.returncode == 7 and 'handled 1, on its stack 1, mask 1, registers 1' in p.stdout, p
+    assert 'name="restricted-counts" value=1' in dwell('cat', path).stdout
+    assert 'name="damaged-counts"' not in dwell('cat', path).stdout
+
+
+@test
 def functions_are_entered_as_often_as_their_author_says():
     entered_as_often_as_told(BLOCKS)
     entered_as_often_as_told(STATIC)

@@ -450,6 +450,18 @@ def programs_that_forbid_themselves_much_are_counted():
 
 
 @test
+def programs_that_forbid_themselves_what_the_engine_needs_go_on_natively():
+    path = f'{PROGRAMS}/e2e-blocks_confined'
+    for which in '0', '1', '2':
+        out, code, [blocks] = count([path, which])
+        assert (out, code) == natively([path, which]), (which, code, out)
+        assert out == b'handled 1, on its stack 1, mask 1, registers 1\n' and code == 7, (which, out)
+        at = functions(path)
+        # which leads to the call, and what comes behind it
+        assert blocks.at[path, at['prepare']][2] == 1 and (path, at['say']) not in blocks.at, which
+
+
+@test
 def what_is_trapped_of_the_engine_is_not_the_programs():
     path = f'{PROGRAMS}/e2e-blocks_trapped'
     out, code, blocks = count([path])

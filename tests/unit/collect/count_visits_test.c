@@ -5,6 +5,7 @@
  */
 #include "collect/count_visits.h"
 
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -33,7 +34,7 @@
 /* The program, which makes no call once it is strict. */
 
 struct seen {
-	bool is_to_confine, is_confined, is_to_end;
+	bool is_to_confine, is_confined, is_to_end, is_lenient;
 	uint64_t turns;
 };
 
@@ -49,6 +50,22 @@ static void set(bool *what)
 	__atomic_store_n(what, true, __ATOMIC_RELEASE);
 }
 
+/* What neither the engine nor a recorder has any need of. */
+static void forbid_little(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mount, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+		_exit(1);
+}
+
 static void run_program(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -58,7 +75,10 @@ static void run_program(void)
 		__atomic_fetch_add(&seen->turns, 1, __ATOMIC_RELAXED);
 		if (!is_set(&seen->is_to_confine) || is_set(&seen->is_confined))
 			continue;
-		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		if (is_set(&seen->is_lenient))
+			forbid_little();
+		else
+			prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
 		set(&seen->is_confined);
 	}
 	syscall(SYS_exit, END_CODE);
@@ -226,11 +246,40 @@ static void who_waits_in_vain_forbids_itself_calls_with_the_engine(void **state)
 	munmap(seen, sizeof(*seen));
 }
 
+/* It need not wait for us, and may be left and come to again. */
+static void who_forbids_itself_little_is_counted_on(void **state)
+{
+	struct count_directory directory = { 0 };
+	struct err why;
+
+	(void)state;
+	program = begin(&directory);
+	set(&seen->is_lenient);
+	visits = (struct count_visits){ .lets_rest = true };
+	assert_int_equal(count_visits_begin(&visits, program, &directory, "-", &why), 0);
+	set(&seen->is_to_confine);
+	for (unsigned i = 0; !is_set(&seen->is_confined) && i < TRIES; i++) {
+		assert_false(count_visits_are_awaited(&visits));
+		nap();
+	}
+	wait_for_turn(-1);
+	assert_true(count_detach_is_there(&visits.at.at[0]));
+	count_visits_end(&visits);
+	assert_int_equal(visits.n_kept, 0);
+	wait_for_turn(-1);
+	assert_int_equal(count_visits_begin(&visits, program, &directory, "-", &why), 0);
+	count_visits_end(&visits);
+	count_visits_fini(&visits);
+	end(-1);
+	count_directory_remove(&directory, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_forbids_itself_calls_goes_on),
 		cmocka_unit_test(who_waits_in_vain_forbids_itself_calls_with_the_engine),
+		cmocka_unit_test(who_forbids_itself_little_is_counted_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

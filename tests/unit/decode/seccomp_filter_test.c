@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/seccomp_filter.h"
+#include "decode/seccomp_filter.h"
 
 #ifdef __x86_64__
 #define ARCH AUDIT_ARCH_X86_64

@@ -5,8 +5,8 @@
  *
  * Instructions are those that the kernel admits to such filters (seccomp(2)).
  */
-#ifndef DWELL_HOST_SECCOMP_FILTER_H
-#define DWELL_HOST_SECCOMP_FILTER_H
+#ifndef DWELL_DECODE_SECCOMP_FILTER_H
+#define DWELL_DECODE_SECCOMP_FILTER_H
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/seccomp_filter.h"
+#include "decode/seccomp_filter.h"
 
 #include <string.h>
 
