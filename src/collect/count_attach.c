@@ -342,7 +342,6 @@ static void lead_again(struct attach *x, const struct user_regs_struct *regs)
 
 	count_tracee_set(first(x), regs);
 	count_remote_write(x->a->pid, at, &state, sizeof(state));
-	count_tracee_set_mask(first(x), ~0ULL);
 }
 
 /* In one go: its many system calls would be stops otherwise, each with two switches to us
@@ -362,6 +361,7 @@ static int begin_engine(struct attach *x, const struct count_load *load, struct 
 	was = a->told;
 	if (a->rests)
 		lead_again(x, &regs);
+	count_tracee_set_mask(first(x), ~COUNT_CONTROL_FAULTS);
 	is_told = count_remote_run_through(
 		first(x), &regs, a->control + offsetof(struct count_control, state),
 		BEGIN_NS);

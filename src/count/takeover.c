@@ -296,7 +296,7 @@ static void look_at_code_again(struct count_control *k)
 
 void takeover_again(struct count_control *k)
 {
-	sys_signal_mask(SIG_SETMASK, &(uint64_t){ ~0ULL }, NULL);
+	sys_signal_mask(SIG_SETMASK, &(uint64_t){ ~COUNT_CONTROL_FAULTS }, NULL);
 	control = k;
 	fatal_set_instead(fail);
 	if (!keep_from_children(k, false) || !reserve_wake())

@@ -10,6 +10,7 @@
 #ifndef DWELL_WIRE_COUNT_CONTROL_H
 #define DWELL_WIRE_COUNT_CONTROL_H
 
+#include <signal.h>
 #include <stdint.h>
 
 #define COUNT_CONTROL_MAGIC 0x6b6f6f7474756f63ULL
@@ -85,6 +86,15 @@ struct count_control_leave {
  * leave: it is made afterwards, or the rest of it is. */
 #define COUNT_CONTROL_NOT_MADE	   (-512L)
 #define COUNT_CONTROL_NOT_FINISHED (-516L)
+
+/* Of signals, those that instructions raise.  While the engine begins they are not
+ * blocked: for one of its own that is, the kernel would take the program's handler away.
+ */
+#define COUNT_CONTROL_BIT(signal) (1ULL << ((signal)-1))
+#define COUNT_CONTROL_FAULTS                                                             \
+	(COUNT_CONTROL_BIT(SIGSEGV) | COUNT_CONTROL_BIT(SIGBUS) |                        \
+	 COUNT_CONTROL_BIT(SIGILL) | COUNT_CONTROL_BIT(SIGFPE) |                         \
+	 COUNT_CONTROL_BIT(SIGTRAP) | COUNT_CONTROL_BIT(SIGSYS))
 
 #define COUNT_CONTROL_WHY_BYTES	 128
 #define COUNT_CONTROL_PIECES_MAX 2048

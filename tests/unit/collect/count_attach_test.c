@@ -24,6 +24,7 @@
 #include "base/vec.h"
 #include "collect/count_detach.h"
 #include "host/procfs.h"
+#include "wire/count_control.h"
 
 #define N_THREADS     2
 #define TRIES	      20000 /* of a millisecond */
@@ -33,6 +34,7 @@
 #define ENGINE_AT     0x470000000000ULL
 #define ENGINE_MAX    0x100000000ULL
 #define SIGNAL_BIT(n) (1ULL << ((n)-1))
+#define NOWHERE	      16
 #define BLOCKED	      SIGNAL_BIT(SIGUSR2)
 
 static void nap(void)
@@ -64,6 +66,7 @@ static uint64_t blocked_by(pid_t pid, pid_t tid)
 
 static long calls_left = -1; /* -1: none of ours is killed */
 static bool is_coming_again; /* in which nothing is exposed */
+static bool is_spoiled;	     /* the engine is begun where nothing is */
 
 static struct led {
 	pid_t tid;
@@ -107,6 +110,17 @@ static void note_call(int request, pid_t tid, const void *data)
 	led->is_at_call = !led->is_in_engine && !has_own_mask(tid);
 }
 
+static long set_spoiled(pid_t tid, const struct user_regs_struct *regs)
+{
+	struct user_regs_struct r = *regs;
+
+	if (r.rcx == COUNT_CONTROL_MAGIC) {
+		r.rip = NOWHERE;
+		is_spoiled = false;
+	}
+	return syscall(SYS_ptrace, PTRACE_SETREGS, tid, NULL, &r);
+}
+
 long ptrace(enum __ptrace_request request, ...)
 {
 	va_list args;
@@ -121,6 +135,8 @@ long ptrace(enum __ptrace_request request, ...)
 	if (calls_left >= 0 && !is_exposed() && !calls_left--)
 		raise(SIGKILL);
 	note_call((int)request, tid, data);
+	if (is_spoiled && request == PTRACE_SETREGS)
+		return set_spoiled(tid, data);
 	return syscall(SYS_ptrace, request, tid, addr, data);
 }
 
@@ -176,6 +192,7 @@ static void run_program(void)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGSEGV, &action, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -222,13 +239,13 @@ static void begin(struct program *p)
 	assert_int_equal(count_directory_make_for(&p->directory, p->pid, NULL), 0);
 }
 
-static void signal_each(pid_t pid)
+static void signal_each(pid_t pid, int signal)
 {
 	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
 
 	assert_int_equal(procfs_tasks(pid, &tids, NULL), 0);
 	vec_each(tid, &tids.ids)
-		syscall(SYS_tgkill, pid, *tid, SIGUSR1);
+		syscall(SYS_tgkill, pid, *tid, signal);
 }
 
 /* How it ended, as waitpid() has it.  Its threads have signals at once. */
@@ -256,7 +273,7 @@ static int attach_until(const struct program *p, long moment)
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	signal_each(p->pid);
+	signal_each(p->pid, SIGUSR1);
 	return status;
 }
 
@@ -287,7 +304,7 @@ static void end(struct program *p, long moment)
 	for (tries = 0; !has_mask(p->pid); tries++, nap())
 		if (tries == TRIES)
 			fail_msg("killed at %ld: other signals are blocked", moment);
-	signal_each(p->pid);
+	signal_each(p->pid, SIGUSR1);
 	for (tries = 0; !have_all_handled(p, 2); tries++, nap())
 		if (tries == TRIES)
 			fail_msg("killed at %ld: its handler is not called", moment);
@@ -330,10 +347,39 @@ static void who_is_killed_leaves_the_program_as_it_was(void **state)
 	assert_true(first >= MOMENTS_LEAST);
 }
 
+/* False: the engine has begun. */
+static bool attach_in_vain(const struct program *p)
+{
+	struct count_attached a = { 0 };
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		is_spoiled = true;
+		_exit(count_attach(p->pid, &p->directory, "-", NULL, NULL, &a, NULL) ==
+		      0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static void a_fault_of_the_engine_takes_no_handler_away(void **state)
+{
+	struct program p;
+
+	(void)state;
+	begin(&p);
+	assert_true(attach_in_vain(&p));
+	signal_each(p.pid, SIGSEGV);
+	end(&p, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_killed_leaves_the_program_as_it_was),
+		cmocka_unit_test(a_fault_of_the_engine_takes_no_handler_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
