@@ -14,6 +14,7 @@
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "collect/inject_calls.h"
+#include "collect/inject_cancel.h"
 #include "collect/inject_fpe.h"
 #include "collect/inject_library.h"
 #include "collect/inject_place.h"
@@ -165,6 +166,8 @@ static int look(struct inject *i, struct err *e)
 		rc = inject_objects_read(&i->memory, i->debug, &i->ways.objects, e);
 	if (rc == 0)
 		rc = check_objects(i, e);
+	if (rc == 0 && i->traces & WIRE_TRACER_IO)
+		rc = inject_cancel_check(&i->memory, &i->ways.objects, e);
 	if (rc == 0)
 		inject_calls_find(&i->calls, &i->memory, &i->ways.objects);
 	return rc;

@@ -3,6 +3,7 @@
 
 #include <linux/close_range.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 
 #include "bare/sys.h"
 #include "inject/trace_runtime.h"
@@ -120,4 +121,26 @@ void trace_descriptor_change(enum trace_descriptor_change change, const long *ar
 		add_one(&all_changes);
 		break;
 	}
+}
+
+static const struct {
+	long nr;
+	enum trace_descriptor_change change;
+} changing[] = {
+	{ SYS_close, TRACE_DESCRIPTOR_FIRST },
+	{ SYS_close_range, TRACE_DESCRIPTOR_RANGE },
+	{ SYS_connect, TRACE_DESCRIPTOR_FIRST },
+	{ SYS_bind, TRACE_DESCRIPTOR_FIRST },
+#ifdef SYS_dup2
+	{ SYS_dup2, TRACE_DESCRIPTOR_SECOND },
+#endif
+	{ SYS_dup3, TRACE_DESCRIPTOR_SECOND },
+	{ SYS_unshare, TRACE_DESCRIPTOR_OWN },
+};
+
+void trace_descriptor_note(long nr, const long *arguments)
+{
+	for (size_t i = 0; i < sizeof(changing) / sizeof(changing[0]); i++)
+		if (changing[i].nr == nr)
+			trace_descriptor_change(changing[i].change, arguments);
 }

@@ -3,9 +3,9 @@
  * trace_descriptors - which file a descriptor was of, without asking the kernel again.
  *
  * What is known is forgotten when a call that we wrap may make the descriptor another
- * file's (trace_io_calls.def), and when it is a millisecond old: what makes system calls
- * by itself is not seen.  Nothing is kept of a child of vfork, which has our memory and
- * descriptors of its own.
+ * file's (wire/tracer_io_calls.def), and when it is a millisecond old: what makes system
+ * calls by itself is not seen.  Nothing is kept of a child of vfork, which has our memory
+ * and descriptors of its own.
  *
  * Reentrant and without locks: what two write at once is known to be neither's.
  */
@@ -43,5 +43,7 @@ enum trace_descriptor_change {
 /* Before and behind such a call. */
 void trace_descriptor_change(enum trace_descriptor_change change, const long *arguments);
 void trace_descriptor_forget(int fd);
+/* What is made by number. */
+void trace_descriptor_note(long nr, const long *arguments);
 
 #endif

@@ -26,7 +26,7 @@ __attribute__((weak)) extern int *__errno_location(void);
 #define IO(symbol, call, result) WRAPPED_##symbol,
 #define CHANGES(symbol, what)	 WRAPPED_##symbol,
 enum wrapped {
-#include "inject/trace_io_calls.def"
+#include "wire/tracer_io_calls.def"
 	N_WRAPPED,
 };
 #undef IO
@@ -37,7 +37,7 @@ enum wrapped {
 #define IO(symbol, call, result) [WRAPPED_##symbol] = #symbol,
 #define CHANGES(symbol, what)	 [WRAPPED_##symbol] = #symbol,
 static const char names[N_WRAPPED][NAME_BYTES] = {
-#include "inject/trace_io_calls.def"
+#include "wire/tracer_io_calls.def"
 };
 #undef IO
 #undef CHANGES
@@ -134,4 +134,4 @@ static long change(enum wrapped i, enum trace_descriptor_change what,
 						 .result = TRACE_IO_##RESULT,            \
 						 .frame = __builtin_frame_address(0) }); \
 	}
-#include "inject/trace_io_calls.def"
+#include "wire/tracer_io_calls.def"

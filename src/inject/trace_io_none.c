@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * trace_io_none - in a library that is put into a running process I/O is not observed.
+ * trace_io_none - in a library that hears what programs say of themselves I/O is not
+ * observed.
  */
 #include "inject/trace_io.h"
 

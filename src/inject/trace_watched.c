@@ -50,27 +50,9 @@ int trace_watched_sigaltstack(const stack_t *set, stack_t *get)
 	return rc;
 }
 
-/* What is made by number. */
-static const struct {
-	long nr;
-	enum trace_descriptor_change change;
-} changing[] = {
-	{ SYS_close, TRACE_DESCRIPTOR_FIRST },
-	{ SYS_close_range, TRACE_DESCRIPTOR_RANGE },
-	{ SYS_connect, TRACE_DESCRIPTOR_FIRST },
-	{ SYS_bind, TRACE_DESCRIPTOR_FIRST },
-#ifdef SYS_dup2
-	{ SYS_dup2, TRACE_DESCRIPTOR_SECOND },
-#endif
-	{ SYS_dup3, TRACE_DESCRIPTOR_SECOND },
-	{ SYS_unshare, TRACE_DESCRIPTOR_OWN },
-};
-
 void trace_watched_note(long nr, const long *arguments)
 {
 	if (nr == SYS_sigaltstack)
 		trace_thread_set_handlers(NULL);
-	for (size_t i = 0; i < sizeof(changing) / sizeof(changing[0]); i++)
-		if (changing[i].nr == nr)
-			trace_descriptor_change(changing[i].change, arguments);
+	trace_descriptor_note(nr, arguments);
 }

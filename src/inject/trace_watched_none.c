@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * trace_watched_none - in a library that wraps nothing of the kind, or not from the
- * beginning, the kernel is asked each time.
+ * trace_watched_none - in a library that wraps nothing of the kind the kernel is asked
+ * each time.
  */
 #include "inject/trace_watched.h"
 

@@ -15,12 +15,13 @@ import threading
 
 import harness
 import io_recording
+import visiting
 from harness import DIR, IS_ROOT, Skip, dwell, fact, need, run_all, test
 from io_recording import FILE, rows
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 IO, WRAPPED, REUSED = (os.path.join(PROGRAMS, name) for name in ('e2e-io', 'e2e-io_wrapped', 'e2e-io_reused'))
-TABLE = os.path.join(sys.argv[3], 'src/inject/trace_io_calls.def')
+TABLE = os.path.join(sys.argv[3], 'src/wire/tracer_io_calls.def')
 MANY = os.path.join(DIR, 'many')
 EXACT = ('calls', 'errors', 'asked_bytes', 'read_bytes', 'written_bytes', 'sizes')
 
@@ -234,6 +235,30 @@ def a_fifo_that_is_opened_in_the_end_is_one_call():
     assert p.returncode == 0, p
     opened = rows('call', '--filter', f'function == "{FIFO}"')['open']
     assert opened['calls'] == 2 and opened['errors'] == 0, opened
+
+
+ATTACHED = f"""
+import os, sys
+fd = os.open({DIR!r} + '/attached', os.O_RDWR | os.O_CREAT)
+print('ready', flush=True)
+for line in sys.stdin:
+    for _ in range(100):
+        os.pwrite(fd, b'x' * 100, 0)
+        os.pread(fd, 50, 0)
+    print('done', flush=True)
+"""
+
+
+@test
+def a_program_that_runs_already_is_seen_from_then_on():
+    with visiting.obeying(visiting.Program(sys.executable, '-c', ATTACHED)) as p:
+        p.tell('before')
+        with visiting.attached(p.pid, FILE, '-e', 'io', '--source', 'tracer'):
+            p.tell('meanwhile')
+        visiting.check_left(p.pid)
+        p.tell('behind')
+    row = rows('file')[f'{DIR}/attached']
+    assert (row['calls'], row['written_bytes'], row['read_bytes']) == (200, 10000, 5000), row
 
 
 @test
