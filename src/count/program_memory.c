@@ -19,8 +19,8 @@ bool program_memory_is_believed(void)
 	return is_believed;
 }
 
-/* How much the kernel could copy; where it does not for anybody the program is believed.
- */
+/* How much the kernel could copy; where it does not for anybody the program is believed,
+ * but for no address at all, by which programs ask what the kernel knows. */
 static long copy(long call, const void *own, uint64_t other, size_t bytes)
 {
 	struct iovec here = { (void *)own, bytes }, there = { (void *)other, bytes };
@@ -37,7 +37,7 @@ bool program_memory_read(void *to, uint64_t from, size_t bytes)
 	long n = copy(SYS_process_vm_readv, to, from, bytes);
 
 	if (is_believed)
-		return memcpy(to, (const void *)from, bytes);
+		return from && memcpy(to, (const void *)from, bytes);
 	return n == (long)bytes;
 }
 
@@ -46,7 +46,7 @@ bool program_memory_write(uint64_t to, const void *from, size_t bytes)
 	long n = copy(SYS_process_vm_writev, from, to, bytes);
 
 	if (is_believed)
-		return memcpy((void *)to, from, bytes);
+		return to && memcpy((void *)to, from, bytes);
 	return n == (long)bytes;
 }
 

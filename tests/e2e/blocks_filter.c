@@ -3,6 +3,7 @@
  * Forbids itself what only the engine calls in its name, and kinds of memory that
  * browsers forbid their children, and goes on to another program.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -43,16 +44,19 @@ int main(void)
 	struct sock_fprog filter = { sizeof(lines) / sizeof(lines[0]), lines };
 	struct sigaction action = { .sa_handler = see }, was;
 	char path[256];
-	int fd;
+	int fd, knows;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
 		return 1;
+	/* as libraries ask whether there are filters */
+	knows = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) == -1 &&
+		errno == EFAULT;
 	fd = open("/proc/self/exe", O_RDONLY);
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);
 	sigaction(SIGUSR1, NULL, &was);
-	printf("%d %d %d %d\n", fd >= 0, (int)n_seen, was.sa_handler == see,
+	printf("%d %d %d %d %d\n", knows, fd >= 0, (int)n_seen, was.sa_handler == see,
 	       readlink("/proc/self/exe", path, sizeof(path)) > 0);
 	fflush(stdout);
 	execl("/bin/sh", "sh", "-c", "trap 'echo seen' USR1; kill -USR1 $$; echo over",
