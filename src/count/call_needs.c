@@ -48,10 +48,11 @@ enum {
 	OF_PATHS = 16,
 	OF_LIMITS = 32,
 	AT_EASE = 64, /* nothing that it could not do without */
+	MUST = 128,   /* beside: the engine ends the program where it fails */
 };
 
 struct call {
-	unsigned of; /* one of those, or for which of them */
+	unsigned of; /* one of those, or for which of them, and whether it must */
 	uint32_t number;
 	uint64_t args[6];
 };
@@ -80,12 +81,12 @@ static const struct call engines[] = {
 	{ OF_ALL, SYS_rt_sigprocmask, { SIG_UNBLOCK, ANY, ANY, MASK } },
 	{ OF_ALL, SYS_rt_sigreturn, { 0 } },
 	/* tables grow, and code that may be written to is guarded */
-	{ OF_ALL, SYS_mmap, { 0, ANY, MEMORY, MINE, NO_FILE } },
+	{ OF_ALL | MUST, SYS_mmap, { 0, ANY, MEMORY, MINE, NO_FILE } },
 	{ OF_ALL, SYS_munmap, { ANY, ANY } },
 	{ OF_ALL, SYS_mprotect, { ANY, PAGE, PROT_READ } },
 	{ OF_THREADS, SYS_sched_yield, { 0 } },
 	{ OF_THREADS, SYS_nanosleep, { ANY } },
-	{ OF_THREADS, SYS_mmap, { ANY, ANY, MEMORY, MINE | MAP_FIXED, NO_FILE } },
+	{ OF_THREADS | MUST, SYS_mmap, { ANY, ANY, MEMORY, MINE | MAP_FIXED, NO_FILE } },
 	{ OF_THREADS | OF_CHILDREN, SYS_gettid, { 0 } },
 	{ OF_THREADS | OF_NEW, SYS_sigaltstack, { ANY } },
 	{ OF_THREADS | OF_NEW, SYS_arch_prctl, { ARCH_SET_GS, ANY } },
@@ -149,16 +150,26 @@ static uint32_t action_for(const struct sock_filter *code, size_t n, const struc
 							 : SECCOMP_RET_KILL_PROCESS;
 }
 
-/* Nobody is asked or told, and the process goes on. */
-static bool is_harmless(uint32_t action)
-{
-	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG ||
-	       action == SECCOMP_RET_ERRNO || action == SECCOMP_RET_TRAP;
-}
-
 static bool is_untouched(uint32_t action)
 {
 	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
+}
+
+/* Nobody is asked or told, and the process goes on.  Of what is trapped the engine hears
+ * in a handler, which has to return. */
+static bool is_met(const struct call *c, uint32_t action, bool returns)
+{
+	if (is_untouched(action))
+		return true;
+	return !(c->of & MUST) &&
+	       (action == SECCOMP_RET_ERRNO || (action == SECCOMP_RET_TRAP && returns));
+}
+
+static bool can_return(const struct sock_filter *code, size_t n)
+{
+	static const struct call c = { OF_ALL, SYS_rt_sigreturn, { 0 } };
+
+	return is_untouched(action_for(code, n, &c));
 }
 
 static unsigned find_uses(const struct sock_filter *code, size_t n)
@@ -174,10 +185,11 @@ static unsigned find_uses(const struct sock_filter *code, size_t n)
 bool call_needs_are_met(const struct sock_filter *code, size_t n, bool has_threads)
 {
 	unsigned uses = find_uses(code, n) | (has_threads ? OF_THREADS : 0);
+	bool returns = can_return(code, n);
 
 	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
 		if ((engines[i].of & uses) &&
-		    !is_harmless(action_for(code, n, &engines[i])))
+		    !is_met(&engines[i], action_for(code, n, &engines[i]), returns))
 			return false;
 	return true;
 }

@@ -4,7 +4,8 @@
  * to forbid itself some, and whether the program would be ended for one.
  *
  * Found out by trying them on the filter; nobody makes them.  Calls that fail instead are
- * none of that: the engine does without.
+ * none of that, the engine does without: but for memory, and for the end of the handler
+ * where they are trapped.
  */
 #ifndef DWELL_COUNT_CALL_NEEDS_H
 #define DWELL_COUNT_CALL_NEEDS_H

@@ -22,6 +22,7 @@
 #define SIGNAL_BIT(n) (1ULL << ((n)-1))
 #define ALL_CALLS     0x7fff0000u
 #define KILL_ALL      0x80000000u
+#define FAIL_ALL      0x00050001u
 #define SPINS_MAX     2000000000u
 
 #define CALL	  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
@@ -29,14 +30,11 @@
 #define OF(nr, k) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), SAY(k)
 
 /* What any program needs that does nothing any more. */
-static struct sock_filter few[] = {
-	CALL,
-	OF(SYS_read, ALL_CALLS),
-	OF(SYS_write, ALL_CALLS),
-	OF(SYS_exit_group, ALL_CALLS),
-	OF(SYS_rt_sigreturn, ALL_CALLS),
-	SAY(KILL_ALL),
-};
+#define FEW                                                                              \
+	OF(SYS_read, ALL_CALLS), OF(SYS_write, ALL_CALLS),                               \
+		OF(SYS_exit_group, ALL_CALLS), OF(SYS_rt_sigreturn, ALL_CALLS)
+
+static struct sock_filter few[] = { CALL, FEW, SAY(KILL_ALL) };
 
 /* What libraries do not call for threads and children, and the engine does. */
 static struct sock_filter unneeded[] = {
@@ -47,12 +45,15 @@ static struct sock_filter unneeded[] = {
 	SAY(ALL_CALLS),
 };
 
+/* Others fail, that for memory included, without which nothing can be translated. */
+static struct sock_filter failing[] = { CALL, FEW, SAY(FAIL_ALL) };
+
 #define FILTER(of)                                                                       \
 	{                                                                                \
 		sizeof(of) / sizeof((of)[0]), of                                         \
 	}
 
-static struct sock_fprog filters[] = { FILTER(few), FILTER(unneeded) };
+static struct sock_fprog filters[] = { FILTER(few), FILTER(unneeded), FILTER(failing) };
 
 static char stack[STACK_BYTES];
 static volatile sig_atomic_t n_handled, is_on_stack, has_mask;

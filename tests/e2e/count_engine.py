@@ -452,7 +452,7 @@ def programs_that_forbid_themselves_much_are_counted():
 @test
 def programs_that_forbid_themselves_what_the_engine_needs_go_on_natively():
     path = f'{PROGRAMS}/e2e-blocks_confined'
-    for which in '0', '1', '2':
+    for which in '0', '1', '2', '3':
         out, code, [blocks] = count([path, which])
         assert (out, code) == natively([path, which]), (which, code, out)
         assert out == b'handled 1, on its stack 1, mask 1, registers 1\n' and code == 7, (which, out)

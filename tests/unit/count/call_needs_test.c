@@ -61,6 +61,17 @@ static void a_filter_is_met_unless_the_program_dies_of_it(void **state)
 		{ { { SYS_rt_sigprocmask }, SECCOMP_RET_KILL_THREAD, ALLOW },
 		  false,
 		  false },
+		{ { { SYS_rt_sigprocmask, SYS_rt_sigreturn }, SECCOMP_RET_TRAP, ALLOW },
+		  false,
+		  false },
+		{ { { SYS_rt_sigprocmask, SYS_rt_sigreturn }, FAIL, ALLOW },
+		  false,
+		  true },
+		/* nothing goes on without memory */
+		{ { { SYS_mmap }, FAIL, ALLOW }, false, false },
+		{ { { SYS_mmap }, SECCOMP_RET_TRAP, ALLOW }, false, false },
+		{ { { SYS_write, SYS_mmap }, ALLOW, FAIL }, false, true },
+		{ { { SYS_write, SYS_mmap }, ALLOW, SECCOMP_RET_TRAP }, false, false },
 		/* of threads alone, and of what there may be */
 		{ { { SYS_sched_yield }, KILL, ALLOW }, false, false },
 		{ { { SYS_sched_yield, FORKS }, KILL, ALLOW }, false, true },
