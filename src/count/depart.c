@@ -86,14 +86,14 @@ long depart(struct context *c, const struct link *call)
 					     .ip = call->addr - LINK_SYSCALL_BYTES,
 					     .gs_base = c->gs_base };
 	struct signal_stack stack;
-	uint64_t mask, told[3];
+	uint64_t mask = c->begin_mask, told[3]; /* a former filter may hide it */
 
 	if (engine.is_attached || !is_alone(c) || call->kind != LINK_SYSCALL)
 		return 0;
 	if (!signals_block(c, &mask))
 		return GATE_NOT_MADE;
+	note(c, call); /* while the engine hears that the file has no room */
 	signals_block_all();
-	note(c, call);
 	signals_give_back(c);
 	memcpy(native.regs, c->regs, sizeof(native.regs));
 	signals_tell_stack(c, told);
