@@ -446,6 +446,13 @@ static bool rest(const struct detach *x, struct count_tracee *t)
 	return state != COUNT_CONTROL_LEFT;
 }
 
+/* Where only root may see filters that are nothing to the engine, others could neither
+ * come back to it nor take its memory away. */
+static bool may_come_back(const struct count_tracee *t)
+{
+	return count_seccomp_check(t->tid, NULL) == 0;
+}
+
 static int leave(struct detach *x, struct err *e)
 {
 	struct count_tracee *one = one_of_engine(x);
@@ -467,7 +474,7 @@ static int leave(struct detach *x, struct err *e)
 		if (!t->is_gone && t->context && t != one)
 			lead_out(t);
 	/* All stand until nothing is left that a child could get. */
-	if (x->a->is_to_rest && !rest(x, one))
+	if (x->a->is_to_rest && may_come_back(one) && !rest(x, one))
 		return 0;
 	if (!x->a->rests)
 		count_detach_memory(x->a, one);
