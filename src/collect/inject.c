@@ -173,6 +173,37 @@ static int look(struct inject *i, struct err *e)
 	return rc;
 }
 
+static int look_for_cancel(struct inject *i, struct err *e)
+{
+	int rc = open_memory(i, e);
+
+	if (rc == 0)
+		rc = find_linker(i, e);
+	if (rc == 0)
+		rc = inject_objects_read(&i->memory, i->debug, &i->ways.objects, e);
+	return rc < 0 ? rc : inject_cancel_check(&i->memory, &i->ways.objects, e);
+}
+
+/* What cannot be seen now may be seen when it is to be done, as libraries may be being
+ * loaded. */
+int inject_probe(pid_t pid, uint32_t traces, struct err *e)
+{
+	struct inject i = { .pid = pid, .fd = -1 };
+	struct err why = { 0 };
+	int rc = inject_status_check(pid, e);
+
+	if (rc < 0 || !(traces & WIRE_TRACER_IO))
+		return rc;
+	rc = look_for_cancel(&i, &why);
+	closep(&i.fd);
+	inject_ways_fini(&i.ways);
+	if (rc != ERR_UNSUPPORTED)
+		return 0;
+	if (e)
+		*e = why;
+	return rc;
+}
+
 /* Putting it in. */
 
 static uint64_t library_at(const struct inject *i)

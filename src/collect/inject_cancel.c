@@ -27,7 +27,7 @@ int inject_cancel_check(const struct inject_memory *m,
 			inject_tables_slots(&t, look_at, &is_used);
 	}
 	return is_used ? err_set(e, ERR_UNSUPPORTED,
-				 "it calls pthread_cancel(): a thread that waits in a "
-				 "wrapped call would not clean up")
+				 "it calls pthread_cancel(): who is cancelled could not "
+				 "clean up")
 		       : 0;
 }

@@ -85,7 +85,8 @@ static int tracer_probe(const struct experiment *x, const struct scope *scope,
 		if (inject_why_not)
 			return err_set(e, ERR_UNSUPPORTED, "%s", inject_why_not);
 		/* What nothing can be put into has waits that others see. */
-		return x->beside ? 0 : tracer_visits_probe(scope, e);
+		return x->beside ? 0
+				 : tracer_visits_probe(scope, tracing_of(x)->trace, e);
 	}
 	if (scope->kind != SCOPE_LAUNCH)
 		return err_set(e, ERR_UNSUPPORTED,

@@ -11,7 +11,6 @@
 
 #include "base/mem.h"
 #include "collect/inject.h"
-#include "collect/inject_status.h"
 #include "collect/source.h"
 #include "collect/timer_images.h"
 #include "collect/unfollowed.h"
@@ -23,11 +22,11 @@
 
 /* Whether it can be. */
 
-static bool allows(pid_t pid, struct err *e)
+static bool allows(pid_t pid, uint32_t traces, struct err *e)
 {
 	struct err why = { 0 };
 	char where[64];
-	int rc = inject_status_check(pid, &why);
+	int rc = inject_probe(pid, traces, &why);
 
 	if (rc < 0 && e && !e->code) {
 		*e = why;
@@ -37,7 +36,7 @@ static bool allows(pid_t pid, struct err *e)
 	return rc == 0;
 }
 
-static bool one_below_allows(pid_t root)
+static bool one_below_allows(pid_t root, uint32_t traces)
 {
 	struct procfs_ids below = { 0 };
 	bool does = false;
@@ -45,18 +44,18 @@ static bool one_below_allows(pid_t root)
 	if (procfs_descendants(root, &below, NULL) == 0)
 		for (size_t i = 0; i < below.ids.n && !does; i++)
 			does = below.ids.at[i] != getpid() &&
-			       allows(below.ids.at[i], NULL);
+			       allows(below.ids.at[i], traces, NULL);
 	procfs_ids_fini(&below);
 	return does;
 }
 
-int tracer_visits_probe(const struct scope *scope, struct err *e)
+int tracer_visits_probe(const struct scope *scope, uint32_t traces, struct err *e)
 {
 	struct err why = { 0 };
 
 	for (size_t i = 0; i < scope->n_pids; i++)
-		if (allows(scope->pids[i], &why) ||
-		    (scope->follow_children && one_below_allows(scope->pids[i])))
+		if (allows(scope->pids[i], traces, &why) ||
+		    (scope->follow_children && one_below_allows(scope->pids[i], traces)))
 			return 0;
 	if (e)
 		*e = why;

@@ -46,7 +46,8 @@ struct tracer_visits {
 };
 
 /* Is there one at all that allows for it?  Else why the first does not. */
-must_use int tracer_visits_probe(const struct scope *scope, struct err *e);
+must_use int tracer_visits_probe(const struct scope *scope, uint32_t traces,
+				 struct err *e);
 /* One that was named and cannot be visited is an error, unless one below it can. */
 must_use int tracer_visits_begin(struct tracer_visits *v, struct err *e);
 /* Objects may have been loaded since: now and then. */

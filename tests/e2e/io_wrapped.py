@@ -249,8 +249,16 @@ for line in sys.stdin:
 """
 
 
+def need_attaching():
+    if os.uname().machine != 'x86_64':
+        raise Skip('nothing is put into processes of this CPU')
+    if visiting.why_not():
+        raise Skip(visiting.why_not())
+
+
 @test
 def a_program_that_runs_already_is_seen_from_then_on():
+    need_attaching()
     with visiting.obeying(visiting.Program(sys.executable, '-c', ATTACHED)) as p:
         p.tell('before')
         with visiting.attached(p.pid, FILE, '-e', 'io', '--source', 'tracer'):
@@ -259,6 +267,22 @@ def a_program_that_runs_already_is_seen_from_then_on():
         p.tell('behind')
     row = rows('file')[f'{DIR}/attached']
     assert (row['calls'], row['written_bytes'], row['read_bytes']) == (200, 10000, 5000), row
+
+
+@test
+def where_threads_may_be_cancelled_the_others_that_are_asked_for_are_recorded():
+    need_attaching()
+    with subprocess.Popen([WRAPPED, 'blocked'], stderr=subprocess.PIPE, text=True) as p:
+        try:
+            assert p.stderr.readline() == 'here\n'
+            alone = visiting.refusal('-e', 'io', '--source', 'tracer', '-p', str(p.pid))
+            assert 'calls pthread_cancel()' in alone, alone
+            d = dwell('attach', '-e', 'heap,io', '--source', 'tracer', '-p', str(p.pid), '-d', '0.1', '-o', FILE)
+            assert d.returncode == 0, d.stderr
+            assert 'not recorded: io: ' in d.stderr and 'calls pthread_cancel()' in d.stderr, d.stderr
+            visiting.check_left(p.pid)
+        finally:
+            p.kill()
 
 
 @test
