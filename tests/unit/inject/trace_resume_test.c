@@ -48,14 +48,17 @@ void probe(void);
 extern const uint8_t probe_behind[], trace_resume_now[];
 
 #define ALL_STATE "mov $-1, %eax\nmov $-1, %edx\n"
+/* But rights to memory (PKRU), which the kernel gives to a handler as they are at first:
+ * with others there is no way back but its own. */
+#define STATE_BUT_RIGHTS "mov $~0x200, %eax\nmov $-1, %edx\n"
 
 __asm__(".text\n"
 	".globl probe, probe_behind\n"
 	".type probe, @function\n"
 	"probe:\n"
 	"push %rbx\npush %rbp\npush %r12\npush %r13\npush %r14\npush %r15\n"
-	"mov %rsp, probe_sp(%rip)\n" ALL_STATE "xsave64 state_own(%rip)\n"
-	"xrstor64 state_in(%rip)\n"
+	"mov %rsp, probe_sp(%rip)\n" ALL_STATE
+	"xsave64 state_own(%rip)\n" STATE_BUT_RIGHTS "xrstor64 state_in(%rip)\n" ALL_STATE
 	"xsave64 state_before(%rip)\n"
 	"mov 32+probe_in(%rip), %rsp\n"
 	"lea probe_in(%rip), %rdi\n"
