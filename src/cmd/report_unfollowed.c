@@ -2,7 +2,6 @@
 #include "cmd/report_unfollowed.h"
 
 #include "base/buf.h"
-#include "base/map.h"
 #include "base/own.h"
 #include "base/vec.h"
 #include "cmd/report_text.h"
