@@ -46,8 +46,8 @@ struct timer_totals {
 	uint64_t lag_ns;   /* so long a new image waits, that others tell of it first */
 	struct map *known; /* pid → its newest image that has begun, a pointer */
 	const struct map *present; /* pids of which an image is there, begun or not */
-	const struct map *refused; /* pids of which it was said already that nothing can
-				    * be put into them; or NULL */
+	const struct map *refused; /* pids that are known to have no ring, of which
+				    * there is nothing to be said; or NULL */
 	uint64_t pauses;	   /* as the control file has them */
 	char seccomp[64];	   /* our own restrictions, as in /proc/self/status */
 	/* of images that have ended */

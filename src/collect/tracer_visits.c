@@ -133,6 +133,7 @@ static int visit(struct tracer_visits *v, pid_t pid, struct err *e)
 
 	*map_slot(&v->visited, (uint64_t)pid, NULL) = 1;
 	if (rc < 0 && v->is_dispensable && !procfs_has_ended(pid)) {
+		*map_slot(&v->refused, (uint64_t)pid, NULL) = 1;
 		if (!v->unwrapped.code)
 			v->unwrapped = why;
 		return 0;
@@ -226,6 +227,8 @@ int tracer_visits_begin(struct tracer_visits *v, struct err *e)
 	const struct scope *scope = v->context->scope;
 	int rc = 0;
 
+	/* A shell's child, maybe, which is no stranger either. */
+	*map_slot(&v->refused, (uint64_t)getpid(), NULL) = 1;
 	for (size_t i = 0; i < scope->n_pids && rc == 0; i++)
 		if (!map_find(&v->visited, (uint64_t)scope->pids[i]))
 			rc = visit_tree(v, scope->pids[i], e);

@@ -37,7 +37,7 @@ struct tracer_visits {
 
 	VEC(struct inject *) injected;
 	struct map visited;   /* pids */
-	struct map refused;   /* of these; for timer_totals */
+	struct map refused;   /* they are known to have no ring; for timer_totals */
 	bool is_given;	      /* the first directory is somebody's */
 	uint64_t n_refused;   /* descendants */
 	struct err unwrapped; /* why the first was dispensed with; .code 0: none was */

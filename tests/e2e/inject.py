@@ -303,6 +303,21 @@ def a_descendant_that_cannot_be_traced_is_named_and_the_others_are():
     assert 'not followed: e2e-visited-sta: it is statically linked' in said, said
 
 
+@test
+def only_what_was_executed_later_is_said_to_be():
+    path = f'{DIR}/ourselves.dwell'
+    subprocess.run(['sh', '-c', f'{harness.DWELL} attach -q -e heap -p $$ -d 0.3 -o {path}; exit 0'], check=True, timeout=LIMIT_S)
+    assert 'not_followed' not in report(path)['sources'][0], report(path)['sources']
+    # Waits are seen by others, too, where these may be had.
+    path = f'{DIR}/dispensable.dwell'
+    with below_a_shell(f'{VISITED}-static', VISITED) as p:
+        wait_until(lambda: len(children_of(p.pid)) == 2, 'they do not begin')
+        with all_attached(p.pid, path, '-e', 'sync'):
+            time.sleep(.3)
+    named = report(path)['sources'][0].get('not_followed', [])
+    assert all('executed' not in x['why'] for x in named), named
+
+
 # Children that live for a while, one after the other.
 FORKING = """
 import os, signal, time
