@@ -122,4 +122,10 @@ static inline double function_code_taken(const struct function_code *c, uint32_t
 	return c->ways[way].times > 0 ? c->ways[way].times : 0;
 }
 
+/* Runs that times and cycles are of, all together. */
+static inline double function_code_runs(const struct function_code *c)
+{
+	return c->is_estimated && c->n_runs ? c->n_runs : 1;
+}
+
 #endif

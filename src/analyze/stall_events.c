@@ -139,12 +139,6 @@ static double samples_near(const struct function_code *c,
 	return n;
 }
 
-/* Runs that the times are of. */
-static double runs_of(const struct function_code *c)
-{
-	return c->is_estimated && c->n_runs ? c->n_runs : 1;
-}
-
 struct stall_events_bound stall_events_most(const struct function_code *c,
 					    enum stall_cause cause, uint32_t block,
 					    uint32_t step, double times)
@@ -158,7 +152,7 @@ struct stall_events_bound stall_events_most(const struct function_code *c,
 		if (e->name->cause != cause)
 			continue;
 		n = most_by_chance(samples_near(c, e, block, step)) * e->each;
-		most = n * runs_of(c) / e->n_runs / times * e->name->worst +
+		most = n * function_code_runs(c) / e->n_runs / times * e->name->worst +
 		       e->name->near;
 		if (least.most < 0 || most < least.most)
 			least = (struct stall_events_bound){ most, e->column };

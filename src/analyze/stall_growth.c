@@ -41,7 +41,7 @@ void stall_growth_fini(struct stall_growth *g)
 
 static struct side side_of(const struct function_code *c)
 {
-	double runs = c->is_estimated && c->n_runs > 1 ? c->n_runs : 1;
+	double runs = function_code_runs(c);
 
 	return (struct side){ .c = c,
 			      .runs = runs,
@@ -102,24 +102,21 @@ static double part_of(const struct growing *g, uint32_t block, double grown)
 	return fmin(1, fabs(net) / all);
 }
 
-/* Cycles that a culprit can be guilty of, all times together. */
-static double most_of(const struct stall_culprit *x, const struct function_code_block *b,
-		      double grown)
+/* Cycles that a culprit can be guilty of, all times of a run together. */
+static double most_of(const struct stall_culprit *x, double times, double grown)
 {
-	double times = fmax(b->times, b->times_high);
-
 	return x->most < 0 ? grown : fmin(grown, x->most * times);
 }
 
 static void share_out(struct growing *g, const struct stall *s, double grown, double sign,
-		      const struct function_code_block *b)
+		      double times)
 {
 	double most[STALL_N_CAUSES] = { 0 }, all = 0;
 
 	for (unsigned i = 0; i < s->n; i++) {
 		double *of = &most[s->culprits[i].cause];
 
-		*of = fmin(grown, *of + most_of(&s->culprits[i], b, grown));
+		*of = fmin(grown, *of + most_of(&s->culprits[i], times, grown));
 	}
 	for (unsigned i = 0; i < STALL_N_CAUSES; i++)
 		all += most[i];
@@ -160,7 +157,8 @@ static void keep_place(struct growing *g, uint32_t block, uint32_t step, double 
 static void blame(struct growing *g, uint32_t block, uint32_t step)
 {
 	double grown = certain(g, block, step);
-	const struct function_code *c = grown > 0 ? g->b.c : g->a.c;
+	const struct side *side = grown > 0 ? &g->b : &g->a;
+	const struct function_code *c = side->c;
 	const struct function_code_block *b = &c->blocks[block];
 	struct stall_scene scene = { .c = c, .is_alone = c->is_alone };
 	struct stall s = { 0 };
@@ -168,14 +166,15 @@ static void blame(struct growing *g, uint32_t block, uint32_t step)
 	grown *= part_of(g, block, grown);
 	if (grown == 0 || b->times <= 0)
 		return;
-	s.cycles = s.low = s.high = fabs(grown) / b->times;
+	s.cycles = s.low = s.high = fabs(grown) * side->runs / b->times;
 	stall_loop_find(&scene.loop, c, block);
 	if (step == PROCEDURE_OUTSIDE)
 		stall_rules_arrival(&scene, &s);
 	else
 		stall_rules_step(&scene, &s, step);
 	stall_loop_fini(&scene.loop);
-	share_out(g, &s, fabs(grown), grown > 0 ? 1 : -1, b);
+	share_out(g, &s, fabs(grown), grown > 0 ? 1 : -1,
+		  fmax(b->times, b->times_high) / side->runs);
 	keep_place(g, block, step, grown, &s);
 	g->to->spread -= grown;
 }

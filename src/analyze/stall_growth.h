@@ -21,7 +21,7 @@ struct stall_growth_place {
 	unsigned causes;   /* bits */
 };
 
-/* In cycles of a run. */
+/* In cycles of a run, of several recordings their mean. */
 struct stall_growth {
 	double cycles; /* all of the functions grew by; may be negative */
 	double error;  /* chance may make so much of it, either way */

@@ -86,12 +86,12 @@ int stalls_growth_init(struct stalls_growth *ret, const struct stalls_view *firs
 	uint64_t started = clock_monotonic_ns();
 	int rc = open_run(&a, first, choice, e);
 
-	*ret = (struct stalls_growth){ .first = first->total.cycles };
+	*ret = (struct stalls_growth){ .first = first->total.cycles / first->runs };
 	if (rc == 0)
 		rc = open_run(&b, second, choice, e);
 	if (rc < 0)
 		return rc;
-	ret->elsewhere = second->total.cycles - first->total.cycles;
+	ret->elsewhere = second->total.cycles / second->runs - ret->first;
 	for (size_t i = 0; i < second->rows.n; i++) {
 		const struct stalls_row *y = &second->rows.at[i];
 		const struct stalls_row *x =

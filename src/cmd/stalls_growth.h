@@ -16,7 +16,7 @@ struct stalls_growth {
 	struct stall_growth sum; /* of functions that both have */
 	size_t n;		 /* of these */
 	double elsewhere; /* cycles that grew in others, or that there was no time for */
-	double first;	  /* cycles of the first run */
+	double first;	  /* cycles of the first run, of several the mean */
 };
 
 /* Looks at the functions of both views, whose profiles are borrowed, for as long as the

@@ -448,6 +448,24 @@ static void put_both(struct table *t, const struct stalls_line *a,
 	put_growth(t, a, b, is_estimated, cycles_a);
 }
 
+/* Of several runs, the mean. */
+static struct stalls_line of_a_run(const struct stalls_view *v, struct stalls_line all)
+{
+	all.low /= v->runs;
+	all.high /= v->runs;
+	return all;
+}
+
+static void put_line_of_both(struct table *t, const struct stalls_view *v,
+			     const struct stalls_line *a, const struct stalls_view *other,
+			     const struct stalls_line *b, bool is_estimated)
+{
+	const struct stalls_line x = of_a_run(v, *a), y = of_a_run(other, *b);
+
+	put_both(t, &x, &y, is_estimated, v->total.cycles / v->runs,
+		 other->total.cycles / other->runs);
+}
+
 static void put_two(const struct stalls_view *v, const struct stalls_view *other,
 		    FILE *out)
 {
@@ -465,10 +483,10 @@ static void put_two(const struct stalls_view *v, const struct stalls_view *other
 	own(buf_fini) struct buf note = { 0 };
 
 	for (unsigned i = 0; i < STALLS_N_LINES; i++)
-		put_both(t, &v->lines.at[i], &other->lines.at[i], is_estimated,
-			 v->total.cycles, other->total.cycles);
+		put_line_of_both(t, v, &v->lines.at[i], other, &other->lines.at[i],
+				 is_estimated);
 	table_rule(t);
-	put_both(t, &all[0], &all[1], false, v->total.cycles, other->total.cycles);
+	put_line_of_both(t, v, &all[0], other, &all[1], false);
 	table_print(t, &style, out);
 	buf_puts(&note, "First and Second are shares of each run's cycles, growth of "
 			"the first one's");

@@ -198,6 +198,7 @@ static int look_at(struct stalls_view *v, const struct candidate *of,
 	}
 	v->model = c.model ? c.model : v->model;
 	v->is_nearest_model |= c.is_nearest_model;
+	v->runs = function_code_runs(&c);
 	note_how(&v->how, &c);
 	keep_row(v, &row, &c);
 	if (with_places)

@@ -34,6 +34,7 @@ struct stalls_view {
 	enum stalls_kind kind;
 	const char *name; /* of the image or the function, borrowed */
 	struct stall_sum total;
+	double runs;			/* that it is of, all together */
 	struct stall_scales scales;	/* the same, where how often is an estimate */
 	struct stalls_lines lines;	/* of the total */
 	VEC(struct stalls_row) rows;	/* those with most samples first */

@@ -157,6 +157,18 @@ def what_grew_between_two_runs_is_told():
 
 
 @test
+def several_recordings_grew_as_each_of_them_did():
+    fast, slow = kernel('l2_chase', 8000000)[0], kernel('dram_chase', 400000)[0]
+    once, often = ({'growth': rows('kernel_reference', *[fast] * n, *['--against', slow] * m)[1]['growth'],
+                    'text': dwell('stalls', 'kernel_reference', *[fast] * n, *['--against', slow] * m).stdout} for n, m in [(1, 1), (2, 3)])
+    assert often['growth']['functions'] == once['growth']['functions'] == 1, (once, often)
+    for key in 'cycles', 'elsewhere_cycles':
+        assert math.isclose(often['growth'][key], once['growth'][key], rel_tol=1e-6, abs_tol=1), (key, once, often)
+    total = [re.search(r'^total .*', x['text'], re.M).group() for x in (once, often)]
+    assert total[0] == total[1], total
+
+
+@test
 def instructions_that_stall_most_come_first():
     paths = chased()
     found = rows('--by', 'instruction', *paths)

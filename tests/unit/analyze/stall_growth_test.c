@@ -11,12 +11,15 @@
 #include "waiting_loop.h"
 
 #define LOAD WAITING_LOOP_CODE("\x48\x8b\x00") /* mov (%rax),%rax */
+/* mov (%rsi),%rax; add $8,%rsi */
+#define WALK WAITING_LOOP_CODE("\x48\x8b\x06\x48\x83\xc6\x08")
 #define GREW (WAITING_LOOP_WAITED * WAITING_LOOP_TIMES)
 
 /* The load waits, or it does not; by is how much oftener it is taken for. */
-static void make(struct function_code *c, bool waits, double by)
+static void make_of(struct function_code *c, const char *code, size_t size, bool waits,
+		    double by)
 {
-	waiting_loop_make(c, LOAD, 0);
+	waiting_loop_make(c, code, size, 0);
 	if (!waits) {
 		c->steps[0].cycles -= GREW;
 		c->blocks[0].cycles -= GREW;
@@ -32,6 +35,11 @@ static void make(struct function_code *c, bool waits, double by)
 		c->steps[i].times *= by;
 	for (uint32_t i = 0; i < c->procedure->n_ways; i++)
 		c->ways[i].times *= by;
+}
+
+static void make(struct function_code *c, bool waits, double by)
+{
+	make_of(c, LOAD, waits, by);
 }
 
 static bool is_near(double a, double b)
@@ -128,6 +136,57 @@ static void what_only_moved_is_no_growth(void **state)
 	assert_int_equal(g.places.n, 1);
 }
 
+/* Which are added up where how often is an estimate. */
+static void as_if_recorded(struct function_code *c, unsigned n_runs)
+{
+	c->n_runs = n_runs;
+	c->cycles *= n_runs;
+	c->samples *= n_runs;
+	for (uint32_t i = 0; i < c->procedure->n_steps; i++) {
+		c->steps[i].cycles *= n_runs;
+		c->steps[i].times *= n_runs;
+	}
+	for (uint32_t i = 0; i < c->procedure->n_blocks; i++) {
+		struct function_code_block *b = &c->blocks[i];
+
+		b->cycles *= n_runs;
+		b->arrival *= n_runs;
+		b->times *= n_runs;
+		b->times_low *= n_runs;
+		b->times_high *= n_runs;
+	}
+	for (uint32_t i = 0; i < c->procedure->n_ways; i++) {
+		c->ways[i].times *= n_runs;
+		c->ways[i].times_low *= n_runs;
+		c->ways[i].times_high *= n_runs;
+	}
+}
+
+/* Pages cannot have taken all of it: a new one comes each 512 times. */
+static void several_runs_grew_as_one_did(void **state)
+{
+	struct stall_growth of[2] = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		own(function_code_fini) struct function_code fast, slow;
+
+		make_of(&fast, WALK, false, 1);
+		make_of(&slow, WALK, true, 1);
+		as_if_recorded(&fast, i ? 2 : 1);
+		as_if_recorded(&slow, i ? 3 : 1);
+		assert_true(stall_growth_add(&of[i], &fast, &slow, 0));
+	}
+	assert_true(of[0].high[STALL_DTLB] > 0.01 * GREW &&
+		    of[0].high[STALL_DTLB] < 0.6 * GREW);
+	assert_true(is_near(of[0].cycles, of[1].cycles));
+	for (unsigned i = 0; i < STALL_N_CAUSES; i++)
+		assert_true(is_near(of[0].low[i], of[1].low[i]) &&
+			    is_near(of[0].high[i], of[1].high[i]));
+	stall_growth_fini(&of[0]);
+	stall_growth_fini(&of[1]);
+}
+
 /* not (%rax) is not mov (%rax),%rax. */
 static void other_code_tells_nothing(void **state)
 {
@@ -150,6 +209,7 @@ int main(void)
 		cmocka_unit_test(what_became_faster_waits_less),
 		cmocka_unit_test(what_chance_makes_is_no_growth),
 		cmocka_unit_test(what_only_moved_is_no_growth),
+		cmocka_unit_test(several_runs_grew_as_one_did),
 		cmocka_unit_test(other_code_tells_nothing),
 	};
 
