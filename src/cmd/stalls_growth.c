@@ -44,18 +44,40 @@ static int open_run(struct run *r, const struct stalls_view *v,
 	return rc;
 }
 
+/* The one of that name at that place, else the only one of that name. */
 static const struct stalls_row *row_of(const struct stalls_view *v,
-				       const struct profile *p,
 				       const struct profile_function *of)
 {
-	for (size_t i = 0; i < v->rows.n; i++) {
-		const struct profile_function *f =
-			profile_function(p, v->rows.at[i].function);
+	const struct stalls_row *found = NULL;
+	size_t n = 0;
 
-		if (strcmp(f->name, of->name) == 0 && strcmp(f->image, of->image) == 0)
-			return &v->rows.at[i];
+	for (size_t i = 0; i < v->rows.n; i++) {
+		const struct stalls_row *row = &v->rows.at[i];
+		const struct profile_function *f =
+			profile_function(v->r->profile, row->function);
+
+		if (strcmp(f->name, of->name) != 0 || strcmp(f->image, of->image) != 0)
+			continue;
+		if (f->start == of->start)
+			return row;
+		found = row;
+		n++;
 	}
-	return NULL;
+	return n == 1 ? found : NULL;
+}
+
+/* Of the first run that which is this one of the second, and no other: several files may
+ * have static functions of one name, even with the same code. */
+static const struct stalls_row *same_row(const struct stalls_view *first,
+					 const struct stalls_view *second,
+					 const struct stalls_row *y)
+{
+	const struct stalls_row *x =
+		row_of(first, profile_function(second->r->profile, y->function));
+
+	if (!x || row_of(second, profile_function(first->r->profile, x->function)) != y)
+		return NULL;
+	return x;
 }
 
 /* False: the code of one is not at hand any more, or not that of the other. */
@@ -94,14 +116,13 @@ int stalls_growth_init(struct stalls_growth *ret, const struct stalls_view *firs
 	ret->elsewhere = second->total.cycles / second->runs - ret->first;
 	for (size_t i = 0; i < second->rows.n; i++) {
 		const struct stalls_row *y = &second->rows.at[i];
-		const struct stalls_row *x =
-			row_of(first, a.p, profile_function(b.p, y->function));
+		const struct stalls_row *x;
 		double seconds = (double)(clock_monotonic_ns() - started) / NS_PER_S;
 
-		if (!x || (choice->seconds > 0 && seconds > choice->seconds) ||
-		    !add_function(ret, &a, x->function, &b, y->function))
-			continue;
-		ret->n++;
+		if (choice->seconds > 0 && seconds > choice->seconds)
+			break;
+		x = same_row(first, second, y);
+		ret->n += x && add_function(ret, &a, x->function, &b, y->function);
 	}
 	ret->elsewhere -= ret->sum.cycles;
 	if (ret->sum.places.n)
