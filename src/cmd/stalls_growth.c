@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/table.h"
 #include "cmd/command.h"
+#include "cmd/report_json.h"
 #include "cmd/report_table.h"
 #include "cmd/report_text.h"
 #include "host/clock.h"
@@ -269,7 +270,25 @@ void stalls_growth_print(const struct stalls_growth *g, const struct stalls_view
 
 /* JSON. */
 
-void stalls_growth_json(const struct stalls_growth *g, struct json *j)
+static void put_json_place(const struct stalls_view *v, struct json *j,
+			   const struct stall_growth_place *x)
+{
+	json_object(j);
+	report_json_function(j, v->r, x->function);
+	json_key_u64(j, "address", x->address);
+	json_key_bool(j, "is_on_the_way", x->is_arrival);
+	json_key_double(j, "cycles", x->cycles);
+	json_key(j, "causes");
+	json_array(j);
+	for (unsigned i = 0; i < STALL_N_CAUSES; i++)
+		if (x->causes >> i & 1)
+			json_str(j, stall_cause_text(i));
+	json_array_end(j);
+	json_object_end(j);
+}
+
+void stalls_growth_json(const struct stalls_growth *g, const struct stalls_view *second,
+			struct json *j)
 {
 	json_key(j, "growth");
 	json_object(j);
@@ -291,13 +310,8 @@ void stalls_growth_json(const struct stalls_growth *g, struct json *j)
 	json_array_end(j);
 	json_key(j, "places");
 	json_array(j);
-	for (size_t i = 0; i < g->sum.places.n; i++) {
-		json_object(j);
-		json_key_u64(j, "address", g->sum.places.at[i].address);
-		json_key_bool(j, "is_on_the_way", g->sum.places.at[i].is_arrival);
-		json_key_double(j, "cycles", g->sum.places.at[i].cycles);
-		json_object_end(j);
-	}
+	for (size_t i = 0; i < g->sum.places.n; i++)
+		put_json_place(second, j, &g->sum.places.at[i]);
 	json_array_end(j);
 	json_object_end(j);
 }

@@ -30,6 +30,7 @@ void stalls_growth_fini(struct stalls_growth *g);
 void stalls_growth_print(const struct stalls_growth *g, const struct stalls_view *second,
 			 FILE *out);
 /* As a key of the object that is open. */
-void stalls_growth_json(const struct stalls_growth *g, struct json *j);
+void stalls_growth_json(const struct stalls_growth *g, const struct stalls_view *second,
+			struct json *j);
 
 #endif

@@ -133,7 +133,7 @@ static void put_total(const struct stalls_view *v, struct json *j, const char *r
 	put_left(j, "not_in_time", &v->late);
 	put_sum(j, &v->total, &v->lines);
 	if (growth)
-		stalls_growth_json(growth, j);
+		stalls_growth_json(growth, v, j);
 	json_object_end(j);
 }
 
