@@ -123,16 +123,23 @@ class Bar:
                              lambda: self.sample(path, command, self.bench.anchors, PAIR_INTERVAL))
         return {"paired cost %": measure.median([100 * (t.cpu_s / b.cpu_s - 1) for b, t in made])}
 
+    @staticmethod
+    def keep(path, record):
+        """One that was interrupted is not taken for a recording the next time."""
+        if not path.exists():
+            unfinished = path.with_name("unfinished.dwell")
+            unfinished.unlink(missing_ok=True)
+            record(unfinished)
+            unfinished.rename(path)
+
     def record(self, name, command):
         """What is kept of an earlier time is taken as it is."""
         directory = self.bench.kept(name)
         counted = directory / "counted.dwell"
-        if not counted.exists():
-            self.run(counted, ["-e", "bbcounts"], command)
+        self.keep(counted, lambda path: self.run(path, ["-e", "bbcounts"], command))
         sampled = [directory / f"sampled-{i}.dwell" for i in range(max(self.bench.runs))]
         for path in sampled:
-            if not path.exists():
-                self.sample(path, command, self.bench.anchors, self.bench.interval)
+            self.keep(path, lambda new: self.sample(new, command, self.bench.anchors, self.bench.interval))
         return counted, sampled
 
     def calc(self, name, *paths):
@@ -160,12 +167,12 @@ class Bar:
         blocks.rows += own.rows
         return [(row[0], row[1] and row[1] * factor, *row[2:]) for row in own.rows]
 
-    def anchored(self, blocks, path, command):
+    def anchored(self, blocks, path, paired_cost):
         if not self.bench.anchors:
             return {}
         high = [row for row in blocks.rows if row[2] == "high"]
         right = blocks.near(.10, lambda row: row[2] == "high") if high else None
-        return {"of high right": right, **self.cost(path), **self.paired_cost(command)}
+        return {"of high right": right, **self.cost(path), **paired_cost}
 
     def rows_of(self, program):
         """One for each number of runs."""
@@ -174,10 +181,11 @@ class Bar:
             yield {"program": program.name, "runs": 0, "samples": "missing"}
             return
         counted, sampled = self.record(program.name, command)
+        paired_cost = self.paired_cost(command) if self.bench.anchors else {}
         for n in self.bench.runs:
-            yield self.row_of(program, command, counted, sampled[:n])
+            yield self.row_of(program, paired_cost, counted, sampled[:n])
 
-    def row_of(self, program, command, counted, sampled):
+    def row_of(self, program, paired_cost, counted, sampled):
         functions, total = self.functions(sampled[0])
         blocks, ways, scaled, scaled_ways, known = Found(), Found(), Found(), Found(), 0
         for name, weight in functions:
@@ -194,7 +202,7 @@ class Bar:
                 "edges ≤ 10 %": ways.near(.10), **{f"scaled ≤ {100 * limit:.0f} %": scaled.near(limit) for limit in NEAR},
                 "scaled edges": scaled_ways.near(.10),
                 "in range": blocks.share(lambda row: row[3]), **{f"{c}": blocks.share(lambda row, c=c: row[2] == c) for c in CONFIDENCES},
-                **self.anchored(blocks, sampled[0], command)}
+                **self.anchored(blocks, sampled[0], paired_cost)}
 
     def rows(self):
         all_programs, rows = programs(self.bench), []
