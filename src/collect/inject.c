@@ -17,6 +17,7 @@
 #include "collect/inject_cancel.h"
 #include "collect/inject_fpe.h"
 #include "collect/inject_library.h"
+#include "collect/inject_linker.h"
 #include "collect/inject_place.h"
 #include "collect/inject_status.h"
 #include "collect/inject_stop.h"
@@ -102,31 +103,16 @@ static int open_memory(struct inject *i, struct err *e)
 	return i->fd < 0 ? err_os(e, "its memory cannot be had") : 0;
 }
 
-static int read_file(const struct inject *i, const char *name, struct buf *ret,
-		     struct err *e)
+static int read_maps(const struct inject *i, struct buf *ret, struct err *e)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)i->pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)i->pid);
 	buf_clear(ret);
 	return procfs_read(path, MAPS_MAX, ret, e);
 }
 
 /* Looking. */
-
-static int find_linker(struct inject *i, struct err *e)
-{
-	own(buf_fini) struct buf auxv = { 0 };
-	int rc = read_file(i, "auxv", &auxv, e);
-
-	if (rc < 0)
-		return rc;
-	i->debug = inject_objects_debug_by(&i->memory, auxv.data, auxv.size);
-	return i->debug ? 0
-			: err_set(e, ERR_UNSUPPORTED,
-				  "it is statically linked: nothing leads its calls "
-				  "elsewhere");
-}
 
 static uint64_t resolve(void *ctx, const char *name)
 {
@@ -160,7 +146,7 @@ static int check_objects(const struct inject *i, struct err *e)
 
 static int look(struct inject *i, struct err *e)
 {
-	int rc = find_linker(i, e);
+	int rc = inject_linker_find(i->pid, &i->memory, &i->debug, e);
 
 	if (rc == 0)
 		rc = inject_objects_read(&i->memory, i->debug, &i->ways.objects, e);
@@ -170,37 +156,6 @@ static int look(struct inject *i, struct err *e)
 		rc = inject_cancel_check(&i->memory, &i->ways.objects, e);
 	if (rc == 0)
 		inject_calls_find(&i->calls, &i->memory, &i->ways.objects);
-	return rc;
-}
-
-static int look_for_cancel(struct inject *i, struct err *e)
-{
-	int rc = open_memory(i, e);
-
-	if (rc == 0)
-		rc = find_linker(i, e);
-	if (rc == 0)
-		rc = inject_objects_read(&i->memory, i->debug, &i->ways.objects, e);
-	return rc < 0 ? rc : inject_cancel_check(&i->memory, &i->ways.objects, e);
-}
-
-/* What cannot be seen now may be seen when it is to be done, as libraries may be being
- * loaded. */
-int inject_probe(pid_t pid, uint32_t traces, struct err *e)
-{
-	struct inject i = { .pid = pid, .fd = -1 };
-	struct err why = { 0 };
-	int rc = inject_status_check(pid, e);
-
-	if (rc < 0 || !(traces & WIRE_TRACER_IO))
-		return rc;
-	rc = look_for_cancel(&i, &why);
-	closep(&i.fd);
-	inject_ways_fini(&i.ways);
-	if (rc != ERR_UNSUPPORTED)
-		return 0;
-	if (e)
-		*e = why;
 	return rc;
 }
 
@@ -249,7 +204,7 @@ static int make_library(struct inject *i, struct err *e)
 static int choose_place(struct inject *i, uint64_t from, struct err *e)
 {
 	own(buf_fini) struct buf maps = { 0 };
-	int rc = read_file(i, "maps", &maps, e);
+	int rc = read_maps(i, &maps, e);
 
 	if (rc == 0)
 		rc = inject_stop_site(&i->memory, (const char *)maps.data, maps.size,
@@ -520,7 +475,7 @@ static int withdraw(struct inject *i, bool is_empty, struct err *e)
 static int find_ways(struct inject *i, struct err *e)
 {
 	own(buf_fini) struct buf maps = { 0 };
-	int rc = read_file(i, "maps", &maps, e);
+	int rc = read_maps(i, &maps, e);
 
 	if (rc < 0)
 		return rc;

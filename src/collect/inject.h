@@ -22,9 +22,6 @@ struct inject;
 /* NULL: it can be done here; else why not. */
 extern const char *const inject_why_not;
 
-/* What can be told of the process beforehand; others may be asked for without these
- * traces. */
-must_use int inject_probe(pid_t pid, uint32_t traces, struct err *e);
 /* directory: where the tracer meets its recorder, also by the process' own eyes.  traces:
  * of enum wire_tracer_trace.  ERR_UNSUPPORTED: it is as it was. */
 must_use int inject_begin(pid_t pid, const char *directory, uint32_t traces,

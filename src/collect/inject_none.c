@@ -4,13 +4,6 @@
 const char *const inject_why_not =
 	"is loaded when a program starts on this CPU: use 'dwell run'";
 
-int inject_probe(pid_t pid, uint32_t traces, struct err *e)
-{
-	(void)pid;
-	(void)traces;
-	return err_set(e, ERR_UNSUPPORTED, "%s", inject_why_not);
-}
-
 int inject_begin(pid_t pid, const char *directory, uint32_t traces, struct inject **ret,
 		 struct err *e)
 {

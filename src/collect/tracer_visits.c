@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "collect/inject.h"
+#include "collect/inject_probe.h"
 #include "collect/source.h"
 #include "collect/timer_images.h"
 #include "collect/unfollowed.h"
