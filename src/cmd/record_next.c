@@ -65,27 +65,29 @@ static struct profile *load(const char *path)
 	return profile_load(&path, 1, &o, &p, NULL) < 0 ? NULL : p;
 }
 
-static void print_insn(const struct profile *p, const char *shown, FILE *out)
+static void print_insn(const struct profile *p, const char *file, FILE *out)
 {
 	uint32_t f = hottest(p);
 	own(buf_fini) struct buf name = { 0 };
 	own(freep) char *plain = f == MODEL_NONE ? NULL : name_to_type(p, f, ROOM);
 
-	fprintf(out, "dwell: next: dwell stalls %s\n", shown);
+	fprintf(out, "dwell: next: dwell stalls %s\n", file);
 	if (!plain)
 		return;
 	report_text_quoted(&name, plain);
-	fprintf(out, "dwell: next: dwell calc %s %s\n", buf_str(&name), shown);
+	fprintf(out, "dwell: next: dwell calc %s %s\n", buf_str(&name), file);
 }
 
 void record_next_print(const char *path, const char *shown, uint64_t bytes, bool has_insn,
 		       FILE *out)
 {
 	own(profile_freep) struct profile *p = NULL;
+	own(buf_fini) struct buf file = { 0 };
 
-	fprintf(out, "dwell: next: dwell report %s\n", shown);
+	report_text_quoted(&file, shown);
+	fprintf(out, "dwell: next: dwell report %s\n", buf_str(&file));
 	if (has_insn && bytes <= MOST_BYTES)
 		p = load(path);
 	if (p && time_column_find(p, 0) != TIME_COLUMN_NONE)
-		print_insn(p, shown, out);
+		print_insn(p, buf_str(&file), out);
 }

@@ -45,18 +45,19 @@ def branch_of(row, name):
 
 @test
 def a_recording_ends_with_what_to_look_at():
-    path = f'{harness.DIR}/next.dwell'
+    path = f'{harness.DIR}/what is next.dwell'
     p = dwell('run', '--insn', '-i', '200us', '-o', path, '--', CHASE)
     assert p.returncode == 0, p
     told = [line.split(': next: ')[1] for line in p.stderr.splitlines() if line.startswith('dwell: next: ')]
     hot = max((r for r in harness.report(path, '--no-inline')['rows'] if r['image'][0] != '['),
               key=lambda r: r['exclusive']['cpu-time'])
-    assert told == [f'dwell report {path}', f'dwell stalls {path}', f'dwell calc {hot["name"]} {path}'], (told, hot)
+    file = shlex.quote(path)
+    assert told == [f'dwell report {file}', f'dwell stalls {file}', f'dwell calc {hot["name"]} {file}'], (told, hot)
     for line in told:
         p = dwell(*shlex.split(line)[1:])
         assert p.returncode == 0 and p.stdout, (line, p)
     p = dwell('run', '-o', path, '--', CHASE)
-    assert 'dwell stalls' not in p.stderr and f'dwell: next: dwell report {path}' in p.stderr, p
+    assert 'dwell stalls' not in p.stderr and f'dwell: next: dwell report {file}' in p.stderr, p
 
 
 @test
