@@ -183,12 +183,16 @@ static void put_commands(const struct report *r, const struct recording *rec,
 	own(buf_fini) struct buf b = { 0 };
 	uint32_t rest = count_processes(rec, is_replaced);
 
-	for (uint32_t i = 0; i < recording_n_processes(rec); i++)
-		if (!is_replaced[i])
-			++*map_slot(&n_by_name, recording_process(rec, i)->comm, NULL);
+	for (uint32_t i = 0; i < recording_n_processes(rec); i++) {
+		uint32_t comm = recording_process(rec, i)->comm;
+
+		/* One that ended before anybody looked has no name. */
+		if (!is_replaced[i] && recording_string(rec, comm)[0])
+			++*map_slot(&n_by_name, comm, NULL);
+	}
 	if (n_by_name.n < 2)
 		return;
-	for (unsigned k = 0; k < MANY_COMMANDS && rest; k++) {
+	for (size_t k = 0; k < MANY_COMMANDS && k < n_by_name.n; k++) {
 		struct map_entry *most = take_most(&n_by_name);
 		char name[100];
 
