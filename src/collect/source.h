@@ -94,7 +94,7 @@ struct source_context {
 	struct tracker *tracker;
 	struct system_classes *classes; /* who sums are of; begun */
 	struct writer *writer;
-	uint64_t cookie; /* of the recording: no other on this machine has it */
+	uint64_t cookie; /* of this recorder: no other on this machine has it */
 };
 
 /* What was delivered, for the closing lines; the same is stored as facts. */
