@@ -126,10 +126,12 @@ static void state_losses(struct writer *w)
 
 static int finish(struct writer *w, struct err *e)
 {
-	int rc = writer_flush_blocks(w, e);
+	int rc;
 
-	/* Even after a failure: a disk too full for data may have room for the loss. */
+	/* Now comes what it was kept for; after a failure, too: a disk too full for data
+	 * may have room for the loss. */
 	growing_file_keep(&w->sink.file, 0);
+	rc = writer_flush_blocks(w, e);
 	state_losses(w);
 	if (writer_append_explanations(w, rc < 0 ? NULL : e) < 0)
 		return w->failure.code;

@@ -226,24 +226,34 @@ static int mount_small(void)
 	return 0;
 }
 
-/* What has not been written is all told, and the file is whole, at whatever byte the disk
- * was full. */
-static int fill_a_small_disk(uint64_t n_each)
+/* "x", which keeps room; NULL: it cannot be made. */
+static struct writer *create_small(void)
 {
 	const struct writer_options options = { .keeps_room = true };
-	own(recording_freep) struct recording *r = NULL;
 	struct writer *w = NULL;
-	uint64_t lost = 0, n = 0;
-	struct statvfs room;
 
 	unlink("x");
 	if (writer_create("x", &options, &w, NULL) < 0)
-		return 2;
+		return NULL;
 	writer_process(w, &(struct model_process){ .parent = MODEL_NONE,
 						   .exec_of = MODEL_NONE });
 	writer_thread(w, &(struct model_thread){ .tid = 1 });
 	writer_event(w, &(struct model_event){ .name = writer_string(w, "cpu-time") });
 	writer_image(w, &(struct model_image){ .path = writer_string(w, "/bin/x") });
+	return w;
+}
+
+/* What has not been written is all told, and the file is whole, at whatever byte the disk
+ * was full. */
+static int fill_a_small_disk(uint64_t n_each)
+{
+	own(recording_freep) struct recording *r = NULL;
+	struct writer *w = create_small();
+	uint64_t lost = 0, n = 0;
+	struct statvfs room;
+
+	if (!w)
+		return 2;
 	while (!writer_failed(w) && n < 10000000) {
 		add_sample(w, n++);
 		if (n % n_each == 0)
@@ -264,23 +274,83 @@ static int fill_a_small_disk(uint64_t n_each)
 	return statvfs(".", &room) == 0 && room.f_bfree > 0 ? 0 : 6;
 }
 
+/* False: the disk is full. */
+static bool add_byte(int fd)
+{
+	return write(fd, "x", 1) == 1;
+}
+
+/* More than a page, however it is packed. */
+static const char *long_story(void)
+{
+	static char story[16384];
+
+	for (size_t i = 0; i + 1 < sizeof(story); i++)
+		story[i] = (char)('!' + rand() % 90);
+	return story;
+}
+
+/* What is only known at the end, behind all samples, uses what was kept. */
+static int end_on_a_full_disk(uint64_t n)
+{
+	own(recording_freep) struct recording *r = NULL;
+	own(closep) int filler = open("filler", O_WRONLY | O_CREAT, 0600);
+	struct writer *w = create_small();
+	uint64_t value = 0;
+
+	if (filler < 0 || !w)
+		return 2;
+	for (uint64_t i = 0; i < n; i++)
+		add_sample(w, i);
+	if (writer_flush(w, NULL) < 0)
+		return 3;
+	while (add_byte(filler))
+		;
+	writer_info(w, "why", long_story());
+	writer_fact(w, &(struct model_fact){ .kind = FACT_TARGET,
+					     .name = writer_string(w, "cpu-time"),
+					     .unit = writer_string(w, "ns"),
+					     .event = MODEL_NONE,
+					     .process = MODEL_NONE,
+					     .value = 7 });
+	if (writer_close(w, NULL) != 0 || recording_open("x", &r, NULL) < 0)
+		return 4;
+	return recording_is_complete(r) && recording_info(r, "why") &&
+			       recording_find_fact(r, FACT_TARGET, "cpu-time", MODEL_NONE,
+						   MODEL_NONE, &value) &&
+			       value == 7 && check_samples(r) == n
+		       ? 0
+		       : 5;
+}
+
+static void on_a_small_disk(int (*act)(uint64_t n), uint64_t n)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int rc = mount_small();
+
+		_exit(rc ? rc : act(n));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WEXITSTATUS(status) == CANNOT_MOUNT)
+		skip();
+	assert_int_equal(status, 0);
+}
+
 static void a_full_disk_has_room_to_say_what_is_missing(void **state)
 {
 	(void)state;
-	for (uint64_t n_each = 1000; n_each < 1700; n_each += 97) {
-		int status;
-		pid_t pid = fork();
+	for (uint64_t n_each = 1000; n_each < 1700; n_each += 97)
+		on_a_small_disk(fill_a_small_disk, n_each);
+}
 
-		if (pid == 0) {
-			int rc = mount_small();
-
-			_exit(rc ? rc : fill_a_small_disk(n_each));
-		}
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		if (WEXITSTATUS(status) == CANNOT_MOUNT)
-			skip();
-		assert_int_equal(status, 0);
-	}
+static void a_full_disk_has_room_for_the_end(void **state)
+{
+	(void)state;
+	for (uint64_t n = 0; n < 3000; n += 1000)
+		on_a_small_disk(end_on_a_full_disk, n);
 }
 
 static void the_largest_size_is_kept_and_the_rest_is_a_stated_loss(void **state)
@@ -464,6 +534,7 @@ int main(void)
 		TEST(what_was_flushed_survives_sigkill),
 		TEST(a_full_disk_keeps_what_was_written),
 		TEST(a_full_disk_has_room_to_say_what_is_missing),
+		TEST(a_full_disk_has_room_for_the_end),
 		TEST(the_largest_size_is_kept_and_the_rest_is_a_stated_loss),
 		TEST(new_stacks_do_not_exceed_the_largest_size),
 		TEST(a_tick_writes_what_waited_for_a_second),
