@@ -163,7 +163,6 @@ const struct tracing fpe_tracing = { .trigger = EXPERIMENT_FPE,
 				     .first_kind = WIRE_TRACER_FPE_RAISED,
 				     .last_kind = WIRE_TRACER_FPE_LAST,
 				     .why_not = WHY_NOT,
-				     .can_attach = true,
 				     .begin = begin,
 				     .take = take,
 				     .end = end };

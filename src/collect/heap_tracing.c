@@ -334,7 +334,6 @@ static void end(void *state, uint64_t now_ns)
 
 const struct tracing heap_tracing = { .trigger = EXPERIMENT_HEAP,
 				      .trace = WIRE_TRACER_HEAP,
-				      .can_attach = true,
 				      .first_kind = WIRE_TRACER_ALLOC,
 				      .last_kind = WIRE_TRACER_HEAP_LAST,
 				      .begin = begin,

@@ -299,7 +299,6 @@ const struct tracing regions_tracing = {
 	.trace = WIRE_TRACER_REGIONS,
 	.first_kind = WIRE_REGIONS_NAME,
 	.last_kind = WIRE_REGIONS_LAST,
-	.can_attach = true,
 	.begin = begin,
 	.take = take,
 	.end = end,

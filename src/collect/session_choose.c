@@ -128,8 +128,7 @@ static bool is_barred(const struct scope *scope, const struct experiment *x,
 	if (!tracing_of(x))
 		return false;
 	if (scope->kind == SCOPE_PROCESSES)
-		return tracing_of(x)->can_attach &&
-		       tracer_visits_probe(scope, tracing_of(x)->trace, why) < 0;
+		return tracer_visits_probe(scope, tracing_of(x)->trace, why) < 0;
 	return scope->kind == SCOPE_LAUNCH &&
 	       timer_probe_program(scope->program, "", why) < 0;
 }

@@ -336,7 +336,6 @@ static void end(void *state, unused uint64_t now_ns)
 
 const struct tracing sync_tracing = { .trigger = EXPERIMENT_SYNC,
 				      .trace = WIRE_TRACER_SYNC,
-				      .can_attach = true,
 				      .first_kind = WIRE_TRACER_SYNC_START,
 				      .last_kind = WIRE_TRACER_SYNC_LAST,
 				      .begin = begin,

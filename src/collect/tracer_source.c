@@ -81,7 +81,7 @@ static int tracer_probe(const struct experiment *x, const struct scope *scope,
 	}
 	if (tracing_of(x)->why_not)
 		return err_set(e, ERR_UNSUPPORTED, "%s", tracing_of(x)->why_not);
-	if (scope->kind == SCOPE_PROCESSES && tracing_of(x)->can_attach) {
+	if (scope->kind == SCOPE_PROCESSES) {
 		if (inject_why_not)
 			return err_set(e, ERR_UNSUPPORTED, "%s", inject_why_not);
 		/* What nothing can be put into has waits that others see. */

@@ -23,7 +23,6 @@ struct tracing {
 	enum wire_tracer_trace trace;	 /* what the program is told */
 	unsigned first_kind, last_kind;	 /* of its records */
 	const char *why_not;		 /* it does not work on this CPU; or NULL */
-	bool can_attach;		 /* to a process that runs */
 	/* A state, which borrows the image.  plan is NULL where nothing of it is to be
 	 * kept: its process is not followed. */
 	void *(*begin)(struct traced_image *image, const struct plan *plan);

@@ -30,14 +30,15 @@ static const struct count_file_extra extras[] = {
 	{ .addr = 0x3000, .kind = COUNT_EXTRA_LEAVE },
 };
 
+static const struct count_flow_input in = { .blocks = blocks,
+					    .pairs = pairs,
+					    .extras = extras,
+					    .n_blocks = 5,
+					    .n_pairs = 2,
+					    .n_extras = 3 };
+
 static void an_address_of_a_nest_has_one_number(void **state)
 {
-	const struct count_flow_input in = { .blocks = blocks,
-					     .pairs = pairs,
-					     .extras = extras,
-					     .n_blocks = 5,
-					     .n_pairs = 2,
-					     .n_extras = 3 };
 	own(count_places_fini) struct count_places p = { 0 };
 
 	(void)state;
@@ -55,12 +56,6 @@ static void an_address_of_a_nest_has_one_number(void **state)
 
 static void what_leads_out_of_all_code_or_is_of_no_block_has_none(void **state)
 {
-	const struct count_flow_input in = { .blocks = blocks,
-					     .pairs = pairs,
-					     .extras = extras,
-					     .n_blocks = 5,
-					     .n_pairs = 2,
-					     .n_extras = 3 };
 	own(count_places_fini) struct count_places p = { 0 };
 
 	(void)state;
