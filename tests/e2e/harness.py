@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 DWELL = os.path.abspath(sys.argv[1])
 DIR = tempfile.mkdtemp(
@@ -47,8 +48,10 @@ def outcome(function):
         function()
     except Skip as why:
         return 'ok', f' # SKIP {why}'
-    except Exception as why:  # the test's own words
-        text = f'{type(why).__name__}: {why}'[:3000].replace('\n', '\n# ')
+    except Exception as why:  # the test's own words, or its line where it has none
+        *_, last = traceback.extract_tb(why.__traceback__)
+        words = str(why) or f'{last.line} ({os.path.basename(last.filename)}:{last.lineno})'
+        text = f'{type(why).__name__}: {words}'[:3000].replace('\n', '\n# ')
         return 'not ok', f'\n# {text}'
     return 'ok', f'\n# {time.time() - begin:.1f} s'
 
