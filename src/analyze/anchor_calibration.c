@@ -47,23 +47,22 @@ static double hits_around(const struct calibration *c, const struct anchor_gap *
 			  uint32_t window)
 {
 	const struct anchor_window *w = &c->rows->windows.at[window];
-	double before_ns = window ? w->before_ns / 2 : w->before_ns, known_ns = 0,
-	       hits = 0;
+	double known_ns = 0, hits = 0;
 
 	if (!isnan(gaps[window].rate)) {
-		known_ns += before_ns;
-		hits += before_ns * gaps[window].rate;
+		known_ns += w->own_before_ns;
+		hits += w->own_before_ns * gaps[window].rate;
 	}
 	if (!isnan(gaps[window + 1].rate)) {
-		known_ns += w->stands_ns - before_ns;
-		hits += (w->stands_ns - before_ns) * gaps[window + 1].rate;
+		known_ns += w->own_behind_ns;
+		hits += w->own_behind_ns * gaps[window + 1].rate;
 	}
 	return known_ns > 0 && known_ns >= KNOWN_PART * w->stands_ns
 		       ? hits * w->stands_ns / known_ns
 		       : NAN;
 }
 
-/* What one counter has natively, of windows behind the one that it was chosen by. */
+/* What one counter has natively, of windows that did not choose it. */
 struct total {
 	double *hits; /* of each window; 0: not known */
 	bool *is_near, *is_known;
@@ -102,8 +101,9 @@ static bool sum_total(const struct calibration *c, const struct anchor_leader *l
 	uint32_t n = c->leaders->n_windows;
 	own(freep) struct anchor_gap *gaps = anchor_gaps_find(c->rows, l);
 
-	for (uint32_t i = l->chosen_in + 1; i < n; i++)
-		add_window(c, l, i, hits_around(c, gaps, i), ret);
+	for (uint32_t i = 0; i < n; i++)
+		if (l->windows[i].is_unbiased)
+			add_window(c, l, i, hits_around(c, gaps, i), ret);
 	return ret->n_windows >= LEAST_WINDOWS && ret->met >= LEAST_MET &&
 	       ret->sum >= LEAST_HITS;
 }

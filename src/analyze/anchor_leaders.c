@@ -79,13 +79,19 @@ static void sum_met(struct making *m)
 }
 
 /* A place was given a counter because it had come often in the window before: of that one
- * it tells too much. */
-static void find_chosen(struct making *m)
+ * it tells too much.  Of several runs such windows are too many to be without. */
+static void find_choices(struct making *m)
 {
-	vec_each(l, &m->to->at)
-		while (l->chosen_in < m->to->n_windows &&
-		       l->windows[l->chosen_in].near_ns <= 0)
-			l->chosen_in++;
+	bool is_one_run = m->rows->runs.n == 1;
+
+	vec_each(l, &m->to->at) {
+		bool is_chosen = !is_one_run;
+
+		for (uint32_t i = 0; i < m->to->n_windows; i++) {
+			l->windows[i].is_unbiased = is_chosen;
+			is_chosen |= l->windows[i].near_ns > 0;
+		}
+	}
 }
 
 static void sum_near(struct making *m, bool are_all)
@@ -97,11 +103,11 @@ static void sum_near(struct making *m, bool are_all)
 		w->weight = 1;
 	}
 	vec_each(l, &m->to->at) {
-		for (uint32_t i = l->chosen_in + !are_all; i < m->to->n_windows; i++) {
+		for (uint32_t i = 0; i < m->to->n_windows; i++) {
 			struct anchor_window *w = &m->rows->windows.at[i];
 			const struct anchor_leader_window *x = &l->windows[i];
 
-			if (x->near_ns <= 0)
+			if (x->near_ns <= 0 || !(are_all || x->is_unbiased))
 				continue;
 			w->met += x->met;
 			w->near_hits += x->near_hits;
@@ -118,8 +124,7 @@ static void weigh_windows(struct making *m)
 
 	for (int are_all = 0; are_all < 2 && !m->to->is_weighed; are_all++) {
 		sum_near(m, are_all);
-		m->to->is_weighed =
-			anchor_windows_weigh(windows, n, windows[n].before_ns);
+		m->to->is_weighed = anchor_windows_weigh(windows, n);
 	}
 	if (m->to->is_weighed)
 		anchor_calibration_make(m->to, m->rows);
@@ -250,7 +255,7 @@ void anchor_leaders_make(struct anchor_leaders *ret, struct anchor_rows *rows,
 	begin(&m);
 	sum_watched(&m);
 	sum_met(&m);
-	find_chosen(&m);
+	find_choices(&m);
 	weigh_windows(&m);
 	sum_windows(&m);
 	if (ret->is_weighed)

@@ -21,11 +21,11 @@
 /* In one window, near it, and between the one before and it. */
 struct anchor_leader_window {
 	double met, near_hits, near_ns, hits, watched_ns;
+	bool is_unbiased; /* by having chosen the place */
 };
 
 struct anchor_leader {
 	struct anchor_leader_window *windows; /* and one behind the last; NULL: time */
-	uint32_t chosen_in;		      /* a window; behind all: not by one */
 	double hits, cpu_ns;
 	double natively;		       /* in all, as far as that can be told */
 	double variance;		       /* of that, relative; INFINITY: unusable */

@@ -2,25 +2,36 @@
 #include "analyze/anchor_programs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/profile_data.h"
+#include "analyze/time_column.h"
 #include "base/mem.h"
 
 struct reading {
 	struct anchor_programs *to;
 	const struct profile *p;
-	const struct recording *r;
-	size_t column;
-	struct map by_name; /* string ids of a program: its number */
+	struct map run_of;  /* column: run */
+	struct map by_name; /* what a program is called: its number */
 };
 
 void anchor_programs_fini(struct anchor_programs *a)
 {
-	vec_each(x, &a->at)
+	vec_each(x, &a->at) {
+		free(x->in_runs);
 		vec_fini(&x->samples);
+	}
+	vec_each(r, &a->runs)
+		free(r->of_process);
+	vec_fini(&a->runs);
 	vec_fini(&a->at);
 	map_fini(&a->of_function);
-	free(a->of_process);
+}
+
+static void reading_fini(struct reading *x)
+{
+	map_fini(&x->run_of);
+	map_fini(&x->by_name);
 }
 
 uint64_t anchor_programs_function(uint32_t sym_image, uint64_t start)
@@ -33,24 +44,47 @@ static uint64_t key_of(uint32_t program, uint32_t sym_image, uint64_t start)
 	return hash_pair(start, (uint64_t)sym_image << 32 | program);
 }
 
-static uint32_t program_of(struct reading *x, const struct model_process *process)
+/* What was built anew since another run is another program. */
+static uint64_t name_of(const struct reading *x, const struct anchor_run *run,
+			const struct model_process *process)
 {
-	uint32_t i = (uint32_t)(process - recording_process(x->r, 0)),
-		 *of = &x->to->of_process[i];
-	uint64_t *program;
+	const struct recording *r = x->p->sources[run->source].recording;
+	uint32_t n = recording_n_images(r);
+	const char *comm;
+
+	for (uint32_t i = 0; process->exe && i < n; i++)
+		if (recording_image(r, i)->path == process->exe)
+			return profile_sym_image(x->p, run->source, i);
+	comm = recording_string(r, process->exe ? process->exe : process->comm);
+	return hash_bytes(comm, strlen(comm));
+}
+
+static uint32_t program_of(struct reading *x, uint32_t run_number,
+			   const struct model_process *process)
+{
+	const struct anchor_run *run = &x->to->runs.at[run_number];
+	const struct recording *r = x->p->sources[run->source].recording;
+	uint32_t *of = &run->of_process[process - recording_process(r, 0)];
+	struct anchor_program_part *part;
+	struct anchor_program *program;
+	uint64_t *number;
 	bool is_new;
 
 	if (*of != ANCHOR_PROGRAMS_NONE)
 		return *of;
-	program = map_slot(&x->by_name,
-			   process->exe ? process->exe : (uint64_t)process->comm << 32,
-			   &is_new);
+	number = map_slot(&x->by_name, name_of(x, run, process), &is_new);
 	if (is_new) {
-		*program = x->to->at.n;
-		*vec_push(&x->to->at) = (struct anchor_program){ 0 };
+		*number = x->to->at.n;
+		*vec_push(&x->to->at) =
+			(struct anchor_program){ .in_runs = xcalloc(x->to->runs.n,
+								    sizeof(*part)) };
 	}
-	*of = (uint32_t)*program;
-	x->to->at.at[*of].n_processes++;
+	*of = (uint32_t)*number;
+	program = &x->to->at.at[*of];
+	part = &program->in_runs[run_number];
+	program->n_processes++;
+	program->n_runs += !part->n_processes++;
+	program->are_several |= part->n_processes > 1;
 	return *of;
 }
 
@@ -66,11 +100,10 @@ static const struct profile_function *innermost(const struct profile *p,
 	return NULL;
 }
 
-/* Of several processes none: they are not in the order of one clock. */
-static void keep(struct anchor_program *to, const struct profile_sample *s,
+static void keep(struct anchor_program *to, uint32_t run, const struct profile_sample *s,
 		 const struct profile_function *f)
 {
-	if (to->n_processes > 1) {
+	if (to->are_several) {
 		vec_fini(&to->samples);
 		return;
 	}
@@ -79,7 +112,8 @@ static void keep(struct anchor_program *to, const struct profile_sample *s,
 			      : ANCHOR_PROGRAMS_NONE,
 		.time_ns = s->time_ns,
 		.weight = s->weight,
-		.count = s->count
+		.count = s->count,
+		.run = run
 	};
 }
 
@@ -87,45 +121,59 @@ static int by_time(const void *a, const void *b)
 {
 	const struct anchor_program_sample *x = a, *y = b;
 
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
 static int take_sample(void *ctx, const struct profile_sample *s, struct err *e)
 {
 	struct reading *x = ctx;
-	const struct profile_function *f = innermost(x->p, s);
-	uint32_t program;
+	const uint64_t *run = map_find(&x->run_of, s->column);
+	const struct profile_function *f;
+	struct anchor_program *program;
+	uint32_t number;
 	bool is_new;
 
 	(void)e;
-	if (s->column != x->column || !s->process)
+	if (!run || !s->process)
 		return 0;
-	program = program_of(x, s->process);
-	x->to->at.at[program].sampled_ns += (double)s->weight;
-	keep(&x->to->at.at[program], s, f);
+	f = innermost(x->p, s);
+	number = program_of(x, (uint32_t)*run, s->process);
+	program = &x->to->at.at[number];
+	program->sampled_ns += (double)s->weight;
+	program->in_runs[*run].sampled_ns += (double)s->weight;
+	keep(program, (uint32_t)*run, s, f);
 	if (f)
-		*map_slot(&x->to->of_function, key_of(program, f->sym_image, f->start),
+		*map_slot(&x->to->of_function, key_of(number, f->sym_image, f->start),
 			  &is_new) += s->weight;
 	return 0;
 }
 
-int anchor_programs_read(struct anchor_programs *ret, const struct profile *p,
-			 size_t column, struct err *e)
+static void add_run(struct reading *x, size_t column)
 {
-	struct reading x = {
-		.to = ret,
-		.p = p,
-		.r = p->sources[p->columns.at[column].source].recording,
-		.column = column,
-	};
-	uint32_t n = recording_n_processes(x.r);
+	uint32_t source = x->p->columns.at[column].source,
+		 n = recording_n_processes(x->p->sources[source].recording);
+	uint32_t *of_process = xcalloc(n + 1, sizeof(*of_process));
+	bool is_new;
+
+	for (uint32_t i = 0; i < n; i++)
+		of_process[i] = ANCHOR_PROGRAMS_NONE;
+	*map_slot(&x->run_of, column, &is_new) = x->to->runs.n;
+	*vec_push(&x->to->runs) = (struct anchor_run){ source, of_process };
+}
+
+int anchor_programs_read(struct anchor_programs *ret, const struct profile *p,
+			 struct err *e)
+{
+	own(reading_fini) struct reading x = { .to = ret, .p = p };
 	int rc;
 
-	ret->of_process = xcalloc(n + 1, sizeof(*ret->of_process));
-	for (uint32_t i = 0; i < n; i++)
-		ret->of_process[i] = ANCHOR_PROGRAMS_NONE;
+	for (size_t i = time_column_find(p, 0); i != TIME_COLUMN_NONE;
+	     i = time_column_find(p, i + 1))
+		if (!time_column_is_cycles(p, i))
+			add_run(&x, i);
 	rc = profile_each_sample(p, take_sample, &x, e);
-	map_fini(&x.by_name);
 	vec_each(a, &ret->at)
 		if (a->samples.n)
 			qsort(a->samples.at, a->samples.n, sizeof(*a->samples.at),

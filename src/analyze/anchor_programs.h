@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * anchor_programs - which processes of a recording run the same program, and what was
- * sampled of it: in all, and in each function.
+ * anchor_programs - which processes run the same program, in one recording or in several,
+ * and what was sampled of it: in all, and in each function.
  *
  * What is counted now and then of some of them stands for all of them.
  */
 #ifndef DWELL_ANALYZE_ANCHOR_PROGRAMS_H
 #define DWELL_ANALYZE_ANCHOR_PROGRAMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,24 +24,39 @@ struct profile;
 struct anchor_program_sample {
 	uint64_t function; /* as anchor_programs_function has it */
 	uint64_t time_ns, weight;
-	uint32_t count;
+	uint32_t count, run;
+};
+
+/* In one run. */
+struct anchor_program_part {
+	double sampled_ns;
+	uint32_t n_processes; /* that were sampled */
 };
 
 struct anchor_program {
 	double sampled_ns;
-	uint32_t n_processes;			   /* that were sampled */
-	VEC(struct anchor_program_sample) samples; /* by time; of one process alone */
+	uint32_t n_processes, n_runs;
+	bool are_several;		     /* processes, in one run */
+	struct anchor_program_part *in_runs; /* [run] */
+	/* By run and time; unless they are several, which are not in one order. */
+	VEC(struct anchor_program_sample) samples;
+};
+
+/* A recording with samples of time. */
+struct anchor_run {
+	uint32_t source;
+	uint32_t *of_process; /* the program of each; NONE: it was not sampled */
 };
 
 struct anchor_programs {
+	VEC(struct anchor_run) runs;
 	VEC(struct anchor_program) at;
-	uint32_t *of_process;	/* of each in the recording; NONE: it was not sampled */
 	struct map of_function; /* function and program: weight */
 };
 
-/* Fills one that is all zeros, by the samples of a column that pass the filter. */
+/* Fills one that is all zeros, by the samples of CPU time that pass the filter. */
 must_use int anchor_programs_read(struct anchor_programs *ret, const struct profile *p,
-				  size_t column, struct err *e);
+				  struct err *e);
 void anchor_programs_fini(struct anchor_programs *a);
 
 /* Of a function in samples. */

@@ -9,16 +9,16 @@
 #include "base/search.h"
 
 #define WINDOWS_MAX (1u << 17)
-#define PLACES_MAX  64
+#define PLACES_MAX  64 /* of a run */
+#define JOINED_MAX  256
 /* Instead of a place, while rows are read. */
 #define ANCHOR_ROWS_TIME UINT32_MAX
 
 /* Windows have the recording's numbers while they are read. */
 struct reading {
 	struct anchor_rows *to; /* of each program */
-	const struct anchor_programs *programs;
+	const struct anchor_run *run;
 	const struct profile *p;
-	uint32_t source;
 };
 
 void anchor_rows_fini(struct anchor_rows *r)
@@ -28,6 +28,7 @@ void anchor_rows_fini(struct anchor_rows *r)
 	vec_fini(&r->places);
 	vec_fini(&r->watched);
 	vec_fini(&r->windows);
+	vec_fini(&r->runs);
 }
 
 static void take_time(struct anchor_rows *r, const struct model_anchor *x)
@@ -42,14 +43,14 @@ static void take_time(struct anchor_rows *r, const struct model_anchor *x)
 }
 
 /* False: there are too many. */
-static bool place_at(struct anchor_rows *r, const struct anchor_rows_place *x,
+static bool place_at(struct anchor_rows *r, const struct anchor_rows_place *x, size_t max,
 		     uint32_t *ret)
 {
 	for (*ret = 0; *ret < r->places.n; ++*ret)
 		if (r->places.at[*ret].sym_image == x->sym_image &&
 		    r->places.at[*ret].offset == x->offset)
 			return true;
-	if (r->places.n == PLACES_MAX)
+	if (r->places.n == max)
 		return false;
 	*vec_push(&r->places) = *x;
 	return true;
@@ -63,7 +64,7 @@ static void take_watched(struct anchor_rows *r, const struct model_anchor *x,
 					   .hits = (double)x->times,
 					   .cpu_ns = (double)x->cpu_ns };
 
-	if (place_at(r, at, &row.place))
+	if (place_at(r, at, PLACES_MAX, &row.place))
 		*vec_push(&r->watched) = row;
 }
 
@@ -79,16 +80,17 @@ static void take_block(struct anchor_rows *r, const struct model_anchor *x,
 
 static struct anchor_rows_place place_of(const struct reading *r, uint32_t location)
 {
-	const struct model_location *l = &r->p->sources[r->source].locations[location];
+	uint32_t source = r->run->source;
+	const struct model_location *l = &r->p->sources[source].locations[location];
 
-	return (struct anchor_rows_place){ profile_sym_image(r->p, r->source, l->image),
+	return (struct anchor_rows_place){ profile_sym_image(r->p, source, l->image),
 					   l->offset };
 }
 
 static int take_row(void *ctx, const struct model_anchor *x, struct err *e)
 {
 	const struct reading *r = ctx;
-	uint32_t program = r->programs->of_process[x->process];
+	uint32_t program = r->run->of_process[x->process];
 	struct anchor_rows_place at;
 	struct anchor_rows *to;
 
@@ -111,7 +113,7 @@ static int take_row(void *ctx, const struct model_anchor *x, struct err *e)
 static int take_way(void *ctx, const struct model_anchor_way *x, struct err *e unused)
 {
 	const struct reading *r = ctx;
-	uint32_t program = r->programs->of_process[x->process];
+	uint32_t program = r->run->of_process[x->process];
 	struct anchor_rows_place to = { .sym_image = ANCHOR_ROWS_NOWHERE };
 
 	if (x->window >= WINDOWS_MAX || program == ANCHOR_PROGRAMS_NONE)
@@ -145,8 +147,38 @@ static int by_behind(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+static uint32_t last_window(const struct anchor_rows *r)
+{
+	uint32_t last = 0;
+
+	vec_each(x, &r->blocks)
+		last = x->window > last ? x->window : last;
+	vec_each(x, &r->ways)
+		last = x->window > last ? x->window : last;
+	vec_each(x, &r->watched)
+		last = x->window > last ? x->window : last;
+	return last;
+}
+
+/* Its own number of each window of the recording, or of the next that it has, and of the
+ * one behind, in an array to be freed. */
+static uint32_t *number_windows(struct anchor_rows *r)
+{
+	uint32_t last = last_window(r);
+	uint32_t *own_number = xcalloc(last + 2, sizeof(*own_number));
+
+	vec_each(x, &r->blocks)
+		own_number[x->window + 1] = 1;
+	for (uint32_t i = 1; i < last + 2; i++)
+		own_number[i] += own_number[i - 1];
+	r->n_windows = own_number[last + 1];
+	for (uint32_t i = 0; i <= r->n_windows; i++)
+		*vec_push(&r->windows) = (struct anchor_window){ 0 };
+	return own_number;
+}
+
 /* Those of windows without blocks are of none. */
-static void order_ways(struct anchor_rows *r, const uint32_t *own_number)
+static void number_ways(struct anchor_rows *r, const uint32_t *own_number)
 {
 	size_t n = 0;
 
@@ -159,34 +191,27 @@ static void order_ways(struct anchor_rows *r, const uint32_t *own_number)
 		r->ways.at[n++].window = window;
 	}
 	r->ways.n = n;
-	if (n)
-		qsort(r->ways.at, n, sizeof(*r->ways.at), by_behind);
 }
 
-/* Its own number of each window of the recording, or of the next that it has, in an array
- * to be freed. */
-static uint32_t *number_windows(struct anchor_rows *r)
+static void share_gaps(struct anchor_rows *r)
 {
-	uint32_t *own_number = xcalloc(WINDOWS_MAX + 1, sizeof(*own_number));
+	struct anchor_window *w = r->windows.at;
 
-	vec_each(x, &r->blocks)
-		own_number[x->window + 1] = 1;
-	for (uint32_t i = 1; i <= WINDOWS_MAX; i++)
-		own_number[i] += own_number[i - 1];
-	r->n_windows = own_number[WINDOWS_MAX];
-	for (uint32_t i = 0; i <= r->n_windows; i++)
-		*vec_push(&r->windows) = (struct anchor_window){ 0 };
-	return own_number;
+	for (uint32_t i = 0; i < r->n_windows; i++) {
+		bool is_last = i + 1 == r->n_windows;
+
+		w[i].own_before_ns = i ? w[i].before_ns / 2 : w[i].before_ns;
+		w[i].own_behind_ns =
+			is_last ? w[i + 1].before_ns : w[i + 1].before_ns / 2;
+	}
 }
 
 /* Times go to the windows that they are before. */
-static void order(struct anchor_rows *r)
+static void number(struct anchor_rows *r)
 {
-	own(freep) uint32_t *own_number = r->blocks.n ? number_windows(r) : NULL;
+	own(freep) uint32_t *own_number = number_windows(r);
 	size_t n = 0;
 
-	if (!own_number)
-		return;
 	vec_each(x, &r->blocks)
 		x->window = own_number[x->window];
 	for (size_t i = 0; i < r->watched.n; i++) {
@@ -203,19 +228,97 @@ static void order(struct anchor_rows *r)
 		}
 	}
 	r->watched.n = n;
-	order_ways(r, own_number);
-	qsort(r->blocks.at, r->blocks.n, sizeof(*r->blocks.at), by_place);
+	number_ways(r, own_number);
+	share_gaps(r);
 }
 
-int anchor_rows_read(struct anchor_rows *ret, const struct profile *p, uint32_t source,
-		     const struct anchor_programs *programs, struct err *e)
+static void join_watched(struct anchor_rows *to, const struct anchor_rows *run)
 {
-	struct reading r = { ret, programs, p, source };
-	const struct recording *recording = p->sources[source].recording;
+	vec_each(x, &run->watched) {
+		struct anchor_rows_watched row = *x;
+
+		row.window += to->n_windows;
+		if (place_at(to, &run->places.at[x->place], JOINED_MAX, &row.place))
+			*vec_push(&to->watched) = row;
+	}
+}
+
+/* What is before its first window is so behind the last one of the runs before. */
+static void join_windows(struct anchor_rows *to, const struct anchor_rows *run)
+{
+	double behind_ns = 0;
+
+	if (to->windows.n)
+		behind_ns = to->windows.at[--to->windows.n].before_ns;
+	vec_each(w, &run->windows)
+		*vec_push(&to->windows) = *w;
+	to->windows.at[to->n_windows].before_ns += behind_ns;
+}
+
+static void join(struct anchor_rows *to, const struct anchor_rows *run)
+{
+	join_watched(to, run);
+	vec_each(x, &run->blocks) {
+		*vec_push(&to->blocks) = *x;
+		to->blocks.at[to->blocks.n - 1].window += to->n_windows;
+	}
+	vec_each(x, &run->ways) {
+		*vec_push(&to->ways) = *x;
+		to->ways.at[to->ways.n - 1].window += to->n_windows;
+	}
+	join_windows(to, run);
+	*vec_push(&to->runs) =
+		(struct anchor_rows_run){ .first_window = to->n_windows,
+					  .n_windows = run->n_windows,
+					  .native_ns = run->native_ns,
+					  .first_ns = run->windows.at[0].before_ns };
+	to->n_windows += run->n_windows;
+	to->native_ns += run->native_ns;
+	to->unseen_ns += run->unseen_ns;
+}
+
+static int read_run(struct anchor_rows *ret, const struct profile *p,
+		    const struct anchor_run *run, struct err *e)
+{
+	struct reading r = { ret, run, p };
+	const struct recording *recording = p->sources[run->source].recording;
 	int rc = recording_each_anchor(recording, take_row, &r, e);
 
-	if (rc == 0)
-		rc = recording_each_anchor_way(recording, take_way, &r, e);
+	return rc < 0 ? rc : recording_each_anchor_way(recording, take_way, &r, e);
+}
+
+static int add_run(struct anchor_rows *to, size_t n_programs, const struct profile *p,
+		   const struct anchor_run *run, struct err *e)
+{
+	own(freep) struct anchor_rows *of = xcalloc(n_programs + 1, sizeof(*of));
+	int rc = read_run(of, p, run, e);
+
+	for (size_t i = 0; i < n_programs; i++) {
+		if (rc == 0) {
+			number(&of[i]);
+			join(&to[i], &of[i]);
+		}
+		anchor_rows_fini(&of[i]);
+	}
+	return rc;
+}
+
+static void order(struct anchor_rows *r)
+{
+	if (r->blocks.n)
+		qsort(r->blocks.at, r->blocks.n, sizeof(*r->blocks.at), by_place);
+	if (r->ways.n)
+		qsort(r->ways.at, r->ways.n, sizeof(*r->ways.at), by_behind);
+}
+
+int anchor_rows_read(struct anchor_rows *ret, const struct profile *p,
+		     const struct anchor_programs *programs, struct err *e)
+{
+	int rc = 0;
+
+	vec_each(run, &programs->runs)
+		if (rc == 0)
+			rc = add_run(ret, programs->at.n, p, run, e);
 	for (size_t i = 0; i < programs->at.n && rc == 0; i++)
 		order(&ret[i]);
 	return rc;

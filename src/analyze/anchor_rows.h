@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * anchor_rows - what a recording has, of one program, of windows in which blocks were
+ * anchor_rows - what recordings have, of one program, of windows in which blocks were
  * counted exactly, and of places that were watched between them.
  *
- * The windows of its processes together, in order, by their own numbers.
+ * The windows of its processes together, in order, by their own numbers, one recording
+ * after the other: what is watched between the last window of one and the first of the
+ * next is as if it had been between windows of one.
  */
 #ifndef DWELL_ANALYZE_ANCHOR_ROWS_H
 #define DWELL_ANALYZE_ANCHOR_ROWS_H
@@ -47,20 +49,26 @@ struct anchor_rows_watched {
 	double hits, cpu_ns;
 };
 
+/* A recording. */
+struct anchor_rows_run {
+	uint32_t first_window, n_windows;
+	double native_ns, first_ns; /* first: before its first window */
+};
+
 struct anchor_rows {
 	VEC(struct anchor_rows_block) blocks; /* by where they are */
 	VEC(struct anchor_rows_way) ways;     /* by what they are behind */
 	VEC(struct anchor_rows_place) places;
 	VEC(struct anchor_rows_watched) watched;
 	VEC(struct anchor_window) windows; /* and one behind the last */
+	VEC(struct anchor_rows_run) runs;
 	uint32_t n_windows;
 	double native_ns, unseen_ns; /* unseen: of native, while nothing was sampled */
 };
 
 /* Fills as many as there are programs, which are all zeros. */
 must_use int anchor_rows_read(struct anchor_rows *ret, const struct profile *p,
-			      uint32_t source, const struct anchor_programs *programs,
-			      struct err *e);
+			      const struct anchor_programs *programs, struct err *e);
 void anchor_rows_fini(struct anchor_rows *r);
 
 /* The first block at or behind a place. */

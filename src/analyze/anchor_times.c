@@ -18,9 +18,11 @@ struct making {
 	struct anchor_times *to;
 	const struct anchor_leaders *leaders;
 	const struct anchor_rows *rows;
-	double *at;   /* [window]: the sampled time before it */
-	double *near; /* [window * LENGTHS + length] */
-	double unit;  /* of native time, that was sampled */
+	double *at;	  /* [window]: the sampled time before it */
+	double *near;	  /* [window * LENGTHS + length] */
+	double *unit;	  /* [run]: of native time, that was sampled */
+	double *run_at;	  /* [run]: the sampled time before it */
+	uint32_t *run_of; /* [window] */
 };
 
 void anchor_times_fini(struct anchor_times *t)
@@ -33,6 +35,9 @@ static void making_fini(struct making *m)
 {
 	free(m->at);
 	free(m->near);
+	free(m->unit);
+	free(m->run_at);
+	free(m->run_of);
 }
 
 static size_t function_of(struct anchor_times *t, uint64_t key)
@@ -51,22 +56,45 @@ static size_t function_of(struct anchor_times *t, uint64_t key)
 /* No further than half of the way to the next window. */
 static double reach(const struct making *m, uint32_t window, int length, bool is_behind)
 {
-	double gap_ns = m->rows->windows.at[window + is_behind].before_ns;
-	bool is_end = is_behind ? window + 1 == m->rows->n_windows : window == 0;
+	const struct anchor_window *w = &m->rows->windows.at[window];
 
-	return fmin(lengths_ns[length], is_end ? gap_ns : gap_ns / 2) * m->unit;
+	return fmin(lengths_ns[length], is_behind ? w->own_behind_ns : w->own_before_ns) *
+	       m->unit[m->run_of[window]];
+}
+
+/* Where nothing is known of a run's native time, as in all. */
+static void measure_runs(struct making *m, const struct anchor_program *program)
+{
+	double at = 0;
+
+	for (size_t i = 0; i < m->rows->runs.n; i++) {
+		double native_ns = m->rows->runs.at[i].native_ns,
+		       sampled_ns = program->in_runs[i].sampled_ns;
+
+		m->unit[i] = native_ns > 0 && sampled_ns > 0
+				     ? sampled_ns / native_ns
+				     : program->sampled_ns / m->rows->native_ns;
+		m->run_at[i] = at;
+		at += sampled_ns;
+	}
 }
 
 static void place_windows(struct making *m)
 {
-	double at = 0;
+	for (uint32_t run = 0; run < m->rows->runs.n; run++) {
+		const struct anchor_rows_run *r = &m->rows->runs.at[run];
+		double at = m->run_at[run];
 
-	for (uint32_t i = 0; i < m->rows->n_windows; i++) {
-		at += m->rows->windows.at[i].before_ns * m->unit;
-		m->at[i] = at;
-		for (int k = 0; k < ANCHOR_TIMES_LENGTHS; k++)
-			m->near[i * ANCHOR_TIMES_LENGTHS + (uint32_t)k] =
-				reach(m, i, k, false) + reach(m, i, k, true);
+		for (uint32_t n = 0, i = r->first_window; n < r->n_windows; n++, i++) {
+			double before_ns = m->rows->windows.at[i].before_ns;
+
+			m->run_of[i] = run;
+			at += (n ? before_ns : r->first_ns) * m->unit[run];
+			m->at[i] = at;
+			for (int k = 0; k < ANCHOR_TIMES_LENGTHS; k++)
+				m->near[i * ANCHOR_TIMES_LENGTHS + (uint32_t)k] =
+					reach(m, i, k, false) + reach(m, i, k, true);
+		}
 	}
 }
 
@@ -101,7 +129,7 @@ static void add_sample(struct making *m, const struct anchor_program_sample *s,
 	int longest = ANCHOR_TIMES_LENGTHS - 1;
 
 	for (int k = 0; k < ANCHOR_TIMES_LENGTHS; k++) {
-		of[k].natively += (double)s->weight / m->unit;
+		of[k].natively += (double)s->weight / m->unit[s->run];
 		of[k].hits += s->count;
 	}
 	while (*first < n && m->at[*first] + reach(m, *first, longest, true) <= at)
@@ -125,16 +153,20 @@ void anchor_times_make(struct anchor_times *ret, const struct anchor_program *pr
 		       const struct anchor_rows *rows, const struct anchor_leaders *l)
 {
 	uint32_t n = rows->n_windows, first = 0;
+	size_t n_runs = rows->runs.n;
 	own(making_fini) struct making m = {
 		.to = ret,
 		.leaders = l,
 		.rows = rows,
 		.at = xcalloc(n + 1, sizeof(*m.at)),
 		.near = xcalloc((size_t)n * ANCHOR_TIMES_LENGTHS + 1, sizeof(*m.near)),
-		.unit = program->sampled_ns / rows->native_ns,
+		.unit = xcalloc(n_runs + 1, sizeof(*m.unit)),
+		.run_at = xcalloc(n_runs + 1, sizeof(*m.run_at)),
+		.run_of = xcalloc(n + 1, sizeof(*m.run_of)),
 	};
 	double at = 0;
 
+	measure_runs(&m, program);
 	place_windows(&m);
 	vec_each(s, &program->samples) {
 		add_sample(&m, s, &first, at);

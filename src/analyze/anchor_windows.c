@@ -70,16 +70,14 @@ static double native_ns(const struct anchor_window *w, const struct usual *u)
 		    fmax(u->ns * CLOCK_FACTOR, by_code * SPEED_FACTOR));
 }
 
-bool anchor_windows_weigh(struct anchor_window *w, size_t n, double behind_ns)
+bool anchor_windows_weigh(struct anchor_window *w, size_t n)
 {
 	struct usual u = { middle_of(w, n, told_ns), middle_of(w, n, told_speed) };
 
 	if (u.speed <= 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		double next_ns = i + 1 < n ? w[i + 1].before_ns / 2 : behind_ns;
-
-		w[i].stands_ns = (i ? w[i].before_ns / 2 : w[i].before_ns) + next_ns;
+		w[i].stands_ns = w[i].own_before_ns + w[i].own_behind_ns;
 		w[i].weight = w[i].code > 0 ? w[i].stands_ns / native_ns(&w[i], &u) : 0;
 	}
 	return true;

@@ -13,7 +13,10 @@
 #include <stddef.h>
 
 struct anchor_window {
-	double before_ns; /* native, since the window before */
+	double before_ns; /* native, since the window before, of whatever run */
+	/* In its run: half of what is between windows, and all before the first and
+	 * behind the last. */
+	double own_before_ns, own_behind_ns;
 	double code;	  /* that was executed in it, in any unit */
 	double met;	  /* what has counters, in it ... */
 	double near_hits; /* ... and near it ... */
@@ -22,7 +25,7 @@ struct anchor_window {
 	double weight;
 };
 
-/* behind_ns: native, behind the last one.  False: too few are known. */
-bool anchor_windows_weigh(struct anchor_window *w, size_t n, double behind_ns);
+/* False: too few are known. */
+bool anchor_windows_weigh(struct anchor_window *w, size_t n);
 
 #endif

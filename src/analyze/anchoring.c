@@ -79,7 +79,8 @@ static bool is_enough(const struct part *a, const struct anchor_program *program
 	       part >= (program->n_processes > 1 ? LEAST_PART_OF_SEVERAL : LEAST_PART);
 }
 
-/* Without knowing what windows stand for, one of a process tells nothing of another. */
+/* Without knowing what windows stand for, one of a process tells nothing of another that
+ * runs beside it; runs one after the other are as one that is longer. */
 static void make_part(struct part *a, const struct anchor_program *program)
 {
 	bool are_several = program->n_processes > 1;
@@ -88,7 +89,7 @@ static void make_part(struct part *a, const struct anchor_program *program)
 	if (!is_enough(a, program))
 		return;
 	anchor_leaders_make(&a->leaders, &a->rows, are_several);
-	a->tells = !are_several || a->leaders.is_weighed;
+	a->tells = !program->are_several || a->leaders.is_weighed;
 	if (a->leaders.is_weighed && program->samples.n)
 		anchor_times_make(&a->times, program, &a->rows, &a->leaders);
 	if (are_several)
@@ -96,10 +97,9 @@ static void make_part(struct part *a, const struct anchor_program *program)
 					    (a->rows.native_ns - a->rows.unseen_ns));
 }
 
-static int read_parts(struct anchoring *a, const struct profile *p, size_t column,
-		      struct err *e)
+static int read_parts(struct anchoring *a, const struct profile *p, struct err *e)
 {
-	int rc = anchor_programs_read(&a->programs, p, column, e);
+	int rc = anchor_programs_read(&a->programs, p, e);
 	size_t n = a->programs.at.n;
 
 	if (rc < 0)
@@ -107,7 +107,7 @@ static int read_parts(struct anchoring *a, const struct profile *p, size_t colum
 	a->parts = xcalloc(n + 1, sizeof(*a->parts));
 	struct anchor_rows *rows = xcalloc(n + 1, sizeof(*rows));
 
-	rc = anchor_rows_read(rows, p, p->columns.at[column].source, &a->programs, e);
+	rc = anchor_rows_read(rows, p, &a->programs, e);
 	for (size_t i = 0; i < n; i++)
 		a->parts[i].rows = rows[i];
 	free(rows);
@@ -122,17 +122,24 @@ static int note_anchor(void *ctx, const struct model_anchor *x, struct err *e)
 	return 0;
 }
 
-int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret,
-		  struct err *e)
+static int look_for_anchors(const struct profile *p, bool *ret, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < p->n_sources && !*ret && rc == 0; i++)
+		rc = recording_each_anchor(p->sources[i].recording, note_anchor, ret, e);
+	return rc;
+}
+
+int anchoring_new(const struct profile *p, struct anchoring **ret, struct err *e)
 {
 	own(anchoring_freep) struct anchoring *a = xcalloc(1, sizeof(*a));
-	const struct recording *r = p->sources[p->columns.at[column].source].recording;
 	bool has_any = false, tells = false;
-	int rc = recording_each_anchor(r, note_anchor, &has_any, e);
+	int rc = look_for_anchors(p, &has_any, e);
 
 	*ret = NULL;
 	if (rc == 0 && has_any)
-		rc = read_parts(a, p, column, e);
+		rc = read_parts(a, p, e);
 	for (size_t i = 0; i < a->programs.at.n && rc == 0; i++) {
 		make_part(&a->parts[i], &a->programs.at.at[i]);
 		vec_fini(&a->programs.at.at[i].samples);
@@ -413,13 +420,22 @@ static bool make_best(const struct subject *f, struct guess *ret)
 	return ret->variance < INFINITY;
 }
 
+static double first_ns(const struct anchor_rows *rows)
+{
+	double sum = 0;
+
+	vec_each(r, &rows->runs)
+		sum += r->first_ns;
+	return sum;
+}
+
 static double off_by(const struct part *a, double variance)
 {
 	double untold = a->leaders.is_weighed ? UNTOLD_NEAR : UNTOLD;
 	double off = sure(a, variance + untold * untold / (SURE * SURE));
 
 	if (!a->leaders.is_weighed)
-		off += UNWATCHED * a->rows.windows.at[0].before_ns / a->rows.native_ns;
+		off += UNWATCHED * first_ns(&a->rows) / a->rows.native_ns;
 	return off;
 }
 

@@ -9,7 +9,8 @@
  * from window to window.  How far that is off is told by how much windows differ, and the
  * turns in which places were watched.
  *
- * Processes that run the same program are one in this: windows of some stand for all.
+ * Processes that run the same program are one in this, in one recording or in several:
+ * windows of some stand for all.
  */
 #ifndef DWELL_ANALYZE_ANCHORING_H
 #define DWELL_ANALYZE_ANCHORING_H
@@ -39,9 +40,9 @@ struct anchoring_way {
 	double off; /* as a block's, beside that of the block; ANCHORING_UNSEEN at most */
 };
 
-/* Of the recording that the profile's column of time is of; *ret is NULL when it has no
- * anchors, too few of them, or for no program of all that was sampled. */
-must_use int anchoring_new(const struct profile *p, size_t column, struct anchoring **ret,
+/* Of all recordings with CPU time together; *ret is NULL when they have no anchors, too
+ * few of them, or for no program of all that was sampled. */
+must_use int anchoring_new(const struct profile *p, struct anchoring **ret,
 			   struct err *e);
 /* In all recordings, whatever these tell. */
 uint32_t anchoring_n_windows(const struct profile *p);

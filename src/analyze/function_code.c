@@ -597,18 +597,6 @@ static bool estimate_anchored(struct making *m, const struct anchoring *a)
 	return c->n_windows;
 }
 
-/* Of one run in nanoseconds; NULL: there is none. */
-static int read_anchoring(const struct profile *p, struct anchoring **ret, struct err *e)
-{
-	size_t column = time_column_find(p, 0);
-
-	*ret = NULL;
-	if (column == FUNCTION_CODE_NONE || time_column_is_cycles(p, column) ||
-	    time_column_find(p, column + 1) != FUNCTION_CODE_NONE)
-		return 0;
-	return anchoring_new(p, column, ret, e);
-}
-
 /* What is expected tells how often, and that which paths are likely. */
 static void estimate_by_samples(struct function_code *c, double sample)
 {
@@ -640,7 +628,7 @@ static int expect(struct making *m, struct err *e)
 	if (may_estimate(c))
 		sample = cycles_of(c, m->p->columns.at[c->time_column].period);
 	if (sample > 0 && !index)
-		rc = read_anchoring(m->p, &a, e);
+		rc = anchoring_new(m->p, &a, e);
 	if (rc < 0)
 		return rc;
 	if (!(sample > 0) ||
@@ -724,7 +712,7 @@ int function_code_index(const struct profile *p, struct function_index **ret,
 		&x, e);
 
 	if (rc == 0 && count == FUNCTION_CODE_NONE)
-		rc = read_anchoring(p, &a, e);
+		rc = anchoring_new(p, &a, e);
 	if (rc < 0)
 		return rc;
 	function_index_take_anchoring(x, a);

@@ -16,9 +16,9 @@ static const uint8_t code[] = "\x48\x01\xc0\x48\xff\xc9\x75\xf8\xc3";
 #define BEGIN 0x100
 #define DELTA 0
 
-uint32_t anchored_loop_find_ways(const char *path,
-				 struct anchoring_block ret_blocks[ANCHORED_LOOP_BLOCKS],
-				 struct anchoring_way ret_ways[ANCHORED_LOOP_WAYS])
+static uint32_t find(const char *const *paths, size_t n,
+		     struct anchoring_block ret_blocks[ANCHORED_LOOP_BLOCKS],
+		     struct anchoring_way ret_ways[ANCHORED_LOOP_WAYS])
 {
 	struct procedure_range range = { BEGIN, code, sizeof(code) - 1 };
 	struct procedure_options o = {
@@ -28,13 +28,13 @@ uint32_t anchored_loop_find_ways(const char *path,
 	own(procedure_freep) struct procedure *c = NULL;
 	own(anchoring_freep) struct anchoring *a = NULL;
 
-	assert_int_equal(profile_load(&path, 1, &(struct profile_options){ 0 }, &p, NULL),
+	assert_int_equal(profile_load(paths, n, &(struct profile_options){ 0 }, &p, NULL),
 			 0);
 	assert_int_equal(procedure_new(&o, &c, NULL), 0);
 	assert_int_equal(c->n_blocks, ANCHORED_LOOP_BLOCKS);
 	assert_int_equal(c->n_ways, ANCHORED_LOOP_WAYS);
 	assert_int_equal(c->ways[ANCHORED_LOOP_ON].kind, PROCEDURE_WAY_ON);
-	assert_int_equal(anchoring_new(p, 0, &a, NULL), 0);
+	assert_int_equal(anchoring_new(p, &a, NULL), 0);
 	if (!a)
 		return 0;
 	for (int i = 0; i < ANCHORED_LOOP_BLOCKS; i++)
@@ -45,10 +45,23 @@ uint32_t anchored_loop_find_ways(const char *path,
 			      ret_ways);
 }
 
-uint32_t anchored_loop_find(const char *path,
-			    struct anchoring_block ret[ANCHORED_LOOP_BLOCKS])
+uint32_t anchored_loop_find_ways(const char *path,
+				 struct anchoring_block ret_blocks[ANCHORED_LOOP_BLOCKS],
+				 struct anchoring_way ret_ways[ANCHORED_LOOP_WAYS])
+{
+	return find(&path, 1, ret_blocks, ret_ways);
+}
+
+uint32_t anchored_loop_find_in(const char *const *paths, size_t n,
+			       struct anchoring_block ret[ANCHORED_LOOP_BLOCKS])
 {
 	struct anchoring_way ways[ANCHORED_LOOP_WAYS];
 
-	return anchored_loop_find_ways(path, ret, ways);
+	return find(paths, n, ret, ways);
+}
+
+uint32_t anchored_loop_find(const char *path,
+			    struct anchoring_block ret[ANCHORED_LOOP_BLOCKS])
+{
+	return anchored_loop_find_in(&path, 1, ret);
 }

@@ -9,6 +9,7 @@
 #ifndef DWELL_UNIT_ANCHORED_LOOP_H
 #define DWELL_UNIT_ANCHORED_LOOP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/anchoring.h"
@@ -20,6 +21,9 @@ enum { ANCHORED_LOOP_AGAIN, ANCHORED_LOOP_ON, ANCHORED_LOOP_WAYS = 4 };
 /* How many windows tell that; 0: nothing does. */
 uint32_t anchored_loop_find(const char *path,
 			    struct anchoring_block ret[ANCHORED_LOOP_BLOCKS]);
+/* In all of n recordings. */
+uint32_t anchored_loop_find_in(const char *const *paths, size_t n,
+			       struct anchoring_block ret[ANCHORED_LOOP_BLOCKS]);
 uint32_t anchored_loop_find_ways(const char *path,
 				 struct anchoring_block ret_blocks[ANCHORED_LOOP_BLOCKS],
 				 struct anchoring_way ret_ways[ANCHORED_LOOP_WAYS]);
