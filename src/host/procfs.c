@@ -80,6 +80,10 @@ static uint64_t ticks_ns(uint64_t ticks)
 	return ticks * (UINT64_C(1000000000) / (uint64_t)(hz > 0 ? hz : 100));
 }
 
+/* PF_EXITING among a task's flags: some time passes until its state is that of one that
+ * has ended, and it has no memory by then. */
+#define FLAG_EXITING UINT64_C(4)
+
 /* Field numbers are those of proc(5); 3 is the first after the name. */
 static void take_stat_field(struct procfs_stat *s, unsigned field, const char *text)
 {
@@ -89,6 +93,8 @@ static void take_stat_field(struct procfs_stat *s, unsigned field, const char *t
 		s->state = *text;
 	else if (field == 4)
 		s->ppid = (uint32_t)v;
+	else if (field == 9)
+		s->is_ending = strchr("ZX", s->state) || v & FLAG_EXITING;
 	else if (field == 14)
 		s->user_ns = ticks_ns(v);
 	else if (field == 15)
@@ -237,13 +243,15 @@ int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e)
 
 bool procfs_has_ended(pid_t pid)
 {
-	struct procfs_ids tids = { 0 };
+	own(procfs_ids_fini) struct procfs_ids tids = { 0 };
 	struct procfs_stat stat;
-	bool has_others = procfs_tasks(pid, &tids, NULL) == 0 && tids.ids.n > 1;
 
-	procfs_ids_fini(&tids);
-	return !has_others &&
-	       (procfs_stat(pid, &stat, NULL) < 0 || strchr("ZX", stat.state));
+	if (procfs_tasks(pid, &tids, NULL) < 0)
+		return true;
+	vec_each(tid, &tids.ids)
+		if (procfs_task_stat(pid, *tid, &stat, NULL) == 0 && !stat.is_ending)
+			return false;
+	return true;
 }
 
 int procfs_process_of(pid_t tid, pid_t *ret, struct err *e)

@@ -31,6 +31,7 @@ must_use int procfs_read_i64(const char *path, int64_t *ret, struct err *e);
 struct procfs_stat {
 	char comm[64];
 	char state;
+	bool is_ending; /* nothing of its program is executed any more */
 	uint32_t ppid;
 	uint64_t user_ns, system_ns; /* CPU time */
 	uint64_t start_ns;	     /* since boot */
@@ -58,8 +59,8 @@ bool procfs_is_process(pid_t id);
 /* The process's children, their children and so on, as they are while it looks. */
 must_use int procfs_descendants(pid_t pid, struct procfs_ids *ret, struct err *e);
 must_use int procfs_tasks(pid_t pid, struct procfs_ids *ret, struct err *e);
-/* Ended, though perhaps nobody has waited for it yet; a first thread may end before the
- * others do. */
+/* Ended or about to, with memory no more, though perhaps nobody has waited for it yet; a
+ * first thread may end before the others do. */
 bool procfs_has_ended(pid_t pid);
 /* The process of a thread. */
 must_use int procfs_process_of(pid_t tid, pid_t *ret, struct err *e);

@@ -357,6 +357,39 @@ def none_is_lost_of_those_that_fork_meanwhile():
     assert not fact(report(path), 'not-followed', 'loss')
 
 
+# A child that has ended as far as it can: it is the first in a namespace of processes, and
+# waits for the other one there, which only we are to wait for.
+ENDING = """
+import ctypes, os, sys, time
+if ctypes.CDLL(None).unshare(0x20000000):
+    sys.exit('not allowed')
+first = os.fork()
+if not first:
+    time.sleep(60)
+other = os.fork()
+if not other:
+    time.sleep(60)
+os.kill(first, 9)
+os.waitid(os.P_PID, other, os.WEXITED | os.WNOWAIT)
+print(first, flush=True)
+sys.stdin.read()
+"""
+
+
+@test
+def a_child_that_is_about_to_end_is_not_taken_for_one_that_cannot_be_traced():
+    path = f'{DIR}/ending.dwell'
+    with subprocess.Popen([sys.executable, '-c', ENDING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        child = p.stdout.readline().strip()
+        if not child:
+            raise harness.Skip('no namespace of processes can be had')
+        assert 'State:\tZ' not in text_of(child, 'status') and not text_of(child, 'maps')
+        with all_attached(p.pid, path):
+            pass
+        p.stdin.close()
+    assert not fact(report(path), 'not-followed', 'loss'), report(path)['sources']
+
+
 @test
 def processes_of_two_users_are_traced_in_one_recording():
     if not harness.IS_ROOT:

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -28,6 +29,29 @@ static void a_name_may_hold_parentheses_and_spaces(void **state)
 	assert_int_equal(s.user_ns, 2500000000);
 	assert_int_equal(s.system_ns, 500000000);
 	assert_int_equal(s.start_ns, 42000000000);
+}
+
+static void a_task_is_ending_before_its_state_says_so(void **state)
+{
+	static const struct {
+		const char *state_and_flags;
+		bool is_ending;
+	} t[] = {
+		{ "R 1 1 1 0 -1 4194304", false }, { "R 1 1 1 0 -1 4194308", true },
+		{ "S 1 1 1 0 -1 4", true },	   { "Z 1 1 1 0 -1 0", true },
+		{ "X 1 1 1 0 -1 0", true },	   { "D 1 1 1 4 4 8", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct procfs_stat s;
+		char line[128];
+
+		snprintf(line, sizeof(line), "17 (a) %s 0 0 0 0 0 0 0 0 20 0 1 0 0 1 1",
+			 t[i].state_and_flags);
+		assert_int_equal(procfs_parse_stat(line, &s, NULL), 0);
+		assert_int_equal(s.is_ending, t[i].is_ending);
+	}
 }
 
 static void a_short_line_is_refused_with_a_reason(void **state)
@@ -139,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_may_hold_parentheses_and_spaces),
+		cmocka_unit_test(a_task_is_ending_before_its_state_says_so),
 		cmocka_unit_test(a_short_line_is_refused_with_a_reason),
 		cmocka_unit_test(stolen_time_is_that_of_all_cpus),
 		cmocka_unit_test(we_find_ourselves),
