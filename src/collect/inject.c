@@ -186,6 +186,15 @@ static uint64_t checksum(void)
 	       crc32c(0, tracer_injected, tracer_injected_size);
 }
 
+static void find_wrappers(struct inject *i)
+{
+	for (unsigned k = 0; k < INJECT_N_CALLS; k++)
+		i->calls.wrapper[k] =
+			inject_calls_is_wanted(k, i->traces) && i->calls.of[k].address
+				? inject_library_find(&i->library, i->calls.of[k].name)
+				: 0;
+}
+
 static int make_library(struct inject *i, struct err *e)
 {
 	int rc;
@@ -193,11 +202,8 @@ static int make_library(struct inject *i, struct err *e)
 	inject_library_fini(&i->library);
 	rc = inject_library_make(tracer_injected, tracer_injected_size, library_at(i),
 				 resolve, i, &i->library, e);
-	for (unsigned k = 0; k < INJECT_N_CALLS && rc == 0; k++)
-		i->calls.wrapper[k] =
-			inject_calls_is_wanted(k, i->traces) && i->calls.of[k].address
-				? inject_library_find(&i->library, i->calls.of[k].name)
-				: 0;
+	if (rc == 0)
+		find_wrappers(i);
 	return rc;
 }
 
@@ -252,12 +258,16 @@ static int put_library(struct inject *i, struct inject_stop *s, struct err *e)
 	return 0;
 }
 
+static bool put_calls(struct inject *i)
+{
+	return write_memory(i, i->place.at + sizeof(i->head), i->calls.of,
+			    sizeof(i->calls.of));
+}
+
 static bool put_head(struct inject *i)
 {
 	i->head.state = WIRE_INJECTED_NEW;
-	return write_memory(i, i->place.at, &i->head, sizeof(i->head)) &&
-	       write_memory(i, i->place.at + sizeof(i->head), i->calls.of,
-			    sizeof(i->calls.of));
+	return write_memory(i, i->place.at, &i->head, sizeof(i->head)) && put_calls(i);
 }
 
 _Static_assert(sizeof(struct wire_injected) + sizeof(((struct inject_calls *)0)->of) <=
@@ -579,33 +589,31 @@ bool inject_is_led(pid_t pid)
 	return is;
 }
 
+static void renew_ways(struct inject *i)
+{
+	if (!inject_ways_renew(&i->ways, &i->calls, &i->memory, i->debug))
+		return;
+	find_wrappers(i);
+	find_ways(i, NULL);
+}
+
 void inject_look(struct inject *i)
 {
-	struct inject_objects now = { 0 };
 	uint64_t now_ns = clock_monotonic_ns();
 	struct inject_stop *s;
 
 	if (now_ns - i->looked_ns < LOOK_NS)
 		return;
 	i->looked_ns = now_ns;
-	if (!is_ours(i) || inject_objects_read(&i->memory, i->debug, &now, NULL) < 0) {
-		inject_objects_fini(&now);
+	if (!is_ours(i))
 		return;
-	}
-	if (now.is_settled && !inject_objects_are_same(&now, &i->ways.objects)) {
-		struct inject_objects old = i->ways.objects;
-
-		i->ways.objects = now;
-		now = old;
-		find_ways(i, NULL);
-	}
-	inject_objects_fini(&now);
+	renew_ways(i);
 	if (!patch(i, false))
 		return;
 	s = inject_stop_begin(i->pid, NULL);
 	if (!s)
 		return;
-	if (is_ours(i) && check_settled(i, NULL) == 0)
+	if (is_ours(i) && check_settled(i, NULL) == 0 && put_calls(i))
 		patch(i, true);
 	i->stood_ns += inject_stop_end(s);
 }
@@ -701,6 +709,8 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	for (unsigned n = 0; n < TRIES && rc == ERR_LIMIT && is_ours(&child); n++) {
 		if (n)
 			wait_a_bit();
+		if (!is_copy)
+			renew_ways(&child);
 		rc = do_and_go_on(&child, lead_back, inject_stop_begin(pid, e), e);
 	}
 	if (rc == ERR_LIMIT && child.is_armed && is_ours(&child)) {
@@ -716,10 +726,12 @@ static int take_out_of(struct inject *i, pid_t pid, struct err *e)
 	if (rc < 0 && child.fd >= 0 && !has_ours(&child, &head)) /* it has ended */
 		rc = 0;
 	closep(&child.fd);
-	if (is_copy)
+	if (is_copy) {
 		inject_ways_fini(&child.ways);
-	else
+	} else {
+		i->ways = child.ways;
 		i->stood_ns = child.stood_ns;
+	}
 	if (rc == 0 || procfs_has_ended(pid))
 		return 0;
 	snprintf(where, sizeof(where), "process %d %s", (int)pid, what);

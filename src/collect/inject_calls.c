@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/inject_tables.h"
+#include "collect/inject_place.h"
 #include "wire/tracer.h"
 
 static const struct {
@@ -27,15 +27,41 @@ bool inject_calls_is_wanted(unsigned call, uint32_t traces)
 	return known[call].traces & traces;
 }
 
-/* If it has not been found yet. */
-static void find_in(struct inject_calls *c, unsigned k, const struct inject_tables *t)
+/* A recorder that was killed has left the linker with its wrappers. */
+static uint64_t find_behind(const struct inject_memory *m, uint64_t at, const char *name)
 {
-	uint64_t at = c->of[k].address ? 0 : inject_tables_find(t, known[k].name);
+	bool is_led = at >= INJECT_PLACE_FIRST && at < INJECT_PLACE_END;
 
+	return is_led ? inject_place_leads_to(m, at, name) : at;
+}
+
+/* If it has not been found yet. */
+static bool find_in(struct inject_calls *c, unsigned k, const struct inject_tables *t)
+{
+	const char *name = known[k].name;
+	struct inject_symbol symbol;
+	uint64_t at = c->of[k].address ? 0 : inject_tables_find_symbol(t, name, &symbol);
+
+	at = find_behind(t->memory, at, name);
 	if (!at)
-		return;
+		return false;
 	c->of[k].address = at;
-	c->has_older[k] = inject_tables_find_older(t, known[k].name, at) != 0;
+	c->symbol[k] = symbol;
+	c->has_older[k] = inject_tables_find_older(t, name, at) != 0;
+	return true;
+}
+
+static size_t find_all_in(struct inject_calls *c, const struct inject_memory *m,
+			  const struct inject_object *o)
+{
+	struct inject_tables t;
+	size_t n = 0;
+
+	if (!inject_tables_open(m, o, &t))
+		return 0;
+	for (unsigned k = 0; k < INJECT_N_CALLS; k++)
+		n += find_in(c, k, &t);
+	return n;
 }
 
 void inject_calls_find(struct inject_calls *c, const struct inject_memory *m,
@@ -44,16 +70,23 @@ void inject_calls_find(struct inject_calls *c, const struct inject_memory *m,
 	for (unsigned k = 0; k < INJECT_N_CALLS; k++) {
 		c->of[k] = (struct wire_injected_call){ .address = 0 };
 		c->has_older[k] = false;
+		c->symbol[k] = (struct inject_symbol){ 0 };
 		snprintf(c->of[k].name, sizeof(c->of[k].name), "%s", known[k].name);
 	}
-	vec_each(o, &objects->at) {
-		struct inject_tables t;
+	vec_each(o, &objects->at)
+		find_all_in(c, m, o);
+}
 
-		if (!inject_tables_open(m, o, &t))
-			continue;
-		for (unsigned k = 0; k < INJECT_N_CALLS; k++)
-			find_in(c, k, &t);
-	}
+size_t inject_calls_find_more(struct inject_calls *c, const struct inject_memory *m,
+			      const struct inject_objects *before,
+			      const struct inject_objects *now)
+{
+	size_t n = 0;
+
+	vec_each(o, &now->at)
+		if (!inject_objects_have(before, o))
+			n += find_all_in(c, m, o);
+	return n;
 }
 
 unsigned inject_calls_named(const struct inject_calls *c, const char *name)

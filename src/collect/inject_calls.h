@@ -11,6 +11,7 @@
 
 #include "collect/inject_memory.h"
 #include "collect/inject_objects.h"
+#include "collect/inject_tables.h"
 #include "wire/injected.h"
 
 enum {
@@ -31,11 +32,17 @@ struct inject_calls {
 	uint64_t wrapper[INJECT_N_CALLS]; /* 0: it is left alone */
 	/* There is another of that name, which some of its programs mean. */
 	bool has_older[INJECT_N_CALLS];
+	/* Where its object tells the linker of it; at 0: it is left alone. */
+	struct inject_symbol symbol[INJECT_N_CALLS];
 };
 
 /* Where the process has them: the first of its objects that does. */
 void inject_calls_find(struct inject_calls *c, const struct inject_memory *m,
 		       const struct inject_objects *objects);
+/* Those that it did not have, in objects that were not there before.  How many. */
+size_t inject_calls_find_more(struct inject_calls *c, const struct inject_memory *m,
+			      const struct inject_objects *before,
+			      const struct inject_objects *now);
 /* Is it asked for with those traces? */
 bool inject_calls_is_wanted(unsigned call, uint32_t traces);
 /* Which one that is; INJECT_N_CALLS: none of them. */

@@ -84,6 +84,14 @@ int inject_objects_read(const struct inject_memory *m, uint64_t debug,
 	return 0;
 }
 
+bool inject_objects_have(const struct inject_objects *o, const struct inject_object *one)
+{
+	vec_each(x, &o->at)
+		if (x->bias == one->bias && x->dynamic == one->dynamic)
+			return true;
+	return false;
+}
+
 bool inject_objects_are_same(const struct inject_objects *a,
 			     const struct inject_objects *b)
 {

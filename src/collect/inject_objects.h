@@ -37,6 +37,7 @@ uint64_t inject_objects_debug(const struct inject_memory *m, uint64_t phdrs, uin
 /* All of them anew. */
 must_use int inject_objects_read(const struct inject_memory *m, uint64_t debug,
 				 struct inject_objects *ret, struct err *e);
+bool inject_objects_have(const struct inject_objects *o, const struct inject_object *one);
 bool inject_objects_are_same(const struct inject_objects *a,
 			     const struct inject_objects *b);
 

@@ -2,6 +2,7 @@
 #include "collect/inject_place.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "host/proc_maps.h"
@@ -60,6 +61,28 @@ int inject_place_choose(const struct inject_memory *m, uint64_t at, const char *
 			: err_set(e, ERR_UNSUPPORTED,
 				  "threads of it are still in what was put into it "
 				  "before");
+}
+
+#define CALLS_MAX                                                                        \
+	((INJECT_PLACE_HEAD - sizeof(struct wire_injected)) /                            \
+	 sizeof(struct wire_injected_call))
+
+uint64_t inject_place_leads_to(const struct inject_memory *m, uint64_t at,
+			       const char *name)
+{
+	uint64_t here = at - (at - INJECT_PLACE_FIRST) % INJECT_PLACE_STRIDE;
+	struct wire_injected head = { 0 };
+	struct wire_injected_call call;
+
+	if (!inject_memory_read(m, here, &head, sizeof(head)) ||
+	    head.magic != WIRE_INJECTED_MAGIC)
+		return 0;
+	for (uint64_t i = 0; i < head.n_calls && i < CALLS_MAX; i++)
+		if (inject_memory_read(m, here + sizeof(head) + i * sizeof(call), &call,
+				       sizeof(call)) &&
+		    !strncmp(call.name, name, sizeof(call.name)))
+			return call.address;
+	return 0;
 }
 
 bool inject_place_is_led(const struct inject_memory *m, pid_t by)

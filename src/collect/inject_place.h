@@ -37,6 +37,10 @@ struct inject_place {
 must_use int inject_place_choose(const struct inject_memory *m, uint64_t at,
 				 const char *maps, size_t maps_bytes, uint64_t library,
 				 struct inject_place *ret, struct err *e);
+/* The call to which a wrapper passes on, which is at an address of some place; 0: none.
+ */
+uint64_t inject_place_leads_to(const struct inject_memory *m, uint64_t at,
+			       const char *name);
 /* Are its calls led by that recorder? */
 bool inject_place_is_led(const struct inject_memory *m, pid_t by);
 

@@ -95,6 +95,8 @@ size_t inject_slots_patch(struct inject_slots *s, const struct inject_calls *c,
 		if (!inject_memory_read(m, x->at, &value, sizeof(value)) || value == ours)
 			continue;
 		was = value >= lo && value < hi ? call : value;
+		if (x->number == INJECT_TABLES_DATA && was == value)
+			continue;
 		if (was != call &&
 		    (c->has_older[x->call] || !is_lookup(m, was, x->number)))
 			continue;
@@ -103,14 +105,6 @@ size_t inject_slots_patch(struct inject_slots *s, const struct inject_calls *c,
 			x->was = was;
 	}
 	return n;
-}
-
-static bool is_there(const struct inject_object *o, const struct inject_objects *now)
-{
-	vec_each(x, &now->at)
-		if (x->bias == o->bias && x->dynamic == o->dynamic)
-			return true;
-	return false;
 }
 
 void inject_slots_restore(const struct inject_slots *s, const struct inject_calls *c,
@@ -127,7 +121,8 @@ void inject_slots_restore(const struct inject_slots *s, const struct inject_call
 
 		if (x->object != object) {
 			object = x->object;
-			is_object_there = is_there(&before->at.at[object], now);
+			is_object_there =
+				inject_objects_have(now, &before->at.at[object]);
 		}
 		if (is_object_there &&
 		    inject_memory_read(m, x->at, &value, sizeof(value)) &&

@@ -7,7 +7,9 @@
  * that is to look up this very slot when it is first needed, if there is only one that it
  * can find: of two versions (pthread_cond_wait) the object may mean the older one, which
  * goes with its own signal.  One of an object that is being loaded holds something else,
- * and is seen to later.  The threads of the process stand while slots are changed.
+ * and is seen to later.  A word of data is the program's own: it is none of ours unless
+ * the linker has filled it with our wrapper (inject_symbols).  The threads of the process
+ * stand while slots are changed.
  */
 #ifndef DWELL_COLLECT_INJECT_SLOTS_H
 #define DWELL_COLLECT_INJECT_SLOTS_H

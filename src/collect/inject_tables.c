@@ -2,6 +2,7 @@
 #include "collect/inject_tables.h"
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +16,13 @@
 #define NAME_MAX_BYTES	64
 #define VERSION_HIDDEN	0x8000
 
-/* Of the processor: a call's slot, and an address of a symbol. */
+/* Of the processor: a call's slot, and an address of a symbol; and that in data. */
 #if defined(__aarch64__)
 #define IS_SLOT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
+#define IS_DATA(type) ((type) == R_AARCH64_ABS64)
 #else
 #define IS_SLOT(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
+#define IS_DATA(type) ((type) == R_X86_64_64)
 #endif
 
 /* glibc relocates the pointers of the dynamic section, musl and the vDSO do not. */
@@ -103,14 +106,24 @@ bool inject_tables_open(const struct inject_memory *m, const struct inject_objec
 	return true;
 }
 
+static uint64_t symbol_at(const struct inject_tables *t, uint32_t i)
+{
+	return t->symbols + i * sizeof(Elf64_Sym);
+}
+
+static bool read_name(const struct inject_tables *t, const Elf64_Sym *s,
+		      char name[NAME_MAX_BYTES])
+{
+	return s->st_name < t->strings_bytes &&
+	       inject_memory_string(t->memory, t->strings + s->st_name, name,
+				    NAME_MAX_BYTES);
+}
+
 static bool read_symbol(const struct inject_tables *t, uint32_t i, Elf64_Sym *ret,
 			char name[NAME_MAX_BYTES])
 {
-	return inject_memory_read(t->memory, t->symbols + i * sizeof(*ret), ret,
-				  sizeof(*ret)) &&
-	       ret->st_name < t->strings_bytes &&
-	       inject_memory_string(t->memory, t->strings + ret->st_name, name,
-				    NAME_MAX_BYTES);
+	return inject_memory_read(t->memory, symbol_at(t, i), ret, sizeof(*ret)) &&
+	       read_name(t, ret, name);
 }
 
 static bool is_hidden(const struct inject_tables *t, uint32_t i)
@@ -126,10 +139,10 @@ static bool is_hidden(const struct inject_tables *t, uint32_t i)
 struct wanted {
 	const char *name;
 	uint64_t besides; /* 0: by default, else of an older version that is elsewhere */
+	struct inject_symbol symbol; /* where that was found */
 };
 
-static uint64_t defined_as(const struct inject_tables *t, uint32_t i,
-			   const struct wanted *w)
+static uint64_t defined_as(const struct inject_tables *t, uint32_t i, struct wanted *w)
 {
 	char found[NAME_MAX_BYTES];
 	Elf64_Sym s;
@@ -140,6 +153,9 @@ static uint64_t defined_as(const struct inject_tables *t, uint32_t i,
 	    (ELF64_ST_TYPE(s.st_info) != STT_FUNC &&
 	     ELF64_ST_TYPE(s.st_info) != STT_OBJECT))
 		return 0;
+	w->symbol =
+		(struct inject_symbol){ symbol_at(t, i) + offsetof(Elf64_Sym, st_value),
+					t->bias };
 	return t->bias + s.st_value;
 }
 
@@ -148,7 +164,7 @@ static bool read_word(const struct inject_tables *t, uint64_t at, uint32_t *ret)
 	return inject_memory_read(t->memory, at, ret, sizeof(*ret));
 }
 
-static uint64_t find_by_gnu_hash(const struct inject_tables *t, const struct wanted *w)
+static uint64_t find_by_gnu_hash(const struct inject_tables *t, struct wanted *w)
 {
 	struct {
 		uint32_t n_buckets, first, n_words, shift;
@@ -176,7 +192,7 @@ static uint64_t find_by_gnu_hash(const struct inject_tables *t, const struct wan
 	return 0;
 }
 
-static uint64_t find_by_hash(const struct inject_tables *t, const struct wanted *w)
+static uint64_t find_by_hash(const struct inject_tables *t, struct wanted *w)
 {
 	uint32_t n_buckets, hash = 0, i;
 
@@ -199,7 +215,7 @@ static uint64_t find_by_hash(const struct inject_tables *t, const struct wanted 
 	return 0;
 }
 
-static uint64_t find(const struct inject_tables *t, const struct wanted *w)
+static uint64_t find(const struct inject_tables *t, struct wanted *w)
 {
 	if (t->gnu_hash)
 		return find_by_gnu_hash(t, w);
@@ -211,10 +227,30 @@ uint64_t inject_tables_find(const struct inject_tables *t, const char *name)
 	return find(t, &(struct wanted){ .name = name });
 }
 
+uint64_t inject_tables_find_symbol(const struct inject_tables *t, const char *name,
+				   struct inject_symbol *ret)
+{
+	struct wanted w = { .name = name };
+	uint64_t found = find(t, &w);
+
+	*ret = w.symbol;
+	return found;
+}
+
 uint64_t inject_tables_find_older(const struct inject_tables *t, const char *name,
 				  uint64_t besides)
 {
 	return find(t, &(struct wanted){ .name = name, .besides = besides });
+}
+
+/* Most of what data points to is the object's own. */
+static bool read_foreign(const struct inject_tables *t, uint32_t i,
+			 char name[NAME_MAX_BYTES])
+{
+	Elf64_Sym s;
+
+	return inject_memory_read(t->memory, symbol_at(t, i), &s, sizeof(s)) &&
+	       s.st_shndx == SHN_UNDEF && read_name(t, &s, name);
 }
 
 static bool slots_of(const struct inject_tables *t, const struct inject_relocations *r,
@@ -235,10 +271,15 @@ static bool slots_of(const struct inject_tables *t, const struct inject_relocati
 		char name[NAME_MAX_BYTES];
 		Elf64_Sym s;
 
-		if (IS_SLOT(ELF64_R_TYPE(all[i].r_info)) && symbol &&
+		if (!symbol)
+			continue;
+		if (IS_SLOT(ELF64_R_TYPE(all[i].r_info)) &&
 		    read_symbol(t, symbol, &s, name))
 			fn(ctx, t->bias + all[i].r_offset, name,
 			   r == &t->plt ? i : INJECT_TABLES_AT_ONCE);
+		if (IS_DATA(ELF64_R_TYPE(all[i].r_info)) && !all[i].r_addend &&
+		    read_foreign(t, symbol, name))
+			fn(ctx, t->bias + all[i].r_offset, name, INJECT_TABLES_DATA);
 	}
 	return true;
 }

@@ -29,6 +29,12 @@ bool inject_tables_open(const struct inject_memory *m, const struct inject_objec
 /* The address of what is defined by that name, by default where there are versions of it;
  * 0: nothing, or what is chosen at run time. */
 uint64_t inject_tables_find(const struct inject_tables *t, const char *name);
+/* The same, and where the object says so: the word is address less bias. */
+struct inject_symbol {
+	uint64_t at, bias;
+};
+uint64_t inject_tables_find_symbol(const struct inject_tables *t, const char *name,
+				   struct inject_symbol *ret);
 /* That of an older version, for programs that were built for it, which does something
  * else: besides is the one by default. */
 uint64_t inject_tables_find_older(const struct inject_tables *t, const char *name,
@@ -36,8 +42,11 @@ uint64_t inject_tables_find_older(const struct inject_tables *t, const char *nam
 
 /* For each slot that the linker fills, and to no other purpose than a call or the
  * address of a function: what it names, and its number among those that may be filled
- * when they are first needed; of others INJECT_TABLES_AT_ONCE. */
+ * when they are first needed; of others INJECT_TABLES_AT_ONCE.  And for each word of the
+ * object's own data that the linker fills with an address of another's, as
+ * INJECT_TABLES_DATA. */
 #define INJECT_TABLES_AT_ONCE UINT64_MAX
+#define INJECT_TABLES_DATA    (UINT64_MAX - 1)
 typedef void inject_slot_fn(void *ctx, uint64_t slot, const char *name, uint64_t number);
 bool inject_tables_slots(const struct inject_tables *t, inject_slot_fn *fn, void *ctx);
 

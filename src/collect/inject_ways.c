@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "collect/inject_place.h"
+#include "collect/inject_symbols.h"
 
 void inject_ways_fini(struct inject_ways *w)
 {
@@ -23,6 +24,24 @@ void inject_ways_copy(const struct inject_ways *w, struct inject_ways *ret)
 	*ret = (struct inject_ways){ 0 };
 	vec_each(slot, &w->slots.of)
 		*vec_push(&ret->slots.of) = *slot;
+}
+
+bool inject_ways_renew(struct inject_ways *w, struct inject_calls *c,
+		       const struct inject_memory *m, uint64_t debug)
+{
+	struct inject_objects now = { 0 };
+	bool is_new = inject_objects_read(m, debug, &now, NULL) == 0 && now.is_settled &&
+		      !inject_objects_are_same(&now, &w->objects);
+
+	if (is_new) {
+		struct inject_objects before = w->objects;
+
+		inject_calls_find_more(c, m, &before, &now);
+		w->objects = now;
+		now = before;
+	}
+	inject_objects_fini(&now);
+	return is_new;
 }
 
 int inject_ways_check(const struct inject_ways *w, const struct inject_memory *m,
@@ -47,13 +66,26 @@ static size_t lead_cells(const struct inject_ways *w, const struct inject_memory
 				 INJECT_PLACE_END, write, ctx);
 }
 
-size_t inject_ways_lead(struct inject_ways *w, const struct inject_calls *c,
+size_t inject_ways_lead(struct inject_ways *w, struct inject_calls *c,
 			const struct inject_memory *m, uint64_t hooks,
 			inject_write_fn *write, void *ctx)
 {
 	return lead_cells(w, m, hooks, write, ctx) +
+	       inject_symbols_lead(c, m, write, ctx) +
 	       inject_slots_patch(&w->slots, c, m, INJECT_PLACE_FIRST, INJECT_PLACE_END,
 				  write, ctx);
+}
+
+/* What was loaded in the last moment has found our wrappers, too. */
+static void take_late(struct inject_ways *w, const struct inject_calls *c,
+		      const struct inject_memory *m, const struct inject_objects *now)
+{
+	if (inject_objects_are_same(now, &w->objects))
+		return;
+	vec_clear(&w->objects.at);
+	vec_each(o, &now->at)
+		*vec_push(&w->objects.at) = *o;
+	inject_slots_find(&w->slots, c, m, &w->objects);
 }
 
 int inject_ways_lead_back(struct inject_ways *w, const struct inject_calls *c,
@@ -64,6 +96,8 @@ int inject_ways_lead_back(struct inject_ways *w, const struct inject_calls *c,
 	int rc = inject_objects_read(m, debug, &now, e);
 
 	if (rc == 0) {
+		inject_symbols_lead_back(c, m, write, ctx);
+		take_late(w, c, m, &now);
 		inject_slots_restore(&w->slots, c, m, &w->objects, &now, write, ctx);
 		lead_cells(w, m, 0, write, ctx);
 	}

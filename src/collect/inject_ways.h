@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * inject_ways - all by which the objects of a running process reach what is traced: the
- * slots of their calls, and the pointers of their marks.
+ * slots of their calls, the symbols by which later ones will find those, and the pointers
+ * of their marks.
  *
  * The threads of the process stand while these are changed.
  */
@@ -34,13 +35,18 @@ void inject_ways_find(struct inject_ways *w, const struct inject_calls *c,
  * is to be found in its own objects, which it has none of yet. */
 void inject_ways_copy(const struct inject_ways *w, struct inject_ways *ret);
 
+/* The objects are others than before: those are known now, and calls that only they have;
+ * what leads to these is still to be found. */
+bool inject_ways_renew(struct inject_ways *w, struct inject_calls *c,
+		       const struct inject_memory *m, uint64_t debug);
+
 /* What is known is of the objects that were there before the process stood.  ERR_LIMIT:
  * it is not. */
 must_use int inject_ways_check(const struct inject_ways *w, const struct inject_memory *m,
 			       uint64_t debug, struct err *e);
-/* They lead to the wrappers and hooks of ours.  write NULL: nothing is changed.  How many
+/* All lead to the wrappers and hooks of ours.  write NULL: nothing is changed.  How many
  * it is or were. */
-size_t inject_ways_lead(struct inject_ways *w, const struct inject_calls *c,
+size_t inject_ways_lead(struct inject_ways *w, struct inject_calls *c,
 			const struct inject_memory *m, uint64_t hooks,
 			inject_write_fn *write, void *ctx);
 /* And back, in the objects that are still there. */

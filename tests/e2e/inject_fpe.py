@@ -12,10 +12,11 @@ import sys
 import harness
 import visiting
 from harness import DIR, Skip, dwell, fact, report, run_all, test
-from visiting import attached, check_left, is_led_by, obeying, text_of, wait_until
+from visiting import attached, check_left, is_free, is_led_by, n_led, obeying, text_of, wait_until
 
 PROGRAMS = os.path.abspath(sys.argv[2])
 FPE = ('-e', 'fpe')
+LATE = f'{PROGRAMS}/libe2e-visited-late-fpe.so'
 KINDS = ('main', 'worker', 'blocker', 'new')
 
 
@@ -260,28 +261,124 @@ def what_a_program_enabled_it_has_behind_a_handler_and_in_new_threads():
         assert p.tell('').split()[1] == '2'
 
 
+def check_as_linked(pid):
+    """Left, with what the linker looks symbols up in as it is in the files."""
+    check_left(pid)
+    with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
+        for line in text_of(pid, 'maps').splitlines():
+            where, rights, offset, _, inode, *name = line.split()
+            if inode == '0' or rights != 'r--p' or int(offset, 16):
+                continue
+            start, end = (int(x, 16) for x in where.split('-'))
+            memory.seek(start)
+            with open(name[0], 'rb') as f:
+                was = f.read(end - start)
+                assert memory.read(end - start)[:len(was)] == was, line
+
+
+def loading(*libraries):
+    """Those are there from the beginning."""
+    return obeying(visiting.Program('env', 'LD_PRELOAD=' + ':'.join(libraries), f'{PROGRAMS}/e2e-visited_late'))
+
+
+@test
+def a_library_that_a_child_loads_is_observed_though_nobody_visits_it():
+    path = f'{DIR}/late-child.dwell'
+    with loading('libm.so.6') as p:
+        with attached(p.pid, path, *FPE):
+            p.tell('fork')
+            child = int(text_of(p.pid, f'task/{p.pid}/children'))
+            assert p.tell(f'load {LATE} all') == '6 caught, 0 wrong\n'
+        check_as_linked(p.pid)
+        check_as_linked(child)
+    assert totals(path) == {'exceptions': 12, 'divide-by-zero': 12}, totals(path)
+
+
+@test
+def a_library_that_is_loaded_later_is_observed_from_its_first_instruction():
+    path = f'{DIR}/late.dwell'
+    with loading('libm.so.6') as p:
+        with attached(p.pid, path, *FPE):
+            assert p.tell(f'load {LATE} all') == '6 caught, 0 wrong\n'
+            assert p.tell('all') == '12 caught, 0 wrong\n'
+        check_as_linked(p.pid)
+        assert p.tell('block') == p.tell('hold') == '12 caught, 0 wrong\n'
+    assert totals(path) == {'exceptions': 22, 'divide-by-zero': 22}, totals(path)
+
+
+@test
+def a_library_that_is_loaded_when_dwell_was_killed_is_in_nobodys_way():
+    with loading('libm.so.6') as p:
+        with harness.beside(harness.DWELL, 'attach', *FPE, '-p', str(p.pid), '-o', f'{DIR}/dead.dwell',
+                            stderr=subprocess.DEVNULL) as d:
+            wait_until(lambda: is_led_by(p.pid, d.pid), 'it does not begin')
+            d.kill()
+        assert p.tell(f'load {LATE} all') == '6 caught, 0 wrong\n'
+        path = f'{DIR}/alive.dwell'
+        with attached(p.pid, path, *FPE):
+            assert p.tell('all') == '12 caught, 0 wrong\n'
+        check_as_linked(p.pid)
+    assert totals(path) == {'exceptions': 10, 'divide-by-zero': 10}, totals(path)
+
+
+@test
+def the_library_of_mathematics_may_come_later_itself():
+    path = f'{DIR}/libm.dwell'
+    with loading() as p:
+        with attached(p.pid, path, *FPE) as d:
+            d.send_signal(signal.SIGSTOP)
+            assert p.tell(f'load {LATE} block') == '0 caught, 0 wrong\n'
+            was = n_led(p.pid)
+            d.send_signal(signal.SIGCONT)
+            wait_until(lambda: n_led(p.pid) >= was + 4, 'its calls are not led')
+            wait_until(lambda: is_free(p.pid), 'it does not go on')
+            assert p.tell('catch') == '2 caught, 0 wrong\n'
+            p.tell('hold')
+            assert p.tell('seek') == '4 caught, 0 wrong\n'
+        check_as_linked(p.pid)
+    assert totals(path) == {'exceptions': 10, 'divide-by-zero': 10}, totals(path)
+
+
+PYTHON = '/usr/bin/python3'
 NUMPY = """
 import sys
-import numpy as np
-a = np.arange(-500, 500, dtype=float)
+import zlib
 def compute(n):
+    import numpy as np
+    a = np.arange(-500, 500, dtype=float)
     for _ in range(n):
         with np.errstate(all='ignore'):
             yield 1 / a, np.sqrt(a)
 print('ready', flush=True)
 for line in sys.stdin:
-    n = int(line)
-    print(hash(b''.join(x.tobytes() + y.tobytes() for x, y in compute(n))) if n else np.geterr(), flush=True)
+    print(zlib.crc32(b''.join(x.tobytes() + y.tobytes() for x, y in compute(int(line)))), flush=True)
 """
+
+
+def computing():
+    if subprocess.run([PYTHON, '-c', 'import numpy'], capture_output=True, check=False).returncode:
+        raise Skip('no numpy here')
+    return obeying(visiting.Program(PYTHON, '-c', NUMPY))
+
+
+@test
+def numpy_that_is_loaded_later_computes_what_it_always_does():
+    path = f'{DIR}/numpy-late.dwell'
+    with computing() as p:
+        want = p.tell('20')
+    with computing() as p:
+        with attached(p.pid, path, *FPE):
+            assert p.tell('20') == want
+        check_as_linked(p.pid)
+        assert p.tell('20') == want
+    rows = {r['name']: r['divide-by-zero'] for r in fpe(path)['rows']}
+    assert rows.get('DOUBLE_divide') == 20 or 20 in rows.values(), rows
 
 
 @test
 def numpy_computes_what_it_always_does():
-    python = '/usr/bin/python3'
-    if subprocess.run([python, '-c', 'import numpy'], capture_output=True, check=False).returncode:
-        raise Skip('no numpy here')
     counts = []
-    with obeying(visiting.Program(python, '-c', NUMPY)) as p:
+    with computing() as p:
         want = p.tell('20')
         for n in 20, 40:
             path = f'{DIR}/numpy{n}.dwell'

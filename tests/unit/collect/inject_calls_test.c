@@ -61,9 +61,16 @@ static void calls_are_where_the_linker_finds_them(void **state)
 		skip();
 	read_objects(&o);
 	inject_calls_find(&c, &own_memory, &o);
-	for (unsigned k = 0; k < INJECT_N_CALLS; k++)
+	for (unsigned k = 0; k < INJECT_N_CALLS; k++) {
+		uint64_t word = 0, at = c.symbol[k].at;
+
 		assert_int_equal(c.of[k].address,
 				 (uintptr_t)dlsym(RTLD_DEFAULT, c.of[k].name));
+		assert_int_equal(at != 0, c.of[k].address != 0);
+		assert_true(!at ||
+			    inject_memory_read(&own_memory, at, &word, sizeof(word)));
+		assert_int_equal(c.symbol[k].bias + word, c.of[k].address);
+	}
 	inject_objects_fini(&o);
 }
 
@@ -89,6 +96,28 @@ static void a_call_of_two_versions_is_known(void **state)
 	}
 	inject_objects_fini(&o);
 	dlclose(libc);
+}
+
+static void calls_of_later_objects_are_found_beside_those_that_are_known(void **state)
+{
+	struct inject_objects now = { 0 }, before = { 0 };
+	struct inject_calls all, c;
+
+	(void)state;
+	if (!memory_of_others_is_there())
+		skip();
+	read_objects(&now);
+	vec_each(o, &now.at)
+		if (!strstr(o->name, "/libc.so"))
+			*vec_push(&before.at) = *o;
+	inject_calls_find(&all, &own_memory, &now);
+	inject_calls_find(&c, &own_memory, &before);
+	assert_int_not_equal(inject_calls_find_more(&c, &own_memory, &before, &now), 0);
+	assert_memory_equal(c.of, all.of, sizeof(all.of));
+	assert_memory_equal(c.symbol, all.symbol, sizeof(all.symbol));
+	assert_int_equal(inject_calls_find_more(&c, &own_memory, &now, &now), 0);
+	inject_objects_fini(&before);
+	inject_objects_fini(&now);
 }
 
 static void calls_are_wrapped_for_who_asks_for_them(void **state)
@@ -140,6 +169,8 @@ int main(void)
 		cmocka_unit_test(objects_are_those_that_the_linker_has),
 		cmocka_unit_test(calls_are_where_the_linker_finds_them),
 		cmocka_unit_test(a_call_of_two_versions_is_known),
+		cmocka_unit_test(
+			calls_of_later_objects_are_found_beside_those_that_are_known),
 		cmocka_unit_test(calls_are_wrapped_for_who_asks_for_them),
 		cmocka_unit_test(slots_are_found_of_what_a_program_calls),
 	};

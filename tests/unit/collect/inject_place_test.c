@@ -117,9 +117,47 @@ static void no_place_is_at_a_small_number(void **state)
 				1 << 30, INT32_MAX);
 }
 
+/* A place and what it is told of two calls. */
+struct told {
+	struct wire_injected head;
+	struct wire_injected_call calls[2];
+};
+
+static bool read_second(void *ctx, uint64_t at, void *to, size_t bytes)
+{
+	uint64_t off = at - INJECT_PLACE_FIRST - INJECT_PLACE_STRIDE;
+
+	if (off > sizeof(struct told) || bytes > sizeof(struct told) - off)
+		return false;
+	memcpy(to, (const char *)ctx + off, bytes);
+	return true;
+}
+
+static void what_a_wrapper_leads_to_is_told_at_its_place(void **state)
+{
+	struct told told = { .head = head_of(true, 1, 1),
+			     .calls = { { "free", 0x700 }, { "malloc", 0x800 } } };
+	struct inject_memory m = { read_second, &told };
+	uint64_t here = INJECT_PLACE_FIRST + INJECT_PLACE_STRIDE + 0x5000;
+
+	(void)state;
+	told.head.n_calls = 2;
+	assert_int_equal(inject_place_leads_to(&m, here, "malloc"), 0x800);
+	assert_int_equal(inject_place_leads_to(&m, here, "mall"), 0);
+	assert_int_equal(inject_place_leads_to(&m, here - INJECT_PLACE_STRIDE, "malloc"),
+			 0);
+	told.head.n_calls = 1;
+	assert_int_equal(inject_place_leads_to(&m, here, "malloc"), 0);
+	told.head.n_calls = UINT64_MAX;
+	assert_int_equal(inject_place_leads_to(&m, here, "calloc"), 0);
+	told.head.magic = 0;
+	assert_int_equal(inject_place_leads_to(&m, here, "free"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_wrapper_leads_to_is_told_at_its_place),
 		cmocka_unit_test(where_nothing_is_there_is_room),
 		cmocka_unit_test(what_was_left_is_used_again),
 		cmocka_unit_test(who_is_led_by_this_recorder_is_known),

@@ -119,6 +119,32 @@ static void what_may_look_up_another_version_stays_until_it_has(void **state)
 	tear_down(&f);
 }
 
+/* What the linker has found by a symbol that was led. */
+static void a_word_of_data_is_led_back_and_from_one_of_ours_to_another(void **state)
+{
+	static const struct {
+		uint64_t was, is, restored;
+	} cases[] = {
+		{ CALL, CALL, CALL },
+		{ LOOKUP, LOOKUP, LOOKUP },
+		{ LO + 8, OURS, CALL },
+		{ OURS, OURS, CALL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture f;
+
+		set_up(&f, cases[i].was);
+		f.slots.of.at[0].number = INJECT_TABLES_DATA;
+		assert_int_equal(patch(&f, true), cases[i].was != cases[i].is);
+		assert_int_equal(memory[2], cases[i].is);
+		restore(&f);
+		assert_int_equal(memory[2], cases[i].restored);
+		tear_down(&f);
+	}
+}
+
 static void what_the_program_has_led_elsewhere_since_stays(void **state)
 {
 	struct fixture f;
@@ -149,6 +175,8 @@ static void slots_of_objects_that_are_gone_are_not_touched(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_word_of_data_is_led_back_and_from_one_of_ours_to_another),
 		cmocka_unit_test(what_is_understood_is_led_to_us_and_back),
 		cmocka_unit_test(what_may_look_up_another_version_stays_until_it_has),
 		cmocka_unit_test(what_the_program_has_led_elsewhere_since_stays),
