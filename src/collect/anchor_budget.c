@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/anchor_budget.h"
 
+#include <sys/random.h>
+
+#include "host/clock.h"
+
+/* Where there is no chance to be had from the system, the time has to do. */
+static uint64_t seed(void)
+{
+	uint64_t ret;
+
+	if (getrandom(&ret, sizeof(ret), 0) != sizeof(ret))
+		ret = clock_monotonic_ns();
+	return ret ? ret : 1;
+}
+
+struct anchor_budget anchor_budget_of(double part)
+{
+	return (struct anchor_budget){ .part = part, .random = seed() };
+}
+
 /* Up to 1, which it is not. */
 static double draw(struct anchor_budget *b)
 {
@@ -22,10 +41,9 @@ uint64_t anchor_budget_draw(struct anchor_budget *b, uint64_t n)
 
 void anchor_budget_plan(struct anchor_budget *b, uint64_t cost_ns, double part)
 {
-	double all_ns = (double)(b->spent_ns + cost_ns);
-	uint64_t due_ns = b->cpu_ns +
-			  anchor_budget_chance(b, (double)cost_ns / (b->part * part)),
-		 least_ns = (uint64_t)(all_ns / b->part);
+	uint64_t begin_ns = (uint64_t)((double)b->spent_ns / b->part),
+		 length_ns = (uint64_t)((double)cost_ns / (b->part * part));
 
-	b->due_ns = due_ns > least_ns ? due_ns : least_ns;
+	begin_ns = begin_ns > b->cpu_ns ? begin_ns : b->cpu_ns;
+	b->due_ns = begin_ns + anchor_budget_draw(b, length_ns);
 }

@@ -150,8 +150,7 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 	s->base.ops = &anchors_source;
 	s->visits.lets_rest = true;
 	s->context = *c;
-	s->budget = (struct anchor_budget){ .part = part_of(c),
-					    .random = clock_monotonic_ns() | 1 };
+	s->budget = anchor_budget_of(part_of(c));
 	s->setting = (struct anchor_process_setting){
 		.tracker = c->tracker,
 		.writer = c->writer,
@@ -244,6 +243,13 @@ static bool is_near_over(const struct anchors *s)
 {
 	return s->process->cpu_ns - s->begin_cpu_ns >= NEAR_NS ||
 	       clock_monotonic_ns() - s->began_ns >= NEAR_WALL_NS;
+}
+
+/* Where nothing is read there is nothing to wait for but the window's own moment. */
+static bool is_before_over(const struct anchors *s)
+{
+	return is_near_over(s) ||
+	       (!s->process->meters.is_near && s->budget.cpu_ns >= s->budget.due_ns);
 }
 
 static void ask_to_be_alone(struct anchors *s)
@@ -383,9 +389,10 @@ static bool is_window_over(const struct anchors *s)
 
 /* Running. */
 
+/* The time before it, that is, so that it comes at the moment that was planned. */
 static bool is_due(const struct anchors *s)
 {
-	return s->budget.cpu_ns >= s->budget.due_ns;
+	return s->budget.cpu_ns + NEAR_NS >= s->budget.due_ns;
 }
 
 static void look_for_work(struct anchors *s)
@@ -430,7 +437,7 @@ static void step(struct anchors *s)
 		look_for_work(s);
 		break;
 	case BEFORE:
-		if (!is_near_over(s))
+		if (!is_before_over(s))
 			break;
 		anchor_meters_tell_near(&s->process->meters, s->n_windows, true);
 		ask_to_be_alone(s);
@@ -471,7 +478,8 @@ static void step_and_tell(struct anchors *s)
 static uint64_t idle_ns(const struct anchors *s)
 {
 	const struct anchor_budget *b = &s->budget;
-	uint64_t left = b->due_ns > b->cpu_ns ? b->due_ns - b->cpu_ns : 0;
+	uint64_t soon_ns = b->cpu_ns + NEAR_NS,
+		 left = b->due_ns > soon_ns ? b->due_ns - soon_ns : 0;
 
 	if (anchor_processes_are_watched(&s->processes))
 		return IDLE_TURNS_NS;

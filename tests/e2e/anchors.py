@@ -22,6 +22,9 @@ PROGRAM = os.path.abspath(sys.argv[2]) + '/e2e-anchored'
 TURNS = 60000  # about four seconds
 OFTEN = 10000  # the same, a thousand calls each
 ALONE = 25000  # about two seconds, a hundred thousand rounds each: fewer than 32 bits have
+SHORT = 1500  # a tenth of a second
+SHORT_RUNS = 40
+WINDOW_NS = 20e6  # is what the first is expected to cost
 LIMIT_S = 60
 CHOICES = 20000  # about two seconds
 OF_TURN = {'add_100000': 100000, 'divide_10000': 10000}  # what anchored.c does in each
@@ -357,8 +360,22 @@ def archives_keep_them():
 
 
 @test
-def a_program_that_ends_soon_has_none():
-    assert not Anchors(record(turns=100)).windows
+def many_short_runs_have_windows_by_chance():
+    """As often as their time together lets them, at any moment: none of them is long enough for one."""
+    n, may, early = 0, 0, []
+    for _ in range(SHORT_RUNS):
+        path = f'{harness.DIR}/r.dwell'
+        p = dwell('run', '-q', '-e', 'usertime,anchors:10%', '-o', path, '--', PROGRAM, str(SHORT))
+        assert p.returncode == 0, p
+        facts = {pairs(line)['name'].strip('"'): int(pairs(line)['value']) for line in cat(path, 'facts')}
+        n += facts['windows']
+        may += .1 * facts['user-time'] / WINDOW_NS
+        native = {int(f['window']): int(f['cpu']) for f in map(pairs, cat(path, 'anchors')) if 'location' not in f}
+        if facts['windows'] == 1:
+            early.append(native.get(0, 0) < facts['user-time'] / 2)
+    # One costs less than what is expected of the first.
+    assert may / 4 < n < 2.5 * may, (n, may)
+    assert any(early) and not all(early), early
 
 
 if not harness.may_record('perf'):
