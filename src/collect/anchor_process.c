@@ -52,7 +52,7 @@ int anchor_process_new(const struct anchor_process_setting *setting, pid_t pid,
 					    .budget = setting->budget,
 					    .heirs = setting->heirs,
 					    .hit_ns = setting->counter_ns };
-	p->watching = anchor_watching_of(setting->hit_ns);
+	p->watching = anchor_watching_of();
 	p->look = (struct count_look){ look, p };
 	*ret = steal(&p);
 	return 0;
@@ -186,12 +186,17 @@ void anchor_process_take(struct anchor_process *p, uint32_t window,
 static void choose_leaders(struct anchor_process *p, uint64_t cpu_ns)
 {
 	struct anchor_watching *w = &p->watching;
+	size_t n;
 
 	anchor_meters_choose(&p->meters, cpu_ns);
-	if (!w->hit_ns || w->n_leaders || is_metered(p))
+	if (w->n_leaders || is_metered(p))
 		return;
-	w->n_leaders = anchor_choice_make(p->record.blocks.at, p->record.blocks.n, cpu_ns,
-					  w->leaders);
+	n = anchor_choice_make(p->record.blocks.at, p->record.blocks.n, cpu_ns,
+			       w->leaders);
+	/* Without breakpoints there are windows all the same. */
+	if (n)
+		w->hit_ns = anchor_watch_cost_ns(p->setting->watch_cost);
+	w->n_leaders = w->hit_ns ? n : 0;
 	w->due_ns = p->cpu_ns;
 }
 

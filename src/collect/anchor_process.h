@@ -32,8 +32,8 @@ struct anchor_process_setting {
 	struct writer *writer;
 	struct anchor_budget *budget;
 	struct anchor_heirs *heirs;
-	double counter_ns; /* what meeting a counter takes, at most */
-	uint64_t hit_ns;   /* and a breakpoint; 0: there are none */
+	double counter_ns;		      /* what meeting a counter takes, at most */
+	struct anchor_watch_cost *watch_cost; /* and a breakpoint */
 };
 
 struct anchor_process {

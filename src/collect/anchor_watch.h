@@ -31,9 +31,14 @@ struct anchor_watch {
 
 void anchor_watch_fini(struct anchor_watch *w);
 
-/* What it costs to meet one, where nothing else is going on; an error says why there are
- * none. */
-must_use int anchor_watch_measure(uint64_t *ret_ns, struct err *e);
+/* What it costs to meet one, where nothing else is going on. */
+struct anchor_watch_cost {
+	bool is_known;
+	uint64_t ns; /* 0: there are none */
+};
+
+/* Measures it the first time, which takes milliseconds. */
+uint64_t anchor_watch_cost_ns(struct anchor_watch_cost *c);
 
 /* False: the process has ended, or somebody else has its breakpoints. */
 bool anchor_watch_begin(struct anchor_watch *w, pid_t pid, const uint64_t *addrs,

@@ -12,9 +12,9 @@
 #define WATCH_TURN_NS 50000u
 #define BETWEEN_NS    200000000u /* two turns, at most */
 
-struct anchor_watching anchor_watching_of(uint64_t hit_ns)
+struct anchor_watching anchor_watching_of(void)
 {
-	return (struct anchor_watching){ .watch_ns = WATCH_NS, .hit_ns = hit_ns };
+	return (struct anchor_watching){ .watch_ns = WATCH_NS };
 }
 
 void anchor_watching_fini(struct anchor_watching *w)

@@ -29,11 +29,12 @@ struct anchor_watching {
 	size_t n_leaders, n_turns, first_watched, n_watched;
 	uint64_t due_ns;   /* of the process's CPU time: the next turn */
 	uint64_t watch_ns; /* how long it is */
-	uint64_t hit_ns;   /* what meeting a place costs, before any was met */
+	uint64_t hit_ns;   /* what meeting a place costs, before any was met; set
+			    * with leaders */
 };
 
 /* Without a place. */
-struct anchor_watching anchor_watching_of(uint64_t hit_ns);
+struct anchor_watching anchor_watching_of(void);
 void anchor_watching_fini(struct anchor_watching *w);
 
 /* cpu_ns: of the process.  False: it has ended, or somebody else has its breakpoints. */

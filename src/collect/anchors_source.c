@@ -62,6 +62,7 @@ struct anchors {
 	struct count_directory directory;
 	struct count_visits visits;
 	struct anchor_budget budget;
+	struct anchor_watch_cost watch_cost;
 	struct anchor_process_setting setting;
 	struct anchor_processes processes;
 	struct anchor_process *process; /* whose turn it is; NULL when idle */
@@ -157,6 +158,7 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 		.budget = &s->budget,
 		.heirs = &s->processes.heirs,
 		.counter_ns = anchor_cost_hit_ns(),
+		.watch_cost = &s->watch_cost,
 	};
 	s->processes.setting = &s->setting;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -164,9 +166,6 @@ static int anchors_open(const struct source_context *c, struct source **ret,
 		anchors_free(&s->base);
 		return err_os(e, "cannot have a timer");
 	}
-	/* Without breakpoints there are windows all the same. */
-	if (anchor_watch_measure(&s->setting.hit_ns, NULL) < 0)
-		s->setting.hit_ns = 0;
 	*ret = &s->base;
 	return 0;
 }
