@@ -204,6 +204,25 @@ bool count_tracee_keep_going(struct count_tracee *t)
 	return true;
 }
 
+/* Unless its signals are blocked it stops for one of them. */
+bool count_tracee_step(struct count_tracee *t)
+{
+	int signal = 0;
+	enum count_stop stop;
+	siginfo_t info = { 0 };
+
+	t->is_stopped = false;
+	ptrace(PTRACE_SINGLESTEP, t->tid, 0, 0);
+	stop = wait_for(t, 0, &signal);
+	if (stop != COUNT_STOP_SIGNAL)
+		return stop == COUNT_STOP_ASKED;
+	ptrace(PTRACE_GETSIGINFO, t->tid, 0, &info);
+	if (signal == SIGTRAP && info.si_code == TRAP_TRACE)
+		return true;
+	t->signal = signal;
+	return false;
+}
+
 bool count_tracee_stop_now(struct count_tracee *t)
 {
 	count_tracee_interrupt(t);

@@ -75,6 +75,9 @@ bool count_tracee_stop_again(struct count_tracee *t);
  * it has ended, or stands as what it executes fails, and would again. */
 void count_tracee_go_on(struct count_tracee *t);
 bool count_tracee_keep_going(struct count_tracee *t);
+/* By one instruction.  False: it has ended, or is to have a signal first, which it has
+ * when it is let go. */
+bool count_tracee_step(struct count_tracee *t);
 /* It stands, wherever it is; false: it has ended. */
 bool count_tracee_stop_now(struct count_tracee *t);
 /* Waits until it stands in a system call; false: it has ended. */

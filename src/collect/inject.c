@@ -413,10 +413,12 @@ static int lead(struct inject *i, struct inject_stop *s, struct err *e)
 {
 	int rc = check_settled(i, e);
 
+	if (rc == 0 && i->traces & WIRE_TRACER_FPE)
+		rc = inject_fpe_lead_out(&i->fpe, i->pid, s, e);
+	if (rc < 0)
+		return rc;
 	/* Meanwhile it may have forbidden itself calls; ours are not told of it yet. */
-	if (rc == 0)
-		rc = i->is_put ? inject_status_check_threads(i->pid, e)
-			       : put_in_again(i, s, e);
+	rc = i->is_put ? inject_status_check_threads(i->pid, e) : put_in_again(i, s, e);
 	if (rc == 0 && i->traces & WIRE_TRACER_FPE)
 		rc = do_fpe(i, inject_fpe_arm, s, e);
 	if (rc < 0)
@@ -491,6 +493,8 @@ static int find_ways(struct inject *i, struct err *e)
 		return rc;
 	inject_ways_find(&i->ways, &i->calls, &i->memory, (const char *)maps.data,
 			 maps.size);
+	inject_fpe_find(&i->fpe, i->calls.of[INJECT_CALL_feholdexcept].address,
+			(const char *)maps.data, maps.size);
 	return 0;
 }
 
@@ -642,8 +646,12 @@ static int leave_alone(struct inject *i, struct err *e)
 /* Calls are led as long as exceptions are unmasked.  ERR_LIMIT: not now. */
 static int disarm(struct inject *i, struct inject_stop *s, struct err *e)
 {
-	int rc = i->traces & WIRE_TRACER_FPE ? do_fpe(i, inject_fpe_disarm, s, e) : 0;
+	int rc = 0;
 
+	if (i->traces & WIRE_TRACER_FPE)
+		rc = inject_fpe_lead_out(&i->fpe, i->pid, s, e);
+	if (rc == 0 && i->traces & WIRE_TRACER_FPE)
+		rc = do_fpe(i, inject_fpe_disarm, s, e);
 	i->is_armed = rc == ERR_LIMIT;
 	return rc;
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/inject_fpe.h"
 
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "collect/inject_stack.h"
+#include "collect/inject_status.h"
+#include "host/proc_maps.h"
 #include "wire/injected.h"
 
 /* In both units exceptions have the same bits, in the same order, as flags and as masks;
@@ -206,6 +211,32 @@ static bool has_internal_mask(struct inject_fpe *f, const struct inject_stop_thr
 	return (t->mask & INTERNAL) == INTERNAL && f->n_waits < N_WAITS_MAX;
 }
 
+void inject_fpe_find(struct inject_fpe *f, uint64_t address, const char *maps,
+		     size_t maps_bytes)
+{
+	own(freep) struct proc_map *map = xcalloc(1, sizeof(*map));
+	const char *end = maps + maps_bytes;
+
+	f->code = f->code_end = 0;
+	while (address && proc_maps_next(&maps, end, map)) {
+		if (address < map->start || address >= map->end)
+			continue;
+		f->code = map->start;
+		f->code_end = map->end;
+	}
+}
+
+/* The kernel lets a step's trap end who ignores it. */
+int inject_fpe_lead_out(struct inject_fpe *f, pid_t pid, struct inject_stop *s,
+			struct err *e)
+{
+	if (inject_status_ignores(pid, SIGTRAP) ||
+	    inject_stop_lead_out(s, f->code, f->code_end) || f->n_within >= N_WAITS_MAX)
+		return 0;
+	f->n_within++;
+	return not_now(e);
+}
+
 static bool take_thread(struct work *w, size_t i)
 {
 	struct inject_stop_thread t;
@@ -315,7 +346,7 @@ static int arm(struct work *w, struct err *e)
 		arm_frame(w, thread, &w->frames.at[frame]);
 		*vec_push(&w->fpe->frames) = w->frames.at[frame++];
 	}
-	w->fpe->n_waits = 0;
+	w->fpe->n_waits = w->fpe->n_within = 0;
 	return 0;
 }
 

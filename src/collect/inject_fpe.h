@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/own.h"
@@ -42,12 +43,23 @@ struct inject_fpe_frame {
 };
 
 struct inject_fpe {
+	/* Of functions that put exceptions aside and back within: the C library's. */
+	uint64_t code, code_end;
 	VEC(struct inject_fpe_frame) frames; /* as they were, of those that were armed */
 	unsigned n_waits;		     /* for threads in what takes no time */
+	unsigned n_within;		     /* and for those that were not led out */
 };
 
 void inject_fpe_fini(struct inject_fpe *f);
 
+/* Where those functions are: with the one that has this address; 0: there are none.
+ * maps: the text of /proc/PID/maps. */
+void inject_fpe_find(struct inject_fpe *f, uint64_t address, const char *maps,
+		     size_t maps_bytes);
+/* All threads stand and none is taken: what they have in their registers is to be what
+ * they go on with.  ERR_LIMIT: not now. */
+must_use int inject_fpe_lead_out(struct inject_fpe *f, pid_t pid, struct inject_stop *s,
+				 struct err *e);
 /* All threads stand, and one is taken.  ERR_LIMIT: not now. */
 must_use int inject_fpe_arm(struct inject_fpe *f, const struct inject_fpe_library *l,
 			    struct inject_stop *s, struct err *e);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,6 +64,16 @@ int inject_status_check(pid_t pid, struct err *e)
 	if (rc == 0)
 		rc = inject_status_check_threads(pid, e);
 	return rc == 0 ? check_program(pid, e) : rc;
+}
+
+bool inject_status_ignores(pid_t pid, int signal)
+{
+	static const char label[] = "\nSigIgn:\t";
+	char text[PROCFS_STATUS_BYTES];
+	const char *found =
+		procfs_status(pid, text, NULL) == 0 ? strstr(text, label) : NULL;
+
+	return found && strtoull(found + strlen(label), NULL, 16) >> (signal - 1) & 1;
 }
 
 int inject_status_check_directory(pid_t pid, const char *directory, struct err *e)

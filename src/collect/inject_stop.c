@@ -2,6 +2,7 @@
 #include "collect/inject_stop.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #define PLAIN_FLAGS 0x202
 #define VDSO_MAX    0x10000
 #define RSEQ_CS_OFF 8		/* in what a thread has registered */
+#define STEPS_MAX   2000	/* while all stand: of 2 us, in virtual machines 20 */
 #define RUN_NS	    60000000000 /* an entry of the library, which takes milliseconds */
 
 /* Since kernel 5.13; C libraries name it since. */
@@ -289,6 +291,40 @@ bool inject_stop_run(struct inject_stop *s, uint64_t entry, uint64_t arg, uint64
 	regs.eflags = PLAIN_FLAGS;
 	regs.orig_rax = -1UL;
 	return count_remote_run_through(s->helper, &regs, word, RUN_NS);
+}
+
+/* What comes of an instruction: the kernel does not block that, but ends who does. */
+#define FAULTS                                                                           \
+	(UINT64_C(1) << (SIGILL - 1) | UINT64_C(1) << (SIGTRAP - 1) |                    \
+	 UINT64_C(1) << (SIGBUS - 1) | UINT64_C(1) << (SIGFPE - 1) |                     \
+	 UINT64_C(1) << (SIGSEGV - 1))
+
+static bool lead_out(struct count_tracee *t, uint64_t lo, uint64_t hi, unsigned *steps)
+{
+	bool is_in = t->regs.rip - lo < hi - lo;
+	uint64_t mask;
+
+	if (!is_in || !count_tracee_get_mask(t, &mask) ||
+	    !count_tracee_set_mask(t, ~FAULTS))
+		return !is_in;
+	while (is_in && *steps) {
+		--*steps;
+		if (!count_tracee_step(t) || !count_tracee_get(t, &t->regs))
+			break;
+		is_in = t->regs.rip - lo < hi - lo;
+	}
+	count_tracee_set_mask(t, mask);
+	return !is_in;
+}
+
+bool inject_stop_lead_out(struct inject_stop *s, uint64_t lo, uint64_t hi)
+{
+	unsigned steps = STEPS_MAX;
+	bool are_out = true;
+
+	vec_each(t, &s->threads.at)
+		are_out &= t->is_gone || lead_out(t, lo, hi, &steps);
+	return are_out;
 }
 
 static bool read_of_thread(void *ctx, uint64_t at, void *to, size_t bytes)

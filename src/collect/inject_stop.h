@@ -45,6 +45,10 @@ long inject_stop_call(struct inject_stop *s, uint64_t site, long number, uint64_
  * stops it in between: on a machine with much to do each time may be milliseconds. */
 bool inject_stop_run(struct inject_stop *s, uint64_t entry, uint64_t arg, uint64_t stack,
 		     uint64_t word);
+/* Threads that execute code there go on until they do not, before one is taken; nothing
+ * of it may be a system call, nor SIGTRAP ignored.  False: some thread still does, or
+ * what it executed has failed. */
+bool inject_stop_lead_out(struct inject_stop *s, uint64_t lo, uint64_t hi);
 /* Is a thread executing code there, or about to return to it?  It may not be. */
 bool inject_stop_is_within(const struct inject_stop *s, uint64_t lo, uint64_t hi);
 

@@ -130,6 +130,33 @@ def a_child_is_observed_and_left_with_its_parent():
     assert sorted(r['divide-by-zero'] for r in rows) == [5, 70], rows
 
 
+N_SUMMERS = 8
+
+
+@test
+def who_computes_what_puts_exceptions_aside_is_observed_behind():
+    with raising() as p:
+        for i in range(2):
+            path = f'{DIR}/sums{i}.dwell'
+            p.tell('add')
+            with attached(p.pid, path, *FPE):
+                assert ' 0 wrong' in p.tell('sum')
+            check_left(p.pid)
+            n = 100 * N_SUMMERS
+            assert totals(path) == {'exceptions': n, 'divide-by-zero': n}, totals(path)
+
+
+@test
+def who_has_exceptions_put_aside_when_it_is_left_has_them_masked():
+    with raising() as p:
+        for i in range(2):
+            with attached(p.pid, f'{DIR}/masks{i}.dwell', *FPE):
+                p.tell('add')
+            check_left(p.pid)
+            said = p.tell('masks')
+            assert ' 0 wrong' in said, (i, said)
+
+
 def spun(said):
     return int(said.split()[4])
 

@@ -12,14 +12,19 @@
  *	enabled N	N divisions that the program enabled, and has a handler for
  *	park, leave	the worker waits in a handler, and leaves it
  *	spin, rest	a thread divides without end, and no more
+ *	add, sum	threads add up without end, for which the C library puts
+ *			exceptions aside; and no more, and divide a hundred times each
+ *	masks		the same, but without dividing, and nothing may be unmasked
  *	hash		of results
  *	state		registers, masks and actions, but that of SIGFPE, as the
  *			kernel has them, of all threads
  */
 #include <fenv.h>
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +34,12 @@
 #include <unistd.h>
 #include <xmmintrin.h>
 
+#define N_SUMMERS 8
+
 static volatile double zero = 0, one = 1;
 static volatile long n_wrong, n_spun;
-static volatile sig_atomic_t n_signals, is_parked, may_leave, is_spinning;
+static volatile sig_atomic_t n_signals, is_parked, may_leave, is_spinning, may_divide;
+static pthread_t summers[N_SUMMERS];
 static sigjmp_buf back;
 static char states[4096];
 
@@ -196,6 +204,45 @@ static void *spin(void *arg)
 	return arg;
 }
 
+/* Of glibc since 2.28, as its header tells to whoever asks for more than this program
+ * does. */
+__attribute__((weak)) float fadd(double a, double b);
+
+/* By turns in both units. */
+static void *add_up(void *arg)
+{
+	volatile double x = (double)(intptr_t)arg;
+	volatile long double y = 1;
+	uint16_t control;
+
+	while (is_spinning) {
+		x = fadd ? (double)fadd(x, 0.7) : 1;
+		if (arg)
+			y = fmal(1.1L, 0.9L, y) - 1;
+	}
+	__asm__ volatile("fnstcw %0" : "=m"(control));
+	if (may_divide)
+		divide(100);
+	else if ((_mm_getcsr() & 0x1f80) != 0x1f80 || (control & 0x3f) != 0x3f)
+		__atomic_fetch_add(&n_wrong, 1, __ATOMIC_RELAXED);
+	return arg;
+}
+
+static void begin_adding(void)
+{
+	is_spinning = 1;
+	for (intptr_t i = 0; i < N_SUMMERS; i++)
+		pthread_create(&summers[i], NULL, add_up, (void *)(i % 2));
+}
+
+static void end_adding(bool is_to_divide)
+{
+	may_divide = is_to_divide;
+	is_spinning = 0;
+	for (int i = 0; i < N_SUMMERS; i++)
+		pthread_join(summers[i], NULL);
+}
+
 static void divide_in(const char *who, long n)
 {
 	pthread_t t;
@@ -300,6 +347,10 @@ static void obey(const char *line)
 			make_small(n);
 		else if (!strcmp(word, "enabled"))
 			enabled(n);
+		else if (!strcmp(word, "add"))
+			begin_adding();
+		else if (!strcmp(word, "sum") || !strcmp(word, "masks"))
+			end_adding(word[0] == 's');
 		else if (!strcmp(word, "leave")) {
 			may_leave = 1;
 			finish(&workers[0]);

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -196,10 +198,133 @@ static void masks_and_registers_of_arithmetic_are_changed_for_good(void **state)
 	tear_down(&f);
 }
 
+/* Code that a thread is to leave, and from which it returns every now and then, or never.
+ */
+#define WALKED __attribute__((section("walked"), noinline))
+
+extern const char __start_walked[], __stop_walked[];
+static volatile unsigned n_turns;
+
+WALKED static void turn(void)
+{
+	for (unsigned i = 0; i < 100; i++)
+		n_turns++;
+}
+
+WALKED static void turn_for_ever(void)
+{
+	for (;;)
+		n_turns++;
+}
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+static bool is_caught(pid_t pid, int signal)
+{
+	char text[PROCFS_STATUS_BYTES], *found;
+
+	assert_int_equal(procfs_status(pid, text, NULL), 0);
+	found = strstr(text, "\nSigCgt:\t");
+	assert_non_null(found);
+	return strtoull(found + 9, NULL, 16) >> (signal - 1) & 1;
+}
+
+/* A process that executes it, and blocks all signals; it has none pending but one. */
+static pid_t walk(void (*code)(void))
+{
+	pid_t pid = fork();
+	sigset_t all;
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGTRAP, do_nothing);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	kill(getpid(), SIGUSR1);
+	for (;;)
+		code();
+}
+
+static size_t lead_out(pid_t pid, bool is_to_succeed)
+{
+	const uint64_t lo = (uintptr_t)__start_walked, hi = (uintptr_t)__stop_walked;
+	struct inject_stop *s = inject_stop_begin(pid, NULL);
+	struct inject_stop_thread t;
+	bool was_within;
+
+	assert_non_null(s);
+	assert_true(inject_stop_get(s, 0, &t));
+	was_within = t.pc >= lo && t.pc < hi;
+	assert_int_equal(inject_stop_lead_out(s, lo, hi), is_to_succeed || !was_within);
+	assert_true(inject_stop_get(s, 0, &t));
+	assert_int_equal(t.pc >= lo && t.pc < hi, was_within && !is_to_succeed);
+	inject_stop_end(s);
+	return was_within;
+}
+
+static bool is_blocked(pid_t pid, int signal)
+{
+	struct inject_stop *s = inject_stop_begin(pid, NULL);
+	struct inject_stop_thread t = { 0 };
+
+	assert_non_null(s);
+	assert_true(inject_stop_get(s, 0, &t));
+	inject_stop_end(s);
+	return t.mask >> (signal - 1) & 1;
+}
+
+static void who_is_in_code_is_led_out_of_it_by_as_much_as_that_takes(void **state)
+{
+	size_t n_within = 0;
+	pid_t pid;
+
+	(void)state;
+	if (!memory_of_others_is_there())
+		skip();
+	pid = walk(turn);
+	for (unsigned i = 0; i < 1000 && n_within < 10; i++) {
+		n_within += lead_out(pid, true);
+		usleep(1000);
+	}
+	assert_int_equal(n_within, 10);
+	assert_true(is_blocked(pid, SIGTRAP));
+	assert_true(is_caught(pid, SIGTRAP));
+	assert_true(is_blocked(pid, SIGUSR1));
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void who_never_leaves_is_left_where_it_is(void **state)
+{
+	size_t n_within = 0;
+	pid_t pid;
+
+	(void)state;
+	if (!memory_of_others_is_there())
+		skip();
+	pid = walk(turn_for_ever);
+	for (unsigned i = 0; i < 1000 && !n_within; i++)
+		n_within += lead_out(pid, false);
+	assert_int_equal(n_within, 1);
+	assert_true(is_blocked(pid, SIGTRAP));
+	assert_true(is_caught(pid, SIGTRAP));
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_filter_for_all_does_not_meet_what_is_done_for_us),
+		cmocka_unit_test(
+			who_is_in_code_is_led_out_of_it_by_as_much_as_that_takes),
+		cmocka_unit_test(who_never_leaves_is_left_where_it_is),
 		cmocka_unit_test(masks_and_registers_of_arithmetic_are_changed_for_good),
 	};
 
