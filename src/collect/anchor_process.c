@@ -32,6 +32,15 @@ static void look(void *process, const struct count_stand *stand, bool is_left)
 	anchor_steps_look(&p->steps, stand, is_left);
 }
 
+/* Only then its clock is exact.  Engines may come twice, if the first cannot stay. */
+static void note_moment(void *process, enum count_moment moment)
+{
+	struct anchor_process *p = process;
+
+	if (moment != COUNT_MOMENT_NATIVE || !p->stood_ns[moment])
+		p->stood_ns[moment] = now_ns(p);
+}
+
 int anchor_process_new(const struct anchor_process_setting *setting, pid_t pid,
 		       struct anchor_process **ret, struct err *e)
 {
@@ -53,7 +62,7 @@ int anchor_process_new(const struct anchor_process_setting *setting, pid_t pid,
 					    .heirs = setting->heirs,
 					    .hit_ns = setting->counter_ns };
 	p->watching = anchor_watching_of();
-	p->look = (struct count_look){ look, p };
+	p->look = (struct count_look){ look, note_moment, p };
 	*ret = steal(&p);
 	return 0;
 }
@@ -173,8 +182,17 @@ void anchor_process_end_unseen(struct anchor_process *p, uint32_t next)
 void anchor_process_begin(struct anchor_process *p, uint32_t window)
 {
 	p->gap_ns = 0;
+	memset(p->stood_ns, 0, sizeof(p->stood_ns));
 	anchor_steps_begin(&p->steps);
 	anchor_meters_tell(&p->meters, window);
+}
+
+uint64_t anchor_process_counted_ns(const struct anchor_process *p)
+{
+	uint64_t from_ns = p->stood_ns[COUNT_MOMENT_TRANSLATED],
+		 to_ns = p->stood_ns[COUNT_MOMENT_AWAY];
+
+	return from_ns && to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
 void anchor_process_take(struct anchor_process *p, uint32_t window,

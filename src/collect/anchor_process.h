@@ -52,6 +52,8 @@ struct anchor_process {
 	 * the last window was left. */
 	uint64_t cpu_ns, told_ns, left_ns;
 	uint64_t gap_ns; /* from then until it stood for the next, 0: disturbed */
+	/* When it stood for a window, each of enum count_moment, 0: it did not. */
+	uint64_t stood_ns[COUNT_MOMENT_AWAY + 1];
 	/* When its turn was last asked for, and how long it ran until then. */
 	uint64_t looked_ns, ran_ns;
 	/* When others began not to look at it, since another is counted; and how long
@@ -79,6 +81,8 @@ void anchor_process_begin_unseen(struct anchor_process *p, uint32_t next);
 void anchor_process_end_unseen(struct anchor_process *p, uint32_t next);
 /* A window begins at the time of the last look, which has been told. */
 void anchor_process_begin(struct anchor_process *p, uint32_t window);
+/* What it took in translation. */
+uint64_t anchor_process_counted_ns(const struct anchor_process *p);
 /* What was counted in it, before what is known by it is chosen. */
 void anchor_process_take(struct anchor_process *p, uint32_t window,
 			 const struct count_reader *r);

@@ -358,21 +358,22 @@ static void read_window(struct anchors *s)
 static void end_window(struct anchors *s)
 {
 	struct anchor_process *p = s->process;
-	uint64_t counted_ns, cost_ns;
+	uint64_t native_ns, cost_ns;
 
 	anchor_process_look(p, s->n_windows);
-	counted_ns = p->cpu_ns - s->begin_cpu_ns;
+	p->stood_ns[COUNT_MOMENT_AWAY] = p->cpu_ns; /* unless it stands then */
 	count_visits_end(&s->visits);
 	anchor_meters_begin(&p->meters);
 	anchor_process_look(p, s->n_windows);
 	p->told_ns = p->left_ns = p->cpu_ns;
 	p->n_refused = 0;
 	read_window(s);
-	anchor_process_end(p, s->n_windows, counted_ns / SLOWDOWN);
+	native_ns = anchor_process_counted_ns(p) / SLOWDOWN;
+	cost_ns = p->cpu_ns - p->stood_ns[COUNT_MOMENT_NATIVE] - native_ns;
+	anchor_process_end(p, s->n_windows, native_ns);
 	anchor_processes_end_unseen(&s->processes, s->n_windows);
 	s->n_windows++;
-	cost_ns = p->cpu_ns - s->begin_cpu_ns - counted_ns / SLOWDOWN +
-		  clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
+	cost_ns += clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - s->own_cpu_ns;
 	s->budget.spent_ns += cost_ns;
 	anchor_budget_plan(&s->budget, cost_ns, anchor_process_windows_part(p));
 	s->base.wants_alone = false;

@@ -461,10 +461,18 @@ static int change(struct attach *x, struct err *e)
 	return rc;
 }
 
+static void tell(const struct attach *x, enum count_moment moment)
+{
+	if (x->look)
+		x->look->stands(x->look->ctx, moment);
+}
+
 static int attach(struct attach *x, struct err *e)
 {
 	int rc = count_tracees_stop(&x->threads, e);
 
+	if (rc == 0)
+		tell(x, COUNT_MOMENT_NATIVE);
 	if (rc == 0)
 		rc = count_status_check_sharing(x->a->pid, &x->alone, e);
 	if (rc == 0)
@@ -477,7 +485,11 @@ static int attach(struct attach *x, struct err *e)
 		rc = refuse_locked(e);
 	if (rc == 0)
 		rc = look_at_threads(x, e);
-	return rc == 0 ? change(x, e) : rc;
+	if (rc == 0)
+		rc = change(x, e);
+	if (rc == 0)
+		tell(x, COUNT_MOMENT_TRANSLATED);
+	return rc;
 }
 
 int count_attach(pid_t pid, const struct count_directory *d, const char *flags,

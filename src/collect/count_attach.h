@@ -23,9 +23,18 @@ struct count_stand {
 	struct count_control_regs native;
 };
 
-/* Asked to look at it while it stands: before the engine comes, or after it is gone. */
+/* When all of its threads stand. */
+enum count_moment {
+	COUNT_MOMENT_NATIVE,	 /* before anything has changed */
+	COUNT_MOMENT_TRANSLATED, /* it goes on with the engine */
+	COUNT_MOMENT_AWAY,	 /* all are out of translated code */
+};
+
+/* Asked to look at it while it stands: before the engine comes, or after it is gone; and
+ * told of moments, with as many threads as there are. */
 struct count_look {
 	void (*at)(void *ctx, const struct count_stand *stand, bool is_left);
+	void (*stands)(void *ctx, enum count_moment moment);
 	void *ctx; /* borrowed */
 };
 
@@ -41,7 +50,7 @@ struct count_attached {
 
 /* Counts into the directory, which the process's user may use from now on.  On failure
  * the process is as it was, or without what rested in it.  flags: wire/count_flags.h;
- * look: NULL, or who is to look if there is one thread; resting: where the engine is
+ * look: NULL, or who is to look, if there is one thread; resting: where the engine is
  * already, or NULL. */
 must_use int count_attach(pid_t pid, const struct count_directory *d, const char *flags,
 			  const struct count_look *look,

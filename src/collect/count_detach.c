@@ -460,6 +460,8 @@ static int leave(struct detach *x, struct err *e)
 	if (!one)
 		return err_set(e, ERR_UNSUPPORTED,
 			       "none of its threads is where the engine can be left");
+	if (x->look)
+		x->look->stands(x->look->ctx, COUNT_MOMENT_AWAY);
 	if (!finish(x, one))
 		return err_set(e, ERR_UNSUPPORTED,
 			       "thread %d ended when it was to leave the engine",
