@@ -201,6 +201,15 @@ void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now
 	put_sites_together(a);
 }
 
+double anchor_record_insns(const struct anchor_record *a)
+{
+	double n = 0;
+
+	vec_each(b, &a->blocks)
+		n += (double)b->times * b->n_insns;
+	return n;
+}
+
 void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t addr,
 			   uint64_t times, uint64_t cpu_ns)
 {

@@ -35,6 +35,8 @@ void anchor_record_fini(struct anchor_record *a);
 void anchor_record_begin(struct anchor_record *a);
 void anchor_record_window(struct anchor_record *a, uint32_t window, uint64_t now_ns,
 			  const struct count_reader *r);
+/* Instructions that were executed in it. */
+double anchor_record_insns(const struct anchor_record *a);
 /* An address of some window's block: it was met so often in that much CPU time. */
 void anchor_record_watched(struct anchor_record *a, uint32_t window, uint64_t addr,
 			   uint64_t times, uint64_t cpu_ns);

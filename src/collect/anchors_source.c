@@ -43,7 +43,6 @@ extern const struct source_ops anchors_source;
 #define IDLE_TURNS_NS 5000000u	/* where there are turns between windows */
 #define NEAR_NS	      20000000u /* of CPU time, before and behind a window */
 #define NEAR_WALL_NS  500000000u
-#define SLOWDOWN      2 /* of the program in a window, about */
 #define PER_CENT      100.0
 
 enum state {
@@ -368,7 +367,8 @@ static void end_window(struct anchors *s)
 	p->told_ns = p->left_ns = p->cpu_ns;
 	p->n_refused = 0;
 	read_window(s);
-	native_ns = anchor_process_counted_ns(p) / SLOWDOWN;
+	native_ns = anchor_budget_native_ns(anchor_process_counted_ns(p),
+					    anchor_record_insns(&p->record));
 	cost_ns = p->cpu_ns - p->stood_ns[COUNT_MOMENT_NATIVE] - native_ns;
 	anchor_process_end(p, s->n_windows, native_ns);
 	anchor_processes_end_unseen(&s->processes, s->n_windows);
