@@ -146,6 +146,7 @@ static void check_recording(const char *path)
 	own(recording_freep) struct recording *r = NULL;
 	own(buf_fini) struct buf blob = { 0 };
 	struct err e = { 0 };
+	uint64_t time_ns, next_ns;
 
 	if (recording_open(path, &r, &e) < 0) {
 		check_text(&e);
@@ -153,6 +154,7 @@ static void check_recording(const char *path)
 		return;
 	}
 	check(recording_is_complete(r) || recording_damage(r));
+	check(!recording_has_interim(r, &time_ns, &next_ns) || !recording_is_complete(r));
 	check_dictionaries(r);
 	check_samples(r, SAMPLE_ALL);
 	check_samples(r, SAMPLE_STACK | SAMPLE_WEIGHT);
@@ -211,15 +213,23 @@ static void check_merge(const char *path)
 }
 
 /* Bytes become a chain of blocks with right checksums, sizes cut to what is there. */
-static void seal(uint8_t *data, size_t size)
+static void seal_blocks(uint8_t *data, size_t off, size_t size, bool is_inner);
+
+/* And blocks inside of interim sums, whose checksums are those of outer ones then. */
+static void seal_inner(uint8_t *payload, size_t size)
 {
-	if (size < FORMAT_HEADER_BYTES)
-		return;
-	format_header_encode(data);
-	for (size_t off = FORMAT_HEADER_BYTES; size - off >= BLOCK_HEADER_BYTES;) {
+	size_t head = size ? payload[0] : 0;
+
+	if (head < 0x80 && size > head)
+		seal_blocks(payload + 1 + head, 0, size - 1 - head, true);
+}
+
+static void seal_blocks(uint8_t *data, size_t off, size_t size, bool is_inner)
+{
+	while (size - off >= BLOCK_HEADER_BYTES) {
 		struct block_header h;
 		size_t left = size - off - BLOCK_HEADER_BYTES;
-		const uint8_t *payload = data + off + BLOCK_HEADER_BYTES;
+		uint8_t *payload = data + off + BLOCK_HEADER_BYTES;
 
 		memcpy(&h.kind, data + off + 4, 2);
 		memcpy(&h.flags, data + off + 6, 2);
@@ -230,10 +240,22 @@ static void seal(uint8_t *data, size_t size)
 		h.stored_size = h.stored_size < left ? h.stored_size : (uint32_t)left;
 		if (h.raw_size <= FORMAT_BLOCK_MAX) /* else refused as it is */
 			h.raw_size %= SEALED_RAW_BYTES;
+		if (h.kind == FORMAT_INTERIM && !is_inner) {
+			h.flags = 0;
+			seal_inner(payload, h.stored_size);
+		}
 		h.payload_crc = crc32c(0, payload, h.stored_size);
 		block_header_encode(&h, off, data + off);
 		off += BLOCK_HEADER_BYTES + h.stored_size;
 	}
+}
+
+static void seal(uint8_t *data, size_t size)
+{
+	if (size < FORMAT_HEADER_BYTES)
+		return;
+	format_header_encode(data);
+	seal_blocks(data, FORMAT_HEADER_BYTES, size, false);
 }
 
 static void try_bytes(const uint8_t *data, size_t size)

@@ -77,7 +77,7 @@ static int begin(struct top_feed *f, struct err *e)
 {
 	struct mark first = last_mark(f);
 	struct recording *r;
-	int rc = recording_open(f->state.path, &r, e);
+	int rc = recording_open_growing(f->state.path, &r, e);
 
 	if (rc < 0)
 		return rc;

@@ -101,15 +101,26 @@ static void add_closing(struct block_list *l, const struct block_source *s,
 	};
 }
 
-/* What follows off cannot be understood: go on at the next intact header. */
-static int resync(const struct block_source *s, struct damage *damage, uint64_t *off,
-		  struct err *e)
+static bool is_interim(const struct block_source *s, uint64_t off)
+{
+	struct block_header h;
+
+	return block_source_header(s, off, &h, NULL) == 0 && h.kind == FORMAT_INTERIM;
+}
+
+/* What follows off cannot be understood: go on at the next intact header, unless there
+ * is nothing but what is written again and again. */
+static int resync(struct block_list *l, const struct block_source *s,
+		  struct damage *damage, uint64_t *off, struct err *e)
 {
 	uint64_t next;
 	int rc = block_source_find(s, *off + 1, &next, e);
 
 	if (rc < 0)
 		return rc;
+	l->has_interim = is_interim(s, next);
+	if (l->has_interim)
+		return 0;
 	damage_note(damage,
 		    "damaged at byte %" PRIu64 ": %" PRIu64 " bytes make no sense", *off,
 		    next - *off);
@@ -117,11 +128,38 @@ static int resync(const struct block_source *s, struct damage *damage, uint64_t 
 	return 0;
 }
 
+void block_list_cut(struct block_list *l, uint64_t off)
+{
+	while (l->blocks.n && l->blocks.at[l->blocks.n - 1].offset >= off)
+		l->blocks.n--;
+	if (off < l->whole_bytes)
+		l->whole_bytes = off;
+}
+
+/* The last block was written in part when something else was behind it already. */
+static int drop_torn(struct block_list *l, const struct block_source *s, struct err *e)
+{
+	own(buf_fini) struct buf payload = { 0 };
+	own(buf_fini) struct buf scratch = { 0 };
+	const struct format_entry *last = &l->blocks.at[l->blocks.n - 1];
+	struct err why = { 0 };
+	struct reader r;
+	int rc = block_source_payload(s, last->offset, last->kind, &payload, &scratch, &r,
+				      &why);
+
+	if (rc == ERR_FORMAT)
+		block_list_cut(l, last->offset);
+	if (rc == ERR_OS && e)
+		*e = why;
+	return rc == ERR_OS ? rc : 0;
+}
+
 static int scan(struct block_list *l, const struct block_source *s, uint64_t off,
 		struct damage *damage, struct err *e)
 {
 	struct block_header h;
 
+	l->has_interim = false;
 	l->whole_bytes = off < s->size ? off : s->size;
 	while (s->size - l->whole_bytes >= BLOCK_HEADER_BYTES && off < s->size) {
 		if (s->size - off < BLOCK_HEADER_BYTES)
@@ -129,8 +167,10 @@ static int scan(struct block_list *l, const struct block_source *s, uint64_t off
 
 		int rc = block_source_header(s, off, &h, e);
 
-		if (rc == ERR_FORMAT)
-			rc = resync(s, damage, &off, e);
+		if (rc == 0 && h.kind == FORMAT_INTERIM)
+			l->has_interim = true;
+		else if (rc == ERR_FORMAT)
+			rc = resync(l, s, damage, &off, e);
 		else if (rc == 0 && h.stored_size > s->size - off - BLOCK_HEADER_BYTES)
 			break; /* cut inside a payload */
 		else if (rc == 0) {
@@ -142,8 +182,10 @@ static int scan(struct block_list *l, const struct block_source *s, uint64_t off
 		}
 		if (rc < 0)
 			return rc;
+		if (l->has_interim)
+			break;
 	}
-	return 0;
+	return l->has_interim && l->blocks.n ? drop_torn(l, s, e) : 0;
 }
 
 int block_list_read(struct block_list *l, const struct block_source *s,

@@ -23,6 +23,7 @@ struct block_list {
 	VEC(struct format_entry) blocks; /* in file order */
 	bool is_closed;			 /* the recorder ended in order */
 	uint64_t whole_bytes;		 /* end of the last whole block */
+	bool has_interim;		 /* one may be behind that (interim.h) */
 };
 
 must_use int block_list_read(struct block_list *l, const struct block_source *s,
@@ -30,6 +31,8 @@ must_use int block_list_read(struct block_list *l, const struct block_source *s,
 /* And what was appended since it was read: the source's size has grown. */
 must_use int block_list_follow(struct block_list *l, const struct block_source *s,
 			       struct damage *damage, struct err *e);
+/* Leaves out those that begin at off or behind it. */
+void block_list_cut(struct block_list *l, uint64_t off);
 void block_list_fini(struct block_list *l);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "store/block_header.h"
+#include "store/interim.h"
 
 static int check_replaceable(const char *path, struct err *e)
 {
@@ -115,26 +116,108 @@ int block_sink_continue(struct block_sink *s, const char *path,
 
 void block_sink_fini(struct block_sink *s)
 {
+	/* Whoever ends so was not to end. */
+	if (s->interim.size)
+		s->file.has_room = false;
 	growing_file_fini(&s->file);
+	buf_fini(&s->interim.payload);
 	buf_fini(&s->out);
 	squeeze_fini(&s->squeeze);
 	vec_fini(&s->entries);
 	*s = (struct block_sink){ 0 };
 }
 
+void block_sink_drop_interim(struct block_sink *s)
+{
+	if (s->interim.size)
+		growing_file_cut_behind(&s->file, s->file.offset);
+	s->interim.size = 0;
+}
+
+/* Its header and payload as they are at off. */
+static void encode(struct block_sink *s, const struct block_header *h, uint64_t off,
+		   const void *payload)
+{
+	buf_clear(&s->out);
+	block_header_encode(h, off, buf_reserve(&s->out, BLOCK_HEADER_BYTES));
+	s->out.size += BLOCK_HEADER_BYTES;
+	buf_add(&s->out, payload, h->stored_size);
+}
+
+/* Behind the blocks, of which n_bytes more are about to come, and behind the one that is
+ * there unless there is room before it. */
+static int place_interim(struct block_sink *s, uint64_t n_bytes, uint64_t max_bytes,
+			 struct err *e)
+{
+	const struct buf *payload = &s->interim.payload;
+	const struct block_header h = { .kind = FORMAT_INTERIM,
+					.raw_size = (uint32_t)payload->size,
+					.stored_size = (uint32_t)payload->size,
+					.payload_crc =
+						crc32c(0, payload->data, payload->size) };
+	uint64_t size = BLOCK_HEADER_BYTES + payload->size;
+	uint64_t at = s->file.offset + n_bytes + INTERIM_GAP_BYTES;
+	uint64_t was = s->interim.size ? s->interim.at + s->interim.size : 0;
+	int rc;
+
+	if (s->interim.size && at + size > s->interim.at && at < was)
+		at = was;
+	if (max_bytes && at + size > max_bytes)
+		return err_set(e, ERR_LIMIT, "'%s' reached its largest size",
+			       s->file.path);
+	encode(s, &h, at, payload->data);
+	rc = growing_file_write_behind(&s->file, at, s->out.data, s->out.size, e);
+	if (rc < 0) {
+		growing_file_cut_behind(&s->file, was);
+		return rc;
+	}
+	s->interim.at = at;
+	s->interim.size = size;
+	growing_file_cut_behind(&s->file, at + size);
+	return 0;
+}
+
+int block_sink_put_interim(struct block_sink *s, const struct buf *payload,
+			   uint64_t max_bytes, struct err *e)
+{
+	if (payload->size > FORMAT_BLOCK_MAX)
+		return err_set(e, ERR_LIMIT, "interim sums of %zu bytes are too large",
+			       payload->size);
+	if (payload != &s->interim.payload) {
+		buf_clear(&s->interim.payload);
+		buf_add(&s->interim.payload, payload->data, payload->size);
+	}
+	return place_interim(s, 0, max_bytes, e);
+}
+
+/* Whose place is wanted for a block. */
+static void make_way(struct block_sink *s, uint64_t n_bytes)
+{
+	uint64_t end = s->file.offset + n_bytes + s->file.kept_bytes;
+
+	if (s->interim.size && end >= s->interim.at &&
+	    place_interim(s, n_bytes, 0, NULL) < 0)
+		block_sink_drop_interim(s);
+}
+
 static int append(struct block_sink *s, const struct block_header *h, const void *payload,
 		  struct err *e)
 {
-	buf_clear(&s->out);
-	block_header_encode(h, s->file.offset, buf_reserve(&s->out, BLOCK_HEADER_BYTES));
-	s->out.size += BLOCK_HEADER_BYTES;
-	buf_add(&s->out, payload, h->stored_size);
+	int rc;
+
+	make_way(s, BLOCK_HEADER_BYTES + h->stored_size);
+	encode(s, h, s->file.offset, payload);
+	rc = growing_file_append(&s->file, s->out.data, s->out.size, e);
+	if (rc == 0 || !s->interim.size)
+		return rc;
+	block_sink_drop_interim(s);
 	return growing_file_append(&s->file, s->out.data, s->out.size, e);
 }
 
-int block_sink_append(struct block_sink *s, enum format_kind kind,
-		      const struct buf *payload, const struct format_summary *summary,
-		      bool is_dense, struct err *e)
+/* The header, and what is stored of the payload. */
+static int prepare(struct block_sink *s, enum format_kind kind, const struct buf *payload,
+		   bool is_dense, struct block_header *ret, const struct buf **ret_stored,
+		   struct err *e)
 {
 	const struct buf *stored = payload;
 	struct block_header h = { .kind = (uint16_t)kind };
@@ -149,6 +232,36 @@ int block_sink_append(struct block_sink *s, enum format_kind kind,
 	h.raw_size = (uint32_t)payload->size;
 	h.stored_size = (uint32_t)stored->size;
 	h.payload_crc = crc32c(0, stored->data, stored->size);
+	*ret = h;
+	*ret_stored = stored;
+	return 0;
+}
+
+int block_sink_nest(struct block_sink *s, struct buf *out, size_t from,
+		    enum format_kind kind, const struct buf *payload, struct err *e)
+{
+	const struct buf *stored = NULL;
+	struct block_header h;
+	int rc = prepare(s, kind, payload, true, &h, &stored, e);
+
+	if (rc < 0)
+		return rc;
+	block_header_encode(&h, out->size - from, buf_reserve(out, BLOCK_HEADER_BYTES));
+	out->size += BLOCK_HEADER_BYTES;
+	buf_add(out, stored->data, stored->size);
+	return 0;
+}
+
+int block_sink_append(struct block_sink *s, enum format_kind kind,
+		      const struct buf *payload, const struct format_summary *summary,
+		      bool is_dense, struct err *e)
+{
+	const struct buf *stored = NULL;
+	struct block_header h;
+	int rc = prepare(s, kind, payload, is_dense, &h, &stored, e);
+
+	if (rc < 0)
+		return rc;
 
 	struct format_entry entry = {
 		.offset = s->file.offset,
@@ -158,9 +271,7 @@ int block_sink_append(struct block_sink *s, enum format_kind kind,
 
 	if (summary)
 		entry.summary = *summary;
-
-	int rc = append(s, &h, stored->data, e);
-
+	rc = append(s, &h, stored->data, e);
 	if (rc == 0)
 		*vec_push(&s->entries) = entry;
 	return rc;

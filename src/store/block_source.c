@@ -107,11 +107,12 @@ int block_source_header(const struct block_source *s, uint64_t off,
 			struct block_header *ret, struct err *e)
 {
 	uint8_t bytes[BLOCK_HEADER_BYTES];
+	bool is_inner = s->inner_from && off >= s->inner_from;
 	int rc = block_source_bytes(s, off, bytes, sizeof(bytes), e);
 
 	if (rc < 0)
 		return rc;
-	if (!block_header_decode(bytes, off, ret))
+	if (!block_header_decode(bytes, is_inner ? off - s->inner_from : off, ret))
 		return err_set(e, ERR_FORMAT,
 			       "damaged at byte %" PRIu64 ": no block begins there", off);
 	return 0;

@@ -23,6 +23,7 @@ struct block_source {
 	char *path;
 	uint64_t size; /* when opened, or followed last */
 	bool has_whole_header;
+	uint64_t inner_from; /* blocks from there on are inside another; 0: none are */
 };
 
 /* Opens a regular file that begins like a recording. */

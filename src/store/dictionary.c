@@ -147,6 +147,16 @@ static const char *apply_records(struct dictionary *d, unsigned kind, struct rea
 	return why;
 }
 
+const char *dictionary_add_facts(struct dictionary *d, struct reader r)
+{
+	struct record_list *l = &d->lists[FORMAT_FACTS];
+
+	if (!record_list_append(l, r, d->n, d->max_bytes / l->layout->item_size))
+		return unknown_ids;
+	d->n[FORMAT_FACTS] = l->n;
+	return NULL;
+}
+
 /* Room for the rows of a block of a dictionary with n entries of `size` bytes. */
 static const char *check_rows(const struct dictionary *d, const struct column_set *s,
 			      size_t n, size_t size)

@@ -46,6 +46,8 @@ void dictionary_forget(struct dictionary *d);
 bool dictionary_has_kind(unsigned kind);
 /* NULL, or why the block was refused: a few words. */
 const char *dictionary_apply(struct dictionary *d, unsigned kind, struct reader r);
+/* The same of facts that are numbered from 0: they go behind all others. */
+const char *dictionary_add_facts(struct dictionary *d, struct reader r);
 /* For a part: room for n locations or stacks, at first empty.  False: too many. */
 bool dictionary_reserve(struct dictionary *d, unsigned kind, uint64_t n);
 /* One block of them, at its place; what it needs of other blocks it says itself. */

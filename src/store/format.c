@@ -36,6 +36,7 @@ static const char *const kind_names[FORMAT_N_KINDS] = {
 	[FORMAT_ANCHORS] = "anchors",
 	[FORMAT_GAUGES] = "gauges",
 	[FORMAT_ANCHOR_WAYS] = "anchor ways",
+	[FORMAT_INTERIM] = "interim sums",
 };
 
 const char *format_kind_name(unsigned kind)

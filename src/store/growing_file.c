@@ -79,32 +79,49 @@ static int keep_room(struct growing_file *f, size_t size, struct err *e)
 	return 0;
 }
 
+static int write_at(const struct growing_file *f, uint64_t at, const void *data,
+		    size_t size, struct err *e)
+{
+	const uint8_t *p = data;
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pwrite(f->fd, p + done, size - done, (off_t)(at + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			errno = ENOSPC;
+		if (n <= 0)
+			return err_os(e, "cannot write '%s'", f->path);
+		done += (size_t)n;
+	}
+	return 0;
+}
+
 /* Behind what is in the file. */
 static int write_all(const struct growing_file *f, const void *data, size_t size,
 		     struct err *e)
 {
 	uint64_t end = f->offset - f->waiting.size;
-	const uint8_t *p = data;
-	size_t done = 0;
+	int rc = write_at(f, end, data, size, e);
 
-	while (done < size) {
-		ssize_t n = pwrite(f->fd, p + done, size - done, (off_t)(end + done));
+	if (rc < 0 && ftruncate(f->fd, (off_t)end) != 0)
+		return rc; /* the reader drops half a block, too */
+	return rc;
+}
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			if (n == 0)
-				errno = ENOSPC;
+int growing_file_write_behind(struct growing_file *f, uint64_t at, const void *data,
+			      size_t size, struct err *e)
+{
+	f->has_room = true;
+	return write_at(f, at, data, size, e);
+}
 
-			int rc = err_os(e, "cannot write '%s'", f->path);
-
-			if (ftruncate(f->fd, (off_t)end) != 0)
-				return rc; /* the reader drops half a block, too */
-			return rc;
-		}
-		done += (size_t)n;
-	}
-	return 0;
+void growing_file_cut_behind(struct growing_file *f, uint64_t at)
+{
+	if (f->fd >= 0 && ftruncate(f->fd, (off_t)(at > f->offset ? at : f->offset)) != 0)
+		return; /* it is longer than it needs to be */
 }
 
 static int make(struct growing_file *f, struct err *e)

@@ -40,6 +40,12 @@ void growing_file_keep(struct growing_file *f, uint64_t bytes);
 must_use int growing_file_append(struct growing_file *f, const void *data, size_t size,
 				 struct err *e);
 /* All of it is in the file; else why not, and it waits on. */
+/* Beside the pieces, further behind them than the next one goes; nothing of that counts,
+ * and it is gone when a piece fails or the file is closed. */
+must_use int growing_file_write_behind(struct growing_file *f, uint64_t at,
+				       const void *data, size_t size, struct err *e);
+/* Whatever is from there on is not needed, pieces excepted. */
+void growing_file_cut_behind(struct growing_file *f, uint64_t at);
 must_use int growing_file_settle(struct growing_file *f, struct err *e);
 uint64_t growing_file_waiting(const struct growing_file *f); /* bytes */
 /* Closes the descriptor: some file systems report a failed write only here. */

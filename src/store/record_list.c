@@ -149,3 +149,35 @@ bool record_list_apply(struct record_list *l, struct reader *r, enum format_kind
 	apply_block(l, *r, item);
 	return true;
 }
+
+static bool is_in_order(const struct record_list *l, struct reader r, void *item,
+			size_t max_items)
+{
+	uint32_t n = 0;
+
+	while (reader_left(&r)) {
+		uint32_t id;
+
+		layout_decode(l->layout, &r, &id, item);
+		if (r.bad || id != n++)
+			return false;
+	}
+	return !r.bad && l->n + (size_t)n <= max_items;
+}
+
+bool record_list_append(struct record_list *l, struct reader r,
+			const uint32_t n[FORMAT_N_KINDS], size_t max_items)
+{
+	own(freep) void *item = xcalloc(1, l->layout->item_size);
+
+	if (!is_in_order(l, r, item, max_items) || !check_ids(l, r, item, n))
+		return false;
+	while (reader_left(&r)) {
+		uint32_t id;
+
+		layout_decode(l->layout, &r, &id, item);
+		grow(l);
+		memcpy(item_at(l, l->n++), item, l->layout->item_size);
+	}
+	return true;
+}

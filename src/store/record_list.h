@@ -45,5 +45,9 @@ void record_list_settle(struct record_list *l, bool forget);
  * is not known (n[kind]) or would take more than max_items; nothing was applied. */
 bool record_list_apply(struct record_list *l, struct reader *r, enum format_kind kind,
 		       const uint32_t n[FORMAT_N_KINDS], size_t max_items);
+/* The same of a block that numbers its items from 0, and of none that refer to each
+ * other: they go behind those that are there. */
+bool record_list_append(struct record_list *l, struct reader r,
+			const uint32_t n[FORMAT_N_KINDS], size_t max_items);
 
 #endif

@@ -97,6 +97,10 @@ static const char *take(struct recording *r, const struct format_entry *b,
 {
 	if (b->kind == FORMAT_SAMPLES || b->kind == FORMAT_TRACES)
 		return take_data(r, b, payload);
+	if (r->source.inner_from)
+		return b->kind == FORMAT_FACTS
+			       ? dictionary_add_facts(&r->dictionary, payload)
+			       : "kind";
 	if (b->kind == FORMAT_BLOB_PIECE)
 		return take_piece(r, b, payload);
 	if (format_is_code(b->kind))
@@ -158,20 +162,52 @@ void recording_settle(struct recording *r)
 	r->damage_line = damage_line(&r->damage, r->list.is_closed, r->list.whole_bytes);
 }
 
-static int load(struct recording *r, struct err *e)
+/* Of a recorder that was killed; what it wrote behind them says some of it again. */
+static int find_interim(struct recording *r, struct err *e)
+{
+	int rc = interim_find(&r->source, r->list.whole_bytes, &r->interim, e);
+
+	if (rc == 0 && r->interim.generation && r->interim.until)
+		block_list_cut(&r->list, r->interim.until);
+	return rc;
+}
+
+static int load_interim(struct recording *r, struct err *e)
+{
+	uint64_t off = r->interim.from, end = r->interim.end;
+	struct block_header h;
+	int rc = 0;
+
+	r->source.inner_from = off;
+	while (rc == 0 && off < end && block_source_header(&r->source, off, &h, e) == 0) {
+		const struct format_entry b = { off, h.stored_size, h.kind, { 0 } };
+
+		off += BLOCK_HEADER_BYTES + h.stored_size;
+		if (off <= end && is_of_interest(h.kind))
+			rc = recording_load_block(r, &b, e);
+	}
+	return rc;
+}
+
+static int load(struct recording *r, bool is_growing, struct err *e)
 {
 	int rc = block_list_read(&r->list, &r->source, &r->damage, e);
 
 	if (!r->source.has_whole_header)
 		damage_note(&r->damage, "damaged at byte 0: the file header");
+	if (rc == 0 && r->list.has_interim && !r->list.is_closed && !is_growing)
+		rc = find_interim(r, e);
 	for (size_t i = 0; i < r->list.blocks.n && rc == 0; i++)
 		if (is_of_interest(r->list.blocks.at[i].kind))
 			rc = recording_load_block(r, &r->list.blocks.at[i], e);
+	if (rc == 0 && r->interim.generation)
+		rc = load_interim(r, e);
 	recording_settle(r);
 	return rc;
 }
 
-int recording_open(const char *path, struct recording **ret, struct err *e)
+static int open_recording(const char *path, bool is_growing, struct recording **ret,
+			  struct err *e)
 {
 	own(recording_freep) struct recording *r = xcalloc(1, sizeof(*r));
 	int rc = block_source_open(&r->source, path, e);
@@ -179,11 +215,21 @@ int recording_open(const char *path, struct recording **ret, struct err *e)
 	if (rc < 0)
 		return rc;
 	dictionary_init(&r->dictionary, r->source.size);
-	rc = load(r, e);
+	rc = load(r, is_growing, e);
 	if (rc < 0)
 		return err_in(e, rc, path);
 	*ret = steal(&r);
 	return 0;
+}
+
+int recording_open(const char *path, struct recording **ret, struct err *e)
+{
+	return open_recording(path, false, ret, e);
+}
+
+int recording_open_growing(const char *path, struct recording **ret, struct err *e)
+{
+	return open_recording(path, true, ret, e);
 }
 
 int recording_follow(struct recording *r, struct err *e)
@@ -249,6 +295,14 @@ const char *recording_damage(const struct recording *r)
 bool recording_is_complete(const struct recording *r)
 {
 	return r->list.is_closed;
+}
+
+bool recording_has_interim(const struct recording *r, uint64_t *ret_time_ns,
+			   uint64_t *ret_next_ns)
+{
+	*ret_time_ns = r->interim.time_ns;
+	*ret_next_ns = r->interim.next_ns;
+	return r->interim.generation != 0;
 }
 
 uint64_t recording_bytes(const struct recording *r)

@@ -29,6 +29,11 @@ struct recording;
 
 must_use int recording_open(const char *path, struct recording **ret, struct err *e);
 
+/* The same without interim sums, which are not to be seen beside what is written then: of
+ * a recording that is going to be followed, or continued. */
+must_use int recording_open_growing(const char *path, struct recording **ret,
+				    struct err *e);
+
 /* Reads what was appended since by a recorder that still writes: ids stay, samples come
  * in blocks behind those that were there.  Arrays that were borrowed may move, and what
  * is known of a process or thread may be replaced: nobody else may use it meanwhile. */
@@ -59,6 +64,10 @@ void recording_set_name(struct recording *r, const char *name);
 const char *recording_damage(const struct recording *r);
 /* The recorder ended in order (a closing index was found). */
 bool recording_is_complete(const struct recording *r);
+/* It did not, and sums that it had not written are of a moment: of which; and when they
+ * were to be renewed. */
+bool recording_has_interim(const struct recording *r, uint64_t *ret_time_ns,
+			   uint64_t *ret_next_ns);
 uint64_t recording_bytes(const struct recording *r);
 /* Bytes of the blocks that were read to open it. */
 uint64_t recording_read_bytes(const struct recording *r);

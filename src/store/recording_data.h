@@ -13,6 +13,7 @@
 #include "store/block_source.h"
 #include "store/damage.h"
 #include "store/dictionary.h"
+#include "store/interim.h"
 #include "store/recording.h"
 
 struct data_block {
@@ -32,6 +33,7 @@ struct recording {
 	struct damage damage;
 	const char *damage_line;
 	struct dictionary dictionary;
+	struct interim interim; /* generation 0: none */
 	VEC(struct data_block) samples;
 	VEC(struct data_block) traces;
 	VEC(struct data_block) basic_blocks;

@@ -87,6 +87,7 @@ void writer_free(struct writer *w)
 	code_batch_fini(&w->anchor_ways);
 	code_batch_fini(&w->gauges);
 	code_batch_fini(&w->accesses);
+	writer_interim_fini(&w->interim);
 	buf_fini(&w->infos);
 	buf_fini(&w->payload);
 	buf_fini(&w->key);
@@ -135,6 +136,8 @@ static int finish(struct writer *w, struct err *e)
 	state_losses(w);
 	if (writer_append_explanations(w, rc < 0 ? NULL : e) < 0)
 		return w->failure.code;
+	/* All of it is told now. */
+	block_sink_drop_interim(&w->sink);
 	if (block_sink_finish(&w->sink, rc < 0 ? NULL : e) < 0)
 		return rc < 0 ? rc : ERR_OS;
 	return rc;
@@ -269,6 +272,10 @@ void writer_sample(struct writer *w, const struct model_sample *s)
 {
 	assert(s->event < w->lists[FORMAT_EVENTS].n);
 	assert(s->thread < w->lists[FORMAT_THREADS].n && s->stack <= w->stacks.n);
+	if (w->interim.is_open) {
+		writer_interim_sample(w, s);
+		return;
+	}
 	if (w->has_failed || w->is_full) {
 		w->lost_samples += s->count;
 		return;
@@ -283,6 +290,10 @@ void writer_trace(struct writer *w, const struct model_trace *t)
 		record_list_get(&w->lists[FORMAT_TRACE_TYPES], t->trace_type);
 
 	assert(type && t->thread < w->lists[FORMAT_THREADS].n && t->stack <= w->stacks.n);
+	if (w->interim.is_open) {
+		writer_interim_trace(w, t, type->n_columns);
+		return;
+	}
 	if (w->has_failed || w->is_full) {
 		w->lost_traces++;
 		return;
@@ -397,6 +408,10 @@ void writer_fact(struct writer *w, const struct model_fact *fact)
 {
 	struct record_list *l = &w->lists[FORMAT_FACTS];
 
+	if (w->interim.is_open) {
+		writer_interim_fact(w, fact);
+		return;
+	}
 	buf_clear(&w->key);
 	buf_u32le(&w->key, fact->kind);
 	buf_u32le(&w->key, fact->name);

@@ -66,13 +66,18 @@ int writer_continue(const char *path, struct writer **ret, struct err *e)
 {
 	own(recording_freep) struct recording *r = NULL;
 	own(writer_freep) struct writer *w = writer_new(NULL);
-	int rc = recording_open(path, &r, e);
+	int rc = recording_open_growing(path, &r, e);
 
 	if (rc < 0)
 		return rc;
 	if (!recording_is_sound(r))
 		return err_set(e, ERR_FORMAT, "cannot add to '%s': %s", path,
 			       recording_damage(r));
+	if (recording_blocks(r)->has_interim)
+		return err_set(e, ERR_UNSUPPORTED,
+			       "cannot add to '%s': sums of what ran when its recorder "
+			       "was killed are behind its end",
+			       path);
 	if (!adopt(w, recording_dictionary(r)))
 		return err_set(e, ERR_UNSUPPORTED, "cannot add to '%s': foreign writer",
 			       path);

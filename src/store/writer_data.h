@@ -2,8 +2,9 @@
  *
  * writer_data - the inside of a writer, shared by its parts.
  *
- * writer.c takes things in, writer_flush.c makes blocks of them, writer_continue.c begins
- * with what a recording has already.
+ * writer.c takes things in, writer_flush.c makes blocks of them, writer_interim.c keeps
+ * apart what is not the last word, writer_continue.c begins with what a recording has
+ * already.
  */
 #ifndef DWELL_STORE_WRITER_DATA_H
 #define DWELL_STORE_WRITER_DATA_H
@@ -12,6 +13,7 @@
 #include "base/vec.h"
 #include "store/block_sink.h"
 #include "store/code_batch.h"
+#include "store/interim.h"
 #include "store/location_table.h"
 #include "store/record_list.h"
 #include "store/sample_batch.h"
@@ -23,6 +25,16 @@
 /* Kept free below max_bytes, or of a disk, for the closing facts, names and index. */
 #define WRITER_CLOSING_BYTES  (64u << 10)
 #define WRITER_N_RECORD_KINDS 9
+
+struct writer_interim {
+	bool is_open, is_outdated;
+	struct err failure; /* of what is inside */
+	struct sample_batch samples;
+	struct trace_batch traces;
+	struct buf facts, payload;
+	uint32_t n_facts;
+	struct interim head; /* of the last one */
+};
 
 struct writer {
 	struct writer_options options;
@@ -36,6 +48,7 @@ struct writer {
 	struct trace_batch traces;
 	struct code_batch basic_blocks, edges, directions, accesses, anchors, gauges,
 		anchor_ways;
+	struct writer_interim interim;
 	uint32_t n_basic_blocks; /* all, written or not */
 	uint64_t n_locations;	 /* written */
 	struct buf infos, payload, key;
@@ -72,6 +85,14 @@ must_use int writer_append_samples(struct writer *w, struct err *e); /* the batc
 must_use int writer_append_explanations(struct writer *w, struct err *e);
 /* All that was taken so far as blocks, which may wait. */
 must_use int writer_flush_blocks(struct writer *w, struct err *e);
+/* Of sums that are not the last word. */
+void writer_interim_sample(struct writer *w, const struct model_sample *s);
+void writer_interim_trace(struct writer *w, const struct model_trace *t,
+			  unsigned n_values);
+void writer_interim_fact(struct writer *w, const struct model_fact *fact);
+/* Before blocks are appended: may these say what interim sums say? */
+void writer_interim_settle(struct writer *w);
+void writer_interim_fini(struct writer_interim *x);
 /* The failure that was kept, as a result. */
 int writer_failure(const struct writer *w, struct err *e);
 

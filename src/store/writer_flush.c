@@ -319,8 +319,10 @@ int writer_failure(const struct writer *w, struct err *e)
 
 int writer_flush_blocks(struct writer *w, struct err *e)
 {
-	int rc = w->has_failed ? writer_failure(w, e) : writer_append_explanations(w, e);
+	int rc;
 
+	writer_interim_settle(w);
+	rc = w->has_failed ? writer_failure(w, e) : writer_append_explanations(w, e);
 	w->began_ns = 0;
 	w->has_flushed = true;
 	if (rc == 0 && !w->is_full)

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A writer is stopped before each of its calls that change the file, and in the middle of
+ * each that writes: what is there then is what a killed recorder leaves.
+ */
+#include "store/interim.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+/* Behind sys/ptrace.h, which has some of the same names. */
+#include <linux/ptrace.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "scratch_file.h"
+#include "store/recording.h"
+#include "store/writer.h"
+
+#define N_STEPS	  12
+#define B_ENDS	  6 /* of its sums nothing is interim from then on */
+#define A_STEP	  10
+#define B_STEP	  7
+#define C_STEP	  3 /* written at once */
+#define N_PLACES  50
+#define BLOB_SIZE (900u << 10) /* its blocks run into what is behind them */
+
+/* What the writer has begun and done. */
+struct life {
+	volatile uint32_t n_begun, n_done;
+	volatile bool is_closing, is_closed;
+};
+
+static const char *const path = scratch_file_path;
+
+static void must(int rc, const struct err *e)
+{
+	if (rc < 0) {
+		fprintf(stderr, "%s\n", e->text);
+		abort();
+	}
+}
+
+static void add_basics(struct writer *w)
+{
+	const struct model_image image = { .path = writer_string(w, "/bin/a") };
+
+	for (uint32_t i = 0; i < 3; i++) {
+		writer_process(w, &(struct model_process){ .pid = 7 + i,
+							   .parent = MODEL_NONE,
+							   .exec_of = MODEL_NONE,
+							   .exit_status = -1 });
+		writer_thread(w, &(struct model_thread){ .process = i, .tid = 7 + i });
+	}
+	writer_event(w, &(struct model_event){ .name = writer_string(w, "bytes") });
+	writer_image(w, &image);
+}
+
+/* One weight for each of its places, and their number as a fact. */
+static void tell(struct writer *w, uint32_t process, uint32_t step, uint64_t weight)
+{
+	for (uint32_t i = 0; i < N_PLACES; i++) {
+		uint32_t location = writer_location(w, 0, 16 * i + step % 2, 0);
+		const struct model_sample s = { .thread = process,
+						.stack = writer_stack(w, 0, location),
+						.count = 1,
+						.weight = weight };
+
+		writer_sample(w, &s);
+	}
+	writer_fact(w, &(struct model_fact){ .name = writer_string(w, "told"),
+					     .event = MODEL_NONE,
+					     .process = process,
+					     .value = weight * N_PLACES });
+}
+
+static void keep_blob(struct writer *w, uint32_t step)
+{
+	own(freep) uint8_t *bytes = xcalloc(1, BLOB_SIZE);
+	struct err e = { 0 };
+	uint32_t x = step + 1;
+
+	for (size_t i = 0; i < BLOB_SIZE; i++)
+		bytes[i] = (uint8_t)((x = x * 1664525 + 1013904223) >> 24);
+	must(writer_blob(w,
+			 &(struct model_blob){ .name = writer_string(w, "b"),
+					       .image = MODEL_NONE,
+					       .size_bytes = BLOB_SIZE },
+			 bytes, &e),
+	     &e);
+}
+
+static void take_step(struct writer *w, uint32_t i, struct life *life)
+{
+	struct err e = { 0 };
+
+	life->n_begun = i;
+	if (i == B_ENDS) {
+		writer_interim_outdate(w);
+		tell(w, 1, i, (uint64_t)B_STEP * (i - 1));
+		must(writer_flush(w, &e), &e);
+	}
+	tell(w, 2, i, C_STEP);
+	if (i % 4 == 3)
+		keep_blob(w, i);
+	must(writer_interim_begin(w) ? 0 : -1, &e);
+	tell(w, 0, i, (uint64_t)A_STEP * i);
+	if (i < B_ENDS)
+		tell(w, 1, i, (uint64_t)B_STEP * i);
+	must(writer_interim_end(w, i, i + 1, &e), &e);
+	life->n_done = i;
+}
+
+static void live(struct life *life)
+{
+	const struct writer_options o = { .keeps_room = true };
+	struct writer *w = NULL;
+	struct err e = { 0 };
+
+	must(writer_create(path, &o, &w, &e), &e);
+	add_basics(w);
+	must(writer_flush(w, &e), &e);
+	for (uint32_t i = 1; i <= N_STEPS; i++)
+		take_step(w, i, life);
+	life->is_closing = true;
+	writer_interim_outdate(w);
+	tell(w, 0, 0, (uint64_t)A_STEP * N_STEPS);
+	must(writer_close(w, &e), &e);
+	life->is_closed = true;
+}
+
+/* Sums of weights by process. */
+static void sum(const struct recording *r, uint64_t ret[3])
+{
+	own(sample_block_fini) struct sample_block b = { 0 };
+	struct err e = { 0 };
+
+	memset(ret, 0, 3 * sizeof(*ret));
+	for (size_t i = 0; i < recording_n_sample_blocks(r); i++) {
+		must(recording_read_samples(r, i, SAMPLE_THREAD | SAMPLE_WEIGHT, &b, &e),
+		     &e);
+		for (size_t k = 0; k < b.n; k++)
+			ret[b.thread[k]] += b.weight[k];
+	}
+}
+
+/* Facts are there once, and say the same; of the third one the last. */
+static bool facts_agree(const struct recording *r, const uint64_t sums[3])
+{
+	unsigned n[3] = { 0 };
+
+	for (uint32_t i = 0; i < recording_n_facts(r); i++) {
+		const struct model_fact *f = recording_fact(r, i);
+
+		n[f->process]++;
+		if (f->process < 2 && f->value != sums[f->process])
+			return false;
+	}
+	return n[0] <= 1 && n[1] <= 1 && n[2] <= 1;
+}
+
+static bool is_consistent(const struct life *life, const struct recording *r)
+{
+	uint64_t sums[3], time_ns, next_ns;
+	bool has = recording_has_interim(r, &time_ns, &next_ns);
+	uint64_t i = has ? time_ns : life->n_done;
+	uint64_t b = i < B_ENDS ? i : B_ENDS - 1;
+
+	sum(r, sums);
+	if (!facts_agree(r, sums) || (has && next_ns != i + 1))
+		return false;
+	if (!has && !life->is_closing)
+		return !i;
+	if (!has)
+		i = N_STEPS;
+	/* Not older than the last one that was done. */
+	return i >= life->n_done && i <= life->n_begun &&
+	       sums[0] == N_PLACES * A_STEP * i && sums[1] == N_PLACES * B_STEP * b &&
+	       sums[2] % (N_PLACES * C_STEP) == 0 && sums[2] >= N_PLACES * C_STEP * i;
+}
+
+static void check_left(const struct life *life)
+{
+	struct recording *r = NULL;
+	struct err e = { 0 };
+
+	must(recording_open(path, &r, &e), &e);
+	if (!is_consistent(life, r) || !recording_is_sound(r)) {
+		uint64_t sums[3], time_ns, next_ns;
+
+		sum(r, sums);
+		fail_msg("begun %u done %u closing %d: interim %d of %lu, sums %lu %lu "
+			 "%lu, %s",
+			 life->n_begun, life->n_done, life->is_closing,
+			 recording_has_interim(r, &time_ns, &next_ns), time_ns, sums[0],
+			 sums[1], sums[2], recording_damage(r));
+	}
+	recording_free(r);
+}
+
+static void read_memory(pid_t pid, uint64_t at, void *to, size_t n)
+{
+	for (size_t i = 0; i < n; i += sizeof(long)) {
+		long word = ptrace(PTRACE_PEEKDATA, pid, at + i, NULL);
+		size_t some = n - i < sizeof(long) ? n - i : sizeof(long);
+
+		memcpy((uint8_t *)to + i, &word, some);
+	}
+}
+
+/* Half of it gets into the file before the kill. */
+static void check_torn(const struct life *life, pid_t pid,
+		       const struct __ptrace_syscall_info *call)
+{
+	size_t n = (size_t)call->entry.args[2] / 2;
+	off_t at = (off_t)call->entry.args[3];
+	own(freep) uint8_t *half = xcalloc(1, n + 1);
+	own(freep) uint8_t *was = xcalloc(1, n + 1);
+	own(closep) int fd = open(path, O_RDWR);
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	assert_true(fd >= 0);
+	memset(was, 0, n);
+
+	ssize_t had = pread(fd, was, n, at);
+
+	read_memory(pid, call->entry.args[1], half, n);
+	assert_int_equal(pwrite(fd, half, n, at), n);
+	check_left(life);
+	if (had > 0)
+		assert_int_equal(pwrite(fd, was, (size_t)had, at), had);
+	assert_int_equal(ftruncate(fd, size), 0);
+}
+
+/* Steps it to its next call; false: it has ended. */
+static bool step(pid_t pid, struct __ptrace_syscall_info *ret)
+{
+	int status;
+
+	if (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) != 0 ||
+	    waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(*ret), ret);
+	return true;
+}
+
+static pid_t begin(struct life *life)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		live(life);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+		return -1;
+	ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
+	return pid;
+}
+
+static void whenever_its_recorder_is_killed_a_recording_is_of_one_moment(void **state)
+{
+	struct life *life = mmap(NULL, sizeof(*life), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct __ptrace_syscall_info call;
+	unsigned n_writes = 0, n_cuts = 0;
+
+	(void)state;
+	unlink(path);
+
+	pid_t pid = begin(life);
+
+	assert_true(pid > 0);
+	while (step(pid, &call)) {
+		bool is_write = call.entry.nr == SYS_pwrite64;
+
+		if (call.op != PTRACE_SYSCALL_INFO_ENTRY || !life->n_begun ||
+		    (!is_write && call.entry.nr != SYS_ftruncate))
+			continue;
+		check_left(life);
+		if (is_write)
+			check_torn(life, pid, &call);
+		n_writes += is_write;
+		n_cuts += !is_write;
+	}
+	assert_true(life->is_closed);
+	assert_true(n_writes > 3 * N_STEPS && n_cuts > 0);
+
+	/* Nothing of it is left. */
+	struct recording *r = NULL;
+	uint64_t sums[3], time_ns, next_ns;
+	struct err e = { 0 };
+
+	must(recording_open(path, &r, &e), &e);
+	assert_null(recording_damage(r));
+	assert_false(recording_has_interim(r, &time_ns, &next_ns));
+	sum(r, sums);
+	assert_int_equal(sums[0], N_PLACES * A_STEP * N_STEPS);
+	assert_int_equal(sums[1], N_PLACES * B_STEP * (B_ENDS - 1));
+	assert_int_equal(sums[2], N_PLACES * C_STEP * N_STEPS);
+	assert_true(recording_bytes(r) < 4u * BLOB_SIZE);
+	recording_free(r);
+	munmap(life, sizeof(*life));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			whenever_its_recorder_is_killed_a_recording_is_of_one_moment,
+			scratch_file_make, scratch_file_remove),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
