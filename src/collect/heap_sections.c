@@ -83,12 +83,19 @@ void heap_sections_add_site(struct heap_sections *s)
 	s->n_touched++;
 }
 
+struct heap_given heap_sections_giving(const struct heap_sections *s, uint32_t site)
+{
+	const struct heap_section_site *x = &s->sites.at[site];
+
+	return (struct heap_given){ site, x->given_in, x->given };
+}
+
 static void settle(struct heap_sections *s, uint32_t site)
 {
 	struct heap_section_site *x = &s->sites.at[site];
 
 	if (x->given.blocks || x->given.bytes)
-		*vec_push(&s->given) = (struct heap_given){ site, x->given_in, x->given };
+		*vec_push(&s->given) = heap_sections_giving(s, site);
 	x->given = (struct heap_amount){ 0 };
 }
 
@@ -123,12 +130,6 @@ void heap_sections_take_back(struct heap_sections *s, uint32_t site,
 		return;
 	sum->blocks -= amount.blocks;
 	sum->bytes -= amount.bytes;
-}
-
-void heap_sections_finish(struct heap_sections *s)
-{
-	for (uint32_t i = 0; i < s->sites.n; i++)
-		settle(s, i);
 }
 
 uint64_t heap_sections_born_ns(const struct heap_sections *s, uint32_t site)

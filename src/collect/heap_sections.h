@@ -45,7 +45,7 @@ struct heap_section_site {
 struct heap_sections {
 	VEC(struct heap_section) all;
 	VEC(struct heap_section_site) sites;
-	VEC(struct heap_given) given; /* is known, and to be written */
+	VEC(struct heap_given) given; /* before; heap_sections_giving() tells the rest */
 	uint64_t n_touched;	      /* sums that the last section has brought about */
 	uint64_t n_before;	      /* and those before */
 };
@@ -62,8 +62,8 @@ void heap_sections_give(struct heap_sections *s, uint32_t site,
 /* That was no release, as it was said just now. */
 void heap_sections_take_back(struct heap_sections *s, uint32_t site,
 			     struct heap_amount amount);
-/* All that was given back is known. */
-void heap_sections_finish(struct heap_sections *s);
+/* Of what a site took, what was given back in the section under way, or last. */
+struct heap_given heap_sections_giving(const struct heap_sections *s, uint32_t site);
 
 /* When the section began in which the site took its blocks. */
 uint64_t heap_sections_born_ns(const struct heap_sections *s, uint32_t site);

@@ -143,10 +143,13 @@ static void write_lifetimes(struct rows *r, uint64_t now_ns, const struct heap_l
 	}
 }
 
-static void write_course(struct rows *r, const struct heap_course *c)
+static void write_course(struct rows *r, const struct heap_course *until_now)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		const struct heap_point *p = &c->at[i];
+	struct heap_course c = *until_now;
+
+	heap_course_end(&c);
+	for (size_t i = 0; i < c.n; i++) {
+		const struct heap_point *p = &c.at[i];
 		uint64_t values[] = { p->most_bytes, p->bytes, p->blocks,
 				      p->allocated_bytes, p->allocations };
 
@@ -166,17 +169,28 @@ static void write_cuts(struct rows *r, const struct heap_ledger *l)
 }
 
 /* Estimates of blocks are made of sums, as those are of what was taken. */
+static void put_given(struct rows *r, const struct heap_ledger *l,
+		      const struct heap_given *x)
+{
+	const struct heap_site *site = &l->sites.at[x->site];
+	uint64_t values[] = { heap_sections_born_ns(&l->sections, x->site),
+			      heap_ledger_count_of(l, x->amount.blocks),
+			      x->amount.bytes };
+
+	r->row.thread = site->thread;
+	r->row.stack = site->stack;
+	put_row(r, l->sections.all.at[x->section].from_ns, values, 3);
+}
+
 static void write_given(struct rows *r, const struct heap_ledger *l)
 {
-	vec_each(x, &l->sections.given) {
-		const struct heap_site *site = &l->sites.at[x->site];
-		uint64_t values[] = { heap_sections_born_ns(&l->sections, x->site),
-				      heap_ledger_count_of(l, x->amount.blocks),
-				      x->amount.bytes };
+	vec_each(x, &l->sections.given)
+		put_given(r, l, x);
+	for (uint32_t i = 0; i < l->sections.sites.n; i++) {
+		struct heap_given x = heap_sections_giving(&l->sections, i);
 
-		r->row.thread = site->thread;
-		r->row.stack = site->stack;
-		put_row(r, l->sections.all.at[x->section].from_ns, values, 3);
+		if (x.amount.blocks || x.amount.bytes)
+			put_given(r, l, &x);
 	}
 }
 

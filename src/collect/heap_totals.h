@@ -11,7 +11,7 @@
 #include "collect/timer_image.h"
 
 /* maps: of what the process mapped itself.  Of the process of a thread, which is its id
- * in the recording.  The course has ended. */
+ * in the recording. */
 void heap_totals_write(const struct timer_image *m, const struct plan *plan,
 		       uint64_t now_ns, uint32_t thread, const struct heap_ledger *l,
 		       const struct heap_ledger *maps, const struct heap_ending *ending);

@@ -304,7 +304,6 @@ static void write_all(struct heap_image *h, uint64_t now_ns)
 	heap_ending_finish(&h->ending, h->image->image, &h->ledger);
 	write_sites(h, &h->ledger, block_values);
 	write_sites(h, &h->maps.ledger, map_values);
-	heap_sections_finish(&h->ledger.sections);
 	heap_totals_write(h->image->image, h->plan, now_ns, h->image->thread, &h->ledger,
 			  &h->maps.ledger, &h->ending);
 }
@@ -314,7 +313,6 @@ static void end(void *state, uint64_t now_ns)
 	struct heap_image *h = state;
 	struct timer_image *m = h->image->image;
 
-	heap_course_end(&h->ledger.course);
 	cut(h, now_ns);
 	if (h->plan && h->n_events)
 		write_all(h, now_ns);
