@@ -39,6 +39,7 @@ enum heap_fact {
 enum heap_facts_looked {
 	HEAP_FACTS_LOOKED = 1,
 	HEAP_FACTS_VISITED = 7, /* it ran before it was observed, and perhaps goes on */
+	HEAP_FACTS_WENT_ON = 8, /* the recorder was killed before its end */
 	HEAP_FACTS_N_LOOKED,	/* others say why not; 0: an older recording */
 };
 

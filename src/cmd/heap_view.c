@@ -55,7 +55,7 @@ int heap_view_load(struct heap_view *v, struct err *e)
 			       "%s has no heap: record with 'dwell run -e heap'",
 			       v->report->paths[0]);
 	v->sample_bytes = greatest(p, HEAP_FACT_SAMPLE);
-	v->is_so_far = greatest(p, HEAP_FACT_LOOKED) == HEAP_FACTS_VISITED;
+	v->is_so_far = greatest(p, HEAP_FACT_LOOKED) >= HEAP_FACTS_VISITED;
 	v->rows = xcalloc(profile_n_sources(p), sizeof(*v->rows));
 	for (size_t i = 0; i < profile_n_sources(p); i++) {
 		int rc = heap_rows_load(&v->rows[i], profile_source(p, i), e);
@@ -97,6 +97,7 @@ static void put_left(const struct heap_process *x, struct buf *b)
 		[5] = "not all blocks were observed",
 		[6] = "its memory could not be read",
 		[HEAP_FACTS_VISITED] = "it ran before it was observed",
+		[HEAP_FACTS_WENT_ON] = "the recorder was killed before it ended",
 	};
 	static const struct {
 		enum heap_fact fact;
@@ -108,7 +109,7 @@ static void put_left(const struct heap_process *x, struct buf *b)
 	char s[TEXT_MAX];
 
 	buf_printf(b, ", %s %s", text_size(s, x->facts[HEAP_FACT_LEFT]),
-		   looked == HEAP_FACTS_VISITED ? "not given back so far"
+		   looked >= HEAP_FACTS_VISITED ? "not given back so far"
 						: "never given back");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (x->facts[parts[i].fact + 1])
@@ -201,6 +202,27 @@ static void put_untold(const struct heap_view *v, size_t source, FILE *out)
 	report_text_labelled(v->report, "not known", &b, out);
 }
 
+/* What is known of them nevertheless is of a moment. */
+static void put_interim(const struct heap_view *v, size_t source, FILE *out)
+{
+	const struct recording *rec = profile_source(v->report->profile, source);
+	const char *start = recording_info(rec, "start-monotonic-ns");
+	own(buf_fini) struct buf b = { 0 };
+	uint64_t start_ns = start ? strtoull(start, NULL, 10) : 0, time_ns, next_ns;
+	char s[TEXT_MAX];
+
+	if (!recording_has_interim(rec, &time_ns, &next_ns) || time_ns < start_ns ||
+	    next_ns < time_ns)
+		return;
+	buf_printf(&b,
+		   "the recorder was killed: of what had not ended, the heap as of "
+		   "%s",
+		   text_duration(s, time_ns - start_ns));
+	buf_printf(&b, ", at most about %s before that",
+		   text_duration(s, next_ns - time_ns));
+	report_text_labelled(v->report, "so far", &b, out);
+}
+
 static bool has_untold(const struct heap_view *v)
 {
 	const struct profile *p = v->report->profile;
@@ -225,6 +247,7 @@ void heap_view_print_processes(const struct heap_view *v, size_t source, FILE *o
 	if (n > MANY_PROCESSES)
 		fprintf(out, "  … %zu processes with smaller peaks\n",
 			n - MANY_PROCESSES);
+	put_interim(v, source, out);
 	put_untold(v, source, out);
 	heap_facts_fini(&processes);
 }
@@ -401,12 +424,15 @@ static void json_process(const struct heap_view *v, struct json *j, size_t sourc
 {
 	const struct recording *rec = profile_source(v->report->profile, source);
 	const struct model_process *process = recording_process(rec, x->process);
+	uint64_t time_ns, next_ns;
 
 	json_object(j);
 	json_key_str(j, "command", recording_string(rec, process->comm));
 	json_key_u64(j, "pid", process->pid);
 	json_key_u64(j, "source", source);
 	json_key_u64(j, "process", x->process);
+	if (!process->end_ns && recording_has_interim(rec, &time_ns, &next_ns))
+		json_key_u64(j, "as_of_ns", time_ns);
 	for (int i = 0; i < HEAP_FACT_N; i++)
 		json_key_u64(j, heap_facts_name((enum heap_fact)i), x->facts[i]);
 	json_object_end(j);

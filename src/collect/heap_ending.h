@@ -30,6 +30,7 @@ enum heap_ending_how {
 	HEAP_ENDING_INCOMPLETE = 5, /* the same: some came during a pause, or are lost */
 	HEAP_ENDING_UNREADABLE = 6, /* its memory, or it did not wait */
 	HEAP_ENDING_VISITED = 7,    /* it ran before, and perhaps goes on */
+	HEAP_ENDING_WENT_ON = 8,    /* the recorder was killed before its end */
 };
 
 /* What is not reached. */

@@ -297,15 +297,34 @@ static void write_sites(const struct heap_image *h, const struct heap_ledger *l,
 	}
 }
 
-static void write_all(struct heap_image *h, uint64_t now_ns)
+static void write_all(const struct heap_image *h, const struct heap_ending *ending,
+		      uint64_t now_ns)
+{
+	write_sites(h, &h->ledger, block_values);
+	write_sites(h, &h->maps.ledger, map_values);
+	heap_totals_write(h->image->image, h->plan, now_ns, h->image->thread, &h->ledger,
+			  &h->maps.ledger, ending);
+}
+
+static bool interim(void *state, uint64_t now_ns)
+{
+	const struct heap_image *h = state;
+	const struct heap_ending ending = { .how = h->image->image->totals->is_visit
+							   ? HEAP_ENDING_VISITED
+							   : HEAP_ENDING_WENT_ON };
+
+	if (!h->plan || !h->n_events)
+		return false;
+	write_all(h, &ending, now_ns);
+	return true;
+}
+
+static void write_last(struct heap_image *h, uint64_t now_ns)
 {
 	if (!h->ending.how)
 		h->ending.how = why_not(h);
 	heap_ending_finish(&h->ending, h->image->image, &h->ledger);
-	write_sites(h, &h->ledger, block_values);
-	write_sites(h, &h->maps.ledger, map_values);
-	heap_totals_write(h->image->image, h->plan, now_ns, h->image->thread, &h->ledger,
-			  &h->maps.ledger, &h->ending);
+	write_all(h, &h->ending, now_ns);
 }
 
 static void end(void *state, uint64_t now_ns)
@@ -315,7 +334,7 @@ static void end(void *state, uint64_t now_ns)
 
 	cut(h, now_ns);
 	if (h->plan && h->n_events)
-		write_all(h, now_ns);
+		write_last(h, now_ns);
 	/* Of blocks that were not sampled some are said to be given back. */
 	if (!m->is_fork && !m->is_attached && !h->ledger.sample_bytes)
 		m->totals->n_unmatched += h->ledger.n_unmatched;
@@ -337,4 +356,5 @@ const struct tracing heap_tracing = { .trigger = EXPERIMENT_HEAP,
 				      .begin = begin,
 				      .take = take,
 				      .go_on = go_on,
+				      .interim = interim,
 				      .end = end };

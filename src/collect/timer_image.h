@@ -26,6 +26,8 @@ struct timer_tracing {
 	void (*take)(struct timer_image *m, const struct timer_record *r);
 	/* Some of the work that is left; false: there is no more. */
 	bool (*go_on)(struct timer_image *m);
+	/* Writes what end() would if nothing more came; false: that is nothing. */
+	bool (*interim)(struct timer_image *m, uint64_t now_ns);
 	/* Nothing more will come; its process, if it goes, has not gone yet. */
 	void (*end)(struct timer_image *m, uint64_t now_ns);
 };

@@ -93,12 +93,27 @@ static bool go_on(struct timer_image *m)
 	return is_busy;
 }
 
+static bool interim(struct timer_image *m, uint64_t now_ns)
+{
+	struct traced_image *t = m->traced;
+	bool has_any = false;
+
+	for (size_t i = 0; t && i < TRACING_N; i++)
+		if (t->states[i] && tracings[i]->interim)
+			has_any |= tracings[i]->interim(t->states[i], now_ns);
+	if (has_any)
+		t->is_interim = true;
+	return has_any;
+}
+
 static void end(struct timer_image *m, uint64_t now_ns)
 {
 	struct traced_image *t = m->traced;
 
 	if (!t)
 		return;
+	if (t->is_interim)
+		writer_interim_outdate(m->totals->writer);
 	for (size_t i = 0; i < TRACING_N; i++)
 		if (t->states[i])
 			tracings[i]->end(t->states[i], now_ns);
@@ -108,6 +123,6 @@ static void end(struct timer_image *m, uint64_t now_ns)
 	m->traced = NULL;
 }
 
-const struct timer_tracing traced_image_tracing = { .take = take,
-						    .go_on = go_on,
-						    .end = end };
+const struct timer_tracing traced_image_tracing = {
+	.take = take, .go_on = go_on, .interim = interim, .end = end
+};

@@ -21,6 +21,7 @@
 #include "collect/timer_preload.h"
 #include "collect/timer_probe.h"
 #include "collect/traced_image.h"
+#include "collect/tracer_interim.h"
 #include "collect/tracer_visits.h"
 #include "host/clock.h"
 #include "host/procfs.h"
@@ -44,6 +45,7 @@ struct tracer {
 	struct source_context context;
 	struct timer_images images;
 	struct tracer_visits visits;
+	struct tracer_interim interim;
 	int timer;
 	VEC(int) bells; /* the other ends are rung by programs */
 	uint64_t look_ns, n_taken;
@@ -399,7 +401,7 @@ static void silence(int bell)
 static int tracer_drain(struct source *source, bool is_final, struct err *e)
 {
 	struct tracer *s = (struct tracer *)source;
-	uint64_t before = n_written(s);
+	uint64_t before = n_written(s), now_ns = clock_monotonic_ns();
 	bool is_busy;
 
 	if (!s->has_begun) {
@@ -410,6 +412,8 @@ static int tracer_drain(struct source *source, bool is_final, struct err *e)
 		silence(*bell);
 	tracer_visits_look(&s->visits);
 	is_busy = timer_images_drain(&s->images, is_final);
+	if (!is_final)
+		tracer_interim_look(&s->interim, &s->images, now_ns);
 	if (is_busy || n_written(s) - before > RING_BYTES / 128)
 		s->look_ns = LOOK_NS_MIN;
 	else if (s->look_ns < LOOK_NS_MAX)

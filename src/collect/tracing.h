@@ -30,6 +30,10 @@ struct tracing {
 	/* Work that takes long, a few milliseconds of it; false: there is no more.  NULL:
 	 * never any. */
 	bool (*go_on)(void *state);
+	/* Writes what end() would if nothing more came, changes nothing that this would
+	 * not; false: that is nothing.  NULL: all is written as it comes, or is lost with
+	 * the recorder. */
+	bool (*interim)(void *state, uint64_t now_ns);
 	/* Nothing more will come; its process, if it goes, has not gone yet.  Frees the
 	 * state. */
 	void (*end)(void *state, uint64_t now_ns);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void damage_note(struct damage *d, const char *fmt, ...)
 {
@@ -44,4 +45,15 @@ const char *damage_line(struct damage *d, bool is_closed, uint64_t whole_bytes)
 			 whole_bytes);
 	}
 	return d->line;
+}
+
+void damage_add(struct damage *d, const char *fmt, ...)
+{
+	size_t at = strlen(d->line);
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (at)
+		vsnprintf(d->line + at, sizeof(d->line) - at, fmt, ap);
+	va_end(ap);
 }

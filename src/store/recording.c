@@ -152,6 +152,16 @@ static int compare_pieces(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
+static void tell_interim(struct recording *r)
+{
+	const char *start = recording_info(r, "start-monotonic-ns");
+	uint64_t start_ns = start ? strtoull(start, NULL, 10) : 0;
+
+	if (r->interim.generation && r->interim.time_ns > start_ns)
+		damage_add(&r->damage, "; sums of what ran then are as of %.1f s",
+			   (double)(r->interim.time_ns - start_ns) / 1e9);
+}
+
 void recording_settle(struct recording *r)
 {
 	if (r->pieces.n)
@@ -160,6 +170,7 @@ void recording_settle(struct recording *r)
 	buf_fini(&r->raw);
 	dictionary_trim(&r->dictionary);
 	r->damage_line = damage_line(&r->damage, r->list.is_closed, r->list.whole_bytes);
+	tell_interim(r);
 }
 
 /* Of a recorder that was killed; what it wrote behind them says some of it again. */

@@ -131,6 +131,7 @@ void writer_interim_outdate(struct writer *w)
 
 void writer_interim_drop(struct writer *w)
 {
+	w->interim.is_open = false;
 	if (w->sink.interim.size && writer_flush(w, NULL) < 0)
 		return; /* with what it says */
 	block_sink_drop_interim(&w->sink);
