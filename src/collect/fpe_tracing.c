@@ -146,13 +146,21 @@ static void write_sums(const struct fpe_image *f, uint64_t now_ns, uint32_t i)
 	}
 }
 
+static bool interim(void *state, uint64_t now_ns)
+{
+	const struct fpe_image *f = state;
+
+	for (uint32_t i = 0; f->plan && i < f->sums.n; i++)
+		write_sums(f, now_ns, i);
+	return f->plan && f->sums.n;
+}
+
 static void end(void *state, uint64_t now_ns)
 {
 	struct fpe_image *f = state;
 
 	fpe_events_finish(&f->events, write_event, f);
-	for (uint32_t i = 0; f->plan && i < f->sums.n; i++)
-		write_sums(f, now_ns, i);
+	interim(f, now_ns);
 	f->image->image->totals->n_events += f->n;
 	vec_fini(&f->sums);
 	free(f);
@@ -165,4 +173,5 @@ const struct tracing fpe_tracing = { .trigger = EXPERIMENT_FPE,
 				     .why_not = WHY_NOT,
 				     .begin = begin,
 				     .take = take,
+				     .interim = interim,
 				     .end = end };

@@ -28,13 +28,13 @@ def steps(log):
     return told
 
 
-def begin(name, *before, n=20000):
+def begin(name, *before, n=20000, experiment='heap'):
     log, path = (os.path.join(DIR, f'{name}.{x}') for x in ('log', 'dwell'))
     for old in log, path:
         if os.path.exists(old):
             os.unlink(old)
-    p = subprocess.Popen([*before, DWELL, 'run', '-e', 'heap', '-o', path, '--', PROGRAM, log, str(n),
-                          str(CHILD_STEPS)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    p = subprocess.Popen([*before, DWELL, 'run', '-e', experiment, '-o', path, '--', PROGRAM, log,
+                          str(n), str(CHILD_STEPS)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until(lambda: os.path.exists(log) and len(steps(log)) == 2, 'it has not begun')
     return p, log, path
 
@@ -114,6 +114,22 @@ def it_is_known_wherever_in_its_writing_the_recorder_was_killed():
         else:
             end(log)
     assert n_known >= 4, n_known
+
+
+@test
+def exceptions_are_known_as_well():
+    p, log, path = begin('exceptions', experiment='fpe:divide-by-zero')
+    time.sleep(2.2)
+    p.kill()
+    p.wait()
+    killed_ns = time.monotonic_ns()
+    told = end(log)
+    r = dwell('fpe', '--json', path)
+    assert r.returncode == 1 and 'sums of what ran then are as of' in r.stderr, (r.returncode, r.stderr)
+    n = json.loads(r.stdout)['total']['divide-by-zero']
+    first, last = (sum(at <= t for times in told.values() for at in times) for t in (killed_ns - 4e9, killed_ns))
+    child = CHILD_STEPS * any(len(x) == CHILD_STEPS for x in told.values())
+    assert max(first, child, 1) <= n <= last + 2, (first, child, n, last)
 
 
 @test

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes a block and keeps it, takes another and gives it back, and says after each such
- * step how many there were and when: usage: heap_lasting FILE STEPS CHILD_STEPS.  A child
- * does the same at the beginning, and ends.
+ * Takes a block and keeps it, takes another and gives it back, divides by zero, and says
+ * after each such step how many there were and when: usage: heap_lasting FILE STEPS
+ * CHILD_STEPS.  A child does the same at the beginning, and ends.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -30,6 +30,14 @@ __attribute__((noinline)) static void churn(void)
 	free(p);
 }
 
+__attribute__((noinline)) static void divide(void)
+{
+	static volatile double one = 1, zero, result;
+
+	result = one / zero;
+	(void)result;
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -43,6 +51,7 @@ static void take_steps(int fd, uint64_t n)
 	for (uint64_t i = 1; i <= n; i++) {
 		churn();
 		keep();
+		divide();
 
 		struct line l = { { (uint64_t)getpid(), i, now_ns() } };
 
