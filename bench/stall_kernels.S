@@ -79,6 +79,21 @@ planted_\name:
 	again
 	end store_forward
 
+	/* They are in another block: the branch is never taken. */
+	begin store_forward_far
+	xor %eax, %eax
+	loop
+	mov %eax, (%rsi)
+	mov %eax, 4(%rsi)
+	test %rdi, %rdi
+	js 2f
+	planted store_forward_far
+	mov (%rsi), %rax
+	add $1, %eax
+	again
+2:
+	end store_forward_far
+
 	/* One line in each page of 128 MB, then the next line of each. */
 	begin store_buffer
 	xor %ecx, %ecx

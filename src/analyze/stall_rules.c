@@ -5,12 +5,12 @@
 
 #include "analyze/stall_accesses.h"
 #include "analyze/stall_costs.h"
+#include "analyze/stall_forward.h"
 #include "analyze/stall_events.h"
 #include "insn/machine_model.h"
 
 #define LINE_BITS 6 /* of an address: those of a cache line, of a page */
 #define PAGE_BITS 12
-#define LOOK_BACK 24 /* instructions, for a store */
 /* Behind a branch that was not foreseen, so many instructions begin anew and one after
  * the other, where others were under way: their latencies show. */
 #define DEVIATIONS	2.0 /* that chance may hide */
@@ -98,46 +98,17 @@ static bool stores(const struct operation *o)
 	return o->stores || o->pushes;
 }
 
-/* From the same base on; without indices their distance is known. */
-static bool may_overlap(const struct operation *store, const struct operation *load)
+/* What a store has to wait for, such as memory, so does the load. */
+static void blame_forwards(const struct stall_scene *at, struct stall *s,
+			   const struct procedure_block *b, uint32_t step)
 {
-	bool has_index =
-		store->index != OPERATION_NO_REG || load->index != OPERATION_NO_REG;
+	struct stall_forward from[STALL_FORWARD_MAX];
+	uint32_t block = (uint32_t)(b - at->c->procedure->blocks);
+	unsigned n = stall_forward_find(at->c, block, step, from);
 
-	if (!store->has_memory || !load->has_memory || store->base != load->base ||
-	    store->base == OPERATION_NO_REG)
-		return false;
-	return has_index || (store->disp < load->disp + load->width &&
-			     load->disp < store->disp + store->width);
-}
-
-/* The last store before `from`, back to `first`, that the load may have to wait for. */
-static uint32_t store_before(const struct function_code *c, uint32_t first, uint32_t from,
-			     const struct operation *load)
-{
-	for (uint32_t i = from; i > first && from - i < LOOK_BACK; i--) {
-		const struct operation *o = &c->steps[i - 1].operation;
-
-		if (stores(o) && may_overlap(o, load))
-			return i - 1;
-		if (load->base < OPERATION_N_GENERAL &&
-		    operation_has_register(o->writes, load->base))
-			break;
-	}
-	return PROCEDURE_OUTSIDE;
-}
-
-/* In the block, or in its turn before. */
-static uint32_t forwarded_by(const struct stall_scene *at,
-			     const struct procedure_block *b, uint32_t step)
-{
-	const struct function_code *c = at->c;
-	const struct operation *load = &c->steps[step].operation;
-	uint32_t store = store_before(c, b->first_step, step, load);
-
-	if (store == PROCEDURE_OUTSIDE && at->loop.n_blocks == 1)
-		store = store_before(c, step, b->first_step + b->n_steps, load);
-	return store;
+	for (unsigned i = 0; i < n; i++)
+		add(s, STALL_FORWARD, from[i].store,
+		    bound(from[i].share, STALL_COSTS_FETCH));
 }
 
 /* In the second level's cache; as long again, as others may want to have it. */
@@ -276,7 +247,6 @@ static void blame_load(const struct stall_scene *at, struct stall *s,
 		       const struct procedure_block *b, uint32_t step)
 {
 	struct stall_reach r = reach_of(at, step);
-	uint32_t store = forwarded_by(at, b, step);
 	double walks =
 		bound_far(r.pages, r.far_pages, STALL_COSTS_NEAR_WALK, STALL_COSTS_WALK);
 
@@ -287,8 +257,7 @@ static void blame_load(const struct stall_scene *at, struct stall *s,
 	add(s, STALL_DTLB, step, walks);
 	if (r.is_at_hand)
 		doubt_misses(s, step);
-	if (store != PROCEDURE_OUTSIDE)
-		add(s, STALL_FORWARD, store, -1);
+	blame_forwards(at, s, b, step);
 }
 
 /* What is stored where a line is at hand leaves the buffer at once. */

@@ -40,12 +40,13 @@ struct bubble {
 	unsigned n;
 };
 
-/* Branches before it may be many, whatever each explains; of other causes the one that
- * has no bound is worth a row. */
+/* Branches and stores before it may be many, whatever each explains; of other causes the
+ * one that has no bound is worth a row. */
 static bool may_be_one_of_many(const struct stall *s, const struct stall_culprit *x)
 {
 	return x->blamed != PROCEDURE_OUTSIDE &&
-	       (x->cause == STALL_BRANCH || is_bounded(s, x));
+	       (x->cause == STALL_BRANCH || x->cause == STALL_FORWARD ||
+		is_bounded(s, x));
 }
 
 static bool may_share(const struct stall *s, unsigned a, unsigned b)

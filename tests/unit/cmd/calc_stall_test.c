@@ -106,6 +106,9 @@ static void many_places_of_a_cause_share_one_that_names_the_likeliest(void **sta
 		{ STALL_BRANCH, 6, -1, NULL },
 		{ STALL_BRANCH, PROCEDURE_OUTSIDE, 4, NULL },
 		{ STALL_BRANCH, 8, 6, NULL },
+		{ STALL_FORWARD, 1, 90, NULL },
+		{ STALL_FORWARD, 2, -1, NULL },
+		{ STALL_FORWARD, 4, 90, NULL },
 		{ 0, 0, 0, NULL },
 	};
 	struct stall s = stall_of(10, 10, t);
@@ -119,7 +122,9 @@ static void many_places_of_a_cause_share_one_that_names_the_likeliest(void **sta
 		     "├ mispredict of 1006\n"
 		     "│   and 2 more\n"
 		     "├ I-cache miss, ≤ 1.0\n"
-		     "└ mispredict, ≤ 4.0\n");
+		     "├ mispredict, ≤ 4.0\n"
+		     "└ store forwarding of 1002\n"
+		     "and 2 more\n");
 }
 
 /* Who is at one address with another is none the less one of many. */
