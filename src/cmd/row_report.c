@@ -65,6 +65,15 @@ const struct option_spec row_report_options_code[] = {
 	OPTION_END,
 };
 
+/* Which of two that are equal in the order's own column comes first; 0: nothing of the
+ * row would be shown. */
+static uint64_t tie_of(const struct row_view *v, size_t row)
+{
+	if (v->no_inclusive && !row_view_largest_share(v, row, false))
+		return 0;
+	return row_view_largest_share(v, row, true);
+}
+
 /* What is 0 in the order's own column still comes before what is nothing at all. */
 static int order_rows(struct row_view *v, struct err *e)
 {
@@ -76,7 +85,7 @@ static int order_rows(struct row_view *v, struct err *e)
 		return 0;
 	for (size_t i = 0; i < v->m->n_rows; i++) {
 		v->rows[i].value = row_view_values(v, i, v->r->order == INCLUSIVE)[c];
-		v->rows[i].tie = row_view_largest_share(v, i, true);
+		v->rows[i].tie = tie_of(v, i);
 		v->n_nonzero += v->rows[i].tie != 0;
 	}
 	o.total = row_view_total(v, c);
