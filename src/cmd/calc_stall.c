@@ -146,22 +146,25 @@ static void put_names(const struct stall *s, const struct row *row, struct buf *
 static void put_more(const struct stall *s, const struct row *row, bool is_last,
 		     struct buf *to)
 {
+	char all[TEXT_MAX];
+
 	buf_printf(to, "  %s   and %u more", is_last ? " " : "│", row->n_more);
 	if (is_worth(s->high - row->all))
-		buf_printf(to, ", ≤ %.1f in all", row->all);
+		buf_printf(to, ", ≤ %s in all", calc_value_bound(all, row->all));
 }
 
 static void put_row(const struct bubble *b, const struct row *row, bool is_last,
 		    struct buf *to)
 {
 	const struct stall_culprit *x = &b->s->culprits[row->first];
+	char most[TEXT_MAX];
 
 	buf_printf(to, "  %s ", is_last ? "└" : "├");
 	put_names(b->s, row, to);
 	if (x->blamed != PROCEDURE_OUTSIDE && (x->blamed != b->step || row->n_more))
 		buf_printf(to, " of %" PRIx64, b->p->steps[x->blamed].address);
 	if (is_bounded(b->s, x))
-		buf_printf(to, ", ≤ %.1f", x->most);
+		buf_printf(to, ", ≤ %s", calc_value_bound(most, x->most));
 	if (x->event)
 		buf_printf(to, " by %s", x->event);
 }

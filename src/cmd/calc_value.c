@@ -24,6 +24,15 @@ char *calc_value_cycles(char *s, double cycles)
 	return s;
 }
 
+char *calc_value_bound(char *s, double cycles)
+{
+	if (cycles < 0.05)
+		snprintf(s, TEXT_MAX, "%.2f", fmax(cycles, 0.01));
+	else
+		snprintf(s, TEXT_MAX, "%.1f", cycles);
+	return s;
+}
+
 char *calc_value_times(char *s, double times)
 {
 	s[0] = 0;

@@ -12,6 +12,8 @@
 char *calc_value_cycles(char *s, double cycles);
 /* 0.4–2.1, 12–31; ~12 if they are the same in two digits, a number if they are one. */
 char *calc_value_cycles_range(char *s, double low, double high);
+/* A bound of cycles: what rounds to nothing has another digit, and none is 0.00. */
+char *calc_value_bound(char *s, double cycles);
 /* Of all cycles those of each of so many times; nothing where it was never executed. */
 char *calc_value_each(char *s, double cycles, double low, double high);
 /* 1,234,567, or nothing. */

@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 
+#include "base/text.h"
+#include "cmd/calc_value.h"
+
 #define LEAST 0.05 /* cycles: less rounds to nothing */
 
 /* All that is said of one cause. */
@@ -67,11 +70,12 @@ static void put_blamed(const struct cause *sum, struct buf *to)
 static void put_cause(const struct stall_place *x, unsigned cause, struct buf *to)
 {
 	struct cause sum = sum_up(x, cause);
+	char most[TEXT_MAX];
 
 	buf_printf(to, "%s%s", to->size ? ", " : "", stall_cause_text(cause));
 	put_blamed(&sum, to);
 	if (sum.most >= 0 && sum.most < x->stall.high - LEAST)
-		buf_printf(to, " ≤ %.1f", sum.most);
+		buf_printf(to, " ≤ %s", calc_value_bound(most, sum.most));
 }
 
 void stall_words_put(const struct stall_place *x, struct buf *to)

@@ -23,6 +23,17 @@ static void one_number_is_as_before(void **state)
 	assert_string_equal(calc_value_cycles_range(s, 11.9, 12.1), "~12");
 }
 
+static void no_bound_is_nothing(void **state)
+{
+	char s[TEXT_MAX];
+
+	(void)state;
+	assert_string_equal(calc_value_bound(s, 20), "20.0");
+	assert_string_equal(calc_value_bound(s, 0.06), "0.1");
+	assert_string_equal(calc_value_bound(s, 0.043), "0.04");
+	assert_string_equal(calc_value_bound(s, 0.001), "0.01");
+}
+
 static void ranges_have_two_digits_and_one_unit(void **state)
 {
 	static const struct {
@@ -80,6 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_number_is_as_before),
+		cmocka_unit_test(no_bound_is_nothing),
 		cmocka_unit_test(ranges_have_two_digits_and_one_unit),
 		cmocka_unit_test(
 			cycles_of_what_may_have_been_never_are_no_less_than_nothing),

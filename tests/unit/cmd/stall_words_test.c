@@ -52,6 +52,7 @@ static const struct {
 	  0,
 	  "mispredict (also of it or of 2 places) ≤ 9.0" },
 	{ { { STALL_BRANCH, 0, 3 } }, 1, false, 0, "mispredict ≤ 3.0" },
+	{ { { STALL_ICACHE, 0, 0.03 } }, 1, false, 0, "I-cache miss ≤ 0.03" },
 	{ { { STALL_FORWARD, 0x2000, -1 },
 	    { STALL_DCACHE, OWN, -1 },
 	    { STALL_FORWARD, 0x2010, -1 } },
