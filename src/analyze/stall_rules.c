@@ -693,18 +693,24 @@ static void weigh_events(const struct stall_scene *at, struct stall *s, uint32_t
 	s->n = n;
 }
 
-static void put_unlikely_last(struct stall *s)
+/* The later it is named: who explains next to nothing where the stall is longest, and who
+ * is unlikely by what was seen. */
+static unsigned lateness(const struct stall *s, const struct stall_culprit *x)
 {
-	struct stall_culprit unlikely[STALL_MAX_CULPRITS];
-	unsigned n = 0, n_unlikely = 0;
+	if (x->is_unlikely)
+		return 2;
+	return x->most >= 0 && x->most < STALL_COSTS_LEAST_PART * s->high;
+}
 
-	for (unsigned i = 0; i < s->n; i++)
-		if (s->culprits[i].is_unlikely)
-			unlikely[n_unlikely++] = s->culprits[i];
-		else
-			s->culprits[n++] = s->culprits[i];
-	for (unsigned i = 0; i < n_unlikely; i++)
-		s->culprits[n + i] = unlikely[i];
+static void put_likely_first(struct stall *s)
+{
+	const struct stall old = *s;
+	unsigned n = 0;
+
+	for (unsigned late = 0; late <= 2; late++)
+		for (unsigned i = 0; i < s->n; i++)
+			if (lateness(s, &old.culprits[i]) == late)
+				s->culprits[n++] = old.culprits[i];
 }
 
 /* Nothing is without a cause, in whole. */
@@ -712,7 +718,7 @@ static void settle(const struct stall_scene *at, struct stall *s, uint32_t step)
 {
 	double most = 0;
 
-	put_unlikely_last(s);
+	put_likely_first(s);
 	if (at->c->misses.n)
 		weigh_events(at, s, step);
 

@@ -510,6 +510,34 @@ static void what_is_at_hand_as_far_as_was_seen_comes_last(void **state)
 	}
 }
 
+/* mov (%rsi),%rax; add $8,%rsi, which may wait for what it is fetched by, too */
+static void who_explains_next_to_nothing_of_the_longest_comes_last(void **state)
+{
+	static const struct {
+		double times_low; /* of a million */
+		const char *causes;
+	} t[] = {
+		{ 1e6, "D-cache miss of 0 <125.0, DTLB miss of 0 <2.0, front end <15.0" },
+		{ 3e5, "D-cache miss of 0 <125.0, front end <15.0, DTLB miss of 0 <2.0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		own(function_code_fini) struct function_code c;
+		own(stall_fini) struct stalls s = { 0 };
+		own(buf_fini) struct buf b = { 0 };
+
+		waiting_loop_make(&c, WAITING_LOOP_CODE("\x48\x8b\x06\x48\x83\xc6\x08"),
+				  0);
+		for (uint32_t k = 0; k < c.procedure->blocks[0].n_steps; k++)
+			c.steps[k].waits[SCHEDULE_WAIT_FRONT_END] = 3.75;
+		c.blocks[0].times_low = t[i].times_low;
+		stall_find(&s, &c);
+		describe(&c, &s.of_step[0], &b);
+		assert_string_equal(buf_str(&b), t[i].causes);
+	}
+}
+
 /* not %rcx; dec; jnz back as often as not: what the processor says of it counts. */
 static void what_was_foreseen_is_not_to_blame(void **state)
 {
@@ -647,6 +675,7 @@ int main(void)
 		cmocka_unit_test(samples_elsewhere_count_where_calls_lead_there),
 		cmocka_unit_test(places_that_were_seen_rule_causes_out),
 		cmocka_unit_test(what_is_at_hand_as_far_as_was_seen_comes_last),
+		cmocka_unit_test(who_explains_next_to_nothing_of_the_longest_comes_last),
 		cmocka_unit_test(what_was_foreseen_is_not_to_blame),
 		cmocka_unit_test(code_is_fetched_once_for_the_widest_loop),
 		cmocka_unit_test(code_that_stays_at_hand_is_hardly_to_blame),
