@@ -5,6 +5,7 @@
 #include "analyze/time_column.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "cmd/command.h"
 #include "cmd/name_to_type.h"
 #include "cmd/report_text.h"
 #include "store/model.h"
@@ -78,16 +79,28 @@ static void print_insn(const struct profile *p, const char *file, FILE *out)
 	fprintf(out, "dwell: next: dwell calc %s %s\n", buf_str(&name), file);
 }
 
-void record_next_print(const char *path, const char *shown, uint64_t bytes, bool has_insn,
-		       FILE *out)
+/* It is the command that is called as the experiment is. */
+static void print_own(const struct session_settings *x, const char *file, FILE *out)
+{
+	for (size_t i = 0; i < x->n_choices; i++) {
+		const struct command *c = command_find(x->choices[i].experiment->name);
+
+		if (c)
+			fprintf(out, "dwell: next: dwell %s %s\n", c->name, file);
+	}
+}
+
+void record_next_print(const struct session_settings *x, const struct session_outcome *o,
+		       const char *shown, FILE *out)
 {
 	own(profile_freep) struct profile *p = NULL;
 	own(buf_fini) struct buf file = { 0 };
 
 	report_text_quoted(&file, shown);
 	fprintf(out, "dwell: next: dwell report %s\n", buf_str(&file));
-	if (has_insn && bytes <= MOST_BYTES)
-		p = load(path);
+	print_own(x, buf_str(&file), out);
+	if (x->insn && o->stats.samples && o->bytes <= MOST_BYTES)
+		p = load(o->path);
 	if (p && time_column_find(p, 0) != TIME_COLUMN_NONE)
 		print_insn(p, buf_str(&file), out);
 }

@@ -5,14 +5,15 @@
 #ifndef DWELL_CMD_RECORD_NEXT_H
 #define DWELL_CMD_RECORD_NEXT_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
-/* Of single instructions, if that is what was asked for: why they stall, and those of the
- * function that has most time, for which the recording is read, unless that would take
- * long.  bytes: its size.  shown: the path as it is printed. */
-void record_next_print(const char *path, const char *shown, uint64_t bytes, bool has_insn,
-		       FILE *out);
+#include "collect/session.h"
+
+/* The report, and those that an experiment has of its own.  Of single instructions, if
+ * that is what was asked for: why they stall, and those of the function that has most
+ * time, for which the recording is read, unless that would take long.  shown: the path as
+ * it is printed. */
+void record_next_print(const struct session_settings *x, const struct session_outcome *o,
+		       const char *shown, FILE *out);
 
 #endif

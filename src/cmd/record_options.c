@@ -340,7 +340,7 @@ int record_options_run(const struct options *o, const struct session_settings *s
 	if (rc < 0)
 		return rc;
 	if (!options_has(o, "quiet"))
-		record_summary_print(settings, &outcome, stderr);
+		record_summary_print(session_settings(s), &outcome, stderr);
 	else
 		record_summary_print_failure(&outcome, stderr);
 	return settings->kind == SCOPE_LAUNCH ? program_exit_code(&outcome) : EXIT_OK;

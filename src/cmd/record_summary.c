@@ -149,5 +149,5 @@ void record_summary_print(const struct session_settings *x,
 	print_running(o, out);
 	if (o->jit_refusal)
 		fprintf(out, "dwell: --jit: %s\n", o->jit_refusal);
-	record_next_print(o->path, path, o->bytes, x->insn && o->stats.samples, out);
+	record_next_print(x, o, path, out);
 }

@@ -114,6 +114,11 @@ const char *session_notice(const struct session *s)
 	return *s->told.notice ? s->told.notice : NULL;
 }
 
+const struct session_settings *session_settings(const struct session *s)
+{
+	return &s->settings;
+}
+
 const char *session_unrecorded(const struct session *s)
 {
 	return *s->told.unrecorded ? s->told.unrecorded : NULL;

@@ -101,6 +101,8 @@ void session_freep(struct session **s);
 typedef void session_line_fn(void *ctx, const char *name, const char *value);
 void session_describe(const struct session *s, session_line_fn *fn, void *ctx);
 
+/* Of what was asked for, without the experiments that are not recorded. */
+const struct session_settings *session_settings(const struct session *s);
 /* What is not as it was asked for, in one line; NULL: everything is. */
 const char *session_notice(const struct session *s);
 /* What was asked for and will not be recorded, and why; NULL: everything will. */

@@ -113,6 +113,20 @@ def perl_is_counted_as_valgrind_counts_it_where_it_has_as_many_variables():
 
 
 @test
+def a_recording_ends_with_the_reports_of_what_was_recorded():
+    told = lambda p: [line.split(': next: ')[1] for line in p.stderr.splitlines() if line.startswith('dwell: next: ')]
+    path, p = record('next', CALLS, 'calls', run=('-e', 'usertime,heap,sync'))
+    assert told(p) == [f'dwell {verb} {path}' for verb in ('report', 'heap', 'sync')], p
+    for line in told(p):
+        p = dwell(*line.split()[1:])
+        assert p.returncode == 0 and p.stdout, (line, p)
+    # No wrapper can be loaded into it.
+    path, p = record('next_static', os.path.join(PROGRAMS, 'e2e-visited-static'), run=('-e', 'usertime,heap'),
+                     stdin=subprocess.DEVNULL)
+    assert 'not recorded: heap' in p.stderr and told(p) == [f'dwell report {path}'], p
+
+
+@test
 def leaks_are_where_they_were_made():
     path, _ = record('leaks', os.path.join(WORKLOADS, 'heap'), '100000')
     check_lossless(path)
