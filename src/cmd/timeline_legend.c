@@ -11,7 +11,7 @@
 #include "base/vec.h"
 
 /* A wait that is a smaller share of a cell is not drawn. */
-#define LEAST_WAIT 0.01
+#define LEAST_WAIT 0.1
 #define NAME_WIDTH 36
 
 /* How many cells of those that are shown are a function's. */
