@@ -97,7 +97,7 @@ static void put_processes(const struct growth_view *g, size_t source, FILE *out)
 	for (size_t i = 0; i < processes.all.n && i < MANY_PROCESSES; i++)
 		put_held(g, source, &processes.all.at[i], out);
 	if (processes.all.n > MANY_PROCESSES)
-		fprintf(out, "  … %zu processes with smaller peaks\n",
+		fprintf(out, "  … %zu more, with smaller peaks\n",
 			processes.all.n - MANY_PROCESSES);
 	heap_facts_fini(&processes);
 }

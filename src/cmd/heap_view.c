@@ -245,8 +245,7 @@ void heap_view_print_processes(const struct heap_view *v, size_t source, FILE *o
 			put_process(v, source, x, out);
 	}
 	if (n > MANY_PROCESSES)
-		fprintf(out, "  … %zu processes with smaller peaks\n",
-			n - MANY_PROCESSES);
+		fprintf(out, "  … %zu more, with smaller peaks\n", n - MANY_PROCESSES);
 	put_interim(v, source, out);
 	put_untold(v, source, out);
 	heap_facts_fini(&processes);

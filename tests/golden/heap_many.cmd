@@ -1,0 +1,1 @@
+dwell heap heap_many.dwell
