@@ -132,6 +132,8 @@ static void tell_written(const struct exporter *x, const struct profile *p,
 
 		if (i && x->is_one_event)
 			break;
+		if (i && !c->total_weight)
+			continue;
 		printf(", %s of %s", text_value(weight, c->total_weight, c->unit),
 		       text_printable(safe, sizeof(safe), c->name));
 	}
