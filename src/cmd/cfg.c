@@ -26,6 +26,13 @@ static const struct option_spec own_options[] = {
 	  .arg = "FILE",
 	  .default_text = "standard output",
 	  .text = "Write to FILE" },
+	{ .name = "blocks",
+	  .kind = OPTION_U64,
+	  .arg = "N",
+	  .min = 0,
+	  .max = 1000000,
+	  .default_text = "100",
+	  .text = "Blocks at most, those with most time; 0: all that were executed" },
 	{ .name = "lines",
 	  .kind = OPTION_U64,
 	  .arg = "N",
@@ -35,12 +42,13 @@ static const struct option_spec own_options[] = {
 	  .text = "Instructions of a block at most; 0: all" },
 	{ .name = "all",
 	  .kind = OPTION_FLAG,
-	  .text = "Also blocks that were never executed" },
+	  .text = "All blocks, also those that were never executed" },
 	{ .name = "intel", .kind = OPTION_FLAG, .text = "Intel's syntax for x86" },
 	OPTION_END,
 };
 
-#define DEFAULT_LINES 24
+#define DEFAULT_BLOCKS 100 /* more is no picture */
+#define DEFAULT_LINES  24
 
 static const struct graph_writer *writer_of_suffix(const char *path)
 {
@@ -109,7 +117,8 @@ static int run(struct options *o, struct err *e)
 	rc = calc_view_init(&v, &r, f.id, o, e);
 	if (rc < 0)
 		return rc;
-	g = cfg_graph_make(&v, (unsigned)options_u64(o, "lines", DEFAULT_LINES));
+	g = cfg_graph_make(&v, (unsigned)options_u64(o, "blocks", DEFAULT_BLOCKS),
+			   (unsigned)options_u64(o, "lines", DEFAULT_LINES));
 	output_file_allow_failure();
 	rc = write_graph(writer, g, options_str(o, "output"), e);
 	if (rc < 0)

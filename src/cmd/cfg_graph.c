@@ -3,13 +3,15 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cmd/calc_value.h"
 #include "insn/machine_model.h"
 
-#define NO_NODE UINT32_MAX
+#define NO_NODE	    UINT32_MAX
+#define TO_BE_DRAWN (UINT32_MAX - 1)
 
 static const enum graph_way_kind kinds[] = {
 	[PROCEDURE_WAY_ON] = GRAPH_WAY_ON,	 [PROCEDURE_WAY_TAKEN] = GRAPH_WAY_TAKEN,
@@ -48,11 +50,67 @@ static double frequency_of(const struct function_code *c, uint32_t way)
 	return has_times(c) ? c->ways[way].times : (double)c->ways[way].told;
 }
 
-static bool is_shown(const struct drawing *d, uint32_t block)
+static void add_left_out(struct drawing *d, const char *which, const char *count,
+			 bool is_one)
+{
+	char foot[120];
+
+	snprintf(foot, sizeof(foot), "left out, %s%s block%s (--all shows all)", which,
+		 count, is_one ? "" : "s");
+	graph_add_foot(d->g, foot);
+}
+
+static bool was_executed(const struct drawing *d, uint32_t block)
 {
 	const struct function_code_block *b = &d->c->blocks[block];
 
-	return d->v->all || !has_counts(d->c) || b->times > 0 || b->samples;
+	return !has_counts(d->c) || b->times > 0 || b->samples;
+}
+
+/* A block, to be chosen from many. */
+struct choice {
+	double cycles, times;
+	uint32_t block;
+};
+
+static int most_first(const void *a, const void *b)
+{
+	const struct choice *x = a, *y = b;
+
+	if (x->cycles != y->cycles)
+		return x->cycles > y->cycles ? -1 : 1;
+	if (x->times != y->times)
+		return x->times > y->times ? -1 : 1;
+	return (x->block > y->block) - (x->block < y->block);
+}
+
+/* Leaves out blocks that were not executed, and of many those with least time; how many
+ * of either is said below. */
+static void leave_out(struct drawing *d, unsigned n_most)
+{
+	const uint32_t n_blocks = d->c->procedure->n_blocks;
+	own(freep) struct choice *all = xcalloc(n_blocks + 1, sizeof(*all));
+	uint32_t n = 0;
+	char count[TEXT_MAX];
+
+	for (uint32_t i = 0; i < n_blocks; i++) {
+		const struct function_code_block *b = &d->c->blocks[i];
+
+		d->node_of[i] = NO_NODE;
+		if (d->v->all || was_executed(d, i))
+			all[n++] = (struct choice){ b->cycles, b->times, i };
+	}
+	if (n < n_blocks)
+		add_left_out(d, "as never executed: ", text_count(count, n_blocks - n),
+			     n_blocks - n == 1);
+	if (!d->v->all && n_most && n > n_most) {
+		qsort(all, n, sizeof(*all), most_first);
+		add_left_out(d, "with the least time: ", text_count(count, n - n_most),
+			     n - n_most == 1);
+		n = n_most;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		d->node_of[all[i].block] = TO_BE_DRAWN;
 }
 
 static void add_instructions(struct drawing *d, uint32_t block)
@@ -133,25 +191,11 @@ static void add_block(struct drawing *d, uint32_t block)
 
 static void add_blocks(struct drawing *d)
 {
-	const struct procedure *p = d->c->procedure;
-	uint32_t hidden = 0;
-	char foot[100];
-
 	d->entry = graph_add_node(d->g, GRAPH_NODE_ENTRY, "entry");
-	for (uint32_t i = 0; i < p->n_blocks; i++) {
-		d->node_of[i] = NO_NODE;
-		if (is_shown(d, i))
+	for (uint32_t i = 0; i < d->c->procedure->n_blocks; i++)
+		if (d->node_of[i] == TO_BE_DRAWN)
 			add_block(d, i);
-		else
-			hidden++;
-	}
 	d->exit = graph_add_node(d->g, GRAPH_NODE_EXIT, "exit");
-	if (!hidden)
-		return;
-	snprintf(foot, sizeof(foot),
-		 "left out, as never executed: %u block%s (--all shows all)", hidden,
-		 hidden == 1 ? "" : "s");
-	graph_add_foot(d->g, foot);
 }
 
 static void add_way(struct drawing *d, uint32_t way)
@@ -210,7 +254,8 @@ static void add_titles(struct drawing *d)
 	graph_set_titles(d->g, title, more);
 }
 
-struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_lines)
+struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_blocks,
+			     unsigned n_lines)
 {
 	const struct procedure *p = v->code.procedure;
 	own(freep) uint32_t *node_of = xcalloc(p->n_blocks + 1, sizeof(*node_of));
@@ -223,6 +268,7 @@ struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_lines)
 	for (uint32_t i = 0; i < p->n_ways; i++)
 		d.most = fmax(d.most, frequency_of(d.c, i));
 	add_titles(&d);
+	leave_out(&d, n_blocks);
 	add_blocks(&d);
 	for (uint32_t i = 0; i < p->n_ways; i++)
 		add_way(&d, i);

@@ -8,7 +8,9 @@
 #include "cmd/calc_view.h"
 #include "export/graph.h"
 
-/* n_lines: instructions of a block at most; 0: all. */
-struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_lines);
+/* n_blocks: with most time, at most, unless all are asked for; n_lines: instructions of a
+ * block at most; 0: all. */
+struct graph *cfg_graph_make(const struct calc_view *v, unsigned n_blocks,
+			     unsigned n_lines);
 
 #endif

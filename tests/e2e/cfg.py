@@ -68,6 +68,19 @@ def what_was_never_executed_is_left_out_and_said():
 
 
 @test
+def of_many_blocks_those_with_most_time_are_drawn():
+    timed, _ = record('usertime', '--insn', '-i', '200us')
+    whole, some, every = ('\n'.join(texts(dwell('cfg', *options, 'even', timed).stdout))
+                          for options in ([], ['--blocks', '2'], ['--blocks', '2', '--all']))
+    shares = {int(n): float(share or 0) for n, share in re.findall(r'^block (\d+)(?:, (\d+\.\d+) %)?$', whole, re.M)}
+    drawn = {int(n) for n in re.findall(r'^block (\d+)', some, re.M)}
+    assert len(shares) > 3 and len(drawn) == 2, (shares, drawn)
+    assert min(shares[n] for n in drawn) >= max(share for n, share in shares.items() if n not in drawn), (shares, drawn)
+    assert f'left out, with the least time: {len(shares) - 2} blocks' in some and 'left out' not in whole + every, some
+    assert len(re.findall(r'^block \d+', every, re.M)) >= len(shares), every
+
+
+@test
 def formats_go_by_the_name_of_the_file():
     counted, out = record('bbcounts')
     for suffix, begin in [('svg', '<?xml'), ('eps', '%!PS-Adobe'), ('dot', 'digraph')]:
