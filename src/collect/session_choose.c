@@ -95,14 +95,18 @@ static void choose_beside(const struct session_settings *settings,
 		snprintf(told->unseen, sizeof(told->unseen), "%s", why.text);
 }
 
+/* Some are asked by way of what will be gone on with: it is to be what p wants. */
 static int choose_sources(const struct session_settings *settings,
 			  const struct scope *scope, struct plan *p,
 			  struct session_told *told, struct err *e)
 {
-	int rc = choose_source(settings, scope, p, told, e);
+	struct scope asked = *scope;
+	int rc;
 
+	asked.wanted = p;
+	rc = choose_source(settings, &asked, p, told, e);
 	if (rc == 0)
-		choose_beside(settings, scope, p, told);
+		choose_beside(settings, &asked, p, told);
 	return rc;
 }
 

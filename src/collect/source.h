@@ -54,6 +54,8 @@ struct scope {
 	/* Functions, what is executed under which is to be told apart. */
 	const struct code_place *under;
 	size_t n_under;
+	/* While sources are asked: what is wanted of them; NULL: not known. */
+	const struct plan *wanted;
 };
 
 /* The threshold of waits is what a call that need not wait makes of it. */

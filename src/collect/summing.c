@@ -119,12 +119,13 @@ static int try_those(const struct summing_kind *kind, const struct scope *scope,
 {
 	struct summing_trial *t = kind->trial;
 	struct system_threads_sink nobody = { 0 };
-	const struct plan plan = { 0 };
+	const struct plan any = { 0 }, *plan = scope->wanted ? scope->wanted : &any;
 	const struct recorder_settings settings = {
 		.cpus = &t->cpus,
-		.plans = &plan,
+		.plans = plan,
 		.n_plans = 1,
 		.scope = scope,
+		.is_flat = plan->is_flat,
 		.apart = source_apart(scope),
 		.cookie = summing_cookie(),
 	};

@@ -111,12 +111,13 @@ def same_as_strace(*command, data=None, options=()):
 def the_kernel_checks_the_programs_once():
     oracles.need('strace')
     out = os.path.join(DIR, 'bpf')
-    for experiment in ('io', 'sync'):
-        subprocess.run(['strace', '-f', '-e', 'trace=bpf', '-o', out, harness.DWELL, 'run', '-q', '-e', experiment,
+    for words in ('io',), ('io', '--flat'), ('sync',), ('sync', '--threshold', '50us'), ('io,sync', '--flat'):
+        subprocess.run(['strace', '-f', '-e', 'trace=bpf', '-o', out, harness.DWELL, 'run', '-q', '-e', *words,
                         '-o', FILE, '--', 'true'], check=True, timeout=60)
         with open(out) as f:
             loaded = re.findall(r'prog_name="(\w+)"', f.read())
-        assert loaded.count('entered') == 1 and loaded.count('ended') == 1, (experiment, loaded)
+        n = words[0].count(',') + 1
+        assert loaded.count('entered') == n and loaded.count('ended') == n, (words, loaded)
 
 
 @test
