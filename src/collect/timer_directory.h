@@ -33,6 +33,8 @@ struct timer_directory {
 	int control_fd; /* written by pwrite: the target may cut the file */
 	uint64_t ring_bytes;
 	uint32_t n_rings;  /* in the control file */
+	uint64_t known_ns; /* all that was there when it was changed last, at that time,
+			    * is known; 0: not */
 	bool is_preloaded; /* environments of programs name a library in it */
 };
 

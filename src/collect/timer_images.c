@@ -13,6 +13,9 @@
 
 #include "host/clock.h"
 
+/* File systems tell two changes within that as one. */
+#define SAME_TIME_NS UINT64_C(20000000)
+
 void timer_images_fini(struct timer_images *s)
 {
 	bool is_used = false;
@@ -133,32 +136,57 @@ static void add_image(void *looking, struct timer_ring *ring)
 		s->totals.damaged++;
 }
 
-static void open_ring(struct looking *l, const struct timer_directory *d, int dir,
+/* False: the target is making it. */
+static bool open_ring(struct looking *l, const struct timer_directory *d, int dir,
 		      const char *name)
 {
 	struct timer_ring *ring = NULL;
 
-	if (timer_ring_open(dir, name, d->owner, &ring, NULL) ==
-	    ERR_UNSUPPORTED) /* the target is making it */
-		return;
+	if (timer_ring_open(dir, name, d->owner, &ring, NULL) == ERR_UNSUPPORTED)
+		return false;
 	unlinkat(dir, name, 0);
 	add_image(l, ring);
+	return true;
+}
+
+/* False: not all that is there could be opened. */
+static bool open_rings(struct looking *l, const struct timer_directory *d)
+{
+	DIR *dir = fdopendir(openat(d->fd, ".", O_RDONLY | O_CLOEXEC));
+	bool are_all = dir != NULL;
+	struct dirent *x;
+
+	while (dir && (x = readdir(dir)))
+		if (!strncmp(x->d_name, WIRE_SAMPLER_RING_PREFIX,
+			     sizeof(WIRE_SAMPLER_RING_PREFIX) - 1))
+			are_all &= open_ring(l, d, dirfd(dir), x->d_name);
+	if (dir)
+		closedir(dir);
+	return are_all;
+}
+
+/* When a file came or went last; 0: so lately that the next one may be told as the same
+ * time. */
+static uint64_t changed_ns(const struct timer_directory *d)
+{
+	struct stat st;
+	uint64_t at;
+
+	if (fstat(d->fd, &st) < 0)
+		return 0;
+	at = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	return at + SAME_TIME_NS < clock_read_ns(CLOCK_REALTIME) ? at : 0;
 }
 
 static void find_rings_in(struct timer_images *s, struct timer_directory *d,
 			  struct timer_claims *claims, uint64_t now_ns)
 {
 	struct looking l = { s, claims };
-	DIR *dir = fdopendir(openat(d->fd, ".", O_RDONLY | O_CLOEXEC));
-	struct dirent *x;
+	uint64_t changed = changed_ns(d);
 
 	timer_claims_look(claims, d, now_ns, add_image, &l);
-	while (dir && (x = readdir(dir)))
-		if (!strncmp(x->d_name, WIRE_SAMPLER_RING_PREFIX,
-			     sizeof(WIRE_SAMPLER_RING_PREFIX) - 1))
-			open_ring(&l, d, dirfd(dir), x->d_name);
-	if (dir)
-		closedir(dir);
+	if (!changed || changed != d->known_ns)
+		d->known_ns = open_rings(&l, d) ? changed : 0;
 }
 
 /* New images, behind those that are known, in the order in which they started. */

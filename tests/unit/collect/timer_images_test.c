@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/timer_images.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define BYTES WIRE_SAMPLER_RING_MIN
+
+static const unsigned char bytes[] = "library";
+static const size_t size = sizeof(bytes), none;
+static const struct timer_library library = { "lib.so", bytes, bytes, &size, &none };
+
+static int set_up(void **state)
+{
+	struct timer_images *s = calloc(1, sizeof(*s));
+	struct wire_sampler_control control = { .magic = WIRE_SAMPLER_MAGIC,
+						.ring_bytes = BYTES };
+
+	s->totals = (struct timer_totals){ .known = &s->known, .present = &s->present };
+	*state = s;
+	return timer_directory_make(&s->directory, &control, &library, 1, NULL);
+}
+
+static int tear_down(void **state)
+{
+	timer_images_fini(*state);
+	free(*state);
+	return 0;
+}
+
+/* After so long the directory is known to be as it was. */
+static void let_settle(struct timer_images *s)
+{
+	const struct timespec t = { .tv_nsec = 50000000 };
+
+	nanosleep(&t, NULL);
+	timer_images_drain(s, false);
+	timer_images_drain(s, false);
+}
+
+/* A file of a ring that nothing is in yet. */
+static int make_file(const struct timer_images *s, unsigned number)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%u", WIRE_SAMPLER_RING_PREFIX, number);
+	return openat(s->directory.fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+static void make_ready(int fd)
+{
+	const struct wire_sampler_ring header = { .magic = WIRE_SAMPLER_MAGIC,
+						  .version = WIRE_SAMPLER_VERSION,
+						  .ring_bytes = BYTES,
+						  .pid = (uint32_t)getpid(),
+						  .start_ns = 1 };
+
+	assert_int_equal(ftruncate(fd, WIRE_SAMPLER_PAGE + BYTES), 0);
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	close(fd);
+}
+
+static void rings_are_found_whenever_they_are_made(void **state)
+{
+	struct timer_images *s = *state;
+
+	for (unsigned n = 1; n <= 3; n++) {
+		let_settle(s);
+		make_ready(make_file(s, n));
+		timer_images_drain(s, false);
+		assert_int_equal(s->totals.n_images, n);
+	}
+	/* Within what a file system may tell as one time. */
+	for (unsigned n = 4; n <= 50; n++) {
+		make_ready(make_file(s, n));
+		timer_images_drain(s, false);
+		assert_int_equal(s->totals.n_images, n);
+	}
+}
+
+/* Its directory does not change then. */
+static void a_ring_that_takes_its_time_is_found_when_it_is_ready(void **state)
+{
+	struct timer_images *s = *state;
+	int fd = make_file(s, 1);
+
+	let_settle(s);
+	assert_int_equal(s->totals.n_images, 0);
+	make_ready(fd);
+	timer_images_drain(s, false);
+	assert_int_equal(s->totals.n_images, 1);
+}
+
+static void what_is_as_it_was_is_not_read_again(void **state)
+{
+	struct timer_images *s = *state;
+
+	timer_images_drain(s, false);
+	assert_int_equal(s->directory.known_ns, 0); /* just made */
+	let_settle(s);
+	assert_int_not_equal(s->directory.known_ns, 0);
+}
+
+int main(void)
+{
+#define IN_DIRECTORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		IN_DIRECTORY(rings_are_found_whenever_they_are_made),
+		IN_DIRECTORY(a_ring_that_takes_its_time_is_found_when_it_is_ready),
+		IN_DIRECTORY(what_is_as_it_was_is_not_read_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
