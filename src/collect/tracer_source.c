@@ -37,6 +37,11 @@ extern const struct source_ops tracer_source;
 /* How often rings are looked at: while much comes, and at most. */
 #define LOOK_NS_MIN UINT64_C(1000000)
 #define LOOK_NS_MAX UINT64_C(16000000)
+/* Where of so many bytes one block is sampled a ring lasts for seconds: at most, while
+ * for the time below no program has come or gone. */
+#define LOOK_NS_SAMPLED	   UINT64_C(64000000)
+#define SAMPLE_BYTES_LEAST (UINT64_C(64) << 10)
+#define SETTLED_NS	   UINT64_C(100000000)
 /* Until others that observe the same programs have told of one. */
 #define LAG_NS UINT64_C(20000000)
 
@@ -49,6 +54,9 @@ struct tracer {
 	int timer;
 	VEC(int) bells; /* the other ends are rung by programs */
 	uint64_t look_ns, n_taken;
+	uint64_t changed_ns, n_images; /* since when there are these, as many had come */
+	size_t n_there;
+	bool is_seldom;		   /* all that is observed is some of the blocks */
 	uint64_t n_asked;	   /* callstacks of regions */
 	bool is_paused, has_begun; /* nothing is observed before */
 };
@@ -292,6 +300,8 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 	s->base.ops = &tracer_source;
 	s->context = *c;
 	s->look_ns = LOOK_NS_MAX;
+	s->is_seldom = sample_bytes(c) >= SAMPLE_BYTES_LEAST &&
+		       traces(c) == (WIRE_TRACER_HEAP | WIRE_TRACER_MARKS);
 	s->has_begun = true;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	s->visits.context = &s->context;
@@ -398,6 +408,29 @@ static void silence(int bell)
 		;
 }
 
+/* Programs that come and go have children that get no ring, and others that need one. */
+static bool is_settled(struct tracer *s)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (s->images.totals.n_images != s->n_images || s->images.all.n != s->n_there) {
+		s->n_images = s->images.totals.n_images;
+		s->n_there = s->images.all.n;
+		s->changed_ns = now_ns;
+	}
+	return now_ns - s->changed_ns > SETTLED_NS;
+}
+
+static void set_look(struct tracer *s, bool is_busy)
+{
+	bool is_seldom = is_settled(s) && s->is_seldom;
+	uint64_t max = is_seldom ? LOOK_NS_SAMPLED : LOOK_NS_MAX;
+
+	s->look_ns = is_busy ? LOOK_NS_MIN : 2 * s->look_ns;
+	if (s->look_ns > max)
+		s->look_ns = max;
+}
+
 static int tracer_drain(struct source *source, bool is_final, struct err *e)
 {
 	struct tracer *s = (struct tracer *)source;
@@ -414,10 +447,7 @@ static int tracer_drain(struct source *source, bool is_final, struct err *e)
 	is_busy = timer_images_drain(&s->images, is_final);
 	if (!is_final)
 		tracer_interim_look(&s->interim, &s->images, now_ns);
-	if (is_busy || n_written(s) - before > RING_BYTES / 128)
-		s->look_ns = LOOK_NS_MIN;
-	else if (s->look_ns < LOOK_NS_MAX)
-		s->look_ns *= 2;
+	set_look(s, is_busy || n_written(s) - before > RING_BYTES / 128);
 	return set_timer(s, e);
 }
 

@@ -300,6 +300,22 @@ def the_first_block_behind_a_pause_is_sampled_by_chance_too():
     assert counts(path, 'leaks').get('leak_behind_pause', 0) < 10 * sample / 101, counts(path, 'leaks')
 
 
+def n_waits(*options):
+    """How often recorder and program went to sleep in two seconds."""
+    with subprocess.Popen([harness.DWELL, 'run', '-q', '-e', 'heap', *options, '-o', os.path.join(DIR, 'quiet.dwell'),
+                           '--', 'sleep', '2']) as p:
+        _, status, usage = os.wait4(p.pid, 0)
+        p.returncode = os.waitstatus_to_exitcode(status)
+    assert p.returncode == 0
+    return usage.ru_nvcsw
+
+
+@test
+def who_samples_little_looks_seldom_while_no_program_comes_or_goes():
+    n, n_sampled = n_waits('--sample', '1k'), n_waits('--sample', '512k')
+    assert n_sampled < 80 and (n < 100 or n_sampled < n / 1.5), (n, n_sampled)
+
+
 @test
 def only_the_heap_can_be_sampled():
     p = dwell('run', '-e', 'usertime', '--sample', '1k', '--', 'true')
