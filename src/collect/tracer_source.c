@@ -32,16 +32,17 @@
 extern const struct source_ops tracer_source;
 
 /* Some milliseconds of a program that does nothing but allocate. */
-#define RING_BYTES    (UINT64_C(4) << 20)
-#define N_RINGS_FIRST 2
+#define RING_BYTES (UINT64_C(4) << 20)
+/* Seconds of one of whose bytes but one in so many is told. */
+#define RING_BYTES_SAMPLED (UINT64_C(1) << 20)
+#define SAMPLE_BYTES_LEAST (UINT64_C(64) << 10)
+#define N_RINGS_FIRST	   2
 /* How often rings are looked at: while much comes, and at most. */
 #define LOOK_NS_MIN UINT64_C(1000000)
 #define LOOK_NS_MAX UINT64_C(16000000)
-/* Where of so many bytes one block is sampled a ring lasts for seconds: at most, while
- * for the time below no program has come or gone. */
-#define LOOK_NS_SAMPLED	   UINT64_C(64000000)
-#define SAMPLE_BYTES_LEAST (UINT64_C(64) << 10)
-#define SETTLED_NS	   UINT64_C(100000000)
+/* There: at most, while for the time below no program has come or gone. */
+#define LOOK_NS_SAMPLED UINT64_C(64000000)
+#define SETTLED_NS	UINT64_C(100000000)
 /* Until others that observe the same programs have told of one. */
 #define LAG_NS UINT64_C(20000000)
 
@@ -185,6 +186,13 @@ static uint32_t traces(const struct source_context *c)
 	return bits;
 }
 
+/* All that is observed is a few of the blocks. */
+static bool is_seldom(const struct source_context *c)
+{
+	return sample_bytes(c) >= SAMPLE_BYTES_LEAST &&
+	       traces(c) == (WIRE_TRACER_HEAP | WIRE_TRACER_MARKS);
+}
+
 /* What a program says of itself needs none of its calls. */
 static const struct timer_library *library_for(uint32_t traces)
 {
@@ -258,7 +266,7 @@ static int open_directory(void *ctx, struct timer_directory *ret, struct err *e)
 		.flags = c->scope->follow_children ? WIRE_SAMPLER_FOLLOW : 0,
 		.waits_cookie = waits_cookie(c),
 		.interval_ns = 1,
-		.ring_bytes = RING_BYTES,
+		.ring_bytes = is_seldom(c) ? RING_BYTES_SAMPLED : RING_BYTES,
 		.traces = traces(c),
 		.fpe_types = fpe_types(c),
 		.wait_threshold_ns = wait_threshold_ns(c),
@@ -300,8 +308,7 @@ static int tracer_open(const struct source_context *c, struct source **ret, stru
 	s->base.ops = &tracer_source;
 	s->context = *c;
 	s->look_ns = LOOK_NS_MAX;
-	s->is_seldom = sample_bytes(c) >= SAMPLE_BYTES_LEAST &&
-		       traces(c) == (WIRE_TRACER_HEAP | WIRE_TRACER_MARKS);
+	s->is_seldom = is_seldom(c);
 	s->has_begun = true;
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	s->visits.context = &s->context;
@@ -423,8 +430,7 @@ static bool is_settled(struct tracer *s)
 
 static void set_look(struct tracer *s, bool is_busy)
 {
-	bool is_seldom = is_settled(s) && s->is_seldom;
-	uint64_t max = is_seldom ? LOOK_NS_SAMPLED : LOOK_NS_MAX;
+	uint64_t max = is_settled(s) && s->is_seldom ? LOOK_NS_SAMPLED : LOOK_NS_MAX;
 
 	s->look_ns = is_busy ? LOOK_NS_MIN : 2 * s->look_ns;
 	if (s->look_ns > max)
